@@ -1,0 +1,99 @@
+# roformer.c - `make` builds ./run, `make test` tests it, `make help` lists the rest.
+# Respected: CC, CFLAGS (optimisation and your own), LDFLAGS, OPENMP=0, PREFIX, DESTDIR, FLAVOUR (release, debug, san).
+CC      ?= cc
+PREFIX  ?= /usr/local
+FLAVOUR ?= release
+OPENMP  ?= 1
+F       ?=
+
+B       := build/$(FLAVOUR)
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+TARGET  := $(shell $(CC) -dumpmachine)
+
+# No -ffast-math and no contraction: the order and rounding of every sum is part of what this program promises.
+STD      := -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fopenmp-simd
+WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
+CFLAGS_release := -O3
+CFLAGS_debug   := -O0 -g
+CFLAGS_san     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+CFLAGS  ?= $(or $(CFLAGS_$(FLAVOUR)),-O3)
+ifeq ($(FLAVOUR),san)
+SANITIZE := -fsanitize=address,undefined
+endif
+
+# OpenMP only where this compiler can link it (Apple's and a bare clang cannot): without it one thread does the work.
+ifneq ($(OPENMP),0)
+OMP := $(shell printf 'int main(void){return 0;}' | $(CC) -fopenmp -x c - -o /dev/null 2>/dev/null && echo -fopenmp)
+endif
+
+ALL_CFLAGS = $(STD) $(WARNINGS) $(OMP) $(CFLAGS) -MMD -MP
+LINK       = $(CC) $(OMP) $(CFLAGS) $(SANITIZE)
+
+FOLDERS := base rope kernels attention model tokenizer lab
+SRC     := $(filter-out kernels/avx2.c,$(wildcard $(FOLDERS:=/*.c)))
+ifneq ($(filter x86_64% amd64%,$(TARGET)),)
+SRC     += kernels/avx2.c
+$(B)/kernels/avx2.o: ISA := -mavx2 -mfma -mf16c
+endif
+LIB     := $(SRC:%.c=$(B)/%.o) $(B)/model/builtin.o
+TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))
+
+run: $(B)/run ## build ./run (the default)
+	@cp -f $< $@
+.DEFAULT_GOAL := run
+
+$(B)/run: $(B)/run.o $(LIB)
+	$(LINK) $^ $(LDFLAGS) -lm -o $@
+
+$(B)/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	$(CC) $(ALL_CFLAGS) $(ISA) -c $< -o $@
+$(B)/run.o: ALL_CFLAGS += -DVERSION='"$(VERSION)"'
+
+# The compiled-in model: the file's bytes as a C array, by od and sed alone.
+$(B)/model/builtin.o: model/tales-1m.gguf model/builtin.h $(B)/flags
+	@mkdir -p $(@D)
+	@{ printf '#include "../../../model/builtin.h"\n_Alignas(64) const unsigned char builtin_model[] = {\n'; \
+	   od -An -v -tu1 $< | sed 's/  */,/g; s/^,//; s/$$/,/'; \
+	   printf '};\nconst size_t builtin_model_size = sizeof builtin_model;\n'; } > $(B)/model/builtin.c
+	$(CC) $(STD) -O0 -c $(B)/model/builtin.c -o $@
+	@rm -f $(B)/model/builtin.c
+
+# Other flags than last time rebuild everything.
+$(B)/flags: FORCE
+	@mkdir -p $(B)
+	@printf '%s\n' '$(CC) $(STD) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE)' | cmp -s - $@ || printf '%s\n' '$(CC) $(STD) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE)' > $@
+
+$(B)/test: $(TESTS) $(LIB)
+	$(LINK) $^ $(LDFLAGS) -lm -o $@
+
+test: $(B)/run $(B)/test ## run the tests; F=rope runs those whose name holds "rope"
+	@$(B)/test "$(F)" $(B)/run
+
+san: ## build with AddressSanitizer and UBSan in build/san and run the tests
+	@$(MAKE) --no-print-directory FLAVOUR=san test
+
+debug: ## build with -O0 -g in build/debug
+	@$(MAKE) --no-print-directory FLAVOUR=debug build/debug/run
+
+bench: $(B)/run ## measure: speed of ./run on the models at hand
+	@sh tests/bench/bench.sh $(B)/run
+
+lint: ## check who includes whom, and that the library neither prints nor exits
+	@sh tests/lint.sh
+
+fuzz: ## build the libFuzzer targets in build/fuzz (needs clang) and run each for SECONDS (default 20)
+	@sh tests/fuzz/fuzz.sh $(or $(SECONDS),20)
+
+install: run ## copy ./run to DESTDIR/PREFIX/bin
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 run $(DESTDIR)$(PREFIX)/bin/run
+
+clean: ## remove what was built
+	rm -rf build run
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+
+.PHONY: test san debug bench lint fuzz install clean help FORCE
+-include $(SRC:%.c=$(B)/%.d) $(B)/run.d $(TESTS:.o=.d)

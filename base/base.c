@@ -1,0 +1,88 @@
+/* base/base.c - error lines, checked sizes, little-endian loads, UTF-8. */
+#include "base.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int base_error(char *err, size_t errlen, int code, const char *fmt, ...) {
+    if (!err || errlen == 0) return code;
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(err, errlen, fmt, ap);
+    va_end(ap);
+    for (char *p = err; *p; p++) { /* names come from files: no control character (C0, DEL, C1) may reach a terminal */
+        unsigned char c = (unsigned char)*p, next = (unsigned char)p[1];
+        if (c < 0x20 || c == 0x7f) *p = '?';
+        if (c == 0xc2 && next >= 0x80 && next < 0xa0) p[0] = p[1] = '?';
+    }
+    return code;
+}
+
+int size_mul(size_t a, size_t b, size_t *out) {
+    if (a != 0 && b > SIZE_MAX / a) return 0;
+    *out = a * b;
+    return 1;
+}
+
+int size_add(size_t a, size_t b, size_t *out) {
+    if (b > SIZE_MAX - a) return 0;
+    *out = a + b;
+    return 1;
+}
+
+uint16_t load_u16(const void *p) {
+    const uint8_t *b = p;
+    return (uint16_t)(b[0] | b[1] << 8);
+}
+
+uint32_t load_u32(const void *p) {
+    const uint8_t *b = p;
+    return (uint32_t)b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+uint64_t load_u64(const void *p) {
+    const uint8_t *b = p;
+    return (uint64_t)load_u32(b) | (uint64_t)load_u32(b + 4) << 32;
+}
+
+float load_f32(const void *p) {
+    uint32_t u = load_u32(p);
+    float f;
+    memcpy(&f, &u, 4);
+    return f;
+}
+
+int utf8_length(unsigned char c) {
+    if (c < 0x80) return 1;
+    if (c < 0xc2) return 0; /* a continuation byte, or an overlong two-byte form */
+    if (c < 0xe0) return 2;
+    if (c < 0xf0) return 3;
+    return c < 0xf5 ? 4 : 0;
+}
+
+int utf8_decode(const char *s, size_t n, uint32_t *cp) {
+    static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *b = (const unsigned char *)s;
+    int len = n ? utf8_length(b[0]) : 0;
+    if (len == 0 || (size_t)len > n) return 0;
+    uint32_t c = len == 1 ? b[0] : b[0] & (0xffu >> (len + 1));
+    for (int i = 1; i < len; i++) {
+        if ((b[i] & 0xc0) != 0x80) return 0;
+        c = c << 6 | (b[i] & 0x3fu);
+    }
+    if (c < smallest[len] || c > 0x10ffff || (c >= 0xd800 && c <= 0xdfff)) return 0;
+    *cp = c;
+    return len;
+}
+
+int utf8_encode(uint32_t cp, char out[4]) {
+    if (cp < 0x80) {
+        out[0] = (char)cp;
+        return 1;
+    }
+    int len = cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
+    for (int i = len - 1; i > 0; i--, cp >>= 6) out[i] = (char)(0x80 | (cp & 0x3f));
+    out[0] = (char)((0xf00u >> len & 0xffu) | cp);
+    return len;
+}

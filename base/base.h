@@ -1,0 +1,61 @@
+/* base/base.h - what every folder may use: error lines, checked sizes, mapped files, UTF-8.
+ *
+ *     MappedFile f;
+ *     char err[256];
+ *     if (file_map(&f, "model.gguf", err, sizeof err)) { ... err holds one English line ... }
+ *     ... f.data[0 .. f.size-1] ...
+ *     file_unmap(&f);
+ *
+ * Every function that can fail returns 0 or a negative errno, and writes one line into err. */
+#ifndef BASE_H
+#define BASE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define BASE_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define BASE_PRINTF(fmt, args)
+#endif
+
+/* Write one line into err (cut to errlen, control characters of file contents shown as '?')
+ * and return code, so that a failing function ends with `return base_error(err, errlen, -EINVAL, ...)`. */
+int base_error(char *err, size_t errlen, int code, const char *fmt, ...) BASE_PRINTF(4, 5);
+
+/* a * b and a + b into *out; 1 where they fit a size_t, 0 where they would wrap. */
+int size_mul(size_t a, size_t b, size_t *out);
+int size_add(size_t a, size_t b, size_t *out);
+
+/* Little-endian loads from any address. */
+uint16_t load_u16(const void *p);
+uint32_t load_u32(const void *p);
+uint64_t load_u64(const void *p);
+float    load_f32(const void *p);
+
+/* A regular file mapped read-only. data belongs to the mapping; it is never NULL once mapped, an empty
+ * file is refused. A file that another program shortens while it is mapped raises SIGBUS: the program
+ * (run.c) turns that into an error line. */
+typedef struct {
+    const uint8_t *data;
+    size_t size; /* bytes */
+} MappedFile;
+
+int file_map(MappedFile *f, const char *path, char *err, size_t errlen);
+void file_unmap(MappedFile *f); /* accepts a zeroed struct */
+
+/* dir + "/" + name in malloc'ed memory, or NULL. file_folder("a/b.bin") is "a", of "b.bin" ".". */
+char *file_join(const char *dir, const char *name);
+char *file_folder(const char *path);
+int file_exists(const char *path); /* 1: something is there that can be opened for reading */
+int file_is_folder(const char *path);
+
+/* The UTF-8 character at s[0 .. n-1], n >= 1: its length 1..4 and the code point in *cp, or 0 where the
+ * bytes are not well-formed (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF). */
+int utf8_decode(const char *s, size_t n, uint32_t *cp);
+/* How many bytes a character takes whose first byte is c; 0 where c cannot start one. */
+int utf8_length(unsigned char c);
+/* cp into out[0..3]; the bytes written, 1..4. */
+int utf8_encode(uint32_t cp, char out[4]);
+
+#endif

@@ -1,0 +1,72 @@
+/* kernels/kernels.h - the primitives everything numeric is written with, in rows: the same functions, once for every kind
+ * of processor. ref is the specification: scalar, portable, always there. The others are faster and differ from it in the
+ * last bits of float sums only.
+ *
+ *     const Kernels *k = kernels_best();               or kernels_find("ref")
+ *     k->rmsnorm(xn, x, weight, d_model, eps);
+ *     k->matmul(y, rows, &acts, n, &w, 0, w.rows);
+ *
+ * One rule holds in every row: what a function computes for one output depends on nothing but that output's inputs, in one
+ * fixed order of summation. So a result has the same bits whether tokens come alone or in a batch, whether rows are
+ * computed by one thread or by ten. Inputs are never written beyond the sizes given; pointers need only float alignment
+ * (weights: none at all). None of these can fail. */
+#ifndef KERNELS_H
+#define KERNELS_H
+
+#include "../rope/rope.h"
+#include "quants.h"
+
+/* A batch of activations as matmul wants it: floats for float weights, blocks of int8 for block-quantized weights. */
+typedef struct {
+    size_t d;           /* entries a token */
+    const float *x;     /* [n, d] */
+    int group;          /* entries that share a scale in q; 0: q and scale are not filled */
+    const int8_t *q;    /* [n, d] */
+    const float *scale; /* [n, d/group] */
+} Activations;
+
+typedef struct {
+    const char *name;
+
+    /* y[t*ldy + r] = sum over j of w[r][j] * x[t][j], for tokens t in [0, n) and rows r in [r0, r1).
+     * F32, F16, BF16 weights meet acts->x; Q8_0, Q4_0 and int8 groups meet acts->q, whose group must be matrix_group(w). */
+    void (*matmul)(float *y, size_t ldy, const Activations *acts, size_t n, const Matrix *w, size_t r0, size_t r1);
+
+    /* One token's activations x [d] to q [d], scale [d/group]; d is a multiple of group. For each group:
+     *   scale = amax / 127,  q = x * (127 / amax) rounded to the nearest integer, halves to even.
+     * amax below 1e-30: scale and q are 0. An infinity or NaN in the group: scale is NaN, q is 0, so that it stays visible. */
+    void (*quantize)(int8_t *q, float *scale, const float *x, size_t d, int group);
+
+    /* y[i] = x[i] / sqrt(mean(x^2) + eps) * w[i]; [n]; y may be x. Source: RMSNorm, arXiv:1910.07467, as in LLaMA. */
+    void (*rmsnorm)(float *y, const float *x, const float *w, size_t n, float eps);
+
+    /* x [n], n >= 1, in place: exp(x - max) / sum. */
+    void (*softmax)(float *x, size_t n);
+
+    /* gate[i] = silu(gate[i]) * up[i], silu(x) = x / (1 + exp(-x)); [n]. SwiGLU, arXiv:2002.05202. */
+    void (*silu_mul)(float *gate, const float *up, size_t n);
+
+    /* rope_rotate of rope/rope.h, over n_heads heads of head_dim that lie side by side. */
+    void (*rotate)(float *x, size_t n_heads, size_t head_dim, const float *c, const float *s, int rotary_dim, RopePairing pairing);
+
+    /* out[t] = scale * (q . k[t]); q [head_dim], k [n, head_dim]. */
+    void (*scores)(float *out, const float *q, const float *k, size_t n, size_t head_dim, float scale);
+
+    /* out = sum over t of p[t] * v[t]; p [n], v [n, head_dim], out [head_dim]. */
+    void (*mix)(float *out, const float *p, const float *v, size_t n, size_t head_dim);
+} Kernels;
+
+/* The row of that name, or NULL where there is none or this CPU cannot run it. */
+const Kernels *kernels_find(const char *name);
+/* Row i of those this CPU can run, slowest first, NULL after the last. Row 0 is ref. */
+const Kernels *kernels_row(int i);
+/* The fastest row this CPU can run. */
+const Kernels *kernels_best(void);
+
+/* Entries that share an activation's scale where they meet w: 32 for Q8_0 and Q4_0, the file's group for int8 groups,
+ * 0 for float weights (nothing is quantized). */
+int matrix_group(const Matrix *w);
+
+extern const Kernels kernels_ref; /* other rows borrow from it what they do not speed up */
+
+#endif

@@ -1,0 +1,151 @@
+/* model/llama.c - the decoder's forward pass: LLaMA, arXiv:2302.13971, and its relatives. The page to read first.
+ *
+ * A batch of n tokens goes through all layers inside one parallel region. Every thread runs this text; a loop under
+ * `omp for` is shared out among them and ends in a barrier. Which thread computes an output never changes its bits. */
+#include "session.h"
+
+#include <math.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static int thread_number(void) {
+#ifdef _OPENMP
+    return omp_get_thread_num();
+#else
+    return 0;
+#endif
+}
+
+/* xn[t] = rmsnorm(x[t]) * w */
+static void norm(const Session *s, float *xn, const float *x, const float *w, size_t n, size_t d) {
+    #pragma omp for schedule(static)
+    for (size_t t = 0; t < n; t++) s->model->kernels->rmsnorm(xn + t * d, x + t * d, w, d, s->model->config.norm_eps);
+}
+
+/* Activations x [n, d] as the weights w will want them: as they are, or quantized in w's groups. */
+static Activations activations(const Session *s, const float *x, size_t n, size_t d, const Matrix *w) {
+    int group = matrix_group(w);
+    Activations a = {.d = d, .x = x, .group = group, .q = s->act_q, .scale = s->act_scale};
+    if (group) {
+        #pragma omp for schedule(static)
+        for (size_t t = 0; t < n; t++) s->model->kernels->quantize(s->act_q + t * d, s->act_scale + t * (d / (size_t)group), x + t * d, d, group);
+    }
+    return a;
+}
+
+/* y[t] = W x[t] + b; threads share the rows of W, in strips of 16: a cache line of outputs. */
+enum { STRIP = 16 };
+
+static void linear(const Session *s, float *y, Activations *a, size_t n, const Matrix *w, const float *b) {
+    if (matrix_group(w) != a->group) *a = activations(s, a->x, n, a->d, w); /* a file may mix types within a layer */
+    #pragma omp for schedule(static)
+    for (size_t strip = 0; strip < (w->rows + STRIP - 1) / STRIP; strip++) {
+        size_t r0 = strip * STRIP, r1 = r0 + STRIP < w->rows ? r0 + STRIP : w->rows;
+        s->model->kernels->matmul(y, w->rows, a, n, w, r0, r1);
+        for (size_t t = 0; b && t < n; t++)
+            for (size_t r = r0; r < r1; r++) y[t * w->rows + r] += b[r];
+    }
+}
+
+static void add(float *x, const float *y, size_t n) {
+    #pragma omp for schedule(static)
+    for (size_t i = 0; i < n; i++) x[i] += y[i];
+}
+
+/* Heads of q and k of every token: normalised where the model does so (qwen3), then turned by the token's position. Keys
+ * and values go to the cache. */
+static void turn_and_store(Session *s, int l, size_t n) {
+    const Config *c = &s->model->config;
+    const Layer *y = &s->model->layers[l];
+    const Kernels *kernels = s->model->kernels;
+    size_t hd = (size_t)c->head_dim, q_dim = (size_t)c->n_heads * hd, kv_dim = (size_t)c->n_kv_heads * hd, half = (size_t)c->rope.rotary_dim / 2;
+    #pragma omp for schedule(static)
+    for (size_t t = 0; t < n; t++) {
+        float *q = s->q + t * q_dim, *k = s->k + t * kv_dim;
+        for (size_t i = 0; y->q_norm && i < q_dim; i += hd) kernels->rmsnorm(q + i, q + i, y->q_norm, hd, c->norm_eps);
+        for (size_t i = 0; y->k_norm && i < kv_dim; i += hd) kernels->rmsnorm(k + i, k + i, y->k_norm, hd, c->norm_eps);
+        kernels->rotate(q, (size_t)c->n_heads, hd, s->cos + t * half, s->sin + t * half, c->rope.rotary_dim, c->rope.pairing);
+        kernels->rotate(k, (size_t)c->n_kv_heads, hd, s->cos + t * half, s->sin + t * half, c->rope.rotary_dim, c->rope.pairing);
+        cache_store(&s->cache, l, s->pos + t, k, s->v + t * kv_dim);
+    }
+}
+
+/* Every head of every token against the cache; groups of n_heads/n_kv_heads query heads share a key head. */
+static void attend(Session *s, int l, size_t n) {
+    const Config *c = &s->model->config;
+    size_t hd = (size_t)c->head_dim, heads = (size_t)c->n_heads, group = heads / (size_t)c->n_kv_heads;
+    float scale = 1 / sqrtf((float)hd), *scores = s->scores + (size_t)thread_number() * s->options.n_ctx;
+    #pragma omp for schedule(dynamic, 4)
+    for (size_t i = 0; i < n * heads; i++) {
+        size_t t = i / heads, h = i % heads;
+        attention_softmax(s->att + i * hd, s->q + i * hd, &s->cache, l, (int)(h / group), s->pos + t, s->model->layers[l].window, scale, scores, s->model->kernels);
+    }
+}
+
+static void feed_forward(Session *s, const Layer *y, size_t n) {
+    const Config *c = &s->model->config;
+    size_t d = (size_t)c->d_model, ff = (size_t)c->d_ff;
+    Activations a = activations(s, s->xn, n, d, &y->w_gate);
+    linear(s, s->gate, &a, n, &y->w_gate, y->b_gate);
+    linear(s, s->up, &a, n, &y->w_up, y->b_up);
+    #pragma omp for schedule(static)
+    for (size_t t = 0; t < n; t++) s->model->kernels->silu_mul(s->gate + t * ff, s->up + t * ff, ff);
+    a = activations(s, s->gate, n, ff, &y->w_down);
+    linear(s, s->xn, &a, n, &y->w_down, y->b_down);
+}
+
+/* What every thread runs. */
+static void forward(Session *s, const int *ids, size_t n) {
+    const Model *m = s->model;
+    const Config *c = &m->config;
+    size_t d = (size_t)c->d_model, half = (size_t)c->rope.rotary_dim / 2;
+
+    #pragma omp for schedule(static)
+    for (size_t t = 0; t < n; t++) {
+        matrix_row(s->x + t * d, &m->tok_emb, (size_t)ids[t]);                                      /* x = embedding of the id */
+        rope_row(&s->rope, (int64_t)(s->pos + t), s->cos + t * half, s->sin + t * half);            /* its position's angles, for all layers */
+    }
+    for (int l = 0; l < c->n_layers; l++) {
+        const Layer *y = &m->layers[l];
+        norm(s, s->xn, s->x, y->attn_norm, n, d);                                                   /* xn = rmsnorm(x) */
+        Activations a = activations(s, s->xn, n, d, &y->wq);
+        linear(s, s->q, &a, n, &y->wq, y->bq);                                                      /* q = Wq xn */
+        linear(s, s->k, &a, n, &y->wk, y->bk);                                                      /* k = Wk xn */
+        linear(s, s->v, &a, n, &y->wv, y->bv);                                                      /* v = Wv xn */
+        turn_and_store(s, l, n);                                                                    /* q = R_m q, k = R_m k: here RoPE sits */
+        attend(s, l, n);                                                                            /* att = softmax(q K^T / sqrt(head_dim)) V */
+        a = activations(s, s->att, n, (size_t)c->n_heads * (size_t)c->head_dim, &y->wo);
+        linear(s, s->xn, &a, n, &y->wo, y->bo);
+        add(s->x, s->xn, n * d);                                                                    /* x += Wo att */
+        norm(s, s->xn, s->x, y->ffn_norm, n, d);
+        feed_forward(s, y, n);
+        add(s->x, s->xn, n * d);                                                                    /* x += Wdown (silu(Wgate xn) * Wup xn) */
+    }
+    norm(s, s->xn, s->x, m->final_norm, n, d);
+}
+
+/* Threads cost about a microsecond a barrier: no more of them than there is work for. */
+static int threads_for(const Session *s, size_t multiplications) {
+    size_t most = 1 + multiplications / 200000;
+    return most < (size_t)s->options.threads ? (int)most : s->options.threads;
+}
+
+void llama_forward(Session *s, const int *ids, size_t n) {
+    int threads = threads_for(s, n * s->model->n_parameters);
+    (void)threads; /* without OpenMP */
+    #pragma omp parallel num_threads(threads)
+    forward(s, ids, n);
+}
+
+void llama_logits(Session *s, size_t t, size_t n) {
+    const Matrix *w = &s->model->lm_head;
+    size_t d = (size_t)s->model->config.d_model;
+    int threads = threads_for(s, n * w->rows * d);
+    (void)threads;
+    #pragma omp parallel num_threads(threads)
+    {
+        Activations a = activations(s, s->xn + t * d, n, d, w);
+        linear(s, s->logits, &a, n, w, NULL);
+    }
+}

@@ -1,0 +1,184 @@
+/* model/model.c - from named tensors to a Model: every expected tensor looked up, its type and shape checked. */
+#include "model.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The names of a layer's tensors in both worlds; %d is the layer. */
+typedef enum { ATTN_NORM, FFN_NORM, Q_NORM, K_NORM, WQ, WK, WV, WO, W_GATE, W_UP, W_DOWN, N_PARTS } Part;
+
+static const char *const part_names[2][N_PARTS] = {
+    [NAMES_GGUF] = {"blk.%d.attn_norm", "blk.%d.ffn_norm", "blk.%d.attn_q_norm", "blk.%d.attn_k_norm", "blk.%d.attn_q", "blk.%d.attn_k",
+                    "blk.%d.attn_v", "blk.%d.attn_output", "blk.%d.ffn_gate", "blk.%d.ffn_up", "blk.%d.ffn_down"},
+    [NAMES_HF] = {"model.layers.%d.input_layernorm", "model.layers.%d.post_attention_layernorm", "model.layers.%d.self_attn.q_norm",
+                  "model.layers.%d.self_attn.k_norm", "model.layers.%d.self_attn.q_proj", "model.layers.%d.self_attn.k_proj",
+                  "model.layers.%d.self_attn.v_proj", "model.layers.%d.self_attn.o_proj", "model.layers.%d.mlp.gate_proj",
+                  "model.layers.%d.mlp.up_proj", "model.layers.%d.mlp.down_proj"},
+};
+
+/* Opening goes over the same list of tensors twice: first to check them and count the floats of norms and biases, then,
+ * with room for these, to fill the model. */
+typedef struct {
+    Model *m;
+    float *room;    /* NULL in the first pass */
+    size_t n_room;  /* floats taken so far */
+    char *err;
+    size_t errlen;
+    int rc;
+} Loader;
+
+static const char *part_name(const Loader *ld, Part part, int l, const char *suffix, char *out, size_t outlen) {
+    int n = snprintf(out, outlen, part_names[ld->m->config.names][part], l);
+    snprintf(out + n, outlen - (size_t)n, ".%s", suffix);
+    return out;
+}
+
+static void refuse(Loader *ld, const char *name, const char *why) {
+    if (ld->rc == 0) ld->rc = base_error(ld->err, ld->errlen, -EINVAL, "%s: tensor %s %s", ld->m->weights.path, name, why);
+}
+
+/* The tensor of that name with that shape (cols 0: a vector of rows entries), of a type that computes; NULL after a complaint. */
+static const Tensor *get(Loader *ld, const char *name, size_t rows, size_t cols) {
+    const Tensor *t = weights_find(&ld->m->weights, name);
+    char why[200];
+    if (!t) {
+        refuse(ld, name, "is missing");
+        return NULL;
+    }
+    int n_dims = cols ? 2 : 1;
+    if (t->n_dims != n_dims || t->shape[0] != rows || (cols && t->shape[1] != cols)) {
+        int n = snprintf(why, sizeof why, "has shape [");
+        for (int i = 0; i < t->n_dims && n < 120; i++) n += snprintf(why + n, sizeof why - (size_t)n, "%s%llu", i ? ", " : "", (unsigned long long)t->shape[i]);
+        snprintf(why + n, sizeof why - (size_t)n, cols ? "], the model needs [%zu, %zu]" : "], the model needs [%zu]", rows, cols);
+        refuse(ld, name, why);
+        return NULL;
+    }
+    const QuantFormat *f = quant_format(t->type);
+    if (!f || !f->computes || (!cols && matrix_group(&(Matrix){.type = (TensorType)t->type, .group = 1}))) {
+        snprintf(why, sizeof why, "has type %s, which is not computed with here (%s are)", t->type_name, cols ? "F32, F16, BF16, Q8_0 and Q4_0" : "F32, F16 and BF16");
+        refuse(ld, name, why);
+        return NULL;
+    }
+    if (!ld->room) ld->m->n_parameters += rows * (cols ? cols : 1);
+    ld->m->used[t - ld->m->weights.tensors] = 1;
+    return t;
+}
+
+static Matrix matrix(Loader *ld, const char *name, size_t rows, size_t cols) {
+    const Tensor *t = get(ld, name, rows, cols);
+    if (!t) return (Matrix){0};
+    return (Matrix){.type = (TensorType)t->type, .group = t->group, .rows = rows, .cols = cols, .data = t->data, .scales = t->scales};
+}
+
+/* A norm or bias, as f32 in the model's own memory: [n]. */
+static const float *vector(Loader *ld, const char *name, size_t n) {
+    const Tensor *t = get(ld, name, n, 0);
+    float *out = ld->room ? ld->room + ld->n_room : NULL;
+    ld->n_room += n;
+    if (t && out) matrix_row(out, &(Matrix){.type = (TensorType)t->type, .rows = 1, .cols = n, .data = t->data}, 0);
+    return out;
+}
+
+/* A bias that the config wants (1), does not want (0) or takes where the file has it (-1); NULL where there is none. */
+static const float *bias(Loader *ld, Part part, int l, size_t n, int wanted) {
+    char name[128];
+    part_name(ld, part, l, "bias", name, sizeof name);
+    if (wanted == 0 || (wanted < 0 && !weights_find(&ld->m->weights, name))) return NULL;
+    return vector(ld, name, n);
+}
+
+static void load_layer(Loader *ld, int l) {
+    const Config *c = &ld->m->config;
+    Layer *y = &ld->m->layers[l];
+    size_t d = (size_t)c->d_model, ff = (size_t)c->d_ff, q_dim = (size_t)c->n_heads * (size_t)c->head_dim, kv_dim = (size_t)c->n_kv_heads * (size_t)c->head_dim;
+    char name[128];
+    y->window = c->windowed[l] ? (size_t)c->window : 0;
+    y->attn_norm = vector(ld, part_name(ld, ATTN_NORM, l, "weight", name, sizeof name), d);
+    y->ffn_norm = vector(ld, part_name(ld, FFN_NORM, l, "weight", name, sizeof name), d);
+    if (c->qk_norm) {
+        y->q_norm = vector(ld, part_name(ld, Q_NORM, l, "weight", name, sizeof name), (size_t)c->head_dim);
+        y->k_norm = vector(ld, part_name(ld, K_NORM, l, "weight", name, sizeof name), (size_t)c->head_dim);
+    }
+    y->wq = matrix(ld, part_name(ld, WQ, l, "weight", name, sizeof name), q_dim, d);
+    y->wk = matrix(ld, part_name(ld, WK, l, "weight", name, sizeof name), kv_dim, d);
+    y->wv = matrix(ld, part_name(ld, WV, l, "weight", name, sizeof name), kv_dim, d);
+    y->wo = matrix(ld, part_name(ld, WO, l, "weight", name, sizeof name), d, q_dim);
+    y->w_gate = matrix(ld, part_name(ld, W_GATE, l, "weight", name, sizeof name), ff, d);
+    y->w_up = matrix(ld, part_name(ld, W_UP, l, "weight", name, sizeof name), ff, d);
+    y->w_down = matrix(ld, part_name(ld, W_DOWN, l, "weight", name, sizeof name), d, ff);
+    y->bq = bias(ld, WQ, l, q_dim, c->qkv_bias);
+    y->bk = bias(ld, WK, l, kv_dim, c->qkv_bias);
+    y->bv = bias(ld, WV, l, kv_dim, c->qkv_bias);
+    y->bo = bias(ld, WO, l, d, c->o_bias);
+    y->b_gate = bias(ld, W_GATE, l, ff, c->mlp_bias);
+    y->b_up = bias(ld, W_UP, l, ff, c->mlp_bias);
+    y->b_down = bias(ld, W_DOWN, l, d, c->mlp_bias);
+}
+
+static void load_all(Loader *ld) {
+    Model *m = ld->m;
+    const Config *c = &m->config;
+    int hf = c->names == NAMES_HF;
+    size_t d = (size_t)c->d_model, vocab = (size_t)c->vocab_size;
+    const char *head = hf ? "lm_head.weight" : "output.weight";
+    int tied = c->tied < 0 ? !weights_find(&m->weights, head) : c->tied;
+    m->tok_emb = matrix(ld, hf ? "model.embed_tokens.weight" : "token_embd.weight", vocab, d);
+    for (int l = 0; l < c->n_layers && ld->rc == 0; l++) load_layer(ld, l);
+    m->final_norm = vector(ld, hf ? "model.norm.weight" : "output_norm.weight", d);
+    m->lm_head = tied ? m->tok_emb : matrix(ld, head, vocab, d);
+    for (int i = 0; i < 3; i++) { /* config.c has read these */
+        const Tensor *t = weights_find(&m->weights, ((const char *const[]){"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"})[i]);
+        if (t) m->used[t - m->weights.tensors] = 1;
+    }
+}
+
+static int model_load(Model *m, const ModelOptions *o, char *err, size_t errlen) {
+    int rc = config_read(&m->config, &m->weights, o ? &o->rope : NULL, err, errlen);
+    if (rc) return rc;
+    m->kernels = o && o->kernels ? o->kernels : kernels_best();
+    if ((size_t)m->config.n_layers > m->weights.n_tensors)
+        return base_error(err, errlen, -EINVAL, "%s: %d layers are claimed, but there are only %zu tensors", m->weights.path, m->config.n_layers, m->weights.n_tensors);
+    m->layers = calloc((size_t)m->config.n_layers, sizeof *m->layers);
+    m->used = calloc(m->weights.n_tensors, 1);
+    if (!m->layers || !m->used) return base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);
+    Loader ld = {.m = m, .err = err, .errlen = errlen};
+    load_all(&ld);
+    if (ld.rc) return ld.rc;
+    m->vectors = malloc(ld.n_room * sizeof *m->vectors);
+    if (!m->vectors) return base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);
+    ld = (Loader){.m = m, .room = m->vectors, .err = err, .errlen = errlen};
+    load_all(&ld);
+    return ld.rc;
+}
+
+int model_open(Model *m, const char *path, const ModelOptions *options, char *err, size_t errlen) {
+    memset(m, 0, sizeof *m);
+    int rc = weights_open(&m->weights, path, err, errlen);
+    if (rc == 0) rc = model_load(m, options, err, errlen);
+    if (rc) model_close(m);
+    return rc;
+}
+
+int model_open_memory(Model *m, const void *data, size_t size, const char *name, const ModelOptions *options, char *err, size_t errlen) {
+    memset(m, 0, sizeof *m);
+    int rc = weights_open_memory(&m->weights, data, size, name, err, errlen);
+    if (rc == 0) rc = model_load(m, options, err, errlen);
+    if (rc) model_close(m);
+    return rc;
+}
+
+void model_close(Model *m) {
+    free(m->layers);
+    free(m->vectors);
+    free(m->used);
+    weights_close(&m->weights);
+    memset(m, 0, sizeof *m);
+}
+
+const char *model_extra(const Model *m, size_t i) {
+    for (size_t t = 0; t < m->weights.n_tensors; t++)
+        if (!m->used[t] && i-- == 0) return m->weights.tensors[t].name;
+    return NULL;
+}

@@ -1,0 +1,54 @@
+/* model/sampler.h - from logits to an id.
+ *
+ * The chain, in this order; what is switched off by its default does nothing:
+ *   1. penalties on ids among the last `window` ids (prompt included): repetition r (logit / r where above 0, else * r),
+ *      presence p (logit - p once), frequency f (logit - f for each time)
+ *   2. temperature T: logits / T, then softmax
+ *   3. top-k: the k most probable
+ *   4. top-p: of these the smallest set whose probabilities sum to more than p of the whole
+ *   5. min-p: of these those at least min_p times as probable as the first
+ *   6. one id by chance, in proportion to the probabilities that are left
+ * T = 0 is greedy: the largest logit, the lowest id among equals; nothing else counts, penalties neither.
+ * With 1, 3 and 5 off it draws as llama2.c does, coin for coin: the same seed gives its text. */
+#ifndef SAMPLER_H
+#define SAMPLER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    float temperature;        /* >= 0; 1 leaves the distribution alone */
+    float top_p;              /* <= 0 or >= 1: off */
+    size_t top_k;             /* 0: off */
+    float min_p;              /* 0: off */
+    float repetition_penalty; /* 1: off; > 0 */
+    float presence_penalty, frequency_penalty; /* 0: off */
+    size_t window;            /* ids that penalties look back on */
+    uint64_t seed;            /* not 0: xorshift stays at 0 for ever */
+} SamplerOptions;
+
+typedef struct {
+    float prob;
+    int id;
+} SamplerCandidate;
+
+typedef struct {
+    SamplerOptions options;
+    size_t vocab_size;
+    uint64_t rng;                 /* state of xorshift64* */
+    float *probs;                 /* [vocab_size] */
+    SamplerCandidate *candidates; /* [vocab_size] */
+} Sampler;
+
+/* -ENOMEM, or -EINVAL and a line that names the option out of range (NaN is). */
+int sampler_init(Sampler *s, size_t vocab_size, const SamplerOptions *o, char *err, size_t errlen);
+void sampler_free(Sampler *s); /* accepts a zeroed struct */
+
+/* The next id after logits [vocab_size] (left as they are); ids [n]: the text so far, for the penalties. Logits that are
+ * all NaN or infinite give the lowest id whose logit is largest, or 0. */
+int sampler_next(Sampler *s, const float *logits, const int *ids, size_t n);
+
+/* Uniform in [0, 1), multiples of 2^-24. xorshift64*: Vigna, arXiv:1402.6246, with llama2.c's constants. */
+float sampler_coin(uint64_t *state);
+
+#endif

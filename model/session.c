@@ -1,0 +1,158 @@
+/* model/session.c - one timeline: its memory, and the rule that a text's logits do not depend on how its ids came in. */
+#include "session.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+static int processors(void) {
+#ifdef _OPENMP
+    return omp_get_max_threads();
+#else
+    return 1;
+#endif
+}
+
+/* Carving: each array takes the next bytes of the block, from a cache line's start on. With block NULL it only counts. */
+typedef struct {
+    char *block;
+    size_t used;
+    int overflow;
+} Carver;
+
+static void *carve(Carver *c, size_t n, size_t each) {
+    size_t bytes;
+    void *p = c->block ? c->block + c->used : NULL;
+    if (!size_mul(n, each, &bytes) || !size_add(bytes, 63, &bytes) || !size_add(c->used, bytes & ~(size_t)63, &c->used)) c->overflow = 1;
+    return p;
+}
+
+static size_t widest(const Config *c) {
+    size_t q_dim = (size_t)c->n_heads * (size_t)c->head_dim, w = (size_t)c->d_model;
+    if (q_dim > w) w = q_dim;
+    return (size_t)c->d_ff > w ? (size_t)c->d_ff : w;
+}
+
+static void carve_all(Session *s, Carver *k) {
+    const Config *c = &s->model->config;
+    size_t B = s->options.n_batch, d = (size_t)c->d_model, q_dim = (size_t)c->n_heads * (size_t)c->head_dim;
+    size_t kv_dim = (size_t)c->n_kv_heads * (size_t)c->head_dim, half = (size_t)c->rope.rotary_dim / 2, F = sizeof(float);
+    s->x = carve(k, B * d, F);
+    s->xn = carve(k, B * d, F);
+    s->q = carve(k, B * q_dim, F);
+    s->att = carve(k, B * q_dim, F);
+    s->k = carve(k, B * kv_dim, F);
+    s->v = carve(k, B * kv_dim, F);
+    s->gate = carve(k, B * (size_t)c->d_ff, F);
+    s->up = carve(k, B * (size_t)c->d_ff, F);
+    s->cos = carve(k, B * half, F);
+    s->sin = carve(k, B * half, F);
+    s->act_q = carve(k, B * widest(c), 1);
+    s->act_scale = carve(k, B * widest(c), F);
+    s->logits = carve(k, s->options.n_logits * (size_t)c->vocab_size, F);
+    s->ids = carve(k, s->options.n_ctx, sizeof *s->ids);
+    s->scores = carve(k, s->options.n_ctx * (size_t)s->options.threads, F);
+}
+
+int session_init(Session *s, const Model *m, const SessionOptions *options, char *err, size_t errlen) {
+    memset(s, 0, sizeof *s);
+    const Config *c = &m->config;
+    s->model = m;
+    if (options) s->options = *options;
+    SessionOptions *o = &s->options;
+    if (o->n_ctx == 0) o->n_ctx = (size_t)c->n_ctx_train;
+    if (o->threads <= 0) o->threads = processors();
+#ifndef _OPENMP
+    o->threads = 1;
+#endif
+    if (o->threads > 1024) o->threads = 1024;
+    if (o->n_batch == 0) o->n_batch = 128;
+    if (o->n_batch > o->n_ctx) o->n_batch = o->n_ctx;
+    if (o->n_logits == 0) o->n_logits = 1;
+    rope_init(&s->rope, &c->rope, 1);
+
+    Carver count = {0};
+    if (o->n_ctx > SIZE_MAX / 64 / (size_t)o->threads) count.overflow = 1;
+    else carve_all(s, &count);
+    int rc = -ENOMEM;
+    if (!count.overflow) rc = cache_init(&s->cache, CACHE_F32, c->n_layers, c->n_kv_heads, c->head_dim, o->n_ctx, err, errlen);
+    else base_error(err, errlen, rc, "a context of %zu is too long for this machine; give a smaller one (-c)", o->n_ctx);
+    if (rc == 0) {
+        s->block = calloc(1, count.used + 63);
+        if (!s->block) rc = base_error(err, errlen, -ENOMEM, "out of memory: %zu bytes of scratch for a context of %zu", count.used, o->n_ctx);
+    }
+    if (rc) {
+        session_free(s);
+        return rc;
+    }
+    Carver k = {.block = (char *)(((uintptr_t)s->block + 63) & ~(uintptr_t)63)};
+    carve_all(s, &k);
+    return 0;
+}
+
+void session_free(Session *s) {
+    cache_free(&s->cache);
+    free(s->block);
+    memset(s, 0, sizeof *s);
+}
+
+size_t session_bytes(const Session *s) {
+    Session counted = *s;
+    Carver count = {0};
+    carve_all(&counted, &count);
+    return count.used + cache_bytes(&s->cache);
+}
+
+void session_rewind(Session *s, size_t pos) {
+    if (pos < s->pos) s->pos = pos;
+}
+
+/* Evaluate ids from s->pos on, a batch at a time. */
+static int eval_batches(Session *s, const int *ids, size_t n, SessionEach *each, void *arg, int last_logits) {
+    for (size_t done = 0; done < n;) {
+        size_t b = n - done < s->options.n_batch ? n - done : s->options.n_batch;
+        llama_forward(s, ids + done, b);
+        memmove(s->ids + s->pos, ids + done, b * sizeof *ids); /* ids may be s->ids itself */
+        s->pos += b;
+        for (size_t t = 0; each && t < b; t += s->options.n_logits) {
+            size_t rows = b - t < s->options.n_logits ? b - t : s->options.n_logits;
+            llama_logits(s, t, rows);
+            for (size_t r = 0; r < rows; r++) each(arg, done + t + r, s->logits + r * (size_t)s->model->config.vocab_size);
+        }
+        done += b;
+        if (!each && last_logits && done == n) llama_logits(s, b - 1, 1);
+        if (done < n && s->options.progress && s->options.progress(s->options.progress_arg, done, n)) return -EINTR;
+    }
+    return 0;
+}
+
+static int eval(Session *s, const int *ids, size_t n, SessionEach *each, void *arg, int last_logits, char *err, size_t errlen) {
+    const Config *c = &s->model->config;
+    if (n == 0) return base_error(err, errlen, -EINVAL, "no ids to evaluate");
+    for (size_t i = 0; i < n; i++)
+        if (ids[i] < 0 || ids[i] >= c->vocab_size) return base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary of %d", ids[i], c->vocab_size);
+    if (n > s->options.n_ctx - s->pos)
+        return base_error(err, errlen, -ENOSPC, "the context is full: %zu positions are in use, %zu more do not fit into %zu; give a longer one (-c)", s->pos, n, s->options.n_ctx);
+    int rc = 0;
+    if (rope_choice(&c->rope, (int64_t)(s->pos + n)) != s->rope.choice) { /* other frequencies change every layer's hidden states: read it all again */
+        size_t kept = s->pos;
+        rope_init(&s->rope, &c->rope, (int64_t)(s->pos + n));
+        s->pos = 0;
+        if (kept) rc = eval_batches(s, s->ids, kept, NULL, NULL, 0);
+    }
+    if (rc == 0) rc = eval_batches(s, ids, n, each, arg, last_logits);
+    return rc ? base_error(err, errlen, rc, "interrupted") : 0;
+}
+
+int session_eval(Session *s, const int *ids, size_t n, const float **logits, char *err, size_t errlen) {
+    int rc = eval(s, ids, n, NULL, NULL, logits != NULL, err, errlen);
+    if (logits) *logits = rc ? NULL : s->logits;
+    return rc;
+}
+
+int session_eval_each(Session *s, const int *ids, size_t n, SessionEach *each, void *arg, char *err, size_t errlen) {
+    return eval(s, ids, n, each, arg, 0, err, errlen);
+}

@@ -1,0 +1,72 @@
+/* model/session.h - one timeline through a model: what has been read so far, and the memory to read on.
+ *
+ *     Session s;
+ *     if (session_init(&s, &model, &(SessionOptions){.n_ctx = 256}, err, sizeof err)) ...
+ *     const float *logits;
+ *     session_eval(&s, prompt, n_prompt, &logits, err, sizeof err);      a prompt is one call
+ *     session_eval(&s, &next, 1, &logits, err, sizeof err);
+ *     session_rewind(&s, 10);                                            forget all but the first ten ids
+ *     session_free(&s);
+ *
+ * The logits after an id have the same bits however the ids came in: in one call, in pieces, one by one, with any number
+ * of threads. A session belongs to one caller at a time. */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include "../attention/attention.h"
+#include "model.h"
+
+typedef struct {
+    size_t n_ctx;   /* positions to make room for; 0: the model's trained context */
+    int threads;    /* 0: one for each processor; without OpenMP always 1 */
+    size_t n_batch; /* tokens computed at a time; 0: 128. Memory and speed only, never results */
+    size_t n_logits; /* tokens whose logits session_eval_each computes at a time; 0: 1 */
+    /* Called between batches of a long call, with the ids done and the ids of the call; non-zero stops it (-EINTR). */
+    int (*progress)(void *arg, size_t done, size_t total);
+    void *progress_arg;
+} SessionOptions;
+
+typedef struct {
+    const Model *model;
+    SessionOptions options; /* as in force: no zeroes left */
+    size_t pos;             /* ids evaluated so far */
+    int *ids;               /* [n_ctx]: these ids */
+    Rope rope;              /* the frequencies in force */
+    KVCache cache;
+    /* Scratch for a batch of n_batch tokens, carved from one block (session.c); q_dim = n_heads*head_dim. */
+    float *x, *xn;          /* [n_batch, d_model]: residual; normalised */
+    float *q, *att;         /* [n_batch, q_dim] */
+    float *k, *v;           /* [n_batch, kv_dim] */
+    float *gate, *up;       /* [n_batch, d_ff] */
+    float *cos, *sin;       /* [n_batch, rotary_dim/2] */
+    float *scores;          /* [threads, n_ctx] */
+    float *logits;          /* [n_logits, vocab_size] */
+    int8_t *act_q;          /* [n_batch, widest]: activations as int8 */
+    float *act_scale;       /* [n_batch, widest] at most: their scales */
+    void *block;
+} Session;
+
+/* m must outlive s. All memory is taken here. Errors: -ENOMEM, -EINVAL. */
+int session_init(Session *s, const Model *m, const SessionOptions *options, char *err, size_t errlen);
+void session_free(Session *s); /* accepts a zeroed struct */
+size_t session_bytes(const Session *s); /* scratch and cache */
+
+/* Read n >= 1 more ids. *logits (may be NULL): [vocab_size] after the last of them, owned by s, valid until the next call.
+ * Errors, with nothing read: -EINVAL (an id outside the vocabulary), -ENOSPC (the context is full); -EINTR (progress said
+ * stop; whole batches read so far are kept, s->pos says how many). */
+int session_eval(Session *s, const int *ids, size_t n, const float **logits, char *err, size_t errlen);
+
+/* The same, and each(arg, i, logits) is called with the logits after every id i of the call, in order. */
+typedef void SessionEach(void *arg, size_t i, const float *logits);
+int session_eval_each(Session *s, const int *ids, size_t n, SessionEach *each, void *arg, char *err, size_t errlen);
+
+/* Forget all but the first pos ids (pos <= s->pos). */
+void session_rewind(Session *s, size_t pos);
+
+/* llama.c: the forward pass of n tokens (n <= n_batch) at positions s->pos .. s->pos+n-1; s->xn gets the final norm's
+ * output of each token; the cache is filled. Cannot fail. */
+void llama_forward(Session *s, const int *ids, size_t n);
+/* llama.c: the logits of tokens t .. t+n-1 of that batch, from s->xn, into s->logits (n <= n_logits). */
+void llama_logits(Session *s, size_t t, size_t n);
+
+#endif

@@ -1,0 +1,95 @@
+/* rope/rope.h - rotary position embedding: which angle each pair of a head turns by, and the turning itself.
+ *
+ *     RopeConfig c = {.scaling = rope_scaling("none"), .rotary_dim = 128, .theta = 10000};
+ *     char err[256];
+ *     if (rope_check(&c, err, sizeof err)) ...        once, when a file or an option has set it
+ *     Rope r;
+ *     rope_init(&r, &c, n);                           frequencies, for a text of n positions
+ *     rope_row(&r, pos, cos, sin);                    one row a position, shared by all layers and heads
+ *     rope_rotate(head, cos, sin, r.rotary_dim, ROPE_INTERLEAVED);
+ *
+ * Symbols: d = rotary_dim, i = pair 0 .. d/2-1, theta_i of the paper = inv_freq[i], radians a position. */
+#ifndef ROPE_H
+#define ROPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum { ROPE_MAX_PAIRS = 512 }; /* a head of up to 1024 entries */
+
+/* Which two entries of a head make a pair (d = rotary_dim):
+ *   ROPE_INTERLEAVED  (2i, 2i+1)      Meta, llama2.c, RoFormer, GGUF "llama"
+ *   ROPE_HALF         (i, i + d/2)    GPT-NeoX, Hugging Face's LLaMA and Qwen, GGUF "qwen2", "qwen3" */
+typedef enum { ROPE_INTERLEAVED, ROPE_HALF } RopePairing;
+
+typedef struct RopeScaling RopeScaling;
+
+/* Everything a file or the command line can say about RoPE. HF's names stand beside ours where they differ. */
+typedef struct {
+    const RopeScaling *scaling;      /* a row of scaling.c; HF rope_type */
+    RopePairing pairing;
+    int rotary_dim;                  /* even, <= head_dim; HF int(head_dim * partial_rotary_factor) */
+    double theta;                    /* HF rope_theta, GGUF rope.freq_base: the base, 10000 in the paper */
+    double factor;                   /* s: how many times longer than trained; 0: not given */
+    int64_t n_ctx_original;          /* HF original_max_position_embeddings; 0: not given */
+    int64_t n_ctx_train;             /* HF max_position_embeddings; 0: not given */
+    double attention_factor;         /* multiplies cos and sin; 0: not given, the method's own formula holds */
+    double mscale, mscale_all_dim;   /* yarn; 0: not given */
+    double beta_fast, beta_slow;     /* yarn; 0: 32 and 1 */
+    int no_truncate;                 /* yarn: 1 leaves the borders unrounded; HF truncate = false */
+    double low_freq_factor, high_freq_factor; /* llama3 */
+    int n_long, n_short;             /* longrope: entries given, d/2 each */
+    double long_factor[ROPE_MAX_PAIRS], short_factor[ROPE_MAX_PAIRS];
+    int n_divisors;                  /* GGUF's rope_freqs tensor: d/2 divisors of the frequencies, or 0 */
+    double divisors[ROPE_MAX_PAIRS];
+} RopeConfig;
+
+/* How a method bears on the keys in the cache (DESIGN 6). */
+typedef enum {
+    ROPE_KEYS_FIXED,     /* a key's angle never changes: keys are cached rotated */
+    ROPE_KEYS_BY_LENGTH, /* the frequencies depend on the text's length: another choice re-evaluates the kept ids */
+} RopeKeys;
+
+/* One scaling method: a row of the table in scaling.c. */
+struct RopeScaling {
+    const char *name, *alias; /* rope_type in HF's config; alias may be NULL */
+    RopeKeys keys;
+    /* 0, or -EINVAL and a line naming what is missing or out of range. NULL: nothing to check. */
+    int (*check)(const RopeConfig *c, char *err, size_t errlen);
+    /* Which set of frequencies a text of n positions takes; equal numbers mean equal frequencies. NULL: always the same. */
+    int64_t (*choice)(const RopeConfig *c, int64_t n);
+    /* Fill inv_freq [rotary_dim/2] for that choice; returns the factor on cos and sin. */
+    double (*fill)(double *inv_freq, const RopeConfig *c, int64_t choice);
+};
+
+/* The row of that name or alias, or NULL; and row i in order, NULL after the last. */
+const RopeScaling *rope_scaling(const char *name);
+const RopeScaling *rope_scaling_row(int i);
+
+/* Everything of c in range and the method's own numbers complete? 0, or -EINVAL and one line that names the method. */
+int rope_check(const RopeConfig *c, char *err, size_t errlen);
+
+/* The frequencies in use. */
+typedef struct {
+    int rotary_dim;
+    int64_t choice;                   /* RopeScaling.choice of the length it was made for */
+    double scale;                     /* on cos and sin; scores grow by its square */
+    double inv_freq[ROPE_MAX_PAIRS];  /* [rotary_dim/2] */
+} Rope;
+
+/* Frequencies for a text of n positions. c has passed rope_check. Cannot fail. */
+void rope_init(Rope *r, const RopeConfig *c, int64_t n);
+/* The choice rope_init would make for n positions; compare with r->choice. */
+int64_t rope_choice(const RopeConfig *c, int64_t n);
+
+/* cos, sin [rotary_dim/2]: of angle = pos * inv_freq[i], times scale. The angle is taken in double: within 3e-7 rad for
+ * |pos| <= 2^31. Source: RoFormer eq. 15. Cannot fail. */
+void rope_row(const Rope *r, int64_t pos, float *cos, float *sin);
+
+/* Turn one head in place by its position's angle.
+ * x    [>= rotary_dim]  the head; only the first rotary_dim entries turn
+ * c, s [rotary_dim/2]   the row of its position (rope_row)
+ * Source: RoFormer eq. 34 (interleaved); half-split pairing as in GPT-NeoX. Cannot fail. */
+void rope_rotate(float *x, const float *c, const float *s, int rotary_dim, RopePairing pairing);
+
+#endif

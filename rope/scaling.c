@@ -1,0 +1,166 @@
+/* rope/scaling.c - methods that stretch RoPE to longer texts by changing its frequencies: one function and one row each.
+ *
+ * w_i = theta^(-2i/d) is the frequency as trained, s the factor, L the length trained on (n_ctx_original).
+ * Formulas and their traps: README.md; sources beside each. */
+#include "rope.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const double PI = 3.14159265358979323846;
+
+/* The factor on cos and sin of a method that has none of its own: 1, unless the file gives one (GGUF's attn_factor). */
+static double plain_magnitude(const RopeConfig *c) { return c->attention_factor > 0 ? c->attention_factor : 1; }
+
+/* w_i = theta^(-2i/d). RoFormer section 3.2.2. */
+static double fill_none(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    (void)choice;
+    for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] = pow(c->theta, -2.0 * i / c->rotary_dim);
+    return plain_magnitude(c);
+}
+
+/* w_i / s: every position is squeezed, m becomes m/s. Position interpolation, arXiv:2306.15595. */
+static double fill_linear(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    fill_none(inv_freq, c, choice);
+    for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] /= c->factor;
+    return plain_magnitude(c);
+}
+
+/* Fast pairs stay, slow ones are divided by s, a ramp in wavelength joins them. Llama 3.1's reference code. */
+static double fill_llama3(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    fill_none(inv_freq, c, choice);
+    double L = (double)c->n_ctx_original, low = c->low_freq_factor, high = c->high_freq_factor;
+    for (int i = 0; i < c->rotary_dim / 2; i++) {
+        double w = inv_freq[i], turns = L * w / (2 * PI); /* L / wavelength: full turns within the trained length */
+        double t = (turns - low) / (high - low);
+        inv_freq[i] = turns > high ? w : turns < low ? w / c->factor : (1 - t) * w / c->factor + t * w;
+    }
+    return plain_magnitude(c);
+}
+
+/* The pair that makes r full turns within L positions, as a real number. YaRN, arXiv:2309.00071, section 3.2. */
+static double pair_of_turns(double r, const RopeConfig *c) {
+    return c->rotary_dim * log((double)c->n_ctx_original / (r * 2 * PI)) / (2 * log(c->theta));
+}
+
+static double yarn_magnitude(double s, double mscale) { return s <= 1 ? 1 : 0.1 * mscale * log(s) + 1; }
+
+/* By pairs: those that turn more than beta_fast times within L stay, those that turn less than beta_slow times are
+ * interpolated, a ramp over the pair's index joins them; cos and sin grow a little, which sharpens attention. */
+static double fill_yarn(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    fill_none(inv_freq, c, choice);
+    double low = pair_of_turns(c->beta_fast > 0 ? c->beta_fast : 32, c);
+    double high = pair_of_turns(c->beta_slow > 0 ? c->beta_slow : 1, c);
+    if (!c->no_truncate) low = floor(low), high = ceil(high);
+    low = fmax(low, 0);
+    high = fmin(high, c->rotary_dim - 1); /* d-1, not d/2-1: so it was released */
+    if (low == high) high += 0.001;
+    for (int i = 0; i < c->rotary_dim / 2; i++) {
+        double ramp = fmin(fmax((i - low) / (high - low), 0), 1);
+        inv_freq[i] = inv_freq[i] / c->factor * ramp + inv_freq[i] * (1 - ramp);
+    }
+    if (c->attention_factor > 0) return c->attention_factor;
+    if (c->mscale != 0 && c->mscale_all_dim != 0)
+        return yarn_magnitude(c->factor, c->mscale) / yarn_magnitude(c->factor, c->mscale_all_dim);
+    return yarn_magnitude(c->factor, 1);
+}
+
+/* LongRoPE, arXiv:2402.13753, as Phi-3 has it: each pair has its own divisor, one list up to L positions, another beyond. */
+static int64_t choice_longrope(const RopeConfig *c, int64_t n) { return n > c->n_ctx_original; }
+
+static double longrope_factor(const RopeConfig *c) {
+    return c->factor > 0 ? c->factor : (double)c->n_ctx_train / (double)c->n_ctx_original;
+}
+
+static double fill_longrope(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    fill_none(inv_freq, c, 0);
+    const double *divisor = choice ? c->long_factor : c->short_factor;
+    for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] /= divisor[i];
+    if (c->attention_factor > 0) return c->attention_factor;
+    double s = longrope_factor(c);
+    return s <= 1 ? 1 : sqrt(1 + log(s) / log((double)c->n_ctx_original)); /* the same for both lists */
+}
+
+static int missing(const RopeConfig *c, const char *what, char *err, size_t errlen) {
+    snprintf(err, errlen, "rope method %s: %s", c->scaling->name, what);
+    return -EINVAL;
+}
+
+static int check_factor(const RopeConfig *c, char *err, size_t errlen) {
+    if (c->factor >= 1) return 0;
+    return missing(c, c->factor == 0 ? "the factor is missing (factor, --rope-factor)" : "the factor must be at least 1", err, errlen);
+}
+
+static int check_original(const RopeConfig *c, char *err, size_t errlen) {
+    if (c->n_ctx_original >= 1) return 0;
+    return missing(c, "the original context is missing (original_max_position_embeddings, --rope-original-context)", err, errlen);
+}
+
+static int check_llama3(const RopeConfig *c, char *err, size_t errlen) {
+    int rc = check_factor(c, err, errlen);
+    if (rc == 0) rc = check_original(c, err, errlen);
+    if (rc) return rc;
+    if (!(c->low_freq_factor > 0) || !(c->high_freq_factor > 0)) return missing(c, "low_freq_factor and high_freq_factor must be given, above 0", err, errlen);
+    if (!(c->high_freq_factor > c->low_freq_factor)) return missing(c, "high_freq_factor must be larger than low_freq_factor", err, errlen);
+    return 0;
+}
+
+static int check_yarn(const RopeConfig *c, char *err, size_t errlen) {
+    int rc = check_factor(c, err, errlen);
+    if (rc == 0) rc = check_original(c, err, errlen);
+    if (rc) return rc;
+    if (c->theta <= 1) return missing(c, "rope_theta must be larger than 1", err, errlen);
+    if (c->beta_fast < 0 || c->beta_slow < 0) return missing(c, "beta_fast and beta_slow must be above 0", err, errlen);
+    if (c->mscale < 0 || c->mscale_all_dim < 0) return missing(c, "mscale and mscale_all_dim must not be negative", err, errlen);
+    if ((c->beta_fast > 0 ? c->beta_fast : 32) < (c->beta_slow > 0 ? c->beta_slow : 1)) return missing(c, "beta_fast must not be smaller than beta_slow", err, errlen);
+    return 0;
+}
+
+static int check_longrope(const RopeConfig *c, char *err, size_t errlen) {
+    int rc = check_original(c, err, errlen);
+    if (rc) return rc;
+    if (c->n_ctx_original < 2) return missing(c, "the original context must be at least 2", err, errlen);
+    if (c->n_long != c->rotary_dim / 2 || c->n_short != c->rotary_dim / 2)
+        return missing(c, "long_factor and short_factor must be given by the file, one number for each pair", err, errlen);
+    for (int i = 0; i < c->n_long; i++)
+        if (!(c->long_factor[i] > 0) || !(c->short_factor[i] > 0) || isinf(c->long_factor[i]) || isinf(c->short_factor[i]))
+            return missing(c, "long_factor and short_factor must be above 0", err, errlen);
+    if (c->attention_factor == 0 && longrope_factor(c) <= 0) return missing(c, "neither a factor nor the trained context is given", err, errlen);
+    return 0;
+}
+
+static const RopeScaling rows[] = {
+    {"none", "default", ROPE_KEYS_FIXED, NULL, NULL, fill_none},
+    {"linear", NULL, ROPE_KEYS_FIXED, check_factor, NULL, fill_linear},
+    {"llama3", NULL, ROPE_KEYS_FIXED, check_llama3, NULL, fill_llama3},
+    {"yarn", NULL, ROPE_KEYS_FIXED, check_yarn, NULL, fill_yarn},
+    {"longrope", "su", ROPE_KEYS_BY_LENGTH, check_longrope, choice_longrope, fill_longrope},
+};
+
+const RopeScaling *rope_scaling_row(int i) {
+    return i >= 0 && i < (int)(sizeof rows / sizeof *rows) ? &rows[i] : NULL;
+}
+
+const RopeScaling *rope_scaling(const char *name) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(name, rows[i].name) == 0 || (rows[i].alias && strcmp(name, rows[i].alias) == 0)) return &rows[i];
+    return NULL;
+}
+
+int rope_check(const RopeConfig *c, char *err, size_t errlen) {
+    if (c->rotary_dim < 2 || c->rotary_dim % 2 || c->rotary_dim / 2 > ROPE_MAX_PAIRS) {
+        snprintf(err, errlen, "rope: rotary_dim is %d, it must be even, from 2 to %d", c->rotary_dim, 2 * ROPE_MAX_PAIRS);
+        return -EINVAL;
+    }
+    const double numbers[] = {c->theta, c->factor, c->attention_factor, c->mscale, c->mscale_all_dim, c->beta_fast, c->beta_slow, c->low_freq_factor, c->high_freq_factor};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!isfinite(numbers[i])) return missing(c, "a setting is not a finite number", err, errlen);
+    if (!(c->theta > 0)) return missing(c, "rope_theta must be above 0", err, errlen);
+    if (c->attention_factor < 0) return missing(c, "the attention factor must be above 0", err, errlen);
+    if (c->n_divisors && c->n_divisors != c->rotary_dim / 2) return missing(c, "rope_freqs must hold one divisor for each pair", err, errlen);
+    for (int i = 0; i < c->n_divisors; i++)
+        if (!(c->divisors[i] > 0) || isinf(c->divisors[i])) return missing(c, "rope_freqs holds a divisor that is not above 0", err, errlen);
+    return c->scaling->check ? c->scaling->check(c, err, errlen) : 0;
+}

@@ -1,0 +1,957 @@
+/* run.c - the program: the only file that reads argv, prints and exits. A table of options, a table of commands, and each
+ * command a short function. stdout is the text, everything else goes to stderr. */
+#include "lab/perplexity.h"
+#include "lab/vocabulary.h"
+#include "model/builtin.h"
+#include "model/sampler.h"
+#include "model/session.h"
+#include "tokenizer/tokenizer.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifndef VERSION
+#define VERSION "unknown"
+#endif
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
+
+/* ---- what the program was told ---- */
+
+typedef struct {
+    /* positional */
+    const char *model, *text;
+    /* text in and out */
+    const char *prompt, *file, *tokenizer, *mode, *system;
+    const char *stop[16];
+    int n_stop;
+    int no_echo, ignore_eos, special, no_bos, pieces, want_ids, all, json, quiet, verbose, help;
+    const char *ids, *separator;
+    /* lengths */
+    long long n, max_tokens, context, threads;
+    /* sampling */
+    double temperature, top_p, min_p, repetition, presence, frequency;
+    long long top_k, penalty_window, seed;
+    /* the model */
+    const char *kernels, *rope;
+    double rope_theta, rope_factor;
+    long long rope_original;
+    /* which of these were given */
+    int n_given, seed_given;
+} Args;
+
+typedef enum { FLAG, INTEGER, NUMBER, STRING, STRINGS } Kind;
+enum { GENERATE = 1, LOGITS = 2, TOKENIZE = 4, PERPLEXITY = 8, ALL = 15, MODELS = GENERATE | LOGITS | PERPLEXITY };
+
+typedef struct {
+    const char *name, *alias, *arg, *help;
+    char letter;
+    Kind kind;
+    int commands;
+    size_t offset;
+    double min, max; /* INTEGER, NUMBER */
+} Option;
+
+#define AT(field) offsetof(Args, field)
+static const Option options[] = {
+    {"--prompt", NULL, "TEXT", "the text to go on from", 'i', STRING, GENERATE, AT(prompt), 0, 0},
+    {"--file", NULL, "FILE", "read the text from FILE; - is stdin", 'f', STRING, GENERATE | TOKENIZE | PERPLEXITY, AT(file), 0, 0},
+    {"--steps", NULL, "N", "positions, prompt included; 0: to the context's end (256)", 'n', INTEGER, GENERATE, AT(n), 0, 1e15},
+    {"--max-tokens", NULL, "N", "at most N new tokens", 0, INTEGER, GENERATE, AT(max_tokens), 0, 1e15},
+    {"--temperature", NULL, "T", "0 is greedy (1.0)", 't', NUMBER, GENERATE, AT(temperature), 0, 1e6},
+    {"--top-p", NULL, "P", "nucleus: 0 or 1 is off (0.9)", 'p', NUMBER, GENERATE, AT(top_p), 0, 1},
+    {"--top-k", NULL, "K", "only the K most probable; 0 is off (0)", 0, INTEGER, GENERATE, AT(top_k), 0, 1e9},
+    {"--min-p", NULL, "P", "only those P times as probable as the first; 0 is off (0)", 0, NUMBER, GENERATE, AT(min_p), 0, 1},
+    {"--repetition-penalty", "--repeat-penalty", "R", "divide the logits of recent tokens; 1 is off (1)", 0, NUMBER, GENERATE, AT(repetition), 1e-6, 1e6},
+    {"--presence-penalty", NULL, "X", "subtract once from recent tokens (0)", 0, NUMBER, GENERATE, AT(presence), -1e6, 1e6},
+    {"--frequency-penalty", NULL, "X", "subtract for each time a token is recent (0)", 0, NUMBER, GENERATE, AT(frequency), -1e6, 1e6},
+    {"--penalty-window", "--repeat-last-n", "N", "how many tokens are recent (64)", 0, INTEGER, GENERATE, AT(penalty_window), 0, 1e9},
+    {"--seed", NULL, "S", "same seed, same text (the time)", 's', INTEGER, GENERATE, AT(seed), 0, 9.2e18},
+    {"--stop", NULL, "TEXT", "end before TEXT; may be given up to 16 times", 0, STRINGS, GENERATE, AT(stop), 0, 0},
+    {"--ignore-eos", NULL, NULL, "go on after an end-of-text token", 0, FLAG, GENERATE, AT(ignore_eos), 0, 0},
+    {"--no-echo", NULL, NULL, "leave the prompt out of the output", 0, FLAG, GENERATE, AT(no_echo), 0, 0},
+    {"--mode", NULL, "MODE", "generate (chat is not built yet)", 'm', STRING, GENERATE, AT(mode), 0, 0},
+    {"--system", NULL, "TEXT", "system prompt, for chat only", 'y', STRING, GENERATE, AT(system), 0, 0},
+    {"--ids", NULL, "1,15,7", "the ids to evaluate, exactly these", 0, STRING, LOGITS, AT(ids), 0, 0},
+    {"--all", NULL, NULL, "a line of logits for every id, not only the last", 0, FLAG, LOGITS, AT(all), 0, 0},
+    {"--ids", NULL, NULL, "print ids on one line (the default)", 0, FLAG, TOKENIZE, AT(want_ids), 0, 0},
+    {"--pieces", NULL, NULL, "print pieces, one a line", 0, FLAG, TOKENIZE, AT(pieces), 0, 0},
+    {"--no-bos", NULL, NULL, "the text's own ids, nothing added before or after", 0, FLAG, TOKENIZE, AT(no_bos), 0, 0},
+    {"--special", NULL, NULL, "special tokens written in the text count as such", 0, FLAG, GENERATE | TOKENIZE, AT(special), 0, 0},
+    {"--separator", NULL, "LINE", "the file is documents between lines that hold exactly LINE", 0, STRING, PERPLEXITY, AT(separator), 0, 0},
+    {"--tokenizer", NULL, "FILE", "tokenizer.model, tokenizer.bin or a folder with one", 'z', STRING, GENERATE | PERPLEXITY | TOKENIZE, AT(tokenizer), 0, 0},
+    {"--context", NULL, "N", "positions to make room for; may go beyond the trained ones", 'c', INTEGER, MODELS, AT(context), 1, 1e15},
+    {"--threads", NULL, "N", "threads (all processors)", 'j', INTEGER, MODELS, AT(threads), 1, 1024},
+    {"--kernels", NULL, "NAME", "ref, avx2 (the fastest that runs here)", 0, STRING, MODELS, AT(kernels), 0, 0},
+    {"--rope", NULL, "METHOD", "none, linear, llama3, yarn, longrope (the file's)", 0, STRING, MODELS, AT(rope), 0, 0},
+    {"--rope-theta", NULL, "B", "base of the frequencies (the file's)", 0, NUMBER, MODELS, AT(rope_theta), 1e-6, 1e30},
+    {"--rope-factor", NULL, "S", "how many times longer than trained", 0, NUMBER, MODELS, AT(rope_factor), 1, 1e9},
+    {"--rope-original-context", NULL, "N", "the length trained on (the file's)", 0, INTEGER, MODELS, AT(rope_original), 1, 1e15},
+    {"--json", NULL, NULL, "print one JSON object", 0, FLAG, ALL & ~TOKENIZE, AT(json), 0, 0},
+    {"--quiet", NULL, NULL, "no timings, no progress", 'q', FLAG, ALL, AT(quiet), 0, 0},
+    {"--verbose", NULL, NULL, "say what was opened", 'v', FLAG, ALL, AT(verbose), 0, 0},
+    {"--help", NULL, NULL, "this help", 'h', FLAG, ALL, AT(help), 0, 0},
+};
+enum { N_OPTIONS = sizeof options / sizeof *options };
+
+typedef struct {
+    const char *name, *usage, *summary, *examples;
+    int bit;
+    int (*run)(Args *a);
+} Command;
+
+static int run_generate(Args *a), run_logits(Args *a), run_tokenize(Args *a), run_perplexity(Args *a);
+
+static const Command commands[] = {
+    {"generate", "[MODEL] [options]", "write text; the default command",
+     "  ./run                                        a story from the compiled-in model\n"
+     "  ./run -i \"Lily found a key\" -t 0.8 -s 42     the same text each time\n"
+     "  ./run model.gguf -i \"Once upon a time\" -n 200\n"
+     "  ./run folder-from-hugging-face -f prompt.txt --max-tokens 100 --stop \"The end\"\n"
+     "  ./run stories15M.bin -z tokenizer.bin -t 0\n",
+     GENERATE, run_generate},
+    {"logits", "MODEL --ids 1,15,7 [--all]", "print what the model expects next, for comparing with other software",
+     "  ./run logits model.gguf --ids 1,403,407\n"
+     "  ./run logits folder --ids 1,403,407 --all --json\n",
+     LOGITS, run_logits},
+    {"tokenize", "MODEL|TOKENIZER [TEXT | -f FILE]", "print the ids of a text (from stdin where none is given)",
+     "  ./run tokenize model.gguf \"Hello world\"\n"
+     "  ./run tokenize tokenizer.model -f book.txt --no-bos\n"
+     "  echo -n \"Hello\" | ./run tokenize tokenizer.bin --pieces\n",
+     TOKENIZE, run_tokenize},
+    {"perplexity", "MODEL -f FILE [--separator LINE]", "how well the model foresees a text",
+     "  ./run perplexity model.gguf -f book.txt\n"
+     "  ./run perplexity model.gguf -f stories.txt --separator \"<|endoftext|>\" --json\n",
+     PERPLEXITY, run_perplexity},
+};
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+/* ---- saying things ---- */
+
+static double started;                      /* when the program began */
+static volatile sig_atomic_t interrupted;   /* Ctrl-C was pressed */
+static int quiet;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int fail(const char *why) {
+    fprintf(stderr, "run: %s\n", why);
+    return EXIT_FAILED;
+}
+
+static int usage(const char *fmt, ...) BASE_PRINTF(1, 2);
+static int usage(const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    fputs("run: ", stderr);
+    vfprintf(stderr, fmt, ap);
+    fputs("; ./run --help shows what there is\n", stderr);
+    va_end(ap);
+    return EXIT_USAGE;
+}
+
+static void note(const char *fmt, ...) BASE_PRINTF(1, 2);
+static void note(const char *fmt, ...) {
+    if (quiet) return;
+    va_list ap;
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+}
+
+/* A line on stderr that is drawn over, from two seconds on, on a terminal only. */
+typedef struct {
+    const char *what;
+    double start, drawn;
+    int on_screen;
+} Progress;
+
+static void progress_show(Progress *p, size_t done, size_t total) {
+    double t = now();
+    if (quiet || !isatty(2) || t - p->start < 2 || t - p->drawn < 0.2 || done == 0) return;
+    p->drawn = t;
+    p->on_screen = 1;
+    fprintf(stderr, "\r%s: %zu of %zu tokens, %.0f s to go \033[K", p->what, done, total, (t - p->start) / (double)done * (double)(total - done));
+}
+
+static void progress_clear(Progress *p) {
+    if (p->on_screen) fputs("\r\033[K", stderr);
+    p->on_screen = 0;
+}
+
+static int on_progress(void *arg, size_t done, size_t total) {
+    progress_show(arg, done, total);
+    return interrupted;
+}
+
+/* Anything written to stdout goes through here. A reader that has gone away (EPIPE) is no error: there is just nobody left. */
+typedef struct {
+    int terminal; /* control characters of the model's text are not for a terminal */
+    int gone;     /* EPIPE */
+    int broken;   /* errno of any other failure */
+} Out;
+
+static Out out;
+
+static void out_check(int bad) {
+    if (!bad || out.gone || out.broken) return;
+    if (errno == EPIPE) out.gone = 1;
+    else out.broken = errno ? errno : EIO;
+}
+
+static void out_bytes(const char *s, size_t n) {
+    if (n && !out.gone && !out.broken) out_check(fwrite(s, 1, n, stdout) != n);
+}
+
+static void out_flush(void) {
+    if (!out.gone && !out.broken) out_check(fflush(stdout) != 0);
+}
+
+/* Text of the model, in whole characters: to a terminal without C0 (but newline and tab), DEL and C1. */
+static void out_text(const char *s, size_t n) {
+    for (size_t i = 0, start = 0; out.terminal && i <= n; i++) {
+        unsigned char c = i < n ? (unsigned char)s[i] : 0, next = i + 1 < n ? (unsigned char)s[i + 1] : 0;
+        int c1 = c == 0xc2 && next >= 0x80 && next < 0xa0;
+        if (i < n && !c1 && c != 0x7f && (c >= 0x20 || c == '\n' || c == '\t')) continue;
+        out_bytes(s + start, i - start);
+        i += (size_t)c1;
+        start = i + 1;
+    }
+    if (!out.terminal) out_bytes(s, n);
+}
+
+static int out_end(int code) {
+    out_flush();
+    if (!out.broken) return code;
+    fprintf(stderr, "run: cannot write the output: %s\n", strerror(out.broken));
+    return EXIT_FAILED;
+}
+
+static void out_printf(const char *fmt, ...) BASE_PRINTF(1, 2);
+static void out_printf(const char *fmt, ...) {
+    if (out.gone || out.broken) return;
+    va_list ap;
+    va_start(ap, fmt);
+    out_check(vfprintf(stdout, fmt, ap) < 0);
+    va_end(ap);
+}
+
+static void json_string(const char *s, size_t n) {
+    out_bytes("\"", 1);
+    for (size_t i = 0; i < n;) {
+        uint32_t cp;
+        int len = utf8_decode(s + i, n - i, &cp);
+        if (len == 0) out_printf("\\ufffd");
+        else if (cp < 0x20 || cp == 0x7f) out_printf("\\u%04x", (unsigned)cp);
+        else if (cp == '"' || cp == '\\') out_printf("\\%c", (int)cp);
+        else out_bytes(s + i, (size_t)len);
+        i += len ? (size_t)len : 1;
+    }
+    out_bytes("\"", 1);
+}
+
+static void json_ids(const char *key, const int *ids, size_t n) {
+    out_printf("\"%s\":[", key);
+    for (size_t i = 0; i < n; i++) out_printf("%s%d", i ? "," : "", ids[i]);
+    out_printf("],");
+}
+
+/* ---- reading the command line ---- */
+
+static int parse_value(Args *a, const Option *o, const char *shown, const char *value) {
+    char *field = (char *)a + o->offset, *end;
+    errno = 0;
+    if (o->kind == STRING) {
+        *(const char **)(void *)field = value;
+    } else if (o->kind == STRINGS) {
+        if (a->n_stop == (int)(sizeof a->stop / sizeof *a->stop)) return usage("%s can be given 16 times", shown);
+        if (*value == 0) return usage("%s: the text is empty", shown);
+        a->stop[a->n_stop++] = value;
+    } else if (o->kind == INTEGER) {
+        long long v = strtoll(value, &end, 10);
+        if (end == value || *end) return usage("%s: \"%s\" is not a whole number", shown, value);
+        if (errno || (double)v < o->min || (double)v > o->max) return usage("%s: %s is out of range (%.0f to %.0f)", shown, value, o->min, o->max);
+        *(long long *)(void *)field = v;
+    } else {
+        double v = strtod(value, &end);
+        if (end == value || *end || !isfinite(v)) return usage("%s: \"%s\" is not a number", shown, value);
+        if (v < o->min || v > o->max) return usage("%s: %s is out of range (%g to %g)", shown, value, o->min, o->max);
+        *(double *)(void *)field = v;
+    }
+    if (o->offset == AT(n)) a->n_given = 1;
+    if (o->offset == AT(seed)) a->seed_given = 1;
+    return 0;
+}
+
+static const Option *find_option(const char *word, size_t len, int command) {
+    for (int i = 0; i < N_OPTIONS; i++) {
+        const Option *o = &options[i];
+        if (!(o->commands & command)) continue;
+        if (strlen(o->name) == len && memcmp(o->name, word, len) == 0) return o;
+        if (o->alias && strlen(o->alias) == len && memcmp(o->alias, word, len) == 0) return o;
+        if (len == 2 && o->letter && word[0] == '-' && word[1] == o->letter) return o;
+    }
+    return NULL;
+}
+
+/* Options may stand anywhere; --name VALUE and --name=VALUE; after -- everything is positional. */
+static int parse(Args *a, int argc, char **argv, const Command *cmd) {
+    int only_words = 0;
+    for (int i = 0; i < argc; i++) {
+        const char *word = argv[i], *eq = strchr(word, '=');
+        if (only_words || word[0] != '-' || word[1] == 0) {
+            if (!a->model) a->model = word;
+            else if (!a->text && cmd->bit == TOKENIZE) a->text = word;
+            else return usage("\"%s\" is one word too many", word);
+            continue;
+        }
+        if (strcmp(word, "--") == 0) {
+            only_words = 1;
+            continue;
+        }
+        int joined = word[1] == '-' && eq != NULL;
+        const Option *o = find_option(word, joined ? (size_t)(eq - word) : strlen(word), cmd->bit);
+        if (!o) return usage("%s is not an option of %s", word, cmd->name);
+        if (o->kind == FLAG) {
+            if (joined) return usage("%s takes no value", o->name);
+            *(int *)(void *)((char *)a + o->offset) = 1;
+            continue;
+        }
+        if (!joined && i + 1 >= argc) return usage("%s needs a value", word);
+        int rc = parse_value(a, o, joined ? o->name : word, joined ? eq + 1 : argv[++i]);
+        if (rc) return rc;
+    }
+    return 0;
+}
+
+static int help(const Command *cmd) {
+    printf("roformer.c %s: runs RoFormer and LLaMA-family models\n\nusage: ./run %s%s%s\n", VERSION, cmd->bit == GENERATE ? "" : cmd->name, cmd->bit == GENERATE ? "" : " ", cmd->usage);
+    printf("MODEL is a GGUF file, a Hugging Face folder (config.json + safetensors) or a llama2.c .bin file.\n\n");
+    if (cmd->bit == GENERATE) {
+        printf("commands (./run COMMAND --help):\n");
+        for (int i = 0; i < N_COMMANDS; i++) printf("  %-12s %s\n", commands[i].name, commands[i].summary);
+        putchar('\n');
+    }
+    printf("options:\n");
+    for (int i = 0; i < N_OPTIONS; i++) {
+        const Option *o = &options[i];
+        if (!(o->commands & cmd->bit)) continue;
+        char left[64];
+        snprintf(left, sizeof left, "%c%c%s%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+        printf("  %-32s %s\n", left, o->help);
+    }
+    if (cmd->bit == GENERATE) printf("      %-28s %s\n", "--version", "version and kernels");
+    printf("\nexamples:\n%s", cmd->examples);
+    return out_end(EXIT_DONE);
+}
+
+/* ---- files, tokenizers, models ---- */
+
+/* The whole of a file or of stdin ("-"), in malloc'ed memory; NULL after saying why. */
+static char *read_text(const char *path, size_t *n) {
+    FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+    char *text = NULL;
+    size_t cap = 0;
+    *n = 0;
+    if (f && file_is_folder(path)) {
+        fclose(f);
+        f = NULL;
+        errno = EISDIR;
+    }
+    while (f) {
+        if (*n == cap) {
+            char *more = realloc(text, cap = cap ? 2 * cap : 65536);
+            if (!more) break;
+            text = more;
+        }
+        size_t got = fread(text + *n, 1, cap - *n, f);
+        *n += got;
+        if (got == 0) break;
+    }
+    if (!f || ferror(f) || !text) {
+        fprintf(stderr, "run: %s: %s\n", path, strerror(errno ? errno : EIO));
+        free(text);
+        text = NULL;
+    }
+    if (f && f != stdin) fclose(f);
+    return text;
+}
+
+/* The first of folder/tokenizer.bin, folder/tokenizer.model, ./tokenizer.bin, ./tokenizer.model that is there; malloc'ed. */
+static char *tokenizer_beside(const char *folder) {
+    static const char *const names[] = {"tokenizer.bin", "tokenizer.model"};
+    for (int place = 0; place < 2; place++)
+        for (int i = 0; i < 2; i++) {
+            char *path = file_join(place ? "." : folder, names[i]);
+            if (path && file_exists(path)) return path;
+            free(path);
+        }
+    return NULL;
+}
+
+static int tokenizer_from_weights(Tokenizer **t, const Weights *w, char *err, size_t errlen) {
+    Vocabulary v;
+    int rc = vocabulary_from_weights(&v, w, err, errlen);
+    if (rc == 0) rc = tokenizer_from_vocabulary(t, &v, w->path, err, errlen);
+    vocabulary_free(&v);
+    return rc;
+}
+
+/* The tokenizer of a model: -z, else the file's or folder's own, else one that stands beside it. */
+static int open_tokenizer(Tokenizer **t, const Weights *w, const char *given, char *err, size_t errlen) {
+    *t = NULL;
+    if (given) return tokenizer_open(t, given, err, errlen);
+    if (w->format == FORMAT_GGUF && weights_meta(w, "tokenizer.ggml.model")) return tokenizer_from_weights(t, w, err, errlen);
+    if (w->format == FORMAT_HF) return tokenizer_open(t, w->folder, err, errlen);
+    char *path = tokenizer_beside(w->folder);
+    int rc = path ? tokenizer_open(t, path, err, errlen)
+                  : base_error(err, errlen, -ENOENT, "%s: no tokenizer in it, no tokenizer.bin beside it; give one with -z", w->path);
+    free(path);
+    return rc;
+}
+
+/* Ids beyond the model's vocabulary would be refused later, one by one: say it at once. A vocabulary padded to a round
+ * number is common; a llama2.c file has as many ids as its tokenizer. */
+static int match_tokenizer(const Tokenizer *t, const Model *m, char *err, size_t errlen) {
+    size_t n = tokenizer_size(t), vocab = (size_t)m->config.vocab_size;
+    if (n > vocab || (n < vocab && m->weights.format == FORMAT_LLAMA2C))
+        return base_error(err, errlen, -EINVAL, "the tokenizer has %zu pieces and the model %zu: they do not belong together (-z gives another)", n, vocab);
+    return 0;
+}
+
+static void describe(const Model *m, const Tokenizer *t) {
+    const Config *c = &m->config;
+    fprintf(stderr, "%s: %s, %.1f M parameters, %s, %.1f MB\n", m->weights.path, c->arch, (double)m->n_parameters / 1e6,
+            ((const char *const[]){"GGUF", "Hugging Face", "llama2.c"})[m->weights.format], (double)m->weights.file_bytes / 1e6);
+    fprintf(stderr, "  d_model %d, d_ff %d, %d layers, %d heads of %d, %d key/value heads, vocabulary %d, trained context %lld\n", c->d_model, c->d_ff, c->n_layers,
+            c->n_heads, c->head_dim, c->n_kv_heads, c->vocab_size, (long long)c->n_ctx_train);
+    fprintf(stderr, "  weights %s, output %s; rope %s, theta %g, %s pairs, %d of %d entries turn", m->layers->wq.type == TENSOR_I8_GROUPS ? "int8 groups" : quant_format((int)m->layers->wq.type)->name,
+            m->lm_head.data == m->tok_emb.data ? "tied" : "its own", c->rope.n_divisors ? "llama3 (rope_freqs)" : c->rope.scaling->name, c->rope.theta,
+            c->rope.pairing == ROPE_HALF ? "half-split" : "interleaved", c->rope.rotary_dim, c->head_dim);
+    if (c->rope.factor > 1) fprintf(stderr, ", factor %g", c->rope.factor);
+    if (c->window) fprintf(stderr, "; window %lld", (long long)c->window);
+    fprintf(stderr, "\n  kernels %s", m->kernels->name);
+    if (t) fprintf(stderr, "; tokenizer: %s, %zu pieces", tokenizer_kind(t), tokenizer_size(t));
+    fputc('\n', stderr);
+    const char *name;
+    for (size_t i = 0; (name = model_extra(m, i)); i++) fprintf(stderr, "  not used: tensor %s\n", name);
+}
+
+/* What a command runs on; everything zeroed or open. */
+typedef struct {
+    Model model;
+    Tokenizer *tokenizer;
+    Session session;
+    Progress progress;
+    double load_s;
+    char err[512];
+} Engine;
+
+static void engine_close(Engine *e) {
+    session_free(&e->session);
+    tokenizer_free(e->tokenizer);
+    model_close(&e->model);
+}
+
+/* 0, or an exit code after saying why. */
+static int engine_open(Engine *e, const Args *a, int want_tokenizer) {
+    memset(e, 0, sizeof *e);
+    ModelOptions o = {.rope = {.theta = a->rope_theta, .factor = a->rope_factor, .n_ctx_original = a->rope_original}};
+    if (a->kernels && !(o.kernels = kernels_find(a->kernels))) return usage("--kernels: there is no row \"%s\" that this processor can run", a->kernels);
+    if (a->rope && !(o.rope.scaling = rope_scaling(a->rope))) return usage("--rope: there is no method \"%s\"", a->rope);
+    int rc = a->model ? model_open(&e->model, a->model, &o, e->err, sizeof e->err)
+                      : model_open_memory(&e->model, builtin_model, builtin_model_size, "the compiled-in model", &o, e->err, sizeof e->err);
+    if (rc == 0 && want_tokenizer) rc = open_tokenizer(&e->tokenizer, &e->model.weights, a->tokenizer, e->err, sizeof e->err);
+    if (rc == 0 && want_tokenizer) rc = match_tokenizer(e->tokenizer, &e->model, e->err, sizeof e->err);
+    if (rc) {
+        engine_close(e);
+        return fail(e->err);
+    }
+    e->load_s = now() - started;
+    if (a->verbose) describe(&e->model, e->tokenizer);
+    return 0;
+}
+
+/* A session with room for -c positions, else for those wanted, at most the trained ones. An exit code; e stays open. */
+static int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits) {
+    size_t trained = (size_t)e->model.config.n_ctx_train, n_ctx = a->context ? (size_t)a->context : wanted < trained ? wanted : trained;
+    if (n_ctx > trained) note("context %zu goes beyond the %zu positions this model was trained on; --rope can stretch it", n_ctx, trained);
+    e->progress = (Progress){.what = "reading", .start = now()};
+    SessionOptions o = {.n_ctx = n_ctx ? n_ctx : 1, .threads = (int)a->threads, .n_logits = n_logits, .progress = on_progress, .progress_arg = &e->progress};
+    if (session_init(&e->session, &e->model, &o, e->err, sizeof e->err) == 0) {
+        if (a->verbose) fprintf(stderr, "  context %zu, %d threads, %.1f MB of memory beside the file\n", n_ctx, e->session.options.threads, (double)session_bytes(&e->session) / 1e6);
+        return 0;
+    }
+    return fail(e->err);
+}
+
+/* ---- generate ---- */
+
+typedef struct {
+    Engine e;
+    Sampler sampler;
+    TokenStream stream;
+    char *piece;            /* room for what one id decodes to */
+    char *text;             /* the output so far: what stdout gets */
+    size_t n_text, cap_text;
+    size_t n_out;           /* bytes of it already written; the rest may be the start of a stop string */
+    size_t n_prompt_text;   /* bytes of it that are the prompt's */
+    int *ids;               /* prompt, then new ids */
+    size_t n_prompt, n_new, room;
+    const char *stop;       /* why the text ended */
+    double prompt_s, first_token_s, generation_s;
+} Generation;
+
+static void generation_close(Generation *g) {
+    engine_close(&g->e);
+    sampler_free(&g->sampler);
+    free(g->piece);
+    free(g->text);
+    free(g->ids);
+}
+
+/* -1 where memory is out. */
+static int add_text(Generation *g, const char *s, size_t n) {
+    if (g->n_text + n >= g->cap_text) {
+        size_t cap = 2 * (g->n_text + n) + 256;
+        char *more = realloc(g->text, cap);
+        if (!more) return -1;
+        g->text = more;
+        g->cap_text = cap;
+    }
+    memcpy(g->text + g->n_text, s, n);
+    g->n_text += n;
+    return 0;
+}
+
+/* Write what is known to stay; with stop strings, an end of the text that may begin one is held back. Returns 1 where a stop
+ * string has come: the text is cut before it. */
+static int write_text(Generation *g, const Args *a, int last) {
+    size_t keep = g->n_text, from = g->n_out > g->n_prompt_text ? g->n_out : g->n_prompt_text;
+    int stopped = 0;
+    for (int i = 0; i < a->n_stop; i++) {
+        size_t len = strlen(a->stop[i]);
+        for (size_t at = from; at < keep; at++) {
+            size_t left = g->n_text - at, m = left < len ? left : len;
+            if (memcmp(g->text + at, a->stop[i], m) != 0 || (m < len && last)) continue;
+            keep = at;
+            if (m == len) stopped = 1, g->n_text = at; /* earlier places are still looked at for the other strings */
+        }
+    }
+    if (!a->json) {
+        out_text(g->text + g->n_out, keep - g->n_out);
+        out_flush();
+    }
+    g->n_out = keep;
+    return stopped;
+}
+
+static int is_end(const Generation *g, int id) {
+    const Config *c = &g->e.model.config;
+    if (id == c->bos_id || (g->e.model.weights.format != FORMAT_LLAMA2C && (id == tokenizer_eos(g->e.tokenizer) || id == tokenizer_bos(g->e.tokenizer)))) return 1;
+    for (int i = 0; i < c->n_eos; i++)
+        if (id == c->eos_id[i]) return 1;
+    return 0;
+}
+
+static void report(const Generation *g, const Args *a) {
+    const Session *s = &g->e.session;
+    if (strcmp(g->stop, "context") == 0) note("the context of %zu positions is used up; -c makes room for more", s->options.n_ctx);
+    if (g->n_new == 0) return;
+    note("prompt %zu tokens in %.2f s (%.1f tok/s), first token after %.2f s; %zu new tokens%s%.1f tok/s; seed %lld", g->n_prompt, g->prompt_s,
+         (double)g->n_prompt / fmax(g->prompt_s, 1e-9), g->first_token_s, g->n_new, g->n_new > 1 ? ", " : "; ", g->n_new > 1 ? (double)(g->n_new - 1) / fmax(g->generation_s, 1e-9) : 0.0, a->seed);
+}
+
+static void report_json(const Generation *g) {
+    out_printf("{");
+    json_ids("prompt_tokens", g->ids, g->n_prompt);
+    json_ids("tokens", g->ids + g->n_prompt, g->n_new);
+    out_printf("\"text\":");
+    json_string(g->text, g->n_text);
+    out_printf(",\"stop\":\"%s\",\"timings\":{\"load_s\":%.6f,\"prompt_s\":%.6f,\"prompt_tokens_per_s\":%.3f,\"first_token_s\":%.6f,\"generation_s\":%.6f,\"generation_tokens_per_s\":%.3f}}\n",
+               g->stop, g->e.load_s, g->prompt_s, g->prompt_s > 0 ? (double)g->n_prompt / g->prompt_s : 0, g->first_token_s, g->generation_s,
+               g->n_new > 1 ? (double)(g->n_new - 1) / fmax(g->generation_s, 1e-9) : 0);
+}
+
+/* The prompt's ids, BOS in front; its text goes out first unless --no-echo. An exit code. */
+static int read_prompt(Generation *g, const Args *a) {
+    size_t len = a->prompt ? strlen(a->prompt) : 0;
+    char *file = NULL;
+    if (a->prompt && a->file) return usage("-i and -f both give a prompt; one is enough");
+    if (a->file && !(file = read_text(a->file, &len))) return EXIT_FAILED;
+    const char *text = file ? file : a->prompt ? a->prompt : "";
+    Tokenizer *t = g->e.tokenizer;
+    int *ids = NULL, bos = tokenizer_bos(t) >= 0 ? tokenizer_bos(t) : g->e.model.config.bos_id;
+    int rc = tokenizer_encode(t, text, len, ENCODE_BOS | (a->special ? ENCODE_SPECIAL : 0), &ids, &g->n_prompt, g->e.err, sizeof g->e.err);
+    if (rc == 0 && !a->no_echo && add_text(g, text, len)) rc = base_error(g->e.err, sizeof g->e.err, -ENOMEM, "out of memory");
+    if (rc == 0 && g->n_prompt == 0 && bos < 0) rc = base_error(g->e.err, sizeof g->e.err, -EINVAL, "this model has no token to begin a text with; give a prompt (-i)");
+    if (rc == 0 && g->n_prompt == 0) ids[0] = bos, g->n_prompt = 1; /* encode always leaves room for one */
+    g->ids = ids;
+    g->n_prompt_text = g->n_text;
+    g->stream.begun = len > 0; /* after a prompt, a leading space is the text's own */
+    free(file);
+    return rc ? fail(g->e.err) : 0;
+}
+
+/* How many new tokens -n and --max-tokens allow: -n counts positions, and the last new token takes none. */
+static size_t new_tokens(const Generation *g, const Args *a) {
+    size_t most = (size_t)a->max_tokens, P = g->n_prompt;
+    if (a->max_tokens && !a->n_given) return most;
+    size_t by_n = a->n == 0 ? SIZE_MAX : (size_t)a->n + 1 > P ? (size_t)a->n + 1 - P : 0;
+    return a->max_tokens && most < by_n ? most : by_n;
+}
+
+/* Evaluate and draw until something ends the text. An exit code. */
+static int generate(Generation *g, const Args *a) {
+    Session *s = &g->e.session;
+    const float *logits;
+    size_t limit = new_tokens(g, a), n_ctx = s->options.n_ctx;
+    g->stop = "length";
+    if (limit == 0) return 0;
+    double t0 = now(), t1 = 0;
+    int rc = session_eval(s, g->ids, g->n_prompt, &logits, g->e.err, sizeof g->e.err);
+    progress_clear(&g->e.progress);
+    g->prompt_s = now() - t0;
+    while (rc == 0) {
+        int id = sampler_next(&g->sampler, logits, g->ids, g->n_prompt + g->n_new);
+        t1 = now();
+        if (g->n_new == 0) g->first_token_s = t1 - started, t0 = t1;
+        g->generation_s = t1 - t0;
+        if (is_end(g, id) && !a->ignore_eos) {
+            g->stop = id == tokenizer_bos(g->e.tokenizer) || id == g->e.model.config.bos_id ? "bos" : "eos";
+            break;
+        }
+        if (g->n_prompt + g->n_new == g->room) {
+            int *more = realloc(g->ids, 2 * g->room * sizeof *more);
+            if (!more) return fail("out of memory");
+            g->ids = more;
+            g->room *= 2;
+        }
+        g->ids[g->n_prompt + g->n_new++] = id;
+        if (add_text(g, g->piece, tokenizer_decode(g->e.tokenizer, &g->stream, id, g->piece))) return fail("out of memory");
+        if (write_text(g, a, 0)) g->stop = "stop";
+        else if (interrupted) g->stop = "interrupt";
+        else if (g->n_new == limit) g->stop = "length";
+        else if (s->pos == n_ctx) g->stop = "context";
+        else if (!out.gone && !out.broken) {
+            rc = session_eval(s, &id, 1, &logits, g->e.err, sizeof g->e.err);
+            continue;
+        }
+        break;
+    }
+    if (rc == -EINTR) g->stop = "interrupt";
+    else if (rc) return fail(g->e.err);
+    if (strcmp(g->stop, "stop") != 0) { /* the end of the text: nothing is held back any more */
+        if (add_text(g, g->piece, tokenizer_decode_end(g->e.tokenizer, &g->stream, g->piece))) return fail("out of memory");
+        write_text(g, a, 1);
+    }
+    return 0;
+}
+
+static int run_generate(Args *a) {
+    Generation g = {0};
+    if (a->mode && strcmp(a->mode, "generate") != 0) return usage("-m %s: only generate is built yet", a->mode);
+    if (a->system) return usage("-y: a system prompt is for chat, which is not built yet");
+    int code = engine_open(&g.e, a, 1);
+    if (code) return code;
+    if ((code = read_prompt(&g, a))) goto done;
+    size_t limit = new_tokens(&g, a), wanted = g.n_prompt + (limit ? limit - 1 : 0);
+    if (limit > SIZE_MAX / 2) wanted = SIZE_MAX;
+    size_t trained = (size_t)g.e.model.config.n_ctx_train, most = a->context ? (size_t)a->context : trained;
+    if (limit && g.n_prompt > most) {
+        fprintf(stderr, "run: the prompt's %zu tokens do not fit the context of %zu; -c makes room for more\n", g.n_prompt, most);
+        code = EXIT_FAILED;
+        goto done;
+    }
+    if ((code = engine_session(&g.e, a, limit ? wanted : 1, 1))) goto done;
+    SamplerOptions so = {.temperature = (float)a->temperature, .top_p = (float)a->top_p, .top_k = (size_t)a->top_k, .min_p = (float)a->min_p,
+                         .repetition_penalty = (float)a->repetition, .presence_penalty = (float)a->presence, .frequency_penalty = (float)a->frequency,
+                         .window = (size_t)a->penalty_window, .seed = (uint64_t)a->seed};
+    g.piece = malloc(tokenizer_decode_bound(g.e.tokenizer));
+    if (sampler_init(&g.sampler, (size_t)g.e.model.config.vocab_size, &so, g.e.err, sizeof g.e.err) || !g.piece) {
+        code = fail(*g.e.err ? g.e.err : "out of memory");
+        goto done;
+    }
+    g.room = g.n_prompt;
+    if (!a->json) { /* the prompt is the user's own text: as it is */
+        out_bytes(g.text, g.n_prompt_text);
+        out_flush();
+    }
+    g.n_out = g.n_prompt_text;
+    code = generate(&g, a);
+    if (code == 0) {
+        if (a->json) report_json(&g);
+        else out_bytes("\n", 1);
+        out_flush();
+        report(&g, a);
+        if (strcmp(g.stop, "interrupt") == 0) code = EXIT_INTERRUPTED;
+    }
+done:
+    generation_close(&g);
+    return out_end(code);
+}
+
+/* ---- logits ---- */
+
+/* "1,15,7" (commas, spaces) to ids; malloc'ed, NULL after saying why. */
+static int *parse_ids(const char *s, size_t *n) {
+    int *ids = malloc((strlen(s) + 1) * sizeof *ids);
+    *n = 0;
+    while (ids && *s) {
+        char *end;
+        errno = 0;
+        long v = strtol(s, &end, 10);
+        if (end == s || errno || v < 0 || v > 0x7fffffff || (*end && !strchr(", \n", *end))) {
+            usage("--ids: \"%s\" is not a list of ids such as 1,15,7", s);
+            free(ids);
+            return NULL;
+        }
+        ids[(*n)++] = (int)v;
+        for (s = end; *s && strchr(", \n", *s);) s++;
+    }
+    if (ids && *n == 0) {
+        usage("--ids: the list is empty");
+        free(ids);
+        ids = NULL;
+    }
+    return ids;
+}
+
+typedef struct {
+    size_t vocab_size;
+    int json;
+} LogitsPrinter;
+
+static void print_logits(void *arg, size_t i, const float *logits) {
+    const LogitsPrinter *p = arg;
+    if (p->json) out_printf(i ? ",[" : "[");
+    for (size_t v = 0; v < p->vocab_size; v++)
+        out_printf(p->json && !isfinite(logits[v]) ? "%snull" : "%s%.9g", v == 0 ? "" : p->json ? "," : " ", (double)logits[v]);
+    out_printf(p->json ? "]" : "\n");
+}
+
+static int run_logits(Args *a) {
+    Engine e;
+    size_t n;
+    if (!a->model) return usage("logits needs a MODEL");
+    if (!a->ids) return usage("logits needs --ids");
+    int *ids = parse_ids(a->ids, &n);
+    if (!ids) return EXIT_USAGE;
+    int code = engine_open(&e, a, 0);
+    if (code) {
+        free(ids);
+        return code;
+    }
+    code = engine_session(&e, a, n, a->all ? 8 : 1);
+    if (code == 0) {
+        LogitsPrinter p = {.vocab_size = (size_t)e.model.config.vocab_size, .json = a->json};
+        const float *logits;
+        if (a->json) out_printf("{\"logits\":[");
+        int rc = a->all ? session_eval_each(&e.session, ids, n, print_logits, &p, e.err, sizeof e.err) : session_eval(&e.session, ids, n, &logits, e.err, sizeof e.err);
+        progress_clear(&e.progress);
+        if (rc == 0 && !a->all) print_logits(&p, 0, logits);
+        if (rc == 0 && a->json) out_printf("]}\n");
+        if (rc) code = rc == -EINTR ? EXIT_INTERRUPTED : fail(e.err);
+    }
+    engine_close(&e);
+    free(ids);
+    return out_end(code);
+}
+
+/* ---- tokenize ---- */
+
+/* A piece with what would break a line or a terminal written as an escape. */
+static void print_piece(const char *s, size_t n) {
+    for (size_t i = 0; i < n;) {
+        uint32_t cp = 0;
+        int len = utf8_decode(s + i, n - i, &cp);
+        if (len == 0) out_printf("\\x%02x", (unsigned)(unsigned char)s[i]);
+        else if (cp == '\n') out_printf("\\n");
+        else if (cp == '\t') out_printf("\\t");
+        else if (cp == '\\') out_printf("\\\\");
+        else if (cp < 0x20 || cp == 0x7f) out_printf("\\x%02x", (unsigned)cp);
+        else if (cp >= 0x80 && cp < 0xa0) out_printf("\\u%04x", (unsigned)cp);
+        else out_bytes(s + i, (size_t)len);
+        i += len ? (size_t)len : 1;
+    }
+    out_bytes("\n", 1);
+}
+
+/* The tokenizer that path is, or that the model there has. */
+static int tokenizer_of(Tokenizer **t, const Args *a, char *err, size_t errlen) {
+    if (a->tokenizer || tokenizer_probe(a->model)) return tokenizer_open(t, a->tokenizer ? a->tokenizer : a->model, err, errlen);
+    Weights w;
+    int rc = weights_open(&w, a->model, err, errlen);
+    if (rc) return rc;
+    rc = open_tokenizer(t, &w, NULL, err, errlen);
+    weights_close(&w);
+    return rc;
+}
+
+static int run_tokenize(Args *a) {
+    char err[512], *file = NULL;
+    Tokenizer *t = NULL;
+    size_t len = a->text ? strlen(a->text) : 0, n = 0;
+    int *ids = NULL;
+    if (!a->model) return usage("tokenize needs a MODEL or a TOKENIZER");
+    if (a->text && a->file) return usage("a text and -f are both given; one is enough");
+    if (a->want_ids && a->pieces) return usage("--ids and --pieces are both given; one is enough");
+    if (tokenizer_of(&t, a, err, sizeof err)) return fail(err);
+    if (a->verbose) fprintf(stderr, "%s: %s, %zu pieces\n", a->model, tokenizer_kind(t), tokenizer_size(t));
+    if (!a->text && !(file = read_text(a->file ? a->file : "-", &len))) {
+        tokenizer_free(t);
+        return EXIT_FAILED;
+    }
+    int flags = (a->no_bos ? 0 : ENCODE_BOS | ENCODE_EOS) | (a->special ? ENCODE_SPECIAL : 0), code = EXIT_DONE;
+    if (tokenizer_encode(t, file ? file : a->text, len, flags, &ids, &n, err, sizeof err)) code = fail(err);
+    for (size_t i = 0; i < n; i++) {
+        size_t piece_len = 0;
+        if (!a->pieces) {
+            out_printf("%s%d", i ? " " : "", ids[i]);
+            continue;
+        }
+        const char *piece = tokenizer_piece(t, ids[i], &piece_len);
+        print_piece(piece ? piece : "", piece_len);
+    }
+    if (code == EXIT_DONE && !a->pieces) out_bytes("\n", 1);
+    free(ids);
+    free(file);
+    tokenizer_free(t);
+    return out_end(code);
+}
+
+/* ---- perplexity ---- */
+
+static int on_batch(void *arg, size_t done, size_t total) {
+    (void)arg, (void)done, (void)total;
+    return interrupted;
+}
+
+/* Progress goes by bytes of text, as the number of tokens is not known before the end. */
+static int score_documents(Engine *e, const Args *a, const char *text, size_t n, size_t window, Perplexity *p, size_t *documents) {
+    size_t at = 0, len, n_ids;
+    const char *doc;
+    int rc = 0, bos = tokenizer_bos(e->tokenizer) >= 0 ? tokenizer_bos(e->tokenizer) : e->model.config.bos_id;
+    while (rc == 0 && perplexity_document(text, n, a->separator, &at, &doc, &len)) {
+        int *ids;
+        if (len == 0) continue;
+        rc = tokenizer_encode(e->tokenizer, doc, len, ENCODE_BARE, &ids, &n_ids, e->err, sizeof e->err);
+        if (rc) break;
+        ++*documents;
+        size_t step = window - (bos >= 0);
+        for (size_t i = 0; i < n_ids && rc == 0; i += step) { /* a window at a time, so that progress can be shown */
+            rc = interrupted ? -EINTR : perplexity_add(p, &e->session, ids + i, n_ids - i < step ? n_ids - i : step, bos, window, e->err, sizeof e->err);
+            size_t bytes = (size_t)(doc - text) + (size_t)((double)len * (double)(i + step < n_ids ? i + step : n_ids) / (double)n_ids);
+            if (p->tokens) progress_show(&e->progress, p->tokens, (size_t)((double)p->tokens * (double)n / (double)(bytes ? bytes : 1)));
+        }
+        free(ids);
+    }
+    return rc;
+}
+
+static int run_perplexity(Args *a) {
+    Engine e;
+    size_t n, documents = 0;
+    Perplexity p = {0};
+    if (!a->model) return usage("perplexity needs a MODEL");
+    if (!a->file) return usage("perplexity needs a text (-f FILE)");
+    int code = engine_open(&e, a, 1);
+    if (code) return code;
+    char *text = read_text(a->file, &n);
+    if (!text) {
+        engine_close(&e);
+        return EXIT_FAILED;
+    }
+    size_t window = a->context ? (size_t)a->context : (size_t)e.model.config.n_ctx_train;
+    if (window < 2) window = 2;
+    if ((code = engine_session(&e, a, window, 16))) {
+        engine_close(&e);
+        free(text);
+        return code;
+    }
+    e.session.options.progress = on_batch; /* only the whole file's progress is shown */
+    e.progress.what = "scoring";
+    double t0 = now();
+    int rc = score_documents(&e, a, text, n, window, &p, &documents);
+    double seconds = now() - t0, mean = perplexity_mean(&p), error = perplexity_stderr(&p), rate = (double)p.tokens / fmax(seconds, 1e-9);
+    progress_clear(&e.progress);
+    if (rc) {
+        code = rc == -EINTR ? EXIT_INTERRUPTED : fail(e.err);
+    } else if (p.tokens == 0) {
+        fprintf(stderr, "run: %s: no text to score\n", a->file);
+        code = EXIT_FAILED;
+    } else if (a->json) {
+        out_printf("{\"nll_mean\":%.9g,\"nll_sum\":%.9g,\"perplexity\":%.9g,\"stderr\":%.9g,\"tokens\":%zu,\"tokens_per_second\":%.3f,\"window\":%zu}\n", mean, p.nll_sum, exp(mean), error, p.tokens, rate, window);
+    } else {
+        out_printf("nll_mean    %.7f nats a token\nnll_sum     %.7f\nperplexity  %.7f\nstderr      %.7f of nll_mean\ntokens      %zu\ntokens/s    %.1f\nwindow      %zu positions\n", mean, p.nll_sum, exp(mean), error, p.tokens, rate, window);
+        if (a->separator) out_printf("cut         %zu documents, %zu windows, each from BOS\n", documents, p.windows);
+        else out_printf("cut         one stream, %zu windows, each from BOS\n", p.windows);
+    }
+    free(text);
+    engine_close(&e);
+    return out_end(code);
+}
+
+/* ---- the program ---- */
+
+static void on_interrupt(int sig) {
+    (void)sig;
+    interrupted = 1;
+}
+
+/* A mapped file that another program shortens raises SIGBUS where it is read next. */
+static void on_bus_error(int sig) {
+    static const char line[] = "run: a file became shorter while it was being read\n";
+    (void)sig;
+    ssize_t ignored = write(2, line, sizeof line - 1);
+    (void)ignored;
+    _exit(EXIT_FAILED);
+}
+
+static void install_signals(void) {
+    struct sigaction sa = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}; /* a second Ctrl-C ends at once */
+    sigaction(SIGINT, &sa, NULL);
+    sa = (struct sigaction){.sa_handler = on_bus_error};
+    sigaction(SIGBUS, &sa, NULL);
+    sa = (struct sigaction){.sa_handler = SIG_IGN};
+    sigaction(SIGPIPE, &sa, NULL);
+}
+
+static int print_version(void) {
+    printf("roformer.c %s\nkernels:", VERSION);
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++) printf(" %s", k->name);
+    putchar('\n');
+    return out_end(EXIT_DONE);
+}
+
+int main(int argc, char **argv) {
+    started = now();
+    out.terminal = isatty(1);
+    install_signals();
+    const Command *cmd = &commands[0];
+    int first = 1;
+    for (int i = 0; argc > 1 && i < N_COMMANDS; i++)
+        if (strcmp(argv[1], commands[i].name) == 0) cmd = &commands[i], first = 2;
+    Args a = {.n = 256, .temperature = 1.0, .top_p = 0.9, .repetition = 1, .penalty_window = 64};
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) return print_version();
+    int code = parse(&a, argc - first, argv + first, cmd);
+    if (code) return code;
+    if (a.help) return help(cmd);
+    quiet = a.quiet;
+    if (!a.seed_given || a.seed == 0) a.seed = (long long)(((uint64_t)time(NULL) * 1000003u + (uint64_t)getpid()) & 0x7fffffff) | 1;
+    return cmd->run(&a);
+}

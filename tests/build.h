@@ -1,0 +1,25 @@
+/* tests/build.h - small random models written in every format, for tests that need a whole file and not a certain one.
+ * Weights are u / 256 with u from -127 to 127: exact in F32, F16, BF16 and Q8_0 (scale 1/256) alike. */
+#ifndef BUILD_H
+#define BUILD_H
+
+#include "../kernels/quants.h"
+
+typedef struct {
+    int d, ff, layers, heads, kv_heads, n_ctx; /* d and ff multiples of 32 where a block format is wanted */
+} BuildShape;
+
+enum { BUILD_VOCAB = 300 }; /* <unk> <s> </s>, 256 bytes, and 41 pieces of English */
+
+void build_llama2c(const char *path, const BuildShape *s, int version, int group);
+void build_gguf(const char *path, const BuildShape *s, TensorType type); /* architecture llama, with its vocabulary */
+void build_gguf_vocabulary(const char *path);                            /* no tensors */
+void build_hf(const char *folder, const BuildShape *s, TensorType type, int shards); /* F32, F16, BF16; with tokenizer.model */
+void build_tokenizer_bin(const char *path);
+void build_tokenizer_model(const char *path);
+
+/* A file as bytes, NUL-terminated in malloc'ed memory (NULL: not there), and back. */
+char *file_read(const char *path, size_t *size);
+void file_write(const char *path, const void *data, size_t size);
+
+#endif

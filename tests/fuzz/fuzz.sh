@@ -1,0 +1,74 @@
+#!/bin/sh
+# tests/fuzz/fuzz.sh SECONDS - build every tests/fuzz/fuzz_*.c with clang's libFuzzer, AddressSanitizer and UBSan against
+# the library, and run each for SECONDS (default 20). What it finds stays in build/fuzz/ as crash-*, timeout-*, oom-*;
+# the corpus it grows there is kept for the next run. FUZZ=gguf runs fuzz_gguf.c only, FUZZ_OUT is another place than build/fuzz.
+cd "$(dirname "$0")/../.." || exit 1
+seconds=${1:-20}
+clang=${CLANG:-clang}
+out=${FUZZ_OUT:-build/fuzz}
+flags="-std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fopenmp-simd -O1 -g"
+sanitize="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
+mkdir -p $out || exit 1
+failed=0
+
+echo 'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) { return d && n > 9 ? -1 : 0; }' > $out/probe.c
+if ! $clang -fsanitize=fuzzer,address,undefined $out/probe.c -o $out/probe 2>/dev/null; then
+    echo "skipped: $clang with libFuzzer is not here (Debian: apt-get install clang libclang-rt-14-dev)"
+    exit 0
+fi
+
+# The library once, with the coverage that libFuzzer steers by; avx2.c only where it can be built.
+objects=
+for c in base/*.c rope/*.c kernels/*.c attention/*.c model/*.c tokenizer/*.c; do
+    [ -f "$c" ] || continue
+    isa=
+    if [ "$c" = kernels/avx2.c ]; then
+        case $($clang -dumpmachine) in x86_64*) isa="-mavx2 -mfma -mf16c" ;; *) continue ;; esac
+    fi
+    o=$out/$(echo "$c" | tr / _).o
+    if [ ! -f "$o" ] || [ -n "$(find base rope kernels attention model tokenizer -name '*.[ch]' -newer "$o")" ]; then
+        $clang $flags $isa $sanitize -fsanitize=fuzzer-no-link -c "$c" -o "$o" || { failed=1; continue; }
+    fi
+    objects="$objects $o"
+done
+rm -f $out/library.a
+ar rcs $out/library.a $objects || exit 1
+
+# Seeds: small real files where they are, cut to what a fuzzer can handle.
+seed() { # TARGET FILE ...
+    target=$1
+    shift
+    mkdir -p $out/seeds-$target
+    for f in "$@"; do
+        [ -f "$f" ] && head -c 4000 "$f" > "$out/seeds-$target/$(basename "$f")"
+    done
+}
+data=${ROFORMER_DATA:-../shared/data}
+seed gguf model/tales-1m.gguf $data/gguf-vocab/*.gguf
+seed safetensors $data/safetensors/*.safetensors
+seed llama2c $data/llama2c/*.bin
+printf 'GGUF\003\0\0\0\001\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0k\0\0\0\0\001\001\0\0\0\0\0\0\0t\001\0\0\0\001\0\0\0\0\0\0\0%041d' 0 |
+    tr 0 '\0' | head -c 100 > $out/seeds-gguf/smallest
+printf '\002\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0%0128d' 0 | tr 0 '\0' > $out/seeds-llama2c/v0
+printf '24ka\001\0\0\0\002\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001%0339d' 0 | tr 0 '\0' > $out/seeds-llama2c/v1
+printf '24ka\002\0\0\0\002\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\001%0362d' 0 | tr 0 '\0' > $out/seeds-llama2c/v2
+seed json $data/roformer/*/config.json $data/tok/hf-json/*/tokenizer_config.json
+
+for c in tests/fuzz/fuzz_*.c; do
+    name=$(basename "$c" .c)
+    short=${name#fuzz_}
+    [ -n "$FUZZ" ] && [ "$FUZZ" != "$short" ] && continue
+    $clang $flags $sanitize -fsanitize=fuzzer "$c" $out/library.a -lm -o $out/$name || { failed=1; continue; }
+    mkdir -p $out/corpus-$short $out/seeds-$short
+    dict=
+    [ -f tests/fuzz/$short.dict ] && dict=-dict=tests/fuzz/$short.dict
+    if $out/$name -max_total_time="$seconds" -rss_limit_mb=512 -malloc_limit_mb=256 -timeout=10 -max_len=8192 -print_final_stats=1 \
+        -artifact_prefix=$out/ $dict $out/corpus-$short $out/seeds-$short > $out/$name.log 2>&1; then
+        echo "$name: ok, $(sed -n 's/^stat::number_of_executed_units: *//p' $out/$name.log) runs in $seconds s," \
+            "$(sed -n 's/.*cov: \([0-9]*\).*/\1/p' $out/$name.log | tail -1) edges"
+    else
+        echo "$name: FAILED, see $out/$name.log and $out/*-*"
+        failed=1
+    fi
+done
+exit $failed

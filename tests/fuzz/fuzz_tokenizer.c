@@ -1,0 +1,110 @@
+/* tests/fuzz/fuzz_tokenizer.c - libFuzzer target for tokenizer/. The first byte chooses:
+ *   0  tokenizer.model's reader   1  tokenizer.bin's reader   (what opens must encode and decode)
+ *   2  text to ids, 3 ids to text, with a vocabulary that has every kind of piece
+ *   4  text there and back with every byte in the vocabulary: well-formed text must come back */
+#include "../../tokenizer/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char err[200];
+
+static void decode(const Tokenizer *t, const int *ids, size_t n, char *text, size_t *len) {
+    char *out = malloc(tokenizer_decode_bound(t));
+    TokenStream s = {0};
+    *len = 0;
+    if (!out) abort();
+    for (size_t i = 0; i <= n; i++) {
+        size_t k = i < n ? tokenizer_decode(t, &s, ids[i], out) : tokenizer_decode_end(t, &s, out);
+        if (k > tokenizer_decode_bound(t) || s.n_held < 0 || s.n_held > 3) abort();
+        if (text) memcpy(text + *len, out, k);
+        *len += k;
+    }
+    free(out);
+}
+
+static void encode_decode(const Tokenizer *t, const char *text, size_t size, int flags) {
+    int *ids;
+    size_t n, len;
+    if (tokenizer_encode(t, text, size, flags, &ids, &n, err, sizeof err)) return;
+    for (size_t i = 0; i < n; i++)
+        if (ids[i] < 0 || (size_t)ids[i] >= tokenizer_size(t)) abort();
+    decode(t, ids, n, NULL, &len);
+    free(ids);
+}
+
+static Tokenizer *made(int all_bytes) {
+    static const struct { const char *text; float score; int type; } rows[] = {
+        {"<unk>", 0, PIECE_UNKNOWN}, {"<s>", 0, PIECE_CONTROL}, {"</s>", 0, PIECE_CONTROL}, {"a", -9, PIECE_NORMAL}, {"b", -9, PIECE_NORMAL},
+        {"\xe2\x96\x81", -9, PIECE_NORMAL}, {"ab", -1, PIECE_UNUSED}, {"abb", -1, PIECE_NORMAL}, {"aa", -2, PIECE_NORMAL}, {"aaaa", -3, PIECE_UNUSED},
+        {"\xe2\x96\x81" "a", -1, PIECE_NORMAL}, {"<x>", 0, PIECE_USER_DEFINED}, {"<x><x>", 0, PIECE_USER_DEFINED}, {"\xc3\xa9" "a", -2, PIECE_NORMAL}};
+    Tokenizer *t = pieces_new("fuzz");
+    if (!t) abort();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) pieces_add(t, rows[i].text, strlen(rows[i].text), rows[i].score, rows[i].type, err, sizeof err);
+    for (int b = 0; b < 256; b++) {
+        static const char digits[] = "0123456789ABCDEF";
+        char name[7] = {'<', '0', 'x', digits[b >> 4], digits[b & 15], '>'};
+        if (all_bytes || b % 3) pieces_add(t, name, 6, 0, PIECE_BYTE, err, sizeof err);
+    }
+    t->body = &sentencepiece_body;
+    t->unk = 0;
+    t->bos = 1;
+    t->eos = 2;
+    t->dummy_prefix = t->add_bos = 1;
+    t->raw_bytes = all_bytes;
+    if (pieces_finish(t, 1, err, sizeof err)) abort();
+    return t;
+}
+
+static void read_file(const uint8_t *data, size_t size, int bin) {
+    Tokenizer *t = pieces_new("fuzz");
+    if (!t) abort();
+    int rc = bin ? llama2c_vocab_read(t, data, size, err, sizeof err) : model_proto_read(t, data, size, err, sizeof err);
+    if (rc == 0) rc = pieces_finish(t, 1, err, sizeof err);
+    if (rc == 0) encode_decode(t, (const char *)data, size < 2000 ? size : 2000, ENCODE_ADDED | ENCODE_SPECIAL);
+    if (rc && rc != -22 && rc != -12) abort();
+    tokenizer_free(t);
+}
+
+static void there_and_back(const Tokenizer *t, const char *text, size_t size) {
+    uint32_t cp;
+    for (size_t i = 0; i < size;) {
+        int len = utf8_decode(text + i, size - i, &cp);
+        if (len == 0 || cp == 0x2581) return;
+        i += (size_t)len;
+    }
+    int *ids;
+    size_t n, len;
+    if (tokenizer_encode(t, text, size, ENCODE_ADDED, &ids, &n, err, sizeof err)) abort();
+    char *back = malloc((n + 1) * tokenizer_decode_bound(t));
+    if (!back) abort();
+    decode(t, ids, n, back, &len);
+    if (len != size || memcmp(back, text, len) != 0) abort();
+    free(back);
+    free(ids);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static Tokenizer *some, *all;
+    if (!some) {
+        some = made(0);
+        all = made(1);
+    }
+    if (size == 0) return 0;
+    int what = *data++ % 5;
+    size--;
+    if (what < 2) read_file(data, size, what);
+    if (what == 2) encode_decode(some, (const char *)data, size, size & 1 ? ENCODE_SPECIAL : ENCODE_ADDED);
+    if (what == 3) {
+        int *ids = malloc((size + 1) * sizeof *ids);
+        size_t len;
+        if (!ids) abort();
+        for (size_t i = 0; i < size; i++) ids[i] = data[i] + (i & 1 ? 20 : -1);
+        decode(some, ids, size, NULL, &len);
+        free(ids);
+    }
+    if (what == 4) there_and_back(all, (const char *)data, size);
+    return 0;
+}

@@ -1,0 +1,42 @@
+#!/bin/sh
+# tests/lint.sh - DESIGN section 2: who may include whom; the library neither prints, exits nor reads the environment; no
+# intrinsics outside kernels/. One line for each breach; exit 1 where there is one.
+cd "$(dirname "$0")/.." || exit 1
+bad=0
+
+# folder: the folders it may include besides itself and base
+check() {
+    from=$1; shift
+    allowed="$from|base"
+    for to in "$@"; do allowed="$allowed|$to"; done
+    for f in "$from"/*.c "$from"/*.h; do
+        [ -e "$f" ] || continue
+        found=$(grep -n '^#include "\.\./' "$f" | grep -Ev "\"\.\./($allowed)/")
+        [ -z "$found" ] || { echo "$f: $found"; bad=1; }
+    done
+}
+check base
+check rope
+check kernels rope
+check attention rope kernels
+check model attention rope kernels
+check tokenizer
+check lab model tokenizer attention rope kernels
+
+forbid() { # what, pattern, files
+    what=$1; pattern=$2; shift 2
+    found=$(grep -nE "$pattern" "$@" 2>/dev/null | grep -vE '^[^:]*:[0-9]+: *(/?\*|//)')
+    [ -z "$found" ] || { echo "$what:"; echo "$found"; bad=1; }
+}
+LIB=$(ls base/*.c rope/*.c kernels/*.c attention/*.c model/*.c tokenizer/*.c lab/*.c)
+# shellcheck disable=SC2086
+forbid "the library prints" '\b(printf|puts|putchar|perror|vprintf)\(|\bstdout\b|\bstderr\b' $LIB
+# shellcheck disable=SC2086
+forbid "the library ends the program" '\b(exit|_exit|abort|assert)\(' $LIB
+# shellcheck disable=SC2086
+forbid "the library reads the environment" '\bgetenv\(' $LIB
+# shellcheck disable=SC2086
+forbid "intrinsics outside kernels/" 'immintrin|arm_neon|_mm(256|512)?_' $(echo "$LIB" | grep -v '^kernels/') run.c
+forbid "the tests are included" '#include ".*tests/' base/*.[ch] rope/*.[ch] kernels/*.[ch] attention/*.[ch] model/*.[ch] tokenizer/*.[ch] lab/*.[ch] run.c
+[ $bad = 0 ] && echo "lint: clean"
+exit $bad

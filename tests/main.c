@@ -1,0 +1,74 @@
+/* tests/main.c - the list of all tests, in the order they run.
+ *     make test            all
+ *     make test F=rope     those whose name holds "rope" */
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+extern const Test tests_base[], tests_rope[], tests_quants[], tests_kernels[], tests_attention[], tests_readers[], tests_tokenizer[],
+    tests_sampler[], tests_session[], tests_oracle[], tests_cli[], tests_broken[];
+
+static const Test *const suites[] = {
+    tests_base, tests_rope, tests_quants, tests_kernels, tests_attention, tests_readers, tests_tokenizer,
+    tests_sampler, tests_session, tests_oracle, tests_cli, tests_broken,
+};
+
+static int failures; /* of the running test */
+static const char *skipped;
+static const char *data_dir = "../shared/data", *run_path = "./run";
+static char tmp_dir[64];
+
+void test_fail(const char *file, int line, const char *what) {
+    if (failures++ < 5) printf("    %s:%d: %s\n", file, line, what);
+}
+
+void test_skip(const char *why) { skipped = why; }
+
+const char *test_data(const char *name) {
+    static char path[4][512];
+    static int turn;
+    char *p = path[turn++ & 3];
+    snprintf(p, sizeof path[0], "%s/%s", data_dir, name);
+    if (access(p, R_OK) == 0) return p;
+    test_skip("../shared/data is not here");
+    return NULL;
+}
+
+const char *test_tmp(const char *name) {
+    static char path[4][512];
+    static int turn;
+    char *p = path[turn++ & 3];
+    snprintf(p, sizeof path[0], "%s/%s", tmp_dir, name);
+    return p;
+}
+
+const char *test_run_path(void) { return run_path; }
+
+int main(int argc, char **argv) {
+    const char *filter = argc > 1 ? argv[1] : "";
+    if (argc > 2) run_path = argv[2];
+    if (getenv("ROFORMER_DATA")) data_dir = getenv("ROFORMER_DATA");
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    snprintf(tmp_dir, sizeof tmp_dir, "/tmp/roformer-test-%ld", (long)getpid());
+    mkdir(tmp_dir, 0700);
+    int passed = 0, failed = 0, n_skipped = 0;
+    for (size_t s = 0; s < sizeof suites / sizeof *suites; s++)
+        for (const Test *t = suites[s]; t->name; t++) {
+            if (!strstr(t->name, filter)) continue;
+            failures = 0;
+            skipped = NULL;
+            t->run();
+            if (failures) failed++;
+            else if (skipped) n_skipped++;
+            else passed++;
+            printf("%-7s %s%s%s\n", failures ? "FAILED" : skipped ? "skipped" : "ok", t->name, skipped ? ": " : "", skipped ? skipped : "");
+        }
+    char cmd[100];
+    snprintf(cmd, sizeof cmd, "rm -rf %s", tmp_dir);
+    if (system(cmd) != 0) printf("%s is left behind\n", tmp_dir);
+    printf("%d passed, %d failed, %d skipped\n", passed, failed, n_skipped);
+    return failed != 0;
+}

@@ -1,0 +1,31 @@
+/* tests/test.h - all the test framework there is.
+ * A suite is an array of Test rows ended by {0}; main.c lists the suites. A test fails at its first CHECK that does not
+ * hold but runs on; a NaN is never near anything. */
+#ifndef TEST_H
+#define TEST_H
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+
+typedef struct {
+    const char *name; /* "rope/anchors" */
+    void (*run)(void);
+} Test;
+
+void test_fail(const char *file, int line, const char *what);
+void test_skip(const char *why); /* mark the running test as skipped, in print */
+const char *test_data(const char *name); /* the path of ../shared/data/NAME, or NULL where absent (then the test is marked skipped) */
+const char *test_tmp(const char *name);  /* a path in this run's own temporary folder; four calls may be alive at once */
+const char *test_run_path(void);         /* the program under test */
+
+#define CHECK(cond) do { if (!(cond)) test_fail(__FILE__, __LINE__, #cond); } while (0)
+#define NEAR(a, b, atol, rtol) do { \
+    double test_a = (a), test_b = (b); \
+    if (!(fabs(test_a - test_b) <= (atol) + (rtol) * fabs(test_b))) { \
+        char test_msg[200]; \
+        snprintf(test_msg, sizeof test_msg, "%s = %.9g is not near %s = %.9g", #a, test_a, #b, test_b); \
+        test_fail(__FILE__, __LINE__, test_msg); \
+    } } while (0)
+
+#endif

@@ -1,0 +1,67 @@
+/* tests/test_attention.c - softmax attention against float64, with NaN in every place of the cache it must not look at. */
+#include "../attention/attention.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAYERS = 2, HEADS = 3, N_CTX = 50 };
+
+static float value(int a, int b, int c) { return (float)sin(a * 12.9898 + b * 78.233 + c * 37.719); }
+
+/* Head dims that fill vectors and that do not; windows from one position to more than there are. */
+static void against_float64(void) {
+    static const int dims[] = {2, 6, 8, 16, 20, 64, 130}, positions[] = {0, 1, 7, 8, 31, 49};
+    static const size_t windows[] = {0, 1, 5, 8, 50, 1000};
+    const Kernels *k;
+    for (int row = 0; (k = kernels_row(row)); row++)
+        for (int z = 0; z < 7; z++) {
+            int d = dims[z];
+            KVCache c;
+            char err[200];
+            CHECK(cache_init(&c, CACHE_F32, LAYERS, HEADS, d, N_CTX, err, sizeof err) == 0);
+            CHECK(cache_bytes(&c) == 2ul * LAYERS * HEADS * N_CTX * (size_t)d * sizeof(float));
+            for (int p = 0; p < 6; p++)
+                for (int w = 0; w < 6; w++) {
+                    int pos = positions[p], first = windows[w] && pos + 1 > (int)windows[w] ? pos + 1 - (int)windows[w] : 0;
+                    for (size_t i = 0; i < cache_bytes(&c) / sizeof(float); i++) c.k[i] = NAN; /* k and v lie behind each other */
+                    float key[HEADS * 130], val[HEADS * 130], q[130], out[130 + 1], scores[N_CTX];
+                    for (int j = first; j <= pos; j++) {
+                        for (int i = 0; i < HEADS * d; i++) key[i] = value(j, i, 1), val[i] = value(j, i, 2);
+                        cache_store(&c, 1, (size_t)j, key, val);
+                    }
+                    for (int i = 0; i < d; i++) q[i] = 3 * value(pos, i, 3);
+                    for (int h = 0; h < HEADS; h++) {
+                        double s[N_CTX], sum = 0, want[130] = {0}, max = -1e300;
+                        out[d] = 7;
+                        attention_softmax(out, q, &c, 1, h, (size_t)pos, windows[w], 0.5f, scores, k);
+                        for (int j = first; j <= pos; j++) {
+                            s[j] = 0;
+                            for (int i = 0; i < d; i++) s[j] += 0.5 * (double)q[i] * (double)value(j, h * d + i, 1);
+                            max = fmax(max, s[j]);
+                        }
+                        for (int j = first; j <= pos; j++) sum += s[j] = exp(s[j] - max);
+                        for (int j = first; j <= pos; j++)
+                            for (int i = 0; i < d; i++) want[i] += s[j] / sum * (double)value(j, h * d + i, 2);
+                        for (int i = 0; i < d; i++) NEAR(out[i], want[i], 2e-5, 0); /* scores of up to 100 in float: 6e-6 of the exponent */
+                        CHECK(out[d] == 7);
+                    }
+                }
+            cache_free(&c);
+        }
+}
+
+static void cache_refuses(void) {
+    KVCache c;
+    char err[200] = "";
+    CHECK(cache_init(&c, CACHE_F32, 1000, 1000, 1000, SIZE_MAX / 1000, err, sizeof err) == -EOVERFLOW && *err && !c.k);
+    cache_free(&c);
+}
+
+extern const Test tests_attention[];
+const Test tests_attention[] = {
+    {"attention/softmax, windows, poisoned cache", against_float64},
+    {"attention/cache too long", cache_refuses},
+    {0},
+};

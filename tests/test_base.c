@@ -1,0 +1,205 @@
+/* tests/test_base.c - error lines, checked sizes, UTF-8, mapped files, JSON. */
+#include "../base/base.h"
+#include "../base/json.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void test_errors(void) {
+    char err[16];
+    CHECK(base_error(err, sizeof err, -5, "%s", "a\033b\nc\177d") == -5);
+    CHECK(strcmp(err, "a?b?c?d") == 0);
+    base_error(err, sizeof err, 0, "%s", "0123456789abcdefghij");
+    CHECK(strcmp(err, "0123456789abcde") == 0);
+    CHECK(base_error(NULL, 0, -7, "x") == -7);
+}
+
+static void test_sizes(void) {
+    size_t n = 0;
+    CHECK(size_mul(3, 5, &n) && n == 15);
+    CHECK(size_mul(0, SIZE_MAX, &n) && n == 0);
+    CHECK(size_mul(SIZE_MAX, 1, &n) && n == SIZE_MAX);
+    CHECK(!size_mul(SIZE_MAX / 2 + 1, 2, &n));
+    CHECK(size_add(SIZE_MAX, 0, &n) && !size_add(SIZE_MAX, 1, &n));
+    static const uint8_t b[9] = {0, 1, 2, 3, 4, 5, 6, 7, 0x88};
+    CHECK(load_u16(b + 1) == 0x0201 && load_u32(b + 1) == 0x04030201 && load_u64(b + 1) == 0x8807060504030201);
+}
+
+static void test_utf8(void) {
+    static const char *const bad[] = {"\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xff", "\xe2\x82", "\xc3("};
+    uint32_t cp;
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK(utf8_decode(bad[i], strlen(bad[i]), &cp) == 0);
+    for (uint32_t c = 0; c <= 0x10ffff; c++) {
+        char s[4];
+        if (c >= 0xd800 && c <= 0xdfff) continue;
+        int n = utf8_encode(c, s);
+        if (utf8_decode(s, (size_t)n, &cp) != n || cp != c || utf8_length((unsigned char)s[0]) != n) CHECK(!"utf8 there and back");
+    }
+}
+
+static int write_file(const char *path, const void *data, size_t n) {
+    FILE *f = fopen(path, "wb");
+    if (!f) return 0;
+    int ok = fwrite(data, 1, n, f) == n;
+    return fclose(f) == 0 && ok;
+}
+
+static void test_files(void) {
+    char err[256] = "";
+    MappedFile f;
+    const char *path = test_tmp("base.txt");
+    CHECK(write_file(path, "abc", 3) && file_map(&f, path, err, sizeof err) == 0);
+    CHECK(f.size == 3 && memcmp(f.data, "abc", 3) == 0);
+    file_unmap(&f);
+    CHECK(f.data == NULL && file_exists(path) && !file_is_folder(path));
+    CHECK(write_file(path, "", 0) && file_map(&f, path, err, sizeof err) == -EINVAL && strstr(err, "empty"));
+    CHECK(file_map(&f, test_tmp("not-there"), err, sizeof err) == -ENOENT && f.data == NULL);
+    CHECK(file_map(&f, "/", err, sizeof err) == -EISDIR);
+    CHECK(file_map(&f, "/dev/null", err, sizeof err) == -EINVAL);
+    static const char *const folders[][2] = {{"a/b.bin", "a"}, {"b.bin", "."}, {"/b.bin", "/"}, {"/a/b", "/a"}};
+    for (size_t i = 0; i < 4; i++) {
+        char *s = file_folder(folders[i][0]);
+        CHECK(s && strcmp(s, folders[i][1]) == 0);
+        free(s);
+    }
+}
+
+/* ---- JSON ---- */
+
+static int parse(Json *j, const char *text, char *err, size_t errlen) { return json_parse(j, text, strlen(text), "t.json", err, errlen); }
+
+static void test_json_values(void) {
+    char err[256] = "";
+    Json j;
+    CHECK(parse(&j, " {\"a\": [1, -2.5e3, 0, -0], \"b\": {\"c\": true, \"d\": null}, \"e\\n\": \"x\\u00e9\\ud83d\\ude00\\\"\\/\", \"\": false, \"k\": [], \"l\": {}} \n", err, sizeof err) == 0);
+    const JsonValue *a = json_get(j.root, "a");
+    CHECK(a && a->type == JSON_ARRAY && a->len == 4 && a->child->number == 1 && a->child->next->number == -2500);
+    CHECK(a && a->child->next->next->next->next == NULL);
+    CHECK(json_get(json_get(j.root, "b"), "c")->boolean == 1 && json_get(json_get(j.root, "b"), "d")->type == JSON_NULL);
+    CHECK(json_is(json_get(j.root, "e\n"), "x\xc3\xa9\xf0\x9f\x98\x80\"/"));
+    CHECK(json_get(j.root, "") && json_get(j.root, "")->type == JSON_BOOL && json_get(j.root, "")->boolean == 0);
+    CHECK(json_get(j.root, "k")->len == 0 && json_get(j.root, "l")->child == NULL && j.root->len == 6);
+    CHECK(json_get(j.root, "z") == NULL && json_get(NULL, "z") == NULL && json_get(a, "z") == NULL && !json_is(NULL, "z"));
+    json_free(&j);
+    CHECK(j.root == NULL);
+    json_free(&j);
+    CHECK(json_parse(&j, "\"a\\u0000b\"", 10, "t", err, sizeof err) == 0 && j.root->len == 3 && memcmp(j.root->str, "a\0b", 4) == 0);
+    json_free(&j);
+}
+
+static void test_json_refused(void) {
+    static const char *const bad[][2] = {
+        {"", "too early"}, {" ", "too early"}, {"{", "too early"}, {"[1,", "too early"}, {"\"abc", "never ends"}, {"{\"a\"", "too early"}, {"{\"a\":", "too early"},
+        {"[1,]", "value is expected"}, {"{\"a\":1,}", "double quotes"}, {"[1 2]", "',' or ']'"}, {"{\"a\" 1}", "':'"}, {"{a:1}", "double quotes"}, {"{'a':1}", "double quotes"},
+        {"{\"a\":1]", "',' or '}'"}, {"[1}", "',' or ']'"}, {"1 2", "behind"}, {"{}x", "behind"}, {"nul", "value is expected"}, {"True", "value is expected"},
+        {"NaN", "value is expected"}, {"Infinity", "value is expected"}, {"-Infinity", "not a number"}, {"1e999", "too large"}, {"-1e999", "too large"},
+        {"01", "not a number"}, {"-", "not a number"}, {"1.", "not a number"}, {".5", "value is expected"}, {"1e", "not a number"}, {"1e+", "not a number"}, {"+1", "value is expected"},
+        {"0x10", "behind"}, {"\"\\x41\"", "escape"}, {"\"\\u12g4\"", "hexadecimal"}, {"\"\\ud800\"", "surrogate"}, {"\"\\udc00\"", "surrogate"}, {"\"\\ud800\\u0041\"", "surrogate"},
+        {"\"a\tb\"", "control"}, {"\"a\nb\"", "control"}, {"\"\x80\"", "UTF-8"}, {"\"\xed\xa0\x80\"", "UTF-8"}, {"\"\xc0\xaf\"", "UTF-8"}, {"\xef\xbb\xbf{}", "value is expected"},
+        {"{\"a\":1,\"b\":2,\"a\":3}", "stands twice"}, {"{\"a\":1,\"\\u0061\":3}", "stands twice"}, {"[[{\"x\":{\"q\":1,\"q\":1}}]]", "\"q\""}, {"// c\n1", "value is expected"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char err[256] = "";
+        Json j;
+        int rc = parse(&j, bad[i][0], err, sizeof err);
+        int good = rc == -EINVAL && strstr(err, bad[i][1]) && strstr(err, "t.json: line") && j.root == NULL && j.memory == NULL;
+        if (!good) printf("    %s -> %d %s\n", bad[i][0], rc, err);
+        CHECK(good);
+    }
+    char err[256];
+    Json j;
+    CHECK(json_parse(&j, "[1\0]", 4, "t", err, sizeof err) == -EINVAL);
+    CHECK(parse(&j, "{\n  \"a\": 1,\n  \"b\": tru\n}", err, sizeof err) == -EINVAL && strcmp(err, "t.json: line 3, column 8: a value is expected here") == 0);
+}
+
+static void test_json_depth(void) {
+    char text[200], err[256];
+    Json j;
+    for (int depth = 60; depth <= 70; depth++) {
+        memset(text, '[', (size_t)depth);
+        memset(text + depth, ']', (size_t)depth);
+        int rc = json_parse(&j, text, 2 * (size_t)depth, "t", err, sizeof err);
+        CHECK((rc == 0) == (depth <= JSON_MAX_DEPTH));
+        json_free(&j);
+    }
+}
+
+/* Every prefix is refused; every change of one byte ends without a report of the sanitizers. */
+static void test_json_cut(void) {
+    static const char text[] = "{\"a\": [1.5e-3, \"\\ud83d\\ude00\\n\xc3\xa9\"], \"b\": {\"c\": null, \"d\": false}}";
+    char copy[sizeof text], err[256];
+    Json j;
+    for (size_t n = 0; n < sizeof text - 1; n++) {
+        CHECK(json_parse(&j, text, n, "t", err, sizeof err) == -EINVAL && err[0]);
+        for (int byte = 0; byte < 256; byte++) {
+            memcpy(copy, text, sizeof text);
+            copy[n] = (char)byte;
+            json_parse(&j, copy, sizeof text - 1, "t", err, sizeof err);
+            json_free(&j);
+        }
+    }
+}
+
+/* A vocabulary's worth of keys in one object, in the order of the text; then the same with the last key repeated. */
+static void test_json_many_keys(void) {
+    enum { N = 150000 };
+    char *text = malloc((size_t)N * 24), err[256] = "";
+    if (!text) return;
+    size_t n = 0;
+    text[n++] = '{';
+    for (int i = 0; i < N; i++) n += (size_t)sprintf(text + n, "%s\"token%d\":%d", i ? "," : "", i * 7919 % N, i);
+    text[n++] = '}';
+    Json j;
+    CHECK(json_parse(&j, text, n, "t", err, sizeof err) == 0 && j.root->len == N);
+    int i = 0;
+    if (j.root)
+        for (const JsonValue *c = j.root->child; c; c = c->next, i++)
+            if (c->number != i) CHECK(!"document order");
+    CHECK(i == N);
+    json_free(&j);
+    n += (size_t)sprintf(text + n - 1, ",\"token77\":1}") - 1;
+    CHECK(json_parse(&j, text, n, "t", err, sizeof err) == -EINVAL && strstr(err, "\"token77\" stands twice"));
+    free(text);
+}
+
+/* Two bytes of text cost 64 of tree: past 4 times the text and 48 MB the reader gives up. */
+static void test_json_budget(void) {
+    size_t n = 8u << 20;
+    char *text = malloc(n), err[256] = "";
+    if (!text) return;
+    for (size_t i = 0; i < n; i++) text[i] = i == 0 ? '[' : i % 2 ? '0' : ',';
+    Json j;
+    CHECK(json_parse(&j, text, n, "t", err, sizeof err) == -ENOMEM && strstr(err, "more values"));
+    free(text);
+}
+
+static void test_json_files(void) {
+    static const char *const names[] = {"tok/hf-json/llama2/tokenizer.json", "tok/hf-json/phi-2/tokenizer.json", "tok/gpt2/encoder.json", "roformer/v1_base/config.json"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *path = test_data(names[i]);
+        char err[256] = "";
+        Json j;
+        if (!path) continue;
+        CHECK(json_open(&j, path, err, sizeof err) == 0 && j.root->type == JSON_OBJECT);
+        if (err[0]) printf("    %s\n", err);
+        json_free(&j);
+    }
+}
+
+const Test tests_base[] = {
+    {"base/errors", test_errors},
+    {"base/sizes", test_sizes},
+    {"base/utf8", test_utf8},
+    {"base/files", test_files},
+    {"base/json_values", test_json_values},
+    {"base/json_refused", test_json_refused},
+    {"base/json_depth", test_json_depth},
+    {"base/json_cut", test_json_cut},
+    {"base/json_many_keys", test_json_many_keys},
+    {"base/json_budget", test_json_budget},
+    {"base/json_files", test_json_files},
+    {0},
+};

@@ -1,0 +1,262 @@
+/* tests/test_broken.c - files that are cut short or damaged: refused in one line, or run to the end; never a crash.
+ *
+ * In this process every length and every header byte is tried through the library (under `make san` with the sanitizers
+ * looking on); through the program a sample of them, for the exit code and the line. */
+#include "../lab/vocabulary.h"
+#include "../model/session.h"
+#include "build.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const BuildShape tiny = {.d = 8, .ff = 8, .layers = 1, .heads = 2, .kv_heads = 1, .n_ctx = 16};
+
+/* Open path as a model and read a few ids; 0 where it ran, otherwise the error, with a line in err. */
+static int use_model(const char *path, char *err, size_t errlen) {
+    Model m;
+    Session s;
+    const float *logits;
+    int rc = model_open(&m, path, NULL, err, errlen);
+    if (rc) return rc;
+    rc = session_init(&s, &m, &(SessionOptions){.n_ctx = 8, .threads = 1}, err, errlen);
+    if (rc == 0) {
+        rc = session_eval(&s, (const int[]){0, 0, 0}, 3, &logits, err, errlen);
+        session_free(&s);
+    }
+    model_close(&m);
+    return rc;
+}
+
+static int use_tokenizer(const char *path, char *err, size_t errlen) {
+    Tokenizer *t;
+    int *ids, rc = tokenizer_open(&t, path, err, errlen);
+    size_t n;
+    if (rc) return rc;
+    rc = tokenizer_encode(t, "the sand\xff\xe4\xbd\xa0", 12, ENCODE_ADDED | ENCODE_SPECIAL, &ids, &n, err, errlen);
+    char *text = malloc(tokenizer_decode_bound(t));
+    TokenStream stream = {0};
+    for (size_t i = 0; rc == 0 && i < n; i++) tokenizer_decode(t, &stream, ids[i], text);
+    tokenizer_decode_end(t, &stream, text);
+    free(text);
+    if (rc == 0) free(ids);
+    tokenizer_free(t);
+    return rc;
+}
+
+static int use_vocabulary(const char *path, char *err, size_t errlen) {
+    Weights w;
+    Vocabulary v;
+    Tokenizer *t = NULL;
+    int rc = weights_open(&w, path, err, errlen);
+    if (rc) return rc;
+    rc = vocabulary_from_weights(&v, &w, err, errlen);
+    if (rc == 0) rc = tokenizer_from_vocabulary(&t, &v, "vocabulary", err, errlen);
+    vocabulary_free(&v);
+    tokenizer_free(t);
+    weights_close(&w);
+    return rc;
+}
+
+typedef int Use(const char *path, char *err, size_t errlen);
+
+/* Cut `cut` (a file of `folder_or_file`, or that file itself) to every length and use the whole: always refused, in a line.
+ * Then the program: exit code 1, one line. */
+static void truncate_all(const char *cut, const char *whole, Use *use, const char *program) {
+    size_t n;
+    char *file = file_read(cut, &n), err[600];
+    CHECK(file != NULL);
+    CHECK(use(whole, err, sizeof err) == 0);
+    size_t step = n > 40000 ? n / 997 : 1;
+    file_write(cut, file, n);
+    for (size_t len = n - 1; len < n; len = len < step ? n : len - step) {
+        CHECK(truncate(cut, (off_t)len) == 0);
+        *err = 0;
+        int rc = use(whole, err, sizeof err);
+        CHECK(rc < 0 && *err && !strchr(err, '\n'));
+        if (rc >= 0) printf("    %s cut to %zu of %zu opens\n", cut, len, n);
+    }
+    for (int i = 0; i < 12; i++) { /* anywhere */
+        char cmd[3000];
+        size_t len = n * (size_t)i / 12;
+        file_write(cut, file, len);
+        snprintf(cmd, sizeof cmd, program, test_run_path(), whole);
+        snprintf(cmd + strlen(cmd), sizeof cmd - strlen(cmd), " > %s 2> %s < /dev/null", test_tmp("stdout"), test_tmp("stderr"));
+        int status = system(cmd);
+        char *said = file_read(test_tmp("stderr"), NULL), *newline = strchr(said, '\n');
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+        CHECK(newline && newline[1] == 0 && newline - said > 10);
+        free(said);
+    }
+    file_write(cut, file, n);
+    free(file);
+}
+
+/* Every bit of the first `head` bytes flipped, each byte also 0 and 255. */
+static void flip_all(const char *path, size_t head, const char *whole, Use *use) {
+    size_t n;
+    char *file = file_read(path, &n), err[600];
+    int opened = 0;
+    if (head > n) head = n;
+    for (size_t i = 0; i < head; i++)
+        for (int b = 0; b < 10; b++) {
+            char was = file[i];
+            file[i] = (char)(b < 8 ? was ^ 1 << b : b == 8 ? 0 : 255);
+            FILE *f = fopen(path, "r+b"); /* in place: only this byte is written */
+            CHECK(f && fseek(f, (long)i, SEEK_SET) == 0 && fwrite(&file[i], 1, 1, f) == 1);
+            if (f) fclose(f);
+            *err = 0;
+            int rc = use(whole, err, sizeof err);
+            opened += rc == 0;
+            CHECK(rc == 0 || (*err && !strchr(err, '\n')));
+            file[i] = was;
+            f = fopen(path, "r+b");
+            if (f) fseek(f, (long)i, SEEK_SET), fwrite(&was, 1, 1, f), fclose(f);
+        }
+    CHECK(opened < (int)head * 10);
+    free(file);
+}
+
+static void cut_llama2c(void) {
+    for (int version = 0; version < 3; version++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s", test_tmp("cut.bin"));
+        build_llama2c(path, &tiny, version, 4);
+        truncate_all(path, path, use_model, "%s logits %s --ids 1");
+    }
+}
+
+static void cut_gguf(void) {
+    static const TensorType types[] = {TENSOR_F32, TENSOR_F16};
+    for (int i = 0; i < 2; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s", test_tmp("cut.gguf"));
+        build_gguf(path, &tiny, types[i]);
+        truncate_all(path, path, use_model, "%s logits %s --ids 1");
+    }
+    char path[512];
+    snprintf(path, sizeof path, "%s", test_tmp("cut-vocabulary.gguf"));
+    build_gguf_vocabulary(path);
+    truncate_all(path, path, use_vocabulary, "%s tokenize %s text");
+}
+
+static void cut_hf(void) {
+    char folder[512], file[700];
+    snprintf(folder, sizeof folder, "%s", test_tmp("cut-hf"));
+    build_hf(folder, &tiny, TENSOR_F32, 2);
+    static const char *const files[] = {"config.json", "model.safetensors.index.json", "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"};
+    for (int i = 0; i < 4; i++) {
+        snprintf(file, sizeof file, "%s/%s", folder, files[i]);
+        if (i == 0) { /* the newline at its end is no part of the JSON */
+            size_t n;
+            char *text = file_read(file, &n);
+            file_write(file, text, n - 1);
+            free(text);
+        }
+        truncate_all(file, folder, use_model, "%s logits %s --ids 1");
+    }
+    snprintf(folder, sizeof folder, "%s", test_tmp("cut-hf1"));
+    build_hf(folder, &tiny, TENSOR_BF16, 1);
+    snprintf(file, sizeof file, "%s/model.safetensors", folder);
+    truncate_all(file, folder, use_model, "%s logits %s --ids 1");
+}
+
+static void cut_tokenizers(void) {
+    char path[512];
+    snprintf(path, sizeof path, "%s", test_tmp("cut-tokenizer.model"));
+    build_tokenizer_model(path);
+    truncate_all(path, path, use_tokenizer, "%s tokenize %s text");
+}
+
+/* tokenizer.bin has no count: a cut between two pieces cannot be seen in it, but the model has as many ids as it has pieces. */
+static void cut_tokenizer_bin(void) {
+    char bin[512], model[512], err[600];
+    size_t n, opens = 0;
+    snprintf(bin, sizeof bin, "%s", test_tmp("cut-tokenizer.bin"));
+    snprintf(model, sizeof model, "%s", test_tmp("cut-model.bin"));
+    build_tokenizer_bin(bin);
+    build_llama2c(model, &tiny, 0, 0);
+    char *file = file_read(bin, &n);
+    for (size_t len = n - 1; len < n; len--) {
+        CHECK(truncate(bin, (off_t)len) == 0);
+        opens += use_tokenizer(bin, err, sizeof err) == 0;
+    }
+    CHECK(opens < BUILD_VOCAB);
+    for (size_t len = n - 1; len > n - 40; len--) { /* the last pieces: lengths of 9 bytes each */
+        char cmd[3000];
+        file_write(bin, file, len);
+        snprintf(cmd, sizeof cmd, "%s %s -z %s -n 3 > %s 2>&1 < /dev/null", test_run_path(), model, bin, test_tmp("stdout"));
+        int status = system(cmd);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
+    }
+    free(file);
+}
+
+static void flips(void) {
+    char path[512], file[700];
+    size_t n;
+    for (int version = 0; version < 3; version++) {
+        snprintf(path, sizeof path, "%s", test_tmp("flip.bin"));
+        build_llama2c(path, &tiny, version, 4);
+        flip_all(path, version ? 256 : 28, path, use_model);
+    }
+    snprintf(path, sizeof path, "%s", test_tmp("flip.gguf"));
+    build_gguf(path, &tiny, TENSOR_F32);
+    free(file_read(path, &n));
+    flip_all(path, n - 300 * 8 * 4, path, use_model); /* the header and a little more */
+    snprintf(path, sizeof path, "%s", test_tmp("flip-hf"));
+    build_hf(path, &tiny, TENSOR_F32, 1);
+    snprintf(file, sizeof file, "%s/config.json", path);
+    flip_all(file, 1000, path, use_model);
+    snprintf(file, sizeof file, "%s/model.safetensors", path);
+    flip_all(file, 1300, path, use_model);
+    snprintf(file, sizeof file, "%s/tokenizer.model", path);
+    flip_all(file, 3000, file, use_tokenizer);
+    snprintf(path, sizeof path, "%s", test_tmp("flip-vocabulary.gguf"));
+    build_gguf_vocabulary(path);
+    flip_all(path, 20000, path, use_vocabulary);
+    snprintf(path, sizeof path, "%s", test_tmp("flip-tokenizer.bin"));
+    build_tokenizer_bin(path);
+    flip_all(path, 5000, path, use_tokenizer);
+}
+
+/* The program within the file's size + 64 MB of data memory (what it takes for itself included) on damaged headers: sizes
+ * are compared with the file before anything is allocated. Not under the sanitizers, whose own memory is beyond that. */
+static void within_memory(void) {
+#if defined(__SANITIZE_ADDRESS__)
+    test_skip("the sanitizers need more memory than this test gives");
+#else
+    char path[512], cmd[3000];
+    size_t n;
+    snprintf(path, sizeof path, "%s", test_tmp("damaged.gguf"));
+    build_gguf(path, &tiny, TENSOR_F32);
+    char *file = file_read(path, &n);
+    for (size_t i = 8; i < 700; i += 3) {
+        char was = file[i];
+        file[i] = (char)(was ^ 0x7f);
+        file_write(path, file, n);
+        snprintf(cmd, sizeof cmd, "ulimit -d 65536; %s %s -n 4 -j 1 -q > /dev/null 2> %s < /dev/null", test_run_path(), path, test_tmp("stderr"));
+        int status = system(cmd);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) <= 1);
+        char *said = file_read(test_tmp("stderr"), NULL);
+        CHECK(strstr(said, "out of memory") == NULL && strstr(said, "this machine") == NULL);
+        free(said);
+        file[i] = was;
+    }
+    free(file);
+#endif
+}
+
+extern const Test tests_broken[];
+const Test tests_broken[] = {
+    {"broken/llama2.c cut short", cut_llama2c},
+    {"broken/GGUF cut short", cut_gguf},
+    {"broken/Hugging Face cut short", cut_hf},
+    {"broken/tokenizer.model cut short", cut_tokenizers},
+    {"broken/tokenizer.bin cut short", cut_tokenizer_bin},
+    {"broken/header bytes flipped", flips},
+    {"broken/within the file's size + 64 MB", within_memory},
+    {0},
+};

@@ -1,0 +1,358 @@
+/* tests/test_cli.c - the program as its users meet it: what comes out, where, and the exit code. */
+#include "build.h"
+#include "test.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static char *out, *err_text; /* of the last command; err_text without OpenMP's own words */
+
+/* Run "./run ARGS" in a shell (so that redirections work); its exit code, 128 + signal where it was killed. */
+static int run(const char *fmt, ...) {
+    char args[3000], cmd[5000], out_path[512], err_path[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(args, sizeof args, fmt, ap);
+    va_end(ap);
+    snprintf(out_path, sizeof out_path, "%s", test_tmp("stdout"));
+    snprintf(err_path, sizeof err_path, "%s", test_tmp("stderr"));
+    snprintf(cmd, sizeof cmd, "%s %s > %s 2> %s < /dev/null", test_run_path(), args, out_path, err_path);
+    int status = system(cmd);
+    free(out), free(err_text);
+    out = file_read(out_path, NULL);
+    err_text = file_read(err_path, NULL);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static int lines(const char *s) {
+    int n = 0;
+    for (; *s; s++) n += *s == '\n';
+    return n;
+}
+
+static int equals_file(const char *text, const char *path) {
+    char *want = file_read(path, NULL);
+    int same = want && strcmp(text, want) == 0;
+    free(want);
+    return same;
+}
+
+/* The number after "key": in JSON of one line. */
+static double json_number(const char *key) {
+    char quoted[64];
+    snprintf(quoted, sizeof quoted, "\"%s\":", key);
+    const char *at = strstr(out, quoted);
+    return at ? strtod(at + strlen(quoted), NULL) : NAN;
+}
+
+static void story(void) {
+    CHECK(run("-s 7 -q") == 0);
+    CHECK(strlen(out) > 200 && *err_text == 0 && out[strlen(out) - 1] == '\n');
+    char *first = out;
+    out = NULL;
+    CHECK(run("-s 7 --seed=7 --threads 2") == 0);
+    CHECK(strcmp(first, out) == 0);
+    CHECK(strstr(err_text, "tok/s") && lines(err_text) <= 2); /* timings, and perhaps that the context is used up */
+    free(first);
+}
+
+static void llama2c_texts(void) {
+    const char *const files[] = {"llama2c/stories260K.bin", "llama2c/stories260K_v1.bin"}, *const tokenizers[] = {"llama2c/tok512.bin", "llama2c/tok512.model"};
+    char golden[2][512];
+    if (!test_data(files[0])) return;
+    snprintf(golden[0], 512, "%s", test_data("llama2c/golden/stories260K_t0_n200.txt"));
+    snprintf(golden[1], 512, "%s", test_data("llama2c/golden/stories260K_t0.8_p0.9_s42_n200.txt"));
+    for (int f = 0; f < 2; f++)
+        for (int t = 0; t < 2; t++) {
+            CHECK(run("%s -z %s -t 0 -n 200", test_data(files[f]), test_data(tokenizers[t])) == 0);
+            CHECK(equals_file(out, golden[0]));
+            CHECK(run("%s -z %s -t 0.8 -p 0.9 -s 42 -n 200 --kernels ref", test_data(files[f]), test_data(tokenizers[t])) == 0);
+            CHECK(equals_file(out, golden[1]));
+        }
+}
+
+/* Sums of llama2c/golden; q8 to 0.06, as one rounding tie alone moves it by 0.04. */
+static void llama2c_likelihood(void) {
+    static const struct { const char *file; double nll, tolerance; } rows[] = {{"stories260K.bin", 54.404, 0.001}, {"stories260K_v1.bin", 54.404, 0.001}, {"stories260K_q8_v2.bin", 54.31, 0.06}};
+    const char *text = "One day, a clever fox found a shiny key under the old oak tree.";
+    file_write(test_tmp("fox.txt"), text, strlen(text));
+    for (int i = 0; i < 3; i++)
+        for (int ref = 0; ref < 2; ref++) {
+            char name[64];
+            snprintf(name, sizeof name, "llama2c/%s", rows[i].file);
+            if (!test_data(name)) return;
+            CHECK(run("perplexity %s -z %s -f %s --json%s", test_data(name), test_data("llama2c/tok512.bin"), test_tmp("fox.txt"), ref ? " --kernels ref" : "") == 0);
+            NEAR(json_number("nll_sum"), rows[i].nll, rows[i].tolerance, 0);
+            CHECK(json_number("tokens") == 34 && json_number("window") == 512);
+            NEAR(json_number("perplexity"), exp(json_number("nll_mean")), 0, 1e-7);
+        }
+}
+
+/* Numbers of a JSON list after key, whitespace or not; the count. */
+static int golden_list(const char *json, const char *key, double *x, int max) {
+    const char *at = strstr(json, key);
+    int n = 0;
+    if (!at) return 0;
+    char *p = strchr(at, '[') + 1;
+    while (p && n < max && *p != ']') {
+        x[n++] = strtod(p, &p);
+        p += strspn(p, " ,\n");
+    }
+    return n;
+}
+
+static void tales(void) {
+    enum { IDS = 201 };
+    static double ids[IDS], want[16];
+    char *golden, path[512], list[2000] = "";
+    if (!test_data("tales/tales-1m.golden.json")) return;
+    golden = file_read(test_data("tales/tales-1m.golden.json"), NULL);
+    static const struct { const char *key, *file; double logits, mean; } rows[] = {{"\"f32\"", "tales/tales-1m-f32.gguf", 1e-4, 1e-4}, {"\"q8_0\"", "tales/tales-1m.gguf", 0.3, 1e-3}};
+    for (int i = 0; i < 2; i++) {
+        const char *part = strstr(golden, rows[i].key);
+        snprintf(path, sizeof path, "%s", test_data(rows[i].file));
+        CHECK(golden_list(part, "greedy_ids", ids, IDS) == IDS);
+        CHECK(golden_list(part, "logits_after_33_tokens_first_16", want, 16) == 16);
+        CHECK(run("%s -t 0 -n 200 --json", path) == 0);
+        static double got[IDS];
+        CHECK(golden_list(out, "\"tokens\"", got, IDS) == IDS - 1);
+        for (int k = 1; k < IDS; k++) CHECK(got[k - 1] == ids[k]);
+        list[0] = 0;
+        for (int k = 0; k < 33; k++) sprintf(list + strlen(list), "%s%.0f", k ? "," : "", ids[k]);
+        CHECK(run("logits %s --ids %s", path, list) == 0);
+        char *p = out;
+        for (int k = 0; k < 16; k++) NEAR(strtod(p, &p), want[k], rows[i].logits, 0);
+        CHECK(run("perplexity %s -f %s --separator \"<|endoftext|>\" --json", path, test_data("tales/heldout.txt")) == 0);
+        NEAR(json_number("nll_mean"), strtod(strchr(strstr(part, "heldout_mean_nll"), ':') + 1, NULL), rows[i].mean, 0);
+        CHECK(json_number("tokens") == 9087);
+    }
+    free(golden);
+}
+
+static void builds(char *gguf, char *bin, char *folder) {
+    static const BuildShape s = {.d = 32, .ff = 64, .layers = 1, .heads = 4, .kv_heads = 2, .n_ctx = 64};
+    snprintf(gguf, 512, "%s", test_tmp("cli.gguf"));
+    snprintf(bin, 512, "%s", test_tmp("cli.bin"));
+    snprintf(folder, 512, "%s", test_tmp("cli-hf"));
+    build_gguf(gguf, &s, TENSOR_F32);
+    build_llama2c(bin, &s, 0, 0);
+    build_hf(folder, &s, TENSOR_F32, 1);
+    build_tokenizer_bin(test_tmp("tokenizer.bin")); /* beside cli.bin */
+}
+
+static void one_text_from_three_formats(void) {
+    char gguf[512], bin[512], folder[512];
+    builds(gguf, bin, folder);
+    CHECK(run("%s -t 0 -n 30 -i 'the sand' --ignore-eos", gguf) == 0);
+    char *first = out;
+    out = NULL;
+    CHECK(strncmp(first, "the sand", 8) == 0);
+    CHECK(run("generate %s -t 0 -n 30 -i 'the sand' --ignore-eos", folder) == 0);
+    CHECK(strcmp(first, out) == 0);
+    CHECK(run("%s -t 0 -n 30 -i 'the sand' --ignore-eos", bin) == 0);
+    CHECK(strcmp(first, out) == 0);
+    CHECK(run("%s/model.safetensors -t 0 -n 30 -i 'the sand' --ignore-eos", folder) == 0);
+    CHECK(strcmp(first, out) == 0);
+    file_write(test_tmp("p.txt"), "the sand", 8);
+    CHECK(run("%s -t 0 -n 30 -f %s --ignore-eos", gguf, test_tmp("p.txt")) == 0);
+    CHECK(strcmp(first, out) == 0);
+    CHECK(run("%s -t 0 -n 30 -i 'the sand' --ignore-eos --no-echo", gguf) == 0);
+    CHECK(strcmp(first + 8, out) == 0);
+    free(first);
+}
+
+/* run() gives every command /dev/null as stdin; this one gets a file through a pipe. */
+static void from_stdin(void) {
+    char gguf[512], bin[512], folder[512], cmd[2500];
+    builds(gguf, bin, folder);
+    snprintf(cmd, sizeof cmd, "printf 'the sand' | %s %s -t 0 -n 20 -f - --ignore-eos -q > %s", test_run_path(), gguf, test_tmp("a.txt"));
+    CHECK(system(cmd) == 0);
+    CHECK(run("%s -t 0 -n 20 -i 'the sand' --ignore-eos", gguf) == 0);
+    CHECK(equals_file(out, test_tmp("a.txt")));
+    snprintf(cmd, sizeof cmd, "printf 'the sand' | %s tokenize %s > %s", test_run_path(), gguf, test_tmp("a.txt"));
+    CHECK(system(cmd) == 0);
+    CHECK(run("tokenize %s 'the sand'", gguf) == 0);
+    CHECK(equals_file(out, test_tmp("a.txt")));
+}
+
+static void lengths_and_json(void) {
+    char gguf[512], bin[512], folder[512];
+    double ids[100];
+    builds(gguf, bin, folder);
+    CHECK(run("%s -t 0 -n 10 -i 'the sand' --ignore-eos --json -q", gguf) == 0 && *err_text == 0);
+    int prompt = golden_list(out, "\"prompt_tokens\"", ids, 100), fresh = golden_list(out, "\"tokens\"", ids, 100);
+    CHECK(prompt + fresh == 11); /* ten positions; the last token takes none */
+    CHECK(strstr(out, "\"stop\":\"length\"") && strstr(out, "\"load_s\":") && strstr(out, "\"generation_tokens_per_s\":") && lines(out) == 1);
+    CHECK(run("%s -t 0 --max-tokens 5 -i 'the sand' --ignore-eos --json", gguf) == 0);
+    CHECK(golden_list(out, "\"tokens\"", ids, 100) == 5);
+    CHECK(run("%s -t 0 -n 0 --ignore-eos --json", gguf) == 0);
+    CHECK(golden_list(out, "\"tokens\"", ids, 100) == 64 && strstr(out, "\"stop\":\"context\"") && strstr(err_text, "context"));
+    CHECK(run("%s -t 0 -n 80 -c 80 --ignore-eos --json", gguf) == 0); /* beyond the trained context: said in one line */
+    CHECK(golden_list(out, "\"tokens\"", ids, 100) == 80 && strstr(err_text, "beyond"));
+    CHECK(run("%s -n 1 -i 'a long prompt and the sand' --json", gguf) == 0); /* longer than -n: nothing new */
+    CHECK(golden_list(out, "\"tokens\"", ids, 100) == 0 && strstr(out, "\"stop\":\"length\""));
+    CHECK(run("%s -i '%0200d'", gguf, 0) == 1 && strstr(err_text, "-c") && lines(err_text) == 1);
+}
+
+static void stop_strings(void) {
+    char gguf[512], bin[512], folder[512];
+    builds(gguf, bin, folder);
+    CHECK(run("%s -t 0 -n 40 --ignore-eos --no-echo -i the", gguf) == 0);
+    size_t n = strlen(out);
+    CHECK(n > 12);
+    if (n <= 12) return;
+    char whole[2000], stop[8], *quote;
+    snprintf(whole, sizeof whole, "%.1900s", out);
+    for (size_t at = 3; at + 4 < n && at < 12; at++) { /* any three bytes of plain text that stand there: the text ends before they first come */
+        snprintf(stop, sizeof stop, "%.3s", whole + at);
+        if (strpbrk(stop, "'\n\\") || (stop[0] & 128) || (stop[1] & 128) || (stop[2] & 128)) continue;
+        CHECK(run("%s -t 0 -n 40 --ignore-eos --no-echo -i the --stop '%s' --stop 'never there'", gguf, stop) == 0);
+        quote = strstr(whole, stop);
+        CHECK(strlen(out) == (size_t)(quote - whole) + 1 && strncmp(out, whole, (size_t)(quote - whole)) == 0);
+    }
+}
+
+static void logits_lines(void) {
+    char gguf[512], bin[512], folder[512];
+    builds(gguf, bin, folder);
+    CHECK(run("logits %s --ids 1,15,7", gguf) == 0 && *err_text == 0);
+    CHECK(lines(out) == 1);
+    int spaces = 0;
+    for (char *p = out; *p; p++) spaces += *p == ' ';
+    CHECK(spaces == BUILD_VOCAB - 1);
+    char *one = out;
+    out = NULL;
+    CHECK(run("logits %s --ids '1 15 7' --all -j 3", bin) == 0); /* another format, no tokenizer needed */
+    CHECK(lines(out) == 3 && strcmp(strchr(strchr(out, '\n') + 1, '\n') + 1, one) == 0);
+    CHECK(run("logits %s --ids 1,15,7 --json", gguf) == 0 && strncmp(out, "{\"logits\":[[", 12) == 0);
+    CHECK(strtod(out + 12, NULL) == strtod(one, NULL));
+    CHECK(run("logits %s --ids 1,300", gguf) == 1 && strstr(err_text, "300"));
+    CHECK(run("logits %s --ids 1,x", gguf) == 2);
+    CHECK(run("logits %s --ids ''", gguf) == 2);
+    CHECK(run("logits %s", gguf) == 2);
+    free(one);
+}
+
+static void tokenize(void) {
+    char gguf[512], bin[512], folder[512], vocabulary[512], tokenizer_bin[512];
+    builds(gguf, bin, folder);
+    snprintf(tokenizer_bin, sizeof tokenizer_bin, "%s", test_tmp("tokenizer.bin"));
+    snprintf(vocabulary, sizeof vocabulary, "%s", test_tmp("vocab.gguf"));
+    build_gguf_vocabulary(vocabulary);
+    CHECK(run("tokenize %s 'the sand'", gguf) == 0);
+    CHECK(strncmp(out, "1 ", 2) == 0 && lines(out) == 1);
+    char *ids = out;
+    out = NULL;
+    const char *const same[] = {bin, folder, vocabulary, tokenizer_bin};
+    for (int i = 0; i < 4; i++) {
+        CHECK(run("tokenize %s 'the sand'", same[i]) == 0);
+        CHECK(strcmp(ids, out) == 0);
+    }
+    CHECK(run("tokenize %s/tokenizer.model 'the sand' --no-bos", folder) == 0);
+    CHECK(strcmp(ids + 2, out) == 0);
+    CHECK(run("tokenize %s 'the' --pieces --no-bos", gguf) == 0);
+    CHECK(strcmp(out, "\xe2\x96\x81the\n") == 0);
+    CHECK(run("tokenize %s '</s>' --no-bos --special", gguf) == 0 && strcmp(out, "2\n") == 0);
+    CHECK(run("tokenize %s '</s>' --no-bos", gguf) == 0 && strcmp(out, "2\n") != 0);
+    CHECK(run("tokenize %s '' --no-bos", gguf) == 0 && strcmp(out, "\n") == 0);
+    CHECK(run("tokenize %s a b", gguf) == 2);
+    CHECK(run("tokenize %s -f /nowhere", gguf) == 1);
+    free(ids);
+}
+
+/* Documents are cut as DESIGN says; each is the same alone. */
+static void perplexity_documents(void) {
+    char gguf[512], bin[512], folder[512];
+    builds(gguf, bin, folder);
+    const char *text = "the sand\n===\n\n===\nand a\nhat\n===\n";
+    file_write(test_tmp("docs.txt"), text, strlen(text));
+    file_write(test_tmp("d1.txt"), "the sand", 8);
+    file_write(test_tmp("d2.txt"), "and a\nhat", 9);
+    CHECK(run("perplexity %s -f %s --separator === --json", gguf, test_tmp("docs.txt")) == 0);
+    double sum = json_number("nll_sum"), tokens = json_number("tokens");
+    CHECK(run("perplexity %s -f %s --json", gguf, test_tmp("d1.txt")) == 0);
+    sum -= json_number("nll_sum"), tokens -= json_number("tokens");
+    CHECK(run("perplexity %s -f %s --json", gguf, test_tmp("d2.txt")) == 0);
+    NEAR(json_number("nll_sum"), sum, 1e-7, 0);
+    CHECK(json_number("tokens") == tokens);
+    CHECK(run("perplexity %s -f %s -c 4", gguf, test_tmp("d2.txt")) == 0); /* windows of BOS and three ids */
+    CHECK(strstr(out, "window      4 positions") && strstr(out, "one stream"));
+    file_write(test_tmp("empty.txt"), "\n===\n", 5);
+    CHECK(run("perplexity %s -f %s --separator ===", gguf, test_tmp("empty.txt")) == 1);
+    CHECK(run("perplexity %s -f /nowhere", gguf) == 1);
+    CHECK(run("perplexity %s", gguf) == 2);
+}
+
+static void wrong_use(void) {
+    char gguf[512], bin[512], folder[512];
+    builds(gguf, bin, folder);
+    mkdir(test_tmp("empty"), 0700);
+    static const char *const usage[] = {"-t abc", "-t nan", "-t inf", "-t -1", "-t", "-n -5", "-n 1.5", "-n 99999999999999999999", "-p 2", "--nonsense", "-Q", "--top-k x", "-s -1",
+                                        "--quiet=1", "--kernels none", "--rope nonsense", "--rope-factor 0.5", "--stop ''", "-j 0", "-m chat", "-y hello", "a b", "-i a -f b",
+                                        "logits", "tokenize", "perplexity", "logits --ids 1", "--rope-factor", "-c 0"};
+    for (size_t i = 0; i < sizeof usage / sizeof *usage; i++) {
+        CHECK(run("%s", usage[i]) == 2);
+        CHECK(lines(err_text) == 1 && *out == 0);
+        if (lines(err_text) != 1) printf("    %s: %s", usage[i], err_text);
+    }
+    const char *const failed[] = {"/nowhere/model.gguf", test_tmp("empty"), "/dev/null", "run.c", "-z /nowhere/tokenizer.bin", "--rope linear", "--rope-factor 4", "--rope longrope", "-f /nowhere"};
+    for (size_t i = 0; i < sizeof failed / sizeof *failed; i++) {
+        CHECK(run("%s", failed[i]) == 1);
+        CHECK(lines(err_text) == 1 && *out == 0);
+        if (lines(err_text) != 1) printf("    %s: %s", failed[i], err_text);
+    }
+    CHECK(run("%s -z %s", bin, test_data("llama2c/tok512.bin") ? test_data("llama2c/tok512.bin") : "/nowhere") == 1); /* 512 pieces, 300 ids */
+}
+
+static void helps(void) {
+    static const char *const rows[] = {"", "logits ", "tokenize ", "perplexity "};
+    for (int i = 0; i < 4; i++) {
+        CHECK(run("%s--help", rows[i]) == 0);
+        CHECK(strstr(out, "examples:") && strstr(out, "usage:") && *err_text == 0);
+    }
+    CHECK(run("--version") == 0 && strstr(out, "roformer.c") && strstr(out, "ref"));
+}
+
+static void streams(void) {
+    char cmd[1000];
+    snprintf(cmd, sizeof cmd, "%s -n 200 -s 1 2> %s | head -c 10 > /dev/null", test_run_path(), test_tmp("stderr"));
+    CHECK(system(cmd) == 0);
+    CHECK(run("-n 200 -s 1 --ignore-eos -q") == 0);
+    snprintf(cmd, sizeof cmd, "%s -n 100 -s 1 -q > /dev/full 2> %s", test_run_path(), test_tmp("stderr"));
+    int status = system(cmd);
+    char *said = file_read(test_tmp("stderr"), NULL);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1 && lines(said) == 1);
+    free(said);
+    /* Ctrl-C: the text so far, timings, 130 */
+    snprintf(cmd, sizeof cmd, "%s -n 0 -c 100000 --ignore-eos -s 1 > %s 2> %s & p=$!; sleep 0.5; kill -INT $p; wait $p", test_run_path(), test_tmp("stdout"), test_tmp("stderr"));
+    status = system(cmd);
+    said = file_read(test_tmp("stderr"), NULL);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 130 && strstr(said, "tok/s"));
+    free(said);
+    said = file_read(test_tmp("stdout"), NULL);
+    CHECK(strlen(said) > 20 && said[strlen(said) - 1] == '\n');
+    free(said);
+}
+
+extern const Test tests_cli[];
+const Test tests_cli[] = {
+    {"cli/a story from nothing", story},
+    {"cli/llama2.c's texts", llama2c_texts},
+    {"cli/llama2.c's likelihoods", llama2c_likelihood},
+    {"cli/tales: ids, logits, likelihood", tales},
+    {"cli/one text from three formats", one_text_from_three_formats},
+    {"cli/text from stdin", from_stdin},
+    {"cli/lengths, json", lengths_and_json},
+    {"cli/stop strings", stop_strings},
+    {"cli/logits", logits_lines},
+    {"cli/tokenize", tokenize},
+    {"cli/perplexity of documents", perplexity_documents},
+    {"cli/wrong use", wrong_use},
+    {"cli/help and version", helps},
+    {"cli/closed pipe, full disk, Ctrl-C", streams},
+    {0},
+};

@@ -1,0 +1,291 @@
+/* tests/test_kernels.c - every row against float64, and against ref, over awkward sizes, with NaN behind every buffer.
+ *
+ * A float sum of n products rounds to at most about n * 2^-24 of the sum of magnitudes; in 8 lanes n/8 + 3 roundings stand
+ * behind each. TOL = 1e-6 of the sum of magnitudes holds for the n <= 700 here with room to spare, and any wrong product
+ * shows at 1/700 = 1.4e-3. */
+#include "../kernels/kernels.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAD = 16 };
+static const double TOL = 1e-6;
+
+static uint64_t rng = 88172645463325252ull;
+static uint32_t random_u32(void) {
+    rng ^= rng << 13;
+    rng ^= rng >> 7;
+    rng ^= rng << 17;
+    return (uint32_t)(rng >> 16);
+}
+static float random_float(void) { return (float)(random_u32() % 2001) / 1000.0f - 1.0f; }
+
+/* n floats with NaN before and behind; freed by poisoned_free. */
+static float *poisoned(size_t n) {
+    float *p = malloc((n + 2 * PAD) * sizeof *p);
+    for (size_t i = 0; i < n + 2 * PAD; i++) p[i] = NAN;
+    for (size_t i = 0; i < n; i++) p[PAD + i] = random_float();
+    return p + PAD;
+}
+static void check_margins(const float *p, size_t n) {
+    for (int i = 1; i <= PAD; i++) CHECK(isnan(p[-i]));
+    for (int i = 0; i < PAD; i++) CHECK(isnan(p[n + (size_t)i]));
+}
+static void poisoned_free(float *p) { free(p - PAD); }
+
+/* The bytes of a random matrix, in a buffer of exactly its size (ASan sees a byte read too many), begun at an odd address. */
+typedef struct {
+    Matrix m;
+    uint8_t *raw, *raw_scales;
+} Random;
+
+static uint16_t f16_of(float x) { /* of a few exact values: a power of two */
+    int e;
+    frexpf(x, &e);
+    return (uint16_t)((e - 1 + 15) << 10);
+}
+
+static Random random_matrix(TensorType type, int group, size_t rows, size_t cols) {
+    size_t n = rows * cols, bytes = type == TENSOR_F32 ? 4 * n : type == TENSOR_Q8_0 ? n / 32 * 34 : type == TENSOR_Q4_0 ? n / 32 * 18 : type == TENSOR_I8_GROUPS ? n : 2 * n;
+    Random r = {.raw = malloc(bytes + 1)};
+    uint8_t *p = r.raw + 1;
+    for (size_t i = 0; i < bytes; i++) p[i] = (uint8_t)random_u32();
+    if (type == TENSOR_F32)
+        for (size_t i = 0; i < n; i++) memcpy(p + 4 * i, &(float){random_float()}, 4);
+    if (type == TENSOR_F16) /* exponent within +-4: no infinities */
+        for (size_t i = 0; i < n; i++) p[2 * i + 1] = (uint8_t)((p[2 * i + 1] & 0x83) | (11 + random_u32() % 8) << 2);
+    if (type == TENSOR_BF16)
+        for (size_t i = 0; i < n; i++) {
+            float f = random_float();
+            memcpy(p + 2 * i, (uint8_t *)&f + 2, 2);
+        }
+    if (type == TENSOR_Q8_0 || type == TENSOR_Q4_0) {
+        size_t each = type == TENSOR_Q8_0 ? 34 : 18;
+        for (size_t b = 0; b < n / 32; b++) {
+            uint16_t d = f16_of(ldexpf(1, -(int)(random_u32() % 8) - 4));
+            memcpy(p + b * each, &d, 2);
+        }
+    }
+    r.m = (Matrix){.type = type, .group = group, .rows = rows, .cols = cols, .data = p};
+    if (type == TENSOR_I8_GROUPS) {
+        r.raw_scales = malloc(n / (size_t)group * 4 + 1);
+        for (size_t i = 0; i < n / (size_t)group; i++) memcpy(r.raw_scales + 1 + 4 * i, &(float){random_float() / 64}, 4);
+        r.m.scales = r.raw_scales + 1;
+    }
+    return r;
+}
+
+static void check_matmul(const Kernels *k, TensorType type, int group, size_t rows, size_t cols, size_t n) {
+    Random w = random_matrix(type, group, rows, cols);
+    float *x = poisoned(n * cols), *y = poisoned(n * rows), *one = poisoned(rows), *row = poisoned(cols);
+    int g = matrix_group(&w.m);
+    int8_t *q = malloc(n * cols);
+    float *scale = poisoned(g ? n * cols / (size_t)g : 1);
+    for (size_t t = 0; g && t < n; t++) k->quantize(q + t * cols, scale + t * (cols / (size_t)g), x + t * cols, cols, g);
+    Activations a = {.d = cols, .x = x, .group = g, .q = q, .scale = scale};
+    k->matmul(y, rows, &a, n, &w.m, 0, rows);
+    for (size_t r = 0; r < rows; r++) {
+        matrix_row(row, &w.m, r);
+        for (size_t t = 0; t < n; t++) {
+            double sum = 0, magnitude = 0;
+            for (size_t j = 0; j < cols; j++) {
+                double xj = g ? (double)q[t * cols + j] * (double)scale[t * (cols / (size_t)g) + j / (size_t)g] : (double)x[t * cols + j];
+                sum += (double)row[j] * xj;
+                magnitude += fabs((double)row[j] * xj);
+            }
+            NEAR(y[t * rows + r], sum, TOL * magnitude, 0);
+        }
+    }
+    check_margins(y, n * rows);
+    check_margins(row, cols);
+    /* the same bits for one token alone and for rows in pieces */
+    for (size_t t = 0; t < n; t++) {
+        Activations alone = a;
+        alone.x += t * cols, alone.q += t * cols, alone.scale += g ? t * (cols / (size_t)g) : 0;
+        size_t cut = rows / 3;
+        k->matmul(one, rows, &alone, 1, &w.m, 0, cut);
+        k->matmul(one, rows, &alone, 1, &w.m, cut, rows);
+        CHECK(memcmp(one, y + t * rows, rows * sizeof *one) == 0);
+    }
+    poisoned_free(x), poisoned_free(y), poisoned_free(one), poisoned_free(row), poisoned_free(scale);
+    free(q), free(w.raw), free(w.raw_scales);
+}
+
+static void matmul_of(TensorType type, int group) {
+    static const size_t float_cols[] = {1, 7, 8, 31, 33, 64, 257, 700}, block_cols[] = {32, 64, 96, 352, 640};
+    static const size_t rows[] = {1, 3, 4, 5, 18}, tokens[] = {1, 2, 3, 4, 7};
+    int blocks = type == TENSOR_Q8_0 || type == TENSOR_Q4_0 || type == TENSOR_I8_GROUPS;
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++)
+        for (size_t c = 0; c < (blocks ? 5 : 8); c++)
+            for (size_t r = 0; r < 5; r++)
+                for (size_t t = 0; t < 5; t++) {
+                    size_t cols = blocks ? block_cols[c] : float_cols[c];
+                    if (group && cols % (size_t)group) cols = (size_t)group * (c + 1);
+                    check_matmul(k, type, group, rows[r], cols, tokens[t]);
+                }
+}
+
+static void matmul_f32(void) { matmul_of(TENSOR_F32, 0); }
+static void matmul_f16(void) { matmul_of(TENSOR_F16, 0); }
+static void matmul_bf16(void) { matmul_of(TENSOR_BF16, 0); }
+static void matmul_q8_0(void) { matmul_of(TENSOR_Q8_0, 0); }
+static void matmul_q4_0(void) { matmul_of(TENSOR_Q4_0, 0); }
+static void matmul_groups(void) {
+    static const int groups[] = {1, 4, 32, 43, 64, 128};
+    for (int i = 0; i < 6; i++) matmul_of(TENSOR_I8_GROUPS, groups[i]);
+}
+
+/* DESIGN 6's rule, exactly, in every row: all give the same bytes as the rule spelled out in double. */
+static void quantize(void) {
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++)
+        for (int group = 4; group <= 96; group += 4) {
+            enum { GROUPS = 5 };
+            size_t d = (size_t)group * GROUPS;
+            float *x = poisoned(d), *scale = poisoned(GROUPS);
+            int8_t *q = malloc(d);
+            for (int j = 0; j < group; j++) x[j] = 0;                      /* a group of zeros */
+            for (int j = 0; j < group; j++) x[group + j] *= 1e-35f;        /* too small for 127 / amax */
+            x[2 * group + 1] = 2;                                          /* per = 63.5: halves happen */
+            for (int j = 2; j < group; j++) x[2 * group + j] = (float)(j % 5 - 2) / 127.0f;
+            x[3 * group + 2] = i % 2 ? INFINITY : NAN;
+            k->quantize(q, scale, x, d, group);
+            for (int g = 0; g < GROUPS; g++) {
+                float amax = 0;
+                for (int j = 0; j < group; j++) amax = fmaxf(amax, fabsf(x[g * group + j]));
+                if (g < 2) CHECK(scale[g] == 0);
+                else if (g == 3) CHECK(isnan(scale[g]));
+                else CHECK(scale[g] == amax / 127);
+                for (int j = 0; j < group; j++) CHECK(q[g * group + j] == (g < 2 || g == 3 ? 0 : (int)nearbyint((double)(x[g * group + j] * (127 / amax)))));
+            }
+            check_margins(scale, GROUPS);
+            poisoned_free(x), poisoned_free(scale), free(q);
+        }
+}
+
+static const size_t sizes[] = {1, 2, 7, 8, 9, 16, 31, 32, 33, 64, 100, 257, 700};
+enum { N_SIZES = sizeof sizes / sizeof *sizes };
+
+static void rmsnorm(void) {
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++)
+        for (int z = 0; z < N_SIZES; z++) {
+            size_t n = sizes[z];
+            float *x = poisoned(n), *w = poisoned(n), *y = poisoned(n);
+            double squares = 0;
+            for (size_t j = 0; j < n; j++) squares += (double)x[j] * x[j];
+            k->rmsnorm(y, x, w, n, 1e-5f);
+            for (size_t j = 0; j < n; j++) NEAR(y[j], x[j] / sqrt(squares / (double)n + 1e-5) * w[j], 1e-12, 1e-6); /* a sum, a root, two products */
+            check_margins(y, n);
+            k->rmsnorm(x, x, w, n, 1e-5f); /* in place, the same */
+            CHECK(memcmp(x, y, n * sizeof *x) == 0);
+            poisoned_free(x), poisoned_free(w), poisoned_free(y);
+        }
+}
+
+static void softmax(void) {
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++)
+        for (int z = 0; z < N_SIZES; z++)
+            for (int spread = 1; spread <= 10000; spread *= 100) { /* scores to +-10000: exp of them would overflow */
+                size_t n = sizes[z];
+                float *x = poisoned(n);
+                double *p = malloc(n * sizeof *p), max = -INFINITY, sum = 0;
+                for (size_t j = 0; j < n; j++) x[j] *= (float)spread, max = fmax(max, (double)x[j]);
+                for (size_t j = 0; j < n; j++) sum += p[j] = exp((double)x[j] - max);
+                k->softmax(x, n);
+                for (size_t j = 0; j < n; j++) NEAR(x[j], p[j] / sum, 1e-30, 2e-6 + 1e-7 * spread / 100); /* x - max is rounded: 2^-24 * spread of the exponent */
+                check_margins(x, n);
+                poisoned_free(x), free(p);
+            }
+}
+
+static void silu_mul(void) {
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++)
+        for (int z = 0; z < N_SIZES; z++) {
+            size_t n = sizes[z];
+            float *g = poisoned(n), *u = poisoned(n);
+            double *want = malloc(n * sizeof *want);
+            for (size_t j = 0; j < n; j++) {
+                g[j] *= j % 3 == 0 ? 1 : j % 3 == 1 ? 20 : 300; /* exp(300) overflows a float: silu(-300) must be 0 */
+                want[j] = g[j] / (1 + exp(-(double)g[j])) * u[j];
+            }
+            k->silu_mul(g, u, n);
+            for (size_t j = 0; j < n; j++) NEAR(g[j], want[j], 1e-30, 1e-6);
+            check_margins(g, n);
+            poisoned_free(g), poisoned_free(u), free(want);
+        }
+}
+
+/* rotate is ref's to the bit in every row: products and sums of two are rounded the same. */
+static void rotate(void) {
+    static const int dims[] = {2, 4, 6, 8, 10, 16, 24, 32, 34, 64, 128};
+    const Kernels *k;
+    for (int i = 1; (k = kernels_row(i)); i++)
+        for (int z = 0; z < 11; z++)
+            for (int extra = 0; extra <= 6; extra += 3)
+                for (int pairing = 0; pairing < 2; pairing++) {
+                    size_t hd = (size_t)(dims[z] + extra), n = 3 * hd;
+                    float *a = poisoned(n), *b = poisoned(n), *c = poisoned((size_t)dims[z] / 2), *s = poisoned((size_t)dims[z] / 2);
+                    memcpy(b, a, n * sizeof *a);
+                    k->rotate(a, 3, hd, c, s, dims[z], (RopePairing)pairing);
+                    kernels_ref.rotate(b, 3, hd, c, s, dims[z], (RopePairing)pairing);
+                    CHECK(memcmp(a, b, n * sizeof *a) == 0);
+                    check_margins(a, n);
+                    poisoned_free(a), poisoned_free(b), poisoned_free(c), poisoned_free(s);
+                }
+}
+
+static void scores_and_mix(void) {
+    static const size_t dims[] = {2, 6, 8, 12, 32, 40, 64, 72, 96, 128, 130};
+    static const size_t lengths[] = {1, 2, 5, 33};
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++)
+        for (int z = 0; z < 11; z++)
+            for (int l = 0; l < 4; l++) {
+                size_t d = dims[z], n = lengths[l];
+                float *q = poisoned(d), *kv = poisoned(n * d), *p = poisoned(n), *s = poisoned(n), *out = poisoned(d);
+                k->scores(s, q, kv, n, d, 0.25f);
+                k->mix(out, p, kv, n, d);
+                for (size_t t = 0; t < n; t++) {
+                    double sum = 0, magnitude = 0;
+                    for (size_t j = 0; j < d; j++) sum += (double)q[j] * kv[t * d + j], magnitude += fabs((double)q[j] * kv[t * d + j]);
+                    NEAR(s[t], 0.25 * sum, TOL * magnitude, 0);
+                }
+                for (size_t j = 0; j < d; j++) {
+                    double sum = 0, magnitude = 0;
+                    for (size_t t = 0; t < n; t++) sum += (double)p[t] * kv[t * d + j], magnitude += fabs((double)p[t] * kv[t * d + j]);
+                    NEAR(out[j], sum, TOL * 3 * magnitude, 0); /* one lane: n roundings */
+                }
+                check_margins(s, n);
+                check_margins(out, d);
+                poisoned_free(q), poisoned_free(kv), poisoned_free(p), poisoned_free(s), poisoned_free(out);
+            }
+}
+
+static void choice(void) {
+    CHECK(kernels_row(0) == &kernels_ref && kernels_find("ref") == &kernels_ref);
+    CHECK(kernels_find("no such row") == NULL && kernels_find(kernels_best()->name) == kernels_best());
+    if (!kernels_find("avx2")) test_skip("this CPU has no AVX2: only ref was tested");
+}
+
+extern const Test tests_kernels[];
+const Test tests_kernels[] = {
+    {"kernels/choice of a row", choice},
+    {"kernels/matmul F32", matmul_f32},
+    {"kernels/matmul F16", matmul_f16},
+    {"kernels/matmul BF16", matmul_bf16},
+    {"kernels/matmul Q8_0", matmul_q8_0},
+    {"kernels/matmul Q4_0", matmul_q4_0},
+    {"kernels/matmul int8 groups", matmul_groups},
+    {"kernels/quantize activations", quantize},
+    {"kernels/rmsnorm", rmsnorm},
+    {"kernels/softmax", softmax},
+    {"kernels/silu_mul", silu_mul},
+    {"kernels/rotate", rotate},
+    {"kernels/scores and mix", scores_and_mix},
+    {0},
+};

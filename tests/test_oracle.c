@@ -1,0 +1,370 @@
+/* tests/test_oracle.c - the whole decoder against logits that were computed outside it.
+ *
+ * tests/oracle/decoders.py made tests/golden/decoders: for each case the config.json that transformers wrote, the headers that
+ * the safetensors and gguf packages wrote, and float64 logits. The weights come from a formula, here and there the same
+ * (value_at); a test puts header and values together in its temporary folder and opens that like any model. The values have
+ * at most 8 significant bits, so that one golden serves F32, F16 and BF16 files.
+ *
+ * Last come the tests of the test: models that are wrong in one thing must miss the golden by a wide margin. */
+#include "test.h"
+
+#include "../model/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define GOLDEN "tests/golden/decoders/"
+
+enum { MAX_IDS = 40, MAX_ROWS = 6, VOCAB = 96, NAME = 100 };
+
+/* Logits are -6 .. 6. Worst seen of float32 against float64: stock transformers 1.2e-5, llama.cpp 1.5e-5 (README.md). */
+static const double TOLERANCE = 1e-4, WRONG = 1e-2;
+
+typedef struct {
+    int n_ids, n_rows, ids[MAX_IDS], n[MAX_ROWS]; /* row r: after the first n[r] ids */
+    double logits[MAX_ROWS][VOCAB];
+} Golden;
+
+/* What is done to a model to spoil it; all NULL and 0: nothing. */
+typedef struct {
+    const char *from, *to;  /* in config.json */
+    const char *set;        /* tensors whose name holds this .. */
+    float value;            /* .. have this value throughout */
+    int unpermuted;         /* GGUF: q and k rows as Hugging Face has them */
+} Spoil;
+
+static const Spoil sound = {0};
+
+/* ---- files ---- */
+
+/* The whole file, NUL-terminated, or NULL. */
+static char *read_all(const char *path, size_t *size) {
+    FILE *f = fopen(path, "rb");
+    if (!f) return NULL;
+    size_t n = 0, room = 1 << 16;
+    char *text = malloc(room);
+    while (text && (n += fread(text + n, 1, room - 1 - n, f)) == room - 1) {
+        char *more = realloc(text, room *= 2);
+        if (!more) free(text);
+        text = more;
+    }
+    fclose(f);
+    if (text) text[n] = 0;
+    if (size) *size = n;
+    return text;
+}
+
+static char *read_golden(const char *name, const char *suffix, size_t *size) {
+    char path[200];
+    snprintf(path, sizeof path, GOLDEN "%s%s", name, suffix);
+    return read_all(path, size);
+}
+
+static void write_two(const char *path, const void *a, size_t na, const void *b, size_t nb) {
+    FILE *f = fopen(path, "wb");
+    int good = f && fwrite(a, 1, na, f) == na && fwrite(b, 1, nb, f) == nb;
+    if (f && fclose(f) != 0) good = 0;
+    if (!good) test_fail(__FILE__, __LINE__, path);
+}
+
+/* "name: what", as a failure of the running test. */
+static void fail(const char *name, const char *what, const char *more) {
+    char line[500];
+    snprintf(line, sizeof line, "%s: %s %s", name, what, more);
+    test_fail(__FILE__, __LINE__, line);
+}
+
+static int golden_read(Golden *g, const char *name) {
+    char *text = read_golden(name, ".logits", NULL);
+    memset(g, 0, sizeof *g);
+    if (!text) {
+        fail(name, "no golden in", GOLDEN);
+        return 0;
+    }
+    char *p = strstr(text, "\nids ");
+    for (p += 5; *p != '\n' && g->n_ids < MAX_IDS; g->n_ids++) g->ids[g->n_ids] = (int)strtol(p, &p, 10);
+    while ((p = strstr(p, "\nrow ")) && g->n_rows < MAX_ROWS) { /* row LENGTH_OF_CALL POSITION v v v .. */
+        strtol(p + 5, &p, 10);
+        g->n[g->n_rows] = (int)strtol(p, &p, 10) + 1; /* shorter calls have the same row: attention looks back only */
+        for (int i = 0; i < VOCAB; i++) g->logits[g->n_rows][i] = strtod(p, &p);
+        g->n_rows++;
+    }
+    free(text);
+    return g->n_rows == MAX_ROWS;
+}
+
+/* ---- weights by formula: value_of of decoders.py ---- */
+
+static int ends_with(const char *s, const char *end) {
+    size_t n = strlen(s), m = strlen(end);
+    return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+static float value_at(const char *name, uint64_t i, const Spoil *s) {
+    if (s->set && strstr(name, s->set)) return s->value;
+    uint64_t z = 0xcbf29ce484222325u;
+    for (const char *c = name; *c; c++) z = (z ^ (unsigned char)*c) * 0x100000001b3u;
+    z += i + 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    int u = (int)((z >> 32) % 255) - 127;
+    return ends_with(name, "norm.weight") ? (float)(128 + u / 2) / 128 : (float)u / 256;
+}
+
+/* v as little-endian F32, F16 or BF16; exact for these values (8 significant bits, 2^-8 <= |v| < 2 or 0). */
+static size_t encode(uint8_t *out, float v, TensorType type) {
+    uint32_t bits;
+    memcpy(&bits, &v, 4);
+    if (type == TENSOR_F16) bits = v == 0 ? 0 : (bits >> 16 & 0x8000) | ((bits >> 23 & 255) - 112) << 10 | (bits >> 13 & 1023);
+    if (type == TENSOR_BF16) bits >>= 16;
+    size_t n = type == TENSOR_F32 ? 4 : 2;
+    for (size_t i = 0; i < n; i++) out[i] = (uint8_t)(bits >> 8 * i);
+    return n;
+}
+
+/* ---- a Hugging Face folder ---- */
+
+/* header: 8 bytes of length and JSON, as the safetensors package wrote it for F32. Appends this tensor's line for type to json
+ * and its values to data; returns where to look for the next one, or NULL after the last. */
+static char *hf_tensor(char *header, char *json, uint8_t *data, size_t *size, TensorType type, const Spoil *s) {
+    char *p = strstr(header, ":{\"dtype\":\"F32\""), name[NAME] = "", shape[40] = "";
+    if (!p) return NULL;
+    char *start = p - 1;
+    while (start[-1] != '"') start--;
+    unsigned long from = 0, to = 0;
+    snprintf(name, sizeof name, "%.*s", (int)(p - 1 - start), start);
+    if (sscanf(p, ":{\"dtype\":\"F32\",\"shape\":[%39[0-9,]],\"data_offsets\":[%lu,%lu]", shape, &from, &to) != 3) return NULL;
+    size_t begin = *size;
+    for (uint64_t i = 0; i < (to - from) / 4; i++) *size += encode(data + *size, value_at(name, i, s), type);
+    sprintf(json + strlen(json), "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}", json[1] ? "," : "", name,
+            type == TENSOR_F32 ? "F32" : type == TENSOR_F16 ? "F16" : "BF16", shape, begin, *size);
+    return p + 1;
+}
+
+/* Writes case NAME as a folder; its path, or NULL where it has no such config. */
+static const char *hf_folder(const char *name, const char *config, TensorType type, const Spoil *s) {
+    static char folder[500];
+    char path[600], suffix[40];
+    size_t n_config, n_head, size = 0;
+    snprintf(suffix, sizeof suffix, ".config%s.json", config);
+    char *text = read_golden(name, suffix, &n_config);
+    if (!text) return NULL;
+    char *at = s->from ? strstr(text, s->from) : text, *rest = at;
+    if (!at) fail(name, "config.json does not hold", s->from);
+    if (s->from && at) rest = at + strlen(s->from);
+    snprintf(folder, sizeof folder, "%s", test_tmp("oracle-hf"));
+    mkdir(folder, 0700);
+    snprintf(path, sizeof path, "%s/config.json", folder);
+    if (at && s->from) { /* text up to at, s->to, rest */
+        char *spoiled = malloc(n_config + strlen(s->to) + 1);
+        if (!spoiled) abort();
+        sprintf(spoiled, "%.*s%s", (int)(at - text), text, s->to);
+        write_two(path, spoiled, strlen(spoiled), rest, strlen(rest));
+        free(spoiled);
+    } else {
+        write_two(path, text, n_config, "", 0);
+    }
+    free(text);
+
+    char *head = read_golden(name, ".safetensors.head", &n_head), *json = calloc(1, 2 * n_head + 1000), *p = head + 8;
+    uint8_t *data = malloc(1 << 20);
+    if (!head || !json || !data) abort();
+    strcpy(json + 8, "{");
+    while ((p = hf_tensor(p, json + 8, data, &size, type, s))) { }
+    strcat(json + 8, "}");
+    size_t n_json = strlen(json + 8);
+    for (size_t i = 0; i < 8; i++) json[i] = (char)(n_json >> 8 * i & 255);
+    snprintf(path, sizeof path, "%s/model.safetensors", folder);
+    if (type == TENSOR_F32) write_two(path, head, n_head, data, size); /* the package's own header */
+    else write_two(path, json, n_json + 8, data, size);
+    free(data);
+    free(json);
+    free(head);
+    return folder;
+}
+
+/* ---- a GGUF file ---- */
+
+/* One line of NAME.gguf.map: GGUF_NAME HF_NAME COUNT COLUMNS plain | permute N_HEAD | values v v v .. */
+static void gguf_tensor(const char *line, uint8_t *data, size_t *size, const Spoil *s) {
+    char name[NAME], how[20];
+    unsigned long count, cols, n_head = 1;
+    int used = 0;
+    *size = (*size + 31) / 32 * 32;
+    if (sscanf(line, "%*s %99s %lu %lu %19s%n", name, &count, &cols, how, &used) != 4) return;
+    char *p = (char *)line + used;
+    if (strcmp(how, "permute") == 0) n_head = strtoul(p, &p, 10);
+    unsigned long head_dim = count / cols / n_head;
+    for (unsigned long i = 0; i < count; i++) {
+        unsigned long row = i / cols, h = row / head_dim, j = row % head_dim;
+        if (strcmp(how, "permute") == 0 && !s->unpermuted) row = h * head_dim + j % 2 * (head_dim / 2) + j / 2;
+        float v = strcmp(how, "values") == 0 ? strtof(p, &p) : value_at(name, (uint64_t)row * cols + i % cols, s);
+        *size += encode(data + *size, v, TENSOR_F32);
+    }
+}
+
+static const char *gguf_file(const char *name, const Spoil *s) {
+    size_t n_head, size = 0;
+    char *head = read_golden(name, ".gguf.head", &n_head), *map = read_golden(name, ".gguf.map", NULL);
+    if (!head || !map) {
+        free(head);
+        free(map);
+        return NULL;
+    }
+    uint8_t *data = calloc(1, 1 << 20);
+    if (!data) abort();
+    for (char *line = map; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) gguf_tensor(line, data, &size, s);
+    const char *path = test_tmp("oracle.gguf");
+    write_two(path, head, n_head, data, (size + 31) / 32 * 32);
+    free(data);
+    free(map);
+    free(head);
+    return path;
+}
+
+/* ---- the engine ---- */
+
+/* The largest difference of path's logits from the golden; NaN where anything fails. Every row twice: its ids in one call from an
+ * empty session, and in pieces of five that go on from the row before (longrope's other list must then rule the old ids too). */
+static double distance(const char *name, const char *path, const Kernels *k, const Golden *g) {
+    char err[300] = "";
+    Model m;
+    Session s;
+    double worst = 0;
+    if (model_open(&m, path, &(ModelOptions){.kernels = k}, err, sizeof err)) {
+        fail(name, "model_open:", err);
+        return NAN;
+    }
+    if (session_init(&s, &m, &(SessionOptions){.n_ctx = MAX_IDS, .threads = 1}, err, sizeof err)) {
+        fail(name, "session_init:", err);
+        model_close(&m);
+        return NAN;
+    }
+    for (int run = 0; run < 2 * g->n_rows && worst == worst; run++) {
+        int r = run % g->n_rows, n = g->n[r], step = run < g->n_rows ? n : 5;
+        const float *logits = NULL;
+        if (run <= g->n_rows) session_rewind(&s, 0);
+        while ((int)s.pos < n && worst == worst)
+            if (session_eval(&s, g->ids + s.pos, (size_t)(n - (int)s.pos < step ? n - (int)s.pos : step), &logits, err, sizeof err)) {
+                fail(name, "session_eval:", err);
+                worst = NAN;
+            }
+        for (int i = 0; i < VOCAB && worst == worst; i++) {
+            double d = fabs((double)logits[i] - g->logits[r][i]);
+            if (!(d <= worst)) worst = d; /* a NaN stays */
+        }
+    }
+    session_free(&s);
+    model_close(&m);
+    return worst;
+}
+
+static void expect(const char *name, const char *file, const char *path, const Kernels *k, const Golden *g, double *worst) {
+    double d = path ? distance(name, path, k, g) : NAN;
+    if (!(d <= *worst)) *worst = d;
+    if (d <= TOLERANCE) return;
+    char what[200];
+    snprintf(what, sizeof what, "off by %.2e with kernels %s in", d, k->name);
+    fail(name, what, file);
+}
+
+/* Cases as a list that ends with NULL: every spelling of the config, every type, both formats, every kernel row. */
+static void run_cases(const char *const *names) {
+    static const char *const configs[] = {"4", "4type", "4top", "5null"};
+    static Golden g;
+    double worst = 0;
+    for (; *names; names++) {
+        const char *name = *names;
+        if (!golden_read(&g, name)) continue;
+        const Kernels *k = kernels_row(0);
+        for (int row = 0; k; k = kernels_row(++row)) {
+            expect(name, "F32 safetensors", hf_folder(name, "", TENSOR_F32, &sound), k, &g, &worst);
+            expect(name, "F16 safetensors", hf_folder(name, "", TENSOR_F16, &sound), k, &g, &worst);
+            expect(name, "BF16 safetensors", hf_folder(name, "", TENSOR_BF16, &sound), k, &g, &worst);
+            if (strcmp(name, "yarn_notrunc") != 0 && strcmp(name, "dynamic") != 0) /* GGUF has no keys for these */
+                expect(name, "GGUF", gguf_file(name, &sound), k, &g, &worst);
+        }
+        for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+            const char *folder = hf_folder(name, configs[i], TENSOR_F32, &sound);
+            if (folder) expect(name, configs[i], folder, kernels_best(), &g, &worst);
+        }
+    }
+    if (getenv("ORACLE_PRINT")) printf("    worst difference %.2e\n", worst);
+}
+
+static void test_llama(void) { run_cases((const char *const[]){"mha", "gqa", "mqa", "tied", "bias", "eps", NULL}); }
+static void test_rope(void) { run_cases((const char *const[]){"theta", "linear", "linear_old", "llama3", "partial", NULL}); }
+static void test_yarn(void) {
+    run_cases((const char *const[]){"yarn", "yarn_attn", "yarn_mscale", "yarn_betas", "yarn_notrunc", "qwen2_yarn", NULL});
+}
+static void test_longrope(void) { run_cases((const char *const[]){"longrope", "longrope_f", NULL}); }
+static void test_dynamic(void) {
+    if (rope_scaling("dynamic")) run_cases((const char *const[]){"dynamic", NULL});
+    else test_skip("the engine has no rope method \"dynamic\" yet");
+}
+static void test_window(void) { run_cases((const char *const[]){"mistral", "qwen2_window", NULL}); }
+static void test_qwen(void) { run_cases((const char *const[]){"qwen2", "qwen3", "qwen3_bias", NULL}); }
+
+/* ---- tests of the test ---- */
+
+static void expect_wrong(const char *name, const char *what, const char *path, const Golden *g) {
+    double d = path ? distance(name, path, kernels_best(), g) : NAN;
+    if (getenv("ORACLE_PRINT")) printf("    %s, %s: off by %.2g\n", name, what, d);
+    if (!(d > WRONG)) fail(name, "the golden does not see", what);
+}
+
+/* Behind each row: how far off it was when measured (ORACLE_PRINT=1 prints them). */
+static void test_spoiled_config(void) {
+    static const struct { const char *name, *what; Spoil s; } rows[] = {
+        {"linear", "no linear", {.from = "\"linear\"", .to = "\"default\""}}, /* 6 */
+        {"llama3", "no llama3", {.from = "\"llama3\"", .to = "\"default\""}}, /* 6.4 */
+        {"yarn", "no yarn", {.from = "\"yarn\"", .to = "\"default\""}}, /* 6 */
+        {"qwen2_yarn", "no yarn", {.from = "\"yarn\"", .to = "\"default\""}}, /* 5.7 */
+        {"longrope", "no longrope", {.from = "\"longrope\"", .to = "\"default\""}}, /* 5.1 */
+        {"yarn_attn", "no attention_factor", {.from = "\"attention_factor\": 1.3,", .to = ""}}, /* 1.4 */
+        {"yarn_mscale", "no mscale", {.from = "\"mscale\": 1.2,", .to = ""}}, /* 0.53 */
+        {"yarn_betas", "other betas", {.from = "\"beta_slow\": 0.25,", .to = ""}}, /* 7.5 */
+        {"yarn_notrunc", "truncated", {.from = "\"truncate\": false", .to = "\"truncate\": true"}}, /* 6.6 */
+        {"longrope_f", "another factor", {.from = "\"factor\": 8.0,", .to = ""}}, /* 1.5 */
+        {"partial", "whole heads", {.from = "\"partial_rotary_factor\": 0.5,", .to = ""}}, /* 6.8 */
+        {"theta", "theta 10000", {.from = "500000.0", .to = "10000.0"}}, /* 5.3 */
+        {"eps", "another epsilon", {.from = "0.01", .to = "1e-5"}}, /* 0.67 */
+        {"mistral", "no window", {.from = "\"sliding_window\": 8", .to = "\"sliding_window\": 64"}}, /* 5.8 */
+        {"mistral", "a window of 9", {.from = "\"sliding_window\": 8", .to = "\"sliding_window\": 9"}}, /* 4.3 */
+        {"qwen2_window", "no window", {.from = "\"sliding_window\": 8", .to = "\"sliding_window\": 64"}}, /* 3.1 */
+        {"qwen2_window", "a window in layer 0", {.from = "\"full_attention\"", .to = "\"sliding_attention\""}}, /* 6.9 */
+        {"bias", "no biases in q", {.set = "q_proj.bias"}}, /* 1.9 */
+        {"bias", "no biases in o", {.set = "o_proj.bias"}}, /* 1.7 */
+        {"bias", "no biases in down", {.set = "down_proj.bias"}}, /* 0.54 */
+        {"qwen2", "no biases in k", {.set = "k_proj.bias"}}, /* 1.4 */
+        {"qwen3", "no q norm", {.set = "q_norm.weight", .value = 1}}, /* 2 */
+        {"qwen3", "no k norm", {.set = "k_norm.weight", .value = 1}}, /* 1.2 */
+    };
+    static Golden g;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (golden_read(&g, rows[i].name))
+            expect_wrong(rows[i].name, rows[i].what, hf_folder(rows[i].name, "", TENSOR_F32, &rows[i].s), &g);
+}
+
+static void test_spoiled_pairing(void) {
+    static const char *const names[] = {"mha", "gqa", "mqa", "bias", "mistral", "yarn"}; /* 7.5 6.9 5.1 5.9 6.4 7.3 */
+    static Golden g;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (golden_read(&g, names[i]))
+            expect_wrong(names[i], "the other pairing", gguf_file(names[i], &(Spoil){.unpermuted = 1}), &g);
+}
+
+const Test tests_oracle[] = {
+    {"oracle/llama", test_llama},
+    {"oracle/rope", test_rope},
+    {"oracle/yarn", test_yarn},
+    {"oracle/longrope", test_longrope},
+    {"oracle/dynamic", test_dynamic},
+    {"oracle/window", test_window},
+    {"oracle/qwen", test_qwen},
+    {"oracle/spoiled-config", test_spoiled_config},
+    {"oracle/spoiled-pairing", test_spoiled_pairing},
+    {0},
+};

@@ -1,0 +1,150 @@
+/* tests/test_sampler.c - the chain, link by link. */
+#include "../model/sampler.h"
+#include "test.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { V = 6 };
+static const SamplerOptions plain = {.temperature = 1, .repetition_penalty = 1, .window = 64, .seed = 1};
+static const float logits[V] = {0, 2, 1, -1, 2, -3};
+
+static Sampler sampler(SamplerOptions o) {
+    Sampler s;
+    char err[200];
+    CHECK(sampler_init(&s, V, &o, err, sizeof err) == 0);
+    return s;
+}
+
+/* How often each id comes in n draws. */
+static void histogram(double *share, SamplerOptions o, const int *ids, size_t n_ids) {
+    enum { DRAWS = 40000 };
+    Sampler s = sampler(o);
+    memset(share, 0, V * sizeof *share);
+    for (int i = 0; i < DRAWS; i++) share[sampler_next(&s, logits, ids, n_ids)] += 1.0 / DRAWS;
+    sampler_free(&s);
+}
+
+/* Shares against weights w (any scale): 40,000 draws have a standard deviation of at most 0.0025; 5 of them. */
+static void check_shares(const double *share, const double *w) {
+    double sum = 0;
+    for (int i = 0; i < V; i++) sum += w[i];
+    for (int i = 0; i < V; i++) NEAR(share[i], w[i] / sum, w[i] == 0 ? 0 : 0.0125, 0);
+}
+
+/* python3: s = 42; s ^= s >> 12; s ^= s << 25 mod 2^64; s ^= s >> 27; ((s * 0x2545F4914F6CDD1D mod 2^64) >> 40) / 2^24 */
+static void coins(void) {
+    uint64_t state = 42;
+    static const double want[] = {5688906 / 16777216.0, 13124075 / 16777216.0, 13256299 / 16777216.0, 15838407 / 16777216.0};
+    for (int i = 0; i < 4; i++) NEAR(sampler_coin(&state), want[i], 0, 0);
+    for (int i = 0; i < 100000; i++) {
+        float c = sampler_coin(&state);
+        CHECK(c >= 0 && c < 1);
+    }
+}
+
+static void greedy(void) {
+    SamplerOptions o = plain;
+    o.temperature = 0, o.repetition_penalty = 100, o.top_k = 3;
+    Sampler s = sampler(o);
+    CHECK(sampler_next(&s, logits, (const int[]){1, 1}, 2) == 1); /* the lower of two equals, whatever the penalties say */
+    CHECK(sampler_next(&s, (const float[]){NAN, NAN, -INFINITY, -1, NAN, -2}, NULL, 0) == 3);
+    sampler_free(&s);
+}
+
+static void temperature(void) {
+    double share[V], w[V];
+    SamplerOptions o = plain;
+    for (int t = 0; t < 3; t++) {
+        o.temperature = (const float[]){1, 0.5f, 4}[t];
+        histogram(share, o, NULL, 0);
+        for (int i = 0; i < V; i++) w[i] = exp((double)logits[i] / (double)o.temperature);
+        check_shares(share, w);
+    }
+}
+
+static void truncation(void) {
+    double share[V], e1 = exp(1), e2 = exp(2);
+    SamplerOptions o = plain;
+    o.top_k = 3;
+    histogram(share, o, NULL, 0);
+    check_shares(share, (const double[]){0, e2, e1, 0, e2, 0});
+    o.top_k = 1;
+    histogram(share, o, NULL, 0);
+    check_shares(share, (const double[]){0, 1, 0, 0, 0, 0});
+    o = plain, o.top_p = 0.75f; /* e2 / sum is .39: two make .79 */
+    histogram(share, o, NULL, 0);
+    check_shares(share, (const double[]){0, 1, 0, 0, 1, 0});
+    o.top_p = 0.85f; /* .79 + .145 */
+    histogram(share, o, NULL, 0);
+    check_shares(share, (const double[]){0, e2, e1, 0, e2, 0});
+    o.top_k = 2; /* of the two that top-k leaves, the first is .5: not more than .85 */
+    histogram(share, o, NULL, 0);
+    check_shares(share, (const double[]){0, 1, 0, 0, 1, 0});
+    o = plain, o.min_p = 0.3f; /* 1/e is .37, 1/e2 .14 */
+    histogram(share, o, NULL, 0);
+    check_shares(share, (const double[]){0, e2, e1, 0, e2, 0});
+    o.min_p = 1;
+    histogram(share, o, NULL, 0);
+    check_shares(share, (const double[]){0, 1, 0, 0, 1, 0});
+}
+
+static void penalties(void) {
+    double share[V], w[V];
+    static const int ids[] = {5, 1, 3, 1, 1, 2}; /* the window of 5 leaves the first out */
+    SamplerOptions o = plain;
+    o.window = 5, o.repetition_penalty = 2, o.presence_penalty = 0.5f, o.frequency_penalty = 0.25f;
+    histogram(share, o, ids, 6);
+    const double x[V] = {0, 2 / 2.0 - .5 - .75, 1 / 2.0 - .75, -1 * 2.0 - .75, 2, -3};
+    for (int i = 0; i < V; i++) w[i] = exp(x[i]);
+    check_shares(share, w);
+    o.window = 0; /* looks back on nothing */
+    histogram(share, o, ids, 6);
+    for (int i = 0; i < V; i++) w[i] = exp((double)logits[i]);
+    check_shares(share, w);
+}
+
+static void same_seed(void) {
+    SamplerOptions o = plain;
+    o.seed = 12345;
+    Sampler a = sampler(o), b = sampler(o);
+    for (int i = 0; i < 100; i++) CHECK(sampler_next(&a, logits, NULL, 0) == sampler_next(&b, logits, NULL, 0));
+    sampler_free(&a), sampler_free(&b);
+}
+
+static void odd_logits(void) {
+    SamplerOptions o = plain;
+    o.top_p = 0.9f;
+    for (int sorted = 0; sorted < 2; sorted++, o.top_p = 0) {
+        Sampler s = sampler(o);
+        for (int i = 0; i < 100; i++) {
+            CHECK(sampler_next(&s, (const float[]){-INFINITY, -INFINITY, 3, -INFINITY, -INFINITY, -INFINITY}, NULL, 0) == 2);
+            int id = sampler_next(&s, (const float[]){NAN, 1, INFINITY, NAN, 0, -1}, NULL, 0);
+            CHECK(id == 2);
+            id = sampler_next(&s, (const float[]){NAN, NAN, NAN, NAN, NAN, NAN}, NULL, 0);
+            CHECK(id >= 0 && id < V);
+        }
+        sampler_free(&s);
+    }
+}
+
+static void refusals(void) {
+    Sampler s;
+    char err[200];
+    SamplerOptions o[4] = {plain, plain, plain, plain};
+    o[0].temperature = NAN, o[1].top_p = 1.5f, o[2].min_p = -1, o[3].repetition_penalty = 0;
+    for (int i = 0; i < 4; i++) CHECK(sampler_init(&s, V, &o[i], err, sizeof err) == -EINVAL && *err);
+}
+
+extern const Test tests_sampler[];
+const Test tests_sampler[] = {
+    {"sampler/coins", coins},
+    {"sampler/greedy", greedy},
+    {"sampler/temperature", temperature},
+    {"sampler/top-k, top-p, min-p", truncation},
+    {"sampler/penalties", penalties},
+    {"sampler/same seed, same ids", same_seed},
+    {"sampler/NaN and infinite logits", odd_logits},
+    {"sampler/refusals", refusals},
+    {0},
+};

@@ -1,0 +1,140 @@
+/* tokenizer/internal.h - what the files of this folder share: the opaque Tokenizer, its table of pieces, its bodies.
+ *
+ * Opening a tokenizer goes in two steps, whoever reads the file: pieces_add once a piece and the settings as the file has
+ * them, then pieces_finish, which builds what encoding looks things up in. After that nothing changes any more, so one
+ * Tokenizer serves any number of threads. */
+#ifndef TOKENIZER_INTERNAL_H
+#define TOKENIZER_INTERNAL_H
+
+#include "../base/base.h"
+#include "tokenizer.h"
+
+/* A piece's kind is its PieceType, or this: a token added beside the model, always matched whole in the raw text. */
+enum { PIECE_ADDED = 7 };
+
+typedef struct {
+    uint32_t start, len; /* its bytes in Tokenizer.bytes */
+    uint32_t order;      /* of its score: smaller merges first */
+    int kind;            /* PieceType or PIECE_ADDED */
+} Entry;
+
+typedef struct {
+    uint32_t tag; /* upper half of the hash */
+    int id;       /* -1: the slot is free */
+} Slot;
+
+/* Texts that are matched whole, longest first. Sorted by their bytes, so that one walk along the text narrows a range. */
+typedef struct {
+    uint32_t start, len; /* in Tokenizer.bytes */
+    int id;
+} Match;
+
+typedef struct {
+    Match *items; /* [n], sorted, no text twice */
+    size_t n;
+    uint32_t first[257]; /* items whose text begins with byte b: first[b] .. first[b+1]-1 */
+} Matcher;
+
+enum { MATCH_MAX = 256 }; /* longest text a matcher takes: bounds the work per character on hostile files */
+
+/* Ids as they are found. */
+typedef struct {
+    int *ids;
+    size_t n, cap;
+} Ids;
+
+/* What another kind of tokenizer brings (byte-level BPE, WordPiece ..): one row. */
+typedef struct {
+    /* text [len], holding no special or added token, to ids; first: nothing was written of the whole text yet. */
+    int (*encode)(const Tokenizer *t, const char *text, size_t len, int first, Ids *out, char *err, size_t errlen);
+    /* the text of a piece that is neither control nor byte, into out; the bytes written. */
+    size_t (*spell)(const Tokenizer *t, TokenStream *s, int id, char *out);
+} Body;
+
+enum { JOIN_BITS = 18 };
+
+struct Tokenizer {
+    const Body *body;
+    const char *kind;
+    const char *name; /* the file, for error lines; only while it is opened */
+
+    /* the pieces */
+    char *bytes; /* [n_bytes] every piece's text, one after another */
+    size_t n_bytes, cap_bytes;
+    Entry *pieces; /* [n] */
+    size_t n, cap;
+    size_t longest; /* bytes of the longest piece */
+    Slot *slots;    /* [slot_mask + 1], a power of two, at most half full */
+    size_t slot_mask;
+    int ascii[128];              /* id of a one-character piece, or -1 */
+    int byte_id[256];            /* id of the byte piece, or -1 */
+    unsigned char *joins;        /* [2^JOIN_BITS / 8] see pieces_may_join */
+    Matcher added;               /* added tokens */
+    Matcher special;             /* added tokens and control pieces */
+    Matcher user;                /* SentencePiece's user-defined pieces: matched inside normalization */
+    int has_unused;              /* some piece is PIECE_UNUSED */
+
+    /* ids, -1 where there is none */
+    int bos, eos, unk;
+    int add_bos, add_eos;        /* what ENCODE_ADDED adds */
+
+    /* SentencePiece's settings */
+    int dummy_prefix;             /* a space in front of the text */
+    int space_as_suffix;          /* .. or rather behind it */
+    int remove_extra_whitespaces; /* runs of spaces to one, none at the ends */
+    const char *space_in;         /* what a space becomes before merging: U+2581 or " " */
+    const char *space_out;        /* what becomes a space in decoding */
+    int raw_bytes;                /* ill-formed UTF-8 goes through as bytes; otherwise it becomes U+FFFD first */
+    int llama2c;                  /* characters are cut as llama2.c cuts them, and unknown ones never merge */
+    char *unk_text;               /* what the unknown piece decodes to, malloc'ed; NULL: its own text */
+    size_t unk_len;
+};
+
+extern const Body sentencepiece_body;
+
+/* pieces.c */
+Tokenizer *pieces_new(const char *name); /* all settings zero, all ids -1; NULL without memory */
+/* Append a piece: 0, -ENOMEM, or -EINVAL (score not finite, texts above 4 GiB). */
+int pieces_add(Tokenizer *t, const char *text, size_t len, float score, int kind, char *err, size_t errlen);
+/* Give id (< t->n) another text and kind. */
+int pieces_rename(Tokenizer *t, int id, const char *text, size_t len, int kind, char *err, size_t errlen);
+/* What the unknown piece decodes to; NULL: SentencePiece's usual " U+2047 ". 0 or -ENOMEM. */
+int pieces_unknown_text(Tokenizer *t, const char *text, size_t len, char *err, size_t errlen);
+/* Build the look-up tables. strict: a text that stands twice is refused; otherwise the last one is found. */
+int pieces_finish(Tokenizer *t, int strict, char *err, size_t errlen);
+/* The id of a piece that text may become (NORMAL, USER_DEFINED, UNUSED), or -1. */
+int pieces_find(const Tokenizer *t, const char *text, size_t len);
+/* The first id spelled so, of any kind, or -1. Walks all pieces: for opening only. */
+int pieces_named(const Tokenizer *t, const char *text, size_t len);
+/* The byte that "<0x41>" names, or -1. */
+int pieces_byte_value(const char *text, size_t len);
+/* The length of the character at s, n >= 1, never 0. */
+size_t pieces_char(const Tokenizer *t, const char *s, size_t n);
+/* 0: no piece holds character a and then character b, so nothing ever merges across that border.
+ * 1: some piece may (a hash decides: sometimes 1 for nothing, never 0 in error). */
+int pieces_may_join(const Tokenizer *t, const char *a, size_t a_len, const char *b, size_t b_len);
+
+/* match.c */
+int matcher_add(Matcher *m, size_t *cap, uint32_t start, uint32_t len, int id); /* 0 or -ENOMEM */
+void matcher_sort(Matcher *m, const char *bytes);
+void matcher_free(Matcher *m);
+/* The id of the longest text that s [n] begins with, its length in *len; -1 where there is none. */
+int matcher_longest(const Matcher *m, const char *bytes, const char *s, size_t n, size_t *len);
+
+/* normalize.c: text [n] as SentencePiece sees it, into out [normalize_bound(n)]; the bytes written. */
+int normalize_bound(size_t n, size_t *bound); /* 0 where it would not fit */
+size_t normalize(const Tokenizer *t, const char *text, size_t n, int first, char *out);
+
+/* the readers: each fills a new Tokenizer up to, but not with, pieces_finish */
+int model_proto_is(const uint8_t *data, size_t size);
+int model_proto_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, size_t errlen);
+int llama2c_vocab_is(const uint8_t *data, size_t size); /* 2: every record fits; 1: it begins like one; 0: neither */
+int llama2c_vocab_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, size_t errlen);
+/* folder.c: a Hugging Face folder. */
+char *folder_find(const char *folder, const char **other); /* malloc'ed path of its vocabulary, or NULL; then *other names what else is there, or is NULL */
+int folder_settings(Tokenizer *t, const char *folder, char *err, size_t errlen);
+
+/* tokenizer.c */
+int ids_push(Ids *out, int id); /* 0 or -ENOMEM */
+
+#endif
