@@ -76,8 +76,11 @@ san: ## build with AddressSanitizer and UBSan in build/san and run the tests
 debug: ## build with -O0 -g in build/debug
 	@$(MAKE) --no-print-directory FLAVOUR=debug build/debug/run
 
-bench: $(B)/run ## measure: speed of ./run on the models at hand
-	@sh tests/bench/bench.sh $(B)/run
+$(B)/bench: $(B)/tests/bench/bench.o $(B)/tests/build.o $(LIB)
+	$(LINK) $^ $(LDFLAGS) -lm -o $@
+
+bench: $(B)/bench ## measure speed beside this machine's ceiling; M="a.gguf b.bin" measures these
+	@$(B)/bench $(M)
 
 lint: ## check who includes whom, and that the library neither prints nor exits
 	@sh tests/lint.sh

@@ -877,7 +877,7 @@ static int run_perplexity(Args *a) {
     }
     size_t window = a->context ? (size_t)a->context : (size_t)e.model.config.n_ctx_train;
     if (window < 2) window = 2;
-    if ((code = engine_session(&e, a, window, 16))) {
+    if ((code = engine_session(&e, a, n + 2, 16))) { /* a text has no more ids than bytes, and a space and BOS in front */
         engine_close(&e);
         free(text);
         return code;

@@ -122,7 +122,7 @@ static int parts_of(const BuildShape *s, Part *out) {
     out[n++] = (Part){"output_norm", "model.norm", s->d, 0, -1, 11};
     return n;
 }
-enum { MAX_PARTS = 100 };
+enum { MAX_PARTS = 400 }; /* 44 layers */
 
 static size_t count(const Part *p) { return (size_t)p->rows * (size_t)(p->cols ? p->cols : 1); }
 
