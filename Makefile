@@ -15,10 +15,10 @@ STD      := -std=c11 -D_POSIX_C_SOURCE=200809L -ffp-contract=off -fopenmp-simd
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
 CFLAGS_release := -O3
 CFLAGS_debug   := -O0 -g
-CFLAGS_san     := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+CFLAGS_san     := -O1 -g
 CFLAGS  ?= $(or $(CFLAGS_$(FLAVOUR)),-O3)
 ifeq ($(FLAVOUR),san)
-SANITIZE := -fsanitize=address,undefined
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
 
 # OpenMP only where this compiler can link it (Apple's and a bare clang cannot): without it one thread does the work.
@@ -26,7 +26,7 @@ ifneq ($(OPENMP),0)
 OMP := $(shell printf 'int main(void){return 0;}' | $(CC) -fopenmp -x c - -o /dev/null 2>/dev/null && echo -fopenmp)
 endif
 
-ALL_CFLAGS = $(STD) $(WARNINGS) $(OMP) $(CFLAGS) -MMD -MP
+ALL_CFLAGS = $(STD) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE) -MMD -MP
 LINK       = $(CC) $(OMP) $(CFLAGS) $(SANITIZE)
 
 FOLDERS := base rope kernels attention model tokenizer lab
@@ -42,13 +42,14 @@ run: $(B)/run ## build ./run (the default)
 	@cp -f $< $@
 .DEFAULT_GOAL := run
 
-$(B)/run: $(B)/run.o $(LIB)
-	$(LINK) $^ $(LDFLAGS) -lm -o $@
+$(B)/run: $(B)/run.o $(LIB) $(B)/flags
+	$(LINK) $(filter %.o,$^) $(LDFLAGS) -lm -o $@
 
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	$(CC) $(ALL_CFLAGS) $(ISA) -c $< -o $@
 $(B)/run.o: ALL_CFLAGS += -DVERSION='"$(VERSION)"'
+$(B)/run.o: $(B)/version
 
 # The compiled-in model: the file's bytes as a C array, by od and sed alone.
 $(B)/model/builtin.o: model/tales-1m.gguf model/builtin.h $(B)/flags
@@ -59,10 +60,12 @@ $(B)/model/builtin.o: model/tales-1m.gguf model/builtin.h $(B)/flags
 	$(CC) $(STD) -O0 -c $(B)/model/builtin.c -o $@
 	@rm -f $(B)/model/builtin.c
 
-# Other flags than last time rebuild everything.
+# Other flags or another version than last time rebuild what depends on them.
+remember = mkdir -p $(B); printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' > $@
 $(B)/flags: FORCE
-	@mkdir -p $(B)
-	@printf '%s\n' '$(CC) $(STD) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE)' | cmp -s - $@ || printf '%s\n' '$(CC) $(STD) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE)' > $@
+	@$(call remember,$(CC) $(STD) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE) $(LDFLAGS))
+$(B)/version: FORCE
+	@$(call remember,$(VERSION))
 
 $(B)/test: $(TESTS) $(LIB)
 	$(LINK) $^ $(LDFLAGS) -lm -o $@

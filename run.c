@@ -33,7 +33,7 @@ typedef struct {
     const char *prompt, *file, *tokenizer, *mode, *system;
     const char *stop[16];
     int n_stop;
-    int no_echo, ignore_eos, special, no_bos, pieces, want_ids, all, json, quiet, verbose, help;
+    int no_echo, ignore_eos, special, no_bos, pieces, want_ids, all, json, quiet, verbose, version, help;
     const char *ids, *separator;
     /* lengths */
     long long n, max_tokens, context, threads;
@@ -45,7 +45,7 @@ typedef struct {
     double rope_theta, rope_factor;
     long long rope_original;
     /* which of these were given */
-    int n_given, seed_given;
+    int n_given, max_given, seed_given;
 } Args;
 
 typedef enum { FLAG, INTEGER, NUMBER, STRING, STRINGS } Kind;
@@ -90,14 +90,15 @@ static const Option options[] = {
     {"--tokenizer", NULL, "FILE", "tokenizer.model, tokenizer.bin or a folder with one", 'z', STRING, GENERATE | PERPLEXITY | TOKENIZE, AT(tokenizer), 0, 0},
     {"--context", NULL, "N", "positions to make room for; may go beyond the trained ones", 'c', INTEGER, MODELS, AT(context), 1, 1e15},
     {"--threads", NULL, "N", "threads (all processors)", 'j', INTEGER, MODELS, AT(threads), 1, 1024},
-    {"--kernels", NULL, "NAME", "ref, avx2 (the fastest that runs here)", 0, STRING, MODELS, AT(kernels), 0, 0},
-    {"--rope", NULL, "METHOD", "none, linear, llama3, yarn, longrope (the file's)", 0, STRING, MODELS, AT(rope), 0, 0},
+    {"--kernels", NULL, "NAME", "a row of the arithmetic (the fastest that runs here):", 0, STRING, MODELS, AT(kernels), 0, 0},
+    {"--rope", NULL, "METHOD", "a scaling method (the file's):", 0, STRING, MODELS, AT(rope), 0, 0},
     {"--rope-theta", NULL, "B", "base of the frequencies (the file's)", 0, NUMBER, MODELS, AT(rope_theta), 1e-6, 1e30},
     {"--rope-factor", NULL, "S", "how many times longer than trained", 0, NUMBER, MODELS, AT(rope_factor), 1, 1e9},
     {"--rope-original-context", NULL, "N", "the length trained on (the file's)", 0, INTEGER, MODELS, AT(rope_original), 1, 1e15},
     {"--json", NULL, NULL, "print one JSON object", 0, FLAG, ALL & ~TOKENIZE, AT(json), 0, 0},
     {"--quiet", NULL, NULL, "no timings, no progress", 'q', FLAG, ALL, AT(quiet), 0, 0},
     {"--verbose", NULL, NULL, "say what was opened", 'v', FLAG, ALL, AT(verbose), 0, 0},
+    {"--version", NULL, NULL, "version and kernels", 0, FLAG, ALL, AT(version), 0, 0},
     {"--help", NULL, NULL, "this help", 'h', FLAG, ALL, AT(help), 0, 0},
 };
 enum { N_OPTIONS = sizeof options / sizeof *options };
@@ -146,19 +147,25 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int fail(const char *why) {
-    fprintf(stderr, "run: %s\n", why);
+static int fail(const char *fmt, ...) BASE_PRINTF(1, 2);
+static int fail(const char *fmt, ...) {
+    char line[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    base_verror(line, sizeof line, 0, fmt, ap); /* one line, no control characters, whatever a name holds */
+    va_end(ap);
+    fprintf(stderr, "run: %s\n", line);
     return EXIT_FAILED;
 }
 
 static int usage(const char *fmt, ...) BASE_PRINTF(1, 2);
 static int usage(const char *fmt, ...) {
+    char line[1024];
     va_list ap;
     va_start(ap, fmt);
-    fputs("run: ", stderr);
-    vfprintf(stderr, fmt, ap);
-    fputs("; ./run --help shows what there is\n", stderr);
+    base_verror(line, sizeof line, 0, fmt, ap);
     va_end(ap);
+    fprintf(stderr, "run: %s; ./run --help shows what there is\n", line);
     return EXIT_USAGE;
 }
 
@@ -236,8 +243,7 @@ static void out_text(const char *s, size_t n) {
 static int out_end(int code) {
     out_flush();
     if (!out.broken) return code;
-    fprintf(stderr, "run: cannot write the output: %s\n", strerror(out.broken));
-    return EXIT_FAILED;
+    return fail("cannot write the output: %s", strerror(out.broken));
 }
 
 static void out_printf(const char *fmt, ...) BASE_PRINTF(1, 2);
@@ -292,6 +298,7 @@ static int parse_value(Args *a, const Option *o, const char *shown, const char *
         *(double *)(void *)field = v;
     }
     if (o->offset == AT(n)) a->n_given = 1;
+    if (o->offset == AT(max_tokens)) a->max_given = 1;
     if (o->offset == AT(seed)) a->seed_given = 1;
     return 0;
 }
@@ -337,6 +344,11 @@ static int parse(Args *a, int argc, char **argv, const Command *cmd) {
     return 0;
 }
 
+static void print_kernels(void) {
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++) printf(" %s", k->name);
+}
+
 static int help(const Command *cmd) {
     printf("roformer.c %s: runs RoFormer and LLaMA-family models\n\nusage: ./run %s%s%s\n", VERSION, cmd->bit == GENERATE ? "" : cmd->name, cmd->bit == GENERATE ? "" : " ", cmd->usage);
     printf("MODEL is a GGUF file, a Hugging Face folder (config.json + safetensors) or a llama2.c .bin file.\n\n");
@@ -351,85 +363,49 @@ static int help(const Command *cmd) {
         if (!(o->commands & cmd->bit)) continue;
         char left[64];
         snprintf(left, sizeof left, "%c%c%s%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
-        printf("  %-32s %s\n", left, o->help);
+        printf("  %-32s %s", left, o->help);
+        if (o->offset == AT(kernels)) print_kernels();
+        for (int r = 0; o->offset == AT(rope) && rope_scaling_row(r); r++) printf(" %s", rope_scaling_row(r)->name);
+        putchar('\n');
     }
-    if (cmd->bit == GENERATE) printf("      %-28s %s\n", "--version", "version and kernels");
     printf("\nexamples:\n%s", cmd->examples);
     return out_end(EXIT_DONE);
 }
 
 /* ---- files, tokenizers, models ---- */
 
-/* The whole of a file or of stdin ("-"), in malloc'ed memory; NULL after saying why. */
-static char *read_text(const char *path, size_t *n) {
-    FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
-    char *text = NULL;
+enum { TEXT_MAX = 1 << 29 }; /* 512 MB: an endless pipe ends here, and the tokenizer takes little more */
+
+/* All of f: 0, or an exit code after saying why. *text is malloc'ed. */
+static int read_all(FILE *f, const char *name, char **text, size_t *n) {
     size_t cap = 0;
-    *n = 0;
-    if (f && file_is_folder(path)) {
-        fclose(f);
-        f = NULL;
-        errno = EISDIR;
-    }
-    while (f) {
+    for (;;) {
         if (*n == cap) {
-            char *more = realloc(text, cap = cap ? 2 * cap : 65536);
-            if (!more) break;
-            text = more;
+            char *more = *n < TEXT_MAX ? realloc(*text, cap = cap ? 2 * cap : 65536) : NULL;
+            if (!more) return fail(*n < TEXT_MAX ? "%s: out of memory for the text" : "%s: the text is longer than 512 MB", name);
+            *text = more;
         }
-        size_t got = fread(text + *n, 1, cap - *n, f);
+        size_t got = fread(*text + *n, 1, cap - *n, f);
         *n += got;
-        if (got == 0) break;
+        if (got == 0 && feof(f)) return 0;
+        if (got == 0) return interrupted ? EXIT_INTERRUPTED : fail("%s: %s", name, strerror(errno));
     }
-    if (!f || ferror(f) || !text) {
-        fprintf(stderr, "run: %s: %s\n", path, strerror(errno ? errno : EIO));
-        free(text);
-        text = NULL;
+}
+
+/* The whole of a file or of stdin ("-"), byte for byte. The caller frees *text. */
+static int read_text(const char *path, char **text, size_t *n) {
+    int from_stdin = strcmp(path, "-") == 0;
+    FILE *f = from_stdin ? stdin : fopen(path, "rb");
+    *text = NULL;
+    *n = 0;
+    if (!f) return interrupted ? EXIT_INTERRUPTED : fail("%s: %s", path, strerror(errno));
+    int code = read_all(f, from_stdin ? "stdin" : path, text, n);
+    if (!from_stdin) fclose(f);
+    if (code) {
+        free(*text);
+        *text = NULL;
     }
-    if (f && f != stdin) fclose(f);
-    return text;
-}
-
-/* The first of folder/tokenizer.bin, folder/tokenizer.model, ./tokenizer.bin, ./tokenizer.model that is there; malloc'ed. */
-static char *tokenizer_beside(const char *folder) {
-    static const char *const names[] = {"tokenizer.bin", "tokenizer.model"};
-    for (int place = 0; place < 2; place++)
-        for (int i = 0; i < 2; i++) {
-            char *path = file_join(place ? "." : folder, names[i]);
-            if (path && file_exists(path)) return path;
-            free(path);
-        }
-    return NULL;
-}
-
-static int tokenizer_from_weights(Tokenizer **t, const Weights *w, char *err, size_t errlen) {
-    Vocabulary v;
-    int rc = vocabulary_from_weights(&v, w, err, errlen);
-    if (rc == 0) rc = tokenizer_from_vocabulary(t, &v, w->path, err, errlen);
-    vocabulary_free(&v);
-    return rc;
-}
-
-/* The tokenizer of a model: -z, else the file's or folder's own, else one that stands beside it. */
-static int open_tokenizer(Tokenizer **t, const Weights *w, const char *given, char *err, size_t errlen) {
-    *t = NULL;
-    if (given) return tokenizer_open(t, given, err, errlen);
-    if (w->format == FORMAT_GGUF && weights_meta(w, "tokenizer.ggml.model")) return tokenizer_from_weights(t, w, err, errlen);
-    if (w->format == FORMAT_HF) return tokenizer_open(t, w->folder, err, errlen);
-    char *path = tokenizer_beside(w->folder);
-    int rc = path ? tokenizer_open(t, path, err, errlen)
-                  : base_error(err, errlen, -ENOENT, "%s: no tokenizer in it, no tokenizer.bin beside it; give one with -z", w->path);
-    free(path);
-    return rc;
-}
-
-/* Ids beyond the model's vocabulary would be refused later, one by one: say it at once. A vocabulary padded to a round
- * number is common; a llama2.c file has as many ids as its tokenizer. */
-static int match_tokenizer(const Tokenizer *t, const Model *m, char *err, size_t errlen) {
-    size_t n = tokenizer_size(t), vocab = (size_t)m->config.vocab_size;
-    if (n > vocab || (n < vocab && m->weights.format == FORMAT_LLAMA2C))
-        return base_error(err, errlen, -EINVAL, "the tokenizer has %zu pieces and the model %zu: they do not belong together (-z gives another)", n, vocab);
-    return 0;
+    return code;
 }
 
 static void describe(const Model *m, const Tokenizer *t) {
@@ -438,7 +414,7 @@ static void describe(const Model *m, const Tokenizer *t) {
             ((const char *const[]){"GGUF", "Hugging Face", "llama2.c"})[m->weights.format], (double)m->weights.file_bytes / 1e6);
     fprintf(stderr, "  d_model %d, d_ff %d, %d layers, %d heads of %d, %d key/value heads, vocabulary %d, trained context %lld\n", c->d_model, c->d_ff, c->n_layers,
             c->n_heads, c->head_dim, c->n_kv_heads, c->vocab_size, (long long)c->n_ctx_train);
-    fprintf(stderr, "  weights %s, output %s; rope %s, theta %g, %s pairs, %d of %d entries turn", m->layers->wq.type == TENSOR_I8_GROUPS ? "int8 groups" : quant_format((int)m->layers->wq.type)->name,
+    fprintf(stderr, "  weights %s, output %s; rope %s, theta %g, %s pairs, %d of %d entries turn", quant_format((int)m->layers->wq.type)->name,
             m->lm_head.data == m->tok_emb.data ? "tied" : "its own", c->rope.n_divisors ? "llama3 (rope_freqs)" : c->rope.scaling->name, c->rope.theta,
             c->rope.pairing == ROPE_HALF ? "half-split" : "interleaved", c->rope.rotary_dim, c->head_dim);
     if (c->rope.factor > 1) fprintf(stderr, ", factor %g", c->rope.factor);
@@ -446,8 +422,8 @@ static void describe(const Model *m, const Tokenizer *t) {
     fprintf(stderr, "\n  kernels %s", m->kernels->name);
     if (t) fprintf(stderr, "; tokenizer: %s, %zu pieces", tokenizer_kind(t), tokenizer_size(t));
     fputc('\n', stderr);
-    const char *name;
-    for (size_t i = 0; (name = model_extra(m, i)); i++) fprintf(stderr, "  not used: tensor %s\n", name);
+    for (size_t i = 0; i < m->weights.n_tensors; i++)
+        if (!m->used[i]) fprintf(stderr, "  not used: tensor %s\n", m->weights.tensors[i].name);
 }
 
 /* What a command runs on; everything zeroed or open. */
@@ -474,11 +450,10 @@ static int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     if (a->rope && !(o.rope.scaling = rope_scaling(a->rope))) return usage("--rope: there is no method \"%s\"", a->rope);
     int rc = a->model ? model_open(&e->model, a->model, &o, e->err, sizeof e->err)
                       : model_open_memory(&e->model, builtin_model, builtin_model_size, "the compiled-in model", &o, e->err, sizeof e->err);
-    if (rc == 0 && want_tokenizer) rc = open_tokenizer(&e->tokenizer, &e->model.weights, a->tokenizer, e->err, sizeof e->err);
-    if (rc == 0 && want_tokenizer) rc = match_tokenizer(e->tokenizer, &e->model, e->err, sizeof e->err);
+    if (rc == 0 && want_tokenizer) rc = vocabulary_open(&e->tokenizer, &e->model.weights, a->tokenizer, (size_t)e->model.config.vocab_size, e->err, sizeof e->err);
     if (rc) {
         engine_close(e);
-        return fail(e->err);
+        return fail("%s", e->err);
     }
     e->load_s = now() - started;
     if (a->verbose) describe(&e->model, e->tokenizer);
@@ -495,7 +470,7 @@ static int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logi
         if (a->verbose) fprintf(stderr, "  context %zu, %d threads, %.1f MB of memory beside the file\n", n_ctx, e->session.options.threads, (double)session_bytes(&e->session) / 1e6);
         return 0;
     }
-    return fail(e->err);
+    return fail("%s", e->err);
 }
 
 /* ---- generate ---- */
@@ -537,25 +512,34 @@ static int add_text(Generation *g, const char *s, size_t n) {
     return 0;
 }
 
-/* Write what is known to stay; with stop strings, an end of the text that may begin one is held back. Returns 1 where a stop
- * string has come: the text is cut before it. */
+/* Where needle first stands in text[from .. n-1], or n. */
+static size_t find_bytes(const char *text, size_t from, size_t n, const char *needle) {
+    size_t len = strlen(needle);
+    for (size_t at = from; at + len <= n; at++)
+        if (memcmp(text + at, needle, len) == 0) return at;
+    return n;
+}
+
+/* Write what is known to stay. Where a stop string has come, the text is cut before the first one, and the result is 1.
+ * Otherwise an end of the text that may begin one is held back, unless this is the last call. */
 static int write_text(Generation *g, const Args *a, int last) {
-    size_t keep = g->n_text, from = g->n_out > g->n_prompt_text ? g->n_out : g->n_prompt_text;
-    int stopped = 0;
+    size_t from = g->n_out, cut = g->n_text;
     for (int i = 0; i < a->n_stop; i++) {
+        size_t at = find_bytes(g->text, from, g->n_text, a->stop[i]);
+        if (at < cut) cut = at;
+    }
+    int stopped = cut < g->n_text;
+    g->n_text = cut;
+    for (int i = 0; i < a->n_stop && !stopped && !last; i++) {
         size_t len = strlen(a->stop[i]);
-        for (size_t at = from; at < keep; at++) {
-            size_t left = g->n_text - at, m = left < len ? left : len;
-            if (memcmp(g->text + at, a->stop[i], m) != 0 || (m < len && last)) continue;
-            keep = at;
-            if (m == len) stopped = 1, g->n_text = at; /* earlier places are still looked at for the other strings */
-        }
+        for (size_t at = g->n_text > from + len - 1 ? g->n_text - (len - 1) : from; at < cut; at++)
+            if (memcmp(g->text + at, a->stop[i], g->n_text - at) == 0) cut = at;
     }
     if (!a->json) {
-        out_text(g->text + g->n_out, keep - g->n_out);
+        out_text(g->text + from, cut - from);
         out_flush();
     }
-    g->n_out = keep;
+    g->n_out = cut;
     return stopped;
 }
 
@@ -567,12 +551,19 @@ static int is_end(const Generation *g, int id) {
     return 0;
 }
 
+/* New tokens a second; the first came with the prompt. */
+static double generation_rate(const Generation *g) {
+    return g->n_new > 1 ? (double)(g->n_new - 1) / fmax(g->generation_s, 1e-9) : 0;
+}
+
 static void report(const Generation *g, const Args *a) {
     const Session *s = &g->e.session;
     if (strcmp(g->stop, "context") == 0) note("the context of %zu positions is used up; -c makes room for more", s->options.n_ctx);
-    if (g->n_new == 0) return;
-    note("prompt %zu tokens in %.2f s (%.1f tok/s), first token after %.2f s; %zu new tokens%s%.1f tok/s; seed %lld", g->n_prompt, g->prompt_s,
-         (double)g->n_prompt / fmax(g->prompt_s, 1e-9), g->first_token_s, g->n_new, g->n_new > 1 ? ", " : "; ", g->n_new > 1 ? (double)(g->n_new - 1) / fmax(g->generation_s, 1e-9) : 0.0, a->seed);
+    if (g->prompt_s == 0) return; /* nothing was asked of the model */
+    char speed[64] = "";
+    if (g->n_new > 1) snprintf(speed, sizeof speed, " at %.1f tok/s", generation_rate(g));
+    note("%zu prompt token%s in %.2f s (%.1f tok/s), first token after %.2f s, %zu new token%s%s; seed %lld", g->e.session.pos < g->n_prompt ? g->e.session.pos : g->n_prompt,
+         g->n_prompt == 1 ? "" : "s", g->prompt_s, (double)g->n_prompt / g->prompt_s, g->first_token_s, g->n_new, g->n_new == 1 ? "" : "s", speed, a->seed);
 }
 
 static void report_json(const Generation *g) {
@@ -582,8 +573,7 @@ static void report_json(const Generation *g) {
     out_printf("\"text\":");
     json_string(g->text, g->n_text);
     out_printf(",\"stop\":\"%s\",\"timings\":{\"load_s\":%.6f,\"prompt_s\":%.6f,\"prompt_tokens_per_s\":%.3f,\"first_token_s\":%.6f,\"generation_s\":%.6f,\"generation_tokens_per_s\":%.3f}}\n",
-               g->stop, g->e.load_s, g->prompt_s, g->prompt_s > 0 ? (double)g->n_prompt / g->prompt_s : 0, g->first_token_s, g->generation_s,
-               g->n_new > 1 ? (double)(g->n_new - 1) / fmax(g->generation_s, 1e-9) : 0);
+               g->stop, g->e.load_s, g->prompt_s, g->prompt_s > 0 ? (double)g->n_prompt / g->prompt_s : 0, g->first_token_s, g->generation_s, generation_rate(g));
 }
 
 /* The prompt's ids, BOS in front; its text goes out first unless --no-echo. An exit code. */
@@ -591,7 +581,8 @@ static int read_prompt(Generation *g, const Args *a) {
     size_t len = a->prompt ? strlen(a->prompt) : 0;
     char *file = NULL;
     if (a->prompt && a->file) return usage("-i and -f both give a prompt; one is enough");
-    if (a->file && !(file = read_text(a->file, &len))) return EXIT_FAILED;
+    int code = a->file ? read_text(a->file, &file, &len) : 0;
+    if (code) return code;
     const char *text = file ? file : a->prompt ? a->prompt : "";
     Tokenizer *t = g->e.tokenizer;
     int *ids = NULL, bos = tokenizer_bos(t) >= 0 ? tokenizer_bos(t) : g->e.model.config.bos_id;
@@ -603,15 +594,15 @@ static int read_prompt(Generation *g, const Args *a) {
     g->n_prompt_text = g->n_text;
     g->stream.begun = len > 0; /* after a prompt, a leading space is the text's own */
     free(file);
-    return rc ? fail(g->e.err) : 0;
+    return rc ? fail("%s", g->e.err) : 0;
 }
 
 /* How many new tokens -n and --max-tokens allow: -n counts positions, and the last new token takes none. */
 static size_t new_tokens(const Generation *g, const Args *a) {
     size_t most = (size_t)a->max_tokens, P = g->n_prompt;
-    if (a->max_tokens && !a->n_given) return most;
+    if (a->max_given && !a->n_given) return most;
     size_t by_n = a->n == 0 ? SIZE_MAX : (size_t)a->n + 1 > P ? (size_t)a->n + 1 - P : 0;
-    return a->max_tokens && most < by_n ? most : by_n;
+    return a->max_given && most < by_n ? most : by_n;
 }
 
 /* Evaluate and draw until something ends the text. An exit code. */
@@ -653,10 +644,10 @@ static int generate(Generation *g, const Args *a) {
         break;
     }
     if (rc == -EINTR) g->stop = "interrupt";
-    else if (rc) return fail(g->e.err);
+    else if (rc) return fail("%s", g->e.err);
     if (strcmp(g->stop, "stop") != 0) { /* the end of the text: nothing is held back any more */
         if (add_text(g, g->piece, tokenizer_decode_end(g->e.tokenizer, &g->stream, g->piece))) return fail("out of memory");
-        write_text(g, a, 1);
+        if (write_text(g, a, 1)) g->stop = "stop";
     }
     return 0;
 }
@@ -672,8 +663,7 @@ static int run_generate(Args *a) {
     if (limit > SIZE_MAX / 2) wanted = SIZE_MAX;
     size_t trained = (size_t)g.e.model.config.n_ctx_train, most = a->context ? (size_t)a->context : trained;
     if (limit && g.n_prompt > most) {
-        fprintf(stderr, "run: the prompt's %zu tokens do not fit the context of %zu; -c makes room for more\n", g.n_prompt, most);
-        code = EXIT_FAILED;
+        code = fail("the prompt's %zu tokens do not fit the context of %zu; -c makes room for more", g.n_prompt, most);
         goto done;
     }
     if ((code = engine_session(&g.e, a, limit ? wanted : 1, 1))) goto done;
@@ -682,7 +672,7 @@ static int run_generate(Args *a) {
                          .window = (size_t)a->penalty_window, .seed = (uint64_t)a->seed};
     g.piece = malloc(tokenizer_decode_bound(g.e.tokenizer));
     if (sampler_init(&g.sampler, (size_t)g.e.model.config.vocab_size, &so, g.e.err, sizeof g.e.err) || !g.piece) {
-        code = fail(*g.e.err ? g.e.err : "out of memory");
+        code = fail("%s", *g.e.err ? g.e.err : "out of memory");
         goto done;
     }
     g.room = g.n_prompt;
@@ -737,7 +727,7 @@ typedef struct {
 
 static void print_logits(void *arg, size_t i, const float *logits) {
     const LogitsPrinter *p = arg;
-    if (p->json) out_printf(i ? ",[" : "[");
+    if (p->json) out_printf(i ? ",[" : "{\"logits\":[["); /* the opening only now: an error leaves stdout empty */
     for (size_t v = 0; v < p->vocab_size; v++)
         out_printf(p->json && !isfinite(logits[v]) ? "%snull" : "%s%.9g", v == 0 ? "" : p->json ? "," : " ", (double)logits[v]);
     out_printf(p->json ? "]" : "\n");
@@ -759,12 +749,11 @@ static int run_logits(Args *a) {
     if (code == 0) {
         LogitsPrinter p = {.vocab_size = (size_t)e.model.config.vocab_size, .json = a->json};
         const float *logits;
-        if (a->json) out_printf("{\"logits\":[");
         int rc = a->all ? session_eval_each(&e.session, ids, n, print_logits, &p, e.err, sizeof e.err) : session_eval(&e.session, ids, n, &logits, e.err, sizeof e.err);
         progress_clear(&e.progress);
         if (rc == 0 && !a->all) print_logits(&p, 0, logits);
-        if (rc == 0 && a->json) out_printf("]}\n");
-        if (rc) code = rc == -EINTR ? EXIT_INTERRUPTED : fail(e.err);
+        if (a->json && (rc == 0 || (a->all && e.session.pos))) out_printf("]}\n"); /* interrupted: what there is, closed */
+        if (rc) code = rc == -EINTR ? EXIT_INTERRUPTED : fail("%s", e.err);
     }
     engine_close(&e);
     free(ids);
@@ -796,7 +785,7 @@ static int tokenizer_of(Tokenizer **t, const Args *a, char *err, size_t errlen) 
     Weights w;
     int rc = weights_open(&w, a->model, err, errlen);
     if (rc) return rc;
-    rc = open_tokenizer(t, &w, NULL, err, errlen);
+    rc = vocabulary_open(t, &w, NULL, 0, err, errlen);
     weights_close(&w);
     return rc;
 }
@@ -809,14 +798,11 @@ static int run_tokenize(Args *a) {
     if (!a->model) return usage("tokenize needs a MODEL or a TOKENIZER");
     if (a->text && a->file) return usage("a text and -f are both given; one is enough");
     if (a->want_ids && a->pieces) return usage("--ids and --pieces are both given; one is enough");
-    if (tokenizer_of(&t, a, err, sizeof err)) return fail(err);
+    if (tokenizer_of(&t, a, err, sizeof err)) return fail("%s", err);
     if (a->verbose) fprintf(stderr, "%s: %s, %zu pieces\n", a->model, tokenizer_kind(t), tokenizer_size(t));
-    if (!a->text && !(file = read_text(a->file ? a->file : "-", &len))) {
-        tokenizer_free(t);
-        return EXIT_FAILED;
-    }
-    int flags = (a->no_bos ? 0 : ENCODE_BOS | ENCODE_EOS) | (a->special ? ENCODE_SPECIAL : 0), code = EXIT_DONE;
-    if (tokenizer_encode(t, file ? file : a->text, len, flags, &ids, &n, err, sizeof err)) code = fail(err);
+    int code = a->text ? 0 : read_text(a->file ? a->file : "-", &file, &len);
+    int flags = (a->no_bos ? 0 : ENCODE_BOS | ENCODE_EOS) | (a->special ? ENCODE_SPECIAL : 0);
+    if (code == 0 && tokenizer_encode(t, file ? file : a->text, len, flags, &ids, &n, err, sizeof err)) code = fail("%s", err);
     for (size_t i = 0; i < n; i++) {
         size_t piece_len = 0;
         if (!a->pieces) {
@@ -868,15 +854,15 @@ static int run_perplexity(Args *a) {
     Perplexity p = {0};
     if (!a->model) return usage("perplexity needs a MODEL");
     if (!a->file) return usage("perplexity needs a text (-f FILE)");
+    if (a->context == 1) return usage("-c 1: a window of one position leaves nothing to score");
     int code = engine_open(&e, a, 1);
     if (code) return code;
-    char *text = read_text(a->file, &n);
-    if (!text) {
+    char *text;
+    if ((code = read_text(a->file, &text, &n))) {
         engine_close(&e);
-        return EXIT_FAILED;
+        return code;
     }
     size_t window = a->context ? (size_t)a->context : (size_t)e.model.config.n_ctx_train;
-    if (window < 2) window = 2;
     if ((code = engine_session(&e, a, n + 2, 16))) { /* a text has no more ids than bytes, and a space and BOS in front */
         engine_close(&e);
         free(text);
@@ -889,12 +875,14 @@ static int run_perplexity(Args *a) {
     double seconds = now() - t0, mean = perplexity_mean(&p), error = perplexity_stderr(&p), rate = (double)p.tokens / fmax(seconds, 1e-9);
     progress_clear(&e.progress);
     if (rc) {
-        code = rc == -EINTR ? EXIT_INTERRUPTED : fail(e.err);
+        code = rc == -EINTR ? EXIT_INTERRUPTED : fail("%s", e.err);
     } else if (p.tokens == 0) {
-        fprintf(stderr, "run: %s: no text to score\n", a->file);
-        code = EXIT_FAILED;
+        code = fail("%s: no text to score", a->file);
+    } else if (!isfinite(p.nll_sum)) {
+        code = fail("%s: the model's logits are not finite; its weights may be damaged", a->model);
     } else if (a->json) {
-        out_printf("{\"nll_mean\":%.9g,\"nll_sum\":%.9g,\"perplexity\":%.9g,\"stderr\":%.9g,\"tokens\":%zu,\"tokens_per_second\":%.3f,\"window\":%zu}\n", mean, p.nll_sum, exp(mean), error, p.tokens, rate, window);
+        if (!isfinite(exp(mean))) code = fail("%s: a mean of %.9g nats has no perplexity that a number can hold", a->model, mean);
+        else out_printf("{\"nll_mean\":%.9g,\"nll_sum\":%.9g,\"perplexity\":%.9g,\"stderr\":%.9g,\"tokens\":%zu,\"tokens_per_second\":%.3f,\"window\":%zu}\n", mean, p.nll_sum, exp(mean), error, p.tokens, rate, window);
     } else {
         out_printf("nll_mean    %.7f nats a token\nnll_sum     %.7f\nperplexity  %.7f\nstderr      %.7f of nll_mean\ntokens      %zu\ntokens/s    %.1f\nwindow      %zu positions\n", mean, p.nll_sum, exp(mean), error, p.tokens, rate, window);
         if (a->separator) out_printf("cut         %zu documents, %zu windows, each from BOS\n", documents, p.windows);
@@ -932,8 +920,7 @@ static void install_signals(void) {
 
 static int print_version(void) {
     printf("roformer.c %s\nkernels:", VERSION);
-    const Kernels *k;
-    for (int i = 0; (k = kernels_row(i)); i++) printf(" %s", k->name);
+    print_kernels();
     putchar('\n');
     return out_end(EXIT_DONE);
 }
@@ -947,10 +934,10 @@ int main(int argc, char **argv) {
     for (int i = 0; argc > 1 && i < N_COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0) cmd = &commands[i], first = 2;
     Args a = {.n = 256, .temperature = 1.0, .top_p = 0.9, .repetition = 1, .penalty_window = 64};
-    if (argc > 1 && strcmp(argv[1], "--version") == 0) return print_version();
     int code = parse(&a, argc - first, argv + first, cmd);
     if (code) return code;
     if (a.help) return help(cmd);
+    if (a.version) return print_version();
     quiet = a.quiet;
     if (!a.seed_given || a.seed == 0) a.seed = (long long)(((uint64_t)time(NULL) * 1000003u + (uint64_t)getpid()) & 0x7fffffff) | 1;
     return cmd->run(&a);

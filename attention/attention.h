@@ -2,7 +2,7 @@
  *
  *     KVCache c;
  *     if (cache_init(&c, CACHE_F32, n_layers, n_kv_heads, head_dim, n_ctx, err, errlen)) ...
- *     cache_store(&c, l, pos, k, v);                      one token's keys (already turned) and values
+ *     cache_store(&c, l, h, pos, k, v);                   one head's key (already turned) and value
  *     attention_softmax(out, q, &c, l, h_kv, pos, window, scale, scores, kernels);
  *     cache_free(&c); */
 #ifndef ATTENTION_H
@@ -26,8 +26,8 @@ int cache_init(KVCache *c, CacheType type, int n_layers, int n_kv_heads, int hea
 void cache_free(KVCache *c); /* accepts a zeroed struct */
 size_t cache_bytes(const KVCache *c);
 
-/* Position pos of layer l: k, v [n_kv_heads * head_dim], heads side by side. pos < n_ctx. */
-void cache_store(KVCache *c, int l, size_t pos, const float *k, const float *v);
+/* Position pos of layer l, head h: k, v [head_dim]. pos < n_ctx. */
+void cache_store(KVCache *c, int l, int h, size_t pos, const float *k, const float *v);
 
 /* One head of one query against the cache:
  *   out [head_dim] = sum over j of softmax_j(scale * q . k_j) v_j,   j from max(0, pos - window + 1) to pos

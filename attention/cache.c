@@ -28,11 +28,8 @@ void cache_free(KVCache *c) {
     memset(c, 0, sizeof *c);
 }
 
-void cache_store(KVCache *c, int l, size_t pos, const float *k, const float *v) {
-    size_t d = (size_t)c->head_dim;
-    for (int h = 0; h < c->n_kv_heads; h++) {
-        size_t at = ((size_t)l * (size_t)c->n_kv_heads + (size_t)h) * head_floats(c) + pos * d;
-        memcpy(c->k + at, k + (size_t)h * d, d * sizeof(float));
-        memcpy(c->v + at, v + (size_t)h * d, d * sizeof(float));
-    }
+void cache_store(KVCache *c, int l, int h, size_t pos, const float *k, const float *v) {
+    size_t d = (size_t)c->head_dim, at = ((size_t)l * (size_t)c->n_kv_heads + (size_t)h) * head_floats(c) + pos * d;
+    memcpy(c->k + at, k, d * sizeof *k);
+    memcpy(c->v + at, v, d * sizeof *v);
 }

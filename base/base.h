@@ -10,6 +10,7 @@
 #ifndef BASE_H
 #define BASE_H
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,9 +20,11 @@
 #define BASE_PRINTF(fmt, args)
 #endif
 
-/* Write one line into err (cut to errlen, control characters of file contents shown as '?')
- * and return code, so that a failing function ends with `return base_error(err, errlen, -EINVAL, ...)`. */
+/* Write one line into err and return code: a failing function ends with `return base_error(err, errlen, -EINVAL, ...)`.
+ * Control characters of names and file contents become '?'; a line longer than err loses its beginning (a long path), not
+ * its end (the reason). */
 int base_error(char *err, size_t errlen, int code, const char *fmt, ...) BASE_PRINTF(4, 5);
+int base_verror(char *err, size_t errlen, int code, const char *fmt, va_list ap);
 
 /* a * b and a + b into *out; 1 where they fit a size_t, 0 where they would wrap. */
 int size_mul(size_t a, size_t b, size_t *out);

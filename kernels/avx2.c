@@ -266,34 +266,28 @@ static void silu_mul(float *gate, const float *up, size_t n) {
 }
 
 /* The same four products, one subtraction and one addition a pair as rope_rotate: the same bits. */
-static void rotate(float *x, size_t n_heads, size_t head_dim, const float *c, const float *s, int rotary_dim, RopePairing pairing) {
-    int half = rotary_dim / 2;
+static void rotate(float *x, const float *c, const float *s, int rotary_dim, RopePairing pairing) {
+    int half = rotary_dim / 2, i = 0;
     if (pairing == ROPE_INTERLEAVED) {
         const __m256i twice = _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3);
-        int whole = half & ~3; /* four pairs a vector */
-        for (size_t h = 0; h < n_heads; h++, x += head_dim) {
-            for (int i = 0; i < whole; i += 4) {
-                __m256 cc = _mm256_permutevar8x32_ps(_mm256_castps128_ps256(_mm_loadu_ps(c + i)), twice);
-                __m256 ss = _mm256_permutevar8x32_ps(_mm256_castps128_ps256(_mm_loadu_ps(s + i)), twice);
-                __m256 v = _mm256_loadu_ps(x + 2 * i), swapped = _mm256_permute_ps(v, 0xb1);
-                _mm256_storeu_ps(x + 2 * i, _mm256_addsub_ps(_mm256_mul_ps(v, cc), _mm256_mul_ps(swapped, ss)));
-            }
-            rope_rotate(x + 2 * whole, c + whole, s + whole, rotary_dim - 2 * whole, pairing);
+        for (; i + 4 <= half; i += 4) { /* four pairs a vector */
+            __m256 cc = _mm256_permutevar8x32_ps(_mm256_castps128_ps256(_mm_loadu_ps(c + i)), twice);
+            __m256 ss = _mm256_permutevar8x32_ps(_mm256_castps128_ps256(_mm_loadu_ps(s + i)), twice);
+            __m256 v = _mm256_loadu_ps(x + 2 * i), swapped = _mm256_permute_ps(v, 0xb1);
+            _mm256_storeu_ps(x + 2 * i, _mm256_addsub_ps(_mm256_mul_ps(v, cc), _mm256_mul_ps(swapped, ss)));
         }
+        rope_rotate(x + 2 * i, c + i, s + i, rotary_dim - 2 * i, pairing);
         return;
     }
-    for (size_t h = 0; h < n_heads; h++, x += head_dim) {
-        int i = 0;
-        for (; i + 8 <= half; i += 8) {
-            __m256 a = _mm256_loadu_ps(x + i), b = _mm256_loadu_ps(x + half + i), cc = _mm256_loadu_ps(c + i), ss = _mm256_loadu_ps(s + i);
-            _mm256_storeu_ps(x + i, _mm256_sub_ps(_mm256_mul_ps(a, cc), _mm256_mul_ps(b, ss)));
-            _mm256_storeu_ps(x + half + i, _mm256_add_ps(_mm256_mul_ps(a, ss), _mm256_mul_ps(b, cc)));
-        }
-        for (; i < half; i++) {
-            float a = x[i], b = x[half + i];
-            x[i] = a * c[i] - b * s[i];
-            x[half + i] = a * s[i] + b * c[i];
-        }
+    for (; i + 8 <= half; i += 8) {
+        __m256 a = _mm256_loadu_ps(x + i), b = _mm256_loadu_ps(x + half + i), cc = _mm256_loadu_ps(c + i), ss = _mm256_loadu_ps(s + i);
+        _mm256_storeu_ps(x + i, _mm256_sub_ps(_mm256_mul_ps(a, cc), _mm256_mul_ps(b, ss)));
+        _mm256_storeu_ps(x + half + i, _mm256_add_ps(_mm256_mul_ps(a, ss), _mm256_mul_ps(b, cc)));
+    }
+    for (; i < half; i++) {
+        float a = x[i], b = x[half + i];
+        x[i] = a * c[i] - b * s[i];
+        x[half + i] = a * s[i] + b * c[i];
     }
 }
 

@@ -46,8 +46,8 @@ typedef struct {
     /* gate[i] = silu(gate[i]) * up[i], silu(x) = x / (1 + exp(-x)); [n]. SwiGLU, arXiv:2002.05202. */
     void (*silu_mul)(float *gate, const float *up, size_t n);
 
-    /* rope_rotate of rope/rope.h, over n_heads heads of head_dim that lie side by side. */
-    void (*rotate)(float *x, size_t n_heads, size_t head_dim, const float *c, const float *s, int rotary_dim, RopePairing pairing);
+    /* rope_rotate of rope/rope.h: one head. */
+    void (*rotate)(float *x, const float *c, const float *s, int rotary_dim, RopePairing pairing);
 
     /* out[t] = scale * (q . k[t]); q [head_dim], k [n, head_dim]. */
     void (*scores)(float *out, const float *q, const float *k, size_t n, size_t head_dim, float scale);

@@ -150,10 +150,6 @@ static void silu_mul(float *gate, const float *up, size_t n) {
     for (size_t i = 0; i < n; i++) gate[i] = gate[i] / (1 + expf(-gate[i])) * up[i];
 }
 
-static void rotate(float *x, size_t n_heads, size_t head_dim, const float *c, const float *s, int rotary_dim, RopePairing pairing) {
-    for (size_t h = 0; h < n_heads; h++) rope_rotate(x + h * head_dim, c, s, rotary_dim, pairing);
-}
-
 static void scores(float *out, const float *q, const float *k, size_t n, size_t head_dim, float scale) {
     for (size_t t = 0; t < n; t++) out[t] = scale * dot(q, k + t * head_dim, head_dim);
 }
@@ -171,7 +167,7 @@ const Kernels kernels_ref = {
     .rmsnorm = rmsnorm,
     .softmax = softmax,
     .silu_mul = silu_mul,
-    .rotate = rotate,
+    .rotate = rope_rotate,
     .scores = scores,
     .mix = mix,
 };

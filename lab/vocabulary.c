@@ -109,3 +109,43 @@ void vocabulary_free(Vocabulary *v) {
     free((void *)(uintptr_t)v->model);
     memset(v, 0, sizeof *v);
 }
+
+/* ---- the tokenizer of a model ---- */
+
+/* The first of folder/tokenizer.bin, folder/tokenizer.model, ./tokenizer.bin, ./tokenizer.model that is there; malloc'ed. */
+static char *beside(const char *folder) {
+    static const char *const names[] = {"tokenizer.bin", "tokenizer.model"};
+    for (int place = 0; place < 2; place++)
+        for (int i = 0; i < 2; i++) {
+            char *path = file_join(place ? "." : folder, names[i]);
+            if (path && file_exists(path)) return path;
+            free(path);
+        }
+    return NULL;
+}
+
+/* The file's own: a GGUF's metadata, a Hugging Face folder's files. -ENOENT where it has none. */
+static int open_own(Tokenizer **t, const Weights *w, char *err, size_t errlen) {
+    if (w->format == FORMAT_HF) return tokenizer_open(t, w->folder, err, errlen);
+    if (w->format != FORMAT_GGUF || !weights_meta(w, "tokenizer.ggml.model"))
+        return base_error(err, errlen, -ENOENT, "%s: no tokenizer in it, no tokenizer.bin beside it; give one with -z", w->path);
+    Vocabulary v;
+    int rc = vocabulary_from_weights(&v, w, err, errlen);
+    if (rc == 0) rc = tokenizer_from_vocabulary(t, &v, w->path, err, errlen);
+    vocabulary_free(&v);
+    return rc;
+}
+
+int vocabulary_open(Tokenizer **t, const Weights *w, const char *given, size_t vocab_size, char *err, size_t errlen) {
+    *t = NULL;
+    int rc = given ? tokenizer_open(t, given, err, errlen) : open_own(t, w, err, errlen);
+    char *path = rc == -ENOENT && !given ? beside(w->folder) : NULL;
+    if (path) rc = tokenizer_open(t, path, err, errlen);
+    free(path);
+    if (rc || vocab_size == 0) return rc;
+    size_t n = tokenizer_size(*t);
+    if (n == vocab_size || (n < vocab_size && w->format != FORMAT_LLAMA2C)) return 0;
+    tokenizer_free(*t);
+    *t = NULL;
+    return base_error(err, errlen, -EINVAL, "the tokenizer has %zu pieces and the model %zu: they do not belong together (-z gives another)", n, vocab_size);
+}

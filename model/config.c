@@ -118,6 +118,36 @@ static int64_t hf_original_context(Reader *r, const JsonValue *o, int64_t absent
     return v == 0 ? absent : in_range(r, "original_max_position_embeddings", v, 1, 1e15);
 }
 
+/* What a method that is not "default" needs, beside theta and the rotated part. */
+static void hf_rope_numbers(Reader *r, Config *c, const JsonValue *o) {
+    RopeConfig *rope = &c->rope;
+    const JsonValue *root = r->w->config.root;
+    rope->factor = hf_number_in(r, o, "factor", 0);
+    rope->n_ctx_original = hf_original_context(r, root, hf_original_context(r, o, c->n_ctx_train));
+    if (rope->scaling->factor_from_lengths) {
+        if (is_null(json_get(o, "factor"))) rope->factor = (double)c->n_ctx_train / (double)rope->n_ctx_original;
+        rope->attention_factor = hf_number_in(r, o, "attention_factor", 0);
+        if (!is_null(json_get(o, "attention_factor")) && !(rope->attention_factor > 0)) complain(r, "attention_factor", "must be above 0");
+    }
+    rope->mscale = hf_number_in(r, o, "mscale", 0);
+    rope->mscale_all_dim = hf_number_in(r, o, "mscale_all_dim", 0);
+    rope->beta_fast = hf_number_in(r, o, "beta_fast", 0);
+    rope->beta_slow = hf_number_in(r, o, "beta_slow", 0);
+    const JsonValue *truncate = json_get(o, "truncate");
+    rope->no_truncate = !is_null(truncate) && truncate->type == JSON_BOOL && !truncate->boolean;
+    rope->low_freq_factor = hf_number_in(r, o, "low_freq_factor", 0);
+    rope->high_freq_factor = hf_number_in(r, o, "high_freq_factor", 0);
+    rope->n_long = hf_list(r, o, "long_factor", rope->long_factor, ROPE_MAX_PAIRS);
+    rope->n_short = hf_list(r, o, "short_factor", rope->short_factor, ROPE_MAX_PAIRS);
+}
+
+/* A factor with no method to give it to is half a setting: running it unscaled would be a guess. */
+static void refuse_numbers_without_method(Reader *r, const JsonValue *o, const char *where) {
+    static const char *const keys[] = {"factor", "short_factor", "long_factor", "low_freq_factor", "high_freq_factor", "attention_factor", "beta_fast", "beta_slow"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!is_null(json_get(o, keys[i]))) complain(r, where, "has numbers of a rope method, but no rope_type that names it");
+}
+
 /* rope_scaling (transformers 4) wins over rope_parameters (5) where both stand; rope_theta and partial_rotary_factor are
  * looked for inside and then at top level. As transformers 5 reads them. */
 static void hf_rope(Reader *r, Config *c) {
@@ -143,27 +173,9 @@ static void hf_rope(Reader *r, Config *c) {
     double partial = hf_number_in(r, o, "partial_rotary_factor", hf_number_in(r, root, "partial_rotary_factor", 1));
     if (!(partial > 0 && partial <= 1)) complain(r, "partial_rotary_factor", "must be above 0 and at most 1");
     else rope->rotary_dim = (int)(c->head_dim * partial);
-    if (rope->scaling->check == NULL) return; /* "default" has no numbers of its own, whatever else stands there */
-
-    rope->factor = hf_number_in(r, o, "factor", 0);
-    rope->n_ctx_original = hf_original_context(r, root, hf_original_context(r, o, c->n_ctx_train));
-    if (strcmp(rope->scaling->name, "yarn") == 0 || strcmp(rope->scaling->name, "longrope") == 0) {
-        if (is_null(json_get(o, "factor"))) rope->factor = (double)c->n_ctx_train / (double)rope->n_ctx_original;
-        rope->attention_factor = hf_number_in(r, o, "attention_factor", 0);
-        if (!is_null(json_get(o, "attention_factor")) && !(rope->attention_factor > 0)) complain(r, "attention_factor", "must be above 0");
-    }
-    rope->mscale = hf_number_in(r, o, "mscale", 0);
-    rope->mscale_all_dim = hf_number_in(r, o, "mscale_all_dim", 0);
-    rope->beta_fast = hf_number_in(r, o, "beta_fast", 0);
-    rope->beta_slow = hf_number_in(r, o, "beta_slow", 0);
-    const JsonValue *truncate = json_get(o, "truncate");
-    rope->no_truncate = !is_null(truncate) && truncate->type == JSON_BOOL && !truncate->boolean;
-    rope->low_freq_factor = hf_number_in(r, o, "low_freq_factor", 0);
-    rope->high_freq_factor = hf_number_in(r, o, "high_freq_factor", 0);
-    rope->n_long = hf_list(r, o, "long_factor", rope->long_factor, ROPE_MAX_PAIRS);
-    rope->n_short = hf_list(r, o, "short_factor", rope->short_factor, ROPE_MAX_PAIRS);
+    if (rope->scaling->check) hf_rope_numbers(r, c, o);
+    else if (is_null(type)) refuse_numbers_without_method(r, o, where);
 }
-
 /* Which layers have the window. layer_types says it, or (use_sliding_window) every layer from max_window_layers on. */
 static void hf_window(Reader *r, Config *c, const Arch *arch) {
     const JsonValue *root = r->w->config.root, *types = json_get(root, "layer_types"), *v = json_get(root, "sliding_window");
@@ -323,13 +335,11 @@ static void gguf_rope(Reader *r, Config *c, RopePairing pairing) {
         rope->scaling = rope_scaling("none");
     }
     double attn = gguf_number(r, "rope.scaling.attn_factor", 1);
-    rope->attention_factor = attn;
-    if (strcmp(rope->scaling->name, "yarn") == 0) {
-        if (rope->factor > 1) rope->attention_factor *= 1 + 0.1 * log(rope->factor);
-        rope->beta_fast = gguf_number(r, "rope.scaling.yarn_beta_fast", 0);
-        rope->beta_slow = gguf_number(r, "rope.scaling.yarn_beta_slow", 0);
-    }
-    if (!(rope->attention_factor > 0)) complain(r, "rope.scaling.attn_factor", "must be above 0");
+    if (!(attn > 0)) complain(r, "rope.scaling.attn_factor", "must be above 0");
+    if (rope->scaling->own_attention) rope->attention_multiplier = attn;
+    else rope->attention_factor = attn;
+    rope->beta_fast = gguf_number(r, "rope.scaling.yarn_beta_fast", 0);
+    rope->beta_slow = gguf_number(r, "rope.scaling.yarn_beta_slow", 0);
 }
 
 static void gguf_window(Reader *r, Config *c) {
@@ -417,7 +427,8 @@ static void override_rope(Reader *r, Config *c, const RopeOverride *o) {
     RopeConfig *rope = &c->rope;
     if (o->scaling) {
         if (o->scaling != rope->scaling) { /* another method: what the file said for its own does not hold */
-            rope->factor = rope->attention_factor = rope->mscale = rope->mscale_all_dim = rope->beta_fast = rope->beta_slow = 0;
+            rope->factor = rope->attention_factor = rope->attention_multiplier = 0;
+            rope->mscale = rope->mscale_all_dim = rope->beta_fast = rope->beta_slow = 0;
             rope->no_truncate = 0;
             rope->low_freq_factor = 1; /* Llama 3.1's */
             rope->high_freq_factor = 4;
@@ -427,10 +438,11 @@ static void override_rope(Reader *r, Config *c, const RopeOverride *o) {
         if (rope->n_ctx_original == 0) rope->n_ctx_original = c->n_ctx_train;
     }
     if (o->theta > 0) rope->theta = o->theta;
-    if (o->factor > 0) {
-        if (rope->scaling == rope_scaling("none") && r->rc == 0) r->rc = base_error(r->err, r->errlen, -EINVAL, "--rope-factor: no method to give it to; add --rope linear or another");
-        if (rope->factor != o->factor && strcmp(rope->scaling->name, "linear")) rope->attention_factor = 0; /* it belonged to the old factor */
+    if ((o->factor > 0 || o->n_ctx_original > 0) && !rope->scaling->check && r->rc == 0)
+        r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: no method to give it to; add --rope linear or another", o->factor > 0 ? "--rope-factor" : "--rope-original-context");
+    if (o->factor > 0 && o->factor != rope->factor) {
         rope->factor = o->factor;
+        rope->attention_factor = rope->attention_multiplier = 0; /* they belonged to the old one */
     }
     if (o->n_ctx_original > 0) rope->n_ctx_original = o->n_ctx_original;
 }
@@ -443,6 +455,9 @@ int config_read(Config *c, const Weights *w, const RopeOverride *o, char *err, s
     else if (w->format == FORMAT_GGUF) read_gguf(&r, c);
     else read_llama2c(c, w);
     if (r.rc) return r.rc;
+    in_range(&r, "d_model", c->d_model, 1, CONFIG_MAX_DIM); /* llama2.c's reader allows more */
+    in_range(&r, "d_ff", c->d_ff, 1, CONFIG_MAX_DIM);
+    in_range(&r, "n_layers", c->n_layers, 1, CONFIG_MAX_LAYERS);
     if (c->n_heads % c->n_kv_heads) complain(&r, "n_kv_heads", "must divide n_heads");
     if (c->head_dim < 2 || c->head_dim % 2 || c->head_dim > 2 * ROPE_MAX_PAIRS) complain(&r, "head_dim", "must be even, from 2 to 1024");
     if ((int64_t)c->n_heads * c->head_dim > CONFIG_MAX_DIM) complain(&r, "n_heads", "n_heads x head_dim is too large");

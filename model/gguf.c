@@ -16,6 +16,7 @@
 
 enum {
     KEY_MIN_BYTES = 13,    /* a metadata pair: length, type, one byte of value */
+    COUNT_MAX = 1 << 17,   /* keys, and tensors, of a file */
     TENSOR_MIN_BYTES = 24, /* a tensor's entry: length, n_dims, type, offset */
     KEY_MAX = 65535,       /* the specification's longest key */
     GGUF_MAX_DIMS = 4,
@@ -98,6 +99,8 @@ static int read_counts(Gguf *g) {
     size_t left = g->size - g->pos;
     if (g->n_meta > left / KEY_MIN_BYTES) return truncated(g, "metadata (more keys are announced than fit)");
     if (g->n_tensors > left / TENSOR_MIN_BYTES) return truncated(g, "tensor list (more tensors are announced than fit)");
+    if (g->n_meta > COUNT_MAX || g->n_tensors > COUNT_MAX) /* what is kept of each is more than its bytes in the file */
+        return base_error(g->err, g->errlen, -EINVAL, "%s: more than %d keys or tensors: no model has so many", g->name, COUNT_MAX);
     return 0;
 }
 

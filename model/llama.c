@@ -1,21 +1,13 @@
 /* model/llama.c - the decoder's forward pass: LLaMA, arXiv:2302.13971, and its relatives. The page to read first.
  *
  * A batch of n tokens goes through all layers inside one parallel region. Every thread runs this text; a loop under
- * `omp for` is shared out among them and ends in a barrier. Which thread computes an output never changes its bits. */
-#include "session.h"
+ * `omp for` is shared out among them. It ends in a barrier, or, where it says nowait, the next `omp barrier` is the line
+ * after which its results may be read. Which thread computes an output never changes its bits. */
+#include "llama.h"
+
+#include "../base/threads.h"
 
 #include <math.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
-static int thread_number(void) {
-#ifdef _OPENMP
-    return omp_get_thread_num();
-#else
-    return 0;
-#endif
-}
 
 /* xn[t] = rmsnorm(x[t]) * w */
 static void norm(const Session *s, float *xn, const float *x, const float *w, size_t n, size_t d) {
@@ -34,12 +26,15 @@ static Activations activations(const Session *s, const float *x, size_t n, size_
     return a;
 }
 
-/* y[t] = W x[t] + b; threads share the rows of W, in strips of 16: a cache line of outputs. */
+/* y[t] = W x[t] + b, no barrier behind it; threads share the rows of W, in strips of 16: a cache line of outputs. */
 enum { STRIP = 16 };
 
 static void linear(const Session *s, float *y, Activations *a, size_t n, const Matrix *w, const float *b) {
-    if (matrix_group(w) != a->group) *a = activations(s, a->x, n, a->d, w); /* a file may mix types within a layer */
-    #pragma omp for schedule(static)
+    if (matrix_group(w) != a->group) { /* a file may mix types within a layer */
+        #pragma omp barrier
+        *a = activations(s, a->x, n, a->d, w);
+    }
+    #pragma omp for schedule(static) nowait
     for (size_t strip = 0; strip < (w->rows + STRIP - 1) / STRIP; strip++) {
         size_t r0 = strip * STRIP, r1 = r0 + STRIP < w->rows ? r0 + STRIP : w->rows;
         s->model->kernels->matmul(y, w->rows, a, n, w, r0, r1);
@@ -59,15 +54,17 @@ static void turn_and_store(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     const Layer *y = &s->model->layers[l];
     const Kernels *kernels = s->model->kernels;
-    size_t hd = (size_t)c->head_dim, q_dim = (size_t)c->n_heads * hd, kv_dim = (size_t)c->n_kv_heads * hd, half = (size_t)c->rope.rotary_dim / 2;
+    size_t hd = (size_t)c->head_dim, q_heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads, half = (size_t)c->rope.rotary_dim / 2;
     #pragma omp for schedule(static)
-    for (size_t t = 0; t < n; t++) {
-        float *q = s->q + t * q_dim, *k = s->k + t * kv_dim;
-        for (size_t i = 0; y->q_norm && i < q_dim; i += hd) kernels->rmsnorm(q + i, q + i, y->q_norm, hd, c->norm_eps);
-        for (size_t i = 0; y->k_norm && i < kv_dim; i += hd) kernels->rmsnorm(k + i, k + i, y->k_norm, hd, c->norm_eps);
-        kernels->rotate(q, (size_t)c->n_heads, hd, s->cos + t * half, s->sin + t * half, c->rope.rotary_dim, c->rope.pairing);
-        kernels->rotate(k, (size_t)c->n_kv_heads, hd, s->cos + t * half, s->sin + t * half, c->rope.rotary_dim, c->rope.pairing);
-        cache_store(&s->cache, l, s->pos + t, k, s->v + t * kv_dim);
+    for (size_t i = 0; i < n * (q_heads + kv_heads); i++) {
+        size_t t = i / (q_heads + kv_heads), h = i % (q_heads + kv_heads);
+        int is_key = h >= q_heads;
+        if (is_key) h -= q_heads;
+        float *x = is_key ? s->k + (t * kv_heads + h) * hd : s->q + (t * q_heads + h) * hd;
+        const float *weight = is_key ? y->k_norm : y->q_norm;
+        if (weight) kernels->rmsnorm(x, x, weight, hd, c->norm_eps);
+        kernels->rotate(x, s->cos + t * half, s->sin + t * half, c->rope.rotary_dim, c->rope.pairing);
+        if (is_key) cache_store(&s->cache, l, (int)h, s->pos + t, x, s->v + (t * kv_heads + h) * hd);
     }
 }
 
@@ -75,77 +72,92 @@ static void turn_and_store(Session *s, int l, size_t n) {
 static void attend(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     size_t hd = (size_t)c->head_dim, heads = (size_t)c->n_heads, group = heads / (size_t)c->n_kv_heads;
-    float scale = 1 / sqrtf((float)hd), *scores = s->scores + (size_t)thread_number() * s->options.n_ctx;
-    #pragma omp for schedule(dynamic, 4)
+    float scale = 1 / sqrtf((float)hd), *scores = s->scores + (size_t)threads_number() * s->options.n_ctx;
+    #pragma omp for schedule(dynamic)
     for (size_t i = 0; i < n * heads; i++) {
         size_t t = i / heads, h = i % heads;
         attention_softmax(s->att + i * hd, s->q + i * hd, &s->cache, l, (int)(h / group), s->pos + t, s->model->layers[l].window, scale, scores, s->model->kernels);
     }
 }
 
+/* xn = Wdown (silu(Wgate xn) * Wup xn), by pieces of a token's d_ff, so that a single token has work for all threads. */
+enum { PIECE = 512 };
+
 static void feed_forward(Session *s, const Layer *y, size_t n) {
     const Config *c = &s->model->config;
-    size_t d = (size_t)c->d_model, ff = (size_t)c->d_ff;
+    size_t d = (size_t)c->d_model, ff = (size_t)c->d_ff, pieces = (ff + PIECE - 1) / PIECE;
     Activations a = activations(s, s->xn, n, d, &y->w_gate);
     linear(s, s->gate, &a, n, &y->w_gate, y->b_gate);
     linear(s, s->up, &a, n, &y->w_up, y->b_up);
+    #pragma omp barrier
     #pragma omp for schedule(static)
-    for (size_t t = 0; t < n; t++) s->model->kernels->silu_mul(s->gate + t * ff, s->up + t * ff, ff);
+    for (size_t i = 0; i < n * pieces; i++) {
+        size_t at = i % pieces * PIECE, from = i / pieces * ff + at;
+        s->model->kernels->silu_mul(s->gate + from, s->up + from, ff - at < PIECE ? ff - at : PIECE);
+    }
     a = activations(s, s->gate, n, ff, &y->w_down);
     linear(s, s->xn, &a, n, &y->w_down, y->b_down);
+    #pragma omp barrier
+}
+
+/* logits = lm_head xn, for tokens t .. t+n-1. */
+static void logits(Session *s, size_t t, size_t n) {
+    const Matrix *w = &s->model->lm_head;
+    size_t d = (size_t)s->model->config.d_model;
+    Activations a = activations(s, s->xn + t * d, n, d, w);
+    linear(s, s->logits, &a, n, w, NULL);
 }
 
 /* What every thread runs. */
-static void forward(Session *s, const int *ids, size_t n) {
+static void forward(Session *s, const int *ids, size_t n, size_t n_last) {
     const Model *m = s->model;
     const Config *c = &m->config;
     size_t d = (size_t)c->d_model, half = (size_t)c->rope.rotary_dim / 2;
 
     #pragma omp for schedule(static)
     for (size_t t = 0; t < n; t++) {
-        matrix_row(s->x + t * d, &m->tok_emb, (size_t)ids[t]);                                      /* x = embedding of the id */
-        rope_row(&s->rope, (int64_t)(s->pos + t), s->cos + t * half, s->sin + t * half);            /* its position's angles, for all layers */
+        matrix_row(s->x + t * d, &m->tok_emb, (size_t)ids[t]);                           /* x = embedding of the id */
+        rope_row(&s->rope, (int64_t)(s->pos + t), s->cos + t * half, s->sin + t * half); /* its position's angles, for all layers */
     }
     for (int l = 0; l < c->n_layers; l++) {
         const Layer *y = &m->layers[l];
-        norm(s, s->xn, s->x, y->attn_norm, n, d);                                                   /* xn = rmsnorm(x) */
+        norm(s, s->xn, s->x, y->attn_norm, n, d);            /* xn = rmsnorm(x) */
         Activations a = activations(s, s->xn, n, d, &y->wq);
-        linear(s, s->q, &a, n, &y->wq, y->bq);                                                      /* q = Wq xn */
-        linear(s, s->k, &a, n, &y->wk, y->bk);                                                      /* k = Wk xn */
-        linear(s, s->v, &a, n, &y->wv, y->bv);                                                      /* v = Wv xn */
-        turn_and_store(s, l, n);                                                                    /* q = R_m q, k = R_m k: here RoPE sits */
-        attend(s, l, n);                                                                            /* att = softmax(q K^T / sqrt(head_dim)) V */
+        linear(s, s->q, &a, n, &y->wq, y->bq);               /* q = Wq xn */
+        linear(s, s->k, &a, n, &y->wk, y->bk);               /* k = Wk xn */
+        linear(s, s->v, &a, n, &y->wv, y->bv);               /* v = Wv xn */
+        #pragma omp barrier
+        turn_and_store(s, l, n);                             /* q = R_m q, k = R_m k: here RoPE sits */
+        attend(s, l, n);                                     /* att = softmax(q K^T / sqrt(head_dim)) V */
         a = activations(s, s->att, n, (size_t)c->n_heads * (size_t)c->head_dim, &y->wo);
         linear(s, s->xn, &a, n, &y->wo, y->bo);
-        add(s->x, s->xn, n * d);                                                                    /* x += Wo att */
+        #pragma omp barrier
+        add(s->x, s->xn, n * d);                             /* x += Wo att */
         norm(s, s->xn, s->x, y->ffn_norm, n, d);
         feed_forward(s, y, n);
-        add(s->x, s->xn, n * d);                                                                    /* x += Wdown (silu(Wgate xn) * Wup xn) */
+        add(s->x, s->xn, n * d);                             /* x += Wdown (silu(Wgate xn) * Wup xn) */
     }
     norm(s, s->xn, s->x, m->final_norm, n, d);
+    if (n_last) logits(s, n - n_last, n_last);
 }
 
-/* Threads cost about a microsecond a barrier: no more of them than there is work for. */
+/* Threads wait for each other some dozen times a layer, and where another program takes a core they wait long: a model that
+ * one core runs through in a fraction of a millisecond is left to one. */
 static int threads_for(const Session *s, size_t multiplications) {
-    size_t most = 1 + multiplications / 200000;
+    size_t most = 1 + multiplications / s->options.grain;
     return most < (size_t)s->options.threads ? (int)most : s->options.threads;
 }
 
-void llama_forward(Session *s, const int *ids, size_t n) {
+void llama_forward(Session *s, const int *ids, size_t n, size_t n_last) {
     int threads = threads_for(s, n * s->model->n_parameters);
     (void)threads; /* without OpenMP */
     #pragma omp parallel num_threads(threads)
-    forward(s, ids, n);
+    forward(s, ids, n, n_last);
 }
 
 void llama_logits(Session *s, size_t t, size_t n) {
-    const Matrix *w = &s->model->lm_head;
-    size_t d = (size_t)s->model->config.d_model;
-    int threads = threads_for(s, n * w->rows * d);
+    int threads = threads_for(s, n * s->model->lm_head.rows * s->model->lm_head.cols);
     (void)threads;
     #pragma omp parallel num_threads(threads)
-    {
-        Activations a = activations(s, s->xn + t * d, n, d, w);
-        linear(s, s->logits, &a, n, w, NULL);
-    }
+    logits(s, t, n);
 }

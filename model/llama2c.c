@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { HEADER_V0 = 28, HEADER_V1 = 256, MAGIC = 0x616b3432, DIM_MAX = 1 << 24, LAYERS_MAX = 1 << 16 };
+enum { HEADER_V0 = 28, HEADER_V1 = 256, MAGIC = 0x616b3432, DIM_MAX = 1 << 24, GROUP_MAX = 65536, LAYERS_MAX = 1 << 16 };
 
 /* A pen that moves over the file: measures where w is NULL, appends tensors where it is not. */
 typedef struct {
@@ -152,6 +152,7 @@ static const char *implausible(const Llama2cHeader *h) {
     if (h->dim / h->n_heads % 2 != 0) return "the size of a head, dim / n_heads, must be even";
     if (h->version == 2 && (h->group_size < 1 || h->dim % h->group_size != 0 || h->hidden_dim % h->group_size != 0))
         return "group_size must divide dim and hidden_dim";
+    if (h->version == 2 && h->group_size > GROUP_MAX) return "group_size must be at most 65536"; /* the integer sum of a group fits 32 bits */
     return NULL;
 }
 

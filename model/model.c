@@ -69,7 +69,10 @@ static const Tensor *get(Loader *ld, const char *name, size_t rows, size_t cols)
 static Matrix matrix(Loader *ld, const char *name, size_t rows, size_t cols) {
     const Tensor *t = get(ld, name, rows, cols);
     if (!t) return (Matrix){0};
-    return (Matrix){.type = (TensorType)t->type, .group = t->group, .rows = rows, .cols = cols, .data = t->data, .scales = t->scales};
+    Matrix m = {.type = (TensorType)t->type, .group = t->group, .rows = rows, .cols = cols, .data = t->data, .scales = t->scales};
+    int group = matrix_group(&m);
+    if (group && (ld->m->min_group == 0 || group < ld->m->min_group)) ld->m->min_group = group;
+    return m;
 }
 
 /* A norm or bias, as f32 in the model's own memory: [n]. */
@@ -175,10 +178,4 @@ void model_close(Model *m) {
     free(m->used);
     weights_close(&m->weights);
     memset(m, 0, sizeof *m);
-}
-
-const char *model_extra(const Model *m, size_t i) {
-    for (size_t t = 0; t < m->weights.n_tensors; t++)
-        if (!m->used[t] && i-- == 0) return m->weights.tensors[t].name;
-    return NULL;
 }

@@ -34,7 +34,8 @@ typedef struct {
     Layer *layers;           /* [n_layers] */
     float *vectors;          /* owns the norms and biases, as f32 */
     size_t n_parameters;     /* of the tensors in use */
-    uint8_t *used;           /* [weights.n_tensors]: 1 where the model uses the tensor */
+    int min_group;           /* the smallest matrix_group of a weight; 0 where none is quantized */
+    uint8_t *used;           /* [weights.n_tensors]: 1 where the model uses the tensor; the others are extra */
 } Model;
 
 typedef struct {
@@ -48,8 +49,5 @@ int model_open(Model *m, const char *path, const ModelOptions *options, char *er
 /* The same for a file in memory, which must outlive the model. */
 int model_open_memory(Model *m, const void *data, size_t size, const char *name, const ModelOptions *options, char *err, size_t errlen);
 void model_close(Model *m); /* accepts a zeroed struct */
-
-/* The name of tensor i, from 0, of those that the model has no use for; NULL after the last. */
-const char *model_extra(const Model *m, size_t i);
 
 #endif

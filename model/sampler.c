@@ -23,7 +23,8 @@ int sampler_init(Sampler *s, size_t vocab_size, const SamplerOptions *o, char *e
     s->rng = o->seed ? o->seed : 1;
     s->probs = malloc(vocab_size * sizeof *s->probs);
     s->candidates = malloc(vocab_size * sizeof *s->candidates);
-    if (s->probs && s->candidates) return 0;
+    s->counts = calloc(vocab_size, sizeof *s->counts);
+    if (s->probs && s->candidates && s->counts) return 0;
     sampler_free(s);
     return base_error(err, errlen, -ENOMEM, "out of memory");
 }
@@ -31,6 +32,7 @@ int sampler_init(Sampler *s, size_t vocab_size, const SamplerOptions *o, char *e
 void sampler_free(Sampler *s) {
     free(s->probs);
     free(s->candidates);
+    free(s->counts);
     memset(s, 0, sizeof *s);
 }
 
@@ -49,20 +51,19 @@ static int largest(const float *x, size_t n) {
     return (int)best;
 }
 
-/* Each id once: at its first place in the window, with how often it stands there. */
-static void penalize(const SamplerOptions *o, float *logits, size_t vocab_size, const int *ids, size_t n) {
+/* Count the window's ids, then give each its penalty where it is met first, and clear its count. */
+static void penalize(Sampler *s, const int *ids, size_t n) {
+    const SamplerOptions *o = &s->options;
     if (o->repetition_penalty == 1 && o->presence_penalty == 0 && o->frequency_penalty == 0) return;
     size_t first = n > o->window ? n - o->window : 0;
+    for (size_t i = first; i < n; i++)
+        if (ids[i] >= 0 && (size_t)ids[i] < s->vocab_size) s->counts[ids[i]]++;
     for (size_t i = first; i < n; i++) {
-        int count = 0, seen = 0;
-        for (size_t j = first; j < n; j++) {
-            count += ids[j] == ids[i];
-            seen |= j < i && ids[j] == ids[i];
-        }
-        if (seen || ids[i] < 0 || (size_t)ids[i] >= vocab_size) continue;
-        float *x = &logits[ids[i]];
+        if (ids[i] < 0 || (size_t)ids[i] >= s->vocab_size || s->counts[ids[i]] == 0) continue;
+        float *x = &s->probs[ids[i]];
         *x = *x > 0 ? *x / o->repetition_penalty : *x * o->repetition_penalty;
-        *x -= o->presence_penalty + (float)count * o->frequency_penalty;
+        *x -= o->presence_penalty + (float)s->counts[ids[i]] * o->frequency_penalty;
+        s->counts[ids[i]] = 0;
     }
 }
 
@@ -109,7 +110,7 @@ int sampler_next(Sampler *s, const float *logits, const int *ids, size_t n_ids) 
     const SamplerOptions *o = &s->options;
     if (o->temperature == 0 || s->vocab_size == 1) return largest(logits, s->vocab_size);
     memcpy(s->probs, logits, s->vocab_size * sizeof *s->probs);
-    penalize(o, s->probs, s->vocab_size, ids, n_ids);
+    penalize(s, ids, n_ids);
     for (size_t i = 0; i < s->vocab_size; i++) s->probs[i] /= o->temperature;
     softmax(s->probs, s->vocab_size);
     float coin = sampler_coin(&s->rng);

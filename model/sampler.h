@@ -38,6 +38,7 @@ typedef struct {
     uint64_t rng;                 /* state of xorshift64* */
     float *probs;                 /* [vocab_size] */
     SamplerCandidate *candidates; /* [vocab_size] */
+    int *counts;                  /* [vocab_size], zero between calls: how often an id stands in the window */
 } Sampler;
 
 /* -ENOMEM, or -EINVAL and a line that names the option out of range (NaN is). */

@@ -1,20 +1,11 @@
 /* model/session.c - one timeline: its memory, and the rule that a text's logits do not depend on how its ids came in. */
-#include "session.h"
+#include "llama.h"
+
+#include "../base/threads.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
-static int processors(void) {
-#ifdef _OPENMP
-    return omp_get_max_threads();
-#else
-    return 1;
-#endif
-}
 
 /* Carving: each array takes the next bytes of the block, from a cache line's start on. With block NULL it only counts. */
 typedef struct {
@@ -50,11 +41,18 @@ static void carve_all(Session *s, Carver *k) {
     s->up = carve(k, B * (size_t)c->d_ff, F);
     s->cos = carve(k, B * half, F);
     s->sin = carve(k, B * half, F);
-    s->act_q = carve(k, B * widest(c), 1);
-    s->act_scale = carve(k, B * widest(c), F);
+    size_t quantized = s->model->min_group ? B * widest(c) : 0;
+    s->act_q = carve(k, quantized, 1);
+    s->act_scale = carve(k, quantized ? quantized / (size_t)s->model->min_group : 0, F);
     s->logits = carve(k, s->options.n_logits * (size_t)c->vocab_size, F);
     s->ids = carve(k, s->options.n_ctx, sizeof *s->ids);
     s->scores = carve(k, s->options.n_ctx * (size_t)s->options.threads, F);
+}
+
+/* 128 tokens, or as many as 32 MB of scratch hold, at least one. */
+static size_t usual_batch(const Config *c) {
+    size_t floats = 4 * (size_t)c->d_model + 4 * (size_t)c->n_heads * (size_t)c->head_dim + 3 * (size_t)c->d_ff, n = ((size_t)32 << 20) / (floats * sizeof(float));
+    return n < 1 ? 1 : n < 128 ? n : 128;
 }
 
 int session_init(Session *s, const Model *m, const SessionOptions *options, char *err, size_t errlen) {
@@ -64,12 +62,11 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
     if (options) s->options = *options;
     SessionOptions *o = &s->options;
     if (o->n_ctx == 0) o->n_ctx = (size_t)c->n_ctx_train;
-    if (o->threads <= 0) o->threads = processors();
-#ifndef _OPENMP
-    o->threads = 1;
-#endif
+    if (o->threads <= 0) o->threads = threads_most();
     if (o->threads > 1024) o->threads = 1024;
-    if (o->n_batch == 0) o->n_batch = 128;
+    if (!threads_work()) o->threads = 1;
+    if (o->grain == 0) o->grain = 2000000;
+    if (o->n_batch == 0) o->n_batch = usual_batch(c);
     if (o->n_batch > o->n_ctx) o->n_batch = o->n_ctx;
     if (o->n_logits == 0) o->n_logits = 1;
     rope_init(&s->rope, &c->rope, 1);
@@ -110,49 +107,55 @@ void session_rewind(Session *s, size_t pos) {
     if (pos < s->pos) s->pos = pos;
 }
 
+/* What a call wants beside having its ids read. */
+typedef struct {
+    int last;          /* the logits of the last id, in s->logits */
+    SessionEach *each; /* those of every id, one by one */
+    void *arg;
+    int progress;      /* to be told of it, and asked */
+} Wish;
+
 /* Evaluate ids from s->pos on, a batch at a time. */
-static int eval_batches(Session *s, const int *ids, size_t n, SessionEach *each, void *arg, int last_logits) {
+static int eval_batches(Session *s, const int *ids, size_t n, Wish wish) {
     for (size_t done = 0; done < n;) {
         size_t b = n - done < s->options.n_batch ? n - done : s->options.n_batch;
-        llama_forward(s, ids + done, b);
+        llama_forward(s, ids + done, b, wish.last && done + b == n);
         memmove(s->ids + s->pos, ids + done, b * sizeof *ids); /* ids may be s->ids itself */
         s->pos += b;
-        for (size_t t = 0; each && t < b; t += s->options.n_logits) {
+        for (size_t t = 0; wish.each && t < b; t += s->options.n_logits) {
             size_t rows = b - t < s->options.n_logits ? b - t : s->options.n_logits;
             llama_logits(s, t, rows);
-            for (size_t r = 0; r < rows; r++) each(arg, done + t + r, s->logits + r * (size_t)s->model->config.vocab_size);
+            for (size_t r = 0; r < rows; r++) wish.each(wish.arg, done + t + r, s->logits + r * (size_t)s->model->config.vocab_size);
         }
         done += b;
-        if (!each && last_logits && done == n) llama_logits(s, b - 1, 1);
-        if (done < n && s->options.progress && s->options.progress(s->options.progress_arg, done, n)) return -EINTR;
+        if (done < n && wish.progress && s->options.progress && s->options.progress(s->options.progress_arg, done, n)) return -EINTR;
     }
     return 0;
 }
 
-static int eval(Session *s, const int *ids, size_t n, SessionEach *each, void *arg, int last_logits, char *err, size_t errlen) {
+static int eval(Session *s, const int *ids, size_t n, Wish wish, char *err, size_t errlen) {
     const Config *c = &s->model->config;
     if (n == 0) return base_error(err, errlen, -EINVAL, "no ids to evaluate");
     for (size_t i = 0; i < n; i++)
         if (ids[i] < 0 || ids[i] >= c->vocab_size) return base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary of %d", ids[i], c->vocab_size);
     if (n > s->options.n_ctx - s->pos)
         return base_error(err, errlen, -ENOSPC, "the context is full: %zu positions are in use, %zu more do not fit into %zu; give a longer one (-c)", s->pos, n, s->options.n_ctx);
-    int rc = 0;
     if (rope_choice(&c->rope, (int64_t)(s->pos + n)) != s->rope.choice) { /* other frequencies change every layer's hidden states: read it all again */
         size_t kept = s->pos;
         rope_init(&s->rope, &c->rope, (int64_t)(s->pos + n));
         s->pos = 0;
-        if (kept) rc = eval_batches(s, s->ids, kept, NULL, NULL, 0);
+        eval_batches(s, s->ids, kept, (Wish){0});
     }
-    if (rc == 0) rc = eval_batches(s, ids, n, each, arg, last_logits);
+    int rc = eval_batches(s, ids, n, wish);
     return rc ? base_error(err, errlen, rc, "interrupted") : 0;
 }
 
 int session_eval(Session *s, const int *ids, size_t n, const float **logits, char *err, size_t errlen) {
-    int rc = eval(s, ids, n, NULL, NULL, logits != NULL, err, errlen);
+    int rc = eval(s, ids, n, (Wish){.last = logits != NULL, .progress = 1}, err, errlen);
     if (logits) *logits = rc ? NULL : s->logits;
     return rc;
 }
 
 int session_eval_each(Session *s, const int *ids, size_t n, SessionEach *each, void *arg, char *err, size_t errlen) {
-    return eval(s, ids, n, each, arg, 0, err, errlen);
+    return eval(s, ids, n, (Wish){.each = each, .arg = arg, .progress = 1}, err, errlen);
 }

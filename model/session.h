@@ -19,7 +19,8 @@
 typedef struct {
     size_t n_ctx;   /* positions to make room for; 0: the model's trained context */
     int threads;    /* 0: one for each processor; without OpenMP always 1 */
-    size_t n_batch; /* tokens computed at a time; 0: 128. Memory and speed only, never results */
+    size_t n_batch; /* tokens computed at a time; 0: 128, or what 32 MB hold. Memory and speed only, never results */
+    size_t grain;   /* multiplications that are worth one more thread; 0: 2,000,000. Speed only */
     size_t n_logits; /* tokens whose logits session_eval_each computes at a time; 0: 1 */
     /* Called between batches of a long call, with the ids done and the ids of the call; non-zero stops it (-EINTR). */
     int (*progress)(void *arg, size_t done, size_t total);
@@ -41,8 +42,8 @@ typedef struct {
     float *cos, *sin;       /* [n_batch, rotary_dim/2] */
     float *scores;          /* [threads, n_ctx] */
     float *logits;          /* [n_logits, vocab_size] */
-    int8_t *act_q;          /* [n_batch, widest]: activations as int8 */
-    float *act_scale;       /* [n_batch, widest] at most: their scales */
+    int8_t *act_q;          /* [n_batch, widest]: activations as int8, where weights are quantized */
+    float *act_scale;       /* [n_batch, widest / the smallest group]: their scales */
     void *block;
 } Session;
 
@@ -53,7 +54,8 @@ size_t session_bytes(const Session *s); /* scratch and cache */
 
 /* Read n >= 1 more ids. *logits (may be NULL): [vocab_size] after the last of them, owned by s, valid until the next call.
  * Errors, with nothing read: -EINVAL (an id outside the vocabulary), -ENOSPC (the context is full); -EINTR (progress said
- * stop; whole batches read so far are kept, s->pos says how many). */
+ * stop; whole batches read so far are kept, s->pos says how many). A call that makes the text cross the border of a rope
+ * method whose frequencies depend on the length reads the kept ids again first, which progress does not see. */
 int session_eval(Session *s, const int *ids, size_t n, const float **logits, char *err, size_t errlen);
 
 /* The same, and each(arg, i, logits) is called with the logits after every id i of the call, in order. */
@@ -62,11 +64,5 @@ int session_eval_each(Session *s, const int *ids, size_t n, SessionEach *each, v
 
 /* Forget all but the first pos ids (pos <= s->pos). */
 void session_rewind(Session *s, size_t pos);
-
-/* llama.c: the forward pass of n tokens (n <= n_batch) at positions s->pos .. s->pos+n-1; s->xn gets the final norm's
- * output of each token; the cache is filled. Cannot fail. */
-void llama_forward(Session *s, const int *ids, size_t n);
-/* llama.c: the logits of tokens t .. t+n-1 of that batch, from s->xn, into s->logits (n <= n_logits). */
-void llama_logits(Session *s, size_t t, size_t n);
 
 #endif

@@ -7,11 +7,12 @@ void rope_init(Rope *r, const RopeConfig *c, int64_t n) {
     r->rotary_dim = c->rotary_dim;
     r->choice = rope_choice(c, n);
     r->scale = c->scaling->fill(r->inv_freq, c, r->choice);
+    if (c->attention_multiplier > 0) r->scale *= c->attention_multiplier;
     for (int i = 0; i < c->n_divisors; i++) r->inv_freq[i] /= c->divisors[i];
 }
 
 int64_t rope_choice(const RopeConfig *c, int64_t n) {
-    return c->scaling->choice ? c->scaling->choice(c, n) : 0;
+    return c->scaling->keys == ROPE_KEYS_BY_LENGTH ? c->scaling->choice(c, n) : 0;
 }
 
 /* Why double: a float has 24 bits. At position 131071 the first pair's angle would be off by 4e-3 rad, and the model would

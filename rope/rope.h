@@ -33,7 +33,8 @@ typedef struct {
     double factor;                   /* s: how many times longer than trained; 0: not given */
     int64_t n_ctx_original;          /* HF original_max_position_embeddings; 0: not given */
     int64_t n_ctx_train;             /* HF max_position_embeddings; 0: not given */
-    double attention_factor;         /* multiplies cos and sin; 0: not given, the method's own formula holds */
+    double attention_factor;         /* on cos and sin, in place of the method's own; 0: not given */
+    double attention_multiplier;     /* on cos and sin, beside the method's own (GGUF attn_factor with yarn); 0: not given */
     double mscale, mscale_all_dim;   /* yarn; 0: not given */
     double beta_fast, beta_slow;     /* yarn; 0: 32 and 1 */
     int no_truncate;                 /* yarn: 1 leaves the borders unrounded; HF truncate = false */
@@ -54,9 +55,11 @@ typedef enum {
 struct RopeScaling {
     const char *name, *alias; /* rope_type in HF's config; alias may be NULL */
     RopeKeys keys;
+    int factor_from_lengths;  /* 1: a factor that is not given is n_ctx_train / n_ctx_original; the file may give attention_factor */
+    int own_attention;        /* 1: GGUF's attn_factor multiplies the method's own factor; 0: it stands alone */
     /* 0, or -EINVAL and a line naming what is missing or out of range. NULL: nothing to check. */
     int (*check)(const RopeConfig *c, char *err, size_t errlen);
-    /* Which set of frequencies a text of n positions takes; equal numbers mean equal frequencies. NULL: always the same. */
+    /* ROPE_KEYS_BY_LENGTH: which set of frequencies a text of n positions takes; equal numbers mean equal frequencies. */
     int64_t (*choice)(const RopeConfig *c, int64_t n);
     /* Fill inv_freq [rotary_dim/2] for that choice; returns the factor on cos and sin. */
     double (*fill)(double *inv_freq, const RopeConfig *c, int64_t choice);

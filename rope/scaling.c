@@ -132,11 +132,11 @@ static int check_longrope(const RopeConfig *c, char *err, size_t errlen) {
 }
 
 static const RopeScaling rows[] = {
-    {"none", "default", ROPE_KEYS_FIXED, NULL, NULL, fill_none},
-    {"linear", NULL, ROPE_KEYS_FIXED, check_factor, NULL, fill_linear},
-    {"llama3", NULL, ROPE_KEYS_FIXED, check_llama3, NULL, fill_llama3},
-    {"yarn", NULL, ROPE_KEYS_FIXED, check_yarn, NULL, fill_yarn},
-    {"longrope", "su", ROPE_KEYS_BY_LENGTH, check_longrope, choice_longrope, fill_longrope},
+    {"none", "default", ROPE_KEYS_FIXED, 0, 0, NULL, NULL, fill_none},
+    {"linear", NULL, ROPE_KEYS_FIXED, 0, 0, check_factor, NULL, fill_linear},
+    {"llama3", NULL, ROPE_KEYS_FIXED, 0, 0, check_llama3, NULL, fill_llama3},
+    {"yarn", NULL, ROPE_KEYS_FIXED, 1, 1, check_yarn, NULL, fill_yarn},
+    {"longrope", "su", ROPE_KEYS_BY_LENGTH, 1, 0, check_longrope, choice_longrope, fill_longrope},
 };
 
 const RopeScaling *rope_scaling_row(int i) {
@@ -154,7 +154,7 @@ int rope_check(const RopeConfig *c, char *err, size_t errlen) {
         snprintf(err, errlen, "rope: rotary_dim is %d, it must be even, from 2 to %d", c->rotary_dim, 2 * ROPE_MAX_PAIRS);
         return -EINVAL;
     }
-    const double numbers[] = {c->theta, c->factor, c->attention_factor, c->mscale, c->mscale_all_dim, c->beta_fast, c->beta_slow, c->low_freq_factor, c->high_freq_factor};
+    const double numbers[] = {c->theta, c->factor, c->attention_factor, c->attention_multiplier, c->mscale, c->mscale_all_dim, c->beta_fast, c->beta_slow, c->low_freq_factor, c->high_freq_factor};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!isfinite(numbers[i])) return missing(c, "a setting is not a finite number", err, errlen);
     if (!(c->theta > 0)) return missing(c, "rope_theta must be above 0", err, errlen);

@@ -21,7 +21,7 @@ check kernels rope
 check attention rope kernels
 check model attention rope kernels
 check tokenizer
-check lab model tokenizer attention rope kernels
+check lab model tokenizer attention rope
 
 forbid() { # what, pattern, files
     what=$1; pattern=$2; shift 2

@@ -29,7 +29,7 @@ static void against_float64(void) {
                     float key[HEADS * 130], val[HEADS * 130], q[130], out[130 + 1], scores[N_CTX];
                     for (int j = first; j <= pos; j++) {
                         for (int i = 0; i < HEADS * d; i++) key[i] = value(j, i, 1), val[i] = value(j, i, 2);
-                        cache_store(&c, 1, (size_t)j, key, val);
+                        for (int h = 0; h < HEADS; h++) cache_store(&c, 1, h, (size_t)j, key + h * d, val + h * d);
                     }
                     for (int i = 0; i < d; i++) q[i] = 3 * value(pos, i, 3);
                     for (int h = 0; h < HEADS; h++) {

@@ -189,6 +189,7 @@ static void lengths_and_json(void) {
     CHECK(strstr(out, "\"stop\":\"length\"") && strstr(out, "\"load_s\":") && strstr(out, "\"generation_tokens_per_s\":") && lines(out) == 1);
     CHECK(run("%s -t 0 --max-tokens 5 -i 'the sand' --ignore-eos --json", gguf) == 0);
     CHECK(golden_list(out, "\"tokens\"", ids, 100) == 5);
+    CHECK(run("%s -t 0 --max-tokens 0 -i 'the sand'", gguf) == 0 && strcmp(out, "the sand\n") == 0);
     CHECK(run("%s -t 0 -n 0 --ignore-eos --json", gguf) == 0);
     CHECK(golden_list(out, "\"tokens\"", ids, 100) == 64 && strstr(out, "\"stop\":\"context\"") && strstr(err_text, "context"));
     CHECK(run("%s -t 0 -n 80 -c 80 --ignore-eos --json", gguf) == 0); /* beyond the trained context: said in one line */
@@ -216,6 +217,25 @@ static void stop_strings(void) {
     }
 }
 
+/* Two stop strings that stand in each other's way, in both orders: the earlier complete one ends the text; --json says the
+ * same text. The compiled-in model's greedy text from this prompt has "little girl named Lily". */
+static void stop_strings_overlap(void) {
+    static const char *const pairs[][2] = {{"girl", " little girl named Bob"}, {"rl na", "girl named Bob"}, {"girl", "irl"}};
+    for (int i = 0; i < 3; i++)
+        for (int swap = 0; swap < 2; swap++)
+            for (int json = 0; json < 2; json++) {
+                CHECK(run("-t 0 -q --no-echo -i 'Once upon a time' -n 60 --stop '%s' --stop '%s' %s", pairs[i][swap], pairs[i][!swap], json ? "--json" : "") == 0);
+                const char *want = i == 1 ? ", there was a little gi" : ", there was a little ";
+                char line[100];
+                snprintf(line, sizeof line, json ? "\"text\":\"%s\",\"stop\":\"stop\"" : "%s\n", want);
+                CHECK(json ? strstr(out, line) != NULL : strcmp(out, line) == 0);
+            }
+    for (int n = 5; n < 30; n++) { /* wherever -n ends the text: cut there or at the string, and said so */
+        CHECK(run("-t 0 --no-echo -i 'Once upon a time' -n %d --json --stop ' little girl named Bob' --stop named", n) == 0);
+        CHECK((strstr(out, "girl \"") != NULL) == (strstr(out, "\"stop\":\"stop\"") != NULL));
+    }
+}
+
 static void logits_lines(void) {
     char gguf[512], bin[512], folder[512];
     builds(gguf, bin, folder);
@@ -230,7 +250,9 @@ static void logits_lines(void) {
     CHECK(lines(out) == 3 && strcmp(strchr(strchr(out, '\n') + 1, '\n') + 1, one) == 0);
     CHECK(run("logits %s --ids 1,15,7 --json", gguf) == 0 && strncmp(out, "{\"logits\":[[", 12) == 0);
     CHECK(strtod(out + 12, NULL) == strtod(one, NULL));
-    CHECK(run("logits %s --ids 1,300", gguf) == 1 && strstr(err_text, "300"));
+    CHECK(run("logits %s --ids 1,300", gguf) == 1 && strstr(err_text, "300") && *out == 0);
+    CHECK(run("logits %s --ids 1,300 --json", gguf) == 1 && *out == 0);
+    CHECK(run("logits %s --ids 1,2,3 -c 2 --all --json", gguf) == 1 && *out == 0);
     CHECK(run("logits %s --ids 1,x", gguf) == 2);
     CHECK(run("logits %s --ids ''", gguf) == 2);
     CHECK(run("logits %s", gguf) == 2);
@@ -293,10 +315,10 @@ static void wrong_use(void) {
     mkdir(test_tmp("empty"), 0700);
     static const char *const usage[] = {"-t abc", "-t nan", "-t inf", "-t -1", "-t", "-n -5", "-n 1.5", "-n 99999999999999999999", "-p 2", "--nonsense", "-Q", "--top-k x", "-s -1",
                                         "--quiet=1", "--kernels none", "--rope nonsense", "--rope-factor 0.5", "--stop ''", "-j 0", "-m chat", "-y hello", "a b", "-i a -f b",
-                                        "logits", "tokenize", "perplexity", "logits --ids 1", "--rope-factor", "-c 0"};
+                                        "logits", "tokenize", "perplexity", "logits --ids 1", "--rope-factor", "-c 0", "\"$(printf '%b' '--no\\npe\\033[31m')\"", "\"$(printf 'a\\nb')\" c d"};
     for (size_t i = 0; i < sizeof usage / sizeof *usage; i++) {
         CHECK(run("%s", usage[i]) == 2);
-        CHECK(lines(err_text) == 1 && *out == 0);
+        CHECK(lines(err_text) == 1 && *out == 0 && !strchr(err_text, 27));
         if (lines(err_text) != 1) printf("    %s: %s", usage[i], err_text);
     }
     const char *const failed[] = {"/nowhere/model.gguf", test_tmp("empty"), "/dev/null", "run.c", "-z /nowhere/tokenizer.bin", "--rope linear", "--rope-factor 4", "--rope longrope", "-f /nowhere"};
@@ -305,7 +327,16 @@ static void wrong_use(void) {
         CHECK(lines(err_text) == 1 && *out == 0);
         if (lines(err_text) != 1) printf("    %s: %s", failed[i], err_text);
     }
-    CHECK(run("%s -z %s", bin, test_data("llama2c/tok512.bin") ? test_data("llama2c/tok512.bin") : "/nowhere") == 1); /* 512 pieces, 300 ids */
+    char path[1200];
+    snprintf(path, sizeof path, "%0200d/%0200d/%0200d/model.gguf", 0, 0, 0); /* a long name does not push the reason out */
+    CHECK(run("%s", path) == 1 && strstr(err_text, "No such file"));
+    CHECK(run("perplexity %s -f %s -c 1", gguf, gguf) == 2);
+}
+
+static void another_models_tokenizer(void) {
+    char gguf[512], bin[512], folder[512];
+    builds(gguf, bin, folder);
+    if (test_data("llama2c/tok512.bin")) CHECK(run("%s -z %s", bin, test_data("llama2c/tok512.bin")) == 1 && strstr(err_text, "512")); /* pieces; the model has 300 ids */
 }
 
 static void helps(void) {
@@ -314,7 +345,7 @@ static void helps(void) {
         CHECK(run("%s--help", rows[i]) == 0);
         CHECK(strstr(out, "examples:") && strstr(out, "usage:") && *err_text == 0);
     }
-    CHECK(run("--version") == 0 && strstr(out, "roformer.c") && strstr(out, "ref"));
+    CHECK(run("-q --version") == 0 && strstr(out, "roformer.c") && strstr(out, "ref"));
 }
 
 static void streams(void) {
@@ -348,10 +379,12 @@ const Test tests_cli[] = {
     {"cli/text from stdin", from_stdin},
     {"cli/lengths, json", lengths_and_json},
     {"cli/stop strings", stop_strings},
+    {"cli/stop strings that overlap", stop_strings_overlap},
     {"cli/logits", logits_lines},
     {"cli/tokenize", tokenize},
     {"cli/perplexity of documents", perplexity_documents},
     {"cli/wrong use", wrong_use},
+    {"cli/another model's tokenizer", another_models_tokenizer},
     {"cli/help and version", helps},
     {"cli/closed pipe, full disk, Ctrl-C", streams},
     {0},

@@ -220,23 +220,22 @@ static void silu_mul(void) {
         }
 }
 
-/* rotate is ref's to the bit in every row: products and sums of two are rounded the same. */
+/* rotate is rope_rotate to the bit in every row: products and sums of two are rounded the same. */
 static void rotate(void) {
     static const int dims[] = {2, 4, 6, 8, 10, 16, 24, 32, 34, 64, 128};
     const Kernels *k;
     for (int i = 1; (k = kernels_row(i)); i++)
         for (int z = 0; z < 11; z++)
-            for (int extra = 0; extra <= 6; extra += 3)
-                for (int pairing = 0; pairing < 2; pairing++) {
-                    size_t hd = (size_t)(dims[z] + extra), n = 3 * hd;
-                    float *a = poisoned(n), *b = poisoned(n), *c = poisoned((size_t)dims[z] / 2), *s = poisoned((size_t)dims[z] / 2);
-                    memcpy(b, a, n * sizeof *a);
-                    k->rotate(a, 3, hd, c, s, dims[z], (RopePairing)pairing);
-                    kernels_ref.rotate(b, 3, hd, c, s, dims[z], (RopePairing)pairing);
-                    CHECK(memcmp(a, b, n * sizeof *a) == 0);
-                    check_margins(a, n);
-                    poisoned_free(a), poisoned_free(b), poisoned_free(c), poisoned_free(s);
-                }
+            for (int pairing = 0; pairing < 2; pairing++) {
+                size_t n = (size_t)dims[z], half = n / 2;
+                float *a = poisoned(n), *b = poisoned(n), *c = poisoned(half), *s = poisoned(half);
+                memcpy(b, a, n * sizeof *a);
+                k->rotate(a, c, s, dims[z], (RopePairing)pairing);
+                rope_rotate(b, c, s, dims[z], (RopePairing)pairing);
+                CHECK(memcmp(a, b, n * sizeof *a) == 0);
+                check_margins(a, n);
+                poisoned_free(a), poisoned_free(b), poisoned_free(c), poisoned_free(s);
+            }
 }
 
 static void scores_and_mix(void) {

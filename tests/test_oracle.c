@@ -9,6 +9,7 @@
 #include "test.h"
 
 #include "../model/session.h"
+#include "build.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,27 +39,10 @@ static const Spoil sound = {0};
 
 /* ---- files ---- */
 
-/* The whole file, NUL-terminated, or NULL. */
-static char *read_all(const char *path, size_t *size) {
-    FILE *f = fopen(path, "rb");
-    if (!f) return NULL;
-    size_t n = 0, room = 1 << 16;
-    char *text = malloc(room);
-    while (text && (n += fread(text + n, 1, room - 1 - n, f)) == room - 1) {
-        char *more = realloc(text, room *= 2);
-        if (!more) free(text);
-        text = more;
-    }
-    fclose(f);
-    if (text) text[n] = 0;
-    if (size) *size = n;
-    return text;
-}
-
 static char *read_golden(const char *name, const char *suffix, size_t *size) {
     char path[200];
     snprintf(path, sizeof path, GOLDEN "%s%s", name, suffix);
-    return read_all(path, size);
+    return file_read(path, size);
 }
 
 static void write_two(const char *path, const void *a, size_t na, const void *b, size_t nb) {
@@ -187,13 +171,25 @@ static const char *hf_folder(const char *name, const char *config, TensorType ty
 
 /* ---- a GGUF file ---- */
 
+/* The tensor's entry in the head, written for F32, gets this type (matrices only) and offset; the type it has now. */
+static TensorType gguf_retype(char *head, size_t n_head, const char *name, TensorType type, size_t offset) {
+    size_t len = strlen(name), at = 8;
+    while (at + len + 8 < n_head && !(memcmp(head + at, name, len) == 0 && (unsigned char)head[at - 8] == len && head[at - 7] == 0)) at++;
+    char *dims = head + at + len, *p = dims + 4 + 8 * dims[0]; /* name, n_dims, dims, type, offset */
+    if (dims[0] != 2) type = TENSOR_F32;
+    *p = (char)type;
+    for (int i = 0; i < 8; i++) p[4 + i] = (char)(offset >> 8 * i & 255);
+    return type;
+}
+
 /* One line of NAME.gguf.map: GGUF_NAME HF_NAME COUNT COLUMNS plain | permute N_HEAD | values v v v .. */
-static void gguf_tensor(const char *line, uint8_t *data, size_t *size, const Spoil *s) {
-    char name[NAME], how[20];
+static void gguf_tensor(const char *line, char *head, size_t head_size, TensorType type, uint8_t *data, size_t *size, const Spoil *s) {
+    char gguf_name[NAME], name[NAME], how[20];
     unsigned long count, cols, n_head = 1;
     int used = 0;
     *size = (*size + 31) / 32 * 32;
-    if (sscanf(line, "%*s %99s %lu %lu %19s%n", name, &count, &cols, how, &used) != 4) return;
+    if (sscanf(line, "%99s %99s %lu %lu %19s%n", gguf_name, name, &count, &cols, how, &used) != 5) return;
+    type = gguf_retype(head, head_size, gguf_name, type, *size);
     char *p = (char *)line + used;
     if (strcmp(how, "permute") == 0) n_head = strtoul(p, &p, 10);
     unsigned long head_dim = count / cols / n_head;
@@ -201,11 +197,11 @@ static void gguf_tensor(const char *line, uint8_t *data, size_t *size, const Spo
         unsigned long row = i / cols, h = row / head_dim, j = row % head_dim;
         if (strcmp(how, "permute") == 0 && !s->unpermuted) row = h * head_dim + j % 2 * (head_dim / 2) + j / 2;
         float v = strcmp(how, "values") == 0 ? strtof(p, &p) : value_at(name, (uint64_t)row * cols + i % cols, s);
-        *size += encode(data + *size, v, TENSOR_F32);
+        *size += encode(data + *size, v, type);
     }
 }
 
-static const char *gguf_file(const char *name, const Spoil *s) {
+static const char *gguf_file(const char *name, TensorType type, const Spoil *s) {
     size_t n_head, size = 0;
     char *head = read_golden(name, ".gguf.head", &n_head), *map = read_golden(name, ".gguf.map", NULL);
     if (!head || !map) {
@@ -215,7 +211,7 @@ static const char *gguf_file(const char *name, const Spoil *s) {
     }
     uint8_t *data = calloc(1, 1 << 20);
     if (!data) abort();
-    for (char *line = map; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) gguf_tensor(line, data, &size, s);
+    for (char *line = map; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) gguf_tensor(line, head, n_head, type, data, &size, s);
     const char *path = test_tmp("oracle.gguf");
     write_two(path, head, n_head, data, (size + 31) / 32 * 32);
     free(data);
@@ -284,7 +280,7 @@ static void run_cases(const char *const *names) {
             expect(name, "F16 safetensors", hf_folder(name, "", TENSOR_F16, &sound), k, &g, &worst);
             expect(name, "BF16 safetensors", hf_folder(name, "", TENSOR_BF16, &sound), k, &g, &worst);
             if (strcmp(name, "yarn_notrunc") != 0 && strcmp(name, "dynamic") != 0) /* GGUF has no keys for these */
-                expect(name, "GGUF", gguf_file(name, &sound), k, &g, &worst);
+                for (int t = 0; t < 3; t++) expect(name, "GGUF", gguf_file(name, (const TensorType[]){TENSOR_F32, TENSOR_F16, TENSOR_BF16}[t], &sound), k, &g, &worst);
         }
         for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
             const char *folder = hf_folder(name, configs[i], TENSOR_F32, &sound);
@@ -337,6 +333,9 @@ static void test_spoiled_config(void) {
         {"qwen2_window", "a window in layer 0", {.from = "\"full_attention\"", .to = "\"sliding_attention\""}}, /* 6.9 */
         {"bias", "no biases in q", {.set = "q_proj.bias"}}, /* 1.9 */
         {"bias", "no biases in o", {.set = "o_proj.bias"}}, /* 1.7 */
+        {"bias", "no biases in v", {.set = "v_proj.bias"}}, /* 2.5 */
+        {"bias", "no biases in gate", {.set = "gate_proj.bias"}}, /* 0.82 */
+        {"bias", "no biases in up", {.set = "up_proj.bias"}}, /* 1.8 */
         {"bias", "no biases in down", {.set = "down_proj.bias"}}, /* 0.54 */
         {"qwen2", "no biases in k", {.set = "k_proj.bias"}}, /* 1.4 */
         {"qwen3", "no q norm", {.set = "q_norm.weight", .value = 1}}, /* 2 */
@@ -353,7 +352,7 @@ static void test_spoiled_pairing(void) {
     static Golden g;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (golden_read(&g, names[i]))
-            expect_wrong(names[i], "the other pairing", gguf_file(names[i], &(Spoil){.unpermuted = 1}), &g);
+            expect_wrong(names[i], "the other pairing", gguf_file(names[i], TENSOR_F32, &(Spoil){.unpermuted = 1}), &g);
 }
 
 const Test tests_oracle[] = {

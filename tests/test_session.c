@@ -16,7 +16,7 @@ static int id_at(int i) { return 3 + (i * 37 + i * i * 11) % 250; }
 static int logits_of(float *out, const Model *m, int threads, size_t n_batch, const int *cut) {
     char err[300];
     Session s;
-    int ids[N], rc = session_init(&s, m, &(SessionOptions){.n_ctx = N, .threads = threads, .n_batch = n_batch}, err, sizeof err);
+    int ids[N], rc = session_init(&s, m, &(SessionOptions){.n_ctx = N, .threads = threads, .n_batch = n_batch, .grain = 1}, err, sizeof err);
     for (int i = 0; i < N; i++) ids[i] = id_at(i);
     const float *logits = NULL;
     for (size_t at = 0; at < N && rc == 0;) {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_GAP = 65536 }; /* ids that an added token may leave empty before it: bounds what a JSON file can allocate */
+enum { MAX_ADDED = 65536 }; /* ids that added tokens may reach beyond the model's: bounds what a JSON file can allocate */
 
 char *folder_find(const char *folder, const char **other) {
     static const char *const known[] = {"tokenizer.model", "tokenizer.bin"};
@@ -30,10 +30,15 @@ char *folder_find(const char *folder, const char **other) {
     return NULL;
 }
 
+static int piece_is(const Tokenizer *t, size_t id, const char *text, size_t len) {
+    const Entry *e = &t->pieces[id];
+    return e->len == len && memcmp(t->bytes + e->start, text, len) == 0;
+}
+
 /* Token text takes id. Ids beyond the model's pieces grow the vocabulary; an id among them gets another text. */
 static int add_token(Tokenizer *t, size_t n_model, double id, const char *text, size_t len, int special, const char *name, char *err, size_t errlen) {
-    if (!(id >= 0) || id != floor(id) || id > (double)t->n + MAX_GAP || id >= INT32_MAX)
-        return base_error(err, errlen, -EINVAL, "%s: an added token has the id %g, with %zu pieces before it", name, id, t->n);
+    if (!(id >= 0) || id != floor(id) || id >= (double)n_model + MAX_ADDED || id >= INT32_MAX)
+        return base_error(err, errlen, -EINVAL, "%s: an added token has the id %g, where the model has %zu pieces", name, id, n_model);
     if (len == 0) return base_error(err, errlen, -EINVAL, "%s: the added token %g is empty", name, id);
     int kind = special ? PIECE_CONTROL : PIECE_ADDED;
     size_t i = (size_t)id;
@@ -41,9 +46,7 @@ static int add_token(Tokenizer *t, size_t n_model, double id, const char *text, 
         int rc = pieces_add(t, "", 0, 0, PIECE_ADDED, err, errlen);
         if (rc) return rc;
     }
-    const Entry *e = &t->pieces[i];
-    int same = e->len == len && memcmp(t->bytes + e->start, text, len) == 0;
-    if (i < n_model && same && e->kind != PIECE_NORMAL) return 0; /* the model knows better what it is */
+    if (i < n_model && piece_is(t, i, text, len) && t->pieces[i].kind != PIECE_NORMAL) return 0; /* the model knows better what it is */
     return pieces_rename(t, (int)i, text, len, kind, err, errlen);
 }
 
@@ -102,7 +105,7 @@ static int added_settings(Tokenizer *t, const char *path, size_t n_model, char *
     if (j.root->type != JSON_OBJECT) rc = base_error(err, errlen, -EINVAL, "%s: not an object", path);
     for (const JsonValue *v = rc ? NULL : j.root->child; v && rc == 0; v = v->next) {
         if (v->type != JSON_NUMBER) rc = base_error(err, errlen, -EINVAL, "%s: \"%s\" has no id", path, v->key);
-        else if ((double)pieces_named(t, v->key, v->key_len) != v->number) rc = add_token(t, n_model, v->number, v->key, v->key_len, 0, path, err, errlen);
+        else if (!(v->number >= 0 && v->number < (double)t->n && piece_is(t, (size_t)v->number, v->key, v->key_len))) rc = add_token(t, n_model, v->number, v->key, v->key_len, 0, path, err, errlen);
     }
     json_free(&j);
     return rc;
