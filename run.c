@@ -191,7 +191,8 @@ static void progress_show(Progress *p, size_t done, size_t total) {
     if (quiet || !isatty(2) || t - p->start < 2 || t - p->drawn < 0.2 || done == 0) return;
     p->drawn = t;
     p->on_screen = 1;
-    fprintf(stderr, "\r%s: %zu of %zu tokens, %.0f s to go \033[K", p->what, done, total, (t - p->start) / (double)done * (double)(total - done));
+    fprintf(stderr, "\r%s: %zu of %zu tokens, %.0f s to go \033[K", p->what, done, total,
+            (t - p->start) / (double)done * (double)(total - done));
 }
 
 static void progress_clear(Progress *p) {
@@ -289,7 +290,8 @@ static int parse_value(Args *a, const Option *o, const char *shown, const char *
     } else if (o->kind == INTEGER) {
         long long v = strtoll(value, &end, 10);
         if (end == value || *end) return usage("%s: \"%s\" is not a whole number", shown, value);
-        if (errno || (double)v < o->min || (double)v > o->max) return usage("%s: %s is out of range (%.0f to %.0f)", shown, value, o->min, o->max);
+        if (errno || (double)v < o->min || (double)v > o->max)
+            return usage("%s: %s is out of range (%.0f to %.0f)", shown, value, o->min, o->max);
         *(long long *)(void *)field = v;
     } else {
         double v = strtod(value, &end);
@@ -350,7 +352,8 @@ static void print_kernels(void) {
 }
 
 static int help(const Command *cmd) {
-    printf("roformer.c %s: runs RoFormer and LLaMA-family models\n\nusage: ./run %s%s%s\n", VERSION, cmd->bit == GENERATE ? "" : cmd->name, cmd->bit == GENERATE ? "" : " ", cmd->usage);
+    printf("roformer.c %s: runs RoFormer and LLaMA-family models\n\nusage: ./run %s%s%s\n", VERSION,
+           cmd->bit == GENERATE ? "" : cmd->name, cmd->bit == GENERATE ? "" : " ", cmd->usage);
     printf("MODEL is a GGUF file, a Hugging Face folder (config.json + safetensors) or a llama2.c .bin file.\n\n");
     if (cmd->bit == GENERATE) {
         printf("commands (./run COMMAND --help):\n");
@@ -362,7 +365,8 @@ static int help(const Command *cmd) {
         const Option *o = &options[i];
         if (!(o->commands & cmd->bit)) continue;
         char left[64];
-        snprintf(left, sizeof left, "%c%c%s%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+        snprintf(left, sizeof left, "%c%c%s%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ', o->letter ? ", " : "  ",
+                 o->name, o->arg ? " " : "", o->arg ? o->arg : "");
         printf("  %-32s %s", left, o->help);
         if (o->offset == AT(kernels)) print_kernels();
         for (int r = 0; o->offset == AT(rope) && rope_scaling_row(r); r++) printf(" %s", rope_scaling_row(r)->name);
@@ -412,10 +416,11 @@ static void describe(const Model *m, const Tokenizer *t) {
     const Config *c = &m->config;
     fprintf(stderr, "%s: %s, %.1f M parameters, %s, %.1f MB\n", m->weights.path, c->arch, (double)m->n_parameters / 1e6,
             ((const char *const[]){"GGUF", "Hugging Face", "llama2.c"})[m->weights.format], (double)m->weights.file_bytes / 1e6);
-    fprintf(stderr, "  d_model %d, d_ff %d, %d layers, %d heads of %d, %d key/value heads, vocabulary %d, trained context %lld\n", c->d_model, c->d_ff, c->n_layers,
-            c->n_heads, c->head_dim, c->n_kv_heads, c->vocab_size, (long long)c->n_ctx_train);
-    fprintf(stderr, "  weights %s, output %s; rope %s, theta %g, %s pairs, %d of %d entries turn", quant_format((int)m->layers->wq.type)->name,
-            m->lm_head.data == m->tok_emb.data ? "tied" : "its own", c->rope.n_divisors ? "llama3 (rope_freqs)" : c->rope.scaling->name, c->rope.theta,
+    fprintf(stderr, "  d_model %d, d_ff %d, %d layers, %d heads of %d, %d key/value heads, vocabulary %d, trained context %lld\n",
+            c->d_model, c->d_ff, c->n_layers, c->n_heads, c->head_dim, c->n_kv_heads, c->vocab_size, (long long)c->n_ctx_train);
+    fprintf(stderr, "  weights %s, output %s; rope %s, theta %g, %s pairs, %d of %d entries turn",
+            quant_format((int)m->layers->wq.type)->name, m->lm_head.data == m->tok_emb.data ? "tied" : "its own",
+            c->rope.n_divisors ? "llama3 (rope_freqs)" : c->rope.scaling->name, c->rope.theta,
             c->rope.pairing == ROPE_HALF ? "half-split" : "interleaved", c->rope.rotary_dim, c->head_dim);
     if (c->rope.factor > 1) fprintf(stderr, ", factor %g", c->rope.factor);
     if (c->window) fprintf(stderr, "; window %lld", (long long)c->window);
@@ -446,11 +451,14 @@ static void engine_close(Engine *e) {
 static int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     memset(e, 0, sizeof *e);
     ModelOptions o = {.rope = {.theta = a->rope_theta, .factor = a->rope_factor, .n_ctx_original = a->rope_original}};
-    if (a->kernels && !(o.kernels = kernels_find(a->kernels))) return usage("--kernels: there is no row \"%s\" that this processor can run", a->kernels);
+    if (a->kernels && !(o.kernels = kernels_find(a->kernels)))
+        return usage("--kernels: there is no row \"%s\" that this processor can run", a->kernels);
     if (a->rope && !(o.rope.scaling = rope_scaling(a->rope))) return usage("--rope: there is no method \"%s\"", a->rope);
     int rc = a->model ? model_open(&e->model, a->model, &o, e->err, sizeof e->err)
                       : model_open_memory(&e->model, builtin_model, builtin_model_size, "the compiled-in model", &o, e->err, sizeof e->err);
-    if (rc == 0 && want_tokenizer) rc = vocabulary_open(&e->tokenizer, &e->model.weights, a->tokenizer, (size_t)e->model.config.vocab_size, e->err, sizeof e->err);
+    if (rc == 0 && want_tokenizer)
+        rc = vocabulary_open(&e->tokenizer, &e->model.weights, a->tokenizer, (size_t)e->model.config.vocab_size, e->err,
+                             sizeof e->err);
     if (rc) {
         engine_close(e);
         return fail("%s", e->err);
@@ -465,9 +473,15 @@ static int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logi
     size_t trained = (size_t)e->model.config.n_ctx_train, n_ctx = a->context ? (size_t)a->context : wanted < trained ? wanted : trained;
     if (n_ctx > trained) note("context %zu goes beyond the %zu positions this model was trained on; --rope can stretch it", n_ctx, trained);
     e->progress = (Progress){.what = "reading", .start = now()};
-    SessionOptions o = {.n_ctx = n_ctx ? n_ctx : 1, .threads = (int)a->threads, .n_logits = n_logits, .progress = on_progress, .progress_arg = &e->progress};
+    SessionOptions o = {.n_ctx = n_ctx ? n_ctx : 1,
+                        .threads = (int)a->threads,
+                        .n_logits = n_logits,
+                        .progress = on_progress,
+                        .progress_arg = &e->progress};
     if (session_init(&e->session, &e->model, &o, e->err, sizeof e->err) == 0) {
-        if (a->verbose) fprintf(stderr, "  context %zu, %d threads, %.1f MB of memory beside the file\n", n_ctx, e->session.options.threads, (double)session_bytes(&e->session) / 1e6);
+        if (a->verbose)
+            fprintf(stderr, "  context %zu, %d threads, %.1f MB of memory beside the file\n", n_ctx, e->session.options.threads,
+                    (double)session_bytes(&e->session) / 1e6);
         return 0;
     }
     return fail("%s", e->err);
@@ -545,7 +559,9 @@ static int write_text(Generation *g, const Args *a, int last) {
 
 static int is_end(const Generation *g, int id) {
     const Config *c = &g->e.model.config;
-    if (id == c->bos_id || (g->e.model.weights.format != FORMAT_LLAMA2C && (id == tokenizer_eos(g->e.tokenizer) || id == tokenizer_bos(g->e.tokenizer)))) return 1;
+    if (id == c->bos_id || (g->e.model.weights.format != FORMAT_LLAMA2C &&
+                            (id == tokenizer_eos(g->e.tokenizer) || id == tokenizer_bos(g->e.tokenizer))))
+        return 1;
     for (int i = 0; i < c->n_eos; i++)
         if (id == c->eos_id[i]) return 1;
     return 0;
@@ -562,8 +578,9 @@ static void report(const Generation *g, const Args *a) {
     if (g->prompt_s == 0) return; /* nothing was asked of the model */
     char speed[64] = "";
     if (g->n_new > 1) snprintf(speed, sizeof speed, " at %.1f tok/s", generation_rate(g));
-    note("%zu prompt token%s in %.2f s (%.1f tok/s), first token after %.2f s, %zu new token%s%s; seed %lld", g->e.session.pos < g->n_prompt ? g->e.session.pos : g->n_prompt,
-         g->n_prompt == 1 ? "" : "s", g->prompt_s, (double)g->n_prompt / g->prompt_s, g->first_token_s, g->n_new, g->n_new == 1 ? "" : "s", speed, a->seed);
+    note("%zu prompt token%s in %.2f s (%.1f tok/s), first token after %.2f s, %zu new token%s%s; seed %lld",
+         g->e.session.pos < g->n_prompt ? g->e.session.pos : g->n_prompt, g->n_prompt == 1 ? "" : "s", g->prompt_s,
+         (double)g->n_prompt / g->prompt_s, g->first_token_s, g->n_new, g->n_new == 1 ? "" : "s", speed, a->seed);
 }
 
 static void report_json(const Generation *g) {
@@ -572,8 +589,10 @@ static void report_json(const Generation *g) {
     json_ids("tokens", g->ids + g->n_prompt, g->n_new);
     out_printf("\"text\":");
     json_string(g->text, g->n_text);
-    out_printf(",\"stop\":\"%s\",\"timings\":{\"load_s\":%.6f,\"prompt_s\":%.6f,\"prompt_tokens_per_s\":%.3f,\"first_token_s\":%.6f,\"generation_s\":%.6f,\"generation_tokens_per_s\":%.3f}}\n",
-               g->stop, g->e.load_s, g->prompt_s, g->prompt_s > 0 ? (double)g->n_prompt / g->prompt_s : 0, g->first_token_s, g->generation_s, generation_rate(g));
+    out_printf(
+        ",\"stop\":\"%s\",\"timings\":{\"load_s\":%.6f,\"prompt_s\":%.6f,\"prompt_tokens_per_s\":%.3f,\"first_token_s\":%.6f,\"generation_s\":%.6f,\"generation_tokens_per_s\":%.3f}}\n",
+        g->stop, g->e.load_s, g->prompt_s, g->prompt_s > 0 ? (double)g->n_prompt / g->prompt_s : 0, g->first_token_s,
+        g->generation_s, generation_rate(g));
 }
 
 /* The prompt's ids, BOS in front; its text goes out first unless --no-echo. An exit code. */
@@ -588,7 +607,8 @@ static int read_prompt(Generation *g, const Args *a) {
     int *ids = NULL, bos = tokenizer_bos(t) >= 0 ? tokenizer_bos(t) : g->e.model.config.bos_id;
     int rc = tokenizer_encode(t, text, len, ENCODE_BOS | (a->special ? ENCODE_SPECIAL : 0), &ids, &g->n_prompt, g->e.err, sizeof g->e.err);
     if (rc == 0 && !a->no_echo && add_text(g, text, len)) rc = base_error(g->e.err, sizeof g->e.err, -ENOMEM, "out of memory");
-    if (rc == 0 && g->n_prompt == 0 && bos < 0) rc = base_error(g->e.err, sizeof g->e.err, -EINVAL, "this model has no token to begin a text with; give a prompt (-i)");
+    if (rc == 0 && g->n_prompt == 0 && bos < 0)
+        rc = base_error(g->e.err, sizeof g->e.err, -EINVAL, "this model has no token to begin a text with; give a prompt (-i)");
     if (rc == 0 && g->n_prompt == 0) ids[0] = bos, g->n_prompt = 1; /* encode always leaves room for one */
     g->ids = ids;
     g->n_prompt_text = g->n_text;
@@ -667,9 +687,15 @@ static int run_generate(Args *a) {
         goto done;
     }
     if ((code = engine_session(&g.e, a, limit ? wanted : 1, 1))) goto done;
-    SamplerOptions so = {.temperature = (float)a->temperature, .top_p = (float)a->top_p, .top_k = (size_t)a->top_k, .min_p = (float)a->min_p,
-                         .repetition_penalty = (float)a->repetition, .presence_penalty = (float)a->presence, .frequency_penalty = (float)a->frequency,
-                         .window = (size_t)a->penalty_window, .seed = (uint64_t)a->seed};
+    SamplerOptions so = {.temperature = (float)a->temperature,
+                         .top_p = (float)a->top_p,
+                         .top_k = (size_t)a->top_k,
+                         .min_p = (float)a->min_p,
+                         .repetition_penalty = (float)a->repetition,
+                         .presence_penalty = (float)a->presence,
+                         .frequency_penalty = (float)a->frequency,
+                         .window = (size_t)a->penalty_window,
+                         .seed = (uint64_t)a->seed};
     g.piece = malloc(tokenizer_decode_bound(g.e.tokenizer));
     if (sampler_init(&g.sampler, (size_t)g.e.model.config.vocab_size, &so, g.e.err, sizeof g.e.err) || !g.piece) {
         code = fail("%s", *g.e.err ? g.e.err : "out of memory");
@@ -749,7 +775,8 @@ static int run_logits(Args *a) {
     if (code == 0) {
         LogitsPrinter p = {.vocab_size = (size_t)e.model.config.vocab_size, .json = a->json};
         const float *logits;
-        int rc = a->all ? session_eval_each(&e.session, ids, n, print_logits, &p, e.err, sizeof e.err) : session_eval(&e.session, ids, n, &logits, e.err, sizeof e.err);
+        int rc = a->all ? session_eval_each(&e.session, ids, n, print_logits, &p, e.err, sizeof e.err)
+                        : session_eval(&e.session, ids, n, &logits, e.err, sizeof e.err);
         progress_clear(&e.progress);
         if (rc == 0 && !a->all) print_logits(&p, 0, logits);
         if (a->json && (rc == 0 || (a->all && e.session.pos))) out_printf("]}\n"); /* interrupted: what there is, closed */
@@ -839,7 +866,9 @@ static int score_documents(Engine *e, const Args *a, const char *text, size_t n,
         ++*documents;
         size_t step = window - (bos >= 0);
         for (size_t i = 0; i < n_ids && rc == 0; i += step) { /* a window at a time, so that progress can be shown */
-            rc = interrupted ? -EINTR : perplexity_add(p, &e->session, ids + i, n_ids - i < step ? n_ids - i : step, bos, window, e->err, sizeof e->err);
+            rc = interrupted ? -EINTR
+                             : perplexity_add(p, &e->session, ids + i, n_ids - i < step ? n_ids - i : step, bos, window, e->err,
+                                              sizeof e->err);
             size_t bytes = (size_t)(doc - text) + (size_t)((double)len * (double)(i + step < n_ids ? i + step : n_ids) / (double)n_ids);
             if (p->tokens) progress_show(&e->progress, p->tokens, (size_t)((double)p->tokens * (double)n / (double)(bytes ? bytes : 1)));
         }
@@ -882,9 +911,14 @@ static int run_perplexity(Args *a) {
         code = fail("%s: the model's logits are not finite; its weights may be damaged", a->model);
     } else if (a->json) {
         if (!isfinite(exp(mean))) code = fail("%s: a mean of %.9g nats has no perplexity that a number can hold", a->model, mean);
-        else out_printf("{\"nll_mean\":%.9g,\"nll_sum\":%.9g,\"perplexity\":%.9g,\"stderr\":%.9g,\"tokens\":%zu,\"tokens_per_second\":%.3f,\"window\":%zu}\n", mean, p.nll_sum, exp(mean), error, p.tokens, rate, window);
+        else
+            out_printf(
+                "{\"nll_mean\":%.9g,\"nll_sum\":%.9g,\"perplexity\":%.9g,\"stderr\":%.9g,\"tokens\":%zu,\"tokens_per_second\":%.3f,\"window\":%zu}\n",
+                mean, p.nll_sum, exp(mean), error, p.tokens, rate, window);
     } else {
-        out_printf("nll_mean    %.7f nats a token\nnll_sum     %.7f\nperplexity  %.7f\nstderr      %.7f of nll_mean\ntokens      %zu\ntokens/s    %.1f\nwindow      %zu positions\n", mean, p.nll_sum, exp(mean), error, p.tokens, rate, window);
+        out_printf(
+            "nll_mean    %.7f nats a token\nnll_sum     %.7f\nperplexity  %.7f\nstderr      %.7f of nll_mean\ntokens      %zu\ntokens/s    %.1f\nwindow      %zu positions\n",
+            mean, p.nll_sum, exp(mean), error, p.tokens, rate, window);
         if (a->separator) out_printf("cut         %zu documents, %zu windows, each from BOS\n", documents, p.windows);
         else out_printf("cut         one stream, %zu windows, each from BOS\n", p.windows);
     }

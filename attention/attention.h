@@ -35,6 +35,7 @@ void cache_store(KVCache *c, int l, int h, size_t pos, const float *k, const flo
  * window: how many positions it sees, its own included, 0 for all; scores: scratch [n_ctx], one for each thread.
  * Two passes over the scores: the maximum is known before the first exp, so nothing overflows. Cannot fail.
  * Source: Vaswani et al. 2017, section 3.2.1; window as in Mistral 7B, arXiv:2310.06825. */
-void attention_softmax(float *out, const float *q, const KVCache *c, int l, int h, size_t pos, size_t window, float scale, float *scores, const Kernels *kernels);
+void attention_softmax(float *out, const float *q, const KVCache *c, int l, int h, size_t pos, size_t window, float scale,
+                       float *scores, const Kernels *kernels);
 
 #endif

@@ -14,10 +14,14 @@ size_t cache_bytes(const KVCache *c) { return 2 * (size_t)c->n_layers * (size_t)
 int cache_init(KVCache *c, CacheType type, int n_layers, int n_kv_heads, int head_dim, size_t n_ctx, char *err, size_t errlen) {
     memset(c, 0, sizeof *c);
     size_t n = 2 * sizeof(float);
-    if (!size_mul(n, (size_t)n_layers, &n) || !size_mul(n, (size_t)n_kv_heads, &n) || !size_mul(n, (size_t)head_dim, &n) || !size_mul(n, n_ctx, &n))
+    if (!size_mul(n, (size_t)n_layers, &n) || !size_mul(n, (size_t)n_kv_heads, &n) || !size_mul(n, (size_t)head_dim, &n) ||
+        !size_mul(n, n_ctx, &n))
         return base_error(err, errlen, -EOVERFLOW, "a context of %zu is too long for this machine; give a smaller one (-c)", n_ctx);
     void *p = calloc(1, n); /* of this size it comes as zero pages, taken as they are written */
-    if (!p) return base_error(err, errlen, -ENOMEM, "a context of %zu needs %.1f GB for keys and values, more than there is; give a smaller one (-c)", n_ctx, (double)n / 1e9);
+    if (!p)
+        return base_error(err, errlen, -ENOMEM,
+                          "a context of %zu needs %.1f GB for keys and values, more than there is; give a smaller one (-c)",
+                          n_ctx, (double)n / 1e9);
     *c = (KVCache){.type = type, .n_layers = n_layers, .n_kv_heads = n_kv_heads, .head_dim = head_dim, .n_ctx = n_ctx, .k = p};
     c->v = c->k + n / 2 / sizeof(float);
     return 0;

@@ -1,7 +1,8 @@
 /* attention/softmax.c - one query against the past: what the chapter (README.md) says in formulas. */
 #include "attention.h"
 
-void attention_softmax(float *out, const float *q, const KVCache *c, int l, int h, size_t pos, size_t window, float scale, float *scores, const Kernels *kernels) {
+void attention_softmax(float *out, const float *q, const KVCache *c, int l, int h, size_t pos, size_t window, float scale,
+                       float *scores, const Kernels *kernels) {
     size_t d = (size_t)c->head_dim;
     size_t first = window && pos >= window ? pos + 1 - window : 0, n = pos + 1 - first; /* causal: nothing after pos */
     size_t at = (((size_t)l * (size_t)c->n_kv_heads + (size_t)h) * c->n_ctx + first) * d;

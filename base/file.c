@@ -21,7 +21,8 @@ int file_map(MappedFile *f, const char *path, char *err, size_t errlen) {
     else if (st.st_size <= 0) rc = base_error(err, errlen, -EINVAL, "%s: the file is empty", path);
     if (rc == 0) {
         void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (p == MAP_FAILED) rc = base_error(err, errlen, -errno, "%s: cannot map %lld bytes: %s", path, (long long)st.st_size, strerror(errno));
+        if (p == MAP_FAILED)
+            rc = base_error(err, errlen, -errno, "%s: cannot map %lld bytes: %s", path, (long long)st.st_size, strerror(errno));
         else *f = (MappedFile){.data = p, .size = (size_t)st.st_size};
     }
     close(fd);

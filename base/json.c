@@ -58,8 +58,9 @@ static int no_memory(Parser *p) {
 
 static int afford(Parser *p, size_t bytes) {
     if (bytes > p->budget)
-        return base_error(p->err, p->errlen, -ENOMEM, "%s: holds more values than any file this reader is for (over 4 times %zu bytes + %d MB)",
-                          p->name, p->n, JSON_MAX_BYTES >> 20);
+        return base_error(p->err, p->errlen, -ENOMEM,
+                          "%s: holds more values than any file this reader is for (over 4 times %zu bytes + %d MB)", p->name,
+                          p->n, JSON_MAX_BYTES >> 20);
     p->budget -= bytes;
     return 0;
 }
@@ -129,7 +130,8 @@ static int parse_unicode_escape(Parser *p, char **to) {
     if (cp >= 0xdc00 && cp <= 0xdfff) return fail(p, "an unpaired surrogate");
     if (cp >= 0xd800 && cp <= 0xdbff) {
         size_t second = p->pos + 6;
-        if (p->n - p->pos < 12 || p->text[second] != '\\' || p->text[second + 1] != 'u' || !hex4(p, second + 2, &low) || low < 0xdc00 || low > 0xdfff)
+        if (p->n - p->pos < 12 || p->text[second] != '\\' || p->text[second + 1] != 'u' || !hex4(p, second + 2, &low) ||
+            low < 0xdc00 || low > 0xdfff)
             return fail(p, "an unpaired surrogate");
         cp = 0x10000 + ((cp - 0xd800) << 10) + (low - 0xdc00);
         length = 12;

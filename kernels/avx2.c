@@ -65,7 +65,8 @@ INLINE void tile_float(TensorType type, int R, int T, float *y, size_t ldy, cons
 }
 
 /* All tokens of one strip of R rows. */
-INLINE void strip_float(TensorType type, int R, float *y, size_t ldy, const float *x, size_t d, size_t n, const uint8_t *w, size_t row_bytes) {
+INLINE void strip_float(TensorType type, int R, float *y, size_t ldy, const float *x, size_t d, size_t n, const uint8_t *w,
+                        size_t row_bytes) {
     size_t t = 0;
     for (; t + 3 <= n; t += 3) tile_float(type, R, 3, y + t * ldy, ldy, x + t * d, d, w, row_bytes);
     for (; t < n; t++) tile_float(type, R, 1, y + t * ldy, ldy, x + t * d, d, w, row_bytes);
@@ -106,7 +107,8 @@ INLINE __m256 block_dot(__m256i abs_w, __m256i w, __m256i x) {
     return _mm256_cvtepi32_ps(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
 
-INLINE void tile_blocks(TensorType type, int R, int T, float *y, size_t ldy, const int8_t *q, const float *xs, size_t d, const Blocks *m, size_t row) {
+INLINE void tile_blocks(TensorType type, int R, int T, float *y, size_t ldy, const int8_t *q, const float *xs, size_t d,
+                        const Blocks *m, size_t row) {
     __m256 acc[4][4];
     for (int r = 0; r < R; r++)
         for (int t = 0; t < T; t++) acc[r][t] = _mm256_setzero_ps();
@@ -119,7 +121,8 @@ INLINE void tile_blocks(TensorType type, int R, int T, float *y, size_t ldy, con
             __m256i wv = block_values(type, w, b), abs_w = _mm256_abs_epi8(wv);
             float ws = block_scale(type, w, m->scales + (row + (size_t)r) * m->scale_bytes, b, m->per_scale);
             for (int t = 0; t < T; t++)
-                acc[r][t] = _mm256_fmadd_ps(_mm256_set1_ps(ws * xs[(size_t)t * n_scales + b / m->per_scale]), block_dot(abs_w, wv, xv[t]), acc[r][t]);
+                acc[r][t] = _mm256_fmadd_ps(_mm256_set1_ps(ws * xs[(size_t)t * n_scales + b / m->per_scale]),
+                                            block_dot(abs_w, wv, xv[t]), acc[r][t]);
         }
     }
     for (int r = 0; r < R; r++)
@@ -167,7 +170,8 @@ static void quantize(int8_t *q, float *scale, const float *x, size_t d, int grou
     const __m256i no_sign = _mm256_set1_epi32(0x7fffffff), order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
     for (size_t g = 0; g < d / (size_t)group; g++, x += group, q += group) {
         __m256i top = _mm256_setzero_si256();
-        for (int j = 0; j < group; j += 8) top = _mm256_max_epi32(top, _mm256_and_si256(_mm256_castps_si256(_mm256_loadu_ps(x + j)), no_sign));
+        for (int j = 0; j < group; j += 8)
+            top = _mm256_max_epi32(top, _mm256_and_si256(_mm256_castps_si256(_mm256_loadu_ps(x + j)), no_sign));
         __m128i m = _mm_max_epi32(_mm256_castsi256_si128(top), _mm256_extracti128_si256(top, 1));
         m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0x4e));
         m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0xb1));
@@ -180,9 +184,12 @@ static void quantize(int8_t *q, float *scale, const float *x, size_t d, int grou
         }
         __m256 p = _mm256_set1_ps(per);
         for (int j = 0; j < group; j += 32) {
-            __m256i i0 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + j), p)), i1 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + j + 8), p));
-            __m256i i2 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + j + 16), p)), i3 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + j + 24), p));
-            __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(i0, i1), _mm256_packs_epi32(i2, i3)); /* in groups of 4, halves interleaved */
+            __m256i i0 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + j), p)),
+                    i1 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + j + 8), p));
+            __m256i i2 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + j + 16), p)),
+                    i3 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + j + 24), p));
+            __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(i0, i1),
+                                               _mm256_packs_epi32(i2, i3)); /* in groups of 4, halves interleaved */
             _mm256_storeu_si256((__m256i *)(void *)(q + j), _mm256_permutevar8x32_epi32(bytes, order));
         }
     }
@@ -301,7 +308,9 @@ INLINE void mix_columns(int V, float *out, const float *p, const float *v, size_
     for (int j = 0; j < V; j++) acc[j] = _mm256_setzero_ps();
     for (size_t t = 0; t < n; t++) {
         __m256 pt = _mm256_set1_ps(p[t]);
-        for (int j = 0; j < V; j++) acc[j] = _mm256_fmadd_ps(pt, load8(TENSOR_F32, (const uint8_t *)(v + t * head_dim), (size_t)j * 8, width - (size_t)j * 8), acc[j]);
+        for (int j = 0; j < V; j++)
+            acc[j] = _mm256_fmadd_ps(
+                pt, load8(TENSOR_F32, (const uint8_t *)(v + t * head_dim), (size_t)j * 8, width - (size_t)j * 8), acc[j]);
     }
     for (int j = 0; j < V; j++) {
         if (width - (size_t)j * 8 >= 8) _mm256_storeu_ps(out + j * 8, acc[j]);

@@ -53,7 +53,8 @@ int perplexity_add(Perplexity *p, Session *s, const int *ids, size_t n, int bos,
         p->windows++;
         session_rewind(s, 0);
         if (win.n > 1) rc = session_eval_each(s, w, win.n - 1, score, &win, err, errlen); /* nothing follows the last id */
-        else if (w[0] < 0 || w[0] >= s->model->config.vocab_size) rc = base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary", w[0]);
+        else if (w[0] < 0 || w[0] >= s->model->config.vocab_size)
+            rc = base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary", w[0]);
     }
     free(w);
     return rc;

@@ -20,7 +20,8 @@ double perplexity_stderr(const Perplexity *p); /* standard error of that mean, a
 
 /* Score ids [n] (with no BOS among them) and add to p. They are cut into windows of `window` positions, window >= 2: each is
  * bos and the next window-1 ids, and every id after bos is scored. bos -1: the first id of a window takes its place and is
- * not scored. The session is rewound for each window; its n_ctx must hold one, or all ids and bos where these are fewer. Errors: those of session_eval. */
+ * not scored. The session is rewound for each window; its n_ctx must hold one, or all ids and bos where these are fewer. Errors:
+ * those of session_eval. */
 int perplexity_add(Perplexity *p, Session *s, const int *ids, size_t n, int bos, size_t window, char *err, size_t errlen);
 
 /* The next document of a text: documents stand between lines that hold exactly `separator`; the newline before such a line

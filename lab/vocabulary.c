@@ -42,9 +42,12 @@ static int flag_key(const Weights *w, const char *key, int *out, char *err, size
 }
 
 /* n pieces from the arrays; scores and types may be NULL. */
-static int fill_pieces(Vocabulary *v, const Weights *w, const MetaValue *tokens, const MetaValue *scores, const MetaValue *types, char *err, size_t errlen) {
+static int fill_pieces(Vocabulary *v, const Weights *w, const MetaValue *tokens, const MetaValue *scores, const MetaValue *types,
+                       char *err, size_t errlen) {
     Piece *pieces = malloc(tokens->n * sizeof *pieces);
-    if (!pieces) return base_error(err, errlen, -ENOMEM, "%s: no memory for a vocabulary of %llu pieces", w->path ? w->path : "GGUF", (unsigned long long)tokens->n);
+    if (!pieces)
+        return base_error(err, errlen, -ENOMEM, "%s: no memory for a vocabulary of %llu pieces", w->path ? w->path : "GGUF",
+                          (unsigned long long)tokens->n);
     v->pieces = pieces;
     v->n = (size_t)tokens->n;
     const uint8_t *token = tokens->data, *score = scores ? scores->data : NULL, *type = types ? types->data : NULL;
@@ -98,7 +101,9 @@ static int fill(Vocabulary *v, const Weights *w, const MetaValue *model, char *e
 int vocabulary_from_weights(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
     memset(v, 0, sizeof *v);
     const MetaValue *model = weights_meta(w, "tokenizer.ggml.model");
-    if (!model) return base_error(err, errlen, -ENOENT, "%s: no vocabulary in it (no key tokenizer.ggml.model)", w->path ? w->path : "GGUF");
+    if (!model)
+        return base_error(err, errlen, -ENOENT, "%s: no vocabulary in it (no key tokenizer.ggml.model)",
+                          w->path ? w->path : "GGUF");
     int rc = fill(v, w, model, err, errlen);
     if (rc) vocabulary_free(v);
     return rc;
@@ -147,5 +152,7 @@ int vocabulary_open(Tokenizer **t, const Weights *w, const char *given, size_t v
     if (n == vocab_size || (n < vocab_size && w->format != FORMAT_LLAMA2C)) return 0;
     tokenizer_free(*t);
     *t = NULL;
-    return base_error(err, errlen, -EINVAL, "the tokenizer has %zu pieces and the model %zu: they do not belong together (-z gives another)", n, vocab_size);
+    return base_error(err, errlen, -EINVAL,
+                      "the tokenizer has %zu pieces and the model %zu: they do not belong together (-z gives another)", n,
+                      vocab_size);
 }

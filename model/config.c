@@ -50,7 +50,8 @@ static const Arch *arch_find(const char *name, size_t len) {
 
 static void unknown_arch(Reader *r, const char *key, const char *name, size_t len) {
     char why[160];
-    snprintf(why, sizeof why, "architecture \"%.*s\" is not known here (llama, mistral, qwen2 and qwen3 are)", len > 60 ? 60 : (int)len, name);
+    snprintf(why, sizeof why, "architecture \"%.*s\" is not known here (llama, mistral, qwen2 and qwen3 are)",
+             len > 60 ? 60 : (int)len, name);
     complain(r, key, why);
 }
 
@@ -143,7 +144,8 @@ static void hf_rope_numbers(Reader *r, Config *c, const JsonValue *o) {
 
 /* A factor with no method to give it to is half a setting: running it unscaled would be a guess. */
 static void refuse_numbers_without_method(Reader *r, const JsonValue *o, const char *where) {
-    static const char *const keys[] = {"factor", "short_factor", "long_factor", "low_freq_factor", "high_freq_factor", "attention_factor", "beta_fast", "beta_slow"};
+    static const char *const keys[] = {"factor",           "short_factor",     "long_factor", "low_freq_factor",
+                                       "high_freq_factor", "attention_factor", "beta_fast",   "beta_slow"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (!is_null(json_get(o, keys[i]))) complain(r, where, "has numbers of a rope method, but no rope_type that names it");
 }
@@ -192,7 +194,8 @@ static void hf_window(Reader *r, Config *c, const Arch *arch) {
     } else {
         int l = 0;
         for (const JsonValue *e = types->child; e; e = e->next) {
-            if (!json_is(e, "sliding_attention") && !json_is(e, "full_attention")) complain(r, "layer_types", "only sliding_attention and full_attention are known here");
+            if (!json_is(e, "sliding_attention") && !json_is(e, "full_attention"))
+                complain(r, "layer_types", "only sliding_attention and full_attention are known here");
             c->windowed[l++] = (uint8_t)json_is(e, "sliding_attention");
         }
     }
@@ -232,9 +235,14 @@ static void read_hf(Reader *r, Config *c) {
     c->vocab_size = (int)hf_int(r, "vocab_size", 0, 1, 1 << 30);
     if (r->rc) return;
     const JsonValue *kv = json_get(root, "num_key_value_heads"); /* null means n_heads; absent means the default */
-    c->n_kv_heads = kv && kv->type == JSON_NULL ? c->n_heads : (int)hf_int(r, "num_key_value_heads", arch->default_kv_heads ? arch->default_kv_heads : c->n_heads, 1, CONFIG_MAX_DIM);
+    c->n_kv_heads = kv && kv->type == JSON_NULL
+                        ? c->n_heads
+                        : (int)hf_int(r, "num_key_value_heads", arch->default_kv_heads ? arch->default_kv_heads : c->n_heads, 1,
+                                      CONFIG_MAX_DIM);
     const JsonValue *hd = json_get(root, "head_dim"); /* null means the even split */
-    c->head_dim = !is_null(hd) ? (int)hf_int(r, "head_dim", 0, 1, CONFIG_MAX_DIM) : !hd && arch->default_head_dim ? arch->default_head_dim : even_split(r, c);
+    c->head_dim = !is_null(hd)                    ? (int)hf_int(r, "head_dim", 0, 1, CONFIG_MAX_DIM)
+                  : !hd && arch->default_head_dim ? arch->default_head_dim
+                                                  : even_split(r, c);
     c->n_ctx_train = hf_int(r, "max_position_embeddings", arch->default_n_ctx, 1, 1e15);
     c->norm_eps = (float)hf_number_in(r, root, "rms_norm_eps", 1e-6);
     hf_rope(r, c);
@@ -247,7 +255,8 @@ static void read_hf(Reader *r, Config *c) {
     c->tied = hf_bool(r, "tie_word_embeddings", 0);
     const JsonValue *act = json_get(root, "hidden_act");
     if (!is_null(act) && !json_is(act, "silu") && !json_is(act, "swish")) complain(r, "hidden_act", "only silu is known here");
-    if (!is_null(json_get(root, "quantization_config"))) complain(r, "quantization_config", "quantized Hugging Face weights are not read; use the original or a GGUF");
+    if (!is_null(json_get(root, "quantization_config")))
+        complain(r, "quantization_config", "quantized Hugging Face weights are not read; use the original or a GGUF");
     const JsonValue *kind = json_get(root, "attention_kind");
     if (!is_null(kind) && !json_is(kind, "softmax")) complain(r, "attention_kind", "only softmax is known here");
     const JsonValue *bos = json_get(root, "bos_token_id");
@@ -349,7 +358,8 @@ static void gguf_window(Reader *r, Config *c) {
     if (c->window == 0) return;
     memset(c->windowed, 1, (size_t)c->n_layers);
     if (!m) return;
-    if (m->type != META_ARRAY || m->elem != META_BOOL || m->n != (uint64_t)c->n_layers) complain(r, key, "must be a list of booleans, one for each layer");
+    if (m->type != META_ARRAY || m->elem != META_BOOL || m->n != (uint64_t)c->n_layers)
+        complain(r, key, "must be a list of booleans, one for each layer");
     else memcpy(c->windowed, m->data, (size_t)c->n_layers);
 }
 
@@ -379,16 +389,22 @@ static void read_gguf(Reader *r, Config *c) {
     c->n_heads = (int)gguf_int(r, "attention.head_count", -1, 1, CONFIG_MAX_DIM);
     c->n_kv_heads = (int)gguf_int(r, "attention.head_count_kv", c->n_heads, 1, CONFIG_MAX_DIM);
     char key[120];
-    c->head_dim = gguf_get(r, "attention.key_length", key, sizeof key) ? (int)gguf_int(r, "attention.key_length", -1, 1, CONFIG_MAX_DIM) : even_split(r, c);
-    if (gguf_int(r, "attention.value_length", c->head_dim, 1, CONFIG_MAX_DIM) != c->head_dim) complain(r, "attention.value_length", "differs from attention.key_length, which is not known here");
+    c->head_dim = gguf_get(r, "attention.key_length", key, sizeof key)
+                      ? (int)gguf_int(r, "attention.key_length", -1, 1, CONFIG_MAX_DIM)
+                      : even_split(r, c);
+    if (gguf_int(r, "attention.value_length", c->head_dim, 1, CONFIG_MAX_DIM) != c->head_dim)
+        complain(r, "attention.value_length", "differs from attention.key_length, which is not known here");
     c->n_ctx_train = gguf_int(r, "context_length", -1, 1, 1e15);
     const Tensor *emb = weights_find(r->w, "token_embd.weight");
-    if (!emb || emb->n_dims != 2) complain(r, "token_embd.weight", r->w->n_tensors ? "the tensor is missing or not a matrix" : "the file holds no tensors (a vocabulary only)");
+    if (!emb || emb->n_dims != 2)
+        complain(r, "token_embd.weight",
+                 r->w->n_tensors ? "the tensor is missing or not a matrix" : "the file holds no tensors (a vocabulary only)");
     else c->vocab_size = (int)in_range(r, "vocab_size", (double)emb->shape[0], 1, 1 << 30);
     c->norm_eps = (float)gguf_number(r, "attention.layer_norm_rms_epsilon", -1);
     if (gguf_int(r, "expert_count", 0, 0, 1e9) > 0) complain(r, "expert_count", "mixtures of experts are not known here");
     const MetaValue *kind = gguf_get(r, "attention.kind", key, sizeof key);
-    if (kind && !(kind->type == META_STRING && kind->n == 7 && memcmp(kind->data, "softmax", 7) == 0)) complain(r, key, "only softmax is known here");
+    if (kind && !(kind->type == META_STRING && kind->n == 7 && memcmp(kind->data, "softmax", 7) == 0))
+        complain(r, key, "only softmax is known here");
     if (r->rc) return;
     gguf_rope(r, c, arch->gguf_pairing);
     gguf_window(r, c);
@@ -439,7 +455,8 @@ static void override_rope(Reader *r, Config *c, const RopeOverride *o) {
     }
     if (o->theta > 0) rope->theta = o->theta;
     if ((o->factor > 0 || o->n_ctx_original > 0) && !rope->scaling->check && r->rc == 0)
-        r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: no method to give it to; add --rope linear or another", o->factor > 0 ? "--rope-factor" : "--rope-original-context");
+        r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: no method to give it to; add --rope linear or another",
+                           o->factor > 0 ? "--rope-factor" : "--rope-original-context");
     if (o->factor > 0 && o->factor != rope->factor) {
         rope->factor = o->factor;
         rope->attention_factor = rope->attention_multiplier = 0; /* they belonged to the old one */

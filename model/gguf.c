@@ -74,7 +74,8 @@ static int take_u64(Gguf *g, uint64_t *out) {
 static int take_string(Gguf *g, const uint8_t **s, uint64_t *n) { return take_u64(g, n) && take(g, *n, s); }
 
 static int truncated(Gguf *g, const char *where) {
-    return base_error(g->err, g->errlen, -EINVAL, "%s: the file ends inside its %s: it is damaged or truncated, fetch it again", g->name, where);
+    return base_error(g->err, g->errlen, -EINVAL, "%s: the file ends inside its %s: it is damaged or truncated, fetch it again",
+                      g->name, where);
 }
 
 static int bad_key(Gguf *g, const char *key, const char *why) {
@@ -94,7 +95,8 @@ static int read_counts(Gguf *g) {
     if ((version & 0xffff) == 0 && version != 0)
         return base_error(g->err, g->errlen, -EINVAL, "%s: a big-endian GGUF file: convert it with gguf-convert-endian", g->name);
     if (version != 2 && version != 3)
-        return base_error(g->err, g->errlen, -EINVAL, "%s: GGUF version %u, only 2 and 3 are read: convert the model again", g->name, version);
+        return base_error(g->err, g->errlen, -EINVAL, "%s: GGUF version %u, only 2 and 3 are read: convert the model again",
+                          g->name, version);
     if (!take_u64(g, &g->n_tensors) || !take_u64(g, &g->n_meta)) return truncated(g, "header");
     size_t left = g->size - g->pos;
     if (g->n_meta > left / KEY_MIN_BYTES) return truncated(g, "metadata (more keys are announced than fit)");
@@ -205,7 +207,8 @@ static int measure(Gguf *g, TensorInfo *t) {
     size_t values = 1, block = (size_t)t->format->block;
     for (uint32_t i = 0; i < t->n_dims; i++) {
         if (t->dims[i] == 0) return bad_tensor(g, t, "a dimension is 0");
-        if (t->dims[i] > SIZE_MAX || !size_mul(values, (size_t)t->dims[i], &values)) return bad_tensor(g, t, "its shape is larger than any file");
+        if (t->dims[i] > SIZE_MAX || !size_mul(values, (size_t)t->dims[i], &values))
+            return bad_tensor(g, t, "its shape is larger than any file");
     }
     if ((t->n_dims ? t->dims[0] : 1) % block != 0) return bad_tensor(g, t, "its rows are not whole blocks of its type");
     if (!size_mul(values / block, (size_t)t->format->bytes, &t->size)) return bad_tensor(g, t, "its shape is larger than any file");
@@ -252,7 +255,8 @@ static int place_tensor(Gguf *g, const TensorInfo *t, size_t start, size_t *end)
     out.name = weights_keep(g->w, t->name, t->name_len);
     if (!out.name || weights_add_tensor(g->w, &out)) return reader_no_memory(g->name, g->err, g->errlen);
     size_t padded = t->size + padding_of(g, t->size); /* behind the last tensor too: so a cut there is seen */
-    if (padded > room - (size_t)t->offset) return bad_tensor(g, t, "the padding behind its bytes is missing: the file is truncated, fetch it again");
+    if (padded > room - (size_t)t->offset)
+        return bad_tensor(g, t, "the padding behind its bytes is missing: the file is truncated, fetch it again");
     size_t last = start + (size_t)t->offset + padded;
     if (last > *end) *end = last;
     return 0;
@@ -272,7 +276,8 @@ static int read_tensors(Gguf *g) {
     for (uint64_t i = 0; rc == 0 && i < g->n_tensors; i++)
         if ((rc = read_tensor_info(g, &t)) == 0) rc = place_tensor(g, &t, start, &end);
     if (rc == 0 && g->size - end >= (g->n_tensors ? 1 : g->alignment))
-        rc = base_error(g->err, g->errlen, -EINVAL, "%s: %zu bytes stand behind the last tensor: not the file its header describes", g->name, g->size - end);
+        rc = base_error(g->err, g->errlen, -EINVAL,
+                        "%s: %zu bytes stand behind the last tensor: not the file its header describes", g->name, g->size - end);
     return rc;
 }
 
@@ -310,8 +315,8 @@ static int read_shard(Weights *w, const MappedFile *f, const char *name, int64_t
     if (rc == 0) rc = split_integer(&g, "split.no", &no);
     if (rc == 0) rc = split_integer(&g, "split.count", &n);
     if (rc == 0 && (no != i || n != count))
-        rc = base_error(err, errlen, -EINVAL, "%s: says it is part %lld of %lld, its name says part %lld of %lld", name, (long long)no + 1, (long long)n,
-                        (long long)i + 1, (long long)count);
+        rc = base_error(err, errlen, -EINVAL, "%s: says it is part %lld of %lld, its name says part %lld of %lld", name,
+                        (long long)no + 1, (long long)n, (long long)i + 1, (long long)count);
     if (rc == 0) rc = read_tensors(&g);
     if (i > 0) w->n_meta = g.first_meta;
     return rc;
@@ -322,8 +327,9 @@ static int open_shard(Weights *w, const char *given, int64_t i, int64_t given_no
     if (!path) return reader_no_memory(given, err, errlen);
     int rc = 0;
     if (i != given_no && !file_exists(path))
-        rc = base_error(err, errlen, -ENOENT, "%s: part %lld of %lld is missing: all parts of a split file must stand in one folder", path, (long long)i + 1,
-                        (long long)count);
+        rc = base_error(err, errlen, -ENOENT,
+                        "%s: part %lld of %lld is missing: all parts of a split file must stand in one folder", path,
+                        (long long)i + 1, (long long)count);
     if (rc == 0 && i != given_no) rc = weights_add_file(w, path, err, errlen);
     if (rc == 0) rc = read_shard(w, &w->files[i == given_no ? 0 : w->n_files - 1], path, i, count, err, errlen);
     free(path);
@@ -340,13 +346,15 @@ static int open_split(Gguf *g, int64_t count) {
     if (w->n_files == 0)
         return base_error(g->err, g->errlen, -EINVAL, "%s: part of a split file, which opens by its path only", g->name);
     if (no >= count || count > 99999 || !ends_like_shard(g->name, no, count))
-        return base_error(g->err, g->errlen, -EINVAL,
-                          "%s: part %lld of %lld of a split file, but its name does not end in -%05lld-of-%05lld.gguf: give it its name back", g->name,
-                          (long long)no + 1, (long long)count, (long long)no + 1, (long long)count);
+        return base_error(
+            g->err, g->errlen, -EINVAL,
+            "%s: part %lld of %lld of a split file, but its name does not end in -%05lld-of-%05lld.gguf: give it its name back",
+            g->name, (long long)no + 1, (long long)count, (long long)no + 1, (long long)count);
     w->n_meta = 0; /* the first shard's keys are the model's */
     for (int64_t i = 0; rc == 0 && i < count; i++) rc = open_shard(w, g->name, i, no, count, g->err, g->errlen);
     if (rc == 0 && (uint64_t)total != w->n_tensors)
-        rc = base_error(g->err, g->errlen, -EINVAL, "%s: split.tensors.count says %lld, the parts hold %zu tensors", g->name, (long long)total, w->n_tensors);
+        rc = base_error(g->err, g->errlen, -EINVAL, "%s: split.tensors.count says %lld, the parts hold %zu tensors", g->name,
+                        (long long)total, w->n_tensors);
     return rc;
 }
 

@@ -21,7 +21,8 @@ static Activations activations(const Session *s, const float *x, size_t n, size_
     Activations a = {.d = d, .x = x, .group = group, .q = s->act_q, .scale = s->act_scale};
     if (group) {
         #pragma omp for schedule(static)
-        for (size_t t = 0; t < n; t++) s->model->kernels->quantize(s->act_q + t * d, s->act_scale + t * (d / (size_t)group), x + t * d, d, group);
+        for (size_t t = 0; t < n; t++)
+            s->model->kernels->quantize(s->act_q + t * d, s->act_scale + t * (d / (size_t)group), x + t * d, d, group);
     }
     return a;
 }
@@ -76,7 +77,8 @@ static void attend(Session *s, int l, size_t n) {
     #pragma omp for schedule(dynamic)
     for (size_t i = 0; i < n * heads; i++) {
         size_t t = i / heads, h = i % heads;
-        attention_softmax(s->att + i * hd, s->q + i * hd, &s->cache, l, (int)(h / group), s->pos + t, s->model->layers[l].window, scale, scores, s->model->kernels);
+        attention_softmax(s->att + i * hd, s->q + i * hd, &s->cache, l, (int)(h / group), s->pos + t, s->model->layers[l].window,
+                          scale, scores, s->model->kernels);
     }
 }
 

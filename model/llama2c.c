@@ -50,7 +50,12 @@ static void matrix_f32(Layout *l, const char *name, size_t rows, size_t cols) {
     size_t from = l->pos;
     advance(l, rows, cols * 4);
     if (!l->w) return;
-    Tensor t = {.type = TENSOR_F32, .type_name = "F32", .n_dims = 2, .shape = {rows, cols}, .data = l->data + from, .size = rows * cols * 4};
+    Tensor t = {.type = TENSOR_F32,
+                .type_name = "F32",
+                .n_dims = 2,
+                .shape = {rows, cols},
+                .data = l->data + from,
+                .size = rows * cols * 4};
     append(l, &t, name);
 }
 
@@ -60,8 +65,14 @@ static void matrix_i8(Layout *l, const char *name, size_t rows, size_t cols) {
     size_t scales = l->pos;
     advance(l, rows, cols / group * 4);
     if (!l->w) return;
-    Tensor t = {.type = TENSOR_I8_GROUPS, .type_name = "I8_GROUPS", .n_dims = 2, .shape = {rows, cols}, .data = l->data + from, .size = rows * cols,
-                .scales = l->data + scales, .group = l->h->group_size};
+    Tensor t = {.type = TENSOR_I8_GROUPS,
+                .type_name = "I8_GROUPS",
+                .n_dims = 2,
+                .shape = {rows, cols},
+                .data = l->data + from,
+                .size = rows * cols,
+                .scales = l->data + scales,
+                .group = l->h->group_size};
     append(l, &t, name);
 }
 
@@ -152,7 +163,8 @@ static const char *implausible(const Llama2cHeader *h) {
     if (h->dim / h->n_heads % 2 != 0) return "the size of a head, dim / n_heads, must be even";
     if (h->version == 2 && (h->group_size < 1 || h->dim % h->group_size != 0 || h->hidden_dim % h->group_size != 0))
         return "group_size must divide dim and hidden_dim";
-    if (h->version == 2 && h->group_size > GROUP_MAX) return "group_size must be at most 65536"; /* the integer sum of a group fits 32 bits */
+    if (h->version == 2 && h->group_size > GROUP_MAX)
+        return "group_size must be at most 65536"; /* the integer sum of a group fits 32 bits */
     return NULL;
 }
 
@@ -177,7 +189,8 @@ static int read_header(Llama2cHeader *h, const uint8_t *data, size_t size, const
         return 0;
     }
     if (size < HEADER_V1)
-        return base_error(err, errlen, -EINVAL, "%s: the file ends inside its llama2.c header of 256 bytes: it is truncated, fetch it again", name);
+        return base_error(err, errlen, -EINVAL,
+                          "%s: the file ends inside its llama2.c header of 256 bytes: it is truncated, fetch it again", name);
     uint32_t version = load_u32(data + 4);
     if (version != 1 && version != 2)
         return base_error(err, errlen, -EINVAL, "%s: llama2.c version %u, only 0, 1 and 2 are read: export the model again", name, version);
@@ -198,8 +211,10 @@ int llama2c_open(Weights *w, const uint8_t *data, size_t size, const char *name,
     Layout l = {.h = h};
     lay_out(&l);
     if (l.too_large || l.pos != size)
-        return base_error(err, errlen, -EINVAL, "%s: a llama2.c version %d file with this header has %zu bytes%s, this one has %zu: it is truncated or not a model",
-                          name, h->version, l.too_large ? SIZE_MAX : l.pos, l.too_large ? " or more" : "", size);
+        return base_error(
+            err, errlen, -EINVAL,
+            "%s: a llama2.c version %d file with this header has %zu bytes%s, this one has %zu: it is truncated or not a model",
+            name, h->version, l.too_large ? SIZE_MAX : l.pos, l.too_large ? " or more" : "", size);
     l = (Layout){.w = w, .h = h, .data = data};
     lay_out(&l);
     return l.no_memory ? reader_no_memory(name, err, errlen) : weights_finish(w, err, errlen);

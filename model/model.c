@@ -50,14 +50,16 @@ static const Tensor *get(Loader *ld, const char *name, size_t rows, size_t cols)
     int n_dims = cols ? 2 : 1;
     if (t->n_dims != n_dims || t->shape[0] != rows || (cols && t->shape[1] != cols)) {
         int n = snprintf(why, sizeof why, "has shape [");
-        for (int i = 0; i < t->n_dims && n < 120; i++) n += snprintf(why + n, sizeof why - (size_t)n, "%s%llu", i ? ", " : "", (unsigned long long)t->shape[i]);
+        for (int i = 0; i < t->n_dims && n < 120; i++)
+            n += snprintf(why + n, sizeof why - (size_t)n, "%s%llu", i ? ", " : "", (unsigned long long)t->shape[i]);
         snprintf(why + n, sizeof why - (size_t)n, cols ? "], the model needs [%zu, %zu]" : "], the model needs [%zu]", rows, cols);
         refuse(ld, name, why);
         return NULL;
     }
     const QuantFormat *f = quant_format(t->type);
     if (!f || !f->computes || (!cols && matrix_group(&(Matrix){.type = (TensorType)t->type, .group = 1}))) {
-        snprintf(why, sizeof why, "has type %s, which is not computed with here (%s are)", t->type_name, cols ? "F32, F16, BF16, Q8_0 and Q4_0" : "F32, F16 and BF16");
+        snprintf(why, sizeof why, "has type %s, which is not computed with here (%s are)", t->type_name,
+                 cols ? "F32, F16, BF16, Q8_0 and Q4_0" : "F32, F16 and BF16");
         refuse(ld, name, why);
         return NULL;
     }
@@ -95,7 +97,8 @@ static const float *bias(Loader *ld, Part part, int l, size_t n, int wanted) {
 static void load_layer(Loader *ld, int l) {
     const Config *c = &ld->m->config;
     Layer *y = &ld->m->layers[l];
-    size_t d = (size_t)c->d_model, ff = (size_t)c->d_ff, q_dim = (size_t)c->n_heads * (size_t)c->head_dim, kv_dim = (size_t)c->n_kv_heads * (size_t)c->head_dim;
+    size_t d = (size_t)c->d_model, ff = (size_t)c->d_ff, q_dim = (size_t)c->n_heads * (size_t)c->head_dim,
+           kv_dim = (size_t)c->n_kv_heads * (size_t)c->head_dim;
     char name[128];
     y->window = c->windowed[l] ? (size_t)c->window : 0;
     y->attn_norm = vector(ld, part_name(ld, ATTN_NORM, l, "weight", name, sizeof name), d);
@@ -132,7 +135,8 @@ static void load_all(Loader *ld) {
     m->final_norm = vector(ld, hf ? "model.norm.weight" : "output_norm.weight", d);
     m->lm_head = tied ? m->tok_emb : matrix(ld, head, vocab, d);
     for (int i = 0; i < 3; i++) { /* config.c has read these */
-        const Tensor *t = weights_find(&m->weights, ((const char *const[]){"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"})[i]);
+        const Tensor *t = weights_find(&m->weights, ((const char *const[]){"rope_freqs.weight", "rope_factors_long.weight",
+                                                                           "rope_factors_short.weight"})[i]);
         if (t) m->used[t - m->weights.tensors] = 1;
     }
 }
@@ -142,7 +146,8 @@ static int model_load(Model *m, const ModelOptions *o, char *err, size_t errlen)
     if (rc) return rc;
     m->kernels = o && o->kernels ? o->kernels : kernels_best();
     if ((size_t)m->config.n_layers > m->weights.n_tensors)
-        return base_error(err, errlen, -EINVAL, "%s: %d layers are claimed, but there are only %zu tensors", m->weights.path, m->config.n_layers, m->weights.n_tensors);
+        return base_error(err, errlen, -EINVAL, "%s: %d layers are claimed, but there are only %zu tensors", m->weights.path,
+                          m->config.n_layers, m->weights.n_tensors);
     m->layers = calloc((size_t)m->config.n_layers, sizeof *m->layers);
     m->used = calloc(m->weights.n_tensors, 1);
     if (!m->layers || !m->used) return base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);

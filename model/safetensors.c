@@ -111,7 +111,8 @@ static int read_tensor(Reader *r, const JsonValue *entry) {
     uint64_t begin = 0, end = 0;
     if (!reader_is_name(entry->key, entry->key_len))
         return base_error(r->err, r->errlen, -EINVAL, "%s: a tensor's name is empty or holds a NUL: the file is damaged", r->name);
-    if (entry->type != JSON_OBJECT || entry->len != 3) return bad_tensor(r, entry->key, "must have dtype, shape and data_offsets, and nothing else");
+    if (entry->type != JSON_OBJECT || entry->len != 3)
+        return bad_tensor(r, entry->key, "must have dtype, shape and data_offsets, and nothing else");
     int rc = read_dtype(r, entry, &dtype);
     if (rc == 0) rc = read_shape(r, entry, &t, &values);
     if (rc == 0) rc = read_span(r, entry, &begin, &end);
@@ -150,13 +151,16 @@ static int check_cover(Reader *r, size_t first) {
     const uint8_t *next = r->data;
     int rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++) {
-        if (order[i]->data > next) rc = bad_tensor(r, order[i]->name, "bytes before it belong to no tensor: the file is not valid safetensors");
-        if (order[i]->data < next) rc = bad_tensor(r, order[i]->name, "shares bytes with another tensor: the file is not valid safetensors");
+        if (order[i]->data > next)
+            rc = bad_tensor(r, order[i]->name, "bytes before it belong to no tensor: the file is not valid safetensors");
+        if (order[i]->data < next)
+            rc = bad_tensor(r, order[i]->name, "shares bytes with another tensor: the file is not valid safetensors");
         next = order[i]->data + order[i]->size;
     }
     size_t behind = r->size - (size_t)(next - r->data);
     if (rc == 0 && behind > 0)
-        rc = base_error(r->err, r->errlen, -EINVAL, "%s: %zu bytes stand behind the last tensor: not the file its header describes", r->name, behind);
+        rc = base_error(r->err, r->errlen, -EINVAL,
+                        "%s: %zu bytes stand behind the last tensor: not the file its header describes", r->name, behind);
     free(order);
     return rc;
 }
@@ -164,7 +168,8 @@ static int check_cover(Reader *r, size_t first) {
 static int read_entries(Reader *r, const JsonValue *root) {
     size_t first = r->w->n_tensors;
     int rc = 0;
-    if (root->type != JSON_OBJECT) return base_error(r->err, r->errlen, -EINVAL, "%s: the safetensors header is not a JSON object", r->name);
+    if (root->type != JSON_OBJECT)
+        return base_error(r->err, r->errlen, -EINVAL, "%s: the safetensors header is not a JSON object", r->name);
     for (const JsonValue *e = root->child; e && rc == 0; e = e->next) {
         int is_metadata = e->key_len == 12 && memcmp(e->key, "__metadata__", 12) == 0;
         rc = is_metadata ? check_metadata(r, e) : read_tensor(r, e);
@@ -175,7 +180,9 @@ static int read_entries(Reader *r, const JsonValue *root) {
 int safetensors_read(Weights *w, const uint8_t *data, size_t size, const char *name, char *err, size_t errlen) {
     size_t n;
     if (!header_span(data, size, &n))
-        return base_error(err, errlen, -EINVAL, "%s: its safetensors header is longer than the file or than 100,000,000 bytes: it is damaged or truncated", name);
+        return base_error(
+            err, errlen, -EINVAL,
+            "%s: its safetensors header is longer than the file or than 100,000,000 bytes: it is damaged or truncated", name);
     Json header;
     char label[300];
     snprintf(label, sizeof label, "%s: header", name);
@@ -197,22 +204,28 @@ static int read_path(Weights *w, const char *path, char *err, size_t errlen) {
 }
 
 static int is_plain_name(const JsonValue *v) {
-    return v->type == JSON_STRING && reader_is_name(v->str, v->len) && !strchr(v->str, '/') && !strchr(v->str, '\\') && !strstr(v->str, "..");
+    return v->type == JSON_STRING && reader_is_name(v->str, v->len) && !strchr(v->str, '/') && !strchr(v->str, '\\') &&
+           !strstr(v->str, "..");
 }
 
-static int compare_shards(const void *a, const void *b) { return strcmp((*(const JsonValue *const *)a)->str, (*(const JsonValue *const *)b)->str); }
+static int compare_shards(const void *a, const void *b) {
+    return strcmp((*(const JsonValue *const *)a)->str, (*(const JsonValue *const *)b)->str);
+}
 
 /* weight_map's entries sorted by shard, in malloc'ed memory (*n of them). */
 static int sort_entries(const Json *index, const char *name, const JsonValue ***out, size_t *n, char *err, size_t errlen) {
     const JsonValue *map = json_get(index->root, "weight_map");
-    if (!map || map->type != JSON_OBJECT || map->len == 0) return base_error(err, errlen, -EINVAL, "%s: has no weight_map that names shards", name);
+    if (!map || map->type != JSON_OBJECT || map->len == 0)
+        return base_error(err, errlen, -EINVAL, "%s: has no weight_map that names shards", name);
     const JsonValue **order = calloc(map->len, sizeof *order);
     if (!order) return reader_no_memory(name, err, errlen);
     *out = order;
     *n = 0;
     for (const JsonValue *e = map->child; e; e = e->next) {
         if (!reader_is_name(e->key, e->key_len) || !is_plain_name(e))
-            return base_error(err, errlen, -EINVAL, "%s: weight_map entry %.60s: a shard must be the plain name of a file in this folder", name, e->key);
+            return base_error(err, errlen, -EINVAL,
+                              "%s: weight_map entry %.60s: a shard must be the plain name of a file in this folder", name,
+                              e->key);
         order[(*n)++] = e;
     }
     qsort(order, *n, sizeof *order, compare_shards);
@@ -223,18 +236,21 @@ static int open_shard(Weights *w, const JsonValue *entry, const char *index_name
     char *path = file_join(w->folder, entry->str);
     if (!path) return reader_no_memory(index_name, err, errlen);
     int rc = file_exists(path) ? read_path(w, path, err, errlen)
-                               : base_error(err, errlen, -ENOENT, "%s: is missing, but %s names it (for tensor %.60s)", path, index_name, entry->key);
+                               : base_error(err, errlen, -ENOENT, "%s: is missing, but %s names it (for tensor %.60s)", path,
+                                            index_name, entry->key);
     free(path);
     return rc;
 }
 
 /* The tensors from `first` on came from the shard of these n entries: the same names, no more and no fewer. */
-static int check_entries(const Weights *w, const JsonValue **entries, size_t n, size_t first, size_t end, const char *name, char *err, size_t errlen) {
+static int check_entries(const Weights *w, const JsonValue **entries, size_t n, size_t first, size_t end, const char *name,
+                         char *err, size_t errlen) {
     for (size_t i = 0; i < n; i++) {
         const Tensor *t = weights_find(w, entries[i]->key);
         size_t at = t ? (size_t)(t - w->tensors) : end;
         if (at < first || at >= end)
-            return base_error(err, errlen, -EINVAL, "%s: tensor %.80s is not in %.60s, where weight_map has it", name, entries[i]->key, entries[i]->str);
+            return base_error(err, errlen, -EINVAL, "%s: tensor %.80s is not in %.60s, where weight_map has it", name,
+                              entries[i]->key, entries[i]->str);
     }
     if (end - first == n) return 0;
     return base_error(err, errlen, -EINVAL, "%s: %.60s holds %zu tensors, weight_map has %zu there", name, entries[0]->str, end - first, n);
@@ -305,7 +321,8 @@ static int open_weights(Weights *w, const char *path, const char *single, const 
 }
 
 static int open_configs(Weights *w, const char *config, const char *generation, char *err, size_t errlen) {
-    if (!file_exists(config)) return base_error(err, errlen, -ENOENT, "%s: is missing: a safetensors model needs its config.json beside it", config);
+    if (!file_exists(config))
+        return base_error(err, errlen, -ENOENT, "%s: is missing: a safetensors model needs its config.json beside it", config);
     int rc = json_open(&w->config, config, err, errlen);
     if (rc == 0 && w->config.root->type != JSON_OBJECT) rc = base_error(err, errlen, -EINVAL, "%s: is not a JSON object", config);
     if (rc || !file_exists(generation)) return rc;

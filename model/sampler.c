@@ -11,13 +11,19 @@
 
 int sampler_init(Sampler *s, size_t vocab_size, const SamplerOptions *o, char *err, size_t errlen) {
     memset(s, 0, sizeof *s);
-    const struct { const char *name; float value, min, max; } limits[] = {
-        {"temperature", o->temperature, 0, 1e6f}, {"top-p", o->top_p, 0, 1}, {"min-p", o->min_p, 0, 1},
-        {"repetition penalty", o->repetition_penalty, 1e-6f, 1e6f}, {"presence penalty", o->presence_penalty, -1e6f, 1e6f}, {"frequency penalty", o->frequency_penalty, -1e6f, 1e6f},
+    const struct { const char *name; float value, min, max;
+    } limits[] = {
+        {"temperature", o->temperature, 0, 1e6f},
+        {"top-p", o->top_p, 0, 1},
+        {"min-p", o->min_p, 0, 1},
+        {"repetition penalty", o->repetition_penalty, 1e-6f, 1e6f},
+        {"presence penalty", o->presence_penalty, -1e6f, 1e6f},
+        {"frequency penalty", o->frequency_penalty, -1e6f, 1e6f},
     };
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++)
         if (!(limits[i].value >= limits[i].min && limits[i].value <= limits[i].max)) /* NaN fails both */
-            return base_error(err, errlen, -EINVAL, "%s must be from %g to %g", limits[i].name, (double)limits[i].min, (double)limits[i].max);
+            return base_error(err, errlen, -EINVAL, "%s must be from %g to %g", limits[i].name, (double)limits[i].min,
+                              (double)limits[i].max);
     s->options = *o;
     s->vocab_size = vocab_size;
     s->rng = o->seed ? o->seed : 1;

@@ -51,7 +51,8 @@ static void carve_all(Session *s, Carver *k) {
 
 /* 128 tokens, or as many as 32 MB of scratch hold, at least one. */
 static size_t usual_batch(const Config *c) {
-    size_t floats = 4 * (size_t)c->d_model + 4 * (size_t)c->n_heads * (size_t)c->head_dim + 3 * (size_t)c->d_ff, n = ((size_t)32 << 20) / (floats * sizeof(float));
+    size_t floats = 4 * (size_t)c->d_model + 4 * (size_t)c->n_heads * (size_t)c->head_dim + 3 * (size_t)c->d_ff,
+           n = ((size_t)32 << 20) / (floats * sizeof(float));
     return n < 1 ? 1 : n < 128 ? n : 128;
 }
 
@@ -79,7 +80,9 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
     else base_error(err, errlen, rc, "a context of %zu is too long for this machine; give a smaller one (-c)", o->n_ctx);
     if (rc == 0) {
         s->block = calloc(1, count.used + 63);
-        if (!s->block) rc = base_error(err, errlen, -ENOMEM, "out of memory: %zu bytes of scratch for a context of %zu", count.used, o->n_ctx);
+        if (!s->block)
+            rc = base_error(err, errlen, -ENOMEM, "out of memory: %zu bytes of scratch for a context of %zu", count.used,
+                            o->n_ctx);
     }
     if (rc) {
         session_free(s);
@@ -137,10 +140,14 @@ static int eval(Session *s, const int *ids, size_t n, Wish wish, char *err, size
     const Config *c = &s->model->config;
     if (n == 0) return base_error(err, errlen, -EINVAL, "no ids to evaluate");
     for (size_t i = 0; i < n; i++)
-        if (ids[i] < 0 || ids[i] >= c->vocab_size) return base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary of %d", ids[i], c->vocab_size);
+        if (ids[i] < 0 || ids[i] >= c->vocab_size)
+            return base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary of %d", ids[i], c->vocab_size);
     if (n > s->options.n_ctx - s->pos)
-        return base_error(err, errlen, -ENOSPC, "the context is full: %zu positions are in use, %zu more do not fit into %zu; give a longer one (-c)", s->pos, n, s->options.n_ctx);
-    if (rope_choice(&c->rope, (int64_t)(s->pos + n)) != s->rope.choice) { /* other frequencies change every layer's hidden states: read it all again */
+        return base_error(err, errlen, -ENOSPC,
+                          "the context is full: %zu positions are in use, %zu more do not fit into %zu; give a longer one (-c)",
+                          s->pos, n, s->options.n_ctx);
+    if (rope_choice(&c->rope, (int64_t)(s->pos + n)) !=
+        s->rope.choice) { /* other frequencies change every layer's hidden states: read it all again */
         size_t kept = s->pos;
         rope_init(&s->rope, &c->rope, (int64_t)(s->pos + n));
         s->pos = 0;

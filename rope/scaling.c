@@ -102,7 +102,8 @@ static int check_llama3(const RopeConfig *c, char *err, size_t errlen) {
     int rc = check_factor(c, err, errlen);
     if (rc == 0) rc = check_original(c, err, errlen);
     if (rc) return rc;
-    if (!(c->low_freq_factor > 0) || !(c->high_freq_factor > 0)) return missing(c, "low_freq_factor and high_freq_factor must be given, above 0", err, errlen);
+    if (!(c->low_freq_factor > 0) || !(c->high_freq_factor > 0))
+        return missing(c, "low_freq_factor and high_freq_factor must be given, above 0", err, errlen);
     if (!(c->high_freq_factor > c->low_freq_factor)) return missing(c, "high_freq_factor must be larger than low_freq_factor", err, errlen);
     return 0;
 }
@@ -114,7 +115,8 @@ static int check_yarn(const RopeConfig *c, char *err, size_t errlen) {
     if (c->theta <= 1) return missing(c, "rope_theta must be larger than 1", err, errlen);
     if (c->beta_fast < 0 || c->beta_slow < 0) return missing(c, "beta_fast and beta_slow must be above 0", err, errlen);
     if (c->mscale < 0 || c->mscale_all_dim < 0) return missing(c, "mscale and mscale_all_dim must not be negative", err, errlen);
-    if ((c->beta_fast > 0 ? c->beta_fast : 32) < (c->beta_slow > 0 ? c->beta_slow : 1)) return missing(c, "beta_fast must not be smaller than beta_slow", err, errlen);
+    if ((c->beta_fast > 0 ? c->beta_fast : 32) < (c->beta_slow > 0 ? c->beta_slow : 1))
+        return missing(c, "beta_fast must not be smaller than beta_slow", err, errlen);
     return 0;
 }
 
@@ -127,7 +129,8 @@ static int check_longrope(const RopeConfig *c, char *err, size_t errlen) {
     for (int i = 0; i < c->n_long; i++)
         if (!(c->long_factor[i] > 0) || !(c->short_factor[i] > 0) || isinf(c->long_factor[i]) || isinf(c->short_factor[i]))
             return missing(c, "long_factor and short_factor must be above 0", err, errlen);
-    if (c->attention_factor == 0 && longrope_factor(c) <= 0) return missing(c, "neither a factor nor the trained context is given", err, errlen);
+    if (c->attention_factor == 0 && longrope_factor(c) <= 0)
+        return missing(c, "neither a factor nor the trained context is given", err, errlen);
     return 0;
 }
 
@@ -154,13 +157,16 @@ int rope_check(const RopeConfig *c, char *err, size_t errlen) {
         snprintf(err, errlen, "rope: rotary_dim is %d, it must be even, from 2 to %d", c->rotary_dim, 2 * ROPE_MAX_PAIRS);
         return -EINVAL;
     }
-    const double numbers[] = {c->theta, c->factor, c->attention_factor, c->attention_multiplier, c->mscale, c->mscale_all_dim, c->beta_fast, c->beta_slow, c->low_freq_factor, c->high_freq_factor};
+    const double numbers[] = {c->theta,          c->factor,    c->attention_factor, c->attention_multiplier, c->mscale,
+                              c->mscale_all_dim, c->beta_fast, c->beta_slow,        c->low_freq_factor,      c->high_freq_factor};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!isfinite(numbers[i])) return missing(c, "a setting is not a finite number", err, errlen);
     if (!(c->theta > 0)) return missing(c, "rope_theta must be above 0", err, errlen);
     if (c->attention_factor < 0) return missing(c, "the attention factor must be above 0", err, errlen);
-    if (c->n_divisors && c->n_divisors != c->rotary_dim / 2) return missing(c, "rope_freqs must hold one divisor for each pair", err, errlen);
+    if (c->n_divisors && c->n_divisors != c->rotary_dim / 2)
+        return missing(c, "rope_freqs must hold one divisor for each pair", err, errlen);
     for (int i = 0; i < c->n_divisors; i++)
-        if (!(c->divisors[i] > 0) || isinf(c->divisors[i])) return missing(c, "rope_freqs holds a divisor that is not above 0", err, errlen);
+        if (!(c->divisors[i] > 0) || isinf(c->divisors[i]))
+            return missing(c, "rope_freqs holds a divisor that is not above 0", err, errlen);
     return c->scaling->check ? c->scaling->check(c, err, errlen) : 0;
 }

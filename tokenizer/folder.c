@@ -15,7 +15,8 @@ enum { MAX_ADDED = 65536 }; /* ids that added tokens may reach beyond the model'
 
 char *folder_find(const char *folder, const char **other) {
     static const char *const known[] = {"tokenizer.model", "tokenizer.bin"};
-    static const char *const later[] = {"tokenizer.json", "vocab.json", "vocab.txt", "spiece.model", "sentencepiece.bpe.model", "tekken.json"};
+    static const char *const later[] = {"tokenizer.json",          "vocab.json", "vocab.txt", "spiece.model",
+                                        "sentencepiece.bpe.model", "tekken.json"};
     *other = NULL;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char *path = file_join(folder, known[i]);
@@ -36,7 +37,8 @@ static int piece_is(const Tokenizer *t, size_t id, const char *text, size_t len)
 }
 
 /* Token text takes id. Ids beyond the model's pieces grow the vocabulary; an id among them gets another text. */
-static int add_token(Tokenizer *t, size_t n_model, double id, const char *text, size_t len, int special, const char *name, char *err, size_t errlen) {
+static int add_token(Tokenizer *t, size_t n_model, double id, const char *text, size_t len, int special, const char *name,
+                     char *err, size_t errlen) {
     if (!(id >= 0) || id != floor(id) || id >= (double)n_model + MAX_ADDED || id >= INT32_MAX)
         return base_error(err, errlen, -EINVAL, "%s: an added token has the id %g, where the model has %zu pieces", name, id, n_model);
     if (len == 0) return base_error(err, errlen, -EINVAL, "%s: the added token %g is empty", name, id);
@@ -76,7 +78,8 @@ static int decoder_tokens(Tokenizer *t, size_t n_model, const JsonValue *root, c
         double id = strtod(v->key, &end);
         if (*end || end == v->key || !content || content->type != JSON_STRING)
             return base_error(err, errlen, -EINVAL, "%s: added_tokens_decoder: \"%s\" is no id or has no content", name, v->key);
-        int rc = add_token(t, n_model, id, content->str, content->len, special && special->type == JSON_BOOL && special->boolean, name, err, errlen);
+        int rc = add_token(t, n_model, id, content->str, content->len, special && special->type == JSON_BOOL && special->boolean,
+                           name, err, errlen);
         if (rc) return rc;
     }
     return 0;
@@ -105,7 +108,8 @@ static int added_settings(Tokenizer *t, const char *path, size_t n_model, char *
     if (j.root->type != JSON_OBJECT) rc = base_error(err, errlen, -EINVAL, "%s: not an object", path);
     for (const JsonValue *v = rc ? NULL : j.root->child; v && rc == 0; v = v->next) {
         if (v->type != JSON_NUMBER) rc = base_error(err, errlen, -EINVAL, "%s: \"%s\" has no id", path, v->key);
-        else if (!(v->number >= 0 && v->number < (double)t->n && piece_is(t, (size_t)v->number, v->key, v->key_len))) rc = add_token(t, n_model, v->number, v->key, v->key_len, 0, path, err, errlen);
+        else if (!(v->number >= 0 && v->number < (double)t->n && piece_is(t, (size_t)v->number, v->key, v->key_len)))
+            rc = add_token(t, n_model, v->number, v->key, v->key_len, 0, path, err, errlen);
     }
     json_free(&j);
     return rc;

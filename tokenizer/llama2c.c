@@ -53,13 +53,19 @@ int llama2c_vocab_read(Tokenizer *t, const uint8_t *data, size_t size, char *err
     size_t len, longest = 0, max = load_u32(data);
     while (p < end) {
         if (!next_record(&p, end, &score, &text, &len))
-            return base_error(err, errlen, -EINVAL, "%s: tokenizer.bin: piece %zu at byte %zu is empty or does not fit the file", t->name, t->n, (size_t)(p - data));
+            return base_error(err, errlen, -EINVAL, "%s: tokenizer.bin: piece %zu at byte %zu is empty or does not fit the file",
+                              t->name, t->n, (size_t)(p - data));
         if (len > longest) longest = len;
         int rc = pieces_add(t, text, len, score, kind_of(t->n, text, len), err, errlen);
         if (rc) return rc;
     }
-    if (t->n < MIN_PIECES) return base_error(err, errlen, -EINVAL, "%s: tokenizer.bin: %zu pieces, the special ones and the bytes alone are %d", t->name, t->n, MIN_PIECES);
-    if (longest != max) return base_error(err, errlen, -EINVAL, "%s: tokenizer.bin: its longest piece has %zu bytes, its header says %zu: truncated?", t->name, longest, max);
+    if (t->n < MIN_PIECES)
+        return base_error(err, errlen, -EINVAL, "%s: tokenizer.bin: %zu pieces, the special ones and the bytes alone are %d",
+                          t->name, t->n, MIN_PIECES);
+    if (longest != max)
+        return base_error(err, errlen, -EINVAL,
+                          "%s: tokenizer.bin: its longest piece has %zu bytes, its header says %zu: truncated?", t->name, longest,
+                          max);
     t->kind = "llama2.c tokenizer.bin";
     t->body = &sentencepiece_body;
     t->llama2c = t->raw_bytes = t->dummy_prefix = 1;

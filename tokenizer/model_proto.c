@@ -72,13 +72,15 @@ typedef struct {
 } Reader;
 
 static int broken(Reader *r, const char *what) {
-    return base_error(r->err, r->errlen, -EINVAL, "%s: %s is not well-formed protobuf: truncated or no SentencePiece model", r->t->name, what);
+    return base_error(r->err, r->errlen, -EINVAL, "%s: %s is not well-formed protobuf: truncated or no SentencePiece model",
+                      r->t->name, what);
 }
 
 /* A field that we read must be of the type that it is declared with. */
 static int want(Reader *r, const Field *f, int type) {
     if (f->type == type) return 0;
-    return base_error(r->err, r->errlen, -EINVAL, "%s: field %u has wire type %d where %d belongs", r->t->name, (unsigned)f->number, f->type, type);
+    return base_error(r->err, r->errlen, -EINVAL, "%s: field %u has wire type %d where %d belongs", r->t->name,
+                      (unsigned)f->number, f->type, type);
 }
 
 static int read_piece(Reader *r, const Field *m) {
@@ -103,7 +105,9 @@ static int read_piece(Reader *r, const Field *m) {
     if (kind == PIECE_BYTE && pieces_byte_value(s, text.len) < 0)
         return base_error(r->err, r->errlen, -EINVAL, "%s: byte piece %zu names no byte", r->t->name, n);
     if (kind == PIECE_UNKNOWN) {
-        if (r->t->unk >= 0) return base_error(r->err, r->errlen, -EINVAL, "%s: pieces %d and %zu are both the unknown piece", r->t->name, r->t->unk, n);
+        if (r->t->unk >= 0)
+            return base_error(r->err, r->errlen, -EINVAL, "%s: pieces %d and %zu are both the unknown piece", r->t->name,
+                              r->t->unk, n);
         r->t->unk = (int)n;
     }
     return pieces_add(r->t, s, text.len, score, (int)kind, r->err, r->errlen);
@@ -178,9 +182,11 @@ static int check_kind(Reader *r) {
     if (!s->has_trainer || !s->has_normalizer)
         return base_error(r->err, r->errlen, -EINVAL, "%s: no trainer's or no normalizer's part behind the pieces: truncated?", r->t->name);
     if (s->model_type != 2)
-        return base_error(r->err, r->errlen, -EINVAL, "%s: a SentencePiece %s model: only BPE is read yet", r->t->name, kinds[s->model_type]);
+        return base_error(r->err, r->errlen, -EINVAL, "%s: a SentencePiece %s model: only BPE is read yet", r->t->name,
+                          kinds[s->model_type]);
     if (s->has_map || s->has_denormalizer_map)
-        return base_error(r->err, r->errlen, -EINVAL, "%s: a SentencePiece model with a character map in its %s: not read yet", r->t->name, s->has_map ? "normalizer" : "denormalizer");
+        return base_error(r->err, r->errlen, -EINVAL, "%s: a SentencePiece model with a character map in its %s: not read yet",
+                          r->t->name, s->has_map ? "normalizer" : "denormalizer");
     return 0;
 }
 
@@ -191,7 +197,8 @@ static int check_pieces(Reader *r) {
     int n_bytes = 0;
     for (int i = 0; i < 4; i++)
         if (r->s.ids[i] >= (int64_t)t->n)
-            return base_error(r->err, r->errlen, -EINVAL, "%s: %s is %lld, of %zu pieces", r->t->name, names[i], (long long)r->s.ids[i], t->n);
+            return base_error(r->err, r->errlen, -EINVAL, "%s: %s is %lld, of %zu pieces", r->t->name, names[i],
+                              (long long)r->s.ids[i], t->n);
     if (t->unk < 0) return base_error(r->err, r->errlen, -EINVAL, "%s: no unknown piece", r->t->name);
     for (size_t i = 0; i < t->n; i++) {
         if (t->pieces[i].kind != PIECE_BYTE) continue;
@@ -200,7 +207,8 @@ static int check_pieces(Reader *r) {
         have[b] = 1;
     }
     if (r->s.byte_fallback ? n_bytes != 256 : n_bytes != 0)
-        return base_error(r->err, r->errlen, -EINVAL, "%s: byte_fallback is %s, but %d byte pieces are there", r->t->name, r->s.byte_fallback ? "on" : "off", n_bytes);
+        return base_error(r->err, r->errlen, -EINVAL, "%s: byte_fallback is %s, but %d byte pieces are there", r->t->name,
+                          r->s.byte_fallback ? "on" : "off", n_bytes);
     return 0;
 }
 
@@ -209,7 +217,8 @@ static int control_named(const Tokenizer *t, const Field *f, const char *otherwi
     const char *s = f->len ? (const char *)f->bytes : otherwise;
     size_t len = f->len ? f->len : strlen(otherwise);
     for (size_t i = 0; i < t->n; i++)
-        if (t->pieces[i].kind == PIECE_CONTROL && t->pieces[i].len == len && memcmp(t->bytes + t->pieces[i].start, s, len) == 0) return (int)i;
+        if (t->pieces[i].kind == PIECE_CONTROL && t->pieces[i].len == len && memcmp(t->bytes + t->pieces[i].start, s, len) == 0)
+            return (int)i;
     return -1;
 }
 
@@ -222,7 +231,8 @@ int model_proto_is(const uint8_t *data, size_t size) {
 
 int model_proto_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, size_t errlen) {
     Reader r = {.t = t, .err = err, .errlen = errlen};
-    r.s = (Settings){.model_type = 1, .ids = {0, -1, -1, -1}, .add_dummy_prefix = 1, .remove_extra_whitespaces = 1, .escape_whitespaces = 1};
+    r.s = (Settings){
+        .model_type = 1, .ids = {0, -1, -1, -1}, .add_dummy_prefix = 1, .remove_extra_whitespaces = 1, .escape_whitespaces = 1};
     int rc = read_model(&r, data, size);
     if (rc == 0) rc = check_kind(&r);
     if (rc == 0) rc = check_pieces(&r);

@@ -106,7 +106,8 @@ static int emit_unknown(Work *w, const char *s, size_t len) {
         return rc;
     }
     if (t->unk < 0)
-        return base_error(w->err, w->errlen, -EINVAL, "the vocabulary has no piece for the byte 0x%02X and no unknown piece", (unsigned char)s[known]);
+        return base_error(w->err, w->errlen, -EINVAL, "the vocabulary has no piece for the byte 0x%02X and no unknown piece",
+                          (unsigned char)s[known]);
     int again = w->after_unknown;
     w->after_unknown = 1;
     return again ? 0 : ids_push(w->out, t->unk);
@@ -208,7 +209,8 @@ static int encode_normalized(Work *w, size_t n, size_t prefix) {
 static int encode(const Tokenizer *t, const char *text, size_t len, int first, Ids *out, char *err, size_t errlen) {
     size_t bound;
     if (!normalize_bound(len, &bound) || bound > INT32_MAX)
-        return base_error(err, errlen, -EINVAL, "a text of %zu bytes is too long to encode at once (the limit is %d)", len, INT32_MAX / 3 - 1);
+        return base_error(err, errlen, -EINVAL, "a text of %zu bytes is too long to encode at once (the limit is %d)", len,
+                          INT32_MAX / 3 - 1);
     Work w = {.t = t, .out = out, .err = err, .errlen = errlen};
     char *normalized = malloc(bound);
     if (t->has_unused) w.cut = calloc(t->n, sizeof *w.cut);

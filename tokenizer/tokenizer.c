@@ -67,7 +67,8 @@ int tokenizer_probe(const char *path) {
 
 /* A GGUF file's tokenizers that are not read yet, and what they are called elsewhere. */
 static const char *other_model(const char *model) {
-    static const char *const names[][2] = {{"gpt2", "byte-level BPE"}, {"bert", "WordPiece"}, {"t5", "SentencePiece unigram"}, {"rwkv", "RWKV's"}};
+    static const char *const names[][2] = {
+        {"gpt2", "byte-level BPE"}, {"bert", "WordPiece"}, {"t5", "SentencePiece unigram"}, {"rwkv", "RWKV's"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(model, names[i][0]) == 0) return names[i][1];
     return "unknown";
@@ -83,7 +84,8 @@ static int take_id(const Tokenizer *t, long given, long otherwise, const char *w
 static int take_pieces(Tokenizer *t, const Vocabulary *v, char *err, size_t errlen) {
     for (size_t i = 0; i < v->n; i++) {
         const Piece *p = &v->pieces[i];
-        if (p->type < PIECE_NORMAL || p->type > PIECE_BYTE) return base_error(err, errlen, -EINVAL, "%s: piece %zu is of the unknown kind %d", t->name, i, p->type);
+        if (p->type < PIECE_NORMAL || p->type > PIECE_BYTE)
+            return base_error(err, errlen, -EINVAL, "%s: piece %zu is of the unknown kind %d", t->name, i, p->type);
         if (p->type == PIECE_BYTE && pieces_byte_value(p->text, p->len) < 0)
             return base_error(err, errlen, -EINVAL, "%s: byte piece %zu names no byte", t->name, i);
         /* the converters write tokens added beside the model as user-defined ones */
@@ -97,7 +99,8 @@ static int take_pieces(Tokenizer *t, const Vocabulary *v, char *err, size_t errl
 int tokenizer_from_vocabulary(Tokenizer **out, const Vocabulary *v, const char *name, char *err, size_t errlen) {
     *out = NULL;
     if (strcmp(v->model, "llama") != 0)
-        return base_error(err, errlen, -EINVAL, "%s: its tokenizer is \"%s\" (%s): this kind is not read yet", name, v->model, other_model(v->model));
+        return base_error(err, errlen, -EINVAL, "%s: its tokenizer is \"%s\" (%s): this kind is not read yet", name, v->model,
+                          other_model(v->model));
     if (v->n == 0) return base_error(err, errlen, -EINVAL, "%s: a vocabulary of no pieces", name);
     Tokenizer *t = pieces_new(name);
     if (!t) return base_error(err, errlen, -ENOMEM, "%s: no memory", name);

@@ -53,7 +53,8 @@ static double read_rate(void) {
 static size_t weight_bytes(const Model *m) { /* what decoding one token reads */
     size_t n = 0;
     for (size_t i = 0; i < m->weights.n_tensors; i++)
-        if (m->used[i] && (m->weights.tensors[i].data != m->tok_emb.data || m->lm_head.data == m->tok_emb.data)) n += m->weights.tensors[i].size;
+        if (m->used[i] && (m->weights.tensors[i].data != m->tok_emb.data || m->lm_head.data == m->tok_emb.data))
+            n += m->weights.tensors[i].size;
     return n;
 }
 
@@ -96,7 +97,8 @@ static int measure(const char *path, const char *tokenizer, double bandwidth) {
     double d = median(decode), p = median(prompt), o = median(other), bytes = (double)weight_bytes(&m);
     char name[80];
     snprintf(name, sizeof name, "%s %s", slash ? slash + 1 : path, quant_format((int)m.layers->wq.type)->name);
-    printf("| %-28s | %8.1f | %9.1f | %7.2f | %5.0f %% | %8.1f | %7.1f |", name, bytes / 1e6, d, d * bytes / 1e9, 100 * d * bytes / bandwidth, p, 2e-9 * p * (double)m.n_parameters);
+    printf("| %-28s | %8.1f | %9.1f | %7.2f | %5.0f %% | %8.1f | %7.1f |", name, bytes / 1e6, d, d * bytes / 1e9,
+           100 * d * bytes / bandwidth, p, 2e-9 * p * (double)m.n_parameters);
     if (o > 0) printf(" %9.1f | %5.2f |", o, d / o);
     else printf("         – |     – |");
     putchar('\n');
@@ -112,8 +114,10 @@ int main(int argc, char **argv) {
 #ifdef _OPENMP
     threads = omp_get_max_threads();
 #endif
-    printf("kernels %s, %d threads; memory reads %.1f GB/s (median of %d). Context %d, prompt of %d.\n\n", kernels_best()->name, threads, bandwidth / 1e9, RUNS, PROMPT + DECODE, PROMPT);
-    printf("| model                        | MB/token | decode/s  | GB/s    | of read | prompt/s | GFLOP/s | llama2.c  | ratio |\n|---|---|---|---|---|---|---|---|---|\n");
+    printf("kernels %s, %d threads; memory reads %.1f GB/s (median of %d). Context %d, prompt of %d.\n\n", kernels_best()->name,
+           threads, bandwidth / 1e9, RUNS, PROMPT + DECODE, PROMPT);
+    printf(
+        "| model                        | MB/token | decode/s  | GB/s    | of read | prompt/s | GFLOP/s | llama2.c  | ratio |\n|---|---|---|---|---|---|---|---|---|\n");
     for (int i = 1; i < argc; i++) measure(argv[i], NULL, bandwidth);
     if (argc > 1) return 0;
     static const struct { const char *path; BuildShape s; } shapes[] = {
@@ -129,7 +133,8 @@ int main(int argc, char **argv) {
         remove(shapes[i].path);
     }
     remove(tokenizer);
-    static const char *const trained[] = {"../shared/data/tales/tales-1m.gguf", "../shared/data/tales/tales-1m-f32.gguf", "../shared/data/llama2c/stories260K.bin"};
+    static const char *const trained[] = {"../shared/data/tales/tales-1m.gguf", "../shared/data/tales/tales-1m-f32.gguf",
+                                          "../shared/data/llama2c/stories260K.bin"};
     for (size_t i = 0; i < sizeof trained / sizeof *trained; i++) {
         FILE *f = fopen(trained[i], "rb");
         if (f) fclose(f), measure(trained[i], i == 2 ? "../shared/data/llama2c/tok512.bin" : NULL, bandwidth);
