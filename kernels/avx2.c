@@ -41,26 +41,36 @@ INLINE __m256 load8(TensorType type, const uint8_t *row, size_t i, size_t n) {
     return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(h), 16));
 }
 
+/* R and T are constants where this is inlined; unrolled from the start, acc lives in registers. */
 INLINE void tile_float(TensorType type, int R, int T, float *y, size_t ldy, const float *x, size_t d, const uint8_t *w, size_t row_bytes) {
     __m256 acc[4][4];
+    #pragma GCC unroll 4
     for (int r = 0; r < R; r++)
+        #pragma GCC unroll 4
         for (int t = 0; t < T; t++) acc[r][t] = _mm256_setzero_ps();
     size_t i = 0;
     for (; i + 8 <= d; i += 8) {
         __m256 xv[4];
+        #pragma GCC unroll 4
         for (int t = 0; t < T; t++) xv[t] = _mm256_loadu_ps(x + (size_t)t * d + i);
+        #pragma GCC unroll 4
         for (int r = 0; r < R; r++) {
             __m256 wv = load8(type, w + (size_t)r * row_bytes, i, 8);
+            #pragma GCC unroll 4
             for (int t = 0; t < T; t++) acc[r][t] = _mm256_fmadd_ps(wv, xv[t], acc[r][t]);
         }
     }
     if (i < d)
+        #pragma GCC unroll 4
         for (int r = 0; r < R; r++) {
             __m256 wv = load8(type, w + (size_t)r * row_bytes, i, d - i);
+            #pragma GCC unroll 4
             for (int t = 0; t < T; t++)
                 acc[r][t] = _mm256_fmadd_ps(wv, load8(TENSOR_F32, (const uint8_t *)(x + (size_t)t * d), i, d - i), acc[r][t]);
         }
+    #pragma GCC unroll 4
     for (int r = 0; r < R; r++)
+        #pragma GCC unroll 4
         for (int t = 0; t < T; t++) y[(size_t)t * ldy + (size_t)r] = fold(acc[r][t]);
 }
 
@@ -110,22 +120,29 @@ INLINE __m256 block_dot(__m256i abs_w, __m256i w, __m256i x) {
 INLINE void tile_blocks(TensorType type, int R, int T, float *y, size_t ldy, const int8_t *q, const float *xs, size_t d,
                         const Blocks *m, size_t row) {
     __m256 acc[4][4];
+    #pragma GCC unroll 4
     for (int r = 0; r < R; r++)
+        #pragma GCC unroll 4
         for (int t = 0; t < T; t++) acc[r][t] = _mm256_setzero_ps();
     size_t n_blocks = d / Q_BLOCK, n_scales = n_blocks / m->per_scale;
     for (size_t b = 0; b < n_blocks; b++) {
         __m256i xv[4];
+        #pragma GCC unroll 4
         for (int t = 0; t < T; t++) xv[t] = _mm256_loadu_si256((const __m256i *)(const void *)(q + (size_t)t * d + b * Q_BLOCK));
+        #pragma GCC unroll 4
         for (int r = 0; r < R; r++) {
             const uint8_t *w = m->w + (row + (size_t)r) * m->row_bytes;
             __m256i wv = block_values(type, w, b), abs_w = _mm256_abs_epi8(wv);
             float ws = block_scale(type, w, m->scales + (row + (size_t)r) * m->scale_bytes, b, m->per_scale);
+            #pragma GCC unroll 4
             for (int t = 0; t < T; t++)
                 acc[r][t] = _mm256_fmadd_ps(_mm256_set1_ps(ws * xs[(size_t)t * n_scales + b / m->per_scale]),
                                             block_dot(abs_w, wv, xv[t]), acc[r][t]);
         }
     }
+    #pragma GCC unroll 4
     for (int r = 0; r < R; r++)
+        #pragma GCC unroll 4
         for (int t = 0; t < T; t++) y[(size_t)t * ldy + (size_t)r] = fold(acc[r][t]);
 }
 

@@ -154,7 +154,7 @@ static void quantize(void) {
             k->quantize(q, scale, x, d, group);
             for (int g = 0; g < GROUPS; g++) {
                 float amax = 0;
-                for (int j = 0; j < group; j++) amax = fmaxf(amax, fabsf(x[g * group + j]));
+                for (int j = 0; j < group; j++) amax = fabsf(x[g * group + j]) > amax ? fabsf(x[g * group + j]) : amax;
                 if (g < 2) CHECK(scale[g] == 0);
                 else if (g == 3) CHECK(isnan(scale[g]));
                 else CHECK(scale[g] == amax / 127);
@@ -193,7 +193,7 @@ static void softmax(void) {
                 size_t n = sizes[z];
                 float *x = poisoned(n);
                 double *p = malloc(n * sizeof *p), max = -INFINITY, sum = 0;
-                for (size_t j = 0; j < n; j++) x[j] *= (float)spread, max = fmax(max, (double)x[j]);
+                for (size_t j = 0; j < n; j++) x[j] *= (float)spread, max = (double)x[j] > max ? (double)x[j] : max;
                 for (size_t j = 0; j < n; j++) sum += p[j] = exp((double)x[j] - max);
                 k->softmax(x, n);
                 for (size_t j = 0; j < n; j++) NEAR(x[j], p[j] / sum, 1e-30, 2e-6 + 1e-7 * spread / 100); /* x - max is rounded: 2^-24 * spread of the exponent */
