@@ -1,10 +1,11 @@
 # roformer.c - `make` builds ./run, `make test` tests it, `make help` lists the rest.
-# Respected: CC, CFLAGS (optimisation and your own), LDFLAGS, OPENMP=0, PREFIX, DESTDIR, FLAVOUR (release, debug, san).
+# Respected: CC, CFLAGS (optimisation and your own), LDFLAGS, OPENMP=0, PREFIX, DESTDIR, FLAVOUR (release, debug, san), V=1 (show commands).
 CC      ?= cc
 PREFIX  ?= /usr/local
 FLAVOUR ?= release
 OPENMP  ?= 1
 F       ?=
+Q       := $(if $(V),,@)
 
 B       := build/$(FLAVOUR)
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -25,6 +26,7 @@ endif
 ifneq ($(OPENMP),0)
 OMP := $(shell printf 'int main(void){return 0;}' | $(CC) -fopenmp -x c - -o /dev/null 2>/dev/null && echo -fopenmp)
 endif
+OMP := $(or $(OMP),-Wno-unknown-pragmas)
 
 ALL_CFLAGS = $(STD) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE) -MMD -MP
 LINK       = $(CC) $(OMP) $(CFLAGS) $(SANITIZE)
@@ -43,11 +45,12 @@ run: $(B)/run ## build ./run (the default)
 .DEFAULT_GOAL := run
 
 $(B)/run: $(B)/run.o $(LIB) $(B)/flags
-	$(LINK) $(filter %.o,$^) $(LDFLAGS) -lm -o $@
+	$(Q)$(LINK) $(filter %.o,$^) $(LDFLAGS) -lm -o $@
 
 $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
-	$(CC) $(ALL_CFLAGS) $(ISA) -c $< -o $@
+	@$(if $(V),,echo "cc $<")
+	$(Q)$(CC) $(ALL_CFLAGS) $(ISA) -c $< -o $@
 $(B)/run.o: ALL_CFLAGS += -DVERSION='"$(VERSION)"'
 $(B)/run.o: $(B)/version
 
@@ -57,7 +60,8 @@ $(B)/model/builtin.o: model/tales-1m.gguf model/builtin.h $(B)/flags
 	@{ printf '#include "../../../model/builtin.h"\n_Alignas(64) const unsigned char builtin_model[] = {\n'; \
 	   od -An -v -tu1 $< | sed 's/  */,/g; s/^,//; s/$$/,/'; \
 	   printf '};\nconst size_t builtin_model_size = sizeof builtin_model;\n'; } > $(B)/model/builtin.c
-	$(CC) $(STD) -O0 -c $(B)/model/builtin.c -o $@
+	@$(if $(V),,echo "cc model/tales-1m.gguf")
+	$(Q)$(CC) $(STD) -O0 -c $(B)/model/builtin.c -o $@
 	@rm -f $(B)/model/builtin.c
 
 # Other flags or another version than last time rebuild what depends on them.
@@ -68,7 +72,7 @@ $(B)/version: FORCE
 	@$(call remember,$(VERSION))
 
 $(B)/test: $(TESTS) $(LIB)
-	$(LINK) $^ $(LDFLAGS) -lm -o $@
+	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
 
 test: $(B)/run $(B)/test ## run the tests; F=rope runs those whose name holds "rope"
 	@$(B)/test "$(F)" $(B)/run
@@ -78,11 +82,12 @@ san: ## build with AddressSanitizer and UBSan in build/san and run the tests
 
 debug: ## build with -O0 -g in build/debug
 	@$(MAKE) --no-print-directory FLAVOUR=debug build/debug/run
+	@echo "built build/debug/run"
 
 $(B)/bench: $(B)/tests/bench/bench.o $(B)/tests/build.o $(LIB)
-	$(LINK) $^ $(LDFLAGS) -lm -o $@
+	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
 
-bench: $(B)/bench ## measure speed beside this machine's ceiling; M="a.gguf b.bin" measures these
+bench: $(B)/bench ## measure speed beside this machine's ceiling; M="a.gguf b.bin" measures these, LLAMA2C=PATH/run beside it
 	@$(B)/bench $(M)
 
 lint: ## check who includes whom, and that the library neither prints nor exits

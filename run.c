@@ -64,9 +64,9 @@ typedef struct {
 static const Option options[] = {
     {"--prompt", NULL, "TEXT", "the text to go on from", 'i', STRING, GENERATE, AT(prompt), 0, 0},
     {"--file", NULL, "FILE", "read the text from FILE; - is stdin", 'f', STRING, GENERATE | TOKENIZE | PERPLEXITY, AT(file), 0, 0},
-    {"--steps", NULL, "N", "positions, prompt included; 0: to the context's end (256)", 'n', INTEGER, GENERATE, AT(n), 0, 1e15},
+    {"--steps", "--n-predict", "N", "positions, prompt included; 0: to the context's end (256)", 'n', INTEGER, GENERATE, AT(n), 0, 1e15},
     {"--max-tokens", NULL, "N", "at most N new tokens", 0, INTEGER, GENERATE, AT(max_tokens), 0, 1e15},
-    {"--temperature", NULL, "T", "0 is greedy (1.0)", 't', NUMBER, GENERATE, AT(temperature), 0, 1e6},
+    {"--temperature", "--temp", "T", "0 is greedy (1.0)", 't', NUMBER, GENERATE, AT(temperature), 0, 1e6},
     {"--top-p", NULL, "P", "nucleus: 0 or 1 is off (0.9)", 'p', NUMBER, GENERATE, AT(top_p), 0, 1},
     {"--top-k", NULL, "K", "only the K most probable; 0 is off (0)", 0, INTEGER, GENERATE, AT(top_k), 0, 1e9},
     {"--min-p", NULL, "P", "only those P times as probable as the first; 0 is off (0)", 0, NUMBER, GENERATE, AT(min_p), 0, 1},
@@ -74,21 +74,21 @@ static const Option options[] = {
     {"--presence-penalty", NULL, "X", "subtract once from recent tokens (0)", 0, NUMBER, GENERATE, AT(presence), -1e6, 1e6},
     {"--frequency-penalty", NULL, "X", "subtract for each time a token is recent (0)", 0, NUMBER, GENERATE, AT(frequency), -1e6, 1e6},
     {"--penalty-window", "--repeat-last-n", "N", "how many tokens are recent (64)", 0, INTEGER, GENERATE, AT(penalty_window), 0, 1e9},
-    {"--seed", NULL, "S", "same seed, same text (the time)", 's', INTEGER, GENERATE, AT(seed), 0, 9.2e18},
+    {"--seed", NULL, "S", "same seed, same text; 0 is the time (0)", 's', INTEGER, GENERATE, AT(seed), 0, 9.2e18},
     {"--stop", NULL, "TEXT", "end before TEXT; may be given up to 16 times", 0, STRINGS, GENERATE, AT(stop), 0, 0},
     {"--ignore-eos", NULL, NULL, "go on after an end-of-text token", 0, FLAG, GENERATE, AT(ignore_eos), 0, 0},
     {"--no-echo", NULL, NULL, "leave the prompt out of the output", 0, FLAG, GENERATE, AT(no_echo), 0, 0},
     {"--mode", NULL, "MODE", "generate (chat is not built yet)", 'm', STRING, GENERATE, AT(mode), 0, 0},
     {"--system", NULL, "TEXT", "system prompt, for chat only", 'y', STRING, GENERATE, AT(system), 0, 0},
     {"--ids", NULL, "1,15,7", "the ids to evaluate, exactly these", 0, STRING, LOGITS, AT(ids), 0, 0},
-    {"--all", NULL, NULL, "a line of logits for every id, not only the last", 0, FLAG, LOGITS, AT(all), 0, 0},
+    {"--all", NULL, NULL, "a line of logits for every id, not only the last (longrope: all as in one call of this length)", 0, FLAG, LOGITS, AT(all), 0, 0},
     {"--ids", NULL, NULL, "print ids on one line (the default)", 0, FLAG, TOKENIZE, AT(want_ids), 0, 0},
     {"--pieces", NULL, NULL, "print pieces, one a line", 0, FLAG, TOKENIZE, AT(pieces), 0, 0},
     {"--no-bos", NULL, NULL, "the text's own ids, nothing added before or after", 0, FLAG, TOKENIZE, AT(no_bos), 0, 0},
     {"--special", NULL, NULL, "special tokens written in the text count as such", 0, FLAG, GENERATE | TOKENIZE, AT(special), 0, 0},
     {"--separator", NULL, "LINE", "the file is documents between lines that hold exactly LINE", 0, STRING, PERPLEXITY, AT(separator), 0, 0},
     {"--tokenizer", NULL, "FILE", "tokenizer.model, tokenizer.bin or a folder with one", 'z', STRING, GENERATE | PERPLEXITY | TOKENIZE, AT(tokenizer), 0, 0},
-    {"--context", NULL, "N", "positions to make room for; may go beyond the trained ones", 'c', INTEGER, MODELS, AT(context), 1, 1e15},
+    {"--context", "--ctx-size", "N", "positions to make room for; may go beyond the trained ones", 'c', INTEGER, MODELS, AT(context), 1, 1e15},
     {"--threads", NULL, "N", "threads (all processors)", 'j', INTEGER, MODELS, AT(threads), 1, 1024},
     {"--kernels", NULL, "NAME", "a row of the arithmetic (the fastest that runs here):", 0, STRING, MODELS, AT(kernels), 0, 0},
     {"--rope", NULL, "METHOD", "a scaling method (the file's):", 0, STRING, MODELS, AT(rope), 0, 0},
@@ -115,7 +115,7 @@ static const Command commands[] = {
     {"generate", "[MODEL] [options]", "write text; the default command",
      "  ./run                                        a story from the compiled-in model\n"
      "  ./run -i \"Lily found a key\" -t 0.8 -s 42     the same text each time\n"
-     "  ./run model.gguf -i \"Once upon a time\" -n 200\n"
+     "  ./run model/tales-1m.gguf -i \"Once upon a time\" -n 200\n"
      "  ./run folder-from-hugging-face -f prompt.txt --max-tokens 100 --stop \"The end\"\n"
      "  ./run stories15M.bin -z tokenizer.bin -t 0\n",
      GENERATE, run_generate},
@@ -140,6 +140,7 @@ enum { N_COMMANDS = sizeof commands / sizeof *commands };
 static double started;                      /* when the program began */
 static volatile sig_atomic_t interrupted;   /* Ctrl-C was pressed */
 static int quiet;
+static const char *command_name = ""; /* the command's name as it was given, for what an error points to */
 
 static double now(void) {
     struct timespec t;
@@ -165,7 +166,7 @@ static int usage(const char *fmt, ...) {
     va_start(ap, fmt);
     base_verror(line, sizeof line, 0, fmt, ap);
     va_end(ap);
-    fprintf(stderr, "run: %s; ./run --help shows what there is\n", line);
+    fprintf(stderr, "run: %s; ./run %s%s--help shows what there is\n", line, command_name, *command_name ? " " : "");
     return EXIT_USAGE;
 }
 
@@ -290,12 +291,14 @@ static int parse_value(Args *a, const Option *o, const char *shown, const char *
     } else if (o->kind == INTEGER) {
         long long v = strtoll(value, &end, 10);
         if (end == value || *end) return usage("%s: \"%s\" is not a whole number", shown, value);
+        if (o->offset == AT(n) && v == -1) return usage("%s: -1 is out of range; 0 goes to the context's end", shown);
         if (errno || (double)v < o->min || (double)v > o->max)
             return usage("%s: %s is out of range (%.0f to %.0f)", shown, value, o->min, o->max);
         *(long long *)(void *)field = v;
     } else {
         double v = strtod(value, &end);
-        if (end == value || *end || !isfinite(v)) return usage("%s: \"%s\" is not a number", shown, value);
+        if (end == value || *end || !isfinite(v))
+            return usage("%s: \"%s\" is not a number%s", shown, value, o->offset == AT(top_p) ? " (-p is top-p; the prompt is -i)" : "");
         if (v < o->min || v > o->max) return usage("%s: %s is out of range (%g to %g)", shown, value, o->min, o->max);
         *(double *)(void *)field = v;
     }
@@ -333,6 +336,12 @@ static int parse(Args *a, int argc, char **argv, const Command *cmd) {
         }
         int joined = word[1] == '-' && eq != NULL;
         const Option *o = find_option(word, joined ? (size_t)(eq - word) : strlen(word), cmd->bit);
+        if (!o && word[1] != '-' && (o = find_option(word, 2, cmd->bit)) && o->kind != FLAG) { /* -n5 */
+            int rc = parse_value(a, o, o->name, word + 2);
+            if (rc) return rc;
+            continue;
+        }
+        if (word[1] != '-' && strlen(word) > 2) o = NULL; /* flags are not run together */
         if (!o) return usage("%s is not an option of %s", word, cmd->name);
         if (o->kind == FLAG) {
             if (joined) return usage("%s takes no value", o->name);
@@ -352,7 +361,7 @@ static void print_kernels(void) {
 }
 
 static int help(const Command *cmd) {
-    printf("roformer.c %s: runs RoFormer and LLaMA-family models\n\nusage: ./run %s%s%s\n", VERSION,
+    printf("roformer.c %s: runs LLaMA-family models\n\nusage: ./run %s%s%s\n", VERSION,
            cmd->bit == GENERATE ? "" : cmd->name, cmd->bit == GENERATE ? "" : " ", cmd->usage);
     printf("MODEL is a GGUF file, a Hugging Face folder (config.json + safetensors) or a llama2.c .bin file.\n\n");
     if (cmd->bit == GENERATE) {
@@ -414,7 +423,7 @@ static int read_text(const char *path, char **text, size_t *n) {
 
 static void describe(const Model *m, const Tokenizer *t) {
     const Config *c = &m->config;
-    fprintf(stderr, "%s: %s, %.1f M parameters, %s, %.1f MB\n", m->weights.path, c->arch, (double)m->n_parameters / 1e6,
+    fprintf(stderr, "%s: %s, %.2f M parameters, %s, %.2f MB\n", m->weights.path, c->arch, (double)m->n_parameters / 1e6,
             ((const char *const[]){"GGUF", "Hugging Face", "llama2.c"})[m->weights.format], (double)m->weights.file_bytes / 1e6);
     fprintf(stderr, "  d_model %d, d_ff %d, %d layers, %d heads of %d, %d key/value heads, vocabulary %d, trained context %lld\n",
             c->d_model, c->d_ff, c->n_layers, c->n_heads, c->head_dim, c->n_kv_heads, c->vocab_size, (long long)c->n_ctx_train);
@@ -575,10 +584,12 @@ static double generation_rate(const Generation *g) {
 static void report(const Generation *g, const Args *a) {
     const Session *s = &g->e.session;
     if (strcmp(g->stop, "context") == 0) note("the context of %zu positions is used up; -c makes room for more", s->options.n_ctx);
-    if (g->prompt_s == 0) return; /* nothing was asked of the model */
+    if (g->prompt_s == 0) /* nothing was asked of the model */
+        note("nothing new: the prompt's %zu tokens are all that -n or --max-tokens allows; a larger one goes on", g->n_prompt);
+    if (g->prompt_s == 0) return;
     char speed[64] = "";
     if (g->n_new > 1) snprintf(speed, sizeof speed, " at %.1f tok/s", generation_rate(g));
-    note("%zu prompt token%s in %.2f s (%.1f tok/s), first token after %.2f s, %zu new token%s%s; seed %lld",
+    note("%zu prompt token%s in %.3f s (%.1f tok/s), first token after %.3f s, %zu new token%s%s; seed %lld",
          g->e.session.pos < g->n_prompt ? g->e.session.pos : g->n_prompt, g->n_prompt == 1 ? "" : "s", g->prompt_s,
          (double)g->n_prompt / g->prompt_s, g->first_token_s, g->n_new, g->n_new == 1 ? "" : "s", speed, a->seed);
 }
@@ -674,6 +685,7 @@ static int generate(Generation *g, const Args *a) {
 
 static int run_generate(Args *a) {
     Generation g = {0};
+    if (a->mode && file_exists(a->mode)) return usage("-m is llama2.c's mode; the model is the first word: ./run %s", a->mode);
     if (a->mode && strcmp(a->mode, "generate") != 0) return usage("-m %s: only generate is built yet", a->mode);
     if (a->system) return usage("-y: a system prompt is for chat, which is not built yet");
     int code = engine_open(&g.e, a, 1);
@@ -903,7 +915,8 @@ static int run_perplexity(Args *a) {
     int rc = score_documents(&e, a, text, n, window, &p, &documents);
     double seconds = now() - t0, mean = perplexity_mean(&p), error = perplexity_stderr(&p), rate = (double)p.tokens / fmax(seconds, 1e-9);
     progress_clear(&e.progress);
-    if (rc) {
+    if (rc == -EINTR) note("interrupted: what follows is of the text's beginning only");
+    if (rc && !(rc == -EINTR && p.tokens)) {
         code = rc == -EINTR ? EXIT_INTERRUPTED : fail("%s", e.err);
     } else if (p.tokens == 0) {
         code = fail("%s: no text to score", a->file);
@@ -922,6 +935,7 @@ static int run_perplexity(Args *a) {
         if (a->separator) out_printf("cut         %zu documents, %zu windows, each from BOS\n", documents, p.windows);
         else out_printf("cut         one stream, %zu windows, each from BOS\n", p.windows);
     }
+    if (rc == -EINTR) code = EXIT_INTERRUPTED;
     free(text);
     engine_close(&e);
     return out_end(code);
@@ -967,12 +981,13 @@ int main(int argc, char **argv) {
     int first = 1;
     for (int i = 0; argc > 1 && i < N_COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0) cmd = &commands[i], first = 2;
+    if (first == 2) command_name = cmd->name;
     Args a = {.n = 256, .temperature = 1.0, .top_p = 0.9, .repetition = 1, .penalty_window = 64};
     int code = parse(&a, argc - first, argv + first, cmd);
     if (code) return code;
+    quiet = a.quiet;
     if (a.help) return help(cmd);
     if (a.version) return print_version();
-    quiet = a.quiet;
     if (!a.seed_given || a.seed == 0) a.seed = (long long)(((uint64_t)time(NULL) * 1000003u + (uint64_t)getpid()) & 0x7fffffff) | 1;
     return cmd->run(&a);
 }

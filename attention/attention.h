@@ -13,7 +13,8 @@
 typedef enum { CACHE_F32 } CacheType; /* f16 and q8_0 come with the speed work */
 
 /* Keys and values of the past. Each (layer, head) has its positions side by side, so that one head's scores are one
- * stream through memory. Keys are stored rotated: all methods of rope/ here leave a key's angle alone once it is known. */
+ * stream through memory. Keys are stored rotated; where a method changes the angle of keys already known (longrope beyond
+ * its border), the session evaluates its ids again. */
 typedef struct {
     CacheType type;
     int n_layers, n_kv_heads, head_dim;

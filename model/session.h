@@ -58,7 +58,8 @@ size_t session_bytes(const Session *s); /* scratch and cache */
  * method whose frequencies depend on the length reads the kept ids again first, which progress does not see. */
 int session_eval(Session *s, const int *ids, size_t n, const float **logits, char *err, size_t errlen);
 
-/* The same, and each(arg, i, logits) is called with the logits after every id i of the call, in order. */
+/* The same, and each(arg, i, logits) is called with the logits after every id i of the call, in order. Where a rope method's
+ * frequencies depend on the length, all rows have those of the whole call. */
 typedef void SessionEach(void *arg, size_t i, const float *logits);
 int session_eval_each(Session *s, const int *ids, size_t n, SessionEach *each, void *arg, char *err, size_t errlen);
 

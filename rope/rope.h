@@ -45,7 +45,7 @@ typedef struct {
     double divisors[ROPE_MAX_PAIRS];
 } RopeConfig;
 
-/* How a method bears on the keys in the cache (DESIGN 6). */
+/* How a method bears on the keys in the cache (attention/README.md). */
 typedef enum {
     ROPE_KEYS_FIXED,     /* a key's angle never changes: keys are cached rotated */
     ROPE_KEYS_BY_LENGTH, /* the frequencies depend on the text's length: another choice re-evaluates the kept ids */

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tests/lint.sh - DESIGN section 2: who may include whom; the library neither prints, exits nor reads the environment; no
+# tests/lint.sh - who may include whom (check lines below); the library neither prints, exits nor reads the environment; no
 # intrinsics outside kernels/. One line for each breach; exit 1 where there is one.
 cd "$(dirname "$0")/.." || exit 1
 bad=0

@@ -286,7 +286,7 @@ static void tokenize(void) {
     free(ids);
 }
 
-/* Documents are cut as DESIGN says; each is the same alone. */
+/* Documents are cut as lab/README.md says; each is the same alone. */
 static void perplexity_documents(void) {
     char gguf[512], bin[512], folder[512];
     builds(gguf, bin, folder);

@@ -137,7 +137,7 @@ static void matmul_groups(void) {
     for (int i = 0; i < 6; i++) matmul_of(TENSOR_I8_GROUPS, groups[i]);
 }
 
-/* DESIGN 6's rule, exactly, in every row: all give the same bytes as the rule spelled out in double. */
+/* The rule of kernels.h, exactly, in every row: all give the same bytes as the rule spelled out in double. */
 static void quantize(void) {
     const Kernels *k;
     for (int i = 0; (k = kernels_row(i)); i++)

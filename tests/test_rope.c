@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Anchors were computed in float64 by the methods' published formulas (facts 2.14, 6.1, 6.2: nine digits, or five where
+/* Anchors were computed in float64 by the methods' published formulas (nine digits, or five where
  * transformers' own test vectors have five). */
 typedef struct {
     int i;
@@ -80,7 +80,7 @@ static void anchors_yarn(void) {
     NEAR(scale_of(&c), 1.260804 / 1.368888, 1e-6, 0);
 }
 
-/* gpt-oss: the borders are not rounded. lo = 8.09277912, hi = 17.3980245 (facts 2.14): pair 8 is untouched, 9 and 17 lie on the ramp. */
+/* gpt-oss: the borders are not rounded. lo = 8.09277912, hi = 17.3980245: pair 8 is untouched, 9 and 17 lie on the ramp. */
 static void anchors_yarn_untruncated(void) {
     RopeConfig c = config("yarn", 64, 150000);
     c.factor = 32, c.n_ctx_original = 4096, c.no_truncate = 1;
@@ -231,7 +231,7 @@ static void relative(void) {
     }
 }
 
-/* The two pairings are the same rotation after the permutation of facts 2.0: half[c*d/2 + i] = interleaved[2i + c]. */
+/* The two pairings are the same rotation after the permutation of rope/README.md: half[c*d/2 + i] = interleaved[2i + c]. */
 static void pairings_agree(void) {
     enum { D = 20 };
     RopeConfig cfg = config("none", D, 500);

@@ -140,7 +140,7 @@ def old_configs(name, saved):
 # ---- the model in float64 ---------------------------------------------------------------------------------------------------
 
 def frequencies(c, n):
-    """inv_freq [d/2] and the factor on cos and sin, for a call whose last position is n - 1. facts: rope-methods.md 2.2 - 2.8."""
+    """inv_freq [d/2] and the factor on cos and sin, for a call whose last position is n - 1."""
     p = c.rope_parameters
     head_dim = getattr(c, "head_dim", None) or c.hidden_size // c.num_attention_heads
     d = int(head_dim * p.get("partial_rotary_factor", 1.0))
