@@ -107,4 +107,4 @@ help: ## this list
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
 .PHONY: test san debug bench lint fuzz install clean help FORCE
--include $(SRC:%.c=$(B)/%.d) $(B)/run.d $(TESTS:.o=.d)
+-include $(SRC:%.c=$(B)/%.d) $(B)/run.d $(TESTS:.o=.d) $(B)/tests/bench/bench.d

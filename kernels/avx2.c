@@ -205,8 +205,8 @@ static void quantize(int8_t *q, float *scale, const float *x, size_t d, int grou
                     i1 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + j + 8), p));
             __m256i i2 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + j + 16), p)),
                     i3 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + j + 24), p));
-            __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(i0, i1),
-                                               _mm256_packs_epi32(i2, i3)); /* in groups of 4, halves interleaved */
+            /* packing leaves groups of 4 with the halves interleaved */
+            __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(i0, i1), _mm256_packs_epi32(i2, i3));
             _mm256_storeu_si256((__m256i *)(void *)(q + j), _mm256_permutevar8x32_epi32(bytes, order));
         }
     }

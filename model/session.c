@@ -51,8 +51,8 @@ static void carve_all(Session *s, Carver *k) {
 
 /* 128 tokens, or as many as 32 MB of scratch hold, at least one. */
 static size_t usual_batch(const Config *c) {
-    size_t floats = 4 * (size_t)c->d_model + 4 * (size_t)c->n_heads * (size_t)c->head_dim + 3 * (size_t)c->d_ff,
-           n = ((size_t)32 << 20) / (floats * sizeof(float));
+    size_t floats = 4 * (size_t)c->d_model + 4 * (size_t)c->n_heads * (size_t)c->head_dim + 3 * (size_t)c->d_ff;
+    size_t n = ((size_t)32 << 20) / (floats * sizeof(float));
     return n < 1 ? 1 : n < 128 ? n : 128;
 }
 
@@ -146,10 +146,10 @@ static int eval(Session *s, const int *ids, size_t n, Wish wish, char *err, size
         return base_error(err, errlen, -ENOSPC,
                           "the context is full: %zu positions are in use, %zu more do not fit into %zu; give a longer one (-c)",
                           s->pos, n, s->options.n_ctx);
-    if (rope_choice(&c->rope, (int64_t)(s->pos + n)) !=
-        s->rope.choice) { /* other frequencies change every layer's hidden states: read it all again */
+    int64_t length = (int64_t)(s->pos + n);
+    if (rope_choice(&c->rope, length) != s->rope.choice) { /* other frequencies change every hidden state: read it all again */
         size_t kept = s->pos;
-        rope_init(&s->rope, &c->rope, (int64_t)(s->pos + n));
+        rope_init(&s->rope, &c->rope, length);
         s->pos = 0;
         eval_batches(s, s->ids, kept, (Wish){0});
     }

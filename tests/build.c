@@ -70,16 +70,19 @@ static int u_at(uint64_t seed, uint64_t i) {
     return (int)((z >> 33) % 255) - 127;
 }
 
-static void put_value(Buf *b, int u, TensorType type) {
-    float v = (float)u / 256;
+size_t float_encode(uint8_t *out, float v, TensorType type) {
     uint32_t bits;
     memcpy(&bits, &v, 4);
-    if (type == TENSOR_F32) put_u32(b, bits);
-    if (type == TENSOR_BF16) put_u8(b, bits >> 16 & 255), put_u8(b, bits >> 24);
-    if (type == TENSOR_F16) {
-        uint32_t h = v == 0 ? 0 : (bits >> 16 & 0x8000) | ((bits >> 23 & 255) - 112) << 10 | (bits >> 13 & 1023);
-        put_u8(b, h & 255), put_u8(b, h >> 8);
-    }
+    if (type == TENSOR_F16) bits = v == 0 ? 0 : (bits >> 16 & 0x8000) | ((bits >> 23 & 255) - 112) << 10 | (bits >> 13 & 1023);
+    if (type == TENSOR_BF16) bits >>= 16;
+    size_t n = type == TENSOR_F32 ? 4 : 2;
+    for (size_t i = 0; i < n; i++) out[i] = (uint8_t)(bits >> 8 * i);
+    return n;
+}
+
+static void put_value(Buf *b, int u, TensorType type) {
+    uint8_t bytes[4];
+    put(b, bytes, float_encode(bytes, (float)u / 256, type));
 }
 
 /* n values of tensor number `seed`: matrices as they are, norms (cols == 0) as 1 + value. */

@@ -18,6 +18,10 @@ void build_hf(const char *folder, const BuildShape *s, TensorType type, int shar
 void build_tokenizer_bin(const char *path);
 void build_tokenizer_model(const char *path);
 
+/* v as little-endian F32, F16 or BF16 into out; the bytes written. Exact for what the tests use (8 significant bits,
+ * 2^-8 <= |v| < 2 or 0). */
+size_t float_encode(uint8_t *out, float v, TensorType type);
+
 /* A file as bytes, NUL-terminated in malloc'ed memory (NULL: not there), and back. */
 char *file_read(const char *path, size_t *size);
 void file_write(const char *path, const void *data, size_t size);

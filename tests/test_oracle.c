@@ -97,17 +97,6 @@ static float value_at(const char *name, uint64_t i, const Spoil *s) {
     return ends_with(name, "norm.weight") ? (float)(128 + u / 2) / 128 : (float)u / 256;
 }
 
-/* v as little-endian F32, F16 or BF16; exact for these values (8 significant bits, 2^-8 <= |v| < 2 or 0). */
-static size_t encode(uint8_t *out, float v, TensorType type) {
-    uint32_t bits;
-    memcpy(&bits, &v, 4);
-    if (type == TENSOR_F16) bits = v == 0 ? 0 : (bits >> 16 & 0x8000) | ((bits >> 23 & 255) - 112) << 10 | (bits >> 13 & 1023);
-    if (type == TENSOR_BF16) bits >>= 16;
-    size_t n = type == TENSOR_F32 ? 4 : 2;
-    for (size_t i = 0; i < n; i++) out[i] = (uint8_t)(bits >> 8 * i);
-    return n;
-}
-
 /* ---- a Hugging Face folder ---- */
 
 /* header: 8 bytes of length and JSON, as the safetensors package wrote it for F32. Appends this tensor's line for type to json
@@ -121,7 +110,7 @@ static char *hf_tensor(char *header, char *json, uint8_t *data, size_t *size, Te
     snprintf(name, sizeof name, "%.*s", (int)(p - 1 - start), start);
     if (sscanf(p, ":{\"dtype\":\"F32\",\"shape\":[%39[0-9,]],\"data_offsets\":[%lu,%lu]", shape, &from, &to) != 3) return NULL;
     size_t begin = *size;
-    for (uint64_t i = 0; i < (to - from) / 4; i++) *size += encode(data + *size, value_at(name, i, s), type);
+    for (uint64_t i = 0; i < (to - from) / 4; i++) *size += float_encode(data + *size, value_at(name, i, s), type);
     sprintf(json + strlen(json), "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}", json[1] ? "," : "", name,
             type == TENSOR_F32 ? "F32" : type == TENSOR_F16 ? "F16" : "BF16", shape, begin, *size);
     return p + 1;
@@ -197,7 +186,7 @@ static void gguf_tensor(const char *line, char *head, size_t head_size, TensorTy
         unsigned long row = i / cols, h = row / head_dim, j = row % head_dim;
         if (strcmp(how, "permute") == 0 && !s->unpermuted) row = h * head_dim + j % 2 * (head_dim / 2) + j / 2;
         float v = strcmp(how, "values") == 0 ? strtof(p, &p) : value_at(name, (uint64_t)row * cols + i % cols, s);
-        *size += encode(data + *size, v, type);
+        *size += float_encode(data + *size, v, type);
     }
 }
 
