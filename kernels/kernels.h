@@ -16,6 +16,8 @@
 #include "../rope/rope.h"
 #include "quants.h"
 
+enum { STATE_COLUMNS = 16 }; /* two cache lines of doubles; in AVX2 four vectors to read S into and four to sum into */
+
 /* A batch of activations as matmul wants it: floats for float weights, blocks of int8 for block-quantized weights. */
 typedef struct {
     size_t d;           /* entries a token */
@@ -54,6 +56,14 @@ typedef struct {
 
     /* out = sum over t of p[t] * v[t]; p [n], v [n, head_dim], out [head_dim]. */
     void (*mix)(float *out, const float *p, const float *v, size_t n, size_t head_dim);
+
+    /* Linear attention, in double. STATE_COLUMNS columns of a matrix S [rows, STATE_COLUMNS] take a token in and are read:
+     *   S[i] += b[i] * v                               b [rows], v [STATE_COLUMNS]; b = NULL: S stays, v is not read
+     *   out[g] = sum over i of a[g*lda + i] * S[i]     g < n; out [n, STATE_COLUMNS], i ascending */
+    void (*state_step)(double *out, double *S, size_t rows, const double *b, const float *v, const double *a, size_t n, size_t lda);
+
+    /* x[i] = e^x[i], [n]: within 2 ulp for |x| <= 700; 0 below -708; NaN stays. */
+    void (*exp64)(double *x, size_t n);
 } Kernels;
 
 /* The row of that name, or NULL where there is none or this CPU cannot run it. */

@@ -160,6 +160,21 @@ static void mix(float *out, const float *p, const float *v, size_t n, size_t hea
         for (size_t i = 0; i < head_dim; i++) out[i] += p[t] * v[t * head_dim + i];
 }
 
+static void state_step(double *out, double *S, size_t rows, const double *b, const float *v, const double *a, size_t n, size_t lda) {
+    for (size_t i = 0; b && i < rows; i++)
+        for (int j = 0; j < STATE_COLUMNS; j++) S[i * STATE_COLUMNS + j] += b[i] * (double)v[j];
+    for (size_t g = 0; g < n; g++) {
+        double sum[STATE_COLUMNS] = {0};
+        for (size_t i = 0; i < rows; i++)
+            for (int j = 0; j < STATE_COLUMNS; j++) sum[j] += a[g * lda + i] * S[i * STATE_COLUMNS + j];
+        memcpy(out + g * STATE_COLUMNS, sum, sizeof sum);
+    }
+}
+
+static void exp64(double *x, size_t n) {
+    for (size_t i = 0; i < n; i++) x[i] = x[i] < -708 ? 0 : exp(x[i]);
+}
+
 const Kernels kernels_ref = {
     .name = "ref",
     .matmul = matmul,
@@ -170,4 +185,6 @@ const Kernels kernels_ref = {
     .rotate = rope_rotate,
     .scores = scores,
     .mix = mix,
+    .state_step = state_step,
+    .exp64 = exp64,
 };

@@ -89,10 +89,14 @@ int64_t rope_choice(const RopeConfig *c, int64_t n);
  * |pos| <= 2^31. Source: RoFormer eq. 15. Cannot fail. */
 void rope_row(const Rope *r, int64_t pos, float *cos, float *sin);
 
+/* The same row before it is rounded to float: for linear attention, which sums over a whole text (attention/README.md). */
+void rope_row64(const Rope *r, int64_t pos, double *cos, double *sin);
+
 /* Turn one head in place by its position's angle.
  * x    [>= rotary_dim]  the head; only the first rotary_dim entries turn
  * c, s [rotary_dim/2]   the row of its position (rope_row)
  * Source: RoFormer eq. 34 (interleaved); half-split pairing as in GPT-NeoX. Cannot fail. */
 void rope_rotate(float *x, const float *c, const float *s, int rotary_dim, RopePairing pairing);
+void rope_rotate64(double *x, const double *c, const double *s, int rotary_dim, RopePairing pairing); /* the same in double */
 
 #endif

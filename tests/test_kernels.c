@@ -271,6 +271,93 @@ static void choice(void) {
     if (!kernels_find("avx2")) test_skip("this CPU has no AVX2: only ref was tested");
 }
 
+/* Linear attention's step against long double; NaN stands around S, out and the inputs. Sums of up to 300 products in
+ * double round to 300 * 1.1e-16 of their magnitude at most: 1e-13 of the sum of magnitudes. */
+static double *poisoned64(size_t n) {
+    double *p = malloc((n + 2 * PAD) * sizeof *p);
+    for (size_t i = 0; i < n + 2 * PAD; i++) p[i] = NAN;
+    for (size_t i = 0; i < n; i++) p[PAD + i] = (double)random_float();
+    return p + PAD;
+}
+static void poisoned64_free(double *p, size_t n) {
+    for (int i = 1; i <= PAD; i++) CHECK(isnan(p[-i]) && isnan(p[n + (size_t)i - 1]));
+    free(p - PAD);
+}
+
+static void check_state_step(const Kernels *k, size_t rows, size_t n, int take) {
+    size_t lda = rows + 3, N = rows * STATE_COLUMNS;
+    double *S = poisoned64(N), *b = poisoned64(rows), *a = poisoned64(n * lda), *out = poisoned64(n * STATE_COLUMNS), *before = malloc(N * sizeof *S);
+    float *v = poisoned(STATE_COLUMNS);
+    memcpy(before, S, N * sizeof *S);
+    for (size_t g = 0; g < n; g++)
+        for (size_t i = rows; i < lda; i++) a[g * lda + i] = NAN; /* between one query and the next */
+    k->state_step(n ? out : NULL, S, rows, take ? b : NULL, take ? v : NULL, n ? a : NULL, n, lda);
+    for (size_t i = 0; i < N; i++) NEAR(S[i], before[i] + (take ? b[i / STATE_COLUMNS] * (double)v[i % STATE_COLUMNS] : 0), 1e-15, 0);
+    for (size_t g = 0; g < n; g++)
+        for (size_t j = 0; j < STATE_COLUMNS; j++) {
+            long double sum = 0, size = 0;
+            for (size_t i = 0; i < rows; i++) {
+                long double product = (long double)a[g * lda + i] * S[i * STATE_COLUMNS + j];
+                sum += product, size += fabsl(product);
+            }
+            NEAR(out[g * STATE_COLUMNS + j], (double)sum, 1e-13 * (double)size, 0);
+        }
+    poisoned64_free(S, N), poisoned64_free(b, rows), poisoned64_free(a, n * lda), poisoned64_free(out, n * STATE_COLUMNS);
+    poisoned_free(v);
+    free(before);
+}
+
+static void state_step(void) {
+    static const size_t rows[] = {1, 2, 3, 16, 17, 64, 129, 300};
+    const Kernels *k;
+    for (int row = 0; (k = kernels_row(row)); row++)
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+            for (size_t n = 0; n <= 5; n++)
+                for (int take = 0; take < 2; take++) check_state_step(k, rows[i], n, take);
+}
+
+/* One query or five, with the key or after it: the same bits. */
+static void state_step_batch(void) {
+    enum { ROWS = 37 };
+    const Kernels *k;
+    for (int row = 0; (k = kernels_row(row)); row++) {
+        double *S = poisoned64(ROWS * STATE_COLUMNS), *T = poisoned64(ROWS * STATE_COLUMNS), *a = poisoned64(5 * ROWS), *b = poisoned64(ROWS);
+        double many[5 * STATE_COLUMNS], one[STATE_COLUMNS];
+        float *v = poisoned(STATE_COLUMNS);
+        memcpy(T, S, ROWS * STATE_COLUMNS * sizeof *S);
+        k->state_step(many, S, ROWS, b, v, a, 5, ROWS);
+        k->state_step(NULL, T, ROWS, b, v, NULL, 0, 0);
+        CHECK(memcmp(S, T, ROWS * STATE_COLUMNS * sizeof *S) == 0);
+        for (int g = 0; g < 5; g++) {
+            k->state_step(one, T, ROWS, NULL, NULL, a + g * ROWS, 1, 0);
+            CHECK(memcmp(one, many + g * STATE_COLUMNS, sizeof one) == 0);
+        }
+        poisoned64_free(S, ROWS * STATE_COLUMNS), poisoned64_free(T, ROWS * STATE_COLUMNS), poisoned64_free(a, 5 * ROWS), poisoned64_free(b, ROWS);
+        poisoned_free(v);
+    }
+}
+
+static void exp64(void) {
+    const Kernels *k;
+    for (int row = 0; (k = kernels_row(row)); row++) {
+        for (size_t n = 1; n <= 9; n++) {
+            double *x = poisoned64(n), want[9];
+            for (size_t i = 0; i < n; i++) want[i] = exp(x[i]);
+            k->exp64(x, n);
+            for (size_t i = 0; i < n; i++) NEAR(x[i], want[i], 0, 5e-16); /* 2 ulp */
+            poisoned64_free(x, n);
+        }
+        for (double x = -700; x < 700; x += 0.0137) {
+            double y = x;
+            k->exp64(&y, 1);
+            NEAR(y, (double)expl((long double)x), 0, 5e-16);
+        }
+        double edge[] = {-1000, -709, NAN, 0, 700, -INFINITY};
+        k->exp64(edge, 6);
+        CHECK(edge[0] == 0 && edge[1] == 0 && isnan(edge[2]) && edge[3] == 1 && edge[4] > 1e304 && edge[5] == 0);
+    }
+}
+
 extern const Test tests_kernels[];
 const Test tests_kernels[] = {
     {"kernels/choice of a row", choice},
@@ -286,5 +373,8 @@ const Test tests_kernels[] = {
     {"kernels/silu_mul", silu_mul},
     {"kernels/rotate", rotate},
     {"kernels/scores and mix", scores_and_mix},
+    {"kernels/state_step", state_step},
+    {"kernels/state_step: one query or many", state_step_batch},
+    {"kernels/exp64", exp64},
     {0},
 };
