@@ -87,8 +87,14 @@ debug: ## build with -O0 -g in build/debug
 $(B)/bench: $(B)/tests/bench/bench.o $(B)/tests/build.o $(LIB)
 	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
 
+$(B)/bench-linear: $(B)/tests/bench/linear.o $(B)/tests/build.o $(LIB)
+	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
+
 bench: $(B)/bench ## measure speed beside this machine's ceiling; M="a.gguf b.bin" measures these, LLAMA2C=PATH/run beside it
 	@$(B)/bench $(M)
+
+bench-linear: $(B)/bench-linear ## linear attention beside softmax: context, prompt, million, drift (T=context: that table only)
+	@$(B)/bench-linear $(T)
 
 lint: ## check who includes whom, and that the library neither prints nor exits
 	@sh tests/lint.sh
@@ -104,7 +110,7 @@ clean: ## remove what was built
 	rm -rf build run
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: test san debug bench lint fuzz install clean help FORCE
--include $(SRC:%.c=$(B)/%.d) $(B)/run.d $(TESTS:.o=.d) $(B)/tests/bench/bench.d
+.PHONY: test san debug bench bench-linear lint fuzz install clean help FORCE
+-include $(SRC:%.c=$(B)/%.d) $(B)/run.d $(TESTS:.o=.d) $(B)/tests/bench/bench.d $(B)/tests/bench/linear.d

@@ -44,8 +44,11 @@ typedef struct {
     const char *kernels, *rope;
     double rope_theta, rope_factor;
     long long rope_original;
+    const char *attention, *phi, *form, *save_state, *load_state;
+    double epsilon;
+    long long favor_features, favor_seed, chunk;
     /* which of these were given */
-    int n_given, max_given, seed_given;
+    int n_given, max_given, seed_given, epsilon_given, favor_seed_given;
 } Args;
 
 typedef enum { FLAG, INTEGER, NUMBER, STRING, STRINGS } Kind;
@@ -95,6 +98,15 @@ static const Option options[] = {
     {"--rope-theta", NULL, "B", "base of the frequencies (the file's)", 0, NUMBER, MODELS, AT(rope_theta), 1e-6, 1e30},
     {"--rope-factor", NULL, "S", "how many times longer than trained", 0, NUMBER, MODELS, AT(rope_factor), 1, 1e9},
     {"--rope-original-context", NULL, "N", "the length trained on (the file's)", 0, INTEGER, MODELS, AT(rope_original), 1, 1e15},
+    {"--attention", NULL, "KIND", "softmax or linear (the file's); linear: RoFormer eq. 19, memory does not grow", 0, STRING, MODELS, AT(attention), 0, 0},
+    {"--phi", NULL, "MAP", "linear attention's feature map (the file's, or elu+1):", 0, STRING, MODELS, AT(phi), 0, 0},
+    {"--form", NULL, "FORM", "where its rotation goes (the file's, or numerator):", 0, STRING, MODELS, AT(form), 0, 0},
+    {"--epsilon", NULL, "E", "added to its denominators (the file's, or 1e-6)", 0, NUMBER, MODELS, AT(epsilon), 0, 0.5},
+    {"--favor-features", NULL, "R", "favor+: random features a head (the file's, or 128)", 0, INTEGER, MODELS, AT(favor_features), 2, 1024},
+    {"--favor-seed", NULL, "S", "favor+: which random features (the file's, or 1)", 0, INTEGER, MODELS, AT(favor_seed), 0, 9e15},
+    {"--chunk", NULL, "C", "linear attention: read in chunks of C tokens, to compare; 0 is one by one (0)", 0, INTEGER, MODELS, AT(chunk), 0, 1e6},
+    {"--save-state", NULL, "FILE", "keep what was read in FILE: the prompt need not be read again", 0, STRING, GENERATE | LOGITS, AT(save_state), 0, 0},
+    {"--load-state", NULL, "FILE", "go on from a saved state; -i is then how the text goes on", 0, STRING, GENERATE | LOGITS, AT(load_state), 0, 0},
     {"--json", NULL, NULL, "print one JSON object", 0, FLAG, ALL & ~TOKENIZE, AT(json), 0, 0},
     {"--quiet", NULL, NULL, "no timings, no progress", 'q', FLAG, ALL, AT(quiet), 0, 0},
     {"--verbose", NULL, NULL, "say what was opened", 'v', FLAG, ALL, AT(verbose), 0, 0},
@@ -305,6 +317,8 @@ static int parse_value(Args *a, const Option *o, const char *shown, const char *
     if (o->offset == AT(n)) a->n_given = 1;
     if (o->offset == AT(max_tokens)) a->max_given = 1;
     if (o->offset == AT(seed)) a->seed_given = 1;
+    if (o->offset == AT(epsilon)) a->epsilon_given = 1;
+    if (o->offset == AT(favor_seed)) a->favor_seed_given = 1;
     return 0;
 }
 
@@ -379,6 +393,8 @@ static int help(const Command *cmd) {
         printf("  %-32s %s", left, o->help);
         if (o->offset == AT(kernels)) print_kernels();
         for (int r = 0; o->offset == AT(rope) && rope_scaling_row(r); r++) printf(" %s", rope_scaling_row(r)->name);
+        for (int r = 0; o->offset == AT(phi) && feature_map_row(r); r++) printf(" %s", feature_map_row(r)->name);
+        for (int r = 0; o->offset == AT(form) && linear_form_row(r); r++) printf(" %s", linear_form_row(r)->name);
         putchar('\n');
     }
     printf("\nexamples:\n%s", cmd->examples);
@@ -430,9 +446,13 @@ static void describe(const Model *m, const Tokenizer *t) {
     fprintf(stderr, "  weights %s, output %s; rope %s, theta %g, %s pairs, %d of %d entries turn",
             quant_format((int)m->layers->wq.type)->name, m->lm_head.data == m->tok_emb.data ? "tied" : "its own",
             c->rope.n_divisors ? "llama3 (rope_freqs)" : c->rope.scaling->name, c->rope.theta,
-            c->rope.pairing == ROPE_HALF ? "half-split" : "interleaved", c->rope.rotary_dim, c->head_dim);
+            c->rope.pairing == ROPE_HALF ? "half-split" : "interleaved", c->rope.rotary_dim,
+            c->linear.form && !c->linear.form->before_phi ? linear_features_n(&c->linear) : c->head_dim);
     if (c->rope.factor > 1) fprintf(stderr, ", factor %g", c->rope.factor);
     if (c->window) fprintf(stderr, "; window %lld", (long long)c->window);
+    if (c->linear.form)
+        fprintf(stderr, "\n  linear attention: form %s, phi %s, %d features a head, epsilon %g", c->linear.form->name, c->linear.phi->name,
+                linear_features_n(&c->linear), c->linear.epsilon);
     fprintf(stderr, "\n  kernels %s", m->kernels->name);
     if (t) fprintf(stderr, "; tokenizer: %s, %zu pieces", tokenizer_kind(t), tokenizer_size(t));
     fputc('\n', stderr);
@@ -445,6 +465,7 @@ typedef struct {
     Model model;
     Tokenizer *tokenizer;
     Session session;
+    const float *logits; /* after the last id read, where a state was loaded */
     Progress progress;
     double load_s;
     char err[512];
@@ -456,10 +477,28 @@ static void engine_close(Engine *e) {
     model_close(&e->model);
 }
 
+/* --attention and its kind: 0, or an exit code after saying why. seed is where --favor-seed goes. */
+static int attention_options(AttentionOverride *o, const Args *a, uint64_t *seed) {
+    int linear = a->attention && strcmp(a->attention, "linear") == 0;
+    if (a->attention && !linear && strcmp(a->attention, "softmax") != 0)
+        return usage("--attention: there is no kind \"%s\"; softmax and linear are known", a->attention);
+    if (a->attention) o->kind = linear ? ATTENTION_LINEAR : ATTENTION_SOFTMAX;
+    if (a->phi && !(o->phi = feature_map(a->phi))) return usage("--phi: there is no feature map \"%s\"", a->phi);
+    if (a->form && !(o->form = linear_form(a->form))) return usage("--form: there is no form \"%s\"", a->form);
+    *seed = (uint64_t)a->favor_seed;
+    if (a->epsilon_given) o->epsilon = &a->epsilon;
+    if (a->favor_seed_given) o->favor_seed = seed;
+    o->favor_features = (int)a->favor_features;
+    return 0;
+}
+
 /* 0, or an exit code after saying why. */
 static int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     memset(e, 0, sizeof *e);
     ModelOptions o = {.rope = {.theta = a->rope_theta, .factor = a->rope_factor, .n_ctx_original = a->rope_original}};
+    uint64_t favor_seed;
+    int code = attention_options(&o.attention, a, &favor_seed);
+    if (code) return code;
     if (a->kernels && !(o.kernels = kernels_find(a->kernels)))
         return usage("--kernels: there is no row \"%s\" that this processor can run", a->kernels);
     if (a->rope && !(o.rope.scaling = rope_scaling(a->rope))) return usage("--rope: there is no method \"%s\"", a->rope);
@@ -473,27 +512,49 @@ static int engine_open(Engine *e, const Args *a, int want_tokenizer) {
         return fail("%s", e->err);
     }
     e->load_s = now() - started;
+    const LinearConfig *linear = &e->model.config.linear;
+    if (e->model.config.attention_changed)
+        note("attention: %s%s%s%s%s, which this model was not trained with: expect worse text", linear->form ? "linear (" : "softmax",
+             linear->form ? linear->form->name : "", linear->form ? ", " : "", linear->form ? linear->phi->name : "", linear->form ? ")" : "");
     if (a->verbose) describe(&e->model, e->tokenizer);
     return 0;
 }
 
-/* A session with room for -c positions, else for those wanted, at most the trained ones. An exit code; e stays open. */
+/* A session with room for -c positions, else for those wanted, at most the trained ones; where a state is loaded, for its
+ * ids too. Linear attention takes no room. An exit code; e stays open. */
 static int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits) {
-    size_t trained = (size_t)e->model.config.n_ctx_train, n_ctx = a->context ? (size_t)a->context : wanted < trained ? wanted : trained;
-    if (n_ctx > trained) note("context %zu goes beyond the %zu positions this model was trained on; --rope can stretch it", n_ctx, trained);
+    size_t trained = (size_t)e->model.config.n_ctx_train, saved = 0;
+    int endless = e->model.config.linear.form != NULL;
+    if (a->load_state && session_saved_ids(a->load_state, &saved, e->err, sizeof e->err)) return fail("%s", e->err);
+    if (wanted < SIZE_MAX - saved) wanted += saved;
+    size_t n_ctx = a->context ? (size_t)a->context : wanted < trained ? wanted : trained;
+    if (n_ctx > trained && !endless)
+        note("context %zu goes beyond the %zu positions this model was trained on; --rope can stretch it", n_ctx, trained);
     e->progress = (Progress){.what = "reading", .start = now()};
     SessionOptions o = {.n_ctx = n_ctx ? n_ctx : 1,
                         .threads = (int)a->threads,
+                        .chunk = (size_t)a->chunk,
                         .n_logits = n_logits,
                         .progress = on_progress,
                         .progress_arg = &e->progress};
-    if (session_init(&e->session, &e->model, &o, e->err, sizeof e->err) == 0) {
-        if (a->verbose)
-            fprintf(stderr, "  context %zu, %d threads, %.1f MB of memory beside the file\n", n_ctx, e->session.options.threads,
-                    (double)session_bytes(&e->session) / 1e6);
-        return 0;
-    }
-    return fail("%s", e->err);
+    if (a->chunk && !endless) return usage("--chunk is for linear attention; this model's is softmax");
+    if (session_init(&e->session, &e->model, &o, e->err, sizeof e->err)) return fail("%s", e->err);
+    if (a->verbose && endless)
+        fprintf(stderr, "  context without end, %d threads, %.1f MB of memory beside the file\n", e->session.options.threads,
+                (double)session_bytes(&e->session) / 1e6);
+    else if (a->verbose)
+        fprintf(stderr, "  context %zu, %d threads, %.1f MB of memory beside the file\n", n_ctx, e->session.options.threads,
+                (double)session_bytes(&e->session) / 1e6);
+    if (a->load_state && session_load(&e->session, a->load_state, &e->logits, e->err, sizeof e->err)) return fail("%s", e->err);
+    return 0;
+}
+
+/* The next line's --save-state, an exit code. */
+static int save_state(Engine *e, const Args *a) {
+    if (!a->save_state) return 0;
+    if (session_save(&e->session, a->save_state, e->err, sizeof e->err)) return fail("%s", e->err);
+    note("state of %zu ids saved to %s", e->session.pos, a->save_state);
+    return 0;
 }
 
 /* ---- generate ---- */
@@ -507,8 +568,8 @@ typedef struct {
     size_t n_text, cap_text;
     size_t n_out;           /* bytes of it already written; the rest may be the start of a stop string */
     size_t n_prompt_text;   /* bytes of it that are the prompt's */
-    int *ids;               /* prompt, then new ids */
-    size_t n_prompt, n_new, room;
+    int *ids;               /* [n_ids]: prompt, then new ids; without --json old ones may be dropped (keep_id) */
+    size_t n_ids, n_prompt, n_new, room;
     const char *stop;       /* why the text ended */
     double prompt_s, first_token_s, generation_s;
 } Generation;
@@ -563,7 +624,29 @@ static int write_text(Generation *g, const Args *a, int last) {
         out_flush();
     }
     g->n_out = cut;
+    if (!a->json) { /* what is written is not needed any more: a text without end takes no memory */
+        memmove(g->text, g->text + cut, g->n_text - cut);
+        g->n_text -= cut;
+        g->n_out = 0;
+    }
     return stopped;
+}
+
+/* One more id. The penalties look back on the last penalty_window of them; only JSON wants them all. -1 where memory is out. */
+static int keep_id(Generation *g, const Args *a, int id) {
+    size_t recent = (size_t)a->penalty_window;
+    if (g->n_ids == g->room && !a->json && g->n_ids >= 2 * recent) {
+        memmove(g->ids, g->ids + g->n_ids - recent, recent * sizeof *g->ids);
+        g->n_ids = recent;
+    }
+    if (g->n_ids == g->room) {
+        int *more = realloc(g->ids, (2 * g->room + 64) * sizeof *more);
+        if (!more) return -1;
+        g->ids = more;
+        g->room = 2 * g->room + 64;
+    }
+    g->ids[g->n_ids++] = id;
+    return 0;
 }
 
 static int is_end(const Generation *g, int id) {
@@ -616,14 +699,15 @@ static int read_prompt(Generation *g, const Args *a) {
     const char *text = file ? file : a->prompt ? a->prompt : "";
     Tokenizer *t = g->e.tokenizer;
     int *ids = NULL, bos = tokenizer_bos(t) >= 0 ? tokenizer_bos(t) : g->e.model.config.bos_id;
-    int rc = tokenizer_encode(t, text, len, ENCODE_BOS | (a->special ? ENCODE_SPECIAL : 0), &ids, &g->n_prompt, g->e.err, sizeof g->e.err);
+    int flags = (a->load_state ? ENCODE_CONTINUE : ENCODE_BOS) | (a->special ? ENCODE_SPECIAL : 0);
+    int rc = tokenizer_encode(t, text, len, flags, &ids, &g->n_prompt, g->e.err, sizeof g->e.err);
     if (rc == 0 && !a->no_echo && add_text(g, text, len)) rc = base_error(g->e.err, sizeof g->e.err, -ENOMEM, "out of memory");
-    if (rc == 0 && g->n_prompt == 0 && bos < 0)
+    if (rc == 0 && g->n_prompt == 0 && bos < 0 && !a->load_state)
         rc = base_error(g->e.err, sizeof g->e.err, -EINVAL, "this model has no token to begin a text with; give a prompt (-i)");
-    if (rc == 0 && g->n_prompt == 0) ids[0] = bos, g->n_prompt = 1; /* encode always leaves room for one */
+    if (rc == 0 && g->n_prompt == 0 && !a->load_state) ids[0] = bos, g->n_prompt = 1; /* encode always leaves room for one */
     g->ids = ids;
     g->n_prompt_text = g->n_text;
-    g->stream.begun = len > 0; /* after a prompt, a leading space is the text's own */
+    g->stream.begun = len > 0 || a->load_state; /* after a prompt, a leading space is the text's own */
     free(file);
     return rc ? fail("%s", g->e.err) : 0;
 }
@@ -642,13 +726,15 @@ static int generate(Generation *g, const Args *a) {
     const float *logits;
     size_t limit = new_tokens(g, a), n_ctx = s->options.n_ctx;
     g->stop = "length";
-    if (limit == 0) return 0;
+    if (limit == 0 && !a->save_state) return 0;
     double t0 = now(), t1 = 0;
-    int rc = session_eval(s, g->ids, g->n_prompt, &logits, g->e.err, sizeof g->e.err);
+    logits = g->e.logits; /* of a loaded state that nothing is added to */
+    int rc = g->n_prompt || !logits ? session_eval(s, g->ids, g->n_prompt, &logits, g->e.err, sizeof g->e.err) : 0;
     progress_clear(&g->e.progress);
     g->prompt_s = now() - t0;
-    while (rc == 0) {
-        int id = sampler_next(&g->sampler, logits, g->ids, g->n_prompt + g->n_new);
+    if (rc == 0 && save_state(&g->e, a)) return EXIT_FAILED;
+    while (rc == 0 && limit) {
+        int id = sampler_next(&g->sampler, logits, g->ids, g->n_ids);
         t1 = now();
         if (g->n_new == 0) g->first_token_s = t1 - started, t0 = t1;
         g->generation_s = t1 - t0;
@@ -656,13 +742,8 @@ static int generate(Generation *g, const Args *a) {
             g->stop = id == tokenizer_bos(g->e.tokenizer) || id == g->e.model.config.bos_id ? "bos" : "eos";
             break;
         }
-        if (g->n_prompt + g->n_new == g->room) {
-            int *more = realloc(g->ids, 2 * g->room * sizeof *more);
-            if (!more) return fail("out of memory");
-            g->ids = more;
-            g->room *= 2;
-        }
-        g->ids[g->n_prompt + g->n_new++] = id;
+        if (keep_id(g, a, id)) return fail("out of memory");
+        g->n_new++;
         if (add_text(g, g->piece, tokenizer_decode(g->e.tokenizer, &g->stream, id, g->piece))) return fail("out of memory");
         if (write_text(g, a, 0)) g->stop = "stop";
         else if (interrupted) g->stop = "interrupt";
@@ -694,11 +775,11 @@ static int run_generate(Args *a) {
     size_t limit = new_tokens(&g, a), wanted = g.n_prompt + (limit ? limit - 1 : 0);
     if (limit > SIZE_MAX / 2) wanted = SIZE_MAX;
     size_t trained = (size_t)g.e.model.config.n_ctx_train, most = a->context ? (size_t)a->context : trained;
-    if (limit && g.n_prompt > most) {
+    if (limit && g.n_prompt > most && !g.e.model.config.linear.form) {
         code = fail("the prompt's %zu tokens do not fit the context of %zu; -c makes room for more", g.n_prompt, most);
         goto done;
     }
-    if ((code = engine_session(&g.e, a, limit ? wanted : 1, 1))) goto done;
+    if ((code = engine_session(&g.e, a, limit ? wanted : g.n_prompt, 1))) goto done;
     SamplerOptions so = {.temperature = (float)a->temperature,
                          .top_p = (float)a->top_p,
                          .top_k = (size_t)a->top_k,
@@ -713,7 +794,7 @@ static int run_generate(Args *a) {
         code = fail("%s", *g.e.err ? g.e.err : "out of memory");
         goto done;
     }
-    g.room = g.n_prompt;
+    g.room = g.n_ids = g.n_prompt;
     if (!a->json) { /* the prompt is the user's own text: as it is */
         out_bytes(g.text, g.n_prompt_text);
         out_flush();
@@ -786,13 +867,14 @@ static int run_logits(Args *a) {
     code = engine_session(&e, a, n, a->all ? 8 : 1);
     if (code == 0) {
         LogitsPrinter p = {.vocab_size = (size_t)e.model.config.vocab_size, .json = a->json};
-        const float *logits;
+        const float *logits = NULL;
         int rc = a->all ? session_eval_each(&e.session, ids, n, print_logits, &p, e.err, sizeof e.err)
                         : session_eval(&e.session, ids, n, &logits, e.err, sizeof e.err);
         progress_clear(&e.progress);
         if (rc == 0 && !a->all) print_logits(&p, 0, logits);
         if (a->json && (rc == 0 || (a->all && e.session.pos))) out_printf("]}\n"); /* interrupted: what there is, closed */
         if (rc) code = rc == -EINTR ? EXIT_INTERRUPTED : fail("%s", e.err);
+        else code = save_state(&e, a);
     }
     engine_close(&e);
     free(ids);

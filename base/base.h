@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #if defined(__GNUC__)
 #define BASE_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -30,6 +31,10 @@ int base_verror(char *err, size_t errlen, int code, const char *fmt, va_list ap)
 int size_mul(size_t a, size_t b, size_t *out);
 int size_add(size_t a, size_t b, size_t *out);
 
+/* FNV-1a, 64 bits, going on from hash; begin with HASH_START. Every step is one-to-one, so one damaged byte always shows. */
+#define HASH_START 0xcbf29ce484222325u
+uint64_t hash_bytes(uint64_t hash, const void *data, size_t n);
+
 /* Little-endian loads from any address. */
 uint16_t load_u16(const void *p);
 uint32_t load_u32(const void *p);
@@ -46,6 +51,22 @@ typedef struct {
 
 int file_map(MappedFile *f, const char *path, char *err, size_t errlen);
 void file_unmap(MappedFile *f); /* accepts a zeroed struct */
+
+/* A file that appears whole or not at all: written beside its place, and moved there when it is safe on disk.
+ *     NewFile f;
+ *     if (newfile_open(&f, path, err, errlen)) return ...;
+ *     newfile_write(&f, data, n);                          a failure is kept until newfile_close
+ *     return newfile_close(&f, keep, err, errlen);         keep 0: nothing appears
+ * A path that exists and is no regular file (a folder, /dev/null) is refused. */
+typedef struct {
+    FILE *file;
+    char *path, *temporary;
+    int rc; /* the first failure, a negative errno */
+} NewFile;
+
+int newfile_open(NewFile *f, const char *path, char *err, size_t errlen);
+void newfile_write(NewFile *f, const void *data, size_t n);
+int newfile_close(NewFile *f, int keep, char *err, size_t errlen); /* 0, or why it did not appear */
 
 /* dir + "/" + name in malloc'ed memory, or NULL. file_folder("a/b.bin") is "a", of "b.bin" ".". */
 char *file_join(const char *dir, const char *name);

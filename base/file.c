@@ -34,6 +34,48 @@ void file_unmap(MappedFile *f) {
     memset(f, 0, sizeof *f);
 }
 
+static void newfile_free(NewFile *f) {
+    free(f->path);
+    free(f->temporary);
+    memset(f, 0, sizeof *f);
+}
+
+int newfile_open(NewFile *f, const char *path, char *err, size_t errlen) {
+    struct stat st;
+    memset(f, 0, sizeof *f);
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) return base_error(err, errlen, -EINVAL, "%s: is there and is not a regular file", path);
+    size_t n = strlen(path) + 32;
+    f->path = strdup(path);
+    f->temporary = malloc(n);
+    if (!f->path || !f->temporary) {
+        newfile_free(f);
+        return base_error(err, errlen, -ENOMEM, "%s: out of memory", path);
+    }
+    snprintf(f->temporary, n, "%s.%ld.part", path, (long)getpid());
+    int fd = open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    f->file = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (f->file) return 0;
+    int rc = base_error(err, errlen, -errno, "%s: cannot be written: %s", path, strerror(errno));
+    if (fd >= 0) close(fd), unlink(f->temporary);
+    newfile_free(f);
+    return rc;
+}
+
+void newfile_write(NewFile *f, const void *data, size_t n) {
+    if (n && f->rc == 0 && fwrite(data, 1, n, f->file) != n) f->rc = errno ? -errno : -EIO;
+}
+
+int newfile_close(NewFile *f, int keep, char *err, size_t errlen) {
+    int rc = f->rc;
+    if (rc == 0 && keep && (fflush(f->file) != 0 || fsync(fileno(f->file)) != 0)) rc = -errno;
+    if (fclose(f->file) != 0 && rc == 0) rc = -errno;
+    if (rc == 0 && keep && rename(f->temporary, f->path) != 0) rc = -errno;
+    if (rc || !keep) unlink(f->temporary);
+    if (rc) base_error(err, errlen, rc, "%s: cannot be written: %s", f->path, strerror(-rc));
+    newfile_free(f);
+    return rc;
+}
+
 char *file_join(const char *dir, const char *name) {
     size_t a = strlen(dir), b = strlen(name);
     char *s = malloc(a + b + 2);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { FAVOR_FEATURES = 128, FAVOR_SEED = 1 }; /* where a file does not say */
+
 /* What is being read, and where to complain. The first complaint stays; after it every read is a no-op. */
 typedef struct {
     const Weights *w;
@@ -69,6 +71,33 @@ static int64_t in_range(Reader *r, const char *key, double v, double min, double
 static int even_split(Reader *r, const Config *c) {
     if (c->d_model % c->n_heads) complain(r, "head_dim", "is not given, and the heads do not divide the model's width");
     return c->d_model / c->n_heads;
+}
+
+/* What a file says about its attention: empty words and absent numbers where it says nothing. */
+typedef struct {
+    char kind[32], phi[32], form[32];
+    double epsilon;
+    int64_t favor_features, favor_seed;
+} AttentionWords;
+
+static void unknown_word(Reader *r, const char *key, const char *word, const char *known) {
+    char why[200];
+    snprintf(why, sizeof why, "\"%s\" is not known here (%s are)", word, known);
+    complain(r, key, why);
+}
+
+static void settle_attention(Reader *r, Config *c, const AttentionWords *w, const char *const keys[3]) {
+    if (*w->kind && strcmp(w->kind, "softmax") != 0 && strcmp(w->kind, "linear") != 0)
+        unknown_word(r, keys[0], w->kind, "softmax and linear");
+    const FeatureMap *phi = *w->phi ? feature_map(w->phi) : NULL;
+    const LinearForm *form = linear_form(*w->form ? w->form : "numerator");
+    if (*w->phi && !phi) unknown_word(r, keys[1], w->phi, "elu+1, relu, exp, softmax, relu2, favor+ and identity");
+    if (!form) unknown_word(r, keys[2], w->form, "numerator, both, none, cosine, cosine-none and before-phi");
+    c->linear = (LinearConfig){.phi = phi,
+                               .epsilon = w->epsilon,
+                               .favor_features = (int)w->favor_features,
+                               .favor_seed = (uint64_t)w->favor_seed};
+    if (strcmp(w->kind, "linear") == 0) c->linear.form = form;
 }
 
 /* ---- Hugging Face's config.json ---- */
@@ -215,6 +244,23 @@ static void hf_eos(Config *c, const JsonValue *root) {
         if (e->type == JSON_NUMBER) add_eos(c, e->number);
 }
 
+static void hf_word(Reader *r, const char *key, char *out, size_t outlen) {
+    const JsonValue *v = json_get(r->w->config.root, key);
+    if (is_null(v)) return;
+    if (v->type != JSON_STRING || strlen(v->str) != v->len) complain(r, key, "must be a word");
+    else snprintf(out, outlen, "%s", v->str);
+}
+
+static void hf_attention(Reader *r, Config *c) {
+    AttentionWords w = {.epsilon = hf_number_in(r, r->w->config.root, "attention_denominator_epsilon", 1e-6)};
+    hf_word(r, "attention_kind", w.kind, sizeof w.kind);
+    hf_word(r, "attention_feature_map", w.phi, sizeof w.phi);
+    hf_word(r, "attention_form", w.form, sizeof w.form);
+    w.favor_features = hf_int(r, "attention_favor_features", FAVOR_FEATURES, 1, CONFIG_MAX_DIM);
+    w.favor_seed = hf_int(r, "attention_favor_seed", FAVOR_SEED, 0, 9e15);
+    settle_attention(r, c, &w, (const char *const[]){"attention_kind", "attention_feature_map", "attention_form"});
+}
+
 static void read_hf(Reader *r, Config *c) {
     const JsonValue *root = r->w->config.root, *type = json_get(root, "model_type");
     if (is_null(type) || type->type != JSON_STRING) {
@@ -257,8 +303,7 @@ static void read_hf(Reader *r, Config *c) {
     if (!is_null(act) && !json_is(act, "silu") && !json_is(act, "swish")) complain(r, "hidden_act", "only silu is known here");
     if (!is_null(json_get(root, "quantization_config")))
         complain(r, "quantization_config", "quantized Hugging Face weights are not read; use the original or a GGUF");
-    const JsonValue *kind = json_get(root, "attention_kind");
-    if (!is_null(kind) && !json_is(kind, "softmax")) complain(r, "attention_kind", "only softmax is known here");
+    hf_attention(r, c);
     const JsonValue *bos = json_get(root, "bos_token_id");
     if (bos && bos->type == JSON_NUMBER && bos->number >= 0 && bos->number < c->vocab_size) c->bos_id = (int)bos->number;
     hf_eos(c, root);
@@ -363,6 +408,24 @@ static void gguf_window(Reader *r, Config *c) {
     else memcpy(c->windowed, m->data, (size_t)c->n_layers);
 }
 
+static void gguf_word(Reader *r, const char *name, char *out, size_t outlen, char *key, size_t keylen) {
+    const MetaValue *m = gguf_get(r, name, key, keylen);
+    if (!m) return;
+    if (m->type != META_STRING || memchr(m->data, 0, m->n)) complain(r, key, "must be a word");
+    else snprintf(out, outlen, "%.*s", m->n < outlen ? (int)m->n : (int)outlen - 1, (const char *)m->data);
+}
+
+static void gguf_attention(Reader *r, Config *c) {
+    AttentionWords w = {.epsilon = gguf_number(r, "attention.denominator_epsilon", 1e-6)};
+    char kind[120], phi[120], form[120];
+    gguf_word(r, "attention.kind", w.kind, sizeof w.kind, kind, sizeof kind);
+    gguf_word(r, "attention.feature_map", w.phi, sizeof w.phi, phi, sizeof phi);
+    gguf_word(r, "attention.form", w.form, sizeof w.form, form, sizeof form);
+    w.favor_features = gguf_int(r, "attention.favor_features", FAVOR_FEATURES, 1, CONFIG_MAX_DIM);
+    w.favor_seed = gguf_int(r, "attention.favor_seed", FAVOR_SEED, 0, 9e15);
+    settle_attention(r, c, &w, (const char *const[]){kind, phi, form});
+}
+
 static int64_t gguf_token(Reader *r, const char *key, int absent) {
     int64_t v;
     const MetaValue *m = weights_meta(r->w, key);
@@ -402,10 +465,8 @@ static void read_gguf(Reader *r, Config *c) {
     else c->vocab_size = (int)in_range(r, "vocab_size", (double)emb->shape[0], 1, 1 << 30);
     c->norm_eps = (float)gguf_number(r, "attention.layer_norm_rms_epsilon", -1);
     if (gguf_int(r, "expert_count", 0, 0, 1e9) > 0) complain(r, "expert_count", "mixtures of experts are not known here");
-    const MetaValue *kind = gguf_get(r, "attention.kind", key, sizeof key);
-    if (kind && !(kind->type == META_STRING && kind->n == 7 && memcmp(kind->data, "softmax", 7) == 0))
-        complain(r, key, "only softmax is known here");
     if (r->rc) return;
+    gguf_attention(r, c);
     gguf_rope(r, c, arch->gguf_pairing);
     gguf_window(r, c);
     c->qkv_bias = c->o_bias = c->mlp_bias = c->tied = -1;
@@ -432,6 +493,7 @@ static void read_llama2c(Config *c, const Weights *w) {
     c->n_ctx_train = h->seq_len;
     c->norm_eps = 1e-5f; /* llama2.c has these two in its code, not in its file */
     c->rope = (RopeConfig){.scaling = rope_scaling("none"), .pairing = ROPE_INTERLEAVED, .rotary_dim = c->head_dim, .theta = 10000};
+    c->linear = (LinearConfig){.epsilon = 1e-6, .favor_features = FAVOR_FEATURES, .favor_seed = FAVOR_SEED};
     c->tied = h->shared_classifier;
     c->bos_id = 1;
     add_eos(c, 1); /* llama2.c ends a text at BOS, not at EOS */
@@ -464,7 +526,53 @@ static void override_rope(Reader *r, Config *c, const RopeOverride *o) {
     if (o->n_ctx_original > 0) rope->n_ctx_original = o->n_ctx_original;
 }
 
-int config_read(Config *c, const Weights *w, const RopeOverride *o, char *err, size_t errlen) {
+static void override_attention(Reader *r, Config *c, const AttentionOverride *a) {
+    LinearConfig *linear = &c->linear;
+    const LinearForm *form = linear->form;
+    const FeatureMap *phi = linear->phi;
+    if (a->kind == ATTENTION_SOFTMAX) linear->form = NULL;
+    if (a->kind == ATTENTION_LINEAR && !linear->form) { /* a window is softmax's: a sum cannot forget */
+        linear->form = linear_form("numerator");
+        c->window = 0;
+        memset(c->windowed, 0, sizeof c->windowed);
+    }
+    if (!linear->form) {
+        c->attention_changed = form != NULL;
+        if (r->rc == 0 && (a->phi || a->form || a->epsilon || a->favor_features || a->favor_seed))
+            r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: softmax attention has no feature map and no form; add --attention linear",
+                               r->w->path);
+        return;
+    }
+    if (a->form) linear->form = a->form;
+    if (a->form && a->form->cosine && !a->phi) linear->phi = NULL; /* the only one it takes */
+    if (a->phi) linear->phi = a->phi;
+    if (a->epsilon) linear->epsilon = *a->epsilon;
+    if (a->favor_features) linear->favor_features = a->favor_features;
+    if (a->favor_seed) linear->favor_seed = *a->favor_seed;
+    c->attention_changed = linear->form != form || (linear->phi != phi && linear->phi != (phi ? phi : feature_map("elu+1")));
+}
+
+/* Linear attention turns features: where there are not head_dim of them, the same share of them turns. */
+static void check_linear(Reader *r, Config *c) {
+    LinearConfig *linear = &c->linear;
+    RopeConfig *rope = &c->rope;
+    char why[200];
+    linear->head_dim = c->head_dim;
+    if (!linear->phi) linear->phi = feature_map(linear->form->cosine ? "identity" : "elu+1");
+    if (linear_check(linear, why, sizeof why)) complain(r, "linear attention", why);
+    if (c->window) complain(r, "sliding_window", "linear attention cannot forget; it has no window");
+    if (rope->scaling->keys == ROPE_KEYS_BY_LENGTH) {
+        snprintf(why, sizeof why, "method %s changes with the text's length, and linear attention keeps no keys to turn anew; name another (--rope)",
+                 rope->scaling->name);
+        complain(r, "rope", why);
+    }
+    int features = linear_features_n(linear);
+    if (r->rc || features == c->head_dim || linear->form->before_phi) return;
+    if (rope->n_divisors) complain(r, "rope_freqs.weight", "is for head_dim entries, but these features are more or fewer");
+    rope->rotary_dim = (int)((int64_t)features * rope->rotary_dim / c->head_dim) / 2 * 2;
+}
+
+int config_read(Config *c, const Weights *w, const RopeOverride *o, const AttentionOverride *a, char *err, size_t errlen) {
     Reader r = {.w = w, .arch = "", .err = err, .errlen = errlen};
     memset(c, 0, sizeof *c);
     c->bos_id = -1;
@@ -483,6 +591,8 @@ int config_read(Config *c, const Weights *w, const RopeOverride *o, char *err, s
     if (o) override_rope(&r, c, o);
     if (r.rc) return r.rc;
     if (c->rope.rotary_dim > c->head_dim) complain(&r, "rotary_dim", "is larger than head_dim");
+    if (a) override_attention(&r, c, a);
+    if (c->linear.form) check_linear(&r, c);
     char why[200];
     if (r.rc == 0 && rope_check(&c->rope, why, sizeof why)) complain(&r, "rope", why);
     return r.rc;

@@ -2,6 +2,7 @@
 #ifndef CONFIG_H
 #define CONFIG_H
 
+#include "../attention/linear.h"
 #include "../rope/rope.h"
 #include "weights.h"
 
@@ -24,6 +25,8 @@ typedef struct {
     int64_t n_ctx_train;      /* max_position_embeddings */
     float norm_eps;           /* rms_norm_eps */
     RopeConfig rope;
+    LinearConfig linear;      /* linear.form == NULL: softmax. favor_w is model.c's to fill */
+    int attention_changed;    /* 1: the command line asks for another attention than the file */
     int64_t window;           /* sliding_window: a query sees the last `window` positions, its own included; 0: all */
     uint8_t windowed[CONFIG_MAX_LAYERS]; /* 1: this layer has the window */
     /* Tensors that must be there: 1 yes, 0 no, -1 where the file has them (GGUF has no key for it). */
@@ -42,8 +45,18 @@ typedef struct {
     int64_t n_ctx_original;
 } RopeOverride;
 
-/* Read c from w's metadata, apply o (may be NULL), check everything for plausibility. 0, or -EINVAL and one line that
+/* Attention from the command line; zeroed: as the file says. */
+typedef struct {
+    enum { ATTENTION_AS_FILE, ATTENTION_SOFTMAX, ATTENTION_LINEAR } kind;
+    const FeatureMap *phi;
+    const LinearForm *form;
+    const double *epsilon;
+    int favor_features;
+    const uint64_t *favor_seed;
+} AttentionOverride;
+
+/* Read c from w's metadata, apply o and a (may be NULL), check everything for plausibility. 0, or -EINVAL and one line that
  * names the file and the key. Shapes of tensors are checked by model_open. */
-int config_read(Config *c, const Weights *w, const RopeOverride *o, char *err, size_t errlen);
+int config_read(Config *c, const Weights *w, const RopeOverride *o, const AttentionOverride *a, char *err, size_t errlen);
 
 #endif

@@ -49,36 +49,75 @@ static void add(float *x, const float *y, size_t n) {
     for (size_t i = 0; i < n; i++) x[i] += y[i];
 }
 
-/* Heads of q and k of every token: normalised where the model does so (qwen3), then turned by the token's position. Keys
- * and values go to the cache. */
-static void turn_and_store(Session *s, int l, size_t n) {
+/* Head i of the batch's, n_heads of q and n_kv_heads of k a token: normalised where the model does so (qwen3). */
+typedef struct {
+    float *x;
+    size_t t;
+    int h, is_key;
+} Head;
+
+static Head head(const Session *s, int l, size_t i) {
     const Config *c = &s->model->config;
     const Layer *y = &s->model->layers[l];
-    const Kernels *kernels = s->model->kernels;
-    size_t hd = (size_t)c->head_dim, q_heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads, half = (size_t)c->rope.rotary_dim / 2;
+    size_t hd = (size_t)c->head_dim, q_heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads, t = i / (q_heads + kv_heads);
+    size_t h = i % (q_heads + kv_heads);
+    int is_key = h >= q_heads;
+    if (is_key) h -= q_heads;
+    float *x = is_key ? s->k + (t * kv_heads + h) * hd : s->q + (t * q_heads + h) * hd;
+    const float *weight = is_key ? y->k_norm : y->q_norm;
+    if (weight) s->model->kernels->rmsnorm(x, x, weight, hd, c->norm_eps);
+    return (Head){.x = x, .t = t, .h = (int)h, .is_key = is_key};
+}
+
+/* Softmax: q and k are turned by their token's position; keys and values go to the cache. */
+static void turn_and_store(Session *s, int l, size_t n) {
+    const Config *c = &s->model->config;
+    size_t half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)(c->n_heads + c->n_kv_heads);
     #pragma omp for schedule(static)
-    for (size_t i = 0; i < n * (q_heads + kv_heads); i++) {
-        size_t t = i / (q_heads + kv_heads), h = i % (q_heads + kv_heads);
-        int is_key = h >= q_heads;
-        if (is_key) h -= q_heads;
-        float *x = is_key ? s->k + (t * kv_heads + h) * hd : s->q + (t * q_heads + h) * hd;
-        const float *weight = is_key ? y->k_norm : y->q_norm;
-        if (weight) kernels->rmsnorm(x, x, weight, hd, c->norm_eps);
-        kernels->rotate(x, s->cos + t * half, s->sin + t * half, c->rope.rotary_dim, c->rope.pairing);
-        if (is_key) cache_store(&s->cache, l, (int)h, s->pos + t, x, s->v + (t * kv_heads + h) * hd);
+    for (size_t i = 0; i < n * heads; i++) {
+        Head a = head(s, l, i);
+        s->model->kernels->rotate(a.x, s->cos + a.t * half, s->sin + a.t * half, c->rope.rotary_dim, c->rope.pairing);
+        if (a.is_key)
+            cache_store(&s->cache, l, a.h, s->pos + a.t, a.x, s->v + (a.t * (size_t)c->n_kv_heads + (size_t)a.h) * (size_t)c->head_dim);
     }
 }
 
 /* Every head of every token against the cache; groups of n_heads/n_kv_heads query heads share a key head. */
-static void attend(Session *s, int l, size_t n) {
+static void attend_softmax(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     size_t hd = (size_t)c->head_dim, heads = (size_t)c->n_heads, group = heads / (size_t)c->n_kv_heads;
     float scale = 1 / sqrtf((float)hd), *scores = s->scores + (size_t)threads_number() * s->options.n_ctx;
+    turn_and_store(s, l, n);
     #pragma omp for schedule(dynamic)
     for (size_t i = 0; i < n * heads; i++) {
         size_t t = i / heads, h = i % heads;
         attention_softmax(s->att + i * hd, s->q + i * hd, &s->cache, l, (int)(h / group), s->pos + t, s->model->layers[l].window,
                           scale, scores, s->model->kernels);
+    }
+}
+
+/* Linear: features of q and k, turned where the form says so; then the state of each key head takes the tokens in, in
+ * order, first z (for the denominators), then S, whose columns are independent of each other. */
+static void attend_linear(Session *s, int l, size_t n) {
+    const Config *c = &s->model->config;
+    const Kernels *kernels = s->model->kernels;
+    size_t half = (size_t)c->rope.rotary_dim / 2, strips = s->state.n_strips;
+    double *scratch = s->chunk + (size_t)threads_number() * s->chunk_floats;
+    LinearBatch b = s->batch;
+    b.n = n;
+    #pragma omp for schedule(static)
+    for (size_t i = 0; i < n * (size_t)(c->n_heads + c->n_kv_heads); i++) {
+        Head a = head(s, l, i);
+        linear_features(&c->linear, &b, a.is_key ? LINEAR_KEY : LINEAR_QUERY, a.t, a.h, a.x, s->cos64 + a.t * half, s->sin64 + a.t * half,
+                        c->rope.rotary_dim, c->rope.pairing, kernels);
+    }
+    #pragma omp for schedule(static)
+    for (int h = 0; h < c->n_kv_heads; h++) linear_denominators(&s->state, &c->linear, &b, l, h);
+    #pragma omp for schedule(static)
+    for (size_t i = 0; i < (size_t)c->n_kv_heads * strips; i++) {
+        if (s->options.chunk > 1)
+            linear_numerators_chunked(s->att, s->v, &s->state, &b, l, (int)(i / strips), i % strips, s->options.chunk, scratch, kernels);
+        else linear_numerators(s->att, s->v, &s->state, &b, l, (int)(i / strips), i % strips, kernels);
     }
 }
 
@@ -119,7 +158,8 @@ static void forward(Session *s, const int *ids, size_t n, size_t n_last) {
     #pragma omp for schedule(static)
     for (size_t t = 0; t < n; t++) {
         matrix_row(s->x + t * d, &m->tok_emb, (size_t)ids[t]);                           /* x = embedding of the id */
-        rope_row(&s->rope, (int64_t)(s->pos + t), s->cos + t * half, s->sin + t * half); /* its position's angles, for all layers */
+        if (s->cos) rope_row(&s->rope, (int64_t)(s->pos + t), s->cos + t * half, s->sin + t * half); /* its position's angles, */
+        else rope_row64(&s->rope, (int64_t)(s->pos + t), s->cos64 + t * half, s->sin64 + t * half);  /* for all layers          */
     }
     for (int l = 0; l < c->n_layers; l++) {
         const Layer *y = &m->layers[l];
@@ -129,8 +169,8 @@ static void forward(Session *s, const int *ids, size_t n, size_t n_last) {
         linear(s, s->k, &a, n, &y->wk, y->bk);               /* k = Wk xn */
         linear(s, s->v, &a, n, &y->wv, y->bv);               /* v = Wv xn */
         #pragma omp barrier
-        turn_and_store(s, l, n);                             /* q = R_m q, k = R_m k: here RoPE sits */
-        attend(s, l, n);                                     /* att = softmax(q K^T / sqrt(head_dim)) V */
+        if (c->linear.form) attend_linear(s, l, n);          /* att = (R phi(q))^T S / (phi(q) . z), S += R phi(k) v^T */
+        else attend_softmax(s, l, n);                        /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
         a = activations(s, s->att, n, (size_t)c->n_heads * (size_t)c->head_dim, &y->wo);
         linear(s, s->xn, &a, n, &y->wo, y->bo);
         #pragma omp barrier

@@ -35,12 +35,14 @@ typedef struct {
     float *vectors;          /* owns the norms and biases, as f32 */
     size_t n_parameters;     /* of the tensors in use */
     int min_group;           /* the smallest matrix_group of a weight; 0 where none is quantized */
+    double *favor_w;         /* FAVOR+'s projection, one for all layers and heads, or NULL (attention/linear.h) */
     uint8_t *used;           /* [weights.n_tensors]: 1 where the model uses the tensor; the others are extra */
 } Model;
 
 typedef struct {
     const Kernels *kernels; /* NULL: the fastest this CPU runs */
     RopeOverride rope;
+    AttentionOverride attention;
 } ModelOptions;
 
 /* Open path; options may be NULL. 0, or a negative errno and one line naming the file and what is wrong with it; nothing is
@@ -49,5 +51,8 @@ int model_open(Model *m, const char *path, const ModelOptions *options, char *er
 /* The same for a file in memory, which must outlive the model. */
 int model_open_memory(Model *m, const void *data, size_t size, const char *name, const ModelOptions *options, char *err, size_t errlen);
 void model_close(Model *m); /* accepts a zeroed struct */
+
+/* A number that tells two models apart: of the sizes, settings, tensor names and a sample of every tensor's bytes. */
+uint64_t model_fingerprint(const Model *m);
 
 #endif

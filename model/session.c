@@ -27,6 +27,25 @@ static size_t widest(const Config *c) {
     return (size_t)c->d_ff > w ? (size_t)c->d_ff : w;
 }
 
+static void carve_linear(Session *s, Carver *k) {
+    const Config *c = &s->model->config;
+    size_t B = s->options.n_batch, half = (size_t)c->rope.rotary_dim / 2, rows = (size_t)linear_rows(&c->linear), D = sizeof(double);
+    size_t heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads;
+    LinearBatch *b = &s->batch;
+    *b = (LinearBatch){.cap = B, .n_heads = c->n_heads, .n_kv_heads = c->n_kv_heads, .causal = 1};
+    s->cos64 = carve(k, B * half, D);
+    s->sin64 = carve(k, B * half, D);
+    b->q_num = carve(k, heads * B * rows, D);
+    b->q_den = carve(k, heads * B * rows, D);
+    b->inverse = carve(k, heads * B, D);
+    b->k_num = carve(k, kv_heads * B * rows, D);
+    b->k_den = carve(k, kv_heads * B * rows, D);
+    b->k_log = carve(k, kv_heads * B, D);
+    b->keep = carve(k, kv_heads * B, D);
+    s->chunk_floats = s->options.chunk ? linear_chunk_scratch(s->options.chunk, rows, c->n_heads, c->n_kv_heads) : 0;
+    s->chunk = carve(k, s->chunk_floats * (size_t)s->options.threads, D);
+}
+
 static void carve_all(Session *s, Carver *k) {
     const Config *c = &s->model->config;
     size_t B = s->options.n_batch, d = (size_t)c->d_model, q_dim = (size_t)c->n_heads * (size_t)c->head_dim;
@@ -39,12 +58,16 @@ static void carve_all(Session *s, Carver *k) {
     s->v = carve(k, B * kv_dim, F);
     s->gate = carve(k, B * (size_t)c->d_ff, F);
     s->up = carve(k, B * (size_t)c->d_ff, F);
-    s->cos = carve(k, B * half, F);
-    s->sin = carve(k, B * half, F);
     size_t quantized = s->model->min_group ? B * widest(c) : 0;
     s->act_q = carve(k, quantized, 1);
     s->act_scale = carve(k, quantized ? quantized / (size_t)s->model->min_group : 0, F);
     s->logits = carve(k, s->options.n_logits * (size_t)c->vocab_size, F);
+    if (c->linear.form) {
+        carve_linear(s, k);
+        return;
+    }
+    s->cos = carve(k, B * half, F);
+    s->sin = carve(k, B * half, F);
     s->ids = carve(k, s->options.n_ctx, sizeof *s->ids);
     s->scores = carve(k, s->options.n_ctx * (size_t)s->options.threads, F);
 }
@@ -68,21 +91,23 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
     if (!threads_work()) o->threads = 1;
     if (o->grain == 0) o->grain = 2000000;
     if (o->n_batch == 0) o->n_batch = usual_batch(c);
+    if (c->linear.form) o->n_ctx = INT64_MAX;
     if (o->n_batch > o->n_ctx) o->n_batch = o->n_ctx;
+    if (o->chunk > o->n_batch) o->chunk = o->n_batch;
     if (o->n_logits == 0) o->n_logits = 1;
     rope_init(&s->rope, &c->rope, 1);
 
     Carver count = {0};
-    if (o->n_ctx > SIZE_MAX / 64 / (size_t)o->threads) count.overflow = 1;
+    if (!c->linear.form && o->n_ctx > SIZE_MAX / 64 / (size_t)o->threads) count.overflow = 1;
     else carve_all(s, &count);
     int rc = -ENOMEM;
-    if (!count.overflow) rc = cache_init(&s->cache, CACHE_F32, c->n_layers, c->n_kv_heads, c->head_dim, o->n_ctx, err, errlen);
-    else base_error(err, errlen, rc, "a context of %zu is too long for this machine; give a smaller one (-c)", o->n_ctx);
+    if (count.overflow) base_error(err, errlen, rc, "a context of %zu is too long for this machine; give a smaller one (-c)", o->n_ctx);
+    else if (c->linear.form) rc = linear_init(&s->state, &c->linear, c->n_layers, c->n_kv_heads, err, errlen);
+    else rc = cache_init(&s->cache, CACHE_F32, c->n_layers, c->n_kv_heads, c->head_dim, o->n_ctx, err, errlen);
     if (rc == 0) {
         s->block = calloc(1, count.used + 63);
         if (!s->block)
-            rc = base_error(err, errlen, -ENOMEM, "out of memory: %zu bytes of scratch for a context of %zu", count.used,
-                            o->n_ctx);
+            rc = base_error(err, errlen, -ENOMEM, "out of memory: %zu bytes of scratch", count.used);
     }
     if (rc) {
         session_free(s);
@@ -95,6 +120,7 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
 
 void session_free(Session *s) {
     cache_free(&s->cache);
+    linear_free(&s->state);
     free(s->block);
     memset(s, 0, sizeof *s);
 }
@@ -103,11 +129,16 @@ size_t session_bytes(const Session *s) {
     Session counted = *s;
     Carver count = {0};
     carve_all(&counted, &count);
-    return count.used + cache_bytes(&s->cache);
+    return count.used + cache_bytes(&s->cache) + s->state.n * sizeof *s->state.S;
 }
 
-void session_rewind(Session *s, size_t pos) {
-    if (pos < s->pos) s->pos = pos;
+int session_rewind(Session *s, size_t pos) {
+    if (pos >= s->pos) return 0;
+    if (s->state.S && pos) return -EINVAL;
+    if (s->state.S) linear_clear(&s->state);
+    s->pos = pos;
+    s->has_logits = 0;
+    return 0;
 }
 
 /* What a call wants beside having its ids read. */
@@ -120,17 +151,20 @@ typedef struct {
 
 /* Evaluate ids from s->pos on, a batch at a time. */
 static int eval_batches(Session *s, const int *ids, size_t n, Wish wish) {
+    size_t vocab = (size_t)s->model->config.vocab_size;
     for (size_t done = 0; done < n;) {
         size_t b = n - done < s->options.n_batch ? n - done : s->options.n_batch;
         llama_forward(s, ids + done, b, wish.last && done + b == n);
-        memmove(s->ids + s->pos, ids + done, b * sizeof *ids); /* ids may be s->ids itself */
+        if (s->ids) memmove(s->ids + s->pos, ids + done, b * sizeof *ids); /* ids may be s->ids itself */
         s->pos += b;
         for (size_t t = 0; wish.each && t < b; t += s->options.n_logits) {
             size_t rows = b - t < s->options.n_logits ? b - t : s->options.n_logits;
             llama_logits(s, t, rows);
-            for (size_t r = 0; r < rows; r++) wish.each(wish.arg, done + t + r, s->logits + r * (size_t)s->model->config.vocab_size);
+            for (size_t r = 0; r < rows; r++) wish.each(wish.arg, done + t + r, s->logits + r * vocab);
+            memmove(s->logits, s->logits + (rows - 1) * vocab, vocab * sizeof *s->logits);
         }
         done += b;
+        s->has_logits = wish.each || (wish.last && done == n);
         if (done < n && wish.progress && s->options.progress && s->options.progress(s->options.progress_arg, done, n)) return -EINTR;
     }
     return 0;

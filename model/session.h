@@ -14,13 +14,15 @@
 #define SESSION_H
 
 #include "../attention/attention.h"
+#include "../attention/linear.h"
 #include "model.h"
 
 typedef struct {
-    size_t n_ctx;   /* positions to make room for; 0: the model's trained context */
+    size_t n_ctx;   /* positions to make room for; 0: the model's trained context. Linear attention has no limit and ignores it */
     int threads;    /* 0: one for each processor; without OpenMP always 1 */
     size_t n_batch; /* tokens computed at a time; 0: 128, or what 32 MB hold. Memory and speed only, never results */
     size_t grain;   /* multiplications that are worth one more thread; 0: 2,000,000. Speed only */
+    size_t chunk;   /* linear attention: read a call's ids in chunks of so many; 0: one by one (attention/README.md). Last bits differ */
     size_t n_logits; /* tokens whose logits session_eval_each computes at a time; 0: 1 */
     /* Called between batches of a long call, with the ids done and the ids of the call; non-zero stops it (-EINTR). */
     int (*progress)(void *arg, size_t done, size_t total);
@@ -31,17 +33,23 @@ typedef struct {
     const Model *model;
     SessionOptions options; /* as in force: no zeroes left */
     size_t pos;             /* ids evaluated so far */
-    int *ids;               /* [n_ctx]: these ids */
+    int *ids;               /* [n_ctx]: these ids; softmax only */
     Rope rope;              /* the frequencies in force */
-    KVCache cache;
+    KVCache cache;          /* softmax attention's past */
+    LinearState state;      /* linear attention's */
     /* Scratch for a batch of n_batch tokens, carved from one block (session.c); q_dim = n_heads*head_dim. */
     float *x, *xn;          /* [n_batch, d_model]: residual; normalised */
     float *q, *att;         /* [n_batch, q_dim] */
     float *k, *v;           /* [n_batch, kv_dim] */
     float *gate, *up;       /* [n_batch, d_ff] */
     float *cos, *sin;       /* [n_batch, rotary_dim/2] */
-    float *scores;          /* [threads, n_ctx] */
-    float *logits;          /* [n_logits, vocab_size] */
+    float *scores;          /* [threads, n_ctx]; softmax */
+    double *cos64, *sin64;  /* [n_batch, rotary_dim/2]; linear, as the next two */
+    LinearBatch batch;      /* features of n_batch tokens */
+    double *chunk;          /* [threads, chunk_floats]: scratch of the chunked form */
+    size_t chunk_floats;
+    float *logits;          /* [n_logits, vocab_size]; the first row: after the last id, where has_logits */
+    int has_logits;
     int8_t *act_q;          /* [n_batch, widest]: activations as int8, where weights are quantized */
     float *act_scale;       /* [n_batch, widest / the smallest group]: their scales */
     void *block;
@@ -50,7 +58,7 @@ typedef struct {
 /* m must outlive s. All memory is taken here. Errors: -ENOMEM, -EINVAL. */
 int session_init(Session *s, const Model *m, const SessionOptions *options, char *err, size_t errlen);
 void session_free(Session *s); /* accepts a zeroed struct */
-size_t session_bytes(const Session *s); /* scratch and cache */
+size_t session_bytes(const Session *s); /* scratch, and cache or state */
 
 /* Read n >= 1 more ids. *logits (may be NULL): [vocab_size] after the last of them, owned by s, valid until the next call.
  * Errors, with nothing read: -EINVAL (an id outside the vocabulary), -ENOSPC (the context is full); -EINTR (progress said
@@ -63,7 +71,21 @@ int session_eval(Session *s, const int *ids, size_t n, const float **logits, cha
 typedef void SessionEach(void *arg, size_t i, const float *logits);
 int session_eval_each(Session *s, const int *ids, size_t n, SessionEach *each, void *arg, char *err, size_t errlen);
 
-/* Forget all but the first pos ids (pos <= s->pos). */
-void session_rewind(Session *s, size_t pos);
+/* Forget all but the first pos ids (pos <= s->pos). 0, or -EINVAL, nothing done: linear attention keeps no past to go back
+ * to; it can only forget all of it. */
+int session_rewind(Session *s, size_t pos);
+
+/* state.c: the past in a file, so that a prompt need not be read again. With softmax it grows with the ids, with linear
+ * attention it does not. It holds the logits after the last id as well.
+ * Save what s has read (after session_eval with logits) to path, whole or not at all. Errors: -errno of the file, -EINVAL. */
+int session_save(const Session *s, const char *path, char *err, size_t errlen);
+/* How many ids the state in path has read, so that a session can be made with room for them. */
+int session_saved_ids(const char *path, size_t *n, char *err, size_t errlen);
+/* Put s (nothing read yet, or anything: it is forgotten) where the saved one was. *logits as from session_eval. Errors, with
+ * s as after session_rewind(s, 0): -EINVAL (not a state, damaged, of another model or other settings, too long for n_ctx),
+ * -errno. Bits are those of the session that saved it; with another kernel row the rest goes on in that row's. */
+int session_load(Session *s, const char *path, const float **logits, char *err, size_t errlen);
+/* The same from memory. */
+int session_load_memory(Session *s, const void *bytes, size_t size, const char *name, const float **logits, char *err, size_t errlen);
 
 #endif

@@ -7,6 +7,7 @@
 
 typedef struct {
     int d, ff, layers, heads, kv_heads, n_ctx; /* d and ff multiples of 32 where a block format is wanted */
+    const char *phi, *form; /* linear attention: its keys are written (GGUF, Hugging Face); NULL: none are */
 } BuildShape;
 
 enum { BUILD_VOCAB = 300 }; /* <unk> <s> </s>, 256 bytes, and 41 pieces of English */

@@ -9,12 +9,12 @@
 #include <unistd.h>
 
 extern const Test tests_base[], tests_rope[], tests_quants[], tests_kernels[], tests_attention[], tests_readers[], tests_tokenizer[],
-    tests_sampler[], tests_session[], tests_oracle[], tests_cli[], tests_broken[],
+    tests_sampler[], tests_session[], tests_state[], tests_oracle[], tests_cli[], tests_broken[],
     tests_linear[], tests_favor[];
 
 static const Test *const suites[] = {
     tests_base, tests_rope, tests_quants, tests_kernels, tests_attention, tests_readers, tests_tokenizer,
-    tests_sampler, tests_session, tests_oracle, tests_cli, tests_broken,
+    tests_sampler, tests_session, tests_state, tests_oracle, tests_cli, tests_broken,
     tests_linear, tests_favor,
 };
 

@@ -202,14 +202,18 @@ static void flips(void) {
         build_llama2c(path, &tiny, version, 4);
         flip_all(path, version ? 256 : 28, path, use_model);
     }
-    snprintf(path, sizeof path, "%s", test_tmp("flip.gguf"));
-    build_gguf(path, &tiny, TENSOR_F32);
-    free(file_read(path, &n));
-    flip_all(path, n - 300 * 8 * 4, path, use_model); /* the header and a little more */
-    snprintf(path, sizeof path, "%s", test_tmp("flip-hf"));
-    build_hf(path, &tiny, TENSOR_F32, 1);
-    snprintf(file, sizeof file, "%s/config.json", path);
-    flip_all(file, 1000, path, use_model);
+    for (int linear = 0; linear < 2; linear++) {
+        BuildShape shape = tiny;
+        if (linear) shape.phi = "favor+", shape.form = "both";
+        snprintf(path, sizeof path, "%s", test_tmp("flip.gguf"));
+        build_gguf(path, &shape, TENSOR_F32);
+        free(file_read(path, &n));
+        flip_all(path, n - 300 * 8 * 4, path, use_model); /* the header and a little more */
+        snprintf(path, sizeof path, "%s", test_tmp("flip-hf"));
+        build_hf(path, &shape, TENSOR_F32, 1);
+        snprintf(file, sizeof file, "%s/config.json", path);
+        flip_all(file, 1000, path, use_model);
+    }
     snprintf(file, sizeof file, "%s/model.safetensors", path);
     flip_all(file, 1300, path, use_model);
     snprintf(file, sizeof file, "%s/tokenizer.model", path);

@@ -1,4 +1,6 @@
 /* tests/test_cli.c - the program as its users meet it: what comes out, where, and the exit code. */
+#include "../attention/linear.h"
+#include "../base/json.h"
 #include "build.h"
 #include "test.h"
 
@@ -105,16 +107,18 @@ static int golden_list(const char *json, const char *key, double *x, int max) {
     return n;
 }
 
-static void tales(void) {
+static void tales_model(const char *name) {
     enum { IDS = 201 };
     static double ids[IDS], want[16];
-    char *golden, path[512], list[2000] = "";
-    if (!test_data("tales/tales-1m.golden.json")) return;
-    golden = file_read(test_data("tales/tales-1m.golden.json"), NULL);
-    static const struct { const char *key, *file; double logits, mean; } rows[] = {{"\"f32\"", "tales/tales-1m-f32.gguf", 1e-4, 1e-4}, {"\"q8_0\"", "tales/tales-1m.gguf", 0.3, 1e-3}};
+    char *golden, path[512], file[64], list[2000] = "";
+    snprintf(file, sizeof file, "tales/%s.golden.json", name);
+    if (!test_data(file)) return;
+    golden = file_read(test_data(file), NULL);
+    static const struct { const char *key, *suffix; double logits, mean; } rows[] = {{"\"f32\"", "-f32.gguf", 1e-4, 1e-4}, {"\"q8_0\"", ".gguf", 0.3, 1e-3}};
     for (int i = 0; i < 2; i++) {
         const char *part = strstr(golden, rows[i].key);
-        snprintf(path, sizeof path, "%s", test_data(rows[i].file));
+        snprintf(file, sizeof file, "tales/%s%s", name, rows[i].suffix);
+        snprintf(path, sizeof path, "%s", test_data(file));
         CHECK(golden_list(part, "greedy_ids", ids, IDS) == IDS);
         CHECK(golden_list(part, "logits_after_33_tokens_first_16", want, 16) == 16);
         CHECK(run("%s -t 0 -n 200 --json", path) == 0);
@@ -131,6 +135,24 @@ static void tales(void) {
         CHECK(json_number("tokens") == 9087);
     }
     free(golden);
+}
+
+static void tales(void) { tales_model("tales-1m"); }
+
+/* RoFormer eq. 19 on trained weights; and the golden text itself, byte for byte, by every row. */
+static void tales_linear(void) {
+    Json golden;
+    char err[200];
+    tales_model("tales-1m-linear");
+    if (!test_data("tales/tales-1m-linear.golden.json")) return;
+    CHECK(json_open(&golden, test_data("tales/tales-1m-linear.golden.json"), err, sizeof err) == 0);
+    for (int q8 = 0; q8 < 2; q8++)
+        for (int ref = 0; ref < 2; ref++) {
+            const JsonValue *text = json_get(json_get(golden.root, q8 ? "q8_0" : "f32"), "text");
+            CHECK(run("%s -t 0 -n 200 -q%s", test_data(q8 ? "tales/tales-1m-linear.gguf" : "tales/tales-1m-linear-f32.gguf"), ref ? " --kernels ref" : "") == 0);
+            CHECK(text && strlen(out) == text->len + 1 && memcmp(out, text->str, text->len) == 0);
+        }
+    json_free(&golden);
 }
 
 static void builds(char *gguf, char *bin, char *folder) {
@@ -369,12 +391,91 @@ static void streams(void) {
     free(said);
 }
 
+/* Linear attention on any model, said once; words that are not known, named. */
+static void linear_options(void) {
+    char gguf[512], bin[512], folder[512];
+    builds(gguf, bin, folder);
+    CHECK(run("logits %s --ids 1,5,9", gguf) == 0);
+    char *softmax = out;
+    out = NULL;
+    for (int r = 0; linear_form_row(r); r++) {
+        CHECK(run("logits %s --ids 1,5,9 --attention linear --form %s", gguf, linear_form_row(r)->name) == 0);
+        CHECK(strcmp(out, softmax) != 0 && lines(err_text) == 1 && strstr(err_text, linear_form_row(r)->name));
+    }
+    for (int r = 0; feature_map_row(r); r++) {
+        CHECK(run("logits %s --ids 1,5,9 --attention linear --phi %s", bin, feature_map_row(r)->name) == 0);
+        CHECK(strcmp(out, softmax) != 0 && lines(err_text) == 1 && strstr(err_text, feature_map_row(r)->name));
+    }
+    CHECK(run("logits %s --ids 1,5,9 --attention softmax", gguf) == 0);
+    CHECK(strcmp(out, softmax) == 0 && *err_text == 0);
+    free(softmax);
+    CHECK(run("%s -c 4 -n 100 -t 0 --attention linear --ignore-eos --json", gguf) == 0); /* -c is no limit */
+    CHECK(strstr(out, "\"stop\":\"length\"") != NULL);
+    CHECK(run("%s --attention cubic", gguf) == 2 && strstr(err_text, "cubic"));
+    CHECK(run("%s --attention linear --phi elu", gguf) == 2 && strstr(err_text, "elu"));
+    CHECK(run("%s --attention linear --form over", gguf) == 2 && strstr(err_text, "over"));
+    CHECK(run("%s --attention linear --epsilon -1", gguf) == 2 && strstr(err_text, "epsilon"));
+    CHECK(run("%s --phi relu", gguf) == 1 && strstr(err_text, "--attention linear"));
+    CHECK(run("%s --chunk 8", gguf) == 2 && strstr(err_text, "linear"));
+    CHECK(run("%s --attention linear --form cosine --phi relu", gguf) == 1 && strstr(err_text, "identity"));
+    CHECK(run("%s --attention linear --phi favor+ --favor-features 7", gguf) == 1 && strstr(err_text, "even"));
+}
+
+/* A million tokens need no more than a few: what the process holds at most grows by less than 1 MB from 2,000 to 60,000. */
+static void linear_memory(void) {
+    static const BuildShape s = {.d = 8, .ff = 8, .layers = 1, .heads = 2, .kv_heads = 1, .n_ctx = 64, .phi = "elu+1", .form = "numerator"};
+    long peak[2];
+    build_gguf(test_tmp("endless.gguf"), &s, TENSOR_F32);
+    for (int i = 0; i < 2; i++) {
+        CHECK(run("%s -n %d --ignore-eos -t 0 -q -j 1 >/dev/null & pid=$!; m=0; while r=$(sed -n 's/VmHWM:[^0-9]*\\([0-9]*\\) .*/\\1/p' /proc/$pid/status 2>/dev/null) && [ -n \"$r\" ]; do m=$r; sleep 0.01; done; wait $pid && echo $m",
+                  test_tmp("endless.gguf"), i ? 60000 : 2000) == 0);
+        peak[i] = strtol(out, NULL, 10);
+    }
+    if (peak[0] == 0 || peak[1] == 0) test_skip("/proc does not say what a process holds");
+    else CHECK(peak[1] - peak[0] < 1024);
+}
+
+static void states(void) {
+    char gguf[512], bin[512], folder[512], state[512];
+    builds(gguf, bin, folder);
+    snprintf(state, sizeof state, "%s", test_tmp("cli.state"));
+    for (int linear = 0; linear < 2; linear++) {
+        const char *kind = linear ? "--attention linear" : "";
+        CHECK(run("%s -i 'the sand' -t 0 -n 40 --ignore-eos -q %s", gguf, kind) == 0);
+        char *whole = out;
+        out = NULL;
+        CHECK(run("%s -i 'the' --save-state %s --max-tokens 0 -q %s", gguf, state, kind) == 0);
+        CHECK(strcmp(out, "the\n") == 0);
+        CHECK(run("%s -i ' sand' --load-state %s -t 0 --max-tokens 200 -n 40 -c 60 --ignore-eos -q %s", gguf, state, kind) == 0);
+        size_t n = strlen(out) < strlen(whole) - 3 ? strlen(out) - 1 : strlen(whole) - 4; /* without the last line's end */
+        CHECK(n > 10 && memcmp(out, whole + 3, n) == 0);
+        free(whole);
+        CHECK(run("logits %s --ids 1,5,9 %s", gguf, kind) == 0);
+        whole = out;
+        out = NULL;
+        CHECK(run("logits %s --ids 1,5 --save-state %s -q %s", gguf, state, kind) == 0);
+        CHECK(run("logits %s --ids 9 --load-state %s %s", gguf, state, kind) == 0);
+        CHECK(strcmp(out, whole) == 0);
+        free(whole);
+        CHECK(run("%s --load-state %s -n 3 %s", gguf, state, linear ? "" : "--attention linear") == 1 && strstr(err_text, "softmax"));
+        CHECK(run("%s --load-state %s -n 3 %s --rope-theta 5000", gguf, state, kind) == 1 && strstr(err_text, "settings"));
+    }
+    CHECK(run("%s --load-state %s -n 3", gguf, gguf) == 1 && strstr(err_text, "not a saved state"));
+    CHECK(run("%s --load-state /nowhere/at.all -n 3", gguf) == 1 && strstr(err_text, "/nowhere/at.all"));
+    CHECK(run("%s -n 3 --save-state /nowhere/at.all", gguf) == 1 && strstr(err_text, "/nowhere/at.all"));
+    CHECK(run("%s -n 3 --save-state %s", gguf, folder) == 1 && strstr(err_text, "regular file"));
+}
+
 extern const Test tests_cli[];
 const Test tests_cli[] = {
     {"cli/a story from nothing", story},
     {"cli/llama2.c's texts", llama2c_texts},
     {"cli/llama2.c's likelihoods", llama2c_likelihood},
     {"cli/tales: ids, logits, likelihood", tales},
+    {"cli/tales with linear attention: the same", tales_linear},
+    {"cli/linear attention on any model", linear_options},
+    {"cli/linear attention without end takes no memory", linear_memory},
+    {"cli/states saved and loaded", states},
     {"cli/one text from three formats", one_text_from_three_formats},
     {"cli/text from stdin", from_stdin},
     {"cli/lengths, json", lengths_and_json},

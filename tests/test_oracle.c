@@ -291,6 +291,14 @@ static void test_dynamic(void) {
 }
 static void test_window(void) { run_cases((const char *const[]){"mistral", "qwen2_window", NULL}); }
 static void test_qwen(void) { run_cases((const char *const[]){"qwen2", "qwen3", "qwen3_bias", NULL}); }
+static void test_feature_maps(void) {
+    run_cases((const char *const[]){"linear_elu", "linear_relu", "linear_relu2", "linear_exp", "linear_softmax", "linear_identity",
+                                    NULL});
+}
+static void test_forms(void) {
+    run_cases((const char *const[]){"linear_both", "linear_none", "linear_before", "linear_cosine", "linear_cosine_none", NULL});
+}
+static void test_linear_models(void) { run_cases((const char *const[]){"linear_qwen3", "linear_yarn", NULL}); }
 
 /* ---- tests of the test ---- */
 
@@ -336,8 +344,44 @@ static void test_spoiled_config(void) {
             expect_wrong(rows[i].name, rows[i].what, hf_folder(rows[i].name, "", TENSOR_F32, &rows[i].s), &g);
 }
 
+/* The same for linear attention: another form, map or epsilon. */
+static void test_spoiled_linear(void) {
+    static const struct { const char *name, *what; Spoil s; } rows[] = {
+        {"linear_elu", "softmax attention", {.from = "\"linear\"", .to = "\"softmax\""}}, /* 5.3 */
+        {"linear_elu", "form none", {.from = "\"numerator\"", .to = "\"none\""}}, /* 5.9 */
+        {"linear_elu", "form both", {.from = "\"numerator\"", .to = "\"both\""}}, /* 5.9 */
+        {"linear_elu", "form before-phi", {.from = "\"numerator\"", .to = "\"before-phi\""}}, /* 5.3 */
+        {"linear_elu", "map exp", {.from = "\"elu+1\"", .to = "\"exp\""}}, /* 6.2 */
+        {"linear_elu", "map relu", {.from = "\"elu+1\"", .to = "\"relu\""}}, /* 5.6 */
+        {"linear_elu", "map favor+", {.from = "\"elu+1\"", .to = "\"favor+\""}}, /* 7.6 */
+        {"linear_relu", "no epsilon", {.from = "0.5", .to = "1e-6"}}, /* 3.6 */
+        {"linear_relu", "map relu2", {.from = "\"relu\"", .to = "\"relu2\""}}, /* 3.6 */
+        {"linear_relu2", "map relu", {.from = "\"relu2\"", .to = "\"relu\""}}, /* 1.7 */
+        {"linear_exp", "map softmax", {.from = "\"exp\"", .to = "\"softmax\""}}, /* 5.7 */
+        {"linear_softmax", "map exp", {.from = "\"softmax\"", .to = "\"exp\""}}, /* 5.7 */
+        {"linear_identity", "form none", {.from = "\"numerator\"", .to = "\"none\""}}, /* 5.9 */
+        {"linear_identity", "form cosine", {.from = "\"numerator\"", .to = "\"cosine\""}}, /* 7.3 */
+        {"linear_both", "form numerator", {.from = "\"both\"", .to = "\"numerator\""}}, /* 2.2 */
+        {"linear_none", "form numerator", {.from = "\"none\"", .to = "\"numerator\""}}, /* 5.9 */
+        {"linear_before", "form both", {.from = "\"before-phi\"", .to = "\"both\""}}, /* 5.9 */
+        {"linear_before", "form none", {.from = "\"before-phi\"", .to = "\"none\""}}, /* 3.1 */
+        {"linear_cosine", "no epsilon", {.from = "0.125", .to = "1e-6"}}, /* 0.44 */
+        {"linear_cosine", "form cosine-none", {.from = "\"cosine\"", .to = "\"cosine-none\""}}, /* 4.2 */
+        {"linear_cosine_none", "form none", {.from = "\"cosine-none\"", .to = "\"none\""}}, /* 6.5 */
+        {"linear_qwen3", "no q norm", {.set = "q_norm.weight", .value = 1}}, /* 0.7 */
+        {"linear_qwen3", "no k norm", {.set = "k_norm.weight", .value = 1}}, /* 0.54 */
+        {"linear_yarn", "no yarn", {.from = "\"yarn\"", .to = "\"default\""}}, /* 3.9 */
+        {"linear_yarn", "no factor", {.from = "\"rope_type\"", .to = "\"attention_factor\": 1,\"rope_type\""}}, /* 1.1 */
+    };
+    static Golden g;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (golden_read(&g, rows[i].name))
+            expect_wrong(rows[i].name, rows[i].what, hf_folder(rows[i].name, "", TENSOR_F32, &rows[i].s), &g);
+}
+
 static void test_spoiled_pairing(void) {
-    static const char *const names[] = {"mha", "gqa", "mqa", "bias", "mistral", "yarn"}; /* 7.5 6.9 5.1 5.9 6.4 7.3 */
+    static const char *const names[] = {"mha", "gqa", "mqa", "bias", "mistral", "yarn", "linear_elu", "linear_both"};
+    /* 7.5 6.9 5.1 5.9 6.4 7.3 5.9 4.5 */
     static Golden g;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (golden_read(&g, names[i]))
@@ -352,7 +396,11 @@ const Test tests_oracle[] = {
     {"oracle/dynamic", test_dynamic},
     {"oracle/window", test_window},
     {"oracle/qwen", test_qwen},
+    {"oracle/feature maps", test_feature_maps},
+    {"oracle/linear forms", test_forms},
+    {"oracle/linear models", test_linear_models},
     {"oracle/spoiled-config", test_spoiled_config},
+    {"oracle/spoiled-linear", test_spoiled_linear},
     {"oracle/spoiled-pairing", test_spoiled_pairing},
     {0},
 };

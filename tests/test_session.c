@@ -80,8 +80,92 @@ static void exact_hf(void) {
     check_exact(test_tmp("exact-hf-sharded"), 7, 8);
 }
 
+/* Linear attention: every form, every feature map, two file types; favor+ has more features than the head has entries. */
+static void exact_linear(void) {
+    BuildShape linear = shape;
+    for (int i = 0; linear_form_row(i) || feature_map_row(i); i++)
+        for (int type = 0; type < 2; type++) {
+            linear.form = linear_form_row(i) ? linear_form_row(i)->name : "numerator";
+            linear.phi = linear_form(linear.form)->cosine ? "identity" : "elu+1";
+            build_gguf(test_tmp("exact.gguf"), &linear, type ? TENSOR_Q8_0 : TENSOR_F32);
+            if (linear_form_row(i)) check_exact(test_tmp("exact.gguf"), 4, 4);
+            if (!feature_map_row(i)) continue;
+            linear.form = "none"; /* identity's denominators are as safe here as anywhere: sums of many products */
+            linear.phi = feature_map_row(i)->name;
+            build_gguf(test_tmp("exact.gguf"), &linear, type ? TENSOR_Q8_0 : TENSOR_F32);
+            check_exact(test_tmp("exact.gguf"), 4, 4);
+        }
+}
+
+/* In chunks: other sums, so other last bits, but the same logits to 1e-5 of some units, however large the chunk. */
+static void chunks(void) {
+    BuildShape linear = shape;
+    static float want[MAX_VOCAB];
+    linear.form = "numerator", linear.phi = "elu+1";
+    build_gguf(test_tmp("chunk.gguf"), &linear, TENSOR_F32);
+    Model m;
+    char err[300];
+    CHECK(model_open(&m, test_tmp("chunk.gguf"), NULL, err, sizeof err) == 0);
+    CHECK(logits_of(want, &m, 1, 0, (const int[]){0}) == 0);
+    static const size_t sizes[] = {1, 2, 5, 16, 33, 1000};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        Session s;
+        int ids[N];
+        const float *logits;
+        for (int j = 0; j < N; j++) ids[j] = id_at(j);
+        CHECK(session_init(&s, &m, &(SessionOptions){.chunk = sizes[i], .threads = 2, .grain = 1}, err, sizeof err) == 0);
+        CHECK(session_eval(&s, ids, N, &logits, err, sizeof err) == 0);
+        for (int v = 0; v < BUILD_VOCAB; v++) NEAR(logits[v], want[v], 1e-5, 0);
+        session_free(&s);
+    }
+    model_close(&m);
+}
+
+/* No context to fill, no past to go back to, no room taken for it. */
+static void linear_limits(void) {
+    BuildShape linear = shape;
+    linear.form = "numerator", linear.phi = "relu";
+    build_gguf(test_tmp("s.gguf"), &linear, TENSOR_F32);
+    Model m;
+    Session a, b;
+    char err[300];
+    int ids[200] = {3};
+    const float *la, *lb;
+    CHECK(model_open(&m, test_tmp("s.gguf"), NULL, err, sizeof err) == 0);
+    CHECK(session_init(&a, &m, &(SessionOptions){.n_ctx = 8}, err, sizeof err) == 0);
+    CHECK(session_init(&b, &m, &(SessionOptions){.n_ctx = (size_t)1 << 40}, err, sizeof err) == 0);
+    CHECK(session_bytes(&a) == session_bytes(&b));
+    for (int i = 0; i < 200; i++) ids[i] = id_at(i);
+    CHECK(session_eval(&a, ids, 200, NULL, err, sizeof err) == 0 && a.pos == 200);
+    CHECK(session_rewind(&a, 100) == -EINVAL && a.pos == 200);
+    CHECK(session_rewind(&a, 200) == 0 && session_rewind(&a, 0) == 0 && a.pos == 0);
+    CHECK(session_eval(&a, ids, 7, &la, err, sizeof err) == 0);
+    CHECK(session_eval(&b, ids, 7, &lb, err, sizeof err) == 0);
+    CHECK(memcmp(la, lb, BUILD_VOCAB * sizeof *la) == 0);
+    session_free(&a), session_free(&b), model_close(&m);
+}
+
+/* Words that are not known are refused by name, in both kinds of file. */
+static void linear_words(void) {
+    static const struct { const char *phi, *form, *says; } rows[] = {
+        {"elu", "numerator", "\"elu\""}, {"elu+1", "over", "\"over\""}, {"relu", "cosine", "identity"}, {"", "", ""}};
+    for (size_t i = 0; i < 4; i++)
+        for (int hf = 0; hf < 2; hf++) {
+            BuildShape linear = shape;
+            Model m;
+            char err[300] = "";
+            linear.phi = rows[i].phi, linear.form = rows[i].form;
+            if (hf) build_hf(test_tmp("words"), &linear, TENSOR_F32, 1);
+            else build_gguf(test_tmp("words.gguf"), &linear, TENSOR_F32);
+            int rc = model_open(&m, test_tmp(hf ? "words" : "words.gguf"), NULL, err, sizeof err);
+            if (*rows[i].says) CHECK(rc == -EINVAL && strstr(err, rows[i].says));
+            else CHECK(rc == 0 && strcmp(m.config.linear.phi->name, "elu+1") == 0 && strcmp(m.config.linear.form->name, "numerator") == 0);
+            if (rc == 0) model_close(&m);
+        }
+}
+
 static void exact_trained(void) {
-    static const char *const names[] = {"tales/tales-1m.gguf", "tales/tales-1m-f32.gguf", "llama2c/stories260K.bin", "llama2c/stories260K_v1.bin", "llama2c/stories260K_q8_v2.bin"};
+    static const char *const names[] = {"tales/tales-1m.gguf", "tales/tales-1m-f32.gguf", "llama2c/stories260K.bin", "llama2c/stories260K_v1.bin", "llama2c/stories260K_q8_v2.bin", "tales/tales-1m-linear.gguf", "tales/tales-1m-linear-f32.gguf"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (test_data(names[i])) check_exact(test_data(names[i]), 4, 0);
 }
@@ -206,7 +290,11 @@ const Test tests_session[] = {
     {"session/exact Q4_0", exact_q4_0},
     {"session/exact llama2.c v0, v1, v2", exact_llama2c},
     {"session/exact Hugging Face, sharded too", exact_hf},
+    {"session/exact linear attention", exact_linear},
     {"session/exact trained models", exact_trained},
+    {"session/linear attention in chunks", chunks},
+    {"session/linear attention has no limits", linear_limits},
+    {"session/linear attention's words", linear_words},
     {"session/one set of weights in eight files", formats_agree},
     {"session/rewind, two sessions on one model", rewind_and_share},
     {"session/limits, progress, logits of every id", limits},

@@ -146,9 +146,9 @@ int ids_push(Ids *out, int id) {
 }
 
 /* Cut the text at added tokens, and at control pieces where m has them; what lies between is the body's. */
-static int encode_between(const Tokenizer *t, const Matcher *m, const char *text, size_t len, Ids *out, char *err, size_t errlen) {
+static int encode_between(const Tokenizer *t, const Matcher *m, const char *text, size_t len, int first, Ids *out, char *err, size_t errlen) {
     size_t from = 0, n;
-    int rc = 0, first = 1;
+    int rc = 0;
     for (size_t i = 0; i <= len && rc == 0;) {
         int id = i < len ? matcher_longest(m, t->bytes, text + i, len - i, &n) : -1;
         if (id < 0 && i < len) {
@@ -172,7 +172,7 @@ int tokenizer_encode(const Tokenizer *t, const char *text, size_t len, int flags
     Ids out = {.ids = malloc(64 * sizeof *out.ids), .cap = 64};
     int rc = out.ids ? 0 : -ENOMEM;
     if (rc == 0 && flags & ENCODE_BOS && t->add_bos && t->bos >= 0) rc = ids_push(&out, t->bos);
-    if (rc == 0) rc = encode_between(t, m, text, len, &out, err, errlen);
+    if (rc == 0) rc = encode_between(t, m, text, len, !(flags & ENCODE_CONTINUE), &out, err, errlen);
     if (rc == 0 && flags & ENCODE_EOS && t->add_eos && t->eos >= 0) rc = ids_push(&out, t->eos);
     if (rc == -ENOMEM) base_error(err, errlen, rc, "no memory to encode a text of %zu bytes", len);
     if (rc) free(out.ids);

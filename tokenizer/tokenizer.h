@@ -63,6 +63,7 @@ enum {
     ENCODE_BOS = 1,     /* BOS before, where the tokenizer's file says it is added */
     ENCODE_EOS = 4,     /* EOS after, where the tokenizer's file says it is added */
     ENCODE_ADDED = ENCODE_BOS | ENCODE_EOS,
+    ENCODE_CONTINUE = 8, /* the text goes on from one already read: no space is put in front */
     ENCODE_SPECIAL = 2, /* control pieces written in the text ("</s>") count as such; otherwise they are text */
 };
 /* User-defined pieces and added tokens are always found in the text, longest first. The space that SentencePiece puts in

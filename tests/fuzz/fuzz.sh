@@ -54,6 +54,10 @@ printf '24ka\001\0\0\0\002\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0
 printf '24ka\002\0\0\0\002\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\001%0362d' 0 | tr 0 '\0' > $out/seeds-llama2c/v2
 seed json $data/roformer/*/config.json $data/tok/hf-json/*/tokenizer_config.json
 
+# A softmax state of one id for model/tales-1m.gguf: header, 1024 logits, the id, 6 layers of 2 heads of 32, twice.
+mkdir -p $out/seeds-state
+printf 'roformer\001\0\0\0\001\0\0\0\0\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\0\0\0\0\0\0\360\077%07180d' 0 | tr 0 '\0' > $out/seeds-state/one
+
 for c in tests/fuzz/fuzz_*.c; do
     name=$(basename "$c" .c)
     short=${name#fuzz_}

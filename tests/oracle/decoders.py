@@ -17,10 +17,16 @@ Stored per case NAME (tests/oracle/README.md says which test reads what):
 
 The golden is `forward` below, NumPy in float64 throughout. It is checked in every case against transformers' own code, twice:
 as it is (its angles, norms and softmax are float32), and with every float32 inside it made a float64.
+Linear attention (linear_elu and all after it) transformers does not have, so nobody else's program says what is right there.
+`forward` sums over pairs (linear.py, held against linear-attention.md 5.4); it is compared with transformers' layers around
+`recurrence`, the same attention written a second time, as a state, in torch.
 """
 import sys
 import argparse, contextlib, copy, json, logging, math, os, platform, tempfile, warnings
 import numpy as np, torch, transformers, gguf, safetensors, safetensors.torch
+from transformers.models.llama import modeling_llama as llama_code
+from transformers.models.qwen3 import modeling_qwen3 as qwen3_code
+import linear as linear_attention
 
 torch.set_num_threads(1)
 warnings.filterwarnings("ignore")
@@ -29,7 +35,6 @@ transformers.logging.set_verbosity_error()
 transformers.utils.logging.disable_progress_bar()
 HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(HERE, "..", "golden", "decoders")
-M64 = (1 << 64) - 1
 
 
 # ---- the weights ------------------------------------------------------------------------------------------------------------
@@ -37,19 +42,11 @@ M64 = (1 << 64) - 1
 def value_of(name, n):
     """The first n values of the tensor called `name` (its Hugging Face name), row-major.
 
-    h = FNV-1a 64 of the name; r = splitmix64(h + i); u = (r >> 32) % 255 - 127, so -127 .. 127.
+    u, -127 .. 127: linear.hashed of the name.
     Norm weights (the name ends in norm.weight): (128 + u/2) / 128, u/2 cut toward zero: 65/128 .. 191/128.
     Everything else: u / 256. Every value has at most 8 significant bits: exact in F32, F16 and BF16 alike.
     """
-    h = 0xCBF29CE484222325
-    for b in name.encode():
-        h = ((h ^ b) * 0x100000001B3) & M64
-    with np.errstate(over="ignore"):
-        z = np.uint64(h) + np.arange(n, dtype=np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        z = z ^ (z >> np.uint64(31))
-    u = ((z >> np.uint64(32)) % np.uint64(255)).astype(np.int64) - 127
+    u = linear_attention.hashed(name, n)
     v = (128 + np.trunc(u / 2)) / 128 if name.endswith("norm.weight") else u / 256
     t = torch.from_numpy(v)
     assert (t.to(torch.bfloat16).double() == t).all() and (t.half().double() == t).all()
@@ -70,6 +67,11 @@ YARN = dict(rope_type="yarn", factor=4.0, original_max_position_embeddings=16, r
 
 def rope(rope_type, theta=10000.0, **keys):
     return dict(rope_type=rope_type, rope_theta=theta, **keys)
+
+
+def linear_case(feature_map, form, epsilon=1e-6, **keys):
+    return dict(attention_kind="linear", attention_feature_map=feature_map, attention_form=form,
+                attention_denominator_epsilon=epsilon, **keys)
 
 
 CASES = {
@@ -98,10 +100,33 @@ CASES = {
     "partial": (QWEN2, dict(**WIDE, rope_parameters=rope("default", 1000.0, partial_rotary_factor=0.5))),
     "qwen3": (QWEN3, dict(num_key_value_heads=2, head_dim=16, tie_word_embeddings=True, rope_parameters=rope("default", 1e6))),
     "qwen3_bias": (QWEN3, dict(num_key_value_heads=1, head_dim=10, attention_bias=True)),
+    "linear_elu": (LLAMA, linear_case("elu+1", "numerator", num_key_value_heads=2)),
+    "linear_relu": (LLAMA, linear_case("relu", "numerator", 0.5, num_key_value_heads=1)),
+    "linear_relu2": (LLAMA, linear_case("relu2", "numerator", **WIDE)),
+    "linear_exp": (LLAMA, linear_case("exp", "numerator", num_key_value_heads=2)),
+    "linear_softmax": (LLAMA, linear_case("softmax", "numerator", num_key_value_heads=2)),
+    "linear_identity": (LLAMA, linear_case("identity", "numerator", num_attention_heads=2, num_key_value_heads=2, head_dim=10)),
+    "linear_both": (LLAMA, linear_case("elu+1", "both", **WIDE)),
+    "linear_none": (LLAMA, linear_case("elu+1", "none", num_key_value_heads=2)),
+    "linear_before": (LLAMA, linear_case("elu+1", "before-phi", num_key_value_heads=2)),
+    "linear_cosine": (LLAMA, linear_case("identity", "cosine", 0.125, num_key_value_heads=2)),
+    "linear_cosine_none": (LLAMA, linear_case("identity", "cosine-none", num_key_value_heads=2)),
+    "linear_qwen3": (QWEN3, linear_case("elu+1", "numerator", num_key_value_heads=2, head_dim=16, tie_word_embeddings=True)),
+    "linear_yarn": (LLAMA, dict(**WIDE, attention_kind="linear", rope_parameters=YARN)),  # all else is what a file may leave out
 }
 NO_GGUF = {"dynamic", "yarn_notrunc"}  # GGUF has no key for these
 IDS = [3 + int(v) for v in np.random.RandomState(2104).randint(0, 93, 40)]
 ROWS = {"longrope": [1, 7, 31, 32, 33, 40], "longrope_f": [1, 7, 16, 17, 33, 40], "dynamic": [1, 7, 16, 17, 33, 40]}  # lengths of calls
+
+
+def is_linear(c):
+    return getattr(c, "attention_kind", "softmax") == "linear"
+
+
+def linear_settings(c):
+    """Feature map, form, epsilon of a config with linear attention."""
+    return (getattr(c, "attention_feature_map", "elu+1"), getattr(c, "attention_form", "numerator"),
+            getattr(c, "attention_denominator_epsilon", 1e-6))
 
 
 def config_of(name):
@@ -123,6 +148,8 @@ def old_configs(name, saved):
         del v4["head_dim"]  # a key that LLaMA's configs did not always have
     kind = params["rope_type"]
     out = {}
+    if saved.get("attention_kind") == "linear":  # its keys were never spelled otherwise
+        return out
     if kind == "default":
         out["4"] = dict(v4, rope_scaling=None)
         return out if name in ("mha", "theta", "qwen2_window", "partial", "mistral") else {}
@@ -182,6 +209,36 @@ def frequencies(c, n):
     return w / s * ramp + w * (1 - ramp), a
 
 
+def softmax_heads(c, l, q, k, v, stats):
+    """[n, heads, head_dim] of layer l; q [n, heads, head_dim], k and v [n, kv heads, head_dim], turned."""
+    n, heads, hd = q.shape
+    k, v = np.repeat(k, heads // k.shape[1], 1), np.repeat(v, heads // v.shape[1], 1)
+    scores = np.einsum("qhd,khd->hqk", q, k) / math.sqrt(hd)
+    pos = np.arange(n)
+    seen = pos[None, :] <= pos[:, None]
+    slides = c.model_type == MISTRAL or (getattr(c, "layer_types", None) or ["full_attention"] * 99)[l] == "sliding_attention"
+    if slides and c.sliding_window is not None:
+        seen &= pos[None, :] > pos[:, None] - c.sliding_window
+    scores = np.where(seen, scores, -np.inf)
+    probs = np.exp(scores - scores.max(-1, keepdims=True))
+    probs /= probs.sum(-1, keepdims=True)
+    if stats is not None:
+        stats.append(probs[:, -1].max(-1).mean())
+    return np.einsum("hqk,khd->qhd", probs, v)
+
+
+def linear_heads(c, q, k, v, cos, sin, stats):
+    """The same with linear attention; q and k come as they are, for it turns their features: by the model's own RoPE settings,
+    the factor on cos and sin among them."""
+    heads, kv = q.shape[1], k.shape[1]
+    phi, form, epsilon = linear_settings(c)
+    att, health = zip(*(linear_attention.pairwise(form, phi, q[:, h], k[:, h * kv // heads], v[:, h * kv // heads], (cos, sin),
+                                                  half_split=True, eps=epsilon) for h in range(heads)))
+    if stats is not None:
+        stats.append(np.min(health))
+    return np.stack(att, 1)
+
+
 def forward(c, weight, ids, stats=None):
     """Logits [n, vocab] of one call. weight(name) is a float64 array."""
     n, eps = len(ids), c.rms_norm_eps
@@ -212,21 +269,8 @@ def forward(c, weight, ids, stats=None):
         v = linear(xn, p + "self_attn.v_proj").reshape(n, kv, hd)
         if c.model_type == QWEN3:
             q, k = norm(q, p + "self_attn.q_norm.weight"), norm(k, p + "self_attn.k_norm.weight")
-        q, k = turn(q), turn(k)
-        k, v = np.repeat(k, heads // kv, 1), np.repeat(v, heads // kv, 1)
-        scores = np.einsum("qhd,khd->hqk", q, k) / math.sqrt(hd)
-        pos = np.arange(n)
-        seen = pos[None, :] <= pos[:, None]
-        slides = c.model_type == MISTRAL or (getattr(c, "layer_types", None) or ["full_attention"] * 99)[l] == "sliding_attention"
-        if slides and c.sliding_window is not None:
-            seen &= pos[None, :] > pos[:, None] - c.sliding_window
-        scores = np.where(seen, scores, -np.inf)
-        probs = np.exp(scores - scores.max(-1, keepdims=True))
-        probs /= probs.sum(-1, keepdims=True)
-        if stats is not None:
-            stats.append(probs[:, -1].max(-1).mean())
-        att = np.einsum("hqk,khd->qhd", probs, v).reshape(n, heads * hd)
-        x = x + linear(att, p + "self_attn.o_proj")
+        att = linear_heads(c, q, k, v, cos, sin, stats) if is_linear(c) else softmax_heads(c, l, turn(q), turn(k), v, stats)
+        x = x + linear(att.reshape(n, heads * hd), p + "self_attn.o_proj")
         xn = norm(x, p + "post_attention_layernorm.weight")
         gate = linear(xn, p + "mlp.gate_proj")
         x = x + linear(gate / (1 + np.exp(-gate)) * linear(xn, p + "mlp.up_proj"), p + "mlp.down_proj")
@@ -275,6 +319,55 @@ def build_phi3(c):
 def run(make, ids):
     with torch.no_grad():
         return make()(input_ids=torch.tensor([ids]), use_cache=False).logits[0].double().numpy()
+
+
+def recurrence(module, q, k, v, mask, **kwargs):
+    """Linear attention as transformers calls it, one token after the other: q [1, heads, n, head_dim], k, v [1, kv heads, ..]."""
+    phi, form, epsilon = linear_settings(module.config)
+    cos, sin = recurrence.rows
+    turn = lambda x: x * cos + llama_code.rotate_half(x) * sin
+    k, v = llama_code.repeat_kv(k, module.num_key_value_groups), llama_code.repeat_kv(v, module.num_key_value_groups)
+    F = torch.nn.functional
+    if form == "before-phi":
+        q, k = turn(q), turn(k)
+    if form.startswith("cosine"):
+        q, k = F.normalize(q, dim=-1), F.normalize(k, dim=-1)
+    f = {"elu+1": lambda x: F.elu(x) + 1, "relu": F.relu, "relu2": lambda x: F.relu(x).square(), "exp": torch.exp,
+         "softmax": lambda x: x.softmax(-1), "identity": lambda x: x}[phi]
+    one = lambda x: F.pad(x, (0, 1), value=1.0) if form.startswith("cosine") else x
+    plain, turned = [one(f(q)), one(f(k))], [one(turn(f(q))), one(turn(f(k)))]
+    above = turned if form in ("numerator", "both", "cosine") else plain
+    below = turned if form in ("both", "cosine") else plain
+    S, z, out = 0, 0, []
+    for t in range(q.shape[2]):
+        S = S + above[1][:, :, t, :, None] * v[:, :, t, None, :]
+        z = z + below[1][:, :, t]
+        den = (below[0][:, :, t] * z).sum(-1, keepdim=True)
+        den = den + (torch.sign(den) if form == "both" else 1) * epsilon
+        out.append(torch.einsum("bhr,bhrd->bhd", above[0][:, :, t], S) / den)
+    return torch.stack(out, 1), None
+
+
+def stay(q, k, cos, sin):
+    """In place of apply_rotary_pos_emb: q and k stay, their rows are kept for `recurrence`."""
+    recurrence.rows = cos[:, None], sin[:, None]
+    return q, k
+
+
+transformers.AttentionInterface.register("linear recurrence", recurrence)
+
+
+@contextlib.contextmanager
+def unturned(on):
+    modules = [llama_code, qwen3_code] if on else []
+    old = [m.apply_rotary_pos_emb for m in modules]
+    for m in modules:
+        m.apply_rotary_pos_emb = stay
+    try:
+        yield
+    finally:
+        for m, f in zip(modules, old):
+            m.apply_rotary_pos_emb = f
 
 
 def weights_of(model):
@@ -360,6 +453,10 @@ def write_gguf(name, c, tensors, path, qtype=gguf.GGMLQuantizationType.F32, toke
     elif kind == "llama3":
         plain = p["rope_theta"] ** (-2.0 * np.arange(d // 2) / d)
         extra = {"rope_freqs.weight": list(plain / frequencies(c, 1)[0])}
+    for key in ("kind", "feature_map", "form", "denominator_epsilon"):
+        if hasattr(c, f"attention_{key}"):
+            add = w.add_float32 if key == "denominator_epsilon" else w.add_string
+            add(f"{arch}.attention.{key}", getattr(c, f"attention_{key}"))
     if getattr(c, "sliding_window", None):
         w.add_sliding_window(c.sliding_window)
         if c.model_type != MISTRAL:
@@ -419,7 +516,7 @@ def agreement(name, c, rows, ids):
     out = []
     for context in (contextlib.nullcontext, everything_double):
         worst = 0.0
-        with context():
+        with context(), unturned(is_linear(c)):
             seen = {}
             for n, p, row in rows:
                 if n not in seen:
@@ -431,7 +528,7 @@ def agreement(name, c, rows, ids):
 
 def one_case(name):
     c = config_of(name)
-    c._attn_implementation = "eager"
+    c._attn_implementation = "linear recurrence" if is_linear(c) else "eager"
     model = build(c)
     weight = weights_of(model)
     rows = golden_rows(name, c, weight, IDS)
@@ -440,7 +537,8 @@ def one_case(name):
     stock, double = agreement(name, c, rows, IDS)
     peak = max(np.abs(r).max() for _, _, r in rows)
     against = "Phi3ForCausalLM" if name == "partial" else CLASSES[c.model_type][1].__name__
-    print(f"{name:13s} {against:18s} stock {stock:.1e}  float64 {double:.1e}  max|logit| {peak:5.2f}  mean top probability {np.mean(stats):.2f}")
+    told = f"smallest denominator {min(stats):.1e} of its terms" if is_linear(c) else f"mean top probability {np.mean(stats):.2f}"
+    print(f"{name:18s} {against:18s} stock {stock:.1e}  float64 {double:.1e}  max|logit| {peak:5.2f}  {told}")
     assert stock < 1e-3 and double < 1e-9, name
 
     with tempfile.TemporaryDirectory() as tmp:
@@ -470,7 +568,8 @@ def one_case(name):
             put(name, ".gguf.map", "\n".join(lines) + "\n")
 
     text = [f"# python tests/oracle/decoders.py; {versions()}",
-            f"# NumPy float64; largest difference from transformers' {against} as it is {stock:.1e} (float32 angles, norms, softmax), with float64 inside {double:.1e}",
+            f"# NumPy float64; largest difference from transformers' {against}{' around a recurrence' if is_linear(c) else ''} as it is "
+            f"{stock:.1e} (float32 angles, norms, softmax), with float64 inside {double:.1e}",
             "ids " + " ".join(map(str, IDS))]
     text += [f"row {n} {p} " + " ".join(f"{v:.9g}" for v in row) for n, p, row in rows]
     put(name, ".logits", "\n".join(text) + "\n")
@@ -517,6 +616,8 @@ def ask_llama_cpp(only):
     llama_cpp.disable_logging()
     print("llama.cpp: ggml", llama_cpp.ggml_version(), llama_cpp.ggml_commit())
     for name in CASES:
+        if is_linear(config_of(name)):
+            continue
         if only not in name or name in NO_GGUF or name in ("partial", "qwen3_bias"):  # it asserts that qwen2 turns whole heads; knows no biases in qwen3
             continue
         c = config_of(name)

@@ -1,0 +1,137 @@
+/* tests/test_state.c - a session's past saved and loaded: the same bits as if it had been read; damaged files refused. */
+#include "../model/session.h"
+#include "build.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static BuildShape tiny_shape(int linear) {
+    BuildShape s = {.d = 8, .ff = 8, .layers = 2, .heads = 2, .kv_heads = 1, .n_ctx = 32};
+    if (linear) s.phi = "elu+1", s.form = "numerator";
+    return s;
+}
+
+static int id_at(int i) { return 3 + (i * 37) % 250; }
+
+/* The model of that kind, opened; a session on it that has read n ids and saved them as "x.state". */
+static void make(Model *m, Session *s, int linear, size_t n) {
+    char err[300];
+    BuildShape shape = tiny_shape(linear);
+    int ids[30];
+    const float *logits;
+    build_gguf(test_tmp("state.gguf"), &shape, TENSOR_F32);
+    CHECK(model_open(m, test_tmp("state.gguf"), NULL, err, sizeof err) == 0);
+    CHECK(session_init(s, m, &(SessionOptions){.n_ctx = 30, .threads = 1}, err, sizeof err) == 0);
+    CHECK(session_save(s, test_tmp("x.state"), err, sizeof err) == -EINVAL); /* nothing read yet */
+    for (size_t i = 0; i < n; i++) ids[i] = id_at((int)i);
+    CHECK(session_eval(s, ids, n, &logits, err, sizeof err) == 0);
+    CHECK(session_save(s, test_tmp("x.state"), err, sizeof err) == 0);
+}
+
+static void round_trip(int linear) {
+    Model m;
+    Session a, b;
+    char err[300] = "";
+    const float *la, *lb, *saved;
+    size_t n, sizes[2];
+    for (int i = 0; i < 2; i++) {
+        make(&m, &a, linear, i ? 20 : 10);
+        free(file_read(test_tmp("x.state"), &sizes[i]));
+        CHECK(session_saved_ids(test_tmp("x.state"), &n, err, sizeof err) == 0 && n == a.pos);
+        CHECK(session_init(&b, &m, &(SessionOptions){.n_ctx = 25, .threads = 1}, err, sizeof err) == 0);
+        CHECK(session_eval(&b, (const int[]){9, 8, 7}, 3, NULL, err, sizeof err) == 0); /* forgotten by loading */
+        CHECK(session_load(&b, test_tmp("x.state"), &saved, err, sizeof err) == 0 && b.pos == a.pos);
+        CHECK(memcmp(saved, a.logits, BUILD_VOCAB * sizeof *saved) == 0);
+        CHECK(session_save(&b, test_tmp("y.state"), err, sizeof err) == 0); /* and what was loaded can be saved */
+        for (int t = 0; t < 5; t++) {
+            int id = id_at(100 + t);
+            CHECK(session_eval(&a, &id, 1, &la, err, sizeof err) == 0);
+            CHECK(session_eval(&b, &id, 1, &lb, err, sizeof err) == 0);
+            CHECK(memcmp(la, lb, BUILD_VOCAB * sizeof *la) == 0);
+        }
+        size_t nx, ny;
+        char *x = file_read(test_tmp("x.state"), &nx), *y = file_read(test_tmp("y.state"), &ny);
+        CHECK(nx == ny && memcmp(x, y, nx) == 0);
+        free(x), free(y);
+        session_free(&a), session_free(&b), model_close(&m);
+    }
+    if (linear) CHECK(sizes[0] == sizes[1]);                                    /* 10 ids or 20 */
+    else CHECK(sizes[1] - sizes[0] == 10 * (sizeof(int) + 2 * 2 * 4 * sizeof(float))); /* an id, and 2 layers of k and v, 1 head of 4 */
+}
+static void round_trip_softmax(void) { round_trip(0); }
+static void round_trip_linear(void) { round_trip(1); }
+
+/* Every length and every byte of a state: refused in a line, the session empty and still good. */
+static void damaged(void) {
+    for (int linear = 0; linear < 2; linear++) {
+        Model m;
+        Session s;
+        make(&m, &s, linear, 4);
+        size_t size;
+        char *file = file_read(test_tmp("x.state"), &size), err[300];
+        const float *logits;
+        for (size_t n = 0; n < size; n++) {
+            char *cut = malloc(n + 1); /* of exactly its size: ASan sees a byte read too many */
+            memcpy(cut, file, n);
+            *err = 0;
+            CHECK(session_load_memory(&s, cut, n, "cut", &logits, err, sizeof err) != 0 && *err && !strchr(err, '\n') && !logits && s.pos == 0);
+            free(cut);
+        }
+        for (size_t i = 0; i < size; i++) {
+            file[i] ^= (char)(1 << i % 8);
+            *err = 0;
+            CHECK(session_load_memory(&s, file, size, "bad", &logits, err, sizeof err) != 0 && *err && s.pos == 0);
+            file[i] ^= (char)(1 << i % 8);
+        }
+        CHECK(session_load_memory(&s, file, size, "good", &logits, err, sizeof err) == 0 && s.pos == 4 && logits);
+        free(file);
+        session_free(&s), model_close(&m);
+    }
+}
+
+/* With its sum put right: lengths, ids and models that do not fit. */
+static void does_not_fit(void) {
+    Model m, other;
+    Session s, t;
+    char err[300] = "";
+    const float *logits;
+    make(&m, &s, 0, 8);
+    size_t size;
+    char *file = file_read(test_tmp("x.state"), &size);
+    CHECK(session_init(&t, &m, &(SessionOptions){.n_ctx = 7}, err, sizeof err) == 0);
+    CHECK(session_load_memory(&t, file, size, "x", &logits, err, sizeof err) == -ENOSPC && strstr(err, "-c"));
+    session_free(&t);
+    static const struct { size_t at; const char *bytes, *says; } rows[] = {
+        {0, "R", "not a saved state"}, {8, "\2", "version 2"}, {12, "\2", "linear"}, {16, "\1", "another model"}, {24, "\377", "does not fit"},
+        {24, "\7", "longer"}, {31, "\377", "damaged"}, {40 + BUILD_VOCAB * 4 + 3, "\1", "vocabulary"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char *bad = malloc(size);
+        memcpy(bad, file, size);
+        bad[rows[i].at] = bad[rows[i].at] == rows[i].bytes[0] ? (char)(rows[i].bytes[0] + 1) : rows[i].bytes[0];
+        uint64_t sum = hash_bytes(HASH_START, bad, size - 8);
+        for (int b = 0; b < 8; b++) bad[size - 8 + (size_t)b] = (char)(sum >> 8 * b);
+        CHECK(session_load_memory(&s, bad, size, "x", &logits, err, sizeof err) < 0 && s.pos == 0);
+        CHECK(strstr(err, rows[i].says) != NULL);
+        if (!strstr(err, rows[i].says)) printf("    %s\n", err);
+        free(bad);
+    }
+    size_t n;
+    char *gguf = file_read(test_tmp("state.gguf"), &n);
+    gguf[n - 40] ^= 1; /* one weight */
+    file_write(test_tmp("other.gguf"), gguf, n);
+    CHECK(model_open(&other, test_tmp("other.gguf"), NULL, err, sizeof err) == 0);
+    CHECK(model_fingerprint(&other) != model_fingerprint(&m));
+    free(gguf), free(file);
+    model_close(&other), session_free(&s), model_close(&m);
+}
+
+extern const Test tests_state[];
+const Test tests_state[] = {
+    {"state/softmax: the same bits, growing", round_trip_softmax},
+    {"state/linear: the same bits, one size", round_trip_linear},
+    {"state/every length, every byte", damaged},
+    {"state/other lengths, ids, models", does_not_fit},
+    {0},
+};
