@@ -25,6 +25,6 @@ for ax, what in ((speed, "tokens a second, one at a time"), (memory, "memory bes
     ax.set_xticks(ticks, ["1k", "8k", "64k", "1M"])
     ax.minorticks_off()
     ax.grid(alpha=0.3)
-speed.legend(fontsize=8)
-fig.tight_layout()
+fig.legend(*speed.get_legend_handles_labels(), loc="lower center", ncols=4, fontsize=8)
+fig.tight_layout(rect=(0, 0.07, 1, 1))
 fig.savefig(sys.argv[2], metadata={"Date": None})

@@ -160,7 +160,7 @@ static void million_table(void) {
     char err[300];
     const float *logits;
     double ten[100];
-    long peak[100];
+    long held[100];
     size_t bad = 0;
     if (open_session(&m, &s, f ? path : shapes[0].path, 1, 0)) return;
     double t0 = now();
@@ -169,17 +169,17 @@ static void million_table(void) {
         for (int v = 0; v < m.config.vocab_size; v++) bad += !isfinite(logits[v]);
         if ((i + 1) % 10000 == 0) {
             ten[i / 10000] = 10000 / (now() - t0);
-            peak[i / 10000] = status_kb("VmHWM");
+            held[i / 10000] = status_kb("VmRSS");
             t0 = now();
         }
     }
-    printf("%s, one token at a time, 1,000,000 of them; each line 10,000:\n\n| tokens | tok/s | peak memory, kB |\n|---|---|---|\n", f ? path : "random weights");
+    printf("%s, one token at a time, 1,000,000 of them; each line 10,000:\n\n| tokens | tok/s | memory held, kB |\n|---|---|---|\n", f ? path : "random weights");
     for (int i = 0; i < 100; i = i == 0 ? 1 : i < 9 ? 9 : i < 49 ? 49 : i < 98 ? 98 : i + 1)
-        printf("| %d-%d | %.0f | %ld |\n", 10000 * i, 10000 * (i + 1), ten[i], peak[i]);
+        printf("| %d-%d | %.0f | %ld |\n", 10000 * i, 10000 * (i + 1), ten[i], held[i]);
     double first = ten[0], last = ten[99];
     double early = median(ten + 1, 9), late = median(ten + 90, 9);
-    printf("\nlast 10,000 / first 10,000: %.3f; medians of nine at either end: %.3f; peak memory +%ld kB; logits not finite: %zu\n", last / first,
-           late / early, peak[99] - peak[0], bad);
+    printf("\nlast 10,000 / first 10,000: %.3f; medians of nine at either end: %.3f; memory %+ld kB; logits not finite: %zu\n", last / first,
+           late / early, held[99] - held[0], bad);
     session_free(&s);
     model_close(&m);
 }
