@@ -38,8 +38,8 @@ static size_t release(TokenStream *s, int end, char *out) {
 }
 
 size_t tokenizer_decode_end(const Tokenizer *t, TokenStream *s, char *out) {
-    (void)t;
-    return release(s, 1, out);
+    size_t n = release(s, 1, out);
+    return t->body->end ? n + t->body->end(t, s, out + n) : n;
 }
 
 size_t tokenizer_decode(const Tokenizer *t, TokenStream *s, int id, char *out) {

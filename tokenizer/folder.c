@@ -1,8 +1,10 @@
 /* tokenizer/folder.c - a Hugging Face folder: which file holds the vocabulary, and what the JSON files beside it change.
  *
  *   tokenizer_config.json   add_bos_token, add_eos_token, add_prefix_space; bos_token, eos_token; added_tokens_decoder
+ *                           of WordPiece: do_lower_case, strip_accents, tokenize_chinese_chars, do_basic_tokenize,
+ *                           clean_up_tokenization_spaces; cls_token, sep_token, unk_token, pad_token, mask_token
  *   added_tokens.json       {"<text>": id}, the older way to say the same; nothing here says which are special, so none is */
-#include "internal.h"
+#include "wordpiece.h"
 
 #include "../base/json.h"
 
@@ -13,22 +15,26 @@
 
 enum { MAX_ADDED = 65536 }; /* ids that added tokens may reach beyond the model's: bounds what a JSON file can allocate */
 
-char *folder_find(const char *folder, const char **other) {
-    static const char *const known[] = {"tokenizer.model", "tokenizer.bin"};
-    static const char *const later[] = {"tokenizer.json",          "vocab.json", "vocab.txt", "spiece.model",
-                                        "sentencepiece.bpe.model", "tekken.json"};
-    *other = NULL;
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-        char *path = file_join(folder, known[i]);
+char *folder_first(const char *folder, const char *const *names, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        char *path = file_join(folder, names[i]);
         if (path && file_exists(path)) return path;
         free(path);
     }
-    for (size_t i = 0; i < sizeof later / sizeof *later && !*other; i++) {
-        char *path = file_join(folder, later[i]);
-        if (path && file_exists(path)) *other = later[i];
-        free(path);
-    }
     return NULL;
+}
+
+char *folder_find(const char *folder, const char **other) {
+    static const char *const known[] = {"tokenizer.model", "tokenizer.bin", "vocab.txt"};
+    static const char *const later[] = {"tokenizer.json", "vocab.json", "spiece.model", "sentencepiece.bpe.model", "tekken.json"};
+    *other = NULL;
+    char *path = folder_first(folder, known, sizeof known / sizeof *known);
+    for (size_t i = 0; i < sizeof later / sizeof *later && !path && !*other; i++) {
+        char *there = folder_first(folder, &later[i], 1);
+        if (there) *other = later[i];
+        free(there);
+    }
+    return path;
 }
 
 static int piece_is(const Tokenizer *t, size_t id, const char *text, size_t len) {
@@ -85,11 +91,32 @@ static int decoder_tokens(Tokenizer *t, size_t n_model, const JsonValue *root, c
     return 0;
 }
 
+static int wordpiece_settings(Tokenizer *t, const JsonValue *root, const char *name, char *err, size_t errlen) {
+    struct WordPiece *w = t->wordpiece;
+    int rc = boolean_setting(root, "do_lower_case", &w->do_lower_case, name, err, errlen);
+    if (rc == 0) rc = boolean_setting(root, "strip_accents", &w->strip_accents, name, err, errlen);
+    if (rc == 0) rc = boolean_setting(root, "tokenize_chinese_chars", &w->tokenize_chinese_chars, name, err, errlen);
+    if (rc == 0) rc = boolean_setting(root, "do_basic_tokenize", &w->do_basic_tokenize, name, err, errlen);
+    if (rc == 0) rc = boolean_setting(root, "clean_up_tokenization_spaces", &w->clean_up, name, err, errlen);
+    if (rc) return rc;
+    token_setting(t, root, "cls_token", &t->bos);
+    token_setting(t, root, "sep_token", &t->eos);
+    token_setting(t, root, "unk_token", &t->unk);
+    token_setting(t, root, "pad_token", &w->pad);
+    token_setting(t, root, "mask_token", &w->mask);
+    return 0;
+}
+
 static int config_settings(Tokenizer *t, const char *path, size_t n_model, char *err, size_t errlen) {
     Json j;
     int rc = json_open(&j, path, err, errlen);
     if (rc) return rc;
     rc = decoder_tokens(t, n_model, j.root, path, err, errlen);
+    if (rc == 0 && t->wordpiece) {
+        rc = wordpiece_settings(t, j.root, path, err, errlen);
+        json_free(&j);
+        return rc;
+    }
     if (rc == 0) rc = boolean_setting(j.root, "add_bos_token", &t->add_bos, path, err, errlen);
     if (rc == 0) rc = boolean_setting(j.root, "add_eos_token", &t->add_eos, path, err, errlen);
     if (rc == 0) rc = boolean_setting(j.root, "add_prefix_space", &t->dummy_prefix, path, err, errlen);

@@ -49,6 +49,10 @@ typedef struct {
     int (*encode)(const Tokenizer *t, const char *text, size_t len, int first, Ids *out, char *err, size_t errlen);
     /* the text of a piece that is neither control nor byte, into out; the bytes written. */
     size_t (*spell)(const Tokenizer *t, TokenStream *s, int id, char *out);
+    /* what it held back of a stream, at the end; may be NULL */
+    size_t (*end)(const Tokenizer *t, TokenStream *s, char *out);
+    void (*close)(Tokenizer *t); /* free what it keeps in t; may be NULL */
+    int finds_special;           /* control pieces written in the text always count as such */
 } Body;
 
 enum { JOIN_BITS = 18 };
@@ -86,6 +90,7 @@ struct Tokenizer {
     const char *space_out;        /* what becomes a space in decoding */
     int raw_bytes;                /* ill-formed UTF-8 goes through as bytes; otherwise it becomes U+FFFD first */
     int llama2c;                  /* characters are cut as llama2.c cuts them, and unknown ones never merge */
+    struct WordPiece *wordpiece;  /* wordpiece.h; NULL: another kind */
     char *unk_text;               /* what the unknown piece decodes to, malloc'ed; NULL: its own text */
     size_t unk_len;
 };
@@ -131,6 +136,8 @@ int model_proto_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, 
 int llama2c_vocab_is(const uint8_t *data, size_t size); /* 2: every record fits; 1: it begins like one; 0: neither */
 int llama2c_vocab_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, size_t errlen);
 /* folder.c: a Hugging Face folder. */
+/* The first of these names that is there, as a malloc'ed path, or NULL. */
+char *folder_first(const char *folder, const char *const *names, size_t n);
 char *folder_find(const char *folder, const char **other); /* malloc'ed path of its vocabulary, or NULL; then *other names what else is there, or is NULL */
 int folder_settings(Tokenizer *t, const char *folder, char *err, size_t errlen);
 

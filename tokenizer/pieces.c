@@ -32,6 +32,7 @@ Tokenizer *pieces_new(const char *name) {
 
 void tokenizer_free(Tokenizer *t) {
     if (!t) return;
+    if (t->body && t->body->close) t->body->close(t);
     matcher_free(&t->added);
     matcher_free(&t->special);
     matcher_free(&t->user);

@@ -254,4 +254,4 @@ static size_t spell(const Tokenizer *t, TokenStream *s, int id, char *out) {
     return (size_t)(o - out);
 }
 
-const Body sentencepiece_body = {encode, spell};
+const Body sentencepiece_body = {.encode = encode, .spell = spell};

@@ -1,5 +1,5 @@
 /* tokenizer/tokenizer.c - the interface: what a file is, and what every kind of tokenizer has in common. */
-#include "internal.h"
+#include "wordpiece.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,6 +12,7 @@ static Read *reader_of(const uint8_t *data, size_t size) {
     int bin = llama2c_vocab_is(data, size);
     if (bin == 2) return llama2c_vocab_read;
     if (model_proto_is(data, size)) return model_proto_read;
+    if (wordpiece_vocab_is(data, size)) return wordpiece_vocab_read;
     return bin ? llama2c_vocab_read : NULL; /* broken, but the reader can say where */
 }
 
@@ -19,35 +20,56 @@ static int refuse_unknown(const MappedFile *f, const char *path, char *err, size
     if (f->size >= 4 && memcmp(f->data, "GGUF", 4) == 0)
         return base_error(err, errlen, -EINVAL, "%s: a GGUF file, not a tokenizer's: open it as a model", path);
     if (f->data[0] == '{') return base_error(err, errlen, -EINVAL, "%s: a tokenizer in JSON: this kind is not read yet", path);
-    return base_error(err, errlen, -EINVAL, "%s: neither SentencePiece's tokenizer.model nor llama2.c's tokenizer.bin", path);
+    return base_error(err, errlen, -EINVAL,
+                      "%s: neither SentencePiece's tokenizer.model nor llama2.c's tokenizer.bin nor a vocab.txt with [UNK]",
+                      path);
 }
 
-/* folder: where JSON files with more settings stand, or NULL. */
-static int open_file(Tokenizer **out, const char *path, const char *folder, char *err, size_t errlen) {
+static const TokenizerOptions defaults = {.lower_case = -1};
+
+/* What comes behind a reader of any kind. folder: where JSON files with more settings stand, or NULL; beside: where the
+ * vocabulary is, or NULL. */
+static int finish(Tokenizer *t, const TokenizerOptions *o, const char *folder, const char *beside, int strict, char *err,
+                  size_t errlen) {
+    int rc = folder ? folder_settings(t, folder, err, errlen) : 0;
+    if (rc == 0 && t->wordpiece) rc = wordpiece_finish(t, o, o->folder ? o->folder : beside, err, errlen);
+    return rc ? rc : pieces_finish(t, strict && !t->wordpiece, err, errlen);
+}
+
+static int open_file(Tokenizer **out, const char *path, const char *folder, const TokenizerOptions *o, char *err,
+                     size_t errlen) {
     MappedFile f;
     int rc = file_map(&f, path, err, errlen);
     if (rc) return rc;
     Tokenizer *t = pieces_new(path);
+    char *beside = file_folder(path);
     Read *read = reader_of(f.data, f.size);
     if (!read) rc = refuse_unknown(&f, path, err, errlen);
-    else if (!t) rc = base_error(err, errlen, -ENOMEM, "%s: no memory", path);
+    else if (!t || !beside) rc = base_error(err, errlen, -ENOMEM, "%s: no memory", path);
     if (rc == 0) rc = read(t, f.data, f.size, err, errlen);
-    if (rc == 0 && folder) rc = folder_settings(t, folder, err, errlen);
-    if (rc == 0) rc = pieces_finish(t, 1, err, errlen);
+    if (rc == 0) rc = finish(t, o, folder, beside, 1, err, errlen);
     file_unmap(&f);
+    free(beside);
     if (rc) tokenizer_free(t);
     else *out = t;
     return rc;
 }
 
 int tokenizer_open(Tokenizer **t, const char *path, char *err, size_t errlen) {
+    return tokenizer_open_with(t, path, NULL, err, errlen);
+}
+
+int tokenizer_open_with(Tokenizer **t, const char *path, const TokenizerOptions *o, char *err, size_t errlen) {
     *t = NULL;
-    if (!file_is_folder(path)) return open_file(t, path, NULL, err, errlen);
+    if (!o) o = &defaults;
+    if (!file_is_folder(path)) return open_file(t, path, NULL, o, err, errlen);
     const char *other;
     char *file = folder_find(path, &other);
-    if (!file && other) return base_error(err, errlen, -EINVAL, "%s: its tokenizer is %s: this kind is not read yet", path, other);
-    if (!file) return base_error(err, errlen, -ENOENT, "%s: no tokenizer.model and no tokenizer.bin in this folder", path);
-    int rc = open_file(t, file, path, err, errlen);
+    if (!file && other)
+        return base_error(err, errlen, -EINVAL, "%s: its tokenizer is %s: this kind is not read yet", path, other);
+    if (!file)
+        return base_error(err, errlen, -ENOENT, "%s: no tokenizer.model, no tokenizer.bin and no vocab.txt in this folder", path);
+    int rc = open_file(t, file, path, o, err, errlen);
     free(file);
     return rc;
 }
@@ -68,7 +90,11 @@ int tokenizer_probe(const char *path) {
 /* A GGUF file's tokenizers that are not read yet, and what they are called elsewhere. */
 static const char *other_model(const char *model) {
     static const char *const names[][2] = {
-        {"gpt2", "byte-level BPE"}, {"bert", "WordPiece"}, {"t5", "SentencePiece unigram"}, {"rwkv", "RWKV's"}};
+        {"gpt2", "byte-level BPE"},
+        {"bert", "WordPiece, spelled as llama.cpp spells it"},
+        {"t5", "SentencePiece unigram"},
+        {"rwkv", "RWKV's"},
+    };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(model, names[i][0]) == 0) return names[i][1];
     return "unknown";
@@ -96,14 +122,8 @@ static int take_pieces(Tokenizer *t, const Vocabulary *v, char *err, size_t errl
     return 0;
 }
 
-int tokenizer_from_vocabulary(Tokenizer **out, const Vocabulary *v, const char *name, char *err, size_t errlen) {
-    *out = NULL;
-    if (strcmp(v->model, "llama") != 0)
-        return base_error(err, errlen, -EINVAL, "%s: its tokenizer is \"%s\" (%s): this kind is not read yet", name, v->model,
-                          other_model(v->model));
-    if (v->n == 0) return base_error(err, errlen, -EINVAL, "%s: a vocabulary of no pieces", name);
-    Tokenizer *t = pieces_new(name);
-    if (!t) return base_error(err, errlen, -ENOMEM, "%s: no memory", name);
+/* The pieces and settings of a SentencePiece vocabulary. */
+static int read_llama(Tokenizer *t, const Vocabulary *v, char *err, size_t errlen) {
     int rc = take_pieces(t, v, err, errlen);
     if (rc == 0) rc = take_id(t, v->unk_id, v->pieces[0].type == PIECE_UNKNOWN ? 0 : (long)v->n, "unknown", &t->unk, err, errlen);
     if (rc == 0) rc = take_id(t, v->bos_id, 1, "bos", &t->bos, err, errlen);
@@ -116,7 +136,32 @@ int tokenizer_from_vocabulary(Tokenizer **out, const Vocabulary *v, const char *
     t->add_eos = v->add_eos == 1;
     t->dummy_prefix = v->add_space_prefix != 0;
     t->remove_extra_whitespaces = v->remove_extra_whitespaces == 1;
-    if (rc == 0) rc = pieces_finish(t, 0, err, errlen);
+    return rc;
+}
+
+static int read_wordpiece(Tokenizer *t, const Vocabulary *v, char *err, size_t errlen) {
+    int rc = wordpiece_vocabulary(t, v, err, errlen), none = (int)v->n;
+    if (rc == 0) rc = take_id(t, v->unk_id, none, "unknown", &t->unk, err, errlen);
+    if (rc == 0) rc = take_id(t, v->bos_id, none, "bos", &t->bos, err, errlen);
+    return rc ? rc : take_id(t, v->eos_id, none, "eos", &t->eos, err, errlen);
+}
+
+int tokenizer_from_vocabulary(Tokenizer **t, const Vocabulary *v, const char *name, char *err, size_t errlen) {
+    return tokenizer_from_vocabulary_with(t, v, NULL, name, err, errlen);
+}
+
+int tokenizer_from_vocabulary_with(Tokenizer **out, const Vocabulary *v, const TokenizerOptions *o, const char *name, char *err,
+                                   size_t errlen) {
+    *out = NULL;
+    int wordpiece = strcmp(v->model, "wordpiece") == 0;
+    if (!wordpiece && strcmp(v->model, "llama") != 0)
+        return base_error(err, errlen, -EINVAL, "%s: its tokenizer is \"%s\" (%s): this kind is not read yet", name, v->model,
+                          other_model(v->model));
+    if (v->n == 0) return base_error(err, errlen, -EINVAL, "%s: a vocabulary of no pieces", name);
+    Tokenizer *t = pieces_new(name);
+    if (!t) return base_error(err, errlen, -ENOMEM, "%s: no memory", name);
+    int rc = wordpiece ? read_wordpiece(t, v, err, errlen) : read_llama(t, v, err, errlen);
+    if (rc == 0) rc = finish(t, o ? o : &defaults, NULL, NULL, 0, err, errlen);
     if (rc) tokenizer_free(t);
     else *out = t;
     return rc;
@@ -133,6 +178,8 @@ const char *tokenizer_piece(const Tokenizer *t, int id, size_t *len) {
     return t->bytes + t->pieces[id].start;
 }
 
+int tokenizer_named(const Tokenizer *t, const char *piece) { return pieces_named(t, piece, strlen(piece)); }
+
 int ids_push(Ids *out, int id) {
     if (out->n == out->cap) {
         size_t c = out->cap ? out->cap * 2 : 64;
@@ -146,7 +193,8 @@ int ids_push(Ids *out, int id) {
 }
 
 /* Cut the text at added tokens, and at control pieces where m has them; what lies between is the body's. */
-static int encode_between(const Tokenizer *t, const Matcher *m, const char *text, size_t len, int first, Ids *out, char *err, size_t errlen) {
+static int encode_between(const Tokenizer *t, const Matcher *m, const char *text, size_t len, int first, Ids *out, char *err,
+                          size_t errlen) {
     size_t from = 0, n;
     int rc = 0;
     for (size_t i = 0; i <= len && rc == 0;) {
@@ -167,16 +215,39 @@ static int encode_between(const Tokenizer *t, const Matcher *m, const char *text
     return rc;
 }
 
-int tokenizer_encode(const Tokenizer *t, const char *text, size_t len, int flags, int **ids, size_t *n, char *err, size_t errlen) {
-    const Matcher *m = flags & ENCODE_SPECIAL ? &t->special : &t->added;
+/* One text and the EOS behind it. */
+static int encode_one(const Tokenizer *t, const char *text, size_t len, int flags, Ids *out, char *err, size_t errlen) {
+    const Matcher *m = flags & ENCODE_SPECIAL || t->body->finds_special ? &t->special : &t->added;
+    int rc = encode_between(t, m, text, len, !(flags & ENCODE_CONTINUE), out, err, errlen);
+    if (rc == 0 && flags & ENCODE_EOS && t->add_eos && t->eos >= 0) rc = ids_push(out, t->eos);
+    return rc == -ENOMEM ? base_error(err, errlen, rc, "no memory to encode a text of %zu bytes", len) : rc;
+}
+
+int tokenizer_encode_pair(const Tokenizer *t, const char *a, size_t a_len, const char *b, size_t b_len, int flags, int **ids,
+                          int **types, size_t *n, char *err, size_t errlen) {
     Ids out = {.ids = malloc(64 * sizeof *out.ids), .cap = 64};
-    int rc = out.ids ? 0 : -ENOMEM;
+    int *type = NULL;
+    *ids = NULL;
+    *n = 0;
+    if (types) *types = NULL;
+    int rc = out.ids ? 0 : base_error(err, errlen, -ENOMEM, "no memory to encode a text of %zu bytes", a_len);
     if (rc == 0 && flags & ENCODE_BOS && t->add_bos && t->bos >= 0) rc = ids_push(&out, t->bos);
-    if (rc == 0) rc = encode_between(t, m, text, len, !(flags & ENCODE_CONTINUE), &out, err, errlen);
-    if (rc == 0 && flags & ENCODE_EOS && t->add_eos && t->eos >= 0) rc = ids_push(&out, t->eos);
-    if (rc == -ENOMEM) base_error(err, errlen, rc, "no memory to encode a text of %zu bytes", len);
-    if (rc) free(out.ids);
-    *ids = rc ? NULL : out.ids;
-    *n = rc ? 0 : out.n;
-    return rc;
+    if (rc == 0) rc = encode_one(t, a, a_len, flags, &out, err, errlen);
+    size_t first = out.n;
+    if (rc == 0 && b) rc = encode_one(t, b, b_len, flags, &out, err, errlen);
+    if (rc == 0 && types && !(type = calloc(out.n + 1, sizeof *type)))
+        rc = base_error(err, errlen, -ENOMEM, "no memory for the types of %zu ids", out.n);
+    for (size_t i = first; i < out.n && type; i++) type[i] = 1;
+    if (rc) {
+        free(out.ids);
+        return rc;
+    }
+    *ids = out.ids;
+    *n = out.n;
+    if (types) *types = type;
+    return 0;
+}
+
+int tokenizer_encode(const Tokenizer *t, const char *text, size_t len, int flags, int **ids, size_t *n, char *err, size_t errlen) {
+    return tokenizer_encode_pair(t, text, len, NULL, 0, flags, ids, NULL, n, err, errlen);
 }

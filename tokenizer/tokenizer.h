@@ -8,7 +8,11 @@
  *     char *out = malloc(tokenizer_decode_bound(t));
  *     for (size_t i = 0; i < n; i++) fwrite(out, 1, tokenizer_decode(t, &s, ids[i], out), stdout);
  *     fwrite(out, 1, tokenizer_decode_end(t, &s, out), stdout);
- *     free(out); free(ids); tokenizer_free(t); */
+ *     free(out); free(ids); tokenizer_free(t);
+ *
+ * A pair of texts for an encoder (in a file, a tab between them; the caller cuts there):
+ *     int *types;
+ *     if (tokenizer_encode_pair(t, a, a_len, b, b_len, ENCODE_ADDED, &ids, &types, &n, err, sizeof err)) ... */
 #ifndef TOKENIZER_H
 #define TOKENIZER_H
 
@@ -29,7 +33,7 @@ typedef struct {
 /* A vocabulary as a GGUF file's metadata holds it, handed over as a plain struct (the tokenizer knows no files of weights).
  * Numbers are -1 where the file has no such key; then the model's default holds. */
 typedef struct {
-    const char *model;              /* tokenizer.ggml.model: "llama", "gpt2" .. */
+    const char *model;              /* tokenizer.ggml.model: "llama", "wordpiece" (pieces as in vocab.txt), "gpt2" .. */
     const Piece *pieces;            /* [n]; the texts need not outlive the call */
     size_t n;
     long bos_id, eos_id, unk_id;
@@ -38,13 +42,30 @@ typedef struct {
     int remove_extra_whitespaces;   /* 0, 1 or -1 */
 } Vocabulary;
 
-/* Open a tokenizer file, told by its bytes: SentencePiece's tokenizer.model, llama2.c's tokenizer.bin; or a folder that
- * holds one of that name; there tokenizer_config.json and added_tokens.json are read too. Errors: -ENOENT, -EINVAL (broken,
- * or of a kind that is named in the line), -ENOMEM. *t is NULL then; otherwise the caller frees it. A tokenizer.bin that
- * was cut between two pieces may open: compare tokenizer_size with the model's vocabulary. */
+/* Open a tokenizer file, told by its bytes: SentencePiece's tokenizer.model, llama2.c's tokenizer.bin, WordPiece's vocab.txt
+ * (text, a piece a line, one of them [UNK]); or a folder that holds one of that name, the first in this order; there
+ * tokenizer_config.json and added_tokens.json are read too. Errors: -ENOENT, -EINVAL (broken, or of a kind that is named in
+ * the line, or jieba's dictionary missing), -ENOMEM. *t is NULL then; otherwise the caller frees it. A tokenizer.bin that was
+ * cut between two pieces may open, and so may a vocab.txt: compare tokenizer_size with the model's vocabulary. */
 int tokenizer_open(Tokenizer **t, const char *path, char *err, size_t errlen);
 /* The same from a vocabulary; name is what error lines call it. */
 int tokenizer_from_vocabulary(Tokenizer **t, const Vocabulary *v, const char *name, char *err, size_t errlen);
+
+/* What only WordPiece asks for; other kinds pass over it. A word model's vocabulary (one piece in a hundred or more has
+ * several Chinese characters: RoFormer v1, WoBERT) needs jieba's dictionary. */
+typedef struct {
+    const char *jieba;  /* path of the dictionary: jieba cuts every text, as transformers' RoFormerTokenizer does, whatever the
+                         * vocabulary. NULL: a word model's is looked for in folder, as jieba.dict, jieba.dict.utf8 or
+                         * dict.txt; a vocabulary of characters does without, as BertTokenizer */
+    const char *folder; /* where to look; NULL: where the vocabulary's file is (from a Vocabulary: nowhere) */
+    int lower_case;     /* 1, 0, or -1: as tokenizer_config.json says (do_lower_case), else 1 */
+    int bert4keras;     /* 1: bert4keras' order of steps; 0: transformers' */
+} TokenizerOptions;
+
+/* tokenizer_open and tokenizer_from_vocabulary with options; NULL: {NULL, NULL, -1, 0}, what those two take. */
+int tokenizer_open_with(Tokenizer **t, const char *path, const TokenizerOptions *o, char *err, size_t errlen);
+int tokenizer_from_vocabulary_with(Tokenizer **t, const Vocabulary *v, const TokenizerOptions *o, const char *name, char *err,
+                                   size_t errlen);
 void tokenizer_free(Tokenizer *t); /* accepts NULL */
 
 /* 1 where path is a file that tokenizer_open would know by its bytes (it may still be broken), or a folder with one; nothing
@@ -54,7 +75,8 @@ int tokenizer_probe(const char *path);
 size_t tokenizer_size(const Tokenizer *t); /* number of ids: valid ids are 0 .. size-1 */
 int tokenizer_bos(const Tokenizer *t);     /* an id, or -1 */
 int tokenizer_eos(const Tokenizer *t);     /* an id, or -1 */
-const char *tokenizer_kind(const Tokenizer *t); /* "SentencePiece BPE", "llama2.c tokenizer.bin": for -v */
+const char *tokenizer_kind(const Tokenizer *t); /* "SentencePiece BPE", "WordPiece with jieba": for -v */
+int tokenizer_named(const Tokenizer *t, const char *piece); /* the id of the piece spelled so ("[MASK]"), or -1 */
 /* The piece of an id as its file spells it (U+2581 for a space): not NUL-terminated, owned by t. NULL where id is out of range. */
 const char *tokenizer_piece(const Tokenizer *t, int id, size_t *len);
 
@@ -74,11 +96,20 @@ enum {
  * tokenizer.bin and GGUF it becomes byte pieces. Work is O(len log len), memory O(len). Errors: -ENOMEM, -EINVAL (a byte the
  * vocabulary cannot spell and no unk; a text above 700 MB); *ids is NULL then. */
 int tokenizer_encode(const Tokenizer *t, const char *text, size_t len, int flags, int **ids, size_t *n, char *err, size_t errlen);
+/* WordPiece: BOS is [CLS] and EOS [SEP], special tokens are always found in the text, ill-formed UTF-8 counts for nothing,
+ * a line has at most 64 MiB. */
+
+/* Two texts as one sequence: BOS a EOS b EOS, which for WordPiece is [CLS] a [SEP] b [SEP]; (*types)[i] is 1 for b and its EOS,
+ * otherwise 0. b NULL: one text, all types 0. Both arrays [n] are malloc'ed, the caller frees them; types may be
+ * NULL. Errors as tokenizer_encode. */
+int tokenizer_encode_pair(const Tokenizer *t, const char *a, size_t a_len, const char *b, size_t b_len, int flags, int **ids,
+                          int **types, size_t *n, char *err, size_t errlen);
 
 /* Decoding streams: the bytes of a character that is not whole yet are held back in the stream. Start from {0}. */
 typedef struct {
     char held[4]; /* bytes of an unfinished UTF-8 character */
     int n_held;
+    int waits;    /* WordPiece's clean-up: which words wait for what follows, 0 none */
     int begun;    /* 0 until the first piece of text: there the space that encoding put in front is dropped.
                    * Set it to 1 to go on behind a prompt: then the first space is part of the text */
 } TokenStream;

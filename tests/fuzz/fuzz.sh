@@ -52,6 +52,9 @@ printf 'GGUF\003\0\0\0\001\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0k\0\
 printf '\002\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0%0128d' 0 | tr 0 '\0' > $out/seeds-llama2c/v0
 printf '24ka\001\0\0\0\002\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001%0339d' 0 | tr 0 '\0' > $out/seeds-llama2c/v1
 printf '24ka\002\0\0\0\002\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\001%0362d' 0 | tr 0 '\0' > $out/seeds-llama2c/v2
+seed wordpiece $data/jieba/test_sentences.txt $data/text/hongloumeng_utf8.txt $data/text/botchan.txt
+printf '\005[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\n\344\270\200\344\272\214\n\370\344\270\200\344\272\214 3\nab 2\n\370ab\344\270\200\344\272\214[MASK]\nAB' \
+    > $out/seeds-wordpiece/files
 seed json $data/roformer/*/config.json $data/tok/hf-json/*/tokenizer_config.json
 
 # A softmax state of one id for model/tales-1m.gguf: header, 1024 logits, the id, 6 layers of 2 heads of 32, twice.

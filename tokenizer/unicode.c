@@ -1,0 +1,286 @@
+/* tokenizer/unicode.c - walks through the tables of unicode_tables.h, which tests/oracle/unicode.py prints:
+ *
+ *   category_runs    first << 5 | category, sorted: a run goes on until the next begins. Category 30: capital and small
+ *                    letters in turn, the first one capital
+ *   class_runs       first << 15 | length << 7 | place in class_values, of characters whose combining class is not 0
+ *   single_runs      {first, length, place in single_values}: characters whose decomposition is one other character
+ *   pairs            {character, first half, second half}, sorted
+ *   composable       places in pairs, sorted by the two halves, of those pairs that composition joins again
+ *   lower_runs       {first, last, step, difference}: capitals, and how far behind them their small letter is
+ *   cased_others, ignorable_others   Unicode's Cased ({first, last}) and Case_Ignorable where categories do not say them
+ *
+ * Normalization is the algorithm of UAX 15; Hangul syllables are computed (The Unicode Standard, 3.12). */
+#include "unicode.h"
+
+#include "../base/base.h"
+#include "unicode_tables.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALTERNATE = 30 };
+enum { HANGUL = 0xac00, LEAD = 0x1100, VOWEL = 0x1161, TRAIL = 0x11a7 };
+enum { LEAD_N = 19, VOWEL_N = 21, TRAIL_N = 28, HANGUL_N = LEAD_N * VOWEL_N * TRAIL_N };
+enum { MAX_DECOMPOSED = 4, SHORT_RUN = 16 };
+
+enum {
+    N_CATEGORY_RUNS = sizeof category_runs / sizeof *category_runs,
+    N_CLASS_RUNS = sizeof class_runs / sizeof *class_runs,
+    N_SINGLE_RUNS = sizeof single_runs / sizeof *single_runs,
+    N_PAIRS = sizeof pairs / sizeof *pairs,
+    N_COMPOSABLE = sizeof composable / sizeof *composable,
+    N_LOWER_RUNS = sizeof lower_runs / sizeof *lower_runs,
+    N_CASED_OTHERS = sizeof cased_others / sizeof *cased_others,
+    N_IGNORABLE_OTHERS = sizeof ignorable_others / sizeof *ignorable_others
+};
+
+int points_reserve(Points *p, size_t more) {
+    size_t need, bytes;
+    if (!size_add(p->n, more, &need)) return -ENOMEM;
+    if (need <= p->cap) return 0;
+    size_t cap = need > p->cap * 2 ? need : p->cap * 2;
+    if (!size_mul(cap, sizeof *p->cp, &bytes)) return -ENOMEM;
+    uint32_t *cp = realloc(p->cp, bytes);
+    if (!cp) return -ENOMEM;
+    p->cp = cp;
+    p->cap = cap;
+    return 0;
+}
+
+int points_push(Points *p, uint32_t cp) {
+    if (p->n == p->cap && points_reserve(p, 64)) return -ENOMEM;
+    p->cp[p->n++] = cp;
+    return 0;
+}
+
+void points_free(Points *p) {
+    free(p->cp);
+    memset(p, 0, sizeof *p);
+}
+
+const char *unicode_version(void) { return version; }
+
+UnicodeCategory unicode_category(uint32_t cp) {
+    if (cp > 0x10ffff) return CATEGORY_CN;
+    uint32_t key = cp << 5 | 31;
+    size_t lo = 0, hi = N_CATEGORY_RUNS; /* the last run that begins at cp or before is in lo .. hi-1 */
+    while (hi - lo > 1) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (category_runs[mid] <= key) lo = mid;
+        else hi = mid;
+    }
+    uint32_t kind = category_runs[lo] & 31;
+    if (kind != ALTERNATE) return (UnicodeCategory)kind;
+    return (cp - (category_runs[lo] >> 5)) & 1 ? CATEGORY_LL : CATEGORY_LU;
+}
+
+int unicode_is_punctuation(uint32_t cp) {
+    UnicodeCategory k = unicode_category(cp);
+    return k >= CATEGORY_PC && k <= CATEGORY_PS;
+}
+
+int unicode_combining_class(uint32_t cp) {
+    if (cp < 0x300 || cp >= 0x20000) return 0;
+    size_t lo = 0, hi = N_CLASS_RUNS;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        uint32_t first = class_runs[mid] >> 15, n = class_runs[mid] >> 7 & 255;
+        if (cp < first) hi = mid;
+        else if (cp - first >= n) lo = mid + 1;
+        else return class_values[class_runs[mid] & 127];
+    }
+    return 0;
+}
+
+/* ---- lower case ---- */
+
+int unicode_lower(uint32_t cp, uint32_t out[2]) {
+    out[0] = cp;
+    if (cp < 0x80) {
+        out[0] += cp >= 'A' && cp <= 'Z' ? 32 : 0;
+        return 1;
+    }
+    if (cp == 0x130) { /* the capital i with a dot: an i and the dot */
+        out[0] = 'i';
+        out[1] = 0x307;
+        return 2;
+    }
+    size_t lo = 0, hi = N_LOWER_RUNS;
+    while (lo < hi && cp <= 0x10ffff) {
+        size_t mid = lo + (hi - lo) / 2;
+        const int32_t *run = lower_runs[mid];
+        int32_t c = (int32_t)cp;
+        if (c < run[0]) hi = mid;
+        else if (c > run[1]) lo = mid + 1;
+        else {
+            if ((c - run[0]) % run[2] == 0) out[0] = (uint32_t)(c + run[3]);
+            break;
+        }
+    }
+    return 1;
+}
+
+/* Unicode's Case_Ignorable. */
+static int case_ignorable(uint32_t cp) {
+    UnicodeCategory k = unicode_category(cp);
+    if (k == CATEGORY_MN || k == CATEGORY_ME || k == CATEGORY_CF || k == CATEGORY_LM || k == CATEGORY_SK) return 1;
+    for (size_t i = 0; i < N_IGNORABLE_OTHERS; i++)
+        if (ignorable_others[i] == cp) return 1;
+    return 0;
+}
+
+/* Unicode's Cased, of characters that are not ignorable. */
+static int cased(uint32_t cp) {
+    UnicodeCategory k = unicode_category(cp);
+    if (k == CATEGORY_LU || k == CATEGORY_LL || k == CATEGORY_LT) return 1;
+    for (size_t i = 0; i < N_CASED_OTHERS; i++)
+        if (cp >= cased_others[i][0] && cp <= cased_others[i][1]) return 1;
+    return 0;
+}
+
+/* Does what stands at i, behind a cased letter, end a word? Nobody walks twice: a sigma is not ignorable. */
+static int ends_word(const uint32_t *text, size_t n, size_t i) {
+    do i++;
+    while (i < n && case_ignorable(text[i]));
+    return i == n || !cased(text[i]);
+}
+
+int unicode_lower_text(const uint32_t *text, size_t n, Points *p) {
+    int after_cased = 0, rc = 0; /* of what stands before, the last character that is not ignorable is cased */
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        uint32_t low[2];
+        int k = unicode_lower(text[i], low);
+        if (text[i] == 0x3a3 && after_cased && ends_word(text, n, i)) low[0] = 0x3c2;
+        rc = points_push(p, low[0]);
+        if (rc == 0 && k == 2) rc = points_push(p, low[1]);
+        if (!case_ignorable(text[i])) after_cased = cased(text[i]);
+    }
+    return rc;
+}
+
+/* ---- canonical decomposition ---- */
+
+/* The row of pairs whose character is cp, or NULL. */
+static const uint32_t *pair_of(uint32_t cp) {
+    size_t lo = 0, hi = N_PAIRS;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        if (pairs[mid][0] < cp) lo = mid + 1;
+        else if (pairs[mid][0] > cp) hi = mid;
+        else return pairs[mid];
+    }
+    return NULL;
+}
+
+static uint32_t single_of(uint32_t cp) {
+    size_t lo = 0, hi = N_SINGLE_RUNS;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        const uint32_t *run = single_runs[mid];
+        if (cp < run[0]) hi = mid;
+        else if (cp - run[0] >= run[1]) lo = mid + 1;
+        else return single_values[run[2] + (cp - run[0])];
+    }
+    return cp;
+}
+
+/* cp taken apart as far as it goes; how many. Second halves never come apart again, so the halves are found from the back. */
+static int decompose(uint32_t cp, uint32_t out[MAX_DECOMPOSED]) {
+    if (cp < 0xc0 || (cp >= 0x3400 && cp < HANGUL)) {
+        out[0] = cp;
+        return 1;
+    }
+    if (cp - HANGUL < HANGUL_N) {
+        uint32_t s = cp - HANGUL;
+        out[0] = LEAD + s / (VOWEL_N * TRAIL_N);
+        out[1] = VOWEL + s / TRAIL_N % VOWEL_N;
+        out[2] = TRAIL + s % TRAIL_N;
+        return s % TRAIL_N ? 3 : 2;
+    }
+    uint32_t halves[MAX_DECOMPOSED];
+    int n = 0, k = 0;
+    cp = single_of(cp);
+    for (const uint32_t *row; n < MAX_DECOMPOSED - 1 && (row = pair_of(cp)) != NULL; cp = single_of(row[1]))
+        halves[n++] = single_of(row[2]);
+    for (out[k++] = cp; n > 0;) out[k++] = halves[--n];
+    return k;
+}
+
+/* The marks run [k] in the order of their classes, equal ones as they stand. tmp [k]. */
+static void order_marks(uint32_t *run, size_t k, uint32_t *tmp) {
+    if (k <= SHORT_RUN) {
+        for (size_t i = 1; i < k; i++)
+            for (size_t j = i; j > 0 && unicode_combining_class(run[j - 1]) > unicode_combining_class(run[j]); j--) {
+                uint32_t x = run[j];
+                run[j] = run[j - 1];
+                run[j - 1] = x;
+            }
+        return;
+    }
+    size_t at[257] = {0};
+    for (size_t i = 0; i < k; i++) at[unicode_combining_class(run[i]) + 1]++;
+    for (int c = 0; c < 256; c++) at[c + 1] += at[c];
+    for (size_t i = 0; i < k; i++) tmp[at[unicode_combining_class(run[i])]++] = run[i];
+    memcpy(run, tmp, k * sizeof *run);
+}
+
+int unicode_decompose(const uint32_t *text, size_t n, Points *p) {
+    size_t from = p->n, longest = 0;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t d[MAX_DECOMPOSED];
+        int k = decompose(text[i], d);
+        for (int j = 0; j < k; j++)
+            if (points_push(p, d[j])) return -ENOMEM;
+    }
+    for (size_t i = from, run = 0; i < p->n; i++) {
+        run = unicode_combining_class(p->cp[i]) ? run + 1 : 0;
+        if (run > longest) longest = run;
+    }
+    if (longest < 2) return 0;
+    if (longest > SHORT_RUN && points_reserve(p, longest)) return -ENOMEM;
+    for (size_t i = from; i < p->n; i++) {
+        size_t end = i;
+        while (end < p->n && unicode_combining_class(p->cp[end])) end++;
+        if (end > i + 1) order_marks(p->cp + i, end - i, p->cp + p->n);
+        if (end > i) i = end - 1;
+    }
+    return 0;
+}
+
+/* ---- canonical composition ---- */
+
+/* The character that a and b join to, or 0. */
+static uint32_t join(uint32_t a, uint32_t b) {
+    if (a - LEAD < LEAD_N && b - VOWEL < VOWEL_N) return HANGUL + ((a - LEAD) * VOWEL_N + (b - VOWEL)) * TRAIL_N;
+    if (a - HANGUL < HANGUL_N && (a - HANGUL) % TRAIL_N == 0 && b > TRAIL && b - TRAIL < TRAIL_N) return a + (b - TRAIL);
+    size_t lo = 0, hi = N_COMPOSABLE;
+    while (lo < hi) {
+        size_t mid = lo + (hi - lo) / 2;
+        const uint32_t *row = pairs[composable[mid]];
+        if (row[1] < a || (row[1] == a && row[2] < b)) lo = mid + 1;
+        else if (row[1] == a && row[2] == b) return row[0];
+        else hi = mid;
+    }
+    return 0;
+}
+
+void unicode_compose(Points *p) {
+    size_t out = 0, starter = SIZE_MAX;
+    int last = 0; /* class of the last mark left standing behind the starter */
+    for (size_t i = 0; i < p->n; i++) {
+        uint32_t c = p->cp[i], joined = 0;
+        int k = unicode_combining_class(c);
+        /* nothing between the starter and c keeps them apart */
+        int near = starter != SIZE_MAX && (out == starter + 1 || (last != 0 && last < k));
+        if (near) joined = join(p->cp[starter], c);
+        if (joined) {
+            p->cp[starter] = joined;
+            continue;
+        }
+        if (k == 0) starter = out;
+        last = k;
+        p->cp[out++] = c;
+    }
+    p->n = out;
+}
