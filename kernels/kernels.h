@@ -18,6 +18,14 @@
 
 enum { STATE_COLUMNS = 16 }; /* two cache lines of doubles; in AVX2 four vectors to read S into and four to sum into */
 
+/* The functions between two matrices of a feed-forward network that has no gate. */
+typedef enum {
+    ACTIVATION_GELU,      /* x Phi(x) = x/2 (1 + erf(x / sqrt 2)); Hendrycks and Gimpel, arXiv:1606.08415 */
+    ACTIVATION_GELU_TANH, /* its approximation there: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
+    ACTIVATION_RELU,      /* max(x, 0) */
+    ACTIVATION_SILU,      /* x / (1 + e^-x); also called swish */
+} Activation;
+
 /* A batch of activations as matmul wants it: floats for float weights, blocks of int8 for block-quantized weights. */
 typedef struct {
     size_t d;           /* entries a token */
@@ -42,11 +50,17 @@ typedef struct {
     /* y[i] = x[i] / sqrt(mean(x^2) + eps) * w[i]; [n]; y may be x. Source: RMSNorm, arXiv:1910.07467, as in LLaMA. */
     void (*rmsnorm)(float *y, const float *x, const float *w, size_t n, float eps);
 
+    /* y[i] = (x[i] - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) * w[i] + b[i]; [n]; y may be x. arXiv:1607.06450. */
+    void (*layernorm)(float *y, const float *x, const float *w, const float *b, size_t n, float eps);
+
     /* x [n], n >= 1, in place: exp(x - max) / sum. */
     void (*softmax)(float *x, size_t n);
 
     /* gate[i] = silu(gate[i]) * up[i], silu(x) = x / (1 + exp(-x)); [n]. SwiGLU, arXiv:2002.05202. */
     void (*silu_mul)(float *gate, const float *up, size_t n);
+
+    /* x [n] in place. */
+    void (*activate)(float *x, size_t n, Activation a);
 
     /* rope_rotate of rope/rope.h: one head. */
     void (*rotate)(float *x, const float *c, const float *s, int rotary_dim, RopePairing pairing);

@@ -133,6 +133,15 @@ static void rmsnorm(float *y, const float *x, const float *w, size_t n, float ep
     for (size_t i = 0; i < n; i++) y[i] = x[i] * r * w[i];
 }
 
+static void layernorm(float *y, const float *x, const float *w, const float *b, size_t n, float eps) {
+    float lane[LANES] = {0}, square[LANES] = {0};
+    for (size_t i = 0; i < n; i++) lane[i % LANES] += x[i];
+    float mean = fold(lane) / (float)n;
+    for (size_t i = 0; i < n; i++) square[i % LANES] += (x[i] - mean) * (x[i] - mean);
+    float r = 1 / sqrtf(fold(square) / (float)n + eps);
+    for (size_t i = 0; i < n; i++) y[i] = (x[i] - mean) * r * w[i] + b[i];
+}
+
 static void softmax(float *x, size_t n) {
     float max = x[0];
     for (size_t i = 1; i < n; i++)
@@ -148,6 +157,19 @@ static void softmax(float *x, size_t n) {
 
 static void silu_mul(float *gate, const float *up, size_t n) {
     for (size_t i = 0; i < n; i++) gate[i] = gate[i] / (1 + expf(-gate[i])) * up[i];
+}
+
+static float activation(float x, Activation a) {
+    switch (a) {
+    case ACTIVATION_GELU: return 0.5f * x * erfcf(-0.70710678f * x); /* 1 + erf(u) = erfc(-u), which does not cancel */
+    case ACTIVATION_GELU_TANH: return x / (1 + expf(-1.5957691f * (x + 0.044715f * x * x * x))); /* (1 + tanh u)/2 = 1/(1 + e^-2u) */
+    case ACTIVATION_RELU: return x < 0 ? 0 : x; /* NaN stays */
+    default: return x / (1 + expf(-x));
+    }
+}
+
+static void activate(float *x, size_t n, Activation a) {
+    for (size_t i = 0; i < n; i++) x[i] = activation(x[i], a);
 }
 
 static void scores(float *out, const float *q, const float *k, size_t n, size_t head_dim, float scale) {
@@ -180,8 +202,10 @@ const Kernels kernels_ref = {
     .matmul = matmul,
     .quantize = quantize,
     .rmsnorm = rmsnorm,
+    .layernorm = layernorm,
     .softmax = softmax,
     .silu_mul = silu_mul,
+    .activate = activate,
     .rotate = rope_rotate,
     .scores = scores,
     .mix = mix,

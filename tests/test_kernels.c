@@ -185,6 +185,26 @@ static void rmsnorm(void) {
         }
 }
 
+static void layernorm(void) {
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++)
+        for (int z = 0; z < N_SIZES; z++) {
+            size_t n = sizes[z];
+            float *x = poisoned(n), *w = poisoned(n), *b = poisoned(n), *y = poisoned(n);
+            double mean = 0, squares = 0;
+            for (size_t j = 0; j < n; j++) mean += (double)(x[j] += 3) / (double)n; /* a mean to be taken away */
+            for (size_t j = 0; j < n; j++) squares += (x[j] - mean) * (x[j] - mean);
+            double r = 1 / sqrt(squares / (double)n + 1e-5);
+            k->layernorm(y, x, w, b, n, 1e-5f);
+            /* x - mean, both about 3, is off by 2^-23 of 3; r makes that larger, w and b (below 1) do not */
+            for (size_t j = 0; j < n; j++) NEAR(y[j], (x[j] - mean) * r * w[j] + b[j], 5e-7 * r + 5e-7, 0);
+            check_margins(y, n);
+            k->layernorm(x, x, w, b, n, 1e-5f); /* in place, the same */
+            CHECK(memcmp(x, y, n * sizeof *x) == 0);
+            poisoned_free(x), poisoned_free(w), poisoned_free(b), poisoned_free(y);
+        }
+}
+
 static void softmax(void) {
     const Kernels *k;
     for (int i = 0; (k = kernels_row(i)); i++)
@@ -217,6 +237,48 @@ static void silu_mul(void) {
             for (size_t j = 0; j < n; j++) NEAR(g[j], want[j], 1e-30, 1e-6);
             check_margins(g, n);
             poisoned_free(g), poisoned_free(u), free(want);
+        }
+}
+
+static double activation(double x, Activation a) {
+    switch (a) {
+    case ACTIVATION_GELU: return 0.5 * x * erfc(-x / sqrt(2));
+    case ACTIVATION_GELU_TANH: return x / (1 + exp(-2 * sqrt(2 / acos(-1.0)) * (x + 0.044715 * x * x * x)));
+    case ACTIVATION_RELU: return x > 0 ? x : 0;
+    default: return x / (1 + exp(-x));
+    }
+}
+
+/* Relative to the value, on the left side too: the exponent (12.5 at x = -5) comes of a few
+ * roundings, each 2^-24 of itself. Far out, where the value is below 1e-30, it may be 0. facts/roformer.md 1.4 has the six. */
+static void activate(void) {
+    static const double table[][3] = {{-3, -0.004049694095, -0.003637392082}, {-1, -0.158655253931, -0.158808009392},
+                                      {-0.5, -0.154268769363, -0.154285990175}, {0.5, 0.345731230637, 0.345714009825},
+                                      {1, 0.841344746069, 0.841191990608}, {3, 2.995950305905, 2.996362607918}};
+    const Kernels *k;
+    for (int a = ACTIVATION_GELU; a <= ACTIVATION_SILU; a++)
+        for (int i = 0; (k = kernels_row(i)); i++) {
+            for (int z = 0; z < N_SIZES; z++) {
+                size_t n = sizes[z];
+                float *x = poisoned(n), *was = poisoned(n);
+                for (size_t j = 0; j < n; j++) was[j] = x[j] *= j % 3 == 0 ? 1 : j % 3 == 1 ? 12 : 300;
+                k->activate(x, n, (Activation)a);
+                for (size_t j = 0; j < n; j++) {
+                    double u = was[j], exponent = a == ACTIVATION_GELU_TANH ? fabs(u * u * u) / 10 : u * u / 2;
+                    NEAR(x[j], activation(u, (Activation)a), 1e-30, 1e-6 + 2.5e-7 * exponent);
+                }
+                check_margins(x, n);
+                poisoned_free(x), poisoned_free(was);
+            }
+            float special[8] = {INFINITY, -INFINITY, NAN, 0, -0.0f, 100, -100, -13};
+            k->activate(special, 8, (Activation)a);
+            CHECK(special[0] == INFINITY && isnan(special[2]) && special[3] == 0 && special[4] == 0 && special[5] == 100);
+            CHECK(fabsf(special[6]) < 1e-30f && fabsf(special[7]) < 1e-4f);
+            for (int j = 0; j < 6 && a <= ACTIVATION_GELU_TANH; j++) {
+                float x = (float)table[j][0];
+                k->activate(&x, 1, (Activation)a);
+                NEAR(x, table[j][1 + (a == ACTIVATION_GELU_TANH)], 0, 1e-6);
+            }
         }
 }
 
@@ -369,8 +431,10 @@ const Test tests_kernels[] = {
     {"kernels/matmul int8 groups", matmul_groups},
     {"kernels/quantize activations", quantize},
     {"kernels/rmsnorm", rmsnorm},
+    {"kernels/layernorm", layernorm},
     {"kernels/softmax", softmax},
     {"kernels/silu_mul", silu_mul},
+    {"kernels/activate", activate},
     {"kernels/rotate", rotate},
     {"kernels/scores and mix", scores_and_mix},
     {"kernels/state_step", state_step},
