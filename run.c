@@ -495,13 +495,13 @@ static int attention_options(AttentionOverride *o, const Args *a, uint64_t *seed
 /* 0, or an exit code after saying why. */
 static int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     memset(e, 0, sizeof *e);
-    ModelOptions o = {.rope = {.theta = a->rope_theta, .factor = a->rope_factor, .n_ctx_original = a->rope_original}};
+    ModelOptions o = {.config.rope = {.theta = a->rope_theta, .factor = a->rope_factor, .n_ctx_original = a->rope_original}};
     uint64_t favor_seed;
-    int code = attention_options(&o.attention, a, &favor_seed);
+    int code = attention_options(&o.config.attention, a, &favor_seed);
     if (code) return code;
     if (a->kernels && !(o.kernels = kernels_find(a->kernels)))
         return usage("--kernels: there is no row \"%s\" that this processor can run", a->kernels);
-    if (a->rope && !(o.rope.scaling = rope_scaling(a->rope))) return usage("--rope: there is no method \"%s\"", a->rope);
+    if (a->rope && !(o.config.rope.scaling = rope_scaling(a->rope))) return usage("--rope: there is no method \"%s\"", a->rope);
     int rc = a->model ? model_open(&e->model, a->model, &o, e->err, sizeof e->err)
                       : model_open_memory(&e->model, builtin_model, builtin_model_size, "the compiled-in model", &o, e->err, sizeof e->err);
     if (rc == 0 && want_tokenizer)

@@ -37,7 +37,39 @@ void linear_clear(LinearState *s) {
     for (int i = 0; i < s->n_layers * s->n_heads; i++) s->top[i] = -INFINITY;
 }
 
+void linear_clear_z(LinearState *s, int l, int h) {
+    size_t head = (size_t)l * (size_t)s->n_heads + (size_t)h;
+    memset(s->z + head * s->rows, 0, s->rows * sizeof *s->z);
+    s->top[head] = -INFINITY;
+}
+
+void linear_clear_strip(LinearState *s, int l, int h, size_t i) {
+    size_t strip = ((size_t)l * (size_t)s->n_heads + (size_t)h) * s->n_strips + i;
+    memset(s->S + strip * s->rows * COLUMNS, 0, s->rows * COLUMNS * sizeof *s->S);
+}
+
 /* ---- one batch ---- */
+
+LinearBatch linear_part(const LinearBatch *b, size_t rows, size_t from, size_t n, int causal) {
+    LinearBatch p = *b;
+    p.n = n;
+    p.causal = causal;
+    p.q_num += from * rows;
+    p.q_den += from * rows;
+    p.k_num += from * rows;
+    p.k_den += from * rows;
+    p.k_log += from;
+    p.keep += from;
+    p.inverse += from;
+    return p;
+}
+
+void linear_skip_key(const LinearBatch *b, size_t rows, size_t t, int h) {
+    size_t at = (size_t)h * b->cap + t;
+    memset(b->k_num + at * rows, 0, rows * sizeof *b->k_num);
+    memset(b->k_den + at * rows, 0, rows * sizeof *b->k_den);
+    b->k_log[at] = -1e300; /* below every key's, and yet a number: exp of a difference of two of these is 1, not NaN */
+}
 
 static void make_unit(double *x, size_t n) {
     double square = 0;

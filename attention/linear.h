@@ -104,12 +104,20 @@ typedef struct {
     double *inverse;           /* [n_heads, cap]: 1 / denominator; 0 where that is 0 */
 } LinearBatch;
 
+/* Tokens from `from` on, n of them, as a batch of their own. */
+LinearBatch linear_part(const LinearBatch *b, size_t rows, size_t from, size_t n, int causal);
+
 typedef enum { LINEAR_QUERY, LINEAR_KEY } LinearSide;
 
 /* Step 1. Features of head h of token t, from x [head_dim] (after bias and norm, before RoPE); cos, sin [rotary_dim/2]: the
  * row of its position, rope_row64. */
 void linear_features(const LinearConfig *c, const LinearBatch *b, LinearSide side, size_t t, int h, const float *x, const double *cos,
                      const double *sin, int rotary_dim, RopePairing pairing, const Kernels *kernels);
+/* Key head h of token t is padding: no query weighs it. After its features. */
+void linear_skip_key(const LinearBatch *b, size_t rows, size_t t, int h);
+/* In front of step 2 and of step 3 where another text begins: z (with top), and strip i of S, as after linear_clear. */
+void linear_clear_z(LinearState *s, int l, int h);
+void linear_clear_strip(LinearState *s, int l, int h, size_t i);
 /* Step 2, when all features of key/value head h and its queries are there: z takes the keys in, one by one. */
 void linear_denominators(LinearState *s, const LinearConfig *c, const LinearBatch *b, int l, int h);
 /* Step 3, when the denominators of h are there: strip i of S takes the keys and values in, one by one, and is read.

@@ -6,6 +6,27 @@
 #include "../rope/rope.h"
 #include "weights.h"
 
+/* RoFormer's kinds. */
+typedef enum { ROFORMER_NONE, ROFORMER_V1, ROFORMER_V2, ROFORMER_GAU } RoformerVariant;
+/* Which keys a query sees: those up to itself; all that are not padding; or (UniLM) all of the text's first segment and, in
+ * the second, those up to itself: with type ids as segments, key j where c[j] <= c[i], c the running sum of the ids. */
+typedef enum { MASK_CAUSAL, MASK_PADDING, MASK_UNILM } Mask;
+typedef enum { POOLER_NONE, POOLER_TANH, POOLER_LINEAR } Pooler;
+/* What the classifier reads: the text's first token; every token; every token, for ELECTRA's question "was it replaced?". */
+typedef enum { CLASSIFIER_NONE, CLASSIFIER_SEQUENCE, CLASSIFIER_TOKEN, CLASSIFIER_REPLACED } Classifier;
+
+/* What RoFormer has beside a decoder's settings; zeroed for decoders. */
+typedef struct {
+    RoformerVariant variant;
+    int d_embed;          /* embedding_size */
+    int n_types;          /* type_vocab_size */
+    Activation activation; /* hidden_act */
+    int rotary_value;     /* v turns too */
+    Pooler pooler;
+    Classifier classifier;
+    int n_labels;
+} RoformerConfig;
+
 enum { CONFIG_MAX_LAYERS = 1024, CONFIG_MAX_EOS = 8, CONFIG_MAX_DIM = 1 << 20 };
 
 /* How a file names its tensors. */
@@ -13,19 +34,22 @@ typedef enum { NAMES_GGUF, NAMES_HF } TensorNames;
 
 /* Sizes; the comment gives Hugging Face's name where it differs. */
 typedef struct {
-    char arch[32];            /* "llama", "mistral", "qwen2", "qwen3"; model_type, general.architecture */
+    char arch[32];            /* "llama", "mistral", "qwen2", "qwen3", "roformer"; model_type, general.architecture */
     TensorNames names;
     int d_model;              /* hidden_size */
     int d_ff;                 /* intermediate_size */
     int n_layers;             /* num_hidden_layers */
     int n_heads;              /* num_attention_heads */
     int n_kv_heads;           /* num_key_value_heads */
-    int head_dim;             /* d_model / n_heads unless the file says otherwise */
+    int head_dim;             /* of q and k; d_model / n_heads unless the file says otherwise */
+    int value_dim;            /* of v: head_dim, but for GAU-alpha */
     int vocab_size;
     int64_t n_ctx_train;      /* max_position_embeddings */
-    float norm_eps;           /* rms_norm_eps */
+    float norm_eps;           /* rms_norm_eps, layer_norm_eps */
     RopeConfig rope;
     LinearConfig linear;      /* linear.form == NULL: softmax. favor_w is model.c's to fill */
+    Mask mask;
+    RoformerConfig roformer;
     int attention_changed;    /* 1: the command line asks for another attention than the file */
     int64_t window;           /* sliding_window: a query sees the last `window` positions, its own included; 0: all */
     uint8_t windowed[CONFIG_MAX_LAYERS]; /* 1: this layer has the window */
@@ -55,8 +79,29 @@ typedef struct {
     const uint64_t *favor_seed;
 } AttentionOverride;
 
-/* Read c from w's metadata, apply o and a (may be NULL), check everything for plausibility. 0, or -EINVAL and one line that
+/* RoFormer from the command line; zeroed: as the file says. */
+typedef struct {
+    RoformerVariant variant;
+    const Mask *mask;
+    const Pooler *pooler;
+} RoformerOverride;
+
+/* All that a command line may say; zeroed: as the file says. */
+typedef struct {
+    RopeOverride rope;
+    AttentionOverride attention;
+    RoformerOverride roformer;
+} ConfigOverride;
+
+/* The words that files and options have for these, in the order of the values; NULL after the last. */
+extern const char *const roformer_variant_names[]; /* "", "v1", "v2", "gau-alpha" */
+extern const char *const mask_names[];             /* "causal", "padding", "unilm" */
+extern const char *const pooler_names[];           /* "none", "tanh", "linear" */
+/* Where word stands among names, or -1. */
+int name_index(const char *const *names, const char *word);
+
+/* Read c from w's metadata, apply o (may be NULL), check everything for plausibility. 0, or -EINVAL and one line that
  * names the file and the key. Shapes of tensors are checked by model_open. */
-int config_read(Config *c, const Weights *w, const RopeOverride *o, const AttentionOverride *a, char *err, size_t errlen);
+int config_read(Config *c, const Weights *w, const ConfigOverride *o, char *err, size_t errlen);
 
 #endif

@@ -1,5 +1,5 @@
 /* model/model.c - from named tensors to a Model: every expected tensor looked up, its type and shape checked. */
-#include "model.h"
+#include "load.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,73 +18,17 @@ static const char *const part_names[2][N_PARTS] = {
                   "model.layers.%d.mlp.up_proj", "model.layers.%d.mlp.down_proj"},
 };
 
-/* Opening goes over the same list of tensors twice: first to check them and count the floats of norms and biases, then,
- * with room for these, to fill the model. */
-typedef struct {
-    Model *m;
-    float *room;    /* NULL in the first pass */
-    size_t n_room;  /* floats taken so far */
-    char *err;
-    size_t errlen;
-    int rc;
-} Loader;
-
 static const char *part_name(const Loader *ld, Part part, int l, const char *suffix, char *out, size_t outlen) {
     int n = snprintf(out, outlen, part_names[ld->m->config.names][part], l);
     snprintf(out + n, outlen - (size_t)n, ".%s", suffix);
     return out;
 }
 
-static void refuse(Loader *ld, const char *name, const char *why) {
-    if (ld->rc == 0) ld->rc = base_error(ld->err, ld->errlen, -EINVAL, "%s: tensor %s %s", ld->m->weights.path, name, why);
-}
-
-/* The tensor of that name with that shape (cols 0: a vector of rows entries), of a type that computes; NULL after a complaint. */
-static const Tensor *get(Loader *ld, const char *name, size_t rows, size_t cols) {
-    const Tensor *t = weights_find(&ld->m->weights, name);
-    char why[200];
-    if (!t) {
-        refuse(ld, name, "is missing");
-        return NULL;
-    }
-    int n_dims = cols ? 2 : 1;
-    if (t->n_dims != n_dims || t->shape[0] != rows || (cols && t->shape[1] != cols)) {
-        int n = snprintf(why, sizeof why, "has shape [");
-        for (int i = 0; i < t->n_dims && n < 120; i++)
-            n += snprintf(why + n, sizeof why - (size_t)n, "%s%llu", i ? ", " : "", (unsigned long long)t->shape[i]);
-        snprintf(why + n, sizeof why - (size_t)n, cols ? "], the model needs [%zu, %zu]" : "], the model needs [%zu]", rows, cols);
-        refuse(ld, name, why);
-        return NULL;
-    }
-    const QuantFormat *f = quant_format(t->type);
-    if (!f || !f->computes || (!cols && matrix_group(&(Matrix){.type = (TensorType)t->type, .group = 1}))) {
-        snprintf(why, sizeof why, "has type %s, which is not computed with here (%s are)", t->type_name,
-                 cols ? "F32, F16, BF16, Q8_0 and Q4_0" : "F32, F16 and BF16");
-        refuse(ld, name, why);
-        return NULL;
-    }
-    if (!ld->room) ld->m->n_parameters += rows * (cols ? cols : 1);
-    ld->m->used[t - ld->m->weights.tensors] = 1;
-    return t;
-}
-
 static Matrix matrix(Loader *ld, const char *name, size_t rows, size_t cols) {
-    const Tensor *t = get(ld, name, rows, cols);
-    if (!t) return (Matrix){0};
-    Matrix m = {.type = (TensorType)t->type, .group = t->group, .rows = rows, .cols = cols, .data = t->data, .scales = t->scales};
-    int group = matrix_group(&m);
-    if (group && (ld->m->min_group == 0 || group < ld->m->min_group)) ld->m->min_group = group;
-    return m;
+    return load_matrix(ld, weights_find(&ld->m->weights, name), name, rows, cols);
 }
 
-/* A norm or bias, as f32 in the model's own memory: [n]. */
-static const float *vector(Loader *ld, const char *name, size_t n) {
-    const Tensor *t = get(ld, name, n, 0);
-    float *out = ld->room ? ld->room + ld->n_room : NULL;
-    ld->n_room += n;
-    if (t && out) matrix_row(out, &(Matrix){.type = (TensorType)t->type, .rows = 1, .cols = n, .data = t->data}, 0);
-    return out;
-}
+static const float *vector(Loader *ld, const char *name, size_t n) { return load_vector(ld, weights_find(&ld->m->weights, name), name, n); }
 
 /* A bias that the config wants (1), does not want (0) or takes where the file has it (-1); NULL where there is none. */
 static const float *bias(Loader *ld, Part part, int l, size_t n, int wanted) {
@@ -123,7 +67,7 @@ static void load_layer(Loader *ld, int l) {
     y->b_down = bias(ld, W_DOWN, l, d, c->mlp_bias);
 }
 
-static void load_all(Loader *ld) {
+static void llama_load(Loader *ld) {
     Model *m = ld->m;
     const Config *c = &m->config;
     int hf = c->names == NAMES_HF;
@@ -134,15 +78,17 @@ static void load_all(Loader *ld) {
     for (int l = 0; l < c->n_layers && ld->rc == 0; l++) load_layer(ld, l);
     m->final_norm = vector(ld, hf ? "model.norm.weight" : "output_norm.weight", d);
     m->lm_head = tied ? m->tok_emb : matrix(ld, head, vocab, d);
-    for (int i = 0; i < 3; i++) { /* config.c has read these */
-        const Tensor *t = weights_find(&m->weights, ((const char *const[]){"rope_freqs.weight", "rope_factors_long.weight",
-                                                                           "rope_factors_short.weight"})[i]);
-        if (t) m->used[t - m->weights.tensors] = 1;
-    }
+}
+
+static void load_all(Loader *ld) {
+    static const char *const read_by_config[] = {"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"};
+    if (ld->m->config.roformer.variant) roformer_load(ld);
+    else llama_load(ld);
+    for (int i = 0; i < 3; i++) load_seen(ld, weights_find(&ld->m->weights, read_by_config[i]));
 }
 
 static int model_load(Model *m, const ModelOptions *o, char *err, size_t errlen) {
-    int rc = config_read(&m->config, &m->weights, o ? &o->rope : NULL, o ? &o->attention : NULL, err, errlen);
+    int rc = config_read(&m->config, &m->weights, o ? &o->config : NULL, err, errlen);
     if (rc) return rc;
     m->kernels = o && o->kernels ? o->kernels : kernels_best();
     if ((size_t)m->config.n_layers > m->weights.n_tensors)
@@ -192,6 +138,8 @@ void model_close(Model *m) {
     memset(m, 0, sizeof *m);
 }
 
+int model_has_logits(const Model *m) { return m->config.roformer.variant == ROFORMER_NONE || m->encoder.has_mlm; }
+
 static void mix_in(uint64_t *hash, const void *data, size_t n) { *hash = hash_bytes(*hash, data, n); }
 
 static void mix_in_text(uint64_t *hash, const char *s) { mix_in(hash, s, strlen(s) + 1); }
@@ -218,7 +166,9 @@ uint64_t model_fingerprint(const Model *m) {
     const Config *c = &m->config;
     const LinearConfig *linear = &c->linear;
     uint64_t hash = HASH_START;
-    const int sizes[] = {c->d_model, c->d_ff, c->n_layers, c->n_heads, c->n_kv_heads, c->head_dim, c->vocab_size, (int)c->window};
+    const RoformerConfig *f = &c->roformer;
+    const int sizes[] = {c->d_model, c->d_ff, c->n_layers, c->n_heads, c->n_kv_heads, c->head_dim, c->vocab_size, (int)c->window,
+                         (int)c->mask, (int)f->variant, (int)f->activation, f->rotary_value};
     mix_in_text(&hash, c->arch);
     mix_in(&hash, sizes, sizeof sizes);
     mix_in(&hash, &c->norm_eps, sizeof c->norm_eps);

@@ -1,4 +1,4 @@
-/* model/model.h - a decoder of the LLaMA family, opened from any file: its tensors by name, each with its shape checked.
+/* model/model.h - a decoder of the LLaMA family or a RoFormer, opened from any file: its tensors, each with its shape checked.
  *
  *     Model m;
  *     if (model_open(&m, "model.gguf", NULL, err, sizeof err)) ...
@@ -22,15 +22,34 @@ typedef struct {
     Matrix w_gate, w_up, w_down;         /* [d_ff, d_model] x 2, [d_model, d_ff] */
     const float *bq, *bk, *bv, *bo;      /* biases of these, or NULL */
     const float *b_gate, *b_up, *b_down;
+    /* RoFormer, whose norms stand behind attention and feed-forward network, and have biases in v1. GAU-alpha: w_up [2 d_ff +
+     * head_dim, d_model] makes u, v and the base of q and k; w_down ends the unit, and only attn_norm is there. */
+    const float *attn_norm_b, *ffn_norm_b; /* [d_model] or NULL */
+    const float *gau_q, *gau_k;            /* [head_dim]: what the base is multiplied by */
 } Layer;
+
+/* What RoFormer has around its layers. A Matrix without data and a NULL: not there. H = d_model, E = d_embed. */
+typedef struct {
+    Matrix types;                                       /* [n_types, E] */
+    const float *emb_norm, *emb_norm_b;                 /* [E] */
+    Matrix emb_proj;                                    /* [H, E], where E is not H */
+    const float *emb_proj_b;                            /* [H] */
+    int has_mlm;                                        /* lm_head [vocab_size, E] and, in v1, what comes before it: */
+    Matrix mlm_dense;                                   /* [E, H] */
+    const float *mlm_dense_b, *mlm_norm, *mlm_norm_b;   /* [E] each */
+    const float *mlm_bias;                              /* [vocab_size] */
+    Matrix pooler, cls_dense, cls_out;                  /* [H, H] x 2, [n_labels, H] */
+    const float *pooler_b, *cls_dense_b, *cls_out_b;    /* [H] x 2, [n_labels] */
+} Encoder;
 
 typedef struct {
     Config config;
     Weights weights;
     const Kernels *kernels;
-    Matrix tok_emb;          /* [vocab_size, d_model] */
-    Matrix lm_head;          /* [vocab_size, d_model]; tok_emb itself where tied */
-    const float *final_norm; /* [d_model] */
+    Matrix tok_emb;          /* [vocab_size, d_model]; RoFormer: [vocab_size, d_embed] */
+    Matrix lm_head;          /* the same; tok_emb itself where tied */
+    const float *final_norm; /* [d_model]; RoFormer has none */
+    Encoder encoder;         /* RoFormer */
     Layer *layers;           /* [n_layers] */
     float *vectors;          /* owns the norms and biases, as f32 */
     size_t n_parameters;     /* of the tensors in use */
@@ -41,8 +60,7 @@ typedef struct {
 
 typedef struct {
     const Kernels *kernels; /* NULL: the fastest this CPU runs */
-    RopeOverride rope;
-    AttentionOverride attention;
+    ConfigOverride config;
 } ModelOptions;
 
 /* Open path; options may be NULL. 0, or a negative errno and one line naming the file and what is wrong with it; nothing is
@@ -51,6 +69,12 @@ int model_open(Model *m, const char *path, const ModelOptions *options, char *er
 /* The same for a file in memory, which must outlive the model. */
 int model_open_memory(Model *m, const void *data, size_t size, const char *name, const ModelOptions *options, char *err, size_t errlen);
 void model_close(Model *m); /* accepts a zeroed struct */
+
+int model_has_logits(const Model *m); /* every decoder has, and a RoFormer with a language model's head */
+
+/* The name of the classifier's label i, 0 <= i < n_labels, not NUL-terminated, *len bytes; *len 0: the file gives it none.
+ * Owned by the file. */
+const char *model_label(const Model *m, int i, size_t *len);
 
 /* A number that tells two models apart: of the sizes, settings, tensor names and a sample of every tensor's bytes. */
 uint64_t model_fingerprint(const Model *m);

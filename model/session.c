@@ -21,10 +21,19 @@ static void *carve(Carver *c, size_t n, size_t each) {
     return p;
 }
 
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+/* Of x and xn: a RoFormer's embeddings may be wider than its layers. */
+static size_t x_width(const Config *c) { return larger((size_t)c->d_model, (size_t)c->roformer.d_embed); }
+
+/* Of what a feed-forward network's first matrix makes; a gated attention unit's holds its values and q and k as well. */
+static size_t gate_width(const Config *c) {
+    return c->roformer.variant == ROFORMER_GAU ? 2 * (size_t)c->d_ff + (size_t)c->head_dim : (size_t)c->d_ff;
+}
+
+/* Of what a matrix may meet. */
 static size_t widest(const Config *c) {
-    size_t q_dim = (size_t)c->n_heads * (size_t)c->head_dim, w = (size_t)c->d_model;
-    if (q_dim > w) w = q_dim;
-    return (size_t)c->d_ff > w ? (size_t)c->d_ff : w;
+    return larger(larger(x_width(c), (size_t)c->d_ff), (size_t)c->n_heads * (size_t)c->value_dim);
 }
 
 static void carve_linear(Session *s, Carver *k) {
@@ -48,26 +57,29 @@ static void carve_linear(Session *s, Carver *k) {
 
 static void carve_all(Session *s, Carver *k) {
     const Config *c = &s->model->config;
-    size_t B = s->options.n_batch, d = (size_t)c->d_model, q_dim = (size_t)c->n_heads * (size_t)c->head_dim;
-    size_t kv_dim = (size_t)c->n_kv_heads * (size_t)c->head_dim, half = (size_t)c->rope.rotary_dim / 2, F = sizeof(float);
-    s->x = carve(k, B * d, F);
-    s->xn = carve(k, B * d, F);
-    s->q = carve(k, B * q_dim, F);
-    s->att = carve(k, B * q_dim, F);
-    s->k = carve(k, B * kv_dim, F);
-    s->v = carve(k, B * kv_dim, F);
-    s->gate = carve(k, B * (size_t)c->d_ff, F);
-    s->up = carve(k, B * (size_t)c->d_ff, F);
+    size_t B = s->options.n_batch, heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads, F = sizeof(float);
+    size_t hd = (size_t)c->head_dim, vd = (size_t)c->value_dim, half = (size_t)c->rope.rotary_dim / 2;
+    int encoder = c->roformer.variant != ROFORMER_NONE;
+    s->tokens = carve(k, B, sizeof *s->tokens);
+    s->blocks = carve(k, encoder ? B : 1, sizeof *s->blocks);
+    s->x = carve(k, B * x_width(c), F);
+    s->xn = carve(k, B * x_width(c), F);
+    s->q = carve(k, B * heads * hd, F);
+    s->k = carve(k, B * kv_heads * hd, F);
+    s->att = carve(k, B * heads * vd, F);
+    s->v = carve(k, B * kv_heads * vd, F);
+    s->gate = carve(k, B * gate_width(c), F);
+    s->up = carve(k, encoder ? 0 : B * (size_t)c->d_ff, F);
+    s->head = carve(k, s->options.n_logits * (size_t)c->roformer.d_embed, F);
     size_t quantized = s->model->min_group ? B * widest(c) : 0;
     s->act_q = carve(k, quantized, 1);
     s->act_scale = carve(k, quantized ? quantized / (size_t)s->model->min_group : 0, F);
     s->logits = carve(k, s->options.n_logits * (size_t)c->vocab_size, F);
-    if (c->linear.form) {
-        carve_linear(s, k);
-        return;
-    }
+    if (c->linear.form) carve_linear(s, k);
+    if (c->linear.form && !c->roformer.rotary_value) return;
     s->cos = carve(k, B * half, F);
     s->sin = carve(k, B * half, F);
+    if (c->linear.form) return;
     s->ids = carve(k, s->options.n_ctx, sizeof *s->ids);
     s->scores = carve(k, s->options.n_ctx * (size_t)s->options.threads, F);
 }
@@ -91,19 +103,21 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
     if (!threads_work()) o->threads = 1;
     if (o->grain == 0) o->grain = 2000000;
     if (o->n_batch == 0) o->n_batch = usual_batch(c);
-    if (c->linear.form) o->n_ctx = INT64_MAX;
-    if (o->n_batch > o->n_ctx) o->n_batch = o->n_ctx;
+    int endless = c->linear.form && c->mask == MASK_CAUSAL;
+    if (endless) o->n_ctx = INT64_MAX;
+    if (o->n_batch > o->n_ctx || c->mask != MASK_CAUSAL) o->n_batch = o->n_ctx;
     if (o->chunk > o->n_batch) o->chunk = o->n_batch;
     if (o->n_logits == 0) o->n_logits = 1;
     rope_init(&s->rope, &c->rope, 1);
 
     Carver count = {0};
-    if (!c->linear.form && o->n_ctx > SIZE_MAX / 64 / (size_t)o->threads) count.overflow = 1;
+    int layers_kept = c->mask == MASK_PADDING ? 1 : c->n_layers; /* nothing follows such a text: a layer may take the one before's place */
+    if (!endless && o->n_ctx > ((size_t)1 << 40) / (size_t)o->threads) count.overflow = 1; /* widths are below 2^23: no product wraps */
     else carve_all(s, &count);
     int rc = -ENOMEM;
     if (count.overflow) base_error(err, errlen, rc, "a context of %zu is too long for this machine; give a smaller one (-c)", o->n_ctx);
     else if (c->linear.form) rc = linear_init(&s->state, &c->linear, c->n_layers, c->n_kv_heads, err, errlen);
-    else rc = cache_init(&s->cache, CACHE_F32, c->n_layers, c->n_kv_heads, c->head_dim, o->n_ctx, err, errlen);
+    else rc = cache_init(&s->cache, CACHE_F32, layers_kept, c->n_kv_heads, c->head_dim, c->value_dim, o->n_ctx, err, errlen);
     if (rc == 0) {
         s->block = calloc(1, count.used + 63);
         if (!s->block)
@@ -132,12 +146,16 @@ size_t session_bytes(const Session *s) {
     return count.used + cache_bytes(&s->cache) + s->state.n * sizeof *s->state.S;
 }
 
+void session_set_pos(Session *s, size_t pos) {
+    s->pos = pos;
+    s->has_logits = 0;
+}
+
 int session_rewind(Session *s, size_t pos) {
     if (pos >= s->pos) return 0;
     if (s->state.S && pos) return -EINVAL;
     if (s->state.S) linear_clear(&s->state);
-    s->pos = pos;
-    s->has_logits = 0;
+    session_set_pos(s, pos);
     return 0;
 }
 
@@ -149,17 +167,37 @@ typedef struct {
     int progress;      /* to be told of it, and asked */
 } Wish;
 
+static void forward(Session *s, size_t n, size_t n_last) {
+    if (s->model->config.roformer.variant) roformer_forward(s, n, n_last);
+    else llama_forward(s, n, n_last);
+}
+
+static void logits_of(Session *s, size_t t, size_t n) {
+    if (s->model->config.roformer.variant) roformer_logits(s, t, n);
+    else llama_logits(s, t, n);
+}
+
+/* The next n ids as tokens: each sees all before it, and itself. */
+static void take_tokens(Session *s, const int *ids, size_t n) {
+    int type = s->model->config.mask == MASK_UNILM; /* the second segment of a pair */
+    for (size_t t = 0; t < n; t++)
+        s->tokens[t] = (Token){.id = ids[t], .type = type, .pos = s->pos + t, .slot = s->pos + t, .end = s->pos + t + 1};
+    s->blocks[0] = (Block){.n = n, .causal = 1};
+    s->n_blocks = 1;
+    if (s->ids) memmove(s->ids + s->pos, ids, n * sizeof *ids); /* ids may be s->ids itself */
+}
+
 /* Evaluate ids from s->pos on, a batch at a time. */
 static int eval_batches(Session *s, const int *ids, size_t n, Wish wish) {
     size_t vocab = (size_t)s->model->config.vocab_size;
     for (size_t done = 0; done < n;) {
         size_t b = n - done < s->options.n_batch ? n - done : s->options.n_batch;
-        llama_forward(s, ids + done, b, wish.last && done + b == n);
-        if (s->ids) memmove(s->ids + s->pos, ids + done, b * sizeof *ids); /* ids may be s->ids itself */
+        take_tokens(s, ids + done, b);
+        forward(s, b, wish.last && done + b == n);
         s->pos += b;
         for (size_t t = 0; wish.each && t < b; t += s->options.n_logits) {
             size_t rows = b - t < s->options.n_logits ? b - t : s->options.n_logits;
-            llama_logits(s, t, rows);
+            logits_of(s, t, rows);
             for (size_t r = 0; r < rows; r++) wish.each(wish.arg, done + t + r, s->logits + r * vocab);
             memmove(s->logits, s->logits + (rows - 1) * vocab, vocab * sizeof *s->logits);
         }
@@ -173,6 +211,9 @@ static int eval_batches(Session *s, const int *ids, size_t n, Wish wish) {
 static int eval(Session *s, const int *ids, size_t n, Wish wish, char *err, size_t errlen) {
     const Config *c = &s->model->config;
     if (n == 0) return base_error(err, errlen, -EINVAL, "no ids to evaluate");
+    if (c->mask == MASK_PADDING) return base_error(err, errlen, -EINVAL, "this encoder reads a text whole, not id by id (its mask is not causal)");
+    if (c->mask == MASK_UNILM && c->roformer.n_types < 2) return base_error(err, errlen, -EINVAL, "this model knows one token type only");
+    if ((wish.last || wish.each) && !model_has_logits(s->model)) return base_error(err, errlen, -EINVAL, "this model has no head for logits");
     for (size_t i = 0; i < n; i++)
         if (ids[i] < 0 || ids[i] >= c->vocab_size)
             return base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary of %d", ids[i], c->vocab_size);

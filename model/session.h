@@ -18,9 +18,10 @@
 #include "model.h"
 
 typedef struct {
-    size_t n_ctx;   /* positions to make room for; 0: the model's trained context. Linear attention has no limit and ignores it */
+    size_t n_ctx;   /* positions to make room for; 0: the model's trained context. Causal linear attention has no limit and ignores it */
     int threads;    /* 0: one for each processor; without OpenMP always 1 */
-    size_t n_batch; /* tokens computed at a time; 0: 128, or what 32 MB hold. Memory and speed only, never results */
+    size_t n_batch; /* tokens computed at a time; 0: 128, or what 32 MB hold. Memory and speed only, never results. Where a mask is
+                     * not causal, a text is computed whole: n_ctx */
     size_t grain;   /* multiplications that are worth one more thread; 0: 2,000,000. Speed only */
     size_t chunk;   /* linear attention: read a call's ids in chunks of so many; 0: one by one (attention/README.md). Last bits differ */
     size_t n_logits; /* tokens whose logits session_eval_each computes at a time; 0: 1 */
@@ -28,6 +29,22 @@ typedef struct {
     int (*progress)(void *arg, size_t done, size_t total);
     void *progress_arg;
 } SessionOptions;
+
+/* A token of a batch: where it stands, and the keys that it sees. */
+typedef struct {
+    int id, type;      /* type: RoFormer's token type, 0 for decoders */
+    size_t pos;        /* in its text: the angle */
+    size_t slot;       /* where its key and value go; TOKEN_PADDING: nowhere */
+    size_t first, end; /* the slots it sees, before a layer's window */
+} Token;
+#define TOKEN_PADDING SIZE_MAX
+
+/* Tokens of a batch that linear attention reads alike. */
+typedef struct {
+    size_t from, n;
+    int causal; /* 1: one after the other; 0: all at once, each sees all */
+    int fresh;  /* 1: another text begins */
+} Block;
 
 typedef struct {
     const Model *model;
@@ -37,11 +54,15 @@ typedef struct {
     Rope rope;              /* the frequencies in force */
     KVCache cache;          /* softmax attention's past */
     LinearState state;      /* linear attention's */
-    /* Scratch for a batch of n_batch tokens, carved from one block (session.c); q_dim = n_heads*head_dim. */
-    float *x, *xn;          /* [n_batch, d_model]: residual; normalised */
-    float *q, *att;         /* [n_batch, q_dim] */
-    float *k, *v;           /* [n_batch, kv_dim] */
-    float *gate, *up;       /* [n_batch, d_ff] */
+    /* Scratch for a batch of n_batch tokens, carved from one block (session.c); vd = value_dim, head_dim but for GAU-alpha. */
+    Token *tokens;          /* [n_batch] */
+    Block *blocks;          /* [n_blocks]; room for n_batch */
+    size_t n_blocks;
+    float *x, *xn;          /* [n_batch, d_model]: residual; normalised (RoFormer: as wide as the embeddings where those are wider) */
+    float *q, *k;           /* [n_batch, n_heads*head_dim], [n_batch, n_kv_heads*head_dim] */
+    float *att, *v;         /* [n_batch, n_heads*vd], [n_batch, n_kv_heads*vd] */
+    float *gate, *up;       /* [n_batch, d_ff]; GAU-alpha's gate: [n_batch, 2 d_ff + head_dim] */
+    float *head;            /* RoFormer: [n_logits, d_embed]: the language model head's own layer */
     float *cos, *sin;       /* [n_batch, rotary_dim/2] */
     float *scores;          /* [threads, n_ctx]; softmax */
     double *cos64, *sin64;  /* [n_batch, rotary_dim/2]; linear, as the next two */
@@ -60,8 +81,10 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
 void session_free(Session *s); /* accepts a zeroed struct */
 size_t session_bytes(const Session *s); /* scratch, and cache or state */
 
-/* Read n >= 1 more ids. *logits (may be NULL): [vocab_size] after the last of them, owned by s, valid until the next call.
- * Errors, with nothing read: -EINVAL (an id outside the vocabulary), -ENOSPC (the context is full); -EINTR (progress said
+/* For a RoFormer whose mask is not causal this is half of it: encoder.h reads a text whole; what follows it here are tokens of
+ * type 1 under the UniLM mask, and none at all under a padding mask (-EINVAL).
+ * Read n >= 1 more ids. *logits (may be NULL): [vocab_size] after the last of them, owned by s, valid until the next call.
+ * Errors, with nothing read: -EINVAL (an id outside the vocabulary, no head for logits), -ENOSPC (the context is full); -EINTR (progress said
  * stop; whole batches read so far are kept, s->pos says how many). A call that makes the text cross the border of a rope
  * method whose frequencies depend on the length reads the kept ids again first, which progress does not see. */
 int session_eval(Session *s, const int *ids, size_t n, const float **logits, char *err, size_t errlen);

@@ -41,11 +41,12 @@ static void each_part(const Session *s, size_t n_ids, Part *part, void *arg) {
         part(arg, s->state.S, s->state.n * sizeof *s->state.S);
         return;
     }
-    size_t head = c->n_ctx * (size_t)c->head_dim;
     part(arg, s->ids, n_ids * sizeof *s->ids);
-    for (int values = 0; values < 2; values++)
+    for (int values = 0; values < 2; values++) {
+        size_t width = (size_t)(values ? c->value_dim : c->head_dim);
         for (size_t h = 0; h < (size_t)c->n_layers * (size_t)c->n_kv_heads; h++)
-            part(arg, (values ? c->v : c->k) + h * head, n_ids * (size_t)c->head_dim * sizeof *c->k);
+            part(arg, (values ? c->v : c->k) + h * c->n_ctx * width, n_ids * width * sizeof *c->k);
+    }
 }
 
 static void count_part(void *arg, void *data, size_t n) {

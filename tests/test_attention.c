@@ -10,32 +10,33 @@ enum { LAYERS = 2, HEADS = 3, N_CTX = 50 };
 
 static float value(int a, int b, int c) { return (float)sin(a * 12.9898 + b * 78.233 + c * 37.719); }
 
-/* Head dims that fill vectors and that do not; windows from one position to more than there are. */
+/* Head dims that fill vectors and that do not, values as wide as keys and not; windows from one position to more than there are. */
 static void against_float64(void) {
     static const int dims[] = {2, 6, 8, 16, 20, 64, 130}, positions[] = {0, 1, 7, 8, 31, 49};
     static const size_t windows[] = {0, 1, 5, 8, 50, 1000};
     const Kernels *k;
     for (int row = 0; (k = kernels_row(row)); row++)
         for (int z = 0; z < 7; z++) {
-            int d = dims[z];
+            int d = dims[z], vd = z % 2 ? dims[6 - z] : d;
             KVCache c;
             char err[200];
-            CHECK(cache_init(&c, CACHE_F32, LAYERS, HEADS, d, N_CTX, err, sizeof err) == 0);
-            CHECK(cache_bytes(&c) == 2ul * LAYERS * HEADS * N_CTX * (size_t)d * sizeof(float));
+            CHECK(cache_init(&c, CACHE_F32, LAYERS, HEADS, d, vd, N_CTX, err, sizeof err) == 0);
+            CHECK(cache_bytes(&c) == (size_t)(d + vd) * LAYERS * HEADS * N_CTX * sizeof(float));
             for (int p = 0; p < 6; p++)
                 for (int w = 0; w < 6; w++) {
                     int pos = positions[p], first = windows[w] && pos + 1 > (int)windows[w] ? pos + 1 - (int)windows[w] : 0;
                     for (size_t i = 0; i < cache_bytes(&c) / sizeof(float); i++) c.k[i] = NAN; /* k and v lie behind each other */
                     float key[HEADS * 130], val[HEADS * 130], q[130], out[130 + 1], scores[N_CTX];
                     for (int j = first; j <= pos; j++) {
-                        for (int i = 0; i < HEADS * d; i++) key[i] = value(j, i, 1), val[i] = value(j, i, 2);
-                        for (int h = 0; h < HEADS; h++) cache_store(&c, 1, h, (size_t)j, key + h * d, val + h * d);
+                        for (int i = 0; i < HEADS * d; i++) key[i] = value(j, i, 1);
+                        for (int i = 0; i < HEADS * vd; i++) val[i] = value(j, i, 2);
+                        for (int h = 0; h < HEADS; h++) cache_store(&c, 1, h, (size_t)j, key + h * d, val + h * vd);
                     }
                     for (int i = 0; i < d; i++) q[i] = 3 * value(pos, i, 3);
                     for (int h = 0; h < HEADS; h++) {
                         double s[N_CTX], sum = 0, want[130] = {0}, max = -1e300;
-                        out[d] = 7;
-                        attention_softmax(out, q, &c, 1, h, (size_t)pos, windows[w], 0.5f, scores, k);
+                        out[vd] = 7;
+                        attention_softmax(out, q, &c, 1, h, (size_t)first, (size_t)pos + 1, 0.5f, scores, k);
                         for (int j = first; j <= pos; j++) {
                             s[j] = 0;
                             for (int i = 0; i < d; i++) s[j] += 0.5 * (double)q[i] * (double)value(j, h * d + i, 1);
@@ -43,9 +44,11 @@ static void against_float64(void) {
                         }
                         for (int j = first; j <= pos; j++) sum += s[j] = exp(s[j] - max);
                         for (int j = first; j <= pos; j++)
-                            for (int i = 0; i < d; i++) want[i] += s[j] / sum * (double)value(j, h * d + i, 2);
-                        for (int i = 0; i < d; i++) NEAR(out[i], want[i], 2e-5, 0); /* scores of up to 100 in float: 6e-6 of the exponent */
-                        CHECK(out[d] == 7);
+                            for (int i = 0; i < vd; i++) want[i] += s[j] / sum * (double)value(j, h * vd + i, 2);
+                        for (int i = 0; i < vd; i++) NEAR(out[i], want[i], 2e-5, 0); /* scores of up to 100 in float: 6e-6 of the exponent */
+                        CHECK(out[vd] == 7);
+                        attention_softmax(out, q, &c, 1, h, 5, 5, 0.5f, scores, k); /* no key at all */
+                        for (int i = 0; i < vd; i++) CHECK(out[i] == 0);
                     }
                 }
             cache_free(&c);
@@ -55,7 +58,7 @@ static void against_float64(void) {
 static void cache_refuses(void) {
     KVCache c;
     char err[200] = "";
-    CHECK(cache_init(&c, CACHE_F32, 1000, 1000, 1000, SIZE_MAX / 1000, err, sizeof err) == -EOVERFLOW && *err && !c.k);
+    CHECK(cache_init(&c, CACHE_F32, 1000, 1000, 1000, 1000, SIZE_MAX / 1000, err, sizeof err) == -EOVERFLOW && *err && !c.k);
     cache_free(&c);
 }
 

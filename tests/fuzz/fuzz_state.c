@@ -12,7 +12,7 @@ static Model models[2]; /* softmax, linear */
 static void open_models(void) {
     char err[300];
     for (int linear = 0; linear < 2 && !models[linear].layers; linear++) {
-        ModelOptions o = {.attention = {.kind = linear ? ATTENTION_LINEAR : ATTENTION_SOFTMAX}};
+        ModelOptions o = {.config.attention = {.kind = linear ? ATTENTION_LINEAR : ATTENTION_SOFTMAX}};
         if (model_open(&models[linear], "model/tales-1m.gguf", &o, err, sizeof err)) abort();
     }
 }

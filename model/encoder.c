@@ -1,0 +1,109 @@
+/* model/encoder.c - texts laid out as a batch of tokens under a mask, and the heads that are asked for a token. */
+#include "encoder.h"
+
+#include "llama.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static int check(const Session *s, const EncoderText *texts, size_t n_texts, char *err, size_t errlen) {
+    const Config *c = &s->model->config;
+    size_t total = 0;
+    if (!c->roformer.variant) return base_error(err, errlen, -EINVAL, "this model is a decoder, not a RoFormer");
+    for (size_t i = 0; i < n_texts; i++) {
+        const EncoderText *x = &texts[i];
+        size_t kept = 0;
+        for (size_t t = 0; t < x->n; t++) {
+            if (x->ids[t] < 0 || x->ids[t] >= c->vocab_size)
+                return base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary of %d", x->ids[t], c->vocab_size);
+            if (x->types && (x->types[t] < 0 || x->types[t] >= c->roformer.n_types))
+                return base_error(err, errlen, -EINVAL, "token type %d is not one of the model's %d", x->types[t], c->roformer.n_types);
+            kept += !x->keep || x->keep[t];
+        }
+        if (kept == 0) return base_error(err, errlen, -EINVAL, "a text without a token that is not padding");
+        if (x->n > s->options.n_batch - total)
+            return base_error(err, errlen, -ENOSPC, "%zu tokens do not fit into %zu; give more room (-c)", total + x->n, s->options.n_batch);
+        total += x->n;
+    }
+    return 0;
+}
+
+/* Where the group of tokens that token t belongs to ends: those of a group see each other and all groups before. */
+static size_t group_end(const EncoderText *x, Mask mask, size_t t) {
+    if (mask == MASK_PADDING) return x->n;
+    if (mask == MASK_CAUSAL) return t + 1;
+    for (t++; t < x->n && !(x->types && x->types[t]);) t++; /* c[j], the running sum of the types, grows at every type above 0 */
+    return t;
+}
+
+/* Text x as tokens from number `from` on; its keys take slots from *slots on. */
+static void take_text(Session *s, const EncoderText *x, size_t from, size_t *slots) {
+    Mask mask = s->model->config.mask;
+    size_t first = *slots;
+    for (size_t t = 0, end; t < x->n; t = end) {
+        end = group_end(x, mask, t);
+        for (size_t i = t; i < end; i++) {
+            int keep = !x->keep || x->keep[i];
+            s->tokens[from + i] = (Token){.id = x->ids[i], .type = x->types ? x->types[i] : 0, .pos = i, .first = first,
+                                          .slot = keep ? *slots : TOKEN_PADDING};
+            *slots += (size_t)keep;
+        }
+        for (size_t i = t; i < end; i++) s->tokens[from + i].end = *slots;
+        Block *last = s->n_blocks ? &s->blocks[s->n_blocks - 1] : NULL;
+        if (t && end == t + 1 && last->causal) last->n++; /* groups of one, one after the other */
+        else s->blocks[s->n_blocks++] = (Block){.from = from + t, .n = end - t, .causal = end == t + 1, .fresh = t == 0};
+    }
+}
+
+int encoder_read(Session *s, const EncoderText *texts, size_t n_texts, char *err, size_t errlen) {
+    int rc = check(s, texts, n_texts, err, errlen);
+    if (rc) return rc;
+    size_t total = 0, slots = 0;
+    session_rewind(s, 0);
+    session_set_pos(s, 0);
+    s->n_blocks = 0;
+    for (size_t i = 0; i < n_texts; total += texts[i].n, i++) take_text(s, &texts[i], total, &slots);
+    roformer_forward(s, total, 0);
+    if (n_texts == 1 && slots == total && s->model->config.mask != MASK_PADDING) {
+        session_set_pos(s, total);
+        if (s->ids) memcpy(s->ids, texts->ids, total * sizeof *s->ids);
+    } else if (s->state.S) {
+        linear_clear(&s->state);
+    }
+    return 0;
+}
+
+const float *encoder_hidden(const Session *s, size_t t) { return s->x + t * (size_t)s->model->config.d_model; }
+
+const float *encoder_logits(Session *s, size_t t) {
+    roformer_logits(s, t, 1);
+    return s->logits;
+}
+
+/* y = W x + b for one vector */
+static void dense(Session *s, float *y, const float *x, const Matrix *w, const float *b) {
+    const Kernels *kernels = s->model->kernels;
+    int group = matrix_group(w);
+    if (group) kernels->quantize(s->act_q, s->act_scale, x, w->cols, group);
+    Activations a = {.d = w->cols, .x = x, .group = group, .q = s->act_q, .scale = s->act_scale};
+    kernels->matmul(y, w->rows, &a, 1, w, 0, w->rows);
+    for (size_t i = 0; b && i < w->rows; i++) y[i] += b[i];
+}
+
+void encoder_pool(Session *s, size_t t, float *out) {
+    const Config *c = &s->model->config;
+    dense(s, out, encoder_hidden(s, t), &s->model->encoder.pooler, s->model->encoder.pooler_b);
+    for (int i = 0; c->roformer.pooler == POOLER_TANH && i < c->d_model; i++) out[i] = tanhf(out[i]);
+}
+
+void encoder_classify(Session *s, size_t t, float *out) {
+    const Encoder *e = &s->model->encoder;
+    const float *x = encoder_hidden(s, t);
+    if (e->cls_dense.data) { /* its output goes where nothing stands any more */
+        dense(s, s->xn, x, &e->cls_dense, e->cls_dense_b);
+        s->model->kernels->activate(s->xn, e->cls_dense.rows, s->model->config.roformer.activation);
+        x = s->xn;
+    }
+    dense(s, out, x, &e->cls_out, e->cls_out_b);
+}

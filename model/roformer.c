@@ -1,0 +1,155 @@
+/* model/roformer.c - RoFormer's forward pass, arXiv:2104.09864: v1, v2 and GAU-alpha. Beside llama.c, which has the words on
+ * threads: the same steps in another order. A norm stands behind each half of a layer, on the sum, not in front of it.
+ *
+ * Source: transformers' modeling_roformer.py (v1); bert4keras' RoFormerV2 and GAU_alpha. */
+#include "llama.h"
+
+#include "steps.h"
+
+#include <string.h>
+
+/* y = norm(x): with mean, weight and bias in v1; x / sqrt(mean(x^2) + eps) in the others, whose w is all ones. */
+static void norm(const Session *s, float *y, const float *x, const float *w, const float *b, size_t d) {
+    const Kernels *kernels = s->model->kernels;
+    if (b) kernels->layernorm(y, x, w, b, d, s->model->config.norm_eps);
+    else kernels->rmsnorm(y, x, w, d, s->model->config.norm_eps);
+}
+
+/* x = norm(x + xn) */
+static void add_and_norm(Session *s, const float *w, const float *b, size_t n) {
+    size_t d = (size_t)s->model->config.d_model;
+    #pragma omp for schedule(static)
+    for (size_t t = 0; t < n; t++) {
+        float *x = s->x + t * d;
+        for (size_t i = 0; i < d; i++) x[i] += s->xn[t * d + i];
+        norm(s, x, x, w, b, d);
+    }
+}
+
+/* x = norm(word + type), carried from E to d_model where these differ. There are no position embeddings. */
+static void embed(Session *s, size_t n) {
+    const Model *m = s->model;
+    const Encoder *e = &m->encoder;
+    size_t d = (size_t)m->config.d_model, E = (size_t)m->config.roformer.d_embed;
+    #pragma omp for schedule(static)
+    for (size_t t = 0; t < n; t++) {
+        float *word = s->xn + t * E, *type = s->x + t * E;
+        matrix_row(word, &m->tok_emb, (size_t)s->tokens[t].id);
+        matrix_row(type, &e->types, (size_t)s->tokens[t].type);
+        for (size_t i = 0; i < E; i++) word[i] += type[i];
+        norm(s, e->emb_proj.data ? word : s->x + t * d, word, e->emb_norm, e->emb_norm_b, E);
+        step_angles(s, t);
+    }
+    if (!e->emb_proj.data) return;
+    Activations a = step_activations(s, s->xn, n, E, &e->emb_proj);
+    step_linear(s, s->x, &a, n, &e->emb_proj, e->emb_proj_b);
+    #pragma omp barrier
+}
+
+/* By pieces of a token's row, so that a few tokens have work for all threads. */
+enum { PIECE = 512 };
+
+static void activate(Session *s, float *x, size_t n, size_t width) {
+    size_t pieces = (width + PIECE - 1) / PIECE;
+    #pragma omp for schedule(static)
+    for (size_t i = 0; i < n * pieces; i++) {
+        size_t at = i % pieces * PIECE;
+        s->model->kernels->activate(x + i / pieces * width + at, width - at < PIECE ? width - at : PIECE, s->model->config.roformer.activation);
+    }
+}
+
+/* xn = W y + b */
+static void project(Session *s, const float *y, size_t n, size_t d, const Matrix *w, const float *b) {
+    Activations a = step_activations(s, y, n, d, w);
+    step_linear(s, s->xn, &a, n, w, b);
+    #pragma omp barrier
+}
+
+/* A layer of v1 and v2: attention, then a feed-forward network without a gate. */
+static void layer(Session *s, int l, size_t n) {
+    const Config *c = &s->model->config;
+    const Layer *y = &s->model->layers[l];
+    size_t d = (size_t)c->d_model, ff = (size_t)c->d_ff;
+    Activations a = step_activations(s, s->x, n, d, &y->wq);
+    step_linear(s, s->q, &a, n, &y->wq, y->bq);          /* q = Wq x + bq */
+    step_linear(s, s->k, &a, n, &y->wk, y->bk);          /* k = Wk x + bk */
+    step_linear(s, s->v, &a, n, &y->wv, y->bv);          /* v = Wv x + bv */
+    #pragma omp barrier
+    step_attend(s, l, n);                                /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
+    project(s, s->att, n, (size_t)c->n_heads * (size_t)c->value_dim, &y->wo, y->bo);
+    add_and_norm(s, y->attn_norm, y->attn_norm_b, n);    /* x = norm(x + Wo att + bo) */
+    a = step_activations(s, s->x, n, d, &y->w_up);
+    step_linear(s, s->gate, &a, n, &y->w_up, y->b_up);
+    #pragma omp barrier
+    activate(s, s->gate, n, ff);
+    project(s, s->gate, n, ff, &y->w_down, y->b_down);
+    add_and_norm(s, y->ffn_norm, y->ffn_norm_b, n);      /* x = norm(x + W2 act(W1 x + b1) + b2) */
+}
+
+/* A gated attention unit (Hua et al., arXiv:2202.10447), which is a whole layer: one head whose values are d_ff wide and
+ * whose output u gates. q and k are one small vector, each with a scale of its own. */
+static void gated_unit(Session *s, int l, size_t n) {
+    const Config *c = &s->model->config;
+    const Layer *y = &s->model->layers[l];
+    size_t e = (size_t)c->d_ff, hd = (size_t)c->head_dim, width = 2 * e + hd;
+    Activations a = step_activations(s, s->x, n, (size_t)c->d_model, &y->w_up);
+    step_linear(s, s->gate, &a, n, &y->w_up, NULL);
+    #pragma omp barrier
+    activate(s, s->gate, n, width);                      /* u, v, b = act(Wi x) */
+    #pragma omp for schedule(static)
+    for (size_t t = 0; t < n; t++) {
+        const float *v = s->gate + t * width + e, *b = v + e;
+        memcpy(s->v + t * e, v, e * sizeof *v);
+        for (size_t i = 0; i < hd; i++) s->q[t * hd + i] = b[i] * y->gau_q[i], s->k[t * hd + i] = b[i] * y->gau_k[i];
+    }
+    step_attend(s, l, n);                                /* att = softmax(R q (R k)^T / sqrt(head_dim) * log(n)/log(512)) v */
+    #pragma omp for schedule(static)
+    for (size_t t = 0; t < n; t++)
+        for (size_t i = 0; i < e; i++) s->att[t * e + i] *= s->gate[t * width + i];
+    project(s, s->att, n, e, &y->w_down, NULL);
+    add_and_norm(s, y->attn_norm, NULL, n);              /* x = norm(x + Wo (u * att)) */
+}
+
+/* The language model's head. v1: h = norm(act(W x + b)), logits = word embeddings h + bias; the others: word embeddings x. */
+static void logits(Session *s, size_t t, size_t n) {
+    const Model *m = s->model;
+    const Encoder *e = &m->encoder;
+    size_t d = (size_t)m->config.d_model, E = (size_t)m->config.roformer.d_embed;
+    const float *h = s->x + t * d;
+    if (e->mlm_dense.data) {
+        Activations a = step_activations(s, h, n, d, &e->mlm_dense);
+        step_linear(s, s->head, &a, n, &e->mlm_dense, e->mlm_dense_b);
+        #pragma omp barrier
+        activate(s, s->head, n, E);
+        #pragma omp for schedule(static)
+        for (size_t i = 0; i < n; i++) norm(s, s->head + i * E, s->head + i * E, e->mlm_norm, e->mlm_norm_b, E);
+        h = s->head;
+    }
+    Activations a = step_activations(s, h, n, E, &m->lm_head);
+    step_linear(s, s->logits, &a, n, &m->lm_head, e->mlm_bias);
+}
+
+/* What every thread runs. */
+static void forward(Session *s, size_t n, size_t n_last) {
+    const Config *c = &s->model->config;
+    embed(s, n);
+    for (int l = 0; l < c->n_layers; l++) {
+        if (c->roformer.variant == ROFORMER_GAU) gated_unit(s, l, n);
+        else layer(s, l, n);
+    }
+    if (n_last) logits(s, n - n_last, n_last);
+}
+
+void roformer_forward(Session *s, size_t n, size_t n_last) {
+    int threads = step_threads(s, n * s->model->n_parameters);
+    (void)threads; /* without OpenMP */
+    #pragma omp parallel num_threads(threads)
+    forward(s, n, n_last);
+}
+
+void roformer_logits(Session *s, size_t t, size_t n) {
+    int threads = step_threads(s, n * s->model->lm_head.rows * s->model->lm_head.cols);
+    (void)threads;
+    #pragma omp parallel num_threads(threads)
+    logits(s, t, n);
+}

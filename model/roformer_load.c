@@ -1,0 +1,171 @@
+/* model/roformer_load.c - RoFormer's tensors, by the one table of names that the converter has too (roformer_names.c). */
+#include "load.h"
+
+#include "roformer_names.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A file's tensors by what they are: slot [layer + 1][row of the table], row being the first of its GGUF name. */
+typedef struct {
+    Loader *ld;
+    const Tensor **slots;
+    size_t n_rows;
+} Slots;
+
+static size_t row_named(const char *gguf) {
+    for (size_t i = 0; roformer_names_row(i); i++)
+        if (roformer_names_row(i)->gguf && strcmp(roformer_names_row(i)->gguf, gguf) == 0) return i;
+    return 0; /* never: only names of the table are asked for */
+}
+
+static int slots_fill(Slots *s) {
+    const Model *m = s->ld->m;
+    const Weights *w = &m->weights;
+    size_t layers = (size_t)m->config.n_layers;
+    while (roformer_names_row(s->n_rows)) s->n_rows++;
+    s->slots = calloc((layers + 1) * s->n_rows, sizeof *s->slots);
+    if (!s->slots) return s->ld->rc = base_error(s->ld->err, s->ld->errlen, -ENOMEM, "%s: out of memory", w->path);
+    for (size_t i = 0; i < w->n_tensors; i++) {
+        int layer;
+        const RoformerName *row = roformer_names_find(m->config.names == NAMES_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF, w->tensors[i].name, &layer);
+        if (!row || layer >= (int)layers) continue;
+        if (!row->gguf) { /* a table of angles or positions: computed here */
+            load_seen(s->ld, &w->tensors[i]);
+            continue;
+        }
+        const Tensor **slot = &s->slots[(size_t)(layer + 1) * s->n_rows + row_named(row->gguf)];
+        if (*slot && !(row->flags & NAME_ALIAS)) load_refuse(s->ld, w->tensors[i].name, "is there under two names");
+        if (*slot) load_seen(s->ld, &w->tensors[i]); /* decoder.bias beside predictions.bias: one thing */
+        else *slot = &w->tensors[i];
+    }
+    return 0;
+}
+
+static const Tensor *slot(const Slots *s, const char *gguf, int layer) { return s->slots[(size_t)(layer + 1) * s->n_rows + row_named(gguf)]; }
+
+/* The name for error lines: what the file calls it, or would. */
+static const char *name_of(const Slots *s, const char *gguf, int layer, char out[ROFORMER_NAME_MAX]) {
+    const Tensor *t = slot(s, gguf, layer);
+    const Config *c = &s->ld->m->config;
+    RoformerWorld world = c->names == NAMES_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF;
+    if (t) return t->name;
+    roformer_names_write(out, roformer_names_row(row_named(gguf)), world, layer, c->roformer.variant == ROFORMER_GAU);
+    return out;
+}
+
+static Matrix matrix(const Slots *s, const char *gguf, int layer, size_t rows, size_t cols) {
+    char name[ROFORMER_NAME_MAX];
+    return load_matrix(s->ld, slot(s, gguf, layer), name_of(s, gguf, layer, name), rows, cols);
+}
+
+static const float *vector(const Slots *s, const char *gguf, int layer, size_t n) {
+    char name[ROFORMER_NAME_MAX];
+    return load_vector(s->ld, slot(s, gguf, layer), name_of(s, gguf, layer, name), n);
+}
+
+static void load_layer(const Slots *s, int l, const float *ones) {
+    const Config *c = &s->ld->m->config;
+    Layer *y = &s->ld->m->layers[l];
+    size_t d = (size_t)c->d_model, ff = (size_t)c->d_ff, keys = (size_t)c->n_heads * (size_t)c->head_dim,
+           values = (size_t)c->n_heads * (size_t)c->value_dim;
+    y->attn_norm = y->ffn_norm = ones;
+    if (c->roformer.variant == ROFORMER_GAU) {
+        y->w_up = matrix(s, "blk.#.gau_in.weight", l, 2 * ff + (size_t)c->head_dim, d);
+        y->gau_q = vector(s, "blk.#.gau_q_scale.weight", l, (size_t)c->head_dim);
+        y->gau_k = vector(s, "blk.#.gau_k_scale.weight", l, (size_t)c->head_dim);
+        y->w_down = matrix(s, "blk.#.gau_out.weight", l, d, ff);
+        return;
+    }
+    y->wq = matrix(s, "blk.#.attn_q.weight", l, keys, d);
+    y->wk = matrix(s, "blk.#.attn_k.weight", l, keys, d);
+    y->wv = matrix(s, "blk.#.attn_v.weight", l, values, d);
+    y->wo = matrix(s, "blk.#.attn_output.weight", l, d, values);
+    y->w_up = matrix(s, "blk.#.ffn_up.weight", l, ff, d);
+    y->w_down = matrix(s, "blk.#.ffn_down.weight", l, d, ff);
+    if (c->roformer.variant != ROFORMER_V1) return;
+    y->bq = vector(s, "blk.#.attn_q.bias", l, keys);
+    y->bk = vector(s, "blk.#.attn_k.bias", l, keys);
+    y->bv = vector(s, "blk.#.attn_v.bias", l, values);
+    y->bo = vector(s, "blk.#.attn_output.bias", l, d);
+    y->b_up = vector(s, "blk.#.ffn_up.bias", l, ff);
+    y->b_down = vector(s, "blk.#.ffn_down.bias", l, d);
+    y->attn_norm = vector(s, "blk.#.attn_output_norm.weight", l, d);
+    y->attn_norm_b = vector(s, "blk.#.attn_output_norm.bias", l, d);
+    y->ffn_norm = vector(s, "blk.#.layer_output_norm.weight", l, d);
+    y->ffn_norm_b = vector(s, "blk.#.layer_output_norm.bias", l, d);
+}
+
+/* The heads that the file has; the language model's in v1 begins with a layer of its own. */
+static void load_heads(const Slots *s) {
+    Model *m = s->ld->m;
+    const RoformerConfig *f = &m->config.roformer;
+    Encoder *e = &m->encoder;
+    size_t d = (size_t)m->config.d_model, E = (size_t)f->d_embed, vocab = (size_t)m->config.vocab_size;
+    int v1 = f->variant == ROFORMER_V1;
+    e->has_mlm = v1 ? slot(s, "mlm.dense.weight", -1) != NULL : slot(s, "mlm.decoder.weight", -1) || E == d;
+    m->lm_head = slot(s, "mlm.decoder.weight", -1) ? matrix(s, "mlm.decoder.weight", -1, vocab, E) : m->tok_emb;
+    if (v1 && e->has_mlm) {
+        e->mlm_dense = matrix(s, "mlm.dense.weight", -1, E, d);
+        e->mlm_dense_b = vector(s, "mlm.dense.bias", -1, E);
+        e->mlm_norm = vector(s, "mlm.norm.weight", -1, E);
+        e->mlm_norm_b = vector(s, "mlm.norm.bias", -1, E);
+        e->mlm_bias = vector(s, "mlm.bias", -1, vocab);
+    }
+    if (f->pooler) {
+        e->pooler = matrix(s, "pooler.weight", -1, d, d);
+        e->pooler_b = vector(s, "pooler.bias", -1, d);
+    }
+    const char *const *names = f->classifier == CLASSIFIER_SEQUENCE
+                                   ? (const char *const[]){"cls.dense.weight", "cls.dense.bias", "cls.out.weight", "cls.out.bias"}
+                               : f->classifier == CLASSIFIER_REPLACED
+                                   ? (const char *const[]){"disc.dense.weight", "disc.dense.bias", "disc.out.weight", "disc.out.bias"}
+                                   : (const char *const[]){NULL, NULL, "cls.weight", "cls.bias"};
+    if (f->classifier && names[0]) {
+        e->cls_dense = matrix(s, names[0], -1, d, d);
+        e->cls_dense_b = vector(s, names[1], -1, d);
+    }
+    if (f->classifier) {
+        e->cls_out = matrix(s, names[2], -1, (size_t)f->n_labels, d);
+        e->cls_out_b = vector(s, names[3], -1, (size_t)f->n_labels);
+    }
+}
+
+void roformer_load(Loader *ld) {
+    Model *m = ld->m;
+    const Config *c = &m->config;
+    Encoder *e = &m->encoder;
+    Slots s = {.ld = ld};
+    size_t d = (size_t)c->d_model, E = (size_t)c->roformer.d_embed;
+    int v1 = c->roformer.variant == ROFORMER_V1;
+    const float *ones = load_constant(ld, d > E ? d : E, 1); /* the norms of v2 and GAU-alpha have no weights */
+    if (slots_fill(&s)) return;
+    m->tok_emb = matrix(&s, "token_embd.weight", -1, (size_t)c->vocab_size, E);
+    e->types = matrix(&s, "token_types.weight", -1, (size_t)c->roformer.n_types, E);
+    e->emb_norm = v1 ? vector(&s, "token_embd_norm.weight", -1, E) : ones;
+    if (v1) e->emb_norm_b = vector(&s, "token_embd_norm.bias", -1, E);
+    if (E != d) e->emb_proj = matrix(&s, "token_embd_proj.weight", -1, d, E);
+    if (E != d && v1) e->emb_proj_b = vector(&s, "token_embd_proj.bias", -1, d);
+    for (int l = 0; l < c->n_layers && ld->rc == 0; l++) load_layer(&s, l, ones);
+    load_heads(&s);
+    free(s.slots);
+}
+
+const char *model_label(const Model *m, int i, size_t *len) {
+    const Weights *w = &m->weights;
+    const MetaValue *labels = w->format == FORMAT_GGUF ? weights_meta(w, "roformer.classifier.labels") : NULL;
+    char key[16];
+    MetaValue e;
+    *len = 0;
+    if (labels && labels->type == META_ARRAY && labels->elem == META_STRING && (uint64_t)i < labels->n && meta_element(labels, (uint64_t)i, &e)) {
+        *len = (size_t)e.n;
+        return (const char *)e.data;
+    }
+    snprintf(key, sizeof key, "%d", i);
+    const JsonValue *v = w->format == FORMAT_HF ? json_get(json_get(w->config.root, "id2label"), key) : NULL;
+    if (!v || v->type != JSON_STRING) return "";
+    *len = v->len;
+    return v->str;
+}

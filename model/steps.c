@@ -1,0 +1,167 @@
+/* model/steps.c - what the decoder's and the encoder's forward pass have in common: matrix times batch, attention. */
+#include "steps.h"
+
+#include "../base/threads.h"
+
+#include <math.h>
+
+int step_threads(const Session *s, size_t multiplications) {
+    size_t most = 1 + multiplications / s->options.grain;
+    return most < (size_t)s->options.threads ? (int)most : s->options.threads;
+}
+
+Activations step_activations(const Session *s, const float *x, size_t n, size_t d, const Matrix *w) {
+    int group = matrix_group(w);
+    Activations a = {.d = d, .x = x, .group = group, .q = s->act_q, .scale = s->act_scale};
+    if (group) {
+        #pragma omp for schedule(static)
+        for (size_t t = 0; t < n; t++)
+            s->model->kernels->quantize(s->act_q + t * d, s->act_scale + t * (d / (size_t)group), x + t * d, d, group);
+    }
+    return a;
+}
+
+/* Threads share the rows of W, in strips of 16: a cache line of outputs. */
+enum { STRIP = 16 };
+
+void step_linear(const Session *s, float *y, Activations *a, size_t n, const Matrix *w, const float *b) {
+    if (matrix_group(w) != a->group) {
+        #pragma omp barrier
+        *a = step_activations(s, a->x, n, a->d, w);
+    }
+    #pragma omp for schedule(static) nowait
+    for (size_t strip = 0; strip < (w->rows + STRIP - 1) / STRIP; strip++) {
+        size_t r0 = strip * STRIP, r1 = r0 + STRIP < w->rows ? r0 + STRIP : w->rows;
+        s->model->kernels->matmul(y, w->rows, a, n, w, r0, r1);
+        for (size_t t = 0; b && t < n; t++)
+            for (size_t r = r0; r < r1; r++) y[t * w->rows + r] += b[r];
+    }
+}
+
+void step_add(float *x, const float *y, size_t n) {
+    #pragma omp for schedule(static)
+    for (size_t i = 0; i < n; i++) x[i] += y[i];
+}
+
+void step_angles(Session *s, size_t t) {
+    size_t half = (size_t)s->model->config.rope.rotary_dim / 2;
+    if (s->cos) rope_row(&s->rope, (int64_t)s->tokens[t].pos, s->cos + t * half, s->sin + t * half);
+    if (s->cos64) rope_row64(&s->rope, (int64_t)s->tokens[t].pos, s->cos64 + t * half, s->sin64 + t * half);
+}
+
+/* Head i of the batch's, n_heads of q and n_kv_heads of k a token: normalised where the model does so (qwen3). */
+typedef struct {
+    float *x;
+    size_t t;
+    int h, is_key;
+} Head;
+
+static Head head(const Session *s, int l, size_t i) {
+    const Config *c = &s->model->config;
+    const Layer *y = &s->model->layers[l];
+    size_t hd = (size_t)c->head_dim, q_heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads, t = i / (q_heads + kv_heads);
+    size_t h = i % (q_heads + kv_heads);
+    int is_key = h >= q_heads;
+    if (is_key) h -= q_heads;
+    float *x = is_key ? s->k + (t * kv_heads + h) * hd : s->q + (t * q_heads + h) * hd;
+    const float *weight = is_key ? y->k_norm : y->q_norm;
+    if (weight) s->model->kernels->rmsnorm(x, x, weight, hd, c->norm_eps);
+    return (Head){.x = x, .t = t, .h = (int)h, .is_key = is_key};
+}
+
+static float *value_of(const Session *s, Head a) {
+    const Config *c = &s->model->config;
+    return s->v + (a.t * (size_t)c->n_kv_heads + (size_t)a.h) * (size_t)c->value_dim;
+}
+
+/* Softmax: q and k are turned by their token's position (v too, where a RoFormer says rotary_value); keys and values go to
+ * the cache. */
+static void turn_and_store(Session *s, int l, size_t n) {
+    const Config *c = &s->model->config;
+    const Kernels *kernels = s->model->kernels;
+    size_t half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)(c->n_heads + c->n_kv_heads);
+    #pragma omp for schedule(static)
+    for (size_t i = 0; i < n * heads; i++) {
+        Head a = head(s, l, i);
+        const float *cos = s->cos + a.t * half, *sin = s->sin + a.t * half;
+        kernels->rotate(a.x, cos, sin, c->rope.rotary_dim, c->rope.pairing);
+        if (!a.is_key || s->tokens[a.t].slot == TOKEN_PADDING) continue;
+        if (c->roformer.rotary_value) kernels->rotate(value_of(s, a), cos, sin, c->rope.rotary_dim, c->rope.pairing);
+        cache_store(&s->cache, l % s->cache.n_layers, a.h, s->tokens[a.t].slot, a.x, value_of(s, a));
+    }
+}
+
+/* What scores are multiplied by: 1 / sqrt(head_dim); in GAU-alpha as much larger as the logarithm of the number of keys is
+ * than that of 512 (facts: attention_normalize of bert4keras, "softmax_plus"). */
+static float score_scale(const Config *c, size_t n_keys) {
+    float scale = 1 / sqrtf((float)c->head_dim);
+    return c->roformer.variant == ROFORMER_GAU ? scale * logf((float)(n_keys > 16 ? n_keys : 16)) / logf(512) : scale;
+}
+
+/* Every head of every token against the cache; groups of n_heads/n_kv_heads query heads share a key head. */
+static void attend_softmax(Session *s, int l, size_t n) {
+    const Config *c = &s->model->config;
+    size_t hd = (size_t)c->head_dim, vd = (size_t)c->value_dim, heads = (size_t)c->n_heads, group = heads / (size_t)c->n_kv_heads;
+    size_t window = s->model->layers[l].window;
+    float *scores = s->scores + (size_t)threads_number() * s->options.n_ctx;
+    turn_and_store(s, l, n);
+    #pragma omp for schedule(dynamic)
+    for (size_t i = 0; i < n * heads; i++) {
+        const Token *token = &s->tokens[i / heads];
+        size_t first = window && token->end > window + token->first ? token->end - window : token->first;
+        attention_softmax(s->att + i * vd, s->q + i * hd, &s->cache, l % s->cache.n_layers, (int)(i % heads / group), first, token->end,
+                          score_scale(c, token->end - first), scores, s->model->kernels);
+    }
+}
+
+static void denominators(Session *s, int l, int h) {
+    const Config *c = &s->model->config;
+    for (const Block *k = s->blocks; k < s->blocks + s->n_blocks; k++) {
+        LinearBatch part = linear_part(&s->batch, s->state.rows, k->from, k->n, k->causal);
+        if (k->fresh) linear_clear_z(&s->state, l, h);
+        linear_denominators(&s->state, &c->linear, &part, l, h);
+    }
+}
+
+static void numerators(Session *s, int l, int h, size_t strip, double *scratch) {
+    const Config *c = &s->model->config;
+    const Kernels *kernels = s->model->kernels;
+    for (const Block *k = s->blocks; k < s->blocks + s->n_blocks; k++) {
+        LinearBatch part = linear_part(&s->batch, s->state.rows, k->from, k->n, k->causal);
+        float *out = s->att + k->from * (size_t)c->n_heads * (size_t)c->value_dim;
+        const float *v = s->v + k->from * (size_t)c->n_kv_heads * (size_t)c->value_dim;
+        if (k->fresh) linear_clear_strip(&s->state, l, h, strip);
+        if (s->options.chunk > 1 && k->causal)
+            linear_numerators_chunked(out, v, &s->state, &part, l, h, strip, s->options.chunk, scratch, kernels);
+        else linear_numerators(out, v, &s->state, &part, l, h, strip, kernels);
+    }
+}
+
+/* Linear: features of q and k, turned where the form says so; then the state of each key head takes the tokens in, in
+ * order, first z (for the denominators), then S, whose columns are independent of each other. */
+static void attend_linear(Session *s, int l, size_t n) {
+    const Config *c = &s->model->config;
+    const Kernels *kernels = s->model->kernels;
+    const RopeConfig *rope = &c->rope;
+    size_t half = (size_t)rope->rotary_dim / 2, strips = s->state.n_strips;
+    double *scratch = s->chunk + (size_t)threads_number() * s->chunk_floats;
+    #pragma omp for schedule(static)
+    for (size_t i = 0; i < n * (size_t)(c->n_heads + c->n_kv_heads); i++) {
+        Head a = head(s, l, i);
+        const double *cos = s->cos64 + a.t * half, *sin = s->sin64 + a.t * half;
+        linear_features(&c->linear, &s->batch, a.is_key ? LINEAR_KEY : LINEAR_QUERY, a.t, a.h, a.x, cos, sin, rope->rotary_dim, rope->pairing,
+                        kernels);
+        if (a.is_key && s->tokens[a.t].slot == TOKEN_PADDING) linear_skip_key(&s->batch, s->state.rows, a.t, a.h);
+        if (a.is_key && c->roformer.rotary_value)
+            kernels->rotate(value_of(s, a), s->cos + a.t * half, s->sin + a.t * half, rope->rotary_dim, rope->pairing);
+    }
+    #pragma omp for schedule(static)
+    for (int h = 0; h < c->n_kv_heads; h++) denominators(s, l, h);
+    #pragma omp for schedule(static)
+    for (size_t i = 0; i < (size_t)c->n_kv_heads * strips; i++) numerators(s, l, (int)(i / strips), i % strips, scratch);
+}
+
+void step_attend(Session *s, int l, size_t n) {
+    if (s->model->config.linear.form) attend_linear(s, l, n); /* att = (R phi(q))^T S / (phi(q) . z), S += R phi(k) v^T */
+    else attend_softmax(s, l, n);                             /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
+}
