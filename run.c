@@ -1,6 +1,7 @@
 /* run.c - the program: the only file that reads argv, prints and exits. A table of options, a table of commands, and each
  * command a short function. stdout is the text, everything else goes to stderr. */
 #include "lab/perplexity.h"
+#include "lab/texts.h"
 #include "lab/vocabulary.h"
 #include "model/builtin.h"
 #include "model/sampler.h"
@@ -34,14 +35,16 @@ typedef struct {
     const char *stop[16];
     int n_stop;
     int no_echo, ignore_eos, special, no_bos, pieces, want_ids, all, json, quiet, verbose, version, help;
-    const char *ids, *separator;
+    const char *ids, *type_ids, *attention_mask, *separator;
     /* lengths */
     long long n, max_tokens, context, threads;
     /* sampling */
     double temperature, top_p, min_p, repetition, presence, frequency;
     long long top_k, penalty_window, seed;
     /* the model */
-    const char *kernels, *rope;
+    const char *kernels, *rope, *arch, *mask, *pooler, *jieba, *pooling;
+    int bert4keras, normalize, pair;
+    long long candidates;
     double rope_theta, rope_factor;
     long long rope_original;
     const char *attention, *phi, *form, *save_state, *load_state;
@@ -52,7 +55,10 @@ typedef struct {
 } Args;
 
 typedef enum { FLAG, INTEGER, NUMBER, STRING, STRINGS } Kind;
-enum { GENERATE = 1, LOGITS = 2, TOKENIZE = 4, PERPLEXITY = 8, ALL = 15, MODELS = GENERATE | LOGITS | PERPLEXITY };
+enum {
+    GENERATE = 1, LOGITS = 2, TOKENIZE = 4, PERPLEXITY = 8, FILL = 16, EMBED = 32, CLASSIFY = 64, ALL = 127,
+    ENCODERS = FILL | EMBED | CLASSIFY, MODELS = ALL & ~TOKENIZE, TEXTS = ALL & ~LOGITS
+};
 
 typedef struct {
     const char *name, *alias, *arg, *help;
@@ -66,8 +72,8 @@ typedef struct {
 #define AT(field) offsetof(Args, field)
 static const Option options[] = {
     {"--prompt", NULL, "TEXT", "the text to go on from", 'i', STRING, GENERATE, AT(prompt), 0, 0},
-    {"--file", NULL, "FILE", "read the text from FILE; - is stdin", 'f', STRING, GENERATE | TOKENIZE | PERPLEXITY, AT(file), 0, 0},
-    {"--steps", "--n-predict", "N", "positions, prompt included; 0: to the context's end (256)", 'n', INTEGER, GENERATE, AT(n), 0, 1e15},
+    {"--file", NULL, "FILE", "read the text from FILE; - is stdin", 'f', STRING, TEXTS, AT(file), 0, 0},
+    {"--steps", "--n-predict", "N", "positions to read and write, prompt included; 0: to the context's end, which linear attention has not (256)", 'n', INTEGER, GENERATE, AT(n), 0, 1e15},
     {"--max-tokens", NULL, "N", "at most N new tokens", 0, INTEGER, GENERATE, AT(max_tokens), 0, 1e15},
     {"--temperature", "--temp", "T", "0 is greedy (1.0)", 't', NUMBER, GENERATE, AT(temperature), 0, 1e6},
     {"--top-p", NULL, "P", "nucleus: 0 or 1 is off (0.9)", 'p', NUMBER, GENERATE, AT(top_p), 0, 1},
@@ -84,13 +90,21 @@ static const Option options[] = {
     {"--mode", NULL, "MODE", "generate (chat is not built yet)", 'm', STRING, GENERATE, AT(mode), 0, 0},
     {"--system", NULL, "TEXT", "system prompt, for chat only", 'y', STRING, GENERATE, AT(system), 0, 0},
     {"--ids", NULL, "1,15,7", "the ids to evaluate, exactly these", 0, STRING, LOGITS, AT(ids), 0, 0},
+    {"--type-ids", NULL, "0,0,1", "RoFormer: the segment of each id (all 0)", 0, STRING, LOGITS, AT(type_ids), 0, 0},
+    {"--attention-mask", NULL, "1,1,0", "RoFormer: 0 where an id is padding, which no other sees (all 1)", 0, STRING, LOGITS, AT(attention_mask), 0, 0},
+    {"--top-k", NULL, "K", "candidates for each mask (5)", 0, INTEGER, FILL, AT(candidates), 1, 1e6},
+    {"--pooling", NULL, "HOW", "cls, mean (of all tokens), or pooler (the file's pooler, else mean)", 0, STRING, EMBED, AT(pooling), 0, 0},
+    {"--normalize", NULL, NULL, "vectors of length 1", 0, FLAG, EMBED, AT(normalize), 0, 0},
+    {"--pair", NULL, NULL, "each line is two texts with a tab between: print the cosine of their vectors", 0, FLAG, EMBED, AT(pair), 0, 0},
     {"--all", NULL, NULL, "a line of logits for every id, not only the last (longrope: all as in one call of this length)", 0, FLAG, LOGITS, AT(all), 0, 0},
     {"--ids", NULL, NULL, "print ids on one line (the default)", 0, FLAG, TOKENIZE, AT(want_ids), 0, 0},
     {"--pieces", NULL, NULL, "print pieces, one a line", 0, FLAG, TOKENIZE, AT(pieces), 0, 0},
     {"--no-bos", NULL, NULL, "the text's own ids, nothing added before or after", 0, FLAG, TOKENIZE, AT(no_bos), 0, 0},
     {"--special", NULL, NULL, "special tokens written in the text count as such", 0, FLAG, GENERATE | TOKENIZE, AT(special), 0, 0},
     {"--separator", NULL, "LINE", "the file is documents between lines that hold exactly LINE", 0, STRING, PERPLEXITY, AT(separator), 0, 0},
-    {"--tokenizer", NULL, "FILE", "tokenizer.model, tokenizer.bin or a folder with one", 'z', STRING, GENERATE | PERPLEXITY | TOKENIZE, AT(tokenizer), 0, 0},
+    {"--tokenizer", NULL, "FILE", "tokenizer.model, tokenizer.bin, vocab.txt or a folder with one", 'z', STRING, TEXTS, AT(tokenizer), 0, 0},
+    {"--jieba", NULL, "DICT", "WordPiece: jieba's dictionary, by which text is cut into words (dict.txt beside the model)", 0, STRING, TEXTS, AT(jieba), 0, 0},
+    {"--bert4keras", NULL, NULL, "WordPiece: bert4keras' order of steps, not transformers'", 0, FLAG, TEXTS, AT(bert4keras), 0, 0},
     {"--context", "--ctx-size", "N", "positions to make room for; may go beyond the trained ones", 'c', INTEGER, MODELS, AT(context), 1, 1e15},
     {"--threads", NULL, "N", "threads (all processors)", 'j', INTEGER, MODELS, AT(threads), 1, 1024},
     {"--kernels", NULL, "NAME", "a row of the arithmetic (the fastest that runs here):", 0, STRING, MODELS, AT(kernels), 0, 0},
@@ -100,11 +114,14 @@ static const Option options[] = {
     {"--rope-original-context", NULL, "N", "the length trained on (the file's)", 0, INTEGER, MODELS, AT(rope_original), 1, 1e15},
     {"--attention", NULL, "KIND", "softmax or linear (the file's); linear: RoFormer eq. 19, memory does not grow", 0, STRING, MODELS, AT(attention), 0, 0},
     {"--phi", NULL, "MAP", "linear attention's feature map (the file's, or elu+1):", 0, STRING, MODELS, AT(phi), 0, 0},
-    {"--form", NULL, "FORM", "where its rotation goes (the file's, or numerator):", 0, STRING, MODELS, AT(form), 0, 0},
-    {"--epsilon", NULL, "E", "added to its denominators (the file's, or 1e-6)", 0, NUMBER, MODELS, AT(epsilon), 0, 0.5},
+    {"--form", NULL, "FORM", "where its rotation goes (the file's, or numerator; cosine forms take --phi identity only):", 0, STRING, MODELS, AT(form), 0, 0},
+    {"--epsilon", NULL, "E", "added to its denominators (the file's, or 1e-6)", 0, NUMBER, MODELS, AT(epsilon), 0, 0.999},
     {"--favor-features", NULL, "R", "favor+: random features a head (the file's, or 128)", 0, INTEGER, MODELS, AT(favor_features), 2, 1024},
     {"--favor-seed", NULL, "S", "favor+: which random features (the file's, or 1)", 0, INTEGER, MODELS, AT(favor_seed), 0, 9e15},
-    {"--chunk", NULL, "C", "linear attention: read in chunks of C tokens, to compare; 0 is one by one (0)", 0, INTEGER, MODELS, AT(chunk), 0, 1e6},
+    {"--arch", NULL, "KIND", "RoFormer: v1, v2 or gau-alpha (as the tensors say)", 0, STRING, MODELS, AT(arch), 0, 0},
+    {"--mask", NULL, "MASK", "RoFormer: padding, causal or unilm (the file's)", 0, STRING, MODELS, AT(mask), 0, 0},
+    {"--pooler", NULL, "KIND", "RoFormer: tanh, linear or none (the file's)", 0, STRING, MODELS, AT(pooler), 0, 0},
+    {"--chunk", NULL, "C", "linear attention: read in chunks of C tokens, to compare; 0 is one by one (0)", 0, INTEGER, MODELS, AT(chunk), 0, 4096},
     {"--save-state", NULL, "FILE", "keep what was read in FILE: the prompt need not be read again", 0, STRING, GENERATE | LOGITS, AT(save_state), 0, 0},
     {"--load-state", NULL, "FILE", "go on from a saved state; -i is then how the text goes on", 0, STRING, GENERATE | LOGITS, AT(load_state), 0, 0},
     {"--json", NULL, NULL, "print one JSON object", 0, FLAG, ALL & ~TOKENIZE, AT(json), 0, 0},
@@ -121,7 +138,8 @@ typedef struct {
     int (*run)(Args *a);
 } Command;
 
-static int run_generate(Args *a), run_logits(Args *a), run_tokenize(Args *a), run_perplexity(Args *a);
+static int run_generate(Args *a), run_logits(Args *a), run_tokenize(Args *a), run_perplexity(Args *a), run_fill(Args *a), run_embed(Args *a),
+    run_classify(Args *a);
 
 static const Command commands[] = {
     {"generate", "[MODEL] [options]", "write text; the default command",
@@ -144,6 +162,18 @@ static const Command commands[] = {
      "  ./run perplexity model.gguf -f book.txt\n"
      "  ./run perplexity model.gguf -f stories.txt --separator \"<|endoftext|>\" --json\n",
      PERPLEXITY, run_perplexity},
+    {"fill", "MODEL [TEXT | -f FILE]", "what stands at each [MASK]; a line is a text (RoFormer)",
+     "  ./run fill chinese_roformer.gguf \"今天[MASK]很好，我[MASK]去公园玩。\"\n"
+     "  ./run fill folder --jieba dict.txt --top-k 10 --json < texts\n",
+     FILL, run_fill},
+    {"embed", "MODEL [TEXT | -f FILE]", "a vector for each line (RoFormer)",
+     "  ./run embed roformer-sim.gguf --normalize < sentences > vectors\n"
+     "  printf '今天天气好\\t今天天气不错\\n' | ./run embed roformer-sim.gguf --pair\n",
+     EMBED, run_embed},
+    {"classify", "MODEL [TEXT | -f FILE]", "the labels of each line, or of each of its tokens (RoFormer)",
+     "  ./run classify folder \"这部电影很好看\"\n"
+     "  ./run classify folder --json < reviews\n",
+     CLASSIFY, run_classify},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -295,6 +325,7 @@ static int parse_value(Args *a, const Option *o, const char *shown, const char *
     char *field = (char *)a + o->offset, *end;
     errno = 0;
     if (o->kind == STRING) {
+        if (!*value && (o->offset == AT(save_state) || o->offset == AT(load_state))) return usage("%s: the name of the file is empty", shown);
         *(const char **)(void *)field = value;
     } else if (o->kind == STRINGS) {
         if (a->n_stop == (int)(sizeof a->stop / sizeof *a->stop)) return usage("%s can be given 16 times", shown);
@@ -340,7 +371,7 @@ static int parse(Args *a, int argc, char **argv, const Command *cmd) {
         const char *word = argv[i], *eq = strchr(word, '=');
         if (only_words || word[0] != '-' || word[1] == 0) {
             if (!a->model) a->model = word;
-            else if (!a->text && cmd->bit == TOKENIZE) a->text = word;
+            else if (!a->text && cmd->bit & (TOKENIZE | ENCODERS)) a->text = word;
             else return usage("\"%s\" is one word too many", word);
             continue;
         }
@@ -375,7 +406,7 @@ static void print_kernels(void) {
 }
 
 static int help(const Command *cmd) {
-    printf("roformer.c %s: runs LLaMA-family models\n\nusage: ./run %s%s%s\n", VERSION,
+    printf("roformer.c %s: runs LLaMA-family and RoFormer models\n\nusage: ./run %s%s%s\n", VERSION,
            cmd->bit == GENERATE ? "" : cmd->name, cmd->bit == GENERATE ? "" : " ", cmd->usage);
     printf("MODEL is a GGUF file, a Hugging Face folder (config.json + safetensors) or a llama2.c .bin file.\n\n");
     if (cmd->bit == GENERATE) {
@@ -437,19 +468,28 @@ static int read_text(const char *path, char **text, size_t *n) {
     return code;
 }
 
+static void describe_roformer(const Model *m) {
+    static const char *const classifiers[] = {"", ", sequence classifier", ", token classifier", ", replaced-token detector"};
+    const RoformerConfig *f = &m->config.roformer;
+    fprintf(stderr, "\n  RoFormer %s: embeddings of %d, %d token types, mask %s%s; heads:%s%s%s%s", roformer_variant_names[f->variant], f->d_embed,
+            f->n_types, mask_names[m->config.mask], f->rotary_value ? ", values turn too" : "", m->encoder.has_mlm ? " language model" : "",
+            f->pooler ? ", pooler " : "", f->pooler ? pooler_names[f->pooler] : "", classifiers[f->classifier]);
+}
+
 static void describe(const Model *m, const Tokenizer *t) {
     const Config *c = &m->config;
     fprintf(stderr, "%s: %s, %.2f M parameters, %s, %.2f MB\n", m->weights.path, c->arch, (double)m->n_parameters / 1e6,
             ((const char *const[]){"GGUF", "Hugging Face", "llama2.c"})[m->weights.format], (double)m->weights.file_bytes / 1e6);
     fprintf(stderr, "  d_model %d, d_ff %d, %d layers, %d heads of %d, %d key/value heads, vocabulary %d, trained context %lld\n",
             c->d_model, c->d_ff, c->n_layers, c->n_heads, c->head_dim, c->n_kv_heads, c->vocab_size, (long long)c->n_ctx_train);
-    fprintf(stderr, "  weights %s, output %s; rope %s, theta %g, %s pairs, %d of %d entries turn",
-            quant_format((int)m->layers->wq.type)->name, m->lm_head.data == m->tok_emb.data ? "tied" : "its own",
-            c->rope.n_divisors ? "llama3 (rope_freqs)" : c->rope.scaling->name, c->rope.theta,
+    fprintf(stderr, "  weights %s, output %s; rope theta %g, scaling %s, %s pairs, %d of %d entries turn",
+            quant_format((int)m->layers->w_up.type)->name, m->lm_head.data == m->tok_emb.data ? "tied" : "its own",
+            c->rope.theta, c->rope.n_divisors ? "llama3 (rope_freqs)" : c->rope.scaling->name,
             c->rope.pairing == ROPE_HALF ? "half-split" : "interleaved", c->rope.rotary_dim,
             c->linear.form && !c->linear.form->before_phi ? linear_features_n(&c->linear) : c->head_dim);
     if (c->rope.factor > 1) fprintf(stderr, ", factor %g", c->rope.factor);
     if (c->window) fprintf(stderr, "; window %lld", (long long)c->window);
+    if (c->roformer.variant) describe_roformer(m);
     if (c->linear.form)
         fprintf(stderr, "\n  linear attention: form %s, phi %s, %d features a head, epsilon %g", c->linear.form->name, c->linear.phi->name,
                 linear_features_n(&c->linear), c->linear.epsilon);
@@ -465,7 +505,8 @@ typedef struct {
     Model model;
     Tokenizer *tokenizer;
     Session session;
-    const float *logits; /* after the last id read, where a state was loaded */
+    const float *logits; /* after the last id read, where a state was loaded, of n_loaded ids */
+    size_t n_loaded;
     Progress progress;
     double load_s;
     char err[512];
@@ -483,8 +524,14 @@ static int attention_options(AttentionOverride *o, const Args *a, uint64_t *seed
     if (a->attention && !linear && strcmp(a->attention, "softmax") != 0)
         return usage("--attention: there is no kind \"%s\"; softmax and linear are known", a->attention);
     if (a->attention) o->kind = linear ? ATTENTION_LINEAR : ATTENTION_SOFTMAX;
+    const char *own = a->phi ? "--phi" : a->form ? "--form" : a->epsilon_given ? "--epsilon" : a->favor_features ? "--favor-features"
+                      : a->favor_seed_given ? "--favor-seed" : NULL;
+    if (o->kind == ATTENTION_SOFTMAX && own) return usage("%s is for linear attention, and --attention softmax is given", own);
     if (a->phi && !(o->phi = feature_map(a->phi))) return usage("--phi: there is no feature map \"%s\"", a->phi);
     if (a->form && !(o->form = linear_form(a->form))) return usage("--form: there is no form \"%s\"", a->form);
+    if (o->form && o->form->cosine && o->phi && strcmp(o->phi->name, "identity") != 0)
+        return usage("--form %s takes --phi identity only", a->form);
+    if (a->favor_features % 2) return usage("--favor-features: %lld is odd; RoPE turns pairs", a->favor_features);
     *seed = (uint64_t)a->favor_seed;
     if (a->epsilon_given) o->epsilon = &a->epsilon;
     if (a->favor_seed_given) o->favor_seed = seed;
@@ -492,12 +539,41 @@ static int attention_options(AttentionOverride *o, const Args *a, uint64_t *seed
     return 0;
 }
 
+/* Where word stands among names, from the first on; -1 after saying why. */
+static int named(const char *option, const char *word, const char *const *names, int first) {
+    char known[100] = "";
+    int i = name_index(names, word);
+    if (i >= first) return i;
+    for (i = first; names[i]; i++) snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? ", " : "", names[i]);
+    usage("%s: there is no \"%s\"; %s are known", option, word, known);
+    return -1;
+}
+
+/* --arch, --mask, --pooler: 0, or an exit code after saying why. mask, pooler are where the values go. */
+static int roformer_options(RoformerOverride *o, const Args *a, Mask *mask, Pooler *pooler) {
+    int variant = a->arch ? named("--arch", a->arch, roformer_variant_names, 1) : 0;
+    int m = a->mask ? named("--mask", a->mask, mask_names, 0) : 0, p = a->pooler ? named("--pooler", a->pooler, pooler_names, 0) : 0;
+    if (variant < 0 || m < 0 || p < 0) return EXIT_USAGE;
+    *mask = (Mask)m;
+    *pooler = (Pooler)p;
+    *o = (RoformerOverride){.variant = (RoformerVariant)variant, .mask = a->mask ? mask : NULL, .pooler = a->pooler ? pooler : NULL};
+    return 0;
+}
+
+static TokenizerOptions tokenizer_options(const Args *a) {
+    return (TokenizerOptions){.jieba = a->jieba, .lower_case = -1, .bert4keras = a->bert4keras};
+}
+
 /* 0, or an exit code after saying why. */
 static int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     memset(e, 0, sizeof *e);
     ModelOptions o = {.config.rope = {.theta = a->rope_theta, .factor = a->rope_factor, .n_ctx_original = a->rope_original}};
     uint64_t favor_seed;
+    Mask mask;
+    Pooler pooler;
+    TokenizerOptions to = tokenizer_options(a);
     int code = attention_options(&o.config.attention, a, &favor_seed);
+    if (code == 0) code = roformer_options(&o.config.roformer, a, &mask, &pooler);
     if (code) return code;
     if (a->kernels && !(o.kernels = kernels_find(a->kernels)))
         return usage("--kernels: there is no row \"%s\" that this processor can run", a->kernels);
@@ -505,7 +581,7 @@ static int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     int rc = a->model ? model_open(&e->model, a->model, &o, e->err, sizeof e->err)
                       : model_open_memory(&e->model, builtin_model, builtin_model_size, "the compiled-in model", &o, e->err, sizeof e->err);
     if (rc == 0 && want_tokenizer)
-        rc = vocabulary_open(&e->tokenizer, &e->model.weights, a->tokenizer, (size_t)e->model.config.vocab_size, e->err,
+        rc = vocabulary_open(&e->tokenizer, &e->model.weights, a->tokenizer, (size_t)e->model.config.vocab_size, &to, e->err,
                              sizeof e->err);
     if (rc) {
         engine_close(e);
@@ -520,14 +596,29 @@ static int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     return 0;
 }
 
+/* Before anything is read: will --save-state be able to write? What is there and is no state stays. An exit code. */
+static int check_save(const Args *a, char *err, size_t errlen) {
+    NewFile f;
+    size_t ids;
+    if (!a->save_state) return 0;
+    if (newfile_open(&f, a->save_state, err, errlen)) return fail("%s", err);
+    newfile_close(&f, 0, err, errlen);
+    if (file_exists(a->save_state) && session_saved_ids(a->save_state, &ids, err, errlen))
+        return fail("--save-state: %s is there and is not a saved state; it stays as it is", a->save_state);
+    return 0;
+}
+
 /* A session with room for -c positions, else for those wanted, at most the trained ones; where a state is loaded, for its
  * ids too. Linear attention takes no room. An exit code; e stays open. */
 static int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits) {
     size_t trained = (size_t)e->model.config.n_ctx_train, saved = 0;
-    int endless = e->model.config.linear.form != NULL;
+    int linear = e->model.config.linear.form != NULL, endless = linear && e->model.config.mask == MASK_CAUSAL;
+    int code = check_save(a, e->err, sizeof e->err);
+    if (code) return code;
     if (a->load_state && session_saved_ids(a->load_state, &saved, e->err, sizeof e->err)) return fail("%s", e->err);
     if (wanted < SIZE_MAX - saved) wanted += saved;
     size_t n_ctx = a->context ? (size_t)a->context : wanted < trained ? wanted : trained;
+    if (a->context && endless) note("-c: linear attention has no context to fill, so it ends nothing");
     if (n_ctx > trained && !endless)
         note("context %zu goes beyond the %zu positions this model was trained on; --rope can stretch it", n_ctx, trained);
     e->progress = (Progress){.what = "reading", .start = now()};
@@ -537,19 +628,21 @@ static int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logi
                         .n_logits = n_logits,
                         .progress = on_progress,
                         .progress_arg = &e->progress};
-    if (a->chunk && !endless) return usage("--chunk is for linear attention; this model's is softmax");
+    if (a->chunk && !linear) return usage("--chunk is for linear attention; this model's is softmax");
     if (session_init(&e->session, &e->model, &o, e->err, sizeof e->err)) return fail("%s", e->err);
     if (a->verbose && endless)
-        fprintf(stderr, "  context without end, %d threads, %.1f MB of memory beside the file\n", e->session.options.threads,
-                (double)session_bytes(&e->session) / 1e6);
+        fprintf(stderr, "  context without end, chunks of %zu, %d threads, %.1f MB of memory beside the file\n",
+                e->session.options.chunk ? e->session.options.chunk : 1, e->session.options.threads, (double)session_bytes(&e->session) / 1e6);
     else if (a->verbose)
         fprintf(stderr, "  context %zu, %d threads, %.1f MB of memory beside the file\n", n_ctx, e->session.options.threads,
                 (double)session_bytes(&e->session) / 1e6);
     if (a->load_state && session_load(&e->session, a->load_state, &e->logits, e->err, sizeof e->err)) return fail("%s", e->err);
+    if (a->load_state && a->verbose) fprintf(stderr, "  state of %zu ids from %s\n", e->session.pos, a->load_state);
+    e->n_loaded = e->session.pos;
     return 0;
 }
 
-/* The next line's --save-state, an exit code. */
+/* --save-state, an exit code. */
 static int save_state(Engine *e, const Args *a) {
     if (!a->save_state) return 0;
     if (session_save(&e->session, a->save_state, e->err, sizeof e->err)) return fail("%s", e->err);
@@ -571,6 +664,7 @@ typedef struct {
     int *ids;               /* [n_ids]: prompt, then new ids; without --json old ones may be dropped (keep_id) */
     size_t n_ids, n_prompt, n_new, room;
     const char *stop;       /* why the text ended */
+    int saved;              /* the prompt was read to its end, and --save-state has its state */
     double prompt_s, first_token_s, generation_s;
 } Generation;
 
@@ -667,14 +761,15 @@ static double generation_rate(const Generation *g) {
 static void report(const Generation *g, const Args *a) {
     const Session *s = &g->e.session;
     if (strcmp(g->stop, "context") == 0) note("the context of %zu positions is used up; -c makes room for more", s->options.n_ctx);
-    if (g->prompt_s == 0) /* nothing was asked of the model */
+    if (g->prompt_s == 0 && g->n_prompt) /* nothing was asked of the model */
         note("nothing new: the prompt's %zu tokens are all that -n or --max-tokens allows; a larger one goes on", g->n_prompt);
     if (g->prompt_s == 0) return;
+    if (a->save_state && !g->saved) note("interrupted before the prompt was read: no state was saved");
+    size_t n_read = s->pos - g->e.n_loaded < g->n_prompt ? s->pos - g->e.n_loaded : g->n_prompt;
     char speed[64] = "";
     if (g->n_new > 1) snprintf(speed, sizeof speed, " at %.1f tok/s", generation_rate(g));
-    note("%zu prompt token%s in %.3f s (%.1f tok/s), first token after %.3f s, %zu new token%s%s; seed %lld",
-         g->e.session.pos < g->n_prompt ? g->e.session.pos : g->n_prompt, g->n_prompt == 1 ? "" : "s", g->prompt_s,
-         (double)g->n_prompt / g->prompt_s, g->first_token_s, g->n_new, g->n_new == 1 ? "" : "s", speed, a->seed);
+    note("%zu prompt token%s in %.3f s (%.1f tok/s), first token after %.3f s, %zu new token%s%s; seed %lld", n_read, n_read == 1 ? "" : "s",
+         g->prompt_s, (double)n_read / g->prompt_s, g->first_token_s, g->n_new, g->n_new == 1 ? "" : "s", speed, a->seed);
 }
 
 static void report_json(const Generation *g) {
@@ -700,14 +795,17 @@ static int read_prompt(Generation *g, const Args *a) {
     Tokenizer *t = g->e.tokenizer;
     int *ids = NULL, bos = tokenizer_bos(t) >= 0 ? tokenizer_bos(t) : g->e.model.config.bos_id;
     int flags = (a->load_state ? ENCODE_CONTINUE : ENCODE_BOS) | (a->special ? ENCODE_SPECIAL : 0);
+    int source = g->e.model.config.mask == MASK_UNILM; /* the prompt is a text of its own, what comes is another one */
+    if (source) flags |= ENCODE_EOS;
     int rc = tokenizer_encode(t, text, len, flags, &ids, &g->n_prompt, g->e.err, sizeof g->e.err);
-    if (rc == 0 && !a->no_echo && add_text(g, text, len)) rc = base_error(g->e.err, sizeof g->e.err, -ENOMEM, "out of memory");
+    if (rc == 0 && !a->no_echo && !source && add_text(g, text, len)) rc = base_error(g->e.err, sizeof g->e.err, -ENOMEM, "out of memory");
     if (rc == 0 && g->n_prompt == 0 && bos < 0 && !a->load_state)
         rc = base_error(g->e.err, sizeof g->e.err, -EINVAL, "this model has no token to begin a text with; give a prompt (-i)");
     if (rc == 0 && g->n_prompt == 0 && !a->load_state) ids[0] = bos, g->n_prompt = 1; /* encode always leaves room for one */
     g->ids = ids;
     g->n_prompt_text = g->n_text;
-    g->stream.begun = len > 0 || a->load_state; /* after a prompt, a leading space is the text's own */
+    g->stream.tight = 1; /* WordPiece's spaces are not Chinese text's */
+    g->stream.begun = (len > 0 && !source) || a->load_state; /* after a prompt, a leading space is the text's own */
     free(file);
     return rc ? fail("%s", g->e.err) : 0;
 }
@@ -720,6 +818,17 @@ static size_t new_tokens(const Generation *g, const Args *a) {
     return a->max_given && most < by_n ? most : by_n;
 }
 
+/* The prompt into the session. Under the UniLM mask it is the first segment, read whole. A negative errno, and a line in e->err. */
+static int eval_prompt(Engine *e, const Args *a, const int *ids, size_t n, const float **logits) {
+    Session *s = &e->session;
+    if (e->model.config.mask != MASK_UNILM || a->load_state) return session_eval(s, ids, n, logits, e->err, sizeof e->err);
+    EncoderText text = {.ids = ids, .n = n};
+    if (!model_has_logits(&e->model)) return base_error(e->err, sizeof e->err, -EINVAL, "this model has no head for logits");
+    int rc = encoder_read(s, &text, 1, e->err, sizeof e->err);
+    if (rc == 0) *logits = encoder_logits(s, n - 1);
+    return rc;
+}
+
 /* Evaluate and draw until something ends the text. An exit code. */
 static int generate(Generation *g, const Args *a) {
     Session *s = &g->e.session;
@@ -729,10 +838,11 @@ static int generate(Generation *g, const Args *a) {
     if (limit == 0 && !a->save_state) return 0;
     double t0 = now(), t1 = 0;
     logits = g->e.logits; /* of a loaded state that nothing is added to */
-    int rc = g->n_prompt || !logits ? session_eval(s, g->ids, g->n_prompt, &logits, g->e.err, sizeof g->e.err) : 0;
+    int rc = g->n_prompt || !logits ? eval_prompt(&g->e, a, g->ids, g->n_prompt, &logits) : 0;
     progress_clear(&g->e.progress);
     g->prompt_s = now() - t0;
     if (rc == 0 && save_state(&g->e, a)) return EXIT_FAILED;
+    g->saved = rc == 0;
     while (rc == 0 && limit) {
         int id = sampler_next(&g->sampler, logits, g->ids, g->n_ids);
         t1 = now();
@@ -771,11 +881,16 @@ static int run_generate(Args *a) {
     if (a->system) return usage("-y: a system prompt is for chat, which is not built yet");
     int code = engine_open(&g.e, a, 1);
     if (code) return code;
+    if (g.e.model.config.mask == MASK_PADDING) {
+        code = fail("%s: this RoFormer reads texts whole (mask padding); ask it with ./run fill, embed or classify, or let --mask causal write",
+                    a->model);
+        goto done;
+    }
     if ((code = read_prompt(&g, a))) goto done;
     size_t limit = new_tokens(&g, a), wanted = g.n_prompt + (limit ? limit - 1 : 0);
     if (limit > SIZE_MAX / 2) wanted = SIZE_MAX;
     size_t trained = (size_t)g.e.model.config.n_ctx_train, most = a->context ? (size_t)a->context : trained;
-    if (limit && g.n_prompt > most && !g.e.model.config.linear.form) {
+    if ((limit || a->save_state) && g.n_prompt > most && !g.e.model.config.linear.form) {
         code = fail("the prompt's %zu tokens do not fit the context of %zu; -c makes room for more", g.n_prompt, most);
         goto done;
     }
@@ -816,7 +931,7 @@ done:
 /* ---- logits ---- */
 
 /* "1,15,7" (commas, spaces) to ids; malloc'ed, NULL after saying why. */
-static int *parse_ids(const char *s, size_t *n) {
+static int *parse_ids(const char *option, const char *s, size_t *n) {
     int *ids = malloc((strlen(s) + 1) * sizeof *ids);
     *n = 0;
     while (ids && *s) {
@@ -824,7 +939,7 @@ static int *parse_ids(const char *s, size_t *n) {
         errno = 0;
         long v = strtol(s, &end, 10);
         if (end == s || errno || v < 0 || v > 0x7fffffff || (*end && !strchr(", \n", *end))) {
-            usage("--ids: \"%s\" is not a list of ids such as 1,15,7", s);
+            usage("%s: \"%s\" is not a list of numbers such as 1,15,7", option, s);
             free(ids);
             return NULL;
         }
@@ -832,7 +947,7 @@ static int *parse_ids(const char *s, size_t *n) {
         for (s = end; *s && strchr(", \n", *s);) s++;
     }
     if (ids && *n == 0) {
-        usage("--ids: the list is empty");
+        usage("%s: the list is empty", option);
         free(ids);
         ids = NULL;
     }
@@ -852,32 +967,59 @@ static void print_logits(void *arg, size_t i, const float *logits) {
     out_printf(p->json ? "]" : "\n");
 }
 
+/* RoFormer: the ids as one text under the model's mask. */
+static int encoder_rows(Engine *e, const Args *a, const EncoderText *text, LogitsPrinter *p) {
+    if (!model_has_logits(&e->model)) return base_error(e->err, sizeof e->err, -EINVAL, "this model has no head for logits");
+    int rc = encoder_read(&e->session, text, 1, e->err, sizeof e->err);
+    for (size_t t = a->all ? 0 : text->n - 1; rc == 0 && t < text->n && !interrupted; t++) print_logits(p, a->all ? t : 0, encoder_logits(&e->session, t));
+    return rc ? rc : interrupted ? -EINTR : 0;
+}
+
+static int print_rows(Engine *e, const Args *a, const EncoderText *text) {
+    LogitsPrinter p = {.vocab_size = (size_t)e->model.config.vocab_size, .json = a->json};
+    const float *logits = NULL;
+    int rc, whole = text->types || text->keep || e->model.config.mask != MASK_CAUSAL, begun;
+    if (whole) rc = encoder_rows(e, a, text, &p);
+    else if (a->all) rc = session_eval_each(&e->session, text->ids, text->n, print_logits, &p, e->err, sizeof e->err);
+    else rc = session_eval(&e->session, text->ids, text->n, &logits, e->err, sizeof e->err);
+    progress_clear(&e->progress);
+    begun = rc == 0 || (rc == -EINTR && a->all && e->session.pos);
+    if (logits) print_logits(&p, 0, logits);
+    if (a->json && begun) out_printf("]}\n"); /* interrupted: what there is, closed */
+    return rc == -EINTR ? EXIT_INTERRUPTED : rc ? fail("%s", e->err) : save_state(e, a);
+}
+
+/* A list that stands beside --ids, of the same length: malloc'ed, NULL where s is; *code where it is wrong. */
+static int *parse_beside(const char *option, const char *s, size_t n, int *code) {
+    size_t count;
+    int *list = s && *code == 0 ? parse_ids(option, s, &count) : NULL;
+    if (s && *code == 0 && (!list || count != n)) {
+        if (list) usage("%s has %zu entries, and --ids has %zu", option, count, n);
+        *code = EXIT_USAGE;
+    }
+    return list;
+}
+
 static int run_logits(Args *a) {
-    Engine e;
-    size_t n;
+    Engine e = {0};
+    size_t n = 0;
+    int code = 0;
     if (!a->model) return usage("logits needs a MODEL");
     if (!a->ids) return usage("logits needs --ids");
-    int *ids = parse_ids(a->ids, &n);
-    if (!ids) return EXIT_USAGE;
-    int code = engine_open(&e, a, 0);
-    if (code) {
-        free(ids);
-        return code;
-    }
-    code = engine_session(&e, a, n, a->all ? 8 : 1);
-    if (code == 0) {
-        LogitsPrinter p = {.vocab_size = (size_t)e.model.config.vocab_size, .json = a->json};
-        const float *logits = NULL;
-        int rc = a->all ? session_eval_each(&e.session, ids, n, print_logits, &p, e.err, sizeof e.err)
-                        : session_eval(&e.session, ids, n, &logits, e.err, sizeof e.err);
-        progress_clear(&e.progress);
-        if (rc == 0 && !a->all) print_logits(&p, 0, logits);
-        if (a->json && (rc == 0 || (a->all && e.session.pos))) out_printf("]}\n"); /* interrupted: what there is, closed */
-        if (rc) code = rc == -EINTR ? EXIT_INTERRUPTED : fail("%s", e.err);
-        else code = save_state(&e, a);
-    }
+    int *ids = parse_ids("--ids", a->ids, &n);
+    if (!ids) code = EXIT_USAGE;
+    int *types = parse_beside("--type-ids", a->type_ids, n, &code), *mask = parse_beside("--attention-mask", a->attention_mask, n, &code);
+    uint8_t *keep = mask && code == 0 ? malloc(n) : NULL;
+    for (size_t i = 0; keep && i < n; i++) keep[i] = mask[i] != 0;
+    if (code == 0 && mask && !keep) code = fail("out of memory");
+    if (code == 0) code = engine_open(&e, a, 0);
+    if (code == 0) code = engine_session(&e, a, n, a->all ? 8 : 1);
+    if (code == 0) code = print_rows(&e, a, &(EncoderText){.ids = ids, .types = types, .keep = keep, .n = n});
     engine_close(&e);
     free(ids);
+    free(types);
+    free(mask);
+    free(keep);
     return out_end(code);
 }
 
@@ -902,11 +1044,12 @@ static void print_piece(const char *s, size_t n) {
 
 /* The tokenizer that path is, or that the model there has. */
 static int tokenizer_of(Tokenizer **t, const Args *a, char *err, size_t errlen) {
-    if (a->tokenizer || tokenizer_probe(a->model)) return tokenizer_open(t, a->tokenizer ? a->tokenizer : a->model, err, errlen);
+    TokenizerOptions o = tokenizer_options(a);
+    if (a->tokenizer || tokenizer_probe(a->model)) return tokenizer_open_with(t, a->tokenizer ? a->tokenizer : a->model, &o, err, errlen);
     Weights w;
     int rc = weights_open(&w, a->model, err, errlen);
     if (rc) return rc;
-    rc = vocabulary_open(t, &w, NULL, 0, err, errlen);
+    rc = vocabulary_open(t, &w, NULL, 0, &o, err, errlen);
     weights_close(&w);
     return rc;
 }
@@ -1023,6 +1166,312 @@ static int run_perplexity(Args *a) {
     return out_end(code);
 }
 
+/* ---- fill, embed, classify: lines of text through an encoder ---- */
+
+/* What a command does with one text that was read: an exit code. */
+typedef struct Lines Lines;
+typedef int LineWork(Lines *l, size_t i);
+
+struct Lines {
+    Engine e;
+    const Args *a;
+    Texts texts;
+    char **line;    /* [cap]: the lines that texts holds, malloc'ed; with --pair two texts are a line's */
+    size_t n, cap;
+    size_t numbers; /* lines seen so far: the number of the next */
+    size_t most;    /* tokens that are read at a time */
+    LineWork *work;
+    float *vector;  /* [2, d_model or n_labels]: scratch for work */
+    Candidate *candidates;
+    int mask_id;
+    Pooling pooling;
+};
+
+/* Read what has been gathered, and do the work. */
+static int lines_flush(Lines *l) {
+    int code = 0;
+    if (l->texts.n && encoder_read(&l->e.session, l->texts.texts, l->texts.n, l->e.err, sizeof l->e.err)) code = fail("%s", l->e.err);
+    for (size_t i = 0; i < l->n; i++) {
+        if (code == 0 && !out.gone && !out.broken) code = l->work(l, i);
+        free(l->line[i]);
+    }
+    l->n = 0;
+    texts_clear(&l->texts);
+    out_flush();
+    return code;
+}
+
+/* The line [len] as one text, or with --pair as two: an exit code. */
+static int lines_encode(Lines *l, const char *line, size_t len) {
+    char *err = l->e.err;
+    const char *tab = l->a->pair ? memchr(line, '\t', len) : NULL;
+    size_t before = l->texts.n_tokens, room = l->e.session.options.n_ctx, first = tab ? (size_t)(tab - line) : len;
+    if (l->a->pair && !tab) return fail("line %zu: no tab in it; --pair wants two texts with a tab between", l->numbers);
+    int rc = texts_add(&l->texts, line, first, !l->a->pair, err, sizeof l->e.err);
+    if (rc == 0 && tab) rc = texts_add(&l->texts, tab + 1, len - first - 1, 0, err, sizeof l->e.err);
+    if (rc) return fail("line %zu: %s", l->numbers, err);
+    if (l->texts.n_tokens - before > room)
+        return fail("line %zu has %zu tokens, more than the context of %zu; -c makes room for more", l->numbers, l->texts.n_tokens - before, room);
+    return 0;
+}
+
+/* One line more. Where the tokens gathered would become too many, those before it are read first. */
+static int lines_add(Lines *l, const char *line, size_t len) {
+    l->numbers++;
+    if (len && line[len - 1] == '\r') len--;
+    if (l->n == l->cap) {
+        size_t cap = l->cap ? 2 * l->cap : 16;
+        char **more = realloc(l->line, cap * sizeof *more);
+        if (!more) return fail("out of memory");
+        l->line = more;
+        l->cap = cap;
+    }
+    size_t had = l->texts.n_tokens;
+    int code = lines_encode(l, line, len);
+    if (code == 0 && had && l->texts.n_tokens > l->most) { /* once more, behind the others */
+        l->texts.n -= 1 + (size_t)l->a->pair;
+        EncoderText *x = l->texts.texts + l->texts.n;
+        for (int i = 0; i <= l->a->pair; i++) {
+            free((void *)(uintptr_t)x[i].ids);
+            free((void *)(uintptr_t)x[i].types);
+        }
+        code = lines_flush(l);
+        if (code == 0) code = lines_encode(l, line, len);
+    }
+    if (code) return code;
+    l->line[l->n] = malloc(len + 1);
+    if (!l->line[l->n]) return fail("out of memory");
+    memcpy(l->line[l->n], line, len);
+    l->line[l->n++][len] = 0;
+    return 0;
+}
+
+/* The lines of -f FILE or stdin, or the one text of the command line. */
+static int lines_read(Lines *l) {
+    const Args *a = l->a;
+    if (a->text && a->file) return usage("a text and -f are both given; one is enough");
+    int from_stdin = !a->file || strcmp(a->file, "-") == 0, code = 0, at_once = from_stdin && isatty(0);
+    if (a->text) code = lines_add(l, a->text, strlen(a->text));
+    FILE *f = a->text ? NULL : from_stdin ? stdin : fopen(a->file, "rb");
+    if (!a->text && !f) return fail("%s: %s", a->file, strerror(errno));
+    char *line = NULL;
+    size_t cap = 0;
+    for (ssize_t n; f && code == 0 && !interrupted && !out.gone && (n = getline(&line, &cap, f)) >= 0;) {
+        if (n && line[n - 1] == '\n') n--;
+        code = lines_add(l, line, (size_t)n);
+        if (at_once && code == 0) code = lines_flush(l);
+    }
+    if (f && code == 0 && ferror(f) && !interrupted) code = fail("%s: %s", from_stdin ? "stdin" : a->file, strerror(errno));
+    free(line);
+    if (f && f != stdin) fclose(f);
+    if (code == 0 && !interrupted) code = lines_flush(l);
+    return code ? code : interrupted ? EXIT_INTERRUPTED : 0;
+}
+
+/* What a command needs of the model; width: floats that work wants for one vector. 0, or an exit code. */
+typedef int LinesCheck(Lines *l, size_t *width);
+
+static int run_lines(Args *a, const char *name, LinesCheck *check, LineWork *work) {
+    enum { TOGETHER = 1024 }; /* enough for every core, and little memory */
+    Lines l = {.a = a, .work = work};
+    size_t width = 0;
+    if (!a->model) return usage("%s needs a MODEL", name);
+    int code = engine_open(&l.e, a, 1);
+    if (code) return code;
+    const Config *c = &l.e.model.config;
+    if (!c->roformer.variant) code = fail("%s: %s is for RoFormer models; this is a %s", a->model, name, c->arch);
+    else code = check(&l, &width);
+    size_t room = a->context ? (size_t)a->context : (size_t)c->n_ctx_train;
+    l.most = room < TOGETHER ? TOGETHER : room;
+    if (code == 0 && room > (size_t)c->n_ctx_train) note("context %zu goes beyond the %lld positions this model was trained on", room, (long long)c->n_ctx_train);
+    SessionOptions o = {.n_ctx = l.most, .n_batch = l.most, .threads = (int)a->threads, .chunk = (size_t)a->chunk};
+    if (code == 0 && session_init(&l.e.session, &l.e.model, &o, l.e.err, sizeof l.e.err)) code = fail("%s", l.e.err);
+    l.vector = malloc((2 * width + 1) * sizeof *l.vector);
+    size_t labels = (size_t)c->roformer.n_labels, ranked = (size_t)a->candidates > labels ? (size_t)a->candidates : labels;
+    l.candidates = malloc((ranked + 1) * sizeof *l.candidates);
+    if (code == 0 && (!l.vector || !l.candidates)) code = fail("out of memory");
+    texts_init(&l.texts, l.e.tokenizer);
+    if (code == 0) {
+        l.e.session.options.n_ctx = room; /* of one text */
+        code = lines_read(&l);
+    }
+    while (l.n) free(l.line[--l.n]);
+    free(l.line);
+    free(l.vector);
+    free(l.candidates);
+    texts_free(&l.texts);
+    engine_close(&l.e);
+    return out_end(code);
+}
+
+/* A piece as text: without the "##" that says that a word goes on. */
+static const char *shown_piece(const Tokenizer *t, int id, size_t *len) {
+    const char *p = tokenizer_piece(t, id, len);
+    if (!p) *len = 0;
+    else if (*len > 2 && memcmp(p, "##", 2) == 0) p += 2, *len -= 2;
+    return p ? p : "";
+}
+
+static int check_fill(Lines *l, size_t *width) {
+    l->mask_id = tokenizer_named(l->e.tokenizer, "[MASK]");
+    (void)width;
+    if (!model_has_logits(&l->e.model)) return fail("%s: this model has no language model's head, so it cannot fill", l->a->model);
+    if (l->mask_id < 0) return fail("%s: the vocabulary has no [MASK]", l->a->model);
+    if ((size_t)l->a->candidates > (size_t)l->e.model.config.vocab_size) return usage("--top-k: the vocabulary has only %d tokens", l->e.model.config.vocab_size);
+    return 0;
+}
+
+static void fill_json(Lines *l, size_t t, int first) {
+    out_printf("%s{\"position\":%zu,\"candidates\":[", first ? "" : ",", t);
+    for (long long k = 0; k < l->a->candidates; k++) {
+        size_t len;
+        const char *p = tokenizer_piece(l->e.tokenizer, l->candidates[k].id, &len);
+        out_printf("%s{\"id\":%d,\"token\":", k ? "," : "", l->candidates[k].id);
+        json_string(p ? p : "", p ? len : 0);
+        out_printf(",\"probability\":%.9g}", l->candidates[k].p);
+    }
+    out_printf("]}");
+}
+
+/* The line with its masks filled by the best, then a line for each mask. */
+static int fill_line(Lines *l, size_t i) {
+    static const char mask[] = "[MASK]";
+    const EncoderText *x = &l->texts.texts[i];
+    const char *line = l->line[i], *at;
+    char *list = NULL; /* the lines below the filled text */
+    size_t n_list = 0, n = 0;
+    FILE *f = l->a->json ? NULL : open_memstream(&list, &n_list);
+    if (!l->a->json && !f) return fail("out of memory");
+    if (l->a->json) {
+        out_printf("{\"text\":");
+        json_string(line, strlen(line));
+        out_printf(",\"masks\":[");
+    }
+    for (size_t t = 0; t < x->n; t++) {
+        size_t len;
+        if (x->ids[t] != l->mask_id) continue;
+        texts_best(encoder_logits(&l->e.session, l->texts.first[i] + t), (size_t)l->e.model.config.vocab_size, l->candidates, (size_t)l->a->candidates);
+        if (l->a->json) fill_json(l, t, n == 0);
+        n++;
+        if (l->a->json) continue;
+        if ((at = strstr(line, mask))) {
+            out_text(line, (size_t)(at - line));
+            line = at + sizeof mask - 1;
+        }
+        const char *p = shown_piece(l->e.tokenizer, l->candidates[0].id, &len);
+        out_text(p, len);
+        fprintf(f, "  %zu ", n);
+        for (long long k = 0; k < l->a->candidates; k++) {
+            p = tokenizer_piece(l->e.tokenizer, l->candidates[k].id, &len);
+            fprintf(f, " %.*s %.4f", p ? (int)len : 0, p ? p : "", l->candidates[k].p);
+        }
+        fputc('\n', f);
+    }
+    if (f) fclose(f);
+    if (l->a->json) out_printf("]}\n");
+    else if (n) {
+        out_text(line, strlen(line));
+        out_bytes("\n", 1);
+        out_text(list, n_list);
+    }
+    free(list);
+    if (n == 0 && !l->a->json) return fail("\"%s\" has no [MASK] to fill", line);
+    return 0;
+}
+
+static int run_fill(Args *a) { return run_lines(a, "fill", check_fill, fill_line); }
+
+static int check_embed(Lines *l, size_t *width) {
+    int has_pooler = l->e.model.config.roformer.pooler != POOLER_NONE;
+    int how = l->a->pooling ? named("--pooling", l->a->pooling, pooling_names, 0) : has_pooler ? POOLING_POOLER : POOLING_MEAN;
+    if (how < 0) return EXIT_USAGE;
+    if (how == POOLING_POOLER && !has_pooler) return fail("%s: --pooling pooler: this model has no pooler; cls and mean need none", l->a->model);
+    l->pooling = (Pooling)how;
+    *width = (size_t)l->e.model.config.d_model;
+    if (l->a->verbose) fprintf(stderr, "  pooling %s\n", pooling_names[how]);
+    return 0;
+}
+
+static int embed_line(Lines *l, size_t i) {
+    size_t d = (size_t)l->e.model.config.d_model;
+    int json = l->a->json;
+    if (l->a->pair) {
+        for (size_t j = 0; j < 2; j++) texts_pool(&l->texts, &l->e.session, 2 * i + j, l->pooling, l->vector + j * d);
+        out_printf(json ? "{\"cosine\":%.9g}\n" : "%.6f\n", texts_cosine(l->vector, l->vector + d, d));
+        return 0;
+    }
+    texts_pool(&l->texts, &l->e.session, i, l->pooling, l->vector);
+    if (l->a->normalize) texts_normalize(l->vector, d);
+    if (json) out_printf("{\"embedding\":[");
+    for (size_t j = 0; j < d; j++) out_printf("%s%.9g", j == 0 ? "" : json ? "," : " ", (double)l->vector[j]);
+    out_printf(json ? "]}\n" : "\n");
+    return 0;
+}
+
+static int run_embed(Args *a) { return run_lines(a, "embed", check_embed, embed_line); }
+
+static int check_classify(Lines *l, size_t *width) {
+    *width = (size_t)l->e.model.config.roformer.n_labels;
+    return l->e.model.config.roformer.classifier ? 0 : fail("%s: this model has no classifier", l->a->model);
+}
+
+static void print_label(const Lines *l, int i, int json) {
+    size_t len;
+    const char *name = model_label(&l->e.model, i, &len);
+    char own[24];
+    if (l->e.model.config.roformer.classifier == CLASSIFIER_REPLACED) name = "replaced", len = 8;
+    if (!len) name = own, len = (size_t)snprintf(own, sizeof own, "LABEL_%d", i);
+    if (json) json_string(name, len);
+    else out_text(name, len);
+}
+
+/* The labels of token t with their probabilities, best first. One label is a question of its own: a sigmoid for ELECTRA's,
+ * the plain number where a model was trained to give a number. */
+static void print_labels(Lines *l, size_t t) {
+    int n = l->e.model.config.roformer.n_labels, json = l->a->json;
+    Candidate *best = l->candidates;
+    encoder_classify(&l->e.session, t, l->vector);
+    if (n == 1) {
+        double v = (double)l->vector[0];
+        best[0] = (Candidate){.p = l->e.model.config.roformer.classifier == CLASSIFIER_REPLACED ? 1 / (1 + exp(-v)) : v};
+    } else {
+        texts_best(l->vector, (size_t)n, best, (size_t)n);
+    }
+    if (json) out_printf("[");
+    for (int i = 0; i < n; i++) {
+        out_printf(json ? (i ? ",{\"label\":" : "{\"label\":") : i ? "  " : "");
+        print_label(l, best[i].id, json);
+        out_printf(json ? ",\"%s\":%.9g}" : " %s%.4f", json ? (n == 1 ? "score" : "probability") : "", best[i].p);
+    }
+    if (json) out_printf("]");
+}
+
+static int classify_line(Lines *l, size_t i) {
+    const EncoderText *x = &l->texts.texts[i];
+    int whole = l->e.model.config.roformer.classifier == CLASSIFIER_SEQUENCE, json = l->a->json;
+    if (json) out_printf(whole ? "{\"labels\":" : "{\"tokens\":[");
+    for (size_t t = 0; t < (whole ? 1 : x->n); t++) {
+        size_t len;
+        const char *p = tokenizer_piece(l->e.tokenizer, x->ids[t], &len);
+        if (!whole && json) {
+            out_printf("%s{\"token\":", t ? "," : "");
+            json_string(p ? p : "", p ? len : 0);
+            out_printf(",\"labels\":");
+        } else if (!whole) {
+            out_text(p ? p : "", p ? len : 0);
+            out_bytes("\t", 1);
+        }
+        print_labels(l, l->texts.first[i] + t);
+        if (!json) out_bytes("\n", 1);
+        else if (!whole) out_printf("}");
+    }
+    if (!json && !whole) out_bytes("\n", 1); /* an empty line behind a text's tokens */
+    if (json) out_printf(whole ? "}\n" : "]}\n");
+    return 0;
+}
+
+static int run_classify(Args *a) { return run_lines(a, "classify", check_classify, classify_line); }
+
 /* ---- the program ---- */
 
 static void on_interrupt(int sig) {
@@ -1042,10 +1491,13 @@ static void on_bus_error(int sig) {
 static void install_signals(void) {
     struct sigaction sa = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}; /* a second Ctrl-C ends at once */
     sigaction(SIGINT, &sa, NULL);
+    sigaction(SIGTERM, &sa, NULL);
+    sigaction(SIGHUP, &sa, NULL);
     sa = (struct sigaction){.sa_handler = on_bus_error};
     sigaction(SIGBUS, &sa, NULL);
     sa = (struct sigaction){.sa_handler = SIG_IGN};
     sigaction(SIGPIPE, &sa, NULL);
+    sigaction(SIGXFSZ, &sa, NULL); /* a file that grows beyond its limit is a failed write */
 }
 
 static int print_version(void) {
@@ -1064,7 +1516,7 @@ int main(int argc, char **argv) {
     for (int i = 0; argc > 1 && i < N_COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0) cmd = &commands[i], first = 2;
     if (first == 2) command_name = cmd->name;
-    Args a = {.n = 256, .temperature = 1.0, .top_p = 0.9, .repetition = 1, .penalty_window = 64};
+    Args a = {.n = 256, .temperature = 1.0, .top_p = 0.9, .repetition = 1, .penalty_window = 64, .candidates = 5};
     int code = parse(&a, argc - first, argv + first, cmd);
     if (code) return code;
     quiet = a.quiet;

@@ -57,7 +57,8 @@ void file_unmap(MappedFile *f); /* accepts a zeroed struct */
  *     if (newfile_open(&f, path, err, errlen)) return ...;
  *     newfile_write(&f, data, n);                          a failure is kept until newfile_close
  *     return newfile_close(&f, keep, err, errlen);         keep 0: nothing appears
- * A path that exists and is no regular file (a folder, /dev/null) is refused. */
+ * Refused: a path that is there and is no regular file (a folder, /dev/null) or may not be written; a link that leads
+ * nowhere. A link that leads to a file stays, and the file is replaced. */
 typedef struct {
     FILE *file;
     char *path, *temporary;

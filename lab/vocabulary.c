@@ -117,11 +117,11 @@ void vocabulary_free(Vocabulary *v) {
 
 /* ---- the tokenizer of a model ---- */
 
-/* The first of folder/tokenizer.bin, folder/tokenizer.model, ./tokenizer.bin, ./tokenizer.model that is there; malloc'ed. */
+/* The first of tokenizer.bin, tokenizer.model, vocab.txt that is there, in folder, else here; malloc'ed. */
 static char *beside(const char *folder) {
-    static const char *const names[] = {"tokenizer.bin", "tokenizer.model"};
+    static const char *const names[] = {"tokenizer.bin", "tokenizer.model", "vocab.txt"};
     for (int place = 0; place < 2; place++)
-        for (int i = 0; i < 2; i++) {
+        for (int i = 0; i < 3; i++) {
             char *path = file_join(place ? "." : folder, names[i]);
             if (path && file_exists(path)) return path;
             free(path);
@@ -130,22 +130,27 @@ static char *beside(const char *folder) {
 }
 
 /* The file's own: a GGUF's metadata, a Hugging Face folder's files. -ENOENT where it has none. */
-static int open_own(Tokenizer **t, const Weights *w, char *err, size_t errlen) {
-    if (w->format == FORMAT_HF) return tokenizer_open(t, w->folder, err, errlen);
+static int open_own(Tokenizer **t, const Weights *w, const TokenizerOptions *o, char *err, size_t errlen) {
+    TokenizerOptions own = *o;
+    if (w->format == FORMAT_HF) return tokenizer_open_with(t, w->folder, o, err, errlen);
     if (w->format != FORMAT_GGUF || !weights_meta(w, "tokenizer.ggml.model"))
         return base_error(err, errlen, -ENOENT, "%s: no tokenizer in it, no tokenizer.bin beside it; give one with -z", w->path);
     Vocabulary v;
     int rc = vocabulary_from_weights(&v, w, err, errlen);
-    if (rc == 0) rc = tokenizer_from_vocabulary(t, &v, w->path, err, errlen);
+    if (rc == 0 && own.lower_case < 0) rc = flag_key(w, "tokenizer.ggml.lower_case", &own.lower_case, err, errlen);
+    if (rc == 0) rc = tokenizer_from_vocabulary_with(t, &v, &own, w->path, err, errlen);
     vocabulary_free(&v);
     return rc;
 }
 
-int vocabulary_open(Tokenizer **t, const Weights *w, const char *given, size_t vocab_size, char *err, size_t errlen) {
+int vocabulary_open(Tokenizer **t, const Weights *w, const char *given, size_t vocab_size, const TokenizerOptions *o, char *err,
+                    size_t errlen) {
+    TokenizerOptions with = o ? *o : (TokenizerOptions){.lower_case = -1};
     *t = NULL;
-    int rc = given ? tokenizer_open(t, given, err, errlen) : open_own(t, w, err, errlen);
+    if (!with.folder && !given) with.folder = w->folder;
+    int rc = given ? tokenizer_open_with(t, given, &with, err, errlen) : open_own(t, w, &with, err, errlen);
     char *path = rc == -ENOENT && !given ? beside(w->folder) : NULL;
-    if (path) rc = tokenizer_open(t, path, err, errlen);
+    if (path) rc = tokenizer_open_with(t, path, &with, err, errlen);
     free(path);
     if (rc || vocab_size == 0) return rc;
     size_t n = tokenizer_size(*t);

@@ -208,7 +208,7 @@ void config_hf_attention(KeyReader *r, Config *c) {
     hf_word(r, "attention_kind", w.kind, sizeof w.kind);
     hf_word(r, "attention_feature_map", w.phi, sizeof w.phi);
     hf_word(r, "attention_form", w.form, sizeof w.form);
-    w.favor_features = hf_int(r, "attention_favor_features", FAVOR_FEATURES, 1, CONFIG_MAX_DIM);
+    w.favor_features = hf_int(r, "attention_favor_features", FAVOR_FEATURES, 2, 2 * ROPE_MAX_PAIRS);
     w.favor_seed = hf_int(r, "attention_favor_seed", FAVOR_SEED, 0, 9e15);
     settle_attention(r, c, &w, (const char *const[]){"attention_kind", "attention_feature_map", "attention_form"});
 }
@@ -331,7 +331,7 @@ void config_gguf_attention(KeyReader *r, Config *c) {
     gguf_word(r, "attention.kind", w.kind, sizeof w.kind, kind, sizeof kind);
     gguf_word(r, "attention.feature_map", w.phi, sizeof w.phi, phi, sizeof phi);
     gguf_word(r, "attention.form", w.form, sizeof w.form, form, sizeof form);
-    w.favor_features = gguf_int(r, "attention.favor_features", FAVOR_FEATURES, 1, CONFIG_MAX_DIM);
+    w.favor_features = gguf_int(r, "attention.favor_features", FAVOR_FEATURES, 2, 2 * ROPE_MAX_PAIRS);
     w.favor_seed = gguf_int(r, "attention.favor_seed", FAVOR_SEED, 0, 9e15);
     settle_attention(r, c, &w, (const char *const[]){kind, phi, form});
 }
@@ -459,7 +459,7 @@ static void override_attention(KeyReader *r, Config *c, const AttentionOverride 
     if (!linear->form) {
         c->attention_changed = form != NULL;
         if (r->rc == 0 && (a->phi || a->form || a->epsilon || a->favor_features || a->favor_seed))
-            r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: softmax attention has no feature map and no form; add --attention linear",
+            r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: --phi, --form, --epsilon and --favor-.. are for linear attention, and this model's is softmax; add --attention linear",
                                r->w->path);
         return;
     }
@@ -467,6 +467,9 @@ static void override_attention(KeyReader *r, Config *c, const AttentionOverride 
     if (a->form && a->form->cosine && !a->phi) linear->phi = NULL; /* the only one it takes */
     if (a->phi) linear->phi = a->phi;
     if (a->epsilon) linear->epsilon = *a->epsilon;
+    const FeatureMap *map = linear->phi ? linear->phi : feature_map("elu+1");
+    if (r->rc == 0 && (a->favor_features || a->favor_seed) && !map->projected)
+        r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: --favor-features and --favor-seed are for --phi favor+", r->w->path);
     if (a->favor_features) linear->favor_features = a->favor_features;
     if (a->favor_seed) linear->favor_seed = *a->favor_seed;
     c->attention_changed = linear->form != form || (linear->phi != phi && linear->phi != (phi ? phi : feature_map("elu+1")));

@@ -50,7 +50,7 @@ int hf_bool(KeyReader *r, const char *key, int absent) {
 void hf_word(KeyReader *r, const char *key, char *out, size_t outlen) {
     const JsonValue *v = json_get(r->w->config.root, key);
     if (key_absent(v)) return;
-    if (v->type != JSON_STRING || strlen(v->str) != v->len) key_complain(r, key, "must be a word");
+    if (v->type != JSON_STRING || v->len == 0 || strlen(v->str) != v->len) key_complain(r, key, "must be a word");
     else snprintf(out, outlen, "%s", v->str);
 }
 
@@ -65,7 +65,7 @@ double gguf_number(KeyReader *r, const char *name, double absent) {
     char key[120];
     double v = absent;
     const MetaValue *m = gguf_get(r, name, key, sizeof key);
-    if (m && !meta_number(m, &v)) key_complain(r, key, "must be a number");
+    if (m && (m->type == META_BOOL || !meta_number(m, &v))) key_complain(r, key, "must be a number");
     return v;
 }
 
@@ -102,6 +102,6 @@ int gguf_flag(KeyReader *r, const char *name, int absent) {
 void gguf_word(KeyReader *r, const char *name, char *out, size_t outlen, char *key, size_t keylen) {
     const MetaValue *m = gguf_get(r, name, key, keylen);
     if (!m) return;
-    if (m->type != META_STRING || memchr(m->data, 0, m->n)) key_complain(r, key, "must be a word");
+    if (m->type != META_STRING || m->n == 0 || memchr(m->data, 0, m->n)) key_complain(r, key, "must be a word");
     else snprintf(out, outlen, "%.*s", m->n < outlen ? (int)m->n : (int)outlen - 1, (const char *)m->data);
 }

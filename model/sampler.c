@@ -114,9 +114,9 @@ static size_t candidates(Sampler *s, size_t top_k, float top_p) {
 
 int sampler_next(Sampler *s, const float *logits, const int *ids, size_t n_ids) {
     const SamplerOptions *o = &s->options;
-    if (o->temperature == 0 || s->vocab_size == 1) return largest(logits, s->vocab_size);
     memcpy(s->probs, logits, s->vocab_size * sizeof *s->probs);
     penalize(s, ids, n_ids);
+    if (o->temperature == 0 || s->vocab_size == 1) return largest(s->probs, s->vocab_size);
     for (size_t i = 0; i < s->vocab_size; i++) s->probs[i] /= o->temperature;
     softmax(s->probs, s->vocab_size);
     float coin = sampler_coin(&s->rng);

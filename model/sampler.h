@@ -8,7 +8,7 @@
  *   4. top-p: of these the smallest set whose probabilities sum to more than p of the whole
  *   5. min-p: of these those at least min_p times as probable as the first
  *   6. one id by chance, in proportion to the probabilities that are left
- * T = 0 is greedy: the largest logit, the lowest id among equals; nothing else counts, penalties neither.
+ * T = 0 is greedy: the largest logit after the penalties, the lowest id among equals; nothing else counts.
  * With 1, 3 and 5 off it draws as llama2.c does, coin for coin: the same seed gives its text. */
 #ifndef SAMPLER_H
 #define SAMPLER_H

@@ -103,10 +103,10 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
     if (!threads_work()) o->threads = 1;
     if (o->grain == 0) o->grain = 2000000;
     if (o->n_batch == 0) o->n_batch = usual_batch(c);
+    if (o->chunk > o->n_batch) o->n_batch = o->chunk;
     int endless = c->linear.form && c->mask == MASK_CAUSAL;
     if (endless) o->n_ctx = INT64_MAX;
     if (o->n_batch > o->n_ctx || c->mask != MASK_CAUSAL) o->n_batch = o->n_ctx;
-    if (o->chunk > o->n_batch) o->chunk = o->n_batch;
     if (o->n_logits == 0) o->n_logits = 1;
     rope_init(&s->rope, &c->rope, 1);
 

@@ -95,6 +95,7 @@ static int check_header(const uint8_t *data, size_t size, const char *name, char
     if (load_u32(data + 8) != VERSION)
         return base_error(err, errlen, -EINVAL, "%s: a state of version %u; this program reads version %d", name, load_u32(data + 8), VERSION);
     if (memcmp(data + 32, &one, 8) != 0) return base_error(err, errlen, -EINVAL, "%s: was saved on a machine with another order of bytes", name);
+    if (load_u32(data + 12) == 1 && load_u64(data + 24) > size / sizeof(int)) return base_error(err, errlen, -EINVAL, "%s: the state is damaged", name);
     return 0;
 }
 

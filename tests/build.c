@@ -271,7 +271,7 @@ void build_gguf(const char *path, const BuildShape *s, TensorType type) {
     Part p[MAX_PARTS];
     int n = parts_of(s, p);
     Buf b = {0};
-    put(&b, "GGUF", 4), put_u32(&b, 3), put_u64(&b, (uint64_t)n), put_u64(&b, 10 + (s->form ? 3 : 0) + VOCABULARY_KEYS);
+    put(&b, "GGUF", 4), put_u32(&b, 3), put_u64(&b, (uint64_t)n), put_u64(&b, 10 + (!s->form ? 0 : *s->form ? 3 : 1) + VOCABULARY_KEYS);
     key_string(&b, "general.architecture", "llama");
     key_u32(&b, "llama.context_length", (uint32_t)s->n_ctx);
     key_u32(&b, "llama.embedding_length", (uint32_t)s->d);
@@ -284,8 +284,8 @@ void build_gguf(const char *path, const BuildShape *s, TensorType type) {
     key_f32(&b, "llama.rope.freq_base", 10000);
     if (s->form) {
         key_string(&b, "llama.attention.kind", "linear");
-        key_string(&b, "llama.attention.feature_map", s->phi);
-        key_string(&b, "llama.attention.form", s->form);
+        if (*s->form) key_string(&b, "llama.attention.feature_map", s->phi); /* empty words: the defaults */
+        if (*s->form) key_string(&b, "llama.attention.form", s->form);
     }
     put_vocabulary(&b);
     size_t at = 0;
@@ -356,7 +356,8 @@ void build_hf(const char *folder, const BuildShape *s, TensorType type, int shar
     Buf b = {0};
     mkdir(folder, 0700);
     put_text(&b, "{\"model_type\":\"llama\",\"hidden_size\":%d,\"intermediate_size\":%d,\"num_hidden_layers\":%d,\"num_attention_heads\":%d,\"num_key_value_heads\":%d,", s->d, s->ff, s->layers, s->heads, s->kv_heads);
-    if (s->form) put_text(&b, "\"attention_kind\":\"linear\",\"attention_feature_map\":\"%s\",\"attention_form\":\"%s\",", s->phi, s->form);
+    if (s->form) put_text(&b, "\"attention_kind\":\"linear\",");
+    if (s->form && *s->form) put_text(&b, "\"attention_feature_map\":\"%s\",\"attention_form\":\"%s\",", s->phi, s->form);
     put_text(&b, "\"vocab_size\":%d,\"max_position_embeddings\":%d,\"rms_norm_eps\":1e-05,\"rope_theta\":10000.0,\"tie_word_embeddings\":true,\"bos_token_id\":1,\"eos_token_id\":2}\n", BUILD_VOCAB, s->n_ctx);
     snprintf(path, sizeof path, "%s/config.json", folder);
     finish(&b, path);

@@ -3,6 +3,17 @@
  *     make test F=rope     those whose name holds "rope" */
 #include "test.h"
 
+#if defined(__has_feature) /* clang */
+#if __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+const int test_sanitized = 1;
+#else
+const int test_sanitized = 0;
+#endif
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

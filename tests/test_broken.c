@@ -247,14 +247,8 @@ static void damage_within_memory(const char *path, size_t head, const char *comm
     free(file);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-static const int sanitized = 1;
-#else
-static const int sanitized = 0;
-#endif
-
 static void within_memory(void) {
-    if (sanitized) {
+    if (test_sanitized) {
         test_skip("the sanitizers need more memory than this test gives");
         return;
     }

@@ -12,17 +12,6 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#if defined(__has_feature) /* clang */
-#if __has_feature(address_sanitizer)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-enum { has_sanitizer = 1 };
-#else
-enum { has_sanitizer = 0 };
-#endif
-
 /* ---- a writer ---- */
 
 typedef struct {
@@ -833,7 +822,7 @@ static void test_not_models(void) {
 static void test_announced_sizes(void) {
     static File f;
     struct rlimit old, tight;
-    if (has_sanitizer) {
+    if (test_sanitized) {
         test_skip("AddressSanitizer needs the address space");
         return;
     }

@@ -47,7 +47,8 @@ static void greedy(void) {
     SamplerOptions o = plain;
     o.temperature = 0, o.repetition_penalty = 100, o.top_k = 3;
     Sampler s = sampler(o);
-    CHECK(sampler_next(&s, logits, (const int[]){1, 1}, 2) == 1); /* the lower of two equals, whatever the penalties say */
+    CHECK(sampler_next(&s, logits, NULL, 0) == 1);                /* the lower of two equals */
+    CHECK(sampler_next(&s, logits, (const int[]){1, 1}, 2) != 1); /* penalties come first */
     CHECK(sampler_next(&s, (const float[]){NAN, NAN, -INFINITY, -1, NAN, -2}, NULL, 0) == 3);
     sampler_free(&s);
 }

@@ -109,6 +109,8 @@ int tokenizer_encode_pair(const Tokenizer *t, const char *a, size_t a_len, const
 typedef struct {
     char held[4]; /* bytes of an unfinished UTF-8 character */
     int n_held;
+    int tight;    /* the caller's: 1 leaves out WordPiece's spaces on either side of a Chinese or Japanese character */
+    int wide;     /* the last piece ended in one */
     int waits;    /* WordPiece's clean-up: which words wait for what follows, 0 none */
     int begun;    /* 0 until the first piece of text: there the space that encoding put in front is dropped.
                    * Set it to 1 to go on behind a prompt: then the first space is part of the text */

@@ -160,13 +160,29 @@ static size_t write_waiting(int waits, const char *p, size_t n, int glued, int *
     return k;
 }
 
+/* Characters that are written without spaces: Chinese ones, kana, and the punctuation between them. */
+static int is_wide(uint32_t cp) { return basic_is_chinese(cp) || (cp >= 0x3000 && cp < 0x3100) || (cp >= 0xff00 && cp < 0xfff0); }
+
+/* Whether piece [n >= 1] begins with one; *wide: and whether it ends with one. */
+static int begins_wide(const char *p, size_t n, int *wide) {
+    uint32_t first = 0, last = 0;
+    for (size_t i = 0; i < n;) {
+        int len = utf8_decode(p + i, n - i, &last);
+        if (i == 0) first = last;
+        i += len ? (size_t)len : 1;
+    }
+    *wide = is_wide(last);
+    return is_wide(first);
+}
+
 /* With spaces between; the first piece keeps its "##", as in transformers. */
 static size_t spell(const Tokenizer *t, TokenStream *s, int id, char *out) {
     const Entry *e = &t->pieces[id];
     const char *p = t->bytes + e->start;
     size_t n = e->len, k = 0;
-    int clean = t->wordpiece->clean_up == 1, glued = s->begun && begins(p, n, "##"), space = s->begun && !glued;
+    int clean = t->wordpiece->clean_up == 1, glued = s->begun && begins(p, n, "##"), space = s->begun && !glued, was_wide = s->wide;
     if (n == 0) return 0;
+    if ((begins_wide(p, n, &s->wide) || was_wide) && s->tight) space = 0;
     if (glued) {
         p += 2;
         n -= 2;
