@@ -21,13 +21,13 @@ const int test_sanitized = 0;
 
 extern const Test tests_base[], tests_rope[], tests_quants[], tests_kernels[], tests_attention[], tests_readers[], tests_tokenizer[],
     tests_sampler[], tests_session[], tests_state[], tests_oracle[], tests_cli[], tests_broken[],
-    tests_linear[], tests_favor[], tests_wordpiece[];
+    tests_linear[], tests_favor[], tests_wordpiece[], tests_texts[];
 
 static const Test *const suites[] = {
     tests_base, tests_rope, tests_quants, tests_kernels, tests_attention, tests_readers, tests_tokenizer,
     tests_sampler, tests_session, tests_state, tests_oracle, tests_cli, tests_broken,
     tests_linear, tests_favor,
-    tests_wordpiece,
+    tests_wordpiece, tests_texts,
 };
 
 static int failures; /* of the running test */
