@@ -40,9 +40,21 @@ endif
 LIB     := $(SRC:%.c=$(B)/%.o) $(B)/model/builtin.o
 TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))
 
-run: $(B)/run ## build ./run (the default)
+# Every file of weights-tools/ but the programs' own: convert and the tests link them.
+TOOL_MAINS := weights-tools/convert.c
+TOOLS      := $(patsubst %.c,$(B)/%.o,$(filter-out $(TOOL_MAINS),$(wildcard weights-tools/*.c)))
+
+all: run weights-tools/convert ## build ./run and weights-tools/convert (the default)
+.DEFAULT_GOAL := all
+
+run: $(B)/run ## build ./run
 	@cp -f $< $@
-.DEFAULT_GOAL := run
+
+weights-tools/convert: $(B)/weights-tools/convert ## build the converter of checkpoints
+	@cp -f $< $@
+
+$(B)/weights-tools/convert: $(B)/weights-tools/convert.o $(TOOLS) $(LIB) $(B)/flags
+	$(Q)$(LINK) $(filter %.o,$^) $(LDFLAGS) -lm -o $@
 
 $(B)/run: $(B)/run.o $(LIB) $(B)/flags
 	$(Q)$(LINK) $(filter %.o,$^) $(LDFLAGS) -lm -o $@
@@ -71,10 +83,10 @@ $(B)/flags: FORCE
 $(B)/version: FORCE
 	@$(call remember,$(VERSION))
 
-$(B)/test: $(TESTS) $(LIB)
+$(B)/test: $(TESTS) $(TOOLS) $(LIB)
 	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
 
-test: $(B)/run $(B)/test ## run the tests; F=rope runs those whose name holds "rope"
+test: $(B)/run $(B)/weights-tools/convert $(B)/test ## run the tests; F=rope runs those whose name holds "rope"
 	@$(B)/test "$(F)" $(B)/run
 
 san: ## build with AddressSanitizer and UBSan in build/san and run the tests
@@ -107,10 +119,11 @@ install: run ## copy ./run to DESTDIR/PREFIX/bin
 	install -m 755 run $(DESTDIR)$(PREFIX)/bin/run
 
 clean: ## remove what was built
-	rm -rf build run
+	rm -rf build run weights-tools/convert
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: test san debug bench bench-linear lint fuzz install clean help FORCE
+.PHONY: all test san debug bench bench-linear lint fuzz install clean help FORCE
+-include $(TOOLS:.o=.d) $(B)/weights-tools/convert.d
 -include $(SRC:%.c=$(B)/%.d) $(B)/run.d $(TESTS:.o=.d) $(B)/tests/bench/bench.d $(B)/tests/bench/linear.d

@@ -20,11 +20,13 @@ const int test_sanitized = 0;
 #include <unistd.h>
 
 extern const Test tests_base[], tests_rope[], tests_quants[], tests_kernels[], tests_attention[], tests_readers[], tests_tokenizer[],
+    tests_checkpoints[], tests_convert[], tests_hostile[],
     tests_sampler[], tests_session[], tests_state[], tests_oracle[], tests_cli[], tests_broken[],
     tests_linear[], tests_favor[], tests_wordpiece[], tests_texts[];
 
 static const Test *const suites[] = {
     tests_base, tests_rope, tests_quants, tests_kernels, tests_attention, tests_readers, tests_tokenizer,
+    tests_checkpoints, tests_convert, tests_hostile,
     tests_sampler, tests_session, tests_state, tests_oracle, tests_cli, tests_broken,
     tests_linear, tests_favor,
     tests_wordpiece, tests_texts,

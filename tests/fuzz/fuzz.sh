@@ -19,14 +19,14 @@ fi
 
 # The library once, with the coverage that libFuzzer steers by; avx2.c only where it can be built.
 objects=
-for c in base/*.c rope/*.c kernels/*.c attention/*.c model/*.c tokenizer/*.c; do
-    [ -f "$c" ] || continue
+for c in base/*.c rope/*.c kernels/*.c attention/*.c model/*.c tokenizer/*.c weights-tools/*.c; do
+    [ -f "$c" ] && [ "$c" != weights-tools/convert.c ] || continue
     isa=
     if [ "$c" = kernels/avx2.c ]; then
         case $($clang -dumpmachine) in x86_64*) isa="-mavx2 -mfma -mf16c" ;; *) continue ;; esac
     fi
     o=$out/$(echo "$c" | tr / _).o
-    if [ ! -f "$o" ] || [ -n "$(find base rope kernels attention model tokenizer -name '*.[ch]' -newer "$o")" ]; then
+    if [ ! -f "$o" ] || [ -n "$(find base rope kernels attention model tokenizer weights-tools -name '*.[ch]' -newer "$o")" ]; then
         $clang $flags $isa $sanitize -fsanitize=fuzzer-no-link -c "$c" -o "$o" || { failed=1; continue; }
     fi
     objects="$objects $o"
@@ -44,6 +44,12 @@ seed() { # TARGET FILE ...
     done
 }
 data=${ROFORMER_DATA:-../shared/data}
+golden=tests/golden/convert
+seed pickle $golden/*.bin $data/checkpoints/*.p??
+seed tfindex $golden/*.index $data/checkpoints/*.index
+{ printf '\000'; head -c 66 $data/checkpoints/saved_model_half_plus_three.index; } > $out/seeds-tfindex/block 2>/dev/null
+{ printf '\001'; head -c 87 $data/checkpoints/saved_model_half_plus_two_cpu.index; } > $out/seeds-tfindex/packed 2>/dev/null
+{ printf '\003'; head -c 87 $data/checkpoints/saved_model_half_plus_two_cpu.index; } > $out/seeds-tfindex/snappy 2>/dev/null
 seed gguf model/tales-1m.gguf $data/gguf-vocab/*.gguf
 seed safetensors $data/safetensors/*.safetensors
 seed llama2c $data/llama2c/*.bin

@@ -1,0 +1,275 @@
+/* weights-tools/checkpoint.c - which container a path leads to, and the checks that all of them share. */
+#include "checkpoint.h"
+#include "../model/reader.h"
+#include "buffer.h"
+#include "table.h"
+#include "tf.h"
+#include "torch.h"
+#include "zip.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *container_name(Container container) {
+    static const char *const names[] = {"PyTorch (zip)", "PyTorch (legacy)", "TensorFlow V2", "safetensors"};
+    return names[container];
+}
+
+/* ---- what the readers build with ---- */
+
+int checkpoint_add(Checkpoint *c, const View *v, const char *name, size_t n, const char *file, char *err, size_t errlen) {
+    void *p = c->views;
+    View copy = *v;
+    if (!reader_is_name(name, n))
+        return base_error(err, errlen, -EINVAL, "%s: a tensor's name is empty or no text: the file is damaged", file);
+    if (!(copy.name = weights_keep(&c->weights, name, n))) return reader_no_memory(file, err, errlen);
+    if (array_grow(&p, c->n_views, sizeof *c->views)) return reader_no_memory(file, err, errlen);
+    c->views = p;
+    c->views[c->n_views++] = copy;
+    return 0;
+}
+
+static int compare_names(const void *a, const void *b) {
+    return strcmp((*(const View *const *)a)->name, (*(const View *const *)b)->name);
+}
+
+static int refuse_duplicates(const Checkpoint *c, const char *file, char *err, size_t errlen) {
+    const View **order = calloc(c->n_views, sizeof *order);
+    if (!order) return reader_no_memory(file, err, errlen);
+    for (size_t i = 0; i < c->n_views; i++) order[i] = &c->views[i];
+    qsort(order, c->n_views, sizeof *order, compare_names);
+    int rc = 0;
+    for (size_t i = 1; i < c->n_views && rc == 0; i++)
+        if (strcmp(order[i - 1]->name, order[i]->name) == 0)
+            rc = base_error(err, errlen, -EINVAL, "%s: tensor %.80s stands twice", file, order[i]->name);
+    free(order);
+    return rc;
+}
+
+/* PyTorch's tensors may share bytes, and a few do (tied embeddings); a file whose tensors unfold to a multiple of it is one
+ * that means to fill the disk. */
+int checkpoint_finish(Checkpoint *c, const char *file, char *err, size_t errlen) {
+    size_t total = 0, limit;
+    if (c->n_views == 0) return base_error(err, errlen, -EINVAL, "%s: holds no tensors", file);
+    if (!size_mul(c->file_bytes, CHECKPOINT_MAX_SHARING, &limit)) limit = SIZE_MAX;
+    for (size_t i = 0; i < c->n_views; i++)
+        if (!size_add(total, c->views[i].values * elem_bytes(c->views[i].type), &total) || total > limit)
+            return base_error(err, errlen, -EINVAL, "%s: its tensors share bytes so often that they are over %d times as long",
+                              file, CHECKPOINT_MAX_SHARING);
+    return refuse_duplicates(c, file, err, errlen);
+}
+
+/* ---- PyTorch ---- */
+
+static int add_torch(Checkpoint *c, const char *path, char *err, size_t errlen) {
+    int rc = weights_add_file(&c->weights, path, err, errlen);
+    if (rc) return rc;
+    const MappedFile *f = &c->weights.files[c->weights.n_files - 1];
+    c->file_bytes = c->weights.file_bytes;
+    c->container = zip_is(f->data, f->size) ? CONTAINER_ZIP : CONTAINER_LEGACY;
+    if (c->container == CONTAINER_ZIP) return torch_zip_read(c, f->data, f->size, path, err, errlen);
+    if (torch_legacy_is(f->data, f->size)) return torch_legacy_read(c, f->data, f->size, path, err, errlen);
+    const char *what = "neither a PyTorch file, nor a TensorFlow index, nor safetensors";
+    if (f->size > 4 && memcmp(f->data, "GGUF", 4) == 0) what = "a GGUF file already: ./run opens it as it is";
+    else if (f->size > 2 && f->data[0] == 0x80 && f->data[1] <= 5) what = "a pickle, but not one that torch.save wrote";
+    else if (f->size > 262 && memcmp(f->data + 257, "ustar", 5) == 0)
+        what = "a tar archive, as PyTorch wrote before 0.2: load and save it with a newer PyTorch";
+    return base_error(err, errlen, -EINVAL, "%s: %s", path, what);
+}
+
+/* A shard is named once for every tensor in it. */
+static int is_repeated(const JsonValue *map, const JsonValue *entry) {
+    for (const JsonValue *e = map->child; e != entry; e = e->next)
+        if (json_is(e, entry->str)) return 1;
+    return 0;
+}
+
+static int is_plain_name(const JsonValue *v) {
+    return v->type == JSON_STRING && reader_is_name(v->str, v->len) && !strchr(v->str, '/') && strcmp(v->str, "..") != 0;
+}
+
+/* Every tensor of the list must have come, and no other. */
+static int check_map(const Checkpoint *c, const JsonValue *map, const char *path, char *err, size_t errlen) {
+    for (size_t i = 0; i < c->n_views; i++)
+        if (!json_get(map, c->views[i].name))
+            return base_error(err, errlen, -EINVAL, "%s: does not list tensor %.80s, which a shard holds", path,
+                              c->views[i].name);
+    if (c->n_views == map->len) return 0;
+    return base_error(err, errlen, -EINVAL, "%s: lists %zu tensors, the shards hold %zu", path, map->len, c->n_views);
+}
+
+enum { SHARDED_MAX_TENSORS = 20000 }; /* the look-ups below compare every pair */
+
+static int add_torch_shards(Checkpoint *c, const char *index, char *err, size_t errlen) {
+    Json j;
+    int rc = json_open(&j, index, err, errlen);
+    if (rc) return rc;
+    const JsonValue *map = json_get(j.root, "weight_map");
+    if (!map || map->type != JSON_OBJECT || map->len == 0 || map->len > SHARDED_MAX_TENSORS)
+        rc = base_error(err, errlen, -EINVAL, "%s: has no weight_map that names shards", index);
+    for (const JsonValue *e = rc ? NULL : map->child; e && rc == 0; e = e->next) {
+        if (!is_plain_name(e)) {
+            rc = base_error(err, errlen, -EINVAL, "%s: weight_map entry %.60s: a shard must be the plain name of a file here",
+                            index, e->key);
+            break;
+        }
+        if (is_repeated(map, e)) continue;
+        char *path = file_join(c->folder, e->str);
+        rc = path ? add_torch(c, path, err, errlen) : reader_no_memory(index, err, errlen);
+        free(path);
+    }
+    if (rc == 0) rc = check_map(c, map, index, err, errlen);
+    json_free(&j);
+    return rc;
+}
+
+/* ---- safetensors ---- */
+
+static ElemType type_of(const Tensor *t) {
+    for (int e = ELEM_F32; e < ELEM_OTHER; e++)
+        if (strcmp(elem_name((ElemType)e), t->type_name) == 0) return (ElemType)e;
+    return ELEM_OTHER;
+}
+
+static int add_safetensors_views(Checkpoint *c, const char *path, char *err, size_t errlen) {
+    int rc = 0;
+    for (size_t i = 0; i < c->weights.n_tensors && rc == 0; i++) {
+        const Tensor *t = &c->weights.tensors[i];
+        View v = {.type = type_of(t), .n_dims = t->n_dims, .data = t->data};
+        for (int d = 0; d < t->n_dims; d++) v.shape[d] = (size_t)t->shape[d];
+        if (v.type == ELEM_OTHER)
+            rc = base_error(err, errlen, -EINVAL, "%s: tensor %.80s: its type %.20s is not read here", path,
+                            t->name, t->type_name);
+        else if (!view_init(&v))
+            rc = base_error(err, errlen, -EINVAL, "%s: tensor %.80s: its shape is larger than any file", path, t->name);
+        else
+            rc = checkpoint_add(c, &v, t->name, strlen(t->name), path, err, errlen);
+    }
+    return rc;
+}
+
+/* A lone file without config.json is fine here: --config may name one. */
+static int add_safetensors(Checkpoint *c, const char *path, char *err, size_t errlen) {
+    char *config = file_join(c->folder, "config.json"), *index = file_join(c->folder, "model.safetensors.index.json");
+    if (!config || !index) {
+        free(config), free(index);
+        return reader_no_memory(path, err, errlen);
+    }
+    int whole = file_is_folder(path) || file_exists(config) || file_exists(index), rc;
+    free(config);
+    free(index);
+    c->container = CONTAINER_SAFETENSORS;
+    if (whole) {
+        rc = weights_open(&c->weights, path, err, errlen);
+    } else {
+        rc = weights_add_file(&c->weights, path, err, errlen);
+        if (rc == 0) rc = safetensors_read(&c->weights, c->weights.files[0].data, c->weights.files[0].size, path, err, errlen);
+        if (rc == 0 && !(c->weights.path = strdup(path))) rc = reader_no_memory(path, err, errlen);
+        if (rc == 0) rc = weights_finish(&c->weights, err, errlen);
+    }
+    c->file_bytes = c->weights.file_bytes;
+    return rc ? rc : add_safetensors_views(c, path, err, errlen);
+}
+
+/* ---- which one ---- */
+
+static int add_tf(Checkpoint *c, const char *path, char *err, size_t errlen) {
+    char *prefix = strdup(path);
+    if (!prefix) return reader_no_memory(path, err, errlen);
+    if (text_ends_with(prefix, ".index")) prefix[strlen(prefix) - strlen(".index")] = 0;
+    c->container = CONTAINER_TF;
+    int rc = tf_open(c, prefix, err, errlen);
+    free(prefix);
+    return rc;
+}
+
+/* The folder's TensorFlow index in malloc'ed memory: bert_model.ckpt.index, or the only *.index there is. NULL: none, or
+ * (with a line in err) several. */
+static char *find_index(const char *folder, char *err, size_t errlen) {
+    char *found = file_join(folder, "bert_model.ckpt.index");
+    if (!found || file_exists(found)) return found;
+    free(found);
+    found = NULL;
+    DIR *d = opendir(folder);
+    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+        if (!text_ends_with(e->d_name, ".index")) continue;
+        if (found) {
+            base_error(err, errlen, 0, "%s: holds several TensorFlow checkpoints: name one of the .index files", folder);
+            free(found);
+            found = NULL;
+            break;
+        }
+        found = file_join(folder, e->d_name);
+    }
+    if (d) closedir(d);
+    return found;
+}
+
+static int open_folder(Checkpoint *c, const char *path, char *err, size_t errlen) {
+    static const char *const names[] = {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
+                                        "pytorch_model.bin.index.json"};
+    int rc = 1;
+    for (int i = 0; i < 4 && rc == 1; i++) {
+        char *file = file_join(path, names[i]);
+        if (!file) return reader_no_memory(path, err, errlen);
+        if (file_exists(file))
+            rc = i < 2 ? add_safetensors(c, path, err, errlen)
+                       : i == 2 ? add_torch(c, file, err, errlen) : add_torch_shards(c, file, err, errlen);
+        free(file);
+    }
+    if (rc != 1) return rc;
+    base_error(err, errlen, 0, "%s: no model.safetensors, pytorch_model.bin or bert_model.ckpt.index in this folder", path);
+    char *index = find_index(path, err, errlen);
+    rc = index ? add_tf(c, index, err, errlen) : -ENOENT;
+    free(index);
+    return rc;
+}
+
+static int open_file(Checkpoint *c, const char *path, char *err, size_t errlen) {
+    MappedFile f;
+    if (text_ends_with(path, ".bin.index.json")) return add_torch_shards(c, path, err, errlen);
+    int rc = file_map(&f, path, err, errlen);
+    if (rc) return rc;
+    int is_tf = table_is(f.data, f.size) && text_ends_with(path, ".index");
+    int is_safetensors = !zip_is(f.data, f.size) && safetensors_is(f.data, f.size);
+    file_unmap(&f);
+    if (is_tf || text_ends_with(path, ".index")) return add_tf(c, path, err, errlen);
+    if (is_safetensors || text_ends_with(path, ".safetensors")) return add_safetensors(c, path, err, errlen);
+    if (strstr(path, ".data-0"))
+        return base_error(err, errlen, -EINVAL, "%s: the data of a TensorFlow checkpoint: give its .index file", path);
+    return add_torch(c, path, err, errlen);
+}
+
+/* A TensorFlow prefix is the name of no file; PREFIX.index is. */
+static int is_prefix(const char *path) {
+    size_t n = strlen(path);
+    char *index = malloc(n + sizeof ".index");
+    if (!index) return 0;
+    memcpy(index, path, n);
+    memcpy(index + n, ".index", sizeof ".index");
+    int yes = file_exists(index);
+    free(index);
+    return yes && !file_is_folder(path);
+}
+
+int checkpoint_open(Checkpoint *c, const char *path, char *err, size_t errlen) {
+    memset(c, 0, sizeof *c);
+    int is_folder = file_is_folder(path), rc;
+    c->folder = is_folder ? strdup(path) : file_folder(path);
+    if (!c->folder) rc = reader_no_memory(path, err, errlen);
+    else if (is_folder) rc = open_folder(c, path, err, errlen);
+    else if (!file_exists(path) && is_prefix(path)) rc = add_tf(c, path, err, errlen);
+    else rc = open_file(c, path, err, errlen);
+    if (rc == 0) rc = checkpoint_finish(c, path, err, errlen);
+    if (rc) checkpoint_close(c);
+    return rc;
+}
+
+void checkpoint_close(Checkpoint *c) {
+    weights_close(&c->weights);
+    free(c->folder);
+    free(c->views);
+    memset(c, 0, sizeof *c);
+}

@@ -1,0 +1,105 @@
+/* weights-tools/sidecars.c - config.json, vocab.txt and their like. */
+#include "sidecars.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *sidecar_find(const char *folder, const char *const *names, int n) {
+    for (int i = 0; i < n; i++) {
+        char *path = file_join(folder, names[i]);
+        if (!path || file_exists(path)) return path;
+        free(path);
+    }
+    return NULL;
+}
+
+int sidecars_begin(Sidecars *s, const char *out) {
+    memset(s, 0, sizeof *s);
+    s->folder = file_folder(out);
+    return s->folder ? 0 : -ENOMEM;
+}
+
+void sidecars_copy(Sidecars *s, const char *name, const char *path) {
+    if (s->n < SIDECARS_MAX) s->items[s->n++] = (Sidecar){.name = name, .source = strdup(path)};
+}
+
+void sidecars_write(Sidecars *s, const char *name, Buffer text) {
+    if (s->n < SIDECARS_MAX) s->items[s->n++] = (Sidecar){.name = name, .text = text};
+    else free(text.data);
+}
+
+void sidecars_common(Sidecars *s, const char *folder) {
+    static const char *const names[] = {"vocab.txt", "tokenizer.json", "tokenizer.model", "tokenizer_config.json",
+                                        "special_tokens_map.json", "added_tokens.json", "generation_config.json",
+                                        "merges.txt", "vocab.json", "chat_template.jinja"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        int listed = 0;
+        for (int k = 0; k < s->n; k++) listed |= strcmp(s->items[k].name, names[i]) == 0;
+        char *path = listed ? NULL : sidecar_find(folder, &names[i], 1);
+        if (path) sidecars_copy(s, names[i], path);
+        free(path);
+    }
+}
+
+/* The bytes of item c: mapped into *f, or its own text. */
+static int contents(const Sidecar *c, MappedFile *f, const uint8_t **data, size_t *n, char *err, size_t errlen) {
+    *f = (MappedFile){.data = NULL};
+    if (c->text.failed) return base_error(err, errlen, -ENOMEM, "%s: out of memory", c->name);
+    *data = c->text.data;
+    *n = c->text.n;
+    if (c->text.data) return 0;
+    if (!c->source) return base_error(err, errlen, -ENOMEM, "%s: out of memory", c->name);
+    int rc = file_map(f, c->source, err, errlen);
+    *data = f->data;
+    *n = f->size;
+    return rc;
+}
+
+/* 1 where path holds exactly these bytes, 0 where nothing is there, -EEXIST and a line where it is another file. */
+static int is_there(const char *path, const uint8_t *data, size_t n, char *err, size_t errlen) {
+    MappedFile old;
+    if (!file_exists(path)) return 0;
+    int same = file_map(&old, path, NULL, 0) == 0 && old.size == n && memcmp(old.data, data, n) == 0;
+    file_unmap(&old);
+    return same ? 1 : base_error(err, errlen, -EEXIST, "%s: is there already and differs from what belongs beside the new file: "
+                                 "write to another folder", path);
+}
+
+static int put(const char *path, const uint8_t *data, size_t n, char *err, size_t errlen) {
+    NewFile f;
+    int rc = newfile_open(&f, path, err, errlen);
+    if (rc) return rc;
+    newfile_write(&f, data, n);
+    return newfile_close(&f, 1, err, errlen);
+}
+
+static int each(const Sidecars *s, int write, char *err, size_t errlen) {
+    int rc = 0;
+    for (int i = 0; i < s->n && rc == 0; i++) {
+        MappedFile f = {.data = NULL};
+        const uint8_t *data = NULL;
+        size_t n = 0;
+        char *path = file_join(s->folder, s->items[i].name);
+        rc = path ? contents(&s->items[i], &f, &data, &n, err, errlen)
+                  : base_error(err, errlen, -ENOMEM, "%s: out of memory", s->folder);
+        int there = rc ? 0 : is_there(path, data, n, err, errlen);
+        if (rc == 0 && there < 0) rc = there;
+        if (rc == 0 && there == 0 && write) rc = put(path, data, n, err, errlen);
+        file_unmap(&f);
+        free(path);
+    }
+    return rc;
+}
+
+int sidecars_check(const Sidecars *s, char *err, size_t errlen) { return each(s, 0, err, errlen); }
+int sidecars_finish(const Sidecars *s, char *err, size_t errlen) { return each(s, 1, err, errlen); }
+
+void sidecars_free(Sidecars *s) {
+    for (int i = 0; i < s->n; i++) {
+        free(s->items[i].source);
+        free(s->items[i].text.data);
+    }
+    free(s->folder);
+    memset(s, 0, sizeof *s);
+}
