@@ -49,17 +49,17 @@ def train(args):
     vocab = make_vocabulary(text[:cut])
     number = {c: i for i, c in enumerate(vocab)}
     ids = [number.get(c, 1) for c in text[:cut]]
-    config = RoFormerConfig(vocab_size=len(vocab), embedding_size=256, hidden_size=256, num_hidden_layers=4, num_attention_heads=4,
-                            intermediate_size=1024, max_position_embeddings=512, type_vocab_size=2, hidden_dropout_prob=0.0,
+    config = RoFormerConfig(vocab_size=len(vocab), embedding_size=128, hidden_size=128, num_hidden_layers=4, num_attention_heads=4,
+                            intermediate_size=512, max_position_embeddings=512, type_vocab_size=2, hidden_dropout_prob=0.0,
                             attention_probs_dropout_prob=0.0)
     torch.manual_seed(1)
     rng, model = random.Random(1), RoFormerForMaskedLM(config)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, betas=(0.9, 0.98), weight_decay=0.01)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-3, betas=(0.9, 0.98), weight_decay=0.01)
     start, step, shown, smooth = time.time(), 0, 0, None
     while (done := (time.time() - start) / (60 * args.minutes)) < 1:
         batch = [mask_window([2] + ids[a:a + LENGTH] + [3], len(vocab), rng) for a in (rng.randrange(cut - LENGTH) for _ in range(16))]
         for group in optimizer.param_groups:
-            group["lr"] = 1e-3 * min(1, (step + 1) / 200) * max(0.02, 1 - done)
+            group["lr"] = 2e-3 * min(1, (step + 1) / 200) * max(0.02, 1 - done)
         loss = model(torch.tensor([b[0] for b in batch]), labels=torch.tensor([b[1] for b in batch])).loss
         optimizer.zero_grad()
         loss.backward()
