@@ -102,6 +102,9 @@ $(B)/bench: $(B)/tests/bench/bench.o $(B)/tests/build.o $(LIB)
 $(B)/bench-linear: $(B)/tests/bench/linear.o $(B)/tests/build.o $(LIB)
 	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
 
+$(B)/bench-encoder: $(B)/tests/bench/encoder.o $(LIB)
+	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
+
 bench: $(B)/bench ## measure speed beside this machine's ceiling; M="a.gguf b.bin" measures these, LLAMA2C=PATH/run beside it
 	@$(B)/bench $(M)
 
@@ -126,4 +129,4 @@ help: ## this list
 
 .PHONY: all test san debug bench bench-linear lint fuzz install clean help FORCE
 -include $(TOOLS:.o=.d) $(B)/weights-tools/convert.d
--include $(SRC:%.c=$(B)/%.d) $(B)/run.d $(TESTS:.o=.d) $(B)/tests/bench/bench.d $(B)/tests/bench/linear.d
+-include $(SRC:%.c=$(B)/%.d) $(B)/run.d $(TESTS:.o=.d) $(B)/tests/bench/bench.d $(B)/tests/bench/linear.d $(B)/tests/bench/encoder.d
