@@ -101,9 +101,9 @@ void roformer_read_hf(KeyReader *r, Config *c) {
     f->n_types = (int)hf_int(r, "type_vocab_size", 2, 1, 65536);
     c->n_heads = c->n_kv_heads = gau ? 1 : hf_size(r, "num_attention_heads", 0);
     if (r->rc) return;
-    int given = !key_absent(json_get(root, "attention_key_size"));
-    c->head_dim = gau || given ? hf_size(r, "attention_key_size", 128) : config_even_split(r, c);
-    c->value_dim = gau ? c->d_ff : config_even_split(r, c);
+    int head = !key_absent(json_get(root, "attention_head_size")) ? hf_size(r, "attention_head_size", 1) : gau ? 128 : config_even_split(r, c);
+    c->head_dim = hf_size(r, "attention_key_size", head); /* bert4keras': of q and k, where it is not v's */
+    c->value_dim = gau ? c->d_ff : head;
     c->n_ctx_train = hf_int(r, "max_position_embeddings", gau ? 512 : 1536, 1, 1e15);
     c->norm_eps = (float)hf_number(r, root, "layer_norm_eps", 1e-12);
     f->rotary_value = hf_bool(r, "rotary_value", 0);

@@ -71,7 +71,7 @@ static int help(void) {
          "  --config FILE   config.json or bert_config.json, where it is not beside IN\n"
          "  --vocab FILE    vocab.txt, where it is not beside IN\n"
          "  --name NAME     general.name in the GGUF file (the folder's name)\n"
-         "  --mask MASK     padding, causal (GPT) or unilm (RoFormer-Sim); older files do not say (padding)\n"
+         "  --mask MASK     padding, causal (GPT) or unilm (RoFormer-Sim; where the pooler is linear); older files do not say (padding)\n"
          "  --pooler ACT    tanh or linear (RoFormer-Sim), where there is a pooler (what the config says, or tanh)\n"
          "  --list          print names, shapes, types and what GGUF calls them, then stop\n"
          "  -q, --quiet     no notes, no progress\n"

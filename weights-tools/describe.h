@@ -35,12 +35,13 @@ typedef struct {
     int n_layers, n_heads;
     size_t key_length;        /* of a head; attention_key_size */
     int key_given;            /* the configuration names it */
-    double n_ctx, norm_eps, dropout, attention_dropout, initializer_range;
+    double n_ctx, rope_theta, norm_eps, dropout, attention_dropout, initializer_range;
     int rotary_value, tied, pad_id;
     char hidden_act[32];
     const char *mask, *pooler; /* as in DescribeWish; pooler may be "none" */
     const char *classifier;    /* "sequence", "token", "choice", "qa", or NULL */
-    const JsonValue *labels;   /* id2label, or NULL; points into the configuration */
+    const JsonValue *labels;   /* id2label, or NULL; points into the configuration, as the next */
+    const JsonValue *config;   /* all of it: for the attention keys */
     Slot *slots;               /* [n_slots], in the order GGUF files list them */
     size_t n_slots;
     const char *name;          /* of the checkpoint, for error lines */

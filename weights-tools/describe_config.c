@@ -97,6 +97,8 @@ int describe_read_config(DescribeReader *r) {
     read_activation(r);
     check_variant(r);
     m->n_ctx = (double)count(r, "max_position_embeddings", m->variant == VARIANT_GAU ? 512 : 1536, 1 << 30);
+    m->rope_theta = number(r, "rope_theta", 10000);
+    if (!(m->rope_theta > 0)) complain(r, "rope_theta", "must be above 0");
     m->norm_eps = number(r, "layer_norm_eps", 1e-12);
     if (!(m->norm_eps > 0 && m->norm_eps < 1)) complain(r, "layer_norm_eps", "is not a small number above 0");
     m->dropout = number(r, "hidden_dropout_prob", 0.1);
@@ -105,9 +107,10 @@ int describe_read_config(DescribeReader *r) {
     m->pad_id = (int)fmin(fmax(number(r, "pad_token_id", 0), 0), (double)m->sizes.vocab);
     m->rotary_value = boolean(r, "rotary_value", 0);
     m->tied = boolean(r, "tie_word_embeddings", 1);
-    m->mask = boolean(r, "is_decoder", 0) ? "causal" : is_text(r, "mask", "unilm") ? "unilm" : "padding";
+    m->mask = boolean(r, "is_decoder", 0) || is_text(r, "mask", "causal") ? "causal" : is_text(r, "mask", "unilm") ? "unilm" : "padding";
     if (r->wish->mask) m->mask = r->wish->mask;
     if (boolean(r, "add_cross_attention", 0)) complain(r, "add_cross_attention", "is true, and cross attention is not read");
+    m->config = r->config;
     m->labels = get(r, "id2label");
     if (m->labels && m->labels->type != JSON_OBJECT) complain(r, "id2label", "must be an object");
     return r->rc;
@@ -139,7 +142,9 @@ int describe_read_heads(DescribeReader *r) {
         if (json_is(p, "linear")) m->pooler = "linear";
         else if (!json_is(p, "tanh")) complain(r, "pooler_activation", "must be tanh or linear");
     }
+    int mask_open = !r->wish->mask && !get(r, "mask") && strcmp(m->mask, "padding") == 0;
+    if (mask_open && strcmp(m->pooler, "linear") == 0) m->mask = "unilm"; /* a RoFormer-Sim */
     if (m->pooler[0] != 'n' && has(m, "mlm.dense.weight", -1) && !p && !r->wish->pooler)
-        report_note(r->report, "its pooler is taken as tanh; a RoFormer-Sim needs --pooler linear (and --mask unilm to write)");
+        report_note(r->report, "its pooler is taken as tanh; a RoFormer-Sim needs --pooler linear");
     return r->rc;
 }

@@ -29,6 +29,25 @@ static void write_classifier(const Description *m, GgufMeta *meta) {
     for (size_t i = 0; i < m->sizes.labels; i++) write_label(m, meta, i);
 }
 
+/* The keys of linear attention, as they are: what they may say is checked where they are read (model/config.c). */
+static void write_attention(const Description *m, GgufMeta *meta) {
+    static const char *const words[][2] = {{"attention_kind", "roformer.attention.kind"},
+                                           {"attention_feature_map", "roformer.attention.feature_map"},
+                                           {"attention_form", "roformer.attention.form"}};
+    static const char *const counts[][2] = {{"attention_favor_features", "roformer.attention.favor_features"},
+                                            {"attention_favor_seed", "roformer.attention.favor_seed"}};
+    for (int i = 0; i < 3; i++) {
+        const JsonValue *v = json_get(m->config, words[i][0]);
+        if (v && v->type == JSON_STRING && strlen(v->str) == v->len) gguf_string(meta, words[i][1], v->str);
+    }
+    for (int i = 0; i < 2; i++) {
+        const JsonValue *v = json_get(m->config, counts[i][0]);
+        if (v && v->type == JSON_NUMBER && v->number >= 0 && v->number <= UINT32_MAX) gguf_u32(meta, counts[i][1], (uint32_t)v->number);
+    }
+    const JsonValue *v = json_get(m->config, "attention_denominator_epsilon");
+    if (v && v->type == JSON_NUMBER) gguf_f32(meta, "roformer.attention.denominator_epsilon", (float)v->number);
+}
+
 void describe_meta(const Description *m, GgufMeta *meta, const char *model_name) {
     const RoformerSizes *s = &m->sizes;
     size_t even = s->d_model / (size_t)m->n_heads, value_length = s->values / (size_t)m->n_heads;
@@ -45,13 +64,14 @@ void describe_meta(const Description *m, GgufMeta *meta, const char *model_name)
     if (m->key_given || m->key_length != even) gguf_u32(meta, "roformer.attention.key_length", (uint32_t)m->key_length);
     if (value_length != even) gguf_u32(meta, "roformer.attention.value_length", (uint32_t)value_length);
     gguf_f32(meta, "roformer.attention.layer_norm_epsilon", (float)m->norm_eps);
-    gguf_f32(meta, "roformer.rope.freq_base", 10000);
+    gguf_f32(meta, "roformer.rope.freq_base", (float)m->rope_theta);
     gguf_u32(meta, "roformer.rope.dimension_count", (uint32_t)m->key_length);
     gguf_bool(meta, "roformer.rotary_value", m->rotary_value);
     gguf_string(meta, "roformer.hidden_act", m->hidden_act);
     gguf_string(meta, "roformer.mask", m->mask);
     gguf_string(meta, "roformer.pooler", m->pooler);
     write_classifier(m, meta);
+    write_attention(m, meta);
 }
 
 /* ---- config.json ---- */
