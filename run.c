@@ -478,6 +478,8 @@ static void describe_roformer(const Model *m) {
 
 static void describe(const Model *m, const Tokenizer *t) {
     const Config *c = &m->config;
+    const LinearForm *form = c->linear.form;
+    int turns = !form || form->before_phi || form->in_numerator || form->in_denominator;
     fprintf(stderr, "%s: %s, %.2f M parameters, %s, %.2f MB\n", m->weights.path, c->arch, (double)m->n_parameters / 1e6,
             ((const char *const[]){"GGUF", "Hugging Face", "llama2.c"})[m->weights.format], (double)m->weights.file_bytes / 1e6);
     fprintf(stderr, "  d_model %d, d_ff %d, %d layers, %d heads of %d, %d key/value heads, vocabulary %d, trained context %lld\n",
@@ -485,7 +487,7 @@ static void describe(const Model *m, const Tokenizer *t) {
     fprintf(stderr, "  weights %s, output %s; rope theta %g, scaling %s, %s pairs, %d of %d entries turn",
             quant_format((int)m->layers->w_up.type)->name, m->lm_head.data == m->tok_emb.data ? "tied" : "its own",
             c->rope.theta, c->rope.n_divisors ? "llama3 (rope_freqs)" : c->rope.scaling->name,
-            c->rope.pairing == ROPE_HALF ? "half-split" : "interleaved", c->rope.rotary_dim,
+            c->rope.pairing == ROPE_HALF ? "half-split" : "interleaved", turns ? c->rope.rotary_dim : 0,
             c->linear.form && !c->linear.form->before_phi ? linear_features_n(&c->linear) : c->head_dim);
     if (c->rope.factor > 1) fprintf(stderr, ", factor %g", c->rope.factor);
     if (c->window) fprintf(stderr, "; window %lld", (long long)c->window);
@@ -642,7 +644,7 @@ static int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logi
     return 0;
 }
 
-/* --save-state, an exit code. */
+/* Save what was read where --save-state asks; an exit code. */
 static int save_state(Engine *e, const Args *a) {
     if (!a->save_state) return 0;
     if (session_save(&e->session, a->save_state, e->err, sizeof e->err)) return fail("%s", e->err);

@@ -18,12 +18,12 @@ int linear_init(LinearState *s, const LinearConfig *c, int n_layers, int n_heads
     if (!size_mul((size_t)n_layers, (size_t)n_heads, &heads) || !size_mul(heads, rows * (strips * COLUMNS + 1) + 1, &n) ||
         !size_mul(n, sizeof(double), &bytes))
         return base_error(err, errlen, -EOVERFLOW, "linear attention's state of %d layers and %d heads is too large", n_layers, n_heads);
-    double *S = malloc(bytes);
+    double *S = calloc(1, bytes);
     if (!S) return base_error(err, errlen, -ENOMEM, "out of memory: linear attention's state takes %.1f MB", (double)bytes / 1e6);
     *s = (LinearState){.n_layers = n_layers, .n_heads = n_heads, .rows = rows, .head_dim = d, .n_strips = strips, .S = S, .n = n};
     s->z = S + heads * strips * rows * COLUMNS;
     s->top = s->z + heads * rows;
-    linear_clear(s);
+    for (size_t i = 0; i < heads; i++) s->top[i] = -INFINITY;
     return 0;
 }
 
@@ -115,7 +115,7 @@ static double dot(const double *a, const double *b, size_t n) {
 /* 1 / (phi(q) . z + epsilon) */
 static double inverse_denominator(const LinearConfig *c, const double *q, const double *z, size_t rows) {
     double den = dot(q, z, rows);
-    den += c->form->in_denominator ? copysign(c->epsilon, den) : c->epsilon;
+    den += c->form->in_denominator && !c->form->cosine ? copysign(c->epsilon, den) : c->epsilon; /* form both: it may be negative */
     return den == 0 ? 0 : 1 / den; /* no key fits, and epsilon is 0: nothing rather than infinity */
 }
 

@@ -58,23 +58,40 @@ typedef struct {
 } AttentionWords;
 
 static void unknown_word(KeyReader *r, const char *key, const char *word, const char *known) {
-    char why[200];
+    char why[300];
     snprintf(why, sizeof why, "\"%s\" is not known here (%s are)", word, known);
     key_complain(r, key, why);
 }
 
+/* What a form takes where no map is named; the cosine forms take no other. */
+static const FeatureMap *usual_map(const LinearForm *form) { return feature_map(form->cosine ? "identity" : "elu+1"); }
+
+/* "a, b, c" of the rows' names, into out [200]. */
+static const char *known_maps(char *out) {
+    for (int i = 0, n = 0; feature_map_row(i); i++) n += snprintf(out + n, 200 - (size_t)n, "%s%s", i ? ", " : "", feature_map_row(i)->name);
+    return out;
+}
+
+static const char *known_forms(char *out) {
+    for (int i = 0, n = 0; linear_form_row(i); i++) n += snprintf(out + n, 200 - (size_t)n, "%s%s", i ? ", " : "", linear_form_row(i)->name);
+    return out;
+}
+
 static void settle_attention(KeyReader *r, Config *c, const AttentionWords *w, const char *const keys[3]) {
+    char known[200];
     if (*w->kind && strcmp(w->kind, "softmax") != 0 && strcmp(w->kind, "linear") != 0)
         unknown_word(r, keys[0], w->kind, "softmax and linear");
     const FeatureMap *phi = *w->phi ? feature_map(w->phi) : NULL;
     const LinearForm *form = linear_form(*w->form ? w->form : "numerator");
-    if (*w->phi && !phi) unknown_word(r, keys[1], w->phi, "elu+1, relu, exp, softmax, relu2, favor+ and identity");
-    if (!form) unknown_word(r, keys[2], w->form, "numerator, both, none, cosine, cosine-none and before-phi");
-    c->linear = (LinearConfig){.phi = phi,
+    if (*w->phi && !phi) unknown_word(r, keys[1], w->phi, known_maps(known));
+    if (!form) unknown_word(r, keys[2], w->form, known_forms(known));
+    if (r->rc) return;
+    c->file_form = form;
+    c->linear = (LinearConfig){.form = strcmp(w->kind, "linear") == 0 ? form : NULL,
+                               .phi = phi ? phi : usual_map(form),
                                .epsilon = w->epsilon,
                                .favor_features = (int)w->favor_features,
                                .favor_seed = (uint64_t)w->favor_seed};
-    if (strcmp(w->kind, "linear") == 0) c->linear.form = form;
 }
 
 /* ---- Hugging Face's config.json ---- */
@@ -413,7 +430,8 @@ static void read_llama2c(Config *c, const Weights *w) {
     c->n_ctx_train = h->seq_len;
     c->norm_eps = 1e-5f; /* llama2.c has these two in its code, not in its file */
     c->rope = (RopeConfig){.scaling = rope_scaling("none"), .pairing = ROPE_INTERLEAVED, .rotary_dim = c->head_dim, .theta = 10000};
-    c->linear = (LinearConfig){.epsilon = 1e-6, .favor_features = FAVOR_FEATURES, .favor_seed = FAVOR_SEED};
+    c->file_form = linear_form("numerator");
+    c->linear = (LinearConfig){.phi = usual_map(c->file_form), .epsilon = 1e-6, .favor_features = FAVOR_FEATURES, .favor_seed = FAVOR_SEED};
     c->tied = h->shared_classifier;
     c->bos_id = 1;
     add_eos(c, 1); /* llama2.c ends a text at BOS, not at EOS */
@@ -448,31 +466,30 @@ static void override_rope(KeyReader *r, Config *c, const RopeOverride *o) {
 
 static void override_attention(KeyReader *r, Config *c, const AttentionOverride *a) {
     LinearConfig *linear = &c->linear;
-    const LinearForm *form = linear->form;
-    const FeatureMap *phi = linear->phi;
+    const LinearConfig was = *linear;
     if (a->kind == ATTENTION_SOFTMAX) linear->form = NULL;
     if (a->kind == ATTENTION_LINEAR && !linear->form) { /* a window is softmax's: a sum cannot forget */
-        linear->form = linear_form("numerator");
+        linear->form = c->file_form;
         c->window = 0;
         memset(c->windowed, 0, sizeof c->windowed);
     }
     if (!linear->form) {
-        c->attention_changed = form != NULL;
+        c->attention_changed = was.form != NULL;
         if (r->rc == 0 && (a->phi || a->form || a->epsilon || a->favor_features || a->favor_seed))
             r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: --phi, --form, --epsilon and --favor-.. are for linear attention, and this model's is softmax; add --attention linear",
                                r->w->path);
         return;
     }
     if (a->form) linear->form = a->form;
-    if (a->form && a->form->cosine && !a->phi) linear->phi = NULL; /* the only one it takes */
+    if (linear->form->cosine != c->file_form->cosine) linear->phi = usual_map(linear->form);
     if (a->phi) linear->phi = a->phi;
     if (a->epsilon) linear->epsilon = *a->epsilon;
-    const FeatureMap *map = linear->phi ? linear->phi : feature_map("elu+1");
-    if (r->rc == 0 && (a->favor_features || a->favor_seed) && !map->projected)
+    if (r->rc == 0 && (a->favor_features || a->favor_seed) && !linear->phi->projected)
         r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: --favor-features and --favor-seed are for --phi favor+", r->w->path);
     if (a->favor_features) linear->favor_features = a->favor_features;
     if (a->favor_seed) linear->favor_seed = *a->favor_seed;
-    c->attention_changed = linear->form != form || (linear->phi != phi && linear->phi != (phi ? phi : feature_map("elu+1")));
+    c->attention_changed = linear->form != was.form || linear->phi != was.phi || linear->epsilon != was.epsilon ||
+                           linear->favor_features != was.favor_features || linear->favor_seed != was.favor_seed;
 }
 
 /* Linear attention turns features: where there are not head_dim of them, the same share of them turns. */
@@ -481,17 +498,17 @@ static void check_linear(KeyReader *r, Config *c) {
     RopeConfig *rope = &c->rope;
     char why[200];
     linear->head_dim = c->head_dim;
-    if (!linear->phi) linear->phi = feature_map(linear->form->cosine ? "identity" : "elu+1");
     if (linear_check(linear, why, sizeof why)) key_complain(r, "linear attention", why);
     if (c->window) key_complain(r, "sliding_window", "linear attention cannot forget; it has no window");
-    if (rope->scaling->keys == ROPE_KEYS_BY_LENGTH) {
+    int turns = linear->form->before_phi || linear->form->in_numerator || linear->form->in_denominator;
+    if (turns && rope->scaling->keys == ROPE_KEYS_BY_LENGTH) {
         snprintf(why, sizeof why, "method %s changes with the text's length, and linear attention keeps no keys to turn anew; name another (--rope)",
                  rope->scaling->name);
         key_complain(r, "rope", why);
     }
     int features = linear_features_n(linear);
     if (r->rc || features == c->head_dim || linear->form->before_phi) return;
-    if (rope->n_divisors) key_complain(r, "rope_freqs.weight", "is for head_dim entries, but these features are more or fewer");
+    if (turns && rope->n_divisors) key_complain(r, "rope_freqs.weight", "is for head_dim entries, but these features are more or fewer");
     rope->rotary_dim = (int)((int64_t)features * rope->rotary_dim / c->head_dim) / 2 * 2;
 }
 

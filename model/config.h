@@ -48,6 +48,7 @@ typedef struct {
     float norm_eps;           /* rms_norm_eps, layer_norm_eps */
     RopeConfig rope;
     LinearConfig linear;      /* linear.form == NULL: softmax. favor_w is model.c's to fill */
+    const LinearForm *file_form; /* the form that the file names, whatever its attention; else numerator */
     Mask mask;
     RoformerConfig roformer;
     int attention_changed;    /* 1: the command line asks for another attention than the file */

@@ -147,6 +147,8 @@ static void mix_in_text(uint64_t *hash, const char *s) { mix_in(hash, s, strlen(
 static void mix_in_rope(uint64_t *hash, const RopeConfig *c, int64_t length) {
     Rope r;
     rope_init(&r, c, length);
+    mix_in_text(hash, c->scaling->name);
+    mix_in(hash, &c->n_ctx_original, sizeof c->n_ctx_original); /* longrope's border */
     mix_in(hash, &c->pairing, sizeof c->pairing);
     mix_in(hash, &r.scale, sizeof r.scale);
     mix_in(hash, r.inv_freq, (size_t)r.rotary_dim / 2 * sizeof *r.inv_freq);

@@ -76,7 +76,7 @@ int model_has_logits(const Model *m); /* every decoder has, and a RoFormer with 
  * Owned by the file. */
 const char *model_label(const Model *m, int i, size_t *len);
 
-/* A number that tells two models apart: of the sizes, settings, tensor names and a sample of every tensor's bytes. */
+/* A number that all but surely tells two models apart: of the sizes, settings, tensor names and a sample of every tensor's bytes. */
 uint64_t model_fingerprint(const Model *m);
 
 #endif

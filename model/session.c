@@ -51,8 +51,8 @@ static void carve_linear(Session *s, Carver *k) {
     b->k_den = carve(k, kv_heads * B * rows, D);
     b->k_log = carve(k, kv_heads * B, D);
     b->keep = carve(k, kv_heads * B, D);
-    s->chunk_floats = s->options.chunk ? linear_chunk_scratch(s->options.chunk, rows, c->n_heads, c->n_kv_heads) : 0;
-    s->chunk = carve(k, s->chunk_floats * (size_t)s->options.threads, D);
+    s->chunk_doubles = s->options.chunk ? linear_chunk_scratch(s->options.chunk, rows, c->n_heads, c->n_kv_heads) : 0;
+    s->chunk = carve(k, s->chunk_doubles * (size_t)s->options.threads, D);
 }
 
 static void carve_all(Session *s, Carver *k) {
@@ -86,9 +86,17 @@ static void carve_all(Session *s, Carver *k) {
 
 /* 128 tokens, or as many as 32 MB of scratch hold, at least one. */
 static size_t usual_batch(const Config *c) {
-    size_t floats = 4 * (size_t)c->d_model + 4 * (size_t)c->n_heads * (size_t)c->head_dim + 3 * (size_t)c->d_ff;
+    size_t floats = 4 * (size_t)c->d_model + 4 * (size_t)c->n_heads * (size_t)c->head_dim + 3 * (size_t)c->d_ff; /* roughly */
+    if (c->linear.form) floats += 8 * (size_t)c->n_heads * (size_t)linear_rows(&c->linear); /* four features, in double */
     size_t n = ((size_t)32 << 20) / (floats * sizeof(float));
     return n < 1 ? 1 : n < 128 ? n : 128;
+}
+
+/* A state is a fraction of the weights that make it, but where features are many (favor+). */
+static int plausible_state(const Model *m) {
+    const Config *c = &m->config;
+    double bytes = 8.0 * c->n_layers * c->n_kv_heads * linear_rows(&c->linear) * c->head_dim;
+    return bytes < 64e6 || bytes < 16.0 * (double)m->weights.file_bytes;
 }
 
 int session_init(Session *s, const Model *m, const SessionOptions *options, char *err, size_t errlen) {
@@ -116,6 +124,8 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
     else carve_all(s, &count);
     int rc = -ENOMEM;
     if (count.overflow) base_error(err, errlen, rc, "a context of %zu is too long for this machine; give a smaller one (-c)", o->n_ctx);
+    else if (c->linear.form && !plausible_state(m)) /* sizes that a file of a megabyte may claim */
+        rc = base_error(err, errlen, -EINVAL, "%s: linear attention's state would take many times as much memory as the whole file", m->weights.path);
     else if (c->linear.form) rc = linear_init(&s->state, &c->linear, c->n_layers, c->n_kv_heads, err, errlen);
     else rc = cache_init(&s->cache, CACHE_F32, layers_kept, c->n_kv_heads, c->head_dim, c->value_dim, o->n_ctx, err, errlen);
     if (rc == 0) {

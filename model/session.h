@@ -67,8 +67,8 @@ typedef struct {
     float *scores;          /* [threads, n_ctx]; softmax */
     double *cos64, *sin64;  /* [n_batch, rotary_dim/2]; linear, as the next two */
     LinearBatch batch;      /* features of n_batch tokens */
-    double *chunk;          /* [threads, chunk_floats]: scratch of the chunked form */
-    size_t chunk_floats;
+    double *chunk;          /* [threads, chunk_doubles]: scratch of the chunked form */
+    size_t chunk_doubles;
     float *logits;          /* [n_logits, vocab_size]; the first row: after the last id, where has_logits */
     int has_logits;
     int8_t *act_q;          /* [n_batch, widest]: activations as int8, where weights are quantized */
@@ -105,8 +105,8 @@ int session_save(const Session *s, const char *path, char *err, size_t errlen);
 /* How many ids the state in path has read, so that a session can be made with room for them. */
 int session_saved_ids(const char *path, size_t *n, char *err, size_t errlen);
 /* Put s (nothing read yet, or anything: it is forgotten) where the saved one was. *logits as from session_eval. Errors, with
- * s as after session_rewind(s, 0): -EINVAL (not a state, damaged, of another model or other settings, too long for n_ctx),
- * -errno. Bits are those of the session that saved it; with another kernel row the rest goes on in that row's. */
+ * s as after session_rewind(s, 0): -EINVAL (not a state, damaged, of another model or other settings), -ENOSPC (too long
+ * for n_ctx), -errno. Bits are those of the session that saved it; with another kernel row the rest goes on in that row's. */
 int session_load(Session *s, const char *path, const float **logits, char *err, size_t errlen);
 /* The same from memory. */
 int session_load_memory(Session *s, const void *bytes, size_t size, const char *name, const float **logits, char *err, size_t errlen);

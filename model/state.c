@@ -74,7 +74,7 @@ static void read_part(void *arg, void *data, size_t n) {
 int session_save(const Session *s, const char *path, char *err, size_t errlen) {
     Writer w = {.hash = HASH_START};
     uint8_t header[HEADER], footer[FOOTER];
-    if (!s->has_logits) return base_error(err, errlen, -EINVAL, "%s: nothing has been read that could be saved", path);
+    if (!s->has_logits) return base_error(err, errlen, -EINVAL, "%s: there are no logits to save with what was read (session_eval with logits comes first)", path);
     int rc = newfile_open(&w.file, path, err, errlen);
     if (rc) return rc;
     header_of(s, header);
@@ -137,6 +137,8 @@ int session_load_memory(Session *s, const void *bytes, size_t size, const char *
 
 int session_load(Session *s, const char *path, const float **logits, char *err, size_t errlen) {
     MappedFile f;
+    session_rewind(s, 0);
+    if (logits) *logits = NULL;
     int rc = file_map(&f, path, err, errlen);
     if (rc) return rc;
     rc = session_load_memory(s, f.data, f.size, path, logits, err, errlen);

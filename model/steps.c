@@ -144,7 +144,7 @@ static void attend_linear(Session *s, int l, size_t n) {
     const Kernels *kernels = s->model->kernels;
     const RopeConfig *rope = &c->rope;
     size_t half = (size_t)rope->rotary_dim / 2, strips = s->state.n_strips;
-    double *scratch = s->chunk + (size_t)threads_number() * s->chunk_floats;
+    double *scratch = s->chunk + (size_t)threads_number() * s->chunk_doubles;
     #pragma omp for schedule(static)
     for (size_t i = 0; i < n * (size_t)(c->n_heads + c->n_kv_heads); i++) {
         Head a = head(s, l, i);

@@ -16,17 +16,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if defined(__has_feature) /* clang */
-#if __has_feature(address_sanitizer)
-#define __SANITIZE_ADDRESS__ 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-enum { has_sanitizer = 1 };
-#else
-enum { has_sanitizer = 0 };
-#endif
-
 #define GOLDEN "tests/golden/convert/"
 #define V1 "--name m --config " GOLDEN "v1.config.json --vocab " GOLDEN "vocab.txt"
 
@@ -697,7 +686,7 @@ static void hostile(void) {
     memset(bomb + sizeof magic + 2, ')', 6);
     file_write(in(dir, "values.bin"), bomb, 1 << 20);
     free(bomb);
-    const char *limit = has_sanitizer ? "" : "ulimit -v 200000; "; /* the sanitizer's shadow takes terabytes of address space */
+    const char *limit = test_sanitized ? "" : "ulimit -v 200000; "; /* the sanitizer's shadow takes terabytes of address space */
     snprintf(args, sizeof args, "--list %s", in(dir, "memo.bin"));
     CHECK(shell(limit, args) == 1 && fails("memo index"));
     snprintf(args, sizeof args, "--list %s", in(dir, "values.bin"));

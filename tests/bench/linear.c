@@ -120,7 +120,6 @@ static double prompt_rate(const char *path, int linear, size_t chunk, size_t n) 
     double t[RUNS];
     int *ids = malloc(n * sizeof *ids);
     if (!ids || open_session(&m, &s, path, linear, n)) return 0;
-    s.options.chunk = 0;
     if (chunk) { /* the session's scratch depends on it */
         session_free(&s);
         session_init(&s, &m, &(SessionOptions){.chunk = chunk}, err, sizeof err);

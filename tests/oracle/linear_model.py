@@ -5,8 +5,9 @@
     v/bin/python tests/oracle/linear_model.py weights MODEL.gguf IDS.txt [OUT.svg]   # negative weights, row sums; a picture
 
 MODEL.gguf: arch llama, F32, form numerator, phi elu+1 (tales-1m-linear-f32.gguf). IDS.txt: ids as ./run tokenize prints them.
-drift goes through the text in chunks of 128 ids, with S and z between them, all in float64. The commands that were run are in
-attention/README.md.
+drift goes through the text in chunks of 128 ids, with S and z between them, all in float64; a state and its ids:
+    ./run tokenize MODEL.gguf -f TEXT > IDS.txt;  ./run logits MODEL.gguf --ids "$(cat IDS.txt)" --save-state TEXT.state
+attention/README.md has what both said.
 """
 import sys, struct
 import numpy as np, gguf
