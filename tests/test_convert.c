@@ -2,6 +2,7 @@
  * and safetensors, opened by the engine's own reader, every bit compared.
  *
  * tests/oracle/checkpoints.py made the goldens; a weight's value comes from its name and index (value_of here and there). */
+#include "../model/encoder.h"
 #include "../model/roformer_names.h"
 #include "../model/weights.h"
 #include "../weights-tools/plan.h"
@@ -210,7 +211,28 @@ static void keys_are(const char *path, const Key *keys, size_t n) {
 
 /* ---- one model, five containers ---- */
 
+/* The logits of a few ids, [LOGIT_IDS, LOGIT_VOCAB], as the engine has them of that model; zeroes where it does not open. */
+enum { LOGIT_IDS = 5, LOGIT_VOCAB = 24 };
+
+static void logits_of(const char *path, float *out_logits) {
+    static const int ids[LOGIT_IDS] = {2, 6, 4, 9, 3}, types[LOGIT_IDS] = {0, 0, 0, 1, 1};
+    Model m;
+    Session s;
+    char err[300] = "";
+    memset(out_logits, 0, LOGIT_IDS * LOGIT_VOCAB * sizeof *out_logits);
+    if (model_open(&m, path, NULL, err, sizeof err)) {
+        test_fail(__FILE__, __LINE__, err);
+        return;
+    }
+    CHECK(m.config.vocab_size == LOGIT_VOCAB && session_init(&s, &m, &(SessionOptions){.n_ctx = 16}, err, sizeof err) == 0);
+    CHECK(encoder_read(&s, &(EncoderText){.ids = ids, .types = types, .n = LOGIT_IDS}, 1, err, sizeof err) == 0);
+    for (size_t t = 0; t < LOGIT_IDS; t++) memcpy(out_logits + t * LOGIT_VOCAB, encoder_logits(&s, t), LOGIT_VOCAB * sizeof *out_logits);
+    session_free(&s);
+    model_close(&m);
+}
+
 static void containers(void) {
+    float first[LOGIT_IDS * LOGIT_VOCAB], logits[LOGIT_IDS * LOGIT_VOCAB];
     static const char *const files[] = {"v1.safetensors", "v1.bin", "v1.legacy.bin", "v1.raw.ckpt", "v1.snappy.ckpt"};
     const char *dir = folder("containers");
     for (int i = 0; i < 5; i++) {
@@ -224,6 +246,10 @@ static void containers(void) {
         CHECK(convert(GOLDEN "%s %s -q " V1, files[i], in(hf, "model.safetensors")) == 0 && *said == 0);
         CHECK(files_in(hf) == 3 && same_files(in(hf, "config.json"), GOLDEN "v1.config.json"));
         CHECK(same_files(in(hf, "vocab.txt"), GOLDEN "vocab.txt"));
+        logits_of(in(dir, name), i ? logits : first); /* the model by its five ways, and each as GGUF and as a folder */
+        CHECK(i == 0 ? first[0] != 0 : memcmp(first, logits, sizeof first) == 0);
+        logits_of(hf, logits);
+        CHECK(memcmp(first, logits, sizeof first) == 0);
         Weights w;
         if (!opens(&w, hf)) continue;
         CHECK(w.format == FORMAT_HF && w.n_tensors == (i < 3 ? 44u : 43u)); /* PyTorch's have a table of sines */
