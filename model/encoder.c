@@ -22,6 +22,8 @@ static int check(const Session *s, const EncoderText *texts, size_t n_texts, cha
             kept += !x->keep || x->keep[t];
         }
         if (kept == 0) return base_error(err, errlen, -EINVAL, "a text without a token that is not padding");
+        if (x->n > s->options.n_batch - total && s->options.n_batch < s->options.n_ctx)
+            return base_error(err, errlen, -ENOSPC, "%zu tokens do not fit into one batch of %zu", total + x->n, s->options.n_batch);
         if (x->n > s->options.n_batch - total)
             return base_error(err, errlen, -ENOSPC, "%zu tokens do not fit into %zu; give more room (-c)", total + x->n, s->options.n_batch);
         total += x->n;

@@ -22,7 +22,8 @@ typedef struct {
 
 /* Read texts [n_texts], each from position 0, under the model's mask; what s has read before is forgotten. Errors, with
  * nothing read: -EINVAL (not a RoFormer, an id or type out of range, a text without a token that is not padding), -ENOSPC
- * (more tokens together than n_ctx). After one text without padding under a causal or UniLM mask, session_eval goes on. */
+ * (more tokens together than n_ctx; under a causal mask, than n_batch). After one text without padding under a causal or UniLM
+ * mask, session_eval goes on. */
 int encoder_read(Session *s, const EncoderText *texts, size_t n_texts, char *err, size_t errlen);
 
 /* The last layer's output for token t: [d_model], owned by s, valid until s is used again (as all below). */

@@ -61,7 +61,8 @@ static int read_word(KeyReader *r, const char *key, const char *word, const char
 /* The variant and the classifier, from the tensors. */
 static void look_at_tensors(const Weights *w, Config *c) {
     RoformerConfig *f = &c->roformer;
-    f->variant = find(w, c->names, "blk.#.gau_in.weight") ? ROFORMER_GAU : find(w, c->names, "token_embd_norm.weight") ? ROFORMER_V1 : ROFORMER_V2;
+    int norms = find(w, c->names, "token_embd_norm.weight") || find(w, c->names, "blk.#.attn_output_norm.weight");
+    f->variant = find(w, c->names, "blk.#.gau_in.weight") ? ROFORMER_GAU : norms ? ROFORMER_V1 : ROFORMER_V2;
     const Tensor *t;
     if ((t = find(w, c->names, "cls.out.weight"))) f->classifier = CLASSIFIER_SEQUENCE;
     else if ((t = find(w, c->names, "cls.weight"))) f->classifier = CLASSIFIER_TOKEN;
@@ -92,6 +93,7 @@ void roformer_read_hf(KeyReader *r, Config *c) {
     char act[32] = "", pooler[16] = "";
     c->names = NAMES_HF;
     look_at_tensors(r->w, c);
+    if (json_is(json_get(root, "model_type"), "gau_alpha")) f->variant = ROFORMER_GAU;
     int gau = f->variant == ROFORMER_GAU;
     c->d_model = hf_size(r, "hidden_size", 0);
     f->d_embed = hf_size(r, "embedding_size", c->d_model);

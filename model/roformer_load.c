@@ -21,25 +21,34 @@ static size_t row_named(const char *gguf) {
     return 0; /* never: only names of the table are asked for */
 }
 
+/* Two names for one thing, in either order: decoder.bias beside predictions.bias. Where they are not tied it is the alias that
+ * transformers computes with. */
+static void fill(const Slots *s, RoformerWorld world, const Tensor **slot, const Tensor *t, int is_alias) {
+    int layer;
+    if (*slot && !is_alias && !(roformer_names_find(world, (*slot)->name, &layer)->flags & NAME_ALIAS))
+        load_refuse(s->ld, t->name, "is there under two names");
+    if (*slot) load_seen(s->ld, is_alias ? *slot : t);
+    if (!*slot || is_alias) *slot = t;
+}
+
 static int slots_fill(Slots *s) {
     const Model *m = s->ld->m;
     const Weights *w = &m->weights;
     size_t layers = (size_t)m->config.n_layers;
+    RoformerWorld world = m->config.names == NAMES_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF;
     while (roformer_names_row(s->n_rows)) s->n_rows++;
     s->slots = calloc((layers + 1) * s->n_rows, sizeof *s->slots);
     if (!s->slots) return s->ld->rc = base_error(s->ld->err, s->ld->errlen, -ENOMEM, "%s: out of memory", w->path);
     for (size_t i = 0; i < w->n_tensors; i++) {
         int layer;
-        const RoformerName *row = roformer_names_find(m->config.names == NAMES_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF, w->tensors[i].name, &layer);
+        const RoformerName *row = roformer_names_find(world, w->tensors[i].name, &layer);
         if (!row || layer >= (int)layers) continue;
         if (!row->gguf) { /* a table of angles or positions: computed here */
             load_seen(s->ld, &w->tensors[i]);
             continue;
         }
         const Tensor **slot = &s->slots[(size_t)(layer + 1) * s->n_rows + row_named(row->gguf)];
-        if (*slot && !(row->flags & NAME_ALIAS)) load_refuse(s->ld, w->tensors[i].name, "is there under two names");
-        if (*slot) load_seen(s->ld, &w->tensors[i]); /* decoder.bias beside predictions.bias: one thing */
-        else *slot = &w->tensors[i];
+        fill(s, world, slot, &w->tensors[i], row->flags & NAME_ALIAS);
     }
     return 0;
 }

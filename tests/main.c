@@ -22,7 +22,8 @@ const int test_sanitized = 0;
 extern const Test tests_base[], tests_rope[], tests_quants[], tests_kernels[], tests_attention[], tests_readers[], tests_tokenizer[],
     tests_checkpoints[], tests_convert[], tests_hostile[],
     tests_sampler[], tests_session[], tests_state[], tests_oracle[], tests_cli[], tests_broken[],
-    tests_linear[], tests_favor[], tests_wordpiece[], tests_texts[];
+    tests_linear[], tests_favor[], tests_wordpiece[], tests_texts[],
+    tests_roformer[], tests_roformer_facts[], tests_roformer_config[], tests_encoder[];
 
 static const Test *const suites[] = {
     tests_base, tests_rope, tests_quants, tests_kernels, tests_attention, tests_readers, tests_tokenizer,
@@ -30,6 +31,7 @@ static const Test *const suites[] = {
     tests_sampler, tests_session, tests_state, tests_oracle, tests_cli, tests_broken,
     tests_linear, tests_favor,
     tests_wordpiece, tests_texts,
+    tests_roformer, tests_roformer_facts, tests_roformer_config, tests_encoder,
 };
 
 static int failures; /* of the running test */

@@ -1,0 +1,204 @@
+/* tests/test_roformer_config.c - what is refused of a RoFormer's file, and with which line: settings that are not known or do not
+ * go together, and every tensor that is missing or has another shape, by the name that the file would give it. */
+#include "roformer_files.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void expect_refused(const char *name, const char *path, const char *line) {
+    char err[600] = "";
+    Model m;
+    int rc = model_open(&m, path, NULL, err, sizeof err);
+    if (rc == 0) {
+        roformer_fail(name, "opens, where it should say:", line);
+        model_close(&m);
+        return;
+    }
+    if (rc != -EINVAL || !strstr(err, line)) roformer_fail(line, "expected, not", err);
+    CHECK(strncmp(err, path, strlen(path)) == 0 && !strchr(err, '\n'));
+}
+
+static void test_settings(void) {
+    static const struct {
+        const char *name, *line;
+        Change c;
+    } folders[] = {
+        {"mlm", "hidden_act: \"tanh\" is not known here (gelu, gelu_new, relu and silu are)",
+         {.from = "\"gelu\"", .to = "\"tanh\""}},
+        {"mlm", "hidden_act: must be a word", {.from = "\"gelu\"", .to = "7"}},
+        {"unilm", "mask: is a word not known here", {.from = "\"unilm\"", .to = "\"diagonal\""}},
+        {"sim", "pooler_activation: is a word not known here", {.from = "\"linear\"", .to = "\"conv\""}},
+        {"mlm", "add_cross_attention: cross attention is not known here",
+         {.from = "\"add_cross_attention\": false", .to = "\"add_cross_attention\": true"}},
+        {"mlm", "model_type: architecture \"reformer\" is not known here", {.from = "\"roformer\"", .to = "\"reformer\""}},
+        {"mlm", "hidden_size: is missing in config.json", {.from = "\"hidden_size\"", .to = "\"hidden\""}},
+        {"mlm", "vocab_size: is missing in config.json", {.from = "\"vocab_size\"", .to = "\"vocab\""}},
+        {"mlm", "num_attention_heads: is missing in config.json", {.from = "\"num_attention_heads\"", .to = "\"heads\""}},
+        {"mlm", "head_dim: is not given, and the heads do not divide",
+         {.from = "\"num_attention_heads\": 2", .to = "\"num_attention_heads\": 3"}},
+        {"keysize", "head_dim: must be even", {.from = "\"attention_key_size\": 6", .to = "\"attention_key_size\": 7"}},
+        {"mlm", "layer_norm_eps: is missing or out of range", {.from = "1e-12", .to = "1.5"}},
+        {"mlm", "rope: a method that changes with the text's length is not known for RoFormer",
+         {.from = "\"hidden_act\"",
+          .to = "\"rope_scaling\": {\"type\": \"longrope\", \"original_max_position_embeddings\": 64,"
+                " \"short_factor\": [1, 1, 1, 1, 1],\"long_factor\": [1, 2, 3, 4, 5]}, \"hidden_act\""}},
+        {"mlm", "rope_scaling: rope method \"spiral\" is not known here",
+         {.from = "\"hidden_act\"", .to = "\"rope_scaling\": {\"type\": \"spiral\"}, \"hidden_act\""}},
+        {"gau", "attention: a gated attention unit has softmax attention only",
+         {.from = "\"use_bias\"", .to = "\"attention_kind\": \"linear\", \"use_bias\""}},
+        {"keysize", "attention: linear attention needs keys as wide as values",
+         {.from = "\"vocab_size\"", .to = "\"attention_kind\": \"linear\", \"vocab_size\""}},
+        {"linear", "attention_feature_map: \"cubic\" is not known here", {.from = "\"elu+1\"", .to = "\"cubic\""}},
+        {"keysize", "rotary_value: more entries turn than a value has",
+         {.from = "\"attention_key_size\": 6", .to = "\"rotary_value\": true, \"attention_key_size\": 12"}},
+        {"mlm", "is missing", {.from = "\"num_hidden_layers\": 2", .to = "\"num_hidden_layers\": 3"}},
+        {"mlm", "layers are claimed", {.from = "\"num_hidden_layers\": 2", .to = "\"num_hidden_layers\": 1000"}},
+    }, ggufs[] = {
+        {"seq", "roformer.hidden_act: \"gelx\" is not known here", {.head_from = "gelu", .head_to = "gelx"}},
+        {"sim", "roformer.mask: is a word not known here", {.head_from = "unilm", .head_to = "unilx"}},
+        {"sim", "roformer.pooler: is a word not known here", {.head_from = "linear", .head_to = "linexr"}},
+        {"mlm", "roformer.variant: is a word not known here", {.head_from = "v1", .head_to = "v9"}},
+        {"mlm", "architecture \"reformer\" is not known here", {.head_from = "roformer", .head_to = "reformer"}},
+        {"mlm", "embedding_length", {.head_from = "embedding_length", .head_to = "embedding_xxxxxx"}},
+        {"mlm", "block_count", {.head_from = "block_count", .head_to = "block_xxxxx"}},
+        {"gau", "roformer.variant: is a word not known here", {.head_from = "gau-alpha", .head_to = "gau-alphx"}},
+    };
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        expect_refused(folders[i].name, roformer_folder(folders[i].name, TENSOR_F32, &folders[i].c), folders[i].line);
+    for (size_t i = 0; i < sizeof ggufs / sizeof *ggufs; i++)
+        expect_refused(ggufs[i].name, roformer_gguf(ggufs[i].name, TENSOR_F32, &ggufs[i].c), ggufs[i].line);
+}
+
+/* ---- tensors ---- */
+
+/* A head that lacks its own mark is a head that is not there; the word embeddings of GGUF are the vocabulary's size too. */
+static const char *lacking(const char *name) {
+    static const char *const marks[] = {"mlm.dense.weight", "transform.dense.weight", "pooler.weight", "pooler.dense.weight",
+                                        "cls.out.weight", "classifier.out_proj.weight", "disc.out.weight",
+                                        "dense_prediction.weight"};
+    if (strstr(name, "embed_positions")) return NULL;
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (strstr(name, marks[i])) return NULL;
+    return strcmp(name, "token_embd.weight") == 0 ? "token_embd.weight: the tensor is missing or not a matrix" : "";
+}
+
+/* Each tensor in turn under a name that nobody asks for. */
+static void each_missing(const char *name, int gguf) {
+    Weights w;
+    char err[400] = "", from[200], to[200], line[300];
+    size_t refused = 0;
+    const char *path = gguf ? roformer_gguf(name, TENSOR_F32, NULL) : roformer_folder(name, TENSOR_F32, NULL);
+    if (weights_open(&w, path, err, sizeof err)) {
+        roformer_fail(name, err, "");
+        return;
+    }
+    size_t n = w.n_tensors;
+    char (*names)[200] = calloc(n, sizeof *names);
+    if (!names) abort();
+    for (size_t i = 0; i < n; i++) snprintf(names[i], sizeof *names, "%s", w.tensors[i].name);
+    weights_close(&w);
+    for (size_t i = 0; i < n; i++) {
+        const char *special = lacking(names[i]);
+        snprintf(from, sizeof from, "%s", names[i]);
+        snprintf(to, sizeof to, "%s", names[i]);
+        to[strlen(to) - 1] = '?';
+        if (!special) continue;
+        if (*special) snprintf(line, sizeof line, "%s", special);
+        else snprintf(line, sizeof line, "tensor %.190s is missing", names[i]);
+        Change c = {.head_from = from, .head_to = to};
+        expect_refused(name, gguf ? roformer_gguf(name, TENSOR_F32, &c) : roformer_folder(name, TENSOR_F32, &c), line);
+        refused++;
+    }
+    CHECK(refused >= 10);
+    free(names);
+}
+
+static void test_missing(void) {
+    static const char *const names[] = {"mlm", "v2", "gau", "sim", "seq", "electra"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (int gguf = 0; gguf < 2; gguf++) each_missing(names[i], gguf);
+}
+
+static void test_shapes(void) {
+    static const struct {
+        const char *name, *line;
+        Change c;
+    } folders[] = {
+        {"mlm", "intermediate.dense.weight has shape [20, 28], the model needs [28, 20]",
+         {.head_from = "\"shape\":[28,20]", .head_to = "\"shape\":[20,28]"}},
+        {"mlm", "word_embeddings.weight has shape [61, 12], the model needs [62, 12]",
+         {.from = "\"vocab_size\": 61", .to = "\"vocab_size\": 62"}},
+        {"mlm", "word_embeddings.weight has shape [61, 12], the model needs [61, 20]",
+         {.from = "\"embedding_size\": 12", .to = "\"embedding_size\": 20"}},
+        {"mlm", "token_type_embeddings.weight has shape [2, 12], the model needs [3, 12]",
+         {.from = "\"type_vocab_size\": 2", .to = "\"type_vocab_size\": 3"}},
+        {"keysize", "self.query.weight has shape [12, 20], the model needs [20, 20]",
+         {.from = ",\n  \"attention_key_size\": 6", .to = ""}},
+        {"gau", "gau.i_dense.weight has shape [62, 20], the model needs [64, 20]",
+         {.from = "\"attention_key_size\": 6", .to = "\"attention_key_size\": 8"}},
+    }, ggufs[] = {
+        {"tok", "token_types.weight has shape [3, 24], the model needs [2, 24]",
+         {.head_from = "token_type_count", .head_to = "token_type_xxxxx"}},
+        {"mlm", "token_embd.weight has shape [61, 12], the model needs [61, 20]",
+         {.head_from = "embedding_length_in", .head_to = "embedding_length_xx"}},
+        {"keysize", "blk.0.attn_q.weight has shape [12, 20], the model needs [20, 20]",
+         {.head_from = "attention.key_length", .head_to = "attention.key_xxxxxx"}},
+    };
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        expect_refused(folders[i].name, roformer_folder(folders[i].name, TENSOR_F32, &folders[i].c), folders[i].line);
+    for (size_t i = 0; i < sizeof ggufs / sizeof *ggufs; i++)
+        expect_refused(ggufs[i].name, roformer_gguf(ggufs[i].name, TENSOR_F32, &ggufs[i].c), ggufs[i].line);
+}
+
+/* Names that mean the same: another prefix and gamma for weight (the file then means what it meant); decoder.bias for
+ * predictions.bias; and one tensor under two such names. */
+static void test_aliases(void) {
+    static Golden g;
+    static const struct {
+        const char *name;
+        Change c;
+    } same[] = {
+        {"mlm", {.head_from = "roformer.encoder.layer.1.output.LayerNorm.weight",
+                 .head_to = "gau_alpha.encoder.layer.1.output.LayerNorm.gamma"}},
+        {"untied", {.head_from = "\"cls.predictions.bias\":", .head_to = "\"cls.predictions.bixs\":"}},
+    };
+    for (size_t i = 0; i < 2; i++)
+        if (golden_read(&g, same[i].name) && /* test_roformer.c's tolerance */
+            !(golden_distance(same[i].name, roformer_folder(same[i].name, TENSOR_F32, &same[i].c), NULL, &g, 30) < 1e-4))
+            roformer_fail(same[i].name, "is not the same with", same[i].c.head_to);
+    expect_refused("mlm",
+                   roformer_folder("mlm", TENSOR_F32, &(Change){.head_from = "roformer.encoder.layer.1.output.LayerNorm.weight",
+                                                                .head_to = "gau_alpha.encoder.layer.0.output.LayerNorm.gamma"}),
+                   "is there under two names");
+}
+
+/* A classifier's labels have names in both worlds; one that has a classifier has no words. */
+static void test_labels(void) {
+    const char *paths[] = {roformer_folder("seq", TENSOR_F32, NULL), roformer_gguf("seq", TENSOR_F32, NULL)};
+    for (int i = 0; i < 2; i++) {
+        char err[400] = "";
+        Model m;
+        size_t len = 0;
+        if (model_open(&m, paths[i], NULL, err, sizeof err)) {
+            roformer_fail("seq", err, "");
+            continue;
+        }
+        CHECK(m.config.roformer.classifier == CLASSIFIER_SEQUENCE && m.config.roformer.n_labels == 3);
+        CHECK(strncmp(model_label(&m, 1, &len), "green", 5) == 0 && len == 5);
+        CHECK(strncmp(model_label(&m, 2, &len), "blue", 4) == 0 && len == 4);
+        CHECK(!model_has_logits(&m));
+        model_close(&m);
+    }
+}
+
+extern const Test tests_roformer_config[];
+const Test tests_roformer_config[] = {
+    {"roformer/settings", test_settings},
+    {"roformer/missing", test_missing},
+    {"roformer/shapes", test_shapes},
+    {"roformer/aliases", test_aliases},
+    {"roformer/labels", test_labels},
+    {0},
+};
