@@ -11,6 +11,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -124,7 +125,7 @@ static const Option options[] = {
     {"--chunk", NULL, "C", "linear attention: read in chunks of C tokens, to compare; 0 is one by one (0)", 0, INTEGER, MODELS, AT(chunk), 0, 4096},
     {"--save-state", NULL, "FILE", "keep what was read in FILE: the prompt need not be read again", 0, STRING, GENERATE | LOGITS, AT(save_state), 0, 0},
     {"--load-state", NULL, "FILE", "go on from a saved state; -i is then how the text goes on", 0, STRING, GENERATE | LOGITS, AT(load_state), 0, 0},
-    {"--json", NULL, NULL, "print one JSON object", 0, FLAG, ALL & ~TOKENIZE, AT(json), 0, 0},
+    {"--json", NULL, NULL, "print a JSON object; for lines of text one a line", 0, FLAG, ALL & ~TOKENIZE, AT(json), 0, 0},
     {"--quiet", NULL, NULL, "no timings, no progress", 'q', FLAG, ALL, AT(quiet), 0, 0},
     {"--verbose", NULL, NULL, "say what was opened", 'v', FLAG, ALL, AT(verbose), 0, 0},
     {"--version", NULL, NULL, "version and kernels", 0, FLAG, ALL, AT(version), 0, 0},
@@ -312,6 +313,9 @@ static void json_string(const char *s, size_t n) {
     }
     out_bytes("\"", 1);
 }
+
+/* JSON has no word for what is no number. */
+static void json_number(double v) { out_printf(isfinite(v) ? "%.9g" : "null", v); }
 
 static void json_ids(const char *key, const int *ids, size_t n) {
     out_printf("\"%s\":[", key);
@@ -599,10 +603,11 @@ static int engine_open(Engine *e, const Args *a, int want_tokenizer) {
 }
 
 /* Before anything is read: will --save-state be able to write? What is there and is no state stays. An exit code. */
-static int check_save(const Args *a, char *err, size_t errlen) {
+static int check_save(const Args *a, const Model *m, char *err, size_t errlen) {
     NewFile f;
     size_t ids;
     if (!a->save_state) return 0;
+    if (m->config.mask == MASK_PADDING) return fail("--save-state: this model reads texts whole (mask padding), so there is no state to go on from");
     if (newfile_open(&f, a->save_state, err, errlen)) return fail("%s", err);
     newfile_close(&f, 0, err, errlen);
     if (file_exists(a->save_state) && session_saved_ids(a->save_state, &ids, err, errlen))
@@ -615,7 +620,7 @@ static int check_save(const Args *a, char *err, size_t errlen) {
 static int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits) {
     size_t trained = (size_t)e->model.config.n_ctx_train, saved = 0;
     int linear = e->model.config.linear.form != NULL, endless = linear && e->model.config.mask == MASK_CAUSAL;
-    int code = check_save(a, e->err, sizeof e->err);
+    int code = check_save(a, &e->model, e->err, sizeof e->err);
     if (code) return code;
     if (a->load_state && session_saved_ids(a->load_state, &saved, e->err, sizeof e->err)) return fail("%s", e->err);
     if (wanted < SIZE_MAX - saved) wanted += saved;
@@ -799,7 +804,7 @@ static int read_prompt(Generation *g, const Args *a) {
     int *ids = NULL, bos = tokenizer_bos(t) >= 0 ? tokenizer_bos(t) : g->e.model.config.bos_id;
     int flags = (a->load_state ? ENCODE_CONTINUE : ENCODE_BOS) | (a->special ? ENCODE_SPECIAL : 0);
     int source = g->e.model.config.mask == MASK_UNILM; /* the prompt is a text of its own, what comes is another one */
-    if (source) flags |= ENCODE_EOS;
+    if (source && !a->load_state) flags |= ENCODE_EOS;
     int rc = tokenizer_encode(t, text, len, flags, &ids, &g->n_prompt, g->e.err, sizeof g->e.err);
     if (rc == 0 && !a->no_echo && !source && add_text(g, text, len)) rc = base_error(g->e.err, sizeof g->e.err, -ENOMEM, "out of memory");
     if (rc == 0 && g->n_prompt == 0 && bos < 0 && !a->load_state)
@@ -959,11 +964,12 @@ static int *parse_ids(const char *option, const char *s, size_t *n) {
 
 typedef struct {
     size_t vocab_size;
-    int json;
+    int json, begun; /* begun: a row is out */
 } LogitsPrinter;
 
 static void print_logits(void *arg, size_t i, const float *logits) {
-    const LogitsPrinter *p = arg;
+    LogitsPrinter *p = arg;
+    p->begun = 1;
     if (p->json) out_printf(i ? ",[" : "{\"logits\":[["); /* the opening only now: an error leaves stdout empty */
     for (size_t v = 0; v < p->vocab_size; v++)
         out_printf(p->json && !isfinite(logits[v]) ? "%snull" : "%s%.9g", v == 0 ? "" : p->json ? "," : " ", (double)logits[v]);
@@ -974,21 +980,21 @@ static void print_logits(void *arg, size_t i, const float *logits) {
 static int encoder_rows(Engine *e, const Args *a, const EncoderText *text, LogitsPrinter *p) {
     if (!model_has_logits(&e->model)) return base_error(e->err, sizeof e->err, -EINVAL, "this model has no head for logits");
     int rc = encoder_read(&e->session, text, 1, e->err, sizeof e->err);
-    for (size_t t = a->all ? 0 : text->n - 1; rc == 0 && t < text->n && !interrupted; t++) print_logits(p, a->all ? t : 0, encoder_logits(&e->session, t));
-    return rc ? rc : interrupted ? -EINTR : 0;
+    if (rc == 0) encoder_logits_each(&e->session, a->all ? 0 : text->n - 1, a->all ? text->n : 1, print_logits, p);
+    return rc;
 }
 
 static int print_rows(Engine *e, const Args *a, const EncoderText *text) {
     LogitsPrinter p = {.vocab_size = (size_t)e->model.config.vocab_size, .json = a->json};
     const float *logits = NULL;
-    int rc, whole = text->types || text->keep || e->model.config.mask != MASK_CAUSAL, begun;
+    int rc, whole = text->types || text->keep || e->model.config.mask != MASK_CAUSAL;
+    if (whole && a->load_state) return usage("--load-state: these ids are read as a text of their own (mask, --type-ids, --attention-mask)");
     if (whole) rc = encoder_rows(e, a, text, &p);
     else if (a->all) rc = session_eval_each(&e->session, text->ids, text->n, print_logits, &p, e->err, sizeof e->err);
     else rc = session_eval(&e->session, text->ids, text->n, &logits, e->err, sizeof e->err);
     progress_clear(&e->progress);
-    begun = rc == 0 || (rc == -EINTR && a->all && e->session.pos);
     if (logits) print_logits(&p, 0, logits);
-    if (a->json && begun) out_printf("]}\n"); /* interrupted: what there is, closed */
+    if (a->json && p.begun) out_printf("]}\n"); /* interrupted: what there is, closed */
     return rc == -EINTR ? EXIT_INTERRUPTED : rc ? fail("%s", e->err) : save_state(e, a);
 }
 
@@ -1180,6 +1186,7 @@ struct Lines {
     const Args *a;
     Texts texts;
     char **line;    /* [cap]: the lines that texts holds, malloc'ed; with --pair two texts are a line's */
+    size_t *len;    /* [cap]: their bytes; a line may hold a NUL */
     size_t n, cap;
     size_t numbers; /* lines seen so far: the number of the next */
     size_t most;    /* tokens that are read at a time */
@@ -1193,7 +1200,10 @@ struct Lines {
 /* Read what has been gathered, and do the work. */
 static int lines_flush(Lines *l) {
     int code = 0;
-    if (l->texts.n && encoder_read(&l->e.session, l->texts.texts, l->texts.n, l->e.err, sizeof l->e.err)) code = fail("%s", l->e.err);
+    l->e.progress.start = now();
+    int rc = l->texts.n ? encoder_read(&l->e.session, l->texts.texts, l->texts.n, l->e.err, sizeof l->e.err) : 0;
+    progress_clear(&l->e.progress);
+    if (rc) code = rc == -EINTR ? EXIT_INTERRUPTED : fail("%s", l->e.err);
     for (size_t i = 0; i < l->n; i++) {
         if (code == 0 && !out.gone && !out.broken) code = l->work(l, i);
         free(l->line[i]);
@@ -1208,14 +1218,16 @@ static int lines_flush(Lines *l) {
 static int lines_encode(Lines *l, const char *line, size_t len) {
     char *err = l->e.err;
     const char *tab = l->a->pair ? memchr(line, '\t', len) : NULL;
-    size_t before = l->texts.n_tokens, room = l->e.session.options.n_ctx, first = tab ? (size_t)(tab - line) : len;
+    size_t room = l->e.session.options.n_ctx, first = tab ? (size_t)(tab - line) : len, longest = 0, n_texts = l->texts.n;
     if (l->a->pair && !tab) return fail("line %zu: no tab in it; --pair wants two texts with a tab between", l->numbers);
     int rc = texts_add(&l->texts, line, first, !l->a->pair, err, sizeof l->e.err);
     if (rc == 0 && tab) rc = texts_add(&l->texts, tab + 1, len - first - 1, 0, err, sizeof l->e.err);
+    for (size_t i = n_texts; i < l->texts.n; i++)
+        if (l->texts.texts[i].n > longest) longest = l->texts.texts[i].n;
+    if (rc == 0 && longest <= room) return 0;
+    texts_drop(&l->texts, l->texts.n - n_texts);
     if (rc) return fail("line %zu: %s", l->numbers, err);
-    if (l->texts.n_tokens - before > room)
-        return fail("line %zu has %zu tokens, more than the context of %zu; -c makes room for more", l->numbers, l->texts.n_tokens - before, room);
-    return 0;
+    return fail("line %zu has %zu tokens, more than the context of %zu; -c makes room for more", l->numbers, longest, room);
 }
 
 /* One line more. Where the tokens gathered would become too many, those before it are read first. */
@@ -1225,19 +1237,16 @@ static int lines_add(Lines *l, const char *line, size_t len) {
     if (l->n == l->cap) {
         size_t cap = l->cap ? 2 * l->cap : 16;
         char **more = realloc(l->line, cap * sizeof *more);
-        if (!more) return fail("out of memory");
-        l->line = more;
+        if (more) l->line = more;
+        size_t *lens = more ? realloc(l->len, cap * sizeof *lens) : NULL;
+        if (!lens) return fail("out of memory");
+        l->len = lens;
         l->cap = cap;
     }
     size_t had = l->texts.n_tokens;
     int code = lines_encode(l, line, len);
     if (code == 0 && had && l->texts.n_tokens > l->most) { /* once more, behind the others */
-        l->texts.n -= 1 + (size_t)l->a->pair;
-        EncoderText *x = l->texts.texts + l->texts.n;
-        for (int i = 0; i <= l->a->pair; i++) {
-            free((void *)(uintptr_t)x[i].ids);
-            free((void *)(uintptr_t)x[i].types);
-        }
+        texts_drop(&l->texts, 1 + (size_t)l->a->pair);
         code = lines_flush(l);
         if (code == 0) code = lines_encode(l, line, len);
     }
@@ -1245,7 +1254,8 @@ static int lines_add(Lines *l, const char *line, size_t len) {
     l->line[l->n] = malloc(len + 1);
     if (!l->line[l->n]) return fail("out of memory");
     memcpy(l->line[l->n], line, len);
-    l->line[l->n++][len] = 0;
+    l->line[l->n][len] = 0;
+    l->len[l->n++] = len;
     return 0;
 }
 
@@ -1253,7 +1263,7 @@ static int lines_add(Lines *l, const char *line, size_t len) {
 static int lines_read(Lines *l) {
     const Args *a = l->a;
     if (a->text && a->file) return usage("a text and -f are both given; one is enough");
-    int from_stdin = !a->file || strcmp(a->file, "-") == 0, code = 0, at_once = from_stdin && isatty(0);
+    int from_stdin = !a->file || strcmp(a->file, "-") == 0, code = 0;
     if (a->text) code = lines_add(l, a->text, strlen(a->text));
     FILE *f = a->text ? NULL : from_stdin ? stdin : fopen(a->file, "rb");
     if (!a->text && !f) return fail("%s: %s", a->file, strerror(errno));
@@ -1262,12 +1272,14 @@ static int lines_read(Lines *l) {
     for (ssize_t n; f && code == 0 && !interrupted && !out.gone && (n = getline(&line, &cap, f)) >= 0;) {
         if (n && line[n - 1] == '\n') n--;
         code = lines_add(l, line, (size_t)n);
-        if (at_once && code == 0) code = lines_flush(l);
+        struct pollfd input = {.fd = from_stdin ? 0 : -1, .events = POLLIN};
+        if (from_stdin && code == 0 && poll(&input, 1, 0) == 0) code = lines_flush(l); /* whoever writes the lines waits for an answer */
     }
     if (f && code == 0 && ferror(f) && !interrupted) code = fail("%s: %s", from_stdin ? "stdin" : a->file, strerror(errno));
     free(line);
     if (f && f != stdin) fclose(f);
-    if (code == 0 && !interrupted) code = lines_flush(l);
+    int last = interrupted || code == EXIT_INTERRUPTED ? 0 : lines_flush(l); /* those in front of a bad line too */
+    if (code == 0) code = last;
     return code ? code : interrupted ? EXIT_INTERRUPTED : 0;
 }
 
@@ -1285,9 +1297,13 @@ static int run_lines(Args *a, const char *name, LinesCheck *check, LineWork *wor
     if (!c->roformer.variant) code = fail("%s: %s is for RoFormer models; this is a %s", a->model, name, c->arch);
     else code = check(&l, &width);
     size_t room = a->context ? (size_t)a->context : (size_t)c->n_ctx_train;
-    l.most = room < TOGETHER ? TOGETHER : room;
+    l.most = room < TOGETHER / 2 ? TOGETHER : 2 * room; /* a pair may be two texts */
+    l.e.progress = (Progress){.what = "reading"};
+    if (code == 0 && a->chunk && !c->linear.form) code = usage("--chunk is for linear attention; this model's is softmax");
+    if (code == 0 && (tokenizer_bos(l.e.tokenizer) < 0 || tokenizer_eos(l.e.tokenizer) < 0)) note("the vocabulary lacks [CLS] or [SEP]: is it this model's?");
     if (code == 0 && room > (size_t)c->n_ctx_train) note("context %zu goes beyond the %lld positions this model was trained on", room, (long long)c->n_ctx_train);
-    SessionOptions o = {.n_ctx = l.most, .n_batch = l.most, .threads = (int)a->threads, .chunk = (size_t)a->chunk};
+    SessionOptions o = {.n_ctx = l.most, .n_batch = l.most, .threads = (int)a->threads, .chunk = (size_t)a->chunk,
+                        .progress = on_progress, .progress_arg = &l.e.progress};
     if (code == 0 && session_init(&l.e.session, &l.e.model, &o, l.e.err, sizeof l.e.err)) code = fail("%s", l.e.err);
     l.vector = malloc((2 * width + 1) * sizeof *l.vector);
     size_t labels = (size_t)c->roformer.n_labels, ranked = (size_t)a->candidates > labels ? (size_t)a->candidates : labels;
@@ -1300,6 +1316,7 @@ static int run_lines(Args *a, const char *name, LinesCheck *check, LineWork *wor
     }
     while (l.n) free(l.line[--l.n]);
     free(l.line);
+    free(l.len);
     free(l.vector);
     free(l.candidates);
     texts_free(&l.texts);
@@ -1331,7 +1348,9 @@ static void fill_json(Lines *l, size_t t, int first) {
         const char *p = tokenizer_piece(l->e.tokenizer, l->candidates[k].id, &len);
         out_printf("%s{\"id\":%d,\"token\":", k ? "," : "", l->candidates[k].id);
         json_string(p ? p : "", p ? len : 0);
-        out_printf(",\"probability\":%.9g}", l->candidates[k].p);
+        out_printf(",\"probability\":");
+        json_number(l->candidates[k].p);
+        out_printf("}");
     }
     out_printf("]}");
 }
@@ -1340,14 +1359,15 @@ static void fill_json(Lines *l, size_t t, int first) {
 static int fill_line(Lines *l, size_t i) {
     static const char mask[] = "[MASK]";
     const EncoderText *x = &l->texts.texts[i];
-    const char *line = l->line[i], *at;
+    const char *line = l->line[i];
+    size_t from = 0, len_line = l->len[i]; /* what is printed so far */
     char *list = NULL; /* the lines below the filled text */
     size_t n_list = 0, n = 0;
     FILE *f = l->a->json ? NULL : open_memstream(&list, &n_list);
     if (!l->a->json && !f) return fail("out of memory");
     if (l->a->json) {
         out_printf("{\"text\":");
-        json_string(line, strlen(line));
+        json_string(line, len_line);
         out_printf(",\"masks\":[");
     }
     for (size_t t = 0; t < x->n; t++) {
@@ -1357,10 +1377,9 @@ static int fill_line(Lines *l, size_t i) {
         if (l->a->json) fill_json(l, t, n == 0);
         n++;
         if (l->a->json) continue;
-        if ((at = strstr(line, mask))) {
-            out_text(line, (size_t)(at - line));
-            line = at + sizeof mask - 1;
-        }
+        size_t at = find_bytes(line, from, len_line, mask);
+        out_text(line + from, at - from);
+        from = at < len_line ? at + sizeof mask - 1 : at;
         const char *p = shown_piece(l->e.tokenizer, l->candidates[0].id, &len);
         out_text(p, len);
         fprintf(f, "  %zu ", n);
@@ -1372,13 +1391,14 @@ static int fill_line(Lines *l, size_t i) {
     }
     if (f) fclose(f);
     if (l->a->json) out_printf("]}\n");
-    else if (n) {
-        out_text(line, strlen(line));
+    else {
+        out_text(line + from, len_line - from);
         out_bytes("\n", 1);
         out_text(list, n_list);
     }
     free(list);
-    if (n == 0 && !l->a->json) return fail("\"%s\" has no [MASK] to fill", line);
+    if (n == 0 && l->a->text) return fail("\"%s\" has no [MASK] to fill", line);
+    if (n == 0 && !l->a->json) note("\"%s\" has no [MASK] to fill", line);
     return 0;
 }
 
@@ -1400,13 +1420,20 @@ static int embed_line(Lines *l, size_t i) {
     int json = l->a->json;
     if (l->a->pair) {
         for (size_t j = 0; j < 2; j++) texts_pool(&l->texts, &l->e.session, 2 * i + j, l->pooling, l->vector + j * d);
-        out_printf(json ? "{\"cosine\":%.9g}\n" : "%.6f\n", texts_cosine(l->vector, l->vector + d, d));
+        double cosine = texts_cosine(l->vector, l->vector + d, d);
+        if (json) out_printf("{\"cosine\":");
+        if (json) json_number(cosine);
+        out_printf(json ? "}\n" : "%.6f\n", cosine);
         return 0;
     }
     texts_pool(&l->texts, &l->e.session, i, l->pooling, l->vector);
     if (l->a->normalize) texts_normalize(l->vector, d);
     if (json) out_printf("{\"embedding\":[");
-    for (size_t j = 0; j < d; j++) out_printf("%s%.9g", j == 0 ? "" : json ? "," : " ", (double)l->vector[j]);
+    for (size_t j = 0; j < d; j++) {
+        if (j) out_bytes(json ? "," : " ", 1);
+        if (json) json_number((double)l->vector[j]);
+        else out_printf("%.9g", (double)l->vector[j]);
+    }
     out_printf(json ? "]}\n" : "\n");
     return 0;
 }
@@ -1444,7 +1471,9 @@ static void print_labels(Lines *l, size_t t) {
     for (int i = 0; i < n; i++) {
         out_printf(json ? (i ? ",{\"label\":" : "{\"label\":") : i ? "  " : "");
         print_label(l, best[i].id, json);
-        out_printf(json ? ",\"%s\":%.9g}" : " %s%.4f", json ? (n == 1 ? "score" : "probability") : "", best[i].p);
+        if (json) out_printf(",\"%s\":", n == 1 ? "score" : "probability");
+        if (json) json_number(best[i].p);
+        out_printf(json ? "}" : " %.4f", best[i].p);
     }
     if (json) out_printf("]");
 }

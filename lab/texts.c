@@ -10,13 +10,16 @@ const char *const pooling_names[] = {"cls", "mean", "pooler", NULL};
 
 void texts_init(Texts *x, const Tokenizer *t) { *x = (Texts){.tokenizer = t}; }
 
-void texts_clear(Texts *x) {
-    for (size_t i = 0; i < x->n; i++) {
-        free((void *)(uintptr_t)x->texts[i].ids);
-        free((void *)(uintptr_t)x->texts[i].types);
+void texts_drop(Texts *x, size_t n) {
+    while (n--) {
+        EncoderText *last = &x->texts[--x->n];
+        x->n_tokens -= last->n;
+        free((void *)(uintptr_t)last->ids);
+        free((void *)(uintptr_t)last->types);
     }
-    x->n = x->n_tokens = 0;
 }
+
+void texts_clear(Texts *x) { texts_drop(x, x->n); }
 
 void texts_free(Texts *x) {
     texts_clear(x);
@@ -83,17 +86,35 @@ double texts_cosine(const float *a, const float *b, size_t n) {
     return lengths > 0 ? dot(a, b, n) / lengths : 0;
 }
 
+/* Whether a comes before b among the best. While they are gathered, p is the logit. */
+static int better(const Candidate *a, const Candidate *b) { return a->p > b->p || (a->p == b->p && a->id < b->id); }
+
+static int by_rank(const void *a, const void *b) { return better(a, b) ? -1 : 1; }
+
+/* heap[i] sinks to where both below it are better: the worst of the k is on top. */
+static void sink(Candidate *heap, size_t k, size_t i) {
+    for (size_t child; (child = 2 * i + 1) < k; i = child) {
+        if (child + 1 < k && better(&heap[child], &heap[child + 1])) child++;
+        if (!better(&heap[i], &heap[child])) return;
+        Candidate c = heap[i];
+        heap[i] = heap[child];
+        heap[child] = c;
+    }
+}
+
 void texts_best(const float *logits, size_t n, Candidate *out, size_t k) {
     double max = -INFINITY, sum = 0;
-    size_t have = 0;
     for (size_t i = 0; i < n; i++) {
-        size_t at = have;
-        for (; at && (double)logits[i] > out[at - 1].p; at--) /* p is the logit for now */
-            if (at < k) out[at] = out[at - 1];
-        if (at < k) out[at] = (Candidate){.id = (int)i, .p = (double)logits[i]};
-        if (at < k && have < k) have++;
-        if ((double)logits[i] > max) max = (double)logits[i];
+        Candidate c = {.id = (int)i, .p = (double)logits[i]};
+        if (i < k) out[i] = c;
+        for (size_t at = k; i + 1 == k && at-- > 0;) sink(out, k, at);
+        if (i >= k && better(&c, &out[0])) {
+            out[0] = c;
+            sink(out, k, 0);
+        }
+        if (c.p > max) max = c.p;
     }
+    qsort(out, k, sizeof *out, by_rank);
     for (size_t i = 0; i < n; i++) sum += exp((double)logits[i] - max);
     for (size_t i = 0; i < k; i++) out[i].p = exp(out[i].p - max) / sum;
 }

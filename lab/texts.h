@@ -22,6 +22,7 @@ typedef struct {
 
 void texts_init(Texts *x, const Tokenizer *t); /* t must outlive x */
 void texts_clear(Texts *x);                    /* no texts any more */
+void texts_drop(Texts *x, size_t n);           /* the last n of them are forgotten */
 void texts_free(Texts *x);                     /* accepts a zeroed struct */
 
 /* One more text, [CLS] and [SEP] around it; where split is not 0, what stands behind the first tab is the second of a pair.

@@ -66,7 +66,12 @@ int encoder_read(Session *s, const EncoderText *texts, size_t n_texts, char *err
     session_set_pos(s, 0);
     s->n_blocks = 0;
     for (size_t i = 0; i < n_texts; total += texts[i].n, i++) take_text(s, &texts[i], total, &slots);
-    roformer_forward(s, total, 0);
+    int layers = s->model->config.n_layers;
+    for (int l = -1; l < layers; l++) {
+        roformer_step(s, l, total);
+        if (l + 1 < layers && s->options.progress && s->options.progress(s->options.progress_arg, total * (size_t)(l + 1) / (size_t)layers, total))
+            return base_error(err, errlen, -EINTR, "interrupted");
+    }
     if (n_texts == 1 && slots == total && s->model->config.mask != MASK_PADDING) {
         session_set_pos(s, total);
         if (s->ids) memcpy(s->ids, texts->ids, total * sizeof *s->ids);
@@ -80,7 +85,19 @@ const float *encoder_hidden(const Session *s, size_t t) { return s->x + t * (siz
 
 const float *encoder_logits(Session *s, size_t t) {
     roformer_logits(s, t, 1);
+    s->has_logits = t + 1 == s->pos; /* what session_eval goes on from, and session_save writes */
     return s->logits;
+}
+
+void encoder_logits_each(Session *s, size_t t, size_t n, SessionEach *each, void *arg) {
+    size_t vocab = (size_t)s->model->config.vocab_size;
+    for (size_t i = 0, rows; i < n; i += rows) {
+        rows = n - i < s->options.n_logits ? n - i : s->options.n_logits;
+        roformer_logits(s, t + i, rows);
+        for (size_t r = 0; r < rows; r++) each(arg, i + r, s->logits + r * vocab);
+        memmove(s->logits, s->logits + (rows - 1) * vocab, vocab * sizeof *s->logits);
+    }
+    s->has_logits = n && t + n == s->pos;
 }
 
 /* y = W x + b for one vector */

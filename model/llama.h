@@ -9,6 +9,8 @@
 void llama_forward(Session *s, size_t n, size_t n_last);
 /* The same for RoFormer, but the last layer's output stands in s->x. n_last 0 where there is no head for logits. */
 void roformer_forward(Session *s, size_t n, size_t n_last);
+/* The same in steps, for who wants to be asked between them: first l = -1, the embeddings, then every layer. */
+void roformer_step(Session *s, int l, size_t n);
 
 /* The logits of tokens t .. t+n-1 of the last batch, from s->xn (s->x), into s->logits (n <= n_logits). */
 void llama_logits(Session *s, size_t t, size_t n);

@@ -129,15 +129,23 @@ static void logits(Session *s, size_t t, size_t n) {
     step_linear(s, s->logits, &a, n, &m->lm_head, e->mlm_bias);
 }
 
+static void step(Session *s, int l, size_t n) {
+    if (l < 0) embed(s, n);
+    else if (s->model->config.roformer.variant == ROFORMER_GAU) gated_unit(s, l, n);
+    else layer(s, l, n);
+}
+
 /* What every thread runs. */
 static void forward(Session *s, size_t n, size_t n_last) {
-    const Config *c = &s->model->config;
-    embed(s, n);
-    for (int l = 0; l < c->n_layers; l++) {
-        if (c->roformer.variant == ROFORMER_GAU) gated_unit(s, l, n);
-        else layer(s, l, n);
-    }
+    for (int l = -1; l < s->model->config.n_layers; l++) step(s, l, n);
     if (n_last) logits(s, n - n_last, n_last);
+}
+
+void roformer_step(Session *s, int l, size_t n) {
+    int threads = step_threads(s, n * s->model->n_parameters);
+    (void)threads; /* without OpenMP */
+    #pragma omp parallel num_threads(threads)
+    step(s, l, n);
 }
 
 void roformer_forward(Session *s, size_t n, size_t n_last) {

@@ -114,6 +114,7 @@ void roformer_read_hf(KeyReader *r, Config *c) {
     hf_word(r, "pooler_activation", pooler, sizeof pooler);
     f->pooler = !find(r->w, c->names, "pooler.weight") ? POOLER_NONE
                                                         : (Pooler)read_word(r, "pooler_activation", pooler, pooler_names, POOLER_TANH);
+    c->tied = hf_bool(r, "tie_word_embeddings", 1);
     if (is_multiple_choice(root)) f->classifier = CLASSIFIER_NONE;
     if (hf_bool(r, "add_cross_attention", 0)) key_complain(r, "add_cross_attention", "cross attention is not known here");
     c->mask = hf_mask(r, c);
@@ -148,13 +149,14 @@ void roformer_read_gguf(KeyReader *r, Config *c) {
     f->rotary_value = gguf_flag(r, "rotary_value", 0);
     *word = 0;
     gguf_word(r, "hidden_act", word, sizeof word, key, sizeof key);
-    read_activation(r, f, key, *word ? word : "gelu");
+    read_activation(r, f, key, *word ? word : gau ? "swish" : f->variant == ROFORMER_V2 ? "relu" : "gelu");
     *word = 0;
     gguf_word(r, "pooler", word, sizeof word, key, sizeof key);
     f->pooler = !weights_find(r->w, "pooler.weight") ? POOLER_NONE : (Pooler)read_word(r, key, word, pooler_names, POOLER_TANH);
     *word = 0;
     gguf_word(r, "mask", word, sizeof word, key, sizeof key);
-    c->mask = (Mask)read_word(r, key, word, mask_names, MASK_PADDING);
+    c->mask = (Mask)read_word(r, key, word, mask_names, f->pooler == POOLER_LINEAR ? MASK_UNILM : MASK_PADDING);
+    c->tied = -1;
     *word = 0;
     gguf_word(r, "classifier.kind", word, sizeof word, key, sizeof key);
     if (strcmp(word, "choice") == 0) f->classifier = CLASSIFIER_NONE;
@@ -178,5 +180,8 @@ void roformer_settle(KeyReader *r, Config *c, const RoformerOverride *o) {
     if (f->rotary_value && c->rope.rotary_dim > c->value_dim) key_complain(r, "rotary_value", "more entries turn than a value has");
     if (f->variant == ROFORMER_GAU && c->n_heads != 1) key_complain(r, "n_heads", "a gated attention unit has one head");
     if (f->variant == ROFORMER_GAU && c->linear.form) key_complain(r, "attention", "a gated attention unit has softmax attention only");
+    if (c->linear.form && f->rotary_value && linear_features_n(&c->linear) != c->head_dim)
+        key_complain(r, "attention", "values turn as keys do (rotary_value), so features must be as many as a head has entries");
+    if (f->classifier && (f->n_labels < 1 || f->n_labels > 65536)) key_complain(r, "the classifier", "has no labels, or too many");
     if (c->linear.form && c->value_dim != c->head_dim) key_complain(r, "attention", "linear attention needs keys as wide as values");
 }

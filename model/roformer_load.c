@@ -114,8 +114,9 @@ static void load_heads(const Slots *s) {
     Encoder *e = &m->encoder;
     size_t d = (size_t)m->config.d_model, E = (size_t)f->d_embed, vocab = (size_t)m->config.vocab_size;
     int v1 = f->variant == ROFORMER_V1;
-    e->has_mlm = v1 ? slot(s, "mlm.dense.weight", -1) != NULL : slot(s, "mlm.decoder.weight", -1) || E == d;
-    m->lm_head = slot(s, "mlm.decoder.weight", -1) ? matrix(s, "mlm.decoder.weight", -1, vocab, E) : m->tok_emb;
+    e->has_mlm = v1 ? slot(s, "mlm.dense.weight", -1) != NULL : E == d; /* without a layer between, widths must agree */
+    int own = slot(s, "mlm.decoder.weight", -1) || (e->has_mlm && m->config.tied == 0);
+    m->lm_head = own && e->has_mlm ? matrix(s, "mlm.decoder.weight", -1, vocab, E) : m->tok_emb;
     if (v1 && e->has_mlm) {
         e->mlm_dense = matrix(s, "mlm.dense.weight", -1, E, d);
         e->mlm_dense_b = vector(s, "mlm.dense.bias", -1, E);

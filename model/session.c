@@ -120,7 +120,7 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
 
     Carver count = {0};
     int layers_kept = c->mask == MASK_PADDING ? 1 : c->n_layers; /* nothing follows such a text: a layer may take the one before's place */
-    if (!endless && o->n_ctx > ((size_t)1 << 40) / (size_t)o->threads) count.overflow = 1; /* widths are below 2^23: no product wraps */
+    if (!endless && o->n_ctx > ((size_t)1 << 32) / (size_t)o->threads) count.overflow = 1; /* widths are below 2^29: no product wraps */
     else carve_all(s, &count);
     int rc = -ENOMEM;
     if (count.overflow) base_error(err, errlen, rc, "a context of %zu is too long for this machine; give a smaller one (-c)", o->n_ctx);
@@ -131,7 +131,7 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
     if (rc == 0) {
         s->block = calloc(1, count.used + 63);
         if (!s->block)
-            rc = base_error(err, errlen, -ENOMEM, "out of memory: %zu bytes of scratch", count.used);
+            rc = base_error(err, errlen, -ENOMEM, "out of memory: %zu bytes of scratch for a context of %zu; give a smaller one (-c)", count.used, o->n_ctx);
     }
     if (rc) {
         session_free(s);

@@ -55,6 +55,34 @@ static void against_float64(void) {
         }
 }
 
+/* linear-attention.md 5.4, "softmax causal": five tokens, one head of 4, theta 10000, interleaved pairs; v has two columns there.
+ * q and k are floats here and so are the scores: 1e-6. */
+static void facts(void) {
+    static const double want[10] = {.5, .5, .5892161779, .5446080890, .9304663851, .7152331926,
+                                     1.1481805481, .8240902741, 1.4546562016, .9773281008};
+    const RopeConfig config = {.scaling = rope_scaling("none"), .pairing = ROPE_INTERLEAVED, .rotary_dim = 4, .theta = 10000};
+    const Kernels *kernels;
+    Rope rope;
+    rope_init(&rope, &config, 1);
+    for (int row = 0; (kernels = kernels_row(row)); row++) {
+        KVCache c;
+        char err[200];
+        CHECK(cache_init(&c, CACHE_F32, 1, 1, 4, 2, 5, err, sizeof err) == 0);
+        for (int i = 0; i < 5; i++) {
+            float q[4], k[4], v[2], out[2], cosine[2], sine[2], scores[5];
+            for (int j = 0; j < 4; j++) q[j] = (float)sin(1 + 4 * i + j), k[j] = (float)cos(2 + 4 * i + j);
+            for (int j = 0; j < 2; j++) v[j] = 0.5f * (float)(i + 1) - 0.25f * (float)(i * j);
+            rope_row(&rope, i, cosine, sine);
+            kernels->rotate(q, cosine, sine, 4, ROPE_INTERLEAVED);
+            kernels->rotate(k, cosine, sine, 4, ROPE_INTERLEAVED);
+            cache_store(&c, 0, 0, (size_t)i, k, v);
+            attention_softmax(out, q, &c, 0, 0, 0, (size_t)i + 1, 0.5f, scores, kernels); /* 1 / sqrt(4) */
+            for (int j = 0; j < 2; j++) NEAR(out[j], want[2 * i + j], 1e-6, 0);
+        }
+        cache_free(&c);
+    }
+}
+
 static void cache_refuses(void) {
     KVCache c;
     char err[200] = "";
@@ -65,6 +93,7 @@ static void cache_refuses(void) {
 extern const Test tests_attention[];
 const Test tests_attention[] = {
     {"attention/softmax, windows, poisoned cache", against_float64},
+    {"attention/facts", facts},
     {"attention/cache too long", cache_refuses},
     {0},
 };

@@ -4,9 +4,13 @@
 #include "test.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void test_errors(void) {
     char err[16];
@@ -64,6 +68,83 @@ static void test_files(void) {
         char *s = file_folder(folders[i][0]);
         CHECK(s && strcmp(s, folders[i][1]) == 0);
         free(s);
+    }
+}
+
+static int file_holds(const char *path, const char *text) {
+    char err[256];
+    MappedFile f;
+    if (file_map(&f, path, err, sizeof err)) return 0;
+    int same = f.size == strlen(text) && memcmp(f.data, text, f.size) == 0;
+    file_unmap(&f);
+    return same;
+}
+
+/* Write text as a new file; its path while it is not finished into part (may be NULL). */
+static int write_new(const char *path, const char *text, int keep, char part[512]) {
+    char err[256];
+    NewFile f;
+    int rc = newfile_open(&f, path, err, sizeof err);
+    if (rc) return rc;
+    if (part) snprintf(part, 512, "%s", f.temporary);
+    CHECK(file_exists(f.temporary));
+    newfile_write(&f, text, strlen(text));
+    return newfile_close(&f, keep, err, sizeof err);
+}
+
+static void test_new_files(void) {
+    const char *path = test_tmp("new.txt"), *link = test_tmp("new-link");
+    char part[512], again[512], err[256];
+    struct stat st;
+    CHECK(write_new(path, "none", 0, part) == 0 && !file_exists(path) && !file_exists(part)); /* keep 0 */
+    CHECK(write_new(path, "old", 1, part) == 0 && file_holds(path, "old") && !file_exists(part));
+    CHECK(write_new(path, "none", 0, NULL) == 0 && file_holds(path, "old"));
+    CHECK(write_file(part, "left over", 9)); /* as by a process that was killed */
+    CHECK(write_new(path, "new", 1, again) == 0 && file_holds(path, "new"));
+    CHECK(strcmp(part, again) != 0 && file_holds(part, "left over"));
+    CHECK(symlink("new.txt", link) == 0);
+    CHECK(write_new(link, "through", 1, NULL) == 0 && file_holds(path, "through"));
+    CHECK(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
+    CHECK(remove(path) == 0);
+    NewFile f;
+    CHECK(newfile_open(&f, link, err, sizeof err) == -EINVAL && !f.file && !file_exists(path));
+    CHECK(newfile_open(&f, "/dev/null", err, sizeof err) == -EINVAL && newfile_open(&f, "/", err, sizeof err) == -EINVAL);
+}
+
+static void test_new_files_read_only(void) {
+    const char *path = test_tmp("locked.txt");
+    if (geteuid() == 0) {
+        test_skip("root may write everything");
+        return;
+    }
+    CHECK(write_file(path, "old", 3) && chmod(path, 0400) == 0);
+    CHECK(write_new(path, "new", 1, NULL) == -EACCES && file_holds(path, "old"));
+}
+
+/* On a full disk (a file may not grow beyond 1000 bytes here) the old file stays whole, whether it shows in a write or only at
+ * the end, where what stdio has kept back is written. */
+static void test_new_files_full(void) {
+    static const size_t sizes[] = {100000, 3000};
+    const char *path = test_tmp("full.txt");
+    char part[512];
+    struct rlimit old, small;
+    if (getrlimit(RLIMIT_FSIZE, &old)) {
+        test_skip("there is no limit for the size of files here");
+        return;
+    }
+    small = old, small.rlim_cur = 1000;
+    CHECK(write_file(path, "old", 3));
+    for (int i = 0; i < 2; i++) {
+        char *text = malloc(sizes[i] + 1);
+        if (!text) return;
+        memset(text, 'x', sizes[i]), text[sizes[i]] = 0;
+        fflush(NULL); /* nothing else is to meet the limit */
+        void (*signal_before)(int) = signal(SIGXFSZ, SIG_IGN);
+        int limited = setrlimit(RLIMIT_FSIZE, &small) == 0, rc = write_new(path, text, 1, part);
+        CHECK(setrlimit(RLIMIT_FSIZE, &old) == 0 && limited && rc == -EFBIG);
+        signal(SIGXFSZ, signal_before);
+        CHECK(file_holds(path, "old") && !file_exists(part));
+        free(text);
     }
 }
 
@@ -194,6 +275,9 @@ const Test tests_base[] = {
     {"base/sizes", test_sizes},
     {"base/utf8", test_utf8},
     {"base/files", test_files},
+    {"base/new files", test_new_files},
+    {"base/new files, read-only", test_new_files_read_only},
+    {"base/new files, full disk", test_new_files_full},
     {"base/json_values", test_json_values},
     {"base/json_refused", test_json_refused},
     {"base/json_depth", test_json_depth},

@@ -156,7 +156,7 @@ static void tales_linear(void) {
         for (int ref = 0; ref < 2; ref++) {
             const JsonValue *text = json_get(json_get(golden.root, q8 ? "q8_0" : "f32"), "text");
             CHECK(run("%s -t 0 -n 200 -q%s", test_data(q8 ? "tales/tales-1m-linear.gguf" : "tales/tales-1m-linear-f32.gguf"), ref ? " --kernels ref" : "") == 0);
-            CHECK(text && strlen(out) == text->len + 1 && memcmp(out, text->str, text->len) == 0);
+        CHECK(text && strlen(out) == text->len + 1 && memcmp(out, text->str, text->len) == 0);
         }
     json_free(&golden);
 }
@@ -225,6 +225,34 @@ static void lengths_and_json(void) {
     CHECK(run("%s -n 1 -i 'a long prompt and the sand' --json", gguf) == 0); /* longer than -n: nothing new */
     CHECK(golden_list(out, "\"tokens\"", ids, 100) == 0 && strstr(out, "\"stop\":\"length\""));
     CHECK(run("%s -i '%0200d'", gguf, 0) == 1 && strstr(err_text, "-c") && lines(err_text) == 1);
+}
+
+/* JSON has every id of a text that is longer than what the penalties look back on; without it old ids are dropped (keep_id),
+ * and yet the penalties see the same. */
+static void ids_kept(void) {
+    enum { IDS = 400, FIRST = 60 }; /* FIRST: before anything could be dropped */
+    static double ids[IDS + 10], first[IDS];
+    static const char prompt[] = "abcdefghijklmnopqrstuvwxyzabcdefghijklmno";
+    char gguf[512], bin[512], folder[512], err[200];
+    const char *const penalties[] = {"", "--repetition-penalty 1.3", "--repetition-penalty 1.3 --penalty-window 7"};
+    Json json;
+    char *texts[3];
+    size_t n;
+    builds(gguf, bin, folder);
+    for (int i = 0; i < 3; i++) {
+        CHECK(run("%s -i %s -t 0 --max-tokens %d -c 500 --ignore-eos --json -q %s", gguf, prompt, FIRST, penalties[i]) == 0);
+        CHECK(golden_list(out, "\"tokens\"", first, IDS) == FIRST);
+        CHECK(run("%s -i %s -t 0 --max-tokens %d -c 500 --ignore-eos --json -q %s", gguf, prompt, IDS, penalties[i]) == 0);
+        CHECK(golden_list(out, "\"tokens\"", ids, IDS + 10) == IDS && memcmp(ids, first, FIRST * sizeof *ids) == 0);
+        CHECK(json_parse(&json, out, strlen(out), "out", err, sizeof err) == 0);
+        const JsonValue *text = json_get(json.root, "text");
+        CHECK(run("%s -i %s -t 0 --max-tokens %d -c 500 --ignore-eos -q %s", gguf, prompt, IDS, penalties[i]) == 0);
+        texts[i] = file_read(test_tmp("stdout"), &n); /* a NUL may stand in it */
+        CHECK(text && n == text->len + 1 && memcmp(texts[i], text->str, text->len) == 0); /* and a line's end */
+        json_free(&json);
+    }
+    CHECK(strcmp(texts[0], texts[1]) != 0 && strcmp(texts[1], texts[2]) != 0); /* the penalties bear on the text */
+    for (int i = 0; i < 3; i++) free(texts[i]);
 }
 
 static void stop_strings(void) {
@@ -415,6 +443,16 @@ static void linear_options(void) {
     CHECK(run("logits %s --ids 1,5,9 --attention softmax", gguf) == 0);
     CHECK(strcmp(out, softmax) == 0 && *err_text == 0);
     free(softmax);
+    static const BuildShape s = {.d = 32, .ff = 64, .layers = 1, .heads = 4, .kv_heads = 2, .n_ctx = 64,
+                                 .phi = "elu+1", .form = "numerator"};
+    static const struct { const char *options; int told; } rows[] = { /* what the file says is what it was trained with */
+        {"", 0}, {"--attention linear", 0}, {"--form numerator --phi elu+1", 0},
+        {"--phi relu", 1}, {"--form both", 1}, {"--attention softmax", 1}};
+    build_gguf(test_tmp("cli-linear.gguf"), &s, TENSOR_F32);
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        CHECK(run("%s -n 3 -t 0 %s", test_tmp("cli-linear.gguf"), rows[r].options) == 0);
+        CHECK((strstr(err_text, "not trained") != NULL) == rows[r].told);
+    }
     CHECK(run("%s -c 4 -n 100 -t 0 --attention linear --ignore-eos --json", gguf) == 0); /* -c is no limit */
     CHECK(strstr(out, "\"stop\":\"length\"") != NULL);
     CHECK(run("%s --attention cubic", gguf) == 2 && strstr(err_text, "cubic"));
@@ -509,6 +547,7 @@ const Test tests_cli[] = {
     {"cli/one text from three formats", one_text_from_three_formats},
     {"cli/text from stdin", from_stdin},
     {"cli/lengths, json", lengths_and_json},
+    {"cli/ids kept and dropped", ids_kept},
     {"cli/stop strings", stop_strings},
     {"cli/stop strings that overlap", stop_strings_overlap},
     {"cli/logits", logits_lines},

@@ -297,6 +297,29 @@ static void test_zeroes(void) {
     text_print_worst();
 }
 
+/* Inputs that are too large: exp stays at e^300, softmax leaves its maximum out; a NaN goes through every map. To 1e-12: exp64
+ * is good to 2 ulp, and so is libm's. */
+static void test_extremes(void) {
+    enum { D = 6 };
+    LinearConfig c = {.head_dim = D};
+    const Kernels *k;
+    for (int row = 0; (k = kernels_row(row)); row++) {
+        const double x[D] = {1000, 300, 299, 1e300, -1000, 0}, y[D] = {1000, 1000, 999, -1000, 0, 1000};
+        double out[D];
+        feature_map("exp")->map(out, x, &c, k);
+        for (int i = 0; i < D; i++) NEAR(out[i], exp(fmin(x[i], 300)), 0, 1e-12);
+        feature_map("softmax")->map(out, y, &c, k);
+        for (int i = 0; i < D; i++) NEAR(out[i], exp(y[i] - 1000) / (3 + exp(-1)), 0, 1e-12);
+        for (int p = 0; feature_map_row(p); p++) {
+            const double nan_amid[D] = {1, 2, NAN, -1, 0, 3};
+            if (feature_map_row(p)->projected) continue; /* its features are of all entries: linear/head sizes */
+            feature_map_row(p)->map(out, nan_amid, &c, k);
+            CHECK(isnan(out[2]));
+            CHECK(isnan(out[0]) == (strcmp(feature_map_row(p)->name, "softmax") == 0));
+        }
+    }
+}
+
 /* ---- refusals ---- */
 
 static void expect_refused(LinearConfig c, const char *why) {
@@ -352,6 +375,7 @@ const Test tests_linear[] = {
     {"linear/grouped queries", test_groups},
     {"linear/nothing turns", test_still},
     {"linear/zeroes", test_zeroes},
+    {"linear/extremes", test_extremes},
     {"linear/refusals", test_refusals},
     {0},
 };

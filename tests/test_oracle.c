@@ -11,6 +11,7 @@
 #include "../model/session.h"
 #include "build.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -268,7 +269,8 @@ static void run_cases(const char *const *names) {
             expect(name, "F32 safetensors", hf_folder(name, "", TENSOR_F32, &sound), k, &g, &worst);
             expect(name, "F16 safetensors", hf_folder(name, "", TENSOR_F16, &sound), k, &g, &worst);
             expect(name, "BF16 safetensors", hf_folder(name, "", TENSOR_BF16, &sound), k, &g, &worst);
-            if (strcmp(name, "yarn_notrunc") != 0 && strcmp(name, "dynamic") != 0) /* GGUF has no keys for these */
+            int no_gguf = !strcmp(name, "yarn_notrunc") || !strcmp(name, "dynamic") || !strcmp(name, "linear_favor"); /* NO_GGUF */
+            if (!no_gguf)
                 for (int t = 0; t < 3; t++) expect(name, "GGUF", gguf_file(name, (const TensorType[]){TENSOR_F32, TENSOR_F16, TENSOR_BF16}[t], &sound), k, &g, &worst);
         }
         for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
@@ -298,7 +300,7 @@ static void test_feature_maps(void) {
 static void test_forms(void) {
     run_cases((const char *const[]){"linear_both", "linear_none", "linear_before", "linear_cosine", "linear_cosine_none", NULL});
 }
-static void test_linear_models(void) { run_cases((const char *const[]){"linear_qwen3", "linear_yarn", NULL}); }
+static void test_linear_models(void) { run_cases((const char *const[]){"linear_qwen3", "linear_yarn", "linear_favor", NULL}); }
 
 /* ---- tests of the test ---- */
 
@@ -371,6 +373,9 @@ static void test_spoiled_linear(void) {
         {"linear_qwen3", "no q norm", {.set = "q_norm.weight", .value = 1}}, /* 0.7 */
         {"linear_qwen3", "no k norm", {.set = "k_norm.weight", .value = 1}}, /* 0.54 */
         {"linear_yarn", "no yarn", {.from = "\"yarn\"", .to = "\"default\""}}, /* 3.9 */
+        {"linear_favor", "other features", {.from = "favor_features\": 20", .to = "favor_features\": 18"}}, /* 4.1 */
+        {"linear_favor", "another seed", {.from = "favor_seed\": 5", .to = "favor_seed\": 6"}}, /* 7.3 */
+        {"linear_favor", "no epsilon", {.from = "denominator_epsilon\": 0.5", .to = "denominator_epsilon\": 1e-6"}}, /* 8.5 */
         {"linear_yarn", "no factor", {.from = "\"rope_type\"", .to = "\"attention_factor\": 1,\"rope_type\""}}, /* 1.1 */
     };
     static Golden g;
@@ -388,6 +393,42 @@ static void test_spoiled_pairing(void) {
             expect_wrong(names[i], "the other pairing", gguf_file(names[i], TENSOR_F32, &(Spoil){.unpermuted = 1}), &g);
 }
 
+/* ---- what linear attention cannot be given ---- */
+
+static void expect_refused(const char *path, const ConfigOverride *o, const char *says) {
+    Model m;
+    char err[300] = "";
+    int rc = path ? model_open(&m, path, &(ModelOptions){.config = *o}, err, sizeof err) : 0;
+    if (rc == -EINVAL && strstr(err, says)) return;
+    fail(says, "is not what is refused:", err);
+    if (path && rc == 0) model_close(&m);
+}
+
+static void test_linear_refused(void) {
+    const ConfigOverride none = {.rope = {.theta = 0}}, linear = {.attention = {.kind = ATTENTION_LINEAR}};
+    const ConfigOverride favor = {.attention = {.kind = ATTENTION_LINEAR, .phi = feature_map("favor+"), .favor_features = 32}};
+    const Spoil window = {.from = "\"sliding_window\"", .to = "\"attention_kind\": \"linear\", \"sliding_window\""};
+    const Spoil cubic = {.from = "\"linear\"", .to = "\"cubic\""};
+    expect_refused(hf_folder("mistral", "", TENSOR_F32, &window), &none, "window");
+    expect_refused(hf_folder("longrope", "", TENSOR_F32, &sound), &linear, "longrope");
+    expect_refused(gguf_file("llama3", TENSOR_F32, &sound), &favor, "rope_freqs.weight"); /* 32 features, heads of 16 */
+    expect_refused(hf_folder("linear_elu", "", TENSOR_F32, &cubic), &none, "cubic");
+
+    /* The command line's linear attention takes a trained window away, in every layer. */
+    static const char *const windows[] = {"mistral", "qwen2_window"};
+    for (int i = 0; i < 2; i++)
+        for (int is_linear = 0; is_linear < 2; is_linear++) {
+            Model m;
+            char err[300];
+            const char *path = hf_folder(windows[i], "", TENSOR_F32, &sound);
+            CHECK(path && model_open(&m, path, &(ModelOptions){.config = is_linear ? linear : none}, err, sizeof err) == 0);
+            int windowed = 0;
+            for (int l = 0; l < m.config.n_layers; l++) windowed += m.config.windowed[l] || m.layers[l].window;
+            CHECK(is_linear ? m.config.window == 0 && windowed == 0 : m.config.window == 8 && windowed == 2);
+            model_close(&m);
+        }
+}
+
 const Test tests_oracle[] = {
     {"oracle/llama", test_llama},
     {"oracle/rope", test_rope},
@@ -402,5 +443,6 @@ const Test tests_oracle[] = {
     {"oracle/spoiled-config", test_spoiled_config},
     {"oracle/spoiled-linear", test_spoiled_linear},
     {"oracle/spoiled-pairing", test_spoiled_pairing},
+    {"oracle/linear attention's refusals", test_linear_refused},
     {0},
 };

@@ -96,7 +96,7 @@ static const struct {
     {"mlm", "linear attention", {.from = "\"hidden_size\"", .to = "\"attention_kind\": \"linear\", \"hidden_size\""}}, /* 1.3 */
     {"linear_both", "form numerator", {.from = "\"both\"", .to = "\"numerator\""}}, /* 2.2 */
     {"linear_cosine", "no epsilon", {.from = "0.125", .to = "1e-6"}}, /* 0.029 */
-    {"untied", "tied words", {.head_from = "predictions.decoder.weight", .head_to = "predictions.decodxx.weight"}}, /* 4.1 */
+    {"untied", "tied words", {.from = "\"tie_word_embeddings\": false", .to = "\"tie_word_embeddings\": true", .head_from = "predictions.decoder.weight", .head_to = "predictions.decodxx.weight"}}, /* 4.1 */
     {"untied", "the other bias", {.head_from = "predictions.decoder.bias", .head_to = "predictions.decodxx.bias"}}, /* 0.82 */
     {"mlm", "no type embeddings", {.set = "token_type"}}, /* 0.87 */
     {"mlm", "no norm of the embeddings", {.set = "embeddings.LayerNorm.weight", .value = 1}}, /* 0.52 */

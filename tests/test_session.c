@@ -1,4 +1,5 @@
 /* tests/test_session.c - a session is exact: the same bits for any number of threads and any way of handing the ids over. */
+#include "../base/threads.h"
 #include "../model/session.h"
 #include "build.h"
 #include "test.h"
@@ -97,28 +98,108 @@ static void exact_linear(void) {
         }
 }
 
-/* In chunks: other sums, so other last bits, but the same logits to 1e-5 of some units, however large the chunk. */
+/* What the chunked form alone asks of state_step: queries against a matrix that takes no key in. An entry a thread: how
+ * often, and the part of the scratch that the answers went to. */
+static struct {
+    size_t n;
+    const double *from, *to;
+} asked[2];
+
+static void asking_step(double *out, double *S, size_t rows, const double *b, const float *v, const double *a, size_t n,
+                        size_t lda) {
+    int t = threads_number();
+    kernels_best()->state_step(out, S, rows, b, v, a, n, lda);
+    if (!out || b) return;
+    asked[t].n++;
+    if (!asked[t].from || out < asked[t].from) asked[t].from = out;
+    if (!asked[t].to || out + n * STATE_COLUMNS > asked[t].to) asked[t].to = out + n * STATE_COLUMNS;
+}
+
+/* How often chunks of C tokens of a call of n make it ask: for each query head of a strip's group once about what came before
+ * the chunk, and twice (weights, values) about every 16 of its keys. */
+static size_t asks(size_t n, size_t C, size_t group) {
+    size_t sum = 0;
+    for (size_t from = 0, m; from < n && C > 1; from += m) {
+        m = n - from < C ? n - from : C;
+        sum += group * (1 + 2 * ((m + STATE_COLUMNS - 1) / STATE_COLUMNS));
+    }
+    return sum;
+}
+
+enum { LONG = 150 };
+
+static void read_in_chunks(float *out, const Model *m, size_t chunk) {
+    Session s;
+    char err[300];
+    const float *logits;
+    int ids[LONG];
+    for (int j = 0; j < LONG; j++) ids[j] = id_at(j);
+    memset(asked, 0, sizeof asked);
+    const SessionOptions options = {.chunk = chunk, .n_batch = LONG, .threads = 2, .grain = 1};
+    CHECK(session_init(&s, m, &options, err, sizeof err) == 0);
+    CHECK(session_eval(&s, ids, LONG, &logits, err, sizeof err) == 0);
+    memcpy(out, logits, BUILD_VOCAB * sizeof *out);
+    session_free(&s);
+}
+
+/* In chunks: other sums, so other last bits, but the same logits to 1e-5 of some units, however large the chunk. Two threads
+ * have two strips each of every layer (heads of 32, two key heads), and a scratch each. */
 static void chunks(void) {
+    static const BuildShape linear = {.d = 128, .ff = 64, .layers = 2, .heads = 4, .kv_heads = 2, .n_ctx = 64,
+                                      .phi = "elu+1", .form = "numerator"};
+    static const size_t sizes[] = {0, 1, 2, 5, 16, 33, 1000};
+    static float want[BUILD_VOCAB], got[BUILD_VOCAB];
+    build_gguf(test_tmp("chunk.gguf"), &linear, TENSOR_F32);
+    Kernels asking = *kernels_best();
+    Model m;
+    char err[300];
+    asking.state_step = asking_step;
+    CHECK(model_open(&m, test_tmp("chunk.gguf"), &(ModelOptions){.kernels = &asking}, err, sizeof err) == 0);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        read_in_chunks(i ? got : want, &m, sizes[i]);
+        CHECK(asked[0].n + asked[1].n == 2 * 4 * asks(LONG, sizes[i], 2)); /* layers, strips, query heads of a group */
+        if (asked[0].n && asked[1].n) CHECK(asked[0].to <= asked[1].from || asked[1].to <= asked[0].from);
+        else CHECK(sizes[i] <= 1 || !threads_work());
+        for (int v = 0; v < BUILD_VOCAB && i; v++) NEAR(got[v], want[v], 1e-5, 0);
+    }
+    model_close(&m);
+}
+
+/* RoPE knows distances alone: a text has the same logits wherever it stands, to 1e-4 of some units (angles are off by 5e-7 at
+ * 2^32). The places begin within the text of one before 2^8, 2^16, 2^31 and 2^32: a position kept in less breaks it in two. */
+static void far_positions(void) {
+    static const size_t borders[] = {(size_t)1 << 8, (size_t)1 << 16, (size_t)1 << 31, (size_t)1 << 32};
     BuildShape linear = shape;
     static float want[MAX_VOCAB];
     linear.form = "numerator", linear.phi = "elu+1";
-    build_gguf(test_tmp("chunk.gguf"), &linear, TENSOR_F32);
+    build_gguf(test_tmp("far.gguf"), &linear, TENSOR_F32);
     Model m;
+    Session s;
     char err[300];
-    CHECK(model_open(&m, test_tmp("chunk.gguf"), NULL, err, sizeof err) == 0);
+    const float *logits;
+    int ids[300];
+    CHECK(model_open(&m, test_tmp("far.gguf"), NULL, err, sizeof err) == 0);
     CHECK(logits_of(want, &m, 1, 0, (const int[]){0}) == 0);
-    static const size_t sizes[] = {1, 2, 5, 16, 33, 1000};
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        Session s;
-        int ids[N];
-        const float *logits;
-        for (int j = 0; j < N; j++) ids[j] = id_at(j);
-        CHECK(session_init(&s, &m, &(SessionOptions){.chunk = sizes[i], .threads = 2, .grain = 1}, err, sizeof err) == 0);
-        CHECK(session_eval(&s, ids, N, &logits, err, sizeof err) == 0);
-        for (int v = 0; v < BUILD_VOCAB; v++) NEAR(logits[v], want[v], 1e-5, 0);
+    for (int i = 0; i < N; i++) ids[i] = id_at(i);
+    for (size_t i = 0; i < sizeof borders / sizeof *borders; i++) {
+        CHECK(session_init(&s, &m, NULL, err, sizeof err) == 0);
+        s.pos = borders[i] - N / 2;
+        CHECK(session_eval(&s, ids, N, &logits, err, sizeof err) == 0 && s.pos == borders[i] + N - N / 2);
+        for (int v = 0; v < BUILD_VOCAB; v++) NEAR(logits[v], want[v], 1e-4, 0);
         session_free(&s);
     }
     model_close(&m);
+
+    /* Softmax: through two layers with a window of 8 the last id sees no more than the last 15. */
+    build_gguf(test_tmp("far.gguf"), &shape, TENSOR_F32);
+    CHECK(model_open(&m, test_tmp("far.gguf"), NULL, err, sizeof err) == 0);
+    for (int l = 0; l < shape.layers; l++) m.layers[l].window = 8;
+    CHECK(logits_of(want, &m, 1, 0, (const int[]){0}) == 0);
+    for (int i = 0; i < 260; i++) ids[i] = id_at(i < 260 - N ? i + 7 : i - (260 - N));
+    CHECK(session_init(&s, &m, &(SessionOptions){.n_ctx = 260}, err, sizeof err) == 0);
+    CHECK(session_eval(&s, ids, 260, &logits, err, sizeof err) == 0);
+    for (int v = 0; v < BUILD_VOCAB; v++) NEAR(logits[v], want[v], 1e-4, 0);
+    session_free(&s), model_close(&m);
 }
 
 /* No context to fill, no past to go back to, no room taken for it. */
@@ -293,6 +374,7 @@ const Test tests_session[] = {
     {"session/exact linear attention", exact_linear},
     {"session/exact trained models", exact_trained},
     {"session/linear attention in chunks", chunks},
+    {"session/a text has its logits wherever it stands", far_positions},
     {"session/linear attention has no limits", linear_limits},
     {"session/linear attention's words", linear_words},
     {"session/one set of weights in eight files", formats_agree},

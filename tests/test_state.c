@@ -127,11 +127,103 @@ static void does_not_fit(void) {
     model_close(&other), session_free(&s), model_close(&m);
 }
 
+/* Whatever changes attention changes the fingerprint, each in its own way; and so does a byte of a tensor that is only sampled.
+ * favor_features stands beside before-phi, where it changes no frequencies. */
+static void fingerprints(void) {
+    const BuildShape shape = {.d = 64, .ff = 32, .layers = 1, .heads = 2, .kv_heads = 1, .n_ctx = 32};
+    const double half = 0.5;
+    const uint64_t seed = 7;
+    const FeatureMap *relu = feature_map("relu"), *favor = feature_map("favor+");
+    const LinearForm *both = linear_form("both"), *before = linear_form("before-phi");
+    const RopeScaling *linear = rope_scaling("linear"), *yarn = rope_scaling("yarn");
+    const ConfigOverride rows[] = {
+        {.rope = {.theta = 0}}, /* as the file says */
+        {.rope = {.theta = 500}},
+        {.rope = {.scaling = linear, .factor = 2}},
+        {.rope = {.scaling = linear, .factor = 4}},
+        {.rope = {.scaling = yarn, .factor = 4, .n_ctx_original = 8}},
+        {.rope = {.scaling = yarn, .factor = 4, .n_ctx_original = 16}},
+        {.attention = {.kind = ATTENTION_LINEAR}},
+        {.attention = {.kind = ATTENTION_LINEAR, .form = both}},
+        {.attention = {.kind = ATTENTION_LINEAR, .phi = relu}},
+        {.attention = {.kind = ATTENTION_LINEAR, .epsilon = &half}},
+        {.attention = {.kind = ATTENTION_LINEAR, .phi = favor, .form = before}},
+        {.attention = {.kind = ATTENTION_LINEAR, .phi = favor, .form = before, .favor_features = 8}},
+        {.attention = {.kind = ATTENTION_LINEAR, .phi = favor, .form = before, .favor_seed = &seed}},
+    };
+    enum { ROWS = sizeof rows / sizeof *rows };
+    uint64_t seen[ROWS] = {0};
+    char err[300] = "";
+    Model m;
+    size_t size;
+    build_gguf(test_tmp("print.gguf"), &shape, TENSOR_F32);
+    for (size_t i = 0; i < ROWS; i++) {
+        CHECK(model_open(&m, test_tmp("print.gguf"), &(ModelOptions){.config = rows[i]}, err, sizeof err) == 0);
+        seen[i] = model_fingerprint(&m);
+        CHECK(model_fingerprint(&m) == seen[i]);
+        for (size_t j = 0; j < i; j++)
+            if (seen[i] == seen[j]) {
+                printf("    settings %zu and %zu\n", j, i);
+                CHECK(!"fingerprints differ");
+            }
+        model_close(&m);
+    }
+    char *file = file_read(test_tmp("print.gguf"), &size);
+    CHECK(model_open_memory(&m, file, size, "memory", NULL, err, sizeof err) == 0);
+    size_t big = 0;
+    for (size_t i = 0; i < m.weights.n_tensors; i++) {
+        const Tensor *t = &m.weights.tensors[i];
+        if (t->size <= 4096) continue;
+        big++;
+        const size_t at[] = {0, (t->size - 256) / 15 * 7 + 100, (t->size - 256) / 15 * 15 + 255}; /* of 16 samples of 256 bytes */
+        for (int k = 0; k < 3; k++) {
+            char *byte = file + (t->data - (const uint8_t *)file) + at[k];
+            *byte ^= 1;
+            CHECK(model_fingerprint(&m) != seen[0]);
+            *byte ^= 1;
+        }
+    }
+    CHECK(big > 0 && model_fingerprint(&m) == seen[0]);
+    model_close(&m), free(file);
+}
+
+static void ignore_logits(void *arg, size_t i, const float *logits) { (void)arg, (void)i, (void)logits; }
+
+/* Only what has the logits after its last id is saved; and session_eval_each has them as session_eval does. */
+static void has_logits(void) {
+    for (int linear = 0; linear < 2; linear++) {
+        Model m;
+        Session s, each;
+        char err[300];
+        const float *logits;
+        int ids[11];
+        size_t nx, ny;
+        make(&m, &s, linear, 11);
+        for (int i = 0; i < 11; i++) ids[i] = id_at(i);
+        const SessionOptions options = {.n_ctx = 30, .threads = 1, .n_batch = 4, .n_logits = 3};
+        CHECK(session_init(&each, &m, &options, err, sizeof err) == 0);
+        CHECK(session_eval_each(&each, ids, 11, ignore_logits, NULL, err, sizeof err) == 0);
+        CHECK(session_save(&each, test_tmp("y.state"), err, sizeof err) == 0);
+        char *x = file_read(test_tmp("x.state"), &nx), *y = file_read(test_tmp("y.state"), &ny);
+        CHECK(nx == ny && memcmp(x, y, nx) == 0);
+        free(x), free(y);
+        CHECK(session_eval(&s, ids, 2, NULL, err, sizeof err) == 0);
+        CHECK(session_save(&s, test_tmp("z.state"), err, sizeof err) == -EINVAL && !file_read(test_tmp("z.state"), NULL));
+        CHECK(session_eval(&s, ids, 1, &logits, err, sizeof err) == 0);
+        CHECK(session_save(&s, test_tmp("y.state"), err, sizeof err) == 0);
+        CHECK(session_rewind(&s, linear ? 0 : 5) == 0);
+        CHECK(session_save(&s, test_tmp("z.state"), err, sizeof err) == -EINVAL && !file_read(test_tmp("z.state"), NULL));
+        session_free(&each), session_free(&s), model_close(&m);
+    }
+}
+
 extern const Test tests_state[];
 const Test tests_state[] = {
     {"state/softmax: the same bits, growing", round_trip_softmax},
     {"state/linear: the same bits, one size", round_trip_linear},
     {"state/every length, every byte", damaged},
     {"state/other lengths, ids, models", does_not_fit},
+    {"state/fingerprints", fingerprints},
+    {"state/only with logits", has_logits},
     {0},
 };

@@ -124,8 +124,10 @@ static void fill(void) {
         CHECK(strncmp(out, "今天", 6) == 0 && strstr(out, "好。\n  1  ") && *err_text == 0);
         char *one = out;
         out = NULL;
-        CHECK(run("今天[MASK]好。\\n\\n我去\\n", "fill %s", m) == 1 && strstr(err_text, "no [MASK]")); /* what is there is printed before */
-        CHECK(strncmp(out, one, strlen(one)) == 0);
+        CHECK(run("今天[MASK]好。\\n\\n我去\\n", "fill %s", m) == 0 && strstr(err_text, "no [MASK]")); /* such a line stays as it is */
+        CHECK(strncmp(out, one, strlen(one)) == 0 && strcmp(out + strlen(one), "\n我去\n") == 0);
+        CHECK(run("", "fill %s 今天", m) == 1 && strstr(err_text, "no [MASK]"));
+        CHECK(run("a\\0b[MASK]\\0c\\n", "fill %s", m) == 0 && memcmp(out, "a\0b", 3) == 0);
         CHECK(run("我[MASK][MASK]\\ngoodness\\t[MASK]day\\r\\n今天[MASK]好。\\n", "fill %s --top-k 2", m) == 0);
         CHECK(strstr(out, "\n  2  ") != NULL && strchr(out, '\t') == strrchr(out, '\t'));
         free(one);
@@ -199,6 +201,7 @@ static void embed(void) {
     NEAR(strtod(out, NULL), 1, 1e-6, 0);
     CHECK(strtod(strchr(out, '\n'), NULL) < 0.9999);
     CHECK(run("今天\\n", "embed %s --pair", m) == 1 && strstr(err_text, "line 1"));
+    CHECK(run("今\\t天\\n今天\\n", "embed %s --pair", m) == 1 && strstr(err_text, "line 2") && *out); /* the lines before it */
     CHECK(run("今天\\n", "embed %s --pooling max", m) == 2 && strstr(err_text, "cls, mean, pooler"));
     session_free(&s);
     model_close(&model);
@@ -265,6 +268,16 @@ static void logits(void) {
     CHECK(run("", "logits %s --ids 2,5 --attention-mask 0,0", m) == 1 && strstr(err_text, "padding"));
     CHECK(run("", "logits %s --ids 2,99", m) == 1 && strstr(err_text, "99"));
     CHECK(run("", "logits %s --ids 2", build(&sequence)) == 1 && strstr(err_text, "no head"));
+    char state[512];
+    snprintf(state, sizeof state, "%s", test_tmp("texts.state"));
+    CHECK(run("", "logits %s --ids 2,5,3 --save-state %s", build(&v1), state) == 1 && strstr(err_text, "whole") && *out == 0);
+    CHECK(run("", "generate %s -i 今天 --save-state %s --max-tokens 0 -q", build(&sim), state) == 0);
+    CHECK(run("", "generate %s --load-state %s -t 0 --max-tokens 3 --ignore-eos -q", build(&sim), state) == 0);
+    char *loaded = out;
+    out = NULL;
+    CHECK(run("", "generate %s -i 今天 -t 0 --max-tokens 3 --ignore-eos -q", build(&sim)) == 0 && strcmp(loaded, out) == 0);
+    free(loaded);
+    CHECK(run("", "logits %s --ids 5 --type-ids 1 --load-state %s", build(&sim), state) == 2 && strstr(err_text, "--load-state"));
 }
 
 static void refusals(void) {

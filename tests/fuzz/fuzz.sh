@@ -63,15 +63,16 @@ printf '\005[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\n\344\270\200\344\272\214\n\370\
     > $out/seeds-wordpiece/files
 seed json $data/roformer/*/config.json $data/tok/hf-json/*/tokenizer_config.json
 
-# A softmax state of one id for model/tales-1m.gguf: header, 1024 logits, the id, 6 layers of 2 heads of 32, twice.
+# States for fuzz_state.c's models: header, 300 logits; softmax: an id, its key and value of 4; linear: S, z, top, 69 doubles.
 mkdir -p $out/seeds-state
-printf 'roformer\001\0\0\0\001\0\0\0\0\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\0\0\0\0\0\0\360\077%07180d' 0 | tr 0 '\0' > $out/seeds-state/one
+printf 'roformer\001\0\0\0\001\0\0\0\0\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\0\0\0\0\0\0\360\077%01244d' 0 | tr 0 '\0' > $out/seeds-state/one
+printf 'roformer\001\0\0\0\002\0\0\0\0\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\0\0\0\0\0\0\360\077%01760d' 0 | tr 0 '\0' > $out/seeds-state/linear
 
 for c in tests/fuzz/fuzz_*.c; do
     name=$(basename "$c" .c)
     short=${name#fuzz_}
     [ -n "$FUZZ" ] && [ "$FUZZ" != "$short" ] && continue
-    $clang $flags $sanitize -fsanitize=fuzzer "$c" $out/library.a -lm -o $out/$name || { failed=1; continue; }
+    $clang $flags $sanitize -fsanitize=fuzzer "$c" tests/build.c $out/library.a -lm -o $out/$name || { failed=1; continue; }
     mkdir -p $out/corpus-$short $out/seeds-$short
     dict=
     [ -f tests/fuzz/$short.dict ] && dict=-dict=tests/fuzz/$short.dict

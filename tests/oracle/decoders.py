@@ -113,8 +113,10 @@ CASES = {
     "linear_cosine_none": (LLAMA, linear_case("identity", "cosine-none", num_key_value_heads=2)),
     "linear_qwen3": (QWEN3, linear_case("elu+1", "numerator", num_key_value_heads=2, head_dim=16, tie_word_embeddings=True)),
     "linear_yarn": (LLAMA, dict(**WIDE, attention_kind="linear", rope_parameters=YARN)),  # all else is what a file may leave out
+    "linear_favor": (LLAMA, linear_case("favor+", "numerator", 0.5, num_key_value_heads=2, attention_favor_features=20, attention_favor_seed=5)),
 }
-NO_GGUF = {"dynamic", "yarn_notrunc"}  # GGUF has no key for these
+NO_GGUF = {"dynamic", "yarn_notrunc",  # GGUF has no key for these
+           "linear_favor"}  # W meets q's entries in their order, and arch llama has another
 IDS = [3 + int(v) for v in np.random.RandomState(2104).randint(0, 93, 40)]
 ROWS = {"longrope": [1, 7, 31, 32, 33, 40], "longrope_f": [1, 7, 16, 17, 33, 40], "dynamic": [1, 7, 16, 17, 33, 40]}  # lengths of calls
 
@@ -127,6 +129,13 @@ def linear_settings(c):
     """Feature map, form, epsilon of a config with linear attention."""
     return (getattr(c, "attention_feature_map", "elu+1"), getattr(c, "attention_form", "numerator"),
             getattr(c, "attention_denominator_epsilon", 1e-6))
+
+
+def favor_projection(c):
+    """FAVOR+'s W [features, head_dim], or None."""
+    if linear_settings(c)[0] != "favor+":
+        return None
+    return linear_attention.projection(c.attention_favor_features, c.hidden_size // c.num_attention_heads, c.attention_favor_seed)
 
 
 def config_of(name):
@@ -229,11 +238,13 @@ def softmax_heads(c, l, q, k, v, stats):
 
 def linear_heads(c, q, k, v, cos, sin, stats):
     """The same with linear attention; q and k come as they are, for it turns their features: by the model's own RoPE settings,
-    the factor on cos and sin among them."""
+    the factor on cos and sin among them. FAVOR+'s features have the frequencies of a head of their number."""
     heads, kv = q.shape[1], k.shape[1]
     phi, form, epsilon = linear_settings(c)
+    W = favor_projection(c)
+    rows = None if W is None else linear_attention.rows_of(np.arange(len(q)), len(W), c.rope_parameters["rope_theta"])
     att, health = zip(*(linear_attention.pairwise(form, phi, q[:, h], k[:, h * kv // heads], v[:, h * kv // heads], (cos, sin),
-                                                  half_split=True, eps=epsilon) for h in range(heads)))
+                                                  feature_rows=rows, half_split=True, eps=epsilon, W=W) for h in range(heads)))
     if stats is not None:
         stats.append(np.min(health))
     return np.stack(att, 1)
@@ -321,10 +332,21 @@ def run(make, ids):
         return make()(input_ids=torch.tensor([ids]), use_cache=False).logits[0].double().numpy()
 
 
+def favor(x, W):
+    """FAVOR+'s features over their largest, and the log of that."""
+    x = x / x.shape[-1] ** 0.25
+    e = x @ W.T - x.square().sum(-1, keepdim=True) / 2
+    return torch.exp(e - e.amax(-1, keepdim=True)) / len(W) ** 0.5, e.amax(-1)
+
+
 def recurrence(module, q, k, v, mask, **kwargs):
     """Linear attention as transformers calls it, one token after the other: q [1, heads, n, head_dim], k, v [1, kv heads, ..]."""
     phi, form, epsilon = linear_settings(module.config)
     cos, sin = recurrence.rows
+    W = favor_projection(module.config)
+    if W is not None:
+        angle = torch.outer(torch.arange(q.shape[2]), module.config.rope_parameters["rope_theta"] ** (-torch.arange(0, len(W), 2) / len(W)))
+        cos, sin, W = angle.repeat(1, 2).cos(), angle.repeat(1, 2).sin(), torch.from_numpy(W).to(q.dtype)
     turn = lambda x: x * cos + llama_code.rotate_half(x) * sin
     k, v = llama_code.repeat_kv(k, module.num_key_value_groups), llama_code.repeat_kv(v, module.num_key_value_groups)
     F = torch.nn.functional
@@ -333,15 +355,18 @@ def recurrence(module, q, k, v, mask, **kwargs):
     if form.startswith("cosine"):
         q, k = F.normalize(q, dim=-1), F.normalize(k, dim=-1)
     f = {"elu+1": lambda x: F.elu(x) + 1, "relu": F.relu, "relu2": lambda x: F.relu(x).square(), "exp": torch.exp,
-         "softmax": lambda x: x.softmax(-1), "identity": lambda x: x}[phi]
+         "softmax": lambda x: x.softmax(-1), "identity": lambda x: x, "favor+": lambda x: favor(x, W)[0]}[phi]
     one = lambda x: F.pad(x, (0, 1), value=1.0) if form.startswith("cosine") else x
     plain, turned = [one(f(q)), one(f(k))], [one(turn(f(q))), one(turn(f(k)))]
     above = turned if form in ("numerator", "both", "cosine") else plain
     below = turned if form in ("both", "cosine") else plain
+    log = favor(k, W)[1] if W is not None else k.new_zeros(k.shape[:3])
+    top = torch.cummax(log, 2).values  # S and z are held divided by e^top
     S, z, out = 0, 0, []
     for t in range(q.shape[2]):
-        S = S + above[1][:, :, t, :, None] * v[:, :, t, None, :]
-        z = z + below[1][:, :, t]
+        take, keep = torch.exp(log - top)[:, :, t, None], torch.exp(top[:, :, max(t - 1, 0)] - top[:, :, t])[..., None]
+        S = S * keep[..., None] + (take * above[1][:, :, t])[..., None] * v[:, :, t, None, :]
+        z = z * keep + take * below[1][:, :, t]
         den = (below[0][:, :, t] * z).sum(-1, keepdim=True)
         den = den + (torch.sign(den) if form == "both" else 1) * epsilon
         out.append(torch.einsum("bhr,bhrd->bhd", above[0][:, :, t], S) / den)

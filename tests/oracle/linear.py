@@ -60,6 +60,30 @@ def features(x, phi, W):
     return np.exp(e - top[..., None]) / np.sqrt(len(W)), top
 
 
+def projection(r, d, seed):
+    """The W [r, d] that the engine draws (attention/linear.h): splitmix64, Box and Muller; rows orthogonal within blocks of d."""
+    state = seed
+
+    def uniform():
+        nonlocal state
+        state = (state + 0x9E3779B97F4A7C15) & M64
+        z = ((state ^ (state >> 30)) * 0xBF58476D1CE4E5B9) & M64
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & M64
+        return (((z ^ (z >> 31)) >> 11) + 1) * 2.0 ** -53  # (0, 1]
+
+    def gaussian():
+        radius = np.sqrt(-2 * np.log(uniform()))
+        return radius * np.cos(2 * np.pi * uniform())
+
+    W = np.zeros((r, d))
+    for j in range(r):
+        g = np.array([gaussian() for _ in range(d)])
+        for w in 2 * list(W[j - j % d:j]):
+            g = g - (g @ w) / (w @ w) * w
+        W[j] = g * (np.linalg.norm([gaussian() for _ in range(d)]) / np.linalg.norm(g))
+    return W
+
+
 def turn(x, cos, sin, half_split):
     """x [n, d] by cos, sin [n, rotary_dim/2]; entries from rotary_dim on stay."""
     h, y = cos.shape[-1], x.copy()
