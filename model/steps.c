@@ -21,19 +21,30 @@ Activations step_activations(const Session *s, const float *x, size_t n, size_t 
     return a;
 }
 
-/* Threads share the rows of W, in strips of 16: a cache line of outputs. */
-enum { STRIP = 16 };
+/* Threads share the rows of W in strips of 16, a cache line of outputs, and long batches in pieces of so many tokens that
+ * their activations stay in the second-level cache while all of W passes. */
+enum { STRIP = 16, PIECE_BYTES = 512 << 10 };
+
+static size_t piece_tokens(size_t d) {
+    size_t n = PIECE_BYTES / (d * sizeof(float)) / 4 * 4;
+    return n < 16 ? 16 : n > 128 ? 128 : n;
+}
 
 void step_linear(const Session *s, float *y, Activations *a, size_t n, const Matrix *w, const float *b) {
     if (matrix_group(w) != a->group) {
         #pragma omp barrier
         *a = step_activations(s, a->x, n, a->d, w);
     }
+    size_t strips = (w->rows + STRIP - 1) / STRIP, most = piece_tokens(a->d), pieces = (n + most - 1) / most, scales = a->group ? a->d / (size_t)a->group : 0;
     #pragma omp for schedule(static) nowait
-    for (size_t strip = 0; strip < (w->rows + STRIP - 1) / STRIP; strip++) {
-        size_t r0 = strip * STRIP, r1 = r0 + STRIP < w->rows ? r0 + STRIP : w->rows;
-        s->model->kernels->matmul(y, w->rows, a, n, w, r0, r1);
-        for (size_t t = 0; b && t < n; t++)
+    for (size_t i = 0; i < pieces * strips; i++) {
+        size_t r0 = i % strips * STRIP, r1 = r0 + STRIP < w->rows ? r0 + STRIP : w->rows, t0 = i / strips * most;
+        size_t m = n - t0 < most ? n - t0 : most;
+        Activations piece = *a;
+        piece.x += t0 * a->d;
+        if (a->group) piece.q += t0 * a->d, piece.scale += t0 * scales;
+        s->model->kernels->matmul(y + t0 * w->rows, w->rows, &piece, m, w, r0, r1);
+        for (size_t t = t0; b && t < t0 + m; t++)
             for (size_t r = r0; r < r1; r++) y[t * w->rows + r] += b[r];
     }
 }
@@ -105,11 +116,12 @@ static void attend_softmax(Session *s, int l, size_t n) {
     size_t window = s->model->layers[l].window;
     float *scores = s->scores + (size_t)threads_number() * s->options.n_ctx;
     turn_and_store(s, l, n);
-    #pragma omp for schedule(dynamic)
-    for (size_t i = 0; i < n * heads; i++) {
-        const Token *token = &s->tokens[i / heads];
+    #pragma omp for schedule(dynamic, n > 8 ? 4 : 1)
+    for (size_t i = 0; i < n * heads; i++) { /* head by head, so that its keys stay near while all tokens pass */
+        size_t h = i / n, t = i % n, at = t * heads + h;
+        const Token *token = &s->tokens[t];
         size_t first = window && token->end > window + token->first ? token->end - window : token->first;
-        attention_softmax(s->att + i * vd, s->q + i * hd, &s->cache, l % s->cache.n_layers, (int)(i % heads / group), first, token->end,
+        attention_softmax(s->att + at * vd, s->q + at * hd, &s->cache, l % s->cache.n_layers, (int)(h / group), first, token->end,
                           score_scale(c, token->end - first), scores, s->model->kernels);
     }
 }
