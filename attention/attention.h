@@ -13,8 +13,8 @@
 typedef enum { CACHE_F32 } CacheType; /* f16 and q8_0 come with the speed work */
 
 /* Keys and values, in slots: a decoder's are its positions, an encoder's the tokens that are not padding. Each (layer, head)
- * has its slots side by side, so that one head's scores are one stream through memory. Keys are stored rotated; where a method changes the angle of keys already known (longrope beyond
- * its border), the session evaluates its ids again. */
+ * has its slots side by side, so that one head's scores are one stream through memory. Keys are stored rotated; where a
+ * method changes the angle of keys already known (longrope beyond its border), the session evaluates its ids again. */
 typedef struct {
     CacheType type;
     int n_layers, n_kv_heads, head_dim, value_dim;

@@ -12,6 +12,10 @@ enum { MAX_DIM = 2 * ROPE_MAX_PAIRS, COLUMNS = STATE_COLUMNS };
 
 /* ---- the state ---- */
 
+static void clear_tops(LinearState *s) {
+    for (size_t i = 0; i < (size_t)s->n_layers * (size_t)s->n_heads; i++) s->top[i] = -INFINITY;
+}
+
 int linear_init(LinearState *s, const LinearConfig *c, int n_layers, int n_heads, char *err, size_t errlen) {
     size_t rows = (size_t)linear_rows(c), d = (size_t)c->head_dim, strips = (d + COLUMNS - 1) / COLUMNS, heads, n, bytes;
     memset(s, 0, sizeof *s);
@@ -23,7 +27,7 @@ int linear_init(LinearState *s, const LinearConfig *c, int n_layers, int n_heads
     *s = (LinearState){.n_layers = n_layers, .n_heads = n_heads, .rows = rows, .head_dim = d, .n_strips = strips, .S = S, .n = n};
     s->z = S + heads * strips * rows * COLUMNS;
     s->top = s->z + heads * rows;
-    for (size_t i = 0; i < heads; i++) s->top[i] = -INFINITY;
+    clear_tops(s);
     return 0;
 }
 
@@ -34,7 +38,7 @@ void linear_free(LinearState *s) {
 
 void linear_clear(LinearState *s) {
     memset(s->S, 0, s->n * sizeof *s->S);
-    for (int i = 0; i < s->n_layers * s->n_heads; i++) s->top[i] = -INFINITY;
+    clear_tops(s);
 }
 
 void linear_clear_z(LinearState *s, int l, int h) {

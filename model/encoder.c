@@ -63,7 +63,6 @@ int encoder_read(Session *s, const EncoderText *texts, size_t n_texts, char *err
     if (rc) return rc;
     size_t total = 0, slots = 0;
     session_rewind(s, 0);
-    session_set_pos(s, 0);
     s->n_blocks = 0;
     for (size_t i = 0; i < n_texts; total += texts[i].n, i++) take_text(s, &texts[i], total, &slots);
     int layers = s->model->config.n_layers;
@@ -90,13 +89,7 @@ const float *encoder_logits(Session *s, size_t t) {
 }
 
 void encoder_logits_each(Session *s, size_t t, size_t n, SessionEach *each, void *arg) {
-    size_t vocab = (size_t)s->model->config.vocab_size;
-    for (size_t i = 0, rows; i < n; i += rows) {
-        rows = n - i < s->options.n_logits ? n - i : s->options.n_logits;
-        roformer_logits(s, t + i, rows);
-        for (size_t r = 0; r < rows; r++) each(arg, i + r, s->logits + r * vocab);
-        memmove(s->logits, s->logits + (rows - 1) * vocab, vocab * sizeof *s->logits);
-    }
+    session_hand_out(s, t, n, 0, each, arg);
     s->has_logits = n && t + n == s->pos;
 }
 

@@ -18,5 +18,8 @@ void roformer_logits(Session *s, size_t t, size_t n);
 
 /* session.c, for encoder.c: s has read pos ids, and the logits of none. */
 void session_set_pos(Session *s, size_t pos);
+/* session.c: each(arg, first + i, logits) for tokens t + i of the last batch, i < n, n_logits rows at a time; the last row ends
+ * up first in s->logits. */
+void session_hand_out(Session *s, size_t t, size_t n, size_t first, SessionEach *each, void *arg);
 
 #endif

@@ -57,10 +57,13 @@ static int largest(const float *x, size_t n) {
     return (int)best;
 }
 
+static int penalizes(const SamplerOptions *o) {
+    return o->repetition_penalty != 1 || o->presence_penalty != 0 || o->frequency_penalty != 0;
+}
+
 /* Count the window's ids, then give each its penalty where it is met first, and clear its count. */
 static void penalize(Sampler *s, const int *ids, size_t n) {
     const SamplerOptions *o = &s->options;
-    if (o->repetition_penalty == 1 && o->presence_penalty == 0 && o->frequency_penalty == 0) return;
     size_t first = n > o->window ? n - o->window : 0;
     for (size_t i = first; i < n; i++)
         if (ids[i] >= 0 && (size_t)ids[i] < s->vocab_size) s->counts[ids[i]]++;
@@ -114,9 +117,11 @@ static size_t candidates(Sampler *s, size_t top_k, float top_p) {
 
 int sampler_next(Sampler *s, const float *logits, const int *ids, size_t n_ids) {
     const SamplerOptions *o = &s->options;
+    int greedy = o->temperature == 0 || s->vocab_size == 1;
+    if (greedy && !penalizes(o)) return largest(logits, s->vocab_size);
     memcpy(s->probs, logits, s->vocab_size * sizeof *s->probs);
-    penalize(s, ids, n_ids);
-    if (o->temperature == 0 || s->vocab_size == 1) return largest(s->probs, s->vocab_size);
+    if (penalizes(o)) penalize(s, ids, n_ids);
+    if (greedy) return largest(s->probs, s->vocab_size);
     for (size_t i = 0; i < s->vocab_size; i++) s->probs[i] /= o->temperature;
     softmax(s->probs, s->vocab_size);
     float coin = sampler_coin(&s->rng);

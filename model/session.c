@@ -182,9 +182,15 @@ static void forward(Session *s, size_t n, size_t n_last) {
     else llama_forward(s, n, n_last);
 }
 
-static void logits_of(Session *s, size_t t, size_t n) {
-    if (s->model->config.roformer.variant) roformer_logits(s, t, n);
-    else llama_logits(s, t, n);
+void session_hand_out(Session *s, size_t t, size_t n, size_t first, SessionEach *each, void *arg) {
+    size_t vocab = (size_t)s->model->config.vocab_size;
+    for (size_t i = 0, rows; i < n; i += rows) {
+        rows = n - i < s->options.n_logits ? n - i : s->options.n_logits;
+        if (s->model->config.roformer.variant) roformer_logits(s, t + i, rows);
+        else llama_logits(s, t + i, rows);
+        for (size_t r = 0; r < rows; r++) each(arg, first + i + r, s->logits + r * vocab);
+        memmove(s->logits, s->logits + (rows - 1) * vocab, vocab * sizeof *s->logits);
+    }
 }
 
 /* The next n ids as tokens: each sees all before it, and itself. */
@@ -199,18 +205,12 @@ static void take_tokens(Session *s, const int *ids, size_t n) {
 
 /* Evaluate ids from s->pos on, a batch at a time. */
 static int eval_batches(Session *s, const int *ids, size_t n, Wish wish) {
-    size_t vocab = (size_t)s->model->config.vocab_size;
     for (size_t done = 0; done < n;) {
         size_t b = n - done < s->options.n_batch ? n - done : s->options.n_batch;
         take_tokens(s, ids + done, b);
         forward(s, b, wish.last && done + b == n);
         s->pos += b;
-        for (size_t t = 0; wish.each && t < b; t += s->options.n_logits) {
-            size_t rows = b - t < s->options.n_logits ? b - t : s->options.n_logits;
-            logits_of(s, t, rows);
-            for (size_t r = 0; r < rows; r++) wish.each(wish.arg, done + t + r, s->logits + r * vocab);
-            memmove(s->logits, s->logits + (rows - 1) * vocab, vocab * sizeof *s->logits);
-        }
+        if (wish.each) session_hand_out(s, 0, b, done, wish.each, wish.arg);
         done += b;
         s->has_logits = wish.each || (wish.last && done == n);
         if (done < n && wish.progress && s->options.progress && s->options.progress(s->options.progress_arg, done, n)) return -EINTR;

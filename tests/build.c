@@ -70,6 +70,17 @@ static int u_at(uint64_t seed, uint64_t i) {
     return (int)((z >> 33) % 255) - 127;
 }
 
+uint64_t name_hash(const char *name, uint64_t i) {
+    uint64_t z = 0xcbf29ce484222325u;
+    for (const char *c = name; *c; c++) z = (z ^ (unsigned char)*c) * 0x100000001b3u;
+    z += i + 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+int name_value(const char *name, uint64_t i) { return (int)((name_hash(name, i) >> 32) % 255) - 127; }
+
 size_t float_encode(uint8_t *out, float v, TensorType type) {
     uint32_t bits;
     memcpy(&bits, &v, 4);

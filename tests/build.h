@@ -23,6 +23,11 @@ void build_tokenizer_model(const char *path);
  * 2^-8 <= |v| < 2 or 0). */
 size_t float_encode(uint8_t *out, float v, TensorType type);
 
+/* A number that a tensor's name and an index give, here and in tests/oracle (linear.py, decoders.py, roformer.py, checkpoints.py):
+ * FNV-1a of the name, splitmix64 of that and the index. name_value: of its upper half -127 .. 127. */
+uint64_t name_hash(const char *name, uint64_t i);
+int name_value(const char *name, uint64_t i);
+
 /* A file as bytes, NUL-terminated in malloc'ed memory (NULL: not there), and back. */
 char *file_read(const char *path, size_t *size);
 void file_write(const char *path, const void *data, size_t size);

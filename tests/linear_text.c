@@ -1,5 +1,6 @@
 /* tests/linear_text.c - texts for test_linear.c: inputs by formula, the engine's steps with NaN all around, the definition. */
 #include "linear_text.h"
+#include "build.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -7,17 +8,7 @@
 
 enum { LAYERS = 2, LAYER = 1 };
 
-/* ---- inputs: hashed of tests/oracle/linear.py ---- */
-
-static int hashed(const char *name, uint64_t i) {
-    uint64_t z = 0xcbf29ce484222325u;
-    for (const char *c = name; *c; c++) z = (z ^ (unsigned char)*c) * 0x100000001b3u;
-    z += i + 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return (int)((z >> 32) % 255) - 127;
-}
+/* ---- inputs ---- */
 
 void *text_allocate(size_t n, size_t size) {
     void *p = calloc(n, size);
@@ -29,7 +20,7 @@ float *text_input(const char *name, int head_dim, size_t n, int per) {
     char full[40];
     float *x = text_allocate(n, sizeof *x);
     snprintf(full, sizeof full, "%s %d", name, head_dim);
-    for (size_t i = 0; i < n; i++) x[i] = (float)hashed(full, i) / (float)per;
+    for (size_t i = 0; i < n; i++) x[i] = (float)name_value(full, i) / (float)per;
     return x;
 }
 

@@ -3,6 +3,8 @@
  *     make test F=rope     those whose name holds "rope" */
 #include "test.h"
 
+#include "build.h"
+
 #if defined(__has_feature) /* clang */
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__ 1
@@ -17,6 +19,7 @@ const int test_sanitized = 0;
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern const Test tests_base[], tests_rope[], tests_quants[], tests_kernels[], tests_attention[], tests_readers[], tests_tokenizer[],
@@ -64,6 +67,18 @@ const char *test_tmp(const char *name) {
 }
 
 const char *test_run_path(void) { return run_path; }
+
+int test_shell(const char *command, char **out, char **err) {
+    char line[8000], out_path[512], err_path[512];
+    snprintf(out_path, sizeof out_path, "%s", test_tmp("stdout"));
+    snprintf(err_path, sizeof err_path, "%s", test_tmp("stderr"));
+    snprintf(line, sizeof line, "%s > %s 2> %s", command, out_path, err_path);
+    int status = system(line);
+    free(*out), free(*err);
+    *out = file_read(out_path, NULL);
+    *err = file_read(err_path, NULL);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
 
 int main(int argc, char **argv) {
     const char *filter = argc > 1 ? argv[1] : "";

@@ -1,5 +1,6 @@
 /* tests/roformer_files.c - goldens read, models written. */
 #include "roformer_files.h"
+#include "build.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -98,13 +99,7 @@ static int ends_with(const char *s, const char *end) {
 }
 
 float roformer_value(const char *name, uint64_t i) {
-    uint64_t z = 0xcbf29ce484222325u;
-    for (const char *c = name; *c; c++) z = (z ^ (unsigned char)*c) * 0x100000001b3u;
-    z += i + 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    int u = (int)((z >> 32) % 255) - 127, near_one = ends_with(name, "LayerNorm.weight") || ends_with(name, "scaleoffset.weight");
+    int u = name_value(name, i), near_one = ends_with(name, "LayerNorm.weight") || ends_with(name, "scaleoffset.weight");
     return near_one ? (float)(128 + u / 2) / 128 : (float)u / 256;
 }
 

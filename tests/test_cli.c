@@ -16,15 +16,9 @@ static char *out, *err_text; /* of the last command; err_text without OpenMP's o
 
 /* Run "before ./run args" in a shell (so that redirections work); its exit code, 128 + signal where it was killed. */
 static int run_args(const char *before, const char *args) {
-    char cmd[5000], out_path[512], err_path[512];
-    snprintf(out_path, sizeof out_path, "%s", test_tmp("stdout"));
-    snprintf(err_path, sizeof err_path, "%s", test_tmp("stderr"));
-    snprintf(cmd, sizeof cmd, "%s %s %s > %s 2> %s < /dev/null", before, test_run_path(), args, out_path, err_path);
-    int status = system(cmd);
-    free(out), free(err_text);
-    out = file_read(out_path, NULL);
-    err_text = file_read(err_path, NULL);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    char cmd[5000];
+    snprintf(cmd, sizeof cmd, "%s %s %s < /dev/null", before, test_run_path(), args);
+    return test_shell(cmd, &out, &err_text);
 }
 
 static int run(const char *fmt, ...) {

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define GOLDEN "tests/golden/convert/"
@@ -26,17 +25,10 @@ static char *out, *said; /* stdout and stderr of the last run */
 
 /* The converter stands beside the program under test: build/release/run and build/release/weights-tools/convert. */
 static int shell(const char *before, const char *args) {
-    char cmd[6000], paths[2][512];
+    char cmd[6000];
     int folder = (int)(strlen(test_run_path()) - strlen("run"));
-    snprintf(paths[0], 512, "%s", test_tmp("stdout"));
-    snprintf(paths[1], 512, "%s", test_tmp("stderr"));
-    snprintf(cmd, sizeof cmd, "%s%.*sweights-tools/convert %s > %s 2> %s < /dev/null", before, folder, test_run_path(),
-             args, paths[0], paths[1]);
-    int status = system(cmd);
-    free(out), free(said);
-    out = file_read(paths[0], NULL);
-    said = file_read(paths[1], NULL);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    snprintf(cmd, sizeof cmd, "%s%.*sweights-tools/convert %s < /dev/null", before, folder, test_run_path(), args);
+    return test_shell(cmd, &out, &said);
 }
 
 static int convert(const char *fmt, ...) {
@@ -107,13 +99,7 @@ static int same_files(const char *a, const char *b) {
 
 /* FNV-1a of the name, splitmix64 of that and the index; the upper 32 bits as a signed integer / 2^32, rounded to float. */
 static float value_of(const char *name, size_t i) {
-    uint64_t h = 0xcbf29ce484222325;
-    for (; *name; name++) h = (h ^ (unsigned char)*name) * 0x100000001b3;
-    uint64_t z = h + i + 0x9e3779b97f4a7c15;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-    z = (z ^ z >> 27) * 0x94d049bb133111eb;
-    z ^= z >> 31;
-    return (float)((double)(int32_t)(uint32_t)(z >> 32) / 4294967296.0);
+    return (float)((double)(int32_t)(uint32_t)(name_hash(name, i) >> 32) / 4294967296.0);
 }
 
 /* t's values are those of `name`: exactly (F32), to half a step of F16 (2^-11 of the value; 2^-25 below 2^-14), or the upper

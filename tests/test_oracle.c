@@ -88,13 +88,7 @@ static int ends_with(const char *s, const char *end) {
 
 static float value_at(const char *name, uint64_t i, const Spoil *s) {
     if (s->set && strstr(name, s->set)) return s->value;
-    uint64_t z = 0xcbf29ce484222325u;
-    for (const char *c = name; *c; c++) z = (z ^ (unsigned char)*c) * 0x100000001b3u;
-    z += i + 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    int u = (int)((z >> 32) % 255) - 127;
+    int u = name_value(name, i);
     return ends_with(name, "norm.weight") ? (float)(128 + u / 2) / 128 : (float)u / 256;
 }
 

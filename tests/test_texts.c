@@ -11,25 +11,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 static char *out, *err_text;
 
 /* printf 'input' | ./run ARGS; its exit code. */
 static int run(const char *input, const char *fmt, ...) {
-    char args[1500], cmd[4000], out_path[512], err_path[512];
+    char args[1500], cmd[5000];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(args, sizeof args, fmt, ap);
     va_end(ap);
-    snprintf(out_path, sizeof out_path, "%s", test_tmp("stdout"));
-    snprintf(err_path, sizeof err_path, "%s", test_tmp("stderr"));
-    snprintf(cmd, sizeof cmd, "printf '%s' | %s %s > %s 2> %s", input, test_run_path(), args, out_path, err_path);
-    int status = system(cmd);
-    free(out), free(err_text);
-    out = file_read(out_path, NULL);
-    err_text = file_read(err_path, NULL);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    snprintf(cmd, sizeof cmd, "printf '%s' | %s %s", input, test_run_path(), args);
+    return test_shell(cmd, &out, &err_text);
 }
 
 /* ---- a model ---- */

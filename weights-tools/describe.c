@@ -151,7 +151,7 @@ static int check_shape(DescribeReader *r, const Slot *s) {
 }
 
 static unsigned variant_flag(const Description *m) {
-    return m->variant == VARIANT_V1 ? NAME_V1 : m->variant == VARIANT_V2 ? NAME_V2 : NAME_GAU;
+    return m->variant == ROFORMER_V1 ? NAME_V1 : m->variant == ROFORMER_V2 ? NAME_V2 : NAME_GAU;
 }
 
 /* Every row that this variant has must be there, in each layer; a head must be whole. */
@@ -167,7 +167,7 @@ static int check_complete(DescribeReader *r) {
             if (!has_row(m, row, l)) {
                 char name[ROFORMER_NAME_MAX] = "";
                 RoformerWorld world = row->tf ? world_of(r->c) : ROFORMER_IN_TORCH;
-                roformer_names_write(name, row, world, l, m->variant == VARIANT_GAU);
+                roformer_names_write(name, row, world, l, m->variant == ROFORMER_GAU);
                 return bad_tensor(r, name, "is missing");
             }
     }
@@ -217,7 +217,7 @@ int describe_plan(const Description *m, Plan *p, RoformerWorld world) {
     int rc = 0;
     for (size_t i = 0; i < m->n_slots && rc == 0; i++) {
         char name[ROFORMER_NAME_MAX];
-        if (roformer_names_write(name, m->slots[i].row, world, m->slots[i].layer, m->variant == VARIANT_GAU))
+        if (roformer_names_write(name, m->slots[i].row, world, m->slots[i].layer, m->variant == ROFORMER_GAU))
             rc = plan_add(p, name, &m->slots[i].view);
     }
     return rc;

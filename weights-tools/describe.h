@@ -12,6 +12,7 @@
 #define DESCRIBE_H
 
 #include "gguf_write.h"
+#include "../model/config.h"
 #include "../model/roformer_names.h"
 
 /* A tensor that has a place in the model; the view is [out, in] already. */
@@ -21,8 +22,6 @@ typedef struct {
     View view;
 } Slot;
 
-typedef enum { VARIANT_V1, VARIANT_V2, VARIANT_GAU } DescribeVariant;
-
 /* What the command line says about things that old files leave open; NULL: as the file says. */
 typedef struct {
     const char *mask;   /* "padding", "causal", "unilm" */
@@ -30,7 +29,7 @@ typedef struct {
 } DescribeWish;
 
 typedef struct {
-    DescribeVariant variant;
+    RoformerVariant variant; /* never ROFORMER_NONE */
     RoformerSizes sizes;
     int n_layers, n_heads;
     size_t key_length;        /* of a head; attention_key_size */

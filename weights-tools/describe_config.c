@@ -52,12 +52,12 @@ static void read_sizes(DescribeReader *r) {
     s->vocab = count(r, "vocab_size", 0, most);
     s->types = count(r, "type_vocab_size", 2, 65536);
     m->n_layers = (int)count(r, "num_hidden_layers", 0, ROFORMER_MAX_LAYERS);
-    m->n_heads = m->variant == VARIANT_GAU ? 1 : (int)count(r, "num_attention_heads", 0, 65536);
+    m->n_heads = m->variant == ROFORMER_GAU ? 1 : (int)count(r, "num_attention_heads", 0, 65536);
     size_t heads = (size_t)m->n_heads, head = count(r, "attention_head_size", s->d_model / heads ? s->d_model / heads : 1, most);
-    if (m->variant != VARIANT_GAU && !get(r, "attention_head_size") && s->d_model % heads)
+    if (m->variant != ROFORMER_GAU && !get(r, "attention_head_size") && s->d_model % heads)
         complain(r, "num_attention_heads", "does not divide hidden_size");
     m->key_given = get(r, "attention_key_size") != NULL;
-    m->key_length = count(r, "attention_key_size", m->variant == VARIANT_GAU ? 128 : head, most);
+    m->key_length = count(r, "attention_key_size", m->variant == ROFORMER_GAU ? 128 : head, most);
     if (m->key_length % 2) complain(r, "the key size of a head", "is odd, and RoPE turns pairs");
     s->keys = heads * m->key_length;
     s->values = heads * head;
@@ -70,17 +70,17 @@ static void read_activation(DescribeReader *r) {
     if (v && (v->type != JSON_STRING || v->len == 0 || v->len >= sizeof r->m->hidden_act || strlen(v->str) != v->len))
         complain(r, "hidden_act", "must be a short text");
     else if (v) memcpy(r->m->hidden_act, v->str, v->len + 1);
-    else if (r->m->variant == VARIANT_V1) memcpy(r->m->hidden_act, "gelu", 5);
+    else if (r->m->variant == ROFORMER_V1) memcpy(r->m->hidden_act, "gelu", 5);
     else complain(r, "hidden_act", "is missing");
 }
 
 /* What the configuration says of the variant must be what the tensors say. */
 static void check_variant(DescribeReader *r) {
     int rms = is_text(r, "norm_type", "rms_norm");
-    if (get(r, "norm_type") && rms != (r->m->variant != VARIANT_V1))
+    if (get(r, "norm_type") && rms != (r->m->variant != ROFORMER_V1))
         complain(r, "norm_type", "is not what the file's tensors are for");
-    if (r->m->variant == VARIANT_V2 && boolean(r, "use_bias", 0)) complain(r, "use_bias", "is true, but the file has no biases");
-    if (r->m->variant != VARIANT_GAU) return;
+    if (r->m->variant == ROFORMER_V2 && boolean(r, "use_bias", 0)) complain(r, "use_bias", "is true, but the file has no biases");
+    if (r->m->variant != ROFORMER_GAU) return;
     if (get(r, "normalization") && !is_text(r, "normalization", "softmax_plus"))
         complain(r, "normalization", "must be softmax_plus");
     if (!boolean(r, "attention_scale", 1)) complain(r, "attention_scale", "must be true");
@@ -91,12 +91,12 @@ int describe_read_config(DescribeReader *r) {
     const JsonValue *type = get(r, "model_type");
     if (type && !json_is(type, "roformer") && !json_is(type, "gau_alpha"))
         complain(r, "model_type", "is neither roformer nor gau_alpha: this model converts to .safetensors only");
-    m->variant = has(m, "token_embd_norm.weight", -1) ? VARIANT_V1 : VARIANT_V2;
-    if (has(m, "blk.#.gau_in.weight", 0)) m->variant = VARIANT_GAU;
+    m->variant = has(m, "token_embd_norm.weight", -1) ? ROFORMER_V1 : ROFORMER_V2;
+    if (has(m, "blk.#.gau_in.weight", 0)) m->variant = ROFORMER_GAU;
     read_sizes(r);
     read_activation(r);
     check_variant(r);
-    m->n_ctx = (double)count(r, "max_position_embeddings", m->variant == VARIANT_GAU ? 512 : 1536, 1 << 30);
+    m->n_ctx = (double)count(r, "max_position_embeddings", m->variant == ROFORMER_GAU ? 512 : 1536, 1 << 30);
     m->rope_theta = number(r, "rope_theta", 10000);
     if (!(m->rope_theta > 0)) complain(r, "rope_theta", "must be above 0");
     m->norm_eps = number(r, "layer_norm_eps", 1e-12);

@@ -5,10 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *variant_name(const Description *m) {
-    return m->variant == VARIANT_V1 ? "v1" : m->variant == VARIANT_V2 ? "v2" : "gau-alpha";
-}
-
 /* ---- GGUF ---- */
 
 /* The label of index i, "LABEL_i" where the configuration names none. */
@@ -53,7 +49,7 @@ void describe_meta(const Description *m, GgufMeta *meta, const char *model_name)
     size_t even = s->d_model / (size_t)m->n_heads, value_length = s->values / (size_t)m->n_heads;
     gguf_string(meta, "general.architecture", "roformer");
     gguf_string(meta, "general.name", model_name);
-    gguf_string(meta, "roformer.variant", variant_name(m));
+    gguf_string(meta, "roformer.variant", roformer_variant_names[m->variant]);
     gguf_u32(meta, "roformer.context_length", (uint32_t)m->n_ctx);
     gguf_u32(meta, "roformer.embedding_length", (uint32_t)s->d_model);
     gguf_u32(meta, "roformer.embedding_length_in", (uint32_t)s->d_embed);
@@ -105,15 +101,15 @@ static void boolean(Buffer *b, const char *name, int v) {
 
 /* The class of transformers, of JunnYu's roformer or of gau_alpha that has these tensors. */
 static const char *architecture(const Description *m) {
-    if (m->variant == VARIANT_GAU) return "GAUAlphaForMaskedLM";
+    if (m->variant == ROFORMER_GAU) return "GAUAlphaForMaskedLM";
     if (strcmp(m->mask, "causal") == 0) return "RoFormerForCausalLM";
-    int head = m->variant == VARIANT_V2 || describe_slot(m, "mlm.dense.weight", -1, 0) >= 0;
+    int head = m->variant == ROFORMER_V2 || describe_slot(m, "mlm.dense.weight", -1, 0) >= 0;
     return head ? "RoFormerForMaskedLM" : "RoFormerModel";
 }
 
 void describe_config(const Description *m, Buffer *b) {
     const RoformerSizes *s = &m->sizes;
-    int gau = m->variant == VARIANT_GAU;
+    int gau = m->variant == ROFORMER_GAU;
     buffer_print(b, "{");
     key(b, "architectures");
     buffer_print(b, "[\"%s\"]", architecture(m));
@@ -136,8 +132,8 @@ void describe_config(const Description *m, Buffer *b) {
     boolean(b, "rotary_value", m->rotary_value);
     boolean(b, "is_decoder", strcmp(m->mask, "causal") == 0);
     boolean(b, "tie_word_embeddings", m->tied);
-    if (m->variant != VARIANT_V1) boolean(b, "use_bias", 0);
-    if (m->variant == VARIANT_V2) text(b, "norm_type", "rms_norm");
+    if (m->variant != ROFORMER_V1) boolean(b, "use_bias", 0);
+    if (m->variant == ROFORMER_V2) text(b, "norm_type", "rms_norm");
     if (gau) text(b, "normalization", "softmax_plus");
     if (gau) boolean(b, "attention_scale", 1);
     if (strcmp(m->pooler, "none") != 0) text(b, "pooler_activation", m->pooler);
