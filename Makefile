@@ -32,10 +32,14 @@ ALL_CFLAGS = $(STD) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE) -MMD -MP
 LINK       = $(CC) $(OMP) $(CFLAGS) $(SANITIZE)
 
 FOLDERS := base rope kernels attention model tokenizer lab
-SRC     := $(filter-out kernels/avx2.c,$(wildcard $(FOLDERS:=/*.c)))
+SRC     := $(filter-out kernels/avx%.c,$(wildcard $(FOLDERS:=/*.c)))
 ifneq ($(filter x86_64% amd64%,$(TARGET)),)
-SRC     += kernels/avx2.c
-$(B)/kernels/avx2.o: ISA := -mavx2 -mfma -mf16c
+SRC     += $(wildcard kernels/avx*.c)
+AVX2    := -mavx2 -mfma -mf16c
+AVX512  := $(AVX2) -mavx512f -mavx512bw -mavx512vl -mavx512dq
+$(patsubst %.c,$(B)/%.o,$(wildcard kernels/avx2*.c)): ISA := $(AVX2)
+$(patsubst %.c,$(B)/%.o,$(wildcard kernels/avx512*.c)): ISA := $(AVX512)
+$(B)/kernels/avx512vnni.o: ISA := $(AVX512) -mavx512vnni
 endif
 LIB     := $(SRC:%.c=$(B)/%.o) $(B)/model/builtin.o
 TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))

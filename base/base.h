@@ -52,6 +52,12 @@ typedef struct {
 int file_map(MappedFile *f, const char *path, char *err, size_t errlen);
 void file_unmap(MappedFile *f); /* accepts a zeroed struct */
 
+/* size bytes of zeros for long use, at the start of a page, in large pages where the system has them; NULL: out of memory. */
+void *pages_new(size_t size);
+void pages_free(void *p, size_t size); /* p may be NULL */
+/* The whole pages of a mapped file that lie in data [size] need not stay in memory: read again, they come from the file. */
+void pages_drop(const void *data, size_t size);
+
 /* A file that appears whole or not at all: written beside its place, and moved there when it is safe on disk.
  *     NewFile f;
  *     if (newfile_open(&f, path, err, errlen)) return ...;

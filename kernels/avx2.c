@@ -1,216 +1,11 @@
-/* kernels/avx2.c - the row for x86-64 with AVX2, FMA and F16C; compiled with -mavx2 -mfma -mf16c, chosen at run time.
- *
- * matmul: one vector of 8 partial sums an output, stepped over the columns and folded once. A tile computes R rows x T
- * tokens side by side, which hides the latency of the FMA (R = 4 for a single token) and uses each loaded weight T times
- * (prefill); which tile an output falls into does not change the order of its sum, so its bits do not depend on the batch.
- * Against ref: FMA rounds once where ref rounds twice; blocks of 32 are summed in 8 lanes, not one; exp is a polynomial. */
-#include "kernels.h"
+/* kernels/avx2.c - the row for x86-64 with AVX2, FMA and F16C; compiled with -mavx2 -mfma -mf16c, chosen at run time. matmul
+ * and the packing for it are in avx2_matmul.c. Against ref: FMA rounds once where ref rounds twice; exp is a polynomial. */
+#include "avx2.h"
+#include "avx2_vectors.h"
 
 #include "../base/base.h"
 
-#include <immintrin.h>
 #include <math.h>
-#include <string.h>
-
-#define INLINE static inline __attribute__((always_inline)) /* the tile's sizes and type must be constants in its body */
-
-/* Lanes j and j+4, then j and j+2, then 0 and 1: ref's fold. */
-INLINE float fold(__m256 v) {
-    __m128 s = _mm_add_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
-    s = _mm_add_ps(s, _mm_movehl_ps(s, s));
-    return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
-}
-
-/* Entries i .. i+7 of a row as floats; n of them exist, the rest reads as zero. */
-INLINE __m256 load8(TensorType type, const uint8_t *row, size_t i, size_t n) {
-    if (type == TENSOR_F32) {
-        if (n >= 8) return _mm256_loadu_ps((const float *)(const void *)(row + 4 * i));
-        float part[8] = {0};
-        memcpy(part, row + 4 * i, 4 * n);
-        return _mm256_loadu_ps(part);
-    }
-    __m128i h;
-    if (n >= 8) {
-        h = _mm_loadu_si128((const __m128i *)(const void *)(row + 2 * i));
-    } else {
-        uint16_t part[8] = {0};
-        memcpy(part, row + 2 * i, 2 * n);
-        h = _mm_loadu_si128((const __m128i *)(const void *)part);
-    }
-    if (type == TENSOR_F16) return _mm256_cvtph_ps(h);
-    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(h), 16));
-}
-
-/* R and T are constants where this is inlined; unrolled from the start, acc lives in registers. */
-INLINE void tile_float(TensorType type, int R, int T, float *y, size_t ldy, const float *x, size_t d, const uint8_t *w, size_t row_bytes) {
-    __m256 acc[4][4];
-    #pragma GCC unroll 4
-    for (int r = 0; r < R; r++)
-        #pragma GCC unroll 4
-        for (int t = 0; t < T; t++) acc[r][t] = _mm256_setzero_ps();
-    size_t i = 0;
-    for (; i + 8 <= d; i += 8) {
-        __m256 xv[4];
-        #pragma GCC unroll 4
-        for (int t = 0; t < T; t++) xv[t] = _mm256_loadu_ps(x + (size_t)t * d + i);
-        #pragma GCC unroll 4
-        for (int r = 0; r < R; r++) {
-            __m256 wv = load8(type, w + (size_t)r * row_bytes, i, 8);
-            #pragma GCC unroll 4
-            for (int t = 0; t < T; t++) acc[r][t] = _mm256_fmadd_ps(wv, xv[t], acc[r][t]);
-        }
-    }
-    if (i < d)
-        #pragma GCC unroll 4
-        for (int r = 0; r < R; r++) {
-            __m256 wv = load8(type, w + (size_t)r * row_bytes, i, d - i);
-            #pragma GCC unroll 4
-            for (int t = 0; t < T; t++)
-                acc[r][t] = _mm256_fmadd_ps(wv, load8(TENSOR_F32, (const uint8_t *)(x + (size_t)t * d), i, d - i), acc[r][t]);
-        }
-    #pragma GCC unroll 4
-    for (int r = 0; r < R; r++)
-        #pragma GCC unroll 4
-        for (int t = 0; t < T; t++) y[(size_t)t * ldy + (size_t)r] = fold(acc[r][t]);
-}
-
-/* All tokens of one strip of R rows. */
-INLINE void strip_float(TensorType type, int R, float *y, size_t ldy, const float *x, size_t d, size_t n, const uint8_t *w,
-                        size_t row_bytes) {
-    size_t t = 0;
-    for (; t + 3 <= n; t += 3) tile_float(type, R, 3, y + t * ldy, ldy, x + t * d, d, w, row_bytes);
-    for (; t < n; t++) tile_float(type, R, 1, y + t * ldy, ldy, x + t * d, d, w, row_bytes);
-}
-
-INLINE void matmul_float(TensorType type, float *y, size_t ldy, const Activations *a, size_t n, const Matrix *m, size_t r0, size_t r1) {
-    size_t row_bytes = m->cols * (type == TENSOR_F32 ? 4 : 2), r = r0;
-    const uint8_t *w = m->data;
-    for (; r + 4 <= r1; r += 4) strip_float(type, 4, y + r, ldy, a->x, a->d, n, w + r * row_bytes, row_bytes);
-    for (; r < r1; r++) strip_float(type, 1, y + r, ldy, a->x, a->d, n, w + r * row_bytes, row_bytes);
-}
-
-/* Block formats: 32 int8 of weights and their scale. */
-typedef struct {
-    TensorType type;
-    const uint8_t *w, *scales; /* of the first row */
-    size_t row_bytes;          /* from a row's w to the next row's */
-    size_t scale_bytes;        /* int8 groups: from a row's scales to the next row's */
-    size_t per_scale;          /* blocks of 32 that share a scale, in weights and activations alike */
-} Blocks;
-
-INLINE __m256i block_values(TensorType type, const uint8_t *row, size_t b) {
-    if (type == TENSOR_Q8_0) return _mm256_loadu_si256((const __m256i *)(const void *)(row + b * 34 + 2));
-    if (type == TENSOR_I8_GROUPS) return _mm256_loadu_si256((const __m256i *)(const void *)(row + b * 32));
-    __m128i nibbles = _mm_loadu_si128((const __m128i *)(const void *)(row + b * 18 + 2));
-    __m256i both = _mm256_inserti128_si256(_mm256_castsi128_si256(nibbles), _mm_srli_epi16(nibbles, 4), 1);
-    return _mm256_sub_epi8(_mm256_and_si256(both, _mm256_set1_epi8(15)), _mm256_set1_epi8(8));
-}
-
-INLINE float block_scale(TensorType type, const uint8_t *row, const uint8_t *scales, size_t b, size_t per_scale) {
-    if (type == TENSOR_I8_GROUPS) return load_f32(scales + 4 * (b / per_scale));
-    return _cvtsh_ss(load_u16(row + b * (type == TENSOR_Q8_0 ? 34 : 18)));
-}
-
-/* maddubs wants one side unsigned: |w| and x with w's sign. Two products of at most 128*127 fit its 16 bits. */
-INLINE __m256 block_dot(__m256i abs_w, __m256i w, __m256i x) {
-    __m256i pairs = _mm256_maddubs_epi16(abs_w, _mm256_sign_epi8(x, w));
-    return _mm256_cvtepi32_ps(_mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
-}
-
-INLINE void tile_blocks(TensorType type, int R, int T, float *y, size_t ldy, const int8_t *q, const float *xs, size_t d,
-                        const Blocks *m, size_t row) {
-    __m256 acc[4][4];
-    #pragma GCC unroll 4
-    for (int r = 0; r < R; r++)
-        #pragma GCC unroll 4
-        for (int t = 0; t < T; t++) acc[r][t] = _mm256_setzero_ps();
-    size_t n_blocks = d / Q_BLOCK, n_scales = n_blocks / m->per_scale;
-    for (size_t b = 0; b < n_blocks; b++) {
-        __m256i xv[4];
-        #pragma GCC unroll 4
-        for (int t = 0; t < T; t++) xv[t] = _mm256_loadu_si256((const __m256i *)(const void *)(q + (size_t)t * d + b * Q_BLOCK));
-        #pragma GCC unroll 4
-        for (int r = 0; r < R; r++) {
-            const uint8_t *w = m->w + (row + (size_t)r) * m->row_bytes;
-            __m256i wv = block_values(type, w, b), abs_w = _mm256_abs_epi8(wv);
-            float ws = block_scale(type, w, m->scales + (row + (size_t)r) * m->scale_bytes, b, m->per_scale);
-            #pragma GCC unroll 4
-            for (int t = 0; t < T; t++)
-                acc[r][t] = _mm256_fmadd_ps(_mm256_set1_ps(ws * xs[(size_t)t * n_scales + b / m->per_scale]),
-                                            block_dot(abs_w, wv, xv[t]), acc[r][t]);
-        }
-    }
-    #pragma GCC unroll 4
-    for (int r = 0; r < R; r++)
-        #pragma GCC unroll 4
-        for (int t = 0; t < T; t++) y[(size_t)t * ldy + (size_t)r] = fold(acc[r][t]);
-}
-
-INLINE void matmul_blocks(TensorType type, float *y, size_t ldy, const Activations *a, size_t n, const Matrix *m, size_t r0, size_t r1) {
-    Blocks blocks = {.type = type, .w = m->data, .scales = m->scales, .per_scale = 1};
-    blocks.row_bytes = m->cols / Q_BLOCK * (type == TENSOR_Q8_0 ? 34 : type == TENSOR_Q4_0 ? 18 : 32);
-    if (type == TENSOR_I8_GROUPS) {
-        blocks.per_scale = (size_t)m->group / Q_BLOCK;
-        blocks.scale_bytes = m->cols / (size_t)m->group * 4;
-    } else {
-        blocks.scales = m->data; /* each block holds its own */
-    }
-    size_t d = a->d, n_scales = d / Q_BLOCK / blocks.per_scale, r = r0;
-    for (; r + 2 <= r1; r += 2) {
-        size_t t = 0;
-        for (; t + 3 <= n; t += 3) tile_blocks(type, 2, 3, y + t * ldy + r, ldy, a->q + t * d, a->scale + t * n_scales, d, &blocks, r);
-        for (; t < n; t++) tile_blocks(type, 2, 1, y + t * ldy + r, ldy, a->q + t * d, a->scale + t * n_scales, d, &blocks, r);
-    }
-    for (; r < r1; r++)
-        for (size_t t = 0; t < n; t++) tile_blocks(type, 1, 1, y + t * ldy + r, ldy, a->q + t * d, a->scale + t * n_scales, d, &blocks, r);
-}
-
-static void matmul(float *y, size_t ldy, const Activations *acts, size_t n, const Matrix *w, size_t r0, size_t r1) {
-    switch (w->type) {
-    case TENSOR_F32: matmul_float(TENSOR_F32, y, ldy, acts, n, w, r0, r1); break;
-    case TENSOR_F16: matmul_float(TENSOR_F16, y, ldy, acts, n, w, r0, r1); break;
-    case TENSOR_BF16: matmul_float(TENSOR_BF16, y, ldy, acts, n, w, r0, r1); break;
-    case TENSOR_Q8_0: matmul_blocks(TENSOR_Q8_0, y, ldy, acts, n, w, r0, r1); break;
-    case TENSOR_Q4_0: matmul_blocks(TENSOR_Q4_0, y, ldy, acts, n, w, r0, r1); break;
-    default:
-        if (w->group % Q_BLOCK == 0) matmul_blocks(TENSOR_I8_GROUPS, y, ldy, acts, n, w, r0, r1);
-        else kernels_ref.matmul(y, ldy, acts, n, w, r0, r1); /* groups of 4 or 8 do not fill a vector */
-    }
-}
-
-/* Bit for bit what ref does: the largest bit pattern, one division, one multiplication and one rounding an entry. */
-static void quantize(int8_t *q, float *scale, const float *x, size_t d, int group) {
-    if (group % Q_BLOCK) {
-        kernels_ref.quantize(q, scale, x, d, group);
-        return;
-    }
-    const __m256i no_sign = _mm256_set1_epi32(0x7fffffff), order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
-    for (size_t g = 0; g < d / (size_t)group; g++, x += group, q += group) {
-        __m256i top = _mm256_setzero_si256();
-        for (int j = 0; j < group; j += 8)
-            top = _mm256_max_epi32(top, _mm256_and_si256(_mm256_castps_si256(_mm256_loadu_ps(x + j)), no_sign));
-        __m128i m = _mm_max_epi32(_mm256_castsi256_si128(top), _mm256_extracti128_si256(top, 1));
-        m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0x4e));
-        m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0xb1));
-        float amax = _mm_cvtss_f32(_mm_castsi128_ps(m));
-        float per = amax >= 1e-30f && amax <= 3.4028234e38f ? 127 / amax : 0;
-        scale[g] = amax < 1e-30f ? 0 : per > 0 ? amax / 127 : NAN;
-        if (per == 0) {
-            memset(q, 0, (size_t)group);
-            continue;
-        }
-        __m256 p = _mm256_set1_ps(per);
-        for (int j = 0; j < group; j += 32) {
-            __m256i i0 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + j), p)),
-                    i1 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + j + 8), p));
-            __m256i i2 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + j + 16), p)),
-                    i3 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + j + 24), p));
-            /* packing leaves groups of 4 with the halves interleaved */
-            __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(i0, i1), _mm256_packs_epi32(i2, i3));
-            _mm256_storeu_si256((__m256i *)(void *)(q + j), _mm256_permutevar8x32_epi32(bytes, order));
-        }
-    }
-}
 
 INLINE float dot(const float *a, const float *b, size_t n) {
     __m256 acc = _mm256_setzero_ps();
@@ -219,7 +14,7 @@ INLINE float dot(const float *a, const float *b, size_t n) {
     return fold(acc);
 }
 
-static void rmsnorm(float *y, const float *x, const float *w, size_t n, float eps) {
+void avx2_rmsnorm(float *y, const float *x, const float *w, size_t n, float eps) {
     float r = 1 / sqrtf(dot(x, x, n) / (float)n + eps);
     for (size_t i = 0; i < n; i++) y[i] = x[i] * r * w[i]; /* vectorised by the compiler: no sum, no order */
 }
@@ -233,7 +28,7 @@ INLINE __m256 load_around(const float *x, size_t i, size_t n, __m256 mean) {
     return _mm256_loadu_ps(part);
 }
 
-static void layernorm(float *y, const float *x, const float *w, const float *b, size_t n, float eps) {
+void avx2_layernorm(float *y, const float *x, const float *w, const float *b, size_t n, float eps) {
     __m256 sum = _mm256_setzero_ps(), square = sum;
     for (size_t i = 0; i < n; i += 8) sum = _mm256_add_ps(sum, load_around(x, i, n, _mm256_setzero_ps()));
     float mean = fold(sum) / (float)n;
@@ -273,7 +68,7 @@ static void store_part(float *out, __m256 v, size_t n) {
     memcpy(out, part, n * sizeof *out);
 }
 
-static void softmax(float *x, size_t n) {
+void avx2_softmax(float *x, size_t n) {
     float max = x[0];
     size_t i = 0;
     if (n >= 8) {
@@ -300,7 +95,7 @@ static void softmax(float *x, size_t n) {
     for (i = 0; i < n; i++) x[i] *= r;
 }
 
-static void silu_mul(float *gate, const float *up, size_t n) {
+void avx2_silu_mul(float *gate, const float *up, size_t n) {
     const __m256 one = _mm256_set1_ps(1), zero = _mm256_setzero_ps();
     for (size_t i = 0; i < n; i += 8) {
         size_t left = n - i;
@@ -336,7 +131,7 @@ INLINE __m256 activation8(__m256 x, Activation a) {
     return _mm256_div_ps(x, _mm256_add_ps(_mm256_set1_ps(1), exp8(_mm256_sub_ps(_mm256_setzero_ps(), u))));
 }
 
-static void activate(float *x, size_t n, Activation a) {
+void avx2_activate(float *x, size_t n, Activation a) {
     for (size_t i = 0; i < n; i += 8) {
         __m256 v = activation8(load8(TENSOR_F32, (const uint8_t *)x, i, n - i), a);
         if (n - i >= 8) _mm256_storeu_ps(x + i, v);
@@ -345,7 +140,7 @@ static void activate(float *x, size_t n, Activation a) {
 }
 
 /* The same four products, one subtraction and one addition a pair as rope_rotate: the same bits. */
-static void rotate(float *x, const float *c, const float *s, int rotary_dim, RopePairing pairing) {
+void avx2_rotate(float *x, const float *c, const float *s, int rotary_dim, RopePairing pairing) {
     int half = rotary_dim / 2, i = 0;
     if (pairing == ROPE_INTERLEAVED) {
         const __m256i twice = _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3);
@@ -370,7 +165,7 @@ static void rotate(float *x, const float *c, const float *s, int rotary_dim, Rop
     }
 }
 
-static void scores(float *out, const float *q, const float *k, size_t n, size_t head_dim, float scale) {
+void avx2_scores(float *out, const float *q, const float *k, size_t n, size_t head_dim, float scale) {
     for (size_t t = 0; t < n; t++) out[t] = scale * dot(q, k + t * head_dim, head_dim);
 }
 
@@ -390,7 +185,7 @@ INLINE void mix_columns(int V, float *out, const float *p, const float *v, size_
     }
 }
 
-static void mix(float *out, const float *p, const float *v, size_t n, size_t head_dim) {
+void avx2_mix(float *out, const float *p, const float *v, size_t n, size_t head_dim) {
     size_t i = 0;
     for (; i + 64 <= head_dim; i += 64) mix_columns(8, out + i, p, v + i, n, head_dim, 64);
     for (; i + 32 <= head_dim; i += 32) mix_columns(4, out + i, p, v + i, n, head_dim, 32);
@@ -437,7 +232,7 @@ INLINE void read_state(int Q, double *out, const double *S, size_t rows, const d
         for (int j = 0; j < 4; j++) _mm256_storeu_pd(out + g * STATE_COLUMNS + 4 * j, acc[g][j]);
 }
 
-static void state_step(double *out, double *S, size_t rows, const double *b, const float *v, const double *a, size_t n, size_t lda) {
+void avx2_state_step(double *out, double *S, size_t rows, const double *b, const float *v, const double *a, size_t n, size_t lda) {
     size_t g = 0;
     if (b && n) take_and_read(out, S, rows, b, v, a), g = 1;
     else if (b) take_and_read(NULL, S, rows, b, v, NULL);
@@ -464,7 +259,7 @@ INLINE __m256d exp4(__m256d x) {
     return _mm256_andnot_pd(tiny, _mm256_mul_pd(p, _mm256_castsi256_pd(bits)));
 }
 
-static void exp64(double *x, size_t n) {
+void avx2_exp64(double *x, size_t n) {
     size_t i = 0;
     for (; i + 4 <= n; i += 4) _mm256_storeu_pd(x + i, exp4(_mm256_loadu_pd(x + i)));
     if (i < n) {
@@ -478,16 +273,19 @@ static void exp64(double *x, size_t n) {
 extern const Kernels kernels_avx2;
 const Kernels kernels_avx2 = {
     .name = "avx2",
-    .matmul = matmul,
-    .quantize = quantize,
-    .rmsnorm = rmsnorm,
-    .layernorm = layernorm,
-    .softmax = softmax,
-    .silu_mul = silu_mul,
-    .activate = activate,
-    .rotate = rotate,
-    .scores = scores,
-    .mix = mix,
-    .state_step = state_step,
-    .exp64 = exp64,
+    .lanes = 8,
+    .matmul = avx2_matmul,
+    .packed_bytes = avx2_packed_bytes,
+    .pack = avx2_pack,
+    .quantize = avx2_quantize,
+    .rmsnorm = avx2_rmsnorm,
+    .layernorm = avx2_layernorm,
+    .softmax = avx2_softmax,
+    .silu_mul = avx2_silu_mul,
+    .activate = avx2_activate,
+    .rotate = avx2_rotate,
+    .scores = avx2_scores,
+    .mix = avx2_mix,
+    .state_step = avx2_state_step,
+    .exp64 = avx2_exp64,
 };

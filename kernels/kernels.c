@@ -11,17 +11,24 @@ typedef struct {
 static int always(void) { return 1; }
 
 #if defined(__x86_64__)
-extern const Kernels kernels_avx2;
+extern const Kernels kernels_avx2, kernels_avx512, kernels_avx512vnni;
 static int has_avx2(void) {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); /* every CPU with AVX2 has F16C */
 }
+static int has_avx512(void) {
+    return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
+}
+static int has_avx512vnni(void) { return has_avx512() && __builtin_cpu_supports("avx512vnni"); }
 #endif
 
 static const Row table[] = { /* slowest first */
     {&kernels_ref, always},
 #if defined(__x86_64__)
     {&kernels_avx2, has_avx2},
+    {&kernels_avx512, has_avx512},
+    {&kernels_avx512vnni, has_avx512vnni},
 #endif
 };
 
@@ -45,10 +52,7 @@ const Kernels *kernels_best(void) {
 }
 
 int matrix_group(const Matrix *w) {
-    switch (w->type) {
-    case TENSOR_Q8_0:
-    case TENSOR_Q4_0: return Q_BLOCK;
-    case TENSOR_I8_GROUPS: return w->group;
-    default: return 0;
-    }
+    if (w->type == TENSOR_I8_GROUPS) return w->group;
+    const QuantFormat *f = quant_format(w->type);
+    return f && f->codes ? Q_BLOCK : 0;
 }

@@ -4,7 +4,8 @@
  *
  *     const Kernels *k = kernels_best();               or kernels_find("ref")
  *     k->rmsnorm(xn, x, weight, d_model, eps);
- *     k->matmul(y, rows, &acts, n, &w, 0, w.rows);
+ *     k->pack(buffer, x, 1, d, matrix_group(&w), 0);
+ *     k->matmul(y, rows, &(Activations){1, d, matrix_group(&w), buffer}, &w, 0, w.rows);
  *
  * One rule holds in every row: what a function computes for one output depends on nothing but that output's inputs, in one
  * fixed order of summation. So a result has the same bits whether tokens come alone or in a batch, whether rows are
@@ -26,21 +27,25 @@ typedef enum {
     ACTIVATION_SILU,      /* x / (1 + e^-x); also called swish */
 } Activation;
 
-/* A batch of activations as matmul wants it: floats for float weights, blocks of int8 for block-quantized weights. */
+/* A batch of activations as a row's matmul wants it: packed by the same row's pack. */
 typedef struct {
-    size_t d;           /* entries a token */
-    const float *x;     /* [n, d] */
-    int group;          /* entries that share a scale in q; 0: q and scale are not filled */
-    const int8_t *q;    /* [n, d] */
-    const float *scale; /* [n, d/group] */
+    size_t n, d;      /* tokens; entries a token */
+    int group;        /* matrix_group of the weights they meet: 0: floats, otherwise int8 with a scale for so many entries */
+    const void *data; /* [packed_bytes(n, d, group)], at a multiple of 64 */
 } Activations;
 
 typedef struct {
     const char *name;
+    int lanes; /* rows in the panels that block-quantized weights are repacked to (panel.h); 0: they stay as the file has them */
 
-    /* y[t*ldy + r] = sum over j of w[r][j] * x[t][j], for tokens t in [0, n) and rows r in [r0, r1).
-     * F32, F16, BF16 weights meet acts->x; Q8_0, Q4_0 and int8 groups meet acts->q, whose group must be matrix_group(w). */
-    void (*matmul)(float *y, size_t ldy, const Activations *acts, size_t n, const Matrix *w, size_t r0, size_t r1);
+    /* y[t*ldy + r] = sum over j of w[r][j] * x[t][j], for all tokens t of a and rows r in [r0, r1).
+     * r0 is a multiple of 16; r1 too, or w->rows. a->group is matrix_group(w). Where the row has lanes and panel_fits(w),
+     * w->panels must be there. */
+    void (*matmul)(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1);
+
+    /* Token t's x [d] to its place in the packed activations of n tokens. Threads may pack different tokens of a batch. */
+    size_t (*packed_bytes)(size_t n, size_t d, int group);
+    void (*pack)(void *out, const float *x, size_t n, size_t d, int group, size_t t);
 
     /* One token's activations x [d] to q [d], scale [d/group]; d is a multiple of group. For each group:
      *   scale = amax / 127,  q = x * (127 / amax) rounded to the nearest integer, halves to even.
@@ -87,8 +92,8 @@ const Kernels *kernels_row(int i);
 /* The fastest row this CPU can run. */
 const Kernels *kernels_best(void);
 
-/* Entries that share an activation's scale where they meet w: 32 for Q8_0 and Q4_0, the file's group for int8 groups,
- * 0 for float weights (nothing is quantized). */
+/* Entries that share an activation's scale where they meet w: 32 for block formats, the file's group for int8 groups, 0 for
+ * float weights (nothing is quantized). */
 int matrix_group(const Matrix *w);
 
 extern const Kernels kernels_ref; /* other rows borrow from it what they do not speed up */

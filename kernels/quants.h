@@ -11,10 +11,30 @@ typedef enum {
     TENSOR_F32 = 0,
     TENSOR_F16 = 1,
     TENSOR_Q4_0 = 2,
+    TENSOR_Q4_1 = 3,
+    TENSOR_Q5_0 = 6,
+    TENSOR_Q5_1 = 7,
     TENSOR_Q8_0 = 8,
+    TENSOR_Q2_K = 10,
+    TENSOR_Q3_K = 11,
+    TENSOR_Q4_K = 12,
+    TENSOR_Q5_K = 13,
+    TENSOR_Q6_K = 14,
+    TENSOR_IQ4_NL = 20,
+    TENSOR_IQ4_XS = 23,
     TENSOR_BF16 = 30,
     TENSOR_I8_GROUPS = 1000, /* int8 values, then one f32 scale for each group of values, in an array of its own */
 } TensorType;
+
+enum { CODES_MAX = 256 };
+
+/* A block of any block format, taken apart. Value i of sub-block s = i / sub:
+ *     f16(d) * sc[s] * (code - zero)  -  f16(dmin) * mn[s]          (code by way of the format's values, where it has them) */
+typedef struct {
+    uint8_t q[CODES_MAX];      /* codes, below 2^bits */
+    int8_t sc[16], mn[16];     /* mn: formats with minima only */
+    uint16_t d, dmin;          /* half precision */
+} Codes;
 
 typedef struct {
     int id;           /* TensorType, or a GGML id that is known by name only */
@@ -22,12 +42,21 @@ typedef struct {
     int block;        /* values in a block; a row is a whole number of blocks */
     int bytes;        /* bytes of a block */
     int computes;     /* 1: decode and matmul know it; 0: known by name and size only */
+    int sub;          /* block formats that compute: values in a sub-block, 32 or 16; otherwise 0 */
+    int bits, zero;   /* of a code */
+    int minima;       /* 1: it has minima */
+    const int8_t *values; /* [16]: what codes stand for; NULL: for code - zero */
+    void (*codes)(Codes *out, const uint8_t *block);
 } QuantFormat;
 
 /* The format of a GGML type id, or NULL where the id is unknown. */
 const QuantFormat *quant_format(int id);
+/* What a code stands for: a whole number from -128 to 127. */
+int code_value(const QuantFormat *f, int code);
+/* Row i of the table of all formats, NULL after the last. */
+const QuantFormat *quant_format_row(int i);
 
-enum { Q_BLOCK = 32 }; /* values in a block of Q8_0 and Q4_0, and of activations that meet them */
+enum { Q_BLOCK = 32 }; /* activations that share a scale where they meet a block format */
 
 /* A matrix as the file holds it, row-major: rows x cols values, each row a whole number of blocks.
  * data may be unaligned (safetensors promises no alignment). */
@@ -37,7 +66,11 @@ typedef struct {
     size_t rows, cols;
     const void *data;
     const void *scales; /* TENSOR_I8_GROUPS: f32 [rows*cols/group]; otherwise NULL */
+    const void *panels; /* the same once more, repacked for a row of kernels (panel.h), or NULL */
 } Matrix;
+
+/* Bytes of m->data. */
+size_t matrix_bytes(const Matrix *m);
 
 /* Row r of m into out [cols], as float: embeddings, norms, tests. Source: GGML's block layouts. */
 void matrix_row(float *out, const Matrix *m, size_t r);

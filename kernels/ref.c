@@ -50,25 +50,23 @@ static float dot_float(const Matrix *w, size_t r, const float *x) {
     return fold(lane);
 }
 
-/* Q8_0: block = f16 scale, 32 int8.  sum over blocks of  d_w * d_x * (integer sum, exact). */
-static float dot_q8_0(const uint8_t *block, const int8_t *q, const float *scale, size_t n_blocks) {
+/* A block format: of each sub-block  d * sc * scale_x * (integer sum, exact)  -  dmin * mn * scale_x * (sum of q). */
+static float dot_blocks(const QuantFormat *f, const uint8_t *block, const int8_t *q, const float *scale, size_t cols) {
+    Codes c;
     float sum = 0;
-    for (size_t b = 0; b < n_blocks; b++, block += 34, q += Q_BLOCK) {
-        int isum = 0;
-        for (int j = 0; j < Q_BLOCK; j++) isum += (int8_t)block[2 + j] * q[j];
-        sum += f16_to_f32(load_u16(block)) * scale[b] * (float)isum;
-    }
-    return sum;
-}
-
-/* Q4_0: block = f16 scale, 16 bytes; value j is the low nibble of byte j, value j+16 the high one; 8 is zero. */
-static float dot_q4_0(const uint8_t *block, const int8_t *q, const float *scale, size_t n_blocks) {
-    float sum = 0;
-    for (size_t b = 0; b < n_blocks; b++, block += 18, q += Q_BLOCK) {
-        int isum = 0;
-        for (int j = 0; j < Q_BLOCK / 2; j++)
-            isum += ((block[2 + j] & 15) - 8) * q[j] + ((block[2 + j] >> 4) - 8) * q[j + Q_BLOCK / 2];
-        sum += f16_to_f32(load_u16(block)) * scale[b] * (float)isum;
+    for (size_t i = 0; i < cols; i += (size_t)f->block, block += f->bytes) {
+        f->codes(&c, block);
+        for (int s = 0; s < f->block / f->sub; s++) {
+            const int8_t *x = q + i + (size_t)(s * f->sub);
+            float sx = scale[(i + (size_t)(s * f->sub)) / Q_BLOCK];
+            int isum = 0, xsum = 0;
+            for (int j = 0; j < f->sub; j++) {
+                isum += code_value(f, c.q[s * f->sub + j]) * x[j];
+                xsum += x[j];
+            }
+            sum += f16_to_f32(c.d) * (float)c.sc[s] * sx * (float)isum;
+            if (f->minima) sum -= f16_to_f32(c.dmin) * (float)c.mn[s] * (sx * (float)xsum);
+        }
     }
     return sum;
 }
@@ -87,21 +85,32 @@ static float dot_groups(const Matrix *w, size_t r, const int8_t *q, const float 
     return sum;
 }
 
-static float dot_row(const Matrix *w, size_t r, const Activations *acts, size_t t) {
-    const int8_t *q = acts->q + t * acts->d;
-    const float *scale = acts->group ? acts->scale + t * (acts->d / (size_t)acts->group) : NULL;
-    size_t n_blocks = w->cols / Q_BLOCK;
-    switch (w->type) {
-    case TENSOR_Q8_0: return dot_q8_0((const uint8_t *)w->data + r * n_blocks * 34, q, scale, n_blocks);
-    case TENSOR_Q4_0: return dot_q4_0((const uint8_t *)w->data + r * n_blocks * 18, q, scale, n_blocks);
-    case TENSOR_I8_GROUPS: return dot_groups(w, r, q, scale);
-    default: return dot_float(w, r, acts->x + t * acts->d);
-    }
+/* Packed as they come: floats [n, d]; or q [n, d], then scales [n, d/group]. */
+static size_t packed_bytes(size_t n, size_t d, int group) {
+    return group ? ((n * d + 3) & ~(size_t)3) + n * (d / (size_t)group) * sizeof(float) : n * d * sizeof(float);
 }
 
-static void matmul(float *y, size_t ldy, const Activations *acts, size_t n, const Matrix *w, size_t r0, size_t r1) {
+static float *packed_scale(const void *data, size_t n, size_t d, int group, size_t t) {
+    return (float *)((uintptr_t)data + ((n * d + 3) & ~(size_t)3)) + t * (d / (size_t)group);
+}
+
+static void pack(void *out, const float *x, size_t n, size_t d, int group, size_t t) {
+    if (group) kernels_ref.quantize((int8_t *)out + t * d, packed_scale(out, n, d, group, t), x, d, group);
+    else memcpy((float *)out + t * d, x, d * sizeof *x);
+}
+
+static float dot_row(const Matrix *w, size_t r, const Activations *a, size_t t) {
+    if (!a->group) return dot_float(w, r, (const float *)a->data + t * a->d);
+    const int8_t *q = (const int8_t *)a->data + t * a->d;
+    const float *scale = packed_scale(a->data, a->n, a->d, a->group, t);
+    if (w->type == TENSOR_I8_GROUPS) return dot_groups(w, r, q, scale);
+    const QuantFormat *f = quant_format(w->type);
+    return dot_blocks(f, (const uint8_t *)w->data + r * (w->cols / (size_t)f->block) * (size_t)f->bytes, q, scale, w->cols);
+}
+
+static void matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
     for (size_t r = r0; r < r1; r++)
-        for (size_t t = 0; t < n; t++) y[t * ldy + r] = dot_row(w, r, acts, t);
+        for (size_t t = 0; t < a->n; t++) y[t * ldy + r] = dot_row(w, r, a, t);
 }
 
 /* The largest magnitude, found among the bit patterns without their sign: ordered as integers, they are ordered as
@@ -200,6 +209,8 @@ static void exp64(double *x, size_t n) {
 const Kernels kernels_ref = {
     .name = "ref",
     .matmul = matmul,
+    .packed_bytes = packed_bytes,
+    .pack = pack,
     .quantize = quantize,
     .rmsnorm = rmsnorm,
     .layernorm = layernorm,

@@ -96,10 +96,9 @@ void encoder_logits_each(Session *s, size_t t, size_t n, SessionEach *each, void
 /* y = W x + b for one vector */
 static void dense(Session *s, float *y, const float *x, const Matrix *w, const float *b) {
     const Kernels *kernels = s->model->kernels;
-    int group = matrix_group(w);
-    if (group) kernels->quantize(s->act_q, s->act_scale, x, w->cols, group);
-    Activations a = {.d = w->cols, .x = x, .group = group, .q = s->act_q, .scale = s->act_scale};
-    kernels->matmul(y, w->rows, &a, 1, w, 0, w->rows);
+    Activations a = {.n = 1, .d = w->cols, .group = matrix_group(w), .data = s->packed};
+    kernels->pack(s->packed, x, 1, a.d, a.group, 0);
+    kernels->matmul(y, w->rows, &a, w, 0, w->rows);
     for (size_t i = 0; b && i < w->rows; i++) y[i] += b[i];
 }
 

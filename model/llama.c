@@ -19,17 +19,17 @@ enum { PIECE = 512 };
 static void feed_forward(Session *s, const Layer *y, size_t n) {
     const Config *c = &s->model->config;
     size_t d = (size_t)c->d_model, ff = (size_t)c->d_ff, pieces = (ff + PIECE - 1) / PIECE;
-    Activations a = step_activations(s, s->xn, n, d, &y->w_gate);
-    step_linear(s, s->gate, &a, n, &y->w_gate, y->b_gate);
-    step_linear(s, s->up, &a, n, &y->w_up, y->b_up);
+    Packed a = step_pack(s, s->xn, n, d, &y->w_gate);
+    step_linear(s, s->gate, &a, &y->w_gate, y->b_gate);
+    step_linear(s, s->up, &a, &y->w_up, y->b_up);
     #pragma omp barrier
     #pragma omp for schedule(static)
     for (size_t i = 0; i < n * pieces; i++) {
         size_t at = i % pieces * PIECE, from = i / pieces * ff + at;
         s->model->kernels->silu_mul(s->gate + from, s->up + from, ff - at < PIECE ? ff - at : PIECE);
     }
-    a = step_activations(s, s->gate, n, ff, &y->w_down);
-    step_linear(s, s->xn, &a, n, &y->w_down, y->b_down);
+    a = step_pack(s, s->gate, n, ff, &y->w_down);
+    step_linear(s, s->xn, &a, &y->w_down, y->b_down);
     #pragma omp barrier
 }
 
@@ -37,8 +37,8 @@ static void feed_forward(Session *s, const Layer *y, size_t n) {
 static void logits(Session *s, size_t t, size_t n) {
     const Matrix *w = &s->model->lm_head;
     size_t d = (size_t)s->model->config.d_model;
-    Activations a = step_activations(s, s->xn + t * d, n, d, w);
-    step_linear(s, s->logits, &a, n, w, NULL);
+    Packed a = step_pack(s, s->xn + t * d, n, d, w);
+    step_linear(s, s->logits, &a, w, NULL);
 }
 
 /* What every thread runs. */
@@ -55,14 +55,14 @@ static void forward(Session *s, size_t n, size_t n_last) {
     for (int l = 0; l < c->n_layers; l++) {
         const Layer *y = &m->layers[l];
         norm(s, s->xn, s->x, y->attn_norm, n, d);            /* xn = rmsnorm(x) */
-        Activations a = step_activations(s, s->xn, n, d, &y->wq);
-        step_linear(s, s->q, &a, n, &y->wq, y->bq);               /* q = Wq xn */
-        step_linear(s, s->k, &a, n, &y->wk, y->bk);               /* k = Wk xn */
-        step_linear(s, s->v, &a, n, &y->wv, y->bv);               /* v = Wv xn */
+        Packed a = step_pack(s, s->xn, n, d, &y->wq);
+        step_linear(s, s->q, &a, &y->wq, y->bq);               /* q = Wq xn */
+        step_linear(s, s->k, &a, &y->wk, y->bk);               /* k = Wk xn */
+        step_linear(s, s->v, &a, &y->wv, y->bv);               /* v = Wv xn */
         #pragma omp barrier
         step_attend(s, l, n);                                /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
-        a = step_activations(s, s->att, n, (size_t)c->n_heads * (size_t)c->head_dim, &y->wo);
-        step_linear(s, s->xn, &a, n, &y->wo, y->bo);
+        a = step_pack(s, s->att, n, (size_t)c->n_heads * (size_t)c->head_dim, &y->wo);
+        step_linear(s, s->xn, &a, &y->wo, y->bo);
         #pragma omp barrier
         step_add(s->x, s->xn, n * d);                             /* x += Wo att */
         norm(s, s->xn, s->x, y->ffn_norm, n, d);

@@ -30,8 +30,8 @@ static const Tensor *check(Loader *ld, const Tensor *t, const char *name, size_t
     }
     const QuantFormat *f = quant_format(t->type);
     if (!f || !f->computes || (!cols && matrix_group(&(Matrix){.type = (TensorType)t->type, .group = 1}))) {
-        snprintf(why, sizeof why, "has type %s, which is not computed with here (%s are)", t->type_name,
-                 cols ? "F32, F16, BF16, Q8_0 and Q4_0" : "F32, F16 and BF16");
+        snprintf(why, sizeof why, "has type %s, which is not computed with here (%s)", t->type_name,
+                 cols ? "F32, F16, BF16 and the formats Q and IQ4 are" : "F32, F16 and BF16 are");
         load_refuse(ld, name, why);
         return NULL;
     }

@@ -110,7 +110,7 @@ static int model_load(Model *m, const ModelOptions *o, char *err, size_t errlen)
         if (!m->favor_w) return base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);
         linear_projection(m->favor_w, linear);
     }
-    return ld.rc;
+    return ld.rc ? ld.rc : model_repack(m, err, errlen);
 }
 
 int model_open(Model *m, const char *path, const ModelOptions *options, char *err, size_t errlen) {
@@ -134,6 +134,7 @@ void model_close(Model *m) {
     free(m->vectors);
     free(m->used);
     free(m->favor_w);
+    pages_free(m->panels, m->panels_size);
     weights_close(&m->weights);
     memset(m, 0, sizeof *m);
 }

@@ -52,6 +52,8 @@ typedef struct {
     Encoder encoder;         /* RoFormer */
     Layer *layers;           /* [n_layers] */
     float *vectors;          /* owns the norms and biases, as f32 */
+    uint8_t *panels;         /* [panels_size]: owns the repacked matrices, or NULL */
+    size_t panels_size;
     size_t n_parameters;     /* of the tensors in use */
     int min_group;           /* the smallest matrix_group of a weight; 0 where none is quantized */
     double *favor_w;         /* FAVOR+'s projection, one for all layers and heads, or NULL (attention/linear.h) */

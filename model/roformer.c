@@ -41,8 +41,8 @@ static void embed(Session *s, size_t n) {
         step_angles(s, t);
     }
     if (!e->emb_proj.data) return;
-    Activations a = step_activations(s, s->xn, n, E, &e->emb_proj);
-    step_linear(s, s->x, &a, n, &e->emb_proj, e->emb_proj_b);
+    Packed a = step_pack(s, s->xn, n, E, &e->emb_proj);
+    step_linear(s, s->x, &a, &e->emb_proj, e->emb_proj_b);
     #pragma omp barrier
 }
 
@@ -60,8 +60,8 @@ static void activate(Session *s, float *x, size_t n, size_t width) {
 
 /* xn = W y + b */
 static void project(Session *s, const float *y, size_t n, size_t d, const Matrix *w, const float *b) {
-    Activations a = step_activations(s, y, n, d, w);
-    step_linear(s, s->xn, &a, n, w, b);
+    Packed a = step_pack(s, y, n, d, w);
+    step_linear(s, s->xn, &a, w, b);
     #pragma omp barrier
 }
 
@@ -70,16 +70,16 @@ static void layer(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     const Layer *y = &s->model->layers[l];
     size_t d = (size_t)c->d_model, ff = (size_t)c->d_ff;
-    Activations a = step_activations(s, s->x, n, d, &y->wq);
-    step_linear(s, s->q, &a, n, &y->wq, y->bq);          /* q = Wq x + bq */
-    step_linear(s, s->k, &a, n, &y->wk, y->bk);          /* k = Wk x + bk */
-    step_linear(s, s->v, &a, n, &y->wv, y->bv);          /* v = Wv x + bv */
+    Packed a = step_pack(s, s->x, n, d, &y->wq);
+    step_linear(s, s->q, &a, &y->wq, y->bq);          /* q = Wq x + bq */
+    step_linear(s, s->k, &a, &y->wk, y->bk);          /* k = Wk x + bk */
+    step_linear(s, s->v, &a, &y->wv, y->bv);          /* v = Wv x + bv */
     #pragma omp barrier
     step_attend(s, l, n);                                /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
     project(s, s->att, n, (size_t)c->n_heads * (size_t)c->value_dim, &y->wo, y->bo);
     add_and_norm(s, y->attn_norm, y->attn_norm_b, n);    /* x = norm(x + Wo att + bo) */
-    a = step_activations(s, s->x, n, d, &y->w_up);
-    step_linear(s, s->gate, &a, n, &y->w_up, y->b_up);
+    a = step_pack(s, s->x, n, d, &y->w_up);
+    step_linear(s, s->gate, &a, &y->w_up, y->b_up);
     #pragma omp barrier
     activate(s, s->gate, n, ff);
     project(s, s->gate, n, ff, &y->w_down, y->b_down);
@@ -92,8 +92,8 @@ static void gated_unit(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     const Layer *y = &s->model->layers[l];
     size_t e = (size_t)c->d_ff, hd = (size_t)c->head_dim, width = 2 * e + hd;
-    Activations a = step_activations(s, s->x, n, (size_t)c->d_model, &y->w_up);
-    step_linear(s, s->gate, &a, n, &y->w_up, NULL);
+    Packed a = step_pack(s, s->x, n, (size_t)c->d_model, &y->w_up);
+    step_linear(s, s->gate, &a, &y->w_up, NULL);
     #pragma omp barrier
     activate(s, s->gate, n, width);                      /* u, v, b = act(Wi x) */
     #pragma omp for schedule(static)
@@ -117,16 +117,16 @@ static void logits(Session *s, size_t t, size_t n) {
     size_t d = (size_t)m->config.d_model, E = (size_t)m->config.roformer.d_embed;
     const float *h = s->x + t * d;
     if (e->mlm_dense.data) {
-        Activations a = step_activations(s, h, n, d, &e->mlm_dense);
-        step_linear(s, s->head, &a, n, &e->mlm_dense, e->mlm_dense_b);
+        Packed a = step_pack(s, h, n, d, &e->mlm_dense);
+        step_linear(s, s->head, &a, &e->mlm_dense, e->mlm_dense_b);
         #pragma omp barrier
         activate(s, s->head, n, E);
         #pragma omp for schedule(static)
         for (size_t i = 0; i < n; i++) norm(s, s->head + i * E, s->head + i * E, e->mlm_norm, e->mlm_norm_b, E);
         h = s->head;
     }
-    Activations a = step_activations(s, h, n, E, &m->lm_head);
-    step_linear(s, s->logits, &a, n, &m->lm_head, e->mlm_bias);
+    Packed a = step_pack(s, h, n, E, &m->lm_head);
+    step_linear(s, s->logits, &a, &m->lm_head, e->mlm_bias);
 }
 
 static void step(Session *s, int l, size_t n) {

@@ -1,5 +1,6 @@
 /* model/session.c - one timeline: its memory, and the rule that a text's logits do not depend on how its ids came in. */
 #include "llama.h"
+#include "steps.h"
 
 #include "../base/threads.h"
 
@@ -71,9 +72,8 @@ static void carve_all(Session *s, Carver *k) {
     s->gate = carve(k, B * gate_width(c), F);
     s->up = carve(k, encoder ? 0 : B * (size_t)c->d_ff, F);
     s->head = carve(k, s->options.n_logits * (size_t)c->roformer.d_embed, F);
-    size_t quantized = s->model->min_group ? B * widest(c) : 0;
-    s->act_q = carve(k, quantized, 1);
-    s->act_scale = carve(k, quantized ? quantized / (size_t)s->model->min_group : 0, F);
+    size_t floats = step_packed_bytes(s->model->kernels, B, widest(c), 0), blocks = s->model->min_group ? step_packed_bytes(s->model->kernels, B, widest(c), s->model->min_group) : 0;
+    s->packed = carve(k, larger(floats, blocks), 1);
     s->logits = carve(k, s->options.n_logits * (size_t)c->vocab_size, F);
     if (c->linear.form) carve_linear(s, k);
     if (c->linear.form && !c->roformer.rotary_value) return;

@@ -71,8 +71,7 @@ typedef struct {
     size_t chunk_doubles;
     float *logits;          /* [n_logits, vocab_size]; the first row: after the last id, where has_logits */
     int has_logits;
-    int8_t *act_q;          /* [n_batch, widest]: activations as int8, where weights are quantized */
-    float *act_scale;       /* [n_batch, widest / the smallest group]: their scales */
+    uint8_t *packed;        /* [step_packed_bytes]: activations as matmul wants them */
     void *block;
 } Session;
 

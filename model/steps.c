@@ -10,41 +10,41 @@ int step_threads(const Session *s, size_t multiplications) {
     return most < (size_t)s->options.threads ? (int)most : s->options.threads;
 }
 
-Activations step_activations(const Session *s, const float *x, size_t n, size_t d, const Matrix *w) {
-    int group = matrix_group(w);
-    Activations a = {.d = d, .x = x, .group = group, .q = s->act_q, .scale = s->act_scale};
-    if (group) {
-        #pragma omp for schedule(static)
-        for (size_t t = 0; t < n; t++)
-            s->model->kernels->quantize(s->act_q + t * d, s->act_scale + t * (d / (size_t)group), x + t * d, d, group);
+static size_t token_bytes(const Kernels *k, size_t d, int group) { return (k->packed_bytes(1, d, group) + 63) & ~(size_t)63; }
+
+size_t step_packed_bytes(const Kernels *k, size_t n, size_t d, int group) { return n * token_bytes(k, d, group); }
+
+enum { PIECE_BYTES = 512 << 10 };
+
+Packed step_pack(const Session *s, const float *x, size_t n, size_t d, const Matrix *w) {
+    const Kernels *k = s->model->kernels;
+    Packed a = {.x = x, .n = n, .d = d, .group = matrix_group(w)};
+    a.token_bytes = token_bytes(k, d, a.group);
+    a.most = PIECE_BYTES / a.token_bytes / 12 * 12; /* tiles are 12, 6, 4 or 3 tokens wide */
+    if (a.most < 12) a.most = 12;
+    #pragma omp for schedule(static)
+    for (size_t t = 0; t < n; t++) {
+        size_t first = t / a.most * a.most, m = n - first < a.most ? n - first : a.most;
+        k->pack(s->packed + first * a.token_bytes, x + t * d, m, d, a.group, t - first);
     }
     return a;
 }
 
-/* Threads share the rows of W in strips of 16, a cache line of outputs, and long batches in pieces of so many tokens that
- * their activations stay in the second-level cache while all of W passes. */
-enum { STRIP = 16, PIECE_BYTES = 512 << 10 };
+/* Threads share the rows of W in strips of 16, a cache line of outputs, and long batches in pieces. */
+enum { STRIP = 16 };
 
-static size_t piece_tokens(size_t d) {
-    size_t n = PIECE_BYTES / (d * sizeof(float)) / 4 * 4;
-    return n < 16 ? 16 : n > 128 ? 128 : n;
-}
-
-void step_linear(const Session *s, float *y, Activations *a, size_t n, const Matrix *w, const float *b) {
+void step_linear(const Session *s, float *y, Packed *a, const Matrix *w, const float *b) {
     if (matrix_group(w) != a->group) {
         #pragma omp barrier
-        *a = step_activations(s, a->x, n, a->d, w);
+        *a = step_pack(s, a->x, a->n, a->d, w);
     }
-    size_t strips = (w->rows + STRIP - 1) / STRIP, most = piece_tokens(a->d), pieces = (n + most - 1) / most, scales = a->group ? a->d / (size_t)a->group : 0;
+    size_t strips = (w->rows + STRIP - 1) / STRIP, pieces = (a->n + a->most - 1) / a->most;
     #pragma omp for schedule(static) nowait
     for (size_t i = 0; i < pieces * strips; i++) {
-        size_t r0 = i % strips * STRIP, r1 = r0 + STRIP < w->rows ? r0 + STRIP : w->rows, t0 = i / strips * most;
-        size_t m = n - t0 < most ? n - t0 : most;
-        Activations piece = *a;
-        piece.x += t0 * a->d;
-        if (a->group) piece.q += t0 * a->d, piece.scale += t0 * scales;
-        s->model->kernels->matmul(y + t0 * w->rows, w->rows, &piece, m, w, r0, r1);
-        for (size_t t = t0; b && t < t0 + m; t++)
+        size_t r0 = i % strips * STRIP, r1 = r0 + STRIP < w->rows ? r0 + STRIP : w->rows, t0 = i / strips * a->most;
+        Activations piece = {.n = a->n - t0 < a->most ? a->n - t0 : a->most, .d = a->d, .group = a->group, .data = s->packed + t0 * a->token_bytes};
+        s->model->kernels->matmul(y + t0 * w->rows, w->rows, &piece, w, r0, r1);
+        for (size_t t = t0; b && t < t0 + piece.n; t++)
             for (size_t r = r0; r < r1; r++) y[t * w->rows + r] += b[r];
     }
 }

@@ -10,11 +10,22 @@
  * program takes a core they wait long. A model that one core runs through in a fraction of a millisecond is left to one. */
 int step_threads(const Session *s, size_t multiplications);
 
-/* Activations x [n, d] as the weights w will want them: as they are, or quantized in w's groups. */
-Activations step_activations(const Session *s, const float *x, size_t n, size_t d, const Matrix *w);
+/* A batch as matrices want it: packed in pieces of `most` tokens, whose activations stay in the second-level cache while all
+ * of a matrix passes. Piece i begins at s->packed + i * most * token_bytes. */
+typedef struct {
+    const float *x; /* [n, d] */
+    size_t n, d;
+    int group;      /* matrix_group of the weights it was packed for */
+    size_t most, token_bytes;
+} Packed;
 
-/* y[t] = W x[t] + b (b NULL: none), y [n, w->rows]; no barrier behind it. *a may be quantized anew, where a file mixes types. */
-void step_linear(const Session *s, float *y, Activations *a, size_t n, const Matrix *w, const float *b);
+/* x [n, d] packed for w. */
+Packed step_pack(const Session *s, const float *x, size_t n, size_t d, const Matrix *w);
+/* The bytes of s->packed that n tokens, none wider than d, take for matrices of that group. */
+size_t step_packed_bytes(const Kernels *k, size_t n, size_t d, int group);
+
+/* y[t] = W x[t] + b (b NULL: none), y [n, w->rows]; no barrier behind it. *a is packed anew where a file mixes groups. */
+void step_linear(const Session *s, float *y, Packed *a, const Matrix *w, const float *b);
 
 /* x += y, n numbers. */
 void step_add(float *x, const float *y, size_t n);

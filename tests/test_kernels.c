@@ -4,6 +4,7 @@
  * behind each. TOL = 1e-6 of the sum of magnitudes holds for the n <= 700 here with room to spare, and any wrong product
  * shows at 1/700 = 1.4e-3. */
 #include "../kernels/kernels.h"
+#include "../kernels/panel.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -46,10 +47,27 @@ static uint16_t f16_of(float x) { /* of a few exact values: a power of two */
     return (uint16_t)((e - 1 + 15) << 10);
 }
 
+/* Where a block keeps its half-precision numbers: random bytes there would be infinities. */
+static const struct { TensorType type; int d, dmin; } halves[] = {
+    {TENSOR_Q4_0, 0, -1},   {TENSOR_Q4_1, 0, 2},    {TENSOR_Q5_0, 0, -1}, {TENSOR_Q5_1, 0, 2},    {TENSOR_Q8_0, 0, -1},
+    {TENSOR_Q2_K, 80, 82},  {TENSOR_Q3_K, 108, -1}, {TENSOR_Q4_K, 0, 2},  {TENSOR_Q5_K, 0, 2},    {TENSOR_Q6_K, 208, -1},
+    {TENSOR_IQ4_NL, 0, -1}, {TENSOR_IQ4_XS, 0, -1},
+};
+
+static void random_halves(TensorType type, uint8_t *p, size_t n) {
+    const QuantFormat *f = quant_format(type);
+    for (size_t i = 0; i < sizeof halves / sizeof *halves; i++)
+        for (size_t b = 0; halves[i].type == type && b < n / (size_t)f->block; b++)
+            for (int minimum = 0; minimum <= (halves[i].dmin >= 0); minimum++) {
+                uint16_t d = f16_of(ldexpf(1, -(int)(random_u32() % 8) - 4));
+                memcpy(p + b * (size_t)f->bytes + (minimum ? halves[i].dmin : halves[i].d), &d, 2);
+            }
+}
+
 static Random random_matrix(TensorType type, int group, size_t rows, size_t cols) {
-    size_t n = rows * cols, bytes = type == TENSOR_F32 ? 4 * n : type == TENSOR_Q8_0 ? n / 32 * 34 : type == TENSOR_Q4_0 ? n / 32 * 18 : type == TENSOR_I8_GROUPS ? n : 2 * n;
-    Random r = {.raw = malloc(bytes + 1)};
-    uint8_t *p = r.raw + 1;
+    Random r = {.m = {.type = type, .group = group, .rows = rows, .cols = cols}};
+    size_t n = rows * cols, bytes = matrix_bytes(&r.m);
+    uint8_t *p = (r.raw = malloc(bytes + 1)) + 1;
     for (size_t i = 0; i < bytes; i++) p[i] = (uint8_t)random_u32();
     if (type == TENSOR_F32)
         for (size_t i = 0; i < n; i++) memcpy(p + 4 * i, &(float){random_float()}, 4);
@@ -60,14 +78,8 @@ static Random random_matrix(TensorType type, int group, size_t rows, size_t cols
             float f = random_float();
             memcpy(p + 2 * i, (uint8_t *)&f + 2, 2);
         }
-    if (type == TENSOR_Q8_0 || type == TENSOR_Q4_0) {
-        size_t each = type == TENSOR_Q8_0 ? 34 : 18;
-        for (size_t b = 0; b < n / 32; b++) {
-            uint16_t d = f16_of(ldexpf(1, -(int)(random_u32() % 8) - 4));
-            memcpy(p + b * each, &d, 2);
-        }
-    }
-    r.m = (Matrix){.type = type, .group = group, .rows = rows, .cols = cols, .data = p};
+    random_halves(type, p, n);
+    r.m.data = p;
     if (type == TENSOR_I8_GROUPS) {
         r.raw_scales = malloc(n / (size_t)group * 4 + 1);
         for (size_t i = 0; i < n / (size_t)group; i++) memcpy(r.raw_scales + 1 + 4 * i, &(float){random_float() / 64}, 4);
@@ -76,52 +88,81 @@ static Random random_matrix(TensorType type, int group, size_t rows, size_t cols
     return r;
 }
 
+/* At a multiple of 64, as matmul wants it, and with bytes behind it that make NaN where they are read as numbers. */
+static uint8_t *aligned(size_t bytes, void **block) {
+    *block = malloc(bytes + 128);
+    memset(*block, 0xff, bytes + 128);
+    return (uint8_t *)(((uintptr_t)*block + 63) & ~(uintptr_t)63);
+}
+
+static uint8_t *panels_of(const Kernels *k, const Matrix *w, void **block) {
+    *block = NULL;
+    if (!k->lanes || !panel_fits(w)) return NULL;
+    PanelShape s = panel_shape(w, k->lanes);
+    uint8_t *p = aligned(s.n * s.size, block);
+    for (size_t i = 0; i < s.n; i++) panel_fill(p + i * s.size, w, &s, i);
+    return p;
+}
+
+/* What a token's activations are worth once quantized. */
+static void as_quantized(const Kernels *k, float *x, size_t d, int group) {
+    int8_t *q = malloc(d);
+    float *scale = malloc(d / (size_t)group * sizeof *scale);
+    k->quantize(q, scale, x, d, group);
+    for (size_t i = 0; i < d; i++) x[i] = (float)q[i] * scale[i / (size_t)group];
+    free(q), free(scale);
+}
+
+static void multiply(const Kernels *k, float *y, const float *x, const Matrix *w, size_t n, size_t cut) {
+    int g = matrix_group(w);
+    void *block;
+    uint8_t *packed = aligned(k->packed_bytes(n, w->cols, g), &block);
+    for (size_t t = n; t-- > 0;) k->pack(packed, x + t * w->cols, n, w->cols, g, t);
+    Activations a = {.n = n, .d = w->cols, .group = g, .data = packed};
+    k->matmul(y, w->rows, &a, w, 0, cut);
+    k->matmul(y, w->rows, &a, w, cut, w->rows);
+    free(block);
+}
+
 static void check_matmul(const Kernels *k, TensorType type, int group, size_t rows, size_t cols, size_t n) {
     Random w = random_matrix(type, group, rows, cols);
     float *x = poisoned(n * cols), *y = poisoned(n * rows), *one = poisoned(rows), *row = poisoned(cols);
-    int g = matrix_group(&w.m);
-    int8_t *q = malloc(n * cols);
-    float *scale = poisoned(g ? n * cols / (size_t)g : 1);
-    for (size_t t = 0; g && t < n; t++) k->quantize(q + t * cols, scale + t * (cols / (size_t)g), x + t * cols, cols, g);
-    Activations a = {.d = cols, .x = x, .group = g, .q = q, .scale = scale};
-    k->matmul(y, rows, &a, n, &w.m, 0, rows);
+    void *panels;
+    w.m.panels = panels_of(k, &w.m, &panels);
+    multiply(k, y, x, &w.m, n, rows);
+    /* the same bits for one token alone and for rows in pieces */
+    for (size_t t = 0; t < n; t++) {
+        multiply(k, one, x + t * cols, &w.m, 1, rows / 3 / 16 * 16);
+        CHECK(memcmp(one, y + t * rows, rows * sizeof *one) == 0);
+    }
+    for (size_t t = 0; matrix_group(&w.m) && t < n; t++) as_quantized(k, x + t * cols, cols, matrix_group(&w.m));
     for (size_t r = 0; r < rows; r++) {
         matrix_row(row, &w.m, r);
         for (size_t t = 0; t < n; t++) {
             double sum = 0, magnitude = 0;
             for (size_t j = 0; j < cols; j++) {
-                double xj = g ? (double)q[t * cols + j] * (double)scale[t * (cols / (size_t)g) + j / (size_t)g] : (double)x[t * cols + j];
-                sum += (double)row[j] * xj;
-                magnitude += fabs((double)row[j] * xj);
+                sum += (double)row[j] * (double)x[t * cols + j];
+                magnitude += fabs((double)row[j] * (double)x[t * cols + j]);
             }
             NEAR(y[t * rows + r], sum, TOL * magnitude, 0);
         }
     }
     check_margins(y, n * rows);
     check_margins(row, cols);
-    /* the same bits for one token alone and for rows in pieces */
-    for (size_t t = 0; t < n; t++) {
-        Activations alone = a;
-        alone.x += t * cols, alone.q += t * cols, alone.scale += g ? t * (cols / (size_t)g) : 0;
-        size_t cut = rows / 3;
-        k->matmul(one, rows, &alone, 1, &w.m, 0, cut);
-        k->matmul(one, rows, &alone, 1, &w.m, cut, rows);
-        CHECK(memcmp(one, y + t * rows, rows * sizeof *one) == 0);
-    }
-    poisoned_free(x), poisoned_free(y), poisoned_free(one), poisoned_free(row), poisoned_free(scale);
-    free(q), free(w.raw), free(w.raw_scales);
+    poisoned_free(x), poisoned_free(y), poisoned_free(one), poisoned_free(row);
+    free(panels), free(w.raw), free(w.raw_scales);
 }
 
 static void matmul_of(TensorType type, int group) {
-    static const size_t float_cols[] = {1, 7, 8, 31, 33, 64, 257, 700}, block_cols[] = {32, 64, 96, 352, 640};
-    static const size_t rows[] = {1, 3, 4, 5, 18}, tokens[] = {1, 2, 3, 4, 7};
-    int blocks = type == TENSOR_Q8_0 || type == TENSOR_Q4_0 || type == TENSOR_I8_GROUPS;
+    static const size_t float_cols[] = {1, 7, 8, 31, 33, 64, 257, 700}, block_cols[] = {32, 64, 96, 352, 640, 32, 32, 64};
+    static const size_t rows[] = {1, 3, 4, 5, 18, 53}, tokens[] = {1, 2, 3, 4, 7, 12, 29};
+    int block = group ? group : quant_format(type)->block;
     const Kernels *k;
     for (int i = 0; (k = kernels_row(i)); i++)
-        for (size_t c = 0; c < (blocks ? 5 : 8); c++)
-            for (size_t r = 0; r < 5; r++)
-                for (size_t t = 0; t < 5; t++) {
-                    size_t cols = blocks ? block_cols[c] : float_cols[c];
+        for (size_t c = 0; c < (block == 256 ? 3 : block > 1 ? 5 : 8); c++)
+            for (size_t r = 0; r < 6; r++)
+                for (size_t t = 0; t < 7; t++) {
+                    size_t cols = block == 256 ? 256 * (c + 1) : block > 1 ? block_cols[c] : float_cols[c];
                     if (group && cols % (size_t)group) cols = (size_t)group * (c + 1);
                     check_matmul(k, type, group, rows[r], cols, tokens[t]);
                 }
@@ -130,8 +171,11 @@ static void matmul_of(TensorType type, int group) {
 static void matmul_f32(void) { matmul_of(TENSOR_F32, 0); }
 static void matmul_f16(void) { matmul_of(TENSOR_F16, 0); }
 static void matmul_bf16(void) { matmul_of(TENSOR_BF16, 0); }
-static void matmul_q8_0(void) { matmul_of(TENSOR_Q8_0, 0); }
-static void matmul_q4_0(void) { matmul_of(TENSOR_Q4_0, 0); }
+static void matmul_blocks(void) {
+    const QuantFormat *f;
+    for (int i = 0; (f = quant_format_row(i)); i++)
+        if (f->codes) matmul_of((TensorType)f->id, 0);
+}
 static void matmul_groups(void) {
     static const int groups[] = {1, 4, 32, 43, 64, 128};
     for (int i = 0; i < 6; i++) matmul_of(TENSOR_I8_GROUPS, groups[i]);
@@ -426,8 +470,7 @@ const Test tests_kernels[] = {
     {"kernels/matmul F32", matmul_f32},
     {"kernels/matmul F16", matmul_f16},
     {"kernels/matmul BF16", matmul_bf16},
-    {"kernels/matmul Q8_0", matmul_q8_0},
-    {"kernels/matmul Q4_0", matmul_q4_0},
+    {"kernels/matmul blocks", matmul_blocks},
     {"kernels/matmul int8 groups", matmul_groups},
     {"kernels/quantize activations", quantize},
     {"kernels/rmsnorm", rmsnorm},

@@ -26,7 +26,7 @@ static void test_formats(void) {
     for (int id = -5; id < 999; id++) known += quant_format(id) != NULL;
     CHECK(known == n);
     CHECK(quant_format(TENSOR_I8_GROUPS) && quant_format(TENSOR_I8_GROUPS)->computes);
-    CHECK(quant_format(TENSOR_Q4_0)->computes && !quant_format(14)->computes);
+    CHECK(quant_format(TENSOR_Q4_0)->computes && !quant_format(9)->computes);
 }
 
 /* Sign, exponent and fraction put together by ldexp, in double: no bits are moved. */
@@ -73,8 +73,21 @@ static void check_row(int type, const uint8_t *raw, size_t bytes, const uint32_t
 static void test_golden(void) {
     check_row(TENSOR_F16, golden_f16, sizeof golden_f16, golden_f16_f32, COUNT_F16);
     check_row(TENSOR_BF16, golden_bf16, sizeof golden_bf16, golden_bf16_f32, COUNT_BF16);
-    check_row(TENSOR_Q8_0, golden_q8_0, sizeof golden_q8_0, golden_q8_0_f32, 96);
-    check_row(TENSOR_Q4_0, golden_q4_0, sizeof golden_q4_0, golden_q4_0_f32, 96);
+    static const struct { TensorType type; const uint8_t *raw; size_t bytes; const uint32_t *values; size_t n; } blocks[] = {
+        {TENSOR_Q8_0, golden_q8_0, sizeof golden_q8_0, golden_q8_0_f32, sizeof golden_q8_0_f32 / 4},
+        {TENSOR_Q4_0, golden_q4_0, sizeof golden_q4_0, golden_q4_0_f32, sizeof golden_q4_0_f32 / 4},
+        {TENSOR_Q4_1, golden_q4_1, sizeof golden_q4_1, golden_q4_1_f32, sizeof golden_q4_1_f32 / 4},
+        {TENSOR_Q5_0, golden_q5_0, sizeof golden_q5_0, golden_q5_0_f32, sizeof golden_q5_0_f32 / 4},
+        {TENSOR_Q5_1, golden_q5_1, sizeof golden_q5_1, golden_q5_1_f32, sizeof golden_q5_1_f32 / 4},
+        {TENSOR_Q2_K, golden_q2_k, sizeof golden_q2_k, golden_q2_k_f32, sizeof golden_q2_k_f32 / 4},
+        {TENSOR_Q3_K, golden_q3_k, sizeof golden_q3_k, golden_q3_k_f32, sizeof golden_q3_k_f32 / 4},
+        {TENSOR_Q4_K, golden_q4_k, sizeof golden_q4_k, golden_q4_k_f32, sizeof golden_q4_k_f32 / 4},
+        {TENSOR_Q5_K, golden_q5_k, sizeof golden_q5_k, golden_q5_k_f32, sizeof golden_q5_k_f32 / 4},
+        {TENSOR_Q6_K, golden_q6_k, sizeof golden_q6_k, golden_q6_k_f32, sizeof golden_q6_k_f32 / 4},
+        {TENSOR_IQ4_NL, golden_iq4_nl, sizeof golden_iq4_nl, golden_iq4_nl_f32, sizeof golden_iq4_nl_f32 / 4},
+        {TENSOR_IQ4_XS, golden_iq4_xs, sizeof golden_iq4_xs, golden_iq4_xs_f32, sizeof golden_iq4_xs_f32 / 4},
+    };
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) check_row(blocks[i].type, blocks[i].raw, blocks[i].bytes, blocks[i].values, blocks[i].n);
     check_row(TENSOR_F32, (const uint8_t *)golden_q8_0_f32, sizeof golden_q8_0_f32, golden_q8_0_f32, 96); /* a little-endian machine */
 }
 

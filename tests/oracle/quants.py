@@ -36,6 +36,15 @@ for name, qtype in (("q8_0", T.Q8_0), ("q4_0", T.Q4_0)):
     extreme[2:4] = (0x80, 0x7f)  # the least and the greatest byte
     vector(name, np.concatenate([quantize(x, qtype).reshape(-1), extreme]), qtype)
 
+# every other block format: random bytes, with halves that are plain numbers where scales stand
+for name, halves in (("Q4_1", (0, 2)), ("Q5_0", (0,)), ("Q5_1", (0, 2)), ("Q2_K", (80, 82)), ("Q3_K", (108,)), ("Q4_K", (0, 2)),
+                     ("Q5_K", (0, 2)), ("Q6_K", (208,)), ("IQ4_NL", (0,)), ("IQ4_XS", (0,))):
+    block, size = SIZES[T[name]]
+    raw = rng.integers(0, 256, size=(96 // block or 1) * size, dtype=np.uint8).reshape(-1, size)
+    for at in halves:
+        raw[:, at:at + 2] = rng.normal(size=(len(raw), 1)).astype(np.float16).view(np.uint8)
+    vector(name.lower(), raw.reshape(-1), T[name])
+
 print("\n/* GGML_QUANT_SIZES: id, values in a block, bytes of a block */")
 print("static const struct { int id; const char *name; int block, bytes; } golden_formats[] = {")
 for t in T:

@@ -1,0 +1,289 @@
+/* kernels/avx2_matmul.c - matmul with AVX2, FMA and F16C, and the packing of activations for it.
+ *
+ * Blocks: a panel of 8 rows (panel.h) meets a tile of T tokens; each token's accumulator holds 8 rows. The dot product of
+ * bytes is maddubs: pairs of u8 x s8 summed in 16 bits. Codes of 4 bits or fewer leave room for all eight lines of a block
+ * there (8 x 2 x 15 x 127 < 32768), of 5 bits for four, of 6 for two, before madd widens the sums. Codes of 8 bits do not
+ * fit at all: there |w| meets x with w's sign.
+ * Floats: rows as the file has them; R x T accumulators of 8 partial sums, stepped over the columns, folded once. */
+#include "avx2.h"
+#include "avx2_vectors.h"
+
+#include "../base/base.h"
+
+#include <math.h>
+
+enum { LANES = 8, WIDE_BLOCKS = 4, WIDE_FLOATS = 3, AHEAD = 4096 };
+
+/* A block format as constants: shift = log2 of its zero, -1: none. super: K formats, whose scales are d * sc. */
+typedef struct {
+    int bits, sub, shift, minima, super, values, groups;
+} Form;
+
+INLINE __m256i line_at(const uint8_t *lines, int j) { return _mm256_load_si256((const __m256i *)(const void *)(lines + 32 * j)); }
+
+INLINE __m256i field(__m256i v, int from, int to, int mask) {
+    __m256i moved = from > to ? _mm256_srli_epi16(v, from - to) : from < to ? _mm256_slli_epi16(v, to - from) : v;
+    return _mm256_and_si256(moved, _mm256_set1_epi8((char)(mask << to)));
+}
+
+/* Codes of columns 4j .. 4j+3; signed values where they take 8 bits. */
+INLINE __m256i codes_at(Form f, const uint8_t *lines, int j) {
+    if (f.bits == 8) return _mm256_xor_si256(line_at(lines, j), _mm256_set1_epi8(-128));
+    __m256i q = _mm256_setzero_si256();
+    int done = 0, line = 0;
+    if (f.bits >= 4) {
+        q = field(line_at(lines, j % 4), j / 4 * 4, 0, 15);
+        line = done = 4;
+    }
+    if ((f.bits - done) & 2) {
+        q = _mm256_or_si256(q, field(line_at(lines, line + j / 4), j % 4 * 2, done, 3));
+        line += 2, done += 2;
+    }
+    if ((f.bits - done) & 1) q = _mm256_or_si256(q, field(line_at(lines, line), j, done, 1));
+    if (f.values) {
+        const __m128i table = _mm_setr_epi8(-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113);
+        q = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table), q);
+    }
+    return q;
+}
+
+INLINE __m256 half8(const uint8_t *p) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)p)); }
+
+INLINE __m256 bytes8(const uint8_t *p) { return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p))); }
+
+/* Scales (or minima) of sub-block h of block b: d and sc begin at these offsets. */
+INLINE __m256 scales_at(Form f, const uint8_t *panel, size_t d, size_t sc, size_t b, int h) {
+    if (f.groups) return _mm256_loadu_ps((const float *)(const void *)(panel + d + b * 32));
+    if (!f.super) return half8(panel + d + b * 16);
+    return _mm256_mul_ps(half8(panel + d + b / 8 * 16), bytes8(panel + sc + (b * (size_t)(32 / f.sub) + (size_t)h) * 8));
+}
+
+INLINE __m256i broadcast4(const int8_t *q) {
+    int32_t v;
+    memcpy(&v, q, 4);
+    return _mm256_set1_epi32(v);
+}
+
+/* sum[t] += lines j0 .. j1-1 against each of T tokens. */
+INLINE void dot_lines(Form f, int T, __m256i *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1) {
+    const __m256i ones = _mm256_set1_epi16(1);
+    const int room = f.bits <= 4 ? 8 : f.bits == 5 ? 4 : 2, together = room < j1 - j0 ? room : j1 - j0;
+    if (f.bits == 8 || f.values) {
+        #pragma GCC unroll 8
+        for (int j = j0; j < j1; j++) {
+            __m256i w = codes_at(f, lines, j), magnitude = _mm256_abs_epi8(w);
+            #pragma GCC unroll 4
+            for (int t = 0; t < T; t++)
+                sum[t] = _mm256_add_epi32(sum[t], _mm256_madd_epi16(_mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(broadcast4(x[t].q + 4 * j), w)), ones));
+        }
+        return;
+    }
+    #pragma GCC unroll 4
+    for (int first = j0; first < j1; first += together) {
+        __m256i pairs[WIDE_BLOCKS];
+        #pragma GCC unroll 8
+        for (int i = 0; i < together; i++) {
+            __m256i w = codes_at(f, lines, first + i);
+            #pragma GCC unroll 4
+            for (int t = 0; t < T; t++) {
+                __m256i p = _mm256_maddubs_epi16(w, broadcast4(x[t].q + 4 * (first + i)));
+                pairs[t] = i ? _mm256_add_epi16(pairs[t], p) : p;
+            }
+        }
+        #pragma GCC unroll 4
+        for (int t = 0; t < T; t++) sum[t] = _mm256_add_epi32(sum[t], _mm256_madd_epi16(pairs[t], ones));
+    }
+}
+
+INLINE void prefetch_block(Form f, const uint8_t *panel, const PanelShape *s, size_t b) {
+    const uint8_t *ahead = panel + b * (s->size / s->blocks) + AHEAD;
+    #pragma GCC unroll 5
+    for (int i = 0; i <= f.bits / 2; i++) _mm_prefetch((const char *)(ahead + 64 * i), _MM_HINT_T0);
+}
+
+INLINE void store_rows(float *y, __m256 v, size_t rows) {
+    if (rows >= LANES) {
+        _mm256_storeu_ps(y, v);
+        return;
+    }
+    float part[LANES];
+    _mm256_storeu_ps(part, v);
+    memcpy(y, part, rows * sizeof *y);
+}
+
+INLINE void tile_blocks(Form f, int T, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t rows) {
+    int exact = f.shift < 0 || f.bits == 8 || f.values; /* codes are values: nothing to take off */
+    __m256 acc[WIDE_BLOCKS];
+    #pragma GCC unroll 4
+    for (int t = 0; t < T; t++) acc[t] = _mm256_setzero_ps();
+    for (size_t b = 0; b < s->blocks; b++, x += T) {
+        if (T == 1) prefetch_block(f, panel, s, b);
+        #pragma GCC unroll 2
+        for (int h = 0; h < 32 / f.sub; h++) {
+            int whole = f.sub == 32;
+            __m256i sum[WIDE_BLOCKS];
+            #pragma GCC unroll 4
+            for (int t = 0; t < T; t++) {
+                int32_t minus = whole ? x[t].minus_sum : x[t].minus_half[h];
+                sum[t] = exact ? _mm256_setzero_si256() : _mm256_set1_epi32(minus * (1 << (f.shift < 0 ? 0 : f.shift)));
+            }
+            dot_lines(f, T, sum, panel + s->lines + b * s->line_bytes, x, 4 * h, whole ? 8 : 4 * h + 4);
+            __m256 scale = scales_at(f, panel, s->d, s->sc, b, h);
+            __m256 minimum = f.minima ? scales_at(f, panel, s->dmin, s->mn, b, h) : scale;
+            #pragma GCC unroll 4
+            for (int t = 0; t < T; t++) {
+                acc[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum[t]), _mm256_mul_ps(scale, _mm256_set1_ps(x[t].scale)), acc[t]);
+                if (f.minima)
+                    acc[t] = _mm256_fnmadd_ps(minimum, _mm256_set1_ps(whole ? x[t].scaled_sum : x[t].scaled_half[h]), acc[t]);
+            }
+        }
+    }
+    #pragma GCC unroll 4
+    for (int t = 0; t < T; t++) store_rows(y + (size_t)t * ldy, acc[t], rows);
+}
+
+INLINE void matmul_form(Form f, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
+    PanelShape s = panel_shape(w, LANES);
+    const ActBlock *x = a->data;
+    for (size_t r = r0; r < r1; r += LANES) {
+        const uint8_t *panel = (const uint8_t *)w->panels + r / LANES * s.size;
+        size_t t = 0;
+        for (; t + WIDE_BLOCKS <= a->n; t += WIDE_BLOCKS) tile_blocks(f, WIDE_BLOCKS, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r);
+        for (; t < a->n; t++) tile_blocks(f, 1, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r);
+    }
+}
+
+/* x: [columns/8][T][8], zeros behind the last column. Unrolled from the start, acc lives in registers. */
+INLINE void tile_floats(TensorType type, int R, int T, float *y, size_t ldy, const float *x, const uint8_t *w, size_t row_bytes, size_t d) {
+    __m256 acc[4][WIDE_FLOATS];
+    #pragma GCC unroll 4
+    for (int r = 0; r < R; r++)
+        #pragma GCC unroll 3
+        for (int t = 0; t < T; t++) acc[r][t] = _mm256_setzero_ps();
+    for (size_t i = 0; i < d; i += 8, x += T * 8) {
+        __m256 xv[WIDE_FLOATS];
+        #pragma GCC unroll 3
+        for (int t = 0; t < T; t++) xv[t] = _mm256_loadu_ps(x + t * 8);
+        #pragma GCC unroll 4
+        for (int r = 0; r < R; r++) {
+            const uint8_t *row = w + (size_t)r * row_bytes;
+            __m256 wv = i + 8 <= d ? load8(type, row, i, 8) : load8(type, row, i, d - i);
+            if (T == 1 && type != TENSOR_F32) _mm_prefetch((const char *)(row + 2 * i + 1024), _MM_HINT_T0);
+            #pragma GCC unroll 3
+            for (int t = 0; t < T; t++) acc[r][t] = _mm256_fmadd_ps(wv, xv[t], acc[r][t]);
+        }
+    }
+    #pragma GCC unroll 4
+    for (int r = 0; r < R; r++)
+        #pragma GCC unroll 3
+        for (int t = 0; t < T; t++) y[(size_t)t * ldy + (size_t)r] = fold(acc[r][t]);
+}
+
+INLINE void strip_floats(TensorType type, int R, float *y, size_t ldy, const Activations *a, const uint8_t *w, size_t row_bytes) {
+    size_t t = 0, padded = (a->d + 7) & ~(size_t)7;
+    const float *x = a->data;
+    for (; t + WIDE_FLOATS <= a->n; t += WIDE_FLOATS) tile_floats(type, R, WIDE_FLOATS, y + t * ldy, ldy, x + t * padded, w, row_bytes, a->d);
+    for (; t < a->n; t++) tile_floats(type, R, 1, y + t * ldy, ldy, x + t * padded, w, row_bytes, a->d);
+}
+
+INLINE void matmul_floats(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0, size_t r1) {
+    size_t row_bytes = m->cols * (type == TENSOR_F32 ? 4 : 2), r = r0;
+    const uint8_t *w = m->data;
+    for (; r + 4 <= r1; r += 4) strip_floats(type, 4, y + r, ldy, a, w + r * row_bytes, row_bytes);
+    for (; r < r1; r++) strip_floats(type, 1, y + r, ldy, a, w + r * row_bytes, row_bytes);
+}
+
+void avx2_matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
+    switch (w->type) {
+    case TENSOR_F32: matmul_floats(TENSOR_F32, y, ldy, a, w, r0, r1); break;
+    case TENSOR_F16: matmul_floats(TENSOR_F16, y, ldy, a, w, r0, r1); break;
+    case TENSOR_BF16: matmul_floats(TENSOR_BF16, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q4_0: matmul_form((Form){.bits = 4, .sub = 32, .shift = 3}, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q4_1: matmul_form((Form){.bits = 4, .sub = 32, .shift = -1, .minima = 1}, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q5_0: matmul_form((Form){.bits = 5, .sub = 32, .shift = 4}, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q5_1: matmul_form((Form){.bits = 5, .sub = 32, .shift = -1, .minima = 1}, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q8_0: matmul_form((Form){.bits = 8, .sub = 32, .shift = 7}, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q2_K: matmul_form((Form){.bits = 2, .sub = 16, .shift = -1, .minima = 1, .super = 1}, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q3_K: matmul_form((Form){.bits = 3, .sub = 16, .shift = 2, .super = 1}, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q4_K: matmul_form((Form){.bits = 4, .sub = 32, .shift = -1, .minima = 1, .super = 1}, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q5_K: matmul_form((Form){.bits = 5, .sub = 32, .shift = -1, .minima = 1, .super = 1}, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q6_K: matmul_form((Form){.bits = 6, .sub = 16, .shift = 5, .super = 1}, y, ldy, a, w, r0, r1); break;
+    case TENSOR_IQ4_NL: matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1}, y, ldy, a, w, r0, r1); break;
+    case TENSOR_IQ4_XS: matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1, .super = 1}, y, ldy, a, w, r0, r1); break;
+    case TENSOR_I8_GROUPS:
+        if (panel_fits(w)) matmul_form((Form){.bits = 8, .sub = 32, .shift = 7, .groups = 1}, y, ldy, a, w, r0, r1);
+        else kernels_ref.matmul(y, ldy, a, w, r0, r1);
+    }
+}
+
+/* The scale of n activations (a multiple of 32) as ref finds it: the largest bit pattern without its sign, one division. Returns
+ * what x is multiplied by; 0 where all q are 0. */
+INLINE float group_scale(float *scale, const float *x, size_t n) {
+    __m256i top = _mm256_setzero_si256();
+    for (size_t j = 0; j < n; j += 8)
+        top = _mm256_max_epi32(top, _mm256_and_si256(_mm256_castps_si256(_mm256_loadu_ps(x + j)), _mm256_set1_epi32(0x7fffffff)));
+    __m128i m = _mm_max_epi32(_mm256_castsi256_si128(top), _mm256_extracti128_si256(top, 1));
+    m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0x4e));
+    m = _mm_max_epi32(m, _mm_shuffle_epi32(m, 0xb1));
+    float amax = _mm_cvtss_f32(_mm_castsi128_ps(m)), per = amax >= 1e-30f && amax <= 3.4028234e38f ? 127 / amax : 0;
+    *scale = amax < 1e-30f ? 0 : per > 0 ? amax / 127 : NAN;
+    return per;
+}
+
+/* 32 activations as bytes; per = 0 makes zeros of infinities and NaN too. */
+INLINE __m256i quantize32(const float *x, float per) {
+    __m256 p = _mm256_set1_ps(per);
+    if (per == 0) return _mm256_setzero_si256();
+    __m256i i0 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x), p)), i1 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + 8), p));
+    __m256i i2 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + 16), p)), i3 = _mm256_cvtps_epi32(_mm256_mul_ps(_mm256_loadu_ps(x + 24), p));
+    __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(i0, i1), _mm256_packs_epi32(i2, i3)); /* fours, the halves interleaved */
+    return _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+void avx2_quantize(int8_t *q, float *scale, const float *x, size_t d, int group) {
+    if (group % Q_BLOCK) {
+        kernels_ref.quantize(q, scale, x, d, group);
+        return;
+    }
+    for (size_t i = 0; i < d; i += (size_t)group) {
+        float per = group_scale(scale++, x + i, (size_t)group);
+        for (size_t j = i; j < i + (size_t)group; j += Q_BLOCK) _mm256_storeu_si256((__m256i *)(void *)(q + j), quantize32(x + j, per));
+    }
+}
+
+INLINE int sum_of_4(__m128i v) {
+    v = _mm_add_epi32(v, _mm_shuffle_epi32(v, 0x4e));
+    return _mm_cvtsi128_si32(_mm_add_epi32(v, _mm_shuffle_epi32(v, 0xb1)));
+}
+
+void avx2_pack_blocks(ActBlock *out, size_t stride, const float *x, size_t d, int group) {
+    const __m256i ones = _mm256_set1_epi16(1);
+    float scale = 0, per = 0;
+    for (size_t i = 0; i < d; i += Q_BLOCK, out += stride) {
+        if (i % (size_t)group == 0) per = group_scale(&scale, x + i, (size_t)group);
+        __m256i q = quantize32(x + i, per), sums = _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_set1_epi8(1), q), ones);
+        int low = sum_of_4(_mm256_castsi256_si128(sums)), high = sum_of_4(_mm256_extracti128_si256(sums, 1));
+        *out = (ActBlock){.scale = scale, .scaled_sum = scale * (float)(low + high), .scaled_half = {scale * (float)low, scale * (float)high},
+                          .minus_sum = -(low + high), .minus_half = {-low, -high}};
+        _mm256_storeu_si256((__m256i *)(void *)out->q, q);
+    }
+}
+
+size_t avx2_packed_bytes(size_t n, size_t d, int group) {
+    if (group % Q_BLOCK) return kernels_ref.packed_bytes(n, d, group);
+    return group ? n * (d / Q_BLOCK) * sizeof(ActBlock) : n * ((d + 7) & ~(size_t)7) * sizeof(float);
+}
+
+void avx2_pack(void *out, const float *x, size_t n, size_t d, int group, size_t t) {
+    if (group % Q_BLOCK) {
+        kernels_ref.pack(out, x, n, d, group, t);
+        return;
+    }
+    TokenTile tile = token_tile(t, n, group ? WIDE_BLOCKS : WIDE_FLOATS);
+    if (group) {
+        avx2_pack_blocks((ActBlock *)out + tile.first * (d / Q_BLOCK) + (t - tile.first), tile.n, x, d, group);
+        return;
+    }
+    float *to = (float *)out + tile.first * ((d + 7) & ~(size_t)7) + (t - tile.first) * 8;
+    for (size_t i = 0; i < d; i += 8, to += tile.n * 8) _mm256_storeu_ps(to, load8(TENSOR_F32, (const uint8_t *)x, i, d - i));
+}

@@ -1,0 +1,33 @@
+/* kernels/avx512vnni.c - the row for x86-64 with AVX-512 F, BW, VL, DQ and VNNI, whose dpbusd multiplies and sums 64 pairs of
+ * bytes at once. Everything but matmul is avx512.c's. */
+#include <immintrin.h>
+
+#define INLINE static inline __attribute__((always_inline)) /* sizes and formats must be constants in a tile's body */
+
+INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int large) {
+    (void)large;
+    return _mm512_dpbusd_epi32(acc, u, s);
+}
+
+#include "avx2.h"
+#include "avx512_matmul.h"
+
+extern const Kernels kernels_avx512vnni;
+const Kernels kernels_avx512vnni = {
+    .name = "avx512vnni",
+    .lanes = LANES,
+    .matmul = matmul,
+    .packed_bytes = avx512_packed_bytes,
+    .pack = avx512_pack,
+    .quantize = avx2_quantize,
+    .rmsnorm = avx2_rmsnorm,
+    .layernorm = avx2_layernorm,
+    .softmax = avx2_softmax,
+    .silu_mul = avx2_silu_mul,
+    .activate = avx2_activate,
+    .rotate = avx2_rotate,
+    .scores = avx2_scores,
+    .mix = avx2_mix,
+    .state_step = avx2_state_step,
+    .exp64 = avx2_exp64,
+};

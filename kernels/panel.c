@@ -1,0 +1,114 @@
+/* kernels/panel.c - from the rows of a file to panels. Plain C: it runs once, when a model is opened. */
+#include "panel.h"
+#include "../base/base.h"
+
+#include <string.h>
+
+static int is_groups(const Matrix *w) { return w->type == TENSOR_I8_GROUPS; }
+
+int panel_fits(const Matrix *w) {
+    const QuantFormat *f = quant_format(w->type);
+    return is_groups(w) ? w->group % Q_BLOCK == 0 : f && f->codes;
+}
+
+PanelShape panel_shape(const Matrix *w, int lanes) {
+    const QuantFormat *f = quant_format(w->type);
+    size_t L = (size_t)lanes, blocks = w->cols / Q_BLOCK, scales = is_groups(w) ? 4 * blocks : 2 * (w->cols / (size_t)f->block);
+    size_t bits = is_groups(w) ? 8 : (size_t)f->bits, subs = f->block == 256 ? w->cols / (size_t)f->sub : 0;
+    PanelShape s = {.lanes = lanes, .blocks = blocks, .line_bytes = 4 * L * bits};
+    s.dmin = s.d + scales * L;
+    s.sc = s.dmin + (f->minima ? scales * L : 0);
+    s.mn = s.sc + subs * L;
+    s.lines = (s.mn + (f->minima ? subs * L : 0) + 63) & ~(size_t)63;
+    s.size = (s.lines + blocks * s.line_bytes + 63) & ~(size_t)63;
+    s.n = (w->rows + L - 1) / L;
+    return s;
+}
+
+static uint32_t *word(uint8_t *line, size_t r) { return (uint32_t *)(void *)(line + 4 * r); }
+
+/* 32 codes of row r into the lines of a block, 4 codes to a word. */
+static void fill_lines(uint8_t *lines, const uint8_t *codes, int bits, size_t lanes, size_t r) {
+    uint32_t u[8];
+    size_t line = 4 * lanes;
+    memcpy(u, codes, sizeof u); /* little-endian: code 4j in the lowest byte of word j */
+    if (bits == 8) {
+        for (size_t j = 0; j < 8; j++) *word(lines + j * line, r) = u[j];
+        return;
+    }
+    int done = 0;
+    if (bits >= 4) {
+        for (size_t j = 0; j < 4; j++) *word(lines + j * line, r) = (u[j] & 0x0f0f0f0f) | (u[j + 4] & 0x0f0f0f0f) << 4;
+        lines += 4 * line;
+        done = 4;
+    }
+    if ((bits - done) & 2) {
+        for (size_t h = 0; h < 2; h++) {
+            uint32_t pairs = 0;
+            for (size_t j = 0; j < 4; j++) pairs |= (u[4 * h + j] >> done & 0x03030303) << 2 * j;
+            *word(lines + h * line, r) = pairs;
+        }
+        lines += 2 * line;
+        done += 2;
+    }
+    if ((bits - done) & 1) {
+        uint32_t ones = 0;
+        for (size_t j = 0; j < 8; j++) ones |= (u[j] >> done & 0x01010101) << j;
+        *word(lines, r) = ones;
+    }
+}
+
+/* Row r of the panel, `row` in the file. */
+static void fill_row(uint8_t *out, const PanelShape *s, const QuantFormat *f, const uint8_t *row, size_t r) {
+    size_t L = (size_t)s->lanes, per = (size_t)f->block / Q_BLOCK, subs = f->block == 256 ? Q_BLOCK / (size_t)f->sub : 0;
+    Codes c;
+    for (size_t b = 0; b < s->blocks; b += per, row += f->bytes) {
+        f->codes(&c, row);
+        memcpy(out + s->d + (b / per * L + r) * 2, &c.d, 2);
+        if (f->minima) memcpy(out + s->dmin + (b / per * L + r) * 2, &c.dmin, 2);
+        for (size_t i = 0; i < per * subs; i++) {
+            out[s->sc + (b * subs + i) * L + r] = (uint8_t)c.sc[i];
+            if (f->minima) out[s->mn + (b * subs + i) * L + r] = (uint8_t)c.mn[i];
+        }
+        for (size_t i = 0; i < per; i++) fill_lines(out + s->lines + (b + i) * s->line_bytes, c.q + i * Q_BLOCK, f->bits, L, r);
+    }
+}
+
+static void fill_groups(uint8_t *out, const PanelShape *s, const Matrix *w, size_t at, size_t r) {
+    size_t L = (size_t)s->lanes, group = (size_t)w->group;
+    const uint8_t *q = (const uint8_t *)w->data + at * w->cols, *scales = (const uint8_t *)w->scales + at * (w->cols / group) * 4;
+    uint8_t codes[Q_BLOCK];
+    for (size_t b = 0; b < s->blocks; b++) {
+        memcpy(out + s->d + (b * L + r) * 4, scales + b * Q_BLOCK / group * 4, 4);
+        for (size_t i = 0; i < Q_BLOCK; i++) codes[i] = q[b * Q_BLOCK + i] ^ 0x80;
+        fill_lines(out + s->lines + b * s->line_bytes, codes, 8, L, r);
+    }
+}
+
+void panel_fill(uint8_t *out, const Matrix *w, const PanelShape *s, size_t i) {
+    const QuantFormat *f = quant_format(w->type);
+    size_t first = i * (size_t)s->lanes, row_bytes = w->cols / (size_t)f->block * (size_t)f->bytes;
+    if (first + (size_t)s->lanes > w->rows) memset(out, 0, s->size);
+    for (size_t r = 0; r < (size_t)s->lanes && first + r < w->rows; r++)
+        if (is_groups(w)) fill_groups(out, s, w, first + r, r);
+        else fill_row(out, s, f, (const uint8_t *)w->data + (first + r) * row_bytes, r);
+}
+
+TokenTile token_tile(size_t t, size_t n, size_t widest) {
+    size_t wide = n / widest * widest;
+    if (t < wide) return (TokenTile){t / widest * widest, widest};
+    size_t fours = (n - wide) / 4 * 4, at = t - wide;
+    if (at < fours) return (TokenTile){wide + at / 4 * 4, 4};
+    return (TokenTile){t, 1};
+}
+
+void actblock_sums(ActBlock *b) {
+    for (int h = 0; h < 2; h++) {
+        int sum = 0;
+        for (int i = 0; i < Q_BLOCK / 2; i++) sum += b->q[h * Q_BLOCK / 2 + i];
+        b->minus_half[h] = -sum;
+        b->scaled_half[h] = b->scale * (float)sum;
+    }
+    b->minus_sum = b->minus_half[0] + b->minus_half[1];
+    b->scaled_sum = b->scale * (float)-b->minus_sum;
+}

@@ -1,0 +1,57 @@
+/* kernels/panel.h - block-quantized matrices and the activations they meet, laid out for vectors; for the fast rows.
+ *
+ * A panel is `lanes` rows of the matrix side by side: lane r of a vector belongs to row r, so a dot product needs no sum
+ * across lanes, and one broadcast of activations serves all rows. Every block format becomes the same thing here:
+ *
+ *     lines   of each 32 columns: codes, 4 columns x lanes rows in a line of 4 * lanes bytes. Line j has columns 4j .. 4j+3.
+ *             Codes of fewer than 8 bits are cut into planes of 4, 2 and 1 bits, each as few lines as it needs:
+ *             4-bit plane, 4 lines: line j in the low halves of the bytes, line j + 4 in the high ones
+ *             2-bit plane, 2 lines: lines 0 .. 3 in the first, 4 .. 7 in the second, lowest bits first
+ *             1-bit plane, 1 line: line j in bit j
+ *             5 bits: planes 4, 1; 6 bits: 4, 2; 3 bits: 2, 1. The lowest bits of a code are in the first plane.
+ *     d       scales, half precision (int8 groups: f32), lanes side by side; one for 32 columns, K formats: for 256
+ *     dmin    formats with minima: the same
+ *     sc, mn  K formats: whole numbers a sub-block, int8, lanes side by side: [blocks of 32][32/sub][lanes]
+ *
+ * A panel takes as many bytes as its rows in the file, but for the six-bit scales of Q4_K and Q5_K (2 % more). */
+#ifndef PANEL_H
+#define PANEL_H
+
+#include "quants.h"
+
+typedef struct {
+    int lanes;
+    size_t blocks;              /* of 32 columns */
+    size_t line_bytes;          /* of all lines of 32 columns */
+    size_t d, dmin, sc, mn, lines; /* offsets of the parts from the panel's start; lines begin at a multiple of 64 */
+    size_t size;                /* bytes of a panel; a multiple of 64 */
+    size_t n;                   /* panels: rows / lanes, rounded up; rows behind the matrix's last are 0 */
+} PanelShape;
+
+/* Whether w's type is laid out so: block formats that compute, and int8 groups of a multiple of 32. */
+int panel_fits(const Matrix *w);
+PanelShape panel_shape(const Matrix *w, int lanes);
+/* Panel i into out [size], at a multiple of 64. */
+void panel_fill(uint8_t *out, const Matrix *w, const PanelShape *s, size_t i);
+
+/* 32 activations of a token, in a cache line. Sums are of q, exact; those of halves are of its first and its last 16. */
+typedef struct {
+    float scale;
+    float scaled_sum, scaled_half[2];    /* scale * sum ..: what a minimum is multiplied by */
+    int32_t minus_sum, minus_half[2];    /* negative: where sums of codes begin, times the format's zero */
+    int32_t unused;
+    int8_t q[Q_BLOCK];
+} ActBlock;
+
+/* Tokens stand in tiles: inside a tile of T tokens, block b of token t is at [b * T + t]. A batch is cut into as many tiles of
+ * `widest` tokens as it has, then of 4, then of 1. */
+typedef struct {
+    size_t first, n; /* tokens of the tile */
+} TokenTile;
+
+/* The tile that token t of n falls into. */
+TokenTile token_tile(size_t t, size_t n, size_t widest);
+/* The sums of b's q, which with its scale is there already. */
+void actblock_sums(ActBlock *b);
+
+#endif

@@ -1,0 +1,51 @@
+/* model/repack.c - private copies of the matrices, laid out as the row of kernels wants them (kernels/panel.h). Which rows
+ * want it, and why, is in kernels/README.md; ref does not, and float weights stay where the file is mapped. */
+#include "load.h"
+
+#include "../kernels/panel.h"
+
+#include <errno.h>
+
+/* Every matrix that is multiplied by, one after the other; NULL after the last. Embeddings are only looked up, row by row. */
+static Matrix *matrix_row_of(Model *m, size_t i) {
+    Encoder *e = &m->encoder;
+    Matrix *const around[] = {&m->lm_head, &e->emb_proj, &e->mlm_dense, &e->pooler, &e->cls_dense, &e->cls_out};
+    enum { AROUND = sizeof around / sizeof *around, PER_LAYER = 7 };
+    if (i < AROUND) return around[i];
+    if ((i -= AROUND) / PER_LAYER >= (size_t)m->config.n_layers) return NULL;
+    Layer *y = &m->layers[i / PER_LAYER];
+    Matrix *const in_layer[PER_LAYER] = {&y->wq, &y->wk, &y->wv, &y->wo, &y->w_gate, &y->w_up, &y->w_down};
+    return in_layer[i % PER_LAYER];
+}
+
+static size_t panel_bytes(const Model *m, const Matrix *w) {
+    if (!w->data || !m->kernels->lanes || !panel_fits(w)) return 0;
+    PanelShape s = panel_shape(w, m->kernels->lanes);
+    return s.n * s.size;
+}
+
+/* Threads take panels in turn. What was read is given back at once, so that never much more than one copy is held. */
+static void repack(uint8_t *out, const Model *m, const Matrix *w) {
+    PanelShape s = panel_shape(w, m->kernels->lanes);
+    #pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < s.n; i++) panel_fill(out + i * s.size, w, &s, i);
+    if (m->weights.n_files) pages_drop(w->data, matrix_bytes(w));
+}
+
+int model_repack(Model *m, char *err, size_t errlen) {
+    size_t used = 0;
+    Matrix *w;
+    for (size_t i = 0; (w = matrix_row_of(m, i)); i++) m->panels_size += panel_bytes(m, w);
+    if (!m->panels_size) return 0;
+    m->panels = pages_new(m->panels_size);
+    if (!m->panels)
+        return base_error(err, errlen, -ENOMEM, "%s: out of memory: %zu bytes for repacked weights", m->weights.path, m->panels_size);
+    for (size_t i = 0; (w = matrix_row_of(m, i)); i++) {
+        size_t n = panel_bytes(m, w);
+        if (!n) continue;
+        repack(m->panels + used, m, w);
+        w->panels = m->panels + used;
+        used += n;
+    }
+    return 0;
+}
