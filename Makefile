@@ -32,14 +32,15 @@ ALL_CFLAGS = $(STD) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE) -MMD -MP
 LINK       = $(CC) $(OMP) $(CFLAGS) $(SANITIZE)
 
 FOLDERS := base rope kernels attention model tokenizer lab
-SRC     := $(filter-out kernels/avx%.c,$(wildcard $(FOLDERS:=/*.c)))
+SRC     := $(filter-out kernels/avx%.c kernels/amx.c,$(wildcard $(FOLDERS:=/*.c)))
 ifneq ($(filter x86_64% amd64%,$(TARGET)),)
-SRC     += $(wildcard kernels/avx*.c)
+SRC     += $(wildcard kernels/avx*.c) kernels/amx.c
 AVX2    := -mavx2 -mfma -mf16c
 AVX512  := $(AVX2) -mavx512f -mavx512bw -mavx512vl -mavx512dq
 $(patsubst %.c,$(B)/%.o,$(wildcard kernels/avx2*.c)): ISA := $(AVX2)
 $(patsubst %.c,$(B)/%.o,$(wildcard kernels/avx512*.c)): ISA := $(AVX512)
 $(B)/kernels/avx512vnni.o: ISA := $(AVX512) -mavx512vnni
+$(B)/kernels/amx.o: ISA := $(AVX512) -mamx-tile -mamx-int8
 endif
 LIB     := $(SRC:%.c=$(B)/%.o) $(B)/model/builtin.o
 TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))

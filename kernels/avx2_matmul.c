@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum { LANES = 8, WIDE_BLOCKS = 4, WIDE_FLOATS = 3, AHEAD = 4096 };
+enum { LANES = 8, WIDE_BLOCKS = 4, WIDE_FLOATS = 3, AHEAD = 8192 };
 
 /* A block format as constants: shift = log2 of its zero, -1: none. super: K formats, whose scales are d * sc. */
 typedef struct {
@@ -64,6 +64,12 @@ INLINE __m256i broadcast4(const int8_t *q) {
     return _mm256_set1_epi32(v);
 }
 
+/* v, in a register, now: gcc would sum in an order of its own, for which there are not enough registers. */
+INLINE __m256i pin(__m256i v) {
+    __asm__("" : "+x"(v));
+    return v;
+}
+
 /* sum[t] += lines j0 .. j1-1 against each of T tokens. */
 INLINE void dot_lines(Form f, int T, __m256i *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1) {
     const __m256i ones = _mm256_set1_epi16(1);
@@ -74,7 +80,7 @@ INLINE void dot_lines(Form f, int T, __m256i *sum, const uint8_t *lines, const A
             __m256i w = codes_at(f, lines, j), magnitude = _mm256_abs_epi8(w);
             #pragma GCC unroll 4
             for (int t = 0; t < T; t++)
-                sum[t] = _mm256_add_epi32(sum[t], _mm256_madd_epi16(_mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(broadcast4(x[t].q + 4 * j), w)), ones));
+                sum[t] = pin(_mm256_add_epi32(sum[t], _mm256_madd_epi16(_mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(broadcast4(x[t].q + 4 * j), w)), ones)));
         }
         return;
     }
@@ -87,7 +93,7 @@ INLINE void dot_lines(Form f, int T, __m256i *sum, const uint8_t *lines, const A
             #pragma GCC unroll 4
             for (int t = 0; t < T; t++) {
                 __m256i p = _mm256_maddubs_epi16(w, broadcast4(x[t].q + 4 * (first + i)));
-                pairs[t] = i ? _mm256_add_epi16(pairs[t], p) : p;
+                pairs[t] = pin(i ? _mm256_add_epi16(pairs[t], p) : p);
             }
         }
         #pragma GCC unroll 4
@@ -95,10 +101,14 @@ INLINE void dot_lines(Form f, int T, __m256i *sum, const uint8_t *lines, const A
     }
 }
 
-INLINE void prefetch_block(Form f, const uint8_t *panel, const PanelShape *s, size_t b) {
-    const uint8_t *ahead = panel + b * (s->size / s->blocks) + AHEAD;
-    #pragma GCC unroll 5
-    for (int i = 0; i <= f.bits / 2; i++) _mm_prefetch((const char *)(ahead + 64 * i), _MM_HINT_T0);
+/* What is to be in cache soon: `lines` cache lines a block from `at` on. */
+typedef struct {
+    const uint8_t *at;
+    size_t lines;
+} Ahead;
+
+INLINE void prefetch(Ahead *ahead) {
+    for (size_t i = 0; i < ahead->lines; i++, ahead->at += 64) _mm_prefetch((const char *)ahead->at, _MM_HINT_T1);
 }
 
 INLINE void store_rows(float *y, __m256 v, size_t rows) {
@@ -111,21 +121,22 @@ INLINE void store_rows(float *y, __m256 v, size_t rows) {
     memcpy(y, part, rows * sizeof *y);
 }
 
-INLINE void tile_blocks(Form f, int T, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t rows) {
+INLINE void tile_blocks(Form f, int T, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t rows,
+                        Ahead ahead) {
     int exact = f.shift < 0 || f.bits == 8 || f.values; /* codes are values: nothing to take off */
     __m256 acc[WIDE_BLOCKS];
     #pragma GCC unroll 4
     for (int t = 0; t < T; t++) acc[t] = _mm256_setzero_ps();
     for (size_t b = 0; b < s->blocks; b++, x += T) {
-        if (T == 1) prefetch_block(f, panel, s, b);
+        prefetch(&ahead);
         #pragma GCC unroll 2
         for (int h = 0; h < 32 / f.sub; h++) {
             int whole = f.sub == 32;
             __m256i sum[WIDE_BLOCKS];
             #pragma GCC unroll 4
             for (int t = 0; t < T; t++) {
-                int32_t minus = whole ? x[t].minus_sum : x[t].minus_half[h];
-                sum[t] = exact ? _mm256_setzero_si256() : _mm256_set1_epi32(minus * (1 << (f.shift < 0 ? 0 : f.shift)));
+                __m256i minus = _mm256_set1_epi32(whole ? x[t].minus_sum : x[t].minus_half[h]);
+                sum[t] = exact ? _mm256_setzero_si256() : _mm256_slli_epi32(minus, f.shift < 0 ? 0 : f.shift);
             }
             dot_lines(f, T, sum, panel + s->lines + b * s->line_bytes, x, 4 * h, whole ? 8 : 4 * h + 4);
             __m256 scale = scales_at(f, panel, s->d, s->sc, b, h);
@@ -142,55 +153,138 @@ INLINE void tile_blocks(Form f, int T, float *y, size_t ldy, const ActBlock *x, 
     for (int t = 0; t < T; t++) store_rows(y + (size_t)t * ldy, acc[t], rows);
 }
 
+/* While token tile i of n passes a panel, the i-th part of the next panel is fetched. */
+INLINE Ahead next_panel(const uint8_t *panel, const PanelShape *s, size_t i, size_t n) {
+    size_t lines = s->size / 64, each = (lines + n * s->blocks - 1) / (n * s->blocks);
+    return (Ahead){panel + s->size + i * each * s->blocks * 64, i * each * s->blocks < lines ? each : 0};
+}
+
 INLINE void matmul_form(Form f, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
     PanelShape s = panel_shape(w, LANES);
     const ActBlock *x = a->data;
+    size_t wide = a->n / WIDE_BLOCKS, tiles = wide + a->n % WIDE_BLOCKS;
     for (size_t r = r0; r < r1; r += LANES) {
         const uint8_t *panel = (const uint8_t *)w->panels + r / LANES * s.size;
-        size_t t = 0;
-        for (; t + WIDE_BLOCKS <= a->n; t += WIDE_BLOCKS) tile_blocks(f, WIDE_BLOCKS, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r);
-        for (; t < a->n; t++) tile_blocks(f, 1, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r);
+        size_t t = 0, i = 0;
+        for (; i < wide; i++, t += WIDE_BLOCKS)
+            tile_blocks(f, WIDE_BLOCKS, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
+        for (; t < a->n; i++, t++)
+            tile_blocks(f, 1, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r,
+                        a->n == 1 ? (Ahead){panel + AHEAD, (s.size / s.blocks + 63) / 64} : next_panel(panel, &s, i, tiles));
     }
 }
 
-/* x: [columns/8][T][8], zeros behind the last column. Unrolled from the start, acc lives in registers. */
-INLINE void tile_floats(TensorType type, int R, int T, float *y, size_t ldy, const float *x, const uint8_t *w, size_t row_bytes, size_t d) {
+/* The sums of four vectors' lanes: j and j+4 last, in one order for all four. */
+INLINE __m128 fold4(__m256 a, __m256 b, __m256 c, __m256 d) {
+    __m256 ab = _mm256_add_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b)), cd = _mm256_add_ps(_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
+    __m256d low = _mm256_unpacklo_pd(_mm256_castps_pd(ab), _mm256_castps_pd(cd)), high = _mm256_unpackhi_pd(_mm256_castps_pd(ab), _mm256_castps_pd(cd));
+    __m256 sum = _mm256_add_ps(_mm256_castpd_ps(low), _mm256_castpd_ps(high));
+    return _mm_add_ps(_mm256_castps256_ps128(sum), _mm256_extractf128_ps(sum, 1));
+}
+
+/* Columns are summed 512 at a time, in 8 lanes that are folded at the end of each. */
+enum { BLOCK_ROWS = 8, BLOCK_COLS = 512, BLOCK_TOKENS = 192 };
+
+INLINE void store4(float *y, __m128 v, size_t rows) {
+    float part[4];
+    _mm_storeu_ps(part, v);
+    memcpy(y, part, (rows < 4 ? rows : 4) * sizeof *y);
+}
+
+/* One token against 4 rows: memory sets the pace, and four chains hide the latency of an FMA. rows: how many there are; those
+ * behind read the last one again. */
+INLINE void token_floats(TensorType type, float *y, const float *x, const Matrix *m, size_t r, size_t rows) {
+    size_t d = m->cols, each = type == TENSOR_F32 ? 4 : 2;
+    const uint8_t *w[4];
+    for (size_t i = 0; i < 4; i++) w[i] = (const uint8_t *)m->data + (r + (i < rows ? i : rows - 1)) * d * each;
+    __m128 sum = _mm_setzero_ps();
+    for (size_t k0 = 0; k0 < d; k0 += BLOCK_COLS) {
+        size_t k1 = k0 + BLOCK_COLS < d ? k0 + BLOCK_COLS : d, k = k0;
+        __m256 acc[4];
+        #pragma GCC unroll 4
+        for (int i = 0; i < 4; i++) acc[i] = _mm256_setzero_ps();
+        for (; k + 8 <= k1; k += 8) {
+            __m256 xv = _mm256_loadu_ps(x + k);
+            #pragma GCC unroll 4
+            for (int i = 0; i < 4; i++) {
+                if (type != TENSOR_F32) _mm_prefetch((const char *)(w[i] + 2 * k + 1024), _MM_HINT_T0);
+                acc[i] = _mm256_fmadd_ps(load8(type, w[i], k, 8), xv, acc[i]);
+            }
+        }
+        if (k < k1)
+            #pragma GCC unroll 4
+            for (int i = 0; i < 4; i++) acc[i] = _mm256_fmadd_ps(load8(type, w[i], k, k1 - k), _mm256_loadu_ps(x + k), acc[i]);
+        sum = _mm_add_ps(sum, fold4(acc[0], acc[1], acc[2], acc[3]));
+    }
+    store4(y + r, sum, rows);
+}
+
+/* For several tokens, blocks of 8 rows by 512 columns are copied side by side, as floats, and stay in the first-level cache
+ * while up to 192 tokens pass. (Rows as they are, 8 KB apart, fall into the same few sets of the cache.)
+ * out [columns/8][8][8]; rows behind the last are zero. */
+INLINE void copy_block(TensorType type, float *out, const Matrix *m, size_t r0, size_t r1, size_t k0, size_t k1) {
+    size_t each = type == TENSOR_F32 ? 4 : 2;
+    for (size_t r = r0; r < r0 + BLOCK_ROWS; r++) {
+        const uint8_t *row = (const uint8_t *)m->data + r * m->cols * each;
+        float *to = out + (r - r0) * 8;
+        for (size_t k = k0; k < k1; k += 8, to += 8 * BLOCK_ROWS) {
+            _mm256_store_ps(to, r < r1 ? load8(type, row, k, k1 - k) : _mm256_setzero_ps());
+            _mm_prefetch((const char *)(row + BLOCK_ROWS * m->cols * each + k * each), _MM_HINT_T1); /* the next block */
+        }
+    }
+}
+
+/* 4 rows of a block (w) by T tokens, n steps of 8 columns; x: [columns/8][T][8]; sums [T][8]. */
+INLINE void tile_floats(int T, float *sums, const float *x, const float *w, size_t n) {
     __m256 acc[4][WIDE_FLOATS];
     #pragma GCC unroll 4
-    for (int r = 0; r < R; r++)
+    for (int r = 0; r < 4; r++)
         #pragma GCC unroll 3
         for (int t = 0; t < T; t++) acc[r][t] = _mm256_setzero_ps();
-    for (size_t i = 0; i < d; i += 8, x += T * 8) {
+    for (size_t i = 0; i < n; i++, x += T * 8, w += BLOCK_ROWS * 8) {
         __m256 xv[WIDE_FLOATS];
         #pragma GCC unroll 3
         for (int t = 0; t < T; t++) xv[t] = _mm256_loadu_ps(x + t * 8);
         #pragma GCC unroll 4
-        for (int r = 0; r < R; r++) {
-            const uint8_t *row = w + (size_t)r * row_bytes;
-            __m256 wv = i + 8 <= d ? load8(type, row, i, 8) : load8(type, row, i, d - i);
-            if (T == 1 && type != TENSOR_F32) _mm_prefetch((const char *)(row + 2 * i + 1024), _MM_HINT_T0);
+        for (int r = 0; r < 4; r++) {
+            __m256 wv = _mm256_load_ps(w + 8 * r);
             #pragma GCC unroll 3
             for (int t = 0; t < T; t++) acc[r][t] = _mm256_fmadd_ps(wv, xv[t], acc[r][t]);
         }
     }
-    #pragma GCC unroll 4
-    for (int r = 0; r < R; r++)
-        #pragma GCC unroll 3
-        for (int t = 0; t < T; t++) y[(size_t)t * ldy + (size_t)r] = fold(acc[r][t]);
+    #pragma GCC unroll 3
+    for (int t = 0; t < T; t++, sums += BLOCK_ROWS)
+        _mm_storeu_ps(sums, _mm_add_ps(_mm_loadu_ps(sums), fold4(acc[0][t], acc[1][t], acc[2][t], acc[3][t])));
 }
 
-INLINE void strip_floats(TensorType type, int R, float *y, size_t ldy, const Activations *a, const uint8_t *w, size_t row_bytes) {
-    size_t t = 0, padded = (a->d + 7) & ~(size_t)7;
-    const float *x = a->data;
-    for (; t + WIDE_FLOATS <= a->n; t += WIDE_FLOATS) tile_floats(type, R, WIDE_FLOATS, y + t * ldy, ldy, x + t * padded, w, row_bytes, a->d);
-    for (; t < a->n; t++) tile_floats(type, R, 1, y + t * ldy, ldy, x + t * padded, w, row_bytes, a->d);
+INLINE void tokens_floats(int T, float *sums, const float *x, const float *w, size_t n) {
+    for (int r = 0; r < BLOCK_ROWS; r += 4) tile_floats(T, sums + r, x, w + 8 * r, n);
+}
+
+/* sums [n][8]: up to 192 tokens by the rows r0 .. r1-1, at most 8. */
+INLINE void block_floats(TensorType type, float *sums, const float *x, size_t n, const Matrix *m, size_t r0, size_t r1) {
+    _Alignas(64) float block[BLOCK_ROWS * BLOCK_COLS];
+    size_t d = m->cols, padded = (d + 7) & ~(size_t)7;
+    for (size_t k0 = 0; k0 < d; k0 += BLOCK_COLS) {
+        size_t k1 = k0 + BLOCK_COLS < d ? k0 + BLOCK_COLS : d, steps = (k1 - k0 + 7) / 8, t = 0;
+        copy_block(type, block, m, r0, r1, k0, k1);
+        for (; t + WIDE_FLOATS <= n; t += WIDE_FLOATS)
+            tokens_floats(WIDE_FLOATS, sums + t * BLOCK_ROWS, x + t * padded + k0 * WIDE_FLOATS, block, steps);
+        for (; t < n; t++) tokens_floats(1, sums + t * BLOCK_ROWS, x + t * padded + k0, block, steps);
+    }
 }
 
 INLINE void matmul_floats(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0, size_t r1) {
-    size_t row_bytes = m->cols * (type == TENSOR_F32 ? 4 : 2), r = r0;
-    const uint8_t *w = m->data;
-    for (; r + 4 <= r1; r += 4) strip_floats(type, 4, y + r, ldy, a, w + r * row_bytes, row_bytes);
-    for (; r < r1; r++) strip_floats(type, 1, y + r, ldy, a, w + r * row_bytes, row_bytes);
+    size_t padded = (a->d + 7) & ~(size_t)7;
+    const float *x = a->data;
+    for (size_t r = r0; a->n == 1 && r < r1; r += 4) token_floats(type, y, x, m, r, r1 - r);
+    for (size_t t0 = 0; a->n > 1 && t0 < a->n; t0 += BLOCK_TOKENS)
+        for (size_t r = r0; r < r1; r += BLOCK_ROWS) {
+            float sums[BLOCK_TOKENS * BLOCK_ROWS] = {0};
+            size_t n = a->n - t0 < BLOCK_TOKENS ? a->n - t0 : BLOCK_TOKENS, rows = r1 - r < BLOCK_ROWS ? r1 - r : BLOCK_ROWS;
+            block_floats(type, sums, x + t0 * padded, n, m, r, r + rows);
+            for (size_t t = 0; t < n; t++) memcpy(y + (t0 + t) * ldy + r, sums + t * BLOCK_ROWS, rows * sizeof *y);
+        }
 }
 
 void avx2_matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {

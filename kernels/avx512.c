@@ -1,7 +1,6 @@
 /* kernels/avx512.c - the row for x86-64 with AVX-512 F, BW, VL and DQ but without VNNI, and what it shares with avx512vnni.c. */
-#include <immintrin.h>
-
-#define INLINE static inline __attribute__((always_inline)) /* sizes and formats must be constants in a tile's body */
+#include "avx2.h"
+#include "avx512_panels.h"
 
 /* maddubs sums two products in 16 bits, which codes below 128 fit. Larger ones take the way of 16-bit factors. */
 INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int large) {
@@ -11,20 +10,23 @@ INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int large) {
     return _mm512_add_epi32(acc, _mm512_add_epi32(even, odd));
 }
 
-#include "avx2.h"
 #include "avx512_matmul.h"
+
+static void matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
+    matmul_tiles(AVX512_BLOCKS, y, ldy, a, w, r0, r1);
+}
 
 size_t avx512_packed_bytes(size_t n, size_t d, int group) {
     if (group % Q_BLOCK) return kernels_ref.packed_bytes(n, d, group);
     return group ? n * (d / Q_BLOCK) * sizeof(ActBlock) : n * ((d + 15) & ~(size_t)15) * sizeof(float);
 }
 
-void avx512_pack(void *out, const float *x, size_t n, size_t d, int group, size_t t) {
+void avx512_pack_tiles(size_t widest, void *out, const float *x, size_t n, size_t d, int group, size_t t) {
     if (group % Q_BLOCK) {
         kernels_ref.pack(out, x, n, d, group, t);
         return;
     }
-    TokenTile tile = token_tile(t, n, group ? AVX512_BLOCKS : AVX512_FLOATS);
+    TokenTile tile = token_tile(t, n, group ? widest : AVX512_FLOATS);
     if (group) {
         size_t blocks = d / Q_BLOCK;
         avx2_pack_blocks((ActBlock *)out + tile.first * blocks + (t - tile.first), tile.n, x, d, group);
@@ -35,6 +37,10 @@ void avx512_pack(void *out, const float *x, size_t n, size_t d, int group, size_
         __mmask16 m = d - i >= 16 ? 0xffff : (__mmask16)((1u << (d - i)) - 1);
         _mm512_storeu_ps(to, _mm512_maskz_loadu_ps(m, x + i));
     }
+}
+
+void avx512_pack(void *out, const float *x, size_t n, size_t d, int group, size_t t) {
+    avx512_pack_tiles(AVX512_BLOCKS, out, x, n, d, group, t);
 }
 
 extern const Kernels kernels_avx512;

@@ -1,4 +1,4 @@
-/* kernels/avx512.h - what the two rows with vectors of 512 bits share; defined in avx512.c. */
+/* kernels/avx512.h - what the rows with vectors of 512 bits share. */
 #ifndef AVX512_H
 #define AVX512_H
 
@@ -8,5 +8,8 @@ enum { AVX512_BLOCKS = 12, AVX512_FLOATS = 6 }; /* tokens of the widest tile (pa
 
 size_t avx512_packed_bytes(size_t n, size_t d, int group);
 void avx512_pack(void *out, const float *x, size_t n, size_t d, int group, size_t t);
+/* The same with tiles of so many tokens for block formats, and the matmul that reads tiles of 12, or of 4 where widest is not 12. */
+void avx512_pack_tiles(size_t widest, void *out, const float *x, size_t n, size_t d, int group, size_t t);
+void avx512vnni_matmul_tiles(size_t widest, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1);
 
 #endif

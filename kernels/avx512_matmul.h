@@ -9,123 +9,73 @@
 #ifndef AVX512_MATMUL_H
 #define AVX512_MATMUL_H
 
-#include "avx512.h"
-#include "panel.h"
+#include "avx512_panels.h"
 
-#include <immintrin.h>
 #include <string.h>
 
-enum { LANES = 16, AHEAD = 4096 };
-
-/* A block format as constants: shift = log2 of its zero, -1: none. super: K formats, whose scales are d * sc. */
-typedef struct {
-    int bits, sub, shift, minima, super, values, groups;
-} Form;
-
-INLINE __m512i line_at(const uint8_t *lines, int j) { return _mm512_load_si512((const void *)(lines + 64 * j)); }
-
-/* The bits of v that `field` names, moved from bit `from` of each byte to bit `to`. */
-INLINE __m512i field(__m512i v, int from, int to, int mask) {
-    __m512i moved = from > to ? _mm512_srli_epi16(v, (unsigned)(from - to)) : from < to ? _mm512_slli_epi16(v, (unsigned)(to - from)) : v;
-    return _mm512_and_si512(moved, _mm512_set1_epi8((char)(mask << to)));
+/* v, in a register, now: gcc would take the steps in an order of its own, for which there are not enough registers. */
+INLINE __m512i pin(__m512i v) {
+    __asm__("" : "+v"(v));
+    return v;
 }
 
-/* Codes of columns 4j .. 4j+3. */
-INLINE __m512i codes_at(Form f, const uint8_t *lines, int j) {
-    if (f.bits == 8) return line_at(lines, j);
-    __m512i q = _mm512_setzero_si512();
-    int done = 0, line = 0;
-    if (f.bits >= 4) {
-        q = field(line_at(lines, j % 4), j / 4 * 4, 0, 15);
-        line = done = 4;
-    }
-    if ((f.bits - done) & 2) {
-        q = _mm512_or_si512(q, field(line_at(lines, line + j / 4), j % 4 * 2, done, 3));
-        line += 2, done += 2;
-    }
-    if ((f.bits - done) & 1) q = _mm512_or_si512(q, field(line_at(lines, line), j, done, 1));
-    if (f.values) {
-        const __m128i table = _mm_setr_epi8(1, 24, 45, 63, 79, 93, 106, 118, -127, -115, -103, -90, -75, -59, -39, -15); /* values + 128 */
-        q = _mm512_shuffle_epi8(_mm512_broadcast_i32x4(table), q);
-    }
-    return q;
-}
-
-INLINE __m512 half16(const uint8_t *p) { return _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)p)); }
-
-INLINE __m512 bytes16(const uint8_t *p) {
-    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)p)));
-}
-
-/* Scales (or minima) of sub-block h of block b: d and sc begin at these offsets. */
-INLINE __m512 scales_at(Form f, const uint8_t *panel, size_t d, size_t sc, size_t b, int h) {
-    if (f.groups) return _mm512_loadu_ps((const float *)(const void *)(panel + d + b * 64));
-    if (!f.super) return half16(panel + d + b * 32);
-    return _mm512_mul_ps(half16(panel + d + b / 8 * 32), bytes16(panel + sc + (b * (size_t)(32 / f.sub) + (size_t)h) * 16));
-}
-
-INLINE __m512i broadcast4(const int8_t *q) {
-    int32_t v;
-    memcpy(&v, q, 4);
-    return _mm512_set1_epi32(v);
-}
-
-/* Lines j0 .. j1-1 against one token; minus: of the sum of its q there. */
-INLINE __m512i dot_lines(Form f, const __m512i *w, int j0, int j1, const ActBlock *a, int32_t minus) {
-    __m512i sum = f.shift < 0 ? _mm512_setzero_si512() : _mm512_slli_epi32(_mm512_set1_epi32(minus), (unsigned)f.shift);
+/* Lines j0 .. j1-1 against T tokens, whose chains of sums hide each other's latency. */
+INLINE void dot_lines(Form f, int T, __m512i *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1) {
     #pragma GCC unroll 8
-    for (int j = j0; j < j1; j++) sum = dot4(sum, w[j], broadcast4(a->q + 4 * j), f.bits == 8 || f.values);
-    return sum;
+    for (int j = j0; j < j1; j++) {
+        __m512i w = codes_at(f, lines, j);
+        #pragma GCC unroll 12
+        for (int t = 0; t < T; t++) sum[t] = pin(dot4(sum[t], w, broadcast4(x[t].q + 4 * j), f.bits == 8 || f.values));
+    }
 }
 
-INLINE void prefetch_block(Form f, const uint8_t *panel, const PanelShape *s, size_t b) {
-    const uint8_t *ahead = panel + b * (s->size / s->blocks) + AHEAD;
-    #pragma GCC unroll 9
-    for (int i = 0; i <= f.bits; i++) _mm_prefetch((const char *)(ahead + 64 * i), _MM_HINT_T0);
-}
-
-INLINE void tile_blocks(Form f, int T, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel, const PanelShape *s, __mmask16 rows) {
+INLINE void tile_blocks(Form f, int T, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel, const PanelShape *s, __mmask16 rows,
+                        Ahead ahead) {
     __m512 acc[AVX512_BLOCKS];
     #pragma GCC unroll 12
     for (int t = 0; t < T; t++) acc[t] = _mm512_setzero_ps();
     for (size_t b = 0; b < s->blocks; b++, x += T) {
-        __m512i w[8];
-        __m512 scale[2], minimum[2];
-        if (T == 1) prefetch_block(f, panel, s, b);
-        #pragma GCC unroll 8
-        for (int j = 0; j < 8; j++) w[j] = codes_at(f, panel + s->lines + b * s->line_bytes, j);
+        prefetch(&ahead);
         #pragma GCC unroll 2
         for (int h = 0; h < 32 / f.sub; h++) {
-            scale[h] = scales_at(f, panel, s->d, s->sc, b, h);
-            if (f.minima) minimum[h] = scales_at(f, panel, s->dmin, s->mn, b, h);
-        }
-        #pragma GCC unroll 12
-        for (int t = 0; t < T; t++) {
-            __m512 sx = _mm512_set1_ps(x[t].scale);
-            #pragma GCC unroll 2
-            for (int h = 0; h < 32 / f.sub; h++) {
-                int whole = f.sub == 32;
-                __m512i sum = dot_lines(f, w, 4 * h, whole ? 8 : 4 * h + 4, x + t, whole ? x[t].minus_sum : x[t].minus_half[h]);
-                acc[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum), _mm512_mul_ps(scale[h], sx), acc[t]);
-                if (f.minima)
-                    acc[t] = _mm512_fnmadd_ps(minimum[h], _mm512_set1_ps(whole ? x[t].scaled_sum : x[t].scaled_half[h]), acc[t]);
+            int whole = f.sub == 32;
+            __m512i sum[AVX512_BLOCKS];
+            #pragma GCC unroll 12
+            for (int t = 0; t < T; t++) {
+                __m512i minus = _mm512_set1_epi32(whole ? x[t].minus_sum : x[t].minus_half[h]);
+                sum[t] = f.shift < 0 ? _mm512_setzero_si512() : _mm512_slli_epi32(minus, (unsigned)f.shift);
             }
+            dot_lines(f, T, sum, panel + s->lines + b * s->line_bytes, x, 4 * h, whole ? 8 : 4 * h + 4);
+            __m512 scale = scales_at(f, panel, s->d, s->sc, b, h);
+            #pragma GCC unroll 12
+            for (int t = 0; t < T; t++)
+                acc[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[t]), _mm512_mul_ps(scale, _mm512_set1_ps(x[t].scale)), acc[t]);
+            if (!f.minima) continue;
+            __m512 minimum = scales_at(f, panel, s->dmin, s->mn, b, h);
+            #pragma GCC unroll 12
+            for (int t = 0; t < T; t++)
+                acc[t] = _mm512_fnmadd_ps(minimum, _mm512_set1_ps(whole ? x[t].scaled_sum : x[t].scaled_half[h]), acc[t]);
         }
     }
     #pragma GCC unroll 12
     for (int t = 0; t < T; t++) _mm512_mask_storeu_ps(y + (size_t)t * ldy, rows, acc[t]);
 }
 
-INLINE void matmul_form(Form f, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
+INLINE void matmul_form(Form f, size_t widest, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
     PanelShape s = panel_shape(w, LANES);
     const ActBlock *x = a->data;
+    size_t wide = widest == AVX512_BLOCKS ? a->n / AVX512_BLOCKS : 0, fours = (a->n - wide * AVX512_BLOCKS) / 4, tiles = wide + fours + a->n % 4;
     for (size_t r = r0; r < r1; r += LANES) {
         const uint8_t *panel = (const uint8_t *)w->panels + r / LANES * s.size;
         __mmask16 rows = r1 - r >= LANES ? 0xffff : (__mmask16)((1u << (r1 - r)) - 1);
-        size_t t = 0;
-        for (; t + AVX512_BLOCKS <= a->n; t += AVX512_BLOCKS) tile_blocks(f, AVX512_BLOCKS, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, rows);
-        for (; t + 4 <= a->n; t += 4) tile_blocks(f, 4, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, rows);
-        for (; t < a->n; t++) tile_blocks(f, 1, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, rows);
+        size_t t = 0, i = 0;
+        for (; i < wide; i++, t += AVX512_BLOCKS)
+            tile_blocks(f, AVX512_BLOCKS, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, rows, next_panel(panel, &s, i, tiles));
+        for (; i < wide + fours; i++, t += 4)
+            tile_blocks(f, 4, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, rows, next_panel(panel, &s, i, tiles));
+        for (; t < a->n; i++, t++)
+            tile_blocks(f, 1, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, rows,
+                        a->n == 1 ? (Ahead){panel + AHEAD, (s.size / s.blocks + 63) / 64} : next_panel(panel, &s, i, tiles));
     }
 }
 
@@ -145,77 +95,138 @@ INLINE __m512 load16_whole(TensorType type, const uint8_t *row, size_t i) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16));
 }
 
-/* Lanes j and j+8, then halves again. */
-INLINE float fold16(__m512 v) {
-    __m256 h = _mm256_add_ps(_mm512_castps512_ps256(v), _mm512_extractf32x8_ps(v, 1));
-    __m128 q = _mm_add_ps(_mm256_castps256_ps128(h), _mm256_extractf128_ps(h, 1));
-    q = _mm_add_ps(q, _mm_movehl_ps(q, q));
-    return _mm_cvtss_f32(_mm_add_ss(q, _mm_movehdup_ps(q)));
+/* The sums of four vectors' lanes: j and j+8, j+4 and so on, in one order for all four. */
+INLINE __m128 fold4(__m512 a, __m512 b, __m512 c, __m512 d) {
+    __m512 ab = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+    __m512 cd = _mm512_add_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
+    __m512d low = _mm512_unpacklo_pd(_mm512_castps_pd(ab), _mm512_castps_pd(cd)), high = _mm512_unpackhi_pd(_mm512_castps_pd(ab), _mm512_castps_pd(cd));
+    __m512 sum = _mm512_add_ps(_mm512_castpd_ps(low), _mm512_castpd_ps(high));
+    __m256 half = _mm256_add_ps(_mm512_castps512_ps256(sum), _mm512_extractf32x8_ps(sum, 1));
+    return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
 }
 
-/* x: [columns/16][T][16], zeros behind the last column. */
-INLINE void tile_floats(TensorType type, int R, int T, float *y, size_t ldy, const float *x, const uint8_t *w, size_t row_bytes, size_t d) {
-    __m512 acc[4][AVX512_FLOATS];
+/* Columns are summed 512 at a time, in 16 lanes that are folded at the end of each. */
+enum { BLOCK_ROWS = 8, BLOCK_COLS = 512, BLOCK_TOKENS = 192 };
+
+/* One token against 4 rows: memory sets the pace, and four chains hide the latency of an FMA. rows: how many there are; those
+ * behind read the last one again. */
+INLINE void token_floats(TensorType type, float *y, const float *x, const Matrix *m, size_t r, size_t rows) {
+    size_t d = m->cols, each = type == TENSOR_F32 ? 4 : 2;
+    const uint8_t *w[4];
     #pragma GCC unroll 4
-    for (int r = 0; r < R; r++)
-        #pragma GCC unroll 6
-        for (int t = 0; t < T; t++) acc[r][t] = _mm512_setzero_ps();
-    size_t i = 0;
-    for (; i < d; i += 16, x += T * 16) {
-        __m512 wv[4];
+    for (size_t i = 0; i < 4; i++) w[i] = (const uint8_t *)m->data + (r + (i < rows ? i : rows - 1)) * d * each;
+    __m128 sum = _mm_setzero_ps();
+    for (size_t k0 = 0; k0 < d; k0 += BLOCK_COLS) {
+        size_t k1 = k0 + BLOCK_COLS < d ? k0 + BLOCK_COLS : d, k = k0;
+        __m512 acc[4];
         #pragma GCC unroll 4
-        for (int r = 0; r < R; r++) {
-            const uint8_t *row = w + (size_t)r * row_bytes;
-            wv[r] = i + 16 <= d ? load16_whole(type, row, i) : load16(type, row, i, d);
-            if (T == 1) _mm_prefetch((const char *)(row + (type == TENSOR_F32 ? 4 : 2) * i + 1024), _MM_HINT_T0);
-        }
-        #pragma GCC unroll 6
-        for (int t = 0; t < T; t++) {
-            __m512 xv = _mm512_loadu_ps(x + t * 16);
+        for (int i = 0; i < 4; i++) acc[i] = _mm512_setzero_ps();
+        for (; k + 16 <= k1; k += 16) {
+            __m512 xv = _mm512_load_ps(x + k);
             #pragma GCC unroll 4
-            for (int r = 0; r < R; r++) acc[r][t] = _mm512_fmadd_ps(wv[r], xv, acc[r][t]);
+            for (int i = 0; i < 4; i++) {
+                _mm_prefetch((const char *)(w[i] + each * k + 2048), _MM_HINT_T0);
+                acc[i] = _mm512_fmadd_ps(load16_whole(type, w[i], k), xv, acc[i]);
+            }
+        }
+        if (k < k1)
+            #pragma GCC unroll 4
+            for (int i = 0; i < 4; i++) acc[i] = _mm512_fmadd_ps(load16(type, w[i], k, k1), _mm512_load_ps(x + k), acc[i]);
+        sum = _mm_add_ps(sum, fold4(acc[0], acc[1], acc[2], acc[3]));
+    }
+    _mm_mask_storeu_ps(y + r, (__mmask8)(rows >= 4 ? 15 : (1 << rows) - 1), sum);
+}
+
+/* For several tokens, blocks of 8 rows by 512 columns are copied side by side, as floats, and stay in the first-level cache
+ * while up to 192 tokens pass. (Rows as they are, 8 KB apart, fall into the same few sets of the cache.)
+ * out [columns/16][8][16]; rows behind the last are zero. */
+INLINE void copy_block(TensorType type, float *out, const Matrix *m, size_t r0, size_t r1, size_t k0, size_t k1) {
+    size_t each = type == TENSOR_F32 ? 4 : 2;
+    for (size_t r = r0; r < r0 + BLOCK_ROWS; r++) {
+        const uint8_t *row = (const uint8_t *)m->data + r * m->cols * each;
+        float *to = out + (r - r0) * 16;
+        for (size_t k = k0; k < k1; k += 16, to += 16 * BLOCK_ROWS) {
+            __m512 v = r >= r1 ? _mm512_setzero_ps() : k + 16 <= k1 ? load16_whole(type, row, k) : load16(type, row, k, k1);
+            _mm512_store_ps(to, v);
+            _mm_prefetch((const char *)(row + BLOCK_ROWS * m->cols * each + k * each), _MM_HINT_T1); /* the next block */
         }
     }
-    #pragma GCC unroll 4
-    for (int r = 0; r < R; r++)
-        #pragma GCC unroll 6
-        for (int t = 0; t < T; t++) y[(size_t)t * ldy + (size_t)r] = fold16(acc[r][t]);
 }
 
-INLINE void strip_floats(TensorType type, int R, float *y, size_t ldy, const Activations *a, const uint8_t *w, size_t row_bytes) {
-    size_t t = 0, padded = (a->d + 15) & ~(size_t)15;
-    const float *x = a->data;
-    for (; t + AVX512_FLOATS <= a->n; t += AVX512_FLOATS) tile_floats(type, R, AVX512_FLOATS, y + t * ldy, ldy, x + t * padded, w, row_bytes, a->d);
-    for (; t + 4 <= a->n; t += 4) tile_floats(type, R, 4, y + t * ldy, ldy, x + t * padded, w, row_bytes, a->d);
-    for (; t < a->n; t++) tile_floats(type, R, 1, y + t * ldy, ldy, x + t * padded, w, row_bytes, a->d);
+/* 4 rows of a block (w) by T tokens, n steps of 16 columns; x: [columns/16][T][16]; sums [T][8]. */
+INLINE void tile_floats(int T, float *sums, const float *x, const float *w, size_t n) {
+    __m512 acc[4][AVX512_FLOATS];
+    #pragma GCC unroll 4
+    for (int r = 0; r < 4; r++)
+        #pragma GCC unroll 6
+        for (int t = 0; t < T; t++) acc[r][t] = _mm512_setzero_ps();
+    for (size_t i = 0; i < n; i++, x += T * 16, w += BLOCK_ROWS * 16) {
+        __m512 wv[4];
+        #pragma GCC unroll 4
+        for (int r = 0; r < 4; r++) wv[r] = _mm512_load_ps(w + 16 * r);
+        #pragma GCC unroll 6
+        for (int t = 0; t < T; t++) {
+            __m512 xv = _mm512_load_ps(x + t * 16);
+            #pragma GCC unroll 4
+            for (int r = 0; r < 4; r++) acc[r][t] = _mm512_fmadd_ps(wv[r], xv, acc[r][t]);
+        }
+    }
+    #pragma GCC unroll 6
+    for (int t = 0; t < T; t++, sums += BLOCK_ROWS)
+        _mm_storeu_ps(sums, _mm_add_ps(_mm_loadu_ps(sums), fold4(acc[0][t], acc[1][t], acc[2][t], acc[3][t])));
+}
+
+INLINE void tokens_floats(int T, float *sums, const float *x, const float *w, size_t n) {
+    for (int r = 0; r < BLOCK_ROWS; r += 4) tile_floats(T, sums + r, x, w + 16 * r, n);
+}
+
+/* sums [n][8]: up to 192 tokens by the rows r0 .. r1-1, at most 8. */
+INLINE void block_floats(TensorType type, float *sums, const float *x, size_t n, const Matrix *m, size_t r0, size_t r1) {
+    _Alignas(64) float block[BLOCK_ROWS * BLOCK_COLS];
+    size_t d = m->cols, padded = (d + 15) & ~(size_t)15;
+    for (size_t k0 = 0; k0 < d; k0 += BLOCK_COLS) {
+        size_t k1 = k0 + BLOCK_COLS < d ? k0 + BLOCK_COLS : d, steps = (k1 - k0 + 15) / 16, t = 0;
+        copy_block(type, block, m, r0, r1, k0, k1);
+        for (; t + AVX512_FLOATS <= n; t += AVX512_FLOATS)
+            tokens_floats(AVX512_FLOATS, sums + t * BLOCK_ROWS, x + t * padded + k0 * AVX512_FLOATS, block, steps);
+        for (; t + 4 <= n; t += 4) tokens_floats(4, sums + t * BLOCK_ROWS, x + t * padded + k0 * 4, block, steps);
+        for (; t < n; t++) tokens_floats(1, sums + t * BLOCK_ROWS, x + t * padded + k0, block, steps);
+    }
 }
 
 INLINE void matmul_floats(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0, size_t r1) {
-    size_t row_bytes = m->cols * (type == TENSOR_F32 ? 4 : 2), r = r0;
-    const uint8_t *w = m->data;
-    for (; r + 4 <= r1; r += 4) strip_floats(type, 4, y + r, ldy, a, w + r * row_bytes, row_bytes);
-    for (; r < r1; r++) strip_floats(type, 1, y + r, ldy, a, w + r * row_bytes, row_bytes);
+    size_t padded = (a->d + 15) & ~(size_t)15;
+    const float *x = a->data;
+    for (size_t r = r0; a->n == 1 && r < r1; r += 4) token_floats(type, y, x, m, r, r1 - r);
+    for (size_t t0 = 0; a->n > 1 && t0 < a->n; t0 += BLOCK_TOKENS)
+        for (size_t r = r0; r < r1; r += BLOCK_ROWS) {
+            float sums[BLOCK_TOKENS * BLOCK_ROWS] = {0};
+            size_t n = a->n - t0 < BLOCK_TOKENS ? a->n - t0 : BLOCK_TOKENS, rows = r1 - r < BLOCK_ROWS ? r1 - r : BLOCK_ROWS;
+            block_floats(type, sums, x + t0 * padded, n, m, r, r + rows);
+            for (size_t t = 0; t < n; t++) memcpy(y + (t0 + t) * ldy + r, sums + t * BLOCK_ROWS, rows * sizeof *y);
+        }
 }
 
-static void matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
+/* widest: the tokens of the widest tile that block formats are packed in. */
+static void matmul_tiles(size_t widest, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
     switch (w->type) {
     case TENSOR_F32: matmul_floats(TENSOR_F32, y, ldy, a, w, r0, r1); break;
     case TENSOR_F16: matmul_floats(TENSOR_F16, y, ldy, a, w, r0, r1); break;
     case TENSOR_BF16: matmul_floats(TENSOR_BF16, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q4_0: matmul_form((Form){.bits = 4, .sub = 32, .shift = 3}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q4_1: matmul_form((Form){.bits = 4, .sub = 32, .shift = -1, .minima = 1}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q5_0: matmul_form((Form){.bits = 5, .sub = 32, .shift = 4}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q5_1: matmul_form((Form){.bits = 5, .sub = 32, .shift = -1, .minima = 1}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q8_0: matmul_form((Form){.bits = 8, .sub = 32, .shift = 7}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q2_K: matmul_form((Form){.bits = 2, .sub = 16, .shift = -1, .minima = 1, .super = 1}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q3_K: matmul_form((Form){.bits = 3, .sub = 16, .shift = 2, .super = 1}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q4_K: matmul_form((Form){.bits = 4, .sub = 32, .shift = -1, .minima = 1, .super = 1}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q5_K: matmul_form((Form){.bits = 5, .sub = 32, .shift = -1, .minima = 1, .super = 1}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q6_K: matmul_form((Form){.bits = 6, .sub = 16, .shift = 5, .super = 1}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_IQ4_NL: matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_IQ4_XS: matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1, .super = 1}, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q4_0: matmul_form((Form){.bits = 4, .sub = 32, .shift = 3}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q4_1: matmul_form((Form){.bits = 4, .sub = 32, .shift = -1, .minima = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q5_0: matmul_form((Form){.bits = 5, .sub = 32, .shift = 4}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q5_1: matmul_form((Form){.bits = 5, .sub = 32, .shift = -1, .minima = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q8_0: matmul_form((Form){.bits = 8, .sub = 32, .shift = 7}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q2_K: matmul_form((Form){.bits = 2, .sub = 16, .shift = -1, .minima = 1, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q3_K: matmul_form((Form){.bits = 3, .sub = 16, .shift = 2, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q4_K: matmul_form((Form){.bits = 4, .sub = 32, .shift = -1, .minima = 1, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q5_K: matmul_form((Form){.bits = 5, .sub = 32, .shift = -1, .minima = 1, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q6_K: matmul_form((Form){.bits = 6, .sub = 16, .shift = 5, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_IQ4_NL: matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_IQ4_XS: matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
     case TENSOR_I8_GROUPS:
-        if (panel_fits(w)) matmul_form((Form){.bits = 8, .sub = 32, .shift = 7, .groups = 1}, y, ldy, a, w, r0, r1);
+        if (panel_fits(w)) matmul_form((Form){.bits = 8, .sub = 32, .shift = 7, .groups = 1}, widest, y, ldy, a, w, r0, r1);
         else kernels_ref.matmul(y, ldy, a, w, r0, r1);
     }
 }

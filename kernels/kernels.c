@@ -1,4 +1,5 @@
 /* kernels/kernels.c - the table of rows and the choice among them; the one place that knows processors. */
+#define _DEFAULT_SOURCE /* syscall */
 #include "kernels.h"
 
 #include <string.h>
@@ -11,7 +12,13 @@ typedef struct {
 static int always(void) { return 1; }
 
 #if defined(__x86_64__)
-extern const Kernels kernels_avx2, kernels_avx512, kernels_avx512vnni;
+#include <cpuid.h>
+#if defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+extern const Kernels kernels_avx2, kernels_avx512, kernels_avx512vnni, kernels_amx;
 static int has_avx2(void) {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); /* every CPU with AVX2 has F16C */
@@ -21,6 +28,18 @@ static int has_avx512(void) {
            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq");
 }
 static int has_avx512vnni(void) { return has_avx512() && __builtin_cpu_supports("avx512vnni"); }
+
+/* AMX: the CPU has tiles and multiplies bytes in them, and the system lets this process use them (Linux asks to be asked). */
+static int has_amx(void) {
+#if defined(__linux__)
+    enum { AMX_TILE = 1 << 24, AMX_INT8 = 1 << 25, REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };
+    unsigned a, b, c, d;
+    if (!has_avx512vnni() || !__get_cpuid_count(7, 0, &a, &b, &c, &d) || !(d & AMX_TILE) || !(d & AMX_INT8)) return 0;
+    return syscall(SYS_arch_prctl, REQUEST_PERMISSION, TILE_DATA) == 0;
+#else
+    return 0;
+#endif
+}
 #endif
 
 static const Row table[] = { /* slowest first */
@@ -29,6 +48,7 @@ static const Row table[] = { /* slowest first */
     {&kernels_avx2, has_avx2},
     {&kernels_avx512, has_avx512},
     {&kernels_avx512vnni, has_avx512vnni},
+    {&kernels_amx, has_amx},
 #endif
 };
 

@@ -20,8 +20,8 @@ Packed step_pack(const Session *s, const float *x, size_t n, size_t d, const Mat
     const Kernels *k = s->model->kernels;
     Packed a = {.x = x, .n = n, .d = d, .group = matrix_group(w)};
     a.token_bytes = token_bytes(k, d, a.group);
-    a.most = PIECE_BYTES / a.token_bytes / 12 * 12; /* tiles are 12, 6, 4 or 3 tokens wide */
-    if (a.most < 12) a.most = 12;
+    a.most = PIECE_BYTES / a.token_bytes / 48 * 48; /* tiles are 16, 12, 6, 4 or 3 tokens wide */
+    if (a.most < 48) a.most = 48;
     #pragma omp for schedule(static)
     for (size_t t = 0; t < n; t++) {
         size_t first = t / a.most * a.most, m = n - first < a.most ? n - first : a.most;

@@ -1,0 +1,141 @@
+/* kernels/amx.c - the row for x86-64 with AMX: matrices of bytes multiplied 16 x 16 x 32 at a time. For long batches of block
+ * formats; everything else is avx512vnni's, whose bits it has: the integer sums are exact, and what is done with them is the
+ * same in the same order.
+ *
+ * A panel's codes are taken apart once for a whole batch, 1024 columns at a time, into signed bytes and float scales. Then, for
+ * every 16 tokens and each 32 columns (16 where a sub-block has so many), the tile unit makes 16 x 16 sums, which are stored
+ * and read back a token a vector:   acc[t] += f32(sum[t]) * (scale_w * scale_x)  -  minimum_w * (scale_x * sum of q_x) */
+#include "avx2.h"
+#include "avx512_panels.h"
+
+#include <string.h>
+
+enum { TOKENS = 16, CHUNK = 32 }; /* of a tile; blocks of 32 columns taken apart at a time */
+
+/* A chunk of a panel. */
+typedef struct {
+    _Alignas(64) int8_t q[CHUNK][8][64];          /* [block][line][row, 4 columns] */
+    _Alignas(64) float scale[CHUNK][2][LANES], minimum[CHUNK][2][LANES];
+} Chunk;
+
+static Form form_of(const Matrix *w) {
+    if (w->type == TENSOR_I8_GROUPS) return (Form){.bits = 8, .sub = 32, .groups = 1};
+    const QuantFormat *f = quant_format(w->type);
+    return (Form){.bits = f->bits, .sub = f->sub, .minima = f->minima, .super = f->block == 256, .values = f->values != NULL};
+}
+
+static void take_apart(Chunk *c, Form f, int zero, const uint8_t *panel, const PanelShape *s, size_t b0, size_t n) {
+    __m512i z = _mm512_set1_epi8((char)zero);
+    for (size_t b = 0; b < n; b++) {
+        const uint8_t *lines = panel + s->lines + (b0 + b) * s->line_bytes;
+        for (int j = 0; j < 8; j++) _mm512_store_si512(c->q[b][j], _mm512_sub_epi8(codes_at(f, lines, j), z));
+        for (int h = 0; h < 32 / f.sub; h++) {
+            _mm512_store_ps(c->scale[b][h], scales_at(f, panel, s->d, s->sc, b0 + b, h));
+            if (f.minima) _mm512_store_ps(c->minimum[b][h], scales_at(f, panel, s->dmin, s->mn, b0 + b, h));
+        }
+    }
+}
+
+/* Tile 0: sums [16 tokens][16 rows]; 1: activations [16 tokens][sub]; 2: weights [sub/4][16 rows, 4 columns]. */
+static void configure(int sub) {
+    struct {
+        uint8_t palette, start, reserved[14];
+        uint16_t bytes[16];
+        uint8_t rows[16];
+    } t = {.palette = 1, .bytes = {64, (uint16_t)sub, 64}, .rows = {TOKENS, TOKENS, (uint8_t)(sub / 4)}};
+    _tile_loadconfig(&t);
+}
+
+/* n sub-blocks by 16 tokens; acc of earlier columns in y, but for the first. Sums are read two steps after they were made: a
+ * load cannot be served from a tile's store that is still under way, it would wait for it. */
+INLINE void tile(int sub, int minima, float *y, size_t ldy, const ActBlock *x, const Chunk *c, size_t n, int first, __mmask16 rows) {
+    enum { LAG = 2 };
+    _Alignas(64) int32_t sums[4][TOKENS][LANES];
+    int halves = 32 / sub;
+    __m512 acc[TOKENS];
+    #pragma GCC unroll 16
+    for (int t = 0; t < TOKENS; t++) acc[t] = first ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(rows, y + (size_t)t * ldy);
+    for (size_t i = 0; i < n + LAG; i++) {
+        if (i < n) {
+            size_t b = i / (size_t)halves, h = i % (size_t)halves;
+            _tile_zero(0);
+            _tile_loadd(1, x[b * TOKENS].q + h * 16, sizeof *x);
+            _tile_loadd(2, c->q[b][4 * h], 64);
+            _tile_dpbssd(0, 1, 2);
+            _tile_stored(0, sums[i % 4], 64);
+        }
+        if (i < LAG) continue;
+        size_t b = (i - LAG) / (size_t)halves, h = (i - LAG) % (size_t)halves;
+        const ActBlock *xb = x + b * TOKENS;
+        int32_t (*sum)[LANES] = sums[(i - LAG) % 4];
+        __m512 scale = _mm512_load_ps(c->scale[b][h]), minimum = minima ? _mm512_load_ps(c->minimum[b][h]) : scale;
+        #pragma GCC unroll 16
+        for (int t = 0; t < TOKENS; t++) {
+            acc[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(sum[t])), _mm512_mul_ps(scale, _mm512_set1_ps(xb[t].scale)), acc[t]);
+            if (minima) acc[t] = _mm512_fnmadd_ps(minimum, _mm512_set1_ps(sub == 32 ? xb[t].scaled_sum : xb[t].scaled_half[h]), acc[t]);
+        }
+    }
+    #pragma GCC unroll 16
+    for (int t = 0; t < TOKENS; t++) _mm512_mask_storeu_ps(y + (size_t)t * ldy, rows, acc[t]);
+}
+
+static void tile_of(Form f, float *y, size_t ldy, const ActBlock *x, const Chunk *c, size_t n, int first, __mmask16 rows) {
+    if (f.sub == 32 && f.minima) tile(32, 1, y, ldy, x, c, n, first, rows);
+    else if (f.sub == 32) tile(32, 0, y, ldy, x, c, n, first, rows);
+    else if (f.minima) tile(16, 1, y, ldy, x, c, n, first, rows);
+    else tile(16, 0, y, ldy, x, c, n, first, rows);
+}
+
+static void matmul_long(float *y, size_t ldy, const Activations *a, size_t n, const Matrix *w, size_t r0, size_t r1) {
+    PanelShape s = panel_shape(w, LANES);
+    Form f = form_of(w);
+    int zero = f.groups || f.values || f.minima ? f.minima ? 0 : 128 : quant_format(w->type)->zero;
+    Chunk chunk;
+    configure(f.sub);
+    for (size_t r = r0; r < r1; r += LANES) {
+        const uint8_t *panel = (const uint8_t *)w->panels + r / LANES * s.size;
+        __mmask16 rows = r1 - r >= LANES ? 0xffff : (__mmask16)((1u << (r1 - r)) - 1);
+        for (size_t b = 0; b < s.blocks; b += CHUNK) {
+            size_t blocks = s.blocks - b < CHUNK ? s.blocks - b : CHUNK;
+            take_apart(&chunk, f, zero, panel, &s, b, blocks);
+            for (size_t i = b * (s.size / s.blocks); i < (b + blocks) * (s.size / s.blocks); i += 64)
+                _mm_prefetch((const char *)panel + s.size + i, _MM_HINT_T1); /* the same columns of the next panel */
+            for (size_t t = 0; t < n; t += TOKENS)
+                tile_of(f, y + t * ldy + r, ldy, (const ActBlock *)a->data + t * s.blocks + b * TOKENS, &chunk, blocks * (size_t)(32 / f.sub), b == 0, rows);
+        }
+    }
+    _tile_release();
+}
+
+static void matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
+    size_t n = w->panels ? a->n / TOKENS * TOKENS : 0;
+    Activations rest = *a;
+    if (n) {
+        matmul_long(y, ldy, a, n, w, r0, r1);
+        rest.n -= n;
+        rest.data = (const ActBlock *)a->data + n * (a->d / Q_BLOCK);
+    }
+    if (rest.n) avx512vnni_matmul_tiles(TOKENS, y + n * ldy, ldy, &rest, w, r0, r1);
+}
+
+static void pack(void *out, const float *x, size_t n, size_t d, int group, size_t t) { avx512_pack_tiles(TOKENS, out, x, n, d, group, t); }
+
+extern const Kernels kernels_amx;
+const Kernels kernels_amx = {
+    .name = "amx",
+    .lanes = LANES,
+    .matmul = matmul,
+    .packed_bytes = avx512_packed_bytes,
+    .pack = pack,
+    .quantize = avx2_quantize,
+    .rmsnorm = avx2_rmsnorm,
+    .layernorm = avx2_layernorm,
+    .softmax = avx2_softmax,
+    .silu_mul = avx2_silu_mul,
+    .activate = avx2_activate,
+    .rotate = avx2_rotate,
+    .scores = avx2_scores,
+    .mix = avx2_mix,
+    .state_step = avx2_state_step,
+    .exp64 = avx2_exp64,
+};
