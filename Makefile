@@ -12,7 +12,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 TARGET  := $(shell $(CC) -dumpmachine)
 
 # No -ffast-math and no contraction: the order and rounding of every sum is part of what this program promises.
-STD      := -std=c11 -D_XOPEN_SOURCE=700 -ffp-contract=off -fopenmp-simd
+STD      := -std=c11 -pthread -D_XOPEN_SOURCE=700 -ffp-contract=off -fopenmp-simd
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
 CFLAGS_release := -O3
 CFLAGS_debug   := -O0 -g

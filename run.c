@@ -573,7 +573,7 @@ static TokenizerOptions tokenizer_options(const Args *a) {
 /* 0, or an exit code after saying why. */
 static int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     memset(e, 0, sizeof *e);
-    ModelOptions o = {.config.rope = {.theta = a->rope_theta, .factor = a->rope_factor, .n_ctx_original = a->rope_original}};
+    ModelOptions o = {.threads = (int)a->threads, .config.rope = {.theta = a->rope_theta, .factor = a->rope_factor, .n_ctx_original = a->rope_original}};
     uint64_t favor_seed;
     Mask mask;
     Pooler pooler;

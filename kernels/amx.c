@@ -43,6 +43,7 @@ static void configure(int sub) {
         uint16_t bytes[16];
         uint8_t rows[16];
     } t = {.palette = 1, .bytes = {64, (uint16_t)sub, 64}, .rows = {TOKENS, TOKENS, (uint8_t)(sub / 4)}};
+    __asm__ volatile("" : : "r"(&t) : "memory"); /* gcc 12 takes the next line to read only the first bytes of t */
     _tile_loadconfig(&t);
 }
 

@@ -66,22 +66,37 @@ static void codes_q5_1(Codes *c, const uint8_t *block) {
     fifth_bits(c->q, block + 4);
 }
 
+/* 64 bytes of bit pairs: each 32 of them hold 128 values, 32 to a pair of bits. To bits `to` and to+1 of q. */
+static void pairs(uint8_t *q, const uint8_t *bytes, int to) {
+    for (int half = 0; half < 2; half++, bytes += 32)
+        for (int j = 0; j < 4; j++, q += 32)
+            for (int i = 0; i < 32; i++) q[i] |= (uint8_t)((bytes[i] >> 2 * j & 3) << to);
+}
+
+/* 32 bytes of single bits: 32 values to a bit. To bit `to` of q. */
+static void ones(uint8_t *q, const uint8_t *bytes, int to) {
+    for (int j = 0; j < 8; j++, q += 32)
+        for (int i = 0; i < 32; i++) q[i] |= (uint8_t)((bytes[i] >> j & 1) << to);
+}
+
 /* sc and mn [16] in 4 bits each; 64 bytes of four values, 32 apart; d, dmin. */
 static void codes_q2_k(Codes *c, const uint8_t *block) {
     for (int s = 0; s < 16; s++) {
         c->sc[s] = block[s] & 15;
         c->mn[s] = (int8_t)(block[s] >> 4);
     }
-    for (int i = 0; i < 256; i++) c->q[i] = block[16 + i / 128 * 32 + i % 32] >> i % 128 / 32 * 2 & 3;
+    memset(c->q, 0, sizeof c->q);
+    pairs(c->q, block + 16, 0);
     c->d = load_u16(block + 80);
     c->dmin = load_u16(block + 82);
 }
 
 /* 256 third bits, in 32 bytes of eight values 32 apart; 64 bytes as in Q2_K; 16 sc of 6 bits, 32 too large; d. */
 static void codes_q3_k(Codes *c, const uint8_t *block) {
-    const uint8_t *low = block + 32, *scales = block + 96;
-    for (int i = 0; i < 256; i++)
-        c->q[i] = (uint8_t)((low[i / 128 * 32 + i % 32] >> i % 128 / 32 * 2 & 3) | (block[i % 32] >> i / 32 & 1) << 2);
+    const uint8_t *scales = block + 96;
+    memset(c->q, 0, sizeof c->q);
+    pairs(c->q, block + 32, 0);
+    ones(c->q, block, 2);
     for (int s = 0; s < 16; s++) {
         int four = scales[s % 8] >> s / 8 * 4 & 15, two = scales[8 + s % 4] >> s / 4 * 2 & 3;
         c->sc[s] = (int8_t)((four | two << 4) - 32);
@@ -102,7 +117,11 @@ static void six_bit_scales(Codes *c, const uint8_t *bytes) {
 
 /* 128 bytes: each 32 of them hold 64 values, the first half in the low nibbles. */
 static void nibbles_of_256(uint8_t *q, const uint8_t *bytes) {
-    for (int i = 0; i < 256; i++) q[i] = bytes[i / 64 * 32 + i % 32] >> i % 64 / 32 * 4 & 15;
+    for (int part = 0; part < 4; part++, q += 64, bytes += 32)
+        for (int i = 0; i < 32; i++) {
+            q[i] = bytes[i] & 15;
+            q[32 + i] = bytes[i] >> 4;
+        }
 }
 
 /* d, dmin, the scales, nibbles. */
@@ -119,16 +138,18 @@ static void codes_q5_k(Codes *c, const uint8_t *block) {
     c->dmin = load_u16(block + 2);
     six_bit_scales(c, block + 4);
     nibbles_of_256(c->q, block + 48);
-    for (int i = 0; i < 256; i++) c->q[i] |= (block[16 + i % 32] >> i / 32 & 1) << 4;
+    ones(c->q, block + 16, 4);
 }
 
 /* 128 bytes of low nibbles: 64 bytes hold 128 values, the first half in the low halves; 64 bytes of upper bit pairs, four
  * values 32 apart in each; sc[16]; d. */
 static void codes_q6_k(Codes *c, const uint8_t *block) {
-    for (int i = 0; i < 256; i++) {
-        int low = block[i / 128 * 64 + i % 64] >> i % 128 / 64 * 4 & 15, high = block[128 + i / 128 * 32 + i % 32] >> i % 128 / 32 * 2 & 3;
-        c->q[i] = (uint8_t)(low | high << 4);
-    }
+    for (int half = 0; half < 2; half++)
+        for (int i = 0; i < 64; i++) {
+            c->q[128 * half + i] = block[64 * half + i] & 15;
+            c->q[128 * half + 64 + i] = block[64 * half + i] >> 4;
+        }
+    pairs(c->q, block + 128, 4);
     memcpy(c->sc, block + 192, 16);
     c->d = load_u16(block + 208);
 }

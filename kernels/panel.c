@@ -25,36 +25,33 @@ PanelShape panel_shape(const Matrix *w, int lanes) {
     return s;
 }
 
-static uint32_t *word(uint8_t *line, size_t r) { return (uint32_t *)(void *)(line + 4 * r); }
+static void put(uint8_t *line, uint32_t u) { memcpy(line, &u, 4); }
 
-/* 32 codes of row r into the lines of a block, 4 codes to a word. */
-static void fill_lines(uint8_t *lines, const uint8_t *codes, int bits, size_t lanes, size_t r) {
+/* 32 codes of a row into its words of a block's lines, `line` bytes apart, 4 codes to a word. */
+static inline void fill_lines(uint8_t *to, const uint8_t *codes, int bits, size_t line) {
     uint32_t u[8];
-    size_t line = 4 * lanes;
     memcpy(u, codes, sizeof u); /* little-endian: code 4j in the lowest byte of word j */
     if (bits == 8) {
-        for (size_t j = 0; j < 8; j++) *word(lines + j * line, r) = u[j];
+        for (size_t j = 0; j < 8; j++) put(to + j * line, u[j]);
         return;
     }
     int done = 0;
     if (bits >= 4) {
-        for (size_t j = 0; j < 4; j++) *word(lines + j * line, r) = (u[j] & 0x0f0f0f0f) | (u[j + 4] & 0x0f0f0f0f) << 4;
-        lines += 4 * line;
+        for (size_t j = 0; j < 4; j++, to += line) put(to, (u[j] & 0x0f0f0f0f) | (u[j + 4] & 0x0f0f0f0f) << 4);
         done = 4;
     }
     if ((bits - done) & 2) {
-        for (size_t h = 0; h < 2; h++) {
+        for (size_t h = 0; h < 8; h += 4, to += line) {
             uint32_t pairs = 0;
-            for (size_t j = 0; j < 4; j++) pairs |= (u[4 * h + j] >> done & 0x03030303) << 2 * j;
-            *word(lines + h * line, r) = pairs;
+            for (size_t j = 0; j < 4; j++) pairs |= (u[h + j] >> done & 0x03030303) << 2 * j;
+            put(to, pairs);
         }
-        lines += 2 * line;
         done += 2;
     }
     if ((bits - done) & 1) {
         uint32_t ones = 0;
         for (size_t j = 0; j < 8; j++) ones |= (u[j] >> done & 0x01010101) << j;
-        *word(lines, r) = ones;
+        put(to, ones);
     }
 }
 
@@ -70,7 +67,7 @@ static void fill_row(uint8_t *out, const PanelShape *s, const QuantFormat *f, co
             out[s->sc + (b * subs + i) * L + r] = (uint8_t)c.sc[i];
             if (f->minima) out[s->mn + (b * subs + i) * L + r] = (uint8_t)c.mn[i];
         }
-        for (size_t i = 0; i < per; i++) fill_lines(out + s->lines + (b + i) * s->line_bytes, c.q + i * Q_BLOCK, f->bits, L, r);
+        for (size_t i = 0; i < per; i++) fill_lines(out + s->lines + (b + i) * s->line_bytes + 4 * r, c.q + i * Q_BLOCK, f->bits, 4 * L);
     }
 }
 
@@ -81,7 +78,7 @@ static void fill_groups(uint8_t *out, const PanelShape *s, const Matrix *w, size
     for (size_t b = 0; b < s->blocks; b++) {
         memcpy(out + s->d + (b * L + r) * 4, scales + b * Q_BLOCK / group * 4, 4);
         for (size_t i = 0; i < Q_BLOCK; i++) codes[i] = q[b * Q_BLOCK + i] ^ 0x80;
-        fill_lines(out + s->lines + b * s->line_bytes, codes, 8, L, r);
+        fill_lines(out + s->lines + b * s->line_bytes + 4 * r, codes, 8, 4 * L);
     }
 }
 

@@ -26,7 +26,7 @@ void load_refuse(Loader *ld, const char *name, const char *why); /* "file: tenso
 void load_seen(Loader *ld, const Tensor *t); /* somebody reads it: it is not extra */
 
 /* repack.c: m->panels and the matrices' panels, where m->kernels wants them. 0, or -ENOMEM and a line. */
-int model_repack(Model *m, char *err, size_t errlen);
+int model_repack(Model *m, int threads, char *err, size_t errlen);
 
 /* roformer_load.c: all of a RoFormer's tensors. */
 void roformer_load(Loader *ld);

@@ -63,6 +63,7 @@ typedef struct {
 typedef struct {
     const Kernels *kernels; /* NULL: the fastest this CPU runs */
     ConfigOverride config;
+    int threads;            /* to repack weights with; 0: as many as are worth using */
 } ModelOptions;
 
 /* Open path; options may be NULL. 0, or a negative errno and one line naming the file and what is wrong with it; nothing is

@@ -2,6 +2,7 @@
  * want it, and why, is in kernels/README.md; ref does not, and float weights stay where the file is mapped. */
 #include "load.h"
 
+#include "../base/threads.h"
 #include "../kernels/panel.h"
 
 #include <errno.h>
@@ -24,28 +25,37 @@ static size_t panel_bytes(const Model *m, const Matrix *w) {
     return s.n * s.size;
 }
 
-/* Threads take panels in turn. What was read is given back at once, so that never much more than one copy is held. */
-static void repack(uint8_t *out, const Model *m, const Matrix *w) {
-    PanelShape s = panel_shape(w, m->kernels->lanes);
-    #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < s.n; i++) panel_fill(out + i * s.size, w, &s, i);
-    if (m->weights.n_files) pages_drop(w->data, matrix_bytes(w));
+typedef struct {
+    Team team;
+    const Matrix *w;
+    PanelShape shape;
+    uint8_t *out;
+} Job;
+
+static void fill(void *arg) {
+    Job *j = arg;
+    for (Share i; team_take(&j->team, j->shape.n, &i);)
+        for (; i.at < i.end; i.at++) panel_fill(j->out + i.at * j->shape.size, j->w, &j->shape, i.at);
 }
 
-int model_repack(Model *m, char *err, size_t errlen) {
-    size_t used = 0;
+int model_repack(Model *m, int threads, char *err, size_t errlen) {
+    Job job;
     Matrix *w;
     for (size_t i = 0; (w = matrix_row_of(m, i)); i++) m->panels_size += panel_bytes(m, w);
     if (!m->panels_size) return 0;
     m->panels = pages_new(m->panels_size);
-    if (!m->panels)
+    if (!m->panels || team_init(&job.team, threads > 0 ? threads : threads_most()))
         return base_error(err, errlen, -ENOMEM, "%s: out of memory: %zu bytes for repacked weights", m->weights.path, m->panels_size);
-    for (size_t i = 0; (w = matrix_row_of(m, i)); i++) {
-        size_t n = panel_bytes(m, w);
-        if (!n) continue;
-        repack(m->panels + used, m, w);
-        w->panels = m->panels + used;
-        used += n;
+    job.out = m->panels;
+    for (size_t i = 0, n; (w = matrix_row_of(m, i)); i++) {
+        if (!(n = panel_bytes(m, w))) continue;
+        job.w = w;
+        job.shape = panel_shape(w, m->kernels->lanes);
+        team_run(&job.team, w->rows * w->cols < 1 << 20 ? 1 : job.team.most, fill, &job);
+        if (m->weights.n_files) pages_drop(w->data, matrix_bytes(w)); /* at once, so that never much more than one copy is held */
+        w->panels = job.out;
+        job.out += n;
     }
+    team_free(&job.team);
     return 0;
 }

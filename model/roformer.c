@@ -18,12 +18,12 @@ static void norm(const Session *s, float *y, const float *x, const float *w, con
 /* x = norm(x + xn) */
 static void add_and_norm(Session *s, const float *w, const float *b, size_t n) {
     size_t d = (size_t)s->model->config.d_model;
-    #pragma omp for schedule(static)
-    for (size_t t = 0; t < n; t++) {
-        float *x = s->x + t * d;
-        for (size_t i = 0; i < d; i++) x[i] += s->xn[t * d + i];
+    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) {
+        float *x = s->x + t.at * d;
+        for (size_t i = 0; i < d; i++) x[i] += s->xn[t.at * d + i];
         norm(s, x, x, w, b, d);
     }
+    team_wait(&s->team);
 }
 
 /* x = norm(word + type), carried from E to d_model where these differ. There are no position embeddings. */
@@ -31,19 +31,19 @@ static void embed(Session *s, size_t n) {
     const Model *m = s->model;
     const Encoder *e = &m->encoder;
     size_t d = (size_t)m->config.d_model, E = (size_t)m->config.roformer.d_embed;
-    #pragma omp for schedule(static)
-    for (size_t t = 0; t < n; t++) {
-        float *word = s->xn + t * E, *type = s->x + t * E;
-        matrix_row(word, &m->tok_emb, (size_t)s->tokens[t].id);
-        matrix_row(type, &e->types, (size_t)s->tokens[t].type);
+    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) {
+        float *word = s->xn + t.at * E, *type = s->x + t.at * E;
+        matrix_row(word, &m->tok_emb, (size_t)s->tokens[t.at].id);
+        matrix_row(type, &e->types, (size_t)s->tokens[t.at].type);
         for (size_t i = 0; i < E; i++) word[i] += type[i];
-        norm(s, e->emb_proj.data ? word : s->x + t * d, word, e->emb_norm, e->emb_norm_b, E);
-        step_angles(s, t);
+        norm(s, e->emb_proj.data ? word : s->x + t.at * d, word, e->emb_norm, e->emb_norm_b, E);
+        step_angles(s, t.at);
     }
+    team_wait(&s->team);
     if (!e->emb_proj.data) return;
     Packed a = step_pack(s, s->xn, n, E, &e->emb_proj);
     step_linear(s, s->x, &a, &e->emb_proj, e->emb_proj_b);
-    #pragma omp barrier
+    team_wait(&s->team);
 }
 
 /* By pieces of a token's row, so that a few tokens have work for all threads. */
@@ -51,18 +51,18 @@ enum { PIECE = 512 };
 
 static void activate(Session *s, float *x, size_t n, size_t width) {
     size_t pieces = (width + PIECE - 1) / PIECE;
-    #pragma omp for schedule(static)
-    for (size_t i = 0; i < n * pieces; i++) {
-        size_t at = i % pieces * PIECE;
-        s->model->kernels->activate(x + i / pieces * width + at, width - at < PIECE ? width - at : PIECE, s->model->config.roformer.activation);
+    for (Share i = team_share(&s->team, n * pieces); i.at < i.end; i.at++) {
+        size_t at = i.at % pieces * PIECE;
+        s->model->kernels->activate(x + i.at / pieces * width + at, width - at < PIECE ? width - at : PIECE, s->model->config.roformer.activation);
     }
+    team_wait(&s->team);
 }
 
 /* xn = W y + b */
 static void project(Session *s, const float *y, size_t n, size_t d, const Matrix *w, const float *b) {
     Packed a = step_pack(s, y, n, d, w);
     step_linear(s, s->xn, &a, w, b);
-    #pragma omp barrier
+    team_wait(&s->team);
 }
 
 /* A layer of v1 and v2: attention, then a feed-forward network without a gate. */
@@ -74,13 +74,13 @@ static void layer(Session *s, int l, size_t n) {
     step_linear(s, s->q, &a, &y->wq, y->bq);          /* q = Wq x + bq */
     step_linear(s, s->k, &a, &y->wk, y->bk);          /* k = Wk x + bk */
     step_linear(s, s->v, &a, &y->wv, y->bv);          /* v = Wv x + bv */
-    #pragma omp barrier
+    team_wait(&s->team);
     step_attend(s, l, n);                                /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
     project(s, s->att, n, (size_t)c->n_heads * (size_t)c->value_dim, &y->wo, y->bo);
     add_and_norm(s, y->attn_norm, y->attn_norm_b, n);    /* x = norm(x + Wo att + bo) */
     a = step_pack(s, s->x, n, d, &y->w_up);
     step_linear(s, s->gate, &a, &y->w_up, y->b_up);
-    #pragma omp barrier
+    team_wait(&s->team);
     activate(s, s->gate, n, ff);
     project(s, s->gate, n, ff, &y->w_down, y->b_down);
     add_and_norm(s, y->ffn_norm, y->ffn_norm_b, n);      /* x = norm(x + W2 act(W1 x + b1) + b2) */
@@ -94,18 +94,18 @@ static void gated_unit(Session *s, int l, size_t n) {
     size_t e = (size_t)c->d_ff, hd = (size_t)c->head_dim, width = 2 * e + hd;
     Packed a = step_pack(s, s->x, n, (size_t)c->d_model, &y->w_up);
     step_linear(s, s->gate, &a, &y->w_up, NULL);
-    #pragma omp barrier
+    team_wait(&s->team);
     activate(s, s->gate, n, width);                      /* u, v, b = act(Wi x) */
-    #pragma omp for schedule(static)
-    for (size_t t = 0; t < n; t++) {
-        const float *v = s->gate + t * width + e, *b = v + e;
-        memcpy(s->v + t * e, v, e * sizeof *v);
-        for (size_t i = 0; i < hd; i++) s->q[t * hd + i] = b[i] * y->gau_q[i], s->k[t * hd + i] = b[i] * y->gau_k[i];
+    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) {
+        const float *v = s->gate + t.at * width + e, *b = v + e;
+        memcpy(s->v + t.at * e, v, e * sizeof *v);
+        for (size_t i = 0; i < hd; i++) s->q[t.at * hd + i] = b[i] * y->gau_q[i], s->k[t.at * hd + i] = b[i] * y->gau_k[i];
     }
+    team_wait(&s->team);
     step_attend(s, l, n);                                /* att = softmax(R q (R k)^T / sqrt(head_dim) * log(n)/log(512)) v */
-    #pragma omp for schedule(static)
-    for (size_t t = 0; t < n; t++)
-        for (size_t i = 0; i < e; i++) s->att[t * e + i] *= s->gate[t * width + i];
+    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++)
+        for (size_t i = 0; i < e; i++) s->att[t.at * e + i] *= s->gate[t.at * width + i];
+    team_wait(&s->team);
     project(s, s->att, n, e, &y->w_down, NULL);
     add_and_norm(s, y->attn_norm, NULL, n);              /* x = norm(x + Wo (u * att)) */
 }
@@ -119,10 +119,11 @@ static void logits(Session *s, size_t t, size_t n) {
     if (e->mlm_dense.data) {
         Packed a = step_pack(s, h, n, d, &e->mlm_dense);
         step_linear(s, s->head, &a, &e->mlm_dense, e->mlm_dense_b);
-        #pragma omp barrier
+        team_wait(&s->team);
         activate(s, s->head, n, E);
-        #pragma omp for schedule(static)
-        for (size_t i = 0; i < n; i++) norm(s, s->head + i * E, s->head + i * E, e->mlm_norm, e->mlm_norm_b, E);
+        for (Share i = team_share(&s->team, n); i.at < i.end; i.at++)
+            norm(s, s->head + i.at * E, s->head + i.at * E, e->mlm_norm, e->mlm_norm_b, E);
+        team_wait(&s->team);
         h = s->head;
     }
     Packed a = step_pack(s, h, n, E, &m->lm_head);
@@ -136,28 +137,30 @@ static void step(Session *s, int l, size_t n) {
 }
 
 /* What every thread runs. */
-static void forward(Session *s, size_t n, size_t n_last) {
-    for (int l = -1; l < s->model->config.n_layers; l++) step(s, l, n);
-    if (n_last) logits(s, n - n_last, n_last);
+static void forward_layer(void *arg) {
+    const Batch *batch = arg;
+    step(batch->s, (int)batch->n_last - 1, batch->n);
+}
+
+static void forward(void *arg) {
+    const Batch *batch = arg;
+    for (int l = -1; l < batch->s->model->config.n_layers; l++) step(batch->s, l, batch->n);
+    if (batch->n_last) logits(batch->s, batch->n - batch->n_last, batch->n_last);
+}
+
+static void forward_logits(void *arg) {
+    const Batch *batch = arg;
+    logits(batch->s, batch->n, batch->n_last);
 }
 
 void roformer_step(Session *s, int l, size_t n) {
-    int threads = step_threads(s, n * s->model->n_parameters);
-    (void)threads; /* without OpenMP */
-    #pragma omp parallel num_threads(threads)
-    step(s, l, n);
+    team_run(&s->team, step_threads(s, n * s->model->n_parameters), forward_layer, &(Batch){s, n, (size_t)(l + 1)});
 }
 
 void roformer_forward(Session *s, size_t n, size_t n_last) {
-    int threads = step_threads(s, n * s->model->n_parameters);
-    (void)threads; /* without OpenMP */
-    #pragma omp parallel num_threads(threads)
-    forward(s, n, n_last);
+    team_run(&s->team, step_threads(s, n * s->model->n_parameters), forward, &(Batch){s, n, n_last});
 }
 
 void roformer_logits(Session *s, size_t t, size_t n) {
-    int threads = step_threads(s, n * s->model->lm_head.rows * s->model->lm_head.cols);
-    (void)threads;
-    #pragma omp parallel num_threads(threads)
-    logits(s, t, n);
+    team_run(&s->team, step_threads(s, n * s->model->lm_head.rows * s->model->lm_head.cols), forward_logits, &(Batch){s, t, n});
 }

@@ -2,8 +2,6 @@
 #include "llama.h"
 #include "steps.h"
 
-#include "../base/threads.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +131,7 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
         if (!s->block)
             rc = base_error(err, errlen, -ENOMEM, "out of memory: %zu bytes of scratch for a context of %zu; give a smaller one (-c)", count.used, o->n_ctx);
     }
+    if (rc == 0 && team_init(&s->team, o->threads)) rc = base_error(err, errlen, -ENOMEM, "out of memory for threads");
     if (rc) {
         session_free(s);
         return rc;
@@ -145,6 +144,7 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
 void session_free(Session *s) {
     cache_free(&s->cache);
     linear_free(&s->state);
+    team_free(&s->team);
     free(s->block);
     memset(s, 0, sizeof *s);
 }

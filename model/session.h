@@ -15,6 +15,7 @@
 
 #include "../attention/attention.h"
 #include "../attention/linear.h"
+#include "../base/threads.h"
 #include "model.h"
 
 typedef struct {
@@ -71,6 +72,7 @@ typedef struct {
     size_t chunk_doubles;
     float *logits;          /* [n_logits, vocab_size]; the first row: after the last id, where has_logits */
     int has_logits;
+    Team team;              /* the threads that compute a batch */
     uint8_t *packed;        /* [step_packed_bytes]: activations as matmul wants them */
     void *block;
 } Session;

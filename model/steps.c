@@ -16,42 +16,42 @@ size_t step_packed_bytes(const Kernels *k, size_t n, size_t d, int group) { retu
 
 enum { PIECE_BYTES = 512 << 10 };
 
-Packed step_pack(const Session *s, const float *x, size_t n, size_t d, const Matrix *w) {
+Packed step_pack(Session *s, const float *x, size_t n, size_t d, const Matrix *w) {
     const Kernels *k = s->model->kernels;
     Packed a = {.x = x, .n = n, .d = d, .group = matrix_group(w)};
     a.token_bytes = token_bytes(k, d, a.group);
     a.most = PIECE_BYTES / a.token_bytes / 48 * 48; /* tiles are 16, 12, 6, 4 or 3 tokens wide */
     if (a.most < 48) a.most = 48;
-    #pragma omp for schedule(static)
-    for (size_t t = 0; t < n; t++) {
-        size_t first = t / a.most * a.most, m = n - first < a.most ? n - first : a.most;
-        k->pack(s->packed + first * a.token_bytes, x + t * d, m, d, a.group, t - first);
+    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) {
+        size_t first = t.at / a.most * a.most, m = n - first < a.most ? n - first : a.most;
+        k->pack(s->packed + first * a.token_bytes, x + t.at * d, m, d, a.group, t.at - first);
     }
+    team_wait(&s->team);
     return a;
 }
 
 /* Threads share the rows of W in strips of 16, a cache line of outputs, and long batches in pieces. */
 enum { STRIP = 16 };
 
-void step_linear(const Session *s, float *y, Packed *a, const Matrix *w, const float *b) {
+void step_linear(Session *s, float *y, Packed *a, const Matrix *w, const float *b) {
     if (matrix_group(w) != a->group) {
-        #pragma omp barrier
+        team_wait(&s->team);
         *a = step_pack(s, a->x, a->n, a->d, w);
     }
     size_t strips = (w->rows + STRIP - 1) / STRIP, pieces = (a->n + a->most - 1) / a->most;
-    #pragma omp for schedule(static) nowait
-    for (size_t i = 0; i < pieces * strips; i++) {
-        size_t r0 = i % strips * STRIP, r1 = r0 + STRIP < w->rows ? r0 + STRIP : w->rows, t0 = i / strips * a->most;
-        Activations piece = {.n = a->n - t0 < a->most ? a->n - t0 : a->most, .d = a->d, .group = a->group, .data = s->packed + t0 * a->token_bytes};
-        s->model->kernels->matmul(y + t0 * w->rows, w->rows, &piece, w, r0, r1);
-        for (size_t t = t0; b && t < t0 + piece.n; t++)
-            for (size_t r = r0; r < r1; r++) y[t * w->rows + r] += b[r];
-    }
+    for (Share i; team_take(&s->team, pieces * strips, &i);)
+        for (; i.at < i.end; i.at++) {
+            size_t r0 = i.at % strips * STRIP, r1 = r0 + STRIP < w->rows ? r0 + STRIP : w->rows, t0 = i.at / strips * a->most;
+            Activations piece = {.n = a->n - t0 < a->most ? a->n - t0 : a->most, .d = a->d, .group = a->group, .data = s->packed + t0 * a->token_bytes};
+            s->model->kernels->matmul(y + t0 * w->rows, w->rows, &piece, w, r0, r1);
+            for (size_t t = t0; b && t < t0 + piece.n; t++)
+                for (size_t r = r0; r < r1; r++) y[t * w->rows + r] += b[r];
+        }
 }
 
-void step_add(float *x, const float *y, size_t n) {
-    #pragma omp for schedule(static)
-    for (size_t i = 0; i < n; i++) x[i] += y[i];
+void step_add(Session *s, float *x, const float *y, size_t n) {
+    for (Share i = team_share(&s->team, n); i.at < i.end; i.at++) x[i.at] += y[i.at];
+    team_wait(&s->team);
 }
 
 void step_angles(Session *s, size_t t) {
@@ -91,15 +91,15 @@ static void turn_and_store(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     const Kernels *kernels = s->model->kernels;
     size_t half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)(c->n_heads + c->n_kv_heads);
-    #pragma omp for schedule(static)
-    for (size_t i = 0; i < n * heads; i++) {
-        Head a = head(s, l, i);
+    for (Share i = team_share(&s->team, n * heads); i.at < i.end; i.at++) {
+        Head a = head(s, l, i.at);
         const float *cos = s->cos + a.t * half, *sin = s->sin + a.t * half;
         kernels->rotate(a.x, cos, sin, c->rope.rotary_dim, c->rope.pairing);
         if (!a.is_key || s->tokens[a.t].slot == TOKEN_PADDING) continue;
         if (c->roformer.rotary_value) kernels->rotate(value_of(s, a), cos, sin, c->rope.rotary_dim, c->rope.pairing);
         cache_store(&s->cache, l % s->cache.n_layers, a.h, s->tokens[a.t].slot, a.x, value_of(s, a));
     }
+    team_wait(&s->team);
 }
 
 /* What scores are multiplied by: 1 / sqrt(head_dim); in GAU-alpha as much larger as the logarithm of the number of keys is
@@ -114,16 +114,17 @@ static void attend_softmax(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     size_t hd = (size_t)c->head_dim, vd = (size_t)c->value_dim, heads = (size_t)c->n_heads, group = heads / (size_t)c->n_kv_heads;
     size_t window = s->model->layers[l].window;
-    float *scores = s->scores + (size_t)threads_number() * s->options.n_ctx;
+    float *scores = s->scores + (size_t)team_member() * s->options.n_ctx;
     turn_and_store(s, l, n);
-    #pragma omp for schedule(dynamic, n > 8 ? 4 : 1)
-    for (size_t i = 0; i < n * heads; i++) { /* head by head, so that its keys stay near while all tokens pass */
-        size_t h = i / n, t = i % n, at = t * heads + h;
-        const Token *token = &s->tokens[t];
-        size_t first = window && token->end > window + token->first ? token->end - window : token->first;
-        attention_softmax(s->att + at * vd, s->q + at * hd, &s->cache, l % s->cache.n_layers, (int)(h / group), first, token->end,
-                          score_scale(c, token->end - first), scores, s->model->kernels);
-    }
+    for (Share i; team_take(&s->team, n * heads, &i);)
+        for (; i.at < i.end; i.at++) { /* head by head, so that its keys stay near while all tokens pass */
+            size_t h = i.at / n, t = i.at % n, at = t * heads + h;
+            const Token *token = &s->tokens[t];
+            size_t first = window && token->end > window + token->first ? token->end - window : token->first;
+            attention_softmax(s->att + at * vd, s->q + at * hd, &s->cache, l % s->cache.n_layers, (int)(h / group), first, token->end,
+                              score_scale(c, token->end - first), scores, s->model->kernels);
+        }
+    team_wait(&s->team);
 }
 
 static void denominators(Session *s, int l, int h) {
@@ -156,10 +157,9 @@ static void attend_linear(Session *s, int l, size_t n) {
     const Kernels *kernels = s->model->kernels;
     const RopeConfig *rope = &c->rope;
     size_t half = (size_t)rope->rotary_dim / 2, strips = s->state.n_strips;
-    double *scratch = s->chunk + (size_t)threads_number() * s->chunk_doubles;
-    #pragma omp for schedule(static)
-    for (size_t i = 0; i < n * (size_t)(c->n_heads + c->n_kv_heads); i++) {
-        Head a = head(s, l, i);
+    double *scratch = s->chunk + (size_t)team_member() * s->chunk_doubles;
+    for (Share i = team_share(&s->team, n * (size_t)(c->n_heads + c->n_kv_heads)); i.at < i.end; i.at++) {
+        Head a = head(s, l, i.at);
         const double *cos = s->cos64 + a.t * half, *sin = s->sin64 + a.t * half;
         linear_features(&c->linear, &s->batch, a.is_key ? LINEAR_KEY : LINEAR_QUERY, a.t, a.h, a.x, cos, sin, rope->rotary_dim, rope->pairing,
                         kernels);
@@ -167,10 +167,12 @@ static void attend_linear(Session *s, int l, size_t n) {
         if (a.is_key && c->roformer.rotary_value)
             kernels->rotate(value_of(s, a), s->cos + a.t * half, s->sin + a.t * half, rope->rotary_dim, rope->pairing);
     }
-    #pragma omp for schedule(static)
-    for (int h = 0; h < c->n_kv_heads; h++) denominators(s, l, h);
-    #pragma omp for schedule(static)
-    for (size_t i = 0; i < (size_t)c->n_kv_heads * strips; i++) numerators(s, l, (int)(i / strips), i % strips, scratch);
+    team_wait(&s->team);
+    for (Share h = team_share(&s->team, (size_t)c->n_kv_heads); h.at < h.end; h.at++) denominators(s, l, (int)h.at);
+    team_wait(&s->team);
+    for (Share i = team_share(&s->team, (size_t)c->n_kv_heads * strips); i.at < i.end; i.at++)
+        numerators(s, l, (int)(i.at / strips), i.at % strips, scratch);
+    team_wait(&s->team);
 }
 
 void step_attend(Session *s, int l, size_t n) {

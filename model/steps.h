@@ -1,10 +1,16 @@
-/* model/steps.h - the steps that the forward passes of llama.c and roformer.c share. Every thread of a parallel region calls
- * them together: a loop under `omp for` is shared out among the threads. Which thread computes an output never changes its
- * bits. A step ends in a barrier unless it says otherwise. */
+/* model/steps.h - the steps that the forward passes of llama.c and roformer.c share. Every thread of the session's team calls
+ * them together and takes its share. Which thread computes an output never changes its bits. A step ends in a team_wait
+ * unless it says otherwise. */
 #ifndef STEPS_H
 #define STEPS_H
 
 #include "session.h"
+
+/* What a team's threads are given. */
+typedef struct {
+    Session *s;
+    size_t n, n_last;
+} Batch;
 
 /* How many threads so many multiplications are worth: they wait for each other some dozen times a layer, and where another
  * program takes a core they wait long. A model that one core runs through in a fraction of a millisecond is left to one. */
@@ -20,17 +26,17 @@ typedef struct {
 } Packed;
 
 /* x [n, d] packed for w. */
-Packed step_pack(const Session *s, const float *x, size_t n, size_t d, const Matrix *w);
+Packed step_pack(Session *s, const float *x, size_t n, size_t d, const Matrix *w);
 /* The bytes of s->packed that n tokens, none wider than d, take for matrices of that group. */
 size_t step_packed_bytes(const Kernels *k, size_t n, size_t d, int group);
 
-/* y[t] = W x[t] + b (b NULL: none), y [n, w->rows]; no barrier behind it. *a is packed anew where a file mixes groups. */
-void step_linear(const Session *s, float *y, Packed *a, const Matrix *w, const float *b);
+/* y[t] = W x[t] + b (b NULL: none), y [n, w->rows]; no team_wait behind it. *a is packed anew where a file mixes groups. */
+void step_linear(Session *s, float *y, Packed *a, const Matrix *w, const float *b);
 
 /* x += y, n numbers. */
-void step_add(float *x, const float *y, size_t n);
+void step_add(Session *s, float *x, const float *y, size_t n);
 
-/* The angles of n tokens' positions, for all layers. Call it for each token t of an `omp for`. */
+/* The angles of n tokens' positions, for all layers. Call it for each token t of a share. */
 void step_angles(Session *s, size_t t);
 
 /* s->att = attention of layer l for the n tokens of s->tokens, from s->q, s->k, s->v: heads are normalised where the model

@@ -107,7 +107,7 @@ static struct {
 
 static void asking_step(double *out, double *S, size_t rows, const double *b, const float *v, const double *a, size_t n,
                         size_t lda) {
-    int t = threads_number();
+    int t = team_member();
     kernels_best()->state_step(out, S, rows, b, v, a, n, lda);
     if (!out || b) return;
     asked[t].n++;
