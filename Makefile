@@ -32,15 +32,19 @@ ALL_CFLAGS = $(STD) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE) -MMD -MP
 LINK       = $(CC) $(OMP) $(CFLAGS) $(SANITIZE)
 
 FOLDERS := base rope kernels attention model tokenizer lab
-SRC     := $(filter-out kernels/avx%.c kernels/amx.c,$(wildcard $(FOLDERS:=/*.c)))
+SRC     := $(filter-out kernels/avx%.c kernels/amx%.c kernels/neon%.c,$(wildcard $(FOLDERS:=/*.c)))
 ifneq ($(filter x86_64% amd64%,$(TARGET)),)
-SRC     += $(wildcard kernels/avx*.c) kernels/amx.c
+SRC     += $(wildcard kernels/avx*.c kernels/amx*.c)
 AVX2    := -mavx2 -mfma -mf16c
 AVX512  := $(AVX2) -mavx512f -mavx512bw -mavx512vl -mavx512dq
 $(patsubst %.c,$(B)/%.o,$(wildcard kernels/avx2*.c)): ISA := $(AVX2)
 $(patsubst %.c,$(B)/%.o,$(wildcard kernels/avx512*.c)): ISA := $(AVX512)
-$(B)/kernels/avx512vnni.o: ISA := $(AVX512) -mavx512vnni
-$(B)/kernels/amx.o: ISA := $(AVX512) -mamx-tile -mamx-int8
+$(patsubst %.c,$(B)/%.o,$(wildcard kernels/avx512vnni*.c)): ISA := $(AVX512) -mavx512vnni
+$(patsubst %.c,$(B)/%.o,$(wildcard kernels/amx*.c)): ISA := $(AVX512) -mamx-tile -mamx-int8
+endif
+ifneq ($(filter aarch64% arm64%,$(TARGET)),)
+SRC     += $(wildcard kernels/neon*.c)
+$(patsubst %.c,$(B)/%.o,$(wildcard kernels/neondot*.c)): ISA := -march=armv8.2-a+dotprod
 endif
 LIB     := $(SRC:%.c=$(B)/%.o) $(B)/model/builtin.o
 TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))
@@ -101,7 +105,7 @@ debug: ## build with -O0 -g in build/debug
 	@$(MAKE) --no-print-directory FLAVOUR=debug build/debug/run
 	@echo "built build/debug/run"
 
-$(B)/bench: $(B)/tests/bench/bench.o $(B)/tests/build.o $(LIB)
+$(B)/bench-models: $(B)/tests/bench/models.o $(B)/tests/build.o $(LIB)
 	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
 
 $(B)/bench-linear: $(B)/tests/bench/linear.o $(B)/tests/build.o $(LIB)
@@ -110,8 +114,9 @@ $(B)/bench-linear: $(B)/tests/bench/linear.o $(B)/tests/build.o $(LIB)
 $(B)/bench-encoder: $(B)/tests/bench/encoder.o $(LIB)
 	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
 
-bench: $(B)/bench ## measure speed beside this machine's ceiling; M="a.gguf b.bin" measures these, LLAMA2C=PATH/run beside it
-	@$(B)/bench $(M)
+TRAINED := $(wildcard $(addprefix ../shared/data/,tales/tales-1m.gguf tales/tales-1m-f32.gguf llama2c/stories260K.bin))
+bench: run $(B)/bench-models ## speed of M="a.gguf b.bin" and what the machine can do; LLAMA2C=PATH/run LLAMA_BENCH=PATH beside it
+	@d=$$(mktemp -d) && trap 'rm -rf "$$d"' EXIT && sh tests/bench/peers.sh $(or $(M),$$($(B)/bench-models "$$d") $(TRAINED))
 
 bench-linear: $(B)/bench-linear ## linear attention beside softmax: context, prompt, million, drift (T=context: that table only)
 	@$(B)/bench-linear $(T)
@@ -134,4 +139,4 @@ help: ## this list
 
 .PHONY: all test san debug bench bench-linear lint fuzz install clean help FORCE
 -include $(TOOLS:.o=.d) $(B)/weights-tools/convert.d
--include $(SRC:%.c=$(B)/%.d) $(B)/run.d $(TESTS:.o=.d) $(B)/tests/bench/bench.d $(B)/tests/bench/linear.d $(B)/tests/bench/encoder.d
+-include $(SRC:%.c=$(B)/%.d) $(B)/run.d $(TESTS:.o=.d) $(B)/tests/bench/models.d $(B)/tests/bench/linear.d $(B)/tests/bench/encoder.d

@@ -1,5 +1,6 @@
 /* run.c - the program: the only file that reads argv, prints and exits. A table of options, a table of commands, and each
  * command a short function. stdout is the text, everything else goes to stderr. */
+#include "lab/bench.h"
 #include "lab/perplexity.h"
 #include "lab/texts.h"
 #include "lab/vocabulary.h"
@@ -45,7 +46,9 @@ typedef struct {
     /* the model */
     const char *kernels, *rope, *arch, *mask, *pooler, *jieba, *pooling;
     int bert4keras, normalize, pair;
-    long long candidates;
+    long long candidates, runs;
+    const char *contexts, *prompts;
+    int csv;
     double rope_theta, rope_factor;
     long long rope_original;
     const char *attention, *phi, *form, *save_state, *load_state;
@@ -57,8 +60,8 @@ typedef struct {
 
 typedef enum { FLAG, INTEGER, NUMBER, STRING, STRINGS } Kind;
 enum {
-    GENERATE = 1, LOGITS = 2, TOKENIZE = 4, PERPLEXITY = 8, FILL = 16, EMBED = 32, CLASSIFY = 64, ALL = 127,
-    ENCODERS = FILL | EMBED | CLASSIFY, MODELS = ALL & ~TOKENIZE, TEXTS = ALL & ~LOGITS
+    GENERATE = 1, LOGITS = 2, TOKENIZE = 4, PERPLEXITY = 8, FILL = 16, EMBED = 32, CLASSIFY = 64, BENCH = 128, ALL = 255,
+    ENCODERS = FILL | EMBED | CLASSIFY, MODELS = ALL & ~TOKENIZE, TEXTS = ALL & ~(LOGITS | BENCH)
 };
 
 typedef struct {
@@ -103,6 +106,10 @@ static const Option options[] = {
     {"--no-bos", NULL, NULL, "the text's own ids, nothing added before or after", 0, FLAG, TOKENIZE, AT(no_bos), 0, 0},
     {"--special", NULL, NULL, "special tokens written in the text count as such", 0, FLAG, GENERATE | TOKENIZE, AT(special), 0, 0},
     {"--separator", NULL, "LINE", "the file is documents between lines that hold exactly LINE", 0, STRING, PERPLEXITY, AT(separator), 0, 0},
+    {"--contexts", NULL, "0,1024", "decode after so many positions; none: not at all (0,1024,4096 .. as far as -c or the model goes)", 0, STRING, BENCH, AT(contexts), 0, 0},
+    {"--prompts", NULL, "128,512", "read prompts of these lengths; none: not at all (128,512,2048)", 0, STRING, BENCH, AT(prompts), 0, 0},
+    {"--runs", NULL, "N", "runs of each line (5, fewer where they take long)", 0, INTEGER, BENCH, AT(runs), 1, BENCH_MOST_RUNS},
+    {"--csv", NULL, NULL, "print a table with commas", 0, FLAG, BENCH, AT(csv), 0, 0},
     {"--tokenizer", NULL, "FILE", "tokenizer.model, tokenizer.bin, vocab.txt or a folder with one", 'z', STRING, TEXTS, AT(tokenizer), 0, 0},
     {"--jieba", NULL, "DICT", "WordPiece: jieba's dictionary, by which text is cut into words (dict.txt beside the model)", 0, STRING, TEXTS, AT(jieba), 0, 0},
     {"--bert4keras", NULL, NULL, "WordPiece: bert4keras' order of steps, not transformers'", 0, FLAG, TEXTS, AT(bert4keras), 0, 0},
@@ -140,7 +147,7 @@ typedef struct {
 } Command;
 
 static int run_generate(Args *a), run_logits(Args *a), run_tokenize(Args *a), run_perplexity(Args *a), run_fill(Args *a), run_embed(Args *a),
-    run_classify(Args *a);
+    run_classify(Args *a), run_bench(Args *a);
 
 static const Command commands[] = {
     {"generate", "[MODEL] [options]", "write text; the default command",
@@ -175,6 +182,20 @@ static const Command commands[] = {
      "  ./run classify folder \"这部电影很好看\"\n"
      "  ./run classify folder --json < reviews\n",
      CLASSIFY, run_classify},
+    {"bench", "[MODEL] [options]", "how fast the model is here, beside what this machine can do at most",
+     "  ./run bench                                  the compiled-in model\n"
+     "  ./run bench model.gguf -j 2\n"
+     "  ./run bench model.gguf -c 16384 --prompts 512 --json\n"
+     "  ./run bench model.gguf --contexts 0 --prompts none --runs 9 --csv > speed.csv\n"
+     "\nWhat the columns say:\n"
+     "  tok/s    the median of the runs, and the slowest and the fastest\n"
+     "  MB/tok   bytes of matrices, keys and values that a token reads; a prompt reads all once, so a token reads its part\n"
+     "  GB/s     that times tok/s\n"
+     "  Gop/s    multiplications and additions: two for each weight, and attention's own; a prompt's output only for its last token\n"
+     "  limit    tok/s with memory at its best rate and arithmetic at its peak, as measured between the runs, whichever takes longer\n"
+     "  share    tok/s of limit\n"
+     "  load     from opening the file, which has been read before, to the logits after a token; without the tokenizer\n",
+     BENCH, run_bench},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -1503,6 +1524,193 @@ static int classify_line(Lines *l, size_t i) {
 }
 
 static int run_classify(Args *a) { return run_lines(a, "classify", check_classify, classify_line); }
+
+/* ---- bench ---- */
+
+typedef struct {
+    Engine e;
+    Args *a;
+    int opened;
+    double drawn; /* when progress was last drawn */
+    Bench bench;
+} Benchmark;
+
+/* Notes are for the first opening only. Why it fails has been said: what comes back is an exit code. */
+static int bench_open(void *arg, Session **s, char *err, size_t errlen) {
+    Benchmark *b = arg;
+    (void)err, (void)errlen;
+    if (b->opened) engine_close(&b->e);
+    int verbose = b->a->verbose, was_quiet = quiet;
+    if (b->opened) b->a->verbose = 0, quiet = 1;
+    int code = engine_open(&b->e, b->a, 0);
+    if (code == 0) code = engine_session(&b->e, b->a, BENCH_CONTEXT, 1);
+    b->a->verbose = verbose;
+    quiet = was_quiet;
+    b->opened = 1;
+    *s = &b->e.session;
+    return code;
+}
+
+static int bench_progress(void *arg, const char *what, double left_s) {
+    Benchmark *b = arg;
+    if (quiet || !isatty(2) || now() - b->drawn < 0.2) return interrupted;
+    b->drawn = now();
+    fprintf(stderr, left_s > 0 ? "\r%s, about %.0f s to go \033[K" : "\r%s \033[K", what, ceil(left_s));
+    return interrupted;
+}
+
+/* "0,1024" or "none": 0, or an exit code. *where: list, or NULL where nothing was said. */
+static int bench_list(const char *option, const char *s, size_t least, BenchList *list, const BenchList **where) {
+    size_t n = 0;
+    *list = (BenchList){0};
+    *where = s ? list : NULL;
+    if (!s || strcmp(s, "none") == 0) return 0;
+    int *numbers = parse_ids(option, s, &n);
+    if (!numbers) return EXIT_USAGE;
+    for (size_t i = 0; i < n && i < BENCH_LIST; i++) list->at[list->n++] = (size_t)numbers[i];
+    int bad = n > BENCH_LIST;
+    for (size_t i = 0; i < list->n; i++) bad |= list->at[i] < least;
+    free(numbers);
+    return bad ? usage("%s: up to %d numbers from %zu on", option, BENCH_LIST, least) : 0;
+}
+
+static const char *bench_kind(const BenchRow *r) { return r->kind == BENCH_DECODING ? "decode" : "prefill"; }
+
+static void bench_ceiling_text(const Ceilings *c, Ceiling which) {
+    Spread one = ceilings_rate(c, which, 0), all = ceilings_rate(c, which, 1);
+    const char *unit = which < CEILING_F32 ? "GB/s" : "Gop/s";
+    if (all.n == 0) return;
+    out_printf("%-38s %9.1f (%.1f to %.1f)", ceilings_name(c, which), one.median / 1e9, one.least / 1e9, one.most / 1e9);
+    if (c->threads > 1) out_printf("  %9.1f (%.1f to %.1f)", all.median / 1e9, all.least / 1e9, all.most / 1e9);
+    out_printf(" %s\n", unit);
+}
+
+static void bench_text(const Bench *b, const Model *m, const char *name) {
+    out_printf("%s: %s, %.2f M parameters, %s, %.1f MB; kernels %s, %d thread%s, context %zu\n\n", name, m->config.arch,
+               (double)m->n_parameters / 1e6, quant_format((int)m->layers->w_up.type)->name, (double)m->weights.file_bytes / 1e6, m->kernels->name,
+               b->session->options.threads, b->session->options.threads == 1 ? "" : "s", b->session->options.n_ctx);
+    out_printf("what this machine can do at most: 1 thread, all threads\n");
+    for (int i = 0; i < N_CEILINGS; i++) bench_ceiling_text(&b->ceilings, (Ceiling)i);
+    out_printf("\nload to first token %.3f s (%.3f to %.3f); peak memory %.1f MB after %zu positions\n\n", b->load.median, b->load.least,
+               b->load.most, (double)b->peak_bytes / 1e6, b->peak_context);
+    out_printf("%-14s %10s  %-24s %4s %9s %8s %8s %10s %6s\n", "", "tok/s", "slowest to fastest", "runs", "MB/tok", "GB/s", "Gop/s", "limit", "share");
+    for (const BenchRow *r = b->rows; r < b->rows + b->n_rows; r++) {
+        char what[40], spread[60];
+        double v = r->rate.median;
+        if (r->rate.n == 0) continue;
+        snprintf(what, sizeof what, r->kind == BENCH_DECODING ? "decode at %zu" : "prefill %zu", r->kind == BENCH_DECODING ? r->context : r->tokens);
+        snprintf(spread, sizeof spread, "%.1f to %.1f", r->rate.least, r->rate.most);
+        out_printf("%-14s %10.1f  %-24s %4zu %9.2f %8.2f %8.1f %10.1f %4.0f %%\n", what, v, spread, r->rate.n, r->work.bytes / 1e6,
+                   v * r->work.bytes / 1e9, v * work_ops(r->work) / 1e9, r->limit, 100 * v / r->limit);
+    }
+}
+
+static void bench_csv_row(const char *what, size_t at, int threads, Spread s, double scale, const char *unit) {
+    out_printf("%s,%zu,%d,%zu,%.9g,%.9g,%.9g,%s", what, at, threads, s.n, s.median * scale, s.least * scale, s.most * scale, unit);
+}
+
+/* One table: a ceiling's name has commas of its own, and becomes a line's name without them. */
+static void bench_csv(const Bench *b) {
+    static const char *const names[N_CEILINGS] = {"read_1", "read_4", "reread_1", "reread_4", "f32", "int8", "int4"};
+    int threads = b->session->options.threads;
+    out_printf("what,at,threads,runs,median,least,most,unit,bytes_per_token,ops_per_token,limit,share\n");
+    for (int i = 0; i < N_CEILINGS; i++)
+        for (int all = 0; all < 1 + (threads > 1); all++) {
+            Spread s = ceilings_rate(&b->ceilings, (Ceiling)i, all);
+            if (s.n == 0) continue;
+            bench_csv_row(names[i], 0, all ? threads : 1, s, 1e-9, i < CEILING_F32 ? "GB/s" : "Gop/s");
+            out_printf(",,,,\n");
+        }
+    bench_csv_row("load", 0, threads, b->load, 1, "s");
+    double peak = (double)b->peak_bytes;
+    out_printf(",,,,\n");
+    bench_csv_row("peak_memory", b->peak_context, threads, (Spread){peak, peak, peak, 1}, 1, "bytes");
+    out_printf(",,,,\n");
+    for (const BenchRow *r = b->rows; r < b->rows + b->n_rows; r++) {
+        if (r->rate.n == 0) continue;
+        bench_csv_row(bench_kind(r), r->kind == BENCH_DECODING ? r->context : r->tokens, threads, r->rate, 1, "tok/s");
+        out_printf(",%.9g,%.9g,%.9g,%.9g\n", r->work.bytes, work_ops(r->work), r->limit, r->rate.median / r->limit);
+    }
+}
+
+static void json_spread(Spread s, double scale) {
+    out_printf("\"runs\":%zu,\"median\":", s.n);
+    json_number(s.median * scale);
+    out_printf(",\"least\":");
+    json_number(s.least * scale);
+    out_printf(",\"most\":");
+    json_number(s.most * scale);
+}
+
+static void bench_json_rows(const Bench *b, BenchKind kind) {
+    const char *comma = "";
+    for (const BenchRow *r = b->rows; r < b->rows + b->n_rows; r++) {
+        if (r->kind != kind || r->rate.n == 0) continue;
+        out_printf("%s{\"%s\":%zu,", comma, kind == BENCH_DECODING ? "context" : "tokens", kind == BENCH_DECODING ? r->context : r->tokens);
+        json_spread(r->rate, 1);
+        out_printf(",\"unit\":\"tok/s\",\"bytes_per_token\":%.9g,\"ops_per_token\":%.9g,\"gb_per_s\":", r->work.bytes, work_ops(r->work));
+        json_number(r->rate.median * r->work.bytes / 1e9);
+        out_printf(",\"gop_per_s\":");
+        json_number(r->rate.median * work_ops(r->work) / 1e9);
+        out_printf(",\"limit\":");
+        json_number(r->limit);
+        out_printf(",\"share\":");
+        json_number(r->rate.median / r->limit);
+        out_printf("}");
+        comma = ",";
+    }
+}
+
+static void bench_json(const Bench *b, const Model *m, const char *name) {
+    int threads = b->session->options.threads;
+    const char *comma = "";
+    out_printf("{\"model\":");
+    json_string(name, strlen(name));
+    out_printf(",\"architecture\":");
+    json_string(m->config.arch, strlen(m->config.arch));
+    out_printf(",\"parameters\":%zu,\"weights\":\"%s\",\"file_bytes\":%zu,\"kernels\":\"%s\",\"threads\":%d,\"context\":%zu,\"ceilings\":[",
+               m->n_parameters, quant_format((int)m->layers->w_up.type)->name, (size_t)m->weights.file_bytes, m->kernels->name, threads,
+               b->session->options.n_ctx);
+    for (int i = 0; i < N_CEILINGS; i++)
+        for (int all = 0; all < 1 + (threads > 1); all++) {
+            Spread s = ceilings_rate(&b->ceilings, (Ceiling)i, all);
+            if (s.n == 0) continue;
+            out_printf("%s{\"what\":\"%s\",\"threads\":%d,", comma, ceilings_name(&b->ceilings, (Ceiling)i), all ? threads : 1);
+            json_spread(s, 1e-9);
+            out_printf(",\"unit\":\"%s\"}", i < CEILING_F32 ? "GB/s" : "Gop/s");
+            comma = ",";
+        }
+    out_printf("],\"load\":{");
+    json_spread(b->load, 1);
+    out_printf(",\"unit\":\"s\"},\"peak_memory\":{\"bytes\":%zu,\"context\":%zu},\"decode\":[", b->peak_bytes, b->peak_context);
+    bench_json_rows(b, BENCH_DECODING);
+    out_printf("],\"prefill\":[");
+    bench_json_rows(b, BENCH_PREFILL);
+    out_printf("]}\n");
+}
+
+static int run_bench(Args *a) {
+    Benchmark b = {.a = a};
+    BenchOptions o = {.open = bench_open, .progress = bench_progress, .arg = &b, .runs = (size_t)a->runs};
+    BenchList contexts, prompts;
+    if (a->json && a->csv) return usage("--json and --csv are both given; one is enough");
+    int code = bench_list("--contexts", a->contexts, 0, &contexts, &o.contexts);
+    if (code == 0) code = bench_list("--prompts", a->prompts, 1, &prompts, &o.prompts);
+    if (code) return code;
+    int rc = bench_run(&b.bench, &o, b.e.err, sizeof b.e.err);
+    if (b.drawn > 0) fputs("\r\033[K", stderr);
+    if (rc == -EINTR) note("interrupted: what follows is what was measured before");
+    else if (rc < 0) fail("%s", b.e.err);
+    if (rc == 0 || (rc == -EINTR && b.bench.ceilings.turn)) {
+        const Model *m = &b.e.model;
+        if (a->json) bench_json(&b.bench, m, m->weights.path);
+        else if (a->csv) bench_csv(&b.bench);
+        else bench_text(&b.bench, m, m->weights.path);
+    }
+    bench_free(&b.bench);
+    engine_close(&b.e);
+    return out_end(rc == -EINTR ? EXIT_INTERRUPTED : rc < 0 ? EXIT_FAILED : rc);
+}
 
 /* ---- the program ---- */
 

@@ -21,7 +21,7 @@ check kernels rope
 check attention rope kernels
 check model attention rope kernels
 check tokenizer
-check lab model tokenizer attention rope
+check lab model tokenizer attention rope kernels
 
 forbid() { # what, pattern, files
     what=$1; pattern=$2; shift 2

@@ -26,7 +26,7 @@ extern const Test tests_base[], tests_rope[], tests_quants[], tests_kernels[], t
     tests_checkpoints[], tests_convert[], tests_hostile[],
     tests_sampler[], tests_session[], tests_state[], tests_oracle[], tests_cli[], tests_broken[],
     tests_linear[], tests_favor[], tests_wordpiece[], tests_texts[],
-    tests_roformer[], tests_roformer_facts[], tests_roformer_config[], tests_encoder[];
+    tests_roformer[], tests_roformer_facts[], tests_roformer_config[], tests_encoder[], tests_bench[];
 
 static const Test *const suites[] = {
     tests_base, tests_rope, tests_quants, tests_kernels, tests_attention, tests_readers, tests_tokenizer,
@@ -35,6 +35,7 @@ static const Test *const suites[] = {
     tests_linear, tests_favor,
     tests_wordpiece, tests_texts,
     tests_roformer, tests_roformer_facts, tests_roformer_config, tests_encoder,
+    tests_bench,
 };
 
 static int failures; /* of the running test */

@@ -1,0 +1,70 @@
+/* lab/work.c - counting what an evaluation reads and multiplies. */
+#include "work.h"
+
+Work work_sum(Work a, Work b) { return (Work){a.bytes + b.bytes, a.f32 + b.f32, a.int8 + b.int8, a.int4 + b.int4}; }
+
+double work_ops(Work w) { return w.f32 + w.int8 + w.int4; }
+
+/* Eight products with a byte fit 16 bits. Formats that have values beside their codes (IQ4_NL) multiply by those: bytes. */
+static int four_bits(const QuantFormat *f) { return f->bits > 0 && f->bits <= 4 && !f->values; }
+
+static double bytes_of(const Matrix *w) {
+    double scales = w->scales ? (double)w->rows * (double)w->cols / w->group * (double)sizeof(float) : 0;
+    return (double)matrix_bytes(w) + scales;
+}
+
+static void add_matrix(Work *work, const Matrix *w, size_t tokens) {
+    const QuantFormat *f = quant_format((int)w->type);
+    double ops = 2 * (double)w->rows * (double)w->cols * (double)tokens;
+    if (!w->data || tokens == 0) return;
+    work->bytes += bytes_of(w);
+    if (f->block == 1 && w->type != TENSOR_I8_GROUPS) work->f32 += ops;
+    else if (four_bits(f)) work->int4 += ops;
+    else work->int8 += ops;
+}
+
+Work work_matrices(const Model *m, size_t tokens, size_t heads) {
+    Work w = {0};
+    for (int l = 0; l < m->config.n_layers; l++) {
+        const Layer *y = &m->layers[l];
+        const Matrix *all[] = {&y->wq, &y->wk, &y->wv, &y->wo, &y->w_gate, &y->w_up, &y->w_down};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) add_matrix(&w, all[i], tokens);
+    }
+    add_matrix(&w, &m->encoder.emb_proj, tokens);
+    add_matrix(&w, &m->encoder.mlm_dense, heads);
+    add_matrix(&w, &m->lm_head, heads);
+    w.bytes += bytes_of(&m->tok_emb) / (double)m->tok_emb.rows * (double)tokens;
+    return w;
+}
+
+/* Linear attention: each head's S [rows, value_dim] takes every key in and is read by every query; it passes through once. */
+static Work linear_work(const Session *s, size_t n) {
+    const Config *c = &s->model->config;
+    double S = (double)linear_rows(&c->linear) * c->value_dim * c->n_layers;
+    return (Work){.bytes = (double)(s->state.n * sizeof *s->state.S), .f32 = 2 * S * (c->n_kv_heads + c->n_heads) * (double)n};
+}
+
+/* Pairs of a token at pos .. pos+n-1 and a position it sees; a mask that is not causal lets each of n see all n. */
+static double pairs_seen(size_t pos, size_t n, size_t window, int causal) {
+    double seen = 0;
+    for (size_t t = pos; t < pos + n; t++) {
+        size_t slots = causal ? t + 1 : n;
+        seen += (double)(window && window < slots ? window : slots);
+    }
+    return seen;
+}
+
+Work work_attention(const Session *s, size_t pos, size_t n) {
+    const Config *c = &s->model->config;
+    Work w = {0};
+    if (c->linear.form) return linear_work(s, n);
+    /* A position of a layer: keys and values of all heads. */
+    double slot = (double)cache_bytes(&s->cache) / s->cache.n_layers / (double)s->cache.n_ctx;
+    for (int l = 0; l < c->n_layers; l++) {
+        size_t window = s->model->layers[l].window, slots = pos + n;
+        if (window && window + n - 1 < slots) slots = window + n - 1;
+        w.bytes += slot * (double)slots;
+        w.f32 += 2 * (double)(c->head_dim + c->value_dim) * c->n_heads * pairs_seen(pos, n, window, c->mask == MASK_CAUSAL);
+    }
+    return w;
+}
