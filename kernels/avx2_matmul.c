@@ -121,36 +121,53 @@ INLINE void store_rows(float *y, __m256 v, size_t rows) {
     memcpy(y, part, rows * sizeof *y);
 }
 
+/* acc[t] += block b of a panel by each of T tokens. */
+INLINE void add_block(Form f, int T, __m256 *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b) {
+    int exact = f.shift < 0 || f.bits == 8 || f.values; /* codes are values: nothing to take off */
+    #pragma GCC unroll 2
+    for (int h = 0; h < 32 / f.sub; h++) {
+        int whole = f.sub == 32;
+        __m256i sum[WIDE_BLOCKS];
+        #pragma GCC unroll 4
+        for (int t = 0; t < T; t++) {
+            __m256i minus = _mm256_set1_epi32(whole ? x[t].minus_sum : x[t].minus_half[h]);
+            sum[t] = exact ? _mm256_setzero_si256() : _mm256_slli_epi32(minus, f.shift < 0 ? 0 : f.shift);
+        }
+        dot_lines(f, T, sum, panel + s->lines + b * s->line_bytes, x, 4 * h, whole ? 8 : 4 * h + 4);
+        __m256 scale = scales_at(f, panel, s->d, s->sc, b, h);
+        #pragma GCC unroll 4
+        for (int t = 0; t < T; t++)
+            acc[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum[t]), _mm256_mul_ps(scale, _mm256_set1_ps(x[t].scale)), acc[t]);
+        if (!f.minima) continue;
+        __m256 minimum = scales_at(f, panel, s->dmin, s->mn, b, h);
+        #pragma GCC unroll 4
+        for (int t = 0; t < T; t++)
+            acc[t] = _mm256_fnmadd_ps(minimum, _mm256_set1_ps(whole ? x[t].scaled_sum : x[t].scaled_half[h]), acc[t]);
+    }
+}
+
 INLINE void tile_blocks(Form f, int T, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t rows,
                         Ahead ahead) {
-    int exact = f.shift < 0 || f.bits == 8 || f.values; /* codes are values: nothing to take off */
     __m256 acc[WIDE_BLOCKS];
     #pragma GCC unroll 4
     for (int t = 0; t < T; t++) acc[t] = _mm256_setzero_ps();
     for (size_t b = 0; b < s->blocks; b++, x += T) {
         prefetch(&ahead);
-        #pragma GCC unroll 2
-        for (int h = 0; h < 32 / f.sub; h++) {
-            int whole = f.sub == 32;
-            __m256i sum[WIDE_BLOCKS];
-            #pragma GCC unroll 4
-            for (int t = 0; t < T; t++) {
-                __m256i minus = _mm256_set1_epi32(whole ? x[t].minus_sum : x[t].minus_half[h]);
-                sum[t] = exact ? _mm256_setzero_si256() : _mm256_slli_epi32(minus, f.shift < 0 ? 0 : f.shift);
-            }
-            dot_lines(f, T, sum, panel + s->lines + b * s->line_bytes, x, 4 * h, whole ? 8 : 4 * h + 4);
-            __m256 scale = scales_at(f, panel, s->d, s->sc, b, h);
-            __m256 minimum = f.minima ? scales_at(f, panel, s->dmin, s->mn, b, h) : scale;
-            #pragma GCC unroll 4
-            for (int t = 0; t < T; t++) {
-                acc[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum[t]), _mm256_mul_ps(scale, _mm256_set1_ps(x[t].scale)), acc[t]);
-                if (f.minima)
-                    acc[t] = _mm256_fnmadd_ps(minimum, _mm256_set1_ps(whole ? x[t].scaled_sum : x[t].scaled_half[h]), acc[t]);
-            }
-        }
+        add_block(f, T, acc, x, panel, s, b);
     }
     #pragma GCC unroll 4
     for (int t = 0; t < T; t++) store_rows(y + (size_t)t * ldy, acc[t], rows);
+}
+
+/* One token: memory sets the pace, and wants to be asked early. */
+INLINE void token_blocks(Form f, float *y, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t rows) {
+    __m256 acc = _mm256_setzero_ps();
+    size_t step = s->size / s->blocks;
+    for (size_t b = 0; b < s->blocks; b++) {
+        for (size_t i = 0; i < step; i += 64) _mm_prefetch((const char *)panel + b * step + AHEAD + i, _MM_HINT_T1);
+        add_block(f, 1, &acc, x + b, panel, s, b);
+    }
+    store_rows(y, acc, rows);
 }
 
 /* While token tile i of n passes a panel, the i-th part of the next panel is fetched. */
@@ -166,11 +183,14 @@ INLINE void matmul_form(Form f, float *y, size_t ldy, const Activations *a, cons
     for (size_t r = r0; r < r1; r += LANES) {
         const uint8_t *panel = (const uint8_t *)w->panels + r / LANES * s.size;
         size_t t = 0, i = 0;
+        if (a->n == 1) {
+            token_blocks(f, y + r, x, panel, &s, r1 - r);
+            continue;
+        }
         for (; i < wide; i++, t += WIDE_BLOCKS)
             tile_blocks(f, WIDE_BLOCKS, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
         for (; t < a->n; i++, t++)
-            tile_blocks(f, 1, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r,
-                        a->n == 1 ? (Ahead){panel + AHEAD, (s.size / s.blocks + 63) / 64} : next_panel(panel, &s, i, tiles));
+            tile_blocks(f, 1, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
     }
 }
 

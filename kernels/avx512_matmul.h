@@ -29,6 +29,30 @@ INLINE void dot_lines(Form f, int T, __m512i *sum, const uint8_t *lines, const A
     }
 }
 
+/* acc[t] += block b of a panel by each of T tokens. */
+INLINE void add_block(Form f, int T, __m512 *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b) {
+    #pragma GCC unroll 2
+    for (int h = 0; h < 32 / f.sub; h++) {
+        int whole = f.sub == 32;
+        __m512i sum[AVX512_BLOCKS];
+        #pragma GCC unroll 12
+        for (int t = 0; t < T; t++) {
+            __m512i minus = _mm512_set1_epi32(whole ? x[t].minus_sum : x[t].minus_half[h]);
+            sum[t] = f.shift < 0 ? _mm512_setzero_si512() : _mm512_slli_epi32(minus, (unsigned)f.shift);
+        }
+        dot_lines(f, T, sum, panel + s->lines + b * s->line_bytes, x, 4 * h, whole ? 8 : 4 * h + 4);
+        __m512 scale = scales_at(f, panel, s->d, s->sc, b, h);
+        #pragma GCC unroll 12
+        for (int t = 0; t < T; t++)
+            acc[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[t]), _mm512_mul_ps(scale, _mm512_set1_ps(x[t].scale)), acc[t]);
+        if (!f.minima) continue;
+        __m512 minimum = scales_at(f, panel, s->dmin, s->mn, b, h);
+        #pragma GCC unroll 12
+        for (int t = 0; t < T; t++)
+            acc[t] = _mm512_fnmadd_ps(minimum, _mm512_set1_ps(whole ? x[t].scaled_sum : x[t].scaled_half[h]), acc[t]);
+    }
+}
+
 INLINE void tile_blocks(Form f, int T, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel, const PanelShape *s, __mmask16 rows,
                         Ahead ahead) {
     __m512 acc[AVX512_BLOCKS];
@@ -36,29 +60,21 @@ INLINE void tile_blocks(Form f, int T, float *y, size_t ldy, const ActBlock *x, 
     for (int t = 0; t < T; t++) acc[t] = _mm512_setzero_ps();
     for (size_t b = 0; b < s->blocks; b++, x += T) {
         prefetch(&ahead);
-        #pragma GCC unroll 2
-        for (int h = 0; h < 32 / f.sub; h++) {
-            int whole = f.sub == 32;
-            __m512i sum[AVX512_BLOCKS];
-            #pragma GCC unroll 12
-            for (int t = 0; t < T; t++) {
-                __m512i minus = _mm512_set1_epi32(whole ? x[t].minus_sum : x[t].minus_half[h]);
-                sum[t] = f.shift < 0 ? _mm512_setzero_si512() : _mm512_slli_epi32(minus, (unsigned)f.shift);
-            }
-            dot_lines(f, T, sum, panel + s->lines + b * s->line_bytes, x, 4 * h, whole ? 8 : 4 * h + 4);
-            __m512 scale = scales_at(f, panel, s->d, s->sc, b, h);
-            #pragma GCC unroll 12
-            for (int t = 0; t < T; t++)
-                acc[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[t]), _mm512_mul_ps(scale, _mm512_set1_ps(x[t].scale)), acc[t]);
-            if (!f.minima) continue;
-            __m512 minimum = scales_at(f, panel, s->dmin, s->mn, b, h);
-            #pragma GCC unroll 12
-            for (int t = 0; t < T; t++)
-                acc[t] = _mm512_fnmadd_ps(minimum, _mm512_set1_ps(whole ? x[t].scaled_sum : x[t].scaled_half[h]), acc[t]);
-        }
+        add_block(f, T, acc, x, panel, s, b);
     }
     #pragma GCC unroll 12
     for (int t = 0; t < T; t++) _mm512_mask_storeu_ps(y + (size_t)t * ldy, rows, acc[t]);
+}
+
+/* One token: memory sets the pace, and wants to be asked early. */
+INLINE void token_blocks(Form f, float *y, const ActBlock *x, const uint8_t *panel, const PanelShape *s, __mmask16 rows) {
+    __m512 acc = _mm512_setzero_ps();
+    size_t step = s->size / s->blocks;
+    for (size_t b = 0; b < s->blocks; b++) {
+        for (size_t i = 0; i < step; i += 64) _mm_prefetch((const char *)panel + b * step + AHEAD + i, _MM_HINT_T1);
+        add_block(f, 1, &acc, x + b, panel, s, b);
+    }
+    _mm512_mask_storeu_ps(y, rows, acc);
 }
 
 INLINE void matmul_form(Form f, size_t widest, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
@@ -69,13 +85,16 @@ INLINE void matmul_form(Form f, size_t widest, float *y, size_t ldy, const Activ
         const uint8_t *panel = (const uint8_t *)w->panels + r / LANES * s.size;
         __mmask16 rows = r1 - r >= LANES ? 0xffff : (__mmask16)((1u << (r1 - r)) - 1);
         size_t t = 0, i = 0;
+        if (a->n == 1) {
+            token_blocks(f, y + r, x, panel, &s, rows);
+            continue;
+        }
         for (; i < wide; i++, t += AVX512_BLOCKS)
             tile_blocks(f, AVX512_BLOCKS, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, rows, next_panel(panel, &s, i, tiles));
         for (; i < wide + fours; i++, t += 4)
             tile_blocks(f, 4, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, rows, next_panel(panel, &s, i, tiles));
         for (; t < a->n; i++, t++)
-            tile_blocks(f, 1, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, rows,
-                        a->n == 1 ? (Ahead){panel + AHEAD, (s.size / s.blocks + 63) / 64} : next_panel(panel, &s, i, tiles));
+            tile_blocks(f, 1, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, rows, next_panel(panel, &s, i, tiles));
     }
 }
 
