@@ -49,20 +49,20 @@ endif
 LIB     := $(SRC:%.c=$(B)/%.o) $(B)/model/builtin.o
 TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))
 
-# Every file of weights-tools/ but the programs' own: convert and the tests link them.
-TOOL_MAINS := weights-tools/convert.c
-TOOLS      := $(patsubst %.c,$(B)/%.o,$(filter-out $(TOOL_MAINS),$(wildcard weights-tools/*.c)))
+# The programs of weights-tools/. Every other file there but program.c, which prints, is linked with the tests, too.
+PROGRAMS   := weights-tools/convert weights-tools/quantize weights-tools/inspect
+TOOLS      := $(patsubst %.c,$(B)/%.o,$(filter-out $(PROGRAMS:=.c) weights-tools/program.c,$(wildcard weights-tools/*.c)))
 
-all: run weights-tools/convert ## build ./run and weights-tools/convert (the default)
+all: run $(PROGRAMS) ## build ./run and weights-tools/convert, quantize and inspect (the default)
 .DEFAULT_GOAL := all
 
 run: $(B)/run ## build ./run
 	@cp -f $< $@
 
-weights-tools/convert: $(B)/weights-tools/convert ## build the converter of checkpoints
+$(PROGRAMS): %: $(B)/% # build one of the tools for weights
 	@cp -f $< $@
 
-$(B)/weights-tools/convert: $(B)/weights-tools/convert.o $(TOOLS) $(LIB) $(B)/flags
+$(PROGRAMS:%=$(B)/%): %: %.o $(B)/weights-tools/program.o $(TOOLS) $(LIB) $(B)/flags
 	$(Q)$(LINK) $(filter %.o,$^) $(LDFLAGS) -lm -o $@
 
 $(B)/run: $(B)/run.o $(LIB) $(B)/flags
@@ -95,7 +95,7 @@ $(B)/version: FORCE
 $(B)/test: $(TESTS) $(TOOLS) $(LIB)
 	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
 
-test: $(B)/run $(B)/weights-tools/convert $(B)/test ## run the tests; F=rope runs those whose name holds "rope"
+test: $(B)/run $(PROGRAMS:%=$(B)/%) $(B)/test ## run the tests; F=rope runs those whose name holds "rope"
 	@$(B)/test "$(F)" $(B)/run
 
 san: ## build with AddressSanitizer and UBSan in build/san and run the tests
@@ -127,16 +127,17 @@ lint: ## check who includes whom, and that the library neither prints nor exits
 fuzz: ## build the libFuzzer targets in build/fuzz (needs clang) and run each for SECONDS (default 20)
 	@sh tests/fuzz/fuzz.sh $(or $(SECONDS),20)
 
-install: run ## copy ./run to DESTDIR/PREFIX/bin
+install: run $(PROGRAMS) ## copy ./run to DESTDIR/PREFIX/bin, and the tools as roformer-convert, -quantize, -inspect
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 run $(DESTDIR)$(PREFIX)/bin/run
+	for p in $(PROGRAMS); do install -m 755 $$p $(DESTDIR)$(PREFIX)/bin/roformer-$${p##*/}; done
 
 clean: ## remove what was built
-	rm -rf build run weights-tools/convert
+	rm -rf build run $(PROGRAMS)
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
 .PHONY: all test san debug bench bench-linear lint fuzz install clean help FORCE
--include $(TOOLS:.o=.d) $(B)/weights-tools/convert.d
+-include $(TOOLS:.o=.d) $(PROGRAMS:%=$(B)/%.d) $(B)/weights-tools/program.d
 -include $(SRC:%.c=$(B)/%.d) $(B)/run.d $(TESTS:.o=.d) $(B)/tests/bench/models.d $(B)/tests/bench/linear.d $(B)/tests/bench/encoder.d

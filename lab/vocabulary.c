@@ -98,11 +98,14 @@ static int fill(Vocabulary *v, const Weights *w, const MetaValue *model, char *e
     return rc;
 }
 
+/* llama.cpp's word for a file without a vocabulary. */
+static int is_none(const MetaValue *model) { return model->type == META_STRING && model->n == 4 && memcmp(model->data, "none", 4) == 0; }
+
 int vocabulary_from_weights(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
     memset(v, 0, sizeof *v);
     const MetaValue *model = weights_meta(w, "tokenizer.ggml.model");
-    if (!model)
-        return base_error(err, errlen, -ENOENT, "%s: no vocabulary in it (no key tokenizer.ggml.model)",
+    if (!model || is_none(model))
+        return base_error(err, errlen, -ENOENT, "%s: no vocabulary in it (no key tokenizer.ggml.model, or none)",
                           w->path ? w->path : "GGUF");
     int rc = fill(v, w, model, err, errlen);
     if (rc) vocabulary_free(v);

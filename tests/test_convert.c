@@ -462,6 +462,26 @@ static void llama_is_there(const char *hf) {
     weights_close(&w);
 }
 
+/* The same as GGUF: what has no heads has its bits, and row 2p + k of q's first head is row k d/2 + p of the checkpoint's. */
+static void llama_gguf_is_there(const char *path) {
+    Weights w;
+    if (!opens(&w, path)) return;
+    const Tensor *q = weights_find(&w, "blk.0.attn_q.weight"), *down = weights_find(&w, "blk.0.ffn_down.weight");
+    CHECK(w.n_tensors == 11 && q && down && down->type == TENSOR_BF16 && values_are(down, "model.layers.0.mlp.down_proj.weight"));
+    int64_t heads = 0;
+    CHECK(meta_integer(weights_meta(&w, "llama.attention.head_count"), &heads) && heads > 1);
+    size_t cols = q ? (size_t)q->shape[1] : 0, hd = q && heads ? (size_t)q->shape[0] / (size_t)heads : 0;
+    for (size_t r = 0; r < hd; r++)
+        for (size_t c = 0; c < cols; c++) {
+            float v = value_of("model.layers.0.self_attn.q_proj.weight", (r % 2 * (hd / 2) + r / 2) * cols + c);
+            uint32_t bits;
+            memcpy(&bits, &v, 4);
+            CHECK(load_u16(q->data + 2 * (r * cols + c)) == bits >> 16);
+        }
+    CHECK(strcmp(meta_text(&w, "tokenizer.ggml.model"), "none") == 0);
+    weights_close(&w);
+}
+
 static void other_family(void) {
     const char *from = folder("llama"), *shards = folder("llama-shards"), *a = folder("llama-a"), *b = folder("llama-b");
     copy("llama.bin", from, "pytorch_model.bin");
@@ -470,7 +490,9 @@ static void other_family(void) {
     CHECK(convert("%s %s", from, in(a, "model.safetensors")) == 0 && strstr(said, "left out: 1 tensors of integers"));
     llama_is_there(a);
     CHECK(files_in(a) == 3 && same_files(in(a, "tokenizer.json"), in(from, "tokenizer.json")));
-    CHECK(convert("%s %s -q", from, in(b, "m.gguf")) == 1 && fails("GGUF is written for RoFormers only"));
+    CHECK(convert("%s %s -q", from, in(b, "m.gguf")) == 1 && fails("its tokenizer is tokenizer.json: this kind is not read yet"));
+    CHECK(convert("%s %s -q --no-tokenizer", from, in(a, "m.gguf")) == 0); /* PyTorch's file, GGUF's names and pairs */
+    llama_gguf_is_there(in(a, "m.gguf"));
     copy("llama.bin.index.json", shards, "pytorch_model.bin.index.json");
     copy("llama-00001-of-00002.bin", shards, "llama-00001-of-00002.bin");
     copy("llama.config.json", shards, "config.json");
@@ -620,7 +642,7 @@ static void models_refused(void) {
         {"v1.bin", "v2.config.json", "norm_type is not what"},
         {"gau.bin", "gau.bert_config.json", ""},
         {"sequence.legacy.bin", "token.config.json", "id2label has not one label for each"},
-        {"llama.bin", "llama.config.json", "no RoFormer's tensors"},
+        {"llama.bin", "v1.config.json", "the configuration is a RoFormer's"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int code = convert(GOLDEN "%s %s -q --vocab " GOLDEN "vocab.txt --config " GOLDEN "%s", rows[i][0],
@@ -661,7 +683,7 @@ static void usage(void) {
     CHECK(convert("--help") == 0 && strstr(out, "usage: ") && strstr(out, "examples:") && *said == 0);
     CHECK(convert("not-there %s", test_tmp("x.gguf")) == 1 && fails("not-there: No such file"));
     CHECK(convert("tests/test.h %s", test_tmp("x.gguf")) == 1 && fails("neither a PyTorch file"));
-    CHECK(convert("model/tales-1m.gguf %s", test_tmp("x.gguf")) == 1 && fails("a GGUF file already"));
+    CHECK(convert("model/tales-1m.gguf %s", test_tmp("x.safetensors")) == 1 && fails("a GGUF file already"));
     CHECK(convert(GOLDEN "v1.bin /not-there/x.gguf -q " V1) == 1 && fails("cannot be written: No such file"));
     CHECK(convert("--list " GOLDEN "v1.bin -q") == 0 && *said == 0);
     CHECK(strstr(out, "roformer.encoder.layer.1.output.dense.weight  [8, 12]  F32  -> blk.1.ffn_down.weight\n"));

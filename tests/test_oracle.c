@@ -9,6 +9,7 @@
 #include "test.h"
 
 #include "../model/session.h"
+#include "../weights-tools/model_write.h"
 #include "build.h"
 
 #include <errno.h>
@@ -204,6 +205,29 @@ static const char *gguf_file(const char *name, TensorType type, const Spoil *s) 
     return path;
 }
 
+/* What weights-tools/convert makes of a folder; NULL: no path, or a failure. */
+static const char *converted(const char *name, const char *folder) {
+    char err[300] = "";
+    Source s;
+    NewFile f;
+    const Report quiet = {0};
+    const char *path = test_tmp("oracle-converted.gguf");
+    if (!folder) return NULL;
+    int rc = source_open(&s, folder, &(SourceWish){.no_tokenizer = 1}, &quiet, err, sizeof err);
+    if (rc == 0) {
+        source_file_type(&s, 0);
+        rc = newfile_open(&f, path, err, sizeof err);
+        if (rc == 0) {
+            rc = model_write(&f, &s, 1, &quiet, err, sizeof err);
+            int closed = newfile_close(&f, rc == 0, err, sizeof err);
+            if (rc == 0) rc = closed;
+        }
+        source_close(&s);
+    }
+    if (rc) fail(name, "is not converted:", err);
+    return rc ? NULL : path;
+}
+
 /* ---- the engine ---- */
 
 /* The largest difference of path's logits from the golden; NaN where anything fails. Every row twice: its ids in one call from an
@@ -266,6 +290,12 @@ static void run_cases(const char *const *names) {
             int no_gguf = !strcmp(name, "yarn_notrunc") || !strcmp(name, "dynamic") || !strcmp(name, "linear_favor"); /* NO_GGUF */
             if (!no_gguf)
                 for (int t = 0; t < 3; t++) expect(name, "GGUF", gguf_file(name, (const TensorType[]){TENSOR_F32, TENSOR_F16, TENSOR_BF16}[t], &sound), k, &g, &worst);
+        }
+        if (strcmp(name, "yarn_notrunc") && strcmp(name, "dynamic") && strcmp(name, "linear_favor")) { /* NO_GGUF, too */
+            const char *path = converted(name, hf_folder(name, "", TENSOR_F32, &sound));
+            expect(name, "F32 converted to GGUF", path, kernels_best(), &g, &worst);
+            path = converted(name, hf_folder(name, "", TENSOR_BF16, &sound));
+            expect(name, "BF16 converted to GGUF", path, kernels_best(), &g, &worst);
         }
         for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
             const char *folder = hf_folder(name, configs[i], TENSOR_F32, &sound);

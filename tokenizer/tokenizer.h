@@ -51,6 +51,11 @@ int tokenizer_open(Tokenizer **t, const char *path, char *err, size_t errlen);
 /* The same from a vocabulary; name is what error lines call it. */
 int tokenizer_from_vocabulary(Tokenizer **t, const Vocabulary *v, const char *name, char *err, size_t errlen);
 
+/* The other way: what a GGUF file would hold of t, a SentencePiece tokenizer. v->pieces is one malloc'ed block, texts and all,
+ * which the caller frees; v->model is static. Errors: -EINVAL (a kind or a setting that GGUF's keys cannot say; name is what the
+ * line calls t), -ENOMEM; *v is zeroed then. */
+int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, char *err, size_t errlen);
+
 /* What only WordPiece asks for; other kinds pass over it. A word model's vocabulary (one piece in a hundred or more has
  * several Chinese characters: RoFormer v1, WoBERT) needs jieba's dictionary. */
 typedef struct {

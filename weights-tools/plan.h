@@ -3,7 +3,7 @@
  *     Plan p = {0};
  *     plan_add(&p, "token_embd.weight", &view) ..
  *     plan_set_types(&p, TYPE_F16);
- *     gguf_write(&f, &p, ...) or safetensors_write(&f, &p, ...)     f: a NewFile
+ *     safetensors_write(&f, &p, ...)                                f: a NewFile; model_write.h writes GGUF
  *     plan_free(&p); */
 #ifndef PLAN_H
 #define PLAN_H

@@ -19,8 +19,9 @@ fi
 
 # The library once, with the coverage that libFuzzer steers by; avx2.c only where it can be built.
 objects=
-for c in base/*.c rope/*.c kernels/*.c attention/*.c model/*.c tokenizer/*.c weights-tools/*.c; do
-    [ -f "$c" ] && [ "$c" != weights-tools/convert.c ] || continue
+for c in base/*.c rope/*.c kernels/*.c attention/*.c model/*.c tokenizer/*.c lab/vocabulary.c weights-tools/*.c; do
+    [ -f "$c" ] || continue
+    case $c in weights-tools/convert.c | weights-tools/quantize.c | weights-tools/inspect.c) continue ;; esac
     isa=
     if [ "$c" = kernels/avx2.c ]; then
         case $($clang -dumpmachine) in x86_64*) isa="-mavx2 -mfma -mf16c" ;; *) continue ;; esac

@@ -1,0 +1,173 @@
+/* tests/test_encode.c - the encoders against ggml's own quantizer (golden/encode.h, made by oracle/encode.py). */
+#include "golden/encode.h"
+#include "../base/base.h"
+#include "../kernels/encode.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { GUARD = 0xa5 };
+
+static const int all_types[] = {TENSOR_F32, TENSOR_F16, TENSOR_BF16, TENSOR_Q8_0, TENSOR_Q4_0,
+                                TENSOR_Q4_1, TENSOR_Q5_0, TENSOR_Q5_1, TENSOR_Q4_K, TENSOR_Q5_K, TENSOR_Q6_K};
+enum { N_TYPES = sizeof all_types / sizeof *all_types };
+
+static int is_plain(int type) { return type == TENSOR_F32 || type == TENSOR_F16 || type == TENSOR_BF16; }
+
+/* The numbers of oracle/encode.py: whole numbers of a generator, and a few operations that are exact. */
+static void make_values(float *x, int kind) {
+    uint32_t state = 12345u + (uint32_t)kind;
+    for (size_t i = 0; i < ENCODE_N; i++) {
+        double u[9], bell = -4 * 65536.0;
+        for (int k = 0; k < 9; k++) {
+            state = 1664525u * state + 1013904223u;
+            u[k] = state >> 16;
+            if (k < 8) bell += u[k];
+        }
+        double v = bell / 0x1p20;
+        switch (kind) {
+        case 1: v = (u[0] - 32768) / 65536; break;
+        case 2: v = u[0] / 65536; break;
+        case 3: v = bell * fabs(bell) / 0x1p40; break;
+        case 4: v = u[8] < 6554 ? v : 0; break;
+        case 5: v = ldexp(v, (int)(i / 256 % 16) - 8); break;
+        case 6: v = bell / 0x1p23 + 0.5; break;
+        case 7: v = bell / 0x1p36; break;
+        default: break;
+        }
+        x[i] = (float)v;
+    }
+}
+
+static size_t bytes_of(int type, size_t n) { return n / (size_t)quant_format(type)->block * (size_t)quant_format(type)->bytes; }
+
+static void test_known(void) {
+    for (int i = 0; i < N_TYPES; i++) CHECK(quant_encodes(all_types[i]));
+    CHECK(!quant_encodes(TENSOR_Q2_K) && !quant_encodes(-1) && !quant_encodes(TENSOR_I8_GROUPS));
+}
+
+/* The plain formats have fixed rules: every byte is ggml's. An odd address and a guard show what is written. */
+static void test_bytes(void) {
+    float *x = malloc(ENCODE_N * sizeof *x);
+    uint8_t *out = malloc(ENCODE_N * 2 + 2);
+    for (int kind = 0; x && out && kind < ENCODE_KINDS; kind++) {
+        make_values(x, kind);
+        for (size_t t = 0; t < sizeof golden_encoded / sizeof *golden_encoded; t++) {
+            int type = golden_encoded[t].type;
+            size_t bytes = bytes_of(type, ENCODE_N);
+            memset(out, GUARD, ENCODE_N * 2 + 2);
+            CHECK(quant_encode(type, out + 1, x, ENCODE_N) == 0);
+            CHECK(hash_bytes(HASH_START, out + 1, bytes) == golden_encoded[t].hash[kind]);
+            CHECK(out[0] == GUARD && out[bytes + 1] == GUARD);
+        }
+    }
+    free(x);
+    free(out);
+}
+
+static double error_of(int type, const float *x, uint8_t *bytes, float *back) {
+    double sum = 0;
+    CHECK(quant_encode(type, bytes, x, ENCODE_N) == 0);
+    matrix_row(back, &(Matrix){.type = (TensorType)type, .rows = 1, .cols = ENCODE_N, .data = bytes}, 0);
+    for (size_t i = 0; i < ENCODE_N; i++) sum += ((double)back[i] - (double)x[i]) * ((double)back[i] - (double)x[i]);
+    return sqrt(sum / ENCODE_N);
+}
+
+/* The K formats search, so another search gives other bytes; its error may be at most 2 % above ggml's (the project's bar).
+ * Half of ggml's would be too good to be true: then the decoder would be wrong, too. */
+static void test_errors(void) {
+    float *x = malloc(ENCODE_N * sizeof *x), *back = malloc(ENCODE_N * sizeof *back);
+    uint8_t *bytes = malloc(ENCODE_N);
+    for (int kind = 0; x && back && bytes && kind < ENCODE_KINDS; kind++) {
+        make_values(x, kind);
+        for (size_t t = 0; t < sizeof golden_errors / sizeof *golden_errors; t++) {
+            if (!quant_format(golden_errors[t].type)->computes) {
+                test_skip("K formats are not decoded in this build");
+                continue;
+            }
+            double ratio = error_of(golden_errors[t].type, x, bytes, back) / golden_errors[t].rmse[kind];
+            CHECK(ratio <= 1.02 && ratio >= 0.5);
+        }
+    }
+    free(x);
+    free(back);
+    free(bytes);
+}
+
+/* Blocks at the edges: zeros, one value, the smallest and largest numbers. Nothing is lost, and what is decoded is finite and
+ * within a step of the largest value. */
+static void test_edges(void) {
+    static const float edges[] = {0, -0.0f, 1, -1, 1e-45f, -1e-40f, 1e-30f, 6e-8f, 3e4f, -6e4f};
+    float x[256], back[256];
+    uint8_t bytes[1024];
+    for (int t = 0; t < N_TYPES; t++)
+        for (size_t e = 0; e < sizeof edges / sizeof *edges; e++)
+            for (int fill = 0; fill < 2; fill++) {
+                for (int i = 0; i < 256; i++) x[i] = fill || i == 77 ? edges[e] : 0;
+                CHECK(quant_encode(all_types[t], bytes, x, 256) == 0);
+                if (!quant_format(all_types[t])->computes) continue;
+                matrix_row(back, &(Matrix){.type = (TensorType)all_types[t], .rows = 1, .cols = 256, .data = bytes}, 0);
+                for (int i = 0; i < 256; i++) NEAR(back[i], x[i], 1e-5 + fabs((double)edges[e]) / 7, 0);
+            }
+}
+
+/* A number that is not finite, or too large for any scale of half precision, is told, and the block becomes zeros; its
+ * neighbour is encoded as ever. */
+static void test_lost(void) {
+    static const float bad[] = {INFINITY, -INFINITY, NAN, 3e38f, -2e9f, 8e8f};
+    float x[512];
+    uint8_t bytes[2048], alone[1024];
+    for (int t = 0; t < N_TYPES; t++)
+        for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
+            int type = all_types[t];
+            size_t half = bytes_of(type, 256);
+            for (int i = 0; i < 512; i++) x[i] = (float)(i % 17) - 8;
+            CHECK(quant_encode(type, alone, x + 256, 256) == 0);
+            x[40] = bad[b];
+            size_t lost = quant_encode(type, bytes, x, 512);
+            int keeps = type == TENSOR_F32 || (is_plain(type) && !isfinite(bad[b])) || (type == TENSOR_BF16 && isfinite(bad[b]));
+            CHECK(lost == (keeps ? 0 : 1));
+            CHECK(memcmp(bytes + half, alone, half) == 0);
+            size_t block = (size_t)quant_format(type)->block, size = (size_t)quant_format(type)->bytes;
+            for (size_t i = 0; i < size && block > 1; i++) CHECK(bytes[40 / block * size + i] == 0);
+        }
+    x[40] = 3.4e38f; /* rounds up to infinity in BF16: its largest is 3.39e38 */
+    CHECK(quant_encode(TENSOR_BF16, bytes, x, 512) == 1);
+}
+
+/* Every half and bfloat, back from the float it stands for; and what lies between two of them goes to the nearer, ties to the
+ * even one. */
+static void test_sixteen_bits(void) {
+    for (unsigned h = 0; h < 65536; h++) {
+        uint8_t b[2];
+        float half = f16_to_f32((uint16_t)h), bf = bf16_to_f32((uint16_t)h), up;
+        if (!isnan(half)) CHECK(quant_encode(TENSOR_F16, b, &half, 1) == 0 && load_u16(b) == h);
+        if (!isnan(bf)) CHECK(quant_encode(TENSOR_BF16, b, &bf, 1) == 0 && load_u16(b) == h);
+        if ((h & 0x7fff) >= 0x7bff) continue;
+        up = f16_to_f32((uint16_t)(h + 1));
+        float middle = half + (up - half) / 2, toward = nextafterf(middle, up), before = nextafterf(middle, half);
+        quant_encode(TENSOR_F16, b, &middle, 1);
+        CHECK(load_u16(b) == (h & 1 ? h + 1 : h));
+        quant_encode(TENSOR_F16, b, &toward, 1);
+        CHECK(load_u16(b) == h + 1);
+        quant_encode(TENSOR_F16, b, &before, 1);
+        CHECK(load_u16(b) == h);
+    }
+    float nan = NAN;
+    uint8_t b[2];
+    quant_encode(TENSOR_F16, b, &nan, 1);
+    CHECK(isnan(f16_to_f32(load_u16(b))));
+    quant_encode(TENSOR_BF16, b, &nan, 1);
+    CHECK(isnan(bf16_to_f32(load_u16(b))));
+}
+
+const Test tests_encode[] = {
+    {"encode/known", test_known},
+    {"encode/bytes", test_bytes},
+    {"encode/errors", test_errors},
+    {"encode/edges", test_edges},
+    {"encode/lost", test_lost},
+    {"encode/sixteen_bits", test_sixteen_bits},
+    {0},
+};

@@ -1,0 +1,66 @@
+/* tokenizer/export.c - a Tokenizer back into the plain Vocabulary that a GGUF file holds: tokenizer_from_vocabulary the other
+ * way round. */
+#include "internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char underline[] = "\xe2\x96\x81"; /* U+2581, SentencePiece's space */
+
+/* pieces_add keeps a score as its order; this is the score again. */
+static float score_of(uint32_t order) {
+    uint32_t u = ~order;
+    float f;
+    u = u & 0x80000000u ? u & 0x7fffffffu : ~u;
+    memcpy(&f, &u, sizeof f);
+    return f;
+}
+
+/* What of t a GGUF file cannot say; NULL: nothing. */
+static const char *unspeakable(const Tokenizer *t) {
+    if (t->wordpiece) return "a WordPiece tokenizer: its vocab.txt is what goes into the file";
+    if (t->body != &sentencepiece_body) return "not SentencePiece's BPE: GGUF's key for it is not written yet";
+    if (t->space_as_suffix) return "puts its space behind the words, and GGUF has no key for that";
+    if (!t->llama2c && strcmp(t->space_in, underline) != 0) return "keeps spaces as they are, and GGUF has no key for that";
+    return NULL;
+}
+
+/* The text as GGUF spells it, into out: tokenizer.bin has bare spaces where SentencePiece has U+2581, and line feeds around
+ * <s> and </s>; a token that is matched in the raw text has bare spaces in GGUF. Returns the bytes, at most 3 len. */
+static size_t spell(const Tokenizer *t, const Entry *e, char *out) {
+    const char *s = t->bytes + e->start;
+    size_t len = e->len, n = 0;
+    int raw = e->kind == PIECE_ADDED || e->kind == PIECE_USER_DEFINED;
+    if (t->llama2c && e->kind == PIECE_CONTROL && len > 2 && s[0] == '\n' && s[len - 1] == '\n') s++, len -= 2;
+    for (size_t i = 0; i < len;) {
+        if (t->llama2c && s[i] == ' ' && e->kind == PIECE_NORMAL) {
+            memcpy(out + n, underline, 3);
+            n += 3, i++;
+        } else if (raw && len - i >= 3 && memcmp(s + i, underline, 3) == 0) out[n++] = ' ', i += 3;
+        else out[n++] = s[i++];
+    }
+    return n;
+}
+
+int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, char *err, size_t errlen) {
+    memset(v, 0, sizeof *v);
+    const char *why = unspeakable(t);
+    if (why) return base_error(err, errlen, -EINVAL, "%s: %s", name, why);
+    size_t texts = 0, room = 0; /* below 3 x 4 GiB */
+    for (size_t i = 0; i < t->n; i++) texts += 3 * (size_t)t->pieces[i].len;
+    Piece *pieces = size_mul(t->n, sizeof *pieces, &room) && size_add(room, texts + 1, &room) ? malloc(room) : NULL;
+    if (!pieces) return base_error(err, errlen, -ENOMEM, "%s: no memory for its vocabulary", name);
+    char *text = (char *)(pieces + t->n);
+    for (size_t i = 0; i < t->n; i++) {
+        const Entry *e = &t->pieces[i];
+        size_t len = spell(t, e, text);
+        int type = e->kind == PIECE_ADDED ? PIECE_USER_DEFINED : e->kind;
+        pieces[i] = (Piece){.text = text, .len = len, .score = score_of(e->order), .type = type};
+        text += len;
+    }
+    *v = (Vocabulary){.model = "llama", .pieces = pieces, .n = t->n, .bos_id = t->bos, .eos_id = t->eos, .unk_id = t->unk,
+                      .add_bos = t->add_bos, .add_eos = t->add_eos, .add_space_prefix = t->dummy_prefix,
+                      .remove_extra_whitespaces = t->remove_extra_whitespaces};
+    return 0;
+}

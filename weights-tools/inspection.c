@@ -1,0 +1,155 @@
+/* weights-tools/inspection.c - opening a file to look at it. */
+#include "inspection.h"
+
+#include "../lab/vocabulary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int add_tensor(Inspection *i, const TensorLine *t) {
+    void *p = i->tensors;
+    if (array_grow(&p, i->n_tensors, sizeof *t)) return -ENOMEM;
+    i->tensors = p;
+    i->tensors[i->n_tensors++] = *t;
+    return 0;
+}
+
+static int add_weights(Inspection *i) {
+    int rc = 0;
+    for (size_t k = 0; k < i->weights->n_tensors && rc == 0; k++) {
+        const Tensor *t = &i->weights->tensors[k];
+        TensorLine line = {.name = t->name, .type = t->type_name, .n_dims = t->n_dims, .values = 1, .bytes = t->size};
+        for (int d = 0; d < t->n_dims; d++) line.values *= line.shape[d] = t->shape[d];
+        if (t->group) line.bytes += line.values / (uint64_t)t->group * 4; /* its scales stand apart */
+        rc = add_tensor(i, &line);
+    }
+    return rc;
+}
+
+static int add_views(Inspection *i) {
+    int rc = 0;
+    for (size_t k = 0; k < i->checkpoint.n_views && rc == 0; k++) {
+        const View *v = &i->checkpoint.views[k];
+        TensorLine line = {.name = v->name, .type = elem_name(v->type), .n_dims = v->n_dims, .values = v->values};
+        for (int d = 0; d < v->n_dims; d++) line.shape[d] = v->shape[d];
+        line.bytes = v->values * elem_bytes(v->type);
+        rc = add_tensor(i, &line);
+    }
+    return rc;
+}
+
+static int compare_types(const void *a, const void *b) {
+    const TypeLine *x = a, *y = b;
+    return x->bytes != y->bytes ? (x->bytes > y->bytes ? -1 : 1) : strcmp(x->type, y->type);
+}
+
+/* There are some forty types, so a walk finds one. */
+static int sum_types(Inspection *i) {
+    for (size_t k = 0; k < i->n_tensors; k++) {
+        const TensorLine *t = &i->tensors[k];
+        size_t at = 0;
+        while (at < i->n_types && strcmp(i->types[at].type, t->type) != 0) at++;
+        if (at == i->n_types) {
+            void *p = i->types;
+            if (array_grow(&p, i->n_types, sizeof *i->types)) return -ENOMEM;
+            i->types = p;
+            i->types[i->n_types++] = (TypeLine){.type = t->type};
+        }
+        i->types[at].tensors++;
+        i->types[at].values += t->values;
+        i->types[at].bytes += t->bytes;
+        i->values += t->values;
+    }
+    if (i->n_types) qsort(i->types, i->n_types, sizeof *i->types, compare_types);
+    return 0;
+}
+
+/* The file's own tokenizer, or the one beside it; what is elsewhere is not what this file holds. */
+static void look_for_tokenizer(Inspection *i) {
+    const Weights *w = i->weights;
+    Tokenizer *t = NULL;
+    const MetaValue *model = w->format == FORMAT_GGUF ? weights_meta(w, "tokenizer.ggml.model") : NULL;
+    int own = model && !(model->type == META_STRING && model->n == 4 && memcmp(model->data, "none", 4) == 0);
+    if (!own && (w->format == FORMAT_GGUF || !tokenizer_probe(w->folder))) {
+        int named = w->format == FORMAT_HF && tokenizer_open(&t, w->folder, i->no_tokenizer, sizeof i->no_tokenizer) == -EINVAL;
+        if (!named) *i->no_tokenizer = 0;
+        return;
+    }
+    size_t vocab = i->has_config ? (size_t)i->config.vocab_size : 0;
+    if (vocabulary_open(&t, w, NULL, vocab, NULL, i->no_tokenizer, sizeof i->no_tokenizer)) return;
+    snprintf(i->tokenizer, sizeof i->tokenizer, "%s", tokenizer_kind(t));
+    i->pieces = tokenizer_size(t);
+    i->bos = tokenizer_bos(t);
+    i->eos = tokenizer_eos(t);
+    tokenizer_free(t);
+}
+
+static const char *format_of(Inspection *i) {
+    const Weights *w = i->weights;
+    if (!w) return container_name(i->checkpoint.container);
+    if (w->format == FORMAT_GGUF) return "GGUF";
+    if (w->format == FORMAT_HF) return "safetensors";
+    snprintf(i->word, sizeof i->word, "llama2.c version %d", w->llama2c.version);
+    return i->word;
+}
+
+/* What weights_open refuses may be PyTorch's, TensorFlow's, or safetensors without a config.json. Where it is none of these
+ * either, the line that knows the file's kind stays. */
+static int open_checkpoint(Inspection *i, const char *path, int rc, char *err, size_t errlen) {
+    char why[600];
+    int failed = checkpoint_open(&i->checkpoint, path, why, sizeof why);
+    if (failed == 0) return 0;
+    int unknown = strstr(err, "not a model file") || strstr(err, "a PyTorch pickle");
+    return unknown && !strstr(why, "neither a PyTorch file") ? base_error(err, errlen, failed, "%s", why) : rc;
+}
+
+int inspection_open(Inspection *i, const char *path, char *err, size_t errlen) {
+    memset(i, 0, sizeof *i);
+    i->path = path;
+    i->bos = i->eos = -1;
+    int rc = weights_open(&i->own_weights, path, err, errlen);
+    if (rc == 0) i->weights = &i->own_weights;
+    else rc = open_checkpoint(i, path, rc, err, errlen);
+    if (rc) return rc;
+    i->format = format_of(i);
+    i->file_bytes = i->weights ? i->weights->file_bytes : i->checkpoint.file_bytes;
+    i->n_files = i->weights ? i->weights->n_files : i->checkpoint.weights.n_files;
+    rc = i->weights ? add_weights(i) : add_views(i);
+    if (rc == 0) rc = sum_types(i);
+    if (rc) {
+        inspection_close(i);
+        return base_error(err, errlen, rc, "%s: out of memory", path);
+    }
+    if (!i->weights) {
+        snprintf(i->refused, sizeof i->refused, "a checkpoint: weights-tools/convert makes a model of it");
+        return 0;
+    }
+    i->has_config = config_read(&i->config, i->weights, NULL, i->refused, sizeof i->refused) == 0;
+    look_for_tokenizer(i);
+    return 0;
+}
+
+void inspection_close(Inspection *i) {
+    free(i->tensors);
+    free(i->types);
+    weights_close(&i->own_weights);
+    checkpoint_close(&i->checkpoint);
+    memset(i, 0, sizeof *i);
+}
+
+/* A control character, of ASCII or of Latin-1's second row, moves a terminal's cursor or worse. */
+void buffer_clean(Buffer *b, const char *s, size_t n) {
+    uint32_t cp;
+    for (size_t i = 0; i < n;) {
+        int bytes = utf8_decode(s + i, n - i, &cp);
+        if (bytes == 0) {
+            buffer_bytes(b, "\xef\xbf\xbd", 3);
+            i++;
+            continue;
+        }
+        if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0)) buffer_bytes(b, "?", 1);
+        else buffer_bytes(b, s + i, (size_t)bytes);
+        i += (size_t)bytes;
+    }
+}

@@ -1,0 +1,158 @@
+/* weights-tools/source.c - which reader a path takes, and the rows of what it found. */
+#include "source.h"
+
+#include "../model/reader.h"
+#include "sidecars.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ALIGNMENT = 32, QUANTIZATION_VERSION = 2 }; /* ggml's GGML_QNT_VERSION: the K formats' layout */
+
+/* ---- items ---- */
+
+int source_add(Source *s, const char *name, const Item *item) {
+    void *items = s->items;
+    Item copy = *item;
+    copy.name = weights_keep(&s->plan.names, name, strlen(name));
+    if (!copy.name || array_grow(&items, s->n_items, sizeof copy)) return -ENOMEM;
+    copy.type = item_own_type(&copy);
+    if (copy.type < 0 || copy.type == TENSOR_I8_GROUPS) copy.type = TENSOR_F32; /* GGUF has no such types, or nobody reads them */
+    s->items = items;
+    s->items[s->n_items++] = copy;
+    return 0;
+}
+
+Item source_item(const View *v) {
+    Item i = {.n_dims = v->n_dims, .rows = 1, .cols = 1, .view = *v};
+    for (int d = 0; d < v->n_dims && d < 4; d++) i.shape[d] = v->shape[d];
+    if (v->n_dims > 0) i.cols = v->shape[v->n_dims - 1];
+    i.rows = i.cols ? v->values / i.cols : 0;
+    return i;
+}
+
+int item_own_type(const Item *i) {
+    static const int of_elem[] = {[ELEM_F32] = TENSOR_F32, [ELEM_F16] = TENSOR_F16, [ELEM_BF16] = TENSOR_BF16};
+    if (i->from.data) return (int)i->from.type;
+    return i->view.type <= ELEM_BF16 ? of_elem[i->view.type] : -1;
+}
+
+int item_readable(const Item *i) {
+    if (!i->from.data) return elem_is_float(i->view.type);
+    const QuantFormat *f = quant_format(i->from.type);
+    return f && f->computes;
+}
+
+/* The row of the file that becomes row r. With pairs side by side, rows 2p and 2p + 1 of a head are p and p + d/2. */
+static size_t file_row(const Item *i, size_t r) {
+    if (i->head_dim == 0 || r % i->head_dim >= i->rotary_dim) return r;
+    size_t k = r % i->head_dim;
+    return r - k + k / 2 + k % 2 * (i->rotary_dim / 2);
+}
+
+void item_row(const Item *i, size_t r, float *out) {
+    size_t row = file_row(i, r);
+    if (i->from.data) matrix_row(out, &i->from, row);
+    else view_read(&i->view, row * i->cols, i->cols, ELEM_F32, (uint8_t *)out);
+}
+
+const uint8_t *item_raw_row(const Item *i, size_t r) {
+    size_t row = file_row(i, r);
+    if (!i->from.data) return view_is_contiguous(&i->view) ? i->view.data + row * i->cols * elem_bytes(i->view.type) : NULL;
+    if (i->from.type == TENSOR_I8_GROUPS) return NULL;
+    const QuantFormat *f = quant_format(i->from.type);
+    return (const uint8_t *)i->from.data + row * (i->cols / (size_t)f->block) * (size_t)f->bytes;
+}
+
+static int is_mapped(const Weights *w, const uint8_t *data) {
+    for (size_t f = 0; f < w->n_files; f++)
+        if ((uintptr_t)data - (uintptr_t)w->files[f].data < w->files[f].size) return 1;
+    return 0;
+}
+
+/* Memory of our own would come back as zeros: only what lies in a file is dropped. */
+void item_drop(const Source *s, const Item *i) {
+    const uint8_t *data = i->from.data ? i->from.data : i->view.data;
+    if (!is_mapped(&s->weights, data) && !is_mapped(&s->checkpoint.weights, data)) return;
+    if (i->from.data) pages_drop(data, matrix_bytes(&i->from));
+    else if (view_is_contiguous(&i->view)) pages_drop(data, i->view.values * elem_bytes(i->view.type));
+}
+
+int item_bytes(const Item *i, size_t *bytes) {
+    const QuantFormat *f = quant_format(i->type);
+    if (!f || i->cols % (size_t)f->block != 0) return 0;
+    return size_mul(i->cols / (size_t)f->block, (size_t)f->bytes, bytes) && size_mul(*bytes, i->rows, bytes);
+}
+
+/* ---- metadata that all have ---- */
+
+void source_name(const SourceWish *wish, const char *folder, const char *otherwise, char *out, size_t n) {
+    char here[4096] = "", *path = strdup(strcmp(folder, ".") == 0 && getcwd(here, sizeof here) ? here : folder);
+    for (size_t len = path ? strlen(path) : 0; len > 0 && path[len - 1] == '/'; len--) path[len - 1] = 0;
+    const char *slash = path ? strrchr(path, '/') : NULL, *last = slash ? slash + 1 : path;
+    int usable = last && *last && strcmp(last, ".") != 0 && strcmp(last, "..") != 0;
+    snprintf(out, n, "%s", wish->name ? wish->name : usable ? last : otherwise);
+    uint32_t cp;
+    for (size_t i = 0; out[i];) { /* a name cut or spelled so that it is no UTF-8 ends there */
+        int bytes = utf8_decode(out + i, strlen(out + i), &cp);
+        if (bytes == 0) out[i] = 0;
+        i += (size_t)bytes;
+    }
+    free(path);
+}
+
+void source_file_type(Source *s, int file_type) {
+    int64_t version = file_type < 0 ? s->quantization_version : QUANTIZATION_VERSION;
+    if (file_type < 0) file_type = (int)s->file_type;
+    if (version >= 0) gguf_u32(&s->meta, "general.quantization_version", (uint32_t)version);
+    if (file_type >= 0) gguf_u32(&s->meta, "general.file_type", (uint32_t)file_type);
+}
+
+/* ---- opening ---- */
+
+/* 1 where path is a file whose bytes only model/weights.h reads: GGUF, or a llama2.c model. */
+static int is_weights_file(const char *path) {
+    MappedFile f;
+    if (file_is_folder(path) || file_map(&f, path, NULL, 0)) return 0;
+    int yes = gguf_is(f.data, f.size) || (!safetensors_is(f.data, f.size) && llama2c_is(f.data, f.size));
+    file_unmap(&f);
+    return yes;
+}
+
+static int open_weights(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
+    int rc = weights_open(&s->weights, s->path, err, errlen);
+    if (rc) return rc;
+    s->is_gguf = s->weights.format == FORMAT_GGUF;
+    return s->is_gguf ? source_gguf(s, wish, r, err, errlen) : source_llama2c(s, wish, r, err, errlen);
+}
+
+static int open_checkpoint(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
+    int rc = checkpoint_open(&s->checkpoint, s->path, err, errlen);
+    if (rc) return rc;
+    if (s->checkpoint.n_other)
+        report_note(r, "left out: %zu entries that are no tensors of numbers", s->checkpoint.n_other);
+    return describe_is_roformer(&s->checkpoint) ? source_roformer(s, wish, r, err, errlen) : source_hf(s, wish, r, err, errlen);
+}
+
+int source_open(Source *s, const char *path, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
+    memset(s, 0, sizeof *s);
+    s->path = path;
+    s->file_type = s->quantization_version = -1;
+    s->alignment = ALIGNMENT;
+    int rc = is_weights_file(path) ? open_weights(s, wish, r, err, errlen) : open_checkpoint(s, wish, r, err, errlen);
+    if (rc == 0 && s->meta.bytes.failed) rc = base_error(err, errlen, -ENOMEM, "%s: out of memory", path);
+    if (rc) source_close(s);
+    return rc;
+}
+
+void source_close(Source *s) {
+    plan_free(&s->plan);
+    describe_free(&s->roformer);
+    checkpoint_close(&s->checkpoint);
+    weights_close(&s->weights);
+    free(s->items);
+    free(s->meta.bytes.data);
+    memset(s, 0, sizeof *s);
+}

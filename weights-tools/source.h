@@ -1,0 +1,97 @@
+/* weights-tools/source.h - any readable model as a GGUF file would hold it: metadata, and tensors under GGUF's names.
+ *
+ *     Source s;
+ *     if (source_open(&s, "folder", &wish, &report, err, sizeof err)) ...
+ *     for (size_t i = 0; i < s.n_items; i++) s.items[i].type = ...;     what it is written as; at first: what it is
+ *     source_file_type(&s, 7);
+ *     model_write(&f, &s, threads, &report, err, sizeof err)            model_write.h
+ *     source_close(&s);
+ *
+ * Read: GGUF; llama2.c's .bin; a LLaMA, Mistral or Qwen of Hugging Face and a RoFormer, in any container of checkpoint.h.
+ * Hugging Face stores q and k for pairs (i, i + d/2), GGUF's architecture "llama" for pairs (2i, 2i + 1): there rows change
+ * places on the way (Item.head_dim). llama2.c's files and RoFormers have GGUF's order, Qwen's GGUF has Hugging Face's. */
+#ifndef SOURCE_H
+#define SOURCE_H
+
+#include "describe.h"
+
+typedef struct {
+    const char *name;             /* GGUF's */
+    int n_dims;                   /* 0 .. 4 */
+    size_t shape[4];              /* as PyTorch counts: the last is contiguous */
+    size_t rows, cols;            /* a row is cols contiguous values; a vector is one row (a turned one: rows of one value) */
+    Matrix from;                  /* where the values are: a matrix of a model's file .. */
+    View view;                    /* .. or, where from.data is NULL, a checkpoint's window */
+    size_t head_dim, rotary_dim;  /* not 0: in each head of head_dim rows, the first rotary_dim change from halves to pairs */
+    int type;                     /* GGML type to write */
+} Item;
+
+/* What the command line says; zeroed: as the files say. */
+typedef struct {
+    const char *config;    /* path of config.json or bert_config.json */
+    const char *tokenizer; /* path of vocab.txt, tokenizer.model or tokenizer.bin */
+    int no_tokenizer;      /* write none */
+    const char *name;      /* general.name */
+    DescribeWish roformer;
+} SourceWish;
+
+typedef struct {
+    const char *path;      /* as given */
+    Config config;         /* of the model: what config_read says of it */
+    Item *items;           /* [n_items], in the order of the new file */
+    size_t n_items;
+    GgufMeta meta;         /* all keys but the next two */
+    int64_t file_type;     /* general.file_type and general.quantization_version of a GGUF file; -1: it has none */
+    int64_t quantization_version;
+    size_t alignment;      /* of tensors, a power of two from 8 on */
+    int is_gguf;           /* the input is one: tensors that stay keep their type */
+    Weights weights;       /* what owns all that: mapped files, names .. */
+    Checkpoint checkpoint;
+    Description roformer;
+    Plan plan;
+} Source;
+
+/* Open path. Notes about what is left out go to r. 0, or a negative errno and one line; s is zeroed then. Errors: those of
+ * weights_open, checkpoint_open, describe_open, config_read and of the tokenizers; -ENOENT where no tokenizer is found;
+ * -EINVAL for what GGUF cannot say; -ENOMEM. */
+int source_open(Source *s, const char *path, const SourceWish *wish, const Report *r, char *err, size_t errlen);
+void source_close(Source *s); /* accepts a zeroed struct */
+
+/* The type that i has in its file: a GGML id, TENSOR_I8_GROUPS, or -1 for F64. */
+int item_own_type(const Item *i);
+/* 1 where i's values can be read as floats. */
+int item_readable(const Item *i);
+/* Row r, as the new file counts, as floats into out [cols]. i is readable. Safe to call from many threads. */
+void item_row(const Item *i, size_t r, float *out);
+/* Row r's bytes as they lie in the file; NULL where a window is not contiguous or scales stand elsewhere. */
+const uint8_t *item_raw_row(const Item *i, size_t r);
+/* i is written: its pages of the mapped file need not stay in memory. What is read again comes back. */
+void item_drop(const Source *s, const Item *i);
+/* Bytes in the new file: 1, or 0 where they exceed a size_t or rows are no whole blocks. */
+int item_bytes(const Item *i, size_t *bytes);
+
+/* Append general.quantization_version (2) and general.file_type, as llama.cpp does: the last thing before writing. -1: those
+ * that the GGUF file had. */
+void source_file_type(Source *s, int file_type);
+
+/* ---- for the readers of source_*.c ---- */
+
+/* Append an item with its own type; name is copied. 0 or -ENOMEM. */
+int source_add(Source *s, const char *name, const Item *item);
+/* v as an item: shape, rows and cols from the window. */
+Item source_item(const View *v);
+/* general.name: the wish's, else the folder's name, else `otherwise`. */
+void source_name(const SourceWish *wish, const char *folder, const char *otherwise, char *out, size_t n);
+
+int source_gguf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
+int source_llama2c(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
+int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
+int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
+
+/* Keys of architecture arch from c, for decoders: sizes, norms, rope, window. -EINVAL: a setting that GGUF has no key for. */
+int source_keys(Source *s, const char *arch, const char *name, char *err, size_t errlen);
+/* The vocabulary of a SentencePiece tokenizer, from the wish's file, else from folder, filled up to the model's size. end_id:
+ * one more id that ends a text, or -1. */
+int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int end_id, char *err, size_t errlen);
+
+#endif

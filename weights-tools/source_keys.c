@@ -1,0 +1,125 @@
+/* weights-tools/source_keys.c - a decoder's Config as the keys of a GGUF file: model/config.c's reading the other way round. */
+#include "source.h"
+
+#include "../model/reader.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    GgufMeta *meta;
+    const char *arch;
+    char key[120];
+} Keys;
+
+static const char *key(Keys *k, const char *name) {
+    snprintf(k->key, sizeof k->key, "%s.%s", k->arch, name);
+    return k->key;
+}
+
+static void count(Keys *k, const char *name, int64_t v) { gguf_u32(k->meta, key(k, name), (uint32_t)v); }
+static void real(Keys *k, const char *name, double v) { gguf_f32(k->meta, key(k, name), (float)v); }
+static void word(Keys *k, const char *name, const char *v) { gguf_string(k->meta, key(k, name), v); }
+
+static void sizes(Keys *k, const Config *c) {
+    count(k, "vocab_size", c->vocab_size);
+    count(k, "context_length", c->n_ctx_train);
+    count(k, "embedding_length", c->d_model);
+    count(k, "block_count", c->n_layers);
+    count(k, "feed_forward_length", c->d_ff);
+    count(k, "attention.head_count", c->n_heads);
+    count(k, "attention.head_count_kv", c->n_kv_heads);
+    if ((int64_t)c->head_dim * c->n_heads != c->d_model) {
+        count(k, "attention.key_length", c->head_dim);
+        count(k, "attention.value_length", c->head_dim);
+    }
+    real(k, "attention.layer_norm_rms_epsilon", c->norm_eps);
+}
+
+static void window(Keys *k, const Config *c) {
+    int some = 0, all = 1;
+    for (int l = 0; l < c->n_layers; l++) some |= c->windowed[l], all &= c->windowed[l];
+    if (c->window == 0 || !some) return;
+    count(k, "attention.sliding_window", c->window);
+    if (all) return;
+    gguf_array(k->meta, key(k, "attention.sliding_window_pattern"), META_BOOL, (uint64_t)c->n_layers);
+    for (int l = 0; l < c->n_layers; l++) buffer_fill(&k->meta->bytes, c->windowed[l] != 0, 1);
+}
+
+static void attention(Keys *k, const LinearConfig *a) {
+    if (!a->form) return;
+    word(k, "attention.kind", "linear");
+    word(k, "attention.feature_map", a->phi->name);
+    word(k, "attention.form", a->form->name);
+    real(k, "attention.denominator_epsilon", a->epsilon);
+    if (!a->phi->projected) return;
+    count(k, "attention.favor_features", a->favor_features);
+    gguf_u64(k->meta, key(k, "attention.favor_seed"), a->favor_seed);
+}
+
+/* A list of numbers as a tensor of its own, F32; the bytes are kept with the names. */
+static int list(Source *s, const char *name, const double *v, int n) {
+    Buffer b = {0};
+    for (int i = 0; i < n; i++) {
+        float f = (float)v[i];
+        uint32_t bits;
+        memcpy(&bits, &f, sizeof bits);
+        buffer_u32(&b, bits);
+    }
+    const char *kept = b.failed ? NULL : weights_keep(&s->plan.names, (const char *)b.data, b.n);
+    Item item = {.n_dims = 1, .shape = {(size_t)n}, .rows = 1, .cols = (size_t)n};
+    item.from = (Matrix){.type = TENSOR_F32, .rows = 1, .cols = (size_t)n, .data = kept};
+    free(b.data);
+    return kept ? source_add(s, name, &item) : -ENOMEM;
+}
+
+/* Llama 3's method has no name in GGUF: its frequencies are the plain ones over the divisors of rope_freqs.weight. */
+static int divisors(Source *s, const Rope *r) {
+    const RopeConfig *c = &s->config.rope;
+    double v[ROPE_MAX_PAIRS];
+    for (int i = 0; i < r->rotary_dim / 2; i++) v[i] = pow(c->theta, -2.0 * i / r->rotary_dim) / r->inv_freq[i];
+    return list(s, "rope_freqs.weight", v, r->rotary_dim / 2);
+}
+
+/* llama.cpp turns by its own yarn factor 1 + 0.1 ln s times attn_factor; elsewhere attn_factor stands alone. */
+static int scaling(Source *s, Keys *k, char *err, size_t errlen) {
+    const RopeConfig *c = &s->config.rope;
+    const char *name = c->scaling->name;
+    Rope r;
+    rope_init(&r, c, 1);
+    if (strcmp(name, "none") == 0 && c->n_divisors == 0) return 0;
+    if (strcmp(name, "llama3") == 0) return divisors(s, &r);
+    int yarn = strcmp(name, "yarn") == 0, longrope = strcmp(name, "longrope") == 0;
+    if (!yarn && !longrope && strcmp(name, "linear") != 0)
+        return base_error(err, errlen, -EINVAL, "%s: rope method %s has no keys in GGUF", s->path, name);
+    if (yarn && c->no_truncate)
+        return base_error(err, errlen, -EINVAL, "%s: yarn with unrounded borders (truncate false) has no key in GGUF", s->path);
+    word(k, "rope.scaling.type", name);
+    if (!longrope) real(k, "rope.scaling.factor", c->factor);
+    if (!yarn && !longrope) return 0;
+    count(k, "rope.scaling.original_context_length", c->n_ctx_original);
+    double own = yarn ? 1 + 0.1 * log(c->factor) : 1;
+    if (longrope || fabs(r.scale - own) > 1e-9) real(k, "rope.scaling.attn_factor", r.scale / own);
+    if (yarn && c->beta_fast > 0) real(k, "rope.scaling.yarn_beta_fast", c->beta_fast);
+    if (yarn && c->beta_slow > 0) real(k, "rope.scaling.yarn_beta_slow", c->beta_slow);
+    int rc = longrope ? list(s, "rope_factors_long.weight", c->long_factor, c->n_long) : 0;
+    return rc == 0 && longrope ? list(s, "rope_factors_short.weight", c->short_factor, c->n_short) : rc;
+}
+
+int source_keys(Source *s, const char *arch, const char *name, char *err, size_t errlen) {
+    const Config *c = &s->config;
+    Keys k = {.meta = &s->meta, .arch = arch};
+    gguf_string(&s->meta, "general.architecture", arch);
+    gguf_string(&s->meta, "general.name", name);
+    sizes(&k, c);
+    count(&k, "rope.dimension_count", c->rope.rotary_dim);
+    real(&k, "rope.freq_base", c->rope.theta);
+    window(&k, c);
+    attention(&k, &c->linear);
+    if (c->n_ctx_train > UINT32_MAX || c->window > UINT32_MAX || c->rope.n_ctx_original > UINT32_MAX)
+        return base_error(err, errlen, -EINVAL, "%s: a context of 2^32 or more has no key in GGUF", s->path);
+    int rc = scaling(s, &k, err, errlen);
+    return rc == -ENOMEM ? base_error(err, errlen, rc, "%s: out of memory", s->path) : rc;
+}

@@ -1,0 +1,72 @@
+/* weights-tools/source_roformer.c - a RoFormer's checkpoint (describe.h) with its configuration and its vocab.txt. */
+#include "source.h"
+
+#include "sidecars.h"
+#include "vocab.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* tokenizer_config.json's do_lower_case, or -1. */
+static int lower_case(const char *folder) {
+    static const char *const names[] = {"tokenizer_config.json"};
+    char *path = sidecar_find(folder, names, 1);
+    Json config = {0};
+    int lower = -1;
+    if (path && json_open(&config, path, NULL, 0) == 0) {
+        const JsonValue *v = json_get(config.root, "do_lower_case");
+        if (v && v->type == JSON_BOOL) lower = v->boolean;
+    }
+    json_free(&config);
+    free(path);
+    return lower;
+}
+
+static int read_vocabulary(Source *s, const SourceWish *wish, char *err, size_t errlen) {
+    static const char *const vocabs[] = {"vocab.txt"};
+    MappedFile vocab;
+    if (wish->no_tokenizer) return 0;
+    char *path = wish->tokenizer ? strdup(wish->tokenizer) : sidecar_find(s->checkpoint.folder, vocabs, 1);
+    int rc = path ? file_map(&vocab, path, err, errlen)
+                  : base_error(err, errlen, -ENOENT, "%s: no vocab.txt beside it: give one with --vocab", s->path);
+    if (rc == 0) {
+        int lower = lower_case(s->checkpoint.folder);
+        rc = vocab_meta(&s->meta, (const char *)vocab.data, vocab.size, s->roformer.sizes.vocab, lower, path, err, errlen);
+        file_unmap(&vocab);
+    }
+    free(path);
+    return rc;
+}
+
+static int add_items(Source *s, char *err, size_t errlen) {
+    int rc = describe_plan(&s->roformer, &s->plan, ROFORMER_IN_GGUF);
+    for (size_t i = 0; i < s->plan.n && rc == 0; i++) {
+        const Output *o = &s->plan.items[i];
+        Item item = source_item(&o->view);
+        if (o->view.n_dims > 4 || o->view.values == 0)
+            return base_error(err, errlen, -EINVAL, "%s: tensor %.80s: its shape is none that GGUF has", s->path, o->name);
+        rc = source_add(s, o->name, &item);
+    }
+    return rc ? base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path) : 0;
+}
+
+int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
+    static const char *const configs[] = {"config.json", "bert_config.json"};
+    char name[200], *path = wish->config ? strdup(wish->config) : sidecar_find(s->checkpoint.folder, configs, 2);
+    int rc = path ? json_open(&s->weights.config, path, err, errlen)
+                  : base_error(err, errlen, -ENOENT,
+                        "%s: no config.json or bert_config.json beside it: give one with --config", s->path);
+    if (rc == 0) rc = describe_open(&s->roformer, &s->checkpoint, s->weights.config.root, path, &wish->roformer, r, err, errlen);
+    s->weights.path = path;
+    if (rc) return rc;
+    source_name(wish, s->checkpoint.folder, "roformer", name, sizeof name);
+    describe_meta(&s->roformer, &s->meta, name);
+    Config *c = &s->config; /* what a mixture asks for */
+    snprintf(c->arch, sizeof c->arch, "roformer");
+    c->n_layers = s->roformer.n_layers;
+    c->n_heads = c->n_kv_heads = s->roformer.n_heads;
+    c->d_model = (int)s->roformer.sizes.d_model;
+    rc = add_items(s, err, errlen);
+    return rc ? rc : read_vocabulary(s, wish, err, errlen);
+}

@@ -1,0 +1,85 @@
+/* weights-tools/source_tokenizer.c - a decoder's tokenizer into the keys tokenizer.ggml.* that llama.cpp reads as "llama". */
+#include "source.h"
+
+#include "../tokenizer/tokenizer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void id(GgufMeta *m, const char *key, long v) {
+    if (v >= 0) gguf_u32(m, key, (uint32_t)v);
+}
+
+/* Ids beyond the tokenizer's, which a model padded to a round number has: pieces that nothing is ever read as. */
+static void filler(char out[40], size_t i) { snprintf(out, 40, "[PAD%zu]", i); }
+
+static void write_pieces(GgufMeta *m, const Vocabulary *v, size_t n) {
+    char text[40];
+    gguf_array(m, "tokenizer.ggml.tokens", META_STRING, n);
+    for (size_t i = 0; i < n; i++) {
+        if (i >= v->n || v->pieces[i].len == 0) filler(text, i);
+        if (i < v->n && v->pieces[i].len) gguf_text(m, v->pieces[i].text, v->pieces[i].len);
+        else gguf_text(m, text, strlen(text));
+    }
+    gguf_array(m, "tokenizer.ggml.scores", META_F32, n);
+    for (size_t i = 0; i < n; i++) {
+        float score = i < v->n ? v->pieces[i].score : -10000; /* as llama.cpp's converter fills */
+        uint32_t bits;
+        memcpy(&bits, &score, sizeof bits);
+        buffer_u32(&m->bytes, bits);
+    }
+    gguf_array(m, "tokenizer.ggml.token_type", META_I32, n);
+    for (size_t i = 0; i < n; i++)
+        buffer_u32(&m->bytes, i < v->n && v->pieces[i].len ? (uint32_t)v->pieces[i].type : PIECE_UNUSED);
+}
+
+static void write_vocabulary(GgufMeta *m, const Vocabulary *v, size_t n, int end_id) {
+    gguf_string(m, "tokenizer.ggml.model", v->model);
+    write_pieces(m, v, n);
+    id(m, "tokenizer.ggml.bos_token_id", v->bos_id);
+    id(m, "tokenizer.ggml.eos_token_id", v->eos_id);
+    id(m, "tokenizer.ggml.unknown_token_id", v->unk_id);
+    if (end_id >= 0 && end_id != v->eos_id) id(m, "tokenizer.ggml.eot_token_id", end_id);
+    gguf_bool(m, "tokenizer.ggml.add_bos_token", v->add_bos);
+    gguf_bool(m, "tokenizer.ggml.add_eos_token", v->add_eos);
+    gguf_bool(m, "tokenizer.ggml.add_space_prefix", v->add_space_prefix);
+    if (v->remove_extra_whitespaces) gguf_bool(m, "tokenizer.ggml.remove_extra_whitespaces", 1);
+}
+
+/* No vocabulary: llama.cpp wants to be told so. The ids that end a text are the configuration's. */
+static void write_none(Source *s) {
+    const Config *c = &s->config;
+    gguf_string(&s->meta, "tokenizer.ggml.model", "none");
+    id(&s->meta, "tokenizer.ggml.bos_token_id", c->bos_id);
+    if (c->n_eos > 0) id(&s->meta, "tokenizer.ggml.eos_token_id", c->eos_id[0]);
+    if (c->n_eos > 1) id(&s->meta, "tokenizer.ggml.eot_token_id", c->eos_id[1]);
+}
+
+int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int end_id, char *err, size_t errlen) {
+    Tokenizer *t;
+    Vocabulary v;
+    size_t n = (size_t)s->config.vocab_size;
+    const char *from = wish->tokenizer ? wish->tokenizer : folder;
+    if (wish->no_tokenizer) {
+        write_none(s);
+        return 0;
+    }
+    int rc = tokenizer_open(&t, from, err, errlen);
+    if (rc == -ENOENT && !wish->tokenizer)
+        return base_error(err, errlen, rc, "%s: no tokenizer.model and no tokenizer.bin beside it: give one with -z, or "
+                          "--no-tokenizer", s->path);
+    if (rc) return rc;
+    if (tokenizer_size(t) > n)
+        rc = base_error(err, errlen, -EINVAL, "%s: the tokenizer has %zu pieces and the model %zu: they do not belong together",
+                        from, tokenizer_size(t), n);
+    if (rc == 0) rc = tokenizer_vocabulary(&v, t, from, err, errlen);
+    tokenizer_free(t);
+    if (rc) return rc;
+    const Config *c = &s->config;
+    for (int i = 0; i < c->n_eos && end_id < 0; i++) /* Hugging Face may name several: one more than the tokenizer's own */
+        if (c->eos_id[i] != v.eos_id) end_id = c->eos_id[i];
+    write_vocabulary(&s->meta, &v, n, end_id);
+    free((void *)(uintptr_t)v.pieces);
+    return 0;
+}
