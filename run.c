@@ -51,11 +51,12 @@ typedef struct {
     int csv;
     double rope_theta, rope_factor;
     long long rope_original;
-    const char *attention, *phi, *form, *save_state, *load_state;
+    const char *attention, *phi, *form, *save_state, *load_state, *kv;
     double epsilon;
     long long favor_features, favor_seed, chunk;
     /* which of these were given */
     int n_given, max_given, seed_given, epsilon_given, favor_seed_given;
+    int exact; /* the command asks for the most exact cache where --kv does not say */
 } Args;
 
 typedef enum { FLAG, INTEGER, NUMBER, STRING, STRINGS } Kind;
@@ -115,6 +116,7 @@ static const Option options[] = {
     {"--bert4keras", NULL, NULL, "WordPiece: bert4keras' order of steps, not transformers'", 0, FLAG, TEXTS, AT(bert4keras), 0, 0},
     {"--context", "--ctx-size", "N", "positions to make room for; may go beyond the trained ones", 'c', INTEGER, MODELS, AT(context), 1, 1e15},
     {"--threads", NULL, "N", "threads (all processors)", 'j', INTEGER, MODELS, AT(threads), 1, 1024},
+    {"--kv", NULL, "TYPE", "what keys and values are kept as: f32, f16, q8_0 or auto: f16 for larger decoders of 16 bits or fewer a weight (auto; logits: f32)", 0, STRING, MODELS, AT(kv), 0, 0},
     {"--kernels", NULL, "NAME", "a row of the arithmetic (the fastest that runs here):", 0, STRING, MODELS, AT(kernels), 0, 0},
     {"--rope", NULL, "METHOD", "a scaling method (the file's):", 0, STRING, MODELS, AT(rope), 0, 0},
     {"--rope-theta", NULL, "B", "base of the frequencies (the file's)", 0, NUMBER, MODELS, AT(rope_theta), 1e-6, 1e30},
@@ -631,8 +633,19 @@ static int check_save(const Args *a, const Model *m, char *err, size_t errlen) {
     if (m->config.mask == MASK_PADDING) return fail("--save-state: this model reads texts whole (mask padding), so there is no state to go on from");
     if (newfile_open(&f, a->save_state, err, errlen)) return fail("%s", err);
     newfile_close(&f, 0, err, errlen);
-    if (file_exists(a->save_state) && session_saved_ids(a->save_state, &ids, err, errlen))
+    if (file_exists(a->save_state) && session_saved_ids(a->save_state, &ids, NULL, err, errlen))
         return fail("--save-state: %s is there and is not a saved state; it stays as it is", a->save_state);
+    return 0;
+}
+
+/* What --kv says, where it says something: *cache is what it would be otherwise. 0, or an exit code after saying why. */
+static int cache_option(CacheType *cache, const Args *a, const Model *m) {
+    if (a->kv && m->config.linear.form) return usage("--kv is for softmax attention; linear attention keeps a state and no cache");
+    if (a->kv && strcmp(a->kv, "auto") == 0 && !a->load_state) *cache = session_usual_cache(m);
+    if (!a->kv || strcmp(a->kv, "auto") == 0) return 0;
+    int i = name_index(cache_type_names, a->kv);
+    if (i < 0) return usage("--kv: there is no \"%s\"; f32, f16, q8_0 and auto are known", a->kv);
+    *cache = (CacheType)i;
     return 0;
 }
 
@@ -643,7 +656,9 @@ static int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logi
     int linear = e->model.config.linear.form != NULL, endless = linear && e->model.config.mask == MASK_CAUSAL;
     int code = check_save(a, &e->model, e->err, sizeof e->err);
     if (code) return code;
-    if (a->load_state && session_saved_ids(a->load_state, &saved, e->err, sizeof e->err)) return fail("%s", e->err);
+    CacheType cache = a->exact ? CACHE_F32 : session_usual_cache(&e->model);
+    if (a->load_state && session_saved_ids(a->load_state, &saved, &cache, e->err, sizeof e->err)) return fail("%s", e->err);
+    if ((code = cache_option(&cache, a, &e->model))) return code;
     if (wanted < SIZE_MAX - saved) wanted += saved;
     size_t n_ctx = a->context ? (size_t)a->context : wanted < trained ? wanted : trained;
     if (a->context && endless) note("-c: linear attention has no context to fill, so it ends nothing");
@@ -653,6 +668,7 @@ static int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logi
     SessionOptions o = {.n_ctx = n_ctx ? n_ctx : 1,
                         .threads = (int)a->threads,
                         .chunk = (size_t)a->chunk,
+                        .cache = cache,
                         .n_logits = n_logits,
                         .progress = on_progress,
                         .progress_arg = &e->progress};
@@ -663,8 +679,8 @@ static int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logi
         fprintf(stderr, "  context without end, chunks of %zu, %d threads, %.1f MB of memory beside the file\n",
                 e->session.options.chunk ? e->session.options.chunk : 1, e->session.options.threads, (double)session_bytes(&e->session) / 1e6);
     else if (a->verbose)
-        fprintf(stderr, "  context %zu, %d threads, %.1f MB of memory beside the file\n", n_ctx, e->session.options.threads,
-                (double)session_bytes(&e->session) / 1e6);
+        fprintf(stderr, "  context %zu%s%s, %d threads, %.1f MB of memory beside the file\n", n_ctx, linear ? "" : ", keys and values as ",
+                linear ? "" : cache_type_names[cache], e->session.options.threads, (double)session_bytes(&e->session) / 1e6);
     if (a->load_state && session_load(&e->session, a->load_state, &e->logits, e->err, sizeof e->err)) return fail("%s", e->err);
     if (a->load_state && a->verbose) fprintf(stderr, "  state of %zu ids from %s\n", e->session.pos, a->load_state);
     e->n_loaded = e->session.pos;
@@ -1036,6 +1052,7 @@ static int run_logits(Args *a) {
     int code = 0;
     if (!a->model) return usage("logits needs a MODEL");
     if (!a->ids) return usage("logits needs --ids");
+    a->exact = 1;
     int *ids = parse_ids("--ids", a->ids, &n);
     if (!ids) code = EXIT_USAGE;
     int *types = parse_beside("--type-ids", a->type_ids, n, &code), *mask = parse_beside("--attention-mask", a->attention_mask, n, &code);
@@ -1323,7 +1340,9 @@ static int run_lines(Args *a, const char *name, LinesCheck *check, LineWork *wor
     if (code == 0 && a->chunk && !c->linear.form) code = usage("--chunk is for linear attention; this model's is softmax");
     if (code == 0 && (tokenizer_bos(l.e.tokenizer) < 0 || tokenizer_eos(l.e.tokenizer) < 0)) note("the vocabulary lacks [CLS] or [SEP]: is it this model's?");
     if (code == 0 && room > (size_t)c->n_ctx_train) note("context %zu goes beyond the %lld positions this model was trained on", room, (long long)c->n_ctx_train);
-    SessionOptions o = {.n_ctx = l.most, .n_batch = l.most, .threads = (int)a->threads, .chunk = (size_t)a->chunk,
+    CacheType cache = session_usual_cache(&l.e.model);
+    if (code == 0) code = cache_option(&cache, a, &l.e.model);
+    SessionOptions o = {.n_ctx = l.most, .n_batch = l.most, .threads = (int)a->threads, .chunk = (size_t)a->chunk, .cache = cache,
                         .progress = on_progress, .progress_arg = &l.e.progress};
     if (code == 0 && session_init(&l.e.session, &l.e.model, &o, l.e.err, sizeof l.e.err)) code = fail("%s", l.e.err);
     l.vector = malloc((2 * width + 1) * sizeof *l.vector);

@@ -1,17 +1,151 @@
-/* attention/softmax.c - one query against the keys it sees: what the chapter (README.md) says in formulas. */
+/* attention/softmax.c - queries against the keys they see, a block of KEY_BLOCK slots at a time: the softmax that the chapter
+ * (README.md) says in formulas, with its maximum and its sum known only so far.
+ *
+ * Blocks are counted from the slot where a text begins, whatever the first slot is that a query sees, and follow each other in
+ * order. So a query's sums have one order: alone or among others, its text alone in the cache or behind another. */
 #include "attention.h"
 
+#include <float.h>
 #include <string.h>
 
-void attention_softmax(float *out, const float *q, const KVCache *c, int l, int h, size_t first, size_t end, float scale, float *scores,
-                       const Kernels *kernels) {
-    size_t d = (size_t)c->head_dim, vd = (size_t)c->value_dim, n = end - first;
-    size_t at = ((size_t)l * (size_t)c->n_kv_heads + (size_t)h) * c->n_ctx + first;
-    if (n == 0) {
-        memset(out, 0, vd * sizeof *out);
+enum { PANEL = 128 }; /* columns of values that are made floats at once: 32 KB of a block; a multiple of Q_BLOCK */
+
+static size_t whole_lanes(size_t n) { return (n + KEY_LANES - 1) / KEY_LANES * KEY_LANES; }
+
+/* One call's scratch and running sums. */
+typedef struct {
+    const KVCache *c;
+    const Kernels *kernels;
+    const uint8_t *k, *v; /* this head's */
+    size_t d, vd, lda;    /* lda: from one query's sums to the next's */
+    float *q;             /* [n, d] */
+    float *s;             /* [n, SCORE_ROW]: scores, then weights */
+    float *acc;           /* [n, lda]: the values' sums */
+    float *wide_k;        /* [SCORE_ROW / KEY_LANES, d, KEY_LANES]: a block's keys, where they are not floats */
+    float *wide_v;        /* [KEY_BLOCK, PANEL] */
+    Span spans[ATTENTION_QUERIES];
+    Running run[ATTENTION_QUERIES];
+} Work;
+
+size_t attention_scratch(CacheType type, int head_dim, int value_dim) {
+    size_t d = (size_t)head_dim, each = whole_lanes(d) + SCORE_ROW + whole_lanes((size_t)value_dim);
+    return ATTENTION_QUERIES * each + (type == CACHE_F32 ? 0 : SCORE_ROW * d + KEY_BLOCK * PANEL);
+}
+
+static void carve(Work *w, float *scratch, size_t n) {
+    w->lda = whole_lanes(w->vd);
+    w->q = scratch;
+    w->s = w->q + n * whole_lanes(w->d);
+    w->acc = w->s + n * SCORE_ROW;
+    w->wide_k = w->acc + n * w->lda;
+    w->wide_v = w->wide_k + SCORE_ROW * w->d;
+}
+
+/* Half floats are made floats by the product itself where queries are few; many share what is done once. Bytes always come first. */
+enum { FEW = 16 };
+
+static int as_they_are(const Work *w, size_t n) { return w->c->type == CACHE_F32 || (w->c->type == CACHE_F16 && n <= FEW); }
+
+/* Groups from .. to-1 of the keys, for n queries. */
+static Numbers keys(const Work *w, size_t from, size_t to, size_t n) {
+    const uint8_t *k = w->k + from * w->c->group_bytes;
+    size_t each = w->d * KEY_LANES, scales = (w->d + Q_BLOCK - 1) / Q_BLOCK * KEY_LANES;
+    if (as_they_are(w, n)) return (Numbers){.at = k, .half = w->c->type == CACHE_F16};
+    if (w->c->type == CACHE_F16) w->kernels->widen(w->wide_k, (const uint16_t *)(const void *)k, (to - from) * each);
+    else
+        for (size_t g = 0; g < to - from; g++, k += w->c->group_bytes)
+            w->kernels->widen_q8(w->wide_k + g * each, (const uint16_t *)(const void *)k, (const int8_t *)k + scales * 2, w->d, KEY_LANES);
+    return (Numbers){.at = w->wide_k};
+}
+
+/* Columns at .. at+width-1, at most PANEL, of the values of slots b+all.lo .. b+all.hi-1 as floats, PANEL from one to the next.
+ * Result: where slot b's are, or would be. */
+static const float *wide_values(const Work *w, size_t b, Span all, size_t at, size_t width) {
+    size_t scales = (w->vd + Q_BLOCK - 1) / Q_BLOCK;
+    for (int t = all.lo; t < all.hi; t++) {
+        const uint16_t *row = (const uint16_t *)(const void *)(w->v + (b + (size_t)t) * w->c->row_bytes);
+        if (w->c->type == CACHE_F16) w->kernels->widen(w->wide_v + t * PANEL, row + at, width);
+        else w->kernels->widen_q8(w->wide_v + t * PANEL, row + at / Q_BLOCK, (const int8_t *)(row + scales) + at, width, 1);
+    }
+    return w->wide_v;
+}
+
+/* acc = shrink acc + sum_t p_t v_t */
+static void mix(const Work *w, const float *p, size_t b, size_t from, size_t n, Span all, Soon soon) {
+    float *acc = w->acc + from * w->lda;
+    const Span *spans = w->spans + from;
+    const Running *run = w->run + from;
+    if (as_they_are(w, n)) {
+        const Numbers v = {.at = w->v + b * w->c->row_bytes, .half = w->c->type == CACHE_F16};
+        w->kernels->mix(acc, w->lda, p, spans, run, n, v, w->vd, w->vd, soon);
         return;
     }
-    kernels->scores(scores, q, c->k + at * d, n, d, scale); /* s_j = scale * q . k_j            */
-    kernels->softmax(scores, n);                            /* p_j = exp(s_j - max) / sum       */
-    kernels->mix(out, scores, c->v + at * vd, n, vd);       /* out = sum_j p_j v_j              */
+    for (size_t at = 0; at < w->vd; at += PANEL, soon.bytes = 0) { /* fetched once is enough */
+        size_t width = w->vd - at < PANEL ? w->vd - at : PANEL;
+        const Numbers v = {.at = wide_values(w, b, all, at, width)};
+        w->kernels->mix(acc + at, w->lda, p, spans, run, n, v, PANEL, width, soon);
+    }
+}
+
+/* Queries from .. to-1 take in the block that begins at slot b; all: the slots that any of them sees. A block need not begin
+ * with a group of keys, so that it may have a part in one group more than it is long. */
+static void take_block(Work *w, size_t b, size_t from, size_t to, Span all) {
+    size_t g0 = (b + (size_t)all.lo) / KEY_LANES, g1 = (b + (size_t)all.hi + KEY_LANES - 1) / KEY_LANES, n = to - from;
+    float *row = w->s + from * SCORE_ROW, *p = row + b % KEY_LANES;
+    Soon values = {w->v + (b + (size_t)all.lo) * w->c->row_bytes, (size_t)(all.hi - all.lo) * w->c->row_bytes};
+    Soon next_keys = {w->k + g1 * w->c->group_bytes, KEY_BLOCK / KEY_LANES * w->c->group_bytes};
+    w->kernels->scores(row + (g0 - b / KEY_LANES) * KEY_LANES, w->q + from * w->d, n, keys(w, g0, g1, n), w->d, g1 - g0, values);
+    w->kernels->softmax(p, w->spans + from, w->run + from, n); /* p_t = exp(scale s_t - the largest so far), s_t = q . k_t */
+    mix(w, p, b, from, n, all, next_keys);
+}
+
+/* The slots of the block from b on that each query sees; *from, *to: the queries that see any, and some between them may not. */
+static Span look(Work *w, const AttentionQuery *queries, size_t n, size_t b, size_t *from, size_t *to) {
+    Span all = {.lo = KEY_BLOCK, .hi = 0};
+    *from = n, *to = 0;
+    for (size_t j = 0; j < n; j++) {
+        size_t first = queries[j].first > b ? queries[j].first - b : 0, end = queries[j].end > b ? queries[j].end - b : 0;
+        if (end > KEY_BLOCK) end = KEY_BLOCK;
+        w->spans[j] = first < end ? (Span){.lo = (int)first, .hi = (int)end} : (Span){0};
+        if (first >= end) continue;
+        if (*from == n) *from = j;
+        *to = j + 1;
+        if (w->spans[j].lo < all.lo) all.lo = w->spans[j].lo;
+        if (w->spans[j].hi > all.hi) all.hi = w->spans[j].hi;
+    }
+    return all;
+}
+
+/* n queries of one text. */
+static void attend(Work *w, const AttentionQuery *queries, size_t n) {
+    size_t end = 0, first = SIZE_MAX, text = queries->text, from, to;
+    for (size_t j = 0; j < n; j++) {
+        memcpy(w->q + j * w->d, queries[j].q, w->d * sizeof *w->q);
+        w->run[j] = (Running){.scale = queries[j].scale, .max = -FLT_MAX, .shrink = 1};
+        if (queries[j].first >= queries[j].end) continue;
+        if (queries[j].first < first) first = queries[j].first;
+        if (queries[j].end > end) end = queries[j].end;
+    }
+    memset(w->acc, 0, n * w->lda * sizeof *w->acc);
+    if (first < end) first = text + (first - text) / KEY_BLOCK * KEY_BLOCK;
+    for (size_t b = first; b < end; b += KEY_BLOCK) {
+        Span all = look(w, queries, n, b, &from, &to);
+        if (from < to) take_block(w, b, from, to, all);
+    }
+    for (size_t j = 0; j < n; j++) { /* out = acc / sum; no slot at all: 0 */
+        float r = queries[j].first < queries[j].end ? 1 / w->run[j].sum : 0;
+        for (size_t i = 0; i < w->vd; i++) queries[j].out[i] = r * w->acc[j * w->lda + i];
+    }
+}
+
+void attention_softmax(const AttentionQuery *queries, size_t n, const KVCache *c, int l, int h, float *scratch,
+                       const Kernels *kernels) {
+    size_t head = (size_t)l * (size_t)c->n_kv_heads + (size_t)h;
+    Work w = {.c = c, .kernels = kernels, .d = (size_t)c->head_dim, .vd = (size_t)c->value_dim};
+    w.k = c->k + head * c->k_stride, w.v = c->v + head * c->v_stride;
+    carve(&w, scratch, n);
+    for (size_t from = 0, to; from < n; from = to) { /* text by text */
+        for (to = from + 1; to < n && queries[to].text == queries[from].text;) to++;
+        attend(&w, queries + from, to - from);
+    }
 }

@@ -41,58 +41,10 @@ void avx2_layernorm(float *y, const float *x, const float *w, const float *b, si
     for (size_t i = 0; i < n; i++) y[i] = (x[i] - mean) * r * w[i] + b[i];
 }
 
-/* e^x to 0.94 ulp for x in [-87.3, 88]: x = n ln2 + f, |f| <= ln2/2; e^f by its Taylor polynomial of degree 7 (remainder
- * 5e-9 relative); 2^n put together from its exponent bits. Below -87.3 (no normal float any more) 0; above 88 e^88. NaN stays. */
-INLINE __m256 exp8(__m256 x) {
-    const __m256 lowest = _mm256_set1_ps(-87.33f);
-    __m256 tiny = _mm256_cmp_ps(x, lowest, _CMP_LT_OQ);
-    x = _mm256_max_ps(lowest, _mm256_min_ps(_mm256_set1_ps(88.0f), x)); /* in this order of operands a NaN passes */
-    __m256 n = _mm256_round_ps(_mm256_mul_ps(x, _mm256_set1_ps(1.44269504f)), _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-    __m256 f = _mm256_fnmadd_ps(n, _mm256_set1_ps(0.693359375f), x); /* ln2 in two parts: the first product is exact */
-    f = _mm256_fnmadd_ps(n, _mm256_set1_ps(-2.12194440e-4f), f);
-    __m256 p = _mm256_set1_ps(1.0f / 5040);
-    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps(1.0f / 720));
-    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps(1.0f / 120));
-    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps(1.0f / 24));
-    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps(1.0f / 6));
-    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps(0.5f));
-    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps(1));
-    p = _mm256_fmadd_ps(p, f, _mm256_set1_ps(1));
-    __m256i bits = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
-    return _mm256_andnot_ps(tiny, _mm256_mul_ps(p, _mm256_castsi256_ps(bits)));
-}
-
 static void store_part(float *out, __m256 v, size_t n) {
     float part[8];
     _mm256_storeu_ps(part, v);
     memcpy(out, part, n * sizeof *out);
-}
-
-void avx2_softmax(float *x, size_t n) {
-    float max = x[0];
-    size_t i = 0;
-    if (n >= 8) {
-        __m256 m = _mm256_loadu_ps(x);
-        for (i = 8; i + 8 <= n; i += 8) m = _mm256_max_ps(m, _mm256_loadu_ps(x + i));
-        float lane[8];
-        _mm256_storeu_ps(lane, m);
-        for (int j = 0; j < 8; j++)
-            if (lane[j] > max) max = lane[j];
-    }
-    for (; i < n; i++)
-        if (x[i] > max) max = x[i];
-    __m256 sum = _mm256_setzero_ps(), m = _mm256_set1_ps(max);
-    for (i = 0; i + 8 <= n; i += 8) {
-        __m256 e = exp8(_mm256_sub_ps(_mm256_loadu_ps(x + i), m));
-        _mm256_storeu_ps(x + i, e);
-        sum = _mm256_add_ps(sum, e);
-    }
-    if (i < n) {
-        store_part(x + i, exp8(_mm256_sub_ps(load8(TENSOR_F32, (const uint8_t *)x, i, n - i), m)), n - i);
-        sum = _mm256_add_ps(sum, load8(TENSOR_F32, (const uint8_t *)x, i, n - i));
-    }
-    float r = 1 / fold(sum);
-    for (i = 0; i < n; i++) x[i] *= r;
 }
 
 void avx2_silu_mul(float *gate, const float *up, size_t n) {
@@ -163,34 +115,6 @@ void avx2_rotate(float *x, const float *c, const float *s, int rotary_dim, RopeP
         x[i] = a * c[i] - b * s[i];
         x[half + i] = a * s[i] + b * c[i];
     }
-}
-
-void avx2_scores(float *out, const float *q, const float *k, size_t n, size_t head_dim, float scale) {
-    for (size_t t = 0; t < n; t++) out[t] = scale * dot(q, k + t * head_dim, head_dim);
-}
-
-/* V vectors of the output stay in registers while the values pass. */
-INLINE void mix_columns(int V, float *out, const float *p, const float *v, size_t n, size_t head_dim, size_t width) {
-    __m256 acc[8];
-    for (int j = 0; j < V; j++) acc[j] = _mm256_setzero_ps();
-    for (size_t t = 0; t < n; t++) {
-        __m256 pt = _mm256_set1_ps(p[t]);
-        for (int j = 0; j < V; j++)
-            acc[j] = _mm256_fmadd_ps(
-                pt, load8(TENSOR_F32, (const uint8_t *)(v + t * head_dim), (size_t)j * 8, width - (size_t)j * 8), acc[j]);
-    }
-    for (int j = 0; j < V; j++) {
-        if (width - (size_t)j * 8 >= 8) _mm256_storeu_ps(out + j * 8, acc[j]);
-        else store_part(out + j * 8, acc[j], width - (size_t)j * 8);
-    }
-}
-
-void avx2_mix(float *out, const float *p, const float *v, size_t n, size_t head_dim) {
-    size_t i = 0;
-    for (; i + 64 <= head_dim; i += 64) mix_columns(8, out + i, p, v + i, n, head_dim, 64);
-    for (; i + 32 <= head_dim; i += 32) mix_columns(4, out + i, p, v + i, n, head_dim, 32);
-    for (; i + 8 <= head_dim; i += 8) mix_columns(1, out + i, p, v + i, n, head_dim, 8);
-    if (i < head_dim) mix_columns(1, out + i, p, v + i, n, head_dim, head_dim - i);
 }
 
 /* 4 vectors of S and 4 sums: with the key taken in, 8 FMA and 4 stores a row, about what a core can do in 4 cycles. */
@@ -280,12 +204,15 @@ const Kernels kernels_avx2 = {
     .quantize = avx2_quantize,
     .rmsnorm = avx2_rmsnorm,
     .layernorm = avx2_layernorm,
-    .softmax = avx2_softmax,
     .silu_mul = avx2_silu_mul,
     .activate = avx2_activate,
     .rotate = avx2_rotate,
     .scores = avx2_scores,
+    .softmax = avx2_softmax,
     .mix = avx2_mix,
+    .narrow = avx2_narrow,
+    .widen = avx2_widen,
+    .widen_q8 = avx2_widen_q8,
     .state_step = avx2_state_step,
     .exp64 = avx2_exp64,
 };

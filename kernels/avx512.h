@@ -12,4 +12,12 @@ void avx512_pack(void *out, const float *x, size_t n, size_t d, int group, size_
 void avx512_pack_tiles(size_t widest, void *out, const float *x, size_t n, size_t d, int group, size_t t);
 void avx512vnni_matmul_tiles(size_t widest, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1);
 
+/* avx512_attention.c; contracts: kernels.h. */
+void avx512_scores(float *s, const float *q, size_t n, Numbers k, size_t head_dim, size_t groups, Soon soon);
+void avx512_softmax(float *s, const Span *spans, Running *run, size_t n);
+void avx512_mix(float *acc, size_t lda, const float *p, const Span *spans, const Running *run, size_t n, Numbers v, size_t ldv,
+                size_t width, Soon soon);
+void avx512_widen(float *out, const uint16_t *x, size_t n);
+void avx512_widen_q8(float *out, const uint16_t *scales, const int8_t *q, size_t n, size_t lanes);
+
 #endif

@@ -19,6 +19,35 @@
 
 enum { STATE_COLUMNS = 16 }; /* two cache lines of doubles; in AVX2 four vectors to read S into and four to sum into */
 
+/* Attention: keys that lie side by side, entry by entry; slots that are taken in at once; room for their scores, wherever in a
+ * group of keys they begin. */
+enum { KEY_LANES = 16, KEY_BLOCK = 64, SCORE_ROW = KEY_BLOCK + KEY_LANES };
+
+/* The slots of a block that a query sees: lo <= t < hi; none where lo >= hi. */
+typedef struct {
+    int lo, hi;
+} Span;
+
+/* Floats, or half floats, that a product is made with. */
+typedef struct {
+    const void *at;
+    int half;
+} Numbers;
+
+/* Bytes that may be there and will be wanted; never read, only fetched. */
+typedef struct {
+    const void *from;
+    size_t bytes;
+} Soon;
+
+/* A query's softmax so far. */
+typedef struct {
+    float scale;  /* what scores are multiplied by */
+    float max;    /* the largest score; begins as -FLT_MAX */
+    float sum;    /* of exp(score - max); begins as 0 */
+    float shrink; /* exp(the max before the last block - max): what older sums are multiplied by */
+} Running;
+
 /* The functions between two matrices of a feed-forward network that has no gate. */
 typedef enum {
     ACTIVATION_GELU,      /* x Phi(x) = x/2 (1 + erf(x / sqrt 2)); Hendrycks and Gimpel, arXiv:1606.08415 */
@@ -58,9 +87,6 @@ typedef struct {
     /* y[i] = (x[i] - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) * w[i] + b[i]; [n]; y may be x. arXiv:1607.06450. */
     void (*layernorm)(float *y, const float *x, const float *w, const float *b, size_t n, float eps);
 
-    /* x [n], n >= 1, in place: exp(x - max) / sum. */
-    void (*softmax)(float *x, size_t n);
-
     /* gate[i] = silu(gate[i]) * up[i], silu(x) = x / (1 + exp(-x)); [n]. SwiGLU, arXiv:2002.05202. */
     void (*silu_mul)(float *gate, const float *up, size_t n);
 
@@ -70,11 +96,31 @@ typedef struct {
     /* rope_rotate of rope/rope.h: one head. */
     void (*rotate)(float *x, const float *c, const float *s, int rotary_dim, RopePairing pairing);
 
-    /* out[t] = scale * (q . k[t]); q [head_dim], k [n, head_dim]. */
-    void (*scores)(float *out, const float *q, const float *k, size_t n, size_t head_dim, float scale);
+    /* Softmax attention of n >= 1 queries, a block of KEY_BLOCK slots at a time (attention/softmax.c). soon: memory that will be read
+     * when the function has returned; a row may fetch it meanwhile, or not.
+     * The scores of `groups` groups of slots, at most SCORE_ROW / KEY_LANES: for query j < n and slot t < groups * KEY_LANES
+     *   s[j*SCORE_ROW + t] = sum over i of q[j*head_dim + i] * k[(t / KEY_LANES * head_dim + i)*KEY_LANES + t % KEY_LANES] */
+    void (*scores)(float *s, const float *q, size_t n, Numbers k, size_t head_dim, size_t groups, Soon soon);
 
-    /* out = sum over t of p[t] * v[t]; p [n], v [n, head_dim], out [head_dim]. */
-    void (*mix)(float *out, const float *p, const float *v, size_t n, size_t head_dim);
+    /* The scores of a block, s[j*SCORE_ROW + t], t < KEY_BLOCK, become weights, for lo <= t < hi of the query's span, and its
+     * running sums take them in:
+     *   max' = max(max, scale * s_t),  shrink = exp(max - max'),  s_t = exp(scale * s_t - max'),  sum = shrink * sum + sum of s_t
+     * An empty span leaves all but shrink = 1. Entries of s outside the span may hold anything, and hold anything after. exp of
+     * what is below -87.33 may be 0. A NaN or +infinity among the scores makes weights and sum NaN. */
+    void (*softmax)(float *s, const Span *spans, Running *run, size_t n);
+
+    /* acc[j*lda + i] = shrink_j * acc[j*lda + i] + sum over t of p[j*SCORE_ROW + t] * v[t*ldv + i],  i < width, lo <= t < hi of
+     * j's span, t ascending; nothing is done for an empty span. acc's rows have room for width rounded up to KEY_LANES, and what
+     * is there may change; v is read for slots in a span only. */
+    void (*mix)(float *acc, size_t lda, const float *p, const Span *spans, const Running *run, size_t n, Numbers v, size_t ldv, size_t width,
+                Soon soon);
+
+    /* out[i] = x[i] as a half float, to nearest, ties to even, NaN stays NaN; and back, exactly. [n] */
+    void (*narrow)(uint16_t *out, const float *x, size_t n);
+    void (*widen)(float *out, const uint16_t *x, size_t n);
+
+    /* out[i*lanes + j] = scales[i / Q_BLOCK * lanes + j] * q[i*lanes + j], i < n, j < lanes; lanes: 1 or KEY_LANES. Exact. */
+    void (*widen_q8)(float *out, const uint16_t *scales, const int8_t *q, size_t n, size_t lanes);
 
     /* Linear attention, in double. STATE_COLUMNS columns of a matrix S [rows, STATE_COLUMNS] take a token in and are read:
      *   S[i] += b[i] * v                               b [rows], v [STATE_COLUMNS]; b = NULL: S stays, v is not read

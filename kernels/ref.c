@@ -151,19 +151,6 @@ static void layernorm(float *y, const float *x, const float *w, const float *b, 
     for (size_t i = 0; i < n; i++) y[i] = (x[i] - mean) * r * w[i] + b[i];
 }
 
-static void softmax(float *x, size_t n) {
-    float max = x[0];
-    for (size_t i = 1; i < n; i++)
-        if (x[i] > max) max = x[i];
-    float lane[LANES] = {0};
-    for (size_t i = 0; i < n; i++) {
-        x[i] = expf(x[i] - max); /* at most 1: it cannot overflow */
-        lane[i % LANES] += x[i];
-    }
-    float r = 1 / fold(lane);
-    for (size_t i = 0; i < n; i++) x[i] *= r;
-}
-
 static void silu_mul(float *gate, const float *up, size_t n) {
     for (size_t i = 0; i < n; i++) gate[i] = gate[i] / (1 + expf(-gate[i])) * up[i];
 }
@@ -181,14 +168,78 @@ static void activate(float *x, size_t n, Activation a) {
     for (size_t i = 0; i < n; i++) x[i] = activation(x[i], a);
 }
 
-static void scores(float *out, const float *q, const float *k, size_t n, size_t head_dim, float scale) {
-    for (size_t t = 0; t < n; t++) out[t] = scale * dot(q, k + t * head_dim, head_dim);
+static float number(Numbers x, size_t i) {
+    return x.half ? f16_to_f32(((const uint16_t *)x.at)[i]) : ((const float *)x.at)[i];
 }
 
-static void mix(float *out, const float *p, const float *v, size_t n, size_t head_dim) {
-    memset(out, 0, head_dim * sizeof *out);
-    for (size_t t = 0; t < n; t++)
-        for (size_t i = 0; i < head_dim; i++) out[i] += p[t] * v[t * head_dim + i];
+static void scores(float *s, const float *q, size_t n, Numbers k, size_t head_dim, size_t groups, Soon soon) {
+    (void)soon;
+    for (size_t g = 0; g < groups; g++)
+        for (size_t j = 0; j < n; j++) {
+            float sum[KEY_LANES] = {0};
+            for (size_t i = 0; i < head_dim; i++)
+                for (int t = 0; t < KEY_LANES; t++) sum[t] += q[j * head_dim + i] * number(k, (g * head_dim + i) * KEY_LANES + (size_t)t);
+            memcpy(s + j * SCORE_ROW + g * KEY_LANES, sum, sizeof sum);
+        }
+}
+
+/* Milakov and Gimelshein, arXiv:1805.02867, algorithm 3, with a block where they have one number. */
+static void softmax(float *s, const Span *spans, Running *run, size_t n) {
+    for (size_t j = 0; j < n; j++, s += SCORE_ROW) {
+        Running *r = &run[j];
+        float before = r->max, lane[LANES] = {0};
+        r->shrink = 1;
+        if (spans[j].lo >= spans[j].hi) continue;
+        for (int t = spans[j].lo; t < spans[j].hi; t++) {
+            s[t] *= r->scale;
+            if (s[t] > r->max) r->max = s[t];
+        }
+        if (r->max > before) r->shrink = expf(before - r->max);
+        for (int t = spans[j].lo; t < spans[j].hi; t++) {
+            s[t] = expf(s[t] - r->max); /* at most 1: it cannot overflow */
+            lane[t % LANES] += s[t];
+        }
+        r->sum = r->shrink * r->sum + fold(lane);
+    }
+}
+
+static void mix(float *acc, size_t lda, const float *p, const Span *spans, const Running *run, size_t n, Numbers v, size_t ldv,
+                size_t width, Soon soon) {
+    (void)soon;
+    for (size_t j = 0; j < n; j++, acc += lda, p += SCORE_ROW) {
+        if (run[j].shrink != 1)
+            for (size_t i = 0; i < width; i++) acc[i] *= run[j].shrink;
+        for (int t = spans[j].lo; t < spans[j].hi; t++)
+            for (size_t i = 0; i < width; i++) acc[i] += p[t] * number(v, (size_t)t * ldv + i);
+    }
+}
+
+/* binary32 to binary16, ties to even: rounding by adding, which carries from fraction to exponent as it should. */
+static uint16_t half_of(float x) {
+    uint32_t u;
+    memcpy(&u, &x, 4);
+    uint32_t sign = u >> 16 & 0x8000, magnitude = u & 0x7fffffff;
+    if (magnitude > 0x7f800000) return (uint16_t)(sign | 0x7e00 | (magnitude >> 13 & 0x3ff)); /* NaN */
+    if (magnitude >= 0x477ff000) return (uint16_t)(sign | 0x7c00);                            /* from 65520 on */
+    if (magnitude >= 0x38800000)                                                              /* from 2^-14 on: normal; the bias is 112 less */
+        return (uint16_t)(sign | ((magnitude - 0x38000000 + 0xfff + (magnitude >> 13 & 1)) >> 13));
+    float f;
+    memcpy(&f, &magnitude, 4);
+    return (uint16_t)(sign | (uint16_t)rintf(f * 0x1p24f)); /* subnormal: so many 2^-24 */
+}
+
+static void narrow(uint16_t *out, const float *x, size_t n) {
+    for (size_t i = 0; i < n; i++) out[i] = half_of(x[i]);
+}
+
+static void widen(float *out, const uint16_t *x, size_t n) {
+    for (size_t i = 0; i < n; i++) out[i] = f16_to_f32(x[i]);
+}
+
+static void widen_q8(float *out, const uint16_t *scales, const int8_t *q, size_t n, size_t lanes) {
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < lanes; j++)
+            out[i * lanes + j] = f16_to_f32(scales[i / Q_BLOCK * lanes + j]) * (float)q[i * lanes + j];
 }
 
 static void state_step(double *out, double *S, size_t rows, const double *b, const float *v, const double *a, size_t n, size_t lda) {
@@ -214,12 +265,15 @@ const Kernels kernels_ref = {
     .quantize = quantize,
     .rmsnorm = rmsnorm,
     .layernorm = layernorm,
-    .softmax = softmax,
     .silu_mul = silu_mul,
     .activate = activate,
     .rotate = rope_rotate,
     .scores = scores,
+    .softmax = softmax,
     .mix = mix,
+    .narrow = narrow,
+    .widen = widen,
+    .widen_q8 = widen_q8,
     .state_step = state_step,
     .exp64 = exp64,
 };

@@ -59,7 +59,7 @@ Work work_attention(const Session *s, size_t pos, size_t n) {
     Work w = {0};
     if (c->linear.form) return linear_work(s, n);
     /* A position of a layer: keys and values of all heads. */
-    double slot = (double)cache_bytes(&s->cache) / s->cache.n_layers / (double)s->cache.n_ctx;
+    double slot = (double)s->cache.n_kv_heads * (double)(cache_slot_bytes(&s->cache, 0) + cache_slot_bytes(&s->cache, 1));
     for (int l = 0; l < c->n_layers; l++) {
         size_t window = s->model->layers[l].window, slots = pos + n;
         if (window && window + n - 1 < slots) slots = window + n - 1;

@@ -79,7 +79,8 @@ static void carve_all(Session *s, Carver *k) {
     s->sin = carve(k, B * half, F);
     if (c->linear.form) return;
     s->ids = carve(k, s->options.n_ctx, sizeof *s->ids);
-    s->scores = carve(k, s->options.n_ctx * (size_t)s->options.threads, F);
+    s->attend_floats = (attention_scratch(s->options.cache, c->head_dim, c->value_dim) + 15) & ~(size_t)15; /* whole cache lines: no thread writes into another's */
+    s->attend = carve(k, s->attend_floats * (size_t)s->options.threads, F);
 }
 
 /* 128 tokens, or as many as 32 MB of scratch hold, at least one. */
@@ -125,7 +126,7 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
     else if (c->linear.form && !plausible_state(m)) /* sizes that a file of a megabyte may claim */
         rc = base_error(err, errlen, -EINVAL, "%s: linear attention's state would take many times as much memory as the whole file", m->weights.path);
     else if (c->linear.form) rc = linear_init(&s->state, &c->linear, c->n_layers, c->n_kv_heads, err, errlen);
-    else rc = cache_init(&s->cache, CACHE_F32, layers_kept, c->n_kv_heads, c->head_dim, c->value_dim, o->n_ctx, err, errlen);
+    else rc = cache_init(&s->cache, o->cache, layers_kept, c->n_kv_heads, c->head_dim, c->value_dim, o->n_ctx, err, errlen);
     if (rc == 0) {
         s->block = calloc(1, count.used + 63);
         if (!s->block)
@@ -154,6 +155,13 @@ size_t session_bytes(const Session *s) {
     Carver count = {0};
     carve_all(&counted, &count);
     return count.used + cache_bytes(&s->cache) + s->state.n * sizeof *s->state.S;
+}
+
+CacheType session_usual_cache(const Model *m) {
+    const Config *c = &m->config;
+    double floats = (double)c->n_layers * c->n_kv_heads * ((double)c->head_dim + c->value_dim) * (double)c->n_ctx_train;
+    if (c->roformer.variant || m->layers[0].wk.type == TENSOR_F32) return CACHE_F32;
+    return 4 * floats <= 4e6 ? CACHE_F32 : CACHE_F16; /* it stays in the processor's own caches: half of it is no faster */
 }
 
 void session_set_pos(Session *s, size_t pos) {

@@ -25,6 +25,7 @@ typedef struct {
                      * not causal, a text is computed whole: n_ctx */
     size_t grain;   /* multiplications that are worth one more thread; 0: 2,000,000. Speed only */
     size_t chunk;   /* linear attention: read a call's ids in chunks of so many; 0: one by one (attention/README.md). Last bits differ */
+    CacheType cache; /* what keys and values are kept as: CACHE_F32, exactly, unless told otherwise */
     size_t n_logits; /* tokens whose logits session_eval_each computes at a time; 0: 1 */
     /* Called between batches of a long call, with the ids done and the ids of the call; non-zero stops it (-EINTR). */
     int (*progress)(void *arg, size_t done, size_t total);
@@ -65,7 +66,8 @@ typedef struct {
     float *gate, *up;       /* [n_batch, d_ff]; GAU-alpha's gate: [n_batch, 2 d_ff + head_dim] */
     float *head;            /* RoFormer: [n_logits, d_embed]: the language model head's own layer */
     float *cos, *sin;       /* [n_batch, rotary_dim/2] */
-    float *scores;          /* [threads, n_ctx]; softmax */
+    float *attend;          /* [threads, attend_floats]: softmax's scratch */
+    size_t attend_floats;
     double *cos64, *sin64;  /* [n_batch, rotary_dim/2]; linear, as the next two */
     LinearBatch batch;      /* features of n_batch tokens */
     double *chunk;          /* [threads, chunk_doubles]: scratch of the chunked form */
@@ -81,6 +83,10 @@ typedef struct {
 int session_init(Session *s, const Model *m, const SessionOptions *options, char *err, size_t errlen);
 void session_free(Session *s); /* accepts a zeroed struct */
 size_t session_bytes(const Session *s); /* scratch, and cache or state */
+
+/* What fits m: CACHE_F16 for a decoder whose weights are 16 bits or fewer, which have lost more already; CACHE_F32 for others, and where
+ * the whole trained context takes no more than 4 MB as f32. It depends on the model alone, so a text does not depend on -c. */
+CacheType session_usual_cache(const Model *m);
 
 /* For a RoFormer whose mask is not causal this is half of it: encoder.h reads a text whole; what follows it here are tokens of
  * type 1 under the UniLM mask, and none at all under a padding mask (-EINVAL).
@@ -103,10 +109,11 @@ int session_rewind(Session *s, size_t pos);
  * attention it does not. It holds the logits after the last id as well.
  * Save what s has read (after session_eval with logits) to path, whole or not at all. Errors: -errno of the file, -EINVAL. */
 int session_save(const Session *s, const char *path, char *err, size_t errlen);
-/* How many ids the state in path has read, so that a session can be made with room for them. */
-int session_saved_ids(const char *path, size_t *n, char *err, size_t errlen);
+/* How many ids the state in path has read, and, of softmax attention, what its keys and values are kept as (cache may be NULL), so
+ * that a session can be made for them. */
+int session_saved_ids(const char *path, size_t *n, CacheType *cache, char *err, size_t errlen);
 /* Put s (nothing read yet, or anything: it is forgotten) where the saved one was. *logits as from session_eval. Errors, with
- * s as after session_rewind(s, 0): -EINVAL (not a state, damaged, of another model or other settings), -ENOSPC (too long
+ * s as after session_rewind(s, 0): -EINVAL (not a state, damaged, of another model, another cache or other settings), -ENOSPC (too long
  * for n_ctx), -errno. Bits are those of the session that saved it; with another kernel row the rest goes on in that row's. */
 int session_load(Session *s, const char *path, const float **logits, char *err, size_t errlen);
 /* The same from memory. */

@@ -2,13 +2,13 @@
  *
  *     0   "roformer"                    8 bytes
  *     8   version 1                     u32; this and the numbers below little-endian
- *     12  kind: 1 softmax, 2 linear     u32
+ *     12  kind                          u32: 2 linear; softmax with a cache of f32 1, of f16 3, of q8_0 4
  *     16  model_fingerprint             u64
  *     24  ids read                      u64
  *     32  1.0 as this machine's double  8 bytes: what follows is in this machine's order of bytes
  *     40  logits                        f32 [vocab_size]
  *         linear: S, z, top             f64 [LinearState.n]: the same size however much was read
- *         softmax: ids, keys, values    i32 [n], f32 [n_layers, n_kv_heads, n, head_dim] twice
+ *         softmax: ids, keys, values    i32 [n], [n_layers, n_kv_heads, n] of cache_slot_bytes, twice
  *     end hash_bytes of all before it, u64 */
 #include "session.h"
 
@@ -17,6 +17,18 @@
 
 enum { VERSION = 1, HEADER = 40, FOOTER = 8 };
 
+static const uint32_t kind_of_cache[] = {[CACHE_F32] = 1, [CACHE_F16] = 3, [CACHE_Q8_0] = 4};
+enum { KIND_LINEAR = 2, CACHES = sizeof kind_of_cache / sizeof *kind_of_cache };
+
+static uint32_t kind_of(const Session *s) { return s->state.S ? KIND_LINEAR : kind_of_cache[s->cache.type]; }
+
+/* The cache that a kind stands for, or -1: linear, or none of ours. */
+static int cache_of(uint32_t kind) {
+    for (int i = 0; i < CACHES; i++)
+        if (kind_of_cache[i] == kind) return i;
+    return -1;
+}
+
 static void store_u64(uint8_t *p, uint64_t v) {
     for (int i = 0; i < 8; i++) p[i] = (uint8_t)(v >> 8 * i);
 }
@@ -24,7 +36,7 @@ static void store_u64(uint8_t *p, uint64_t v) {
 static void header_of(const Session *s, uint8_t h[HEADER]) {
     const double one = 1;
     memcpy(h, "roformer", 8);
-    store_u64(h + 8, VERSION | (uint64_t)(s->state.S ? 2 : 1) << 32);
+    store_u64(h + 8, VERSION | (uint64_t)kind_of(s) << 32);
     store_u64(h + 16, model_fingerprint(s->model));
     store_u64(h + 24, s->pos);
     memcpy(h + 32, &one, 8);
@@ -34,7 +46,18 @@ static void header_of(const Session *s, uint8_t h[HEADER]) {
 
 typedef void Part(void *arg, void *data, size_t n);
 
-static void each_part(const Session *s, size_t n_ids, Part *part, void *arg) {
+/* A slot's key or value passes through scratch (of the forward pass, at rest now), for keys do not lie side by side. */
+static void slot_part(const Session *s, size_t head, size_t slot, int values, int reading, Part *part, void *arg) {
+    const KVCache *c = &s->cache;
+    KVCache into = *c; /* the same memory */
+    int l = (int)(head / (size_t)c->n_kv_heads), h = (int)(head % (size_t)c->n_kv_heads);
+    void *bytes = values ? s->v : s->k;
+    if (!reading) cache_get(c, l, h, slot, values, bytes);
+    part(arg, bytes, cache_slot_bytes(c, values));
+    if (reading) cache_put(&into, l, h, slot, values, bytes);
+}
+
+static void each_part(const Session *s, size_t n_ids, int reading, Part *part, void *arg) {
     const KVCache *c = &s->cache;
     part(arg, s->logits, (size_t)s->model->config.vocab_size * sizeof *s->logits);
     if (s->state.S) {
@@ -42,16 +65,17 @@ static void each_part(const Session *s, size_t n_ids, Part *part, void *arg) {
         return;
     }
     part(arg, s->ids, n_ids * sizeof *s->ids);
-    for (int values = 0; values < 2; values++) {
-        size_t width = (size_t)(values ? c->value_dim : c->head_dim);
-        for (size_t h = 0; h < (size_t)c->n_layers * (size_t)c->n_kv_heads; h++)
-            part(arg, (values ? c->v : c->k) + h * c->n_ctx * width, n_ids * width * sizeof *c->k);
-    }
+    for (int values = 0; values < 2; values++)
+        for (size_t head = 0; head < (size_t)c->n_layers * (size_t)c->n_kv_heads; head++)
+            for (size_t slot = 0; slot < n_ids; slot++) slot_part(s, head, slot, values, reading, part, arg);
 }
 
-static void count_part(void *arg, void *data, size_t n) {
-    (void)data;
-    *(size_t *)arg += n; /* no overflow: all of it is memory that s has */
+/* The bytes of all parts. No overflow: all of it is memory that s has. */
+static size_t parts_bytes(const Session *s, size_t n_ids) {
+    const KVCache *c = &s->cache;
+    size_t n = (size_t)s->model->config.vocab_size * sizeof *s->logits;
+    if (s->state.S) return n + s->state.n * sizeof *s->state.S;
+    return n + n_ids * (sizeof *s->ids + (size_t)c->n_layers * (size_t)c->n_kv_heads * (cache_slot_bytes(c, 0) + cache_slot_bytes(c, 1)));
 }
 
 typedef struct {
@@ -79,7 +103,7 @@ int session_save(const Session *s, const char *path, char *err, size_t errlen) {
     if (rc) return rc;
     header_of(s, header);
     write_part(&w, header, HEADER);
-    each_part(s, s->pos, write_part, &w);
+    each_part(s, s->pos, 0, write_part, &w);
     store_u64(footer, w.hash);
     newfile_write(&w.file, footer, FOOTER);
     return newfile_close(&w.file, 1, err, errlen);
@@ -95,13 +119,23 @@ static int check_header(const uint8_t *data, size_t size, const char *name, char
     if (load_u32(data + 8) != VERSION)
         return base_error(err, errlen, -EINVAL, "%s: a state of version %u; this program reads version %d", name, load_u32(data + 8), VERSION);
     if (memcmp(data + 32, &one, 8) != 0) return base_error(err, errlen, -EINVAL, "%s: was saved on a machine with another order of bytes", name);
-    if (load_u32(data + 12) == 1 && load_u64(data + 24) > size / sizeof(int)) return base_error(err, errlen, -EINVAL, "%s: the state is damaged", name);
+    if (cache_of(load_u32(data + 12)) >= 0 && load_u64(data + 24) > size / sizeof(int)) return base_error(err, errlen, -EINVAL, "%s: the state is damaged", name);
     return 0;
 }
 
 static int refuse(Session *s, char *err, size_t errlen, const char *name, const char *why) {
     session_rewind(s, 0);
     return base_error(err, errlen, -EINVAL, "%s: %s", name, why);
+}
+
+static int check_kind(const Session *s, uint32_t kind, const char *name, char *err, size_t errlen) {
+    int cache = cache_of(kind);
+    if (kind == kind_of(s)) return 0;
+    if (cache < 0 && kind != KIND_LINEAR) return base_error(err, errlen, -EINVAL, "%s: a state of a kind that this program does not know (%u)", name, kind);
+    if (s->state.S) return base_error(err, errlen, -EINVAL, "%s: a state of softmax attention; this session's is linear", name);
+    if (cache < 0) return base_error(err, errlen, -EINVAL, "%s: a state of linear attention; this session's is softmax", name);
+    return base_error(err, errlen, -EINVAL, "%s: holds keys and values as %s, and this session keeps them as %s (--kv)", name,
+                      cache_type_names[cache], cache_type_names[s->cache.type]);
 }
 
 int session_load_memory(Session *s, const void *bytes, size_t size, const char *name, const float **logits, char *err, size_t errlen) {
@@ -112,8 +146,7 @@ int session_load_memory(Session *s, const void *bytes, size_t size, const char *
     int rc = check_header(data, size, name, err, errlen);
     if (rc) return rc;
     uint64_t n = load_u64(data + 24);
-    if (load_u32(data + 12) != (s->state.S ? 2 : 1))
-        return refuse(s, err, errlen, name, s->state.S ? "a state of softmax attention; this session's is linear" : "a state of linear attention; this session's is softmax");
+    if ((rc = check_kind(s, load_u32(data + 12), name, err, errlen))) return rc;
     if (load_u64(data + 16) != model_fingerprint(s->model))
         return refuse(s, err, errlen, name, "a state of another model, or of other rope or attention settings");
     if (n == 0 || n > INT64_MAX) return refuse(s, err, errlen, name, "the state is damaged");
@@ -122,10 +155,10 @@ int session_load_memory(Session *s, const void *bytes, size_t size, const char *
                         (unsigned long long)n, s->options.n_ctx);
         return rc;
     }
-    each_part(s, (size_t)n, count_part, &want);
+    want += parts_bytes(s, (size_t)n);
     if (size != want) return refuse(s, err, errlen, name, size < want ? "the state is cut short" : "the state is longer than it says");
     if (load_u64(data + size - FOOTER) != hash_bytes(HASH_START, data, size - FOOTER)) return refuse(s, err, errlen, name, "the state is damaged: its checksum is wrong");
-    each_part(s, (size_t)n, read_part, &from);
+    each_part(s, (size_t)n, 1, read_part, &from);
     for (size_t i = 0; s->ids && i < n; i++)
         if (s->ids[i] < 0 || s->ids[i] >= s->model->config.vocab_size) return refuse(s, err, errlen, name, "an id is outside the vocabulary");
     rope_init(&s->rope, &s->model->config.rope, (int64_t)n); /* the frequencies that these ids were read with */
@@ -146,14 +179,16 @@ int session_load(Session *s, const char *path, const float **logits, char *err, 
     return rc;
 }
 
-int session_saved_ids(const char *path, size_t *n, char *err, size_t errlen) {
+int session_saved_ids(const char *path, size_t *n, CacheType *cache, char *err, size_t errlen) {
     MappedFile f;
     int rc = file_map(&f, path, err, errlen);
     if (rc) return rc;
     rc = check_header(f.data, f.size, path, err, errlen);
     if (rc == 0) {
         uint64_t ids = load_u64(f.data + 24);
+        int kept = cache_of(load_u32(f.data + 12));
         *n = ids > SIZE_MAX / 2 ? SIZE_MAX / 2 : (size_t)ids;
+        if (cache && kept >= 0) *cache = (CacheType)kept;
     }
     file_unmap(&f);
     return rc;

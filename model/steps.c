@@ -97,7 +97,7 @@ static void turn_and_store(Session *s, int l, size_t n) {
         kernels->rotate(a.x, cos, sin, c->rope.rotary_dim, c->rope.pairing);
         if (!a.is_key || s->tokens[a.t].slot == TOKEN_PADDING) continue;
         if (c->roformer.rotary_value) kernels->rotate(value_of(s, a), cos, sin, c->rope.rotary_dim, c->rope.pairing);
-        cache_store(&s->cache, l % s->cache.n_layers, a.h, s->tokens[a.t].slot, a.x, value_of(s, a));
+        cache_store(&s->cache, l % s->cache.n_layers, a.h, s->tokens[a.t].slot, a.x, value_of(s, a), kernels);
     }
     team_wait(&s->team);
 }
@@ -109,20 +109,39 @@ static float score_scale(const Config *c, size_t n_keys) {
     return c->roformer.variant == ROFORMER_GAU ? scale * logf((float)(n_keys > 16 ? n_keys : 16)) / logf(512) : scale;
 }
 
-/* Every head of every token against the cache; groups of n_heads/n_kv_heads query heads share a key head. */
+/* The queries of heads h .. h+heads-1 of tokens t .. t+n-1, into out [n*heads]. */
+static void take_queries(const Session *s, int l, size_t t, size_t n, size_t h, size_t heads, AttentionQuery *out) {
+    const Config *c = &s->model->config;
+    size_t window = s->model->layers[l].window, hd = (size_t)c->head_dim, vd = (size_t)c->value_dim;
+    for (size_t end = t + n; t < end; t++) {
+        const Token *token = &s->tokens[t];
+        size_t first = window && token->end > window + token->first ? token->end - window : token->first;
+        float scale = score_scale(c, token->end - first);
+        for (size_t i = h; i < h + heads; i++) {
+            size_t at = t * (size_t)c->n_heads + i;
+            *out++ = (AttentionQuery){.q = s->q + at * hd, .out = s->att + at * vd, .text = token->first, .first = first,
+                                      .end = token->end, .scale = scale};
+        }
+    }
+}
+
+/* Every head of every token against the cache. A task is a tile of tokens and heads that share a key head, so that a key is
+ * loaded once for all of them: the whole group, unless there are fewer tasks than threads. */
 static void attend_softmax(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
-    size_t hd = (size_t)c->head_dim, vd = (size_t)c->value_dim, heads = (size_t)c->n_heads, group = heads / (size_t)c->n_kv_heads;
-    size_t window = s->model->layers[l].window;
-    float *scores = s->scores + (size_t)team_member() * s->options.n_ctx;
+    size_t kv_heads = (size_t)c->n_kv_heads, group = (size_t)c->n_heads / kv_heads, threads = (size_t)s->options.threads;
+    size_t part = n * kv_heads >= threads ? group : (n * kv_heads * group + threads - 1) / threads;
+    if (part > ATTENTION_QUERIES) part = ATTENTION_QUERIES;
+    size_t parts = (group + part - 1) / part, tile = ATTENTION_QUERIES / part, tiles = (n + tile - 1) / tile;
+    float *scratch = s->attend + (size_t)team_member() * s->attend_floats;
     turn_and_store(s, l, n);
-    for (Share i; team_take(&s->team, n * heads, &i);)
+    for (Share i; team_take(&s->team, kv_heads * parts * tiles, &i);)
         for (; i.at < i.end; i.at++) { /* head by head, so that its keys stay near while all tokens pass */
-            size_t h = i.at / n, t = i.at % n, at = t * heads + h;
-            const Token *token = &s->tokens[t];
-            size_t first = window && token->end > window + token->first ? token->end - window : token->first;
-            attention_softmax(s->att + at * vd, s->q + at * hd, &s->cache, l % s->cache.n_layers, (int)(h / group), first, token->end,
-                              score_scale(c, token->end - first), scores, s->model->kernels);
+            AttentionQuery queries[ATTENTION_QUERIES];
+            size_t h = i.at / tiles / parts, from = i.at / tiles % parts * part, heads = group - from < part ? group - from : part;
+            size_t t = (tiles - 1 - i.at % tiles) * tile, m = n - t < tile ? n - t : tile; /* the last tokens see most: they begin */
+            take_queries(s, l, t, m, h * group + from, heads, queries);
+            attention_softmax(queries, m * heads, &s->cache, l % s->cache.n_layers, (int)h, scratch, s->model->kernels);
         }
     team_wait(&s->team);
 }

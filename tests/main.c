@@ -22,14 +22,16 @@ const int test_sanitized = 0;
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern const Test tests_base[], tests_rope[], tests_quants[], tests_encode[], tests_kernels[], tests_attention[], tests_readers[], tests_tokenizer[],
+extern const Test tests_base[], tests_rope[], tests_quants[], tests_encode[], tests_kernels[], tests_kernels_attention[],
+    tests_attention[], tests_readers[], tests_tokenizer[],
     tests_checkpoints[], tests_convert[], tests_hostile[], tests_quantize[], tests_inspect[],
     tests_sampler[], tests_session[], tests_state[], tests_oracle[], tests_cli[], tests_broken[],
     tests_linear[], tests_favor[], tests_wordpiece[], tests_texts[],
     tests_roformer[], tests_roformer_facts[], tests_roformer_config[], tests_encoder[], tests_bench[];
 
 static const Test *const suites[] = {
-    tests_base, tests_rope, tests_quants, tests_encode, tests_kernels, tests_attention, tests_readers, tests_tokenizer,
+    tests_base, tests_rope, tests_quants, tests_encode, tests_kernels, tests_kernels_attention,
+    tests_attention, tests_readers, tests_tokenizer,
     tests_checkpoints, tests_convert, tests_hostile, tests_quantize, tests_inspect,
     tests_sampler, tests_session, tests_state, tests_oracle, tests_cli, tests_broken,
     tests_linear, tests_favor,

@@ -6,52 +6,249 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYERS = 2, HEADS = 3, N_CTX = 50 };
+enum { LAYERS = 2, HEADS = 2, N_CTX = 215, MOST_DIM = 130 };
 
 static float value(int a, int b, int c) { return (float)sin(a * 12.9898 + b * 78.233 + c * 37.719); }
 
-/* Head dims that fill vectors and that do not, values as wide as keys and not; windows from one position to more than there are. */
+/* A cache of one layer too many and one head too many, all of it NaN but the slots from `first` on of one head; and what was
+ * stored there, as the cache gives it back. Scratch begins as NaN too. */
+typedef struct {
+    KVCache c;
+    int d, vd;
+    float *k, *v;       /* [N_CTX, d], [N_CTX, vd]: as stored */
+    double *k64, *v64;  /* as kept */
+    float *scratch;
+    size_t n_scratch;
+} Past;
+
+static void poison(KVCache *c) { /* 0xff..: NaN as float, as half float and as a scale; -1 as int8 */
+    memset(c->k, 0xff, (size_t)c->n_layers * (size_t)c->n_kv_heads * c->k_stride);
+    memset(c->v, 0xff, (size_t)c->n_layers * (size_t)c->n_kv_heads * c->v_stride);
+}
+
+/* What is kept of x [n], from a slot's bytes: the layout as the header says, read by other code than the cache's. */
+static void kept(double *out, const KVCache *c, size_t slot, int values, size_t n) {
+    uint8_t bytes[4 * MOST_DIM];
+    cache_get(c, 1, 1, slot, values, bytes);
+    size_t scales = c->type == CACHE_Q8_0 ? (n + 31) / 32 : 0;
+    CHECK(cache_slot_bytes(c, values) == (c->type == CACHE_F32 ? 4 * n : c->type == CACHE_F16 ? 2 * n : n + 2 * scales));
+    for (size_t i = 0; i < n; i++) {
+        float f;
+        if (c->type == CACHE_F32) memcpy(&f, bytes + 4 * i, 4), out[i] = f;
+        else if (c->type == CACHE_F16) out[i] = f16_to_f32((uint16_t)(bytes[2 * i] | bytes[2 * i + 1] << 8));
+        else out[i] = (double)f16_to_f32((uint16_t)(bytes[i / 32 * 2] | bytes[i / 32 * 2 + 1] << 8)) * (int8_t)bytes[2 * scales + i];
+    }
+}
+
+static void past_make(Past *p, CacheType type, int d, int vd, size_t first, const Kernels *kernels) {
+    char err[200];
+    *p = (Past){.d = d, .vd = vd, .n_scratch = attention_scratch(type, d, vd)};
+    CHECK(cache_init(&p->c, type, LAYERS, HEADS, d, vd, N_CTX, err, sizeof err) == 0);
+    poison(&p->c);
+    p->k = malloc((size_t)(d + vd) * N_CTX * sizeof *p->k), p->v = p->k + d * N_CTX;
+    p->k64 = malloc((size_t)(d + vd) * N_CTX * sizeof *p->k64), p->v64 = p->k64 + d * N_CTX;
+    for (int t = (int)first; t < N_CTX; t++) {
+        for (int i = 0; i < d; i++) p->k[t * d + i] = value(t, i, 1);
+        for (int i = 0; i < vd; i++) p->v[t * vd + i] = value(t, i, 2);
+        cache_store(&p->c, 1, 1, (size_t)t, p->k + t * d, p->v + t * vd, kernels);
+        kept(p->k64 + t * d, &p->c, (size_t)t, 0, (size_t)d);
+        kept(p->v64 + t * vd, &p->c, (size_t)t, 1, (size_t)vd);
+    }
+    p->scratch = malloc((p->n_scratch + 1) * sizeof *p->scratch);
+    for (size_t i = 0; i <= p->n_scratch; i++) p->scratch[i] = NAN;
+}
+
+static void past_free(Past *p) {
+    CHECK(isnan(p->scratch[p->n_scratch]));
+    cache_free(&p->c);
+    free(p->k), free(p->k64), free(p->scratch);
+}
+
+/* Slots from `end` on become NaN. */
+static void forget(Past *p, size_t end) {
+    static const float nan[MOST_DIM] = {NAN};
+    float all[MOST_DIM];
+    for (int i = 0; i < MOST_DIM; i++) all[i] = nan[0];
+    for (size_t t = end; t < N_CTX; t++) cache_store(&p->c, 1, 1, t, all, all, &kernels_ref);
+}
+
+/* The direct softmax of what is kept, in double: out [vd]. Result: the largest magnitude of a score's sum, |q| . |k| * scale. */
+static double direct(double *out, const Past *p, const float *q, size_t first, size_t end, double scale) {
+    double s[N_CTX], max = -INFINITY, sum = 0, magnitude = 0;
+    for (size_t t = first; t < end; t++) {
+        double size = 0;
+        s[t] = 0;
+        for (int i = 0; i < p->d; i++) {
+            double x = (double)q[i] * p->k64[t * (size_t)p->d + (size_t)i];
+            s[t] += x, size += fabs(x);
+        }
+        s[t] *= scale;
+        max = fmax(max, s[t]), magnitude = fmax(magnitude, size * scale);
+    }
+    for (int i = 0; i < p->vd; i++) out[i] = 0;
+    for (size_t t = first; t < end; t++) sum += s[t] = exp(s[t] - max);
+    for (size_t t = first; t < end; t++)
+        for (int i = 0; i < p->vd; i++) out[i] += s[t] / sum * p->v64[t * (size_t)p->vd + (size_t)i];
+    return magnitude;
+}
+
+/* A score's sum of d products is off by some roundings of its magnitude, and so is, relatively, its weight; then come sums over n
+ * keys. d and n roundings of 2^-24 each, going either way: sqrt(d) + sqrt(n) of them, and values below 1. */
+static double allowed(double magnitude, int d, size_t n) { return 6e-8 * (4 + 2 * magnitude * sqrt(d) + 2 * sqrt((double)n)); }
+
+static void check_query(const Past *p, const AttentionQuery *x) {
+    double want[MOST_DIM], magnitude = direct(want, p, x->q, x->first, x->end, (double)x->scale);
+    for (int i = 0; i < p->vd; i++) NEAR(x->out[i], want[i], allowed(magnitude, p->d, x->end - x->first), 0);
+    CHECK(x->out[p->vd] == 7);
+}
+
+/* Every head size, with values as wide and not, every cache: one query at a time over n keys that begin and end anywhere, against
+ * the direct softmax of what the cache has kept, everything that it must not look at being NaN. */
 static void against_float64(void) {
-    static const int dims[] = {2, 6, 8, 16, 20, 64, 130}, positions[] = {0, 1, 7, 8, 31, 49};
-    static const size_t windows[] = {0, 1, 5, 8, 50, 1000};
-    const Kernels *k;
-    for (int row = 0; (k = kernels_row(row)); row++)
-        for (int z = 0; z < 7; z++) {
-            int d = dims[z], vd = z % 2 ? dims[6 - z] : d;
-            KVCache c;
-            char err[200];
-            CHECK(cache_init(&c, CACHE_F32, LAYERS, HEADS, d, vd, N_CTX, err, sizeof err) == 0);
-            CHECK(cache_bytes(&c) == (size_t)(d + vd) * LAYERS * HEADS * N_CTX * sizeof(float));
-            for (int p = 0; p < 6; p++)
-                for (int w = 0; w < 6; w++) {
-                    int pos = positions[p], first = windows[w] && pos + 1 > (int)windows[w] ? pos + 1 - (int)windows[w] : 0;
-                    for (size_t i = 0; i < cache_bytes(&c) / sizeof(float); i++) c.k[i] = NAN; /* k and v lie behind each other */
-                    float key[HEADS * 130], val[HEADS * 130], q[130], out[130 + 1], scores[N_CTX];
-                    for (int j = first; j <= pos; j++) {
-                        for (int i = 0; i < HEADS * d; i++) key[i] = value(j, i, 1);
-                        for (int i = 0; i < HEADS * vd; i++) val[i] = value(j, i, 2);
-                        for (int h = 0; h < HEADS; h++) cache_store(&c, 1, h, (size_t)j, key + h * d, val + h * vd);
-                    }
-                    for (int i = 0; i < d; i++) q[i] = 3 * value(pos, i, 3);
-                    for (int h = 0; h < HEADS; h++) {
-                        double s[N_CTX], sum = 0, want[130] = {0}, max = -1e300;
-                        out[vd] = 7;
-                        attention_softmax(out, q, &c, 1, h, (size_t)first, (size_t)pos + 1, 0.5f, scores, k);
-                        for (int j = first; j <= pos; j++) {
-                            s[j] = 0;
-                            for (int i = 0; i < d; i++) s[j] += 0.5 * (double)q[i] * (double)value(j, h * d + i, 1);
-                            max = fmax(max, s[j]);
-                        }
-                        for (int j = first; j <= pos; j++) sum += s[j] = exp(s[j] - max);
-                        for (int j = first; j <= pos; j++)
-                            for (int i = 0; i < vd; i++) want[i] += s[j] / sum * (double)value(j, h * vd + i, 2);
-                        for (int i = 0; i < vd; i++) NEAR(out[i], want[i], 2e-5, 0); /* scores of up to 100 in float: 6e-6 of the exponent */
-                        CHECK(out[vd] == 7);
-                        attention_softmax(out, q, &c, 1, h, 5, 5, 0.5f, scores, k); /* no key at all */
-                        for (int i = 0; i < vd; i++) CHECK(out[i] == 0);
-                    }
+    static const size_t spans[][2] = {{0, 1}, {0, 7}, {5, 6}, {0, 16}, {3, 20}, {15, 17}, {0, 64}, {63, 65}, {64, 128}, {17, 63},
+                                      {1, 129}, {100, 200}, {0, 215}};
+    const Kernels *kernels;
+    for (int row = 0; (kernels = kernels_row(row)); row++)
+        for (int type = CACHE_F32; type <= CACHE_Q8_0; type++)
+            for (int d = 1; d <= MOST_DIM; d += d < 20 ? 1 : d % 2 ? 4 : 13)
+                for (size_t z = 0; z < sizeof spans / sizeof *spans; z++) {
+                    Past p;
+                    int vd = z % 3 == 0 ? d : z % 3 == 1 ? MOST_DIM - d + 1 : (d + 16) % MOST_DIM + 1;
+                    float q[MOST_DIM], out[MOST_DIM + 1];
+                    past_make(&p, (CacheType)type, d, vd, spans[z][0], kernels);
+                    forget(&p, spans[z][1]);
+                    for (int i = 0; i < d; i++) q[i] = 3 * value(d, i, 3);
+                    out[vd] = 7;
+                    AttentionQuery x = {.q = q, .out = out, .first = spans[z][0], .end = spans[z][1], .scale = 1 / sqrtf((float)d)};
+                    attention_softmax(&x, 1, &p.c, 1, 1, p.scratch, kernels);
+                    check_query(&p, &x);
+                    x.first = x.end;
+                    attention_softmax(&x, 1, &p.c, 1, 1, p.scratch, kernels); /* no key at all */
+                    for (int i = 0; i < vd; i++) CHECK(out[i] == 0);
+                    past_free(&p);
                 }
-            cache_free(&c);
+}
+
+/* As many queries as there may be, of any spans: each has the bits that it has alone, with NaN in all slots that it does not see. */
+static void one_or_many(void) {
+    static const int dims[] = {1, 7, 16, 33, 64, 130};
+    static const size_t counts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 20, ATTENTION_QUERIES};
+    static float q[ATTENTION_QUERIES][MOST_DIM], out[ATTENTION_QUERIES][MOST_DIM + 1];
+    const Kernels *kernels;
+    for (int row = 0; (kernels = kernels_row(row)); row++)
+        for (int z = 0; z < 3 * 6 * 12 * 3; z++) {
+            int type = z % 3, d = dims[z / 3 % 6], kind = z / 18 % 3;
+            size_t n = counts[z / 54];
+            Past p;
+            AttentionQuery x[ATTENTION_QUERIES];
+            past_make(&p, (CacheType)type, d, (d * 3 + kind) % MOST_DIM + 1, 0, kernels);
+            for (size_t j = 0; j < n; j++) {
+                for (int i = 0; i < d; i++) q[j][i] = 4 * value((int)j, i, 4);
+                size_t a = (size_t)(fabsf(value((int)j, z, 5)) * N_CTX), b = (size_t)(fabsf(value((int)j, z, 6)) * (N_CTX + 1));
+                x[j] = (AttentionQuery){.q = q[j], .out = out[j], .scale = 0.3f + 0.01f * (float)j};
+                if (kind == 0) x[j].first = a < b ? a : b, x[j].end = a < b ? b : a; /* any */
+                if (kind == 1) x[j].first = 0, x[j].end = N_CTX - n + j + 1; /* causal */
+                if (kind == 2) /* three texts side by side */
+                    x[j].text = j * 3 / n * 71, x[j].first = x[j].text + j % 3, x[j].end = x[j].text + 68;
+                out[j][p.vd] = 7;
+            }
+            attention_softmax(x, n, &p.c, 1, 1, p.scratch, kernels);
+            for (size_t j = 0; j < n; j++) check_query(&p, &x[j]);
+            for (size_t j = 0; j < n; j += 1 + n / 7) {
+                float alone[MOST_DIM + 1];
+                Past own;
+                AttentionQuery y = x[j];
+                past_make(&own, (CacheType)type, d, p.vd, y.first, kernels);
+                forget(&own, y.end);
+                y.out = alone;
+                attention_softmax(&y, 1, &own.c, 1, 1, own.scratch, kernels);
+                CHECK(memcmp(alone, out[j], (size_t)p.vd * sizeof *alone) == 0);
+                past_free(&own);
+            }
+            past_free(&p);
+        }
+}
+
+/* A text has the same bits wherever it lies in the cache. */
+static void anywhere(void) {
+    enum { D = 20, LONG = 130 };
+    const Kernels *kernels;
+    for (int row = 0; (kernels = kernels_row(row)); row++)
+        for (int type = CACHE_F32; type <= CACHE_Q8_0; type++) {
+            Past p;
+            float out[2][D + 1], q[D];
+            past_make(&p, (CacheType)type, D, D, 0, kernels);
+            for (int i = 0; i < D; i++) q[i] = 4 * value(1, i, 7);
+            for (size_t at = 0; at + LONG <= N_CTX; at++) {
+                poison(&p.c);
+                for (size_t t = 0; t < LONG; t++) cache_store(&p.c, 1, 1, at + t, p.k + t * D, p.v + t * D, kernels);
+                AttentionQuery x = {.q = q, .out = out[at > 0], .text = at, .first = at + 3, .end = at + LONG - 5, .scale = 0.5f};
+                attention_softmax(&x, 1, &p.c, 1, 1, p.scratch, kernels);
+                CHECK(isfinite(out[0][0]) && memcmp(out[0], out[at > 0], D * sizeof **out) == 0);
+            }
+            past_free(&p);
+        }
+}
+
+/* Scores of 1e4 and 1e30 do not overflow: the largest takes all. Infinite and NaN keys stay visible where they are seen. */
+static void huge_scores(void) {
+    const Kernels *kernels;
+    for (int row = 0; (kernels = kernels_row(row)); row++)
+        for (int type = CACHE_F32; type <= CACHE_Q8_0; type++)
+            for (int sign = -1; sign <= 1; sign += 2) {
+                Past p;
+                float q[8], out[9];
+                double want[8];
+                past_make(&p, (CacheType)type, 8, 8, 0, kernels);
+                for (int big = 0; big < 2; big++) {
+                    for (int i = 0; i < 8; i++) q[i] = (float)sign * (big ? 1e30f : 1e4f) * value(3, i, 3);
+                    AttentionQuery x = {.q = q, .out = out, .first = 2, .end = 150, .scale = 1};
+                    attention_softmax(&x, 1, &p.c, 1, 1, p.scratch, kernels);
+                    direct(want, &p, q, 2, 150, 1);
+                    for (int i = 0; i < 8; i++) CHECK(isfinite(out[i]));
+                    for (int i = 0; i < 8; i++) NEAR(out[i], want[i], big ? 1e-6 : 2e-2, 0); /* scores of 1e4 are off by 4e-3 */
+                }
+                float bad[8] = {1, 2, 3, 4, 5, 6, 7, sign < 0 ? NAN : INFINITY};
+                cache_store(&p.c, 1, 1, 77, bad, bad, kernels);
+                for (int i = 0; i < 8; i++) q[i] = 1;
+                AttentionQuery seen = {.q = q, .out = out, .end = 78, .scale = 1}, before = seen;
+                before.end = 77;
+                attention_softmax(&seen, 1, &p.c, 1, 1, p.scratch, kernels);
+                for (int i = 0; i < 8; i++) CHECK(isnan(out[i]));
+                attention_softmax(&before, 1, &p.c, 1, 1, p.scratch, kernels);
+                for (int i = 0; i < 8; i++) CHECK(isfinite(out[i]));
+                past_free(&p);
+            }
+}
+
+/* What the types lose: f16 half an ulp, 2^-11 of a number; q8_0 half a step of amax / 127, and 2^-11 of it for the scale's own
+ * rounding. All rows keep the same bytes; put gives back what get took. */
+static void what_is_kept(void) {
+    const Kernels *kernels;
+    for (int d = 1; d <= MOST_DIM; d++)
+        for (int type = CACHE_F32; type <= CACHE_Q8_0; type++) {
+            uint8_t first[4 * MOST_DIM], bytes[4 * MOST_DIM];
+            for (int row = 0; (kernels = kernels_row(row)); row++) {
+                Past p;
+                past_make(&p, (CacheType)type, d, d, N_CTX - 30, kernels);
+                size_t slot = N_CTX - 20;
+                for (int values = 0; values < 2; values++)
+                    for (int i = 0; i < d; i++) {
+                        const float *x = (values ? p.v : p.k) + slot * (size_t)d;
+                        double amax = 0, got = (values ? p.v64 : p.k64)[slot * (size_t)d + (size_t)i];
+                        for (int j = i / 32 * 32; j < d && j < i / 32 * 32 + 32; j++) amax = fmax(amax, fabs((double)x[j]));
+                        double half = fabs((double)x[i]) / 2048 + 3e-8, byte = amax * (0.5 / 127 + 1.0 / 2048 + 1e-6);
+                        NEAR(got, x[i], type == CACHE_F32 ? 0 : type == CACHE_F16 ? half : byte, 0);
+                    }
+                cache_get(&p.c, 1, 1, slot, 0, bytes);
+                if (row == 0) memcpy(first, bytes, sizeof first);
+                CHECK(memcmp(first, bytes, cache_slot_bytes(&p.c, 0)) == 0);
+                cache_put(&p.c, 0, 1, 3, 0, bytes);
+                memset(bytes, 0, sizeof bytes);
+                cache_get(&p.c, 0, 1, 3, 0, bytes);
+                CHECK(memcmp(first, bytes, cache_slot_bytes(&p.c, 0)) == 0);
+                past_free(&p);
+            }
         }
 }
 
@@ -69,14 +266,16 @@ static void facts(void) {
         char err[200];
         CHECK(cache_init(&c, CACHE_F32, 1, 1, 4, 2, 5, err, sizeof err) == 0);
         for (int i = 0; i < 5; i++) {
-            float q[4], k[4], v[2], out[2], cosine[2], sine[2], scores[5];
+            float q[4], k[4], v[2], out[2], cosine[2], sine[2], scratch[ATTENTION_QUERIES * (16 + SCORE_ROW + 16)];
             for (int j = 0; j < 4; j++) q[j] = (float)sin(1 + 4 * i + j), k[j] = (float)cos(2 + 4 * i + j);
             for (int j = 0; j < 2; j++) v[j] = 0.5f * (float)(i + 1) - 0.25f * (float)(i * j);
             rope_row(&rope, i, cosine, sine);
             kernels->rotate(q, cosine, sine, 4, ROPE_INTERLEAVED);
             kernels->rotate(k, cosine, sine, 4, ROPE_INTERLEAVED);
-            cache_store(&c, 0, 0, (size_t)i, k, v);
-            attention_softmax(out, q, &c, 0, 0, 0, (size_t)i + 1, 0.5f, scores, kernels); /* 1 / sqrt(4) */
+            cache_store(&c, 0, 0, (size_t)i, k, v, kernels);
+            AttentionQuery x = {.q = q, .out = out, .end = (size_t)i + 1, .scale = 0.5f}; /* 1 / sqrt(4) */
+            CHECK(attention_scratch(CACHE_F32, 4, 2) <= sizeof scratch / sizeof *scratch);
+            attention_softmax(&x, 1, &c, 0, 0, scratch, kernels);
             for (int j = 0; j < 2; j++) NEAR(out[j], want[2 * i + j], 1e-6, 0);
         }
         cache_free(&c);
@@ -88,11 +287,19 @@ static void cache_refuses(void) {
     char err[200] = "";
     CHECK(cache_init(&c, CACHE_F32, 1000, 1000, 1000, 1000, SIZE_MAX / 1000, err, sizeof err) == -EOVERFLOW && *err && !c.k);
     cache_free(&c);
+    CHECK(cache_init(&c, CACHE_Q8_0, 3, 2, 65, 33, 50, err, sizeof err) == 0);
+    /* 4 groups of 16 slots; rows of an even length; whole lines */
+    CHECK(cache_bytes(&c) == 3 * 2 * (4u * 16 * (65 + 3 * 2) + 50 * (33 + 1 + 2 * 2) + 20));
+    cache_free(&c);
 }
 
 extern const Test tests_attention[];
 const Test tests_attention[] = {
-    {"attention/softmax, windows, poisoned cache", against_float64},
+    {"attention/softmax, every size, poisoned cache", against_float64},
+    {"attention/one query or many", one_or_many},
+    {"attention/a text anywhere in the cache", anywhere},
+    {"attention/huge scores", huge_scores},
+    {"attention/what the cache keeps", what_is_kept},
     {"attention/facts", facts},
     {"attention/cache too long", cache_refuses},
     {0},

@@ -118,7 +118,7 @@ static void attention_counted(void) {
     Model m;
     Session s;
     CHECK(open_model(&m, &s, &shape, TENSOR_F32, 100) == 0);
-    double slot = (double)cache_bytes(&s.cache) / 2 / 100;
+    double slot = (double)s.cache.n_kv_heads * (double)(cache_slot_bytes(&s.cache, 0) + cache_slot_bytes(&s.cache, 1));
     NEAR(slot, 2 * 2 * 16 * 4, 0, 0);
     Work one = work_attention(&s, 9, 1), prompt = work_attention(&s, 0, 10);
     NEAR(one.bytes, 2 * 10 * slot, 0, 0);           /* two layers, ten positions */

@@ -249,23 +249,6 @@ static void layernorm(void) {
         }
 }
 
-static void softmax(void) {
-    const Kernels *k;
-    for (int i = 0; (k = kernels_row(i)); i++)
-        for (int z = 0; z < N_SIZES; z++)
-            for (int spread = 1; spread <= 10000; spread *= 100) { /* scores to +-10000: exp of them would overflow */
-                size_t n = sizes[z];
-                float *x = poisoned(n);
-                double *p = malloc(n * sizeof *p), max = -INFINITY, sum = 0;
-                for (size_t j = 0; j < n; j++) x[j] *= (float)spread, max = (double)x[j] > max ? (double)x[j] : max;
-                for (size_t j = 0; j < n; j++) sum += p[j] = exp((double)x[j] - max);
-                k->softmax(x, n);
-                for (size_t j = 0; j < n; j++) NEAR(x[j], p[j] / sum, 1e-30, 2e-6 + 1e-7 * spread / 100); /* x - max is rounded: 2^-24 * spread of the exponent */
-                check_margins(x, n);
-                poisoned_free(x), free(p);
-            }
-}
-
 static void silu_mul(void) {
     const Kernels *k;
     for (int i = 0; (k = kernels_row(i)); i++)
@@ -341,33 +324,6 @@ static void rotate(void) {
                 CHECK(memcmp(a, b, n * sizeof *a) == 0);
                 check_margins(a, n);
                 poisoned_free(a), poisoned_free(b), poisoned_free(c), poisoned_free(s);
-            }
-}
-
-static void scores_and_mix(void) {
-    static const size_t dims[] = {2, 6, 8, 12, 32, 40, 64, 72, 96, 128, 130};
-    static const size_t lengths[] = {1, 2, 5, 33};
-    const Kernels *k;
-    for (int i = 0; (k = kernels_row(i)); i++)
-        for (int z = 0; z < 11; z++)
-            for (int l = 0; l < 4; l++) {
-                size_t d = dims[z], n = lengths[l];
-                float *q = poisoned(d), *kv = poisoned(n * d), *p = poisoned(n), *s = poisoned(n), *out = poisoned(d);
-                k->scores(s, q, kv, n, d, 0.25f);
-                k->mix(out, p, kv, n, d);
-                for (size_t t = 0; t < n; t++) {
-                    double sum = 0, magnitude = 0;
-                    for (size_t j = 0; j < d; j++) sum += (double)q[j] * kv[t * d + j], magnitude += fabs((double)q[j] * kv[t * d + j]);
-                    NEAR(s[t], 0.25 * sum, TOL * magnitude, 0);
-                }
-                for (size_t j = 0; j < d; j++) {
-                    double sum = 0, magnitude = 0;
-                    for (size_t t = 0; t < n; t++) sum += (double)p[t] * kv[t * d + j], magnitude += fabs((double)p[t] * kv[t * d + j]);
-                    NEAR(out[j], sum, TOL * 3 * magnitude, 0); /* one lane: n roundings */
-                }
-                check_margins(s, n);
-                check_margins(out, d);
-                poisoned_free(q), poisoned_free(kv), poisoned_free(p), poisoned_free(s), poisoned_free(out);
             }
 }
 
@@ -475,11 +431,9 @@ const Test tests_kernels[] = {
     {"kernels/quantize activations", quantize},
     {"kernels/rmsnorm", rmsnorm},
     {"kernels/layernorm", layernorm},
-    {"kernels/softmax", softmax},
     {"kernels/silu_mul", silu_mul},
     {"kernels/activate", activate},
     {"kernels/rotate", rotate},
-    {"kernels/scores and mix", scores_and_mix},
     {"kernels/state_step", state_step},
     {"kernels/state_step: one query or many", state_step_batch},
     {"kernels/exp64", exp64},

@@ -39,7 +39,7 @@ static void round_trip(int linear) {
     for (int i = 0; i < 2; i++) {
         make(&m, &a, linear, i ? 20 : 10);
         free(file_read(test_tmp("x.state"), &sizes[i]));
-        CHECK(session_saved_ids(test_tmp("x.state"), &n, err, sizeof err) == 0 && n == a.pos);
+        CHECK(session_saved_ids(test_tmp("x.state"), &n, NULL, err, sizeof err) == 0 && n == a.pos);
         CHECK(session_init(&b, &m, &(SessionOptions){.n_ctx = 25, .threads = 1}, err, sizeof err) == 0);
         CHECK(session_eval(&b, (const int[]){9, 8, 7}, 3, NULL, err, sizeof err) == 0); /* forgotten by loading */
         CHECK(session_load(&b, test_tmp("x.state"), &saved, err, sizeof err) == 0 && b.pos == a.pos);
@@ -62,6 +62,41 @@ static void round_trip(int linear) {
 }
 static void round_trip_softmax(void) { round_trip(0); }
 static void round_trip_linear(void) { round_trip(1); }
+
+/* A cache of another type: the same bits from a state of its own, a line for one of another; how large they are; and what they are,
+ * told without a session. */
+static void cache_types(void) {
+    static const size_t slot[] = {2 * 4 * 4, 2 * 4 * 2, 2 * (4 + 2)}; /* a key and a value of 4 */
+    Model m;
+    Session a, b;
+    char err[300] = "";
+    const float *la, *lb;
+    int ids[20], id = 7;
+    make(&m, &a, 0, 1);
+    session_free(&a);
+    for (int i = 0; i < 20; i++) ids[i] = id_at(i);
+    for (int type = CACHE_F32; type <= CACHE_Q8_0; type++)
+        for (int other = CACHE_F32; other <= CACHE_Q8_0; other++) {
+            CacheType said = CACHE_F32;
+            size_t n, size;
+            CHECK(session_init(&a, &m, &(SessionOptions){.n_ctx = 30, .cache = (CacheType)type}, err, sizeof err) == 0);
+            CHECK(session_init(&b, &m, &(SessionOptions){.n_ctx = 30, .cache = (CacheType)other}, err, sizeof err) == 0);
+            CHECK(session_eval(&a, ids, 20, &la, err, sizeof err) == 0 && session_save(&a, test_tmp("t.state"), err, sizeof err) == 0);
+            CHECK(session_saved_ids(test_tmp("t.state"), &n, &said, err, sizeof err) == 0 && n == 20 && said == (CacheType)type);
+            free(file_read(test_tmp("t.state"), &size));
+            CHECK(size == 40 + BUILD_VOCAB * 4 + 20 * (4 + 2 * slot[type]) + 8); /* 2 layers, 1 head */
+            int rc = session_load(&b, test_tmp("t.state"), &lb, err, sizeof err);
+            if (type != other) {
+                CHECK(rc == -EINVAL && b.pos == 0 && strstr(err, cache_type_names[type]) && strstr(err, cache_type_names[other]) && strstr(err, "--kv"));
+            } else {
+                CHECK(rc == 0 && memcmp(la, lb, BUILD_VOCAB * sizeof *la) == 0);
+                CHECK(session_eval(&a, &id, 1, &la, err, sizeof err) == 0 && session_eval(&b, &id, 1, &lb, err, sizeof err) == 0);
+                CHECK(memcmp(la, lb, BUILD_VOCAB * sizeof *la) == 0);
+            }
+            session_free(&a), session_free(&b);
+        }
+    model_close(&m);
+}
 
 /* Every length and every byte of a state: refused in a line, the session empty and still good. */
 static void damaged(void) {
@@ -104,7 +139,7 @@ static void does_not_fit(void) {
     CHECK(session_load_memory(&t, file, size, "x", &logits, err, sizeof err) == -ENOSPC && strstr(err, "-c"));
     session_free(&t);
     static const struct { size_t at; const char *bytes, *says; } rows[] = {
-        {0, "R", "not a saved state"}, {8, "\2", "version 2"}, {12, "\2", "linear"}, {16, "\1", "another model"}, {24, "\377", "does not fit"},
+        {0, "R", "not a saved state"}, {8, "\2", "version 2"}, {12, "\2", "linear"}, {12, "\3", "f16"}, {12, "\5", "kind"}, {16, "\1", "another model"}, {24, "\377", "does not fit"},
         {24, "\7", "longer"}, {31, "\377", "damaged"}, {40 + BUILD_VOCAB * 4 + 3, "\1", "vocabulary"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *bad = malloc(size);
@@ -221,6 +256,7 @@ extern const Test tests_state[];
 const Test tests_state[] = {
     {"state/softmax: the same bits, growing", round_trip_softmax},
     {"state/linear: the same bits, one size", round_trip_linear},
+    {"state/caches of f32, f16, q8_0", cache_types},
     {"state/every length, every byte", damaged},
     {"state/other lengths, ids, models", does_not_fit},
     {"state/fingerprints", fingerprints},

@@ -1,0 +1,249 @@
+/* kernels/avx2_attention.c - softmax attention for the AVX2 row.
+ *
+ * Scores and the mix of values are both C = A B with few rows in A (queries) and a block of the cache as B, whose rows lie so
+ * that no product has to be summed across lanes. A tile keeps its part of C in registers while B passes: up to 6 queries x 16
+ * columns, so that a vector of B is loaded once for 6 queries and 12 sums hide the latency of an FMA; one or two queries
+ * alone take more columns instead. Each number of C is one chain of FMAs, i ascending, whatever tile it falls into.
+ * Against ref: FMA rounds once where ref rounds twice; exp is a polynomial (avx2_vectors.h). */
+#include "avx2.h"
+#include "avx2_vectors.h"
+
+#include <math.h>
+
+/* The operands of C[j][x] += sum over i0 <= i < i1 of A[j][i] B[i][x]. Column x of B's row i is at
+ * b[i*ldb + x / KEY_LANES * group + x % KEY_LANES]. For row 0 each step
+ * fetches `lines` cache lines of what is wanted soon, so that memory is busy while this is computed. */
+typedef struct {
+    float *c;
+    const float *a;
+    Numbers b;
+    size_t ldc, lda, ldb, group, i0, i1, lines;
+    const char *soon, *soon_end;
+} Product;
+
+/* Q rows x V vectors; both are constants where this is inlined. fresh: C begins as 0. */
+INLINE void tile(int Q, int V, int half, int fresh, Product *p, size_t j, size_t g) {
+    __m256 acc[6][8];
+    float *c = p->c + j * p->ldc + g * KEY_LANES;
+    const float *a = p->a + j * p->lda;
+    const uint8_t *b = (const uint8_t *)p->b.at + g * p->group * (half ? 2 : 4);
+    size_t lda = p->lda, ldb = p->ldb, group = p->group, ldc = p->ldc, i1 = p->i1, lines = j == 0 ? p->lines : 0;
+    #pragma GCC unroll 6
+    for (int q = 0; q < Q; q++)
+        #pragma GCC unroll 8
+        for (int v = 0; v < V; v++)
+            acc[q][v] = fresh ? _mm256_setzero_ps() : _mm256_loadu_ps(c + (size_t)q * ldc + (size_t)v * 8);
+    for (size_t i = p->i0; i < i1; i++) {
+        __m256 row[8];
+        #pragma GCC unroll 8
+        for (int v = 0; v < V; v++)
+            row[v] = load8(half ? TENSOR_F16 : TENSOR_F32, b, i * ldb + (size_t)(v / 2) * group + (size_t)(v % 2) * 8, 8);
+        for (size_t x = 0; x < lines && p->soon < p->soon_end; x++, p->soon += 64) _mm_prefetch(p->soon, _MM_HINT_T1);
+        #pragma GCC unroll 6
+        for (int q = 0; q < Q; q++) {
+            __m256 x = _mm256_broadcast_ss(a + (size_t)q * lda + i);
+            #pragma GCC unroll 8
+            for (int v = 0; v < V; v++) acc[q][v] = _mm256_fmadd_ps(x, row[v], acc[q][v]);
+        }
+    }
+    #pragma GCC unroll 6
+    for (int q = 0; q < Q; q++)
+        #pragma GCC unroll 8
+        for (int v = 0; v < V; v++) _mm256_storeu_ps(c + (size_t)q * ldc + (size_t)v * 8, acc[q][v]);
+}
+
+/* One or two rows, groups g .. end-1. */
+INLINE void few_rows(int half, int fresh, Product *p, size_t j, size_t n, size_t g, size_t end) {
+    if (n == 1) {
+        for (; g + 4 <= end; g += 4) tile(1, 8, half, fresh, p, j, g);
+        for (; g < end; g++) tile(1, 2, half, fresh, p, j, g);
+    } else {
+        for (; g + 2 <= end; g += 2) tile(2, 4, half, fresh, p, j, g);
+        for (; g < end; g++) tile(2, 2, half, fresh, p, j, g);
+    }
+}
+
+/* One to six rows, groups g .. end-1. */
+INLINE void tiles(int half, int fresh, Product *p, size_t j, size_t n, size_t g, size_t end) {
+    if (n < 3) few_rows(half, fresh, p, j, n, g, end);
+    else
+        for (; g < end; g++) switch (n) {
+            case 3: tile(3, 2, half, fresh, p, j, g); break;
+            case 4: tile(4, 2, half, fresh, p, j, g); break;
+            case 5: tile(5, 2, half, fresh, p, j, g); break;
+            default: tile(6, 2, half, fresh, p, j, g);
+            }
+}
+
+INLINE void some_rows(int fresh, Product *p, size_t j, size_t n, size_t g, size_t end) {
+    if (p->b.half) tiles(1, fresh, p, j, n, g, end);
+    else tiles(0, fresh, p, j, n, g, end);
+}
+
+/* Rows of the next tile where n are left: of three or more never so many that one or two remain. */
+INLINE size_t next_rows(size_t n) { return n <= 6 ? n : n <= 8 ? 4 : 6; }
+
+/* Row 0 of the product takes `steps` for every 16 columns, or, where it is alone or has one beside it, for 64 or 32; they share
+ * the fetching. Many queries are not a single token's: the next block is in the second-level cache already, and fetching
+ * would be in their way. */
+enum { FEW = 16 };
+
+INLINE void fetch(Product *p, Soon soon, size_t n, size_t steps, size_t groups) {
+    steps *= n == 1 ? (groups + 3) / 4 : n == 2 ? (groups + 1) / 2 : groups;
+    p->soon = soon.from;
+    p->soon_end = p->soon + soon.bytes;
+    p->lines = n <= FEW && soon.bytes ? (soon.bytes / 64 + steps) / steps : 0;
+}
+
+void avx2_scores(float *s, const float *q, size_t n, Numbers k, size_t head_dim, size_t groups, Soon soon) {
+    Product p = {.c = s, .ldc = SCORE_ROW, .a = q, .lda = head_dim, .b = k, .ldb = KEY_LANES, .group = head_dim * KEY_LANES};
+    p.i1 = head_dim;
+    fetch(&p, soon, n, head_dim, groups);
+    size_t together = n < 3 ? groups : 1; /* a group of keys stays in the first-level cache while many queries pass */
+    for (size_t g = 0; g < groups; g += together)
+        for (size_t j = 0, rows; j < n; j += rows) some_rows(1, &p, j, rows = next_rows(n - j), g, g + together);
+}
+
+/* Entries outside the span, at t .. t+7, become -infinity, of which exp makes 0. */
+INLINE __m256 mask_outside(__m256 x, int t, Span span) {
+    __m256i at = _mm256_add_epi32(_mm256_set1_epi32(t), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    __m256i before = _mm256_cmpgt_epi32(_mm256_set1_epi32(span.lo), at), below = _mm256_cmpgt_epi32(_mm256_set1_epi32(span.hi), at);
+    return _mm256_blendv_ps(_mm256_set1_ps(-INFINITY), x, _mm256_castsi256_ps(_mm256_andnot_si256(before, below)));
+}
+
+INLINE float largest(__m256 v) {
+    __m128 m = _mm_max_ps(_mm256_castps256_ps128(v), _mm256_extractf128_ps(v, 1));
+    m = _mm_max_ps(m, _mm_movehl_ps(m, m));
+    return _mm_cvtss_f32(_mm_max_ss(m, _mm_movehdup_ps(m)));
+}
+
+void avx2_softmax(float *s, const Span *spans, Running *run, size_t n) {
+    for (size_t j = 0; j < n; j++, s += SCORE_ROW) {
+        Span span = spans[j];
+        Running *r = &run[j];
+        r->shrink = 1;
+        if (span.lo >= span.hi) continue;
+        float before = r->max;
+        __m256 scale = _mm256_set1_ps(r->scale), top = _mm256_set1_ps(before), sum = _mm256_setzero_ps();
+        int from = span.lo & ~7;
+        for (int t = from; t < span.hi; t += 8) {
+            __m256 x = _mm256_mul_ps(_mm256_loadu_ps(s + t), scale);
+            if (t < span.lo || t + 8 > span.hi) x = mask_outside(x, t, span);
+            _mm256_storeu_ps(s + t, x);
+            top = _mm256_max_ps(x, top); /* in this order of operands a NaN is passed over; exp will show it */
+        }
+        r->max = largest(top);
+        if (r->max > before) r->shrink = _mm256_cvtss_f32(exp8(_mm256_set1_ps(before - r->max)));
+        top = _mm256_set1_ps(r->max);
+        for (int t = from; t < span.hi; t += 8) {
+            __m256 p = exp8(_mm256_sub_ps(_mm256_loadu_ps(s + t), top));
+            _mm256_storeu_ps(s + t, p);
+            sum = _mm256_add_ps(sum, p);
+        }
+        r->sum = r->shrink * r->sum + fold(sum);
+    }
+}
+
+INLINE Span common(const Span *spans, size_t n) {
+    Span c = spans[0];
+    for (size_t j = 1; j < n; j++) {
+        c.lo = c.lo > spans[j].lo ? c.lo : spans[j].lo;
+        c.hi = c.hi < spans[j].hi ? c.hi : spans[j].hi;
+    }
+    return c;
+}
+
+/* Rows j .. j+n-1 over the slots lo .. hi-1, groups g .. g+groups-1. */
+static void mix_slots(Product *p, int lo, int hi, size_t j, size_t n, size_t g, size_t groups) {
+    if (lo >= hi) return;
+    p->i0 = (size_t)lo, p->i1 = (size_t)hi;
+    some_rows(0, p, j, n, g, g + groups);
+}
+
+/* The slots that all these rows see together, and those that one has alone before and after. */
+static void mix_rows(Product *p, const Span *spans, size_t j, size_t n, size_t g, size_t groups) {
+    Span all = common(spans + j, n);
+    if (all.lo >= all.hi) all.lo = all.hi = KEY_BLOCK; /* nothing in common: all of a span lies before it */
+    for (size_t r = j; r < j + n; r++)
+        if (spans[r].lo < all.lo) mix_slots(p, spans[r].lo, spans[r].hi < all.lo ? spans[r].hi : all.lo, r, 1, g, groups);
+    mix_slots(p, all.lo, all.hi, j, n, g, groups);
+    for (size_t r = j; r < j + n; r++)
+        if (spans[r].hi > all.hi) mix_slots(p, all.hi, spans[r].hi, r, 1, g, groups);
+}
+
+static void mix_groups(Product *p, const Span *spans, size_t n, size_t groups) {
+    enum { TOGETHER = 4 }; /* groups whose part of the values, 16 KB, stays in the first-level cache while all queries pass */
+    for (size_t g = 0; g < groups; g += TOGETHER) {
+        size_t m = groups - g < TOGETHER ? groups - g : TOGETHER;
+        for (size_t j = 0, rows; j < n; j += rows) mix_rows(p, spans, j, rows = next_rows(n - j), g, m);
+    }
+}
+
+INLINE void shrink_row(float *acc, float shrink, size_t groups) {
+    for (size_t i = 0; i < groups * KEY_LANES; i += 8)
+        _mm256_storeu_ps(acc + i, _mm256_mul_ps(_mm256_set1_ps(shrink), _mm256_loadu_ps(acc + i)));
+}
+
+void avx2_mix(float *acc, size_t lda, const float *p, const Span *spans, const Running *run, size_t n, Numbers v, size_t ldv,
+              size_t width, Soon soon) {
+    size_t groups = width / KEY_LANES, rest = width % KEY_LANES;
+    for (size_t j = 0; j < n; j++)
+        if (run[j].shrink != 1) shrink_row(acc + j * lda, run[j].shrink, groups + (rest > 0));
+    Product whole = {.c = acc, .ldc = lda, .a = p, .lda = SCORE_ROW, .b = v, .ldb = ldv, .group = KEY_LANES};
+    fetch(&whole, soon, n, KEY_BLOCK, groups + (rest > 0));
+    mix_groups(&whole, spans, n, groups);
+    if (rest == 0) return;
+    float part[KEY_BLOCK * KEY_LANES] = {0}; /* the last columns, made a whole group; only slots that somebody sees may be read */
+    int lo = KEY_BLOCK, hi = 0;
+    for (size_t j = 0; j < n; j++)
+        if (spans[j].lo < spans[j].hi) lo = spans[j].lo < lo ? spans[j].lo : lo, hi = spans[j].hi > hi ? spans[j].hi : hi;
+    for (int t = lo; t < hi; t++) {
+        size_t at = (size_t)t * ldv + groups * KEY_LANES;
+        if (v.half) avx2_widen(part + t * KEY_LANES, (const uint16_t *)v.at + at, rest);
+        else memcpy(part + t * KEY_LANES, (const float *)v.at + at, rest * sizeof *part);
+    }
+    whole.c += groups * KEY_LANES;
+    whole.b = (Numbers){.at = part};
+    whole.ldb = KEY_LANES;
+    whole.lines = 0;
+    mix_groups(&whole, spans, n, 1);
+}
+
+enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };
+
+void avx2_narrow(uint16_t *out, const float *x, size_t n) {
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        _mm_storeu_si128((__m128i *)(void *)(out + i), _mm256_cvtps_ph(_mm256_loadu_ps(x + i), NEAREST));
+    for (; i < n; i++) out[i] = (uint16_t)_cvtss_sh(x[i], NEAREST);
+}
+
+void avx2_widen(float *out, const uint16_t *x, size_t n) {
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        _mm256_storeu_ps(out + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)(x + i))));
+    }
+    for (; i < n; i++) out[i] = _cvtsh_ss(x[i]);
+}
+
+/* Eight bytes as floats. */
+INLINE __m256 bytes8(const int8_t *q) {
+    return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)q)));
+}
+
+void avx2_widen_q8(float *out, const uint16_t *scales, const int8_t *q, size_t n, size_t lanes) {
+    if (lanes == KEY_LANES)
+        for (size_t i = 0; i < n; i++, out += KEY_LANES, q += KEY_LANES) {
+            for (size_t v = 0; v < KEY_LANES; v += 8) {
+                __m128i half = _mm_loadu_si128((const __m128i *)(const void *)(scales + i / Q_BLOCK * KEY_LANES + v));
+                _mm256_storeu_ps(out + v, _mm256_mul_ps(_mm256_cvtph_ps(half), bytes8(q + v)));
+            }
+        }
+    else
+        for (size_t at = 0; at < n; at += Q_BLOCK, scales++) {
+            size_t end = n - at < Q_BLOCK ? n : at + Q_BLOCK, i = at;
+            float scale = _cvtsh_ss(*scales);
+            for (; i + 8 <= end; i += 8) _mm256_storeu_ps(out + i, _mm256_mul_ps(_mm256_set1_ps(scale), bytes8(q + i)));
+            for (; i < end; i++) out[i] = scale * (float)q[i];
+        }
+}

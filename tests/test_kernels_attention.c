@@ -1,0 +1,207 @@
+/* tests/test_kernels_attention.c - attention's kernels: every row against float64, over awkward sizes, with NaN around every
+ * buffer and in every slot that must not be looked at.
+ *
+ * A float sum of n products rounds to at most about n * 2^-24 of the sum of magnitudes, and sqrt(n) of that where roundings go either
+ * way: TOL = 1e-6 holds for n <= 130 here, and any wrong product shows at 1/130. */
+#include "../kernels/kernels.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { PAD = 16 };
+static const double TOL = 1e-6;
+
+static uint64_t rng = 88172645463325252ull;
+static uint32_t random_u32(void) {
+    rng ^= rng << 13;
+    rng ^= rng >> 7;
+    rng ^= rng << 17;
+    return (uint32_t)(rng >> 16);
+}
+static float random_float(void) { return (float)(random_u32() % 2001) / 1000.0f - 1.0f; }
+
+/* n floats with NaN before and behind; freed by poisoned_free. */
+static float *poisoned(size_t n) {
+    float *p = malloc((n + 2 * PAD) * sizeof *p);
+    for (size_t i = 0; i < n + 2 * PAD; i++) p[i] = NAN;
+    for (size_t i = 0; i < n; i++) p[PAD + i] = random_float();
+    return p + PAD;
+}
+static void check_margins(const float *p, size_t n) {
+    for (int i = 1; i <= PAD; i++) CHECK(isnan(p[-i]));
+    for (int i = 0; i < PAD; i++) CHECK(isnan(p[n + (size_t)i]));
+}
+static void poisoned_free(float *p) { free(p - PAD); }
+
+/* Attention's products of one block: n queries against groups of keys, and their weights against values as wide or wider than a
+ * group; floats and half floats; NaN in every slot outside the spans. */
+static void product(const Kernels *k, size_t d, size_t n, int half) {
+    size_t groups = 1 + d % 5, nk = groups * d * KEY_LANES, nv = KEY_BLOCK * d, lda = (d + KEY_LANES - 1) / KEY_LANES * KEY_LANES + 3;
+    float *q = poisoned(n * d), *key = poisoned(nk), *v = poisoned(nv), *s = poisoned(n * SCORE_ROW);
+    float *acc = poisoned(n * lda), *before = poisoned(n * lda);
+    uint16_t *key16 = malloc(nk * sizeof *key16), *v16 = malloc(nv * sizeof *v16);
+    Span spans[20];
+    Running run[20];
+    for (size_t j = 0; j < n; j++) {
+        int a = (int)(random_u32() % 20), b = (int)(random_u32() % 40) + (d % 2 ? 0 : 25);
+        spans[j] = (Span){.lo = a, .hi = b > a ? b : 0};
+        run[j] = (Running){.shrink = b > a ? 0.5f : 1};
+    }
+    int lo = KEY_BLOCK, hi = 0;
+    for (size_t j = 0; j < n; j++)
+        if (spans[j].lo < spans[j].hi) lo = spans[j].lo < lo ? spans[j].lo : lo, hi = spans[j].hi > hi ? spans[j].hi : hi;
+    for (size_t i = 0; i < nv; i++)
+        if ((int)(i / d) < lo || (int)(i / d) >= hi) v[i] = NAN; /* slots that nobody sees */
+    if (half) kernels_ref.narrow(key16, key, nk), kernels_ref.widen(key, key16, nk);
+    if (half) kernels_ref.narrow(v16, v, nv), kernels_ref.widen(v, v16, nv);
+    memcpy(before, acc, n * lda * sizeof *acc);
+    k->scores(s, q, n, (Numbers){half ? (const void *)key16 : key, half}, d, groups, (Soon){key, nk});
+    for (size_t j = 0; j < n; j++)
+        for (size_t t = 0; t < groups * KEY_LANES; t++) {
+            double sum = 0, size = 0;
+            for (size_t i = 0; i < d; i++) {
+                double x = (double)q[j * d + i] * (double)key[(t / KEY_LANES * d + i) * KEY_LANES + t % KEY_LANES];
+                sum += x, size += fabs(x);
+            }
+            NEAR(s[j * SCORE_ROW + t], sum, TOL * size, 0);
+        }
+    check_margins(s, n * SCORE_ROW);
+    for (size_t i = 0; i < n * SCORE_ROW; i++) {
+        int t = (int)(i % SCORE_ROW);
+        s[i] = t >= spans[i / SCORE_ROW].lo && t < spans[i / SCORE_ROW].hi ? random_float() : NAN;
+    }
+    k->mix(acc, lda, s, spans, run, n, (Numbers){half ? (const void *)v16 : v, half}, d, d, (Soon){0});
+    for (size_t j = 0; j < n; j++)
+        for (size_t i = 0; i < d; i++) {
+            double sum = (double)run[j].shrink * (double)before[j * lda + i], size = fabs(sum);
+            for (int t = spans[j].lo; t < spans[j].hi; t++) {
+                double x = (double)s[j * SCORE_ROW + (size_t)t] * (double)v[(size_t)t * d + i];
+                sum += x, size += fabs(x);
+            }
+            NEAR(acc[j * lda + i], sum, TOL * 3 * size, 0); /* one lane: up to 62 roundings */
+        }
+    check_margins(acc, n * lda);
+    poisoned_free(q), poisoned_free(key), poisoned_free(v), poisoned_free(s), poisoned_free(acc), poisoned_free(before);
+    free(key16), free(v16);
+}
+
+static void scores_and_mix(void) {
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++)
+        for (size_t d = 1; d <= 130; d += d < 34 ? 1 : 12)
+            for (size_t n = 1; n <= 20; n += n < 9 ? 1 : 5)
+                for (int half = 0; half < 2; half++) product(k, d, n, half);
+}
+
+/* A block after a block, with other spans, against the direct softmax: weights times what shrinks after them, and the sum. Scores are up to
+ * +-1e4 where spread is 1e4: exp of them would overflow, and a difference of two is off by 2^-24 of that. */
+static void running_softmax(void) {
+    enum { BLOCKS = 5 };
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++)
+        for (int spread = 1; spread <= 10000; spread *= 100)
+            for (int z = 0; z < 200; z++) {
+                Span span[BLOCKS];
+                Running r = {.scale = 0.5f, .max = -3.4e38f, .shrink = 7};
+                double x[BLOCKS][KEY_BLOCK], weight[BLOCKS][KEY_BLOCK] = {{0}}, max = -INFINITY, sum = 0;
+                for (int b = 0; b < BLOCKS; b++) {
+                    float *s = poisoned(SCORE_ROW);
+                    span[b] = (Span){.lo = (int)(random_u32() % 64), .hi = (int)(random_u32() % 65)};
+                    if (z % 4 == 0) span[b] = (Span){.lo = 0, .hi = KEY_BLOCK};
+                    for (int t = 0; t < SCORE_ROW; t++) {
+                        if (t < span[b].lo || t >= span[b].hi) s[t] = NAN;
+                        else x[b][t] = 0.5 * (double)(s[t] *= (float)spread), max = fmax(max, x[b][t]);
+                    }
+                    k->softmax(s, &span[b], &r, 1);
+                    check_margins(s, SCORE_ROW);
+                    if (span[b].lo >= span[b].hi) CHECK(r.shrink == 1);
+                    for (int c = 0; c < b; c++)
+                        for (int t = 0; t < KEY_BLOCK; t++) weight[c][t] *= (double)r.shrink;
+                    for (int t = span[b].lo; t < span[b].hi; t++) weight[b][t] = s[t];
+                    poisoned_free(s);
+                }
+                for (int b = 0; b < BLOCKS; b++)
+                    for (int t = span[b].lo; t < span[b].hi; t++) {
+                        sum += exp(x[b][t] - max);
+                        NEAR(weight[b][t], exp(x[b][t] - max), 1e-30, 1e-6 + 1e-7 * spread);
+                    }
+                if (max > -INFINITY) NEAR(r.max, max, 0, 0);
+                NEAR(r.sum, sum, 0, 1e-6 + 1e-7 * spread);
+            }
+}
+
+/* exp as the softmax has it: every 997th float from -87.33 to 0, or, with ROFORMER_EXHAUSTIVE=1, all 1.1e9 of them; in units of the
+ * last place of the result. */
+static void exp_ulp(void) {
+    int all = getenv("ROFORMER_EXHAUSTIVE") != NULL;
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++) {
+        double worst = 0;
+        for (uint32_t bits = 0x80000000u; bits < 0xc2aea8f6u;) {
+            float x[KEY_BLOCK] = {0}, s[SCORE_ROW];
+            for (int t = 1; t < KEY_BLOCK; t++, bits += all ? 1 : 997) memcpy(x + t, &bits, 4);
+            memcpy(s, x, sizeof x);
+            Running r = {.scale = 1, .max = -3.4e38f};
+            k->softmax(s, &(Span){0, KEY_BLOCK}, &r, 1);
+            CHECK(s[0] == 1);
+            for (int t = 1; t < KEY_BLOCK; t++) {
+                double want = exp((double)x[t]), ulp = ldexp(1, ilogb(want) - 23), off = x[t] < -87.33f ? 0 : fabs((double)s[t] - want) / ulp;
+                if (!(off <= worst)) worst = off;
+            }
+        }
+        if (all) printf("    %s: %.3f ulp\n", k->name, worst);
+        CHECK(worst < 0.95);
+    }
+}
+
+/* All halves; and floats at the middle between two, where ties go to even, and on either side of it. */
+static void halves(void) {
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++)
+        for (uint32_t h = 0; h < 0x10000; h++) {
+            uint16_t half = (uint16_t)h, back[5];
+            float x[5];
+            k->widen(x, &half, 1);
+            float want = f16_to_f32(half);
+            CHECK(memcmp(x, &want, 4) == 0 || (isnan(x[0]) && isnan(want)));
+            k->narrow(back, x, 1);
+            CHECK(back[0] == half || (isnan(want) && isnan(f16_to_f32(back[0]))));
+            if ((h & 0x7fff) >= 0x7c00) continue;
+            double next = (h & 0x7fff) == 0x7bff ? (h & 0x8000 ? -65536 : 65536) : (double)f16_to_f32((uint16_t)(h + 1));
+            float middle = (float)(((double)want + next) / 2);
+            x[0] = middle, x[1] = nextafterf(middle, want), x[2] = nextafterf(middle, (float)next), x[3] = x[1], x[4] = x[2];
+            k->narrow(back, x, 5);
+            CHECK(back[0] == half + (h & 1) && back[1] == half && back[2] == half + 1 && back[3] == half && back[4] == half + 1);
+        }
+}
+
+/* Bytes with scales: the same bits as ref's, for keys (KEY_LANES wide) and values, of any length. */
+static void bytes_widened(void) {
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++)
+        for (size_t n = 1; n <= 130; n++)
+            for (size_t lanes = 1; lanes <= KEY_LANES; lanes += KEY_LANES - 1) {
+                size_t n_scales = (n + Q_BLOCK - 1) / Q_BLOCK * lanes;
+                uint16_t *scales = malloc(n_scales * sizeof *scales);
+                int8_t *q = malloc(n * lanes);
+                float *out = poisoned(n * lanes), *want = poisoned(n * lanes);
+                for (size_t j = 0; j < n_scales; j++) scales[j] = (uint16_t)(random_u32() % 0x7c00);
+                for (size_t j = 0; j < n * lanes; j++) q[j] = (int8_t)random_u32();
+                for (size_t j = 0; j < n * lanes; j++) want[j] = f16_to_f32(scales[j / lanes / Q_BLOCK * lanes + j % lanes]) * (float)q[j];
+                k->widen_q8(out, scales, q, n, lanes);
+                CHECK(memcmp(out, want, n * lanes * sizeof *out) == 0);
+                check_margins(out, n * lanes);
+                free(scales), free(q), poisoned_free(out), poisoned_free(want);
+            }
+}
+
+extern const Test tests_kernels_attention[];
+const Test tests_kernels_attention[] = {
+    {"kernels/scores and mix", scores_and_mix},
+    {"kernels/running softmax", running_softmax},
+    {"kernels/exp's last places", exp_ulp},
+    {"kernels/half floats", halves},
+    {"kernels/bytes with scales", bytes_widened},
+    {0},
+};
