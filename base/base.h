@@ -58,6 +58,9 @@ void pages_free(void *p, size_t size); /* p may be NULL */
 /* The whole pages of a mapped file that lie in data [size] need not stay in memory: read again, they come from the file. */
 void pages_drop(const void *data, size_t size);
 
+/* Bytes of a core's second-level cache: what the system says, from 512 KB to 2 MB; 512 KB where it says nothing. */
+size_t cache_second_level(void);
+
 /* A file that appears whole or not at all: written beside its place, and moved there when it is safe on disk.
  *     NewFile f;
  *     if (newfile_open(&f, path, err, errlen)) return ...;

@@ -36,45 +36,57 @@ static void take_apart(Chunk *c, Form f, int zero, const uint8_t *panel, const P
     }
 }
 
-/* Tile 0: sums [16 tokens][16 rows]; 1: activations [16 tokens][sub]; 2: weights [sub/4][16 rows, 4 columns]. */
+/* Tiles 0 and 1: sums [16 tokens][16 rows]; 2: activations [16 tokens][sub]; 3: weights [sub/4][16 rows, 4 columns]. */
 static void configure(int sub) {
     struct {
         uint8_t palette, start, reserved[14];
         uint16_t bytes[16];
         uint8_t rows[16];
-    } t = {.palette = 1, .bytes = {64, (uint16_t)sub, 64}, .rows = {TOKENS, TOKENS, (uint8_t)(sub / 4)}};
+    } t = {.palette = 1, .bytes = {64, 64, (uint16_t)sub, 64}, .rows = {TOKENS, TOKENS, TOKENS, (uint8_t)(sub / 4)}};
     __asm__ volatile("" : : "r"(&t) : "memory"); /* gcc 12 takes the next line to read only the first bytes of t */
     _tile_loadconfig(&t);
 }
 
-/* n sub-blocks by 16 tokens; acc of earlier columns in y, but for the first. Sums are read two steps after they were made: a
- * load cannot be served from a tile's store that is still under way, it would wait for it. */
+/* Sub-block i of a chunk by 16 tokens, into tile 0 or 1: the numbers of tiles are part of an instruction. */
+INLINE void multiply(int sub, size_t i, const ActBlock *x, const Chunk *c) {
+    size_t b = i / (size_t)(32 / sub), h = i % (size_t)(32 / sub);
+    _tile_loadd(2, x[b * TOKENS].q + h * 16, sizeof *x);
+    _tile_loadd(3, c->q[b][4 * h], 64);
+    if (i % 2) {
+        _tile_zero(1);
+        _tile_dpbssd(1, 2, 3);
+    } else {
+        _tile_zero(0);
+        _tile_dpbssd(0, 2, 3);
+    }
+}
+
+INLINE void add_sums(int sub, int minima, __m512 *acc, int32_t (*sum)[LANES], size_t i, const ActBlock *x, const Chunk *c) {
+    size_t b = i / (size_t)(32 / sub), h = i % (size_t)(32 / sub);
+    __m512 scale = _mm512_load_ps(c->scale[b][h]), minimum = minima ? _mm512_load_ps(c->minimum[b][h]) : scale;
+    x += b * TOKENS;
+    #pragma GCC unroll 16
+    for (int t = 0; t < TOKENS; t++) {
+        acc[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(sum[t])), _mm512_mul_ps(scale, _mm512_set1_ps(x[t].scale)), acc[t]);
+        if (minima) acc[t] = _mm512_fnmadd_ps(minimum, _mm512_set1_ps(sub == 32 ? x[t].scaled_sum : x[t].scaled_half[h]), acc[t]);
+    }
+}
+
+/* n sub-blocks by 16 tokens; acc of earlier columns in y, but for the first. Sums are stored a step after they were asked for,
+ * and read two steps later: a store would wait for its tile, and a load cannot be served from a tile's store under way. */
 INLINE void tile(int sub, int minima, float *y, size_t ldy, const ActBlock *x, const Chunk *c, size_t n, int first, __mmask16 rows) {
-    enum { LAG = 2 };
+    enum { STORE = 1, READ = 3 };
     _Alignas(64) int32_t sums[4][TOKENS][LANES];
-    int halves = 32 / sub;
     __m512 acc[TOKENS];
     #pragma GCC unroll 16
     for (int t = 0; t < TOKENS; t++) acc[t] = first ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(rows, y + (size_t)t * ldy);
-    for (size_t i = 0; i < n + LAG; i++) {
-        if (i < n) {
-            size_t b = i / (size_t)halves, h = i % (size_t)halves;
-            _tile_zero(0);
-            _tile_loadd(1, x[b * TOKENS].q + h * 16, sizeof *x);
-            _tile_loadd(2, c->q[b][4 * h], 64);
-            _tile_dpbssd(0, 1, 2);
-            _tile_stored(0, sums[i % 4], 64);
+    for (size_t i = 0; i < n + READ; i++) {
+        if (i < n) multiply(sub, i, x, c);
+        if (i >= STORE && i < n + STORE) {
+            if (i % 2) _tile_stored(0, sums[(i - STORE) % 4], 64);
+            else _tile_stored(1, sums[(i - STORE) % 4], 64);
         }
-        if (i < LAG) continue;
-        size_t b = (i - LAG) / (size_t)halves, h = (i - LAG) % (size_t)halves;
-        const ActBlock *xb = x + b * TOKENS;
-        int32_t (*sum)[LANES] = sums[(i - LAG) % 4];
-        __m512 scale = _mm512_load_ps(c->scale[b][h]), minimum = minima ? _mm512_load_ps(c->minimum[b][h]) : scale;
-        #pragma GCC unroll 16
-        for (int t = 0; t < TOKENS; t++) {
-            acc[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(sum[t])), _mm512_mul_ps(scale, _mm512_set1_ps(xb[t].scale)), acc[t]);
-            if (minima) acc[t] = _mm512_fnmadd_ps(minimum, _mm512_set1_ps(sub == 32 ? xb[t].scaled_sum : xb[t].scaled_half[h]), acc[t]);
-        }
+        if (i >= READ) add_sums(sub, minima, acc, sums[(i - READ) % 4], i - READ, x, c);
     }
     #pragma GCC unroll 16
     for (int t = 0; t < TOKENS; t++) _mm512_mask_storeu_ps(y + (size_t)t * ldy, rows, acc[t]);
@@ -85,6 +97,13 @@ static void tile_of(Form f, float *y, size_t ldy, const ActBlock *x, const Chunk
     else if (f.sub == 32) tile(32, 0, y, ldy, x, c, n, first, rows);
     else if (f.minima) tile(16, 1, y, ldy, x, c, n, first, rows);
     else tile(16, 0, y, ldy, x, c, n, first, rows);
+}
+
+/* Part i of n of the same columns of the next panel. */
+static void fetch(const uint8_t *panel, const PanelShape *s, size_t b, size_t blocks, size_t i, size_t n) {
+    size_t bytes = blocks * (s->size / s->blocks);
+    const uint8_t *from = panel + s->size + b * (s->size / s->blocks) + bytes * i / n;
+    for (size_t at = 0; at < bytes / n + 64; at += 64) _mm_prefetch((const char *)from + at, _MM_HINT_T1);
 }
 
 static void matmul_long(float *y, size_t ldy, const Activations *a, size_t n, const Matrix *w, size_t r0, size_t r1) {
@@ -99,10 +118,11 @@ static void matmul_long(float *y, size_t ldy, const Activations *a, size_t n, co
         for (size_t b = 0; b < s.blocks; b += CHUNK) {
             size_t blocks = s.blocks - b < CHUNK ? s.blocks - b : CHUNK;
             take_apart(&chunk, f, zero, panel, &s, b, blocks);
-            for (size_t i = b * (s.size / s.blocks); i < (b + blocks) * (s.size / s.blocks); i += 64)
-                _mm_prefetch((const char *)panel + s.size + i, _MM_HINT_T1); /* the same columns of the next panel */
-            for (size_t t = 0; t < n; t += TOKENS)
-                tile_of(f, y + t * ldy + r, ldy, (const ActBlock *)a->data + t * s.blocks + b * TOKENS, &chunk, blocks * (size_t)(32 / f.sub), b == 0, rows);
+            for (size_t t = 0; t < n; t += TOKENS) {
+                fetch(panel, &s, b, blocks, t / TOKENS, n / TOKENS);
+                tile_of(f, y + t * ldy + r, ldy, (const ActBlock *)a->data + t * s.blocks + b * TOKENS, &chunk, blocks * (size_t)(32 / f.sub),
+                        b == 0, rows);
+            }
         }
     }
     _tile_release();

@@ -83,12 +83,12 @@ static void carve_all(Session *s, Carver *k) {
     s->attend = carve(k, s->attend_floats * (size_t)s->options.threads, F);
 }
 
-/* 128 tokens, or as many as 32 MB of scratch hold, at least one. */
+/* 192 tokens, or as many as 32 MB of scratch hold, at least one. */
 static size_t usual_batch(const Config *c) {
     size_t floats = 4 * (size_t)c->d_model + 4 * (size_t)c->n_heads * (size_t)c->head_dim + 3 * (size_t)c->d_ff; /* roughly */
     if (c->linear.form) floats += 8 * (size_t)c->n_heads * (size_t)linear_rows(&c->linear); /* four features, in double */
     size_t n = ((size_t)32 << 20) / (floats * sizeof(float));
-    return n < 1 ? 1 : n < 128 ? n : 128;
+    return n < 1 ? 1 : n < 192 ? n : 192;
 }
 
 /* A state is a fraction of the weights that make it, but where features are many (favor+). */
@@ -109,6 +109,7 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
     if (o->threads > 1024) o->threads = 1024;
     if (!threads_work()) o->threads = 1;
     if (o->grain == 0) o->grain = 2000000;
+    s->piece_bytes = cache_second_level() / 2;
     if (o->n_batch == 0) o->n_batch = usual_batch(c);
     if (o->chunk > o->n_batch) o->n_batch = o->chunk;
     int endless = c->linear.form && c->mask == MASK_CAUSAL;

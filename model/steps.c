@@ -14,14 +14,20 @@ static size_t token_bytes(const Kernels *k, size_t d, int group) { return (k->pa
 
 size_t step_packed_bytes(const Kernels *k, size_t n, size_t d, int group) { return n * token_bytes(k, d, group); }
 
-enum { PIECE_BYTES = 512 << 10 };
+/* Tokens of a piece: as many as the cache holds, pieces of about equal length. Tiles are 16, 12, 6, 4 or 3 tokens wide. */
+static size_t piece_tokens(const Session *s, size_t n, size_t bytes) {
+    enum { TILES = 48 };
+    size_t most = s->piece_bytes / bytes / TILES * TILES;
+    if (most < TILES) most = TILES;
+    size_t pieces = (n + most - 1) / most, each = (n + pieces - 1) / pieces;
+    return (each + TILES - 1) / TILES * TILES;
+}
 
 Packed step_pack(Session *s, const float *x, size_t n, size_t d, const Matrix *w) {
     const Kernels *k = s->model->kernels;
     Packed a = {.x = x, .n = n, .d = d, .group = matrix_group(w)};
     a.token_bytes = token_bytes(k, d, a.group);
-    a.most = PIECE_BYTES / a.token_bytes / 48 * 48; /* tiles are 16, 12, 6, 4 or 3 tokens wide */
-    if (a.most < 48) a.most = 48;
+    a.most = piece_tokens(s, n, a.token_bytes);
     for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) {
         size_t first = t.at / a.most * a.most, m = n - first < a.most ? n - first : a.most;
         k->pack(s->packed + first * a.token_bytes, x + t.at * d, m, d, a.group, t.at - first);
@@ -38,7 +44,7 @@ void step_linear(Session *s, float *y, Packed *a, const Matrix *w, const float *
         team_wait(&s->team);
         *a = step_pack(s, a->x, a->n, a->d, w);
     }
-    size_t strips = (w->rows + STRIP - 1) / STRIP, pieces = (a->n + a->most - 1) / a->most;
+    size_t pieces = (a->n + a->most - 1) / a->most, strips = (w->rows + STRIP - 1) / STRIP;
     for (Share i; team_take(&s->team, pieces * strips, &i);)
         for (; i.at < i.end; i.at++) {
             size_t r0 = i.at % strips * STRIP, r1 = r0 + STRIP < w->rows ? r0 + STRIP : w->rows, t0 = i.at / strips * a->most;
