@@ -19,5 +19,6 @@ void avx512_mix(float *acc, size_t lda, const float *p, const Span *spans, const
                 size_t width, Soon soon);
 void avx512_widen(float *out, const uint16_t *x, size_t n);
 void avx512_widen_q8(float *out, const uint16_t *scales, const int8_t *q, size_t n, size_t lanes);
+void avx512_state_step(double *out, double *S, size_t rows, const double *b, const float *v, const double *a, size_t n, size_t lda);
 
 #endif

@@ -37,6 +37,6 @@ const Kernels kernels_avx512vnni = {
     .narrow = avx2_narrow,
     .widen = avx512_widen,
     .widen_q8 = avx512_widen_q8,
-    .state_step = avx2_state_step,
+    .state_step = avx512_state_step,
     .exp64 = avx2_exp64,
 };
