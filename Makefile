@@ -1,4 +1,5 @@
 # roformer.c - `make` builds ./run, `make test` tests it, `make help` lists the rest.
+# COVERAGE: sanitizers of tests/fuzz/fuzz.sh, not for the kernel rows: a fuzzer learns nothing there, and clang takes minutes.
 # Respected: CC, CFLAGS (optimisation and your own), LDFLAGS, OPENMP=0, PREFIX, DESTDIR, FLAVOUR (release, debug, san), V=1 (show commands).
 CC      ?= cc
 PREFIX  ?= /usr/local
@@ -28,7 +29,7 @@ OMP := $(shell printf 'int main(void){return 0;}' | $(CC) -fopenmp -x c - -o /de
 endif
 OMP := $(or $(OMP),-Wno-unknown-pragmas)
 
-ALL_CFLAGS = $(STD) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE) -MMD -MP
+ALL_CFLAGS = $(STD) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE) $(if $(ISA),,$(COVERAGE)) -MMD -MP
 LINK       = $(CC) $(OMP) $(CFLAGS) $(SANITIZE)
 
 FOLDERS := base rope kernels attention model tokenizer lab
@@ -91,6 +92,10 @@ $(B)/flags: FORCE
 	@$(call remember,$(CC) $(STD) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE) $(LDFLAGS))
 $(B)/version: FORCE
 	@$(call remember,$(VERSION))
+
+$(B)/library.a: $(LIB) $(TOOLS)
+	@rm -f $@
+	$(Q)ar rcs $@ $^
 
 $(B)/test: $(TESTS) $(TOOLS) $(LIB)
 	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@

@@ -17,23 +17,8 @@ if ! $clang -fsanitize=fuzzer,address,undefined $out/probe.c -o $out/probe 2>/de
     exit 0
 fi
 
-# The library once, with the coverage that libFuzzer steers by; avx2.c only where it can be built.
-objects=
-for c in base/*.c rope/*.c kernels/*.c attention/*.c model/*.c tokenizer/*.c lab/vocabulary.c weights-tools/*.c; do
-    [ -f "$c" ] || continue
-    case $c in weights-tools/convert.c | weights-tools/quantize.c | weights-tools/inspect.c) continue ;; esac
-    isa=
-    if [ "$c" = kernels/avx2.c ]; then
-        case $($clang -dumpmachine) in x86_64*) isa="-mavx2 -mfma -mf16c" ;; *) continue ;; esac
-    fi
-    o=$out/$(echo "$c" | tr / _).o
-    if [ ! -f "$o" ] || [ -n "$(find base rope kernels attention model tokenizer weights-tools -name '*.[ch]' -newer "$o")" ]; then
-        $clang $flags $isa $sanitize -fsanitize=fuzzer-no-link -c "$c" -o "$o" || { failed=1; continue; }
-    fi
-    objects="$objects $o"
-done
-rm -f $out/library.a
-ar rcs $out/library.a $objects || exit 1
+# The library once, with the coverage that libFuzzer steers by.
+make -s CC="$clang" B="$out" OPENMP=0 CFLAGS="-O1 -g" COVERAGE="$sanitize -fsanitize=fuzzer-no-link" "$out/library.a" || exit 1
 
 # Seeds: small real files where they are, cut to what a fuzzer can handle.
 seed() { # TARGET FILE ...
