@@ -144,7 +144,7 @@ INLINE void token_floats(TensorType type, float *y, const float *x, const Matrix
             __m512 xv = _mm512_load_ps(x + k);
             #pragma GCC unroll 4
             for (int i = 0; i < 4; i++) {
-                _mm_prefetch((const char *)(w[i] + each * k + 2048), _MM_HINT_T0);
+                if (each * k % 64 == 0) _mm_prefetch((const char *)(w[i] + 4 * d * each + each * k), _MM_HINT_T1); /* the next four rows */
                 acc[i] = _mm512_fmadd_ps(load16_whole(type, w[i], k), xv, acc[i]);
             }
         }
@@ -167,7 +167,6 @@ INLINE void copy_block(TensorType type, float *out, const Matrix *m, size_t r0, 
         for (size_t k = k0; k < k1; k += 16, to += 16 * BLOCK_ROWS) {
             __m512 v = r >= r1 ? _mm512_setzero_ps() : k + 16 <= k1 ? load16_whole(type, row, k) : load16(type, row, k, k1);
             _mm512_store_ps(to, v);
-            _mm_prefetch((const char *)(row + BLOCK_ROWS * m->cols * each + k * each), _MM_HINT_T1); /* the next block */
         }
     }
 }
@@ -195,6 +194,14 @@ INLINE void tile_floats(int T, float *sums, const float *x, const float *w, size
         _mm_storeu_ps(sums, _mm_add_ps(_mm_loadu_ps(sums), fold4(acc[0][t], acc[1][t], acc[2][t], acc[3][t])));
 }
 
+/* Part i of n of the same columns of the next 8 rows: a few lines at a time, for many at once would be waited for. */
+INLINE void fetch_rows(TensorType type, const Matrix *m, size_t r, size_t k0, size_t k1, size_t i, size_t n) {
+    size_t each = type == TENSOR_F32 ? 4 : 2, lines = ((k1 - k0) * each + 63) / 64;
+    const uint8_t *next = (const uint8_t *)m->data + ((r + BLOCK_ROWS) * m->cols + k0) * each;
+    for (size_t at = i * BLOCK_ROWS * lines / n; at < (i + 1) * BLOCK_ROWS * lines / n; at++)
+        _mm_prefetch((const char *)next + at / lines * m->cols * each + at % lines * 64, _MM_HINT_T1);
+}
+
 INLINE void tokens_floats(int T, float *sums, const float *x, const float *w, size_t n) {
     for (int r = 0; r < BLOCK_ROWS; r += 4) tile_floats(T, sums + r, x, w + 16 * r, n);
 }
@@ -206,8 +213,10 @@ INLINE void block_floats(TensorType type, float *sums, const float *x, size_t n,
     for (size_t k0 = 0; k0 < d; k0 += BLOCK_COLS) {
         size_t k1 = k0 + BLOCK_COLS < d ? k0 + BLOCK_COLS : d, steps = (k1 - k0 + 15) / 16, t = 0;
         copy_block(type, block, m, r0, r1, k0, k1);
-        for (; t + AVX512_FLOATS <= n; t += AVX512_FLOATS)
+        for (; t + AVX512_FLOATS <= n; t += AVX512_FLOATS) {
+            fetch_rows(type, m, r0, k0, k1, t / AVX512_FLOATS, n / AVX512_FLOATS);
             tokens_floats(AVX512_FLOATS, sums + t * BLOCK_ROWS, x + t * padded + k0 * AVX512_FLOATS, block, steps);
+        }
         for (; t + 4 <= n; t += 4) tokens_floats(4, sums + t * BLOCK_ROWS, x + t * padded + k0 * 4, block, steps);
         for (; t < n; t++) tokens_floats(1, sums + t * BLOCK_ROWS, x + t * padded + k0, block, steps);
     }
