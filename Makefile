@@ -106,6 +106,9 @@ test: $(B)/run $(PROGRAMS:%=$(B)/%) $(B)/test ## run the tests; F=rope runs thos
 san: ## build with AddressSanitizer and UBSan in build/san and run the tests
 	@$(MAKE) --no-print-directory FLAVOUR=san test
 
+arm64: ## cross-compile for arm64 in build/arm64 and run a part of the tests under qemu-user, where both are installed
+	@sh tests/arm64.sh "$(MAKE)"
+
 debug: ## build with -O0 -g in build/debug
 	@$(MAKE) --no-print-directory FLAVOUR=debug build/debug/run
 	@echo "built build/debug/run"
@@ -141,8 +144,8 @@ clean: ## remove what was built
 	rm -rf build run $(PROGRAMS)
 
 help: ## this list
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: all test san debug bench bench-linear lint fuzz install clean help FORCE
+.PHONY: all test san arm64 debug bench bench-linear lint fuzz install clean help FORCE
 -include $(TOOLS:.o=.d) $(PROGRAMS:%=$(B)/%.d) $(B)/weights-tools/program.d
 -include $(SRC:%.c=$(B)/%.d) $(B)/run.d $(TESTS:.o=.d) $(B)/tests/bench/models.d $(B)/tests/bench/linear.d $(B)/tests/bench/encoder.d

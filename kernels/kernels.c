@@ -42,6 +42,22 @@ static int has_amx(void) {
 }
 #endif
 
+#if defined(__aarch64__)
+#if defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
+extern const Kernels kernels_neon, kernels_neondot;
+static int has_dotprod(void) {
+#if defined(__linux__)
+    enum { HAS_ASIMDDP = 1 << 20 };
+    return (getauxval(AT_HWCAP) & HAS_ASIMDDP) != 0;
+#else
+    return 1; /* Apple's all have it */
+#endif
+}
+#endif
+
 static const Row table[] = { /* slowest first */
     {&kernels_ref, always},
 #if defined(__x86_64__)
@@ -49,6 +65,10 @@ static const Row table[] = { /* slowest first */
     {&kernels_avx512, has_avx512},
     {&kernels_avx512vnni, has_avx512vnni},
     {&kernels_amx, has_amx},
+#endif
+#if defined(__aarch64__)
+    {&kernels_neon, always},
+    {&kernels_neondot, has_dotprod},
 #endif
 };
 

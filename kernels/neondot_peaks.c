@@ -18,7 +18,7 @@ static float int8_run(size_t rounds) {
 }
 
 const Peaks peaks_neondot = {
-    .row = "neon",
+    .row = "neondot",
     .fma = {"f32 FMA, 128 bit", PEAKS_NEON_FMA_OPS, peaks_neon_fma},
     .int8 = {"int8 sdot, 128 bit", SUMS * 32, int8_run},
     .int4 = {"int4 sdot, 128 bit", SUMS * 32, int8_run},
