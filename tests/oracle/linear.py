@@ -15,8 +15,8 @@ GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden"
 M64 = (1 << 64) - 1
 
 
-def hashed(name, n):
-    """n integers -127 .. 127: h = FNV-1a 64 of the name; r = splitmix64(h + i); u = (r >> 32) % 255 - 127."""
+def raw(name, n):
+    """n numbers of 64 bits: h = FNV-1a 64 of the name; splitmix64(h + i)."""
     h = 0xCBF29CE484222325
     for b in name.encode():
         h = ((h ^ b) * 0x100000001B3) & M64
@@ -24,8 +24,12 @@ def hashed(name, n):
         z = np.uint64(h) + np.arange(n, dtype=np.uint64) + np.uint64(0x9E3779B97F4A7C15)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        z = z ^ (z >> np.uint64(31))
-    return ((z >> np.uint64(32)) % np.uint64(255)).astype(np.int64) - 127
+        return z ^ (z >> np.uint64(31))
+
+
+def hashed(name, n):
+    """n integers -127 .. 127 of these: u = (r >> 32) % 255 - 127."""
+    return ((raw(name, n) >> np.uint64(32)) % np.uint64(255)).astype(np.int64) - 127
 
 
 # ---- the definition ---------------------------------------------------------------------------------------------------------
