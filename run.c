@@ -677,10 +677,10 @@ static int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logi
     if (session_init(&e->session, &e->model, &o, e->err, sizeof e->err)) return fail("%s", e->err);
     if (a->verbose && endless)
         fprintf(stderr, "  context without end, chunks of %zu, %d threads, %.1f MB of memory beside the file\n",
-                e->session.options.chunk ? e->session.options.chunk : 1, e->session.options.threads, (double)session_bytes(&e->session) / 1e6);
+                e->session.options.chunk ? e->session.options.chunk : 1, e->session.options.threads, (double)(session_bytes(&e->session) + e->model.panels_size) / 1e6);
     else if (a->verbose)
         fprintf(stderr, "  context %zu%s%s, %d threads, %.1f MB of memory beside the file\n", n_ctx, linear ? "" : ", keys and values as ",
-                linear ? "" : cache_type_names[cache], e->session.options.threads, (double)session_bytes(&e->session) / 1e6);
+                linear ? "" : cache_type_names[cache], e->session.options.threads, (double)(session_bytes(&e->session) + e->model.panels_size) / 1e6);
     if (a->load_state && session_load(&e->session, a->load_state, &e->logits, e->err, sizeof e->err)) return fail("%s", e->err);
     if (a->load_state && a->verbose) fprintf(stderr, "  state of %zu ids from %s\n", e->session.pos, a->load_state);
     e->n_loaded = e->session.pos;
@@ -1580,6 +1580,7 @@ static int bench_progress(void *arg, const char *what, double left_s) {
 
 /* "0,1024" or "none": 0, or an exit code. *where: list, or NULL where nothing was said. */
 static int bench_list(const char *option, const char *s, size_t least, BenchList *list, const BenchList **where) {
+    const size_t most = 1 << 24;
     size_t n = 0;
     *list = (BenchList){0};
     *where = s ? list : NULL;
@@ -1588,9 +1589,9 @@ static int bench_list(const char *option, const char *s, size_t least, BenchList
     if (!numbers) return EXIT_USAGE;
     for (size_t i = 0; i < n && i < BENCH_LIST; i++) list->at[list->n++] = (size_t)numbers[i];
     int bad = n > BENCH_LIST;
-    for (size_t i = 0; i < list->n; i++) bad |= list->at[i] < least;
+    for (size_t i = 0; i < list->n; i++) bad |= list->at[i] < least || list->at[i] > most;
     free(numbers);
-    return bad ? usage("%s: up to %d numbers from %zu on", option, BENCH_LIST, least) : 0;
+    return bad ? usage("%s: up to %d numbers from %zu to %zu", option, BENCH_LIST, least, most) : 0;
 }
 
 static const char *bench_kind(const BenchRow *r) { return r->kind == BENCH_DECODING ? "decode" : "prefill"; }
@@ -1605,9 +1606,11 @@ static void bench_ceiling_text(const Ceilings *c, Ceiling which) {
 }
 
 static void bench_text(const Bench *b, const Model *m, const char *name) {
-    out_printf("%s: %s, %.2f M parameters, %s, %.1f MB; kernels %s, %d thread%s, context %zu\n\n", name, m->config.arch,
+    char context[40] = "without end";
+    if (!m->config.linear.form) snprintf(context, sizeof context, "%zu", b->session->options.n_ctx);
+    out_printf("%s: %s, %.2f M parameters, %s, %.1f MB; kernels %s, %d thread%s, context %s\n\n", name, m->config.arch,
                (double)m->n_parameters / 1e6, quant_format((int)m->layers->w_up.type)->name, (double)m->weights.file_bytes / 1e6, m->kernels->name,
-               b->session->options.threads, b->session->options.threads == 1 ? "" : "s", b->session->options.n_ctx);
+               b->session->options.threads, b->session->options.threads == 1 ? "" : "s", context);
     out_printf("what this machine can do at most: 1 thread, all threads\n");
     for (int i = 0; i < N_CEILINGS; i++) bench_ceiling_text(&b->ceilings, (Ceiling)i);
     out_printf("\nload to first token %.3f s (%.3f to %.3f); peak memory %.1f MB after %zu positions\n\n", b->load.median, b->load.least,
@@ -1683,13 +1686,15 @@ static void bench_json_rows(const Bench *b, BenchKind kind) {
 static void bench_json(const Bench *b, const Model *m, const char *name) {
     int threads = b->session->options.threads;
     const char *comma = "";
+    char context[40] = "null"; /* without end */
+    if (!m->config.linear.form) snprintf(context, sizeof context, "%zu", b->session->options.n_ctx);
     out_printf("{\"model\":");
     json_string(name, strlen(name));
     out_printf(",\"architecture\":");
     json_string(m->config.arch, strlen(m->config.arch));
-    out_printf(",\"parameters\":%zu,\"weights\":\"%s\",\"file_bytes\":%zu,\"kernels\":\"%s\",\"threads\":%d,\"context\":%zu,\"ceilings\":[",
+    out_printf(",\"parameters\":%zu,\"weights\":\"%s\",\"file_bytes\":%zu,\"kernels\":\"%s\",\"threads\":%d,\"context\":%s,\"ceilings\":[",
                m->n_parameters, quant_format((int)m->layers->w_up.type)->name, (size_t)m->weights.file_bytes, m->kernels->name, threads,
-               b->session->options.n_ctx);
+               context);
     for (int i = 0; i < N_CEILINGS; i++)
         for (int all = 0; all < 1 + (threads > 1); all++) {
             Spread s = ceilings_rate(&b->ceilings, (Ceiling)i, all);
@@ -1718,7 +1723,7 @@ static int run_bench(Args *a) {
     if (code) return code;
     int rc = bench_run(&b.bench, &o, b.e.err, sizeof b.e.err);
     if (b.drawn > 0) fputs("\r\033[K", stderr);
-    if (rc == -EINTR) note("interrupted: what follows is what was measured before");
+    if (rc == -EINTR) note(b.bench.ceilings.turn ? "interrupted: what follows is what was measured before" : "interrupted");
     else if (rc < 0) fail("%s", b.e.err);
     if (rc == 0 || (rc == -EINTR && b.bench.ceilings.turn)) {
         const Model *m = &b.e.model;

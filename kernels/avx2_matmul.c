@@ -4,7 +4,8 @@
  * bytes is maddubs: pairs of u8 x s8 summed in 16 bits. Codes of 4 bits or fewer leave room for all eight lines of a block
  * there (8 x 2 x 15 x 127 < 32768), of 5 bits for four, of 6 for two, before madd widens the sums. Codes of 8 bits do not
  * fit at all: there |w| meets x with w's sign.
- * Floats: rows as the file has them; R x T accumulators of 8 partial sums, stepped over the columns, folded once. */
+ * Floats: one token meets rows as the file has them; for more, blocks of 8 rows x 512 columns are copied. Sums of 8 lanes are
+ * folded after each 512 columns. */
 #include "avx2.h"
 #include "avx2_vectors.h"
 

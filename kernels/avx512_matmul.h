@@ -5,7 +5,8 @@
  * Blocks: a panel of 16 rows (panel.h) meets a tile of T tokens. The codes of 32 columns are taken apart once for all T; each
  * token's accumulator holds 16 rows, so nothing is summed across lanes at the end.
  *     acc += f32(exact integer sum) * (scale_w * scale_x)  -  minimum_w * (scale_x * sum of q_x)
- * Floats: rows as the file has them; R x T accumulators of 16 partial sums each, stepped over the columns, folded once. */
+ * Floats: one token meets rows as the file has them; for more, blocks of 8 rows x 512 columns are copied. Sums of 16 lanes are
+ * folded after each 512 columns. */
 #ifndef AVX512_MATMUL_H
 #define AVX512_MATMUL_H
 

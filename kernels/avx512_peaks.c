@@ -62,7 +62,10 @@ uint64_t peaks_avx512_read(const void *p, size_t bytes, int streams) {
             a[s] = _mm512_add_epi64(a[s], _mm512_load_si512(at + s * quarter + i));
         }
     a[0] = _mm512_add_epi64(_mm512_add_epi64(a[0], a[1]), _mm512_add_epi64(a[2], a[3]));
-    return (uint64_t)_mm512_reduce_add_epi64(a[0]);
+    uint64_t sums[8], sum = 0; /* gcc's reduce adds signed numbers, which may not wrap */
+    _mm512_storeu_si512(sums, a[0]);
+    for (int i = 0; i < 8; i++) sum += sums[i];
+    return sum;
 }
 
 const Peaks peaks_avx512 = {

@@ -182,19 +182,19 @@ static void pack_nibbles(uint8_t out[SUPER / 2], const uint8_t code[SUPER]) {
 
 int encode_q4_k(uint8_t *out, const float *x) {
     uint8_t code[SUPER];
-    int fits = encode_affine(out, x, 15, 10, code);
+    if (!encode_affine(out, x, 15, 10, code)) return 0;
     pack_nibbles(out + 16, code);
-    return fits;
+    return 1;
 }
 
 /* The fifth bits stand in 32 bytes before the nibbles: bit j of byte i is that of value 32 j + i. */
 int encode_q5_k(uint8_t *out, const float *x) {
     uint8_t code[SUPER];
-    int fits = encode_affine(out, x, 31, 5, code);
+    if (!encode_affine(out, x, 31, 5, code)) return 0;
     memset(out + 16, 0, SMALL);
     for (int i = 0; i < SUPER; i++) out[16 + i % 32] |= (uint8_t)((code[i] >> 4) << i / 32);
     pack_nibbles(out + 48, code);
-    return fits;
+    return 1;
 }
 
 /* The search for a scale alone, codes -32 .. 31. Nothing is subtracted, so the error is  sum wxx - s sum wlx : the largest

@@ -98,14 +98,3 @@ TokenTile token_tile(size_t t, size_t n, size_t widest) {
     if (at < fours) return (TokenTile){wide + at / 4 * 4, 4};
     return (TokenTile){t, 1};
 }
-
-void actblock_sums(ActBlock *b) {
-    for (int h = 0; h < 2; h++) {
-        int sum = 0;
-        for (int i = 0; i < Q_BLOCK / 2; i++) sum += b->q[h * Q_BLOCK / 2 + i];
-        b->minus_half[h] = -sum;
-        b->scaled_half[h] = b->scale * (float)sum;
-    }
-    b->minus_sum = b->minus_half[0] + b->minus_half[1];
-    b->scaled_sum = b->scale * (float)-b->minus_sum;
-}

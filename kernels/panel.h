@@ -51,7 +51,5 @@ typedef struct {
 
 /* The tile that token t of n falls into. */
 TokenTile token_tile(size_t t, size_t n, size_t widest);
-/* The sums of b's q, which with its scale is there already. */
-void actblock_sums(ActBlock *b);
 
 #endif

@@ -141,6 +141,20 @@ static void add_row(Bench *b, BenchKind kind, size_t context, size_t tokens) {
     b->rows[b->n_rows++] = (BenchRow){.kind = kind, .context = context, .tokens = tokens};
 }
 
+/* What the user named must fit. */
+static int check_lists(const Bench *b, char *err, size_t errlen) {
+    const BenchOptions *o = b->options;
+    size_t room = b->session->options.n_ctx, decode = BENCH_DECODE < room ? BENCH_DECODE : room;
+    for (size_t i = 0; o->contexts && i < o->contexts->n; i++)
+        if (o->contexts->at[i] > room - decode)
+            return base_error(err, errlen, -EINVAL, "%zu positions and %zu more do not fit a context of %zu; give a longer one (-c)",
+                              o->contexts->at[i], decode, room);
+    for (size_t i = 0; o->prompts && i < o->prompts->n; i++)
+        if (o->prompts->at[i] > room)
+            return base_error(err, errlen, -EINVAL, "a prompt of %zu does not fit a context of %zu; give a longer one (-c)", o->prompts->at[i], room);
+    return 0;
+}
+
 static void plan(Bench *b) {
     const BenchOptions *o = b->options;
     size_t room = b->session->options.n_ctx;
@@ -194,6 +208,8 @@ static int make_ids(Bench *b, size_t n, char *err, size_t errlen) {
 /* Rows, their work, and the past that the longest context needs. Then memory is at its peak: the ceilings' buffer comes later. */
 static int prepare(Bench *b, char *err, size_t errlen) {
     size_t room = b->session->options.n_ctx, fill = room < 128 ? room : 128, longest = fill;
+    int rc = check_lists(b, err, errlen);
+    if (rc) return rc;
     plan(b);
     for (size_t i = 0; i < b->n_rows; i++) {
         BenchRow *r = &b->rows[i];
@@ -201,7 +217,7 @@ static int prepare(Bench *b, char *err, size_t errlen) {
         if (r->context > fill) fill = r->context;
         if (r->tokens > longest) longest = r->tokens;
     }
-    int rc = make_ids(b, fill > longest ? fill : longest, err, errlen);
+    rc = make_ids(b, fill > longest ? fill : longest, err, errlen);
     if (rc) return rc;
     estimate(b, b->load.median, b->load.median / 8);
     b->ends += b->load.median / 8 * (double)fill;

@@ -43,6 +43,8 @@ int model_repack(Model *m, int threads, char *err, size_t errlen) {
     Matrix *w;
     for (size_t i = 0; (w = matrix_row_of(m, i)); i++) m->panels_size += panel_bytes(m, w);
     if (!m->panels_size) return 0;
+    if (m->panels_size / 2 > m->weights.file_bytes + (1 << 20)) /* panels of 16 rows, of which a hostile file fills one */
+        return base_error(err, errlen, -EINVAL, "%s: its matrices have so few rows that they would take many times the file's size", m->weights.path);
     m->panels = pages_new(m->panels_size);
     if (!m->panels || team_init(&job.team, threads > 0 ? threads : threads_most()))
         return base_error(err, errlen, -ENOMEM, "%s: out of memory: %zu bytes for repacked weights", m->weights.path, m->panels_size);

@@ -17,6 +17,7 @@ size_t step_packed_bytes(const Kernels *k, size_t n, size_t d, int group) { retu
 /* Tokens of a piece: as many as the cache holds, pieces of about equal length. Tiles are 16, 12, 6, 4 or 3 tokens wide. */
 static size_t piece_tokens(const Session *s, size_t n, size_t bytes) {
     enum { TILES = 48 };
+    if (n == 0) return TILES;
     size_t most = s->piece_bytes / bytes / TILES * TILES;
     if (most < TILES) most = TILES;
     size_t pieces = (n + most - 1) / most, each = (n + pieces - 1) / pieces;

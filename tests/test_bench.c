@@ -174,13 +174,21 @@ static void bench_rows(void) {
     static Bench b;
     Mine mine = {0};
     char err[200] = "";
-    BenchList contexts = {3, {0, 28, 29}}, prompts = {3, {7, 60, 61}};
+    BenchList contexts = {2, {0, 28}}, prompts = {2, {7, 60}}, far = {1, {29}}, longer = {1, {61}};
     BenchOptions o = {.open = my_open, .progress = my_progress, .arg = &mine, .contexts = &contexts, .prompts = &prompts,
                       .runs = 2};
     build_gguf(test_tmp("bench.gguf"), &shape, TENSOR_Q8_0);
+    o.contexts = &far; /* what does not fit is said */
+    CHECK(bench_run(&b, &o, err, sizeof err) == -EINVAL && strstr(err, "29 positions and 32 more do not fit a context of 60"));
+    bench_free(&b);
+    o.contexts = &contexts, o.prompts = &longer;
+    CHECK(bench_run(&b, &o, err, sizeof err) == -EINVAL && strstr(err, "a prompt of 61 does not fit"));
+    bench_free(&b);
+    o.prompts = &prompts;
+    mine.opened = mine.calls = 0;
     CHECK(bench_run(&b, &o, err, sizeof err) == 0);
     CHECK(mine.opened == 3 && b.load.n == 2 && b.load.least > 0); /* the first warms up */
-    CHECK(b.n_rows == 4);                                         /* 29 + 32 and 61 do not fit 60 positions */
+    CHECK(b.n_rows == 4);
     for (size_t i = 0; i < b.n_rows; i++) {
         const BenchRow *r = &b.rows[i];
         CHECK(r->kind == (i < 2 ? BENCH_DECODING : BENCH_PREFILL) && r->context == (i == 1 ? 28 : 0));
