@@ -1,25 +1,14 @@
 /* kernels/avx2_attention.c - softmax attention for the AVX2 row.
  *
- * Scores and the mix of values are both C = A B with few rows in A (queries) and a block of the cache as B, whose rows lie so
- * that no product has to be summed across lanes. A tile keeps its part of C in registers while B passes: up to 6 queries x 16
+ * attention_tiles.h says what is multiplied. A tile keeps its part of C in registers while B passes: up to 6 queries x 16
  * columns, so that a vector of B is loaded once for 6 queries and 12 sums hide the latency of an FMA; one or two queries
- * alone take more columns instead. Each number of C is one chain of FMAs, i ascending, whatever tile it falls into.
+ * alone take more columns instead.
  * Against ref: FMA rounds once where ref rounds twice; exp is a polynomial (avx2_vectors.h). */
 #include "avx2.h"
+#include "attention_tiles.h"
 #include "avx2_vectors.h"
 
 #include <math.h>
-
-/* The operands of C[j][x] += sum over i0 <= i < i1 of A[j][i] B[i][x]. Column x of B's row i is at
- * b[i*ldb + x / KEY_LANES * group + x % KEY_LANES]. For row 0 each step
- * fetches `lines` cache lines of what is wanted soon, so that memory is busy while this is computed. */
-typedef struct {
-    float *c;
-    const float *a;
-    Numbers b;
-    size_t ldc, lda, ldb, group, i0, i1, lines;
-    const char *soon, *soon_end;
-} Product;
 
 /* Q rows x V vectors; both are constants where this is inlined. fresh: C begins as 0. */
 INLINE void tile(int Q, int V, int half, int fresh, Product *p, size_t j, size_t g) {
@@ -75,33 +64,18 @@ INLINE void tiles(int half, int fresh, Product *p, size_t j, size_t n, size_t g,
             }
 }
 
-INLINE void some_rows(int fresh, Product *p, size_t j, size_t n, size_t g, size_t end) {
-    if (p->b.half) tiles(1, fresh, p, j, n, g, end);
-    else tiles(0, fresh, p, j, n, g, end);
+INLINE void some_rows(int fresh, Product *p, size_t j, size_t n, size_t g, size_t groups) {
+    if (p->b.half) tiles(1, fresh, p, j, n, g, g + groups);
+    else tiles(0, fresh, p, j, n, g, g + groups);
 }
 
-/* Rows of the next tile where n are left: of three or more never so many that one or two remain. */
-INLINE size_t next_rows(size_t n) { return n <= 6 ? n : n <= 8 ? 4 : 6; }
-
-/* Row 0 of the product takes `steps` for every 16 columns, or, where it is alone or has one beside it, for 64 or 32; they share
- * the fetching. Many queries are not a single token's: the next block is in the second-level cache already, and fetching
- * would be in their way. */
-enum { FEW = 16 };
-
-INLINE void fetch(Product *p, Soon soon, size_t n, size_t steps, size_t groups) {
-    steps *= n == 1 ? (groups + 3) / 4 : n == 2 ? (groups + 1) / 2 : groups;
-    p->soon = soon.from;
-    p->soon_end = p->soon + soon.bytes;
-    p->lines = n <= FEW && soon.bytes ? (soon.bytes / 64 + steps) / steps : 0;
+/* So many rows for every 16 columns, or, where row 0 is alone or has one beside it, for 64 or 32. */
+INLINE size_t steps_of(size_t rows, size_t n, size_t groups) {
+    return rows * (n == 1 ? (groups + 3) / 4 : n == 2 ? (groups + 1) / 2 : groups);
 }
 
 void avx2_scores(float *s, const float *q, size_t n, Numbers k, size_t head_dim, size_t groups, Soon soon) {
-    Product p = {.c = s, .ldc = SCORE_ROW, .a = q, .lda = head_dim, .b = k, .ldb = KEY_LANES, .group = head_dim * KEY_LANES};
-    p.i1 = head_dim;
-    fetch(&p, soon, n, head_dim, groups);
-    size_t together = n < 3 ? groups : 1; /* a group of keys stays in the first-level cache while many queries pass */
-    for (size_t g = 0; g < groups; g += together)
-        for (size_t j = 0, rows; j < n; j += rows) some_rows(1, &p, j, rows = next_rows(n - j), g, g + together);
+    scores_in_tiles(s, q, n, k, head_dim, groups, soon, n < 3 ? groups : 1);
 }
 
 /* Entries outside the span, at t .. t+7, become -infinity, of which exp makes 0. */
@@ -144,69 +118,16 @@ void avx2_softmax(float *s, const Span *spans, Running *run, size_t n) {
     }
 }
 
-INLINE Span common(const Span *spans, size_t n) {
-    Span c = spans[0];
-    for (size_t j = 1; j < n; j++) {
-        c.lo = c.lo > spans[j].lo ? c.lo : spans[j].lo;
-        c.hi = c.hi < spans[j].hi ? c.hi : spans[j].hi;
-    }
-    return c;
-}
-
-/* Rows j .. j+n-1 over the slots lo .. hi-1, groups g .. g+groups-1. */
-static void mix_slots(Product *p, int lo, int hi, size_t j, size_t n, size_t g, size_t groups) {
-    if (lo >= hi) return;
-    p->i0 = (size_t)lo, p->i1 = (size_t)hi;
-    some_rows(0, p, j, n, g, g + groups);
-}
-
-/* The slots that all these rows see together, and those that one has alone before and after. */
-static void mix_rows(Product *p, const Span *spans, size_t j, size_t n, size_t g, size_t groups) {
-    Span all = common(spans + j, n);
-    if (all.lo >= all.hi) all.lo = all.hi = KEY_BLOCK; /* nothing in common: all of a span lies before it */
-    for (size_t r = j; r < j + n; r++)
-        if (spans[r].lo < all.lo) mix_slots(p, spans[r].lo, spans[r].hi < all.lo ? spans[r].hi : all.lo, r, 1, g, groups);
-    mix_slots(p, all.lo, all.hi, j, n, g, groups);
-    for (size_t r = j; r < j + n; r++)
-        if (spans[r].hi > all.hi) mix_slots(p, all.hi, spans[r].hi, r, 1, g, groups);
-}
-
-static void mix_groups(Product *p, const Span *spans, size_t n, size_t groups) {
-    enum { TOGETHER = 4 }; /* groups whose part of the values, 16 KB, stays in the first-level cache while all queries pass */
-    for (size_t g = 0; g < groups; g += TOGETHER) {
-        size_t m = groups - g < TOGETHER ? groups - g : TOGETHER;
-        for (size_t j = 0, rows; j < n; j += rows) mix_rows(p, spans, j, rows = next_rows(n - j), g, m);
-    }
-}
-
 INLINE void shrink_row(float *acc, float shrink, size_t groups) {
     for (size_t i = 0; i < groups * KEY_LANES; i += 8)
         _mm256_storeu_ps(acc + i, _mm256_mul_ps(_mm256_set1_ps(shrink), _mm256_loadu_ps(acc + i)));
 }
 
+INLINE void widen_part(float *out, const uint16_t *x, size_t n) { avx2_widen(out, x, n); }
+
 void avx2_mix(float *acc, size_t lda, const float *p, const Span *spans, const Running *run, size_t n, Numbers v, size_t ldv,
               size_t width, Soon soon) {
-    size_t groups = width / KEY_LANES, rest = width % KEY_LANES;
-    for (size_t j = 0; j < n; j++)
-        if (run[j].shrink != 1) shrink_row(acc + j * lda, run[j].shrink, groups + (rest > 0));
-    Product whole = {.c = acc, .ldc = lda, .a = p, .lda = SCORE_ROW, .b = v, .ldb = ldv, .group = KEY_LANES};
-    fetch(&whole, soon, n, KEY_BLOCK, groups + (rest > 0));
-    mix_groups(&whole, spans, n, groups);
-    if (rest == 0) return;
-    float part[KEY_BLOCK * KEY_LANES] = {0}; /* the last columns, made a whole group; only slots that somebody sees may be read */
-    int lo = KEY_BLOCK, hi = 0;
-    for (size_t j = 0; j < n; j++)
-        if (spans[j].lo < spans[j].hi) lo = spans[j].lo < lo ? spans[j].lo : lo, hi = spans[j].hi > hi ? spans[j].hi : hi;
-    for (int t = lo; t < hi; t++) {
-        size_t at = (size_t)t * ldv + groups * KEY_LANES;
-        if (v.half) avx2_widen(part + t * KEY_LANES, (const uint16_t *)v.at + at, rest);
-        else memcpy(part + t * KEY_LANES, (const float *)v.at + at, rest * sizeof *part);
-    }
-    whole.c += groups * KEY_LANES;
-    whole.b = (Numbers){.at = part};
-    whole.ldb = KEY_LANES;
-    whole.lines = 0;
-    mix_groups(&whole, spans, n, 1);
+    mix_in_tiles(acc, lda, p, spans, run, n, v, ldv, width, soon);
 }
 
 enum { NEAREST = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC };

@@ -2,12 +2,11 @@
 #ifndef AVX2_VECTORS_H
 #define AVX2_VECTORS_H
 
+#include "inline.h"
 #include "quants.h"
 
 #include <immintrin.h>
 #include <string.h>
-
-#define INLINE static inline __attribute__((always_inline)) /* sizes and formats must be constants in a tile's body */
 
 /* Lanes j and j+4, then j and j+2, then 0 and 1: ref's fold. */
 INLINE float fold(__m256 v) {

@@ -1,23 +1,10 @@
-/* kernels/avx512_attention.c - softmax attention for the AVX-512 rows: as avx2_attention.c, whose comments say why, with vectors
- * of 16, which is a whole group of keys, and tiles of up to 6 queries x 64 columns: 24 of the 32 registers. */
+/* kernels/avx512_attention.c - softmax attention (attention_tiles.h) for the AVX-512 rows, with vectors of 16, which is a whole
+ * group of keys, and tiles of up to 6 queries x 64 columns: 24 of the 32 registers. */
 #include "avx512.h"
+#include "attention_tiles.h"
 
 #include <immintrin.h>
 #include <math.h>
-#include <string.h>
-
-#define INLINE static inline __attribute__((always_inline)) /* the tile's sizes must be constants in its body */
-
-/* The operands of C[j][x] += sum over i0 <= i < i1 of A[j][i] B[i][x]. Column x of B's row i is at
- * b[i*ldb + x / KEY_LANES * group + x % KEY_LANES]. For row 0 each step
- * fetches `lines` cache lines of what is wanted soon, so that memory is busy while this is computed. */
-typedef struct {
-    float *c;
-    const float *a;
-    Numbers b;
-    size_t ldc, lda, ldb, group, i0, i1, lines;
-    const char *soon, *soon_end;
-} Product;
 
 INLINE __m512 load16(int half, const char *b, size_t i) {
     const void *at = b + i * (half ? 2 : 4);
@@ -77,29 +64,14 @@ INLINE void some_rows(int fresh, Product *p, size_t j, size_t n, size_t g, size_
     else tiles(0, fresh, p, j, n, g, groups);
 }
 
-/* Rows of the next tile where n are left: of three or more never so many that one or two remain. */
-INLINE size_t next_rows(size_t n) { return n <= 6 ? n : n <= 8 ? 4 : 6; }
-
-enum { TOGETHER = 4 }; /* groups whose part of B, 16 KB, stays in the first-level cache while all rows pass */
-
-/* Row 0 of the product takes `steps`, which share the fetching. Many queries are not a single token's: the next block is in the
- * second-level cache already, and fetching would be in their way. */
-enum { FEW = 16 };
-
-INLINE void fetch(Product *p, Soon soon, size_t n, size_t steps) {
-    p->soon = soon.from;
-    p->soon_end = p->soon + soon.bytes;
-    p->lines = n <= FEW && soon.bytes ? (soon.bytes / 64 + steps) / steps : 0;
+/* So many rows for every 64 columns. */
+INLINE size_t steps_of(size_t rows, size_t n, size_t groups) {
+    (void)n;
+    return rows * (groups + 3) / 4;
 }
 
 void avx512_scores(float *s, const float *q, size_t n, Numbers k, size_t head_dim, size_t groups, Soon soon) {
-    Product p = {.c = s, .ldc = SCORE_ROW, .a = q, .lda = head_dim, .b = k, .ldb = KEY_LANES, .group = head_dim * KEY_LANES};
-    p.i1 = head_dim;
-    fetch(&p, soon, n, head_dim * (groups + TOGETHER - 1) / TOGETHER);
-    for (size_t g = 0; g < groups; g += TOGETHER) {
-        size_t m = groups - g < TOGETHER ? groups - g : TOGETHER;
-        for (size_t j = 0, rows; j < n; j += rows) some_rows(1, &p, j, rows = next_rows(n - j), g, m);
-    }
+    scores_in_tiles(s, q, n, k, head_dim, groups, soon, 4);
 }
 
 /* As avx2_vectors.h's exp8, with 2^n by vscalefps: at most 0.94 ulp off from -87.33 on, below it 0. NaN stays. */
@@ -156,68 +128,16 @@ void avx512_softmax(float *s, const Span *spans, Running *run, size_t n) {
     }
 }
 
-INLINE Span common(const Span *spans, size_t n) {
-    Span c = spans[0];
-    for (size_t j = 1; j < n; j++) {
-        c.lo = c.lo > spans[j].lo ? c.lo : spans[j].lo;
-        c.hi = c.hi < spans[j].hi ? c.hi : spans[j].hi;
-    }
-    return c;
-}
-
-/* Rows j .. j+n-1 over the slots lo .. hi-1. */
-static void mix_slots(Product *p, int lo, int hi, size_t j, size_t n, size_t g, size_t groups) {
-    if (lo >= hi) return;
-    p->i0 = (size_t)lo, p->i1 = (size_t)hi;
-    some_rows(0, p, j, n, g, groups);
-}
-
-/* Rows j .. j+n-1, groups g .. g+groups-1: slots that all of them see together, those that one has alone before and after. */
-static void mix_rows(Product *p, const Span *spans, size_t j, size_t n, size_t g, size_t groups) {
-    Span all = common(spans + j, n);
-    if (all.lo >= all.hi) all.lo = all.hi = KEY_BLOCK; /* nothing in common: all of a span lies before it */
-    for (size_t r = j; r < j + n; r++)
-        if (spans[r].lo < all.lo) mix_slots(p, spans[r].lo, spans[r].hi < all.lo ? spans[r].hi : all.lo, r, 1, g, groups);
-    mix_slots(p, all.lo, all.hi, j, n, g, groups);
-    for (size_t r = j; r < j + n; r++)
-        if (spans[r].hi > all.hi) mix_slots(p, all.hi, spans[r].hi, r, 1, g, groups);
-}
-
-static void mix_groups(Product *p, const Span *spans, size_t n, size_t groups) {
-    for (size_t g = 0; g < groups; g += TOGETHER) {
-        size_t m = groups - g < TOGETHER ? groups - g : TOGETHER;
-        for (size_t j = 0, rows; j < n; j += rows) mix_rows(p, spans, j, rows = next_rows(n - j), g, m);
-    }
-}
-
 INLINE void shrink_row(float *acc, float shrink, size_t groups) {
     for (size_t i = 0; i < groups * KEY_LANES; i += 16)
         _mm512_storeu_ps(acc + i, _mm512_mul_ps(_mm512_set1_ps(shrink), _mm512_loadu_ps(acc + i)));
 }
 
+INLINE void widen_part(float *out, const uint16_t *x, size_t n) { avx512_widen(out, x, n); }
+
 void avx512_mix(float *acc, size_t lda, const float *p, const Span *spans, const Running *run, size_t n, Numbers v, size_t ldv,
                 size_t width, Soon soon) {
-    size_t groups = width / KEY_LANES, rest = width % KEY_LANES;
-    for (size_t j = 0; j < n; j++)
-        if (run[j].shrink != 1) shrink_row(acc + j * lda, run[j].shrink, groups + (rest > 0));
-    Product whole = {.c = acc, .ldc = lda, .a = p, .lda = SCORE_ROW, .b = v, .ldb = ldv, .group = KEY_LANES};
-    fetch(&whole, soon, n, KEY_BLOCK * (width + 63) / 64);
-    mix_groups(&whole, spans, n, groups);
-    if (rest == 0) return;
-    float part[KEY_BLOCK * KEY_LANES] = {0}; /* the last columns, made a whole group; only slots that somebody sees may be read */
-    int lo = KEY_BLOCK, hi = 0;
-    for (size_t j = 0; j < n; j++)
-        if (spans[j].lo < spans[j].hi) lo = spans[j].lo < lo ? spans[j].lo : lo, hi = spans[j].hi > hi ? spans[j].hi : hi;
-    for (int t = lo; t < hi; t++) {
-        size_t at = (size_t)t * ldv + groups * KEY_LANES;
-        if (v.half) avx512_widen(part + t * KEY_LANES, (const uint16_t *)v.at + at, rest);
-        else memcpy(part + t * KEY_LANES, (const float *)v.at + at, rest * sizeof *part);
-    }
-    whole.c += groups * KEY_LANES;
-    whole.b = (Numbers){.at = part};
-    whole.ldb = KEY_LANES;
-    whole.lines = 0;
-    mix_groups(&whole, spans, n, 1);
+    mix_in_tiles(acc, lda, p, spans, run, n, v, ldv, width, soon);
 }
 
 void avx512_widen(float *out, const uint16_t *x, size_t n) {

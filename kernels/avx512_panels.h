@@ -2,13 +2,12 @@
 #ifndef AVX512_PANELS_H
 #define AVX512_PANELS_H
 
+#include "inline.h"
 #include "avx512.h"
 #include "panel.h"
 
 #include <immintrin.h>
 #include <string.h>
-
-#define INLINE static inline __attribute__((always_inline)) /* sizes and formats must be constants in a tile's body */
 
 enum { LANES = 16, AHEAD = 8192 };
 

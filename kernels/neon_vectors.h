@@ -3,12 +3,11 @@
 #ifndef NEON_VECTORS_H
 #define NEON_VECTORS_H
 
+#include "inline.h"
 #include "quants.h"
 
 #include <arm_neon.h>
 #include <string.h>
-
-#define INLINE static inline __attribute__((always_inline)) /* sizes and formats must be constants in a tile's body */
 
 typedef struct {
     float32x4_t lo, hi;
