@@ -48,6 +48,8 @@ SRC     += $(wildcard kernels/neon*.c)
 $(patsubst %.c,$(B)/%.o,$(wildcard kernels/neondot*.c)): ISA := -march=armv8.2-a+dotprod
 endif
 LIB     := $(SRC:%.c=$(B)/%.o) $(B)/model/builtin.o
+# The program is run.c and cli/; nothing else links cli/.
+CLI     := $(B)/run.o $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))
 
 # The programs of weights-tools/. Every other file there but program.c, which prints, is linked with the tests, too.
@@ -66,7 +68,7 @@ $(PROGRAMS): %: $(B)/% # build one of the tools for weights
 $(PROGRAMS:%=$(B)/%): %: %.o $(B)/weights-tools/program.o $(TOOLS) $(LIB) $(B)/flags
 	$(Q)$(LINK) $(filter %.o,$^) $(LDFLAGS) -lm -o $@
 
-$(B)/run: $(B)/run.o $(LIB) $(B)/flags
+$(B)/run: $(CLI) $(LIB) $(B)/flags
 	$(Q)$(LINK) $(filter %.o,$^) $(LDFLAGS) -lm -o $@
 
 $(B)/%.o: %.c $(B)/flags
@@ -148,4 +150,4 @@ help: ## this list
 
 .PHONY: all test san arm64 debug bench bench-linear lint fuzz install clean help FORCE
 -include $(TOOLS:.o=.d) $(PROGRAMS:%=$(B)/%.d) $(B)/weights-tools/program.d
--include $(SRC:%.c=$(B)/%.d) $(B)/run.d $(TESTS:.o=.d) $(B)/tests/bench/models.d $(B)/tests/bench/linear.d $(B)/tests/bench/encoder.d
+-include $(SRC:%.c=$(B)/%.d) $(CLI:.o=.d) $(TESTS:.o=.d) $(B)/tests/bench/models.d $(B)/tests/bench/linear.d $(B)/tests/bench/encoder.d

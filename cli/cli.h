@@ -1,0 +1,152 @@
+/* cli/cli.h - what the files of the program share: its arguments, what a command runs on, and how it speaks. run.c and this
+ * folder are the only files that read argv, print and exit; stdout is the text, everything else goes to stderr.
+ *
+ *     int run_logits(Args *a) {
+ *         Engine e = {0};
+ *         int code = engine_open(&e, a, 0);
+ *         if (code == 0) code = engine_session(&e, a, n, 1);
+ *         ...
+ *         engine_close(&e);
+ *         return out_end(code);
+ *     }
+ *
+ * Functions that return int return 0 or an exit code after saying why, unless they say otherwise. */
+#ifndef CLI_H
+#define CLI_H
+
+#include "../base/base.h"
+#include "../model/sampler.h"
+#include "../model/session.h"
+#include "../tokenizer/tokenizer.h"
+
+#include <signal.h>
+
+enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
+
+/* ---- options.c: what the program was told ---- */
+
+typedef struct {
+    /* positional */
+    const char *model, *text;
+    /* text in and out */
+    const char *prompt, *file, *tokenizer, *mode, *system;
+    const char *stop[16];
+    int n_stop;
+    int no_echo, ignore_eos, special, no_bos, pieces, want_ids, all, json, quiet, verbose, version, help;
+    const char *ids, *type_ids, *attention_mask, *separator;
+    /* lengths */
+    long long n, max_tokens, context, threads;
+    /* sampling */
+    double temperature, top_p, min_p, repetition, presence, frequency;
+    long long top_k, penalty_window, seed;
+    /* the model */
+    const char *kernels, *rope, *arch, *mask, *pooler, *jieba, *pooling;
+    int bert4keras, normalize, pair;
+    long long candidates, runs;
+    const char *contexts, *prompts;
+    int csv;
+    double rope_theta, rope_factor;
+    long long rope_original;
+    const char *attention, *phi, *form, *save_state, *load_state, *kv;
+    double epsilon;
+    long long favor_features, favor_seed, chunk;
+    /* which of these were given */
+    int n_given, max_given, seed_given, epsilon_given, favor_seed_given;
+    int exact; /* the command asks for the most exact cache where --kv does not say */
+} Args;
+
+enum {
+    GENERATE = 1, LOGITS = 2, TOKENIZE = 4, PERPLEXITY = 8, FILL = 16, EMBED = 32, CLASSIFY = 64, BENCH = 128, ALL = 255,
+    ENCODERS = FILL | EMBED | CLASSIFY, MODELS = ALL & ~TOKENIZE, TEXTS = ALL & ~(LOGITS | BENCH)
+};
+
+typedef struct {
+    const char *name, *usage, *summary, *examples;
+    int bit; /* one of the above */
+    int (*run)(Args *a);
+} Command;
+
+/* Options may stand anywhere; --name VALUE and --name=VALUE; after -- everything is positional. */
+int options_parse(Args *a, int argc, char **argv, const Command *cmd);
+void options_print(int command); /* a line for each option of that command */
+void print_kernels(void);        /* the rows that run here, a space in front of each */
+/* "1,15,7" (commas, spaces) to ids; malloc'ed, NULL after saying why. */
+int *parse_ids(const char *option, const char *s, size_t *n);
+/* Where word stands among names (NULL ends them), from the first on; -1 after saying why. */
+int named(const char *option, const char *word, const char *const *names, int first);
+
+/* ---- output.c: saying things ---- */
+
+extern double started;                    /* when the program began */
+extern volatile sig_atomic_t interrupted; /* Ctrl-C was pressed */
+extern int quiet;
+extern const char *command_name;          /* the command's name as it was given, for what an error points to */
+
+double now(void); /* seconds */
+int fail(const char *fmt, ...) BASE_PRINTF(1, 2);   /* one line on stderr; EXIT_FAILED */
+int usage(const char *fmt, ...) BASE_PRINTF(1, 2);  /* the same with a hint; EXIT_USAGE */
+void note(const char *fmt, ...) BASE_PRINTF(1, 2);  /* a line on stderr, unless quiet */
+
+/* A line on stderr that is drawn over, from two seconds on, on a terminal only. */
+typedef struct {
+    const char *what;
+    double start, drawn;
+    int on_screen;
+} Progress;
+
+void progress_show(Progress *p, size_t done, size_t total);
+void progress_clear(Progress *p);
+int on_progress(void *arg, size_t done, size_t total); /* SessionOptions.progress with a Progress: stops on Ctrl-C */
+
+/* Anything written to stdout goes through here. A reader that has gone away (EPIPE) is no error: there is just nobody left. */
+typedef struct {
+    int terminal; /* control characters of the model's text are not for a terminal */
+    int gone;     /* EPIPE */
+    int broken;   /* errno of any other failure */
+} Out;
+
+extern Out out;
+void out_bytes(const char *s, size_t n);
+void out_text(const char *s, size_t n); /* text of the model, in whole characters: to a terminal without C0 (but newline and tab), DEL and C1 */
+void out_printf(const char *fmt, ...) BASE_PRINTF(1, 2);
+void out_flush(void);
+int out_end(int code); /* flush: code, or EXIT_FAILED where something was not written */
+
+void json_string(const char *s, size_t n);
+void json_number(double v); /* JSON has no word for what is no number: null */
+void json_ids(const char *key, const int *ids, size_t n); /* "key":[..], */
+/* Where needle first stands in text[from .. n-1], or n. */
+size_t find_bytes(const char *text, size_t from, size_t n, const char *needle);
+
+/* ---- engine.c: files, tokenizers, models ---- */
+
+/* What a command runs on; everything zeroed or open. */
+typedef struct {
+    Model model;
+    Tokenizer *tokenizer;
+    Session session;
+    const float *logits; /* after the last id read, where a state was loaded, of n_loaded ids */
+    size_t n_loaded;
+    Progress progress;
+    double load_s;
+    char err[512];
+} Engine;
+
+int engine_open(Engine *e, const Args *a, int want_tokenizer); /* *e is zeroed where it fails */
+/* A session with room for -c positions, else for those wanted, at most the trained ones; where a state is loaded, for its
+ * ids too. Linear attention takes no room. e stays open where it fails. */
+int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits);
+void engine_close(Engine *e);
+/* What --kv says, where it says something: *cache is what it would be otherwise. */
+int cache_option(CacheType *cache, const Args *a, const Model *m);
+int save_state(Engine *e, const Args *a); /* what was read, where --save-state asks */
+TokenizerOptions tokenizer_options(const Args *a);
+/* The whole of a file or of stdin ("-"), byte for byte. The caller frees *text. */
+int read_text(const char *path, char **text, size_t *n);
+
+/* ---- the commands, a file each ---- */
+
+int run_generate(Args *a), run_logits(Args *a), run_tokenize(Args *a), run_perplexity(Args *a), run_bench(Args *a);
+int run_fill(Args *a), run_embed(Args *a), run_classify(Args *a); /* lines.c */
+
+#endif

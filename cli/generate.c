@@ -1,0 +1,276 @@
+/* cli/generate.c - the command generate: a prompt is read, and what the model says goes out as it comes. */
+#include "cli.h"
+#include "../model/encoder.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    Engine e;
+    Sampler sampler;
+    TokenStream stream;
+    char *piece;            /* room for what one id decodes to */
+    char *text;             /* the output so far: what stdout gets */
+    size_t n_text, cap_text;
+    size_t n_out;           /* bytes of it already written; the rest may be the start of a stop string */
+    size_t n_prompt_text;   /* bytes of it that are the prompt's */
+    int *ids;               /* [n_ids]: prompt, then new ids; without --json old ones may be dropped (keep_id) */
+    size_t n_ids, n_prompt, n_new, room;
+    const char *stop;       /* why the text ended */
+    int saved;              /* the prompt was read to its end, and --save-state has its state */
+    double prompt_s, first_token_s, generation_s;
+} Generation;
+
+static void generation_close(Generation *g) {
+    engine_close(&g->e);
+    sampler_free(&g->sampler);
+    free(g->piece);
+    free(g->text);
+    free(g->ids);
+}
+
+/* -1 where memory is out. */
+static int add_text(Generation *g, const char *s, size_t n) {
+    if (g->n_text + n >= g->cap_text) {
+        size_t cap = 2 * (g->n_text + n) + 256;
+        char *more = realloc(g->text, cap);
+        if (!more) return -1;
+        g->text = more;
+        g->cap_text = cap;
+    }
+    memcpy(g->text + g->n_text, s, n);
+    g->n_text += n;
+    return 0;
+}
+
+/* Write what is known to stay. Where a stop string has come, the text is cut before the first one, and the result is 1.
+ * Otherwise an end of the text that may begin one is held back, unless this is the last call. */
+static int write_text(Generation *g, const Args *a, int last) {
+    size_t from = g->n_out, cut = g->n_text;
+    for (int i = 0; i < a->n_stop; i++) {
+        size_t at = find_bytes(g->text, from, g->n_text, a->stop[i]);
+        if (at < cut) cut = at;
+    }
+    int stopped = cut < g->n_text;
+    g->n_text = cut;
+    for (int i = 0; i < a->n_stop && !stopped && !last; i++) {
+        size_t len = strlen(a->stop[i]);
+        for (size_t at = g->n_text > from + len - 1 ? g->n_text - (len - 1) : from; at < cut; at++)
+            if (memcmp(g->text + at, a->stop[i], g->n_text - at) == 0) cut = at;
+    }
+    if (!a->json) {
+        out_text(g->text + from, cut - from);
+        out_flush();
+    }
+    g->n_out = cut;
+    if (!a->json) { /* what is written is not needed any more: a text without end takes no memory */
+        memmove(g->text, g->text + cut, g->n_text - cut);
+        g->n_text -= cut;
+        g->n_out = 0;
+    }
+    return stopped;
+}
+
+/* One more id. The penalties look back on the last penalty_window of them; only JSON wants them all. -1 where memory is out. */
+static int keep_id(Generation *g, const Args *a, int id) {
+    size_t recent = (size_t)a->penalty_window;
+    if (g->n_ids == g->room && !a->json && g->n_ids >= 2 * recent) {
+        memmove(g->ids, g->ids + g->n_ids - recent, recent * sizeof *g->ids);
+        g->n_ids = recent;
+    }
+    if (g->n_ids == g->room) {
+        int *more = realloc(g->ids, (2 * g->room + 64) * sizeof *more);
+        if (!more) return -1;
+        g->ids = more;
+        g->room = 2 * g->room + 64;
+    }
+    g->ids[g->n_ids++] = id;
+    return 0;
+}
+
+static int is_end(const Generation *g, int id) {
+    const Config *c = &g->e.model.config;
+    if (id == c->bos_id || (g->e.model.weights.format != FORMAT_LLAMA2C &&
+                            (id == tokenizer_eos(g->e.tokenizer) || id == tokenizer_bos(g->e.tokenizer))))
+        return 1;
+    for (int i = 0; i < c->n_eos; i++)
+        if (id == c->eos_id[i]) return 1;
+    return 0;
+}
+
+/* New tokens a second; the first came with the prompt. */
+static double generation_rate(const Generation *g) {
+    return g->n_new > 1 ? (double)(g->n_new - 1) / fmax(g->generation_s, 1e-9) : 0;
+}
+
+static void report(const Generation *g, const Args *a) {
+    const Session *s = &g->e.session;
+    if (strcmp(g->stop, "context") == 0) note("the context of %zu positions is used up; -c makes room for more", s->options.n_ctx);
+    if (g->prompt_s == 0 && g->n_prompt) /* nothing was asked of the model */
+        note("nothing new: the prompt's %zu tokens are all that -n or --max-tokens allows; a larger one goes on", g->n_prompt);
+    if (g->prompt_s == 0) return;
+    if (a->save_state && !g->saved) note("interrupted before the prompt was read: no state was saved");
+    size_t n_read = s->pos - g->e.n_loaded < g->n_prompt ? s->pos - g->e.n_loaded : g->n_prompt;
+    char speed[64] = "";
+    if (g->n_new > 1) snprintf(speed, sizeof speed, " at %.1f tok/s", generation_rate(g));
+    note("%zu prompt token%s in %.3f s (%.1f tok/s), first token after %.3f s, %zu new token%s%s; seed %lld", n_read, n_read == 1 ? "" : "s",
+         g->prompt_s, (double)n_read / g->prompt_s, g->first_token_s, g->n_new, g->n_new == 1 ? "" : "s", speed, a->seed);
+}
+
+static void report_json(const Generation *g) {
+    out_printf("{");
+    json_ids("prompt_tokens", g->ids, g->n_prompt);
+    json_ids("tokens", g->ids + g->n_prompt, g->n_new);
+    out_printf("\"text\":");
+    json_string(g->text, g->n_text);
+    out_printf(
+        ",\"stop\":\"%s\",\"timings\":{\"load_s\":%.6f,\"prompt_s\":%.6f,\"prompt_tokens_per_s\":%.3f,\"first_token_s\":%.6f,\"generation_s\":%.6f,\"generation_tokens_per_s\":%.3f}}\n",
+        g->stop, g->e.load_s, g->prompt_s, g->prompt_s > 0 ? (double)g->n_prompt / g->prompt_s : 0, g->first_token_s,
+        g->generation_s, generation_rate(g));
+}
+
+/* The prompt's ids, BOS in front; its text goes out first unless --no-echo. An exit code. */
+static int read_prompt(Generation *g, const Args *a) {
+    size_t len = a->prompt ? strlen(a->prompt) : 0;
+    char *file = NULL;
+    if (a->prompt && a->file) return usage("-i and -f both give a prompt; one is enough");
+    int code = a->file ? read_text(a->file, &file, &len) : 0;
+    if (code) return code;
+    const char *text = file ? file : a->prompt ? a->prompt : "";
+    Tokenizer *t = g->e.tokenizer;
+    int *ids = NULL, bos = tokenizer_bos(t) >= 0 ? tokenizer_bos(t) : g->e.model.config.bos_id;
+    int flags = (a->load_state ? ENCODE_CONTINUE : ENCODE_BOS) | (a->special ? ENCODE_SPECIAL : 0);
+    int source = g->e.model.config.mask == MASK_UNILM; /* the prompt is a text of its own, what comes is another one */
+    if (source && !a->load_state) flags |= ENCODE_EOS;
+    int rc = tokenizer_encode(t, text, len, flags, &ids, &g->n_prompt, g->e.err, sizeof g->e.err);
+    if (rc == 0 && !a->no_echo && !source && add_text(g, text, len)) rc = base_error(g->e.err, sizeof g->e.err, -ENOMEM, "out of memory");
+    if (rc == 0 && g->n_prompt == 0 && bos < 0 && !a->load_state)
+        rc = base_error(g->e.err, sizeof g->e.err, -EINVAL, "this model has no token to begin a text with; give a prompt (-i)");
+    if (rc == 0 && g->n_prompt == 0 && !a->load_state) ids[0] = bos, g->n_prompt = 1; /* encode always leaves room for one */
+    g->ids = ids;
+    g->n_prompt_text = g->n_text;
+    g->stream.tight = 1; /* WordPiece's spaces are not Chinese text's */
+    g->stream.begun = (len > 0 && !source) || a->load_state; /* after a prompt, a leading space is the text's own */
+    free(file);
+    return rc ? fail("%s", g->e.err) : 0;
+}
+
+/* How many new tokens -n and --max-tokens allow: -n counts positions, and the last new token takes none. */
+static size_t new_tokens(const Generation *g, const Args *a) {
+    size_t most = (size_t)a->max_tokens, P = g->n_prompt;
+    if (a->max_given && !a->n_given) return most;
+    size_t by_n = a->n == 0 ? SIZE_MAX : (size_t)a->n + 1 > P ? (size_t)a->n + 1 - P : 0;
+    return a->max_given && most < by_n ? most : by_n;
+}
+
+/* The prompt into the session. Under the UniLM mask it is the first segment, read whole. A negative errno, and a line in e->err. */
+static int eval_prompt(Engine *e, const Args *a, const int *ids, size_t n, const float **logits) {
+    Session *s = &e->session;
+    if (e->model.config.mask != MASK_UNILM || a->load_state) return session_eval(s, ids, n, logits, e->err, sizeof e->err);
+    EncoderText text = {.ids = ids, .n = n};
+    if (!model_has_logits(&e->model)) return base_error(e->err, sizeof e->err, -EINVAL, "this model has no head for logits");
+    int rc = encoder_read(s, &text, 1, e->err, sizeof e->err);
+    if (rc == 0) *logits = encoder_logits(s, n - 1);
+    return rc;
+}
+
+/* Evaluate and draw until something ends the text. An exit code. */
+static int generate(Generation *g, const Args *a) {
+    Session *s = &g->e.session;
+    const float *logits;
+    size_t limit = new_tokens(g, a), n_ctx = s->options.n_ctx;
+    g->stop = "length";
+    if (limit == 0 && !a->save_state) return 0;
+    double t0 = now(), t1 = 0;
+    logits = g->e.logits; /* of a loaded state that nothing is added to */
+    int rc = g->n_prompt || !logits ? eval_prompt(&g->e, a, g->ids, g->n_prompt, &logits) : 0;
+    progress_clear(&g->e.progress);
+    g->prompt_s = now() - t0;
+    if (rc == 0 && save_state(&g->e, a)) return EXIT_FAILED;
+    g->saved = rc == 0;
+    while (rc == 0 && limit) {
+        int id = sampler_next(&g->sampler, logits, g->ids, g->n_ids);
+        t1 = now();
+        if (g->n_new == 0) g->first_token_s = t1 - started, t0 = t1;
+        g->generation_s = t1 - t0;
+        if (is_end(g, id) && !a->ignore_eos) {
+            g->stop = id == tokenizer_bos(g->e.tokenizer) || id == g->e.model.config.bos_id ? "bos" : "eos";
+            break;
+        }
+        if (keep_id(g, a, id)) return fail("out of memory");
+        g->n_new++;
+        if (add_text(g, g->piece, tokenizer_decode(g->e.tokenizer, &g->stream, id, g->piece))) return fail("out of memory");
+        if (write_text(g, a, 0)) g->stop = "stop";
+        else if (interrupted) g->stop = "interrupt";
+        else if (g->n_new == limit) g->stop = "length";
+        else if (s->pos == n_ctx) g->stop = "context";
+        else if (!out.gone && !out.broken) {
+            rc = session_eval(s, &id, 1, &logits, g->e.err, sizeof g->e.err);
+            continue;
+        }
+        break;
+    }
+    if (rc == -EINTR) g->stop = "interrupt";
+    else if (rc) return fail("%s", g->e.err);
+    if (strcmp(g->stop, "stop") != 0) { /* the end of the text: nothing is held back any more */
+        if (add_text(g, g->piece, tokenizer_decode_end(g->e.tokenizer, &g->stream, g->piece))) return fail("out of memory");
+        if (write_text(g, a, 1)) g->stop = "stop";
+    }
+    return 0;
+}
+
+int run_generate(Args *a) {
+    Generation g = {0};
+    if (a->mode && file_exists(a->mode)) return usage("-m is llama2.c's mode; the model is the first word: ./run %s", a->mode);
+    if (a->mode && strcmp(a->mode, "generate") != 0) return usage("-m %s: only generate is built yet", a->mode);
+    if (a->system) return usage("-y: a system prompt is for chat, which is not built yet");
+    int code = engine_open(&g.e, a, 1);
+    if (code) return code;
+    if (g.e.model.config.mask == MASK_PADDING) {
+        code = fail("%s: this RoFormer reads texts whole (mask padding); ask it with ./run fill, embed or classify, or let --mask causal write",
+                    a->model);
+        goto done;
+    }
+    if ((code = read_prompt(&g, a))) goto done;
+    size_t limit = new_tokens(&g, a), wanted = g.n_prompt + (limit ? limit - 1 : 0);
+    if (limit > SIZE_MAX / 2) wanted = SIZE_MAX;
+    size_t trained = (size_t)g.e.model.config.n_ctx_train, most = a->context ? (size_t)a->context : trained;
+    if ((limit || a->save_state) && g.n_prompt > most && !g.e.model.config.linear.form) {
+        code = fail("the prompt's %zu tokens do not fit the context of %zu; -c makes room for more", g.n_prompt, most);
+        goto done;
+    }
+    if ((code = engine_session(&g.e, a, limit ? wanted : g.n_prompt, 1))) goto done;
+    SamplerOptions so = {.temperature = (float)a->temperature,
+                         .top_p = (float)a->top_p,
+                         .top_k = (size_t)a->top_k,
+                         .min_p = (float)a->min_p,
+                         .repetition_penalty = (float)a->repetition,
+                         .presence_penalty = (float)a->presence,
+                         .frequency_penalty = (float)a->frequency,
+                         .window = (size_t)a->penalty_window,
+                         .seed = (uint64_t)a->seed};
+    g.piece = malloc(tokenizer_decode_bound(g.e.tokenizer));
+    if (sampler_init(&g.sampler, (size_t)g.e.model.config.vocab_size, &so, g.e.err, sizeof g.e.err) || !g.piece) {
+        code = fail("%s", *g.e.err ? g.e.err : "out of memory");
+        goto done;
+    }
+    g.room = g.n_ids = g.n_prompt;
+    if (!a->json) { /* the prompt is the user's own text: as it is */
+        out_bytes(g.text, g.n_prompt_text);
+        out_flush();
+    }
+    g.n_out = g.n_prompt_text;
+    code = generate(&g, a);
+    if (code == 0) {
+        if (a->json) report_json(&g);
+        else out_bytes("\n", 1);
+        out_flush();
+        report(&g, a);
+        if (strcmp(g.stop, "interrupt") == 0) code = EXIT_INTERRUPTED;
+    }
+done:
+    generation_close(&g);
+    return out_end(code);
+}

@@ -1,0 +1,340 @@
+/* cli/lines.c - the commands fill, embed and classify: lines of text through an encoder. */
+#include "cli.h"
+#include "../lab/texts.h"
+#include "../model/encoder.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What a command does with one text that was read: an exit code. */
+typedef struct Lines Lines;
+typedef int LineWork(Lines *l, size_t i);
+
+struct Lines {
+    Engine e;
+    const Args *a;
+    Texts texts;
+    char **line;    /* [cap]: the lines that texts holds, malloc'ed; with --pair two texts are a line's */
+    size_t *len;    /* [cap]: their bytes; a line may hold a NUL */
+    size_t n, cap;
+    size_t numbers; /* lines seen so far: the number of the next */
+    size_t most;    /* tokens that are read at a time */
+    LineWork *work;
+    float *vector;  /* [2, d_model or n_labels]: scratch for work */
+    Candidate *candidates;
+    int mask_id;
+    Pooling pooling;
+};
+
+/* Read what has been gathered, and do the work. */
+static int lines_flush(Lines *l) {
+    int code = 0;
+    l->e.progress.start = now();
+    int rc = l->texts.n ? encoder_read(&l->e.session, l->texts.texts, l->texts.n, l->e.err, sizeof l->e.err) : 0;
+    progress_clear(&l->e.progress);
+    if (rc) code = rc == -EINTR ? EXIT_INTERRUPTED : fail("%s", l->e.err);
+    for (size_t i = 0; i < l->n; i++) {
+        if (code == 0 && !out.gone && !out.broken) code = l->work(l, i);
+        free(l->line[i]);
+    }
+    l->n = 0;
+    texts_clear(&l->texts);
+    out_flush();
+    return code;
+}
+
+/* The line [len] as one text, or with --pair as two: an exit code. */
+static int lines_encode(Lines *l, const char *line, size_t len) {
+    char *err = l->e.err;
+    const char *tab = l->a->pair ? memchr(line, '\t', len) : NULL;
+    size_t room = l->e.session.options.n_ctx, first = tab ? (size_t)(tab - line) : len, longest = 0, n_texts = l->texts.n;
+    if (l->a->pair && !tab) return fail("line %zu: no tab in it; --pair wants two texts with a tab between", l->numbers);
+    int rc = texts_add(&l->texts, line, first, !l->a->pair, err, sizeof l->e.err);
+    if (rc == 0 && tab) rc = texts_add(&l->texts, tab + 1, len - first - 1, 0, err, sizeof l->e.err);
+    for (size_t i = n_texts; i < l->texts.n; i++)
+        if (l->texts.texts[i].n > longest) longest = l->texts.texts[i].n;
+    if (rc == 0 && longest <= room) return 0;
+    texts_drop(&l->texts, l->texts.n - n_texts);
+    if (rc) return fail("line %zu: %s", l->numbers, err);
+    return fail("line %zu has %zu tokens, more than the context of %zu; -c makes room for more", l->numbers, longest, room);
+}
+
+/* One line more. Where the tokens gathered would become too many, those before it are read first. */
+static int lines_add(Lines *l, const char *line, size_t len) {
+    l->numbers++;
+    if (len && line[len - 1] == '\r') len--;
+    if (l->n == l->cap) {
+        size_t cap = l->cap ? 2 * l->cap : 16;
+        char **more = realloc(l->line, cap * sizeof *more);
+        if (more) l->line = more;
+        size_t *lens = more ? realloc(l->len, cap * sizeof *lens) : NULL;
+        if (!lens) return fail("out of memory");
+        l->len = lens;
+        l->cap = cap;
+    }
+    size_t had = l->texts.n_tokens;
+    int code = lines_encode(l, line, len);
+    if (code == 0 && had && l->texts.n_tokens > l->most) { /* once more, behind the others */
+        texts_drop(&l->texts, 1 + (size_t)l->a->pair);
+        code = lines_flush(l);
+        if (code == 0) code = lines_encode(l, line, len);
+    }
+    if (code) return code;
+    l->line[l->n] = malloc(len + 1);
+    if (!l->line[l->n]) return fail("out of memory");
+    memcpy(l->line[l->n], line, len);
+    l->line[l->n][len] = 0;
+    l->len[l->n++] = len;
+    return 0;
+}
+
+/* The lines of -f FILE or stdin, or the one text of the command line. */
+static int lines_read(Lines *l) {
+    const Args *a = l->a;
+    if (a->text && a->file) return usage("a text and -f are both given; one is enough");
+    int from_stdin = !a->file || strcmp(a->file, "-") == 0, code = 0;
+    if (a->text) code = lines_add(l, a->text, strlen(a->text));
+    FILE *f = a->text ? NULL : from_stdin ? stdin : fopen(a->file, "rb");
+    if (!a->text && !f) return fail("%s: %s", a->file, strerror(errno));
+    char *line = NULL;
+    size_t cap = 0;
+    for (ssize_t n; f && code == 0 && !interrupted && !out.gone && (n = getline(&line, &cap, f)) >= 0;) {
+        if (n && line[n - 1] == '\n') n--;
+        code = lines_add(l, line, (size_t)n);
+        struct pollfd input = {.fd = from_stdin ? 0 : -1, .events = POLLIN};
+        if (from_stdin && code == 0 && poll(&input, 1, 0) == 0) code = lines_flush(l); /* whoever writes the lines waits for an answer */
+    }
+    if (f && code == 0 && ferror(f) && !interrupted) code = fail("%s: %s", from_stdin ? "stdin" : a->file, strerror(errno));
+    free(line);
+    if (f && f != stdin) fclose(f);
+    int last = interrupted || code == EXIT_INTERRUPTED ? 0 : lines_flush(l); /* those in front of a bad line too */
+    if (code == 0) code = last;
+    return code ? code : interrupted ? EXIT_INTERRUPTED : 0;
+}
+
+/* What a command needs of the model; width: floats that work wants for one vector. 0, or an exit code. */
+typedef int LinesCheck(Lines *l, size_t *width);
+
+static int run_lines(Args *a, const char *name, LinesCheck *check, LineWork *work) {
+    enum { TOGETHER = 1024 }; /* enough for every core, and little memory */
+    Lines l = {.a = a, .work = work};
+    size_t width = 0;
+    if (!a->model) return usage("%s needs a MODEL", name);
+    int code = engine_open(&l.e, a, 1);
+    if (code) return code;
+    const Config *c = &l.e.model.config;
+    if (!c->roformer.variant) code = fail("%s: %s is for RoFormer models; this is a %s", a->model, name, c->arch);
+    else code = check(&l, &width);
+    size_t room = a->context ? (size_t)a->context : (size_t)c->n_ctx_train;
+    l.most = room < TOGETHER / 2 ? TOGETHER : 2 * room; /* a pair may be two texts */
+    l.e.progress = (Progress){.what = "reading"};
+    if (code == 0 && a->chunk && !c->linear.form) code = usage("--chunk is for linear attention; this model's is softmax");
+    if (code == 0 && (tokenizer_bos(l.e.tokenizer) < 0 || tokenizer_eos(l.e.tokenizer) < 0)) note("the vocabulary lacks [CLS] or [SEP]: is it this model's?");
+    if (code == 0 && room > (size_t)c->n_ctx_train) note("context %zu goes beyond the %lld positions this model was trained on", room, (long long)c->n_ctx_train);
+    CacheType cache = session_usual_cache(&l.e.model);
+    if (code == 0) code = cache_option(&cache, a, &l.e.model);
+    SessionOptions o = {.n_ctx = l.most, .n_batch = l.most, .threads = (int)a->threads, .chunk = (size_t)a->chunk, .cache = cache,
+                        .progress = on_progress, .progress_arg = &l.e.progress};
+    if (code == 0 && session_init(&l.e.session, &l.e.model, &o, l.e.err, sizeof l.e.err)) code = fail("%s", l.e.err);
+    l.vector = malloc((2 * width + 1) * sizeof *l.vector);
+    size_t labels = (size_t)c->roformer.n_labels, ranked = (size_t)a->candidates > labels ? (size_t)a->candidates : labels;
+    l.candidates = malloc((ranked + 1) * sizeof *l.candidates);
+    if (code == 0 && (!l.vector || !l.candidates)) code = fail("out of memory");
+    texts_init(&l.texts, l.e.tokenizer);
+    if (code == 0) {
+        l.e.session.options.n_ctx = room; /* of one text */
+        code = lines_read(&l);
+    }
+    while (l.n) free(l.line[--l.n]);
+    free(l.line);
+    free(l.len);
+    free(l.vector);
+    free(l.candidates);
+    texts_free(&l.texts);
+    engine_close(&l.e);
+    return out_end(code);
+}
+
+/* A piece as text: without the "##" that says that a word goes on. */
+static const char *shown_piece(const Tokenizer *t, int id, size_t *len) {
+    const char *p = tokenizer_piece(t, id, len);
+    if (!p) *len = 0;
+    else if (*len > 2 && memcmp(p, "##", 2) == 0) p += 2, *len -= 2;
+    return p ? p : "";
+}
+
+static int check_fill(Lines *l, size_t *width) {
+    l->mask_id = tokenizer_named(l->e.tokenizer, "[MASK]");
+    (void)width;
+    if (!model_has_logits(&l->e.model)) return fail("%s: this model has no language model's head, so it cannot fill", l->a->model);
+    if (l->mask_id < 0) return fail("%s: the vocabulary has no [MASK]", l->a->model);
+    if ((size_t)l->a->candidates > (size_t)l->e.model.config.vocab_size) return usage("--top-k: the vocabulary has only %d tokens", l->e.model.config.vocab_size);
+    return 0;
+}
+
+static void fill_json(Lines *l, size_t t, int first) {
+    out_printf("%s{\"position\":%zu,\"candidates\":[", first ? "" : ",", t);
+    for (long long k = 0; k < l->a->candidates; k++) {
+        size_t len;
+        const char *p = tokenizer_piece(l->e.tokenizer, l->candidates[k].id, &len);
+        out_printf("%s{\"id\":%d,\"token\":", k ? "," : "", l->candidates[k].id);
+        json_string(p ? p : "", p ? len : 0);
+        out_printf(",\"probability\":");
+        json_number(l->candidates[k].p);
+        out_printf("}");
+    }
+    out_printf("]}");
+}
+
+/* The line with its masks filled by the best, then a line for each mask. */
+static int fill_line(Lines *l, size_t i) {
+    static const char mask[] = "[MASK]";
+    const EncoderText *x = &l->texts.texts[i];
+    const char *line = l->line[i];
+    size_t from = 0, len_line = l->len[i]; /* what is printed so far */
+    char *list = NULL; /* the lines below the filled text */
+    size_t n_list = 0, n = 0;
+    FILE *f = l->a->json ? NULL : open_memstream(&list, &n_list);
+    if (!l->a->json && !f) return fail("out of memory");
+    if (l->a->json) {
+        out_printf("{\"text\":");
+        json_string(line, len_line);
+        out_printf(",\"masks\":[");
+    }
+    for (size_t t = 0; t < x->n; t++) {
+        size_t len;
+        if (x->ids[t] != l->mask_id) continue;
+        texts_best(encoder_logits(&l->e.session, l->texts.first[i] + t), (size_t)l->e.model.config.vocab_size, l->candidates, (size_t)l->a->candidates);
+        if (l->a->json) fill_json(l, t, n == 0);
+        n++;
+        if (l->a->json) continue;
+        size_t at = find_bytes(line, from, len_line, mask);
+        out_text(line + from, at - from);
+        from = at < len_line ? at + sizeof mask - 1 : at;
+        const char *p = shown_piece(l->e.tokenizer, l->candidates[0].id, &len);
+        out_text(p, len);
+        fprintf(f, "  %zu ", n);
+        for (long long k = 0; k < l->a->candidates; k++) {
+            p = tokenizer_piece(l->e.tokenizer, l->candidates[k].id, &len);
+            fprintf(f, " %.*s %.4f", p ? (int)len : 0, p ? p : "", l->candidates[k].p);
+        }
+        fputc('\n', f);
+    }
+    if (f) fclose(f);
+    if (l->a->json) out_printf("]}\n");
+    else {
+        out_text(line + from, len_line - from);
+        out_bytes("\n", 1);
+        out_text(list, n_list);
+    }
+    free(list);
+    if (n == 0 && l->a->text) return fail("\"%s\" has no [MASK] to fill", line);
+    if (n == 0 && !l->a->json) note("\"%s\" has no [MASK] to fill", line);
+    return 0;
+}
+
+int run_fill(Args *a) { return run_lines(a, "fill", check_fill, fill_line); }
+
+static int check_embed(Lines *l, size_t *width) {
+    int has_pooler = l->e.model.config.roformer.pooler != POOLER_NONE;
+    int how = l->a->pooling ? named("--pooling", l->a->pooling, pooling_names, 0) : has_pooler ? POOLING_POOLER : POOLING_MEAN;
+    if (how < 0) return EXIT_USAGE;
+    if (how == POOLING_POOLER && !has_pooler) return fail("%s: --pooling pooler: this model has no pooler; cls and mean need none", l->a->model);
+    l->pooling = (Pooling)how;
+    *width = (size_t)l->e.model.config.d_model;
+    if (l->a->verbose) fprintf(stderr, "  pooling %s\n", pooling_names[how]);
+    return 0;
+}
+
+static int embed_line(Lines *l, size_t i) {
+    size_t d = (size_t)l->e.model.config.d_model;
+    int json = l->a->json;
+    if (l->a->pair) {
+        for (size_t j = 0; j < 2; j++) texts_pool(&l->texts, &l->e.session, 2 * i + j, l->pooling, l->vector + j * d);
+        double cosine = texts_cosine(l->vector, l->vector + d, d);
+        if (json) out_printf("{\"cosine\":");
+        if (json) json_number(cosine);
+        out_printf(json ? "}\n" : "%.6f\n", cosine);
+        return 0;
+    }
+    texts_pool(&l->texts, &l->e.session, i, l->pooling, l->vector);
+    if (l->a->normalize) texts_normalize(l->vector, d);
+    if (json) out_printf("{\"embedding\":[");
+    for (size_t j = 0; j < d; j++) {
+        if (j) out_bytes(json ? "," : " ", 1);
+        if (json) json_number((double)l->vector[j]);
+        else out_printf("%.9g", (double)l->vector[j]);
+    }
+    out_printf(json ? "]}\n" : "\n");
+    return 0;
+}
+
+int run_embed(Args *a) { return run_lines(a, "embed", check_embed, embed_line); }
+
+static int check_classify(Lines *l, size_t *width) {
+    *width = (size_t)l->e.model.config.roformer.n_labels;
+    return l->e.model.config.roformer.classifier ? 0 : fail("%s: this model has no classifier", l->a->model);
+}
+
+static void print_label(const Lines *l, int i, int json) {
+    size_t len;
+    const char *name = model_label(&l->e.model, i, &len);
+    char own[24];
+    if (l->e.model.config.roformer.classifier == CLASSIFIER_REPLACED) name = "replaced", len = 8;
+    if (!len) name = own, len = (size_t)snprintf(own, sizeof own, "LABEL_%d", i);
+    if (json) json_string(name, len);
+    else out_text(name, len);
+}
+
+/* The labels of token t with their probabilities, best first. One label is a question of its own: a sigmoid for ELECTRA's,
+ * the plain number where a model was trained to give a number. */
+static void print_labels(Lines *l, size_t t) {
+    int n = l->e.model.config.roformer.n_labels, json = l->a->json;
+    Candidate *best = l->candidates;
+    encoder_classify(&l->e.session, t, l->vector);
+    if (n == 1) {
+        double v = (double)l->vector[0];
+        best[0] = (Candidate){.p = l->e.model.config.roformer.classifier == CLASSIFIER_REPLACED ? 1 / (1 + exp(-v)) : v};
+    } else {
+        texts_best(l->vector, (size_t)n, best, (size_t)n);
+    }
+    if (json) out_printf("[");
+    for (int i = 0; i < n; i++) {
+        out_printf(json ? (i ? ",{\"label\":" : "{\"label\":") : i ? "  " : "");
+        print_label(l, best[i].id, json);
+        if (json) out_printf(",\"%s\":", n == 1 ? "score" : "probability");
+        if (json) json_number(best[i].p);
+        out_printf(json ? "}" : " %.4f", best[i].p);
+    }
+    if (json) out_printf("]");
+}
+
+static int classify_line(Lines *l, size_t i) {
+    const EncoderText *x = &l->texts.texts[i];
+    int whole = l->e.model.config.roformer.classifier == CLASSIFIER_SEQUENCE, json = l->a->json;
+    if (json) out_printf(whole ? "{\"labels\":" : "{\"tokens\":[");
+    for (size_t t = 0; t < (whole ? 1 : x->n); t++) {
+        size_t len;
+        const char *p = tokenizer_piece(l->e.tokenizer, x->ids[t], &len);
+        if (!whole && json) {
+            out_printf("%s{\"token\":", t ? "," : "");
+            json_string(p ? p : "", p ? len : 0);
+            out_printf(",\"labels\":");
+        } else if (!whole) {
+            out_text(p ? p : "", p ? len : 0);
+            out_bytes("\t", 1);
+        }
+        print_labels(l, l->texts.first[i] + t);
+        if (!json) out_bytes("\n", 1);
+        else if (!whole) out_printf("}");
+    }
+    if (!json && !whole) out_bytes("\n", 1); /* an empty line behind a text's tokens */
+    if (json) out_printf(whole ? "}\n" : "]}\n");
+    return 0;
+}
+
+int run_classify(Args *a) { return run_lines(a, "classify", check_classify, classify_line); }

@@ -1,0 +1,78 @@
+/* cli/logits.c - the command logits: what the model expects after given ids, for comparing. */
+#include "cli.h"
+#include "../model/encoder.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct {
+    size_t vocab_size;
+    int json, begun; /* begun: a row is out */
+} LogitsPrinter;
+
+static void print_logits(void *arg, size_t i, const float *logits) {
+    LogitsPrinter *p = arg;
+    p->begun = 1;
+    if (p->json) out_printf(i ? ",[" : "{\"logits\":[["); /* the opening only now: an error leaves stdout empty */
+    for (size_t v = 0; v < p->vocab_size; v++)
+        out_printf(p->json && !isfinite(logits[v]) ? "%snull" : "%s%.9g", v == 0 ? "" : p->json ? "," : " ", (double)logits[v]);
+    out_printf(p->json ? "]" : "\n");
+}
+
+/* RoFormer: the ids as one text under the model's mask. */
+static int encoder_rows(Engine *e, const Args *a, const EncoderText *text, LogitsPrinter *p) {
+    if (!model_has_logits(&e->model)) return base_error(e->err, sizeof e->err, -EINVAL, "this model has no head for logits");
+    int rc = encoder_read(&e->session, text, 1, e->err, sizeof e->err);
+    if (rc == 0) encoder_logits_each(&e->session, a->all ? 0 : text->n - 1, a->all ? text->n : 1, print_logits, p);
+    return rc;
+}
+
+static int print_rows(Engine *e, const Args *a, const EncoderText *text) {
+    LogitsPrinter p = {.vocab_size = (size_t)e->model.config.vocab_size, .json = a->json};
+    const float *logits = NULL;
+    int rc, whole = text->types || text->keep || e->model.config.mask != MASK_CAUSAL;
+    if (whole && a->load_state) return usage("--load-state: these ids are read as a text of their own (mask, --type-ids, --attention-mask)");
+    if (whole) rc = encoder_rows(e, a, text, &p);
+    else if (a->all) rc = session_eval_each(&e->session, text->ids, text->n, print_logits, &p, e->err, sizeof e->err);
+    else rc = session_eval(&e->session, text->ids, text->n, &logits, e->err, sizeof e->err);
+    progress_clear(&e->progress);
+    if (logits) print_logits(&p, 0, logits);
+    if (a->json && p.begun) out_printf("]}\n"); /* interrupted: what there is, closed */
+    return rc == -EINTR ? EXIT_INTERRUPTED : rc ? fail("%s", e->err) : save_state(e, a);
+}
+
+/* A list that stands beside --ids, of the same length: malloc'ed, NULL where s is; *code where it is wrong. */
+static int *parse_beside(const char *option, const char *s, size_t n, int *code) {
+    size_t count;
+    int *list = s && *code == 0 ? parse_ids(option, s, &count) : NULL;
+    if (s && *code == 0 && (!list || count != n)) {
+        if (list) usage("%s has %zu entries, and --ids has %zu", option, count, n);
+        *code = EXIT_USAGE;
+    }
+    return list;
+}
+
+int run_logits(Args *a) {
+    Engine e = {0};
+    size_t n = 0;
+    int code = 0;
+    if (!a->model) return usage("logits needs a MODEL");
+    if (!a->ids) return usage("logits needs --ids");
+    a->exact = 1;
+    int *ids = parse_ids("--ids", a->ids, &n);
+    if (!ids) code = EXIT_USAGE;
+    int *types = parse_beside("--type-ids", a->type_ids, n, &code), *mask = parse_beside("--attention-mask", a->attention_mask, n, &code);
+    uint8_t *keep = mask && code == 0 ? malloc(n) : NULL;
+    for (size_t i = 0; keep && i < n; i++) keep[i] = mask[i] != 0;
+    if (code == 0 && mask && !keep) code = fail("out of memory");
+    if (code == 0) code = engine_open(&e, a, 0);
+    if (code == 0) code = engine_session(&e, a, n, a->all ? 8 : 1);
+    if (code == 0) code = print_rows(&e, a, &(EncoderText){.ids = ids, .types = types, .keep = keep, .n = n});
+    engine_close(&e);
+    free(ids);
+    free(types);
+    free(mask);
+    free(keep);
+    return out_end(code);
+}

@@ -1,0 +1,140 @@
+/* cli/output.c - saying things: error lines, notes, progress on stderr; text and JSON on stdout. */
+#include "cli.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+double started;
+volatile sig_atomic_t interrupted;
+int quiet;
+const char *command_name = "";
+
+double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+int fail(const char *fmt, ...) {
+    char line[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    base_verror(line, sizeof line, 0, fmt, ap); /* one line, no control characters, whatever a name holds */
+    va_end(ap);
+    fprintf(stderr, "run: %s\n", line);
+    return EXIT_FAILED;
+}
+
+int usage(const char *fmt, ...) {
+    char line[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    base_verror(line, sizeof line, 0, fmt, ap);
+    va_end(ap);
+    fprintf(stderr, "run: %s; ./run %s%s--help shows what there is\n", line, command_name, *command_name ? " " : "");
+    return EXIT_USAGE;
+}
+
+void note(const char *fmt, ...) {
+    if (quiet) return;
+    va_list ap;
+    va_start(ap, fmt);
+    vfprintf(stderr, fmt, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+}
+
+void progress_show(Progress *p, size_t done, size_t total) {
+    double t = now();
+    if (quiet || !isatty(2) || t - p->start < 2 || t - p->drawn < 0.2 || done == 0) return;
+    p->drawn = t;
+    p->on_screen = 1;
+    fprintf(stderr, "\r%s: %zu of %zu tokens, %.0f s to go \033[K", p->what, done, total,
+            (t - p->start) / (double)done * (double)(total - done));
+}
+
+void progress_clear(Progress *p) {
+    if (p->on_screen) fputs("\r\033[K", stderr);
+    p->on_screen = 0;
+}
+
+int on_progress(void *arg, size_t done, size_t total) {
+    progress_show(arg, done, total);
+    return interrupted;
+}
+
+Out out;
+
+static void out_check(int bad) {
+    if (!bad || out.gone || out.broken) return;
+    if (errno == EPIPE) out.gone = 1;
+    else out.broken = errno ? errno : EIO;
+}
+
+void out_bytes(const char *s, size_t n) {
+    if (n && !out.gone && !out.broken) out_check(fwrite(s, 1, n, stdout) != n);
+}
+
+void out_flush(void) {
+    if (!out.gone && !out.broken) out_check(fflush(stdout) != 0);
+}
+
+void out_text(const char *s, size_t n) {
+    for (size_t i = 0, start = 0; out.terminal && i <= n; i++) {
+        unsigned char c = i < n ? (unsigned char)s[i] : 0, next = i + 1 < n ? (unsigned char)s[i + 1] : 0;
+        int c1 = c == 0xc2 && next >= 0x80 && next < 0xa0;
+        if (i < n && !c1 && c != 0x7f && (c >= 0x20 || c == '\n' || c == '\t')) continue;
+        out_bytes(s + start, i - start);
+        i += (size_t)c1;
+        start = i + 1;
+    }
+    if (!out.terminal) out_bytes(s, n);
+}
+
+int out_end(int code) {
+    out_flush();
+    if (!out.broken) return code;
+    return fail("cannot write the output: %s", strerror(out.broken));
+}
+
+void out_printf(const char *fmt, ...) {
+    if (out.gone || out.broken) return;
+    va_list ap;
+    va_start(ap, fmt);
+    out_check(vfprintf(stdout, fmt, ap) < 0);
+    va_end(ap);
+}
+
+void json_string(const char *s, size_t n) {
+    out_bytes("\"", 1);
+    for (size_t i = 0; i < n;) {
+        uint32_t cp;
+        int len = utf8_decode(s + i, n - i, &cp);
+        if (len == 0) out_printf("\\ufffd");
+        else if (cp < 0x20 || cp == 0x7f) out_printf("\\u%04x", (unsigned)cp);
+        else if (cp == '"' || cp == '\\') out_printf("\\%c", (int)cp);
+        else out_bytes(s + i, (size_t)len);
+        i += len ? (size_t)len : 1;
+    }
+    out_bytes("\"", 1);
+}
+
+void json_number(double v) { out_printf(isfinite(v) ? "%.9g" : "null", v); }
+
+void json_ids(const char *key, const int *ids, size_t n) {
+    out_printf("\"%s\":[", key);
+    for (size_t i = 0; i < n; i++) out_printf("%s%d", i ? "," : "", ids[i]);
+    out_printf("],");
+}
+
+size_t find_bytes(const char *text, size_t from, size_t n, const char *needle) {
+    size_t len = strlen(needle);
+    for (size_t at = from; at + len <= n; at++)
+        if (memcmp(text + at, needle, len) == 0) return at;
+    return n;
+}
+

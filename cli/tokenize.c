@@ -1,0 +1,64 @@
+/* cli/tokenize.c - the command tokenize: the ids or the pieces of a text. */
+#include "cli.h"
+#include "../lab/vocabulary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A piece with what would break a line or a terminal written as an escape. */
+static void print_piece(const char *s, size_t n) {
+    for (size_t i = 0; i < n;) {
+        uint32_t cp = 0;
+        int len = utf8_decode(s + i, n - i, &cp);
+        if (len == 0) out_printf("\\x%02x", (unsigned)(unsigned char)s[i]);
+        else if (cp == '\n') out_printf("\\n");
+        else if (cp == '\t') out_printf("\\t");
+        else if (cp == '\\') out_printf("\\\\");
+        else if (cp < 0x20 || cp == 0x7f) out_printf("\\x%02x", (unsigned)cp);
+        else if (cp >= 0x80 && cp < 0xa0) out_printf("\\u%04x", (unsigned)cp);
+        else out_bytes(s + i, (size_t)len);
+        i += len ? (size_t)len : 1;
+    }
+    out_bytes("\n", 1);
+}
+
+/* The tokenizer that path is, or that the model there has. */
+static int tokenizer_of(Tokenizer **t, const Args *a, char *err, size_t errlen) {
+    TokenizerOptions o = tokenizer_options(a);
+    if (a->tokenizer || tokenizer_probe(a->model)) return tokenizer_open_with(t, a->tokenizer ? a->tokenizer : a->model, &o, err, errlen);
+    Weights w;
+    int rc = weights_open(&w, a->model, err, errlen);
+    if (rc) return rc;
+    rc = vocabulary_open(t, &w, NULL, 0, &o, err, errlen);
+    weights_close(&w);
+    return rc;
+}
+
+int run_tokenize(Args *a) {
+    char err[512], *file = NULL;
+    Tokenizer *t = NULL;
+    size_t len = a->text ? strlen(a->text) : 0, n = 0;
+    int *ids = NULL;
+    if (!a->model) return usage("tokenize needs a MODEL or a TOKENIZER");
+    if (a->text && a->file) return usage("a text and -f are both given; one is enough");
+    if (a->want_ids && a->pieces) return usage("--ids and --pieces are both given; one is enough");
+    if (tokenizer_of(&t, a, err, sizeof err)) return fail("%s", err);
+    if (a->verbose) fprintf(stderr, "%s: %s, %zu pieces\n", a->model, tokenizer_kind(t), tokenizer_size(t));
+    int code = a->text ? 0 : read_text(a->file ? a->file : "-", &file, &len);
+    int flags = (a->no_bos ? 0 : ENCODE_BOS | ENCODE_EOS) | (a->special ? ENCODE_SPECIAL : 0);
+    if (code == 0 && tokenizer_encode(t, file ? file : a->text, len, flags, &ids, &n, err, sizeof err)) code = fail("%s", err);
+    for (size_t i = 0; i < n; i++) {
+        size_t piece_len = 0;
+        if (!a->pieces) {
+            out_printf("%s%d", i ? " " : "", ids[i]);
+            continue;
+        }
+        const char *piece = tokenizer_piece(t, ids[i], &piece_len);
+        print_piece(piece ? piece : "", piece_len);
+    }
+    if (code == EXIT_DONE && !a->pieces) out_bytes("\n", 1);
+    free(ids);
+    free(file);
+    tokenizer_free(t);
+    return out_end(code);
+}
