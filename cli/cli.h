@@ -34,6 +34,7 @@ typedef struct {
     int n_stop;
     int no_echo, ignore_eos, special, no_bos, pieces, want_ids, all, json, quiet, verbose, version, help;
     const char *ids, *type_ids, *attention_mask, *separator;
+    const char *pre, *backend; /* of the tokenizer */
     /* lengths */
     long long n, max_tokens, context, threads;
     /* sampling */

@@ -113,7 +113,7 @@ static int roformer_options(RoformerOverride *o, const Args *a, Mask *mask, Pool
 }
 
 TokenizerOptions tokenizer_options(const Args *a) {
-    return (TokenizerOptions){.jieba = a->jieba, .lower_case = -1, .bert4keras = a->bert4keras};
+    return (TokenizerOptions){.jieba = a->jieba, .lower_case = -1, .bert4keras = a->bert4keras, .pre = a->pre, .backend = a->backend};
 }
 
 int engine_open(Engine *e, const Args *a, int want_tokenizer) {

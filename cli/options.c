@@ -56,6 +56,8 @@ static const Option options[] = {
     {"--runs", NULL, "N", "runs of each line (5, fewer where they take long)", 0, INTEGER, BENCH, AT(runs), 1, BENCH_MOST_RUNS},
     {"--csv", NULL, NULL, "print a table with commas", 0, FLAG, BENCH, AT(csv), 0, 0},
     {"--tokenizer", NULL, "FILE", "tokenizer.model, tokenizer.bin, vocab.txt or a folder with one", 'z', STRING, TEXTS, AT(tokenizer), 0, 0},
+    {"--pre", NULL, "NAME", "byte-level BPE: how its file's text is cut first, by GGUF's name (as the file says)", 0, STRING, TEXTS, AT(pre), 0, 0},
+    {"--tokenizer-backend", NULL, "NAME", "SentencePiece: which code reads it (own)", 0, STRING, TEXTS, AT(backend), 0, 0},
     {"--jieba", NULL, "DICT", "WordPiece: jieba's dictionary, by which text is cut into words (dict.txt beside the model)", 0, STRING, TEXTS, AT(jieba), 0, 0},
     {"--bert4keras", NULL, NULL, "WordPiece: bert4keras' order of steps, not transformers'", 0, FLAG, TEXTS, AT(bert4keras), 0, 0},
     {"--context", "--ctx-size", "N", "positions to make room for; may go beyond the trained ones", 'c', INTEGER, MODELS, AT(context), 1, 1e15},

@@ -65,6 +65,9 @@ typedef struct {
     const char *folder; /* where to look; NULL: where the vocabulary's file is (from a Vocabulary: nowhere) */
     int lower_case;     /* 1, 0, or -1: as tokenizer_config.json says (do_lower_case), else 1 */
     int bert4keras;     /* 1: bert4keras' order of steps; 0: transformers' */
+    /* What other kinds ask for. */
+    const char *pre;     /* name of GGUF's pre-tokenizer ("llama-bpe", "qwen2" ..) for files that do not say; NULL: none given */
+    const char *backend; /* which code reads a SentencePiece file; NULL: this folder's */
 } TokenizerOptions;
 
 /* tokenizer_open and tokenizer_from_vocabulary with options; NULL: {NULL, NULL, -1, 0}, what those two take. */
