@@ -47,6 +47,7 @@ printf '24ka\002\0\0\0\002\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0
 seed wordpiece $data/jieba/test_sentences.txt $data/text/hongloumeng_utf8.txt $data/text/botchan.txt
 printf '\005[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\n\344\270\200\344\272\214\n\370\344\270\200\344\272\214 3\nab 2\n\370ab\344\270\200\344\272\214[MASK]\nAB' \
     > $out/seeds-wordpiece/files
+seed chat tests/golden/chat/*.jinja
 seed json $data/roformer/*/config.json $data/tok/hf-json/*/tokenizer_config.json
 
 # States for fuzz_state.c's models: header, 300 logits; softmax: an id, its key and value of 4; linear: S, z, top, 69 doubles.

@@ -1,0 +1,84 @@
+/* lab/chat.c - the template in a model's files. Nothing of it is executed: it is recognised, or refused. */
+#include "chat.h"
+#include "../base/json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST = 1 << 20 }; /* bytes of a template: those that are published have 16 KB at most */
+
+void chat_template_names(char *list, size_t size) {
+    const ChatTemplate *t;
+    size_t n = 0;
+    list[0] = 0;
+    for (int i = 0; (t = chat_template_row(i)) && n + strlen(t->name) + 3 < size; i++)
+        n += (size_t)snprintf(list + n, size - n, "%s%s", i ? ", " : "", t->name);
+}
+
+static int recognise(const ChatTemplate **t, const char *text, size_t len, const char *name, char *err, size_t errlen) {
+    char list[900];
+    *t = len <= MOST ? chat_template_recognise(text, len) : NULL;
+    if (*t) return 0;
+    chat_template_names(list, sizeof list);
+    return base_error(err, errlen, -EINVAL, "%s: its chat template is none that is known here; --chat-template gives one by name: %s", name, list);
+}
+
+/* A template as tokenizer_config.json has it: a text, or a list of {"name", "template"}. NULL: none. */
+static const JsonValue *template_value(const JsonValue *v) {
+    if (!v || v->type != JSON_ARRAY) return v && v->type == JSON_STRING ? v : NULL;
+    const JsonValue *first = NULL;
+    for (const JsonValue *item = v->child; item; item = item->next) {
+        const JsonValue *text = json_get(item, "template");
+        if (!text || text->type != JSON_STRING) continue;
+        if (json_is(json_get(item, "name"), "default")) return text;
+        if (!first) first = text;
+    }
+    return first;
+}
+
+static int of_config(const ChatTemplate **t, const char *path, char *err, size_t errlen) {
+    Json j;
+    int rc = json_open(&j, path, err, errlen);
+    if (rc) return rc;
+    const JsonValue *v = json_get(j.root, "chat_template"), *text = template_value(v);
+    if (text) rc = recognise(t, text->str, text->len, path, err, errlen);
+    else if (v && v->type != JSON_NULL) rc = base_error(err, errlen, -EINVAL, "%s: chat_template is neither a text nor a list of them", path);
+    json_free(&j);
+    return rc;
+}
+
+static int of_jinja(const ChatTemplate **t, const char *path, char *err, size_t errlen) {
+    MappedFile f;
+    int rc = file_map(&f, path, err, errlen);
+    if (rc) return rc;
+    rc = recognise(t, (const char *)f.data, f.size, path, err, errlen);
+    file_unmap(&f);
+    return rc;
+}
+
+static int of_folder(const ChatTemplate **t, const char *folder, char *err, size_t errlen) {
+    char *jinja = file_join(folder, "chat_template.jinja"), *config = file_join(folder, "tokenizer_config.json");
+    int rc = 0;
+    if (!jinja || !config) rc = base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
+    else if (file_exists(jinja)) rc = of_jinja(t, jinja, err, errlen);
+    else if (file_exists(config)) rc = of_config(t, config, err, errlen);
+    free(jinja);
+    free(config);
+    return rc;
+}
+
+int chat_template_of(const ChatTemplate **t, const Weights *w, const char *given, char *err, size_t errlen) {
+    char list[900];
+    const char *name = w->path ? w->path : "GGUF";
+    *t = given ? chat_template_find(given) : NULL;
+    if (*t) return 0;
+    chat_template_names(list, sizeof list);
+    if (given) return base_error(err, errlen, -EINVAL, "there is no chat template \"%s\"; known are %s", given, list);
+    if (w->format == FORMAT_LLAMA2C) *t = chat_template_find("llama2c");
+    if (w->format == FORMAT_HF) return of_folder(t, w->folder, err, errlen);
+    const MetaValue *v = weights_meta(w, "tokenizer.chat_template");
+    if (w->format != FORMAT_GGUF || !v) return 0;
+    if (v->type != META_STRING) return base_error(err, errlen, -EINVAL, "%s: tokenizer.chat_template is no text", name);
+    return recognise(t, (const char *)v->data, (size_t)v->n, name, err, errlen);
+}
