@@ -19,6 +19,15 @@ static const Command commands[] = {
      "  ./run folder-from-hugging-face -f prompt.txt --max-tokens 100 --stop \"The end\"\n"
      "  ./run stories15M.bin -z tokenizer.bin -t 0\n",
      GENERATE, run_generate},
+    {"chat", "[MODEL] [options]", "talk with a model, turn by turn",
+     "  ./run chat llama-3.2-1b-instruct.gguf\n"
+     "  ./run chat FOLDER -y \"Answer in one sentence.\" -t 0.7\n"
+     "  ./run chat model.gguf --chat-template plain -c 8192     a model that knows no template\n"
+     "  ./run chat model.gguf < questions.txt                   a line is a turn; only the answers are printed\n"
+     "  ./run llama2-chat.bin -m chat -y \"Be brief.\"           llama2.c's way to say it\n"
+     "\nAt the prompt: a line that ends in \\ goes on in the next one; a line \"\"\" begins or ends a text of several lines; /help lists the\n"
+     "commands (/clear /system /save /load /stats /quit). Ctrl-C stops an answer, at the prompt it leaves, as Ctrl-D does.\n",
+     CHAT, run_chat},
     {"logits", "MODEL --ids 1,15,7 [--all]", "print what the model expects next, for comparing with other software",
      "  ./run logits model.gguf --ids 1,403,407\n"
      "  ./run logits folder --ids 1,403,407 --all --json\n",

@@ -29,7 +29,7 @@ typedef struct {
     /* positional */
     const char *model, *text;
     /* text in and out */
-    const char *prompt, *file, *tokenizer, *mode, *system;
+    const char *prompt, *file, *tokenizer, *mode, *system, *chat_template;
     const char *stop[16];
     int n_stop;
     int no_echo, ignore_eos, special, no_bos, pieces, want_ids, all, json, quiet, verbose, version, help;
@@ -57,8 +57,8 @@ typedef struct {
 } Args;
 
 enum {
-    GENERATE = 1, LOGITS = 2, TOKENIZE = 4, PERPLEXITY = 8, FILL = 16, EMBED = 32, CLASSIFY = 64, BENCH = 128, ALL = 255,
-    ENCODERS = FILL | EMBED | CLASSIFY, MODELS = ALL & ~TOKENIZE, TEXTS = ALL & ~(LOGITS | BENCH)
+    GENERATE = 1, LOGITS = 2, TOKENIZE = 4, PERPLEXITY = 8, FILL = 16, EMBED = 32, CLASSIFY = 64, BENCH = 128, CHAT = 256, ALL = 511,
+    WRITERS = GENERATE | CHAT, ENCODERS = FILL | EMBED | CLASSIFY, MODELS = ALL & ~TOKENIZE, TEXTS = ALL & ~(LOGITS | BENCH)
 };
 
 typedef struct {
@@ -130,7 +130,7 @@ typedef struct {
     size_t n_loaded;
     Progress progress;
     double load_s;
-    char err[512];
+    char err[1200];
 } Engine;
 
 int engine_open(Engine *e, const Args *a, int want_tokenizer); /* *e is zeroed where it fails */
@@ -147,7 +147,8 @@ int read_text(const char *path, char **text, size_t *n);
 
 /* ---- the commands, a file each ---- */
 
-int run_generate(Args *a), run_logits(Args *a), run_tokenize(Args *a), run_perplexity(Args *a), run_bench(Args *a);
+int run_generate(Args *a), run_logits(Args *a), run_tokenize(Args *a), run_perplexity(Args *a), run_bench(Args *a),
+    run_chat(Args *a);
 int run_fill(Args *a), run_embed(Args *a), run_classify(Args *a); /* lines.c */
 
 #endif

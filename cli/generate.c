@@ -1,109 +1,11 @@
 /* cli/generate.c - the command generate: a prompt is read, and what the model says goes out as it comes. */
-#include "cli.h"
+#include "generation.h"
 #include "../model/encoder.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct {
-    Engine e;
-    Sampler sampler;
-    TokenStream stream;
-    char *piece;            /* room for what one id decodes to */
-    char *text;             /* the output so far: what stdout gets */
-    size_t n_text, cap_text;
-    size_t n_out;           /* bytes of it already written; the rest may be the start of a stop string */
-    size_t n_prompt_text;   /* bytes of it that are the prompt's */
-    int *ids;               /* [n_ids]: prompt, then new ids; without --json old ones may be dropped (keep_id) */
-    size_t n_ids, n_prompt, n_new, room;
-    const char *stop;       /* why the text ended */
-    int saved;              /* the prompt was read to its end, and --save-state has its state */
-    double prompt_s, first_token_s, generation_s;
-} Generation;
-
-static void generation_close(Generation *g) {
-    engine_close(&g->e);
-    sampler_free(&g->sampler);
-    free(g->piece);
-    free(g->text);
-    free(g->ids);
-}
-
-/* -1 where memory is out. */
-static int add_text(Generation *g, const char *s, size_t n) {
-    if (g->n_text + n >= g->cap_text) {
-        size_t cap = 2 * (g->n_text + n) + 256;
-        char *more = realloc(g->text, cap);
-        if (!more) return -1;
-        g->text = more;
-        g->cap_text = cap;
-    }
-    memcpy(g->text + g->n_text, s, n);
-    g->n_text += n;
-    return 0;
-}
-
-/* Write what is known to stay. Where a stop string has come, the text is cut before the first one, and the result is 1.
- * Otherwise an end of the text that may begin one is held back, unless this is the last call. */
-static int write_text(Generation *g, const Args *a, int last) {
-    size_t from = g->n_out, cut = g->n_text;
-    for (int i = 0; i < a->n_stop; i++) {
-        size_t at = find_bytes(g->text, from, g->n_text, a->stop[i]);
-        if (at < cut) cut = at;
-    }
-    int stopped = cut < g->n_text;
-    g->n_text = cut;
-    for (int i = 0; i < a->n_stop && !stopped && !last; i++) {
-        size_t len = strlen(a->stop[i]);
-        for (size_t at = g->n_text > from + len - 1 ? g->n_text - (len - 1) : from; at < cut; at++)
-            if (memcmp(g->text + at, a->stop[i], g->n_text - at) == 0) cut = at;
-    }
-    if (!a->json) {
-        out_text(g->text + from, cut - from);
-        out_flush();
-    }
-    g->n_out = cut;
-    if (!a->json) { /* what is written is not needed any more: a text without end takes no memory */
-        memmove(g->text, g->text + cut, g->n_text - cut);
-        g->n_text -= cut;
-        g->n_out = 0;
-    }
-    return stopped;
-}
-
-/* One more id. The penalties look back on the last penalty_window of them; only JSON wants them all. -1 where memory is out. */
-static int keep_id(Generation *g, const Args *a, int id) {
-    size_t recent = (size_t)a->penalty_window;
-    if (g->n_ids == g->room && !a->json && g->n_ids >= 2 * recent) {
-        memmove(g->ids, g->ids + g->n_ids - recent, recent * sizeof *g->ids);
-        g->n_ids = recent;
-    }
-    if (g->n_ids == g->room) {
-        int *more = realloc(g->ids, (2 * g->room + 64) * sizeof *more);
-        if (!more) return -1;
-        g->ids = more;
-        g->room = 2 * g->room + 64;
-    }
-    g->ids[g->n_ids++] = id;
-    return 0;
-}
-
-static int is_end(const Generation *g, int id) {
-    const Config *c = &g->e.model.config;
-    if (id == c->bos_id || (g->e.model.weights.format != FORMAT_LLAMA2C &&
-                            (id == tokenizer_eos(g->e.tokenizer) || id == tokenizer_bos(g->e.tokenizer))))
-        return 1;
-    for (int i = 0; i < c->n_eos; i++)
-        if (id == c->eos_id[i]) return 1;
-    return 0;
-}
-
-/* New tokens a second; the first came with the prompt. */
-static double generation_rate(const Generation *g) {
-    return g->n_new > 1 ? (double)(g->n_new - 1) / fmax(g->generation_s, 1e-9) : 0;
-}
 
 static void report(const Generation *g, const Args *a) {
     const Session *s = &g->e.session;
@@ -145,7 +47,7 @@ static int read_prompt(Generation *g, const Args *a) {
     int source = g->e.model.config.mask == MASK_UNILM; /* the prompt is a text of its own, what comes is another one */
     if (source && !a->load_state) flags |= ENCODE_EOS;
     int rc = tokenizer_encode(t, text, len, flags, &ids, &g->n_prompt, g->e.err, sizeof g->e.err);
-    if (rc == 0 && !a->no_echo && !source && add_text(g, text, len)) rc = base_error(g->e.err, sizeof g->e.err, -ENOMEM, "out of memory");
+    if (rc == 0 && !a->no_echo && !source && generation_add_text(g, text, len)) rc = base_error(g->e.err, sizeof g->e.err, -ENOMEM, "out of memory");
     if (rc == 0 && g->n_prompt == 0 && bos < 0 && !a->load_state)
         rc = base_error(g->e.err, sizeof g->e.err, -EINVAL, "this model has no token to begin a text with; give a prompt (-i)");
     if (rc == 0 && g->n_prompt == 0 && !a->load_state) ids[0] = bos, g->n_prompt = 1; /* encode always leaves room for one */
@@ -178,54 +80,27 @@ static int eval_prompt(Engine *e, const Args *a, const int *ids, size_t n, const
 
 /* Evaluate and draw until something ends the text. An exit code. */
 static int generate(Generation *g, const Args *a) {
-    Session *s = &g->e.session;
-    const float *logits;
-    size_t limit = new_tokens(g, a), n_ctx = s->options.n_ctx;
+    size_t limit = new_tokens(g, a);
+    const float *logits = g->e.logits; /* of a loaded state that nothing is added to */
     g->stop = "length";
     if (limit == 0 && !a->save_state) return 0;
-    double t0 = now(), t1 = 0;
-    logits = g->e.logits; /* of a loaded state that nothing is added to */
+    double t0 = now();
     int rc = g->n_prompt || !logits ? eval_prompt(&g->e, a, g->ids, g->n_prompt, &logits) : 0;
     progress_clear(&g->e.progress);
     g->prompt_s = now() - t0;
     if (rc == 0 && save_state(&g->e, a)) return EXIT_FAILED;
     g->saved = rc == 0;
-    while (rc == 0 && limit) {
-        int id = sampler_next(&g->sampler, logits, g->ids, g->n_ids);
-        t1 = now();
-        if (g->n_new == 0) g->first_token_s = t1 - started, t0 = t1;
-        g->generation_s = t1 - t0;
-        if (is_end(g, id) && !a->ignore_eos) {
-            g->stop = id == tokenizer_bos(g->e.tokenizer) || id == g->e.model.config.bos_id ? "bos" : "eos";
-            break;
-        }
-        if (keep_id(g, a, id)) return fail("out of memory");
-        g->n_new++;
-        if (add_text(g, g->piece, tokenizer_decode(g->e.tokenizer, &g->stream, id, g->piece))) return fail("out of memory");
-        if (write_text(g, a, 0)) g->stop = "stop";
-        else if (interrupted) g->stop = "interrupt";
-        else if (g->n_new == limit) g->stop = "length";
-        else if (s->pos == n_ctx) g->stop = "context";
-        else if (!out.gone && !out.broken) {
-            rc = session_eval(s, &id, 1, &logits, g->e.err, sizeof g->e.err);
-            continue;
-        }
-        break;
-    }
     if (rc == -EINTR) g->stop = "interrupt";
     else if (rc) return fail("%s", g->e.err);
-    if (strcmp(g->stop, "stop") != 0) { /* the end of the text: nothing is held back any more */
-        if (add_text(g, g->piece, tokenizer_decode_end(g->e.tokenizer, &g->stream, g->piece))) return fail("out of memory");
-        if (write_text(g, a, 1)) g->stop = "stop";
-    }
-    return 0;
+    return rc ? 0 : generation_run(g, a, logits, limit);
 }
 
 int run_generate(Args *a) {
     Generation g = {0};
     if (a->mode && file_exists(a->mode)) return usage("-m is llama2.c's mode; the model is the first word: ./run %s", a->mode);
-    if (a->mode && strcmp(a->mode, "generate") != 0) return usage("-m %s: only generate is built yet", a->mode);
-    if (a->system) return usage("-y: a system prompt is for chat, which is not built yet");
+    if (a->mode && strcmp(a->mode, "chat") == 0) return run_chat(a);
+    if (a->mode && strcmp(a->mode, "generate") != 0) return usage("-m: there is no mode \"%s\"; generate and chat are known", a->mode);
+    if (a->system || a->chat_template) return usage("%s is for chat: ./run chat, or -m chat", a->system ? "-y" : "--chat-template");
     int code = engine_open(&g.e, a, 1);
     if (code) return code;
     if (g.e.model.config.mask == MASK_PADDING) {
@@ -242,20 +117,8 @@ int run_generate(Args *a) {
         goto done;
     }
     if ((code = engine_session(&g.e, a, limit ? wanted : g.n_prompt, 1))) goto done;
-    SamplerOptions so = {.temperature = (float)a->temperature,
-                         .top_p = (float)a->top_p,
-                         .top_k = (size_t)a->top_k,
-                         .min_p = (float)a->min_p,
-                         .repetition_penalty = (float)a->repetition,
-                         .presence_penalty = (float)a->presence,
-                         .frequency_penalty = (float)a->frequency,
-                         .window = (size_t)a->penalty_window,
-                         .seed = (uint64_t)a->seed};
-    g.piece = malloc(tokenizer_decode_bound(g.e.tokenizer));
-    if (sampler_init(&g.sampler, (size_t)g.e.model.config.vocab_size, &so, g.e.err, sizeof g.e.err) || !g.piece) {
-        code = fail("%s", *g.e.err ? g.e.err : "out of memory");
-        goto done;
-    }
+    if ((code = generation_init(&g, a))) goto done;
+    g.silent = g.keep_text = g.keep_ids = a->json;
     g.room = g.n_ids = g.n_prompt;
     if (!a->json) { /* the prompt is the user's own text: as it is */
         out_bytes(g.text, g.n_prompt_text);

@@ -1,6 +1,7 @@
 /* cli/options.c - the command line: a table of options, and how words become Args. */
 #include "cli.h"
 #include "../lab/bench.h"
+#include "../tokenizer/chat_template.h"
 
 #include <errno.h>
 #include <math.h>
@@ -20,24 +21,25 @@ typedef struct {
 
 #define AT(field) offsetof(Args, field)
 static const Option options[] = {
-    {"--prompt", NULL, "TEXT", "the text to go on from", 'i', STRING, GENERATE, AT(prompt), 0, 0},
-    {"--file", NULL, "FILE", "read the text from FILE; - is stdin", 'f', STRING, TEXTS, AT(file), 0, 0},
-    {"--steps", "--n-predict", "N", "positions to read and write, prompt included; 0: to the context's end, which linear attention has not (256)", 'n', INTEGER, GENERATE, AT(n), 0, 1e15},
-    {"--max-tokens", NULL, "N", "at most N new tokens", 0, INTEGER, GENERATE, AT(max_tokens), 0, 1e15},
-    {"--temperature", "--temp", "T", "0 is greedy (1.0)", 't', NUMBER, GENERATE, AT(temperature), 0, 1e6},
-    {"--top-p", NULL, "P", "nucleus: 0 or 1 is off (0.9)", 'p', NUMBER, GENERATE, AT(top_p), 0, 1},
-    {"--top-k", NULL, "K", "only the K most probable; 0 is off (0)", 0, INTEGER, GENERATE, AT(top_k), 0, 1e9},
-    {"--min-p", NULL, "P", "only those P times as probable as the first; 0 is off (0)", 0, NUMBER, GENERATE, AT(min_p), 0, 1},
-    {"--repetition-penalty", "--repeat-penalty", "R", "divide the logits of recent tokens; 1 is off (1)", 0, NUMBER, GENERATE, AT(repetition), 1e-6, 1e6},
-    {"--presence-penalty", NULL, "X", "subtract once from recent tokens (0)", 0, NUMBER, GENERATE, AT(presence), -1e6, 1e6},
-    {"--frequency-penalty", NULL, "X", "subtract for each time a token is recent (0)", 0, NUMBER, GENERATE, AT(frequency), -1e6, 1e6},
-    {"--penalty-window", "--repeat-last-n", "N", "how many tokens are recent (64)", 0, INTEGER, GENERATE, AT(penalty_window), 0, 1e9},
-    {"--seed", NULL, "S", "same seed, same text; 0 is the time (0)", 's', INTEGER, GENERATE, AT(seed), 0, 9.2e18},
-    {"--stop", NULL, "TEXT", "end before TEXT; may be given up to 16 times", 0, STRINGS, GENERATE, AT(stop), 0, 0},
-    {"--ignore-eos", NULL, NULL, "go on after an end-of-text token", 0, FLAG, GENERATE, AT(ignore_eos), 0, 0},
+    {"--prompt", NULL, "TEXT", "the text to go on from; chat: the first message", 'i', STRING, WRITERS, AT(prompt), 0, 0},
+    {"--file", NULL, "FILE", "read the text from FILE; - is stdin", 'f', STRING, TEXTS & ~CHAT, AT(file), 0, 0},
+    {"--steps", "--n-predict", "N", "positions to read and write, prompt included; 0: to the context's end, which linear attention has not (256); chat: tokens of an answer (no limit)", 'n', INTEGER, WRITERS, AT(n), 0, 1e15},
+    {"--max-tokens", NULL, "N", "at most N new tokens; chat: in an answer", 0, INTEGER, WRITERS, AT(max_tokens), 0, 1e15},
+    {"--temperature", "--temp", "T", "0 is greedy (1.0)", 't', NUMBER, WRITERS, AT(temperature), 0, 1e6},
+    {"--top-p", NULL, "P", "nucleus: 0 or 1 is off (0.9)", 'p', NUMBER, WRITERS, AT(top_p), 0, 1},
+    {"--top-k", NULL, "K", "only the K most probable; 0 is off (0)", 0, INTEGER, WRITERS, AT(top_k), 0, 1e9},
+    {"--min-p", NULL, "P", "only those P times as probable as the first; 0 is off (0)", 0, NUMBER, WRITERS, AT(min_p), 0, 1},
+    {"--repetition-penalty", "--repeat-penalty", "R", "divide the logits of recent tokens; 1 is off (1)", 0, NUMBER, WRITERS, AT(repetition), 1e-6, 1e6},
+    {"--presence-penalty", NULL, "X", "subtract once from recent tokens (0)", 0, NUMBER, WRITERS, AT(presence), -1e6, 1e6},
+    {"--frequency-penalty", NULL, "X", "subtract for each time a token is recent (0)", 0, NUMBER, WRITERS, AT(frequency), -1e6, 1e6},
+    {"--penalty-window", "--repeat-last-n", "N", "how many tokens are recent (64)", 0, INTEGER, WRITERS, AT(penalty_window), 0, 1e9},
+    {"--seed", NULL, "S", "same seed, same text; 0 is the time (0)", 's', INTEGER, WRITERS, AT(seed), 0, 9.2e18},
+    {"--stop", NULL, "TEXT", "end before TEXT; may be given up to 16 times", 0, STRINGS, WRITERS, AT(stop), 0, 0},
+    {"--ignore-eos", NULL, NULL, "go on after an end-of-text token", 0, FLAG, WRITERS, AT(ignore_eos), 0, 0},
     {"--no-echo", NULL, NULL, "leave the prompt out of the output", 0, FLAG, GENERATE, AT(no_echo), 0, 0},
-    {"--mode", NULL, "MODE", "generate (chat is not built yet)", 'm', STRING, GENERATE, AT(mode), 0, 0},
-    {"--system", NULL, "TEXT", "system prompt, for chat only", 'y', STRING, GENERATE, AT(system), 0, 0},
+    {"--mode", NULL, "MODE", "generate or chat (generate)", 'm', STRING, GENERATE, AT(mode), 0, 0},
+    {"--system", NULL, "TEXT", "chat: the system prompt (the template's own, where it has one)", 'y', STRING, WRITERS, AT(system), 0, 0},
+    {"--chat-template", NULL, "NAME", "how a conversation is written for the model (the file's):", 0, STRING, WRITERS, AT(chat_template), 0, 0},
     {"--ids", NULL, "1,15,7", "the ids to evaluate, exactly these", 0, STRING, LOGITS, AT(ids), 0, 0},
     {"--type-ids", NULL, "0,0,1", "RoFormer: the segment of each id (all 0)", 0, STRING, LOGITS, AT(type_ids), 0, 0},
     {"--attention-mask", NULL, "1,1,0", "RoFormer: 0 where an id is padding, which no other sees (all 1)", 0, STRING, LOGITS, AT(attention_mask), 0, 0},
@@ -78,9 +80,9 @@ static const Option options[] = {
     {"--mask", NULL, "MASK", "RoFormer: padding, causal or unilm (the file's)", 0, STRING, MODELS, AT(mask), 0, 0},
     {"--pooler", NULL, "KIND", "RoFormer: tanh, linear or none (the file's)", 0, STRING, MODELS, AT(pooler), 0, 0},
     {"--chunk", NULL, "C", "linear attention: read in chunks of C tokens, to compare; 0 is one by one (0)", 0, INTEGER, MODELS, AT(chunk), 0, 4096},
-    {"--save-state", NULL, "FILE", "keep what was read in FILE: the prompt need not be read again", 0, STRING, GENERATE | LOGITS, AT(save_state), 0, 0},
-    {"--load-state", NULL, "FILE", "go on from a saved state; -i is then how the text goes on", 0, STRING, GENERATE | LOGITS, AT(load_state), 0, 0},
-    {"--json", NULL, NULL, "print a JSON object; for lines of text one a line", 0, FLAG, ALL & ~TOKENIZE, AT(json), 0, 0},
+    {"--save-state", NULL, "FILE", "keep what was read in FILE: the prompt need not be read again", 0, STRING, WRITERS | LOGITS, AT(save_state), 0, 0},
+    {"--load-state", NULL, "FILE", "go on from a saved state; -i is then how the text goes on", 0, STRING, WRITERS | LOGITS, AT(load_state), 0, 0},
+    {"--json", NULL, NULL, "print a JSON object; for lines of text one a line", 0, FLAG, ALL & ~(TOKENIZE | CHAT), AT(json), 0, 0},
     {"--quiet", NULL, NULL, "no timings, no progress", 'q', FLAG, ALL, AT(quiet), 0, 0},
     {"--verbose", NULL, NULL, "say what was opened", 'v', FLAG, ALL, AT(verbose), 0, 0},
     {"--version", NULL, NULL, "version and kernels", 0, FLAG, ALL, AT(version), 0, 0},
@@ -180,6 +182,7 @@ void options_print(int command) {
                  o->name, o->arg ? " " : "", o->arg ? o->arg : "");
         printf("  %-32s %s", left, o->help);
         if (o->offset == AT(kernels)) print_kernels();
+        for (int r = 0; o->offset == AT(chat_template) && chat_template_row(r); r++) printf(" %s", chat_template_row(r)->name);
         for (int r = 0; o->offset == AT(rope) && rope_scaling_row(r); r++) printf(" %s", rope_scaling_row(r)->name);
         for (int r = 0; o->offset == AT(phi) && feature_map_row(r); r++) printf(" %s", feature_map_row(r)->name);
         for (int r = 0; o->offset == AT(form) && linear_form_row(r); r++) printf(" %s", linear_form_row(r)->name);

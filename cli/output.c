@@ -20,7 +20,7 @@ double now(void) {
 }
 
 int fail(const char *fmt, ...) {
-    char line[1024];
+    char line[1400];
     va_list ap;
     va_start(ap, fmt);
     base_verror(line, sizeof line, 0, fmt, ap); /* one line, no control characters, whatever a name holds */
@@ -30,7 +30,7 @@ int fail(const char *fmt, ...) {
 }
 
 int usage(const char *fmt, ...) {
-    char line[1024];
+    char line[1400];
     va_list ap;
     va_start(ap, fmt);
     base_verror(line, sizeof line, 0, fmt, ap);

@@ -59,7 +59,7 @@ typedef struct {
 
 static void add_part(Rendering *r, const char *text, size_t len, ChatKind kind) {
     ChatParts *p = r->parts;
-    if (r->failed || (len == 0 && kind != CHAT_BOS && kind != CHAT_EOS)) return;
+    if (r->failed || (len == 0 && (kind == CHAT_TEXT || kind == CHAT_CONTROL))) return;
     if (p->n == p->cap) {
         size_t cap = p->cap ? 2 * p->cap : 32, bytes;
         ChatPart *more = size_mul(cap, sizeof *more, &bytes) ? realloc(p->parts, bytes) : NULL;
@@ -295,12 +295,12 @@ static int add_text(Encoding *e, const char *s, size_t n) {
     return 0;
 }
 
-/* 1 where a tokenizer reads the text `a` into the same ids as `b`, where b is the control token id (or none: -1) and then rest. */
-static int reads_as(const Tokenizer *t, const char *a, int id, const char *rest, int flags) {
+/* 1 where the tokenizer reads text, control tokens in it counting, as the token id and then the ids of rest. */
+static int reads_as(const Tokenizer *t, const char *text, int id, const char *rest, int flags) {
     char err[128];
     int *x = NULL, *y = NULL, same = 0;
     size_t n = 0, m = 0;
-    if (tokenizer_encode(t, a, strlen(a), ENCODE_SPECIAL, &x, &n, err, sizeof err) == 0 &&
+    if (tokenizer_encode(t, text, strlen(text), ENCODE_SPECIAL, &x, &n, err, sizeof err) == 0 &&
         tokenizer_encode(t, rest, strlen(rest), flags, &y, &m, err, sizeof err) == 0)
         same = n == m + 1 && x[0] == id && memcmp(x + 1, y, m * sizeof *x) == 0;
     free(x);
@@ -318,7 +318,7 @@ static int flags_behind(const Tokenizer *t) {
     if (!piece || len == 0 || len > 200) return ENCODE_BARE;
     memcpy(text, piece, len);
     memcpy(text + len, "a", 2);
-    return reads_as(t, text, id, "a", ENCODE_BARE) ? ENCODE_BARE : ENCODE_CONTINUE;
+    return !reads_as(t, text, id, "a", ENCODE_BARE) && reads_as(t, text, id, "a", ENCODE_CONTINUE) ? ENCODE_CONTINUE : ENCODE_BARE;
 }
 
 /* Some files say that a token swallows the white space behind it (Phi-3's <|end|>): asked in the same way. */
@@ -345,27 +345,31 @@ static int flush(Encoding *e) {
     return rc;
 }
 
-static int encode_part(Encoding *e, const ChatPart *p) {
+/* The id that a part stands for, or -1: it is text, or a BOS or EOS that this vocabulary has not. */
+static int part_id(const Tokenizer *t, const ChatPart *p) {
     char name[64];
-    int id = -1;
-    if (p->kind == CHAT_BOS) id = tokenizer_bos(e->t);
-    else if (p->kind == CHAT_EOS) id = tokenizer_eos(e->t);
-    else if (p->kind == CHAT_CONTROL && p->len < sizeof name) {
-        memcpy(name, p->text, p->len);
-        name[p->len] = 0;
-        id = tokenizer_named(e->t, name);
-    }
+    if (p->kind == CHAT_BOS) return tokenizer_bos(t);
+    if (p->kind == CHAT_EOS) return tokenizer_eos(t);
+    if (p->kind != CHAT_CONTROL || p->len >= sizeof name) return -1;
+    memcpy(name, p->text, p->len);
+    name[p->len] = 0;
+    return tokenizer_named(t, name);
+}
+
+static int encode_part(Encoding *e, const ChatPart *p) {
+    int id = part_id(e->t, p);
     if (id < 0) return p->kind == CHAT_BOS || p->kind == CHAT_EOS || p->len == 0 ? 0 : add_text(e, p->text, p->len);
     int rc = flush(e);
     if (rc == 0) rc = add_ids(e, &id, 1);
     e->begun = 1;
     e->goes_on = 0;
-    e->swallows = p->kind == CHAT_CONTROL && swallows_behind(e, name, p->len, id);
+    e->swallows = p->kind == CHAT_CONTROL && swallows_behind(e, p->text, p->len, id);
     return rc;
 }
 
 int chat_encode(const ChatParts *p, size_t from, const Tokenizer *t, int goes_on, int **ids, size_t *n, char *err, size_t errlen) {
-    Encoding e = {.t = t, .flags_behind = flags_behind(t), .goes_on = goes_on, .begun = goes_on, .err = err, .errlen = errlen};
+    Encoding e = {.t = t, .flags_behind = flags_behind(t), .goes_on = goes_on, .begun = goes_on || from > 0, .err = err, .errlen = errlen};
+    if (from > 0) e.goes_on = part_id(t, &p->parts[from - 1]) < 0;
     *ids = NULL;
     *n = 0;
     int rc = add_ids(&e, NULL, 0);

@@ -95,7 +95,7 @@ typedef struct {
 int chat_render(ChatParts *p, const ChatTemplate *t, const ChatMessage *messages, size_t n, const ChatOptions *o, char *err, size_t errlen);
 void chat_parts_free(ChatParts *p); /* accepts a zeroed struct */
 
-/* The ids of parts[from ..]. goes_on: ids that have been read stand in front, and no control token lies between. A stretch of text
+/* The ids of parts[from ..], behind those of the parts before. goes_on, for from 0: text that has been read stands in front. A stretch of text
  * between control tokens is encoded as one, as the tokenizer would in the whole string; a control token that the vocabulary does
  * not have is text. *ids is malloc'ed (never NULL on success), the caller frees it. Errors: those of tokenizer_encode. */
 int chat_encode(const ChatParts *p, size_t from, const Tokenizer *t, int goes_on, int **ids, size_t *n, char *err, size_t errlen);

@@ -1,0 +1,263 @@
+/* cli/chat.c - the command chat: turns are read, answers go out as they come, and what begins with / is a command. Answers are on
+ * stdout; prompt signs and everything else on stderr, signs only where somebody types. */
+#include "chat.h"
+#include "../lab/chat.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { USUAL_CONTEXT = 4096 }; /* where -c does not say: a model may be trained on more than memory holds */
+
+static volatile sig_atomic_t leaving; /* a signal that ends programs came */
+
+static void on_signal(int sig) {
+    interrupted = 1;
+    if (sig != SIGINT) leaving = 1;
+}
+
+/* Ctrl-C is an event here, any number of times. Without SA_RESTART: it wakes a read. */
+static void catch_signals(void) {
+    struct sigaction sa = {.sa_handler = on_signal};
+    sigaction(SIGINT, &sa, NULL);
+    sigaction(SIGTERM, &sa, NULL);
+    sigaction(SIGHUP, &sa, NULL);
+}
+
+/* ---- an answer ---- */
+
+static size_t answer_limit(const Chat *c) {
+    const Args *a = c->a;
+    if (a->max_given) return (size_t)a->max_tokens;
+    if (a->n_given && a->n > 0) return (size_t)a->n;
+    return c->g.e.session.state.S ? (size_t)c->g.e.model.config.n_ctx_train : SIZE_MAX; /* linear attention has no context that ends it */
+}
+
+/* The last id drawn may not have been read: the text ended with it. */
+static void note_pending(Chat *c, size_t pos) {
+    const Generation *g = &c->g;
+    c->has_pending = g->n_new > 0 && g->e.session.pos < pos + g->n_new;
+    if (c->has_pending) c->pending = g->ids[g->n_ids - 1];
+    if (strcmp(g->stop, "stop") == 0) c->stale = 1; /* a stop text was read, and is none of the answer's */
+}
+
+/* Ctrl-C was heard: the conversation goes on, a script or a program that is to end does not. An exit code. */
+static int heard_interrupt(Chat *c) {
+    if (leaving || !c->terminal) return EXIT_INTERRUPTED;
+    interrupted = 0;
+    return 0;
+}
+
+/* The answer to the last message, and its place in the conversation. An exit code. */
+static int answer(Chat *c) {
+    Generation *g = &c->g;
+    const float *logits;
+    int rc = chat_fit(c, 0);
+    if (rc == -ENOSPC) { /* this message can be taken back, and the next one may be shorter */
+        c->code = fail("%s", g->e.err);
+        chat_drop_last(c);
+        return 0;
+    }
+    double t0 = now();
+    if (rc == 0) rc = chat_read(c, 1, NULL, 0, &logits);
+    g->prompt_s = now() - t0;
+    if (rc == -EINTR) {
+        note("stopped before the answer; the message is taken back");
+        chat_drop_last(c);
+        return heard_interrupt(c);
+    }
+    if (rc) return fail("%s", g->e.err);
+    size_t pos = g->e.session.pos;
+    g->n_new = g->n_text = g->n_out = 0;
+    g->stream = (TokenStream){.tight = 1, .begun = 1};
+    g->tidy = 1;
+    int code = generation_run(g, c->a, logits, answer_limit(c));
+    if (code) return code;
+    out_bytes("\n", 1);
+    out_flush();
+    note_pending(c, pos);
+    if (chat_add(c, CHAT_ASSISTANT, g->text ? g->text : "", g->n_text)) return fail("%s", g->e.err);
+    c->n_read = c->n;
+    if (strcmp(g->stop, "context") == 0) note("the context of %zu positions is used up by this turn alone; -c makes room for more", g->e.session.options.n_ctx);
+    if (c->a->verbose) note("%zu tokens at %.1f tok/s, %s", g->n_new, generation_rate(g), g->stop);
+    return interrupted ? heard_interrupt(c) : 0; /* heard too late for this answer, it was still meant for it */
+}
+
+static int say(Chat *c, const char *text, size_t n) {
+    if (chat_add(c, CHAT_USER, text, n)) return fail("%s", c->g.e.err);
+    return answer(c);
+}
+
+/* ---- commands ---- */
+
+/* What a command does with its argument ("" where there is none): an exit code, or -1 to leave. */
+typedef struct {
+    const char *name, *help;
+    int needs; /* an argument */
+    int (*run)(Chat *c, const char *argument);
+} Word;
+
+static int word_clear(Chat *c, const char *argument) {
+    (void)argument;
+    chat_clear(c);
+    note("a new conversation%s", c->messages[0].text ? "; the system prompt stays" : "");
+    return 0;
+}
+
+static int word_system(Chat *c, const char *argument) {
+    const char *now_is = c->messages[0].text;
+    if (!*argument) {
+        fprintf(stderr, now_is ? "system prompt: %s\n" : "no system prompt%s\n", now_is ? now_is : "");
+        return 0;
+    }
+    if (c->t->place == CHAT_NOWHERE) {
+        note("the template %s has no place for a system prompt: it would be left out", c->t->name);
+        return 0;
+    }
+    if (chat_add(c, CHAT_SYSTEM, argument, strlen(argument))) return fail("%s", c->g.e.err);
+    c->system_behind = 1;
+    note("system prompt: %s%s", argument, c->n ? "; the conversation is read again with it" : "");
+    return 0;
+}
+
+static int word_save(Chat *c, const char *path) {
+    int rc = chat_save(c, path);
+    if (rc == -EINTR) return heard_interrupt(c);
+    if (rc) fail("%s", c->g.e.err);
+    else note("%zu ids saved to %s", c->g.e.session.pos, path);
+    if (rc) c->code = EXIT_FAILED;
+    return 0;
+}
+
+static int word_load(Chat *c, const char *path) {
+    if (chat_load(c, path)) c->code = fail("%s", c->g.e.err);
+    else note("%zu ids from %s; the conversation goes on behind them", c->loaded, path);
+    return 0;
+}
+
+static int word_stats(Chat *c, const char *argument) {
+    const Generation *g = &c->g;
+    const Session *s = &g->e.session;
+    char room[40] = "";
+    (void)argument;
+    if (!s->state.S) snprintf(room, sizeof room, " of %zu", s->options.n_ctx);
+    fprintf(stderr, "template %s; %zu message%s, %zu%s positions in use\n", c->t->name, c->n, c->n == 1 ? "" : "s", s->pos, room);
+    if (g->stop)
+        fprintf(stderr, "last answer: %zu tokens, %.1f tok/s, after %.2f s of reading; it ended by %s\n", g->n_new, generation_rate(g), g->prompt_s, g->stop);
+    return 0;
+}
+
+static int word_help(Chat *c, const char *argument);
+
+static int word_quit(Chat *c, const char *argument) {
+    (void)c, (void)argument;
+    return -1;
+}
+
+static const Word words[] = {
+    {"/clear", "begin a new conversation; the system prompt stays", 0, word_clear},
+    {"/system", "TEXT: a system prompt; without TEXT the one there is", 0, word_system},
+    {"/save", "FILE: keep what was read, for /load or --load-state", 1, word_save},
+    {"/load", "FILE: go on from what was kept", 1, word_load},
+    {"/stats", "how much was read, and how fast", 0, word_stats},
+    {"/help", "this list", 0, word_help},
+    {"/quit", "leave, as Ctrl-D does", 0, word_quit},
+};
+enum { N_WORDS = sizeof words / sizeof *words };
+
+static int word_help(Chat *c, const char *argument) {
+    (void)c, (void)argument;
+    for (int i = 0; i < N_WORDS; i++) fprintf(stderr, "%-9s %s\n", words[i].name, words[i].help);
+    fprintf(stderr, "A line that ends in \\ goes on in the next one; a line \"\"\" begins and ends a text of several lines.\n");
+    return 0;
+}
+
+static int command(Chat *c, const char *line) {
+    size_t len = strcspn(line, " \t\n");
+    const char *argument = line + len + strspn(line + len, " \t\n");
+    for (int i = 0; i < N_WORDS; i++) {
+        if (strlen(words[i].name) != len || memcmp(words[i].name, line, len) != 0) continue;
+        if (!words[i].needs || *argument) return words[i].run(c, argument);
+        c->code = fail("%s needs the name of a file", words[i].name);
+        return 0;
+    }
+    char word[40];
+    snprintf(word, sizeof word, "%.*s", (int)(len < 39 ? len : 39), line);
+    c->code = fail("%s is no command; /help lists them", word);
+    return 0;
+}
+
+/* ---- the loop ---- */
+
+static int converse(Chat *c) {
+    int got = 1, code = 0;
+    while (code == 0 && !out.gone && !out.broken) {
+        char *text = NULL;
+        size_t n = 0;
+        int block = 0;
+        got = chat_input(c, &text, &n, &block);
+        if (got > 0 && n > 0) code = text[0] == '/' && !block ? command(c, text) : say(c, text, n);
+        free(text);
+        if (got <= 0) break;
+    }
+    if (got < 0) return EXIT_INTERRUPTED;
+    return code < 0 ? 0 : code;
+}
+
+/* What ends an answer: the template's tokens, or where the vocabulary lacks one, its text; and EOS. */
+static void set_ends(Chat *c) {
+    Generation *g = &c->g;
+    int eos = tokenizer_eos(g->e.tokenizer);
+    if (eos >= 0) g->ends[g->n_ends++] = eos;
+    for (size_t i = 0; i < sizeof c->t->stop / sizeof *c->t->stop && c->t->stop[i]; i++) {
+        int id = tokenizer_named(g->e.tokenizer, c->t->stop[i]);
+        if (id >= 0) g->ends[g->n_ends++] = id;
+        else g->stops[g->n_stops++] = c->t->stop[i];
+    }
+}
+
+static int open_chat(Chat *c, const Args *a) {
+    Engine *e = &c->g.e;
+    int code = engine_open(e, a, 1);
+    if (code) return code;
+    if (e->model.config.mask != MASK_CAUSAL) return fail("%s: chat is for models that write on (mask causal)", a->model ? a->model : "this model");
+    if (chat_template_of(&c->t, &e->model.weights, a->chat_template, e->err, sizeof e->err)) return fail("%s", e->err);
+    if (!c->t) {
+        c->t = chat_template_find("plain");
+        note("this model has no chat template; it reads \"User: .. Assistant:\" (--chat-template gives another)");
+    }
+    if ((code = engine_session(e, a, USUAL_CONTEXT, 1)) || (code = generation_init(&c->g, a))) return code;
+    set_ends(c);
+    c->g.keep_text = 1;
+    c->g.keep_ids = !e->session.state.S;
+    c->g.make_room = chat_make_room;
+    c->loaded = e->n_loaded;
+    if (!(c->messages = calloc(c->cap = 16, sizeof *c->messages))) return fail("out of memory");
+    time_t t = time(NULL);
+    struct tm *day = localtime(&t);
+    if (day) strftime(c->date, sizeof c->date, "%d %b %Y", day);
+    int rc = a->system ? chat_add(c, CHAT_SYSTEM, a->system, strlen(a->system)) : 0;
+    if (a->system && c->t->place == CHAT_NOWHERE) note("-y: the template %s has no place for a system prompt: it is left out", c->t->name);
+    c->stale = 0;
+    return rc ? fail("%s", e->err) : 0;
+}
+
+int run_chat(Args *a) {
+    Chat c = {.a = a, .terminal = isatty(0) && isatty(2)};
+    if (a->file) return usage("-f: chat reads its turns from stdin");
+    if (a->json || a->special) return usage("%s is not for chat", a->json ? "--json" : "--special");
+    int code = open_chat(&c, a);
+    catch_signals();
+    if (code == 0 && c.terminal) note("template %s; /help lists the commands, Ctrl-D ends", c.t->name);
+    if (code == 0 && a->prompt && *a->prompt) {
+        if (c.terminal) fprintf(stderr, "> %s\n", a->prompt);
+        code = say(&c, a->prompt, strlen(a->prompt));
+    }
+    if (code == 0) code = converse(&c);
+    if (code == 0 && a->save_state) code = word_save(&c, a->save_state);
+    if (code == 0 && !c.terminal) code = c.code;
+    chat_free(&c);
+    return out_end(code);
+}

@@ -1,0 +1,68 @@
+/* cli/input.c - turns from stdin, where somebody types them or a script has them line by line. */
+#include "chat.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    char *text;
+    size_t n, cap;
+} Text;
+
+static int add(Text *t, const char *s, size_t n) {
+    if (t->n + n + 1 > t->cap) {
+        size_t cap = 2 * (t->n + n) + 64;
+        char *more = realloc(t->text, cap);
+        if (!more) return -1;
+        t->text = more;
+        t->cap = cap;
+    }
+    memcpy(t->text + t->n, s, n);
+    t->n += n;
+    t->text[t->n] = 0;
+    return 0;
+}
+
+/* One line without its end: 1, 0 at the end of input, -1 after Ctrl-C. */
+static int read_line(const Chat *c, const char *sign, char **line, size_t *cap, size_t *n) {
+    if (c->terminal) fputs(sign, stderr);
+    ssize_t got = interrupted ? -1 : getline(line, cap, stdin);
+    if (got < 0) {
+        if (c->terminal) fputc('\n', stderr);
+        return interrupted ? -1 : 0;
+    }
+    while (got > 0 && strchr("\r\n", (*line)[got - 1]) && (*line)[got - 1]) got--;
+    *n = (size_t)got;
+    return 1;
+}
+
+static int is_fence(const char *line, size_t n) { return n == 3 && memcmp(line, "\"\"\"", 3) == 0; }
+
+/* The lines up to the next fence, or to the end of input. */
+static int read_block(const Chat *c, Text *t, char **line, size_t *cap) {
+    size_t n;
+    int got;
+    while ((got = read_line(c, ". ", line, cap, &n)) > 0 && !is_fence(*line, n))
+        if ((t->n && add(t, "\n", 1)) || add(t, *line, n)) return -1;
+    return got < 0 ? -1 : 1;
+}
+
+int chat_input(const Chat *c, char **text, size_t *n_text, int *block) {
+    Text t = {0};
+    char *line = NULL;
+    size_t cap = 0, n = 0;
+    int got = read_line(c, "> ", &line, &cap, &n), more = 1;
+    *block = got > 0 && is_fence(line, n);
+    if (add(&t, "", 0)) got = -1;
+    if (*block) got = read_block(c, &t, &line, &cap);
+    while (got > 0 && !*block && more) {
+        more = n > 0 && line[n - 1] == '\\';
+        if (add(&t, line, n - (size_t)more) || (more && add(&t, "\n", 1))) got = -1;
+        else if (more && (more = read_line(c, ". ", &line, &cap, &n)) < 0) got = -1;
+    }
+    free(line);
+    *text = t.text;
+    *n_text = t.n;
+    return got;
+}

@@ -1,0 +1,486 @@
+/* tests/test_chat_cli.c - the command chat as its users meet it: typed into a pseudo-terminal, and from a pipe. */
+#include "../base/base.h"
+#include "../lab/chat.h"
+#include "../lab/vocabulary.h"
+#include "build.h"
+#include "test.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char err[1200];
+static char *out, *err_text; /* of the last command from a pipe */
+
+/* ---- somebody who types ---- */
+
+typedef struct {
+    int fd; /* our end of the terminal */
+    pid_t pid;
+    char screen[1 << 16]; /* what the terminal shows: echo, prompt signs, notes */
+    size_t n, at;         /* bytes of it; what was waited for up to here */
+    char answers[200];    /* the file that stdout goes to */
+} Typist;
+
+static void child(const char *slave, const char *command) {
+    setsid();
+    int tty = open(slave, O_RDWR); /* of a session's leader: its terminal */
+    if (tty < 0 || dup2(tty, 0) < 0 || dup2(tty, 2) < 0) _exit(120);
+    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+    _exit(121);
+}
+
+/* Start ./run chat with these arguments on a terminal; stdout goes to a file. */
+static int begin(Typist *t, const char *fmt, ...) {
+    char args[1000], command[2000];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(args, sizeof args, fmt, ap);
+    va_end(ap);
+    memset(t, 0, sizeof *t);
+    snprintf(t->answers, sizeof t->answers, "%s", test_tmp("answers"));
+    snprintf(command, sizeof command, "exec %s %s > %s", test_run_path(), args, t->answers);
+    t->fd = posix_openpt(O_RDWR | O_NOCTTY);
+    if (t->fd < 0 || grantpt(t->fd) || unlockpt(t->fd)) {
+        test_skip("no pseudo-terminal here");
+        return -1;
+    }
+    char slave[100];
+    snprintf(slave, sizeof slave, "%s", ptsname(t->fd));
+    fflush(stdout);
+    t->pid = fork();
+    if (t->pid == 0) child(slave, command);
+    return 0;
+}
+
+/* Wait until the screen shows text, behind what was waited for before. */
+static int sees(Typist *t, const char *text) {
+    for (int turns = 0; turns < 300; turns++) {
+        char *found = strstr(t->screen + t->at, text);
+        if (found) {
+            t->at = (size_t)(found - t->screen) + strlen(text);
+            return 1;
+        }
+        struct pollfd p = {.fd = t->fd, .events = POLLIN};
+        if (poll(&p, 1, 100) <= 0) continue;
+        ssize_t got = read(t->fd, t->screen + t->n, sizeof t->screen - 1 - t->n);
+        if (got <= 0) break;
+        t->n += (size_t)got;
+    }
+    fprintf(stderr, "waited for \"%s\"; the screen: %s\n", text, t->screen + t->at);
+    return 0;
+}
+
+static void types(Typist *t, const char *text) { CHECK(write(t->fd, text, strlen(text)) == (ssize_t)strlen(text)); }
+
+/* The exit code, 128 + signal where it was killed. */
+static int ended(Typist *t) {
+    int status = 0;
+    for (int turns = 0; turns < 300 && waitpid(t->pid, &status, WNOHANG) == 0; turns++) {
+        struct pollfd p = {.fd = t->fd, .events = POLLIN};
+        char ignored[4096];
+        if (poll(&p, 1, 100) > 0 && read(t->fd, ignored, sizeof ignored) <= 0) poll(NULL, 0, 20);
+        if (turns == 298) kill(t->pid, SIGKILL);
+    }
+    close(t->fd);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static size_t answers_size(const Typist *t) {
+    struct stat st;
+    return stat(t->answers, &st) == 0 ? (size_t)st.st_size : 0;
+}
+
+/* Wait until the answers have more than n bytes. */
+static int grows(const Typist *t, size_t n) {
+    for (int i = 0; i < 3000 && answers_size(t) <= n; i++) poll(NULL, 0, 10);
+    return answers_size(t) > n;
+}
+
+/* ---- from a pipe ---- */
+
+static int piped(const char *input, const char *fmt, ...) {
+    char args[1500], command[3000];
+    const char *path = test_tmp("input");
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(args, sizeof args, fmt, ap);
+    va_end(ap);
+    file_write(path, input, strlen(input));
+    snprintf(command, sizeof command, "%s %s < %s", test_run_path(), args, path);
+    return test_shell(command, &out, &err_text);
+}
+
+static int lines(const char *s) {
+    int n = 0;
+    for (; *s; s++) n += *s == '\n';
+    return n;
+}
+
+/* ---- what was read ---- */
+
+static Tokenizer *tales(size_t *vocab) {
+    Weights w;
+    Tokenizer *t = NULL;
+    int rc = weights_open(&w, "model/tales-1m.gguf", err, sizeof err);
+    CHECK(rc == 0);
+    if (rc) return NULL;
+    CHECK(vocabulary_open(&t, &w, NULL, 0, NULL, err, sizeof err) == 0);
+    *vocab = t ? tokenizer_size(t) : 0;
+    weights_close(&w);
+    return t;
+}
+
+/* The ids in a saved state (state.c: a header of 40 bytes, a logit for each piece, then the ids); malloc'ed. */
+static int *state_ids(const char *path, size_t vocab, size_t *n) {
+    size_t size;
+    uint8_t *bytes = (uint8_t *)file_read(path, &size);
+    int *ids = NULL;
+    *n = 0;
+    CHECK(bytes && size > 40 + 4 * vocab);
+    if (bytes && size > 40 + 4 * vocab) {
+        *n = (size_t)load_u64(bytes + 24);
+        ids = malloc((*n + 1) * sizeof *ids);
+        for (size_t i = 0; ids && i < *n; i++) ids[i] = (int)load_u32(bytes + 40 + 4 * vocab + 4 * i);
+    }
+    free(bytes);
+    return ids;
+}
+
+static char *decoded(const Tokenizer *t, const int *ids, size_t n) {
+    char *text = calloc(n + 1, tokenizer_decode_bound(t)), *at = text;
+    TokenStream s = {0};
+    for (size_t i = 0; text && i < n; i++) at += tokenizer_decode(t, &s, ids[i], at);
+    return text;
+}
+
+/* ---- ten turns ---- */
+
+enum { TURNS = 10 };
+static const char *const questions[TURNS] = {"Who are you?", "Tell me about a dog.", "And then?", "Why was it sad?", "What did the bird say?",
+                                             "Is it far?", "  spaces  ", "\xe4\xbd\xa0\xe5\xa5\xbd", "The end?", "One more."};
+
+/* Type them, and keep each answer as it came out, without its newline. */
+static void type_turns(Typist *t, char answers[TURNS][600]) {
+    for (int i = 0; i < TURNS; i++) {
+        size_t before = answers_size(t);
+        char line[200];
+        if (!sees(t, "> ")) {
+            CHECK(!"a prompt sign");
+            return;
+        }
+        snprintf(line, sizeof line, "%s\n", questions[i]);
+        types(t, line);
+        CHECK(grows(t, before));
+        CHECK(sees(t, "\r\n") ); /* the echo */
+        if (i + 1 < TURNS) continue;
+        CHECK(sees(t, "> "));
+    }
+    types(t, "/stats\n");
+    CHECK(sees(t, "messages"));
+    char *all = file_read(t->answers, NULL), *at = all;
+    for (int i = 0; i < TURNS && at; i++) { /* answers here are of one line: --stop */
+        char *end = strchr(at, '\n');
+        CHECK(end && end - at < 600);
+        if (!end || end - at >= 600) break;
+        snprintf(answers[i], 600, "%.*s", (int)(end - at), at);
+        at = end + 1;
+    }
+    free(all);
+}
+
+static const char options[] = "-t 0 --max-tokens 14 -c 2048 --chat-template llama3 -y 'You are a storyteller.' --stop '\n'";
+
+/* The conversation rendered at once; malloc'ed ids, and its text where asked for. */
+static int *at_once(const Tokenizer *t, char answers[TURNS][600], int n_answers, int generate, size_t *n, char **text) {
+    ChatMessage m[2 * TURNS + 1] = {{CHAT_SYSTEM, "You are a storyteller.", 22}};
+    size_t n_messages = 1;
+    ChatParts p;
+    ChatOptions o = {.generate = generate};
+    int *ids = NULL;
+    for (int i = 0; i < TURNS; i++) {
+        m[n_messages++] = (ChatMessage){CHAT_USER, questions[i], strlen(questions[i])};
+        if (i < n_answers) m[n_messages++] = (ChatMessage){CHAT_ASSISTANT, answers[i], strlen(answers[i])};
+    }
+    CHECK(chat_render(&p, chat_template_find("llama3"), m, n_messages, &o, err, sizeof err) == 0);
+    CHECK(chat_encode(&p, 0, t, 0, &ids, n, err, sizeof err) == 0);
+    if (text) *text = calloc(1, 1 << 16);
+    for (size_t i = 0, at = 0; text && *text && i < p.n; at += p.parts[i++].len) memcpy(*text + at, p.parts[i].text, p.parts[i].len);
+    chat_parts_free(&p);
+    return ids;
+}
+
+static void ten_turns(void) {
+    Typist *t = malloc(sizeof *t);
+    static char answers[TURNS][600];
+    char state[300], command[400], prompt[300];
+    size_t vocab, n, n_want;
+    Tokenizer *tokenizer = tales(&vocab);
+    snprintf(state, sizeof state, "%s", test_tmp("turns.state"));
+    if (!t || !tokenizer || begin(t, "chat %s", options)) return;
+    type_turns(t, answers);
+    snprintf(command, sizeof command, "/save %s\n", state);
+    types(t, command);
+    CHECK(sees(t, "ids saved"));
+    types(t, "/quit\n");
+    CHECK(ended(t) == 0);
+
+    int *ids = state_ids(state, vocab, &n), *want = at_once(tokenizer, answers, TURNS, 0, &n_want, NULL);
+    CHECK(ids && want && n == n_want && memcmp(ids, want, n * sizeof *ids) == 0);
+    free(ids);
+    free(want);
+
+    char *text = NULL; /* the last answer once more, by a process that is given the whole history as one text */
+    free(at_once(tokenizer, answers, TURNS - 1, 1, &n_want, &text));
+    snprintf(prompt, sizeof prompt, "%s", test_tmp("prompt"));
+    if (text) file_write(prompt, text, strlen(text));
+    CHECK(piped("", "generate -f %s -t 0 --max-tokens 14 -c 2048 --no-echo --stop '\n' -q", prompt) == 0);
+    size_t len = strlen(out);
+    if (len && out[len - 1] == '\n') out[--len] = 0;
+    CHECK(strcmp(out + strspn(out, " "), answers[TURNS - 1]) == 0);
+    free(text);
+    tokenizer_free(tokenizer);
+    free(t);
+}
+
+/* Drawn by chance, ids often spell a text otherwise than encoding would. What is kept is the text's own ids. */
+static void sampled_turns(void) {
+    static char answers[TURNS][600];
+    char state[300], input[1000] = "";
+    size_t vocab, n, n_want;
+    Tokenizer *t = tales(&vocab);
+    snprintf(state, sizeof state, "%s", test_tmp("sampled.state"));
+    for (int i = 0; i < TURNS; i++) snprintf(input + strlen(input), 100, "%s\n", questions[i]);
+    CHECK(piped(input, "chat %s -t 1.5 -p 1 -s 11 --save-state %s -q", options, state) == 0 && lines(out) == TURNS);
+    char *at = out;
+    for (int i = 0; i < TURNS && strchr(at, '\n'); i++, at = strchr(at, '\n') + 1) snprintf(answers[i], 600, "%.*s", (int)(strchr(at, '\n') - at), at);
+    int *ids = state_ids(state, vocab, &n), *want = t ? at_once(t, answers, TURNS, 0, &n_want, NULL) : NULL;
+    CHECK(ids && want && n == n_want && memcmp(ids, want, n * sizeof *ids) == 0);
+    free(ids);
+    free(want);
+    tokenizer_free(t);
+}
+
+/* ---- commands ---- */
+
+static void typed_commands(void) {
+    Typist *t = malloc(sizeof *t);
+    if (!t || begin(t, "chat -t 0 --max-tokens 6 --chat-template zephyr")) return;
+    CHECK(sees(t, "template zephyr") && sees(t, "> "));
+    types(t, "/help\n");
+    CHECK(sees(t, "/clear") && sees(t, "/quit") && sees(t, "> "));
+    types(t, "/nothing at all\n");
+    CHECK(sees(t, "/nothing is no command") && sees(t, "> "));
+    types(t, "/system\n");
+    CHECK(sees(t, "no system prompt") && sees(t, "> "));
+    types(t, "/system Be kind.\n");
+    CHECK(sees(t, "system prompt: Be kind.") && sees(t, "> "));
+    types(t, "a\\\n");
+    CHECK(sees(t, ". "));
+    types(t, "b\n");
+    CHECK(sees(t, "> "));
+    types(t, "\"\"\"\n");
+    CHECK(sees(t, ". "));
+    types(t, "/help\n");
+    CHECK(sees(t, ". "));
+    types(t, "\"\"\"\n");
+    CHECK(sees(t, "> "));
+    types(t, "/stats\n");
+    CHECK(sees(t, "4 messages") && sees(t, "6 tokens") && sees(t, "> "));
+    types(t, "/clear\n");
+    CHECK(sees(t, "the system prompt stays") && sees(t, "> "));
+    types(t, "/save\n");
+    CHECK(sees(t, "/save needs") && sees(t, "> "));
+    types(t, "/load /nowhere/at/all\n");
+    CHECK(sees(t, "/nowhere/at/all") && sees(t, "> "));
+    types(t, "/stats\n");
+    CHECK(sees(t, "0 messages") && sees(t, "> "));
+    types(t, "\004");
+    CHECK(ended(t) == 0);
+    free(t);
+}
+
+/* Ctrl-C stops an answer that would go on for a long time; what was said stays; at the prompt it leaves. */
+static void interrupts(void) {
+    Typist *t = malloc(sizeof *t);
+    if (!t || begin(t, "chat --attention linear --ignore-eos --max-tokens 100000000 --chat-template chatml -q")) return;
+    for (int i = 0; i < 2; i++) {
+        size_t before = answers_size(t);
+        CHECK(sees(t, "> "));
+        types(t, "Tell me a long story.\n");
+        CHECK(grows(t, before + 300));
+        types(t, "\003");
+        CHECK(sees(t, "> "));
+        types(t, "/stats\n");
+        CHECK(sees(t, i ? "4 messages" : "2 messages") && sees(t, "interrupt"));
+    }
+    CHECK(sees(t, "> "));
+    types(t, "\003");
+    CHECK(ended(t) == 130);
+    free(t);
+}
+
+/* ---- scripts ---- */
+
+static void scripts(void) {
+    CHECK(piped("Hello\n\nAnd then?\n", "chat -t 0 --max-tokens 8 --stop '\n' -q") == 0);
+    CHECK(lines(out) == 2 && *err_text == 0);
+    char *two = strdup(out);
+    CHECK(piped("And then?\n", "chat -t 0 --max-tokens 8 --stop '\n' -q -i Hello") == 0 && strcmp(two, out) == 0);
+    CHECK(piped("Hello\\\nthere\n\"\"\"\n/stats\n\nx\n\"\"\"\n/stats\n", "chat --max-tokens 3 -q") == 0 && strstr(err_text, "4 messages"));
+    CHECK(piped("Hello\n/bogus\nAnd then?\n", "chat -t 0 --max-tokens 8 --stop '\n' -q") == 1 && strcmp(two, out) == 0);
+    CHECK(strstr(err_text, "/bogus is no command"));
+    CHECK(piped("x", "chat --max-tokens 3 -q --chat-template nothing") == 1 && strstr(err_text, "chatml") && *out == 0);
+    CHECK(piped("x", "chat --json") == 2 && piped("x", "-m chat --json") == 2 && piped("x", "-m talk") == 2 && piped("x", "-y x") == 2);
+    CHECK(piped("", "chat -q") == 0 && *out == 0);
+    free(two);
+}
+
+/* A full context: the oldest turns go, the system message stays, and the program says so. */
+static void overflow(void) {
+    char state[300], input[4000] = "";
+    size_t vocab, n;
+    Tokenizer *t = tales(&vocab);
+    snprintf(state, sizeof state, "%s", test_tmp("overflow.state"));
+    for (int i = 0; i < 12; i++) snprintf(input + strlen(input), 100, "This is question %d, said once.\n", i);
+    CHECK(piped(input, "chat -t 0 --max-tokens 20 -c 128 --chat-template zephyr -y 'Blue whales.' --save-state %s", state) == 0);
+    CHECK(strstr(err_text, "context of 128 positions is full: the oldest"));
+    int *ids = state_ids(state, vocab, &n);
+    char *text = t && ids ? decoded(t, ids, n) : NULL;
+    CHECK(n > 60 && n <= 128);
+    CHECK(text && strstr(text, "Blue whales.") && strstr(text, "question 11") && !strstr(text, "question 0") && !strstr(text, "question 5"));
+    free(ids);
+    free(text);
+    memset(input, 'x', 2000); /* one message that does not fit at all */
+    snprintf(input + 2000, 100, "\nShort.\n");
+    CHECK(piped(input, "chat -t 0 --max-tokens 5 --stop '\n' -c 128 -q") == 1 && strstr(err_text, "do not fit") && lines(out) == 1);
+    CHECK(piped("Go on and on\n", "chat -t 0 -c 128 --ignore-eos --chat-template llama3") == 0 && strstr(err_text, "by this turn alone"));
+    tokenizer_free(t);
+}
+
+/* In the midst of a long answer the oldest turns go; it is the answer of a process that never had them. */
+static void room_in_an_answer(void) {
+    CHECK(piped("First question, which will leave.\nSecond question.\n", "chat -t 0 -c 160 --max-tokens 40 --ignore-eos --chat-template llama3 -q") == 0);
+    CHECK(piped("First\nSecond question.\n", "chat -t 0 -c 160 --max-tokens 75 --ignore-eos --chat-template llama3") == 0);
+    CHECK(strstr(err_text, "the oldest 2 messages leave"));
+}
+
+/* A conversation that was saved goes on as if it had never stopped. */
+static void save_and_load(void) {
+    char state[300], *want;
+    snprintf(state, sizeof state, "%s", test_tmp("chat.state"));
+    for (int linear = 0; linear < 2; linear++) {
+        char with[300], input[1000];
+        snprintf(with, sizeof with, "chat -t 0 --max-tokens 9 --stop '.' --chat-template llama2c -q%s", linear ? " --attention linear" : "");
+        CHECK(piped("One\nTwo\nThree\n", "%s", with) == 0);
+        want = strdup(out);
+        snprintf(input, sizeof input, "One\nTwo\n/save %s\nThree\n", state);
+        CHECK(piped(input, "%s", with) == 0 && strcmp(out, want) == 0);
+        size_t two = 0;
+        for (int k = 0; k < 2; two++) k += want[two] == '\n';
+        snprintf(input, sizeof input, "/load %s\nThree\n", state);
+        CHECK(piped(input, "%s", with) == 0 && strcmp(out, want + two) == 0);
+        CHECK(piped("Three\n", "%s --load-state %s", with, state) == 0 && strcmp(out, want + two) == 0);
+        snprintf(input, sizeof input, "Other\n/load %s\n/clear\nOne\n", state);
+        CHECK(piped(input, "%s", with) == 0 && strncmp(strchr(out, '\n') + 1, want, (size_t)(strchr(want, '\n') - want)) == 0);
+        free(want);
+    }
+    CHECK(piped("/load model/tales-1m.gguf\nOne\n", "chat --max-tokens 3 -q") == 1 && strstr(err_text, "is not a saved state") && lines(out) == 1);
+}
+
+/* Linear attention reads only what is new: the same answers as of a process that is given the whole text. */
+static void linear(void) {
+    static const char text[] = "User: One\nAssistant:%s\nUser: Two\nAssistant:";
+    char prompt[1000];
+    CHECK(piped("One\nTwo\n", "chat -t 0 --max-tokens 9 --attention linear --chat-template plain -q") == 0);
+    char *two = strdup(out), *second = strchr(two, '\n') ? strchr(two, '\n') + 1 : two;
+    CHECK(piped("", "-i 'User: One\nAssistant:' -t 0 --max-tokens 9 --attention linear -q --no-echo") == 0);
+    CHECK(strncmp(two, out + 1, strlen(out) - 1) == 0 && lines(two) >= 2);
+    out[strlen(out) - 1] = 0;
+    snprintf(prompt, sizeof prompt, text, out);
+    file_write(test_tmp("linear"), prompt, strlen(prompt));
+    CHECK(piped("", "-f %s -t 0 --max-tokens 9 --attention linear -q --no-echo", test_tmp("linear")) == 0);
+    CHECK(strcmp(second, out + strspn(out, " ")) == 0);
+    free(two);
+}
+
+/* llama2.c's own way: the prompt that its chat() makes. */
+static void llama2c(void) {
+    const char *model = test_data("llama2c/stories260K.bin"), *tokenizer = test_data("llama2c/tok512.bin");
+    if (!model || !tokenizer) return;
+    CHECK(piped("", "%s -z %s -m chat -y 'Be brief.' -i 'Hello there' -t 0 --max-tokens 12 -q", model, tokenizer) == 0);
+    char *chat = strdup(out);
+    CHECK(piped("", "%s -z %s -t 0 --max-tokens 12 -q --no-echo -i '[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nHello there [/INST]'", model, tokenizer) == 0);
+    CHECK(strlen(chat) > 5 && strcmp(chat, out + strspn(out, " \n")) == 0);
+    free(chat);
+}
+
+/* ---- where templates come from ---- */
+
+static const ChatTemplate *of_folder(const char *file, const char *text) {
+    const char *folder = test_tmp("folder");
+    char path[600];
+    const ChatTemplate *t = NULL;
+    mkdir(folder, 0700);
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    file_write(path, text, strlen(text));
+    Weights w = {.format = FORMAT_HF, .path = "model", .folder = (char *)(uintptr_t)folder};
+    int rc = chat_template_of(&t, &w, NULL, err, sizeof err);
+    if (rc == 0) *err = 0;
+    CHECK(rc == 0 || (rc == -22 && t == NULL));
+    remove(path);
+    return t;
+}
+
+static void sources(void) {
+    static const char chatml[] = "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n'}}"
+                                 "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
+    char config[2000], quoted[1000];
+    const ChatTemplate *t = chat_template_find("chatml");
+    size_t n = 0;
+    for (const char *s = chatml; *s; s++) {
+        if (*s == '\\') quoted[n++] = '\\';
+        quoted[n++] = *s;
+    }
+    quoted[n] = 0;
+    CHECK(of_folder("chat_template.jinja", chatml) == t);
+    snprintf(config, sizeof config, "{\"chat_template\": \"%s\"}", quoted);
+    CHECK(of_folder("tokenizer_config.json", config) == t);
+    snprintf(config, sizeof config, "{\"chat_template\": [{\"name\": \"tool_use\", \"template\": \"x\"}, {\"name\": \"default\", \"template\": \"%s\"}]}", quoted);
+    CHECK(of_folder("tokenizer_config.json", config) == t);
+    CHECK(of_folder("tokenizer_config.json", "{\"chat_template\": null}") == NULL && *err == 0);
+    CHECK(of_folder("tokenizer_config.json", "{}") == NULL && *err == 0);
+    CHECK(of_folder("other.json", "{}") == NULL && *err == 0);
+    CHECK(of_folder("tokenizer_config.json", "{\"chat_template\": 7}") == NULL && strstr(err, "neither"));
+    CHECK(of_folder("tokenizer_config.json", "{\"chat_template\": \"<|bogus|>\"}") == NULL && strstr(err, "--chat-template") && strstr(err, "chatml"));
+    CHECK(of_folder("chat_template.jinja", "{{ messages }}") == NULL && strstr(err, "--chat-template"));
+    Weights w = {.format = FORMAT_LLAMA2C, .path = "model"};
+    CHECK(chat_template_of(&t, &w, NULL, err, sizeof err) == 0 && t == chat_template_find("llama2c"));
+    CHECK(chat_template_of(&t, &w, "tinyllama", err, sizeof err) == 0 && t == chat_template_find("zephyr"));
+    CHECK(chat_template_of(&t, &w, "nothing", err, sizeof err) == -22 && strstr(err, "mistral-v7"));
+    const char *phi = test_data("gguf-vocab/ggml-vocab-phi-3.gguf");
+    if (!phi || weights_open(&w, phi, err, sizeof err)) return;
+    CHECK(chat_template_of(&t, &w, NULL, err, sizeof err) == 0 && t == chat_template_find("phi3-bos"));
+    weights_close(&w);
+}
+
+const Test tests_chat_cli[] = {
+    {"chat/sources", sources},
+    {"chat/cli/ten turns", ten_turns},
+    {"chat/cli/sampled turns", sampled_turns},
+    {"chat/cli/commands", typed_commands},
+    {"chat/cli/interrupts", interrupts},
+    {"chat/cli/scripts", scripts},
+    {"chat/cli/overflow", overflow},
+    {"chat/cli/room in an answer", room_in_an_answer},
+    {"chat/cli/save and load", save_and_load},
+    {"chat/cli/linear", linear},
+    {"chat/cli/llama2.c", llama2c},
+    {0},
+};
