@@ -32,7 +32,8 @@ static size_t answer_limit(const Chat *c) {
     const Args *a = c->a;
     if (a->max_given) return (size_t)a->max_tokens;
     if (a->n_given && a->n > 0) return (size_t)a->n;
-    return c->g.e.session.state.S ? (size_t)c->g.e.model.config.n_ctx_train : SIZE_MAX; /* linear attention has no context that ends it */
+    int endless = c->g.e.session.state.S != NULL; /* no context ends it */
+    return endless ? (size_t)c->g.e.model.config.n_ctx_train : SIZE_MAX;
 }
 
 /* The last id drawn may not have been read: the text ended with it. */
@@ -80,7 +81,8 @@ static int answer(Chat *c) {
     note_pending(c, pos);
     if (chat_add(c, CHAT_ASSISTANT, g->text ? g->text : "", g->n_text)) return fail("%s", g->e.err);
     c->n_read = c->n;
-    if (strcmp(g->stop, "context") == 0) note("the context of %zu positions is used up by this turn alone; -c makes room for more", g->e.session.options.n_ctx);
+    if (strcmp(g->stop, "context") == 0)
+        note("the context of %zu positions is used up by this turn alone; -c makes room for more", g->e.session.options.n_ctx);
     if (c->a->verbose) note("%zu tokens at %.1f tok/s, %s", g->n_new, generation_rate(g), g->stop);
     return interrupted ? heard_interrupt(c) : 0; /* heard too late for this answer, it was still meant for it */
 }
@@ -145,7 +147,8 @@ static int word_stats(Chat *c, const char *argument) {
     if (!s->state.S) snprintf(room, sizeof room, " of %zu", s->options.n_ctx);
     fprintf(stderr, "template %s; %zu message%s, %zu%s positions in use\n", c->t->name, c->n, c->n == 1 ? "" : "s", s->pos, room);
     if (g->stop)
-        fprintf(stderr, "last answer: %zu tokens, %.1f tok/s, after %.2f s of reading; it ended by %s\n", g->n_new, generation_rate(g), g->prompt_s, g->stop);
+        fprintf(stderr, "last answer: %zu tokens, %.1f tok/s, after %.2f s of reading; it ended by %s\n", g->n_new,
+                generation_rate(g), g->prompt_s, g->stop);
     return 0;
 }
 
@@ -222,7 +225,7 @@ static int open_chat(Chat *c, const Args *a) {
     Engine *e = &c->g.e;
     int code = engine_open(e, a, 1);
     if (code) return code;
-    if (e->model.config.mask != MASK_CAUSAL) return fail("%s: chat is for models that write on (mask causal)", a->model ? a->model : "this model");
+    if (e->model.config.mask != MASK_CAUSAL) return fail("%s: chat is for models that write on (mask causal)", a->model);
     if (chat_template_of(&c->t, &e->model.weights, a->chat_template, e->err, sizeof e->err)) return fail("%s", e->err);
     if (!c->t) {
         c->t = chat_template_find("plain");
@@ -239,7 +242,8 @@ static int open_chat(Chat *c, const Args *a) {
     struct tm *day = localtime(&t);
     if (day) strftime(c->date, sizeof c->date, "%d %b %Y", day);
     int rc = a->system ? chat_add(c, CHAT_SYSTEM, a->system, strlen(a->system)) : 0;
-    if (a->system && c->t->place == CHAT_NOWHERE) note("-y: the template %s has no place for a system prompt: it is left out", c->t->name);
+    if (a->system && c->t->place == CHAT_NOWHERE)
+        note("-y: the template %s has no place for a system prompt: it is left out", c->t->name);
     c->stale = 0;
     return rc ? fail("%s", e->err) : 0;
 }

@@ -7,7 +7,8 @@
 
 /* The invariant: with softmax attention the session's ids are looked at before every evaluation; what they share with the
  * conversation as it is now, encoded as a whole, stays, and the rest is read. So an answer never depends on how the
- * conversation came about. Linear attention cannot go back: there only what is new is encoded and read, behind the very ids that were drawn. */
+ * conversation came about. Linear attention cannot go back: there only what is new is encoded and read, behind the very ids that
+ * were drawn. */
 typedef struct {
     Generation g;           /* first: make_room finds the Chat by it */
     const Args *a;
@@ -45,8 +46,8 @@ int chat_save(Chat *c, const char *path);
 
 /* ---- input.c ---- */
 
-/* The next turn from stdin: a line, lines that end in a backslash with the one behind them, or the lines between two of """; block says
- * which (then a / in front is no command). *text is malloc'ed. 1, 0 at the end of input, -1 after Ctrl-C. */
+/* The next turn from stdin: a line, lines that end in a backslash with the one behind them, or the lines between two of """;
+ * block says which (then a / in front is no command). *text is malloc'ed. 1, 0 at the end of input, -1 after Ctrl-C. */
 int chat_input(const Chat *c, char **text, size_t *n, int *block);
 
 #endif

@@ -168,7 +168,8 @@ int chat_fit(Chat *c, size_t extra) {
     if (linear(c)) return 0;
     int rc = count(c, &n), loaded = 0;
     if (rc || n + extra <= n_ctx - n_ctx / 8) return rc;
-    while (rc == 0 && n + extra > n_ctx - n_ctx / 4 && (c->loaded || c->n > 2)) { /* more than must: not every turn is to read all again */
+    size_t enough = n_ctx - n_ctx / 4; /* more leave than must: not every turn is to read all again */
+    while (rc == 0 && n + extra > enough && (c->loaded || c->n > 2)) {
         if (c->loaded) {
             loaded = 1;
             c->loaded = 0;
@@ -182,7 +183,8 @@ int chat_fit(Chat *c, size_t extra) {
     if (loaded) note("the context of %zu positions is full: what was loaded leaves it", n_ctx);
     if (left) note("the context of %zu positions is full: the oldest %zu messages leave it, the rest is read again", n_ctx, left);
     if (rc == 0 && n + extra >= n_ctx)
-        rc = base_error(c->g.e.err, sizeof c->g.e.err, -ENOSPC, "%zu tokens do not fit the context of %zu; -c makes room for more", n + extra, n_ctx);
+        rc = base_error(c->g.e.err, sizeof c->g.e.err, -ENOSPC,
+                        "%zu tokens do not fit the context of %zu; -c makes room for more", n + extra, n_ctx);
     return rc;
 }
 
@@ -209,7 +211,8 @@ int chat_load(Chat *c, const char *path) {
     size_t n;
     int rc = session_saved_ids(path, &n, &type, c->g.e.err, sizeof c->g.e.err);
     if (rc == 0 && n >= s->options.n_ctx)
-        rc = base_error(c->g.e.err, sizeof c->g.e.err, -ENOSPC, "%s: its %zu ids leave no room in the context of %zu; -c makes room for more", path, n, s->options.n_ctx);
+        rc = base_error(c->g.e.err, sizeof c->g.e.err, -ENOSPC,
+                        "%s: its %zu ids leave no room in the context of %zu; -c makes room for more", path, n, s->options.n_ctx);
     if (rc) return rc; /* nothing has happened */
     rc = session_load(s, path, &logits, c->g.e.err, sizeof c->g.e.err);
     if (rc == 0) chat_clear(c);

@@ -77,7 +77,7 @@ static int write_text(Generation *g, int last) {
     return stopped;
 }
 
-/* One more id. The penalties look back on the last penalty_window of them; not everybody wants them all. -1 where memory is out. */
+/* One more id. The penalties look back on the last penalty_window of them; not everybody wants them all. -1: memory is out. */
 static int keep_id(Generation *g, const Args *a, int id) {
     size_t recent = (size_t)a->penalty_window;
     if (g->n_ids == g->room && !g->keep_ids && g->n_ids >= 2 * recent) {

@@ -38,7 +38,8 @@ void generation_close(Generation *g); /* the engine, too; accepts a zeroed struc
 
 /* s [n] behind the text. -1 where memory is out. */
 int generation_add_text(Generation *g, const char *s, size_t n);
-/* Draw from the logits, at most limit ids, and go on until something ends the text: g->stop says what. 0, or an exit code after saying why. */
+/* Draw from the logits, at most limit ids, and go on until something ends the text: g->stop says what. 0, or an exit code after
+ * saying why. */
 int generation_run(Generation *g, const Args *a, const float *logits, size_t limit);
 /* New tokens a second; the first came with the prompt. */
 double generation_rate(const Generation *g);

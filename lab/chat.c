@@ -21,7 +21,8 @@ static int recognise(const ChatTemplate **t, const char *text, size_t len, const
     *t = len <= MOST ? chat_template_recognise(text, len) : NULL;
     if (*t) return 0;
     chat_template_names(list, sizeof list);
-    return base_error(err, errlen, -EINVAL, "%s: its chat template is none that is known here; --chat-template gives one by name: %s", name, list);
+    return base_error(err, errlen, -EINVAL,
+                      "%s: its chat template is none that is known here; --chat-template gives one by name: %s", name, list);
 }
 
 /* A template as tokenizer_config.json has it: a text, or a list of {"name", "template"}. NULL: none. */
@@ -43,7 +44,8 @@ static int of_config(const ChatTemplate **t, const char *path, char *err, size_t
     if (rc) return rc;
     const JsonValue *v = json_get(j.root, "chat_template"), *text = template_value(v);
     if (text) rc = recognise(t, text->str, text->len, path, err, errlen);
-    else if (v && v->type != JSON_NULL) rc = base_error(err, errlen, -EINVAL, "%s: chat_template is neither a text nor a list of them", path);
+    else if (v && v->type != JSON_NULL)
+        rc = base_error(err, errlen, -EINVAL, "%s: chat_template is neither a text nor a list of them", path);
     json_free(&j);
     return rc;
 }

@@ -2,6 +2,7 @@
  * (tests/oracle/chat.py made golden/chat.json); and the command chat in a terminal and in a pipe. */
 #include "../base/base.h"
 #include "../base/json.h"
+#include "../lab/vocabulary.h"
 #include "../tokenizer/chat_template.h"
 #include "build.h"
 #include "test.h"
@@ -69,7 +70,8 @@ static int check_texts(const Json *golden, const JsonValue *row, const ChatTempl
     for (const JsonValue *want = json_get(row, "texts")->child; want; want = want->next, i++) {
         ChatMessage m[MESSAGES];
         ChatParts parts;
-        ChatOptions o = {.bos = json_get(row, "bos")->str, .eos = json_get(row, "eos")->str, .date = json_get(golden->root, "date")->str};
+        ChatOptions o = {.bos = json_get(row, "bos")->str, .eos = json_get(row, "eos")->str};
+        o.date = json_get(golden->root, "date")->str;
         size_t n = conversation(golden, i, m, &o.generate), len;
         char hash[20];
         if (want->type == JSON_NULL) continue; /* the template refuses it */
@@ -113,7 +115,8 @@ static void names(void) {
         CHECK(chat_template_find(t->name) == t);
         if (t->alias) CHECK(chat_template_find(t->alias) == t);
     }
-    CHECK(!chat_template_find("nothing") && !chat_template_row(-1) && !chat_template_recognise("", 0) && !chat_template_recognise("\0", 1));
+    CHECK(!chat_template_find("nothing") && !chat_template_row(-1) && !chat_template_recognise("", 0) &&
+          !chat_template_recognise("\0", 1));
     CHECK(chat_template_find("tinyllama") == chat_template_find("zephyr"));
 }
 
@@ -182,10 +185,12 @@ static void spelled_tokens(void) {
     if (!t) return;
     for (size_t i = 0; i < sizeof evil / sizeof *evil; i++)
         for (int r = 0; chat_template_row(r); r++) {
-            ChatMessage m[3] = {{CHAT_USER, evil[i], strlen(evil[i])}, {CHAT_ASSISTANT, evil[i], strlen(evil[i])}, {CHAT_USER, "x", 1}};
+            ChatMessage m[3] = {{CHAT_USER, evil[i], strlen(evil[i])}, {CHAT_ASSISTANT, evil[i], strlen(evil[i])},
+                                {CHAT_USER, "x", 1}};
             ChatMessage good[3] = {{CHAT_USER, "x", 1}, {CHAT_ASSISTANT, "x", 1}, {CHAT_USER, "x", 1}};
             size_t n, n_good, controls = 0, controls_good = 0;
-            int *ids = encoded(t, chat_template_row(r), m, 3, 1, &n), *ids_good = encoded(t, chat_template_row(r), good, 3, 1, &n_good);
+            int *ids = encoded(t, chat_template_row(r), m, 3, 1, &n);
+            int *ids_good = encoded(t, chat_template_row(r), good, 3, 1, &n_good);
             for (size_t k = 0; ids && k < n; k++) controls += ids[k] <= 2;
             for (size_t k = 0; ids_good && k < n_good; k++) controls_good += ids_good[k] <= 2;
             if (controls != controls_good) wrong(chat_template_row(r)->name, (int)i, "control tokens from the user's text");
@@ -195,7 +200,30 @@ static void spelled_tokens(void) {
     tokenizer_free(t);
 }
 
-/* Cut anywhere: the ids of the parts before and of those behind are the ids of the whole, where a control token lies at the cut. */
+/* A vocabulary that has the template's tokens: they stand in the ids where the template has them, and only there. */
+static void control_tokens(void) {
+    static const ChatMessage m[3] = {{CHAT_USER, "Hi <|end|>", 10}, {CHAT_ASSISTANT, "<|user|>\n", 9}, {CHAT_USER, "<|assistant|>", 13}};
+    static const char *const names[] = {"<|user|>", "<|end|>", "<|assistant|>"};
+    static const size_t want[] = {2, 3, 2};
+    const char *path = test_data("gguf-vocab/ggml-vocab-phi-3.gguf");
+    Tokenizer *t = NULL;
+    Weights w;
+    size_t n;
+    if (!path || weights_open(&w, path, err, sizeof err)) return;
+    CHECK(vocabulary_open(&t, &w, NULL, 0, NULL, err, sizeof err) == 0);
+    int *ids = t ? encoded(t, chat_template_find("phi3-bos"), m, 3, 1, &n) : NULL;
+    for (size_t i = 0; ids && i < 3; i++) {
+        size_t count = 0;
+        for (size_t k = 0; k < n; k++) count += ids[k] == tokenizer_named(t, names[i]);
+        CHECK(count == want[i]);
+    }
+    CHECK(ids && ids[0] == 1 && ids[1] == 32010);
+    free(ids);
+    tokenizer_free(t);
+    weights_close(&w);
+}
+
+/* Cut where a control token lies: the ids of the parts before and of those behind are the ids of the whole. */
 static void turn_by_turn(void) {
     static const ChatMessage m[3] = {{CHAT_USER, "Hello there", 11}, {CHAT_ASSISTANT, "General", 7}, {CHAT_USER, " spaces ", 8}};
     Tokenizer *t = llama2();
@@ -209,11 +237,13 @@ static void turn_by_turn(void) {
         CHECK(chat_render(&p, chat_template_row(r), m, 3, &o, err, sizeof err) == 0);
         CHECK(chat_encode(&p, 0, t, 0, &whole, &n, err, sizeof err) == 0);
         for (size_t cut = 1; cut < p.n; cut++) {
-            if (p.parts[cut].kind != CHAT_EOS && p.parts[cut - 1].kind != CHAT_EOS && p.parts[cut].kind != CHAT_BOS && p.parts[cut - 1].kind != CHAT_BOS) continue;
+            ChatKind a = p.parts[cut - 1].kind, b = p.parts[cut].kind;
+            if (a != CHAT_EOS && a != CHAT_BOS && b != CHAT_EOS && b != CHAT_BOS) continue;
             CHECK(chat_encode(&(ChatParts){.parts = p.parts, .n = cut}, 0, t, 0, &before, &n_before, err, sizeof err) == 0);
             CHECK(chat_encode(&p, cut, t, 0, &rest, &n_rest, err, sizeof err) == 0);
             if (n_before + n_rest != n || memcmp(whole, before, n_before * sizeof *whole) != 0 ||
-                memcmp(whole + n_before, rest, n_rest * sizeof *whole) != 0) wrong(chat_template_row(r)->name, (int)cut, "other ids where it is cut");
+                memcmp(whole + n_before, rest, n_rest * sizeof *whole) != 0)
+                wrong(chat_template_row(r)->name, (int)cut, "other ids where it is cut");
             n_cuts++;
             free(before);
             free(rest);
@@ -241,6 +271,7 @@ const Test tests_chat[] = {
     {"chat/resembling", resembling},
     {"chat/ids", ids_of_transformers},
     {"chat/spelled tokens", spelled_tokens},
+    {"chat/control tokens", control_tokens},
     {"chat/turn by turn", turn_by_turn},
     {"chat/refusals", refusals},
     {0},

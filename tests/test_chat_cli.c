@@ -163,8 +163,8 @@ static char *decoded(const Tokenizer *t, const int *ids, size_t n) {
 /* ---- ten turns ---- */
 
 enum { TURNS = 10 };
-static const char *const questions[TURNS] = {"Who are you?", "Tell me about a dog.", "And then?", "Why was it sad?", "What did the bird say?",
-                                             "Is it far?", "  spaces  ", "\xe4\xbd\xa0\xe5\xa5\xbd", "The end?", "One more."};
+static const char *const questions[TURNS] = {"Who are you?", "Tell me about a dog.", "And then?", "Why was it sad?",
+                                             "What did the bird say?", "Is it far?", "  spaces  ", "\xe4\xbd\xa0\xe5\xa5\xbd", "The end?", "One more."};
 
 /* Type them, and keep each answer as it came out, without its newline. */
 static void type_turns(Typist *t, char answers[TURNS][600]) {
@@ -211,7 +211,8 @@ static int *at_once(const Tokenizer *t, char answers[TURNS][600], int n_answers,
     CHECK(chat_render(&p, chat_template_find("llama3"), m, n_messages, &o, err, sizeof err) == 0);
     CHECK(chat_encode(&p, 0, t, 0, &ids, n, err, sizeof err) == 0);
     if (text) *text = calloc(1, 1 << 16);
-    for (size_t i = 0, at = 0; text && *text && i < p.n; at += p.parts[i++].len) memcpy(*text + at, p.parts[i].text, p.parts[i].len);
+    char *at = text ? *text : NULL;
+    for (size_t i = 0; at && i < p.n; at += p.parts[i++].len) memcpy(at, p.parts[i].text, p.parts[i].len);
     chat_parts_free(&p);
     return ids;
 }
@@ -259,7 +260,8 @@ static void sampled_turns(void) {
     for (int i = 0; i < TURNS; i++) snprintf(input + strlen(input), 100, "%s\n", questions[i]);
     CHECK(piped(input, "chat %s -t 1.5 -p 1 -s 11 --save-state %s -q", options, state) == 0 && lines(out) == TURNS);
     char *at = out;
-    for (int i = 0; i < TURNS && strchr(at, '\n'); i++, at = strchr(at, '\n') + 1) snprintf(answers[i], 600, "%.*s", (int)(strchr(at, '\n') - at), at);
+    for (int i = 0; i < TURNS && strchr(at, '\n'); i++, at = strchr(at, '\n') + 1)
+        snprintf(answers[i], 600, "%.*s", (int)(strchr(at, '\n') - at), at);
     int *ids = state_ids(state, vocab, &n), *want = t ? at_once(t, answers, TURNS, 0, &n_want, NULL) : NULL;
     CHECK(ids && want && n == n_want && memcmp(ids, want, n * sizeof *ids) == 0);
     free(ids);
@@ -333,11 +335,13 @@ static void scripts(void) {
     CHECK(lines(out) == 2 && *err_text == 0);
     char *two = strdup(out);
     CHECK(piped("And then?\n", "chat -t 0 --max-tokens 8 --stop '\n' -q -i Hello") == 0 && strcmp(two, out) == 0);
-    CHECK(piped("Hello\\\nthere\n\"\"\"\n/stats\n\nx\n\"\"\"\n/stats\n", "chat --max-tokens 3 -q") == 0 && strstr(err_text, "4 messages"));
+    CHECK(piped("Hello\\\nthere\n\"\"\"\n/stats\n\nx\n\"\"\"\n/stats\n", "chat --max-tokens 3 -q") == 0);
+    CHECK(strstr(err_text, "4 messages"));
     CHECK(piped("Hello\n/bogus\nAnd then?\n", "chat -t 0 --max-tokens 8 --stop '\n' -q") == 1 && strcmp(two, out) == 0);
     CHECK(strstr(err_text, "/bogus is no command"));
     CHECK(piped("x", "chat --max-tokens 3 -q --chat-template nothing") == 1 && strstr(err_text, "chatml") && *out == 0);
-    CHECK(piped("x", "chat --json") == 2 && piped("x", "-m chat --json") == 2 && piped("x", "-m talk") == 2 && piped("x", "-y x") == 2);
+    CHECK(piped("x", "chat --json") == 2 && piped("x", "-m chat --json") == 2 && piped("x", "-m talk") == 2);
+    CHECK(piped("x", "-y x") == 2);
     CHECK(piped("", "chat -q") == 0 && *out == 0);
     free(two);
 }
@@ -354,19 +358,23 @@ static void overflow(void) {
     int *ids = state_ids(state, vocab, &n);
     char *text = t && ids ? decoded(t, ids, n) : NULL;
     CHECK(n > 60 && n <= 128);
-    CHECK(text && strstr(text, "Blue whales.") && strstr(text, "question 11") && !strstr(text, "question 0") && !strstr(text, "question 5"));
+    CHECK(text && strstr(text, "Blue whales.") && strstr(text, "question 11") && !strstr(text, "question 0"));
+    CHECK(text && !strstr(text, "question 5"));
     free(ids);
     free(text);
     memset(input, 'x', 2000); /* one message that does not fit at all */
     snprintf(input + 2000, 100, "\nShort.\n");
-    CHECK(piped(input, "chat -t 0 --max-tokens 5 --stop '\n' -c 128 -q") == 1 && strstr(err_text, "do not fit") && lines(out) == 1);
-    CHECK(piped("Go on and on\n", "chat -t 0 -c 128 --ignore-eos --chat-template llama3") == 0 && strstr(err_text, "by this turn alone"));
+    CHECK(piped(input, "chat -t 0 --max-tokens 5 --stop '\n' -c 128 -q") == 1 && strstr(err_text, "do not fit") &&
+          lines(out) == 1);
+    CHECK(piped("Go on and on\n", "chat -t 0 -c 128 --ignore-eos --chat-template llama3") == 0);
+    CHECK(strstr(err_text, "by this turn alone"));
     tokenizer_free(t);
 }
 
 /* In the midst of a long answer the oldest turns go; it is the answer of a process that never had them. */
 static void room_in_an_answer(void) {
-    CHECK(piped("First question, which will leave.\nSecond question.\n", "chat -t 0 -c 160 --max-tokens 40 --ignore-eos --chat-template llama3 -q") == 0);
+    CHECK(piped("First question, which will leave.\nSecond question.\n",
+                "chat -t 0 -c 160 --max-tokens 40 --ignore-eos --chat-template llama3 -q") == 0);
     CHECK(piped("First\nSecond question.\n", "chat -t 0 -c 160 --max-tokens 75 --ignore-eos --chat-template llama3") == 0);
     CHECK(strstr(err_text, "the oldest 2 messages leave"));
 }
@@ -377,7 +385,8 @@ static void save_and_load(void) {
     snprintf(state, sizeof state, "%s", test_tmp("chat.state"));
     for (int linear = 0; linear < 2; linear++) {
         char with[300], input[1000];
-        snprintf(with, sizeof with, "chat -t 0 --max-tokens 9 --stop '.' --chat-template llama2c -q%s", linear ? " --attention linear" : "");
+        snprintf(with, sizeof with, "chat -t 0 --max-tokens 9 --stop '.' --chat-template llama2c -q%s",
+                 linear ? " --attention linear" : "");
         CHECK(piped("One\nTwo\nThree\n", "%s", with) == 0);
         want = strdup(out);
         snprintf(input, sizeof input, "One\nTwo\n/save %s\nThree\n", state);
@@ -391,7 +400,8 @@ static void save_and_load(void) {
         CHECK(piped(input, "%s", with) == 0 && strncmp(strchr(out, '\n') + 1, want, (size_t)(strchr(want, '\n') - want)) == 0);
         free(want);
     }
-    CHECK(piped("/load model/tales-1m.gguf\nOne\n", "chat --max-tokens 3 -q") == 1 && strstr(err_text, "is not a saved state") && lines(out) == 1);
+    CHECK(piped("/load model/tales-1m.gguf\nOne\n", "chat --max-tokens 3 -q") == 1 && strstr(err_text, "is not a saved state") &&
+          lines(out) == 1);
 }
 
 /* Linear attention reads only what is new: the same answers as of a process that is given the whole text. */
@@ -416,7 +426,8 @@ static void llama2c(void) {
     if (!model || !tokenizer) return;
     CHECK(piped("", "%s -z %s -m chat -y 'Be brief.' -i 'Hello there' -t 0 --max-tokens 12 -q", model, tokenizer) == 0);
     char *chat = strdup(out);
-    CHECK(piped("", "%s -z %s -t 0 --max-tokens 12 -q --no-echo -i '[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nHello there [/INST]'", model, tokenizer) == 0);
+    CHECK(piped("", "%s -z %s -t 0 --max-tokens 12 -q --no-echo -i '[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nHello there [/INST]'",
+                model, tokenizer) == 0);
     CHECK(strlen(chat) > 5 && strcmp(chat, out + strspn(out, " \n")) == 0);
     free(chat);
 }
@@ -452,13 +463,15 @@ static void sources(void) {
     CHECK(of_folder("chat_template.jinja", chatml) == t);
     snprintf(config, sizeof config, "{\"chat_template\": \"%s\"}", quoted);
     CHECK(of_folder("tokenizer_config.json", config) == t);
-    snprintf(config, sizeof config, "{\"chat_template\": [{\"name\": \"tool_use\", \"template\": \"x\"}, {\"name\": \"default\", \"template\": \"%s\"}]}", quoted);
+    snprintf(config, sizeof config,
+             "{\"chat_template\": [{\"name\": \"tools\", \"template\": \"x\"}, {\"name\": \"default\", \"template\": \"%s\"}]}", quoted);
     CHECK(of_folder("tokenizer_config.json", config) == t);
     CHECK(of_folder("tokenizer_config.json", "{\"chat_template\": null}") == NULL && *err == 0);
     CHECK(of_folder("tokenizer_config.json", "{}") == NULL && *err == 0);
     CHECK(of_folder("other.json", "{}") == NULL && *err == 0);
     CHECK(of_folder("tokenizer_config.json", "{\"chat_template\": 7}") == NULL && strstr(err, "neither"));
-    CHECK(of_folder("tokenizer_config.json", "{\"chat_template\": \"<|bogus|>\"}") == NULL && strstr(err, "--chat-template") && strstr(err, "chatml"));
+    CHECK(of_folder("tokenizer_config.json", "{\"chat_template\": \"<|bogus|>\"}") == NULL && strstr(err, "--chat-template") &&
+          strstr(err, "chatml"));
     CHECK(of_folder("chat_template.jinja", "{{ messages }}") == NULL && strstr(err, "--chat-template"));
     Weights w = {.format = FORMAT_LLAMA2C, .path = "model"};
     CHECK(chat_template_of(&t, &w, NULL, err, sizeof err) == 0 && t == chat_template_find("llama2c"));

@@ -364,7 +364,7 @@ static void wrong_use(void) {
     builds(gguf, bin, folder);
     mkdir(test_tmp("empty"), 0700);
     static const char *const usage[] = {"-t abc", "-t nan", "-t inf", "-t -1", "-t", "-n -5", "-n 1.5", "-n 99999999999999999999", "-p 2", "--nonsense", "-Q", "--top-k x", "-s -1",
-                                        "--quiet=1", "--kernels none", "--rope nonsense", "--rope-factor 0.5", "--stop ''", "-j 0", "-m chat", "-y hello", "a b", "-i a -f b",
+                                        "--quiet=1", "--kernels none", "--rope nonsense", "--rope-factor 0.5", "--stop ''", "-j 0", "-m talk", "-y hello", "a b", "-i a -f b",
                                         "logits", "tokenize", "perplexity", "logits --ids 1", "--rope-factor", "-c 0", "\"$(printf '%b' '--no\\npe\\033[31m')\"", "\"$(printf 'a\\nb')\" c d"};
     for (size_t i = 0; i < sizeof usage / sizeof *usage; i++) {
         CHECK(run("%s", usage[i]) == 2);

@@ -1,5 +1,5 @@
-/* tokenizer/chat_rows.c - the templates of chat models, a row each. Rows that ask for more stand before those that ask for less. A
- * phrase is one that only this template holds; where variants differ in a space, the space is in the phrase. */
+/* tokenizer/chat_rows.c - the templates of chat models, a row each. Rows that ask for more stand before those that ask for
+ * less. A phrase is one that only this template holds; where variants differ in a space, the space is in the phrase. */
 #include "chat_template.h"
 
 #include <string.h>
@@ -79,7 +79,8 @@ static const ChatTemplate rows[] = {
      .has = {"<|start_header_id|>system<|end_header_id|>", "Cutting Knowledge Date: December 2023", "strftime_now('%d %b %Y')",
              "message['content'] | trim"}},
     {.name = "llama3.1", .begin = "{bos}",
-     .system = {"<|start_header_id|>system<|end_header_id|>\n\nCutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n", "<|eot_id|>"},
+     .system = {"<|start_header_id|>system<|end_header_id|>\n\nCutting Knowledge Date: December 2023\nToday Date: 26 Jul 2024\n\n",
+                "<|eot_id|>"},
      .user = {"<|start_header_id|>user<|end_header_id|>\n\n", "<|eot_id|>"},
      .assistant = {"<|start_header_id|>assistant<|end_header_id|>\n\n", "<|eot_id|>"},
      .system_default = "", .generate = "<|start_header_id|>assistant<|end_header_id|>\n\n",
@@ -129,7 +130,7 @@ static const ChatTemplate rows[] = {
      .place = CHAT_FIRST_USER,
      .has = {"' [INST] ' + system_message + '\n\n' + message['content'] + ' [/INST]'",
              "loop.first and system_message is defined", "{{- ' ' + message['content'] + eos_token"}},
-    /* Mixtral 8x22B and Mistral 7B v0.3 leave a system message out; those of 2023 refuse it, and here it stands where v1 has it */
+    /* Mixtral 8x22B and Mistral 7B v0.3 leave a system message out; those of 2023 refuse it: here it stands where v1 has it */
     {.name = "mistral-8x22b", .begin = "{bos}",
      .user = {"[INST]", "[/INST]"}, .assistant = {" ", " {eos}"}, .generate = "", .place = CHAT_NOWHERE,
      .has = {"'[INST]' + message['content'] + '[/INST]'", "{{ ' ' + message['content'] + ' ' + eos_token}}"},
@@ -203,9 +204,9 @@ static const ChatTemplate rows[] = {
     {.name = "deepseek-coder", .begin = "{bos}",
      .system = {"", ""}, .user = {"### Instruction:\n", "\n"}, .assistant = {"### Response:\n", "\n<|EOT|>\n"},
      .generate = "### Response:\n",
-     .system_default = "You are an AI programming assistant, utilizing the Deepseek Coder model, developed by Deepseek Company, and you only answer "
-                       "questions related to computer science. For politically sensitive questions, security and privacy issues, and other "
-                       "non-computer science questions, you will refuse to answer\n",
+     .system_default = "You are an AI programming assistant, utilizing the Deepseek Coder model, developed by Deepseek Company, "
+                       "and you only answer questions related to computer science. For politically sensitive questions, "
+                       "security and privacy issues, and other non-computer science questions, you will refuse to answer\n",
      .stop = {"<|EOT|>"},
      .has = {"utilizing the Deepseek Coder model", "### Instruction:", "<|EOT|>", "'### Response:'"}},
     {.name = "command-r", .begin = "{bos}",
@@ -240,8 +241,8 @@ static const ChatTemplate rows[] = {
     {.name = "vicuna", .begin = "{bos}", /* FastChat's own form; models of it carry no template of theirs */
      .system = {"", " "}, .user = {"USER: ", " "}, .assistant = {"ASSISTANT: ", "{eos}"}, .generate = "ASSISTANT:",
      .flags = CHAT_TRIM,
-     .system_default = "A chat between a curious user and an artificial intelligence assistant. The assistant gives helpful, detailed, and polite "
-                       "answers to the user's questions.",
+     .system_default = "A chat between a curious user and an artificial intelligence assistant. The assistant gives helpful, "
+                       "detailed, and polite answers to the user's questions.",
      .stop = {"USER:"}},
     {.name = "plain", .begin = "{bos}", /* for models that know no template: a dialogue that a text might hold */
      .system = {"", "\n\n"}, .user = {"User: ", "\n"}, .assistant = {"Assistant:", "\n"}, .generate = "Assistant:",

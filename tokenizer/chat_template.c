@@ -44,8 +44,8 @@ const ChatTemplate *chat_template_recognise(const char *jinja, size_t len) {
 /* What stands for itself where a row spells it. No two begin alike at one place but the longer is a token, too. */
 static const char *const controls[] = {
     "<|im_start|>", "<|im_end|>", "<|im_sep|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "[INST]", "[/INST]",
-    "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "<|system|>", "<|user|>", "<|assistant|>", "<|end|>", "<start_of_turn>", "<end_of_turn>",
-    "<｜User｜>", "<｜Assistant｜>", "<｜end▁of▁sentence｜>", "<think>", "</think>", "<|EOT|>", "<|START_OF_TURN_TOKEN|>",
+    "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "<|system|>", "<|user|>", "<|assistant|>", "<|end|>", "<start_of_turn>",
+    "<end_of_turn>", "<｜User｜>", "<｜Assistant｜>", "<｜end▁of▁sentence｜>", "<think>", "</think>", "<|EOT|>", "<|START_OF_TURN_TOKEN|>",
     "<|END_OF_TURN_TOKEN|>", "<|SYSTEM_TOKEN|>", "<|USER_TOKEN|>", "<|CHATBOT_TOKEN|>", "<|end_of_turn|>", "<|start_of_role|>",
     "<|end_of_role|>", "<|end_of_text|>"};
 
@@ -76,7 +76,8 @@ static void add_part(Rendering *r, const char *text, size_t len, ChatKind kind) 
 /* How many bytes of text, which begins a row's text, are one control token or one of {bos}, {eos}, {date}; 0: plain text. */
 static size_t marked(const Rendering *r, const char *text, ChatPart *part) {
     const struct { const char *name, *text; ChatKind kind; } named[] = {
-        {"{bos}", r->o->bos, CHAT_BOS}, {"{eos}", r->o->eos, CHAT_EOS}, {"{date}", r->o->date ? r->o->date : "26 Jul 2024", CHAT_TEXT}};
+        {"{bos}", r->o->bos, CHAT_BOS}, {"{eos}", r->o->eos, CHAT_EOS},
+        {"{date}", r->o->date ? r->o->date : "26 Jul 2024", CHAT_TEXT}};
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
         if (strncmp(text, named[i].name, strlen(named[i].name)) == 0) {
             *part = (ChatPart){.text = named[i].text ? named[i].text : "", .kind = named[i].kind};
@@ -117,8 +118,8 @@ static size_t space_at(const char *s, size_t n) {
     uint32_t c;
     int len = n ? utf8_decode(s, n, &c) : 0;
     if (len == 0) return 0;
-    int space = (c >= 9 && c <= 13) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200a) ||
-                c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
+    int space = (c >= 9 && c <= 13) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
+                (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
     return space ? (size_t)len : 0;
 }
 
@@ -214,11 +215,13 @@ static void add_user(Rendering *r, const ChatMessage *m, const ChatMessage *syst
     add_row_text(r, r->t->user[1]);
 }
 
-int chat_render(ChatParts *p, const ChatTemplate *t, const ChatMessage *messages, size_t n, const ChatOptions *o, char *err, size_t errlen) {
+int chat_render(ChatParts *p, const ChatTemplate *t, const ChatMessage *messages, size_t n, const ChatOptions *o, char *err,
+                size_t errlen) {
     Rendering r = {.parts = p, .t = t, .o = o};
     memset(p, 0, sizeof *p);
     for (size_t i = 1; i < n; i++)
-        if (messages[i].role == CHAT_SYSTEM) return base_error(err, errlen, -EINVAL, "a system message stands only at the beginning of a conversation");
+        if (messages[i].role == CHAT_SYSTEM)
+            return base_error(err, errlen, -EINVAL, "a system message stands only at the beginning of a conversation");
     int given = n && messages[0].role == CHAT_SYSTEM, wanted = given || (t->system_default && !o->goes_on);
     ChatMessage standard = {CHAT_SYSTEM, t->system_default, t->system_default ? strlen(t->system_default) : 0};
     const ChatMessage *system = given ? messages : wanted ? &standard : NULL;
@@ -308,8 +311,8 @@ static int reads_as(const Tokenizer *t, const char *text, int id, const char *re
     return same;
 }
 
-/* Does this tokenizer put SentencePiece's space in front of a text behind a control token? Some do before every stretch, some only
- * where nothing at all stands in front; it is asked with a text of its own. */
+/* Does this tokenizer put SentencePiece's space in front of a text behind a control token? Some do before every stretch, some
+ * only where nothing at all stands in front: ask it. */
 static int flags_behind(const Tokenizer *t) {
     char text[256];
     size_t len = 0;
@@ -318,7 +321,8 @@ static int flags_behind(const Tokenizer *t) {
     if (!piece || len == 0 || len > 200) return ENCODE_BARE;
     memcpy(text, piece, len);
     memcpy(text + len, "a", 2);
-    return !reads_as(t, text, id, "a", ENCODE_BARE) && reads_as(t, text, id, "a", ENCODE_CONTINUE) ? ENCODE_CONTINUE : ENCODE_BARE;
+    int bare = reads_as(t, text, id, "a", ENCODE_BARE) || !reads_as(t, text, id, "a", ENCODE_CONTINUE);
+    return bare ? ENCODE_BARE : ENCODE_CONTINUE;
 }
 
 /* Some files say that a token swallows the white space behind it (Phi-3's <|end|>): asked in the same way. */
@@ -367,8 +371,10 @@ static int encode_part(Encoding *e, const ChatPart *p) {
     return rc;
 }
 
-int chat_encode(const ChatParts *p, size_t from, const Tokenizer *t, int goes_on, int **ids, size_t *n, char *err, size_t errlen) {
-    Encoding e = {.t = t, .flags_behind = flags_behind(t), .goes_on = goes_on, .begun = goes_on || from > 0, .err = err, .errlen = errlen};
+int chat_encode(const ChatParts *p, size_t from, const Tokenizer *t, int goes_on, int **ids, size_t *n, char *err,
+                size_t errlen) {
+    Encoding e = {.t = t, .flags_behind = flags_behind(t), .goes_on = goes_on, .begun = goes_on || from > 0, .err = err,
+                  .errlen = errlen};
     if (from > 0) e.goes_on = part_id(t, &p->parts[from - 1]) < 0;
     *ids = NULL;
     *n = 0;

@@ -90,14 +90,16 @@ typedef struct {
     size_t n, cap;
 } ChatParts;
 
-/* The parts, in order, of messages [n]: a system message only as the first. Errors: -EINVAL (a system message elsewhere), -ENOMEM;
- * *p is zeroed then. */
-int chat_render(ChatParts *p, const ChatTemplate *t, const ChatMessage *messages, size_t n, const ChatOptions *o, char *err, size_t errlen);
+/* The parts, in order, of messages [n]: a system message only as the first. Errors: -EINVAL (a system message elsewhere),
+ * -ENOMEM; *p is zeroed then. */
+int chat_render(ChatParts *p, const ChatTemplate *t, const ChatMessage *messages, size_t n, const ChatOptions *o, char *err,
+                size_t errlen);
 void chat_parts_free(ChatParts *p); /* accepts a zeroed struct */
 
-/* The ids of parts[from ..], behind those of the parts before. goes_on, for from 0: text that has been read stands in front. A stretch of text
- * between control tokens is encoded as one, as the tokenizer would in the whole string; a control token that the vocabulary does
- * not have is text. *ids is malloc'ed (never NULL on success), the caller frees it. Errors: those of tokenizer_encode. */
+/* The ids of parts[from ..], behind those of the parts before. goes_on, for from 0: text that was read stands in front. A
+ * stretch of text between control tokens is encoded as one, as the tokenizer would in the whole string; a control token that the
+ * vocabulary does not have is text. *ids is malloc'ed (never NULL on success), the caller frees it. Errors: those of
+ * tokenizer_encode. */
 int chat_encode(const ChatParts *p, size_t from, const Tokenizer *t, int goes_on, int **ids, size_t *n, char *err, size_t errlen);
 
 #endif
