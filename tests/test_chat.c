@@ -1,16 +1,17 @@
 /* tests/test_chat.c - templates of chat models: recognised, rendered as transformers renders them, encoded as it encodes them
- * (tests/oracle/chat.py made golden/chat.json); and the command chat in a terminal and in a pipe. */
+ * (tests/oracle/chat.py made golden/chat.json), found in a model's files. test_chat_cli.c has the command. */
 #include "../base/base.h"
 #include "../base/json.h"
+#include "../lab/chat.h"
 #include "../lab/vocabulary.h"
-#include "../tokenizer/chat_template.h"
 #include "build.h"
 #include "test.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
-static char err[400];
+static char err[1200];
 
 enum { MESSAGES = 16 };
 
@@ -265,6 +266,57 @@ static void refusals(void) {
     chat_parts_free(&p);
 }
 
+/* ---- where templates come from ---- */
+
+static const ChatTemplate *of_folder(const char *file, const char *text) {
+    const char *folder = test_tmp("folder");
+    char path[600];
+    const ChatTemplate *t = NULL;
+    mkdir(folder, 0700);
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    file_write(path, text, strlen(text));
+    Weights w = {.format = FORMAT_HF, .path = "model", .folder = (char *)(uintptr_t)folder};
+    int rc = chat_template_of(&t, &w, NULL, err, sizeof err);
+    if (rc == 0) *err = 0;
+    CHECK(rc == 0 || (rc == -22 && t == NULL));
+    remove(path);
+    return t;
+}
+
+static void sources(void) {
+    static const char chatml[] = "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n'}}"
+                                 "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
+    char config[2000], quoted[1000];
+    const ChatTemplate *t = chat_template_find("chatml");
+    size_t n = 0;
+    for (const char *s = chatml; *s; s++) {
+        if (*s == '\\') quoted[n++] = '\\';
+        quoted[n++] = *s;
+    }
+    quoted[n] = 0;
+    CHECK(of_folder("chat_template.jinja", chatml) == t);
+    snprintf(config, sizeof config, "{\"chat_template\": \"%s\"}", quoted);
+    CHECK(of_folder("tokenizer_config.json", config) == t);
+    snprintf(config, sizeof config,
+             "{\"chat_template\": [{\"name\": \"tools\", \"template\": \"x\"}, {\"name\": \"default\", \"template\": \"%s\"}]}", quoted);
+    CHECK(of_folder("tokenizer_config.json", config) == t);
+    CHECK(of_folder("tokenizer_config.json", "{\"chat_template\": null}") == NULL && *err == 0);
+    CHECK(of_folder("tokenizer_config.json", "{}") == NULL && *err == 0);
+    CHECK(of_folder("other.json", "{}") == NULL && *err == 0);
+    CHECK(of_folder("tokenizer_config.json", "{\"chat_template\": 7}") == NULL && strstr(err, "neither"));
+    CHECK(of_folder("tokenizer_config.json", "{\"chat_template\": \"<|bogus|>\"}") == NULL && strstr(err, "--chat-template") &&
+          strstr(err, "chatml"));
+    CHECK(of_folder("chat_template.jinja", "{{ messages }}") == NULL && strstr(err, "--chat-template"));
+    Weights w = {.format = FORMAT_LLAMA2C, .path = "model"};
+    CHECK(chat_template_of(&t, &w, NULL, err, sizeof err) == 0 && t == chat_template_find("llama2c"));
+    CHECK(chat_template_of(&t, &w, "tinyllama", err, sizeof err) == 0 && t == chat_template_find("zephyr"));
+    CHECK(chat_template_of(&t, &w, "nothing", err, sizeof err) == -22 && strstr(err, "mistral-v7"));
+    const char *phi = test_data("gguf-vocab/ggml-vocab-phi-3.gguf");
+    if (!phi || weights_open(&w, phi, err, sizeof err)) return;
+    CHECK(chat_template_of(&t, &w, NULL, err, sizeof err) == 0 && t == chat_template_find("phi3-bos"));
+    weights_close(&w);
+}
+
 const Test tests_chat[] = {
     {"chat/templates", templates},
     {"chat/names", names},
@@ -274,5 +326,6 @@ const Test tests_chat[] = {
     {"chat/control tokens", control_tokens},
     {"chat/turn by turn", turn_by_turn},
     {"chat/refusals", refusals},
+    {"chat/sources", sources},
     {0},
 };

@@ -1,107 +1,17 @@
 /* tests/test_chat_cli.c - the command chat as its users meet it: typed into a pseudo-terminal, and from a pipe. */
 #include "../base/base.h"
-#include "../lab/chat.h"
 #include "../lab/vocabulary.h"
+#include "../tokenizer/chat_template.h"
 #include "build.h"
 #include "test.h"
+#include "typist.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 static char err[1200];
 static char *out, *err_text; /* of the last command from a pipe */
-
-/* ---- somebody who types ---- */
-
-typedef struct {
-    int fd; /* our end of the terminal */
-    pid_t pid;
-    char screen[1 << 16]; /* what the terminal shows: echo, prompt signs, notes */
-    size_t n, at;         /* bytes of it; what was waited for up to here */
-    char answers[200];    /* the file that stdout goes to */
-} Typist;
-
-static void child(const char *slave, const char *command) {
-    setsid();
-    int tty = open(slave, O_RDWR); /* of a session's leader: its terminal */
-    if (tty < 0 || dup2(tty, 0) < 0 || dup2(tty, 2) < 0) _exit(120);
-    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-    _exit(121);
-}
-
-/* Start ./run chat with these arguments on a terminal; stdout goes to a file. */
-static int begin(Typist *t, const char *fmt, ...) {
-    char args[1000], command[2000];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(args, sizeof args, fmt, ap);
-    va_end(ap);
-    memset(t, 0, sizeof *t);
-    snprintf(t->answers, sizeof t->answers, "%s", test_tmp("answers"));
-    snprintf(command, sizeof command, "exec %s %s > %s", test_run_path(), args, t->answers);
-    t->fd = posix_openpt(O_RDWR | O_NOCTTY);
-    if (t->fd < 0 || grantpt(t->fd) || unlockpt(t->fd)) {
-        test_skip("no pseudo-terminal here");
-        return -1;
-    }
-    char slave[100];
-    snprintf(slave, sizeof slave, "%s", ptsname(t->fd));
-    fflush(stdout);
-    t->pid = fork();
-    if (t->pid == 0) child(slave, command);
-    return 0;
-}
-
-/* Wait until the screen shows text, behind what was waited for before. */
-static int sees(Typist *t, const char *text) {
-    for (int turns = 0; turns < 300; turns++) {
-        char *found = strstr(t->screen + t->at, text);
-        if (found) {
-            t->at = (size_t)(found - t->screen) + strlen(text);
-            return 1;
-        }
-        struct pollfd p = {.fd = t->fd, .events = POLLIN};
-        if (poll(&p, 1, 100) <= 0) continue;
-        ssize_t got = read(t->fd, t->screen + t->n, sizeof t->screen - 1 - t->n);
-        if (got <= 0) break;
-        t->n += (size_t)got;
-    }
-    fprintf(stderr, "waited for \"%s\"; the screen: %s\n", text, t->screen + t->at);
-    return 0;
-}
-
-static void types(Typist *t, const char *text) { CHECK(write(t->fd, text, strlen(text)) == (ssize_t)strlen(text)); }
-
-/* The exit code, 128 + signal where it was killed. */
-static int ended(Typist *t) {
-    int status = 0;
-    for (int turns = 0; turns < 300 && waitpid(t->pid, &status, WNOHANG) == 0; turns++) {
-        struct pollfd p = {.fd = t->fd, .events = POLLIN};
-        char ignored[4096];
-        if (poll(&p, 1, 100) > 0 && read(t->fd, ignored, sizeof ignored) <= 0) poll(NULL, 0, 20);
-        if (turns == 298) kill(t->pid, SIGKILL);
-    }
-    close(t->fd);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
-static size_t answers_size(const Typist *t) {
-    struct stat st;
-    return stat(t->answers, &st) == 0 ? (size_t)st.st_size : 0;
-}
-
-/* Wait until the answers have more than n bytes. */
-static int grows(const Typist *t, size_t n) {
-    for (int i = 0; i < 3000 && answers_size(t) <= n; i++) poll(NULL, 0, 10);
-    return answers_size(t) > n;
-}
 
 /* ---- from a pipe ---- */
 
@@ -169,21 +79,21 @@ static const char *const questions[TURNS] = {"Who are you?", "Tell me about a do
 /* Type them, and keep each answer as it came out, without its newline. */
 static void type_turns(Typist *t, char answers[TURNS][600]) {
     for (int i = 0; i < TURNS; i++) {
-        size_t before = answers_size(t);
+        size_t before = typist_written(t);
         char line[200];
-        if (!sees(t, "> ")) {
+        if (!typist_sees(t, "> ")) {
             CHECK(!"a prompt sign");
             return;
         }
         snprintf(line, sizeof line, "%s\n", questions[i]);
-        types(t, line);
-        CHECK(grows(t, before));
-        CHECK(sees(t, "\r\n") ); /* the echo */
+        typist_types(t, line);
+        CHECK(typist_writes(t, before));
+        CHECK(typist_sees(t, "\r\n") ); /* the echo */
         if (i + 1 < TURNS) continue;
-        CHECK(sees(t, "> "));
+        CHECK(typist_sees(t, "> "));
     }
-    types(t, "/stats\n");
-    CHECK(sees(t, "messages"));
+    typist_types(t, "/stats\n");
+    CHECK(typist_sees(t, "messages"));
     char *all = file_read(t->answers, NULL), *at = all;
     for (int i = 0; i < TURNS && at; i++) { /* answers here are of one line: --stop */
         char *end = strchr(at, '\n');
@@ -224,13 +134,13 @@ static void ten_turns(void) {
     size_t vocab, n, n_want;
     Tokenizer *tokenizer = tales(&vocab);
     snprintf(state, sizeof state, "%s", test_tmp("turns.state"));
-    if (!t || !tokenizer || begin(t, "chat %s", options)) return;
+    if (!t || !tokenizer || typist_begin(t, "chat %s", options)) return;
     type_turns(t, answers);
     snprintf(command, sizeof command, "/save %s\n", state);
-    types(t, command);
-    CHECK(sees(t, "ids saved"));
-    types(t, "/quit\n");
-    CHECK(ended(t) == 0);
+    typist_types(t, command);
+    CHECK(typist_sees(t, "ids saved"));
+    typist_types(t, "/quit\n");
+    CHECK(typist_ended(t) == 0);
 
     int *ids = state_ids(state, vocab, &n), *want = at_once(tokenizer, answers, TURNS, 0, &n_want, NULL);
     CHECK(ids && want && n == n_want && memcmp(ids, want, n * sizeof *ids) == 0);
@@ -273,58 +183,58 @@ static void sampled_turns(void) {
 
 static void typed_commands(void) {
     Typist *t = malloc(sizeof *t);
-    if (!t || begin(t, "chat -t 0 --max-tokens 6 --chat-template zephyr")) return;
-    CHECK(sees(t, "template zephyr") && sees(t, "> "));
-    types(t, "/help\n");
-    CHECK(sees(t, "/clear") && sees(t, "/quit") && sees(t, "> "));
-    types(t, "/nothing at all\n");
-    CHECK(sees(t, "/nothing is no command") && sees(t, "> "));
-    types(t, "/system\n");
-    CHECK(sees(t, "no system prompt") && sees(t, "> "));
-    types(t, "/system Be kind.\n");
-    CHECK(sees(t, "system prompt: Be kind.") && sees(t, "> "));
-    types(t, "a\\\n");
-    CHECK(sees(t, ". "));
-    types(t, "b\n");
-    CHECK(sees(t, "> "));
-    types(t, "\"\"\"\n");
-    CHECK(sees(t, ". "));
-    types(t, "/help\n");
-    CHECK(sees(t, ". "));
-    types(t, "\"\"\"\n");
-    CHECK(sees(t, "> "));
-    types(t, "/stats\n");
-    CHECK(sees(t, "4 messages") && sees(t, "6 tokens") && sees(t, "> "));
-    types(t, "/clear\n");
-    CHECK(sees(t, "the system prompt stays") && sees(t, "> "));
-    types(t, "/save\n");
-    CHECK(sees(t, "/save needs") && sees(t, "> "));
-    types(t, "/load /nowhere/at/all\n");
-    CHECK(sees(t, "/nowhere/at/all") && sees(t, "> "));
-    types(t, "/stats\n");
-    CHECK(sees(t, "0 messages") && sees(t, "> "));
-    types(t, "\004");
-    CHECK(ended(t) == 0);
+    if (!t || typist_begin(t, "chat -t 0 --max-tokens 6 --chat-template zephyr")) return;
+    CHECK(typist_sees(t, "template zephyr") && typist_sees(t, "> "));
+    typist_types(t, "/help\n");
+    CHECK(typist_sees(t, "/clear") && typist_sees(t, "/quit") && typist_sees(t, "> "));
+    typist_types(t, "/nothing at all\n");
+    CHECK(typist_sees(t, "/nothing is no command") && typist_sees(t, "> "));
+    typist_types(t, "/system\n");
+    CHECK(typist_sees(t, "no system prompt") && typist_sees(t, "> "));
+    typist_types(t, "/system Be kind.\n");
+    CHECK(typist_sees(t, "system prompt: Be kind.") && typist_sees(t, "> "));
+    typist_types(t, "a\\\n");
+    CHECK(typist_sees(t, ". "));
+    typist_types(t, "b\n");
+    CHECK(typist_sees(t, "> "));
+    typist_types(t, "\"\"\"\n");
+    CHECK(typist_sees(t, ". "));
+    typist_types(t, "/help\n");
+    CHECK(typist_sees(t, ". "));
+    typist_types(t, "\"\"\"\n");
+    CHECK(typist_sees(t, "> "));
+    typist_types(t, "/stats\n");
+    CHECK(typist_sees(t, "4 messages") && typist_sees(t, "6 tokens") && typist_sees(t, "> "));
+    typist_types(t, "/clear\n");
+    CHECK(typist_sees(t, "the system prompt stays") && typist_sees(t, "> "));
+    typist_types(t, "/save\n");
+    CHECK(typist_sees(t, "/save needs") && typist_sees(t, "> "));
+    typist_types(t, "/load /nowhere/at/all\n");
+    CHECK(typist_sees(t, "/nowhere/at/all") && typist_sees(t, "> "));
+    typist_types(t, "/stats\n");
+    CHECK(typist_sees(t, "0 messages") && typist_sees(t, "> "));
+    typist_types(t, "\004");
+    CHECK(typist_ended(t) == 0);
     free(t);
 }
 
 /* Ctrl-C stops an answer that would go on for a long time; what was said stays; at the prompt it leaves. */
 static void interrupts(void) {
     Typist *t = malloc(sizeof *t);
-    if (!t || begin(t, "chat --attention linear --ignore-eos --max-tokens 100000000 --chat-template chatml -q")) return;
+    if (!t || typist_begin(t, "chat --attention linear --ignore-eos --max-tokens 100000000 --chat-template chatml -q")) return;
     for (int i = 0; i < 2; i++) {
-        size_t before = answers_size(t);
-        CHECK(sees(t, "> "));
-        types(t, "Tell me a long story.\n");
-        CHECK(grows(t, before + 300));
-        types(t, "\003");
-        CHECK(sees(t, "> "));
-        types(t, "/stats\n");
-        CHECK(sees(t, i ? "4 messages" : "2 messages") && sees(t, "interrupt"));
+        size_t before = typist_written(t);
+        CHECK(typist_sees(t, "> "));
+        typist_types(t, "Tell me a long story.\n");
+        CHECK(typist_writes(t, before + 300));
+        typist_types(t, "\003");
+        CHECK(typist_sees(t, "> "));
+        typist_types(t, "/stats\n");
+        CHECK(typist_sees(t, i ? "4 messages" : "2 messages") && typist_sees(t, "interrupt"));
     }
-    CHECK(sees(t, "> "));
-    types(t, "\003");
-    CHECK(ended(t) == 130);
+    CHECK(typist_sees(t, "> "));
+    typist_types(t, "\003");
+    CHECK(typist_ended(t) == 130);
     free(t);
 }
 
@@ -432,59 +342,7 @@ static void llama2c(void) {
     free(chat);
 }
 
-/* ---- where templates come from ---- */
-
-static const ChatTemplate *of_folder(const char *file, const char *text) {
-    const char *folder = test_tmp("folder");
-    char path[600];
-    const ChatTemplate *t = NULL;
-    mkdir(folder, 0700);
-    snprintf(path, sizeof path, "%s/%s", folder, file);
-    file_write(path, text, strlen(text));
-    Weights w = {.format = FORMAT_HF, .path = "model", .folder = (char *)(uintptr_t)folder};
-    int rc = chat_template_of(&t, &w, NULL, err, sizeof err);
-    if (rc == 0) *err = 0;
-    CHECK(rc == 0 || (rc == -22 && t == NULL));
-    remove(path);
-    return t;
-}
-
-static void sources(void) {
-    static const char chatml[] = "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + '\\n'}}"
-                                 "{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}";
-    char config[2000], quoted[1000];
-    const ChatTemplate *t = chat_template_find("chatml");
-    size_t n = 0;
-    for (const char *s = chatml; *s; s++) {
-        if (*s == '\\') quoted[n++] = '\\';
-        quoted[n++] = *s;
-    }
-    quoted[n] = 0;
-    CHECK(of_folder("chat_template.jinja", chatml) == t);
-    snprintf(config, sizeof config, "{\"chat_template\": \"%s\"}", quoted);
-    CHECK(of_folder("tokenizer_config.json", config) == t);
-    snprintf(config, sizeof config,
-             "{\"chat_template\": [{\"name\": \"tools\", \"template\": \"x\"}, {\"name\": \"default\", \"template\": \"%s\"}]}", quoted);
-    CHECK(of_folder("tokenizer_config.json", config) == t);
-    CHECK(of_folder("tokenizer_config.json", "{\"chat_template\": null}") == NULL && *err == 0);
-    CHECK(of_folder("tokenizer_config.json", "{}") == NULL && *err == 0);
-    CHECK(of_folder("other.json", "{}") == NULL && *err == 0);
-    CHECK(of_folder("tokenizer_config.json", "{\"chat_template\": 7}") == NULL && strstr(err, "neither"));
-    CHECK(of_folder("tokenizer_config.json", "{\"chat_template\": \"<|bogus|>\"}") == NULL && strstr(err, "--chat-template") &&
-          strstr(err, "chatml"));
-    CHECK(of_folder("chat_template.jinja", "{{ messages }}") == NULL && strstr(err, "--chat-template"));
-    Weights w = {.format = FORMAT_LLAMA2C, .path = "model"};
-    CHECK(chat_template_of(&t, &w, NULL, err, sizeof err) == 0 && t == chat_template_find("llama2c"));
-    CHECK(chat_template_of(&t, &w, "tinyllama", err, sizeof err) == 0 && t == chat_template_find("zephyr"));
-    CHECK(chat_template_of(&t, &w, "nothing", err, sizeof err) == -22 && strstr(err, "mistral-v7"));
-    const char *phi = test_data("gguf-vocab/ggml-vocab-phi-3.gguf");
-    if (!phi || weights_open(&w, phi, err, sizeof err)) return;
-    CHECK(chat_template_of(&t, &w, NULL, err, sizeof err) == 0 && t == chat_template_find("phi3-bos"));
-    weights_close(&w);
-}
-
 const Test tests_chat_cli[] = {
-    {"chat/sources", sources},
     {"chat/cli/ten turns", ten_turns},
     {"chat/cli/sampled turns", sampled_turns},
     {"chat/cli/commands", typed_commands},
