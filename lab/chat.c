@@ -38,35 +38,56 @@ static const JsonValue *template_value(const JsonValue *v) {
     return first;
 }
 
-static int of_config(const ChatTemplate **t, const char *path, char *err, size_t errlen) {
+/* s [n] as *text, malloc'ed. */
+static int copy(char **text, size_t *len, const char *s, size_t n, const char *name, char *err, size_t errlen) {
+    if (n > MOST) return base_error(err, errlen, -EINVAL, "%s: a chat template of %zu bytes is none", name, n);
+    if (!(*text = malloc(n + 1))) return base_error(err, errlen, -ENOMEM, "%s: no memory", name);
+    memcpy(*text, s, n);
+    (*text)[n] = 0;
+    *len = n;
+    return 0;
+}
+
+static int of_config(char **text, size_t *len, const char *path, char *err, size_t errlen) {
     Json j;
     int rc = json_open(&j, path, err, errlen);
     if (rc) return rc;
-    const JsonValue *v = json_get(j.root, "chat_template"), *text = template_value(v);
-    if (text) rc = recognise(t, text->str, text->len, path, err, errlen);
+    const JsonValue *v = json_get(j.root, "chat_template"), *t = template_value(v);
+    if (t) rc = copy(text, len, t->str, t->len, path, err, errlen);
     else if (v && v->type != JSON_NULL)
         rc = base_error(err, errlen, -EINVAL, "%s: chat_template is neither a text nor a list of them", path);
     json_free(&j);
     return rc;
 }
 
-static int of_jinja(const ChatTemplate **t, const char *path, char *err, size_t errlen) {
+static int of_jinja(char **text, size_t *len, const char *path, char *err, size_t errlen) {
     MappedFile f;
     int rc = file_map(&f, path, err, errlen);
     if (rc) return rc;
-    rc = recognise(t, (const char *)f.data, f.size, path, err, errlen);
+    rc = copy(text, len, (const char *)f.data, f.size, path, err, errlen);
     file_unmap(&f);
     return rc;
 }
 
-static int of_folder(const ChatTemplate **t, const char *folder, char *err, size_t errlen) {
+int chat_template_text(char **text, size_t *len, const char *folder, char *err, size_t errlen) {
     char *jinja = file_join(folder, "chat_template.jinja"), *config = file_join(folder, "tokenizer_config.json");
     int rc = 0;
+    *text = NULL;
+    *len = 0;
     if (!jinja || !config) rc = base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
-    else if (file_exists(jinja)) rc = of_jinja(t, jinja, err, errlen);
-    else if (file_exists(config)) rc = of_config(t, config, err, errlen);
+    else if (file_exists(jinja)) rc = of_jinja(text, len, jinja, err, errlen);
+    else if (file_exists(config)) rc = of_config(text, len, config, err, errlen);
     free(jinja);
     free(config);
+    return rc;
+}
+
+static int of_folder(const ChatTemplate **t, const char *folder, char *err, size_t errlen) {
+    char *text;
+    size_t len;
+    int rc = chat_template_text(&text, &len, folder, err, errlen);
+    if (rc == 0 && text) rc = recognise(t, text, len, folder, err, errlen);
+    free(text);
     return rc;
 }
 

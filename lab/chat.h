@@ -15,6 +15,10 @@
  * reading. */
 int chat_template_of(const ChatTemplate **t, const Weights *w, const char *given, char *err, size_t errlen);
 
+/* The published text in a Hugging Face folder, as above: *text malloc'ed [len], with a NUL behind; NULL where there is none. Errors:
+ * -EINVAL (a key of the wrong type, more than 1 MB), -ENOMEM, those of reading. */
+int chat_template_text(char **text, size_t *len, const char *folder, char *err, size_t errlen);
+
 /* The names of all rows with commas between, into list[size]. */
 void chat_template_names(char *list, size_t size);
 

@@ -317,6 +317,35 @@ static void sources(void) {
     weights_close(&w);
 }
 
+/* convert takes the template along. */
+static void converted(void) {
+    char folder[300], path[300], command[1400], *out = NULL, *said = NULL, *jinja;
+    const char *run = test_run_path(), *slash = strrchr(run, '/');
+    const ChatTemplate *t = NULL;
+    size_t n;
+    Weights w;
+    snprintf(folder, sizeof folder, "%s", test_tmp("chat-hf"));
+    snprintf(path, sizeof path, "%s", test_tmp("chat.gguf"));
+    mkdir(folder, 0700);
+    build_hf(folder, &(BuildShape){.d = 32, .ff = 64, .layers = 1, .heads = 2, .kv_heads = 1, .n_ctx = 32}, TENSOR_F32, 1);
+    jinja = file_read("tests/golden/chat/mistral-v3.jinja", &n);
+    snprintf(command, sizeof command, "%s/chat_template.jinja", folder);
+    if (jinja) file_write(command, jinja, n);
+    snprintf(command, sizeof command, "%.*sweights-tools/convert %s %s -q", slash ? (int)(slash + 1 - run) : 0, run, folder, path);
+    CHECK(jinja && test_shell(command, &out, &said) == 0);
+    int rc = weights_open(&w, path, err, sizeof err);
+    CHECK(rc == 0);
+    const MetaValue *v = rc == 0 ? weights_meta(&w, "tokenizer.chat_template") : NULL;
+    CHECK(v && v->type == META_STRING && v->n == n && memcmp(v->data, jinja, n) == 0);
+    CHECK(rc == 0 && chat_template_of(&t, &w, NULL, err, sizeof err) == 0 && t == chat_template_find("mistral-v3"));
+    if (rc == 0) weights_close(&w);
+    snprintf(command, sizeof command, "echo Hello | %s chat %s --max-tokens 3 -t 0 -q", run, path);
+    CHECK(test_shell(command, &out, &said) == 0 && *said == 0);
+    free(jinja);
+    free(out);
+    free(said);
+}
+
 const Test tests_chat[] = {
     {"chat/templates", templates},
     {"chat/names", names},
@@ -327,5 +356,6 @@ const Test tests_chat[] = {
     {"chat/turn by turn", turn_by_turn},
     {"chat/refusals", refusals},
     {"chat/sources", sources},
+    {"chat/converted", converted},
     {0},
 };

@@ -5,6 +5,7 @@
 #include "source.h"
 
 #include "sidecars.h"
+#include "../lab/chat.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -175,6 +176,16 @@ static int read_config(Source *s, const SourceWish *wish, char *err, size_t errl
     return rc || !s->config.linear.form ? rc : rope_of_file(s, err, errlen);
 }
 
+/* The template of conversations, as it was published: whoever reads the file recognises it, or runs it. */
+static int write_chat_template(Source *s, char *err, size_t errlen) {
+    char *text;
+    size_t len;
+    int rc = chat_template_text(&text, &len, s->checkpoint.folder, err, errlen);
+    if (rc == 0 && text) gguf_string(&s->meta, "tokenizer.chat_template", text);
+    free(text);
+    return rc;
+}
+
 int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
     Reader reader = {.s = s, .err = err, .errlen = errlen};
     char name[200];
@@ -191,5 +202,6 @@ int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, siz
     source_name(wish, s->checkpoint.folder, s->config.arch, name, sizeof name);
     rc = source_keys(s, is_llama ? "llama" : s->config.arch, name, err, errlen);
     if (rc == 0) rc = read_tensors(&reader, r);
-    return rc ? rc : source_tokenizer(s, wish, s->checkpoint.folder, -1, err, errlen);
+    if (rc == 0) rc = source_tokenizer(s, wish, s->checkpoint.folder, -1, err, errlen);
+    return rc || wish->no_tokenizer ? rc : write_chat_template(s, err, errlen);
 }
