@@ -1,17 +1,25 @@
 /* tokenizer/decode.c - ids to text, one at a time.
  *
  * A character may come in up to four byte pieces, and half a character is not text: bytes are held back until they are
- * whole, or can no longer become so; then each bad byte is U+FFFD. Invariant: between calls the held bytes are 0 to 3, and
+ * whole, or can no longer become so; then each bad byte is U+FFFD. A model with a denormalizer changes the text once more, by
+ * rules as long as DECODE_HELD_MAX bytes; as many bytes wait until no rule can reach over them. Invariant: between calls the held bytes are 0 to 3, and
  * are the beginning of a character as far as their number and high bits tell. */
-#include "internal.h"
+#include "charsmap.h"
 
 #include <string.h>
 
 enum { REPLACEMENT_LEN = 3 };
 static const char replacement[] = "\xef\xbf\xbd";
 
-size_t tokenizer_decode_bound(const Tokenizer *t) {
+/* .. of text before the denormalizer's map. */
+static size_t plain_bound(const Tokenizer *t) {
     return sizeof ((TokenStream *)0)->held * REPLACEMENT_LEN + t->longest + t->unk_len;
+}
+
+/* With a map: what was held back and what came stand at the end of out, what it becomes at the beginning. A byte becomes
+ * DECODE_HELD_MAX bytes at most. */
+size_t tokenizer_decode_bound(const Tokenizer *t) {
+    return t->unmap ? (plain_bound(t) + DECODE_HELD_MAX) * (DECODE_HELD_MAX + 1) : plain_bound(t);
 }
 
 /* May held become a character yet? */
@@ -37,19 +45,63 @@ static size_t release(TokenStream *s, int end, char *out) {
     return n;
 }
 
+/* Everything is known of text up to its last `margin` bytes: what a denormalizer says of it. */
+static size_t denormalize(const Tokenizer *t, TokenStream *s, const char *text, size_t n, size_t margin, char *out) {
+    char *o = out;
+    size_t i = 0;
+    while (i < n && n - i > margin) {
+        const char *to;
+        size_t to_len, used = charsmap_longest(t->unmap, text + i, n - i, &to, &to_len);
+        uint32_t cp;
+        if (used == 0) {
+            used = (size_t)utf8_decode(text + i, n - i, &cp);
+            to = used ? text + i : replacement;
+            to_len = used ? used : REPLACEMENT_LEN;
+            if (used == 0) used = 1;
+        }
+        memmove(o, to, to_len);
+        o += to_len;
+        i += used;
+    }
+    s->n_rest = (int)(n - i);
+    memcpy(s->rest, text + i, n - i);
+    return (size_t)(o - out);
+}
+
+/* Where a piece's own text goes: out, or behind what the denormalizer waits with, at the end of out. */
+static char *text_place(const Tokenizer *t, const TokenStream *s, char *out) {
+    if (!t->unmap) return out;
+    char *text = out + tokenizer_decode_bound(t) - DECODE_HELD_MAX - plain_bound(t);
+    memcpy(text, s->rest, (size_t)s->n_rest);
+    return text + s->n_rest;
+}
+
+static size_t finish_text(const Tokenizer *t, TokenStream *s, const char *text, size_t n, int end, char *out) {
+    if (!t->unmap) return n;
+    size_t margin = charsmap_longest_rule(t->unmap);
+    if (margin < sizeof s->held) margin = sizeof s->held; /* a character may be cut, too */
+    return denormalize(t, s, text - s->n_rest, n + (size_t)s->n_rest, end ? 0 : margin - 1, out);
+}
+
 size_t tokenizer_decode_end(const Tokenizer *t, TokenStream *s, char *out) {
-    size_t n = release(s, 1, out);
-    return t->body->end ? n + t->body->end(t, s, out + n) : n;
+    char *text = text_place(t, s, out);
+    size_t n = release(s, 1, text);
+    if (t->body->end) n += t->body->end(t, s, text + n);
+    return finish_text(t, s, text, n, 1, out);
 }
 
 size_t tokenizer_decode(const Tokenizer *t, TokenStream *s, int id, char *out) {
     if (id < 0 || (size_t)id >= t->n) return 0;
     const Entry *e = &t->pieces[id];
+    char *text = text_place(t, s, out);
+    size_t n;
     if (e->kind == PIECE_BYTE) {
         s->held[s->n_held++] = (char)pieces_byte_value(t->bytes + e->start, e->len);
         s->begun = 1;
-        return release(s, 0, out);
+        n = release(s, 0, text);
+    } else {
+        n = release(s, 1, text); /* a piece of text ends the character before it, whole or not */
+        if (e->kind != PIECE_CONTROL) n += t->body->spell(t, s, id, text + n);
     }
-    size_t n = release(s, 1, out); /* a piece of text ends the character before it, whole or not */
-    return e->kind == PIECE_CONTROL ? n : n + t->body->spell(t, s, id, out + n);
+    return finish_text(t, s, text, n, 0, out);
 }

@@ -8,15 +8,6 @@
 
 static const char underline[] = "\xe2\x96\x81"; /* U+2581, SentencePiece's space */
 
-/* pieces_add keeps a score as its order; this is the score again. */
-static float score_of(uint32_t order) {
-    uint32_t u = ~order;
-    float f;
-    u = u & 0x80000000u ? u & 0x7fffffffu : ~u;
-    memcpy(&f, &u, sizeof f);
-    return f;
-}
-
 /* What of t a GGUF file cannot say; NULL: nothing. */
 static const char *unspeakable(const Tokenizer *t) {
     if (t->wordpiece) return "a WordPiece tokenizer: its vocab.txt is what goes into the file";
@@ -56,7 +47,7 @@ int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, ch
         const Entry *e = &t->pieces[i];
         size_t len = spell(t, e, text);
         int type = e->kind == PIECE_ADDED ? PIECE_USER_DEFINED : e->kind;
-        pieces[i] = (Piece){.text = text, .len = len, .score = score_of(e->order), .type = type};
+        pieces[i] = (Piece){.text = text, .len = len, .score = pieces_score(e), .type = type};
         text += len;
     }
     *v = (Vocabulary){.model = "llama", .pieces = pieces, .n = t->n, .bos_id = t->bos, .eos_id = t->eos, .unk_id = t->unk,

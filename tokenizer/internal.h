@@ -35,6 +35,7 @@ typedef struct {
     uint32_t first[257]; /* items whose text begins with byte b: first[b] .. first[b+1]-1 */
 } Matcher;
 
+enum { DECODE_HELD_MAX = sizeof ((TokenStream *)0)->rest }; /* bytes of a denormalizer's rule, and of what it becomes */
 enum { MATCH_MAX = 256 }; /* longest text a matcher takes: bounds the work per character on hostile files */
 
 /* Ids as they are found. */
@@ -51,9 +52,14 @@ typedef struct {
     size_t (*spell)(const Tokenizer *t, TokenStream *s, int id, char *out);
     /* what it held back of a stream, at the end; may be NULL */
     size_t (*end)(const Tokenizer *t, TokenStream *s, char *out);
+    /* what encoding needs besides the pieces, built at the end of pieces_finish; may be NULL */
+    int (*finish)(Tokenizer *t, char *err, size_t errlen);
     void (*close)(Tokenizer *t); /* free what it keeps in t; may be NULL */
     int finds_special;           /* control pieces written in the text always count as such */
 } Body;
+
+/* The kinds of a SentencePiece model; BPE is what every other file with its pieces means. */
+typedef enum { SPM_BPE, SPM_UNIGRAM, SPM_WORD, SPM_CHAR } SpmModel;
 
 enum { JOIN_BITS = 18 };
 
@@ -83,6 +89,10 @@ struct Tokenizer {
     int add_bos, add_eos;        /* what ENCODE_ADDED adds */
 
     /* SentencePiece's settings */
+    SpmModel spm;                 /* how it looks for pieces */
+    struct Unigram *unigram;      /* unigram.h; SPM_UNIGRAM: its tree */
+    struct CharsMap *map;         /* charsmap.h; what normalization replaces; NULL: nothing */
+    struct CharsMap *unmap;       /* .. and what decoding does to the text; NULL: nothing */
     int dummy_prefix;             /* a space in front of the text */
     int space_as_suffix;          /* .. or rather behind it */
     int remove_extra_whitespaces; /* runs of spaces to one, none at the ends */
@@ -103,6 +113,7 @@ Tokenizer *pieces_new(const char *name); /* all settings zero, all ids -1; NULL 
 int pieces_add(Tokenizer *t, const char *text, size_t len, float score, int kind, char *err, size_t errlen);
 /* Give id (< t->n) another text and kind. */
 int pieces_rename(Tokenizer *t, int id, const char *text, size_t len, int kind, char *err, size_t errlen);
+float pieces_score(const Entry *e);
 /* What the unknown piece decodes to; NULL: SentencePiece's usual " U+2047 ". 0 or -ENOMEM. */
 int pieces_unknown_text(Tokenizer *t, const char *text, size_t len, char *err, size_t errlen);
 /* Build the look-up tables. strict: a text that stands twice is refused; otherwise the last one is found. */
@@ -126,9 +137,13 @@ void matcher_free(Matcher *m);
 /* The id of the longest text that s [n] begins with, its length in *len; -1 where there is none. */
 int matcher_longest(const Matcher *m, const char *bytes, const char *s, size_t n, size_t *len);
 
-/* normalize.c: text [n] as SentencePiece sees it, into out [normalize_bound(n)]; the bytes written. */
-int normalize_bound(size_t n, size_t *bound); /* 0 where it would not fit */
-size_t normalize(const Tokenizer *t, const char *text, size_t n, int first, char *out);
+/* normalize.c: text [n] as SentencePiece sees it, behind what is in out. 0, -ENOMEM, or -EFBIG (it has more than INT32_MAX bytes). */
+typedef struct {
+    char *p; /* malloc'ed, the caller frees; NULL: nothing yet */
+    size_t n, cap;
+} Text;
+int normalize(const Tokenizer *t, const char *text, size_t n, int first, Text *out);
+int text_put(Text *out, const char *s, size_t n); /* s [n] behind what is there: 0, -ENOMEM or -EFBIG */
 
 /* the readers: each fills a new Tokenizer up to, but not with, pieces_finish */
 int model_proto_is(const uint8_t *data, size_t size);

@@ -6,7 +6,7 @@
  *
  * A file cut between two pieces is well-formed protobuf. So the trainer's and the normalizer's settings, which every
  * writer puts behind the pieces, must be there. */
-#include "internal.h"
+#include "charsmap.h"
 
 #include <errno.h>
 #include <string.h>
@@ -55,13 +55,19 @@ static int next_field(Wire *w, Field *f) {
     return 1;
 }
 
+/* A normalizer_spec. */
 typedef struct {
-    int has_trainer, has_normalizer, has_denormalizer_map;
+    Field map; /* len 0: the file has none */
+    int add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces;
+} Rules;
+
+typedef struct {
+    int has_trainer, has_normalizer;
     int model_type; /* 1 unigram, 2 BPE, 3 word, 4 char */
     int byte_fallback, space_as_suffix;
     int64_t ids[4]; /* unk, bos, eos, pad */
     Field bos_piece, eos_piece, unk_surface; /* bytes NULL where the file has none */
-    int has_map, add_dummy_prefix, remove_extra_whitespaces, escape_whitespaces;
+    Rules in, out; /* the normalizer's, the denormalizer's */
 } Settings;
 
 typedef struct {
@@ -133,30 +139,19 @@ static int read_trainer(Reader *r, const Field *m) {
     return rc ? rc : more < 0 ? broken(r, "the trainer's part") : 0;
 }
 
-static int read_normalizer(Reader *r, const Field *m) {
+static int read_normalizer(Reader *r, const Field *m, Rules *s, const char *what) {
     Wire w = {m->bytes, m->bytes + m->len};
-    Settings *s = &r->s;
     Field f;
     int more, rc = 0;
-    s->has_normalizer = 1;
     while ((more = next_field(&w, &f)) > 0 && rc == 0)
         switch (f.number) {
-        case 2: if ((rc = want(r, &f, BYTES)) == 0) s->has_map = f.len > 0; break;
+        case 2: if ((rc = want(r, &f, BYTES)) == 0) s->map = f; break;
         case 3: if ((rc = want(r, &f, VARINT)) == 0) s->add_dummy_prefix = f.value != 0; break;
         case 4: if ((rc = want(r, &f, VARINT)) == 0) s->remove_extra_whitespaces = f.value != 0; break;
         case 5: if ((rc = want(r, &f, VARINT)) == 0) s->escape_whitespaces = f.value != 0; break;
         default: break;
         }
-    return rc ? rc : more < 0 ? broken(r, "the normalizer's part") : 0;
-}
-
-static int read_denormalizer(Reader *r, const Field *m) {
-    Wire w = {m->bytes, m->bytes + m->len};
-    Field f;
-    int more;
-    while ((more = next_field(&w, &f)) > 0)
-        if (f.number == 2 && f.type == BYTES && f.len) r->s.has_denormalizer_map = 1;
-    return more < 0 ? broken(r, "the denormalizer's part") : 0;
+    return rc ? rc : more < 0 ? broken(r, what) : 0;
 }
 
 static int read_model(Reader *r, const uint8_t *data, size_t size) {
@@ -169,25 +164,36 @@ static int read_model(Reader *r, const uint8_t *data, size_t size) {
         if (rc) break;
         if (f.number == 1) rc = read_piece(r, &f);
         else if (f.number == 2) rc = read_trainer(r, &f);
-        else if (f.number == 3) rc = read_normalizer(r, &f);
-        else if (f.number == 5) rc = read_denormalizer(r, &f);
+        else if (f.number == 3) {
+            r->s.has_normalizer = 1;
+            rc = read_normalizer(r, &f, &r->s.in, "the normalizer's part");
+        } else if (f.number == 5) rc = read_normalizer(r, &f, &r->s.out, "the denormalizer's part");
     }
     return rc;
 }
 
-/* What we do not read yet is refused by its name. */
 static int check_kind(Reader *r) {
-    static const char *const kinds[] = {"of an unknown kind", "unigram", "BPE", "word", "char"};
     const Settings *s = &r->s;
     if (!s->has_trainer || !s->has_normalizer)
         return base_error(r->err, r->errlen, -EINVAL, "%s: no trainer's or no normalizer's part behind the pieces: truncated?", r->t->name);
-    if (s->model_type != 2)
-        return base_error(r->err, r->errlen, -EINVAL, "%s: a SentencePiece %s model: only BPE is read yet", r->t->name,
-                          kinds[s->model_type]);
-    if (s->has_map || s->has_denormalizer_map)
-        return base_error(r->err, r->errlen, -EINVAL, "%s: a SentencePiece model with a character map in its %s: not read yet",
-                          r->t->name, s->has_map ? "normalizer" : "denormalizer");
+    if (s->model_type < 1)
+        return base_error(r->err, r->errlen, -EINVAL, "%s: a SentencePiece model of an unknown kind", r->t->name);
+    if (s->out.map.len && (s->out.add_dummy_prefix || s->out.remove_extra_whitespaces || s->out.escape_whitespaces))
+        return base_error(r->err, r->errlen, -EINVAL, "%s: a SentencePiece model whose denormalizer changes spaces: not read", r->t->name);
     return 0;
+}
+
+static int read_maps(Reader *r) {
+    const Field *in = &r->s.in.map, *out = &r->s.out.map;
+    Tokenizer *t = r->t;
+    int rc = 0;
+    if (in->len) rc = charsmap_open(&t->map, in->bytes, in->len, t->name, "the normalizer", r->err, r->errlen);
+    if (rc || !out->len) return rc;
+    rc = charsmap_open(&t->unmap, out->bytes, out->len, t->name, "the denormalizer", r->err, r->errlen);
+    if (rc == 0 && (charsmap_longest_rule(t->unmap) > DECODE_HELD_MAX || charsmap_longest_text(t->unmap) > DECODE_HELD_MAX))
+        rc = base_error(r->err, r->errlen, -EINVAL, "%s: the denormalizer has a rule or a text of more than %d bytes", t->name,
+                        (int)DECODE_HELD_MAX);
+    return rc;
 }
 
 static int check_pieces(Reader *r) {
@@ -199,7 +205,7 @@ static int check_pieces(Reader *r) {
         if (r->s.ids[i] >= (int64_t)t->n)
             return base_error(r->err, r->errlen, -EINVAL, "%s: %s is %lld, of %zu pieces", r->t->name, names[i],
                               (long long)r->s.ids[i], t->n);
-    if (t->unk < 0) return base_error(r->err, r->errlen, -EINVAL, "%s: no unknown piece", r->t->name);
+    if (t->unk < 0 && !r->s.byte_fallback) return base_error(r->err, r->errlen, -EINVAL, "%s: no unknown piece", r->t->name);
     for (size_t i = 0; i < t->n; i++) {
         if (t->pieces[i].kind != PIECE_BYTE) continue;
         int b = pieces_byte_value(t->bytes + t->pieces[i].start, t->pieces[i].len);
@@ -230,25 +236,29 @@ int model_proto_is(const uint8_t *data, size_t size) {
 }
 
 int model_proto_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, size_t errlen) {
+    static const char *const kinds[] = {"SentencePiece unigram", "SentencePiece BPE", "SentencePiece words", "SentencePiece characters"};
+    static const SpmModel models[] = {SPM_UNIGRAM, SPM_BPE, SPM_WORD, SPM_CHAR};
     Reader r = {.t = t, .err = err, .errlen = errlen};
-    r.s = (Settings){
-        .model_type = 1, .ids = {0, -1, -1, -1}, .add_dummy_prefix = 1, .remove_extra_whitespaces = 1, .escape_whitespaces = 1};
+    const Rules usual = {.add_dummy_prefix = 1, .remove_extra_whitespaces = 1, .escape_whitespaces = 1};
+    r.s = (Settings){.model_type = 1, .ids = {0, -1, -1, -1}, .in = usual, .out = usual};
+    t->body = &sentencepiece_body; /* from here on it frees the maps */
     int rc = read_model(&r, data, size);
     if (rc == 0) rc = check_kind(&r);
     if (rc == 0) rc = check_pieces(&r);
+    if (rc == 0) rc = read_maps(&r);
     if (rc) return rc;
     const Settings *s = &r.s;
     const Field *u = &s->unk_surface;
     rc = u->bytes ? pieces_unknown_text(t, (const char *)u->bytes, u->len, err, errlen) : pieces_unknown_text(t, NULL, 0, err, errlen);
     if (rc) return rc;
-    t->kind = "SentencePiece BPE";
-    t->body = &sentencepiece_body;
+    t->kind = kinds[s->model_type - 1];
+    t->spm = models[s->model_type - 1];
     t->bos = control_named(t, &s->bos_piece, "<s>");
     t->eos = control_named(t, &s->eos_piece, "</s>");
     t->add_bos = 1;
-    t->dummy_prefix = s->add_dummy_prefix;
+    t->dummy_prefix = s->in.add_dummy_prefix;
     t->space_as_suffix = s->space_as_suffix;
-    t->remove_extra_whitespaces = s->remove_extra_whitespaces;
-    if (!s->escape_whitespaces) t->space_in = " ";
+    t->remove_extra_whitespaces = s->in.remove_extra_whitespaces;
+    if (!s->in.escape_whitespaces) t->space_in = " ";
     return 0;
 }

@@ -74,6 +74,14 @@ static uint32_t score_order(float score) {
     return ~u;
 }
 
+float pieces_score(const Entry *e) {
+    uint32_t u = ~e->order;
+    float f;
+    u = u & 0x80000000u ? u & 0x7fffffffu : ~u;
+    memcpy(&f, &u, sizeof f);
+    return f;
+}
+
 int pieces_add(Tokenizer *t, const char *text, size_t len, float score, int kind, char *err, size_t errlen) {
     if (!isfinite(score)) return base_error(err, errlen, -EINVAL, "%s: the score of piece %zu is not a number", t->name, t->n);
     if (t->n >= INT32_MAX) return base_error(err, errlen, -EINVAL, "%s: more than %d pieces", t->name, INT32_MAX);
@@ -260,6 +268,7 @@ static int build_matchers(Tokenizer *t, char *err, size_t errlen) {
 int pieces_finish(Tokenizer *t, int strict, char *err, size_t errlen) {
     int rc = build_table(t, strict, err, errlen);
     if (rc == 0) rc = build_matchers(t, err, errlen);
+    if (rc == 0 && t->body && t->body->finish) rc = t->body->finish(t, err, errlen);
     t->name = NULL;
     return rc;
 }

@@ -10,7 +10,8 @@
  *
  * Invariant: each neighbouring pair that makes a piece is in the heap with its right length. A segment is a stretch of text
  * over whose borders nothing can merge (pieces_may_join); each is merged by itself, so the heap is usually a word's. */
-#include "internal.h"
+#include "charsmap.h"
+#include "unigram.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -206,26 +207,69 @@ static int encode_normalized(Work *w, size_t n, size_t prefix) {
     return rc ? rc : flush(w);
 }
 
-static int encode(const Tokenizer *t, const char *text, size_t len, int first, Ids *out, char *err, size_t errlen) {
-    size_t bound;
-    if (!normalize_bound(len, &bound) || bound > INT32_MAX)
-        return base_error(err, errlen, -EINVAL, "a text of %zu bytes is too long to encode at once (the limit is %d)", len,
-                          INT32_MAX / 3 - 1);
-    Work w = {.t = t, .out = out, .err = err, .errlen = errlen};
-    char *normalized = malloc(bound);
-    if (t->has_unused) w.cut = calloc(t->n, sizeof *w.cut);
-    int rc = normalized && (w.cut || !t->has_unused) ? 0 : -ENOMEM;
-    if (rc == 0) {
-        w.text = normalized;
-        size_t prefix = t->dummy_prefix && first && !t->space_as_suffix ? strlen(t->space_in) : 0;
-        rc = encode_normalized(&w, normalize(t, text, len, first, normalized), prefix);
+/* BPE of normalized text. */
+static int merge_pieces(Work *w, const Text *text, int first) {
+    const Tokenizer *t = w->t;
+    if (t->has_unused && !(w->cut = calloc(t->n, sizeof *w->cut))) return -ENOMEM;
+    size_t prefix = t->dummy_prefix && first && !t->space_as_suffix && text->n ? strlen(t->space_in) : 0;
+    int rc = encode_normalized(w, text->n, prefix);
+    free(w->symbols);
+    free(w->heap);
+    free(w->cut);
+    return rc;
+}
+
+static int best_pieces(Work *w, const Text *text) {
+    UnigramRun run = {0};
+    int rc = unigram_encode(w->t->unigram, w->t, text->p, text->n, &run, w->out);
+    unigram_run_free(&run);
+    if (rc != -EINVAL) return rc;
+    return base_error(w->err, w->errlen, rc, "the vocabulary has neither every byte nor an unknown piece for what the text holds");
+}
+
+/* The models that nearly nobody trains: a word is a piece, or a character is. Words begin at a space, or end with one. */
+static int whole_pieces(Work *w, const Text *text) {
+    static const char space[] = "\xe2\x96\x81";
+    const Tokenizer *t = w->t;
+    int rc = 0;
+    for (size_t i = 0, len; i < text->n && rc == 0; i += len) {
+        const char *s = text->p + i;
+        size_t rest = text->n - i;
+        if (t->spm == SPM_CHAR) {
+            if (!t->user.n || matcher_longest(&t->user, t->bytes, s, rest, &len) < 0) len = pieces_char(t, s, rest);
+        } else
+            for (len = pieces_char(t, s, rest); len < rest; len += pieces_char(t, s + len, rest - len))
+                if (rest - len >= 3 && memcmp(s + len, space, 3) == 0) break;
+        rc = emit(w, (uint32_t)i, (uint32_t)len, pieces_find(t, s, len));
     }
-    free(normalized);
-    free(w.symbols);
-    free(w.heap);
-    free(w.cut);
+    return rc;
+}
+
+static int encode(const Tokenizer *t, const char *text, size_t len, int first, Ids *out, char *err, size_t errlen) {
+    Work w = {.t = t, .out = out, .err = err, .errlen = errlen};
+    Text normalized = {0};
+    int rc = normalize(t, text, len, first, &normalized);
+    w.text = normalized.p;
+    if (rc == 0 && normalized.n) {
+        if (t->spm == SPM_UNIGRAM) rc = best_pieces(&w, &normalized);
+        else rc = t->spm == SPM_BPE ? merge_pieces(&w, &normalized, first) : whole_pieces(&w, &normalized);
+    }
+    free(normalized.p);
+    if (rc == -EFBIG)
+        return base_error(err, errlen, -EINVAL, "a text of %zu bytes is too long to encode at once (the limit is %d, normalized)", len,
+                          INT32_MAX);
     if (rc == -ENOMEM) return base_error(err, errlen, rc, "no memory to encode a text of %zu bytes", len);
     return rc;
+}
+
+static int finish(Tokenizer *t, char *err, size_t errlen) {
+    return t->spm == SPM_UNIGRAM ? unigram_build(&t->unigram, t, UNIGRAM_LIBRARY, 0, err, errlen) : 0;
+}
+
+static void close_model(Tokenizer *t) {
+    unigram_free(t->unigram);
+    charsmap_free(t->map);
+    charsmap_free(t->unmap);
 }
 
 /* A piece as text: U+2581 is a space, and the one that encoding put in front goes. As the library: without
@@ -254,4 +298,4 @@ static size_t spell(const Tokenizer *t, TokenStream *s, int id, char *out) {
     return (size_t)(o - out);
 }
 
-const Body sentencepiece_body = {.encode = encode, .spell = spell};
+const Body sentencepiece_body = {.encode = encode, .spell = spell, .finish = finish, .close = close_model};

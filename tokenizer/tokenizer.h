@@ -122,6 +122,8 @@ typedef struct {
     int waits;    /* WordPiece's clean-up: which words wait for what follows, 0 none */
     int begun;    /* 0 until the first piece of text: there the space that encoding put in front is dropped.
                    * Set it to 1 to go on behind a prompt: then the first space is part of the text */
+    int n_rest;
+    char rest[64]; /* text that a denormalizer's rule may still change, of the few models that have one */
 } TokenStream;
 
 size_t tokenizer_decode_bound(const Tokenizer *t); /* bytes that out must hold */
