@@ -85,7 +85,7 @@ static int fill(Vocabulary *v, const Weights *w, const MetaValue *model, char *e
     const MetaValue *scores = array(w, "tokenizer.ggml.scores", META_F32, META_F32, tokens->n, &rc, err, errlen);
     const MetaValue *types = array(w, "tokenizer.ggml.token_type", META_I32, META_U32, tokens->n, &rc, err, errlen);
     if (rc) return rc;
-    if (strcmp(name, "llama") == 0 && (!scores || !types)) /* without them nothing says what merges first, or what a byte is */
+    if ((strcmp(name, "llama") == 0 || strcmp(name, "t5") == 0) && (!scores || !types)) /* without them nothing says what merges first, or what a byte is */
         return wrong(w, scores ? "tokenizer.ggml.token_type" : "tokenizer.ggml.scores", "there", err, errlen);
     rc = fill_pieces(v, w, tokens, scores, types, err, errlen);
     if (rc == 0) rc = id_key(w, "tokenizer.ggml.bos_token_id", &v->bos_id, err, errlen);
@@ -95,7 +95,13 @@ static int fill(Vocabulary *v, const Weights *w, const MetaValue *model, char *e
     if (rc == 0) rc = flag_key(w, "tokenizer.ggml.add_eos_token", &v->add_eos, err, errlen);
     if (rc == 0) rc = flag_key(w, "tokenizer.ggml.add_space_prefix", &v->add_space_prefix, err, errlen);
     if (rc == 0) rc = flag_key(w, "tokenizer.ggml.remove_extra_whitespaces", &v->remove_extra_whitespaces, err, errlen);
-    return rc;
+    const MetaValue *map = rc ? NULL : weights_meta(w, "tokenizer.ggml.precompiled_charsmap");
+    if (!map) return rc;
+    if (map->type != META_ARRAY || (map->elem != META_U8 && map->elem != META_I8))
+        return wrong(w, "tokenizer.ggml.precompiled_charsmap", "an array of bytes", err, errlen);
+    v->charsmap = map->data;
+    v->charsmap_size = (size_t)map->n;
+    return 0;
 }
 
 /* llama.cpp's word for a file without a vocabulary. */
@@ -120,11 +126,11 @@ void vocabulary_free(Vocabulary *v) {
 
 /* ---- the tokenizer of a model ---- */
 
-/* The first of tokenizer.bin, tokenizer.model, vocab.txt that is there, in folder, else here; malloc'ed. */
+/* The first of tokenizer.bin, tokenizer.model, spiece.model, vocab.txt that is there, in folder, else here; malloc'ed. */
 static char *beside(const char *folder) {
-    static const char *const names[] = {"tokenizer.bin", "tokenizer.model", "vocab.txt"};
+    static const char *const names[] = {"tokenizer.bin", "tokenizer.model", "spiece.model", "vocab.txt"};
     for (int place = 0; place < 2; place++)
-        for (int i = 0; i < 3; i++) {
+        for (int i = 0; i < 4; i++) {
             char *path = file_join(place ? "." : folder, names[i]);
             if (path && file_exists(path)) return path;
             free(path);

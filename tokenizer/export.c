@@ -1,6 +1,6 @@
 /* tokenizer/export.c - a Tokenizer back into the plain Vocabulary that a GGUF file holds: tokenizer_from_vocabulary the other
  * way round. */
-#include "internal.h"
+#include "charsmap.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +11,10 @@ static const char underline[] = "\xe2\x96\x81"; /* U+2581, SentencePiece's space
 /* What of t a GGUF file cannot say; NULL: nothing. */
 static const char *unspeakable(const Tokenizer *t) {
     if (t->wordpiece) return "a WordPiece tokenizer: its vocab.txt is what goes into the file";
-    if (t->body != &sentencepiece_body) return "not SentencePiece's BPE: GGUF's key for it is not written yet";
+    if (t->body != &sentencepiece_body) return "not SentencePiece's: GGUF's key for it is not written yet";
+    if (t->spm == SPM_WORD || t->spm == SPM_CHAR) return "has words or characters for pieces, and GGUF has no key for that";
+    if (t->map && t->spm != SPM_UNIGRAM) return "is BPE with a character map, and GGUF has no key for that";
+    if (t->unmap) return "changes its text in decoding, and GGUF has no key for that";
     if (t->space_as_suffix) return "puts its space behind the words, and GGUF has no key for that";
     if (!t->llama2c && strcmp(t->space_in, underline) != 0) return "keeps spaces as they are, and GGUF has no key for that";
     return NULL;
@@ -38,9 +41,10 @@ int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, ch
     memset(v, 0, sizeof *v);
     const char *why = unspeakable(t);
     if (why) return base_error(err, errlen, -EINVAL, "%s: %s", name, why);
-    size_t texts = 0, room = 0; /* below 3 x 4 GiB */
+    size_t texts = 0, room = 0, map_size = 0; /* texts: below 3 x 4 GiB */
+    const uint8_t *map = t->map ? charsmap_blob(t->map, &map_size) : NULL;
     for (size_t i = 0; i < t->n; i++) texts += 3 * (size_t)t->pieces[i].len;
-    Piece *pieces = size_mul(t->n, sizeof *pieces, &room) && size_add(room, texts + 1, &room) ? malloc(room) : NULL;
+    Piece *pieces = size_mul(t->n, sizeof *pieces, &room) && size_add(room, texts + 1, &room) && size_add(room, map_size, &room) ? malloc(room) : NULL;
     if (!pieces) return base_error(err, errlen, -ENOMEM, "%s: no memory for its vocabulary", name);
     char *text = (char *)(pieces + t->n);
     for (size_t i = 0; i < t->n; i++) {
@@ -50,8 +54,10 @@ int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, ch
         pieces[i] = (Piece){.text = text, .len = len, .score = pieces_score(e), .type = type};
         text += len;
     }
-    *v = (Vocabulary){.model = "llama", .pieces = pieces, .n = t->n, .bos_id = t->bos, .eos_id = t->eos, .unk_id = t->unk,
-                      .add_bos = t->add_bos, .add_eos = t->add_eos, .add_space_prefix = t->dummy_prefix,
-                      .remove_extra_whitespaces = t->remove_extra_whitespaces};
+    if (map_size) memcpy(text, map, map_size);
+    *v = (Vocabulary){.model = t->spm == SPM_UNIGRAM ? "t5" : "llama", .pieces = pieces, .n = t->n, .bos_id = t->bos, .eos_id = t->eos, .unk_id = t->unk,
+                      .add_bos = t->add_bos && t->bos >= 0, .add_eos = t->add_eos && t->eos >= 0, .add_space_prefix = t->dummy_prefix,
+                      .remove_extra_whitespaces = t->remove_extra_whitespaces,
+                      .charsmap = map_size ? text : NULL, .charsmap_size = map_size};
     return 0;
 }

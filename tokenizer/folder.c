@@ -25,8 +25,8 @@ char *folder_first(const char *folder, const char *const *names, size_t n) {
 }
 
 char *folder_find(const char *folder, const char **other) {
-    static const char *const known[] = {"tokenizer.model", "tokenizer.bin", "vocab.txt"};
-    static const char *const later[] = {"tokenizer.json", "vocab.json", "spiece.model", "sentencepiece.bpe.model", "tekken.json"};
+    static const char *const known[] = {"tokenizer.model", "spiece.model", "tokenizer.bin", "vocab.txt"};
+    static const char *const later[] = {"tokenizer.json", "vocab.json", "sentencepiece.bpe.model", "tekken.json"};
     *other = NULL;
     char *path = folder_first(folder, known, sizeof known / sizeof *known);
     for (size_t i = 0; i < sizeof later / sizeof *later && !path && !*other; i++) {

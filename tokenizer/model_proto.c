@@ -255,7 +255,8 @@ int model_proto_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, 
     t->spm = models[s->model_type - 1];
     t->bos = control_named(t, &s->bos_piece, "<s>");
     t->eos = control_named(t, &s->eos_piece, "</s>");
-    t->add_bos = 1;
+    t->add_bos = 1; /* the file does not say: as Llama's; a unigram model without <s> is one of T5's kind */
+    t->add_eos = t->spm == SPM_UNIGRAM && t->bos < 0;
     t->dummy_prefix = s->in.add_dummy_prefix;
     t->space_as_suffix = s->space_as_suffix;
     t->remove_extra_whitespaces = s->in.remove_extra_whitespaces;

@@ -1,4 +1,5 @@
 /* tokenizer/tokenizer.c - the interface: what a file is, and what every kind of tokenizer has in common. */
+#include "charsmap.h"
 #include "wordpiece.h"
 
 #include <errno.h>
@@ -92,7 +93,6 @@ static const char *other_model(const char *model) {
     static const char *const names[][2] = {
         {"gpt2", "byte-level BPE"},
         {"bert", "WordPiece, spelled as llama.cpp spells it"},
-        {"t5", "SentencePiece unigram"},
         {"rwkv", "RWKV's"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -122,21 +122,27 @@ static int take_pieces(Tokenizer *t, const Vocabulary *v, char *err, size_t errl
     return 0;
 }
 
-/* The pieces and settings of a SentencePiece vocabulary. */
-static int read_llama(Tokenizer *t, const Vocabulary *v, char *err, size_t errlen) {
+/* The pieces and settings of a SentencePiece vocabulary. What a file does not say is as llama.cpp has it: "llama" begins with
+ * BOS and a space, "t5" with neither, and ends with EOS. */
+static int read_sentencepiece(Tokenizer *t, const Vocabulary *v, char *err, size_t errlen) {
+    int t5 = strcmp(v->model, "t5") == 0;
+    long none = (long)v->n, unk = t5 ? 2 : 0;
     int rc = take_pieces(t, v, err, errlen);
-    if (rc == 0) rc = take_id(t, v->unk_id, v->pieces[0].type == PIECE_UNKNOWN ? 0 : (long)v->n, "unknown", &t->unk, err, errlen);
-    if (rc == 0) rc = take_id(t, v->bos_id, 1, "bos", &t->bos, err, errlen);
-    if (rc == 0) rc = take_id(t, v->eos_id, 2, "eos", &t->eos, err, errlen);
+    if (unk >= none || v->pieces[unk].type != PIECE_UNKNOWN) unk = none;
+    if (rc == 0) rc = take_id(t, v->unk_id, unk, "unknown", &t->unk, err, errlen);
+    if (rc == 0) rc = take_id(t, v->bos_id, t5 ? none : 1, "bos", &t->bos, err, errlen);
+    if (rc == 0) rc = take_id(t, v->eos_id, t5 ? 1 : 2, "eos", &t->eos, err, errlen);
     if (rc == 0) rc = pieces_unknown_text(t, NULL, 0, err, errlen);
-    t->kind = "SentencePiece BPE (GGUF)";
+    t->kind = t5 ? "SentencePiece unigram (GGUF)" : "SentencePiece BPE (GGUF)";
     t->body = &sentencepiece_body;
-    t->raw_bytes = 1;
-    t->add_bos = v->add_bos != 0;
-    t->add_eos = v->add_eos == 1;
-    t->dummy_prefix = v->add_space_prefix != 0;
+    t->spm = t5 ? SPM_UNIGRAM : SPM_BPE;
+    t->raw_bytes = !t5;
+    t->add_bos = t5 ? v->add_bos == 1 : v->add_bos != 0;
+    t->add_eos = t5 ? v->add_eos != 0 : v->add_eos == 1;
+    t->dummy_prefix = t5 ? v->add_space_prefix == 1 : v->add_space_prefix != 0;
     t->remove_extra_whitespaces = v->remove_extra_whitespaces == 1;
-    return rc;
+    if (rc || !t5 || !v->charsmap_size) return rc;
+    return charsmap_open(&t->map, v->charsmap, v->charsmap_size, t->name, "the normalizer", err, errlen);
 }
 
 static int read_wordpiece(Tokenizer *t, const Vocabulary *v, char *err, size_t errlen) {
@@ -154,13 +160,13 @@ int tokenizer_from_vocabulary_with(Tokenizer **out, const Vocabulary *v, const T
                                    size_t errlen) {
     *out = NULL;
     int wordpiece = strcmp(v->model, "wordpiece") == 0;
-    if (!wordpiece && strcmp(v->model, "llama") != 0)
+    if (!wordpiece && strcmp(v->model, "llama") != 0 && strcmp(v->model, "t5") != 0)
         return base_error(err, errlen, -EINVAL, "%s: its tokenizer is \"%s\" (%s): this kind is not read yet", name, v->model,
                           other_model(v->model));
     if (v->n == 0) return base_error(err, errlen, -EINVAL, "%s: a vocabulary of no pieces", name);
     Tokenizer *t = pieces_new(name);
     if (!t) return base_error(err, errlen, -ENOMEM, "%s: no memory", name);
-    int rc = wordpiece ? read_wordpiece(t, v, err, errlen) : read_llama(t, v, err, errlen);
+    int rc = wordpiece ? read_wordpiece(t, v, err, errlen) : read_sentencepiece(t, v, err, errlen);
     if (rc == 0) rc = finish(t, o ? o : &defaults, NULL, NULL, 0, err, errlen);
     if (rc) tokenizer_free(t);
     else *out = t;

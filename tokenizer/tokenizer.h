@@ -33,13 +33,15 @@ typedef struct {
 /* A vocabulary as a GGUF file's metadata holds it, handed over as a plain struct (the tokenizer knows no files of weights).
  * Numbers are -1 where the file has no such key; then the model's default holds. */
 typedef struct {
-    const char *model;              /* tokenizer.ggml.model: "llama", "wordpiece" (pieces as in vocab.txt), "gpt2" .. */
+    const char *model;              /* tokenizer.ggml.model: "llama", "t5", "wordpiece" (pieces as in vocab.txt), "gpt2" .. */
     const Piece *pieces;            /* [n]; the texts need not outlive the call */
     size_t n;
     long bos_id, eos_id, unk_id;
     int add_bos, add_eos;           /* 0, 1 or -1 */
     int add_space_prefix;           /* 0, 1 or -1 */
     int remove_extra_whitespaces;   /* 0, 1 or -1 */
+    const void *charsmap;           /* "t5": the normalizer's character map, as in tokenizer.model; NULL: none */
+    size_t charsmap_size;           /* bytes */
 } Vocabulary;
 
 /* Open a tokenizer file, told by its bytes: SentencePiece's tokenizer.model, llama2.c's tokenizer.bin, WordPiece's vocab.txt
@@ -51,7 +53,7 @@ int tokenizer_open(Tokenizer **t, const char *path, char *err, size_t errlen);
 /* The same from a vocabulary; name is what error lines call it. */
 int tokenizer_from_vocabulary(Tokenizer **t, const Vocabulary *v, const char *name, char *err, size_t errlen);
 
-/* The other way: what a GGUF file would hold of t, a SentencePiece tokenizer. v->pieces is one malloc'ed block, texts and all,
+/* The other way: what a GGUF file would hold of t, a SentencePiece tokenizer. v->pieces is one malloc'ed block, texts and map and all,
  * which the caller frees; v->model is static. Errors: -EINVAL (a kind or a setting that GGUF's keys cannot say; name is what the
  * line calls t), -ENOMEM; *v is zeroed then. */
 int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, char *err, size_t errlen);

@@ -1,4 +1,4 @@
-/* weights-tools/source_tokenizer.c - a decoder's tokenizer into the keys tokenizer.ggml.* that llama.cpp reads as "llama". */
+/* weights-tools/source_tokenizer.c - a decoder's tokenizer into the keys tokenizer.ggml.* that llama.cpp reads as "llama" and "t5". */
 #include "source.h"
 
 #include "../tokenizer/tokenizer.h"
@@ -37,6 +37,8 @@ static void write_pieces(GgufMeta *m, const Vocabulary *v, size_t n) {
 static void write_vocabulary(GgufMeta *m, const Vocabulary *v, size_t n, int end_id) {
     gguf_string(m, "tokenizer.ggml.model", v->model);
     write_pieces(m, v, n);
+    if (v->charsmap_size) gguf_array(m, "tokenizer.ggml.precompiled_charsmap", META_U8, v->charsmap_size);
+    buffer_bytes(&m->bytes, v->charsmap, v->charsmap_size);
     id(m, "tokenizer.ggml.bos_token_id", v->bos_id);
     id(m, "tokenizer.ggml.eos_token_id", v->eos_id);
     id(m, "tokenizer.ggml.unknown_token_id", v->unk_id);
