@@ -1,6 +1,7 @@
 # roformer.c - `make` builds ./run, `make test` tests it, `make help` lists the rest.
 # COVERAGE: sanitizers of tests/fuzz/fuzz.sh, not for the kernel rows: a fuzzer learns nothing there, and clang takes minutes.
-# Respected: CC, CFLAGS (optimisation and your own), LDFLAGS, OPENMP=0, PREFIX, DESTDIR, FLAVOUR (release, debug, san), V=1 (show commands).
+# Respected: CC, CFLAGS (optimisation and your own), LDFLAGS, OPENMP=0, SENTENCEPIECE=1 (link its C++ library, with CXX),
+# PREFIX, DESTDIR, FLAVOUR (release, debug, san), V=1 (show commands).
 CC      ?= cc
 PREFIX  ?= /usr/local
 FLAVOUR ?= release
@@ -29,7 +30,13 @@ OMP := $(shell printf 'int main(void){return 0;}' | $(CC) -fopenmp -x c - -o /de
 endif
 OMP := $(or $(OMP),-Wno-unknown-pragmas)
 
-ALL_CFLAGS = $(STD) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE) $(if $(ISA),,$(COVERAGE)) -MMD -MP
+# SentencePiece's own library, for --tokenizer-backend sentencepiece (Debian: libsentencepiece-dev).
+ifeq ($(SENTENCEPIECE),1)
+WITH_SPM := -DWITH_SENTENCEPIECE
+override LDFLAGS += -lsentencepiece -lstdc++
+endif
+
+ALL_CFLAGS = $(STD) $(WITH_SPM) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE) $(if $(ISA),,$(COVERAGE)) -MMD -MP
 LINK       = $(CC) $(OMP) $(CFLAGS) $(SANITIZE)
 
 FOLDERS := base rope kernels attention model tokenizer lab
@@ -47,7 +54,7 @@ ifneq ($(filter aarch64% arm64%,$(TARGET)),)
 SRC     += $(wildcard kernels/neon*.c)
 $(patsubst %.c,$(B)/%.o,$(wildcard kernels/neondot*.c)): ISA := -march=armv8.2-a+dotprod
 endif
-LIB     := $(SRC:%.c=$(B)/%.o) $(B)/model/builtin.o
+LIB     := $(SRC:%.c=$(B)/%.o) $(B)/model/builtin.o $(if $(WITH_SPM),$(B)/tokenizer/spm_wrapper.o)
 # The program is run.c and cli/; nothing else links cli/.
 CLI     := $(B)/run.o $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
 TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))
@@ -75,6 +82,10 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "cc $<")
 	$(Q)$(CC) $(ALL_CFLAGS) $(ISA) -c $< -o $@
+$(B)/%.o: %.cc $(B)/flags
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "c++ $<")
+	$(Q)$(CXX) -std=c++17 -Wall -Wextra $(CFLAGS) $(SANITIZE) -MMD -MP -c $< -o $@
 $(B)/run.o: ALL_CFLAGS += -DVERSION='"$(VERSION)"'
 $(B)/run.o: $(B)/version
 
@@ -91,7 +102,7 @@ $(B)/model/builtin.o: model/tales-1m.gguf model/builtin.h $(B)/flags
 # Other flags or another version than last time rebuild what depends on them.
 remember = mkdir -p $(B); printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' > $@
 $(B)/flags: FORCE
-	@$(call remember,$(CC) $(STD) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE) $(LDFLAGS))
+	@$(call remember,$(CC) $(STD) $(WITH_SPM) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE) $(LDFLAGS))
 $(B)/version: FORCE
 	@$(call remember,$(VERSION))
 
@@ -119,6 +130,9 @@ $(B)/bench-models: $(B)/tests/bench/models.o $(B)/tests/build.o $(LIB)
 	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
 
 $(B)/bench-linear: $(B)/tests/bench/linear.o $(B)/tests/build.o $(LIB)
+	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
+
+$(B)/bench-ids: $(B)/tests/bench/ids.o $(LIB)
 	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
 
 $(B)/bench-encoder: $(B)/tests/bench/encoder.o $(LIB)
@@ -151,3 +165,4 @@ help: ## this list
 .PHONY: all test san arm64 debug bench bench-linear lint fuzz install clean help FORCE
 -include $(TOOLS:.o=.d) $(PROGRAMS:%=$(B)/%.d) $(B)/weights-tools/program.d
 -include $(SRC:%.c=$(B)/%.d) $(CLI:.o=.d) $(TESTS:.o=.d) $(B)/tests/bench/models.d $(B)/tests/bench/linear.d $(B)/tests/bench/encoder.d
+-include $(B)/tests/bench/ids.d $(B)/tokenizer/spm_wrapper.d

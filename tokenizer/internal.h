@@ -93,6 +93,7 @@ struct Tokenizer {
     struct Unigram *unigram;      /* unigram.h; SPM_UNIGRAM: its tree */
     struct CharsMap *map;         /* charsmap.h; what normalization replaces; NULL: nothing */
     struct CharsMap *unmap;       /* .. and what decoding does to the text; NULL: nothing */
+    struct SpmLibrary *library, *library_tight; /* spm_wrapper.h; the second puts no space in front. NULL: our own code */
     int dummy_prefix;             /* a space in front of the text */
     int space_as_suffix;          /* .. or rather behind it */
     int remove_extra_whitespaces; /* runs of spaces to one, none at the ends */
@@ -150,6 +151,8 @@ int model_proto_is(const uint8_t *data, size_t size);
 int model_proto_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, size_t errlen);
 int llama2c_vocab_is(const uint8_t *data, size_t size); /* 2: every record fits; 1: it begins like one; 0: neither */
 int llama2c_vocab_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, size_t errlen);
+/* spm_backend.c: let SentencePiece's own library do what t, read from data by model_proto_read, does. 0, -ENOMEM or -EINVAL. */
+int spm_backend_attach(Tokenizer *t, const uint8_t *data, size_t size, char *err, size_t errlen);
 /* folder.c: a Hugging Face folder. */
 /* The first of these names that is there, as a malloc'ed path, or NULL. */
 char *folder_first(const char *folder, const char *const *names, size_t n);

@@ -37,6 +37,17 @@ static int finish(Tokenizer *t, const TokenizerOptions *o, const char *folder, c
     return rc ? rc : pieces_finish(t, strict && !t->wordpiece, err, errlen);
 }
 
+/* Does o ask for SentencePiece's library? */
+static int wants_library(const TokenizerOptions *o) { return o->backend && strcmp(o->backend, "own") != 0; }
+
+static int use_library(Tokenizer *t, const TokenizerOptions *o, Read *read, const MappedFile *f, char *err, size_t errlen) {
+    if (strcmp(o->backend, "sentencepiece") != 0)
+        return base_error(err, errlen, -EINVAL, "%s: there is no tokenizer backend \"%s\": own or sentencepiece", t->name, o->backend);
+    if (read != model_proto_read)
+        return base_error(err, errlen, -EINVAL, "%s: SentencePiece's library reads its own tokenizer.model only", t->name);
+    return spm_backend_attach(t, f->data, f->size, err, errlen);
+}
+
 static int open_file(Tokenizer **out, const char *path, const char *folder, const TokenizerOptions *o, char *err,
                      size_t errlen) {
     MappedFile f;
@@ -48,6 +59,7 @@ static int open_file(Tokenizer **out, const char *path, const char *folder, cons
     if (!read) rc = refuse_unknown(&f, path, err, errlen);
     else if (!t || !beside) rc = base_error(err, errlen, -ENOMEM, "%s: no memory", path);
     if (rc == 0) rc = read(t, f.data, f.size, err, errlen);
+    if (rc == 0 && wants_library(o)) rc = use_library(t, o, read, &f, err, errlen);
     if (rc == 0) rc = finish(t, o, folder, beside, 1, err, errlen);
     file_unmap(&f);
     free(beside);
@@ -163,6 +175,8 @@ int tokenizer_from_vocabulary_with(Tokenizer **out, const Vocabulary *v, const T
     if (!wordpiece && strcmp(v->model, "llama") != 0 && strcmp(v->model, "t5") != 0)
         return base_error(err, errlen, -EINVAL, "%s: its tokenizer is \"%s\" (%s): this kind is not read yet", name, v->model,
                           other_model(v->model));
+    if (o && wants_library(o))
+        return base_error(err, errlen, -EINVAL, "%s: SentencePiece's library reads tokenizer.model only, no GGUF file's vocabulary", name);
     if (v->n == 0) return base_error(err, errlen, -EINVAL, "%s: a vocabulary of no pieces", name);
     Tokenizer *t = pieces_new(name);
     if (!t) return base_error(err, errlen, -ENOMEM, "%s: no memory", name);

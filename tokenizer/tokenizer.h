@@ -58,7 +58,7 @@ int tokenizer_from_vocabulary(Tokenizer **t, const Vocabulary *v, const char *na
  * line calls t), -ENOMEM; *v is zeroed then. */
 int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, char *err, size_t errlen);
 
-/* What only WordPiece asks for; other kinds pass over it. A word model's vocabulary (one piece in a hundred or more has
+/* What only some kinds ask for; others pass over it. The first four are WordPiece's. A word model's vocabulary (one piece in a hundred or more has
  * several Chinese characters: RoFormer v1, WoBERT) needs jieba's dictionary. */
 typedef struct {
     const char *jieba;  /* path of the dictionary: jieba cuts every text, as transformers' RoFormerTokenizer does, whatever the
@@ -69,10 +69,11 @@ typedef struct {
     int bert4keras;     /* 1: bert4keras' order of steps; 0: transformers' */
     /* What other kinds ask for. */
     const char *pre;     /* name of GGUF's pre-tokenizer ("llama-bpe", "qwen2" ..) for files that do not say; NULL: none given */
-    const char *backend; /* which code reads a SentencePiece file; NULL: this folder's */
+    const char *backend; /* who encodes a tokenizer.model: NULL or "own", or "sentencepiece", its own library, which needs a
+                          * program built with SENTENCEPIECE=1; anything else is refused, and so are other kinds of file then */
 } TokenizerOptions;
 
-/* tokenizer_open and tokenizer_from_vocabulary with options; NULL: {NULL, NULL, -1, 0}, what those two take. */
+/* tokenizer_open and tokenizer_from_vocabulary with options; NULL: {.lower_case = -1}, what those two take. */
 int tokenizer_open_with(Tokenizer **t, const char *path, const TokenizerOptions *o, char *err, size_t errlen);
 int tokenizer_from_vocabulary_with(Tokenizer **t, const Vocabulary *v, const TokenizerOptions *o, const char *name, char *err,
                                    size_t errlen);
