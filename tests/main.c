@@ -23,7 +23,7 @@ const int test_sanitized = 0;
 #include <unistd.h>
 
 extern const Test tests_base[], tests_rope[], tests_quants[], tests_encode[], tests_kernels[], tests_kernels_attention[],
-    tests_attention[], tests_readers[], tests_tokenizer[],
+    tests_attention[], tests_readers[], tests_tokenizer[], tests_sentencepiece[],
     tests_checkpoints[], tests_convert[], tests_hostile[], tests_quantize[], tests_inspect[],
     tests_sampler[], tests_session[], tests_state[], tests_oracle[], tests_cli[], tests_broken[],
     tests_linear[], tests_favor[], tests_wordpiece[], tests_texts[],
@@ -31,7 +31,7 @@ extern const Test tests_base[], tests_rope[], tests_quants[], tests_encode[], te
 
 static const Test *const suites[] = {
     tests_base, tests_rope, tests_quants, tests_encode, tests_kernels, tests_kernels_attention,
-    tests_attention, tests_readers, tests_tokenizer,
+    tests_attention, tests_readers, tests_tokenizer, tests_sentencepiece,
     tests_checkpoints, tests_convert, tests_hostile, tests_quantize, tests_inspect,
     tests_sampler, tests_session, tests_state, tests_oracle, tests_cli, tests_broken,
     tests_linear, tests_favor,

@@ -1,0 +1,60 @@
+/* tests/bench/ids.c - texts to ids and back for the long comparisons of tests/oracle (spm_models.py).
+ *     make build/release/bench-ids && build/release/bench-ids MODEL [BACKEND]
+ * reads texts from stdin (a 32-bit length, the bytes) and writes for each its ids (a 32-bit number, the ids) and those
+ * decoded again (a length, the bytes), all in the machine's own byte order. */
+#include "../../tokenizer/tokenizer.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put(const void *data, size_t size, size_t n) {
+    uint32_t count = (uint32_t)n;
+    fwrite(&count, 4, 1, stdout);
+    fwrite(data, size, n, stdout);
+}
+
+static char *decode(const Tokenizer *t, const int *ids, size_t n, size_t *len) {
+    size_t bound = tokenizer_decode_bound(t), cap = 2 * bound;
+    char *text = malloc(cap);
+    TokenStream s = {0};
+    *len = 0;
+    for (size_t i = 0; text && i <= n; i++) {
+        if (*len + bound > cap) text = realloc(text, cap = 2 * (*len + bound));
+        if (text) *len += i < n ? tokenizer_decode(t, &s, ids[i], text + *len) : tokenizer_decode_end(t, &s, text + *len);
+    }
+    return text;
+}
+
+static int answer(const Tokenizer *t, const char *text, size_t len, char *err, size_t errlen) {
+    int *ids;
+    size_t n, back_len;
+    int rc = tokenizer_encode(t, text, len, ENCODE_BARE, &ids, &n, err, errlen);
+    if (rc) return rc;
+    char *back = decode(t, ids, n, &back_len);
+    put(ids, sizeof *ids, n);
+    put(back, 1, back_len);
+    free(back);
+    free(ids);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    char err[300] = "usage: bench-ids MODEL [BACKEND] < texts > ids";
+    Tokenizer *t = NULL;
+    TokenizerOptions o = {.lower_case = -1, .backend = argc > 2 ? argv[2] : NULL};
+    int rc = argc < 2 ? 2 : tokenizer_open_with(&t, argv[1], &o, err, sizeof err);
+    char *text = NULL;
+    uint32_t len;
+    while (rc == 0 && fread(&len, 4, 1, stdin) == 1) {
+        char *more = realloc(text, (size_t)len + 1);
+        if (!more || (len && fread(more, 1, len, stdin) != len)) break;
+        text = more;
+        rc = answer(t, text, len, err, sizeof err);
+    }
+    free(text);
+    tokenizer_free(t);
+    if (rc) fprintf(stderr, "%s\n", err);
+    return rc != 0;
+}

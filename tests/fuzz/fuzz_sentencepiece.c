@@ -1,0 +1,133 @@
+/* tests/fuzz/fuzz_sentencepiece.c - libFuzzer target for unigram models and character maps. The first byte chooses:
+ *   0  a character map: what opens is asked about the map's own bytes, both ways
+ *   1  a unigram vocabulary, a piece a line, and a text behind an empty line: what is not unknown must spell the text
+ *   2  text through a model with a map in its normalizer and its denormalizer
+ *   3  text in grapheme clusters: they must be whole characters, and all of it
+ *   4  as 1, by tokenizers' rules
+ *   5  a good map with bytes changed: two bytes say where, one what */
+#include "../../tokenizer/charsmap.h"
+#include "../../tokenizer/grapheme.h"
+#include "../../tokenizer/unigram.h"
+#include "../golden/sentencepiece.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char err[200];
+
+static void map(const uint8_t *data, size_t size) {
+    CharsMap *m;
+    Text out = {0};
+    int rc = charsmap_open(&m, data, size, "fuzz", "it", err, sizeof err);
+    if (rc && rc != -22 && rc != -12) abort();
+    if (rc) return;
+    for (size_t i = 0; i < size; i++) {
+        const char *to;
+        size_t len, used = charsmap_longest(m, (const char *)data + i, size - i, &to, &len);
+        if (used > size - i || used > charsmap_longest_rule(m) || (used && len > charsmap_longest_text(m))) abort();
+        for (size_t b = 0; used && b < len; b++)
+            if (to[b] == 0) abort();
+    }
+    if (charsmap_precompiled(m, (const char *)data, size, &out)) abort();
+    free(out.p);
+    charsmap_free(m);
+}
+
+static void patched_map(const uint8_t *data, size_t size) {
+    size_t n = sizeof golden_map - 1;
+    uint8_t *blob = malloc(n);
+    if (!blob) abort();
+    memcpy(blob, golden_map, n);
+    for (size_t i = 0; i + 3 <= size; i += 3) blob[(data[i] | (size_t)data[i + 1] << 8) % n] = data[i + 2];
+    map(blob, n);
+    free(blob);
+}
+
+static void check_ids(const Tokenizer *t, const char *text, size_t size, const int *ids, size_t n) {
+    size_t at = 0;
+    for (size_t i = 0; i < n; i++) {
+        size_t len;
+        const char *p = tokenizer_piece(t, ids[i], &len);
+        if (ids[i] == t->unk) return; /* what it stands for is not said */
+        if (len > size - at || memcmp(p, text + at, len) != 0) abort();
+        at += len;
+    }
+    if (at != size) abort();
+}
+
+static void vocabulary(const char *s, size_t size, UnigramRules rules) {
+    Tokenizer *t = pieces_new("fuzz");
+    Unigram *u = NULL;
+    UnigramRun run = {0};
+    Ids ids = {0};
+    if (!t) abort();
+    pieces_add(t, "<unk>", 5, 0, PIECE_UNKNOWN, err, sizeof err);
+    t->unk = 0;
+    size_t i = 0;
+    for (size_t end; i < size && s[i] != '\n'; i = end + 1) {
+        for (end = i; end < size && s[end] != '\n'; end++) continue;
+        pieces_add(t, s + i, end - i, -(float)(s[i] & 15), s[i] & 16 ? PIECE_NORMAL : s[i] & 8 ? PIECE_USER_DEFINED : PIECE_UNUSED, err, sizeof err);
+        if (end == size) break;
+    }
+    if (i < size) s += i, size -= i;
+    t->body = &sentencepiece_body;
+    if (pieces_finish(t, 0, err, sizeof err) == 0 && unigram_build(&u, t, rules, 0, err, sizeof err) == 0) {
+        if (unigram_encode(u, t, s, size, &run, &ids)) abort();
+        if (rules == UNIGRAM_LIBRARY) check_ids(t, s, size, ids.ids, ids.n);
+    }
+    free(ids.ids);
+    unigram_run_free(&run);
+    unigram_free(u);
+    tokenizer_free(t);
+}
+
+static Tokenizer *with_maps(void) {
+    static const char *const pieces[] = {"a", "b", "ab", "\xe2\x96\x81", "\xe2\x96\x81" "a", "zhong", "fi", "1", "x"};
+    Tokenizer *t = pieces_new("fuzz");
+    if (!t) abort();
+    pieces_add(t, "<unk>", 5, 0, PIECE_UNKNOWN, err, sizeof err);
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) pieces_add(t, pieces[i], strlen(pieces[i]), -(float)i, PIECE_NORMAL, err, sizeof err);
+    t->unk = 0;
+    t->spm = SPM_UNIGRAM;
+    t->dummy_prefix = t->remove_extra_whitespaces = 1;
+    t->body = &sentencepiece_body;
+    if (charsmap_open(&t->map, (const uint8_t *)golden_map, sizeof golden_map - 1, "fuzz", "it", err, sizeof err)) abort();
+    if (charsmap_open(&t->unmap, (const uint8_t *)golden_map, sizeof golden_map - 1, "fuzz", "it", err, sizeof err)) abort();
+    if (pieces_finish(t, 1, err, sizeof err)) abort();
+    return t;
+}
+
+static void through_maps(const Tokenizer *t, const char *text, size_t size) {
+    int *ids;
+    size_t n;
+    TokenStream s = {0};
+    char *out = malloc(tokenizer_decode_bound(t));
+    if (!out || tokenizer_encode(t, text, size, ENCODE_BARE, &ids, &n, err, sizeof err)) abort();
+    for (size_t i = 0; i <= n; i++) {
+        size_t k = i < n ? tokenizer_decode(t, &s, ids[i], out) : tokenizer_decode_end(t, &s, out);
+        if (k > tokenizer_decode_bound(t) || s.n_rest < 0 || s.n_rest >= (int)sizeof s.rest) abort();
+    }
+    free(ids);
+    free(out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    static Tokenizer *t;
+    if (!t) t = with_maps();
+    if (size == 0) return 0;
+    int what = *data++ % 6;
+    size--;
+    if (what == 0) map(data, size);
+    if (what == 1) vocabulary((const char *)data, size, UNIGRAM_LIBRARY);
+    if (what == 2) through_maps(t, (const char *)data, size);
+    if (what == 3)
+        for (size_t i = 0, len; i < size; i += len) {
+            len = grapheme_next((const char *)data + i, size - i);
+            if (len == 0 || len > size - i) abort();
+        }
+    if (what == 4) vocabulary((const char *)data, size, UNIGRAM_TOKENIZERS);
+    if (what == 5) patched_map(data, size);
+    return 0;
+}
