@@ -331,6 +331,36 @@ static void precompiled(void) {
     file_unmap(&f);
 }
 
+/* Unigram as Hugging Face's tokenizers has it: sums as double, every piece of the vocabulary, runs of unknown text as one. */
+static void tokenizers_unigram(void) {
+    Tokenizer *t;
+    Unigram *u;
+    UnigramRun run = {0};
+    Random r = {6};
+    uint64_t h = HASH_START;
+    if (!open_data(&t, "spm/t5_tokenizer_base.model", NULL)) return;
+    CHECK(unigram_build(&u, t, UNIGRAM_TOKENIZERS, 0, err, sizeof err) == 0);
+    for (int i = 0; i < GOLDEN_MARKS; i++) {
+        char text[12 * 8];
+        size_t len = 0;
+        Ids ids = {0};
+        for (uint32_t n = below(&r, 12); n > 0; n--) {
+            uint32_t w = below(&r, COUNT(golden_marks) + COUNT(golden_more));
+            const char *more = w < COUNT(golden_marks) ? NULL : golden_more[w - COUNT(golden_marks)];
+            if (more) memcpy(text + len, more, strlen(more));
+            len += more ? strlen(more) : (size_t)utf8_encode(golden_marks[w], text + len);
+        }
+        CHECK(unigram_encode(u, t, text, len, &run, &ids) == 0);
+        for (size_t k = 0; k < ids.n; k++) h = (h ^ (uint64_t)ids.ids[k]) * 0x100000001b3u;
+        h = (h ^ 1u << 31) * 0x100000001b3u;
+        free(ids.ids);
+    }
+    CHECK(h == golden_tokenizers_unigram);
+    unigram_run_free(&run);
+    unigram_free(u);
+    tokenizer_free(t);
+}
+
 /* ---- GGUF ---- */
 
 /* The vocabulary that a GGUF file would hold gives the model's ids. */
@@ -431,6 +461,26 @@ static void t5_rules(void) {
     CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, sizeof err) == -EINVAL && strstr(err, "character map"));
     v.n = 0;
     CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, sizeof err) == -EINVAL);
+}
+
+/* A user's piece is worth 0.1 for each byte but the first: two pieces at 0.06 beat one of two bytes, two at 0.04 do not. The
+ * library (0.2.3) says 1 2 5, too. */
+static void user_pieces(void) {
+    static const struct { const char *text; float score; int kind; } rows[] = {
+        {"<unk>", 0, PIECE_UNKNOWN}, {"a", 0.06f, PIECE_NORMAL}, {"b", 0.06f, PIECE_NORMAL}, {"ab", -5, PIECE_USER_DEFINED},
+        {"c", 0.04f, PIECE_NORMAL}, {"cc", -5, PIECE_USER_DEFINED}};
+    Tokenizer *t = pieces_new("made");
+    int *ids;
+    size_t n;
+    for (size_t i = 0; i < COUNT(rows); i++)
+        CHECK(pieces_add(t, rows[i].text, strlen(rows[i].text), rows[i].score, rows[i].kind, err, sizeof err) == 0);
+    t->body = &sentencepiece_body;
+    t->spm = SPM_UNIGRAM;
+    t->unk = 0;
+    CHECK(pieces_finish(t, 1, err, sizeof err) == 0 && tokenizer_encode(t, "abcc", 4, ENCODE_BARE, &ids, &n, err, sizeof err) == 0);
+    CHECK(n == 3 && ids[0] == 1 && ids[1] == 2 && ids[2] == 5);
+    free(ids);
+    tokenizer_free(t);
 }
 
 /* A model with every part, cut at every length and with each of its bytes changed. */
@@ -579,9 +629,11 @@ const Test tests_sentencepiece[] = {
     {"sentencepiece/map_without_end", map_without_end},
     {"sentencepiece/graphemes", graphemes},
     {"sentencepiece/precompiled", precompiled},
+    {"sentencepiece/tokenizers_unigram", tokenizers_unigram},
     {"sentencepiece/through_gguf", through_gguf},
     {"sentencepiece/one_letter", one_letter},
     {"sentencepiece/t5_rules", t5_rules},
+    {"sentencepiece/user_pieces", user_pieces},
     {"sentencepiece/broken", broken},
     {"sentencepiece/goes_on", goes_on},
     {"sentencepiece/backend", backend},

@@ -217,7 +217,7 @@ int unigram_encode(const Unigram *u, const Tokenizer *t, const char *text, size_
         if (rc) return rc;
         w.nodes = run->nodes;
         if (from == 0 && at == 0) w.nodes[0] = (struct UnigramNode){.score = 0, .start = NOTHING, .id = -1};
-        if (w.reached == at && at > 0) {
+        if (w.reached == at && at > 0 && (w.as_float || from + at == n || !unknown_at(t, w.nodes, at))) { /* tokenizers' runs stay whole */
             double sum = w.nodes[at].score;
             rc = emit(u, t, text + from, w.nodes, at, &unknown, out);
             if (rc) return rc;

@@ -584,5 +584,8 @@ static const struct { const char *model; size_t size; int bytes, map, unmap; Gol
 static const uint32_t golden_marks[] = {0x41, 0x65, 0x20, 0xaa, 0xb2, 0xfb01, 0x2460, 0x301, 0x308, 0x200d, 0x1f468, 0x2764, 0xfe0f, 0x1f1e6, 0x1f1e7, 0x915, 0x94d, 0x930, 0x93e, 0x600, 0xac00, 0xac01, 0x1100, 0x1161, 0x11a8, 0xd, 0xa, 0xad, 0x897, 0x1acf, 0xe33, 0x1f3fb, 0x200c, 0xff21, 0x3000};
 /* spm/t5_tokenizer_base.model's map, asked as tokenizers' Precompiled does: GOLDEN_MARKS texts of up to 11 golden_marks by Random(5) */
 static const uint64_t golden_precompiled = 0x432900b6e42132fau;
+/* .. and its pieces as tokenizers' Unigram takes them: as many texts of golden_marks and golden_more by Random(6) */
+static const char *const golden_more[] = {"</s>", "<unk>", "\342\226\201the", "ing"};
+static const uint64_t golden_tokenizers_unigram = 0x8a5807e800efcd54u;
 
 #endif

@@ -235,7 +235,15 @@ def print_precompiled():
         h = fnv(normalizer.normalize_str("".join(words[r.below(len(words))] for _ in range(r.below(12)))).encode() + b"\0", h)
     print("static const uint32_t golden_marks[] = {" + ", ".join("0x%x" % c for c in MARKS) + "};")
     print(f"/* {MODELS[2]}'s map, asked as tokenizers' Precompiled does: GOLDEN_MARKS texts of up to 11 golden_marks by Random(5) */")
-    print(f"static const uint64_t golden_precompiled = 0x{h:016x}u;\n\n#endif")
+    print(f"static const uint64_t golden_precompiled = 0x{h:016x}u;")
+    model = tokenizers.Tokenizer(tokenizers.models.Unigram([(p.piece, p.score) for p in m.pieces], unk_id=2, byte_fallback=False))
+    words += ["</s>", "<unk>", "▁the", "ing"]
+    r, h = Random(6), 0xcbf29ce484222325
+    for _ in range(4000):
+        h = fnv(model.encode("".join(words[r.below(len(words))] for _ in range(r.below(12)))).ids + [1 << 31], h)
+    print("/* .. and its pieces as tokenizers' Unigram takes them: as many texts of golden_marks and golden_more by Random(6) */")
+    print("static const char *const golden_more[] = {" + ", ".join(c_bytes(w.encode()) for w in words[len(MARKS):]) + "};")
+    print(f"static const uint64_t golden_tokenizers_unigram = 0x{h:016x}u;\n\n#endif")
 
 
 def compare(count, program):
