@@ -550,7 +550,7 @@ static double sum_of(const Tokenizer *t, const char *text, size_t len) {
     return sum;
 }
 
-/* Line by line. Where the lines differ, it must be a tie: libraries before 0.2.1 (Debian has 0.1.97) compare a sum in double
+/* Line by line. Where the lines differ, it must be a tie: older libraries than 0.2.3 (Debian has 0.1.97) compare a sum in double
  * with one that was rounded to float, and never bring a long text's sum back to 0; so of two cuts that are equally good to the
  * last bit of a float they may take the other. BPE has no sums: there nothing differs. */
 static void compare_lines(const Tokenizer *own, const Tokenizer *library, const char *name, const char *text, size_t size) {

@@ -104,8 +104,8 @@ enum {
 
 /* text [len] bytes, any bytes (NUL and ill-formed UTF-8 too), to ids. *ids is malloc'ed, the caller frees it (never NULL
  * on success). Ill-formed UTF-8: from a tokenizer.model each bad byte is read as U+FFFD, as the library does; from
- * tokenizer.bin and GGUF it becomes byte pieces. Work is O(len log len), memory O(len). Errors: -ENOMEM, -EINVAL (a byte the
- * vocabulary cannot spell and no unk; a text above 700 MB); *ids is NULL then. */
+ * tokenizer.bin and GGUF's "llama" it becomes byte pieces. Work is O(len log len), memory O(len). Errors: -ENOMEM, -EINVAL (a byte the
+ * vocabulary cannot spell and no unk; a text above 2 GB when normalized, 700 MB at least); *ids is NULL then. */
 int tokenizer_encode(const Tokenizer *t, const char *text, size_t len, int flags, int **ids, size_t *n, char *err, size_t errlen);
 /* WordPiece: BOS is [CLS] and EOS [SEP], special tokens are always found in the text, ill-formed UTF-8 counts for nothing,
  * a line has at most 64 MiB. */
