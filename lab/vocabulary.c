@@ -85,7 +85,8 @@ static int fill(Vocabulary *v, const Weights *w, const MetaValue *model, char *e
     const MetaValue *scores = array(w, "tokenizer.ggml.scores", META_F32, META_F32, tokens->n, &rc, err, errlen);
     const MetaValue *types = array(w, "tokenizer.ggml.token_type", META_I32, META_U32, tokens->n, &rc, err, errlen);
     if (rc) return rc;
-    if ((strcmp(name, "llama") == 0 || strcmp(name, "t5") == 0) && (!scores || !types)) /* without them nothing says what merges first, or what a byte is */
+    int scored = strcmp(name, "llama") == 0 || strcmp(name, "t5") == 0; /* these need to know what is best, and what a byte is */
+    if (scored && (!scores || !types))
         return wrong(w, scores ? "tokenizer.ggml.token_type" : "tokenizer.ggml.scores", "there", err, errlen);
     rc = fill_pieces(v, w, tokens, scores, types, err, errlen);
     if (rc == 0) rc = id_key(w, "tokenizer.ggml.bos_token_id", &v->bos_id, err, errlen);

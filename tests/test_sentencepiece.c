@@ -38,7 +38,8 @@ static size_t put_char(char *out, uint32_t cp) {
 
 static size_t random_unicode(Random *r, char *out) {
     static const uint32_t ranges[10][2] = {
-        {0x20, 95}, {0x20, 95}, {0x20, 95}, {0, 0}, {0x80, 0x500}, {0x300, 0x70}, {0x3000, 0x6fff}, {0, 0x110000}, {0, 0}, {0xf900, 0x700}};
+        {0x20, 95}, {0x20, 95}, {0x20, 95}, {0, 0}, {0x80, 0x500}, {0x300, 0x70}, {0x3000, 0x6fff}, {0, 0x110000}, {0, 0},
+        {0xf900, 0x700}};
     size_t len = 0;
     for (uint32_t n = below(r, 24); n > 0; n--) {
         uint32_t kind = below(r, 10);
@@ -182,7 +183,8 @@ static void switches(void) {
     char *model = malloc(MADE_ROOM), text[20 * 8], what[40];
     for (size_t k = 0; k < COUNT(golden_made); k++) {
         Tokenizer *t;
-        size_t n = make_model(model, golden_made[k].model, golden_made[k].size, golden_made[k].bytes, golden_made[k].map, golden_made[k].unmap);
+        size_t n = make_model(model, golden_made[k].model, golden_made[k].size, golden_made[k].bytes, golden_made[k].map,
+                              golden_made[k].unmap);
         int rc = open_bytes(&t, model, n);
         if (rc) printf("    %s\n", err);
         CHECK(rc == 0);
@@ -280,15 +282,17 @@ static void map_without_end(void) {
 static int clusters(const char *s, size_t n, size_t first) { return grapheme_next(s, n) == first; }
 
 static void graphemes(void) {
-    CHECK(clusters("ab", 2, 1) && clusters("a", 1, 1) && clusters("\r\n", 2, 2) && clusters("\n\r", 2, 1) && clusters("a\n", 2, 1));
-    CHECK(clusters("e\xcc\x81\xcc\x88x", 6, 5) && clusters("\xcc\x81" "e", 3, 2) && clusters("\x80\x80", 2, 1) && clusters("e\x80", 2, 1));
+    CHECK(clusters("ab", 2, 1) && clusters("a", 1, 1) && clusters("\r\n", 2, 2));
+    CHECK(clusters("\n\r", 2, 1) && clusters("a\n", 2, 1));
+    CHECK(clusters("e\xcc\x81\xcc\x88x", 6, 5) && clusters("\xcc\x81" "e", 3, 2));
+    CHECK(clusters("\x80\x80", 2, 1) && clusters("e\x80", 2, 1));
     CHECK(clusters("\xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa8\xe1\x84\x80", 12, 9));                     /* L V T, L */
     CHECK(clusters("\xea\xb0\x80\xe1\x86\xa8", 6, 6) && clusters("\xea\xb0\x81\xe1\x85\xa1", 6, 3)); /* LV T; LVT, V */
-    CHECK(clusters("\xf0\x9f\x87\xa6\xf0\x9f\x87\xa7\xf0\x9f\x87\xa6", 12, 8));                      /* two regional indicators, one more */
+    CHECK(clusters("\xf0\x9f\x87\xa6\xf0\x9f\x87\xa7\xf0\x9f\x87\xa6", 12, 8));                      /* two regionals, one more */
     CHECK(clusters("\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa9", 11, 11));                         /* woman ZWJ woman */
     CHECK(clusters("a\xe2\x80\x8d\xf0\x9f\x91\xa9", 8, 4));
     CHECK(clusters("\xe0\xa4\x95\xe0\xa5\x8d\xe0\xa4\xa4", 9, 9));                                   /* ka, virama, ta: GB9c */
-    CHECK(clusters("\xe0\xa4\x95\xe0\xa4\xa4", 6, 3) && clusters("\xd8\x80" "a", 3, 3));             /* ka, ta; a prepended mark */
+    CHECK(clusters("\xe0\xa4\x95\xe0\xa4\xa4", 6, 3) && clusters("\xd8\x80" "a", 3, 3));             /* ka, ta; a prepended one */
 }
 
 /* The normalizer's map of a tokenizer.model: field 2 of field 3. */
@@ -321,7 +325,8 @@ static void precompiled(void) {
         char text[12 * 4];
         size_t len = 0;
         Text out = {0};
-        for (uint32_t n = below(&r, 12); n > 0; n--) len += (size_t)utf8_encode(golden_marks[below(&r, COUNT(golden_marks))], text + len);
+        for (uint32_t n = below(&r, 12); n > 0; n--)
+            len += (size_t)utf8_encode(golden_marks[below(&r, COUNT(golden_marks))], text + len);
         CHECK(charsmap_precompiled(m, text, len, &out) == 0);
         h = hash_bytes(hash_bytes(h, out.p ? out.p : "", out.n), "", 1);
         free(out.p);
@@ -372,7 +377,8 @@ static void through_gguf(void) {
         Vocabulary v;
         MappedFile f;
         if (!open_data(&t, names[i], NULL)) return;
-        CHECK(tokenizer_vocabulary(&v, t, names[i], err, sizeof err) == 0 && strcmp(v.model, "t5") == 0 && v.charsmap_size > 1000);
+        CHECK(tokenizer_vocabulary(&v, t, names[i], err, sizeof err) == 0);
+        CHECK(v.model && strcmp(v.model, "t5") == 0 && v.charsmap_size > 1000);
         CHECK(tokenizer_from_vocabulary(&g, &v, "made", err, sizeof err) == 0 && file_map(&f, path, err, sizeof err) == 0);
         free((void *)(uintptr_t)v.pieces);
         GoldenHash a = hash_start(), b = a;
@@ -441,7 +447,8 @@ static void one_letter(void) {
 
 static void t5_rules(void) {
     Piece p[] = {piece("<pad>", 5, 0, PIECE_CONTROL), piece("</s>", 4, 0, PIECE_CONTROL), piece("<unk>", 5, 0, PIECE_UNKNOWN),
-                 piece("ab", 2, -1, PIECE_NORMAL), piece("a", 1, -2, PIECE_NORMAL), piece("b", 1, -2, PIECE_NORMAL), piece("abc", 3, 0, PIECE_UNUSED)};
+                 piece("ab", 2, -1, PIECE_NORMAL), piece("a", 1, -2, PIECE_NORMAL), piece("b", 1, -2, PIECE_NORMAL),
+                 piece("abc", 3, 0, PIECE_UNUSED)};
     Vocabulary v = t5(p, COUNT(p));
     v.unk_id = -1;
     Tokenizer *t;
@@ -477,7 +484,8 @@ static void user_pieces(void) {
     t->body = &sentencepiece_body;
     t->spm = SPM_UNIGRAM;
     t->unk = 0;
-    CHECK(pieces_finish(t, 1, err, sizeof err) == 0 && tokenizer_encode(t, "abcc", 4, ENCODE_BARE, &ids, &n, err, sizeof err) == 0);
+    CHECK(pieces_finish(t, 1, err, sizeof err) == 0);
+    CHECK(tokenizer_encode(t, "abcc", 4, ENCODE_BARE, &ids, &n, err, sizeof err) == 0);
     CHECK(n == 3 && ids[0] == 1 && ids[1] == 2 && ids[2] == 5);
     free(ids);
     tokenizer_free(t);
@@ -521,9 +529,11 @@ static void goes_on(void) {
     size_t n;
     if (!open_data(&t, "spm/t5_tokenizer_base.model", NULL)) return;
     CHECK(strcmp(tokenizer_kind(t), "SentencePiece unigram") == 0 && tokenizer_bos(t) == -1 && tokenizer_eos(t) == 1);
-    CHECK(tokenizer_encode(t, "Hello", 5, ENCODE_ADDED, &ids, &n, err, sizeof err) == 0 && n == 2 && ids[0] == 8774 && ids[1] == 1);
+    CHECK(tokenizer_encode(t, "Hello", 5, ENCODE_ADDED, &ids, &n, err, sizeof err) == 0);
+    CHECK(n == 2 && ids[0] == 8774 && ids[1] == 1);
     free(ids);
-    CHECK(tokenizer_encode(t, "ing", 3, ENCODE_CONTINUE, &ids, &n, err, sizeof err) == 0 && n == 1 && ids[0] == tokenizer_named(t, "ing"));
+    CHECK(tokenizer_encode(t, "ing", 3, ENCODE_CONTINUE, &ids, &n, err, sizeof err) == 0);
+    CHECK(n == 1 && ids[0] == tokenizer_named(t, "ing"));
     free(ids);
     tokenizer_free(t);
     char dir[300], path[400], *text = NULL, *text_err = NULL, command[1600];
@@ -605,7 +615,8 @@ static void backend(void) {
             MappedFile f;
             if (strcmp(golden_spm_files[i].model, golden_spm[k].model) != 0) continue;
             CHECK(file_map(&f, test_data(golden_spm_files[i].text), err, sizeof err) == 0);
-            compare_lines(own, library, golden_spm_files[i].text, (const char *)f.data, f.size < LIBRARY_PART ? f.size : LIBRARY_PART);
+            size_t part = f.size < LIBRARY_PART ? f.size : LIBRARY_PART;
+            compare_lines(own, library, golden_spm_files[i].text, (const char *)f.data, part);
             file_unmap(&f);
         }
         int *x, *y;

@@ -137,7 +137,8 @@ static int read_map(CharsMap *m, const uint8_t *blob, size_t size) {
     return rc ? rc : check_trie(m);
 }
 
-int charsmap_open(CharsMap **out, const uint8_t *blob, size_t size, const char *name, const char *what, char *err, size_t errlen) {
+int charsmap_open(CharsMap **out, const uint8_t *blob, size_t size, const char *name, const char *what, char *err,
+                  size_t errlen) {
     CharsMap *m = calloc(1, sizeof *m);
     *out = NULL;
     int rc = m ? read_map(m, blob, size) : -ENOMEM;
@@ -147,7 +148,7 @@ int charsmap_open(CharsMap **out, const uint8_t *blob, size_t size, const char *
     }
     charsmap_free(m);
     if (rc == -ENOMEM) return base_error(err, errlen, rc, "%s: no memory for %s's character map of %zu bytes", name, what, size);
-    return base_error(err, errlen, rc, "%s: %s's character map is broken: a size, a rule or a text that does not fit", name, what);
+    return base_error(err, errlen, rc, "%s: %s's character map is broken: a size, a rule or a text does not fit", name, what);
 }
 
 void charsmap_free(CharsMap *m) {

@@ -44,7 +44,8 @@ int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, ch
     size_t texts = 0, room = 0, map_size = 0; /* texts: below 3 x 4 GiB */
     const uint8_t *map = t->map ? charsmap_blob(t->map, &map_size) : NULL;
     for (size_t i = 0; i < t->n; i++) texts += 3 * (size_t)t->pieces[i].len;
-    Piece *pieces = size_mul(t->n, sizeof *pieces, &room) && size_add(room, texts + 1, &room) && size_add(room, map_size, &room) ? malloc(room) : NULL;
+    int fits = size_mul(t->n, sizeof (Piece), &room) && size_add(room, texts + 1, &room) && size_add(room, map_size, &room);
+    Piece *pieces = fits ? malloc(room) : NULL;
     if (!pieces) return base_error(err, errlen, -ENOMEM, "%s: no memory for its vocabulary", name);
     char *text = (char *)(pieces + t->n);
     for (size_t i = 0; i < t->n; i++) {
@@ -55,8 +56,9 @@ int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, ch
         text += len;
     }
     if (map_size) memcpy(text, map, map_size);
-    *v = (Vocabulary){.model = t->spm == SPM_UNIGRAM ? "t5" : "llama", .pieces = pieces, .n = t->n, .bos_id = t->bos, .eos_id = t->eos, .unk_id = t->unk,
-                      .add_bos = t->add_bos && t->bos >= 0, .add_eos = t->add_eos && t->eos >= 0, .add_space_prefix = t->dummy_prefix,
+    *v = (Vocabulary){.model = t->spm == SPM_UNIGRAM ? "t5" : "llama", .pieces = pieces, .n = t->n, .bos_id = t->bos,
+                      .eos_id = t->eos, .unk_id = t->unk, .add_bos = t->add_bos && t->bos >= 0,
+                      .add_eos = t->add_eos && t->eos >= 0, .add_space_prefix = t->dummy_prefix,
                       .remove_extra_whitespaces = t->remove_extra_whitespaces,
                       .charsmap = map_size ? text : NULL, .charsmap_size = map_size};
     return 0;

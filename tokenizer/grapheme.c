@@ -26,13 +26,13 @@ typedef struct {
 static uint32_t properties(uint32_t cp) {
     if (cp < 0x80) return cp >= 0x20 && cp < 0x7f ? 0 : cp == '\r' ? G_CR : cp == '\n' ? G_LF : G_CONTROL;
     if (cp >= 0xac00 && cp <= 0xd7a3) return (cp - 0xac00) % 28 == 0 ? G_LV : G_LVT;
-    size_t lo = 0, hi = sizeof grapheme_ranges / sizeof *grapheme_ranges;
+    size_t n = sizeof grapheme_ranges / sizeof *grapheme_ranges, lo = 0, hi = n;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
         if (grapheme_ranges[mid].last < cp) lo = mid + 1;
         else hi = mid;
     }
-    return lo < sizeof grapheme_ranges / sizeof *grapheme_ranges && grapheme_ranges[lo].first <= cp ? grapheme_ranges[lo].what : 0;
+    return lo < n && grapheme_ranges[lo].first <= cp ? grapheme_ranges[lo].what : 0;
 }
 
 /* What the cluster so far answers to the rules that look back. */

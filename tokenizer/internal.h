@@ -138,7 +138,7 @@ void matcher_free(Matcher *m);
 /* The id of the longest text that s [n] begins with, its length in *len; -1 where there is none. */
 int matcher_longest(const Matcher *m, const char *bytes, const char *s, size_t n, size_t *len);
 
-/* normalize.c: text [n] as SentencePiece sees it, behind what is in out. 0, -ENOMEM, or -EFBIG (it has more than INT32_MAX bytes). */
+/* normalize.c: text [n] as SentencePiece sees it, behind what is in out. 0, -ENOMEM, or -EFBIG (more than INT32_MAX bytes). */
 typedef struct {
     char *p; /* malloc'ed, the caller frees; NULL: nothing yet */
     size_t n, cap;

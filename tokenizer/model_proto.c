@@ -179,7 +179,8 @@ static int check_kind(Reader *r) {
     if (s->model_type < 1)
         return base_error(r->err, r->errlen, -EINVAL, "%s: a SentencePiece model of an unknown kind", r->t->name);
     if (s->out.map.len && (s->out.add_dummy_prefix || s->out.remove_extra_whitespaces || s->out.escape_whitespaces))
-        return base_error(r->err, r->errlen, -EINVAL, "%s: a SentencePiece model whose denormalizer changes spaces: not read", r->t->name);
+        return base_error(r->err, r->errlen, -EINVAL, "%s: a SentencePiece model whose denormalizer changes spaces: not read",
+                          r->t->name);
     return 0;
 }
 
@@ -198,7 +199,7 @@ static int read_maps(Reader *r) {
 
 static int check_pieces(Reader *r) {
     static const char *const names[] = {"unk_id", "bos_id", "eos_id", "pad_id"};
-    const Tokenizer *t = r->t;
+    Tokenizer *t = r->t;
     unsigned char have[256] = {0};
     int n_bytes = 0;
     for (int i = 0; i < 4; i++)
@@ -207,6 +208,8 @@ static int check_pieces(Reader *r) {
                               (long long)r->s.ids[i], t->n);
     if (t->unk < 0 && !r->s.byte_fallback) return base_error(r->err, r->errlen, -EINVAL, "%s: no unknown piece", r->t->name);
     for (size_t i = 0; i < t->n; i++) {
+        /* A converter's slip that the library (0.2.3) mends: "<0x00>" is there, and a bare NUL as well. */
+        if (r->s.byte_fallback && t->pieces[i].len == 1 && t->bytes[t->pieces[i].start] == 0) t->pieces[i].kind = PIECE_UNUSED;
         if (t->pieces[i].kind != PIECE_BYTE) continue;
         int b = pieces_byte_value(t->bytes + t->pieces[i].start, t->pieces[i].len);
         if (!have[b]) n_bytes++;
@@ -236,7 +239,8 @@ int model_proto_is(const uint8_t *data, size_t size) {
 }
 
 int model_proto_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, size_t errlen) {
-    static const char *const kinds[] = {"SentencePiece unigram", "SentencePiece BPE", "SentencePiece words", "SentencePiece characters"};
+    static const char *const kinds[] = {"SentencePiece unigram", "SentencePiece BPE", "SentencePiece words",
+                                        "SentencePiece characters"};
     static const SpmModel models[] = {SPM_UNIGRAM, SPM_BPE, SPM_WORD, SPM_CHAR};
     Reader r = {.t = t, .err = err, .errlen = errlen};
     const Rules usual = {.add_dummy_prefix = 1, .remove_extra_whitespaces = 1, .escape_whitespaces = 1};

@@ -225,7 +225,7 @@ static int build_table(Tokenizer *t, int strict, char *err, size_t errlen) {
         const Entry *e = &t->pieces[i];
         const char *text = t->bytes + e->start;
         if (e->len > t->longest) t->longest = e->len;
-        if (e->kind == PIECE_UNUSED) t->has_unused = 1;
+        if (e->kind == PIECE_UNUSED && e->len > 1) t->has_unused = 1; /* one byte is never merged of two */
         if (e->len == 0 || class_of(e->kind) == CLASS_NONE) continue;
         int rc = insert(t, (int)i, strict, err, errlen);
         if (rc) return rc;

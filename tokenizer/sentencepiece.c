@@ -224,7 +224,7 @@ static int best_pieces(Work *w, const Text *text) {
     int rc = unigram_encode(w->t->unigram, w->t, text->p, text->n, &run, w->out);
     unigram_run_free(&run);
     if (rc != -EINVAL) return rc;
-    return base_error(w->err, w->errlen, rc, "the vocabulary has neither every byte nor an unknown piece for what the text holds");
+    return base_error(w->err, w->errlen, rc, "the vocabulary has neither bytes nor an unknown piece for what the text holds");
 }
 
 /* The models that nearly nobody trains: a word is a piece, or a character is. Words begin at a space, or end with one. */
@@ -256,8 +256,8 @@ static int encode(const Tokenizer *t, const char *text, size_t len, int first, I
     }
     free(normalized.p);
     if (rc == -EFBIG)
-        return base_error(err, errlen, -EINVAL, "a text of %zu bytes is too long to encode at once (the limit is %d, normalized)", len,
-                          INT32_MAX);
+        return base_error(err, errlen, -EINVAL, "a text of %zu bytes is too long to encode at once (the limit is %d, normalized)",
+                          len, INT32_MAX);
     if (rc == -ENOMEM) return base_error(err, errlen, rc, "no memory to encode a text of %zu bytes", len);
     return rc;
 }

@@ -53,8 +53,8 @@ static void close_library(Tokenizer *t) {
 static const Body library_body = {.encode = encode, .spell = spell, .close = close_library};
 
 /* Open data [size] with more fields [n] behind it. */
-static int open_with(SpmLibrary **l, const Tokenizer *t, const uint8_t *data, size_t size, const char *fields, size_t n, char *err,
-                     size_t errlen) {
+static int open_with(SpmLibrary **l, const Tokenizer *t, const uint8_t *data, size_t size, const char *fields, size_t n,
+                     char *err, size_t errlen) {
     char *copy = malloc(size + n);
     if (!copy) return base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
     memcpy(copy, data, size);

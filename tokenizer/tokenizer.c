@@ -42,7 +42,8 @@ static int wants_library(const TokenizerOptions *o) { return o->backend && strcm
 
 static int use_library(Tokenizer *t, const TokenizerOptions *o, Read *read, const MappedFile *f, char *err, size_t errlen) {
     if (strcmp(o->backend, "sentencepiece") != 0)
-        return base_error(err, errlen, -EINVAL, "%s: there is no tokenizer backend \"%s\": own or sentencepiece", t->name, o->backend);
+        return base_error(err, errlen, -EINVAL, "%s: there is no tokenizer backend \"%s\": own or sentencepiece", t->name,
+                          o->backend);
     if (read != model_proto_read)
         return base_error(err, errlen, -EINVAL, "%s: SentencePiece's library reads its own tokenizer.model only", t->name);
     return spm_backend_attach(t, f->data, f->size, err, errlen);
@@ -176,7 +177,8 @@ int tokenizer_from_vocabulary_with(Tokenizer **out, const Vocabulary *v, const T
         return base_error(err, errlen, -EINVAL, "%s: its tokenizer is \"%s\" (%s): this kind is not read yet", name, v->model,
                           other_model(v->model));
     if (o && wants_library(o))
-        return base_error(err, errlen, -EINVAL, "%s: SentencePiece's library reads tokenizer.model only, no GGUF file's vocabulary", name);
+        return base_error(err, errlen, -EINVAL, "%s: SentencePiece's library reads tokenizer.model only, no GGUF file's pieces",
+                          name);
     if (v->n == 0) return base_error(err, errlen, -EINVAL, "%s: a vocabulary of no pieces", name);
     Tokenizer *t = pieces_new(name);
     if (!t) return base_error(err, errlen, -ENOMEM, "%s: no memory", name);

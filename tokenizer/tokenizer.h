@@ -53,13 +53,13 @@ int tokenizer_open(Tokenizer **t, const char *path, char *err, size_t errlen);
 /* The same from a vocabulary; name is what error lines call it. */
 int tokenizer_from_vocabulary(Tokenizer **t, const Vocabulary *v, const char *name, char *err, size_t errlen);
 
-/* The other way: what a GGUF file would hold of t, a SentencePiece tokenizer. v->pieces is one malloc'ed block, texts and map and all,
- * which the caller frees; v->model is static. Errors: -EINVAL (a kind or a setting that GGUF's keys cannot say; name is what the
- * line calls t), -ENOMEM; *v is zeroed then. */
+/* The other way: what a GGUF file would hold of t, a SentencePiece tokenizer. v->pieces is one malloc'ed block, texts and
+ * map and all, which the caller frees; v->model is static. Errors: -EINVAL (a kind or a setting that GGUF's keys cannot say;
+ * name is what the line calls t), -ENOMEM; *v is zeroed then. */
 int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, char *err, size_t errlen);
 
-/* What only some kinds ask for; others pass over it. The first four are WordPiece's. A word model's vocabulary (one piece in a hundred or more has
- * several Chinese characters: RoFormer v1, WoBERT) needs jieba's dictionary. */
+/* What only some kinds ask for; others pass over it. The first four are WordPiece's. A word model's vocabulary (one piece in
+ * a hundred or more has several Chinese characters: RoFormer v1, WoBERT) needs jieba's dictionary. */
 typedef struct {
     const char *jieba;  /* path of the dictionary: jieba cuts every text, as transformers' RoFormerTokenizer does, whatever the
                          * vocabulary. NULL: a word model's is looked for in folder, as jieba.dict, jieba.dict.utf8 or
@@ -104,8 +104,8 @@ enum {
 
 /* text [len] bytes, any bytes (NUL and ill-formed UTF-8 too), to ids. *ids is malloc'ed, the caller frees it (never NULL
  * on success). Ill-formed UTF-8: from a tokenizer.model each bad byte is read as U+FFFD, as the library does; from
- * tokenizer.bin and GGUF's "llama" it becomes byte pieces. Work is O(len log len), memory O(len). Errors: -ENOMEM, -EINVAL (a byte the
- * vocabulary cannot spell and no unk; a text above 2 GB when normalized, 700 MB at least); *ids is NULL then. */
+ * tokenizer.bin and GGUF's "llama" it becomes byte pieces. Work is O(len log len), memory O(len). Errors: -ENOMEM, -EINVAL (a
+ * byte the vocabulary cannot spell and no unk; a text above 2 GB when normalized, 700 MB at least); *ids is NULL then. */
 int tokenizer_encode(const Tokenizer *t, const char *text, size_t len, int flags, int **ids, size_t *n, char *err, size_t errlen);
 /* WordPiece: BOS is [CLS] and EOS [SEP], special tokens are always found in the text, ill-formed UTF-8 counts for nothing,
  * a line has at most 64 MiB. */

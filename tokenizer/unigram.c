@@ -55,35 +55,42 @@ static int takes(const Entry *e, UnigramRules rules) {
     return rules == UNIGRAM_TOKENIZERS || e->kind == PIECE_NORMAL || e->kind == PIECE_USER_DEFINED;
 }
 
+/* The pieces that the tree is made of into items [*n], what is worth knowing of them into u. */
+static int collect(Unigram *u, const Tokenizer *t, size_t n_pieces, TreeItem *items, size_t *n, char *err, size_t errlen) {
+    float lowest = FLT_MAX;
+    *n = 0;
+    for (size_t i = 0; i < n_pieces; i++) {
+        const Entry *e = &t->pieces[i];
+        if (!takes(e, u->rules)) continue;
+        if (e->len > UNIGRAM_PIECE_MAX)
+            return base_error(err, errlen, -EINVAL, "%s: piece %zu has %u bytes, more than the %d that a unigram model may have",
+                              t->name ? t->name : "tokenizer", i, (unsigned)e->len, UNIGRAM_PIECE_MAX);
+        items[(*n)++] = (TreeItem){t->bytes + e->start, e->len, (int32_t)i, score_in(e, u->rules)};
+        if (e->len > u->longest) u->longest = e->len;
+        if ((u->rules == UNIGRAM_TOKENIZERS || e->kind == PIECE_NORMAL) && pieces_score(e) < lowest) lowest = pieces_score(e);
+    }
+    u->unknown = (double)lowest - UNKNOWN_PENALTY;
+    if (u->rules == UNIGRAM_LIBRARY) u->unknown = (float)u->unknown;
+    return 0;
+}
+
 int unigram_build(Unigram **out, const Tokenizer *t, UnigramRules rules, size_t n_pieces, char *err, size_t errlen) {
     size_t n = n_pieces && n_pieces < t->n ? n_pieces : t->n, n_items = 0;
     const char *name = t->name ? t->name : "tokenizer";
-    float lowest = FLT_MAX;
     *out = NULL;
     Unigram *u = calloc(1, sizeof *u);
     TreeItem *items = malloc((n + 1) * sizeof *items);
     int rc = u && items ? 0 : base_error(err, errlen, -ENOMEM, "%s: no memory for %zu pieces", name, n);
-    for (size_t i = 0; i < n && rc == 0; i++) {
-        const Entry *e = &t->pieces[i];
-        if (e->len && (rules == UNIGRAM_TOKENIZERS || e->kind == PIECE_NORMAL) && pieces_score(e) < lowest) lowest = pieces_score(e);
-        if (!takes(e, rules)) continue;
-        if (e->len > UNIGRAM_PIECE_MAX)
-            rc = base_error(err, errlen, -EINVAL, "%s: piece %zu has %u bytes, more than the %d that a unigram model may have", name, i,
-                            (unsigned)e->len, UNIGRAM_PIECE_MAX);
-        if (rc == 0) items[n_items++] = (TreeItem){t->bytes + e->start, e->len, (int32_t)i, score_in(e, rules)};
-        if (rc == 0 && e->len > u->longest) u->longest = e->len;
+    if (rc == 0) {
+        u->rules = rules;
+        rc = collect(u, t, n, items, &n_items, err, errlen);
     }
-    if (rc == 0 && unigram_tree_build(&u->tree, items, n_items)) rc = base_error(err, errlen, -ENOMEM, "%s: no memory for %zu pieces", name, n);
+    if (rc == 0 && unigram_tree_build(&u->tree, items, n_items))
+        rc = base_error(err, errlen, -ENOMEM, "%s: no memory for the tree of %zu pieces", name, n);
     free(items);
-    if (rc) {
-        unigram_free(u);
-        return rc;
-    }
-    u->rules = rules;
-    u->unknown = (double)lowest - UNKNOWN_PENALTY;
-    if (rules == UNIGRAM_LIBRARY) u->unknown = (float)u->unknown;
-    *out = u;
-    return 0;
+    if (rc) unigram_free(u);
+    else *out = u;
+    return rc;
 }
 
 void unigram_free(Unigram *u) {
@@ -127,7 +134,8 @@ static int unknown_at(const Tokenizer *t, const struct UnigramNode *nodes, uint3
 }
 
 /* text [n] is the stretch, nodes [n + 1] its ends. *unknown: the last id written stands for unknown text. */
-static int emit(const Unigram *u, const Tokenizer *t, const char *text, struct UnigramNode *nodes, uint32_t n, int *unknown, Ids *out) {
+static int emit(const Unigram *u, const Tokenizer *t, const char *text, struct UnigramNode *nodes, uint32_t n, int *unknown,
+                Ids *out) {
     int rc = 0;
     for (uint32_t at = n; at > 0;) {
         uint32_t from = nodes[at].start;
@@ -217,7 +225,8 @@ int unigram_encode(const Unigram *u, const Tokenizer *t, const char *text, size_
         if (rc) return rc;
         w.nodes = run->nodes;
         if (from == 0 && at == 0) w.nodes[0] = (struct UnigramNode){.score = 0, .start = NOTHING, .id = -1};
-        if (w.reached == at && at > 0 && (w.as_float || from + at == n || !unknown_at(t, w.nodes, at))) { /* tokenizers' runs stay whole */
+        int whole = w.as_float || from + at == n || !unknown_at(t, w.nodes, at); /* tokenizers' unknown runs are not cut */
+        if (w.reached == at && at > 0 && whole) {
             double sum = w.nodes[at].score;
             rc = emit(u, t, text + from, w.nodes, at, &unknown, out);
             if (rc) return rc;

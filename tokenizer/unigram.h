@@ -29,9 +29,9 @@ enum { UNIGRAM_PIECE_MAX = 1024 }; /* bytes of the longest piece: bounds the wor
 int unigram_build(Unigram **u, const Tokenizer *t, UnigramRules rules, size_t n_pieces, char *err, size_t errlen);
 void unigram_free(Unigram *u); /* accepts NULL */
 
-/* text [n], n at most INT32_MAX, already normalized, as ids behind those in out. Unknown characters become byte pieces where t has all of theirs,
- * else unk, one for a run of them. t needs its pieces_finish. Work is n times the longest piece, memory 16 bytes for each byte
- * of the longest stretch over whose every character some piece leads (a word, in text with spaces).
+/* text [n], n at most INT32_MAX, already normalized, as ids behind those in out. Unknown characters become byte pieces
+ * where t has all of theirs, else unk, one for a run of them. t needs its pieces_finish. Work is n times the longest piece, memory
+ * 16 bytes for each byte of the longest stretch over whose every character some piece leads (a word, in text with spaces).
  * Errors: -ENOMEM, -EINVAL (unknown text, and t has neither bytes nor unk; nothing is written into err: the caller says it). */
 int unigram_encode(const Unigram *u, const Tokenizer *t, const char *text, size_t n, UnigramRun *run, Ids *out);
 void unigram_run_free(UnigramRun *run); /* accepts a zeroed one */

@@ -83,7 +83,9 @@ static int find_base(Builder *b, const unsigned char *labels, int n, uint32_t *b
     return rc;
 }
 
-static int label_of(const TreeItem *item, uint32_t depth) { return depth < item->len ? (unsigned char)item->text[depth] + 1 : NO_BYTE; }
+static int label_of(const TreeItem *item, uint32_t depth) {
+    return depth < item->len ? (unsigned char)item->text[depth] + 1 : NO_BYTE;
+}
 
 /* Sort the range by the byte at depth, those that end here first. */
 static void split(Builder *b, const Range *r) {

@@ -1,4 +1,5 @@
-/* weights-tools/source_tokenizer.c - a decoder's tokenizer into the keys tokenizer.ggml.* that llama.cpp reads as "llama" and "t5". */
+/* weights-tools/source_tokenizer.c - a decoder's tokenizer into the keys tokenizer.ggml.* that llama.cpp reads as "llama" and
+ * "t5". */
 #include "source.h"
 
 #include "../tokenizer/tokenizer.h"

@@ -68,7 +68,8 @@ static void vocabulary(const char *s, size_t size, UnigramRules rules) {
     size_t i = 0;
     for (size_t end; i < size && s[i] != '\n'; i = end + 1) {
         for (end = i; end < size && s[end] != '\n'; end++) continue;
-        pieces_add(t, s + i, end - i, -(float)(s[i] & 15), s[i] & 16 ? PIECE_NORMAL : s[i] & 8 ? PIECE_USER_DEFINED : PIECE_UNUSED, err, sizeof err);
+        int kind = s[i] & 16 ? PIECE_NORMAL : s[i] & 8 ? PIECE_USER_DEFINED : PIECE_UNUSED;
+        pieces_add(t, s + i, end - i, -(float)(s[i] & 15), kind, err, sizeof err);
         if (end == size) break;
     }
     if (i < size) s += i, size -= i;
@@ -88,7 +89,8 @@ static Tokenizer *with_maps(void) {
     Tokenizer *t = pieces_new("fuzz");
     if (!t) abort();
     pieces_add(t, "<unk>", 5, 0, PIECE_UNKNOWN, err, sizeof err);
-    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) pieces_add(t, pieces[i], strlen(pieces[i]), -(float)i, PIECE_NORMAL, err, sizeof err);
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
+        pieces_add(t, pieces[i], strlen(pieces[i]), -(float)i, PIECE_NORMAL, err, sizeof err);
     t->unk = 0;
     t->spm = SPM_UNIGRAM;
     t->dummy_prefix = t->remove_extra_whitespaces = 1;
