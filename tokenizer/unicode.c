@@ -1,7 +1,6 @@
-/* tokenizer/unicode.c - walks through the tables of unicode_tables.h, which tests/oracle/unicode.py prints:
+/* tokenizer/unicode.c - walks through the tables of unicode_tables.h, which tests/oracle/unicode.py prints (categories come from
+ * unicode_classes.h, corrected where 14.0.0 had another one):
  *
- *   category_runs    first << 5 | category, sorted: a run goes on until the next begins. Category 30: capital and small
- *                    letters in turn, the first one capital
  *   class_runs       first << 15 | length << 7 | place in class_values, of characters whose combining class is not 0
  *   single_runs      {first, length, place in single_values}: characters whose decomposition is one other character
  *   pairs            {character, first half, second half}, sorted
@@ -13,19 +12,18 @@
 #include "unicode.h"
 
 #include "../base/base.h"
+#include "unicode_classes.h"
 #include "unicode_tables.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALTERNATE = 30 };
 enum { HANGUL = 0xac00, LEAD = 0x1100, VOWEL = 0x1161, TRAIL = 0x11a7 };
 enum { LEAD_N = 19, VOWEL_N = 21, TRAIL_N = 28, HANGUL_N = LEAD_N * VOWEL_N * TRAIL_N };
 enum { MAX_DECOMPOSED = 4, SHORT_RUN = 16 };
 
 enum {
-    N_CATEGORY_RUNS = sizeof category_runs / sizeof *category_runs,
     N_CLASS_RUNS = sizeof class_runs / sizeof *class_runs,
     N_SINGLE_RUNS = sizeof single_runs / sizeof *single_runs,
     N_PAIRS = sizeof pairs / sizeof *pairs,
@@ -63,16 +61,15 @@ const char *unicode_version(void) { return version; }
 
 UnicodeCategory unicode_category(uint32_t cp) {
     if (cp > 0x10ffff) return CATEGORY_CN;
-    uint32_t key = cp << 5 | 31;
-    size_t lo = 0, hi = N_CATEGORY_RUNS; /* the last run that begins at cp or before is in lo .. hi-1 */
-    while (hi - lo > 1) {
+    size_t lo = 0, hi = UNICODE_OLDER_N;
+    while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
-        if (category_runs[mid] <= key) lo = mid;
-        else hi = mid;
+        const uint32_t *run = unicode_older[mid];
+        if (cp < run[0]) hi = mid;
+        else if (cp - run[0] >= run[1]) lo = mid + 1;
+        else return (UnicodeCategory)run[2];
     }
-    uint32_t kind = category_runs[lo] & 31;
-    if (kind != ALTERNATE) return (UnicodeCategory)kind;
-    return (cp - (category_runs[lo] >> 5)) & 1 ? CATEGORY_LL : CATEGORY_LU;
+    return (UnicodeCategory)unicode_kind_categories[unicode_kind(cp)];
 }
 
 int unicode_is_punctuation(uint32_t cp) {

@@ -1,44 +1,13 @@
 """Unicode tables for tokenizer/unicode.c, from the unicodedata of the Python that runs this.
     python tests/oracle/unicode.py > tokenizer/unicode_tables.h
 transformers asks the same module, so a Python 3.11 (Unicode 14.0.0) gives what a Python 3.11 tokenizer does. Everything is
-checked against unicodedata again before it is printed, with the same walks through the tables as the C code makes.
+checked against unicodedata again before it is printed, with the same walks through the tables as the C code makes. Categories
+come from unicode_classes.py.
 """
-import bisect
 import sys
 import unicodedata
 
 ALL = [c for c in range(0x110000)]
-NAMES = "Cn Cc Cf Co Cs Ll Lm Lo Lt Lu Mc Me Mn Nd Nl No Pc Pd Pe Pf Pi Po Ps Sc Sk Sm So Zl Zp Zs".split()
-ALTERNATE = 30  # Lu at even distances from the start, Ll at odd ones
-
-
-def category(c):
-    return NAMES.index(unicodedata.category(chr(c)))
-
-
-def categories():
-    """start << 5 | category for every run; alternating upper and lower case is one run."""
-    upper, lower = NAMES.index("Lu"), NAMES.index("Ll")
-    cats = [category(c) for c in ALL]
-    rows, c = [], 0
-    while c < 0x110000:
-        n = 1
-        while c + n < 0x110000 and cats[c + n] == (lower if n & 1 else upper):
-            n += 1
-        if cats[c] == upper and n >= 4:
-            rows.append(c << 5 | ALTERNATE)
-            c += n
-            continue
-        rows.append(c << 5 | cats[c])
-        k = cats[c]
-        c += 1
-        while c < 0x110000 and cats[c] == k and not (k == upper and cats[c:c + 4] == [upper, lower, upper, lower]):
-            c += 1
-    for c in ALL:
-        row = rows[bisect.bisect_right(rows, c << 5 | 31) - 1]
-        k = row & 31
-        assert (k if k != ALTERNATE else lower if (c - (row >> 5)) & 1 else upper) == cats[c]
-    return rows
 
 
 def classes():
@@ -144,7 +113,6 @@ def main():
     print(" * What each table holds is said in tokenizer/unicode.c, the only file that includes this one. */")
     print("#ifndef UNICODE_TABLES_H\n#define UNICODE_TABLES_H\n")
     print(f'static const char version[] = "{unicodedata.unidata_version}";')
-    table("uint32_t", "category_runs", categories())
     table("uint32_t", "class_runs", classes())
     table("uint8_t", "class_values", CLASSES)
     runs, targets = [], []

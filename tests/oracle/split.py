@@ -1,0 +1,359 @@
+"""Golden cuts for tokenizer/split.c, from `tokenizers` and tiktoken (not from us). Needs both; reads ../shared/data/text.
+    python tests/oracle/split.py > tests/golden/split.h
+    python tests/oracle/split.py LIBRARY N     compare N random strings a regex with a shared library built from tokenizer/split*.c
+Of each regex the matches are hashed, as byte offsets: of tricky texts, of random strings (both sides make the same ones with the
+same generator) and of the first 200000 bytes of each text. cl100k's newer spelling is tiktoken's alone: to Oniguruma `{1,3}+`
+means something else, so tiktoken is asked, through a vocabulary that holds every piece a string could be cut into.
+"""
+import ctypes
+import sys
+
+import tiktoken
+from tokenizers import Regex, pre_tokenizers
+
+DATA = "../shared/data/text/"
+FILES = ["botchan.txt", "frankenstein.txt", "hongloumeng_utf8.txt", "tinyshakespeare.txt", "tinystories_sample_2M.txt", "war-and-peace.txt",
+         "wikitext2_wiki.test.raw"]
+PREFIX, RANDOM = 200000, 2000
+TIKTOKEN = ("cl100k",)  # by name: these the other engine reads otherwise
+CUTS = ("superbpe",)    # matches nothing: the pieces are compared instead of the matches
+
+REGEXES = {  # a name of ours: every spelling
+    'gpt2': (
+        r"""'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+""",
+        r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+""",
+        r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s""",
+    ),
+    'llama3': (
+        r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+""",
+        r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+""",
+        r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s""",
+    ),
+    'cl100k': (
+        r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$|\s*[\r\n]|\s+(?!\S)|\s""",
+    ),
+    'nanochat': (
+        r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}{1,2}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+""",
+    ),
+    'qwen2': (
+        r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+""",
+        r"""'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+""",
+    ),
+    'ufakzeka': (
+        r"""[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+""",
+    ),
+    'qwen35': (
+        r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+""",
+    ),
+    'letters with marks': (
+        r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+""",
+    ),
+    'exaone-moe': (
+        r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?(?:\p{L}\p{M}*(?: \p{L}\p{M}*)*)+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]?|\s*[\r\n]|\s+(?!\S)|\s+""",
+    ),
+    'seed': (
+        r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+""",
+    ),
+    'minicpm5': (
+        r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}+| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+""",
+    ),
+    'jais2': (
+        r"""(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s{512}(?!\S)|\s{256}(?!\S)|\s{128}(?!\S)|\s{64}(?!\S)|\s{32}(?!\S)|\s{16}(?!\S)|\s{8}(?!\S)|\s{4}(?!\S)|\s{1,2}(?!\S)|\s{1}""",
+    ),
+    'o200k': (
+        r"""[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+""",
+    ),
+    'tekken': (
+        r"""[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+""",
+    ),
+    'youtu': (
+        r"""[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+""",
+    ),
+    'kimi-k2': (
+        r"""[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+""",
+    ),
+    'deepseek-v3': (
+        r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+""",
+    ),
+    'spark': (
+        r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+|[\r\n]|\s+(?!\S)|\s+""",
+    ),
+    'clip': (
+        r"""<\|startoftext\|>|<\|endoftext\|>|'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+""",
+    ),
+    'clip plain': (
+        r"""'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+""",
+    ),
+    'deepseek letters': (
+        '\\s?[A-Za-z\xb5\xc0-\xd6\xd8-\xf6\xf8-\u01ba\u01bc-\u01bf\u01c4-\u0293\u0295-\u02af\u0370-\u0373\u0376\u0377\u037b-\u037d\u037f\u0386\u0388-\u038a\u038c\u038e-\u03a1\u03a3-\u03f5\u03f7-\u0481\u048a-\u052f\u0531-\u0556\u10a0-\u10c5\u13a0-\u13f5\u13f8-\u13fd\u1c90-\u1cba\u1cbd-\u1cbf\u1d00-\u1d2b\u1d6b-\u1d77\u1d79-\u1d9a\u1e00-\u1f15\u1f18-\u1f1d\u1f20-\u1f45\u1f48-\u1f4d\u1f50-\u1f57\u1f59\u1f5b\u1f5d\u1f5f-\u1f7d\u1f80-\u1fb4\u1fb6-\u1fbc\u1fbe\u1fc2-\u1fc4\u1fc6-\u1fcc\u1fd0-\u1fd3\u1fd6-\u1fdb\u1fe0-\u1fec\u1ff2-\u1ff4\u1ff6-\u1ffc\u2102\u2107\u210a-\u2113\u2115\u2119-\u211d\u2124\u2126\u2128\u212a-\u212d\u212f-\u2134\u2139\u213c-\u213f\u2145-\u2149\u214e\u2183\u2184\u2c00-\u2c7b\u2c7e-\u2ce4\u2ceb-\u2cee\u2cf2\u2cf3\ua640-\ua66d\ua680-\ua69b\ua722-\ua76f\ua771-\ua787\ua78b-\ua78e\uab70-\uabbf\ufb00-\ufb06\ufb13-\ufb17\uff21-\uff3a\uff41-\uff5a\U00010400-\U0001044f\U000104b0-\U000104d3\U000104d8-\U000104fb\U00010c80-\U00010cb2\U00010cc0-\U00010cf2\U000118a0-\U000118df\U0001e900-\U0001e943]+',
+    ),
+    'deepseek signs': (
+        '\\s?[!-/:-~\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\u3000-\u3002]+',
+    ),
+    'signs': (
+        ' ?[\uff01-\uff0f\uff1a-\uff5e\u2018-\u201f\u3000-\u3002\u300a\u300b\u300c\u300d\u3010\u3011]+',
+    ),
+    'deepseek cjk': (
+        '[\u4e00-\u9fa5\u0800-\u4e00\uac00-\ud7ff]+',
+    ),
+    'kana and han': (
+        '[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+',
+    ),
+    'youtu scripts': (
+        '[\uac00-\ud7a3\u3131-\u318e]+|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-\u303f\ufe30-\ufe4f]+|[\u3105-\u312f]+|[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+',
+    ),
+    'afmoe scripts': (
+        r"""(?:[\u4E00-\u9FFF\u3040-\u309F\u30A0-\u30FF\u3400-\u4DBF\uf900-\uFAFF\uFF65-\uFF9F\u2F00-\u2FDF]+|[\u0E00-\u0E7F]+|[\u0E80-\u0EFF]+|[\u1780-\u17FF]+|[\u1000-\u109F\uAA60-\uAA7F\uA9E0-\uA9FF]+|[\uAC00-\uD7AF\u1100-\u11FF]+)""",
+    ),
+    'bloom': (
+        ' ?[^(\\s|[.,!?\u2026\u3002\uff0c\u3001\u0964\u06d4\u060c])]+',
+    ),
+    'thousands': (
+        r"""\d{1,3}(?=(?:\d{3})*\b)""",
+    ),
+    'afmoe chunks': (
+        r"""\p{Nd}{1,510}(?=(?>\p{Nd}{510})*(?:\P{Nd}|$))|\G\p{Nd}{510}""",
+    ),
+    'afmoe rest': (
+        r"""\A\p{Nd}{1,2}(?=\p{Nd}{3}+\z)""",
+    ),
+    'afmoe three': (
+        r"""\A\p{Nd}{3}|\G\p{Nd}{3}""",
+    ),
+    'superbpe': (
+        r"""(?=(\d{3})+(?!\d))""",
+    ),
+    'number': (
+        r"""\p{N}""",
+        r"""[\p{N}]""",
+        r"""\p{N}{1}""",
+    ),
+    'numbers': (
+        r"""\p{N}+""",
+        r"""[\p{N}]+""",
+    ),
+    'numbers to 3': (
+        r"""\p{N}{1,3}""",
+    ),
+    'decimal': (
+        r"""\d""",
+        r"""\p{Nd}""",
+    ),
+    'decimals': (
+        r"""\d+""",
+        r"""\p{Nd}+""",
+    ),
+    'decimals to 3': (
+        r"""\d{1,3}""",
+        r"""\p{Nd}{1,3}""",
+    ),
+    'ascii digit': (
+        r"""[0-9]""",
+    ),
+    'ascii digits': (
+        r"""[0-9]+""",
+    ),
+    'ascii digits by 3': (
+        r"""[0-9][0-9][0-9]""",
+        r"""[0-9]{3}""",
+    ),
+    'space': (
+        r"""\s""",
+        r"""[\s]""",
+    ),
+    'spaces': (
+        r"""\s+""",
+        r"""[\s]+""",
+    ),
+    "spaces at line's end": (
+        r"""\s+$""",
+    ),
+    'not spaces': (
+        r"""\S+""",
+        r"""[^\s]+""",
+    ),
+    'blank': (
+        r""" """,
+        r"""[ ]""",
+    ),
+    'blanks': (
+        r""" +""",
+        r"""[ ]+""",
+    ),
+    'blanks from 2': (
+        r""" {2,}""",
+    ),
+    'newline': (
+        r"""[\r\n]""",
+        r"""[\n\r]""",
+    ),
+    'newlines': (
+        r"""[\r\n]+""",
+        r"""[\n\r]+""",
+    ),
+    'linefeed': (
+        r"""\n""",
+    ),
+    'linefeeds': (
+        r"""\n+""",
+    ),
+    'lines': (
+        r"""[^\n]+|[\n]+""",
+    ),
+    'character': (
+        r""".""",
+    ),
+    'letters': (
+        r"""\s?\p{L}+""",
+    ),
+    'punctuation': (
+        r"""\s?\p{P}+""",
+    ),
+    'han': (
+        r"""\p{Han}+""",
+        r"""[\p{Han}]+""",
+    ),
+    'words': (
+        r"""\w+|[^\w\s]+""",
+    ),
+    'spaces and words': (
+        r"""\s+|\w+|[^\w\s]+""",
+    ),
+}
+
+POINTS = (list(map(ord, " abcAB'sr1234\n\r\t ,.  \n\n'stdmlrveSTDMLRVE0123456789aeiou"))
+          + list(map(ord, "!?/-_$+=<>|`()[]{}\"#\x0b\x0c\x00\x7f\x85\xa0\xad\xaa\xb2\xb5\xb9\xba\xbd\xc9\xdf\xe9"))
+          + [0x130, 0x131, 0x17f, 0x1c5, 0x2b0, 0x300, 0x301, 0x308, 0x345, 0x378, 0x58b, 0x60c, 0x663, 0x66c, 0x6d4, 0x903, 0x93e, 0x964,
+             0x969, 0xe01, 0xe31, 0xe81, 0x1100, 0x11a8, 0x1c89, 0x1e9e, 0x200b, 0x200c, 0x200d, 0x2014, 0x2018, 0x2019, 0x201c, 0x2026,
+             0x2028, 0x2029, 0x20dd, 0x2126, 0x212a, 0x2167, 0x2460, 0x24b6, 0x2e80, 0x2f00, 0x3000, 0x3001, 0x3002, 0x3005, 0x3007,
+             0x3021, 0x3042, 0x30ab, 0x30fc, 0x4e2d, 0x6587, 0x9fa5, 0x9fff, 0xa7cb, 0xac00, 0xd55c, 0xe000, 0xfeff, 0xff01, 0xff21,
+             0xff41, 0xfffd, 0xfffe, 0x10400, 0x10428, 0x10d50, 0x16fe4, 0x16ff0, 0x1d400, 0x1d7d8, 0x1f1e6, 0x1f3fd, 0x1f469, 0x1f999,
+             0x20000, 0x323af, 0xe0100, 0xf0000, 0x10ffff])
+
+LITERALS = ["", " ", "  ", "\r\n \n", "it's IT'S \u017f'\u017f 'LL'Ve", "1234567", "  a", "a  ", "a \n ", " \n a", "\n\n\n", "a\x85b\xa0c\u2028d\u2029e",
+            "\ufeffbom", "\u212a\u0130i\u0307", "e\u0301\u0308 \u0301x", "\U0001f469\U0001f3fd\u200d\U0001f4bb!", "\u4e2d\u6587abc\u3042", "\ud55c\uad6d\uc5b4 a",
+            "\u0661\u0662\u0663\u0664 \u2167\u2460\xbd", "HelloWorld XMLHttp aB Ab'LL", "a(b) {c} [d] `e` f/g\n//\n/", "x" * 70 + " " * 70 + "\n" * 70 + "7" * 70,
+            "12345678 1234567abc 123 1 12,345", " '' 's 'S'm", "\t\t\tif (x) {\r\n", "\u3000\u4e2d\u3000", "<|startoftext|>a<|endoftext|>"]
+
+
+class Random:
+    """The generator of tests/test_split.c."""
+
+    def __init__(self):
+        self.state = 1
+
+    def next(self, n):
+        self.state = (self.state * 6364136223846793005 + 1442695040888963407) & (2**64 - 1)
+        return (self.state >> 33) % n
+
+    def string(self):
+        """Up to 30 characters; of four strings one repeats its characters, one is common text."""
+        kind, n = self.next(4), 1 + self.next(30)
+        points = []
+        while len(points) < n:
+            c = POINTS[self.next(63 if kind == 0 else len(POINTS))]
+            points += [c] * (1 + self.next(5) if kind == 1 else 1)
+        return "".join(map(chr, points))
+
+
+def texts():
+    for name in FILES:
+        with open(DATA + name, "rb") as f:
+            data = f.read(PREFIX)
+        yield data.decode(errors="ignore")
+
+
+def fnv(numbers, h=0xcbf29ce484222325):
+    for x in numbers:
+        h = ((h ^ x) * 0x100000001b3) & (2**64 - 1)
+    return h
+
+
+def byte_offsets(text):
+    at, out = 0, []
+    for c in text:
+        out.append(at)
+        at += 1 if c < "\x80" else 2 if c < "\u0800" else 3 if c < "\U00010000" else 4
+    return out + [at]
+
+
+class Oniguruma:
+    def __init__(self, name, regex):
+        self.split = pre_tokenizers.Split(Regex(regex), "isolated") if name in CUTS else pre_tokenizers.Split(Regex(regex), "removed", invert=True)
+
+    def cuts(self, text):
+        at = byte_offsets(text)
+        return [at[x] for _, (a, b) in self.split.pre_tokenize_str(text) for x in (a, b)]
+
+
+class Tiktoken:
+    """The pieces of short strings: a string that is in the vocabulary is one token, so all substrings are put there."""
+
+    def __init__(self, regex, strings):
+        pieces = {bytes([b]) for b in range(256)}
+        for s in strings:
+            pieces.update(s[a:b].encode() for a in range(len(s)) for b in range(a + 1, min(len(s), a + 300) + 1))
+        ranks = {p: i for i, p in enumerate(sorted(pieces, key=lambda p: (len(p) > 1, p)))}
+        self.encoding = tiktoken.Encoding("any", pat_str=regex, mergeable_ranks=ranks, special_tokens={})
+
+    def cuts(self, text):
+        out, at = [], 0
+        for token in self.encoding.encode_ordinary(text):
+            n = len(self.encoding.decode_single_token_bytes(token))
+            out += [at, at + n]
+            at += n
+        return out
+
+
+def compare(library, n):
+    lib = ctypes.CDLL(library)
+    lib.matches_of.restype = ctypes.c_size_t
+    lib.matches_of.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_void_p]
+    out = (ctypes.c_uint * 10000)()
+    rng, total = Random(), 0
+    strings = LITERALS + [rng.string() for _ in range(n)]
+    for name, regexes in REGEXES.items():
+        for regex in regexes:
+            known = Tiktoken(regex, strings) if name in TIKTOKEN else Oniguruma(name, regex)
+            r, bad = regex.encode(), 0
+            for s in strings:
+                b = s.encode()
+                k = lib.matches_of(r, len(r), b, len(b), out)
+                bad += list(out[:k]) != known.cuts(s)
+            total += bad
+            print(name, len(strings), "strings", bad, "differ")
+    print("total", total)
+
+
+def c_string(s):
+    return '"' + "".join("\\%03o" % b if b < 32 or b > 126 or b in b'"\\?' else chr(b) for b in s.encode()) + '"'
+
+
+def main():
+    rng = Random()
+    strings = [rng.string() for _ in range(RANDOM)]
+    long_texts = list(texts())
+    print("/* made by: python tests/oracle/split.py > tests/golden/split.h (tokenizers 0.23.3, tiktoken 0.14.0) */")
+    print("enum { SPLIT_PREFIX = %d, SPLIT_RANDOM = %d, SPLIT_COMMON = 63 };" % (PREFIX, RANDOM))
+    print("static const char *const split_files[] = {%s, NULL};" % ", ".join(f'"text/{f}"' for f in FILES))
+    print("static const unsigned split_points[] = {" + ", ".join(map(str, POINTS)) + "};")
+    print("static const char *const split_literals[] = {")
+    for s in LITERALS:
+        print(f"    {c_string(s)},")
+    print("    NULL};")
+    print("/* hashes of the matches: of the literals, the random strings, each text (0: not asked) */")
+    print("static const struct { const char *name, *regex; unsigned long long literals, random, texts[%d]; } split_golden[] = {" % len(FILES))
+    for name, regexes in REGEXES.items():
+        for k, regex in enumerate(regexes):
+            known = Tiktoken(regex, LITERALS + strings) if name in TIKTOKEN else Oniguruma(name, regex)
+            hashes = [fnv(x for s in group for x in known.cuts(s)) for group in (LITERALS, strings)]
+            hashes += [0 if name in TIKTOKEN or k else fnv(known.cuts(t)) for t in long_texts]
+            print(f'    {{"{name}", {c_string(regex)},')
+            print("     %#xu, %#xu, {%s}}," % (*hashes[:2], ", ".join("%#xu" % h for h in hashes[2:])))
+    print("    {NULL, NULL, 0, 0, {0}}};")
+
+
+if len(sys.argv) == 3:
+    compare(sys.argv[1], int(sys.argv[2]))
+else:
+    main()
