@@ -71,16 +71,25 @@ static void strings(void) {
     }
 }
 
-static void files(void) {
+/* The first SPLIT_PREFIX bytes of a text, less the character that the end cuts; malloc'ed, NULL where it is not there. */
+static char *prefix(const char *name, size_t *n) {
+    const char *path = test_data(name);
+    FILE *file = path ? fopen(path, "rb") : NULL;
+    if (!file) return NULL;
     char *text = malloc(SPLIT_PREFIX);
-    for (size_t f = 0; text && split_files[f]; f++) {
-        const char *path = test_data(split_files[f]);
-        FILE *file = path ? fopen(path, "rb") : NULL;
-        if (!file) break;
-        size_t n = fread(text, 1, SPLIT_PREFIX, file), back = 1;
-        fclose(file);
-        while (back < 4 && back < n && ((unsigned char)text[n - back] & 0xc0) == 0x80) back++;
-        if ((size_t)utf8_length((unsigned char)text[n - back]) > back) n -= back; /* the cut fell inside a character */
+    size_t back = 1;
+    *n = text ? fread(text, 1, SPLIT_PREFIX, file) : 0;
+    fclose(file);
+    while (back < 4 && back < *n && ((unsigned char)text[*n - back] & 0xc0) == 0x80) back++;
+    if (*n >= back && (size_t)utf8_length((unsigned char)text[*n - back]) > back) *n -= back;
+    return text;
+}
+
+static void files(void) {
+    for (size_t f = 0; split_files[f]; f++) {
+        size_t n;
+        char *text = prefix(split_files[f], &n);
+        if (!text) break;
         for (size_t g = 0; split_golden[g].name; g++) {
             const SplitPattern *p = pattern_of(split_golden[g].regex);
             if (!p || !split_golden[g].texts[f]) continue;
@@ -88,8 +97,8 @@ static void files(void) {
             CHECK(same);
             if (!same) printf("    %s, %s\n", split_name(p), split_files[f]);
         }
+        free(text);
     }
-    free(text);
 }
 
 static void spellings(void) {
@@ -151,6 +160,48 @@ static void stretches(void) {
     spans_free(&spans);
 }
 
+static uint64_t hash_ends(uint64_t hash, const SplitStep *steps, size_t n_steps, const char *s, size_t n) {
+    Spans spans = {0};
+    CHECK(split_steps(steps, n_steps, s, 0, n, &spans) == 0);
+    for (size_t i = 0; i < spans.n; i++) hash = mix(hash, spans.at[i].end);
+    spans_free(&spans);
+    return hash;
+}
+
+/* The names of GGUF files do what the models' own tokenizer.json does. */
+static void gguf(void) {
+    for (size_t g = 0; split_gguf_golden[g].name; g++) {
+        const PreTokenizer *p = split_gguf(split_gguf_golden[g].name, strlen(split_gguf_golden[g].name));
+        SplitStep steps[SPLIT_GGUF_STEPS];
+        CHECK(p != NULL);
+        if (!p) continue;
+        size_t n_steps = split_gguf_steps(p, steps);
+        uint64_t literals = HASH_START, random = HASH_START, state = 1;
+        for (size_t i = 0; split_literals[i]; i++) literals = hash_ends(literals, steps, n_steps, split_literals[i], strlen(split_literals[i]));
+        for (int i = 0; i < SPLIT_RANDOM; i++) {
+            char s[200];
+            size_t n = random_string(&state, s);
+            random = hash_ends(random, steps, n_steps, s, n);
+        }
+        CHECK(literals == split_gguf_golden[g].literals && random == split_gguf_golden[g].random);
+        if (literals != split_gguf_golden[g].literals || random != split_gguf_golden[g].random) printf("    %s\n", p->name);
+        for (int f = 0; f < 2; f++) {
+            size_t n;
+            char *text = prefix(split_files[f + 1], &n);
+            if (text) CHECK(hash_ends(HASH_START, steps, n_steps, text, n) == split_gguf_golden[g].texts[f]);
+            free(text);
+        }
+    }
+    for (size_t i = 0; split_gguf_list(i); i++) { /* every pattern that the table names is there */
+        const PreTokenizer *p = split_gguf_list(i);
+        SplitStep steps[SPLIT_GGUF_STEPS];
+        size_t n = split_gguf_steps(p, steps);
+        CHECK(split_gguf(p->name, strlen(p->name)) == p && (n > 0 || p->raw));
+        for (size_t k = 0; k < n; k++) CHECK(steps[k].pattern != NULL);
+    }
+    CHECK(split_gguf("gpt-3", 5) == NULL && split_gguf("gpt-22", 5) != NULL && split_gguf("", 0) == NULL);
+}
+
 /* No text takes long: a megabyte of anything in well under a second (a quadratic scanner takes minutes). */
 static void hostile(void) {
     enum { N = 1 << 20 };
@@ -181,6 +232,7 @@ const Test tests_split[] = {
     {"split/spellings", spellings},
     {"split/behaviours", behaviours},
     {"split/stretches", stretches},
+    {"split/gguf", gguf},
     {"split/hostile", hostile},
     {0}
 };

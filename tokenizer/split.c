@@ -90,7 +90,7 @@ static size_t next_char(const SplitText *t, size_t i) {
 }
 
 int split_find(const SplitPattern *p, SplitText *t, size_t from, size_t *begin, size_t *end) {
-    for (size_t i = from; i < t->end; i = next_char(t, i)) {
+    for (size_t i = from; i < t->end; i = p->search == SPLIT_BYTES ? i + 1 : next_char(t, i)) {
         for (const SplitRule *r = p->rules; r->match; r++) {
             size_t j = r->match(t, r, i);
             if (j == i) continue;
@@ -98,7 +98,7 @@ int split_find(const SplitPattern *p, SplitText *t, size_t from, size_t *begin, 
             *end = j;
             return 1;
         }
-        if (p->anchored) break;
+        if (p->search == SPLIT_ANCHORED) break;
     }
     return 0;
 }

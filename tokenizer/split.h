@@ -53,7 +53,8 @@ int split_find(const SplitPattern *p, SplitText *t, size_t from, size_t *begin, 
  * may stand for the character itself). NULL: unknown. */
 const SplitPattern *split_pattern(const char *regex, size_t len);
 /* The scanner of another pre-tokenizer, by its type in tokenizer.json: "ByteLevel", "Digits", "Punctuation", "Whitespace",
- * "WhitespaceSplit". Each matches what the pre-tokenizer of that name calls a match (Whitespace: the words). NULL: unknown. */
+ * "WhitespaceSplit". Each matches what the pre-tokenizer of that name calls a match (Whitespace: the words). "ByteLevel Digits"
+ * is Digits behind a ByteLevel, which cuts inside characters. NULL: unknown. */
 const SplitPattern *split_named(const char *name);
 const char *split_name(const SplitPattern *p); /* "llama3": for messages */
 /* All patterns, for tests: the i-th or NULL; and the j-th spelling of its regex, or NULL. */
@@ -77,5 +78,26 @@ typedef struct {
 int split_apply(const SplitStep *step, const char *s, size_t begin, size_t end, Spans *out);
 /* n steps, each on the pieces that the one before left, behind what is in out. 0 or -ENOMEM. */
 int split_steps(const SplitStep *steps, size_t n, const char *s, size_t begin, size_t end, Spans *out);
+
+/* What the names of a GGUF file's tokenizer.ggml.pre stand for (split_gguf.c). */
+enum { SPLIT_GGUF_STEPS = 6 };
+
+typedef struct {
+    const char *pattern; /* its split_name */
+    SplitBehavior behavior;
+} SplitCut;
+
+typedef struct {
+    const char *name;
+    SplitCut cuts[SPLIT_GGUF_STEPS]; /* one after another, up to the first without a pattern; none: nothing is cut */
+    int ignore_merges; /* a piece that is a token is taken whole, whatever the merges say */
+    int add_bos;       /* where the file does not say: a BOS stands in front */
+    int raw;           /* no byte-level spelling: pieces are UTF-8, a space is U+2581 */
+    int nfc;           /* the model's tokenizer.json normalizes to NFC first, which a GGUF file does not say */
+} PreTokenizer;
+
+const PreTokenizer *split_gguf(const char *name, size_t len); /* NULL: unknown */
+const PreTokenizer *split_gguf_list(size_t i);                /* the i-th, or NULL */
+size_t split_gguf_steps(const PreTokenizer *p, SplitStep steps[SPLIT_GGUF_STEPS]); /* how many */
 
 #endif

@@ -304,3 +304,11 @@ size_t rule_group_cuts(SplitText *t, const SplitRule *r, size_t i) {
     }
     return i;
 }
+
+/* Behind a ByteLevel, Digits sees each byte as a character: bytes b2, b3, b9 and bc to be are then two, three, one and three
+ * fractions, so that a Chinese character may be cut inside. Falcon was trained so. */
+size_t rule_byte_digit(SplitText *t, const SplitRule *r, size_t i) {
+    unsigned char c = (unsigned char)t->s[i];
+    (void)r;
+    return (c >= '0' && c <= '9') || c == 0xb2 || c == 0xb3 || c == 0xb9 || (c >= 0xbc && c <= 0xbe) ? i + 1 : i;
+}

@@ -28,7 +28,8 @@ struct SplitPattern {
     const char *name;
     const char *const *regexes; /* NULL-terminated; NULL: it has none */
     const SplitRule *rules;     /* ended by one without match */
-    int anchored;               /* each match begins where the one before ended, the first at the beginning */
+    enum { SPLIT_CHARACTERS, SPLIT_ANCHORED, SPLIT_BYTES } search; /* where a match may begin: at a character; where the one
+                                                                    * before ended (the first, at the beginning); at a byte */
 };
 
 extern const SplitPattern split_words[]; /* split_patterns.c; ended by one without rules */
@@ -56,5 +57,6 @@ size_t rule_spaces_count(SplitText *t, const SplitRule *r, size_t i);     /* \s{
 size_t rule_groups(SplitText *t, const SplitRule *r, size_t i);           /* \d{1,3}(?=(?:\d{3})*\b) */
 size_t rule_group_rest(SplitText *t, const SplitRule *r, size_t i);       /* \d{1,2}(?=\d{3}+\z) */
 size_t rule_group_cuts(SplitText *t, const SplitRule *r, size_t i);       /* (?=(\d{3})+(?!\d)) */
+size_t rule_byte_digit(SplitText *t, const SplitRule *r, size_t i);       /* a byte whose spelling in GPT-2's alphabet is a number */
 
 #endif

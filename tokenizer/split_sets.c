@@ -176,12 +176,25 @@ static const char *const spaced_words_regexes[] = {"\\s+|\\w+|[^\\w\\s]+", NULL}
 static const SplitRule spaced_words_rules[] = {{.match = rule_run, .body = CLASS_SPACE}, {.match = rule_run, .body = CLASS_WORD},
     {.match = rule_run, .body = CLASS_NOT_WORD}, {0}};
 
+/* ---- Chameleon, and what llama.cpp takes where a GGUF file names nothing ---- */
+
+static const char *const indents_regexes[] = {"([\\t\\n]|    |  )", NULL};
+static const uint32_t indents_ranges[][2] = {{'\t', '\n'}};
+static const SplitSet indents_set = {indents_ranges, 1, CLASS_NONE, 0};
+static const SplitRule indents_rules[] = {{.match = rule_set, .set = &indents_set, .max = 1},
+    {.match = rule_literal, .literal = "    "}, {.match = rule_literal, .literal = "  "}, {0}};
+static const char *const default_regexes[] = {"[\\p{P}\\$\\+<=>\\^~\\|]+", NULL};
+static const uint32_t default_ranges[][2] = {{'$', '$'}, {'+', '+'}, {'<', '>'}, {'^', '^'}, {'|', '|'}, {'~', '~'}};
+static const SplitSet default_set = {default_ranges, 6, CLASS_PUNCT, 0};
+static const SplitRule default_rules[] = {{.match = rule_set, .set = &default_set}, {0}};
+
 /* ---- pre-tokenizers that are no regex ---- */
 
 /* What Rust's char::is_numeric has and Unicode 16.0.0 does not yet. */
 static const uint32_t numeric_ranges[][2] = {{0x11de0, 0x11de9}, {0x16ff4, 0x16ff6}};
 static const SplitSet numeric_set = {numeric_ranges, 2, CLASS_NUMBER, 0};
 static const SplitRule digits_rules[] = {{.match = rule_set, .set = &numeric_set, .max = 1}, {0}};
+static const SplitRule byte_digits_rules[] = {{.match = rule_byte_digit}, {0}};
 static const uint32_t punctuation_ranges[][2] = {{0x166d, 0x166d}, {0x111c9, 0x111c9}};
 static const SplitSet punctuation_set = {punctuation_ranges, 2, CLASS_PUNCTUATION, 0};
 static const SplitRule punctuation_rules[] = {{.match = rule_set, .set = &punctuation_set, .max = 1}, {0}};
@@ -189,47 +202,50 @@ static const SplitRule whitespace_rules[] = {{.match = rule_run, .body = CLASS_R
     {.match = rule_run, .body = CLASS_RUST_NOT_WORD}, {0}};
 
 const SplitPattern split_sets[] = {
-    {"deepseek letters", letters_regexes, letters_rules, 0},
-    {"deepseek signs", signs_regexes, signs_rules, 0},
-    {"signs", signs_blank_regexes, signs_blank_rules, 0},
-    {"deepseek cjk", cjk_regexes, cjk_rules, 0},
-    {"kana and han", kana_regexes, kana_rules, 0},
-    {"youtu scripts", youtu_regexes, youtu_rules, 0},
-    {"afmoe scripts", asian_regexes, asian_rules, 0},
-    {"bloom", bloom_regexes, bloom_rules, 0},
-    {"thousands", thousands_regexes, thousands_rules, 0},
-    {"afmoe chunks", afmoe_chunks_regexes, afmoe_chunks_rules, 0},
-    {"afmoe rest", afmoe_rest_regexes, afmoe_rest_rules, 1},
-    {"afmoe three", afmoe_three_regexes, afmoe_three_rules, 1},
-    {"superbpe", superbpe_regexes, superbpe_rules, 0},
-    {"number", number_regexes, number_rules, 0},
-    {"numbers", numbers_regexes, numbers_rules, 0},
-    {"numbers to 3", number3_regexes, number3_rules, 0},
-    {"decimal", decimal_regexes, decimal_rules, 0},
-    {"decimals", decimals_regexes, decimals_rules, 0},
-    {"decimals to 3", decimal3_regexes, decimal3_rules, 0},
-    {"ascii digit", ascii_digit_regexes, ascii_digit_rules, 0},
-    {"ascii digits", ascii_digits_regexes, ascii_digits_rules, 0},
-    {"ascii digits by 3", ascii_three_regexes, ascii_three_rules, 0},
-    {"space", space_regexes, space_rules, 0},
-    {"spaces", spaces_regexes, spaces_rules, 0},
-    {"spaces at line's end", line_end_regexes, line_end_rules, 0},
-    {"not spaces", not_space_regexes, not_space_rules, 0},
-    {"blank", blank_regexes, blank_rules, 0},
-    {"blanks", blanks_regexes, blanks_rules, 0},
-    {"blanks from 2", blanks2_regexes, blanks2_rules, 0},
-    {"newline", newline_regexes, newline_rules, 0},
-    {"newlines", newlines_regexes, newlines_rules, 0},
-    {"linefeed", linefeed_regexes, linefeed_rules, 0},
-    {"linefeeds", linefeeds_regexes, linefeeds_rules, 0},
-    {"lines", lines_regexes, lines_rules, 0},
-    {"character", any_regexes, any_rules, 0},
-    {"letters", letter_run_regexes, letter_run_rules, 0},
-    {"punctuation", punct_run_regexes, punct_run_rules, 0},
-    {"han", han_regexes, han_rules, 0},
-    {"words", words_regexes, words_rules, 0},
-    {"spaces and words", spaced_words_regexes, spaced_words_rules, 0},
-    {"Digits", NULL, digits_rules, 0},
-    {"Punctuation", NULL, punctuation_rules, 0},
-    {"Whitespace", NULL, whitespace_rules, 0},
-    {"WhitespaceSplit", NULL, space_rules, 0}, {0}};
+    {"deepseek letters", letters_regexes, letters_rules, SPLIT_CHARACTERS},
+    {"deepseek signs", signs_regexes, signs_rules, SPLIT_CHARACTERS},
+    {"signs", signs_blank_regexes, signs_blank_rules, SPLIT_CHARACTERS},
+    {"deepseek cjk", cjk_regexes, cjk_rules, SPLIT_CHARACTERS},
+    {"kana and han", kana_regexes, kana_rules, SPLIT_CHARACTERS},
+    {"youtu scripts", youtu_regexes, youtu_rules, SPLIT_CHARACTERS},
+    {"afmoe scripts", asian_regexes, asian_rules, SPLIT_CHARACTERS},
+    {"bloom", bloom_regexes, bloom_rules, SPLIT_CHARACTERS},
+    {"thousands", thousands_regexes, thousands_rules, SPLIT_CHARACTERS},
+    {"afmoe chunks", afmoe_chunks_regexes, afmoe_chunks_rules, SPLIT_CHARACTERS},
+    {"afmoe rest", afmoe_rest_regexes, afmoe_rest_rules, SPLIT_ANCHORED},
+    {"afmoe three", afmoe_three_regexes, afmoe_three_rules, SPLIT_ANCHORED},
+    {"superbpe", superbpe_regexes, superbpe_rules, SPLIT_CHARACTERS},
+    {"number", number_regexes, number_rules, SPLIT_CHARACTERS},
+    {"numbers", numbers_regexes, numbers_rules, SPLIT_CHARACTERS},
+    {"numbers to 3", number3_regexes, number3_rules, SPLIT_CHARACTERS},
+    {"decimal", decimal_regexes, decimal_rules, SPLIT_CHARACTERS},
+    {"decimals", decimals_regexes, decimals_rules, SPLIT_CHARACTERS},
+    {"decimals to 3", decimal3_regexes, decimal3_rules, SPLIT_CHARACTERS},
+    {"ascii digit", ascii_digit_regexes, ascii_digit_rules, SPLIT_CHARACTERS},
+    {"ascii digits", ascii_digits_regexes, ascii_digits_rules, SPLIT_CHARACTERS},
+    {"ascii digits by 3", ascii_three_regexes, ascii_three_rules, SPLIT_CHARACTERS},
+    {"space", space_regexes, space_rules, SPLIT_CHARACTERS},
+    {"spaces", spaces_regexes, spaces_rules, SPLIT_CHARACTERS},
+    {"spaces at line's end", line_end_regexes, line_end_rules, SPLIT_CHARACTERS},
+    {"not spaces", not_space_regexes, not_space_rules, SPLIT_CHARACTERS},
+    {"blank", blank_regexes, blank_rules, SPLIT_CHARACTERS},
+    {"blanks", blanks_regexes, blanks_rules, SPLIT_CHARACTERS},
+    {"blanks from 2", blanks2_regexes, blanks2_rules, SPLIT_CHARACTERS},
+    {"newline", newline_regexes, newline_rules, SPLIT_CHARACTERS},
+    {"newlines", newlines_regexes, newlines_rules, SPLIT_CHARACTERS},
+    {"linefeed", linefeed_regexes, linefeed_rules, SPLIT_CHARACTERS},
+    {"linefeeds", linefeeds_regexes, linefeeds_rules, SPLIT_CHARACTERS},
+    {"lines", lines_regexes, lines_rules, SPLIT_CHARACTERS},
+    {"character", any_regexes, any_rules, SPLIT_CHARACTERS},
+    {"letters", letter_run_regexes, letter_run_rules, SPLIT_CHARACTERS},
+    {"punctuation", punct_run_regexes, punct_run_rules, SPLIT_CHARACTERS},
+    {"han", han_regexes, han_rules, SPLIT_CHARACTERS},
+    {"words", words_regexes, words_rules, SPLIT_CHARACTERS},
+    {"spaces and words", spaced_words_regexes, spaced_words_rules, SPLIT_CHARACTERS},
+    {"indents", indents_regexes, indents_rules, SPLIT_CHARACTERS},
+    {"punctuation and symbols", default_regexes, default_rules, SPLIT_CHARACTERS},
+    {"Digits", NULL, digits_rules, SPLIT_CHARACTERS},
+    {"ByteLevel Digits", NULL, byte_digits_rules, SPLIT_BYTES},
+    {"Punctuation", NULL, punctuation_rules, SPLIT_CHARACTERS},
+    {"Whitespace", NULL, whitespace_rules, SPLIT_CHARACTERS},
+    {"WhitespaceSplit", NULL, space_rules, SPLIT_CHARACTERS}, {0}};

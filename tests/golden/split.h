@@ -193,4 +193,27 @@ static const struct { const char *name, *regex; unsigned long long literals, ran
      0x73a2df91daac4151u, 0x4730d5a2f22bebccu, {0x250126f1b320ad0au, 0xc54d7572abf52269u, 0x79b3c4d95e39f59fu, 0xd479f58590c9e100u, 0xac3c99e2ad1922f3u, 0xa5bbcf45a6473385u, 0xb306abbc4aa673e9u}},
     {"spaces and words", "\134s+|\134w+|[^\134w\134s]+",
      0x7f44c35e5c08bbf8u, 0xebcdc977d3f20567u, {0x6a5c693993a6a307u, 0xf00b02f3015835c1u, 0x3c7190d6523ab59cu, 0x1832025190465233u, 0xb3e5da66f2e85b25u, 0xf330290610b705e5u, 0x4a182cbaab6bc82bu}},
+    {"indents", "([\134t\134n]|    |  )",
+     0x70129229ea668d04u, 0x279fab89b9396756u, {0xe02d15907dcdb6eeu, 0x5ecd953b70a4e2acu, 0x6aad9bcf9e0b84f2u, 0x7cecd4b87119c4b2u, 0xad19f3bae750642bu, 0xb378eef96e755f0du, 0xcb50e780d74876f6u}},
+    {"punctuation and symbols", "[\134p{P}\134$\134+<=>\134^~\134|]+",
+     0x4de6ded9f2b55f79u, 0x9845918b12a82541u, {0x398061527f2e2fdau, 0xcfcc3b174c7f0519u, 0x7a3420725aa956d7u, 0x9c2d2b803a66cffbu, 0x3794f4880a545fcfu, 0x2986494dd1d1641fu, 0xd4f6b27f8272fea8u}},
     {NULL, NULL, 0, 0, {0}}};
+/* hashes of the ends of all pieces: of the literals, the random strings, the second and the third text */
+static const struct { const char *name; unsigned long long literals, random, texts[2]; } split_gguf_golden[] = {
+    {"gpt-2", 0x160eca63ecec2a42u, 0x268fb3f20c6978d2u, {0x80a20b1f047843b9u, 0x7d468c4594600bf3u}},
+    {"llama-bpe", 0xd1b708eba33bb884u, 0xc8c6370d758cc415u, {0xe9b6d66d2cc86f58u, 0x905696c8960c2a15u}},
+    {"qwen2", 0x3d30d57204969132u, 0xd4db4158e7bffaeau, {0xd247a79d57fc8995u, 0x905696c8960c2a15u}},
+    {"qwen35", 0x7e1583a05c02f0f1u, 0x75f8727b3f9b18f2u, {0xd247a79d57fc8995u, 0x905696c8960c2a15u}},
+    {"tekken", 0xe23e77eb5a9f03a2u, 0x46b8e7cc94ed2e18u, {0xd247a79d57fc8995u, 0x905696c8960c2a15u}},
+    {"starcoder", 0x5bfac5504f8e3fc0u, 0x460d3597c48334c0u, {0x6706a43d5bbe94b6u, 0x7d468c4594600bf3u}},
+    {"falcon", 0xb5e93b776ca19980u, 0x1f59a92731c8ab36u, {0xa8d0239b4d2d077eu, 0x4cbd991161ec4264u}},
+    {"bloom", 0x425be2912797b666u, 0xb41710b9588d7f75u, {0xa1cc7d26d17ad839u, 0x9dc75a6c8ba8a267u}},
+    {"viking", 0x6e77196a6b6860adu, 0xcd1f5e47ae24b764u, {0x8eadccaaca406427u, 0x9dc75a6c8ba8a267u}},
+    {"deepseek-llm", 0x7267156e6be9dd57u, 0x4dacee6ef658eb0du, {0x9bf2f242f22fbcfbu, 0xcdf0edb9891ca6eeu}},
+    {"deepseek-coder", 0x88b29e3f82ac3aa9u, 0x62cb29ad72f1cf07u, {0x684352651c068418u, 0x25c29d6e62a5e1eu}},
+    {"deepseek-v3", 0x5c203a8432912791u, 0x30cf06a6ce526d3eu, {0xa5e89a5a3353df59u, 0x5f8241007ff1185au}},
+    {"tiny_aya", 0xd5fbc68d5ce1679u, 0x39057d7df2f3e728u, {0xe9b6d66d2cc86f58u, 0x905696c8960c2a15u}},
+    {"superbpe", 0x94ed4d7108ccd7d4u, 0x45df73f4085bcb6eu, {0x3dae6a5e3e3f9141u, 0xae6eb24c8461562eu}},
+    {"afmoe", 0x227b2968ada903a7u, 0xc5656b54d2613d87u, {0xa5e89a5a3353df59u, 0x5f8241007ff1185au}},
+    {"youtu", 0xc2689f61e998f52bu, 0x29424ba8518f3f0bu, {0x5135851b2592bd3au, 0x2fd41a47845e6f34u}},
+    {NULL, 0, 0, {0}}};

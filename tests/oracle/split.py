@@ -219,6 +219,12 @@ REGEXES = {  # a name of ours: every spelling
     'spaces and words': (
         r"""\s+|\w+|[^\w\s]+""",
     ),
+    'indents': (
+        r"""([\t\n]|    |  )""",
+    ),
+    'punctuation and symbols': (
+        r"""[\p{P}\$\+<=>\^~\|]+""",
+    ),
 }
 
 POINTS = (list(map(ord, " abcAB'sr1234\n\r\t ,.  \n\n'stdmlrveSTDMLRVE0123456789aeiou"))
@@ -305,6 +311,41 @@ class Tiktoken:
         return out
 
 
+def pipelines():
+    """GGUF's name of a pre-tokenizer, and what stands in the model's tokenizer.json."""
+    first = lambda name: REGEXES[name][0]
+    cut = lambda *names: [pre_tokenizers.Split(Regex(first(n)), "isolated") for n in names]
+    level = lambda use: [pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=use, trim_offsets=False)]
+    digits, words = [pre_tokenizers.Digits(True)], ("kana and han", "deepseek-v3")
+    return {
+        "gpt-2": level(True),
+        "llama-bpe": cut("llama3") + level(False),
+        "qwen2": cut("qwen2") + level(False),
+        "qwen35": cut("qwen35") + level(False),
+        "tekken": cut("tekken") + level(False),
+        "starcoder": digits + level(True),
+        "falcon": [pre_tokenizers.Punctuation("contiguous"), *level(True), pre_tokenizers.Digits(False), *cut("ascii digits by 3")],
+        "bloom": cut("bloom") + level(False),
+        "viking": cut("bloom") + digits + level(False),
+        "deepseek-llm": cut("newline", "deepseek letters", "deepseek signs", "spaces at line's end", "deepseek cjk") + digits + level(False),
+        "deepseek-coder": cut("newline", "letters", "punctuation", "deepseek cjk") + digits + level(False),
+        "deepseek-v3": cut("numbers to 3", *words) + level(False),
+        "tiny_aya": cut("thousands", "o200k") + level(False),
+        "superbpe": cut("numbers", "superbpe") + level(False),
+        "afmoe": cut("afmoe chunks", "afmoe rest", "afmoe three", "afmoe scripts", "deepseek-v3") + level(False),
+        "youtu": cut("youtu scripts", "youtu") + level(False),
+    }
+
+
+def piece_ends(steps, text):
+    """Where pieces end, in bytes: byte-level spelling makes a character of each byte."""
+    at, out = 0, []
+    for piece, _ in pre_tokenizers.Sequence(steps).pre_tokenize_str(text):
+        at += len(piece)
+        out.append(at)
+    return out
+
+
 def compare(library, n):
     lib = ctypes.CDLL(library)
     lib.matches_of.restype = ctypes.c_size_t
@@ -351,6 +392,12 @@ def main():
             print(f'    {{"{name}", {c_string(regex)},')
             print("     %#xu, %#xu, {%s}}," % (*hashes[:2], ", ".join("%#xu" % h for h in hashes[2:])))
     print("    {NULL, NULL, 0, 0, {0}}};")
+    print("/* hashes of the ends of all pieces: of the literals, the random strings, the second and the third text */")
+    print("static const struct { const char *name; unsigned long long literals, random, texts[2]; } split_gguf_golden[] = {")
+    for name, steps in pipelines().items():
+        hashes = [fnv(x for s in group for x in piece_ends(steps, s)) for group in (LITERALS, strings, long_texts[1:2], long_texts[2:3])]
+        print('    {"%s", %#xu, %#xu, {%#xu, %#xu}},' % (name, *hashes))
+    print("    {NULL, 0, 0, {0}}};")
 
 
 if len(sys.argv) == 3:
