@@ -48,4 +48,15 @@ int unicode_decompose(const uint32_t *text, size_t n, Points *p);
 /* What was decomposed, composed in place: NFD becomes NFC. */
 void unicode_compose(Points *p);
 
+/* ---- what the normalizers of `tokenizers` do: old Unicodes, but a new one for lower case ---- */
+
+typedef enum { UNICODE_NFD, UNICODE_NFC, UNICODE_NFKD, UNICODE_NFKC } UnicodeForm;
+
+/* text [n] in that form of Unicode 9.0, in p instead of what was there: 0 or -ENOMEM. O(n). */
+int unicode_form(UnicodeForm form, const uint32_t *text, size_t n, Points *p);
+int unicode_lower_rust(uint32_t cp, uint32_t out[2]); /* unicode_lower of Unicode 17.0 */
+int unicode_is_accent(uint32_t cp);       /* StripAccents takes it out: a mark of Unicode 9.0 */
+int unicode_is_bert_accent(uint32_t cp);  /* BertNormalizer's strip_accents does: category Mn of 8.0 */
+int unicode_is_bert_control(uint32_t cp); /* BertNormalizer's clean_text does */
+
 #endif
