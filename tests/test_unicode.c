@@ -56,6 +56,26 @@ static void same(void) {
     CHECK(utf8_repair("a\xe4\xb8\xad", 4, &out, &len) == 0 && !out && len == 4);
 }
 
+/* What NFC passes by in a hurry is what unicode_form would have left alone, also behind a letter. */
+static void hurry(void) {
+    Points p = {0};
+    for (uint32_t c = 0x80; c < 0x20000; c++) {
+        if (c >= 0xd800 && c < 0xe000) continue;
+        static const uint32_t before[] = {'a', 0x41f, 0x304b, 0x1100, 0xac00, 0x11935};
+        for (size_t i = 0; i < sizeof before / sizeof *before; i++) {
+            uint32_t two[2] = {before[i], c};
+            char s[8], want[16], *out;
+            size_t n = (size_t)utf8_encode(two[0], s), len, m = 0;
+            n += (size_t)utf8_encode(c, s + n);
+            CHECK(unicode_form(UNICODE_NFC, two, 2, &p) == 0 && p.n <= 4 && utf8_form(UNICODE_NFC, s, n, &out, &len) == 0);
+            for (size_t k = 0; k < p.n && k < 4; k++) m += (size_t)utf8_encode(p.cp[k], want + m);
+            CHECK(m == len && memcmp(out ? out : s, want, m) == 0);
+            free(out);
+        }
+    }
+    points_free(&p);
+}
+
 /* As Python's bytes.decode("utf-8", "replace"): R stands for U+FFFD. */
 static void repair(void) {
     static const struct { const char *bad, *good; } cases[] = {
@@ -99,6 +119,7 @@ static void long_texts(void) {
 const Test tests_unicode[] = {
     {"unicode/forms", forms},
     {"unicode/same", same},
+    {"unicode/hurry", hurry},
     {"unicode/repair", repair},
     {"unicode/long", long_texts},
     {0}

@@ -90,7 +90,9 @@ static size_t next_char(const SplitText *t, size_t i) {
 }
 
 int split_find(const SplitPattern *p, SplitText *t, size_t from, size_t *begin, size_t *end) {
+    int one = p->search == SPLIT_CHARACTERS && !p->rules[1].match;
     for (size_t i = from; i < t->end; i = p->search == SPLIT_BYTES ? i + 1 : next_char(t, i)) {
+        if (one && (i = rule_start(t, p->rules, i)) >= t->end) break;
         for (const SplitRule *r = p->rules; r->match; r++) {
             size_t j = r->match(t, r, i);
             if (j == i) continue;

@@ -112,6 +112,11 @@ static int in_set(const SplitText *t, const SplitSet *set, size_t i, size_t *nex
     uint32_t cp;
     *next = char_at(t, i, &cp);
     size_t lo = 0, hi = set->n;
+    if (cp < 0x80) { /* the first few ranges: a short walk is faster than a long search */
+        while (lo < hi && set->ranges[lo][1] < cp) lo++;
+        if (lo < hi && set->ranges[lo][0] <= cp) return !set->negated;
+        hi = lo;
+    }
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;
         if (cp < set->ranges[mid][0]) hi = mid;
@@ -134,6 +139,18 @@ size_t rule_set(SplitText *t, const SplitRule *r, size_t i) {
     size_t start = skip_one(t, i, r->prefix), end = set_end(t, r->set, start, max, &n);
     if (n < min && start != i) end = set_end(t, r->set, i, max, &n);
     return n < min ? i : end;
+}
+
+/* Where r may match at the earliest: a pattern of one rule passes by what cannot begin a match without asking each time. */
+size_t rule_start(const SplitText *t, const SplitRule *r, size_t i) {
+    size_t next;
+    uint64_t kind, prefix = kinds_of(r->prefix), begins = prefix | kinds_of(r->body);
+    if (r->match == rule_spaces_at_line_end) begins = kinds_of(CLASS_SPACE);
+    if (r->match == rule_run || r->match == rule_spaces_at_line_end)
+        for (; (kind = kind_at(t, i, &next)) != 0 && !(kind & begins); i = next) {}
+    if (r->match == rule_set)
+        for (; (kind = kind_at(t, i, &next)) != 0 && !(kind & prefix) && !in_set(t, r->set, i, &next); i = next) {}
+    return i;
 }
 
 size_t rule_literal(SplitText *t, const SplitRule *r, size_t i) {

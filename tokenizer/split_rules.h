@@ -35,6 +35,8 @@ struct SplitPattern {
 extern const SplitPattern split_words[]; /* split_patterns.c; ended by one without rules */
 extern const SplitPattern split_sets[];  /* split_sets.c */
 
+size_t rule_start(const SplitText *t, const SplitRule *r, size_t i); /* no match of r begins between i and there */
+
 /* The regex each stands for; p, b, t: prefix, body, tail. */
 size_t rule_run(SplitText *t, const SplitRule *r, size_t i);              /* p?b{min,max}t* */
 size_t rule_led(SplitText *t, const SplitRule *r, size_t i);              /* pb+ */

@@ -323,6 +323,7 @@ int unicode_decompose(const uint32_t *text, size_t n, Points *p) { return decomp
 static uint32_t join(uint32_t a, uint32_t b) {
     if (a - LEAD < LEAD_N && b - VOWEL < VOWEL_N) return HANGUL + ((a - LEAD) * VOWEL_N + (b - VOWEL)) * TRAIL_N;
     if (a - HANGUL < HANGUL_N && (a - HANGUL) % TRAIL_N == 0 && b > TRAIL && b - TRAIL < TRAIL_N) return a + (b - TRAIL);
+    if (b < 0x300 || (b > 0x309a && b < 0x110ba)) return 0; /* no second half is there */
     size_t lo = 0, hi = N_COMPOSABLE;
     while (lo < hi) {
         size_t mid = lo + (hi - lo) / 2;

@@ -94,11 +94,30 @@ static int encode(const Points *p, const char *s, size_t n, char **out, size_t *
 
 /* ---- normalizers ---- */
 
+/* Characters that NFC leaves alone whatever stands beside them of these: most of most texts. */
+static int composed(const char *s, size_t n) {
+    static const uint32_t ranges[][2] = {{0, 0x2ff}, {0x400, 0x482}, {0x2010, 0x2027}, {0x3001, 0x3029}, {0x3041, 0x3096},
+        {0x30a0, 0x30ff}, {0x3400, 0x9fff}, {0xac00, 0xd7a3}, {0xff01, 0xff5e}, {0x1f300, 0x1faff}};
+    for (size_t i = 0; i < n;) {
+        if ((unsigned char)s[i] < 0x80) {
+            i++;
+            continue;
+        }
+        uint32_t cp;
+        int k = utf8_decode(s + i, n - i, &cp);
+        size_t r = 0;
+        while (r < sizeof ranges / sizeof *ranges && cp > ranges[r][1]) r++;
+        if (k == 0 || r == sizeof ranges / sizeof *ranges || cp < ranges[r][0]) return 0;
+        i += (size_t)k;
+    }
+    return 1;
+}
+
 int utf8_form(UnicodeForm form, const char *s, size_t n, char **out, size_t *len) {
     Points from = {0}, to = {0};
     *out = NULL;
     *len = n;
-    if (is_ascii(s, n)) return 0;
+    if (is_ascii(s, n) || (form == UNICODE_NFC && composed(s, n))) return 0;
     int rc = decode(s, n, &from);
     if (rc == 0) rc = unicode_form(form, from.cp, from.n, &to);
     if (rc == 0) rc = encode(&to, s, n, out, len);

@@ -50,6 +50,7 @@ printf '\005[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\n\344\270\200\344\272\214\n\370\
 seed chat tests/golden/chat/*.jinja
 seed sentencepiece $data/text/hongloumeng_utf8.txt
 printf '\001pa\npab\nb\n\napabbx' > $out/seeds-sentencepiece/pieces
+seed split $data/text/*.txt
 seed json $data/roformer/*/config.json $data/tok/hf-json/*/tokenizer_config.json
 
 # States for fuzz_state.c's models: header, 300 logits; softmax: an id, its key and value of 4; linear: S, z, top, 69 doubles.
