@@ -59,6 +59,6 @@ size_t rule_spaces_count(SplitText *t, const SplitRule *r, size_t i);     /* \s{
 size_t rule_groups(SplitText *t, const SplitRule *r, size_t i);           /* \d{1,3}(?=(?:\d{3})*\b) */
 size_t rule_group_rest(SplitText *t, const SplitRule *r, size_t i);       /* \d{1,2}(?=\d{3}+\z) */
 size_t rule_group_cuts(SplitText *t, const SplitRule *r, size_t i);       /* (?=(\d{3})+(?!\d)) */
-size_t rule_byte_digit(SplitText *t, const SplitRule *r, size_t i);       /* a byte whose spelling in GPT-2's alphabet is a number */
+size_t rule_byte_digit(SplitText *t, const SplitRule *r, size_t i);       /* a byte that GPT-2 spells as a number */
 
 #endif

@@ -1,8 +1,8 @@
 """Golden cuts for tokenizer/split.c, from `tokenizers` and tiktoken (not from us). Needs both; reads ../shared/data/text.
     python tests/oracle/split.py > tests/golden/split.h
     python tests/oracle/split.py LIBRARY N     compare N random strings a regex with a shared library built from tokenizer/split*.c
-Of each regex the matches are hashed, as byte offsets: of tricky texts, of random strings (both sides make the same ones with the
-same generator) and of the first 200000 bytes of each text. cl100k's newer spelling is tiktoken's alone: to Oniguruma `{1,3}+`
+Of each regex the matches are hashed, as byte offsets: of tricky texts, of random strings (both sides make the same ones with
+the same generator) and of the first 200000 bytes of each text. cl100k's newer spelling is tiktoken's alone: to Oniguruma `{1,3}+`
 means something else, so tiktoken is asked, through a vocabulary that holds every piece a string could be cut into.
 """
 import ctypes

@@ -1,7 +1,7 @@
-"""tokenizer/unicode_classes.c: the classes of characters that pre-tokenizers ask for, at Unicode 16.0.0, from unicodedata2 and `tokenizers`.
+"""tokenizer/unicode_classes.c: the classes of characters that pre-tokenizers ask for, at Unicode 16.0.0.
     python tests/oracle/unicode_classes.py > tokenizer/unicode_classes.c
-Needs Python 3.11 (unicodedata 14.0.0, for the differences), unicodedata2 == 16.0.0 and tokenizers 0.23.3, whose Oniguruma is asked
-what \\w, \\s and \\p{Han} are, and whose Punctuation and Whitespace what they take for punctuation and for a word. Every class
+Needs Python 3.11 (unicodedata 14.0.0, for the differences), unicodedata2 == 16.0.0 and tokenizers 0.23.3, whose Oniguruma is
+asked what \\w, \\s and \\p{Han} are, and whose Punctuation and Whitespace what they take for punctuation and for a word. Every class
 is compared with Oniguruma's answer for all code points before anything is printed.
 """
 import unicodedata
@@ -24,7 +24,8 @@ SPACE, WORD, HAN = onig(r"\s"), onig(r"\w"), onig(r"\p{Han}")
 BRACKET_WORD = onig(r"[\w]")  # Oniguruma's \w alone has six fractions and superscripts of Latin 1 more
 LINES = "\n".join("a" + x + "a" for x in TEXT if ord(x) not in SPACE)
 RUST_WORD = {ord(p[1]) for p, _ in pre_tokenizers.Whitespace().pre_tokenize_str(LINES) if len(p) == 3}
-PUNCTUATION = {ord(p) for p, _ in pre_tokenizers.Punctuation("isolated").pre_tokenize_str("a".join(TEXT)) if p != "a" and len(p) == 1}
+PUNCTUATION = {ord(p) for p, _ in pre_tokenizers.Punctuation("isolated").pre_tokenize_str("a".join(TEXT)) if len(p) == 1}
+PUNCTUATION -= {ord("a")}
 PUNCTUATION -= {0x166d, 0x111c9}  # punctuation in an older Unicode: split.c has them as ranges
 
 
@@ -32,7 +33,8 @@ def features(c):
     cat = now.category(chr(c))
     x = chr(c) if c < 128 else ""
     single = x if x and x in "\n\r /" else ""
-    return cat, single, x.isalnum(), x != "" and cat[0] in "PS", c in SPACE, c in HAN, c in WORD, c in BRACKET_WORD, c in RUST_WORD, c in PUNCTUATION
+    return (cat, single, x.isalnum(), x != "" and cat[0] in "PS",
+            *(c in s for s in (SPACE, HAN, WORD, BRACKET_WORD, RUST_WORD, PUNCTUATION)))
 
 
 FEATURES = [features(c) for c in ALL]

@@ -1,4 +1,4 @@
-"""tokenizer/unicode_forms.h: what the normalizers of `tokenizers` know of characters, where it is not Python's unicodedata 14.0.0.
+"""tokenizer/unicode_forms.h: what the normalizers of `tokenizers` know of characters that Python 3.11 does not.
     python tests/oracle/unicode_forms.py > tokenizer/unicode_forms.h
     python tests/oracle/unicode_forms.py golden > tests/golden/unicode_forms.h
 Needs Python 3.11, unicodedata2 == 16.0.0 and tokenizers 0.23.3, which is asked about every code point: its normal forms and its
