@@ -71,26 +71,56 @@ static int fill_pieces(Vocabulary *v, const Weights *w, const MetaValue *tokens,
     return 0;
 }
 
-static int fill(Vocabulary *v, const Weights *w, const MetaValue *model, char *err, size_t errlen) {
+static int fill_merges(Vocabulary *v, const Weights *w, const MetaValue *merges, char *err, size_t errlen) {
+    Merge *list = merges && merges->n ? malloc((size_t)merges->n * sizeof *list) : NULL;
+    if (!merges || merges->n == 0) return 0;
+    if (!list) return base_error(err, errlen, -ENOMEM, "%s: no memory for its merges", w->path ? w->path : "GGUF");
+    const uint8_t *at = merges->data;
+    v->merges = list;
+    v->n_merges = (size_t)merges->n;
+    for (size_t i = 0; i < v->n_merges; i++) {
+        MetaValue m;
+        meta_next(merges, &at, &m);
+        list[i] = (Merge){.text = (const char *)m.data, .len = (size_t)m.n};
+    }
+    return 0;
+}
+
+/* A string as malloc'ed text, NULL where the key is absent. */
+static int text_key(const Weights *w, const char *key, const char **out, char *err, size_t errlen) {
+    const MetaValue *v = weights_meta(w, key);
+    if (!v) return 0;
+    if (v->type != META_STRING) return wrong(w, key, "a string", err, errlen);
+    char *s = malloc((size_t)v->n + 1);
+    if (!s) return base_error(err, errlen, -ENOMEM, "%s: no memory", w->path ? w->path : "GGUF");
+    memcpy(s, v->data, (size_t)v->n);
+    s[v->n] = 0;
+    *out = s;
+    return 0;
+}
+
+static int fill(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
     int rc = 0;
-    if (model->type != META_STRING) return wrong(w, "tokenizer.ggml.model", "a string", err, errlen);
-    char *name = malloc((size_t)model->n + 1);
-    if (!name) return base_error(err, errlen, -ENOMEM, "%s: no memory", w->path ? w->path : "GGUF");
-    memcpy(name, model->data, (size_t)model->n);
-    name[model->n] = 0;
-    v->model = name;
+    rc = text_key(w, "tokenizer.ggml.model", &v->model, err, errlen);
+    if (rc) return rc;
     const MetaValue *tokens = array(w, "tokenizer.ggml.tokens", META_STRING, META_STRING, 0, &rc, err, errlen);
     if (rc) return rc;
     if (!tokens || tokens->n == 0 || tokens->n > INT32_MAX) return wrong(w, "tokenizer.ggml.tokens", "there", err, errlen);
     const MetaValue *scores = array(w, "tokenizer.ggml.scores", META_F32, META_F32, tokens->n, &rc, err, errlen);
     const MetaValue *types = array(w, "tokenizer.ggml.token_type", META_I32, META_U32, tokens->n, &rc, err, errlen);
     if (rc) return rc;
-    int scored = strcmp(name, "llama") == 0 || strcmp(name, "t5") == 0; /* these need to know what is best, and what a byte is */
-    if (scored && (!scores || !types))
+    const MetaValue *merges = array(w, "tokenizer.ggml.merges", META_STRING, META_STRING, 0, &rc, err, errlen);
+    if (rc) return rc;
+    int scored = strcmp(v->model, "llama") == 0 || strcmp(v->model, "t5") == 0;
+    if (scored && (!scores || !types)) /* without them nothing says what merges first, or what a byte is */
         return wrong(w, scores ? "tokenizer.ggml.token_type" : "tokenizer.ggml.scores", "there", err, errlen);
     rc = fill_pieces(v, w, tokens, scores, types, err, errlen);
+    if (rc == 0) rc = fill_merges(v, w, merges, err, errlen);
+    if (rc == 0) rc = text_key(w, "tokenizer.ggml.pre", &v->pre, err, errlen);
     if (rc == 0) rc = id_key(w, "tokenizer.ggml.bos_token_id", &v->bos_id, err, errlen);
     if (rc == 0) rc = id_key(w, "tokenizer.ggml.eos_token_id", &v->eos_id, err, errlen);
+    if (rc == 0 && v->bos_id < 0) rc = id_key(w, "tokenizer.ggml.cls_token_id", &v->bos_id, err, errlen);
+    if (rc == 0 && v->eos_id < 0) rc = id_key(w, "tokenizer.ggml.seperator_token_id", &v->eos_id, err, errlen);
     if (rc == 0) rc = id_key(w, "tokenizer.ggml.unknown_token_id", &v->unk_id, err, errlen);
     if (rc == 0) rc = flag_key(w, "tokenizer.ggml.add_bos_token", &v->add_bos, err, errlen);
     if (rc == 0) rc = flag_key(w, "tokenizer.ggml.add_eos_token", &v->add_eos, err, errlen);
@@ -114,7 +144,7 @@ int vocabulary_from_weights(Vocabulary *v, const Weights *w, char *err, size_t e
     if (!model || is_none(model))
         return base_error(err, errlen, -ENOENT, "%s: no vocabulary in it (no key tokenizer.ggml.model, or none)",
                           w->path ? w->path : "GGUF");
-    int rc = fill(v, w, model, err, errlen);
+    int rc = fill(v, w, err, errlen);
     if (rc) vocabulary_free(v);
     return rc;
 }
@@ -122,16 +152,18 @@ int vocabulary_from_weights(Vocabulary *v, const Weights *w, char *err, size_t e
 void vocabulary_free(Vocabulary *v) {
     free((void *)(uintptr_t)v->pieces);
     free((void *)(uintptr_t)v->model);
+    free((void *)(uintptr_t)v->pre);
+    free((void *)(uintptr_t)v->merges);
     memset(v, 0, sizeof *v);
 }
 
 /* ---- the tokenizer of a model ---- */
 
-/* The first of tokenizer.bin, tokenizer.model, spiece.model, vocab.txt that is there, in folder, else here; malloc'ed. */
+/* The first of these that is there, in folder, else here; malloc'ed. */
 static char *beside(const char *folder) {
-    static const char *const names[] = {"tokenizer.bin", "tokenizer.model", "spiece.model", "vocab.txt"};
+    static const char *const names[] = {"tokenizer.bin", "tokenizer.json", "tokenizer.model", "spiece.model", "vocab.txt"};
     for (int place = 0; place < 2; place++)
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 5; i++) {
             char *path = file_join(place ? "." : folder, names[i]);
             if (path && file_exists(path)) return path;
             free(path);

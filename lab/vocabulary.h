@@ -20,8 +20,8 @@ int vocabulary_from_weights(Vocabulary *v, const Weights *w, char *err, size_t e
 void vocabulary_free(Vocabulary *v); /* accepts a zeroed struct */
 
 /* The tokenizer of the model in w: the file `given` (NULL: none), else the file's or folder's own, else tokenizer.bin,
- * tokenizer.model, spiece.model or vocab.txt beside it, else in the current folder. vocab_size: the model's, or 0 where only the
- * tokenizer is wanted.
+ * tokenizer.json, tokenizer.model, spiece.model or vocab.txt beside it, else in the current folder. vocab_size: the model's, or 0
+ * where only the tokenizer is wanted.
  * A tokenizer with more pieces than that is refused, for its ids would be too; one with fewer is common (a vocabulary
  * padded to a round number), except in llama2.c's files, where it means that tokenizer.bin was cut short. o (may be NULL):
  * WordPiece's settings; a dictionary is looked for beside the model, and a GGUF file's own tokenizer.ggml.lower_case holds where o

@@ -534,11 +534,11 @@ static void vocabularies(void) {
     char path[600];
     snprintf(path, sizeof path, "%s/tokenizer.model", at(inputs[5]));
     remove(path);
-    CHECK(tool("", "convert", "%s %s -q", at(inputs[5]), at("x.gguf")) == 1 && one_line("no tokenizer.model"));
+    CHECK(tool("", "convert", "%s %s -q", at(inputs[5]), at("x.gguf")) == 1 && one_line("no tokenizer beside it"));
     snprintf(path, sizeof path, "%s/tokenizer.json", at(inputs[5]));
     file_write(path, "{}", 2);
     CHECK(tool("", "convert", "%s %s -q", at(inputs[5]), at("x.gguf")) == 1 &&
-          one_line("tokenizer.json: this kind is not read yet"));
+          one_line("tokenizer.json: JSON, but no tokenizer.json"));
     CHECK(tool("", "convert", "%s %s -q --no-tokenizer", at(inputs[5]), at("x.gguf")) == 0);
     remove(path);
 }

@@ -5,6 +5,7 @@
  * rules as long as DECODE_HELD_MAX bytes; as many bytes wait until no rule can reach over them. Invariant: between calls the
  * held bytes are 0 to 3, and are the beginning of a character as far as their number and high bits tell. */
 #include "charsmap.h"
+#include "unicode_text.h"
 
 #include <string.h>
 
@@ -13,7 +14,8 @@ static const char replacement[] = "\xef\xbf\xbd";
 
 /* .. of text before the denormalizer's map. */
 static size_t plain_bound(const Tokenizer *t) {
-    return sizeof ((TokenStream *)0)->held * REPLACEMENT_LEN + t->longest + t->unk_len;
+    size_t held = sizeof ((TokenStream *)0)->held * REPLACEMENT_LEN;
+    return t->spells_bytes ? held + (REPLACEMENT_LEN + 1) * (t->longest + 1) : held + t->longest + t->unk_len + 1;
 }
 
 /* With a map: what was held back and what came stand at the end of out, what it becomes at the beginning. A byte becomes
@@ -30,17 +32,19 @@ static int unfinished(const TokenStream *s) {
     return 1;
 }
 
-/* Write what is held as far as it is decided; at the end all of it is. */
-static size_t release(TokenStream *s, int end, char *out) {
+/* Write what is held as far as it is decided; at the end all of it is. maximal: bytes that begin a character and do not go on are
+ * one U+FFFD, not one each. */
+static size_t release(TokenStream *s, int end, int maximal, char *out) {
     size_t n = 0;
     while (s->n_held > 0) {
         uint32_t cp;
         int len = utf8_decode(s->held, (size_t)s->n_held, &cp);
         if (len == 0 && !end && unfinished(s)) break;
+        int bad = maximal && !len ? (int)utf8_ill_formed(s->held, (size_t)s->n_held) : 1;
         memcpy(out + n, len ? s->held : replacement, len ? (size_t)len : REPLACEMENT_LEN);
         n += len ? (size_t)len : REPLACEMENT_LEN;
-        s->n_held -= len ? len : 1;
-        memmove(s->held, s->held + (len ? len : 1), (size_t)s->n_held);
+        s->n_held -= len ? len : bad;
+        memmove(s->held, s->held + (len ? len : bad), (size_t)s->n_held);
     }
     return n;
 }
@@ -85,22 +89,37 @@ static size_t finish_text(const Tokenizer *t, TokenStream *s, const char *text, 
 
 size_t tokenizer_decode_end(const Tokenizer *t, TokenStream *s, char *out) {
     char *text = text_place(t, s, out);
-    size_t n = release(s, 1, text);
+    size_t n = release(s, 1, t->spells_bytes, text);
     if (t->body->end) n += t->body->end(t, s, text + n);
     return finish_text(t, s, text, n, 1, out);
+}
+
+/* Bytes that a piece stands for, which need not be whole characters. They were written at the end of out's room, so that what
+ * comes out in front never reaches them: three bytes for one at most. */
+static size_t push_bytes(TokenStream *s, const char *bytes, size_t n, char *out) {
+    size_t k = 0;
+    for (size_t i = 0; i < n; i++) {
+        s->held[s->n_held++] = bytes[i];
+        k += release(s, 0, 1, out + k);
+    }
+    return k;
 }
 
 size_t tokenizer_decode(const Tokenizer *t, TokenStream *s, int id, char *out) {
     if (id < 0 || (size_t)id >= t->n) return 0;
     const Entry *e = &t->pieces[id];
+    if (t->spells_bytes) {
+        char *behind = out + tokenizer_decode_bound(t) - t->longest - 1;
+        return e->kind == PIECE_CONTROL ? 0 : push_bytes(s, behind, t->body->spell(t, s, id, behind), out);
+    }
     char *text = text_place(t, s, out);
     size_t n;
     if (e->kind == PIECE_BYTE) {
         s->held[s->n_held++] = (char)pieces_byte_value(t->bytes + e->start, e->len);
         s->begun = 1;
-        n = release(s, 0, text);
+        n = release(s, 0, 0, text);
     } else {
-        n = release(s, 1, text); /* a piece of text ends the character before it, whole or not */
+        n = release(s, 1, 0, text); /* a piece of text ends the character before it, whole or not */
         if (e->kind != PIECE_CONTROL) n += t->body->spell(t, s, id, text + n);
     }
     return finish_text(t, s, text, n, 0, out);

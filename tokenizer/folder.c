@@ -3,11 +3,14 @@
  *   tokenizer_config.json   add_bos_token, add_eos_token, add_prefix_space; bos_token, eos_token; added_tokens_decoder
  *                           of WordPiece: do_lower_case, strip_accents, tokenize_chinese_chars, do_basic_tokenize,
  *                           clean_up_tokenization_spaces; cls_token, sep_token, unk_token, pad_token, mask_token
+ *                           of a pipeline: bos_token, eos_token; where no tokenizer.json says it all: added_tokens_decoder, tokenizer_class
  *   added_tokens.json       {"<text>": id}, the older way to say the same; nothing here says which are special, so none is */
 #include "wordpiece.h"
 
 #include "../base/json.h"
+#include "tokenizer_json.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -24,22 +27,78 @@ char *folder_first(const char *folder, const char *const *names, size_t n) {
     return NULL;
 }
 
-char *folder_find(const char *folder, const char **other) {
-    static const char *const known[] = {"tokenizer.model", "spiece.model", "tokenizer.bin", "vocab.txt"};
-    static const char *const later[] = {"tokenizer.json", "vocab.json", "sentencepiece.bpe.model", "tekken.json"};
-    *other = NULL;
-    char *path = folder_first(folder, known, sizeof known / sizeof *known);
-    for (size_t i = 0; i < sizeof later / sizeof *later && !path && !*other; i++) {
+/* The first file of that ending, as a malloc'ed path, or NULL. */
+static char *ending_with(const char *folder, const char *ending) {
+    DIR *d = opendir(folder);
+    size_t len = strlen(ending);
+    char *best = NULL;
+    for (struct dirent *e; d && (e = readdir(d));) {
+        size_t n = strlen(e->d_name);
+        if (n <= len || strcmp(e->d_name + n - len, ending) != 0 || (best && strcmp(best, e->d_name) <= 0)) continue;
+        free(best);
+        best = strdup(e->d_name);
+    }
+    if (d) closedir(d);
+    char *path = best ? file_join(folder, best) : NULL;
+    free(best);
+    return path;
+}
+
+/* A vocab.txt counts where it is WordPiece's. */
+static char *vocab_txt(const char *folder) {
+    static const char *const name[] = {"vocab.txt"};
+    char *path = folder_first(folder, name, 1);
+    MappedFile f;
+    int is = path && file_map(&f, path, NULL, 0) == 0;
+    if (is) {
+        is = wordpiece_vocab_is(f.data, f.size);
+        file_unmap(&f);
+    }
+    if (is) return path;
+    free(path);
+    return NULL;
+}
+
+FolderFiles folder_find(const char *folder) {
+    static const char *const single[] = {"tokenizer.json", "tokenizer.model", "spiece.model", "tokenizer.bin"};
+    static const char *const pairs[][2] = {{"vocab.json", "merges.txt"}, {"encoder.json", "vocab.bpe"}};
+    static const char *const later[] = {"vocab.txt", "vocab.json", "sentencepiece.bpe.model", "tekken.json"};
+    FolderFiles f = {.vocabulary = vocab_txt(folder)};
+    if (!f.vocabulary) f.vocabulary = folder_first(folder, single, sizeof single / sizeof *single);
+    for (size_t i = 0; i < 2 && !f.vocabulary; i++) {
+        f.merges = folder_first(folder, &pairs[i][1], 1);
+        if (f.merges) f.vocabulary = folder_first(folder, &pairs[i][0], 1);
+        if (!f.vocabulary) free(f.merges), f.merges = NULL;
+    }
+    if (!f.vocabulary) f.vocabulary = ending_with(folder, ".tiktoken");
+    for (size_t i = 0; i < sizeof later / sizeof *later && !f.vocabulary && !f.other; i++) {
         char *there = folder_first(folder, &later[i], 1);
-        if (there) *other = later[i];
+        if (there) f.other = later[i];
         free(there);
     }
-    return path;
+    return f;
+}
+
+void folder_files_free(FolderFiles *f) {
+    free(f->vocabulary);
+    free(f->merges);
+    *f = (FolderFiles){.merges = NULL};
 }
 
 static int piece_is(const Tokenizer *t, size_t id, const char *text, size_t len) {
     const Entry *e = &t->pieces[id];
     return e->len == len && memcmp(t->bytes + e->start, text, len) == 0;
+}
+
+/* A token beside vocab.json and merges.txt, with its attributes (v may be NULL). */
+static int pipeline_token(Tokenizer *t, double id, const char *text, size_t len, const JsonValue *v, const char *name, char *err, size_t errlen) {
+    if (!(id >= 0) || id != floor(id) || id >= (double)t->n + MAX_ADDED || id >= INT32_MAX || len == 0)
+        return base_error(err, errlen, -EINVAL, "%s: an added token has the id %g and %zu bytes, where the model has %zu pieces", name, id, len, t->n);
+    for (size_t i = 0; i < t->pipeline->n_added; i++)
+        if (piece_is(t, (size_t)t->pipeline->added[i].id, text, len)) return 0; /* another file named it */
+    AddedToken token = {.special = json_flag(v, "special", 0), .single_word = json_flag(v, "single_word", 0), .lstrip = json_flag(v, "lstrip", 0),
+                        .rstrip = json_flag(v, "rstrip", 0), .normalized = json_flag(v, "normalized", 0)};
+    return json_add_token(t, (int)id, text, len, token, err, errlen);
 }
 
 /* Token text takes id. Ids beyond the model's pieces grow the vocabulary; an id among them gets another text. */
@@ -84,8 +143,9 @@ static int decoder_tokens(Tokenizer *t, size_t n_model, const JsonValue *root, c
         double id = strtod(v->key, &end);
         if (*end || end == v->key || !content || content->type != JSON_STRING)
             return base_error(err, errlen, -EINVAL, "%s: added_tokens_decoder: \"%s\" is no id or has no content", name, v->key);
-        int rc = add_token(t, n_model, id, content->str, content->len, special && special->type == JSON_BOOL && special->boolean,
-                           name, err, errlen);
+        int rc = t->pipeline ? pipeline_token(t, id, content->str, content->len, v, name, err, errlen)
+                             : add_token(t, n_model, id, content->str, content->len, special && special->type == JSON_BOOL && special->boolean,
+                                         name, err, errlen);
         if (rc) return rc;
     }
     return 0;
@@ -107,11 +167,43 @@ static int wordpiece_settings(Tokenizer *t, const JsonValue *root, const char *n
     return 0;
 }
 
+/* Which pre-tokenizer a class of transformers has, of those that come with vocab.json and merges.txt. */
+static const char *pre_of_class(const JsonValue *class) {
+    static const char *const known[][2] = {{"GPT2Tokenizer", "gpt-2"}, {"CodeGenTokenizer", "gpt-2"}, {"WhisperTokenizer", "gpt-2"},
+                                           {"Qwen2Tokenizer", "qwen2"}, {"GPTNeoXTokenizer", "gpt-2"}, {"CohereTokenizer", "command-r"}};
+    for (size_t i = 0; class && class->type == JSON_STRING && i < sizeof known / sizeof *known; i++) {
+        size_t n = strlen(known[i][0]);
+        if (strncmp(class->str, known[i][0], n) == 0 && (!class->str[n] || strcmp(class->str + n, "Fast") == 0)) return known[i][1];
+    }
+    return NULL;
+}
+
+int folder_class(const char *folder, const char **pre, char *err, size_t errlen) {
+    Json j;
+    char *path = file_join(folder, "tokenizer_config.json");
+    *pre = NULL;
+    if (!path) return base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
+    int rc = file_exists(path) ? json_open(&j, path, err, errlen) : 1;
+    if (rc == 0) {
+        *pre = pre_of_class(json_get(j.root, "tokenizer_class"));
+        json_free(&j);
+    }
+    free(path);
+    return rc < 0 ? rc : 0;
+}
+
 static int config_settings(Tokenizer *t, const char *path, size_t n_model, char *err, size_t errlen) {
     Json j;
     int rc = json_open(&j, path, err, errlen);
     if (rc) return rc;
-    rc = decoder_tokens(t, n_model, j.root, path, err, errlen);
+    rc = t->pipeline && t->pipeline->whole ? 0 : decoder_tokens(t, n_model, j.root, path, err, errlen);
+    if (rc == 0 && t->pipeline) {
+        token_setting(t, j.root, "bos_token", &t->bos);
+        token_setting(t, j.root, "eos_token", &t->eos);
+        rc = boolean_setting(j.root, "add_bos_token", &t->add_bos, path, err, errlen);
+        json_free(&j);
+        return rc;
+    }
     if (rc == 0 && t->wordpiece) {
         rc = wordpiece_settings(t, j.root, path, err, errlen);
         json_free(&j);
@@ -134,9 +226,11 @@ static int added_settings(Tokenizer *t, const char *path, size_t n_model, char *
     if (rc) return rc;
     if (j.root->type != JSON_OBJECT) rc = base_error(err, errlen, -EINVAL, "%s: not an object", path);
     for (const JsonValue *v = rc ? NULL : j.root->child; v && rc == 0; v = v->next) {
+        if (t->pipeline && t->pipeline->whole) break;
         if (v->type != JSON_NUMBER) rc = base_error(err, errlen, -EINVAL, "%s: \"%s\" has no id", path, v->key);
         else if (!(v->number >= 0 && v->number < (double)t->n && piece_is(t, (size_t)v->number, v->key, v->key_len)))
-            rc = add_token(t, n_model, v->number, v->key, v->key_len, 0, path, err, errlen);
+            rc = t->pipeline ? pipeline_token(t, v->number, v->key, v->key_len, NULL, path, err, errlen)
+                             : add_token(t, n_model, v->number, v->key, v->key_len, 0, path, err, errlen);
     }
     json_free(&j);
     return rc;
@@ -154,6 +248,8 @@ static int apply(Tokenizer *t, const char *folder, const char *file, size_t n_mo
 
 int folder_settings(Tokenizer *t, const char *folder, char *err, size_t errlen) {
     size_t n_model = t->n;
-    int rc = apply(t, folder, "added_tokens.json", n_model, added_settings, err, errlen);
-    return rc ? rc : apply(t, folder, "tokenizer_config.json", n_model, config_settings, err, errlen);
+    int rc = t->pipeline ? 0 : apply(t, folder, "added_tokens.json", n_model, added_settings, err, errlen);
+    if (rc == 0) rc = apply(t, folder, "tokenizer_config.json", n_model, config_settings, err, errlen);
+    /* a pipeline's tokens are first those of tokenizer_config.json, which knows their attributes */
+    return rc || !t->pipeline ? rc : apply(t, folder, "added_tokens.json", n_model, added_settings, err, errlen);
 }

@@ -44,12 +44,25 @@ typedef struct {
     size_t n, cap;
 } Ids;
 
+/* What stands around one text or two. */
+enum { TEMPLATE_A = -1, TEMPLATE_B = -2 };
+typedef struct {
+    int id, type; /* id: a token's, or TEMPLATE_A, TEMPLATE_B where the texts go; type: that of its ids */
+} TemplateItem;
+
+typedef struct {
+    TemplateItem *items; /* [n] */
+    size_t n;
+} Template;
+
 /* What another kind of tokenizer brings (byte-level BPE, WordPiece ..): one row. */
 typedef struct {
     /* text [len], holding no special or added token, to ids; first: nothing was written of the whole text yet. */
     int (*encode)(const Tokenizer *t, const char *text, size_t len, int first, Ids *out, char *err, size_t errlen);
     /* the text of a piece that is neither control nor byte, into out; the bytes written. */
     size_t (*spell)(const Tokenizer *t, TokenStream *s, int id, char *out);
+    /* instead of encode: the whole text, in which special and added tokens stand as flags (ENCODE_SPECIAL, ENCODE_CONTINUE) say. */
+    int (*encode_whole)(const Tokenizer *t, const char *text, size_t len, int flags, Ids *out, char *err, size_t errlen);
     /* what it held back of a stream, at the end; may be NULL */
     size_t (*end)(const Tokenizer *t, TokenStream *s, char *out);
     /* what encoding needs besides the pieces, built at the end of pieces_finish; may be NULL */
@@ -102,6 +115,10 @@ struct Tokenizer {
     int raw_bytes;                /* ill-formed UTF-8 goes through as bytes; otherwise it becomes U+FFFD first */
     int llama2c;                  /* characters are cut as llama2.c cuts them, and unknown ones never merge */
     struct WordPiece *wordpiece;  /* wordpiece.h; NULL: another kind */
+    struct Pipeline *pipeline;    /* pipeline.h; NULL: another kind */
+    int all_found;                /* text may become a piece of any kind (pieces_find); a pipeline has its own way to find added tokens */
+    int spells_bytes;             /* body->spell gives bytes that need not be whole characters */
+    const char *pre_wanted;       /* the caller's choice of a pre-tokenizer, or NULL; only while it is opened */
     char *unk_text;               /* what the unknown piece decodes to, malloc'ed; NULL: its own text */
     size_t unk_len;
 };
@@ -117,7 +134,7 @@ int pieces_rename(Tokenizer *t, int id, const char *text, size_t len, int kind, 
 float pieces_score(const Entry *e);
 /* What the unknown piece decodes to; NULL: SentencePiece's usual " U+2047 ". 0 or -ENOMEM. */
 int pieces_unknown_text(Tokenizer *t, const char *text, size_t len, char *err, size_t errlen);
-/* Build the look-up tables. strict: a text that stands twice is refused; otherwise the last one is found. */
+/* Build the look-up tables, or build them again. strict: a text that stands twice is refused; otherwise the last one is found. */
 int pieces_finish(Tokenizer *t, int strict, char *err, size_t errlen);
 /* The id of a piece that text may become (NORMAL, USER_DEFINED, UNUSED), or -1. */
 int pieces_find(const Tokenizer *t, const char *text, size_t len);
@@ -138,13 +155,14 @@ void matcher_free(Matcher *m);
 /* The id of the longest text that s [n] begins with, its length in *len; -1 where there is none. */
 int matcher_longest(const Matcher *m, const char *bytes, const char *s, size_t n, size_t *len);
 
-/* normalize.c: text [n] as SentencePiece sees it, behind what is in out. 0, -ENOMEM, or -EFBIG (more than INT32_MAX bytes). */
 typedef struct {
     char *p; /* malloc'ed, the caller frees; NULL: nothing yet */
     size_t n, cap;
 } Text;
-int normalize(const Tokenizer *t, const char *text, size_t n, int first, Text *out);
 int text_put(Text *out, const char *s, size_t n); /* s [n] behind what is there: 0, -ENOMEM or -EFBIG */
+
+/* normalize.c: text [n] as SentencePiece sees it, behind what is in out. 0, -ENOMEM, or -EFBIG (it has more than INT32_MAX bytes). */
+int normalize(const Tokenizer *t, const char *text, size_t n, int first, Text *out);
 
 /* the readers: each fills a new Tokenizer up to, but not with, pieces_finish */
 int model_proto_is(const uint8_t *data, size_t size);
@@ -156,7 +174,14 @@ int spm_backend_attach(Tokenizer *t, const uint8_t *data, size_t size, char *err
 /* folder.c: a Hugging Face folder. */
 /* The first of these names that is there, as a malloc'ed path, or NULL. */
 char *folder_first(const char *folder, const char *const *names, size_t n);
-char *folder_find(const char *folder, const char **other); /* malloc'ed path of its vocabulary, or NULL; then *other names what else is there, or is NULL */
+typedef struct {
+    char *vocabulary, *merges; /* malloc'ed paths, or NULL; merges: of a vocab.json that goes with it */
+    const char *other;         /* without a vocabulary: what else is there that is not read, or NULL */
+} FolderFiles;
+FolderFiles folder_find(const char *folder);
+void folder_files_free(FolderFiles *f);
+/* GGUF's name of the pre-tokenizer that tokenizer_config.json's tokenizer_class has, or NULL. */
+int folder_class(const char *folder, const char **pre, char *err, size_t errlen);
 int folder_settings(Tokenizer *t, const char *folder, char *err, size_t errlen);
 
 /* tokenizer.c */

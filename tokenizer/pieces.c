@@ -14,7 +14,8 @@ enum { MAX_PROBES = 512 };
 
 typedef enum { CLASS_TEXT, CLASS_RESERVED, CLASS_NONE } Class;
 
-static Class class_of(int kind) {
+static Class class_of(const Tokenizer *t, int kind) {
+    if (t->all_found) return CLASS_TEXT;
     if (kind == PIECE_NORMAL || kind == PIECE_USER_DEFINED || kind == PIECE_UNUSED) return CLASS_TEXT;
     return kind == PIECE_ADDED ? CLASS_NONE : CLASS_RESERVED;
 }
@@ -134,7 +135,7 @@ static Slot *slot_of(const Tokenizer *t, uint64_t h, const char *text, size_t le
         if (s->id < 0) return s;
         if (s->tag != tag) continue;
         const Entry *e = &t->pieces[s->id];
-        if (e->len == len && class_of(e->kind) == class && memcmp(t->bytes + e->start, text, len) == 0) return s;
+        if (e->len == len && class_of(t, e->kind) == class && memcmp(t->bytes + e->start, text, len) == 0) return s;
     }
 }
 
@@ -203,7 +204,7 @@ static void mark_joins(Tokenizer *t, const char *s, size_t n) {
 static int insert(Tokenizer *t, int id, int strict, char *err, size_t errlen) {
     const Entry *e = &t->pieces[id];
     const char *text = t->bytes + e->start;
-    Class class = class_of(e->kind);
+    Class class = class_of(t, e->kind);
     uint64_t h = hash(text, e->len, class);
     int probes;
     Slot *s = slot_of(t, h, text, e->len, class, &probes);
@@ -216,6 +217,8 @@ static int insert(Tokenizer *t, int id, int strict, char *err, size_t errlen) {
 static int build_table(Tokenizer *t, int strict, char *err, size_t errlen) {
     size_t size = 16;
     while (size < t->n * 2) size *= 2;
+    free(t->slots);
+    free(t->joins);
     t->slots = malloc(size * sizeof *t->slots);
     t->joins = calloc(1, (size_t)1 << (JOIN_BITS - 3));
     if (!t->slots || !t->joins) return store_error(t, -ENOMEM, err, errlen);
@@ -226,11 +229,11 @@ static int build_table(Tokenizer *t, int strict, char *err, size_t errlen) {
         const char *text = t->bytes + e->start;
         if (e->len > t->longest) t->longest = e->len;
         if (e->kind == PIECE_UNUSED && e->len > 1) t->has_unused = 1; /* one byte is never merged of two */
-        if (e->len == 0 || class_of(e->kind) == CLASS_NONE) continue;
+        if (e->len == 0 || class_of(t, e->kind) == CLASS_NONE) continue;
         int rc = insert(t, (int)i, strict, err, errlen);
         if (rc) return rc;
         if (e->kind == PIECE_BYTE) t->byte_id[pieces_byte_value(text, e->len)] = (int)i;
-        if (class_of(e->kind) == CLASS_TEXT) mark_joins(t, text, e->len);
+        if (class_of(t, e->kind) == CLASS_TEXT) mark_joins(t, text, e->len);
     }
     for (int c = 0; c < 128; c++) t->ascii[c] = find(t, (char[]){(char)c}, 1, CLASS_TEXT);
     return 0;
@@ -267,8 +270,7 @@ static int build_matchers(Tokenizer *t, char *err, size_t errlen) {
 
 int pieces_finish(Tokenizer *t, int strict, char *err, size_t errlen) {
     int rc = build_table(t, strict, err, errlen);
-    if (rc == 0) rc = build_matchers(t, err, errlen);
-    if (rc == 0 && t->body && t->body->finish) rc = t->body->finish(t, err, errlen);
-    t->name = NULL;
-    return rc;
+    if (rc || t->all_found) return rc;
+    rc = build_matchers(t, err, errlen);
+    return rc == 0 && t->body && t->body->finish ? t->body->finish(t, err, errlen) : rc;
 }

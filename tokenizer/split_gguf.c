@@ -45,7 +45,7 @@ static const PreTokenizer table[] = {
     {.name = "bailingmoe2", .cuts = {{"qwen2", 0}}},
     {.name = "llada-moe", .cuts = {{"qwen2", 0}}},
     {.name = "laguna", .cuts = {{"lines", 0}, {"qwen2", 0}}},
-    {.name = "qwen35", .cuts = {{"qwen35", 0}}, .nfc = 1},
+    {.name = "qwen35", .cuts = {{"qwen35", 0}}},
     {.name = "ufakzeka", .cuts = {{"ufakzeka", 0}}},
     {.name = "seed-coder", .cuts = {{"seed", 0}}},
     {.name = "exaone-moe", .cuts = {{"exaone-moe", 0}}},

@@ -1,5 +1,7 @@
 /* tokenizer/tokenizer.c - the interface: what a file is, and what every kind of tokenizer has in common. */
+#include "bpe_files.h"
 #include "charsmap.h"
+#include "tokenizer_json.h"
 #include "wordpiece.h"
 
 #include <errno.h>
@@ -13,17 +15,18 @@ static Read *reader_of(const uint8_t *data, size_t size) {
     int bin = llama2c_vocab_is(data, size);
     if (bin == 2) return llama2c_vocab_read;
     if (model_proto_is(data, size)) return model_proto_read;
-    if (wordpiece_vocab_is(data, size)) return wordpiece_vocab_read;
+    if (wordpiece_vocab_is(data, size)) return wordpiece_vocab_read; /* its first piece may well be a brace */
+    if (tokenizer_json_is(data, size)) return tokenizer_json_open;
+    if (tiktoken_is(data, size)) return tiktoken_read;
     return bin ? llama2c_vocab_read : NULL; /* broken, but the reader can say where */
 }
 
 static int refuse_unknown(const MappedFile *f, const char *path, char *err, size_t errlen) {
     if (f->size >= 4 && memcmp(f->data, "GGUF", 4) == 0)
         return base_error(err, errlen, -EINVAL, "%s: a GGUF file, not a tokenizer's: open it as a model", path);
-    if (f->data[0] == '{') return base_error(err, errlen, -EINVAL, "%s: a tokenizer in JSON: this kind is not read yet", path);
     return base_error(err, errlen, -EINVAL,
-                      "%s: neither SentencePiece's tokenizer.model nor llama2.c's tokenizer.bin nor a vocab.txt with [UNK]",
-                      path);
+                      "%s: no tokenizer's file: neither tokenizer.json nor SentencePiece's tokenizer.model, tiktoken's ranks, llama2.c's "
+                      "tokenizer.bin or a vocab.txt with [UNK]", path);
 }
 
 static const TokenizerOptions defaults = {.lower_case = -1};
@@ -33,8 +36,29 @@ static const TokenizerOptions defaults = {.lower_case = -1};
 static int finish(Tokenizer *t, const TokenizerOptions *o, const char *folder, const char *beside, int strict, char *err,
                   size_t errlen) {
     int rc = folder ? folder_settings(t, folder, err, errlen) : 0;
+    if (t->pipeline && rc == 0 && !t->pipeline->whole && t->pipeline->n_added == 0) rc = known_tokens(t, err, errlen);
+    if (t->pipeline) return rc ? rc : pipeline_finish_added(t, err, errlen);
     if (rc == 0 && t->wordpiece) rc = wordpiece_finish(t, o, o->folder ? o->folder : beside, err, errlen);
     return rc ? rc : pieces_finish(t, strict && !t->wordpiece, err, errlen);
+}
+
+/* What every way to open ends with. */
+static int opened(Tokenizer **out, Tokenizer *t, int rc) {
+    if (rc) tokenizer_free(t);
+    else {
+        t->name = t->pre_wanted = NULL;
+        *out = t;
+    }
+    return rc;
+}
+
+static int open_pair(Tokenizer **out, const FolderFiles *files, const char *folder, const TokenizerOptions *o, char *err, size_t errlen) {
+    Tokenizer *t = pieces_new(files->vocabulary);
+    if (!t) return base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
+    t->pre_wanted = o->pre;
+    int rc = vocab_merges_read(t, files->vocabulary, files->merges, folder, err, errlen);
+    if (rc == 0) rc = finish(t, o, folder, folder, 1, err, errlen);
+    return opened(out, t, rc);
 }
 
 /* Does o ask for SentencePiece's library? */
@@ -59,14 +83,13 @@ static int open_file(Tokenizer **out, const char *path, const char *folder, cons
     Read *read = reader_of(f.data, f.size);
     if (!read) rc = refuse_unknown(&f, path, err, errlen);
     else if (!t || !beside) rc = base_error(err, errlen, -ENOMEM, "%s: no memory", path);
+    if (t) t->pre_wanted = o->pre;
     if (rc == 0) rc = read(t, f.data, f.size, err, errlen);
     if (rc == 0 && wants_library(o)) rc = use_library(t, o, read, &f, err, errlen);
     if (rc == 0) rc = finish(t, o, folder, beside, 1, err, errlen);
     file_unmap(&f);
     free(beside);
-    if (rc) tokenizer_free(t);
-    else *out = t;
-    return rc;
+    return opened(out, t, rc);
 }
 
 int tokenizer_open(Tokenizer **t, const char *path, char *err, size_t errlen) {
@@ -77,35 +100,33 @@ int tokenizer_open_with(Tokenizer **t, const char *path, const TokenizerOptions 
     *t = NULL;
     if (!o) o = &defaults;
     if (!file_is_folder(path)) return open_file(t, path, NULL, o, err, errlen);
-    const char *other;
-    char *file = folder_find(path, &other);
-    if (!file && other)
-        return base_error(err, errlen, -EINVAL, "%s: its tokenizer is %s: this kind is not read yet", path, other);
-    if (!file)
-        return base_error(err, errlen, -ENOENT, "%s: no tokenizer.model, no tokenizer.bin and no vocab.txt in this folder", path);
-    int rc = open_file(t, file, path, o, err, errlen);
-    free(file);
+    FolderFiles f = folder_find(path);
+    int rc;
+    if (f.vocabulary && f.merges) rc = open_pair(t, &f, path, o, err, errlen);
+    else if (f.vocabulary) rc = open_file(t, f.vocabulary, path, o, err, errlen);
+    else if (f.other) rc = base_error(err, errlen, -EINVAL, "%s: its tokenizer is %s: this kind is not read yet", path, f.other);
+    else
+        rc = base_error(err, errlen, -ENOENT, "%s: no tokenizer in this folder (tokenizer.json, tokenizer.model, tokenizer.bin, vocab.txt, "
+                        "vocab.json with merges.txt, *.tiktoken)", path);
+    folder_files_free(&f);
     return rc;
 }
 
 int tokenizer_probe(const char *path) {
-    const char *other;
-    MappedFile f;
-    char *file = file_is_folder(path) ? folder_find(path, &other) : NULL;
-    int known = 0;
-    if ((file || !file_is_folder(path)) && file_map(&f, file ? file : path, NULL, 0) == 0) {
-        known = reader_of(f.data, f.size) != NULL;
-        file_unmap(&f);
+    MappedFile m;
+    FolderFiles f = file_is_folder(path) ? folder_find(path) : (FolderFiles){.merges = NULL};
+    int known = f.merges != NULL;
+    if (!known && (f.vocabulary || !file_is_folder(path)) && file_map(&m, f.vocabulary ? f.vocabulary : path, NULL, 0) == 0) {
+        known = reader_of(m.data, m.size) != NULL;
+        file_unmap(&m);
     }
-    free(file);
+    folder_files_free(&f);
     return known;
 }
 
 /* A GGUF file's tokenizers that are not read yet, and what they are called elsewhere. */
 static const char *other_model(const char *model) {
     static const char *const names[][2] = {
-        {"gpt2", "byte-level BPE"},
-        {"bert", "WordPiece, spelled as llama.cpp spells it"},
         {"rwkv", "RWKV's"},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -137,7 +158,8 @@ static int take_pieces(Tokenizer *t, const Vocabulary *v, char *err, size_t errl
 
 /* The pieces and settings of a SentencePiece vocabulary. What a file does not say is as llama.cpp has it: "llama" begins with
  * BOS and a space, "t5" with neither, and ends with EOS. */
-static int read_sentencepiece(Tokenizer *t, const Vocabulary *v, char *err, size_t errlen) {
+static int read_sentencepiece(Tokenizer *t, const Vocabulary *v, const TokenizerOptions *o, char *err, size_t errlen) {
+    (void)o;
     int t5 = strcmp(v->model, "t5") == 0;
     long none = (long)v->n, unk = t5 ? 2 : 0;
     int rc = take_pieces(t, v, err, errlen);
@@ -158,11 +180,33 @@ static int read_sentencepiece(Tokenizer *t, const Vocabulary *v, char *err, size
     return charsmap_open(&t->map, v->charsmap, v->charsmap_size, t->name, "the normalizer", err, errlen);
 }
 
-static int read_wordpiece(Tokenizer *t, const Vocabulary *v, char *err, size_t errlen) {
+static int read_wordpiece(Tokenizer *t, const Vocabulary *v, const TokenizerOptions *o, char *err, size_t errlen) {
+    (void)o;
     int rc = wordpiece_vocabulary(t, v, err, errlen), none = (int)v->n;
     if (rc == 0) rc = take_id(t, v->unk_id, none, "unknown", &t->unk, err, errlen);
     if (rc == 0) rc = take_id(t, v->bos_id, none, "bos", &t->bos, err, errlen);
     return rc ? rc : take_id(t, v->eos_id, none, "eos", &t->eos, err, errlen);
+}
+
+/* The ids of a pipeline's vocabulary; whether BOS and EOS are added where the file does not say. */
+static int take_ids(Tokenizer *t, const Vocabulary *v, int bos, int eos, char *err, size_t errlen) {
+    int none = (int)v->n, rc = take_id(t, v->unk_id, none, "unknown", &t->unk, err, errlen);
+    if (rc == 0) rc = take_id(t, v->bos_id, none, "bos", &t->bos, err, errlen);
+    if (rc == 0) rc = take_id(t, v->eos_id, none, "eos", &t->eos, err, errlen);
+    t->add_bos = v->add_bos < 0 ? bos : v->add_bos;
+    t->add_eos = v->add_eos < 0 ? eos : v->add_eos;
+    return rc;
+}
+
+static int read_gpt2(Tokenizer *t, const Vocabulary *v, const TokenizerOptions *o, char *err, size_t errlen) {
+    (void)o;
+    int rc = gpt2_vocabulary(t, v, err, errlen);
+    return rc ? rc : take_ids(t, v, t->pipeline->pre->add_bos, 0, err, errlen);
+}
+
+static int read_bert(Tokenizer *t, const Vocabulary *v, const TokenizerOptions *o, char *err, size_t errlen) {
+    int rc = bert_vocabulary(t, v, o->lower_case, err, errlen);
+    return rc ? rc : take_ids(t, v, 1, 1, err, errlen);
 }
 
 int tokenizer_from_vocabulary(Tokenizer **t, const Vocabulary *v, const char *name, char *err, size_t errlen) {
@@ -171,9 +215,13 @@ int tokenizer_from_vocabulary(Tokenizer **t, const Vocabulary *v, const char *na
 
 int tokenizer_from_vocabulary_with(Tokenizer **out, const Vocabulary *v, const TokenizerOptions *o, const char *name, char *err,
                                    size_t errlen) {
+    static const struct { const char *model; int (*read)(Tokenizer *t, const Vocabulary *v, const TokenizerOptions *o, char *err, size_t errlen); } readers[] = {
+        {"llama", read_sentencepiece}, {"t5", read_sentencepiece}, {"gpt2", read_gpt2}, {"gemma4", read_gpt2}, {"bert", read_bert}, {"wordpiece", read_wordpiece}};
+    size_t i = 0, n = sizeof readers / sizeof *readers;
     *out = NULL;
-    int wordpiece = strcmp(v->model, "wordpiece") == 0;
-    if (!wordpiece && strcmp(v->model, "llama") != 0 && strcmp(v->model, "t5") != 0)
+    if (!o) o = &defaults;
+    while (i < n && strcmp(v->model, readers[i].model) != 0) i++;
+    if (i == n)
         return base_error(err, errlen, -EINVAL, "%s: its tokenizer is \"%s\" (%s): this kind is not read yet", name, v->model,
                           other_model(v->model));
     if (o && wants_library(o))
@@ -182,11 +230,15 @@ int tokenizer_from_vocabulary_with(Tokenizer **out, const Vocabulary *v, const T
     if (v->n == 0) return base_error(err, errlen, -EINVAL, "%s: a vocabulary of no pieces", name);
     Tokenizer *t = pieces_new(name);
     if (!t) return base_error(err, errlen, -ENOMEM, "%s: no memory", name);
-    int rc = wordpiece ? read_wordpiece(t, v, err, errlen) : read_sentencepiece(t, v, err, errlen);
-    if (rc == 0) rc = finish(t, o ? o : &defaults, NULL, NULL, 0, err, errlen);
-    if (rc) tokenizer_free(t);
-    else *out = t;
-    return rc;
+    t->pre_wanted = o->pre;
+    int rc = readers[i].read(t, v, o, err, errlen);
+    if (rc == 0) rc = finish(t, o, NULL, NULL, 0, err, errlen);
+    return opened(out, t, rc);
+}
+
+const char *tokenizer_pre(size_t i) {
+    const PreTokenizer *p = split_gguf_list(i);
+    return p ? p->name : NULL;
 }
 
 size_t tokenizer_size(const Tokenizer *t) { return t->n; }
@@ -237,36 +289,67 @@ static int encode_between(const Tokenizer *t, const Matcher *m, const char *text
     return rc;
 }
 
-/* One text and the EOS behind it. */
 static int encode_one(const Tokenizer *t, const char *text, size_t len, int flags, Ids *out, char *err, size_t errlen) {
     const Matcher *m = flags & ENCODE_SPECIAL || t->body->finds_special ? &t->special : &t->added;
-    int rc = encode_between(t, m, text, len, !(flags & ENCODE_CONTINUE), out, err, errlen);
-    if (rc == 0 && flags & ENCODE_EOS && t->add_eos && t->eos >= 0) rc = ids_push(out, t->eos);
+    int rc = t->body->encode_whole ? t->body->encode_whole(t, text, len, flags, out, err, errlen)
+                                   : encode_between(t, m, text, len, !(flags & ENCODE_CONTINUE), out, err, errlen);
     return rc == -ENOMEM ? base_error(err, errlen, rc, "no memory to encode a text of %zu bytes", len) : rc;
+}
+
+/* BOS a EOS b EOS, or what the file's own template says. */
+static Template template_of(const Tokenizer *t, int pair, TemplateItem items[5]) {
+    if (t->pipeline && pair && t->pipeline->pair.n) return t->pipeline->pair;
+    if (t->pipeline && !pair && t->pipeline->single.n) return t->pipeline->single;
+    int bos = t->add_bos && t->bos >= 0, eos = t->add_eos && t->eos >= 0;
+    size_t n = 0;
+    if (bos) items[n++] = (TemplateItem){t->bos, 0};
+    for (int i = 0; i < 1 + pair; i++) {
+        items[n++] = (TemplateItem){i ? TEMPLATE_B : TEMPLATE_A, i};
+        if (eos) items[n++] = (TemplateItem){t->eos, i};
+    }
+    return (Template){items, n};
+}
+
+typedef struct {
+    const char *text;
+    size_t len;
+} Input;
+
+/* The template's tokens in front of the first text are flags' BOS, the others its EOS. type may be NULL. */
+static int fill_template(const Tokenizer *t, const Template *p, const Input texts[2], int flags, Ids *out, Ids *types, char *err, size_t errlen) {
+    int rc = 0, begun = 0;
+    for (size_t i = 0; i < p->n && rc == 0; i++) {
+        int id = p->items[i].id;
+        const Input *x = &texts[id == TEMPLATE_B];
+        if (id < 0 && x->text) rc = encode_one(t, x->text, x->len, flags, out, err, errlen);
+        else if (id >= 0 && flags & (begun ? ENCODE_EOS : ENCODE_BOS)) rc = ids_push(out, id);
+        begun |= id < 0;
+        while (rc == 0 && types && types->n < out->n) rc = ids_push(types, p->items[i].type);
+    }
+    return rc;
 }
 
 int tokenizer_encode_pair(const Tokenizer *t, const char *a, size_t a_len, const char *b, size_t b_len, int flags, int **ids,
                           int **types, size_t *n, char *err, size_t errlen) {
-    Ids out = {.ids = malloc(64 * sizeof *out.ids), .cap = 64};
-    int *type = NULL;
+    enum { ROOM = 64 };
+    Ids out = {.ids = malloc(ROOM * sizeof *out.ids), .cap = ROOM}, type = {.ids = types ? malloc(ROOM * sizeof *out.ids) : NULL, .cap = ROOM};
+    TemplateItem items[5];
+    const Input texts[2] = {{a, a_len}, {b, b_len}};
+    Template p = template_of(t, b != NULL, items);
     *ids = NULL;
     *n = 0;
     if (types) *types = NULL;
-    int rc = out.ids ? 0 : base_error(err, errlen, -ENOMEM, "no memory to encode a text of %zu bytes", a_len);
-    if (rc == 0 && flags & ENCODE_BOS && t->add_bos && t->bos >= 0) rc = ids_push(&out, t->bos);
-    if (rc == 0) rc = encode_one(t, a, a_len, flags, &out, err, errlen);
-    size_t first = out.n;
-    if (rc == 0 && b) rc = encode_one(t, b, b_len, flags, &out, err, errlen);
-    if (rc == 0 && types && !(type = calloc(out.n + 1, sizeof *type)))
-        rc = base_error(err, errlen, -ENOMEM, "no memory for the types of %zu ids", out.n);
-    for (size_t i = first; i < out.n && type; i++) type[i] = 1;
+    int rc = out.ids && (type.ids || !types) ? 0 : -ENOMEM;
+    if (rc == 0) rc = fill_template(t, &p, texts, flags, &out, types ? &type : NULL, err, errlen);
+    if (rc == -ENOMEM) base_error(err, errlen, rc, "no memory to encode a text of %zu bytes", a_len);
     if (rc) {
         free(out.ids);
+        free(type.ids);
         return rc;
     }
     *ids = out.ids;
     *n = out.n;
-    if (types) *types = type;
+    if (types) *types = type.ids;
     return 0;
 }
 

@@ -30,6 +30,11 @@ typedef struct {
     int type;         /* PieceType */
 } Piece;
 
+typedef struct {
+    const char *text; /* "left right", as merges.txt writes it; not NUL-terminated */
+    size_t len;
+} Merge;
+
 /* A vocabulary as a GGUF file's metadata holds it, handed over as a plain struct (the tokenizer knows no files of weights).
  * Numbers are -1 where the file has no such key; then the model's default holds. */
 typedef struct {
@@ -40,6 +45,9 @@ typedef struct {
     int add_bos, add_eos;           /* 0, 1 or -1 */
     int add_space_prefix;           /* 0, 1 or -1 */
     int remove_extra_whitespaces;   /* 0, 1 or -1 */
+    const char *pre;                /* tokenizer.ggml.pre of a "gpt2", or NULL */
+    const Merge *merges;            /* [n_merges] of a "gpt2", the first joins first */
+    size_t n_merges;
     const void *charsmap;           /* "t5": the normalizer's character map, as in tokenizer.model; NULL: none */
     size_t charsmap_size;           /* bytes */
 } Vocabulary;
@@ -72,6 +80,9 @@ typedef struct {
     const char *backend; /* who encodes a tokenizer.model: NULL or "own", or "sentencepiece", its own library, which needs a
                           * program built with SENTENCEPIECE=1; anything else is refused, and so are other kinds of file then */
 } TokenizerOptions;
+
+/* The names that pre may have, the i-th, or NULL behind the last. */
+const char *tokenizer_pre(size_t i);
 
 /* tokenizer_open and tokenizer_from_vocabulary with options; NULL: {.lower_case = -1}, what those two take. */
 int tokenizer_open_with(Tokenizer **t, const char *path, const TokenizerOptions *o, char *err, size_t errlen);

@@ -107,3 +107,13 @@ size_t word_decode(const char *text, size_t len, uint32_t *cp, size_t max, int *
     }
     return n;
 }
+
+int trie_longest(const Trie *t, uint32_t node, const uint32_t *word, size_t n, size_t *len) {
+    int value = -1;
+    for (size_t i = 0; i < n && (node = trie_child(t, node, word[i])) != 0; i++)
+        if (t->nodes[node].value >= 0) {
+            value = t->nodes[node].value;
+            *len = i + 1;
+        }
+    return value;
+}

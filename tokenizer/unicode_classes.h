@@ -43,4 +43,8 @@ static inline unsigned unicode_kind(uint32_t cp) {
     return unicode_kind_leaf[block * 16 + (cp & 15)];
 }
 
+static inline int unicode_is(UnicodeClass c, uint32_t cp) {
+    return cp <= 0x10ffff && (unicode_class_kinds[c] >> unicode_kind(cp) & 1);
+}
+
 #endif

@@ -10,8 +10,8 @@
 
 /* ---- ill-formed bytes ---- */
 
-/* The length of the longest beginning of a character that s [n] begins with, at least 1; s begins with no whole one. */
-static size_t ill_formed(const unsigned char *s, size_t n) {
+size_t utf8_ill_formed(const char *text, size_t n) {
+    const unsigned char *s = (const unsigned char *)text;
     unsigned char low = s[0] == 0xe0 ? 0xa0 : s[0] == 0xf0 ? 0x90 : 0x80;
     unsigned char high = s[0] == 0xed ? 0x9f : s[0] == 0xf4 ? 0x8f : 0xbf;
     size_t whole = (size_t)utf8_length(s[0]), k = 1;
@@ -46,7 +46,7 @@ int utf8_repair(const char *s, size_t n, char **out, size_t *len) {
         i += good;
         if (i == n) break;
         need += (size_t)utf8_encode(0xfffd, to + need);
-        i += ill_formed((const unsigned char *)s + i, n - i);
+        i += utf8_ill_formed(s + i, n - i);
         good = well_formed(s + i, n - i);
     }
     *out = to;
@@ -175,7 +175,7 @@ static int clean_points(const BertNormalizer *how, const Points *from, Points *t
         uint32_t c = from->cp[i];
         if (how->clean_text) {
             if (unicode_is_bert_control(c)) continue;
-            if (unicode_class_kinds[CLASS_SPACE] >> unicode_kind(c) & 1) c = ' ';
+            if (unicode_is(CLASS_SPACE, c)) c = ' ';
         }
         int around = how->handle_chinese_chars && is_chinese(c);
         if (around && points_push(to, ' ')) return -ENOMEM;

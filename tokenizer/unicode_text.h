@@ -14,6 +14,8 @@
 
 #include "unicode.h"
 
+/* The length of the longest beginning of a character that s [n] begins with, at least 1; s begins with no whole one. */
+size_t utf8_ill_formed(const char *s, size_t n);
 /* One U+FFFD for each maximal ill-formed sequence, as Python's errors="replace" and Rust's from_utf8_lossy have it. */
 int utf8_repair(const char *s, size_t n, char **out, size_t *len);
 

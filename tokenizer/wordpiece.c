@@ -26,22 +26,11 @@ typedef struct {
     size_t cap;
 } Work;
 
-/* The longest piece that word [n] begins with, from `node` on: its id, its length in *len; -1: there is none. */
-static int longest(const Trie *pieces, uint32_t node, const uint32_t *word, size_t n, size_t *len) {
-    int id = -1;
-    for (size_t i = 0; i < n && (node = trie_child(pieces, node, word[i])) != 0; i++)
-        if (pieces->nodes[node].value >= 0) {
-            id = pieces->nodes[node].value;
-            *len = i + 1;
-        }
-    return id;
-}
-
 static int emit_word(Work *k, const uint32_t *word, size_t n) {
     size_t begin = k->out->n, len = 0;
     int rc = 0, known = n <= k->w->max_chars;
     for (size_t i = 0; i < n && known && rc == 0; i += len) {
-        int id = i && !k->w->tail ? -1 : longest(&k->w->pieces, i ? k->w->tail : 0, word + i, n - i, &len);
+        int id = i && !k->w->tail ? -1 : trie_longest(&k->w->pieces, i ? k->w->tail : 0, word + i, n - i, &len);
         known = id >= 0;
         if (known) rc = ids_push(k->out, id);
     }

@@ -1,0 +1,82 @@
+/* tokenizer/merge.c - the merge loop. README.md tells why the two structures make it fast.
+ *
+ * A pair is never taken out of the heap when one of its halves changes: it carries the length it had, and when it comes up with
+ * another length it is out of date and dropped. (Symbols only grow, so one place and one length are one text in one cut.)
+ * Invariant: each neighbouring pair that joins is in the heap with its right length. */
+#include "merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static void heap_push(Merging *m, Pair p) {
+    size_t i = m->n_heap++;
+    for (size_t up; i > 0 && m->heap[up = (i - 1) / 2].key > p.key; i = up) m->heap[i] = m->heap[up];
+    m->heap[i] = p;
+}
+
+static Pair heap_pop(Merging *m) {
+    Pair top = m->heap[0], last = m->heap[--m->n_heap];
+    size_t i = 0, n = m->n_heap;
+    for (size_t c; (c = 2 * i + 1) < n; i = c) {
+        if (c + 1 < n && m->heap[c + 1].key < m->heap[c].key) c++;
+        if (last.key <= m->heap[c].key) break;
+        m->heap[i] = m->heap[c];
+    }
+    m->heap[i] = last;
+    return top;
+}
+
+int merge_add(Merging *m, size_t start, size_t len, int id) {
+    if (m->n == m->cap) {
+        size_t c = m->cap ? m->cap * 2 : 64;
+        Symbol *p = realloc(m->symbols, c * sizeof *p);
+        if (!p) return -ENOMEM;
+        m->symbols = p;
+        m->cap = c;
+    }
+    int i = (int)m->n++;
+    m->symbols[i] = (Symbol){(uint32_t)start, (uint32_t)len, i - 1, i + 1, id};
+    return 0;
+}
+
+static void offer(Merging *m, int left, int right, Join *join, void *arg) {
+    uint32_t order;
+    if (left < 0 || right < 0) return;
+    const Symbol *a = &m->symbols[left], *b = &m->symbols[right];
+    int id = join(arg, a, b, &order);
+    if (id >= 0) heap_push(m, (Pair){(uint64_t)order << 32 | (uint32_t)left, a->len + b->len, id});
+}
+
+int merge_all(Merging *m, Join *join, void *arg) {
+    Symbol *s = m->symbols;
+    size_t need = 2 * m->n; /* at most n-1 pairs at first, and each merge takes one and adds two */
+    if (m->n == 0) return 0;
+    if (need > m->cap_heap) {
+        Pair *p = realloc(m->heap, need * 2 * sizeof *p);
+        if (!p) return -ENOMEM;
+        m->heap = p;
+        m->cap_heap = need * 2;
+    }
+    s[m->n - 1].next = -1;
+    m->n_heap = 0;
+    for (int i = 1; i < (int)m->n; i++) offer(m, i - 1, i, join, arg);
+    while (m->n_heap) {
+        Pair p = heap_pop(m);
+        int left = (int)(uint32_t)p.key, right = s[left].next;
+        if (s[left].len == 0 || right < 0 || s[left].len + s[right].len != p.len) continue; /* out of date */
+        s[left].len = p.len;
+        s[left].id = p.id;
+        s[left].next = s[right].next;
+        s[right].len = 0;
+        if (s[left].next >= 0) s[s[left].next].prev = left;
+        offer(m, s[left].prev, left, join, arg);
+        offer(m, left, s[left].next, join, arg);
+    }
+    return 0;
+}
+
+void merging_free(Merging *m) {
+    free(m->symbols);
+    free(m->heap);
+    *m = (Merging){.n = 0};
+}
