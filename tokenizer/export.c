@@ -1,6 +1,7 @@
 /* tokenizer/export.c - a Tokenizer back into the plain Vocabulary that a GGUF file holds: tokenizer_from_vocabulary the other
  * way round. */
 #include "charsmap.h"
+#include "pipeline.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +12,6 @@ static const char underline[] = "\xe2\x96\x81"; /* U+2581, SentencePiece's space
 /* What of t a GGUF file cannot say; NULL: nothing. */
 static const char *unspeakable(const Tokenizer *t) {
     if (t->wordpiece) return "a WordPiece tokenizer: its vocab.txt is what goes into the file";
-    if (t->body != &sentencepiece_body) return "not SentencePiece's: GGUF's key for it is not written yet";
     if (t->spm == SPM_WORD || t->spm == SPM_CHAR) return "has words or characters for pieces, and GGUF has no key for that";
     if (t->map && t->spm != SPM_UNIGRAM) return "is BPE with a character map, and GGUF has no key for that";
     if (t->unmap) return "changes its text in decoding, and GGUF has no key for that";
@@ -39,6 +39,7 @@ static size_t spell(const Tokenizer *t, const Entry *e, char *out) {
 
 int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, char *err, size_t errlen) {
     memset(v, 0, sizeof *v);
+    if (t->pipeline) return pipeline_vocabulary(v, t, name, err, errlen);
     const char *why = unspeakable(t);
     if (why) return base_error(err, errlen, -EINVAL, "%s: %s", name, why);
     size_t texts = 0, room = 0, map_size = 0; /* texts: below 3 x 4 GiB */

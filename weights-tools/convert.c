@@ -29,7 +29,8 @@ static int help(void) {
          "\n"
          "  --type TYPE     keep: the stored type (default; in GGUF F64 and llama2.c's int8 become F32); f32; f16: matrices as\n"
          "                  F16, vectors as F32. weights-tools/quantize writes the others\n"
-         "  -z FILE         the tokenizer, where it is not beside IN: tokenizer.model, tokenizer.bin or vocab.txt (or --vocab FILE)\n"
+         "  -z FILE         the tokenizer, where it is not beside IN: any file or folder that ./run tokenize opens (or --vocab FILE)\n"
+         "  --pre NAME      byte-level BPE whose files do not say how words are cut: GGUF's name (gpt-2, qwen2 ..)\n"
          "  --no-tokenizer  write none\n"
          "  --config FILE   config.json or bert_config.json, where it is not beside IN\n"
          "  --name NAME     general.name in the GGUF file (the folder's name)\n"
@@ -63,12 +64,13 @@ static int set_option(Args *a, const char *name, const char *value) {
     else if (strcmp(name, "--mask") == 0 && (known = program_choose(value, masks, 3, &i)) != 0) a->wish.roformer.mask = masks[i];
     else if (strcmp(name, "--pooler") == 0 && (known = program_choose(value, poolers, 2, &i)) != 0)
         a->wish.roformer.pooler = poolers[i];
+    else if (known && strcmp(name, "--pre") == 0) a->wish.pre = value;
     else if (known) a->wish.tokenizer = value; /* -z, --tokenizer, --vocab */
     return known ? 0 : program_fail(&a->program, EXIT_USAGE, "%s: \"%s\" is none of its values", name, value);
 }
 
 static int parse(Args *a, int argc, char **argv) {
-    static const char *const valued[] = {"--config", "--name", "--type", "--mask", "--pooler", "-z", "--tokenizer", "--vocab"};
+    static const char *const valued[] = {"--config", "--name", "--type", "--mask", "--pooler", "-z", "--tokenizer", "--vocab", "--pre"};
     const Program *p = &a->program;
     for (int i = 1; i < argc; i++) {
         const char *w = argv[i];
@@ -77,7 +79,7 @@ static int parse(Args *a, int argc, char **argv) {
         else if (strcmp(w, "--no-tokenizer") == 0) a->wish.no_tokenizer = 1;
         else if (strcmp(w, "-q") == 0 || strcmp(w, "--quiet") == 0) a->program.quiet = 1;
         else if (strcmp(w, "-h") == 0 || strcmp(w, "--help") == 0) a->help = 1;
-        else if (program_choose(w, valued, 8, &k)) {
+        else if (program_choose(w, valued, 9, &k)) {
             if (i + 1 == argc) return program_fail(p, EXIT_USAGE, "%s needs a value", w);
             int code = set_option(a, w, argv[++i]);
             if (code) return code;

@@ -32,7 +32,7 @@ static int help(void) {
          "  Q4_0            4.5      8.6 %   the output in Q6_K\n"
          "\n"
          "  -j, --threads N threads (all processors); the file does not depend on it\n"
-         "  -z FILE         the tokenizer, where it is not beside IN: tokenizer.model, tokenizer.bin, vocab.txt\n"
+         "  -z FILE         the tokenizer, where it is not beside IN: any file or folder that ./run tokenize opens\n"
          "  --no-tokenizer  write none\n"
          "  --config FILE   config.json or bert_config.json, where it is not beside IN\n"
          "  -q, --quiet     no notes, no progress\n"

@@ -29,7 +29,8 @@ typedef struct {
 /* What the command line says; zeroed: as the files say. */
 typedef struct {
     const char *config;    /* path of config.json or bert_config.json */
-    const char *tokenizer; /* path of vocab.txt, tokenizer.model or tokenizer.bin */
+    const char *tokenizer; /* path of a tokenizer's file or folder */
+    const char *pre;       /* its pre-tokenizer, where it does not say; or NULL */
     int no_tokenizer;      /* write none */
     const char *name;      /* general.name */
     DescribeWish roformer;

@@ -23,8 +23,8 @@ static void write_pieces(GgufMeta *m, const Vocabulary *v, size_t n) {
         if (i < v->n && v->pieces[i].len) gguf_text(m, v->pieces[i].text, v->pieces[i].len);
         else gguf_text(m, text, strlen(text));
     }
-    gguf_array(m, "tokenizer.ggml.scores", META_F32, n);
-    for (size_t i = 0; i < n; i++) {
+    if (!v->n_merges) gguf_array(m, "tokenizer.ggml.scores", META_F32, n);
+    for (size_t i = 0; i < n && !v->n_merges; i++) {
         float score = i < v->n ? v->pieces[i].score : -10000; /* as llama.cpp's converter fills */
         uint32_t bits;
         memcpy(&bits, &score, sizeof bits);
@@ -38,6 +38,9 @@ static void write_pieces(GgufMeta *m, const Vocabulary *v, size_t n) {
 static void write_vocabulary(GgufMeta *m, const Vocabulary *v, size_t n, int end_id) {
     gguf_string(m, "tokenizer.ggml.model", v->model);
     write_pieces(m, v, n);
+    if (v->pre) gguf_string(m, "tokenizer.ggml.pre", v->pre);
+    if (v->n_merges) gguf_array(m, "tokenizer.ggml.merges", META_STRING, v->n_merges);
+    for (size_t i = 0; i < v->n_merges; i++) gguf_text(m, v->merges[i].text, v->merges[i].len);
     if (v->charsmap_size) gguf_array(m, "tokenizer.ggml.precompiled_charsmap", META_U8, v->charsmap_size);
     buffer_bytes(&m->bytes, v->charsmap, v->charsmap_size);
     id(m, "tokenizer.ggml.bos_token_id", v->bos_id);
@@ -68,9 +71,10 @@ int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int 
         write_none(s);
         return 0;
     }
-    int rc = tokenizer_open(&t, from, err, errlen);
+    TokenizerOptions o = {.lower_case = -1, .pre = wish->pre};
+    int rc = tokenizer_open_with(&t, from, &o, err, errlen);
     if (rc == -ENOENT && !wish->tokenizer)
-        return base_error(err, errlen, rc, "%s: no tokenizer.model and no tokenizer.bin beside it: give one with -z, or "
+        return base_error(err, errlen, rc, "%s: no tokenizer beside it: give one with -z, or "
                           "--no-tokenizer", s->path);
     if (rc) return rc;
     if (tokenizer_size(t) > n)
