@@ -141,7 +141,7 @@ void engine_close(Engine *e);
 /* What --kv says, where it says something: *cache is what it would be otherwise. */
 int cache_option(CacheType *cache, const Args *a, const Model *m);
 int save_state(Engine *e, const Args *a); /* what was read, where --save-state asks */
-TokenizerOptions tokenizer_options(const Args *a);
+int tokenizer_options(TokenizerOptions *o, const Args *a);
 /* The whole of a file or of stdin ("-"), byte for byte. The caller frees *text. */
 int read_text(const char *path, char **text, size_t *n);
 

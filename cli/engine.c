@@ -112,8 +112,15 @@ static int roformer_options(RoformerOverride *o, const Args *a, Mask *mask, Pool
     return 0;
 }
 
-TokenizerOptions tokenizer_options(const Args *a) {
-    return (TokenizerOptions){.jieba = a->jieba, .lower_case = -1, .bert4keras = a->bert4keras, .pre = a->pre, .backend = a->backend};
+int tokenizer_options(TokenizerOptions *o, const Args *a) {
+    const char *name;
+    size_t i = 0;
+    while (a->pre && (name = tokenizer_pre(i)) && strcmp(name, a->pre) != 0) i++;
+    if (a->pre && !name) return usage("--pre: there is no pre-tokenizer \"%s\"; GGUF's names are known: gpt-2, llama-bpe, qwen2, deepseek-v3 ..", a->pre);
+    if (a->backend && strcmp(a->backend, "own") != 0 && strcmp(a->backend, "sentencepiece") != 0)
+        return usage("--tokenizer-backend: there is no \"%s\"; own and sentencepiece are known", a->backend);
+    *o = (TokenizerOptions){.jieba = a->jieba, .lower_case = -1, .bert4keras = a->bert4keras, .pre = a->pre, .backend = a->backend};
+    return 0;
 }
 
 int engine_open(Engine *e, const Args *a, int want_tokenizer) {
@@ -122,8 +129,9 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     uint64_t favor_seed;
     Mask mask;
     Pooler pooler;
-    TokenizerOptions to = tokenizer_options(a);
-    int code = attention_options(&o.config.attention, a, &favor_seed);
+    TokenizerOptions to;
+    int code = tokenizer_options(&to, a);
+    if (code == 0) code = attention_options(&o.config.attention, a, &favor_seed);
     if (code == 0) code = roformer_options(&o.config.roformer, a, &mask, &pooler);
     if (code) return code;
     if (a->kernels && !(o.kernels = kernels_find(a->kernels)))

@@ -23,13 +23,12 @@ static void print_piece(const char *s, size_t n) {
 }
 
 /* The tokenizer that path is, or that the model there has. */
-static int tokenizer_of(Tokenizer **t, const Args *a, char *err, size_t errlen) {
-    TokenizerOptions o = tokenizer_options(a);
-    if (a->tokenizer || tokenizer_probe(a->model)) return tokenizer_open_with(t, a->tokenizer ? a->tokenizer : a->model, &o, err, errlen);
+static int tokenizer_of(Tokenizer **t, const Args *a, const TokenizerOptions *o, char *err, size_t errlen) {
+    if (a->tokenizer || tokenizer_probe(a->model)) return tokenizer_open_with(t, a->tokenizer ? a->tokenizer : a->model, o, err, errlen);
     Weights w;
     int rc = weights_open(&w, a->model, err, errlen);
     if (rc) return rc;
-    rc = vocabulary_open(t, &w, NULL, 0, &o, err, errlen);
+    rc = vocabulary_open(t, &w, NULL, 0, o, err, errlen);
     weights_close(&w);
     return rc;
 }
@@ -42,9 +41,12 @@ int run_tokenize(Args *a) {
     if (!a->model) return usage("tokenize needs a MODEL or a TOKENIZER");
     if (a->text && a->file) return usage("a text and -f are both given; one is enough");
     if (a->want_ids && a->pieces) return usage("--ids and --pieces are both given; one is enough");
-    if (tokenizer_of(&t, a, err, sizeof err)) return fail("%s", err);
+    TokenizerOptions o;
+    int code = tokenizer_options(&o, a);
+    if (code) return code;
+    if (tokenizer_of(&t, a, &o, err, sizeof err)) return fail("%s", err);
     if (a->verbose) fprintf(stderr, "%s: %s, %zu pieces\n", a->model, tokenizer_kind(t), tokenizer_size(t));
-    int code = a->text ? 0 : read_text(a->file ? a->file : "-", &file, &len);
+    code = a->text ? 0 : read_text(a->file ? a->file : "-", &file, &len);
     int flags = (a->no_bos ? 0 : ENCODE_BOS | ENCODE_EOS) | (a->special ? ENCODE_SPECIAL : 0);
     if (code == 0 && tokenizer_encode(t, file ? file : a->text, len, flags, &ids, &n, err, sizeof err)) code = fail("%s", err);
     for (size_t i = 0; i < n; i++) {
