@@ -1,16 +1,10 @@
-/* tokenizer/sentencepiece.c - byte-pair encoding as SentencePiece does it: the merge loop, and what to do with the rest.
+/* tokenizer/sentencepiece.c - byte-pair encoding as SentencePiece does it, and what to do with the rest.
  *
  * The text starts as one symbol a character. Of all neighbours whose joined text is a piece, the pair with the highest
- * score is joined, of equal scores the leftmost; and again, until nothing joins. README.md tells why the two structures
- * here make that fast:
- *
- *   symbols   a linked list in an array. A symbol that was joined into its left neighbour stays where it was with len 0.
- *   heap      every pair that may be joined, the best on top. A pair is never taken out when one of its halves changes:
- *             it carries the length it had, and when it comes up with another length it is out of date and dropped.
- *
- * Invariant: each neighbouring pair that makes a piece is in the heap with its right length. A segment is a stretch of text
- * over whose borders nothing can merge (pieces_may_join); each is merged by itself, so the heap is usually a word's. */
+ * score is joined, of equal scores the leftmost; and again, until nothing joins (merge.c). A segment is a stretch of text
+ * over whose borders nothing can merge (pieces_may_join); each is merged by itself, so a segment is usually a word. */
 #include "charsmap.h"
+#include "merge.h"
 #include "unigram.h"
 
 #include <errno.h>
@@ -18,24 +12,9 @@
 #include <string.h>
 
 typedef struct {
-    uint32_t start, len; /* in the normalized text; len 0: joined into its left neighbour */
-    int prev, next;      /* -1 at the ends */
-    int id;              /* -1: no piece is spelled so */
-} Symbol;
-
-typedef struct {
-    uint64_t key; /* Entry.order of the piece, then the left symbol's number: the smallest is the best */
-    uint32_t len; /* of the joined text */
-    int id;
-} Pair;
-
-typedef struct {
     const Tokenizer *t;
     const char *text; /* normalized */
-    Symbol *symbols;  /* of the segment at hand */
-    size_t n, cap;
-    Pair *heap;       /* [n_heap], room for 2 * n */
-    size_t n_heap, cap_heap;
+    Merging merging;  /* the segment at hand */
     uint32_t *cut;    /* has_unused: [pieces] where an unused piece was last put together; else NULL */
     Ids *out;
     int after_unknown; /* the last id written stands for unknown text */
@@ -43,56 +22,20 @@ typedef struct {
     size_t errlen;
 } Work;
 
-static void heap_push(Work *w, Pair p) {
-    size_t i = w->n_heap++;
-    for (size_t up; i > 0 && w->heap[up = (i - 1) / 2].key > p.key; i = up) w->heap[i] = w->heap[up];
-    w->heap[i] = p;
-}
-
-static Pair heap_pop(Work *w) {
-    Pair top = w->heap[0], last = w->heap[--w->n_heap];
-    size_t i = 0, n = w->n_heap;
-    for (size_t c; (c = 2 * i + 1) < n; i = c) {
-        if (c + 1 < n && w->heap[c + 1].key < w->heap[c].key) c++;
-        if (last.key <= w->heap[c].key) break;
-        w->heap[i] = w->heap[c];
-    }
-    w->heap[i] = last;
-    return top;
-}
-
 /* A user-defined piece stays whole; so does what llama2.c does not know. */
 static int frozen(const Tokenizer *t, const Symbol *s) {
     return s->id < 0 ? t->llama2c : t->pieces[s->id].kind == PIECE_USER_DEFINED;
 }
 
-/* If the symbols left and right make a piece together, into the heap with them. */
-static void offer(Work *w, int left, int right) {
-    if (left < 0 || right < 0) return;
-    const Symbol *a = &w->symbols[left], *b = &w->symbols[right];
-    if (frozen(w->t, a) || frozen(w->t, b)) return;
+/* The piece that two symbols make together. */
+static int join(void *arg, const Symbol *a, const Symbol *b, uint32_t *order) {
+    Work *w = arg;
+    if (frozen(w->t, a) || frozen(w->t, b)) return -1;
     int id = pieces_find(w->t, w->text + a->start, (size_t)a->len + b->len);
-    if (id < 0) return;
-    heap_push(w, (Pair){(uint64_t)w->t->pieces[id].order << 32 | (uint32_t)left, a->len + b->len, id});
+    if (id < 0) return -1;
+    *order = w->t->pieces[id].order;
     if (w->cut && w->t->pieces[id].kind == PIECE_UNUSED) w->cut[id] = a->len;
-}
-
-static void merge(Work *w) {
-    Symbol *s = w->symbols;
-    w->n_heap = 0;
-    for (int i = 1; i < (int)w->n; i++) offer(w, i - 1, i);
-    while (w->n_heap) {
-        Pair p = heap_pop(w);
-        int left = (int)(uint32_t)p.key, right = s[left].next;
-        if (s[left].len == 0 || right < 0 || s[left].len + s[right].len != p.len) continue; /* out of date */
-        s[left].len = p.len;
-        s[left].id = p.id;
-        s[left].next = s[right].next;
-        s[right].len = 0;
-        if (s[left].next >= 0) s[s[left].next].prev = left;
-        offer(w, s[left].prev, left);
-        offer(w, left, s[left].next);
-    }
+    return id;
 }
 
 /* Text that is no piece: as byte pieces; where the vocabulary has none, as unk, one for a whole run. */
@@ -148,37 +91,15 @@ static int emit_resegmented(Work *w, const Symbol *s) {
 
 /* Merge the segment at hand, write its ids, begin the next. */
 static int flush(Work *w) {
-    if (w->n == 0) return 0;
-    size_t need = 2 * w->n; /* at most n-1 pairs at first, and each merge takes one and adds two */
-    if (need > w->cap_heap) {
-        Pair *p = realloc(w->heap, need * 2 * sizeof *p);
-        if (!p) return -ENOMEM;
-        w->heap = p;
-        w->cap_heap = need * 2;
-    }
-    w->symbols[w->n - 1].next = -1;
-    if (w->n > 1) merge(w);
-    w->n = 0;
-    int rc = 0;
-    for (int i = 0; i >= 0 && rc == 0; i = w->symbols[i].next) {
-        const Symbol *s = &w->symbols[i];
+    Merging *m = &w->merging;
+    int rc = merge_all(m, join, w);
+    for (int i = m->n ? 0 : -1; i >= 0 && rc == 0; i = m->symbols[i].next) {
+        const Symbol *s = &m->symbols[i];
         if (w->cut && s->id >= 0 && w->t->pieces[s->id].kind == PIECE_UNUSED) rc = emit_resegmented(w, s);
         else rc = emit(w, s->start, s->len, s->id);
     }
+    m->n = 0;
     return rc;
-}
-
-static int add_symbol(Work *w, size_t start, size_t len, int id) {
-    if (w->n == w->cap) {
-        size_t c = w->cap ? w->cap * 2 : 64;
-        Symbol *p = realloc(w->symbols, c * sizeof *p);
-        if (!p) return -ENOMEM;
-        w->symbols = p;
-        w->cap = c;
-    }
-    int i = (int)w->n++;
-    w->symbols[i] = (Symbol){(uint32_t)start, (uint32_t)len, i - 1, i + 1, id};
-    return 0;
 }
 
 /* Cut the normalized text into symbols, and the symbols into segments. prefix: bytes of the space put in front, which is a
@@ -186,6 +107,7 @@ static int add_symbol(Work *w, size_t start, size_t len, int id) {
  * the order of merges over the whole text: with them everything is one segment. */
 static int encode_normalized(Work *w, size_t n, size_t prefix) {
     const Tokenizer *t = w->t;
+    Merging *m = &w->merging;
     int whole = t->has_unused, rc = 0;
     for (size_t i = 0, last = 0, len; i < n && rc == 0; last = i, i += len) {
         int id = t->user.n ? matcher_longest(&t->user, t->bytes, w->text + i, n - i, &len) : -1;
@@ -193,15 +115,15 @@ static int encode_normalized(Work *w, size_t n, size_t prefix) {
             len = i == 0 && prefix ? prefix : pieces_char(t, w->text + i, n - i);
             id = pieces_find(t, w->text + i, len);
         }
-        if (w->n && !whole) {
-            const Symbol *before = &w->symbols[w->n - 1];
+        if (m->n && !whole) {
+            const Symbol *before = &m->symbols[m->n - 1];
             if (frozen(t, before) || !pieces_may_join(t, w->text + last, i - last, w->text + i, len)) rc = flush(w);
         }
-        if (rc == 0) rc = add_symbol(w, i, len, id);
-        if (rc == 0 && !whole && frozen(t, &w->symbols[w->n - 1]) && w->n > 1) {
-            Symbol s = w->symbols[--w->n]; /* what stands before it first */
+        if (rc == 0) rc = merge_add(m, i, len, id);
+        if (rc == 0 && !whole && frozen(t, &m->symbols[m->n - 1]) && m->n > 1) {
+            Symbol s = m->symbols[--m->n]; /* what stands before it first */
             rc = flush(w);
-            if (rc == 0) rc = add_symbol(w, s.start, s.len, s.id);
+            if (rc == 0) rc = merge_add(m, s.start, s.len, s.id);
         }
     }
     return rc ? rc : flush(w);
@@ -213,8 +135,7 @@ static int merge_pieces(Work *w, const Text *text, int first) {
     if (t->has_unused && !(w->cut = calloc(t->n, sizeof *w->cut))) return -ENOMEM;
     size_t prefix = t->dummy_prefix && first && !t->space_as_suffix && text->n ? strlen(t->space_in) : 0;
     int rc = encode_normalized(w, text->n, prefix);
-    free(w->symbols);
-    free(w->heap);
+    merging_free(&w->merging);
     free(w->cut);
     return rc;
 }
