@@ -2,6 +2,7 @@
 #include "../base/base.h"
 #include "../tokenizer/split.h"
 #include "golden/split.h"
+#include "random_text.h"
 #include "test.h"
 
 #include <stdint.h>
@@ -10,22 +11,6 @@
 #include <time.h>
 
 static const SplitPattern *pattern_of(const char *regex) { return split_pattern(regex, strlen(regex)); }
-
-/* The generator of tests/oracle/split.py. */
-static unsigned draw(uint64_t *state, unsigned n) {
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (unsigned)((*state >> 33) % n);
-}
-
-static size_t random_string(uint64_t *state, char out[200]) {
-    unsigned kind = draw(state, 4), n = 1 + draw(state, 30), count = 0;
-    size_t len = 0;
-    while (count < n) {
-        unsigned c = split_points[draw(state, kind == 0 ? SPLIT_COMMON : sizeof split_points / sizeof *split_points)];
-        for (unsigned times = kind == 1 ? 1 + draw(state, 5) : 1; times > 0; times--, count++) len += (size_t)utf8_encode(c, out + len);
-    }
-    return len;
-}
 
 static uint64_t mix(uint64_t hash, uint64_t x) { return (hash ^ x) * 0x100000001b3u; }
 
@@ -61,8 +46,8 @@ static void strings(void) {
         CHECK(strcmp(split_name(p), split_golden[g].name) == 0);
         for (size_t i = 0; split_literals[i]; i++) literals = hash_cuts(literals, p, pieces, split_literals[i], strlen(split_literals[i]));
         for (int i = 0; i < SPLIT_RANDOM; i++) {
-            char s[200];
-            size_t n = random_string(&state, s);
+            char s[RANDOM_TEXT_MAX];
+            size_t n = random_text(&state, s);
             random = hash_cuts(random, p, pieces, s, n);
         }
         CHECK(literals == split_golden[g].literals);
@@ -179,8 +164,8 @@ static void gguf(void) {
         uint64_t literals = HASH_START, random = HASH_START, state = 1;
         for (size_t i = 0; split_literals[i]; i++) literals = hash_ends(literals, steps, n_steps, split_literals[i], strlen(split_literals[i]));
         for (int i = 0; i < SPLIT_RANDOM; i++) {
-            char s[200];
-            size_t n = random_string(&state, s);
+            char s[RANDOM_TEXT_MAX];
+            size_t n = random_text(&state, s);
             random = hash_ends(random, steps, n_steps, s, n);
         }
         CHECK(literals == split_gguf_golden[g].literals && random == split_gguf_golden[g].random);
