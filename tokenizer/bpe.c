@@ -68,6 +68,7 @@ int bpe_add(Bpe *b, int left, int right, uint32_t rank, int id) {
     size_t bit = seen_bit(hash_pair((uint32_t)left, (uint32_t)right));
     b->seen[bit >> 3] |= (unsigned char)(1 << (bit & 7));
     b->n += s->id < 0;
+    b->unk_joins |= b->unk >= 0 && (left == b->unk || right == b->unk);
     *s = (MergeSlot){(uint32_t)left, (uint32_t)right, rank, id};
     return 0;
 }
@@ -284,13 +285,22 @@ static size_t next_border(const Tokenizer *t, const char *text, size_t from, siz
     return i;
 }
 
-/* A long word, or a text that no pre-tokenizer cuts, is cut where no piece goes over the border; not where a run of unknown
- * characters would be cut in two. */
+/* Whether what stands on one side of a border says nothing of the other side's ids. It does where an unknown piece waits for what
+ * follows it (among bytes it is written behind them), or joins. */
+static int has_borders(const Bpe *b, const Tokenizer *t) {
+    if (b->prefix_len + b->suffix_len || b->ignore_merges) return 0;
+    if (b->unk < 0) return 1;
+    if (!b->byte_fallback) return !b->fuse_unk && !b->unk_joins;
+    for (int i = 0; i < 256; i++)
+        if (t->byte_id[i] < 0) return 0;
+    return 1; /* nothing is unknown */
+}
+
+/* A long word, or a text that no pre-tokenizer cuts, is cut where no piece goes over the border. */
 int bpe_encode(const Bpe *b, const Tokenizer *t, const char *word, size_t n, BpeScratch *s, Ids *out) {
     Word w = {.b = b, .t = t, .m = &s->merging, .text = word};
     enum { LONG = 64 };
-    int cuts = n > LONG && b->prefix_len + b->suffix_len == 0 && (b->byte_fallback || b->unk < 0 || !b->fuse_unk) && !b->ignore_merges;
-    int rc = 0;
+    int cuts = n > LONG && has_borders(b, t), rc = 0;
     if (n > INT32_MAX / 2) return -EFBIG;
     w.m->n = 0;
     if (!cuts) return n ? encode_part(&w, 0, n, s, out) : 0;
