@@ -114,7 +114,7 @@ size_t tokenizer_decode(const Tokenizer *t, TokenStream *s, int id, char *out) {
     }
     char *text = text_place(t, s, out);
     size_t n;
-    if (e->kind == PIECE_BYTE) {
+    if (e->kind == PIECE_BYTE && !t->bytes_named) {
         s->held[s->n_held++] = (char)pieces_byte_value(t->bytes + e->start, e->len);
         s->begun = 1;
         n = release(s, 0, 0, text);

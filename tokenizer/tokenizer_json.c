@@ -179,6 +179,7 @@ static int read_vocabulary(Tokenizer *t, const JsonValue *m, int bytes, char *er
     if (rc == 0 && p->model == MODEL_BPE) rc = read_bpe(t, m, err, errlen);
     if (rc == 0 && p->model == MODEL_WORDPIECE) rc = read_wordpiece(t, m, err, errlen);
     if (rc == 0 && (bytes || json_flag(m, "byte_fallback", 0))) mark_bytes(t);
+    t->bytes_named = !bytes;
     return rc;
 }
 
