@@ -33,6 +33,7 @@ void pipeline_free(struct Pipeline *p) {
     text_release(&p->prefix);
     trie_free(&p->words);
     text_release(&p->patterns);
+    free(p->spelled);
     matcher_free(&p->raw);
     matcher_free(&p->normalized);
     free(p->normalizers);
@@ -278,13 +279,19 @@ static size_t decode_step(const Decoder *d, TokenStream *st, char *s, size_t n) 
     return n;
 }
 
+static int by_id(const void *id, const void *match) {
+    int a = *(const int *)id, b = ((const Match *)match)->id;
+    return (a > b) - (a < b);
+}
+
 static size_t spell(const Tokenizer *t, TokenStream *st, int id, char *out) {
     const struct Pipeline *p = t->pipeline;
     const Entry *e = &t->pieces[id];
-    size_t n = e->len;
+    const Match *changed = p->n_spelled ? bsearch(&id, p->spelled, p->n_spelled, sizeof *p->spelled, by_id) : NULL;
+    size_t n = changed ? changed->len : e->len;
     char *s = out;
     if (p->joins && st->begun) *s++ = ' ';
-    memcpy(s, t->bytes + e->start, n);
+    if (n) memcpy(s, changed ? p->patterns.p + changed->start : t->bytes + e->start, n);
     for (size_t i = 0; i < p->n_decoders; i++) n = decode_step(&p->decoders[i], st, s, n);
     st->begun = 1;
     return n + (size_t)(s - out);

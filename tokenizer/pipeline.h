@@ -76,6 +76,8 @@ struct Pipeline {
     size_t n_added;
     Matcher raw, normalized; /* their ids are places in added */
     Text patterns;          /* the texts that these match */
+    Match *spelled;         /* [n_spelled] by id: tokens whose text the normalizers change; decoded, they are the changed one, in patterns */
+    size_t n_spelled;
     Template single, pair;
     int whole;               /* tokenizer.json said all: files beside it add no tokens */
     const PreTokenizer *pre; /* GGUF's name for the cuts, or NULL: none is known */

@@ -18,6 +18,22 @@ int pipeline_add_token(Tokenizer *t, AddedToken token, char *err, size_t errlen)
     return 0;
 }
 
+/* Token id is matched, and decoded, as text [n], which stands at p->patterns[at]. */
+static int add_spelled(Tokenizer *t, int id, size_t at, size_t n) {
+    struct Pipeline *p = t->pipeline;
+    Match *more = realloc(p->spelled, (p->n_spelled + 1) * sizeof *more);
+    if (!more) return -ENOMEM;
+    p->spelled = more;
+    more[p->n_spelled++] = (Match){(uint32_t)at, (uint32_t)n, id};
+    if (n > t->longest) t->longest = n;
+    return 0;
+}
+
+static int by_id(const void *a, const void *b) {
+    int x = ((const Match *)a)->id, y = ((const Match *)b)->id;
+    return (x > y) - (x < y);
+}
+
 int pipeline_finish_added(Tokenizer *t, char *err, size_t errlen) {
     struct Pipeline *p = t->pipeline;
     NormalizeScratch w = {.a = {.n = 0}};
@@ -34,11 +50,13 @@ int pipeline_finish_added(Tokenizer *t, char *err, size_t errlen) {
             break;
         }
         rc = at > UINT32_MAX - n ? -ENOMEM : text_put(&p->patterns, text, n);
+        if (rc == 0 && (n != e->len || memcmp(text, t->bytes + e->start, n) != 0)) rc = add_spelled(t, p->added[i].id, at, n);
         if (rc == 0) rc = matcher_add(p->added[i].normalized ? &p->normalized : &p->raw, &cap[p->added[i].normalized != 0], (uint32_t)at, (uint32_t)n, (int)i);
     }
     normalize_scratch_free(&w);
     if (rc == -ENOMEM) base_error(err, errlen, rc, "%s: no memory for its added tokens", t->name);
     if (rc) return rc;
+    if (p->n_spelled) qsort(p->spelled, p->n_spelled, sizeof *p->spelled, by_id);
     matcher_sort(&p->raw, p->patterns.p);
     matcher_sort(&p->normalized, p->patterns.p);
     return 0;
