@@ -1,0 +1,285 @@
+/* tests/test_pipeline.c - every component of tokenizer.json on small vocabularies, against `tokenizers` (golden/pipelines.json); what is refused;
+ * files cut at every length. */
+#include "../base/base.h"
+#include "../base/json.h"
+#include "../tokenizer/tokenizer.h"
+#include "random_text.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static char err[300];
+
+static int open_text(Tokenizer **t, const char *text, size_t n) {
+    const char *path = test_tmp("tokenizer.json");
+    FILE *f = fopen(path, "wb");
+    CHECK(f && fwrite(text, 1, n, f) == n);
+    if (f) fclose(f);
+    err[0] = 0;
+    return tokenizer_open(t, path, err, sizeof err);
+}
+
+/* A tokenizer.json of parts, a JSON object of them, and a model. */
+static int open_parts(Tokenizer **t, const char *parts, const char *model) {
+    size_t n = strlen(parts), room = n + strlen(model) + 20;
+    char *text = malloc(room);
+    n = (size_t)snprintf(text, room, "%.*s%s\"model\":%s}", (int)n - 1, parts, n > 2 ? "," : "", model);
+    int rc = open_text(t, text, n);
+    free(text);
+    return rc;
+}
+
+/* ---- against the reference ---- */
+
+static const uint64_t END = 0xffffffff; /* of a list */
+
+static uint64_t mix(uint64_t h, uint64_t x) { return (h ^ x) * 0x100000001b3u; }
+
+static uint64_t mix_ids(uint64_t h, const int *ids, size_t n) {
+    for (size_t i = 0; i < n; i++) h = mix(h, (uint64_t)ids[i]);
+    return h;
+}
+
+static uint64_t mix_decoded(uint64_t h, const Tokenizer *t, const int *ids, size_t n) {
+    size_t bound = tokenizer_decode_bound(t);
+    char *out = malloc(bound);
+    TokenStream s = {0};
+    for (size_t i = 0; i <= n; i++) {
+        size_t len = i < n ? tokenizer_decode(t, &s, ids[i], out) : tokenizer_decode_end(t, &s, out);
+        CHECK(len <= bound);
+        for (size_t k = 0; k < len; k++) h = mix(h, (unsigned char)out[k]);
+    }
+    free(out);
+    return mix(h, END);
+}
+
+typedef struct {
+    const char *s;
+    size_t n;
+} String;
+
+/* What text a becomes, and a and b together, on top of h[5]. */
+static void hash_text(const Tokenizer *t, String a, const String *b, uint64_t h[5]) {
+    static const int flags[] = {ENCODE_BARE, ENCODE_SPECIAL, ENCODE_ADDED};
+    int *ids, *types;
+    size_t n;
+    for (int i = 0; i < 3; i++) {
+        CHECK(tokenizer_encode(t, a.s, a.n, flags[i], &ids, &n, err, sizeof err) == 0);
+        if (!ids) return;
+        h[i] = mix(mix_ids(h[i], ids, n), END);
+        if (i == 0) h[4] = mix_decoded(h[4], t, ids, n);
+        free(ids);
+    }
+    if (!b) return;
+    CHECK(tokenizer_encode_pair(t, a.s, a.n, b->s, b->n, ENCODE_ADDED, &ids, &types, &n, err, sizeof err) == 0);
+    if (!ids) return;
+    h[3] = mix(mix_ids(mix_ids(h[3], ids, n), types, n), END);
+    free(ids);
+    free(types);
+}
+
+typedef struct {
+    String *texts;       /* [n] */
+    size_t n;
+    const char **models; /* [n_models] JSON */
+    size_t n_models;
+    const JsonValue *rows;
+    char *random;
+    Json json;
+} Golden;
+
+static int golden_open(Golden *g) {
+    memset(g, 0, sizeof *g);
+    CHECK(json_open(&g->json, "tests/golden/pipelines.json", err, sizeof err) == 0);
+    const JsonValue *texts = json_get(g->json.root, "texts"), *random = json_get(g->json.root, "random"), *models = json_get(g->json.root, "models");
+    if (!random || !texts || !models) return 0;
+    size_t n_random = (size_t)random->number;
+    uint64_t state = 1;
+    g->texts = calloc(texts->len + n_random, sizeof *g->texts);
+    g->random = malloc(n_random * RANDOM_TEXT_MAX);
+    g->models = calloc(models->len, sizeof *g->models);
+    for (const JsonValue *v = texts->child; v; v = v->next) g->texts[g->n++] = (String){v->str, v->len};
+    for (char *s = g->random; g->n < texts->len + n_random; s += RANDOM_TEXT_MAX) g->texts[g->n++] = (String){s, random_text(&state, s)};
+    for (const JsonValue *v = models->child; v; v = v->next) g->models[g->n_models++] = v->str;
+    g->rows = json_get(g->json.root, "rows");
+    return 1;
+}
+
+static void golden_close(Golden *g) {
+    free(g->texts);
+    free(g->random);
+    free(g->models);
+    json_free(&g->json);
+}
+
+static const char *parts_of(const JsonValue *row) { return json_get(row, "parts")->str; }
+static const char *model_of(const Golden *g, const JsonValue *row) { return g->models[(size_t)json_get(row, "model")->number]; }
+
+static void components(void) {
+    static const char *const what[] = {"ids", "special", "added", "pairs", "decoded"};
+    Golden g;
+    if (!golden_open(&g)) return;
+    CHECK(g.rows && g.rows->len > 70);
+    for (const JsonValue *row = g.rows ? g.rows->child : NULL; row; row = row->next) {
+        Tokenizer *t;
+        int rc = open_parts(&t, parts_of(row), model_of(&g, row));
+        CHECK(rc == 0);
+        if (rc) printf("    %s: %s\n", json_get(row, "name")->str, err);
+        if (rc) continue;
+        uint64_t h[5] = {HASH_START, HASH_START, HASH_START, HASH_START, HASH_START};
+        for (size_t i = 0; i < g.n; i++) hash_text(t, g.texts[i], i + 1 < g.n ? &g.texts[i + 1] : NULL, h);
+        const JsonValue *want = json_get(row, "hash")->child;
+        for (int i = 0; i < 5; i++, want = want->next) {
+            CHECK(h[i] == strtoull(want->str, NULL, 16));
+            if (h[i] != strtoull(want->str, NULL, 16)) printf("    %s: %s\n", json_get(row, "name")->str, what[i]);
+        }
+        tokenizer_free(t);
+    }
+    golden_close(&g);
+}
+
+/* ---- what is refused, and why ---- */
+
+static const char small[] = "{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"ab\":2,\"<0x41>\":3},\"merges\":[\"a b\"]}";
+
+static void refused(const char *parts, const char *model, const char *why) {
+    Tokenizer *t;
+    int rc = open_parts(&t, parts, model);
+    CHECK(rc == -EINVAL && t == NULL);
+    int said = strstr(err, why) != NULL;
+    CHECK(said);
+    if (!said) printf("    \"%s\" does not say \"%s\"\n", err, why);
+    tokenizer_free(t);
+}
+
+static void refusals(void) {
+    Tokenizer *t;
+    CHECK(open_parts(&t, "{}", small) == 0);
+    tokenizer_free(t);
+    static const char *const parts[][2] = {
+        {"{\"normalizer\":{\"type\":\"Rot13\"}}", "\"Rot13\""}, {"{\"pre_tokenizer\":{\"type\":\"UnicodeScripts\"}}", "\"UnicodeScripts\""},
+        {"{\"decoder\":{\"type\":\"CTC\"}}", "\"CTC\""}, {"{\"post_processor\":{\"type\":\"Upside\"}}", "\"Upside\""},
+        {"{\"normalizer\":{\"type\":7}}", "normalizer"}, {"{\"normalizer\":[]}", "normalizer"}, {"{\"decoder\":\"ByteLevel\"}", "decoder"},
+        {"{\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFC\"},{\"type\":\"Rot14\"}]}}", "\"Rot14\""},
+        {"{\"normalizer\":{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"(a|b)+c\"},\"content\":\"\"}}", "\"(a|b)+c\""},
+        {"{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x?y{7}\"},\"behavior\":\"Isolated\",\"invert\":false}}", "\"x?y{7}\""},
+        {"{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"String\":\"x\"},\"behavior\":\"Shredded\",\"invert\":false}}", "\"Shredded\""},
+        {"{\"normalizer\":{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"!!!\"}}", "base64"},
+        {"{\"decoder\":{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"a\"},\"content\":\"\"}}", "Replace"},
+        {"{\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[X]\",1],\"cls\":[\"a\",0]}}", "post-processor"},
+        {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"[Q]\",\"type_id\":0}}],\"pair\":[],\"special_tokens\":{}}}", "\"[Q]\""},
+        {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"q\",\"type_id\":0}}],\"pair\":[],"
+         "\"special_tokens\":{\"q\":{\"id\":\"q\",\"ids\":[4],\"tokens\":[\"q\"]}}}}", "post-processor"},
+        {"{\"added_tokens\":[{\"id\":1,\"content\":\"x\"}]}", "another piece"}, {"{\"added_tokens\":[{\"id\":2000000000,\"content\":\"x\"}]}", "added token"},
+        {"{\"added_tokens\":[{\"id\":5}]}", "added token"}, {"{\"added_tokens\":[{\"id\":1.5,\"content\":\"x\"}]}", "added token"},
+        {"{\"added_tokens\":[{\"id\":5,\"content\":\"\"}]}", "added token"}, {"{\"added_tokens\":7}", "added_tokens"}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) refused(parts[i][0], small, parts[i][1]);
+    static const char *const models[][2] = {
+        {"7", "model"}, {"{}", "model"}, {"{\"type\":\"Bigram\",\"vocab\":{}}", "\"Bigram\""}, {"{\"type\":\"BPE\",\"merges\":[]}", "vocab"},
+        {"{\"type\":\"BPE\",\"vocab\":[],\"merges\":[]}", "vocab"}, {"{\"type\":\"BPE\",\"vocab\":{\"a\":0}}", "merges"},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":0},\"merges\":[]}", "same id 0"}, {"{\"type\":\"BPE\",\"vocab\":{\"a\":-1},\"merges\":[]}", "\"a\""},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":4000000000},\"merges\":[]}", "\"a\""}, {"{\"type\":\"BPE\",\"vocab\":{\"a\":\"0\"},\"merges\":[]}", "\"a\""},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1},\"merges\":[\"a b\"]}", "merge 0"}, {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"ab\":1},\"merges\":[\"a b\"]}", "merge 0"},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"aa\":1},\"merges\":[\"a a\",\"aaa\"]}", "merge 1"}, {"{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[[\"a\"]]}", "merge 0"},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[7]}", "merge 0"}, {"{\"type\":\"BPE\",\"dropout\":0.1,\"vocab\":{\"a\":0},\"merges\":[]}", "dropout"},
+        {"{\"type\":\"BPE\",\"unk_token\":\"[U]\",\"vocab\":{\"a\":0},\"merges\":[]}", "\"[U]\""}, {"{\"type\":\"Unigram\",\"vocab\":[[\"a\"]]}", "piece 0"},
+        {"{\"type\":\"Unigram\",\"unk_id\":9,\"vocab\":[[\"a\",-1]]}", "unk_id"}, {"{\"type\":\"Unigram\",\"vocab\":[[\"a\",-1],[\"a\",-2]]}", "a"}};
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) refused("{}", models[i][0], models[i][1]);
+}
+
+/* Small claims of large things: refused or opened, in little memory; nesting ends at JSON_MAX_DEPTH. */
+static void claims(void) {
+    Tokenizer *t;
+    char *deep = calloc(1, 200000);
+    for (size_t i = 0; i < 3000; i++) memcpy(deep + i * 16, "{\"normalizers\":[", 16);
+    CHECK(open_text(&t, deep, strlen(deep)) == -EINVAL && strstr(err, "nest"));
+    free(deep);
+    CHECK(open_parts(&t, "{}", "{\"type\":\"BPE\",\"vocab\":{\"a\":60000},\"merges\":[]}") == 0 && tokenizer_size(t) == 60001); /* holes */
+    size_t n;
+    int *ids;
+    CHECK(tokenizer_encode(t, "aba", 3, 0, &ids, &n, err, sizeof err) == 0 && n == 2 && ids[0] == 60000);
+    free(ids);
+    tokenizer_free(t);
+}
+
+/* ---- files cut at every length ---- */
+
+/* Nothing, or a tokenizer that works. */
+static void survive(Tokenizer **opened, int rc) {
+    Tokenizer *t = *opened;
+    static const char text[] = "ab \xe4\xb8\xad\xff <|endoftext|>ab12  the";
+    int *ids;
+    size_t n;
+    CHECK((rc == 0) == (t != NULL) && (rc == 0 || err[0]));
+    if (rc) return;
+    if (tokenizer_encode(t, text, sizeof text - 1, ENCODE_ADDED | ENCODE_SPECIAL, &ids, &n, err, sizeof err) == 0) {
+        mix_decoded(HASH_START, t, ids, n);
+        free(ids);
+    }
+    tokenizer_free(t);
+}
+
+static void write_part(const char *folder, const char *name, const char *s, size_t n) {
+    char path[700];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "wb");
+    CHECK(f && fwrite(s, 1, n, f) == n);
+    if (f) fclose(f);
+}
+
+static void cut_files(void) {
+    static const char vocab[] = "{\"a\":0,\"b\":1,\"ab\":2,\"\xc4\xa0\":3,\"abab\":4,\"<|endoftext|>\":5}", merges[] = "#version: 0.2\na b\nab ab\n";
+    static const char ranks[] = "YQ== 0\nYg== 1\nYWI= 2\nIA== 3\nYWJhYg== 4\n";
+    static const char config[] = "{\"added_tokens_decoder\":{\"6\":{\"content\":\"<x>\",\"special\":true}},\"eos_token\":\"<x>\",\"bos_token\":null}";
+    const TokenizerOptions gpt2 = {.lower_case = -1, .pre = "gpt-2"};
+    char folder[600], path[700];
+    Tokenizer *t;
+    snprintf(folder, sizeof folder, "%s", test_tmp("pair"));
+    CHECK(mkdir(folder, 0755) == 0);
+    write_part(folder, "vocab.json", vocab, sizeof vocab - 1);
+    for (size_t n = 0; n < sizeof merges; n++) {
+        write_part(folder, "merges.txt", merges, n);
+        survive(&t, tokenizer_open_with(&t, folder, &gpt2, err, sizeof err));
+    }
+    for (size_t n = 0; n < sizeof config; n++) {
+        write_part(folder, "tokenizer_config.json", config, n);
+        survive(&t, tokenizer_open_with(&t, folder, &gpt2, err, sizeof err));
+    }
+    for (size_t n = 0; n < sizeof vocab; n++) {
+        write_part(folder, "vocab.json", vocab, n);
+        survive(&t, tokenizer_open_with(&t, folder, &gpt2, err, sizeof err));
+    }
+    snprintf(path, sizeof path, "%s/x.tiktoken", folder);
+    for (size_t n = 0; n < sizeof ranks; n++) {
+        write_part(folder, "x.tiktoken", ranks, n);
+        survive(&t, tokenizer_open_with(&t, path, &gpt2, err, sizeof err));
+    }
+}
+
+static void cut_json(void) {
+    Golden g;
+    if (!golden_open(&g)) return;
+    size_t number = 0;
+    for (const JsonValue *row = g.rows->child; row; row = row->next, number++) {
+        const char *parts = parts_of(row), *model = number % 8 ? small : model_of(&g, row);
+        size_t room = strlen(parts) + strlen(model) + 20, step = number ? 23 : 1;
+        char *text = malloc(room);
+        Tokenizer *t;
+        size_t n = (size_t)snprintf(text, room, "{\"model\":%s%s%s", model, parts[1] == '}' ? "" : ",", parts + 1);
+        for (size_t k = 0; k <= n; k += step) survive(&t, open_text(&t, text, k));
+        free(text);
+    }
+    golden_close(&g);
+}
+
+const Test tests_pipeline[] = {
+    {"pipeline/components", components},
+    {"pipeline/refusals", refusals},
+    {"pipeline/claims", claims},
+    {"pipeline/cut files", cut_files},
+    {"pipeline/cut json", cut_json},
+    {0}
+};
