@@ -283,6 +283,26 @@ class Ours:
         return b"".join(parts) + ctypes.string_at(self.out, n)
 
 
+POOLS = [(0x20, 0x7f)] * 4 + [(0, 0x80), (0x80, 0x250), (0x250, 0x600), (0x600, 0x1000), (0x1000, 0x2000), (0x2000, 0x3000), (0x3000, 0x3400), (0x3400, 0xa000),
+         (0xa000, 0xd800), (0xe000, 0x10000), (0x10000, 0x20000), (0x1f300, 0x1fb00), (0x20000, 0x30000), (0, 0x110000)]
+
+
+def wide(rng):
+    """A string over all of Unicode, assigned or not, with words and tokens in it."""
+    out = []
+    for _ in range(1 + rng.next(14)):
+        kind = rng.next(8)
+        if kind == 0:
+            out.append(PARTS[rng.next(len(PARTS))])
+        elif kind == 1 and rng.next(4) == 0:
+            out.append(TOKENS[rng.next(len(TOKENS))])
+        else:
+            low, high = POOLS[rng.next(len(POOLS))]
+            points = [low + rng.next(high - low) for _ in range(1 + rng.next(3))]
+            out.append("".join(chr(c) for c in points if not 0xd800 <= c < 0xe000) * (1 + (rng.next(16) == 0) * rng.next(20)))
+    return "".join(out)
+
+
 def compare(library, n, names):
     """A row of the table in tokenizer/README.md for each model: how many strings differ in ids, in what they decode to, in ids with special tokens."""
     print("| model | texts | literals and random strings | ids differ | decoded differ | special differ |\n|---|---|---|---|---|---|")
@@ -297,7 +317,7 @@ def compare(library, n, names):
                 m.text.save(path)
             ours = Ours(library, path)
         rng, bad, shown = Random(), [0, 0, 0], 0
-        strings = [s for s in TEXTS + [rng.string() for _ in range(n)] if asked(name, s)]
+        strings = [s for s in TEXTS + [wide(rng) if i % 2 else rng.string() for i in range(n)] if asked(name, s)]
         for s in strings:
             ids = m.encode(s)
             wrong = [ours.encode(s) != ids, ours.decode(ids) != m.decode(ids).encode(),
