@@ -68,7 +68,6 @@ int bpe_add(Bpe *b, int left, int right, uint32_t rank, int id) {
     size_t bit = seen_bit(hash_pair((uint32_t)left, (uint32_t)right));
     b->seen[bit >> 3] |= (unsigned char)(1 << (bit & 7));
     b->n += s->id < 0;
-    b->unk_joins |= b->unk >= 0 && (left == b->unk || right == b->unk);
     *s = (MergeSlot){(uint32_t)left, (uint32_t)right, rank, id};
     return 0;
 }
@@ -274,38 +273,38 @@ static int encode_part(Word *w, size_t from, size_t end, BpeScratch *s, Ids *out
     return rc;
 }
 
-/* Where in text [from, end) nothing can ever join: the end of the stretch that begins at from. */
-static size_t next_border(const Tokenizer *t, const char *text, size_t from, size_t end) {
+/* Every character is some pieces: itself, or its bytes. */
+static int all_known(const Bpe *b, const Tokenizer *t) {
+    for (int i = 0; i < 256; i++)
+        if (t->byte_id[i] < 0) return 0;
+    return b->byte_fallback;
+}
+
+/* Where in text [from, end) nothing can ever join: the end of the stretch that begins at from. No piece holds the characters on both
+ * sides, and both are pieces: one that is not may be dropped, or wait for what follows, and then its neighbours meet. */
+static size_t next_border(const Tokenizer *t, const char *text, size_t from, size_t end, int known) {
     size_t len = pieces_char(t, text + from, end - from), i = from + len;
     while (i < end) {
         size_t next = pieces_char(t, text + i, end - i);
-        if (!pieces_may_join(t, text + i - len, len, text + i, next)) break;
+        if (!pieces_may_join(t, text + i - len, len, text + i, next) &&
+            (known || (pieces_find(t, text + i - len, len) >= 0 && pieces_find(t, text + i, next) >= 0)))
+            break;
         i += len = next;
     }
     return i;
 }
 
-/* Whether what stands on one side of a border says nothing of the other side's ids. It does where an unknown piece waits for what
- * follows it (among bytes it is written behind them), or joins. */
-static int has_borders(const Bpe *b, const Tokenizer *t) {
-    if (b->prefix_len + b->suffix_len || b->ignore_merges) return 0;
-    if (b->unk < 0) return 1;
-    if (!b->byte_fallback) return !b->fuse_unk && !b->unk_joins;
-    for (int i = 0; i < 256; i++)
-        if (t->byte_id[i] < 0) return 0;
-    return 1; /* nothing is unknown */
-}
-
-/* A long word, or a text that no pre-tokenizer cuts, is cut where no piece goes over the border. */
+/* A long word, or a text that no pre-tokenizer cuts, is cut at such borders. */
 int bpe_encode(const Bpe *b, const Tokenizer *t, const char *word, size_t n, BpeScratch *s, Ids *out) {
     Word w = {.b = b, .t = t, .m = &s->merging, .text = word};
     enum { LONG = 64 };
-    int cuts = n > LONG && has_borders(b, t), rc = 0;
+    int rc = 0;
     if (n > INT32_MAX / 2) return -EFBIG;
     w.m->n = 0;
-    if (!cuts) return n ? encode_part(&w, 0, n, s, out) : 0;
+    if (n <= LONG || b->prefix_len + b->suffix_len || b->ignore_merges) return n ? encode_part(&w, 0, n, s, out) : 0;
+    int known = all_known(b, t);
     for (size_t i = 0, end; i < n && rc == 0; i = end) {
-        end = next_border(t, word, i, n);
+        end = next_border(t, word, i, n, known);
         rc = encode_part(&w, i, end, s, out);
     }
     return rc;

@@ -19,7 +19,6 @@ typedef struct {
     char *prefix, *suffix; /* "##" in front of a character that goes on, "</w>" behind a word's last; malloc'ed, or NULL */
     size_t prefix_len, suffix_len;
     int unk;           /* id, or -1: an unknown character is dropped */
-    int unk_joins;     /* some merge has the unknown piece in it */
     int fuse_unk;      /* a run of unknown characters is one unknown piece */
     int byte_fallback; /* an unknown character becomes its bytes' pieces, where all of them are there */
     int ignore_merges; /* a word that is a piece is taken as it is */

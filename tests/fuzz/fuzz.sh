@@ -48,6 +48,14 @@ seed wordpiece $data/jieba/test_sentences.txt $data/text/hongloumeng_utf8.txt $d
 printf '\005[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\n\344\270\200\344\272\214\n\370\344\270\200\344\272\214 3\nab 2\n\370ab\344\270\200\344\272\214[MASK]\nAB' \
     > $out/seeds-wordpiece/files
 seed chat tests/golden/chat/*.jinja
+mkdir -p $out/seeds-bpe_files $out/seeds-tokenizer_json
+printf '\000\006YQ== 0\nYg== 1\nYWI= 2\nIA== 3\nYWJhYg== 4\n' > $out/seeds-bpe_files/ranks
+printf '\001\006\001a\n\001b\n\001ab\n\003<x>\na b\n\001\304\240\n' > $out/seeds-bpe_files/gpt2
+printf '\002\006\001a\n\001b\n\001ab\n\006<0x41>\na b\n\001\342\226\201\n' > $out/seeds-bpe_files/gemma4
+printf '\003\006\003[UNK]\n\001\342\226\201a\n\001b\n\001ab\n' > $out/seeds-bpe_files/bert
+printf '\004\006the \344\270\255 aaaaa 123' > $out/seeds-bpe_files/text
+sed -n 's/.*"parts":"\(.*\)","hash".*/\1/p' tests/golden/pipelines.json | sed 's/\\\(.\)/\1/g; s/}$/,"model":{"vocab":{"a":0,"b":1,"ab":2,"[UNK]":3,"<0x41>":4},"merges":["a b"],"unk_token":"[UNK]"}}/; s/^{,/{/' |
+    while read -r line; do printf '%s' "$line" > "$out/seeds-tokenizer_json/$(printf '%s' "$line" | cksum | cut -d' ' -f1)"; done
 seed sentencepiece $data/text/hongloumeng_utf8.txt
 printf '\001pa\npab\nb\n\napabbx' > $out/seeds-sentencepiece/pieces
 seed split $data/text/*.txt
