@@ -21,8 +21,13 @@ static Class class_of(const Tokenizer *t, int kind) {
 }
 
 Tokenizer *pieces_new(const char *name) {
+    enum { ROOM = 256 };
     Tokenizer *t = calloc(1, sizeof *t);
-    if (!t) return NULL;
+    if (!t || !(t->bytes = malloc(ROOM))) { /* never NULL: empty pieces stand there, too */
+        free(t);
+        return NULL;
+    }
+    t->cap_bytes = ROOM;
     t->name = name;
     t->bos = t->eos = t->unk = -1;
     for (int i = 0; i < 128; i++) t->ascii[i] = -1;

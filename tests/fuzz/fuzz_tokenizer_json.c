@@ -1,0 +1,60 @@
+/* tests/fuzz/fuzz_tokenizer_json.c - libFuzzer target for tokenizer.json: what opens must encode any bytes, with every flag, within the
+ * bounds that the headers promise; and go to a GGUF vocabulary and back, where it can. The text is the file's end, behind a NUL. */
+#include "../../tokenizer/pipeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static char err[200];
+
+static void decode(const Tokenizer *t, const int *ids, size_t n) {
+    char *out = malloc(tokenizer_decode_bound(t));
+    TokenStream s = {0};
+    if (!out) abort();
+    for (size_t i = 0; i <= n; i++)
+        if ((i < n ? tokenizer_decode(t, &s, ids[i], out) : tokenizer_decode_end(t, &s, out)) > tokenizer_decode_bound(t)) abort();
+    free(out);
+}
+
+static void use(const Tokenizer *t, const char *text, size_t n_text) {
+    for (int flags = 0; flags < 16; flags += 5) {
+        int *ids, *types;
+        size_t n;
+        int rc = tokenizer_encode_pair(t, text, n_text, flags & 1 ? text : NULL, n_text / 2, flags, &ids, &types, &n, err, sizeof err);
+        if (rc && rc != -12 && rc != -22) abort();
+        if (rc) continue;
+        for (size_t i = 0; i < n; i++)
+            if (ids[i] < 0 || (size_t)ids[i] >= tokenizer_size(t)) abort();
+        decode(t, ids, n);
+        free(ids);
+        free(types);
+    }
+}
+
+static void there_and_back(const Tokenizer *t) {
+    Vocabulary v;
+    Tokenizer *back = NULL;
+    if (tokenizer_vocabulary(&v, t, "fuzz", err, sizeof err)) return;
+    if (tokenizer_from_vocabulary(&back, &v, "fuzz", err, sizeof err) == 0) use(back, "ab <x> \xe4\xb8\xad\xff", 11);
+    tokenizer_free(back);
+    free((void *)(uintptr_t)v.pieces);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    const uint8_t *nul = memchr(data, 0, size);
+    size_t n = nul ? (size_t)(nul - data) : size;
+    Tokenizer *t = pieces_new("fuzz");
+    if (!t) abort();
+    int rc = tokenizer_json_open(t, data, n, err, sizeof err);
+    if (rc == 0) rc = pipeline_finish_added(t, err, sizeof err);
+    if (rc && rc != -12 && rc != -22) abort();
+    if (rc == 0) {
+        use(t, nul ? (const char *)nul : (const char *)data, nul ? size - n : n < 500 ? n : 500);
+        use(t, "ab \xe4\xb8\xad\xff 12<x>ab aab", 20);
+        there_and_back(t);
+    }
+    tokenizer_free(t);
+    return 0;
+}
