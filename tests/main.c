@@ -26,7 +26,7 @@ extern const Test tests_base[], tests_rope[], tests_quants[], tests_encode[], te
     tests_attention[], tests_readers[], tests_tokenizer[], tests_sentencepiece[],
     tests_checkpoints[], tests_convert[], tests_hostile[], tests_quantize[], tests_inspect[],
     tests_sampler[], tests_session[], tests_state[], tests_oracle[], tests_cli[], tests_broken[],
-    tests_linear[], tests_favor[], tests_wordpiece[], tests_split[], tests_unicode[], tests_bpe[], tests_pipeline[], tests_texts[],
+    tests_linear[], tests_favor[], tests_wordpiece[], tests_split[], tests_unicode[], tests_bpe[], tests_pipeline[], tests_bpe_export[], tests_texts[],
     tests_roformer[], tests_roformer_facts[], tests_roformer_config[], tests_encoder[], tests_quantized[], tests_bench[], tests_chat[], tests_chat_cli[];
 
 static const Test *const suites[] = {
@@ -35,7 +35,7 @@ static const Test *const suites[] = {
     tests_checkpoints, tests_convert, tests_hostile, tests_quantize, tests_inspect,
     tests_sampler, tests_session, tests_state, tests_oracle, tests_cli, tests_broken,
     tests_linear, tests_favor,
-    tests_wordpiece, tests_split, tests_unicode, tests_bpe, tests_pipeline, tests_texts,
+    tests_wordpiece, tests_split, tests_unicode, tests_bpe, tests_pipeline, tests_bpe_export, tests_texts,
     tests_roformer, tests_roformer_facts, tests_roformer_config, tests_encoder,
     tests_quantized, tests_bench, tests_chat, tests_chat_cli,
 };

@@ -65,8 +65,19 @@ static int is_bert(const struct Pipeline *p) {
            p->cuts[1].split.pattern == split_named("Punctuation") && text_is(&p->prefix, "##") && p->max_chars == 100;
 }
 
+/* Whether some piece has a capital: so the readers of "bert" tell that its text is not lower-cased. */
+static int has_capitals(const Tokenizer *t) {
+    for (size_t i = 0; i < t->n; i++)
+        for (uint32_t k = 0; t->pieces[i].kind == PIECE_NORMAL && k < t->pieces[i].len; k++) {
+            char c = t->bytes[t->pieces[i].start + k];
+            if (c >= 'A' && c <= 'Z') return 1;
+        }
+    return 0;
+}
+
 /* The kind, and what is wrong where there is none. */
-static const char *kind_of(const struct Pipeline *p, Vocabulary *v, const CharsMap **map) {
+static const char *kind_of(const Tokenizer *t, Vocabulary *v, const CharsMap **map) {
+    const struct Pipeline *p = t->pipeline;
     int prefix = 0;
     for (size_t i = 0; i < p->n_added; i++)
         if (p->added[i].lstrip || p->added[i].rstrip || p->added[i].single_word)
@@ -79,9 +90,21 @@ static const char *kind_of(const struct Pipeline *p, Vocabulary *v, const CharsM
     }
     if (p->model == MODEL_BPE && p->bpe.byte_fallback && spaces_of(p, &prefix)) v->model = "llama";
     if (p->model == MODEL_UNIGRAM && map_of(p, map, &prefix)) v->model = "t5";
-    if (p->model == MODEL_WORDPIECE && is_bert(p)) v->model = "bert";
+    if (p->model == MODEL_WORDPIECE && is_bert(p)) {
+        if (p->normalizers[0].bert.lowercase == has_capitals(t)) return "has capitals in its pieces and none in its text, or the other way round, and GGUF has no key for that";
+        v->model = "bert";
+    }
     v->add_space_prefix = prefix;
     return v->model ? NULL : "cuts its text in a way that GGUF has no name for";
+}
+
+/* How many tokens the template puts in front of a text (end 0) or behind it (1), and the outermost one's id, if any. */
+static size_t around(const Tokenizer *t, int end, long *id) {
+    const Template *p = &t->pipeline->single;
+    size_t n = 0;
+    while (n < p->n && p->items[end ? p->n - 1 - n : n].id >= 0) n++;
+    if (n) *id = p->items[end ? p->n - 1 : 0].id;
+    return n;
 }
 
 static int by_rank(const void *a, const void *b) {
@@ -132,7 +155,9 @@ static void score(Piece *pieces, size_t n, const MergeSlot *merges, size_t n_mer
 int pipeline_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, char *err, size_t errlen) {
     const struct Pipeline *p = t->pipeline;
     const CharsMap *map = NULL;
-    const char *why = kind_of(p, v, &map);
+    long bos = t->bos, eos = t->eos;
+    const char *why = kind_of(t, v, &map);
+    if (!why && (around(t, 0, &bos) > 1 || around(t, 1, &eos) > 1)) why = "puts more than one token in front of a text or behind it";
     if (why) return base_error(err, errlen, -EINVAL, "%s: %s", name, why);
     size_t n_merges, map_size = 0, texts = 0, room;
     const uint8_t *blob = map ? charsmap_blob(map, &map_size) : NULL;
@@ -166,7 +191,7 @@ int pipeline_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, cha
     v->pieces = pieces, v->n = t->n;
     v->merges = gpt2 ? merges : NULL, v->n_merges = gpt2 ? n_merges : 0;
     v->charsmap = map_size ? text : NULL, v->charsmap_size = map_size;
-    v->bos_id = t->bos, v->eos_id = t->eos, v->unk_id = t->unk;
+    v->bos_id = bos, v->eos_id = eos, v->unk_id = t->unk;
     v->add_bos = pipeline_adds(t, 0), v->add_eos = pipeline_adds(t, 1);
     v->remove_extra_whitespaces = 0;
     return 0;

@@ -44,7 +44,7 @@ def prefixed(pairs):
 
 
 WORDS = ["the", "cat", "a", "un", "##aff", "##able", "##a", "##b", "##c", "b", "c", "ab", "##cd", "##cat", ".", ",", "'", "s", "t", "don", "[", "]", "mask", "caf", "##e",
-         "##\xe9", "\u4e2d", "##\u4e2d", "hello", "Hello", "world", "!", "12", "##3", "1", "##1", "add"]
+         "##\xe9", "\u4e2d", "##\u4e2d", "hello", "world", "!", "12", "##3", "1", "##1", "add"]
 # Scores are exact in float, as those of published models are: ours are float.
 SCORED = [["[UNK]", 0.0], ["[CLS]", 0.0], ["[SEP]", 0.0], ["[MASK]", 0.0]] + [[p, -2.0 - i / 8] for i, p in enumerate(made(PAIRS))] + [[p, -9.0 - i / 16] for i, p in enumerate(CHARS)]
 FALLBACK = ["<0x%02X>" % b for b in range(256)]
@@ -158,6 +158,11 @@ def rows():
     yield "Replace, Fuse, Strip", "characters", {"decoder": sequence("decoders", {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}, {"type": "Fuse"},
                                                                      {"type": "Strip", "content": " ", "start": 1, "stop": 0})}
     yield "BertProcessing", "wordpiece", {"pre_tokenizer": P_BERT, "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 2], "cls": ["[CLS]", 1]}}
+    for name, lower in (("BERT", True), ("BERT cased", False)):
+        yield name, "wordpiece", {"normalizer": {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": lower},
+                                    "pre_tokenizer": P_BERT, "decoder": {"type": "WordPiece", "prefix": "##", "cleanup": True},
+                                  "post_processor": {"type": "BertProcessing", "sep": ["[SEP]", 2], "cls": ["[CLS]", 1]},
+                                  "added_tokens": [token(i, p, True) for i, p in enumerate(SPECIAL)]}
     yield "RobertaProcessing", "bytes", {"pre_tokenizer": P_BYTES, "post_processor": {
         "type": "RobertaProcessing", "sep": ["[SEP]", 2], "cls": ["[CLS]", 1], "trim_offsets": True, "add_prefix_space": False}}
     one, two = ("[CLS]", [1], ["[CLS]"]), ("[SEP]", [2], ["[SEP]"])

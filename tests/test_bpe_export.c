@@ -1,0 +1,196 @@
+/* tests/test_bpe_export.c - pipelines as GGUF vocabularies: the same ids on both sides, or refused; and weights-tools/convert on a tiny model. */
+#include "../base/base.h"
+#include "../base/json.h"
+#include "../lab/vocabulary.h"
+#include "../tokenizer/tokenizer.h"
+#include "build.h"
+#include "random_text.h"
+#include "test.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static char err[300];
+
+static int same_ids(const Tokenizer *a, const Tokenizer *b, const char *s, size_t len, int flags) {
+    int *x = NULL, *y = NULL;
+    size_t n, m;
+    int rc = tokenizer_encode(a, s, len, flags, &x, &n, err, sizeof err);
+    if (rc == 0) rc = tokenizer_encode(b, s, len, flags, &y, &m, err, sizeof err);
+    int same = rc == 0 && n == m && (n == 0 || memcmp(x, y, n * sizeof *x) == 0);
+    if (!same) printf("    flags %d: \"%.*s\"\n", flags, (int)len, s);
+    free(x);
+    free(y);
+    return same;
+}
+
+/* Where GGUF's "llama" is another thing than tokenizer.json: it takes bytes that are not UTF-8 as they are, and puts its space in front of the text
+ * once, not behind each special token. */
+static int otherwise(const char *model, const char *s, int flags) {
+    return strcmp(model, "llama") == 0 && (strchr(s, '\xff') || (flags & ENCODE_SPECIAL && strstr(s, "<s>")));
+}
+
+/* t and u on tricky and random strings. */
+static void same(const Tokenizer *t, const Tokenizer *u, const char *name, const char *model) {
+    static const char *const texts[] = {"", " ", "Hello, world!", "  a  b ", "don't I'LL", "12345", "x<|endoftext|>y", "<s>a</s>", "[CLS] a [MASK]", "\n\n a\t",
+        "\xe4\xb8\xad\xe6\x96\x87", "caf\xc3\xa9 cafe\xcc\x81", "\xf0\x9f\xa6\x99", "\xff\xe4\xb8", "\xe2\x96\x81" "a \xe2\x96\x81", "<|im_start|>user"};
+    uint64_t state = 1;
+    int bad = 0;
+    CHECK(tokenizer_size(t) == tokenizer_size(u) && (tokenizer_bos(t) < 0 || tokenizer_bos(t) == tokenizer_bos(u)));
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        for (int flags = 0; flags < 8; flags += flags ? 3 : 2)
+            bad += !otherwise(model, texts[i], flags) && !same_ids(t, u, texts[i], strlen(texts[i]), flags);
+    for (int i = 0; i < 500; i++) {
+        char s[RANDOM_TEXT_MAX];
+        size_t n = random_text(&state, s);
+        bad += !same_ids(t, u, s, n, i & 1 ? ENCODE_ADDED : ENCODE_SPECIAL);
+    }
+    CHECK(bad == 0);
+    if (bad) printf("    %s: %d texts differ\n", name, bad);
+}
+
+/* A tokenizer's vocabulary opens as the same tokenizer. */
+static void there_and_back(const Tokenizer *t, const char *name, const char *model, const char *pre) {
+    Vocabulary v;
+    Tokenizer *u;
+    int rc = tokenizer_vocabulary(&v, t, name, err, sizeof err);
+    CHECK(rc == 0);
+    if (rc == 0) CHECK(strcmp(v.model, model) == 0 && (!pre || (v.pre && strcmp(v.pre, pre) == 0)));
+    if (rc == 0) rc = tokenizer_from_vocabulary(&u, &v, name, err, sizeof err);
+    CHECK(rc == 0);
+    free((void *)(uintptr_t)v.pieces);
+    if (rc) printf("    %s: %s\n", name, err);
+    if (rc) return;
+    same(t, u, name, model);
+    tokenizer_free(u);
+}
+
+static void published(void) {
+    static const struct { const char *name, *model, *pre; } rows[] = {
+        {"tok/gpt2", "gpt2", "gpt-2"}, {"tok/llama3.2", "gpt2", "llama-bpe"}, {"tok/qwen.tiktoken", "gpt2", "qwen2"},
+        {"tok/hf-json/phi-2", "gpt2", "gpt-2"}, {"tok/hf-json/llama2", "llama", NULL}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *path = test_data(rows[i].name);
+        Tokenizer *t;
+        if (!path) return;
+        CHECK(tokenizer_open(&t, path, err, sizeof err) == 0);
+        if (!t) continue;
+        there_and_back(t, rows[i].name, rows[i].model, rows[i].pre);
+        tokenizer_free(t);
+    }
+}
+
+/* ---- rows of golden/pipelines.json ---- */
+
+/* The row's tokenizer.json into folder. */
+static int write_row(const Json *golden, const char *name, const char *folder) {
+    const JsonValue *row = json_get(golden->root, "rows"), *model = json_get(golden->root, "models");
+    for (row = row->child; row && !json_is(json_get(row, "name"), name); row = row->next) {}
+    CHECK(row != NULL);
+    if (!row) return 0;
+    model = model->child;
+    for (int i = (int)json_get(row, "model")->number; i > 0; i--) model = model->next;
+    char path[600];
+    snprintf(path, sizeof path, "%.500s/tokenizer.json", folder);
+    FILE *f = fopen(path, "w");
+    CHECK(f != NULL);
+    if (!f) return 0;
+    const char *parts = json_get(row, "parts")->str;
+    fprintf(f, "{\"model\":%s%s%s", model->str, parts[1] == '}' ? "" : ",", parts + 1);
+    fclose(f);
+    return 1;
+}
+
+/* What becomes of each row: the model it is in GGUF, or what the refusal says. */
+static const struct { const char *row, *model, *refusal; } small[] = {
+    {"BERT", "bert", NULL}, {"BERT cased", NULL, "capitals"}, {"RobertaProcessing", "gpt2", NULL}, {"model fallback", NULL, "no name"}, {"Prepend", "llama", NULL},
+    {"Template, others", NULL, "more than one token"}, {"special tokens that strip", NULL, "spaces around them"}, {"model suffix", NULL, "suffix"},
+    {"model words", NULL, "no name"}, {"Split Isolated False", NULL, "no name"}, {"NFKC", NULL, "no name"}};
+
+static void rows_of_golden(void) {
+    Json golden;
+    char folder[600];
+    if (json_open(&golden, "tests/golden/pipelines.json", err, sizeof err)) {
+        CHECK(!"tests/golden/pipelines.json opens");
+        return;
+    }
+    snprintf(folder, sizeof folder, "%s", test_tmp("rows"));
+    mkdir(folder, 0755);
+    for (size_t i = 0; i < sizeof small / sizeof *small; i++) {
+        Tokenizer *t = NULL;
+        Vocabulary v;
+        if (!write_row(&golden, small[i].row, folder)) continue;
+        int opens = tokenizer_open(&t, folder, err, sizeof err);
+        CHECK(opens == 0);
+        if (opens) printf("    %s: %s\n", small[i].row, err);
+        if (t && small[i].model) there_and_back(t, small[i].row, small[i].model, NULL);
+        if (t && small[i].refusal) {
+            int rc = tokenizer_vocabulary(&v, t, "x", err, sizeof err), said = rc == -EINVAL && strstr(err, small[i].refusal);
+            CHECK(said && v.pieces == NULL);
+            if (!said) printf("    %s: %d, %s\n", small[i].row, rc, rc ? err : "");
+            free((void *)(uintptr_t)v.pieces);
+        }
+        tokenizer_free(t);
+    }
+    json_free(&golden);
+}
+
+/* ---- the program ---- */
+
+static int open_gguf(Tokenizer **t, const char *path) {
+    Weights w;
+    *t = NULL;
+    int rc = weights_open(&w, path, err, sizeof err);
+    if (rc) return rc;
+    rc = vocabulary_open(t, &w, NULL, 0, NULL, err, sizeof err);
+    weights_close(&w);
+    return rc;
+}
+
+static void convert(void) {
+    static const char *const rows[] = {"RobertaProcessing", "BERT", "Metaspace always True"};
+    static const BuildShape shape = {.d = 32, .ff = 32, .layers = 1, .heads = 2, .kv_heads = 1, .n_ctx = 16};
+    char folder[600], command[2000], *out = NULL, *said = NULL;
+    Json golden;
+    if (json_open(&golden, "tests/golden/pipelines.json", err, sizeof err)) return;
+    snprintf(folder, sizeof folder, "%s", test_tmp("hf"));
+    mkdir(folder, 0755);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Tokenizer *t = NULL, *u = NULL;
+        build_hf(folder, &shape, TENSOR_F32, 1);
+        if (!write_row(&golden, rows[i], folder)) continue;
+        snprintf(command, sizeof command, "rm -f %.500s/tokenizer.model; %.*sweights-tools/convert %.500s %.500s/m.gguf -q < /dev/null", folder,
+                 (int)(strlen(test_run_path()) - strlen("run")), test_run_path(), folder, folder);
+        int code = test_shell(command, &out, &said);
+        CHECK(code == 0);
+        if (code) printf("    %s: %s\n", rows[i], said);
+        snprintf(command, sizeof command, "%.500s/m.gguf", folder);
+        CHECK(tokenizer_open(&t, folder, err, sizeof err) == 0);
+        if (code == 0) CHECK(open_gguf(&u, command) == 0);
+        if (t && u) {
+            CHECK(tokenizer_size(u) == BUILD_VOCAB); /* the model's, filled up */
+            uint64_t state = 1;
+            int bad = 0;
+            for (int k = 0; k < 300; k++) {
+                char s[RANDOM_TEXT_MAX];
+                size_t n = random_text(&state, s);
+                if (s[0] != ' ') bad += !same_ids(t, u, s, n, k & 1 ? ENCODE_ADDED : ENCODE_BARE); /* Metaspace adds no second space, GGUF does */
+            }
+            CHECK(bad == 0);
+        }
+        tokenizer_free(t);
+        tokenizer_free(u);
+    }
+    json_free(&golden);
+    free(out);
+    free(said);
+}
+
+const Test tests_bpe_export[] = {
+    {"bpe export/published", published},
+    {"bpe export/small", rows_of_golden},
+    {"bpe export/convert", convert},
+    {0}
+};
