@@ -26,8 +26,12 @@ typedef struct {
 typedef struct {
     Symbol *symbols; /* [n], a linked list in an array */
     size_t n, cap;
-    Pair *heap;      /* [n_heap] every pair that may be joined, the best on top */
-    size_t n_heap, cap_heap;
+    Pair *heap;      /* [n_heap] pairs that may be joined, the best on top */
+    size_t n_heap;
+    int in_order;    /* the heap is sorted from its beginning to its end */
+    Pair *row;       /* [n_row] others, sorted; those before row_at are done */
+    size_t n_row, row_at;
+    size_t cap_pairs; /* of heap and of row */
 } Merging;
 
 /* The piece that a and b make together, and its order (smaller joins first, of equal ones the leftmost); -1: none. */
