@@ -197,6 +197,17 @@ static void claims(void) {
     for (size_t i = 0; i < 3000; i++) memcpy(deep + i * 16, "{\"normalizers\":[", 16);
     CHECK(open_text(&t, deep, strlen(deep)) == -EINVAL && strstr(err, "nest"));
     free(deep);
+    char many[2200] = "{\"decoder\":{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"WordPiece\"}"; /* each puts a space in front of a piece */
+    for (int k = 0; k < 60; k++) strcat(many, ",{\"type\":\"WordPiece\"}");
+    strcat(many, "]}}");
+    CHECK(open_parts(&t, many, small) == 0);
+    if (t) {
+        TokenStream stream = {.begun = 1};
+        char *out = malloc(tokenizer_decode_bound(t));
+        CHECK(tokenizer_decode(t, &stream, 0, out) == 62 && tokenizer_decode_bound(t) >= 62);
+        free(out);
+    }
+    tokenizer_free(t);
     CHECK(open_parts(&t, "{}", "{\"type\":\"BPE\",\"vocab\":{\"a\":60000},\"merges\":[]}") == 0 && tokenizer_size(t) == 60001); /* holes */
     size_t n;
     int *ids;

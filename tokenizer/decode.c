@@ -15,7 +15,8 @@ static const char replacement[] = "\xef\xbf\xbd";
 /* .. of text before the denormalizer's map. */
 static size_t plain_bound(const Tokenizer *t) {
     size_t held = sizeof ((TokenStream *)0)->held * REPLACEMENT_LEN;
-    return t->spells_bytes ? held + (REPLACEMENT_LEN + 1) * (t->longest + 1) : held + t->longest + t->unk_len + 1;
+    size_t piece = t->longest + t->spell_more;
+    return t->spells_bytes ? held + (REPLACEMENT_LEN + 1) * piece : held + piece + t->unk_len + 1;
 }
 
 /* With a map: what was held back and what came stand at the end of out, what it becomes at the beginning. A byte becomes
@@ -109,7 +110,7 @@ size_t tokenizer_decode(const Tokenizer *t, TokenStream *s, int id, char *out) {
     if (id < 0 || (size_t)id >= t->n) return 0;
     const Entry *e = &t->pieces[id];
     if (t->spells_bytes) {
-        char *behind = out + tokenizer_decode_bound(t) - t->longest - 1;
+        char *behind = out + tokenizer_decode_bound(t) - t->longest - t->spell_more;
         return e->kind == PIECE_CONTROL ? 0 : push_bytes(s, behind, t->body->spell(t, s, id, behind), out);
     }
     char *text = text_place(t, s, out);

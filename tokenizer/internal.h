@@ -118,6 +118,7 @@ struct Tokenizer {
     struct Pipeline *pipeline;    /* pipeline.h; NULL: another kind */
     int all_found;                /* text may become a piece of any kind (pieces_find); a pipeline has its own way to find added tokens */
     int bytes_named;              /* byte pieces decode to their names: no decoder makes bytes of them */
+    size_t spell_more;            /* bytes that body->spell may give beyond those of the piece */
     int spells_bytes;             /* body->spell gives bytes that need not be whole characters */
     const char *pre_wanted;       /* the caller's choice of a pre-tokenizer, or NULL; only while it is opened */
     char *unk_text;               /* what the unknown piece decodes to, malloc'ed; NULL: its own text */
