@@ -120,7 +120,8 @@ static int word_system(Chat *c, const char *argument) {
     }
     if (chat_add(c, CHAT_SYSTEM, argument, strlen(argument))) return fail("%s", c->g.e.err);
     c->system_behind = 1;
-    note("system prompt: %s%s", argument, c->n ? "; the conversation is read again with it" : "");
+    note("system prompt: %s", argument);
+    if (c->n) note("the conversation is read again with it");
     return 0;
 }
 
