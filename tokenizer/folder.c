@@ -91,9 +91,11 @@ static int piece_is(const Tokenizer *t, size_t id, const char *text, size_t len)
 }
 
 /* A token beside vocab.json and merges.txt, with its attributes (v may be NULL). */
-static int pipeline_token(Tokenizer *t, double id, const char *text, size_t len, const JsonValue *v, const char *name, char *err, size_t errlen) {
-    if (!(id >= 0) || id != floor(id) || id >= (double)t->n + MAX_ADDED || id >= INT32_MAX || len == 0)
-        return base_error(err, errlen, -EINVAL, "%s: an added token has the id %g and %zu bytes, where the model has %zu pieces", name, id, len, t->n);
+static int pipeline_token(Tokenizer *t, size_t n_model, double id, const char *text, size_t len, const JsonValue *v, const char *name,
+                          char *err, size_t errlen) {
+    if (!(id >= 0) || id != floor(id) || id >= (double)n_model + MAX_ADDED || id >= INT32_MAX || len == 0)
+        return base_error(err, errlen, -EINVAL, "%s: an added token has the id %g and %zu bytes, where the model has %zu pieces", name, id,
+                          len, n_model);
     for (size_t i = 0; i < t->pipeline->n_added; i++)
         if (piece_is(t, (size_t)t->pipeline->added[i].id, text, len)) return 0; /* another file named it */
     AddedToken token = {.special = json_flag(v, "special", 0), .single_word = json_flag(v, "single_word", 0), .lstrip = json_flag(v, "lstrip", 0),
@@ -143,7 +145,7 @@ static int decoder_tokens(Tokenizer *t, size_t n_model, const JsonValue *root, c
         double id = strtod(v->key, &end);
         if (*end || end == v->key || !content || content->type != JSON_STRING)
             return base_error(err, errlen, -EINVAL, "%s: added_tokens_decoder: \"%s\" is no id or has no content", name, v->key);
-        int rc = t->pipeline ? pipeline_token(t, id, content->str, content->len, v, name, err, errlen)
+        int rc = t->pipeline ? pipeline_token(t, n_model, id, content->str, content->len, v, name, err, errlen)
                              : add_token(t, n_model, id, content->str, content->len, special && special->type == JSON_BOOL && special->boolean,
                                          name, err, errlen);
         if (rc) return rc;
@@ -226,10 +228,9 @@ static int added_settings(Tokenizer *t, const char *path, size_t n_model, char *
     if (rc) return rc;
     if (j.root->type != JSON_OBJECT) rc = base_error(err, errlen, -EINVAL, "%s: not an object", path);
     for (const JsonValue *v = rc ? NULL : j.root->child; v && rc == 0; v = v->next) {
-        if (t->pipeline && t->pipeline->whole) break;
         if (v->type != JSON_NUMBER) rc = base_error(err, errlen, -EINVAL, "%s: \"%s\" has no id", path, v->key);
         else if (!(v->number >= 0 && v->number < (double)t->n && piece_is(t, (size_t)v->number, v->key, v->key_len)))
-            rc = t->pipeline ? pipeline_token(t, v->number, v->key, v->key_len, NULL, path, err, errlen)
+            rc = t->pipeline ? pipeline_token(t, n_model, v->number, v->key, v->key_len, NULL, path, err, errlen)
                              : add_token(t, n_model, v->number, v->key, v->key_len, 0, path, err, errlen);
     }
     json_free(&j);
@@ -250,6 +251,8 @@ int folder_settings(Tokenizer *t, const char *folder, char *err, size_t errlen) 
     size_t n_model = t->n;
     int rc = t->pipeline ? 0 : apply(t, folder, "added_tokens.json", n_model, added_settings, err, errlen);
     if (rc == 0) rc = apply(t, folder, "tokenizer_config.json", n_model, config_settings, err, errlen);
+    if (rc || !t->pipeline || t->pipeline->whole) return rc;
     /* a pipeline's tokens are first those of tokenizer_config.json, which knows their attributes */
-    return rc || !t->pipeline ? rc : apply(t, folder, "added_tokens.json", n_model, added_settings, err, errlen);
+    rc = apply(t, folder, "added_tokens.json", n_model, added_settings, err, errlen);
+    return rc || t->pipeline->n_added == 0 ? rc : pieces_finish(t, 0, err, errlen); /* some may be longer than every piece */
 }
