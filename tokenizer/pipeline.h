@@ -103,6 +103,7 @@ typedef struct {
     const Matcher *m;
     const char *s;
     size_t n, i, from;
+    size_t spaces; /* where the white space ends that a token took last: nobody walks along it twice */
     int special; /* special tokens are found too */
     int waits, id;
     size_t begin, end; /* of the token that waits */

@@ -79,7 +79,7 @@ static uint32_t char_at(const char *s, size_t n, int *len) {
 }
 
 /* Whether the token found at *begin .. *end counts; it takes the spaces around it that it asks for. */
-static int accept(const AddedScan *a, const AddedToken *token, size_t *begin, size_t *end) {
+static int accept(AddedScan *a, const AddedToken *token, size_t *begin, size_t *end) {
     int len;
     if (token->special && !a->special) return 0;
     if (token->single_word && ((*begin > 0 && unicode_is(CLASS_RUST_WORD, char_before(a->s, *begin))) ||
@@ -91,8 +91,10 @@ static int accept(const AddedScan *a, const AddedToken *token, size_t *begin, si
         char bytes[4];
         *begin -= (size_t)utf8_encode(cp, bytes);
     }
-    if (token->rstrip && *end < a->from) *end = a->from; /* another token's spaces reach that far already */
-    while (token->rstrip && *end < a->n && unicode_is(CLASS_SPACE, char_at(a->s + *end, a->n - *end, &len))) *end += (size_t)len;
+    if (!token->rstrip) return 1;
+    if (*end < a->spaces) *end = a->spaces; /* those that another token took reach that far */
+    while (*end < a->n && unicode_is(CLASS_SPACE, char_at(a->s + *end, a->n - *end, &len))) *end += (size_t)len;
+    a->spaces = *end;
     return 1;
 }
 
