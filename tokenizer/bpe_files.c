@@ -91,10 +91,11 @@ static int add_mapped(Tokenizer *t, const Text *raw, char *err, size_t errlen) {
 
 enum {
     RANK_BYTES_MAX = 512, /* of a piece: bounds the ways to cut it in two */
-    HOLES_MAX = 65536     /* ranks that are left out: some files leave the special tokens' */
+    HOLES_MAX = 65536     /* ranks that a file leaves out in all: some leave the special tokens' */
 };
 
-static int read_rank(Tokenizer *t, const char *line, size_t n, Text *raw, char *err, size_t errlen) {
+/* One line, which `lines` others precede. */
+static int read_rank(Tokenizer *t, const char *line, size_t n, size_t lines, Text *raw, char *err, size_t errlen) {
     const char *space = memchr(line, ' ', n);
     unsigned long rank = 0;
     size_t i = space ? (size_t)(space - line) + 1 : n;
@@ -102,7 +103,7 @@ static int read_rank(Tokenizer *t, const char *line, size_t n, Text *raw, char *
     for (; i < n && line[i] >= '0' && line[i] <= '9' && rank < INT32_MAX; i++) rank = rank * 10 + (unsigned long)(line[i] - '0');
     if (!space || line[n - 1] == ' ' || (i < n && line[i] != '\r') || base64_decode(line, (size_t)(space - line), raw) || raw->n == 0)
         return base_error(err, errlen, -EINVAL, "%s: behind rank %zu: a line that is not a piece in base64 and its rank", t->name, t->n);
-    if (rank < t->n || rank - t->n > HOLES_MAX) return base_error(err, errlen, -EINVAL, "%s: the rank %lu stands behind %zu", t->name, rank, t->n);
+    if (rank < t->n || rank - lines > HOLES_MAX) return base_error(err, errlen, -EINVAL, "%s: the rank %lu stands behind %zu", t->name, rank, t->n);
     for (int rc; t->n < rank;)
         if ((rc = pieces_add(t, "", 0, 0, PIECE_UNUSED, err, errlen))) return rc;
     if (raw->n > RANK_BYTES_MAX) return base_error(err, errlen, -EINVAL, "%s: piece %lu is longer than %d bytes", t->name, rank, RANK_BYTES_MAX);
@@ -124,10 +125,11 @@ static int add_cuts(Tokenizer *t, int id) {
 int tiktoken_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, size_t errlen) {
     const char *p = (const char *)data, *end = p + size, *stop;
     Text raw = {.n = 0};
+    size_t lines = 0;
     int rc = byte_level_begin(t, err, errlen);
     for (; p < end && rc == 0; p = stop + 1) {
         stop = line_end(p, end);
-        if (stop > p) rc = read_rank(t, p, (size_t)(stop - p), &raw, err, errlen);
+        if (stop > p) rc = read_rank(t, p, (size_t)(stop - p), lines++, &raw, err, errlen);
         if (stop == end && rc == 0) break;
     }
     text_release(&raw);
