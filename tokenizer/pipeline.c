@@ -212,6 +212,7 @@ static int encode_whole(const Tokenizer *t, const char *text, size_t len, int fl
     spans_free(&w.next);
     bpe_scratch_free(&w.bpe);
     unigram_run_free(&w.unigram);
+    if (rc == -EINVAL) return base_error(err, errlen, rc, "the text has a character that is no piece, and the model has no unknown one");
     if (rc == -EFBIG) return base_error(err, errlen, -EINVAL, "a text of %zu bytes is too long to encode at once (the limit is %d)", len, INT32_MAX / 3);
     return rc;
 }
