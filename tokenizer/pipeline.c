@@ -10,6 +10,7 @@
 struct Pipeline *pipeline_new(void) {
     struct Pipeline *p = calloc(1, sizeof *p);
     if (p && bpe_init(&p->bpe)) {
+        bpe_free(&p->bpe);
         free(p);
         return NULL;
     }
