@@ -1,5 +1,5 @@
-/* tokenizer/tokenizer_json.c - Hugging Face's tokenizer.json into a Pipeline: the model, its vocabulary and merges, the added tokens,
- * the template. Normalizers, pre-tokenizers and decoders are read in tokenizer_json_parts.c. What is not known is refused by name. */
+/* tokenizer/tokenizer_json.c - Hugging Face's tokenizer.json into a Pipeline: the model, its vocabulary and merges, the added tokens.
+ * Normalizers, pre-tokenizers, decoders and the template are read in json_*.c. What is not known is refused by name. */
 #include "tokenizer_json.h"
 
 #include <errno.h>
@@ -230,7 +230,8 @@ int tokenizer_json_open(Tokenizer *t, const uint8_t *data, size_t size, char *er
     Json j;
     int rc = json_parse(&j, (const char *)data, size, t->name, err, errlen);
     if (rc) return rc;
-    if (json_get(j.root, "model")) rc = read_root(t, j.root, err, errlen);
+    const JsonValue *model = json_get(j.root, "model");
+    if (model && model->type != JSON_NUMBER) rc = read_root(t, j.root, err, errlen); /* in a vocab.json "model" is a piece */
     else rc = base_error(err, errlen, -EINVAL, "%s: JSON, but no tokenizer.json (a vocab.json opens with the folder where merges.txt stands beside it)", t->name);
     json_free(&j);
     return rc;
