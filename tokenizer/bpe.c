@@ -230,8 +230,8 @@ static size_t merge_few(const Bpe *b, int *ids, size_t n) {
         ids[i] = pair[i]->id;
         n--;
         memmove(ids + i + 1, ids + i + 2, (n - i - 1) * sizeof *ids);
-        memmove(pair + i, pair + i + 1, (n - i) * sizeof *pair);
-        memmove(rank + i, rank + i + 1, (n - i) * sizeof *rank);
+        memmove(pair + i, pair + i + 1, (n - i - 1) * sizeof *pair); /* n - 1 pairs were left, and i goes */
+        memmove(rank + i, rank + i + 1, (n - i - 1) * sizeof *rank);
         for (size_t k = i ? i - 1 : 0; k <= i && k + 1 < n; k++) rank[k] = (pair[k] = merge_of(b, ids[k], ids[k + 1])) ? pair[k]->rank : UINT32_MAX;
     }
     return n;
