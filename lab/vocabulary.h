@@ -11,9 +11,9 @@
 #include "../model/weights.h"
 #include "../tokenizer/tokenizer.h"
 
-/* The vocabulary in a GGUF file's metadata (keys tokenizer.ggml.*). The pieces' texts and the character map point
- * into w's mapped file; the array of pieces and v->model are malloc'ed and belong to v: keep w open while v lives, and
- * free v with vocabulary_free.
+/* The vocabulary in a GGUF file's metadata (keys tokenizer.ggml.*). The pieces' texts and the character map point into w's mapped
+ * file; the arrays of pieces and merges, v->model and v->pre are malloc'ed and belong to v: keep w open while v lives, and free v
+ * with vocabulary_free.
  * Errors: -ENOENT (no vocabulary in the file), -EINVAL (a key of the wrong type, arrays of different lengths, a number
  * out of range), -ENOMEM; then v is zeroed. */
 int vocabulary_from_weights(Vocabulary *v, const Weights *w, char *err, size_t errlen);

@@ -46,7 +46,7 @@ template <typename T> int copy(const T *from, size_t n, T **to, size_t *n_to) {
     return 0;
 }
 
-/* Of the first ids that have text when decoded, the shortest. */
+/* The first id that has text when decoded. */
 void find_anchor(SpmLibrary *l) {
     const auto &p = l->processor;
     for (int id = 0; id < p.GetPieceSize(); id++) {

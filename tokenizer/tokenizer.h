@@ -52,17 +52,18 @@ typedef struct {
     size_t charsmap_size;           /* bytes */
 } Vocabulary;
 
-/* Open a tokenizer file, told by its bytes: SentencePiece's tokenizer.model, llama2.c's tokenizer.bin, WordPiece's vocab.txt
- * (text, a piece a line, one of them [UNK]); or a folder that holds one of that name, the first in this order; there
- * tokenizer_config.json and added_tokens.json are read too. Errors: -ENOENT, -EINVAL (broken, or of a kind that is named in
- * the line, or jieba's dictionary missing), -ENOMEM. *t is NULL then; otherwise the caller frees it. A tokenizer.bin that was
- * cut between two pieces may open, and so may a vocab.txt: compare tokenizer_size with the model's vocabulary. */
+/* Open a tokenizer file, told by its bytes: tokenizer.json, SentencePiece's tokenizer.model, llama2.c's tokenizer.bin, WordPiece's
+ * vocab.txt (text, a piece a line, one of them [UNK]), tiktoken's ranks; or a folder that holds one of them or a pair like vocab.json
+ * and merges.txt (README.md has the order); there tokenizer_config.json and added_tokens.json are read too. Errors: -ENOENT,
+ * -EINVAL (broken, or of a kind that is named in the line, or jieba's dictionary missing), -ENOMEM. *t is NULL then; otherwise the
+ * caller frees it. A tokenizer.bin that was cut between two pieces may open, and so may a vocab.txt: compare tokenizer_size with
+ * the model's vocabulary. */
 int tokenizer_open(Tokenizer **t, const char *path, char *err, size_t errlen);
 /* The same from a vocabulary; name is what error lines call it. */
 int tokenizer_from_vocabulary(Tokenizer **t, const Vocabulary *v, const char *name, char *err, size_t errlen);
 
-/* The other way: what a GGUF file would hold of t, a SentencePiece tokenizer. v->pieces is one malloc'ed block, texts and
- * map and all, which the caller frees; v->model is static. Errors: -EINVAL (a kind or a setting that GGUF's keys cannot say;
+/* The other way: what a GGUF file would hold of t. v->pieces is one malloc'ed block, texts, merges and map and all, which the
+ * caller frees; v->model and v->pre are static. Errors: -EINVAL (a kind or a setting that GGUF's keys cannot say;
  * name is what the line calls t), -ENOMEM; *v is zeroed then. */
 int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, char *err, size_t errlen);
 
@@ -115,7 +116,8 @@ enum {
 
 /* text [len] bytes, any bytes (NUL and ill-formed UTF-8 too), to ids. *ids is malloc'ed, the caller frees it (never NULL
  * on success). Ill-formed UTF-8: from a tokenizer.model each bad byte is read as U+FFFD, as the library does; from
- * tokenizer.bin and GGUF's "llama" it becomes byte pieces. Work is O(len log len), memory O(len). Errors: -ENOMEM, -EINVAL (a
+ * tokenizer.bin and GGUF's "llama" it becomes byte pieces; for tokenizer.json and byte-level BPE each maximal bad sequence is one
+ * U+FFFD. Work is O(len log len), memory O(len). Errors: -ENOMEM, -EINVAL (a
  * byte the vocabulary cannot spell and no unk; a text above 2 GB when normalized, 700 MB at least); *ids is NULL then. */
 int tokenizer_encode(const Tokenizer *t, const char *text, size_t len, int flags, int **ids, size_t *n, char *err, size_t errlen);
 /* WordPiece: BOS is [CLS] and EOS [SEP], special tokens are always found in the text, ill-formed UTF-8 counts for nothing,
