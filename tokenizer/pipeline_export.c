@@ -75,6 +75,26 @@ static int has_capitals(const Tokenizer *t) {
     return 0;
 }
 
+static int is_normal(const Tokenizer *t, int id) { return id >= 0 && t->pieces[id].kind == PIECE_NORMAL; }
+
+/* "llama" joins whatever two pieces make a third: is each such pair a merge? Then there are as many of these as of those. */
+static int joins_all(const Tokenizer *t) {
+    const Bpe *b = &t->pipeline->bpe;
+    size_t pairs = 0, merges = 0;
+    for (size_t i = 0; i <= b->mask; i++) {
+        const MergeSlot *m = &b->slots[i];
+        merges += is_normal(t, m->id) && is_normal(t, (int)m->left) && is_normal(t, (int)m->right);
+    }
+    for (size_t i = 0; i < t->n; i++) {
+        const Entry *e = &t->pieces[i];
+        const char *s = t->bytes + e->start;
+        if (e->kind != PIECE_NORMAL || e->len == 0) continue;
+        for (size_t k = pieces_char(t, s, e->len); k < e->len; k += pieces_char(t, s + k, e->len - k))
+            pairs += is_normal(t, pieces_find(t, s, k)) && is_normal(t, pieces_find(t, s + k, e->len - k));
+    }
+    return pairs == merges;
+}
+
 /* The kind, and what is wrong where there is none. */
 static const char *kind_of(const Tokenizer *t, Vocabulary *v, const CharsMap **map) {
     const struct Pipeline *p = t->pipeline;
@@ -88,7 +108,10 @@ static const char *kind_of(const Tokenizer *t, Vocabulary *v, const CharsMap **m
         v->pre = pre_of(p)->name;
         return NULL;
     }
-    if (p->model == MODEL_BPE && p->bpe.byte_fallback && spaces_of(p, &prefix)) v->model = "llama";
+    if (p->model == MODEL_BPE && p->bpe.byte_fallback && spaces_of(p, &prefix)) {
+        if (!joins_all(t)) return "has pieces that its merges do not join, and GGUF's \"llama\" would";
+        v->model = "llama";
+    }
     if (p->model == MODEL_UNIGRAM && map_of(p, map, &prefix)) v->model = "t5";
     if (p->model == MODEL_WORDPIECE && is_bert(p)) {
         if (p->normalizers[0].bert.lowercase == has_capitals(t)) return "has capitals in its pieces and none in its text, or the other way round, and GGUF has no key for that";
@@ -152,6 +175,18 @@ static void score(Piece *pieces, size_t n, const MergeSlot *merges, size_t n_mer
     for (size_t i = n_merges; i-- > 0;) pieces[merges[i].id].score = -(float)i;
 }
 
+/* The merges as merges.txt spells them, their texts from `text` on; where these end. */
+static char *spell_merges(const Tokenizer *t, const MergeSlot *list, size_t n, Merge *merges, char *text) {
+    for (size_t i = 0; i < n; i++) {
+        char *end = copy_piece(t, list[i].left, text);
+        *end++ = ' ';
+        end = copy_piece(t, list[i].right, end);
+        merges[i] = (Merge){.text = text, .len = (size_t)(end - text)};
+        text = end;
+    }
+    return text;
+}
+
 int pipeline_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, char *err, size_t errlen) {
     const struct Pipeline *p = t->pipeline;
     const CharsMap *map = NULL;
@@ -178,13 +213,7 @@ int pipeline_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, cha
         pieces[i] = (Piece){.text = text, .len = (size_t)(end - text), .score = p->model == MODEL_UNIGRAM ? pieces_score(&t->pieces[i]) : 0, .type = type_of(t, i)};
         text = end;
     }
-    for (size_t i = 0; gpt2 && i < n_merges; i++) {
-        char *end = copy_piece(t, list[i].left, text);
-        *end++ = ' ';
-        end = copy_piece(t, list[i].right, end);
-        merges[i] = (Merge){.text = text, .len = (size_t)(end - text)};
-        text = end;
-    }
+    if (gpt2) text = spell_merges(t, list, n_merges, merges, text);
     if (p->model == MODEL_BPE && !gpt2) score(pieces, t->n, list, n_merges);
     free(list);
     if (map_size) memcpy(text, blob, map_size);
