@@ -95,11 +95,15 @@ static int special_token(const Tokenizer *t, const JsonValue *root, const JsonVa
     return ids && ids->child ? 0 : item_token(t, name, out, type, err, errlen);
 }
 
+enum { TEXTS_MAX = 8 }; /* texts in a template: each is encoded anew */
+
 static int read_template(const Tokenizer *t, const JsonValue *root, const char *key, Template *out, char *err, size_t errlen) {
     const JsonValue *list = json_get(root, key);
-    int rc = 0;
+    int rc = 0, texts = 0;
     for (const JsonValue *v = list ? list->child : NULL; v && rc == 0; v = v->next) {
         const JsonValue *token = json_get(v, "SpecialToken"), *text = json_get(v, "Sequence"), *type = json_get(token ? token : text, "type_id");
+        if (!token && text && ++texts > TEXTS_MAX)
+            return base_error(err, errlen, -EINVAL, "%s: the post-processor repeats its texts more than %d times", t->name, TEXTS_MAX);
         int type_id = type && type->type == JSON_NUMBER && type->number >= 0 && type->number < 1000 ? (int)type->number : 0;
         if (token) rc = special_token(t, root, json_get(token, "id"), out, type_id, err, errlen);
         else if (text) rc = template_add(out, json_is(json_get(text, "id"), "B") ? TEMPLATE_B : TEMPLATE_A, type_id) ? no_memory(t, err, errlen) : 0;

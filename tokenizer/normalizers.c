@@ -41,7 +41,7 @@ static int strip(const Normalizer *z, const char *s, size_t n, Text *out) {
     return text_put(out, s + from, end - from);
 }
 
-static int replace(const Normalizer *z, const char *s, size_t n, Text *out) {
+static int replace(const Normalizer *z, const char *s, size_t n, size_t limit, Text *out) {
     size_t i = 0, begin = 0, end = 0;
     SplitText scan;
     int rc = 0;
@@ -57,7 +57,7 @@ static int replace(const Normalizer *z, const char *s, size_t n, Text *out) {
         }
         if (!hit) break;
         rc = text_put(out, s + i, begin - i);
-        if (rc == 0) rc = text_put(out, z->to.p, z->to.n);
+        if (rc == 0) rc = out->n > limit ? -EFBIG : text_put(out, z->to.p, z->to.n);
         i = end;
     }
     return rc ? rc : text_put(out, s + i, n - i);
@@ -81,12 +81,12 @@ static int unicode_step(const Normalizer *z, const char *s, size_t n, Text *out)
     return rc;
 }
 
-static int apply(const Normalizer *z, const char *s, size_t n, int first, Text *out) {
+static int apply(const Normalizer *z, const char *s, size_t n, int first, size_t limit, Text *out) {
     int rc;
     switch (z->kind) {
     case NORMALIZE_NMT: return nmt(s, n, out);
     case NORMALIZE_STRIP: return strip(z, s, n, out);
-    case NORMALIZE_REPLACE: return replace(z, s, n, out);
+    case NORMALIZE_REPLACE: return replace(z, s, n, limit, out);
     case NORMALIZE_BYTES: return bytes_as_text(s, n, out);
     case NORMALIZE_PRECOMPILED: return charsmap_precompiled(z->map, s, n, out);
     case NORMALIZE_PREPEND:
@@ -104,7 +104,8 @@ int pipeline_normalize(const struct Pipeline *p, NormalizeScratch *w, const char
         w->a = w->b;
         w->b = tmp;
         w->b.n = 0;
-        int rc = apply(&p->normalizers[i], *out, *n_out, first, &w->b);
+        int rc = apply(&p->normalizers[i], *out, *n_out, first, grown_limit(n), &w->b);
+        if (rc == 0 && w->b.n > grown_limit(n)) rc = -EFBIG;
         if (rc) return rc;
         *out = w->b.n ? w->b.p : "";
         *n_out = w->b.n;

@@ -130,13 +130,14 @@ static int rewrite(const Cut *c, const char *s, size_t n, int first, Text *out) 
 }
 
 /* All words through a step that changes the text; *s is the text before and after. */
-static int rewrite_words(Work *w, const Cut *c, const char **s, int first) {
+static int rewrite_words(Work *w, const Cut *c, const char **s, int first, size_t limit) {
     int rc = 0;
     w->next_text.n = 0;
     for (size_t i = 0; i < w->words.n && rc == 0; i++) {
         size_t begin = w->words.at[i].begin, n = w->words.at[i].end - begin, from = w->next_text.n;
         rc = rewrite(c, *s + begin, n, first && begin == 0, &w->next_text);
         w->words.at[i] = (Span){from, w->next_text.n};
+        if (w->next_text.n > limit) rc = -EFBIG;
     }
     Text x = w->text;
     w->text = w->next_text;
@@ -174,7 +175,7 @@ static int encode_plain(Work *w, const char *s, size_t n, int first) {
     if (spans_push(&w->words, 0, n)) return -ENOMEM;
     for (size_t i = 0; i < w->p->n_cuts && rc == 0; i++) {
         const Cut *c = &w->p->cuts[i];
-        rc = c->kind == CUT_SPLIT ? split_words(w, c, s) : rewrite_words(w, c, &s, first);
+        rc = c->kind == CUT_SPLIT ? split_words(w, c, s) : rewrite_words(w, c, &s, first, grown_limit(n));
     }
     for (size_t i = 0; i < w->words.n && rc == 0; i++) {
         size_t begin = w->words.at[i].begin, len = w->words.at[i].end - begin;
@@ -214,6 +215,7 @@ static int encode_whole(const Tokenizer *t, const char *text, size_t len, int fl
     bpe_scratch_free(&w.bpe);
     unigram_run_free(&w.unigram);
     if (rc == -EINVAL) return base_error(err, errlen, rc, "the text has a character that is no piece, and the model has no unknown one");
+    if (rc == -EFBIG && len <= INT32_MAX / 3) return base_error(err, errlen, -EINVAL, "the tokenizer's normalizers and pre-tokenizers let a text of %zu bytes grow beyond all measure", len);
     if (rc == -EFBIG) return base_error(err, errlen, -EINVAL, "a text of %zu bytes is too long to encode at once (the limit is %d)", len, INT32_MAX / 3);
     return rc;
 }

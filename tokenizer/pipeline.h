@@ -112,8 +112,11 @@ typedef struct {
 /* The next part of the text: 1, *id a token's or -1 for plain text s[*begin, *end); 0: no more. */
 int added_next(AddedScan *a, int *id, size_t *begin, size_t *end);
 
+/* What the steps may make of a text of n bytes: what a file can claim to do with it. No step of a real one makes 20 bytes of one. */
+static inline size_t grown_limit(size_t n) { return 64 * n + ((size_t)1 << 24); }
+
 /* normalizers.c: text [n], well-formed UTF-8, through all normalizers; the result is w->a or the text itself. first: a prefix may be put
- * in front of it. 0, -ENOMEM. */
+ * in front of it. 0, -ENOMEM, -EFBIG beyond grown_limit. */
 typedef struct {
     Text a, b;
 } NormalizeScratch;

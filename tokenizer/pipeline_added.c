@@ -55,6 +55,7 @@ int pipeline_finish_added(Tokenizer *t, char *err, size_t errlen) {
     }
     normalize_scratch_free(&w);
     if (rc == -ENOMEM) base_error(err, errlen, rc, "%s: no memory for its added tokens", t->name);
+    if (rc == -EFBIG) rc = base_error(err, errlen, -EINVAL, "%s: its normalizers let an added token grow beyond all measure", t->name);
     if (rc) return rc;
     t->spell_more = p->n_decoders + 1; /* each may put a space in front */
     if (p->n_spelled) qsort(p->spelled, p->n_spelled, sizeof *p->spelled, by_id);
