@@ -82,6 +82,7 @@ int newfile_close(NewFile *f, int keep, char *err, size_t errlen); /* 0, or why 
 char *file_join(const char *dir, const char *name);
 char *file_folder(const char *path);
 int file_exists(const char *path); /* 1: something is there that can be opened for reading */
+int file_there(const char *path);  /* 1: something is there, be it a link that leads nowhere or a file one may not read */
 int file_is_folder(const char *path);
 
 /* The UTF-8 character at s[0 .. n-1], n >= 1: its length 1..4 and the code point in *cp, or 0 where the

@@ -117,6 +117,11 @@ char *file_folder(const char *path) {
 
 int file_exists(const char *path) { return access(path, R_OK) == 0; }
 
+int file_there(const char *path) {
+    struct stat st;
+    return lstat(path, &st) == 0;
+}
+
 int file_is_folder(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);

@@ -381,6 +381,59 @@ static void folder(void) {
     }
 }
 
+/* Small files that would have much done: each is refused, or says why it cannot encode. */
+static void claims(void) {
+    static const char head[] = "\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0}, \"merges\": []}}";
+    static const struct { const char *field, *begin, *item, *end, *says; int n; } rows[] = {
+        {"decoder", "{\"type\": \"Sequence\", \"decoders\": [", "{\"type\": \"WordPiece\", \"prefix\": \"##\"}", "]}", "two decoders", 2},
+        {"decoder", "{\"type\": \"Sequence\", \"decoders\": [", "{\"type\": \"BPEDecoder\", \"suffix\": \"a\"}", "]}", "two decoders", 9},
+        {"post_processor", "{\"type\": \"TemplateProcessing\", \"pair\": [], \"single\": [", "{\"Sequence\": {\"id\": \"A\"}}", "]}", "repeats its texts", 9},
+        {"normalizer", "{\"type\": \"Sequence\", \"normalizers\": [", "{\"type\": \"Replace\", \"pattern\": {\"String\": \"a\"}, \"content\": \"aa\"}", "]}",
+         "grow beyond", 60},
+        {"pre_tokenizer", "{\"type\": \"Sequence\", \"pretokenizers\": [", "{\"type\": \"Metaspace\", \"replacement\": \"      \", \"split\": false}", "]}", "grow beyond", 60}};
+    static char text[8192];
+    const char *path = test_tmp("claims.json");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        size_t n = (size_t)snprintf(text, sizeof text, "{\"%s\": %s", rows[i].field, rows[i].begin);
+        for (int k = 0; k < rows[i].n; k++) n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", k ? ", " : "", rows[i].item);
+        snprintf(text + n, sizeof text - n, "%s, %s", rows[i].end, head);
+        write_text(path, text);
+        Tokenizer *t;
+        int *ids = NULL, rc = tokenizer_open(&t, path, err, sizeof err);
+        if (rc == 0) rc = tokenizer_encode(t, "a a", 3, ENCODE_BARE, &ids, &n, err, sizeof err);
+        CHECK(rc == -EINVAL && strstr(err, rows[i].says));
+        tokenizer_free(t);
+    }
+}
+
+/* Ids that a few lines claim, in files of two kinds; a link that leads nowhere is no file that is not there. */
+static void folder_claims(void) {
+    char dir[300], path[400];
+    Tokenizer *t;
+    const TokenizerOptions o = {.lower_case = -1, .pre = "gpt-2"};
+    const char *ranks = test_tmp("claims.tiktoken");
+    write_text(ranks, "YQ== 0\nYg== 65000\nYw== 130000\n");
+    CHECK(tokenizer_open_with(&t, ranks, &o, err, sizeof err) == -EINVAL && strstr(err, "the rank 130000"));
+    snprintf(dir, sizeof dir, "%s", test_tmp("claims"));
+    mkdir(dir, 0700);
+    snprintf(path, sizeof path, "%s/vocab.json", dir);
+    write_text(path, "{\"a\": 0}");
+    snprintf(path, sizeof path, "%s/merges.txt", dir);
+    write_text(path, "#version: 0.2\n");
+    snprintf(path, sizeof path, "%s/tokenizer_config.json", dir);
+    write_text(path, "{\"added_tokens_decoder\": {\"60000\": {\"content\": \"<x>\"}, \"120000\": {\"content\": \"<y>\"}}}");
+    CHECK(tokenizer_open_with(&t, dir, &o, err, sizeof err) == -EINVAL && strstr(err, "120000"));
+    write_text(path, "{\"added_tokens_decoder\": {\"1\": {\"content\": \"<x>\"}}}");
+    snprintf(path, sizeof path, "%s/added_tokens.json", dir);
+    write_text(path, "{\"<x>\": 1, \"<y>\": 2}");
+    CHECK(tokenizer_open_with(&t, dir, &o, err, sizeof err) == 0 && tokenizer_size(t) == 3);
+    tokenizer_free(t);
+    unlink(path);
+    CHECK(symlink("nowhere", path) == 0);
+    CHECK(tokenizer_open_with(&t, dir, &o, err, sizeof err) == -ENOENT && strstr(err, "added_tokens.json"));
+    unlink(path);
+}
+
 /* ---- broken and foreign files ---- */
 
 static void other_models(void) {
@@ -579,6 +632,8 @@ const Test tests_tokenizer[] = {
     {"tokenizer/gguf_other_kinds", gguf_other_kinds},
     {"tokenizer/vocabulary_rules", vocabulary_rules},
     {"tokenizer/folder", folder},
+    {"tokenizer/claims", claims},
+    {"tokenizer/folder_claims", folder_claims},
     {"tokenizer/other_models", other_models},
     {"tokenizer/truncated", truncated},
     {"tokenizer/flipped", flipped},

@@ -21,7 +21,7 @@ enum { MAX_ADDED = 65536 }; /* ids that added tokens may reach beyond the model'
 char *folder_first(const char *folder, const char *const *names, size_t n) {
     for (size_t i = 0; i < n; i++) {
         char *path = file_join(folder, names[i]);
-        if (path && file_exists(path)) return path;
+        if (path && file_there(path)) return path;
         free(path);
     }
     return NULL;
@@ -96,8 +96,8 @@ static int pipeline_token(Tokenizer *t, size_t n_model, double id, const char *t
     if (!(id >= 0) || id != floor(id) || id >= (double)n_model + MAX_ADDED || id >= INT32_MAX || len == 0)
         return base_error(err, errlen, -EINVAL, "%s: an added token has the id %g and %zu bytes, where the model has %zu pieces", name, id,
                           len, n_model);
-    for (size_t i = 0; i < t->pipeline->n_added; i++)
-        if (piece_is(t, (size_t)t->pipeline->added[i].id, text, len)) return 0; /* another file named it */
+    int there = pieces_find(t, text, len);
+    if (there >= 0 && (t->pieces[there].kind == PIECE_CONTROL || t->pieces[there].kind == PIECE_ADDED)) return 0; /* another file named it */
     AddedToken token = {.special = json_flag(v, "special", 0), .single_word = json_flag(v, "single_word", 0), .lstrip = json_flag(v, "lstrip", 0),
                         .rstrip = json_flag(v, "rstrip", 0), .normalized = json_flag(v, "normalized", 0)};
     return json_add_token(t, (int)id, text, len, token, err, errlen);
@@ -185,7 +185,7 @@ int folder_class(const char *folder, const char **pre, char *err, size_t errlen)
     char *path = file_join(folder, "tokenizer_config.json");
     *pre = NULL;
     if (!path) return base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
-    int rc = file_exists(path) ? json_open(&j, path, err, errlen) : 1;
+    int rc = file_there(path) ? json_open(&j, path, err, errlen) : 1;
     if (rc == 0) {
         *pre = pre_of_class(json_get(j.root, "tokenizer_class"));
         json_free(&j);
@@ -242,7 +242,7 @@ typedef int Apply(Tokenizer *t, const char *path, size_t n_model, char *err, siz
 static int apply(Tokenizer *t, const char *folder, const char *file, size_t n_model, Apply *f, char *err, size_t errlen) {
     char *path = file_join(folder, file);
     if (!path) return base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
-    int rc = file_exists(path) ? f(t, path, n_model, err, errlen) : 0;
+    int rc = file_there(path) ? f(t, path, n_model, err, errlen) : 0;
     free(path);
     return rc;
 }
@@ -253,6 +253,7 @@ int folder_settings(Tokenizer *t, const char *folder, char *err, size_t errlen) 
     if (rc == 0) rc = apply(t, folder, "tokenizer_config.json", n_model, config_settings, err, errlen);
     if (rc || !t->pipeline || t->pipeline->whole) return rc;
     /* a pipeline's tokens are first those of tokenizer_config.json, which knows their attributes */
-    rc = apply(t, folder, "added_tokens.json", n_model, added_settings, err, errlen);
+    if (t->pipeline->n_added) rc = pieces_finish(t, 0, err, errlen); /* so that the next file's find themselves among them */
+    if (rc == 0) rc = apply(t, folder, "added_tokens.json", n_model, added_settings, err, errlen);
     return rc || t->pipeline->n_added == 0 ? rc : pieces_finish(t, 0, err, errlen); /* some may be longer than every piece */
 }

@@ -115,8 +115,8 @@ int tokenizer_open_with(Tokenizer **t, const char *path, const TokenizerOptions 
 int tokenizer_probe(const char *path) {
     MappedFile m;
     FolderFiles f = file_is_folder(path) ? folder_find(path) : (FolderFiles){.merges = NULL};
-    int known = f.merges != NULL;
-    if (!known && (f.vocabulary || !file_is_folder(path)) && file_map(&m, f.vocabulary ? f.vocabulary : path, NULL, 0) == 0) {
+    int known = f.vocabulary != NULL; /* by its name, and its reader can say what is wrong with it */
+    if (!known && !file_is_folder(path) && file_map(&m, path, NULL, 0) == 0) {
         known = reader_of(m.data, m.size) != NULL;
         file_unmap(&m);
     }

@@ -91,7 +91,7 @@ int tokenizer_from_vocabulary_with(Tokenizer **t, const Vocabulary *v, const Tok
                                    size_t errlen);
 void tokenizer_free(Tokenizer *t); /* accepts NULL */
 
-/* 1 where path is a file that tokenizer_open would know by its bytes (it may still be broken), or a folder with one; nothing
+/* 1 where path is a file that tokenizer_open would know by its bytes (it may still be broken), or a folder with one by its name; nothing
  * is reported. */
 int tokenizer_probe(const char *path);
 
