@@ -19,7 +19,8 @@ static void on_signal(int sig) {
 }
 
 /* Ctrl-C is an event here, any number of times. Without SA_RESTART: it wakes a read. */
-static void catch_signals(void) {
+static void catch_signals(const Chat *c) {
+    out.whole = c->terminal;
     struct sigaction sa = {.sa_handler = on_signal};
     sigaction(SIGINT, &sa, NULL);
     sigaction(SIGTERM, &sa, NULL);
@@ -111,7 +112,7 @@ static int word_clear(Chat *c, const char *argument) {
 static int word_system(Chat *c, const char *argument) {
     const char *now_is = c->messages[0].text;
     if (!*argument) {
-        fprintf(stderr, now_is ? "system prompt: %s\n" : "no system prompt%s\n", now_is ? now_is : "");
+        answer_line(now_is ? "system prompt: %s" : "no system prompt%s", now_is ? now_is : "");
         return 0;
     }
     if (c->t->place == CHAT_NOWHERE) {
@@ -207,6 +208,7 @@ static int converse(Chat *c) {
         if (got <= 0) break;
     }
     if (got < 0) return EXIT_INTERRUPTED;
+    if (got == 0 && ferror(stdin)) return fail("stdin: cannot be read");
     return code < 0 ? 0 : code;
 }
 
@@ -254,7 +256,7 @@ int run_chat(Args *a) {
     if (a->file) return usage("-f: chat reads its turns from stdin");
     if (a->json || a->special) return usage("%s is not for chat", a->json ? "--json" : "--special");
     int code = open_chat(&c, a);
-    catch_signals();
+    catch_signals(&c);
     if (code == 0 && c.terminal) note("template %s; /help lists the commands, Ctrl-D ends", c.t->name);
     if (code == 0 && a->prompt && *a->prompt) {
         if (c.terminal) fprintf(stderr, "> %s\n", a->prompt);

@@ -86,7 +86,8 @@ extern const char *command_name;          /* the command's name as it was given,
 double now(void); /* seconds */
 int fail(const char *fmt, ...) BASE_PRINTF(1, 2);   /* one line on stderr; EXIT_FAILED */
 int usage(const char *fmt, ...) BASE_PRINTF(1, 2);  /* the same with a hint; EXIT_USAGE */
-void note(const char *fmt, ...) BASE_PRINTF(1, 2);  /* a line on stderr, unless quiet */
+void note(const char *fmt, ...) BASE_PRINTF(1, 2);  /* a line on stderr, unless quiet, without control characters */
+void answer_line(const char *fmt, ...) BASE_PRINTF(1, 2); /* .. also when quiet: it was asked for */
 
 /* A line on stderr that is drawn over, from two seconds on, on a terminal only. */
 typedef struct {
@@ -104,6 +105,7 @@ typedef struct {
     int terminal; /* control characters of the model's text are not for a terminal */
     int gone;     /* EPIPE */
     int broken;   /* errno of any other failure */
+    int whole;    /* a Ctrl-C waits until what is written is out, where a program goes on behind it */
 } Out;
 
 extern Out out;

@@ -3,7 +3,9 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -39,13 +41,35 @@ int usage(const char *fmt, ...) {
     return EXIT_USAGE;
 }
 
+/* A line of what is to be known, without the control characters that a file's name or a text in it may have. */
+static void remark(const char *fmt, va_list ap) {
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    char *line = n < 0 ? NULL : malloc((size_t)n + 1);
+    if (!line) return;
+    vsnprintf(line, (size_t)n + 1, fmt, ap);
+    for (unsigned char *p = (unsigned char *)line; *p; p++) {
+        int c1 = *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
+        if (c1 || *p == 0x7f || (*p < 0x20 && *p != '\n' && *p != '\t')) *p = '?', p += c1, *p = '?';
+    }
+    fprintf(stderr, "%s\n", line);
+    free(line);
+}
+
 void note(const char *fmt, ...) {
-    if (quiet) return;
     va_list ap;
     va_start(ap, fmt);
-    vfprintf(stderr, fmt, ap);
+    if (!quiet) remark(fmt, ap);
     va_end(ap);
-    fputc('\n', stderr);
+}
+
+void answer_line(const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    remark(fmt, ap);
+    va_end(ap);
 }
 
 void progress_show(Progress *p, size_t done, size_t total) {
@@ -75,12 +99,27 @@ static void out_check(int bad) {
     else out.broken = errno ? errno : EIO;
 }
 
+/* A Ctrl-C that comes while a terminal takes its time waits until the text is out: stdio forgets what a write that was
+ * broken off had. */
+static void hold_interrupts(int how) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    if (out.whole) pthread_sigmask(how, &set, NULL);
+}
+
 void out_bytes(const char *s, size_t n) {
-    if (n && !out.gone && !out.broken) out_check(fwrite(s, 1, n, stdout) != n);
+    if (!n || out.gone || out.broken) return;
+    hold_interrupts(SIG_BLOCK);
+    out_check(fwrite(s, 1, n, stdout) != n);
+    hold_interrupts(SIG_UNBLOCK);
 }
 
 void out_flush(void) {
-    if (!out.gone && !out.broken) out_check(fflush(stdout) != 0);
+    if (out.gone || out.broken) return;
+    hold_interrupts(SIG_BLOCK);
+    out_check(fflush(stdout) != 0);
+    hold_interrupts(SIG_UNBLOCK);
 }
 
 void out_text(const char *s, size_t n) {
@@ -98,6 +137,7 @@ void out_text(const char *s, size_t n) {
 int out_end(int code) {
     out_flush();
     if (!out.broken) return code;
+    if (out.broken == EINTR && interrupted) return EXIT_INTERRUPTED;
     return fail("cannot write the output: %s", strerror(out.broken));
 }
 

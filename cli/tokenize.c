@@ -45,7 +45,7 @@ int run_tokenize(Args *a) {
     int code = tokenizer_options(&o, a);
     if (code) return code;
     if (tokenizer_of(&t, a, &o, err, sizeof err)) return fail("%s", err);
-    if (a->verbose) fprintf(stderr, "%s: %s, %zu pieces\n", a->model, tokenizer_kind(t), tokenizer_size(t));
+    if (a->verbose) answer_line("%s: %s, %zu pieces", a->model, tokenizer_kind(t), tokenizer_size(t));
     code = a->text ? 0 : read_text(a->file ? a->file : "-", &file, &len);
     int flags = (a->no_bos ? 0 : ENCODE_BOS | ENCODE_EOS) | (a->special ? ENCODE_SPECIAL : 0);
     if (code == 0 && tokenizer_encode(t, file ? file : a->text, len, flags, &ids, &n, err, sizeof err)) code = fail("%s", err);
