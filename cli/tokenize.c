@@ -49,6 +49,7 @@ int run_tokenize(Args *a) {
     code = a->text ? 0 : read_text(a->file ? a->file : "-", &file, &len);
     int flags = (a->no_bos ? 0 : ENCODE_BOS | ENCODE_EOS) | (a->special ? ENCODE_SPECIAL : 0);
     if (code == 0 && tokenizer_encode(t, file ? file : a->text, len, flags, &ids, &n, err, sizeof err)) code = fail("%s", err);
+    if (code == 0 && interrupted) code = EXIT_INTERRUPTED, n = 0;
     for (size_t i = 0; i < n; i++) {
         size_t piece_len = 0;
         if (!a->pieces) {

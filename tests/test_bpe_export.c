@@ -105,7 +105,7 @@ static int write_row(const Json *golden, const char *name, const char *folder) {
 
 /* What becomes of each row: the model it is in GGUF, or what the refusal says. */
 static const struct { const char *row, *model, *refusal; } small[] = {
-    {"BERT", "bert", NULL}, {"BERT cased", NULL, "capitals"}, {"RobertaProcessing", "gpt2", NULL}, {"model fallback", NULL, "no name"}, {"Prepend", "llama", NULL},
+    {"BERT", "bert", NULL}, {"BERT cased", NULL, "capitals"}, {"RobertaProcessing", "gpt2", NULL}, {"model fallback", NULL, "no name"}, {"Prepend", NULL, "do not join"},
     {"Template, others", NULL, "more than one token"}, {"special tokens that strip", NULL, "spaces around them"}, {"model suffix", NULL, "suffix"},
     {"model words", NULL, "no name"}, {"Split Isolated False", NULL, "no name"}, {"NFKC", NULL, "no name"}};
 
@@ -155,7 +155,7 @@ static void convert(void) {
     char folder[600], command[2000], *out = NULL, *said = NULL;
     Json golden;
     if (json_open(&golden, "tests/golden/pipelines.json", err, sizeof err)) return;
-    snprintf(folder, sizeof folder, "%s", test_tmp("hf"));
+    snprintf(folder, sizeof folder, "%s", test_tmp("export-hf"));
     mkdir(folder, 0755);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Tokenizer *t = NULL, *u = NULL;

@@ -178,7 +178,7 @@ static void refusals(void) {
         {"{\"added_tokens\":[{\"id\":5,\"content\":\"\"}]}", "added token"}, {"{\"added_tokens\":7}", "added_tokens"}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) refused(parts[i][0], small, parts[i][1]);
     static const char *const models[][2] = {
-        {"7", "model"}, {"{}", "model"}, {"{\"type\":\"Bigram\",\"vocab\":{}}", "\"Bigram\""}, {"{\"type\":\"BPE\",\"merges\":[]}", "vocab"},
+        {"7", "no tokenizer.json"}, {"{}", "model"}, {"{\"type\":\"Bigram\",\"vocab\":{}}", "\"Bigram\""}, {"{\"type\":\"BPE\",\"merges\":[]}", "vocab"},
         {"{\"type\":\"BPE\",\"vocab\":[],\"merges\":[]}", "vocab"}, {"{\"type\":\"BPE\",\"vocab\":{\"a\":0}}", "merges"},
         {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":0},\"merges\":[]}", "same id 0"}, {"{\"type\":\"BPE\",\"vocab\":{\"a\":-1},\"merges\":[]}", "\"a\""},
         {"{\"type\":\"BPE\",\"vocab\":{\"a\":4000000000},\"merges\":[]}", "\"a\""}, {"{\"type\":\"BPE\",\"vocab\":{\"a\":\"0\"},\"merges\":[]}", "\"a\""},

@@ -9,6 +9,7 @@ static int no_memory(const Tokenizer *t, char *err, size_t errlen) { return base
 /* A step that cuts at pattern, or at literal where pattern is NULL. */
 static int add_split(Tokenizer *t, const SplitPattern *pattern, const JsonValue *literal, SplitBehavior how, int invert, char *err, size_t errlen) {
     Cut *c;
+    if (literal && literal->len > MATCH_MAX) return json_refuse(t, "the text that a pre-tokenizer cuts at, longer than 256 bytes,", NULL, err, errlen);
     if (pipeline_add_cut(t->pipeline, CUT_SPLIT, &c)) return no_memory(t, err, errlen);
     if (literal && text_put(&c->text, literal->str, literal->len)) return no_memory(t, err, errlen);
     c->split = (SplitStep){.pattern = pattern, .behavior = how, .invert = invert, .literal = c->text.p, .literal_len = c->text.n};

@@ -13,6 +13,7 @@ static int read_replace(const Tokenizer *t, Normalizer *z, const JsonValue *v, c
                     *content = json_get(v, "content");
     if (!content || content->type != JSON_STRING) return json_refuse(t, "the content of the normalizer Replace", NULL, err, errlen);
     if (text_put(&z->to, content->str, content->len)) return no_memory(t, err, errlen);
+    if (string && string->len > MATCH_MAX) return json_refuse(t, "the text of the normalizer Replace, longer than 256 bytes,", NULL, err, errlen);
     if (string && string->type == JSON_STRING) return text_put(&z->from, string->str, string->len) ? no_memory(t, err, errlen) : 0;
     if (!regex || regex->type != JSON_STRING) return json_refuse(t, "the pattern of the normalizer Replace", NULL, err, errlen);
     z->pattern = split_pattern(regex->str, regex->len);

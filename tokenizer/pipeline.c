@@ -165,7 +165,7 @@ static int encode_word(Work *w, const char *word, size_t n) {
     }
     int id = pieces_find(w->t, word, n);
     if (id < 0) id = w->t->unk;
-    return id < 0 ? 0 : ids_push(w->out, id);
+    return id < 0 ? -EINVAL : ids_push(w->out, id);
 }
 
 /* Plain text [n], normalized. first: it is the whole text's beginning, which METASPACE's scheme may ask. */
@@ -214,7 +214,7 @@ static int encode_whole(const Tokenizer *t, const char *text, size_t len, int fl
     spans_free(&w.next);
     bpe_scratch_free(&w.bpe);
     unigram_run_free(&w.unigram);
-    if (rc == -EINVAL) return base_error(err, errlen, rc, "the text has a character that is no piece, and the model has no unknown one");
+    if (rc == -EINVAL) return base_error(err, errlen, rc, "the text has a word or character that is no piece, and the model has no unknown one");
     if (rc == -EFBIG && len <= INT32_MAX / 3) return base_error(err, errlen, -EINVAL, "the tokenizer's normalizers and pre-tokenizers let a text of %zu bytes grow beyond all measure", len);
     if (rc == -EFBIG) return base_error(err, errlen, -EINVAL, "a text of %zu bytes is too long to encode at once (the limit is %d)", len, INT32_MAX / 3);
     return rc;

@@ -138,7 +138,8 @@ int pipeline_begin(Tokenizer *t, char *err, size_t errlen);
 
 /* pipeline_words.c: WordPiece's first n pieces, once prefix is known: 0, -EINVAL, -ENOMEM. */
 int pipeline_build_words(Tokenizer *t, size_t n, char *err, size_t errlen);
-/* One word [n]: the longest piece it begins with, and again with the prefix in front; where nothing fits all of it is unknown. */
+/* One word [n]: the longest piece it begins with, and again with the prefix in front; where nothing fits all of it is unknown. -EINVAL: there is no
+ * unknown piece. */
 int pipeline_encode_words(const Tokenizer *t, const char *word, size_t n, Points *scratch, Ids *out);
 
 /* pipeline_export.c: tokenizer_vocabulary of a pipeline; *v is zeroed. */

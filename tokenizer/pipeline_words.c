@@ -54,5 +54,5 @@ int pipeline_encode_words(const Tokenizer *t, const char *word, size_t n, Points
     }
     if (known || rc) return rc;
     out->n = before;
-    return t->unk < 0 ? 0 : ids_push(out, t->unk);
+    return t->unk < 0 ? -EINVAL : ids_push(out, t->unk);
 }
