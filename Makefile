@@ -66,7 +66,7 @@ TOOLS      := $(patsubst %.c,$(B)/%.o,$(filter-out $(PROGRAMS:=.c) weights-tools
 all: run $(PROGRAMS) ## build ./run and weights-tools/convert, quantize and inspect (the default)
 .DEFAULT_GOAL := all
 
-run: $(B)/run ## build ./run
+run: $(B)/run ## build ./run; OPENMP=0 without threads, SENTENCEPIECE=1 with SentencePiece's library, CC=clang
 	@cp -f $< $@
 
 $(PROGRAMS): %: $(B)/% # build one of the tools for weights

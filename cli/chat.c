@@ -136,8 +136,11 @@ static int word_save(Chat *c, const char *path) {
 }
 
 static int word_load(Chat *c, const char *path) {
-    if (chat_load(c, path)) c->code = fail("%s", c->g.e.err);
-    else note("%zu ids from %s; the conversation goes on behind them", c->loaded, path);
+    size_t before = c->loaded;
+    int rc = chat_load(c, path);
+    if (rc) c->code = fail("%s", c->g.e.err);
+    if (rc && before && !c->loaded) note("what was loaded before is forgotten, too");
+    if (rc == 0) note("%zu ids from %s; the conversation goes on behind them", c->loaded, path);
     return 0;
 }
 
@@ -220,7 +223,10 @@ static void set_ends(Chat *c) {
     for (size_t i = 0; i < sizeof c->t->stop / sizeof *c->t->stop && c->t->stop[i]; i++) {
         int id = tokenizer_named(g->e.tokenizer, c->t->stop[i]);
         if (id >= 0) g->ends[g->n_ends++] = id;
-        else g->stops[g->n_stops++] = c->t->stop[i];
+        else {
+            g->stops[g->n_stops++] = c->t->stop[i];
+            note("this vocabulary has no token %s, with which answers of the template %s end: it is read and written as text", c->t->stop[i], c->t->name);
+        }
     }
 }
 
@@ -263,6 +269,10 @@ int run_chat(Args *a) {
         code = say(&c, a->prompt, strlen(a->prompt));
     }
     if (code == 0) code = converse(&c);
+    if (code == EXIT_INTERRUPTED && a->save_state && !leaving) { /* Ctrl-C at the prompt is a way to leave */
+        interrupted = 0;
+        word_save(&c, a->save_state);
+    }
     if (code == 0 && a->save_state) code = word_save(&c, a->save_state);
     if (code == 0 && !c.terminal) code = c.code;
     chat_free(&c);

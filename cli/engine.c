@@ -20,7 +20,7 @@ static int read_all(FILE *f, const char *name, char **text, size_t *n) {
         }
         size_t got = fread(*text + *n, 1, cap - *n, f);
         *n += got;
-        if (got == 0 && feof(f)) return 0;
+        if (feof(f)) return 0; /* asked again, a terminal would want another Ctrl-D */
         if (got == 0) return interrupted ? EXIT_INTERRUPTED : fail("%s: %s", name, strerror(errno));
     }
 }

@@ -24,6 +24,8 @@ static int add(Text *t, const char *s, size_t n) {
     return 0;
 }
 
+enum { LINE_MOST = 4094 }; /* bytes that a terminal gives of a line, without its end */
+
 /* One line without its end: 1, 0 at the end of input, -1 after Ctrl-C. */
 static int read_line(const Chat *c, const char *sign, char **line, size_t *cap, size_t *n) {
     if (c->terminal) fputs(sign, stderr);
@@ -34,6 +36,7 @@ static int read_line(const Chat *c, const char *sign, char **line, size_t *cap, 
     }
     while (got > 0 && strchr("\r\n", (*line)[got - 1]) && (*line)[got - 1]) got--;
     *n = (size_t)got;
+    if (c->terminal && got >= LINE_MOST) fprintf(stderr, "this line has %zd bytes: terminals cut lines at 4095; a pipe or a file takes longer ones\n", got);
     return 1;
 }
 

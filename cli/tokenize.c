@@ -26,8 +26,8 @@ static void print_piece(const char *s, size_t n) {
 static int tokenizer_of(Tokenizer **t, const Args *a, const TokenizerOptions *o, char *err, size_t errlen) {
     if (a->tokenizer || tokenizer_probe(a->model)) return tokenizer_open_with(t, a->tokenizer ? a->tokenizer : a->model, o, err, errlen);
     Weights w;
-    int rc = weights_open(&w, a->model, err, errlen);
-    if (rc) return rc;
+    if (weights_open(&w, a->model, err, errlen)) return tokenizer_open_with(t, a->model, o, err, errlen); /* says what a tokenizer would be */
+    int rc;
     rc = vocabulary_open(t, &w, NULL, 0, o, err, errlen);
     weights_close(&w);
     return rc;
@@ -36,16 +36,20 @@ static int tokenizer_of(Tokenizer **t, const Args *a, const TokenizerOptions *o,
 int run_tokenize(Args *a) {
     char err[512], *file = NULL;
     Tokenizer *t = NULL;
-    size_t len = a->text ? strlen(a->text) : 0, n = 0;
+    size_t len = 0, n = 0;
     int *ids = NULL;
-    if (!a->model) return usage("tokenize needs a MODEL or a TOKENIZER");
+    if (a->tokenizer && a->model && !a->text && !a->file && !file_exists(a->model)) a->text = a->model, a->model = NULL; /* -z FILE TEXT */
+    if (!a->model && !a->tokenizer) return usage("tokenize needs a MODEL or a TOKENIZER");
     if (a->text && a->file) return usage("a text and -f are both given; one is enough");
     if (a->want_ids && a->pieces) return usage("--ids and --pieces are both given; one is enough");
     TokenizerOptions o;
     int code = tokenizer_options(&o, a);
     if (code) return code;
     if (tokenizer_of(&t, a, &o, err, sizeof err)) return fail("%s", err);
-    if (a->verbose) answer_line("%s: %s, %zu pieces", a->model, tokenizer_kind(t), tokenizer_size(t));
+    if (a->verbose) 
+        answer_line("%s: %s, %zu pieces, bos %d, eos %d", a->tokenizer ? a->tokenizer : a->model, tokenizer_kind(t), tokenizer_size(t),
+                    tokenizer_bos(t), tokenizer_eos(t));
+    if (a->text) len = strlen(a->text);
     code = a->text ? 0 : read_text(a->file ? a->file : "-", &file, &len);
     int flags = (a->no_bos ? 0 : ENCODE_BOS | ENCODE_EOS) | (a->special ? ENCODE_SPECIAL : 0);
     if (code == 0 && tokenizer_encode(t, file ? file : a->text, len, flags, &ids, &n, err, sizeof err)) code = fail("%s", err);

@@ -326,6 +326,8 @@ static void tokenize(void) {
     }
     CHECK(run("tokenize %s/tokenizer.model 'the sand' --no-bos", folder) == 0);
     CHECK(strcmp(ids + 2, out) == 0);
+    CHECK(run("tokenize -z %s/tokenizer.model 'the sand'", folder) == 0 && strcmp(ids, out) == 0); /* one word beside -z is the text */
+    CHECK(run("tokenize %s/tokenizer.model 'the sand' --pre qwen2", folder) == 1 && run("tokenize %s x --pre qwen0", gguf) == 2);
     CHECK(run("tokenize %s 'the' --pieces --no-bos", gguf) == 0);
     CHECK(strcmp(out, "\xe2\x96\x81the\n") == 0);
     CHECK(run("tokenize %s '</s>' --no-bos --special", gguf) == 0 && strcmp(out, "2\n") == 0);

@@ -193,7 +193,7 @@ int pipeline_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, cha
     long bos = t->bos, eos = t->eos;
     const char *why = kind_of(t, v, &map);
     if (!why && (around(t, 0, &bos) > 1 || around(t, 1, &eos) > 1)) why = "puts more than one token in front of a text or behind it";
-    if (why) return base_error(err, errlen, -EINVAL, "%s: %s", name, why);
+    if (why) return base_error(err, errlen, -EINVAL, "%s: a tokenizer that %s", name, why);
     size_t n_merges, map_size = 0, texts = 0, room;
     const uint8_t *blob = map ? charsmap_blob(map, &map_size) : NULL;
     MergeSlot *list = merges_of(&p->bpe, &n_merges);

@@ -35,6 +35,8 @@ static const TokenizerOptions defaults = {.lower_case = -1};
  * vocabulary is, or NULL. */
 static int finish(Tokenizer *t, const TokenizerOptions *o, const char *folder, const char *beside, int strict, char *err,
                   size_t errlen) {
+    if (o->pre && !(t->pipeline && t->pipeline->pre))
+        return base_error(err, errlen, -EINVAL, "%s: this tokenizer says itself how its text is cut, so no pre-tokenizer can be given", t->name);
     int rc = folder ? folder_settings(t, folder, err, errlen) : 0;
     if (t->pipeline && rc == 0 && !t->pipeline->whole && t->pipeline->n_added == 0) rc = known_tokens(t, err, errlen);
     if (t->pipeline) return rc ? rc : pipeline_finish_added(t, err, errlen);
