@@ -104,15 +104,37 @@ static int draw(const SamplerCandidate *c, size_t n, float coin, float total) {
     return c[n - 1].id; /* rounding */
 }
 
-/* Candidates into s->candidates, the most probable first; the count, at least 1. What top-p can never keep is left out
+/* The k < n most probable to the front, in any order (Hoare's selection). */
+static void select_most(SamplerCandidate *c, size_t n, size_t k) {
+    for (size_t lo = 0, hi = n; hi - lo > 1;) {
+        SamplerCandidate pivot = c[lo + (hi - 1 - lo) / 2]; /* not the last, or nothing might be cut off */
+        size_t i = lo, j = hi - 1;
+        for (;; i++, j--) {
+            while (more_probable(&c[i], &pivot) < 0) i++;
+            while (more_probable(&pivot, &c[j]) < 0) j--;
+            if (i >= j) break;
+            SamplerCandidate x = c[i];
+            c[i] = c[j];
+            c[j] = x;
+        }
+        if (k <= j) hi = j + 1; /* c[lo .. j] come before c[j + 1 ..] */
+        else lo = j + 1;
+        if (k == j + 1) return;
+    }
+}
+
+/* Candidates into s->candidates, the most probable first; the count, at least 1. What top-p or min-p can never keep is left out
  * before sorting: of n probabilities, those below (1-p)/(n-1) sum to less than 1-p. */
-static size_t candidates(Sampler *s, size_t top_k, float top_p) {
+static size_t candidates(Sampler *s, size_t top_k, float top_p, float min_p) {
     size_t n = 0;
     float cutoff = top_p > 0 && top_p < 1 && top_k == 0 ? (1.0f - top_p) / (float)(s->vocab_size - 1) : 0;
+    float least = top_k == 0 ? min_p * s->probs[largest(s->probs, s->vocab_size)] : 0;
+    if (least > cutoff) cutoff = least;
     for (size_t i = 0; i < s->vocab_size; i++)
         if (s->probs[i] >= cutoff) s->candidates[n++] = (SamplerCandidate){s->probs[i], (int)i};
+    if (top_k && top_k < n) select_most(s->candidates, n, top_k), n = top_k;
     qsort(s->candidates, n, sizeof *s->candidates, more_probable);
-    return top_k && top_k < n ? top_k : n;
+    return n;
 }
 
 int sampler_next(Sampler *s, const float *logits, const int *ids, size_t n_ids) {
@@ -136,7 +158,7 @@ int sampler_next(Sampler *s, const float *logits, const int *ids, size_t n_ids) 
         }
         return (int)s->vocab_size - 1;
     }
-    size_t n = candidates(s, o->top_k, o->top_p), kept = n;
+    size_t n = candidates(s, o->top_k, o->top_p, o->min_p), kept = n;
     if (n == 0) return largest(logits, s->vocab_size);
     float kept_sum = 0, sum = 0;
     for (size_t i = 0; i < n; i++) kept_sum += s->candidates[i].prob;
