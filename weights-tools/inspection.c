@@ -77,7 +77,9 @@ static void look_for_tokenizer(Inspection *i) {
         return;
     }
     size_t vocab = i->has_config ? (size_t)i->config.vocab_size : 0;
-    if (vocabulary_open(&t, w, NULL, vocab, NULL, i->no_tokenizer, sizeof i->no_tokenizer)) return;
+    int rc = vocabulary_open(&t, w, NULL, vocab, NULL, i->no_tokenizer, sizeof i->no_tokenizer);
+    if (rc == -ENOENT) *i->no_tokenizer = 0; /* a rank file in the folder is not a llama2.c model's */
+    if (rc) return;
     snprintf(i->tokenizer, sizeof i->tokenizer, "%s", tokenizer_kind(t));
     i->pieces = tokenizer_size(t);
     i->bos = tokenizer_bos(t);
