@@ -35,7 +35,7 @@ static int otherwise(const char *model, const char *s, int flags) {
 /* t and u on tricky and random strings. */
 static void same(const Tokenizer *t, const Tokenizer *u, const char *name, const char *model) {
     static const char *const texts[] = {"", " ", "Hello, world!", "  a  b ", "don't I'LL", "12345", "x<|endoftext|>y", "<s>a</s>", "[CLS] a [MASK]", "\n\n a\t",
-        "\xe4\xb8\xad\xe6\x96\x87", "caf\xc3\xa9 cafe\xcc\x81", "\xf0\x9f\xa6\x99", "\xff\xe4\xb8", "\xe2\x96\x81" "a \xe2\x96\x81", "<|im_start|>user"};
+        "\xe4\xb8\xad\xe6\x96\x87", "caf\xc3\xa9 cafe\xcc\x81", "\xf0\x9f\xa6\x99", "\xff\xe4\xb8", ("\xe2\x96\x81" "a \xe2\x96\x81"), "<|im_start|>user"};
     uint64_t state = 1;
     int bad = 0;
     CHECK(tokenizer_size(t) == tokenizer_size(u) && (tokenizer_bos(t) < 0 || tokenizer_bos(t) == tokenizer_bos(u)));
