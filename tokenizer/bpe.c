@@ -176,12 +176,18 @@ static int end_unknown(Word *w) {
     return rc;
 }
 
+void bpe_finish(Bpe *b, const Tokenizer *t) {
+    char s[4];
+    for (uint32_t cp = 0x80; cp < 0x180; cp++) b->latin[cp] = pieces_find(t, s, (size_t)utf8_encode(cp, s));
+}
+
 /* The piece of a character with what the model puts around it, or -1. */
 static int find_char(const Word *w, const char *s, size_t len, int first, int last) {
     const Bpe *b = w->b;
     char text[MATCH_MAX];
     size_t before = first ? 0 : b->prefix_len, behind = last ? b->suffix_len : 0;
-    if (before + behind == 0) return pieces_find(w->t, s, len);
+    uint32_t cp = len == 2 ? (uint32_t)(s[0] & 0x1f) << 6 | (uint32_t)(s[1] & 0x3f) : 0;
+    if (before + behind == 0) return cp >= 0x80 && cp < 0x180 ? b->latin[cp] : pieces_find(w->t, s, len);
     if (before + len + behind > sizeof text) return -1;
     if (before) memcpy(text, b->prefix, before);
     memcpy(text + before, s, len);
@@ -218,21 +224,22 @@ enum { FEW = 64 };
 
 /* The merges of n <= FEW pieces, in place: the same as merge_all, by looking at all pairs each time. Returns how many are left. */
 static size_t merge_few(const Bpe *b, int *ids, size_t n) {
-    const MergeSlot *none = NULL, *pair[FEW];
-    uint32_t rank[FEW];
-    for (size_t i = 0; i + 1 < n; i++) rank[i] = (pair[i] = merge_of(b, ids[i], ids[i + 1])) ? pair[i]->rank : UINT32_MAX;
+    const MergeSlot *pair[FEW];
+    int32_t rank[FEW]; /* signed: any machine has an instruction to compare these */
+    for (size_t i = 0; i + 1 < n; i++) rank[i] = (pair[i] = merge_of(b, ids[i], ids[i + 1])) ? (int32_t)pair[i]->rank : INT32_MAX;
     while (n > 1) {
-        uint32_t least = UINT32_MAX;
+        int32_t least = INT32_MAX;
         size_t i = 0;
         for (size_t k = 0; k + 1 < n; k++) least = rank[k] < least ? rank[k] : least;
-        while (i + 1 < n && (rank[i] != least || pair[i] == none)) i++;
-        if (i + 1 == n) break;
+        if (least == INT32_MAX) break;
+        while (rank[i] != least) i++;
         ids[i] = pair[i]->id;
         n--;
         memmove(ids + i + 1, ids + i + 2, (n - i - 1) * sizeof *ids);
         memmove(pair + i, pair + i + 1, (n - i - 1) * sizeof *pair); /* n - 1 pairs were left, and i goes */
         memmove(rank + i, rank + i + 1, (n - i - 1) * sizeof *rank);
-        for (size_t k = i ? i - 1 : 0; k <= i && k + 1 < n; k++) rank[k] = (pair[k] = merge_of(b, ids[k], ids[k + 1])) ? pair[k]->rank : UINT32_MAX;
+        for (size_t k = i ? i - 1 : 0; k <= i && k + 1 < n; k++)
+            rank[k] = (pair[k] = merge_of(b, ids[k], ids[k + 1])) ? (int32_t)pair[k]->rank : INT32_MAX;
     }
     return n;
 }

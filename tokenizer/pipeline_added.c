@@ -57,6 +57,7 @@ int pipeline_finish_added(Tokenizer *t, char *err, size_t errlen) {
     if (rc == -ENOMEM) base_error(err, errlen, rc, "%s: no memory for its added tokens", t->name);
     if (rc == -EFBIG) rc = base_error(err, errlen, -EINVAL, "%s: its normalizers let an added token grow beyond all measure", t->name);
     if (rc) return rc;
+    bpe_finish(&p->bpe, t);
     t->spell_more = p->n_decoders + 1; /* each may put a space in front */
     if (p->n_spelled) qsort(p->spelled, p->n_spelled, sizeof *p->spelled, by_id);
     matcher_sort(&p->raw, p->patterns.p);
