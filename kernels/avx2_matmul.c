@@ -13,39 +13,29 @@
 
 #include <math.h>
 
-enum { LANES = 8, WIDE_BLOCKS = 4, WIDE_FLOATS = 3, AHEAD = 8192 };
+enum { LANES = 8, TILE_TOKENS = 4, AHEAD = 8192, FLOAT_LANES = 8, FLOAT_TOKENS = 3 };
+typedef __m256i Line;
+typedef __m256 Sums;
 
-/* A block format as constants: shift = log2 of its zero, -1: none. super: K formats, whose scales are d * sc. */
-typedef struct {
-    int bits, sub, shift, minima, super, values, groups;
-} Form;
+#include "float_blocks.h"
+#include "panel_tiles.h"
 
-INLINE __m256i line_at(const uint8_t *lines, int j) { return _mm256_load_si256((const __m256i *)(const void *)(lines + 32 * j)); }
+INLINE Line line_at(const uint8_t *lines, int j) { return _mm256_load_si256((const __m256i *)(const void *)(lines + 32 * j)); }
 
-INLINE __m256i field(__m256i v, int from, int to, int mask) {
+INLINE Line no_codes(void) { return _mm256_setzero_si256(); }
+INLINE Line either(Line a, Line b) { return _mm256_or_si256(a, b); }
+
+INLINE Line field(Line v, int from, int to, int mask) {
     __m256i moved = from > to ? _mm256_srli_epi16(v, from - to) : from < to ? _mm256_slli_epi16(v, to - from) : v;
     return _mm256_and_si256(moved, _mm256_set1_epi8((char)(mask << to)));
 }
 
-/* Codes of columns 4j .. 4j+3; signed values where they take 8 bits. */
-INLINE __m256i codes_at(Form f, const uint8_t *lines, int j) {
-    if (f.bits == 8) return _mm256_xor_si256(line_at(lines, j), _mm256_set1_epi8(-128));
-    __m256i q = _mm256_setzero_si256();
-    int done = 0, line = 0;
-    if (f.bits >= 4) {
-        q = field(line_at(lines, j % 4), j / 4 * 4, 0, 15);
-        line = done = 4;
-    }
-    if ((f.bits - done) & 2) {
-        q = _mm256_or_si256(q, field(line_at(lines, line + j / 4), j % 4 * 2, done, 3));
-        line += 2, done += 2;
-    }
-    if ((f.bits - done) & 1) q = _mm256_or_si256(q, field(line_at(lines, line), j, done, 1));
-    if (f.values) {
-        const __m128i table = _mm_setr_epi8(-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113);
-        q = _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table), q);
-    }
-    return q;
+/* Signed where they take 8 bits. */
+INLINE Line whole_bytes(Line v) { return _mm256_xor_si256(v, _mm256_set1_epi8(-128)); }
+
+INLINE Line values_of(Line q) {
+    const __m128i table = _mm_setr_epi8(-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113);
+    return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table), q);
 }
 
 INLINE __m256 half8(const uint8_t *p) { return _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)p)); }
@@ -87,7 +77,7 @@ INLINE void dot_lines(Form f, int T, __m256i *sum, const uint8_t *lines, const A
     }
     #pragma GCC unroll 4
     for (int first = j0; first < j1; first += together) {
-        __m256i pairs[WIDE_BLOCKS];
+        __m256i pairs[TILE_TOKENS];
         #pragma GCC unroll 8
         for (int i = 0; i < together; i++) {
             __m256i w = codes_at(f, lines, first + i);
@@ -102,17 +92,9 @@ INLINE void dot_lines(Form f, int T, __m256i *sum, const uint8_t *lines, const A
     }
 }
 
-/* What is to be in cache soon: `lines` cache lines a block from `at` on. */
-typedef struct {
-    const uint8_t *at;
-    size_t lines;
-} Ahead;
+INLINE Sums no_sums(void) { return _mm256_setzero_ps(); }
 
-INLINE void prefetch(Ahead *ahead) {
-    for (size_t i = 0; i < ahead->lines; i++, ahead->at += 64) _mm_prefetch((const char *)ahead->at, _MM_HINT_T1);
-}
-
-INLINE void store_rows(float *y, __m256 v, size_t rows) {
+INLINE void store_sums(float *y, Sums v, size_t rows) {
     if (rows >= LANES) {
         _mm256_storeu_ps(y, v);
         return;
@@ -122,13 +104,12 @@ INLINE void store_rows(float *y, __m256 v, size_t rows) {
     memcpy(y, part, rows * sizeof *y);
 }
 
-/* acc[t] += block b of a panel by each of T tokens. */
-INLINE void add_block(Form f, int T, __m256 *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b) {
+INLINE void add_block(Form f, int T, Sums *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b) {
     int exact = f.shift < 0 || f.bits == 8 || f.values; /* codes are values: nothing to take off */
     #pragma GCC unroll 2
     for (int h = 0; h < 32 / f.sub; h++) {
         int whole = f.sub == 32;
-        __m256i sum[WIDE_BLOCKS];
+        __m256i sum[TILE_TOKENS];
         #pragma GCC unroll 4
         for (int t = 0; t < T; t++) {
             __m256i minus = _mm256_set1_epi32(whole ? x[t].minus_sum : x[t].minus_half[h]);
@@ -147,54 +128,6 @@ INLINE void add_block(Form f, int T, __m256 *acc, const ActBlock *x, const uint8
     }
 }
 
-INLINE void tile_blocks(Form f, int T, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t rows,
-                        Ahead ahead) {
-    __m256 acc[WIDE_BLOCKS];
-    #pragma GCC unroll 4
-    for (int t = 0; t < T; t++) acc[t] = _mm256_setzero_ps();
-    for (size_t b = 0; b < s->blocks; b++, x += T) {
-        prefetch(&ahead);
-        add_block(f, T, acc, x, panel, s, b);
-    }
-    #pragma GCC unroll 4
-    for (int t = 0; t < T; t++) store_rows(y + (size_t)t * ldy, acc[t], rows);
-}
-
-/* One token: memory sets the pace, and wants to be asked early. */
-INLINE void token_blocks(Form f, float *y, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t rows) {
-    __m256 acc = _mm256_setzero_ps();
-    size_t step = s->size / s->blocks;
-    for (size_t b = 0; b < s->blocks; b++) {
-        for (size_t i = 0; i < step; i += 64) _mm_prefetch((const char *)panel + b * step + AHEAD + i, _MM_HINT_T1);
-        add_block(f, 1, &acc, x + b, panel, s, b);
-    }
-    store_rows(y, acc, rows);
-}
-
-/* While token tile i of n passes a panel, the i-th part of the next panel is fetched. */
-INLINE Ahead next_panel(const uint8_t *panel, const PanelShape *s, size_t i, size_t n) {
-    size_t lines = s->size / 64, each = (lines + n * s->blocks - 1) / (n * s->blocks);
-    return (Ahead){panel + s->size + i * each * s->blocks * 64, i * each * s->blocks < lines ? each : 0};
-}
-
-INLINE void matmul_form(Form f, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
-    PanelShape s = panel_shape(w, LANES);
-    const ActBlock *x = a->data;
-    size_t wide = a->n / WIDE_BLOCKS, tiles = wide + a->n % WIDE_BLOCKS;
-    for (size_t r = r0; r < r1; r += LANES) {
-        const uint8_t *panel = (const uint8_t *)w->panels + r / LANES * s.size;
-        size_t t = 0, i = 0;
-        if (a->n == 1) {
-            token_blocks(f, y + r, x, panel, &s, r1 - r);
-            continue;
-        }
-        for (; i < wide; i++, t += WIDE_BLOCKS)
-            tile_blocks(f, WIDE_BLOCKS, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
-        for (; t < a->n; i++, t++)
-            tile_blocks(f, 1, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
-    }
-}
-
 /* The sums of four vectors' lanes: j and j+4 last, in one order for all four. */
 INLINE __m128 fold4(__m256 a, __m256 b, __m256 c, __m256 d) {
     __m256 ab = _mm256_add_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b)), cd = _mm256_add_ps(_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
@@ -202,9 +135,6 @@ INLINE __m128 fold4(__m256 a, __m256 b, __m256 c, __m256 d) {
     __m256 sum = _mm256_add_ps(_mm256_castpd_ps(low), _mm256_castpd_ps(high));
     return _mm_add_ps(_mm256_castps256_ps128(sum), _mm256_extractf128_ps(sum, 1));
 }
-
-/* Columns are summed 512 at a time, in 8 lanes that are folded at the end of each. */
-enum { BLOCK_ROWS = 8, BLOCK_COLS = 512, BLOCK_TOKENS = 192 };
 
 INLINE void store4(float *y, __m128 v, size_t rows) {
     float part[4];
@@ -240,29 +170,18 @@ INLINE void token_floats(TensorType type, float *y, const float *x, const Matrix
     store4(y + r, sum, rows);
 }
 
-/* For several tokens, blocks of 8 rows by 512 columns are copied side by side, as floats, and stay in the first-level cache
- * while up to 192 tokens pass. (Rows as they are, 8 KB apart, fall into the same few sets of the cache.)
- * out [columns/8][8][8]; rows behind the last are zero. */
-INLINE void copy_block(TensorType type, float *out, const Matrix *m, size_t r0, size_t r1, size_t k0, size_t k1) {
-    size_t each = type == TENSOR_F32 ? 4 : 2;
-    for (size_t r = r0; r < r0 + BLOCK_ROWS; r++) {
-        const uint8_t *row = (const uint8_t *)m->data + r * m->cols * each;
-        float *to = out + (r - r0) * 8;
-        for (size_t k = k0; k < k1; k += 8, to += 8 * BLOCK_ROWS) {
-            _mm256_store_ps(to, r < r1 ? load8(type, row, k, k1 - k) : _mm256_setzero_ps());
-        }
-    }
+INLINE void copy_lanes(TensorType type, float *to, const uint8_t *row, size_t k, size_t k1) {
+    _mm256_store_ps(to, row ? load8(type, row, k, k1 - k) : _mm256_setzero_ps());
 }
 
-/* 4 rows of a block (w) by T tokens, n steps of 8 columns; x: [columns/8][T][8]; sums [T][8]. */
 INLINE void tile_floats(int T, float *sums, const float *x, const float *w, size_t n) {
-    __m256 acc[4][WIDE_FLOATS];
+    __m256 acc[4][FLOAT_TOKENS];
     #pragma GCC unroll 4
     for (int r = 0; r < 4; r++)
         #pragma GCC unroll 3
         for (int t = 0; t < T; t++) acc[r][t] = _mm256_setzero_ps();
     for (size_t i = 0; i < n; i++, x += T * 8, w += BLOCK_ROWS * 8) {
-        __m256 xv[WIDE_FLOATS];
+        __m256 xv[FLOAT_TOKENS];
         #pragma GCC unroll 3
         for (int t = 0; t < T; t++) xv[t] = _mm256_loadu_ps(x + t * 8);
         #pragma GCC unroll 4
@@ -277,67 +196,8 @@ INLINE void tile_floats(int T, float *sums, const float *x, const float *w, size
         _mm_storeu_ps(sums, _mm_add_ps(_mm_loadu_ps(sums), fold4(acc[0][t], acc[1][t], acc[2][t], acc[3][t])));
 }
 
-/* Part i of n of the same columns of the next 8 rows: a few lines at a time, for many at once would be waited for. */
-INLINE void fetch_rows(TensorType type, const Matrix *m, size_t r, size_t k0, size_t k1, size_t i, size_t n) {
-    size_t each = type == TENSOR_F32 ? 4 : 2, lines = ((k1 - k0) * each + 63) / 64;
-    const uint8_t *next = (const uint8_t *)m->data + ((r + BLOCK_ROWS) * m->cols + k0) * each;
-    for (size_t at = i * BLOCK_ROWS * lines / n; at < (i + 1) * BLOCK_ROWS * lines / n; at++)
-        _mm_prefetch((const char *)next + at / lines * m->cols * each + at % lines * 64, _MM_HINT_T1);
-}
-
-INLINE void tokens_floats(int T, float *sums, const float *x, const float *w, size_t n) {
-    for (int r = 0; r < BLOCK_ROWS; r += 4) tile_floats(T, sums + r, x, w + 8 * r, n);
-}
-
-/* sums [n][8]: up to 192 tokens by the rows r0 .. r1-1, at most 8. */
-INLINE void block_floats(TensorType type, float *sums, const float *x, size_t n, const Matrix *m, size_t r0, size_t r1) {
-    _Alignas(64) float block[BLOCK_ROWS * BLOCK_COLS];
-    size_t d = m->cols, padded = (d + 7) & ~(size_t)7;
-    for (size_t k0 = 0; k0 < d; k0 += BLOCK_COLS) {
-        size_t k1 = k0 + BLOCK_COLS < d ? k0 + BLOCK_COLS : d, steps = (k1 - k0 + 7) / 8, t = 0;
-        copy_block(type, block, m, r0, r1, k0, k1);
-        for (; t + WIDE_FLOATS <= n; t += WIDE_FLOATS) {
-            fetch_rows(type, m, r0, k0, k1, t / WIDE_FLOATS, n / WIDE_FLOATS);
-            tokens_floats(WIDE_FLOATS, sums + t * BLOCK_ROWS, x + t * padded + k0 * WIDE_FLOATS, block, steps);
-        }
-        for (; t < n; t++) tokens_floats(1, sums + t * BLOCK_ROWS, x + t * padded + k0, block, steps);
-    }
-}
-
-INLINE void matmul_floats(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0, size_t r1) {
-    size_t padded = (a->d + 7) & ~(size_t)7;
-    const float *x = a->data;
-    for (size_t r = r0; a->n == 1 && r < r1; r += 4) token_floats(type, y, x, m, r, r1 - r);
-    for (size_t t0 = 0; a->n > 1 && t0 < a->n; t0 += BLOCK_TOKENS)
-        for (size_t r = r0; r < r1; r += BLOCK_ROWS) {
-            float sums[BLOCK_TOKENS * BLOCK_ROWS] = {0};
-            size_t n = a->n - t0 < BLOCK_TOKENS ? a->n - t0 : BLOCK_TOKENS, rows = r1 - r < BLOCK_ROWS ? r1 - r : BLOCK_ROWS;
-            block_floats(type, sums, x + t0 * padded, n, m, r, r + rows);
-            for (size_t t = 0; t < n; t++) memcpy(y + (t0 + t) * ldy + r, sums + t * BLOCK_ROWS, rows * sizeof *y);
-        }
-}
-
 void avx2_matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
-    switch (w->type) {
-    case TENSOR_F32: matmul_floats(TENSOR_F32, y, ldy, a, w, r0, r1); break;
-    case TENSOR_F16: matmul_floats(TENSOR_F16, y, ldy, a, w, r0, r1); break;
-    case TENSOR_BF16: matmul_floats(TENSOR_BF16, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q4_0: matmul_form((Form){.bits = 4, .sub = 32, .shift = 3}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q4_1: matmul_form((Form){.bits = 4, .sub = 32, .shift = -1, .minima = 1}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q5_0: matmul_form((Form){.bits = 5, .sub = 32, .shift = 4}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q5_1: matmul_form((Form){.bits = 5, .sub = 32, .shift = -1, .minima = 1}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q8_0: matmul_form((Form){.bits = 8, .sub = 32, .shift = 7}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q2_K: matmul_form((Form){.bits = 2, .sub = 16, .shift = -1, .minima = 1, .super = 1}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q3_K: matmul_form((Form){.bits = 3, .sub = 16, .shift = 2, .super = 1}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q4_K: matmul_form((Form){.bits = 4, .sub = 32, .shift = -1, .minima = 1, .super = 1}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q5_K: matmul_form((Form){.bits = 5, .sub = 32, .shift = -1, .minima = 1, .super = 1}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q6_K: matmul_form((Form){.bits = 6, .sub = 16, .shift = 5, .super = 1}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_IQ4_NL: matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_IQ4_XS: matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1, .super = 1}, y, ldy, a, w, r0, r1); break;
-    case TENSOR_I8_GROUPS:
-        if (panel_fits(w)) matmul_form((Form){.bits = 8, .sub = 32, .shift = 7, .groups = 1}, y, ldy, a, w, r0, r1);
-        else kernels_ref.matmul(y, ldy, a, w, r0, r1);
-    }
+    if (!matmul_any_floats(y, ldy, a, w, r0, r1)) matmul_blocks(TILE_TOKENS, y, ldy, a, w, r0, r1);
 }
 
 /* The scale of n activations (a multiple of 32) as ref finds it: the largest bit pattern without its sign, one division. Returns
@@ -403,7 +263,7 @@ void avx2_pack(void *out, const float *x, size_t n, size_t d, int group, size_t 
         kernels_ref.pack(out, x, n, d, group, t);
         return;
     }
-    TokenTile tile = token_tile(t, n, group ? WIDE_BLOCKS : WIDE_FLOATS);
+    TokenTile tile = token_tile(t, n, group ? TILE_TOKENS : FLOAT_TOKENS);
     if (group) {
         avx2_pack_blocks((ActBlock *)out + tile.first * (d / Q_BLOCK) + (t - tile.first), tile.n, x, d, group);
         return;

@@ -12,7 +12,17 @@
 
 #include "avx512_panels.h"
 
-#include <string.h>
+enum { TILE_TOKENS = AVX512_BLOCKS, AHEAD = 8192, FLOAT_LANES = 16, FLOAT_TOKENS = AVX512_FLOATS };
+typedef __m512 Sums;
+
+#include "float_blocks.h"
+#include "panel_tiles.h"
+
+INLINE Sums no_sums(void) { return _mm512_setzero_ps(); }
+
+INLINE void store_sums(float *y, Sums v, size_t rows) {
+    _mm512_mask_storeu_ps(y, rows >= LANES ? 0xffff : (__mmask16)((1u << rows) - 1), v);
+}
 
 /* v, in a register, now: gcc would take the steps in an order of its own, for which there are not enough registers. */
 INLINE __m512i pin(__m512i v) {
@@ -30,12 +40,11 @@ INLINE void dot_lines(Form f, int T, __m512i *sum, const uint8_t *lines, const A
     }
 }
 
-/* acc[t] += block b of a panel by each of T tokens. */
-INLINE void add_block(Form f, int T, __m512 *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b) {
+INLINE void add_block(Form f, int T, Sums *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b) {
     #pragma GCC unroll 2
     for (int h = 0; h < 32 / f.sub; h++) {
         int whole = f.sub == 32;
-        __m512i sum[AVX512_BLOCKS];
+        __m512i sum[TILE_TOKENS];
         #pragma GCC unroll 12
         for (int t = 0; t < T; t++) {
             __m512i minus = _mm512_set1_epi32(whole ? x[t].minus_sum : x[t].minus_half[h]);
@@ -51,51 +60,6 @@ INLINE void add_block(Form f, int T, __m512 *acc, const ActBlock *x, const uint8
         #pragma GCC unroll 12
         for (int t = 0; t < T; t++)
             acc[t] = _mm512_fnmadd_ps(minimum, _mm512_set1_ps(whole ? x[t].scaled_sum : x[t].scaled_half[h]), acc[t]);
-    }
-}
-
-INLINE void tile_blocks(Form f, int T, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel, const PanelShape *s, __mmask16 rows,
-                        Ahead ahead) {
-    __m512 acc[AVX512_BLOCKS];
-    #pragma GCC unroll 12
-    for (int t = 0; t < T; t++) acc[t] = _mm512_setzero_ps();
-    for (size_t b = 0; b < s->blocks; b++, x += T) {
-        prefetch(&ahead);
-        add_block(f, T, acc, x, panel, s, b);
-    }
-    #pragma GCC unroll 12
-    for (int t = 0; t < T; t++) _mm512_mask_storeu_ps(y + (size_t)t * ldy, rows, acc[t]);
-}
-
-/* One token: memory sets the pace, and wants to be asked early. */
-INLINE void token_blocks(Form f, float *y, const ActBlock *x, const uint8_t *panel, const PanelShape *s, __mmask16 rows) {
-    __m512 acc = _mm512_setzero_ps();
-    size_t step = s->size / s->blocks;
-    for (size_t b = 0; b < s->blocks; b++) {
-        for (size_t i = 0; i < step; i += 64) _mm_prefetch((const char *)panel + b * step + AHEAD + i, _MM_HINT_T1);
-        add_block(f, 1, &acc, x + b, panel, s, b);
-    }
-    _mm512_mask_storeu_ps(y, rows, acc);
-}
-
-INLINE void matmul_form(Form f, size_t widest, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
-    PanelShape s = panel_shape(w, LANES);
-    const ActBlock *x = a->data;
-    size_t wide = widest == AVX512_BLOCKS ? a->n / AVX512_BLOCKS : 0, fours = (a->n - wide * AVX512_BLOCKS) / 4, tiles = wide + fours + a->n % 4;
-    for (size_t r = r0; r < r1; r += LANES) {
-        const uint8_t *panel = (const uint8_t *)w->panels + r / LANES * s.size;
-        __mmask16 rows = r1 - r >= LANES ? 0xffff : (__mmask16)((1u << (r1 - r)) - 1);
-        size_t t = 0, i = 0;
-        if (a->n == 1) {
-            token_blocks(f, y + r, x, panel, &s, rows);
-            continue;
-        }
-        for (; i < wide; i++, t += AVX512_BLOCKS)
-            tile_blocks(f, AVX512_BLOCKS, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, rows, next_panel(panel, &s, i, tiles));
-        for (; i < wide + fours; i++, t += 4)
-            tile_blocks(f, 4, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, rows, next_panel(panel, &s, i, tiles));
-        for (; t < a->n; i++, t++)
-            tile_blocks(f, 1, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, rows, next_panel(panel, &s, i, tiles));
     }
 }
 
@@ -124,9 +88,6 @@ INLINE __m128 fold4(__m512 a, __m512 b, __m512 c, __m512 d) {
     __m256 half = _mm256_add_ps(_mm512_castps512_ps256(sum), _mm512_extractf32x8_ps(sum, 1));
     return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
 }
-
-/* Columns are summed 512 at a time, in 16 lanes that are folded at the end of each. */
-enum { BLOCK_ROWS = 8, BLOCK_COLS = 512, BLOCK_TOKENS = 192 };
 
 /* One token against 4 rows: memory sets the pace, and four chains hide the latency of an FMA. rows: how many there are; those
  * behind read the last one again. */
@@ -157,24 +118,12 @@ INLINE void token_floats(TensorType type, float *y, const float *x, const Matrix
     _mm_mask_storeu_ps(y + r, (__mmask8)(rows >= 4 ? 15 : (1 << rows) - 1), sum);
 }
 
-/* For several tokens, blocks of 8 rows by 512 columns are copied side by side, as floats, and stay in the first-level cache
- * while up to 192 tokens pass. (Rows as they are, 8 KB apart, fall into the same few sets of the cache.)
- * out [columns/16][8][16]; rows behind the last are zero. */
-INLINE void copy_block(TensorType type, float *out, const Matrix *m, size_t r0, size_t r1, size_t k0, size_t k1) {
-    size_t each = type == TENSOR_F32 ? 4 : 2;
-    for (size_t r = r0; r < r0 + BLOCK_ROWS; r++) {
-        const uint8_t *row = (const uint8_t *)m->data + r * m->cols * each;
-        float *to = out + (r - r0) * 16;
-        for (size_t k = k0; k < k1; k += 16, to += 16 * BLOCK_ROWS) {
-            __m512 v = r >= r1 ? _mm512_setzero_ps() : k + 16 <= k1 ? load16_whole(type, row, k) : load16(type, row, k, k1);
-            _mm512_store_ps(to, v);
-        }
-    }
+INLINE void copy_lanes(TensorType type, float *to, const uint8_t *row, size_t k, size_t k1) {
+    _mm512_store_ps(to, !row ? _mm512_setzero_ps() : k + 16 <= k1 ? load16_whole(type, row, k) : load16(type, row, k, k1));
 }
 
-/* 4 rows of a block (w) by T tokens, n steps of 16 columns; x: [columns/16][T][16]; sums [T][8]. */
 INLINE void tile_floats(int T, float *sums, const float *x, const float *w, size_t n) {
-    __m512 acc[4][AVX512_FLOATS];
+    __m512 acc[4][FLOAT_TOKENS];
     #pragma GCC unroll 4
     for (int r = 0; r < 4; r++)
         #pragma GCC unroll 6
@@ -195,69 +144,9 @@ INLINE void tile_floats(int T, float *sums, const float *x, const float *w, size
         _mm_storeu_ps(sums, _mm_add_ps(_mm_loadu_ps(sums), fold4(acc[0][t], acc[1][t], acc[2][t], acc[3][t])));
 }
 
-/* Part i of n of the same columns of the next 8 rows: a few lines at a time, for many at once would be waited for. */
-INLINE void fetch_rows(TensorType type, const Matrix *m, size_t r, size_t k0, size_t k1, size_t i, size_t n) {
-    size_t each = type == TENSOR_F32 ? 4 : 2, lines = ((k1 - k0) * each + 63) / 64;
-    const uint8_t *next = (const uint8_t *)m->data + ((r + BLOCK_ROWS) * m->cols + k0) * each;
-    for (size_t at = i * BLOCK_ROWS * lines / n; at < (i + 1) * BLOCK_ROWS * lines / n; at++)
-        _mm_prefetch((const char *)next + at / lines * m->cols * each + at % lines * 64, _MM_HINT_T1);
-}
-
-INLINE void tokens_floats(int T, float *sums, const float *x, const float *w, size_t n) {
-    for (int r = 0; r < BLOCK_ROWS; r += 4) tile_floats(T, sums + r, x, w + 16 * r, n);
-}
-
-/* sums [n][8]: up to 192 tokens by the rows r0 .. r1-1, at most 8. */
-INLINE void block_floats(TensorType type, float *sums, const float *x, size_t n, const Matrix *m, size_t r0, size_t r1) {
-    _Alignas(64) float block[BLOCK_ROWS * BLOCK_COLS];
-    size_t d = m->cols, padded = (d + 15) & ~(size_t)15;
-    for (size_t k0 = 0; k0 < d; k0 += BLOCK_COLS) {
-        size_t k1 = k0 + BLOCK_COLS < d ? k0 + BLOCK_COLS : d, steps = (k1 - k0 + 15) / 16, t = 0;
-        copy_block(type, block, m, r0, r1, k0, k1);
-        for (; t + AVX512_FLOATS <= n; t += AVX512_FLOATS) {
-            fetch_rows(type, m, r0, k0, k1, t / AVX512_FLOATS, n / AVX512_FLOATS);
-            tokens_floats(AVX512_FLOATS, sums + t * BLOCK_ROWS, x + t * padded + k0 * AVX512_FLOATS, block, steps);
-        }
-        for (; t + 4 <= n; t += 4) tokens_floats(4, sums + t * BLOCK_ROWS, x + t * padded + k0 * 4, block, steps);
-        for (; t < n; t++) tokens_floats(1, sums + t * BLOCK_ROWS, x + t * padded + k0, block, steps);
-    }
-}
-
-INLINE void matmul_floats(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0, size_t r1) {
-    size_t padded = (a->d + 15) & ~(size_t)15;
-    const float *x = a->data;
-    for (size_t r = r0; a->n == 1 && r < r1; r += 4) token_floats(type, y, x, m, r, r1 - r);
-    for (size_t t0 = 0; a->n > 1 && t0 < a->n; t0 += BLOCK_TOKENS)
-        for (size_t r = r0; r < r1; r += BLOCK_ROWS) {
-            float sums[BLOCK_TOKENS * BLOCK_ROWS] = {0};
-            size_t n = a->n - t0 < BLOCK_TOKENS ? a->n - t0 : BLOCK_TOKENS, rows = r1 - r < BLOCK_ROWS ? r1 - r : BLOCK_ROWS;
-            block_floats(type, sums, x + t0 * padded, n, m, r, r + rows);
-            for (size_t t = 0; t < n; t++) memcpy(y + (t0 + t) * ldy + r, sums + t * BLOCK_ROWS, rows * sizeof *y);
-        }
-}
-
 /* widest: the tokens of the widest tile that block formats are packed in. */
 static void matmul_tiles(size_t widest, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
-    switch (w->type) {
-    case TENSOR_F32: matmul_floats(TENSOR_F32, y, ldy, a, w, r0, r1); break;
-    case TENSOR_F16: matmul_floats(TENSOR_F16, y, ldy, a, w, r0, r1); break;
-    case TENSOR_BF16: matmul_floats(TENSOR_BF16, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q4_0: matmul_form((Form){.bits = 4, .sub = 32, .shift = 3}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q4_1: matmul_form((Form){.bits = 4, .sub = 32, .shift = -1, .minima = 1}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q5_0: matmul_form((Form){.bits = 5, .sub = 32, .shift = 4}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q5_1: matmul_form((Form){.bits = 5, .sub = 32, .shift = -1, .minima = 1}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q8_0: matmul_form((Form){.bits = 8, .sub = 32, .shift = 7}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q2_K: matmul_form((Form){.bits = 2, .sub = 16, .shift = -1, .minima = 1, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q3_K: matmul_form((Form){.bits = 3, .sub = 16, .shift = 2, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q4_K: matmul_form((Form){.bits = 4, .sub = 32, .shift = -1, .minima = 1, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q5_K: matmul_form((Form){.bits = 5, .sub = 32, .shift = -1, .minima = 1, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q6_K: matmul_form((Form){.bits = 6, .sub = 16, .shift = 5, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_IQ4_NL: matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_IQ4_XS: matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_I8_GROUPS:
-        if (panel_fits(w)) matmul_form((Form){.bits = 8, .sub = 32, .shift = 7, .groups = 1}, widest, y, ldy, a, w, r0, r1);
-        else kernels_ref.matmul(y, ldy, a, w, r0, r1);
-    }
+    if (!matmul_any_floats(y, ldy, a, w, r0, r1)) matmul_blocks(widest, y, ldy, a, w, r0, r1);
 }
 
 #endif

@@ -8,8 +8,9 @@
 /* Rows of a panel; tokens of the widest tile, block formats and floats. */
 enum { NEON_LANES = 8, NEON_BLOCKS = 4, NEON_FLOATS = 3 };
 
-/* matmul for float weights (neon_floats.c), and for all without the dot-product extension (neon_matmul.c). */
-void neon_matmul_floats(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1);
+/* matmul for float weights (neon_floats.c; 0: these are none, and nothing was done), and for all without the dot-product extension
+ * (neon_matmul.c). */
+int neon_matmul_floats(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1);
 void neon_matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1);
 size_t neon_packed_bytes(size_t n, size_t d, int group);
 void neon_pack(void *out, const float *x, size_t n, size_t d, int group, size_t t);

@@ -21,7 +21,7 @@ INLINE void dot_lines(Form f, int T, int32x4_t (*sum)[2], const uint8_t *lines, 
             #pragma GCC unroll 8
             for (int i = 0; i < together; i++) {
                 if (T > 1) __asm__ volatile("" ::: "memory"); /* gcc would load more lines first, and have no registers left */
-                int8x16_t w = codes_at(f, lines, first + i, v);
+                int8x16_t w = codes_at(f, lines + 16 * v, first + i);
                 #pragma GCC unroll 4
                 for (int t = 0; t < T; t++) {
                     int8x16_t xt = broadcast4(x[t].q + 4 * (first + i));

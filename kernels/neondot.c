@@ -22,7 +22,7 @@ INLINE void dot_lines(Form f, int T, int32x4_t (*sum)[2], const uint8_t *lines, 
         for (int t = 0; t < T; t++) q[t] = vld1q_s8(x[t].q + 4 * first);
         #pragma GCC unroll 4
         for (int i = 0; i < 4; i++) {
-            int8x16_t w0 = codes_at(f, lines, first + i, 0), w1 = codes_at(f, lines, first + i, 1);
+            int8x16_t w0 = codes_at(f, lines, first + i), w1 = codes_at(f, lines + 16, first + i);
             #pragma GCC unroll 4
             for (int t = 0; t < T; t++) {
                 sum[t][0] = dot4(sum[t][0], w0, q[t], i);

@@ -1,0 +1,39 @@
+/* kernels/panel_codes.h - reading a panel's codes (panel.h), whatever the width of vectors: which plane holds which bits. A row
+ * has `typedef .. Line`, a line of a panel in a vector, before it includes this, and defines the functions declared first. */
+#ifndef PANEL_CODES_H
+#define PANEL_CODES_H
+
+#include "inline.h"
+#include "panel.h"
+
+/* A block format as constants: shift = log2 of its zero, -1: none. super: K formats, whose scales are d * sc. */
+typedef struct {
+    int bits, sub, shift, minima, super, values, groups;
+} Form;
+
+INLINE Line line_at(const uint8_t *lines, int j);
+INLINE Line no_codes(void); /* zeros */
+INLINE Line either(Line a, Line b); /* a | b */
+/* The bits of v that `mask` names, moved from bit `from` of each byte to bit `to`. */
+INLINE Line field(Line v, int from, int to, int mask);
+INLINE Line whole_bytes(Line v); /* a line of 8-bit codes, as the row multiplies them */
+INLINE Line values_of(Line q);   /* what the codes of IQ4 stand for, likewise */
+
+/* Codes of columns 4j .. 4j+3. */
+INLINE Line codes_at(Form f, const uint8_t *lines, int j) {
+    if (f.bits == 8) return whole_bytes(line_at(lines, j));
+    Line q = no_codes();
+    int done = 0, line = 0;
+    if (f.bits >= 4) {
+        q = field(line_at(lines, j % 4), j / 4 * 4, 0, 15);
+        line = done = 4;
+    }
+    if ((f.bits - done) & 2) {
+        q = either(q, field(line_at(lines, line + j / 4), j % 4 * 2, done, 3));
+        line += 2, done += 2;
+    }
+    if ((f.bits - done) & 1) q = either(q, field(line_at(lines, line), j, done, 1));
+    return f.values ? values_of(q) : q;
+}
+
+#endif

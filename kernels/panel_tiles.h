@@ -1,0 +1,101 @@
+/* kernels/panel_tiles.h - matmul over panels (panel.h), whatever the width of vectors: which rows and tokens a tile takes, and what
+ * is fetched meanwhile. Before a row includes this it has panel_codes.h, and
+ *     enum { LANES, TILE_TOKENS, AHEAD };   rows of a panel; tokens of the widest tile; bytes that one token's codes are asked for early
+ *     typedef .. Sums;                      a number for each of a panel's rows
+ * It defines the functions declared first. */
+#ifndef PANEL_TILES_H
+#define PANEL_TILES_H
+
+#include "kernels.h"
+#include "panel_codes.h"
+
+INLINE Sums no_sums(void);
+INLINE void store_sums(float *y, Sums v, size_t rows); /* the first of them; `rows` may be more than LANES */
+/* acc[t] += block b of a panel by each of T tokens. */
+INLINE void add_block(Form f, int T, Sums *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b);
+
+/* What is to be in cache soon: `lines` cache lines a block from `at` on. */
+typedef struct {
+    const uint8_t *at;
+    size_t lines;
+} Ahead;
+
+INLINE void prefetch(Ahead *ahead) {
+    for (size_t i = 0; i < ahead->lines; i++, ahead->at += 64) __builtin_prefetch(ahead->at, 0, 2);
+}
+
+/* While token tile i of n passes a panel, the i-th part of the next panel is fetched. */
+INLINE Ahead next_panel(const uint8_t *panel, const PanelShape *s, size_t i, size_t n) {
+    size_t lines = s->size / 64, each = (lines + n * s->blocks - 1) / (n * s->blocks);
+    return (Ahead){panel + s->size + i * each * s->blocks * 64, i * each * s->blocks < lines ? each : 0};
+}
+
+INLINE void tile_blocks(Form f, int T, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t rows,
+                        Ahead ahead) {
+    Sums acc[TILE_TOKENS];
+    #pragma GCC unroll 12
+    for (int t = 0; t < T; t++) acc[t] = no_sums();
+    for (size_t b = 0; b < s->blocks; b++, x += T) {
+        prefetch(&ahead);
+        add_block(f, T, acc, x, panel, s, b);
+    }
+    #pragma GCC unroll 12
+    for (int t = 0; t < T; t++) store_sums(y + (size_t)t * ldy, acc[t], rows);
+}
+
+/* One token: memory sets the pace, and wants to be asked early. */
+INLINE void token_blocks(Form f, float *y, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t rows) {
+    Sums acc = no_sums();
+    size_t step = s->size / s->blocks;
+    for (size_t b = 0; b < s->blocks; b++) {
+        for (size_t i = 0; i < step; i += 64) __builtin_prefetch(panel + b * step + AHEAD + i, 0, 2);
+        add_block(f, 1, &acc, x + b, panel, s, b);
+    }
+    store_sums(y, acc, rows);
+}
+
+/* Tiles of TILE_TOKENS where these are the widest that activations are packed in, then of 4, then of 1 (token_tile). */
+INLINE void matmul_form(Form f, size_t widest, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
+    PanelShape s = panel_shape(w, LANES);
+    const ActBlock *x = a->data;
+    size_t wide = widest == TILE_TOKENS ? a->n / TILE_TOKENS : 0, fours = TILE_TOKENS > 4 ? (a->n - wide * TILE_TOKENS) / 4 : 0;
+    size_t tiles = wide + fours + a->n % 4;
+    for (size_t r = r0; r < r1; r += LANES) {
+        const uint8_t *panel = (const uint8_t *)w->panels + r / LANES * s.size;
+        size_t t = 0, i = 0;
+        if (a->n == 1) {
+            token_blocks(f, y + r, x, panel, &s, r1 - r);
+            continue;
+        }
+        for (; i < wide; i++, t += TILE_TOKENS)
+            tile_blocks(f, TILE_TOKENS, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
+        for (; TILE_TOKENS > 4 && i < wide + fours; i++, t += 4)
+            tile_blocks(f, 4, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
+        for (; t < a->n; i++, t++)
+            tile_blocks(f, 1, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
+    }
+}
+
+/* Every block format has a matmul_form of its own, in which f is constants. */
+INLINE void matmul_blocks(size_t widest, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
+    switch (w->type) {
+    case TENSOR_F32: case TENSOR_F16: case TENSOR_BF16: break; /* float_blocks.h */
+    case TENSOR_Q4_0: matmul_form((Form){.bits = 4, .sub = 32, .shift = 3}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q4_1: matmul_form((Form){.bits = 4, .sub = 32, .shift = -1, .minima = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q5_0: matmul_form((Form){.bits = 5, .sub = 32, .shift = 4}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q5_1: matmul_form((Form){.bits = 5, .sub = 32, .shift = -1, .minima = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q8_0: matmul_form((Form){.bits = 8, .sub = 32, .shift = 7}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q2_K: matmul_form((Form){.bits = 2, .sub = 16, .shift = -1, .minima = 1, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q3_K: matmul_form((Form){.bits = 3, .sub = 16, .shift = 2, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q4_K: matmul_form((Form){.bits = 4, .sub = 32, .shift = -1, .minima = 1, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q5_K: matmul_form((Form){.bits = 5, .sub = 32, .shift = -1, .minima = 1, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q6_K: matmul_form((Form){.bits = 6, .sub = 16, .shift = 5, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_IQ4_NL: matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_IQ4_XS: matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_I8_GROUPS:
+        if (panel_fits(w)) matmul_form((Form){.bits = 8, .sub = 32, .shift = 7, .groups = 1}, widest, y, ldy, a, w, r0, r1);
+        else kernels_ref.matmul(y, ldy, a, w, r0, r1);
+    }
+}
+
+#endif
