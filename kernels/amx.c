@@ -65,7 +65,7 @@ INLINE void add_sums(int sub, int minima, __m512 *acc, int32_t (*sum)[LANES], si
     size_t b = i / (size_t)(32 / sub), h = i % (size_t)(32 / sub);
     __m512 scale = _mm512_load_ps(c->scale[b][h]), minimum = minima ? _mm512_load_ps(c->minimum[b][h]) : scale;
     x += b * TOKENS;
-    #pragma GCC unroll 16
+    UNROLL
     for (int t = 0; t < TOKENS; t++) {
         acc[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(sum[t])), _mm512_mul_ps(scale, _mm512_set1_ps(x[t].scale)), acc[t]);
         if (minima) acc[t] = _mm512_fnmadd_ps(minimum, _mm512_set1_ps(sub == 32 ? x[t].scaled_sum : x[t].scaled_half[h]), acc[t]);
@@ -78,7 +78,7 @@ INLINE void tile(int sub, int minima, float *y, size_t ldy, const ActBlock *x, c
     enum { STORE = 1, READ = 3 };
     _Alignas(64) int32_t sums[4][TOKENS][LANES];
     __m512 acc[TOKENS];
-    #pragma GCC unroll 16
+    UNROLL
     for (int t = 0; t < TOKENS; t++) acc[t] = first ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(rows, y + (size_t)t * ldy);
     for (size_t i = 0; i < n + READ; i++) {
         if (i < n) multiply(sub, i, x, c);
@@ -88,7 +88,7 @@ INLINE void tile(int sub, int minima, float *y, size_t ldy, const ActBlock *x, c
         }
         if (i >= READ) add_sums(sub, minima, acc, sums[(i - READ) % 4], i - READ, x, c);
     }
-    #pragma GCC unroll 16
+    UNROLL
     for (int t = 0; t < TOKENS; t++) _mm512_mask_storeu_ps(y + (size_t)t * ldy, rows, acc[t]);
 }
 

@@ -120,39 +120,39 @@ void avx2_rotate(float *x, const float *c, const float *s, int rotary_dim, RopeP
 /* 4 vectors of S and 4 sums: with the key taken in, 8 FMA and 4 stores a row, about what a core can do in 4 cycles. */
 INLINE void take_and_read(double *out, double *S, size_t rows, const double *b, const float *v, const double *a) {
     __m256d vv[4], acc[4];
-    #pragma GCC unroll 4
+    UNROLL
     for (int j = 0; j < 4; j++) vv[j] = _mm256_cvtps_pd(_mm_loadu_ps(v + 4 * j)), acc[j] = _mm256_setzero_pd();
     for (size_t i = 0; i < rows; i++, S += STATE_COLUMNS) {
         __m256d bi = _mm256_set1_pd(b[i]), ai = a ? _mm256_set1_pd(a[i]) : _mm256_setzero_pd();
-        #pragma GCC unroll 4
+        UNROLL
         for (int j = 0; j < 4; j++) {
             __m256d s = _mm256_fmadd_pd(bi, vv[j], _mm256_loadu_pd(S + 4 * j));
             _mm256_storeu_pd(S + 4 * j, s);
             if (a) acc[j] = _mm256_fmadd_pd(ai, s, acc[j]);
         }
     }
-    #pragma GCC unroll 4
+    UNROLL
     for (int j = 0; a && j < 4; j++) _mm256_storeu_pd(out + 4 * j, acc[j]);
 }
 
 /* Q queries at once: with one alone, four sums cannot hide the latency of an FMA. */
 INLINE void read_state(int Q, double *out, const double *S, size_t rows, const double *a, size_t lda) {
     __m256d acc[2][4];
-    #pragma GCC unroll 2
+    UNROLL
     for (int g = 0; g < Q; g++)
-        #pragma GCC unroll 4
+        UNROLL
         for (int j = 0; j < 4; j++) acc[g][j] = _mm256_setzero_pd();
     for (size_t i = 0; i < rows; i++, S += STATE_COLUMNS) {
-        #pragma GCC unroll 2
+        UNROLL
         for (int g = 0; g < Q; g++) {
             __m256d ai = _mm256_set1_pd(a[(size_t)g * lda + i]);
-            #pragma GCC unroll 4
+            UNROLL
             for (int j = 0; j < 4; j++) acc[g][j] = _mm256_fmadd_pd(ai, _mm256_loadu_pd(S + 4 * j), acc[g][j]);
         }
     }
-    #pragma GCC unroll 2
+    UNROLL
     for (int g = 0; g < Q; g++)
-        #pragma GCC unroll 4
+        UNROLL
         for (int j = 0; j < 4; j++) _mm256_storeu_pd(out + g * STATE_COLUMNS + 4 * j, acc[g][j]);
 }
 
@@ -176,7 +176,7 @@ INLINE __m256d exp4(__m256d x) {
     __m256d f = _mm256_fnmadd_pd(n, _mm256_set1_pd(0x1.62e42fee00000p-1), x); /* ln2 in two parts: the first product is exact */
     f = _mm256_fnmadd_pd(n, _mm256_set1_pd(0x1.a39ef35793c76p-33), f);
     __m256d p = _mm256_set1_pd(inverse_factorials[0]);
-    #pragma GCC unroll 13
+    UNROLL
     for (int i = 1; i < 14; i++) p = _mm256_fmadd_pd(p, f, _mm256_set1_pd(inverse_factorials[i]));
     __m256i bits = _mm256_cvtepi32_epi64(_mm256_cvtpd_epi32(n)); /* 2^n by way of its exponent; n = 1023 at most */
     bits = _mm256_slli_epi64(_mm256_add_epi64(bits, _mm256_set1_epi64x(1023)), 52);

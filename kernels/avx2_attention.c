@@ -17,27 +17,27 @@ INLINE void tile(int Q, int V, int half, int fresh, Product *p, size_t j, size_t
     const float *a = p->a + j * p->lda;
     const uint8_t *b = (const uint8_t *)p->b.at + g * p->group * (half ? 2 : 4);
     size_t lda = p->lda, ldb = p->ldb, group = p->group, ldc = p->ldc, i1 = p->i1, lines = j == 0 ? p->lines : 0;
-    #pragma GCC unroll 6
+    UNROLL
     for (int q = 0; q < Q; q++)
-        #pragma GCC unroll 8
+        UNROLL
         for (int v = 0; v < V; v++)
             acc[q][v] = fresh ? _mm256_setzero_ps() : _mm256_loadu_ps(c + (size_t)q * ldc + (size_t)v * 8);
     for (size_t i = p->i0; i < i1; i++) {
         __m256 row[8];
-        #pragma GCC unroll 8
+        UNROLL
         for (int v = 0; v < V; v++)
             row[v] = load8(half ? TENSOR_F16 : TENSOR_F32, b, i * ldb + (size_t)(v / 2) * group + (size_t)(v % 2) * 8, 8);
         for (size_t x = 0; x < lines && p->soon < p->soon_end; x++, p->soon += 64) _mm_prefetch(p->soon, _MM_HINT_T1);
-        #pragma GCC unroll 6
+        UNROLL
         for (int q = 0; q < Q; q++) {
             __m256 x = _mm256_broadcast_ss(a + (size_t)q * lda + i);
-            #pragma GCC unroll 8
+            UNROLL
             for (int v = 0; v < V; v++) acc[q][v] = _mm256_fmadd_ps(x, row[v], acc[q][v]);
         }
     }
-    #pragma GCC unroll 6
+    UNROLL
     for (int q = 0; q < Q; q++)
-        #pragma GCC unroll 8
+        UNROLL
         for (int v = 0; v < V; v++) _mm256_storeu_ps(c + (size_t)q * ldc + (size_t)v * 8, acc[q][v]);
 }
 

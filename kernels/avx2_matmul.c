@@ -4,8 +4,7 @@
  * bytes is maddubs: pairs of u8 x s8 summed in 16 bits. Codes of 4 bits or fewer leave room for all eight lines of a block
  * there (8 x 2 x 15 x 127 < 32768), of 5 bits for four, of 6 for two, before madd widens the sums. Codes of 8 bits do not
  * fit at all: there |w| meets x with w's sign.
- * Floats: one token meets rows as the file has them; for more, blocks of 8 rows x 512 columns are copied. Sums of 8 lanes are
- * folded after each 512 columns. */
+ * Floats: float_blocks.h, 8 partial sums. */
 #include "avx2.h"
 #include "avx2_vectors.h"
 
@@ -13,7 +12,7 @@
 
 #include <math.h>
 
-enum { LANES = 8, TILE_TOKENS = 4, AHEAD = 8192, FLOAT_LANES = 8, FLOAT_TOKENS = 3 };
+enum { LANES = 8, TILE_TOKENS = 4, AHEAD = 8192, FLOAT_LANES = 8, FLOAT_TOKENS = 6, FLOAT_FEW = 3 };
 typedef __m256i Line;
 typedef __m256 Sums;
 
@@ -66,33 +65,36 @@ INLINE void dot_lines(Form f, int T, __m256i *sum, const uint8_t *lines, const A
     const __m256i ones = _mm256_set1_epi16(1);
     const int room = f.bits <= 4 ? 8 : f.bits == 5 ? 4 : 2, together = room < j1 - j0 ? room : j1 - j0;
     if (f.bits == 8 || f.values) {
-        #pragma GCC unroll 8
+        UNROLL
         for (int j = j0; j < j1; j++) {
             __m256i w = codes_at(f, lines, j), magnitude = _mm256_abs_epi8(w);
-            #pragma GCC unroll 4
+            UNROLL
             for (int t = 0; t < T; t++)
                 sum[t] = pin(_mm256_add_epi32(sum[t], _mm256_madd_epi16(_mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(broadcast4(x[t].q + 4 * j), w)), ones)));
         }
         return;
     }
-    #pragma GCC unroll 4
+    UNROLL
     for (int first = j0; first < j1; first += together) {
         __m256i pairs[TILE_TOKENS];
-        #pragma GCC unroll 8
+        UNROLL
         for (int i = 0; i < together; i++) {
             __m256i w = codes_at(f, lines, first + i);
-            #pragma GCC unroll 4
+            UNROLL
             for (int t = 0; t < T; t++) {
                 __m256i p = _mm256_maddubs_epi16(w, broadcast4(x[t].q + 4 * (first + i)));
                 pairs[t] = pin(i ? _mm256_add_epi16(pairs[t], p) : p);
             }
         }
-        #pragma GCC unroll 4
+        UNROLL
         for (int t = 0; t < T; t++) sum[t] = _mm256_add_epi32(sum[t], _mm256_madd_epi16(pairs[t], ones));
     }
 }
 
 INLINE Sums no_sums(void) { return _mm256_setzero_ps(); }
+INLINE Sums load_sums(const float *y, size_t rows) { return load8(TENSOR_F32, (const uint8_t *)y, 0, rows); }
+INLINE Sums plus(Sums a, Sums b) { return _mm256_add_ps(a, b); }
+INLINE Sums plus_product(Sums acc, const float *w, float x) { return _mm256_fmadd_ps(_mm256_load_ps(w), _mm256_set1_ps(x), acc); }
 
 INLINE void store_sums(float *y, Sums v, size_t rows) {
     if (rows >= LANES) {
@@ -106,34 +108,32 @@ INLINE void store_sums(float *y, Sums v, size_t rows) {
 
 INLINE void add_block(Form f, int T, Sums *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b) {
     int exact = f.shift < 0 || f.bits == 8 || f.values; /* codes are values: nothing to take off */
-    #pragma GCC unroll 2
+    UNROLL
     for (int h = 0; h < 32 / f.sub; h++) {
         int whole = f.sub == 32;
         __m256i sum[TILE_TOKENS];
-        #pragma GCC unroll 4
+        UNROLL
         for (int t = 0; t < T; t++) {
             __m256i minus = _mm256_set1_epi32(whole ? x[t].minus_sum : x[t].minus_half[h]);
             sum[t] = exact ? _mm256_setzero_si256() : _mm256_slli_epi32(minus, f.shift < 0 ? 0 : f.shift);
         }
         dot_lines(f, T, sum, panel + s->lines + b * s->line_bytes, x, 4 * h, whole ? 8 : 4 * h + 4);
         __m256 scale = scales_at(f, panel, s->d, s->sc, b, h);
-        #pragma GCC unroll 4
+        UNROLL
         for (int t = 0; t < T; t++)
             acc[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sum[t]), _mm256_mul_ps(scale, _mm256_set1_ps(x[t].scale)), acc[t]);
         if (!f.minima) continue;
         __m256 minimum = scales_at(f, panel, s->dmin, s->mn, b, h);
-        #pragma GCC unroll 4
+        UNROLL
         for (int t = 0; t < T; t++)
             acc[t] = _mm256_fnmadd_ps(minimum, _mm256_set1_ps(whole ? x[t].scaled_sum : x[t].scaled_half[h]), acc[t]);
     }
 }
 
-/* The sums of four vectors' lanes: j and j+4 last, in one order for all four. */
+/* The sums of four vectors' lanes: neighbours, then neighbours of these, then the halves. */
 INLINE __m128 fold4(__m256 a, __m256 b, __m256 c, __m256 d) {
-    __m256 ab = _mm256_add_ps(_mm256_unpacklo_ps(a, b), _mm256_unpackhi_ps(a, b)), cd = _mm256_add_ps(_mm256_unpacklo_ps(c, d), _mm256_unpackhi_ps(c, d));
-    __m256d low = _mm256_unpacklo_pd(_mm256_castps_pd(ab), _mm256_castps_pd(cd)), high = _mm256_unpackhi_pd(_mm256_castps_pd(ab), _mm256_castps_pd(cd));
-    __m256 sum = _mm256_add_ps(_mm256_castpd_ps(low), _mm256_castpd_ps(high));
-    return _mm_add_ps(_mm256_castps256_ps128(sum), _mm256_extractf128_ps(sum, 1));
+    __m256 fours = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
+    return _mm_add_ps(_mm256_castps256_ps128(fours), _mm256_extractf128_ps(fours, 1));
 }
 
 INLINE void store4(float *y, __m128 v, size_t rows) {
@@ -142,58 +142,66 @@ INLINE void store4(float *y, __m128 v, size_t rows) {
     memcpy(y, part, (rows < 4 ? rows : 4) * sizeof *y);
 }
 
-/* One token against 4 rows: memory sets the pace, and four chains hide the latency of an FMA. rows: how many there are; those
- * behind read the last one again. */
-INLINE void token_floats(TensorType type, float *y, const float *x, const Matrix *m, size_t r, size_t rows) {
+/* n <= 8 columns from k on. */
+INLINE void few_columns(TensorType type, int T, __m256 (*acc)[4], const uint8_t **w, const float *x, size_t ldx, size_t k, size_t n) {
+    UNROLL
+    for (int i = 0; i < 4; i++) {
+        __m256 wv = load8(type, w[i], k, n);
+        UNROLL
+        for (int t = 0; t < T; t++) acc[t][i] = _mm256_fmadd_ps(wv, _mm256_loadu_ps(x + (size_t)t * ldx + k), acc[t][i]);
+    }
+}
+
+INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, const float *x, size_t ldx, const Matrix *m, size_t r, size_t rows, int ahead) {
     size_t d = m->cols, each = type == TENSOR_F32 ? 4 : 2;
     const uint8_t *w[4];
+    __m128 sum[FLOAT_FEW];
+    UNROLL
     for (size_t i = 0; i < 4; i++) w[i] = (const uint8_t *)m->data + (r + (i < rows ? i : rows - 1)) * d * each;
-    __m128 sum = _mm_setzero_ps();
-    for (size_t k0 = 0; k0 < d; k0 += BLOCK_COLS) {
-        size_t k1 = k0 + BLOCK_COLS < d ? k0 + BLOCK_COLS : d, k = k0;
-        __m256 acc[4];
-        #pragma GCC unroll 4
-        for (int i = 0; i < 4; i++) acc[i] = _mm256_setzero_ps();
+    UNROLL
+    for (int t = 0; t < T; t++) sum[t] = _mm_setzero_ps();
+    for (size_t k0 = 0; k0 < d; k0 += FLOAT_COLUMNS) {
+        size_t k1 = k0 + FLOAT_COLUMNS < d ? k0 + FLOAT_COLUMNS : d;
+        __m256 acc[FLOAT_FEW][4];
+        UNROLL
+        for (int t = 0; t < T; t++)
+            UNROLL
+            for (int i = 0; i < 4; i++) acc[t][i] = _mm256_setzero_ps();
+        size_t k = k0;
         for (; k + 8 <= k1; k += 8) {
-            __m256 xv = _mm256_loadu_ps(x + k);
-            #pragma GCC unroll 4
-            for (int i = 0; i < 4; i++) {
-                if (each * k % 64 == 0) _mm_prefetch((const char *)(w[i] + 4 * d * each + each * k), _MM_HINT_T1); /* the next four rows */
-                acc[i] = _mm256_fmadd_ps(load8(type, w[i], k, 8), xv, acc[i]);
-            }
+            if (ahead && each * k % 64 == 0)
+                UNROLL
+                for (int i = 0; i < 4; i++) _mm_prefetch((const char *)(w[i] + 4 * d * each + each * k), _MM_HINT_T1);
+            few_columns(type, T, acc, w, x, ldx, k, 8);
         }
-        if (k < k1)
-            #pragma GCC unroll 4
-            for (int i = 0; i < 4; i++) acc[i] = _mm256_fmadd_ps(load8(type, w[i], k, k1 - k), _mm256_loadu_ps(x + k), acc[i]);
-        sum = _mm_add_ps(sum, fold4(acc[0], acc[1], acc[2], acc[3]));
+        if (k < k1) few_columns(type, T, acc, w, x, ldx, k, k1 - k);
+        UNROLL
+        for (int t = 0; t < T; t++) sum[t] = _mm_add_ps(sum[t], fold4(acc[t][0], acc[t][1], acc[t][2], acc[t][3]));
     }
-    store4(y + r, sum, rows);
+    UNROLL
+    for (int t = 0; t < T; t++) store4(y + (size_t)t * ldy, sum[t], rows);
 }
 
 INLINE void copy_lanes(TensorType type, float *to, const uint8_t *row, size_t k, size_t k1) {
     _mm256_store_ps(to, row ? load8(type, row, k, k1 - k) : _mm256_setzero_ps());
 }
 
-INLINE void tile_floats(int T, float *sums, const float *x, const float *w, size_t n) {
-    __m256 acc[4][FLOAT_TOKENS];
-    #pragma GCC unroll 4
-    for (int r = 0; r < 4; r++)
-        #pragma GCC unroll 3
-        for (int t = 0; t < T; t++) acc[r][t] = _mm256_setzero_ps();
-    for (size_t i = 0; i < n; i++, x += T * 8, w += BLOCK_ROWS * 8) {
-        __m256 xv[FLOAT_TOKENS];
-        #pragma GCC unroll 3
-        for (int t = 0; t < T; t++) xv[t] = _mm256_loadu_ps(x + t * 8);
-        #pragma GCC unroll 4
-        for (int r = 0; r < 4; r++) {
-            __m256 wv = _mm256_load_ps(w + 8 * r);
-            #pragma GCC unroll 3
-            for (int t = 0; t < T; t++) acc[r][t] = _mm256_fmadd_ps(wv, xv[t], acc[r][t]);
-        }
+/* Columns c .. c+3 of the rows i and i+4. */
+INLINE __m256 fours(float (*from)[8], int i, int c) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_load_ps(from[i] + c)), _mm_load_ps(from[i + 4] + c), 1);
+}
+
+INLINE void turn(float *to, size_t stride, float (*from)[FLOAT_LANES]) {
+    UNROLL
+    for (int c = 0; c < 8; c += 4, to += 4 * stride) {
+        __m256 a = fours(from, 0, c), b = fours(from, 1, c), d = fours(from, 2, c), e = fours(from, 3, c);
+        __m256d ab01 = _mm256_castps_pd(_mm256_unpacklo_ps(a, b)), ab23 = _mm256_castps_pd(_mm256_unpackhi_ps(a, b));
+        __m256d de01 = _mm256_castps_pd(_mm256_unpacklo_ps(d, e)), de23 = _mm256_castps_pd(_mm256_unpackhi_ps(d, e));
+        _mm256_store_ps(to, _mm256_castpd_ps(_mm256_unpacklo_pd(ab01, de01)));
+        _mm256_store_ps(to + stride, _mm256_castpd_ps(_mm256_unpackhi_pd(ab01, de01)));
+        _mm256_store_ps(to + 2 * stride, _mm256_castpd_ps(_mm256_unpacklo_pd(ab23, de23)));
+        _mm256_store_ps(to + 3 * stride, _mm256_castpd_ps(_mm256_unpackhi_pd(ab23, de23)));
     }
-    #pragma GCC unroll 3
-    for (int t = 0; t < T; t++, sums += BLOCK_ROWS)
-        _mm_storeu_ps(sums, _mm_add_ps(_mm_loadu_ps(sums), fold4(acc[0][t], acc[1][t], acc[2][t], acc[3][t])));
 }
 
 void avx2_matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
@@ -253,21 +261,12 @@ void avx2_pack_blocks(ActBlock *out, size_t stride, const float *x, size_t d, in
     }
 }
 
-size_t avx2_packed_bytes(size_t n, size_t d, int group) {
-    if (group % Q_BLOCK) return kernels_ref.packed_bytes(n, d, group);
-    return group ? n * (d / Q_BLOCK) * sizeof(ActBlock) : n * ((d + 7) & ~(size_t)7) * sizeof(float);
-}
+size_t avx2_packed_bytes(size_t n, size_t d, int group) { return panel_packed_bytes(n, d, group, LANES); }
 
 void avx2_pack(void *out, const float *x, size_t n, size_t d, int group, size_t t) {
-    if (group % Q_BLOCK) {
-        kernels_ref.pack(out, x, n, d, group, t);
-        return;
-    }
-    TokenTile tile = token_tile(t, n, group ? TILE_TOKENS : FLOAT_TOKENS);
-    if (group) {
-        avx2_pack_blocks((ActBlock *)out + tile.first * (d / Q_BLOCK) + (t - tile.first), tile.n, x, d, group);
-        return;
-    }
-    float *to = (float *)out + tile.first * ((d + 7) & ~(size_t)7) + (t - tile.first) * 8;
-    for (size_t i = 0; i < d; i += 8, to += tile.n * 8) _mm256_storeu_ps(to, load8(TENSOR_F32, (const uint8_t *)x, i, d - i));
+    TokenTile tile = token_tile(t, n, TILE_TOKENS);
+    size_t blocks = d / Q_BLOCK;
+    if (group == 0) pack_floats(out, x, n, d, t, LANES, FLOAT_TOKENS);
+    else if (group % Q_BLOCK) kernels_ref.pack(out, x, n, d, group, t);
+    else avx2_pack_blocks((ActBlock *)out + tile.first * blocks + (t - tile.first), tile.n, x, d, group);
 }

@@ -16,27 +16,14 @@ static void matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, 
     matmul_tiles(AVX512_BLOCKS, y, ldy, a, w, r0, r1);
 }
 
-size_t avx512_packed_bytes(size_t n, size_t d, int group) {
-    if (group % Q_BLOCK) return kernels_ref.packed_bytes(n, d, group);
-    return group ? n * (d / Q_BLOCK) * sizeof(ActBlock) : n * ((d + 15) & ~(size_t)15) * sizeof(float);
-}
+size_t avx512_packed_bytes(size_t n, size_t d, int group) { return panel_packed_bytes(n, d, group, LANES); }
 
 void avx512_pack_tiles(size_t widest, void *out, const float *x, size_t n, size_t d, int group, size_t t) {
-    if (group % Q_BLOCK) {
-        kernels_ref.pack(out, x, n, d, group, t);
-        return;
-    }
-    TokenTile tile = token_tile(t, n, group ? widest : AVX512_FLOATS);
-    if (group) {
-        size_t blocks = d / Q_BLOCK;
-        avx2_pack_blocks((ActBlock *)out + tile.first * blocks + (t - tile.first), tile.n, x, d, group);
-        return;
-    }
-    float *to = (float *)out + tile.first * ((d + 15) & ~(size_t)15) + (t - tile.first) * 16;
-    for (size_t i = 0; i < d; i += 16, to += tile.n * 16) {
-        __mmask16 m = d - i >= 16 ? 0xffff : (__mmask16)((1u << (d - i)) - 1);
-        _mm512_storeu_ps(to, _mm512_maskz_loadu_ps(m, x + i));
-    }
+    TokenTile tile = token_tile(t, n, widest);
+    size_t blocks = d / Q_BLOCK;
+    if (group == 0) pack_floats(out, x, n, d, t, LANES, AVX512_FLOATS);
+    else if (group % Q_BLOCK) kernels_ref.pack(out, x, n, d, group, t);
+    else avx2_pack_blocks((ActBlock *)out + tile.first * blocks + (t - tile.first), tile.n, x, d, group);
 }
 
 void avx512_pack(void *out, const float *x, size_t n, size_t d, int group, size_t t) {

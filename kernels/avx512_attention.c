@@ -18,26 +18,26 @@ INLINE void tile(int Q, int V, int half, int fresh, Product *p, size_t j, size_t
     const float *a = p->a + j * p->lda;
     const char *b = (const char *)p->b.at + g * p->group * (half ? 2 : 4);
     size_t lda = p->lda, ldb = p->ldb, group = p->group, ldc = p->ldc, i1 = p->i1, lines = j == 0 ? p->lines : 0;
-    #pragma GCC unroll 6
+    UNROLL
     for (int q = 0; q < Q; q++)
-        #pragma GCC unroll 4
+        UNROLL
         for (int v = 0; v < V; v++)
             acc[q][v] = fresh ? _mm512_setzero_ps() : _mm512_loadu_ps(c + (size_t)q * ldc + (size_t)v * KEY_LANES);
     for (size_t i = p->i0; i < i1; i++) {
         __m512 row[4];
-        #pragma GCC unroll 4
+        UNROLL
         for (int v = 0; v < V; v++) row[v] = load16(half, b, i * ldb + (size_t)v * group);
         for (size_t x = 0; x < lines && p->soon < p->soon_end; x++, p->soon += 64) _mm_prefetch(p->soon, _MM_HINT_T1);
-        #pragma GCC unroll 6
+        UNROLL
         for (int q = 0; q < Q; q++) {
             __m512 x = _mm512_set1_ps(a[(size_t)q * lda + i]);
-            #pragma GCC unroll 4
+            UNROLL
             for (int v = 0; v < V; v++) acc[q][v] = _mm512_fmadd_ps(x, row[v], acc[q][v]);
         }
     }
-    #pragma GCC unroll 6
+    UNROLL
     for (int q = 0; q < Q; q++)
-        #pragma GCC unroll 4
+        UNROLL
         for (int v = 0; v < V; v++) _mm512_storeu_ps(c + (size_t)q * ldc + (size_t)v * KEY_LANES, acc[q][v]);
 }
 
@@ -107,7 +107,7 @@ void avx512_softmax(float *s, const Span *spans, Running *run, size_t n) {
         float before = r->max;
         __m512 scale = _mm512_set1_ps(r->scale), top = _mm512_set1_ps(before), sum = _mm512_setzero_ps(), x[KEY_BLOCK / 16];
         int from = span.lo / 16;
-        #pragma GCC unroll 4
+        UNROLL
         for (int v = 0; v < KEY_BLOCK / 16; v++) { /* outside the span -infinity, of which exp makes 0 */
             x[v] = _mm512_set1_ps(-INFINITY);
             if (v < from || v * 16 >= span.hi) continue;
@@ -117,7 +117,7 @@ void avx512_softmax(float *s, const Span *spans, Running *run, size_t n) {
         r->max = _mm512_reduce_max_ps(top);
         if (r->max > before) r->shrink = _mm512_cvtss_f32(exp16(_mm512_set1_ps(before - r->max)));
         top = _mm512_set1_ps(r->max);
-        #pragma GCC unroll 4
+        UNROLL
         for (int v = 0; v < KEY_BLOCK / 16; v++) {
             if (v < from || v * 16 >= span.hi) continue;
             __m512 p = exp16(_mm512_sub_ps(x[v], top));

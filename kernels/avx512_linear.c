@@ -25,18 +25,18 @@ INLINE void take_and_read(double *out, double *S, size_t rows, const double *b, 
 /* Q queries at once: one alone has two sums, which cannot hide the latency of an FMA. */
 INLINE void read_state(int Q, double *out, const double *S, size_t rows, const double *a, size_t lda) {
     __m512d acc[QUERIES][2];
-    #pragma GCC unroll 4
+    UNROLL
     for (int g = 0; g < Q; g++) acc[g][0] = acc[g][1] = _mm512_setzero_pd();
     for (size_t i = 0; i < rows; i++, S += STATE_COLUMNS) {
         __m512d s0 = _mm512_loadu_pd(S), s1 = _mm512_loadu_pd(S + HALF);
-        #pragma GCC unroll 4
+        UNROLL
         for (int g = 0; g < Q; g++) {
             __m512d ai = _mm512_set1_pd(a[(size_t)g * lda + i]);
             acc[g][0] = _mm512_fmadd_pd(ai, s0, acc[g][0]);
             acc[g][1] = _mm512_fmadd_pd(ai, s1, acc[g][1]);
         }
     }
-    #pragma GCC unroll 4
+    UNROLL
     for (int g = 0; g < Q; g++) {
         _mm512_storeu_pd(out + g * STATE_COLUMNS, acc[g][0]);
         _mm512_storeu_pd(out + g * STATE_COLUMNS + HALF, acc[g][1]);

@@ -5,24 +5,25 @@
  * Blocks: a panel of 16 rows (panel.h) meets a tile of T tokens. The codes of 32 columns are taken apart once for all T; each
  * token's accumulator holds 16 rows, so nothing is summed across lanes at the end.
  *     acc += f32(exact integer sum) * (scale_w * scale_x)  -  minimum_w * (scale_x * sum of q_x)
- * Floats: one token meets rows as the file has them; for more, blocks of 8 rows x 512 columns are copied. Sums of 16 lanes are
- * folded after each 512 columns. */
+ * Floats: float_blocks.h, 16 partial sums. */
 #ifndef AVX512_MATMUL_H
 #define AVX512_MATMUL_H
 
 #include "avx512_panels.h"
 
-enum { TILE_TOKENS = AVX512_BLOCKS, AHEAD = 8192, FLOAT_LANES = 16, FLOAT_TOKENS = AVX512_FLOATS };
+enum { TILE_TOKENS = AVX512_BLOCKS, AHEAD = 8192, FLOAT_LANES = 16, FLOAT_TOKENS = AVX512_FLOATS, FLOAT_FEW = 6 };
 typedef __m512 Sums;
 
 #include "float_blocks.h"
 #include "panel_tiles.h"
 
-INLINE Sums no_sums(void) { return _mm512_setzero_ps(); }
+INLINE __mmask16 first16(size_t n) { return n >= 16 ? 0xffff : (__mmask16)((1u << n) - 1); }
 
-INLINE void store_sums(float *y, Sums v, size_t rows) {
-    _mm512_mask_storeu_ps(y, rows >= LANES ? 0xffff : (__mmask16)((1u << rows) - 1), v);
-}
+INLINE Sums no_sums(void) { return _mm512_setzero_ps(); }
+INLINE Sums load_sums(const float *y, size_t rows) { return _mm512_maskz_loadu_ps(first16(rows), y); }
+INLINE void store_sums(float *y, Sums v, size_t rows) { _mm512_mask_storeu_ps(y, first16(rows), v); }
+INLINE Sums plus(Sums a, Sums b) { return _mm512_add_ps(a, b); }
+INLINE Sums plus_product(Sums acc, const float *w, float x) { return _mm512_fmadd_ps(_mm512_load_ps(w), _mm512_set1_ps(x), acc); }
 
 /* v, in a register, now: gcc would take the steps in an order of its own, for which there are not enough registers. */
 INLINE __m512i pin(__m512i v) {
@@ -32,32 +33,32 @@ INLINE __m512i pin(__m512i v) {
 
 /* Lines j0 .. j1-1 against T tokens, whose chains of sums hide each other's latency. */
 INLINE void dot_lines(Form f, int T, __m512i *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1) {
-    #pragma GCC unroll 8
+    UNROLL
     for (int j = j0; j < j1; j++) {
         __m512i w = codes_at(f, lines, j);
-        #pragma GCC unroll 12
+        UNROLL
         for (int t = 0; t < T; t++) sum[t] = pin(dot4(sum[t], w, broadcast4(x[t].q + 4 * j), f.bits == 8 || f.values));
     }
 }
 
 INLINE void add_block(Form f, int T, Sums *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b) {
-    #pragma GCC unroll 2
+    UNROLL
     for (int h = 0; h < 32 / f.sub; h++) {
         int whole = f.sub == 32;
         __m512i sum[TILE_TOKENS];
-        #pragma GCC unroll 12
+        UNROLL
         for (int t = 0; t < T; t++) {
             __m512i minus = _mm512_set1_epi32(whole ? x[t].minus_sum : x[t].minus_half[h]);
             sum[t] = f.shift < 0 ? _mm512_setzero_si512() : _mm512_slli_epi32(minus, (unsigned)f.shift);
         }
         dot_lines(f, T, sum, panel + s->lines + b * s->line_bytes, x, 4 * h, whole ? 8 : 4 * h + 4);
         __m512 scale = scales_at(f, panel, s->d, s->sc, b, h);
-        #pragma GCC unroll 12
+        UNROLL
         for (int t = 0; t < T; t++)
             acc[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(sum[t]), _mm512_mul_ps(scale, _mm512_set1_ps(x[t].scale)), acc[t]);
         if (!f.minima) continue;
         __m512 minimum = scales_at(f, panel, s->dmin, s->mn, b, h);
-        #pragma GCC unroll 12
+        UNROLL
         for (int t = 0; t < T; t++)
             acc[t] = _mm512_fnmadd_ps(minimum, _mm512_set1_ps(whole ? x[t].scaled_sum : x[t].scaled_half[h]), acc[t]);
     }
@@ -65,7 +66,7 @@ INLINE void add_block(Form f, int T, Sums *acc, const ActBlock *x, const uint8_t
 
 /* Entries i .. i+15 of a row as floats; those behind the n-th read as zero. */
 INLINE __m512 load16(TensorType type, const uint8_t *row, size_t i, size_t n) {
-    __mmask16 m = n - i >= 16 ? 0xffff : (__mmask16)((1u << (n - i)) - 1);
+    __mmask16 m = first16(n - i);
     if (type == TENSOR_F32) return _mm512_maskz_loadu_ps(m, row + 4 * i);
     __m256i h = _mm256_maskz_loadu_epi16(m, row + 2 * i);
     if (type == TENSOR_F16) return _mm512_cvtph_ps(h);
@@ -79,69 +80,79 @@ INLINE __m512 load16_whole(TensorType type, const uint8_t *row, size_t i) {
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16));
 }
 
-/* The sums of four vectors' lanes: j and j+8, j+4 and so on, in one order for all four. */
+/* The even and the odd lanes of a and b, added: sums of neighbours, within each quarter first a's, then b's. */
+INLINE __m512 neighbours(__m512 a, __m512 b) { return _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x88), _mm512_shuffle_ps(a, b, 0xdd)); }
+
+/* The sums of four vectors' lanes: neighbours, then neighbours of these, and so on. */
 INLINE __m128 fold4(__m512 a, __m512 b, __m512 c, __m512 d) {
-    __m512 ab = _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
-    __m512 cd = _mm512_add_ps(_mm512_unpacklo_ps(c, d), _mm512_unpackhi_ps(c, d));
-    __m512d low = _mm512_unpacklo_pd(_mm512_castps_pd(ab), _mm512_castps_pd(cd)), high = _mm512_unpackhi_pd(_mm512_castps_pd(ab), _mm512_castps_pd(cd));
-    __m512 sum = _mm512_add_ps(_mm512_castpd_ps(low), _mm512_castpd_ps(high));
-    __m256 half = _mm256_add_ps(_mm512_castps512_ps256(sum), _mm512_extractf32x8_ps(sum, 1));
-    return _mm_add_ps(_mm256_castps256_ps128(half), _mm256_extractf128_ps(half, 1));
+    __m512 fours = neighbours(neighbours(a, b), neighbours(c, d));
+    __m128 low = _mm_add_ps(_mm512_castps512_ps128(fours), _mm512_extractf32x4_ps(fours, 1));
+    return _mm_add_ps(low, _mm_add_ps(_mm512_extractf32x4_ps(fours, 2), _mm512_extractf32x4_ps(fours, 3)));
 }
 
-/* One token against 4 rows: memory sets the pace, and four chains hide the latency of an FMA. rows: how many there are; those
- * behind read the last one again. */
-INLINE void token_floats(TensorType type, float *y, const float *x, const Matrix *m, size_t r, size_t rows) {
+/* n <= 16 columns from k on. */
+INLINE void few_columns(TensorType type, int T, __m512 (*acc)[4], const uint8_t **w, const float *x, size_t ldx, size_t k, size_t n) {
+    UNROLL
+    for (int i = 0; i < 4; i++) {
+        __m512 wv = n == 16 ? load16_whole(type, w[i], k) : load16(type, w[i], k, k + n);
+        UNROLL
+        for (int t = 0; t < T; t++) acc[t][i] = _mm512_fmadd_ps(wv, _mm512_load_ps(x + (size_t)t * ldx + k), acc[t][i]);
+    }
+}
+
+INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, const float *x, size_t ldx, const Matrix *m, size_t r, size_t rows, int ahead) {
     size_t d = m->cols, each = type == TENSOR_F32 ? 4 : 2;
     const uint8_t *w[4];
-    #pragma GCC unroll 4
+    __m128 sum[FLOAT_FEW];
+    UNROLL
     for (size_t i = 0; i < 4; i++) w[i] = (const uint8_t *)m->data + (r + (i < rows ? i : rows - 1)) * d * each;
-    __m128 sum = _mm_setzero_ps();
-    for (size_t k0 = 0; k0 < d; k0 += BLOCK_COLS) {
-        size_t k1 = k0 + BLOCK_COLS < d ? k0 + BLOCK_COLS : d, k = k0;
-        __m512 acc[4];
-        #pragma GCC unroll 4
-        for (int i = 0; i < 4; i++) acc[i] = _mm512_setzero_ps();
+    UNROLL
+    for (int t = 0; t < T; t++) sum[t] = _mm_setzero_ps();
+    for (size_t k0 = 0; k0 < d; k0 += FLOAT_COLUMNS) {
+        size_t k1 = k0 + FLOAT_COLUMNS < d ? k0 + FLOAT_COLUMNS : d;
+        __m512 acc[FLOAT_FEW][4];
+        UNROLL
+        for (int t = 0; t < T; t++)
+            UNROLL
+            for (int i = 0; i < 4; i++) acc[t][i] = _mm512_setzero_ps();
+        size_t k = k0;
         for (; k + 16 <= k1; k += 16) {
-            __m512 xv = _mm512_load_ps(x + k);
-            #pragma GCC unroll 4
-            for (int i = 0; i < 4; i++) {
-                if (each * k % 64 == 0) _mm_prefetch((const char *)(w[i] + 4 * d * each + each * k), _MM_HINT_T1); /* the next four rows */
-                acc[i] = _mm512_fmadd_ps(load16_whole(type, w[i], k), xv, acc[i]);
-            }
+            if (ahead && each * k % 64 == 0)
+                UNROLL
+                for (int i = 0; i < 4; i++) _mm_prefetch((const char *)(w[i] + 4 * d * each + each * k), _MM_HINT_T1);
+            few_columns(type, T, acc, w, x, ldx, k, 16);
         }
-        if (k < k1)
-            #pragma GCC unroll 4
-            for (int i = 0; i < 4; i++) acc[i] = _mm512_fmadd_ps(load16(type, w[i], k, k1), _mm512_load_ps(x + k), acc[i]);
-        sum = _mm_add_ps(sum, fold4(acc[0], acc[1], acc[2], acc[3]));
+        if (k < k1) few_columns(type, T, acc, w, x, ldx, k, k1 - k);
+        UNROLL
+        for (int t = 0; t < T; t++) sum[t] = _mm_add_ps(sum[t], fold4(acc[t][0], acc[t][1], acc[t][2], acc[t][3]));
     }
-    _mm_mask_storeu_ps(y + r, (__mmask8)(rows >= 4 ? 15 : (1 << rows) - 1), sum);
+    UNROLL
+    for (int t = 0; t < T; t++) _mm_mask_storeu_ps(y + (size_t)t * ldy, (__mmask8)(rows >= 4 ? 15 : (1 << rows) - 1), sum[t]);
 }
 
 INLINE void copy_lanes(TensorType type, float *to, const uint8_t *row, size_t k, size_t k1) {
     _mm512_store_ps(to, !row ? _mm512_setzero_ps() : k + 16 <= k1 ? load16_whole(type, row, k) : load16(type, row, k, k1));
 }
 
-INLINE void tile_floats(int T, float *sums, const float *x, const float *w, size_t n) {
-    __m512 acc[4][FLOAT_TOKENS];
-    #pragma GCC unroll 4
-    for (int r = 0; r < 4; r++)
-        #pragma GCC unroll 6
-        for (int t = 0; t < T; t++) acc[r][t] = _mm512_setzero_ps();
-    for (size_t i = 0; i < n; i++, x += T * 16, w += BLOCK_ROWS * 16) {
-        __m512 wv[4];
-        #pragma GCC unroll 4
-        for (int r = 0; r < 4; r++) wv[r] = _mm512_load_ps(w + 16 * r);
-        #pragma GCC unroll 6
-        for (int t = 0; t < T; t++) {
-            __m512 xv = _mm512_load_ps(x + t * 16);
-            #pragma GCC unroll 4
-            for (int r = 0; r < 4; r++) acc[r][t] = _mm512_fmadd_ps(wv[r], xv, acc[r][t]);
-        }
+/* Columns c .. c+3 of the rows i, i+4, i+8, i+12. */
+INLINE __m512 fours(float (*from)[16], int i, int c) {
+    __m512 v = _mm512_castps128_ps512(_mm_load_ps(from[i] + c));
+    v = _mm512_insertf32x4(v, _mm_load_ps(from[i + 4] + c), 1);
+    v = _mm512_insertf32x4(v, _mm_load_ps(from[i + 8] + c), 2);
+    return _mm512_insertf32x4(v, _mm_load_ps(from[i + 12] + c), 3);
+}
+
+INLINE void turn(float *to, size_t stride, float (*from)[FLOAT_LANES]) {
+    UNROLL
+    for (int c = 0; c < 16; c += 4, to += 4 * stride) {
+        __m512 a = fours(from, 0, c), b = fours(from, 1, c), d = fours(from, 2, c), e = fours(from, 3, c);
+        __m512d ab01 = _mm512_castps_pd(_mm512_unpacklo_ps(a, b)), ab23 = _mm512_castps_pd(_mm512_unpackhi_ps(a, b));
+        __m512d de01 = _mm512_castps_pd(_mm512_unpacklo_ps(d, e)), de23 = _mm512_castps_pd(_mm512_unpackhi_ps(d, e));
+        _mm512_store_ps(to, _mm512_castpd_ps(_mm512_unpacklo_pd(ab01, de01)));
+        _mm512_store_ps(to + stride, _mm512_castpd_ps(_mm512_unpackhi_pd(ab01, de01)));
+        _mm512_store_ps(to + 2 * stride, _mm512_castpd_ps(_mm512_unpacklo_pd(ab23, de23)));
+        _mm512_store_ps(to + 3 * stride, _mm512_castpd_ps(_mm512_unpackhi_pd(ab23, de23)));
     }
-    #pragma GCC unroll 6
-    for (int t = 0; t < T; t++, sums += BLOCK_ROWS)
-        _mm_storeu_ps(sums, _mm_add_ps(_mm_loadu_ps(sums), fold4(acc[0][t], acc[1][t], acc[2][t], acc[3][t])));
 }
 
 /* widest: the tokens of the widest tile that block formats are packed in. */

@@ -1,77 +1,144 @@
-/* kernels/float_blocks.h - matmul for float weights, whatever the width of vectors: which rows, columns and tokens are together. One token
- * meets rows as the file has them; for more, blocks of 8 rows x 512 columns are copied. Before a row includes this it has
- *     enum { FLOAT_LANES, FLOAT_TOKENS };   columns of a step, which are also the partial sums; tokens of the widest tile
+/* kernels/float_blocks.h - matmul for float weights, whatever the width of vectors. An output is the sum of FLOAT_LANES partial
+ * sums, column j going to sum j % FLOAT_LANES; they are folded in pairs of neighbours after each 2048 columns.
+ *
+ * Few tokens meet rows as the file has them, a lane for each partial sum. For many, blocks of 1 or 2 vectors of rows x 2048 columns
+ * are turned, so that a lane is a row and nothing has to be folded across lanes: all columns of the first partial sum come first,
+ * then those of the second. The sums are the same, in the same order.
+ *
+ * Before a row includes this it has
+ *     enum { FLOAT_LANES, FLOAT_TOKENS, FLOAT_FEW };   lanes of a vector, which are also the partial sums; tokens of the widest tile,
+ *                                                      where they are many and where they are few
+ *     typedef .. Sums;                      a vector of FLOAT_LANES floats
  * and it defines the functions declared first. */
 #ifndef FLOAT_BLOCKS_H
 #define FLOAT_BLOCKS_H
 
 #include "inline.h"
 #include "kernels.h"
+#include "panel.h"
 
-#include <string.h>
+enum { MOST_VECTORS = 2, MOST_LEVELS = 5 };
 
-/* Columns are summed 512 at a time, in FLOAT_LANES lanes that are folded at the end of each. */
-enum { BLOCK_ROWS = 8, BLOCK_COLS = 512, BLOCK_TOKENS = 192 };
-
-/* One token against the rows r .. r+3, of which `rows` exist. */
-INLINE void token_floats(TensorType type, float *y, const float *x, const Matrix *m, size_t r, size_t rows);
+INLINE Sums no_sums(void);
+INLINE Sums load_sums(const float *y, size_t rows); /* the first of them, the rest is 0; `rows` may be more than FLOAT_LANES */
+INLINE void store_sums(float *y, Sums v, size_t rows);
+INLINE Sums plus(Sums a, Sums b);
+INLINE Sums plus_product(Sums acc, const float *w, float x); /* acc + w x, rounded once; w at a multiple of a vector */
+/* The rows r .. r+3, of which `rows` exist (those behind read the last again), by T tokens, 1 to FLOAT_FEW. Memory sets the pace, and
+ * four rows hide the latency of an FMA. ahead: the next four rows are fetched. */
+INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, const float *x, size_t ldx, const Matrix *m, size_t r, size_t rows, int ahead);
 /* Columns k .. k+FLOAT_LANES-1 of a row, of which those below k1 exist, to floats; row NULL: zeros. */
 INLINE void copy_lanes(TensorType type, float *to, const uint8_t *row, size_t k, size_t k1);
-/* 4 rows of a block (w) by T tokens, n steps of columns; x: [columns/FLOAT_LANES][T][FLOAT_LANES]; sums [T][8] grow. */
-INLINE void tile_floats(int T, float *sums, const float *x, const float *w, size_t n);
+/* to[c * stride + r] = from[r][c], r and c below FLOAT_LANES. */
+INLINE void turn(float *to, size_t stride, float (*from)[FLOAT_LANES]);
 
-/* Rows as they are, 8 KB apart, would fall into the same few sets of the cache; side by side a block stays in its first level
- * while up to 192 tokens pass. out [columns/FLOAT_LANES][8][FLOAT_LANES]; rows behind the last are zero. */
-INLINE void copy_block(TensorType type, float *out, const Matrix *m, size_t r0, size_t r1, size_t k0, size_t k1) {
-    size_t each = type == TENSOR_F32 ? 4 : 2;
-    for (size_t r = r0; r < r0 + BLOCK_ROWS; r++) {
-        const uint8_t *row = r < r1 ? (const uint8_t *)m->data + r * m->cols * each : NULL;
-        float *to = out + (r - r0) * FLOAT_LANES;
-        for (size_t k = k0; k < k1; k += FLOAT_LANES, to += FLOAT_LANES * BLOCK_ROWS) copy_lanes(type, to, row, k, k1);
-    }
-}
+/* Floats from a partial sum's first column to the next one's: a line more than it takes, or all would fall into the same sets of a cache. */
+INLINE size_t turned_stride(int V, size_t steps) { return steps * (size_t)V * FLOAT_LANES + 16; }
 
-/* Part i of n of the same columns of the next 8 rows: a few lines at a time, for many at once would be waited for. */
-INLINE void fetch_rows(TensorType type, const Matrix *m, size_t r, size_t k0, size_t k1, size_t i, size_t n) {
-    size_t each = type == TENSOR_F32 ? 4 : 2, lines = ((k1 - k0) * each + 63) / 64;
-    const uint8_t *next = (const uint8_t *)m->data + ((r + BLOCK_ROWS) * m->cols + k0) * each;
-    for (size_t at = i * BLOCK_ROWS * lines / n; at < (i + 1) * BLOCK_ROWS * lines / n; at++)
-        __builtin_prefetch(next + at / lines * m->cols * each + at % lines * 64, 0, 2);
-}
-
-INLINE void tokens_floats(int T, float *sums, const float *x, const float *w, size_t n) {
-    for (int r = 0; r < BLOCK_ROWS; r += 4) tile_floats(T, sums + r, x, w + FLOAT_LANES * r, n);
-}
-
-INLINE size_t padded_columns(size_t d) { return (d + FLOAT_LANES - 1) & ~(size_t)(FLOAT_LANES - 1); }
-
-/* sums [n][8]: up to 192 tokens by the rows r0 .. r1-1, at most 8. */
-INLINE void block_floats(TensorType type, float *sums, const float *x, size_t n, const Matrix *m, size_t r0, size_t r1) {
-    _Alignas(64) float block[BLOCK_ROWS * BLOCK_COLS];
-    size_t d = m->cols, padded = padded_columns(d);
-    for (size_t k0 = 0; k0 < d; k0 += BLOCK_COLS) {
-        size_t k1 = k0 + BLOCK_COLS < d ? k0 + BLOCK_COLS : d, steps = (k1 - k0 + FLOAT_LANES - 1) / FLOAT_LANES, t = 0;
-        copy_block(type, block, m, r0, r1, k0, k1);
-        for (; t + FLOAT_TOKENS <= n; t += FLOAT_TOKENS) {
-            fetch_rows(type, m, r0, k0, k1, t / FLOAT_TOKENS, n / FLOAT_TOKENS);
-            tokens_floats(FLOAT_TOKENS, sums + t * BLOCK_ROWS, x + t * padded + k0 * FLOAT_TOKENS, block, steps);
+/* V vectors of rows from r0 on, those behind r1 zero; columns k0 .. k1-1: out [FLOAT_LANES, turned_stride apart][steps][V * FLOAT_LANES]. */
+INLINE void turn_block(TensorType type, int V, float *out, const Matrix *m, size_t r0, size_t r1, size_t k0, size_t k1) {
+    size_t each = type == TENSOR_F32 ? 4 : 2, steps = (k1 - k0 + FLOAT_LANES - 1) / FLOAT_LANES;
+    for (size_t s = 0; s < steps; s++)
+        for (size_t r = r0; r < r0 + (size_t)V * FLOAT_LANES; r += FLOAT_LANES, out += FLOAT_LANES) {
+            _Alignas(64) float square[FLOAT_LANES][FLOAT_LANES];
+            for (size_t i = 0; i < FLOAT_LANES; i++)
+                copy_lanes(type, square[i], r + i < r1 ? (const uint8_t *)m->data + (r + i) * m->cols * each : NULL, k0 + s * FLOAT_LANES, k1);
+            turn(out, turned_stride(V, steps), square);
         }
-        for (; FLOAT_TOKENS > 4 && t + 4 <= n; t += 4) tokens_floats(4, sums + t * BLOCK_ROWS, x + t * padded + k0 * 4, block, steps);
-        for (; t < n; t++) tokens_floats(1, sums + t * BLOCK_ROWS, x + t * padded + k0, block, steps);
+}
+
+/* Rows that are wanted soon, fetched a few cache lines at a time: many at once would be waited for. */
+typedef struct {
+    const uint8_t *row;
+    size_t bytes, lines, line, each; /* from row to row, of a row, the next one's, at a time */
+} RowsAhead;
+
+INLINE void fetch_rows(RowsAhead *a) {
+    for (size_t i = 0; i < a->each; i++) {
+        __builtin_prefetch(a->row + a->line * 64, 0, 2);
+        if (++a->line == a->lines) a->line = 0, a->row += a->bytes;
     }
+}
+
+/* The same columns of the rows behind the first r, as many as V vectors have, in so many times. */
+INLINE RowsAhead rows_ahead(TensorType type, int V, const Matrix *m, size_t r, size_t k0, size_t k1, size_t times) {
+    size_t each = type == TENSOR_F32 ? 4 : 2, lines = ((k1 - k0) * each + 63) / 64;
+    return (RowsAhead){.row = (const uint8_t *)m->data + (r * m->cols + k0) * each, .bytes = m->cols * each, .lines = lines,
+                       .each = ((size_t)V * FLOAT_LANES * lines + times - 1) / times};
+}
+
+/* V vectors of rows by T tokens: w as turn_block leaves it, x [FLOAT_LANES][steps][T]. The last partial sum is folded with the one
+ * before, that pair with the pair before, and so on, as the bits of a counter carry. more: y has the sum of earlier columns. */
+INLINE void tile_floats(int V, int T, float *y, size_t ldy, size_t rows, const float *x, const float *w, size_t steps, int more, RowsAhead *ahead) {
+    Sums pairs[MOST_LEVELS][MOST_VECTORS][FLOAT_TOKENS];
+    for (int lane = 0; lane < FLOAT_LANES; lane++, w += turned_stride(V, steps)) {
+        Sums acc[MOST_VECTORS][FLOAT_TOKENS];
+        const float *at = w;
+        fetch_rows(ahead);
+        UNROLL
+        for (int t = 0; t < T; t++)
+            UNROLL
+            for (int v = 0; v < V; v++) acc[v][t] = no_sums();
+        for (size_t s = 0; s < steps; s++, x += T, at += V * FLOAT_LANES) {
+            UNROLL
+            for (int v = 0; v < V; v++) __builtin_prefetch(at + (v + 16) * FLOAT_LANES);
+            __builtin_prefetch(x + 32 * T);
+            UNROLL
+            for (int t = 0; t < T; t++)
+                UNROLL
+                for (int v = 0; v < V; v++) acc[v][t] = plus_product(acc[v][t], at + v * FLOAT_LANES, x[t]);
+        }
+        int level = 0;
+        for (; lane >> level & 1; level++)
+            UNROLL
+            for (int t = 0; t < T; t++)
+                UNROLL
+                for (int v = 0; v < V; v++) acc[v][t] = plus(pairs[level][v][t], acc[v][t]);
+        UNROLL
+        for (int t = 0; t < T; t++)
+            UNROLL
+            for (int v = 0; v < V; v++) pairs[level][v][t] = acc[v][t];
+    }
+    Sums(*sums)[FLOAT_TOKENS] = pairs[FLOAT_LANES == 16 ? 4 : 3];
+    for (int v = 0; v < V && (size_t)v * FLOAT_LANES < rows; v++)
+        for (int t = 0; t < T; t++) {
+            float *to = y + (size_t)t * ldy + v * FLOAT_LANES;
+            size_t left = rows - (size_t)v * FLOAT_LANES;
+            store_sums(to, plus(more ? load_sums(to, left) : no_sums(), sums[v][t]), left);
+        }
+}
+
+/* V vectors of rows from r on, of which those below r1 exist, by all tokens. */
+INLINE void rows_floats(TensorType type, int V, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r, size_t r1) {
+    float *w = float_scratch();
+    size_t padded = float_columns(a->d, FLOAT_LANES), wide = a->n / FLOAT_TOKENS * FLOAT_TOKENS, fours = wide + (a->n - wide) / 4 * 4;
+    size_t tiles = wide / FLOAT_TOKENS + (fours - wide) / 4 + (a->n - fours);
+    y += r;
+    for (size_t k0 = 0; k0 < a->d; k0 += FLOAT_COLUMNS) {
+        size_t k1 = k0 + FLOAT_COLUMNS < a->d ? k0 + FLOAT_COLUMNS : a->d, steps = (k1 - k0 + FLOAT_LANES - 1) / FLOAT_LANES, t = 0;
+        const float *x = a->data;
+        RowsAhead ahead = rows_ahead(type, V, m, r1, k0, k1, tiles * FLOAT_LANES);
+        turn_block(type, V, w, m, r, r1, k0, k1);
+        for (; t < wide; t += FLOAT_TOKENS) tile_floats(V, FLOAT_TOKENS, y + t * ldy, ldy, r1 - r, x + t * padded + k0 * FLOAT_TOKENS, w, steps, k0 > 0, &ahead);
+        for (; t < fours; t += 4) tile_floats(V, 4, y + t * ldy, ldy, r1 - r, x + t * padded + k0 * 4, w, steps, k0 > 0, &ahead);
+        for (; t < a->n; t++) tile_floats(V, 1, y + t * ldy, ldy, r1 - r, x + t * padded + k0, w, steps, k0 > 0, &ahead);
+    }
+}
+
+/* Every four rows come from memory once, and stay in the first-level cache until the last token has met them. */
+INLINE void rows_few(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r, size_t rows) {
+    size_t padded = float_columns(a->d, FLOAT_LANES), t = 0;
+    const float *x = a->data;
+    for (; t + FLOAT_FEW <= a->n; t += FLOAT_FEW) few_floats(type, FLOAT_FEW, y + t * ldy, ldy, x + t * padded, padded, m, r, rows, t == 0);
+    for (; t + 2 <= a->n; t += 2) few_floats(type, 2, y + t * ldy, ldy, x + t * padded, padded, m, r, rows, t == 0);
+    if (t < a->n) few_floats(type, 1, y + t * ldy, ldy, x + t * padded, padded, m, r, rows, t == 0);
 }
 
 INLINE void matmul_floats(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0, size_t r1) {
-    size_t padded = padded_columns(a->d);
-    const float *x = a->data;
-    for (size_t r = r0; a->n == 1 && r < r1; r += 4) token_floats(type, y, x, m, r, r1 - r);
-    for (size_t t0 = 0; a->n > 1 && t0 < a->n; t0 += BLOCK_TOKENS)
-        for (size_t r = r0; r < r1; r += BLOCK_ROWS) {
-            float sums[BLOCK_TOKENS * BLOCK_ROWS] = {0};
-            size_t n = a->n - t0 < BLOCK_TOKENS ? a->n - t0 : BLOCK_TOKENS, rows = r1 - r < BLOCK_ROWS ? r1 - r : BLOCK_ROWS;
-            block_floats(type, sums, x + t0 * padded, n, m, r, r + rows);
-            for (size_t t = 0; t < n; t++) memcpy(y + (t0 + t) * ldy + r, sums + t * BLOCK_ROWS, rows * sizeof *y);
-        }
+    size_t r = r0, two = 2 * FLOAT_LANES;
+    for (; a->n < FLOAT_MANY && r < r1; r += 4) rows_few(type, y + r, ldy, a, m, r, r1 - r);
+    for (; r1 > r + FLOAT_LANES; r += two) rows_floats(type, 2, y, ldy, a, m, r, r + two < r1 ? r + two : r1);
+    if (r < r1) rows_floats(type, 1, y, ldy, a, m, r, r1);
 }
 
 /* 1 where w's type is one of floats, and the product is done; 0: it is not. */

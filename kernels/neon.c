@@ -62,7 +62,7 @@ INLINE float32x4_t gelu4(float32x4_t x) {
                               0.127286522f,   0.0685361068f, 0.0851678824f, 0.0837052238f};
     const float32x4_t one = vdupq_n_f32(1);
     float32x4_t a = vabsq_f32(x), t = vdivq_f32(one, vfmaq_f32(one, vdupq_n_f32(0.21f), a)), p = vdupq_n_f32(c[0]);
-    #pragma GCC unroll 8
+    UNROLL
     for (int i = 1; i < 9; i++) p = vfmaq_f32(vdupq_n_f32(c[i]), p, t);
     float32x4_t tail = vmulq_f32(vmulq_f32(p, t), exp4(vmulq_f32(vdupq_n_f32(-0.5f), vmulq_f32(a, a))));
     uint32x4_t negative = vreinterpretq_u32_s32(vshrq_n_s32(vreinterpretq_s32_f32(x), 31)); /* by x's sign bit */
@@ -112,39 +112,39 @@ enum { PAIRS = STATE_COLUMNS / 2 }; /* vectors of a row of S */
 /* The key is taken in and, where a is there, the first query reads: 16 FMA and 8 stores a row. */
 INLINE void take_and_read(double *out, double *S, size_t rows, const double *b, const float *v, const double *a) {
     float64x2_t vv[PAIRS], acc[PAIRS];
-    #pragma GCC unroll 8
+    UNROLL
     for (int j = 0; j < PAIRS; j++) vv[j] = vcvt_f64_f32(vld1_f32(v + 2 * j)), acc[j] = vdupq_n_f64(0);
     for (size_t i = 0; i < rows; i++, S += STATE_COLUMNS) {
         float64x2_t bi = vdupq_n_f64(b[i]), ai = vdupq_n_f64(a ? a[i] : 0);
-        #pragma GCC unroll 8
+        UNROLL
         for (int j = 0; j < PAIRS; j++) {
             float64x2_t s = vfmaq_f64(vld1q_f64(S + 2 * j), bi, vv[j]);
             vst1q_f64(S + 2 * j, s);
             if (a) acc[j] = vfmaq_f64(acc[j], ai, s);
         }
     }
-    #pragma GCC unroll 8
+    UNROLL
     for (int j = 0; a && j < PAIRS; j++) vst1q_f64(out + 2 * j, acc[j]);
 }
 
 /* Q queries at once: with one alone, eight sums cannot hide the latency of an FMA. */
 INLINE void read_state(int Q, double *out, const double *S, size_t rows, const double *a, size_t lda) {
     float64x2_t acc[2][PAIRS];
-    #pragma GCC unroll 2
+    UNROLL
     for (int g = 0; g < Q; g++)
-        #pragma GCC unroll 8
+        UNROLL
         for (int j = 0; j < PAIRS; j++) acc[g][j] = vdupq_n_f64(0);
     for (size_t i = 0; i < rows; i++, S += STATE_COLUMNS) {
-        #pragma GCC unroll 8
+        UNROLL
         for (int j = 0; j < PAIRS; j++) {
             float64x2_t s = vld1q_f64(S + 2 * j);
-            #pragma GCC unroll 2
+            UNROLL
             for (int g = 0; g < Q; g++) acc[g][j] = vfmaq_n_f64(acc[g][j], s, a[(size_t)g * lda + i]);
         }
     }
-    #pragma GCC unroll 2
+    UNROLL
     for (int g = 0; g < Q; g++)
-        #pragma GCC unroll 8
+        UNROLL
         for (int j = 0; j < PAIRS; j++) vst1q_f64(out + g * STATE_COLUMNS + 2 * j, acc[g][j]);
 }
 
@@ -169,7 +169,7 @@ INLINE float64x2_t exp2_64(float64x2_t x) {
     float64x2_t f = vfmsq_f64(x, n, vdupq_n_f64(0x1.62e42fee00000p-1)); /* ln2 in two parts: the first product is exact */
     f = vfmsq_f64(f, n, vdupq_n_f64(0x1.a39ef35793c76p-33));
     float64x2_t p = vdupq_n_f64(inverse_factorials[0]);
-    #pragma GCC unroll 13
+    UNROLL
     for (int i = 1; i < 14; i++) p = vfmaq_f64(vdupq_n_f64(inverse_factorials[i]), p, f);
     int64x2_t bits = vshlq_n_s64(vaddq_s64(vcvtq_s64_f64(n), vdupq_n_s64(1023)), 52); /* 2^n by way of its exponent */
     return vreinterpretq_f64_u64(vbicq_u64(vreinterpretq_u64_f64(vmulq_f64(p, vreinterpretq_f64_s64(bits))), tiny));

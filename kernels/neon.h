@@ -6,7 +6,7 @@
 #include "panel.h"
 
 /* Rows of a panel; tokens of the widest tile, block formats and floats. */
-enum { NEON_LANES = 8, NEON_BLOCKS = 4, NEON_FLOATS = 3 };
+enum { NEON_LANES = 8, NEON_BLOCKS = 4, NEON_FLOATS = 6 };
 
 /* matmul for float weights (neon_floats.c; 0: these are none, and nothing was done), and for all without the dot-product extension
  * (neon_matmul.c). */

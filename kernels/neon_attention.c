@@ -19,22 +19,22 @@ INLINE void tile(int Q, int G, int half, int fresh, Product *p, size_t j, size_t
     const float *a = p->a + j * p->lda;
     const uint8_t *b = (const uint8_t *)p->b.at + g * p->group * (half ? 2 : 4);
     size_t lda = p->lda, ldb = p->ldb, group = p->group, ldc = p->ldc, i1 = p->i1, lines = j == 0 ? p->lines : 0;
-    #pragma GCC unroll 6
+    UNROLL
     for (int q = 0; q < Q; q++)
-        #pragma GCC unroll 16
+        UNROLL
         for (int v = 0; v < G * VECTORS; v++) acc[q][v] = fresh ? vdupq_n_f32(0) : vld1q_f32(c + (size_t)q * ldc + (size_t)v * 4);
     for (size_t i = p->i0; i < i1; i++) {
         for (size_t x = 0; x < lines && p->soon < p->soon_end; x++, p->soon += 64) __builtin_prefetch(p->soon, 0, 2);
-        #pragma GCC unroll 16
+        UNROLL
         for (int v = 0; v < G * VECTORS; v++) {
             float32x4_t row = number4(half, b, i * ldb + (size_t)(v / VECTORS) * group + (size_t)(v % VECTORS) * 4);
-            #pragma GCC unroll 6
+            UNROLL
             for (int q = 0; q < Q; q++) acc[q][v] = vfmaq_n_f32(acc[q][v], row, a[(size_t)q * lda + i]);
         }
     }
-    #pragma GCC unroll 6
+    UNROLL
     for (int q = 0; q < Q; q++)
-        #pragma GCC unroll 16
+        UNROLL
         for (int v = 0; v < G * VECTORS; v++) vst1q_f32(c + (size_t)q * ldc + (size_t)v * 4, acc[q][v]);
 }
 

@@ -13,23 +13,23 @@ INLINE int32x4_t sum_columns(int16x8_t rows01, int16x8_t rows23) { return vpaddq
 
 INLINE void dot_lines(Form f, int T, int32x4_t (*sum)[2], const uint8_t *lines, const ActBlock *x, int j0, int j1) {
     const int room = f.bits == 8 || f.values ? 2 : f.bits == 6 ? 4 : 8, together = room < j1 - j0 ? room : j1 - j0;
-    #pragma GCC unroll 2
+    UNROLL
     for (int v = 0; v < 2; v++)
-        #pragma GCC unroll 4
+        UNROLL
         for (int first = j0; first < j1; first += together) {
             int16x8_t low[NEON_BLOCKS], high[NEON_BLOCKS];
-            #pragma GCC unroll 8
+            UNROLL
             for (int i = 0; i < together; i++) {
                 if (T > 1) __asm__ volatile("" ::: "memory"); /* gcc would load more lines first, and have no registers left */
                 int8x16_t w = codes_at(f, lines + 16 * v, first + i);
-                #pragma GCC unroll 4
+                UNROLL
                 for (int t = 0; t < T; t++) {
                     int8x16_t xt = broadcast4(x[t].q + 4 * (first + i));
                     low[t] = i ? vmlal_s8(low[t], vget_low_s8(w), vget_low_s8(xt)) : vmull_s8(vget_low_s8(w), vget_low_s8(xt));
                     high[t] = i ? vmlal_high_s8(high[t], w, xt) : vmull_high_s8(w, xt);
                 }
             }
-            #pragma GCC unroll 4
+            UNROLL
             for (int t = 0; t < T; t++) sum[t][v] = vaddq_s32(sum[t][v], sum_columns(low[t], high[t]));
         }
 }

@@ -18,23 +18,23 @@ INLINE void store_sums(float *y, Sums v, size_t rows) { store8(y, v, rows); }
 
 INLINE void add_block(Form f, int T, Sums *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b) {
     int exact = f.shift < 0 || f.bits == 8 || f.values; /* codes are values: nothing to take off */
-    #pragma GCC unroll 2
+    UNROLL
     for (int h = 0; h < 32 / f.sub; h++) {
         int whole = f.sub == 32;
         int32x4_t sum[NEON_BLOCKS][2];
-        #pragma GCC unroll 4
+        UNROLL
         for (int t = 0; t < T; t++)
             sum[t][0] = sum[t][1] = vdupq_n_s32(exact ? 0 : (whole ? x[t].minus_sum : x[t].minus_half[h]) * (1 << f.shift));
         dot_lines(f, T, sum, panel + s->lines + b * s->line_bytes, x, 4 * h, whole ? 8 : 4 * h + 4);
         Vec8 scale = scales_at(f, panel, s->d, s->sc, b, h);
-        #pragma GCC unroll 4
+        UNROLL
         for (int t = 0; t < T; t++) {
             acc[t].lo = vfmaq_f32(acc[t].lo, vcvtq_f32_s32(sum[t][0]), vmulq_n_f32(scale.lo, x[t].scale));
             acc[t].hi = vfmaq_f32(acc[t].hi, vcvtq_f32_s32(sum[t][1]), vmulq_n_f32(scale.hi, x[t].scale));
         }
         if (!f.minima) continue;
         Vec8 minimum = scales_at(f, panel, s->dmin, s->mn, b, h);
-        #pragma GCC unroll 4
+        UNROLL
         for (int t = 0; t < T; t++) {
             float32x4_t of_x = vdupq_n_f32(whole ? x[t].scaled_sum : x[t].scaled_half[h]);
             acc[t] = (Vec8){vfmsq_f32(acc[t].lo, minimum.lo, of_x), vfmsq_f32(acc[t].hi, minimum.hi, of_x)};

@@ -54,21 +54,12 @@ static void pack_blocks(ActBlock *out, size_t stride, const float *x, size_t d, 
     }
 }
 
-size_t neon_packed_bytes(size_t n, size_t d, int group) {
-    if (group % Q_BLOCK) return kernels_ref.packed_bytes(n, d, group);
-    return group ? n * (d / Q_BLOCK) * sizeof(ActBlock) : n * ((d + 7) & ~(size_t)7) * sizeof(float);
-}
+size_t neon_packed_bytes(size_t n, size_t d, int group) { return panel_packed_bytes(n, d, group, NEON_LANES); }
 
 void neon_pack(void *out, const float *x, size_t n, size_t d, int group, size_t t) {
-    if (group % Q_BLOCK) {
-        kernels_ref.pack(out, x, n, d, group, t);
-        return;
-    }
-    TokenTile tile = token_tile(t, n, group ? NEON_BLOCKS : NEON_FLOATS);
-    if (group) {
-        pack_blocks((ActBlock *)out + tile.first * (d / Q_BLOCK) + (t - tile.first), tile.n, x, d, group);
-        return;
-    }
-    float *to = (float *)out + tile.first * ((d + 7) & ~(size_t)7) + (t - tile.first) * 8;
-    for (size_t i = 0; i < d; i += 8, to += tile.n * 8) store8(to, floats8(x, i, d - i), 8);
+    TokenTile tile = token_tile(t, n, NEON_BLOCKS);
+    size_t blocks = d / Q_BLOCK;
+    if (group == 0) pack_floats(out, x, n, d, t, NEON_LANES, NEON_FLOATS);
+    else if (group % Q_BLOCK) kernels_ref.pack(out, x, n, d, group, t);
+    else pack_blocks((ActBlock *)out + tile.first * blocks + (t - tile.first), tile.n, x, d, group);
 }

@@ -62,7 +62,7 @@ INLINE float32x4_t exp4(float32x4_t x) {
     float32x4_t f = vfmsq_f32(x, n, vdupq_n_f32(0.693359375f)); /* ln2 in two parts: the first product is exact */
     f = vfmsq_f32(f, n, vdupq_n_f32(-2.12194440e-4f));
     float32x4_t p = vdupq_n_f32(inverse_factorials[0]);
-    #pragma GCC unroll 7
+    UNROLL
     for (int i = 1; i < 8; i++) p = vfmaq_f32(vdupq_n_f32(inverse_factorials[i]), p, f);
     int32x4_t bits = vshlq_n_s32(vaddq_s32(vcvtq_s32_f32(n), vdupq_n_s32(127)), 23);
     return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(vmulq_f32(p, vreinterpretq_f32_s32(bits))), tiny));

@@ -14,16 +14,16 @@ INLINE int32x4_t dot4(int32x4_t sum, int8x16_t w, int8x16_t x, int lane) {
 }
 
 INLINE void dot_lines(Form f, int T, int32x4_t (*sum)[2], const uint8_t *lines, const ActBlock *x, int j0, int j1) {
-    #pragma GCC unroll 2
+    UNROLL
     for (int first = j0; first < j1; first += 4) {
         if (T > 1) __asm__ volatile("" ::: "memory"); /* gcc would load all eight lines first, and have no registers left */
         int8x16_t q[NEON_BLOCKS];
-        #pragma GCC unroll 4
+        UNROLL
         for (int t = 0; t < T; t++) q[t] = vld1q_s8(x[t].q + 4 * first);
-        #pragma GCC unroll 4
+        UNROLL
         for (int i = 0; i < 4; i++) {
             int8x16_t w0 = codes_at(f, lines, first + i), w1 = codes_at(f, lines + 16, first + i);
-            #pragma GCC unroll 4
+            UNROLL
             for (int t = 0; t < T; t++) {
                 sum[t][0] = dot4(sum[t][0], w0, q[t], i);
                 sum[t][1] = dot4(sum[t][1], w1, q[t], i);

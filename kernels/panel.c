@@ -1,5 +1,7 @@
 /* kernels/panel.c - from the rows of a file to panels. Plain C: it runs once, when a model is opened. */
 #include "panel.h"
+
+#include "kernels.h"
 #include "../base/base.h"
 
 #include <string.h>
@@ -97,4 +99,33 @@ TokenTile token_tile(size_t t, size_t n, size_t widest) {
     size_t fours = (n - wide) / 4 * 4, at = t - wide;
     if (at < fours) return (TokenTile){wide + at / 4 * 4, 4};
     return (TokenTile){t, 1};
+}
+
+size_t float_columns(size_t d, size_t lanes) { return (d + lanes - 1) / lanes * lanes; }
+
+void pack_floats(float *out, const float *x, size_t n, size_t d, size_t t, size_t lanes, size_t widest) {
+    TokenTile tile = token_tile(t, n, widest);
+    size_t padded = float_columns(d, lanes);
+    if (n < FLOAT_MANY) {
+        out += t * padded;
+        memcpy(out, x, d * sizeof *x);
+        memset(out + d, 0, (padded - d) * sizeof *x);
+        return;
+    }
+    for (size_t k0 = 0; k0 < padded; k0 += FLOAT_COLUMNS) {
+        size_t columns = padded - k0 < FLOAT_COLUMNS ? padded - k0 : FLOAT_COLUMNS;
+        float *to = out + tile.first * padded + k0 * tile.n + (t - tile.first);
+        for (size_t lane = 0; lane < lanes; lane++)
+            for (size_t k = k0 + lane; k < k0 + columns; k += lanes, to += tile.n) *to = k < d ? x[k] : 0;
+    }
+}
+
+float *float_scratch(void) {
+    static _Thread_local _Alignas(64) float scratch[(FLOAT_COLUMNS + 16) * 32];
+    return scratch;
+}
+
+size_t panel_packed_bytes(size_t n, size_t d, int group, size_t lanes) {
+    if (group % Q_BLOCK) return kernels_ref.packed_bytes(n, d, group);
+    return group ? n * (d / Q_BLOCK) * sizeof(ActBlock) : n * float_columns(d, lanes) * sizeof(float);
 }

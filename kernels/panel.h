@@ -1,4 +1,4 @@
-/* kernels/panel.h - block-quantized matrices and the activations they meet, laid out for vectors; for the fast rows.
+/* kernels/panel.h - block-quantized matrices, and activations of all kinds, laid out for vectors; for the fast rows.
  *
  * A panel is `lanes` rows of the matrix side by side: lane r of a vector belongs to row r, so a dot product needs no sum
  * across lanes, and one broadcast of activations serves all rows. Every block format becomes the same thing here:
@@ -51,5 +51,18 @@ typedef struct {
 
 /* The tile that token t of n falls into. */
 TokenTile token_tile(size_t t, size_t n, size_t widest);
+
+/* Activations for float weights, which are multiplied FLOAT_COLUMNS columns at a time (float_blocks.h). Columns are padded with zeros to
+ * a multiple of `lanes`. Fewer than FLOAT_MANY tokens stand
+ * one behind the other; of more, in a tile of T, column i * lanes + lane of a block is at [lane][i][T], all
+ * blocks of the tile one behind the other. */
+enum { FLOAT_COLUMNS = 2048, FLOAT_MANY = 48 };
+size_t float_columns(size_t d, size_t lanes);
+void pack_floats(float *out, const float *x, size_t n, size_t d, size_t t, size_t lanes, size_t widest);
+/* Where float weights are turned: (FLOAT_COLUMNS + 16) * 32 floats at a multiple of 64, the calling thread's. */
+float *float_scratch(void);
+
+/* What a row with vectors of `lanes` floats needs for n tokens of d activations (Kernels.packed_bytes). */
+size_t panel_packed_bytes(size_t n, size_t d, int group, size_t lanes);
 
 #endif

@@ -33,13 +33,13 @@ INLINE Ahead next_panel(const uint8_t *panel, const PanelShape *s, size_t i, siz
 INLINE void tile_blocks(Form f, int T, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t rows,
                         Ahead ahead) {
     Sums acc[TILE_TOKENS];
-    #pragma GCC unroll 12
+    UNROLL
     for (int t = 0; t < T; t++) acc[t] = no_sums();
     for (size_t b = 0; b < s->blocks; b++, x += T) {
         prefetch(&ahead);
         add_block(f, T, acc, x, panel, s, b);
     }
-    #pragma GCC unroll 12
+    UNROLL
     for (int t = 0; t < T; t++) store_sums(y + (size_t)t * ldy, acc[t], rows);
 }
 

@@ -83,12 +83,14 @@ static void carve_all(Session *s, Carver *k) {
     s->attend = carve(k, s->attend_floats * (size_t)s->options.threads, F);
 }
 
-/* 192 tokens, or as many as 32 MB of scratch hold, at least one. */
-static size_t usual_batch(const Config *c) {
+/* 192 tokens, or as many as 32 MB of scratch hold, at least one. Float weights are turned for each batch (kernels/README.md), which
+ * pays for longer ones: 512 and 96 MB. */
+static size_t usual_batch(const Model *m) {
+    const Config *c = &m->config;
     size_t floats = 4 * (size_t)c->d_model + 4 * (size_t)c->n_heads * (size_t)c->head_dim + 3 * (size_t)c->d_ff; /* roughly */
     if (c->linear.form) floats += 8 * (size_t)c->n_heads * (size_t)linear_rows(&c->linear); /* four features, in double */
-    size_t n = ((size_t)32 << 20) / (floats * sizeof(float));
-    return n < 1 ? 1 : n < 192 ? n : 192;
+    size_t most = m->min_group ? 192 : 512, n = ((size_t)(m->min_group ? 32 : 96) << 20) / (floats * sizeof(float));
+    return n < 1 ? 1 : n < most ? n : most;
 }
 
 /* A state is a fraction of the weights that make it, but where features are many (favor+). */
@@ -110,7 +112,7 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
     if (!threads_work()) o->threads = 1;
     if (o->grain == 0) o->grain = 2000000;
     s->piece_bytes = cache_second_level() / 2;
-    if (o->n_batch == 0) o->n_batch = usual_batch(c);
+    if (o->n_batch == 0) o->n_batch = usual_batch(m);
     if (o->chunk > o->n_batch) o->n_batch = o->chunk;
     int endless = c->linear.form && c->mask == MASK_CAUSAL;
     if (endless) o->n_ctx = INT64_MAX;

@@ -21,7 +21,7 @@
 typedef struct {
     size_t n_ctx;   /* positions to make room for; 0: the model's trained context. Causal linear attention has no limit and ignores it */
     int threads;    /* 0: one for each processor; without OpenMP always 1 */
-    size_t n_batch; /* tokens computed at a time; 0: 192, or what 32 MB hold. Memory and speed only, never results. Where a mask is
+    size_t n_batch; /* tokens computed at a time; 0: 192 or 512 (session.c). Memory and speed only, never results. Where a mask is
                      * not causal, a text is computed whole: n_ctx */
     size_t grain;   /* multiplications that are worth one more thread; 0: 2,000,000. Speed only */
     size_t chunk;   /* linear attention: read a call's ids in chunks of so many; 0: one by one (attention/README.md). Last bits differ */

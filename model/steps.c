@@ -28,7 +28,7 @@ Packed step_pack(Session *s, const float *x, size_t n, size_t d, const Matrix *w
     const Kernels *k = s->model->kernels;
     Packed a = {.x = x, .n = n, .d = d, .group = matrix_group(w)};
     a.token_bytes = token_bytes(k, d, a.group);
-    a.most = piece_tokens(s, n, a.token_bytes);
+    a.most = a.group ? piece_tokens(s, n, a.token_bytes) : n;
     for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) {
         size_t first = t.at / a.most * a.most, m = n - first < a.most ? n - first : a.most;
         k->pack(s->packed + first * a.token_bytes, x + t.at * d, m, d, a.group, t.at - first);
@@ -47,11 +47,12 @@ void step_linear(Session *s, float *y, Packed *a, const Matrix *w, const float *
     }
     size_t pieces = (a->n + a->most - 1) / a->most, strips = (w->rows + STRIP - 1) / STRIP;
     for (Share i; team_take(&s->team, pieces * strips, &i);)
-        for (; i.at < i.end; i.at++) {
-            size_t r0 = i.at % strips * STRIP, r1 = r0 + STRIP < w->rows ? r0 + STRIP : w->rows, t0 = i.at / strips * a->most;
-            Activations piece = {.n = a->n - t0 < a->most ? a->n - t0 : a->most, .d = a->d, .group = a->group, .data = s->packed + t0 * a->token_bytes};
-            s->model->kernels->matmul(y + t0 * w->rows, w->rows, &piece, w, r0, r1);
-            for (size_t t = t0; b && t < t0 + piece.n; t++)
+        for (size_t piece; i.at < i.end; i.at = i.end < (piece + 1) * strips ? i.end : (piece + 1) * strips) {
+            piece = i.at / strips;
+            size_t t0 = piece * a->most, r0 = i.at % strips * STRIP, end = (i.end - piece * strips) * STRIP, r1 = end < w->rows ? end : w->rows;
+            Activations part = {.n = a->n - t0 < a->most ? a->n - t0 : a->most, .d = a->d, .group = a->group, .data = s->packed + t0 * a->token_bytes};
+            s->model->kernels->matmul(y + t0 * w->rows, w->rows, &part, w, r0, r1);
+            for (size_t t = t0; b && t < t0 + part.n; t++)
                 for (size_t r = r0; r < r1; r++) y[t * w->rows + r] += b[r];
         }
 }

@@ -351,7 +351,7 @@ static void test_errors(void) {
         CHECK(same(&before, &after) && s.pos == 4 && session_eval(&s, ids, 2, &logits, err, sizeof err) == 0);
     }
     session_free(&s);
-    if (session_init(&s, &m, &(SessionOptions){.n_ctx = 256}, err, sizeof err) == 0)
+    if (session_init(&s, &m, &(SessionOptions){.n_ctx = 256, .n_batch = 192}, err, sizeof err) == 0)
         expect_error(&s, &long_, 1, -ENOSPC, "200 tokens do not fit into one batch of 192");
     session_free(&s);
     model_close(&m);

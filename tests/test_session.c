@@ -251,7 +251,8 @@ static void exact_trained(void) {
         if (test_data(names[i])) check_exact(test_data(names[i]), 4, 0);
 }
 
-/* One set of weights in eight files: float files agree to rounding (1e-5 of logits of some units). Q8_0 and int8 groups of
+/* One set of weights in eight files: float files agree to rounding (3e-5 of logits of some units: a folder's
+ * rows of q and k stand in another order, and so do the scores' sums). Q8_0 and int8 groups of
  * 32 hold the same weights too, but meet activations of 8 bits: near each other (one rounding tie may fall the other way),
  * and within a fifth of the float logits' size, where a wrong scale or layout would be off by more than all of it. */
 static void formats_agree(void) {
@@ -261,7 +262,7 @@ static void formats_agree(void) {
     build_gguf(test_tmp("c.gguf"), &shape, TENSOR_Q8_0);
     build_llama2c(test_tmp("d.bin"), &shape, 0, 0);
     static const struct { const char *name; double tolerance; } files[] = {
-        {"a.gguf", 0}, {"b.gguf", 1e-5}, {"d.bin", 1e-5}, {"e.bin", 1e-5}, {"g", 1e-5}, {"h", 1e-5}, {"c.gguf", 1}, {"f.bin", 0.02}};
+        {"a.gguf", 0}, {"b.gguf", 0}, {"d.bin", 0}, {"e.bin", 0}, {"g", 3e-5}, {"h", 3e-5}, {"c.gguf", 1}, {"f.bin", 0.02}};
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         if (i == 3) build_llama2c(test_tmp("e.bin"), &shape, 1, 0), build_llama2c(test_tmp("f.bin"), &shape, 2, 32);
         if (i == 4) build_hf(test_tmp("g"), &shape, TENSOR_F16, 1), build_hf(test_tmp("h"), &shape, TENSOR_BF16, 2);
