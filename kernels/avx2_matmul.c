@@ -171,7 +171,7 @@ INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, const float
         for (; k + 8 <= k1; k += 8) {
             if (ahead && each * k % 64 == 0)
                 UNROLL
-                for (int i = 0; i < 4; i++) _mm_prefetch((const char *)(w[i] + 4 * d * each + each * k), _MM_HINT_T1);
+                for (int i = 0; i < 4; i++) _mm_prefetch((const char *)(w[i] + 3 * d * each + 2048 + each * k), _MM_HINT_T1);
             few_columns(type, T, acc, w, x, ldx, k, 8);
         }
         if (k < k1) few_columns(type, T, acc, w, x, ldx, k, k1 - k);

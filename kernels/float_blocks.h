@@ -25,7 +25,8 @@ INLINE void store_sums(float *y, Sums v, size_t rows);
 INLINE Sums plus(Sums a, Sums b);
 INLINE Sums plus_product(Sums acc, const float *w, float x); /* acc + w x, rounded once; w at a multiple of a vector */
 /* The rows r .. r+3, of which `rows` exist (those behind read the last again), by T tokens, 1 to FLOAT_FEW. Memory sets the pace, and
- * four rows hide the latency of an FMA. ahead: the next four rows are fetched. */
+ * four rows hide the latency of an FMA. ahead: what comes next is fetched. It is asked for three rows and 2 KB early: four rows early
+ * would be the sets of the cache that are being read. */
 INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, const float *x, size_t ldx, const Matrix *m, size_t r, size_t rows, int ahead);
 /* Columns k .. k+FLOAT_LANES-1 of a row, of which those below k1 exist, to floats; row NULL: zeros. */
 INLINE void copy_lanes(TensorType type, float *to, const uint8_t *row, size_t k, size_t k1);
