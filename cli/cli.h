@@ -32,7 +32,7 @@ typedef struct {
     const char *prompt, *file, *tokenizer, *mode, *system, *chat_template;
     const char *stop[16];
     int n_stop;
-    int no_echo, ignore_eos, special, no_bos, pieces, want_ids, all, json, quiet, verbose, version, help;
+    int no_echo, ignore_eos, special, no_bos, no_mmap, pieces, want_ids, all, json, quiet, verbose, version, help;
     const char *ids, *type_ids, *attention_mask, *separator;
     const char *pre, *backend; /* of the tokenizer */
     /* lengths */

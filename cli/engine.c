@@ -125,7 +125,7 @@ int tokenizer_options(TokenizerOptions *o, const Args *a) {
 
 int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     memset(e, 0, sizeof *e);
-    ModelOptions o = {.threads = (int)a->threads, .config.rope = {.theta = a->rope_theta, .factor = a->rope_factor, .n_ctx_original = a->rope_original}};
+    ModelOptions o = {.threads = (int)a->threads, .copy = a->no_mmap, .config.rope = {.theta = a->rope_theta, .factor = a->rope_factor, .n_ctx_original = a->rope_original}};
     uint64_t favor_seed;
     Mask mask;
     Pooler pooler;

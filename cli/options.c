@@ -71,6 +71,7 @@ static const Option options[] = {
     {"--threads", NULL, "N", "threads (all processors)", 'j', INTEGER, MODELS, AT(threads), 1, 1024},
     {"--kv", NULL, "TYPE", "what keys and values are kept as: f32, f16, q8_0 or auto: f16 for larger decoders of 16 bits or fewer a weight (auto; logits: f32)", 0, STRING, MODELS, AT(kv), 0, 0},
     {"--kernels", NULL, "NAME", "a row of the arithmetic (the fastest that runs here):", 0, STRING, MODELS, AT(kernels), 0, 0},
+    {"--no-mmap", NULL, NULL, "copy F32, F16 and BF16 weights into large pages: a slower start, faster tokens (the file is mapped)", 0, FLAG, MODELS, AT(no_mmap), 0, 0},
     {"--rope", NULL, "METHOD", "a scaling method (the file's):", 0, STRING, MODELS, AT(rope), 0, 0},
     {"--rope-theta", NULL, "B", "base of the frequencies (the file's)", 0, NUMBER, MODELS, AT(rope_theta), 1e-6, 1e30},
     {"--rope-factor", NULL, "S", "how many times longer than trained", 0, NUMBER, MODELS, AT(rope_factor), 1, 1e9},

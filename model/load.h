@@ -25,8 +25,8 @@ const float *load_constant(Loader *ld, size_t n, float value);
 void load_refuse(Loader *ld, const char *name, const char *why); /* "file: tensor name why" */
 void load_seen(Loader *ld, const Tensor *t); /* somebody reads it: it is not extra */
 
-/* repack.c: m->panels and the matrices' panels, where m->kernels wants them. 0, or -ENOMEM and a line. */
-int model_repack(Model *m, int threads, char *err, size_t errlen);
+/* repack.c: m->panels and the matrices' panels or copies, where m->kernels or the options (NULL: none) want them. 0, or -ENOMEM and a line. */
+int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen);
 
 /* roformer_load.c: all of a RoFormer's tensors. */
 void roformer_load(Loader *ld);

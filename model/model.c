@@ -110,7 +110,7 @@ static int model_load(Model *m, const ModelOptions *o, char *err, size_t errlen)
         if (!m->favor_w) return base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);
         linear_projection(m->favor_w, linear);
     }
-    return ld.rc ? ld.rc : model_repack(m, o ? o->threads : 0, err, errlen);
+    return ld.rc ? ld.rc : model_repack(m, o, err, errlen);
 }
 
 int model_open(Model *m, const char *path, const ModelOptions *options, char *err, size_t errlen) {

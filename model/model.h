@@ -52,7 +52,7 @@ typedef struct {
     Encoder encoder;         /* RoFormer */
     Layer *layers;           /* [n_layers] */
     float *vectors;          /* owns the norms and biases, as f32 */
-    uint8_t *panels;         /* [panels_size]: owns the repacked matrices, or NULL */
+    uint8_t *panels;         /* [panels_size]: owns the repacked and the copied matrices, or NULL */
     size_t panels_size;
     size_t n_parameters;     /* of the tensors in use */
     int min_group;           /* the smallest matrix_group of a weight; 0 where none is quantized */
@@ -64,6 +64,7 @@ typedef struct {
     const Kernels *kernels; /* NULL: the fastest this CPU runs */
     ConfigOverride config;
     int threads;            /* to repack weights with; 0: as many as are worth using */
+    int copy;               /* float weights are copied to large pages: opening takes longer, each token less; never other results */
 } ModelOptions;
 
 /* Open path; options may be NULL. 0, or a negative errno and one line naming the file and what is wrong with it; nothing is

@@ -282,6 +282,32 @@ static void formats_agree(void) {
     }
 }
 
+/* Weights copied to memory of our own give the same bits, with every row, tied or not. */
+static void copied_weights(void) {
+    static float want[MAX_VOCAB], got[MAX_VOCAB];
+    build_gguf(test_tmp("m.gguf"), &shape, TENSOR_F32);
+    build_gguf(test_tmp("n.gguf"), &shape, TENSOR_Q8_0);
+    build_hf(test_tmp("p"), &shape, TENSOR_BF16, 2);
+    build_llama2c(test_tmp("q.bin"), &shape, 1, 0);
+    static const char *const files[] = {"m.gguf", "n.gguf", "p", "q.bin"};
+    const Kernels *k;
+    for (int row = 0; (k = kernels_row(row)); row++)
+        for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+            for (int copy = 0; copy < 2; copy++) {
+                Model m;
+                char err[300] = "";
+                int rc = model_open(&m, test_tmp(files[i]), &(ModelOptions){.kernels = k, .copy = copy, .threads = 2}, err, sizeof err);
+                if (rc) printf("    %s\n", err);
+                CHECK(rc == 0);
+                if (rc) return;
+                const uint8_t *w = m.layers[0].w_down.data;
+                if (i != 1) CHECK((m.panels != NULL) == copy && (!copy || (w >= m.panels && w < m.panels + m.panels_size)));
+                CHECK(logits_of(copy ? got : want, &m, 2, 0, (const int[]){7, 26, 0}) == 0);
+                if (copy) CHECK(memcmp(got, want, (size_t)m.config.vocab_size * sizeof *got) == 0);
+                model_close(&m);
+            }
+}
+
 static void rewind_and_share(void) {
     Model m;
     Session a, b;
@@ -451,6 +477,7 @@ const Test tests_session[] = {
     {"session/linear attention has no limits", linear_limits},
     {"session/linear attention's words", linear_words},
     {"session/one set of weights in eight files", formats_agree},
+    {"session/copied weights", copied_weights},
     {"session/rewind, two sessions on one model", rewind_and_share},
     {"session/limits, progress, logits of every id", limits},
     {"session/refuses shapes that do not fit", refuses_shapes},
