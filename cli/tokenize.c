@@ -27,8 +27,7 @@ static int tokenizer_of(Tokenizer **t, const Args *a, const TokenizerOptions *o,
     if (a->tokenizer || tokenizer_probe(a->model)) return tokenizer_open_with(t, a->tokenizer ? a->tokenizer : a->model, o, err, errlen);
     Weights w;
     if (weights_open(&w, a->model, err, errlen)) return tokenizer_open_with(t, a->model, o, err, errlen); /* says what a tokenizer would be */
-    int rc;
-    rc = vocabulary_open(t, &w, NULL, 0, o, err, errlen);
+    int rc = vocabulary_open(t, &w, NULL, 0, o, err, errlen);
     weights_close(&w);
     return rc;
 }
@@ -46,7 +45,7 @@ int run_tokenize(Args *a) {
     int code = tokenizer_options(&o, a);
     if (code) return code;
     if (tokenizer_of(&t, a, &o, err, sizeof err)) return fail("%s", err);
-    if (a->verbose) 
+    if (a->verbose)
         answer_line("%s: %s, %zu pieces, bos %d, eos %d", a->tokenizer ? a->tokenizer : a->model, tokenizer_kind(t), tokenizer_size(t),
                     tokenizer_bos(t), tokenizer_eos(t));
     if (a->text) len = strlen(a->text);

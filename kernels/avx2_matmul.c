@@ -94,6 +94,7 @@ INLINE void dot_lines(Form f, int T, __m256i *sum, const uint8_t *lines, const A
 INLINE Sums no_sums(void) { return _mm256_setzero_ps(); }
 INLINE Sums load_sums(const float *y, size_t rows) { return load8(TENSOR_F32, (const uint8_t *)y, 0, rows); }
 INLINE Sums plus(Sums a, Sums b) { return _mm256_add_ps(a, b); }
+INLINE Sums plus_products(Sums acc, Sums w, Sums x) { return _mm256_fmadd_ps(w, x, acc); }
 INLINE Sums plus_product(Sums acc, const float *w, float x) { return _mm256_fmadd_ps(_mm256_load_ps(w), _mm256_set1_ps(x), acc); }
 
 INLINE void store_sums(float *y, Sums v, size_t rows) {
@@ -130,60 +131,11 @@ INLINE void add_block(Form f, int T, Sums *acc, const ActBlock *x, const uint8_t
     }
 }
 
-/* The sums of four vectors' lanes: neighbours, then neighbours of these, then the halves. */
-INLINE __m128 fold4(__m256 a, __m256 b, __m256 c, __m256 d) {
-    __m256 fours = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
+INLINE Sums columns(TensorType type, const uint8_t *row, size_t k, size_t n) { return load8(type, row, k, n); }
+
+INLINE Four fold4(const Sums *v) {
+    __m256 fours = _mm256_hadd_ps(_mm256_hadd_ps(v[0], v[1]), _mm256_hadd_ps(v[2], v[3]));
     return _mm_add_ps(_mm256_castps256_ps128(fours), _mm256_extractf128_ps(fours, 1));
-}
-
-INLINE void store4(float *y, __m128 v, size_t rows) {
-    float part[4];
-    _mm_storeu_ps(part, v);
-    memcpy(y, part, (rows < 4 ? rows : 4) * sizeof *y);
-}
-
-/* n <= 8 columns from k on. */
-INLINE void few_columns(TensorType type, int T, __m256 (*acc)[4], const uint8_t **w, const float *x, size_t ldx, size_t k, size_t n) {
-    UNROLL
-    for (int i = 0; i < 4; i++) {
-        __m256 wv = load8(type, w[i], k, n);
-        UNROLL
-        for (int t = 0; t < T; t++) acc[t][i] = _mm256_fmadd_ps(wv, _mm256_loadu_ps(x + (size_t)t * ldx + k), acc[t][i]);
-    }
-}
-
-INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, const float *x, size_t ldx, const Matrix *m, size_t r, size_t rows, int ahead) {
-    size_t d = m->cols, each = type == TENSOR_F32 ? 4 : 2;
-    const uint8_t *w[4];
-    __m128 sum[FLOAT_FEW];
-    UNROLL
-    for (size_t i = 0; i < 4; i++) w[i] = (const uint8_t *)m->data + (r + (i < rows ? i : rows - 1)) * d * each;
-    UNROLL
-    for (int t = 0; t < T; t++) sum[t] = _mm_setzero_ps();
-    for (size_t k0 = 0; k0 < d; k0 += FLOAT_COLUMNS) {
-        size_t k1 = k0 + FLOAT_COLUMNS < d ? k0 + FLOAT_COLUMNS : d;
-        __m256 acc[FLOAT_FEW][4];
-        UNROLL
-        for (int t = 0; t < T; t++)
-            UNROLL
-            for (int i = 0; i < 4; i++) acc[t][i] = _mm256_setzero_ps();
-        size_t k = k0;
-        for (; k + 8 <= k1; k += 8) {
-            if (ahead && each * k % 64 == 0)
-                UNROLL
-                for (int i = 0; i < 4; i++) _mm_prefetch((const char *)(w[i] + 3 * d * each + 2048 + each * k), _MM_HINT_T1);
-            few_columns(type, T, acc, w, x, ldx, k, 8);
-        }
-        if (k < k1) few_columns(type, T, acc, w, x, ldx, k, k1 - k);
-        UNROLL
-        for (int t = 0; t < T; t++) sum[t] = _mm_add_ps(sum[t], fold4(acc[t][0], acc[t][1], acc[t][2], acc[t][3]));
-    }
-    UNROLL
-    for (int t = 0; t < T; t++) store4(y + (size_t)t * ldy, sum[t], rows);
-}
-
-INLINE void copy_lanes(TensorType type, float *to, const uint8_t *row, size_t k, size_t k1) {
-    _mm256_store_ps(to, row ? load8(type, row, k, k1 - k) : _mm256_setzero_ps());
 }
 
 /* Columns c .. c+3 of the rows i and i+4. */

@@ -23,6 +23,7 @@ INLINE Sums no_sums(void) { return _mm512_setzero_ps(); }
 INLINE Sums load_sums(const float *y, size_t rows) { return _mm512_maskz_loadu_ps(first16(rows), y); }
 INLINE void store_sums(float *y, Sums v, size_t rows) { _mm512_mask_storeu_ps(y, first16(rows), v); }
 INLINE Sums plus(Sums a, Sums b) { return _mm512_add_ps(a, b); }
+INLINE Sums plus_products(Sums acc, Sums w, Sums x) { return _mm512_fmadd_ps(w, x, acc); }
 INLINE Sums plus_product(Sums acc, const float *w, float x) { return _mm512_fmadd_ps(_mm512_load_ps(w), _mm512_set1_ps(x), acc); }
 
 /* v, in a register, now: gcc would take the steps in an order of its own, for which there are not enough registers. */
@@ -64,18 +65,10 @@ INLINE void add_block(Form f, int T, Sums *acc, const ActBlock *x, const uint8_t
     }
 }
 
-/* Entries i .. i+15 of a row as floats; those behind the n-th read as zero. */
-INLINE __m512 load16(TensorType type, const uint8_t *row, size_t i, size_t n) {
-    __mmask16 m = first16(n - i);
-    if (type == TENSOR_F32) return _mm512_maskz_loadu_ps(m, row + 4 * i);
-    __m256i h = _mm256_maskz_loadu_epi16(m, row + 2 * i);
-    if (type == TENSOR_F16) return _mm512_cvtph_ps(h);
-    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16));
-}
-
-INLINE __m512 load16_whole(TensorType type, const uint8_t *row, size_t i) {
-    if (type == TENSOR_F32) return _mm512_loadu_ps(row + 4 * i);
-    __m256i h = _mm256_loadu_si256((const __m256i *)(const void *)(row + 2 * i));
+INLINE Sums columns(TensorType type, const uint8_t *row, size_t k, size_t n) {
+    __mmask16 m = first16(n);
+    if (type == TENSOR_F32) return n >= 16 ? _mm512_loadu_ps(row + 4 * k) : _mm512_maskz_loadu_ps(m, row + 4 * k);
+    __m256i h = n >= 16 ? _mm256_loadu_si256((const __m256i *)(const void *)(row + 2 * k)) : _mm256_maskz_loadu_epi16(m, row + 2 * k);
     if (type == TENSOR_F16) return _mm512_cvtph_ps(h);
     return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(h), 16));
 }
@@ -83,55 +76,10 @@ INLINE __m512 load16_whole(TensorType type, const uint8_t *row, size_t i) {
 /* The even and the odd lanes of a and b, added: sums of neighbours, within each quarter first a's, then b's. */
 INLINE __m512 neighbours(__m512 a, __m512 b) { return _mm512_add_ps(_mm512_shuffle_ps(a, b, 0x88), _mm512_shuffle_ps(a, b, 0xdd)); }
 
-/* The sums of four vectors' lanes: neighbours, then neighbours of these, and so on. */
-INLINE __m128 fold4(__m512 a, __m512 b, __m512 c, __m512 d) {
-    __m512 fours = neighbours(neighbours(a, b), neighbours(c, d));
+INLINE Four fold4(const Sums *v) {
+    __m512 fours = neighbours(neighbours(v[0], v[1]), neighbours(v[2], v[3]));
     __m128 low = _mm_add_ps(_mm512_castps512_ps128(fours), _mm512_extractf32x4_ps(fours, 1));
     return _mm_add_ps(low, _mm_add_ps(_mm512_extractf32x4_ps(fours, 2), _mm512_extractf32x4_ps(fours, 3)));
-}
-
-/* n <= 16 columns from k on. */
-INLINE void few_columns(TensorType type, int T, __m512 (*acc)[4], const uint8_t **w, const float *x, size_t ldx, size_t k, size_t n) {
-    UNROLL
-    for (int i = 0; i < 4; i++) {
-        __m512 wv = n == 16 ? load16_whole(type, w[i], k) : load16(type, w[i], k, k + n);
-        UNROLL
-        for (int t = 0; t < T; t++) acc[t][i] = _mm512_fmadd_ps(wv, _mm512_load_ps(x + (size_t)t * ldx + k), acc[t][i]);
-    }
-}
-
-INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, const float *x, size_t ldx, const Matrix *m, size_t r, size_t rows, int ahead) {
-    size_t d = m->cols, each = type == TENSOR_F32 ? 4 : 2;
-    const uint8_t *w[4];
-    __m128 sum[FLOAT_FEW];
-    UNROLL
-    for (size_t i = 0; i < 4; i++) w[i] = (const uint8_t *)m->data + (r + (i < rows ? i : rows - 1)) * d * each;
-    UNROLL
-    for (int t = 0; t < T; t++) sum[t] = _mm_setzero_ps();
-    for (size_t k0 = 0; k0 < d; k0 += FLOAT_COLUMNS) {
-        size_t k1 = k0 + FLOAT_COLUMNS < d ? k0 + FLOAT_COLUMNS : d;
-        __m512 acc[FLOAT_FEW][4];
-        UNROLL
-        for (int t = 0; t < T; t++)
-            UNROLL
-            for (int i = 0; i < 4; i++) acc[t][i] = _mm512_setzero_ps();
-        size_t k = k0;
-        for (; k + 16 <= k1; k += 16) {
-            if (ahead && each * k % 64 == 0)
-                UNROLL
-                for (int i = 0; i < 4; i++) _mm_prefetch((const char *)(w[i] + 3 * d * each + 2048 + each * k), _MM_HINT_T1);
-            few_columns(type, T, acc, w, x, ldx, k, 16);
-        }
-        if (k < k1) few_columns(type, T, acc, w, x, ldx, k, k1 - k);
-        UNROLL
-        for (int t = 0; t < T; t++) sum[t] = _mm_add_ps(sum[t], fold4(acc[t][0], acc[t][1], acc[t][2], acc[t][3]));
-    }
-    UNROLL
-    for (int t = 0; t < T; t++) _mm_mask_storeu_ps(y + (size_t)t * ldy, (__mmask8)(rows >= 4 ? 15 : (1 << rows) - 1), sum[t]);
-}
-
-INLINE void copy_lanes(TensorType type, float *to, const uint8_t *row, size_t k, size_t k1) {
-    _mm512_store_ps(to, !row ? _mm512_setzero_ps() : k + 16 <= k1 ? load16_whole(type, row, k) : load16(type, row, k, k1));
 }
 
 /* Columns c .. c+3 of the rows i, i+4, i+8, i+12. */

@@ -17,33 +17,81 @@
 #include "kernels.h"
 #include "panel.h"
 
+#include <string.h>
+
 enum { MOST_VECTORS = 2, MOST_LEVELS = 5 };
+typedef float Four __attribute__((vector_size(16)));
 
 INLINE Sums no_sums(void);
 INLINE Sums load_sums(const float *y, size_t rows); /* the first of them, the rest is 0; `rows` may be more than FLOAT_LANES */
 INLINE void store_sums(float *y, Sums v, size_t rows);
 INLINE Sums plus(Sums a, Sums b);
-INLINE Sums plus_product(Sums acc, const float *w, float x); /* acc + w x, rounded once; w at a multiple of a vector */
+INLINE Sums plus_products(Sums acc, Sums w, Sums x);         /* acc + w x, rounded once, lane by lane */
+INLINE Sums plus_product(Sums acc, const float *w, float x); /* the same for one x; w at a multiple of a vector */
+/* Entries k .. of a row, of which n are left, as floats; the rest is 0. */
+INLINE Sums columns(TensorType type, const uint8_t *row, size_t k, size_t n);
+/* The sums of four vectors' lanes: neighbours, then neighbours of these, and so on. */
+INLINE Four fold4(const Sums *v);
+/* to[c * stride + r] = from[r][c], r and c below FLOAT_LANES. */
+INLINE void turn(float *to, size_t stride, float (*from)[FLOAT_LANES]);
+
+INLINE size_t float_bytes(TensorType type) { return type == TENSOR_F32 ? 4 : 2; }
+
+/* The columns from k on, of which n are left, of four rows by T tokens. */
+INLINE void few_columns(TensorType type, int T, Sums (*acc)[4], const uint8_t **w, const float *x, size_t ldx, size_t k, size_t n) {
+    UNROLL
+    for (int i = 0; i < 4; i++) {
+        Sums wv = columns(type, w[i], k, n);
+        UNROLL
+        for (int t = 0; t < T; t++) acc[t][i] = plus_products(acc[t][i], wv, load_sums(x + (size_t)t * ldx + k, FLOAT_LANES));
+    }
+}
+
 /* The rows r .. r+3, of which `rows` exist (those behind read the last again), by T tokens, 1 to FLOAT_FEW. Memory sets the pace, and
  * four rows hide the latency of an FMA. ahead: what comes next is fetched. It is asked for three rows and 2 KB early: four rows early
  * would be the sets of the cache that are being read. */
-INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, const float *x, size_t ldx, const Matrix *m, size_t r, size_t rows, int ahead);
-/* Columns k .. k+FLOAT_LANES-1 of a row, of which those below k1 exist, to floats; row NULL: zeros. */
-INLINE void copy_lanes(TensorType type, float *to, const uint8_t *row, size_t k, size_t k1);
-/* to[c * stride + r] = from[r][c], r and c below FLOAT_LANES. */
-INLINE void turn(float *to, size_t stride, float (*from)[FLOAT_LANES]);
+INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, const float *x, size_t ldx, const Matrix *m, size_t r, size_t rows, int ahead) {
+    size_t d = m->cols, each = float_bytes(type);
+    const uint8_t *w[4];
+    Four sum[FLOAT_FEW];
+    UNROLL
+    for (size_t i = 0; i < 4; i++) w[i] = (const uint8_t *)m->data + (r + (i < rows ? i : rows - 1)) * d * each;
+    UNROLL
+    for (int t = 0; t < T; t++) sum[t] = (Four){0};
+    for (size_t k0 = 0; k0 < d; k0 += FLOAT_COLUMNS) {
+        size_t k1 = k0 + FLOAT_COLUMNS < d ? k0 + FLOAT_COLUMNS : d, k = k0;
+        Sums acc[FLOAT_FEW][4];
+        UNROLL
+        for (int t = 0; t < T; t++)
+            UNROLL
+            for (int i = 0; i < 4; i++) acc[t][i] = no_sums();
+        for (; k + FLOAT_LANES <= k1; k += FLOAT_LANES) {
+            if (ahead && each * k % 64 == 0)
+                UNROLL
+                for (int i = 0; i < 4; i++) __builtin_prefetch(w[i] + 3 * d * each + 2048 + each * k, 0, 2);
+            few_columns(type, T, acc, w, x, ldx, k, FLOAT_LANES);
+        }
+        if (k < k1) few_columns(type, T, acc, w, x, ldx, k, k1 - k);
+        UNROLL
+        for (int t = 0; t < T; t++) sum[t] += fold4(acc[t]);
+    }
+    UNROLL
+    for (int t = 0; t < T; t++)
+        if (rows >= 4) memcpy(y + (size_t)t * ldy, &sum[t], sizeof sum[t]);
+        else memcpy(y + (size_t)t * ldy, &sum[t], rows * sizeof *y);
+}
 
 /* Floats from a partial sum's first column to the next one's: a line more than it takes, or all would fall into the same sets of a cache. */
 INLINE size_t turned_stride(int V, size_t steps) { return steps * (size_t)V * FLOAT_LANES + 16; }
 
 /* V vectors of rows from r0 on, those behind r1 zero; columns k0 .. k1-1: out [FLOAT_LANES, turned_stride apart][steps][V * FLOAT_LANES]. */
 INLINE void turn_block(TensorType type, int V, float *out, const Matrix *m, size_t r0, size_t r1, size_t k0, size_t k1) {
-    size_t each = type == TENSOR_F32 ? 4 : 2, steps = (k1 - k0 + FLOAT_LANES - 1) / FLOAT_LANES;
+    size_t each = float_bytes(type), steps = float_columns(k1 - k0, FLOAT_LANES) / FLOAT_LANES;
     for (size_t s = 0; s < steps; s++)
         for (size_t r = r0; r < r0 + (size_t)V * FLOAT_LANES; r += FLOAT_LANES, out += FLOAT_LANES) {
             _Alignas(64) float square[FLOAT_LANES][FLOAT_LANES];
-            for (size_t i = 0; i < FLOAT_LANES; i++)
-                copy_lanes(type, square[i], r + i < r1 ? (const uint8_t *)m->data + (r + i) * m->cols * each : NULL, k0 + s * FLOAT_LANES, k1);
+            for (size_t i = 0, k = k0 + s * FLOAT_LANES; i < FLOAT_LANES; i++)
+                store_sums(square[i], r + i < r1 ? columns(type, (const uint8_t *)m->data + (r + i) * m->cols * each, k, k1 - k) : no_sums(), FLOAT_LANES);
             turn(out, turned_stride(V, steps), square);
         }
 }
@@ -63,7 +111,7 @@ INLINE void fetch_rows(RowsAhead *a) {
 
 /* The same columns of the rows behind the first r, as many as V vectors have, in so many times. */
 INLINE RowsAhead rows_ahead(TensorType type, int V, const Matrix *m, size_t r, size_t k0, size_t k1, size_t times) {
-    size_t each = type == TENSOR_F32 ? 4 : 2, lines = ((k1 - k0) * each + 63) / 64;
+    size_t each = float_bytes(type), lines = ((k1 - k0) * each + 63) / 64;
     return (RowsAhead){.row = (const uint8_t *)m->data + (r * m->cols + k0) * each, .bytes = m->cols * each, .lines = lines,
                        .each = ((size_t)V * FLOAT_LANES * lines + times - 1) / times};
 }
@@ -72,6 +120,7 @@ INLINE RowsAhead rows_ahead(TensorType type, int V, const Matrix *m, size_t r, s
  * before, that pair with the pair before, and so on, as the bits of a counter carry. more: y has the sum of earlier columns. */
 INLINE void tile_floats(int V, int T, float *y, size_t ldy, size_t rows, const float *x, const float *w, size_t steps, int more, RowsAhead *ahead) {
     Sums pairs[MOST_LEVELS][MOST_VECTORS][FLOAT_TOKENS];
+    int level = 0;
     for (int lane = 0; lane < FLOAT_LANES; lane++, w += turned_stride(V, steps)) {
         Sums acc[MOST_VECTORS][FLOAT_TOKENS];
         const float *at = w;
@@ -89,8 +138,7 @@ INLINE void tile_floats(int V, int T, float *y, size_t ldy, size_t rows, const f
                 UNROLL
                 for (int v = 0; v < V; v++) acc[v][t] = plus_product(acc[v][t], at + v * FLOAT_LANES, x[t]);
         }
-        int level = 0;
-        for (; lane >> level & 1; level++)
+        for (level = 0; lane >> level & 1; level++)
             UNROLL
             for (int t = 0; t < T; t++)
                 UNROLL
@@ -100,29 +148,30 @@ INLINE void tile_floats(int V, int T, float *y, size_t ldy, size_t rows, const f
             UNROLL
             for (int v = 0; v < V; v++) pairs[level][v][t] = acc[v][t];
     }
-    Sums(*sums)[FLOAT_TOKENS] = pairs[FLOAT_LANES == 16 ? 4 : 3];
     for (int v = 0; v < V && (size_t)v * FLOAT_LANES < rows; v++)
         for (int t = 0; t < T; t++) {
             float *to = y + (size_t)t * ldy + v * FLOAT_LANES;
             size_t left = rows - (size_t)v * FLOAT_LANES;
-            store_sums(to, plus(more ? load_sums(to, left) : no_sums(), sums[v][t]), left);
+            store_sums(to, plus(more ? load_sums(to, left) : no_sums(), pairs[level][v][t]), left);
         }
 }
 
 /* V vectors of rows from r on, of which those below r1 exist, by all tokens. */
 INLINE void rows_floats(TensorType type, int V, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r, size_t r1) {
     float *w = float_scratch();
-    size_t padded = float_columns(a->d, FLOAT_LANES), wide = a->n / FLOAT_TOKENS * FLOAT_TOKENS, fours = wide + (a->n - wide) / 4 * 4;
-    size_t tiles = wide / FLOAT_TOKENS + (fours - wide) / 4 + (a->n - fours);
-    y += r;
+    size_t rest = a->n % FLOAT_TOKENS, tiles = a->n / FLOAT_TOKENS + rest / 4 + rest % 4, padded = float_columns(a->d, FLOAT_LANES);
     for (size_t k0 = 0; k0 < a->d; k0 += FLOAT_COLUMNS) {
-        size_t k1 = k0 + FLOAT_COLUMNS < a->d ? k0 + FLOAT_COLUMNS : a->d, steps = (k1 - k0 + FLOAT_LANES - 1) / FLOAT_LANES, t = 0;
-        const float *x = a->data;
+        size_t k1 = k0 + FLOAT_COLUMNS < a->d ? k0 + FLOAT_COLUMNS : a->d, steps = float_columns(k1 - k0, FLOAT_LANES) / FLOAT_LANES;
         RowsAhead ahead = rows_ahead(type, V, m, r1, k0, k1, tiles * FLOAT_LANES);
         turn_block(type, V, w, m, r, r1, k0, k1);
-        for (; t < wide; t += FLOAT_TOKENS) tile_floats(V, FLOAT_TOKENS, y + t * ldy, ldy, r1 - r, x + t * padded + k0 * FLOAT_TOKENS, w, steps, k0 > 0, &ahead);
-        for (; t < fours; t += 4) tile_floats(V, 4, y + t * ldy, ldy, r1 - r, x + t * padded + k0 * 4, w, steps, k0 > 0, &ahead);
-        for (; t < a->n; t++) tile_floats(V, 1, y + t * ldy, ldy, r1 - r, x + t * padded + k0, w, steps, k0 > 0, &ahead);
+        for (size_t t = 0, T; t < a->n; t += T) {
+            T = token_tile(t, a->n, FLOAT_TOKENS).n;
+            const float *x = (const float *)a->data + t * padded + k0 * T;
+            float *to = y + t * ldy + r;
+            if (T == FLOAT_TOKENS) tile_floats(V, FLOAT_TOKENS, to, ldy, r1 - r, x, w, steps, k0 > 0, &ahead);
+            else if (T == 4) tile_floats(V, 4, to, ldy, r1 - r, x, w, steps, k0 > 0, &ahead);
+            else tile_floats(V, 1, to, ldy, r1 - r, x, w, steps, k0 > 0, &ahead);
+        }
     }
 }
 

@@ -1,8 +1,8 @@
-/* kernels/panel.c - from the rows of a file to panels. Plain C: it runs once, when a model is opened. */
+/* kernels/panel.c - from the rows of a file to panels, once, when a model is opened; and where activations of floats stand. Plain C. */
 #include "panel.h"
 
-#include "kernels.h"
 #include "../base/base.h"
+#include "kernels.h"
 
 #include <string.h>
 

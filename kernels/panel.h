@@ -53,9 +53,8 @@ typedef struct {
 TokenTile token_tile(size_t t, size_t n, size_t widest);
 
 /* Activations for float weights, which are multiplied FLOAT_COLUMNS columns at a time (float_blocks.h). Columns are padded with zeros to
- * a multiple of `lanes`. Fewer than FLOAT_MANY tokens stand
- * one behind the other; of more, in a tile of T, column i * lanes + lane of a block is at [lane][i][T], all
- * blocks of the tile one behind the other. */
+ * a multiple of `lanes`. Fewer than FLOAT_MANY tokens stand one behind the other; of more, in a tile of T, column i * lanes + lane
+ * of a block is at [lane][i][T], all blocks of the tile one behind the other. */
 enum { FLOAT_COLUMNS = 2048, FLOAT_MANY = 48 };
 size_t float_columns(size_t d, size_t lanes);
 void pack_floats(float *out, const float *x, size_t n, size_t d, size_t t, size_t lanes, size_t widest);

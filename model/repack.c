@@ -34,8 +34,10 @@ static int has_panels(const Job *j, const Matrix *w) { return w->data && j->kern
 
 /* What a matrix takes of the memory of our own. */
 static size_t own_bytes(const Job *j, const Matrix *w) {
-    PanelShape s;
-    if (has_panels(j, w)) return s = panel_shape(w, j->kernels->lanes), s.n * s.size;
+    if (has_panels(j, w)) {
+        PanelShape s = panel_shape(w, j->kernels->lanes);
+        return s.n * s.size;
+    }
     return j->copy && w->data && matrix_group(w) == 0 ? (matrix_bytes(w) + 63) & ~(size_t)63 : 0;
 }
 

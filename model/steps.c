@@ -14,10 +14,12 @@ static size_t token_bytes(const Kernels *k, size_t d, int group) { return (k->pa
 
 size_t step_packed_bytes(const Kernels *k, size_t n, size_t d, int group) { return n * token_bytes(k, d, group); }
 
-/* Tokens of a piece: as many as the cache holds, pieces of about equal length. Tiles are 16, 12, 6, 4 or 3 tokens wide. */
-static size_t piece_tokens(const Session *s, size_t n, size_t bytes) {
+/* Tokens of a piece: as many as the cache holds, pieces of about equal length. Tiles are 16, 12, 6 or 4 tokens wide. Float weights are
+ * turned for each piece, so there a batch is one. */
+static size_t piece_tokens(const Session *s, size_t n, int group, size_t bytes) {
     enum { TILES = 48 };
     if (n == 0) return TILES;
+    if (group == 0) return n;
     size_t most = s->piece_bytes / bytes / TILES * TILES;
     if (most < TILES) most = TILES;
     size_t pieces = (n + most - 1) / most, each = (n + pieces - 1) / pieces;
@@ -28,7 +30,7 @@ Packed step_pack(Session *s, const float *x, size_t n, size_t d, const Matrix *w
     const Kernels *k = s->model->kernels;
     Packed a = {.x = x, .n = n, .d = d, .group = matrix_group(w)};
     a.token_bytes = token_bytes(k, d, a.group);
-    a.most = a.group ? piece_tokens(s, n, a.token_bytes) : n;
+    a.most = piece_tokens(s, n, a.group, a.token_bytes);
     for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) {
         size_t first = t.at / a.most * a.most, m = n - first < a.most ? n - first : a.most;
         k->pack(s->packed + first * a.token_bytes, x + t.at * d, m, d, a.group, t.at - first);
@@ -47,9 +49,10 @@ void step_linear(Session *s, float *y, Packed *a, const Matrix *w, const float *
     }
     size_t pieces = (a->n + a->most - 1) / a->most, strips = (w->rows + STRIP - 1) / STRIP;
     for (Share i; team_take(&s->team, pieces * strips, &i);)
-        for (size_t piece; i.at < i.end; i.at = i.end < (piece + 1) * strips ? i.end : (piece + 1) * strips) {
-            piece = i.at / strips;
-            size_t t0 = piece * a->most, r0 = i.at % strips * STRIP, end = (i.end - piece * strips) * STRIP, r1 = end < w->rows ? end : w->rows;
+        for (size_t next; i.at < i.end; i.at = next) { /* the strips of one piece together */
+            size_t t0 = i.at / strips * a->most, first = i.at / strips * strips;
+            next = i.end < first + strips ? i.end : first + strips;
+            size_t r0 = (i.at - first) * STRIP, r1 = next < first + strips ? (next - first) * STRIP : w->rows;
             Activations part = {.n = a->n - t0 < a->most ? a->n - t0 : a->most, .d = a->d, .group = a->group, .data = s->packed + t0 * a->token_bytes};
             s->model->kernels->matmul(y + t0 * w->rows, w->rows, &part, w, r0, r1);
             for (size_t t = t0; b && t < t0 + part.n; t++)

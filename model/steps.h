@@ -17,7 +17,7 @@ typedef struct {
 int step_threads(const Session *s, size_t multiplications);
 
 /* A batch as matrices want it: packed in pieces of `most` tokens, whose activations stay in the second-level cache while all
- * of a matrix passes. Piece i begins at s->packed + i * most * token_bytes. */
+ * of a matrix passes (float weights: one piece). Piece i begins at s->packed + i * most * token_bytes. */
 typedef struct {
     const float *x; /* [n, d] */
     size_t n, d;

@@ -1,5 +1,6 @@
 /* tests/test_session.c - a session is exact: the same bits for any number of threads and any way of handing the ids over. */
 #include "../base/threads.h"
+#include "../model/llama.h"
 #include "../model/session.h"
 #include "build.h"
 #include "test.h"
@@ -308,6 +309,22 @@ static void copied_weights(void) {
             }
 }
 
+/* A batch may be empty, whatever its weights are: nothing is computed, and nothing is divided by it. */
+static void no_tokens(void) {
+    for (int quantized = 0; quantized < 2; quantized++) {
+        Model m;
+        Session s;
+        char err[300] = "";
+        build_gguf(test_tmp("none.gguf"), &shape, quantized ? TENSOR_Q8_0 : TENSOR_F32);
+        CHECK(model_open(&m, test_tmp("none.gguf"), NULL, err, sizeof err) == 0);
+        CHECK(session_init(&s, &m, NULL, err, sizeof err) == 0);
+        memset(s.logits, 0x55, BUILD_VOCAB * sizeof *s.logits);
+        llama_logits(&s, 0, 0);
+        for (size_t i = 0; i < BUILD_VOCAB * sizeof *s.logits; i++) CHECK(((const unsigned char *)s.logits)[i] == 0x55);
+        session_free(&s), model_close(&m);
+    }
+}
+
 static void rewind_and_share(void) {
     Model m;
     Session a, b;
@@ -478,6 +495,7 @@ const Test tests_session[] = {
     {"session/linear attention's words", linear_words},
     {"session/one set of weights in eight files", formats_agree},
     {"session/copied weights", copied_weights},
+    {"session/no tokens", no_tokens},
     {"session/rewind, two sessions on one model", rewind_and_share},
     {"session/limits, progress, logits of every id", limits},
     {"session/refuses shapes that do not fit", refuses_shapes},
