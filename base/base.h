@@ -55,6 +55,8 @@ void file_unmap(MappedFile *f); /* accepts a zeroed struct */
 /* size bytes of zeros for long use, at the start of a page, in large pages where the system has them; NULL: out of memory. */
 void *pages_new(size_t size);
 void pages_free(void *p, size_t size); /* p may be NULL */
+/* A wish: pages from p on in large ones, if size is worth it. Fewer page faults, fewer misses of the TLB. */
+void pages_large(void *p, size_t size);
 /* The whole pages of a mapped file that lie in data [size] need not stay in memory: read again, they come from the file. */
 void pages_drop(const void *data, size_t size);
 

@@ -23,7 +23,10 @@ int file_map(MappedFile *f, const char *path, char *err, size_t errlen) {
         void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (p == MAP_FAILED)
             rc = base_error(err, errlen, -errno, "%s: cannot map %lld bytes: %s", path, (long long)st.st_size, strerror(errno));
-        else *f = (MappedFile){.data = p, .size = (size_t)st.st_size};
+        else {
+            pages_large(p, (size_t)st.st_size); /* where the file system can: a part that is not in memory yet is read in large pages */
+            *f = (MappedFile){.data = p, .size = (size_t)st.st_size};
+        }
     }
     close(fd);
     return rc;

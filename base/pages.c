@@ -6,13 +6,19 @@
 #include <unistd.h>
 
 void *pages_new(size_t size) {
-    enum { LARGE = 2 << 20 };
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) return NULL;
-#ifdef MADV_HUGEPAGE
-    if (size >= LARGE) madvise(p, size, MADV_HUGEPAGE); /* a wish: fewer page faults now and fewer misses of the TLB later */
-#endif
+    pages_large(p, size);
     return p;
+}
+
+void pages_large(void *p, size_t size) {
+    enum { LARGE = 2 << 20 };
+#ifdef MADV_HUGEPAGE
+    if (size >= LARGE) madvise(p, size, MADV_HUGEPAGE);
+#else
+    (void)p, (void)size, (void)LARGE;
+#endif
 }
 
 void pages_free(void *p, size_t size) {
