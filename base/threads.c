@@ -2,6 +2,7 @@
 #include "threads.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,11 +34,18 @@ static int team_size(void) { return 1; }
 int threads_most(void) { return 1; }
 #endif
 
-/* A cache line each: no thread writes beside another. */
+/* What a thread has of the team_take loops between two team_waits: how much of its part of each is taken, by itself from the front (the
+ * low half of the word) and by others from the back (the high half). Two sets, one for the round under way and one for the next. */
 struct TeamMember {
-    unsigned loop; /* team_take loops since the last team_wait */
-    char rest[60];
+    _Atomic uint64_t taken[2][TEAM_LOOPS];
+    unsigned loops[2]; /* that are over */
+    char rest[56];
 };
+
+static void forget(TeamMember *m, unsigned set) {
+    for (unsigned i = 0; i <= m->loops[set] && i < TEAM_LOOPS; i++) atomic_store_explicit(&m->taken[set][i], 0, memory_order_relaxed);
+    m->loops[set] = 0;
+}
 
 int team_init(Team *t, int most) {
     memset(t, 0, sizeof *t);
@@ -61,6 +69,7 @@ void team_free(Team *t) {
 
 void team_run(Team *t, int n, void (*text)(void *arg), void *arg) {
     if (n > t->most) n = t->most;
+    for (int i = atomic_load(&t->n); i < n; i++) forget(&t->members[i], 0), forget(&t->members[i], 1); /* who did not run the last time */
     #pragma omp parallel num_threads(n)
     {
         atomic_store_explicit(&t->n, team_size(), memory_order_relaxed);
@@ -69,28 +78,36 @@ void team_run(Team *t, int n, void (*text)(void *arg), void *arg) {
     }
 }
 
-Share team_share(const Team *t, size_t n) {
-    size_t threads = (size_t)atomic_load_explicit(&t->n, memory_order_relaxed), i = (size_t)team_member();
-    size_t each = n / threads, more = n % threads;
-    size_t at = i * each + (i < more ? i : more);
+static Share part(size_t n, size_t threads, size_t i) {
+    size_t each = n / threads, more = n % threads, at = i * each + (i < more ? i : more);
     return (Share){at, at + each + (i < more)};
 }
 
-/* Half of an equal part of what is left: long runs through memory at first, short ones when a late thread would be waited for. */
-int team_take(Team *t, size_t n, Share *share) {
-    TeamMember *me = &t->members[team_member()];
-    atomic_size_t *next = &t->next[me->loop % TEAM_LOOPS];
-    size_t threads = (size_t)atomic_load_explicit(&t->n, memory_order_relaxed), at = atomic_load_explicit(next, memory_order_relaxed), take;
+Share team_share(const Team *t, size_t n) {
+    return part(n, (size_t)atomic_load_explicit(&t->n, memory_order_relaxed), (size_t)team_member());
+}
+
+/* Of what is left of a part its own thread takes a quarter (all, where it is the only one), which goes on where the last one ended: a long
+ * run through memory. Others take half, from the end. */
+static int part_take(_Atomic uint64_t *taken, Share whole, int own, size_t threads, Share *share) {
+    uint64_t was = atomic_load_explicit(taken, memory_order_relaxed), take;
     do {
-        if (at >= n) {
-            me->loop++;
-            return 0;
-        }
-        take = threads == 1 ? n : (n - at) / (2 * threads);
-        if (take == 0) take = 1;
-    } while (!atomic_compare_exchange_weak_explicit(next, &at, at + take, memory_order_relaxed, memory_order_relaxed));
-    *share = (Share){at, at + take < n ? at + take : n};
+        uint64_t left = whole.end - whole.at - (uint32_t)was - (was >> 32);
+        if (left == 0) return 0;
+        take = threads == 1 ? left : own ? (left + 3) / 4 : (left + 1) / 2;
+    } while (!atomic_compare_exchange_weak_explicit(taken, &was, was + (own ? take : take << 32), memory_order_relaxed, memory_order_relaxed));
+    size_t at = own ? whole.at + (uint32_t)was : whole.end - (was >> 32) - take;
+    *share = (Share){at, at + take};
     return 1;
+}
+
+int team_take(Team *t, size_t n, Share *share) {
+    size_t threads = (size_t)atomic_load_explicit(&t->n, memory_order_relaxed), me = (size_t)team_member();
+    unsigned set = atomic_load_explicit(&t->turn, memory_order_relaxed) & 1, *loops = &t->members[me].loops[set], loop = *loops % TEAM_LOOPS;
+    for (size_t k = 0, i = me; k < threads; k++, i = i + 1 < threads ? i + 1 : 0)
+        if (part_take(&t->members[i].taken[set][loop], part(n, threads, i), i == me, threads, share)) return 1;
+    ++*loops;
+    return 0;
 }
 
 static void relax(void) {
@@ -112,14 +129,14 @@ static void sleep_until(Team *t, unsigned turn) {
 void team_wait(Team *t) {
     enum { SPINS = 2000 }; /* some 30 to 100 microseconds: threads that all have a core are together by then */
     int n = atomic_load_explicit(&t->n, memory_order_relaxed);
-    t->members[team_member()].loop = 0;
+    unsigned turn = atomic_load(&t->turn);
+    TeamMember *me = &t->members[team_member()];
+    forget(me, (turn + 1) & 1); /* the round before this one, which all have left */
     if (n == 1) {
-        for (int i = 0; i < TEAM_LOOPS; i++) atomic_store_explicit(&t->next[i], 0, memory_order_relaxed);
+        atomic_store_explicit(&t->turn, turn + 1, memory_order_relaxed);
         return;
     }
-    unsigned turn = atomic_load(&t->turn);
     if (atomic_fetch_add(&t->arrived, 1) + 1 == n) {
-        for (int i = 0; i < TEAM_LOOPS; i++) atomic_store_explicit(&t->next[i], 0, memory_order_relaxed);
         atomic_store(&t->arrived, 0);
         atomic_store(&t->turn, turn + 1);
         if (atomic_load(&t->sleeping) == 0) return; /* who comes later sees the turn */

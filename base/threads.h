@@ -3,7 +3,7 @@
  *     team_run(&team, 4, text, arg);                     four threads run text(arg), this one among them
  *
  *     for (Share i = team_share(t, n); i.at < i.end; i.at++) ...          equal parts, fixed
- *     for (Share i; team_take(t, n, &i);) for (; i.at < i.end; i.at++)    pieces, to whoever is free
+ *     for (Share i; team_take(t, n, &i);) for (; i.at < i.end; i.at++)    equal parts, and who is done helps the others
  *     team_wait(t);                                      what the others did in these loops may be read behind it
  *
  * OpenMP starts the threads; where a compiler has none, a team is one thread. The waiting is ours: OpenMP's threads spin, and
@@ -25,7 +25,6 @@ typedef struct {
     atomic_int n;                  /* threads of the run under way */
     atomic_int arrived, sleeping;
     atomic_uint turn;              /* team_waits that are over */
-    atomic_size_t next[TEAM_LOOPS];
     TeamMember *members;           /* [most] */
     pthread_mutex_t mutex;
     pthread_cond_t woken;
@@ -43,7 +42,7 @@ typedef struct {
 
 /* For threads inside text: each calls these in the same order. */
 Share team_share(const Team *t, size_t n);      /* this thread's part of n items */
-int team_take(Team *t, size_t n, Share *share); /* the next items of n for this thread; 0: none are left. The earlier, the more */
+int team_take(Team *t, size_t n, Share *share); /* some of n items, below 2^32, for this thread; 0: none are left */
 void team_wait(Team *t);                        /* until all are here */
 int team_member(void);                          /* which thread is asking, from 0 */
 

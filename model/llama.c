@@ -7,28 +7,29 @@
 
 #include "steps.h"
 
-/* xn[t] = rmsnorm(x[t]) * w */
-static void norm(Session *s, float *xn, const float *x, const float *w, size_t n, size_t d) {
+/* xn = rmsnorm(x) * w. A token's vectors are one thread's from the end of a matrix product to step_pack: nobody waits in between. */
+static void norm(Session *s, const float *w, size_t n) {
+    size_t d = (size_t)s->model->config.d_model;
     for (Share t = team_share(&s->team, n); t.at < t.end; t.at++)
-        s->model->kernels->rmsnorm(xn + t.at * d, x + t.at * d, w, d, s->model->config.norm_eps);
-    team_wait(&s->team);
+        s->model->kernels->rmsnorm(s->xn + t.at * d, s->x + t.at * d, w, d, s->model->config.norm_eps);
 }
 
-/* xn = Wdown (silu(Wgate xn) * Wup xn), by pieces of a token's d_ff, so that a single token has work for all threads. */
-enum { PIECE = 512 };
+/* x += xn */
+static void add(Session *s, size_t n) {
+    size_t d = (size_t)s->model->config.d_model;
+    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++)
+        for (size_t i = t.at * d; i < (t.at + 1) * d; i++) s->x[i] += s->xn[i];
+}
 
+/* xn = Wdown (silu(Wgate xn) * Wup xn) */
 static void feed_forward(Session *s, const Layer *y, size_t n) {
     const Config *c = &s->model->config;
-    size_t d = (size_t)c->d_model, ff = (size_t)c->d_ff, pieces = (ff + PIECE - 1) / PIECE;
+    size_t d = (size_t)c->d_model, ff = (size_t)c->d_ff;
     Packed a = step_pack(s, s->xn, n, d, &y->w_gate);
     step_linear(s, s->gate, &a, &y->w_gate, y->b_gate);
     step_linear(s, s->up, &a, &y->w_up, y->b_up);
     team_wait(&s->team);
-    for (Share i = team_share(&s->team, n * pieces); i.at < i.end; i.at++) {
-        size_t at = i.at % pieces * PIECE, from = i.at / pieces * ff + at;
-        s->model->kernels->silu_mul(s->gate + from, s->up + from, ff - at < PIECE ? ff - at : PIECE);
-    }
-    team_wait(&s->team);
+    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) s->model->kernels->silu_mul(s->gate + t.at * ff, s->up + t.at * ff, ff);
     a = step_pack(s, s->gate, n, ff, &y->w_down);
     step_linear(s, s->xn, &a, &y->w_down, y->b_down);
     team_wait(&s->team);
@@ -55,25 +56,25 @@ static void forward(void *arg) {
         matrix_row(s->x + t.at * d, &m->tok_emb, (size_t)s->tokens[t.at].id); /* x = embedding of the id */
         step_angles(s, t.at);                                                 /* its position's angles, for all layers */
     }
-    team_wait(&s->team);
     for (int l = 0; l < c->n_layers; l++) {
         const Layer *y = &m->layers[l];
-        norm(s, s->xn, s->x, y->attn_norm, n, d);            /* xn = rmsnorm(x) */
+        norm(s, y->attn_norm, n);                              /* xn = rmsnorm(x) */
         Packed a = step_pack(s, s->xn, n, d, &y->wq);
         step_linear(s, s->q, &a, &y->wq, y->bq);               /* q = Wq xn */
         step_linear(s, s->k, &a, &y->wk, y->bk);               /* k = Wk xn */
         step_linear(s, s->v, &a, &y->wv, y->bv);               /* v = Wv xn */
         team_wait(&s->team);
-        step_attend(s, l, n);                                /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
+        step_attend(s, l, n);                                  /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
         a = step_pack(s, s->att, n, (size_t)c->n_heads * (size_t)c->head_dim, &y->wo);
         step_linear(s, s->xn, &a, &y->wo, y->bo);
         team_wait(&s->team);
-        step_add(s, s->x, s->xn, n * d);                             /* x += Wo att */
-        norm(s, s->xn, s->x, y->ffn_norm, n, d);
+        add(s, n);                                             /* x += Wo att */
+        norm(s, y->ffn_norm, n);
         feed_forward(s, y, n);
-        step_add(s, s->x, s->xn, n * d);                             /* x += Wdown (silu(Wgate xn) * Wup xn) */
+        add(s, n);                                             /* x += Wdown (silu(Wgate xn) * Wup xn) */
     }
-    norm(s, s->xn, s->x, m->final_norm, n, d);
+    norm(s, m->final_norm, n);
+    team_wait(&s->team);
     if (batch->n_last) logits(s, n - batch->n_last, batch->n_last);
 }
 

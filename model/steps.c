@@ -14,10 +14,11 @@ static size_t token_bytes(const Kernels *k, size_t d, int group) { return (k->pa
 
 size_t step_packed_bytes(const Kernels *k, size_t n, size_t d, int group) { return n * token_bytes(k, d, group); }
 
+enum { TILES = 48 };
+
 /* Tokens of a piece: as many as the cache holds, pieces of about equal length. Tiles are 16, 12, 6 or 4 tokens wide. Float weights are
  * turned for each piece, so there a batch is one. */
 static size_t piece_tokens(const Session *s, size_t n, int group, size_t bytes) {
-    enum { TILES = 48 };
     if (n == 0) return TILES;
     if (group == 0) return n;
     size_t most = s->piece_bytes / bytes / TILES * TILES;
@@ -39,7 +40,7 @@ Packed step_pack(Session *s, const float *x, size_t n, size_t d, const Matrix *w
     return a;
 }
 
-/* Threads share the rows of W in strips of 16, a cache line of outputs, and long batches in pieces. */
+/* Threads share the rows of W in strips of 32, two cache lines of outputs, and long batches in pieces. */
 enum { STRIP = 16 };
 
 void step_linear(Session *s, float *y, Packed *a, const Matrix *w, const float *b) {
@@ -47,22 +48,18 @@ void step_linear(Session *s, float *y, Packed *a, const Matrix *w, const float *
         team_wait(&s->team);
         *a = step_pack(s, a->x, a->n, a->d, w);
     }
-    size_t pieces = (a->n + a->most - 1) / a->most, strips = (w->rows + STRIP - 1) / STRIP;
+    size_t strip = a->n < TILES ? STRIP : 2 * STRIP;
+    size_t pieces = (a->n + a->most - 1) / a->most, strips = (w->rows + strip - 1) / strip;
     for (Share i; team_take(&s->team, pieces * strips, &i);)
         for (size_t next; i.at < i.end; i.at = next) { /* the strips of one piece together */
             size_t t0 = i.at / strips * a->most, first = i.at / strips * strips;
             next = i.end < first + strips ? i.end : first + strips;
-            size_t r0 = (i.at - first) * STRIP, r1 = next < first + strips ? (next - first) * STRIP : w->rows;
+            size_t r0 = (i.at - first) * strip, r1 = next < first + strips ? (next - first) * strip : w->rows;
             Activations part = {.n = a->n - t0 < a->most ? a->n - t0 : a->most, .d = a->d, .group = a->group, .data = s->packed + t0 * a->token_bytes};
             s->model->kernels->matmul(y + t0 * w->rows, w->rows, &part, w, r0, r1);
             for (size_t t = t0; b && t < t0 + part.n; t++)
                 for (size_t r = r0; r < r1; r++) y[t * w->rows + r] += b[r];
         }
-}
-
-void step_add(Session *s, float *x, const float *y, size_t n) {
-    for (Share i = team_share(&s->team, n); i.at < i.end; i.at++) x[i.at] += y[i.at];
-    team_wait(&s->team);
 }
 
 void step_angles(Session *s, size_t t) {

@@ -25,16 +25,13 @@ typedef struct {
     size_t most, token_bytes;
 } Packed;
 
-/* x [n, d] packed for w. */
+/* x [n, d] packed for w: the tokens of a thread's team_share by that thread, and a team_wait behind it. */
 Packed step_pack(Session *s, const float *x, size_t n, size_t d, const Matrix *w);
 /* The bytes of s->packed that n tokens, none wider than d, take for matrices of that group. */
 size_t step_packed_bytes(const Kernels *k, size_t n, size_t d, int group);
 
 /* y[t] = W x[t] + b (b NULL: none), y [n, w->rows]; no team_wait behind it. *a is packed anew where a file mixes groups. */
 void step_linear(Session *s, float *y, Packed *a, const Matrix *w, const float *b);
-
-/* x += y, n numbers. */
-void step_add(Session *s, float *x, const float *y, size_t n);
 
 /* The angles of n tokens' positions, for all layers. Call it for each token t of a share. */
 void step_angles(Session *s, size_t t);

@@ -1,6 +1,7 @@
-/* tests/test_base.c - error lines, checked sizes, UTF-8, mapped files, JSON. */
+/* tests/test_base.c - error lines, checked sizes, UTF-8, mapped files, teams of threads, JSON. */
 #include "../base/base.h"
 #include "../base/json.h"
+#include "../base/threads.h"
 #include "test.h"
 
 #include <errno.h>
@@ -10,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static void test_errors(void) {
@@ -270,6 +272,48 @@ static void test_json_files(void) {
     }
 }
 
+enum { TEAM_MOST = 5, LOOPS = 7, ITEMS = 1000 };
+static const size_t loop_items[LOOPS] = {0, 1, 2, 3, 4, 77, ITEMS};
+
+typedef struct {
+    Team team;
+    int late; /* the thread that begins late */
+    atomic_int met[LOOPS][ITEMS];
+    atomic_size_t wrong;
+} Counted;
+
+static void count(void *arg) {
+    Counted *c = arg;
+    for (int round = 0; round < 3; round++) {
+        if (team_member() == c->late) nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+        for (int k = 0; k < LOOPS; k++)
+            for (Share i; team_take(&c->team, loop_items[k], &i);)
+                for (; i.at < i.end; i.at++) atomic_fetch_add(&c->met[k][i.at], 1);
+        if (round == 2) return; /* loops may be the last thing that a text does */
+        team_wait(&c->team);
+        for (int k = 0; k < LOOPS; k++)
+            for (Share i = team_share(&c->team, loop_items[k]); i.at < i.end; i.at++)
+                if (atomic_load(&c->met[k][i.at]) != round + 1) atomic_fetch_add(&c->wrong, 1);
+        team_wait(&c->team);
+    }
+}
+
+/* Every item of every loop is met once a round, by teams that grow and shrink, whoever is late. */
+static void test_teams(void) {
+    static const int sizes[] = {1, 5, 2, 2, 4, 1, 1, 3, 5, 1, 4};
+    static Counted c;
+    CHECK(team_init(&c.team, TEAM_MOST) == 0);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        memset(c.met, 0, sizeof c.met);
+        c.late = (int)i % 3;
+        team_run(&c.team, sizes[i], count, &c);
+        for (int k = 0; k < LOOPS; k++)
+            for (size_t j = 0; j < loop_items[k]; j++) CHECK(atomic_load(&c.met[k][j]) == 3);
+        CHECK(atomic_load(&c.wrong) == 0);
+    }
+    team_free(&c.team);
+}
+
 const Test tests_base[] = {
     {"base/errors", test_errors},
     {"base/sizes", test_sizes},
@@ -278,6 +322,7 @@ const Test tests_base[] = {
     {"base/new files", test_new_files},
     {"base/new files, read-only", test_new_files_read_only},
     {"base/new files, full disk", test_new_files_full},
+    {"base/teams", test_teams},
     {"base/json_values", test_json_values},
     {"base/json_refused", test_json_refused},
     {"base/json_depth", test_json_depth},
