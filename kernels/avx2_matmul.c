@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum { LANES = 8, TILE_TOKENS = 4, AHEAD = 8192, FLOAT_LANES = 8, FLOAT_TOKENS = 6, FLOAT_FEW = 3 };
+enum { LANES = 8, TILE_TOKENS = 4, FLOAT_LANES = 8, FLOAT_TOKENS = 6, FLOAT_FEW = 3 };
 typedef __m256i Line;
 typedef __m256 Sums;
 

@@ -11,7 +11,7 @@
 
 #include "avx512_panels.h"
 
-enum { TILE_TOKENS = AVX512_BLOCKS, AHEAD = 8192, FLOAT_LANES = 16, FLOAT_TOKENS = AVX512_FLOATS, FLOAT_FEW = 6 };
+enum { TILE_TOKENS = AVX512_BLOCKS, FLOAT_LANES = 16, FLOAT_TOKENS = AVX512_FLOATS, FLOAT_FEW = 6 };
 typedef __m512 Sums;
 
 #include "float_blocks.h"

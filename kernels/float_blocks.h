@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-enum { MOST_VECTORS = 2, MOST_LEVELS = 5 };
+enum { MOST_VECTORS = 2, MOST_LEVELS = 5, AHEAD_FLOATS = 2048 }; /* AHEAD_FLOATS: bytes that the weights of few tokens are asked for early */
 typedef float Four __attribute__((vector_size(16)));
 
 INLINE Sums no_sums(void);
@@ -47,15 +47,14 @@ INLINE void few_columns(TensorType type, int T, Sums (*acc)[4], const uint8_t **
     }
 }
 
-/* The rows r .. r+3, of which `rows` exist (those behind read the last again), by T tokens, 1 to FLOAT_FEW. Memory sets the pace, and
- * four rows hide the latency of an FMA. ahead: what comes next is fetched. It is asked for three rows and 2 KB early: four rows early
- * would be the sets of the cache that are being read. */
-INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, const float *x, size_t ldx, const Matrix *m, size_t r, size_t rows, int ahead) {
+/* The rows r, r + apart, .. r + 3 apart, of which the first `rows` exist (for those behind, the last is read again), by T tokens, 1 to
+ * FLOAT_FEW. Four rows hide the latency of an FMA. ahead: what comes next in each of the four places is fetched. */
+INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, const float *x, size_t ldx, const Matrix *m, size_t r, size_t rows, size_t apart, int ahead) {
     size_t d = m->cols, each = float_bytes(type);
     const uint8_t *w[4];
     Four sum[FLOAT_FEW];
     UNROLL
-    for (size_t i = 0; i < 4; i++) w[i] = (const uint8_t *)m->data + (r + (i < rows ? i : rows - 1)) * d * each;
+    for (size_t i = 0; i < 4; i++) w[i] = (const uint8_t *)m->data + (r + (i < rows ? i : rows - 1) * apart) * d * each;
     UNROLL
     for (int t = 0; t < T; t++) sum[t] = (Four){0};
     for (size_t k0 = 0; k0 < d; k0 += FLOAT_COLUMNS) {
@@ -68,7 +67,7 @@ INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, const float
         for (; k + FLOAT_LANES <= k1; k += FLOAT_LANES) {
             if (ahead && each * k % 64 == 0)
                 UNROLL
-                for (int i = 0; i < 4; i++) __builtin_prefetch(w[i] + 3 * d * each + 2048 + each * k, 0, 2);
+                for (int i = 0; i < 4; i++) __builtin_prefetch(w[i] + each * k + AHEAD_FLOATS);
             few_columns(type, T, acc, w, x, ldx, k, FLOAT_LANES);
         }
         if (k < k1) few_columns(type, T, acc, w, x, ldx, k, k1 - k);
@@ -77,8 +76,9 @@ INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, const float
     }
     UNROLL
     for (int t = 0; t < T; t++)
-        if (rows >= 4) memcpy(y + (size_t)t * ldy, &sum[t], sizeof sum[t]);
-        else memcpy(y + (size_t)t * ldy, &sum[t], rows * sizeof *y);
+        UNROLL
+        for (size_t i = 0; i < 4; i++)
+            if (i < rows) y[(size_t)t * ldy + i * apart] = sum[t][i];
 }
 
 /* Floats from a partial sum's first column to the next one's: a line more than it takes, or all would fall into the same sets of a cache. */
@@ -175,18 +175,30 @@ INLINE void rows_floats(TensorType type, int V, float *y, size_t ldy, const Acti
     }
 }
 
-/* Every four rows come from memory once, and stay in the first-level cache until the last token has met them. */
-INLINE void rows_few(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r, size_t rows) {
+/* Four rows by few tokens: they come from memory once, and stay in the first-level cache until the last token has met them. */
+INLINE void rows_few(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r, size_t rows, size_t apart) {
     size_t padded = float_columns(a->d, FLOAT_LANES), t = 0;
     const float *x = a->data;
-    for (; t + FLOAT_FEW <= a->n; t += FLOAT_FEW) few_floats(type, FLOAT_FEW, y + t * ldy, ldy, x + t * padded, padded, m, r, rows, t == 0);
-    for (; t + 2 <= a->n; t += 2) few_floats(type, 2, y + t * ldy, ldy, x + t * padded, padded, m, r, rows, t == 0);
-    if (t < a->n) few_floats(type, 1, y + t * ldy, ldy, x + t * padded, padded, m, r, rows, t == 0);
+    y += r;
+    for (; t + FLOAT_FEW <= a->n; t += FLOAT_FEW) few_floats(type, FLOAT_FEW, y + t * ldy, ldy, x + t * padded, padded, m, r, rows, apart, t == 0);
+    for (; t + 2 <= a->n; t += 2) few_floats(type, 2, y + t * ldy, ldy, x + t * padded, padded, m, r, rows, apart, t == 0);
+    if (t < a->n) few_floats(type, 1, y + t * ldy, ldy, x + t * padded, padded, m, r, rows, apart, t == 0);
+}
+
+/* Memory sets the pace, and gives more from four places at a time: the rows are read as four runs of the same length, side by side. */
+INLINE void matmul_few(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0, size_t r1) {
+    size_t run = (r1 - r0) / 4, r = r0;
+    for (; r < r0 + run; r++) rows_few(type, y, ldy, a, m, r, 4, run);
+    r += 3 * run;
+    if (r < r1) rows_few(type, y, ldy, a, m, r, r1 - r, 1);
 }
 
 INLINE void matmul_floats(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0, size_t r1) {
     size_t r = r0, two = 2 * FLOAT_LANES;
-    for (; a->n < FLOAT_MANY && r < r1; r += 4) rows_few(type, y + r, ldy, a, m, r, r1 - r);
+    if (a->n < FLOAT_MANY) {
+        matmul_few(type, y, ldy, a, m, r0, r1);
+        return;
+    }
     for (; r1 > r + FLOAT_LANES; r += two) rows_floats(type, 2, y, ldy, a, m, r, r + two < r1 ? r + two : r1);
     if (r < r1) rows_floats(type, 1, y, ldy, a, m, r, r1);
 }

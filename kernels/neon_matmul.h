@@ -8,7 +8,7 @@
 #ifndef NEON_MATMUL_H
 #define NEON_MATMUL_H
 
-enum { LANES = NEON_LANES, TILE_TOKENS = NEON_BLOCKS, AHEAD = 4096 };
+enum { LANES = NEON_LANES, TILE_TOKENS = NEON_BLOCKS };
 typedef Vec8 Sums;
 
 #include "panel_tiles.h"

@@ -1,13 +1,15 @@
 /* kernels/panel_tiles.h - matmul over panels (panel.h), whatever the width of vectors: which rows and tokens a tile takes, and what
  * is fetched meanwhile. Before a row includes this it has panel_codes.h, and
- *     enum { LANES, TILE_TOKENS, AHEAD };   rows of a panel; tokens of the widest tile; bytes that one token's codes are asked for early
- *     typedef .. Sums;                      a number for each of a panel's rows
+ *     enum { LANES, TILE_TOKENS };   rows of a panel; tokens of the widest tile
+ *     typedef .. Sums;               a number for each of a panel's rows
  * It defines the functions declared first. */
 #ifndef PANEL_TILES_H
 #define PANEL_TILES_H
 
 #include "kernels.h"
 #include "panel_codes.h"
+
+enum { STREAMS = 2, AHEAD = 4096 }; /* one token: places of a matrix that are read at a time; bytes that each is asked for early */
 
 INLINE Sums no_sums(void);
 INLINE void store_sums(float *y, Sums v, size_t rows); /* the first of them; `rows` may be more than LANES */
@@ -43,15 +45,30 @@ INLINE void tile_blocks(Form f, int T, float *y, size_t ldy, const ActBlock *x, 
     for (int t = 0; t < T; t++) store_sums(y + (size_t)t * ldy, acc[t], rows);
 }
 
-/* One token: memory sets the pace, and wants to be asked early. */
-INLINE void token_blocks(Form f, float *y, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t rows) {
-    Sums acc = no_sums();
+/* One token by S panels, each `apart` panels behind the one before. Memory sets the pace, and wants to be asked early. */
+INLINE void token_blocks(Form f, int S, float *y, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t rows, size_t apart) {
+    Sums acc[STREAMS];
     size_t step = s->size / s->blocks;
-    for (size_t b = 0; b < s->blocks; b++) {
-        for (size_t i = 0; i < step; i += 64) __builtin_prefetch(panel + b * step + AHEAD + i, 0, 2);
-        add_block(f, 1, &acc, x + b, panel, s, b);
-    }
-    store_sums(y, acc, rows);
+    UNROLL
+    for (int i = 0; i < S; i++) acc[i] = no_sums();
+    for (size_t b = 0; b < s->blocks; b++)
+        UNROLL
+        for (int i = 0; i < S; i++) {
+            const uint8_t *at = panel + (size_t)i * apart * s->size;
+            for (size_t k = 0; k < step; k += 64) __builtin_prefetch(at + b * step + AHEAD + k);
+            add_block(f, 1, &acc[i], x + b, at, s, b);
+        }
+    UNROLL
+    for (size_t i = 0; i < (size_t)S; i++) store_sums(y + i * apart * LANES, acc[i], rows - i * apart * LANES);
+}
+
+/* The panels of rows r0 .. r1-1 by one token, as STREAMS runs of the same length, side by side: memory gives more from two places at a time
+ * than from one. */
+INLINE void matmul_token(Form f, float *y, const ActBlock *x, const Matrix *w, const PanelShape *s, size_t r0, size_t r1) {
+    size_t run = (r1 - r0) / (STREAMS * LANES), r = r0;
+    for (; r < r0 + run * LANES; r += LANES) token_blocks(f, STREAMS, y + r, x, (const uint8_t *)w->panels + r / LANES * s->size, s, r1 - r, run);
+    for (r += (STREAMS - 1) * run * LANES; r < r1; r += LANES)
+        token_blocks(f, 1, y + r, x, (const uint8_t *)w->panels + r / LANES * s->size, s, r1 - r, 0);
 }
 
 /* Tiles of TILE_TOKENS where these are the widest that activations are packed in, then of 4, then of 1 (token_tile). */
@@ -60,13 +77,13 @@ INLINE void matmul_form(Form f, size_t widest, float *y, size_t ldy, const Activ
     const ActBlock *x = a->data;
     size_t wide = widest == TILE_TOKENS ? a->n / TILE_TOKENS : 0, fours = TILE_TOKENS > 4 ? (a->n - wide * TILE_TOKENS) / 4 : 0;
     size_t tiles = wide + fours + a->n % 4;
+    if (a->n == 1) {
+        matmul_token(f, y, x, w, &s, r0, r1);
+        return;
+    }
     for (size_t r = r0; r < r1; r += LANES) {
         const uint8_t *panel = (const uint8_t *)w->panels + r / LANES * s.size;
         size_t t = 0, i = 0;
-        if (a->n == 1) {
-            token_blocks(f, y + r, x, panel, &s, r1 - r);
-            continue;
-        }
         for (; i < wide; i++, t += TILE_TOKENS)
             tile_blocks(f, TILE_TOKENS, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
         for (; TILE_TOKENS > 4 && i < wide + fours; i++, t += 4)
