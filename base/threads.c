@@ -35,11 +35,11 @@ int threads_most(void) { return 1; }
 #endif
 
 /* What a thread has of the team_take loops between two team_waits: how much of its part of each is taken, by itself from the front (the
- * low half of the word) and by others from the back (the high half). Two sets, one for the round under way and one for the next. */
+ * low half of the word) and by others from the back (the high half). Two sets, one for the round under way and one for the next; in
+ * cache lines that no other thread has to write to. */
 struct TeamMember {
-    _Atomic uint64_t taken[2][TEAM_LOOPS];
+    _Alignas(64) _Atomic uint64_t taken[2][TEAM_LOOPS];
     unsigned loops[2]; /* that are over */
-    char rest[56];
 };
 
 static void forget(TeamMember *m, unsigned set) {
@@ -49,8 +49,9 @@ static void forget(TeamMember *m, unsigned set) {
 
 int team_init(Team *t, int most) {
     memset(t, 0, sizeof *t);
-    t->members = calloc((size_t)most, sizeof *t->members);
+    t->members = aligned_alloc(_Alignof(TeamMember), (size_t)most * sizeof *t->members);
     if (!t->members) return -ENOMEM;
+    memset(t->members, 0, (size_t)most * sizeof *t->members);
     t->most = most;
     atomic_init(&t->n, 1);
     pthread_mutex_init(&t->mutex, NULL);

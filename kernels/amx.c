@@ -113,7 +113,7 @@ static void matmul_long(float *y, size_t ldy, const Activations *a, size_t n, co
     Chunk chunk;
     configure(f.sub);
     for (size_t r = r0; r < r1; r += LANES) {
-        const uint8_t *panel = (const uint8_t *)w->panels + r / LANES * s.size;
+        const uint8_t *panel = panel_of(w, &s, r);
         __mmask16 rows = r1 - r >= LANES ? 0xffff : (__mmask16)((1u << (r1 - r)) - 1);
         for (size_t b = 0; b < s.blocks; b += CHUNK) {
             size_t blocks = s.blocks - b < CHUNK ? s.blocks - b : CHUNK;

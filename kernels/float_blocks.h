@@ -17,8 +17,6 @@
 #include "kernels.h"
 #include "panel.h"
 
-#include <string.h>
-
 enum { MOST_VECTORS = 2, MOST_LEVELS = 5, AHEAD_FLOATS = 2048 }; /* AHEAD_FLOATS: bytes that the weights of few tokens are asked for early */
 typedef float Four __attribute__((vector_size(16)));
 

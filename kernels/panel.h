@@ -33,6 +33,10 @@ int panel_fits(const Matrix *w);
 PanelShape panel_shape(const Matrix *w, int lanes);
 /* Panel i into out [size], at a multiple of 64. */
 void panel_fill(uint8_t *out, const Matrix *w, const PanelShape *s, size_t i);
+/* Where w has the panel whose first row is `row`. */
+static inline const uint8_t *panel_of(const Matrix *w, const PanelShape *s, size_t row) {
+    return (const uint8_t *)w->panels + row / (size_t)s->lanes * s->size;
+}
 
 /* 32 activations of a token, in a cache line. Sums are of q, exact; those of halves are of its first and its last 16. */
 typedef struct {

@@ -66,23 +66,22 @@ INLINE void token_blocks(Form f, int S, float *y, const ActBlock *x, const uint8
  * than from one. */
 INLINE void matmul_token(Form f, float *y, const ActBlock *x, const Matrix *w, const PanelShape *s, size_t r0, size_t r1) {
     size_t run = (r1 - r0) / (STREAMS * LANES), r = r0;
-    for (; r < r0 + run * LANES; r += LANES) token_blocks(f, STREAMS, y + r, x, (const uint8_t *)w->panels + r / LANES * s->size, s, r1 - r, run);
-    for (r += (STREAMS - 1) * run * LANES; r < r1; r += LANES)
-        token_blocks(f, 1, y + r, x, (const uint8_t *)w->panels + r / LANES * s->size, s, r1 - r, 0);
+    for (; r < r0 + run * LANES; r += LANES) token_blocks(f, STREAMS, y + r, x, panel_of(w, s, r), s, r1 - r, run);
+    for (r += (STREAMS - 1) * run * LANES; r < r1; r += LANES) token_blocks(f, 1, y + r, x, panel_of(w, s, r), s, r1 - r, 0);
 }
 
 /* Tiles of TILE_TOKENS where these are the widest that activations are packed in, then of 4, then of 1 (token_tile). */
 INLINE void matmul_form(Form f, size_t widest, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
     PanelShape s = panel_shape(w, LANES);
     const ActBlock *x = a->data;
-    size_t wide = widest == TILE_TOKENS ? a->n / TILE_TOKENS : 0, fours = TILE_TOKENS > 4 ? (a->n - wide * TILE_TOKENS) / 4 : 0;
-    size_t tiles = wide + fours + a->n % 4;
     if (a->n == 1) {
         matmul_token(f, y, x, w, &s, r0, r1);
         return;
     }
+    size_t wide = widest == TILE_TOKENS ? a->n / TILE_TOKENS : 0, fours = TILE_TOKENS > 4 ? (a->n - wide * TILE_TOKENS) / 4 : 0;
+    size_t tiles = wide + fours + a->n % 4;
     for (size_t r = r0; r < r1; r += LANES) {
-        const uint8_t *panel = (const uint8_t *)w->panels + r / LANES * s.size;
+        const uint8_t *panel = panel_of(w, &s, r);
         size_t t = 0, i = 0;
         for (; i < wide; i++, t += TILE_TOKENS)
             tile_blocks(f, TILE_TOKENS, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));

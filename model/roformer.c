@@ -15,7 +15,7 @@ static void norm(const Session *s, float *y, const float *x, const float *w, con
     else kernels->rmsnorm(y, x, w, d, s->model->config.norm_eps);
 }
 
-/* x = norm(x + xn) */
+/* x = norm(x + xn). A token's vectors are one thread's until step_pack, as in llama.c. */
 static void add_and_norm(Session *s, const float *w, const float *b, size_t n) {
     size_t d = (size_t)s->model->config.d_model;
     for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) {
@@ -23,7 +23,6 @@ static void add_and_norm(Session *s, const float *w, const float *b, size_t n) {
         for (size_t i = 0; i < d; i++) x[i] += s->xn[t.at * d + i];
         norm(s, x, x, w, b, d);
     }
-    team_wait(&s->team);
 }
 
 /* x = norm(word + type), carried from E to d_model where these differ. There are no position embeddings. */
@@ -39,23 +38,15 @@ static void embed(Session *s, size_t n) {
         norm(s, e->emb_proj.data ? word : s->x + t.at * d, word, e->emb_norm, e->emb_norm_b, E);
         step_angles(s, t.at);
     }
-    team_wait(&s->team);
     if (!e->emb_proj.data) return;
     Packed a = step_pack(s, s->xn, n, E, &e->emb_proj);
     step_linear(s, s->x, &a, &e->emb_proj, e->emb_proj_b);
     team_wait(&s->team);
 }
 
-/* By pieces of a token's row, so that a few tokens have work for all threads. */
-enum { PIECE = 512 };
-
 static void activate(Session *s, float *x, size_t n, size_t width) {
-    size_t pieces = (width + PIECE - 1) / PIECE;
-    for (Share i = team_share(&s->team, n * pieces); i.at < i.end; i.at++) {
-        size_t at = i.at % pieces * PIECE;
-        s->model->kernels->activate(x + i.at / pieces * width + at, width - at < PIECE ? width - at : PIECE, s->model->config.roformer.activation);
-    }
-    team_wait(&s->team);
+    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++)
+        s->model->kernels->activate(x + t.at * width, width, s->model->config.roformer.activation);
 }
 
 /* xn = W y + b */
@@ -105,7 +96,6 @@ static void gated_unit(Session *s, int l, size_t n) {
     step_attend(s, l, n);                                /* att = softmax(R q (R k)^T / sqrt(head_dim) * log(n)/log(512)) v */
     for (Share t = team_share(&s->team, n); t.at < t.end; t.at++)
         for (size_t i = 0; i < e; i++) s->att[t.at * e + i] *= s->gate[t.at * width + i];
-    team_wait(&s->team);
     project(s, s->att, n, e, &y->w_down, NULL);
     add_and_norm(s, y->attn_norm, NULL, n);              /* x = norm(x + Wo (u * att)) */
 }
@@ -123,7 +113,6 @@ static void logits(Session *s, size_t t, size_t n) {
         activate(s, s->head, n, E);
         for (Share i = team_share(&s->team, n); i.at < i.end; i.at++)
             norm(s, s->head + i.at * E, s->head + i.at * E, e->mlm_norm, e->mlm_norm_b, E);
-        team_wait(&s->team);
         h = s->head;
     }
     Packed a = step_pack(s, h, n, E, &m->lm_head);
@@ -145,6 +134,7 @@ static void forward_layer(void *arg) {
 static void forward(void *arg) {
     const Batch *batch = arg;
     for (int l = -1; l < batch->s->model->config.n_layers; l++) step(batch->s, l, batch->n);
+    team_wait(&batch->s->team);
     if (batch->n_last) logits(batch->s, batch->n - batch->n_last, batch->n_last);
 }
 
