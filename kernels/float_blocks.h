@@ -35,48 +35,48 @@ INLINE void turn(float *to, size_t stride, float (*from)[FLOAT_LANES]);
 
 INLINE size_t float_bytes(TensorType type) { return type == TENSOR_F32 ? 4 : 2; }
 
-/* The columns from k on, of which n are left, of four rows by T tokens. */
-INLINE void few_columns(TensorType type, int T, Sums (*acc)[4], const uint8_t **w, const float *x, size_t ldx, size_t k, size_t n) {
+/* FLOAT_LANES columns, of which n exist, of four rows, `step` bytes apart, by T tokens. */
+INLINE void few_columns(TensorType type, int T, Sums (*acc)[4], const uint8_t *w, size_t step, const float *x, size_t ldx, size_t n) {
     UNROLL
-    for (int i = 0; i < 4; i++) {
-        Sums wv = columns(type, w[i], k, n);
+    for (size_t i = 0; i < 4; i++) {
+        Sums wv = columns(type, w + i * step, 0, n);
         UNROLL
-        for (int t = 0; t < T; t++) acc[t][i] = plus_products(acc[t][i], wv, load_sums(x + (size_t)t * ldx + k, FLOAT_LANES));
+        for (int t = 0; t < T; t++) acc[t][i] = plus_products(acc[t][i], wv, load_sums(x + (size_t)t * ldx, FLOAT_LANES));
     }
 }
 
-/* The rows r, r + apart, .. r + 3 apart, of which the first `rows` exist (for those behind, the last is read again), by T tokens, 1 to
- * FLOAT_FEW. Four rows hide the latency of an FMA. ahead: what comes next in each of the four places is fetched. */
-INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, const float *x, size_t ldx, const Matrix *m, size_t r, size_t rows, size_t apart, int ahead) {
-    size_t d = m->cols, each = float_bytes(type);
-    const uint8_t *w[4];
+/* Four rows of d columns, `step` bytes apart, by T tokens, 1 to FLOAT_FEW; outputs `apart` from each other. Four rows hide the latency
+ * of an FMA. They come a cache line of each at a time, and what is AHEAD_FLOATS bytes behind these is fetched. */
+INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, size_t apart, const float *x, size_t ldx, const uint8_t *w,
+                       size_t d, size_t step) {
+    size_t each = float_bytes(type), line = 64 / each;
     Four sum[FLOAT_FEW];
     UNROLL
-    for (size_t i = 0; i < 4; i++) w[i] = (const uint8_t *)m->data + (r + (i < rows ? i : rows - 1) * apart) * d * each;
-    UNROLL
     for (int t = 0; t < T; t++) sum[t] = (Four){0};
-    for (size_t k0 = 0; k0 < d; k0 += FLOAT_COLUMNS) {
-        size_t k1 = k0 + FLOAT_COLUMNS < d ? k0 + FLOAT_COLUMNS : d, k = k0;
+    for (size_t n; d; d -= n) {
         Sums acc[FLOAT_FEW][4];
+        n = d < FLOAT_COLUMNS ? d : FLOAT_COLUMNS;
         UNROLL
         for (int t = 0; t < T; t++)
             UNROLL
             for (int i = 0; i < 4; i++) acc[t][i] = no_sums();
-        for (; k + FLOAT_LANES <= k1; k += FLOAT_LANES) {
-            if (ahead && each * k % 64 == 0)
-                UNROLL
-                for (int i = 0; i < 4; i++) __builtin_prefetch(w[i] + each * k + AHEAD_FLOATS);
-            few_columns(type, T, acc, w, x, ldx, k, FLOAT_LANES);
+        size_t k = 0;
+        for (; k + line <= n; k += line) {
+            UNROLL
+            for (size_t i = 0; i < 4; i++) __builtin_prefetch(w + i * step + each * k + AHEAD_FLOATS);
+            UNROLL
+            for (size_t j = 0; j < line; j += FLOAT_LANES) few_columns(type, T, acc, w + each * (k + j), step, x + k + j, ldx, FLOAT_LANES);
         }
-        if (k < k1) few_columns(type, T, acc, w, x, ldx, k, k1 - k);
+        for (; k + FLOAT_LANES <= n; k += FLOAT_LANES) few_columns(type, T, acc, w + each * k, step, x + k, ldx, FLOAT_LANES);
+        if (k < n) few_columns(type, T, acc, w + each * k, step, x + k, ldx, n - k);
         UNROLL
         for (int t = 0; t < T; t++) sum[t] += fold4(acc[t]);
+        w += each * n, x += n;
     }
     UNROLL
     for (int t = 0; t < T; t++)
         UNROLL
-        for (size_t i = 0; i < 4; i++)
-            if (i < rows) y[(size_t)t * ldy + i * apart] = sum[t][i];
+        for (size_t i = 0; i < 4; i++) y[(size_t)t * ldy + i * apart] = sum[t][i];
 }
 
 /* Floats from a partial sum's first column to the next one's: a line more than it takes, or all would fall into the same sets of a cache. */
@@ -174,21 +174,21 @@ INLINE void rows_floats(TensorType type, int V, float *y, size_t ldy, const Acti
 }
 
 /* Four rows by few tokens: they come from memory once, and stay in the first-level cache until the last token has met them. */
-INLINE void rows_few(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r, size_t rows, size_t apart) {
-    size_t padded = float_columns(a->d, FLOAT_LANES), t = 0;
+INLINE void rows_few(TensorType type, float *y, size_t ldy, size_t apart, const Activations *a, size_t ldx, const uint8_t *w, size_t step) {
     const float *x = a->data;
-    y += r;
-    for (; t + FLOAT_FEW <= a->n; t += FLOAT_FEW) few_floats(type, FLOAT_FEW, y + t * ldy, ldy, x + t * padded, padded, m, r, rows, apart, t == 0);
-    for (; t + 2 <= a->n; t += 2) few_floats(type, 2, y + t * ldy, ldy, x + t * padded, padded, m, r, rows, apart, t == 0);
-    if (t < a->n) few_floats(type, 1, y + t * ldy, ldy, x + t * padded, padded, m, r, rows, apart, t == 0);
+    size_t t = 0;
+    for (; t + FLOAT_FEW <= a->n; t += FLOAT_FEW) few_floats(type, FLOAT_FEW, y + t * ldy, ldy, apart, x + t * ldx, ldx, w, a->d, step);
+    for (; t + 2 <= a->n; t += 2) few_floats(type, 2, y + t * ldy, ldy, apart, x + t * ldx, ldx, w, a->d, step);
+    if (t < a->n) few_floats(type, 1, y + t * ldy, ldy, apart, x + t * ldx, ldx, w, a->d, step);
 }
 
-/* Memory sets the pace, and gives more from four places at a time: the rows are read as four runs of the same length, side by side. */
+/* Memory sets the pace, and gives more from four places at a time: the rows are read as four runs of the same length, side by side. What
+ * four do not divide is read four times, from the cache. */
 INLINE void matmul_few(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0, size_t r1) {
-    size_t run = (r1 - r0) / 4, r = r0;
-    for (; r < r0 + run; r++) rows_few(type, y, ldy, a, m, r, 4, run);
-    r += 3 * run;
-    if (r < r1) rows_few(type, y, ldy, a, m, r, r1 - r, 1);
+    size_t run = (r1 - r0) / 4, row = m->cols * float_bytes(type), ldx = float_columns(a->d, FLOAT_LANES), r = r0;
+    const uint8_t *w = m->data;
+    for (; r < r0 + run; r++) rows_few(type, y + r, ldy, run, a, ldx, w + r * row, run * row);
+    for (r += 3 * run; r < r1; r++) rows_few(type, y + r, ldy, 0, a, ldx, w + r * row, 0);
 }
 
 INLINE void matmul_floats(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0, size_t r1) {
@@ -201,11 +201,24 @@ INLINE void matmul_floats(TensorType type, float *y, size_t ldy, const Activatio
     if (r < r1) rows_floats(type, 1, y, ldy, a, m, r, r1);
 }
 
+/* Each type has a function of its own, whose loops have the registers to themselves. */
+NOINLINE void matmul_f32(float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0, size_t r1) {
+    matmul_floats(TENSOR_F32, y, ldy, a, m, r0, r1);
+}
+
+NOINLINE void matmul_f16(float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0, size_t r1) {
+    matmul_floats(TENSOR_F16, y, ldy, a, m, r0, r1);
+}
+
+NOINLINE void matmul_bf16(float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0, size_t r1) {
+    matmul_floats(TENSOR_BF16, y, ldy, a, m, r0, r1);
+}
+
 /* 1 where w's type is one of floats, and the product is done; 0: it is not. */
 INLINE int matmul_any_floats(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
-    if (w->type == TENSOR_F32) matmul_floats(TENSOR_F32, y, ldy, a, w, r0, r1);
-    else if (w->type == TENSOR_F16) matmul_floats(TENSOR_F16, y, ldy, a, w, r0, r1);
-    else if (w->type == TENSOR_BF16) matmul_floats(TENSOR_BF16, y, ldy, a, w, r0, r1);
+    if (w->type == TENSOR_F32) matmul_f32(y, ldy, a, w, r0, r1);
+    else if (w->type == TENSOR_F16) matmul_f16(y, ldy, a, w, r0, r1);
+    else if (w->type == TENSOR_BF16) matmul_bf16(y, ldy, a, w, r0, r1);
     else return 0;
     return 1;
 }
