@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -52,7 +53,7 @@ int team_init(Team *t, int most) {
     t->members = aligned_alloc(_Alignof(TeamMember), (size_t)most * sizeof *t->members);
     if (!t->members) return -ENOMEM;
     memset(t->members, 0, (size_t)most * sizeof *t->members);
-    t->most = most;
+    t->most = t->worth = most;
     atomic_init(&t->n, 1);
     pthread_mutex_init(&t->mutex, NULL);
     pthread_cond_init(&t->woken, NULL);
@@ -68,8 +69,29 @@ void team_free(Team *t) {
     memset(t, 0, sizeof *t);
 }
 
+static long long nanoseconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+/* Three runs in a row that were hampered, and the next have a thread less; sixteen that were not, and the next has one more: if it is
+ * hampered, it was the only one. Undisturbed, threads wait so long for 1 to 4 % of the time. */
+static void judge(Team *t, int n, long long took) {
+    enum { HAMPERED = 3, SMOOTH = 16 };
+    if (atomic_load(&t->waited) * 6 > took * (n - 1)) { /* all but the late one have waited for a sixth of the time */
+        t->smooth = 0;
+        if (++t->hampered < HAMPERED) return;
+        t->hampered = HAMPERED - 1;
+        t->worth = n - 1;
+    } else if (t->worth == t->most) t->hampered = 0;
+    else if (++t->smooth == SMOOTH) t->smooth = 0, t->worth++;
+}
+
 void team_run(Team *t, int n, void (*text)(void *arg), void *arg) {
-    if (n > t->most) n = t->most;
+    if (n > t->worth) n = t->worth;
+    long long began = n > 1 ? nanoseconds() : 0;
+    atomic_store(&t->waited, 0);
     for (int i = atomic_load(&t->n); i < n; i++) forget(&t->members[i], 0), forget(&t->members[i], 1); /* who did not run the last time */
     #pragma omp parallel num_threads(n)
     {
@@ -77,6 +99,7 @@ void team_run(Team *t, int n, void (*text)(void *arg), void *arg) {
         text(arg);
         team_wait(t);
     }
+    judge(t, n, n > 1 ? nanoseconds() - began : 0);
 }
 
 static Share part(size_t n, size_t threads, size_t i) {
@@ -146,9 +169,11 @@ void team_wait(Team *t) {
         pthread_mutex_unlock(&t->mutex);
         return;
     }
+    long long began = nanoseconds();
     for (int i = 0; i < SPINS; i++) {
         if (atomic_load_explicit(&t->turn, memory_order_acquire) != turn) return;
         relax();
     }
     sleep_until(t, turn);
+    atomic_fetch_add(&t->waited, nanoseconds() - began);
 }

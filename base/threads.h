@@ -8,7 +8,8 @@
  *
  * OpenMP starts the threads; where a compiler has none, a team is one thread. The waiting is ours: OpenMP's threads spin, and
  * where another program takes a core, all wait for one that is not running. Here a thread that has waited for some tens of
- * microseconds goes to sleep, which also lets the system move the late one to the free core. */
+ * microseconds goes to sleep, which also lets the system move the late one to the free core; and a team that waits so for a sixth
+ * of its time goes on with a thread less, trying now and then whether the core is free again. */
 #ifndef THREADS_H
 #define THREADS_H
 
@@ -22,8 +23,11 @@ typedef struct TeamMember TeamMember;
 
 typedef struct {
     int most;                      /* threads it has room for */
+    int worth;                     /* threads that have a core, as it seems: no run has more */
+    int hampered, smooth;          /* runs, one after the other, that were so */
     atomic_int n;                  /* threads of the run under way */
     atomic_int arrived, sleeping;
+    atomic_llong waited;           /* nanoseconds of the waits that ended in sleep, of all threads, in this run */
     atomic_uint turn;              /* team_waits that are over */
     TeamMember *members;           /* [most] */
     pthread_mutex_t mutex;
@@ -33,7 +37,7 @@ typedef struct {
 int team_init(Team *t, int most); /* 0 or -ENOMEM */
 void team_free(Team *t);          /* accepts a zeroed struct */
 
-/* n threads, at most t->most, run text(arg) and wait for each other at its end. */
+/* n threads, at most t->most, run text(arg) and wait for each other at its end; fewer where earlier runs were hampered. */
 void team_run(Team *t, int n, void (*text)(void *arg), void *arg);
 
 typedef struct {

@@ -314,6 +314,45 @@ static void test_teams(void) {
     team_free(&c.team);
 }
 
+typedef struct {
+    Team team;
+    int late;
+    atomic_int met;
+} Hampered;
+
+/* The second thread begins late, as one does that has lost its core. */
+static void begin_late(void *arg) {
+    Hampered *h = arg;
+    atomic_fetch_add(&h->met, 1);
+    if (team_member() == 1 && h->late) nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+}
+
+static int threads_of_next(Hampered *h) {
+    atomic_store(&h->met, 0);
+    team_run(&h->team, 2, begin_late, h);
+    return atomic_load(&h->met);
+}
+
+/* A team goes on without a thread that is late again and again, asks for it now and then, and takes it back when it is in time. How many
+ * runs that takes is not said: this machine may be busy itself. */
+static void test_late_threads(void) {
+    enum { MANY = 500 };
+    static Hampered h;
+    int runs = 0;
+    if (!threads_work()) {
+        test_skip("one thread only: built without OpenMP");
+        return;
+    }
+    CHECK(team_init(&h.team, 2) == 0);
+    for (h.late = 1; runs < MANY && threads_of_next(&h) == 2;) runs++;
+    CHECK(runs >= 3 && runs < MANY);
+    for (runs = 0; runs < MANY && threads_of_next(&h) == 1;) runs++;
+    CHECK(runs >= 10 && runs < MANY);
+    for (h.late = runs = 0; runs < MANY && h.team.hampered + (h.team.worth == 1);) runs++, threads_of_next(&h);
+    CHECK(runs < MANY && threads_of_next(&h) == 2);
+    team_free(&h.team);
+}
+
 const Test tests_base[] = {
     {"base/errors", test_errors},
     {"base/sizes", test_sizes},
@@ -323,6 +362,7 @@ const Test tests_base[] = {
     {"base/new files, read-only", test_new_files_read_only},
     {"base/new files, full disk", test_new_files_full},
     {"base/teams", test_teams},
+    {"base/teams, late threads", test_late_threads},
     {"base/json_values", test_json_values},
     {"base/json_refused", test_json_refused},
     {"base/json_depth", test_json_depth},
