@@ -41,6 +41,7 @@ int threads_most(void) { return 1; }
 struct TeamMember {
     _Alignas(64) _Atomic uint64_t taken[2][TEAM_LOOPS];
     unsigned loops[2]; /* that are over */
+    long long slept;   /* nanoseconds of this run, until those it waited for were there */
 };
 
 static void forget(TeamMember *m, unsigned set) {
@@ -69,37 +70,52 @@ void team_free(Team *t) {
     memset(t, 0, sizeof *t);
 }
 
-static long long nanoseconds(void) {
+static long long nanoseconds(clockid_t clock) {
     struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* Three runs in a row that were hampered, and the next have a thread less; sixteen that were not, and the next has one more: if it is
- * hampered, it was the only one. Undisturbed, threads wait so long for 1 to 4 % of the time. */
+/* Three runs in a row whose threads went without a core for a quarter of the time, and the next have a thread less; sixteen that were
+ * not hampered so, and the next has one more: if it is hampered, it was the only one. Where one of two cores was taken away, threads
+ * lacked one for 80 to 100 % of the time; undisturbed, for 0 to 3 %. */
 static void judge(Team *t, int n, long long took) {
-    enum { HAMPERED = 3, SMOOTH = 16 };
-    if (atomic_load(&t->waited) * 6 > took * (n - 1)) { /* all but the late one have waited for a sixth of the time */
+    enum { SHARE = 4, HAMPERED = 3, SMOOTH = 16 };
+    if (n < t->worth) return; /* it was asked for fewer */
+    if (atomic_load(&t->ready) * SHARE > took) {
         t->smooth = 0;
-        if (++t->hampered < HAMPERED) return;
-        t->hampered = HAMPERED - 1;
-        t->worth = n - 1;
-    } else if (t->worth == t->most) t->hampered = 0;
-    else if (++t->smooth == SMOOTH) t->smooth = 0, t->worth++;
+        if (++t->hampered == HAMPERED) t->hampered = 0, t->worth--;
+        return;
+    }
+    t->hampered = 0;
+    if (t->worth < t->most && ++t->smooth == SMOOTH) t->smooth = 0, t->hampered = HAMPERED - 1, t->worth++;
+}
+
+/* A thread's part in a run; and for how long it was ready and had no core: it neither ran nor slept. */
+static void run_text(Team *t, void (*text)(void *arg), void *arg) {
+    if (atomic_load(&t->n) == 1) {
+        text(arg);
+        team_wait(t);
+        return;
+    }
+    long long began = nanoseconds(CLOCK_MONOTONIC), ran = nanoseconds(CLOCK_THREAD_CPUTIME_ID), *slept = &t->members[team_member()].slept;
+    *slept = 0;
+    text(arg);
+    team_wait(t);
+    atomic_fetch_add(&t->ready, nanoseconds(CLOCK_MONOTONIC) - began - (nanoseconds(CLOCK_THREAD_CPUTIME_ID) - ran) - *slept);
 }
 
 void team_run(Team *t, int n, void (*text)(void *arg), void *arg) {
     if (n > t->worth) n = t->worth;
-    long long began = n > 1 ? nanoseconds() : 0;
-    atomic_store(&t->waited, 0);
+    long long began = nanoseconds(CLOCK_MONOTONIC);
+    atomic_store(&t->ready, 0);
     for (int i = atomic_load(&t->n); i < n; i++) forget(&t->members[i], 0), forget(&t->members[i], 1); /* who did not run the last time */
     #pragma omp parallel num_threads(n)
     {
         atomic_store_explicit(&t->n, team_size(), memory_order_relaxed);
-        text(arg);
-        team_wait(t);
+        run_text(t, text, arg);
     }
-    judge(t, n, n > 1 ? nanoseconds() - began : 0);
+    judge(t, atomic_load(&t->n), nanoseconds(CLOCK_MONOTONIC) - began);
 }
 
 static Share part(size_t n, size_t threads, size_t i) {
@@ -142,11 +158,13 @@ static void relax(void) {
 #endif
 }
 
-static void sleep_until(Team *t, unsigned turn) {
+static void sleep_until(Team *t, unsigned turn, TeamMember *me) {
+    long long began = nanoseconds(CLOCK_MONOTONIC);
     pthread_mutex_lock(&t->mutex);
     atomic_fetch_add(&t->sleeping, 1);
     while (atomic_load(&t->turn) == turn) pthread_cond_wait(&t->woken, &t->mutex);
     atomic_fetch_sub(&t->sleeping, 1);
+    if (t->turned > began) me->slept += t->turned - began;
     pthread_mutex_unlock(&t->mutex);
 }
 
@@ -165,15 +183,14 @@ void team_wait(Team *t) {
         atomic_store(&t->turn, turn + 1);
         if (atomic_load(&t->sleeping) == 0) return; /* who comes later sees the turn */
         pthread_mutex_lock(&t->mutex);
+        t->turned = nanoseconds(CLOCK_MONOTONIC);
         pthread_cond_broadcast(&t->woken);
         pthread_mutex_unlock(&t->mutex);
         return;
     }
-    long long began = nanoseconds();
     for (int i = 0; i < SPINS; i++) {
         if (atomic_load_explicit(&t->turn, memory_order_acquire) != turn) return;
         relax();
     }
-    sleep_until(t, turn);
-    atomic_fetch_add(&t->waited, nanoseconds() - began);
+    sleep_until(t, turn, me);
 }

@@ -8,8 +8,8 @@
  *
  * OpenMP starts the threads; where a compiler has none, a team is one thread. The waiting is ours: OpenMP's threads spin, and
  * where another program takes a core, all wait for one that is not running. Here a thread that has waited for some tens of
- * microseconds goes to sleep, which also lets the system move the late one to the free core; and a team that waits so for a sixth
- * of its time goes on with a thread less, trying now and then whether the core is free again. */
+ * microseconds goes to sleep, which also lets the system move the late one to the free core; and a team whose threads have no
+ * core for a quarter of the time goes on with a thread less, trying now and then whether the core is free again. */
 #ifndef THREADS_H
 #define THREADS_H
 
@@ -24,10 +24,11 @@ typedef struct TeamMember TeamMember;
 typedef struct {
     int most;                      /* threads it has room for */
     int worth;                     /* threads that have a core, as it seems: no run has more */
-    int hampered, smooth;          /* runs, one after the other, that were so */
+    int hampered, smooth;          /* runs, one after the other, whose threads lacked a core, or did not */
     atomic_int n;                  /* threads of the run under way */
     atomic_int arrived, sleeping;
-    atomic_llong waited;           /* nanoseconds of the waits that ended in sleep, of all threads, in this run */
+    atomic_llong ready;            /* nanoseconds of this run in which its threads, together, were ready and did not run */
+    long long turned;              /* when the last team_wait ended that somebody slept in */
     atomic_uint turn;              /* team_waits that are over */
     TeamMember *members;           /* [most] */
     pthread_mutex_t mutex;
