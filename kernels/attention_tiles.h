@@ -97,14 +97,16 @@ INLINE void mix_in_tiles(float *acc, size_t lda, const float *p, const Span *spa
     fetch(&whole, soon, n, steps_of(KEY_BLOCK, n, groups + (rest > 0)));
     mix_groups(&whole, spans, n, groups);
     if (rest == 0) return;
-    float part[KEY_BLOCK * KEY_LANES] = {0}; /* the last columns, made a whole group; only slots that somebody sees may be read */
+    float part[KEY_BLOCK * KEY_LANES]; /* the last columns, made a whole group; only slots that somebody sees may be read */
     int lo = KEY_BLOCK, hi = 0;
     for (size_t j = 0; j < n; j++)
         if (spans[j].lo < spans[j].hi) lo = spans[j].lo < lo ? spans[j].lo : lo, hi = spans[j].hi > hi ? spans[j].hi : hi;
     for (int t = lo; t < hi; t++) {
         size_t at = (size_t)t * ldv + groups * KEY_LANES;
-        if (v.half) widen_part(part + t * KEY_LANES, (const uint16_t *)v.at + at, rest);
-        else memcpy(part + t * KEY_LANES, (const float *)v.at + at, rest * sizeof *part);
+        float *to = memset(part + t * KEY_LANES, 0, KEY_LANES * sizeof *part);
+        if (v.half) widen_part(to, (const uint16_t *)v.at + at, rest);
+        else
+            for (size_t i = 0; i < rest; i++) to[i] = ((const float *)v.at)[at + i];
     }
     whole.c += groups * KEY_LANES;
     whole.b = (Numbers){.at = part};
