@@ -173,7 +173,7 @@ INLINE void rows_floats(TensorType type, int V, float *y, size_t ldy, const Acti
     }
 }
 
-/* Four rows by few tokens: they come from memory once, and stay in the first-level cache until the last token has met them. */
+/* Four rows by few tokens: they come from memory once, and stay in the cache until the last token has met them. */
 INLINE void rows_few(TensorType type, float *y, size_t ldy, size_t apart, const Activations *a, size_t ldx, const uint8_t *w, size_t step) {
     const float *x = a->data;
     size_t t = 0;

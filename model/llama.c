@@ -1,13 +1,14 @@
 /* model/llama.c - the decoder's forward pass: LLaMA, arXiv:2302.13971, and its relatives. The page to read first.
  *
  * A batch of n tokens goes through all layers in one run of the session's team (base/threads.h). Every thread runs this text; a
- * loop over a team_share is shared out among them, and team_wait is the line behind which its results may be read. Which
- * thread computes an output never changes its bits. */
+ * loop over a team_share is shared out among them, and team_wait is the line behind which the others' results may be read. A share
+ * of the same tokens is always the same thread's, so add, norm, silu_mul and step_pack follow each other without one. Which thread
+ * computes an output never changes its bits. */
 #include "llama.h"
 
 #include "steps.h"
 
-/* xn = rmsnorm(x) * w. A token's vectors are one thread's from the end of a matrix product to step_pack: nobody waits in between. */
+/* xn = rmsnorm(x) * w */
 static void norm(Session *s, const float *w, size_t n) {
     size_t d = (size_t)s->model->config.d_model;
     for (Share t = team_share(&s->team, n); t.at < t.end; t.at++)
@@ -74,19 +75,20 @@ static void forward(void *arg) {
         add(s, n);                                             /* x += Wdown (silu(Wgate xn) * Wup xn) */
     }
     norm(s, m->final_norm, n);
+    if (!batch->n_last) return;
     team_wait(&s->team);
-    if (batch->n_last) logits(s, n - batch->n_last, batch->n_last);
+    logits(s, n - batch->n_last, batch->n_last);
 }
 
 static void forward_logits(void *arg) {
     const Batch *batch = arg;
-    logits(batch->s, batch->n, batch->n_last);
+    logits(batch->s, batch->t, batch->n);
 }
 
 void llama_forward(Session *s, size_t n, size_t n_last) {
-    team_run(&s->team, step_threads(s, n * s->model->n_parameters), forward, &(Batch){s, n, n_last});
+    team_run(&s->team, step_threads(s, n * s->model->n_parameters), forward, &(Batch){.s = s, .n = n, .n_last = n_last});
 }
 
 void llama_logits(Session *s, size_t t, size_t n) {
-    team_run(&s->team, step_threads(s, n * s->model->lm_head.rows * s->model->lm_head.cols), forward_logits, &(Batch){s, t, n});
+    team_run(&s->team, step_threads(s, n * s->model->lm_head.rows * s->model->lm_head.cols), forward_logits, &(Batch){.s = s, .t = t, .n = n});
 }

@@ -15,7 +15,7 @@ static void norm(const Session *s, float *y, const float *x, const float *w, con
     else kernels->rmsnorm(y, x, w, d, s->model->config.norm_eps);
 }
 
-/* x = norm(x + xn). A token's vectors are one thread's until step_pack, as in llama.c. */
+/* x = norm(x + xn) */
 static void add_and_norm(Session *s, const float *w, const float *b, size_t n) {
     size_t d = (size_t)s->model->config.d_model;
     for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) {
@@ -128,29 +128,30 @@ static void step(Session *s, int l, size_t n) {
 /* What every thread runs. */
 static void forward_layer(void *arg) {
     const Batch *batch = arg;
-    step(batch->s, (int)batch->n_last - 1, batch->n);
+    step(batch->s, batch->l, batch->n);
 }
 
 static void forward(void *arg) {
     const Batch *batch = arg;
     for (int l = -1; l < batch->s->model->config.n_layers; l++) step(batch->s, l, batch->n);
+    if (!batch->n_last) return;
     team_wait(&batch->s->team);
-    if (batch->n_last) logits(batch->s, batch->n - batch->n_last, batch->n_last);
+    logits(batch->s, batch->n - batch->n_last, batch->n_last);
 }
 
 static void forward_logits(void *arg) {
     const Batch *batch = arg;
-    logits(batch->s, batch->n, batch->n_last);
+    logits(batch->s, batch->t, batch->n);
 }
 
 void roformer_step(Session *s, int l, size_t n) {
-    team_run(&s->team, step_threads(s, n * s->model->n_parameters), forward_layer, &(Batch){s, n, (size_t)(l + 1)});
+    team_run(&s->team, step_threads(s, n * s->model->n_parameters), forward_layer, &(Batch){.s = s, .n = n, .l = l});
 }
 
 void roformer_forward(Session *s, size_t n, size_t n_last) {
-    team_run(&s->team, step_threads(s, n * s->model->n_parameters), forward, &(Batch){s, n, n_last});
+    team_run(&s->team, step_threads(s, n * s->model->n_parameters), forward, &(Batch){.s = s, .n = n, .n_last = n_last});
 }
 
 void roformer_logits(Session *s, size_t t, size_t n) {
-    team_run(&s->team, step_threads(s, n * s->model->lm_head.rows * s->model->lm_head.cols), forward_logits, &(Batch){s, t, n});
+    team_run(&s->team, step_threads(s, n * s->model->lm_head.rows * s->model->lm_head.cols), forward_logits, &(Batch){.s = s, .t = t, .n = n});
 }

@@ -2,6 +2,7 @@
 #include "steps.h"
 
 #include "../base/threads.h"
+#include "../kernels/panel.h"
 
 #include <math.h>
 
@@ -14,10 +15,10 @@ static size_t token_bytes(const Kernels *k, size_t d, int group) { return (k->pa
 
 size_t step_packed_bytes(const Kernels *k, size_t n, size_t d, int group) { return n * token_bytes(k, d, group); }
 
+/* Tokens of a piece: as many as the cache holds, pieces of about equal length, and whole tiles, which are 16, 12, 6 or 4 tokens wide.
+ * Float weights are turned for each piece, so there a batch is one. */
 enum { TILES = 48 };
 
-/* Tokens of a piece: as many as the cache holds, pieces of about equal length. Tiles are 16, 12, 6 or 4 tokens wide. Float weights are
- * turned for each piece, so there a batch is one. */
 static size_t piece_tokens(const Session *s, size_t n, int group, size_t bytes) {
     if (n == 0) return TILES;
     if (group == 0) return n;
@@ -40,7 +41,8 @@ Packed step_pack(Session *s, const float *x, size_t n, size_t d, const Matrix *w
     return a;
 }
 
-/* Threads share the rows of W in strips of 32, two cache lines of outputs, and long batches in pieces. */
+/* Threads share the rows of W in strips of 16, a cache line of outputs, and long batches in pieces and strips of 32: of float weights two
+ * vectors of rows are turned together then. */
 enum { STRIP = 16 };
 
 void step_linear(Session *s, float *y, Packed *a, const Matrix *w, const float *b) {
@@ -48,7 +50,7 @@ void step_linear(Session *s, float *y, Packed *a, const Matrix *w, const float *
         team_wait(&s->team);
         *a = step_pack(s, a->x, a->n, a->d, w);
     }
-    size_t strip = a->n < TILES ? STRIP : 2 * STRIP;
+    size_t strip = a->n < FLOAT_MANY ? STRIP : 2 * STRIP;
     size_t pieces = (a->n + a->most - 1) / a->most, strips = (w->rows + strip - 1) / strip;
     for (Share i; team_take(&s->team, pieces * strips, &i);)
         for (size_t next; i.at < i.end; i.at = next) { /* the strips of one piece together */

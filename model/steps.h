@@ -6,10 +6,11 @@
 
 #include "session.h"
 
-/* What a team's threads are given. */
+/* What a team's threads are given: tokens t .. t+n-1, the last n_last of which want logits; or layer l of them. */
 typedef struct {
     Session *s;
-    size_t n, n_last;
+    size_t t, n, n_last;
+    int l;
 } Batch;
 
 /* How many threads so many multiplications are worth: they wait for each other some dozen times a layer, and where another
@@ -33,7 +34,7 @@ size_t step_packed_bytes(const Kernels *k, size_t n, size_t d, int group);
 /* y[t] = W x[t] + b (b NULL: none), y [n, w->rows]; no team_wait behind it. *a is packed anew where a file mixes groups. */
 void step_linear(Session *s, float *y, Packed *a, const Matrix *w, const float *b);
 
-/* The angles of n tokens' positions, for all layers. Call it for each token t of a share. */
+/* The angles of token t's position, for all layers; for each token of a share, with no team_wait behind it. */
 void step_angles(Session *s, size_t t);
 
 /* s->att = attention of layer l for the n tokens of s->tokens, from s->q, s->k, s->v: heads are normalised where the model
