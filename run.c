@@ -100,15 +100,12 @@ static void on_bus_error(int sig) {
 }
 
 static void install_signals(void) {
-    struct sigaction sa = {.sa_handler = on_interrupt, .sa_flags = SA_RESETHAND}; /* a second Ctrl-C ends at once */
-    sigaction(SIGINT, &sa, NULL);
-    sigaction(SIGTERM, &sa, NULL);
-    sigaction(SIGHUP, &sa, NULL);
-    sa = (struct sigaction){.sa_handler = on_bus_error};
-    sigaction(SIGBUS, &sa, NULL);
-    sa = (struct sigaction){.sa_handler = SIG_IGN};
-    sigaction(SIGPIPE, &sa, NULL);
-    sigaction(SIGXFSZ, &sa, NULL); /* a file that grows beyond its limit is a failed write */
+    signal_catch(SIGINT, on_interrupt, SA_RESETHAND); /* a second Ctrl-C ends at once */
+    signal_catch(SIGTERM, on_interrupt, SA_RESETHAND);
+    signal_catch(SIGHUP, on_interrupt, SA_RESETHAND);
+    signal_catch(SIGBUS, on_bus_error, 0);
+    signal_catch(SIGPIPE, SIG_IGN, 0);
+    signal_catch(SIGXFSZ, SIG_IGN, 0); /* a file that grows beyond its limit is a failed write */
 }
 
 static int print_version(void) {

@@ -1,6 +1,7 @@
-/* base/base.c - error lines, checked sizes, little-endian loads, UTF-8. */
+/* base/base.c - error lines, checked sizes, little-endian loads, UTF-8, signals. */
 #include "base.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -100,4 +101,10 @@ int utf8_encode(uint32_t cp, char out[4]) {
     for (int i = len - 1; i > 0; i--, cp >>= 6) out[i] = (char)(0x80 | (cp & 0x3f));
     out[0] = (char)((0xf00u >> len & 0xffu) | cp);
     return len;
+}
+
+void signal_catch(int sig, void (*handler)(int sig), int flags) {
+    struct sigaction was;
+    if (sig == SIGHUP && sigaction(sig, NULL, &was) == 0 && was.sa_handler == SIG_IGN) return;
+    sigaction(sig, &(struct sigaction){.sa_handler = handler, .sa_flags = flags}, NULL);
 }

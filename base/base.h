@@ -60,6 +60,10 @@ void pages_large(void *p, size_t size);
 /* The whole pages of a mapped file that lie in data [size] need not stay in memory: read again, they come from the file. */
 void pages_drop(const void *data, size_t size);
 
+/* From now on `handler` is called for signal sig; but a hangup that the process was started to ignore stays ignored: nohup. flags:
+ * sigaction's. */
+void signal_catch(int sig, void (*handler)(int sig), int flags);
+
 /* Bytes of a core's second-level cache: what the system says, from 512 KB to 2 MB; 512 KB where it says nothing. */
 size_t cache_second_level(void);
 

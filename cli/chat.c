@@ -21,10 +21,9 @@ static void on_signal(int sig) {
 /* Ctrl-C is an event here, any number of times. Without SA_RESTART: it wakes a read. */
 static void catch_signals(const Chat *c) {
     out.whole = c->terminal;
-    struct sigaction sa = {.sa_handler = on_signal};
-    sigaction(SIGINT, &sa, NULL);
-    sigaction(SIGTERM, &sa, NULL);
-    sigaction(SIGHUP, &sa, NULL);
+    signal_catch(SIGINT, on_signal, 0);
+    signal_catch(SIGTERM, on_signal, 0);
+    signal_catch(SIGHUP, on_signal, 0);
 }
 
 /* ---- an answer ---- */

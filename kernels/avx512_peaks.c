@@ -19,7 +19,7 @@ float peaks_avx512_fma(size_t rounds) {
 static float int_end(const __m512i a[INT_SUMS]) {
     __m512i sum = a[0];
     for (int i = 1; i < INT_SUMS; i++) sum = _mm512_add_epi32(sum, a[i]);
-    return (float)_mm512_reduce_add_epi32(sum);
+    return (float)_mm512_cvtsi512_si32(sum);
 }
 
 static float int8_run(size_t rounds) {

@@ -13,7 +13,7 @@ static float int8_run(size_t rounds) {
         for (int i = 0; i < SUMS; i++) a[i] = _mm512_dpbusd_epi32(a[i], x, y);
     }
     for (int i = 0; i < SUMS; i++) sum = _mm512_add_epi32(sum, a[i]);
-    return (float)_mm512_reduce_add_epi32(sum);
+    return (float)_mm512_cvtsi512_si32(sum);
 }
 
 const Peaks peaks_avx512vnni = {

@@ -410,6 +410,14 @@ static void streams(void) {
     char *said = file_read(test_tmp("stderr"), NULL);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1 && lines(said) == 1);
     free(said);
+    /* a terminal that is closed ends it like Ctrl-C, unless nohup was said */
+    static const int codes[] = {130, 0};
+    for (int nohup = 0; nohup < 2; nohup++) {
+        snprintf(cmd, sizeof cmd, "trap '%s' HUP; %s -n 4000 -c 4000 --ignore-eos -q -s 1 > %s & p=$!; sleep 0.3; kill -HUP $p; wait $p",
+                 nohup ? "" : "-", test_run_path(), test_tmp("stdout"));
+        status = system(cmd);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == codes[nohup]);
+    }
     /* Ctrl-C: the text so far, timings, 130 */
     snprintf(cmd, sizeof cmd, "%s -n 0 -c 100000 --ignore-eos -s 1 > %s 2> %s & p=$!; sleep 0.5; kill -INT $p; wait $p", test_run_path(), test_tmp("stdout"), test_tmp("stderr"));
     status = system(cmd);

@@ -74,15 +74,12 @@ static void on_bus_error(int sig) {
 }
 
 void program_begin(Program *p, const char *name) {
-    struct sigaction sa = {.sa_handler = on_interrupt};
-    sigaction(SIGINT, &sa, NULL);
-    sigaction(SIGTERM, &sa, NULL);
-    sigaction(SIGHUP, &sa, NULL);
-    sa = (struct sigaction){.sa_handler = on_bus_error};
-    sigaction(SIGBUS, &sa, NULL);
-    sa = (struct sigaction){.sa_handler = SIG_IGN}; /* then writing fails with a reason, and what was written is removed */
-    sigaction(SIGXFSZ, &sa, NULL);
-    sigaction(SIGPIPE, &sa, NULL);
+    signal_catch(SIGINT, on_interrupt, 0);
+    signal_catch(SIGTERM, on_interrupt, 0);
+    signal_catch(SIGHUP, on_interrupt, 0);
+    signal_catch(SIGBUS, on_bus_error, 0);
+    signal_catch(SIGXFSZ, SIG_IGN, 0); /* then writing fails with a reason, and what was written is removed */
+    signal_catch(SIGPIPE, SIG_IGN, 0);
     p->name = program = name;
 }
 
