@@ -29,7 +29,7 @@ trap 'exit 130' INT TERM
 
 # ours MODEL: "decode RATE", "decode-limit RATE", the same for prefill, and the ceilings
 ours() {
-    "$RUN" bench "$1" --runs 1 --contexts 0 --prompts "$PROMPT" ${THREADS:+-j "$THREADS"} --csv -q > "$dir/csv" || return 1
+    "$RUN" bench "$1" -c $((PROMPT + 256)) --runs 1 --contexts 0 --prompts "$PROMPT" ${THREADS:+-j "$THREADS"} --csv -q > "$dir/csv" || return 1
     awk -F, 'NR > 1 && ($1 == "decode" || $1 == "prefill") { print $1, $5; print $1 "-limit", $11 }
              NR > 1 && $1 != "decode" && $1 != "prefill" { print $1 "-" $3, $5 }' "$dir/csv"
 }
