@@ -66,10 +66,8 @@ TOOLS      := $(patsubst %.c,$(B)/%.o,$(filter-out $(PROGRAMS:=.c) weights-tools
 all: run $(PROGRAMS) ## build ./run and weights-tools/convert, quantize and inspect (the default)
 .DEFAULT_GOAL := all
 
-run: $(B)/run FORCE ## build ./run; OPENMP=0 without threads, SENTENCEPIECE=1 with SentencePiece's library, CC=clang
-	@cmp -s $< $@ || cp -f $< $@
-
-$(PROGRAMS): %: $(B)/% FORCE # build one of the tools for weights
+run: ## build ./run; OPENMP=0 without threads, SENTENCEPIECE=1 with SentencePiece's library, CC=clang
+run $(PROGRAMS): %: $(B)/% FORCE # those of the flavour that was asked for, even if another's are newer
 	@cmp -s $< $@ || cp -f $< $@
 
 $(PROGRAMS:%=$(B)/%): %: %.o $(B)/weights-tools/program.o $(TOOLS) $(LIB) $(B)/flags

@@ -116,7 +116,7 @@ static int print_version(void) {
 }
 
 int main(int argc, char **argv) {
-    started = now();
+    started = clock_seconds();
     out.terminal = isatty(1);
     install_signals();
     const Command *cmd = &commands[0];

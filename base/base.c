@@ -1,10 +1,11 @@
-/* base/base.c - error lines, checked sizes, little-endian loads, UTF-8, signals. */
+/* base/base.c - error lines, checked sizes, little-endian loads, UTF-8, clocks, signals. */
 #include "base.h"
 
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 int base_error(char *err, size_t errlen, int code, const char *fmt, ...) {
     va_list ap;
@@ -102,6 +103,15 @@ int utf8_encode(uint32_t cp, char out[4]) {
     out[0] = (char)((0xf00u >> len & 0xffu) | cp);
     return len;
 }
+
+static double seconds_of(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double clock_seconds(void) { return seconds_of(CLOCK_MONOTONIC); }
+double thread_seconds(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
 void signal_catch(int sig, void (*handler)(int sig), int flags) {
     struct sigaction was;

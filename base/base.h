@@ -60,6 +60,9 @@ void pages_large(void *p, size_t size);
 /* The whole pages of a mapped file that lie in data [size] need not stay in memory: read again, they come from the file. */
 void pages_drop(const void *data, size_t size);
 
+double clock_seconds(void);  /* of a clock that never goes back */
+double thread_seconds(void); /* for which this thread has run on a core */
+
 /* From now on `handler` is called for signal sig; but a hangup that the process was started to ignore stays ignored: nohup. flags:
  * sigaction's. */
 void signal_catch(int sig, void (*handler)(int sig), int flags);

@@ -13,11 +13,11 @@ void *pages_new(size_t size) {
 }
 
 void pages_large(void *p, size_t size) {
-    enum { LARGE = 2 << 20 };
 #ifdef MADV_HUGEPAGE
+    enum { LARGE = 2 << 20 };
     if (size >= LARGE) madvise(p, size, MADV_HUGEPAGE);
 #else
-    (void)p, (void)size, (void)LARGE;
+    (void)p, (void)size;
 #endif
 }
 

@@ -1,12 +1,13 @@
 /* base/threads.c - teams, and the OpenMP switch. */
 #include "threads.h"
 
+#include "base.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -41,7 +42,8 @@ int threads_most(void) { return 1; }
 struct TeamMember {
     _Alignas(64) _Atomic uint64_t taken[2][TEAM_LOOPS];
     unsigned loops[2]; /* that are over */
-    long long slept;   /* nanoseconds of this run, until those it waited for were there */
+    double slept;      /* seconds of this run, until those it waited for were there */
+    double lacked;     /* seconds of this run in which it had no core: it was ready, and neither ran nor slept */
 };
 
 static void forget(TeamMember *m, unsigned set) {
@@ -70,19 +72,15 @@ void team_free(Team *t) {
     memset(t, 0, sizeof *t);
 }
 
-static long long nanoseconds(clockid_t clock) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-
 /* Three runs in a row whose threads went without a core for a quarter of the time, and the next have a thread less; sixteen that were
  * not hampered so, and the next has one more: if it is hampered, it was the only one. Where one of two cores was taken away, threads
  * lacked one for 80 to 100 % of the time; undisturbed, for 0 to 3 %. */
-static void judge(Team *t, int n, long long took) {
+static void judge(Team *t, int n, double took) {
     enum { SHARE = 4, HAMPERED = 3, SMOOTH = 16 };
     if (n < t->worth) return; /* it was asked for fewer */
-    if (atomic_load(&t->ready) * SHARE > took) {
+    double lacked = 0;
+    for (int i = 0; i < n; i++) lacked += t->members[i].lacked;
+    if (lacked * SHARE > took) {
         t->smooth = 0;
         if (++t->hampered == HAMPERED) t->hampered = 0, t->worth--;
         return;
@@ -91,31 +89,30 @@ static void judge(Team *t, int n, long long took) {
     if (t->worth < t->most && ++t->smooth == SMOOTH) t->smooth = 0, t->hampered = HAMPERED - 1, t->worth++;
 }
 
-/* A thread's part in a run; and for how long it was ready and had no core: it neither ran nor slept. */
+/* Seconds, since some moment, for which this thread did not run. */
+static double seconds_off(void) { return clock_seconds() - thread_seconds(); }
+
+/* A thread's part in a run. Who is alone waits for nobody: how it fares need not be known. */
 static void run_text(Team *t, void (*text)(void *arg), void *arg) {
-    if (atomic_load(&t->n) == 1) {
-        text(arg);
-        team_wait(t);
-        return;
-    }
-    long long began = nanoseconds(CLOCK_MONOTONIC), ran = nanoseconds(CLOCK_THREAD_CPUTIME_ID), *slept = &t->members[team_member()].slept;
-    *slept = 0;
+    TeamMember *me = &t->members[team_member()];
+    int alone = atomic_load(&t->n) == 1;
+    double off = alone ? 0 : seconds_off();
+    me->slept = me->lacked = 0;
     text(arg);
     team_wait(t);
-    atomic_fetch_add(&t->ready, nanoseconds(CLOCK_MONOTONIC) - began - (nanoseconds(CLOCK_THREAD_CPUTIME_ID) - ran) - *slept);
+    if (!alone) me->lacked = seconds_off() - off - me->slept;
 }
 
 void team_run(Team *t, int n, void (*text)(void *arg), void *arg) {
     if (n > t->worth) n = t->worth;
-    long long began = nanoseconds(CLOCK_MONOTONIC);
-    atomic_store(&t->ready, 0);
+    double began = clock_seconds();
     for (int i = atomic_load(&t->n); i < n; i++) forget(&t->members[i], 0), forget(&t->members[i], 1); /* who did not run the last time */
     #pragma omp parallel num_threads(n)
     {
         atomic_store_explicit(&t->n, team_size(), memory_order_relaxed);
         run_text(t, text, arg);
     }
-    judge(t, atomic_load(&t->n), nanoseconds(CLOCK_MONOTONIC) - began);
+    judge(t, atomic_load(&t->n), clock_seconds() - began);
 }
 
 static Share part(size_t n, size_t threads, size_t i) {
@@ -159,7 +156,7 @@ static void relax(void) {
 }
 
 static void sleep_until(Team *t, unsigned turn, TeamMember *me) {
-    long long began = nanoseconds(CLOCK_MONOTONIC);
+    double began = clock_seconds();
     pthread_mutex_lock(&t->mutex);
     atomic_fetch_add(&t->sleeping, 1);
     while (atomic_load(&t->turn) == turn) pthread_cond_wait(&t->woken, &t->mutex);
@@ -183,7 +180,7 @@ void team_wait(Team *t) {
         atomic_store(&t->turn, turn + 1);
         if (atomic_load(&t->sleeping) == 0) return; /* who comes later sees the turn */
         pthread_mutex_lock(&t->mutex);
-        t->turned = nanoseconds(CLOCK_MONOTONIC);
+        t->turned = clock_seconds();
         pthread_cond_broadcast(&t->woken);
         pthread_mutex_unlock(&t->mutex);
         return;

@@ -27,8 +27,7 @@ typedef struct {
     int hampered, smooth;          /* runs, one after the other, whose threads lacked a core, or did not */
     atomic_int n;                  /* threads of the run under way */
     atomic_int arrived, sleeping;
-    atomic_llong ready;            /* nanoseconds of this run in which its threads, together, were ready and did not run */
-    long long turned;              /* when the last team_wait ended that somebody slept in */
+    double turned;                 /* when the last team_wait ended that somebody slept in */
     atomic_uint turn;              /* team_waits that are over */
     TeamMember *members;           /* [most] */
     pthread_mutex_t mutex;

@@ -34,8 +34,8 @@ static int bench_open(void *arg, Session **s, char *err, size_t errlen) {
 
 static int bench_progress(void *arg, const char *what, double left_s) {
     Benchmark *b = arg;
-    if (quiet || !isatty(2) || now() - b->drawn < 0.2) return interrupted;
-    b->drawn = now();
+    if (quiet || !isatty(2) || clock_seconds() - b->drawn < 0.2) return interrupted;
+    b->drawn = clock_seconds();
     fprintf(stderr, left_s > 0 ? "\r%s, about %.0f s to go \033[K" : "\r%s \033[K", what, ceil(left_s));
     return interrupted;
 }

@@ -61,9 +61,9 @@ static int answer(Chat *c) {
         chat_drop_last(c);
         return 0;
     }
-    double t0 = now();
+    double t0 = clock_seconds();
     if (rc == 0) rc = chat_read(c, 1, NULL, 0, &logits);
-    g->prompt_s = now() - t0;
+    g->prompt_s = clock_seconds() - t0;
     if (rc == -EINTR) {
         note("stopped before the answer; the message is taken back");
         chat_drop_last(c);

@@ -83,7 +83,6 @@ extern volatile sig_atomic_t interrupted; /* Ctrl-C was pressed */
 extern int quiet;
 extern const char *command_name;          /* the command's name as it was given, for what an error points to */
 
-double now(void); /* seconds */
 int fail(const char *fmt, ...) BASE_PRINTF(1, 2);   /* one line on stderr; EXIT_FAILED */
 int usage(const char *fmt, ...) BASE_PRINTF(1, 2);  /* the same with a hint; EXIT_USAGE */
 void note(const char *fmt, ...) BASE_PRINTF(1, 2);  /* a line on stderr, unless quiet, without control characters */

@@ -138,7 +138,7 @@ int chat_read(Chat *c, int generate, const int *extra, size_t n_extra, const flo
     }
     int rc = conversation_ids(c, generate, &ids, &n);
     if (rc == 0) rc = append(c, &ids, &n, extra, n_extra);
-    c->g.e.progress.start = now();
+    c->g.e.progress.start = clock_seconds();
     if (rc == 0) rc = linear(c) ? read_linear(c, ids, n, logits) : read_softmax(c, ids, n, logits);
     progress_clear(&c->g.e.progress);
     c->n_read = c->n;

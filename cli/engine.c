@@ -146,7 +146,7 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
         engine_close(e);
         return fail("%s", e->err);
     }
-    e->load_s = now() - started;
+    e->load_s = clock_seconds() - started;
     const LinearConfig *linear = &e->model.config.linear;
     if (e->model.config.attention_changed)
         note("attention: %s%s%s%s%s, which this model was not trained with: expect worse text", linear->form ? "linear (" : "softmax",
@@ -191,7 +191,7 @@ int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits) {
     if (a->context && endless) note("-c: linear attention has no context to fill, so it ends nothing");
     if (n_ctx > trained && !endless)
         note("context %zu goes beyond the %zu positions this model was trained on; --rope can stretch it", n_ctx, trained);
-    e->progress = (Progress){.what = "reading", .start = now()};
+    e->progress = (Progress){.what = "reading", .start = clock_seconds()};
     SessionOptions o = {.n_ctx = n_ctx ? n_ctx : 1,
                         .threads = (int)a->threads,
                         .chunk = (size_t)a->chunk,

@@ -84,10 +84,10 @@ static int generate(Generation *g, const Args *a) {
     const float *logits = g->e.logits; /* of a loaded state that nothing is added to */
     g->stop = "length";
     if (limit == 0 && !a->save_state) return 0;
-    double t0 = now();
+    double t0 = clock_seconds();
     int rc = g->n_prompt || !logits ? eval_prompt(&g->e, a, g->ids, g->n_prompt, &logits) : 0;
     progress_clear(&g->e.progress);
-    g->prompt_s = now() - t0;
+    g->prompt_s = clock_seconds() - t0;
     if (rc == 0 && save_state(&g->e, a)) return EXIT_FAILED;
     g->saved = rc == 0;
     if (rc == -EINTR) g->stop = "interrupt";

@@ -134,7 +134,7 @@ int generation_run(Generation *g, const Args *a, const float *logits, size_t lim
     g->stop = "length";
     while (rc == 0 && !ended) {
         int id = sampler_next(&g->sampler, logits, g->ids, g->n_ids);
-        double t1 = now();
+        double t1 = clock_seconds();
         if (g->n_new == 0) g->first_token_s = t1 - started, t0 = t1;
         g->generation_s = t1 - t0;
         if ((ended = take(g, a, id, limit)) < 0) return fail("out of memory");

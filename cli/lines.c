@@ -33,7 +33,7 @@ struct Lines {
 /* Read what has been gathered, and do the work. */
 static int lines_flush(Lines *l) {
     int code = 0;
-    l->e.progress.start = now();
+    l->e.progress.start = clock_seconds();
     int rc = l->texts.n ? encoder_read(&l->e.session, l->texts.texts, l->texts.n, l->e.err, sizeof l->e.err) : 0;
     progress_clear(&l->e.progress);
     if (rc) code = rc == -EINTR ? EXIT_INTERRUPTED : fail("%s", l->e.err);

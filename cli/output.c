@@ -7,19 +7,12 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 double started;
 volatile sig_atomic_t interrupted;
 int quiet;
 const char *command_name = "";
-
-double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 int fail(const char *fmt, ...) {
     char line[1400];
@@ -73,7 +66,7 @@ void answer_line(const char *fmt, ...) {
 }
 
 void progress_show(Progress *p, size_t done, size_t total) {
-    double t = now();
+    double t = clock_seconds();
     if (quiet || !isatty(2) || t - p->start < 2 || t - p->drawn < 0.2 || done == 0) return;
     p->drawn = t;
     p->on_screen = 1;

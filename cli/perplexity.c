@@ -57,9 +57,9 @@ int run_perplexity(Args *a) {
     }
     e.session.options.progress = on_batch; /* only the whole file's progress is shown */
     e.progress.what = "scoring";
-    double t0 = now();
+    double t0 = clock_seconds();
     int rc = score_documents(&e, a, text, n, window, &p, &documents);
-    double seconds = now() - t0, mean = perplexity_mean(&p), error = perplexity_stderr(&p), rate = (double)p.tokens / fmax(seconds, 1e-9);
+    double seconds = clock_seconds() - t0, mean = perplexity_mean(&p), error = perplexity_stderr(&p), rate = (double)p.tokens / fmax(seconds, 1e-9);
     progress_clear(&e.progress);
     if (rc == -EINTR) note("interrupted: what follows is of the text's beginning only");
     if (rc && !(rc == -EINTR && p.tokens)) {

@@ -49,6 +49,5 @@ const char *ceilings_name(const Ceilings *c, Ceiling which);
 /* The best median at which all threads read: from memory, or what a token reads, where that was measured. */
 double ceilings_read(const Ceilings *c);
 
-double clock_seconds(void); /* of a clock that never goes back */
 
 #endif

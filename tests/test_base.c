@@ -311,6 +311,7 @@ static void test_teams(void) {
             for (size_t j = 0; j < loop_items[k]; j++) CHECK(atomic_load(&c.met[k][j]) == 3);
         CHECK(atomic_load(&c.wrong) == 0);
     }
+    CHECK(c.team.worth == TEAM_MOST); /* two runs of all threads are not enough to go on with fewer */
     team_free(&c.team);
 }
 
@@ -334,6 +335,23 @@ static int threads_of_next(Hampered *h) {
     return atomic_load(&h->met);
 }
 
+/* A twentieth of a second's work; counts the threads that had a core nearly all of the time. */
+static void count_free(void *arg) {
+    Hampered *h = arg;
+    double began = clock_seconds(), ran = thread_seconds();
+    while (clock_seconds() < began + 0.05) continue;
+    if (thread_seconds() - ran > 0.045) atomic_fetch_add(&h->met, 1);
+}
+
+static int cores_are_free(void) {
+    static Hampered h;
+    if (team_init(&h.team, 2)) return 1;
+    atomic_store(&h.met, 0);
+    team_run(&h.team, 2, count_free, &h);
+    team_free(&h.team);
+    return atomic_load(&h.met) == 2;
+}
+
 /* A team goes on without a thread that is late again and again, asks for it now and then, and takes it back when it is in time. How many
  * runs that takes is not said: this machine may be busy itself. */
 static void test_late_threads(void) {
@@ -350,7 +368,8 @@ static void test_late_threads(void) {
     for (runs = 0; runs < MANY && threads_of_next(&h) == 1;) runs++;
     CHECK(runs >= 10 && runs < MANY);
     for (h.late = runs = 0; runs < MANY && h.team.hampered + (h.team.worth == 1);) runs++, threads_of_next(&h);
-    CHECK(runs < MANY && threads_of_next(&h) == 2);
+    if (runs == MANY && !cores_are_free()) test_skip("other programs have the cores: no thread is in time");
+    else CHECK(runs < MANY && threads_of_next(&h) == 2);
     team_free(&h.team);
 }
 

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 
 /* ---- a writer ---- */
 
@@ -843,12 +842,6 @@ static void test_announced_sizes(void) {
 
 /* ---- real files ---- */
 
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int open_data(Weights *w, const char *name) {
     char err[900] = "";
     const char *path = test_data(name);
@@ -867,9 +860,9 @@ static void test_gguf_data(void) {
     for (size_t i = 0; i < sizeof vocabularies / sizeof *vocabularies; i++) {
         char name[80];
         snprintf(name, sizeof name, "gguf-vocab/ggml-vocab-%s.gguf", vocabularies[i].name);
-        double start = seconds();
+        double start = clock_seconds();
         if (!open_data(&w, name)) continue;
-        CHECK(seconds() - start < 0.5); /* some milliseconds; the rest is for a busy machine under a sanitizer */
+        CHECK(clock_seconds() - start < 0.5); /* some milliseconds; the rest is for a busy machine under a sanitizer */
         const MetaValue *tokens = weights_meta(&w, "tokenizer.ggml.tokens");
         CHECK(w.n_tensors == 0 && tokens && tokens->n == vocabularies[i].tokens);
         read_all(&w);

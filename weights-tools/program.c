@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
@@ -33,17 +32,11 @@ static void on_note(void *arg, const char *line) {
     if (!p->quiet) fprintf(stderr, "%s: %s\n", p->name, line);
 }
 
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* A line that is drawn over, on a terminal only, from the second second on. */
 static int on_progress(void *arg, uint64_t done, uint64_t total) {
     static double start, drawn;
     const Program *p = arg;
-    double now = seconds();
+    double now = clock_seconds();
     if (start == 0) start = now;
     if (p->quiet || !isatty(2)) return interrupted;
     if (done == total && drawn > 0) fputs("\r\033[K", stderr);

@@ -5,13 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 int main(int argc, char **argv) {
     char err[500];
@@ -28,9 +21,9 @@ int main(int argc, char **argv) {
     int rc = model_open(&m, argv[1], NULL, err, sizeof err);
     if (rc == 0) rc = session_init(&s, &m, &(SessionOptions){.n_ctx = n, .threads = atoi(argv[3])}, err, sizeof err);
     for (int i = 0; rc == 0 && i <= repeats; i++) {
-        double t0 = now();
+        double t0 = clock_seconds();
         rc = encoder_read(&s, &text, 1, err, sizeof err);
-        if (i && rc == 0) printf("%.6f\n", now() - t0);
+        if (i && rc == 0) printf("%.6f\n", clock_seconds() - t0);
     }
     if (rc) fprintf(stderr, "bench-encoder: %s\n", err);
     return rc != 0;

@@ -10,15 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { RUNS = 5, MILLION = 1000000 };
-
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int ascending(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -89,9 +82,9 @@ static void context_row(const char *shape, const char *path, int linear, size_t 
     if (open_session(&m, &s, path, linear, n + STEPS + 2)) return;
     pretend_read(&s, n);
     for (int i = -2; i < STEPS; i++) {
-        double t0 = now();
+        double t0 = clock_seconds();
         session_eval(&s, &(int){id_at((size_t)(i + 2))}, 1, &logits, err, sizeof err);
-        if (i >= 0) t[i] = now() - t0;
+        if (i >= 0) t[i] = clock_seconds() - t0;
     }
     printf("%s,%s,%zu,%.2f,%.3f\n", shape, linear ? "linear" : "softmax", n, 1 / median(t, STEPS), (double)session_bytes(&s) / 1e6);
     fflush(stdout);
@@ -128,9 +121,9 @@ static double prompt_rate(const char *path, int linear, size_t chunk, size_t n) 
     for (size_t i = 0; i < n; i++) ids[i] = id_at(i);
     for (int r = -1; r < RUNS; r++) {
         session_rewind(&s, 0);
-        double t0 = now();
+        double t0 = clock_seconds();
         session_eval(&s, ids, n, &logits, err, sizeof err);
-        if (r >= 0) t[r] = now() - t0;
+        if (r >= 0) t[r] = clock_seconds() - t0;
     }
     free(ids);
     session_free(&s);
@@ -163,14 +156,14 @@ static void million_table(void) {
     long held[100];
     size_t bad = 0;
     if (open_session(&m, &s, f ? path : shapes[0].path, 1, 0)) return;
-    double t0 = now();
+    double t0 = clock_seconds();
     for (size_t i = 0; i < MILLION; i++) {
         session_eval(&s, &(int){id_at(i)}, 1, &logits, err, sizeof err);
         for (int v = 0; v < m.config.vocab_size; v++) bad += !isfinite(logits[v]);
         if ((i + 1) % 10000 == 0) {
-            ten[i / 10000] = 10000 / (now() - t0);
+            ten[i / 10000] = 10000 / (clock_seconds() - t0);
             held[i / 10000] = status_kb("VmRSS");
-            t0 = now();
+            t0 = clock_seconds();
         }
     }
     printf("%s, one token at a time, 1,000,000 of them; each line 10,000:\n\n| tokens | tok/s | memory held, kB |\n|---|---|---|\n", f ? path : "random weights");
