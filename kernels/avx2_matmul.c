@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum { LANES = 8, TILE_TOKENS = 4, FLOAT_LANES = 8, FLOAT_TOKENS = 6, FLOAT_FEW = 3 };
+enum { LANES = 8, TILE_TOKENS = 8, FLOAT_LANES = 8, FLOAT_TOKENS = 6, FLOAT_FEW = 3 };
 typedef __m256i Line;
 typedef __m256 Sums;
 
@@ -28,9 +28,6 @@ INLINE Line field(Line v, int from, int to, int mask) {
     __m256i moved = from > to ? _mm256_srli_epi16(v, from - to) : from < to ? _mm256_slli_epi16(v, to - from) : v;
     return _mm256_and_si256(moved, _mm256_set1_epi8((char)(mask << to)));
 }
-
-/* Signed where they take 8 bits. */
-INLINE Line whole_bytes(Line v) { return _mm256_xor_si256(v, _mm256_set1_epi8(-128)); }
 
 INLINE Line values_of(Line q) {
     const __m128i table = _mm_setr_epi8(-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113);
@@ -59,6 +56,9 @@ INLINE __m256i pin(__m256i v) {
     __asm__("" : "+x"(v));
     return v;
 }
+
+/* Of bytes 8 tokens share the magnitudes, their float sums in memory. Of smaller codes two sums a token wait in registers. */
+INLINE int tokens_at_once(Form f) { return f.bits == 8 || f.values ? 8 : 4; }
 
 /* sum[t] += lines j0 .. j1-1 against each of T tokens. */
 INLINE void dot_lines(Form f, int T, __m256i *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1) {

@@ -2,12 +2,16 @@
 #include "avx2.h"
 #include "avx512_panels.h"
 
-/* maddubs sums two products in 16 bits, which codes below 128 fit. Larger ones take the way of 16-bit factors. */
-INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int large) {
-    if (!large) return _mm512_add_epi32(acc, _mm512_madd_epi16(_mm512_maddubs_epi16(u, s), _mm512_set1_epi16(1)));
-    __m512i even = _mm512_madd_epi16(_mm512_and_si512(u, _mm512_set1_epi16(255)), _mm512_srai_epi16(_mm512_slli_epi16(s, 8), 8));
-    __m512i odd = _mm512_madd_epi16(_mm512_srli_epi16(u, 8), _mm512_srai_epi16(s, 8));
-    return _mm512_add_epi32(acc, _mm512_add_epi32(even, odd));
+enum { TAKES_OFF_128 = 1 };
+
+/* maddubs sums two products in 16 bits, which codes below 128 fit. Of bytes it takes |q|, and x with q's sign. */
+INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int bytes) {
+    if (bytes) {
+        __m512i q = _mm512_xor_si512(u, _mm512_set1_epi8(-128));
+        u = _mm512_abs_epi8(q);
+        s = _mm512_mask_sub_epi8(s, _mm512_movepi8_mask(q), _mm512_setzero_si512(), s);
+    }
+    return _mm512_add_epi32(acc, _mm512_madd_epi16(_mm512_maddubs_epi16(u, s), _mm512_set1_epi16(1)));
 }
 
 #include "avx512_matmul.h"

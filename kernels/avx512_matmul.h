@@ -1,6 +1,8 @@
 /* kernels/avx512_matmul.h - matmul with vectors of 512 bits, for the two rows that have them: avx512.c (F, BW, VL, DQ) and
- * avx512vnni.c. Before it includes this, a row defines dot4: in each of 16 lanes, acc + the four products of u8 codes and s8
- * activations, exact.
+ * avx512vnni.c. Before it includes this, a row defines
+ *     INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int bytes);
+ * in each of 16 lanes, acc + the four products of u8 codes and s8 activations, exact, where `bytes` says that codes are q + 128; and
+ *     enum { TAKES_OFF_128 };    whether it multiplies q then, and the sum does not begin at -128 * sum of x
  *
  * Blocks: a panel of 16 rows (panel.h) meets a tile of T tokens. The codes of 32 columns are taken apart once for all T; each
  * token's accumulator holds 16 rows, so nothing is summed across lanes at the end.
@@ -19,6 +21,7 @@ typedef __m512 Sums;
 
 INLINE __mmask16 first16(size_t n) { return n >= 16 ? 0xffff : (__mmask16)((1u << n) - 1); }
 
+INLINE int tokens_at_once(Form f) { return (void)f, TILE_TOKENS; }
 INLINE Sums no_sums(void) { return _mm512_setzero_ps(); }
 INLINE Sums load_sums(const float *y, size_t rows) { return _mm512_maskz_loadu_ps(first16(rows), y); }
 INLINE void store_sums(float *y, Sums v, size_t rows) { _mm512_mask_storeu_ps(y, first16(rows), v); }
@@ -43,6 +46,7 @@ INLINE void dot_lines(Form f, int T, __m512i *sum, const uint8_t *lines, const A
 }
 
 INLINE void add_block(Form f, int T, Sums *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b) {
+    int exact = f.shift < 0 || (TAKES_OFF_128 && (f.bits == 8 || f.values)); /* codes are values: nothing to take off */
     UNROLL
     for (int h = 0; h < 32 / f.sub; h++) {
         int whole = f.sub == 32;
@@ -50,7 +54,7 @@ INLINE void add_block(Form f, int T, Sums *acc, const ActBlock *x, const uint8_t
         UNROLL
         for (int t = 0; t < T; t++) {
             __m512i minus = _mm512_set1_epi32(whole ? x[t].minus_sum : x[t].minus_half[h]);
-            sum[t] = f.shift < 0 ? _mm512_setzero_si512() : _mm512_slli_epi32(minus, (unsigned)f.shift);
+            sum[t] = exact ? _mm512_setzero_si512() : _mm512_slli_epi32(minus, f.shift < 0 ? 0 : (unsigned)f.shift);
         }
         dot_lines(f, T, sum, panel + s->lines + b * s->line_bytes, x, 4 * h, whole ? 8 : 4 * h + 4);
         __m512 scale = scales_at(f, panel, s->d, s->sc, b, h);

@@ -22,8 +22,6 @@ INLINE Line field(Line v, int from, int to, int mask) {
     return _mm512_and_si512(moved, _mm512_set1_epi8((char)(mask << to)));
 }
 
-INLINE Line whole_bytes(Line v) { return v; }
-
 INLINE Line values_of(Line q) {
     const __m128i table = _mm_setr_epi8(1, 24, 45, 63, 79, 93, 106, 118, -127, -115, -103, -90, -75, -59, -39, -15); /* values + 128 */
     return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(table), q);

@@ -3,8 +3,10 @@
 #include "avx2.h"
 #include "avx512_panels.h"
 
-INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int large) {
-    (void)large;
+enum { TAKES_OFF_128 = 0 };
+
+INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int bytes) {
+    (void)bytes;
     return _mm512_dpbusd_epi32(acc, u, s);
 }
 

@@ -20,9 +20,6 @@ INLINE Line field(Line v, int from, int to, int mask) {
     return vreinterpretq_s8_u8(vandq_u8(moved, vdupq_n_u8((uint8_t)(mask << to))));
 }
 
-/* Signed where they take 8 bits. */
-INLINE Line whole_bytes(Line v) { return veorq_s8(v, vdupq_n_s8(-128)); }
-
 INLINE Line values_of(Line q) {
     static const int8_t table[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
     return vqtbl1q_s8(vld1q_s8(table), vreinterpretq_u8_s8(q));

@@ -29,12 +29,13 @@ PanelShape panel_shape(const Matrix *w, int lanes) {
 
 static void put(uint8_t *line, uint32_t u) { memcpy(line, &u, 4); }
 
-/* 32 codes of a row into its words of a block's lines, `line` bytes apart, 4 codes to a word. */
-static inline void fill_lines(uint8_t *to, const uint8_t *codes, int bits, size_t line) {
+/* 32 codes of a row into its words of a block's lines, 4 codes to a word. */
+static inline void fill_lines(uint8_t *to, const uint8_t *codes, int bits, size_t lanes) {
+    size_t line = 4 * lanes;
     uint32_t u[8];
     memcpy(u, codes, sizeof u); /* little-endian: code 4j in the lowest byte of word j */
     if (bits == 8) {
-        for (size_t j = 0; j < 8; j++) put(to + j * line, u[j]);
+        for (size_t j = 0; j < 8; j++) put(to + j * line, lanes == 8 ? u[j] ^ 0x80808080 : u[j]);
         return;
     }
     int done = 0;
@@ -69,7 +70,7 @@ static void fill_row(uint8_t *out, const PanelShape *s, const QuantFormat *f, co
             out[s->sc + (b * subs + i) * L + r] = (uint8_t)c.sc[i];
             if (f->minima) out[s->mn + (b * subs + i) * L + r] = (uint8_t)c.mn[i];
         }
-        for (size_t i = 0; i < per; i++) fill_lines(out + s->lines + (b + i) * s->line_bytes + 4 * r, c.q + i * Q_BLOCK, f->bits, 4 * L);
+        for (size_t i = 0; i < per; i++) fill_lines(out + s->lines + (b + i) * s->line_bytes + 4 * r, c.q + i * Q_BLOCK, f->bits, L);
     }
 }
 
@@ -80,7 +81,7 @@ static void fill_groups(uint8_t *out, const PanelShape *s, const Matrix *w, size
     for (size_t b = 0; b < s->blocks; b++) {
         memcpy(out + s->d + (b * L + r) * 4, scales + b * Q_BLOCK / group * 4, 4);
         for (size_t i = 0; i < Q_BLOCK; i++) codes[i] = q[b * Q_BLOCK + i] ^ 0x80;
-        fill_lines(out + s->lines + b * s->line_bytes + 4 * r, codes, 8, 4 * L);
+        fill_lines(out + s->lines + b * s->line_bytes + 4 * r, codes, 8, L);
     }
 }
 

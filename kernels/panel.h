@@ -4,7 +4,8 @@
  * across lanes, and one broadcast of activations serves all rows. Every block format becomes the same thing here:
  *
  *     lines   of each 32 columns: codes, 4 columns x lanes rows in a line of 4 * lanes bytes. Line j has columns 4j .. 4j+3.
- *             Codes of fewer than 8 bits are cut into planes of 4, 2 and 1 bits, each as few lines as it needs:
+ *             8 bits: q where there are 8 lanes, q + 128 where there are 16 (VNNI multiplies unsigned by signed).
+ *             Codes of fewer bits are cut into planes of 4, 2 and 1 bits, each as few lines as it needs:
  *             4-bit plane, 4 lines: line j in the low halves of the bytes, line j + 4 in the high ones
  *             2-bit plane, 2 lines: lines 0 .. 3 in the first, 4 .. 7 in the second, lowest bits first
  *             1-bit plane, 1 line: line j in bit j

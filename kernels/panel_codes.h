@@ -16,12 +16,11 @@ INLINE Line no_codes(void); /* zeros */
 INLINE Line either(Line a, Line b); /* a | b */
 /* The bits of v that `mask` names, moved from bit `from` of each byte to bit `to`. */
 INLINE Line field(Line v, int from, int to, int mask);
-INLINE Line whole_bytes(Line v); /* a line of 8-bit codes, as the row multiplies them */
-INLINE Line values_of(Line q);   /* what the codes of IQ4 stand for, likewise */
+INLINE Line values_of(Line q); /* what the codes of IQ4 stand for, as the panel would hold bytes */
 
 /* Codes of columns 4j .. 4j+3. */
 INLINE Line codes_at(Form f, const uint8_t *lines, int j) {
-    if (f.bits == 8) return whole_bytes(line_at(lines, j));
+    if (f.bits == 8) return line_at(lines, j);
     Line q = no_codes();
     int done = 0, line = 0;
     if (f.bits >= 4) {

@@ -1,6 +1,6 @@
 /* kernels/panel_tiles.h - matmul over panels (panel.h), whatever the width of vectors: which rows and tokens a tile takes, and what
  * is fetched meanwhile. Before a row includes this it has panel_codes.h, and
- *     enum { LANES, TILE_TOKENS };   rows of a panel; tokens of the widest tile
+ *     enum { LANES, TILE_TOKENS };   rows of a panel; tokens of the widest tile that activations are packed in
  *     typedef .. Sums;               a number for each of a panel's rows
  * It defines the functions declared first. */
 #ifndef PANEL_TILES_H
@@ -11,6 +11,7 @@
 
 enum { STREAMS = 2, AHEAD = 4096 }; /* one token: places of a matrix that are read at a time; bytes that each is asked for early */
 
+INLINE int tokens_at_once(Form f); /* of such a tile that one loop takes: TILE_TOKENS or a part of it */
 INLINE Sums no_sums(void);
 INLINE void store_sums(float *y, Sums v, size_t rows); /* the first of them; `rows` may be more than LANES */
 /* acc[t] += block b of a panel by each of T tokens. */
@@ -32,12 +33,13 @@ INLINE Ahead next_panel(const uint8_t *panel, const PanelShape *s, size_t i, siz
     return (Ahead){panel + s->size + i * each * s->blocks * 64, i * each * s->blocks < lines ? each : 0};
 }
 
-INLINE void tile_blocks(Form f, int T, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t rows,
-                        Ahead ahead) {
+/* T tokens of a tile of `packed`. */
+INLINE void tile_blocks(Form f, int T, size_t packed, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel, const PanelShape *s,
+                        size_t rows, Ahead ahead) {
     Sums acc[TILE_TOKENS];
     UNROLL
     for (int t = 0; t < T; t++) acc[t] = no_sums();
-    for (size_t b = 0; b < s->blocks; b++, x += T) {
+    for (size_t b = 0; b < s->blocks; b++, x += packed) {
         prefetch(&ahead);
         add_block(f, T, acc, x, panel, s, b);
     }
@@ -78,17 +80,20 @@ INLINE void matmul_form(Form f, size_t widest, float *y, size_t ldy, const Activ
         matmul_token(f, y, x, w, &s, r0, r1);
         return;
     }
-    size_t wide = widest == TILE_TOKENS ? a->n / TILE_TOKENS : 0, fours = TILE_TOKENS > 4 ? (a->n - wide * TILE_TOKENS) / 4 : 0;
-    size_t tiles = wide + fours + a->n % 4;
+    const int T = tokens_at_once(f);
+    size_t wide = widest == TILE_TOKENS ? a->n / TILE_TOKENS * TILE_TOKENS : 0, fours = a->n / 4 * 4; /* where these tiles end */
+    size_t tiles = wide / (size_t)T + (fours - wide) / 4 + a->n - fours;
     for (size_t r = r0; r < r1; r += LANES) {
         const uint8_t *panel = panel_of(w, &s, r);
         size_t t = 0, i = 0;
-        for (; i < wide; i++, t += TILE_TOKENS)
-            tile_blocks(f, TILE_TOKENS, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
-        for (; TILE_TOKENS > 4 && i < wide + fours; i++, t += 4)
-            tile_blocks(f, 4, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
+        for (; t < wide; i++, t += (size_t)T) {
+            const ActBlock *at = x + t / TILE_TOKENS * TILE_TOKENS * s.blocks + t % TILE_TOKENS;
+            tile_blocks(f, T, TILE_TOKENS, y + t * ldy + r, ldy, at, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
+        }
+        for (; TILE_TOKENS > 4 && t < fours; i++, t += 4)
+            tile_blocks(f, 4, 4, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
         for (; t < a->n; i++, t++)
-            tile_blocks(f, 1, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
+            tile_blocks(f, 1, 1, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
     }
 }
 
