@@ -177,7 +177,7 @@ void team_wait(Team *t) {
     }
     if (atomic_fetch_add(&t->arrived, 1) + 1 == n) {
         atomic_store(&t->arrived, 0);
-        atomic_store(&t->turn, turn + 1);
+        atomic_fetch_add(&t->turn, 1); /* no store: qemu on x86 lets arm64's pass the next load */
         if (atomic_load(&t->sleeping) == 0) return; /* who comes later sees the turn */
         pthread_mutex_lock(&t->mutex);
         t->turned = clock_seconds();
