@@ -1,5 +1,5 @@
 /* kernels/attention_tiles.h - the part of softmax attention that does not depend on how wide a vector is: which queries, slots
- * and columns a tile takes. The fast rows include it and define the four functions that it declares first.
+ * and columns a tile takes. The fast rows include it and define the three functions that it declares first.
  *
  * Scores and the mix of values are both C = A B with few rows in A (queries) and a block of the cache as B, whose rows lie so
  * that no product has to be summed across lanes. Each number of C is one chain of FMAs, i ascending, whatever tile it falls
@@ -9,8 +9,6 @@
 
 #include "inline.h"
 #include "kernels.h"
-
-#include <string.h>
 
 /* The operands of C[j][x] += sum over i0 <= i < i1 of A[j][i] B[i][x]. Column x of B's row i is at
  * b[i*ldb + x / KEY_LANES * group + x % KEY_LANES]. For row 0 each step fetches `lines` cache lines of what is wanted soon, so
@@ -27,9 +25,8 @@ typedef struct {
 INLINE void some_rows(int fresh, Product *p, size_t j, size_t n, size_t g, size_t groups);
 /* Steps that row 0 of a product of n rows takes over B's `rows` rows and so many groups. */
 INLINE size_t steps_of(size_t rows, size_t n, size_t groups);
-/* acc *= shrink, so many groups; x [n] in half precision to floats. */
+/* acc *= shrink, so many groups. */
 INLINE void shrink_row(float *acc, float shrink, size_t groups);
-INLINE void widen_part(float *out, const uint16_t *x, size_t n);
 
 /* Rows of the next tile where n are left: of three or more never so many that one or two remain. */
 INLINE size_t next_rows(size_t n) { return n <= 6 ? n : n <= 8 ? 4 : 6; }
@@ -79,40 +76,19 @@ static void mix_rows(Product *p, const Span *spans, size_t j, size_t n, size_t g
         if (spans[r].hi > all.hi) mix_slots(p, all.hi, spans[r].hi, r, 1, g, groups);
 }
 
-static void mix_groups(Product *p, const Span *spans, size_t n, size_t groups) {
-    enum { TOGETHER = 4 }; /* groups whose part of the values, 16 KB, stays in the first-level cache while all queries pass */
-    for (size_t g = 0; g < groups; g += TOGETHER) {
-        size_t m = groups - g < TOGETHER ? groups - g : TOGETHER;
-        for (size_t j = 0, rows; j < n; j += rows) mix_rows(p, spans, j, rows = next_rows(n - j), g, m);
-    }
-}
-
 /* mix of kernels.h. */
 INLINE void mix_in_tiles(float *acc, size_t lda, const float *p, const Span *spans, const Running *run, size_t n, Numbers v, size_t ldv,
                          size_t width, Soon soon) {
-    size_t groups = width / KEY_LANES, rest = width % KEY_LANES;
+    enum { TOGETHER = 4 }; /* groups whose part of the values, 16 KB, stays in the first-level cache while all queries pass */
+    size_t groups = width / KEY_LANES;
     for (size_t j = 0; j < n; j++)
-        if (run[j].shrink != 1) shrink_row(acc + j * lda, run[j].shrink, groups + (rest > 0));
+        if (run[j].shrink != 1) shrink_row(acc + j * lda, run[j].shrink, groups);
     Product whole = {.c = acc, .ldc = lda, .a = p, .lda = SCORE_ROW, .b = v, .ldb = ldv, .group = KEY_LANES};
-    fetch(&whole, soon, n, steps_of(KEY_BLOCK, n, groups + (rest > 0)));
-    mix_groups(&whole, spans, n, groups);
-    if (rest == 0) return;
-    float part[KEY_BLOCK * KEY_LANES]; /* the last columns, made a whole group; only slots that somebody sees may be read */
-    int lo = KEY_BLOCK, hi = 0;
-    for (size_t j = 0; j < n; j++)
-        if (spans[j].lo < spans[j].hi) lo = spans[j].lo < lo ? spans[j].lo : lo, hi = spans[j].hi > hi ? spans[j].hi : hi;
-    for (int t = lo; t < hi; t++) {
-        size_t at = (size_t)t * ldv + groups * KEY_LANES;
-        float *to = memset(part + t * KEY_LANES, 0, KEY_LANES * sizeof *part);
-        if (v.half) widen_part(to, (const uint16_t *)v.at + at, rest);
-        else
-            for (size_t i = 0; i < rest; i++) to[i] = ((const float *)v.at)[at + i];
+    fetch(&whole, soon, n, steps_of(KEY_BLOCK, n, groups));
+    for (size_t g = 0; g < groups; g += TOGETHER) {
+        size_t m = groups - g < TOGETHER ? groups - g : TOGETHER;
+        for (size_t j = 0, rows; j < n; j += rows) mix_rows(&whole, spans, j, rows = next_rows(n - j), g, m);
     }
-    whole.c += groups * KEY_LANES;
-    whole.b = (Numbers){.at = part};
-    whole.ldb = KEY_LANES;
-    whole.lines = 0;
-    mix_groups(&whole, spans, n, 1);
 }
 
 #endif

@@ -123,8 +123,6 @@ INLINE void shrink_row(float *acc, float shrink, size_t groups) {
         _mm256_storeu_ps(acc + i, _mm256_mul_ps(_mm256_set1_ps(shrink), _mm256_loadu_ps(acc + i)));
 }
 
-INLINE void widen_part(float *out, const uint16_t *x, size_t n) { avx2_widen(out, x, n); }
-
 void avx2_mix(float *acc, size_t lda, const float *p, const Span *spans, const Running *run, size_t n, Numbers v, size_t ldv,
               size_t width, Soon soon) {
     mix_in_tiles(acc, lda, p, spans, run, n, v, ldv, width, soon);

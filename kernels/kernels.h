@@ -110,8 +110,8 @@ typedef struct {
     void (*softmax)(float *s, const Span *spans, Running *run, size_t n);
 
     /* acc[j*lda + i] = shrink_j * acc[j*lda + i] + sum over t of p[j*SCORE_ROW + t] * v[t*ldv + i],  i < width, lo <= t < hi of
-     * j's span, t ascending; nothing is done for an empty span. acc's rows have room for width rounded up to KEY_LANES, and what
-     * is there may change; v is read for slots in a span only. */
+     * j's span, t ascending; nothing is done for an empty span. width is a multiple of KEY_LANES; v is read for slots in a span
+     * only. */
     void (*mix)(float *acc, size_t lda, const float *p, const Span *spans, const Running *run, size_t n, Numbers v, size_t ldv, size_t width,
                 Soon soon);
 

@@ -115,8 +115,6 @@ INLINE void shrink_row(float *acc, float shrink, size_t groups) {
     for (size_t i = 0; i < groups * KEY_LANES; i += 4) vst1q_f32(acc + i, vmulq_n_f32(vld1q_f32(acc + i), shrink));
 }
 
-INLINE void widen_part(float *out, const uint16_t *x, size_t n) { neon_widen(out, x, n); }
-
 void neon_mix(float *acc, size_t lda, const float *p, const Span *spans, const Running *run, size_t n, Numbers v, size_t ldv,
               size_t width, Soon soon) {
     mix_in_tiles(acc, lda, p, spans, run, n, v, ldv, width, soon);

@@ -288,8 +288,8 @@ static void cache_refuses(void) {
     CHECK(cache_init(&c, CACHE_F32, 1000, 1000, 1000, 1000, SIZE_MAX / 1000, err, sizeof err) == -EOVERFLOW && *err && !c.k);
     cache_free(&c);
     CHECK(cache_init(&c, CACHE_Q8_0, 3, 2, 65, 33, 50, err, sizeof err) == 0);
-    /* 4 groups of 16 slots; rows of an even length; whole lines */
-    CHECK(cache_bytes(&c) == 3 * 2 * (4u * 16 * (65 + 3 * 2) + 50 * (33 + 1 + 2 * 2) + 20));
+    /* 4 groups of 16 slots; rows of whole vectors; whole lines */
+    CHECK(cache_bytes(&c) == 3 * 2 * (4u * 16 * (65 + 3 * 2) + 50 * (48 + 2 * 2) + 24));
     cache_free(&c);
 }
 

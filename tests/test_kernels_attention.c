@@ -37,7 +37,8 @@ static void poisoned_free(float *p) { free(p - PAD); }
 /* Attention's products of one block: n queries against groups of keys, and their weights against values as wide or wider than a
  * group; floats and half floats; NaN in every slot outside the spans. */
 static void product(const Kernels *k, size_t d, size_t n, int half) {
-    size_t groups = 1 + d % 5, nk = groups * d * KEY_LANES, nv = KEY_BLOCK * d, lda = (d + KEY_LANES - 1) / KEY_LANES * KEY_LANES + 3;
+    size_t groups = 1 + d % 5, nk = groups * d * KEY_LANES, width = (d + KEY_LANES - 1) / KEY_LANES * KEY_LANES, nv = KEY_BLOCK * width,
+           lda = width + 3;
     float *q = poisoned(n * d), *key = poisoned(nk), *v = poisoned(nv), *s = poisoned(n * SCORE_ROW);
     float *acc = poisoned(n * lda), *before = poisoned(n * lda);
     uint16_t *key16 = malloc(nk * sizeof *key16), *v16 = malloc(nv * sizeof *v16);
@@ -52,7 +53,7 @@ static void product(const Kernels *k, size_t d, size_t n, int half) {
     for (size_t j = 0; j < n; j++)
         if (spans[j].lo < spans[j].hi) lo = spans[j].lo < lo ? spans[j].lo : lo, hi = spans[j].hi > hi ? spans[j].hi : hi;
     for (size_t i = 0; i < nv; i++)
-        if ((int)(i / d) < lo || (int)(i / d) >= hi) v[i] = NAN; /* slots that nobody sees */
+        if ((int)(i / width) < lo || (int)(i / width) >= hi) v[i] = NAN; /* slots that nobody sees */
     if (half) kernels_ref.narrow(key16, key, nk), kernels_ref.widen(key, key16, nk);
     if (half) kernels_ref.narrow(v16, v, nv), kernels_ref.widen(v, v16, nv);
     memcpy(before, acc, n * lda * sizeof *acc);
@@ -71,12 +72,12 @@ static void product(const Kernels *k, size_t d, size_t n, int half) {
         int t = (int)(i % SCORE_ROW);
         s[i] = t >= spans[i / SCORE_ROW].lo && t < spans[i / SCORE_ROW].hi ? random_float() : NAN;
     }
-    k->mix(acc, lda, s, spans, run, n, (Numbers){half ? (const void *)v16 : v, half}, d, d, (Soon){0});
+    k->mix(acc, lda, s, spans, run, n, (Numbers){half ? (const void *)v16 : v, half}, width, width, (Soon){0});
     for (size_t j = 0; j < n; j++)
-        for (size_t i = 0; i < d; i++) {
+        for (size_t i = 0; i < width; i++) {
             double sum = (double)run[j].shrink * (double)before[j * lda + i], size = fabs(sum);
             for (int t = spans[j].lo; t < spans[j].hi; t++) {
-                double x = (double)s[j * SCORE_ROW + (size_t)t] * (double)v[(size_t)t * d + i];
+                double x = (double)s[j * SCORE_ROW + (size_t)t] * (double)v[(size_t)t * width + i];
                 sum += x, size += fabs(x);
             }
             NEAR(acc[j * lda + i], sum, TOL * 3 * size, 0); /* one lane: up to 62 roundings */
