@@ -27,24 +27,31 @@ INLINE void prefetch(Ahead *ahead) {
     for (size_t i = 0; i < ahead->lines; i++, ahead->at += 64) __builtin_prefetch(ahead->at, 0, 2);
 }
 
+/* A panel and where the sums of its rows go: y[t * ldy ..], so many of them. */
+typedef struct {
+    const uint8_t *panel;
+    const PanelShape *s;
+    float *y;
+    size_t ldy, rows;
+} Strip;
+
 /* While token tile i of n passes a panel, the i-th part of the next panel is fetched. */
-INLINE Ahead next_panel(const uint8_t *panel, const PanelShape *s, size_t i, size_t n) {
-    size_t lines = s->size / 64, each = (lines + n * s->blocks - 1) / (n * s->blocks);
-    return (Ahead){panel + s->size + i * each * s->blocks * 64, i * each * s->blocks < lines ? each : 0};
+INLINE Ahead next_panel(const Strip *of, size_t i, size_t n) {
+    size_t blocks = of->s->blocks, lines = of->s->size / 64, each = (lines + n * blocks - 1) / (n * blocks);
+    return (Ahead){of->panel + of->s->size + i * each * blocks * 64, i * each * blocks < lines ? each : 0};
 }
 
-/* T tokens of a tile of `packed`. */
-INLINE void tile_blocks(Form f, int T, size_t packed, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel, const PanelShape *s,
-                        size_t rows, Ahead ahead) {
+/* Tokens t .. t+T-1, in a tile of `packed`; x: the first block of token t. */
+INLINE void tile_blocks(Form f, int T, size_t packed, const Strip *to, size_t t, const ActBlock *x, Ahead ahead) {
     Sums acc[TILE_TOKENS];
     UNROLL
-    for (int t = 0; t < T; t++) acc[t] = no_sums();
-    for (size_t b = 0; b < s->blocks; b++, x += packed) {
+    for (int i = 0; i < T; i++) acc[i] = no_sums();
+    for (size_t b = 0; b < to->s->blocks; b++, x += packed) {
         prefetch(&ahead);
-        add_block(f, T, acc, x, panel, s, b);
+        add_block(f, T, acc, x, to->panel, to->s, b);
     }
     UNROLL
-    for (int t = 0; t < T; t++) store_sums(y + (size_t)t * ldy, acc[t], rows);
+    for (size_t i = 0; i < (size_t)T; i++) store_sums(to->y + (t + i) * to->ldy, acc[i], to->rows);
 }
 
 /* One token by S panels, each `apart` panels behind the one before. Memory sets the pace, and wants to be asked early. */
@@ -84,16 +91,15 @@ INLINE void matmul_form(Form f, size_t widest, float *y, size_t ldy, const Activ
     size_t wide = widest == TILE_TOKENS ? a->n / TILE_TOKENS * TILE_TOKENS : 0, fours = a->n / 4 * 4; /* where these tiles end */
     size_t tiles = wide / (size_t)T + (fours - wide) / 4 + a->n - fours;
     for (size_t r = r0; r < r1; r += LANES) {
-        const uint8_t *panel = panel_of(w, &s, r);
+        const Strip strip = {panel_of(w, &s, r), &s, y + r, ldy, r1 - r};
         size_t t = 0, i = 0;
         for (; t < wide; i++, t += (size_t)T) {
             const ActBlock *at = x + t / TILE_TOKENS * TILE_TOKENS * s.blocks + t % TILE_TOKENS;
-            tile_blocks(f, T, TILE_TOKENS, y + t * ldy + r, ldy, at, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
+            tile_blocks(f, T, TILE_TOKENS, &strip, t, at, next_panel(&strip, i, tiles));
         }
         for (; TILE_TOKENS > 4 && t < fours; i++, t += 4)
-            tile_blocks(f, 4, 4, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
-        for (; t < a->n; i++, t++)
-            tile_blocks(f, 1, 1, y + t * ldy + r, ldy, x + t * s.blocks, panel, &s, r1 - r, next_panel(panel, &s, i, tiles));
+            tile_blocks(f, 4, 4, &strip, t, x + t * s.blocks, next_panel(&strip, i, tiles));
+        for (; t < a->n; i++, t++) tile_blocks(f, 1, 1, &strip, t, x + t * s.blocks, next_panel(&strip, i, tiles));
     }
 }
 

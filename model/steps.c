@@ -15,7 +15,7 @@ static size_t token_bytes(const Kernels *k, size_t d, int group) { return (k->pa
 
 size_t step_packed_bytes(const Kernels *k, size_t n, size_t d, int group) { return n * token_bytes(k, d, group); }
 
-/* Tokens of a piece: as many as the cache holds, pieces of about equal length, and whole tiles, which are 16, 12, 6 or 4 tokens wide.
+/* Tokens of a piece: as many as the cache holds, pieces of about equal length, and whole tiles, which are 16, 12, 8, 6 or 4 tokens wide.
  * Float weights are turned for each piece, so there a batch is one. */
 enum { TILES = 48 };
 
