@@ -26,12 +26,12 @@ extern const char *const cache_type_names[]; /* "f32", "f16", "q8_0", NULL */
  * again.
  *
  * A head's keys come in groups of KEY_LANES slots, each [head_dim][KEY_LANES]: entry i of 16 keys is a vector. A value is a row,
- * [value_dim] with zeros behind up to value_width, whole vectors. In q8_0 a group (a row) begins with its scales, half floats
+ * [value_dim] with room behind up to value_width, which is computed with and never seen. In q8_0 a group (a row) begins with its scales, half floats
  * [blocks][KEY_LANES] ([blocks]), then its int8. */
 typedef struct {
     CacheType type;
     int n_layers, n_kv_heads, head_dim, value_dim;
-    size_t value_width; /* value_dim rounded up to KEY_LANES */
+    size_t value_width; /* whole_lanes(value_dim) */
     size_t n_ctx;
     size_t group_bytes, row_bytes; /* of KEY_LANES keys; of one value */
     size_t k_stride, v_stride;     /* bytes from a head's keys (values) to the next head's */

@@ -33,7 +33,7 @@ int cache_init(KVCache *c, CacheType type, int n_layers, int n_kv_heads, int hea
     KVCache made = {.type = type, .n_layers = n_layers, .n_kv_heads = n_kv_heads};
     made.head_dim = head_dim, made.value_dim = value_dim, made.n_ctx = n_ctx;
     made.group_bytes = KEY_LANES * packed_bytes(type, (size_t)head_dim);
-    made.value_width = ((size_t)value_dim + KEY_LANES - 1) / KEY_LANES * KEY_LANES;
+    made.value_width = whole_lanes((size_t)value_dim);
     made.row_bytes = packed_bytes(type, made.value_width);
     size_t groups = n_ctx / KEY_LANES + (n_ctx % KEY_LANES > 0), n;
     if (!lines(made.group_bytes, groups, &made.k_stride) || !lines(made.row_bytes, n_ctx, &made.v_stride) ||

@@ -1,8 +1,9 @@
 /* kernels/avx512_matmul.h - matmul with vectors of 512 bits, for the two rows that have them: avx512.c (F, BW, VL, DQ) and
  * avx512vnni.c. Before it includes this, a row defines
  *     INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int bytes);
- * in each of 16 lanes, acc + the four products of u8 codes and s8 activations, exact, where `bytes` says that codes are q + 128; and
- *     enum { TAKES_OFF_128 };    whether it multiplies q then, and the sum does not begin at -128 * sum of x
+ * in each of 16 lanes, acc + the four products of u8 codes and s8 activations, exact. `bytes` says that codes are q + 128; and
+ *     enum { TAKES_OFF_128 };
+ * whether dot4 multiplies by q then. If not, the sum begins at -128 * sum of x.
  *
  * Blocks: a panel of 16 rows (panel.h) meets a tile of T tokens. The codes of 32 columns are taken apart once for all T; each
  * token's accumulator holds 16 rows, so nothing is summed across lanes at the end.
@@ -46,7 +47,7 @@ INLINE void dot_lines(Form f, int T, __m512i *sum, const uint8_t *lines, const A
 }
 
 INLINE void add_block(Form f, int T, Sums *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b) {
-    int exact = f.shift < 0 || (TAKES_OFF_128 && (f.bits == 8 || f.values)); /* codes are values: nothing to take off */
+    int exact = f.shift < 0 || (TAKES_OFF_128 && (f.bits == 8 || f.values)); /* nothing is to be taken off the sum */
     UNROLL
     for (int h = 0; h < 32 / f.sub; h++) {
         int whole = f.sub == 32;

@@ -19,9 +19,10 @@
 
 enum { STATE_COLUMNS = 16 }; /* two cache lines of doubles; in AVX2 four vectors to read S into and four to sum into */
 
-/* Attention: keys that lie side by side, entry by entry; slots that are taken in at once; room for their scores, wherever in a
- * group of keys they begin. */
+/* Attention: keys that lie side by side, entry by entry, and the columns of values that are taken together; slots that are taken in
+ * at once; room for their scores, wherever in a group of keys they begin. */
 enum { KEY_LANES = 16, KEY_BLOCK = 64, SCORE_ROW = KEY_BLOCK + KEY_LANES };
+static inline size_t whole_lanes(size_t n) { return (n + KEY_LANES - 1) / KEY_LANES * KEY_LANES; } /* n rounded up to KEY_LANES */
 
 /* The slots of a block that a query sees: lo <= t < hi; none where lo >= hi. */
 typedef struct {

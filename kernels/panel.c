@@ -29,7 +29,7 @@ PanelShape panel_shape(const Matrix *w, int lanes) {
 
 static void put(uint8_t *line, uint32_t u) { memcpy(line, &u, 4); }
 
-/* 32 codes of a row into its words of a block's lines, 4 codes to a word. */
+/* 32 codes of a row into its words of a block's lines, 4 codes to a word; bytes come with 128 added, which 8 lanes do not keep. */
 static inline void fill_lines(uint8_t *to, const uint8_t *codes, int bits, size_t lanes) {
     size_t line = 4 * lanes;
     uint32_t u[8];

@@ -1,6 +1,6 @@
 /* kernels/panel_tiles.h - matmul over panels (panel.h), whatever the width of vectors: which rows and tokens a tile takes, and what
  * is fetched meanwhile. Before a row includes this it has panel_codes.h, and
- *     enum { LANES, TILE_TOKENS };   rows of a panel; tokens of the widest tile that activations are packed in
+ *     enum { LANES, TILE_TOKENS };   rows of a panel; tokens of the widest tile that activations are packed in, a multiple of 4
  *     typedef .. Sums;               a number for each of a panel's rows
  * It defines the functions declared first. */
 #ifndef PANEL_TILES_H
@@ -11,7 +11,7 @@
 
 enum { STREAMS = 2, AHEAD = 4096 }; /* one token: places of a matrix that are read at a time; bytes that each is asked for early */
 
-INLINE int tokens_at_once(Form f); /* of such a tile that one loop takes: TILE_TOKENS or a part of it */
+INLINE int tokens_at_once(Form f); /* of such a tile that one loop takes; divides TILE_TOKENS */
 INLINE Sums no_sums(void);
 INLINE void store_sums(float *y, Sums v, size_t rows); /* the first of them; `rows` may be more than LANES */
 /* acc[t] += block b of a panel by each of T tokens. */
@@ -88,16 +88,16 @@ INLINE void matmul_form(Form f, size_t widest, float *y, size_t ldy, const Activ
         return;
     }
     const int T = tokens_at_once(f);
-    size_t wide = widest == TILE_TOKENS ? a->n / TILE_TOKENS * TILE_TOKENS : 0, fours = a->n / 4 * 4; /* where these tiles end */
-    size_t tiles = wide / (size_t)T + (fours - wide) / 4 + a->n - fours;
+    size_t wide_end = widest == TILE_TOKENS ? a->n / TILE_TOKENS * TILE_TOKENS : 0, fours_end = a->n / 4 * 4;
+    size_t tiles = wide_end / (size_t)T + (fours_end - wide_end) / 4 + a->n - fours_end;
     for (size_t r = r0; r < r1; r += LANES) {
         const Strip strip = {panel_of(w, &s, r), &s, y + r, ldy, r1 - r};
         size_t t = 0, i = 0;
-        for (; t < wide; i++, t += (size_t)T) {
+        for (; t < wide_end; i++, t += (size_t)T) {
             const ActBlock *at = x + t / TILE_TOKENS * TILE_TOKENS * s.blocks + t % TILE_TOKENS;
             tile_blocks(f, T, TILE_TOKENS, &strip, t, at, next_panel(&strip, i, tiles));
         }
-        for (; TILE_TOKENS > 4 && t < fours; i++, t += 4)
+        for (; TILE_TOKENS > 4 && t < fours_end; i++, t += 4)
             tile_blocks(f, 4, 4, &strip, t, x + t * s.blocks, next_panel(&strip, i, tiles));
         for (; t < a->n; i++, t++) tile_blocks(f, 1, 1, &strip, t, x + t * s.blocks, next_panel(&strip, i, tiles));
     }

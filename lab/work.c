@@ -58,8 +58,8 @@ Work work_attention(const Session *s, size_t pos, size_t n) {
     const Config *c = &s->model->config;
     Work w = {0};
     if (c->linear.form) return linear_work(s, n);
-    /* A position of a layer: keys and values of all heads. */
-    double slot = (double)s->cache.n_kv_heads * (double)(cache_slot_bytes(&s->cache, 0) + cache_slot_bytes(&s->cache, 1));
+    /* A position of a layer: keys and values of all heads, as they are read. */
+    double slot = (double)s->cache.n_kv_heads * ((double)s->cache.group_bytes / KEY_LANES + (double)s->cache.row_bytes);
     for (int l = 0; l < c->n_layers; l++) {
         size_t window = s->model->layers[l].window, slots = pos + n;
         if (window && window + n - 1 < slots) slots = window + n - 1;

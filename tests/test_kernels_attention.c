@@ -82,6 +82,7 @@ static void product(const Kernels *k, size_t d, size_t n, int half) {
             }
             NEAR(acc[j * lda + i], sum, TOL * 3 * size, 0); /* one lane: up to 62 roundings */
         }
+    for (size_t i = 0; i < n * lda; i++) CHECK(i % lda < width || acc[i] == before[i]);
     check_margins(acc, n * lda);
     poisoned_free(q), poisoned_free(key), poisoned_free(v), poisoned_free(s), poisoned_free(acc), poisoned_free(before);
     free(key16), free(v16);
