@@ -120,6 +120,11 @@ char *file_folder(const char *path) {
 
 int file_exists(const char *path) { return access(path, R_OK) == 0; }
 
+int file_same(const char *a, const char *b) {
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
+}
+
 int file_there(const char *path) {
     struct stat st;
     return lstat(path, &st) == 0;

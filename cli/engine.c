@@ -190,7 +190,7 @@ int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits) {
     size_t n_ctx = a->context ? (size_t)a->context : wanted < trained ? wanted : trained;
     if (a->context && endless) note("-c: linear attention has no context to fill, so it ends nothing");
     if (n_ctx > trained && !endless)
-        note("context %zu goes beyond the %zu positions this model was trained on; --rope can stretch it", n_ctx, trained);
+        note("context %zu goes beyond the %zu positions this model was trained on%s", n_ctx, trained, a->rope ? "" : "; --rope can stretch it");
     e->progress = (Progress){.what = "reading", .start = clock_seconds()};
     SessionOptions o = {.n_ctx = n_ctx ? n_ctx : 1,
                         .threads = (int)a->threads,

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const BuildShape wide = {.d = 256, .ff = 256, .layers = 3, .heads = 4, .kv_heads = 2, .n_ctx = 32};
 static const BuildShape narrow = {.d = 64, .ff = 96, .layers = 2, .heads = 4, .kv_heads = 2, .n_ctx = 32};
@@ -305,7 +306,7 @@ static void others(void) {
               types[i]) == 0);
         if (opens(&m, at(i % 2 ? "a.gguf" : "b.gguf"))) model_close(&m);
     }
-    CHECK(tool("", "quantize", "%s %s Q4_0 -q", at("a.gguf"), at("a.gguf")) == 0); /* over itself */
+    CHECK(tool("", "quantize", "%s %s Q4_0 -q", at("a.gguf"), at("a.gguf")) == 1); /* over itself: what it lost would be lost for good */
     if (opens(&m, at("a.gguf"))) model_close(&m);
     const char *golden = "tests/golden/convert/", *names[] = {"v1.safetensors", "v1.config.json", "vocab.txt"};
     mkdir(at("roformer"), 0700);
@@ -383,6 +384,8 @@ static void failures(void) {
     free(bytes);
     CHECK(tool("ulimit -f 100; ", "quantize", "%s %s Q8_0 -q", at("m.gguf"), at("old.gguf")) == 1 &&
           one_line("cannot be written: File too large"));
+    CHECK(symlink("m.gguf", at("same.gguf")) == 0);
+    CHECK(tool("", "quantize", "%s %s Q8_0 -q", at("m.gguf"), at("same.gguf")) == 1 && one_line("is the input: write under another name"));
     CHECK(tool("", "quantize", "%s /not-there/x.gguf Q8_0 -q", at("m.gguf")) == 1 && one_line("cannot be written: No such file"));
     CHECK(tool("", "quantize", "%s %s Q8_0 -q -z %s", at("m.gguf"), at("old.gguf"), at("m.gguf")) == 1 &&
           one_line("keeps its own tokenizer"));

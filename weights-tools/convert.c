@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct {
     Program program;
@@ -254,10 +253,8 @@ static int to_safetensors(Job *j) {
 
 /* 1 where writing there would replace a file that is being read. */
 static int replaces_input(const Job *j) {
-    struct stat out, in;
     char *folder = file_folder(j->a->out);
-    int here = folder && stat(folder, &out) == 0 && stat(j->c.folder, &in) == 0;
-    here = here && out.st_ino == in.st_ino && out.st_dev == in.st_dev;
+    int here = folder && file_same(folder, j->c.folder);
     free(folder);
     return here && j->c.container == CONTAINER_SAFETENSORS && file_exists(j->a->out);
 }

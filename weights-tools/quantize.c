@@ -136,6 +136,7 @@ int main(int argc, char **argv) {
     if (!m) return code;
     if (!text_ends_with(a.out, ".gguf"))
         return program_fail(&a.program, EXIT_USAGE, "%s: the name of what is written must end in .gguf", a.out);
+    if (file_same(a.in, a.out)) return program_fail(&a.program, EXIT_FAILED, "%s: is the input: write under another name", a.out);
     Report r = program_report(&a.program);
     int rc = quantize(&a, m, &r, err, sizeof err);
     return rc ? program_fail_with(&a.program, rc, err) : EXIT_DONE;
