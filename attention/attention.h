@@ -26,8 +26,8 @@ extern const char *const cache_type_names[]; /* "f32", "f16", "q8_0", NULL */
  * again.
  *
  * A head's keys come in groups of KEY_LANES slots, each [head_dim][KEY_LANES]: entry i of 16 keys is a vector. A value is a row,
- * [value_dim] with room behind up to value_width, which is computed with and never seen. In q8_0 a group (a row) begins with its scales, half floats
- * [blocks][KEY_LANES] ([blocks]), then its int8. */
+ * [value_dim] with room behind up to value_width, which is computed with and never seen. In q8_0 a group (a row) begins with its
+ * scales, half floats [blocks][KEY_LANES] ([blocks]), then its int8. */
 typedef struct {
     CacheType type;
     int n_layers, n_kv_heads, head_dim, value_dim;

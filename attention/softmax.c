@@ -15,10 +15,10 @@ typedef struct {
     const KVCache *c;
     const Kernels *kernels;
     const uint8_t *k, *v; /* this head's */
-    size_t d, value_width; /* value_width: of a query's sums too */
+    size_t d;             /* head_dim */
     float *q;             /* [n, d] */
     float *s;             /* [n, SCORE_ROW]: scores, then weights */
-    float *acc;           /* [n, value_width]: the values' sums */
+    float *acc;           /* [n, c->value_width]: the values' sums */
     float *wide_k;        /* [SCORE_ROW / KEY_LANES, d, KEY_LANES]: a block's keys, where they are not floats */
     float *wide_v;        /* [KEY_BLOCK, PANEL] */
     Span spans[ATTENTION_QUERIES];
@@ -34,7 +34,7 @@ static void carve(Work *w, float *scratch, size_t n) {
     w->q = scratch;
     w->s = w->q + n * whole_lanes(w->d);
     w->acc = w->s + n * SCORE_ROW;
-    w->wide_k = w->acc + n * w->value_width;
+    w->wide_k = w->acc + n * w->c->value_width;
     w->wide_v = w->wide_k + SCORE_ROW * w->d;
 }
 
@@ -58,7 +58,7 @@ static Numbers keys(const Work *w, size_t from, size_t to, size_t n) {
 /* Columns at .. at+width-1, at most PANEL, of the values of slots b+all.lo .. b+all.hi-1 as floats, PANEL from one to the next.
  * Result: where slot b's are, or would be. */
 static const float *wide_values(const Work *w, size_t b, Span all, size_t at, size_t width) {
-    size_t scales = (w->value_width + Q_BLOCK - 1) / Q_BLOCK;
+    size_t scales = (w->c->value_width + Q_BLOCK - 1) / Q_BLOCK;
     for (int t = all.lo; t < all.hi; t++) {
         const uint16_t *row = (const uint16_t *)(const void *)(w->v + (b + (size_t)t) * w->c->row_bytes);
         if (w->c->type == CACHE_F16) w->kernels->widen(w->wide_v + t * PANEL, row + at, width);
@@ -69,18 +69,18 @@ static const float *wide_values(const Work *w, size_t b, Span all, size_t at, si
 
 /* acc = shrink acc + sum_t p_t v_t */
 static void mix(const Work *w, const float *p, size_t b, size_t from, size_t n, Span all, Soon soon) {
-    float *acc = w->acc + from * w->value_width;
+    float *acc = w->acc + from * w->c->value_width;
     const Span *spans = w->spans + from;
     const Running *run = w->run + from;
     if (as_they_are(w, n)) {
         const Numbers v = {.at = w->v + b * w->c->row_bytes, .half = w->c->type == CACHE_F16};
-        w->kernels->mix(acc, w->value_width, p, spans, run, n, v, w->value_width, w->value_width, soon);
+        w->kernels->mix(acc, w->c->value_width, p, spans, run, n, v, w->c->value_width, w->c->value_width, soon);
         return;
     }
-    for (size_t at = 0; at < w->value_width; at += PANEL, soon.bytes = 0) { /* fetched once is enough */
-        size_t width = w->value_width - at < PANEL ? w->value_width - at : PANEL;
+    for (size_t at = 0; at < w->c->value_width; at += PANEL, soon.bytes = 0) { /* fetched once is enough */
+        size_t width = w->c->value_width - at < PANEL ? w->c->value_width - at : PANEL;
         const Numbers v = {.at = wide_values(w, b, all, at, width)};
-        w->kernels->mix(acc + at, w->value_width, p, spans, run, n, v, PANEL, width, soon);
+        w->kernels->mix(acc + at, w->c->value_width, p, spans, run, n, v, PANEL, width, soon);
     }
 }
 
@@ -123,7 +123,7 @@ static void attend(Work *w, const AttentionQuery *queries, size_t n) {
         if (queries[j].first < first) first = queries[j].first;
         if (queries[j].end > end) end = queries[j].end;
     }
-    memset(w->acc, 0, n * w->value_width * sizeof *w->acc);
+    memset(w->acc, 0, n * w->c->value_width * sizeof *w->acc);
     if (first < end) first = text + (first - text) / KEY_BLOCK * KEY_BLOCK;
     for (size_t b = first; b < end; b += KEY_BLOCK) {
         Span all = look(w, queries, n, b, &from, &to);
@@ -131,14 +131,14 @@ static void attend(Work *w, const AttentionQuery *queries, size_t n) {
     }
     for (size_t j = 0; j < n; j++) { /* out = acc / sum; no slot at all: 0 */
         float r = queries[j].first < queries[j].end ? 1 / w->run[j].sum : 0;
-        for (size_t i = 0; i < (size_t)w->c->value_dim; i++) queries[j].out[i] = r * w->acc[j * w->value_width + i];
+        for (size_t i = 0; i < (size_t)w->c->value_dim; i++) queries[j].out[i] = r * w->acc[j * w->c->value_width + i];
     }
 }
 
 void attention_softmax(const AttentionQuery *queries, size_t n, const KVCache *c, int l, int h, float *scratch,
                        const Kernels *kernels) {
     size_t head = (size_t)l * (size_t)c->n_kv_heads + (size_t)h;
-    Work w = {.c = c, .kernels = kernels, .d = (size_t)c->head_dim, .value_width = c->value_width};
+    Work w = {.c = c, .kernels = kernels, .d = (size_t)c->head_dim};
     w.k = c->k + head * c->k_stride, w.v = c->v + head * c->v_stride;
     carve(&w, scratch, n);
     for (size_t from = 0, to; from < n; from = to) { /* text by text */

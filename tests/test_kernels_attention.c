@@ -37,8 +37,7 @@ static void poisoned_free(float *p) { free(p - PAD); }
 /* Attention's products of one block: n queries against groups of keys, and their weights against values as wide or wider than a
  * group; floats and half floats; NaN in every slot outside the spans. */
 static void product(const Kernels *k, size_t d, size_t n, int half) {
-    size_t groups = 1 + d % 5, nk = groups * d * KEY_LANES, width = (d + KEY_LANES - 1) / KEY_LANES * KEY_LANES, nv = KEY_BLOCK * width,
-           lda = width + 3;
+    size_t groups = 1 + d % 5, nk = groups * d * KEY_LANES, width = whole_lanes(d), nv = KEY_BLOCK * width, lda = width + 3;
     float *q = poisoned(n * d), *key = poisoned(nk), *v = poisoned(nv), *s = poisoned(n * SCORE_ROW);
     float *acc = poisoned(n * lda), *before = poisoned(n * lda);
     uint16_t *key16 = malloc(nk * sizeof *key16), *v16 = malloc(nv * sizeof *v16);
