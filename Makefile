@@ -14,7 +14,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 TARGET  := $(shell $(CC) -dumpmachine)
 
 # No -ffast-math and no contraction: the order and rounding of every sum is part of what this program promises.
-STD      := -std=c11 -pthread -D_XOPEN_SOURCE=700 -ffp-contract=off -fopenmp-simd
+STD      := -std=c11 -pthread -iquote . -D_XOPEN_SOURCE=700 -ffp-contract=off -fopenmp-simd
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
 CFLAGS_release := -O3
 CFLAGS_debug   := -O0 -g
@@ -83,14 +83,14 @@ $(B)/%.o: %.c $(B)/flags
 $(B)/%.o: %.cc $(B)/flags
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "c++ $<")
-	$(Q)$(CXX) -std=c++17 -Wall -Wextra $(CFLAGS) $(SANITIZE) -MMD -MP -c $< -o $@
+	$(Q)$(CXX) -std=c++17 -iquote . -Wall -Wextra $(CFLAGS) $(SANITIZE) -MMD -MP -c $< -o $@
 $(B)/run.o: ALL_CFLAGS += -DVERSION='"$(VERSION)"'
 $(B)/run.o: $(B)/version
 
 # The compiled-in model: the file's bytes as a C array, by od and sed alone.
 $(B)/model/builtin.o: model/tales-1m.gguf model/builtin.h $(B)/flags
 	@mkdir -p $(@D)
-	@{ printf '#include "../../../model/builtin.h"\n_Alignas(64) const unsigned char builtin_model[] = {\n'; \
+	@{ printf '#include "model/builtin.h"\n_Alignas(64) const unsigned char builtin_model[] = {\n'; \
 	   od -An -v -tu1 $< | sed 's/  */,/g; s/^,//; s/$$/,/'; \
 	   printf '};\nconst size_t builtin_model_size = sizeof builtin_model;\n'; } > $(B)/model/builtin.c
 	@$(if $(V),,echo "cc model/tales-1m.gguf")

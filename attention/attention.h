@@ -10,7 +10,7 @@
 #ifndef ATTENTION_H
 #define ATTENTION_H
 
-#include "../kernels/kernels.h"
+#include "kernels/kernels.h"
 
 typedef enum {
     CACHE_F32,  /* what was stored, to the bit */

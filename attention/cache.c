@@ -1,7 +1,7 @@
 /* attention/cache.c - keys and values of the past, as floats, half floats or bytes with a scale (attention.h has the layout). */
 #include "attention.h"
 
-#include "../base/base.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdlib.h>

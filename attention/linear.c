@@ -1,7 +1,7 @@
 /* attention/linear.c - linear attention, the reference: the chapter (README.md) in the same order. */
 #include "linear.h"
 
-#include "../base/base.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <math.h>

@@ -21,7 +21,7 @@
 #ifndef LINEAR_H
 #define LINEAR_H
 
-#include "../kernels/kernels.h"
+#include "kernels/kernels.h"
 
 typedef struct LinearConfig LinearConfig;
 

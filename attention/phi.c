@@ -1,7 +1,7 @@
 /* attention/phi.c - feature maps, the forms of linear attention, and FAVOR+'s projection: a function and a row each. */
 #include "linear.h"
 
-#include "../base/base.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <math.h>

@@ -14,10 +14,10 @@
 #ifndef CLI_H
 #define CLI_H
 
-#include "../base/base.h"
-#include "../model/sampler.h"
-#include "../model/session.h"
-#include "../tokenizer/tokenizer.h"
+#include "base/base.h"
+#include "model/sampler.h"
+#include "model/session.h"
+#include "tokenizer/tokenizer.h"
 
 #include <signal.h>
 

@@ -1,7 +1,7 @@
 /* cli/engine.c - what a command runs on: texts, the model, its tokenizer, a session, as the options ask. */
 #include "cli.h"
-#include "../lab/vocabulary.h"
-#include "../model/builtin.h"
+#include "lab/vocabulary.h"
+#include "model/builtin.h"
 
 #include <errno.h>
 #include <stdlib.h>

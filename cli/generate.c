@@ -1,6 +1,6 @@
 /* cli/generate.c - the command generate: a prompt is read, and what the model says goes out as it comes. */
 #include "generation.h"
-#include "../model/encoder.h"
+#include "model/encoder.h"
 
 #include <errno.h>
 #include <math.h>

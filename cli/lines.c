@@ -1,7 +1,7 @@
 /* cli/lines.c - the commands fill, embed and classify: lines of text through an encoder. */
 #include "cli.h"
-#include "../lab/texts.h"
-#include "../model/encoder.h"
+#include "lab/texts.h"
+#include "model/encoder.h"
 
 #include <errno.h>
 #include <math.h>

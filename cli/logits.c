@@ -1,6 +1,6 @@
 /* cli/logits.c - the command logits: what the model expects after given ids, for comparing. */
 #include "cli.h"
-#include "../model/encoder.h"
+#include "model/encoder.h"
 
 #include <errno.h>
 #include <math.h>

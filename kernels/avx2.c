@@ -3,7 +3,7 @@
 #include "avx2.h"
 #include "avx2_vectors.h"
 
-#include "../base/base.h"
+#include "base/base.h"
 
 #include <math.h>
 

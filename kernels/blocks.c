@@ -9,7 +9,7 @@
  * sub-blocks) store one half-precision d and dmin, and a small whole number a sub-block: scale = d * sc, minimum = dmin * mn.
  * The IQ4 formats take the values for a code from a short table instead of from a straight line. */
 #include "quants.h"
-#include "../base/base.h"
+#include "base/base.h"
 
 #include <string.h>
 

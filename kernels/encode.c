@@ -4,7 +4,7 @@
  * rounds. The K formats, which search, are in encode_k.c. */
 #include "encode_parts.h"
 
-#include "../base/base.h"
+#include "base/base.h"
 
 #include <math.h>
 #include <string.h>

@@ -13,7 +13,7 @@
  * Sums are taken in eight lanes, in a fixed order: the same bytes from every compiler, and a compiler can use its vectors. */
 #include "encode_parts.h"
 
-#include "../base/base.h"
+#include "base/base.h"
 
 #include <math.h>
 #include <string.h>

@@ -14,7 +14,7 @@
 #ifndef KERNELS_H
 #define KERNELS_H
 
-#include "../rope/rope.h"
+#include "rope/rope.h"
 #include "quants.h"
 
 enum { STATE_COLUMNS = 16 }; /* two cache lines of doubles; in AVX2 four vectors to read S into and four to sum into */

@@ -1,7 +1,7 @@
 /* kernels/panel.c - from the rows of a file to panels, once, when a model is opened; and where activations of floats stand. Plain C. */
 #include "panel.h"
 
-#include "../base/base.h"
+#include "base/base.h"
 #include "kernels.h"
 
 #include <string.h>

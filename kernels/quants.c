@@ -1,6 +1,6 @@
 /* kernels/quants.c - from stored numbers to floats: the plain formats, and blocks by way of blocks.c. */
 #include "quants.h"
-#include "../base/base.h"
+#include "base/base.h"
 
 #include <string.h>
 

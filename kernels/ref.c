@@ -6,7 +6,7 @@
  * allowed to reorder anything. */
 #include "kernels.h"
 
-#include "../base/base.h"
+#include "base/base.h"
 
 #include <math.h>
 #include <string.h>

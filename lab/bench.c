@@ -3,8 +3,8 @@
  * of the ceilings. */
 #include "bench.h"
 
-#include "../base/base.h"
-#include "../model/encoder.h"
+#include "base/base.h"
+#include "model/encoder.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #define _DEFAULT_SOURCE /* _SC_PHYS_PAGES */
 #include "ceilings.h"
 
-#include "../base/base.h"
-#include "../base/threads.h"
+#include "base/base.h"
+#include "base/threads.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #ifndef CEILINGS_H
 #define CEILINGS_H
 
-#include "../kernels/peaks.h"
+#include "kernels/peaks.h"
 
 /* Of several runs. n 0: not measured. */
 typedef struct {

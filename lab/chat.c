@@ -1,6 +1,6 @@
 /* lab/chat.c - the template in a model's files. Nothing of it is executed: it is recognised, or refused. */
 #include "chat.h"
-#include "../base/json.h"
+#include "base/json.h"
 
 #include <errno.h>
 #include <stdlib.h>

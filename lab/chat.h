@@ -5,8 +5,8 @@
 #ifndef CHAT_H
 #define CHAT_H
 
-#include "../model/weights.h"
-#include "../tokenizer/chat_template.h"
+#include "model/weights.h"
+#include "tokenizer/chat_template.h"
 
 /* The template by the name given (NULL: none), else the one that the model's files hold: a GGUF file's key
  * tokenizer.chat_template; in a folder chat_template.jinja, else tokenizer_config.json's chat_template (of a list the one named

@@ -6,7 +6,7 @@
 #ifndef PERPLEXITY_H
 #define PERPLEXITY_H
 
-#include "../model/session.h"
+#include "model/session.h"
 
 typedef struct {
     double nll_sum;     /* nats: sum of -ln p(id | what stands before it in its window) */

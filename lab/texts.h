@@ -9,8 +9,8 @@
 #ifndef TEXTS_H
 #define TEXTS_H
 
-#include "../model/encoder.h"
-#include "../tokenizer/tokenizer.h"
+#include "model/encoder.h"
+#include "tokenizer/tokenizer.h"
 
 typedef struct {
     const Tokenizer *tokenizer;

@@ -8,8 +8,8 @@
 #ifndef VOCABULARY_H
 #define VOCABULARY_H
 
-#include "../model/weights.h"
-#include "../tokenizer/tokenizer.h"
+#include "model/weights.h"
+#include "tokenizer/tokenizer.h"
 
 /* The vocabulary in a GGUF file's metadata (keys tokenizer.ggml.*). The pieces' texts and the character map point into w's mapped
  * file; the arrays of pieces and merges, v->model and v->pre are malloc'ed and belong to v: keep w open while v lives, and free v

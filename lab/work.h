@@ -7,7 +7,7 @@
 #ifndef WORK_H
 #define WORK_H
 
-#include "../model/session.h"
+#include "model/session.h"
 
 typedef struct {
     double bytes;             /* read from the model and the cache */

@@ -2,8 +2,8 @@
 #ifndef CONFIG_H
 #define CONFIG_H
 
-#include "../attention/linear.h"
-#include "../rope/rope.h"
+#include "attention/linear.h"
+#include "rope/rope.h"
 #include "weights.h"
 
 /* RoFormer's kinds. */

@@ -10,7 +10,7 @@
 #ifndef MODEL_H
 #define MODEL_H
 
-#include "../kernels/kernels.h"
+#include "kernels/kernels.h"
 #include "config.h"
 
 typedef struct {

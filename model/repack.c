@@ -3,8 +3,8 @@
  * as they are but in large pages. */
 #include "load.h"
 
-#include "../base/threads.h"
-#include "../kernels/panel.h"
+#include "base/threads.h"
+#include "kernels/panel.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* model/sampler.c - the chain of sampler.h, step by step. */
 #include "sampler.h"
 
-#include "../base/base.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <math.h>

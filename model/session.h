@@ -13,9 +13,9 @@
 #ifndef SESSION_H
 #define SESSION_H
 
-#include "../attention/attention.h"
-#include "../attention/linear.h"
-#include "../base/threads.h"
+#include "attention/attention.h"
+#include "attention/linear.h"
+#include "base/threads.h"
 #include "model.h"
 
 typedef struct {

@@ -1,8 +1,8 @@
 /* model/steps.c - what the decoder's and the encoder's forward pass have in common: matrix times batch, attention. */
 #include "steps.h"
 
-#include "../base/threads.h"
-#include "../kernels/panel.h"
+#include "base/threads.h"
+#include "kernels/panel.h"
 
 #include <math.h>
 

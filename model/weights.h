@@ -13,9 +13,9 @@
 #ifndef WEIGHTS_H
 #define WEIGHTS_H
 
-#include "../base/base.h"
-#include "../base/json.h"
-#include "../kernels/quants.h"
+#include "base/base.h"
+#include "base/json.h"
+#include "kernels/quants.h"
 
 enum { TENSOR_MAX_DIMS = 8 };
 

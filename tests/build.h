@@ -3,7 +3,7 @@
 #ifndef BUILD_H
 #define BUILD_H
 
-#include "../kernels/quants.h"
+#include "kernels/quants.h"
 
 typedef struct {
     int d, ff, layers, heads, kv_heads, n_ctx; /* d and ff multiples of 32 where a block format is wanted */

@@ -11,7 +11,7 @@
 #ifndef LINEAR_TEXT_H
 #define LINEAR_TEXT_H
 
-#include "../attention/linear.h"
+#include "attention/linear.h"
 
 enum { MAX_DIM = 130, MAX_ROWS = 140 };
 

@@ -1,8 +1,8 @@
 /* tests/random_text.c - the generator of tests/oracle/random_text.py. */
 #include "random_text.h"
 
-#include "../base/base.h"
-#include "golden/split.h"
+#include "base/base.h"
+#include "tests/golden/split.h"
 
 static unsigned draw(uint64_t *state, unsigned n) {
     *state = *state * 6364136223846793005u + 1442695040888963407u;

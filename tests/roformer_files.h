@@ -8,7 +8,7 @@
 #ifndef ROFORMER_FILES_H
 #define ROFORMER_FILES_H
 
-#include "../model/encoder.h"
+#include "model/encoder.h"
 #include "build.h"
 
 enum { GOLDEN_TEXTS = 6, GOLDEN_ROWS = 48, GOLDEN_TOKENS = 1536, GOLDEN_WIDTH = 64 };

@@ -1,5 +1,5 @@
 /* tests/test_attention.c - softmax attention against float64, with NaN in every place of the cache it must not look at. */
-#include "../attention/attention.h"
+#include "attention/attention.h"
 #include "test.h"
 
 #include <errno.h>

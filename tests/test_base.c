@@ -1,7 +1,7 @@
 /* tests/test_base.c - error lines, checked sizes, UTF-8, mapped files, teams of threads, JSON. */
-#include "../base/base.h"
-#include "../base/json.h"
-#include "../base/threads.h"
+#include "base/base.h"
+#include "base/json.h"
+#include "base/threads.h"
 #include "test.h"
 
 #include <errno.h>

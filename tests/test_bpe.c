@@ -1,10 +1,10 @@
 /* tests/test_bpe.c - byte-level BPE, tokenizer.json and GGUF's gpt2 and bert on whole vocabularies: against `tokenizers`, tiktoken and
  * SentencePiece (golden/bpe.h), llama.cpp's vectors and those of swift-transformers; there and back; hostile texts. */
-#include "../base/base.h"
-#include "../base/json.h"
-#include "../lab/vocabulary.h"
-#include "../tokenizer/tokenizer.h"
-#include "golden/bpe.h"
+#include "base/base.h"
+#include "base/json.h"
+#include "lab/vocabulary.h"
+#include "tokenizer/tokenizer.h"
+#include "tests/golden/bpe.h"
 #include "random_text.h"
 #include "test.h"
 

@@ -1,9 +1,9 @@
 /* tests/test_chat.c - templates of chat models: recognised, rendered as transformers renders them, encoded as it encodes them
  * (tests/oracle/chat.py made golden/chat.json), found in a model's files. test_chat_cli.c has the command. */
-#include "../base/base.h"
-#include "../base/json.h"
-#include "../lab/chat.h"
-#include "../lab/vocabulary.h"
+#include "base/base.h"
+#include "base/json.h"
+#include "lab/chat.h"
+#include "lab/vocabulary.h"
 #include "build.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* tests/test_cli.c - the program as its users meet it: what comes out, where, and the exit code. */
-#include "../attention/linear.h"
-#include "../base/json.h"
+#include "attention/linear.h"
+#include "base/json.h"
 #include "build.h"
 #include "test.h"
 

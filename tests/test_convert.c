@@ -2,10 +2,10 @@
  * and safetensors, opened by the engine's own reader, every bit compared.
  *
  * tests/oracle/checkpoints.py made the goldens; a weight's value comes from its name and index (value_of here and there). */
-#include "../model/encoder.h"
-#include "../model/roformer_names.h"
-#include "../model/weights.h"
-#include "../weights-tools/plan.h"
+#include "model/encoder.h"
+#include "model/roformer_names.h"
+#include "model/weights.h"
+#include "weights-tools/plan.h"
 #include "build.h"
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* tests/test_encode.c - the encoders against ggml's own quantizer (golden/encode.h, made by oracle/encode.py). */
-#include "golden/encode.h"
-#include "../base/base.h"
-#include "../kernels/encode.h"
+#include "tests/golden/encode.h"
+#include "base/base.h"
+#include "kernels/encode.h"
 #include "test.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* tests/test_inspect.c - weights-tools/inspect: what it says of every kind of file, and its JSON through the project's own
  * reader. */
-#include "../base/json.h"
-#include "../weights-tools/inspection.h"
+#include "base/json.h"
+#include "weights-tools/inspection.h"
 #include "build.h"
 #include "test.h"
 

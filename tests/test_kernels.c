@@ -3,8 +3,8 @@
  * A float sum of n products rounds to at most about n * 2^-24 of the sum of magnitudes; in 8 lanes n/8 + 3 roundings stand
  * behind each. TOL = 1e-6 of the sum of magnitudes holds for the n <= 700 here with room to spare, and any wrong product
  * shows at 1/700 = 1.4e-3. */
-#include "../kernels/kernels.h"
-#include "../kernels/panel.h"
+#include "kernels/kernels.h"
+#include "kernels/panel.h"
 #include "test.h"
 
 #include <stdlib.h>

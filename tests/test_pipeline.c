@@ -1,8 +1,8 @@
 /* tests/test_pipeline.c - every component of tokenizer.json on small vocabularies, against `tokenizers` (golden/pipelines.json); what is refused;
  * files cut at every length. */
-#include "../base/base.h"
-#include "../base/json.h"
-#include "../tokenizer/tokenizer.h"
+#include "base/base.h"
+#include "base/json.h"
+#include "tokenizer/tokenizer.h"
 #include "random_text.h"
 #include "test.h"
 

@@ -1,8 +1,8 @@
 /* tests/test_quantize.c - weights-tools/quantize, and convert of whole models, as their users meet them; the mixture against
  * what llama.cpp's own quantizer chose. */
-#include "../kernels/encode.h"
-#include "../model/session.h"
-#include "../weights-tools/mixture.h"
+#include "kernels/encode.h"
+#include "model/session.h"
+#include "weights-tools/mixture.h"
 #include "build.h"
 #include "test.h"
 

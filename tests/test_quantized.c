@@ -7,7 +7,7 @@
  * `rounded` are the logits where what meets a matrix is rounded as kernels.h says (quantize), `exact` where it is not. */
 #include "test.h"
 
-#include "../model/session.h"
+#include "model/session.h"
 #include "build.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* tests/test_quants.c - block formats: the table and the decoders against the gguf package's own (golden/quants.h). */
-#include "golden/quants.h"
-#include "../kernels/quants.h"
+#include "tests/golden/quants.h"
+#include "kernels/quants.h"
 #include "test.h"
 
 #include <stdlib.h>

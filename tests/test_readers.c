@@ -2,7 +2,7 @@
  *
  * Small files are built here in memory. What is opened lies in an allocation of exactly its size, so that the sanitizers
  * see a read of one byte too many; whatever opens is then read to its last byte. */
-#include "../model/reader.h"
+#include "model/reader.h"
 #include "test.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* tests/test_rope.c - rope/: frequencies against published anchors, rotation against its definition. */
-#include "../rope/rope.h"
+#include "rope/rope.h"
 #include "test.h"
 
 #include <string.h>

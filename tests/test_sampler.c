@@ -1,5 +1,5 @@
 /* tests/test_sampler.c - the chain, link by link. */
-#include "../model/sampler.h"
+#include "model/sampler.h"
 #include "test.h"
 
 #include <errno.h>

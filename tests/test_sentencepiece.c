@@ -3,10 +3,10 @@
  * (make SENTENCEPIECE=1), where it is. */
 #include "test.h"
 
-#include "../tokenizer/charsmap.h"
-#include "../tokenizer/grapheme.h"
-#include "../tokenizer/unigram.h"
-#include "golden/sentencepiece.h"
+#include "tokenizer/charsmap.h"
+#include "tokenizer/grapheme.h"
+#include "tokenizer/unigram.h"
+#include "tests/golden/sentencepiece.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* tests/test_session.c - a session is exact: the same bits for any number of threads and any way of handing the ids over. */
-#include "../base/threads.h"
-#include "../model/llama.h"
-#include "../model/session.h"
+#include "base/threads.h"
+#include "model/llama.h"
+#include "model/session.h"
 #include "build.h"
 #include "test.h"
 

@@ -1,9 +1,9 @@
 /* tests/test_texts.c - fill, embed, classify, generate and logits of a RoFormer, by the program, on small random models that
  * the table of names describes (model/roformer_names.h). What the numbers should be is test_roformer.c's; here it is what the
  * program makes of them: lines, pairs, batches, poolings, JSON, refusals. */
-#include "../base/json.h"
-#include "../lab/texts.h"
-#include "../model/roformer_names.h"
+#include "base/json.h"
+#include "lab/texts.h"
+#include "model/roformer_names.h"
 #include "build.h"
 #include "test.h"
 

@@ -2,10 +2,10 @@
  * llama.cpp's vocabulary vectors and from llama2.c; broken files; speed in print. */
 #include "test.h"
 
-#include "../base/base.h"
-#include "../lab/vocabulary.h"
-#include "../tokenizer/tokenizer.h"
-#include "golden/tokenizers.h"
+#include "base/base.h"
+#include "lab/vocabulary.h"
+#include "tokenizer/tokenizer.h"
+#include "tests/golden/tokenizers.h"
 
 #include <errno.h>
 #include <stdlib.h>

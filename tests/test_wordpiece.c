@@ -2,10 +2,10 @@
  * Python's unicodedata (tests/oracle/wordpiece.py); hostile vocabularies and dictionaries; speed in print. */
 #include "test.h"
 
-#include "../base/json.h"
-#include "../tokenizer/wordpiece.h"
+#include "base/json.h"
+#include "tokenizer/wordpiece.h"
 #include "build.h"
-#include "golden/wordpiece.h"
+#include "tests/golden/wordpiece.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* tokenizer/chat_template.c - recognising a template, rendering a conversation by its row, and the ids of what was rendered. */
 #include "chat_template.h"
-#include "../base/base.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  *   added_tokens.json       {"<text>": id}, the older way to say the same; nothing here says which are special, so none is */
 #include "wordpiece.h"
 
-#include "../base/json.h"
+#include "base/json.h"
 #include "tokenizer_json.h"
 
 #include <dirent.h>

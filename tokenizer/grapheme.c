@@ -6,7 +6,7 @@
  * such marks (GB9c). */
 #include "grapheme.h"
 
-#include "../base/base.h"
+#include "base/base.h"
 
 /* Properties of a character; 0 for most. */
 enum {

@@ -6,7 +6,7 @@
 #ifndef TOKENIZER_INTERNAL_H
 #define TOKENIZER_INTERNAL_H
 
-#include "../base/base.h"
+#include "base/base.h"
 #include "tokenizer.h"
 
 /* A piece's kind is its PieceType, or this: a token added beside the model, always matched whole in the raw text. */

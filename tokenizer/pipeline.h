@@ -6,7 +6,7 @@
 #ifndef PIPELINE_H
 #define PIPELINE_H
 
-#include "../base/json.h"
+#include "base/json.h"
 #include "bpe.h"
 #include "charsmap.h"
 #include "split.h"

@@ -4,7 +4,7 @@
  * class the longest part is always taken, and where an optional prefix leads nowhere the match begins without it. */
 #include "split_rules.h"
 
-#include "../base/base.h"
+#include "base/base.h"
 
 #include <string.h>
 

@@ -18,7 +18,7 @@
  * Normalization is the algorithm of UAX 15; Hangul syllables are computed (The Unicode Standard, 3.12). */
 #include "unicode.h"
 
-#include "../base/base.h"
+#include "base/base.h"
 #include "unicode_classes.h"
 #include "unicode_forms.h"
 #include "unicode_tables.h"

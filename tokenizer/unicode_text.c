@@ -1,7 +1,7 @@
 /* tokenizer/unicode_text.c - normalizers on UTF-8: decode, let unicode.c work on the code points, encode. */
 #include "unicode_text.h"
 
-#include "../base/base.h"
+#include "base/base.h"
 #include "unicode_classes.h"
 
 #include <errno.h>

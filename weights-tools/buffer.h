@@ -8,7 +8,7 @@
 #ifndef BUFFER_H
 #define BUFFER_H
 
-#include "../base/base.h"
+#include "base/base.h"
 
 typedef struct {
     uint8_t *data; /* [n], malloc'ed; the caller frees it */

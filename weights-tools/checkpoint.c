@@ -1,6 +1,6 @@
 /* weights-tools/checkpoint.c - which container a path leads to, and the checks that all of them share. */
 #include "checkpoint.h"
-#include "../model/reader.h"
+#include "model/reader.h"
 #include "buffer.h"
 #include "table.h"
 #include "tf.h"

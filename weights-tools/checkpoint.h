@@ -11,7 +11,7 @@
 #ifndef CHECKPOINT_H
 #define CHECKPOINT_H
 
-#include "../model/weights.h"
+#include "model/weights.h"
 
 enum { CHECKPOINT_MAX_DIMS = TENSOR_MAX_DIMS, CHECKPOINT_MAX_SHARING = 16 };
 

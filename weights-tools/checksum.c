@@ -1,6 +1,6 @@
 /* weights-tools/checksum.c - eight bytes at a time: table[k] has already pushed a byte through k more bytes of zeros. */
 #include "checksum.h"
-#include "../base/base.h"
+#include "base/base.h"
 
 void crc_init(Crc *crc, int kind) {
     static const uint32_t polynomials[] = {0xedb88320, 0x82f63b78};

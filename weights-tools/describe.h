@@ -12,8 +12,8 @@
 #define DESCRIBE_H
 
 #include "gguf_write.h"
-#include "../model/config.h"
-#include "../model/roformer_names.h"
+#include "model/config.h"
+#include "model/roformer_names.h"
 
 /* A tensor that has a place in the model; the view is [out, in] already. */
 typedef struct {

@@ -10,7 +10,7 @@
 #ifndef INSPECTION_H
 #define INSPECTION_H
 
-#include "../model/config.h"
+#include "model/config.h"
 #include "buffer.h"
 #include "checkpoint.h"
 

@@ -3,8 +3,8 @@
  * Dimensions are listed from the contiguous one; data begins at, and every tensor takes, a multiple of the alignment. */
 #include "model_write.h"
 
-#include "../base/threads.h"
-#include "../kernels/encode.h"
+#include "base/threads.h"
+#include "kernels/encode.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* weights-tools/quantize.c - the program: any readable model as a GGUF file of another type. */
-#include "../base/threads.h"
+#include "base/threads.h"
 #include "mixture.h"
 #include "model_write.h"
 #include "program.h"

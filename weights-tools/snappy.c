@@ -6,7 +6,7 @@
  *     2  copy      length 1 + 6 bits, offset in the next two bytes
  *     3  copy      length 1 + 6 bits, offset in the next four bytes */
 #include "snappy.h"
-#include "../base/base.h"
+#include "base/base.h"
 
 #include <string.h>
 

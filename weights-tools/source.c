@@ -1,7 +1,7 @@
 /* weights-tools/source.c - which reader a path takes, and the rows of what it found. */
 #include "source.h"
 
-#include "../model/reader.h"
+#include "model/reader.h"
 #include "sidecars.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* weights-tools/source_gguf.c - a GGUF file (or the parts of a split one): its keys byte for byte, its tensors as they are. */
 #include "source.h"
 
-#include "../model/reader.h"
+#include "model/reader.h"
 
 #include <errno.h>
 #include <string.h>

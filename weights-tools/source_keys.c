@@ -1,7 +1,7 @@
 /* weights-tools/source_keys.c - a decoder's Config as the keys of a GGUF file: model/config.c's reading the other way round. */
 #include "source.h"
 
-#include "../model/reader.h"
+#include "model/reader.h"
 
 #include <errno.h>
 #include <math.h>

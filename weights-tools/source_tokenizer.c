@@ -2,7 +2,7 @@
  * "t5". */
 #include "source.h"
 
-#include "../tokenizer/tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* weights-tools/tf.c - the entries of an index, and the bytes they stand for. */
 #include "tf.h"
-#include "../model/reader.h"
+#include "model/reader.h"
 #include "buffer.h"
 #include "checksum.h"
 #include "table.h"

@@ -1,7 +1,7 @@
 /* tests/bench/encoder.c - how long a RoFormer takes to read a text: bench-encoder MODEL TOKENS THREADS REPEATS. Prints the
  * seconds of each repeat, one a line, after one that does not count. tests/bench/encoder.py makes the models, and runs this
  * in turn with transformers. */
-#include "../../model/encoder.h"
+#include "model/encoder.h"
 
 #include <stdio.h>
 #include <stdlib.h>

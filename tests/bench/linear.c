@@ -3,8 +3,8 @@
  *     make bench-linear T=context         one of: context prompt million drift
  * Both kinds run on the same weights: linear attention is asked for as --attention linear does it. Random weights of two
  * shapes; million takes ../shared/data/tales/tales-1m-linear-f32.gguf where it is. */
-#include "../../model/session.h"
-#include "../build.h"
+#include "model/session.h"
+#include "tests/build.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  *     build/release/bench-models FOLDER
  * writes stories15M and stories110M (llama2.c's shapes, with a small vocabulary) as .bin and as GGUF, and llama2.c's tokenizer.bin;
  * prints their names as tests/bench/peers.sh takes them. */
-#include "../build.h"
+#include "tests/build.h"
 
 #include <stdio.h>
 

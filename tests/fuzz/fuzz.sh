@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 seconds=${1:-20}
 clang=${CLANG:-clang}
 out=${FUZZ_OUT:-build/fuzz}
-flags="-std=c11 -D_XOPEN_SOURCE=700 -ffp-contract=off -fopenmp-simd -O1 -g"
+flags="-std=c11 -iquote . -D_XOPEN_SOURCE=700 -ffp-contract=off -fopenmp-simd -O1 -g"
 sanitize="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 mkdir -p $out || exit 1
 failed=0

@@ -1,7 +1,7 @@
 /* tests/fuzz/fuzz_chat.c - libFuzzer target for tokenizer/chat_template.c: any bytes as a template, and any conversation through
  * any row. The first byte chooses the row, the second what is asked; in the rest byte 0xff ends a message. */
-#include "../../tokenizer/chat_template.h"
-#include "../../tokenizer/internal.h"
+#include "tokenizer/chat_template.h"
+#include "tokenizer/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* tests/fuzz/fuzz_json.c - any bytes as JSON: parsed and walked, or refused with a line. */
-#include "../../base/json.h"
+#include "base/json.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* tests/fuzz/fuzz_split.c - libFuzzer target for tokenizer/split.c and unicode_text.c. The first byte chooses the pattern, the
  * second what becomes of its matches, the rest is the text, of any bytes: matches go forward and stay inside, pieces follow
  * each other, repaired text is well-formed, and normalizing twice changes nothing more. */
-#include "../../base/base.h"
-#include "../../tokenizer/split.h"
-#include "../../tokenizer/unicode_text.h"
+#include "base/base.h"
+#include "tokenizer/split.h"
+#include "tokenizer/unicode_text.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -3,11 +3,11 @@
  *   0, 1   the bytes are a data block (1: in Snappy), put into a table with the right checksums
  *   2      they are the index block behind a data block that holds the header
  *   3      they are Snappy data */
-#include "../../weights-tools/buffer.h"
-#include "../../weights-tools/checksum.h"
-#include "../../weights-tools/snappy.h"
-#include "../../weights-tools/table.h"
-#include "../../weights-tools/tf.h"
+#include "weights-tools/buffer.h"
+#include "weights-tools/checksum.h"
+#include "weights-tools/snappy.h"
+#include "weights-tools/table.h"
+#include "weights-tools/tf.h"
 
 #include <stdlib.h>
 #include <string.h>
