@@ -40,19 +40,19 @@ ALL_CFLAGS = $(STD) $(WITH_SPM) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE) $(if $(
 LINK       = $(CC) $(OMP) $(CFLAGS) $(SANITIZE)
 
 FOLDERS := base rope kernels attention model tokenizer lab
-SRC     := $(filter-out kernels/avx%.c kernels/amx%.c kernels/neon%.c,$(wildcard $(FOLDERS:=/*.c)))
+SRC     := $(wildcard $(FOLDERS:=/*.c))
 ifneq ($(filter x86_64% amd64%,$(TARGET)),)
-SRC     += $(wildcard kernels/avx*.c kernels/amx*.c)
+SRC     += $(wildcard kernels/x86/*.c)
 AVX2    := -mavx2 -mfma -mf16c
 AVX512  := $(AVX2) -mavx512f -mavx512bw -mavx512vl -mavx512dq
-$(patsubst %.c,$(B)/%.o,$(wildcard kernels/avx2*.c)): ISA := $(AVX2)
-$(patsubst %.c,$(B)/%.o,$(wildcard kernels/avx512*.c)): ISA := $(AVX512)
-$(patsubst %.c,$(B)/%.o,$(wildcard kernels/avx512vnni*.c)): ISA := $(AVX512) -mavx512vnni
-$(patsubst %.c,$(B)/%.o,$(wildcard kernels/amx*.c)): ISA := $(AVX512) -mamx-tile -mamx-int8
+$(patsubst %.c,$(B)/%.o,$(wildcard kernels/x86/avx2*.c)): ISA := $(AVX2)
+$(patsubst %.c,$(B)/%.o,$(wildcard kernels/x86/avx512*.c)): ISA := $(AVX512)
+$(patsubst %.c,$(B)/%.o,$(wildcard kernels/x86/avx512vnni*.c)): ISA := $(AVX512) -mavx512vnni
+$(patsubst %.c,$(B)/%.o,$(wildcard kernels/x86/amx*.c)): ISA := $(AVX512) -mamx-tile -mamx-int8
 endif
 ifneq ($(filter aarch64% arm64%,$(TARGET)),)
-SRC     += $(wildcard kernels/neon*.c)
-$(patsubst %.c,$(B)/%.o,$(wildcard kernels/neondot*.c)): ISA := -march=armv8.2-a+dotprod
+SRC     += $(wildcard kernels/arm/*.c)
+$(patsubst %.c,$(B)/%.o,$(wildcard kernels/arm/neondot*.c)): ISA := -march=armv8.2-a+dotprod
 endif
 LIB     := $(SRC:%.c=$(B)/%.o) $(B)/model/builtin.o $(if $(WITH_SPM),$(B)/tokenizer/spm_wrapper.o)
 # The program is run.c and cli/; nothing else links cli/.

@@ -188,11 +188,11 @@ static void step(const Strip *p, float *out, const float *v, size_t t, size_t he
     const double *key = take ? p->b->k_num + at * p->rows : NULL;
     const float *value = take ? values(p, v, t, head_dim, part) : NULL;
     for (size_t i = 0; take && p->b->keep[at] != 1 && i < p->rows * COLUMNS; i++) p->S[i] *= p->b->keep[at];
-    if (!out) p->kernels->state_step(NULL, p->S, p->rows, key, value, NULL, 0, 0);
+    if (!out) p->kernels->att->state_step(NULL, p->S, p->rows, key, value, NULL, 0, 0);
     for (size_t g = 0; out && g < p->group; g += AT_ONCE, key = NULL) {
         size_t n = p->group - g < AT_ONCE ? p->group - g : AT_ONCE;
         const double *q = p->b->q_num + ((p->h * p->group + g) * p->b->cap + t) * p->rows;
-        p->kernels->state_step(num, p->S, p->rows, key, value, q, n, p->stride);
+        p->kernels->att->state_step(num, p->S, p->rows, key, value, q, n, p->stride);
         for (size_t i = 0; i < n; i++) write_out(p, out, t, g + i, head_dim, num + i * COLUMNS);
     }
 }
@@ -248,9 +248,9 @@ static void meet_keys(const Strip *p, Chunk *k, size_t t0, size_t from, size_t n
         const double *q = p->b->q_num + ((p->h * p->group + g) * p->b->cap + t0 + from) * p->rows;
         double *num = k->num + (g * n + from) * COLUMNS, *w = k->weights;
         size_t m = n - from;
-        p->kernels->state_step(w, k->keys, p->rows, NULL, NULL, q, m, p->rows);            /* q_m . k_n          */
+        p->kernels->att->state_step(w, k->keys, p->rows, NULL, NULL, q, m, p->rows);            /* q_m . k_n          */
         for (size_t i = 0; i < m * COLUMNS; i++) w[i] *= k->mask[from * COLUMNS + i];      /* n <= m             */
-        p->kernels->state_step(k->part, k->values, COLUMNS, NULL, NULL, w, m, COLUMNS);    /* sum_n (q_m.k_n) v_n */
+        p->kernels->att->state_step(k->part, k->values, COLUMNS, NULL, NULL, w, m, COLUMNS);    /* sum_n (q_m.k_n) v_n */
         for (size_t i = 0; i < m * COLUMNS; i++) num[i] += k->part[i];
     }
 }
@@ -275,7 +275,7 @@ void linear_numerators_chunked(float *out, const float *v, LinearState *s, const
         for (size_t g = 0; g < p.group; g++) { /* what came before the chunk */
             const double *q = b->q_num + ((p.h * p.group + g) * b->cap + t0) * p.rows;
             double *num = k.num + g * n * COLUMNS;
-            kernels->state_step(k.part, p.S, p.rows, NULL, NULL, q, n, p.rows);
+            kernels->att->state_step(k.part, p.S, p.rows, NULL, NULL, q, n, p.rows);
             for (size_t m = 0; m < n * COLUMNS; m++) num[m] += k.decay[m / COLUMNS] * k.part[m];
             for (size_t m = 0; m < n; m++) write_out(&p, out, t0 + m, g, s->head_dim, num + m * COLUMNS);
         }

@@ -14,7 +14,7 @@ enum { MAX_DIM = 2 * ROPE_MAX_PAIRS, COLUMNS = STATE_COLUMNS };
 /* x > 0 ? x + 1 : e^x. (Comparisons are written so that a NaN goes through and stays visible.) */
 static double elu_plus_1(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
     for (int i = 0; i < c->head_dim; i++) out[i] = x[i] > 0 ? 0 : x[i];
-    kernels->exp64(out, (size_t)c->head_dim);
+    kernels->vec->exp64(out, (size_t)c->head_dim);
     for (int i = 0; i < c->head_dim; i++) out[i] = x[i] > 0 ? x[i] + 1 : out[i];
     return 0;
 }
@@ -34,7 +34,7 @@ static double relu_squared(double *out, const double *x, const LinearConfig *c, 
 /* Above 300 it stays e^300, so that q's feature times k's times a value is still a double. */
 static double exponential(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
     for (int i = 0; i < c->head_dim; i++) out[i] = x[i] > 300 ? 300 : x[i];
-    kernels->exp64(out, (size_t)c->head_dim);
+    kernels->vec->exp64(out, (size_t)c->head_dim);
     return 0;
 }
 
@@ -49,7 +49,7 @@ static double softmax_features(double *out, const double *x, const LinearConfig 
     size_t d = (size_t)c->head_dim;
     double max = largest(x, d), sum = 0;
     for (size_t i = 0; i < d; i++) out[i] = x[i] - max;
-    kernels->exp64(out, d);
+    kernels->vec->exp64(out, d);
     for (size_t i = 0; i < d; i++) sum += out[i];
     for (size_t i = 0; i < d; i++) out[i] /= sum;
     return 0;
@@ -65,10 +65,10 @@ static double favor(double *out, const double *x, const LinearConfig *c, const K
         half += scaled[i] * scaled[i] / 2;
     }
     for (size_t j = 0; j < r; j += COLUMNS) /* favor_w is only read here */
-        kernels->state_step(u + j, (double *)c->favor_w + j * d, d, NULL, NULL, scaled, 1, 0);
+        kernels->att->state_step(u + j, (double *)c->favor_w + j * d, d, NULL, NULL, scaled, 1, 0);
     double max = largest(u, r);
     for (size_t j = 0; j < r; j++) out[j] = u[j] - max;
-    kernels->exp64(out, r);
+    kernels->vec->exp64(out, r);
     for (size_t j = 0; j < r; j++) out[j] *= size;
     return max - half;
 }

@@ -48,10 +48,10 @@ static Numbers keys(const Work *w, size_t from, size_t to, size_t n) {
     const uint8_t *k = w->k + from * w->c->group_bytes;
     size_t each = w->d * KEY_LANES, scales = (w->d + Q_BLOCK - 1) / Q_BLOCK * KEY_LANES;
     if (as_they_are(w, n)) return (Numbers){.at = k, .half = w->c->type == CACHE_F16};
-    if (w->c->type == CACHE_F16) w->kernels->widen(w->wide_k, (const uint16_t *)(const void *)k, (to - from) * each);
+    if (w->c->type == CACHE_F16) w->kernels->att->widen(w->wide_k, (const uint16_t *)(const void *)k, (to - from) * each);
     else
         for (size_t g = 0; g < to - from; g++, k += w->c->group_bytes)
-            w->kernels->widen_q8(w->wide_k + g * each, (const uint16_t *)(const void *)k, (const int8_t *)k + scales * 2, w->d, KEY_LANES);
+            w->kernels->att->widen_q8(w->wide_k + g * each, (const uint16_t *)(const void *)k, (const int8_t *)k + scales * 2, w->d, KEY_LANES);
     return (Numbers){.at = w->wide_k};
 }
 
@@ -61,8 +61,8 @@ static const float *wide_values(const Work *w, size_t b, Span all, size_t at, si
     size_t scales = (w->c->value_width + Q_BLOCK - 1) / Q_BLOCK;
     for (int t = all.lo; t < all.hi; t++) {
         const uint16_t *row = (const uint16_t *)(const void *)(w->v + (b + (size_t)t) * w->c->row_bytes);
-        if (w->c->type == CACHE_F16) w->kernels->widen(w->wide_v + t * PANEL, row + at, width);
-        else w->kernels->widen_q8(w->wide_v + t * PANEL, row + at / Q_BLOCK, (const int8_t *)(row + scales) + at, width, 1);
+        if (w->c->type == CACHE_F16) w->kernels->att->widen(w->wide_v + t * PANEL, row + at, width);
+        else w->kernels->att->widen_q8(w->wide_v + t * PANEL, row + at / Q_BLOCK, (const int8_t *)(row + scales) + at, width, 1);
     }
     return w->wide_v;
 }
@@ -74,13 +74,13 @@ static void mix(const Work *w, const float *p, size_t b, size_t from, size_t n, 
     const Running *run = w->run + from;
     if (as_they_are(w, n)) {
         const Numbers v = {.at = w->v + b * w->c->row_bytes, .half = w->c->type == CACHE_F16};
-        w->kernels->mix(acc, w->c->value_width, p, spans, run, n, v, w->c->value_width, w->c->value_width, soon);
+        w->kernels->att->mix(acc, w->c->value_width, p, spans, run, n, v, w->c->value_width, w->c->value_width, soon);
         return;
     }
     for (size_t at = 0; at < w->c->value_width; at += PANEL, soon.bytes = 0) { /* fetched once is enough */
         size_t width = w->c->value_width - at < PANEL ? w->c->value_width - at : PANEL;
         const Numbers v = {.at = wide_values(w, b, all, at, width)};
-        w->kernels->mix(acc + at, w->c->value_width, p, spans, run, n, v, PANEL, width, soon);
+        w->kernels->att->mix(acc + at, w->c->value_width, p, spans, run, n, v, PANEL, width, soon);
     }
 }
 
@@ -91,8 +91,8 @@ static void take_block(Work *w, size_t b, size_t from, size_t to, Span all) {
     float *row = w->s + from * SCORE_ROW, *p = row + b % KEY_LANES;
     Soon values = {w->v + (b + (size_t)all.lo) * w->c->row_bytes, (size_t)(all.hi - all.lo) * w->c->row_bytes};
     Soon next_keys = {w->k + g1 * w->c->group_bytes, KEY_BLOCK / KEY_LANES * w->c->group_bytes};
-    w->kernels->scores(row + (g0 - b / KEY_LANES) * KEY_LANES, w->q + from * w->d, n, keys(w, g0, g1, n), w->d, g1 - g0, values);
-    w->kernels->softmax(p, w->spans + from, w->run + from, n); /* p_t = exp(scale s_t - the largest so far), s_t = q . k_t */
+    w->kernels->att->scores(row + (g0 - b / KEY_LANES) * KEY_LANES, w->q + from * w->d, n, keys(w, g0, g1, n), w->d, g1 - g0, values);
+    w->kernels->att->softmax(p, w->spans + from, w->run + from, n); /* p_t = exp(scale s_t - the largest so far), s_t = q . k_t */
     mix(w, p, b, from, n, all, next_keys);
 }
 

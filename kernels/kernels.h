@@ -3,9 +3,9 @@
  * last bits of float sums only.
  *
  *     const Kernels *k = kernels_best();               or kernels_find("ref")
- *     k->rmsnorm(xn, x, weight, d_model, eps);
- *     k->pack(buffer, x, 1, d, matrix_group(&w), 0);
- *     k->matmul(y, rows, &(Activations){1, d, matrix_group(&w), buffer}, &w, 0, w.rows);
+ *     k->vec->rmsnorm(xn, x, weight, d_model, eps);
+ *     k->mat->pack(buffer, x, 1, d, matrix_group(&w), 0);
+ *     k->mat->matmul(y, rows, &(Activations){1, d, matrix_group(&w), buffer}, &w, 0, w.rows);
  *
  * One rule holds in every row: what a function computes for one output depends on nothing but that output's inputs, in one
  * fixed order of summation. So a result has the same bits whether tokens come alone or in a batch, whether rows are
@@ -57,17 +57,15 @@ typedef enum {
     ACTIVATION_SILU,      /* x / (1 + e^-x); also called swish */
 } Activation;
 
-/* A batch of activations as a row's matmul wants it: packed by the same row's pack. */
+/* A batch of activations as matmul wants it: packed by pack of the same row. */
 typedef struct {
     size_t n, d;      /* tokens; entries a token */
     int group;        /* matrix_group of the weights they meet: 0: floats, otherwise int8 with a scale for so many entries */
     const void *data; /* [packed_bytes(n, d, group)], at a multiple of 64 */
 } Activations;
 
+/* Matrices times batches. */
 typedef struct {
-    const char *name;
-    int lanes; /* rows in the panels that block-quantized weights are repacked to (panel.h); 0: they stay as the file has them */
-
     /* y[t*ldy + r] = sum over j of w[r][j] * x[t][j], for all tokens t of a and rows r in [r0, r1).
      * r0 is a multiple of 16; r1 too, or w->rows. a->group is matrix_group(w). Where the row has lanes and panel_fits(w),
      * w->panels must be there. */
@@ -81,7 +79,45 @@ typedef struct {
      *   scale = amax / 127,  q = x * (127 / amax) rounded to the nearest integer, halves to even.
      * amax below 1e-30: scale and q are 0. An infinity or NaN in the group: scale is NaN, q is 0, so that it stays visible. */
     void (*quantize)(int8_t *q, float *scale, const float *x, size_t d, int group);
+} MatmulKernels;
 
+/* Queries against what the past has left. */
+typedef struct {
+    /* Softmax attention of n >= 1 queries, a block of KEY_BLOCK slots at a time (attention/softmax.c). soon: memory that will
+     * be read when the function has returned; a row may fetch it meanwhile, or not.
+     * The scores of `groups` groups of slots, at most SCORE_ROW / KEY_LANES: for query j < n and slot t < groups * KEY_LANES
+     *   s[j*SCORE_ROW + t] = sum over i of q[j*head_dim + i] * k[(t / KEY_LANES * head_dim + i)*KEY_LANES + t % KEY_LANES] */
+    void (*scores)(float *s, const float *q, size_t n, Numbers k, size_t head_dim, size_t groups, Soon soon);
+
+    /* The scores of a block, s[j*SCORE_ROW + t], t < KEY_BLOCK, become weights, for lo <= t < hi of the query's span, and its
+     * running sums take them in:
+     *   max' = max(max, scale * s_t),  shrink = exp(max - max'),  s_t = exp(scale * s_t - max'),  sum = shrink * sum + sum of s_t
+     * An empty span leaves all but shrink = 1. Entries of s outside the span may hold anything, and hold anything after. exp of
+     * what is below -87.33 may be 0. A NaN or +infinity among the scores makes weights and sum NaN. */
+    void (*softmax)(float *s, const Span *spans, Running *run, size_t n);
+
+    /* acc[j*lda + i] = shrink_j * acc[j*lda + i] + sum over t of p[j*SCORE_ROW + t] * v[t*ldv + i],  i < width,
+     * lo <= t < hi of j's span, t ascending; nothing is done for an empty span. width is a multiple of KEY_LANES; v is read
+     * for slots in a span only. */
+    void (*mix)(float *acc, size_t lda, const float *p, const Span *spans, const Running *run, size_t n, Numbers v, size_t ldv,
+                size_t width, Soon soon);
+
+    /* out[i] = x[i] as a half float, to nearest, ties to even, NaN stays NaN; and back, exactly. [n] */
+    void (*narrow)(uint16_t *out, const float *x, size_t n);
+    void (*widen)(float *out, const uint16_t *x, size_t n);
+
+    /* out[i*lanes + j] = scales[i / Q_BLOCK * lanes + j] * q[i*lanes + j], i < n, j < lanes; lanes: 1 or KEY_LANES. Exact. */
+    void (*widen_q8)(float *out, const uint16_t *scales, const int8_t *q, size_t n, size_t lanes);
+
+    /* Linear attention, in double. STATE_COLUMNS columns of a matrix S [rows, STATE_COLUMNS] take a token in and are read:
+     *   S[i] += b[i] * v                               b [rows], v [STATE_COLUMNS]; b = NULL: S stays, v is not read
+     *   out[g] = sum over i of a[g*lda + i] * S[i]     g < n; out [n, STATE_COLUMNS], i ascending */
+    void (*state_step)(double *out, double *S, size_t rows, const double *b, const float *v, const double *a, size_t n,
+                       size_t lda);
+} AttentionKernels;
+
+/* One vector at a time. */
+typedef struct {
     /* y[i] = x[i] / sqrt(mean(x^2) + eps) * w[i]; [n]; y may be x. Source: RMSNorm, arXiv:1910.07467, as in LLaMA. */
     void (*rmsnorm)(float *y, const float *x, const float *w, size_t n, float eps);
 
@@ -97,40 +133,25 @@ typedef struct {
     /* rope_rotate of rope/rope.h: one head. */
     void (*rotate)(float *x, const float *c, const float *s, int rotary_dim, RopePairing pairing);
 
-    /* Softmax attention of n >= 1 queries, a block of KEY_BLOCK slots at a time (attention/softmax.c). soon: memory that will be read
-     * when the function has returned; a row may fetch it meanwhile, or not.
-     * The scores of `groups` groups of slots, at most SCORE_ROW / KEY_LANES: for query j < n and slot t < groups * KEY_LANES
-     *   s[j*SCORE_ROW + t] = sum over i of q[j*head_dim + i] * k[(t / KEY_LANES * head_dim + i)*KEY_LANES + t % KEY_LANES] */
-    void (*scores)(float *s, const float *q, size_t n, Numbers k, size_t head_dim, size_t groups, Soon soon);
-
-    /* The scores of a block, s[j*SCORE_ROW + t], t < KEY_BLOCK, become weights, for lo <= t < hi of the query's span, and its
-     * running sums take them in:
-     *   max' = max(max, scale * s_t),  shrink = exp(max - max'),  s_t = exp(scale * s_t - max'),  sum = shrink * sum + sum of s_t
-     * An empty span leaves all but shrink = 1. Entries of s outside the span may hold anything, and hold anything after. exp of
-     * what is below -87.33 may be 0. A NaN or +infinity among the scores makes weights and sum NaN. */
-    void (*softmax)(float *s, const Span *spans, Running *run, size_t n);
-
-    /* acc[j*lda + i] = shrink_j * acc[j*lda + i] + sum over t of p[j*SCORE_ROW + t] * v[t*ldv + i],  i < width, lo <= t < hi of
-     * j's span, t ascending; nothing is done for an empty span. width is a multiple of KEY_LANES; v is read for slots in a span
-     * only. */
-    void (*mix)(float *acc, size_t lda, const float *p, const Span *spans, const Running *run, size_t n, Numbers v, size_t ldv, size_t width,
-                Soon soon);
-
-    /* out[i] = x[i] as a half float, to nearest, ties to even, NaN stays NaN; and back, exactly. [n] */
-    void (*narrow)(uint16_t *out, const float *x, size_t n);
-    void (*widen)(float *out, const uint16_t *x, size_t n);
-
-    /* out[i*lanes + j] = scales[i / Q_BLOCK * lanes + j] * q[i*lanes + j], i < n, j < lanes; lanes: 1 or KEY_LANES. Exact. */
-    void (*widen_q8)(float *out, const uint16_t *scales, const int8_t *q, size_t n, size_t lanes);
-
-    /* Linear attention, in double. STATE_COLUMNS columns of a matrix S [rows, STATE_COLUMNS] take a token in and are read:
-     *   S[i] += b[i] * v                               b [rows], v [STATE_COLUMNS]; b = NULL: S stays, v is not read
-     *   out[g] = sum over i of a[g*lda + i] * S[i]     g < n; out [n, STATE_COLUMNS], i ascending */
-    void (*state_step)(double *out, double *S, size_t rows, const double *b, const float *v, const double *a, size_t n, size_t lda);
-
     /* x[i] = e^x[i], [n]: within 2 ulp for |x| <= 700; 0 below -708; NaN stays. */
     void (*exp64)(double *x, size_t n);
+} VectorKernels;
+
+/* A row: a name and three groups, which may be another row's where it has nothing faster. */
+typedef struct {
+    const char *name;
+    int lanes; /* rows in the panels that block-quantized weights are repacked to (panel.h); 0: they stay as the file has them */
+    const MatmulKernels *mat;
+    const AttentionKernels *att;
+    const VectorKernels *vec;
 } Kernels;
+
+/* What this build has, slowest first, ended by a zeroed entry (rows.c). */
+typedef struct {
+    const Kernels *row;
+    int (*runs_here)(void); /* can this processor run it? */
+} KernelsEntry;
+extern const KernelsEntry kernels_table[];
 
 /* The row of that name, or NULL where there is none or this CPU cannot run it. */
 const Kernels *kernels_find(const char *name);
@@ -143,6 +164,10 @@ const Kernels *kernels_best(void);
  * float weights (nothing is quantized). */
 int matrix_group(const Matrix *w);
 
-extern const Kernels kernels_ref; /* other rows borrow from it what they do not speed up */
+/* ref.c: the reference row, and its groups, from which others borrow what they do not speed up. */
+extern const Kernels kernels_ref;
+extern const MatmulKernels ref_matmul;
+extern const AttentionKernels ref_attention;
+extern const VectorKernels ref_vector;
 
 #endif

@@ -127,6 +127,6 @@ float *float_scratch(void) {
 }
 
 size_t panel_packed_bytes(size_t n, size_t d, int group, size_t lanes) {
-    if (group % Q_BLOCK) return kernels_ref.packed_bytes(n, d, group);
+    if (group % Q_BLOCK) return ref_matmul.packed_bytes(n, d, group);
     return group ? n * (d / Q_BLOCK) * sizeof(ActBlock) : n * float_columns(d, lanes) * sizeof(float);
 }

@@ -66,7 +66,7 @@ void pack_floats(float *out, const float *x, size_t n, size_t d, size_t t, size_
 /* Where float weights are turned: (FLOAT_COLUMNS + 16) * 32 floats at a multiple of 64, the calling thread's. */
 float *float_scratch(void);
 
-/* What a row with vectors of `lanes` floats needs for n tokens of d activations (Kernels.packed_bytes). */
+/* What a row with vectors of `lanes` floats needs for n tokens of d activations (MatmulKernels.packed_bytes). */
 size_t panel_packed_bytes(size_t n, size_t d, int group, size_t lanes);
 
 #endif

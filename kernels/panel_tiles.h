@@ -121,7 +121,7 @@ INLINE void matmul_blocks(size_t widest, float *y, size_t ldy, const Activations
     case TENSOR_IQ4_XS: matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
     case TENSOR_I8_GROUPS:
         if (panel_fits(w)) matmul_form((Form){.bits = 8, .sub = 32, .shift = 7, .groups = 1}, widest, y, ldy, a, w, r0, r1);
-        else kernels_ref.matmul(y, ldy, a, w, r0, r1);
+        else ref_matmul.matmul(y, ldy, a, w, r0, r1);
     }
 }
 

@@ -95,7 +95,7 @@ static float *packed_scale(const void *data, size_t n, size_t d, int group, size
 }
 
 static void pack(void *out, const float *x, size_t n, size_t d, int group, size_t t) {
-    if (group) kernels_ref.quantize((int8_t *)out + t * d, packed_scale(out, n, d, group, t), x, d, group);
+    if (group) ref_matmul.quantize((int8_t *)out + t * d, packed_scale(out, n, d, group, t), x, d, group);
     else memcpy((float *)out + t * d, x, d * sizeof *x);
 }
 
@@ -257,23 +257,14 @@ static void exp64(double *x, size_t n) {
     for (size_t i = 0; i < n; i++) x[i] = x[i] < -708 ? 0 : exp(x[i]);
 }
 
-const Kernels kernels_ref = {
-    .name = "ref",
-    .matmul = matmul,
-    .packed_bytes = packed_bytes,
-    .pack = pack,
-    .quantize = quantize,
-    .rmsnorm = rmsnorm,
-    .layernorm = layernorm,
-    .silu_mul = silu_mul,
-    .activate = activate,
-    .rotate = rope_rotate,
-    .scores = scores,
-    .softmax = softmax,
-    .mix = mix,
-    .narrow = narrow,
-    .widen = widen,
-    .widen_q8 = widen_q8,
-    .state_step = state_step,
-    .exp64 = exp64,
+const MatmulKernels ref_matmul = {.matmul = matmul, .packed_bytes = packed_bytes, .pack = pack, .quantize = quantize};
+
+const AttentionKernels ref_attention = {
+    .scores = scores, .softmax = softmax, .mix = mix, .narrow = narrow, .widen = widen, .widen_q8 = widen_q8, .state_step = state_step,
 };
+
+const VectorKernels ref_vector = {
+    .rmsnorm = rmsnorm, .layernorm = layernorm, .silu_mul = silu_mul, .activate = activate, .rotate = rope_rotate, .exp64 = exp64,
+};
+
+const Kernels kernels_ref = {.name = "ref", .mat = &ref_matmul, .att = &ref_attention, .vec = &ref_vector};

@@ -97,8 +97,8 @@ void encoder_logits_each(Session *s, size_t t, size_t n, SessionEach *each, void
 static void dense(Session *s, float *y, const float *x, const Matrix *w, const float *b) {
     const Kernels *kernels = s->model->kernels;
     Activations a = {.n = 1, .d = w->cols, .group = matrix_group(w), .data = s->packed};
-    kernels->pack(s->packed, x, 1, a.d, a.group, 0);
-    kernels->matmul(y, w->rows, &a, w, 0, w->rows);
+    kernels->mat->pack(s->packed, x, 1, a.d, a.group, 0);
+    kernels->mat->matmul(y, w->rows, &a, w, 0, w->rows);
     for (size_t i = 0; b && i < w->rows; i++) y[i] += b[i];
 }
 
@@ -113,7 +113,7 @@ void encoder_classify(Session *s, size_t t, float *out) {
     const float *x = encoder_hidden(s, t);
     if (e->cls_dense.data) { /* its output goes where nothing stands any more */
         dense(s, s->xn, x, &e->cls_dense, e->cls_dense_b);
-        s->model->kernels->activate(s->xn, e->cls_dense.rows, s->model->config.roformer.activation);
+        s->model->kernels->vec->activate(s->xn, e->cls_dense.rows, s->model->config.roformer.activation);
         x = s->xn;
     }
     dense(s, out, x, &e->cls_out, e->cls_out_b);

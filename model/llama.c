@@ -12,7 +12,7 @@
 static void norm(Session *s, const float *w, size_t n) {
     size_t d = (size_t)s->model->config.d_model;
     for (Share t = team_share(&s->team, n); t.at < t.end; t.at++)
-        s->model->kernels->rmsnorm(s->xn + t.at * d, s->x + t.at * d, w, d, s->model->config.norm_eps);
+        s->model->kernels->vec->rmsnorm(s->xn + t.at * d, s->x + t.at * d, w, d, s->model->config.norm_eps);
 }
 
 /* x += xn */
@@ -30,7 +30,7 @@ static void feed_forward(Session *s, const Layer *y, size_t n) {
     step_linear(s, s->gate, &a, &y->w_gate, y->b_gate);
     step_linear(s, s->up, &a, &y->w_up, y->b_up);
     team_wait(&s->team);
-    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) s->model->kernels->silu_mul(s->gate + t.at * ff, s->up + t.at * ff, ff);
+    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) s->model->kernels->vec->silu_mul(s->gate + t.at * ff, s->up + t.at * ff, ff);
     a = step_pack(s, s->gate, n, ff, &y->w_down);
     step_linear(s, s->xn, &a, &y->w_down, y->b_down);
     team_wait(&s->team);

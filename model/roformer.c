@@ -11,8 +11,8 @@
 /* y = norm(x): with mean, weight and bias in v1; x / sqrt(mean(x^2) + eps) in the others, whose w is all ones. */
 static void norm(const Session *s, float *y, const float *x, const float *w, const float *b, size_t d) {
     const Kernels *kernels = s->model->kernels;
-    if (b) kernels->layernorm(y, x, w, b, d, s->model->config.norm_eps);
-    else kernels->rmsnorm(y, x, w, d, s->model->config.norm_eps);
+    if (b) kernels->vec->layernorm(y, x, w, b, d, s->model->config.norm_eps);
+    else kernels->vec->rmsnorm(y, x, w, d, s->model->config.norm_eps);
 }
 
 /* x = norm(x + xn) */
@@ -46,7 +46,7 @@ static void embed(Session *s, size_t n) {
 
 static void activate(Session *s, float *x, size_t n, size_t width) {
     for (Share t = team_share(&s->team, n); t.at < t.end; t.at++)
-        s->model->kernels->activate(x + t.at * width, width, s->model->config.roformer.activation);
+        s->model->kernels->vec->activate(x + t.at * width, width, s->model->config.roformer.activation);
 }
 
 /* xn = W y + b */

@@ -11,7 +11,7 @@ int step_threads(const Session *s, size_t multiplications) {
     return most < (size_t)s->options.threads ? (int)most : s->options.threads;
 }
 
-static size_t token_bytes(const Kernels *k, size_t d, int group) { return (k->packed_bytes(1, d, group) + 63) & ~(size_t)63; }
+static size_t token_bytes(const Kernels *k, size_t d, int group) { return (k->mat->packed_bytes(1, d, group) + 63) & ~(size_t)63; }
 
 size_t step_packed_bytes(const Kernels *k, size_t n, size_t d, int group) { return n * token_bytes(k, d, group); }
 
@@ -35,7 +35,7 @@ Packed step_pack(Session *s, const float *x, size_t n, size_t d, const Matrix *w
     a.most = piece_tokens(s, n, a.group, a.token_bytes);
     for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) {
         size_t first = t.at / a.most * a.most, m = n - first < a.most ? n - first : a.most;
-        k->pack(s->packed + first * a.token_bytes, x + t.at * d, m, d, a.group, t.at - first);
+        k->mat->pack(s->packed + first * a.token_bytes, x + t.at * d, m, d, a.group, t.at - first);
     }
     team_wait(&s->team);
     return a;
@@ -58,7 +58,7 @@ void step_linear(Session *s, float *y, Packed *a, const Matrix *w, const float *
             next = i.end < first + strips ? i.end : first + strips;
             size_t r0 = (i.at - first) * strip, r1 = next < first + strips ? (next - first) * strip : w->rows;
             Activations part = {.n = a->n - t0 < a->most ? a->n - t0 : a->most, .d = a->d, .group = a->group, .data = s->packed + t0 * a->token_bytes};
-            s->model->kernels->matmul(y + t0 * w->rows, w->rows, &part, w, r0, r1);
+            s->model->kernels->mat->matmul(y + t0 * w->rows, w->rows, &part, w, r0, r1);
             for (size_t t = t0; b && t < t0 + part.n; t++)
                 for (size_t r = r0; r < r1; r++) y[t * w->rows + r] += b[r];
         }
@@ -86,7 +86,7 @@ static Head head(const Session *s, int l, size_t i) {
     if (is_key) h -= q_heads;
     float *x = is_key ? s->k + (t * kv_heads + h) * hd : s->q + (t * q_heads + h) * hd;
     const float *weight = is_key ? y->k_norm : y->q_norm;
-    if (weight) s->model->kernels->rmsnorm(x, x, weight, hd, c->norm_eps);
+    if (weight) s->model->kernels->vec->rmsnorm(x, x, weight, hd, c->norm_eps);
     return (Head){.x = x, .t = t, .h = (int)h, .is_key = is_key};
 }
 
@@ -104,9 +104,9 @@ static void turn_and_store(Session *s, int l, size_t n) {
     for (Share i = team_share(&s->team, n * heads); i.at < i.end; i.at++) {
         Head a = head(s, l, i.at);
         const float *cos = s->cos + a.t * half, *sin = s->sin + a.t * half;
-        kernels->rotate(a.x, cos, sin, c->rope.rotary_dim, c->rope.pairing);
+        kernels->vec->rotate(a.x, cos, sin, c->rope.rotary_dim, c->rope.pairing);
         if (!a.is_key || s->tokens[a.t].slot == TOKEN_PADDING) continue;
-        if (c->roformer.rotary_value) kernels->rotate(value_of(s, a), cos, sin, c->rope.rotary_dim, c->rope.pairing);
+        if (c->roformer.rotary_value) kernels->vec->rotate(value_of(s, a), cos, sin, c->rope.rotary_dim, c->rope.pairing);
         cache_store(&s->cache, l % s->cache.n_layers, a.h, s->tokens[a.t].slot, a.x, value_of(s, a), kernels);
     }
     team_wait(&s->team);
@@ -194,7 +194,7 @@ static void attend_linear(Session *s, int l, size_t n) {
                         kernels);
         if (a.is_key && s->tokens[a.t].slot == TOKEN_PADDING) linear_skip_key(&s->batch, s->state.rows, a.t, a.h);
         if (a.is_key && c->roformer.rotary_value)
-            kernels->rotate(value_of(s, a), s->cos + a.t * half, s->sin + a.t * half, rope->rotary_dim, rope->pairing);
+            kernels->vec->rotate(value_of(s, a), s->cos + a.t * half, s->sin + a.t * half, rope->rotary_dim, rope->pairing);
     }
     team_wait(&s->team);
     for (Share h = team_share(&s->team, (size_t)c->n_kv_heads); h.at < h.end; h.at++) denominators(s, l, (int)h.at);

@@ -270,8 +270,8 @@ static void facts(void) {
             for (int j = 0; j < 4; j++) q[j] = (float)sin(1 + 4 * i + j), k[j] = (float)cos(2 + 4 * i + j);
             for (int j = 0; j < 2; j++) v[j] = 0.5f * (float)(i + 1) - 0.25f * (float)(i * j);
             rope_row(&rope, i, cosine, sine);
-            kernels->rotate(q, cosine, sine, 4, ROPE_INTERLEAVED);
-            kernels->rotate(k, cosine, sine, 4, ROPE_INTERLEAVED);
+            kernels->vec->rotate(q, cosine, sine, 4, ROPE_INTERLEAVED);
+            kernels->vec->rotate(k, cosine, sine, 4, ROPE_INTERLEAVED);
             cache_store(&c, 0, 0, (size_t)i, k, v, kernels);
             AttentionQuery x = {.q = q, .out = out, .end = (size_t)i + 1, .scale = 0.5f}; /* 1 / sqrt(4) */
             CHECK(attention_scratch(CACHE_F32, 4, 2) <= sizeof scratch / sizeof *scratch);

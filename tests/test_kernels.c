@@ -108,7 +108,7 @@ static uint8_t *panels_of(const Kernels *k, const Matrix *w, void **block) {
 static void as_quantized(const Kernels *k, float *x, size_t d, int group) {
     int8_t *q = malloc(d);
     float *scale = malloc(d / (size_t)group * sizeof *scale);
-    k->quantize(q, scale, x, d, group);
+    k->mat->quantize(q, scale, x, d, group);
     for (size_t i = 0; i < d; i++) x[i] = (float)q[i] * scale[i / (size_t)group];
     free(q), free(scale);
 }
@@ -116,11 +116,11 @@ static void as_quantized(const Kernels *k, float *x, size_t d, int group) {
 static void multiply(const Kernels *k, float *y, const float *x, const Matrix *w, size_t n, size_t cut) {
     int g = matrix_group(w);
     void *block;
-    uint8_t *packed = aligned(k->packed_bytes(n, w->cols, g), &block);
-    for (size_t t = n; t-- > 0;) k->pack(packed, x + t * w->cols, n, w->cols, g, t);
+    uint8_t *packed = aligned(k->mat->packed_bytes(n, w->cols, g), &block);
+    for (size_t t = n; t-- > 0;) k->mat->pack(packed, x + t * w->cols, n, w->cols, g, t);
     Activations a = {.n = n, .d = w->cols, .group = g, .data = packed};
-    k->matmul(y, w->rows, &a, w, 0, cut);
-    k->matmul(y, w->rows, &a, w, cut, w->rows);
+    k->mat->matmul(y, w->rows, &a, w, 0, cut);
+    k->mat->matmul(y, w->rows, &a, w, cut, w->rows);
     free(block);
 }
 
@@ -195,7 +195,7 @@ static void quantize(void) {
             x[2 * group + 1] = 2;                                          /* per = 63.5: halves happen */
             for (int j = 2; j < group; j++) x[2 * group + j] = (float)(j % 5 - 2) / 127.0f;
             x[3 * group + 2] = i % 2 ? INFINITY : NAN;
-            k->quantize(q, scale, x, d, group);
+            k->mat->quantize(q, scale, x, d, group);
             for (int g = 0; g < GROUPS; g++) {
                 float amax = 0;
                 for (int j = 0; j < group; j++) amax = fabsf(x[g * group + j]) > amax ? fabsf(x[g * group + j]) : amax;
@@ -220,10 +220,10 @@ static void rmsnorm(void) {
             float *x = poisoned(n), *w = poisoned(n), *y = poisoned(n);
             double squares = 0;
             for (size_t j = 0; j < n; j++) squares += (double)x[j] * x[j];
-            k->rmsnorm(y, x, w, n, 1e-5f);
+            k->vec->rmsnorm(y, x, w, n, 1e-5f);
             for (size_t j = 0; j < n; j++) NEAR(y[j], x[j] / sqrt(squares / (double)n + 1e-5) * w[j], 1e-12, 1e-6); /* a sum, a root, two products */
             check_margins(y, n);
-            k->rmsnorm(x, x, w, n, 1e-5f); /* in place, the same */
+            k->vec->rmsnorm(x, x, w, n, 1e-5f); /* in place, the same */
             CHECK(memcmp(x, y, n * sizeof *x) == 0);
             poisoned_free(x), poisoned_free(w), poisoned_free(y);
         }
@@ -239,11 +239,11 @@ static void layernorm(void) {
             for (size_t j = 0; j < n; j++) mean += (double)(x[j] += 3) / (double)n; /* a mean to be taken away */
             for (size_t j = 0; j < n; j++) squares += (x[j] - mean) * (x[j] - mean);
             double r = 1 / sqrt(squares / (double)n + 1e-5);
-            k->layernorm(y, x, w, b, n, 1e-5f);
+            k->vec->layernorm(y, x, w, b, n, 1e-5f);
             /* x - mean, both about 3, is off by 2^-23 of 3; r makes that larger, w and b (below 1) do not */
             for (size_t j = 0; j < n; j++) NEAR(y[j], (x[j] - mean) * r * w[j] + b[j], 5e-7 * r + 5e-7, 0);
             check_margins(y, n);
-            k->layernorm(x, x, w, b, n, 1e-5f); /* in place, the same */
+            k->vec->layernorm(x, x, w, b, n, 1e-5f); /* in place, the same */
             CHECK(memcmp(x, y, n * sizeof *x) == 0);
             poisoned_free(x), poisoned_free(w), poisoned_free(b), poisoned_free(y);
         }
@@ -260,7 +260,7 @@ static void silu_mul(void) {
                 g[j] *= j % 3 == 0 ? 1 : j % 3 == 1 ? 20 : 300; /* exp(300) overflows a float: silu(-300) must be 0 */
                 want[j] = g[j] / (1 + exp(-(double)g[j])) * u[j];
             }
-            k->silu_mul(g, u, n);
+            k->vec->silu_mul(g, u, n);
             for (size_t j = 0; j < n; j++) NEAR(g[j], want[j], 1e-30, 1e-6);
             check_margins(g, n);
             poisoned_free(g), poisoned_free(u), free(want);
@@ -289,7 +289,7 @@ static void activate(void) {
                 size_t n = sizes[z];
                 float *x = poisoned(n), *was = poisoned(n);
                 for (size_t j = 0; j < n; j++) was[j] = x[j] *= j % 3 == 0 ? 1 : j % 3 == 1 ? 12 : 300;
-                k->activate(x, n, (Activation)a);
+                k->vec->activate(x, n, (Activation)a);
                 for (size_t j = 0; j < n; j++) {
                     double u = was[j], exponent = a == ACTIVATION_GELU_TANH ? fabs(u * u * u) / 10 : u * u / 2;
                     NEAR(x[j], activation(u, (Activation)a), 1e-30, 1e-6 + 2.5e-7 * exponent);
@@ -298,12 +298,12 @@ static void activate(void) {
                 poisoned_free(x), poisoned_free(was);
             }
             float special[8] = {INFINITY, -INFINITY, NAN, 0, -0.0f, 100, -100, -13};
-            k->activate(special, 8, (Activation)a);
+            k->vec->activate(special, 8, (Activation)a);
             CHECK(special[0] == INFINITY && isnan(special[2]) && special[3] == 0 && special[4] == 0 && special[5] == 100);
             CHECK(fabsf(special[6]) < 1e-30f && fabsf(special[7]) < 1e-4f);
             for (int j = 0; j < 6 && a <= ACTIVATION_GELU_TANH; j++) {
                 float x = (float)table[j][0];
-                k->activate(&x, 1, (Activation)a);
+                k->vec->activate(&x, 1, (Activation)a);
                 NEAR(x, table[j][1 + (a == ACTIVATION_GELU_TANH)], 0, 1e-6);
             }
         }
@@ -319,7 +319,7 @@ static void rotate(void) {
                 size_t n = (size_t)dims[z], half = n / 2;
                 float *a = poisoned(n), *b = poisoned(n), *c = poisoned(half), *s = poisoned(half);
                 memcpy(b, a, n * sizeof *a);
-                k->rotate(a, c, s, dims[z], (RopePairing)pairing);
+                k->vec->rotate(a, c, s, dims[z], (RopePairing)pairing);
                 rope_rotate(b, c, s, dims[z], (RopePairing)pairing);
                 CHECK(memcmp(a, b, n * sizeof *a) == 0);
                 check_margins(a, n);
@@ -353,7 +353,7 @@ static void check_state_step(const Kernels *k, size_t rows, size_t n, int take) 
     memcpy(before, S, N * sizeof *S);
     for (size_t g = 0; g < n; g++)
         for (size_t i = rows; i < lda; i++) a[g * lda + i] = NAN; /* between one query and the next */
-    k->state_step(n ? out : NULL, S, rows, take ? b : NULL, take ? v : NULL, n ? a : NULL, n, lda);
+    k->att->state_step(n ? out : NULL, S, rows, take ? b : NULL, take ? v : NULL, n ? a : NULL, n, lda);
     for (size_t i = 0; i < N; i++) NEAR(S[i], before[i] + (take ? b[i / STATE_COLUMNS] * (double)v[i % STATE_COLUMNS] : 0), 1e-15, 0);
     for (size_t g = 0; g < n; g++)
         for (size_t j = 0; j < STATE_COLUMNS; j++) {
@@ -387,11 +387,11 @@ static void state_step_batch(void) {
         double many[5 * STATE_COLUMNS], one[STATE_COLUMNS];
         float *v = poisoned(STATE_COLUMNS);
         memcpy(T, S, ROWS * STATE_COLUMNS * sizeof *S);
-        k->state_step(many, S, ROWS, b, v, a, 5, ROWS);
-        k->state_step(NULL, T, ROWS, b, v, NULL, 0, 0);
+        k->att->state_step(many, S, ROWS, b, v, a, 5, ROWS);
+        k->att->state_step(NULL, T, ROWS, b, v, NULL, 0, 0);
         CHECK(memcmp(S, T, ROWS * STATE_COLUMNS * sizeof *S) == 0);
         for (int g = 0; g < 5; g++) {
-            k->state_step(one, T, ROWS, NULL, NULL, a + g * ROWS, 1, 0);
+            k->att->state_step(one, T, ROWS, NULL, NULL, a + g * ROWS, 1, 0);
             CHECK(memcmp(one, many + g * STATE_COLUMNS, sizeof one) == 0);
         }
         poisoned64_free(S, ROWS * STATE_COLUMNS), poisoned64_free(T, ROWS * STATE_COLUMNS), poisoned64_free(a, 5 * ROWS), poisoned64_free(b, ROWS);
@@ -405,17 +405,17 @@ static void exp64(void) {
         for (size_t n = 1; n <= 9; n++) {
             double *x = poisoned64(n), want[9];
             for (size_t i = 0; i < n; i++) want[i] = exp(x[i]);
-            k->exp64(x, n);
+            k->vec->exp64(x, n);
             for (size_t i = 0; i < n; i++) NEAR(x[i], want[i], 0, 5e-16); /* 2 ulp */
             poisoned64_free(x, n);
         }
         for (double x = -700; x < 700; x += 0.0137) {
             double y = x;
-            k->exp64(&y, 1);
+            k->vec->exp64(&y, 1);
             NEAR(y, (double)expl((long double)x), 0, 5e-16);
         }
         double edge[] = {-1000, -709, NAN, 0, 700, -INFINITY};
-        k->exp64(edge, 6);
+        k->vec->exp64(edge, 6);
         CHECK(edge[0] == 0 && edge[1] == 0 && isnan(edge[2]) && edge[3] == 1 && edge[4] > 1e304 && edge[5] == 0);
     }
 }

@@ -53,10 +53,10 @@ static void product(const Kernels *k, size_t d, size_t n, int half) {
         if (spans[j].lo < spans[j].hi) lo = spans[j].lo < lo ? spans[j].lo : lo, hi = spans[j].hi > hi ? spans[j].hi : hi;
     for (size_t i = 0; i < nv; i++)
         if ((int)(i / width) < lo || (int)(i / width) >= hi) v[i] = NAN; /* slots that nobody sees */
-    if (half) kernels_ref.narrow(key16, key, nk), kernels_ref.widen(key, key16, nk);
-    if (half) kernels_ref.narrow(v16, v, nv), kernels_ref.widen(v, v16, nv);
+    if (half) kernels_ref.att->narrow(key16, key, nk), kernels_ref.att->widen(key, key16, nk);
+    if (half) kernels_ref.att->narrow(v16, v, nv), kernels_ref.att->widen(v, v16, nv);
     memcpy(before, acc, n * lda * sizeof *acc);
-    k->scores(s, q, n, (Numbers){half ? (const void *)key16 : key, half}, d, groups, (Soon){key, nk});
+    k->att->scores(s, q, n, (Numbers){half ? (const void *)key16 : key, half}, d, groups, (Soon){key, nk});
     for (size_t j = 0; j < n; j++)
         for (size_t t = 0; t < groups * KEY_LANES; t++) {
             double sum = 0, size = 0;
@@ -71,7 +71,7 @@ static void product(const Kernels *k, size_t d, size_t n, int half) {
         int t = (int)(i % SCORE_ROW);
         s[i] = t >= spans[i / SCORE_ROW].lo && t < spans[i / SCORE_ROW].hi ? random_float() : NAN;
     }
-    k->mix(acc, lda, s, spans, run, n, (Numbers){half ? (const void *)v16 : v, half}, width, width, (Soon){0});
+    k->att->mix(acc, lda, s, spans, run, n, (Numbers){half ? (const void *)v16 : v, half}, width, width, (Soon){0});
     for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < width; i++) {
             double sum = (double)run[j].shrink * (double)before[j * lda + i], size = fabs(sum);
@@ -114,7 +114,7 @@ static void running_softmax(void) {
                         if (t < span[b].lo || t >= span[b].hi) s[t] = NAN;
                         else x[b][t] = 0.5 * (double)(s[t] *= (float)spread), max = fmax(max, x[b][t]);
                     }
-                    k->softmax(s, &span[b], &r, 1);
+                    k->att->softmax(s, &span[b], &r, 1);
                     check_margins(s, SCORE_ROW);
                     if (span[b].lo >= span[b].hi) CHECK(r.shrink == 1);
                     for (int c = 0; c < b; c++)
@@ -144,7 +144,7 @@ static void exp_ulp(void) {
             for (int t = 1; t < KEY_BLOCK; t++, bits += all ? 1 : 997) memcpy(x + t, &bits, 4);
             memcpy(s, x, sizeof x);
             Running r = {.scale = 1, .max = -3.4e38f};
-            k->softmax(s, &(Span){0, KEY_BLOCK}, &r, 1);
+            k->att->softmax(s, &(Span){0, KEY_BLOCK}, &r, 1);
             CHECK(s[0] == 1);
             for (int t = 1; t < KEY_BLOCK; t++) {
                 double want = exp((double)x[t]), ulp = ldexp(1, ilogb(want) - 23), off = x[t] < -87.33f ? 0 : fabs((double)s[t] - want) / ulp;
@@ -163,16 +163,16 @@ static void halves(void) {
         for (uint32_t h = 0; h < 0x10000; h++) {
             uint16_t half = (uint16_t)h, back[5];
             float x[5];
-            k->widen(x, &half, 1);
+            k->att->widen(x, &half, 1);
             float want = f16_to_f32(half);
             CHECK(memcmp(x, &want, 4) == 0 || (isnan(x[0]) && isnan(want)));
-            k->narrow(back, x, 1);
+            k->att->narrow(back, x, 1);
             CHECK(back[0] == half || (isnan(want) && isnan(f16_to_f32(back[0]))));
             if ((h & 0x7fff) >= 0x7c00) continue;
             double next = (h & 0x7fff) == 0x7bff ? (h & 0x8000 ? -65536 : 65536) : (double)f16_to_f32((uint16_t)(h + 1));
             float middle = (float)(((double)want + next) / 2);
             x[0] = middle, x[1] = nextafterf(middle, want), x[2] = nextafterf(middle, (float)next), x[3] = x[1], x[4] = x[2];
-            k->narrow(back, x, 5);
+            k->att->narrow(back, x, 5);
             CHECK(back[0] == half + (h & 1) && back[1] == half && back[2] == half + 1 && back[3] == half && back[4] == half + 1);
         }
 }
@@ -190,7 +190,7 @@ static void bytes_widened(void) {
                 for (size_t j = 0; j < n_scales; j++) scales[j] = (uint16_t)(random_u32() % 0x7c00);
                 for (size_t j = 0; j < n * lanes; j++) q[j] = (int8_t)random_u32();
                 for (size_t j = 0; j < n * lanes; j++) want[j] = f16_to_f32(scales[j / lanes / Q_BLOCK * lanes + j % lanes]) * (float)q[j];
-                k->widen_q8(out, scales, q, n, lanes);
+                k->att->widen_q8(out, scales, q, n, lanes);
                 CHECK(memcmp(out, want, n * lanes * sizeof *out) == 0);
                 check_margins(out, n * lanes);
                 free(scales), free(q), poisoned_free(out), poisoned_free(want);

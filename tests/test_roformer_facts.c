@@ -246,8 +246,8 @@ static void test_rotation(void) {
             float q[64], k[64], c[32], s[32];
             for (int i = 0; i < 64; i++) q[i] = (float)(pos * 64 + i) / 100, k[i] = -q[i];
             rope_row(&r, pos, c, s);
-            kernels->rotate(q, c, s, 64, ROPE_INTERLEAVED);
-            kernels->rotate(k, c, s, 64, ROPE_INTERLEAVED);
+            kernels->vec->rotate(q, c, s, 64, ROPE_INTERLEAVED);
+            kernels->vec->rotate(k, c, s, 64, ROPE_INTERLEAVED);
             for (int i = 0; i < 8; i++) {
                 NEAR((double)q[i], want[pos][i], 1e-4, 0);
                 NEAR((double)k[i], -want[pos][i], 1e-4, 0);

@@ -109,7 +109,7 @@ static struct {
 static void asking_step(double *out, double *S, size_t rows, const double *b, const float *v, const double *a, size_t n,
                         size_t lda) {
     int t = team_member();
-    kernels_best()->state_step(out, S, rows, b, v, a, n, lda);
+    kernels_best()->att->state_step(out, S, rows, b, v, a, n, lda);
     if (!out || b) return;
     asked[t].n++;
     if (!asked[t].from || out < asked[t].from) asked[t].from = out;
@@ -154,7 +154,9 @@ static void chunks(void) {
     Kernels asking = *kernels_best();
     Model m;
     char err[300];
-    asking.state_step = asking_step;
+    AttentionKernels attention = *asking.att;
+    attention.state_step = asking_step;
+    asking.att = &attention;
     CHECK(model_open(&m, test_tmp("chunk.gguf"), &(ModelOptions){.kernels = &asking}, err, sizeof err) == 0);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         read_in_chunks(i ? got : want, &m, sizes[i]);

@@ -1,0 +1,40 @@
+/* kernels/x86/avx512.c - the row for x86-64 with AVX-512 F, BW, VL and DQ but without VNNI, and what it shares with avx512vnni.c. */
+#include "avx2.h"
+#include "avx512_panels.h"
+
+enum { TAKES_OFF_128 = 1 };
+
+/* maddubs sums two products in 16 bits, which codes below 128 fit. Of bytes it takes |q|, and x with q's sign. */
+INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int bytes) {
+    if (bytes) {
+        __m512i q = _mm512_xor_si512(u, _mm512_set1_epi8(-128));
+        u = _mm512_abs_epi8(q);
+        s = _mm512_mask_sub_epi8(s, _mm512_movepi8_mask(q), _mm512_setzero_si512(), s);
+    }
+    return _mm512_add_epi32(acc, _mm512_madd_epi16(_mm512_maddubs_epi16(u, s), _mm512_set1_epi16(1)));
+}
+
+#include "avx512_matmul.h"
+
+static void matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
+    matmul_tiles(AVX512_BLOCKS, y, ldy, a, w, r0, r1);
+}
+
+size_t avx512_packed_bytes(size_t n, size_t d, int group) { return panel_packed_bytes(n, d, group, LANES); }
+
+void avx512_pack_tiles(size_t widest, void *out, const float *x, size_t n, size_t d, int group, size_t t) {
+    TokenTile tile = token_tile(t, n, widest);
+    size_t blocks = d / Q_BLOCK;
+    if (group == 0) pack_floats(out, x, n, d, t, LANES, AVX512_FLOATS);
+    else if (group % Q_BLOCK) ref_matmul.pack(out, x, n, d, group, t);
+    else avx2_pack_blocks((ActBlock *)out + tile.first * blocks + (t - tile.first), tile.n, x, d, group);
+}
+
+void avx512_pack(void *out, const float *x, size_t n, size_t d, int group, size_t t) {
+    avx512_pack_tiles(AVX512_BLOCKS, out, x, n, d, group, t);
+}
+
+static const MatmulKernels own = {.matmul = matmul, .packed_bytes = avx512_packed_bytes, .pack = avx512_pack, .quantize = avx2_quantize};
+
+extern const Kernels kernels_avx512;
+const Kernels kernels_avx512 = {.name = "avx512", .lanes = LANES, .mat = &own, .att = &avx512_attention, .vec = &avx2_vector};
