@@ -30,6 +30,11 @@ OMP := $(shell printf 'int main(void){return 0;}' | $(CC) -fopenmp -x c - -o /de
 endif
 OMP := $(or $(OMP),-Wno-unknown-pragmas)
 
+# All cores, unless the caller says how many (make -j4); a make inside a make shares the outer one's.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+endif
+
 # SentencePiece's own library, for --tokenizer-backend sentencepiece (Debian: libsentencepiece-dev).
 ifeq ($(SENTENCEPIECE),1)
 WITH_SPM := -DWITH_SENTENCEPIECE
@@ -39,8 +44,11 @@ endif
 ALL_CFLAGS = $(STD) $(WITH_SPM) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE) $(if $(ISA),,$(COVERAGE)) -MMD -MP
 LINK       = $(CC) $(OMP) $(CFLAGS) $(SANITIZE)
 
-FOLDERS := base rope kernels attention model tokenizer lab
-SRC     := $(wildcard $(FOLDERS:=/*.c))
+# A folder's sources, its sub-folders' too. Kernels for processors are added where the compiler makes code for them; bench/programs are
+# programs. The program is run.c and cli/; nothing else links cli/.
+sources = $(wildcard $(1)/*.c $(1)/*/*.c)
+LIBRARY := base rope kernels attention model tokenizer text lab bench
+SRC     := $(filter-out kernels/x86/% kernels/arm/% bench/programs/%,$(foreach d,$(LIBRARY),$(call sources,$(d))))
 ifneq ($(filter x86_64% amd64%,$(TARGET)),)
 SRC     += $(wildcard kernels/x86/*.c)
 AVX2    := -mavx2 -mfma -mf16c
@@ -54,14 +62,13 @@ ifneq ($(filter aarch64% arm64%,$(TARGET)),)
 SRC     += $(wildcard kernels/arm/*.c)
 $(patsubst %.c,$(B)/%.o,$(wildcard kernels/arm/neondot*.c)): ISA := -march=armv8.2-a+dotprod
 endif
-LIB     := $(SRC:%.c=$(B)/%.o) $(B)/model/builtin.o $(if $(WITH_SPM),$(B)/tokenizer/spm_wrapper.o)
-# The program is run.c and cli/; nothing else links cli/.
-CLI     := $(B)/run.o $(patsubst %.c,$(B)/%.o,$(wildcard cli/*.c))
+LIB     := $(SRC:%.c=$(B)/%.o) $(B)/model/builtin.o $(if $(WITH_SPM),$(patsubst %.cc,$(B)/%.o,$(wildcard tokenizer/*.cc tokenizer/*/*.cc)))
+CLI     := $(B)/run.o $(patsubst %.c,$(B)/%.o,$(call sources,cli))
 TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))
 
 # The programs of weights-tools/. Every other file there but program.c, which prints, is linked with the tests, too.
 PROGRAMS   := weights-tools/convert weights-tools/quantize weights-tools/inspect
-TOOLS      := $(patsubst %.c,$(B)/%.o,$(filter-out $(PROGRAMS:=.c) weights-tools/program.c,$(wildcard weights-tools/*.c)))
+TOOLS      := $(patsubst %.c,$(B)/%.o,$(filter-out $(PROGRAMS:=.c) weights-tools/program.c,$(call sources,weights-tools)))
 
 all: run $(PROGRAMS) ## build ./run and weights-tools/convert, quantize and inspect (the default)
 .DEFAULT_GOAL := all
@@ -124,21 +131,13 @@ debug: ## build with -O0 -g in build/debug
 	@$(MAKE) --no-print-directory FLAVOUR=debug build/debug/run
 	@echo "built build/debug/run"
 
-$(B)/bench-models: $(B)/tests/bench/models.o $(B)/tests/build.o $(LIB)
-	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
-
-$(B)/bench-linear: $(B)/tests/bench/linear.o $(B)/tests/build.o $(LIB)
-	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
-
-$(B)/bench-ids: $(B)/tests/bench/ids.o $(LIB)
-	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
-
-$(B)/bench-encoder: $(B)/tests/bench/encoder.o $(LIB)
-	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
+$(B)/bench-models $(B)/bench-linear: $(B)/tests/build.o
+$(B)/bench-models $(B)/bench-linear $(B)/bench-ids $(B)/bench-encoder: $(B)/bench-%: $(B)/bench/programs/%.o $(LIB)
+	$(Q)$(LINK) $(filter %.o,$^) $(LDFLAGS) -lm -o $@
 
 TRAINED := $(wildcard $(addprefix ../shared/data/,tales/tales-1m.gguf tales/tales-1m-f32.gguf llama2c/stories260K.bin))
 bench: run $(B)/bench-models ## speed of M="a.gguf b.bin" and what the machine can do; LLAMA2C=PATH/run LLAMA_BENCH=PATH beside it
-	@d=$$(mktemp -d) && trap 'rm -rf "$$d"' EXIT && sh tests/bench/peers.sh $(or $(M),$$($(B)/bench-models "$$d") $(TRAINED))
+	@d=$$(mktemp -d) && trap 'rm -rf "$$d"' EXIT && sh bench/peers.sh $(or $(M),$$($(B)/bench-models "$$d") $(TRAINED))
 
 bench-linear: $(B)/bench-linear ## linear attention beside softmax: context, prompt, million, drift (T=context: that table only)
 	@$(B)/bench-linear $(T)
@@ -161,6 +160,4 @@ help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
 .PHONY: all test san arm64 debug bench bench-linear lint fuzz install clean help FORCE
--include $(TOOLS:.o=.d) $(PROGRAMS:%=$(B)/%.d) $(B)/weights-tools/program.d
--include $(SRC:%.c=$(B)/%.d) $(CLI:.o=.d) $(TESTS:.o=.d) $(B)/tests/bench/models.d $(B)/tests/bench/linear.d $(B)/tests/bench/encoder.d
--include $(B)/tests/bench/ids.d $(B)/tokenizer/spm_wrapper.d
+-include $(shell find $(B) -name "*.d" 2>/dev/null)

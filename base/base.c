@@ -1,9 +1,11 @@
-/* base/base.c - error lines, checked sizes, little-endian loads, UTF-8, clocks, signals. */
+/* base/base.c - error lines, checked sizes, arrays that grow, little-endian loads, UTF-8, clocks, signals. */
 #include "base.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -41,6 +43,19 @@ int size_add(size_t a, size_t b, size_t *out) {
     if (b > SIZE_MAX - a) return 0;
     *out = a + b;
     return 1;
+}
+
+int array_reserve(void *array, size_t *cap, size_t want, size_t element) {
+    size_t room = *cap ? *cap : 16, bytes;
+    void *p;
+    if (want <= *cap) return 0;
+    while (room < want)
+        if (!size_mul(room, 2, &room)) return -ENOMEM;
+    memcpy(&p, array, sizeof p); /* whatever it points to, a pointer is a pointer on every POSIX system */
+    if (!size_mul(room, element, &bytes) || !(p = realloc(p, bytes))) return -ENOMEM;
+    memcpy(array, &p, sizeof p);
+    *cap = room;
+    return 0;
 }
 
 uint64_t hash_bytes(uint64_t hash, const void *data, size_t n) {

@@ -1,6 +1,6 @@
 /* cli/bench.c - the command bench: how fast the model is here, as a table, CSV or JSON. */
 #include "cli.h"
-#include "lab/bench.h"
+#include "bench/bench.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* cli/chat.c - the command chat: turns are read, answers go out as they come, and what begins with / is a command. Answers are on
  * stdout; prompt signs and everything else on stderr, signs only where somebody types. */
 #include "chat.h"
-#include "lab/chat.h"
+#include "text/chat.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef CLI_CHAT_H
 #define CLI_CHAT_H
 
-#include "tokenizer/chat_template.h"
+#include "text/chat_template.h"
 #include "generation.h"
 
 /* The invariant: with softmax attention the session's ids are looked at before every evaluation; what they share with the

@@ -1,6 +1,6 @@
 /* cli/lines.c - the commands fill, embed and classify: lines of text through an encoder. */
 #include "cli.h"
-#include "lab/texts.h"
+#include "text/texts.h"
 #include "model/encoder.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* cli/options.c - the command line: a table of options, and how words become Args. */
 #include "cli.h"
-#include "lab/bench.h"
-#include "tokenizer/chat_template.h"
+#include "bench/bench.h"
+#include "text/chat_template.h"
 
 #include <errno.h>
 #include <math.h>

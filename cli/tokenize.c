@@ -1,6 +1,6 @@
 /* cli/tokenize.c - the command tokenize: the ids or the pieces of a text. */
 #include "cli.h"
-#include "lab/vocabulary.h"
+#include "text/vocabulary.h"
 
 #include <stdlib.h>
 #include <string.h>

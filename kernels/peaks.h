@@ -1,5 +1,5 @@
 /* kernels/peaks.h - the most that one core can do with the instructions of a kernel row: loops of nothing but the best
- * multiply-add that the row has on this CPU, and of reads. lab/ceilings.c times them.
+ * multiply-add that the row has on this CPU, and of reads. bench/ceilings.c times them.
  *
  *     const Peaks *p = peaks_of(model.kernels->name);
  *     p->fma.run(1000000);                     1000000 * p->fma.ops additions and multiplications

@@ -21,7 +21,9 @@ check kernels rope
 check attention rope kernels
 check model attention rope kernels
 check tokenizer
-check lab model tokenizer attention rope kernels
+check text model tokenizer attention rope kernels
+check lab text model tokenizer attention rope kernels
+check bench text model tokenizer attention rope kernels
 found=$(grep -n '^#include "cli/' ./*/*.[ch] | grep -v '^./cli/')
 [ -z "$found" ] || { echo "only run.c includes cli/: $found"; bad=1; }
 
@@ -30,7 +32,7 @@ forbid() { # what, pattern, files
     found=$(grep -nE "$pattern" "$@" 2>/dev/null | grep -vE '^[^:]*:[0-9]+: *(/?\*|//)')
     [ -z "$found" ] || { echo "$what:"; echo "$found"; bad=1; }
 }
-LIB=$(ls base/*.c rope/*.c kernels/*.c kernels/*/*.c attention/*.c model/*.c tokenizer/*.c lab/*.c weights-tools/*.c | grep -Ev 'weights-tools/(convert|quantize|inspect|program).c')
+LIB=$(ls base/*.c rope/*.c kernels/*.c kernels/*/*.c attention/*.c model/*.c tokenizer/*.c lab/*.c weights-tools/*.c text/*.c bench/*.c | grep -Ev 'weights-tools/(convert|quantize|inspect|program).c')
 # shellcheck disable=SC2086
 forbid "the library prints" '\b(printf|puts|putchar|perror|vprintf)\(|\bstdout\b|\bstderr\b' $LIB
 # shellcheck disable=SC2086

@@ -373,7 +373,23 @@ static void test_late_threads(void) {
     team_free(&h.team);
 }
 
+/* One more at a time; a size that no memory has leaves everything as it was. */
+static void arrays(void) {
+    int *a = NULL;
+    size_t cap = 0;
+    for (size_t n = 0; n < 1000; n++) {
+        CHECK(array_reserve(&a, &cap, n + 1, sizeof *a) == 0 && cap > n);
+        a[n] = (int)n;
+    }
+    CHECK(cap == 1024 && a[0] == 0 && a[999] == 999);
+    int *before = a;
+    CHECK(array_reserve(&a, &cap, SIZE_MAX, sizeof *a) == -ENOMEM && array_reserve(&a, &cap, SIZE_MAX / 4, sizeof *a) == -ENOMEM);
+    CHECK(a == before && cap == 1024);
+    free(a);
+}
+
 const Test tests_base[] = {
+    {"base/arrays", arrays},
     {"base/errors", test_errors},
     {"base/sizes", test_sizes},
     {"base/utf8", test_utf8},

@@ -1,7 +1,7 @@
 /* tests/test_bench.c - run bench: that what it divides by is counted right, that its ceilings are of work really done, and that
  * the command says all it measured. How fast anything is here no test can know. */
 #include "base/json.h"
-#include "lab/bench.h"
+#include "bench/bench.h"
 #include "build.h"
 #include "roformer_files.h"
 #include "test.h"
@@ -319,7 +319,7 @@ static void wrong_use(void) {
     CHECK(run("--help", NULL) == 0 && strstr(out, "--runs") && strstr(out, "examples:") && strstr(out, "share") && !strstr(out, "--stop"));
 }
 
-/* ---- tests/bench/peers.sh ---- */
+/* ---- bench/peers.sh ---- */
 
 static void script(const char *path, const char *text) {
     char cmd[600];
@@ -342,7 +342,7 @@ static void peers(void) {
     snprintf(bin, sizeof bin, "%s", test_tmp("peers.bin"));
     build_gguf(gguf, &shape, TENSOR_F32);
     build_llama2c(bin, &shape, 0, 0);
-    snprintf(cmd, sizeof cmd, "LLAMA2C=%s sh tests/bench/peers.sh RUN=%s RUNS=2 PROMPT=20 THREADS=1 LLAMA_BENCH=%s %s+%s %s", llama2c,
+    snprintf(cmd, sizeof cmd, "LLAMA2C=%s sh bench/peers.sh RUN=%s RUNS=2 PROMPT=20 THREADS=1 LLAMA_BENCH=%s %s+%s %s", llama2c,
              test_run_path(), llama, gguf, bin, bin);
     CHECK(test_shell(cmd, &out, &err_text) == 0);
     const char *rows[] = {"| peers.gguf | decode |", "| peers.gguf | prefill 20 |", "| peers.bin | decode |"};
@@ -356,10 +356,10 @@ static void peers(void) {
         NEAR(ratio, ours / 0.5, 0.1 + ours * 0.001, 0.001); /* both are printed with one digit or two behind the point */
     }
     CHECK(strstr(out, "| memory read, 4 streams, GB/s | ") && strstr(out, "2 rounds") && strstr(out, "load to first token"));
-    CHECK(test_shell("sh tests/bench/peers.sh", &out, &err_text) == 2 && strstr(err_text, "no model"));
-    snprintf(cmd, sizeof cmd, "sh tests/bench/peers.sh RUN=%s LLAMA_BENCH=/nowhere/at.all x.gguf", test_run_path());
+    CHECK(test_shell("sh bench/peers.sh", &out, &err_text) == 2 && strstr(err_text, "no model"));
+    snprintf(cmd, sizeof cmd, "sh bench/peers.sh RUN=%s LLAMA_BENCH=/nowhere/at.all x.gguf", test_run_path());
     CHECK(test_shell(cmd, &out, &err_text) == 1 && strstr(err_text, "/nowhere/at.all"));
-    snprintf(cmd, sizeof cmd, "sh tests/bench/peers.sh RUN=%s /nowhere/at.all", test_run_path());
+    snprintf(cmd, sizeof cmd, "sh bench/peers.sh RUN=%s /nowhere/at.all", test_run_path());
     CHECK(test_shell(cmd, &out, &err_text) == 1 && strstr(err_text, "/nowhere/at.all"));
 }
 

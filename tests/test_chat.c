@@ -2,8 +2,8 @@
  * (tests/oracle/chat.py made golden/chat.json), found in a model's files. test_chat_cli.c has the command. */
 #include "base/base.h"
 #include "base/json.h"
-#include "lab/chat.h"
-#include "lab/vocabulary.h"
+#include "text/chat.h"
+#include "text/vocabulary.h"
 #include "build.h"
 #include "test.h"
 

@@ -1,7 +1,7 @@
 /* tests/test_chat_cli.c - the command chat as its users meet it: typed into a pseudo-terminal, and from a pipe. */
 #include "base/base.h"
-#include "lab/vocabulary.h"
-#include "tokenizer/chat_template.h"
+#include "text/vocabulary.h"
+#include "text/chat_template.h"
 #include "build.h"
 #include "test.h"
 #include "typist.h"

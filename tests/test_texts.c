@@ -2,7 +2,7 @@
  * the table of names describes (model/roformer_names.h). What the numbers should be is test_roformer.c's; here it is what the
  * program makes of them: lines, pairs, batches, poolings, JSON, refusals. */
 #include "base/json.h"
-#include "lab/texts.h"
+#include "text/texts.h"
 #include "model/roformer_names.h"
 #include "build.h"
 #include "test.h"
@@ -289,7 +289,7 @@ static void refusals(void) {
     CHECK(run("", "fill %s --help", m) == 0 && strstr(out, "[MASK]"));
 }
 
-/* ---- lab/texts.c by itself ---- */
+/* ---- text/texts.c by itself ---- */
 
 static void best(void) {
     const float logits_[] = {1, 3, -2, 3, 0};

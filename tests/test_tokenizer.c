@@ -1,9 +1,9 @@
-/* tests/test_tokenizer.c - tokenizer/ and lab/vocabulary.c against ids and texts from the SentencePiece library, from
+/* tests/test_tokenizer.c - tokenizer/ and text/vocabulary.c against ids and texts from the SentencePiece library, from
  * llama.cpp's vocabulary vectors and from llama2.c; broken files; speed in print. */
 #include "test.h"
 
 #include "base/base.h"
-#include "lab/vocabulary.h"
+#include "text/vocabulary.h"
 #include "tokenizer/tokenizer.h"
 #include "tests/golden/tokenizers.h"
 

@@ -1,7 +1,7 @@
 /* weights-tools/inspection.c - opening a file to look at it. */
 #include "inspection.h"
 
-#include "lab/vocabulary.h"
+#include "text/vocabulary.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "source.h"
 
 #include "sidecars.h"
-#include "lab/chat.h"
+#include "text/chat.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* tests/fuzz/fuzz_chat.c - libFuzzer target for tokenizer/chat_template.c: any bytes as a template, and any conversation through
+/* tests/fuzz/fuzz_chat.c - libFuzzer target for text/chat_template.c: any bytes as a template, and any conversation through
  * any row. The first byte chooses the row, the second what is asked; in the rest byte 0xff ends a message. */
-#include "tokenizer/chat_template.h"
+#include "text/chat_template.h"
 #include "tokenizer/internal.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* tests/bench/encoder.c - how long a RoFormer takes to read a text: bench-encoder MODEL TOKENS THREADS REPEATS. Prints the
- * seconds of each repeat, one a line, after one that does not count. tests/bench/encoder.py makes the models, and runs this
+/* bench/programs/encoder.c - how long a RoFormer takes to read a text: bench-encoder MODEL TOKENS THREADS REPEATS. Prints the
+ * seconds of each repeat, one a line, after one that does not count. bench/encoder.py makes the models, and runs this
  * in turn with transformers. */
 #include "model/encoder.h"
 

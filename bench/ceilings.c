@@ -1,4 +1,4 @@
-/* lab/ceilings.c - timing the loops of kernels/peaks.h. Machines are noisy and change their clock rate: a ceiling is only good
+/* bench/ceilings.c - timing the loops of kernels/peaks.h. Machines are noisy and change their clock rate: a ceiling is only good
  * for what ran beside it, so samples are short and taken between the runs that they are compared with. */
 #define _DEFAULT_SOURCE /* _SC_PHYS_PAGES */
 #include "ceilings.h"

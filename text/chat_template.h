@@ -1,4 +1,4 @@
-/* tokenizer/chat_template.h - a conversation as the text a model was trained to go on from.
+/* text/chat_template.h - a conversation as the text a model was trained to go on from.
  *
  *     const ChatTemplate *t = chat_template_recognise(jinja, len);           NULL: chat_template_find("chatml")
  *     ChatParts parts;
@@ -14,7 +14,7 @@
 #ifndef CHAT_TEMPLATE_H
 #define CHAT_TEMPLATE_H
 
-#include "tokenizer.h"
+#include "tokenizer/tokenizer.h"
 
 typedef enum { CHAT_SYSTEM, CHAT_USER, CHAT_ASSISTANT } ChatRole;
 

@@ -1,4 +1,4 @@
-/* tokenizer/chat_rows.c - the templates of chat models, a row each. Rows that ask for more stand before those that ask for
+/* text/chat_rows.c - the templates of chat models, a row each. Rows that ask for more stand before those that ask for
  * less. A phrase is one that only this template holds; where variants differ in a space, the space is in the phrase. */
 #include "chat_template.h"
 

@@ -1,4 +1,4 @@
-/* lab/texts.c - lines of text for an encoder, and what one asks of its answers. */
+/* text/texts.c - lines of text for an encoder, and what one asks of its answers. */
 #include "texts.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* lab/texts.h - lines of text as an encoder reads them: several at a time, so that all cores have work.
+/* text/texts.h - lines of text as an encoder reads them: several at a time, so that all cores have work.
  *
  *     Texts x;
  *     texts_init(&x, tokenizer);

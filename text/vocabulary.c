@@ -1,4 +1,4 @@
-/* lab/vocabulary.c - GGUF metadata to a Vocabulary. */
+/* text/vocabulary.c - GGUF metadata to a Vocabulary. */
 #include "vocabulary.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* lab/bench.c - the rows of `run bench`. Each run of a row is a quarter of a second or more, so that a token of a small model is
+/* bench/bench.c - the rows of `run bench`. Each run of a row is a quarter of a second or more, so that a token of a small model is
  * not lost in the clock, and decoding ends after a second, so that a large one does not take minutes. Each stands beside a sample
  * of the ceilings. */
 #include "bench.h"

@@ -1,4 +1,4 @@
-/* lab/bench.h - how fast a model is read and written here, beside what the machine can do at most.
+/* bench/bench.h - how fast a model is read and written here, beside what the machine can do at most.
  *
  *     Bench b;
  *     BenchOptions o = {.open = my_open, .progress = my_progress, .arg = mine};

@@ -1,4 +1,4 @@
-/* tests/bench/ids.c - texts to ids and back for the long comparisons of tests/oracle (spm_models.py).
+/* bench/programs/ids.c - texts to ids and back for the long comparisons of tests/oracle (spm_models.py).
  *     make build/release/bench-ids && build/release/bench-ids MODEL [BACKEND]
  * reads texts from stdin (a 32-bit length, the bytes) and writes for each its ids (a 32-bit number, the ids) and those
  * decoded again (a length, the bytes), all in the machine's own byte order. */

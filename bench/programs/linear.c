@@ -1,4 +1,4 @@
-/* tests/bench/linear.c - linear attention beside softmax, measured: speed and memory against the context, long texts, drift.
+/* bench/programs/linear.c - linear attention beside softmax, measured: speed and memory against the context, long texts, drift.
  *     make bench-linear                   all four tables
  *     make bench-linear T=context         one of: context prompt million drift
  * Both kinds run on the same weights: linear attention is asked for as --attention linear does it. Random weights of two

@@ -1,6 +1,6 @@
 #!/bin/sh
-# tests/bench/peers.sh - our speed beside other programs', run by run in turn, with the ceilings of the same run: a Markdown table.
-#     sh tests/bench/peers.sh LLAMA_BENCH=~/llama.cpp/build/bin/llama-bench a.gguf b.gguf
+# bench/peers.sh - our speed beside other programs', run by run in turn, with the ceilings of the same run: a Markdown table.
+#     sh bench/peers.sh LLAMA_BENCH=~/llama.cpp/build/bin/llama-bench a.gguf b.gguf
 #     make bench LLAMA2C=~/llama2.c/run M="model.bin"
 # Words NAME=VALUE set what the environment may set as well; all other words are models (or MODELS="a.gguf b.bin"). A model's twin for
 # llama2.c may stand behind a plus: a.gguf+a.bin. Nothing here builds the other programs.

@@ -1,4 +1,4 @@
-/* tokenizer/chat_template.c - recognising a template, rendering a conversation by its row, and the ids of what was rendered. */
+/* text/chat_template.c - recognising a template, rendering a conversation by its row, and the ids of what was rendered. */
 #include "chat_template.h"
 #include "base/base.h"
 

@@ -2,7 +2,7 @@
 """Draw what `make bench-linear T=context` printed: speed and memory against the context.
 
     make bench-linear T=context > attention/context.csv
-    v/bin/python tests/bench/context.py attention/context.csv attention/context.svg      # matplotlib
+    v/bin/python bench/context.py attention/context.csv attention/context.svg      # matplotlib
 """
 import csv, sys
 import matplotlib

@@ -1,4 +1,4 @@
-/* lab/ceilings.h - what this machine can do at most, measured beside the work that is compared with it.
+/* bench/ceilings.h - what this machine can do at most, measured beside the work that is compared with it.
  *
  *     Ceilings c;
  *     if (ceilings_init(&c, "avx2", threads, most, bytes_a_token, err, errlen)) ...

@@ -1,7 +1,7 @@
-/* tests/bench/models.c - random models of two known shapes, for measuring where no trained ones are.
+/* bench/programs/models.c - random models of two known shapes, for measuring where no trained ones are.
  *     build/release/bench-models FOLDER
  * writes stories15M and stories110M (llama2.c's shapes, with a small vocabulary) as .bin and as GGUF, and llama2.c's tokenizer.bin;
- * prints their names as tests/bench/peers.sh takes them. */
+ * prints their names as bench/peers.sh takes them. */
 #include "tests/build.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* lab/chat.c - the template in a model's files. Nothing of it is executed: it is recognised, or refused. */
+/* text/chat.c - the template in a model's files. Nothing of it is executed: it is recognised, or refused. */
 #include "chat.h"
 #include "base/json.h"
 

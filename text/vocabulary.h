@@ -1,4 +1,4 @@
-/* lab/vocabulary.h - the bridge between a GGUF file and its tokenizer: neither of the two folders knows the other.
+/* text/vocabulary.h - the bridge between a GGUF file and its tokenizer: neither of the two folders knows the other.
  *
  *     Vocabulary v;
  *     Tokenizer *t;

@@ -1,4 +1,4 @@
-/* lab/work.c - counting what an evaluation reads and multiplies. */
+/* bench/work.c - counting what an evaluation reads and multiplies. */
 #include "work.h"
 
 Work work_sum(Work a, Work b) { return (Work){a.bytes + b.bytes, a.f32 + b.f32, a.int8 + b.int8, a.int4 + b.int4}; }

@@ -1,4 +1,4 @@
-/* lab/work.h - what a model's evaluation reads and multiplies, by the shapes alone: the numbers that speeds are divided by.
+/* bench/work.h - what a model's evaluation reads and multiplies, by the shapes alone: the numbers that speeds are divided by.
  *
  * Counted are the matrices that a token is multiplied by, with their scales, a row of the embedding's table (where the output
  * shares that table, it counts as the output), and the keys and values that attention reads. Bytes are the file's: a row of

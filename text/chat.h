@@ -1,4 +1,4 @@
-/* lab/chat.h - the bridge between a model's files and the templates of conversations (tokenizer/chat_template.h).
+/* text/chat.h - the bridge between a model's files and the templates of conversations (text/chat_template.h).
  *
  *     const ChatTemplate *t;
  *     if (chat_template_of(&t, &w, NULL, err, sizeof err)) ...        NULL in t: the files have no template */
@@ -6,7 +6,7 @@
 #define CHAT_H
 
 #include "model/weights.h"
-#include "tokenizer/chat_template.h"
+#include "text/chat_template.h"
 
 /* The template by the name given (NULL: none), else the one that the model's files hold: a GGUF file's key
  * tokenizer.chat_template; in a folder chat_template.jinja, else tokenizer_config.json's chat_template (of a list the one named
