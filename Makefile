@@ -1,11 +1,10 @@
 # roformer.c - `make` builds ./run, `make test` tests it, `make help` lists the rest.
 # COVERAGE: sanitizers of tests/fuzz/fuzz.sh, not for the kernel rows: a fuzzer learns nothing there, and clang takes minutes.
-# Respected: CC, CFLAGS (optimisation and your own), LDFLAGS, OPENMP=0, SENTENCEPIECE=1 (link its C++ library, with CXX),
+# Respected: CC, CFLAGS (optimisation and your own), LDFLAGS, SENTENCEPIECE=1 (link its C++ library, with CXX),
 # PREFIX, DESTDIR, FLAVOUR (release, debug, san), V=1 (show commands).
 CC      ?= cc
 PREFIX  ?= /usr/local
 FLAVOUR ?= release
-OPENMP  ?= 1
 F       ?=
 Q       := $(if $(V),,@)
 
@@ -14,7 +13,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unkn
 TARGET  := $(shell $(CC) -dumpmachine)
 
 # No -ffast-math and no contraction: the order and rounding of every sum is part of what this program promises.
-STD      := -std=c11 -pthread -iquote . -D_XOPEN_SOURCE=700 -ffp-contract=off -fopenmp-simd
+STD      := -std=c11 -pthread -iquote . -D_XOPEN_SOURCE=700 -ffp-contract=off
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
 CFLAGS_release := -O3
 CFLAGS_debug   := -O0 -g
@@ -23,12 +22,6 @@ CFLAGS  ?= $(or $(CFLAGS_$(FLAVOUR)),-O3)
 ifeq ($(FLAVOUR),san)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
-
-# OpenMP only where this compiler can link it (Apple's and a bare clang cannot): without it one thread does the work.
-ifneq ($(OPENMP),0)
-OMP := $(shell printf 'int main(void){return 0;}' | $(CC) -fopenmp -x c - -o /dev/null 2>/dev/null && echo -fopenmp)
-endif
-OMP := $(or $(OMP),-Wno-unknown-pragmas)
 
 # All cores, unless the caller says how many (make -j4); a make inside a make shares the outer one's.
 ifeq ($(MAKELEVEL),0)
@@ -41,8 +34,8 @@ WITH_SPM := -DWITH_SENTENCEPIECE
 override LDFLAGS += -lsentencepiece -lstdc++
 endif
 
-ALL_CFLAGS = $(STD) $(WITH_SPM) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE) $(if $(ISA),,$(COVERAGE)) -MMD -MP
-LINK       = $(CC) $(OMP) $(CFLAGS) $(SANITIZE)
+ALL_CFLAGS = $(STD) $(WITH_SPM) $(WARNINGS) $(CFLAGS) $(SANITIZE) $(if $(ISA),,$(COVERAGE)) -MMD -MP
+LINK       = $(CC) -pthread $(CFLAGS) $(SANITIZE)
 
 # A folder's sources, its sub-folders' too. Kernels for processors are added where the compiler makes code for them; bench/programs are
 # programs. The program is run.c and cli/; nothing else links cli/.
@@ -73,7 +66,7 @@ TOOLS      := $(patsubst %.c,$(B)/%.o,$(filter-out $(PROGRAMS:=.c) weights-tools
 all: run $(PROGRAMS) ## build ./run and weights-tools/convert, quantize and inspect (the default)
 .DEFAULT_GOAL := all
 
-run: ## build ./run; OPENMP=0 without threads, SENTENCEPIECE=1 with SentencePiece's library, CC=clang
+run: ## build ./run alone; SENTENCEPIECE=1 with SentencePiece's library, CC=clang
 run $(PROGRAMS): %: $(B)/% FORCE # those of the flavour that was asked for, even if another's are newer
 	@cmp -s $< $@ || cp -f $< $@
 
@@ -107,7 +100,7 @@ $(B)/model/builtin.o: model/tales-1m.gguf model/builtin.h $(B)/flags
 # Other flags or another version than last time rebuild what depends on them.
 remember = mkdir -p $(B); printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' > $@
 $(B)/flags: FORCE
-	@$(call remember,$(CC) $(STD) $(WITH_SPM) $(WARNINGS) $(OMP) $(CFLAGS) $(SANITIZE) $(LDFLAGS))
+	@$(call remember,$(CC) $(STD) $(WITH_SPM) $(WARNINGS) $(CFLAGS) $(SANITIZE) $(LDFLAGS))
 $(B)/version: FORCE
 	@$(call remember,$(VERSION))
 

@@ -1,41 +1,47 @@
 /* base/threads.h - a team of threads that go through the same text together, sharing its loops out.
  *
+ *     team_init(&team, 4);                               this thread and three that wait for work
  *     team_run(&team, 4, text, arg);                     four threads run text(arg), this one among them
  *
  *     for (Share i = team_share(t, n); i.at < i.end; i.at++) ...          equal parts, fixed
  *     for (Share i; team_take(t, n, &i);) for (; i.at < i.end; i.at++)    equal parts, and who is done helps the others
  *     team_wait(t);                                      what the others did in these loops may be read behind it
  *
- * OpenMP starts the threads; where a compiler has none, a team is one thread. The waiting is ours: OpenMP's threads spin, and
- * where another program takes a core, all wait for one that is not running. Here a thread that has waited for some tens of
- * microseconds goes to sleep, which also lets the system move the late one to the free core; and a team whose threads have no
- * core for a quarter of the time goes on with a thread less, trying now and then whether the core is free again. */
+ * A thread that waits looks again and again at first, for threads that all have a core are together at once; then it sleeps,
+ * which also lets the system move a late one to the free core. A team whose threads have no core for a quarter of the time
+ * goes on with a thread less, and tries now and then whether the core is free again. */
 #ifndef THREADS_H
 #define THREADS_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 
-enum { TEAM_LOOPS = 16 }; /* team_take loops between two team_waits, at most */
+enum { TEAM_MOST = 1024, TEAM_LOOPS = 16 }; /* threads; team_take loops between two team_waits, at most */
 
 typedef struct TeamMember TeamMember;
 
 typedef struct {
-    int most;                      /* threads it has room for */
-    int worth;                     /* threads that have a core, as it seems: no run has more */
-    int hampered, smooth;          /* runs, one after the other, whose threads lacked a core, or did not */
-    atomic_int n;                  /* threads of the run under way */
-    atomic_int arrived, sleeping;
-    double turned;                 /* when the last team_wait ended that somebody slept in */
-    atomic_uint turn;              /* team_waits that are over */
-    TeamMember *members;           /* [most] */
+    int most;                    /* threads it has */
+    int worth;                   /* threads that have a core, as it seems: no run has more */
+    int hampered, smooth;        /* runs, one after the other, whose threads lacked a core, or did not */
+    void (*text)(void *arg);     /* of the run under way */
+    void *arg;
+    int n;                       /* its threads */
+    _Atomic uint64_t run;        /* how many runs there were, times 2 * TEAM_MOST, plus the last one's threads */
+    atomic_int arrived;          /* threads at the barrier */
+    atomic_uint epoch;           /* barriers that are over */
+    atomic_int sleeping, idle;   /* threads that sleep at a barrier; for want of a run */
+    double woken_at;             /* when the last barrier ended that somebody slept at */
+    TeamMember *members;         /* [most] */
     pthread_mutex_t mutex;
-    pthread_cond_t woken;
+    pthread_cond_t together, wanted;
 } Team;
 
-int team_init(Team *t, int most); /* 0 or -ENOMEM */
-void team_free(Team *t);          /* accepts a zeroed struct */
+/* A team of at most `most` threads, fewer where the system gives no more (t->most says). 0 or -ENOMEM. t must not move. */
+int team_init(Team *t, int most);
+void team_free(Team *t); /* accepts a zeroed struct */
 
 /* n threads, at most t->most, run text(arg) and wait for each other at its end; fewer where earlier runs were hampered. */
 void team_run(Team *t, int n, void (*text)(void *arg), void *arg);
@@ -50,7 +56,6 @@ int team_take(Team *t, size_t n, Share *share); /* some of n items, below 2^32, 
 void team_wait(Team *t);                        /* until all are here */
 int team_member(void);                          /* which thread is asking, from 0 */
 
-int threads_most(void); /* as many as are worth using: the cores of this machine that the process may use, or OMP_NUM_THREADS; 1 without OpenMP */
-int threads_work(void); /* 1 where more than one thread can run at all */
+int threads_most(void); /* as many as are worth using: the cores of this machine that the process may use */
 
 #endif

@@ -183,7 +183,7 @@ static Work row_work(const Session *s, const BenchRow *r) {
 static double peak(const Bench *b, Ceiling which) { return ceilings_rate(&b->ceilings, which, 1).median; }
 
 static void limits(Bench *b) {
-    if (b->ceilings.turn == 0) return;
+    if (b->ceilings.taken == 0) return;
     double read = ceilings_read(&b->ceilings);
     for (size_t i = 0; i < b->n_rows; i++) {
         const Work *w = &b->rows[i].work;

@@ -4,7 +4,6 @@
 #include "ceilings.h"
 
 #include "base/base.h"
-#include "base/threads.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -32,30 +31,41 @@ static size_t buffer_bytes(void) {
     return bytes / HUGE_PAGE * HUGE_PAGE;
 }
 
+/* Written by those who read it. */
+static void touch(void *arg) {
+    Ceilings *c = arg;
+    for (Share i = team_share(&c->team, c->bytes / PEAK_READ); i.at < i.end; i.at++)
+        memset(c->buffer + i.at * PEAK_READ, 1, PEAK_READ);
+}
+
 int ceilings_init(Ceilings *c, const char *row, int threads, size_t most, double reread, char *err, size_t errlen) {
     *c = (Ceilings){.peaks = peaks_of(row), .threads = threads, .bytes = buffer_bytes(), .most = most};
     if (reread < (double)(c->bytes / QUARTERS)) c->reread = (size_t)reread / PEAK_READ * PEAK_READ + PEAK_READ;
     c->samples = calloc(2 * N_CEILINGS * most, sizeof *c->samples);
+    c->parts = calloc((size_t)threads, sizeof *c->parts);
     c->buffer = pages_new(c->bytes); /* large pages: a reader of small ones waits for page tables too */
-    if (!c->samples || !c->buffer) {
+    if (!c->samples || !c->parts || !c->buffer || team_init(&c->team, threads)) {
         ceilings_free(c);
-        return base_error(err, errlen, -ENOMEM, "out of memory: %zu bytes to measure how fast memory is read", buffer_bytes());
+        return base_error(err, errlen, -ENOMEM, "out of memory: %zu bytes to measure how fast memory is read",
+                          buffer_bytes());
     }
-    size_t piece = c->bytes / PEAK_READ;
-    #pragma omp parallel for num_threads(threads) schedule(static)
-    for (size_t i = 0; i < piece; i++) memset(c->buffer + i * PEAK_READ, 1, PEAK_READ); /* written by those who read it */
+    c->threads = c->team.most;
+    team_run(&c->team, c->threads, touch, c);
     return 0;
 }
 
 void ceilings_free(Ceilings *c) {
+    team_free(&c->team);
     free(c->samples);
+    free(c->parts);
     pages_free(c->buffer, c->bytes);
     *c = (Ceilings){0};
 }
 
-/* A thread's part of one sample: what it did, in bytes or operations. */
-static double part(const Ceilings *c, Ceiling which, int thread, int threads, volatile float *sink) {
+/* This thread's part of one sample: what it did, in bytes or operations. */
+static double part(const Ceilings *c, volatile float *sink) {
     const PeakLoop *loops[] = {&c->peaks->fma, &c->peaks->int8, &c->peaks->int4};
+    Ceiling which = c->which;
     if (which >= CEILING_F32) {
         const PeakLoop *loop = loops[which - CEILING_F32];
         *sink = loop->run(ROUNDS);
@@ -63,41 +73,52 @@ static double part(const Ceilings *c, Ceiling which, int thread, int threads, vo
     }
     int again = which == CEILING_REREAD_1 || which == CEILING_REREAD_4;
     int streams = which == CEILING_READ_1 || which == CEILING_REREAD_1 ? 1 : 4;
-    size_t quarter = c->bytes / QUARTERS, all = again ? c->reread : quarter, mine = all / (size_t)threads / PEAK_READ * PEAK_READ;
+    size_t quarter = c->bytes / QUARTERS, all = again ? c->reread : quarter;
+    size_t mine = all / (size_t)c->team.n / PEAK_READ * PEAK_READ;
     if (mine == 0) mine = PEAK_READ;
-    const char *from = c->buffer + (again ? 0 : c->turn % QUARTERS * quarter) + (size_t)thread * mine;
+    const char *from = c->buffer + (again ? 0 : c->taken % QUARTERS * quarter) + (size_t)team_member() * mine;
     size_t times = again ? quarter / 4 / all + 1 : 1; /* the more, the smaller */
     for (size_t i = 0; i < times; i++) *sink = (float)c->peaks->read(from, mine, streams);
     return (double)mine * (double)times;
 }
 
+static void measure(void *arg) {
+    Ceilings *c = arg;
+    CeilingPart *p = &c->parts[team_member()];
+    volatile float sink;
+    team_wait(&c->team);
+    p->begin = clock_seconds();
+    p->done = part(c, &sink);
+    p->end = clock_seconds();
+}
+
 /* From the first thread's start to the last one's end: starting them costs more than a sample of a busy machine may lose. */
-static double rate(const Ceilings *c, Ceiling which, int threads) {
+static double rate(Ceilings *c, Ceiling which, int threads) {
     double done = 0, begin = 1e300, end = 0;
-    #pragma omp parallel num_threads(threads) reduction(+:done) reduction(min:begin) reduction(max:end)
-    {
-        volatile float sink;
-        #pragma omp barrier
-        begin = clock_seconds();
-        done = part(c, which, team_member(), threads, &sink);
-        end = clock_seconds();
+    c->which = which;
+    c->team.worth = c->team.most; /* a ceiling is asked of all threads, whatever they lack */
+    team_run(&c->team, threads, measure, c);
+    for (const CeilingPart *p = c->parts; p < c->parts + threads; p++) {
+        done += p->done;
+        if (p->begin < begin) begin = p->begin;
+        if (p->end > end) end = p->end;
     }
     return done / (end - begin);
 }
 
 void ceilings_sample(Ceilings *c) {
-    for (int which = 0; which < N_CEILINGS && c->turn < c->most; which++) {
+    for (int which = 0; which < N_CEILINGS && c->taken < c->most; which++) {
         int again = which == CEILING_REREAD_1 || which == CEILING_REREAD_4;
         for (size_t all = 0; all < 2 && (!again || c->reread); all++)
-            c->samples[((size_t)which * 2 + all) * c->most + c->turn] = rate(c, (Ceiling)which, all ? c->threads : 1);
+            c->samples[((size_t)which * 2 + all) * c->most + c->taken] = rate(c, (Ceiling)which, all ? c->threads : 1);
     }
-    if (c->turn < c->most) c->turn++;
+    if (c->taken < c->most) c->taken++;
 }
 
 Spread ceilings_rate(const Ceilings *c, Ceiling which, int all) {
     int again = which == CEILING_REREAD_1 || which == CEILING_REREAD_4;
     if (again && !c->reread) return (Spread){0};
-    return spread_of(c->samples + ((size_t)which * 2 + (size_t)all) * c->most, c->turn);
+    return spread_of(c->samples + ((size_t)which * 2 + (size_t)all) * c->most, c->taken);
 }
 
 const char *ceilings_name(const Ceilings *c, Ceiling which) {

@@ -8,6 +8,7 @@
 #ifndef CEILINGS_H
 #define CEILINGS_H
 
+#include "base/threads.h"
 #include "kernels/peaks.h"
 
 /* Of several runs. n 0: not measured. */
@@ -25,18 +26,27 @@ typedef enum {
     N_CEILINGS
 } Ceiling;
 
+/* A thread's part of a sample. */
+typedef struct {
+    double done, begin, end; /* bytes or operations; seconds */
+} CeilingPart;
+
 typedef struct {
     const Peaks *peaks;
     int threads;
     char *buffer;    /* [bytes] */
     size_t bytes;    /* 1 GB, or an eighth of the machine's memory */
     size_t reread;   /* bytes that REREAD reads; 0: so many that memory is read anyway, and REREAD is not measured */
-    size_t turn;     /* samples taken */
+    size_t taken;    /* samples */
     size_t most;     /* samples there is room for; later ones are not kept */
     double *samples; /* [N_CEILINGS, 2, most]: one thread, all threads */
+    Team team;
+    Ceiling which;   /* is being measured */
+    CeilingPart *parts; /* [threads] */
 } Ceilings;
 
-/* row: the kernel row's name. reread: bytes a token reads. Errors: -ENOMEM. */
+/* row: the kernel row's name. reread: bytes a token reads. Errors: -ENOMEM. c must not
+ * move. */
 int ceilings_init(Ceilings *c, const char *row, int threads, size_t most, double reread, char *err, size_t errlen);
 void ceilings_free(Ceilings *c); /* accepts a zeroed struct */
 
@@ -48,6 +58,5 @@ Spread ceilings_rate(const Ceilings *c, Ceiling which, int all);
 const char *ceilings_name(const Ceilings *c, Ceiling which);
 /* The best median at which all threads read: from memory, or what a token reads, where that was measured. */
 double ceilings_read(const Ceilings *c);
-
 
 #endif

@@ -185,9 +185,9 @@ int run_bench(Args *a) {
     if (code) return code;
     int rc = bench_run(&b.bench, &o, b.e.err, sizeof b.e.err);
     if (b.drawn > 0) fputs("\r\033[K", stderr);
-    if (rc == -EINTR) note(b.bench.ceilings.turn ? "interrupted: what follows is what was measured before" : "interrupted");
+    if (rc == -EINTR) note(b.bench.ceilings.taken ? "interrupted: what follows is what was measured before" : "interrupted");
     else if (rc < 0) fail("%s", b.e.err);
-    if (rc == 0 || (rc == -EINTR && b.bench.ceilings.turn)) {
+    if (rc == 0 || (rc == -EINTR && b.bench.ceilings.taken)) {
         const Model *m = &b.e.model;
         if (a->json) bench_json(&b.bench, m, m->weights.path);
         else if (a->csv) bench_csv(&b.bench);

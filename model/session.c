@@ -108,8 +108,7 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
     SessionOptions *o = &s->options;
     if (o->n_ctx == 0) o->n_ctx = (size_t)c->n_ctx_train;
     if (o->threads <= 0) o->threads = threads_most();
-    if (o->threads > 1024) o->threads = 1024;
-    if (!threads_work()) o->threads = 1;
+    if (o->threads > TEAM_MOST) o->threads = TEAM_MOST;
     if (o->grain == 0) o->grain = 2000000;
     s->piece_bytes = cache_second_level() / 2;
     if (o->n_batch == 0) o->n_batch = usual_batch(m);
@@ -142,6 +141,7 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
     }
     Carver k = {.block = (char *)(((uintptr_t)s->block + 63) & ~(uintptr_t)63)};
     carve_all(s, &k);
+    s->block_bytes = k.used;
     return 0;
 }
 
@@ -154,10 +154,7 @@ void session_free(Session *s) {
 }
 
 size_t session_bytes(const Session *s) {
-    Session counted = *s;
-    Carver count = {0};
-    carve_all(&counted, &count);
-    return count.used + cache_bytes(&s->cache) + s->state.n * sizeof *s->state.S;
+    return s->block_bytes + cache_bytes(&s->cache) + s->state.n * sizeof *s->state.S;
 }
 
 CacheType session_usual_cache(const Model *m) {

@@ -20,7 +20,7 @@
 
 typedef struct {
     size_t n_ctx;   /* positions to make room for; 0: the model's trained context. Causal linear attention has no limit and ignores it */
-    int threads;    /* 0: one for each processor; without OpenMP always 1 */
+    int threads;    /* 0: one for each core */
     size_t n_batch; /* tokens computed at a time; 0: 192 or 512 (session.c). Memory and speed only, never results. Where a mask is
                      * not causal, a text is computed whole: n_ctx */
     size_t grain;   /* multiplications that are worth one more thread; 0: 2,000,000. Speed only */
@@ -77,7 +77,8 @@ typedef struct {
     Team team;              /* the threads that compute a batch */
     size_t piece_bytes;     /* of packed activations that stay in a core's second-level cache */
     uint8_t *packed;        /* [step_packed_bytes]: activations as matmul wants them */
-    void *block;
+    void *block;            /* owns the scratch: block_bytes of it */
+    size_t block_bytes;
 } Session;
 
 /* m must outlive s. All memory is taken here. Errors: -ENOMEM, -EINVAL. */

@@ -92,18 +92,32 @@ static size_t encode_row(const Item *i, size_t r, uint8_t *out, size_t bytes, fl
     return quant_encode(i->type, out, room, i->cols);
 }
 
-/* Rows first .. first + n - 1 into piece, shared among the threads; room is [threads x cols]. */
-static size_t encode_rows(const Item *i, size_t first, size_t n, uint8_t *piece, size_t row_bytes, float *room, int threads) {
-    size_t lost = 0;
-    if (n == 1 || threads == 1)
-        for (size_t r = 0; r < n; r++) lost += encode_row(i, first + r, piece + r * row_bytes, row_bytes, room);
-    else {
-        if ((size_t)threads > i->rows) threads = (int)i->rows;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 4) reduction(+ : lost)
-        for (size_t r = 0; r < n; r++)
-            lost += encode_row(i, first + r, piece + r * row_bytes, row_bytes, room + (size_t)team_member() * i->cols);
-    }
-    return lost;
+/* Rows first .. first + n - 1 of one tensor into piece, shared among the threads. */
+typedef struct {
+    Team *team;
+    const Item *item;
+    size_t first, n;
+    uint8_t *piece;
+    size_t row_bytes;
+    float *room; /* [threads x cols] */
+    atomic_size_t lost;
+} Rows;
+
+static void encode_shares(void *arg) {
+    Rows *x = arg;
+    float *room = x->room ? x->room + (size_t)team_member() * x->item->cols : NULL;
+    for (Share r; team_take(x->team, x->n, &r);)
+        for (; r.at < r.end; r.at++) {
+            size_t lost = encode_row(x->item, x->first + r.at, x->piece + r.at * x->row_bytes, x->row_bytes, room);
+            if (lost) atomic_fetch_add(&x->lost, lost);
+        }
+}
+
+static size_t encode_rows(Team *team, const Item *i, size_t first, size_t n, uint8_t *piece, size_t row_bytes, float *room) {
+    Rows x = {.team = team, .item = i, .first = first, .n = n, .piece = piece, .row_bytes = row_bytes, .room = room};
+    size_t threads = (size_t)team->most < n ? (size_t)team->most : n;
+    team_run(team, (int)threads, encode_shares, &x);
+    return atomic_load(&x.lost);
 }
 
 /* What one tensor needs. */
@@ -129,13 +143,13 @@ static int desk_init(Desk *d, const Item *i, int threads) {
     return d->piece && (d->room || is_copied(i)) ? 0 : -ENOMEM;
 }
 
-static int write_item(NewFile *f, const Source *s, const Item *i, int threads, const Report *r, uint64_t *done, uint64_t total,
+static int write_item(NewFile *f, const Source *s, const Item *i, Team *team, const Report *r, uint64_t *done, uint64_t total,
                       char *err, size_t errlen) {
     Desk d;
-    int rc = desk_init(&d, i, threads) ? base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path) : 0;
+    int rc = desk_init(&d, i, team->most) ? base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path) : 0;
     for (size_t first = 0; first < i->rows && rc == 0; first += d.rows) {
         size_t n = i->rows - first < d.rows ? i->rows - first : d.rows;
-        if (encode_rows(i, first, n, d.piece, d.row_bytes, d.room, threads))
+        if (encode_rows(team, i, first, n, d.piece, d.row_bytes, d.room))
             rc = base_error(err, errlen, -EINVAL, "%s: tensor %.80s holds numbers that are too large for %s%s", s->path, i->name,
                             quant_format(i->type)->name, i->type == TENSOR_F16 ? ": use --type keep" : ", or not finite");
         if (rc == 0) {
@@ -154,18 +168,21 @@ static int write_item(NewFile *f, const Source *s, const Item *i, int threads, c
 int model_write(NewFile *f, const Source *s, int threads, const Report *r, char *err, size_t errlen) {
     Buffer head = {0}, zeros = {0};
     uint64_t done = 0, total;
+    Team team = {0};
     int rc = model_bytes(s, &total, err, errlen);
     if (rc == 0) rc = make_head(&head, s, err, errlen);
     buffer_fill(&zeros, 0, s->alignment);
     if (rc == 0 && zeros.failed) rc = base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path);
+    if (rc == 0 && team_init(&team, threads < 1 ? 1 : threads)) rc = base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path);
     if (rc == 0) newfile_write(f, head.data, head.n);
     for (size_t i = 0; i < s->n_items && rc == 0; i++) {
         size_t bytes = 0;
-        rc = write_item(f, s, &s->items[i], threads < 1 ? 1 : threads, r, &done, total, err, errlen);
+        rc = write_item(f, s, &s->items[i], &team, r, &done, total, err, errlen);
         item_bytes(&s->items[i], &bytes);
         if (rc == 0) newfile_write(f, zeros.data, padding(s, bytes));
         item_drop(s, &s->items[i]);
     }
+    team_free(&team);
     free(zeros.data);
     free(head.data);
     return rc ? rc : f->rc;

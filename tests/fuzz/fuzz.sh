@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 seconds=${1:-20}
 clang=${CLANG:-clang}
 out=${FUZZ_OUT:-build/fuzz}
-flags="-std=c11 -iquote . -D_XOPEN_SOURCE=700 -ffp-contract=off -fopenmp-simd -O1 -g"
+flags="-std=c11 -iquote . -D_XOPEN_SOURCE=700 -ffp-contract=off -O1 -g"
 sanitize="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 mkdir -p $out || exit 1
 failed=0
@@ -18,7 +18,7 @@ if ! $clang -fsanitize=fuzzer,address,undefined $out/probe.c -o $out/probe 2>/de
 fi
 
 # The library once, with the coverage that libFuzzer steers by.
-make -s CC="$clang" B="$out" OPENMP=0 CFLAGS="-O1 -g" COVERAGE="$sanitize -fsanitize=fuzzer-no-link" "$out/library.a" || exit 1
+make -s CC="$clang" B="$out" CFLAGS="-O1 -g" COVERAGE="$sanitize -fsanitize=fuzzer-no-link" "$out/library.a" || exit 1
 
 # Seeds: small real files where they are, cut to what a fuzzer can handle.
 seed() { # TARGET FILE ...
@@ -70,7 +70,7 @@ for c in tests/fuzz/fuzz_*.c; do
     name=$(basename "$c" .c)
     short=${name#fuzz_}
     [ -n "$FUZZ" ] && [ "$FUZZ" != "$short" ] && continue
-    $clang $flags $sanitize -fsanitize=fuzzer "$c" tests/build.c $out/library.a -lm -o $out/$name || { failed=1; continue; }
+    $clang $flags $sanitize -fsanitize=fuzzer "$c" tests/build.c $out/library.a -pthread -lm -o $out/$name || { failed=1; continue; }
     mkdir -p $out/corpus-$short $out/seeds-$short
     dict=
     [ -f tests/fuzz/$short.dict ] && dict=-dict=tests/fuzz/$short.dict
