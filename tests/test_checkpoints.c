@@ -1,9 +1,10 @@
 /* tests/test_checkpoints.c - the parts of weights-tools, and real files: checksums, Snappy, names, windows, PyTorch's and
  * TensorFlow's own small files. What is hostile stands in test_hostile.c, the program's work in test_convert.c. */
-#include "weights-tools/checksum.h"
 #include "model/roformer_names.h"
-#include "weights-tools/pickle.h"
-#include "weights-tools/snappy.h"
+#include "weights-tools/checkpoint/checksum.h"
+#include "weights-tools/checkpoint/open.h"
+#include "weights-tools/checkpoint/pickle_read.h"
+#include "weights-tools/checkpoint/snappy.h"
 #include "build.h"
 #include "test.h"
 

@@ -5,6 +5,7 @@
 #include "model/encoder.h"
 #include "model/roformer_names.h"
 #include "model/weights.h"
+#include "weights-tools/checkpoint/open.h"
 #include "weights-tools/plan.h"
 #include "build.h"
 #include "test.h"

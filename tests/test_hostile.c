@@ -4,9 +4,12 @@
  * They are built here. What is read lies in an allocation of exactly its size, so that the sanitizers see a read of one byte
  * too many. Where a container has checksums, a flipped bit must either be refused or change nothing. */
 #include "weights-tools/buffer.h"
-#include "weights-tools/checksum.h"
-#include "weights-tools/tf.h"
-#include "weights-tools/torch.h"
+#include "weights-tools/checkpoint/checksum.h"
+#include "weights-tools/checkpoint/pickle_machine.h"
+#include "weights-tools/checkpoint/pickle_read.h"
+#include "weights-tools/checkpoint/statedict.h"
+#include "weights-tools/checkpoint/tf.h"
+#include "weights-tools/checkpoint/torch.h"
 #include "build.h"
 #include "test.h"
 

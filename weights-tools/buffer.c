@@ -7,21 +7,9 @@
 #include <string.h>
 
 static uint8_t *reserve(Buffer *b, size_t n) {
-    size_t need, twice;
+    size_t need;
+    if (!b->failed && (!size_add(b->n, n, &need) || array_reserve(&b->data, &b->cap, need, 1))) b->failed = 1;
     if (b->failed) return NULL;
-    if (!size_add(b->n, n, &need) || !size_mul(need, 2, &twice)) {
-        b->failed = 1;
-        return NULL;
-    }
-    if (need > b->room) {
-        uint8_t *p = realloc(b->data, twice);
-        if (!p) {
-            b->failed = 1;
-            return NULL;
-        }
-        b->data = p;
-        b->room = twice;
-    }
     b->n = need;
     return b->data + need - n;
 }
@@ -64,24 +52,4 @@ void buffer_json(Buffer *b, const char *s, size_t n) {
         else buffer_bytes(b, &c, 1);
     }
     buffer_bytes(b, "\"", 1);
-}
-
-int text_compare(const char *a, size_t a_n, const char *b, size_t b_n) {
-    int d = memcmp(a, b, a_n < b_n ? a_n : b_n);
-    return d ? d : a_n < b_n ? -1 : a_n > b_n;
-}
-
-int text_ends_with(const char *s, const char *tail) {
-    size_t n = strlen(s), t = strlen(tail);
-    return n > t && strcmp(s + n - t, tail) == 0;
-}
-
-int array_grow(void **array, size_t n, size_t element) {
-    size_t bytes;
-    if (n != 0 && (n & (n - 1)) != 0) return 0;
-    if (!size_mul(n ? 2 * n : 1, element, &bytes)) return -ENOMEM;
-    void *p = realloc(*array, bytes);
-    if (!p) return -ENOMEM;
-    *array = p;
-    return 0;
 }

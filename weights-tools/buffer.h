@@ -1,4 +1,4 @@
-/* weights-tools/buffer.h - bytes that grow: headers of files, and JSON text; two comparisons of text.
+/* weights-tools/buffer.h - bytes that grow: headers of files, and JSON text.
  *
  *     Buffer b = {0};
  *     buffer_u32(&b, 3);
@@ -12,7 +12,7 @@
 
 typedef struct {
     uint8_t *data; /* [n], malloc'ed; the caller frees it */
-    size_t n, room;
+    size_t n, cap;
     int failed;
 } Buffer;
 
@@ -23,12 +23,5 @@ void buffer_fill(Buffer *b, int byte, size_t n);
 void buffer_print(Buffer *b, const char *fmt, ...) BASE_PRINTF(2, 3); /* at most 511 bytes */
 /* s[0 .. n-1], which is UTF-8, as a JSON string with its quotes. */
 void buffer_json(Buffer *b, const char *s, size_t n);
-
-/* Bytes in memcmp's order, the shorter first where one begins the other: < 0, 0, > 0. */
-int text_compare(const char *a, size_t a_n, const char *b, size_t b_n);
-int text_ends_with(const char *s, const char *tail); /* 1: it does, and is longer */
-
-/* Room for one more element in an array of n, which doubles whenever n is a power of two: 0 or -ENOMEM. */
-int array_grow(void **array, size_t n, size_t element);
 
 #endif

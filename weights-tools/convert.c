@@ -3,6 +3,8 @@
 #include "model_write.h"
 #include "program.h"
 #include "sidecars.h"
+#include "weights-tools/checkpoint/open.h"
+#include "weights-tools/checkpoint/text.h"
 
 #include <errno.h>
 #include <stdio.h>

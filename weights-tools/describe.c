@@ -1,5 +1,6 @@
 /* weights-tools/describe.c - tensors into slots, and the slots against the configuration. */
-#include "describe_internal.h"
+#include "describe.h"
+#include "describe_config.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -36,14 +37,13 @@ static void leave_out(const char **first, size_t *n, const char *name) {
 }
 
 static int add_slot(DescribeReader *r, const RoformerName *row, int layer, const View *v) {
-    void *p = r->m->slots;
     Slot s = {row, layer, *v};
     if (world_of(r->c) == ROFORMER_IN_TF && row->flags & NAME_TRANSPOSED) {
         if (v->n_dims != 2) return bad_tensor(r, v->name, "a kernel that is no matrix");
         s.view = view_transposed(v);
     }
-    if (array_grow(&p, r->m->n_slots, sizeof s)) return base_error(r->err, r->errlen, -ENOMEM, "%s: out of memory", r->m->name);
-    r->m->slots = p;
+    if (array_reserve(&r->m->slots, &r->m->cap_slots, r->m->n_slots + 1, sizeof s))
+        return base_error(r->err, r->errlen, -ENOMEM, "%s: out of memory", r->m->name);
     r->m->slots[r->m->n_slots++] = s;
     return 0;
 }
@@ -74,14 +74,7 @@ static int collect(DescribeReader *r) {
     return 0;
 }
 
-/* A model has hundreds of slots, and few look-ups are made by name. */
-long describe_slot(const Description *m, const char *gguf, int layer, size_t from) {
-    for (size_t i = from; i < m->n_slots; i++)
-        if (m->slots[i].layer == layer && strcmp(m->slots[i].row->gguf, gguf) == 0) return (long)i;
-    return -1;
-}
-
-/* The same for a row of the body, in the sorted list; a head's row may have come under an alias. */
+/* As describe_slot, for a row of the body, in the sorted list; a head's row may have come under an alias. */
 static int has_row(const Description *m, const RoformerName *row, int layer) {
     if (row->group) return describe_slot(m, row->gguf, layer, 0) >= 0;
     return m->n_slots && bsearch(&(Slot){.row = row, .layer = layer}, m->slots, m->n_slots, sizeof *m->slots, compare_slots);
@@ -191,7 +184,7 @@ static int check_slots(DescribeReader *r) {
 }
 
 int describe_open(Description *m, const Checkpoint *c, const JsonValue *config, const char *config_name,
-                      const DescribeWish *wish, const Report *report, char *err, size_t errlen) {
+                  const DescribeWish *wish, const Report *report, char *err, size_t errlen) {
     memset(m, 0, sizeof *m);
     m->name = c->folder;
     DescribeReader r = {m, c, config, config_name, wish, report, err, errlen, 0};
@@ -206,11 +199,6 @@ int describe_open(Description *m, const Checkpoint *c, const JsonValue *config, 
     if (rc == 0) rc = describe_read_heads(&r);
     if (rc) describe_free(m);
     return rc;
-}
-
-void describe_free(Description *m) {
-    free(m->slots);
-    memset(m, 0, sizeof *m);
 }
 
 int describe_plan(const Description *m, Plan *p, RoformerWorld world) {

@@ -11,40 +11,10 @@
 #ifndef DESCRIBE_H
 #define DESCRIBE_H
 
+#include "weights-tools/checkpoint/checkpoint.h"
+#include "description.h"
 #include "gguf_write.h"
-#include "model/config.h"
-#include "model/roformer_names.h"
-
-/* A tensor that has a place in the model; the view is [out, in] already. */
-typedef struct {
-    const RoformerName *row;
-    int layer; /* -1: none */
-    View view;
-} Slot;
-
-/* What the command line says about things that old files leave open; NULL: as the file says. */
-typedef struct {
-    const char *mask;   /* "padding", "causal", "unilm" */
-    const char *pooler; /* "tanh", "linear" */
-} DescribeWish;
-
-typedef struct {
-    RoformerVariant variant; /* never ROFORMER_NONE */
-    RoformerSizes sizes;
-    int n_layers, n_heads;
-    size_t key_length;        /* of a head; attention_key_size */
-    int key_given;            /* the configuration names it */
-    double n_ctx, rope_theta, norm_eps, dropout, attention_dropout, initializer_range;
-    int rotary_value, tied, pad_id;
-    char hidden_act[32];
-    const char *mask, *pooler; /* as in DescribeWish; pooler may be "none" */
-    const char *classifier;    /* "sequence", "token", "choice", "qa", or NULL */
-    const JsonValue *labels;   /* id2label, or NULL; points into the configuration, as the next */
-    const JsonValue *config;   /* all of it: for the attention keys */
-    Slot *slots;               /* [n_slots], in the order GGUF files list them */
-    size_t n_slots;
-    const char *name;          /* of the checkpoint, for error lines */
-} Description;
+#include "plan.h"
 
 /* 1 where the checkpoint's names are a RoFormer's (or a BERT's: the embeddings' names are the same). */
 int describe_is_roformer(const Checkpoint *c);
@@ -53,8 +23,7 @@ int describe_is_roformer(const Checkpoint *c);
  * place (optimizer slots, integer buffers, unknown heads) are left out with a note. m's views and labels point into c and
  * the configuration, which must outlive it. */
 int describe_open(Description *m, const Checkpoint *c, const JsonValue *config, const char *config_name,
-                      const DescribeWish *wish, const Report *r, char *err, size_t errlen);
-void describe_free(Description *m); /* accepts a zeroed struct */
+                  const DescribeWish *wish, const Report *r, char *err, size_t errlen);
 
 /* Every slot into the plan, by its name in that world (GGUF or PyTorch). 0 or -ENOMEM. */
 int describe_plan(const Description *m, Plan *p, RoformerWorld world);

@@ -1,6 +1,6 @@
 /* weights-tools/describe_config.c - config.json or bert_config.json into numbers, each checked; keys that are not there get
  * the defaults of transformers' RoFormerConfig. */
-#include "describe_internal.h"
+#include "describe_config.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* weights-tools/describe_write.c - the model's numbers as a GGUF file's metadata, and as Hugging Face's config.json. */
-#include "describe_internal.h"
+#include "describe.h"
 
 #include <stdio.h>
 #include <stdlib.h>

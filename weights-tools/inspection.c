@@ -2,15 +2,14 @@
 #include "inspection.h"
 
 #include "text/vocabulary.h"
+#include "weights-tools/checkpoint/open.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 static int add_tensor(Inspection *i, const TensorLine *t) {
-    void *p = i->tensors;
-    if (array_grow(&p, i->n_tensors, sizeof *t)) return -ENOMEM;
-    i->tensors = p;
+    if (array_reserve(&i->tensors, &i->cap_tensors, i->n_tensors + 1, sizeof *t)) return -ENOMEM;
     i->tensors[i->n_tensors++] = *t;
     return 0;
 }
@@ -51,9 +50,7 @@ static int sum_types(Inspection *i) {
         size_t at = 0;
         while (at < i->n_types && strcmp(i->types[at].type, t->type) != 0) at++;
         if (at == i->n_types) {
-            void *p = i->types;
-            if (array_grow(&p, i->n_types, sizeof *i->types)) return -ENOMEM;
-            i->types = p;
+            if (array_reserve(&i->types, &i->cap_types, i->n_types + 1, sizeof *i->types)) return -ENOMEM;
             i->types[i->n_types++] = (TypeLine){.type = t->type};
         }
         i->types[at].tensors++;

@@ -12,7 +12,7 @@
 
 #include "model/config.h"
 #include "buffer.h"
-#include "checkpoint.h"
+#include "weights-tools/checkpoint/checkpoint.h"
 
 typedef struct {
     const char *name, *type; /* type: "Q4_K", "F32"; "?" for what has no name */
@@ -33,9 +33,9 @@ typedef struct {
     uint64_t file_bytes;
     size_t n_files;
     TensorLine *tensors;       /* [n_tensors], in file order */
-    size_t n_tensors;
+    size_t n_tensors, cap_tensors;
     TypeLine *types;           /* [n_types], the most bytes first */
-    size_t n_types;
+    size_t n_types, cap_types;
     uint64_t values;           /* of all tensors */
     int has_config;            /* config is what ./run would take */
     Config config;

@@ -1,6 +1,7 @@
 /* weights-tools/mixture.c - types by name. A "mostly Q4_K" file has Q6_K where errors cost most: in the output, and in v and
  * ffn_down of the first and last eighth of the layers and every third one between. */
 #include "mixture.h"
+#include "weights-tools/checkpoint/text.h"
 
 #include <ctype.h>
 #include <string.h>

@@ -18,10 +18,8 @@ void report_note(const Report *r, const char *fmt, ...) {
 }
 
 int plan_add(Plan *p, const char *name, const View *v) {
-    void *items = p->items;
     Output o = {.name = weights_keep(&p->names, name, strlen(name)), .view = *v, .type = v->type};
-    if (!o.name || array_grow(&items, p->n, sizeof o)) return -ENOMEM;
-    p->items = items;
+    if (!o.name || array_reserve(&p->items, &p->cap, p->n + 1, sizeof o)) return -ENOMEM;
     p->items[p->n++] = o;
     return 0;
 }

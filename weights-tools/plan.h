@@ -8,8 +8,8 @@
 #ifndef PLAN_H
 #define PLAN_H
 
-#include "checkpoint.h"
 #include "buffer.h"
+#include "weights-tools/checkpoint/view.h"
 
 /* How these files speak to whoever runs them: they never print. */
 typedef struct {
@@ -28,7 +28,7 @@ typedef struct {
 
 typedef struct {
     Output *items; /* [n] */
-    size_t n;
+    size_t n, cap;
     Weights names; /* nothing but the owner of the names */
 } Plan;
 

@@ -3,6 +3,7 @@
 #include "mixture.h"
 #include "model_write.h"
 #include "program.h"
+#include "weights-tools/checkpoint/text.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,6 +3,7 @@
 
 #include "model/reader.h"
 #include "sidecars.h"
+#include "weights-tools/checkpoint/open.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,13 +15,11 @@ enum { ALIGNMENT = 32, QUANTIZATION_VERSION = 2 }; /* ggml's GGML_QNT_VERSION: t
 /* ---- items ---- */
 
 int source_add(Source *s, const char *name, const Item *item) {
-    void *items = s->items;
     Item copy = *item;
     copy.name = weights_keep(&s->plan.names, name, strlen(name));
-    if (!copy.name || array_grow(&items, s->n_items, sizeof copy)) return -ENOMEM;
+    if (!copy.name || array_reserve(&s->items, &s->cap_items, s->n_items + 1, sizeof copy)) return -ENOMEM;
     copy.type = item_own_type(&copy);
     if (copy.type < 0 || copy.type == TENSOR_I8_GROUPS) copy.type = TENSOR_F32; /* GGUF has no such types, or nobody reads them */
-    s->items = items;
     s->items[s->n_items++] = copy;
     return 0;
 }

@@ -40,7 +40,7 @@ typedef struct {
     const char *path;      /* as given */
     Config config;         /* of the model: what config_read says of it */
     Item *items;           /* [n_items], in the order of the new file */
-    size_t n_items;
+    size_t n_items, cap_items;
     GgufMeta meta;         /* all keys but the next two */
     int64_t file_type;     /* general.file_type and general.quantization_version of a GGUF file; -1: it has none */
     int64_t quantization_version;

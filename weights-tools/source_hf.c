@@ -6,6 +6,7 @@
 
 #include "sidecars.h"
 #include "text/chat.h"
+#include "weights-tools/checkpoint/text.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,10 @@
 /* tests/fuzz/fuzz_pickle.c - any bytes as a PyTorch file: a zip archive or the legacy format where they begin as one; everything
  * else is the pickle of a state dict, without the checksums that keep a fuzzer out of an archive,
  * its storages a page of bytes. */
-#include "weights-tools/torch.h"
-#include "weights-tools/zip.h"
+#include "weights-tools/checkpoint/pickle_read.h"
+#include "weights-tools/checkpoint/statedict.h"
+#include "weights-tools/checkpoint/torch.h"
+#include "weights-tools/checkpoint/zip.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,10 +4,10 @@
  *   2      they are the index block behind a data block that holds the header
  *   3      they are Snappy data */
 #include "weights-tools/buffer.h"
-#include "weights-tools/checksum.h"
-#include "weights-tools/snappy.h"
-#include "weights-tools/table.h"
-#include "weights-tools/tf.h"
+#include "weights-tools/checkpoint/checksum.h"
+#include "weights-tools/checkpoint/snappy.h"
+#include "weights-tools/checkpoint/table.h"
+#include "weights-tools/checkpoint/tf.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,24 +1,15 @@
-/* weights-tools/pickle.h - the part of Python's pickle that torch.save writes for a state dict, and nothing else.
+/* weights-tools/checkpoint/pickle.h - what a pickle of torch.save holds: values that refer to one another. pickle_read.h makes
+ * one, statedict.c walks it.
  *
- *     Pickle p;
- *     size_t used;
- *     if (pickle_read(&p, data, size, &used, "model.bin", err, sizeof err)) ...
- *     const PickleValue *root = &p.values[p.root];
- *     pickle_free(&p);
+ *     for (int32_t c = v->first; c != PICKLE_NONE; c = p->cells[c].next) ... pickle_at(p, c)
  *
- * A pickle is a program for a stack machine whose language can name and call any Python function. Here nothing is ever
- * called: the opcodes are a list (read_one in pickle.c), the names that may stand in a GLOBAL are a list (globals in
- * pickle.c), and a call of one of these becomes a value that records its arguments. Anything else refuses the file.
- *
- * Memory: an opcode makes at most one value, there are at most two cells a byte, and none of the arrays below grows past
- * PICKLE_MAX_VALUES. Strings point into data, which must outlive p. What comes out holds no cycle, so it can be walked.
- * Source: Lib/pickletools.py (the opcodes), torch/_utils.py and torch/serialization.py (what they are used for). */
+ * Strings point into the file. What pickle_read returns holds no cycle, so it can be walked. */
 #ifndef PICKLE_H
 #define PICKLE_H
 
-#include "checkpoint.h"
+#include "view.h"
 
-enum { PICKLE_MAX_VALUES = 1 << 22, PICKLE_NONE = -1 };
+enum { PICKLE_NONE = -1 };
 
 typedef enum {
     PV_NONE, PV_BOOL, PV_INT, PV_FLOAT, PV_STRING,
@@ -52,16 +43,13 @@ typedef struct {
 typedef struct {
     PickleValue *values;
     PickleCell *cells;
-    size_t n_values, n_cells;
+    size_t n_values, cap_values, n_cells, cap_cells;
     int32_t root;
 } Pickle;
 
-/* Read one pickle, protocol 2 to 5, from the front of data; *used gets its length, STOP included. 0, -EINVAL or -ENOMEM
- * and one line; p is zeroed then. */
-int pickle_read(Pickle *p, const uint8_t *data, size_t size, size_t *used, const char *name, char *err, size_t errlen);
 void pickle_free(Pickle *p); /* accepts a zeroed struct */
 
-/* Walk children: for (int32_t c = v->first; c != PICKLE_NONE; c = p->cells[c].next) ... pickle_at(p, c) */
+/* The value in a cell. */
 const PickleValue *pickle_at(const Pickle *p, int32_t cell);
 /* Child number i, or NULL. Walks. */
 const PickleValue *pickle_child(const Pickle *p, const PickleValue *v, size_t i);

@@ -1,11 +1,13 @@
-/* weights-tools/torch_legacy.c - PyTorch before 1.6, and what _use_new_zipfile_serialization=False writes to this day.
+/* weights-tools/checkpoint/torch_legacy.c - PyTorch before 1.6, and what _use_new_zipfile_serialization=False writes to this day.
  *
  *     five pickles: a magic number, the protocol 1001, a dict about the machine, the state dict, the list of storage keys
  *     for each key of the list, in its order:  i64 numel, then the elements
  *
  * How long an element is stands only in the state dict, so its storages are collected first. */
-#include "buffer.h"
 #include "torch.h"
+#include "pickle_read.h"
+#include "statedict.h"
+#include "text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,7 +27,7 @@ typedef struct {
 typedef struct {
     StorageFinder finder; /* first: a StorageFinder * is a LegacyFinder * */
     Storage *storages;    /* [n], sorted by key */
-    size_t n;
+    size_t n, cap;
     const uint8_t *data;
     size_t size, pos;
 } LegacyFinder;
@@ -69,9 +71,8 @@ static int collect(LegacyFinder *l, const Pickle *p) {
         const PickleValue *v = &p->values[i];
         if (v->type != PV_STORAGE) continue;
         const PickleValue *class = pickle_child(p, v, 1), *key = pickle_child(p, v, 2), *numel = pickle_child(p, v, 4);
-        void *array = l->storages;
-        if (array_grow(&array, l->n, sizeof *l->storages)) return bad(l, "out of memory while opening it"), -ENOMEM;
-        l->storages = array;
+        if (array_reserve(&l->storages, &l->cap, l->n + 1, sizeof *l->storages))
+            return bad(l, "out of memory while opening it"), -ENOMEM;
         l->storages[l->n++] = (Storage){key->as.text, key->n, (ElemType)class->elem, (size_t)numel->as.integer, NULL};
     }
     if (l->n == 0) return 0;

@@ -1,5 +1,5 @@
-/* weights-tools/view.c - reading a strided window: gather what is asked for, then turn it into another type of float. */
-#include "checkpoint.h"
+/* weights-tools/checkpoint/view.c - reading a strided window: gather what is asked for, then turn it into another type of float. */
+#include "view.h"
 
 #include <math.h>
 #include <string.h>
@@ -52,7 +52,7 @@ View view_transposed(const View *v) {
 
 /* Copy elements first .. first+n-1 as they are: an odometer over the outer dimensions, a run along the last. */
 static void gather(const View *v, size_t first, size_t n, uint8_t *out) {
-    size_t at[CHECKPOINT_MAX_DIMS] = {0}, bytes = elem_bytes(v->type), rest = first, place = 0;
+    size_t at[VIEW_MAX_DIMS] = {0}, bytes = elem_bytes(v->type), rest = first, place = 0;
     int last = v->n_dims - 1;
     for (int d = last; d >= 0; d--) {
         at[d] = rest % v->shape[d];

@@ -1,4 +1,4 @@
-/* weights-tools/table.h - LevelDB's table file, as TensorFlow uses it for the index of a checkpoint: sorted keys and values.
+/* weights-tools/checkpoint/table.h - LevelDB's table file, as TensorFlow uses it for the index of a checkpoint: sorted keys and values.
  *
  *     data blocks .. metaindex block  index block  footer
  *     block    entries, u32 restarts[n], u32 n; then outside: type (0 plain, 1 Snappy), u32 masked crc32c of both

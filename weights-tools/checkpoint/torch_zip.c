@@ -1,5 +1,7 @@
-/* weights-tools/torch_zip.c - PyTorch since 1.6: ROOT/data.pkl, ROOT/byteorder, ROOT/data/KEY for each storage. */
+/* weights-tools/checkpoint/torch_zip.c - PyTorch since 1.6: ROOT/data.pkl, ROOT/byteorder, ROOT/data/KEY for each storage. */
 #include "torch.h"
+#include "pickle_read.h"
+#include "statedict.h"
 #include "zip.h"
 
 #include <errno.h>

@@ -1,9 +1,10 @@
-/* weights-tools/table.c - footer, index block, data blocks. Offsets are compared with what is there before they are used;
+/* weights-tools/checkpoint/table.c - footer, index block, data blocks. Offsets are compared with what is there before they are used;
  * blocks must follow one another, so no block is read twice. */
 #include "table.h"
-#include "buffer.h"
+#include "base/base.h"
 #include "checksum.h"
 #include "snappy.h"
+#include "text.h"
 
 #include <errno.h>
 #include <stdlib.h>

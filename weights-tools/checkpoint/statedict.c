@@ -1,5 +1,5 @@
-/* weights-tools/statedict.c - from the values of a pickle to windows on storages. */
-#include "torch.h"
+/* weights-tools/checkpoint/statedict.c - from the values of a pickle to windows on storages. */
+#include "statedict.h"
 
 #include <errno.h>
 #include <string.h>
@@ -42,7 +42,7 @@ static int read_shape(StorageFinder *f, const Pickle *p, const PickleValue *name
     const PickleValue *size = pickle_child(p, t, 2), *stride = pickle_child(p, t, 3);
     if (!is_list(size) || !is_list(stride) || size->n != stride->n)
         return bad(f, name, "its size and its stride do not match");
-    if (size->n > CHECKPOINT_MAX_DIMS) return bad(f, name, "more than 8 dimensions");
+    if (size->n > VIEW_MAX_DIMS) return bad(f, name, "more than 8 dimensions");
     v->n_dims = (int)size->n;
     int32_t a = size->first;
     for (int d = 0; d < v->n_dims; d++, a = p->cells[a].next) {

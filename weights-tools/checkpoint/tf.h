@@ -1,4 +1,4 @@
-/* weights-tools/tf.h - TensorFlow's V2 checkpoints: PREFIX.index and PREFIX.data-00000-of-00001 (or more of these).
+/* weights-tools/checkpoint/tf.h - TensorFlow's V2 checkpoints: PREFIX.index and PREFIX.data-00000-of-00001 (or more of these).
  *
  * The index is a table (table.h) of tensors' names and protocol buffers that say type, shape and place; the data files
  * hold nothing but the tensors' bytes, little-endian, row-major.
@@ -14,14 +14,14 @@ typedef struct {
     const char *name;      /* NUL-terminated; owned by the TfIndex */
     ElemType type;         /* ELEM_OTHER: text, complex numbers ..; such an entry has a place but no view */
     int n_dims;
-    size_t shape[CHECKPOINT_MAX_DIMS];
+    size_t shape[VIEW_MAX_DIMS];
     uint32_t shard, crc;   /* crc: masked, of the tensor's bytes */
     size_t offset, size;   /* bytes in the shard */
 } TfEntry;
 
 typedef struct {
     TfEntry *entries;   /* [n], in the order of their names */
-    size_t n;
+    size_t n, cap;
     uint32_t n_shards;
     Weights names;      /* nothing but the owner of the names */
 } TfIndex;

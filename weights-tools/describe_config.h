@@ -1,8 +1,10 @@
-/* weights-tools/describe_internal.h - shared by describe.c (tensors) and describe_config.c (the configuration). */
-#ifndef DESCRIBE_INTERNAL_H
-#define DESCRIBE_INTERNAL_H
+/* weights-tools/describe_config.h - the configuration's part of describe_open. */
+#ifndef DESCRIBE_CONFIG_H
+#define DESCRIBE_CONFIG_H
 
-#include "describe.h"
+#include "weights-tools/checkpoint/checkpoint.h"
+#include "description.h"
+#include "plan.h"
 
 typedef struct {
     Description *m;
@@ -15,9 +17,6 @@ typedef struct {
     size_t errlen;
     int rc; /* of the configuration: the first complaint stays, after it every read is a no-op */
 } DescribeReader;
-
-/* The slot of that GGUF name and layer, from number `from` on; -1 where there is none. Linear. */
-long describe_slot(const Description *m, const char *gguf, int layer, size_t from);
 
 /* Which variant the slots are, then everything the configuration says; then, once the slots are checked, the heads. Each
  * returns r->rc. */

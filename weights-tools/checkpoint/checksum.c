@@ -1,4 +1,4 @@
-/* weights-tools/checksum.c - eight bytes at a time: table[k] has already pushed a byte through k more bytes of zeros. */
+/* weights-tools/checkpoint/checksum.c - eight bytes at a time: table[k] has already pushed a byte through k more bytes of zeros. */
 #include "checksum.h"
 #include "base/base.h"
 

@@ -1,11 +1,12 @@
-/* weights-tools/zip.c - the directory at the end of the file, and what it points at.
+/* weights-tools/checkpoint/zip.c - the directory at the end of the file, and what it points at.
  *
  *     local header + name + extra + bytes, for each entry ..  directory  [zip64 end, its locator]  end record + comment
  *
  * Sizes are those of the directory: PyTorch leaves them zero in the local headers. A size or offset of 0xffffffff stands
  * for 64 bits in the entry's extra field 1. */
 #include "zip.h"
-#include "buffer.h"
+#include "base/base.h"
+#include "text.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@ typedef struct {
     const char *name;
     char *err;
     size_t errlen;
-} Reader;
+} ZipReader;
 
 /* An entry of the directory as it stands there. */
 typedef struct {
@@ -35,18 +36,18 @@ typedef struct {
 
 int zip_is(const uint8_t *data, size_t size) { return size >= 4 && memcmp(data, "PK\3\4", 4) == 0; }
 
-static int damaged(Reader *r, const char *what) {
+static int damaged(ZipReader *r, const char *what) {
     return base_error(r->err, r->errlen, -EINVAL, "%s: a damaged or truncated zip archive: %s", r->name, what);
 }
 
-static int bad_entry(Reader *r, const ZipEntry *e, const char *what) {
+static int bad_entry(ZipReader *r, const ZipEntry *e, const char *what) {
     int shown = e->name_len < 80 ? (int)e->name_len : 80;
     return base_error(r->err, r->errlen, -EINVAL, "%s: zip entry %.*s: %s", r->name, shown, e->name, what);
 }
 
 /* ---- the end of the file ---- */
 
-static int read_end64(Reader *r, size_t end) {
+static int read_end64(ZipReader *r, size_t end) {
     if (end < LOCATOR_BYTES) return damaged(r, "the record of its 64-bit sizes is missing");
     const uint8_t *locator = r->data + end - LOCATOR_BYTES;
     if (memcmp(locator, "PK\6\7", 4) != 0) return damaged(r, "the record of its 64-bit sizes is missing");
@@ -65,7 +66,7 @@ static int read_end64(Reader *r, size_t end) {
 }
 
 /* The end record is the last one whose comment ends where the file ends. */
-static int read_end(Reader *r) {
+static int read_end(ZipReader *r) {
     size_t furthest = r->size < END_BYTES ? 0 : r->size - END_BYTES;
     for (size_t back = 0; r->size >= END_BYTES && back <= COMMENT_MAX && back <= furthest; back++) {
         const uint8_t *p = r->data + furthest - back;
@@ -86,7 +87,7 @@ static int read_end(Reader *r) {
 /* ---- one entry ---- */
 
 /* The 64-bit values of extra field 1: those of size, packed, at that are 0xffffffff in the entry, in this order. */
-static int read_extra(Reader *r, Raw *raw, const uint8_t *p, size_t n) {
+static int read_extra(ZipReader *r, Raw *raw, const uint8_t *p, size_t n) {
     uint64_t *const wanted[] = {&raw->size, &raw->packed, &raw->at};
     while (n >= 4) {
         size_t id = load_u16(p), length = load_u16(p + 2), used = 0;
@@ -105,7 +106,7 @@ static int read_extra(Reader *r, Raw *raw, const uint8_t *p, size_t n) {
 }
 
 /* Find the entry's bytes through its local header. */
-static int place(Reader *r, Raw *raw) {
+static int place(ZipReader *r, Raw *raw) {
     ZipEntry *e = &raw->entry;
     if (raw->flags & 1) return bad_entry(r, e, "is encrypted");
     if (raw->method != 0)
@@ -124,7 +125,7 @@ static int place(Reader *r, Raw *raw) {
 }
 
 /* The entry at *p, which *left bytes of directory are left for; both move on. */
-static int read_entry(Reader *r, const uint8_t **p, size_t *left) {
+static int read_entry(ZipReader *r, const uint8_t **p, size_t *left) {
     const uint8_t *q = *p;
     if (*left < ENTRY_BYTES || memcmp(q, "PK\1\2", 4) != 0) return damaged(r, "its directory ends too early");
     size_t name = load_u16(q + 28), extra = load_u16(q + 30), comment = load_u16(q + 32);
@@ -153,7 +154,7 @@ static int compare_names(const void *a, const void *b) {
 }
 
 /* Entries that share bytes are how a small archive unpacks to a huge one; sorted by place, neighbours show it. */
-static int check_all(Reader *r) {
+static int check_all(ZipReader *r) {
     ZipEntry *e = r->z->entries;
     qsort(e, r->z->n, sizeof *e, compare_places);
     for (size_t i = 1; i < r->z->n; i++)
@@ -167,7 +168,7 @@ static int check_all(Reader *r) {
 
 int zip_open(Zip *z, const uint8_t *data, size_t size, const char *name, char *err, size_t errlen) {
     memset(z, 0, sizeof *z);
-    Reader r = {.z = z, .data = data, .size = size, .name = name, .err = err, .errlen = errlen};
+    ZipReader r = {.z = z, .data = data, .size = size, .name = name, .err = err, .errlen = errlen};
     int rc = read_end(&r);
     if (rc == 0 && (r.n > r.length / ENTRY_BYTES || r.n > ENTRIES_MAX)) rc = damaged(&r, "more entries are announced than fit");
     if (rc == 0 && r.n == 0) rc = damaged(&r, "it is empty");

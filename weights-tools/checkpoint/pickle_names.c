@@ -1,6 +1,6 @@
-/* weights-tools/pickle_names.c - the names that may stand in a pickle, and what a call of one becomes: a value that records
- * its arguments. Names are compared with a list, never looked up anywhere; there is nothing here that could be called. */
-#include "pickle_machine.h"
+/* weights-tools/checkpoint/pickle_names.c - the names that may stand in a pickle, and what a call of one becomes: a value that
+ * records its arguments. Names are compared with a list, never looked up anywhere; there is nothing here that could be called. */
+#include "pickle_names.h"
 
 #include <errno.h>
 #include <string.h>
@@ -28,14 +28,12 @@ static const struct {
     {"torch", "BoolStorage", GLOBAL_STORAGE, ELEM_BOOL},
 };
 
-static PickleValue *pickle_value(PickleMachine *m, int32_t value) { return &m->p->values[value]; }
-
 static int push_global(PickleMachine *m, const char *module, size_t module_n, const char *name, size_t name_n) {
     for (size_t i = 0; i < sizeof globals / sizeof *globals; i++)
         if (strlen(globals[i].module) == module_n && memcmp(globals[i].module, module, module_n) == 0 &&
             strlen(globals[i].name) == name_n && memcmp(globals[i].name, name, name_n) == 0)
             return pickle_push_new(m, &(PickleValue){.type = PV_GLOBAL, .which = globals[i].which, .elem = globals[i].elem,
-                                              .first = PICKLE_NONE, .last = PICKLE_NONE});
+                                                     .first = PICKLE_NONE, .last = PICKLE_NONE});
     char what[200];
     base_error(what, sizeof what, 0, "asks for %.*s.%.*s, which is no part of a state dict", module_n < 60 ? (int)module_n : 60,
                module, name_n < 60 ? (int)name_n : 60, name);
@@ -92,7 +90,7 @@ int pickle_reduce(PickleMachine *m) {
     if (f.which == GLOBAL_ORDERED_DICT && a.n == 1 && first->type == PV_LIST) return dict_of_pairs(m, first->first);
     int is_size = f.which == GLOBAL_SIZE && a.n == 1 && first->type == PV_TUPLE;
     int is_parameter = f.which == GLOBAL_PARAMETER && a.n >= 1 && a.n <= 3 && first->type == PV_TENSOR;
-    if (is_size || is_parameter) return pickle_push(m, m->p->cells[a.first].value); /* what is wrapped, without its wrapping */
+    if (is_size || is_parameter) return pickle_push(m, m->p->cells[a.first].value); /* what is wrapped */
     if ((f.which == GLOBAL_TENSOR && a.n == 4) || (f.which == GLOBAL_TENSOR_V2 && a.n >= 5 && a.n <= 7)) {
         a.type = PV_TENSOR;
         return pickle_push_new(m, &a);
@@ -119,33 +117,11 @@ int pickle_storage(PickleMachine *m) {
     const PickleValue *class = pickle_child(m->p, &v, 1), *key = pickle_child(m->p, &v, 2);
     const PickleValue *numel = pickle_child(m->p, &v, 4), *view = pickle_child(m->p, &v, 5);
     int named = v.type == PV_TUPLE && v.n >= 5 && v.n <= 6 && pickle_is(pickle_child(m->p, &v, 0), "storage");
-    if (!named || class->type != PV_GLOBAL || class->which != GLOBAL_STORAGE || key->type != PV_STRING || numel->type != PV_INT ||
-        numel->as.integer < 0)
+    if (!named || class->type != PV_GLOBAL || class->which != GLOBAL_STORAGE || key->type != PV_STRING ||
+        numel->type != PV_INT || numel->as.integer < 0)
         return pickle_damaged(m, "a storage that torch.save would not write");
     if (view && view->type != PV_NONE)
         return pickle_refused(m, "has a storage that is a part of another (PyTorch 0.3 and before)");
     v.type = PV_STORAGE;
     return pickle_push_new(m, &v);
-}
-
-/* ---- looking at what was read ---- */
-
-const PickleValue *pickle_at(const Pickle *p, int32_t cell) { return &p->values[p->cells[cell].value]; }
-
-const PickleValue *pickle_child(const Pickle *p, const PickleValue *v, size_t i) {
-    if (v->type < PV_TUPLE || i >= v->n) return NULL;
-    int32_t c = v->first;
-    while (i-- > 0) c = p->cells[c].next;
-    return pickle_at(p, c);
-}
-
-int pickle_is(const PickleValue *v, const char *text) {
-    return v && v->type == PV_STRING && v->n == strlen(text) && memcmp(v->as.text, text, v->n) == 0;
-}
-
-const PickleValue *pickle_get(const Pickle *p, const PickleValue *v, const char *key) {
-    if (v->type != PV_DICT) return NULL;
-    for (int32_t c = v->first; c != PICKLE_NONE; c = p->cells[p->cells[c].next].next)
-        if (pickle_is(pickle_at(p, c), key)) return pickle_at(p, p->cells[c].next);
-    return NULL;
 }

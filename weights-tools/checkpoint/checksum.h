@@ -1,4 +1,4 @@
-/* weights-tools/checksum.h - the two checksums of checkpoints: CRC-32 (zip) and CRC-32C (TensorFlow).
+/* weights-tools/checkpoint/checksum.h - the two checksums of checkpoints: CRC-32 (zip) and CRC-32C (TensorFlow).
  *
  *     Crc crc;
  *     crc_init(&crc, CRC32_ZIP);

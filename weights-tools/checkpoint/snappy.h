@@ -1,4 +1,4 @@
-/* weights-tools/snappy.h - Snappy's raw format, decompression only: the blocks of a TensorFlow index.
+/* weights-tools/checkpoint/snappy.h - Snappy's raw format, decompression only: the blocks of a TensorFlow index.
  * Source: google/snappy format_description.txt. */
 #ifndef SNAPPY_H
 #define SNAPPY_H

@@ -1,7 +1,6 @@
-/* weights-tools/tf.c - the entries of an index, and the bytes they stand for. */
+/* weights-tools/checkpoint/tf.c - the entries of an index, and the bytes they stand for. */
 #include "tf.h"
 #include "model/reader.h"
-#include "buffer.h"
 #include "checksum.h"
 #include "table.h"
 
@@ -19,7 +18,7 @@ typedef struct {
     const char *name;
     char *err;
     size_t errlen;
-} Reader;
+} TfReader;
 
 /* A field of a protocol buffer: number, wire type, and the value (0, 5, 1) or the bytes (2). */
 typedef struct {
@@ -29,7 +28,7 @@ typedef struct {
     int wire;
 } Field;
 
-static int bad(Reader *r, const char *entry, const char *why) {
+static int bad(TfReader *r, const char *entry, const char *why) {
     return base_error(r->err, r->errlen, -EINVAL, "%s: entry %.80s: %s", r->name, *entry ? entry : "(header)", why);
 }
 
@@ -82,7 +81,7 @@ static ElemType type_of(uint64_t dtype) {
 }
 
 /* TensorShapeProto: field 2, each a message with field 1, the size. */
-static int read_shape(Reader *r, TfEntry *e, const Field *shape) {
+static int read_shape(TfReader *r, TfEntry *e, const Field *shape) {
     const uint8_t *p = shape->data, *end = p + shape->size;
     Field f;
     int more;
@@ -91,7 +90,7 @@ static int read_shape(Reader *r, TfEntry *e, const Field *shape) {
     while ((more = next_field(&p, end, &f)) > 0) {
         if (f.number == 3 && f.value != 0) return bad(r, e->name, "its shape is unknown");
         if (f.number != 2 || f.wire != 2) continue;
-        if (e->n_dims == CHECKPOINT_MAX_DIMS) return bad(r, e->name, "more than 8 dimensions");
+        if (e->n_dims == VIEW_MAX_DIMS) return bad(r, e->name, "more than 8 dimensions");
         if (!read_number(f.data, f.size, 1, &size)) return bad(r, e->name, "a damaged shape");
         if (size > INT64_MAX || size > SIZE_MAX) return bad(r, e->name, "a dimension that is no count");
         e->shape[e->n_dims++] = (size_t)size;
@@ -100,7 +99,7 @@ static int read_shape(Reader *r, TfEntry *e, const Field *shape) {
 }
 
 /* BundleEntryProto. */
-static int read_entry(Reader *r, TfEntry *e, const uint8_t *p, size_t n) {
+static int read_entry(TfReader *r, TfEntry *e, const uint8_t *p, size_t n) {
     const uint8_t *end = p + n;
     uint64_t numbers[8] = {0};
     Field f;
@@ -128,7 +127,7 @@ static int read_entry(Reader *r, TfEntry *e, const uint8_t *p, size_t n) {
 }
 
 /* BundleHeaderProto, under the empty key, which is the first: 1 num_shards, 2 endianness, 3 version {2 min_consumer}. */
-static int read_header(Reader *r, const uint8_t *p, size_t n) {
+static int read_header(TfReader *r, const uint8_t *p, size_t n) {
     const uint8_t *end = p + n;
     uint64_t shards, order, consumer = 0;
     Field f;
@@ -145,7 +144,7 @@ static int read_header(Reader *r, const uint8_t *p, size_t n) {
 }
 
 static int visit(void *arg, const char *key, size_t key_len, const uint8_t *value, size_t value_len) {
-    Reader *r = arg;
+    TfReader *r = arg;
     if (key_len == 0) return read_header(r, value, value_len);
     if (!r->header) return bad(r, "", "it is missing");
     if (!reader_is_name(key, key_len)) return base_error(r->err, r->errlen, -EINVAL, "%s: a tensor's name is no text", r->name);
@@ -154,12 +153,11 @@ static int visit(void *arg, const char *key, size_t key_len, const uint8_t *valu
         return base_error(r->err, r->errlen, -EINVAL, "%s: more entries than an honest index of its length", r->name);
     r->budget -= kept;
     TfEntry e = {.name = weights_keep(&r->x->names, key, key_len)};
-    void *p = r->x->entries;
     if (!e.name) return reader_no_memory(r->name, r->err, r->errlen);
     int rc = read_entry(r, &e, value, value_len);
     if (rc) return rc;
-    if (array_grow(&p, r->x->n, sizeof e)) return reader_no_memory(r->name, r->err, r->errlen);
-    r->x->entries = p;
+    if (array_reserve(&r->x->entries, &r->x->cap, r->x->n + 1, sizeof e))
+        return reader_no_memory(r->name, r->err, r->errlen);
     r->x->entries[r->x->n++] = e;
     return 0;
 }
@@ -173,7 +171,7 @@ static int compare_places(const void *a, const void *b) {
     return x->size < y->size ? -1 : x->size > y->size;
 }
 
-static int refuse_overlaps(Reader *r) {
+static int refuse_overlaps(TfReader *r) {
     const TfEntry **order = calloc(r->x->n + 1, sizeof *order), *last = NULL;
     if (!order) return reader_no_memory(r->name, r->err, r->errlen);
     for (size_t i = 0; i < r->x->n; i++) order[i] = &r->x->entries[i];
@@ -192,7 +190,7 @@ static int refuse_overlaps(Reader *r) {
 
 int tf_index_read(TfIndex *x, const uint8_t *data, size_t size, const char *name, char *err, size_t errlen) {
     memset(x, 0, sizeof *x);
-    Reader r = {.x = x, .name = name, .err = err, .errlen = errlen};
+    TfReader r = {.x = x, .name = name, .err = err, .errlen = errlen};
     if (!size_mul(size, KEPT_MAX_GROWTH, &r.budget)) r.budget = SIZE_MAX;
     int rc = table_each(data, size, name, visit, &r, err, errlen);
     if (rc == 0 && !r.header) rc = bad(&r, "", "it is missing");
@@ -210,7 +208,7 @@ void tf_index_free(TfIndex *x) {
 /* ---- the data ---- */
 
 int tf_place(Checkpoint *c, const TfIndex *x, const MappedFile *shards, const char *name, char *err, size_t errlen) {
-    Reader r = {.name = name, .err = err, .errlen = errlen};
+    TfReader r = {.name = name, .err = err, .errlen = errlen};
     Crc crc;
     int rc = 0;
     crc_init(&crc, CRC32C_TF);

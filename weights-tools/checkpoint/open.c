@@ -1,8 +1,8 @@
-/* weights-tools/checkpoint.c - which container a path leads to, and the checks that all of them share. */
-#include "checkpoint.h"
+/* weights-tools/checkpoint/open.c - which container a path leads to. */
+#include "open.h"
 #include "model/reader.h"
-#include "buffer.h"
 #include "table.h"
+#include "text.h"
 #include "tf.h"
 #include "torch.h"
 #include "zip.h"
@@ -11,55 +11,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-const char *container_name(Container container) {
-    static const char *const names[] = {"PyTorch (zip)", "PyTorch (legacy)", "TensorFlow V2", "safetensors"};
-    return names[container];
-}
-
-/* ---- what the readers build with ---- */
-
-int checkpoint_add(Checkpoint *c, const View *v, const char *name, size_t n, const char *file, char *err, size_t errlen) {
-    void *p = c->views;
-    View copy = *v;
-    if (!reader_is_name(name, n))
-        return base_error(err, errlen, -EINVAL, "%s: a tensor's name is empty or no text: the file is damaged", file);
-    if (!(copy.name = weights_keep(&c->weights, name, n))) return reader_no_memory(file, err, errlen);
-    if (array_grow(&p, c->n_views, sizeof *c->views)) return reader_no_memory(file, err, errlen);
-    c->views = p;
-    c->views[c->n_views++] = copy;
-    return 0;
-}
-
-static int compare_names(const void *a, const void *b) {
-    return strcmp((*(const View *const *)a)->name, (*(const View *const *)b)->name);
-}
-
-static int refuse_duplicates(const Checkpoint *c, const char *file, char *err, size_t errlen) {
-    const View **order = calloc(c->n_views, sizeof *order);
-    if (!order) return reader_no_memory(file, err, errlen);
-    for (size_t i = 0; i < c->n_views; i++) order[i] = &c->views[i];
-    qsort(order, c->n_views, sizeof *order, compare_names);
-    int rc = 0;
-    for (size_t i = 1; i < c->n_views && rc == 0; i++)
-        if (strcmp(order[i - 1]->name, order[i]->name) == 0)
-            rc = base_error(err, errlen, -EINVAL, "%s: tensor %.80s stands twice", file, order[i]->name);
-    free(order);
-    return rc;
-}
-
-/* PyTorch's tensors may share bytes, and a few do (tied embeddings); a file whose tensors unfold to a multiple of it is one
- * that means to fill the disk. */
-int checkpoint_finish(Checkpoint *c, const char *file, char *err, size_t errlen) {
-    size_t total = 0, limit;
-    if (c->n_views == 0) return base_error(err, errlen, -EINVAL, "%s: holds no tensors", file);
-    if (!size_mul(c->file_bytes, CHECKPOINT_MAX_SHARING, &limit)) limit = SIZE_MAX;
-    for (size_t i = 0; i < c->n_views; i++)
-        if (!size_add(total, c->views[i].values * elem_bytes(c->views[i].type), &total) || total > limit)
-            return base_error(err, errlen, -EINVAL, "%s: its tensors share bytes so often that they are over %d times as long",
-                              file, CHECKPOINT_MAX_SHARING);
-    return refuse_duplicates(c, file, err, errlen);
-}
 
 /* ---- PyTorch ---- */
 
@@ -265,11 +216,4 @@ int checkpoint_open(Checkpoint *c, const char *path, char *err, size_t errlen) {
     if (rc == 0) rc = checkpoint_finish(c, path, err, errlen);
     if (rc) checkpoint_close(c);
     return rc;
-}
-
-void checkpoint_close(Checkpoint *c) {
-    weights_close(&c->weights);
-    free(c->folder);
-    free(c->views);
-    memset(c, 0, sizeof *c);
 }

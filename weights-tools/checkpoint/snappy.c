@@ -1,4 +1,4 @@
-/* weights-tools/snappy.c - literals and copies of what was produced before.
+/* weights-tools/checkpoint/snappy.c - literals and copies of what was produced before.
  *
  *     varint length, then elements; the two low bits of an element's first byte:
  *     0  literal   length-1 in the upper six bits, or 60 .. 63: in the 1 .. 4 bytes that follow
