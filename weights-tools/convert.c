@@ -1,5 +1,5 @@
-/* weights-tools/convert.c - the program: any model or checkpoint to GGUF or safetensors. --list goes to stdout, everything else
- * to stderr. */
+/* weights-tools/convert.c - the program: any model or checkpoint to GGUF or safetensors. --list goes to stdout,
+ * everything else to stderr. */
 #include "model_write.h"
 #include "program.h"
 #include "sidecars.h"
@@ -23,19 +23,24 @@ static int help(void) {
     puts("usage: weights-tools/convert IN OUT.gguf|OUT.safetensors [options]\n"
          "       weights-tools/convert --list IN\n"
          "\n"
-         "To GGUF, tokenizer included: a RoFormer, or a LLaMA, Mistral or Qwen of Hugging Face, from safetensors, a PyTorch\n"
-         "file (.bin, .pt, .pth; zip or legacy; nothing in it is ever run) or a TensorFlow V2 checkpoint (its prefix or its\n"
+         "To GGUF, tokenizer included: a RoFormer, or a LLaMA, Mistral or Qwen of Hugging Face, from safetensors, a "
+         "PyTorch\n"
+         "file (.bin, .pt, .pth; zip or legacy; nothing in it is ever run) or a TensorFlow V2 checkpoint (its prefix "
+         "or its\n"
          ".index file), or a folder with one of these; llama2.c's .bin; GGUF (the parts of a split file become one).\n"
          "To safetensors: any checkpoint of PyTorch's; config.json and the tokenizer's files are put beside it.\n"
          "\n"
-         "  --type TYPE     keep: the stored type (default; in GGUF F64 and llama2.c's int8 become F32); f32; f16: matrices as\n"
+         "  --type TYPE     keep: the stored type (default; in GGUF F64 and llama2.c's int8 become F32); f32; f16: "
+         "matrices as\n"
          "                  F16, vectors as F32. weights-tools/quantize writes the others\n"
-         "  -z FILE         the tokenizer, where it is not beside IN: any file or folder that ./run tokenize opens (or --vocab FILE)\n"
+         "  -z FILE         the tokenizer, where it is not beside IN: any file or folder that ./run tokenize opens (or "
+         "--vocab FILE)\n"
          "  --pre NAME      byte-level BPE whose files do not say how words are cut: GGUF's name (gpt-2, qwen2 ..)\n"
          "  --no-tokenizer  write none\n"
          "  --config FILE   config.json or bert_config.json, where it is not beside IN\n"
          "  --name NAME     general.name in the GGUF file (the folder's name)\n"
-         "  --mask MASK     padding, causal (GPT) or unilm (RoFormer-Sim; where the pooler is linear), where the file does not say\n"
+         "  --mask MASK     padding, causal (GPT) or unilm (RoFormer-Sim; where the pooler is linear), where the file "
+         "does not say\n"
          "  --pooler ACT    tanh or linear (RoFormer-Sim), where there is a pooler (what the config says, or tanh)\n"
          "  --list          print names, shapes, types and what GGUF calls them, then stop\n"
          "  -q, --quiet     no notes, no progress\n"
@@ -62,7 +67,8 @@ static int set_option(Args *a, const char *name, const char *value) {
     if (strcmp(name, "--config") == 0) a->wish.config = value;
     else if (strcmp(name, "--name") == 0) a->wish.name = value;
     else if (strcmp(name, "--type") == 0 && (known = program_choose(value, types, 3, &i)) != 0) a->type = (TypeChoice)i;
-    else if (strcmp(name, "--mask") == 0 && (known = program_choose(value, masks, 3, &i)) != 0) a->wish.roformer.mask = masks[i];
+    else if (strcmp(name, "--mask") == 0 && (known = program_choose(value, masks, 3, &i)) != 0)
+        a->wish.roformer.mask = masks[i];
     else if (strcmp(name, "--pooler") == 0 && (known = program_choose(value, poolers, 2, &i)) != 0)
         a->wish.roformer.pooler = poolers[i];
     else if (known && strcmp(name, "--pre") == 0) a->wish.pre = value;
@@ -71,7 +77,8 @@ static int set_option(Args *a, const char *name, const char *value) {
 }
 
 static int parse(Args *a, int argc, char **argv) {
-    static const char *const valued[] = {"--config", "--name", "--type", "--mask", "--pooler", "-z", "--tokenizer", "--vocab", "--pre"};
+    static const char *const valued[] = {"--config", "--name",      "--type",  "--mask", "--pooler",
+                                         "-z",       "--tokenizer", "--vocab", "--pre"};
     const Program *p = &a->program;
     for (int i = 1; i < argc; i++) {
         const char *w = argv[i];
@@ -100,18 +107,21 @@ static int parse(Args *a, int argc, char **argv) {
 static void list_view(const View *v, int is_tf) {
     char line[1200], shape[200] = "";
     int layer, k = 0;
-    for (int d = 0; d < v->n_dims; d++) k += snprintf(shape + k, sizeof shape - (size_t)k, "%s%zu", d ? ", " : "", v->shape[d]);
+    for (int d = 0; d < v->n_dims; d++)
+        k += snprintf(shape + k, sizeof shape - (size_t)k, "%s%zu", d ? ", " : "", v->shape[d]);
     char gguf[ROFORMER_NAME_MAX] = "";
     const RoformerName *row = roformer_names_find(is_tf ? ROFORMER_IN_TF : ROFORMER_IN_TORCH, v->name, &layer);
     if (row && roformer_names_write(gguf, row, ROFORMER_IN_GGUF, layer, 0)) k = 0;
-    base_error(line, sizeof line, 0, "%s  [%s]  %s%s%s", v->name, shape, elem_name(v->type), *gguf ? "  -> " : "", gguf);
+    base_error(line, sizeof line, 0, "%s  [%s]  %s%s%s", v->name, shape, elem_name(v->type), *gguf ? "  -> " : "",
+               gguf);
     puts(line); /* base_error: names come from files, no control character may reach a terminal */
 }
 
 static int list(const Args *a, const Checkpoint *c) {
     for (size_t i = 0; i < c->n_views; i++) list_view(&c->views[i], c->container == CONTAINER_TF);
     if (!a->program.quiet) fprintf(stderr, "convert: %s, %zu tensors\n", container_name(c->container), c->n_views);
-    return fflush(stdout) == 0 ? EXIT_DONE : program_fail(&a->program, EXIT_FAILED, "cannot write the list: %s", strerror(errno));
+    return fflush(stdout) == 0 ? EXIT_DONE
+                               : program_fail(&a->program, EXIT_FAILED, "cannot write the list: %s", strerror(errno));
 }
 
 /* ---- to GGUF ---- */
@@ -120,7 +130,8 @@ static void say_what_was_written(const Args *a, size_t tensors, uint64_t bytes) 
     if (!a->program.quiet) fprintf(stderr, "convert: %s: %zu tensors, %.1f MB\n", a->out, tensors, (double)bytes / 1e6);
 }
 
-/* The types to write; general.file_type goes by the first matrix, which is the embeddings. -1: as the GGUF file says. */
+/* The types to write; general.file_type goes by the first matrix, which is the embeddings. -1: as the GGUF file
+ * says. */
 static int set_types(Source *s, TypeChoice choice) {
     int type = -1;
     for (size_t i = 0; i < s->n_items; i++) {
@@ -180,7 +191,8 @@ static int describe(Job *j) {
     if (!j->config_path)
         return base_error(j->err, sizeof j->err, -ENOENT,
                           "%s: no config.json or bert_config.json beside it: give one with --config", j->a->in);
-    return describe_open(&j->m, &j->c, j->config.root, j->config_path, &j->a->wish.roformer, &j->report, j->err, sizeof j->err);
+    return describe_open(&j->m, &j->c, j->config.root, j->config_path, &j->a->wish.roformer, &j->report, j->err,
+                         sizeof j->err);
 }
 
 /* The tensor file itself. */
@@ -203,8 +215,8 @@ static int is_hf_roformer(const Job *j) {
     return json_is(type, "roformer") || json_is(type, "gau_alpha");
 }
 
-/* 1 where the tensor is another one's twin that the model ties to it: then it is left out. Anything else that shares bytes
- * is written out twice. */
+/* 1 where the tensor is another one's twin that the model ties to it: then it is left out. Anything else that shares
+ * bytes is written out twice. */
 static int is_redundant(const Job *j, size_t i) {
     static const char *const twins[] = {"cls.predictions.decoder.weight", "cls.predictions.decoder.bias",
                                         "generator_lm_head.weight", "lm_head.weight"};
@@ -213,7 +225,8 @@ static int is_redundant(const Job *j, size_t i) {
     int k, tied = tie && tie->type == JSON_BOOL ? tie->boolean : is_hf_roformer(j);
     if (!tied || !program_choose(v->name, twins, 4, &k)) return 0;
     for (size_t t = 0; t < j->c.n_views; t++)
-        if (t != i && (view_is_same(v, &j->c.views[t]) || (is_hf_roformer(j) && view_equal(v, &j->c.views[t])))) return 1;
+        if (t != i && (view_is_same(v, &j->c.views[t]) || (is_hf_roformer(j) && view_equal(v, &j->c.views[t]))))
+            return 1;
     return 0;
 }
 
@@ -293,7 +306,8 @@ int main(int argc, char **argv) {
     if (a.help) return help();
     int gguf = a.out && text_ends_with(a.out, ".gguf");
     if (a.out && !gguf && !text_ends_with(a.out, ".safetensors"))
-        return program_fail(&a.program, EXIT_USAGE, "%s: the name of what is written must end in .gguf or .safetensors", a.out);
+        return program_fail(&a.program, EXIT_USAGE, "%s: the name of what is written must end in .gguf or .safetensors",
+                            a.out);
     Report r = program_report(&a.program);
     if (!gguf) return convert_checkpoint(&a, &r);
     int rc = to_gguf(&a, &r, err, sizeof err);

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static RoformerWorld world_of(const Checkpoint *c) { return c->container == CONTAINER_TF ? ROFORMER_IN_TF : ROFORMER_IN_TORCH; }
+static RoformerWorld world_of(const Checkpoint *c) {
+    return c->container == CONTAINER_TF ? ROFORMER_IN_TF : ROFORMER_IN_TORCH;
+}
 
 static int bad_tensor(DescribeReader *r, const char *name, const char *why) {
     return base_error(r->err, r->errlen, -EINVAL, "%s: tensor %.100s: %s", r->m->name, name, why);
@@ -61,8 +63,9 @@ static int collect(DescribeReader *r) {
         else if (!elem_is_float(v->type)) leave_out(&integer, &n_integers, v->name);
         else if (row) rc = add_slot(r, row, layer, v);
         else if (roformer_names_is_body(world, v->name))
-            rc = bad_tensor(r, v->name, strstr(v->name, "position_embeddings") ? "a table of positions: a BERT, not a RoFormer"
-                                                                                : "no RoFormer known here has it");
+            rc = bad_tensor(r, v->name,
+                            strstr(v->name, "position_embeddings") ? "a table of positions: a BERT, not a RoFormer"
+                                                                   : "no RoFormer known here has it");
         else leave_out(&unknown, &n_unknown, v->name);
     }
     if (rc) return rc;
@@ -77,7 +80,8 @@ static int collect(DescribeReader *r) {
 /* As describe_slot, for a row of the body, in the sorted list; a head's row may have come under an alias. */
 static int has_row(const Description *m, const RoformerName *row, int layer) {
     if (row->group) return describe_slot(m, row->gguf, layer, 0) >= 0;
-    return m->n_slots && bsearch(&(Slot){.row = row, .layer = layer}, m->slots, m->n_slots, sizeof *m->slots, compare_slots);
+    return m->n_slots &&
+           bsearch(&(Slot){.row = row, .layer = layer}, m->slots, m->n_slots, sizeof *m->slots, compare_slots);
 }
 
 static void drop_slot(Description *m, long i) {
@@ -104,12 +108,13 @@ static void resolve_ties(DescribeReader *r) {
     long second = first < 0 ? -1 : describe_slot(m, "mlm.bias", -1, (size_t)first + 1);
     if (second < 0) return;
     if (!view_equal(&m->slots[first].view, &m->slots[second].view))
-        report_note(r->report, "left out: one of two biases of the head (%s is kept)", untied ? "decoder.bias" : "bias");
+        report_note(r->report, "left out: one of two biases of the head (%s is kept)",
+                    untied ? "decoder.bias" : "bias");
     drop_slot(m, untied ? first : second); /* the alias, decoder.bias, sorts behind */
 }
 
-/* Any other tensor that came under two names is an error: which one is meant? Two prefixes make neighbours; the names of a
- * head are few. */
+/* Any other tensor that came under two names is an error: which one is meant? Two prefixes make neighbours; the names
+ * of a head are few. */
 static int refuse_doubles(DescribeReader *r) {
     for (size_t i = 1; i < r->m->n_slots; i++) {
         const Slot *s = &r->m->slots[i];
@@ -173,7 +178,8 @@ static int check_slots(DescribeReader *r) {
     for (size_t i = 0; i < m->n_slots && rc == 0; i++) {
         const Slot *s = &m->slots[i];
         int body = (s->row->flags & NAME_ALL) != 0;
-        if (s->layer >= m->n_layers) rc = bad_tensor(r, s->view.name, "belongs to a layer that the configuration does not have");
+        if (s->layer >= m->n_layers)
+            rc = bad_tensor(r, s->view.name, "belongs to a layer that the configuration does not have");
         else if (body && !(s->row->flags & variant_flag(m)))
             rc = bad_tensor(r, s->view.name, "has no place beside the others: no v1, v2 or GAU-alpha has them all");
         else if (s->row->flags & NAME_PROJECTED && m->sizes.d_embed == m->sizes.d_model)
@@ -188,7 +194,8 @@ int describe_open(Description *m, const Checkpoint *c, const JsonValue *config, 
     memset(m, 0, sizeof *m);
     m->name = c->folder;
     DescribeReader r = {m, c, config, config_name, wish, report, err, errlen, 0};
-    int rc = config->type == JSON_OBJECT ? 0 : base_error(err, errlen, -EINVAL, "%s: is not a JSON object", config_name);
+    int rc =
+        config->type == JSON_OBJECT ? 0 : base_error(err, errlen, -EINVAL, "%s: is not a JSON object", config_name);
     if (rc == 0) rc = collect(&r);
     if (rc == 0) rc = describe_read_config(&r);
     if (rc == 0) {

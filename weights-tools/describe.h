@@ -6,8 +6,9 @@
  *     describe_meta(&m, &meta, "a name");  describe_config(&m, &text);
  *     describe_free(&m);
  *
- * Nothing is guessed: every tensor that the variant needs must be there, none may be there that it has not, every shape
- * must be what the configuration says. The configuration is Hugging Face's config.json or bert4keras' bert_config.json. */
+ * Nothing is guessed: every tensor that the variant needs must be there, none may be there that it has not, every
+ * shape must be what the configuration says. The configuration is Hugging Face's config.json or bert4keras'
+ * bert_config.json. */
 #ifndef DESCRIBE_H
 #define DESCRIBE_H
 
@@ -19,9 +20,9 @@
 /* 1 where the checkpoint's names are a RoFormer's (or a BERT's: the embeddings' names are the same). */
 int describe_is_roformer(const Checkpoint *c);
 
-/* Fill m: 0, -EINVAL or -ENOMEM and one line; m is zeroed then. config_name is what error lines call it. Tensors without a
- * place (optimizer slots, integer buffers, unknown heads) are left out with a note. m's views and labels point into c and
- * the configuration, which must outlive it. */
+/* Fill m: 0, -EINVAL or -ENOMEM and one line; m is zeroed then. config_name is what error lines call it. Tensors
+ * without a place (optimizer slots, integer buffers, unknown heads) are left out with a note. m's views and labels
+ * point into c and the configuration, which must outlive it. */
 int describe_open(Description *m, const Checkpoint *c, const JsonValue *config, const char *config_name,
                   const DescribeWish *wish, const Report *r, char *err, size_t errlen);
 

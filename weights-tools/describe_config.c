@@ -1,5 +1,5 @@
-/* weights-tools/describe_config.c - config.json or bert_config.json into numbers, each checked; keys that are not there get
- * the defaults of transformers' RoFormerConfig. */
+/* weights-tools/describe_config.c - config.json or bert_config.json into numbers, each checked; keys that are not there
+ * get the defaults of transformers' RoFormerConfig. */
 #include "describe_config.h"
 
 #include <errno.h>
@@ -53,7 +53,8 @@ static void read_sizes(DescribeReader *r) {
     s->types = count(r, "type_vocab_size", 2, 65536);
     m->n_layers = (int)count(r, "num_hidden_layers", 0, ROFORMER_MAX_LAYERS);
     m->n_heads = m->variant == ROFORMER_GAU ? 1 : (int)count(r, "num_attention_heads", 0, 65536);
-    size_t heads = (size_t)m->n_heads, head = count(r, "attention_head_size", s->d_model / heads ? s->d_model / heads : 1, most);
+    size_t heads = (size_t)m->n_heads,
+           head = count(r, "attention_head_size", s->d_model / heads ? s->d_model / heads : 1, most);
     if (m->variant != ROFORMER_GAU && !get(r, "attention_head_size") && s->d_model % heads)
         complain(r, "num_attention_heads", "does not divide hidden_size");
     m->key_given = get(r, "attention_key_size") != NULL;
@@ -79,7 +80,8 @@ static void check_variant(DescribeReader *r) {
     int rms = is_text(r, "norm_type", "rms_norm");
     if (get(r, "norm_type") && rms != (r->m->variant != ROFORMER_V1))
         complain(r, "norm_type", "is not what the file's tensors are for");
-    if (r->m->variant == ROFORMER_V2 && boolean(r, "use_bias", 0)) complain(r, "use_bias", "is true, but the file has no biases");
+    if (r->m->variant == ROFORMER_V2 && boolean(r, "use_bias", 0))
+        complain(r, "use_bias", "is true, but the file has no biases");
     if (r->m->variant != ROFORMER_GAU) return;
     if (get(r, "normalization") && !is_text(r, "normalization", "softmax_plus"))
         complain(r, "normalization", "must be softmax_plus");
@@ -107,9 +109,12 @@ int describe_read_config(DescribeReader *r) {
     m->pad_id = (int)fmin(fmax(number(r, "pad_token_id", 0), 0), (double)m->sizes.vocab);
     m->rotary_value = boolean(r, "rotary_value", 0);
     m->tied = boolean(r, "tie_word_embeddings", 1);
-    m->mask = boolean(r, "is_decoder", 0) || is_text(r, "mask", "causal") ? "causal" : is_text(r, "mask", "unilm") ? "unilm" : "padding";
+    m->mask = boolean(r, "is_decoder", 0) || is_text(r, "mask", "causal") ? "causal"
+              : is_text(r, "mask", "unilm")                               ? "unilm"
+                                                                          : "padding";
     if (r->wish->mask) m->mask = r->wish->mask;
-    if (boolean(r, "add_cross_attention", 0)) complain(r, "add_cross_attention", "is true, and cross attention is not read");
+    if (boolean(r, "add_cross_attention", 0))
+        complain(r, "add_cross_attention", "is true, and cross attention is not read");
     m->config = r->config;
     m->labels = get(r, "id2label");
     if (m->labels && m->labels->type != JSON_OBJECT) complain(r, "id2label", "must be an object");
@@ -135,7 +140,8 @@ int describe_read_heads(DescribeReader *r) {
     m->sizes.labels = matrix < 0 ? 0 : m->slots[matrix].view.shape[0];
     int named = m->classifier && (strcmp(m->classifier, "sequence") == 0 || strcmp(m->classifier, "token") == 0);
     if (!named) m->labels = NULL;
-    if (m->labels && m->labels->len != m->sizes.labels) complain(r, "id2label", "has not one label for each of the classifier's");
+    if (m->labels && m->labels->len != m->sizes.labels)
+        complain(r, "id2label", "has not one label for each of the classifier's");
     m->pooler = !has(m, "pooler.weight", -1) ? "none" : r->wish->pooler ? r->wish->pooler : "tanh";
     const JsonValue *p = get(r, "pooler_activation");
     if (m->pooler[0] != 'n' && !r->wish->pooler && p) {

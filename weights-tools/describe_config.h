@@ -18,8 +18,8 @@ typedef struct {
     int rc; /* of the configuration: the first complaint stays, after it every read is a no-op */
 } DescribeReader;
 
-/* Which variant the slots are, then everything the configuration says; then, once the slots are checked, the heads. Each
- * returns r->rc. */
+/* Which variant the slots are, then everything the configuration says; then, once the slots are checked, the heads.
+ * Each returns r->rc. */
 int describe_read_config(DescribeReader *r);
 int describe_read_heads(DescribeReader *r);
 

@@ -38,7 +38,8 @@ static void write_attention(const Description *m, GgufMeta *meta) {
     }
     for (int i = 0; i < 2; i++) {
         const JsonValue *v = json_get(m->config, counts[i][0]);
-        if (v && v->type == JSON_NUMBER && v->number >= 0 && v->number <= UINT32_MAX) gguf_u32(meta, counts[i][1], (uint32_t)v->number);
+        if (v && v->type == JSON_NUMBER && v->number >= 0 && v->number <= UINT32_MAX)
+            gguf_u32(meta, counts[i][1], (uint32_t)v->number);
     }
     const JsonValue *v = json_get(m->config, "attention_denominator_epsilon");
     if (v && v->type == JSON_NUMBER) gguf_f32(meta, "roformer.attention.denominator_epsilon", (float)v->number);

@@ -16,7 +16,8 @@ typedef struct {
 static int help(void) {
     puts("usage: weights-tools/inspect FILE [options]\n"
          "\n"
-         "Says what FILE holds: the model's sizes, rope and attention, the tokenizer, types, and each tensor. FILE is whatever\n"
+         "Says what FILE holds: the model's sizes, rope and attention, the tokenizer, types, and each tensor. FILE is "
+         "whatever\n"
          "./run opens (GGUF, a Hugging Face folder or safetensors file, llama2.c's .bin), or a checkpoint that\n"
          "weights-tools/convert reads (PyTorch, TensorFlow). Shapes are [out, in], as PyTorch counts.\n"
          "\n"

@@ -69,7 +69,8 @@ static void look_for_tokenizer(Inspection *i) {
     const MetaValue *model = w->format == FORMAT_GGUF ? weights_meta(w, "tokenizer.ggml.model") : NULL;
     int own = model && !(model->type == META_STRING && model->n == 4 && memcmp(model->data, "none", 4) == 0);
     if (!own && (w->format == FORMAT_GGUF || !tokenizer_probe(w->folder))) {
-        int named = w->format == FORMAT_HF && tokenizer_open(&t, w->folder, i->no_tokenizer, sizeof i->no_tokenizer) == -EINVAL;
+        int named =
+            w->format == FORMAT_HF && tokenizer_open(&t, w->folder, i->no_tokenizer, sizeof i->no_tokenizer) == -EINVAL;
         if (!named) *i->no_tokenizer = 0;
         return;
     }
@@ -93,8 +94,8 @@ static const char *format_of(Inspection *i) {
     return i->word;
 }
 
-/* What weights_open refuses may be PyTorch's, TensorFlow's, or safetensors without a config.json. Where it is none of these
- * either, the line that knows the file's kind stays. */
+/* What weights_open refuses may be PyTorch's, TensorFlow's, or safetensors without a config.json. Where it is none of
+ * these either, the line that knows the file's kind stays. */
 static int open_checkpoint(Inspection *i, const char *path, int rc, char *err, size_t errlen) {
     char why[600];
     int failed = checkpoint_open(&i->checkpoint, path, why, sizeof why);

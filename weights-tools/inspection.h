@@ -50,13 +50,13 @@ typedef struct {
     char word[40];
 } Inspection;
 
-/* Open path, whatever model/weights.h or checkpoint.h reads. A model that is of no kind known here, or a tokenizer, is no
- * error: refused and no_tokenizer say why. 0, or a negative errno and one line; i is zeroed then. */
+/* Open path, whatever model/weights.h or checkpoint.h reads. A model that is of no kind known here, or a tokenizer, is
+ * no error: refused and no_tokenizer say why. 0, or a negative errno and one line; i is zeroed then. */
 int inspection_open(Inspection *i, const char *path, char *err, size_t errlen);
 void inspection_close(Inspection *i); /* accepts a zeroed struct */
 
-/* Append a report in lines (with the table of tensors, and with a GGUF file's keys, where asked for), or as one JSON object.
- * Control characters of names become '?', bytes that are no UTF-8 U+FFFD. */
+/* Append a report in lines (with the table of tensors, and with a GGUF file's keys, where asked for), or as one JSON
+ * object. Control characters of names become '?', bytes that are no UTF-8 U+FFFD. */
 void inspection_text(const Inspection *i, Buffer *out, int with_tensors, int with_keys);
 void inspection_json(const Inspection *i, Buffer *out);
 

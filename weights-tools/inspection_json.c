@@ -137,8 +137,8 @@ static void value(Buffer *b, const MetaValue *v) {
     else buffer_print(b, "null");
 }
 
-/* Keys of a GGUF file that differ only in what buffer_clean replaces would be one key twice, which JSON must not have: they
- * stand in a list. */
+/* Keys of a GGUF file that differ only in what buffer_clean replaces would be one key twice, which JSON must not have:
+ * they stand in a list. */
 static void keys(Buffer *b, const Inspection *i) {
     key(b, "keys");
     buffer_print(b, "[");

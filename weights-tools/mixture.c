@@ -1,5 +1,5 @@
-/* weights-tools/mixture.c - types by name. A "mostly Q4_K" file has Q6_K where errors cost most: in the output, and in v and
- * ffn_down of the first and last eighth of the layers and every third one between. */
+/* weights-tools/mixture.c - types by name. A "mostly Q4_K" file has Q6_K where errors cost most: in the output, and in
+ * v and ffn_down of the first and last eighth of the layers and every third one between. */
 #include "mixture.h"
 #include "weights-tools/checkpoint/text.h"
 
@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const Mixture rows[] = {
-    {"F32", TENSOR_F32, 0},   {"F16", TENSOR_F16, 1}, {"BF16", TENSOR_BF16, 32}, {"Q8_0", TENSOR_Q8_0, 7},
-    {"Q4_0", TENSOR_Q4_0, 2}, {"Q4_K_M", TENSOR_Q4_K, 15},   {"Q5_K_M", TENSOR_Q5_K, 17},      {"Q6_K", TENSOR_Q6_K, 18},
+    {"F32", TENSOR_F32, 0},   {"F16", TENSOR_F16, 1},      {"BF16", TENSOR_BF16, 32},   {"Q8_0", TENSOR_Q8_0, 7},
+    {"Q4_0", TENSOR_Q4_0, 2}, {"Q4_K_M", TENSOR_Q4_K, 15}, {"Q5_K_M", TENSOR_Q5_K, 17}, {"Q6_K", TENSOR_Q6_K, 18},
 };
 
 enum { N_ROWS = sizeof rows / sizeof *rows };
@@ -28,10 +28,11 @@ static int is_block_format(int type) { return quant_format(type)->block > 1; }
 static int has(const Item *i, const char *part) { return strstr(i->name, part) != NULL; }
 static int is(const Item *i, const char *name) { return strcmp(i->name, name) == 0; }
 
-/* Matrices are encoded; norms, biases, tables of positions and token types are few and matter, and stay what they are. */
+/* Matrices are encoded; norms, biases, tables of positions and token types are few and matter, and stay what they
+ * are. */
 static int is_encoded(const Item *i) {
-    return i->n_dims >= 2 && text_ends_with(i->name, "weight") && !has(i, "_norm.weight") && !is(i, "token_types.weight") &&
-           !is(i, "position_embd.weight");
+    return i->n_dims >= 2 && text_ends_with(i->name, "weight") && !has(i, "_norm.weight") &&
+           !is(i, "token_types.weight") && !is(i, "position_embd.weight");
 }
 
 /* The matrix that makes the logits. RoFormer's own head, where nothing ties it, is mlm.decoder. */
@@ -49,7 +50,8 @@ static int more_bits(int layer, int n) { return layer < n / 8 || layer >= 7 * n 
 
 /* llama.cpp's "70B": eight heads share a v, so that its matrix is small, and more bits for it cost little. */
 static int is_70b(const Config *c) {
-    return c->n_layers == 80 && (strcmp(c->arch, "qwen2") == 0 || (strcmp(c->arch, "llama") == 0 && c->n_heads != c->n_kv_heads));
+    return c->n_layers == 80 &&
+           (strcmp(c->arch, "qwen2") == 0 || (strcmp(c->arch, "llama") == 0 && c->n_heads != c->n_kv_heads));
 }
 
 /* The type by name, for a file whose other matrices are m->type, a block format. */
@@ -69,7 +71,9 @@ static int wanted(const Mixture *m, const Config *c, const Item *i, int tied) {
 /* What divides the row, where the wanted type does not. */
 static int fallback(const Item *i, int type) {
     if (i->cols % (size_t)quant_format(type)->block == 0) return type;
-    type = type == TENSOR_Q4_K ? TENSOR_Q5_0 : type == TENSOR_Q5_K ? TENSOR_Q5_1 : type == TENSOR_Q6_K ? TENSOR_Q8_0 : type;
+    type = type == TENSOR_Q4_K ? TENSOR_Q5_0
+           : type == TENSOR_Q5_K ? TENSOR_Q5_1
+           : type == TENSOR_Q6_K ? TENSOR_Q8_0 : type;
     return i->cols % (size_t)quant_format(type)->block == 0 ? type : TENSOR_F16;
 }
 
@@ -90,8 +94,8 @@ size_t mixture_apply(const Mixture *m, Source *s, const Report *r) {
         i->type = fallback(i, want);
         if (i->type == want) continue;
         n_fallbacks++;
-        report_note(r, "%.80s: rows of %zu are no whole blocks of %s: %s instead", i->name, i->cols, quant_format(want)->name,
-                    quant_format(i->type)->name);
+        report_note(r, "%.80s: rows of %zu are no whole blocks of %s: %s instead", i->name, i->cols,
+                    quant_format(want)->name, quant_format(i->type)->name);
     }
     return n_fallbacks;
 }

@@ -1,6 +1,7 @@
 /* weights-tools/model_write.c - a GGUF file, version 3: header, keys, list of tensors, data.
  *
- * Dimensions are listed from the contiguous one; data begins at, and every tensor takes, a multiple of the alignment. */
+ * Dimensions are listed from the contiguous one; data begins at, and every tensor takes, a multiple of the alignment.
+ */
 #include "model_write.h"
 
 #include "base/threads.h"
@@ -12,7 +13,9 @@
 
 enum { PIECE_BYTES = 1 << 22 };
 
-static size_t padding(const Source *s, uint64_t at) { return (size_t)((s->alignment - at % s->alignment) % s->alignment); }
+static size_t padding(const Source *s, uint64_t at) {
+    return (size_t)((s->alignment - at % s->alignment) % s->alignment);
+}
 
 /* ---- the head ---- */
 
@@ -78,8 +81,8 @@ static int make_head(Buffer *b, const Source *s, char *err, size_t errlen) {
 
 /* ---- the data ---- */
 
-/* Row r of i into out, by way of room [cols]; returns what was lost. Floats to 16 bits go straight from the window, which may
- * hold doubles: no value is rounded twice. */
+/* Row r of i into out, by way of room [cols]; returns what was lost. Floats to 16 bits go straight from the window,
+ * which may hold doubles: no value is rounded twice. */
 static size_t encode_row(const Item *i, size_t r, uint8_t *out, size_t bytes, float *room) {
     const uint8_t *raw = is_copied(i) ? item_raw_row(i, r) : NULL;
     if (raw) {
@@ -113,7 +116,8 @@ static void encode_shares(void *arg) {
         }
 }
 
-static size_t encode_rows(Team *team, const Item *i, size_t first, size_t n, uint8_t *piece, size_t row_bytes, float *room) {
+static size_t encode_rows(Team *team, const Item *i, size_t first, size_t n, uint8_t *piece, size_t row_bytes,
+                          float *room) {
     Rows x = {.team = team, .item = i, .first = first, .n = n, .piece = piece, .row_bytes = row_bytes, .room = room};
     size_t threads = (size_t)team->most < n ? (size_t)team->most : n;
     team_run(team, (int)threads, encode_shares, &x);
@@ -134,7 +138,8 @@ static int desk_init(Desk *d, const Item *i, int threads) {
     row.rows = 1;
     *d = (Desk){.rows = 1};
     if ((size_t)threads > i->rows) threads = (int)i->rows; /* nobody else gets a row */
-    if (!item_bytes(&row, &d->row_bytes) || !size_mul(i->cols, (size_t)threads, &room) || !size_mul(room, sizeof *d->room, &room))
+    if (!item_bytes(&row, &d->row_bytes) || !size_mul(i->cols, (size_t)threads, &room) ||
+        !size_mul(room, sizeof *d->room, &room))
         return -ENOMEM;
     if (d->row_bytes < PIECE_BYTES) d->rows = PIECE_BYTES / d->row_bytes;
     if (d->rows > i->rows) d->rows = i->rows;
@@ -143,15 +148,16 @@ static int desk_init(Desk *d, const Item *i, int threads) {
     return d->piece && (d->room || is_copied(i)) ? 0 : -ENOMEM;
 }
 
-static int write_item(NewFile *f, const Source *s, const Item *i, Team *team, const Report *r, uint64_t *done, uint64_t total,
-                      char *err, size_t errlen) {
+static int write_item(NewFile *f, const Source *s, const Item *i, Team *team, const Report *r, uint64_t *done,
+                      uint64_t total, char *err, size_t errlen) {
     Desk d;
     int rc = desk_init(&d, i, team->most) ? base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path) : 0;
     for (size_t first = 0; first < i->rows && rc == 0; first += d.rows) {
         size_t n = i->rows - first < d.rows ? i->rows - first : d.rows;
         if (encode_rows(team, i, first, n, d.piece, d.row_bytes, d.room))
-            rc = base_error(err, errlen, -EINVAL, "%s: tensor %.80s holds numbers that are too large for %s%s", s->path, i->name,
-                            quant_format(i->type)->name, i->type == TENSOR_F16 ? ": use --type keep" : ", or not finite");
+            rc = base_error(err, errlen, -EINVAL, "%s: tensor %.80s holds numbers that are too large for %s%s", s->path,
+                            i->name, quant_format(i->type)->name,
+                            i->type == TENSOR_F16 ? ": use --type keep" : ", or not finite");
         if (rc == 0) {
             newfile_write(f, d.piece, n * d.row_bytes);
             rc = f->rc;
@@ -173,7 +179,8 @@ int model_write(NewFile *f, const Source *s, int threads, const Report *r, char 
     if (rc == 0) rc = make_head(&head, s, err, errlen);
     buffer_fill(&zeros, 0, s->alignment);
     if (rc == 0 && zeros.failed) rc = base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path);
-    if (rc == 0 && team_init(&team, threads < 1 ? 1 : threads)) rc = base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path);
+    if (rc == 0 && team_init(&team, threads < 1 ? 1 : threads))
+        rc = base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path);
     if (rc == 0) newfile_write(f, head.data, head.n);
     for (size_t i = 0; i < s->n_items && rc == 0; i++) {
         size_t bytes = 0;

@@ -44,7 +44,8 @@ uint64_t plan_bytes(const Plan *p) {
     return total;
 }
 
-int output_write(NewFile *f, const Output *o, const Report *r, uint64_t *done, uint64_t total, char *err, size_t errlen) {
+int output_write(NewFile *f, const Output *o, const Report *r, uint64_t *done, uint64_t total, char *err,
+                 size_t errlen) {
     uint8_t *piece = malloc(PIECE_BYTES);
     size_t some = PIECE_BYTES / elem_bytes(o->type);
     int rc = piece ? 0 : base_error(err, errlen, -ENOMEM, "%s: out of memory", f->path);
@@ -98,7 +99,8 @@ int safetensors_write(NewFile *f, Plan *p, const Report *r, char *err, size_t er
     buffer_u64(&length, header.n);
     int rc = 0;
     if (header.failed || length.failed) rc = base_error(err, errlen, -ENOMEM, "%s: out of memory", f->path);
-    else if (header.n > 100000000) rc = base_error(err, errlen, -EINVAL, "%s: more tensors than safetensors can list", f->path);
+    else if (header.n > 100000000)
+        rc = base_error(err, errlen, -EINVAL, "%s: more tensors than safetensors can list", f->path);
     if (rc == 0) {
         newfile_write(f, length.data, length.n);
         newfile_write(f, header.data, header.n);

@@ -41,9 +41,10 @@ void plan_free(Plan *p); /* accepts a zeroed struct */
 size_t output_bytes(const Output *o); /* in the new file */
 uint64_t plan_bytes(const Plan *p);   /* of all of them */
 
-/* Write one tensor's bytes, some 256 kB at a time. done and total are for r->progress; *done moves on. Errors: -EINVAL (a
- * number too large for F16), -EINTR, -ENOMEM, each with its line; f->rc, whose line newfile_close writes. */
-int output_write(NewFile *f, const Output *o, const Report *r, uint64_t *done, uint64_t total, char *err, size_t errlen);
+/* Write one tensor's bytes, some 256 kB at a time. done and total are for r->progress; *done moves on. Errors: -EINVAL
+ * (a number too large for F16), -EINTR, -ENOMEM, each with its line; f->rc, whose line newfile_close writes. */
+int output_write(NewFile *f, const Output *o, const Report *r, uint64_t *done, uint64_t total, char *err,
+                 size_t errlen);
 
 /* A safetensors file: header, then the tensors, those of wider types first, in the order of names, as the safetensors
  * library orders them. p is sorted. Source: huggingface/safetensors README, "Format". */

@@ -1,5 +1,5 @@
-/* weights-tools/program.h - what the three programs here have in common: error lines, notes, progress, signals. Only they
- * include it; with them it is all that prints or exits in this folder. */
+/* weights-tools/program.h - what the three programs here have in common: error lines, notes, progress, signals. Only
+ * they include it; with them it is all that prints or exits in this folder. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -12,8 +12,8 @@ typedef struct {
     int quiet;        /* no notes, no progress */
 } Program;
 
-/* The program's name, and the handlers of signals: an interrupt ends the work at its next step, a mapped file that becomes
- * shorter ends the program with a line; either way what was begun is removed. */
+/* The program's name, and the handlers of signals: an interrupt ends the work at its next step, a mapped file that
+ * becomes shorter ends the program with a line; either way what was begun is removed. */
 void program_begin(Program *p, const char *name);
 
 /* One line on stderr; returns code. Behind a usage error stands where help is. */

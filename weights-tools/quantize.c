@@ -21,7 +21,8 @@ static int help(void) {
     puts("usage: weights-tools/quantize IN OUT.gguf TYPE [options]\n"
          "\n"
          "IN is whatever ./run opens (GGUF, a Hugging Face folder or safetensors file, llama2.c's .bin) or\n"
-         "weights-tools/convert reads. The mixture of types is llama.cpp's; a tensor whose rows are no whole blocks of its type\n"
+         "weights-tools/convert reads. The mixture of types is llama.cpp's; a tensor whose rows are no whole blocks of "
+         "its type\n"
          "gets another one, and a line says so.\n"
          "\n"
          "  TYPE            bits a weight, mean error of a weight (of a Gaussian's sigma)\n"
@@ -137,7 +138,8 @@ int main(int argc, char **argv) {
     if (!m) return code;
     if (!text_ends_with(a.out, ".gguf"))
         return program_fail(&a.program, EXIT_USAGE, "%s: the name of what is written must end in .gguf", a.out);
-    if (file_same(a.in, a.out)) return program_fail(&a.program, EXIT_FAILED, "%s: is the input: write under another name", a.out);
+    if (file_same(a.in, a.out))
+        return program_fail(&a.program, EXIT_FAILED, "%s: is the input: write under another name", a.out);
     Report r = program_report(&a.program);
     int rc = quantize(&a, m, &r, err, sizeof err);
     return rc ? program_fail_with(&a.program, rc, err) : EXIT_DONE;

@@ -62,8 +62,10 @@ static int is_there(const char *path, const uint8_t *data, size_t n, char *err, 
     if (!file_exists(path)) return 0;
     int same = file_map(&old, path, NULL, 0) == 0 && old.size == n && memcmp(old.data, data, n) == 0;
     file_unmap(&old);
-    return same ? 1 : base_error(err, errlen, -EEXIST, "%s: is there already and differs from what belongs beside the new file: "
-                                 "write to another folder", path);
+    if (same) return 1;
+    return base_error(err, errlen, -EEXIST,
+                      "%s: is there already and differs from what belongs beside the new file: write to another folder",
+                      path);
 }
 
 static int put(const char *path, const uint8_t *data, size_t n, char *err, size_t errlen) {

@@ -1,4 +1,5 @@
-/* weights-tools/sidecars.h - the small files beside the weights: found beside a checkpoint, put beside a safetensors file.
+/* weights-tools/sidecars.h - the small files beside the weights: found beside a checkpoint, put beside a safetensors
+ * file.
  *
  * Nothing is ever overwritten: a file that is there already must hold the same bytes. */
 #ifndef SIDECARS_H

@@ -19,7 +19,8 @@ int source_add(Source *s, const char *name, const Item *item) {
     copy.name = weights_keep(&s->plan.names, name, strlen(name));
     if (!copy.name || array_reserve(&s->items, &s->cap_items, s->n_items + 1, sizeof copy)) return -ENOMEM;
     copy.type = item_own_type(&copy);
-    if (copy.type < 0 || copy.type == TENSOR_I8_GROUPS) copy.type = TENSOR_F32; /* GGUF has no such types, or nobody reads them */
+    if (copy.type < 0 || copy.type == TENSOR_I8_GROUPS)
+        copy.type = TENSOR_F32; /* GGUF has no such types, or nobody reads them */
     s->items[s->n_items++] = copy;
     return 0;
 }
@@ -59,7 +60,8 @@ void item_row(const Item *i, size_t r, float *out) {
 
 const uint8_t *item_raw_row(const Item *i, size_t r) {
     size_t row = file_row(i, r);
-    if (!i->from.data) return view_is_contiguous(&i->view) ? i->view.data + row * i->cols * elem_bytes(i->view.type) : NULL;
+    if (!i->from.data)
+        return view_is_contiguous(&i->view) ? i->view.data + row * i->cols * elem_bytes(i->view.type) : NULL;
     if (i->from.type == TENSOR_I8_GROUPS) return NULL;
     const QuantFormat *f = quant_format(i->from.type);
     return (const uint8_t *)i->from.data + row * (i->cols / (size_t)f->block) * (size_t)f->bytes;
@@ -132,7 +134,8 @@ static int open_checkpoint(Source *s, const SourceWish *wish, const Report *r, c
     if (rc) return rc;
     if (s->checkpoint.n_other)
         report_note(r, "left out: %zu entries that are no tensors of numbers", s->checkpoint.n_other);
-    return describe_is_roformer(&s->checkpoint) ? source_roformer(s, wish, r, err, errlen) : source_hf(s, wish, r, err, errlen);
+    return describe_is_roformer(&s->checkpoint) ? source_roformer(s, wish, r, err, errlen)
+                                                : source_hf(s, wish, r, err, errlen);
 }
 
 int source_open(Source *s, const char *path, const SourceWish *wish, const Report *r, char *err, size_t errlen) {

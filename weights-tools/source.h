@@ -7,9 +7,10 @@
  *     model_write(&f, &s, threads, &report, err, sizeof err)            model_write.h
  *     source_close(&s);
  *
- * Read: GGUF; llama2.c's .bin; a LLaMA, Mistral or Qwen of Hugging Face and a RoFormer, in any container of checkpoint.h.
- * Hugging Face stores q and k for pairs (i, i + d/2), GGUF's architecture "llama" for pairs (2i, 2i + 1): there rows change
- * places on the way (Item.head_dim). llama2.c's files and RoFormers have GGUF's order, Qwen's GGUF has Hugging Face's. */
+ * Read: GGUF; llama2.c's .bin; a LLaMA, Mistral or Qwen of Hugging Face and a RoFormer, in any container of
+ * checkpoint.h. Hugging Face stores q and k for pairs (i, i + d/2), GGUF's architecture "llama" for pairs (2i, 2i + 1):
+ * there rows change places on the way (Item.head_dim). llama2.c's files and RoFormers have GGUF's order, Qwen's GGUF
+ * has Hugging Face's. */
 #ifndef SOURCE_H
 #define SOURCE_H
 
@@ -19,10 +20,10 @@ typedef struct {
     const char *name;             /* GGUF's */
     int n_dims;                   /* 0 .. 4 */
     size_t shape[4];              /* as PyTorch counts: the last is contiguous */
-    size_t rows, cols;            /* a row is cols contiguous values; a vector is one row (a turned one: rows of one value) */
+    size_t rows, cols; /* a row is cols contiguous values; a vector is one row (a transposed one: rows of 1) */
     Matrix from;                  /* where the values are: a matrix of a model's file .. */
     View view;                    /* .. or, where from.data is NULL, a checkpoint's window */
-    size_t head_dim, rotary_dim;  /* not 0: in each head of head_dim rows, the first rotary_dim change from halves to pairs */
+    size_t head_dim, rotary_dim;  /* not 0: in each head of head_dim rows, rotary_dim change from halves to pairs */
     int type;                     /* GGML type to write */
 } Item;
 
@@ -52,9 +53,9 @@ typedef struct {
     Plan plan;
 } Source;
 
-/* Open path. Notes about what is left out go to r. 0, or a negative errno and one line; s is zeroed then. Errors: those of
- * weights_open, checkpoint_open, describe_open, config_read and of the tokenizers; -ENOENT where no tokenizer is found;
- * -EINVAL for what GGUF cannot say; -ENOMEM. */
+/* Open path. Notes about what is left out go to r. 0, or a negative errno and one line; s is zeroed then. Errors: those
+ * of weights_open, checkpoint_open, describe_open, config_read and of the tokenizers; -ENOENT where no tokenizer is
+ * found; -EINVAL for what GGUF cannot say; -ENOMEM. */
 int source_open(Source *s, const char *path, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 void source_close(Source *s); /* accepts a zeroed struct */
 
@@ -71,8 +72,8 @@ void item_drop(const Source *s, const Item *i);
 /* Bytes in the new file: 1, or 0 where they exceed a size_t or rows are no whole blocks. */
 int item_bytes(const Item *i, size_t *bytes);
 
-/* Append general.quantization_version (2) and general.file_type, as llama.cpp does: the last thing before writing. -1: those
- * that the GGUF file had. */
+/* Append general.quantization_version (2) and general.file_type, as llama.cpp does: the last thing before writing. -1:
+ * those that the GGUF file had. */
 void source_file_type(Source *s, int file_type);
 
 /* ---- for the readers of source_*.c ---- */
@@ -89,10 +90,11 @@ int source_llama2c(Source *s, const SourceWish *wish, const Report *r, char *err
 int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 
-/* Keys of architecture arch from c, for decoders: sizes, norms, rope, window. -EINVAL: a setting that GGUF has no key for. */
+/* Keys of architecture arch from c, for decoders: sizes, norms, rope, window. -EINVAL: a setting that GGUF has no key
+ * for. */
 int source_keys(Source *s, const char *arch, const char *name, char *err, size_t errlen);
-/* The vocabulary of a SentencePiece tokenizer, from the wish's file, else from folder, filled up to the model's size. end_id:
- * one more id that ends a text, or -1. */
+/* The vocabulary of a SentencePiece tokenizer, from the wish's file, else from folder, filled up to the model's size.
+ * end_id: one more id that ends a text, or -1. */
 int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int end_id, char *err, size_t errlen);
 
 #endif

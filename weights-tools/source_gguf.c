@@ -1,4 +1,5 @@
-/* weights-tools/source_gguf.c - a GGUF file (or the parts of a split one): its keys byte for byte, its tensors as they are. */
+/* weights-tools/source_gguf.c - a GGUF file (or the parts of a split one): its keys byte for byte, its tensors as they
+ * are. */
 #include "source.h"
 
 #include "model/reader.h"
@@ -57,7 +58,9 @@ static int add_tensor(Source *s, const Tensor *t) {
 
 /* GGUF has at most 4 dimensions, llama2.c's files 2; every size was checked when the file was opened. */
 static int add_tensors(Source *s, char *err, size_t errlen) {
-    int rc = s->weights.n_tensors ? 0 : base_error(err, errlen, -EINVAL, "%s: holds no tensors (a vocabulary only)", s->path);
+    int rc = s->weights.n_tensors
+                 ? 0
+                 : base_error(err, errlen, -EINVAL, "%s: holds no tensors (a vocabulary only)", s->path);
     for (size_t i = 0; i < s->weights.n_tensors && rc == 0; i++)
         if (add_tensor(s, &s->weights.tensors[i])) rc = base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path);
     return rc;
@@ -73,8 +76,8 @@ int source_gguf(Source *s, const SourceWish *wish, const Report *r, char *err, s
     return rc;
 }
 
-/* llama2.c names nothing; its reader gives GGUF's names, and its pairs lie as GGUF's "llama" has them. A text ends where the
- * next would begin (BOS), so that id is one of those that end it. */
+/* llama2.c names nothing; its reader gives GGUF's names, and its pairs lie as GGUF's "llama" has them. A text ends
+ * where the next would begin (BOS), so that id is one of those that end it. */
 int source_llama2c(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
     char name[200];
     (void)r;

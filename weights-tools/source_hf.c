@@ -1,7 +1,8 @@
-/* weights-tools/source_hf.c - a decoder of Hugging Face's (LLaMA, Mistral, Qwen2, Qwen3) from safetensors or PyTorch's files.
+/* weights-tools/source_hf.c - a decoder of Hugging Face's (LLaMA, Mistral, Qwen2, Qwen3) from safetensors or PyTorch's
+ * files.
  *
- * Every tensor that the configuration asks for must be there with its shape; buffers and a tied lm_head are left out with a
- * note, anything else that is left over is refused. */
+ * Every tensor that the configuration asks for must be there with its shape; buffers and a tied lm_head are left out
+ * with a note, anything else that is left over is refused. */
 #include "source.h"
 
 #include "sidecars.h"
@@ -15,8 +16,8 @@
 /* What a part's bias hangs on in a Config. */
 typedef enum { NO_BIAS, QKV_BIAS, O_BIAS, MLP_BIAS } BiasKind;
 
-/* A tensor of a layer: its rows and columns in letters - D model, F feed-forward, Q and K all heads of queries and keys, H one
- * head, 0 none: a vector. */
+/* A tensor of a layer: its rows and columns in letters - D model, F feed-forward, Q and K all heads of queries and
+ * keys, H one head, 0 none: a vector. */
 static const struct {
     const char *hf, *gguf;
     char rows, cols;
@@ -76,8 +77,10 @@ static int take(Reader *r, const char *hf, const char *gguf, size_t rows, size_t
     const View *v = find(r, hf);
     if (!v) return base_error(r->err, r->errlen, -EINVAL, "%s: tensor %s is missing", r->s->path, hf);
     if (!elem_is_float(v->type) || v->n_dims != (cols ? 2 : 1) || v->shape[0] != rows || (cols && v->shape[1] != cols))
-        return base_error(r->err, r->errlen, -EINVAL, "%s: tensor %s: its shape or type is not what the configuration asks for: "
-                          "[%zu%s%.0zu] of floats", r->s->path, hf, rows, cols ? ", " : "", cols);
+        return base_error(
+            r->err, r->errlen, -EINVAL,
+            "%s: tensor %s: its shape or type is not what the configuration asks for: [%zu%s%.0zu] of floats",
+            r->s->path, hf, rows, cols ? ", " : "", cols);
     Item i = source_item(v);
     if (turns && r->permutes) {
         i.head_dim = (size_t)r->s->config.head_dim;
@@ -117,7 +120,8 @@ static int take_all(Reader *r) {
     return rc;
 }
 
-/* What is left over: old files' table of frequencies and a tied head are known; anything else would be lost silently. */
+/* What is left over: old files' table of frequencies and a tied head are known; anything else would be lost
+ * silently. */
 static int check_rest(Reader *r, const Report *report) {
     const Checkpoint *c = &r->s->checkpoint;
     size_t buffers = 0;
@@ -128,10 +132,11 @@ static int check_rest(Reader *r, const Report *report) {
             report_note(report, "left out: lm_head.weight: the model ties it to the embeddings");
         else if (text_ends_with(v->name, ".rotary_emb.inv_freq") || !elem_is_float(v->type)) buffers++;
         else
-            return base_error(r->err, r->errlen, -EINVAL, "%s: tensor %.100s: no %s known here has it", r->s->path, v->name,
-                              r->s->config.arch);
+            return base_error(r->err, r->errlen, -EINVAL, "%s: tensor %.100s: no %s known here has it", r->s->path,
+                              v->name, r->s->config.arch);
     }
-    if (buffers) report_note(report, "left out: %zu tensors of frequencies or integers, which the engine computes", buffers);
+    if (buffers)
+        report_note(report, "left out: %zu tensors of frequencies or integers, which the engine computes", buffers);
     return 0;
 }
 
@@ -149,8 +154,8 @@ static int read_tensors(Reader *r, const Report *report) {
     return rc;
 }
 
-/* With more or fewer features than a head has entries, config_read counts the turned ones among the features. A file counts
- * them among the entries, as a softmax model does. */
+/* With more or fewer features than a head has entries, config_read counts the turned ones among the features. A file
+ * counts them among the entries, as a softmax model does. */
 static int rope_of_file(Source *s, char *err, size_t errlen) {
     Config softmax;
     const ConfigOverride o = {.attention = {.kind = ATTENTION_SOFTMAX}};
@@ -165,14 +170,15 @@ static int read_config(Source *s, const SourceWish *wish, char *err, size_t errl
     char *path = wish->config ? strdup(wish->config) : sidecar_find(s->checkpoint.folder, configs, 1);
     char *generation = sidecar_find(s->checkpoint.folder, generations, 1);
     int rc = path ? json_open(&s->weights.config, path, err, errlen)
-                  : base_error(err, errlen, -ENOENT, "%s: no RoFormer's tensors, and no config.json beside it that says "
-                               "what it is: give one with --config", s->path);
+                  : base_error(err, errlen, -ENOENT, "%s: no RoFormer's tensors, and no config.json beside it "
+                               "that says what it is: give one with --config", s->path);
     if (rc == 0 && generation) rc = json_open(&s->weights.generation, generation, err, errlen);
     s->weights.format = FORMAT_HF;
     s->weights.path = path;
     free(generation);
     if (rc == 0 && !json_get(s->weights.config.root, "model_type"))
-        rc = base_error(err, errlen, -EINVAL, "%s: no RoFormer's tensors, and its configuration has no model_type", s->path);
+        rc = base_error(err, errlen, -EINVAL, "%s: no RoFormer's tensors, and its configuration has no model_type",
+                        s->path);
     if (rc == 0) rc = config_read(&s->config, &s->weights, NULL, err, errlen);
     return rc || !s->config.linear.form ? rc : rope_of_file(s, err, errlen);
 }
@@ -197,9 +203,10 @@ int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, siz
     int is_llama = strncmp(s->config.arch, "qwen", 4) != 0; /* llama.cpp knows a Mistral as "llama" */
     reader.permutes = is_llama;
     if (is_llama && s->config.linear.form && s->config.linear.phi->projected)
-        return base_error(err, errlen, -EINVAL,
-                          "%s: feature map %s projects a head in the order of its entries, and GGUF's \"llama\" has another order",
-                          s->path, s->config.linear.phi->name);
+        return base_error(
+            err, errlen, -EINVAL,
+            "%s: feature map %s projects a head in the order of its entries, and GGUF's \"llama\" has another order",
+            s->path, s->config.linear.phi->name);
     source_name(wish, s->checkpoint.folder, s->config.arch, name, sizeof name);
     rc = source_keys(s, is_llama ? "llama" : s->config.arch, name, err, errlen);
     if (rc == 0) rc = read_tensors(&reader, r);

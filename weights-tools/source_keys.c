@@ -1,4 +1,5 @@
-/* weights-tools/source_keys.c - a decoder's Config as the keys of a GGUF file: model/config.c's reading the other way round. */
+/* weights-tools/source_keys.c - a decoder's Config as the keys of a GGUF file: model/config.c's reading the other way
+ * round. */
 #include "source.h"
 
 #include "model/reader.h"
@@ -95,7 +96,8 @@ static int scaling(Source *s, Keys *k, char *err, size_t errlen) {
     if (!yarn && !longrope && strcmp(name, "linear") != 0)
         return base_error(err, errlen, -EINVAL, "%s: rope method %s has no keys in GGUF", s->path, name);
     if (yarn && c->no_truncate)
-        return base_error(err, errlen, -EINVAL, "%s: yarn with unrounded borders (truncate false) has no key in GGUF", s->path);
+        return base_error(err, errlen, -EINVAL, "%s: yarn with unrounded borders (truncate false) has no key in GGUF",
+                          s->path);
     word(k, "rope.scaling.type", name);
     if (!longrope) real(k, "rope.scaling.factor", c->factor);
     if (!yarn && !longrope) return 0;

@@ -32,7 +32,8 @@ static int read_vocabulary(Source *s, const SourceWish *wish, char *err, size_t 
                   : base_error(err, errlen, -ENOENT, "%s: no vocab.txt beside it: give one with --vocab", s->path);
     if (rc == 0) {
         int lower = lower_case(s->checkpoint.folder);
-        rc = vocab_meta(&s->meta, (const char *)vocab.data, vocab.size, s->roformer.sizes.vocab, lower, path, err, errlen);
+        rc = vocab_meta(&s->meta, (const char *)vocab.data, vocab.size, s->roformer.sizes.vocab, lower, path, err,
+                        errlen);
         file_unmap(&vocab);
     }
     free(path);
@@ -45,7 +46,8 @@ static int add_items(Source *s, char *err, size_t errlen) {
         const Output *o = &s->plan.items[i];
         Item item = source_item(&o->view);
         if (o->view.n_dims > 4 || o->view.values == 0)
-            return base_error(err, errlen, -EINVAL, "%s: tensor %.80s: its shape is none that GGUF has", s->path, o->name);
+            return base_error(err, errlen, -EINVAL, "%s: tensor %.80s: its shape is none that GGUF has", s->path,
+                              o->name);
         rc = source_add(s, o->name, &item);
     }
     return rc ? base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path) : 0;
@@ -57,7 +59,8 @@ int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *er
     int rc = path ? json_open(&s->weights.config, path, err, errlen)
                   : base_error(err, errlen, -ENOENT,
                         "%s: no config.json or bert_config.json beside it: give one with --config", s->path);
-    if (rc == 0) rc = describe_open(&s->roformer, &s->checkpoint, s->weights.config.root, path, &wish->roformer, r, err, errlen);
+    if (rc == 0)
+        rc = describe_open(&s->roformer, &s->checkpoint, s->weights.config.root, path, &wish->roformer, r, err, errlen);
     s->weights.path = path;
     if (rc) return rc;
     source_name(wish, s->checkpoint.folder, "roformer", name, sizeof name);

@@ -1,5 +1,5 @@
-/* weights-tools/source_tokenizer.c - a decoder's tokenizer into the keys tokenizer.ggml.* that llama.cpp reads as "llama" and
- * "t5". */
+/* weights-tools/source_tokenizer.c - a decoder's tokenizer into the keys tokenizer.ggml.* that llama.cpp reads as
+ * "llama" and "t5". */
 #include "source.h"
 
 #include "tokenizer/tokenizer.h"
@@ -78,13 +78,15 @@ int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int 
                           "--no-tokenizer", s->path);
     if (rc) return rc;
     if (tokenizer_size(t) > n)
-        rc = base_error(err, errlen, -EINVAL, "%s: the tokenizer has %zu pieces and the model %zu: they do not belong together",
-                        from, tokenizer_size(t), n);
+        rc = base_error(err, errlen, -EINVAL,
+                        "%s: the tokenizer has %zu pieces and the model %zu: they do not belong together", from,
+                        tokenizer_size(t), n);
     if (rc == 0) rc = tokenizer_vocabulary(&v, t, from, err, errlen);
     tokenizer_free(t);
     if (rc) return rc;
     const Config *c = &s->config;
-    for (int i = 0; i < c->n_eos && end_id < 0; i++) /* Hugging Face may name several: one more than the tokenizer's own */
+    for (int i = 0; i < c->n_eos && end_id < 0;
+         i++) /* Hugging Face may name several: one more than the tokenizer's own */
         if (c->eos_id[i] != v.eos_id) end_id = c->eos_id[i];
     write_vocabulary(&s->meta, &v, n, end_id);
     free((void *)(uintptr_t)v.pieces);

@@ -51,7 +51,8 @@ static uint32_t type_of(const char *line, size_t n) {
     return n > 8 && memcmp(line, "[unused", 7) == 0 && line[n - 1] == ']' ? UNUSED : NORMAL;
 }
 
-/* Count the lines, check them, note the ids of the special ones (of the last where one stands twice, as Python's dict). */
+/* Count the lines, check them, note the ids of the special ones (of the last where one stands twice, as Python's
+ * dict). */
 static int scan(const char *text, size_t size, size_t vocab_size, long ids[N_SPECIALS], size_t *lines, const char *name,
                 char *err, size_t errlen) {
     const char *line;
@@ -60,7 +61,8 @@ static int scan(const char *text, size_t size, size_t vocab_size, long ids[N_SPE
     for (*lines = 0; next_line(text, size, &at, &line, &n); ++*lines) {
         if (!is_text(line, n)) return base_error(err, errlen, -EINVAL, "%s: line %zu is not UTF-8", name, *lines + 1);
         if (*lines >= vocab_size)
-            return base_error(err, errlen, -EINVAL, "%s: more tokens than the model's %zu: not its vocabulary", name, vocab_size);
+            return base_error(err, errlen, -EINVAL, "%s: more tokens than the model's %zu: not its vocabulary", name,
+                              vocab_size);
         int special = special_of(line, n);
         if (special >= 0) ids[special] = (long)*lines;
     }
@@ -68,8 +70,8 @@ static int scan(const char *text, size_t size, size_t vocab_size, long ids[N_SPE
     return base_error(err, errlen, -EINVAL, "%s: no token [UNK] in it: not a WordPiece vocabulary", name);
 }
 
-int vocab_meta(GgufMeta *m, const char *text, size_t size, size_t vocab_size, int lower_case, const char *name, char *err,
-               size_t errlen) {
+int vocab_meta(GgufMeta *m, const char *text, size_t size, size_t vocab_size, int lower_case, const char *name,
+               char *err, size_t errlen) {
     const char *line;
     long ids[N_SPECIALS];
     size_t lines, at = 0, n;

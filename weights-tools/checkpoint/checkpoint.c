@@ -11,7 +11,8 @@ const char *container_name(Container container) {
     return names[container];
 }
 
-int checkpoint_add(Checkpoint *c, const View *v, const char *name, size_t n, const char *file, char *err, size_t errlen) {
+int checkpoint_add(Checkpoint *c, const View *v, const char *name, size_t n, const char *file, char *err,
+                   size_t errlen) {
     View copy = *v;
     if (!reader_is_name(name, n))
         return base_error(err, errlen, -EINVAL, "%s: a tensor's name is empty or no text: the file is damaged", file);
@@ -39,16 +40,17 @@ static int refuse_duplicates(const Checkpoint *c, const char *file, char *err, s
     return rc;
 }
 
-/* PyTorch's tensors may share bytes, and a few do (tied embeddings); a file whose tensors unfold to a multiple of it is one
- * that means to fill the disk. */
+/* PyTorch's tensors may share bytes, and a few do (tied embeddings); a file whose tensors unfold to a multiple of it is
+ * one that means to fill the disk. */
 int checkpoint_finish(Checkpoint *c, const char *file, char *err, size_t errlen) {
     size_t total = 0, limit;
     if (c->n_views == 0) return base_error(err, errlen, -EINVAL, "%s: holds no tensors", file);
     if (!size_mul(c->file_bytes, CHECKPOINT_MAX_SHARING, &limit)) limit = SIZE_MAX;
     for (size_t i = 0; i < c->n_views; i++)
         if (!size_add(total, c->views[i].values * elem_bytes(c->views[i].type), &total) || total > limit)
-            return base_error(err, errlen, -EINVAL, "%s: its tensors share bytes so often that they are over %d times as long",
-                              file, CHECKPOINT_MAX_SHARING);
+            return base_error(err, errlen, -EINVAL,
+                              "%s: its tensors share bytes so often that they are over %d times as long", file,
+                              CHECKPOINT_MAX_SHARING);
     return refuse_duplicates(c, file, err, errlen);
 }
 

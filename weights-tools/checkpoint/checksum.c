@@ -1,4 +1,4 @@
-/* weights-tools/checkpoint/checksum.c - eight bytes at a time: table[k] has already pushed a byte through k more bytes of zeros. */
+/* weights-tools/checkpoint/checksum.c - eight bytes at a time: table[k] has pushed a byte through k more zeros. */
 #include "checksum.h"
 #include "base/base.h"
 
@@ -21,8 +21,8 @@ uint32_t crc_of(const Crc *crc, const uint8_t *data, size_t size) {
     uint32_t c = 0xffffffff;
     for (; size >= 8; data += 8, size -= 8) {
         uint32_t a = c ^ load_u32(data), b = load_u32(data + 4);
-        c = t[7][a & 255] ^ t[6][a >> 8 & 255] ^ t[5][a >> 16 & 255] ^ t[4][a >> 24] ^ t[3][b & 255] ^ t[2][b >> 8 & 255] ^
-            t[1][b >> 16 & 255] ^ t[0][b >> 24];
+        c = t[7][a & 255] ^ t[6][a >> 8 & 255] ^ t[5][a >> 16 & 255] ^ t[4][a >> 24] ^ t[3][b & 255] ^
+            t[2][b >> 8 & 255] ^ t[1][b >> 16 & 255] ^ t[0][b >> 24];
     }
     for (; size > 0; data++, size--) c = c >> 8 ^ t[0][(c ^ *data) & 255];
     return ~c;

@@ -38,7 +38,8 @@ static int is_repeated(const JsonValue *map, const JsonValue *entry) {
 }
 
 static int is_plain_name(const JsonValue *v) {
-    return v->type == JSON_STRING && reader_is_name(v->str, v->len) && !strchr(v->str, '/') && strcmp(v->str, "..") != 0;
+    return v->type == JSON_STRING && reader_is_name(v->str, v->len) && !strchr(v->str, '/') &&
+           strcmp(v->str, "..") != 0;
 }
 
 /* Every tensor of the list must have come, and no other. */
@@ -62,8 +63,8 @@ static int add_torch_shards(Checkpoint *c, const char *index, char *err, size_t 
         rc = base_error(err, errlen, -EINVAL, "%s: has no weight_map that names shards", index);
     for (const JsonValue *e = rc ? NULL : map->child; e && rc == 0; e = e->next) {
         if (!is_plain_name(e)) {
-            rc = base_error(err, errlen, -EINVAL, "%s: weight_map entry %.60s: a shard must be the plain name of a file here",
-                            index, e->key);
+            rc = base_error(err, errlen, -EINVAL,
+                            "%s: weight_map entry %.60s: a shard must be the plain name of a file here", index, e->key);
             break;
         }
         if (is_repeated(map, e)) continue;
@@ -116,7 +117,8 @@ static int add_safetensors(Checkpoint *c, const char *path, char *err, size_t er
         rc = weights_open(&c->weights, path, err, errlen);
     } else {
         rc = weights_add_file(&c->weights, path, err, errlen);
-        if (rc == 0) rc = safetensors_read(&c->weights, c->weights.files[0].data, c->weights.files[0].size, path, err, errlen);
+        if (rc == 0)
+            rc = safetensors_read(&c->weights, c->weights.files[0].data, c->weights.files[0].size, path, err, errlen);
         if (rc == 0 && !(c->weights.path = strdup(path))) rc = reader_no_memory(path, err, errlen);
         if (rc == 0) rc = weights_finish(&c->weights, err, errlen);
     }
@@ -136,8 +138,8 @@ static int add_tf(Checkpoint *c, const char *path, char *err, size_t errlen) {
     return rc;
 }
 
-/* The folder's TensorFlow index in malloc'ed memory: bert_model.ckpt.index, or the only *.index there is. NULL: none, or
- * (with a line in err) several. */
+/* The folder's TensorFlow index in malloc'ed memory: bert_model.ckpt.index, or the only *.index there is. NULL: none,
+ * or (with a line in err) several. */
 static char *find_index(const char *folder, char *err, size_t errlen) {
     char *found = file_join(folder, "bert_model.ckpt.index");
     if (!found || file_exists(found)) return found;
@@ -147,7 +149,8 @@ static char *find_index(const char *folder, char *err, size_t errlen) {
     for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
         if (!text_ends_with(e->d_name, ".index")) continue;
         if (found) {
-            base_error(err, errlen, 0, "%s: holds several TensorFlow checkpoints: name one of the .index files", folder);
+            base_error(err, errlen, 0, "%s: holds several TensorFlow checkpoints: name one of the .index files",
+                       folder);
             free(found);
             found = NULL;
             break;
@@ -171,7 +174,8 @@ static int open_folder(Checkpoint *c, const char *path, char *err, size_t errlen
         free(file);
     }
     if (rc != 1) return rc;
-    base_error(err, errlen, 0, "%s: no model.safetensors, pytorch_model.bin or bert_model.ckpt.index in this folder", path);
+    base_error(err, errlen, 0, "%s: no model.safetensors, pytorch_model.bin or bert_model.ckpt.index in this folder",
+               path);
     char *index = find_index(path, err, errlen);
     rc = index ? add_tf(c, index, err, errlen) : -ENOENT;
     free(index);

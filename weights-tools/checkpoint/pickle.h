@@ -1,5 +1,5 @@
-/* weights-tools/checkpoint/pickle.h - what a pickle of torch.save holds: values that refer to one another. pickle_read.h makes
- * one, statedict.c walks it.
+/* weights-tools/checkpoint/pickle.h - what a pickle of torch.save holds: values that refer to one another.
+ * pickle_read.h makes one, statedict.c walks it.
  *
  *     for (int32_t c = v->first; c != PICKLE_NONE; c = p->cells[c].next) ... pickle_at(p, c)
  *
@@ -21,7 +21,9 @@ typedef enum {
     PV_TENSOR,  /* children: the arguments of _rebuild_tensor: storage, offset, size, stride .. */
 } PickleType;
 
-typedef enum { GLOBAL_ORDERED_DICT, GLOBAL_TENSOR, GLOBAL_TENSOR_V2, GLOBAL_PARAMETER, GLOBAL_SIZE, GLOBAL_STORAGE } PickleGlobal;
+typedef enum {
+    GLOBAL_ORDERED_DICT, GLOBAL_TENSOR, GLOBAL_TENSOR_V2, GLOBAL_PARAMETER, GLOBAL_SIZE, GLOBAL_STORAGE
+} PickleGlobal;
 
 typedef struct {
     uint8_t type;         /* PickleType */

@@ -1,8 +1,8 @@
 /* weights-tools/checkpoint/pickle_machine.c - values, the stack, the containers and the memo.
  *
- * Values are numbered in the order they were made; the stack, the memo and the containers hold numbers. A container is a
- * chain of cells, since pickles go on filling a list after it was put into another. marks[] holds how high the stack stood
- * at each MARK: what stands above the latest one is what TUPLE, APPENDS and SETITEMS take. */
+ * Values are numbered in the order they were made; the stack, the memo and the containers hold numbers. A container is
+ * a chain of cells, since pickles go on filling a list after it was put into another. marks[] holds how high the stack
+ * stood at each MARK: what stands above the latest one is what TUPLE, APPENDS and SETITEMS take. */
 #include "pickle_machine.h"
 
 #include <errno.h>
@@ -50,7 +50,8 @@ int pickle_push_kind(PickleMachine *m, PickleType type) {
 }
 
 int pickle_push_integer(PickleMachine *m, PickleType type, int64_t v) {
-    return pickle_push_new(m, &(PickleValue){.type = (uint8_t)type, .first = PICKLE_NONE, .last = PICKLE_NONE, .as.integer = v});
+    return pickle_push_new(
+        m, &(PickleValue){.type = (uint8_t)type, .first = PICKLE_NONE, .last = PICKLE_NONE, .as.integer = v});
 }
 
 int pickle_add_child(PickleMachine *m, int32_t container, int32_t child) {
@@ -114,7 +115,8 @@ int pickle_tuple(PickleMachine *m, size_t n) {
 static int fill(PickleMachine *m, size_t from, PickleType type, size_t n) {
     if (from <= floor_of(m)) return pickle_damaged(m, "nothing is left on the stack");
     int32_t container = m->stack[from - 1];
-    if (pickle_value(m, container)->type != type) return pickle_damaged(m, "it fills something that is no list or dict");
+    if (pickle_value(m, container)->type != type)
+        return pickle_damaged(m, "it fills something that is no list or dict");
     if ((m->n_stack - from) % n != 0) return pickle_damaged(m, "a key without a value");
     int rc = 0;
     for (size_t i = from; i < m->n_stack && rc == 0; i++) rc = pickle_add_child(m, container, m->stack[i]);
@@ -155,7 +157,8 @@ int pickle_put(PickleMachine *m, size_t at) {
 }
 
 int pickle_get_memo(PickleMachine *m, size_t at) {
-    if (at >= m->n_memo || m->memo[at] == PICKLE_NONE) return pickle_damaged(m, "it gets what it never put into the memo");
+    if (at >= m->n_memo || m->memo[at] == PICKLE_NONE)
+        return pickle_damaged(m, "it gets what it never put into the memo");
     return pickle_push(m, m->memo[at]);
 }
 

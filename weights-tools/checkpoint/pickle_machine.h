@@ -1,5 +1,5 @@
-/* weights-tools/checkpoint/pickle_machine.h - the stack machine that a pickle is a program for: what its opcodes are made of.
- * pickle_names.c has the opcodes that name and call, pickle_read.c all others.
+/* weights-tools/checkpoint/pickle_machine.h - the stack machine that a pickle is a program for: what its opcodes are
+ * made of. pickle_names.c has the opcodes that name and call, pickle_read.c all others.
  *
  * Memory: an opcode makes at most one value, there are at most two cells a byte, and none of the arrays grows past
  * PICKLE_MAX_VALUES. */

@@ -1,5 +1,6 @@
-/* weights-tools/checkpoint/pickle_names.c - the names that may stand in a pickle, and what a call of one becomes: a value that
- * records its arguments. Names are compared with a list, never looked up anywhere; there is nothing here that could be called. */
+/* weights-tools/checkpoint/pickle_names.c - the names that may stand in a pickle, and what a call of one becomes: a
+ * value that records its arguments. Names are compared with a list, never looked up anywhere; there is nothing here
+ * that could be called. */
 #include "pickle_names.h"
 
 #include <errno.h>
@@ -32,11 +33,11 @@ static int push_global(PickleMachine *m, const char *module, size_t module_n, co
     for (size_t i = 0; i < sizeof globals / sizeof *globals; i++)
         if (strlen(globals[i].module) == module_n && memcmp(globals[i].module, module, module_n) == 0 &&
             strlen(globals[i].name) == name_n && memcmp(globals[i].name, name, name_n) == 0)
-            return pickle_push_new(m, &(PickleValue){.type = PV_GLOBAL, .which = globals[i].which, .elem = globals[i].elem,
-                                                     .first = PICKLE_NONE, .last = PICKLE_NONE});
+            return pickle_push_new(m, &(PickleValue){.type = PV_GLOBAL, .first = PICKLE_NONE, .last = PICKLE_NONE,
+                                                     .which = globals[i].which, .elem = globals[i].elem});
     char what[200];
-    base_error(what, sizeof what, 0, "asks for %.*s.%.*s, which is no part of a state dict", module_n < 60 ? (int)module_n : 60,
-               module, name_n < 60 ? (int)name_n : 60, name);
+    base_error(what, sizeof what, 0, "asks for %.*s.%.*s, which is no part of a state dict",
+               module_n < 60 ? (int)module_n : 60, module, name_n < 60 ? (int)name_n : 60, name);
     return pickle_refused(m, what);
 }
 

@@ -1,5 +1,5 @@
-/* weights-tools/checkpoint/pickle_read.c - some thirty opcodes, and none that calls. A list can be put into itself, which no state
- * dict does; refuse_cycles looks for that once, at the end. */
+/* weights-tools/checkpoint/pickle_read.c - some thirty opcodes, and none that calls. A list can be put into itself,
+ * which no state dict does; refuse_cycles looks for that once, at the end. */
 #include "pickle_read.h"
 #include "pickle_names.h"
 
@@ -23,7 +23,8 @@ static int take_number(PickleMachine *m, size_t n, uint64_t *v) {
     return rc;
 }
 
-/* Text whose length stands in front of it, in `width` bytes; op 0x8a: an integer, which fits 64 bits or is kept as bytes. */
+/* Text whose length stands in front of it, in `width` bytes; op 0x8a: an integer, which fits 64 bits or is kept as
+ * bytes. */
 static int counted(PickleMachine *m, size_t width, int integer) {
     uint64_t n = 0;
     const uint8_t *p = NULL;
@@ -36,8 +37,8 @@ static int counted(PickleMachine *m, size_t width, int integer) {
         for (size_t i = 0; i < n; i++) v = (v & ~((uint64_t)0xff << (8 * i))) | (uint64_t)p[i] << (8 * i);
         return pickle_push_integer(m, PV_INT, (int64_t)v);
     }
-    return pickle_push_new(m, &(PickleValue){.type = integer ? PV_BIG : PV_STRING, .n = (uint32_t)n, .first = PICKLE_NONE,
-                                             .last = PICKLE_NONE, .as.text = (const char *)p});
+    return pickle_push_new(m, &(PickleValue){.type = integer ? PV_BIG : PV_STRING, .first = PICKLE_NONE,
+                                             .last = PICKLE_NONE, .n = (uint32_t)n, .as.text = (const char *)p});
 }
 
 static int floating(PickleMachine *m) {
@@ -64,13 +65,15 @@ static int with_number(PickleMachine *m, int op) {
 
 static int unknown(PickleMachine *m, int op) {
     char what[80];
-    base_error(what, sizeof what, 0, "has the opcode 0x%02x, which torch.save does not write for a state dict", (unsigned)op);
+    base_error(what, sizeof what, 0, "has the opcode 0x%02x, which torch.save does not write for a state dict",
+               (unsigned)op);
     return pickle_refused(m, what);
 }
 
 static int read_one(PickleMachine *m, int op) {
     switch (op) {
-    case 0x80: case 0x95: case 'J': case 'K': case 'M': case 'q': case 'r': case 'h': case 'j': return with_number(m, op);
+    case 0x80: case 0x95: case 'J': case 'K': case 'M':
+    case 'q': case 'r': case 'h': case 'j': return with_number(m, op);
     case '(': return pickle_mark(m);
     case '}': return pickle_push_kind(m, PV_DICT);
     case ']': return pickle_push_kind(m, PV_LIST);

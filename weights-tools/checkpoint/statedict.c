@@ -70,9 +70,11 @@ static int check_window(StorageFinder *f, const PickleValue *name, const View *v
     return v->values <= numel ? 0 : bad(f, name, "shows more elements than its storage has");
 }
 
-static int read_tensor(Checkpoint *c, const Pickle *p, StorageFinder *f, const PickleValue *name, const PickleValue *t) {
+static int read_tensor(Checkpoint *c, const Pickle *p, StorageFinder *f, const PickleValue *name,
+                       const PickleValue *t) {
     const PickleValue *storage = pickle_child(p, t, 0), *offset = pickle_child(p, t, 1);
-    if (storage->type != PV_STORAGE || !is_count(offset)) return bad(f, name, "is built from something that is no storage");
+    if (storage->type != PV_STORAGE || !is_count(offset))
+        return bad(f, name, "is built from something that is no storage");
     const PickleValue *key = pickle_child(p, storage, 2), *numel = pickle_child(p, storage, 4);
     View v = {.type = (ElemType)pickle_child(p, storage, 1)->elem};
     if (!is_count(numel)) return bad(f, name, "has a storage larger than any file");

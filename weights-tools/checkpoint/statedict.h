@@ -2,8 +2,8 @@
  *
  * A state dict is a dict of names and tensors; a tensor is a window (offset, size, stride) on a storage; a storage is a
  * run of bytes that several tensors may share. The dict is a pickle, the storages stand beside it. A dict whose entry
- * "state_dict", "model_state_dict", "model" or "module" is a dict of tensors (a training checkpoint) is read as that one.
- * Source: torch/_utils.py. */
+ * "state_dict", "model_state_dict", "model" or "module" is a dict of tensors (a training checkpoint) is read as that
+ * one. Source: torch/_utils.py. */
 #ifndef STATEDICT_H
 #define STATEDICT_H
 

@@ -1,5 +1,5 @@
-/* weights-tools/checkpoint/table.c - footer, index block, data blocks. Offsets are compared with what is there before they are used;
- * blocks must follow one another, so no block is read twice. */
+/* weights-tools/checkpoint/table.c - footer, index block, data blocks. Offsets are compared with what is there before
+ * they are used; blocks must follow one another, so no block is read twice. */
 #include "table.h"
 #include "base/base.h"
 #include "checksum.h"
@@ -81,7 +81,8 @@ static int inflate(Table *t, Block *b) {
 static int check_restarts(Table *t, Block *b) {
     if (b->size < 4) return damaged(t, "a block without its list of restarts");
     b->restarts = load_u32(b->data + b->size - 4);
-    if (b->restarts == 0 || b->restarts > (b->size - 4) / 4) return damaged(t, "a block whose list of restarts does not fit");
+    if (b->restarts == 0 || b->restarts > (b->size - 4) / 4)
+        return damaged(t, "a block whose list of restarts does not fit");
     b->size -= 4 + 4 * b->restarts;
     for (size_t i = 0; i < b->restarts; i++) {
         size_t at = load_u32(b->data + b->size + 4 * i), before = i ? load_u32(b->data + b->size + 4 * (i - 1)) : 0;
@@ -125,7 +126,8 @@ static int next_entry(Table *t, const Block *b, Cursor *c, size_t *restarts) {
     uint64_t shared, unshared, length;
     if (c->p == c->end) return 0;
     int whole = is_restart(b, (size_t)(c->p - b->data));
-    if (!varint_take(&c->p, c->end, &shared) || !varint_take(&c->p, c->end, &unshared) || !varint_take(&c->p, c->end, &length))
+    if (!varint_take(&c->p, c->end, &shared) || !varint_take(&c->p, c->end, &unshared) ||
+        !varint_take(&c->p, c->end, &length))
         return damaged(t, "an entry ends too early");
     if (shared > c->key_len || (whole && shared != 0)) return damaged(t, "a key shares more than there is");
     size_t left = (size_t)(c->end - c->p);
@@ -141,7 +143,8 @@ static int next_entry(Table *t, const Block *b, Cursor *c, size_t *restarts) {
 }
 
 static int visit_entry(Table *t, const Cursor *c) {
-    if (t->any && text_compare(t->last_key, t->last_len, c->key, c->key_len) >= 0) return damaged(t, "its keys do not ascend");
+    if (t->any && text_compare(t->last_key, t->last_len, c->key, c->key_len) >= 0)
+        return damaged(t, "its keys do not ascend");
     memcpy(t->last_key, c->key, c->key_len);
     t->last_len = c->key_len;
     t->any = 1;
@@ -181,17 +184,20 @@ static int visit_index_entry(Table *t, const Cursor *c) {
     return 0;
 }
 
-int table_each(const uint8_t *data, size_t size, const char *name, TableVisitor *visit, void *arg, char *err, size_t errlen) {
+int table_each(const uint8_t *data, size_t size, const char *name, TableVisitor *visit, void *arg, char *err,
+               size_t errlen) {
     Table *t = calloc(1, sizeof *t);
     if (!t) return base_error(err, errlen, -ENOMEM, "%s: out of memory while reading it", name);
     *t = (Table){.data = data, .size = size, .name = name, .err = err, .errlen = errlen, .visit = visit, .arg = arg};
     uint64_t meta_offset, meta_size, offset = 0, length = 0;
-    int rc = table_is(data, size) ? 0 : damaged(t, "its last bytes are not those of an index: it is truncated, fetch it again");
+    int rc = table_is(data, size)
+                 ? 0
+                 : damaged(t, "its last bytes are not those of an index: it is truncated, fetch it again");
     if (rc == 0) {
         const uint8_t *p = data + size - FOOTER_BYTES, *end = data + size - sizeof magic;
         crc_init(&t->crc, CRC32C_TF);
-        if (!varint_take(&p, end, &meta_offset) || !varint_take(&p, end, &meta_size) || !varint_take(&p, end, &offset) ||
-            !varint_take(&p, end, &length))
+        if (!varint_take(&p, end, &meta_offset) || !varint_take(&p, end, &meta_size) ||
+            !varint_take(&p, end, &offset) || !varint_take(&p, end, &length))
             rc = damaged(t, "its footer");
         for (; rc == 0 && p < end; p++)
             if (*p) rc = damaged(t, "its footer");

@@ -1,4 +1,5 @@
-/* weights-tools/checkpoint/table.h - LevelDB's table file, as TensorFlow uses it for the index of a checkpoint: sorted keys and values.
+/* weights-tools/checkpoint/table.h - LevelDB's table file, as TensorFlow uses it for the index of a checkpoint: sorted
+ * keys and values.
  *
  *     data blocks .. metaindex block  index block  footer
  *     block    entries, u32 restarts[n], u32 n; then outside: type (0 plain, 1 Snappy), u32 masked crc32c of both
@@ -22,7 +23,8 @@ typedef int TableVisitor(void *arg, const char *key, size_t key_len, const uint8
 
 /* Walk a table: 0, what the visitor returned, -EINVAL or -ENOMEM and one line. Every block's checksum, the restarts and
  * the order of keys and blocks are checked. Memory: one block, at most 22 times as long as it is in the file. */
-int table_each(const uint8_t *data, size_t size, const char *name, TableVisitor *visit, void *arg, char *err, size_t errlen);
+int table_each(const uint8_t *data, size_t size, const char *name, TableVisitor *visit, void *arg, char *err,
+               size_t errlen);
 
 /* Protocol buffers' and LevelDB's variable-length number at *p, which is moved on: 1, or 0 where it does not end before
  * `end` or does not fit 64 bits. */

@@ -69,9 +69,10 @@ static int read_number(const uint8_t *p, size_t n, uint64_t number, uint64_t *v)
 
 /* ---- entries ---- */
 
-static const struct { uint64_t dtype; ElemType type; } dtypes[] = {
-    {1, ELEM_F32}, {2, ELEM_F64}, {3, ELEM_I32}, {4, ELEM_U8}, {5, ELEM_I16}, {6, ELEM_I8}, {9, ELEM_I64}, {10, ELEM_BOOL},
-    {14, ELEM_BF16}, {19, ELEM_F16},
+static const struct { uint64_t dtype; ElemType type;
+} dtypes[] = {
+    {1, ELEM_F32}, {2, ELEM_F64}, {3, ELEM_I32},   {4, ELEM_U8},    {5, ELEM_I16},
+    {6, ELEM_I8},  {9, ELEM_I64}, {10, ELEM_BOOL}, {14, ELEM_BF16}, {19, ELEM_F16},
 };
 
 static ElemType type_of(uint64_t dtype) {
@@ -126,7 +127,8 @@ static int read_entry(TfReader *r, TfEntry *e, const uint8_t *p, size_t n) {
     return 0;
 }
 
-/* BundleHeaderProto, under the empty key, which is the first: 1 num_shards, 2 endianness, 3 version {2 min_consumer}. */
+/* BundleHeaderProto, under the empty key, which is the first: 1 num_shards, 2 endianness, 3 version
+ * {2 min_consumer}. */
 static int read_header(TfReader *r, const uint8_t *p, size_t n) {
     const uint8_t *end = p + n;
     uint64_t shards, order, consumer = 0;
@@ -134,7 +136,8 @@ static int read_header(TfReader *r, const uint8_t *p, size_t n) {
     int more;
     if (!read_number(p, n, 1, &shards) || !read_number(p, n, 2, &order)) return bad(r, "", "it is damaged");
     while ((more = next_field(&p, end, &f)) > 0)
-        if (f.number == 3 && f.wire == 2 && !read_number(f.data, f.size, 2, &consumer)) return bad(r, "", "it is damaged");
+        if (f.number == 3 && f.wire == 2 && !read_number(f.data, f.size, 2, &consumer))
+            return bad(r, "", "it is damaged");
     if (shards == 0 || shards > TF_MAX_SHARDS) return bad(r, "", "a number of data files that no checkpoint has");
     if (order != 0) return bad(r, "", "its byte order is not little-endian, which is not read");
     if (consumer > 1) return bad(r, "", "a version newer than 1, which is not known here");
@@ -147,7 +150,8 @@ static int visit(void *arg, const char *key, size_t key_len, const uint8_t *valu
     TfReader *r = arg;
     if (key_len == 0) return read_header(r, value, value_len);
     if (!r->header) return bad(r, "", "it is missing");
-    if (!reader_is_name(key, key_len)) return base_error(r->err, r->errlen, -EINVAL, "%s: a tensor's name is no text", r->name);
+    if (!reader_is_name(key, key_len))
+        return base_error(r->err, r->errlen, -EINVAL, "%s: a tensor's name is no text", r->name);
     size_t kept = key_len + 1 + sizeof(TfEntry);
     if (kept > r->budget)
         return base_error(r->err, r->errlen, -EINVAL, "%s: more entries than an honest index of its length", r->name);
@@ -242,7 +246,8 @@ static char *with_tail(const char *prefix, const char *tail) {
 }
 
 /* Map the shards that entries lie in; c owns the mappings. An empty file cannot be mapped, and none needs one. */
-static int map_shards(Checkpoint *c, const TfIndex *x, MappedFile *shards, const char *prefix, char *err, size_t errlen) {
+static int map_shards(Checkpoint *c, const TfIndex *x, MappedFile *shards, const char *prefix, char *err,
+                      size_t errlen) {
     int rc = 0;
     for (size_t i = 0; i < x->n && rc == 0; i++) {
         const TfEntry *e = &x->entries[i];

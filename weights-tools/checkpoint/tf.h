@@ -1,4 +1,5 @@
-/* weights-tools/checkpoint/tf.h - TensorFlow's V2 checkpoints: PREFIX.index and PREFIX.data-00000-of-00001 (or more of these).
+/* weights-tools/checkpoint/tf.h - TensorFlow's V2 checkpoints: PREFIX.index and PREFIX.data-00000-of-00001 (or more of
+ * these).
  *
  * The index is a table (table.h) of tensors' names and protocol buffers that say type, shape and place; the data files
  * hold nothing but the tensors' bytes, little-endian, row-major.

@@ -5,7 +5,8 @@
 
 #include "checkpoint.h"
 
-/* 1 where the bytes begin like a file of the older format, without zip (PyTorch before 1.6, and most RoFormer releases). */
+/* 1 where the bytes begin like a file of the older format, without zip (PyTorch before 1.6, and most RoFormer
+ * releases). */
 int torch_legacy_is(const uint8_t *data, size_t size);
 
 /* Read a whole file from memory: append its tensors to c. data must outlive c. */

@@ -1,7 +1,8 @@
-/* weights-tools/checkpoint/torch_legacy.c - PyTorch before 1.6, and what _use_new_zipfile_serialization=False writes to this day.
+/* weights-tools/checkpoint/torch_legacy.c - PyTorch before 1.6, and what _use_new_zipfile_serialization=False writes to
+ * this day.
  *
- *     five pickles: a magic number, the protocol 1001, a dict about the machine, the state dict, the list of storage keys
- *     for each key of the list, in its order:  i64 numel, then the elements
+ *     five pickles: a magic number, the protocol 1001, a dict about the machine, the state dict, the storages' keys
+ *     for each key of that list, in its order:  i64 numel, then the elements
  *
  * How long an element is stands only in the state dict, so its storages are collected first. */
 #include "torch.h"
@@ -32,7 +33,9 @@ typedef struct {
     size_t size, pos;
 } LegacyFinder;
 
-int torch_legacy_is(const uint8_t *data, size_t size) { return size >= sizeof magic && memcmp(data, magic, sizeof magic) == 0; }
+int torch_legacy_is(const uint8_t *data, size_t size) {
+    return size >= sizeof magic && memcmp(data, magic, sizeof magic) == 0;
+}
 
 static int bad(LegacyFinder *l, const char *what) {
     return base_error(l->finder.err, l->finder.errlen, -EINVAL, "%s: %s", l->finder.name, what);
@@ -53,14 +56,17 @@ static int compare_storages(const void *a, const void *b) {
 }
 
 static Storage *find(const LegacyFinder *l, const char *key, size_t n) {
-    return l->n ? bsearch(&(Storage){.key = key, .n = n}, l->storages, l->n, sizeof *l->storages, compare_storages) : NULL;
+    return l->n ? bsearch(&(Storage){.key = key, .n = n}, l->storages, l->n, sizeof *l->storages, compare_storages)
+                : NULL;
 }
 
-static int find_storage(StorageFinder *f, const char *key, size_t n, ElemType elem, size_t numel, const uint8_t **data) {
+static int find_storage(StorageFinder *f, const char *key, size_t n, ElemType elem, size_t numel,
+                        const uint8_t **data) {
     const Storage *s = find((void *)f, key, n);
     (void)elem, (void)numel; /* collect saw to it that all tensors of a key agree */
     if (!s || !s->data)
-        return base_error(f->err, f->errlen, -EINVAL, "%s: storage %.*s is not in the file", f->name, n < 60 ? (int)n : 60, key);
+        return base_error(f->err, f->errlen, -EINVAL, "%s: storage %.*s is not in the file", f->name,
+                          n < 60 ? (int)n : 60, key);
     *data = s->data;
     return 0;
 }
@@ -111,8 +117,10 @@ static int read_storages(LegacyFinder *l) {
     if (rc) return rc;
     const PickleValue *list = &keys.values[keys.root];
     if (list->type != PV_LIST) rc = bad(l, "its list of storages is no list");
-    for (int32_t c = list->first; c != PICKLE_NONE && rc == 0; c = keys.cells[c].next) rc = place(l, pickle_at(&keys, c));
-    if (rc == 0 && l->pos != l->size) rc = bad(l, "something stands behind its last storage: not the file its lists describe");
+    for (int32_t c = list->first; c != PICKLE_NONE && rc == 0; c = keys.cells[c].next)
+        rc = place(l, pickle_at(&keys, c));
+    if (rc == 0 && l->pos != l->size)
+        rc = bad(l, "something stands behind its last storage: not the file its lists describe");
     pickle_free(&keys);
     return rc;
 }

@@ -1,4 +1,4 @@
-/* weights-tools/checkpoint/torch_zip.c - PyTorch since 1.6: ROOT/data.pkl, ROOT/byteorder, ROOT/data/KEY for each storage. */
+/* weights-tools/checkpoint/torch_zip.c - PyTorch since 1.6: ROOT/data.pkl, ROOT/byteorder, and ROOT/data/KEY a storage. */
 #include "torch.h"
 #include "pickle_read.h"
 #include "statedict.h"
@@ -18,7 +18,8 @@ typedef struct {
 } ZipFinder;
 
 /* A storage is as long as its entry, no more, no less; then its checksum counts. */
-static int find_storage(StorageFinder *f, const char *key, size_t n, ElemType elem, size_t numel, const uint8_t **data) {
+static int find_storage(StorageFinder *f, const char *key, size_t n, ElemType elem, size_t numel,
+                        const uint8_t **data) {
     ZipFinder *z = (void *)f;
     char path[ROOT_MAX + KEY_MAX + 8];
     if (n > KEY_MAX)
@@ -28,10 +29,12 @@ static int find_storage(StorageFinder *f, const char *key, size_t n, ElemType el
     memcpy(path + z->root_len + 5, key, n);
     ZipEntry *e = zip_find(z->zip, path, z->root_len + 5 + n);
     if (!e)
-        return base_error(f->err, f->errlen, -EINVAL, "%s: storage data/%.*s is not in the archive", f->name, (int)n, key);
+        return base_error(f->err, f->errlen, -EINVAL, "%s: storage data/%.*s is not in the archive", f->name, (int)n,
+                          key);
     if (e->size != numel * elem_bytes(elem))
-        return base_error(f->err, f->errlen, -EINVAL, "%s: storage data/%.*s has %zu bytes, its tensors ask for %zu of %s",
-                          f->name, (int)n, key, e->size, numel, elem_name(elem));
+        return base_error(f->err, f->errlen, -EINVAL,
+                          "%s: storage data/%.*s has %zu bytes, its tensors ask for %zu of %s", f->name, (int)n, key,
+                          e->size, numel, elem_name(elem));
     *data = e->data;
     return zip_check(e, z->crc, f->name, f->err, f->errlen);
 }
@@ -53,8 +56,8 @@ static int check_byteorder(ZipFinder *f) {
     memcpy(path + f->root_len, "byteorder", 9);
     const ZipEntry *e = zip_find(f->zip, path, f->root_len + 9);
     if (!e || (e->size == 6 && memcmp(e->data, "little", 6) == 0)) return 0;
-    return base_error(f->finder.err, f->finder.errlen, -EINVAL, "%s: its byte order is not little-endian, which is not read",
-                      f->finder.name);
+    return base_error(f->finder.err, f->finder.errlen, -EINVAL,
+                      "%s: its byte order is not little-endian, which is not read", f->finder.name);
 }
 
 static int read_pickle(Checkpoint *c, ZipFinder *f, ZipEntry *e) {
@@ -64,8 +67,9 @@ static int read_pickle(Checkpoint *c, ZipFinder *f, ZipEntry *e) {
     int rc = zip_check(e, f->crc, s->name, s->err, s->errlen);
     if (rc == 0) rc = pickle_read(&p, e->data, e->size, &used, s->name, s->err, s->errlen);
     if (rc) return rc;
-    rc = used == e->size ? state_dict_read(c, &p, s)
-                         : base_error(s->err, s->errlen, -EINVAL, "%s: something stands behind the pickle in data.pkl", s->name);
+    rc = used == e->size
+             ? state_dict_read(c, &p, s)
+             : base_error(s->err, s->errlen, -EINVAL, "%s: something stands behind the pickle in data.pkl", s->name);
     pickle_free(&p);
     return rc;
 }
@@ -79,7 +83,8 @@ int torch_zip_read(Checkpoint *c, const uint8_t *data, size_t size, const char *
     ZipEntry *e = find_pickle(&z);
     ZipFinder f = {.finder = {find_storage, name, err, errlen}, .zip = &z, .crc = &crc};
     if (!e)
-        rc = base_error(err, errlen, -EINVAL, "%s: a zip archive, but no data.pkl in it: not a file that torch.save wrote", name);
+        rc = base_error(err, errlen, -EINVAL,
+                        "%s: a zip archive, but no data.pkl in it: not a file that torch.save wrote", name);
     if (rc == 0) {
         f.root = e->name;
         f.root_len = e->name_len - 8;

@@ -1,4 +1,4 @@
-/* weights-tools/checkpoint/view.c - reading a strided window: gather what is asked for, then turn it into another type of float. */
+/* weights-tools/checkpoint/view.c - reading a strided window: gather what is asked for, then change its type. */
 #include "view.h"
 
 #include <math.h>
@@ -34,11 +34,13 @@ int view_is_contiguous(const View *v) {
 }
 
 static int same_shape(const View *a, const View *b) {
-    return a->type == b->type && a->n_dims == b->n_dims && memcmp(a->shape, b->shape, (size_t)a->n_dims * sizeof *a->shape) == 0;
+    return a->type == b->type && a->n_dims == b->n_dims &&
+           memcmp(a->shape, b->shape, (size_t)a->n_dims * sizeof *a->shape) == 0;
 }
 
 int view_is_same(const View *a, const View *b) {
-    return a->data == b->data && same_shape(a, b) && memcmp(a->stride, b->stride, (size_t)a->n_dims * sizeof *a->stride) == 0;
+    return a->data == b->data && same_shape(a, b) &&
+           memcmp(a->stride, b->stride, (size_t)a->n_dims * sizeof *a->stride) == 0;
 }
 
 View view_transposed(const View *v) {
@@ -90,8 +92,9 @@ static double decode(ElemType type, const uint8_t *p) {
     }
 }
 
-/* The nearest half-precision number, ties to even; beyond 65504 and half a step infinity. From double, so that no value is
- * rounded twice. Below 2^-14 the steps are 2^-24 wide, and a value that rounds up to 1024 of them is the smallest normal. */
+/* The nearest half-precision number, ties to even; beyond 65504 and half a step infinity. From double, so that no value
+ * is rounded twice. Below 2^-14 the steps are 2^-24 wide, and a value that rounds up to 1024 of them is the smallest
+ * normal. */
 static uint16_t f16_of(double v) {
     uint16_t sign = signbit(v) ? 0x8000 : 0;
     double a = fabs(v);

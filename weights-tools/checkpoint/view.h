@@ -29,7 +29,8 @@ typedef struct {
     const uint8_t *data;
 } View;
 
-/* Fill values and row-major strides from v's n_dims and shape: 1, or 0 where the product (or its bytes) exceeds a size_t. */
+/* Fill values and row-major strides from v's n_dims and shape: 1, or 0 where the product (or its bytes) exceeds a
+ * size_t. */
 int view_init(View *v);
 /* 1 where the elements stand one after another in row-major order. */
 int view_is_contiguous(const View *v);

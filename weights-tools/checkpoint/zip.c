@@ -2,8 +2,8 @@
  *
  *     local header + name + extra + bytes, for each entry ..  directory  [zip64 end, its locator]  end record + comment
  *
- * Sizes are those of the directory: PyTorch leaves them zero in the local headers. A size or offset of 0xffffffff stands
- * for 64 bits in the entry's extra field 1. */
+ * Sizes are those of the directory: PyTorch leaves them zero in the local headers. A size or offset of 0xffffffff
+ * stands for 64 bits in the entry's extra field 1. */
 #include "zip.h"
 #include "base/base.h"
 #include "text.h"
@@ -53,7 +53,8 @@ static int read_end64(ZipReader *r, size_t end) {
     if (memcmp(locator, "PK\6\7", 4) != 0) return damaged(r, "the record of its 64-bit sizes is missing");
     uint64_t at = load_u64(locator + 8);
     if (load_u32(locator + 4) != 0 || load_u32(locator + 16) > 1) return damaged(r, "it is one of several disks");
-    if (end - LOCATOR_BYTES < END64_BYTES || at > end - LOCATOR_BYTES - END64_BYTES || memcmp(r->data + at, "PK\6\6", 4) != 0)
+    if (end - LOCATOR_BYTES < END64_BYTES || at > end - LOCATOR_BYTES - END64_BYTES ||
+        memcmp(r->data + at, "PK\6\6", 4) != 0)
         return damaged(r, "the record of its 64-bit sizes is not where it should be");
     const uint8_t *p = r->data + at;
     if (load_u32(p + 16) != 0 || load_u32(p + 20) != 0 || load_u64(p + 24) != load_u64(p + 32))
@@ -116,7 +117,8 @@ static int place(ZipReader *r, Raw *raw) {
     const uint8_t *p = r->data + raw->at;
     size_t room = (size_t)(r->at - raw->at) - LOCAL_BYTES, name = load_u16(p + 26), extra = load_u16(p + 28);
     if (memcmp(p, "PK\3\4", 4) != 0 || load_u16(p + 8) != 0) return bad_entry(r, e, "its local header is not there");
-    if (name + extra > room || raw->size > room - name - extra) return bad_entry(r, e, "its bytes reach into the directory");
+    if (name + extra > room || raw->size > room - name - extra)
+        return bad_entry(r, e, "its bytes reach into the directory");
     if (name != e->name_len || memcmp(p + LOCAL_BYTES, e->name, name) != 0)
         return bad_entry(r, e, "has another name in its local header");
     e->data = p + LOCAL_BYTES + name + extra;
@@ -131,8 +133,8 @@ static int read_entry(ZipReader *r, const uint8_t **p, size_t *left) {
     size_t name = load_u16(q + 28), extra = load_u16(q + 30), comment = load_u16(q + 32);
     if (name + extra + comment > *left - ENTRY_BYTES) return damaged(r, "its directory ends too early");
     Raw raw = {.entry = {.name = (const char *)q + ENTRY_BYTES, .name_len = name, .crc = load_u32(q + 16)},
-               .flags = load_u16(q + 8), .method = load_u16(q + 10), .packed = load_u32(q + 20), .size = load_u32(q + 24),
-               .at = load_u32(q + 42)};
+               .flags = load_u16(q + 8), .method = load_u16(q + 10),
+               .packed = load_u32(q + 20), .size = load_u32(q + 24), .at = load_u32(q + 42)};
     int rc = read_extra(r, &raw, q + ENTRY_BYTES + name, extra);
     if (rc == 0) rc = place(r, &raw);
     *p += ENTRY_BYTES + name + extra + comment;
@@ -170,7 +172,8 @@ int zip_open(Zip *z, const uint8_t *data, size_t size, const char *name, char *e
     memset(z, 0, sizeof *z);
     ZipReader r = {.z = z, .data = data, .size = size, .name = name, .err = err, .errlen = errlen};
     int rc = read_end(&r);
-    if (rc == 0 && (r.n > r.length / ENTRY_BYTES || r.n > ENTRIES_MAX)) rc = damaged(&r, "more entries are announced than fit");
+    if (rc == 0 && (r.n > r.length / ENTRY_BYTES || r.n > ENTRIES_MAX))
+        rc = damaged(&r, "more entries are announced than fit");
     if (rc == 0 && r.n == 0) rc = damaged(&r, "it is empty");
     if (rc == 0 && !(z->entries = calloc((size_t)r.n, sizeof *z->entries)))
         rc = base_error(err, errlen, -ENOMEM, "%s: out of memory while opening it", name);
@@ -204,6 +207,7 @@ int zip_check(ZipEntry *e, const Crc *crc, const char *name, char *err, size_t e
     if (!e->checked) e->checked = crc_of(crc, e->data, e->size) == e->crc;
     if (e->checked) return 0;
     int shown = e->name_len < 80 ? (int)e->name_len : 80;
-    return base_error(err, errlen, -EINVAL, "%s: zip entry %.*s: its bytes do not have its checksum: fetch the file again", name,
-                      shown, e->name);
+    return base_error(err, errlen, -EINVAL,
+                      "%s: zip entry %.*s: its bytes do not have its checksum: fetch the file again", name, shown,
+                      e->name);
 }

@@ -1,4 +1,5 @@
-/* weights-tools/checkpoint/zip.h - a zip archive of stored entries, as torch.save writes it; ZIP64 too. No decompression, so no bomb.
+/* weights-tools/checkpoint/zip.h - a zip archive of stored entries, as torch.save writes it; ZIP64 too. No
+ * decompression, so no bomb.
  *
  *     Zip z;
  *     if (zip_open(&z, data, size, "model.bin", err, sizeof err)) ...
