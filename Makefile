@@ -57,7 +57,12 @@ $(patsubst %.c,$(B)/%.o,$(wildcard kernels/arm/neondot*.c)): ISA := -march=armv8
 endif
 LIB     := $(SRC:%.c=$(B)/%.o) $(B)/model/builtin.o $(if $(WITH_SPM),$(patsubst %.cc,$(B)/%.o,$(wildcard tokenizer/*.cc tokenizer/*/*.cc)))
 CLI     := $(B)/run.o $(patsubst %.c,$(B)/%.o,$(call sources,cli))
-TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c))
+TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c)) $(B)/tests/suites.o
+
+# A suite is a file tests/test_NAME.c that defines tests_NAME; those that others rest on run first.
+FIRST   := base rope quants encode kernels kernels_attention attention
+SUITES  := $(patsubst tests/test_%.c,%,$(sort $(wildcard tests/test_*.c)))
+SUITES  := $(filter $(SUITES),$(FIRST)) $(filter-out $(FIRST),$(SUITES))
 
 # The programs of weights-tools/. Every other file there but program.c, which prints, is linked with the tests, too.
 PROGRAMS   := weights-tools/convert weights-tools/quantize weights-tools/inspect
@@ -107,6 +112,15 @@ $(B)/version: FORCE
 $(B)/library.a: $(LIB) $(TOOLS)
 	@rm -f $@
 	$(Q)ar rcs $@ $^
+
+# The list of suites, from the list of files.
+$(B)/tests/suites.c: FORCE
+	@mkdir -p $(@D)
+	@{ printf '#include "tests/test.h"\n\n'; printf 'extern const Test tests_%s[];\n' $(SUITES); \
+	   printf 'const Test *const test_suites[] = {\n'; printf '    tests_%s,\n' $(SUITES); printf '    NULL};\n'; } | \
+	   { cat > $@.new; cmp -s $@.new $@ || cp $@.new $@; rm $@.new; }
+$(B)/tests/suites.o: $(B)/tests/suites.c $(B)/flags
+	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
 
 $(B)/test: $(TESTS) $(TOOLS) $(LIB)
 	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@

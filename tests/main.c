@@ -1,4 +1,4 @@
-/* tests/main.c - the list of all tests, in the order they run.
+/* tests/main.c - runs the tests. The list of suites is made by the Makefile, from the names of the files.
  *     make test            all
  *     make test F=rope     those whose name holds "rope" */
 #include "test.h"
@@ -21,24 +21,6 @@ const int test_sanitized = 0;
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-extern const Test tests_base[], tests_rope[], tests_quants[], tests_encode[], tests_kernels[], tests_kernels_attention[],
-    tests_attention[], tests_readers[], tests_tokenizer[], tests_sentencepiece[],
-    tests_checkpoints[], tests_convert[], tests_hostile[], tests_quantize[], tests_inspect[],
-    tests_sampler[], tests_session[], tests_state[], tests_oracle[], tests_cli[], tests_broken[],
-    tests_linear[], tests_favor[], tests_wordpiece[], tests_split[], tests_unicode[], tests_bpe[], tests_pipeline[], tests_bpe_export[], tests_texts[],
-    tests_roformer[], tests_roformer_facts[], tests_roformer_config[], tests_encoder[], tests_quantized[], tests_bench[], tests_chat[], tests_chat_cli[];
-
-static const Test *const suites[] = {
-    tests_base, tests_rope, tests_quants, tests_encode, tests_kernels, tests_kernels_attention,
-    tests_attention, tests_readers, tests_tokenizer, tests_sentencepiece,
-    tests_checkpoints, tests_convert, tests_hostile, tests_quantize, tests_inspect,
-    tests_sampler, tests_session, tests_state, tests_oracle, tests_cli, tests_broken,
-    tests_linear, tests_favor,
-    tests_wordpiece, tests_split, tests_unicode, tests_bpe, tests_pipeline, tests_bpe_export, tests_texts,
-    tests_roformer, tests_roformer_facts, tests_roformer_config, tests_encoder,
-    tests_quantized, tests_bench, tests_chat, tests_chat_cli,
-};
 
 static int failures; /* of the running test */
 static const char *skipped;
@@ -91,8 +73,8 @@ int main(int argc, char **argv) {
     snprintf(tmp_dir, sizeof tmp_dir, "/tmp/roformer-test-%ld", (long)getpid());
     mkdir(tmp_dir, 0700);
     int passed = 0, failed = 0, n_skipped = 0;
-    for (size_t s = 0; s < sizeof suites / sizeof *suites; s++)
-        for (const Test *t = suites[s]; t->name; t++) {
+    for (const Test *const *s = test_suites; *s; s++)
+        for (const Test *t = *s; t->name; t++) {
             if (!strstr(t->name, filter)) continue;
             failures = 0;
             skipped = NULL;

@@ -1,6 +1,6 @@
 /* tests/test.h - all the test framework there is.
- * A suite is an array of Test rows ended by {0}; main.c lists the suites. A test fails at its first CHECK that does not
- * hold but runs on; a NaN is never near anything. */
+ * A suite is a file test_NAME.c that defines `const Test tests_NAME[]`, rows ended by {0}; nothing else lists it. A test
+ * fails at its first CHECK that does not hold but runs on; a NaN is never near anything. */
 #ifndef TEST_H
 #define TEST_H
 
@@ -12,6 +12,8 @@ typedef struct {
     const char *name; /* "rope/anchors" */
     void (*run)(void);
 } Test;
+
+extern const Test *const test_suites[]; /* NULL behind the last; build/FLAVOUR/tests/suites.c */
 
 void test_fail(const char *file, int line, const char *what);
 void test_skip(const char *why); /* mark the running test as skipped, in print */

@@ -1,4 +1,4 @@
-/* weights-tools/checkpoint/torch_zip.c - PyTorch since 1.6: ROOT/data.pkl, ROOT/byteorder, and ROOT/data/KEY a storage. */
+/* weights-tools/checkpoint/torch_zip.c - PyTorch since 1.6: ROOT/data.pkl, ROOT/byteorder, ROOT/data/KEY a storage. */
 #include "torch.h"
 #include "pickle_read.h"
 #include "statedict.h"
