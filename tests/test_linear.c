@@ -1,6 +1,6 @@
-/* tests/test_linear.c - linear attention against sums written out pair by pair: float64 ones from outside (golden/linear.h) and
- * long double ones (linear_text.c). LINEAR_PRINT=1 prints how far off the worst row was. */
-#include "tests/golden/linear.h"
+/* tests/test_linear.c - linear attention against sums written out pair by pair: float64 ones from outside
+ * (golden/linear.txt) and long double ones (linear_text.c). LINEAR_PRINT=1 prints how far off the worst row was. */
+#include "lines.h"
 #include "linear_text.h"
 #include "test.h"
 
@@ -8,6 +8,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define GOLDEN "tests/golden/linear.txt"
 
 /* ---- vectors from outside ---- */
 
@@ -24,34 +26,74 @@ static Text example(const char *form, const char *phi, int full) {
                   .theta = 10000, .n = 5, .q = q, .k = k, .v = v};
 }
 
-static void test_facts(void) {
-    const Kernels *k;
-    for (int row = 0; (k = kernels_row(row)); row++) {
-        float out[20];
-        for (size_t f = 0; f < sizeof facts_linear / sizeof *facts_linear; f++) {
-            const char *form = facts_linear[f].form;
-            Text x = example(form, strcmp(form, "cosine") == 0 ? "identity" : "elu+1", !facts_linear[f].causal);
-            for (int i = 0; i < 10; i++) {
-                if (i == 0) text_run(out, &x, k, (Way){0, 0}, NULL);
-                NEAR(out[i / 2 * 4 + i % 2], facts_linear[f].out[i], 1e-6, 0);
-            }
-        }
-        double end[(STATE_COLUMNS + 1) * 4];
-        Text x = example("numerator", "elu+1", 0);
-        text_run(out, &x, k, (Way){2, 0}, end);
-        for (int i = 0; i < 4; i++) NEAR(end[4 * STATE_COLUMNS + i], facts_z[i], 1e-6, 0);
-        for (int i = 0; i < 8; i++) NEAR(end[i / 2 * STATE_COLUMNS + i % 2], facts_S[i], 3e-6, 0); /* sums of 5 v up to 2.5 */
-        x = example("none", "favor+", 1);
-        x.features = 4;
-        x.W = facts_W;
-        text_run(out, &x, k, (Way){0, 0}, NULL);
-        for (int i = 0; i < 5; i++) NEAR(out[4 * i], facts_favor[i], 1e-6, 0);
+/* What linear-attention.md 5.4 prints. */
+typedef struct {
+    size_t n;
+    struct { char form[16]; int causal; double out[10]; } forms[12];
+    double S[8], z[4], W[16], favor[5];
+} Facts;
+
+static int read_facts(Facts *f) {
+    Lines l;
+    f->n = 0;
+    if (!lines_open(&l, GOLDEN)) return 0;
+    while (lines_next(&l) && !lines_is(&l, "tokens")) {
+        if (lines_is(&l, "fact") && f->n < 12) {
+            snprintf(f->forms[f->n].form, sizeof f->forms->form, "%s", lines_word(&l));
+            f->forms[f->n].causal = (int)lines_whole(&l);
+            CHECK(lines_numbers(&l, f->forms[f->n++].out, 10) == 10);
+        } else if (lines_is(&l, "S")) CHECK(lines_numbers(&l, f->S, 8) == 8);
+        else if (lines_is(&l, "z")) CHECK(lines_numbers(&l, f->z, 4) == 4);
+        else if (lines_is(&l, "W")) CHECK(lines_numbers(&l, f->W, 16) == 16);
+        else if (lines_is(&l, "favor")) CHECK(lines_numbers(&l, f->favor, 5) == 5);
     }
+    lines_close(&l);
+    CHECK(f->n == 9);
+    return 1;
 }
 
+static void expect_facts(const Facts *f, const Kernels *k) {
+    float out[20];
+    for (size_t c = 0; c < f->n; c++) {
+        const char *form = f->forms[c].form;
+        Text x = example(form, strcmp(form, "cosine") == 0 ? "identity" : "elu+1", !f->forms[c].causal);
+        text_run(out, &x, k, (Way){0, 0}, NULL);
+        for (int i = 0; i < 10; i++) NEAR(out[i / 2 * 4 + i % 2], f->forms[c].out[i], 1e-6, 0);
+    }
+    double end[(STATE_COLUMNS + 1) * 4];
+    Text x = example("numerator", "elu+1", 0);
+    text_run(out, &x, k, (Way){2, 0}, end);
+    for (int i = 0; i < 4; i++) NEAR(end[4 * STATE_COLUMNS + i], f->z[i], 1e-6, 0);
+    for (int i = 0; i < 8; i++) NEAR(end[i / 2 * STATE_COLUMNS + i % 2], f->S[i], 3e-6, 0); /* sums of 5 v up to 2.5 */
+    x = example("none", "favor+", 1);
+    x.features = 4;
+    x.W = f->W;
+    text_run(out, &x, k, (Way){0, 0}, NULL);
+    for (int i = 0; i < 5; i++) NEAR(out[4 * i], f->favor[i], 1e-6, 0);
+}
+
+static void test_facts(void) {
+    static Facts f;
+    const Kernels *k;
+    if (!read_facts(&f)) return;
+    for (int row = 0; (k = kernels_row(row)); row++) expect_facts(&f, k);
+}
+
+enum { GOLDEN_ROWS = 7, GOLDEN_DIM = 16 };
+
+/* What linear.py says of a text: some of its rows. */
+typedef struct {
+    char form[16], phi[16];
+    int causal, head_dim, rotary_dim, half_split;
+    long start;    /* position of token 0 */
+    double epsilon;
+    size_t n_rows, token[GOLDEN_ROWS];
+    double out[GOLDEN_ROWS][GOLDEN_DIM]; /* of these tokens; head_dim columns */
+} LinearGolden;
+
 static void expect_golden(const float *out, const LinearGolden *g, const Text *x, const Kernels *k, Way way) {
-    for (int r = 0; r < GOLDEN_ROWS; r++) {
-        size_t m = (size_t)golden_rows[r];
+    for (size_t r = 0; r < g->n_rows; r++) {
+        size_t m = g->token[r];
         text_expect_row(out + m * (size_t)x->head_dim, g->out[r], x, m, k, way);
     }
 }
@@ -93,19 +135,51 @@ static void full_case(const LinearGolden *g, const Text *x, const Kernels *k) {
     free(out);
 }
 
+static void golden_case(const LinearGolden *g, size_t tokens, int features) {
+    Text x = text_of((Text){.form = g->form, .phi = g->phi, .full = !g->causal, .head_dim = g->head_dim,
+                            .rotary_dim = g->rotary_dim, .features = strcmp(g->phi, "favor+") == 0 ? features : 0,
+                            .pairing = g->half_split ? ROPE_HALF : ROPE_INTERLEAVED, .theta = 10000,
+                            .epsilon = g->epsilon, .n = tokens, .start = g->start});
+    const Kernels *k;
+    CHECK(g->n_rows == GOLDEN_ROWS);
+    for (int row = 0; (k = kernels_row(row)); row++)
+        if (g->causal) causal_case(g, &x, k);
+        else full_case(g, &x, k);
+    text_free(&x);
+}
+
+static void read_case(LinearGolden *g, Lines *l) {
+    *g = (LinearGolden){.n_rows = 0};
+    snprintf(g->form, sizeof g->form, "%s", lines_word(l));
+    snprintf(g->phi, sizeof g->phi, "%s", lines_word(l));
+    g->causal = (int)lines_whole(l);
+    g->head_dim = (int)lines_whole(l);
+    g->rotary_dim = (int)lines_whole(l);
+    g->half_split = (int)lines_whole(l);
+    g->start = lines_whole(l);
+    g->epsilon = lines_number(l);
+}
+
 static void test_goldens(void) {
-    for (size_t i = 0; i < sizeof golden_linear / sizeof *golden_linear; i++) {
-        const LinearGolden *g = &golden_linear[i];
-        Text x = text_of((Text){.form = g->form, .phi = g->phi, .full = !g->causal, .head_dim = g->head_dim,
-                                .rotary_dim = g->rotary_dim, .features = strcmp(g->phi, "favor+") == 0 ? GOLDEN_FEATURES : 0,
-                                .pairing = g->half_split ? ROPE_HALF : ROPE_INTERLEAVED, .theta = 10000, .epsilon = g->epsilon,
-                                .n = GOLDEN_N, .start = g->start});
-        const Kernels *k;
-        for (int row = 0; (k = kernels_row(row)); row++)
-            if (g->causal) causal_case(g, &x, k);
-            else full_case(g, &x, k);
-        text_free(&x);
+    static LinearGolden g;
+    size_t tokens = 0, n_cases = 0;
+    int features = 0;
+    Lines l;
+    if (!lines_open(&l, GOLDEN)) return;
+    while (lines_next(&l)) {
+        if (lines_is(&l, "tokens")) tokens = (size_t)lines_whole(&l);
+        else if (lines_is(&l, "features")) features = (int)lines_whole(&l);
+        else if (lines_is(&l, "case")) {
+            if (n_cases++) golden_case(&g, tokens, features);
+            read_case(&g, &l);
+        } else if (lines_is(&l, "row") && g.n_rows < GOLDEN_ROWS) {
+            g.token[g.n_rows] = (size_t)lines_whole(&l);
+            CHECK(lines_numbers(&l, g.out[g.n_rows++], GOLDEN_DIM) == (size_t)g.head_dim);
+        }
     }
+    if (n_cases) golden_case(&g, tokens, features);
+    CHECK(n_cases == 80);
+    lines_close(&l);
     text_print_worst();
 }
 

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Goldens of linear attention with RoPE: every sum written out pair by pair in float64, no state and no recurrence anywhere.
+"""Goldens of linear attention with RoPE: every sum written out pair by pair in float64, no state and no recurrence.
 
-    v/bin/python tests/oracle/linear.py                # writes tests/golden/linear.h; needs NumPy alone
+    v/bin/python tests/oracle/linear.py                # writes tests/golden/linear.txt; needs NumPy alone
     v/bin/python tests/oracle/linear.py --print        # what the numbers are like, case by case (nothing is written)
 
-Inputs are not stored: q, k, v and FAVOR+'s W come from a formula (hashed) that tests/test_linear.c computes too, same bits.
-`pairwise` is the definition. It is held against the vectors of linear-attention.md 5.4 (FACTS below) before anything is written,
-and tests/oracle/decoders.py puts whole models together with it.
+Inputs are not stored: q, k, v and FAVOR+'s W come from a formula (hashed) that tests/test_linear.c computes too, same
+bits. `pairwise` is the definition. It is held against the vectors of linear-attention.md 5.4 (FACTS below) before
+anything is written, and tests/oracle/decoders.py puts whole models together with it.
 """
-import argparse, os, platform, textwrap
+import argparse, os, platform
 import numpy as np
 
-GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "linear.h")
+GOLDEN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "golden", "linear.txt")
 M64 = (1 << 64) - 1
 
 
@@ -32,7 +32,7 @@ def hashed(name, n):
     return ((raw(name, n) >> np.uint64(32)) % np.uint64(255)).astype(np.int64) - 127
 
 
-# ---- the definition ---------------------------------------------------------------------------------------------------------
+# ---- the definition --------------------------------------------------------------------------------------------------
 
 def softmax(x):
     e = np.exp(x - x.max(-1, keepdims=True))
@@ -49,8 +49,8 @@ ELEMENTWISE = {
 }
 MAPS = [*ELEMENTWISE, "favor+"]
 FORMS = {  # rotate before phi; rotate features above the fraction bar; below it; cosine
-    "numerator": (0, 1, 0, 0), "both": (0, 1, 1, 0), "none": (0, 0, 0, 0), "cosine": (0, 1, 1, 1), "cosine-none": (0, 0, 0, 1),
-    "before-phi": (1, 0, 0, 0),
+    "numerator": (0, 1, 0, 0), "both": (0, 1, 1, 0), "none": (0, 0, 0, 0),
+    "cosine": (0, 1, 1, 1), "cosine-none": (0, 0, 0, 1), "before-phi": (1, 0, 0, 0),
 }
 
 
@@ -65,7 +65,7 @@ def features(x, phi, W):
 
 
 def projection(r, d, seed):
-    """The W [r, d] that the engine draws (attention/linear.h): splitmix64, Box and Muller; rows orthogonal within blocks of d."""
+    """The W [r, d] that the engine draws (attention/linear.h): splitmix64, Box and Muller; blocks orthogonal."""
     state = seed
 
     def uniform():
@@ -102,7 +102,7 @@ def unit(x):
 
 
 def pairwise(form, phi, q, k, v, head_rows, feature_rows=None, half_split=False, eps=1e-6, causal=True, W=None):
-    """One head: outputs [n, dv], and for each row how far its denominator is from cancelling, |sum| / sum of magnitudes.
+    """One head: outputs [n, dv], and how far each row's denominator is from cancelling: |sum| / sum of magnitudes.
 
     q, k [n, head_dim], v [n, dv]. head_rows: (cos, sin), each [n, rotary_dim/2], of the head's own RoPE settings;
     feature_rows: those of feature space where it has another size than the head (FAVOR+), else left out.
@@ -114,7 +114,8 @@ def pairwise(form, phi, q, k, v, head_rows, feature_rows=None, half_split=False,
         q, k = unit(q), unit(k)
     if before:
         q, k = turn(q, *head_rows, half_split), turn(k, *head_rows, half_split)
-    a, _ = features(q, phi, W)  # a query's own factor stays out: it is the same above and below, epsilon joins what is left
+    # a query's own factor stays out: it is the same above and below, epsilon joins what is left
+    a, _ = features(q, phi, W)
     b, log = features(k, phi, W)
     plain = a @ b.T + cosine
     turned = turn(a, *feature_rows, half_split) @ turn(b, *feature_rows, half_split).T + cosine
@@ -133,9 +134,10 @@ def rows_of(positions, rotary_dim, theta=10000.0):
     return np.cos(angle), np.sin(angle)
 
 
-# ---- vectors from elsewhere -------------------------------------------------------------------------------------------------
+# ---- vectors from elsewhere ------------------------------------------------------------------------------------------
 
-# linear-attention.md 5.4, as scripts/v3.py prints it: N = 5, head_dim 4, two columns of v, elu+1, theta 10000, interleaved pairs.
+# linear-attention.md 5.4, as scripts/v3.py prints it: N = 5, head_dim 4, two columns of v, elu+1, theta 10000,
+# interleaved pairs.
 # q[i][j] = sin(1 + 4i + j), k[i][j] = cos(2 + 4i + j), v[i][j] = 0.5(i + 1) - 0.25 i j.
 FACTS = {  # (form, causal)
     ("none", 1): ".5 .5 .7609208106 .6304604053 1.0476798897 "
@@ -183,7 +185,7 @@ def check_facts():
     return worst
 
 
-# ---- the cases --------------------------------------------------------------------------------------------------------------
+# ---- the cases -------------------------------------------------------------------------------------------------------
 
 N, R = 512, 32  # R: FAVOR+'s features
 ROWS = [0, 1, 2, 63, 64, 255, 511]
@@ -197,16 +199,17 @@ def cases():
     out += [(*case, 1, 6, 6, 0, 0, 1e-6) for case in (num, ("numerator", "favor+"), cos, ("before-phi", "softmax"))]
     out += [(*case, 1, 16, 16, 0, 10 ** 6, 1e-6) for case in (num, ("numerator", "favor+"), ("before-phi", "elu+1"))]
     out += [(*case, 1, 16, 16, 1, 0, 1e-6) for case in (num, ("both", "favor+"), ("before-phi", "exp"))]
-    out += [(*case, 1, 16, 8, half, 0, 1e-6) for case, half in ((num, 0), (("both", "softmax"), 1), (cos, 0), (before, 1))]
+    part = (num, 0), (("both", "softmax"), 1), (cos, 0), (before, 1)
+    out += [(*case, 1, 16, 8, half, 0, 1e-6) for case, half in part]
     # an epsilon that can be seen: which denominator it joins (FAVOR+: the stabilised one), and with which sign
     visible = (num, 1), (("both", "relu"), 1), (("both", "identity"), 1), (cos, 1)
     out += [(*case, causal, 16, 16, 0, 0, 0.5) for case, causal in visible]
-    out += [(*case, causal, 16, 16, 0, 0, 0.125) for case, causal in ((("numerator", "favor+"), 1), (("none", "favor+"), 0))]
+    out += [("numerator", "favor+", 1, 16, 16, 0, 0, 0.125), ("none", "favor+", 0, 16, 16, 0, 0, 0.125)]
     return out
 
 
 def inputs(head_dim):
-    """q and k within 2, v within 1, W within 1: an exp of a score stays below e^8 or so, and no key outweighs all others."""
+    """q and k within 2, v and W within 1: an exp of a score stays below e^8 or so, and no key outweighs all others."""
     of = lambda name, n, per: hashed(f"{name} {head_dim}", n * head_dim).reshape(n, head_dim) / per
     return of("q", N, 64), of("k", N, 64), of("v", N, 128), of("W", R, 128)
 
@@ -227,42 +230,30 @@ def largest_share(phi):
     return (w / w.sum(-1, keepdims=True)).max()
 
 
-def numbers(values, indent=""):
-    """{a, b, ..} in lines of 130 columns; as many digits as give the same double back (17 at most), or the text as it stands."""
-    words = values.split() if isinstance(values, str) else [repr(float(x)) for x in np.asarray(values).ravel()]
-    return textwrap.fill("{" + ", ".join(words) + "}", 130, initial_indent=indent, subsequent_indent=indent + " ")
+def digits(values):
+    """12 digits: float64 holds no more of these sums, and a float has 8."""
+    return " ".join(f"{x:.12g}" for x in values)
 
 
-def header(worst):
+def lines(worst):
     versions = f"python {platform.python_version()}, numpy {np.__version__}"
-    yield f"/* made by: python tests/oracle/linear.py ({versions}). golden_linear is its float64"
-    yield f" * sums over pairs; the facts are those of linear-attention.md 5.4 (scripts/v3.py), which they meet to {worst:.0e}. */"
-    yield "#ifndef GOLDEN_LINEAR_H\n#define GOLDEN_LINEAR_H\n"
-    yield f"enum {{ GOLDEN_N = {N}, GOLDEN_FEATURES = {R}, GOLDEN_ROWS = {len(ROWS)}, GOLDEN_DIM = 16 }};"
-    yield f"static const int golden_rows[GOLDEN_ROWS] = {numbers(' '.join(map(str, ROWS)))};\n"
-    yield "/* out: five rows of two columns */"
-    yield "static const struct { const char *form; int causal; double out[10]; } facts_linear[] = {"
+    yield f"# made by: python tests/oracle/linear.py ({versions})"
+    yield "# The facts are those of linear-attention.md 5.4 (scripts/v3.py), five rows of two columns; the float64 sums"
+    yield f"# over pairs below meet them to {worst:.0e}. fact FORM CAUSAL v .."
     for (form, causal), text in FACTS.items():
-        yield f'    {{"{form}", {causal},\n{numbers(text, "     ")}}},'
-    yield "};\n/* numerator, causal, after all five: S [4, 2] and z [4] */"
-    yield f"static const double facts_S[8] = {numbers(FACTS_S)};"
-    yield f"static const double facts_z[4] = {numbers(FACTS_Z)};"
-    yield "/* FAVOR+ with this W [4, 4]; form none, full, epsilon 0, no constant added to the features: first column of out */"
-    yield f"static const double facts_W[16] = {numbers(FACTS_W)};"
-    yield f"static const double facts_favor[5] = {numbers(FACTS_FAVOR)};\n"
-    yield "typedef struct {\n    const char *form, *phi;\n    int causal, head_dim, rotary_dim, half_split;"
-    yield "    long start;    /* position of token 0 */\n    double epsilon;"
-    yield "    double out[GOLDEN_ROWS][GOLDEN_DIM]; /* of these tokens; head_dim columns */\n} LinearGolden;\n"
-    yield "static const LinearGolden golden_linear[] = {"
+        yield f"fact {form} {causal} {text}"
+    yield "# numerator, causal, after all five: S [4, 2] and z [4]"
+    yield f"S {FACTS_S}\nz {FACTS_Z}"
+    yield "# FAVOR+ with this W [4, 4]; none, full, epsilon 0, no constant added to the features: first column of out"
+    yield f"W {digits(FACTS_W.ravel())}\nfavor {FACTS_FAVOR}"
+    yield f"# Cases of so many tokens; FAVOR+ has so many features.\ntokens {N}\nfeatures {R}"
+    yield "# case FORM MAP CAUSAL HEAD_DIM ROTARY_DIM HALF_SPLIT POSITION_OF_TOKEN_0 EPSILON, then: row TOKEN out .."
     for case in cases():
         out, health = one_case(*case)
         assert health[ROWS].min() > 1e-4, case  # float64 then holds 12 digits
-        form, phi, *rest = case
-        yield f'    {{"{form}", "{phi}", {", ".join(map(str, rest))}, {{'
+        yield "case " + " ".join(map(str, case))
         for m in ROWS:
-            yield numbers(out[m], "      ") + ","
-        yield "    }},"
-    yield "};\n\n#endif"
+            yield f"row {m} {digits(out[m])}"
 
 
 if __name__ == "__main__":
@@ -276,7 +267,8 @@ if __name__ == "__main__":
             print(f"{phi:9s} largest share of one key of {N}: {largest_share(phi):.3f}")
         for case in cases():
             out, health = one_case(*case)
-            print(*case, f" largest output {np.abs(out).max():.3f}, smallest denominator {health[ROWS].min():.1e} of its terms")
+            print(*case, f" largest output {np.abs(out).max():.3f}, smallest denominator {health[ROWS].min():.1e}"
+                  " of its terms")
     else:
         with open(GOLDEN, "w") as f:
-            f.writelines(line + "\n" for line in header(worst))
+            f.writelines(line + "\n" for line in lines(worst))
