@@ -13,7 +13,8 @@
 
 /* ---- vectors from outside ---- */
 
-/* The example of linear-attention.md 5.4. q and k are floats here, so results are off by 1e-7 of sums up to ten times larger. */
+/* The example of linear-attention.md 5.4. q and k are floats here, so results are off by 1e-7 of sums up to ten times
+ * larger. */
 static Text example(const char *form, const char *phi, int full) {
     static float q[20], k[20], v[20];
     for (int i = 0; i < 5; i++)
@@ -207,9 +208,15 @@ static void test_head_dims(void) {
                 const char *form = linear_form_row(f)->name, *phi = feature_map_row(p)->name;
                 if (linear_form_row(f)->cosine && strcmp(phi, "identity") != 0) continue;
                 int d = dims[z], favor = strcmp(phi, "favor+") == 0;
-                Text x = text_of((Text){.form = form, .phi = phi, .head_dim = d, .rotary_dim = d > 4 ? d / 4 * 2 : d,
-                                        .features = favor ? d + 4 : 0, .pairing = (f + p + z) % 2 ? ROPE_HALF : ROPE_INTERLEAVED,
-                                        .theta = 100, .epsilon = 1e-6, .n = 70});
+                Text x = text_of((Text){.form = form,
+                                        .phi = phi,
+                                        .head_dim = d,
+                                        .rotary_dim = d > 4 ? d / 4 * 2 : d,
+                                        .features = favor ? d + 4 : 0,
+                                        .pairing = (f + p + z) % 2 ? ROPE_HALF : ROPE_INTERLEAVED,
+                                        .theta = 100,
+                                        .epsilon = 1e-6,
+                                        .n = 70});
                 compared += everywhere(&x, &rows);
                 text_free(&x);
             }
@@ -218,8 +225,8 @@ static void test_head_dims(void) {
     text_print_worst();
 }
 
-/* How much of a row x's outputs differ from those that the same text had at position 0: the least and the most. No denominator
- * of these cases is unhealthy: text_expect_pairs has compared every row. */
+/* How much of a row x's outputs differ from those that the same text had at position 0: the least and the most. No
+ * denominator of these cases is unhealthy: text_expect_pairs has compared every row. */
 static void moved(const Text *x, const float *first, const float *now, double *least, double *most) {
     size_t d = (size_t)x->head_dim;
     for (size_t m = 4; m < x->n; m += 1 + m / 4) {
@@ -248,7 +255,8 @@ static void far_case(const char *form, const char *phi, size_t n, const Kernels 
         text_run(out, &x, k, (Way){0}, NULL);
         if (s > 0) moved(&x, first, out, &least, &most);
     }
-    if (getenv("LINEAR_PRINT")) printf("    %s, %s, %zu tokens: moved by %.1e .. %.1e of a row\n", form, phi, n, least, most);
+    if (getenv("LINEAR_PRINT"))
+        printf("    %s, %s, %zu tokens: moved by %.1e .. %.1e of a row\n", form, phi, n, least, most);
     if (strcmp(form, "before-phi") == 0) CHECK(least > 1e-2);
     else CHECK(most <= text_tolerance);
     free(out);
@@ -298,8 +306,14 @@ static void test_groups(void) {
     const Kernels *k;
     for (int row = 0; (k = kernels_row(row)); row++)
         for (int i = 0; i < 6; i++) {
-            Text x = text_of((Text){.form = cases[i / 2][0], .phi = cases[i / 2][1], .head_dim = 20, .heads = i % 2 ? 9 : 4,
-                                    .kv_heads = i % 2 ? 1 : 2, .features = i / 2 == 2 ? 24 : 0, .theta = 10000, .epsilon = 1e-6,
+            Text x = text_of((Text){.form = cases[i / 2][0],
+                                    .phi = cases[i / 2][1],
+                                    .head_dim = 20,
+                                    .heads = i % 2 ? 9 : 4,
+                                    .kv_heads = i % 2 ? 1 : 2,
+                                    .features = i / 2 == 2 ? 24 : 0,
+                                    .theta = 10000,
+                                    .epsilon = 1e-6,
                                     .n = 70});
             float *out = text_out(&x);
             for (int w = 0; w < 2; w++) {
@@ -319,7 +333,8 @@ static void test_still(void) {
                                           {"before-phi", "none", "elu+1"}, {"cosine", "cosine-none", "identity"}};
     const Kernels *k = kernels_best();
     for (int i = 0; i < 4; i++) {
-        Text x = text_of((Text){.form = same[i][0], .phi = same[i][2], .head_dim = 20, .theta = 0, .epsilon = 1e-6, .n = 70});
+        Text x = text_of(
+            (Text){.form = same[i][0], .phi = same[i][2], .head_dim = 20, .theta = 0, .epsilon = 1e-6, .n = 70});
         Text without = x, turning = x;
         without.form = same[i][1];
         turning.theta = 10000;
@@ -340,9 +355,12 @@ static void uniform_case(const char *form, const char *phi, float value, const K
     enum { D = 20, N = 40 };
     static float same[N * D];
     static const Way ways[] = {{0, 0}, {0, 8}};
-    int relu = strncmp(phi, "relu", 4) == 0, cosine = strncmp(form, "cosine", 6) == 0, favor = strcmp(phi, "favor+") == 0;
-    int empty = value == 0 ? relu || (strcmp(phi, "identity") == 0 && !cosine) : relu && strcmp(form, "before-phi") != 0;
-    Text x = text_of((Text){.form = form, .phi = phi, .head_dim = D, .features = favor ? 24 : 0, .theta = 10000, .n = N});
+    int relu = strncmp(phi, "relu", 4) == 0, cosine = strncmp(form, "cosine", 6) == 0,
+        favor = strcmp(phi, "favor+") == 0;
+    int empty =
+        value == 0 ? relu || (strcmp(phi, "identity") == 0 && !cosine) : relu && strcmp(form, "before-phi") != 0;
+    Text x =
+        text_of((Text){.form = form, .phi = phi, .head_dim = D, .features = favor ? 24 : 0, .theta = 10000, .n = N});
     Text y = x;
     for (int i = 0; i < N * D; i++) same[i] = value;
     y.q = y.k = same;
@@ -371,8 +389,8 @@ static void test_zeroes(void) {
     text_print_worst();
 }
 
-/* Inputs that are too large: exp stays at e^300, softmax leaves its maximum out; a NaN goes through every map. To 1e-12: exp64
- * is good to 2 ulp, and so is libm's. */
+/* Inputs that are too large: exp stays at e^300, softmax leaves its maximum out; a NaN goes through every map. To
+ * 1e-12: exp64 is good to 2 ulp, and so is libm's. */
 static void test_extremes(void) {
     enum { D = 6 };
     LinearConfig c = {.head_dim = D};
@@ -404,7 +422,8 @@ static void expect_refused(LinearConfig c, const char *why) {
 
 static void test_refusals(void) {
     char err[200] = "";
-    const LinearConfig good = {.phi = feature_map("elu+1"), .form = linear_form("numerator"), .epsilon = 1e-6, .head_dim = 16};
+    const LinearConfig good = {
+        .phi = feature_map("elu+1"), .form = linear_form("numerator"), .epsilon = 1e-6, .head_dim = 16};
     LinearConfig c = good;
     CHECK(linear_check(&good, err, sizeof err) == 0 && linear_features_n(&good) == 16 && linear_rows(&good) == 16);
     static const double epsilons[] = {-1e-9, NAN, INFINITY};
@@ -418,7 +437,8 @@ static void test_refusals(void) {
         for (int f = 0; linear_form_row(f); f++) {
             c = good;
             c.phi = feature_map_row(p), c.form = linear_form_row(f), c.favor_features = 32;
-            CHECK(feature_map(c.phi->name) == c.phi && linear_form(c.form->name) == c.form && *c.phi->source && *c.form->source);
+            CHECK(feature_map(c.phi->name) == c.phi && linear_form(c.form->name) == c.form && *c.phi->source &&
+                  *c.form->source);
             if (c.form->cosine && strcmp(c.phi->name, "identity") != 0) expect_refused(c, "identity");
             else CHECK(linear_check(&c, err, sizeof err) == 0);
         }
@@ -432,7 +452,8 @@ static void test_refusals(void) {
         expect_refused(c, "favor_features");
     }
     c.favor_features = 1024;
-    CHECK(linear_check(&c, err, sizeof err) == 0 && linear_features_n(&c) == 1024 && linear_projection_size(&c) >= 1024 * 16);
+    CHECK(linear_check(&c, err, sizeof err) == 0 && linear_features_n(&c) == 1024 &&
+          linear_projection_size(&c) >= 1024 * 16);
     CHECK(!feature_map("elu") && !feature_map("") && !linear_form("eq11") && !linear_form(""));
     CHECK(!feature_map_row(-1) && !linear_form_row(-1) && !feature_map_row(INT_MAX) && !linear_form_row(INT_MAX));
     LinearState s;

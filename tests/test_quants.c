@@ -1,12 +1,54 @@
-/* tests/test_quants.c - block formats: the table and the decoders against the gguf package's own (golden/quants.h). */
-#include "tests/golden/quants.h"
+/* tests/test_quants.c - block formats: the table and the decoders against the gguf package's own
+ * (golden/quants.txt). */
 #include "kernels/quants.h"
+#include "lines.h"
 #include "test.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNT_F16 = sizeof golden_f16 / 2, COUNT_BF16 = sizeof golden_bf16 / 2 };
+#define GOLDEN "tests/golden/quants.txt"
+
+/* Bytes of a format, and the floats, as their bits, that they decode to. */
+typedef struct {
+    int type;
+    size_t n_bytes, n;
+    uint8_t bytes[512];
+    uint32_t values[256];
+} Vector;
+
+enum { MAX_VECTORS = 16 };
+static Vector vectors[MAX_VECTORS];
+
+static void read_bytes(Vector *v, const char *hex) {
+    for (unsigned byte; sscanf(hex, "%2x", &byte) == 1 && v->n_bytes < sizeof v->bytes; hex += 2)
+        v->bytes[v->n_bytes++] = (uint8_t)byte;
+}
+
+/* How many there are in golden/quants.txt, in its order. */
+static int read_vectors(void) {
+    Lines l;
+    int n = 0;
+    if (!lines_open(&l, GOLDEN)) return 0;
+    memset(vectors, 0, sizeof vectors);
+    while (lines_next(&l)) {
+        Vector *v = n ? &vectors[n - 1] : NULL;
+        if (lines_is(&l, "vector") && n < MAX_VECTORS) vectors[n++].type = (int)lines_whole(&l);
+        else if (v && lines_is(&l, "bytes")) read_bytes(v, lines_word(&l));
+        else if (v && lines_is(&l, "values"))
+            while (l.at[0] && v->n < 256) v->values[v->n++] = (uint32_t)lines_hex(&l);
+    }
+    lines_close(&l);
+    return n;
+}
+
+static const Vector *vector_of(int type) {
+    int n = read_vectors();
+    for (int i = 0; i < n; i++)
+        if (vectors[i].type == type) return &vectors[i];
+    CHECK(!"a vector of this type");
+    return &vectors[0];
+}
 
 static uint32_t bits_of(float f) {
     uint32_t u;
@@ -15,16 +57,21 @@ static uint32_t bits_of(float f) {
 }
 
 static void test_formats(void) {
-    size_t n = sizeof golden_formats / sizeof *golden_formats, known = 0;
-    for (size_t i = 0; i < n; i++) {
-        const QuantFormat *f = quant_format(golden_formats[i].id);
-        CHECK(f != NULL);
-        if (!f) continue;
-        CHECK(f->id == golden_formats[i].id && f->block == golden_formats[i].block && f->bytes == golden_formats[i].bytes);
-        CHECK(strcmp(f->name, golden_formats[i].name) == 0);
+    Lines l;
+    size_t n = 0, known = 0;
+    if (!lines_open(&l, GOLDEN)) return;
+    while (lines_next(&l)) {
+        if (!lines_is(&l, "format")) continue;
+        int id = (int)lines_whole(&l);
+        const char *name = lines_word(&l);
+        const QuantFormat *f = quant_format(id);
+        n++;
+        CHECK(f && f->id == id && strcmp(f->name, name) == 0);
+        if (f) CHECK(f->block == lines_whole(&l) && f->bytes == lines_whole(&l));
     }
+    lines_close(&l);
     for (int id = -5; id < 999; id++) known += quant_format(id) != NULL;
-    CHECK(known == n);
+    CHECK(known == n && n == 34);
     CHECK(quant_format(TENSOR_I8_GROUPS) && quant_format(TENSOR_I8_GROUPS)->computes);
     CHECK(quant_format(TENSOR_Q4_0)->computes && !quant_format(9)->computes);
 }
@@ -51,7 +98,7 @@ static void test_bf16(void) {
 }
 
 /* Decode from an address that is odd, into a buffer with a guard behind it. */
-static void check_row(int type, const uint8_t *raw, size_t bytes, const uint32_t *expected, size_t n) {
+static void check_row(int type, const void *raw, size_t bytes, const uint32_t *expected, size_t n) {
     uint8_t *copy = malloc(bytes + 1);
     float *out = malloc((n + 1) * sizeof *out);
     if (!copy || !out) {
@@ -71,33 +118,25 @@ static void check_row(int type, const uint8_t *raw, size_t bytes, const uint32_t
 }
 
 static void test_golden(void) {
-    check_row(TENSOR_F16, golden_f16, sizeof golden_f16, golden_f16_f32, COUNT_F16);
-    check_row(TENSOR_BF16, golden_bf16, sizeof golden_bf16, golden_bf16_f32, COUNT_BF16);
-    static const struct { TensorType type; const uint8_t *raw; size_t bytes; const uint32_t *values; size_t n; } blocks[] = {
-        {TENSOR_Q8_0, golden_q8_0, sizeof golden_q8_0, golden_q8_0_f32, sizeof golden_q8_0_f32 / 4},
-        {TENSOR_Q4_0, golden_q4_0, sizeof golden_q4_0, golden_q4_0_f32, sizeof golden_q4_0_f32 / 4},
-        {TENSOR_Q4_1, golden_q4_1, sizeof golden_q4_1, golden_q4_1_f32, sizeof golden_q4_1_f32 / 4},
-        {TENSOR_Q5_0, golden_q5_0, sizeof golden_q5_0, golden_q5_0_f32, sizeof golden_q5_0_f32 / 4},
-        {TENSOR_Q5_1, golden_q5_1, sizeof golden_q5_1, golden_q5_1_f32, sizeof golden_q5_1_f32 / 4},
-        {TENSOR_Q2_K, golden_q2_k, sizeof golden_q2_k, golden_q2_k_f32, sizeof golden_q2_k_f32 / 4},
-        {TENSOR_Q3_K, golden_q3_k, sizeof golden_q3_k, golden_q3_k_f32, sizeof golden_q3_k_f32 / 4},
-        {TENSOR_Q4_K, golden_q4_k, sizeof golden_q4_k, golden_q4_k_f32, sizeof golden_q4_k_f32 / 4},
-        {TENSOR_Q5_K, golden_q5_k, sizeof golden_q5_k, golden_q5_k_f32, sizeof golden_q5_k_f32 / 4},
-        {TENSOR_Q6_K, golden_q6_k, sizeof golden_q6_k, golden_q6_k_f32, sizeof golden_q6_k_f32 / 4},
-        {TENSOR_IQ4_NL, golden_iq4_nl, sizeof golden_iq4_nl, golden_iq4_nl_f32, sizeof golden_iq4_nl_f32 / 4},
-        {TENSOR_IQ4_XS, golden_iq4_xs, sizeof golden_iq4_xs, golden_iq4_xs_f32, sizeof golden_iq4_xs_f32 / 4},
-    };
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) check_row(blocks[i].type, blocks[i].raw, blocks[i].bytes, blocks[i].values, blocks[i].n);
-    check_row(TENSOR_F32, (const uint8_t *)golden_q8_0_f32, sizeof golden_q8_0_f32, golden_q8_0_f32, 96); /* a little-endian machine */
+    int n = read_vectors();
+    CHECK(n == 14);
+    for (int i = 0; i < n; i++) {
+        const Vector *v = &vectors[i];
+        CHECK(v->n_bytes == v->n / (size_t)quant_format(v->type)->block * (size_t)quant_format(v->type)->bytes);
+        check_row(v->type, v->bytes, v->n_bytes, v->values, v->n);
+    }
+    const Vector *q8 = vector_of(TENSOR_Q8_0);
+    check_row(TENSOR_F32, q8->values, q8->n * 4, q8->values, q8->n); /* a little-endian machine */
 }
 
 /* Row r starts r times the bytes of a row further on. */
 static void test_rows(void) {
     float out[32];
-    Matrix m = {.type = TENSOR_Q8_0, .rows = 3, .cols = 32, .data = golden_q8_0};
+    const Vector *q8 = vector_of(TENSOR_Q8_0);
+    Matrix m = {.type = TENSOR_Q8_0, .rows = 3, .cols = 32, .data = q8->bytes};
     for (size_t r = 0; r < 3; r++) {
         matrix_row(out, &m, r);
-        for (size_t i = 0; i < 32; i++) CHECK(bits_of(out[i]) == golden_q8_0_f32[32 * r + i]);
+        for (size_t i = 0; i < 32; i++) CHECK(bits_of(out[i]) == q8->values[32 * r + i]);
     }
 }
 

@@ -1,7 +1,7 @@
-"""What ggml's own quantizer makes of numbers: tests/golden/encode.h, for tests/test_encode.c.
+"""What ggml's own quantizer makes of numbers: tests/golden/encode.txt, for tests/test_encode.c.
 
     cmake -S llama.cpp -B build -DBUILD_SHARED_LIBS=ON && cmake --build build --target ggml-base
-    python tests/oracle/encode.py build/bin/libggml-base.so > tests/golden/encode.h
+    python tests/oracle/encode.py build/bin/libggml-base.so > tests/golden/encode.txt
 
 Needs numpy and gguf (requirements.txt). Made with the llama.cpp inside llama-cpp-python 0.3.36 (ggml 0.25.3). The numbers
 come from a generator of whole numbers, the same in C, so that no input need be stored; hashes are FNV-1a, as hash_bytes.
@@ -54,32 +54,27 @@ def fnv(data):
 def encode(lib, x, kind):
     block, size = gguf.GGML_QUANT_SIZES[kind]
     out = np.zeros(len(x) // block * size, dtype=np.uint8)
-    lib.ggml_quantize_chunk.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p] + [ctypes.c_int64] * 3 + [ctypes.c_void_p]
+    pointer = ctypes.c_void_p
+    lib.ggml_quantize_chunk.argtypes = [ctypes.c_int, pointer, pointer] + [ctypes.c_int64] * 3 + [pointer]
     lib.ggml_quantize_chunk(int(kind), x.ctypes.data, out.ctypes.data, 0, len(x) // 256, 256, None)
     return out
 
 
 def main():
     lib = ctypes.CDLL(sys.argv[1])
-    print("/* tests/golden/encode.h - made by: python tests/oracle/encode.py libggml-base.so > tests/golden/encode.h */")
-    print("#include <stdint.h>\n")
-    print(f"enum {{ ENCODE_N = {N}, ENCODE_KINDS = {KINDS} }}; /* values of each kind of input */\n")
-    print("/* The bytes that ggml makes: their hash for each kind of input. */")
-    print("static const struct {\n    int type;\n    uint64_t hash[ENCODE_KINDS];\n} golden_encoded[] = {")
+    print("# made by: python tests/oracle/encode.py libggml-base.so > tests/golden/encode.txt")
+    print(f"# {KINDS} kinds of input, {N} values each.")
+    print("# hash ID NAME, then for each kind the hash of the bytes that ggml makes")
     for t in PLAIN:
-        hashes = [f"0x{fnv(encode(lib, values(k), t)):016x}" for k in range(KINDS)]
-        print(f"    /* {t.name} */ {{{int(t)},\n     {{" + ", ".join(hashes[:4]) + ",\n      " + ", ".join(hashes[4:]) + "}},")
-    print("};\n")
-    print("/* The root of the mean square error of ggml's encoding, for each kind of input. */")
-    print("static const struct {\n    int type;\n    double rmse[ENCODE_KINDS];\n} golden_errors[] = {")
+        print("hash", t.value, t.name, *(f"{fnv(encode(lib, values(k), t)):016x}" for k in range(KINDS)))
+    print("# rmse ID NAME, then for each kind the root of the mean square error of ggml's encoding")
     for t in SEARCHED:
         errors = []
         for k in range(KINDS):
             x = values(k)
             back = gguf.dequantize(encode(lib, x, t), t).astype(np.float64).ravel()
             errors.append(np.sqrt(np.mean((back - x) ** 2)))
-        print(f"    /* {t.name} */ {{{int(t)}, {{" + ", ".join(f"{e:.9g}" for e in errors) + "}},")
-    print("};")
+        print("rmse", t.value, t.name, *(f"{e:.9g}" for e in errors))
 
 
 main()
