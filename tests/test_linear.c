@@ -208,15 +208,10 @@ static void test_head_dims(void) {
                 const char *form = linear_form_row(f)->name, *phi = feature_map_row(p)->name;
                 if (linear_form_row(f)->cosine && strcmp(phi, "identity") != 0) continue;
                 int d = dims[z], favor = strcmp(phi, "favor+") == 0;
-                Text x = text_of((Text){.form = form,
-                                        .phi = phi,
-                                        .head_dim = d,
-                                        .rotary_dim = d > 4 ? d / 4 * 2 : d,
+                Text x = text_of((Text){.form = form, .phi = phi, .head_dim = d, .rotary_dim = d > 4 ? d / 4 * 2 : d,
                                         .features = favor ? d + 4 : 0,
-                                        .pairing = (f + p + z) % 2 ? ROPE_HALF : ROPE_INTERLEAVED,
-                                        .theta = 100,
-                                        .epsilon = 1e-6,
-                                        .n = 70});
+                                        .pairing = (f + p + z) % 2 ? ROPE_HALF : ROPE_INTERLEAVED, .theta = 100,
+                                        .epsilon = 1e-6, .n = 70});
                 compared += everywhere(&x, &rows);
                 text_free(&x);
             }
@@ -306,15 +301,9 @@ static void test_groups(void) {
     const Kernels *k;
     for (int row = 0; (k = kernels_row(row)); row++)
         for (int i = 0; i < 6; i++) {
-            Text x = text_of((Text){.form = cases[i / 2][0],
-                                    .phi = cases[i / 2][1],
-                                    .head_dim = 20,
-                                    .heads = i % 2 ? 9 : 4,
-                                    .kv_heads = i % 2 ? 1 : 2,
-                                    .features = i / 2 == 2 ? 24 : 0,
-                                    .theta = 10000,
-                                    .epsilon = 1e-6,
-                                    .n = 70});
+            Text x = text_of((Text){.form = cases[i / 2][0], .phi = cases[i / 2][1], .head_dim = 20,
+                                    .heads = i % 2 ? 9 : 4, .kv_heads = i % 2 ? 1 : 2, .features = i / 2 == 2 ? 24 : 0,
+                                    .theta = 10000, .epsilon = 1e-6, .n = 70});
             float *out = text_out(&x);
             for (int w = 0; w < 2; w++) {
                 text_run(out, &x, k, ways[w], NULL);
@@ -355,12 +344,10 @@ static void uniform_case(const char *form, const char *phi, float value, const K
     enum { D = 20, N = 40 };
     static float same[N * D];
     static const Way ways[] = {{0, 0}, {0, 8}};
-    int relu = strncmp(phi, "relu", 4) == 0, cosine = strncmp(form, "cosine", 6) == 0,
-        favor = strcmp(phi, "favor+") == 0;
-    int empty =
-        value == 0 ? relu || (strcmp(phi, "identity") == 0 && !cosine) : relu && strcmp(form, "before-phi") != 0;
-    Text x =
-        text_of((Text){.form = form, .phi = phi, .head_dim = D, .features = favor ? 24 : 0, .theta = 10000, .n = N});
+    int relu = strncmp(phi, "relu", 4) == 0, identity = strcmp(phi, "identity") == 0;
+    int cosine = strncmp(form, "cosine", 6) == 0, features = strcmp(phi, "favor+") == 0 ? 24 : 0;
+    int empty = value == 0 ? relu || (identity && !cosine) : relu && strcmp(form, "before-phi") != 0;
+    Text x = text_of((Text){.form = form, .phi = phi, .head_dim = D, .features = features, .theta = 10000, .n = N});
     Text y = x;
     for (int i = 0; i < N * D; i++) same[i] = value;
     y.q = y.k = same;
