@@ -7,31 +7,40 @@
 #include <string.h>
 #include <sys/stat.h>
 
-typedef struct {
-    uint8_t *data;
-    size_t n, cap;
-} Buf;
-
-static void put(Buf *b, const void *p, size_t n) {
-    if (b->n + n > b->cap) b->data = realloc(b->data, b->cap = 2 * (b->n + n) + 1024);
-    if (!b->data) abort();
+void bytes_put(Bytes *b, const void *p, size_t n) {
+    if (array_reserve(&b->data, &b->cap, b->n + n + 1, 1)) abort();
     if (n) memcpy(b->data + b->n, p, n);
     b->n += n;
 }
-static void put_u8(Buf *b, unsigned v) { put(b, &(uint8_t){(uint8_t)v}, 1); }
-static void put_u32(Buf *b, uint32_t v) { for (int i = 0; i < 4; i++) put_u8(b, v >> 8 * i & 255); }
-static void put_u64(Buf *b, uint64_t v) { put_u32(b, (uint32_t)v), put_u32(b, (uint32_t)(v >> 32)); }
-static void put_f32(Buf *b, float f) {
+
+void bytes_number(Bytes *b, uint64_t v, int n) {
+    for (int i = 0; i < n; i++, v >>= 8) bytes_put(b, &(uint8_t){(uint8_t)v}, 1);
+}
+
+void bytes_u8(Bytes *b, unsigned v) { bytes_number(b, v, 1); }
+void bytes_u32(Bytes *b, uint32_t v) { bytes_number(b, v, 4); }
+void bytes_u64(Bytes *b, uint64_t v) { bytes_number(b, v, 8); }
+
+void bytes_f32(Bytes *b, float f) {
     uint32_t u;
     memcpy(&u, &f, 4);
-    put_u32(b, u);
+    bytes_u32(b, u);
 }
-static void pad(Buf *b, size_t multiple) { while (b->n % multiple) put_u8(b, 0); }
-static void put_text(Buf *b, const char *fmt, ...) {
+
+void bytes_string(Bytes *b, const char *s) {
+    bytes_u64(b, strlen(s));
+    bytes_put(b, s, strlen(s));
+}
+
+void bytes_pad(Bytes *b, size_t multiple) {
+    while (b->n % multiple) bytes_u8(b, 0);
+}
+
+static void put_text(Bytes *b, const char *fmt, ...) {
     char line[600];
     va_list ap;
     va_start(ap, fmt);
-    put(b, line, (size_t)vsnprintf(line, sizeof line, fmt, ap));
+    bytes_put(b, line, (size_t)vsnprintf(line, sizeof line, fmt, ap));
     va_end(ap);
 }
 
@@ -45,20 +54,36 @@ void file_write(const char *path, const void *data, size_t size) {
 
 char *file_read(const char *path, size_t *size) {
     FILE *f = fopen(path, "rb");
-    Buf b = {0};
+    Bytes b = {0};
     char part[4096];
     if (!f) return NULL;
-    for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;) put(&b, part, n);
+    for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;) bytes_put(&b, part, n);
     fclose(f);
     if (size) *size = b.n;
-    put_u8(&b, 0);
+    bytes_u8(&b, 0);
     return (char *)b.data;
 }
 
-static void finish(Buf *b, const char *path) {
+int files_equal(const char *a, const char *b) {
+    size_t n = 0, m = 1;
+    char *x = file_read(a, &n), *y = file_read(b, &m);
+    int same = x && y && n == m && memcmp(x, y, n) == 0;
+    free(x), free(y);
+    return same;
+}
+
+int file_copy(const char *from, const char *to) {
+    size_t n;
+    char *bytes = file_read(from, &n);
+    if (bytes) file_write(to, bytes, n);
+    free(bytes);
+    return bytes != NULL;
+}
+
+static void finish(Bytes *b, const char *path) {
     file_write(path, b->data, b->n);
     free(b->data);
-    *b = (Buf){0};
+    *b = (Bytes){0};
 }
 
 /* ---- values ---- */
@@ -91,22 +116,22 @@ size_t float_encode(uint8_t *out, float v, TensorType type) {
     return n;
 }
 
-static void put_value(Buf *b, int u, TensorType type) {
+static void put_value(Bytes *b, int u, TensorType type) {
     uint8_t bytes[4];
-    put(b, bytes, float_encode(bytes, (float)u / 256, type));
+    bytes_put(b, bytes, float_encode(bytes, (float)u / 256, type));
 }
 
 /* n values of tensor number `seed`: matrices as they are, norms (cols == 0) as 1 + value. */
-static void put_values(Buf *b, uint64_t seed, size_t n, TensorType type) {
+static void put_values(Bytes *b, uint64_t seed, size_t n, TensorType type) {
     for (size_t i = 0; i < n; i++) {
-        if (type == TENSOR_Q8_0 && i % 32 == 0) put_u8(b, 0), put_u8(b, 0x1c);  /* 2^-8 in f16 */
-        if (type == TENSOR_Q4_0 && i % 32 == 0) put_u8(b, 0), put_u8(b, 0x2c);  /* 2^-4 */
-        if (type == TENSOR_Q8_0) put_u8(b, (unsigned)u_at(seed, i) & 255);
-        else if (type == TENSOR_Q4_0 && i % 2) put_u8(b, (unsigned)u_at(seed, i) & 255);
+        if (type == TENSOR_Q8_0 && i % 32 == 0) bytes_u8(b, 0), bytes_u8(b, 0x1c);  /* 2^-8 in f16 */
+        if (type == TENSOR_Q4_0 && i % 32 == 0) bytes_u8(b, 0), bytes_u8(b, 0x2c);  /* 2^-4 */
+        if (type == TENSOR_Q8_0) bytes_u8(b, (unsigned)u_at(seed, i) & 255);
+        else if (type == TENSOR_Q4_0 && i % 2) bytes_u8(b, (unsigned)u_at(seed, i) & 255);
         else if (type != TENSOR_Q4_0) put_value(b, u_at(seed, i), type);
     }
 }
-static void put_norm(Buf *b, uint64_t seed, size_t n) { for (size_t i = 0; i < n; i++) put_f32(b, 1 + (float)u_at(seed, i) / 512); }
+static void put_norm(Bytes *b, uint64_t seed, size_t n) { for (size_t i = 0; i < n; i++) bytes_f32(b, 1 + (float)u_at(seed, i) / 512); }
 
 /* ---- the tensors of a model, in one order for all formats ---- */
 
@@ -166,63 +191,63 @@ static const BuildPiece *vocabulary(void) {
 
 void build_tokenizer_bin(const char *path) {
     const BuildPiece *v = vocabulary();
-    Buf b = {0};
-    put_u32(&b, 6); /* the longest texts: "<0x00>", "\n</s>\n" */
+    Bytes b = {0};
+    bytes_u32(&b, 6); /* the longest texts: "<0x00>", "\n</s>\n" */
     for (int i = 0; i < BUILD_VOCAB; i++) {
         char text[20];
         const char *space = strstr(v[i].text, "\xe2\x96\x81");
         if (i == 1 || i == 2) snprintf(text, sizeof text, "\n%s\n", v[i].text);
         else if (space) snprintf(text, sizeof text, " %s", v[i].text + 3);
         else snprintf(text, sizeof text, "%s", v[i].text);
-        put_f32(&b, v[i].score);
-        put_u32(&b, (uint32_t)strlen(text));
-        put(&b, text, strlen(text));
+        bytes_f32(&b, v[i].score);
+        bytes_u32(&b, (uint32_t)strlen(text));
+        bytes_put(&b, text, strlen(text));
     }
     finish(&b, path);
 }
 
-static void put_message(Buf *b, int field, Buf *m) {
-    put_u8(b, (unsigned)field << 3 | 2);
-    if (m->n > 127) put_u8(b, (m->n & 127) | 128), put_u8(b, (unsigned)(m->n >> 7));
-    else put_u8(b, (unsigned)m->n);
-    put(b, m->data, m->n);
+static void put_message(Bytes *b, int field, Bytes *m) {
+    bytes_u8(b, (unsigned)field << 3 | 2);
+    if (m->n > 127) bytes_u8(b, (m->n & 127) | 128), bytes_u8(b, (unsigned)(m->n >> 7));
+    else bytes_u8(b, (unsigned)m->n);
+    bytes_put(b, m->data, m->n);
     free(m->data);
-    *m = (Buf){0};
+    *m = (Bytes){0};
 }
 
 void build_tokenizer_model(const char *path) {
     const BuildPiece *v = vocabulary();
-    Buf b = {0}, m = {0};
+    Bytes b = {0}, m = {0};
     for (int i = 0; i < BUILD_VOCAB; i++) { /* pieces: 1 text, 2 score, 3 type */
-        put_u8(&m, 10), put_u8(&m, (unsigned)strlen(v[i].text)), put(&m, v[i].text, strlen(v[i].text));
-        put_u8(&m, 21), put_f32(&m, v[i].score);
-        put_u8(&m, 24), put_u8(&m, (unsigned)v[i].type);
+        bytes_u8(&m, 10), bytes_u8(&m, (unsigned)strlen(v[i].text)), bytes_put(&m, v[i].text, strlen(v[i].text));
+        bytes_u8(&m, 21), bytes_f32(&m, v[i].score);
+        bytes_u8(&m, 24), bytes_u8(&m, (unsigned)v[i].type);
         put_message(&b, 1, &m);
     }
-    put(&m, "\x18\x02\x98\x02\x01", 5);          /* trainer_spec: model_type BPE, byte_fallback */
+    bytes_put(&m, "\x18\x02\x98\x02\x01", 5);          /* trainer_spec: model_type BPE, byte_fallback */
     put_message(&b, 2, &m);
-    put(&m, "\x0a\x08identity\x18\x01\x20\x00\x28\x01", 16); /* normalizer_spec: name, add_dummy_prefix, no remove_extra, escape */
+    bytes_put(&m, "\x0a\x08identity\x18\x01\x20\x00\x28\x01", 16); /* normalizer_spec: name, add_dummy_prefix, no remove_extra, escape */
     put_message(&b, 3, &m);
     finish(&b, path);
 }
 
 /* ---- llama2.c ---- */
 
-static void put_group_matrix(Buf *b, const Part *p, int group) {
-    for (size_t i = 0; i < count(p); i++) put_u8(b, (unsigned)u_at(p->seed, i) & 255);
-    for (size_t i = 0; i < count(p) / (size_t)group; i++) put_f32(b, 1.0f / 256);
+static void put_group_matrix(Bytes *b, const Part *p, int group) {
+    for (size_t i = 0; i < count(p); i++) bytes_u8(b, (unsigned)u_at(p->seed, i) & 255);
+    for (size_t i = 0; i < count(p) / (size_t)group; i++) bytes_f32(b, 1.0f / 256);
 }
 
 void build_llama2c(const char *path, const BuildShape *s, int version, int group) {
     Part p[MAX_PARTS];
     int n = parts_of(s, p);
-    Buf b = {0};
-    if (version) put_u32(&b, 0x616b3432), put_u32(&b, (uint32_t)version);
+    Bytes b = {0};
+    if (version) bytes_u32(&b, 0x616b3432), bytes_u32(&b, (uint32_t)version);
     const int header[7] = {s->d, s->ff, s->layers, s->heads, s->kv_heads, BUILD_VOCAB, s->n_ctx};
-    for (int i = 0; i < 7; i++) put_u32(&b, (uint32_t)header[i]);
-    if (version) put_u8(&b, 1);
-    if (version == 2) put_u32(&b, (uint32_t)group);
-    if (version) while (b.n < 256) put_u8(&b, 0);
+    for (int i = 0; i < 7; i++) bytes_u32(&b, (uint32_t)header[i]);
+    if (version) bytes_u8(&b, 1);
+    if (version == 2) bytes_u32(&b, (uint32_t)group);
+    if (version) while (b.n < 256) bytes_u8(&b, 0);
     /* which part of a layer comes when; 0 is the embedding, 1 + 9*l + k the k-th of layer l (parts_of), n-1 the final norm */
     static const int norms[] = {0, 5}, matrices[] = {1, 2, 3, 4, 6, 7, 8};
     if (version == 0) {
@@ -234,7 +259,7 @@ void build_llama2c(const char *path, const BuildShape *s, int version, int group
                 else put_norm(&b, q->seed, count(q));
             }
         put_norm(&b, p[n - 1].seed, count(&p[n - 1]));
-        for (int i = 0; i < s->n_ctx * (s->d / s->heads); i++) put_f32(&b, 0);
+        for (int i = 0; i < s->n_ctx * (s->d / s->heads); i++) bytes_f32(&b, 0);
     } else {
         for (int k = 0; k < 2; k++)
             for (int l = 0; l < s->layers; l++) put_norm(&b, p[1 + 9 * l + norms[k]].seed, (size_t)s->d);
@@ -253,21 +278,20 @@ void build_llama2c(const char *path, const BuildShape *s, int version, int group
 
 /* ---- GGUF ---- */
 
-static void put_string(Buf *b, const char *s) { put_u64(b, strlen(s)), put(b, s, strlen(s)); }
-static void key_u32(Buf *b, const char *key, uint32_t v) { put_string(b, key), put_u32(b, 4), put_u32(b, v); }
-static void key_f32(Buf *b, const char *key, float v) { put_string(b, key), put_u32(b, 6), put_f32(b, v); }
-static void key_string(Buf *b, const char *key, const char *v) { put_string(b, key), put_u32(b, 8), put_string(b, v); }
+static void key_u32(Bytes *b, const char *key, uint32_t v) { bytes_string(b, key), bytes_u32(b, 4), bytes_u32(b, v); }
+static void key_f32(Bytes *b, const char *key, float v) { bytes_string(b, key), bytes_u32(b, 6), bytes_f32(b, v); }
+static void key_string(Bytes *b, const char *key, const char *v) { bytes_string(b, key), bytes_u32(b, 8), bytes_string(b, v); }
 
 enum { VOCABULARY_KEYS = 6 };
-static void put_vocabulary(Buf *b) {
+static void put_vocabulary(Bytes *b) {
     const BuildPiece *v = vocabulary();
     key_string(b, "tokenizer.ggml.model", "llama");
-    put_string(b, "tokenizer.ggml.tokens"), put_u32(b, 9), put_u32(b, 8), put_u64(b, BUILD_VOCAB);
-    for (int i = 0; i < BUILD_VOCAB; i++) put_string(b, v[i].text);
-    put_string(b, "tokenizer.ggml.scores"), put_u32(b, 9), put_u32(b, 6), put_u64(b, BUILD_VOCAB);
-    for (int i = 0; i < BUILD_VOCAB; i++) put_f32(b, v[i].score);
-    put_string(b, "tokenizer.ggml.token_type"), put_u32(b, 9), put_u32(b, 5), put_u64(b, BUILD_VOCAB);
-    for (int i = 0; i < BUILD_VOCAB; i++) put_u32(b, (uint32_t)v[i].type);
+    bytes_string(b, "tokenizer.ggml.tokens"), bytes_u32(b, 9), bytes_u32(b, 8), bytes_u64(b, BUILD_VOCAB);
+    for (int i = 0; i < BUILD_VOCAB; i++) bytes_string(b, v[i].text);
+    bytes_string(b, "tokenizer.ggml.scores"), bytes_u32(b, 9), bytes_u32(b, 6), bytes_u64(b, BUILD_VOCAB);
+    for (int i = 0; i < BUILD_VOCAB; i++) bytes_f32(b, v[i].score);
+    bytes_string(b, "tokenizer.ggml.token_type"), bytes_u32(b, 9), bytes_u32(b, 5), bytes_u64(b, BUILD_VOCAB);
+    for (int i = 0; i < BUILD_VOCAB; i++) bytes_u32(b, (uint32_t)v[i].type);
     key_u32(b, "tokenizer.ggml.bos_token_id", 1);
     key_u32(b, "tokenizer.ggml.eos_token_id", 2);
 }
@@ -281,8 +305,8 @@ static size_t bytes_of(const Part *p, TensorType type) {
 void build_gguf(const char *path, const BuildShape *s, TensorType type) {
     Part p[MAX_PARTS];
     int n = parts_of(s, p);
-    Buf b = {0};
-    put(&b, "GGUF", 4), put_u32(&b, 3), put_u64(&b, (uint64_t)n), put_u64(&b, 10 + (!s->form ? 0 : *s->form ? 3 : 1) + VOCABULARY_KEYS);
+    Bytes b = {0};
+    bytes_put(&b, "GGUF", 4), bytes_u32(&b, 3), bytes_u64(&b, (uint64_t)n), bytes_u64(&b, 10 + (!s->form ? 0 : *s->form ? 3 : 1) + VOCABULARY_KEYS);
     key_string(&b, "general.architecture", "llama");
     key_u32(&b, "llama.context_length", (uint32_t)s->n_ctx);
     key_u32(&b, "llama.embedding_length", (uint32_t)s->d);
@@ -304,26 +328,26 @@ void build_gguf(const char *path, const BuildShape *s, TensorType type) {
         char name[64], full[80];
         snprintf(name, sizeof name, p[i].gguf, p[i].layer);
         snprintf(full, sizeof full, "%s.weight", name);
-        put_string(&b, full);
-        put_u32(&b, p[i].cols ? 2 : 1);
-        if (p[i].cols) put_u64(&b, (uint64_t)p[i].cols);
-        put_u64(&b, (uint64_t)p[i].rows);
-        put_u32(&b, p[i].cols ? type : TENSOR_F32);
-        put_u64(&b, at);
+        bytes_string(&b, full);
+        bytes_u32(&b, p[i].cols ? 2 : 1);
+        if (p[i].cols) bytes_u64(&b, (uint64_t)p[i].cols);
+        bytes_u64(&b, (uint64_t)p[i].rows);
+        bytes_u32(&b, p[i].cols ? type : TENSOR_F32);
+        bytes_u64(&b, at);
         at = (at + bytes_of(&p[i], type) + 31) / 32 * 32;
     }
     for (int i = 0; i < n; i++) {
-        pad(&b, 32);
+        bytes_pad(&b, 32);
         if (p[i].cols) put_values(&b, p[i].seed, count(&p[i]), type);
         else put_norm(&b, p[i].seed, count(&p[i]));
     }
-    pad(&b, 32);
+    bytes_pad(&b, 32);
     finish(&b, path);
 }
 
 void build_gguf_vocabulary(const char *path) {
-    Buf b = {0};
-    put(&b, "GGUF", 4), put_u32(&b, 3), put_u64(&b, 0), put_u64(&b, 1 + VOCABULARY_KEYS);
+    Bytes b = {0};
+    bytes_put(&b, "GGUF", 4), bytes_u32(&b, 3), bytes_u64(&b, 0), bytes_u64(&b, 1 + VOCABULARY_KEYS);
     key_string(&b, "general.architecture", "llama");
     put_vocabulary(&b);
     finish(&b, path);
@@ -332,8 +356,8 @@ void build_gguf_vocabulary(const char *path) {
 /* ---- Hugging Face ---- */
 
 /* One safetensors file of parts [from, to), with q and k rows put in half-split order; its tensors' names into index. */
-static void build_safetensors(const char *path, const char *file, const Part *p, int from, int to, const BuildShape *s, TensorType type, Buf *index) {
-    Buf json = {0}, data = {0}, b = {0};
+static void build_safetensors(const char *path, const char *file, const Part *p, int from, int to, const BuildShape *s, TensorType type, Bytes *index) {
+    Bytes json = {0}, data = {0}, b = {0};
     const char *dtype = type == TENSOR_F32 ? "F32" : type == TENSOR_F16 ? "F16" : "BF16";
     size_t hd = (size_t)(s->d / s->heads);
     put_text(&json, "{\"__metadata__\":{\"format\":\"pt\"}");
@@ -346,7 +370,7 @@ static void build_safetensors(const char *path, const char *file, const Part *p,
             for (size_t c = 0; c < (size_t)p[i].cols; c++) put_value(&data, u_at(p[i].seed, row * (size_t)p[i].cols + c), type);
         }
         for (size_t r = 0; r < (size_t)p[i].rows && !p[i].cols; r++) { /* 1 + u/512 rounds in 16 bits: norms stay F32 */
-            put_f32(&data, 1 + (float)u_at(p[i].seed, r) / 512);
+            bytes_f32(&data, 1 + (float)u_at(p[i].seed, r) / 512);
         }
         snprintf(name, sizeof name, p[i].hf, p[i].layer);
         put_text(&json, ",\"%s.weight\":{\"dtype\":\"%s\",\"shape\":[%d", name, p[i].cols ? dtype : "F32", p[i].rows);
@@ -355,7 +379,7 @@ static void build_safetensors(const char *path, const char *file, const Part *p,
         if (index) put_text(index, "%s\"%s.weight\":\"%s\"", i ? "," : "", name, file);
     }
     put_text(&json, "}");
-    put_u64(&b, json.n), put(&b, json.data, json.n), put(&b, data.data, data.n);
+    bytes_u64(&b, json.n), bytes_put(&b, json.data, json.n), bytes_put(&b, data.data, data.n);
     finish(&b, path);
     free(json.data), free(data.data);
 }
@@ -364,7 +388,7 @@ void build_hf(const char *folder, const BuildShape *s, TensorType type, int shar
     Part p[MAX_PARTS];
     int n = parts_of(s, p);
     char path[600];
-    Buf b = {0};
+    Bytes b = {0};
     mkdir(folder, 0700);
     put_text(&b, "{\"model_type\":\"llama\",\"hidden_size\":%d,\"intermediate_size\":%d,\"num_hidden_layers\":%d,\"num_attention_heads\":%d,\"num_key_value_heads\":%d,", s->d, s->ff, s->layers, s->heads, s->kv_heads);
     if (s->form) put_text(&b, "\"attention_kind\":\"linear\",");

@@ -3,6 +3,7 @@
 #ifndef BUILD_H
 #define BUILD_H
 
+#include "base/base.h"
 #include "kernels/quants.h"
 
 typedef struct {
@@ -31,5 +32,22 @@ int name_value(const char *name, uint64_t i);
 /* A file as bytes, NUL-terminated in malloc'ed memory (NULL: not there), and back. */
 char *file_read(const char *path, size_t *size);
 void file_write(const char *path, const void *data, size_t size);
+int file_copy(const char *from, const char *to); /* 1, or 0: there is no such file */
+int files_equal(const char *a, const char *b);   /* 1: both are there, with the same bytes */
+
+/* Bytes that grow: files as tests write them. The test program ends where there is no memory. */
+typedef struct {
+    uint8_t *data; /* [n], malloc'ed; the caller frees it */
+    size_t n, cap;
+} Bytes;
+
+void bytes_put(Bytes *b, const void *p, size_t n);
+void bytes_number(Bytes *b, uint64_t v, int n); /* little-endian, in n bytes */
+void bytes_u8(Bytes *b, unsigned v);
+void bytes_u32(Bytes *b, uint32_t v);
+void bytes_u64(Bytes *b, uint64_t v);
+void bytes_f32(Bytes *b, float f);
+void bytes_string(Bytes *b, const char *s); /* as GGUF has it: its length in 8 bytes, its text */
+void bytes_pad(Bytes *b, size_t multiple);  /* zeros to a multiple of so many bytes */
 
 #endif

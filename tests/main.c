@@ -35,28 +35,36 @@ void test_skip(const char *why) { skipped = why; }
 
 const char *test_data(const char *name) {
     static char path[4][512];
-    static int turn;
-    char *p = path[turn++ & 3];
+    static int next;
+    char *p = path[next++ & 3];
     snprintf(p, sizeof path[0], "%s/%s", data_dir, name);
     if (access(p, R_OK) == 0) return p;
     test_skip("../shared/data is not here");
     return NULL;
 }
 
-const char *test_tmp(const char *name) {
-    static char path[4][512];
-    static int turn;
-    char *p = path[turn++ & 3];
-    snprintf(p, sizeof path[0], "%s/%s", tmp_dir, name);
+const char *test_in(const char *folder, const char *name) {
+    static char path[16][1024];
+    static int next;
+    char *p = path[next++ & 15];
+    snprintf(p, sizeof path[0], "%s/%s", folder, name);
     return p;
+}
+
+const char *test_tmp(const char *name) { return test_in(tmp_dir, name); }
+
+const char *test_folder(const char *name) {
+    const char *path = test_tmp(name);
+    mkdir(path, 0700);
+    return path;
 }
 
 const char *test_run_path(void) { return run_path; }
 
 int test_shell(const char *command, char **out, char **err) {
     char line[8000], out_path[512], err_path[512];
-    snprintf(out_path, sizeof out_path, "%s", test_tmp("stdout"));
-    snprintf(err_path, sizeof err_path, "%s", test_tmp("stderr"));
+    snprintf(out_path, sizeof out_path, "%s/stdout", tmp_dir);
+    snprintf(err_path, sizeof err_path, "%s/stderr", tmp_dir);
     snprintf(line, sizeof line, "%s > %s 2> %s", command, out_path, err_path);
     int status = system(line);
     free(*out), free(*err);
@@ -82,7 +90,8 @@ int main(int argc, char **argv) {
             if (failures) failed++;
             else if (skipped) n_skipped++;
             else passed++;
-            printf("%-7s %s%s%s\n", failures ? "FAILED" : skipped ? "skipped" : "ok", t->name, skipped ? ": " : "", skipped ? skipped : "");
+            printf("%-7s %s%s%s\n", failures ? "FAILED" : skipped ? "skipped" : "ok", t->name, skipped ? ": " : "",
+                   skipped ? skipped : "");
         }
     char cmd[100];
     snprintf(cmd, sizeof cmd, "rm -rf %s", tmp_dir);

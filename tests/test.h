@@ -17,13 +17,18 @@ extern const Test *const test_suites[]; /* NULL behind the last; build/FLAVOUR/t
 
 void test_fail(const char *file, int line, const char *what);
 void test_skip(const char *why); /* mark the running test as skipped, in print */
-const char *test_data(const char *name); /* the path of ../shared/data/NAME, or NULL where absent (then the test is marked skipped) */
-const char *test_tmp(const char *name);  /* a path in this run's own temporary folder; four calls may be alive at once */
-const char *test_run_path(void);         /* the program under test */
+/* The path of ../shared/data/NAME, or NULL where absent (then the test is marked skipped); four are alive at once. */
+const char *test_data(const char *name);
+/* A path in this run's own temporary folder, folder/name, and a folder there, made if it is not there; the last sixteen of
+ * these paths live. */
+const char *test_tmp(const char *name);
+const char *test_in(const char *folder, const char *name);
+const char *test_folder(const char *name);
+const char *test_run_path(void); /* the program under test */
 /* Run a command in a shell, with "> OUT 2> ERR" behind it; its exit code, 128 + signal where it was killed. *out and *err get
  * what it wrote, NUL-terminated, in malloc'ed memory; what they held before is freed. */
 int test_shell(const char *command, char **out, char **err);
-extern const int test_sanitized;         /* 1 where AddressSanitizer is built in: it takes memory of its own */
+extern const int test_sanitized; /* 1 where AddressSanitizer is built in: it takes memory of its own */
 
 #define CHECK(cond) do { if (!(cond)) test_fail(__FILE__, __LINE__, #cond); } while (0)
 #define NEAR(a, b, atol, rtol) do { \

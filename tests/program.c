@@ -1,0 +1,63 @@
+/* tests/program.c - command lines for a shell. */
+#include "program.h"
+#include "test.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+char *out, *said;
+
+static int run_program(const char *before, const char *path, const char *fmt, va_list ap) {
+    char args[4000], command[6000];
+    vsnprintf(args, sizeof args, fmt, ap);
+    snprintf(command, sizeof command, "%s%s %s < /dev/null", before, path, args);
+    return test_shell(command, &out, &said);
+}
+
+int run(const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    int code = run_program("", test_run_path(), fmt, ap);
+    va_end(ap);
+    return code;
+}
+
+int run_behind(const char *before, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    int code = run_program(before, test_run_path(), fmt, ap);
+    va_end(ap);
+    return code;
+}
+
+/* The tools stand beside the program under test: build/release/run and build/release/weights-tools/convert. */
+int tool(const char *before, const char *name, const char *fmt, ...) {
+    char path[600];
+    const char *self = test_run_path();
+    va_list ap;
+    snprintf(path, sizeof path, "%.*sweights-tools/%s", (int)(strlen(self) - strlen("run")), self, name);
+    va_start(ap, fmt);
+    int code = run_program(before, path, fmt, ap);
+    va_end(ap);
+    if (code > 2) printf("    exit code %d of %s\n", code, name);
+    return code;
+}
+
+char *taken_out(void) {
+    char *text = out;
+    out = NULL;
+    return text;
+}
+
+int said_line(const char *expected) {
+    const char *newline = strchr(said, '\n');
+    int good = strstr(said, expected) && newline && newline[1] == 0;
+    if (!good) printf("    expected one line with \"%s\", got \"%s\"\n", expected, said);
+    return good;
+}
+
+int count_lines(const char *text) {
+    int n = 0;
+    for (; *text; text++) n += *text == '\n';
+    return n;
+}

@@ -1,0 +1,22 @@
+/* tests/program.h - ./run and the tools beside it, run as their users run them.
+ *
+ *     CHECK(run("%s -t 0 -n 10", path) == 0 && strcmp(out, "..") == 0);
+ *     CHECK(tool("", "quantize", "a b.gguf Q9") == 2 && said_line("F32, F16")); */
+#ifndef PROGRAM_RUN_H
+#define PROGRAM_RUN_H
+
+extern char *out, *said; /* stdout and stderr of the last run */
+
+/* ./run ARGS, with nothing on stdin; its exit code, 128 + signal where it was killed. before: a shell's words in front. */
+int run(const char *fmt, ...);
+int run_behind(const char *before, const char *fmt, ...);
+/* The same with that program of weights-tools/; those beside the program under test are run. */
+int tool(const char *before, const char *name, const char *fmt, ...);
+/* The last run's stdout, which is the caller's now. */
+char *taken_out(void);
+
+/* 1 where stderr was one line that holds this; otherwise what it was is printed. */
+int said_line(const char *expected);
+int count_lines(const char *text);
+
+#endif
