@@ -109,7 +109,8 @@ int name_value(const char *name, uint64_t i) { return (int)((name_hash(name, i) 
 size_t float_encode(uint8_t *out, float v, TensorType type) {
     uint32_t bits;
     memcpy(&bits, &v, 4);
-    if (type == TENSOR_F16) bits = v == 0 ? 0 : (bits >> 16 & 0x8000) | ((bits >> 23 & 255) - 112) << 10 | (bits >> 13 & 1023);
+    if (type == TENSOR_F16)
+        bits = v == 0 ? 0 : (bits >> 16 & 0x8000) | ((bits >> 23 & 255) - 112) << 10 | (bits >> 13 & 1023);
     if (type == TENSOR_BF16) bits >>= 16;
     size_t n = type == TENSOR_F32 ? 4 : 2;
     for (size_t i = 0; i < n; i++) out[i] = (uint8_t)(bits >> 8 * i);
@@ -131,7 +132,9 @@ static void put_values(Bytes *b, uint64_t seed, size_t n, TensorType type) {
         else if (type != TENSOR_Q4_0) put_value(b, u_at(seed, i), type);
     }
 }
-static void put_norm(Bytes *b, uint64_t seed, size_t n) { for (size_t i = 0; i < n; i++) bytes_f32(b, 1 + (float)u_at(seed, i) / 512); }
+static void put_norm(Bytes *b, uint64_t seed, size_t n) {
+    for (size_t i = 0; i < n; i++) bytes_f32(b, 1 + (float)u_at(seed, i) / 512);
+}
 
 /* ---- the tensors of a model, in one order for all formats ---- */
 
@@ -147,10 +150,14 @@ static int parts_of(const BuildShape *s, Part *out) {
     out[n++] = (Part){"token_embd", "model.embed_tokens", BUILD_VOCAB, s->d, -1, 1};
     for (int l = 0; l < s->layers; l++) {
         const Part layer[] = {
-            {"blk.%d.attn_norm", "model.layers.%d.input_layernorm", s->d, 0, l, 2}, {"blk.%d.attn_q", "model.layers.%d.self_attn.q_proj", s->d, s->d, l, 3},
-            {"blk.%d.attn_k", "model.layers.%d.self_attn.k_proj", kv, s->d, l, 4}, {"blk.%d.attn_v", "model.layers.%d.self_attn.v_proj", kv, s->d, l, 5},
-            {"blk.%d.attn_output", "model.layers.%d.self_attn.o_proj", s->d, s->d, l, 6}, {"blk.%d.ffn_norm", "model.layers.%d.post_attention_layernorm", s->d, 0, l, 7},
-            {"blk.%d.ffn_gate", "model.layers.%d.mlp.gate_proj", s->ff, s->d, l, 8}, {"blk.%d.ffn_down", "model.layers.%d.mlp.down_proj", s->d, s->ff, l, 9},
+            {"blk.%d.attn_norm", "model.layers.%d.input_layernorm", s->d, 0, l, 2},
+            {"blk.%d.attn_q", "model.layers.%d.self_attn.q_proj", s->d, s->d, l, 3},
+            {"blk.%d.attn_k", "model.layers.%d.self_attn.k_proj", kv, s->d, l, 4},
+            {"blk.%d.attn_v", "model.layers.%d.self_attn.v_proj", kv, s->d, l, 5},
+            {"blk.%d.attn_output", "model.layers.%d.self_attn.o_proj", s->d, s->d, l, 6},
+            {"blk.%d.ffn_norm", "model.layers.%d.post_attention_layernorm", s->d, 0, l, 7},
+            {"blk.%d.ffn_gate", "model.layers.%d.mlp.gate_proj", s->ff, s->d, l, 8},
+            {"blk.%d.ffn_down", "model.layers.%d.mlp.down_proj", s->d, s->ff, l, 9},
             {"blk.%d.ffn_up", "model.layers.%d.mlp.up_proj", s->ff, s->d, l, 10},
         };
         for (int i = 0; i < 9; i++) {
@@ -176,8 +183,9 @@ typedef struct {
 static const BuildPiece *vocabulary(void) {
     static BuildPiece v[BUILD_VOCAB];
     static const char *const words[BUILD_VOCAB - 259] = {
-        "\xe2\x96\x81t", "he", "\xe2\x96\x81" "a", "in", "\xe2\x96\x81the", "nd", "\xe2\x96\x81" "and", "on", "er", "re", "ed", "\xe2\x96\x81s",
-        "\xe2\x96\x81", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "o", "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z", ".", ","};
+        "\xe2\x96\x81t", "he", "\xe2\x96\x81" "a", "in", "\xe2\x96\x81the", "nd", "\xe2\x96\x81" "and", "on", "er",
+        "re", "ed", "\xe2\x96\x81s", "\xe2\x96\x81", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n",
+        "o", "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z", ".", ","};
     for (int i = 0; i < BUILD_VOCAB; i++) {
         static const char *const control[] = {"<unk>", "<s>", "</s>"};
         if (i < 3) snprintf(v[i].text, sizeof v[i].text, "%s", control[i]);
@@ -226,7 +234,8 @@ void build_tokenizer_model(const char *path) {
     }
     bytes_put(&m, "\x18\x02\x98\x02\x01", 5);          /* trainer_spec: model_type BPE, byte_fallback */
     put_message(&b, 2, &m);
-    bytes_put(&m, "\x0a\x08identity\x18\x01\x20\x00\x28\x01", 16); /* normalizer_spec: name, add_dummy_prefix, no remove_extra, escape */
+    /* normalizer_spec: name, add_dummy_prefix, no remove_extra, escape */
+    bytes_put(&m, "\x0a\x08identity\x18\x01\x20\x00\x28\x01", 16);
     put_message(&b, 3, &m);
     finish(&b, path);
 }
@@ -248,7 +257,8 @@ void build_llama2c(const char *path, const BuildShape *s, int version, int group
     if (version) bytes_u8(&b, 1);
     if (version == 2) bytes_u32(&b, (uint32_t)group);
     if (version) while (b.n < 256) bytes_u8(&b, 0);
-    /* which part of a layer comes when; 0 is the embedding, 1 + 9*l + k the k-th of layer l (parts_of), n-1 the final norm */
+    /* which part of a layer comes when; 0 is the embedding, 1 + 9*l + k the k-th of layer l (parts_of), n-1 the final
+     * norm */
     static const int norms[] = {0, 5}, matrices[] = {1, 2, 3, 4, 6, 7, 8};
     if (version == 0) {
         put_values(&b, p[0].seed, count(&p[0]), TENSOR_F32);
@@ -280,7 +290,9 @@ void build_llama2c(const char *path, const BuildShape *s, int version, int group
 
 static void key_u32(Bytes *b, const char *key, uint32_t v) { bytes_string(b, key), bytes_u32(b, 4), bytes_u32(b, v); }
 static void key_f32(Bytes *b, const char *key, float v) { bytes_string(b, key), bytes_u32(b, 6), bytes_f32(b, v); }
-static void key_string(Bytes *b, const char *key, const char *v) { bytes_string(b, key), bytes_u32(b, 8), bytes_string(b, v); }
+static void key_string(Bytes *b, const char *key, const char *v) {
+    bytes_string(b, key), bytes_u32(b, 8), bytes_string(b, v);
+}
 
 enum { VOCABULARY_KEYS = 6 };
 static void put_vocabulary(Bytes *b) {
@@ -306,7 +318,8 @@ void build_gguf(const char *path, const BuildShape *s, TensorType type) {
     Part p[MAX_PARTS];
     int n = parts_of(s, p);
     Bytes b = {0};
-    bytes_put(&b, "GGUF", 4), bytes_u32(&b, 3), bytes_u64(&b, (uint64_t)n), bytes_u64(&b, 10 + (!s->form ? 0 : *s->form ? 3 : 1) + VOCABULARY_KEYS);
+    unsigned keys = 10 + VOCABULARY_KEYS + (!s->form ? 0 : *s->form ? 3 : 1);
+    bytes_put(&b, "GGUF", 4), bytes_u32(&b, 3), bytes_u64(&b, (uint64_t)n), bytes_u64(&b, keys);
     key_string(&b, "general.architecture", "llama");
     key_u32(&b, "llama.context_length", (uint32_t)s->n_ctx);
     key_u32(&b, "llama.embedding_length", (uint32_t)s->d);
@@ -355,8 +368,10 @@ void build_gguf_vocabulary(const char *path) {
 
 /* ---- Hugging Face ---- */
 
-/* One safetensors file of parts [from, to), with q and k rows put in half-split order; its tensors' names into index. */
-static void build_safetensors(const char *path, const char *file, const Part *p, int from, int to, const BuildShape *s, TensorType type, Bytes *index) {
+/* One safetensors file of parts [from, to), with q and k rows put in half-split order; its tensors' names into
+ * index. */
+static void build_safetensors(const char *path, const char *file, const Part *p, int from, int to, const BuildShape *s,
+                              TensorType type, Bytes *index) {
     Bytes json = {0}, data = {0}, b = {0};
     const char *dtype = type == TENSOR_F32 ? "F32" : type == TENSOR_F16 ? "F16" : "BF16";
     size_t hd = (size_t)(s->d / s->heads);
@@ -367,7 +382,8 @@ static void build_safetensors(const char *path, const char *file, const Part *p,
         int turned = strstr(p[i].hf, "q_proj") || strstr(p[i].hf, "k_proj");
         for (size_t r = 0; r < (size_t)p[i].rows && p[i].cols; r++) {
             size_t h = r / hd, j = r % hd, row = turned ? h * hd + (j < hd / 2 ? 2 * j : 2 * (j - hd / 2) + 1) : r;
-            for (size_t c = 0; c < (size_t)p[i].cols; c++) put_value(&data, u_at(p[i].seed, row * (size_t)p[i].cols + c), type);
+            for (size_t c = 0; c < (size_t)p[i].cols; c++)
+                put_value(&data, u_at(p[i].seed, row * (size_t)p[i].cols + c), type);
         }
         for (size_t r = 0; r < (size_t)p[i].rows && !p[i].cols; r++) { /* 1 + u/512 rounds in 16 bits: norms stay F32 */
             bytes_f32(&data, 1 + (float)u_at(p[i].seed, r) / 512);
@@ -390,10 +406,15 @@ void build_hf(const char *folder, const BuildShape *s, TensorType type, int shar
     char path[600];
     Bytes b = {0};
     mkdir(folder, 0700);
-    put_text(&b, "{\"model_type\":\"llama\",\"hidden_size\":%d,\"intermediate_size\":%d,\"num_hidden_layers\":%d,\"num_attention_heads\":%d,\"num_key_value_heads\":%d,", s->d, s->ff, s->layers, s->heads, s->kv_heads);
+    put_text(&b, "{\"model_type\":\"llama\",\"hidden_size\":%d,\"intermediate_size\":%d,", s->d, s->ff);
+    put_text(&b, "\"num_hidden_layers\":%d,\"num_attention_heads\":%d,", s->layers, s->heads);
+    put_text(&b, "\"num_key_value_heads\":%d,", s->kv_heads);
     if (s->form) put_text(&b, "\"attention_kind\":\"linear\",");
-    if (s->form && *s->form) put_text(&b, "\"attention_feature_map\":\"%s\",\"attention_form\":\"%s\",", s->phi, s->form);
-    put_text(&b, "\"vocab_size\":%d,\"max_position_embeddings\":%d,\"rms_norm_eps\":1e-05,\"rope_theta\":10000.0,\"tie_word_embeddings\":true,\"bos_token_id\":1,\"eos_token_id\":2}\n", BUILD_VOCAB, s->n_ctx);
+    if (s->form && *s->form)
+        put_text(&b, "\"attention_feature_map\":\"%s\",\"attention_form\":\"%s\",", s->phi, s->form);
+    put_text(&b, "\"vocab_size\":%d,\"max_position_embeddings\":%d,", BUILD_VOCAB, s->n_ctx);
+    put_text(&b, "\"rms_norm_eps\":1e-05,\"rope_theta\":10000.0,\"tie_word_embeddings\":true,");
+    put_text(&b, "\"bos_token_id\":1,\"eos_token_id\":2}\n");
     snprintf(path, sizeof path, "%s/config.json", folder);
     finish(&b, path);
     snprintf(path, sizeof path, "%s/tokenizer.model", folder);

@@ -16,7 +16,8 @@ enum { BUILD_VOCAB = 300 }; /* <unk> <s> </s>, 256 bytes, and 41 pieces of Engli
 void build_llama2c(const char *path, const BuildShape *s, int version, int group);
 void build_gguf(const char *path, const BuildShape *s, TensorType type); /* architecture llama, with its vocabulary */
 void build_gguf_vocabulary(const char *path);                            /* no tensors */
-void build_hf(const char *folder, const BuildShape *s, TensorType type, int shards); /* F32, F16, BF16; with tokenizer.model */
+/* F32, F16, BF16; with tokenizer.model */
+void build_hf(const char *folder, const BuildShape *s, TensorType type, int shards);
 void build_tokenizer_bin(const char *path);
 void build_tokenizer_model(const char *path);
 
@@ -24,8 +25,8 @@ void build_tokenizer_model(const char *path);
  * 2^-8 <= |v| < 2 or 0). */
 size_t float_encode(uint8_t *out, float v, TensorType type);
 
-/* A number that a tensor's name and an index give, here and in tests/oracle (linear.py, decoders.py, roformer.py, checkpoints.py):
- * FNV-1a of the name, splitmix64 of that and the index. name_value: of its upper half -127 .. 127. */
+/* A number that a tensor's name and an index give, here and in tests/oracle (linear.py, decoders.py, roformer.py,
+ * checkpoints.py): FNV-1a of the name, splitmix64 of that and the index. name_value: of its upper half -127 .. 127. */
 uint64_t name_hash(const char *name, uint64_t i);
 int name_value(const char *name, uint64_t i);
 

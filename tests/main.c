@@ -43,18 +43,31 @@ const char *test_data(const char *name) {
     return NULL;
 }
 
-const char *test_in(const char *folder, const char *name) {
-    static char path[16][1024];
-    static int next;
-    char *p = path[next++ & 15];
-    snprintf(p, sizeof path[0], "%s/%s", folder, name);
-    return p;
+/* The last sixteen paths of a kind. */
+typedef struct {
+    char path[16][1024];
+    int next;
+} Paths;
+
+static const char *join(Paths *p, const char *folder, const char *name) {
+    char *path = p->path[p->next++ & 15];
+    snprintf(path, sizeof p->path[0], "%s/%s", folder, name);
+    return path;
 }
 
-const char *test_tmp(const char *name) { return test_in(tmp_dir, name); }
+const char *test_in(const char *folder, const char *name) {
+    static Paths paths;
+    return join(&paths, folder, name);
+}
+
+const char *test_tmp(const char *name) {
+    static Paths paths;
+    return join(&paths, tmp_dir, name);
+}
 
 const char *test_folder(const char *name) {
-    const char *path = test_tmp(name);
+    static Paths paths;
+    const char *path = join(&paths, tmp_dir, name);
     mkdir(path, 0700);
     return path;
 }

@@ -7,7 +7,8 @@
 
 extern char *out, *said; /* stdout and stderr of the last run */
 
-/* ./run ARGS, with nothing on stdin; its exit code, 128 + signal where it was killed. before: a shell's words in front. */
+/* ./run ARGS, with nothing on stdin; its exit code, 128 + signal where it was killed. before: a shell's words in
+ * front. */
 int run(const char *fmt, ...);
 int run_behind(const char *before, const char *fmt, ...);
 /* The same with that program of weights-tools/; those beside the program under test are run. */

@@ -1,0 +1,179 @@
+/* tests/test_convert_folders.c - weights-tools/convert of folders as they lie about: other families, shards, a
+ * TensorFlow prefix; and the files beside the weights. */
+#include "convert_files.h"
+#include "weights-tools/checkpoint/open.h"
+#include "program.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GOLDEN CONVERT_GOLDEN
+#define V1 CONVERT_V1
+
+/* Names, types and bits as they are; the tied lm_head and the integers stay out; the strides are gone. */
+static void llama_is_there(const char *hf) {
+    Weights w;
+    if (!weights_opened(&w, hf)) return;
+    CHECK(w.n_tensors == 11 && !weights_find(&w, "lm_head.weight") &&
+          weights_find(&w, "model.layers.0.mlp.down_proj.weight"));
+    for (size_t i = 0; i < w.n_tensors; i++)
+        CHECK(w.tensors[i].type == TENSOR_BF16 && values_are(&w.tensors[i], w.tensors[i].name));
+    CHECK(json_is(json_get(w.config.root, "model_type"), "llama"));
+    weights_close(&w);
+}
+
+/* The same as GGUF: what has no heads has its bits, and row 2p + k of q's first head is row k d/2 + p of the
+ * checkpoint's. */
+static void llama_gguf_is_there(const char *path) {
+    Weights w;
+    if (!weights_opened(&w, path)) return;
+    const Tensor *q = weights_find(&w, "blk.0.attn_q.weight"), *down = weights_find(&w, "blk.0.ffn_down.weight");
+    CHECK(w.n_tensors == 11 && q && down && down->type == TENSOR_BF16 &&
+          values_are(down, "model.layers.0.mlp.down_proj.weight"));
+    int64_t heads = 0;
+    CHECK(meta_integer(weights_meta(&w, "llama.attention.head_count"), &heads) && heads > 1);
+    size_t cols = q ? (size_t)q->shape[1] : 0, hd = q && heads ? (size_t)q->shape[0] / (size_t)heads : 0;
+    for (size_t r = 0; r < hd; r++)
+        for (size_t c = 0; c < cols; c++) {
+            float v = value_of("model.layers.0.self_attn.q_proj.weight", (r % 2 * (hd / 2) + r / 2) * cols + c);
+            uint32_t bits;
+            memcpy(&bits, &v, 4);
+            CHECK(load_u16(q->data + 2 * (r * cols + c)) == bits >> 16);
+        }
+    CHECK(strcmp(meta_text(&w, "tokenizer.ggml.model"), "none") == 0);
+    weights_close(&w);
+}
+
+static void other_family(void) {
+    const char *from = convert_folder("llama"), *shards = convert_folder("llama-shards"),
+               *a = convert_folder("llama-a"), *b = convert_folder("llama-b");
+    golden_into("llama.bin", from, "pytorch_model.bin");
+    golden_into("llama.config.json", from, "config.json");
+    file_write(test_in(from, "tokenizer.json"), "{}", 2);
+    CHECK(tool("", "convert", "%s %s", from, test_in(a, "model.safetensors")) == 0 &&
+          strstr(said, "left out: 1 tensors of integers"));
+    llama_is_there(a);
+    CHECK(files_in(a) == 3 && files_equal(test_in(a, "tokenizer.json"), test_in(from, "tokenizer.json")));
+    CHECK(tool("", "convert", "%s %s -q", from, test_in(b, "m.gguf")) == 1 &&
+          said_line("tokenizer.json: JSON, but no tokenizer.json"));
+    /* PyTorch's file, GGUF's names and pairs */
+    CHECK(tool("", "convert", "%s %s -q --no-tokenizer", from, test_in(a, "m.gguf")) == 0);
+    llama_gguf_is_there(test_in(a, "m.gguf"));
+    golden_into("llama.bin.index.json", shards, "pytorch_model.bin.index.json");
+    golden_into("llama-00001-of-00002.bin", shards, "llama-00001-of-00002.bin");
+    golden_into("llama.config.json", shards, "config.json");
+    CHECK(tool("", "convert", "%s %s -q", shards, test_in(b, "model.safetensors")) == 1 &&
+          said_line("llama-00002-of-00002.bin: No such file"));
+    golden_into("llama-00002-of-00002.bin", shards, "llama-00002-of-00002.bin");
+    CHECK(tool("", "convert", "%s %s", shards, test_in(b, "model.safetensors")) == 0);
+    llama_is_there(b);
+    size_t n;
+    char *index = file_read(test_in(shards, "pytorch_model.bin.index.json"), &n),
+         *at = strstr(index, "model.norm.weight");
+    at[0] = 'x';
+    file_write(test_in(shards, "pytorch_model.bin.index.json"), index, n);
+    CHECK(tool("", "convert", "%s %s -q", shards, test_in(b, "x.safetensors")) == 1 &&
+          said_line("does not list tensor model.norm.weight"));
+    at = strstr(index, "llama-00001");
+    memcpy(at, "../../../00", 11);
+    file_write(test_in(shards, "pytorch_model.bin.index.json"), index, n);
+    CHECK(tool("", "convert", "%s %s -q", shards, test_in(b, "x.safetensors")) == 1 && said_line("plain name"));
+    free(index);
+    /* the same tensors in a real file of another model, of Python 2 */
+    const char *alex = test_data("checkpoints/alex.pth");
+    if (!alex) return;
+    CHECK(tool("", "convert", "%s %s -q", alex, test_in(b, "alex.safetensors")) == 0);
+    Checkpoint x, y;
+    char err[300];
+    CHECK(checkpoint_open(&x, alex, err, sizeof err) == 0);
+    CHECK(checkpoint_open(&y, test_in(b, "alex.safetensors"), err, sizeof err) == 0);
+    CHECK(x.n_views == 5 && y.n_views == 5);
+    for (size_t i = 0; i < x.n_views; i++)
+        for (size_t k = 0; k < y.n_views; k++)
+            if (strcmp(x.views[i].name, y.views[k].name) == 0) CHECK(view_equal(&x.views[i], &y.views[k]));
+    checkpoint_close(&x);
+    checkpoint_close(&y);
+}
+
+/* The forms in which checkpoints lie about: folders of three kinds, a prefix, an index. */
+static void folders(void) {
+    const char *torch = convert_folder("torch"), *tf = convert_folder("chinese_roformer"),
+               *other = convert_folder("other"), *to = convert_folder("folders");
+    golden_into("v1.legacy.bin", torch, "pytorch_model.bin");
+    golden_into("v1.config.json", torch, "config.json");
+    golden_into("vocab.txt", torch, "vocab.txt");
+    file_write(test_in(torch, "tokenizer_config.json"), "{\"do_lower_case\": false}", 24);
+    CHECK(tool("", "convert", "%s %s", torch, test_in(to, "torch.gguf")) == 0 &&
+          gguf_holds(test_in(to, "torch.gguf"), 43, "roformer.", ""));
+    keys_are(test_in(to, "torch.gguf"),
+             (const Key[]){{"general.name", "torch"}, {"tokenizer.ggml.lower_case", "false"}}, 2);
+    golden_into("v1.raw.ckpt.index", tf, "bert_model.ckpt.index");
+    golden_into("v1.raw.ckpt.data-00000-of-00001", tf, "bert_model.ckpt.data-00000-of-00001");
+    golden_into("v1.bert_config.json", tf, "bert_config.json");
+    golden_into("vocab.txt", tf, "vocab.txt");
+    static const char *const forms[] = {"", "/", "/bert_model.ckpt", "/bert_model.ckpt.index"};
+    for (int i = 0; i < 4; i++) {
+        CHECK(tool("", "convert", "%s%s %s", tf, forms[i], test_in(to, "tf.gguf")) == 0 &&
+              gguf_holds(test_in(to, "tf.gguf"), 43, "roformer.", ""));
+        CHECK(strstr(said, "left out: 3 of an optimizer's tensors"));
+        keys_are(test_in(to, "tf.gguf"), (const Key[]){{"general.name", "chinese_roformer"}}, 1);
+    }
+    CHECK(tool("", "convert", "%s/bert_model.ckpt.data-00000-of-00001 %s", tf, test_in(to, "x.gguf")) == 1 &&
+          said_line("give its .index file"));
+    golden_into("gau.ckpt.index", other, "one.index");
+    golden_into("gau.ckpt.data-00000-of-00001", other, "one.data-00000-of-00001");
+    CHECK(tool("", "convert", "--list %s", other) == 0);
+    CHECK(strstr(out, "GAU_alpha/encoder/layer_0/gau/i_dense/kernel  [8, 30]  F32  -> blk.0.gau_in.weight\n"));
+    golden_into("gau.ckpt.index", other, "two.index");
+    CHECK(tool("", "convert", "--list %s", other) == 1 && said_line("several TensorFlow checkpoints"));
+    CHECK(tool("", "convert", "--list %s/two", other) == 1 && said_line("two.data-00000-of-00001: No such file"));
+    CHECK(tool("", "convert", "--list %s", to) == 1 && said_line("in this folder"));
+}
+
+/* A checkpoint with bert_config.json gets the config.json that transformers reads, and gives the same model. */
+static void sidecars(void) {
+    const char *dir = convert_folder("sidecars"), *sim = convert_folder("sidecars-sim");
+    char config[600];
+    CHECK(tool("", "convert",
+               GOLDEN "v1.snappy.ckpt %s --config " GOLDEN "v1.bert_config.json --vocab " GOLDEN "vocab.txt",
+          test_in(dir, "model.safetensors")) == 0);
+    Weights w;
+    if (weights_opened(&w, dir)) {
+        const JsonValue *c = w.config.root;
+        CHECK(json_is(json_get(c, "model_type"), "roformer") && json_get(c, "embedding_size")->number == 4);
+        CHECK(json_is(json_get(c, "architectures")->child, "RoFormerForMaskedLM") &&
+              json_get(c, "layer_norm_eps")->number == 1e-12);
+        CHECK(json_get(c, "hidden_dropout_prob")->number == 0.1 && json_get(c, "rotary_value")->boolean == 0);
+        CHECK(json_get(c, "max_position_embeddings")->number == 16 && !json_get(c, "directionality"));
+    }
+    weights_close(&w);
+    snprintf(config, sizeof config, "%s", test_in(dir, "config.json"));
+    CHECK(tool("", "convert", "%s %s -q --name m", dir, test_in(dir, "again.gguf")) == 0);
+    CHECK(tool("", "convert", GOLDEN "v1.bin %s -q --name m --config %s --vocab " GOLDEN "vocab.txt",
+               test_in(dir, "direct.gguf"), config) == 0);
+    CHECK(files_equal(test_in(dir, "again.gguf"), test_in(dir, "direct.gguf")));
+    CHECK(tool("", "convert",
+               GOLDEN "sim.ckpt %s -q --config " GOLDEN "sim.bert_config.json --mask unilm --pooler linear",
+          test_in(sim, "model.safetensors")) == 0);
+    CHECK(tool("", "convert", "%s %s -q --vocab " GOLDEN "vocab.txt", sim, test_in(sim, "sim.gguf")) == 0 &&
+          *said == 0);
+    keys_are(test_in(sim, "sim.gguf"), (const Key[]){{"roformer.mask", "unilm"}, {"roformer.pooler", "linear"}}, 2);
+    /* nothing of somebody else's is overwritten, and nothing half done is left */
+    CHECK(tool("", "convert", GOLDEN "v1.bin %s " V1, test_in(dir, "other.safetensors")) == 1 &&
+          said_line("config.json: is there already and differs"));
+    CHECK(!file_exists(test_in(dir, "other.safetensors")) && files_in(dir) == 5);
+    const char *again = test_in(dir, "model.safetensors");
+    CHECK(tool("", "convert", GOLDEN "v1.snappy.ckpt %s -q --config %s", again, config) == 0); /* the same again */
+    CHECK(tool("", "convert", "%s %s", dir, test_in(dir, "model.safetensors")) == 1 &&
+          said_line("is part of the input"));
+    CHECK(tool("", "convert", "%s %s -q", test_in(dir, "model.safetensors"), test_in(dir, "half.safetensors")) == 0 &&
+          files_in(dir) == 6);
+}
+
+const Test tests_convert_folders[] = {
+    {"convert/other_family", other_family},
+    {"convert/folders", folders},
+    {"convert/sidecars", sidecars},
+    {0},
+};

@@ -1,0 +1,165 @@
+/* tests/test_convert_refused.c - what weights-tools/convert refuses: configurations, models, words, and files that mean
+ * harm. */
+#include "convert_files.h"
+#include "weights-tools/buffer.h"
+#include "program.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define GOLDEN CONVERT_GOLDEN
+#define V1 CONVERT_V1
+
+/* A configuration with one thing changed. */
+static void configs_refused(void) {
+    static const struct { const char *from, *to, *expected; } rows[] = {
+        {"\"hidden_size\": 8", "\"hidden_size\": 12",
+         "has the shape [8, 4], the configuration asks for [12, 4] (as [out, in])"},
+        {"\"hidden_size\": 8", "\"hidden_size\": 7", "num_attention_heads does not divide"},
+        {"\"hidden_size\": 8", "\"hidden_size\": 6", "is odd"},
+        {"\"hidden_size\": 8", "\"hidden_size\": 8.5", "hidden_size is not a whole number"},
+        {"\"hidden_size\": 8", "\"hidden_size\": \"8\"", "hidden_size must be a number"},
+        {"\"hidden_size\": 8", "\"x\": 8", "hidden_size is missing"},
+        {"\"hidden_size\": 8", "\"hidden_size\": 0", "hidden_size is not"},
+        {"\"hidden_size\": 8", "\"hidden_size\": 1e300", "hidden_size is not"},
+        {"\"vocab_size\": 24", "\"vocab_size\": 23", "asks for [23, 4]"},
+        {"\"embedding_size\": 4", "\"embedding_size\": 8", "asks for [24, 8]"},
+        {"\"embedding_size\": 4", "\"embedding_size\": 5", "asks for [24, 5]"},
+        {"\"intermediate_size\": 12", "\"intermediate_size\": 13", "asks for [13"},
+        {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3",
+         "tensor roformer.encoder.layer.2.attention.self.query.weight: is missing"},
+        {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1", "layer that the configuration does not have"},
+        {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 100000", "num_hidden_layers is not"},
+        {"\"num_attention_heads\": 2", "\"num_attention_heads\": -2", "num_attention_heads is not"},
+        {"\"type_vocab_size\": 2", "\"type_vocab_size\": 3", "asks for [3, 4]"},
+        {"\"layer_norm_eps\": 1e-12", "\"layer_norm_eps\": 0", "layer_norm_eps"},
+        {"\"rotary_value\": false", "\"rotary_value\": 0", "rotary_value must be true or false"},
+        {"\"model_type\": \"roformer\"", "\"model_type\": \"bert\"", "model_type is neither"},
+        {"\"hidden_act\": \"gelu\"", "\"hidden_act\": 1", "hidden_act"},
+        {"\"hidden_act\": \"gelu\"", "\"hidden_act\": \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"", "hidden_act"},
+        {"\"use_cache\": true", "\"norm_type\": \"rms_norm\"", "norm_type is not"},
+        {"\"add_cross_attention\": false", "\"add_cross_attention\": true", "cross attention"},
+        {"\"vocab_size\": 24", "\"vocab_size\": 24, \"vocab_size\": 24", "stands twice"},
+        {"{", "[", "line"},
+    };
+    const char *dir = convert_folder("configs");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        with_config(test_in(dir, "c.json"), rows[i].from, rows[i].to);
+        int code = tool("", "convert", GOLDEN "v1.bin %s -q --config %s --vocab " GOLDEN "vocab.txt",
+                        test_in(dir, "m.gguf"), test_in(dir, "c.json"));
+        CHECK(code == 1 && said_line(rows[i].expected));
+    }
+    file_write(test_in(dir, "c.json"), "[]", 2);
+    CHECK(tool("", "convert", GOLDEN "v1.bin %s --config %s", test_in(dir, "m.gguf"), test_in(dir, "c.json")) == 1 &&
+          said_line("not a JSON object"));
+    CHECK(tool("", "convert", GOLDEN "v1.bin %s -q", test_in(dir, "m.gguf")) == 1 &&
+          said_line("no config.json or bert_config.json"));
+    CHECK(files_in(dir) == 1);
+}
+
+/* Tensors and configurations that do not belong together. */
+static void models_refused(void) {
+    const char *dir = convert_folder("refused");
+    static const char *const rows[][3] = {
+        {"v2.bin", "gau.config.json", "num_attention_heads"},
+        {"v1.bin", "v2.config.json", "norm_type is not what"},
+        {"gau.bin", "gau.bert_config.json", ""},
+        {"sequence.legacy.bin", "token.config.json", "id2label has not one label for each"},
+        {"llama.bin", "v1.config.json", "the configuration is a RoFormer's"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int code = tool("", "convert", GOLDEN "%s %s -q --vocab " GOLDEN "vocab.txt --config " GOLDEN "%s", rows[i][0],
+                           test_in(dir, "m.gguf"), rows[i][1]);
+        CHECK(*rows[i][2] ? code == 1 && said_line(rows[i][2]) : code == 0);
+    }
+    static const struct { const char *text, *expected; } vocabs[] = {
+        {"[UNK]\na\n\xff\n", "line 3 is not UTF-8"}, {"a\nb\n", "no token [UNK]"},
+        {"[UNK]\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n\n", "more tokens than the model's 24"}, {"", "empty"},
+    };
+    for (size_t i = 0; i < sizeof vocabs / sizeof *vocabs; i++) {
+        file_write(test_in(dir, "v.txt"), vocabs[i].text, strlen(vocabs[i].text));
+        CHECK(tool("", "convert", GOLDEN "v1.bin %s -q --config " GOLDEN "v1.config.json --vocab %s",
+                   test_in(dir, "x.gguf"),
+              test_in(dir, "v.txt")) == 1);
+        CHECK(said_line(vocabs[i].expected) && !file_exists(test_in(dir, "x.gguf")));
+    }
+    /* a short vocabulary is filled up; lines may end as Windows' do */
+    file_write(test_in(dir, "v.txt"), "[UNK]\r\na\r\n\r\nb", 13);
+    CHECK(tool("", "convert", GOLDEN "v1.bin %s -q --config " GOLDEN "v1.config.json --vocab %s",
+               test_in(dir, "x.gguf"), test_in(dir, "v.txt")) == 0);
+    Weights w;
+    if (weights_opened(&w, test_in(dir, "x.gguf"))) {
+        CHECK(strncmp(meta_text(&w, "tokenizer.ggml.tokens"), "[UNK]|a||b|[PAD4]|[PAD5]|", 25) == 0);
+        CHECK(strncmp(meta_text(&w, "tokenizer.ggml.token_type"), "2|1|1|1|5|5", 11) == 0);
+        CHECK(strcmp(meta_text(&w, "tokenizer.ggml.cls_token_id"), "absent") == 0);
+    }
+    weights_close(&w);
+}
+
+static void usage(void) {
+    static const char *const wrong[] = {"", "a", "--list", "a b c", "a b.gguf c.gguf", "--type", "a b.gguf --type f8",
+                                        "a b.gguf --mask x", "a b.gguf --pooler x", "a b.gguf --bogus",
+                                        "--list a b.gguf",
+                                        "a b.gguf --config"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        int code = tool("", "convert", "%s", wrong[i]);
+        CHECK(code == 2 && said_line("convert: ") && *out == 0);
+    }
+    CHECK(tool("", "convert", GOLDEN "v1.bin out.bin") == 2 && said_line("must end in .gguf or .safetensors"));
+    CHECK(tool("", "convert", "--help") == 0 && strstr(out, "usage: ") && strstr(out, "examples:") && *said == 0);
+    CHECK(tool("", "convert", "not-there %s", test_tmp("x.gguf")) == 1 && said_line("not-there: No such file"));
+    CHECK(tool("", "convert", "tests/test.h %s", test_tmp("x.gguf")) == 1 && said_line("neither a PyTorch file"));
+    CHECK(tool("", "convert", "model/tales-1m.gguf %s", test_tmp("x.safetensors")) == 1 &&
+          said_line("a GGUF file already"));
+    CHECK(tool("", "convert", GOLDEN "v1.bin /not-there/x.gguf -q " V1) == 1 &&
+          said_line("cannot be written: No such file"));
+    CHECK(tool("", "convert", "--list " GOLDEN "v1.bin -q") == 0 && *said == 0);
+    CHECK(strstr(out, "roformer.encoder.layer.1.output.dense.weight  [8, 12]  F32  -> blk.1.ffn_down.weight\n"));
+    const char *dir = convert_folder("full");
+    /* no room; LLVM's OpenMP takes a kilobyte for itself */
+    CHECK(tool("ulimit -f 4; ", "convert", GOLDEN "v1.bin %s -q " V1, test_in(dir, "x.gguf")) == 1);
+    CHECK(said_line("cannot be written: File too large"));
+    CHECK(files_in(dir) == 0); /* nothing is left behind */
+}
+
+/* Files that would run something, or take all memory: refused in a line, within 200 MB, and nothing was run. */
+static void hostile(void) {
+    const char *dir = convert_folder("hostile");
+    char command[600];
+    snprintf(command, sizeof command, "touch %s", test_in(dir, "pwned"));
+    Buffer b = {0};
+    static const uint8_t magic[] = {0x80, 2, 0x8a, 10, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20, 0x6a, 0xa8, 0x50, 0x19, '.',
+                                    0x80, 2, 'M', 0xe9, 3, '.'};
+    buffer_bytes(&b, magic, sizeof magic);
+    buffer_bytes(&b, "\x80\2}U\15little_endian\x88s.\x80\2cos\nsystem\n(X", 37);
+    buffer_u32(&b, (uint32_t)strlen(command));
+    buffer_bytes(&b, command, strlen(command));
+    buffer_bytes(&b, "tR.", 3);
+    file_write(test_in(dir, "evil.bin"), b.data, b.n);
+    free(b.data);
+    CHECK(tool("", "convert", "%s %s", test_in(dir, "evil.bin"), test_in(dir, "x.safetensors")) == 1 &&
+          said_line("asks for os.system"));
+    CHECK(!file_exists(test_in(dir, "pwned")) && files_in(dir) == 1);
+    /* a megabyte of opcodes that make values, and a memo index of 2^32 - 1 */
+    char *bomb = malloc(1 << 20);
+    memset(bomb, '}', 1 << 20);
+    memcpy(bomb, magic, sizeof magic);
+    memcpy(bomb + sizeof magic, "\x80\2}r\xff\xff\xff\xff", 8);
+    file_write(test_in(dir, "memo.bin"), bomb, 1 << 20);
+    memset(bomb + sizeof magic + 2, ')', 6);
+    file_write(test_in(dir, "values.bin"), bomb, 1 << 20);
+    free(bomb);
+    /* the sanitizer's shadow takes terabytes of address space */
+    const char *limit = test_sanitized ? "" : "ulimit -v 200000; ";
+    CHECK(tool(limit, "convert", "--list %s", test_in(dir, "memo.bin")) == 1 && said_line("memo index"));
+    CHECK(tool(limit, "convert", "--list %s", test_in(dir, "values.bin")) == 1 && said_line("ends too early"));
+}
+
+const Test tests_convert_refused[] = {
+    {"convert/configs_refused", configs_refused},
+    {"convert/models_refused", models_refused},
+    {"convert/usage", usage},
+    {"convert/hostile", hostile},
+    {0},
+};
