@@ -1,76 +1,20 @@
-/* tests/test_quantize.c - weights-tools/quantize, and convert of whole models, as their users meet them; the mixture against
- * what llama.cpp's own quantizer chose. */
+/* tests/test_quantize.c - weights-tools/quantize as its users meet it; the mixture against what llama.cpp's own
+ * quantizer chose. */
+#include "quantize_files.h"
 #include "kernels/encode.h"
-#include "model/session.h"
 #include "weights-tools/mixture.h"
-#include "build.h"
+#include "program.h"
 #include "test.h"
 
-#include <dirent.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const BuildShape wide = {.d = 256, .ff = 256, .layers = 3, .heads = 4, .kv_heads = 2, .n_ctx = 32};
-static const BuildShape narrow = {.d = 64, .ff = 96, .layers = 2, .heads = 4, .kv_heads = 2, .n_ctx = 32};
-
-/* ---- running the programs ---- */
-
-static char *out, *said;
-
-/* The tools stand beside the program under test. before: a shell's words in front, or "". */
-static int tool(const char *before, const char *name, const char *fmt, ...) {
-    char args[4000], cmd[6000];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(args, sizeof args, fmt, ap);
-    va_end(ap);
-    int folder = (int)(strlen(test_run_path()) - strlen("run"));
-    snprintf(cmd, sizeof cmd, "%s%.*sweights-tools/%s %s < /dev/null", before, folder, test_run_path(), name, args);
-    int code = test_shell(cmd, &out, &said);
-    if (code > 2) printf("    exit code %d: %s %s\n", code, name, args);
-    return code;
-}
-
-static int one_line(const char *expected) {
-    const char *newline = strchr(said, '\n');
-    int good = strstr(said, expected) && newline && newline[1] == 0;
-    if (!good) printf("    expected one line with \"%s\", got \"%s\"\n", expected, said);
-    return good;
-}
-
-/* A path in a folder of this suite's own; ten are alive at once. */
-static const char *at(const char *name) {
-    static char paths[10][512];
-    static int turn;
-    char *p = paths[turn++ % 10];
-    mkdir(test_tmp("quantize"), 0700);
-    snprintf(p, sizeof paths[0], "%s/%s", test_tmp("quantize"), name);
-    return p;
-}
-
-static int leftovers(void) {
-    int n = 0;
-    DIR *d = opendir(test_tmp("quantize"));
-    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) n += strstr(e->d_name, ".part") != NULL;
-    if (d) closedir(d);
-    return n;
-}
-
-static int opens(Model *m, const char *path) {
-    char err[400];
-    int rc = model_open(m, path, NULL, err, sizeof err);
-    if (rc) printf("    %s\n", err);
-    CHECK(rc == 0);
-    return rc == 0;
-}
-
 /* ---- the mixture ---- */
 
-/* What llama-quantize of llama.cpp (llama-cpp-python 0.3.36) gave models of random_model.c with rows of 256: a digit for the bits
- * of attn_v and ffn_down in each layer. */
+/* What llama-quantize of llama.cpp (llama-cpp-python 0.3.36) gave models of random_model.c with rows of 256: a digit
+ * for the bits of attn_v and ffn_down in each layer. */
 static const char more_24[] = "666??6??6??6??6??6??6666", more_8[] = "6??6??66";
 static const char more_80[] = "6666666666??6??6??6??6??6??6??6??6??6??6??6??6??6??6??6??6??6??6??6??66666666666";
 
@@ -113,23 +57,24 @@ static void check_choice(const Choice *c) {
     add(&s, "token_types.weight", 0, 2);
     if (!c->tied) add(&s, "output.weight", 0, 2);
     for (int l = 0; l < c->layers; l++) {
-        static const char *const names[] = {"blk.%d.attn_norm.weight", "blk.%d.attn_q.weight", "blk.%d.attn_v.weight",
-              "blk.%d.ffn_down.weight",
-                                            "blk.%d.attn_v.bias", "blk.%d.attn_output.weight", "blk.%d.ffn_up.weight"};
+        static const char *const names[] = {"blk.%d.attn_norm.weight",   "blk.%d.attn_q.weight", "blk.%d.attn_v.weight",
+                                            "blk.%d.ffn_down.weight",    "blk.%d.attn_v.bias",
+                                            "blk.%d.attn_output.weight", "blk.%d.ffn_up.weight"};
         for (int k = 0; k < 7; k++) add(&s, names[k], l, k == 0 || k == 4 ? 1 : 2);
     }
     const Mixture *m = mixture_find(c->mixture);
     CHECK(m && mixture_apply(m, &s, &quiet) == 0);
     for (size_t i = 0; m && i < s.n_items; i++) {
         const Item *t = &s.items[i];
-        int layer = 0, more = sscanf(t->name, "blk.%d.", &layer) == 1 && c->pattern && c->pattern[layer] == '6', want = c->other;
+        int layer = 0, want = c->other;
+        int more = sscanf(t->name, "blk.%d.", &layer) == 1 && c->pattern && c->pattern[layer] == '6';
         if (strcmp(t->name, "token_embd.weight") == 0) want = c->embedding;
         else if (strcmp(t->name, "output.weight") == 0) want = c->output;
         else if (t->n_dims == 1 || strcmp(t->name, "token_types.weight") == 0) want = TENSOR_F32;
         else if (strstr(t->name, "attn_v.weight")) want = more ? TENSOR_Q6_K : c->v;
         else if (strstr(t->name, "ffn_down")) want = more ? TENSOR_Q6_K : c->down;
-        if (t->type != want) printf("    %s of %d layers: %s is %s\n", c->mixture, c->layers, t->name,
-              quant_format(t->type)->name);
+        if (t->type != want)
+            printf("    %s of %d layers: %s is %s\n", c->mixture, c->layers, t->name, quant_format(t->type)->name);
         CHECK(t->type == want);
     }
     source_close(&s);
@@ -145,49 +90,18 @@ static void mixtures(void) {
 
 /* ---- every type from every format ---- */
 
-/* The same weights in seven containers; the values are exact in each, so all must come out alike, whichever way q's and k's
- * rows lie. */
-static const char *const inputs[] = {"m-f32.gguf", "m-q8_0.gguf", "m.v0.bin", "m.v1.bin", "m.v2.bin", "hf-f32", "hf-bf16"};
-enum { N_INPUTS = 7 };
-
-static void build_inputs(const BuildShape *s) {
-    build_gguf(at(inputs[0]), s, TENSOR_F32);
-    build_gguf(at(inputs[1]), s, TENSOR_Q8_0);
-    for (int v = 0; v < 3; v++) build_llama2c(at(inputs[2 + v]), s, v, v == 2 ? 32 : 0);
-    build_hf(at(inputs[5]), s, TENSOR_F32, 1);
-    build_hf(at(inputs[6]), s, TENSOR_BF16, 2);
-    build_tokenizer_bin(at("tok.bin"));
-}
-
-static const char *tokenizer_of(int input) {
-    static char words[600];
-    snprintf(words, sizeof words, "-z %s", at("tok.bin"));
-    return input >= 2 && input <= 4 ? words : "";
-}
-
-/* The same tensors, bit for bit: b's are found by name. */
-static int same_tensors(const Weights *a, const Weights *b) {
-    int same = a->n_tensors == b->n_tensors;
-    for (size_t i = 0; i < a->n_tensors && same; i++) {
-        const Tensor *x = &a->tensors[i], *y = weights_find(b, x->name);
-        same = y && x->type == y->type && x->size == y->size && memcmp(x->data, y->data, x->size) == 0;
-        if (!same) printf("    %s differs\n", x->name);
-    }
-    return same;
-}
-
 static void formats(void) {
-    static const int first[] = {TENSOR_F32, TENSOR_F16, TENSOR_BF16, TENSOR_Q8_0, TENSOR_Q4_0, TENSOR_Q4_K, TENSOR_Q5_K,
-          TENSOR_Q6_K};
+    static const int first[] = {TENSOR_F32,  TENSOR_F16,  TENSOR_BF16, TENSOR_Q8_0,
+                                TENSOR_Q4_0, TENSOR_Q4_K, TENSOR_Q5_K, TENSOR_Q6_K};
     Model one, other, copied;
-    build_inputs(&wide);
-    if (!opens(&copied, at(inputs[1]))) return;
+    build_inputs(&quantize_wide);
+    if (!model_opened(&copied, at(inputs[1]))) return;
     for (int t = 0; mixture_row(t); t++) {
         const char *type = mixture_row(t)->name;
         CHECK(tool("", "quantize", "%s %s %s -q", at(inputs[0]), at("one.gguf"), type) == 0 && *said == 0 && *out == 0);
-        if (!opens(&one, at("one.gguf"))) continue;
-        const Tensor *k = weights_find(&one.weights, "blk.0.attn_k.weight"), *v = weights_find(&one.weights,
-              "blk.2.attn_v.weight");
+        if (!model_opened(&one, at("one.gguf"))) continue;
+        const Tensor *k = weights_find(&one.weights, "blk.0.attn_k.weight");
+        const Tensor *v = weights_find(&one.weights, "blk.2.attn_v.weight");
         int mixed = first[t] == TENSOR_Q4_K || first[t] == TENSOR_Q5_K;
         int64_t file_type = -1;
         CHECK(k && v && k->type == first[t] && v->type == (mixed ? TENSOR_Q6_K : first[t]));
@@ -196,7 +110,7 @@ static void formats(void) {
         for (int i = 1; i < N_INPUTS; i++) {
             CHECK(tool("", "quantize", "%s %s %s -q %s", at(inputs[i]), at("other.gguf"), type, tokenizer_of(i)) == 0 &&
                   *said == 0);
-            if (!opens(&other, at("other.gguf"))) continue;
+            if (!model_opened(&other, at("other.gguf"))) continue;
             /* Q8_0 stays what it was: its blocks have the scale 1/256, which is not always their largest value's */
             int same = same_tensors(i == 1 && first[t] == TENSOR_Q8_0 ? &copied.weights : &one.weights, &other.weights);
             if (!same) printf("    %s from %s\n", type, inputs[i]);
@@ -215,8 +129,8 @@ static void rows(void) {
     char err[300];
     float x[256];
     uint8_t bytes[1024];
-    build_gguf(at("m.gguf"), &wide, TENSOR_F32);
-    CHECK(tool("", "quantize", "%s %s Q4_K_M", at("m.gguf"), at("q.gguf")) == 0 && one_line("7 F32, 19 Q4_K, 3 Q6_K"));
+    build_gguf(at("m.gguf"), &quantize_wide, TENSOR_F32);
+    CHECK(tool("", "quantize", "%s %s Q4_K_M", at("m.gguf"), at("q.gguf")) == 0 && said_line("7 F32, 19 Q4_K, 3 Q6_K"));
     if (weights_open(&a, at("m.gguf"), err, sizeof err) || weights_open(&b, at("q.gguf"), err, sizeof err)) {
         CHECK(!"opens");
         return;
@@ -252,7 +166,8 @@ static void keys(void) {
     for (size_t i = 0; i < a.n_meta; i++) {
         const MetaValue *x = &a.meta[i], *y = weights_meta(&b, x->key), *next = i + 1 < a.n_meta ? x + 1 : NULL;
         if (strcmp(x->key, "general.file_type") == 0 || !next) continue;
-        size_t n = (size_t)(next->data - x->data) - strlen(next->key) - 8 - 4; /* at least: the next one's head may be longer */
+        /* at least: the next one's head may be longer */
+        size_t n = (size_t)(next->data - x->data) - strlen(next->key) - 8 - 4;
         if (next->type == META_STRING || next->type == META_ARRAY) n -= next->type == META_ARRAY ? 12 : 8;
         CHECK(y && x->type == y->type && x->n == y->n && memcmp(x->data, y->data, n) == 0);
     }
@@ -265,8 +180,8 @@ static void fallbacks(void) {
     static const struct { const char *type, *name, *line; int expected; } cases[] = {
         {"Q4_K_M", "blk.0.attn_q.weight", "blk.0.attn_q.weight: rows of 64 are no whole blocks of Q4_K: Q5_0 instead\n",
          TENSOR_Q5_0},
-        {"Q5_K_M", "blk.0.ffn_down.weight", "blk.0.ffn_down.weight: rows of 96 are no whole blocks of Q5_K: Q5_1 instead\n",
-         TENSOR_Q5_1},
+        {"Q5_K_M", "blk.0.ffn_down.weight",
+         "blk.0.ffn_down.weight: rows of 96 are no whole blocks of Q5_K: Q5_1 instead\n", TENSOR_Q5_1},
         {"Q4_K_M", "blk.1.attn_v.weight", "blk.1.attn_v.weight: rows of 64 are no whole blocks of Q6_K: Q8_0 instead\n",
          TENSOR_Q8_0},
         {"Q6_K", "blk.1.attn_k.weight", "blk.1.attn_k.weight: rows of 64 are no whole blocks of Q6_K: Q8_0 instead\n",
@@ -277,11 +192,12 @@ static void fallbacks(void) {
         {"Q4_0", "blk.1.attn_k.weight", "", TENSOR_Q4_0},
     };
     Model m;
-    build_gguf(at("m.gguf"), &narrow, TENSOR_F32);
+    build_gguf(at("m.gguf"), &quantize_narrow, TENSOR_F32);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        CHECK(tool("", "quantize", "%s %s %s", at("m.gguf"), at("q.gguf"), cases[i].type) == 0 && strstr(said, cases[i].line));
+        CHECK(tool("", "quantize", "%s %s %s", at("m.gguf"), at("q.gguf"), cases[i].type) == 0 &&
+              strstr(said, cases[i].line));
         CHECK(*cases[i].line || !strstr(said, cases[i].name));
-        if (!opens(&m, at("q.gguf"))) continue;
+        if (!model_opened(&m, at("q.gguf"))) continue;
         const Tensor *t = weights_find(&m.weights, cases[i].name);
         CHECK(t && t->type == cases[i].expected);
         model_close(&m);
@@ -290,7 +206,7 @@ static void fallbacks(void) {
     build_llama2c(at("odd.bin"), &odd, 0, 0);
     CHECK(tool("", "quantize", "%s %s Q8_0 --no-tokenizer", at("odd.bin"), at("q.gguf")) == 0);
     CHECK(strstr(said, "blk.0.attn_q.weight: rows of 40 are no whole blocks of Q8_0: F16 instead\n"));
-    if (opens(&m, at("q.gguf"))) {
+    if (model_opened(&m, at("q.gguf"))) {
         CHECK(weights_find(&m.weights, "blk.0.ffn_down.weight")->type == TENSOR_F16);
         model_close(&m);
     }
@@ -300,78 +216,67 @@ static void fallbacks(void) {
 static void others(void) {
     static const char *const types[] = {"Q4_K_M", "Q6_K", "Q5_K_M", "Q8_0"};
     Model m;
-    build_gguf(at("a.gguf"), &wide, TENSOR_F16);
+    build_gguf(at("a.gguf"), &quantize_wide, TENSOR_F16);
     for (int i = 0; i < 4; i++) {
         CHECK(tool("", "quantize", "%s %s %s -q", at(i % 2 ? "b.gguf" : "a.gguf"), at(i % 2 ? "a.gguf" : "b.gguf"),
               types[i]) == 0);
-        if (opens(&m, at(i % 2 ? "a.gguf" : "b.gguf"))) model_close(&m);
+        if (model_opened(&m, at(i % 2 ? "a.gguf" : "b.gguf"))) model_close(&m);
     }
-    CHECK(tool("", "quantize", "%s %s Q4_0 -q", at("a.gguf"), at("a.gguf")) == 1); /* over itself: what it lost would be lost for good */
-    if (opens(&m, at("a.gguf"))) model_close(&m);
-    const char *golden = "tests/golden/convert/", *names[] = {"v1.safetensors", "v1.config.json", "vocab.txt"};
+    /* over itself: what it lost would be lost for good */
+    CHECK(tool("", "quantize", "%s %s Q4_0 -q", at("a.gguf"), at("a.gguf")) == 1);
+    if (model_opened(&m, at("a.gguf"))) model_close(&m);
     mkdir(at("roformer"), 0700);
-    for (int i = 0; i < 3; i++) {
-        char path[300], to[600];
-        size_t n;
-        snprintf(path, sizeof path, "%s%s", golden, names[i]);
-        snprintf(to, sizeof to, "%s/%s", at("roformer"), i == 0 ? "model.safetensors" : i == 1 ? "config.json" : names[i]);
-        char *bytes = file_read(path, &n);
-        CHECK(bytes != NULL);
-        if (bytes) file_write(to, bytes, n);
-        free(bytes);
-    }
-    CHECK(tool("", "quantize", "%s %s Q8_0", at("roformer"), at("r.gguf")) == 0 && strstr(said, "F16 instead")); /* rows of 8 */
-    if (opens(&m, at("r.gguf"))) {
-        CHECK(m.config.roformer.variant == ROFORMER_V1 && weights_find(&m.weights, "token_types.weight")->type == TENSOR_F32);
+    CHECK(file_copy("tests/golden/convert/v1.safetensors", at("roformer/model.safetensors")));
+    CHECK(file_copy("tests/golden/convert/v1.config.json", at("roformer/config.json")));
+    CHECK(file_copy("tests/golden/convert/vocab.txt", at("roformer/vocab.txt")));
+    /* rows of 8 */
+    CHECK(tool("", "quantize", "%s %s Q8_0", at("roformer"), at("r.gguf")) == 0 && strstr(said, "F16 instead"));
+    if (model_opened(&m, at("r.gguf"))) {
+        CHECK(m.config.roformer.variant == ROFORMER_V1 &&
+              weights_find(&m.weights, "token_types.weight")->type == TENSOR_F32);
         model_close(&m);
     }
 }
 
 /* ---- threads, errors ---- */
 
-static int same_files(const char *a, const char *b) {
-    size_t n = 0, m = 1;
-    char *x = file_read(a, &n), *y = file_read(b, &m);
-    int same = x && y && n == m && memcmp(x, y, n) == 0;
-    free(x), free(y);
-    return same;
-}
-
 static void threads(void) {
-    build_hf(at("hf"), &wide, TENSOR_F32, 1);
+    build_hf(at("hf"), &quantize_wide, TENSOR_F32, 1);
     for (int t = 3; t < 8; t++) {
         const char *type = mixture_row(t)->name;
         CHECK(tool("", "quantize", "%s %s %s -q -j 1", at("hf"), at("one.gguf"), type) == 0);
         CHECK(tool("", "quantize", "%s %s %s -q -j 2", at("hf"), at("two.gguf"), type) == 0);
         CHECK(tool("", "quantize", "%s %s %s -q --threads 7", at("hf"), at("seven.gguf"), type) == 0);
-        CHECK(same_files(at("one.gguf"), at("two.gguf")) && same_files(at("one.gguf"), at("seven.gguf")));
+        CHECK(files_equal(at("one.gguf"), at("two.gguf")) && files_equal(at("one.gguf"), at("seven.gguf")));
     }
 }
 
 static void usage(void) {
     static const char *const wrong[] = {"", "a", "a b.gguf", "a b.gguf Q9", "a b.gguf Q8_0 c", "a b.bin Q8_0",
-          "a b.gguf Q8_0 -j", "a b.gguf Q8_0 -j 0",
-                                        "a b.gguf Q8_0 -j x", "a b.gguf Q8_0 --bogus", "a b.gguf Q8_0 -z"};
+                                        "a b.gguf Q8_0 -j", "a b.gguf Q8_0 -j 0", "a b.gguf Q8_0 -j x",
+                                        "a b.gguf Q8_0 --bogus", "a b.gguf Q8_0 -z"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        CHECK(tool("", "quantize", "%s", wrong[i]) == 2 && one_line("quantize: ") && *out == 0);
+        CHECK(tool("", "quantize", "%s", wrong[i]) == 2 && said_line("quantize: ") && *out == 0);
     CHECK(tool("", "quantize", "--help") == 0 && strstr(out, "usage: ") && strstr(out, "examples:") && *said == 0);
-    CHECK(tool("", "quantize", "a b.gguf Q9") == 2 && one_line("F32, F16, BF16, Q8_0, Q4_0, Q4_K_M, Q5_K_M, Q6_K are"));
+    CHECK(tool("", "quantize", "a b.gguf Q9") == 2 &&
+          said_line("F32, F16, BF16, Q8_0, Q4_0, Q4_K_M, Q5_K_M, Q6_K are"));
 }
 
 /* Whatever fails leaves the old file as it was, and nothing beside it. */
 static void failures(void) {
     const char *old = "the file that was there before\n";
-    build_gguf(at("m.gguf"), &wide, TENSOR_F32);
+    build_gguf(at("m.gguf"), &quantize_wide, TENSOR_F32);
     file_write(at("old.gguf"), old, strlen(old));
-    CHECK(tool("", "quantize", "%s %s Q8_0 -q", at("not-there.gguf"), at("old.gguf")) == 1 && one_line("No such file"));
+    CHECK(tool("", "quantize", "%s %s Q8_0 -q", at("not-there.gguf"), at("old.gguf")) == 1 &&
+          said_line("No such file"));
     size_t n = 0;
     char *bytes = file_read(at("m.gguf"), &n);
     for (size_t cut = n - 100; bytes && cut > 1000; cut /= 3) {
         file_write(at("cut.gguf"), bytes, cut);
-        CHECK(tool("", "quantize", "%s %s Q8_0 -q", at("cut.gguf"), at("old.gguf")) == 1 && one_line("cut.gguf: "));
+        CHECK(tool("", "quantize", "%s %s Q8_0 -q", at("cut.gguf"), at("old.gguf")) == 1 && said_line("cut.gguf: "));
     }
     Model m;
-    if (bytes && opens(&m, at("m.gguf"))) {
+    if (bytes && model_opened(&m, at("m.gguf"))) {
         const Tensor *t = weights_find(&m.weights, "blk.1.ffn_up.weight");
         float nan = NAN;
         memcpy(bytes + (t->data - m.weights.files[0].data) + 4 * 12345, &nan, 4);
@@ -379,20 +284,22 @@ static void failures(void) {
         model_close(&m);
     }
     CHECK(tool("", "quantize", "%s %s Q8_0 -q", at("nan.gguf"), at("old.gguf")) == 1 &&
-          one_line("too large for Q8_0, or not finite"));
-    CHECK(tool("", "quantize", "%s %s Q4_K_M -q -j 2", at("nan.gguf"), at("old.gguf")) == 1 && one_line("not finite"));
+          said_line("too large for Q8_0, or not finite"));
+    CHECK(tool("", "quantize", "%s %s Q4_K_M -q -j 2", at("nan.gguf"), at("old.gguf")) == 1 && said_line("not finite"));
     free(bytes);
     CHECK(tool("ulimit -f 100; ", "quantize", "%s %s Q8_0 -q", at("m.gguf"), at("old.gguf")) == 1 &&
-          one_line("cannot be written: File too large"));
+          said_line("cannot be written: File too large"));
     CHECK(symlink("m.gguf", at("same.gguf")) == 0);
-    CHECK(tool("", "quantize", "%s %s Q8_0 -q", at("m.gguf"), at("same.gguf")) == 1 && one_line("is the input: write under another name"));
-    CHECK(tool("", "quantize", "%s /not-there/x.gguf Q8_0 -q", at("m.gguf")) == 1 && one_line("cannot be written: No such file"));
+    CHECK(tool("", "quantize", "%s %s Q8_0 -q", at("m.gguf"), at("same.gguf")) == 1 &&
+          said_line("is the input: write under another name"));
+    CHECK(tool("", "quantize", "%s /not-there/x.gguf Q8_0 -q", at("m.gguf")) == 1 &&
+          said_line("cannot be written: No such file"));
     CHECK(tool("", "quantize", "%s %s Q8_0 -q -z %s", at("m.gguf"), at("old.gguf"), at("m.gguf")) == 1 &&
-          one_line("keeps its own tokenizer"));
+          said_line("keeps its own tokenizer"));
     build_gguf_vocabulary(at("vocabulary.gguf"));
-    CHECK(tool("", "quantize", "%s %s Q8_0 -q", at("vocabulary.gguf"), at("old.gguf")) == 1 && one_line("is missing"));
-    build_llama2c(at("plain.bin"), &narrow, 0, 0);
-    CHECK(tool("", "quantize", "%s %s Q8_0 -q", at("plain.bin"), at("old.gguf")) == 1 && one_line("no tokenizer"));
+    CHECK(tool("", "quantize", "%s %s Q8_0 -q", at("vocabulary.gguf"), at("old.gguf")) == 1 && said_line("is missing"));
+    build_llama2c(at("plain.bin"), &quantize_narrow, 0, 0);
+    CHECK(tool("", "quantize", "%s %s Q8_0 -q", at("plain.bin"), at("old.gguf")) == 1 && said_line("no tokenizer"));
     CHECK(leftovers() == 0);
     char *after = file_read(at("old.gguf"), NULL);
     CHECK(after && strcmp(after, old) == 0);
@@ -402,148 +309,12 @@ static void failures(void) {
 /* An interrupt in the middle of a long file ends it with 130 and nothing behind. */
 static void interrupt(void) {
     const BuildShape large = {.d = 512, .ff = 2048, .layers = 8, .heads = 4, .kv_heads = 4, .n_ctx = 32};
-    int folder = (int)(strlen(test_run_path()) - strlen("run"));
-    char cmd[3000];
     build_gguf(at("large.gguf"), &large, TENSOR_F16);
-    snprintf(cmd, sizeof cmd, "timeout --preserve-status -s INT 0.1 %.*sweights-tools/quantize %s %s Q4_K_M -q -j 1", folder,
-          test_run_path(),
-             at("large.gguf"), at("interrupted.gguf"));
-    int code = test_shell(cmd, &out, &said);
+    int code = tool("timeout --preserve-status -s INT 0.1 ", "quantize", "%s %s Q4_K_M -q -j 1", at("large.gguf"),
+                    at("interrupted.gguf"));
     CHECK(code == 130 || (code == 0 && file_exists(at("interrupted.gguf")))); /* 0: this machine was faster than that */
-    CHECK(code == 0 || (one_line("interrupted") && !file_exists(at("interrupted.gguf"))));
+    CHECK(code == 0 || (said_line("interrupted") && !file_exists(at("interrupted.gguf"))));
     CHECK(leftovers() == 0);
-}
-
-/* ---- convert, of decoders ---- */
-
-/* Kept as they are, in every container: the weights are the same, and the text is. */
-static void decoders(void) {
-    build_inputs(&narrow);
-    CHECK(tool("", "convert", "%s %s -q", at(inputs[0]), at("kept.gguf")) == 0);
-    Model one, other;
-    if (!opens(&one, at("kept.gguf"))) return;
-    for (int i = 0; i < N_INPUTS; i++) {
-        CHECK(tool("", "convert", "%s %s -q --type f32 %s", at(inputs[i]), at("c.gguf"), tokenizer_of(i)) == 0 && *said == 0);
-        if (!opens(&other, at("c.gguf"))) continue;
-        CHECK(same_tensors(&one.weights, &other.weights));
-        const Config *a = &one.config, *b = &other.config;
-        CHECK(a->d_model == b->d_model && a->d_ff == b->d_ff && a->n_layers == b->n_layers && a->n_heads == b->n_heads);
-        CHECK(a->n_kv_heads == b->n_kv_heads && a->vocab_size == b->vocab_size && a->n_ctx_train == b->n_ctx_train);
-        CHECK(a->norm_eps == b->norm_eps && a->rope.theta == b->rope.theta && a->rope.pairing == b->rope.pairing);
-        CHECK(strcmp(a->arch, b->arch) == 0 && a->bos_id == b->bos_id && a->eos_id[0] == b->eos_id[0]);
-        model_close(&other);
-        char cmd[2000], *first = NULL;
-        snprintf(cmd, sizeof cmd, "%s %s -i 'the cat' -n 20 -t 0 --kernels ref", test_run_path(), at("kept.gguf"));
-        CHECK(test_shell(cmd, &first, &said) == 0 && first && strlen(first) > 5);
-        snprintf(cmd, sizeof cmd, "%s %s -i 'the cat' -n 20 -t 0 --kernels ref", test_run_path(), at("c.gguf"));
-        CHECK(test_shell(cmd, &out, &said) == 0 && first && strcmp(first, out) == 0);
-        free(first);
-    }
-    model_close(&one);
-    CHECK(tool("", "convert", "%s %s -q --type f16", at(inputs[6]), at("half.gguf")) == 0);
-    if (opens(&other, at("half.gguf"))) {
-        int64_t type = 0;
-        CHECK(weights_find(&other.weights, "blk.1.ffn_up.weight")->type == TENSOR_F16 &&
-              weights_find(&other.weights, "output_norm.weight")->type == TENSOR_F32);
-        CHECK(meta_integer(weights_meta(&other.weights, "general.file_type"), &type) && type == 1);
-        model_close(&other);
-    }
-    CHECK(same_files(at("kept.gguf"), at("kept.gguf")) &&
-          tool("", "convert", "%s %s -q", at("kept.gguf"), at("again.gguf")) == 0);
-    CHECK(same_files(at("kept.gguf"), at("again.gguf")));
-}
-
-static int logits_of(float *logits, const char *path) {
-    static const int ids[] = {1, 260, 17, 280, 99, 5};
-    Model m;
-    Session s;
-    char err[300];
-    const float *last = NULL;
-    if (!opens(&m, path)) return 0;
-    int good = session_init(&s, &m, &(SessionOptions){.n_ctx = 16, .threads = 1}, err, sizeof err) == 0;
-    good = good && session_eval(&s, ids, 6, &last, err, sizeof err) == 0;
-    for (int i = 0; i < BUILD_VOCAB && good; i++) logits[i] = last[i];
-    if (good) session_free(&s);
-    model_close(&m);
-    return good;
-}
-
-/* Half of each head turns: only those rows change places. Another order of a head's entries is another order of its sums, so
- * the logits, which are about 1, agree but for rounding; a wrong row would show as 0.1 and more. */
-static void partial(void) {
-    float before[BUILD_VOCAB], after[BUILD_VOCAB], worst = 0;
-    char path[600];
-    build_hf(at("part"), &narrow, TENSOR_F32, 1);
-    snprintf(path, sizeof path, "%s/config.json", at("part"));
-    char *text = file_read(path, NULL), *brace = text ? strrchr(text, '}') : NULL, *more = malloc(4000);
-    CHECK(brace && more);
-    if (brace && more) {
-        int n = snprintf(more, 4000, "%.*s,\"partial_rotary_factor\":0.5}", (int)(brace - text), text);
-        file_write(path, more, (size_t)n);
-    }
-    free(text), free(more);
-    CHECK(tool("", "convert", "%s %s -q", at("part"), at("part.gguf")) == 0);
-    if (!logits_of(before, at("part")) || !logits_of(after, at("part.gguf"))) {
-        CHECK(!"logits");
-        return;
-    }
-    for (int i = 0; i < BUILD_VOCAB; i++) {
-        NEAR(after[i], before[i], 1e-4, 0);
-        worst = fmaxf(worst, fabsf(before[i]));
-    }
-    CHECK(worst > 0.5f);
-}
-
-static void same_vocabulary(const Weights *a, const Weights *b) {
-    static const char *const arrays[] = {"tokenizer.ggml.tokens", "tokenizer.ggml.scores", "tokenizer.ggml.token_type"};
-    for (int i = 0; i < 3; i++) {
-        const MetaValue *x = weights_meta(a, arrays[i]), *y = weights_meta(b, arrays[i]);
-        CHECK(x && y && x->n == BUILD_VOCAB && y->n == BUILD_VOCAB && x->elem == y->elem);
-        MetaValue p, q;
-        const uint8_t *c = x ? x->data : NULL, *d = y ? y->data : NULL;
-        for (int k = 0; x && y && k < BUILD_VOCAB; k++) {
-            meta_next(x, &c, &p);
-            meta_next(y, &d, &q);
-            CHECK(p.n == q.n && memcmp(p.data, q.data, i ? 4 : (size_t)p.n) == 0);
-        }
-    }
-}
-
-/* The vocabulary that comes out is the one that went in: pieces, scores, kinds; from tokenizer.bin as from tokenizer.model. */
-static void vocabularies(void) {
-    Weights a, b;
-    char err[300];
-    build_inputs(&narrow);
-    CHECK(tool("", "convert", "%s %s -q", at(inputs[5]), at("a.gguf")) == 0 &&
-          tool("", "convert", "%s %s -q -z %s", at(inputs[3]), at("b.gguf"), at("tok.bin")) == 0);
-    if (weights_open(&a, at("a.gguf"), err, sizeof err) || weights_open(&b, at("b.gguf"), err, sizeof err)) {
-        CHECK(!"opens");
-        return;
-    }
-    Weights built;
-    same_vocabulary(&a, &b);
-    if (weights_open(&built, at(inputs[0]), err, sizeof err) == 0) same_vocabulary(&a, &built);
-    else CHECK(!"opens");
-    weights_close(&built);
-    int64_t eot = 0, eos = 0;
-    CHECK(meta_integer(weights_meta(&b, "tokenizer.ggml.eot_token_id"), &eot) && eot == 1); /* llama2.c ends at BOS */
-    CHECK(meta_integer(weights_meta(&b, "tokenizer.ggml.eos_token_id"), &eos) && eos == 2);
-    weights_close(&a);
-    weights_close(&b);
-    const char *spm = test_data("spm/llama2_tokenizer.model"); /* more pieces than the model has */
-    if (spm) CHECK(tool("", "convert", "%s %s -q -z %s", at(inputs[2]), at("x.gguf"), spm) == 1 &&
-          one_line("do not belong together"));
-    CHECK(tool("", "convert", "%s %s -q -z tests/golden/convert/vocab.txt", at(inputs[2]), at("x.gguf")) == 1);
-    char path[600];
-    snprintf(path, sizeof path, "%s/tokenizer.model", at(inputs[5]));
-    remove(path);
-    CHECK(tool("", "convert", "%s %s -q", at(inputs[5]), at("x.gguf")) == 1 && one_line("no tokenizer beside it"));
-    snprintf(path, sizeof path, "%s/tokenizer.json", at(inputs[5]));
-    file_write(path, "{}", 2);
-    CHECK(tool("", "convert", "%s %s -q", at(inputs[5]), at("x.gguf")) == 1 &&
-          one_line("tokenizer.json: JSON, but no tokenizer.json"));
-    CHECK(tool("", "convert", "%s %s -q --no-tokenizer", at(inputs[5]), at("x.gguf")) == 0);
-    remove(path);
 }
 
 const Test tests_quantize[] = {
@@ -557,8 +328,5 @@ const Test tests_quantize[] = {
     {"quantize/usage", usage},
     {"quantize/failures", failures},
     {"quantize/interrupt", interrupt},
-    {"quantize/convert-decoders", decoders},
-    {"quantize/convert-partial", partial},
-    {"quantize/convert-vocabularies", vocabularies},
     {0},
 };
