@@ -13,6 +13,8 @@ typedef struct {
 
 enum { BUILD_VOCAB = 300 }; /* <unk> <s> </s>, 256 bytes, and 41 pieces of English */
 
+int build_id(int i); /* the i-th id of a text in that vocabulary: bytes, mostly */
+
 void build_llama2c(const char *path, const BuildShape *s, int version, int group);
 void build_gguf(const char *path, const BuildShape *s, TensorType type); /* architecture llama, with its vocabulary */
 void build_gguf_vocabulary(const char *path);                            /* no tensors */

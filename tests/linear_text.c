@@ -1,4 +1,5 @@
-/* tests/linear_text.c - texts for test_linear.c: inputs by formula, the engine's steps with NaN all around, the definition. */
+/* tests/linear_text.c - texts for test_linear.c: inputs by formula, the engine's steps with NaN all around, the
+ * definition. */
 #include "linear_text.h"
 #include "build.h"
 #include "test.h"
@@ -117,7 +118,8 @@ static void run_init(Run *r, const Text *x, const Kernels *kernels, size_t batch
     poison(r->s.S, kv * r->s.n_strips * rows * STATE_COLUMNS); /* layer 0 */
     poison(r->s.z, kv * rows);
     poison(r->s.top, kv);
-    const size_t sizes[N_FIELDS] = {heads * cap * rows, heads * cap * rows, kv * cap * rows, kv * cap * rows, kv * cap, kv * cap,
+    const size_t sizes[N_FIELDS] = {heads * cap * rows, heads * cap * rows, kv * cap * rows, kv * cap * rows, kv * cap,
+                                    kv * cap,
                                     heads * cap, chunk ? linear_chunk_scratch(chunk, rows, x->heads, x->kv_heads) : 0};
     for (int f = 0; f < N_FIELDS; f++) r->fields[f] = field_new(sizes[f]);
     r->b = (LinearBatch){.cap = cap, .n_heads = x->heads, .n_kv_heads = x->kv_heads, .causal = !x->full,
@@ -179,7 +181,8 @@ static void run_head(Run *r, size_t t0, int h) {
     for (size_t i = 0; i < n * kv * d; i++) r->v[i] = i / d % kv == (size_t)h ? x->v[t0 * kv * d + i] : NAN;
     for (size_t i = r->s.n_strips; i-- > 0;)
         if (!r->chunk) linear_numerators(r->out, r->v, &r->s, &r->b, LAYER, h, i, r->kernels);
-        else linear_numerators_chunked(r->out, r->v, &r->s, &r->b, LAYER, h, i, r->chunk, r->fields[SCRATCH].at, r->kernels);
+        else linear_numerators_chunked(r->out, r->v, &r->s, &r->b, LAYER, h, i, r->chunk, r->fields[SCRATCH].at,
+                                       r->kernels);
     memcpy(r->s.z, z, n_z * sizeof *z);
     free(z);
 }
@@ -216,7 +219,8 @@ void text_run(float *out, const Text *x, const Kernels *kernels, Way way, double
 typedef long double Wide;
 
 static void turn(Wide *y, const Text *x, size_t t) {
-    int dim = turned_dim(x), step = x->pairing == ROPE_INTERLEAVED ? 2 : 1, gap = x->pairing == ROPE_INTERLEAVED ? 1 : dim / 2;
+    int dim = turned_dim(x), step = x->pairing == ROPE_INTERLEAVED ? 2 : 1,
+        gap = x->pairing == ROPE_INTERLEAVED ? 1 : dim / 2;
     for (int i = 0; i < dim / 2 && x->theta > 0; i++) {
         Wide angle = (Wide)(x->start + (long)t) * powl((Wide)x->theta, -2.0L * i / dim);
         Wide a = y[i * step], b = y[i * step + gap], c = cosl(angle), s = sinl(angle);
@@ -254,7 +258,8 @@ static Wide phi_of(Wide *f, const Text *x, const Wide *y) {
     return top;
 }
 
-/* What a vector at token t is above and below the fraction bar, [MAX_ROWS] each; the cosine forms' 1 is added elsewhere. */
+/* What a vector at token t is above and below the fraction bar, [MAX_ROWS] each; the cosine forms' 1 is added
+ * elsewhere. */
 static Wide sides(Wide *above, Wide *below, const Text *x, const float *vector, size_t t) {
     Wide y[MAX_ROWS];
     for (int i = 0; i < x->head_dim; i++) y[i] = (Wide)vector[i];
@@ -298,11 +303,11 @@ double text_pairwise(double *out, const Text *x, const Key *keys, int g, size_t 
 
 /* ---- comparing ---- */
 
-/* Everything is summed in double, and only the result is a float: off by 6e-8 of itself in each column. The rest is for rows
- * in which values cancel. */
+/* Everything is summed in double, and only the result is a float: off by 6e-8 of itself in each column. The rest is for
+ * rows in which values cancel. */
 const double text_tolerance = 1e-6;
-/* Doubles are off by 1e-16 of the terms of a denominator, so by 1e-12 of it at this bound; angles at position 10^6 by 1e-10,
- * so by 1e-6. Only signed weights ever come near it. */
+/* Doubles are off by 1e-16 of the terms of a denominator, so by 1e-12 of it at this bound; angles at position 10^6 by
+ * 1e-10, so by 1e-6. Only signed weights ever come near it. */
 const double text_healthy = 1e-4;
 
 static double worst;
@@ -326,7 +331,8 @@ void text_expect_row(const float *got, const double *want, const Text *x, size_t
     if (!(d <= worst)) worst = d; /* a NaN stays */
     if (d <= text_tolerance) return;
     char line[240];
-    snprintf(line, sizeof line, "%s, %s, head_dim %d, row %zu of %zu from %ld (pieces %zu, chunks %zu, kernels %s): off by %.2e",
+    snprintf(line, sizeof line,
+             "%s, %s, head_dim %d, row %zu of %zu from %ld (pieces %zu, chunks %zu, kernels %s): off by %.2e",
              x->form, x->phi, x->head_dim, m, x->n, x->start, way.piece, way.chunk, k->name, d);
     test_fail(__FILE__, __LINE__, line);
 }

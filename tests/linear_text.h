@@ -1,13 +1,13 @@
-/* tests/linear_text.h - what test_linear.c compares: a text run through the steps of attention/linear.h, and the same by
- * definition, every query meeting every key in long double.
+/* tests/linear_text.h - what test_linear.c compares: a text run through the steps of attention/linear.h, and the same
+ * by definition, every query meeting every key in long double.
  *
  *     Text x = text_of((Text){.form = "numerator", .phi = "elu+1", .head_dim = 16, .theta = 10000, .n = 512});
  *     text_run(out, &x, kernels, (Way){.piece = 64}, NULL);
  *     Key *keys = text_keys(&x, 0);
  *     health = text_pairwise(want, &x, keys, 0, 511);
  *
- * A run hands each step arrays in which everything that it must not read is NaN: the other heads, the other layer, tokens and
- * room behind the batch, and what only an earlier step may use. A breach fails the running test. */
+ * A run hands each step arrays in which everything that it must not read is NaN: the other heads, the other layer,
+ * tokens and room behind the batch, and what only an earlier step may use. A breach fails the running test. */
 #ifndef LINEAR_TEXT_H
 #define LINEAR_TEXT_H
 
@@ -28,12 +28,13 @@ typedef struct {
     const float *q, *k, *v; /* [n, heads, head_dim], [n, kv_heads, head_dim] x 2 */
 } Text;
 
-/* n values of a tensor by formula: integers from -127 to 127 that tests/oracle/linear.py computes too, divided by per. */
+/* n values of a tensor by formula: integers from -127 to 127 that tests/oracle/linear.py computes too, divided by
+ * per. */
 float *text_input(const char *name, int head_dim, size_t n, int per);
 void *text_allocate(size_t n, size_t size); /* zeroed; the test program ends where there is no memory */
 
-/* x with inputs of its sizes, which it then owns: q and k within 2, v within 1, W (where features are given) within 1. Sizes left
- * out: one head, rotary_dim = head_dim. */
+/* x with inputs of its sizes, which it then owns: q and k within 2, v within 1, W (where features are given) within 1.
+ * Sizes left out: one head, rotary_dim = head_dim. */
 Text text_of(Text x);
 void text_free(Text *x);
 
@@ -42,8 +43,8 @@ typedef struct {
     size_t piece, chunk;
 } Way;
 
-/* The whole text into out [n, heads, head_dim]. end (may be NULL) gets where it then stands: S [kv_heads, n_strips, rows,
- * STATE_COLUMNS], and z [kv_heads, rows] behind it. */
+/* The whole text into out [n, heads, head_dim]. end (may be NULL) gets where it then stands: S [kv_heads, n_strips,
+ * rows, STATE_COLUMNS], and z [kv_heads, rows] behind it. */
 void text_run(float *out, const Text *x, const Kernels *kernels, Way way, double *end);
 size_t text_out_size(const Text *x); /* bytes */
 float *text_out(const Text *x);      /* room for it, owned by the caller */

@@ -80,7 +80,8 @@ int golden_read(Golden *g, const char *name) {
 
 EncoderText golden_text(const Golden *g, size_t i) {
     const GoldenText *t = &g->texts[i];
-    return (EncoderText){.ids = t->ids, .types = t->has_types ? t->types : NULL, .keep = t->has_keep ? t->keep : NULL, .n = t->n};
+    return (EncoderText){.ids = t->ids, .types = t->has_types ? t->types : NULL, .keep = t->has_keep ? t->keep : NULL,
+                         .n = t->n};
 }
 
 /* The safetensors header's name for the case. */
@@ -99,7 +100,8 @@ static int ends_with(const char *s, const char *end) {
 }
 
 float roformer_value(const char *name, uint64_t i) {
-    int u = name_value(name, i), near_one = ends_with(name, "LayerNorm.weight") || ends_with(name, "scaleoffset.weight");
+    int u = name_value(name, i), near_one = ends_with(name, "LayerNorm.weight") ||
+        ends_with(name, "scaleoffset.weight");
     return near_one ? (float)(128 + u / 2) / 128 : (float)u / 256;
 }
 
@@ -118,7 +120,8 @@ static const char *next_entry(const char *p, Entry *e) {
     while (start[-1] != '"') start--;
     *e = (Entry){0};
     snprintf(e->name, sizeof e->name, "%.*s", (int)(dtype - 1 - start), start);
-    if (sscanf(dtype, ":{\"dtype\":\"F32\",\"shape\":[%39[0-9,]],\"data_offsets\":[%lu,%lu]", e->shape, &from, &to) != 3) abort();
+    if (sscanf(dtype, ":{\"dtype\":\"F32\",\"shape\":[%39[0-9,]],\"data_offsets\":[%lu,%lu]", e->shape, &from,
+               &to) != 3) abort();
     const char *comma = strchr(e->shape, ',');
     if (comma) cols = strtoul(comma + 1, NULL, 10);
     e->count = (to - from) / 4;
@@ -201,7 +204,8 @@ const char *roformer_folder(const char *name, TensorType type, const Change *cha
     for (const char *p = head + 8; (p = next_entry(p, &e));) {
         size_t begin = size;
         size += put_values(data + size, &e, type, change);
-        w += sprintf(w, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}", begin ? "," : "", e.name,
+        w += sprintf(w, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}", begin ? "," : "",
+                     e.name,
                      type == TENSOR_F32 ? "F32" : type == TENSOR_F16 ? "F16" : "BF16", e.shape, begin, size);
     }
     w += sprintf(w, "}");
@@ -247,7 +251,8 @@ static int gguf_name(const char *map, const char *torch, char out[NAME]) {
 static char *gguf_entry(char *head, size_t n_head, const char *name) {
     size_t len = strlen(name);
     for (size_t at = 8; at + len + 24 <= n_head; at++)
-        if (memcmp(head + at, name, len) == 0 && load_u64((const uint8_t *)head + at - 8) == len) return head + at + len;
+        if (memcmp(head + at, name, len) == 0 && load_u64((const uint8_t *)head + at - 8) == len)
+            return head + at + len;
     return NULL;
 }
 
@@ -313,7 +318,8 @@ static double rows_apart(Session *s, const Golden *g, size_t i, double worst) {
     return worst;
 }
 
-double golden_distance(const char *name, const char *path, const ModelOptions *options, const Golden *g, size_t longest) {
+double golden_distance(const char *name, const char *path, const ModelOptions *options, const Golden *g,
+                       size_t longest) {
     char err[400] = "";
     Model m;
     Session s;

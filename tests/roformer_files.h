@@ -2,7 +2,7 @@
  *
  *     static Golden g;                                       a few 100 kB
  *     if (golden_read(&g, "unilm")) ...
- *     path = roformer_folder("unilm", TENSOR_F16, NULL);     or roformer_gguf: in the tests' temporary folder, until the next
+ *     path = roformer_folder("unilm", TENSOR_F16, NULL);     or roformer_gguf: in the tests' own folder, until the next
  *
  * Weights come from a formula (value_of in roformer.py); headers are those of the safetensors and gguf packages. */
 #ifndef ROFORMER_FILES_H
@@ -53,9 +53,10 @@ typedef struct {
 const char *roformer_folder(const char *name, TensorType type, const Change *change); /* F32, F16, BF16 */
 const char *roformer_gguf(const char *name, TensorType type, const Change *change);   /* vectors stay F32 */
 
-/* The largest difference of the model at path from the golden, over its texts of at most `longest` tokens, each read alone; NaN,
- * and a failure of the running test, where it cannot be opened or lacks a head. */
-double golden_distance(const char *name, const char *path, const ModelOptions *options, const Golden *g, size_t longest);
+/* The largest difference of the model at path from the golden, over its texts of at most `longest` tokens, each read
+ * alone; NaN, and a failure of the running test, where it cannot be opened or lacks a head. */
+double golden_distance(const char *name, const char *path, const ModelOptions *options, const Golden *g,
+                       size_t longest);
 
 /* Value i of the tensor with that PyTorch name. */
 float roformer_value(const char *name, uint64_t i);

@@ -1,4 +1,5 @@
-/* tests/test_attention.c - softmax attention against float64, with NaN in every place of the cache it must not look at. */
+/* tests/test_attention.c - softmax attention against float64, with NaN in every place of the cache it must not look
+ * at. */
 #include "attention/attention.h"
 #include "test.h"
 
@@ -10,8 +11,8 @@ enum { LAYERS = 2, HEADS = 2, N_CTX = 215, MOST_DIM = 130 };
 
 static float value(int a, int b, int c) { return (float)sin(a * 12.9898 + b * 78.233 + c * 37.719); }
 
-/* A cache of one layer too many and one head too many, all of it NaN but the slots from `first` on of one head; and what was
- * stored there, as the cache gives it back. Scratch begins as NaN too. */
+/* A cache of one layer too many and one head too many, all of it NaN but the slots from `first` on of one head; and
+ * what was stored there, as the cache gives it back. Scratch begins as NaN too. */
 typedef struct {
     KVCache c;
     int d, vd;
@@ -31,12 +32,15 @@ static void kept(double *out, const KVCache *c, size_t slot, int values, size_t 
     uint8_t bytes[4 * MOST_DIM];
     cache_get(c, 1, 1, slot, values, bytes);
     size_t scales = c->type == CACHE_Q8_0 ? (n + 31) / 32 : 0;
-    CHECK(cache_slot_bytes(c, values) == (c->type == CACHE_F32 ? 4 * n : c->type == CACHE_F16 ? 2 * n : n + 2 * scales));
+    CHECK(cache_slot_bytes(c,
+                           values) == (c->type == CACHE_F32 ? 4 * n : c->type == CACHE_F16 ? 2 * n : n + 2 * scales));
     for (size_t i = 0; i < n; i++) {
         float f;
         if (c->type == CACHE_F32) memcpy(&f, bytes + 4 * i, 4), out[i] = f;
         else if (c->type == CACHE_F16) out[i] = f16_to_f32((uint16_t)(bytes[2 * i] | bytes[2 * i + 1] << 8));
-        else out[i] = (double)f16_to_f32((uint16_t)(bytes[i / 32 * 2] | bytes[i / 32 * 2 + 1] << 8)) * (int8_t)bytes[2 * scales + i];
+        else
+            out[i] = (double)f16_to_f32((uint16_t)(bytes[i / 32 * 2] | bytes[i / 32 * 2 + 1] << 8)) *
+                     (int8_t)bytes[2 * scales + i];
     }
 }
 
@@ -72,7 +76,8 @@ static void forget(Past *p, size_t end) {
     for (size_t t = end; t < N_CTX; t++) cache_store(&p->c, 1, 1, t, all, all, &kernels_ref);
 }
 
-/* The direct softmax of what is kept, in double: out [vd]. Result: the largest magnitude of a score's sum, |q| . |k| * scale. */
+/* The direct softmax of what is kept, in double: out [vd]. Result: the largest magnitude of a score's sum, |q| . |k| *
+ * scale. */
 static double direct(double *out, const Past *p, const float *q, size_t first, size_t end, double scale) {
     double s[N_CTX], max = -INFINITY, sum = 0, magnitude = 0;
     for (size_t t = first; t < end; t++) {
@@ -92,9 +97,12 @@ static double direct(double *out, const Past *p, const float *q, size_t first, s
     return magnitude;
 }
 
-/* A score's sum of d products is off by some roundings of its magnitude, and so is, relatively, its weight; then come sums over n
- * keys. d and n roundings of 2^-24 each, going either way: sqrt(d) + sqrt(n) of them, and values below 1. */
-static double allowed(double magnitude, int d, size_t n) { return 6e-8 * (4 + 2 * magnitude * sqrt(d) + 2 * sqrt((double)n)); }
+/* A score's sum of d products is off by some roundings of its magnitude, and so is, relatively, its weight; then
+ * come sums over n keys. d and n roundings of 2^-24 each, going either way: sqrt(d) + sqrt(n) of them, and values
+ * below 1. */
+static double allowed(double magnitude, int d, size_t n) {
+    return 6e-8 * (4 + 2 * magnitude * sqrt(d) + 2 * sqrt((double)n));
+}
 
 static void check_query(const Past *p, const AttentionQuery *x) {
     double want[MOST_DIM], magnitude = direct(want, p, x->q, x->first, x->end, (double)x->scale);
@@ -102,10 +110,11 @@ static void check_query(const Past *p, const AttentionQuery *x) {
     CHECK(x->out[p->vd] == 7);
 }
 
-/* Every head size, with values as wide and not, every cache: one query at a time over n keys that begin and end anywhere, against
- * the direct softmax of what the cache has kept, everything that it must not look at being NaN. */
+/* Every head size, with values as wide and not, every cache: one query at a time over n keys that begin and end
+ * anywhere, against the direct softmax of what the cache has kept, everything that it must not look at being NaN. */
 static void against_float64(void) {
-    static const size_t spans[][2] = {{0, 1}, {0, 7}, {5, 6}, {0, 16}, {3, 20}, {15, 17}, {0, 64}, {63, 65}, {64, 128}, {17, 63},
+    static const size_t spans[][2] = {{0, 1}, {0, 7}, {5, 6}, {0, 16}, {3, 20}, {15, 17}, {0, 64}, {63, 65}, {64, 128},
+                                      {17, 63},
                                       {1, 129}, {100, 200}, {0, 215}};
     const Kernels *kernels;
     for (int row = 0; (kernels = kernels_row(row)); row++)
@@ -119,7 +128,8 @@ static void against_float64(void) {
                     forget(&p, spans[z][1]);
                     for (int i = 0; i < d; i++) q[i] = 3 * value(d, i, 3);
                     out[vd] = 7;
-                    AttentionQuery x = {.q = q, .out = out, .first = spans[z][0], .end = spans[z][1], .scale = 1 / sqrtf((float)d)};
+                    AttentionQuery x = {.q = q, .out = out, .first = spans[z][0], .end = spans[z][1],
+                                        .scale = 1 / sqrtf((float)d)};
                     attention_softmax(&x, 1, &p.c, 1, 1, p.scratch, kernels);
                     check_query(&p, &x);
                     x.first = x.end;
@@ -129,7 +139,8 @@ static void against_float64(void) {
                 }
 }
 
-/* As many queries as there may be, of any spans: each has the bits that it has alone, with NaN in all slots that it does not see. */
+/* As many queries as there may be, of any spans: each has the bits that it has alone, with NaN in all slots that it
+ * does not see. */
 static void one_or_many(void) {
     static const int dims[] = {1, 7, 16, 33, 64, 130};
     static const size_t counts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 13, 20, ATTENTION_QUERIES};
@@ -144,7 +155,8 @@ static void one_or_many(void) {
             past_make(&p, (CacheType)type, d, (d * 3 + kind) % MOST_DIM + 1, 0, kernels);
             for (size_t j = 0; j < n; j++) {
                 for (int i = 0; i < d; i++) q[j][i] = 4 * value((int)j, i, 4);
-                size_t a = (size_t)(fabsf(value((int)j, z, 5)) * N_CTX), b = (size_t)(fabsf(value((int)j, z, 6)) * (N_CTX + 1));
+                size_t a = (size_t)(fabsf(value((int)j, z, 5)) * N_CTX),
+                       b = (size_t)(fabsf(value((int)j, z, 6)) * (N_CTX + 1));
                 x[j] = (AttentionQuery){.q = q[j], .out = out[j], .scale = 0.3f + 0.01f * (float)j};
                 if (kind == 0) x[j].first = a < b ? a : b, x[j].end = a < b ? b : a; /* any */
                 if (kind == 1) x[j].first = 0, x[j].end = N_CTX - n + j + 1; /* causal */
@@ -182,7 +194,8 @@ static void anywhere(void) {
             for (size_t at = 0; at + LONG <= N_CTX; at++) {
                 poison(&p.c);
                 for (size_t t = 0; t < LONG; t++) cache_store(&p.c, 1, 1, at + t, p.k + t * D, p.v + t * D, kernels);
-                AttentionQuery x = {.q = q, .out = out[at > 0], .text = at, .first = at + 3, .end = at + LONG - 5, .scale = 0.5f};
+                AttentionQuery x = {.q = q, .out = out[at > 0], .text = at, .first = at + 3, .end = at + LONG - 5,
+                                    .scale = 0.5f};
                 attention_softmax(&x, 1, &p.c, 1, 1, p.scratch, kernels);
                 CHECK(isfinite(out[0][0]) && memcmp(out[0], out[at > 0], D * sizeof **out) == 0);
             }
@@ -190,7 +203,8 @@ static void anywhere(void) {
         }
 }
 
-/* Scores of 1e4 and 1e30 do not overflow: the largest takes all. Infinite and NaN keys stay visible where they are seen. */
+/* Scores of 1e4 and 1e30 do not overflow: the largest takes all. Infinite and NaN keys stay visible where they are
+ * seen. */
 static void huge_scores(void) {
     const Kernels *kernels;
     for (int row = 0; (kernels = kernels_row(row)); row++)
@@ -206,7 +220,8 @@ static void huge_scores(void) {
                     attention_softmax(&x, 1, &p.c, 1, 1, p.scratch, kernels);
                     direct(want, &p, q, 2, 150, 1);
                     for (int i = 0; i < 8; i++) CHECK(isfinite(out[i]));
-                    for (int i = 0; i < 8; i++) NEAR(out[i], want[i], big ? 1e-6 : 2e-2, 0); /* scores of 1e4 are off by 4e-3 */
+                    /* scores of 1e4 are off by 4e-3 */
+                    for (int i = 0; i < 8; i++) NEAR(out[i], want[i], big ? 1e-6 : 2e-2, 0);
                 }
                 float bad[8] = {1, 2, 3, 4, 5, 6, 7, sign < 0 ? NAN : INFINITY};
                 cache_store(&p.c, 1, 1, 77, bad, bad, kernels);
@@ -221,8 +236,8 @@ static void huge_scores(void) {
             }
 }
 
-/* What the types lose: f16 half an ulp, 2^-11 of a number; q8_0 half a step of amax / 127, and 2^-11 of it for the scale's own
- * rounding. All rows keep the same bytes; put gives back what get took. */
+/* What the types lose: f16 half an ulp, 2^-11 of a number; q8_0 half a step of amax / 127, and 2^-11 of it for the
+ * scale's own rounding. All rows keep the same bytes; put gives back what get took. */
 static void what_is_kept(void) {
     const Kernels *kernels;
     for (int d = 1; d <= MOST_DIM; d++)
@@ -236,7 +251,8 @@ static void what_is_kept(void) {
                     for (int i = 0; i < d; i++) {
                         const float *x = (values ? p.v : p.k) + slot * (size_t)d;
                         double amax = 0, got = (values ? p.v64 : p.k64)[slot * (size_t)d + (size_t)i];
-                        for (int j = i / 32 * 32; j < d && j < i / 32 * 32 + 32; j++) amax = fmax(amax, fabs((double)x[j]));
+                        for (int j = i / 32 * 32; j < d && j < i / 32 * 32 + 32; j++)
+                            amax = fmax(amax, fabs((double)x[j]));
                         double half = fabs((double)x[i]) / 2048 + 3e-8, byte = amax * (0.5 / 127 + 1.0 / 2048 + 1e-6);
                         NEAR(got, x[i], type == CACHE_F32 ? 0 : type == CACHE_F16 ? half : byte, 0);
                     }
@@ -252,12 +268,13 @@ static void what_is_kept(void) {
         }
 }
 
-/* linear-attention.md 5.4, "softmax causal": five tokens, one head of 4, theta 10000, interleaved pairs; v has two columns there.
- * q and k are floats here and so are the scores: 1e-6. */
+/* linear-attention.md 5.4, "softmax causal": five tokens, one head of 4, theta 10000, interleaved pairs; v has two
+ * columns there. q and k are floats here and so are the scores: 1e-6. */
 static void facts(void) {
     static const double want[10] = {.5, .5, .5892161779, .5446080890, .9304663851, .7152331926,
                                      1.1481805481, .8240902741, 1.4546562016, .9773281008};
-    const RopeConfig config = {.scaling = rope_scaling("none"), .pairing = ROPE_INTERLEAVED, .rotary_dim = 4, .theta = 10000};
+    const RopeConfig config = {.scaling = rope_scaling("none"), .pairing = ROPE_INTERLEAVED, .rotary_dim = 4,
+                               .theta = 10000};
     const Kernels *kernels;
     Rope rope;
     rope_init(&rope, &config, 1);
@@ -285,7 +302,8 @@ static void facts(void) {
 static void cache_refuses(void) {
     KVCache c;
     char err[200] = "";
-    CHECK(cache_init(&c, CACHE_F32, 1000, 1000, 1000, 1000, SIZE_MAX / 1000, err, sizeof err) == -EOVERFLOW && *err && !c.k);
+    CHECK(cache_init(&c, CACHE_F32, 1000, 1000, 1000, 1000, SIZE_MAX / 1000, err, sizeof err) == -EOVERFLOW && *err &&
+          !c.k);
     cache_free(&c);
     CHECK(cache_init(&c, CACHE_Q8_0, 3, 2, 65, 33, 50, err, sizeof err) == 0);
     /* 4 groups of 16 slots; rows of whole vectors; whole lines */

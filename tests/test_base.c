@@ -35,14 +35,16 @@ static void test_sizes(void) {
 }
 
 static void test_utf8(void) {
-    static const char *const bad[] = {"\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xff", "\xe2\x82", "\xc3("};
+    static const char *const bad[] = {"\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x80\x80", "\xed\xa0\x80",
+                                      "\xf0\x80\x80\x80", "\xf4\x90\x80\x80", "\xff", "\xe2\x82", "\xc3("};
     uint32_t cp;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) CHECK(utf8_decode(bad[i], strlen(bad[i]), &cp) == 0);
     for (uint32_t c = 0; c <= 0x10ffff; c++) {
         char s[4];
         if (c >= 0xd800 && c <= 0xdfff) continue;
         int n = utf8_encode(c, s);
-        if (utf8_decode(s, (size_t)n, &cp) != n || cp != c || utf8_length((unsigned char)s[0]) != n) CHECK(!"utf8 there and back");
+        if (utf8_decode(s, (size_t)n, &cp) != n || cp != c || utf8_length((unsigned char)s[0]) != n)
+            CHECK(!"utf8 there and back");
     }
 }
 
@@ -110,7 +112,8 @@ static void test_new_files(void) {
     CHECK(remove(path) == 0);
     NewFile f;
     CHECK(newfile_open(&f, link, err, sizeof err) == -EINVAL && !f.file && !file_exists(path));
-    CHECK(newfile_open(&f, "/dev/null", err, sizeof err) == -EINVAL && newfile_open(&f, "/", err, sizeof err) == -EINVAL);
+    CHECK(newfile_open(&f, "/dev/null", err, sizeof err) == -EINVAL &&
+          newfile_open(&f, "/", err, sizeof err) == -EINVAL);
 }
 
 static void test_new_files_read_only(void) {
@@ -123,8 +126,8 @@ static void test_new_files_read_only(void) {
     CHECK(write_new(path, "new", 1, NULL) == -EACCES && file_holds(path, "old"));
 }
 
-/* On a full disk (a file may not grow beyond 1000 bytes here) the old file stays whole, whether it shows in a write or only at
- * the end, where what stdio has kept back is written. */
+/* On a full disk (a file may not grow beyond 1000 bytes here) the old file stays whole, whether it shows in a write or
+ * only at the end, where what stdio has kept back is written. */
 static void test_new_files_full(void) {
     static const size_t sizes[] = {100000, 3000};
     const char *path = test_tmp("full.txt");
@@ -152,50 +155,65 @@ static void test_new_files_full(void) {
 
 /* ---- JSON ---- */
 
-static int parse(Json *j, const char *text, char *err, size_t errlen) { return json_parse(j, text, strlen(text), "t.json", err, errlen); }
+static int parse(Json *j, const char *text, char *err, size_t errlen) {
+    return json_parse(j, text, strlen(text), "t.json", err, errlen);
+}
 
 static void test_json_values(void) {
     char err[256] = "";
     Json j;
-    CHECK(parse(&j, " {\"a\": [1, -2.5e3, 0, -0], \"b\": {\"c\": true, \"d\": null}, \"e\\n\": \"x\\u00e9\\ud83d\\ude00\\\"\\/\", \"\": false, \"k\": [], \"l\": {}} \n", err, sizeof err) == 0);
+    static const char text[] = " {\"a\": [1, -2.5e3, 0, -0], \"b\": {\"c\": true, \"d\": null}, "
+                               "\"e\\n\": \"x\\u00e9\\ud83d\\ude00\\\"\\/\", \"\": false, \"k\": [], \"l\": {}} \n";
+    CHECK(parse(&j, text, err, sizeof err) == 0);
     const JsonValue *a = json_get(j.root, "a");
     CHECK(a && a->type == JSON_ARRAY && a->len == 4 && a->child->number == 1 && a->child->next->number == -2500);
     CHECK(a && a->child->next->next->next->next == NULL);
-    CHECK(json_get(json_get(j.root, "b"), "c")->boolean == 1 && json_get(json_get(j.root, "b"), "d")->type == JSON_NULL);
+    CHECK(json_get(json_get(j.root, "b"), "c")->boolean == 1 &&
+          json_get(json_get(j.root, "b"), "d")->type == JSON_NULL);
     CHECK(json_is(json_get(j.root, "e\n"), "x\xc3\xa9\xf0\x9f\x98\x80\"/"));
     CHECK(json_get(j.root, "") && json_get(j.root, "")->type == JSON_BOOL && json_get(j.root, "")->boolean == 0);
     CHECK(json_get(j.root, "k")->len == 0 && json_get(j.root, "l")->child == NULL && j.root->len == 6);
-    CHECK(json_get(j.root, "z") == NULL && json_get(NULL, "z") == NULL && json_get(a, "z") == NULL && !json_is(NULL, "z"));
+    CHECK(json_get(j.root, "z") == NULL && json_get(NULL, "z") == NULL && json_get(a, "z") == NULL &&
+          !json_is(NULL, "z"));
     json_free(&j);
     CHECK(j.root == NULL);
     json_free(&j);
-    CHECK(json_parse(&j, "\"a\\u0000b\"", 10, "t", err, sizeof err) == 0 && j.root->len == 3 && memcmp(j.root->str, "a\0b", 4) == 0);
+    CHECK(json_parse(&j, "\"a\\u0000b\"", 10, "t", err, sizeof err) == 0 && j.root->len == 3 &&
+          memcmp(j.root->str, "a\0b", 4) == 0);
     json_free(&j);
 }
 
 static void test_json_refused(void) {
     static const char *const bad[][2] = {
-        {"", "too early"}, {" ", "too early"}, {"{", "too early"}, {"[1,", "too early"}, {"\"abc", "never ends"}, {"{\"a\"", "too early"}, {"{\"a\":", "too early"},
-        {"[1,]", "value is expected"}, {"{\"a\":1,}", "double quotes"}, {"[1 2]", "',' or ']'"}, {"{\"a\" 1}", "':'"}, {"{a:1}", "double quotes"}, {"{'a':1}", "double quotes"},
-        {"{\"a\":1]", "',' or '}'"}, {"[1}", "',' or ']'"}, {"1 2", "behind"}, {"{}x", "behind"}, {"nul", "value is expected"}, {"True", "value is expected"},
-        {"NaN", "value is expected"}, {"Infinity", "value is expected"}, {"-Infinity", "not a number"}, {"1e999", "too large"}, {"-1e999", "too large"},
-        {"01", "not a number"}, {"-", "not a number"}, {"1.", "not a number"}, {".5", "value is expected"}, {"1e", "not a number"}, {"1e+", "not a number"}, {"+1", "value is expected"},
-        {"0x10", "behind"}, {"\"\\x41\"", "escape"}, {"\"\\u12g4\"", "hexadecimal"}, {"\"\\ud800\"", "surrogate"}, {"\"\\udc00\"", "surrogate"}, {"\"\\ud800\\u0041\"", "surrogate"},
-        {"\"a\tb\"", "control"}, {"\"a\nb\"", "control"}, {"\"\x80\"", "UTF-8"}, {"\"\xed\xa0\x80\"", "UTF-8"}, {"\"\xc0\xaf\"", "UTF-8"}, {"\xef\xbb\xbf{}", "value is expected"},
-        {"{\"a\":1,\"b\":2,\"a\":3}", "stands twice"}, {"{\"a\":1,\"\\u0061\":3}", "stands twice"}, {"[[{\"x\":{\"q\":1,\"q\":1}}]]", "\"q\""}, {"// c\n1", "value is expected"},
+        {"", "too early"}, {" ", "too early"}, {"{", "too early"}, {"[1,", "too early"}, {"\"abc", "never ends"},
+        {"{\"a\"", "too early"}, {"{\"a\":", "too early"}, {"[1,]", "value is expected"},
+        {"{\"a\":1,}", "double quotes"}, {"[1 2]", "',' or ']'"}, {"{\"a\" 1}", "':'"}, {"{a:1}", "double quotes"},
+        {"{'a':1}", "double quotes"}, {"{\"a\":1]", "',' or '}'"}, {"[1}", "',' or ']'"}, {"1 2", "behind"},
+        {"{}x", "behind"}, {"nul", "value is expected"}, {"True", "value is expected"}, {"NaN", "value is expected"},
+        {"Infinity", "value is expected"}, {"-Infinity", "not a number"}, {"1e999", "too large"},
+        {"-1e999", "too large"}, {"01", "not a number"}, {"-", "not a number"}, {"1.", "not a number"},
+        {".5", "value is expected"}, {"1e", "not a number"}, {"1e+", "not a number"}, {"+1", "value is expected"},
+        {"0x10", "behind"}, {"\"\\x41\"", "escape"}, {"\"\\u12g4\"", "hexadecimal"}, {"\"\\ud800\"", "surrogate"},
+        {"\"\\udc00\"", "surrogate"}, {"\"\\ud800\\u0041\"", "surrogate"}, {"\"a\tb\"", "control"},
+        {"\"a\nb\"", "control"}, {"\"\x80\"", "UTF-8"}, {"\"\xed\xa0\x80\"", "UTF-8"}, {"\"\xc0\xaf\"", "UTF-8"},
+        {"\xef\xbb\xbf{}", "value is expected"}, {"{\"a\":1,\"b\":2,\"a\":3}", "stands twice"},
+        {"{\"a\":1,\"\\u0061\":3}", "stands twice"}, {"[[{\"x\":{\"q\":1,\"q\":1}}]]", "\"q\""},
+        {"// c\n1", "value is expected"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char err[256] = "";
         Json j;
         int rc = parse(&j, bad[i][0], err, sizeof err);
-        int good = rc == -EINVAL && strstr(err, bad[i][1]) && strstr(err, "t.json: line") && j.root == NULL && j.memory == NULL;
+        int good = rc == -EINVAL && strstr(err, bad[i][1]) && strstr(err, "t.json: line") && j.root == NULL &&
+            j.memory == NULL;
         if (!good) printf("    %s -> %d %s\n", bad[i][0], rc, err);
         CHECK(good);
     }
     char err[256];
     Json j;
     CHECK(json_parse(&j, "[1\0]", 4, "t", err, sizeof err) == -EINVAL);
-    CHECK(parse(&j, "{\n  \"a\": 1,\n  \"b\": tru\n}", err, sizeof err) == -EINVAL && strcmp(err, "t.json: line 3, column 8: a value is expected here") == 0);
+    CHECK(parse(&j, "{\n  \"a\": 1,\n  \"b\": tru\n}", err, sizeof err) == -EINVAL &&
+          strcmp(err, "t.json: line 3, column 8: a value is expected here") == 0);
 }
 
 static void test_json_depth(void) {
@@ -260,7 +278,8 @@ static void test_json_budget(void) {
 }
 
 static void test_json_files(void) {
-    static const char *const names[] = {"tok/hf-json/llama2/tokenizer.json", "tok/hf-json/phi-2/tokenizer.json", "tok/gpt2/encoder.json", "roformer/v1_base/config.json"};
+    static const char *const names[] = {"tok/hf-json/llama2/tokenizer.json", "tok/hf-json/phi-2/tokenizer.json",
+                                        "tok/gpt2/encoder.json", "roformer/v1_base/config.json"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *path = test_data(names[i]);
         char err[256] = "";
@@ -352,8 +371,8 @@ static int cores_are_free(void) {
     return atomic_load(&h.met) == 2;
 }
 
-/* A team goes on without a thread that is late again and again, asks for it now and then, and takes it back when it is in time. How many
- * runs that takes is not said: this machine may be busy itself. */
+/* A team goes on without a thread that is late again and again, asks for it now and then, and takes it back when it is
+ * in time. How many runs that takes is not said: this machine may be busy itself. */
 static void test_late_threads(void) {
     enum { MANY = 2000 };
     static Hampered h;
@@ -379,7 +398,8 @@ static void arrays(void) {
     }
     CHECK(cap == 1024 && a[0] == 0 && a[999] == 999);
     int *before = a;
-    CHECK(array_reserve(&a, &cap, SIZE_MAX, sizeof *a) == -ENOMEM && array_reserve(&a, &cap, SIZE_MAX / 4, sizeof *a) == -ENOMEM);
+    CHECK(array_reserve(&a, &cap, SIZE_MAX, sizeof *a) == -ENOMEM &&
+          array_reserve(&a, &cap, SIZE_MAX / 4, sizeof *a) == -ENOMEM);
     CHECK(a == before && cap == 1024);
     free(a);
 }

@@ -1,8 +1,9 @@
-/* tests/test_bench.c - run bench: that what it divides by is counted right, that its ceilings are of work really done, and that
- * the command says all it measured. How fast anything is here no test can know. */
+/* tests/test_bench.c - run bench: that what it divides by is counted right, that its ceilings are of work really done,
+ * and that the command says all it measured. How fast anything is here no test can know. */
 #include "base/json.h"
 #include "bench/bench.h"
 #include "build.h"
+#include "program.h"
 #include "roformer_files.h"
 #include "test.h"
 
@@ -30,7 +31,8 @@ static void reads(const Peaks *p) {
     free(w);
 }
 
-/* A loop's integer result grows by the same for each round more: no round is left out. (Sums are below 2^24: exact as floats.) */
+/* A loop's integer result grows by the same for each round more: no round is left out. (Sums are below 2^24: exact as
+ * floats.) */
 static void rounds(const PeakLoop *loop) {
     float one = loop->run(1), two = loop->run(2), many = loop->run(101);
     CHECK(two != one && many - one == 100 * (two - one));
@@ -39,7 +41,8 @@ static void rounds(const PeakLoop *loop) {
 static void peaks(void) {
     for (int i = 0; kernels_row(i); i++) {
         const Peaks *p = peaks_of(kernels_row(i)->name);
-        CHECK(strcmp(p->row, kernels_row(i)->name) == 0); /* a row without loops of its own would be measured against ref's */
+        /* a row without loops of its own would be measured against ref's */
+        CHECK(strcmp(p->row, kernels_row(i)->name) == 0);
         reads(p);
         rounds(&p->int8);
         rounds(&p->int4);
@@ -67,7 +70,8 @@ static void ceilings(void) {
     CHECK(ceilings_rate(&c, CEILING_REREAD_4, 1).n == 0);
     ceilings_free(&c);
     double v[] = {3, 1, 2, 10};
-    CHECK(spread_of(v, 3).median == 2 && spread_of(v, 4).median == 2.5 && spread_of(v, 4).most == 10 && spread_of(v, 0).n == 0);
+    CHECK(spread_of(v, 3).median == 2 && spread_of(v, 4).median == 2.5 && spread_of(v, 4).most == 10 &&
+          spread_of(v, 0).n == 0);
 }
 
 /* ---- work ---- */
@@ -81,7 +85,8 @@ static Matrix matrix(TensorType type, size_t rows, size_t cols) {
 /* TinyLlama-1.1B's shape: 969 million weights in the layers, and the MB a token that issue 6 lists for each format. */
 static void tinyllama(void) {
     static const struct { TensorType type, head; double mb, f32, int8; } rows[] = {
-        {TENSOR_F32, TENSOR_F32, 4138, 1, 0}, {TENSOR_F16, TENSOR_F16, 2069, 1, 0}, {TENSOR_Q8_0, TENSOR_Q8_0, 1099, 0, 1},
+        {TENSOR_F32, TENSOR_F32, 4138, 1, 0}, {TENSOR_F16, TENSOR_F16, 2069, 1, 0},
+        {TENSOR_Q8_0, TENSOR_Q8_0, 1099, 0, 1},
         {TENSOR_Q4_0, TENSOR_Q6_K, 599, 0, 0}, /* llama.cpp keeps the output of a Q4_0 file in Q6_K */
         {TENSOR_I8_GROUPS, TENSOR_I8_GROUPS, 1034.42 * (1 + 4 / 64.), 0, 1}}; /* a byte, and a float for each 64 */
     static Model m;
@@ -91,7 +96,8 @@ static void tinyllama(void) {
         TensorType t = rows[i].type;
         for (int l = 0; l < 22; l++)
             layers[l] = (Layer){.wq = matrix(t, 2048, 2048), .wk = matrix(t, 256, 2048), .wv = matrix(t, 256, 2048),
-                                .wo = matrix(t, 2048, 2048), .w_gate = matrix(t, 5632, 2048), .w_up = matrix(t, 5632, 2048),
+                                .wo = matrix(t, 2048, 2048), .w_gate = matrix(t, 5632, 2048),
+                                .w_up = matrix(t, 5632, 2048),
                                 .w_down = matrix(t, 2048, 5632)};
         m.tok_emb = matrix(t, 32000, 2048);
         m.lm_head = matrix(rows[i].head, 32000, 2048);
@@ -99,7 +105,8 @@ static void tinyllama(void) {
         NEAR(w.bytes / 1e6, rows[i].mb, 0.6, 0); /* listed in whole MB; a row of the embedding is 0.008 of them */
         NEAR(work_ops(w), 2 * (968884224. + 65536000), 0, 0);
         NEAR(work_ops(prompt), 2 * 512 * 968884224., 0, 0);
-        CHECK(w.int8 - prompt.int8 / 512 == (rows[i].head == TENSOR_Q8_0 || i > 2 ? 2 * 65536000 : 0)); /* Q6_K's are bytes too */
+        /* Q6_K's are bytes too */
+        CHECK(w.int8 - prompt.int8 / 512 == (rows[i].head == TENSOR_Q8_0 || i > 2 ? 2 * 65536000 : 0));
         CHECK(prompt.f32 == rows[i].f32 * work_ops(prompt) && prompt.int8 == rows[i].int8 * work_ops(prompt));
         CHECK(prompt.bytes < w.bytes); /* a prompt reads each matrix once */
     }
@@ -113,7 +120,8 @@ static int open_model(Model *m, Session *s, const BuildShape *sh, TensorType typ
     return rc;
 }
 
-/* By hand: 4 heads of 16, 2 of keys and values; a position's keys and values are 2 x 2 x 16 numbers. Heads of 8 have values of 16. */
+/* By hand: 4 heads of 16, 2 of keys and values; a position's keys and values are 2 x 2 x 16 numbers. Heads of 8 have
+ * values of 16. */
 static void attention_counted(void) {
     Model m;
     Session s;
@@ -180,11 +188,12 @@ static void bench_rows(void) {
     Mine mine = {0};
     char err[200] = "";
     BenchList contexts = {2, {0, 28}}, prompts = {2, {7, 60}}, far = {1, {29}}, longer = {1, {61}};
-    BenchOptions o = {.open = my_open, .progress = my_progress, .arg = &mine, .contexts = &contexts, .prompts = &prompts,
-                      .runs = 2};
+    BenchOptions o = {.open = my_open, .progress = my_progress, .arg = &mine, .contexts = &contexts,
+                      .prompts = &prompts, .runs = 2};
     build_gguf(test_tmp("bench.gguf"), &shape, TENSOR_Q8_0);
     o.contexts = &far; /* what does not fit is said */
-    CHECK(bench_run(&b, &o, err, sizeof err) == -EINVAL && strstr(err, "29 positions and 32 more do not fit a context of 60"));
+    CHECK(bench_run(&b, &o, err, sizeof err) == -EINVAL &&
+          strstr(err, "29 positions and 32 more do not fit a context of 60"));
     bench_free(&b);
     o.contexts = &contexts, o.prompts = &longer;
     CHECK(bench_run(&b, &o, err, sizeof err) == -EINVAL && strstr(err, "a prompt of 61 does not fit"));
@@ -198,7 +207,8 @@ static void bench_rows(void) {
         const BenchRow *r = &b.rows[i];
         CHECK(r->kind == (i < 2 ? BENCH_DECODING : BENCH_PREFILL) && r->context == (i == 1 ? 28 : 0));
         CHECK(r->tokens == (i < 2 ? BENCH_DECODE : i == 2 ? 7 : 60));
-        CHECK(r->rate.n == 2 && r->rate.least > 0 && r->rate.most >= r->rate.least && r->limit > 0 && isfinite(r->limit));
+        CHECK(r->rate.n == 2 && r->rate.least > 0 && r->rate.most >= r->rate.least && r->limit > 0 &&
+              isfinite(r->limit));
     }
     /* decoded from position 28 on: 29 .. 60 positions read, in two layers of 2 x 2 x 16 floats */
     NEAR(b.rows[1].work.bytes - work_matrices(&mine.m, 1, 1).bytes, 2 * 44.5 * 2 * 2 * 16 * 4, 1e-6, 0);
@@ -210,7 +220,8 @@ static void bench_rows(void) {
         mine.calls = 0;
         int rc = bench_run(&b, &o, err, sizeof err);
         CHECK(rc == -EINTR && mine.calls >= mine.stop_at);
-        for (size_t i = 0; i < b.n_rows; i++) CHECK(b.rows[i].rate.n == 0 || (b.rows[i].rate.n <= 2 && b.rows[i].limit > 0));
+        for (size_t i = 0; i < b.n_rows; i++)
+            CHECK(b.rows[i].rate.n == 0 || (b.rows[i].rate.n <= 2 && b.rows[i].limit > 0));
         bench_free(&b);
     }
     session_free(&mine.s);
@@ -218,15 +229,6 @@ static void bench_rows(void) {
 }
 
 /* ---- the command ---- */
-
-static char *out, *err_text;
-
-static int run(const char *fmt, const char *path) {
-    char args[1000], cmd[1500];
-    snprintf(args, sizeof args, fmt, path);
-    snprintf(cmd, sizeof cmd, "%s bench %s < /dev/null", test_run_path(), args);
-    return test_shell(cmd, &out, &err_text);
-}
 
 static double number(const JsonValue *v, const char *key) {
     const JsonValue *n = json_get(v, key);
@@ -254,11 +256,13 @@ static void json_output(void) {
     Json j;
     char err[200];
     build_gguf(test_tmp("bench.gguf"), &shape, TENSOR_Q4_0);
-    CHECK(run("%s --runs 1 --contexts 5 --prompts 33 -j 2 -c 100 --kernels ref --json", test_tmp("bench.gguf")) == 0);
+    CHECK(run("bench %s --runs 1 --contexts 5 --prompts 33 -j 2 -c 100 --kernels ref --json",
+              test_tmp("bench.gguf")) == 0);
     CHECK(json_parse(&j, out, strlen(out), "bench", err, sizeof err) == 0);
     const JsonValue *r = j.root;
     CHECK(r && strstr(json_get(r, "model")->str, "bench.gguf") && json_is(json_get(r, "architecture"), "llama"));
-    CHECK(json_is(json_get(r, "weights"), "Q4_0") && json_is(json_get(r, "kernels"), "ref") && number(r, "context") == 100);
+    CHECK(json_is(json_get(r, "weights"), "Q4_0") && json_is(json_get(r, "kernels"), "ref") &&
+          number(r, "context") == 100);
     CHECK(number(r, "parameters") > 1000 && number(r, "file_bytes") > 1000);
     double threads = number(r, "threads"); /* 1 where it is built without OpenMP */
     CHECK(threads == 1 || threads == 2);
@@ -269,7 +273,8 @@ static void json_output(void) {
         spread_ok(c, strstr(json_get(c, "what")->str, "read") ? "GB/s" : "Gop/s");
     }
     spread_ok(json_get(r, "load"), "s");
-    CHECK(number(json_get(r, "peak_memory"), "bytes") > 100000 && number(json_get(r, "peak_memory"), "context") == 33 + 67);
+    CHECK(number(json_get(r, "peak_memory"), "bytes") > 100000 &&
+          number(json_get(r, "peak_memory"), "context") == 33 + 67);
     rows_ok(json_get(r, "decode"), "context", 5);
     rows_ok(json_get(r, "prefill"), "tokens", 33);
     json_free(&j);
@@ -283,16 +288,17 @@ static int count(const char *s, char c, size_t n) {
 
 static void csv_and_text(void) {
     build_gguf(test_tmp("bench.gguf"), &shape, TENSOR_F32);
-    CHECK(run("%s --runs 1 --contexts none --prompts 20,30 -j 1 --csv -q", test_tmp("bench.gguf")) == 0 && *err_text == 0);
+    CHECK(run("bench %s --runs 1 --contexts none --prompts 20,30 -j 1 --csv -q", test_tmp("bench.gguf")) == 0 &&
+          *said == 0);
     int lines = 0, rows = 0;
     for (char *p = out, *end; *p && (end = strchr(p, '\n')); p = end + 1, lines++) {
         CHECK(count(p, ',', (size_t)(end - p)) == 11);
         rows += strncmp(p, "prefill,", 8) == 0;
     }
     CHECK(rows == 2 && lines == 1 + N_CEILINGS + 2 + 2 && !strstr(out, "decode"));
-    CHECK(run("%s --runs 1 --prompts 20 --contexts 0", test_tmp("bench.gguf")) == 0);
-    static const char *const said[] = {"decode at 0 ", "prefill 20 ", "memory read, 4 streams", "load to first token"};
-    for (int i = 0; i < 4; i++) CHECK(strstr(out, said[i]));
+    CHECK(run("bench %s --runs 1 --prompts 20 --contexts 0", test_tmp("bench.gguf")) == 0);
+    static const char *const words[] = {"decode at 0 ", "prefill 20 ", "memory read, 4 streams", "load to first token"};
+    for (int i = 0; i < 4; i++) CHECK(strstr(out, words[i]));
     CHECK(strstr(out, "context 200") && !strstr(out, "nan") && !strstr(out, "inf"));
 }
 
@@ -301,22 +307,25 @@ static void other_attention(void) {
     BuildShape linear = shape;
     linear.phi = "elu+1", linear.form = "numerator";
     build_gguf(test_tmp("bench.gguf"), &linear, TENSOR_F32);
-    CHECK(run("%s --runs 1 --contexts 0,40 --prompts none --csv", test_tmp("bench.gguf")) == 0);
+    CHECK(run("bench %s --runs 1 --contexts 0,40 --prompts none --csv", test_tmp("bench.gguf")) == 0);
     CHECK(strstr(out, "\ndecode,0,") && !strstr(out, "\ndecode,40,"));
-    CHECK(run("%s --runs 1 --csv --prompts 20", roformer_gguf("unilm", TENSOR_F32, NULL)) == 0);
+    CHECK(run("bench %s --runs 1 --csv --prompts 20", roformer_gguf("unilm", TENSOR_F32, NULL)) == 0);
     CHECK(strstr(out, "\nprefill,20,") && !strstr(out, "\ndecode,"));
 }
 
 static void wrong_use(void) {
     static const char *const bad[] = {
-        "--runs 0", "--runs 101", "--runs x", "--contexts -1", "--contexts 1,x", "--contexts 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17",
-        "--prompts 0", "--prompts ''", "--json --csv", "--csv=1", "--kernels best", "one.gguf two.gguf", "--ids 1", "-i text", "-f x"};
+        "--runs 0", "--runs 101", "--runs x", "--contexts -1", "--contexts 1,x",
+        "--contexts 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17",
+        "--prompts 0", "--prompts ''", "--json --csv", "--csv=1", "--kernels best", "one.gguf two.gguf", "--ids 1",
+        "-i text", "-f x"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        CHECK(run(bad[i], NULL) == 2);
-        CHECK(*out == 0 && strncmp(err_text, "run: ", 5) == 0);
+        CHECK(run("bench %s", bad[i]) == 2);
+        CHECK(*out == 0 && strncmp(said, "run: ", 5) == 0);
     }
-    CHECK(run("/nowhere/at.all", NULL) == 1 && *out == 0 && strstr(err_text, "/nowhere/at.all"));
-    CHECK(run("--help", NULL) == 0 && strstr(out, "--runs") && strstr(out, "examples:") && strstr(out, "share") && !strstr(out, "--stop"));
+    CHECK(run("bench /nowhere/at.all") == 1 && *out == 0 && strstr(said, "/nowhere/at.all"));
+    CHECK(run("bench --help") == 0 && strstr(out, "--runs") && strstr(out, "examples:") && strstr(out, "share") &&
+          !strstr(out, "--stop"));
 }
 
 /* ---- bench/peers.sh ---- */
@@ -325,7 +334,7 @@ static void script(const char *path, const char *text) {
     char cmd[600];
     file_write(path, text, strlen(text));
     snprintf(cmd, sizeof cmd, "chmod +x %s", path);
-    CHECK(test_shell(cmd, &out, &err_text) == 0);
+    CHECK(test_shell(cmd, &out, &said) == 0);
 }
 
 /* With stand-ins that write what the other programs write. */
@@ -333,34 +342,39 @@ static void peers(void) {
     char llama[512], llama2c[512], gguf[512], bin[512], cmd[4000];
     snprintf(llama, sizeof llama, "%s", test_tmp("llama-bench"));
     snprintf(llama2c, sizeof llama2c, "%s", test_tmp("llama2c"));
-    script(llama, "#!/bin/sh\necho \"$@\" >&2\n"
-                  "cat << END\n"
-                  "[\n  {\n    \"n_prompt\": 20,\n    \"n_gen\": 0,\n    \"avg_ts\": 0.25,\n    \"stddev_ts\": 0.0\n  },\n"
-                  "  {\n    \"n_prompt\": 0,\n    \"n_gen\": 32,\n    \"avg_ts\": 0.125\n  }\n]\nEND\n");
+    script(llama,
+           "#!/bin/sh\necho \"$@\" >&2\n"
+           "cat << END\n"
+           "[\n  {\n    \"n_prompt\": 20,\n    \"n_gen\": 0,\n    \"avg_ts\": 0.25,\n    \"stddev_ts\": 0.0\n  },\n"
+           "  {\n    \"n_prompt\": 0,\n    \"n_gen\": 32,\n    \"avg_ts\": 0.125\n  }\n]\nEND\n");
     script(llama2c, "#!/bin/sh\necho a story\necho 'achieved tok/s: 0.500000' >&2\n");
     snprintf(gguf, sizeof gguf, "%s", test_tmp("peers.gguf"));
     snprintf(bin, sizeof bin, "%s", test_tmp("peers.bin"));
     build_gguf(gguf, &shape, TENSOR_F32);
     build_llama2c(bin, &shape, 0, 0);
-    snprintf(cmd, sizeof cmd, "LLAMA2C=%s sh bench/peers.sh RUN=%s RUNS=2 PROMPT=20 THREADS=1 LLAMA_BENCH=%s %s+%s %s", llama2c,
-             test_run_path(), llama, gguf, bin, bin);
-    CHECK(test_shell(cmd, &out, &err_text) == 0);
+    snprintf(cmd, sizeof cmd, "LLAMA2C=%s sh bench/peers.sh RUN=%s RUNS=2 PROMPT=20 THREADS=1 LLAMA_BENCH=%s %s+%s %s",
+             llama2c, test_run_path(), llama, gguf, bin, bin);
+    CHECK(test_shell(cmd, &out, &said) == 0);
     const char *rows[] = {"| peers.gguf | decode |", "| peers.gguf | prefill 20 |", "| peers.bin | decode |"};
-    const char *cells[] = {"| 0.1 (0.1 to 0.1), **", "| 0.2 (0.2 to 0.2), **", "| – | – |"}; /* llama.cpp's; llama2.c's is 0.5 */
+    /* llama.cpp's; llama2.c's is 0.5 */
+    const char *cells[] = {"| 0.1 (0.1 to 0.1), **", "| 0.2 (0.2 to 0.2), **", "| – | – |"};
     for (int i = 0; i < 3; i++) {
         const char *at = strstr(out, rows[i]), *end = at ? strchr(at, '\n') : NULL;
-        const char *llama2c_cell = end ? strstr(at, "| 0.5 (0.5 to 0.5), **") : NULL, *llama_cell = end ? strstr(at, cells[i]) : NULL;
+        const char *llama2c_cell = end ? strstr(at, "| 0.5 (0.5 to 0.5), **") : NULL,
+                   *llama_cell = end ? strstr(at, cells[i]) : NULL;
         CHECK(llama2c_cell && llama2c_cell < end && llama_cell && llama_cell < end);
         if (!llama2c_cell) continue;
         double ours = strtod(at + strlen(rows[i]), NULL), ratio = strtod(strstr(llama2c_cell, "**") + 2, NULL);
-        NEAR(ratio, ours / 0.5, 0.1 + ours * 0.001, 0.001); /* both are printed with one digit or two behind the point */
+        /* both are printed with one digit or two behind the point */
+        NEAR(ratio, ours / 0.5, 0.1 + ours * 0.001, 0.001);
     }
-    CHECK(strstr(out, "| memory read, 4 streams, GB/s | ") && strstr(out, "2 rounds") && strstr(out, "load to first token"));
-    CHECK(test_shell("sh bench/peers.sh", &out, &err_text) == 2 && strstr(err_text, "no model"));
+    CHECK(strstr(out, "| memory read, 4 streams, GB/s | ") && strstr(out, "2 rounds") &&
+          strstr(out, "load to first token"));
+    CHECK(test_shell("sh bench/peers.sh", &out, &said) == 2 && strstr(said, "no model"));
     snprintf(cmd, sizeof cmd, "sh bench/peers.sh RUN=%s LLAMA_BENCH=/nowhere/at.all x.gguf", test_run_path());
-    CHECK(test_shell(cmd, &out, &err_text) == 1 && strstr(err_text, "/nowhere/at.all"));
+    CHECK(test_shell(cmd, &out, &said) == 1 && strstr(said, "/nowhere/at.all"));
     snprintf(cmd, sizeof cmd, "sh bench/peers.sh RUN=%s /nowhere/at.all", test_run_path());
-    CHECK(test_shell(cmd, &out, &err_text) == 1 && strstr(err_text, "/nowhere/at.all"));
+    CHECK(test_shell(cmd, &out, &said) == 1 && strstr(said, "/nowhere/at.all"));
 }
 
 extern const Test tests_bench[];

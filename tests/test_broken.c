@@ -62,8 +62,8 @@ static int use_vocabulary(const char *path, char *err, size_t errlen) {
 
 typedef int Use(const char *path, char *err, size_t errlen);
 
-/* Cut `cut` (a file of `folder_or_file`, or that file itself) to every length and use the whole: always refused, in a line.
- * Then the program: exit code 1, one line. */
+/* Cut `cut` (a file of `folder_or_file`, or that file itself) to every length and use the whole: always refused, in a
+ * line. Then the program: exit code 1, one line. */
 static void truncate_all(const char *cut, const char *whole, Use *use, const char *program) {
     size_t n;
     char *file = file_read(cut, &n), err[600];
@@ -83,7 +83,8 @@ static void truncate_all(const char *cut, const char *whole, Use *use, const cha
         size_t len = n * (size_t)i / 12;
         file_write(cut, file, len);
         snprintf(cmd, sizeof cmd, program, test_run_path(), whole);
-        snprintf(cmd + strlen(cmd), sizeof cmd - strlen(cmd), " > %s 2> %s < /dev/null", test_tmp("stdout"), test_tmp("stderr"));
+        snprintf(cmd + strlen(cmd), sizeof cmd - strlen(cmd), " > %s 2> %s < /dev/null", test_tmp("stdout"),
+                 test_tmp("stderr"));
         int status = system(cmd);
         char *said = file_read(test_tmp("stderr"), NULL), *newline = strchr(said, '\n');
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
@@ -146,7 +147,8 @@ static void cut_hf(void) {
     char folder[512], file[700];
     snprintf(folder, sizeof folder, "%s", test_tmp("cut-hf"));
     build_hf(folder, &tiny, TENSOR_F32, 2);
-    static const char *const files[] = {"config.json", "model.safetensors.index.json", "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"};
+    static const char *const files[] = {"config.json", "model.safetensors.index.json",
+                                        "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"};
     for (int i = 0; i < 4; i++) {
         snprintf(file, sizeof file, "%s/%s", folder, files[i]);
         if (i == 0) { /* the newline at its end is no part of the JSON */
@@ -170,7 +172,8 @@ static void cut_tokenizers(void) {
     truncate_all(path, path, use_tokenizer, "%s tokenize %s text");
 }
 
-/* tokenizer.bin has no count: a cut between two pieces cannot be seen in it, but the model has as many ids as it has pieces. */
+/* tokenizer.bin has no count: a cut between two pieces cannot be seen in it, but the model has as many ids as it has
+ * pieces. */
 static void cut_tokenizer_bin(void) {
     char bin[512], model[512], err[600];
     size_t n, opens = 0;
@@ -187,7 +190,8 @@ static void cut_tokenizer_bin(void) {
     for (size_t len = n - 1; len > n - 40; len--) { /* the last pieces: lengths of 9 bytes each */
         char cmd[3000];
         file_write(bin, file, len);
-        snprintf(cmd, sizeof cmd, "%s %s -z %s -n 3 > %s 2>&1 < /dev/null", test_run_path(), model, bin, test_tmp("stdout"));
+        snprintf(cmd, sizeof cmd, "%s %s -z %s -n 3 > %s 2>&1 < /dev/null", test_run_path(), model, bin,
+                 test_tmp("stdout"));
         int status = system(cmd);
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 1);
     }
@@ -226,8 +230,8 @@ static void flips(void) {
     flip_all(path, 5000, path, use_tokenizer);
 }
 
-/* Run the program on `path` with every third byte of the first `head` damaged, within 64 MB of data memory: what it takes for
- * itself included, the mapped file not. Sizes are compared with the file before anything is allocated. */
+/* Run the program on `path` with every third byte of the first `head` damaged, within 64 MB of data memory: what it
+ * takes for itself included, the mapped file not. Sizes are compared with the file before anything is allocated. */
 static void damage_within_memory(const char *path, size_t head, const char *command) {
     size_t n;
     char *file = file_read(path, &n), cmd[3000];
@@ -235,11 +239,14 @@ static void damage_within_memory(const char *path, size_t head, const char *comm
         char was = file[i];
         file[i] = (char)(was ^ 0x7f);
         file_write(path, file, n);
-        snprintf(cmd, sizeof cmd, "ulimit -d 65536; %s %s > /dev/null 2> %s < /dev/null", test_run_path(), command, test_tmp("stderr"));
+        snprintf(cmd, sizeof cmd, "ulimit -d 65536; %s %s > /dev/null 2> %s < /dev/null", test_run_path(), command,
+                 test_tmp("stderr"));
         int status = system(cmd);
         char *said = file_read(test_tmp("stderr"), NULL);
-        CHECK(WIFEXITED(status) && WEXITSTATUS(status) <= 1 && !strstr(said, "out of memory") && !strstr(said, "this machine"));
-        if (!WIFEXITED(status) || WEXITSTATUS(status) > 1 || strstr(said, "out of memory")) printf("    %s, byte %zu: %s", path, i, said);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) <= 1 && !strstr(said, "out of memory") &&
+              !strstr(said, "this machine"));
+        if (!WIFEXITED(status) || WEXITSTATUS(status) > 1 || strstr(said, "out of memory"))
+            printf("    %s, byte %zu: %s", path, i, said);
         free(said);
         file[i] = was;
     }
@@ -265,7 +272,8 @@ static void within_memory(void) {
     }
     snprintf(path, sizeof path, "%s", test_tmp("damaged-hf"));
     build_hf(path, &tiny, TENSOR_F32, 2);
-    static const char *const files[] = {"config.json", "model.safetensors.index.json", "model-00001-of-00002.safetensors", "tokenizer.model"};
+    static const char *const files[] = {"config.json", "model.safetensors.index.json",
+                                        "model-00001-of-00002.safetensors", "tokenizer.model"};
     for (int i = 0; i < 4; i++) {
         snprintf(file, sizeof file, "%s/%s", path, files[i]);
         snprintf(command, sizeof command, i < 3 ? "logits %s --ids 1,2 -j 1" : "tokenize %s text", path);
@@ -284,7 +292,9 @@ static void bombs(void) {
     build_hf(folder, &tiny, TENSOR_F32, 1);
     snprintf(path, sizeof path, "%s/added_tokens.json", folder);
     strcpy(text, "{");
-    for (int i = 0; i < 600; i++) sprintf(text + strlen(text), "%s\"t%d\":%d", i ? "," : "", i, BUILD_VOCAB + 65000 * (i + 1)); /* each far beyond the one before */
+    /* each far beyond the one before */
+    for (int i = 0; i < 600; i++)
+        sprintf(text + strlen(text), "%s\"t%d\":%d", i ? "," : "", i, BUILD_VOCAB + 65000 * (i + 1));
     strcat(text, "}");
     file_write(path, text, strlen(text));
     CHECK(use_tokenizer(folder, err, sizeof err) < 0 && strstr(err, "added token"));

@@ -3,6 +3,7 @@
 #include "text/vocabulary.h"
 #include "text/chat_template.h"
 #include "build.h"
+#include "program.h"
 #include "test.h"
 #include "typist.h"
 
@@ -11,7 +12,6 @@
 #include <string.h>
 
 static char err[1200];
-static char *out, *err_text; /* of the last command from a pipe */
 
 /* ---- from a pipe ---- */
 
@@ -24,13 +24,7 @@ static int piped(const char *input, const char *fmt, ...) {
     va_end(ap);
     file_write(path, input, strlen(input));
     snprintf(command, sizeof command, "%s %s < %s", test_run_path(), args, path);
-    return test_shell(command, &out, &err_text);
-}
-
-static int lines(const char *s) {
-    int n = 0;
-    for (; *s; s++) n += *s == '\n';
-    return n;
+    return test_shell(command, &out, &said);
 }
 
 /* ---- what was read ---- */
@@ -74,7 +68,8 @@ static char *decoded(const Tokenizer *t, const int *ids, size_t n) {
 
 enum { TURNS = 10 };
 static const char *const questions[TURNS] = {"Who are you?", "Tell me about a dog.", "And then?", "Why was it sad?",
-                                             "What did the bird say?", "Is it far?", "  spaces  ", "\xe4\xbd\xa0\xe5\xa5\xbd", "The end?", "One more."};
+                                             "What did the bird say?", "Is it far?", "  spaces  ",
+                                             "\xe4\xbd\xa0\xe5\xa5\xbd", "The end?", "One more."};
 
 /* Type them, and keep each answer as it came out, without its newline. */
 static void type_turns(Typist *t, char answers[TURNS][600]) {
@@ -105,7 +100,8 @@ static void type_turns(Typist *t, char answers[TURNS][600]) {
     free(all);
 }
 
-static const char options[] = "-t 0 --max-tokens 14 -c 2048 --chat-template llama3 -y 'You are a storyteller.' --stop '\n'";
+static const char options[] =
+    "-t 0 --max-tokens 14 -c 2048 --chat-template llama3 -y 'You are a storyteller.' --stop '\n'";
 
 /* The conversation rendered at once; malloc'ed ids, and its text where asked for. */
 static int *at_once(const Tokenizer *t, char answers[TURNS][600], int n_answers, int generate, size_t *n, char **text) {
@@ -168,7 +164,8 @@ static void sampled_turns(void) {
     Tokenizer *t = tales(&vocab);
     snprintf(state, sizeof state, "%s", test_tmp("sampled.state"));
     for (int i = 0; i < TURNS; i++) snprintf(input + strlen(input), 100, "%s\n", questions[i]);
-    CHECK(piped(input, "chat %s -t 1.5 -p 1 -s 11 --save-state %s -q", options, state) == 0 && lines(out) == TURNS);
+    CHECK(piped(input, "chat %s -t 1.5 -p 1 -s 11 --save-state %s -q", options, state) == 0 &&
+          count_lines(out) == TURNS);
     char *at = out;
     for (int i = 0; i < TURNS && strchr(at, '\n'); i++, at = strchr(at, '\n') + 1)
         snprintf(answers[i], 600, "%.*s", (int)(strchr(at, '\n') - at), at);
@@ -221,7 +218,8 @@ static void typed_commands(void) {
 /* Ctrl-C stops an answer that would go on for a long time; what was said stays; at the prompt it leaves. */
 static void interrupts(void) {
     Typist *t = malloc(sizeof *t);
-    if (!t || typist_begin(t, "chat --attention linear --ignore-eos --max-tokens 100000000 --chat-template chatml -q")) return;
+    if (!t || typist_begin(t, "chat --attention linear --ignore-eos --max-tokens 100000000 --chat-template chatml -q"))
+        return;
     for (int i = 0; i < 2; i++) {
         size_t before = typist_written(t);
         CHECK(typist_sees(t, "> "));
@@ -242,14 +240,14 @@ static void interrupts(void) {
 
 static void scripts(void) {
     CHECK(piped("Hello\n\nAnd then?\n", "chat -t 0 --max-tokens 8 --stop '\n' -q") == 0);
-    CHECK(lines(out) == 2 && *err_text == 0);
+    CHECK(count_lines(out) == 2 && *said == 0);
     char *two = strdup(out);
     CHECK(piped("And then?\n", "chat -t 0 --max-tokens 8 --stop '\n' -q -i Hello") == 0 && strcmp(two, out) == 0);
     CHECK(piped("Hello\\\nthere\n\"\"\"\n/stats\n\nx\n\"\"\"\n/stats\n", "chat --max-tokens 3 -q") == 0);
-    CHECK(strstr(err_text, "4 messages"));
+    CHECK(strstr(said, "4 messages"));
     CHECK(piped("Hello\n/bogus\nAnd then?\n", "chat -t 0 --max-tokens 8 --stop '\n' -q") == 1 && strcmp(two, out) == 0);
-    CHECK(strstr(err_text, "/bogus is no command"));
-    CHECK(piped("x", "chat --max-tokens 3 -q --chat-template nothing") == 1 && strstr(err_text, "chatml") && *out == 0);
+    CHECK(strstr(said, "/bogus is no command"));
+    CHECK(piped("x", "chat --max-tokens 3 -q --chat-template nothing") == 1 && strstr(said, "chatml") && *out == 0);
     CHECK(piped("x", "chat --json") == 2 && piped("x", "-m chat --json") == 2 && piped("x", "-m talk") == 2);
     CHECK(piped("x", "-y x") == 2);
     CHECK(piped("", "chat -q") == 0 && *out == 0);
@@ -263,8 +261,9 @@ static void overflow(void) {
     Tokenizer *t = tales(&vocab);
     snprintf(state, sizeof state, "%s", test_tmp("overflow.state"));
     for (int i = 0; i < 12; i++) snprintf(input + strlen(input), 100, "This is question %d, said once.\n", i);
-    CHECK(piped(input, "chat -t 0 --max-tokens 20 -c 128 --chat-template zephyr -y 'Blue whales.' --save-state %s", state) == 0);
-    CHECK(strstr(err_text, "context of 128 positions is full: the oldest"));
+    CHECK(piped(input, "chat -t 0 --max-tokens 20 -c 128 --chat-template zephyr -y 'Blue whales.' --save-state %s",
+                state) == 0);
+    CHECK(strstr(said, "context of 128 positions is full: the oldest"));
     int *ids = state_ids(state, vocab, &n);
     char *text = t && ids ? decoded(t, ids, n) : NULL;
     CHECK(n > 60 && n <= 128);
@@ -274,10 +273,10 @@ static void overflow(void) {
     free(text);
     memset(input, 'x', 2000); /* one message that does not fit at all */
     snprintf(input + 2000, 100, "\nShort.\n");
-    CHECK(piped(input, "chat -t 0 --max-tokens 5 --stop '\n' -c 128 -q") == 1 && strstr(err_text, "do not fit") &&
-          lines(out) == 1);
+    CHECK(piped(input, "chat -t 0 --max-tokens 5 --stop '\n' -c 128 -q") == 1 && strstr(said, "do not fit") &&
+          count_lines(out) == 1);
     CHECK(piped("Go on and on\n", "chat -t 0 -c 128 --ignore-eos --chat-template llama3") == 0);
-    CHECK(strstr(err_text, "by this turn alone"));
+    CHECK(strstr(said, "by this turn alone"));
     tokenizer_free(t);
 }
 
@@ -285,8 +284,9 @@ static void overflow(void) {
 static void room_in_an_answer(void) {
     CHECK(piped("First question, which will leave.\nSecond question.\n",
                 "chat -t 0 -c 160 --max-tokens 40 --ignore-eos --chat-template llama3 -q") == 0);
-    CHECK(piped("First\nSecond question.\n", "chat -t 0 -c 160 --max-tokens 75 --ignore-eos --chat-template llama3") == 0);
-    CHECK(strstr(err_text, "the oldest 2 messages leave"));
+    CHECK(piped("First\nSecond question.\n",
+                "chat -t 0 -c 160 --max-tokens 75 --ignore-eos --chat-template llama3") == 0);
+    CHECK(strstr(said, "the oldest 2 messages leave"));
 }
 
 /* A conversation that was saved goes on as if it had never stopped. */
@@ -307,11 +307,13 @@ static void save_and_load(void) {
         CHECK(piped(input, "%s", with) == 0 && strcmp(out, want + two) == 0);
         CHECK(piped("Three\n", "%s --load-state %s", with, state) == 0 && strcmp(out, want + two) == 0);
         snprintf(input, sizeof input, "Other\n/load %s\n/clear\nOne\n", state);
-        CHECK(piped(input, "%s", with) == 0 && strncmp(strchr(out, '\n') + 1, want, (size_t)(strchr(want, '\n') - want)) == 0);
+        CHECK(piped(input, "%s", with) == 0 &&
+              strncmp(strchr(out, '\n') + 1, want, (size_t)(strchr(want, '\n') - want)) == 0);
         free(want);
     }
-    CHECK(piped("/load model/tales-1m.gguf\nOne\n", "chat --max-tokens 3 -q") == 1 && strstr(err_text, "is not a saved state") &&
-          lines(out) == 1);
+    CHECK(piped("/load model/tales-1m.gguf\nOne\n", "chat --max-tokens 3 -q") == 1 &&
+          strstr(said, "is not a saved state") &&
+          count_lines(out) == 1);
 }
 
 /* Linear attention reads only what is new: the same answers as of a process that is given the whole text. */
@@ -321,7 +323,7 @@ static void linear(void) {
     CHECK(piped("One\nTwo\n", "chat -t 0 --max-tokens 9 --attention linear --chat-template plain -q") == 0);
     char *two = strdup(out), *second = strchr(two, '\n') ? strchr(two, '\n') + 1 : two;
     CHECK(piped("", "-i 'User: One\nAssistant:' -t 0 --max-tokens 9 --attention linear -q --no-echo") == 0);
-    CHECK(strncmp(two, out + 1, strlen(out) - 1) == 0 && lines(two) >= 2);
+    CHECK(strncmp(two, out + 1, strlen(out) - 1) == 0 && count_lines(two) >= 2);
     out[strlen(out) - 1] = 0;
     snprintf(prompt, sizeof prompt, text, out);
     file_write(test_tmp("linear"), prompt, strlen(prompt));
@@ -336,7 +338,8 @@ static void llama2c(void) {
     if (!model || !tokenizer) return;
     CHECK(piped("", "%s -z %s -m chat -y 'Be brief.' -i 'Hello there' -t 0 --max-tokens 12 -q", model, tokenizer) == 0);
     char *chat = strdup(out);
-    CHECK(piped("", "%s -z %s -t 0 --max-tokens 12 -q --no-echo -i '[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nHello there [/INST]'",
+    CHECK(piped("", "%s -z %s -t 0 --max-tokens 12 -q --no-echo "
+                "-i '[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nHello there [/INST]'",
                 model, tokenizer) == 0);
     CHECK(strlen(chat) > 5 && strcmp(chat, out + strspn(out, " \n")) == 0);
     free(chat);

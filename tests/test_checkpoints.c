@@ -1,5 +1,5 @@
-/* tests/test_checkpoints.c - the parts of weights-tools, and real files: checksums, Snappy, names, windows, PyTorch's and
- * TensorFlow's own small files. What is hostile stands in test_hostile.c, the program's work in test_convert.c. */
+/* tests/test_checkpoints.c - the parts of weights-tools, and real files: checksums, Snappy, names, windows, PyTorch's
+ * and TensorFlow's own small files. What is hostile stands in test_hostile.c, the program's work in test_convert.c. */
 #include "model/roformer_names.h"
 #include "weights-tools/checkpoint/checksum.h"
 #include "weights-tools/checkpoint/open.h"
@@ -85,7 +85,8 @@ static void snappy_blocks(void) {
     }
     size_t n; /* the bomb is refused by its length alone, before anybody allocates */
     CHECK(!snappy_length((const uint8_t *)"\xff\xff\xff\xff\x0f\0\0\0", 8, &n));
-    CHECK(snappy_length((const uint8_t *)"\x42\xfe\1\0", 4, &n) && n == 66); /* 22 times 3: as much as copies can make */
+    /* 22 times 3: as much as copies can make */
+    CHECK(snappy_length((const uint8_t *)"\x42\xfe\1\0", 4, &n) && n == 66);
     CHECK(!snappy_length((const uint8_t *)"\x6e\xfe\1\0", 4, &n));
 }
 
@@ -100,7 +101,8 @@ static void names(void) {
             if (!roformer_names_write(name, row, (RoformerWorld)world, 37, gau)) continue;
             const RoformerName *back = roformer_names_find((RoformerWorld)world, name, &layer);
             n_tf += world == ROFORMER_IN_TF;
-            int alias = back && world == ROFORMER_IN_GGUF && row->flags & NAME_ALIAS && strcmp(back->gguf, row->gguf) == 0;
+            int alias = back && world == ROFORMER_IN_GGUF && row->flags & NAME_ALIAS &&
+                strcmp(back->gguf, row->gguf) == 0;
             CHECK(back && (back == row || alias));
             CHECK(layer == (row->gguf && strchr(row->gguf, '#') ? 37 : -1));
         }
@@ -109,11 +111,13 @@ static void names(void) {
         "", "roformer.", "word_embeddings.weight", "roformer.encoder.layer.x.output.dense.weight",
         "roformer.encoder.layer.01.output.dense.weight", "roformer.encoder.layer.-1.output.dense.weight",
         "roformer.encoder.layer.1024.output.dense.weight", "roformer.encoder.layer..output.dense.weight",
-        "roformer.encoder.layer.1.output.dense.weight ", "bert.encoder.layer.1.output.dense", "roformer.cls.predictions.bias",
+        "roformer.encoder.layer.1.output.dense.weight ", "bert.encoder.layer.1.output.dense",
+        "roformer.cls.predictions.bias",
     };
     for (size_t i = 0; i < sizeof no_torch / sizeof *no_torch; i++)
         CHECK(!roformer_names_find(ROFORMER_IN_TORCH, no_torch[i], &layer));
-    const RoformerName *q = roformer_names_find(ROFORMER_IN_TF, "bert/encoder/layer_11/attention/self/query/kernel", &layer);
+    const RoformerName *q = roformer_names_find(ROFORMER_IN_TF, "bert/encoder/layer_11/attention/self/query/kernel",
+                                                &layer);
     CHECK(q && layer == 11 && q->flags & NAME_TRANSPOSED && roformer_names_write(name, q, ROFORMER_IN_GGUF, layer, 0));
     CHECK(strcmp(name, "blk.11.attn_q.weight") == 0);
     CHECK(roformer_names_find(ROFORMER_IN_TORCH, "electra.encoder.layer.3.attention.self.query.weight", &layer) == q &&
@@ -145,7 +149,8 @@ static uint16_t half_of(double v, size_t *lost) {
     return load_u16(out);
 }
 
-/* Every half-precision number is itself; the middle of two neighbours goes to the even one, a little beside it to the nearer. */
+/* Every half-precision number is itself; the middle of two neighbours goes to the even one, a little beside it to the
+ * nearer. */
 static void halves(void) {
     size_t lost = 9;
     for (uint32_t h = 0; h < 0x7bff; h++) {
@@ -179,7 +184,8 @@ static void windows(void) {
                 memset(out, 0xee, sizeof out);
                 CHECK(view_read(&v, first, n, ELEM_F32, out) == 0);
                 for (size_t i = 0; i < n; i++) {
-                    size_t at = first + i, place = at / 20 * v.stride[0] + at / 5 % 4 * v.stride[1] + at % 5 * v.stride[2];
+                    size_t at = first + i,
+                           place = at / 20 * v.stride[0] + at / 5 % 4 * v.stride[1] + at % 5 * v.stride[2];
                     if (memcmp(out + 4 * i, bytes + 4 * place, 4) != 0) CHECK(!"element");
                 }
                 CHECK(n == 60 || out[4 * n] == 0xee);
@@ -235,7 +241,8 @@ static void real_tiny(void) {
         Checkpoint c;
         if (!opens(&c, test_data(files[i]))) CHECK(!"opens");
         CHECK(c.n_views == 4 && c.container == (i ? CONTAINER_ZIP : CONTAINER_LEGACY) && c.n_other == 0);
-        CHECK(holds(&c, "w", "2,3", w) && holds(&c, "wt", "3,2", wt) && holds(&c, "b", "2", b) && holds(&c, "c", "2", c16));
+        CHECK(holds(&c, "w", "2,3", w) && holds(&c, "wt", "3,2", wt) && holds(&c, "b", "2", b) &&
+              holds(&c, "c", "2", c16));
         CHECK(view_named(&c, "b")->type == ELEM_F16 && view_named(&c, "c")->type == ELEM_BF16);
         checkpoint_close(&c);
     }
@@ -256,7 +263,8 @@ static void real_alex(void) {
         uint8_t out[4 * 384];
         CHECK(v && v->type == ELEM_F32 && v->n_dims == 4 && v->values == rows[i].values);
         if (v && v->values <= 384) view_read(v, 0, v->values, ELEM_F32, out);
-        for (size_t k = 0; v && k < v->values; k++) CHECK(isfinite(load_f32(out + 4 * k)) && fabsf(load_f32(out + 4 * k)) < 10);
+        for (size_t k = 0; v && k < v->values; k++)
+            CHECK(isfinite(load_f32(out + 4 * k)) && fabsf(load_f32(out + 4 * k)) < 10);
     }
     checkpoint_close(&c);
 }
@@ -302,7 +310,8 @@ static void real_bundles(void) {
     CHECK(holds(&c, "a", "", half) && holds(&c, "a2", "", half) && holds(&c, "b", "", two));
     CHECK(holds(&c, "c", "", three) && holds(&c, "c2", "", three));
     checkpoint_close(&c);
-    CHECK(opens(&c, test_tmp("two_mkl.ckpt")) && c.n_views == 9); /* prefix compression, shapes, and floats of all kinds */
+    /* prefix compression, shapes, and floats of all kinds */
+    CHECK(opens(&c, test_tmp("two_mkl.ckpt")) && c.n_views == 9);
     const View *kernel = view_named(&c, "conv2d/kernel");
     CHECK(kernel && kernel->n_dims == 4 && kernel->values == 1 && view_named(&c, "conv2d/bias")->n_dims == 1);
     uint8_t out[4];

@@ -1,5 +1,6 @@
-/* tests/test_encoder.c - what encoder.h and session.h promise of a RoFormer: a text's bits do not depend on what is read beside
- * it, on threads or batches, or on how its ids came in; and what is refused, with which line. Models: roformer_files.h. */
+/* tests/test_encoder.c - what encoder.h and session.h promise of a RoFormer: a text's bits do not depend on what is
+ * read beside it, on threads or batches, or on how its ids came in; and what is refused, with which line. Models:
+ * roformer_files.h. */
 #include "roformer_files.h"
 #include "test.h"
 
@@ -61,7 +62,8 @@ static size_t short_texts(EncoderText out[GOLDEN_TEXTS]) {
     return n;
 }
 
-static const char *const kinds[] = {"mlm", "rotary", "causal", "unilm", "sim", "v2", "v2_unilm", "gau", "gau_causal", "gau_unilm",
+static const char *const kinds[] = {"mlm", "rotary", "causal", "unilm", "sim", "v2", "v2_unilm", "gau", "gau_causal",
+                                    "gau_unilm",
                                     "linear", "linear_both", "linear_causal", "linear_unilm", NULL};
 
 /* Each text alone; all in one call, in either order; with 1, 2 and 3 threads. */
@@ -112,7 +114,8 @@ static int same_rows(const Bits *a, size_t from, const Bits *b, size_t to, size_
 static void padding(const char *name) {
     static Bits padded, bare, other;
     static const int types[14] = {0, 0, 0, 0, 0, 0, 1, 1, 1, 1}, none[14] = {0};
-    static const uint8_t tail[14] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, holes[14] = {0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1};
+    static const uint8_t tail[14] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1},
+                         holes[14] = {0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1};
     int ids[14], changed[14];
     Model m;
     Session s;
@@ -128,8 +131,10 @@ static void padding(const char *name) {
         read_texts(&padded, &s, &(EncoderText){.ids = ids, .keep = holes, .n = 14}, 1);
         read_texts(&other, &s, &(EncoderText){.ids = changed, .types = none, .keep = holes, .n = 14}, 1);
         for (size_t t = 0; t < 14; t++) {
-            if (holes[t] && !same_rows(&padded, 14 + t, &other, t, 1)) roformer_fail(name, "a padding token is seen", "");
-            for (size_t i = 0; i < WIDTH; i++) CHECK(isfinite(padded.hidden[14 + t][i])); /* even what sees nothing is a number */
+            if (holes[t] && !same_rows(&padded, 14 + t, &other, t, 1))
+                roformer_fail(name, "a padding token is seen", "");
+            /* even what sees nothing is a number */
+            for (size_t i = 0; i < WIDTH; i++) CHECK(isfinite(padded.hidden[14 + t][i]));
         }
         read_texts(&bare, &s, &(EncoderText){.ids = ids, .n = 10}, 1);
         double moved = 0; /* by the types of the last four */
@@ -176,7 +181,8 @@ static void onward(const char *name, const Kernels *kernels, const EncoderText *
     static Bits whole, parts;
     static const size_t steps[] = {MOST, 5, 1};
     static const SessionOptions ways[] = {
-        {.threads = 1}, {.threads = 3, .grain = 1}, {.threads = 2, .grain = 1, .n_batch = 7}, {.threads = 1, .n_logits = 4}};
+        {.threads = 1}, {.threads = 3, .grain = 1}, {.threads = 2, .grain = 1, .n_batch = 7},
+        {.threads = 1, .n_logits = 4}};
     Model m;
     Session s;
     if (!open_model(&m, roformer_folder(name, TENSOR_F32, NULL), &(ModelOptions){.kernels = kernels})) return;
@@ -250,7 +256,8 @@ static void state(const char *name) {
     const Mask mask = m.config.mask == MASK_UNILM ? MASK_CAUSAL : MASK_UNILM;
     if (open_model(&other, m.weights.path, &(ModelOptions){.config.roformer.mask = &mask})) {
         if (open_session(&t, &other, one))
-            CHECK(session_load(&t, path, &again, err, sizeof err) == -EINVAL && strstr(err, "a state of another model"));
+            CHECK(session_load(&t, path, &again, err, sizeof err) == -EINVAL &&
+                  strstr(err, "a state of another model"));
         session_free(&t);
         model_close(&other);
     }
@@ -269,7 +276,8 @@ static void becomes(const char *name, const char *as, RoformerOverride o) {
     const char *files[] = {roformer_folder(name, TENSOR_F32, NULL), roformer_gguf(name, TENSOR_F32, NULL)};
     if (!golden_read(&golden, as)) return;
     for (int i = 0; i < 2; i++)
-        if (!(golden_distance(name, files[i], &(ModelOptions){.config.roformer = o}, &golden, 30) < 1e-4)) /* test_roformer.c's */
+        /* test_roformer.c's */
+        if (!(golden_distance(name, files[i], &(ModelOptions){.config.roformer = o}, &golden, 30) < 1e-4))
             roformer_fail(name, "with overrides is not", as);
 }
 
@@ -294,12 +302,15 @@ static void test_overrides(void) {
     becomes("causal", "unilm", (RoformerOverride){.mask = &unilm});
     becomes("unilm", "mlm", (RoformerOverride){.mask = &padded});
     becomes("relu", "v2_narrow", (RoformerOverride){.variant = ROFORMER_V2}); /* the same weights, fewer of them */
-    refused(roformer_folder("mlm", TENSOR_F32, NULL), (RoformerOverride){.pooler = &tanh_}, "--pooler: the file has no pooler");
+    refused(roformer_folder("mlm", TENSOR_F32, NULL), (RoformerOverride){.pooler = &tanh_},
+            "--pooler: the file has no pooler");
     refused(roformer_folder("v2", TENSOR_F32, NULL), (RoformerOverride){.variant = ROFORMER_V1},
             "roformer.embeddings.LayerNorm.weight is missing");
-    refused(roformer_gguf("gau", TENSOR_F32, NULL), (RoformerOverride){.variant = ROFORMER_V2}, "blk.0.attn_q.weight is missing");
+    refused(roformer_gguf("gau", TENSOR_F32, NULL), (RoformerOverride){.variant = ROFORMER_V2},
+            "blk.0.attn_q.weight is missing");
     build_gguf(test_tmp("llama.gguf"), &decoder, TENSOR_F32);
-    refused(test_tmp("llama.gguf"), (RoformerOverride){.mask = &unilm}, "--arch, --mask and --pooler: are for RoFormer models");
+    refused(test_tmp("llama.gguf"), (RoformerOverride){.mask = &unilm},
+            "--arch, --mask and --pooler: are for RoFormer models");
     const char *path = roformer_folder("tanh", TENSOR_F32, NULL);
     for (int i = 0; i < 2; i++) {
         Model m;
@@ -329,8 +340,10 @@ static void test_errors(void) {
     static const uint8_t gone[] = {0, 0, 0, 0};
     static Bits before, after;
     const EncoderText good = {.ids = ids, .n = 4}, bad_id = {.ids = high, .n = 2}, long_ = {.ids = many, .n = 200};
-    const EncoderText bad_types = {.ids = ids, .types = types, .n = 4}, bad_below = {.ids = ids, .types = below, .n = 2};
-    const EncoderText padding_only = {.ids = ids, .keep = gone, .n = 4}, three[] = {good, good, good}, second[] = {good, bad_id};
+    const EncoderText bad_types = {.ids = ids, .types = types, .n = 4},
+                      bad_below = {.ids = ids, .types = below, .n = 2};
+    const EncoderText padding_only = {.ids = ids, .keep = gone, .n = 4}, three[] = {good, good, good},
+                      second[] = {good, bad_id};
     char err[400] = "";
     Model m;
     Session s;
@@ -341,7 +354,8 @@ static void test_errors(void) {
         add_token(&before, &s, 3);
         expect_error(&s, &bad_id, 1, -EINVAL, "id 61 is outside the model's vocabulary of 61");
         expect_error(&s, second, 2, -EINVAL, "id 61 is outside the model's vocabulary of 61");
-        expect_error(&s, &(EncoderText){.ids = low, .n = 2}, 1, -EINVAL, "id -1 is outside the model's vocabulary of 61");
+        expect_error(&s, &(EncoderText){.ids = low, .n = 2}, 1, -EINVAL,
+                     "id -1 is outside the model's vocabulary of 61");
         expect_error(&s, &bad_types, 1, -EINVAL, "token type 2 is not one of the model's 2");
         expect_error(&s, &bad_below, 1, -EINVAL, "token type -1 is not one of the model's 2");
         expect_error(&s, &padding_only, 1, -EINVAL, "a text without a token that is not padding");
@@ -372,10 +386,12 @@ static void test_wrong_calls(void) {
     session_free(&s);
     model_close(&m);
     const Mask causal = MASK_CAUSAL;
-    if (!open_model(&m, roformer_gguf("seq", TENSOR_F32, NULL), &(ModelOptions){.config.roformer.mask = &causal})) return;
+    if (!open_model(&m, roformer_gguf("seq", TENSOR_F32, NULL), &(ModelOptions){.config.roformer.mask = &causal}))
+        return;
     if (open_session(&s, &m, (SessionOptions){.n_ctx = 8})) {
         CHECK(session_eval(&s, ids, 2, NULL, err, sizeof err) == 0);
-        CHECK(session_eval(&s, ids, 2, &logits, err, sizeof err) == -EINVAL && strcmp(err, "this model has no head for logits") == 0);
+        CHECK(session_eval(&s, ids, 2, &logits, err, sizeof err) == -EINVAL &&
+              strcmp(err, "this model has no head for logits") == 0);
     }
     session_free(&s);
     model_close(&m);

@@ -25,18 +25,25 @@ static void long_key_amid(float *k, const double *W) {
     for (int i = 0; i < FAVOR_D; i++) k[50 * FAVOR_D + i] = (float)(2 * W[longest * FAVOR_D + i]); /* 2 = 16^(1/4) */
 }
 
-/* The maximum over the keys jumps by hundreds: in long double nothing overflows without it, so that is what must come out. */
+/* The maximum over the keys jumps by hundreds: in long double nothing overflows without it, so that is what must come
+ * out. */
 static void test_running_maximum(void) {
-    static const struct { const char *form; double scale, epsilon; void (*spoil)(float *k, const double *W); } cases[] = {
-        {"none", 1, 1e-6, long_keys_first},     {"numerator", 1, 1e-6, long_keys_first}, {"both", 1, 0, long_keys_first},
-        {"none", 12, 0, long_key_amid},         {"both", 12, 0, long_key_amid},          {"numerator", 9, 1e-6, long_key_amid},
+    static const struct {
+        const char *form;
+        double scale, epsilon;
+        void (*spoil)(float *k, const double *W);
+    } cases[] = {
+        {"none", 1, 1e-6, long_keys_first}, {"numerator", 1, 1e-6, long_keys_first}, {"both", 1, 0, long_keys_first},
+        {"none", 12, 0, long_key_amid}, {"both", 12, 0, long_key_amid}, {"numerator", 9, 1e-6, long_key_amid},
     };
     static const Way ways[] = {{0, 0}, {1, 0}, {7, 0}, {0, 5}, {0, 64}, {40, 16}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int full = 0; full < 2; full++) {
-            Text x = text_of((Text){.form = cases[i].form, .phi = "favor+", .full = full, .head_dim = FAVOR_D, .theta = 10000,
+            Text x = text_of((Text){.form = cases[i].form, .phi = "favor+", .full = full, .head_dim = FAVOR_D,
+                                    .theta = 10000,
                                     .epsilon = cases[i].epsilon, .n = FAVOR_N});
-            float *keys = text_input("k", FAVOR_D, FAVOR_N * FAVOR_D, 64), *w = text_input("W", FAVOR_D, FAVOR_R * FAVOR_D, 128);
+            float *keys = text_input("k", FAVOR_D, FAVOR_N * FAVOR_D, 64),
+                  *w = text_input("W", FAVOR_D, FAVOR_R * FAVOR_D, 128);
             double W[FAVOR_R * FAVOR_D];
             for (int j = 0; j < FAVOR_R * FAVOR_D; j++) W[j] = cases[i].scale * (double)w[j];
             cases[i].spoil(keys, W);
@@ -73,13 +80,14 @@ static double dot(const double *a, const double *b, int n) {
     return sum;
 }
 
-/* Blocks of head_dim orthogonal rows; lengths as Gaussian vectors have them: |w|^2 has mean head_dim and variance 2 head_dim. */
+/* Blocks of head_dim orthogonal rows; lengths as Gaussian vectors have them: |w|^2 has mean head_dim and variance 2
+ * head_dim. */
 static void test_projection(void) {
     enum { D = 16, R = 40, N_SEEDS = 50 };
     double mean = 0, variance = 0, worst_angle = 0;
     for (uint64_t seed = 0; seed < N_SEEDS; seed++) {
-        LinearConfig c = {.phi = feature_map("favor+"), .form = linear_form("numerator"), .head_dim = D, .favor_features = R,
-                          .favor_seed = seed};
+        LinearConfig c = {.phi = feature_map("favor+"), .form = linear_form("numerator"), .head_dim = D,
+                          .favor_features = R, .favor_seed = seed};
         double *w = projection_of(&c), *again = projection_of(&c);
         CHECK(memcmp(w, again, R * D * sizeof *w) == 0);
         for (int a = 0; a < R; a++) {
@@ -87,7 +95,8 @@ static void test_projection(void) {
             mean += square / (R * N_SEEDS);
             variance += (square - D) * (square - D) / (R * N_SEEDS);
             for (int b = a + 1; b < R && b / D == a / D; b++)
-                worst_angle = fmax(worst_angle, fabs(dot(w + a * D, w + b * D, D)) / sqrt(square * dot(w + b * D, w + b * D, D)));
+                worst_angle = fmax(worst_angle,
+                                   fabs(dot(w + a * D, w + b * D, D)) / sqrt(square * dot(w + b * D, w + b * D, D)));
         }
         CHECK(fabs(dot(w, w + D * D, D)) > 1e-3); /* blocks are drawn apart from each other */
         c.favor_seed = seed + 1;
@@ -102,9 +111,9 @@ static void test_projection(void) {
     NEAR(variance, 2 * D, 6, 0);    /* standard error about sqrt(2 (2 D)^2 (1 + 6/D) / 2000) = 1.2 */
 }
 
-/* phi(q).phi(k) with r random features, against e^(q.k/sqrt(d)): the relative error over seeds and pairs of vectors, its mean
- * and mean square, and what the mean square is for r features that are independent: lemma 2 of arXiv:2009.14794,
- * (e^|q' + k'|^2 - 1) / r. */
+/* phi(q).phi(k) with r random features, against e^(q.k/sqrt(d)): the relative error over seeds and pairs of vectors,
+ * its mean and mean square, and what the mean square is for r features that are independent: lemma 2 of
+ * arXiv:2009.14794, (e^|q' + k'|^2 - 1) / r. */
 typedef struct {
     double mean, square, independent;
 } Estimate;
@@ -147,10 +156,12 @@ static void test_estimate(void) {
     for (int i = 0; i < 3; i++) {
         Estimate e = estimate(features[i]);
         if (getenv("LINEAR_PRINT"))
-            printf("    %d features: off by %.3f (%.3f if independent), %+.3f on average\n", features[i], sqrt(e.square),
+            printf("    %d features: off by %.3f (%.3f if independent), %+.3f on average\n", features[i],
+                   sqrt(e.square),
                    sqrt(e.independent), e.mean);
         CHECK(sqrt(e.square) < 0.6 * before);                   /* 0.5 expected */
-        CHECK(e.square < 1.2 * e.independent);                  /* 600 squares, of which a seed's six go together: 10 % */
+        /* 600 squares, of which a seed's six go together: 10 % */
+        CHECK(e.square < 1.2 * e.independent);
         CHECK(fabs(e.mean) < 4 * sqrt(e.square / SEEDS));       /* four standard errors, were a seed's six one */
         before = sqrt(e.square);
     }

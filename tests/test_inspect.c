@@ -1,8 +1,9 @@
-/* tests/test_inspect.c - weights-tools/inspect: what it says of every kind of file, and its JSON through the project's own
- * reader. */
+/* tests/test_inspect.c - weights-tools/inspect: what it says of every kind of file, and its JSON through the project's
+ * own reader. */
 #include "base/json.h"
 #include "weights-tools/inspection.h"
 #include "build.h"
+#include "program.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -11,22 +12,7 @@
 
 static const BuildShape shape = {.d = 64, .ff = 96, .layers = 2, .heads = 4, .kv_heads = 2, .n_ctx = 32};
 
-static char *out, *said;
-
-/* A path that lives as long as the test: test_tmp's do not. */
-static char paths[3][600];
-
-static const char *keep(int i, const char *path) {
-    snprintf(paths[i], sizeof paths[i], "%s", path);
-    return paths[i];
-}
-
-static int inspect(const char *path, const char *options) {
-    char cmd[2000];
-    int folder = (int)(strlen(test_run_path()) - strlen("run"));
-    snprintf(cmd, sizeof cmd, "%.*sweights-tools/inspect %s %s < /dev/null", folder, test_run_path(), path, options);
-    return test_shell(cmd, &out, &said);
-}
+static int inspect(const char *path, const char *options) { return tool("", "inspect", "%s %s", path, options); }
 
 static int says(const char *words) {
     if (strstr(out, words)) return 1;
@@ -55,13 +41,16 @@ static double number(const JsonValue *v, const char *key) {
 static void gguf(void) {
     Json j;
     double sum;
-    const char *path = keep(0, test_tmp("inspect.gguf"));
+    const char *path = test_tmp("inspect.gguf");
     build_gguf(path, &shape, TENSOR_Q8_0);
     CHECK(inspect(path, "") == 0 && *said == 0);
-    CHECK(says("llama: 2 layers, width 64, feed-forward 96, 4 heads of 16 on 2 of keys and values, vocabulary 300, context 32\n"));
+    CHECK(says("llama: 2 layers, width 64, feed-forward 96, 4 heads of 16 on 2 of keys and values, vocabulary 300, "
+               "context 32\n"));
     CHECK(says("none, theta 10000, 16 of a head's 16 entries, pairs (2i, 2i + 1): interleaved\n"));
-    CHECK(says("SentencePiece BPE (GGUF), 300 pieces, bos 1, eos 2\n") && says("softmax, causal\n") && says("[300, 64]\n"));
-    CHECK(inspect(path, "--summary --keys") == 0 && says("general.architecture = llama\n") && !strstr(out, "[300, 64]"));
+    CHECK(says("SentencePiece BPE (GGUF), 300 pieces, bos 1, eos 2\n") && says("softmax, causal\n") &&
+          says("[300, 64]\n"));
+    CHECK(inspect(path, "--summary --keys") == 0 && says("general.architecture = llama\n") &&
+          !strstr(out, "[300, 64]"));
     if (!reads(&j, path, &sum)) return;
     const JsonValue *config = json_get(j.root, "config"), *rope = json_get(j.root,
           "rope"), *q8 = json_get(json_get(j.root, "types"), "Q8_0");
@@ -81,7 +70,7 @@ static void gguf(void) {
 static void others(void) {
     Json j;
     double sum;
-    const char *folder = keep(1, test_tmp("inspect-hf")), *bin = keep(2, test_tmp("inspect.bin"));
+    const char *folder = test_tmp("inspect-hf"), *bin = test_tmp("inspect.bin");
     build_hf(folder, &shape, TENSOR_BF16, 2);
     CHECK(inspect(folder, "") == 0 && says("safetensors") && says("in 2 files") && says("half-split") &&
           says("SentencePiece BPE, 300 pieces"));
@@ -104,7 +93,8 @@ static void others(void) {
           says("roformer.encoder.layer.1.output.dense.weight"));
     CHECK(inspect("tests/golden/convert/gau.ckpt", "") == 0 && says("TensorFlow"));
     if (reads(&j, "tests/golden/convert/v1.legacy.bin", &sum)) {
-        CHECK(!json_get(j.root, "architecture") && json_get(j.root, "refused") && json_get(j.root, "tensors")->len > 40);
+        CHECK(!json_get(j.root, "architecture") && json_get(j.root, "refused") &&
+              json_get(j.root, "tensors")->len > 40);
         json_free(&j);
     }
 }
@@ -121,7 +111,7 @@ static void hostile(void) {
           memcmp(b.data, "a?[2J?\xef\xbf\xbd?\"\\\xe7\x8c\xab", b.n) == 0);
     free(b.data);
     size_t n = 0;
-    const char *path = keep(0, test_tmp("inspect-nasty.gguf"));
+    const char *path = test_tmp("inspect-nasty.gguf");
     build_gguf(path, &shape, TENSOR_F32);
     char *bytes = file_read(path, &n), *at = NULL;
     for (size_t i = 0; bytes && i + 20 < n && !at; i++)

@@ -1,9 +1,9 @@
 /* tests/test_oracle.c - the whole decoder against logits that were computed outside it.
  *
- * tests/oracle/decoders.py made tests/golden/decoders: for each case the config.json that transformers wrote, the headers that
- * the safetensors and gguf packages wrote, and float64 logits. The weights come from a formula, here and there the same
- * (value_at); a test puts header and values together in its temporary folder and opens that like any model. The values have
- * at most 8 significant bits, so that one golden serves F32, F16 and BF16 files.
+ * tests/oracle/decoders.py made tests/golden/decoders: for each case the config.json that transformers wrote, the
+ * headers that the safetensors and gguf packages wrote, and float64 logits. The weights come from a formula, here and
+ * there the same (value_at); a test puts header and values together in its temporary folder and opens that like any
+ * model. The values have at most 8 significant bits, so that one golden serves F32, F16 and BF16 files.
  *
  * Last come the tests of the test: models that are wrong in one thing must miss the golden by a wide margin. */
 #include "test.h"
@@ -21,7 +21,8 @@
 
 enum { MAX_IDS = 40, MAX_ROWS = 6, VOCAB = 96, NAME = 100 };
 
-/* Logits are -6 .. 6. Worst seen of float32 against float64: stock transformers 1.2e-5, llama.cpp 1.5e-5 (README.md). */
+/* Logits are -6 .. 6. Worst seen of float32 against float64: stock transformers 1.2e-5, llama.cpp 1.5e-5
+ * (README.md). */
 static const double TOLERANCE = 1e-4, WRONG = 1e-2;
 
 typedef struct {
@@ -95,8 +96,8 @@ static float value_at(const char *name, uint64_t i, const Spoil *s) {
 
 /* ---- a Hugging Face folder ---- */
 
-/* header: 8 bytes of length and JSON, as the safetensors package wrote it for F32. Appends this tensor's line for type to json
- * and its values to data; returns where to look for the next one, or NULL after the last. */
+/* header: 8 bytes of length and JSON, as the safetensors package wrote it for F32. Appends this tensor's line for type
+ * to json and its values to data; returns where to look for the next one, or NULL after the last. */
 static char *hf_tensor(char *header, char *json, uint8_t *data, size_t *size, TensorType type, const Spoil *s) {
     char *p = strstr(header, ":{\"dtype\":\"F32\""), name[NAME] = "", shape[40] = "";
     if (!p) return NULL;
@@ -104,10 +105,12 @@ static char *hf_tensor(char *header, char *json, uint8_t *data, size_t *size, Te
     while (start[-1] != '"') start--;
     unsigned long from = 0, to = 0;
     snprintf(name, sizeof name, "%.*s", (int)(p - 1 - start), start);
-    if (sscanf(p, ":{\"dtype\":\"F32\",\"shape\":[%39[0-9,]],\"data_offsets\":[%lu,%lu]", shape, &from, &to) != 3) return NULL;
+    if (sscanf(p, ":{\"dtype\":\"F32\",\"shape\":[%39[0-9,]],\"data_offsets\":[%lu,%lu]", shape, &from, &to) != 3)
+        return NULL;
     size_t begin = *size;
     for (uint64_t i = 0; i < (to - from) / 4; i++) *size += float_encode(data + *size, value_at(name, i, s), type);
-    sprintf(json + strlen(json), "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}", json[1] ? "," : "", name,
+    sprintf(json + strlen(json), "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}",
+            json[1] ? "," : "", name,
             type == TENSOR_F32 ? "F32" : type == TENSOR_F16 ? "F16" : "BF16", shape, begin, *size);
     return p + 1;
 }
@@ -159,7 +162,8 @@ static const char *hf_folder(const char *name, const char *config, TensorType ty
 /* The tensor's entry in the head, written for F32, gets this type (matrices only) and offset; the type it has now. */
 static TensorType gguf_retype(char *head, size_t n_head, const char *name, TensorType type, size_t offset) {
     size_t len = strlen(name), at = 8;
-    while (at + len + 8 < n_head && !(memcmp(head + at, name, len) == 0 && (unsigned char)head[at - 8] == len && head[at - 7] == 0)) at++;
+    while (at + len + 8 < n_head &&
+           !(memcmp(head + at, name, len) == 0 && (unsigned char)head[at - 8] == len && head[at - 7] == 0)) at++;
     char *dims = head + at + len, *p = dims + 4 + 8 * dims[0]; /* name, n_dims, dims, type, offset */
     if (dims[0] != 2) type = TENSOR_F32;
     *p = (char)type;
@@ -168,7 +172,8 @@ static TensorType gguf_retype(char *head, size_t n_head, const char *name, Tenso
 }
 
 /* One line of NAME.gguf.map: GGUF_NAME HF_NAME COUNT COLUMNS plain | permute N_HEAD | values v v v .. */
-static void gguf_tensor(const char *line, char *head, size_t head_size, TensorType type, uint8_t *data, size_t *size, const Spoil *s) {
+static void gguf_tensor(const char *line, char *head, size_t head_size, TensorType type, uint8_t *data, size_t *size,
+                        const Spoil *s) {
     char gguf_name[NAME], name[NAME], how[20];
     unsigned long count, cols, n_head = 1;
     int used = 0;
@@ -196,7 +201,8 @@ static const char *gguf_file(const char *name, TensorType type, const Spoil *s) 
     }
     uint8_t *data = calloc(1, 1 << 20);
     if (!data) abort();
-    for (char *line = map; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) gguf_tensor(line, head, n_head, type, data, &size, s);
+    for (char *line = map; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        gguf_tensor(line, head, n_head, type, data, &size, s);
     const char *path = test_tmp("oracle.gguf");
     write_two(path, head, n_head, data, (size + 31) / 32 * 32);
     free(data);
@@ -230,8 +236,9 @@ static const char *converted(const char *name, const char *folder) {
 
 /* ---- the engine ---- */
 
-/* The largest difference of path's logits from the golden; NaN where anything fails. Every row twice: its ids in one call from an
- * empty session, and in pieces of five that go on from the row before (longrope's other list must then rule the old ids too). */
+/* The largest difference of path's logits from the golden; NaN where anything fails. Every row twice: its ids in one
+ * call from an empty session, and in pieces of five that go on from the row before (longrope's other list must then
+ * rule the old ids too). */
 static double distance(const char *name, const char *path, const Kernels *k, const Golden *g) {
     char err[300] = "";
     Model m;
@@ -251,7 +258,8 @@ static double distance(const char *name, const char *path, const Kernels *k, con
         const float *logits = NULL;
         if (run <= g->n_rows) session_rewind(&s, 0);
         while ((int)s.pos < n && worst == worst)
-            if (session_eval(&s, g->ids + s.pos, (size_t)(n - (int)s.pos < step ? n - (int)s.pos : step), &logits, err, sizeof err)) {
+            if (session_eval(&s, g->ids + s.pos, (size_t)(n - (int)s.pos < step ? n - (int)s.pos : step), &logits, err,
+                             sizeof err)) {
                 fail(name, "session_eval:", err);
                 worst = NAN;
             }
@@ -265,7 +273,8 @@ static double distance(const char *name, const char *path, const Kernels *k, con
     return worst;
 }
 
-static void expect(const char *name, const char *file, const char *path, const Kernels *k, const Golden *g, double *worst) {
+static void expect(const char *name, const char *file, const char *path, const Kernels *k, const Golden *g,
+                   double *worst) {
     double d = path ? distance(name, path, k, g) : NAN;
     if (!(d <= *worst)) *worst = d;
     if (d <= TOLERANCE) return;
@@ -274,10 +283,16 @@ static void expect(const char *name, const char *file, const char *path, const K
     fail(name, what, file);
 }
 
+/* Whether GGUF has keys for it: NO_GGUF of decoders.py. */
+static int has_gguf(const char *name) {
+    return strcmp(name, "yarn_notrunc") != 0 && strcmp(name, "dynamic") != 0 && strcmp(name, "linear_favor") != 0;
+}
+
 /* Cases as a list that ends with NULL: every spelling of the config, every type, both formats, every kernel row. */
 static void run_cases(const char *const *names) {
     static const char *const configs[] = {"4", "4type", "4top", "5null"};
     static Golden g;
+    static const TensorType types[] = {TENSOR_F32, TENSOR_F16, TENSOR_BF16};
     double worst = 0;
     for (; *names; names++) {
         const char *name = *names;
@@ -287,11 +302,10 @@ static void run_cases(const char *const *names) {
             expect(name, "F32 safetensors", hf_folder(name, "", TENSOR_F32, &sound), k, &g, &worst);
             expect(name, "F16 safetensors", hf_folder(name, "", TENSOR_F16, &sound), k, &g, &worst);
             expect(name, "BF16 safetensors", hf_folder(name, "", TENSOR_BF16, &sound), k, &g, &worst);
-            int no_gguf = !strcmp(name, "yarn_notrunc") || !strcmp(name, "dynamic") || !strcmp(name, "linear_favor"); /* NO_GGUF */
-            if (!no_gguf)
-                for (int t = 0; t < 3; t++) expect(name, "GGUF", gguf_file(name, (const TensorType[]){TENSOR_F32, TENSOR_F16, TENSOR_BF16}[t], &sound), k, &g, &worst);
+            for (int t = 0; t < 3 && has_gguf(name); t++)
+                expect(name, "GGUF", gguf_file(name, types[t], &sound), k, &g, &worst);
         }
-        if (strcmp(name, "yarn_notrunc") && strcmp(name, "dynamic") && strcmp(name, "linear_favor")) { /* NO_GGUF, too */
+        if (has_gguf(name)) {
             const char *path = converted(name, hf_folder(name, "", TENSOR_F32, &sound));
             expect(name, "F32 converted to GGUF", path, kernels_best(), &g, &worst);
             path = converted(name, hf_folder(name, "", TENSOR_BF16, &sound));
@@ -306,9 +320,12 @@ static void run_cases(const char *const *names) {
 }
 
 static void test_llama(void) { run_cases((const char *const[]){"mha", "gqa", "mqa", "tied", "bias", "eps", NULL}); }
-static void test_rope(void) { run_cases((const char *const[]){"theta", "linear", "linear_old", "llama3", "partial", NULL}); }
+static void test_rope(void) {
+    run_cases((const char *const[]){"theta", "linear", "linear_old", "llama3", "partial", NULL});
+}
 static void test_yarn(void) {
-    run_cases((const char *const[]){"yarn", "yarn_attn", "yarn_mscale", "yarn_betas", "yarn_notrunc", "qwen2_yarn", NULL});
+    run_cases((const char *const[]){"yarn", "yarn_attn", "yarn_mscale", "yarn_betas", "yarn_notrunc", "qwen2_yarn",
+                                    NULL});
 }
 static void test_longrope(void) { run_cases((const char *const[]){"longrope", "longrope_f", NULL}); }
 static void test_dynamic(void) {
@@ -318,13 +335,17 @@ static void test_dynamic(void) {
 static void test_window(void) { run_cases((const char *const[]){"mistral", "qwen2_window", NULL}); }
 static void test_qwen(void) { run_cases((const char *const[]){"qwen2", "qwen3", "qwen3_bias", NULL}); }
 static void test_feature_maps(void) {
-    run_cases((const char *const[]){"linear_elu", "linear_relu", "linear_relu2", "linear_exp", "linear_softmax", "linear_identity",
-                                    NULL});
+    run_cases((const char *const[]){"linear_elu", "linear_relu", "linear_relu2", "linear_exp", "linear_softmax",
+                                    "linear_identity", NULL});
 }
 static void test_forms(void) {
-    run_cases((const char *const[]){"linear_both", "linear_none", "linear_before", "linear_cosine", "linear_cosine_none", NULL});
+    run_cases((const char *const[]){"linear_both", "linear_none", "linear_before", "linear_cosine",
+                                    "linear_cosine_none", NULL});
 }
-static void test_linear_models(void) { run_cases((const char *const[]){"linear_qwen3", "linear_yarn", "linear_favor", NULL}); }
+
+static void test_linear_models(void) {
+    run_cases((const char *const[]){"linear_qwen3", "linear_yarn", "linear_favor", NULL});
+}
 
 /* ---- tests of the test ---- */
 
@@ -353,7 +374,8 @@ static void test_spoiled_config(void) {
         {"mistral", "no window", {.from = "\"sliding_window\": 8", .to = "\"sliding_window\": 64"}}, /* 5.8 */
         {"mistral", "a window of 9", {.from = "\"sliding_window\": 8", .to = "\"sliding_window\": 9"}}, /* 4.3 */
         {"qwen2_window", "no window", {.from = "\"sliding_window\": 8", .to = "\"sliding_window\": 64"}}, /* 3.1 */
-        {"qwen2_window", "a window in layer 0", {.from = "\"full_attention\"", .to = "\"sliding_attention\""}}, /* 6.9 */
+        /* 6.9 */
+        {"qwen2_window", "a window in layer 0", {.from = "\"full_attention\"", .to = "\"sliding_attention\""}},
         {"bias", "no biases in q", {.set = "q_proj.bias"}}, /* 1.9 */
         {"bias", "no biases in o", {.set = "o_proj.bias"}}, /* 1.7 */
         {"bias", "no biases in v", {.set = "v_proj.bias"}}, /* 2.5 */
@@ -399,8 +421,10 @@ static void test_spoiled_linear(void) {
         {"linear_yarn", "no yarn", {.from = "\"yarn\"", .to = "\"default\""}}, /* 3.9 */
         {"linear_favor", "other features", {.from = "favor_features\": 20", .to = "favor_features\": 18"}}, /* 4.1 */
         {"linear_favor", "another seed", {.from = "favor_seed\": 5", .to = "favor_seed\": 6"}}, /* 7.3 */
-        {"linear_favor", "no epsilon", {.from = "denominator_epsilon\": 0.5", .to = "denominator_epsilon\": 1e-6"}}, /* 8.5 */
-        {"linear_yarn", "no factor", {.from = "\"rope_type\"", .to = "\"attention_factor\": 1,\"rope_type\""}}, /* 1.1 */
+        /* 8.5 */
+        {"linear_favor", "no epsilon", {.from = "denominator_epsilon\": 0.5", .to = "denominator_epsilon\": 1e-6"}},
+        /* 1.1 */
+        {"linear_yarn", "no factor", {.from = "\"rope_type\"", .to = "\"attention_factor\": 1,\"rope_type\""}},
     };
     static Golden g;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -430,7 +454,8 @@ static void expect_refused(const char *path, const ConfigOverride *o, const char
 
 static void test_linear_refused(void) {
     const ConfigOverride none = {.rope = {.theta = 0}}, linear = {.attention = {.kind = ATTENTION_LINEAR}};
-    const ConfigOverride favor = {.attention = {.kind = ATTENTION_LINEAR, .phi = feature_map("favor+"), .favor_features = 32}};
+    const ConfigOverride favor = {.attention = {.kind = ATTENTION_LINEAR, .phi = feature_map("favor+"),
+                                                .favor_features = 32}};
     const Spoil window = {.from = "\"sliding_window\"", .to = "\"attention_kind\": \"linear\", \"sliding_window\""};
     const Spoil cubic = {.from = "\"linear\"", .to = "\"cubic\""};
     expect_refused(hf_folder("mistral", "", TENSOR_F32, &window), &none, "window");
@@ -445,7 +470,8 @@ static void test_linear_refused(void) {
             Model m;
             char err[300];
             const char *path = hf_folder(windows[i], "", TENSOR_F32, &sound);
-            CHECK(path && model_open(&m, path, &(ModelOptions){.config = is_linear ? linear : none}, err, sizeof err) == 0);
+            CHECK(path && model_open(&m, path, &(ModelOptions){.config = is_linear ? linear : none}, err,
+                                     sizeof err) == 0);
             int windowed = 0;
             for (int l = 0; l < m.config.n_layers; l++) windowed += m.config.windowed[l] || m.layers[l].window;
             CHECK(is_linear ? m.config.window == 0 && windowed == 0 : m.config.window == 8 && windowed == 2);

@@ -1,10 +1,12 @@
 /* tests/test_quantized.c - a whole decoder in every block format against logits that were computed outside the engine.
  *
- * tests/oracle/quantized.py made tests/golden/quantized: for each format the head of a GGUF file as the gguf package writes it,
- * and float64 logits from weights as that package decodes them. The blocks come from a formula, here and there the same
- * (raw_bytes). Rows have 256 columns and 512, there are 300 words, which fill no tile, and two query heads share a key head.
+ * tests/oracle/quantized.py made tests/golden/quantized: for each format the head of a GGUF file as the gguf package
+ * writes it, and float64 logits from weights as that package decodes them. The blocks come from a formula, here and
+ * there the same (raw_bytes). Rows have 256 columns and 512, there are 300 words, which fill no tile, and two query
+ * heads share a key head.
  *
- * `rounded` are the logits where what meets a matrix is rounded as kernels.h says (quantize), `exact` where it is not. */
+ * `rounded` are the logits where what meets a matrix is rounded as kernels.h says (quantize), `exact` where it is
+ * not. */
 #include "test.h"
 
 #include "model/session.h"
@@ -17,12 +19,14 @@
 
 enum { VOCAB = 300, MAX_IDS = 24, MAX_HALVES = 2 };
 
-/* Against `rounded`: its ids are such that no code comes within 2.9e-4 of a half. The codes of a float32 program, up to 127, err
- * by less than that, so it rounds all of them as float64 does, and what remains are float sums: logits are up to 6, worst seen
- * 1.4e-6. One code rounded the other way moves logits by 1e-3 to 3e-2 (some of `long`, ref beside avx2), so one would be seen. */
+/* Against `rounded`: its ids are such that no code comes within 2.9e-4 of a half. The codes of a float32 program, up to
+ * 127, err by less than that, so it rounds all of them as float64 does, and what remains are float sums: logits are up
+ * to 6, worst seen 1.4e-6. One code rounded the other way moves logits by 1e-3 to 3e-2 (some of `long`, ref beside
+ * avx2), so one would be seen. */
 static const double SAME_CODES = 2e-5;
-/* Against `exact`, as a share of the logits' root mean square: a code errs by up to half a step, 0.6 % of an entry's usual size,
- * and nine products, one behind the other, make that 2 to 3 %; the worst of 300 logits has four times that. Worst seen 0.13. */
+/* Against `exact`, as a share of the logits' root mean square: a code errs by up to half a step, 0.6 % of an entry's
+ * usual size, and nine products, one behind the other, make that 2 to 3 %; the worst of 300 logits has four times that.
+ * Worst seen 0.13. */
 static const double ROUNDING = 0.2;
 
 typedef struct {
@@ -90,7 +94,8 @@ static void put_blocks(uint8_t *out, const Part *t) {
 }
 
 static void put_norm(uint8_t *out, const Part *t) {
-    for (size_t i = 0; i < t->cols; i++) float_encode(out + 4 * i, (float)(128 + name_value(t->name, i) / 2) / 128, TENSOR_F32);
+    for (size_t i = 0; i < t->cols; i++)
+        float_encode(out + 4 * i, (float)(128 + name_value(t->name, i) / 2) / 128, TENSOR_F32);
 }
 
 /* The tensor of the line at *text, which moves on; 0 after the last. */
@@ -161,7 +166,8 @@ static int logits_of(float *out, const Model *m, const int *ids, int n, int call
     Session s;
     const float *logits = NULL;
     char err[300] = "";
-    int rc = session_init(&s, m, &(SessionOptions){.threads = threads, .cache = CACHE_F32, .grain = 1000}, err, sizeof err);
+    int rc = session_init(&s, m, &(SessionOptions){.threads = threads, .cache = CACHE_F32, .grain = 1000}, err,
+                          sizeof err);
     for (int i = 0; i < n && rc == 0; i += call)
         rc = session_eval(&s, ids + i, (size_t)(n - i < call ? n - i : call), &logits, err, sizeof err);
     if (rc == 0) memcpy(out, logits, VOCAB * sizeof *out);
@@ -213,7 +219,8 @@ static void check_rounded(const char *name, const Model *m, const Golden *g) {
     double d = worst(logits, g->rounded);
     if (getenv("ORACLE_PRINT")) printf("    %s, %s: off by %.1e\n", name, m->kernels->name, d);
     if (!(d <= SAME_CODES)) fail(name, m->kernels->name, "not the logits that rounded activations give");
-    if (!(worst(logits, g->exact) > 100 * SAME_CODES)) fail(name, m->kernels->name, "nothing is rounded, or nothing shows it");
+    if (!(worst(logits, g->exact) > 100 * SAME_CODES))
+        fail(name, m->kernels->name, "nothing is rounded, or nothing shows it");
 }
 
 static void check_exact(const char *name, const Model *m, const Golden *g) {
@@ -259,7 +266,8 @@ static void test_files(void) {
     }
 }
 
-/* A test of the test: the same blocks, called by the name of a format as large (Q4_0 and IQ4_NL), are far from both goldens. */
+/* A test of the test: the same blocks, called by the name of a format as large (Q4_0 and IQ4_NL), are far from both
+ * goldens. */
 static void test_wrong_format(void) {
     Golden g;
     Model m;

@@ -1,5 +1,6 @@
-/* tests/test_roformer.c - RoFormer's forward pass against float64 goldens from outside (tests/oracle/roformer.py): v1, v2 and
- * GAU-alpha under every mask, with every head, with softmax and linear attention, from every kind of file, in every kernel row.
+/* tests/test_roformer.c - RoFormer's forward pass against float64 goldens from outside (tests/oracle/roformer.py): v1,
+ * v2 and GAU-alpha under every mask, with every head, with softmax and linear attention, from every kind of file, in
+ * every kernel row.
  *
  * Then the tests of the test: models that are wrong in one thing must miss the golden by a wide margin. Last, with
  * RUN_ROFORMER=PATH, the published logits of junnyu/roformer_chinese_base. */
@@ -9,17 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Values are -4 .. 4 (a head's: -9 .. 9). Worst seen of the engine's float32 against float64: 2e-6, in case generator 9.9e-6
- * (ROFORMER_PRINT=1), whose softmax is so steep that weights moved by half an ulp move its logits by 4e-6. What is wrong in one
- * thing is off by 5e-3 and more. */
+/* Values are -4 .. 4 (a head's: -9 .. 9). Worst seen of the engine's float32 against float64: 2e-6, in case
+ * generator 9.9e-6 (ROFORMER_PRINT=1), whose softmax is so steep that weights moved by half an ulp move its logits by
+ * 4e-6. What is wrong in one thing is off by 5e-3 and more. */
 static const double TOLERANCE = 1e-4, WRONG = 3e-3;
-enum { LONG = 100 }; /* a text longer than this is read from F32 files only: the other types differ in the weights' bytes alone */
+/* a text longer than this is read from F32 files only: the other types differ in the weights' bytes alone */
+enum { LONG = 100 };
 
 /* ---- every case ---- */
 
 static double worst_seen;
 
-static void expect(const char *name, const char *file, const char *path, const Kernels *k, const Golden *g, size_t longest) {
+static void expect(const char *name, const char *file, const char *path, const Kernels *k, const Golden *g,
+                   size_t longest) {
     double d = golden_distance(name, path, &(ModelOptions){.kernels = k}, g, longest);
     if (!(d <= worst_seen)) worst_seen = d;
     if (d <= TOLERANCE) return;
@@ -46,11 +49,13 @@ static void run_cases(const char *const *names) {
 }
 
 static void test_v1(void) {
-    run_cases((const char *const[]){"mlm", "wide", "body", "eps", "rotary", "causal", "unilm", "untied", "scaled", "keysize",
+    run_cases((const char *const[]){"mlm", "wide", "body", "eps", "rotary", "causal", "unilm", "untied", "scaled",
+                                    "keysize",
                                     NULL});
 }
 static void test_heads(void) {
-    run_cases((const char *const[]){"gelu_new", "relu", "seq", "seq_gelu_new", "tok", "tanh", "sim", "electra", "generator",
+    run_cases((const char *const[]){"gelu_new", "relu", "seq", "seq_gelu_new", "tok", "tanh", "sim", "electra",
+                                    "generator",
                                     NULL});
 }
 static void test_v2(void) { run_cases((const char *const[]){"v2", "v2_narrow", "v2_causal", "v2_unilm", NULL}); }
@@ -73,7 +78,8 @@ static const struct {
     {"linear", "pairs of halves", {.half_split = 10}}, /* 0.78 */
     {"rotary", "values not turned", {.from = "\"rotary_value\": true", .to = "\"rotary_value\": false"}}, /* 4.2 */
     {"mlm", "values turned", {.from = "\"rotary_value\": false", .to = "\"rotary_value\": true"}}, /* 4.2 */
-    {"linear_rotary", "values not turned", {.from = "\"rotary_value\": true", .to = "\"rotary_value\": false"}}, /* 1.8 */
+    /* 1.8 */
+    {"linear_rotary", "values not turned", {.from = "\"rotary_value\": true", .to = "\"rotary_value\": false"}},
     {"causal", "a padding mask", {.from = "\"is_decoder\": true", .to = "\"is_decoder\": false"}}, /* 0.94 */
     {"unilm", "a padding mask", {.from = "\"mask\": \"unilm\"", .to = "\"mask\": \"padding\""}}, /* 1.1 */
     {"unilm", "a causal mask", {.from = "\"mask\": \"unilm\"", .to = "\"mask\": \"causal\""}}, /* 1.8 */
@@ -81,23 +87,30 @@ static const struct {
     {"v2_unilm", "a padding mask", {.from = "\"mask\": \"unilm\"", .to = "\"mask\": \"padding\""}}, /* 2.8 */
     {"gau_unilm", "a padding mask", {.from = "\"mask\": \"unilm\"", .to = "\"mask\": \"padding\""}}, /* 1.8 */
     {"linear_unilm", "a causal mask", {.from = "\"mask\": \"unilm\"", .to = "\"mask\": \"causal\""}}, /* 2 */
-    {"sim", "a padding mask", {.from = "\"pooler_activation\"", .to = "\"mask\": \"padding\", \"pooler_activation\""}}, /* 2.8 */
+    /* 2.8 */
+    {"sim", "a padding mask", {.from = "\"pooler_activation\"", .to = "\"mask\": \"padding\", \"pooler_activation\""}},
     {"mlm", "an epsilon of 0.001", {.from = "1e-12", .to = "0.001"}}, /* 0.005 */
     {"eps", "an epsilon of 0.001", {.from = "0.125", .to = "0.001"}}, /* 0.38 */
-    {"v2", "an epsilon of 0.01", {.from = "\"hidden_act\"", .to = "\"layer_norm_eps\": 0.01, \"hidden_act\""}}, /* 0.11 */
+    /* 0.11 */
+    {"v2", "an epsilon of 0.01", {.from = "\"hidden_act\"", .to = "\"layer_norm_eps\": 0.01, \"hidden_act\""}},
     {"sim", "a tanh pooler", {.from = "\"linear\"", .to = "\"tanh\", \"mask\": \"unilm\""}}, /* 1.2 */
     {"tanh", "a linear pooler",
-     {.from = "\"hidden_size\"", .to = "\"pooler_activation\": \"linear\", \"mask\": \"padding\", \"hidden_size\""}}, /* 2.6 */
+     /* 2.6 */
+     {.from = "\"hidden_size\"", .to = "\"pooler_activation\": \"linear\", \"mask\": \"padding\", \"hidden_size\""}},
     {"seq_gelu_new", "relu", {.from = "\"gelu_new\"", .to = "\"relu\""}}, /* 0.2 */
     {"seq", "silu", {.from = "\"gelu\"", .to = "\"silu\""}}, /* 0.27 */
     {"scaled", "no factor", {.from = "3.0", .to = "1.0"}}, /* 0.45 */
     {"scaled", "theta 10000", {.from = "500.0", .to = "10000.0"}}, /* 0.32 */
     {"linear", "softmax attention", {.from = "\"linear\"", .to = "\"softmax\""}}, /* 1.3 */
-    {"mlm", "linear attention", {.from = "\"hidden_size\"", .to = "\"attention_kind\": \"linear\", \"hidden_size\""}}, /* 1.3 */
+    /* 1.3 */
+    {"mlm", "linear attention", {.from = "\"hidden_size\"", .to = "\"attention_kind\": \"linear\", \"hidden_size\""}},
     {"linear_both", "form numerator", {.from = "\"both\"", .to = "\"numerator\""}}, /* 2.2 */
     {"linear_cosine", "no epsilon", {.from = "0.125", .to = "1e-6"}}, /* 0.029 */
-    {"untied", "tied words", {.from = "\"tie_word_embeddings\": false", .to = "\"tie_word_embeddings\": true", .head_from = "predictions.decoder.weight", .head_to = "predictions.decodxx.weight"}}, /* 4.1 */
-    {"untied", "the other bias", {.head_from = "predictions.decoder.bias", .head_to = "predictions.decodxx.bias"}}, /* 0.82 */
+    {"untied", "tied words", /* 4.1 */
+     {.from = "\"tie_word_embeddings\": false", .to = "\"tie_word_embeddings\": true",
+      .head_from = "predictions.decoder.weight", .head_to = "predictions.decodxx.weight"}},
+    /* 0.82 */
+    {"untied", "the other bias", {.head_from = "predictions.decoder.bias", .head_to = "predictions.decodxx.bias"}},
     {"mlm", "no type embeddings", {.set = "token_type"}}, /* 0.87 */
     {"mlm", "no norm of the embeddings", {.set = "embeddings.LayerNorm.weight", .value = 1}}, /* 0.52 */
     {"mlm", "no bias behind the projection", {.set = "embeddings_project.bias"}}, /* 1.3 */
@@ -120,7 +133,8 @@ static void test_spoiled_folders(void) {
     for (size_t i = 0; i < sizeof wrong_folders / sizeof *wrong_folders; i++) {
         const char *name = wrong_folders[i].name;
         if (golden_read(&g, name))
-            expect_wrong(name, wrong_folders[i].what, roformer_folder(name, TENSOR_F32, &wrong_folders[i].c), &g, WRONG);
+            expect_wrong(name, wrong_folders[i].what, roformer_folder(name, TENSOR_F32, &wrong_folders[i].c), &g,
+                         WRONG);
     }
     /* The two gelus are within 5e-4 of each other everywhere: off by 5.8e-4. */
     static const Change other = {.from = "\"gelu_new\"", .to = "\"gelu\""};
@@ -137,8 +151,10 @@ static void test_spoiled_gguf(void) {
         {"mlm", "pairs of halves", {.half_split = 10}}, /* 0.98 */
         {"unilm", "no mask named", {.head_from = "roformer.mask", .head_to = "roformer.xxxx"}}, /* 1.1 */
         {"causal", "no mask named", {.head_from = "roformer.mask", .head_to = "roformer.xxxx"}}, /* 0.94 */
-        {"rotary", "values not turned", {.head_from = "roformer.rotary_value", .head_to = "roformer.rotary_xxxxx"}}, /* 4.2 */
-        {"relu", "no activation named", {.head_from = "roformer.hidden_act", .head_to = "roformer.hidden_xxx"}}, /* 0.2 */
+        /* 4.2 */
+        {"rotary", "values not turned", {.head_from = "roformer.rotary_value", .head_to = "roformer.rotary_xxxxx"}},
+        /* 0.2 */
+        {"relu", "no activation named", {.head_from = "roformer.hidden_act", .head_to = "roformer.hidden_xxx"}},
         {"eps", "no epsilon", {.head_from = "layer_norm_epsilon", .head_to = "layer_norm_xxxxxxx"}}, /* 0.39 */
         {"sim", "no pooler named", {.head_from = "roformer.pooler", .head_to = "roformer.xxxxxx"}}, /* 1.2 */
         {"scaled", "no theta", {.head_from = "rope.freq_base", .head_to = "rope.xxxx_base"}}, /* 0.32 */
@@ -156,10 +172,12 @@ static void test_spoiled_gguf(void) {
 
 /* ---- the real thing ---- */
 
-/* From transformers' test_modeling_roformer.py: junnyu/roformer_chinese_base, ids 0 .. 5, no mask; its tolerance, 1e-4. */
+/* From transformers' test_modeling_roformer.py: junnyu/roformer_chinese_base, ids 0 .. 5, no mask; its tolerance,
+ * 1e-4. */
 static void test_published(void) {
     static const double want[3][3] = {
-        {-0.12053341, -1.0264901, 0.29221946}, {-1.5133783, 0.197433, 0.15190607}, {-5.0135403, -3.900256, -0.84038764}};
+        {-0.12053341, -1.0264901, 0.29221946}, {-1.5133783, 0.197433, 0.15190607},
+        {-5.0135403, -3.900256, -0.84038764}};
     const char *path = getenv("RUN_ROFORMER");
     const int ids[] = {0, 1, 2, 3, 4, 5};
     char err[400] = "";

@@ -1,5 +1,6 @@
-/* tests/test_roformer_config.c - what is refused of a RoFormer's file, and with which line: settings that are not known or do not
- * go together, and every tensor that is missing or has another shape, by the name that the file would give it. */
+/* tests/test_roformer_config.c - what is refused of a RoFormer's file, and with which line: settings that are not known
+ * or do not go together, and every tensor that is missing or has another shape, by the name that the file would give
+ * it. */
 #include "roformer_files.h"
 #include "test.h"
 
@@ -32,10 +33,12 @@ static void test_settings(void) {
         {"sim", "pooler_activation: is a word not known here", {.from = "\"linear\"", .to = "\"conv\""}},
         {"mlm", "add_cross_attention: cross attention is not known here",
          {.from = "\"add_cross_attention\": false", .to = "\"add_cross_attention\": true"}},
-        {"mlm", "model_type: architecture \"reformer\" is not known here", {.from = "\"roformer\"", .to = "\"reformer\""}},
+        {"mlm", "model_type: architecture \"reformer\" is not known here",
+         {.from = "\"roformer\"", .to = "\"reformer\""}},
         {"mlm", "hidden_size: is missing in config.json", {.from = "\"hidden_size\"", .to = "\"hidden\""}},
         {"mlm", "vocab_size: is missing in config.json", {.from = "\"vocab_size\"", .to = "\"vocab\""}},
-        {"mlm", "num_attention_heads: is missing in config.json", {.from = "\"num_attention_heads\"", .to = "\"heads\""}},
+        {"mlm", "num_attention_heads: is missing in config.json",
+         {.from = "\"num_attention_heads\"", .to = "\"heads\""}},
         {"mlm", "head_dim: is not given, and the heads do not divide",
          {.from = "\"num_attention_heads\": 2", .to = "\"num_attention_heads\": 3"}},
         {"keysize", "head_dim: must be even", {.from = "\"attention_key_size\": 6", .to = "\"attention_key_size\": 7"}},
@@ -73,9 +76,11 @@ static void test_settings(void) {
 
 /* ---- tensors ---- */
 
-/* A head that lacks its own mark is a head that is not there; the word embeddings of GGUF are the vocabulary's size too. */
+/* A head that lacks its own mark is a head that is not there; the word embeddings of GGUF are the vocabulary's size
+ * too. */
 static const char *lacking(const char *name) {
-    static const char *const marks[] = {"mlm.dense.weight", "transform.dense.weight", "pooler.weight", "pooler.dense.weight",
+    static const char *const marks[] = {"mlm.dense.weight", "transform.dense.weight", "pooler.weight",
+                                        "pooler.dense.weight",
                                         "cls.out.weight", "classifier.out_proj.weight", "disc.out.weight",
                                         "dense_prediction.weight"};
     if (strstr(name, "embed_positions")) return NULL;
@@ -166,11 +171,13 @@ static void test_aliases(void) {
     };
     for (size_t i = 0; i < 2; i++)
         if (golden_read(&g, same[i].name) && /* test_roformer.c's tolerance */
-            !(golden_distance(same[i].name, roformer_folder(same[i].name, TENSOR_F32, &same[i].c), NULL, &g, 30) < 1e-4))
+            !(golden_distance(same[i].name, roformer_folder(same[i].name, TENSOR_F32, &same[i].c), NULL, &g,
+                              30) < 1e-4))
             roformer_fail(same[i].name, "is not the same with", same[i].c.head_to);
     expect_refused("mlm",
-                   roformer_folder("mlm", TENSOR_F32, &(Change){.head_from = "roformer.encoder.layer.1.output.LayerNorm.weight",
-                                                                .head_to = "gau_alpha.encoder.layer.0.output.LayerNorm.gamma"}),
+                   roformer_folder("mlm", TENSOR_F32,
+                                   &(Change){.head_from = "roformer.encoder.layer.1.output.LayerNorm.weight",
+                                             .head_to = "gau_alpha.encoder.layer.0.output.LayerNorm.gamma"}),
                    "is there under two names");
 }
 

@@ -1,5 +1,6 @@
 /* tests/test_roformer_facts.c - vectors that stood elsewhere before this engine did: facts/roformer.md 8.4 (whole tiny
- * models, printed in float64 by scripts/tiny_forward.py) and 1.9 (transformers' own tests of its table and its rotation). */
+ * models, printed in float64 by scripts/tiny_forward.py) and 1.9 (transformers' own tests of its table and its
+ * rotation). */
 #include "roformer_files.h"
 #include "test.h"
 
@@ -25,7 +26,8 @@ static void make(Maker *k, const char *name, size_t rows, size_t cols, double sc
     }
     char shape[40];
     snprintf(shape, sizeof shape, cols ? "%zu,%zu" : "%zu", rows, cols);
-    k->n_json += (size_t)sprintf(k->json + k->n_json, "%s\"%s\":{\"dtype\":\"F32\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}",
+    k->n_json += (size_t)sprintf(k->json + k->n_json,
+                                 "%s\"%s\":{\"dtype\":\"F32\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}",
                                  k->n_json ? "," : "{", name, shape, begin, 4 * k->n);
 }
 
@@ -228,8 +230,8 @@ static Rope rope_of(int d) {
     return r;
 }
 
-/* q = arange(2 * 12 * 16 * 64) / 100 as [2, 12, 16, 64], k = -q: the first six positions of head 0, eight entries each. The
- * test prints four decimals; its own tolerance is 1e-4. */
+/* q = arange(2 * 12 * 16 * 64) / 100 as [2, 12, 16, 64], k = -q: the first six positions of head 0, eight entries each.
+ * The test prints four decimals; its own tolerance is 1e-4. */
 static void test_rotation(void) {
     static const double want[6][8] = {
         {0, .01, .02, .03, .04, .05, .06, .07},

@@ -34,43 +34,52 @@ static double scale_of(const RopeConfig *c) {
 
 static void anchors_none(void) {
     RopeConfig c = config("none", 128, 1e4);
-    ANCHORS(&c, 1, 1e-8, {0, 1}, {1, .865964323}, {16, .1}, {31, .0115478198}, {32, .01}, {48, .001}, {63, 1.15478198e-4});
+    ANCHORS(&c, 1, 1e-8, {0, 1}, {1, .865964323}, {16, .1}, {31, .0115478198}, {32, .01}, {48, .001},
+            {63, 1.15478198e-4});
     NEAR(scale_of(&c), 1, 0, 0);
 }
 
 static void anchors_linear(void) {
     RopeConfig c = config("linear", 128, 1e4);
     c.factor = 4;
-    ANCHORS(&c, 1, 1e-8, {0, .25}, {1, .216491081}, {16, .025}, {31, .00288695496}, {32, .0025}, {48, 2.5e-4}, {63, 2.88695496e-5});
+    ANCHORS(&c, 1, 1e-8, {0, .25}, {1, .216491081}, {16, .025}, {31, .00288695496}, {32, .0025}, {48, 2.5e-4},
+            {63, 2.88695496e-5});
     NEAR(scale_of(&c), 1, 0, 0);
 }
 
 static void anchors_llama3(void) {
     RopeConfig c = config("llama3", 128, 5e5);
     c.factor = 8, c.low_freq_factor = 1, c.high_freq_factor = 4, c.n_ctx_original = 8192;
-    ANCHORS(&c, 1, 1e-8, {0, 1}, {1, .814617234}, {16, .0376060309}, {31, 8.56751413e-4}, {32, 5.24846161e-4}, {48, 6.64786987e-6}, {63, 3.06892599e-7});
-    ANCHORS(&c, 1, 1e-5, {20, .0165604}, {28, .00321145}, {29, .00216657}, {30, .00137189}, {31, .000856751}, {32, .000524846}, {33, .000312694},
+    ANCHORS(&c, 1, 1e-8, {0, 1}, {1, .814617234}, {16, .0376060309}, {31, 8.56751413e-4}, {32, 5.24846161e-4},
+            {48, 6.64786987e-6}, {63, 3.06892599e-7});
+    ANCHORS(&c, 1, 1e-5, {20, .0165604}, {28, .00321145}, {29, .00216657}, {30, .00137189}, {31, .000856751},
+            {32, .000524846}, {33, .000312694},
             {34, .000178508}, {35, 9.55621e-5}, {36, 7.78466e-5}, {40, 3.4281e-5}, {63, 3.06893e-7});
     c = config("llama3", 64, 5e5);
     c.factor = 32, c.low_freq_factor = 1, c.high_freq_factor = 4, c.n_ctx_original = 8192;
     ANCHORS(&c, 1, 1e-8, {15, .00129054793}, {16, 4.29556797e-4}, {17, 9.7082878e-5}, {31, 9.41830673e-8});
     c = config("llama3", 128, 1e4); /* transformers' own vectors have five digits */
     c.factor = 10, c.low_freq_factor = 1, c.high_freq_factor = 4, c.n_ctx_original = 2048;
-    ANCHORS(&c, 1, 5e-5, {30, .013335}, {31, .01073}, {32, .0077785}, {33, .0056009}, {34, .0039991}, {35, .0028248}, {36, .0019675}, {37, .0013449},
+    ANCHORS(&c, 1, 5e-5, {30, .013335}, {31, .01073}, {32, .0077785}, {33, .0056009}, {34, .0039991}, {35, .0028248},
+            {36, .0019675}, {37, .0013449},
             {38, .00089549}, {39, .00057363}, {40, .00034539}, {41, .00027384}, {63, 1.1548e-5});
 }
 
 static void anchors_yarn(void) {
     RopeConfig c = config("yarn", 128, 1e4);
     c.factor = 16, c.n_ctx_original = 4096;
-    ANCHORS(&c, 1, 1e-8, {0, 1}, {1, .865964323}, {16, .1}, {31, .00696755476}, {32, .00567307692}, {48, 6.25e-5}, {63, 7.2173874e-6});
-    static const double magnitude[][2] = {{1, 1}, {2, 1.06931472}, {4, 1.13862944}, {8, 1.20794415}, {16, 1.27725887}, {32, 1.34657359}};
+    ANCHORS(&c, 1, 1e-8, {0, 1}, {1, .865964323}, {16, .1}, {31, .00696755476}, {32, .00567307692}, {48, 6.25e-5},
+            {63, 7.2173874e-6});
+    static const double magnitude[][2] = {
+        {1, 1}, {2, 1.06931472}, {4, 1.13862944}, {8, 1.20794415}, {16, 1.27725887}, {32, 1.34657359},
+    };
     for (int k = 0; k < 6; k++) {
         c.factor = magnitude[k][0];
         NEAR(scale_of(&c), magnitude[k][1], 5e-9, 0);
     }
     c.factor = 10, c.n_ctx_original = 2048;
-    ANCHORS(&c, 1, 5e-5, {0, 1}, {1, .86596}, {15, .11548}, {16, .1}, {17, .083479}, {18, .06959}, {19, .057925}, {20, .048136}, {25, .018512},
+    ANCHORS(&c, 1, 5e-5, {0, 1}, {1, .86596}, {15, .11548}, {16, .1}, {17, .083479}, {18, .06959}, {19, .057925},
+            {20, .048136}, {25, .018512},
             {30, .0066143}, {35, .002052}, {39, .0006281}, {40, .00043007}, {41, .00027384}, {63, 1.1548e-5});
     c.attention_factor = 0.5;
     NEAR(scale_of(&c), 0.5, 0, 0);
@@ -80,7 +89,8 @@ static void anchors_yarn(void) {
     NEAR(scale_of(&c), 1.260804 / 1.368888, 1e-6, 0);
 }
 
-/* gpt-oss: the borders are not rounded. lo = 8.09277912, hi = 17.3980245: pair 8 is untouched, 9 and 17 lie on the ramp. */
+/* gpt-oss: the borders are not rounded. lo = 8.09277912, hi = 17.3980245: pair 8 is untouched, 9 and 17 lie on the
+ * ramp. */
 static void anchors_yarn_untruncated(void) {
     RopeConfig c = config("yarn", 64, 150000);
     c.factor = 32, c.n_ctx_original = 4096, c.no_truncate = 1;
@@ -97,7 +107,9 @@ static void anchors_longrope(void) {
     RopeConfig c = config("longrope", 8, 1e4);
     c.n_ctx_original = 4096, c.n_ctx_train = 131072, c.n_long = c.n_short = 4;
     for (int i = 0; i < 4; i++) c.short_factor[i] = 1 + i, c.long_factor[i] = 10 + i;
-    static const double magnitude[][2] = {{2, 1.04083300}, {4, 1.08012345}, {8, 1.11803399}, {16, 1.15470054}, {32, 1.19023807}};
+    static const double magnitude[][2] = {
+        {2, 1.04083300}, {4, 1.08012345}, {8, 1.11803399}, {16, 1.15470054}, {32, 1.19023807},
+    };
     for (int k = 0; k < 5; k++) {
         c.factor = magnitude[k][0];
         NEAR(scale_of(&c), magnitude[k][1], 5e-9, 0);
@@ -144,7 +156,8 @@ static void refusals(void) {
     CHECK(rope_scaling("default") == rope_scaling("none"));
 }
 
-/* The angle must be right to 3e-7 rad up to 2^31. The true angle in long double (64-bit mantissa) is good to 2^31 * 2^-64. */
+/* The angle must be right to 3e-7 rad up to 2^31. The true angle in long double (64-bit mantissa) is good to 2^31 *
+ * 2^-64. */
 static void precision(void) {
     if (sizeof(long double) == sizeof(double)) {
         test_skip("long double is no wider than double here");
@@ -165,12 +178,15 @@ static void precision(void) {
     }
 }
 
-/* RoFormer 3.4.3: the mean over j of |S_j|, S_j = sum over i < j of e^(i m theta_i), falls with the distance m. d = 128. */
+/* RoFormer 3.4.3: the mean over j of |S_j|, S_j = sum over i < j of e^(i m theta_i), falls with the distance m. d =
+ * 128. */
 static void decay(void) {
     RopeConfig c = config("none", 128, 1e4);
     Rope r;
     rope_init(&r, &c, 1);
-    static const double bound[][2] = {{0, 32.5}, {1, 31.5382}, {10, 17.9541}, {50, 12.6295}, {100, 10.2273}, {250, 6.5482}};
+    static const double bound[][2] = {
+        {0, 32.5}, {1, 31.5382}, {10, 17.9541}, {50, 12.6295}, {100, 10.2273}, {250, 6.5482},
+    };
     for (int k = 0; k < 6; k++) {
         float cs[64], sn[64];
         double re = 0, im = 0, sum = 0;
@@ -196,7 +212,8 @@ static void direction(void) {
     rope_init(&r, &cfg, 1);
     for (int pairing = 0; pairing < 2; pairing++)
         for (int i = 0; i < 3; i++) {
-            int first = pairing == ROPE_INTERLEAVED ? 2 * i : i, second = pairing == ROPE_INTERLEAVED ? 2 * i + 1 : i + 3;
+            int first = pairing == ROPE_INTERLEAVED ? 2 * i : i,
+                second = pairing == ROPE_INTERLEAVED ? 2 * i + 1 : i + 3;
             double angle = 5 * pow(1e4, -2.0 * i / 6);
             float x[6] = {0};
             x[first] = 1;
@@ -207,7 +224,8 @@ static void direction(void) {
 
 static float wave(int i) { return (float)sin(i * 1.7 + 0.3); }
 
-/* q.k depends on the distance only: moved by 1000 both, the same; partial: entries beyond rotary_dim stay; norms stay. */
+/* q.k depends on the distance only: moved by 1000 both, the same; partial: entries beyond rotary_dim stay; norms
+ * stay. */
 static void relative(void) {
     for (int pairing = 0; pairing < 2; pairing++) {
         RopeConfig cfg = config("none", 24, 1e4);
@@ -221,7 +239,8 @@ static void relative(void) {
             turn(q, 7 + shift[k], &r, (RopePairing)pairing);
             turn(key, 3 + shift[k], &r, (RopePairing)pairing);
             double dot = 0, norm = 0, norm0 = 0;
-            for (int i = 0; i < 32; i++) dot += (double)q[i] * key[i], norm += (double)q[i] * q[i], norm0 += (double)wave(i) * wave(i);
+            for (int i = 0; i < 32; i++)
+                dot += (double)q[i] * key[i], norm += (double)q[i] * q[i], norm0 += (double)wave(i) * wave(i);
             for (int i = 24; i < 32; i++) CHECK(q[i] == wave(i));
             dots[k] = dot;
             NEAR(norm, norm0, 0, 1e-6); /* 24 float roundings */
@@ -231,7 +250,8 @@ static void relative(void) {
     }
 }
 
-/* The two pairings are the same rotation after the permutation of rope/README.md: half[c*d/2 + i] = interleaved[2i + c]. */
+/* The two pairings are the same rotation after the permutation of rope/README.md: half[c*d/2 + i] = interleaved[2i +
+ * c]. */
 static void pairings_agree(void) {
     enum { D = 20 };
     RopeConfig cfg = config("none", D, 500);

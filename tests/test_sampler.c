@@ -32,10 +32,12 @@ static void check_shares(const double *share, const double *w) {
     for (int i = 0; i < V; i++) NEAR(share[i], w[i] / sum, w[i] == 0 ? 0 : 0.0125, 0);
 }
 
-/* python3: s = 42; s ^= s >> 12; s ^= s << 25 mod 2^64; s ^= s >> 27; ((s * 0x2545F4914F6CDD1D mod 2^64) >> 40) / 2^24 */
+/* python3: s = 42; s ^= s >> 12; s ^= s << 25 mod 2^64; s ^= s >> 27; ((s * 0x2545F4914F6CDD1D mod 2^64) >> 40) /
+ * 2^24 */
 static void coins(void) {
     uint64_t state = 42;
-    static const double want[] = {5688906 / 16777216.0, 13124075 / 16777216.0, 13256299 / 16777216.0, 15838407 / 16777216.0};
+    static const double want[] = {5688906 / 16777216.0, 13124075 / 16777216.0, 13256299 / 16777216.0,
+                                  15838407 / 16777216.0};
     for (int i = 0; i < 4; i++) NEAR(sampler_coin(&state), want[i], 0, 0);
     for (int i = 0; i < 100000; i++) {
         float c = sampler_coin(&state);
@@ -119,7 +121,8 @@ static void odd_logits(void) {
     for (int sorted = 0; sorted < 2; sorted++, o.top_p = 0) {
         Sampler s = sampler(o);
         for (int i = 0; i < 100; i++) {
-            CHECK(sampler_next(&s, (const float[]){-INFINITY, -INFINITY, 3, -INFINITY, -INFINITY, -INFINITY}, NULL, 0) == 2);
+            CHECK(sampler_next(&s, (const float[]){-INFINITY, -INFINITY, 3, -INFINITY, -INFINITY, -INFINITY}, NULL,
+                               0) == 2);
             int id = sampler_next(&s, (const float[]){NAN, 1, INFINITY, NAN, 0, -1}, NULL, 0);
             CHECK(id == 2);
             id = sampler_next(&s, (const float[]){NAN, NAN, NAN, NAN, NAN, NAN}, NULL, 0);

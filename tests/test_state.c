@@ -1,4 +1,5 @@
-/* tests/test_state.c - a session's past saved and loaded: the same bits as if it had been read; damaged files refused. */
+/* tests/test_state.c - a session's past saved and loaded: the same bits as if it had been read; damaged files
+ * refused. */
 #include "model/session.h"
 #include "build.h"
 #include "test.h"
@@ -13,8 +14,6 @@ static BuildShape tiny_shape(int linear) {
     return s;
 }
 
-static int id_at(int i) { return 3 + (i * 37) % 250; }
-
 /* The model of that kind, opened; a session on it that has read n ids and saved them as "x.state". */
 static void make(Model *m, Session *s, int linear, size_t n) {
     char err[300];
@@ -25,7 +24,7 @@ static void make(Model *m, Session *s, int linear, size_t n) {
     CHECK(model_open(m, test_tmp("state.gguf"), NULL, err, sizeof err) == 0);
     CHECK(session_init(s, m, &(SessionOptions){.n_ctx = 30, .threads = 1}, err, sizeof err) == 0);
     CHECK(session_save(s, test_tmp("x.state"), err, sizeof err) == -EINVAL); /* nothing read yet */
-    for (size_t i = 0; i < n; i++) ids[i] = id_at((int)i);
+    for (size_t i = 0; i < n; i++) ids[i] = build_id((int)i);
     CHECK(session_eval(s, ids, n, &logits, err, sizeof err) == 0);
     CHECK(session_save(s, test_tmp("x.state"), err, sizeof err) == 0);
 }
@@ -46,7 +45,7 @@ static void round_trip(int linear) {
         CHECK(memcmp(saved, a.logits, BUILD_VOCAB * sizeof *saved) == 0);
         CHECK(session_save(&b, test_tmp("y.state"), err, sizeof err) == 0); /* and what was loaded can be saved */
         for (int t = 0; t < 5; t++) {
-            int id = id_at(100 + t);
+            int id = build_id(100 + t);
             CHECK(session_eval(&a, &id, 1, &la, err, sizeof err) == 0);
             CHECK(session_eval(&b, &id, 1, &lb, err, sizeof err) == 0);
             CHECK(memcmp(la, lb, BUILD_VOCAB * sizeof *la) == 0);
@@ -58,13 +57,15 @@ static void round_trip(int linear) {
         session_free(&a), session_free(&b), model_close(&m);
     }
     if (linear) CHECK(sizes[0] == sizes[1]);                                    /* 10 ids or 20 */
-    else CHECK(sizes[1] - sizes[0] == 10 * (sizeof(int) + 2 * 2 * 4 * sizeof(float))); /* an id, and 2 layers of k and v, 1 head of 4 */
+    else
+        CHECK(sizes[1] - sizes[0] ==
+              10 * (sizeof(int) + 2 * 2 * 4 * sizeof(float))); /* an id, and 2 layers of k and v, 1 head of 4 */
 }
 static void round_trip_softmax(void) { round_trip(0); }
 static void round_trip_linear(void) { round_trip(1); }
 
-/* A cache of another type: the same bits from a state of its own, a line for one of another; how large they are; and what they are,
- * told without a session. */
+/* A cache of another type: the same bits from a state of its own, a line for one of another; how large they are; and
+ * what they are, told without a session. */
 static void cache_types(void) {
     static const size_t slot[] = {2 * 4 * 4, 2 * 4 * 2, 2 * (4 + 2)}; /* a key and a value of 4 */
     Model m;
@@ -74,23 +75,28 @@ static void cache_types(void) {
     int ids[20], id = 7;
     make(&m, &a, 0, 1);
     session_free(&a);
-    for (int i = 0; i < 20; i++) ids[i] = id_at(i);
+    for (int i = 0; i < 20; i++) ids[i] = build_id(i);
     for (int type = CACHE_F32; type <= CACHE_Q8_0; type++)
         for (int other = CACHE_F32; other <= CACHE_Q8_0; other++) {
             CacheType said = CACHE_F32;
             size_t n, size;
             CHECK(session_init(&a, &m, &(SessionOptions){.n_ctx = 30, .cache = (CacheType)type}, err, sizeof err) == 0);
-            CHECK(session_init(&b, &m, &(SessionOptions){.n_ctx = 30, .cache = (CacheType)other}, err, sizeof err) == 0);
-            CHECK(session_eval(&a, ids, 20, &la, err, sizeof err) == 0 && session_save(&a, test_tmp("t.state"), err, sizeof err) == 0);
-            CHECK(session_saved_ids(test_tmp("t.state"), &n, &said, err, sizeof err) == 0 && n == 20 && said == (CacheType)type);
+            CHECK(session_init(&b, &m, &(SessionOptions){.n_ctx = 30, .cache = (CacheType)other}, err,
+                               sizeof err) == 0);
+            CHECK(session_eval(&a, ids, 20, &la, err, sizeof err) == 0 &&
+                  session_save(&a, test_tmp("t.state"), err, sizeof err) == 0);
+            CHECK(session_saved_ids(test_tmp("t.state"), &n, &said, err, sizeof err) == 0 && n == 20 &&
+                  said == (CacheType)type);
             free(file_read(test_tmp("t.state"), &size));
             CHECK(size == 40 + BUILD_VOCAB * 4 + 20 * (4 + 2 * slot[type]) + 8); /* 2 layers, 1 head */
             int rc = session_load(&b, test_tmp("t.state"), &lb, err, sizeof err);
             if (type != other) {
-                CHECK(rc == -EINVAL && b.pos == 0 && strstr(err, cache_type_names[type]) && strstr(err, cache_type_names[other]) && strstr(err, "--kv"));
+                CHECK(rc == -EINVAL && b.pos == 0 && strstr(err, cache_type_names[type]) &&
+                      strstr(err, cache_type_names[other]) && strstr(err, "--kv"));
             } else {
                 CHECK(rc == 0 && memcmp(la, lb, BUILD_VOCAB * sizeof *la) == 0);
-                CHECK(session_eval(&a, &id, 1, &la, err, sizeof err) == 0 && session_eval(&b, &id, 1, &lb, err, sizeof err) == 0);
+                CHECK(session_eval(&a, &id, 1, &la, err, sizeof err) == 0 &&
+                      session_eval(&b, &id, 1, &lb, err, sizeof err) == 0);
                 CHECK(memcmp(la, lb, BUILD_VOCAB * sizeof *la) == 0);
             }
             session_free(&a), session_free(&b);
@@ -111,7 +117,8 @@ static void damaged(void) {
             char *cut = malloc(n + 1); /* of exactly its size: ASan sees a byte read too many */
             memcpy(cut, file, n);
             *err = 0;
-            CHECK(session_load_memory(&s, cut, n, "cut", &logits, err, sizeof err) != 0 && *err && !strchr(err, '\n') && !logits && s.pos == 0);
+            CHECK(session_load_memory(&s, cut, n, "cut", &logits, err, sizeof err) != 0 && *err &&
+                  !strchr(err, '\n') && !logits && s.pos == 0);
             free(cut);
         }
         for (size_t i = 0; i < size; i++) {
@@ -139,7 +146,8 @@ static void does_not_fit(void) {
     CHECK(session_load_memory(&t, file, size, "x", &logits, err, sizeof err) == -ENOSPC && strstr(err, "-c"));
     session_free(&t);
     static const struct { size_t at; const char *bytes, *says; } rows[] = {
-        {0, "R", "not a saved state"}, {8, "\2", "version 2"}, {12, "\2", "linear"}, {12, "\3", "f16"}, {12, "\5", "kind"}, {16, "\1", "another model"}, {24, "\377", "does not fit"},
+        {0, "R", "not a saved state"}, {8, "\2", "version 2"}, {12, "\2", "linear"}, {12, "\3", "f16"},
+        {12, "\5", "kind"}, {16, "\1", "another model"}, {24, "\377", "does not fit"},
         {24, "\7", "longer"}, {31, "\377", "damaged"}, {40 + BUILD_VOCAB * 4 + 3, "\1", "vocabulary"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *bad = malloc(size);
@@ -162,16 +170,15 @@ static void does_not_fit(void) {
     model_close(&other), session_free(&s), model_close(&m);
 }
 
-/* Whatever changes attention changes the fingerprint, each in its own way; and so does a byte of a tensor that is only sampled.
- * favor_features stands beside before-phi, where it changes no frequencies. */
-static void fingerprints(void) {
-    const BuildShape shape = {.d = 64, .ff = 32, .layers = 1, .heads = 2, .kv_heads = 1, .n_ctx = 32};
-    const double half = 0.5;
-    const uint64_t seed = 7;
+/* Whatever changes attention, each in its own way. favor_features stands beside before-phi, where it changes no
+ * frequencies. */
+enum { SETTINGS = 13 };
+
+static void make_settings(ConfigOverride o[SETTINGS], const double *half, const uint64_t *seed) {
     const FeatureMap *relu = feature_map("relu"), *favor = feature_map("favor+");
     const LinearForm *both = linear_form("both"), *before = linear_form("before-phi");
     const RopeScaling *linear = rope_scaling("linear"), *yarn = rope_scaling("yarn");
-    const ConfigOverride rows[] = {
+    const ConfigOverride rows[SETTINGS] = {
         {.rope = {.theta = 0}}, /* as the file says */
         {.rope = {.theta = 500}},
         {.rope = {.scaling = linear, .factor = 2}},
@@ -181,19 +188,50 @@ static void fingerprints(void) {
         {.attention = {.kind = ATTENTION_LINEAR}},
         {.attention = {.kind = ATTENTION_LINEAR, .form = both}},
         {.attention = {.kind = ATTENTION_LINEAR, .phi = relu}},
-        {.attention = {.kind = ATTENTION_LINEAR, .epsilon = &half}},
+        {.attention = {.kind = ATTENTION_LINEAR, .epsilon = half}},
         {.attention = {.kind = ATTENTION_LINEAR, .phi = favor, .form = before}},
         {.attention = {.kind = ATTENTION_LINEAR, .phi = favor, .form = before, .favor_features = 8}},
-        {.attention = {.kind = ATTENTION_LINEAR, .phi = favor, .form = before, .favor_seed = &seed}},
+        {.attention = {.kind = ATTENTION_LINEAR, .phi = favor, .form = before, .favor_seed = seed}},
     };
-    enum { ROWS = sizeof rows / sizeof *rows };
-    uint64_t seen[ROWS] = {0};
+    memcpy(o, rows, sizeof rows);
+}
+
+/* A byte of a tensor that is only sampled changes the fingerprint, too. */
+static void samples_count(const char *path, uint64_t fingerprint) {
     char err[300] = "";
     Model m;
-    size_t size;
+    size_t size, big = 0;
+    char *file = file_read(path, &size);
+    CHECK(model_open_memory(&m, file, size, "memory", NULL, err, sizeof err) == 0);
+    for (size_t i = 0; i < m.weights.n_tensors; i++) {
+        const Tensor *t = &m.weights.tensors[i];
+        if (t->size <= 4096) continue;
+        big++;
+        /* of 16 samples of 256 bytes */
+        const size_t at[] = {0, (t->size - 256) / 15 * 7 + 100, (t->size - 256) / 15 * 15 + 255};
+        for (int k = 0; k < 3; k++) {
+            char *byte = file + (t->data - (const uint8_t *)file) + at[k];
+            *byte ^= 1;
+            CHECK(model_fingerprint(&m) != fingerprint);
+            *byte ^= 1;
+        }
+    }
+    CHECK(big > 0 && model_fingerprint(&m) == fingerprint);
+    model_close(&m), free(file);
+}
+
+static void fingerprints(void) {
+    const BuildShape shape = {.d = 64, .ff = 32, .layers = 1, .heads = 2, .kv_heads = 1, .n_ctx = 32};
+    const double half = 0.5;
+    const uint64_t favor_seed = 7;
+    ConfigOverride settings[SETTINGS];
+    uint64_t seen[SETTINGS] = {0};
+    char err[300] = "";
+    Model m;
+    make_settings(settings, &half, &favor_seed);
     build_gguf(test_tmp("print.gguf"), &shape, TENSOR_F32);
-    for (size_t i = 0; i < ROWS; i++) {
-        CHECK(model_open(&m, test_tmp("print.gguf"), &(ModelOptions){.config = rows[i]}, err, sizeof err) == 0);
+    for (size_t i = 0; i < SETTINGS; i++) {
+        CHECK(model_open(&m, test_tmp("print.gguf"), &(ModelOptions){.config = settings[i]}, err, sizeof err) == 0);
         seen[i] = model_fingerprint(&m);
         CHECK(model_fingerprint(&m) == seen[i]);
         for (size_t j = 0; j < i; j++)
@@ -203,23 +241,7 @@ static void fingerprints(void) {
             }
         model_close(&m);
     }
-    char *file = file_read(test_tmp("print.gguf"), &size);
-    CHECK(model_open_memory(&m, file, size, "memory", NULL, err, sizeof err) == 0);
-    size_t big = 0;
-    for (size_t i = 0; i < m.weights.n_tensors; i++) {
-        const Tensor *t = &m.weights.tensors[i];
-        if (t->size <= 4096) continue;
-        big++;
-        const size_t at[] = {0, (t->size - 256) / 15 * 7 + 100, (t->size - 256) / 15 * 15 + 255}; /* of 16 samples of 256 bytes */
-        for (int k = 0; k < 3; k++) {
-            char *byte = file + (t->data - (const uint8_t *)file) + at[k];
-            *byte ^= 1;
-            CHECK(model_fingerprint(&m) != seen[0]);
-            *byte ^= 1;
-        }
-    }
-    CHECK(big > 0 && model_fingerprint(&m) == seen[0]);
-    model_close(&m), free(file);
+    samples_count(test_tmp("print.gguf"), seen[0]);
 }
 
 static void ignore_logits(void *arg, size_t i, const float *logits) { (void)arg, (void)i, (void)logits; }
@@ -234,7 +256,7 @@ static void has_logits(void) {
         int ids[11];
         size_t nx, ny;
         make(&m, &s, linear, 11);
-        for (int i = 0; i < 11; i++) ids[i] = id_at(i);
+        for (int i = 0; i < 11; i++) ids[i] = build_id(i);
         const SessionOptions options = {.n_ctx = 30, .threads = 1, .n_batch = 4, .n_logits = 3};
         CHECK(session_init(&each, &m, &options, err, sizeof err) == 0);
         CHECK(session_eval_each(&each, ids, 11, ignore_logits, NULL, err, sizeof err) == 0);
@@ -243,16 +265,17 @@ static void has_logits(void) {
         CHECK(nx == ny && memcmp(x, y, nx) == 0);
         free(x), free(y);
         CHECK(session_eval(&s, ids, 2, NULL, err, sizeof err) == 0);
-        CHECK(session_save(&s, test_tmp("z.state"), err, sizeof err) == -EINVAL && !file_read(test_tmp("z.state"), NULL));
+        CHECK(session_save(&s, test_tmp("z.state"), err, sizeof err) == -EINVAL &&
+              !file_read(test_tmp("z.state"), NULL));
         CHECK(session_eval(&s, ids, 1, &logits, err, sizeof err) == 0);
         CHECK(session_save(&s, test_tmp("y.state"), err, sizeof err) == 0);
         CHECK(session_rewind(&s, linear ? 0 : 5) == 0);
-        CHECK(session_save(&s, test_tmp("z.state"), err, sizeof err) == -EINVAL && !file_read(test_tmp("z.state"), NULL));
+        CHECK(session_save(&s, test_tmp("z.state"), err, sizeof err) == -EINVAL &&
+              !file_read(test_tmp("z.state"), NULL));
         session_free(&each), session_free(&s), model_close(&m);
     }
 }
 
-extern const Test tests_state[];
 const Test tests_state[] = {
     {"state/softmax: the same bits, growing", round_trip_softmax},
     {"state/linear: the same bits, one size", round_trip_linear},

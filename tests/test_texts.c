@@ -1,10 +1,11 @@
-/* tests/test_texts.c - fill, embed, classify, generate and logits of a RoFormer, by the program, on small random models that
- * the table of names describes (model/roformer_names.h). What the numbers should be is test_roformer.c's; here it is what the
- * program makes of them: lines, pairs, batches, poolings, JSON, refusals. */
+/* tests/test_texts.c - fill, embed, classify, generate and logits of a RoFormer, by the program, on small random models
+ * that the table of names describes (model/roformer_names.h). What the numbers should be is test_roformer.c's; here it
+ * is what the program makes of them: lines, pairs, batches, poolings, JSON, refusals. */
 #include "base/json.h"
 #include "text/texts.h"
 #include "model/roformer_names.h"
 #include "build.h"
+#include "program.h"
 #include "test.h"
 
 #include <stdarg.h>
@@ -12,24 +13,24 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static char *out, *err_text;
-
 /* printf 'input' | ./run ARGS; its exit code. */
-static int run(const char *input, const char *fmt, ...) {
+static int run_on(const char *input, const char *fmt, ...) {
     char args[1500], cmd[5000];
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(args, sizeof args, fmt, ap);
     va_end(ap);
     snprintf(cmd, sizeof cmd, "printf '%s' | %s %s", input, test_run_path(), args);
-    return test_shell(cmd, &out, &err_text);
+    return test_shell(cmd, &out, &said);
 }
 
 /* ---- a model ---- */
 
 enum { D = 24, FF = 40, LAYERS = 2, HEADS = 2 };
-static const char *const words[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "\xe4\xbb\x8a", "\xe5\xa4\xa9", "\xe5\xbe\x88", "\xe5\xa5\xbd",
-                                    "\xe6\x88\x91", "\xe5\x8e\xbb", "good", "##ness", "day", "\xe3\x80\x82", "\xef\xbc\x8c"};
+static const char *const words[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "\xe4\xbb\x8a", "\xe5\xa4\xa9",
+                                    "\xe5\xbe\x88", "\xe5\xa5\xbd",
+                                    "\xe6\x88\x91", "\xe5\x8e\xbb", "good", "##ness", "day", "\xe3\x80\x82",
+                                    "\xef\xbc\x8c"};
 enum { V = sizeof words / sizeof *words };
 
 /* What a folder holds beside the body. */
@@ -40,7 +41,8 @@ typedef struct {
     size_t labels;
 } Kind;
 
-static void tensor(FILE *header, FILE *data, const RoformerName *row, int layer, const RoformerSizes *sizes, int gau, size_t *at) {
+static void tensor(FILE *header, FILE *data, const RoformerName *row, int layer, const RoformerSizes *sizes, int gau,
+                   size_t *at) {
     char name[ROFORMER_NAME_MAX];
     size_t shape[2] = {1, 1}, n = 1;
     int dims = roformer_names_shape(row, sizes, shape);
@@ -67,13 +69,15 @@ static const char *build(const Kind *k) {
     static char folder[512];
     char path[700], *text = NULL, *bytes = NULL;
     size_t n_text = 0, n_bytes = 0, at = 0;
-    const RoformerSizes sizes = {.vocab = V, .types = 2, .d_embed = D, .d_model = D, .d_ff = FF, .keys = D, .values = D, .gau_in = 2 * FF + 8, .gau_key = 8, .labels = k->labels};
+    const RoformerSizes sizes = {.vocab = V, .types = 2, .d_embed = D, .d_model = D, .d_ff = FF, .keys = D,
+                                 .values = D, .gau_in = 2 * FF + 8, .gau_key = 8, .labels = k->labels};
     FILE *header = open_memstream(&text, &n_text), *data = open_memstream(&bytes, &n_bytes);
     fputc('{', header);
     const RoformerName *row;
     for (size_t i = 0; (row = roformer_names_row(i)); i++) {
         int layered = row->torch && strchr(row->torch, '#');
-        for (int l = 0; wanted(k, row) && l < (layered ? LAYERS : 1); l++) tensor(header, data, row, layered ? l : -1, &sizes, k->variant == NAME_GAU, &at);
+        for (int l = 0; wanted(k, row) && l < (layered ? LAYERS : 1); l++)
+            tensor(header, data, row, layered ? l : -1, &sizes, k->variant == NAME_GAU, &at);
     }
     fputc('}', header);
     fclose(header), fclose(data);
@@ -87,9 +91,10 @@ static const char *build(const Kind *k) {
     free(text), free(bytes);
     snprintf(path, sizeof path, "%s/config.json", folder);
     f = fopen(path, "w");
-    fprintf(f, "{\"model_type\":\"%s\",\"vocab_size\":%d,\"hidden_size\":%d,\"num_hidden_layers\":%d,\"num_attention_heads\":%d,\"intermediate_size\":%d,"
-               "\"max_position_embeddings\":64%s%s}", k->variant == NAME_GAU ? "gau_alpha\",\"attention_key_size\":8,\"x\":\"" : "roformer", V, D, LAYERS, HEADS, FF,
-            *k->config ? "," : "", k->config);
+    const char *type = k->variant == NAME_GAU ? "gau_alpha\",\"attention_key_size\":8,\"x\":\"" : "roformer";
+    fprintf(f, "{\"model_type\":\"%s\",\"vocab_size\":%d,\"hidden_size\":%d,", type, V, D);
+    fprintf(f, "\"num_hidden_layers\":%d,\"num_attention_heads\":%d,\"intermediate_size\":%d,", LAYERS, HEADS, FF);
+    fprintf(f, "\"max_position_embeddings\":64%s%s}", *k->config ? "," : "", k->config);
     fclose(f);
     snprintf(path, sizeof path, "%s/vocab.txt", folder);
     f = fopen(path, "w");
@@ -103,7 +108,8 @@ static const Kind sim = {"enc-sim", "mp", NAME_V1, "\"pooler_activation\":\"line
 static const Kind gpt = {"enc-gpt", "m", NAME_V1, "\"is_decoder\":true", 0};
 static const Kind v2 = {"enc-v2", "", NAME_V2, "\"hidden_act\":\"relu\"", 0};
 static const Kind gau = {"enc-gau", "", NAME_GAU, "\"hidden_act\":\"swish\"", 0};
-static const Kind sequence = {"enc-seq", "s", NAME_V1, "\"id2label\":{\"0\":\"bad\",\"1\":\"fine\",\"2\":\"great\"}", 3};
+static const Kind sequence = {"enc-seq", "s", NAME_V1, "\"id2label\":{\"0\":\"bad\",\"1\":\"fine\",\"2\":\"great\"}",
+                              3};
 static const Kind token = {"enc-tok", "c", NAME_V1, "", 2};
 static const Kind electra = {"enc-disc", "d", NAME_V1, "", 1};
 
@@ -113,24 +119,26 @@ static void fill(void) {
     const Kind *const kinds[] = {&v1, &v2, &gau};
     for (int i = 0; i < 3; i++) {
         const char *m = build(kinds[i]);
-        CHECK(run("", "fill %s '今天[MASK]好。'", m) == 0);
-        CHECK(strncmp(out, "今天", 6) == 0 && strstr(out, "好。\n  1  ") && *err_text == 0);
+        CHECK(run_on("", "fill %s '今天[MASK]好。'", m) == 0);
+        CHECK(strncmp(out, "今天", 6) == 0 && strstr(out, "好。\n  1  ") && *said == 0);
         char *one = out;
         out = NULL;
-        CHECK(run("今天[MASK]好。\\n\\n我去\\n", "fill %s", m) == 0 && strstr(err_text, "no [MASK]")); /* such a line stays as it is */
+        /* such a line stays as it is */
+        CHECK(run_on("今天[MASK]好。\\n\\n我去\\n", "fill %s", m) == 0 && strstr(said, "no [MASK]"));
         CHECK(strncmp(out, one, strlen(one)) == 0 && strcmp(out + strlen(one), "\n我去\n") == 0);
-        CHECK(run("", "fill %s 今天", m) == 1 && strstr(err_text, "no [MASK]"));
-        CHECK(run("a\\0b[MASK]\\0c\\n", "fill %s", m) == 0 && memcmp(out, "a\0b", 3) == 0);
-        CHECK(run("我[MASK][MASK]\\ngoodness\\t[MASK]day\\r\\n今天[MASK]好。\\n", "fill %s --top-k 2", m) == 0);
+        CHECK(run_on("", "fill %s 今天", m) == 1 && strstr(said, "no [MASK]"));
+        CHECK(run_on("a\\0b[MASK]\\0c\\n", "fill %s", m) == 0 && memcmp(out, "a\0b", 3) == 0);
+        CHECK(run_on("我[MASK][MASK]\\ngoodness\\t[MASK]day\\r\\n今天[MASK]好。\\n", "fill %s --top-k 2", m) == 0);
         CHECK(strstr(out, "\n  2  ") != NULL && strchr(out, '\t') == strrchr(out, '\t'));
         free(one);
     }
     Json j;
     char err[200];
-    CHECK(run("", "fill %s '[MASK]天[MASK]' --top-k 16 --json", build(&v1)) == 0);
+    CHECK(run_on("", "fill %s '[MASK]天[MASK]' --top-k 16 --json", build(&v1)) == 0);
     CHECK(json_parse(&j, out, strlen(out), "stdout", err, sizeof err) == 0);
     const JsonValue *masks = json_get(j.root, "masks");
-    CHECK(masks && masks->len == 2 && json_get(masks->child, "position")->number == 1 && json_get(masks->child->next, "position")->number == 3);
+    CHECK(masks && masks->len == 2 && json_get(masks->child, "position")->number == 1 &&
+          json_get(masks->child->next, "position")->number == 3);
     double sum = 0, last = 2;
     for (const JsonValue *e = json_get(masks->child, "candidates")->child; e; e = e->next) {
         double p = json_get(e, "probability")->number;
@@ -145,11 +153,13 @@ static void fill(void) {
 static void together(void) {
     char many[3000] = "", *all;
     const char *m = build(&sim);
-    for (int i = 0; i < 90; i++) snprintf(many + strlen(many), sizeof many - strlen(many), "%s\\n", i % 3 == 0 ? "今天很好" : i % 3 == 1 ? "我去" : "goodness day");
-    CHECK(run(many, "embed %s -j 2", m) == 0);
+    for (int i = 0; i < 90; i++)
+        snprintf(many + strlen(many), sizeof many - strlen(many), "%s\\n",
+                 i % 3 == 0 ? "今天很好" : i % 3 == 1 ? "我去" : "goodness day");
+    CHECK(run_on(many, "embed %s -j 2", m) == 0);
     all = out;
     out = NULL;
-    CHECK(run("今天很好\\n我去\\ngoodness day\\n", "embed %s -j 1", m) == 0);
+    CHECK(run_on("今天很好\\n我去\\ngoodness day\\n", "embed %s -j 1", m) == 0);
     size_t n = strlen(out);
     for (int i = 0; i < 30; i++) CHECK(strncmp(all + (size_t)i * n, out, n) == 0);
     CHECK(strlen(all) == 30 * n);
@@ -171,60 +181,62 @@ static void embed(void) {
     int ids[] = {2, 5, 6, 3}; /* [CLS] 今 天 [SEP] */
     EncoderText text = {.ids = ids, .n = 4};
     const char *m = build(&sim);
-    CHECK(model_open(&model, m, NULL, err, sizeof err) == 0 && session_init(&s, &model, &(SessionOptions){.n_ctx = 64}, err, sizeof err) == 0);
+    CHECK(model_open(&model, m, NULL, err, sizeof err) == 0 &&
+          session_init(&s, &model, &(SessionOptions){.n_ctx = 64}, err, sizeof err) == 0);
     CHECK(encoder_read(&s, &text, 1, err, sizeof err) == 0);
-    CHECK(run("", "embed %s 今天 --pooling cls", m) == 0);
+    CHECK(run_on("", "embed %s 今天 --pooling cls", m) == 0);
     for (int i = 0; i < D; i++) NEAR(number(out, i), encoder_hidden(&s, 0)[i], 0, 1e-8);
-    CHECK(run("", "embed %s 今天 --pooling mean", m) == 0);
+    CHECK(run_on("", "embed %s 今天 --pooling mean", m) == 0);
     for (int i = 0; i < D; i++) {
         double mean = 0;
         for (size_t t = 0; t < 4; t++) mean += (double)encoder_hidden(&s, t)[i] / 4;
         NEAR(number(out, i), mean, 1e-6, 0); /* rounded to float once */
     }
     encoder_pool(&s, 0, want);
-    CHECK(run("", "embed %s 今天", m) == 0); /* the pooler, as the file has one */
+    CHECK(run_on("", "embed %s 今天", m) == 0); /* the pooler, as the file has one */
     for (int i = 0; i < D; i++) NEAR(number(out, i), want[i], 0, 1e-8);
-    CHECK(run("", "embed %s 今天 --pooler tanh", m) == 0);
+    CHECK(run_on("", "embed %s 今天 --pooler tanh", m) == 0);
     for (int i = 0; i < D; i++) NEAR(number(out, i), tanh((double)want[i]), 1e-6, 0);
-    CHECK(run("", "embed %s 今天 --normalize", m) == 0);
+    CHECK(run_on("", "embed %s 今天 --normalize", m) == 0);
     double length = 0;
     for (int i = 0; i < D; i++) length += number(out, i) * number(out, i);
     NEAR(length, 1, 1e-6, 0);
-    CHECK(run("今天\\t今天\\n今天\\tday\\n", "embed %s --pair", m) == 0);
+    CHECK(run_on("今天\\t今天\\n今天\\tday\\n", "embed %s --pair", m) == 0);
     NEAR(strtod(out, NULL), 1, 1e-6, 0);
     CHECK(strtod(strchr(out, '\n'), NULL) < 0.9999);
-    CHECK(run("今天\\n", "embed %s --pair", m) == 1 && strstr(err_text, "line 1"));
-    CHECK(run("今\\t天\\n今天\\n", "embed %s --pair", m) == 1 && strstr(err_text, "line 2") && *out); /* the lines before it */
-    CHECK(run("今天\\n", "embed %s --pooling max", m) == 2 && strstr(err_text, "cls, mean, pooler"));
+    CHECK(run_on("今天\\n", "embed %s --pair", m) == 1 && strstr(said, "line 1"));
+    /* the lines before it */
+    CHECK(run_on("今\\t天\\n今天\\n", "embed %s --pair", m) == 1 && strstr(said, "line 2") && *out);
+    CHECK(run_on("今天\\n", "embed %s --pooling max", m) == 2 && strstr(said, "cls, mean, pooler"));
     session_free(&s);
     model_close(&model);
-    CHECK(run("今天\\n", "embed %s --pooling pooler", build(&v1)) == 1 && strstr(err_text, "no pooler"));
-    CHECK(run("今天\\n", "embed %s", build(&v1)) == 0); /* mean, where there is none */
+    CHECK(run_on("今天\\n", "embed %s --pooling pooler", build(&v1)) == 1 && strstr(said, "no pooler"));
+    CHECK(run_on("今天\\n", "embed %s", build(&v1)) == 0); /* mean, where there is none */
 }
 
 /* ---- classify ---- */
 
 static void classify(void) {
-    CHECK(run("今天\\n我\\t去\\n", "classify %s", build(&sequence)) == 0);
+    CHECK(run_on("今天\\n我\\t去\\n", "classify %s", build(&sequence)) == 0);
     CHECK(strstr(out, "bad ") && strstr(out, "fine ") && strstr(out, "great "));
     double sum = 0;
     for (char *p = out; (p = strchr(p, '.')); p++) sum += strtod(p - 1, NULL);
     NEAR(sum, 2, 6e-4, 0); /* two lines of three probabilities, four digits each */
-    CHECK(run("", "classify %s 今天", build(&token)) == 0);
+    CHECK(run_on("", "classify %s 今天", build(&token)) == 0);
     CHECK(strncmp(out, "[CLS]\tLABEL_", 12) == 0 && strstr(out, "\n天\tLABEL_"));
-    CHECK(run("", "classify %s 今天 --json", build(&electra)) == 0 && strstr(out, "\"replaced\""));
-    CHECK(run("", "classify %s 今天", build(&v1)) == 1 && strstr(err_text, "no classifier"));
+    CHECK(run_on("", "classify %s 今天 --json", build(&electra)) == 0 && strstr(out, "\"replaced\""));
+    CHECK(run_on("", "classify %s 今天", build(&v1)) == 1 && strstr(said, "no classifier"));
 }
 
 /* ---- generate, logits ---- */
 
 static void generate(void) {
-    CHECK(run("", "%s -i 今天 -t 0 --max-tokens 5 --ignore-eos -q", build(&gpt)) == 0 && strncmp(out, "今天", 6) == 0);
-    CHECK(run("", "%s -i 今天 -t 0 --max-tokens 5 -q", build(&v1)) == 1 && strstr(err_text, "--mask causal"));
-    CHECK(run("", "%s -i 今天 -t 0 --max-tokens 5 --mask causal -q", build(&v1)) == 0);
+    CHECK(run_on("", "%s -i 今天 -t 0 --max-tokens 5 --ignore-eos -q", build(&gpt)) == 0 && strncmp(out, "今天", 6) == 0);
+    CHECK(run_on("", "%s -i 今天 -t 0 --max-tokens 5 -q", build(&v1)) == 1 && strstr(said, "--mask causal"));
+    CHECK(run_on("", "%s -i 今天 -t 0 --max-tokens 5 --mask causal -q", build(&v1)) == 0);
     /* Sim: the text read whole as segment 0, then segment 1 token by token: what logits say of the pair */
     const char *m = build(&sim);
-    CHECK(run("", "%s -i 今天 -t 0 --max-tokens 3 --ignore-eos --json -q", m) == 0);
+    CHECK(run_on("", "%s -i 今天 -t 0 --max-tokens 3 --ignore-eos --json -q", m) == 0);
     Json j;
     char err[200];
     int ids[7] = {2, 5, 6, 3}, n = 4;
@@ -237,7 +249,7 @@ static void generate(void) {
             snprintf(list + strlen(list), sizeof list - strlen(list), "%s%d", i ? "," : "", ids[i]);
             snprintf(types + strlen(types), sizeof types - strlen(types), "%s%d", i ? "," : "", i >= 4);
         }
-        CHECK(run("", "logits %s --ids %s --type-ids %s", m, list, types) == 0);
+        CHECK(run_on("", "logits %s --ids %s --type-ids %s", m, list, types) == 0);
         int best = 0;
         for (int i = 1; i < V; i++)
             if (number(out, i) > number(out, best)) best = i;
@@ -247,46 +259,49 @@ static void generate(void) {
 
 static void logits(void) {
     const char *m = build(&v1);
-    CHECK(run("", "logits %s --ids 2,5,6,3 --all", m) == 0);
+    CHECK(run_on("", "logits %s --ids 2,5,6,3 --all", m) == 0);
     char *whole = out;
     out = NULL;
-    CHECK(run("", "logits %s --ids 2,5,6,3,0,0 --attention-mask 1,1,1,1,0,0 --all", m) == 0);
+    CHECK(run_on("", "logits %s --ids 2,5,6,3,0,0 --attention-mask 1,1,1,1,0,0 --all", m) == 0);
     CHECK(strncmp(out, whole, strlen(whole)) == 0); /* padding is not seen: the same bits */
-    CHECK(run("", "logits %s --ids 2,5,6,3,0,0 --all", m) == 0);
+    CHECK(run_on("", "logits %s --ids 2,5,6,3,0,0 --all", m) == 0);
     CHECK(strncmp(out, whole, strlen(whole)) != 0);
-    CHECK(run("", "logits %s --ids 2,5,6,3 --type-ids 0,0,1,1 --all", m) == 0 && strcmp(out, whole) != 0);
+    CHECK(run_on("", "logits %s --ids 2,5,6,3 --type-ids 0,0,1,1 --all", m) == 0 && strcmp(out, whole) != 0);
     free(whole);
-    CHECK(run("", "logits %s --ids 2,5 --type-ids 0", m) == 2 && strstr(err_text, "--type-ids has 1"));
-    CHECK(run("", "logits %s --ids 2,5 --type-ids 0,2", m) == 1 && strstr(err_text, "type 2"));
-    CHECK(run("", "logits %s --ids 2,5 --attention-mask 0,0", m) == 1 && strstr(err_text, "padding"));
-    CHECK(run("", "logits %s --ids 2,99", m) == 1 && strstr(err_text, "99"));
-    CHECK(run("", "logits %s --ids 2", build(&sequence)) == 1 && strstr(err_text, "no head"));
+    CHECK(run_on("", "logits %s --ids 2,5 --type-ids 0", m) == 2 && strstr(said, "--type-ids has 1"));
+    CHECK(run_on("", "logits %s --ids 2,5 --type-ids 0,2", m) == 1 && strstr(said, "type 2"));
+    CHECK(run_on("", "logits %s --ids 2,5 --attention-mask 0,0", m) == 1 && strstr(said, "padding"));
+    CHECK(run_on("", "logits %s --ids 2,99", m) == 1 && strstr(said, "99"));
+    CHECK(run_on("", "logits %s --ids 2", build(&sequence)) == 1 && strstr(said, "no head"));
     char state[512];
     snprintf(state, sizeof state, "%s", test_tmp("texts.state"));
-    CHECK(run("", "logits %s --ids 2,5,3 --save-state %s", build(&v1), state) == 1 && strstr(err_text, "whole") && *out == 0);
-    CHECK(run("", "generate %s -i 今天 --save-state %s --max-tokens 0 -q", build(&sim), state) == 0);
-    CHECK(run("", "generate %s --load-state %s -t 0 --max-tokens 3 --ignore-eos -q", build(&sim), state) == 0);
+    CHECK(run_on("", "logits %s --ids 2,5,3 --save-state %s", build(&v1), state) == 1 && strstr(said, "whole") &&
+          *out == 0);
+    CHECK(run_on("", "generate %s -i 今天 --save-state %s --max-tokens 0 -q", build(&sim), state) == 0);
+    CHECK(run_on("", "generate %s --load-state %s -t 0 --max-tokens 3 --ignore-eos -q", build(&sim), state) == 0);
     char *loaded = out;
     out = NULL;
-    CHECK(run("", "generate %s -i 今天 -t 0 --max-tokens 3 --ignore-eos -q", build(&sim)) == 0 && strcmp(loaded, out) == 0);
+    CHECK(run_on("", "generate %s -i 今天 -t 0 --max-tokens 3 --ignore-eos -q", build(&sim)) == 0 &&
+          strcmp(loaded, out) == 0);
     free(loaded);
-    CHECK(run("", "logits %s --ids 5 --type-ids 1 --load-state %s", build(&sim), state) == 2 && strstr(err_text, "--load-state"));
+    CHECK(run_on("", "logits %s --ids 5 --type-ids 1 --load-state %s", build(&sim), state) == 2 &&
+          strstr(said, "--load-state"));
 }
 
 static void refusals(void) {
     const char *m = build(&v1);
-    CHECK(run("", "fill %s '[MASK]' --arch v3", m) == 2 && strstr(err_text, "gau-alpha"));
-    CHECK(run("", "fill %s '[MASK]' --arch gau-alpha", m) == 1 && strstr(err_text, "gated"));
-    CHECK(run("", "fill %s '[MASK]' --mask none", m) == 2 && strstr(err_text, "unilm"));
-    CHECK(run("", "fill %s '[MASK]' --pooler tanh", m) == 1 && strstr(err_text, "no pooler"));
-    CHECK(run("", "fill %s '[MASK]' --top-k 17", m) == 2 && strstr(err_text, "--top-k"));
-    CHECK(run("", "fill %s '[MASK]' -f x", m) == 2);
-    CHECK(run("", "fill %s -f /nowhere/x", m) == 1 && strstr(err_text, "/nowhere/x"));
-    CHECK(run("", "fill %s '[MASK]今天很好' -c 5", m) == 1 && strstr(err_text, "-c"));
-    CHECK(run("", "fill %s '[MASK]'", "model/tales-1m.gguf") == 1 && strstr(err_text, "RoFormer"));
-    CHECK(run("", "embed") == 2 && run("", "embed /nowhere/m x") == 1);
-    CHECK(run("", "fill %s '[MASK]' --jieba /nowhere/dict", m) == 1 && strstr(err_text, "/nowhere/dict"));
-    CHECK(run("", "fill %s --help", m) == 0 && strstr(out, "[MASK]"));
+    CHECK(run_on("", "fill %s '[MASK]' --arch v3", m) == 2 && strstr(said, "gau-alpha"));
+    CHECK(run_on("", "fill %s '[MASK]' --arch gau-alpha", m) == 1 && strstr(said, "gated"));
+    CHECK(run_on("", "fill %s '[MASK]' --mask none", m) == 2 && strstr(said, "unilm"));
+    CHECK(run_on("", "fill %s '[MASK]' --pooler tanh", m) == 1 && strstr(said, "no pooler"));
+    CHECK(run_on("", "fill %s '[MASK]' --top-k 17", m) == 2 && strstr(said, "--top-k"));
+    CHECK(run_on("", "fill %s '[MASK]' -f x", m) == 2);
+    CHECK(run_on("", "fill %s -f /nowhere/x", m) == 1 && strstr(said, "/nowhere/x"));
+    CHECK(run_on("", "fill %s '[MASK]今天很好' -c 5", m) == 1 && strstr(said, "-c"));
+    CHECK(run_on("", "fill %s '[MASK]'", "model/tales-1m.gguf") == 1 && strstr(said, "RoFormer"));
+    CHECK(run_on("", "embed") == 2 && run_on("", "embed /nowhere/m x") == 1);
+    CHECK(run_on("", "fill %s '[MASK]' --jieba /nowhere/dict", m) == 1 && strstr(said, "/nowhere/dict"));
+    CHECK(run_on("", "fill %s --help", m) == 0 && strstr(out, "[MASK]"));
 }
 
 /* ---- text/texts.c by itself ---- */
@@ -310,7 +325,8 @@ static void best(void) {
 
 extern const Test tests_texts[];
 const Test tests_texts[] = {
-    {"texts/fill", fill},       {"texts/together", together}, {"texts/embed", embed},       {"texts/classify", classify},
+    {"texts/fill", fill},       {"texts/together", together}, {"texts/embed", embed},
+    {"texts/classify", classify},
     {"texts/generate", generate}, {"texts/logits", logits},   {"texts/refusals", refusals}, {"texts/best", best},
     {0},
 };

@@ -1,4 +1,5 @@
-/* tests/typist.h - somebody who types: the program with a pseudo-terminal for stdin and stderr, and a file for stdout. */
+/* tests/typist.h - somebody who types: the program with a pseudo-terminal for stdin and stderr, and a file for
+ * stdout. */
 #ifndef TYPIST_H
 #define TYPIST_H
 

@@ -1,5 +1,5 @@
-/* tests/fuzz/fuzz_chat.c - libFuzzer target for text/chat_template.c: any bytes as a template, and any conversation through
- * any row. The first byte chooses the row, the second what is asked; in the rest byte 0xff ends a message. */
+/* tests/fuzz/fuzz_chat.c - libFuzzer target for text/chat_template.c: any bytes as a template, and any conversation
+ * through any row. The first byte chooses the row, the second what is asked; in the rest byte 0xff ends a message. */
 #include "text/chat_template.h"
 #include "tokenizer/internal.h"
 
@@ -12,9 +12,11 @@ static char err[200];
 
 static Tokenizer *made(void) {
     static const struct { const char *text; int type; } rows[] = {
-        {"<unk>", PIECE_UNKNOWN}, {"<s>", PIECE_CONTROL}, {"</s>", PIECE_CONTROL}, {"<|im_start|>", PIECE_CONTROL}, {"[INST]",
+        {"<unk>", PIECE_UNKNOWN}, {"<s>", PIECE_CONTROL}, {"</s>", PIECE_CONTROL}, {"<|im_start|>", PIECE_CONTROL},
+        {"[INST]",
                 PIECE_CONTROL},
-        {"<think>", PIECE_USER_DEFINED}, {"\xe2\x96\x81", PIECE_NORMAL}, {"a", PIECE_NORMAL}, {"\xe2\x96\x81" "a", PIECE_NORMAL}};
+        {"<think>", PIECE_USER_DEFINED}, {"\xe2\x96\x81", PIECE_NORMAL}, {"a", PIECE_NORMAL},
+        {"\xe2\x96\x81" "a", PIECE_NORMAL}};
     Tokenizer *t = pieces_new("fuzz");
     if (!t) abort();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) pieces_add(t, rows[i].text, strlen(rows[i].text), -(float)i,
@@ -38,8 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!tokenizer) tokenizer = made();
     if (size < 2) return 0;
     while (chat_template_row((int)rows)) rows++;
-    const ChatTemplate *t = chat_template_row((int)(data[0] % rows)), *found = chat_template_recognise((const char *)data + 2,
-            size - 2);
+    const ChatTemplate *t = chat_template_row((int)(data[0] % rows)),
+                       *found = chat_template_recognise((const char *)data + 2, size - 2);
     int asked = data[1];
     if (found && chat_template_find(found->name) != found) abort();
     ChatOptions o = {.bos = asked & 1 ? "<s>" : NULL, .eos = asked & 2 ? "</s>" : NULL, .generate = asked >> 2 & 1,

@@ -1,4 +1,5 @@
-/* tests/fuzz/fuzz_gguf.c - any bytes as a GGUF file: opened and read to the last promised byte, or refused with a line. */
+/* tests/fuzz/fuzz_gguf.c - any bytes as a GGUF file: opened and read to the last promised byte, or refused with a
+ * line. */
 #include "model/weights.h"
 
 #include <stdlib.h>

@@ -13,7 +13,8 @@ static void walk(const JsonValue *v) {
     for (const JsonValue *c = v->child; c; c = c->next, n++) {
         if ((v->type == JSON_OBJECT) != (c->key != NULL)) abort();
         if (c->key && c->key[c->key_len] != 0) abort();
-        if (n < 50 && c->key && strlen(c->key) == c->key_len && json_get(v, c->key) != c) abort(); /* no key stands twice */
+        /* no key stands twice */
+        if (n < 50 && c->key && strlen(c->key) == c->key_len && json_get(v, c->key) != c) abort();
         walk(c);
     }
     if ((v->type == JSON_ARRAY || v->type == JSON_OBJECT) && n != v->len) abort();

@@ -1,4 +1,5 @@
-/* tests/fuzz/fuzz_llama2c.c - any bytes as a llama2.c .bin file: opened and read to the last promised byte, or refused with a line. */
+/* tests/fuzz/fuzz_llama2c.c - any bytes as a llama2.c .bin file: opened and read to the last promised byte, or refused
+ * with a line. */
 #include "model/weights.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@ static void touch(const uint8_t *p, size_t n) {
 /* The first row and the last, through the decoder. */
 static void touch_rows(const Tensor *t) {
     size_t cols = (size_t)t->shape[t->n_dims - 1], rows = t->n_dims == 2 ? (size_t)t->shape[0] : 1;
-    Matrix m = {.type = (TensorType)t->type, .group = t->group, .rows = rows, .cols = cols, .data = t->data, .scales = t->scales};
+    Matrix m = {.type = (TensorType)t->type, .group = t->group, .rows = rows, .cols = cols, .data = t->data,
+                .scales = t->scales};
     float *row = malloc(cols * sizeof *row);
     if (!row) return;
     matrix_row(row, &m, 0);

@@ -1,6 +1,6 @@
-/* tests/fuzz/fuzz_pickle.c - any bytes as a PyTorch file: a zip archive or the legacy format where they begin as one; everything
- * else is the pickle of a state dict, without the checksums that keep a fuzzer out of an archive,
- * its storages a page of bytes. */
+/* tests/fuzz/fuzz_pickle.c - any bytes as a PyTorch file: a zip archive or the legacy format where they begin as one;
+ * everything else is the pickle of a state dict, without the checksums that keep a fuzzer out of an archive, its
+ * storages a page of bytes. */
 #include "weights-tools/checkpoint/pickle_read.h"
 #include "weights-tools/checkpoint/statedict.h"
 #include "weights-tools/checkpoint/torch.h"
@@ -15,7 +15,8 @@ enum { PAGE = 4096 };
 static uint8_t page[PAGE];
 static char err[256];
 
-static int find_storage(StorageFinder *f, const char *key, size_t n, ElemType elem, size_t numel, const uint8_t **data) {
+static int find_storage(StorageFinder *f, const char *key, size_t n, ElemType elem, size_t numel,
+                        const uint8_t **data) {
     size_t bytes;
     (void)key, (void)n;
     if (!size_mul(numel, elem_bytes(elem), &bytes) || bytes > PAGE)

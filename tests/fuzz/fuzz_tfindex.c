@@ -1,8 +1,7 @@
-/* tests/fuzz/fuzz_tfindex.c - any bytes as the index of a TensorFlow checkpoint where they end as one. Otherwise the first byte
- * chooses, since a fuzzer finds no crc32c by itself:
- *   0, 1   the bytes are a data block (1: in Snappy), put into a table with the right checksums
- *   2      they are the index block behind a data block that holds the header
- *   3      they are Snappy data */
+/* tests/fuzz/fuzz_tfindex.c - any bytes as the index of a TensorFlow checkpoint where they end as one. Otherwise the
+ * first byte chooses, since a fuzzer finds no crc32c by itself: 0, 1   the bytes are a data block (1: in Snappy), put
+ * into a table with the right checksums 2      they are the index block behind a data block that holds the header 3
+ * they are Snappy data */
 #include "weights-tools/buffer.h"
 #include "weights-tools/checkpoint/checksum.h"
 #include "weights-tools/checkpoint/snappy.h"
