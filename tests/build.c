@@ -184,8 +184,8 @@ static const BuildPiece *vocabulary(void) {
     static BuildPiece v[BUILD_VOCAB];
     static const char *const words[BUILD_VOCAB - 259] = {
         "\xe2\x96\x81t", "he", "\xe2\x96\x81" "a", "in", "\xe2\x96\x81the", "nd", "\xe2\x96\x81" "and", "on", "er",
-        "re", "ed", "\xe2\x96\x81s", "\xe2\x96\x81", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n",
-        "o", "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z", ".", ","};
+        "re", "ed", "\xe2\x96\x81s", "\xe2\x96\x81", "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m",
+        "n", "o", "p", "q", "r", "s", "t", "u", "v", "w", "x", "y", "z", ".", ","};
     for (int i = 0; i < BUILD_VOCAB; i++) {
         static const char *const control[] = {"<unk>", "<s>", "</s>"};
         if (i < 3) snprintf(v[i].text, sizeof v[i].text, "%s", control[i]);

@@ -9,13 +9,15 @@
 CliModel cli_model(void) {
     static const BuildShape s = {.d = 32, .ff = 64, .layers = 1, .heads = 4, .kv_heads = 2, .n_ctx = 64};
     CliModel m;
-    snprintf(m.gguf, sizeof m.gguf, "%s", test_tmp("cli.gguf"));
-    snprintf(m.bin, sizeof m.bin, "%s", test_tmp("cli.bin"));
-    snprintf(m.folder, sizeof m.folder, "%s", test_tmp("cli-hf"));
+    const char *place = test_folder("cli"); /* tokenizer.bin is nobody else's */
+    snprintf(m.gguf, sizeof m.gguf, "%s", test_in(place, "m.gguf"));
+    snprintf(m.bin, sizeof m.bin, "%s", test_in(place, "m.bin"));
+    snprintf(m.folder, sizeof m.folder, "%s", test_in(place, "hf"));
+    snprintf(m.tokenizer, sizeof m.tokenizer, "%s", test_in(place, "tokenizer.bin"));
     build_gguf(m.gguf, &s, TENSOR_F32);
     build_llama2c(m.bin, &s, 0, 0);
     build_hf(m.folder, &s, TENSOR_F32, 1);
-    build_tokenizer_bin(test_tmp("tokenizer.bin")); /* beside cli.bin */
+    build_tokenizer_bin(m.tokenizer);
     return m;
 }
 

@@ -7,6 +7,7 @@
 /* One model of 300 words in three formats, built in the tests' temporary folder. */
 typedef struct {
     char gguf[512], bin[512], folder[512];
+    char tokenizer[512]; /* tokenizer.bin beside bin */
 } CliModel;
 
 CliModel cli_model(void);

@@ -167,15 +167,14 @@ static void logits_lines(void) {
 }
 
 static void tokenize(void) {
-    char vocabulary[512], tokenizer_bin[512];
+    char vocabulary[512];
     CliModel m = cli_model();
-    snprintf(tokenizer_bin, sizeof tokenizer_bin, "%s", test_tmp("tokenizer.bin"));
     snprintf(vocabulary, sizeof vocabulary, "%s", test_tmp("vocab.gguf"));
     build_gguf_vocabulary(vocabulary);
     CHECK(run("tokenize %s 'the sand'", m.gguf) == 0);
     CHECK(strncmp(out, "1 ", 2) == 0 && count_lines(out) == 1);
     char *ids = taken_out();
-    const char *const same[] = {m.bin, m.folder, vocabulary, tokenizer_bin};
+    const char *const same[] = {m.bin, m.folder, vocabulary, m.tokenizer};
     for (int i = 0; i < 4; i++) {
         CHECK(run("tokenize %s 'the sand'", same[i]) == 0);
         CHECK(strcmp(ids, out) == 0);

@@ -38,6 +38,26 @@ static void logits_of(const char *path, float *out_logits) {
     model_close(&m);
 }
 
+static const Key v1_keys[] = {
+    {"general.architecture", "roformer"}, {"general.name", "m"}, {"general.file_type", "0"},
+    {"roformer.variant", "v1"},
+    {"roformer.context_length", "16"}, {"roformer.embedding_length", "8"}, {"roformer.embedding_length_in", "4"},
+    {"roformer.feed_forward_length", "12"}, {"roformer.block_count", "2"}, {"roformer.token_type_count", "2"},
+    {"roformer.attention.head_count", "2"}, {"roformer.attention.key_length", "absent"},
+    {"roformer.attention.layer_norm_epsilon", "1e-12"}, {"roformer.rope.freq_base", "10000"},
+    {"roformer.rope.dimension_count", "4"}, {"roformer.rotary_value", "false"}, {"roformer.hidden_act", "gelu"},
+    {"roformer.mask", "padding"}, {"roformer.pooler", "none"}, {"roformer.classifier.kind", "absent"},
+    {"roformer.classifier.labels", "absent"}, {"tokenizer.ggml.model", "wordpiece"},
+    {"tokenizer.ggml.tokens",
+     "[PAD]|[UNK]|[CLS]|[SEP]|[MASK]|[unused1]|今|天|气|很|好|我|去|公|园|玩|。|##a|b|the|非常|é|xxxxxxxxx|##天"},
+    {"tokenizer.ggml.token_type", "3|2|3|3|3|5|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1"},
+    {"tokenizer.ggml.cls_token_id", "2"}, {"tokenizer.ggml.seperator_token_id", "3"},
+    {"tokenizer.ggml.padding_token_id", "0"},
+    {"tokenizer.ggml.mask_token_id", "4"}, {"tokenizer.ggml.unknown_token_id", "1"},
+    {"tokenizer.ggml.bos_token_id", "2"},
+    {"tokenizer.ggml.eos_token_id", "3"}, {"tokenizer.ggml.lower_case", "absent"},
+};
+
 static void containers(void) {
     float first[LOGIT_IDS * LOGIT_VOCAB], logits[LOGIT_IDS * LOGIT_VOCAB];
     static const char *const files[] = {"v1.safetensors", "v1.bin", "v1.legacy.bin", "v1.raw.ckpt", "v1.snappy.ckpt"};
@@ -68,80 +88,63 @@ static void containers(void) {
         }
         weights_close(&w);
     }
-    static const Key keys[] = {
-        {"general.architecture", "roformer"}, {"general.name", "m"}, {"general.file_type", "0"},
-        {"roformer.variant", "v1"},
-        {"roformer.context_length", "16"}, {"roformer.embedding_length", "8"}, {"roformer.embedding_length_in", "4"},
-        {"roformer.feed_forward_length", "12"}, {"roformer.block_count", "2"}, {"roformer.token_type_count", "2"},
-        {"roformer.attention.head_count", "2"}, {"roformer.attention.key_length", "absent"},
-        {"roformer.attention.layer_norm_epsilon", "1e-12"}, {"roformer.rope.freq_base", "10000"},
-        {"roformer.rope.dimension_count", "4"}, {"roformer.rotary_value", "false"}, {"roformer.hidden_act", "gelu"},
-        {"roformer.mask", "padding"}, {"roformer.pooler", "none"}, {"roformer.classifier.kind", "absent"},
-        {"roformer.classifier.labels", "absent"}, {"tokenizer.ggml.model", "wordpiece"},
-        {"tokenizer.ggml.tokens",
-         "[PAD]|[UNK]|[CLS]|[SEP]|[MASK]|[unused1]|今|天|气|很|好|我|去|公|园|玩|。|##a|b|the|非常|é|xxxxxxxxx|##天"},
-        {"tokenizer.ggml.token_type", "3|2|3|3|3|5|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1|1"},
-        {"tokenizer.ggml.cls_token_id", "2"}, {"tokenizer.ggml.seperator_token_id", "3"},
-        {"tokenizer.ggml.padding_token_id", "0"},
-        {"tokenizer.ggml.mask_token_id", "4"}, {"tokenizer.ggml.unknown_token_id", "1"},
-        {"tokenizer.ggml.bos_token_id", "2"},
-        {"tokenizer.ggml.eos_token_id", "3"}, {"tokenizer.ggml.lower_case", "absent"},
-    };
-    keys_are(test_in(dir, "0.gguf"), keys, sizeof keys / sizeof *keys);
+    keys_are(test_in(dir, "0.gguf"), v1_keys, sizeof v1_keys / sizeof *v1_keys);
 }
 
 /* ---- the other models ---- */
 
+static const struct {
+    const char *file, *config, *options, *prefix, *heads;
+    size_t n;
+    Key keys[6];
+} model_rows[] = {
+    {"v2.bin", "v2.config.json", "", "roformer.", "", 14,
+     {{"roformer.variant", "v2"}, {"roformer.hidden_act", "relu"}, {"roformer.embedding_length_in", "8"},
+      {"roformer.mask", "padding"}}},
+    {"gau.bin", "gau.config.json", "", "gau_alpha.", "", 10,
+     {{"roformer.variant", "gau-alpha"}, {"roformer.attention.key_length", "6"},
+      {"roformer.rope.dimension_count", "6"},
+      {"roformer.attention.head_count", "1"}, {"roformer.hidden_act", "swish"},
+      {"roformer.context_length", "512"}}},
+    {"gau.ckpt", "gau.bert_config.json", "", "gau_alpha.", "", 10,
+     {{"roformer.variant", "gau-alpha"}, {"roformer.attention.key_length", "6"},
+      {"roformer.attention.head_count", "1"}}},
+    {"sim.ckpt", "sim.bert_config.json", "--mask unilm --pooler linear", "roformer.", "", 27,
+     {{"roformer.mask", "unilm"}, {"roformer.pooler", "linear"}, {"roformer.variant", "v1"}}},
+    {"sim.ckpt", "sim.bert_config.json", "--mask causal", "roformer.", "", 27,
+     {{"roformer.mask", "causal"}, {"roformer.pooler", "tanh"}}},
+    {"sequence.legacy.bin", "sequence.config.json", "", "roformer.", "", 24,
+     {{"roformer.classifier.kind", "sequence"}, {"roformer.classifier.labels", "no|maybe|yes"},
+      {"roformer.pooler", "none"}}},
+    {"token.bin", "token.config.json", "", "roformer.", "", 22,
+     {{"roformer.classifier.kind", "token"},
+      {"roformer.classifier.labels", "LABEL_0|LABEL_1|LABEL_2|LABEL_3|LABEL_4"},
+      {"roformer.rotary_value", "true"}}},
+    {"discriminator.bin", "discriminator.config.json", "", "", "", 26,
+     {{"roformer.rotary_value", "true"}, {"roformer.classifier.kind", "absent"},
+      {"roformer.embedding_length_in", "4"}}},
+    {"generator.bin", "generator.config.json", "", "electra.", "generator_", 27,
+     {{"roformer.embedding_length_in", "4"}}},
+};
+
 static void models(void) {
-    static const struct {
-        const char *file, *config, *options, *prefix, *heads;
-        size_t n;
-        Key keys[6];
-    } rows[] = {
-        {"v2.bin", "v2.config.json", "", "roformer.", "", 14,
-         {{"roformer.variant", "v2"}, {"roformer.hidden_act", "relu"}, {"roformer.embedding_length_in", "8"},
-          {"roformer.mask", "padding"}}},
-        {"gau.bin", "gau.config.json", "", "gau_alpha.", "", 10,
-         {{"roformer.variant", "gau-alpha"}, {"roformer.attention.key_length", "6"},
-          {"roformer.rope.dimension_count", "6"},
-          {"roformer.attention.head_count", "1"}, {"roformer.hidden_act", "swish"},
-          {"roformer.context_length", "512"}}},
-        {"gau.ckpt", "gau.bert_config.json", "", "gau_alpha.", "", 10,
-         {{"roformer.variant", "gau-alpha"}, {"roformer.attention.key_length", "6"},
-          {"roformer.attention.head_count", "1"}}},
-        {"sim.ckpt", "sim.bert_config.json", "--mask unilm --pooler linear", "roformer.", "", 27,
-         {{"roformer.mask", "unilm"}, {"roformer.pooler", "linear"}, {"roformer.variant", "v1"}}},
-        {"sim.ckpt", "sim.bert_config.json", "--mask causal", "roformer.", "", 27,
-         {{"roformer.mask", "causal"}, {"roformer.pooler", "tanh"}}},
-        {"sequence.legacy.bin", "sequence.config.json", "", "roformer.", "", 24,
-         {{"roformer.classifier.kind", "sequence"}, {"roformer.classifier.labels", "no|maybe|yes"},
-          {"roformer.pooler", "none"}}},
-        {"token.bin", "token.config.json", "", "roformer.", "", 22,
-         {{"roformer.classifier.kind", "token"},
-          {"roformer.classifier.labels", "LABEL_0|LABEL_1|LABEL_2|LABEL_3|LABEL_4"},
-          {"roformer.rotary_value", "true"}}},
-        {"discriminator.bin", "discriminator.config.json", "", "", "", 26,
-         {{"roformer.rotary_value", "true"}, {"roformer.classifier.kind", "absent"},
-          {"roformer.embedding_length_in", "4"}}},
-        {"generator.bin", "generator.config.json", "", "electra.", "generator_", 27,
-         {{"roformer.embedding_length_in", "4"}}},
-    };
     const char *dir = convert_folder("models");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof model_rows / sizeof *model_rows; i++) {
         const char *path = test_in(dir, "m.gguf");
         int code = tool("", "convert", GOLDEN "%s %s --config " GOLDEN "%s --vocab " GOLDEN "vocab.txt %s",
-                        rows[i].file, path,
-                           rows[i].config, rows[i].options);
+                        model_rows[i].file, path,
+                           model_rows[i].config, model_rows[i].options);
         CHECK(code == 0);
-        if (code) printf("    %s: %s", rows[i].file, said);
-        int good = code == 0 && gguf_holds(path, rows[i].n, rows[i].prefix, rows[i].heads);
-        if (!good) printf("    %s\n", rows[i].file);
+        if (code) printf("    %s: %s", model_rows[i].file, said);
+        int good = code == 0 && gguf_holds(path, model_rows[i].n, model_rows[i].prefix, model_rows[i].heads);
+        if (!good) printf("    %s\n", model_rows[i].file);
         CHECK(good);
         size_t n = 0;
-        while (n < 6 && rows[i].keys[n].key) n++;
-        if (code == 0) keys_are(path, rows[i].keys, n);
+        while (n < 6 && model_rows[i].keys[n].key) n++;
+        if (code == 0) keys_are(path, model_rows[i].keys, n);
         CHECK(!strstr(said, "left out")); /* its position_ids are known: nothing to say */
-        CHECK((strstr(said, "--pooler linear") != NULL) == (rows[i].options[0] && !strstr(rows[i].options, "pooler")));
+        CHECK((strstr(said, "--pooler linear") != NULL) == (model_rows[i].options[0] &&
+                                                            !strstr(model_rows[i].options, "pooler")));
     }
 }
 

@@ -21,57 +21,70 @@ static void expect_refused(const char *name, const char *path, const char *line)
     CHECK(strncmp(err, path, strlen(path)) == 0 && !strchr(err, '\n'));
 }
 
+/* A model, a change of it, and the line that refuses it: in config.json, and in a GGUF file's head. */
+typedef struct {
+    const char *name, *line;
+    Change c;
+} Setting;
+
+static const Setting folder_settings[] = {
+    {"mlm", "hidden_act: \"tanh\" is not known here (gelu, gelu_new, relu and silu are)",
+     {.from = "\"gelu\"", .to = "\"tanh\""}},
+    {"mlm", "hidden_act: must be a word", {.from = "\"gelu\"", .to = "7"}},
+    {"unilm", "mask: is a word not known here", {.from = "\"unilm\"", .to = "\"diagonal\""}},
+    {"sim", "pooler_activation: is a word not known here", {.from = "\"linear\"", .to = "\"conv\""}},
+    {"mlm", "add_cross_attention: cross attention is not known here",
+     {.from = "\"add_cross_attention\": false", .to = "\"add_cross_attention\": true"}},
+    {"mlm", "model_type: architecture \"reformer\" is not known here",
+     {.from = "\"roformer\"", .to = "\"reformer\""}},
+    {"mlm", "hidden_size: is missing in config.json", {.from = "\"hidden_size\"", .to = "\"hidden\""}},
+    {"mlm", "vocab_size: is missing in config.json", {.from = "\"vocab_size\"", .to = "\"vocab\""}},
+    {"mlm", "num_attention_heads: is missing in config.json",
+     {.from = "\"num_attention_heads\"", .to = "\"heads\""}},
+    {"mlm", "head_dim: is not given, and the heads do not divide",
+     {.from = "\"num_attention_heads\": 2", .to = "\"num_attention_heads\": 3"}},
+    {"keysize", "head_dim: must be even", {.from = "\"attention_key_size\": 6", .to = "\"attention_key_size\": 7"}},
+    {"mlm", "layer_norm_eps: is missing or out of range", {.from = "1e-12", .to = "1.5"}},
+    {"mlm", "rope: a method that changes with the text's length is not known for RoFormer",
+     {.from = "\"hidden_act\"",
+      .to = "\"rope_scaling\": {\"type\": \"longrope\", \"original_max_position_embeddings\": 64,"
+            " \"short_factor\": [1, 1, 1, 1, 1],\"long_factor\": [1, 2, 3, 4, 5]}, \"hidden_act\""}},
+    {"mlm", "rope_scaling: rope method \"spiral\" is not known here",
+     {.from = "\"hidden_act\"", .to = "\"rope_scaling\": {\"type\": \"spiral\"}, \"hidden_act\""}},
+    {"gau", "attention: a gated attention unit has softmax attention only",
+     {.from = "\"use_bias\"", .to = "\"attention_kind\": \"linear\", \"use_bias\""}},
+    {"keysize", "attention: linear attention needs keys as wide as values",
+     {.from = "\"vocab_size\"", .to = "\"attention_kind\": \"linear\", \"vocab_size\""}},
+    {"linear", "attention_feature_map: \"cubic\" is not known here", {.from = "\"elu+1\"", .to = "\"cubic\""}},
+    {"keysize", "rotary_value: more entries turn than a value has",
+     {.from = "\"attention_key_size\": 6", .to = "\"rotary_value\": true, \"attention_key_size\": 12"}},
+    {"mlm", "is missing", {.from = "\"num_hidden_layers\": 2", .to = "\"num_hidden_layers\": 3"}},
+    {"mlm", "layers are claimed", {.from = "\"num_hidden_layers\": 2", .to = "\"num_hidden_layers\": 1000"}},
+};
+
+static const Setting gguf_settings[] = {
+    {"seq", "roformer.hidden_act: \"gelx\" is not known here", {.head_from = "gelu", .head_to = "gelx"}},
+    {"sim", "roformer.mask: is a word not known here", {.head_from = "unilm", .head_to = "unilx"}},
+    {"sim", "roformer.pooler: is a word not known here", {.head_from = "linear", .head_to = "linexr"}},
+    {"mlm", "roformer.variant: is a word not known here", {.head_from = "v1", .head_to = "v9"}},
+    {"mlm", "architecture \"reformer\" is not known here", {.head_from = "roformer", .head_to = "reformer"}},
+    {"mlm", "embedding_length", {.head_from = "embedding_length", .head_to = "embedding_xxxxxx"}},
+    {"mlm", "block_count", {.head_from = "block_count", .head_to = "block_xxxxx"}},
+    {"gau", "roformer.variant: is a word not known here", {.head_from = "gau-alpha", .head_to = "gau-alphx"}},
+};
+
+static void expect_all_refused(const Setting *rows, size_t n, int gguf) {
+    for (size_t i = 0; i < n; i++) {
+        const char *name = rows[i].name;
+        const char *path =
+            gguf ? roformer_gguf(name, TENSOR_F32, &rows[i].c) : roformer_folder(name, TENSOR_F32, &rows[i].c);
+        expect_refused(name, path, rows[i].line);
+    }
+}
+
 static void test_settings(void) {
-    static const struct {
-        const char *name, *line;
-        Change c;
-    } folders[] = {
-        {"mlm", "hidden_act: \"tanh\" is not known here (gelu, gelu_new, relu and silu are)",
-         {.from = "\"gelu\"", .to = "\"tanh\""}},
-        {"mlm", "hidden_act: must be a word", {.from = "\"gelu\"", .to = "7"}},
-        {"unilm", "mask: is a word not known here", {.from = "\"unilm\"", .to = "\"diagonal\""}},
-        {"sim", "pooler_activation: is a word not known here", {.from = "\"linear\"", .to = "\"conv\""}},
-        {"mlm", "add_cross_attention: cross attention is not known here",
-         {.from = "\"add_cross_attention\": false", .to = "\"add_cross_attention\": true"}},
-        {"mlm", "model_type: architecture \"reformer\" is not known here",
-         {.from = "\"roformer\"", .to = "\"reformer\""}},
-        {"mlm", "hidden_size: is missing in config.json", {.from = "\"hidden_size\"", .to = "\"hidden\""}},
-        {"mlm", "vocab_size: is missing in config.json", {.from = "\"vocab_size\"", .to = "\"vocab\""}},
-        {"mlm", "num_attention_heads: is missing in config.json",
-         {.from = "\"num_attention_heads\"", .to = "\"heads\""}},
-        {"mlm", "head_dim: is not given, and the heads do not divide",
-         {.from = "\"num_attention_heads\": 2", .to = "\"num_attention_heads\": 3"}},
-        {"keysize", "head_dim: must be even", {.from = "\"attention_key_size\": 6", .to = "\"attention_key_size\": 7"}},
-        {"mlm", "layer_norm_eps: is missing or out of range", {.from = "1e-12", .to = "1.5"}},
-        {"mlm", "rope: a method that changes with the text's length is not known for RoFormer",
-         {.from = "\"hidden_act\"",
-          .to = "\"rope_scaling\": {\"type\": \"longrope\", \"original_max_position_embeddings\": 64,"
-                " \"short_factor\": [1, 1, 1, 1, 1],\"long_factor\": [1, 2, 3, 4, 5]}, \"hidden_act\""}},
-        {"mlm", "rope_scaling: rope method \"spiral\" is not known here",
-         {.from = "\"hidden_act\"", .to = "\"rope_scaling\": {\"type\": \"spiral\"}, \"hidden_act\""}},
-        {"gau", "attention: a gated attention unit has softmax attention only",
-         {.from = "\"use_bias\"", .to = "\"attention_kind\": \"linear\", \"use_bias\""}},
-        {"keysize", "attention: linear attention needs keys as wide as values",
-         {.from = "\"vocab_size\"", .to = "\"attention_kind\": \"linear\", \"vocab_size\""}},
-        {"linear", "attention_feature_map: \"cubic\" is not known here", {.from = "\"elu+1\"", .to = "\"cubic\""}},
-        {"keysize", "rotary_value: more entries turn than a value has",
-         {.from = "\"attention_key_size\": 6", .to = "\"rotary_value\": true, \"attention_key_size\": 12"}},
-        {"mlm", "is missing", {.from = "\"num_hidden_layers\": 2", .to = "\"num_hidden_layers\": 3"}},
-        {"mlm", "layers are claimed", {.from = "\"num_hidden_layers\": 2", .to = "\"num_hidden_layers\": 1000"}},
-    }, ggufs[] = {
-        {"seq", "roformer.hidden_act: \"gelx\" is not known here", {.head_from = "gelu", .head_to = "gelx"}},
-        {"sim", "roformer.mask: is a word not known here", {.head_from = "unilm", .head_to = "unilx"}},
-        {"sim", "roformer.pooler: is a word not known here", {.head_from = "linear", .head_to = "linexr"}},
-        {"mlm", "roformer.variant: is a word not known here", {.head_from = "v1", .head_to = "v9"}},
-        {"mlm", "architecture \"reformer\" is not known here", {.head_from = "roformer", .head_to = "reformer"}},
-        {"mlm", "embedding_length", {.head_from = "embedding_length", .head_to = "embedding_xxxxxx"}},
-        {"mlm", "block_count", {.head_from = "block_count", .head_to = "block_xxxxx"}},
-        {"gau", "roformer.variant: is a word not known here", {.head_from = "gau-alpha", .head_to = "gau-alphx"}},
-    };
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        expect_refused(folders[i].name, roformer_folder(folders[i].name, TENSOR_F32, &folders[i].c), folders[i].line);
-    for (size_t i = 0; i < sizeof ggufs / sizeof *ggufs; i++)
-        expect_refused(ggufs[i].name, roformer_gguf(ggufs[i].name, TENSOR_F32, &ggufs[i].c), ggufs[i].line);
+    expect_all_refused(folder_settings, sizeof folder_settings / sizeof *folder_settings, 0);
+    expect_all_refused(gguf_settings, sizeof gguf_settings / sizeof *gguf_settings, 1);
 }
 
 /* ---- tensors ---- */
@@ -127,10 +140,7 @@ static void test_missing(void) {
 }
 
 static void test_shapes(void) {
-    static const struct {
-        const char *name, *line;
-        Change c;
-    } folders[] = {
+    static const Setting folders[] = {
         {"mlm", "intermediate.dense.weight has shape [20, 28], the model needs [28, 20]",
          {.head_from = "\"shape\":[28,20]", .head_to = "\"shape\":[20,28]"}},
         {"mlm", "word_embeddings.weight has shape [61, 12], the model needs [62, 12]",
@@ -143,7 +153,8 @@ static void test_shapes(void) {
          {.from = ",\n  \"attention_key_size\": 6", .to = ""}},
         {"gau", "gau.i_dense.weight has shape [62, 20], the model needs [64, 20]",
          {.from = "\"attention_key_size\": 6", .to = "\"attention_key_size\": 8"}},
-    }, ggufs[] = {
+    };
+    static const Setting ggufs[] = {
         {"tok", "token_types.weight has shape [3, 24], the model needs [2, 24]",
          {.head_from = "token_type_count", .head_to = "token_type_xxxxx"}},
         {"mlm", "token_embd.weight has shape [61, 12], the model needs [61, 20]",
@@ -151,10 +162,8 @@ static void test_shapes(void) {
         {"keysize", "blk.0.attn_q.weight has shape [12, 20], the model needs [20, 20]",
          {.head_from = "attention.key_length", .head_to = "attention.key_xxxxxx"}},
     };
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        expect_refused(folders[i].name, roformer_folder(folders[i].name, TENSOR_F32, &folders[i].c), folders[i].line);
-    for (size_t i = 0; i < sizeof ggufs / sizeof *ggufs; i++)
-        expect_refused(ggufs[i].name, roformer_gguf(ggufs[i].name, TENSOR_F32, &ggufs[i].c), ggufs[i].line);
+    expect_all_refused(folders, sizeof folders / sizeof *folders, 0);
+    expect_all_refused(ggufs, sizeof ggufs / sizeof *ggufs, 1);
 }
 
 /* Names that mean the same: another prefix and gamma for weight (the file then means what it meant); decoder.bias for
