@@ -123,6 +123,8 @@ static void test_errors(void) {
             }
             double ratio = error_of(ggml[t].type, x, bytes, back) / ggml[t].rmse[kind];
             CHECK(ratio <= 1.02 && ratio >= 0.5);
+            if (getenv("ENCODE_PRINT"))
+                printf("    %s, kind %d: %.3f of ggml's error\n", quant_format(ggml[t].type)->name, kind, ratio);
         }
     }
     free(x);
