@@ -61,8 +61,8 @@ TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c)) $(B)/tests/suites.o
 
 # A suite is a file tests/test_NAME.c that defines tests_NAME; those that others rest on run first.
 FIRST   := base rope quants encode kernels kernels_attention attention
-SUITES  := $(patsubst tests/test_%.c,%,$(sort $(wildcard tests/test_*.c)))
-SUITES  := $(filter $(SUITES),$(FIRST)) $(filter-out $(FIRST),$(SUITES))
+SUITE_NAMES := $(patsubst tests/test_%.c,%,$(sort $(wildcard tests/test_*.c)))
+SUITE_NAMES := $(filter $(SUITE_NAMES),$(FIRST)) $(filter-out $(FIRST),$(SUITE_NAMES))
 
 # The programs of weights-tools/. Every other file there but program.c, which prints, is linked with the tests, too.
 PROGRAMS   := weights-tools/convert weights-tools/quantize weights-tools/inspect
@@ -116,8 +116,8 @@ $(B)/library.a: $(LIB) $(TOOLS)
 # The list of suites, from the list of files.
 $(B)/tests/suites.c: FORCE
 	@mkdir -p $(@D)
-	@{ printf '#include "tests/test.h"\n\n'; printf 'extern const Test tests_%s[];\n' $(SUITES); \
-	   printf 'const Test *const test_suites[] = {\n'; printf '    tests_%s,\n' $(SUITES); printf '    NULL};\n'; } | \
+	@{ printf '#include "tests/test.h"\n\n'; printf 'extern const Test tests_%s[];\n' $(SUITE_NAMES); \
+	   printf 'const Test *const test_suites[] = {\n'; printf '    tests_%s,\n' $(SUITE_NAMES); printf '    NULL};\n'; } | \
 	   { cat > $@.new; cmp -s $@.new $@ || cp $@.new $@; rm $@.new; }
 $(B)/tests/suites.o: $(B)/tests/suites.c $(B)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
