@@ -1,5 +1,5 @@
-/* attention/cache.c - keys and values of the past, as floats, half floats or bytes with a scale (attention.h has the layout). */
-#include "attention.h"
+/* attention/cache.c - keys and values of the past, as floats, half floats or bytes with a scale (cache.h has the layout). */
+#include "cache.h"
 
 #include "base/base.h"
 

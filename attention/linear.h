@@ -13,7 +13,7 @@
  * Per head, phi: R^head_dim -> R^r, R_m the rotation by position m (RoFormer eq. 19):
  *     S += (R_m phi(k_m)) v_m^T       [r, head_dim]        z += phi(k_m)       [r]
  *     o_m = (R_m phi(q_m))^T S / (phi(q_m) . z + epsilon)
- * S holds turned keys, z the same keys not turned: z makes the weights a mean, S makes them depend on the distance.
+ * S holds rotated keys, z the same keys not rotated: z makes the weights a mean, S makes them depend on the distance.
  *
  * All of it is in double, features too: a sum in float is off by more than 1e-6 of itself after some 10,000 keys
  * (README.md), and one in double costs little beside the matmuls. Every loop has one fixed order, so the bits do not depend
@@ -21,61 +21,7 @@
 #ifndef LINEAR_H
 #define LINEAR_H
 
-#include "kernels/kernels.h"
-
-typedef struct LinearConfig LinearConfig;
-
-typedef enum { PHI_POSITIVE, PHI_NONNEGATIVE, PHI_SIGNED } PhiSign;
-
-/* A feature map: a row of the table in phi.c. */
-typedef struct {
-    const char *name;
-    PhiSign sign;       /* of its features: signed ones may make a denominator vanish */
-    int projected;      /* 0: r = head_dim; 1: r = LinearConfig.favor_features */
-    const char *source;
-    /* phi(x) into out [r]; x [head_dim]. Returns the log of a factor left out of out (FAVOR+; 0 elsewhere). */
-    double (*map)(double *out, const double *x, const LinearConfig *c, const Kernels *kernels);
-} FeatureMap;
-
-/* Where the rotation goes: a row of the table in phi.c. */
-typedef struct {
-    const char *name;
-    int before_phi;         /* 1: q and k turn before the map */
-    int in_numerator;       /* 1: the features in S turn */
-    int in_denominator;     /* 1: those in z too; then the denominator may vanish or be negative, and epsilon has its sign */
-    int cosine;             /* 1: q and k are made unit vectors, and a feature that is always 1 and never turns is added */
-    const char *source;
-} LinearForm;
-
-struct LinearConfig {
-    const FeatureMap *phi;
-    const LinearForm *form;
-    double epsilon;         /* added to every denominator; from 0 to below 1 */
-    int head_dim;
-    int favor_features;     /* favor+ only: r, even, 2 .. 1024 */
-    uint64_t favor_seed;
-    const double *favor_w;  /* favor+ only: the projection, by linear_projection; not owned */
-};
-
-/* The row of that name or NULL; row i in order, NULL after the last. */
-const FeatureMap *feature_map(const char *name);
-const FeatureMap *feature_map_row(int i);
-const LinearForm *linear_form(const char *name);
-const LinearForm *linear_form_row(int i);
-
-/* 0, or -EINVAL and one line: cosine with another map than identity; epsilon not in [0, 1); favor_features out of range. */
-int linear_check(const LinearConfig *c, char *err, size_t errlen);
-/* r: features of one head, those that may turn. rows = r, +1 in the cosine forms: what S and z have. */
-int linear_features_n(const LinearConfig *c);
-int linear_rows(const LinearConfig *c);
-
-/* FAVOR+'s projection W [r, head_dim] from a seed: blocks of head_dim orthogonal directions (Gram-Schmidt of Gaussian
- * vectors), each as long as a Gaussian vector of its own; Choromanski et al. 2021, arXiv:2009.14794, section 3.4. Stored as
- * linear_features reads it: linear_projection_size doubles, strips of STATE_COLUMNS rows of W.
- * linear_projection_set stores a W of the caller's instead, [r, head_dim] row-major. */
-size_t linear_projection_size(const LinearConfig *c);
-void linear_projection(double *w, const LinearConfig *c);
-void linear_projection_set(double *w, const LinearConfig *c, const double *given);
+#include "phi.h"
 
 /* S and z of all layers and key/value heads. Its size does not depend on how much was read. */
 typedef struct {
@@ -123,10 +69,11 @@ void linear_denominators(LinearState *s, const LinearConfig *c, const LinearBatc
 /* Step 3, when the denominators of h are there: strip i of S takes the keys and values in, one by one, and is read.
  * v [n, n_kv_heads, head_dim]; out [n, n_heads, head_dim] gets columns i*STATE_COLUMNS .. of h's query heads. */
 void linear_numerators(float *out, const float *v, LinearState *s, const LinearBatch *b, int l, int h, size_t i, const Kernels *kernels);
-/* Step 3 in chunks of C tokens: S is read and written once a chunk, and inside a chunk every query meets every key. The
- * same sums in another order. scratch: linear_chunk_scratch doubles. Causal only. */
-size_t linear_chunk_scratch(size_t C, size_t rows, int n_heads, int n_kv_heads);
-void linear_numerators_chunked(float *out, const float *v, LinearState *s, const LinearBatch *b, int l, int h, size_t i, size_t C,
-                               double *scratch, const Kernels *kernels);
+/* A way to take step 3 in chunks of C tokens (chunked.h); scratch: so many doubles, for each thread. */
+typedef struct {
+    size_t (*scratch)(size_t C, size_t rows, int n_heads, int n_kv_heads);
+    void (*numerators)(float *out, const float *v, LinearState *s, const LinearBatch *b, int l, int h, size_t i, size_t C,
+                       double *scratch, const Kernels *kernels);
+} LinearChunks;
 
 #endif

@@ -3,7 +3,7 @@
  *
  * Blocks are counted from the slot where a text begins, whatever the first slot is that a query sees, and follow each other in
  * order. So a query's sums have one order: alone or among others, its text alone in the cache or behind another. */
-#include "attention.h"
+#include "softmax.h"
 
 #include <float.h>
 #include <string.h>

@@ -1,13 +1,11 @@
-/* base/base.c - error lines, checked sizes, arrays that grow, little-endian loads, UTF-8, clocks, signals. */
+/* base/base.c - error lines, checked sizes, arrays that grow, little-endian loads, UTF-8. */
 #include "base.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 int base_error(char *err, size_t errlen, int code, const char *fmt, ...) {
     va_list ap;
@@ -117,19 +115,4 @@ int utf8_encode(uint32_t cp, char out[4]) {
     for (int i = len - 1; i > 0; i--, cp >>= 6) out[i] = (char)(0x80 | (cp & 0x3f));
     out[0] = (char)((0xf00u >> len & 0xffu) | cp);
     return len;
-}
-
-static double seconds_of(clockid_t clock) {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-double clock_seconds(void) { return seconds_of(CLOCK_MONOTONIC); }
-double thread_seconds(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
-
-void signal_catch(int sig, void (*handler)(int sig), int flags) {
-    struct sigaction was;
-    if (sig == SIGHUP && sigaction(sig, NULL, &was) == 0 && was.sa_handler == SIG_IGN) return;
-    sigaction(sig, &(struct sigaction){.sa_handler = handler, .sa_flags = flags}, NULL);
 }

@@ -1,10 +1,7 @@
-/* base/base.h - what every folder may use: error lines, checked sizes, mapped files, UTF-8.
+/* base/base.h - what every folder may use: error lines, checked sizes, arrays that grow, loads, UTF-8.
  *
- *     MappedFile f;
  *     char err[256];
- *     if (file_map(&f, "model.gguf", err, sizeof err)) { ... err holds one English line ... }
- *     ... f.data[0 .. f.size-1] ...
- *     file_unmap(&f);
+ *     if (size_mul(n, 4, &bytes)) ... else return base_error(err, sizeof err, -EINVAL, "%s: too large", path);
  *
  * Every function that can fail returns 0 or a negative errno, and writes one line into err. */
 #ifndef BASE_H
@@ -13,7 +10,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #if defined(__GNUC__)
 #define BASE_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
@@ -46,60 +42,6 @@ uint32_t load_u32(const void *p);
 uint64_t load_u64(const void *p);
 float    load_f32(const void *p);
 
-/* A regular file mapped read-only. data belongs to the mapping; it is never NULL once mapped, an empty
- * file is refused. A file that another program shortens while it is mapped raises SIGBUS: the program
- * (run.c) turns that into an error line. */
-typedef struct {
-    const uint8_t *data;
-    size_t size; /* bytes */
-} MappedFile;
-
-int file_map(MappedFile *f, const char *path, char *err, size_t errlen);
-void file_unmap(MappedFile *f); /* accepts a zeroed struct */
-
-/* size bytes of zeros for long use, at the start of a page, in large pages where the system has them; NULL: out of memory. */
-void *pages_new(size_t size);
-void pages_free(void *p, size_t size); /* p may be NULL */
-/* A wish: pages from p on in large ones, if size is worth it. Fewer page faults, fewer misses of the TLB. */
-void pages_large(void *p, size_t size);
-/* The whole pages of a mapped file that lie in data [size] need not stay in memory: read again, they come from the file. */
-void pages_drop(const void *data, size_t size);
-
-double clock_seconds(void);  /* of a clock that never goes back */
-double thread_seconds(void); /* for which this thread has run on a core */
-
-/* From now on `handler` is called for signal sig; but a hangup that the process was started to ignore stays ignored: nohup. flags:
- * sigaction's. */
-void signal_catch(int sig, void (*handler)(int sig), int flags);
-
-/* Bytes of a core's second-level cache: what the system says, from 512 KB to 2 MB; 512 KB where it says nothing. */
-size_t cache_second_level(void);
-
-/* A file that appears whole or not at all: written beside its place, and moved there when it is safe on disk.
- *     NewFile f;
- *     if (newfile_open(&f, path, err, errlen)) return ...;
- *     newfile_write(&f, data, n);                          a failure is kept until newfile_close
- *     return newfile_close(&f, keep, err, errlen);         keep 0: nothing appears
- * Refused: a path that is there and is no regular file (a folder, /dev/null) or may not be written; a link that leads
- * nowhere. A link that leads to a file stays, and the file is replaced. */
-typedef struct {
-    FILE *file;
-    char *path, *temporary;
-    int rc; /* the first failure, a negative errno */
-} NewFile;
-
-int newfile_open(NewFile *f, const char *path, char *err, size_t errlen);
-void newfile_write(NewFile *f, const void *data, size_t n);
-int newfile_close(NewFile *f, int keep, char *err, size_t errlen); /* 0, or why it did not appear */
-
-/* dir + "/" + name in malloc'ed memory, or NULL. file_folder("a/b.bin") is "a", of "b.bin" ".". */
-char *file_join(const char *dir, const char *name);
-char *file_folder(const char *path);
-int file_exists(const char *path); /* 1: something is there that can be opened for reading */
-int file_same(const char *a, const char *b); /* 1: both are there, and one file or folder, whatever the names */
-int file_there(const char *path);  /* 1: something is there, be it a link that leads nowhere or a file one may not read */
-int file_is_folder(const char *path);
-
 /* The UTF-8 character at s[0 .. n-1], n >= 1: its length 1..4 and the code point in *cp, or 0 where the
  * bytes are not well-formed (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF). */
 int utf8_decode(const char *s, size_t n, uint32_t *cp);
@@ -107,5 +49,9 @@ int utf8_decode(const char *s, size_t n, uint32_t *cp);
 int utf8_length(unsigned char c);
 /* cp into out[0..3]; the bytes written, 1..4. */
 int utf8_encode(uint32_t cp, char out[4]);
+
+#include "file.h"
+#include "newfile.h"
+#include "system.h"
 
 #endif

@@ -25,14 +25,8 @@ static void add_matrix(Work *work, const Matrix *w, size_t tokens) {
 
 Work work_matrices(const Model *m, size_t tokens, size_t heads) {
     Work w = {0};
-    for (int l = 0; l < m->config.n_layers; l++) {
-        const Layer *y = &m->layers[l];
-        const Matrix *all[] = {&y->wq, &y->wk, &y->wv, &y->wo, &y->w_gate, &y->w_up, &y->w_down};
-        for (size_t i = 0; i < sizeof all / sizeof *all; i++) add_matrix(&w, all[i], tokens);
-    }
-    add_matrix(&w, &m->encoder.emb_proj, tokens);
-    add_matrix(&w, &m->encoder.mlm_dense, heads);
-    add_matrix(&w, &m->lm_head, heads);
+    for (const MatrixEntry *e = m->matrices; e < m->matrices + m->n_matrices; e++)
+        if (e->use == USE_TOKEN || e->use == USE_HEAD) add_matrix(&w, e->matrix, e->use == USE_TOKEN ? tokens : heads);
     w.bytes += bytes_of(&m->tok_emb) / (double)m->tok_emb.rows * (double)tokens;
     return w;
 }

@@ -1,5 +1,6 @@
 /* cli/conversation.c - the messages of a conversation, and the session that reads them. */
 #include "chat.h"
+#include "model/state.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,10 @@
 /* cli/engine.c - what a command runs on: texts, the model, its tokenizer, a session, as the options ask. */
 #include "cli.h"
 #include "text/vocabulary.h"
+#include "attention/chunked.h"
 #include "model/builtin.h"
+#include "model/family.h"
+#include "model/state.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,8 +46,8 @@ int read_text(const char *path, char **text, size_t *n) {
 static void describe_roformer(const Model *m) {
     static const char *const classifiers[] = {"", ", sequence classifier", ", token classifier", ", replaced-token detector"};
     const RoformerConfig *f = &m->config.roformer;
-    fprintf(stderr, "\n  RoFormer %s: embeddings of %d, %d token types, mask %s%s; heads:%s%s%s%s", roformer_variant_names[f->variant], f->d_embed,
-            f->n_types, mask_names[m->config.mask], f->rotary_value ? ", values turn too" : "", m->encoder.has_mlm ? " language model" : "",
+    fprintf(stderr, "\n  RoFormer %s: embeddings of %d, %d token types, mask %s%s; heads:%s%s%s%s", roformer_variant_names[f->variant], m->config.d_embed,
+            f->n_types, mask_names[m->config.mask], m->config.rotary_value ? ", values turn too" : "", m->encoder.has_mlm ? " language model" : "",
             f->pooler ? ", pooler " : "", f->pooler ? pooler_names[f->pooler] : "", classifiers[f->classifier]);
 }
 
@@ -195,11 +198,12 @@ int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits) {
     SessionOptions o = {.n_ctx = n_ctx ? n_ctx : 1,
                         .threads = (int)a->threads,
                         .chunk = (size_t)a->chunk,
+                        .chunks = &linear_chunks,
                         .cache = cache,
                         .n_logits = n_logits,
                         .progress = on_progress,
                         .progress_arg = &e->progress};
-    if (e->model.config.roformer.variant) o.n_batch = o.n_ctx; /* encoder_read takes a text whole */
+    if (e->model.family->encoder) o.n_batch = o.n_ctx; /* encoder_read takes a text whole */
     if (a->chunk && !linear) return usage("--chunk is for linear attention; this model's is softmax");
     if (session_init(&e->session, &e->model, &o, e->err, sizeof e->err)) return fail("%s", e->err);
     if (a->verbose && endless)

@@ -1,5 +1,7 @@
 /* cli/lines.c - the commands fill, embed and classify: lines of text through an encoder. */
 #include "cli.h"
+#include "attention/chunked.h"
+#include "model/family.h"
 #include "text/texts.h"
 #include "model/encoder.h"
 
@@ -127,7 +129,7 @@ static int run_lines(Args *a, const char *name, LinesCheck *check, LineWork *wor
     int code = engine_open(&l.e, a, 1);
     if (code) return code;
     const Config *c = &l.e.model.config;
-    if (!c->roformer.variant) code = fail("%s: %s is for RoFormer models; this is a %s", a->model, name, c->arch);
+    if (!l.e.model.family->encoder) code = fail("%s: %s is for RoFormer models; this is a %s", a->model, name, c->arch);
     else code = check(&l, &width);
     size_t room = a->context ? (size_t)a->context : (size_t)c->n_ctx_train;
     l.most = room < TOGETHER / 2 ? TOGETHER : 2 * room; /* a pair may be two texts */
@@ -137,7 +139,7 @@ static int run_lines(Args *a, const char *name, LinesCheck *check, LineWork *wor
     if (code == 0 && room > (size_t)c->n_ctx_train) note("context %zu goes beyond the %lld positions this model was trained on", room, (long long)c->n_ctx_train);
     CacheType cache = session_usual_cache(&l.e.model);
     if (code == 0) code = cache_option(&cache, a, &l.e.model);
-    SessionOptions o = {.n_ctx = l.most, .n_batch = l.most, .threads = (int)a->threads, .chunk = (size_t)a->chunk, .cache = cache,
+    SessionOptions o = {.n_ctx = l.most, .n_batch = l.most, .threads = (int)a->threads, .chunk = (size_t)a->chunk, .chunks = &linear_chunks, .cache = cache,
                         .progress = on_progress, .progress_arg = &l.e.progress};
     if (code == 0 && session_init(&l.e.session, &l.e.model, &o, l.e.err, sizeof l.e.err)) code = fail("%s", l.e.err);
     l.vector = malloc((2 * width + 1) * sizeof *l.vector);

@@ -189,7 +189,7 @@ void options_print(int command) {
         printf("  %-32s %s", left, o->help);
         if (o->offset == AT(kernels)) print_kernels();
         for (int r = 0; o->offset == AT(chat_template) && chat_template_row(r); r++) printf(" %s", chat_template_row(r)->name);
-        for (int r = 0; o->offset == AT(rope) && rope_scaling_row(r); r++) printf(" %s", rope_scaling_row(r)->name);
+        for (int r = 0; o->offset == AT(rope) && rope_scalings[r]; r++) printf(" %s", rope_scalings[r]->name);
         for (int r = 0; o->offset == AT(phi) && feature_map_row(r); r++) printf(" %s", feature_map_row(r)->name);
         for (int r = 0; o->offset == AT(form) && linear_form_row(r); r++) printf(" %s", linear_form_row(r)->name);
         putchar('\n');

@@ -4,7 +4,7 @@
 
 #include "attention/linear.h"
 #include "rope/rope.h"
-#include "weights.h"
+#include "model/files/weights.h"
 
 /* RoFormer's kinds. */
 typedef enum { ROFORMER_NONE, ROFORMER_V1, ROFORMER_V2, ROFORMER_GAU } RoformerVariant;
@@ -18,10 +18,8 @@ typedef enum { CLASSIFIER_NONE, CLASSIFIER_SEQUENCE, CLASSIFIER_TOKEN, CLASSIFIE
 /* What RoFormer has beside a decoder's settings; zeroed for decoders. */
 typedef struct {
     RoformerVariant variant;
-    int d_embed;          /* embedding_size */
     int n_types;          /* type_vocab_size */
     Activation activation; /* hidden_act */
-    int rotary_value;     /* v turns too */
     Pooler pooler;
     Classifier classifier;
     int n_labels;
@@ -37,7 +35,9 @@ typedef struct {
     char arch[32];            /* "llama", "mistral", "qwen2", "qwen3", "roformer"; model_type, general.architecture */
     TensorNames names;
     int d_model;              /* hidden_size */
+    int d_embed;              /* embedding_size: of the embeddings, d_model but in some RoFormers */
     int d_ff;                 /* intermediate_size */
+    int ff_rows;              /* of a feed-forward network's first matrix: d_ff, but for GAU-alpha */
     int n_layers;             /* num_hidden_layers */
     int n_heads;              /* num_attention_heads */
     int n_kv_heads;           /* num_key_value_heads */
@@ -51,6 +51,8 @@ typedef struct {
     const LinearForm *file_form; /* the form that the file names, whatever its attention; else numerator */
     Mask mask;
     RoformerConfig roformer;
+    int rotary_value;         /* 1: v is rotated, too */
+    int log_scale;            /* 0, or scores grow by ln(keys seen) / ln(log_scale) */
     int attention_changed;    /* 1: the command line asks for another attention than the file */
     int64_t window;           /* sliding_window: a query sees the last `window` positions, its own included; 0: all */
     uint8_t windowed[CONFIG_MAX_LAYERS]; /* 1: this layer has the window */
@@ -100,9 +102,5 @@ extern const char *const mask_names[];             /* "causal", "padding", "unil
 extern const char *const pooler_names[];           /* "none", "tanh", "linear" */
 /* Where word stands among names, or -1. */
 int name_index(const char *const *names, const char *word);
-
-/* Read c from w's metadata, apply o (may be NULL), check everything for plausibility. 0, or -EINVAL and one line that
- * names the file and the key. Shapes of tensors are checked by model_open. */
-int config_read(Config *c, const Weights *w, const ConfigOverride *o, char *err, size_t errlen);
 
 #endif

@@ -1,7 +1,9 @@
 /* model/encoder.c - texts laid out as a batch of tokens under a mask, and the heads that are asked for a token. */
 #include "encoder.h"
 
-#include "llama.h"
+#include "family.h"
+#include "roformer.h"
+#include "scratch.h"
 
 #include <errno.h>
 #include <math.h>
@@ -10,7 +12,7 @@
 static int check(const Session *s, const EncoderText *texts, size_t n_texts, char *err, size_t errlen) {
     const Config *c = &s->model->config;
     size_t total = 0;
-    if (!c->roformer.variant) return base_error(err, errlen, -EINVAL, "this model is a decoder, not a RoFormer");
+    if (!s->model->family->encoder) return base_error(err, errlen, -EINVAL, "this model is a decoder, not a RoFormer");
     for (size_t i = 0; i < n_texts; i++) {
         const EncoderText *x = &texts[i];
         size_t kept = 0;
@@ -47,14 +49,14 @@ static void take_text(Session *s, const EncoderText *x, size_t from, size_t *slo
         end = group_end(x, mask, t);
         for (size_t i = t; i < end; i++) {
             int keep = !x->keep || x->keep[i];
-            s->tokens[from + i] = (Token){.id = x->ids[i], .type = x->types ? x->types[i] : 0, .pos = i, .first = first,
+            s->scratch->tokens[from + i] = (Token){.id = x->ids[i], .type = x->types ? x->types[i] : 0, .pos = i, .first = first,
                                           .slot = keep ? *slots : TOKEN_PADDING};
             *slots += (size_t)keep;
         }
-        for (size_t i = t; i < end; i++) s->tokens[from + i].end = *slots;
-        Block *last = s->n_blocks ? &s->blocks[s->n_blocks - 1] : NULL;
+        for (size_t i = t; i < end; i++) s->scratch->tokens[from + i].end = *slots;
+        Block *last = s->scratch->n_blocks ? &s->scratch->blocks[s->scratch->n_blocks - 1] : NULL;
         if (t && end == t + 1 && last->causal) last->n++; /* groups of one, one after the other */
-        else s->blocks[s->n_blocks++] = (Block){.from = from + t, .n = end - t, .causal = end == t + 1, .fresh = t == 0};
+        else s->scratch->blocks[s->scratch->n_blocks++] = (Block){.from = from + t, .n = end - t, .causal = end == t + 1, .fresh = t == 0};
     }
 }
 
@@ -63,7 +65,7 @@ int encoder_read(Session *s, const EncoderText *texts, size_t n_texts, char *err
     if (rc) return rc;
     size_t total = 0, slots = 0;
     session_rewind(s, 0);
-    s->n_blocks = 0;
+    s->scratch->n_blocks = 0;
     for (size_t i = 0; i < n_texts; total += texts[i].n, i++) take_text(s, &texts[i], total, &slots);
     int layers = s->model->config.n_layers;
     for (int l = -1; l < layers; l++) {
@@ -80,7 +82,7 @@ int encoder_read(Session *s, const EncoderText *texts, size_t n_texts, char *err
     return 0;
 }
 
-const float *encoder_hidden(const Session *s, size_t t) { return s->x + t * (size_t)s->model->config.d_model; }
+const float *encoder_hidden(const Session *s, size_t t) { return s->scratch->x + t * (size_t)s->model->config.d_model; }
 
 const float *encoder_logits(Session *s, size_t t) {
     roformer_logits(s, t, 1);
@@ -96,8 +98,8 @@ void encoder_logits_each(Session *s, size_t t, size_t n, SessionEach *each, void
 /* y = W x + b for one vector */
 static void dense(Session *s, float *y, const float *x, const Matrix *w, const float *b) {
     const Kernels *kernels = s->model->kernels;
-    Activations a = {.n = 1, .d = w->cols, .group = matrix_group(w), .data = s->packed};
-    kernels->mat->pack(s->packed, x, 1, a.d, a.group, 0);
+    Activations a = {.n = 1, .d = w->cols, .group = matrix_group(w), .data = s->scratch->packed};
+    kernels->mat->pack(s->scratch->packed, x, 1, a.d, a.group, 0);
     kernels->mat->matmul(y, w->rows, &a, w, 0, w->rows);
     for (size_t i = 0; b && i < w->rows; i++) y[i] += b[i];
 }
@@ -112,9 +114,9 @@ void encoder_classify(Session *s, size_t t, float *out) {
     const Encoder *e = &s->model->encoder;
     const float *x = encoder_hidden(s, t);
     if (e->cls_dense.data) { /* its output goes where nothing stands any more */
-        dense(s, s->xn, x, &e->cls_dense, e->cls_dense_b);
-        s->model->kernels->vec->activate(s->xn, e->cls_dense.rows, s->model->config.roformer.activation);
-        x = s->xn;
+        dense(s, s->scratch->xn, x, &e->cls_dense, e->cls_dense_b);
+        s->model->kernels->vec->activate(s->scratch->xn, e->cls_dense.rows, s->model->config.roformer.activation);
+        x = s->scratch->xn;
     }
     dense(s, out, x, &e->cls_out, e->cls_out_b);
 }

@@ -1,94 +1,117 @@
 /* model/llama.c - the decoder's forward pass: LLaMA, arXiv:2302.13971, and its relatives. The page to read first.
  *
  * A batch of n tokens goes through all layers in one run of the session's team (base/threads.h). Every thread runs this text; a
- * loop over a team_share is shared out among them, and team_wait is the line behind which the others' results may be read. A share
- * of the same tokens is always the same thread's, so add, norm, silu_mul and step_pack follow each other without one. Which thread
- * computes an output never changes its bits. */
+ * loop over a team_share is shared out among them, and team_wait is the line behind which the others' results may be read. A
+ * share of the same items is always the same thread's, so functions that end in _nowait may follow each other on them. Which
+ * thread computes an output never changes its bits. */
 #include "llama.h"
 
 #include "steps.h"
 
 /* xn = rmsnorm(x) * w */
-static void norm(Session *s, const float *w, size_t n) {
+static void norm_nowait(Session *s, const float *weight, size_t n) {
+    Scratch *w = s->scratch;
     size_t d = (size_t)s->model->config.d_model;
-    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++)
-        s->model->kernels->vec->rmsnorm(s->xn + t.at * d, s->x + t.at * d, w, d, s->model->config.norm_eps);
+    for (Share t = team_share(&w->team, n); t.at < t.end; t.at++)
+        s->model->kernels->vec->rmsnorm(w->xn + t.at * d, w->x + t.at * d, weight, d, s->model->config.norm_eps);
 }
 
 /* x += xn */
-static void add(Session *s, size_t n) {
+static void add_nowait(Session *s, size_t n) {
+    Scratch *w = s->scratch;
     size_t d = (size_t)s->model->config.d_model;
-    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++)
-        for (size_t i = t.at * d; i < (t.at + 1) * d; i++) s->x[i] += s->xn[i];
+    for (Share t = team_share(&w->team, n); t.at < t.end; t.at++)
+        for (size_t i = t.at * d; i < (t.at + 1) * d; i++) w->x[i] += w->xn[i];
+}
+
+/* q = R_m q, k = R_m k, head by head, m the token's position: RoPE, the one place where a decoder knows positions. Before it,
+ * heads are normalised where the model has norms for them (qwen3). Linear attention rotates features of these instead. */
+static void rotate_nowait(Session *s, const Layer *y, size_t n) {
+    const Config *c = &s->model->config;
+    const VectorKernels *vec = s->model->kernels->vec;
+    Scratch *w = s->scratch;
+    size_t d = (size_t)c->head_dim, half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)c->n_heads, kv = (size_t)c->n_kv_heads;
+    for (Share i = team_share(&w->team, n * (heads + kv)); i.at < i.end; i.at++) {
+        size_t t = i.at / (heads + kv), h = i.at % (heads + kv);
+        float *x = h < heads ? w->q + (t * heads + h) * d : w->k + (t * kv + h - heads) * d;
+        const float *weight = h < heads ? y->q_norm : y->k_norm;
+        if (weight) vec->rmsnorm(x, x, weight, d, c->norm_eps);
+        if (!c->linear.form) vec->rotate(x, w->cos + t * half, w->sin + t * half, c->rope.rotary_dim, c->rope.pairing); /* rope_rotate */
+    }
 }
 
 /* xn = Wdown (silu(Wgate xn) * Wup xn) */
 static void feed_forward(Session *s, const Layer *y, size_t n) {
     const Config *c = &s->model->config;
+    Scratch *w = s->scratch;
     size_t d = (size_t)c->d_model, ff = (size_t)c->d_ff;
-    Packed a = step_pack(s, s->xn, n, d, &y->w_gate);
-    step_linear(s, s->gate, &a, &y->w_gate, y->b_gate);
-    step_linear(s, s->up, &a, &y->w_up, y->b_up);
-    team_wait(&s->team);
-    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) s->model->kernels->vec->silu_mul(s->gate + t.at * ff, s->up + t.at * ff, ff);
-    a = step_pack(s, s->gate, n, ff, &y->w_down);
-    step_linear(s, s->xn, &a, &y->w_down, y->b_down);
-    team_wait(&s->team);
+    Packed a = step_pack(s, w->xn, n, d, &y->w_gate);
+    step_linear_nowait(s, w->gate, &a, &y->w_gate, y->b_gate);
+    step_linear_nowait(s, w->up, &a, &y->w_up, y->b_up);
+    team_wait(&w->team);
+    for (Share t = team_share(&w->team, n); t.at < t.end; t.at++)
+        s->model->kernels->vec->silu_mul(w->gate + t.at * ff, w->up + t.at * ff, ff);
+    a = step_pack(s, w->gate, n, ff, &y->w_down);
+    step_linear_nowait(s, w->xn, &a, &y->w_down, y->b_down);
+    team_wait(&w->team);
 }
 
 /* logits = lm_head xn, for tokens t .. t+n-1. */
-static void logits(Session *s, size_t t, size_t n) {
-    const Matrix *w = &s->model->lm_head;
+static void logits_nowait(Session *s, size_t t, size_t n) {
+    const Matrix *lm_head = &s->model->lm_head;
     size_t d = (size_t)s->model->config.d_model;
-    Packed a = step_pack(s, s->xn + t * d, n, d, w);
-    step_linear(s, s->logits, &a, w, NULL);
+    Packed a = step_pack(s, s->scratch->xn + t * d, n, d, lm_head);
+    step_linear_nowait(s, s->logits, &a, lm_head, NULL);
 }
 
 /* What every thread runs. */
 static void forward(void *arg) {
     const Batch *batch = arg;
     Session *s = batch->s;
+    Scratch *w = s->scratch;
     size_t n = batch->n;
     const Model *m = s->model;
     const Config *c = &m->config;
     size_t d = (size_t)c->d_model;
 
-    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) {
-        matrix_row(s->x + t.at * d, &m->tok_emb, (size_t)s->tokens[t.at].id); /* x = embedding of the id */
-        step_angles(s, t.at);                                                 /* its position's angles, for all layers */
+    for (Share t = team_share(&w->team, n); t.at < t.end; t.at++) {
+        matrix_row(w->x + t.at * d, &m->tok_emb, (size_t)w->tokens[t.at].id); /* x = embedding of the id */
+        step_angles_nowait(s, t.at);                                          /* its position's angles, for all layers */
     }
     for (int l = 0; l < c->n_layers; l++) {
         const Layer *y = &m->layers[l];
-        norm(s, y->attn_norm, n);                              /* xn = rmsnorm(x) */
-        Packed a = step_pack(s, s->xn, n, d, &y->wq);
-        step_linear(s, s->q, &a, &y->wq, y->bq);               /* q = Wq xn */
-        step_linear(s, s->k, &a, &y->wk, y->bk);               /* k = Wk xn */
-        step_linear(s, s->v, &a, &y->wv, y->bv);               /* v = Wv xn */
-        team_wait(&s->team);
-        step_attend(s, l, n);                                  /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
-        a = step_pack(s, s->att, n, (size_t)c->n_heads * (size_t)c->head_dim, &y->wo);
-        step_linear(s, s->xn, &a, &y->wo, y->bo);
-        team_wait(&s->team);
-        add(s, n);                                             /* x += Wo att */
-        norm(s, y->ffn_norm, n);
+        norm_nowait(s, y->attn_norm, n);                              /* xn = rmsnorm(x) */
+        Packed a = step_pack(s, w->xn, n, d, &y->wq);
+        step_linear_nowait(s, w->q, &a, &y->wq, y->bq);               /* q = Wq xn */
+        step_linear_nowait(s, w->k, &a, &y->wk, y->bk);               /* k = Wk xn */
+        step_linear_nowait(s, w->v, &a, &y->wv, y->bv);               /* v = Wv xn */
+        team_wait(&w->team);
+        rotate_nowait(s, y, n);                                       /* q = R q, k = R k */
+        step_attend(s, l, n);                                         /* att = softmax(q k^T / sqrt(head_dim)) v */
+        a = step_pack(s, w->att, n, (size_t)c->n_heads * (size_t)c->head_dim, &y->wo);
+        step_linear_nowait(s, w->xn, &a, &y->wo, y->bo);
+        team_wait(&w->team);
+        add_nowait(s, n);                                             /* x += Wo att */
+        norm_nowait(s, y->ffn_norm, n);
         feed_forward(s, y, n);
-        add(s, n);                                             /* x += Wdown (silu(Wgate xn) * Wup xn) */
+        add_nowait(s, n);                                             /* x += Wdown (silu(Wgate xn) * Wup xn) */
     }
-    norm(s, m->final_norm, n);
+    norm_nowait(s, m->final_norm, n);
     if (!batch->n_last) return;
-    team_wait(&s->team);
-    logits(s, n - batch->n_last, batch->n_last);
+    team_wait(&w->team);
+    logits_nowait(s, n - batch->n_last, batch->n_last);
 }
 
 static void forward_logits(void *arg) {
     const Batch *batch = arg;
-    logits(batch->s, batch->t, batch->n);
+    logits_nowait(batch->s, batch->t, batch->n);
 }
 
 void llama_forward(Session *s, size_t n, size_t n_last) {
-    team_run(&s->team, step_threads(s, n * s->model->n_parameters), forward, &(Batch){.s = s, .n = n, .n_last = n_last});
+    step_run(s, n * s->model->n_parameters, forward, (Batch){.n = n, .n_last = n_last});
 }
 
 void llama_logits(Session *s, size_t t, size_t n) {
-    team_run(&s->team, step_threads(s, n * s->model->lm_head.rows * s->model->lm_head.cols), forward_logits, &(Batch){.s = s, .t = t, .n = n});
+    const Matrix *w = &s->model->lm_head;
+    step_run(s, n * w->rows * w->cols, forward_logits, (Batch){.t = t, .n = n});
 }

@@ -40,13 +40,23 @@ static const Tensor *check(Loader *ld, const Tensor *t, const char *name, size_t
     return t;
 }
 
-Matrix load_matrix(Loader *ld, const Tensor *t, const char *name, size_t rows, size_t cols) {
-    t = check(ld, t, name, rows, cols);
-    if (!t) return (Matrix){0};
-    Matrix m = {.type = (TensorType)t->type, .group = t->group, .rows = rows, .cols = cols, .data = t->data, .scales = t->scales};
-    int group = matrix_group(&m);
+static void use_matrix(Loader *ld, Matrix *to, MatrixUse use) {
+    if (ld->room) ld->m->matrices[ld->n_matrices] = (MatrixEntry){to, use};
+    ld->n_matrices++;
+}
+
+void load_matrix(Loader *ld, Matrix *to, const Tensor *t, const char *name, size_t rows, size_t cols, MatrixUse use) {
+    *to = (Matrix){0};
+    if (!(t = check(ld, t, name, rows, cols))) return;
+    *to = (Matrix){.type = (TensorType)t->type, .group = t->group, .rows = rows, .cols = cols, .data = t->data, .scales = t->scales};
+    int group = matrix_group(to);
     if (group && (ld->m->min_group == 0 || group < ld->m->min_group)) ld->m->min_group = group;
-    return m;
+    use_matrix(ld, to, use);
+}
+
+void load_tied(Loader *ld, Matrix *to, const Matrix *from) {
+    *to = *from;
+    use_matrix(ld, to, USE_HEAD);
 }
 
 static float *take(Loader *ld, size_t n) {

@@ -6,12 +6,14 @@
  *     ...
  *     model_close(&m);
  *
- * A Model is read-only once open: any number of sessions, in any number of threads, may share it. */
+ * A Model is read-only once open: any number of sessions, in any number of threads, may share it. It must not move. */
 #ifndef MODEL_H
 #define MODEL_H
 
-#include "kernels/kernels.h"
 #include "config.h"
+#include "kernels/kernels.h"
+
+typedef struct Family Family; /* family.h */
 
 typedef struct {
     size_t window;                       /* positions a query sees, its own included; 0: all */
@@ -42,8 +44,17 @@ typedef struct {
     const float *pooler_b, *cls_dense_b, *cls_out_b;    /* [H] x 2, [n_labels] */
 } Encoder;
 
+/* When a matrix is multiplied by: for every token; where logits are wanted; once a text; never, its rows are looked up. */
+typedef enum { USE_TOKEN, USE_HEAD, USE_TEXT, USE_LOOKUP } MatrixUse;
+
 typedef struct {
+    Matrix *matrix;
+    MatrixUse use;
+} MatrixEntry;
+
+typedef struct Model {
     Config config;
+    const Family *family;
     Weights weights;
     const Kernels *kernels;
     Matrix tok_emb;          /* [vocab_size, d_model]; RoFormer: [vocab_size, d_embed] */
@@ -51,6 +62,8 @@ typedef struct {
     const float *final_norm; /* [d_model]; RoFormer has none */
     Encoder encoder;         /* RoFormer */
     Layer *layers;           /* [n_layers] */
+    MatrixEntry *matrices;   /* [n_matrices]: all of the above */
+    size_t n_matrices;
     float *vectors;          /* owns the norms and biases, as f32 */
     uint8_t *panels;         /* [panels_size]: owns the repacked and the copied matrices, or NULL */
     size_t panels_size;
@@ -80,7 +93,12 @@ int model_has_logits(const Model *m); /* every decoder has, and a RoFormer with 
  * Owned by the file. */
 const char *model_label(const Model *m, int i, size_t *len);
 
-/* A number that all but surely tells two models apart: of the sizes, settings, tensor names and a sample of every tensor's bytes. */
+/* fingerprint.c: a number that all but surely tells two models apart: of the sizes, settings, tensor names and a sample of every
+ * tensor's bytes. */
 uint64_t model_fingerprint(const Model *m);
+
+/* repack.c: the matrices' panels or copies, where m->kernels or the options (NULL: none) want them, when a model is opened. 0, or
+ * -ENOMEM and a line. */
+int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen);
 
 #endif

@@ -1,25 +1,15 @@
 /* model/repack.c - private copies of the matrices, laid out as the row of kernels wants them (kernels/panel.h). Which rows
  * want it, and why, is in kernels/README.md; ref does not. Float weights stay where the file is mapped, unless a copy is asked for,
  * as they are but in large pages. */
-#include "load.h"
+#include "model.h"
+
+#include "base/system.h"
 
 #include "base/threads.h"
 #include "kernels/panel.h"
 
 #include <errno.h>
 #include <string.h>
-
-/* Every matrix that is multiplied by, one after the other; NULL after the last. Embeddings are only looked up, row by row. */
-static Matrix *matrix_row_of(Model *m, size_t i) {
-    Encoder *e = &m->encoder;
-    Matrix *const around[] = {&m->lm_head, &e->emb_proj, &e->mlm_dense, &e->pooler, &e->cls_dense, &e->cls_out};
-    enum { AROUND = sizeof around / sizeof *around, PER_LAYER = 7 };
-    if (i < AROUND) return around[i];
-    if ((i -= AROUND) / PER_LAYER >= (size_t)m->config.n_layers) return NULL;
-    Layer *y = &m->layers[i / PER_LAYER];
-    Matrix *const in_layer[PER_LAYER] = {&y->wq, &y->wk, &y->wv, &y->wo, &y->w_gate, &y->w_up, &y->w_down};
-    return in_layer[i % PER_LAYER];
-}
 
 typedef struct {
     Team team;
@@ -32,8 +22,10 @@ typedef struct {
 
 static int has_panels(const Job *j, const Matrix *w) { return w->data && j->kernels->lanes && panel_fits(w); }
 
-/* What a matrix takes of the memory of our own. */
-static size_t own_bytes(const Job *j, const Matrix *w) {
+/* What a matrix takes of the memory of our own: nothing where it is only looked up, row by row. */
+static size_t own_bytes(const Job *j, const MatrixEntry *e) {
+    const Matrix *w = e->matrix;
+    if (e->use == USE_LOOKUP) return 0;
     if (has_panels(j, w)) {
         PanelShape s = panel_shape(w, j->kernels->lanes);
         return s.n * s.size;
@@ -56,17 +48,18 @@ static void copy(void *arg) {
 int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     Job job = {.kernels = m->kernels, .copy = o && o->copy};
     int threads = o && o->threads > 0 ? o->threads : threads_most();
-    Matrix *w;
-    for (size_t i = 0; (w = matrix_row_of(m, i)); i++) m->panels_size += own_bytes(&job, w);
+    for (size_t i = 0; i < m->n_matrices; i++) m->panels_size += own_bytes(&job, &m->matrices[i]);
     if (!m->panels_size) return 0;
     if (m->panels_size / 2 > m->weights.file_bytes + (1 << 20)) /* panels of 16 rows, of which a hostile file fills one */
-        return base_error(err, errlen, -EINVAL, "%s: its matrices have so few rows that they would take many times the file's size", m->weights.path);
+        return base_error(err, errlen, -EINVAL, "%s: its matrices have so few rows that they would take many times the file's size",
+                          m->weights.path);
     m->panels = pages_new(m->panels_size);
     if (!m->panels || team_init(&job.team, threads))
         return base_error(err, errlen, -ENOMEM, "%s: out of memory: %zu bytes for repacked weights", m->weights.path, m->panels_size);
     job.out = m->panels;
-    for (size_t i = 0, n; (w = matrix_row_of(m, i)); i++) {
-        if (!(n = own_bytes(&job, w))) continue;
+    for (size_t i = 0, n; i < m->n_matrices; i++) {
+        Matrix *w = m->matrices[i].matrix;
+        if (!(n = own_bytes(&job, &m->matrices[i]))) continue;
         int panels = has_panels(&job, w);
         job.w = w;
         if (panels) job.shape = panel_shape(w, m->kernels->lanes);

@@ -2,7 +2,7 @@
  * threads: the same steps in another order. A norm stands behind each half of a layer, on the sum, not in front of it.
  *
  * Source: transformers' modeling_roformer.py (v1); bert4keras' RoFormerV2 and GAU_alpha. */
-#include "llama.h"
+#include "roformer.h"
 
 #include "steps.h"
 
@@ -16,11 +16,11 @@ static void norm(const Session *s, float *y, const float *x, const float *w, con
 }
 
 /* x = norm(x + xn) */
-static void add_and_norm(Session *s, const float *w, const float *b, size_t n) {
+static void add_and_norm_nowait(Session *s, const float *w, const float *b, size_t n) {
     size_t d = (size_t)s->model->config.d_model;
-    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) {
-        float *x = s->x + t.at * d;
-        for (size_t i = 0; i < d; i++) x[i] += s->xn[t.at * d + i];
+    for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++) {
+        float *x = s->scratch->x + t.at * d;
+        for (size_t i = 0; i < d; i++) x[i] += s->scratch->xn[t.at * d + i];
         norm(s, x, x, w, b, d);
     }
 }
@@ -29,31 +29,47 @@ static void add_and_norm(Session *s, const float *w, const float *b, size_t n) {
 static void embed(Session *s, size_t n) {
     const Model *m = s->model;
     const Encoder *e = &m->encoder;
-    size_t d = (size_t)m->config.d_model, E = (size_t)m->config.roformer.d_embed;
-    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) {
-        float *word = s->xn + t.at * E, *type = s->x + t.at * E;
-        matrix_row(word, &m->tok_emb, (size_t)s->tokens[t.at].id);
-        matrix_row(type, &e->types, (size_t)s->tokens[t.at].type);
+    size_t d = (size_t)m->config.d_model, E = (size_t)m->config.d_embed;
+    for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++) {
+        float *word = s->scratch->xn + t.at * E, *type = s->scratch->x + t.at * E;
+        matrix_row(word, &m->tok_emb, (size_t)s->scratch->tokens[t.at].id);
+        matrix_row(type, &e->types, (size_t)s->scratch->tokens[t.at].type);
         for (size_t i = 0; i < E; i++) word[i] += type[i];
-        norm(s, e->emb_proj.data ? word : s->x + t.at * d, word, e->emb_norm, e->emb_norm_b, E);
-        step_angles(s, t.at);
+        norm(s, e->emb_proj.data ? word : s->scratch->x + t.at * d, word, e->emb_norm, e->emb_norm_b, E);
+        step_angles_nowait(s, t.at);
     }
     if (!e->emb_proj.data) return;
-    Packed a = step_pack(s, s->xn, n, E, &e->emb_proj);
-    step_linear(s, s->x, &a, &e->emb_proj, e->emb_proj_b);
-    team_wait(&s->team);
+    Packed a = step_pack(s, s->scratch->xn, n, E, &e->emb_proj);
+    step_linear_nowait(s, s->scratch->x, &a, &e->emb_proj, e->emb_proj_b);
+    team_wait(&s->scratch->team);
 }
 
-static void activate(Session *s, float *x, size_t n, size_t width) {
-    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++)
+static void activate_nowait(Session *s, float *x, size_t n, size_t width) {
+    for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++)
         s->model->kernels->vec->activate(x + t.at * width, width, s->model->config.roformer.activation);
+}
+
+/* q = R_m q, k = R_m k, head by head, m the token's position; v too where the model says so. Linear attention rotates features of q
+ * and k instead. */
+static void rotate_nowait(Session *s, size_t n) {
+    const Config *c = &s->model->config;
+    const VectorKernels *vec = s->model->kernels->vec;
+    Scratch *w = s->scratch;
+    size_t d = (size_t)c->head_dim, vd = (size_t)c->value_dim, half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)c->n_heads;
+    for (Share i = team_share(&w->team, n * 2 * heads); i.at < i.end; i.at++) {
+        size_t t = i.at / (2 * heads), h = i.at % (2 * heads), at = t * heads + h % heads;
+        const float *cos = w->cos + t * half, *sin = w->sin + t * half;
+        float *x = (h < heads ? w->q : w->k) + at * d;
+        if (!c->linear.form) vec->rotate(x, cos, sin, c->rope.rotary_dim, c->rope.pairing); /* rope_rotate */
+        if (h >= heads && c->rotary_value) vec->rotate(w->v + at * vd, cos, sin, c->rope.rotary_dim, c->rope.pairing);
+    }
 }
 
 /* xn = W y + b */
 static void project(Session *s, const float *y, size_t n, size_t d, const Matrix *w, const float *b) {
     Packed a = step_pack(s, y, n, d, w);
-    step_linear(s, s->xn, &a, w, b);
-    team_wait(&s->team);
+    step_linear_nowait(s, s->scratch->xn, &a, w, b);
+    team_wait(&s->scratch->team);
 }
 
 /* A layer of v1 and v2: attention, then a feed-forward network without a gate. */
@@ -61,20 +77,21 @@ static void layer(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     const Layer *y = &s->model->layers[l];
     size_t d = (size_t)c->d_model, ff = (size_t)c->d_ff;
-    Packed a = step_pack(s, s->x, n, d, &y->wq);
-    step_linear(s, s->q, &a, &y->wq, y->bq);          /* q = Wq x + bq */
-    step_linear(s, s->k, &a, &y->wk, y->bk);          /* k = Wk x + bk */
-    step_linear(s, s->v, &a, &y->wv, y->bv);          /* v = Wv x + bv */
-    team_wait(&s->team);
-    step_attend(s, l, n);                                /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
-    project(s, s->att, n, (size_t)c->n_heads * (size_t)c->value_dim, &y->wo, y->bo);
-    add_and_norm(s, y->attn_norm, y->attn_norm_b, n);    /* x = norm(x + Wo att + bo) */
-    a = step_pack(s, s->x, n, d, &y->w_up);
-    step_linear(s, s->gate, &a, &y->w_up, y->b_up);
-    team_wait(&s->team);
-    activate(s, s->gate, n, ff);
-    project(s, s->gate, n, ff, &y->w_down, y->b_down);
-    add_and_norm(s, y->ffn_norm, y->ffn_norm_b, n);      /* x = norm(x + W2 act(W1 x + b1) + b2) */
+    Packed a = step_pack(s, s->scratch->x, n, d, &y->wq);
+    step_linear_nowait(s, s->scratch->q, &a, &y->wq, y->bq);          /* q = Wq x + bq */
+    step_linear_nowait(s, s->scratch->k, &a, &y->wk, y->bk);          /* k = Wk x + bk */
+    step_linear_nowait(s, s->scratch->v, &a, &y->wv, y->bv);          /* v = Wv x + bv */
+    team_wait(&s->scratch->team);
+    rotate_nowait(s, n);                                 /* q = R q, k = R k */
+    step_attend(s, l, n);                                /* att = softmax(q k^T / sqrt(head_dim)) v */
+    project(s, s->scratch->att, n, (size_t)c->n_heads * (size_t)c->value_dim, &y->wo, y->bo);
+    add_and_norm_nowait(s, y->attn_norm, y->attn_norm_b, n);    /* x = norm(x + Wo att + bo) */
+    a = step_pack(s, s->scratch->x, n, d, &y->w_up);
+    step_linear_nowait(s, s->scratch->gate, &a, &y->w_up, y->b_up);
+    team_wait(&s->scratch->team);
+    activate_nowait(s, s->scratch->gate, n, ff);
+    project(s, s->scratch->gate, n, ff, &y->w_down, y->b_down);
+    add_and_norm_nowait(s, y->ffn_norm, y->ffn_norm_b, n);      /* x = norm(x + W2 act(W1 x + b1) + b2) */
 }
 
 /* A gated attention unit (Hua et al., arXiv:2202.10447), which is a whole layer: one head whose values are d_ff wide and
@@ -83,40 +100,41 @@ static void gated_unit(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     const Layer *y = &s->model->layers[l];
     size_t e = (size_t)c->d_ff, hd = (size_t)c->head_dim, width = 2 * e + hd;
-    Packed a = step_pack(s, s->x, n, (size_t)c->d_model, &y->w_up);
-    step_linear(s, s->gate, &a, &y->w_up, NULL);
-    team_wait(&s->team);
-    activate(s, s->gate, n, width);                      /* u, v, b = act(Wi x) */
-    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++) {
-        const float *v = s->gate + t.at * width + e, *b = v + e;
-        memcpy(s->v + t.at * e, v, e * sizeof *v);
-        for (size_t i = 0; i < hd; i++) s->q[t.at * hd + i] = b[i] * y->gau_q[i], s->k[t.at * hd + i] = b[i] * y->gau_k[i];
+    Packed a = step_pack(s, s->scratch->x, n, (size_t)c->d_model, &y->w_up);
+    step_linear_nowait(s, s->scratch->gate, &a, &y->w_up, NULL);
+    team_wait(&s->scratch->team);
+    activate_nowait(s, s->scratch->gate, n, width);                      /* u, v, b = act(Wi x) */
+    for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++) {
+        const float *v = s->scratch->gate + t.at * width + e, *b = v + e;
+        memcpy(s->scratch->v + t.at * e, v, e * sizeof *v);
+        for (size_t i = 0; i < hd; i++) s->scratch->q[t.at * hd + i] = b[i] * y->gau_q[i], s->scratch->k[t.at * hd + i] = b[i] * y->gau_k[i];
     }
-    team_wait(&s->team);
-    step_attend(s, l, n);                                /* att = softmax(R q (R k)^T / sqrt(head_dim) * log(n)/log(512)) v */
-    for (Share t = team_share(&s->team, n); t.at < t.end; t.at++)
-        for (size_t i = 0; i < e; i++) s->att[t.at * e + i] *= s->gate[t.at * width + i];
-    project(s, s->att, n, e, &y->w_down, NULL);
-    add_and_norm(s, y->attn_norm, NULL, n);              /* x = norm(x + Wo (u * att)) */
+    team_wait(&s->scratch->team);
+    rotate_nowait(s, n);
+    step_attend(s, l, n);                                /* att = softmax(q k^T / sqrt(head_dim) * log(n)/log(512)) v */
+    for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++)
+        for (size_t i = 0; i < e; i++) s->scratch->att[t.at * e + i] *= s->scratch->gate[t.at * width + i];
+    project(s, s->scratch->att, n, e, &y->w_down, NULL);
+    add_and_norm_nowait(s, y->attn_norm, NULL, n);              /* x = norm(x + Wo (u * att)) */
 }
 
 /* The language model's head. v1: h = norm(act(W x + b)), logits = word embeddings h + bias; the others: word embeddings x. */
 static void logits(Session *s, size_t t, size_t n) {
     const Model *m = s->model;
     const Encoder *e = &m->encoder;
-    size_t d = (size_t)m->config.d_model, E = (size_t)m->config.roformer.d_embed;
-    const float *h = s->x + t * d;
+    size_t d = (size_t)m->config.d_model, E = (size_t)m->config.d_embed;
+    const float *h = s->scratch->x + t * d;
     if (e->mlm_dense.data) {
         Packed a = step_pack(s, h, n, d, &e->mlm_dense);
-        step_linear(s, s->head, &a, &e->mlm_dense, e->mlm_dense_b);
-        team_wait(&s->team);
-        activate(s, s->head, n, E);
-        for (Share i = team_share(&s->team, n); i.at < i.end; i.at++)
-            norm(s, s->head + i.at * E, s->head + i.at * E, e->mlm_norm, e->mlm_norm_b, E);
-        h = s->head;
+        step_linear_nowait(s, s->scratch->head, &a, &e->mlm_dense, e->mlm_dense_b);
+        team_wait(&s->scratch->team);
+        activate_nowait(s, s->scratch->head, n, E);
+        for (Share i = team_share(&s->scratch->team, n); i.at < i.end; i.at++)
+            norm(s, s->scratch->head + i.at * E, s->scratch->head + i.at * E, e->mlm_norm, e->mlm_norm_b, E);
+        h = s->scratch->head;
     }
     Packed a = step_pack(s, h, n, E, &m->lm_head);
-    step_linear(s, s->logits, &a, &m->lm_head, e->mlm_bias);
+    step_linear_nowait(s, s->logits, &a, &m->lm_head, e->mlm_bias);
 }
 
 static void step(Session *s, int l, size_t n) {
@@ -135,7 +153,7 @@ static void forward(void *arg) {
     const Batch *batch = arg;
     for (int l = -1; l < batch->s->model->config.n_layers; l++) step(batch->s, l, batch->n);
     if (!batch->n_last) return;
-    team_wait(&batch->s->team);
+    team_wait(&batch->s->scratch->team);
     logits(batch->s, batch->n - batch->n_last, batch->n_last);
 }
 
@@ -145,13 +163,17 @@ static void forward_logits(void *arg) {
 }
 
 void roformer_step(Session *s, int l, size_t n) {
-    team_run(&s->team, step_threads(s, n * s->model->n_parameters), forward_layer, &(Batch){.s = s, .n = n, .l = l});
+    step_run(s, n * s->model->n_parameters, forward_layer, (Batch){.n = n, .l = l});
 }
 
 void roformer_forward(Session *s, size_t n, size_t n_last) {
-    team_run(&s->team, step_threads(s, n * s->model->n_parameters), forward, &(Batch){.s = s, .n = n, .n_last = n_last});
+    step_run(s, n * s->model->n_parameters, forward, (Batch){.n = n, .n_last = n_last});
 }
 
 void roformer_logits(Session *s, size_t t, size_t n) {
-    team_run(&s->team, step_threads(s, n * s->model->lm_head.rows * s->model->lm_head.cols), forward_logits, &(Batch){.s = s, .t = t, .n = n});
+    step_run(s, n * s->model->lm_head.rows * s->model->lm_head.cols, forward_logits, (Batch){.t = t, .n = n});
 }
+
+static const char *const names[] = {"roformer", "gau_alpha", NULL};
+const Family family_roformer = {.architectures = names, .encoder = 1, .read_config = roformer_read_config, .settle = roformer_settle,
+                                .load = roformer_load, .forward = roformer_forward, .logits = roformer_logits};

@@ -1,6 +1,8 @@
 /* model/roformer_load.c - RoFormer's tensors, by the one table of names that the converter has too (roformer_names.c). */
-#include "load.h"
+#include "roformer.h"
 
+#include "base/json.h"
+#include "load.h"
 #include "roformer_names.h"
 
 #include <errno.h>
@@ -65,9 +67,9 @@ static const char *name_of(const Slots *s, const char *gguf, int layer, char out
     return out;
 }
 
-static Matrix matrix(const Slots *s, const char *gguf, int layer, size_t rows, size_t cols) {
+static void matrix(const Slots *s, Matrix *to, const char *gguf, int layer, size_t rows, size_t cols, MatrixUse use) {
     char name[ROFORMER_NAME_MAX];
-    return load_matrix(s->ld, slot(s, gguf, layer), name_of(s, gguf, layer, name), rows, cols);
+    load_matrix(s->ld, to, slot(s, gguf, layer), name_of(s, gguf, layer, name), rows, cols, use);
 }
 
 static const float *vector(const Slots *s, const char *gguf, int layer, size_t n) {
@@ -82,18 +84,18 @@ static void load_layer(const Slots *s, int l, const float *ones) {
            values = (size_t)c->n_heads * (size_t)c->value_dim;
     y->attn_norm = y->ffn_norm = ones;
     if (c->roformer.variant == ROFORMER_GAU) {
-        y->w_up = matrix(s, "blk.#.gau_in.weight", l, 2 * ff + (size_t)c->head_dim, d);
+        matrix(s, &y->w_up, "blk.#.gau_in.weight", l, 2 * ff + (size_t)c->head_dim, d, USE_TOKEN);
         y->gau_q = vector(s, "blk.#.gau_q_scale.weight", l, (size_t)c->head_dim);
         y->gau_k = vector(s, "blk.#.gau_k_scale.weight", l, (size_t)c->head_dim);
-        y->w_down = matrix(s, "blk.#.gau_out.weight", l, d, ff);
+        matrix(s, &y->w_down, "blk.#.gau_out.weight", l, d, ff, USE_TOKEN);
         return;
     }
-    y->wq = matrix(s, "blk.#.attn_q.weight", l, keys, d);
-    y->wk = matrix(s, "blk.#.attn_k.weight", l, keys, d);
-    y->wv = matrix(s, "blk.#.attn_v.weight", l, values, d);
-    y->wo = matrix(s, "blk.#.attn_output.weight", l, d, values);
-    y->w_up = matrix(s, "blk.#.ffn_up.weight", l, ff, d);
-    y->w_down = matrix(s, "blk.#.ffn_down.weight", l, d, ff);
+    matrix(s, &y->wq, "blk.#.attn_q.weight", l, keys, d, USE_TOKEN);
+    matrix(s, &y->wk, "blk.#.attn_k.weight", l, keys, d, USE_TOKEN);
+    matrix(s, &y->wv, "blk.#.attn_v.weight", l, values, d, USE_TOKEN);
+    matrix(s, &y->wo, "blk.#.attn_output.weight", l, d, values, USE_TOKEN);
+    matrix(s, &y->w_up, "blk.#.ffn_up.weight", l, ff, d, USE_TOKEN);
+    matrix(s, &y->w_down, "blk.#.ffn_down.weight", l, d, ff, USE_TOKEN);
     if (c->roformer.variant != ROFORMER_V1) return;
     y->bq = vector(s, "blk.#.attn_q.bias", l, keys);
     y->bk = vector(s, "blk.#.attn_k.bias", l, keys);
@@ -112,20 +114,21 @@ static void load_heads(const Slots *s) {
     Model *m = s->ld->m;
     const RoformerConfig *f = &m->config.roformer;
     Encoder *e = &m->encoder;
-    size_t d = (size_t)m->config.d_model, E = (size_t)f->d_embed, vocab = (size_t)m->config.vocab_size;
+    size_t d = (size_t)m->config.d_model, E = (size_t)m->config.d_embed, vocab = (size_t)m->config.vocab_size;
     int v1 = f->variant == ROFORMER_V1;
     e->has_mlm = v1 ? slot(s, "mlm.dense.weight", -1) != NULL : E == d; /* without a layer between, widths must agree */
     int own = slot(s, "mlm.decoder.weight", -1) || (e->has_mlm && m->config.tied == 0);
-    m->lm_head = own && e->has_mlm ? matrix(s, "mlm.decoder.weight", -1, vocab, E) : m->tok_emb;
+    if (own && e->has_mlm) matrix(s, &m->lm_head, "mlm.decoder.weight", -1, vocab, E, USE_HEAD);
+    else load_tied(s->ld, &m->lm_head, &m->tok_emb);
     if (v1 && e->has_mlm) {
-        e->mlm_dense = matrix(s, "mlm.dense.weight", -1, E, d);
+        matrix(s, &e->mlm_dense, "mlm.dense.weight", -1, E, d, USE_HEAD);
         e->mlm_dense_b = vector(s, "mlm.dense.bias", -1, E);
         e->mlm_norm = vector(s, "mlm.norm.weight", -1, E);
         e->mlm_norm_b = vector(s, "mlm.norm.bias", -1, E);
         e->mlm_bias = vector(s, "mlm.bias", -1, vocab);
     }
     if (f->pooler) {
-        e->pooler = matrix(s, "pooler.weight", -1, d, d);
+        matrix(s, &e->pooler, "pooler.weight", -1, d, d, USE_TEXT);
         e->pooler_b = vector(s, "pooler.bias", -1, d);
     }
     const char *const *names = f->classifier == CLASSIFIER_SEQUENCE
@@ -134,11 +137,11 @@ static void load_heads(const Slots *s) {
                                    ? (const char *const[]){"disc.dense.weight", "disc.dense.bias", "disc.out.weight", "disc.out.bias"}
                                    : (const char *const[]){NULL, NULL, "cls.weight", "cls.bias"};
     if (f->classifier && names[0]) {
-        e->cls_dense = matrix(s, names[0], -1, d, d);
+        matrix(s, &e->cls_dense, names[0], -1, d, d, USE_TEXT);
         e->cls_dense_b = vector(s, names[1], -1, d);
     }
     if (f->classifier) {
-        e->cls_out = matrix(s, names[2], -1, (size_t)f->n_labels, d);
+        matrix(s, &e->cls_out, names[2], -1, (size_t)f->n_labels, d, USE_TEXT);
         e->cls_out_b = vector(s, names[3], -1, (size_t)f->n_labels);
     }
 }
@@ -148,33 +151,40 @@ void roformer_load(Loader *ld) {
     const Config *c = &m->config;
     Encoder *e = &m->encoder;
     Slots s = {.ld = ld};
-    size_t d = (size_t)c->d_model, E = (size_t)c->roformer.d_embed;
+    size_t d = (size_t)c->d_model, E = (size_t)c->d_embed;
     int v1 = c->roformer.variant == ROFORMER_V1;
     const float *ones = load_constant(ld, d > E ? d : E, 1); /* the norms of v2 and GAU-alpha have no weights */
     if (slots_fill(&s)) return;
-    m->tok_emb = matrix(&s, "token_embd.weight", -1, (size_t)c->vocab_size, E);
-    e->types = matrix(&s, "token_types.weight", -1, (size_t)c->roformer.n_types, E);
+    matrix(&s, &m->tok_emb, "token_embd.weight", -1, (size_t)c->vocab_size, E, USE_LOOKUP);
+    matrix(&s, &e->types, "token_types.weight", -1, (size_t)c->roformer.n_types, E, USE_LOOKUP);
     e->emb_norm = v1 ? vector(&s, "token_embd_norm.weight", -1, E) : ones;
     if (v1) e->emb_norm_b = vector(&s, "token_embd_norm.bias", -1, E);
-    if (E != d) e->emb_proj = matrix(&s, "token_embd_proj.weight", -1, d, E);
+    if (E != d) matrix(&s, &e->emb_proj, "token_embd_proj.weight", -1, d, E, USE_TOKEN);
     if (E != d && v1) e->emb_proj_b = vector(&s, "token_embd_proj.bias", -1, d);
     for (int l = 0; l < c->n_layers && ld->rc == 0; l++) load_layer(&s, l, ones);
     load_heads(&s);
     free(s.slots);
 }
 
+/* Element i of a list of strings in a GGUF file: 1, or 0 where there is none. */
+static int text_of(const MetaValue *list, int i, MetaValue *out) {
+    if (!list || list->type != META_ARRAY || list->elem != META_STRING || (uint64_t)i >= list->n) return 0;
+    const uint8_t *cursor = list->data;
+    for (int k = 0; k <= i; k++) meta_next(list, &cursor, out);
+    return 1;
+}
+
 const char *model_label(const Model *m, int i, size_t *len) {
     const Weights *w = &m->weights;
-    const MetaValue *labels = w->format == FORMAT_GGUF ? weights_meta(w, "roformer.classifier.labels") : NULL;
     char key[16];
     MetaValue e;
     *len = 0;
-    if (labels && labels->type == META_ARRAY && labels->elem == META_STRING && (uint64_t)i < labels->n && meta_element(labels, (uint64_t)i, &e)) {
+    if (w->format == FORMAT_GGUF && text_of(weights_meta(w, "roformer.classifier.labels"), i, &e)) {
         *len = (size_t)e.n;
         return (const char *)e.data;
     }
     snprintf(key, sizeof key, "%d", i);
-    const JsonValue *v = w->format == FORMAT_HF ? json_get(json_get(w->config.root, "id2label"), key) : NULL;
+    const JsonValue *v = w->config ? json_get(json_get(w->config, "id2label"), key) : NULL;
     if (!v || v->type != JSON_STRING) return "";
     *len = v->len;
     return v->str;

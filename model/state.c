@@ -10,7 +10,10 @@
  *         linear: S, z, top             f64 [LinearState.n]: the same size however much was read
  *         softmax: ids, keys, values    i32 [n], [n_layers, n_kv_heads, n] of cache_slot_bytes, twice
  *     end hash_bytes of all before it, u64 */
-#include "session.h"
+#include "state.h"
+
+#include "base/newfile.h"
+#include "scratch.h"
 
 #include <errno.h>
 #include <string.h>
@@ -51,7 +54,7 @@ static void slot_part(const Session *s, size_t head, size_t slot, int values, in
     const KVCache *c = &s->cache;
     KVCache into = *c; /* the same memory */
     int l = (int)(head / (size_t)c->n_kv_heads), h = (int)(head % (size_t)c->n_kv_heads);
-    void *bytes = values ? s->v : s->k;
+    void *bytes = values ? s->scratch->v : s->scratch->k;
     if (!reading) cache_get(c, l, h, slot, values, bytes);
     part(arg, bytes, cache_slot_bytes(c, values));
     if (reading) cache_put(&into, l, h, slot, values, bytes);

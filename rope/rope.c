@@ -1,7 +1,26 @@
 /* rope/rope.c - rotary position embedding, the reference: RoFormer section 3.2.2, in the order of the chapter (README.md). */
 #include "rope.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- frequencies ---- */
+
+void rope_plain_frequencies(double *inv_freq, const RopeConfig *c) {
+    for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] = pow(c->theta, -2.0 * i / c->rotary_dim); /* eq. 15: theta_i */
+}
+
+double rope_plain_magnitude(const RopeConfig *c) { return c->attention_factor > 0 ? c->attention_factor : 1; } /* GGUF's attn_factor */
+
+static double fill_none(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    (void)choice;
+    rope_plain_frequencies(inv_freq, c);
+    return rope_plain_magnitude(c);
+}
+
+const RopeScaling rope_none = {"none", "default", ROPE_KEYS_FIXED, 0, 0, NULL, NULL, fill_none};
 
 void rope_init(Rope *r, const RopeConfig *c, int64_t n) {
     r->rotary_dim = c->rotary_dim;
@@ -15,11 +34,13 @@ int64_t rope_choice(const RopeConfig *c, int64_t n) {
     return c->scaling->keys == ROPE_KEYS_BY_LENGTH ? c->scaling->choice(c, n) : 0;
 }
 
+/* ---- angles ---- */
+
 /* Why double: a float has 24 bits. At position 131071 the first pair's angle would be off by 4e-3 rad, and the model would
  * read a slightly different position. Rounding comes last, when cos and sin are known. */
 void rope_row64(const Rope *r, int64_t pos, double *c, double *s) {
     for (int i = 0; i < r->rotary_dim / 2; i++) {
-        double angle = (double)pos * r->inv_freq[i]; /* m * theta_i */
+        double angle = (double)pos * r->inv_freq[i]; /* m theta_i, the angles in the matrix of eq. 15 */
         c[i] = cos(angle) * r->scale;
         s[i] = sin(angle) * r->scale;
     }
@@ -31,12 +52,15 @@ void rope_row(const Rope *r, int64_t pos, float *c, float *s) {
     for (int i = 0; i < r->rotary_dim / 2; i++) c[i] = (float)c64[i], s[i] = (float)s64[i];
 }
 
+/* ---- the rotation ---- */
+
 /* The two entries of pair i of x, and the next pair a step further. */
 static void pairs(RopePairing pairing, int half, int *step, int *gap) {
     *step = pairing == ROPE_INTERLEAVED ? 2 : 1;   /* from one pair to the next */
     *gap = pairing == ROPE_INTERLEAVED ? 1 : half; /* from a pair's first entry to its second */
 }
 
+/* eq. 34: the matrix of eq. 15 times x, entry by entry; its zeros are never multiplied. */
 void rope_rotate(float *x, const float *c, const float *s, int rotary_dim, RopePairing pairing) {
     int half = rotary_dim / 2, step, gap;
     pairs(pairing, half, &step, &gap);
@@ -44,7 +68,7 @@ void rope_rotate(float *x, const float *c, const float *s, int rotary_dim, RopeP
         float *a = x + (size_t)i * step, *b = a + gap;
         float a0 = *a, b0 = *b;
         *a = a0 * c[i] - b0 * s[i]; /* | cos -sin | |a|            */
-        *b = a0 * s[i] + b0 * c[i]; /* | sin  cos | |b|   eq. 34   */
+        *b = a0 * s[i] + b0 * c[i]; /* | sin  cos | |b|   eq. 13   */
     }
 }
 
@@ -57,4 +81,36 @@ void rope_rotate64(double *x, const double *c, const double *s, int rotary_dim, 
         *a = a0 * c[i] - b0 * s[i];
         *b = a0 * s[i] + b0 * c[i];
     }
+}
+
+/* ---- methods ---- */
+
+const RopeScaling *rope_scaling(const char *name) {
+    for (const RopeScaling *const *r = rope_scalings; *r; r++)
+        if (strcmp(name, (*r)->name) == 0 || ((*r)->alias && strcmp(name, (*r)->alias) == 0)) return *r;
+    return NULL;
+}
+
+static int refuse(const RopeConfig *c, const char *what, char *err, size_t errlen) {
+    snprintf(err, errlen, "rope method %s: %s", c->scaling->name, what);
+    return -EINVAL;
+}
+
+int rope_check(const RopeConfig *c, char *err, size_t errlen) {
+    if (c->rotary_dim < 2 || c->rotary_dim % 2 || c->rotary_dim / 2 > ROPE_MAX_PAIRS) {
+        snprintf(err, errlen, "rope: rotary_dim is %d, it must be even, from 2 to %d", c->rotary_dim, 2 * ROPE_MAX_PAIRS);
+        return -EINVAL;
+    }
+    const double numbers[] = {c->theta,          c->factor,    c->attention_factor, c->attention_multiplier, c->mscale,
+                              c->mscale_all_dim, c->beta_fast, c->beta_slow,        c->low_freq_factor,      c->high_freq_factor};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!isfinite(numbers[i])) return refuse(c, "a setting is not a finite number", err, errlen);
+    if (!(c->theta > 0)) return refuse(c, "rope_theta must be above 0", err, errlen);
+    if (c->attention_factor < 0) return refuse(c, "the attention factor must be above 0", err, errlen);
+    if (c->n_divisors && c->n_divisors != c->rotary_dim / 2)
+        return refuse(c, "rope_freqs must hold one divisor for each pair", err, errlen);
+    for (int i = 0; i < c->n_divisors; i++)
+        if (!(c->divisors[i] > 0) || isinf(c->divisors[i]))
+            return refuse(c, "rope_freqs holds a divisor that is not above 0", err, errlen);
+    return c->scaling->check ? c->scaling->check(c, err, errlen) : 0;
 }

@@ -1,4 +1,4 @@
-/* rope/rope.h - rotary position embedding: which angle each pair of a head turns by, and the turning itself.
+/* rope/rope.h - rotary position embedding: which angle each pair of a head turns by, and the rotation itself.
  *
  *     RopeConfig c = {.scaling = rope_scaling("none"), .rotary_dim = 128, .theta = 10000};
  *     char err[256];
@@ -65,9 +65,14 @@ struct RopeScaling {
     double (*fill)(double *inv_freq, const RopeConfig *c, int64_t choice);
 };
 
-/* The row of that name or alias, or NULL; and row i in order, NULL after the last. */
+extern const RopeScaling *const rope_scalings[]; /* all rows; NULL after the last (scaling.c) */
+extern const RopeScaling rope_none;              /* the paper's own */
+
+/* The row of that name or alias, or NULL. */
 const RopeScaling *rope_scaling(const char *name);
-const RopeScaling *rope_scaling_row(int i);
+/* For rows: w_i = theta^(-2i/d) into inv_freq; the factor on cos and sin of a method that has none of its own. */
+void rope_plain_frequencies(double *inv_freq, const RopeConfig *c);
+double rope_plain_magnitude(const RopeConfig *c);
 
 /* Everything of c in range and the method's own numbers complete? 0, or -EINVAL and one line that names the method. */
 int rope_check(const RopeConfig *c, char *err, size_t errlen);
@@ -92,7 +97,7 @@ void rope_row(const Rope *r, int64_t pos, float *cos, float *sin);
 /* The same row before it is rounded to float: for linear attention, which sums over a whole text (attention/README.md). */
 void rope_row64(const Rope *r, int64_t pos, double *cos, double *sin);
 
-/* Turn one head in place by its position's angle.
+/* Rotate one head in place by its position's angle.
  * x    [>= rotary_dim]  the head; only the first rotary_dim entries turn
  * c, s [rotary_dim/2]   the row of its position (rope_row)
  * Source: RoFormer eq. 34 (interleaved); half-split pairing as in GPT-NeoX. Cannot fail. */

@@ -7,37 +7,28 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 static const double PI = 3.14159265358979323846;
 
-/* The factor on cos and sin of a method that has none of its own: 1, unless the file gives one (GGUF's attn_factor). */
-static double plain_magnitude(const RopeConfig *c) { return c->attention_factor > 0 ? c->attention_factor : 1; }
-
-/* w_i = theta^(-2i/d). RoFormer section 3.2.2. */
-static double fill_none(double *inv_freq, const RopeConfig *c, int64_t choice) {
-    (void)choice;
-    for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] = pow(c->theta, -2.0 * i / c->rotary_dim);
-    return plain_magnitude(c);
-}
-
 /* w_i / s: every position is squeezed, m becomes m/s. Position interpolation, arXiv:2306.15595. */
 static double fill_linear(double *inv_freq, const RopeConfig *c, int64_t choice) {
-    fill_none(inv_freq, c, choice);
+    (void)choice;
+    rope_plain_frequencies(inv_freq, c);
     for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] /= c->factor;
-    return plain_magnitude(c);
+    return rope_plain_magnitude(c);
 }
 
 /* Fast pairs stay, slow ones are divided by s, a ramp in wavelength joins them. Llama 3.1's reference code. */
 static double fill_llama3(double *inv_freq, const RopeConfig *c, int64_t choice) {
-    fill_none(inv_freq, c, choice);
+    (void)choice;
+    rope_plain_frequencies(inv_freq, c);
     double L = (double)c->n_ctx_original, low = c->low_freq_factor, high = c->high_freq_factor;
     for (int i = 0; i < c->rotary_dim / 2; i++) {
         double w = inv_freq[i], turns = L * w / (2 * PI); /* L / wavelength: full turns within the trained length */
         double t = (turns - low) / (high - low);
         inv_freq[i] = turns > high ? w : turns < low ? w / c->factor : (1 - t) * w / c->factor + t * w;
     }
-    return plain_magnitude(c);
+    return rope_plain_magnitude(c);
 }
 
 /* The pair that makes r full turns within L positions, as a real number. YaRN, arXiv:2309.00071, section 3.2. */
@@ -50,7 +41,8 @@ static double yarn_magnitude(double s, double mscale) { return s <= 1 ? 1 : 0.1 
 /* By pairs: those that turn more than beta_fast times within L stay, those that turn less than beta_slow times are
  * interpolated, a ramp over the pair's index joins them; cos and sin grow a little, which sharpens attention. */
 static double fill_yarn(double *inv_freq, const RopeConfig *c, int64_t choice) {
-    fill_none(inv_freq, c, choice);
+    (void)choice;
+    rope_plain_frequencies(inv_freq, c);
     double low = pair_of_turns(c->beta_fast > 0 ? c->beta_fast : 32, c);
     double high = pair_of_turns(c->beta_slow > 0 ? c->beta_slow : 1, c);
     if (!c->no_truncate) low = floor(low), high = ceil(high);
@@ -75,7 +67,7 @@ static double longrope_factor(const RopeConfig *c) {
 }
 
 static double fill_longrope(double *inv_freq, const RopeConfig *c, int64_t choice) {
-    fill_none(inv_freq, c, 0);
+    rope_plain_frequencies(inv_freq, c);
     const double *divisor = choice ? c->long_factor : c->short_factor;
     for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] /= divisor[i];
     if (c->attention_factor > 0) return c->attention_factor;
@@ -134,39 +126,9 @@ static int check_longrope(const RopeConfig *c, char *err, size_t errlen) {
     return 0;
 }
 
-static const RopeScaling rows[] = {
-    {"none", "default", ROPE_KEYS_FIXED, 0, 0, NULL, NULL, fill_none},
-    {"linear", NULL, ROPE_KEYS_FIXED, 0, 0, check_factor, NULL, fill_linear},
-    {"llama3", NULL, ROPE_KEYS_FIXED, 0, 0, check_llama3, NULL, fill_llama3},
-    {"yarn", NULL, ROPE_KEYS_FIXED, 1, 1, check_yarn, NULL, fill_yarn},
-    {"longrope", "su", ROPE_KEYS_BY_LENGTH, 1, 0, check_longrope, choice_longrope, fill_longrope},
-};
+static const RopeScaling linear = {"linear", NULL, ROPE_KEYS_FIXED, 0, 0, check_factor, NULL, fill_linear};
+static const RopeScaling llama3 = {"llama3", NULL, ROPE_KEYS_FIXED, 0, 0, check_llama3, NULL, fill_llama3};
+static const RopeScaling yarn = {"yarn", NULL, ROPE_KEYS_FIXED, 1, 1, check_yarn, NULL, fill_yarn};
+static const RopeScaling longrope = {"longrope", "su", ROPE_KEYS_BY_LENGTH, 1, 0, check_longrope, choice_longrope, fill_longrope};
 
-const RopeScaling *rope_scaling_row(int i) {
-    return i >= 0 && i < (int)(sizeof rows / sizeof *rows) ? &rows[i] : NULL;
-}
-
-const RopeScaling *rope_scaling(const char *name) {
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(name, rows[i].name) == 0 || (rows[i].alias && strcmp(name, rows[i].alias) == 0)) return &rows[i];
-    return NULL;
-}
-
-int rope_check(const RopeConfig *c, char *err, size_t errlen) {
-    if (c->rotary_dim < 2 || c->rotary_dim % 2 || c->rotary_dim / 2 > ROPE_MAX_PAIRS) {
-        snprintf(err, errlen, "rope: rotary_dim is %d, it must be even, from 2 to %d", c->rotary_dim, 2 * ROPE_MAX_PAIRS);
-        return -EINVAL;
-    }
-    const double numbers[] = {c->theta,          c->factor,    c->attention_factor, c->attention_multiplier, c->mscale,
-                              c->mscale_all_dim, c->beta_fast, c->beta_slow,        c->low_freq_factor,      c->high_freq_factor};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (!isfinite(numbers[i])) return missing(c, "a setting is not a finite number", err, errlen);
-    if (!(c->theta > 0)) return missing(c, "rope_theta must be above 0", err, errlen);
-    if (c->attention_factor < 0) return missing(c, "the attention factor must be above 0", err, errlen);
-    if (c->n_divisors && c->n_divisors != c->rotary_dim / 2)
-        return missing(c, "rope_freqs must hold one divisor for each pair", err, errlen);
-    for (int i = 0; i < c->n_divisors; i++)
-        if (!(c->divisors[i] > 0) || isinf(c->divisors[i]))
-            return missing(c, "rope_freqs holds a divisor that is not above 0", err, errlen);
-    return c->scaling->check ? c->scaling->check(c, err, errlen) : 0;
-}
+const RopeScaling *const rope_scalings[] = {&rope_none, &linear, &llama3, &yarn, &longrope, NULL};

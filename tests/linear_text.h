@@ -11,7 +11,8 @@
 #ifndef LINEAR_TEXT_H
 #define LINEAR_TEXT_H
 
-#include "attention/linear.h"
+#include "attention/chunked.h"
+#include "attention/favor.h"
 
 enum { MAX_DIM = 130, MAX_ROWS = 140 };
 

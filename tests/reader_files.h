@@ -6,7 +6,10 @@
 #ifndef READER_FILES_H
 #define READER_FILES_H
 
-#include "model/reader.h"
+#include "model/files/gguf.h"
+#include "model/files/llama2c.h"
+#include "model/files/open.h"
+#include "model/files/safetensors.h"
 #include "build.h"
 
 unsigned read_all(const Weights *w); /* every byte that an opened file promises */

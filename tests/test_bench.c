@@ -89,16 +89,19 @@ static void tinyllama(void) {
         {TENSOR_Q8_0, TENSOR_Q8_0, 1099, 0, 1},
         {TENSOR_Q4_0, TENSOR_Q6_K, 599, 0, 0}, /* llama.cpp keeps the output of a Q4_0 file in Q6_K */
         {TENSOR_I8_GROUPS, TENSOR_I8_GROUPS, 1034.42 * (1 + 4 / 64.), 0, 1}}; /* a byte, and a float for each 64 */
+    enum { LAYERS = 22, EACH = 7 };
+    static const size_t shapes[EACH][2] = {{2048, 2048}, {256, 2048}, {256, 2048}, {2048, 2048}, {5632, 2048},
+                                           {5632, 2048}, {2048, 5632}};
     static Model m;
-    Layer layers[22];
-    m = (Model){.layers = layers, .config = {.n_layers = 22}};
+    static Matrix layers[LAYERS * EACH];
+    static MatrixEntry entries[LAYERS * EACH + 2];
+    m = (Model){.matrices = entries, .n_matrices = LAYERS * EACH + 2};
+    for (int i = 0; i < LAYERS * EACH; i++) entries[i] = (MatrixEntry){&layers[i], USE_TOKEN};
+    entries[LAYERS * EACH] = (MatrixEntry){&m.tok_emb, USE_LOOKUP};
+    entries[LAYERS * EACH + 1] = (MatrixEntry){&m.lm_head, USE_HEAD};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         TensorType t = rows[i].type;
-        for (int l = 0; l < 22; l++)
-            layers[l] = (Layer){.wq = matrix(t, 2048, 2048), .wk = matrix(t, 256, 2048), .wv = matrix(t, 256, 2048),
-                                .wo = matrix(t, 2048, 2048), .w_gate = matrix(t, 5632, 2048),
-                                .w_up = matrix(t, 5632, 2048),
-                                .w_down = matrix(t, 2048, 5632)};
+        for (int l = 0; l < LAYERS * EACH; l++) layers[l] = matrix(t, shapes[l % EACH][0], shapes[l % EACH][1]);
         m.tok_emb = matrix(t, 32000, 2048);
         m.lm_head = matrix(rows[i].head, 32000, 2048);
         Work w = work_matrices(&m, 1, 1), prompt = work_matrices(&m, 512, 0);

@@ -309,7 +309,7 @@ static void bombs(void) {
     memcpy(big, file, n);
     memcpy(big + 8, &(int){2000}, 4);
     file_write(path, big, n + 1960 * per_layer);
-    CHECK(use_model(path, err, sizeof err) < 0 && strstr(err, "n_layers"));
+    CHECK(use_model(path, err, sizeof err) < 0 && strstr(err, "block_count"));
     free(file), free(big);
 }
 

@@ -1,5 +1,6 @@
 /* tests/test_convert_folders.c - weights-tools/convert of folders as they lie about: other families, shards, a
  * TensorFlow prefix; and the files beside the weights. */
+#include "base/json.h"
 #include "convert_files.h"
 #include "weights-tools/checkpoint/open.h"
 #include "program.h"
@@ -19,7 +20,7 @@ static void llama_is_there(const char *hf) {
           weights_find(&w, "model.layers.0.mlp.down_proj.weight"));
     for (size_t i = 0; i < w.n_tensors; i++)
         CHECK(w.tensors[i].type == TENSOR_BF16 && values_are(&w.tensors[i], w.tensors[i].name));
-    CHECK(json_is(json_get(w.config.root, "model_type"), "llama"));
+    CHECK(json_is(json_get(w.config, "model_type"), "llama"));
     weights_close(&w);
 }
 
@@ -140,7 +141,7 @@ static void sidecars(void) {
           test_in(dir, "model.safetensors")) == 0);
     Weights w;
     if (weights_opened(&w, dir)) {
-        const JsonValue *c = w.config.root;
+        const JsonValue *c = w.config;
         CHECK(json_is(json_get(c, "model_type"), "roformer") && json_get(c, "embedding_size")->number == 4);
         CHECK(json_is(json_get(c, "architectures")->child, "RoFormerForMaskedLM") &&
               json_get(c, "layer_norm_eps")->number == 1e-12);

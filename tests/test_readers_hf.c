@@ -1,5 +1,6 @@
 /* tests/test_readers_hf.c - safetensors files and Hugging Face's folders: one file or shards, config.json beside
  * them. */
+#include "base/json.h"
 #include "reader_files.h"
 #include "test.h"
 
@@ -125,14 +126,14 @@ static void test_hf_single(void) {
     for (int i = 0; i < 2; i++) {
         CHECK(weights_open(&w, given[i], err, sizeof err) == 0);
         CHECK(w.format == FORMAT_HF && w.n_tensors == 3 && strcmp(w.folder, folder) == 0 &&
-              json_get(w.config.root, "hidden_size") && !w.generation.root);
+              json_get(w.config, "hidden_size") && !w.generation);
         const Tensor *a = weights_find(&w, "a"), *c = weights_find(&w, "c");
         CHECK(a && a->type == TENSOR_F32 && a->n_dims == 2 && a->shape[1] == 2 && a->size == 8 && a->data[0] == 4);
         CHECK(c && c->type == -1 && strcmp(c->type_name, "I64") == 0 && weights_find(&w, "b")->type == TENSOR_BF16);
         weights_close(&w);
     }
     CHECK(put("generation_config.json", "{\"eos_token_id\": 2}") && weights_open(&w, folder, err, sizeof err) == 0 &&
-          json_get(w.generation.root, "eos_token_id"));
+          json_get(w.generation, "eos_token_id"));
     weights_close(&w);
     CHECK(put("generation_config.json", "{") && refused_path(folder, "generation_config.json: line 1"));
     CHECK(put("generation_config.json", "[]") && refused_path(folder, "not a JSON object"));

@@ -8,7 +8,7 @@
 #ifndef VOCABULARY_H
 #define VOCABULARY_H
 
-#include "model/weights.h"
+#include "model/files/open.h"
 #include "tokenizer/tokenizer.h"
 
 /* The vocabulary in a GGUF file's metadata (keys tokenizer.ggml.*). The pieces' texts and the character map point into w's mapped

@@ -1,6 +1,7 @@
 /* weights-tools/inspection.c - opening a file to look at it. */
 #include "inspection.h"
 
+#include "model/family.h"
 #include "text/vocabulary.h"
 #include "weights-tools/checkpoint/open.h"
 
@@ -90,7 +91,10 @@ static const char *format_of(Inspection *i) {
     if (!w) return container_name(i->checkpoint.container);
     if (w->format == FORMAT_GGUF) return "GGUF";
     if (w->format == FORMAT_HF) return "safetensors";
-    snprintf(i->word, sizeof i->word, "llama2.c version %d", w->llama2c.version);
+    int64_t version = 0;
+    const MetaValue *v = weights_meta(w, "llama2c.version");
+    if (v) meta_integer(v, &version);
+    snprintf(i->word, sizeof i->word, "llama2.c version %d", (int)version);
     return i->word;
 }
 
@@ -125,7 +129,7 @@ int inspection_open(Inspection *i, const char *path, char *err, size_t errlen) {
         snprintf(i->refused, sizeof i->refused, "a checkpoint: weights-tools/convert makes a model of it");
         return 0;
     }
-    i->has_config = config_read(&i->config, i->weights, NULL, i->refused, sizeof i->refused) == 0;
+    i->has_config = config_read(&i->config, NULL, i->weights, NULL, i->refused, sizeof i->refused) == 0;
     look_for_tokenizer(i);
     return 0;
 }

@@ -1,6 +1,5 @@
 /* weights-tools/plan.c - the list of what will be written, and the way of a tensor from its map into the file. */
 #include "plan.h"
-#include "model/reader.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,10 @@
 /* weights-tools/source.c - which reader a path takes, and the rows of what it found. */
 #include "source.h"
 
-#include "model/reader.h"
+#include "model/files/gguf.h"
+#include "model/files/llama2c.h"
+#include "model/files/open.h"
+#include "model/files/safetensors.h"
 #include "sidecars.h"
 #include "weights-tools/checkpoint/open.h"
 
@@ -113,7 +116,7 @@ void source_file_type(Source *s, int file_type) {
 
 /* ---- opening ---- */
 
-/* 1 where path is a file whose bytes only model/weights.h reads: GGUF, or a llama2.c model. */
+/* 1 where path is a file whose bytes only model/files/ reads: GGUF, or a llama2.c model. */
 static int is_weights_file(const char *path) {
     MappedFile f;
     if (file_is_folder(path) || file_map(&f, path, NULL, 0)) return 0;

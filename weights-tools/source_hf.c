@@ -5,6 +5,9 @@
  * with a note, anything else that is left over is refused. */
 #include "source.h"
 
+#include "base/json.h"
+#include "model/decoder.h"
+#include "model/files/huggingface.h"
 #include "sidecars.h"
 #include "text/chat.h"
 #include "weights-tools/checkpoint/text.h"
@@ -12,31 +15,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What a part's bias hangs on in a Config. */
-typedef enum { NO_BIAS, QKV_BIAS, O_BIAS, MLP_BIAS } BiasKind;
-
-/* A tensor of a layer: its rows and columns in letters - D model, F feed-forward, Q and K all heads of queries and
- * keys, H one head, 0 none: a vector. */
-static const struct {
-    const char *hf, *gguf;
-    char rows, cols;
-    BiasKind bias;
-} parts[] = {
-    {"input_layernorm", "attn_norm", 'D', 0, NO_BIAS},
-    {"self_attn.q_proj", "attn_q", 'Q', 'D', QKV_BIAS},
-    {"self_attn.k_proj", "attn_k", 'K', 'D', QKV_BIAS},
-    {"self_attn.v_proj", "attn_v", 'K', 'D', QKV_BIAS},
-    {"self_attn.q_norm", "attn_q_norm", 'H', 0, NO_BIAS},
-    {"self_attn.k_norm", "attn_k_norm", 'H', 0, NO_BIAS},
-    {"self_attn.o_proj", "attn_output", 'D', 'Q', O_BIAS},
-    {"post_attention_layernorm", "ffn_norm", 'D', 0, NO_BIAS},
-    {"mlp.gate_proj", "ffn_gate", 'F', 'D', MLP_BIAS},
-    {"mlp.up_proj", "ffn_up", 'F', 'D', MLP_BIAS},
-    {"mlp.down_proj", "ffn_down", 'D', 'F', MLP_BIAS},
-};
-
-enum { N_PARTS = sizeof parts / sizeof *parts };
 
 typedef struct {
     Source *s;
@@ -61,19 +39,8 @@ static const View *find(Reader *r, const char *name) {
 
 static int no_memory(Reader *r) { return base_error(r->err, r->errlen, -ENOMEM, "%s: out of memory", r->s->path); }
 
-static size_t size_of(const Config *c, char letter) {
-    switch (letter) {
-    case 'D': return (size_t)c->d_model;
-    case 'F': return (size_t)c->d_ff;
-    case 'Q': return (size_t)c->n_heads * (size_t)c->head_dim;
-    case 'K': return (size_t)c->n_kv_heads * (size_t)c->head_dim;
-    case 'H': return (size_t)c->head_dim;
-    default: return (size_t)c->vocab_size;
-    }
-}
-
-/* The tensor hf, of rows x cols (0: a vector), under GGUF's name. turns: its rows are those of q's or k's heads. */
-static int take(Reader *r, const char *hf, const char *gguf, size_t rows, size_t cols, int turns) {
+/* The tensor hf, of rows x cols (0: a vector), under GGUF's name. rotated: its rows are those of q's or k's heads. */
+static int take(Reader *r, const char *hf, const char *gguf, size_t rows, size_t cols, int rotated) {
     const View *v = find(r, hf);
     if (!v) return base_error(r->err, r->errlen, -EINVAL, "%s: tensor %s is missing", r->s->path, hf);
     if (!elem_is_float(v->type) || v->n_dims != (cols ? 2 : 1) || v->shape[0] != rows || (cols && v->shape[1] != cols))
@@ -82,7 +49,7 @@ static int take(Reader *r, const char *hf, const char *gguf, size_t rows, size_t
             "%s: tensor %s: its shape or type is not what the configuration asks for: [%zu%s%.0zu] of floats",
             r->s->path, hf, rows, cols ? ", " : "", cols);
     Item i = source_item(v);
-    if (turns && r->permutes) {
+    if (rotated && r->permutes) {
         i.head_dim = (size_t)r->s->config.head_dim;
         i.rotary_dim = (size_t)r->s->config.rope.rotary_dim;
         i.rows = rows; /* a bias: rows of one value, so that they can change places */
@@ -91,32 +58,27 @@ static int take(Reader *r, const char *hf, const char *gguf, size_t rows, size_t
     return source_add(r->s, gguf, &i) ? no_memory(r) : 0;
 }
 
-static int take_part(Reader *r, int part, int layer) {
+static int take_tensor(Reader *r, const DecoderTensor *t, int layer) {
     const Config *c = &r->s->config;
-    char hf[128], gguf[64];
-    int turns = parts[part].rows == 'Q' || parts[part].rows == 'K';
-    if (strstr(parts[part].hf, "v_proj")) turns = 0;
-    if (parts[part].rows == 'H' && !c->qk_norm) return 0;
-    size_t rows = size_of(c, parts[part].rows), cols = parts[part].cols ? size_of(c, parts[part].cols) : 0;
-    snprintf(hf, sizeof hf, "model.layers.%d.%s.weight", layer, parts[part].hf);
-    snprintf(gguf, sizeof gguf, "blk.%d.%s.weight", layer, parts[part].gguf);
-    int rc = take(r, hf, gguf, rows, cols, turns);
-    int biased = parts[part].bias == QKV_BIAS ? c->qkv_bias : parts[part].bias == O_BIAS ? c->o_bias
-                 : parts[part].bias == MLP_BIAS ? c->mlp_bias : 0;
-    if (rc || !biased) return rc;
-    snprintf(hf, sizeof hf, "model.layers.%d.%s.bias", layer, parts[part].hf);
-    snprintf(gguf, sizeof gguf, "blk.%d.%s.bias", layer, parts[part].gguf);
-    return take(r, hf, gguf, rows, 0, turns);
+    char hf[DECODER_NAME], gguf[DECODER_NAME];
+    size_t rows = decoder_size(c, t->rows), cols = decoder_size(c, t->cols);
+    int rotated = t->rows == 'Q' || t->rows == 'K', rc = 0;
+    if (decoder_has(c, t))
+        rc = take(r, decoder_name(hf, t->hf, layer, ".weight"), decoder_name(gguf, t->gguf, layer, ".weight"), rows, cols,
+                  rotated);
+    if (rc || !decoder_has_bias(c, t)) return rc;
+    return take(r, decoder_name(hf, t->hf, layer, ".bias"), decoder_name(gguf, t->gguf, layer, ".bias"), rows, 0, rotated);
 }
 
+/* The table's rows as they stand; those of layers for one layer after the other. */
 static int take_all(Reader *r) {
-    const Config *c = &r->s->config;
-    size_t vocab = (size_t)c->vocab_size, d = (size_t)c->d_model;
-    int rc = take(r, "model.embed_tokens.weight", "token_embd.weight", vocab, d, 0);
-    for (int l = 0; l < c->n_layers && rc == 0; l++)
-        for (int p = 0; p < N_PARTS && rc == 0; p++) rc = take_part(r, p, l);
-    if (rc == 0) rc = take(r, "model.norm.weight", "output_norm.weight", d, 0, 0);
-    if (rc == 0 && !c->tied) rc = take(r, "lm_head.weight", "output.weight", vocab, d, 0);
+    int rc = 0;
+    for (const DecoderTensor *t = decoder_tensors, *end; t->gguf; t = end) {
+        int of_layers = strchr(t->gguf, '#') != NULL;
+        for (end = t + 1; end->gguf && (strchr(end->gguf, '#') != NULL) == of_layers;) end++;
+        for (int l = 0; l < (of_layers ? r->s->config.n_layers : 1); l++)
+            for (const DecoderTensor *p = t; p < end && rc == 0; p++) rc = take_tensor(r, p, l);
+    }
     return rc;
 }
 
@@ -159,7 +121,7 @@ static int read_tensors(Reader *r, const Report *report) {
 static int rope_of_file(Source *s, char *err, size_t errlen) {
     Config softmax;
     const ConfigOverride o = {.attention = {.kind = ATTENTION_SOFTMAX}};
-    int rc = config_read(&softmax, &s->weights, &o, err, errlen);
+    int rc = config_read(&softmax, NULL, &s->weights, &o, err, errlen);
     if (rc == 0) s->config.rope = softmax.rope;
     return rc;
 }
@@ -169,17 +131,15 @@ static int read_config(Source *s, const SourceWish *wish, char *err, size_t errl
     static const char *const configs[] = {"config.json"}, *const generations[] = {"generation_config.json"};
     char *path = wish->config ? strdup(wish->config) : sidecar_find(s->checkpoint.folder, configs, 1);
     char *generation = sidecar_find(s->checkpoint.folder, generations, 1);
-    int rc = path ? json_open(&s->weights.config, path, err, errlen)
+    int rc = path ? huggingface_configs(&s->weights, path, generation, err, errlen)
                   : base_error(err, errlen, -ENOENT, "%s: no RoFormer's tensors, and no config.json beside it "
                                "that says what it is: give one with --config", s->path);
-    if (rc == 0 && generation) rc = json_open(&s->weights.generation, generation, err, errlen);
-    s->weights.format = FORMAT_HF;
     s->weights.path = path;
     free(generation);
-    if (rc == 0 && !json_get(s->weights.config.root, "model_type"))
+    if (rc == 0 && !json_get(s->weights.config, "model_type"))
         rc = base_error(err, errlen, -EINVAL, "%s: no RoFormer's tensors, and its configuration has no model_type",
                         s->path);
-    if (rc == 0) rc = config_read(&s->config, &s->weights, NULL, err, errlen);
+    if (rc == 0) rc = config_read(&s->config, NULL, &s->weights, NULL, err, errlen);
     return rc || !s->config.linear.form ? rc : rope_of_file(s, err, errlen);
 }
 

@@ -1,11 +1,12 @@
-/* weights-tools/source_keys.c - a decoder's Config as the keys of a GGUF file: model/config.c's reading the other way
+/* weights-tools/source_keys.c - a decoder's Config as the keys of a GGUF file: the reading of model/decoder.c the other way
  * round. */
 #include "source.h"
 
-#include "model/reader.h"
+#include "model/decoder.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,19 +25,17 @@ static void count(Keys *k, const char *name, int64_t v) { gguf_u32(k->meta, key(
 static void real(Keys *k, const char *name, double v) { gguf_f32(k->meta, key(k, name), (float)v); }
 static void word(Keys *k, const char *name, const char *v) { gguf_string(k->meta, key(k, name), v); }
 
+/* decoder_keys, the other way round. A head's size stands there where heads do not share d_model evenly. */
 static void sizes(Keys *k, const Config *c) {
-    count(k, "vocab_size", c->vocab_size);
-    count(k, "context_length", c->n_ctx_train);
-    count(k, "embedding_length", c->d_model);
-    count(k, "block_count", c->n_layers);
-    count(k, "feed_forward_length", c->d_ff);
-    count(k, "attention.head_count", c->n_heads);
-    count(k, "attention.head_count_kv", c->n_kv_heads);
-    if ((int64_t)c->head_dim * c->n_heads != c->d_model) {
-        count(k, "attention.key_length", c->head_dim);
-        count(k, "attention.value_length", c->head_dim);
+    int even = (int64_t)c->head_dim * c->n_heads == c->d_model;
+    for (size_t i = 0; i < n_decoder_keys; i++) {
+        const KeyField *f = &decoder_keys[i];
+        int of_head = f->at == offsetof(Config, head_dim);
+        if (of_head && even) continue;
+        if (f->type == FIELD_FLOAT) real(k, f->gguf, key_field(f, c));
+        else count(k, f->gguf, (int64_t)key_field(f, c));
+        if (of_head) count(k, "attention.value_length", c->head_dim);
     }
-    real(k, "attention.layer_norm_rms_epsilon", c->norm_eps);
 }
 
 static void window(Keys *k, const Config *c) {

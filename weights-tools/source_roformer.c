@@ -1,6 +1,7 @@
 /* weights-tools/source_roformer.c - a RoFormer's checkpoint (describe.h) with its configuration and its vocab.txt. */
 #include "source.h"
 
+#include "model/files/huggingface.h"
 #include "sidecars.h"
 #include "vocab.h"
 
@@ -56,11 +57,11 @@ static int add_items(Source *s, char *err, size_t errlen) {
 int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
     static const char *const configs[] = {"config.json", "bert_config.json"};
     char name[200], *path = wish->config ? strdup(wish->config) : sidecar_find(s->checkpoint.folder, configs, 2);
-    int rc = path ? json_open(&s->weights.config, path, err, errlen)
+    int rc = path ? huggingface_configs(&s->weights, path, NULL, err, errlen)
                   : base_error(err, errlen, -ENOENT,
                         "%s: no config.json or bert_config.json beside it: give one with --config", s->path);
     if (rc == 0)
-        rc = describe_open(&s->roformer, &s->checkpoint, s->weights.config.root, path, &wish->roformer, r, err, errlen);
+        rc = describe_open(&s->roformer, &s->checkpoint, s->weights.config, path, &wish->roformer, r, err, errlen);
     s->weights.path = path;
     if (rc) return rc;
     source_name(wish, s->checkpoint.folder, "roformer", name, sizeof name);

@@ -1,7 +1,7 @@
 /* tests/fuzz/fuzz_safetensors.c - any bytes as a safetensors file. The first eight are replaced by a header length that
  * fits, from the first two, for otherwise hardly any input would get as far as the header; an input that starts with
  * 0xff keeps its own. */
-#include "model/reader.h"
+#include "model/files/safetensors.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* weights-tools/checkpoint/checkpoint.c - the list of windows, and the checks that all containers share. */
 #include "checkpoint.h"
-#include "model/reader.h"
+#include "model/files/open.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,11 +14,11 @@ const char *container_name(Container container) {
 int checkpoint_add(Checkpoint *c, const View *v, const char *name, size_t n, const char *file, char *err,
                    size_t errlen) {
     View copy = *v;
-    if (!reader_is_name(name, n))
+    if (!weights_is_name(name, n))
         return base_error(err, errlen, -EINVAL, "%s: a tensor's name is empty or no text: the file is damaged", file);
-    if (!(copy.name = weights_keep(&c->weights, name, n))) return reader_no_memory(file, err, errlen);
+    if (!(copy.name = weights_keep(&c->weights, name, n))) return weights_no_memory(file, err, errlen);
     if (array_reserve(&c->views, &c->cap_views, c->n_views + 1, sizeof *c->views))
-        return reader_no_memory(file, err, errlen);
+        return weights_no_memory(file, err, errlen);
     c->views[c->n_views++] = copy;
     return 0;
 }
@@ -29,7 +29,7 @@ static int compare_names(const void *a, const void *b) {
 
 static int refuse_duplicates(const Checkpoint *c, const char *file, char *err, size_t errlen) {
     const View **order = calloc(c->n_views, sizeof *order);
-    if (!order) return reader_no_memory(file, err, errlen);
+    if (!order) return weights_no_memory(file, err, errlen);
     for (size_t i = 0; i < c->n_views; i++) order[i] = &c->views[i];
     qsort(order, c->n_views, sizeof *order, compare_names);
     int rc = 0;

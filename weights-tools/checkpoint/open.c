@@ -1,6 +1,7 @@
 /* weights-tools/checkpoint/open.c - which container a path leads to. */
 #include "open.h"
-#include "model/reader.h"
+#include "base/json.h"
+#include "model/files/safetensors.h"
 #include "table.h"
 #include "text.h"
 #include "tf.h"
@@ -38,7 +39,7 @@ static int is_repeated(const JsonValue *map, const JsonValue *entry) {
 }
 
 static int is_plain_name(const JsonValue *v) {
-    return v->type == JSON_STRING && reader_is_name(v->str, v->len) && !strchr(v->str, '/') &&
+    return v->type == JSON_STRING && weights_is_name(v->str, v->len) && !strchr(v->str, '/') &&
            strcmp(v->str, "..") != 0;
 }
 
@@ -69,7 +70,7 @@ static int add_torch_shards(Checkpoint *c, const char *index, char *err, size_t 
         }
         if (is_repeated(map, e)) continue;
         char *path = file_join(c->folder, e->str);
-        rc = path ? add_torch(c, path, err, errlen) : reader_no_memory(index, err, errlen);
+        rc = path ? add_torch(c, path, err, errlen) : weights_no_memory(index, err, errlen);
         free(path);
     }
     if (rc == 0) rc = check_map(c, map, index, err, errlen);
@@ -107,7 +108,7 @@ static int add_safetensors(Checkpoint *c, const char *path, char *err, size_t er
     char *config = file_join(c->folder, "config.json"), *index = file_join(c->folder, "model.safetensors.index.json");
     if (!config || !index) {
         free(config), free(index);
-        return reader_no_memory(path, err, errlen);
+        return weights_no_memory(path, err, errlen);
     }
     int whole = file_is_folder(path) || file_exists(config) || file_exists(index), rc;
     free(config);
@@ -119,7 +120,7 @@ static int add_safetensors(Checkpoint *c, const char *path, char *err, size_t er
         rc = weights_add_file(&c->weights, path, err, errlen);
         if (rc == 0)
             rc = safetensors_read(&c->weights, c->weights.files[0].data, c->weights.files[0].size, path, err, errlen);
-        if (rc == 0 && !(c->weights.path = strdup(path))) rc = reader_no_memory(path, err, errlen);
+        if (rc == 0 && !(c->weights.path = strdup(path))) rc = weights_no_memory(path, err, errlen);
         if (rc == 0) rc = weights_finish(&c->weights, err, errlen);
     }
     c->file_bytes = c->weights.file_bytes;
@@ -130,7 +131,7 @@ static int add_safetensors(Checkpoint *c, const char *path, char *err, size_t er
 
 static int add_tf(Checkpoint *c, const char *path, char *err, size_t errlen) {
     char *prefix = strdup(path);
-    if (!prefix) return reader_no_memory(path, err, errlen);
+    if (!prefix) return weights_no_memory(path, err, errlen);
     if (text_ends_with(prefix, ".index")) prefix[strlen(prefix) - strlen(".index")] = 0;
     c->container = CONTAINER_TF;
     int rc = tf_open(c, prefix, err, errlen);
@@ -167,7 +168,7 @@ static int open_folder(Checkpoint *c, const char *path, char *err, size_t errlen
     int rc = 1;
     for (int i = 0; i < 4 && rc == 1; i++) {
         char *file = file_join(path, names[i]);
-        if (!file) return reader_no_memory(path, err, errlen);
+        if (!file) return weights_no_memory(path, err, errlen);
         if (file_exists(file))
             rc = i < 2 ? add_safetensors(c, path, err, errlen)
                        : i == 2 ? add_torch(c, file, err, errlen) : add_torch_shards(c, file, err, errlen);
@@ -213,7 +214,7 @@ int checkpoint_open(Checkpoint *c, const char *path, char *err, size_t errlen) {
     memset(c, 0, sizeof *c);
     int is_folder = file_is_folder(path), rc;
     c->folder = is_folder ? strdup(path) : file_folder(path);
-    if (!c->folder) rc = reader_no_memory(path, err, errlen);
+    if (!c->folder) rc = weights_no_memory(path, err, errlen);
     else if (is_folder) rc = open_folder(c, path, err, errlen);
     else if (!file_exists(path) && is_prefix(path)) rc = add_tf(c, path, err, errlen);
     else rc = open_file(c, path, err, errlen);

@@ -1,6 +1,6 @@
 /* weights-tools/checkpoint/tf.c - the entries of an index, and the bytes they stand for. */
 #include "tf.h"
-#include "model/reader.h"
+#include "model/files/open.h"
 #include "checksum.h"
 #include "table.h"
 
@@ -150,18 +150,18 @@ static int visit(void *arg, const char *key, size_t key_len, const uint8_t *valu
     TfReader *r = arg;
     if (key_len == 0) return read_header(r, value, value_len);
     if (!r->header) return bad(r, "", "it is missing");
-    if (!reader_is_name(key, key_len))
+    if (!weights_is_name(key, key_len))
         return base_error(r->err, r->errlen, -EINVAL, "%s: a tensor's name is no text", r->name);
     size_t kept = key_len + 1 + sizeof(TfEntry);
     if (kept > r->budget)
         return base_error(r->err, r->errlen, -EINVAL, "%s: more entries than an honest index of its length", r->name);
     r->budget -= kept;
     TfEntry e = {.name = weights_keep(&r->x->names, key, key_len)};
-    if (!e.name) return reader_no_memory(r->name, r->err, r->errlen);
+    if (!e.name) return weights_no_memory(r->name, r->err, r->errlen);
     int rc = read_entry(r, &e, value, value_len);
     if (rc) return rc;
     if (array_reserve(&r->x->entries, &r->x->cap, r->x->n + 1, sizeof e))
-        return reader_no_memory(r->name, r->err, r->errlen);
+        return weights_no_memory(r->name, r->err, r->errlen);
     r->x->entries[r->x->n++] = e;
     return 0;
 }
@@ -177,7 +177,7 @@ static int compare_places(const void *a, const void *b) {
 
 static int refuse_overlaps(TfReader *r) {
     const TfEntry **order = calloc(r->x->n + 1, sizeof *order), *last = NULL;
-    if (!order) return reader_no_memory(r->name, r->err, r->errlen);
+    if (!order) return weights_no_memory(r->name, r->err, r->errlen);
     for (size_t i = 0; i < r->x->n; i++) order[i] = &r->x->entries[i];
     qsort(order, r->x->n, sizeof *order, compare_places);
     int rc = 0;
@@ -255,7 +255,7 @@ static int map_shards(Checkpoint *c, const TfIndex *x, MappedFile *shards, const
         if (e->size == 0 || shards[e->shard].data) continue;
         snprintf(tail, sizeof tail, ".data-%05u-of-%05u", (unsigned)e->shard, (unsigned)x->n_shards);
         char *path = with_tail(prefix, tail);
-        rc = path ? weights_add_file(&c->weights, path, err, errlen) : reader_no_memory(prefix, err, errlen);
+        rc = path ? weights_add_file(&c->weights, path, err, errlen) : weights_no_memory(prefix, err, errlen);
         if (rc == 0) shards[e->shard] = c->weights.files[c->weights.n_files - 1];
         free(path);
     }
@@ -266,9 +266,9 @@ int tf_open(Checkpoint *c, const char *prefix, char *err, size_t errlen) {
     MappedFile index = {0}, *shards = NULL;
     TfIndex x = {0};
     char *path = with_tail(prefix, ".index");
-    int rc = path ? file_map(&index, path, err, errlen) : reader_no_memory(prefix, err, errlen);
+    int rc = path ? file_map(&index, path, err, errlen) : weights_no_memory(prefix, err, errlen);
     if (rc == 0) rc = tf_index_read(&x, index.data, index.size, path, err, errlen);
-    if (rc == 0 && !(shards = calloc(x.n_shards, sizeof *shards))) rc = reader_no_memory(prefix, err, errlen);
+    if (rc == 0 && !(shards = calloc(x.n_shards, sizeof *shards))) rc = weights_no_memory(prefix, err, errlen);
     if (rc == 0) rc = map_shards(c, &x, shards, prefix, err, errlen);
     if (rc == 0) rc = tf_place(c, &x, shards, path, err, errlen);
     if (rc == 0) c->file_bytes = c->weights.file_bytes + index.size;

@@ -1,24 +1,21 @@
-/* base/pages.c - memory by the page: large blocks of our own, and the giving back of mapped pages. */
+/* base/system.c - the operating-system calls that are no file's: pages, clocks, signals, caches. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
-#include "base.h"
+#include "system.h"
 
+#include <signal.h>
+#include <stdint.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 void *pages_new(size_t size) {
     void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) return NULL;
-    pages_large(p, size);
-    return p;
-}
-
-void pages_large(void *p, size_t size) {
 #ifdef MADV_HUGEPAGE
     enum { LARGE = 2 << 20 };
     if (size >= LARGE) madvise(p, size, MADV_HUGEPAGE);
-#else
-    (void)p, (void)size;
 #endif
+    return p;
 }
 
 void pages_free(void *p, size_t size) {
@@ -36,4 +33,19 @@ size_t cache_second_level(void) {
     bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
 #endif
     return (size_t)(bytes < least ? least : bytes > most ? most : bytes);
+}
+
+static double seconds_of(clockid_t clock) {
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+double clock_seconds(void) { return seconds_of(CLOCK_MONOTONIC); }
+double thread_seconds(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
+
+void signal_catch(int sig, void (*handler)(int sig), int flags) {
+    struct sigaction was;
+    if (sig == SIGHUP && sigaction(sig, NULL, &was) == 0 && was.sa_handler == SIG_IGN) return;
+    sigaction(sig, &(struct sigaction){.sa_handler = handler, .sa_flags = flags}, NULL);
 }

@@ -1,4 +1,4 @@
-/* model/gguf.c - GGUF, versions 2 and 3, little-endian; one file, or the shards of a split one.
+/* model/files/gguf.c - GGUF, versions 2 and 3, little-endian.
  *
  *     "GGUF"  u32 version  u64 n_tensors  u64 n_meta
  *     n_meta times     string key   u32 type   value          a string is u64 length + bytes, an array u32 type + u64 n + elements
@@ -7,7 +7,7 @@
  *
  * Every length is compared with the bytes that are left before it is believed: `n > size - pos`, never `pos + n > size`.
  * Source: docs/gguf.md of ggml. */
-#include "reader.h"
+#include "gguf.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,18 +23,6 @@ enum {
     ALIGNMENT_DEFAULT = 32,
     ALIGNMENT_MAX = 65536,
 };
-
-typedef struct {
-    Weights *w;
-    const uint8_t *data;
-    size_t size, pos;
-    uint64_t n_tensors, n_meta;
-    size_t first_meta; /* this file's keys are w->meta[first_meta ..] */
-    size_t alignment;
-    const char *name;
-    char *err;
-    size_t errlen;
-} Gguf;
 
 typedef struct {
     const char *name; /* in the file, no NUL behind it */
@@ -149,16 +137,16 @@ static int read_pair(Gguf *g) {
     uint64_t len;
     uint32_t type;
     if (!take_string(g, &key, &len) || !take_u32(g, &type)) return truncated(g, "metadata");
-    if (len > KEY_MAX || !reader_is_name((const char *)key, (size_t)len))
+    if (len > KEY_MAX || !weights_is_name((const char *)key, (size_t)len))
         return base_error(g->err, g->errlen, -EINVAL, "%s: metadata key %zu is empty, too long or not text: the file is damaged", g->name,
                           g->w->n_meta - g->first_meta + 1);
     MetaValue m = {.key = weights_keep(g->w, (const char *)key, (size_t)len)};
-    if (!m.key) return reader_no_memory(g->name, g->err, g->errlen);
+    if (!m.key) return weights_no_memory(g->name, g->err, g->errlen);
     if (type > META_F64) return bad_key(g, m.key, "a value type that GGUF does not have");
     m.type = (MetaType)type;
     int rc = read_value(g, &m);
     if (rc) return rc;
-    return weights_add_meta(g->w, &m) ? reader_no_memory(g->name, g->err, g->errlen) : 0;
+    return weights_add_meta(g->w, &m) ? weights_no_memory(g->name, g->err, g->errlen) : 0;
 }
 
 static int compare_keys(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
@@ -167,7 +155,7 @@ static int refuse_duplicate_keys(Gguf *g) {
     size_t n = g->w->n_meta - g->first_meta;
     if (n < 2) return 0;
     const char **keys = calloc(n, sizeof *keys);
-    if (!keys) return reader_no_memory(g->name, g->err, g->errlen);
+    if (!keys) return weights_no_memory(g->name, g->err, g->errlen);
     for (size_t i = 0; i < n; i++) keys[i] = g->w->meta[g->first_meta + i].key;
     qsort(keys, n, sizeof *keys, compare_keys);
     int rc = 0;
@@ -177,14 +165,14 @@ static int refuse_duplicate_keys(Gguf *g) {
     return rc;
 }
 
-static const MetaValue *find(const Gguf *g, const char *key) {
+const MetaValue *gguf_find(const Gguf *g, const char *key) {
     for (size_t i = g->first_meta; i < g->w->n_meta; i++)
         if (strcmp(g->w->meta[i].key, key) == 0) return &g->w->meta[i];
     return NULL;
 }
 
 static int read_alignment(Gguf *g) {
-    const MetaValue *m = find(g, "general.alignment");
+    const MetaValue *m = gguf_find(g, "general.alignment");
     int64_t a = ALIGNMENT_DEFAULT;
     if (m && (m->type != META_U32 || !meta_integer(m, &a) || a < 8 || a > ALIGNMENT_MAX || (a & (a - 1)) != 0))
         return bad_key(g, m->key, "must be a u32, a power of two from 8 to 65536");
@@ -193,7 +181,7 @@ static int read_alignment(Gguf *g) {
 }
 
 /* Everything before the tensor list; the keys stay in w->meta. */
-static int read_head(Gguf *g) {
+int gguf_read_head(Gguf *g) {
     int rc = read_counts(g);
     for (uint64_t i = 0; rc == 0 && i < g->n_meta; i++) rc = read_pair(g);
     if (rc == 0) rc = refuse_duplicate_keys(g);
@@ -227,7 +215,7 @@ static int read_tensor_info(Gguf *g, TensorInfo *t) {
     uint32_t type;
     *t = (TensorInfo){.name = ""};
     if (!take_string(g, &name, &len) || !take_u32(g, &t->n_dims)) return truncated(g, "tensor list");
-    if (!reader_is_name((const char *)name, (size_t)len))
+    if (!weights_is_name((const char *)name, (size_t)len))
         return base_error(g->err, g->errlen, -EINVAL, "%s: a tensor's name is empty or not text: the file is damaged", g->name);
     t->name = (const char *)name;
     t->name_len = (size_t)len;
@@ -253,7 +241,7 @@ static int place_tensor(Gguf *g, const TensorInfo *t, size_t start, size_t *end)
     for (uint32_t i = 0; i < t->n_dims; i++) out.shape[i] = t->dims[t->n_dims - 1 - i]; /* the file counts from the contiguous one */
     out.data = g->data + start + t->offset;
     out.name = weights_keep(g->w, t->name, t->name_len);
-    if (!out.name || weights_add_tensor(g->w, &out)) return reader_no_memory(g->name, g->err, g->errlen);
+    if (!out.name || weights_add_tensor(g->w, &out)) return weights_no_memory(g->name, g->err, g->errlen);
     size_t padded = t->size + padding_of(g, t->size); /* behind the last tensor too: so a cut there is seen */
     if (padded > room - (size_t)t->offset)
         return bad_tensor(g, t, "the padding behind its bytes is missing: the file is truncated, fetch it again");
@@ -263,7 +251,7 @@ static int place_tensor(Gguf *g, const TensorInfo *t, size_t start, size_t *end)
 }
 
 /* The tensor list is walked twice: where the bytes begin is known only behind it. */
-static int read_tensors(Gguf *g) {
+int gguf_read_tensors(Gguf *g) {
     TensorInfo t;
     size_t list = g->pos;
     int rc = 0;
@@ -281,90 +269,10 @@ static int read_tensors(Gguf *g) {
     return rc;
 }
 
-/* ---- split files ---- */
-
-static int split_integer(Gguf *g, const char *key, int64_t *out) {
-    if (meta_integer(find(g, key), out) && *out >= 0) return 0;
-    return base_error(g->err, g->errlen, -EINVAL, "%s: a part of a split file, but its key %s is missing or no count", g->name, key);
-}
-
-/* NAME-00002-of-00003.gguf -> the same of shard i (from 0), in malloc'ed memory. */
-static char *shard_path(const char *path, int64_t i, int64_t count) {
-    size_t n = strlen(path);
-    char *s = malloc(n + 1);
-    if (!s) return NULL;
-    memcpy(s, path, n + 1);
-    char tail[32];
-    snprintf(tail, sizeof tail, "-%05d-of-%05d.gguf", (int)i + 1, (int)count);
-    memcpy(s + n - strlen(tail), tail, strlen(tail));
-    return s;
-}
-
-static int ends_like_shard(const char *path, int64_t i, int64_t count) {
-    char tail[32];
-    int len = snprintf(tail, sizeof tail, "-%05d-of-%05d.gguf", (int)i + 1, (int)count);
-    size_t n = strlen(path);
-    return n >= (size_t)len && strcmp(path + n - len, tail) == 0;
-}
-
-/* Shard i of count: its head must say so; its tensors are appended. Only the first shard's keys are kept. */
-static int read_shard(Weights *w, const MappedFile *f, const char *name, int64_t i, int64_t count, char *err, size_t errlen) {
-    Gguf g = {.w = w, .data = f->data, .size = f->size, .first_meta = w->n_meta, .name = name, .err = err, .errlen = errlen};
-    int64_t no, n;
-    int rc = read_head(&g);
-    if (rc == 0) rc = split_integer(&g, "split.no", &no);
-    if (rc == 0) rc = split_integer(&g, "split.count", &n);
-    if (rc == 0 && (no != i || n != count))
-        rc = base_error(err, errlen, -EINVAL, "%s: says it is part %lld of %lld, its name says part %lld of %lld", name,
-                        (long long)no + 1, (long long)n, (long long)i + 1, (long long)count);
-    if (rc == 0) rc = read_tensors(&g);
-    if (i > 0) w->n_meta = g.first_meta;
-    return rc;
-}
-
-static int open_shard(Weights *w, const char *given, int64_t i, int64_t given_no, int64_t count, char *err, size_t errlen) {
-    char *path = shard_path(given, i, count);
-    if (!path) return reader_no_memory(given, err, errlen);
-    int rc = 0;
-    if (i != given_no && !file_exists(path))
-        rc = base_error(err, errlen, -ENOENT,
-                        "%s: part %lld of %lld is missing: all parts of a split file must stand in one folder", path,
-                        (long long)i + 1, (long long)count);
-    if (rc == 0 && i != given_no) rc = weights_add_file(w, path, err, errlen);
-    if (rc == 0) rc = read_shard(w, &w->files[i == given_no ? 0 : w->n_files - 1], path, i, count, err, errlen);
-    free(path);
-    return rc;
-}
-
-/* g has read the head of one shard, whichever was given: open all of them, in order. */
-static int open_split(Gguf *g, int64_t count) {
-    int64_t no, total;
-    Weights *w = g->w;
-    int rc = split_integer(g, "split.no", &no);
-    if (rc == 0) rc = split_integer(g, "split.tensors.count", &total);
-    if (rc) return rc;
-    if (w->n_files == 0)
-        return base_error(g->err, g->errlen, -EINVAL, "%s: part of a split file, which opens by its path only", g->name);
-    if (no >= count || count > 99999 || !ends_like_shard(g->name, no, count))
-        return base_error(
-            g->err, g->errlen, -EINVAL,
-            "%s: part %lld of %lld of a split file, but its name does not end in -%05lld-of-%05lld.gguf: give it its name back",
-            g->name, (long long)no + 1, (long long)count, (long long)no + 1, (long long)count);
-    w->n_meta = 0; /* the first shard's keys are the model's */
-    for (int64_t i = 0; rc == 0 && i < count; i++) rc = open_shard(w, g->name, i, no, count, g->err, g->errlen);
-    if (rc == 0 && (uint64_t)total != w->n_tensors)
-        rc = base_error(g->err, g->errlen, -EINVAL, "%s: split.tensors.count says %lld, the parts hold %zu tensors", g->name,
-                        (long long)total, w->n_tensors);
-    return rc;
-}
-
 int gguf_open(Weights *w, const uint8_t *data, size_t size, const char *name, char *err, size_t errlen) {
     Gguf g = {.w = w, .data = data, .size = size, .name = name, .err = err, .errlen = errlen};
-    int64_t count = 0;
     w->format = FORMAT_GGUF;
-    int rc = read_head(&g);
-    if (rc) return rc;
-    if (find(&g, "split.count") && (rc = split_integer(&g, "split.count", &count)) != 0) return rc;
-    rc = count > 1 ? open_split(&g, count) : read_tensors(&g);
+    int rc = gguf_read_head(&g);
+    if (rc == 0) rc = gguf_read_tensors(&g);
     return rc ? rc : weights_finish(w, err, errlen);
 }

@@ -1,0 +1,71 @@
+/* base/newfile.c - a file written beside its place, and moved there when it is safe on disk. */
+#include "newfile.h"
+
+#include "base.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static void newfile_free(NewFile *f) {
+    free(f->path);
+    free(f->temporary);
+    memset(f, 0, sizeof *f);
+}
+
+/* Where path leads to: a link's target, so that the link stays; malloc'ed. Where nothing is there, path itself. */
+static char *newfile_target(const char *path) {
+    char *real = realpath(path, NULL);
+    return real || errno != ENOENT ? real : strdup(path);
+}
+
+/* path.PID-N.part, which was not there before: a descriptor, or -1. */
+static int newfile_create(const char *path, char *temporary, size_t n) {
+    int fd = -1;
+    for (int i = 0; fd < 0 && i < 100 && (i == 0 || errno == EEXIST); i++) { /* one may be left over from a process that was killed */
+        snprintf(temporary, n, "%s.%ld-%d.part", path, (long)getpid(), i);
+        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    return fd;
+}
+
+int newfile_open(NewFile *f, const char *path, char *err, size_t errlen) {
+    struct stat st;
+    memset(f, 0, sizeof *f);
+    int there = stat(path, &st) == 0;
+    if (there && !S_ISREG(st.st_mode)) return base_error(err, errlen, -EINVAL, "%s: is there and is not a regular file", path);
+    if (!there && lstat(path, &st) == 0) return base_error(err, errlen, -EINVAL, "%s: is a link that leads nowhere", path);
+    if (there && access(path, W_OK) != 0) return base_error(err, errlen, -errno, "%s: cannot be written: %s", path, strerror(errno));
+    f->path = newfile_target(path);
+    size_t n = f->path ? strlen(f->path) + 64 : 0;
+    f->temporary = malloc(n);
+    if (!f->path || !f->temporary) {
+        newfile_free(f);
+        return base_error(err, errlen, -ENOMEM, "%s: out of memory", path);
+    }
+    int fd = newfile_create(f->path, f->temporary, n);
+    f->file = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (f->file) return 0;
+    int rc = base_error(err, errlen, -errno, "%s: cannot be written: %s", path, strerror(errno));
+    if (fd >= 0) close(fd), unlink(f->temporary);
+    newfile_free(f);
+    return rc;
+}
+
+void newfile_write(NewFile *f, const void *data, size_t n) {
+    if (n && f->rc == 0 && fwrite(data, 1, n, f->file) != n) f->rc = errno ? -errno : -EIO;
+}
+
+int newfile_close(NewFile *f, int keep, char *err, size_t errlen) {
+    int rc = f->rc;
+    if (rc == 0 && keep && (fflush(f->file) != 0 || fsync(fileno(f->file)) != 0)) rc = -errno;
+    if (fclose(f->file) != 0 && rc == 0) rc = -errno;
+    if (rc == 0 && keep && rename(f->temporary, f->path) != 0) rc = -errno;
+    if (rc || !keep) unlink(f->temporary);
+    if (rc) base_error(err, errlen, rc, "%s: cannot be written: %s", f->path, strerror(-rc));
+    newfile_free(f);
+    return rc;
+}

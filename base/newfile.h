@@ -1,0 +1,25 @@
+/* base/newfile.h - files to write. */
+#ifndef NEWFILE_H
+#define NEWFILE_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* A file that appears whole or not at all: written beside its place, and moved there when it is safe on disk.
+ *     NewFile f;
+ *     if (newfile_open(&f, path, err, errlen)) return ...;
+ *     newfile_write(&f, data, n);                          a failure is kept until newfile_close
+ *     return newfile_close(&f, keep, err, errlen);         keep 0: nothing appears
+ * Refused: a path that is there and is no regular file (a folder, /dev/null) or may not be written; a link that leads
+ * nowhere. A link that leads to a file stays, and the file is replaced. */
+typedef struct {
+    FILE *file;
+    char *path, *temporary;
+    int rc; /* the first failure, a negative errno */
+} NewFile;
+
+int newfile_open(NewFile *f, const char *path, char *err, size_t errlen);
+void newfile_write(NewFile *f, const void *data, size_t n);
+int newfile_close(NewFile *f, int keep, char *err, size_t errlen); /* 0, or why it did not appear */
+
+#endif

@@ -1,0 +1,45 @@
+/* model/decoder.h - what decoders of the LLaMA family are made of: one table of keys, one of tensors, one of architectures, for whoever
+ * reads such models (decoder.c) or writes them (weights-tools). */
+#ifndef DECODER_H
+#define DECODER_H
+
+#include "family.h"
+
+/* An architecture. What a config.json leaves out has these values (transformers' defaults). */
+typedef struct {
+    const char *name;
+    int kv_heads;          /* 0: n_heads */
+    int head_dim;          /* 0: d_model / n_heads */
+    int64_t n_ctx, window;
+    int qkv_bias, o_bias;  /* 1 always, 0 never, -1 as attention_bias says */
+    int mlp_bias;          /* 0 never, -1 as mlp_bias says */
+    int qk_norm;
+    int window_by_layer;   /* use_sliding_window, max_window_layers, layer_types */
+    RopePairing pairing;   /* of its GGUF files; Hugging Face's are all halves */
+} DecoderArch;
+extern const DecoderArch decoder_archs[]; /* ended by a zeroed row */
+
+extern const KeyField decoder_keys[];     /* sizes: keys and fields of a Config */
+extern const size_t n_decoder_keys;
+
+/* A tensor: '#' in its names is the layer, ".weight" or ".bias" stands behind. Rows and columns in letters: V vocabulary, D d_model,
+ * F d_ff, Q, K and W all heads of queries, keys and values, H one head; cols 0: a vector. */
+typedef struct {
+    const char *gguf, *hf;
+    char rows, cols;
+    char bias;             /* one beside it: where (a) qkv_bias, (o) o_bias, (m) mlp_bias says; 0 never */
+    size_t at, bias_at;    /* its place in a Layer (names with '#') or in the Model */
+} DecoderTensor;
+extern const DecoderTensor decoder_tensors[]; /* in the order in which files list them; ended by a zeroed row */
+
+size_t decoder_size(const Config *c, char letter);
+/* 1 where the model must have the tensor (its bias), 0 not, -1: where the file has it. */
+int decoder_has(const Config *c, const DecoderTensor *t);
+int decoder_has_bias(const Config *c, const DecoderTensor *t);
+/* Its name into out [DECODER_NAME]; suffix: ".weight" or ".bias". Returns out. */
+enum { DECODER_NAME = 128 };
+const char *decoder_name(char *out, const char *name, int layer, const char *suffix);
+
+extern const Family family_llama;
+
+#endif

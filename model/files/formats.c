@@ -1,0 +1,43 @@
+/* model/files/formats.c - the formats of model files, a row each; and what is none of them. */
+#include "open.h"
+
+#include "gguf_split.h"
+#include "huggingface.h"
+#include "llama2c.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int starts_with(const uint8_t *data, size_t size, const char *what, size_t len) {
+    return size >= len && memcmp(data, what, len) == 0;
+}
+
+static int any(const uint8_t *data, size_t size) { return data && size; }
+
+/* Nothing we read: say what it looks like, where that helps. */
+static int refuse(Weights *w, const uint8_t *data, size_t size, const char *name, char *err, size_t errlen) {
+    const char *what = "not a model file: it is neither GGUF, nor safetensors, nor llama2.c .bin (v0, v1, v2)";
+    (void)w;
+    if (starts_with(data, size, "PK\3\4", 4) || (size > 1 && data[0] == 0x80 && data[1] >= 1 && data[1] <= 5))
+        what = "a PyTorch pickle, which can run code and is never read here: convert it to safetensors or GGUF first";
+    else if (starts_with(data, size, "version https://git-lfs", 23))
+        what = "a Git LFS pointer, not the file itself: fetch it with `git lfs pull`";
+    else if (starts_with(data, size, "ggjt", 4) || starts_with(data, size, "tjgg", 4) || starts_with(data, size, "lmgg", 4) ||
+             starts_with(data, size, "fmgg", 4))
+        what = "a GGML file from before GGUF: convert the original model again";
+    else if (starts_with(data, size, "FUGG", 4))
+        what = "a GGUF file with its magic turned round (big-endian): convert it with gguf-convert-endian";
+    else if (size > 8 && data[8] == '{')
+        what = "looks like safetensors, but its header is longer than the file or than 100,000,000 bytes: it is damaged or truncated";
+    else if (data[0] == '{')
+        what = "a JSON file: give the folder it stands in";
+    return base_error(err, errlen, -EINVAL, "%s: %s", name, what);
+}
+
+const WeightsReader weights_readers[] = {
+    {gguf_is, gguf_split_open, NULL},
+    {huggingface_is, huggingface_open_file, huggingface_open_folder},
+    {llama2c_is, llama2c_open, NULL},
+    {any, refuse, NULL},
+    {0},
+};

@@ -1,0 +1,55 @@
+/* model/fingerprint.c - a number for a model, so that a saved state finds its own again. */
+#include "model.h"
+
+#include <string.h>
+
+static void mix_in(uint64_t *hash, const void *data, size_t n) { *hash = hash_bytes(*hash, data, n); }
+
+static void mix_in_text(uint64_t *hash, const char *s) { mix_in(hash, s, strlen(s) + 1); }
+
+static void mix_in_rope(uint64_t *hash, const RopeConfig *c, int64_t length) {
+    Rope r;
+    rope_init(&r, c, length);
+    mix_in_text(hash, c->scaling->name);
+    mix_in(hash, &c->n_ctx_original, sizeof c->n_ctx_original); /* longrope's border */
+    mix_in(hash, &c->pairing, sizeof c->pairing);
+    mix_in(hash, &r.scale, sizeof r.scale);
+    mix_in(hash, r.inv_freq, (size_t)r.rotary_dim / 2 * sizeof *r.inv_freq);
+}
+
+static void mix_in_tensor(uint64_t *hash, const Tensor *t) {
+    enum { SAMPLES = 16, SAMPLE = 256 };
+    mix_in_text(hash, t->name);
+    mix_in(hash, &t->type, sizeof t->type);
+    mix_in(hash, t->shape, (size_t)t->n_dims * sizeof *t->shape);
+    if (t->size <= SAMPLES * SAMPLE) mix_in(hash, t->data, t->size);
+    else
+        for (size_t i = 0; i < SAMPLES; i++) mix_in(hash, t->data + (t->size - SAMPLE) / (SAMPLES - 1) * i, SAMPLE);
+}
+
+uint64_t model_fingerprint(const Model *m) {
+    const Config *c = &m->config;
+    const LinearConfig *linear = &c->linear;
+    uint64_t hash = HASH_START;
+    const RoformerConfig *f = &c->roformer;
+    const int sizes[] = {c->d_model, c->d_ff, c->n_layers, c->n_heads, c->n_kv_heads, c->head_dim, c->vocab_size, (int)c->window,
+                         (int)c->mask, (int)f->variant, (int)f->activation, c->rotary_value};
+    mix_in_text(&hash, c->arch);
+    mix_in(&hash, sizes, sizeof sizes);
+    mix_in(&hash, &c->norm_eps, sizeof c->norm_eps);
+    mix_in(&hash, c->windowed, (size_t)c->n_layers);
+    mix_in_rope(&hash, &c->rope, 1);
+    mix_in_rope(&hash, &c->rope, INT64_MAX);
+    mix_in_text(&hash, linear->form ? linear->form->name : "softmax");
+    if (linear->form) {
+        mix_in_text(&hash, linear->phi->name);
+        mix_in(&hash, &linear->epsilon, sizeof linear->epsilon);
+    }
+    if (linear->form && linear->phi->projected) {
+        mix_in(&hash, &linear->favor_features, sizeof linear->favor_features);
+        mix_in(&hash, &linear->favor_seed, sizeof linear->favor_seed);
+    }
+    for (size_t i = 0; i < m->weights.n_tensors; i++)
+        if (m->used[i]) mix_in_tensor(&hash, &m->weights.tensors[i]);
+    return hash;
+}

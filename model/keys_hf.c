@@ -1,0 +1,150 @@
+/* model/keys_hf.c - Hugging Face's config.json as a source of keys, read as transformers 5 reads it. */
+#include "base/json.h"
+#include "keys.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static int absent(const JsonValue *v) { return !v || v->type == JSON_NULL; }
+
+static KeyValue look(KeyReader *r, const char *gguf, const char *hf) {
+    static const KeyKind kinds[] = {[JSON_NULL] = KEY_NULL,     [JSON_BOOL] = KEY_FLAG,   [JSON_NUMBER] = KEY_NUMBER,
+                                    [JSON_STRING] = KEY_TEXT, [JSON_ARRAY] = KEY_OTHER, [JSON_OBJECT] = KEY_OTHER};
+    (void)gguf;
+    const JsonValue *v = hf ? json_get(r->object ? r->object : r->w->config, hf) : NULL;
+    if (hf) snprintf(r->key, sizeof r->key, "%s", hf);
+    if (!v) return (KeyValue){.kind = KEY_ABSENT};
+    return (KeyValue){.kind = kinds[v->type], .number = v->type == JSON_BOOL ? v->boolean : v->number, .text = v->str,
+                      .len = v->type == JSON_STRING ? v->len : 0};
+}
+
+static double number(KeyReader *r, const char *key, double otherwise) { return key_number(r, NULL, key, otherwise); }
+
+/* The numbers of a list into out [max]; the count. */
+static int list(KeyReader *r, const JsonValue *o, const char *key, double *out, int max) {
+    const JsonValue *v = json_get(o, key);
+    int n = 0;
+    if (absent(v)) return 0;
+    if (v->type != JSON_ARRAY || v->len > (size_t)max) {
+        key_complain(r, key, "must be a list of numbers, one for each pair");
+        return 0;
+    }
+    for (const JsonValue *e = v->child; e; e = e->next) {
+        if (e->type != JSON_NUMBER) key_complain(r, key, "must be a list of numbers");
+        out[n++] = e->number;
+    }
+    return n;
+}
+
+static int64_t original_context(KeyReader *r, const JsonValue *o, int64_t otherwise) {
+    r->object = o;
+    double v = o ? number(r, "original_max_position_embeddings", 0) : 0;
+    return v == 0 ? otherwise : key_range(r, "original_max_position_embeddings", v, 1, 1e15);
+}
+
+/* What a method that is not "default" needs, beside theta and the rotated part; o: the object that says so. */
+static void rope_numbers(KeyReader *r, Config *c, const JsonValue *o) {
+    RopeConfig *rope = &c->rope;
+    rope->n_ctx_original = original_context(r, r->w->config, original_context(r, o, c->n_ctx_train));
+    r->object = o;
+    rope->factor = number(r, "factor", 0);
+    if (rope->scaling->factor_from_lengths) {
+        if (absent(json_get(o, "factor"))) rope->factor = (double)c->n_ctx_train / (double)rope->n_ctx_original;
+        rope->attention_factor = number(r, "attention_factor", 0);
+        if (!absent(json_get(o, "attention_factor")) && !(rope->attention_factor > 0))
+            key_complain(r, "attention_factor", "must be above 0");
+    }
+    rope->mscale = number(r, "mscale", 0);
+    rope->mscale_all_dim = number(r, "mscale_all_dim", 0);
+    rope->beta_fast = number(r, "beta_fast", 0);
+    rope->beta_slow = number(r, "beta_slow", 0);
+    const JsonValue *truncate = json_get(o, "truncate");
+    rope->no_truncate = !absent(truncate) && truncate->type == JSON_BOOL && !truncate->boolean;
+    rope->low_freq_factor = number(r, "low_freq_factor", 0);
+    rope->high_freq_factor = number(r, "high_freq_factor", 0);
+    rope->n_long = list(r, o, "long_factor", rope->long_factor, ROPE_MAX_PAIRS);
+    rope->n_short = list(r, o, "short_factor", rope->short_factor, ROPE_MAX_PAIRS);
+}
+
+/* A factor with no method to give it to is half a setting: running it unscaled would be a guess. */
+static void refuse_numbers_without_method(KeyReader *r, const JsonValue *o, const char *where) {
+    static const char *const keys[] = {"factor",           "short_factor",     "long_factor", "low_freq_factor",
+                                       "high_freq_factor", "attention_factor", "beta_fast",   "beta_slow"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!absent(json_get(o, keys[i])))
+            key_complain(r, where, "has numbers of a rope method, but no rope_type that names it");
+}
+
+static void rope_method(KeyReader *r, RopeConfig *rope, const JsonValue *type, const char *where) {
+    if (!absent(type) && type->type != JSON_STRING) key_complain(r, where, "rope_type must be a string");
+    const char *name = !absent(type) && type->type == JSON_STRING ? type->str : "default";
+    if ((rope->scaling = rope_scaling(name))) return;
+    char why[160];
+    snprintf(why, sizeof why, "rope method \"%.60s\" is not known here", name);
+    key_complain(r, where, why);
+    rope->scaling = rope_scaling("none");
+}
+
+/* rope_scaling (transformers 4) wins over rope_parameters (5) where both stand; rope_theta and partial_rotary_factor are
+ * looked for inside and then at top level. */
+static void rope(KeyReader *r, Config *c, RopePairing pairing) {
+    const JsonValue *root = r->w->config, *o = json_get(root, "rope_scaling"), *type;
+    const char *where = "rope_scaling";
+    if (absent(o) || (o->type == JSON_OBJECT && o->len == 0)) o = json_get(root, "rope_parameters"), where = "rope_parameters";
+    if (!absent(o) && o->type != JSON_OBJECT) key_complain(r, where, "must be an object");
+    if (absent(o) || o->type != JSON_OBJECT) o = NULL;
+    if (json_get(o, "full_attention") || json_get(o, "sliding_attention"))
+        key_complain(r, where, "settings by layer type are not known here");
+    type = json_get(o, "rope_type");
+    if (absent(type)) type = json_get(o, "type");
+    rope_method(r, &c->rope, type, where);
+    c->rope.pairing = pairing;
+    double theta = number(r, "rope_theta", 10000), partial = number(r, "partial_rotary_factor", 1);
+    r->object = o;
+    if (o) theta = number(r, "rope_theta", theta), partial = number(r, "partial_rotary_factor", partial);
+    c->rope.theta = theta;
+    if (!(partial > 0 && partial <= 1)) key_complain(r, "partial_rotary_factor", "must be above 0 and at most 1");
+    else c->rope.rotary_dim = (int)(c->head_dim * partial);
+    if (c->rope.scaling->check) rope_numbers(r, c, o);
+    else if (absent(type)) refuse_numbers_without_method(r, o, where);
+    r->object = NULL;
+}
+
+/* Which layers have the window: all, or (by_layer) those that layer_types names or that come from max_window_layers on. */
+static void window(KeyReader *r, Config *c, int64_t usual, int by_layer) {
+    const JsonValue *types = json_get(r->w->config, "layer_types"), *v = json_get(r->w->config, "sliding_window");
+    int on = by_layer ? key_flag(r, NULL, "use_sliding_window", 0) : usual > 0, l = 0;
+    if (!on || (v && v->type == JSON_NULL)) return; /* null: no window; absent: transformers' default */
+    c->window = key_int(r, NULL, "sliding_window", (double)usual, 1, 1e15);
+    if (!by_layer) {
+        memset(c->windowed, 1, (size_t)c->n_layers);
+    } else if (absent(types)) {
+        for (l = (int)key_int(r, NULL, "max_window_layers", 28, 0, 1e9); l < c->n_layers; l++) c->windowed[l] = 1;
+    } else if (types->type != JSON_ARRAY || types->len != (size_t)c->n_layers) {
+        key_complain(r, "layer_types", "must be a list with an entry for each layer");
+    } else {
+        for (const JsonValue *e = types->child; e; e = e->next) {
+            if (!json_is(e, "sliding_attention") && !json_is(e, "full_attention"))
+                key_complain(r, "layer_types", "only sliding_attention and full_attention are known here");
+            c->windowed[l++] = (uint8_t)json_is(e, "sliding_attention");
+        }
+    }
+}
+
+static void add_ends(Config *c, const JsonValue *root) {
+    const JsonValue *v = json_get(root, "eos_token_id");
+    if (!v) return;
+    if (v->type == JSON_NUMBER) config_add_end(c, v->number);
+    for (const JsonValue *e = v->type == JSON_ARRAY ? v->child : NULL; e; e = e->next)
+        if (e->type == JSON_NUMBER) config_add_end(c, e->number);
+}
+
+static void ends(KeyReader *r, Config *c) {
+    const JsonValue *bos = json_get(r->w->config, "bos_token_id");
+    if (bos && bos->type == JSON_NUMBER && bos->number >= 0 && bos->number < c->vocab_size) c->bos_id = (int)bos->number;
+    add_ends(c, r->w->config);
+    add_ends(c, r->w->generation);
+}
+
+const KeySource keys_hf = {.names = NAMES_HF, .architecture = "model_type", .missing = "is missing in config.json", .look = look,
+                             .rope = rope, .window = window, .ends = ends};

@@ -1,0 +1,65 @@
+/* model/override.c - what the command line says, over what the file says. */
+#include "family.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void override_rope(KeyReader *r, Config *c, const RopeOverride *o) {
+    RopeConfig *rope = &c->rope;
+    if (o->scaling) {
+        if (o->scaling != rope->scaling) { /* another method: what the file said for its own does not hold */
+            rope->factor = rope->attention_factor = rope->attention_multiplier = 0;
+            rope->mscale = rope->mscale_all_dim = rope->beta_fast = rope->beta_slow = 0;
+            rope->no_truncate = 0;
+            rope->low_freq_factor = 1; /* Llama 3.1's */
+            rope->high_freq_factor = 4;
+        }
+        rope->n_divisors = 0;
+        rope->scaling = o->scaling;
+        if (rope->n_ctx_original == 0) rope->n_ctx_original = c->n_ctx_train;
+    }
+    if (o->theta > 0) rope->theta = o->theta;
+    if ((o->factor > 0 || o->n_ctx_original > 0) && !rope->scaling->check && r->rc == 0)
+        r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: no method to give it to; add --rope linear or another",
+                           o->factor > 0 ? "--rope-factor" : "--rope-original-context");
+    if (o->factor > 0 && o->factor != rope->factor) {
+        rope->factor = o->factor;
+        rope->attention_factor = rope->attention_multiplier = 0; /* they belonged to the old one */
+    }
+    if (o->n_ctx_original > 0) rope->n_ctx_original = o->n_ctx_original;
+}
+
+static void override_attention(KeyReader *r, Config *c, const AttentionOverride *a) {
+    LinearConfig *linear = &c->linear;
+    const LinearConfig was = *linear;
+    if (a->kind == ATTENTION_SOFTMAX) linear->form = NULL;
+    if (a->kind == ATTENTION_LINEAR && !linear->form) { /* a window is softmax's: a sum cannot forget */
+        linear->form = c->file_form;
+        c->window = 0;
+        memset(c->windowed, 0, sizeof c->windowed);
+    }
+    if (!linear->form) {
+        c->attention_changed = was.form != NULL;
+        if (r->rc == 0 && (a->phi || a->form || a->epsilon || a->favor_features || a->favor_seed))
+            r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: --phi, --form, --epsilon and --favor-.. are for linear attention, and this model's is softmax; add --attention linear",
+                               r->w->path);
+        return;
+    }
+    if (a->form) linear->form = a->form;
+    if (linear->form->cosine != c->file_form->cosine) linear->phi = linear_usual_map(linear->form);
+    if (a->phi) linear->phi = a->phi;
+    if (a->epsilon) linear->epsilon = *a->epsilon;
+    if (r->rc == 0 && (a->favor_features || a->favor_seed) && !linear->phi->projected)
+        r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: --favor-features and --favor-seed are for --phi favor+", r->w->path);
+    if (a->favor_features) linear->favor_features = a->favor_features;
+    if (a->favor_seed) linear->favor_seed = *a->favor_seed;
+    c->attention_changed = linear->form != was.form || linear->phi != was.phi || linear->epsilon != was.epsilon ||
+                           linear->favor_features != was.favor_features || linear->favor_seed != was.favor_seed;
+}
+
+void config_override(KeyReader *r, Config *c, const Family *f, const ConfigOverride *o) {
+    override_rope(r, c, &o->rope);
+    if (r->rc == 0) override_attention(r, c, &o->attention);
+    if (!f->settle && (o->roformer.variant || o->roformer.mask || o->roformer.pooler))
+        key_complain(r, "--arch, --mask and --pooler", "are for RoFormer models");
+}

@@ -1,0 +1,67 @@
+/* model/scratch.h - what a forward pass works with: a batch of tokens, the arrays it fills for them, its threads. One block, taken when
+ * a session is made. */
+#ifndef SCRATCH_H
+#define SCRATCH_H
+
+#include "attention/cache.h"
+#include "attention/linear.h"
+#include "base/threads.h"
+#include "model.h"
+
+/* A token of a batch: where it stands, and the keys that it sees. */
+typedef struct {
+    int id, type;      /* type: RoFormer's token type, 0 for decoders */
+    size_t pos;        /* in its text: the angle */
+    size_t slot;       /* where its key and value go; TOKEN_PADDING: nowhere */
+    size_t first, end; /* the slots it sees, before a layer's window */
+} Token;
+#define TOKEN_PADDING SIZE_MAX
+
+/* Tokens of a batch that linear attention reads alike. */
+typedef struct {
+    size_t from, n;
+    int causal; /* 1: one after the other; 0: all at once, each sees all */
+    int fresh;  /* 1: another text begins */
+} Block;
+
+/* vd = value_dim: head_dim but for GAU-alpha. */
+typedef struct Scratch {
+    Team team;              /* the threads that compute a batch */
+    Token *tokens;          /* [n_batch] */
+    Block *blocks;          /* [n_blocks]; room for n_batch */
+    size_t n_blocks;
+    float *x, *xn;          /* [n_batch, d_model or d_embed, the wider]: residual; normalised */
+    float *q, *k;           /* [n_batch, n_heads*head_dim], [n_batch, n_kv_heads*head_dim] */
+    float *att, *v;         /* [n_batch, n_heads*vd], [n_batch, n_kv_heads*vd] */
+    float *gate, *up;       /* [n_batch, ff_rows], [n_batch, d_ff] */
+    float *head;            /* RoFormer: [n_logits, d_embed]: the language model head's own layer */
+    float *cos, *sin;       /* [n_batch, rotary_dim/2]: each token's angles */
+    double *cos64, *sin64;  /* the same in double: linear attention, as the next */
+    LinearBatch batch;      /* features of n_batch tokens */
+    double *chunk;          /* [threads, chunk_doubles]: scratch of the chunked form */
+    size_t chunk_doubles;
+    float *attend;          /* [threads, attend_floats]: softmax's scratch */
+    size_t attend_floats;
+    uint8_t *packed;        /* [packed_bytes of a batch]: activations as matmul wants them */
+    size_t piece_bytes;     /* of packed activations that stay in a core's second-level cache */
+    int *ids;               /* [n_ctx]: Session.ids */
+    float *logits;          /* [n_logits, vocab_size]: Session.logits */
+    size_t bytes;           /* of block */
+    void *block;
+} Scratch;
+
+typedef struct {
+    size_t n_ctx, n_batch, n_logits;
+    int threads;
+    CacheType cache;
+    size_t chunk_doubles;
+} ScratchSizes;
+
+/* *w is malloc'ed, NULL where it fails: -ENOMEM, with a line. */
+int scratch_init(Scratch **w, const Model *m, const ScratchSizes *sizes, char *err, size_t errlen);
+void scratch_free(Scratch *w); /* accepts NULL */
+
+/* The bytes that n tokens, none wider than d, take packed for matrices of that group (matrix_group); of one token. */
+size_t scratch_packed_bytes(const Kernels *k, size_t n, size_t d, int group);
+
+#endif
