@@ -1,5 +1,5 @@
-/* run.c - the program: main, its signals and the table of its commands. With cli/, where the commands are, it is the only
- * file that reads argv, prints and exits. stdout is the text, everything else goes to stderr. */
+/* run.c - the program: main, its signals and the table of its commands. With cli/, where the commands are, it is the
+ * only file that reads argv, prints and exits. stdout is the text, everything else goes to stderr. */
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -18,41 +18,42 @@ static const Command commands[] = {
      "  ./run model/tales-1m.gguf -i \"Once upon a time\" -n 200\n"
      "  ./run folder-from-hugging-face -f prompt.txt --max-tokens 100 --stop \"The end\"\n"
      "  ./run stories15M.bin -z tokenizer.bin -t 0\n",
-     GENERATE, run_generate},
+     run_generate, 0},
     {"chat", "[MODEL] [options]", "talk with a model, turn by turn",
      "  ./run chat llama-3.2-1b-instruct.gguf\n"
      "  ./run chat FOLDER -y \"Answer in one sentence.\" -t 0.7\n"
      "  ./run chat model.gguf --chat-template plain -c 8192     a model that knows no template\n"
-     "  ./run chat model.gguf < questions.txt                   a line is a turn; only the answers are printed\n"
+     "  ./run chat model.gguf < questions.txt                   a line is a turn; answers are printed\n"
      "  ./run llama2-chat.bin -m chat -y \"Be brief.\"           llama2.c's way to say it\n"
-     "\nAt the prompt: a line that ends in \\ goes on in the next one; a line \"\"\" begins or ends a text of several lines; /help lists the\n"
-     "commands (/clear /system /save /load /stats /quit). Ctrl-C stops an answer, at the prompt it leaves, as Ctrl-D does.\n",
-     CHAT, run_chat},
+     "\nAt the prompt: a line that ends in \\ goes on in the next one; a line \"\"\" begins or ends a text of\n"
+     "several lines; /help lists the commands (/clear /system /save /load /stats /quit). Ctrl-C stops an\n"
+     "answer, at the prompt it leaves, as Ctrl-D does.\n",
+     run_chat, 0},
     {"logits", "MODEL --ids 1,15,7 [--all]", "print what the model expects next, for comparing with other software",
      "  ./run logits model.gguf --ids 1,403,407\n"
      "  ./run logits folder --ids 1,403,407 --all --json\n",
-     LOGITS, run_logits},
+     run_logits, 0},
     {"tokenize", "MODEL|TOKENIZER [TEXT | -f FILE]", "print the ids of a text (from stdin where none is given)",
      "  ./run tokenize model.gguf \"Hello world\"\n"
      "  ./run tokenize tokenizer.model -f book.txt --no-bos\n"
      "  echo -n \"Hello\" | ./run tokenize tokenizer.bin --pieces\n",
-     TOKENIZE, run_tokenize},
+     run_tokenize, 1},
     {"perplexity", "MODEL -f FILE [--separator LINE]", "how well the model foresees a text",
      "  ./run perplexity model.gguf -f book.txt\n"
      "  ./run perplexity model.gguf -f stories.txt --separator \"<|endoftext|>\" --json\n",
-     PERPLEXITY, run_perplexity},
+     run_perplexity, 0},
     {"fill", "MODEL [TEXT | -f FILE]", "what stands at each [MASK]; a line is a text (RoFormer)",
      "  ./run fill chinese_roformer.gguf \"今天[MASK]很好，我[MASK]去公园玩。\"\n"
      "  ./run fill folder --jieba dict.txt --top-k 10 --json < texts\n",
-     FILL, run_fill},
+     run_fill, 1},
     {"embed", "MODEL [TEXT | -f FILE]", "a vector for each line (RoFormer)",
      "  ./run embed roformer-sim.gguf --normalize < sentences > vectors\n"
      "  printf '今天天气好\\t今天天气不错\\n' | ./run embed roformer-sim.gguf --pair\n",
-     EMBED, run_embed},
+     run_embed, 1},
     {"classify", "MODEL [TEXT | -f FILE]", "the labels of each line, or of each of its tokens (RoFormer)",
      "  ./run classify folder \"这部电影很好看\"\n"
      "  ./run classify folder --json < reviews\n",
-     CLASSIFY, run_classify},
+     run_classify, 1},
     {"bench", "[MODEL] [options]", "how fast the model is here, beside what this machine can do at most",
      "  ./run bench                                  the compiled-in model\n"
      "  ./run bench model.gguf -j 2\n"
@@ -60,27 +61,30 @@ static const Command commands[] = {
      "  ./run bench model.gguf --contexts 0 --prompts none --runs 9 --csv > speed.csv\n"
      "\nWhat the columns say:\n"
      "  tok/s    the median of the runs, and the slowest and the fastest\n"
-     "  MB/tok   bytes of matrices, keys and values that a token reads; a prompt reads all once, so a token reads its part\n"
+     "  MB/tok   bytes of matrices, keys and values that a token reads; a prompt reads all once, so a\n"
+     "           token reads its part\n"
      "  GB/s     that times tok/s\n"
-     "  Gop/s    multiplications and additions: two for each weight, and attention's own; a prompt's output only for its last token\n"
-     "  limit    tok/s with memory at its best rate and arithmetic at its peak, as measured between the runs, whichever takes longer\n"
+     "  Gop/s    multiplications and additions: two for each weight, and attention's own; a prompt's\n"
+     "           output only for its last token\n"
+     "  limit    tok/s with memory at its best rate and arithmetic at its peak, as measured between the\n"
+     "           runs, whichever takes longer\n"
      "  share    tok/s of limit\n"
-     "  load     from opening the file, which has been read before, to the logits after a token; without the tokenizer\n",
-     BENCH, run_bench},
+     "  load     from opening the file, which has been read before, to the logits after a token; without\n"
+     "           the tokenizer\n",
+     run_bench, 0},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
 static int help(const Command *cmd) {
+    int usual = cmd == &commands[0]; /* which needs no name */
     printf("roformer.c %s: runs LLaMA-family and RoFormer models\n\nusage: ./run %s%s%s\n", VERSION,
-           cmd->bit == GENERATE ? "" : cmd->name, cmd->bit == GENERATE ? "" : " ", cmd->usage);
-    printf("MODEL is a GGUF file, a Hugging Face folder (config.json + safetensors) or a llama2.c .bin file.\n\n");
-    if (cmd->bit == GENERATE) {
-        printf("commands (./run COMMAND --help):\n");
+           usual ? "" : cmd->name, usual ? "" : " ", cmd->usage);
+    printf("MODEL is a GGUF file, a Hugging Face folder (config.json + safetensors) or a llama2.c .bin file.\n");
+    if (usual) {
+        printf("\ncommands (./run COMMAND --help):\n");
         for (int i = 0; i < N_COMMANDS; i++) printf("  %-12s %s\n", commands[i].name, commands[i].summary);
-        putchar('\n');
     }
-    printf("options:\n");
-    options_print(cmd->bit);
+    options_print(cmd);
     printf("\nexamples:\n%s", cmd->examples);
     return out_end(EXIT_DONE);
 }
@@ -124,12 +128,14 @@ int main(int argc, char **argv) {
     for (int i = 0; argc > 1 && i < N_COMMANDS; i++)
         if (strcmp(argv[1], commands[i].name) == 0) cmd = &commands[i], first = 2;
     if (first == 2) command_name = cmd->name;
-    Args a = {.n = 256, .temperature = 1.0, .top_p = 0.9, .repetition = 1, .penalty_window = 64, .candidates = 5};
+    Args a = {.sampling = {.n = 256, .temperature = 1.0, .top_p = 0.9, .repetition = 1, .penalty_window = 64},
+              .show.candidates = 5};
     int code = options_parse(&a, argc - first, argv + first, cmd);
     if (code) return code;
-    quiet = a.quiet;
-    if (a.help) return help(cmd);
-    if (a.version) return print_version();
-    if (!a.seed_given || a.seed == 0) a.seed = (long long)(((uint64_t)time(NULL) * 1000003u + (uint64_t)getpid()) & 0x7fffffff) | 1;
+    quiet = a.show.quiet;
+    if (a.show.help) return help(cmd);
+    if (a.show.version) return print_version();
+    if (!a.sampling.seed_given || a.sampling.seed == 0)
+        a.sampling.seed = (long long)(((uint64_t)time(NULL) * 1000003u + (uint64_t)getpid()) & 0x7fffffff) | 1;
     return cmd->run(&a);
 }

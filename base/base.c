@@ -56,6 +56,13 @@ int array_reserve(void *array, size_t *cap, size_t want, size_t element) {
     return 0;
 }
 
+size_t find_bytes(const char *text, size_t from, size_t n, const char *needle) {
+    size_t len = strlen(needle);
+    for (size_t at = from; at + len <= n; at++)
+        if (memcmp(text + at, needle, len) == 0) return at;
+    return n;
+}
+
 uint64_t hash_bytes(uint64_t hash, const void *data, size_t n) {
     for (size_t i = 0; i < n; i++) hash = (hash ^ ((const uint8_t *)data)[i]) * 0x100000001b3u;
     return hash;

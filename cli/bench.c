@@ -21,11 +21,11 @@ static int bench_open(void *arg, Session **s, char *err, size_t errlen) {
     Benchmark *b = arg;
     (void)err, (void)errlen;
     if (b->opened) engine_close(&b->e);
-    int verbose = b->a->verbose, was_quiet = quiet;
-    if (b->opened) b->a->verbose = 0, quiet = 1;
+    int verbose = b->a->show.verbose, was_quiet = quiet;
+    if (b->opened) b->a->show.verbose = 0, quiet = 1;
     int code = engine_open(&b->e, b->a, 0);
     if (code == 0) code = engine_session(&b->e, b->a, BENCH_CONTEXT, 1);
-    b->a->verbose = verbose;
+    b->a->show.verbose = verbose;
     quiet = was_quiet;
     b->opened = 1;
     *s = &b->e.session;
@@ -62,7 +62,8 @@ static void bench_ceiling_text(const Ceilings *c, Ceiling which) {
     Spread one = ceilings_rate(c, which, 0), all = ceilings_rate(c, which, 1);
     const char *unit = which < CEILING_F32 ? "GB/s" : "Gop/s";
     if (all.n == 0) return;
-    out_printf("%-38s %9.1f (%.1f to %.1f)", ceilings_name(c, which), one.median / 1e9, one.least / 1e9, one.most / 1e9);
+    out_printf("%-38s %9.1f (%.1f to %.1f)", ceilings_name(c, which), one.median / 1e9, one.least / 1e9,
+               one.most / 1e9);
     if (c->threads > 1) out_printf("  %9.1f (%.1f to %.1f)", all.median / 1e9, all.least / 1e9, all.most / 1e9);
     out_printf(" %s\n", unit);
 }
@@ -71,26 +72,31 @@ static void bench_text(const Bench *b, const Model *m, const char *name) {
     char context[40] = "without end";
     if (!m->config.linear.form) snprintf(context, sizeof context, "%zu", b->session->options.n_ctx);
     out_printf("%s: %s, %.2f M parameters, %s, %.1f MB; kernels %s, %d thread%s, context %s\n\n", name, m->config.arch,
-               (double)m->n_parameters / 1e6, quant_format((int)m->layers->w_up.type)->name, (double)m->weights.file_bytes / 1e6, m->kernels->name,
-               b->session->options.threads, b->session->options.threads == 1 ? "" : "s", context);
+               (double)m->n_parameters / 1e6, quant_format((int)m->layers->w_up.type)->name,
+               (double)m->weights.file_bytes / 1e6, m->kernels->name, b->session->options.threads,
+               b->session->options.threads == 1 ? "" : "s", context);
     out_printf("what this machine can do at most: 1 thread, all threads\n");
     for (int i = 0; i < N_CEILINGS; i++) bench_ceiling_text(&b->ceilings, (Ceiling)i);
-    out_printf("\nload to first token %.3f s (%.3f to %.3f); peak memory %.1f MB after %zu positions\n\n", b->load.median, b->load.least,
-               b->load.most, (double)b->peak_bytes / 1e6, b->peak_context);
-    out_printf("%-14s %10s  %-24s %4s %9s %8s %8s %10s %6s\n", "", "tok/s", "slowest to fastest", "runs", "MB/tok", "GB/s", "Gop/s", "limit", "share");
+    out_printf("\nload to first token %.3f s (%.3f to %.3f); peak memory %.1f MB after %zu positions\n\n",
+               b->load.median, b->load.least, b->load.most, (double)b->peak_bytes / 1e6, b->peak_context);
+    out_printf("%-14s %10s  %-24s %4s %9s %8s %8s %10s %6s\n", "", "tok/s", "slowest to fastest", "runs", "MB/tok",
+               "GB/s", "Gop/s", "limit", "share");
     for (const BenchRow *r = b->rows; r < b->rows + b->n_rows; r++) {
         char what[40], spread[60];
         double v = r->rate.median;
         if (r->rate.n == 0) continue;
-        snprintf(what, sizeof what, r->kind == BENCH_DECODING ? "decode at %zu" : "prefill %zu", r->kind == BENCH_DECODING ? r->context : r->tokens);
+        snprintf(what, sizeof what, r->kind == BENCH_DECODING ? "decode at %zu" : "prefill %zu",
+                 r->kind == BENCH_DECODING ? r->context : r->tokens);
         snprintf(spread, sizeof spread, "%.1f to %.1f", r->rate.least, r->rate.most);
-        out_printf("%-14s %10.1f  %-24s %4zu %9.2f %8.2f %8.1f %10.1f %4.0f %%\n", what, v, spread, r->rate.n, r->work.bytes / 1e6,
-                   v * r->work.bytes / 1e9, v * work_ops(r->work) / 1e9, r->limit, 100 * v / r->limit);
+        out_printf("%-14s %10.1f  %-24s %4zu %9.2f %8.2f %8.1f %10.1f %4.0f %%\n", what, v, spread, r->rate.n,
+                   r->work.bytes / 1e6, v * r->work.bytes / 1e9, v * work_ops(r->work) / 1e9, r->limit,
+                   100 * v / r->limit);
     }
 }
 
 static void bench_csv_row(const char *what, size_t at, int threads, Spread s, double scale, const char *unit) {
-    out_printf("%s,%zu,%d,%zu,%.9g,%.9g,%.9g,%s", what, at, threads, s.n, s.median * scale, s.least * scale, s.most * scale, unit);
+    out_printf("%s,%zu,%d,%zu,%.9g,%.9g,%.9g,%s", what, at, threads, s.n, s.median * scale, s.least * scale,
+               s.most * scale, unit);
 }
 
 /* One table: a ceiling's name has commas of its own, and becomes a line's name without them. */
@@ -130,9 +136,11 @@ static void bench_json_rows(const Bench *b, BenchKind kind) {
     const char *comma = "";
     for (const BenchRow *r = b->rows; r < b->rows + b->n_rows; r++) {
         if (r->kind != kind || r->rate.n == 0) continue;
-        out_printf("%s{\"%s\":%zu,", comma, kind == BENCH_DECODING ? "context" : "tokens", kind == BENCH_DECODING ? r->context : r->tokens);
+        out_printf("%s{\"%s\":%zu,", comma, kind == BENCH_DECODING ? "context" : "tokens",
+                   kind == BENCH_DECODING ? r->context : r->tokens);
         json_spread(r->rate, 1);
-        out_printf(",\"unit\":\"tok/s\",\"bytes_per_token\":%.9g,\"ops_per_token\":%.9g,\"gb_per_s\":", r->work.bytes, work_ops(r->work));
+        out_printf(",\"unit\":\"tok/s\",\"bytes_per_token\":%.9g,\"ops_per_token\":%.9g,\"gb_per_s\":", r->work.bytes,
+                   work_ops(r->work));
         json_number(r->rate.median * r->work.bytes / 1e9);
         out_printf(",\"gop_per_s\":");
         json_number(r->rate.median * work_ops(r->work) / 1e9);
@@ -154,21 +162,24 @@ static void bench_json(const Bench *b, const Model *m, const char *name) {
     json_string(name, strlen(name));
     out_printf(",\"architecture\":");
     json_string(m->config.arch, strlen(m->config.arch));
-    out_printf(",\"parameters\":%zu,\"weights\":\"%s\",\"file_bytes\":%zu,\"kernels\":\"%s\",\"threads\":%d,\"context\":%s,\"ceilings\":[",
-               m->n_parameters, quant_format((int)m->layers->w_up.type)->name, (size_t)m->weights.file_bytes, m->kernels->name, threads,
-               context);
+    out_printf(",\"parameters\":%zu,\"weights\":\"%s\",\"file_bytes\":%zu,\"kernels\":\"%s\",\"threads\":%d,"
+               "\"context\":%s,\"ceilings\":[",
+               m->n_parameters, quant_format((int)m->layers->w_up.type)->name, (size_t)m->weights.file_bytes,
+               m->kernels->name, threads, context);
     for (int i = 0; i < N_CEILINGS; i++)
         for (int all = 0; all < 1 + (threads > 1); all++) {
             Spread s = ceilings_rate(&b->ceilings, (Ceiling)i, all);
             if (s.n == 0) continue;
-            out_printf("%s{\"what\":\"%s\",\"threads\":%d,", comma, ceilings_name(&b->ceilings, (Ceiling)i), all ? threads : 1);
+            out_printf("%s{\"what\":\"%s\",\"threads\":%d,", comma, ceilings_name(&b->ceilings, (Ceiling)i),
+                       all ? threads : 1);
             json_spread(s, 1e-9);
             out_printf(",\"unit\":\"%s\"}", i < CEILING_F32 ? "GB/s" : "Gop/s");
             comma = ",";
         }
     out_printf("],\"load\":{");
     json_spread(b->load, 1);
-    out_printf(",\"unit\":\"s\"},\"peak_memory\":{\"bytes\":%zu,\"context\":%zu},\"decode\":[", b->peak_bytes, b->peak_context);
+    out_printf(",\"unit\":\"s\"},\"peak_memory\":{\"bytes\":%zu,\"context\":%zu},\"decode\":[", b->peak_bytes,
+               b->peak_context);
     bench_json_rows(b, BENCH_DECODING);
     out_printf("],\"prefill\":[");
     bench_json_rows(b, BENCH_PREFILL);
@@ -177,20 +188,21 @@ static void bench_json(const Bench *b, const Model *m, const char *name) {
 
 int run_bench(Args *a) {
     Benchmark b = {.a = a};
-    BenchOptions o = {.open = bench_open, .progress = bench_progress, .arg = &b, .runs = (size_t)a->runs};
+    BenchOptions o = {.open = bench_open, .progress = bench_progress, .arg = &b, .runs = (size_t)a->bench.runs};
     BenchList contexts, prompts;
-    if (a->json && a->csv) return usage("--json and --csv are both given; one is enough");
-    int code = bench_list("--contexts", a->contexts, 0, &contexts, &o.contexts);
-    if (code == 0) code = bench_list("--prompts", a->prompts, 1, &prompts, &o.prompts);
+    if (a->show.json && a->show.csv) return usage("--json and --csv are both given; one is enough");
+    int code = bench_list("--contexts", a->bench.contexts, 0, &contexts, &o.contexts);
+    if (code == 0) code = bench_list("--prompts", a->bench.prompts, 1, &prompts, &o.prompts);
     if (code) return code;
     int rc = bench_run(&b.bench, &o, b.e.err, sizeof b.e.err);
     if (b.drawn > 0) fputs("\r\033[K", stderr);
-    if (rc == -EINTR) note(b.bench.ceilings.taken ? "interrupted: what follows is what was measured before" : "interrupted");
+    if (rc == -EINTR)
+        note(b.bench.ceilings.taken ? "interrupted: what follows is what was measured before" : "interrupted");
     else if (rc < 0) fail("%s", b.e.err);
     if (rc == 0 || (rc == -EINTR && b.bench.ceilings.taken)) {
         const Model *m = &b.e.model;
-        if (a->json) bench_json(&b.bench, m, m->weights.path);
-        else if (a->csv) bench_csv(&b.bench);
+        if (a->show.json) bench_json(&b.bench, m, m->weights.path);
+        else if (a->show.csv) bench_csv(&b.bench);
         else bench_text(&b.bench, m, m->weights.path);
     }
     bench_free(&b.bench);

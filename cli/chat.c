@@ -1,5 +1,5 @@
-/* cli/chat.c - the command chat: turns are read, answers go out as they come, and what begins with / is a command. Answers are on
- * stdout; prompt signs and everything else on stderr, signs only where somebody types. */
+/* cli/chat.c - the command chat: turns are read, answers go out as they come, and what begins with / is a command.
+ * Answers are on stdout; prompt signs and everything else on stderr, signs only where somebody types. */
 #include "chat.h"
 #include "text/chat.h"
 
@@ -30,8 +30,8 @@ static void catch_signals(const Chat *c) {
 
 static size_t answer_limit(const Chat *c) {
     const Args *a = c->a;
-    if (a->max_given) return (size_t)a->max_tokens;
-    if (a->n_given && a->n > 0) return (size_t)a->n;
+    if (a->sampling.max_given) return (size_t)a->sampling.max_tokens;
+    if (a->sampling.n_given && a->sampling.n > 0) return (size_t)a->sampling.n;
     int endless = c->g.e.session.state.S != NULL; /* no context ends it */
     return endless ? (size_t)c->g.e.model.config.n_ctx_train : SIZE_MAX;
 }
@@ -39,9 +39,9 @@ static size_t answer_limit(const Chat *c) {
 /* The last id drawn may not have been read: the text ended with it. */
 static void note_pending(Chat *c, size_t pos) {
     const Generation *g = &c->g;
-    c->has_pending = g->n_new > 0 && g->e.session.pos < pos + g->n_new;
-    if (c->has_pending) c->pending = g->ids[g->n_ids - 1];
-    if (strcmp(g->stop, "stop") == 0) c->stale = 1; /* a stop text was read, and is none of the answer's */
+    c->has_pending = g->w.n_new > 0 && g->e.session.pos < pos + g->w.n_new;
+    if (c->has_pending) c->pending = g->w.ids[g->w.n_ids - 1];
+    if (g->w.end == TEXT_STOP) c->stale = 1; /* a stop text was read, and is none of the answer's */
 }
 
 /* Ctrl-C was heard: the conversation goes on, a script or a program that is to end does not. An exit code. */
@@ -71,19 +71,21 @@ static int answer(Chat *c) {
     }
     if (rc) return fail("%s", g->e.err);
     size_t pos = g->e.session.pos;
-    g->n_new = g->n_text = g->n_out = 0;
-    g->stream = (TokenStream){.tight = 1, .begun = 1};
+    g->n_text = 0;
+    g->w.stream = (TokenStream){.tight = 1, .begun = 1};
     g->tidy = 1;
-    int code = generation_run(g, c->a, logits, answer_limit(c));
+    int code = generation_run(g, logits, answer_limit(c));
     if (code) return code;
     out_bytes("\n", 1);
     out_flush();
     note_pending(c, pos);
     if (chat_add(c, CHAT_ASSISTANT, g->text ? g->text : "", g->n_text)) return fail("%s", g->e.err);
     c->n_read = c->n;
-    if (strcmp(g->stop, "context") == 0)
-        note("the context of %zu positions is used up by this turn alone; -c makes room for more", g->e.session.options.n_ctx);
-    if (c->a->verbose) note("%zu tokens at %.1f tok/s, %s", g->n_new, generation_rate(g), g->stop);
+    if (g->w.end == TEXT_CONTEXT)
+        note("the context of %zu positions is used up by this turn alone; -c makes room for more",
+             g->e.session.options.n_ctx);
+    if (c->a->show.verbose)
+        note("%zu tokens at %.1f tok/s, %s", g->w.n_new, generation_rate(g), text_end_names[g->w.end]);
     return interrupted ? heard_interrupt(c) : 0; /* heard too late for this answer, it was still meant for it */
 }
 
@@ -149,10 +151,11 @@ static int word_stats(Chat *c, const char *argument) {
     char room[40] = "";
     (void)argument;
     if (!s->state.S) snprintf(room, sizeof room, " of %zu", s->options.n_ctx);
-    fprintf(stderr, "template %s; %zu message%s, %zu%s positions in use\n", c->t->name, c->n, c->n == 1 ? "" : "s", s->pos, room);
-    if (g->stop)
-        fprintf(stderr, "last answer: %zu tokens, %.1f tok/s, after %.2f s of reading; it ended by %s\n", g->n_new,
-                generation_rate(g), g->prompt_s, g->stop);
+    fprintf(stderr, "template %s; %zu message%s, %zu%s positions in use\n", c->t->name, c->n, c->n == 1 ? "" : "s",
+            s->pos, room);
+    if (g->answered)
+        fprintf(stderr, "last answer: %zu tokens, %.1f tok/s, after %.2f s of reading; it ended by %s\n", g->w.n_new,
+                generation_rate(g), g->prompt_s, text_end_names[g->w.end]);
     return 0;
 }
 
@@ -177,7 +180,8 @@ enum { N_WORDS = sizeof words / sizeof *words };
 static int word_help(Chat *c, const char *argument) {
     (void)c, (void)argument;
     for (int i = 0; i < N_WORDS; i++) fprintf(stderr, "%-9s %s\n", words[i].name, words[i].help);
-    fprintf(stderr, "A line that ends in \\ goes on in the next one; a line \"\"\" begins and ends a text of several lines.\n");
+    fprintf(stderr,
+            "A line that ends in \\ goes on in the next one; a line \"\"\" begins and ends a text of several lines.\n");
     return 0;
 }
 
@@ -218,13 +222,15 @@ static int converse(Chat *c) {
 static void set_ends(Chat *c) {
     Generation *g = &c->g;
     int eos = tokenizer_eos(g->e.tokenizer);
-    if (eos >= 0) g->ends[g->n_ends++] = eos;
+    if (eos >= 0) g->ends[g->w.n_ends++] = eos;
     for (size_t i = 0; i < sizeof c->t->stop / sizeof *c->t->stop && c->t->stop[i]; i++) {
         int id = tokenizer_named(g->e.tokenizer, c->t->stop[i]);
-        if (id >= 0) g->ends[g->n_ends++] = id;
+        if (id >= 0) g->ends[g->w.n_ends++] = id;
         else {
-            g->stops[g->n_stops++] = c->t->stop[i];
-            note("this vocabulary has no token %s, with which answers of the template %s end: it is read and written as text", c->t->stop[i], c->t->name);
+            g->stops[g->w.n_stops++] = c->t->stop[i];
+            note("this vocabulary has no token %s, with which answers of the template %s end: it is read and written "
+                 "as text",
+                 c->t->stop[i], c->t->name);
         }
     }
 }
@@ -233,8 +239,10 @@ static int open_chat(Chat *c, const Args *a) {
     Engine *e = &c->g.e;
     int code = engine_open(e, a, 1);
     if (code) return code;
-    if (e->model.config.mask != MASK_CAUSAL) return fail("%s: chat is for models that write on (mask causal)", a->model);
-    if (chat_template_of(&c->t, &e->model.weights, a->chat_template, e->err, sizeof e->err)) return fail("%s", e->err);
+    if (e->model.config.mask != MASK_CAUSAL)
+        return fail("%s: chat is for models that write on (mask causal)", a->model);
+    if (chat_template_of(&c->t, &e->model.weights, a->in.chat_template, e->err, sizeof e->err))
+        return fail("%s", e->err);
     if (!c->t) {
         c->t = chat_template_find("plain");
         note("this model has no chat template; it reads \"User: .. Assistant:\" (--chat-template gives another)");
@@ -242,15 +250,15 @@ static int open_chat(Chat *c, const Args *a) {
     if ((code = engine_session(e, a, USUAL_CONTEXT, 1)) || (code = generation_init(&c->g, a))) return code;
     set_ends(c);
     c->g.keep_text = 1;
-    c->g.keep_ids = !e->session.state.S;
-    c->g.make_room = chat_make_room;
+    c->g.w.keep_ids = !e->session.state.S;
+    c->g.w.make_room = chat_make_room;
     c->loaded = e->n_loaded;
     if (!(c->messages = calloc(c->cap = 16, sizeof *c->messages))) return fail("out of memory");
     time_t t = time(NULL);
     struct tm *day = localtime(&t);
     if (day) strftime(c->date, sizeof c->date, "%d %b %Y", day);
-    int rc = a->system ? chat_add(c, CHAT_SYSTEM, a->system, strlen(a->system)) : 0;
-    if (a->system && c->t->place == CHAT_NOWHERE)
+    int rc = a->in.system ? chat_add(c, CHAT_SYSTEM, a->in.system, strlen(a->in.system)) : 0;
+    if (a->in.system && c->t->place == CHAT_NOWHERE)
         note("-y: the template %s has no place for a system prompt: it is left out", c->t->name);
     c->stale = 0;
     return rc ? fail("%s", e->err) : 0;
@@ -258,21 +266,21 @@ static int open_chat(Chat *c, const Args *a) {
 
 int run_chat(Args *a) {
     Chat c = {.a = a, .terminal = isatty(0) && isatty(2)};
-    if (a->file) return usage("-f: chat reads its turns from stdin");
-    if (a->json || a->special) return usage("%s is not for chat", a->json ? "--json" : "--special");
+    if (a->in.file) return usage("-f: chat reads its turns from stdin");
+    if (a->show.json || a->in.special) return usage("%s is not for chat", a->show.json ? "--json" : "--special");
     int code = open_chat(&c, a);
     catch_signals(&c);
     if (code == 0 && c.terminal) note("template %s; /help lists the commands, Ctrl-D ends", c.t->name);
-    if (code == 0 && a->prompt && *a->prompt) {
-        if (c.terminal) fprintf(stderr, "> %s\n", a->prompt);
-        code = say(&c, a->prompt, strlen(a->prompt));
+    if (code == 0 && a->in.prompt && *a->in.prompt) {
+        if (c.terminal) fprintf(stderr, "> %s\n", a->in.prompt);
+        code = say(&c, a->in.prompt, strlen(a->in.prompt));
     }
     if (code == 0) code = converse(&c);
-    if (code == EXIT_INTERRUPTED && a->save_state && !leaving) { /* Ctrl-C at the prompt is a way to leave */
+    if (code == EXIT_INTERRUPTED && a->context.save && !leaving) { /* Ctrl-C at the prompt is a way to leave */
         interrupted = 0;
-        word_save(&c, a->save_state);
+        word_save(&c, a->context.save);
     }
-    if (code == 0 && a->save_state) code = word_save(&c, a->save_state);
+    if (code == 0 && a->context.save) code = word_save(&c, a->context.save);
     if (code == 0 && !c.terminal) code = c.code;
     chat_free(&c);
     return out_end(code);

@@ -5,15 +5,16 @@
 #include "text/chat_template.h"
 #include "generation.h"
 
-/* The invariant: with softmax attention the session's ids are looked at before every evaluation; what they share with the
- * conversation as it is now, encoded as a whole, stays, and the rest is read. So an answer never depends on how the
- * conversation came about. Linear attention cannot go back: there only what is new is encoded and read, behind the very ids that
- * were drawn. */
+/* The invariant: with softmax attention the session's ids are looked at before every evaluation; what they share with
+ * the conversation as it is now, encoded as a whole, stays, and the rest is read. So an answer never depends on how the
+ * conversation came about. Linear attention cannot go back: there only what is new is encoded and read, behind the very
+ * ids that were drawn. */
 typedef struct {
-    Generation g;           /* first: make_room finds the Chat by it */
+    Generation g;           /* first: the writer's callbacks find the Chat by it */
     const Args *a;
     const ChatTemplate *t;
-    ChatMessage *messages;  /* [1 + n]: the system message, which may have no text, then the turns; texts are malloc'ed */
+    ChatMessage
+        *messages; /* [1 + n]: the system message, which may have no text, then the turns; texts are malloc'ed */
     size_t n, cap;
     size_t loaded;          /* ids in front of all messages that came from a file: their text is not known */
     int system_behind;      /* .. and the system message stands behind them */
@@ -25,29 +26,32 @@ typedef struct {
     int code;               /* how a script ends */
 } Chat;
 
-/* ---- conversation.c. Functions return 0 or a negative errno with a line in c->g.e.err, unless they say otherwise. ---- */
+/* ---- conversation.c. Functions return 0 or a negative errno with a line in c->g.e.err, unless they say otherwise.
+ * ---- */
 
 int chat_add(Chat *c, ChatRole role, const char *text, size_t n); /* a copy; CHAT_SYSTEM: instead of the one before */
 void chat_drop_last(Chat *c);
 void chat_clear(Chat *c); /* all turns, and what was loaded; the system message stays */
 void chat_free(Chat *c);
 
-/* Read the conversation, and the ids extra [n_extra] behind it; what is in the session already is not read again. generate: up to
- * where the next answer begins. *logits as from session_eval. */
+/* Read the conversation, and the ids extra [n_extra] behind it; what is in the session already is not read again.
+ * generate: up to where the next answer begins. *logits as from session_eval. */
 int chat_read(Chat *c, int generate, const int *extra, size_t n_extra, const float **logits);
-/* Let the oldest turns go until the conversation and extra ids leave room for an answer; what is left over is said. -ENOSPC: the
- * last message alone is too long. */
+/* Let the oldest turns go until the conversation and extra ids leave room for an answer; what is left over is said.
+ * -ENOSPC: the last message alone is too long. */
 int chat_fit(Chat *c, size_t extra);
-/* The same in the midst of an answer, and all but its last id read again: Generation.make_room. */
-int chat_make_room(Generation *g);
+/* The same in the midst of an answer, and all but its last id read again: TextWriter.make_room; arg is
+ * the Chat's Generation. */
+int chat_make_room(void *arg);
 /* The session is where the file's was; the conversation is empty. */
 int chat_load(Chat *c, const char *path);
 int chat_save(Chat *c, const char *path);
 
 /* ---- input.c ---- */
 
-/* The next turn from stdin: a line, lines that end in a backslash with the one behind them, or the lines between two of """;
- * block says which (then a / in front is no command). *text is malloc'ed. 1, 0 at the end of input, -1 after Ctrl-C. */
+/* The next turn from stdin: a line, lines that end in a backslash with the one behind them, or the lines between two of
+ * """; block says which (then a / in front is no command). *text is malloc'ed. 1, 0 at the end of input, -1 after
+ * Ctrl-C. */
 int chat_input(const Chat *c, char **text, size_t *n, int *block);
 
 #endif

@@ -1,5 +1,5 @@
-/* cli/cli.h - what the files of the program share: its arguments, what a command runs on, and how it speaks. run.c and this
- * folder are the only files that read argv, print and exit; stdout is the text, everything else goes to stderr.
+/* cli/cli.h - what the files of the program share: its arguments, what a command runs on, and how it speaks. run.c and
+ * this folder are the only files that read argv, print and exit; stdout is the text, everything else goes to stderr.
  *
  *     int run_logits(Args *a) {
  *         Engine e = {0};
@@ -25,51 +25,70 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
 /* ---- options.c: what the program was told ---- */
 
+enum { STRING_LIST_MOST = 16 };
+typedef struct { const char *at[STRING_LIST_MOST]; int n; } StringList;
+
+/* The text that is read, and how. */
 typedef struct {
-    /* positional */
-    const char *model, *text;
-    /* text in and out */
-    const char *prompt, *file, *tokenizer, *mode, *system, *chat_template;
-    const char *stop[16];
-    int n_stop;
-    int no_echo, ignore_eos, special, no_bos, no_mmap, pieces, want_ids, all, json, quiet, verbose, version, help;
-    const char *ids, *type_ids, *attention_mask, *separator;
-    const char *pre, *backend; /* of the tokenizer */
-    /* lengths */
-    long long n, max_tokens, context, threads;
-    /* sampling */
+    const char *prompt, *file, *mode, *system, *chat_template, *ids, *type_ids, *attention_mask, *separator;
+    int special, no_bos, pair;
+} InputArgs;
+typedef struct { const char *file, *pre, *backend, *jieba; int bert4keras; } TokenizerArgs;
+
+/* What is printed. */
+typedef struct {
+    int no_echo, all, want_ids, pieces, normalize, csv, json, quiet, verbose, version, help;
+    const char *pooling;
+    long long candidates;
+} OutputArgs;
+
+/* Where it says so, X_given: the option was there, whatever its value. */
+typedef struct {
+    long long n, max_tokens, top_k, penalty_window, seed;
     double temperature, top_p, min_p, repetition, presence, frequency;
-    long long top_k, penalty_window, seed;
-    /* the model */
-    const char *kernels, *rope, *arch, *mask, *pooler, *jieba, *pooling;
-    int bert4keras, normalize, pair;
-    long long candidates, runs;
-    const char *contexts, *prompts;
-    int csv;
-    double rope_theta, rope_factor;
-    long long rope_original;
-    const char *attention, *phi, *form, *save_state, *load_state, *kv;
+    StringList stop;
+    int ignore_eos, n_given, max_given, seed_given;
+} SamplingArgs;
+
+typedef struct { const char *contexts, *prompts; long long runs; } BenchArgs;
+typedef struct {
+    long long n;
+    const char *kv, *save, *load;
+    int exact; /* the command's own: the most exact cache, where --kv does not say */
+} ContextArgs;
+typedef struct { const char *method; double theta, factor; long long n_original; } RopeArgs;
+typedef struct {
+    const char *kind, *phi, *form;
     double epsilon;
     long long favor_features, favor_seed, chunk;
-    /* which of these were given */
-    int n_given, max_given, seed_given, epsilon_given, favor_seed_given;
-    int exact; /* the command asks for the most exact cache where --kv does not say */
-} Args;
+    int epsilon_given, favor_seed_given;
+} AttentionArgs;
+typedef struct { const char *arch, *mask, *pooler; } RoformerArgs;
+typedef struct { long long threads; const char *kernels; int no_mmap; } MachineArgs;
 
-enum {
-    GENERATE = 1, LOGITS = 2, TOKENIZE = 4, PERPLEXITY = 8, FILL = 16, EMBED = 32, CLASSIFY = 64, BENCH = 128, CHAT = 256, ALL = 511,
-    WRITERS = GENERATE | CHAT, ENCODERS = FILL | EMBED | CLASSIFY, MODELS = ALL & ~TOKENIZE, TEXTS = ALL & ~(LOGITS | BENCH)
-};
+typedef struct {
+    const char *model, *text; /* the words that are no options */
+    InputArgs in;
+    TokenizerArgs tokenizer;
+    OutputArgs show;
+    SamplingArgs sampling;
+    BenchArgs bench;
+    ContextArgs context;
+    RopeArgs rope;
+    AttentionArgs attention;
+    RoformerArgs roformer;
+    MachineArgs machine;
+} Args;
 
 typedef struct {
     const char *name, *usage, *summary, *examples;
-    int bit; /* one of the above */
     int (*run)(Args *a);
+    int takes_text; /* a word behind MODEL is a text */
 } Command;
 
 /* Options may stand anywhere; --name VALUE and --name=VALUE; after -- everything is positional. */
 int options_parse(Args *a, int argc, char **argv, const Command *cmd);
-void options_print(int command); /* a line for each option of that command */
+void options_print(const Command *cmd); /* its options, group by group */
 void print_kernels(void);        /* the rows that run here, a space in front of each */
 /* "1,15,7" (commas, spaces) to ids; malloc'ed, NULL after saying why. */
 int *parse_ids(const char *option, const char *s, size_t *n);
@@ -99,7 +118,8 @@ void progress_show(Progress *p, size_t done, size_t total);
 void progress_clear(Progress *p);
 int on_progress(void *arg, size_t done, size_t total); /* SessionOptions.progress with a Progress: stops on Ctrl-C */
 
-/* Anything written to stdout goes through here. A reader that has gone away (EPIPE) is no error: there is just nobody left. */
+/* Anything written to stdout goes through here. A reader that has gone away (EPIPE) is no error: there is just nobody
+ * left. */
 typedef struct {
     int terminal; /* control characters of the model's text are not for a terminal */
     int gone;     /* EPIPE */
@@ -109,7 +129,9 @@ typedef struct {
 
 extern Out out;
 void out_bytes(const char *s, size_t n);
-void out_text(const char *s, size_t n); /* text of the model, in whole characters: to a terminal without C0 (but newline and tab), DEL and C1 */
+void out_text(
+    const char *s,
+    size_t n); /* text of the model, in whole characters: to a terminal without C0 (but newline and tab), DEL and C1 */
 void out_printf(const char *fmt, ...) BASE_PRINTF(1, 2);
 void out_flush(void);
 int out_end(int code); /* flush: code, or EXIT_FAILED where something was not written */
@@ -117,8 +139,6 @@ int out_end(int code); /* flush: code, or EXIT_FAILED where something was not wr
 void json_string(const char *s, size_t n);
 void json_number(double v); /* JSON has no word for what is no number: null */
 void json_ids(const char *key, const int *ids, size_t n); /* "key":[..], */
-/* Where needle first stands in text[from .. n-1], or n. */
-size_t find_bytes(const char *text, size_t from, size_t n, const char *needle);
 
 /* ---- engine.c: files, tokenizers, models ---- */
 
@@ -135,8 +155,8 @@ typedef struct {
 } Engine;
 
 int engine_open(Engine *e, const Args *a, int want_tokenizer); /* *e is zeroed where it fails */
-/* A session with room for -c positions, else for those wanted, at most the trained ones; where a state is loaded, for its
- * ids too. Linear attention takes no room. e stays open where it fails. */
+/* A session with room for -c positions, else for those wanted, at most the trained ones; where a state is loaded, for
+ * its ids too. Linear attention takes no room. e stays open where it fails. */
 int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits);
 void engine_close(Engine *e);
 /* What --kv says, where it says something: *cache is what it would be otherwise. */

@@ -9,14 +9,7 @@
 static int out_of_memory(Chat *c) { return base_error(c->g.e.err, sizeof c->g.e.err, -ENOMEM, "out of memory"); }
 
 int chat_add(Chat *c, ChatRole role, const char *text, size_t n) {
-    if (c->n + 2 > c->cap) {
-        size_t cap = 2 * c->cap + 16;
-        ChatMessage *more = realloc(c->messages, cap * sizeof *more);
-        if (!more) return out_of_memory(c);
-        if (!c->messages) more[0] = (ChatMessage){0};
-        c->messages = more;
-        c->cap = cap;
-    }
+    if (array_reserve(&c->messages, &c->cap, c->n + 2, sizeof *c->messages)) return out_of_memory(c);
     char *copy = malloc(n + 1);
     if (!copy) return out_of_memory(c);
     memcpy(copy, text, n);
@@ -62,7 +55,8 @@ static int render(Chat *c, int generate, ChatParts *parts, size_t *first) {
     ChatOptions o = {.date = c->date, .generate = generate, .goes_on = c->loaded > 0};
     int with_system = c->messages[0].text && (c->loaded == 0 || c->system_behind);
     *first = with_system ? 0 : 1;
-    return chat_render(parts, c->t, c->messages + *first, c->n + (size_t)with_system, &o, c->g.e.err, sizeof c->g.e.err);
+    return chat_render(parts, c->t, c->messages + *first, c->n + (size_t)with_system, &o, c->g.e.err,
+                       sizeof c->g.e.err);
 }
 
 /* The first part that linear attention has not read: what stands behind the last content that it has. */
@@ -73,10 +67,12 @@ static size_t unread(const Chat *c, const ChatParts *p, size_t first) {
     return i;
 }
 
-/* Where something was loaded: is its last id text? Linear attention does not know its ids, and most texts end in text. */
+/* Where something was loaded: is its last id text? Linear attention does not know its ids, and most texts end in text.
+ */
 static int behind_text(const Chat *c) {
     const Session *s = &c->g.e.session;
-    return c->loaded > 0 && (linear(c) || s->pos < c->loaded || s->ids[c->loaded - 1] != tokenizer_eos(c->g.e.tokenizer));
+    return c->loaded > 0 &&
+           (linear(c) || s->pos < c->loaded || s->ids[c->loaded - 1] != tokenizer_eos(c->g.e.tokenizer));
 }
 
 /* The conversation's ids, or where linear attention goes on, the ids of what is new. *ids is malloc'ed. */
@@ -94,10 +90,9 @@ static int conversation_ids(Chat *c, int generate, int **ids, size_t *n) {
 
 /* ids and more behind them: *ids grows. */
 static int append(Chat *c, int **ids, size_t *n, const int *more, size_t n_more) {
-    int *grown = n_more ? realloc(*ids, (*n + n_more) * sizeof *grown) : *ids;
-    if (!grown) return out_of_memory(c);
-    if (n_more) memcpy(grown + *n, more, n_more * sizeof *grown);
-    *ids = grown;
+    size_t cap = *n;
+    if (array_reserve(ids, &cap, *n + n_more, sizeof **ids)) return out_of_memory(c);
+    if (n_more) memcpy(*ids + *n, more, n_more * sizeof *more);
     *n += n_more;
     return 0;
 }
@@ -145,9 +140,9 @@ int chat_read(Chat *c, int generate, const int *extra, size_t n_extra, const flo
     c->n_read = c->n;
     c->closed = !generate;
     if (rc == 0 && !extra) { /* the penalties look back on them */
-        free(c->g.ids);
-        c->g.ids = ids;
-        c->g.n_ids = c->g.n_prompt = c->g.room = n;
+        free(c->g.w.ids);
+        c->g.w.ids = ids;
+        c->g.w.n_ids = c->g.w.cap_ids = c->g.n_prompt = n;
     } else {
         free(ids);
     }
@@ -182,19 +177,22 @@ int chat_fit(Chat *c, size_t extra) {
         rc = count(c, &n);
     }
     if (loaded) note("the context of %zu positions is full: what was loaded leaves it", n_ctx);
-    if (left) note("the context of %zu positions is full: the oldest %zu messages leave it, the rest is read again", n_ctx, left);
+    if (left)
+        note("the context of %zu positions is full: the oldest %zu messages leave it, the rest is read again", n_ctx,
+             left);
     if (rc == 0 && n + extra >= n_ctx)
         rc = base_error(c->g.e.err, sizeof c->g.e.err, -ENOSPC,
                         "%zu tokens do not fit the context of %zu; -c makes room for more", n + extra, n_ctx);
     return rc;
 }
 
-int chat_make_room(Generation *g) {
-    Chat *c = (Chat *)(void *)g;
+int chat_make_room(void *arg) {
+    Chat *c = arg;
+    const TextWriter *w = &c->g.w;
     size_t n_before = c->n, loaded = c->loaded;
     const float *logits;
-    if (linear(c) || chat_fit(c, g->n_new) || (c->n == n_before && c->loaded == loaded)) return 0;
-    return chat_read(c, 1, g->ids + g->n_prompt, g->n_new - 1, &logits) == 0;
+    if (linear(c) || chat_fit(c, w->n_new) || (c->n == n_before && c->loaded == loaded)) return 0;
+    return chat_read(c, 1, w->ids + c->g.n_prompt, w->n_new - 1, &logits) == 0;
 }
 
 /* ---- files ---- */
@@ -213,7 +211,8 @@ int chat_load(Chat *c, const char *path) {
     int rc = session_saved_ids(path, &n, &type, c->g.e.err, sizeof c->g.e.err);
     if (rc == 0 && n >= s->options.n_ctx)
         rc = base_error(c->g.e.err, sizeof c->g.e.err, -ENOSPC,
-                        "%s: its %zu ids leave no room in the context of %zu; -c makes room for more", path, n, s->options.n_ctx);
+                        "%s: its %zu ids leave no room in the context of %zu; -c makes room for more", path, n,
+                        s->options.n_ctx);
     if (rc) return rc; /* nothing has happened */
     rc = session_load(s, path, &logits, c->g.e.err, sizeof c->g.e.err);
     if (rc == 0) chat_clear(c);

@@ -16,11 +16,8 @@ enum { TEXT_MAX = 1 << 29 }; /* 512 MB: an endless pipe ends here, and the token
 static int read_all(FILE *f, const char *name, char **text, size_t *n) {
     size_t cap = 0;
     for (;;) {
-        if (*n == cap) {
-            char *more = *n < TEXT_MAX ? realloc(*text, cap = cap ? 2 * cap : 65536) : NULL;
-            if (!more) return fail(*n < TEXT_MAX ? "%s: out of memory for the text" : "%s: the text is longer than 512 MB", name);
-            *text = more;
-        }
+        if (*n == TEXT_MAX) return fail("%s: the text is longer than 512 MB", name);
+        if (*n == cap && array_reserve(text, &cap, *n + 65536, 1)) return fail("%s: out of memory for the text", name);
         size_t got = fread(*text + *n, 1, cap - *n, f);
         *n += got;
         if (feof(f)) return 0; /* asked again, a terminal would want another Ctrl-D */
@@ -44,10 +41,12 @@ int read_text(const char *path, char **text, size_t *n) {
 }
 
 static void describe_roformer(const Model *m) {
-    static const char *const classifiers[] = {"", ", sequence classifier", ", token classifier", ", replaced-token detector"};
+    static const char *const classifiers[] = {"", ", sequence classifier", ", token classifier",
+                                              ", replaced-token detector"};
     const RoformerConfig *f = &m->config.roformer;
-    fprintf(stderr, "\n  RoFormer %s: embeddings of %d, %d token types, mask %s%s; heads:%s%s%s%s", roformer_variant_names[f->variant], m->config.d_embed,
-            f->n_types, mask_names[m->config.mask], m->config.rotary_value ? ", values turn too" : "", m->encoder.has_mlm ? " language model" : "",
+    fprintf(stderr, "\n  RoFormer %s: embeddings of %d, %d token types, mask %s%s; heads:%s%s%s%s",
+            roformer_variant_names[f->variant], m->config.d_embed, f->n_types, mask_names[m->config.mask],
+            m->config.rotary_value ? ", values turn too" : "", m->encoder.has_mlm ? " language model" : "",
             f->pooler ? ", pooler " : "", f->pooler ? pooler_names[f->pooler] : "", classifiers[f->classifier]);
 }
 
@@ -56,9 +55,13 @@ static void describe(const Model *m, const Tokenizer *t) {
     const LinearForm *form = c->linear.form;
     int turns = !form || form->before_phi || form->in_numerator || form->in_denominator;
     fprintf(stderr, "%s: %s, %.2f M parameters, %s, %.2f MB\n", m->weights.path, c->arch, (double)m->n_parameters / 1e6,
-            ((const char *const[]){"GGUF", "Hugging Face", "llama2.c"})[m->weights.format], (double)m->weights.file_bytes / 1e6);
-    fprintf(stderr, "  d_model %d, d_ff %d, %d layers, %d heads of %d, %d key/value heads, vocabulary %d, trained context %lld\n",
-            c->d_model, c->d_ff, c->n_layers, c->n_heads, c->head_dim, c->n_kv_heads, c->vocab_size, (long long)c->n_ctx_train);
+            ((const char *const[]){"GGUF", "Hugging Face", "llama2.c"})[m->weights.format],
+            (double)m->weights.file_bytes / 1e6);
+    fprintf(
+        stderr,
+        "  d_model %d, d_ff %d, %d layers, %d heads of %d, %d key/value heads, vocabulary %d, trained context %lld\n",
+        c->d_model, c->d_ff, c->n_layers, c->n_heads, c->head_dim, c->n_kv_heads, c->vocab_size,
+        (long long)c->n_ctx_train);
     fprintf(stderr, "  weights %s, output %s; rope theta %g, scaling %s, %s pairs, %d of %d entries turn",
             quant_format((int)m->layers->w_up.type)->name, m->lm_head.data == m->tok_emb.data ? "tied" : "its own",
             c->rope.theta, c->rope.n_divisors ? "llama3 (rope_freqs)" : c->rope.scaling->name,
@@ -68,8 +71,8 @@ static void describe(const Model *m, const Tokenizer *t) {
     if (c->window) fprintf(stderr, "; window %lld", (long long)c->window);
     if (c->roformer.variant) describe_roformer(m);
     if (c->linear.form)
-        fprintf(stderr, "\n  linear attention: form %s, phi %s, %d features a head, epsilon %g", c->linear.form->name, c->linear.phi->name,
-                linear_features_n(&c->linear), c->linear.epsilon);
+        fprintf(stderr, "\n  linear attention: form %s, phi %s, %d features a head, epsilon %g", c->linear.form->name,
+                c->linear.phi->name, linear_features_n(&c->linear), c->linear.epsilon);
     fprintf(stderr, "\n  kernels %s", m->kernels->name);
     if (t) fprintf(stderr, "; tokenizer: %s, %zu pieces", tokenizer_kind(t), tokenizer_size(t));
     fputc('\n', stderr);
@@ -85,50 +88,72 @@ void engine_close(Engine *e) {
 
 /* --attention and its kind: 0, or an exit code after saying why. seed is where --favor-seed goes. */
 static int attention_options(AttentionOverride *o, const Args *a, uint64_t *seed) {
-    int linear = a->attention && strcmp(a->attention, "linear") == 0;
-    if (a->attention && !linear && strcmp(a->attention, "softmax") != 0)
-        return usage("--attention: there is no kind \"%s\"; softmax and linear are known", a->attention);
-    if (a->attention) o->kind = linear ? ATTENTION_LINEAR : ATTENTION_SOFTMAX;
-    const char *own = a->phi ? "--phi" : a->form ? "--form" : a->epsilon_given ? "--epsilon" : a->favor_features ? "--favor-features"
-                      : a->favor_seed_given ? "--favor-seed" : NULL;
-    if (o->kind == ATTENTION_SOFTMAX && own) return usage("%s is for linear attention, and --attention softmax is given", own);
-    if (a->phi && !(o->phi = feature_map(a->phi))) return usage("--phi: there is no feature map \"%s\"", a->phi);
-    if (a->form && !(o->form = linear_form(a->form))) return usage("--form: there is no form \"%s\"", a->form);
+    int linear = a->attention.kind && strcmp(a->attention.kind, "linear") == 0;
+    if (a->attention.kind && !linear && strcmp(a->attention.kind, "softmax") != 0)
+        return usage("--attention: there is no kind \"%s\"; softmax and linear are known", a->attention.kind);
+    if (a->attention.kind) o->kind = linear ? ATTENTION_LINEAR : ATTENTION_SOFTMAX;
+    const char *own = a->attention.phi                ? "--phi"
+                      : a->attention.form             ? "--form"
+                      : a->attention.epsilon_given    ? "--epsilon"
+                      : a->attention.favor_features   ? "--favor-features"
+                      : a->attention.favor_seed_given ? "--favor-seed"
+                                                      : NULL;
+    if (o->kind == ATTENTION_SOFTMAX && own)
+        return usage("%s is for linear attention, and --attention softmax is given", own);
+    if (a->attention.phi && !(o->phi = feature_map(a->attention.phi)))
+        return usage("--phi: there is no feature map \"%s\"", a->attention.phi);
+    if (a->attention.form && !(o->form = linear_form(a->attention.form)))
+        return usage("--form: there is no form \"%s\"", a->attention.form);
     if (o->form && o->form->cosine && o->phi && strcmp(o->phi->name, "identity") != 0)
-        return usage("--form %s takes --phi identity only", a->form);
-    if (a->favor_features % 2) return usage("--favor-features: %lld is odd; RoPE turns pairs", a->favor_features);
-    *seed = (uint64_t)a->favor_seed;
-    if (a->epsilon_given) o->epsilon = &a->epsilon;
-    if (a->favor_seed_given) o->favor_seed = seed;
-    o->favor_features = (int)a->favor_features;
+        return usage("--form %s takes --phi identity only", a->attention.form);
+    if (a->attention.favor_features % 2)
+        return usage("--favor-features: %lld is odd; RoPE turns pairs", a->attention.favor_features);
+    *seed = (uint64_t)a->attention.favor_seed;
+    if (a->attention.epsilon_given) o->epsilon = &a->attention.epsilon;
+    if (a->attention.favor_seed_given) o->favor_seed = seed;
+    o->favor_features = (int)a->attention.favor_features;
     return 0;
 }
 
 /* --arch, --mask, --pooler: 0, or an exit code after saying why. mask, pooler are where the values go. */
 static int roformer_options(RoformerOverride *o, const Args *a, Mask *mask, Pooler *pooler) {
-    int variant = a->arch ? named("--arch", a->arch, roformer_variant_names, 1) : 0;
-    int m = a->mask ? named("--mask", a->mask, mask_names, 0) : 0, p = a->pooler ? named("--pooler", a->pooler, pooler_names, 0) : 0;
+    int variant = a->roformer.arch ? named("--arch", a->roformer.arch, roformer_variant_names, 1) : 0;
+    int m = a->roformer.mask ? named("--mask", a->roformer.mask, mask_names, 0) : 0,
+        p = a->roformer.pooler ? named("--pooler", a->roformer.pooler, pooler_names, 0) : 0;
     if (variant < 0 || m < 0 || p < 0) return EXIT_USAGE;
     *mask = (Mask)m;
     *pooler = (Pooler)p;
-    *o = (RoformerOverride){.variant = (RoformerVariant)variant, .mask = a->mask ? mask : NULL, .pooler = a->pooler ? pooler : NULL};
+    *o = (RoformerOverride){.variant = (RoformerVariant)variant,
+                            .mask = a->roformer.mask ? mask : NULL,
+                            .pooler = a->roformer.pooler ? pooler : NULL};
     return 0;
 }
 
 int tokenizer_options(TokenizerOptions *o, const Args *a) {
     const char *name;
     size_t i = 0;
-    while (a->pre && (name = tokenizer_pre(i)) && strcmp(name, a->pre) != 0) i++;
-    if (a->pre && !name) return usage("--pre: there is no pre-tokenizer \"%s\"; GGUF's names are known: gpt-2, llama-bpe, qwen2, deepseek-v3 ..", a->pre);
-    if (a->backend && strcmp(a->backend, "own") != 0 && strcmp(a->backend, "sentencepiece") != 0)
-        return usage("--tokenizer-backend: there is no \"%s\"; own and sentencepiece are known", a->backend);
-    *o = (TokenizerOptions){.jieba = a->jieba, .lower_case = -1, .bert4keras = a->bert4keras, .pre = a->pre, .backend = a->backend};
+    while (a->tokenizer.pre && (name = tokenizer_pre(i)) && strcmp(name, a->tokenizer.pre) != 0) i++;
+    if (a->tokenizer.pre && !name)
+        return usage(
+            "--pre: there is no pre-tokenizer \"%s\"; GGUF's names are known: gpt-2, llama-bpe, qwen2, deepseek-v3 ..",
+            a->tokenizer.pre);
+    if (a->tokenizer.backend && strcmp(a->tokenizer.backend, "own") != 0 &&
+        strcmp(a->tokenizer.backend, "sentencepiece") != 0)
+        return usage("--tokenizer-backend: there is no \"%s\"; own and sentencepiece are known", a->tokenizer.backend);
+    *o = (TokenizerOptions){.jieba = a->tokenizer.jieba,
+                            .lower_case = -1,
+                            .bert4keras = a->tokenizer.bert4keras,
+                            .pre = a->tokenizer.pre,
+                            .backend = a->tokenizer.backend};
     return 0;
 }
 
 int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     memset(e, 0, sizeof *e);
-    ModelOptions o = {.threads = (int)a->threads, .copy = a->no_mmap, .config.rope = {.theta = a->rope_theta, .factor = a->rope_factor, .n_ctx_original = a->rope_original}};
+    ModelOptions o = {
+        .threads = (int)a->machine.threads,
+        .copy = a->machine.no_mmap,
+        .config.rope = {.theta = a->rope.theta, .factor = a->rope.factor, .n_ctx_original = a->rope.n_original}};
     uint64_t favor_seed;
     Mask mask;
     Pooler pooler;
@@ -137,14 +162,16 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     if (code == 0) code = attention_options(&o.config.attention, a, &favor_seed);
     if (code == 0) code = roformer_options(&o.config.roformer, a, &mask, &pooler);
     if (code) return code;
-    if (a->kernels && !(o.kernels = kernels_find(a->kernels)))
-        return usage("--kernels: there is no row \"%s\" that this processor can run", a->kernels);
-    if (a->rope && !(o.config.rope.scaling = rope_scaling(a->rope))) return usage("--rope: there is no method \"%s\"", a->rope);
+    if (a->machine.kernels && !(o.kernels = kernels_find(a->machine.kernels)))
+        return usage("--kernels: there is no row \"%s\" that this processor can run", a->machine.kernels);
+    if (a->rope.method && !(o.config.rope.scaling = rope_scaling(a->rope.method)))
+        return usage("--rope: there is no method \"%s\"", a->rope.method);
     int rc = a->model ? model_open(&e->model, a->model, &o, e->err, sizeof e->err)
-                      : model_open_memory(&e->model, builtin_model, builtin_model_size, "the compiled-in model", &o, e->err, sizeof e->err);
+                      : model_open_memory(&e->model, builtin_model, builtin_model_size, "the compiled-in model", &o,
+                                          e->err, sizeof e->err);
     if (rc == 0 && want_tokenizer)
-        rc = vocabulary_open(&e->tokenizer, &e->model.weights, a->tokenizer, (size_t)e->model.config.vocab_size, &to, e->err,
-                             sizeof e->err);
+        rc = vocabulary_open(&e->tokenizer, &e->model.weights, a->tokenizer.file, (size_t)e->model.config.vocab_size,
+                             &to, e->err, sizeof e->err);
     if (rc) {
         engine_close(e);
         return fail("%s", e->err);
@@ -152,9 +179,10 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     e->load_s = clock_seconds() - started;
     const LinearConfig *linear = &e->model.config.linear;
     if (e->model.config.attention_changed)
-        note("attention: %s%s%s%s%s, which this model was not trained with: expect worse text", linear->form ? "linear (" : "softmax",
-             linear->form ? linear->form->name : "", linear->form ? ", " : "", linear->form ? linear->phi->name : "", linear->form ? ")" : "");
-    if (a->verbose) describe(&e->model, e->tokenizer);
+        note("attention: %s%s%s%s%s, which this model was not trained with: expect worse text",
+             linear->form ? "linear (" : "softmax", linear->form ? linear->form->name : "", linear->form ? ", " : "",
+             linear->form ? linear->phi->name : "", linear->form ? ")" : "");
+    if (a->show.verbose) describe(&e->model, e->tokenizer);
     return 0;
 }
 
@@ -162,21 +190,23 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
 static int check_save(const Args *a, const Model *m, char *err, size_t errlen) {
     NewFile f;
     size_t ids;
-    if (!a->save_state) return 0;
-    if (m->config.mask == MASK_PADDING) return fail("--save-state: this model reads texts whole (mask padding), so there is no state to go on from");
-    if (newfile_open(&f, a->save_state, err, errlen)) return fail("%s", err);
+    if (!a->context.save) return 0;
+    if (m->config.mask == MASK_PADDING)
+        return fail("--save-state: this model reads texts whole (mask padding), so there is no state to go on from");
+    if (newfile_open(&f, a->context.save, err, errlen)) return fail("%s", err);
     newfile_close(&f, 0, err, errlen);
-    if (file_exists(a->save_state) && session_saved_ids(a->save_state, &ids, NULL, err, errlen))
-        return fail("--save-state: %s is there and is not a saved state; it stays as it is", a->save_state);
+    if (file_exists(a->context.save) && session_saved_ids(a->context.save, &ids, NULL, err, errlen))
+        return fail("--save-state: %s is there and is not a saved state; it stays as it is", a->context.save);
     return 0;
 }
 
 int cache_option(CacheType *cache, const Args *a, const Model *m) {
-    if (a->kv && m->config.linear.form) return usage("--kv is for softmax attention; linear attention keeps a state and no cache");
-    if (a->kv && strcmp(a->kv, "auto") == 0 && !a->load_state) *cache = session_usual_cache(m);
-    if (!a->kv || strcmp(a->kv, "auto") == 0) return 0;
-    int i = name_index(cache_type_names, a->kv);
-    if (i < 0) return usage("--kv: there is no \"%s\"; f32, f16, q8_0 and auto are known", a->kv);
+    if (a->context.kv && m->config.linear.form)
+        return usage("--kv is for softmax attention; linear attention keeps a state and no cache");
+    if (a->context.kv && strcmp(a->context.kv, "auto") == 0 && !a->context.load) *cache = session_usual_cache(m);
+    if (!a->context.kv || strcmp(a->context.kv, "auto") == 0) return 0;
+    int i = name_index(cache_type_names, a->context.kv);
+    if (i < 0) return usage("--kv: there is no \"%s\"; f32, f16, q8_0 and auto are known", a->context.kv);
     *cache = (CacheType)i;
     return 0;
 }
@@ -186,41 +216,47 @@ int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits) {
     int linear = e->model.config.linear.form != NULL, endless = linear && e->model.config.mask == MASK_CAUSAL;
     int code = check_save(a, &e->model, e->err, sizeof e->err);
     if (code) return code;
-    CacheType cache = a->exact ? CACHE_F32 : session_usual_cache(&e->model);
-    if (a->load_state && session_saved_ids(a->load_state, &saved, &cache, e->err, sizeof e->err)) return fail("%s", e->err);
+    CacheType cache = a->context.exact ? CACHE_F32 : session_usual_cache(&e->model);
+    if (a->context.load && session_saved_ids(a->context.load, &saved, &cache, e->err, sizeof e->err))
+        return fail("%s", e->err);
     if ((code = cache_option(&cache, a, &e->model))) return code;
     if (wanted < SIZE_MAX - saved) wanted += saved;
-    size_t n_ctx = a->context ? (size_t)a->context : wanted < trained ? wanted : trained;
-    if (a->context && endless) note("-c: linear attention has no context to fill, so it ends nothing");
+    size_t n_ctx = a->context.n ? (size_t)a->context.n : wanted < trained ? wanted : trained;
+    if (a->context.n && endless) note("-c: linear attention has no context to fill, so it ends nothing");
     if (n_ctx > trained && !endless)
-        note("context %zu goes beyond the %zu positions this model was trained on%s", n_ctx, trained, a->rope ? "" : "; --rope can stretch it");
+        note("context %zu goes beyond the %zu positions this model was trained on%s", n_ctx, trained,
+             a->rope.method ? "" : "; --rope can stretch it");
     e->progress = (Progress){.what = "reading", .start = clock_seconds()};
     SessionOptions o = {.n_ctx = n_ctx ? n_ctx : 1,
-                        .threads = (int)a->threads,
-                        .chunk = (size_t)a->chunk,
+                        .threads = (int)a->machine.threads,
+                        .chunk = (size_t)a->attention.chunk,
                         .chunks = &linear_chunks,
                         .cache = cache,
                         .n_logits = n_logits,
                         .progress = on_progress,
                         .progress_arg = &e->progress};
     if (e->model.family->encoder) o.n_batch = o.n_ctx; /* encoder_read takes a text whole */
-    if (a->chunk && !linear) return usage("--chunk is for linear attention; this model's is softmax");
+    if (a->attention.chunk && !linear) return usage("--chunk is for linear attention; this model's is softmax");
     if (session_init(&e->session, &e->model, &o, e->err, sizeof e->err)) return fail("%s", e->err);
-    if (a->verbose && endless)
+    if (a->show.verbose && endless)
         fprintf(stderr, "  context without end, chunks of %zu, %d threads, %.1f MB of memory beside the file\n",
-                e->session.options.chunk ? e->session.options.chunk : 1, e->session.options.threads, (double)(session_bytes(&e->session) + e->model.panels_size) / 1e6);
-    else if (a->verbose)
-        fprintf(stderr, "  context %zu%s%s, %d threads, %.1f MB of memory beside the file\n", n_ctx, linear ? "" : ", keys and values as ",
-                linear ? "" : cache_type_names[cache], e->session.options.threads, (double)(session_bytes(&e->session) + e->model.panels_size) / 1e6);
-    if (a->load_state && session_load(&e->session, a->load_state, &e->logits, e->err, sizeof e->err)) return fail("%s", e->err);
-    if (a->load_state && a->verbose) fprintf(stderr, "  state of %zu ids from %s\n", e->session.pos, a->load_state);
+                e->session.options.chunk ? e->session.options.chunk : 1, e->session.options.threads,
+                (double)(session_bytes(&e->session) + e->model.panels_size) / 1e6);
+    else if (a->show.verbose)
+        fprintf(stderr, "  context %zu%s%s, %d threads, %.1f MB of memory beside the file\n", n_ctx,
+                linear ? "" : ", keys and values as ", linear ? "" : cache_type_names[cache],
+                e->session.options.threads, (double)(session_bytes(&e->session) + e->model.panels_size) / 1e6);
+    if (a->context.load && session_load(&e->session, a->context.load, &e->logits, e->err, sizeof e->err))
+        return fail("%s", e->err);
+    if (a->context.load && a->show.verbose)
+        fprintf(stderr, "  state of %zu ids from %s\n", e->session.pos, a->context.load);
     e->n_loaded = e->session.pos;
     return 0;
 }
 
 int save_state(Engine *e, const Args *a) {
-    if (!a->save_state) return 0;
-    if (session_save(&e->session, a->save_state, e->err, sizeof e->err)) return fail("%s", e->err);
-    note("state of %zu ids saved to %s", e->session.pos, a->save_state);
+    if (!a->context.save) return 0;
+    if (session_save(&e->session, a->context.save, e->err, sizeof e->err)) return fail("%s", e->err);
+    note("state of %zu ids saved to %s", e->session.pos, a->context.save);
     return 0;
 }

@@ -9,70 +9,80 @@
 
 static void report(const Generation *g, const Args *a) {
     const Session *s = &g->e.session;
-    if (strcmp(g->stop, "context") == 0) note("the context of %zu positions is used up; -c makes room for more", s->options.n_ctx);
+    if (g->w.end == TEXT_CONTEXT)
+        note("the context of %zu positions is used up; -c makes room for more", s->options.n_ctx);
     if (g->prompt_s == 0 && g->n_prompt) /* nothing was asked of the model */
-        note("nothing new: the prompt's %zu tokens are all that -n or --max-tokens allows; a larger one goes on", g->n_prompt);
+        note("nothing new: the prompt's %zu tokens are all that -n or --max-tokens allows; a larger one goes on",
+             g->n_prompt);
     if (g->prompt_s == 0) return;
-    if (a->save_state && !g->saved) note("interrupted before the prompt was read: no state was saved");
+    if (a->context.save && !g->saved) note("interrupted before the prompt was read: no state was saved");
     size_t n_read = s->pos - g->e.n_loaded < g->n_prompt ? s->pos - g->e.n_loaded : g->n_prompt;
     char speed[64] = "";
-    if (g->n_new > 1) snprintf(speed, sizeof speed, " at %.1f tok/s", generation_rate(g));
-    note("%zu prompt token%s in %.3f s (%.1f tok/s), first token after %.3f s, %zu new token%s%s; seed %lld", n_read, n_read == 1 ? "" : "s",
-         g->prompt_s, (double)n_read / g->prompt_s, g->first_token_s, g->n_new, g->n_new == 1 ? "" : "s", speed, a->seed);
+    if (g->w.n_new > 1) snprintf(speed, sizeof speed, " at %.1f tok/s", generation_rate(g));
+    note("%zu prompt token%s in %.3f s (%.1f tok/s), first token after %.3f s, %zu new token%s%s; seed %lld", n_read,
+         n_read == 1 ? "" : "s", g->prompt_s, (double)n_read / g->prompt_s, generation_first_token_s(g), g->w.n_new,
+         g->w.n_new == 1 ? "" : "s", speed, a->sampling.seed);
 }
 
 static void report_json(const Generation *g) {
     out_printf("{");
-    json_ids("prompt_tokens", g->ids, g->n_prompt);
-    json_ids("tokens", g->ids + g->n_prompt, g->n_new);
+    json_ids("prompt_tokens", g->w.ids, g->n_prompt);
+    json_ids("tokens", g->w.ids + g->n_prompt, g->w.n_new);
     out_printf("\"text\":");
     json_string(g->text, g->n_text);
-    out_printf(
-        ",\"stop\":\"%s\",\"timings\":{\"load_s\":%.6f,\"prompt_s\":%.6f,\"prompt_tokens_per_s\":%.3f,\"first_token_s\":%.6f,\"generation_s\":%.6f,\"generation_tokens_per_s\":%.3f}}\n",
-        g->stop, g->e.load_s, g->prompt_s, g->prompt_s > 0 ? (double)g->n_prompt / g->prompt_s : 0, g->first_token_s,
-        g->generation_s, generation_rate(g));
+    out_printf(",\"stop\":\"%s\",\"timings\":{\"load_s\":%.6f,\"prompt_s\":%.6f,\"prompt_tokens_per_s\":%.3f,\"first_"
+               "token_s\":%.6f,\"generation_s\":%.6f,\"generation_tokens_per_s\":%.3f}}\n",
+               text_end_names[g->w.end], g->e.load_s, g->prompt_s,
+               g->prompt_s > 0 ? (double)g->n_prompt / g->prompt_s : 0, generation_first_token_s(g), generation_s(g),
+               generation_rate(g));
 }
 
 /* The prompt's ids, BOS in front; its text goes out first unless --no-echo. An exit code. */
 static int read_prompt(Generation *g, const Args *a) {
-    size_t len = a->prompt ? strlen(a->prompt) : 0;
+    size_t len = a->in.prompt ? strlen(a->in.prompt) : 0;
     char *file = NULL;
-    if (a->prompt && a->file) return usage("-i and -f both give a prompt; one is enough");
-    int code = a->file ? read_text(a->file, &file, &len) : 0;
+    if (a->in.prompt && a->in.file) return usage("-i and -f both give a prompt; one is enough");
+    int code = a->in.file ? read_text(a->in.file, &file, &len) : 0;
     if (code) return code;
-    const char *text = file ? file : a->prompt ? a->prompt : "";
+    const char *text = file ? file : a->in.prompt ? a->in.prompt : "";
     Tokenizer *t = g->e.tokenizer;
     int *ids = NULL, bos = tokenizer_bos(t) >= 0 ? tokenizer_bos(t) : g->e.model.config.bos_id;
-    int flags = (a->load_state ? ENCODE_CONTINUE : ENCODE_BOS) | (a->special ? ENCODE_SPECIAL : 0);
+    int flags = (a->context.load ? ENCODE_CONTINUE : ENCODE_BOS) | (a->in.special ? ENCODE_SPECIAL : 0);
     int source = g->e.model.config.mask == MASK_UNILM; /* the prompt is a text of its own, what comes is another one */
-    if (source && !a->load_state) flags |= ENCODE_EOS;
+    if (source && !a->context.load) flags |= ENCODE_EOS;
     int rc = tokenizer_encode(t, text, len, flags, &ids, &g->n_prompt, g->e.err, sizeof g->e.err);
-    if (rc == 0 && !a->no_echo && !source && generation_add_text(g, text, len)) rc = base_error(g->e.err, sizeof g->e.err, -ENOMEM, "out of memory");
-    if (rc == 0 && g->n_prompt == 0 && bos < 0 && !a->load_state)
-        rc = base_error(g->e.err, sizeof g->e.err, -EINVAL, "this model has no token to begin a text with; give a prompt (-i)");
-    if (rc == 0 && g->n_prompt == 0 && !a->load_state) ids[0] = bos, g->n_prompt = 1; /* encode always leaves room for one */
-    g->ids = ids;
-    g->n_prompt_text = g->n_text;
-    g->stream.tight = 1; /* WordPiece's spaces are not Chinese text's */
-    g->stream.begun = (len > 0 && !source) || a->load_state; /* after a prompt, a leading space is the text's own */
+    if (rc == 0 && !a->show.no_echo && !source && generation_add_text(g, text, len))
+        rc = base_error(g->e.err, sizeof g->e.err, -ENOMEM, "out of memory");
+    if (rc == 0 && g->n_prompt == 0 && bos < 0 && !a->context.load)
+        rc = base_error(g->e.err, sizeof g->e.err, -EINVAL,
+                        "this model has no token to begin a text with; give a prompt (-i)");
+    if (rc == 0 && g->n_prompt == 0 && !a->context.load)
+        ids[0] = bos, g->n_prompt = 1; /* encode always leaves room for one */
+    g->w.ids = ids;
+    g->w.n_ids = g->w.cap_ids = g->n_prompt;
+    g->w.stream.tight = 1; /* WordPiece's spaces are not Chinese text's */
+    g->w.stream.begun = (len > 0 && !source) || a->context.load; /* after a prompt, a leading space is the text's own */
     free(file);
     return rc ? fail("%s", g->e.err) : 0;
 }
 
 /* How many new tokens -n and --max-tokens allow: -n counts positions, and the last new token takes none. */
 static size_t new_tokens(const Generation *g, const Args *a) {
-    size_t most = (size_t)a->max_tokens, P = g->n_prompt;
-    if (a->max_given && !a->n_given) return most;
-    size_t by_n = a->n == 0 ? SIZE_MAX : (size_t)a->n + 1 > P ? (size_t)a->n + 1 - P : 0;
-    return a->max_given && most < by_n ? most : by_n;
+    size_t most = (size_t)a->sampling.max_tokens, P = g->n_prompt;
+    if (a->sampling.max_given && !a->sampling.n_given) return most;
+    size_t by_n = a->sampling.n == 0 ? SIZE_MAX : (size_t)a->sampling.n + 1 > P ? (size_t)a->sampling.n + 1 - P : 0;
+    return a->sampling.max_given && most < by_n ? most : by_n;
 }
 
-/* The prompt into the session. Under the UniLM mask it is the first segment, read whole. A negative errno, and a line in e->err. */
+/* The prompt into the session. Under the UniLM mask it is the first segment, read whole. A negative errno, and a line
+ * in e->err. */
 static int eval_prompt(Engine *e, const Args *a, const int *ids, size_t n, const float **logits) {
     Session *s = &e->session;
-    if (e->model.config.mask != MASK_UNILM || a->load_state) return session_eval(s, ids, n, logits, e->err, sizeof e->err);
+    if (e->model.config.mask != MASK_UNILM || a->context.load)
+        return session_eval(s, ids, n, logits, e->err, sizeof e->err);
     EncoderText text = {.ids = ids, .n = n};
-    if (!model_has_logits(&e->model)) return base_error(e->err, sizeof e->err, -EINVAL, "this model has no head for logits");
+    if (!model_has_logits(&e->model))
+        return base_error(e->err, sizeof e->err, -EINVAL, "this model has no head for logits");
     int rc = encoder_read(s, &text, 1, e->err, sizeof e->err);
     if (rc == 0) *logits = encoder_logits(s, n - 1);
     return rc;
@@ -82,56 +92,56 @@ static int eval_prompt(Engine *e, const Args *a, const int *ids, size_t n, const
 static int generate(Generation *g, const Args *a) {
     size_t limit = new_tokens(g, a);
     const float *logits = g->e.logits; /* of a loaded state that nothing is added to */
-    g->stop = "length";
-    if (limit == 0 && !a->save_state) return 0;
+    if (limit == 0 && !a->context.save) return 0;
     double t0 = clock_seconds();
-    int rc = g->n_prompt || !logits ? eval_prompt(&g->e, a, g->ids, g->n_prompt, &logits) : 0;
+    int rc = g->n_prompt || !logits ? eval_prompt(&g->e, a, g->w.ids, g->n_prompt, &logits) : 0;
     progress_clear(&g->e.progress);
     g->prompt_s = clock_seconds() - t0;
     if (rc == 0 && save_state(&g->e, a)) return EXIT_FAILED;
     g->saved = rc == 0;
-    if (rc == -EINTR) g->stop = "interrupt";
+    if (rc == -EINTR) g->w.end = TEXT_INTERRUPT;
     else if (rc) return fail("%s", g->e.err);
-    return rc ? 0 : generation_run(g, a, logits, limit);
+    return rc ? 0 : generation_run(g, logits, limit);
 }
 
 int run_generate(Args *a) {
     Generation g = {0};
-    if (a->mode && file_exists(a->mode)) return usage("-m is llama2.c's mode; the model is the first word: ./run %s", a->mode);
-    if (a->mode && strcmp(a->mode, "chat") == 0) return run_chat(a);
-    if (a->mode && strcmp(a->mode, "generate") != 0) return usage("-m: there is no mode \"%s\"; generate and chat are known", a->mode);
-    if (a->system || a->chat_template) return usage("%s is for chat: ./run chat, or -m chat", a->system ? "-y" : "--chat-template");
+    if (a->in.mode && file_exists(a->in.mode))
+        return usage("-m is llama2.c's mode; the model is the first word: ./run %s", a->in.mode);
+    if (a->in.mode && strcmp(a->in.mode, "chat") == 0) return run_chat(a);
+    if (a->in.mode && strcmp(a->in.mode, "generate") != 0)
+        return usage("-m: there is no mode \"%s\"; generate and chat are known", a->in.mode);
+    if (a->in.system || a->in.chat_template)
+        return usage("%s is for chat: ./run chat, or -m chat", a->in.system ? "-y" : "--chat-template");
     int code = engine_open(&g.e, a, 1);
     if (code) return code;
     if (g.e.model.config.mask == MASK_PADDING) {
-        code = fail("%s: this RoFormer reads texts whole (mask padding); ask it with ./run fill, embed or classify, or let --mask causal write",
+        code = fail("%s: this RoFormer reads texts whole (mask padding); ask it with ./run fill, embed or classify, or "
+                    "let --mask causal write",
                     a->model);
         goto done;
     }
-    if ((code = read_prompt(&g, a))) goto done;
+    if ((code = generation_init(&g, a)) || (code = read_prompt(&g, a))) goto done;
     size_t limit = new_tokens(&g, a), wanted = g.n_prompt + (limit ? limit - 1 : 0);
     if (limit > SIZE_MAX / 2) wanted = SIZE_MAX;
-    size_t trained = (size_t)g.e.model.config.n_ctx_train, most = a->context ? (size_t)a->context : trained;
-    if ((limit || a->save_state) && g.n_prompt > most && !g.e.model.config.linear.form) {
+    size_t trained = (size_t)g.e.model.config.n_ctx_train, most = a->context.n ? (size_t)a->context.n : trained;
+    if ((limit || a->context.save) && g.n_prompt > most && !g.e.model.config.linear.form) {
         code = fail("the prompt's %zu tokens do not fit the context of %zu; -c makes room for more", g.n_prompt, most);
         goto done;
     }
     if ((code = engine_session(&g.e, a, limit ? wanted : g.n_prompt, 1))) goto done;
-    if ((code = generation_init(&g, a))) goto done;
-    g.silent = g.keep_text = g.keep_ids = a->json;
-    g.room = g.n_ids = g.n_prompt;
-    if (!a->json) { /* the prompt is the user's own text: as it is */
-        out_bytes(g.text, g.n_prompt_text);
+    g.silent = g.keep_text = g.w.keep_ids = a->show.json;
+    if (!a->show.json) { /* the prompt is the user's own text: as it is */
+        out_bytes(g.text, g.n_text);
         out_flush();
     }
-    g.n_out = g.n_prompt_text;
     code = generate(&g, a);
     if (code == 0) {
-        if (a->json) report_json(&g);
+        if (a->show.json) report_json(&g);
         else out_bytes("\n", 1);
         out_flush();
         report(&g, a);
-        if (strcmp(g.stop, "interrupt") == 0) code = EXIT_INTERRUPTED;
+        if (g.w.end == TEXT_INTERRUPT && interrupted) code = EXIT_INTERRUPTED;
     }
 done:
     generation_close(&g);

@@ -11,13 +11,7 @@ typedef struct {
 } Text;
 
 static int add(Text *t, const char *s, size_t n) {
-    if (t->n + n + 1 > t->cap) {
-        size_t cap = 2 * (t->n + n) + 64;
-        char *more = realloc(t->text, cap);
-        if (!more) return -1;
-        t->text = more;
-        t->cap = cap;
-    }
+    if (array_reserve(&t->text, &t->cap, t->n + n + 1, 1)) return -1;
     memcpy(t->text + t->n, s, n);
     t->n += n;
     t->text[t->n] = 0;
@@ -36,7 +30,9 @@ static int read_line(const Chat *c, const char *sign, char **line, size_t *cap, 
     }
     while (got > 0 && strchr("\r\n", (*line)[got - 1]) && (*line)[got - 1]) got--;
     *n = (size_t)got;
-    if (c->terminal && got >= LINE_MOST) fprintf(stderr, "this line has %zd bytes: terminals cut lines at 4095; a pipe or a file takes longer ones\n", got);
+    if (c->terminal && got >= LINE_MOST)
+        fprintf(stderr, "this line has %zd bytes: terminals cut lines at 4095; a pipe or a file takes longer ones\n",
+                got);
     return 1;
 }
 

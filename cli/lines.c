@@ -52,36 +52,34 @@ static int lines_flush(Lines *l) {
 /* The line [len] as one text, or with --pair as two: an exit code. */
 static int lines_encode(Lines *l, const char *line, size_t len) {
     char *err = l->e.err;
-    const char *tab = l->a->pair ? memchr(line, '\t', len) : NULL;
-    size_t room = l->e.session.options.n_ctx, first = tab ? (size_t)(tab - line) : len, longest = 0, n_texts = l->texts.n;
-    if (l->a->pair && !tab) return fail("line %zu: no tab in it; --pair wants two texts with a tab between", l->numbers);
-    int rc = texts_add(&l->texts, line, first, !l->a->pair, err, sizeof l->e.err);
+    const char *tab = l->a->in.pair ? memchr(line, '\t', len) : NULL;
+    size_t room = l->e.session.options.n_ctx, first = tab ? (size_t)(tab - line) : len, longest = 0,
+           n_texts = l->texts.n;
+    if (l->a->in.pair && !tab)
+        return fail("line %zu: no tab in it; --pair wants two texts with a tab between", l->numbers);
+    int rc = texts_add(&l->texts, line, first, !l->a->in.pair, err, sizeof l->e.err);
     if (rc == 0 && tab) rc = texts_add(&l->texts, tab + 1, len - first - 1, 0, err, sizeof l->e.err);
     for (size_t i = n_texts; i < l->texts.n; i++)
         if (l->texts.texts[i].n > longest) longest = l->texts.texts[i].n;
     if (rc == 0 && longest <= room) return 0;
     texts_drop(&l->texts, l->texts.n - n_texts);
     if (rc) return fail("line %zu: %s", l->numbers, err);
-    return fail("line %zu has %zu tokens, more than the context of %zu; -c makes room for more", l->numbers, longest, room);
+    return fail("line %zu has %zu tokens, more than the context of %zu; -c makes room for more", l->numbers, longest,
+                room);
 }
 
 /* One line more. Where the tokens gathered would become too many, those before it are read first. */
 static int lines_add(Lines *l, const char *line, size_t len) {
     l->numbers++;
     if (len && line[len - 1] == '\r') len--;
-    if (l->n == l->cap) {
-        size_t cap = l->cap ? 2 * l->cap : 16;
-        char **more = realloc(l->line, cap * sizeof *more);
-        if (more) l->line = more;
-        size_t *lens = more ? realloc(l->len, cap * sizeof *lens) : NULL;
-        if (!lens) return fail("out of memory");
-        l->len = lens;
-        l->cap = cap;
-    }
+    size_t cap = l->cap;
+    if (array_reserve(&l->line, &cap, l->n + 1, sizeof *l->line) ||
+        array_reserve(&l->len, &l->cap, l->n + 1, sizeof *l->len))
+        return fail("out of memory");
     size_t had = l->texts.n_tokens;
     int code = lines_encode(l, line, len);
     if (code == 0 && had && l->texts.n_tokens > l->most) { /* once more, behind the others */
-        texts_drop(&l->texts, 1 + (size_t)l->a->pair);
+        texts_drop(&l->texts, 1 + (size_t)l->a->in.pair);
         code = lines_flush(l);
         if (code == 0) code = lines_encode(l, line, len);
     }
@@ -97,20 +95,22 @@ static int lines_add(Lines *l, const char *line, size_t len) {
 /* The lines of -f FILE or stdin, or the one text of the command line. */
 static int lines_read(Lines *l) {
     const Args *a = l->a;
-    if (a->text && a->file) return usage("a text and -f are both given; one is enough");
-    int from_stdin = !a->file || strcmp(a->file, "-") == 0, code = 0;
+    if (a->text && a->in.file) return usage("a text and -f are both given; one is enough");
+    int from_stdin = !a->in.file || strcmp(a->in.file, "-") == 0, code = 0;
     if (a->text) code = lines_add(l, a->text, strlen(a->text));
-    FILE *f = a->text ? NULL : from_stdin ? stdin : fopen(a->file, "rb");
-    if (!a->text && !f) return fail("%s: %s", a->file, strerror(errno));
+    FILE *f = a->text ? NULL : from_stdin ? stdin : fopen(a->in.file, "rb");
+    if (!a->text && !f) return fail("%s: %s", a->in.file, strerror(errno));
     char *line = NULL;
     size_t cap = 0;
     for (ssize_t n; f && code == 0 && !interrupted && !out.gone && (n = getline(&line, &cap, f)) >= 0;) {
         if (n && line[n - 1] == '\n') n--;
         code = lines_add(l, line, (size_t)n);
         struct pollfd input = {.fd = from_stdin ? 0 : -1, .events = POLLIN};
-        if (from_stdin && code == 0 && poll(&input, 1, 0) == 0) code = lines_flush(l); /* whoever writes the lines waits for an answer */
+        if (from_stdin && code == 0 && poll(&input, 1, 0) == 0)
+            code = lines_flush(l); /* whoever writes the lines waits for an answer */
     }
-    if (f && code == 0 && ferror(f) && !interrupted) code = fail("%s: %s", from_stdin ? "stdin" : a->file, strerror(errno));
+    if (f && code == 0 && ferror(f) && !interrupted)
+        code = fail("%s: %s", from_stdin ? "stdin" : a->in.file, strerror(errno));
     free(line);
     if (f && f != stdin) fclose(f);
     int last = interrupted || code == EXIT_INTERRUPTED ? 0 : lines_flush(l); /* those in front of a bad line too */
@@ -131,19 +131,29 @@ static int run_lines(Args *a, const char *name, LinesCheck *check, LineWork *wor
     const Config *c = &l.e.model.config;
     if (!l.e.model.family->encoder) code = fail("%s: %s is for RoFormer models; this is a %s", a->model, name, c->arch);
     else code = check(&l, &width);
-    size_t room = a->context ? (size_t)a->context : (size_t)c->n_ctx_train;
+    size_t room = a->context.n ? (size_t)a->context.n : (size_t)c->n_ctx_train;
     l.most = room < TOGETHER / 2 ? TOGETHER : 2 * room; /* a pair may be two texts */
     l.e.progress = (Progress){.what = "reading"};
-    if (code == 0 && a->chunk && !c->linear.form) code = usage("--chunk is for linear attention; this model's is softmax");
-    if (code == 0 && (tokenizer_bos(l.e.tokenizer) < 0 || tokenizer_eos(l.e.tokenizer) < 0)) note("the vocabulary lacks [CLS] or [SEP]: is it this model's?");
-    if (code == 0 && room > (size_t)c->n_ctx_train) note("context %zu goes beyond the %lld positions this model was trained on", room, (long long)c->n_ctx_train);
+    if (code == 0 && a->attention.chunk && !c->linear.form)
+        code = usage("--chunk is for linear attention; this model's is softmax");
+    if (code == 0 && (tokenizer_bos(l.e.tokenizer) < 0 || tokenizer_eos(l.e.tokenizer) < 0))
+        note("the vocabulary lacks [CLS] or [SEP]: is it this model's?");
+    if (code == 0 && room > (size_t)c->n_ctx_train)
+        note("context %zu goes beyond the %lld positions this model was trained on", room, (long long)c->n_ctx_train);
     CacheType cache = session_usual_cache(&l.e.model);
     if (code == 0) code = cache_option(&cache, a, &l.e.model);
-    SessionOptions o = {.n_ctx = l.most, .n_batch = l.most, .threads = (int)a->threads, .chunk = (size_t)a->chunk, .chunks = &linear_chunks, .cache = cache,
-                        .progress = on_progress, .progress_arg = &l.e.progress};
+    SessionOptions o = {.n_ctx = l.most,
+                        .n_batch = l.most,
+                        .threads = (int)a->machine.threads,
+                        .chunk = (size_t)a->attention.chunk,
+                        .chunks = &linear_chunks,
+                        .cache = cache,
+                        .progress = on_progress,
+                        .progress_arg = &l.e.progress};
     if (code == 0 && session_init(&l.e.session, &l.e.model, &o, l.e.err, sizeof l.e.err)) code = fail("%s", l.e.err);
     l.vector = malloc((2 * width + 1) * sizeof *l.vector);
-    size_t labels = (size_t)c->roformer.n_labels, ranked = (size_t)a->candidates > labels ? (size_t)a->candidates : labels;
+    size_t labels = (size_t)c->roformer.n_labels,
+           ranked = (size_t)a->show.candidates > labels ? (size_t)a->show.candidates : labels;
     l.candidates = malloc((ranked + 1) * sizeof *l.candidates);
     if (code == 0 && (!l.vector || !l.candidates)) code = fail("out of memory");
     texts_init(&l.texts, l.e.tokenizer);
@@ -172,15 +182,17 @@ static const char *shown_piece(const Tokenizer *t, int id, size_t *len) {
 static int check_fill(Lines *l, size_t *width) {
     l->mask_id = tokenizer_named(l->e.tokenizer, "[MASK]");
     (void)width;
-    if (!model_has_logits(&l->e.model)) return fail("%s: this model has no language model's head, so it cannot fill", l->a->model);
+    if (!model_has_logits(&l->e.model))
+        return fail("%s: this model has no language model's head, so it cannot fill", l->a->model);
     if (l->mask_id < 0) return fail("%s: the vocabulary has no [MASK]", l->a->model);
-    if ((size_t)l->a->candidates > (size_t)l->e.model.config.vocab_size) return usage("--top-k: the vocabulary has only %d tokens", l->e.model.config.vocab_size);
+    if ((size_t)l->a->show.candidates > (size_t)l->e.model.config.vocab_size)
+        return usage("--top-k: the vocabulary has only %d tokens", l->e.model.config.vocab_size);
     return 0;
 }
 
 static void fill_json(Lines *l, size_t t, int first) {
     out_printf("%s{\"position\":%zu,\"candidates\":[", first ? "" : ",", t);
-    for (long long k = 0; k < l->a->candidates; k++) {
+    for (long long k = 0; k < l->a->show.candidates; k++) {
         size_t len;
         const char *p = tokenizer_piece(l->e.tokenizer, l->candidates[k].id, &len);
         out_printf("%s{\"id\":%d,\"token\":", k ? "," : "", l->candidates[k].id);
@@ -200,9 +212,9 @@ static int fill_line(Lines *l, size_t i) {
     size_t from = 0, len_line = l->len[i]; /* what is printed so far */
     char *list = NULL; /* the lines below the filled text */
     size_t n_list = 0, n = 0;
-    FILE *f = l->a->json ? NULL : open_memstream(&list, &n_list);
-    if (!l->a->json && !f) return fail("out of memory");
-    if (l->a->json) {
+    FILE *f = l->a->show.json ? NULL : open_memstream(&list, &n_list);
+    if (!l->a->show.json && !f) return fail("out of memory");
+    if (l->a->show.json) {
         out_printf("{\"text\":");
         json_string(line, len_line);
         out_printf(",\"masks\":[");
@@ -210,24 +222,25 @@ static int fill_line(Lines *l, size_t i) {
     for (size_t t = 0; t < x->n; t++) {
         size_t len;
         if (x->ids[t] != l->mask_id) continue;
-        texts_best(encoder_logits(&l->e.session, l->texts.first[i] + t), (size_t)l->e.model.config.vocab_size, l->candidates, (size_t)l->a->candidates);
-        if (l->a->json) fill_json(l, t, n == 0);
+        texts_best(encoder_logits(&l->e.session, l->texts.first[i] + t), (size_t)l->e.model.config.vocab_size,
+                   l->candidates, (size_t)l->a->show.candidates);
+        if (l->a->show.json) fill_json(l, t, n == 0);
         n++;
-        if (l->a->json) continue;
+        if (l->a->show.json) continue;
         size_t at = find_bytes(line, from, len_line, mask);
         out_text(line + from, at - from);
         from = at < len_line ? at + sizeof mask - 1 : at;
         const char *p = shown_piece(l->e.tokenizer, l->candidates[0].id, &len);
         out_text(p, len);
         fprintf(f, "  %zu ", n);
-        for (long long k = 0; k < l->a->candidates; k++) {
+        for (long long k = 0; k < l->a->show.candidates; k++) {
             p = tokenizer_piece(l->e.tokenizer, l->candidates[k].id, &len);
             fprintf(f, " %.*s %.4f", p ? (int)len : 0, p ? p : "", l->candidates[k].p);
         }
         fputc('\n', f);
     }
     if (f) fclose(f);
-    if (l->a->json) out_printf("]}\n");
+    if (l->a->show.json) out_printf("]}\n");
     else {
         out_text(line + from, len_line - from);
         out_bytes("\n", 1);
@@ -235,7 +248,7 @@ static int fill_line(Lines *l, size_t i) {
     }
     free(list);
     if (n == 0 && l->a->text) return fail("\"%s\" has no [MASK] to fill", line);
-    if (n == 0 && !l->a->json) note("\"%s\" has no [MASK] to fill", line);
+    if (n == 0 && !l->a->show.json) note("\"%s\" has no [MASK] to fill", line);
     return 0;
 }
 
@@ -243,19 +256,22 @@ int run_fill(Args *a) { return run_lines(a, "fill", check_fill, fill_line); }
 
 static int check_embed(Lines *l, size_t *width) {
     int has_pooler = l->e.model.config.roformer.pooler != POOLER_NONE;
-    int how = l->a->pooling ? named("--pooling", l->a->pooling, pooling_names, 0) : has_pooler ? POOLING_POOLER : POOLING_MEAN;
+    int how = l->a->show.pooling ? named("--pooling", l->a->show.pooling, pooling_names, 0)
+              : has_pooler       ? POOLING_POOLER
+                                 : POOLING_MEAN;
     if (how < 0) return EXIT_USAGE;
-    if (how == POOLING_POOLER && !has_pooler) return fail("%s: --pooling pooler: this model has no pooler; cls and mean need none", l->a->model);
+    if (how == POOLING_POOLER && !has_pooler)
+        return fail("%s: --pooling pooler: this model has no pooler; cls and mean need none", l->a->model);
     l->pooling = (Pooling)how;
     *width = (size_t)l->e.model.config.d_model;
-    if (l->a->verbose) fprintf(stderr, "  pooling %s\n", pooling_names[how]);
+    if (l->a->show.verbose) fprintf(stderr, "  pooling %s\n", pooling_names[how]);
     return 0;
 }
 
 static int embed_line(Lines *l, size_t i) {
     size_t d = (size_t)l->e.model.config.d_model;
-    int json = l->a->json;
-    if (l->a->pair) {
+    int json = l->a->show.json;
+    if (l->a->in.pair) {
         for (size_t j = 0; j < 2; j++) texts_pool(&l->texts, &l->e.session, 2 * i + j, l->pooling, l->vector + j * d);
         double cosine = texts_cosine(l->vector, l->vector + d, d);
         if (json) out_printf("{\"cosine\":");
@@ -264,7 +280,7 @@ static int embed_line(Lines *l, size_t i) {
         return 0;
     }
     texts_pool(&l->texts, &l->e.session, i, l->pooling, l->vector);
-    if (l->a->normalize) texts_normalize(l->vector, d);
+    if (l->a->show.normalize) texts_normalize(l->vector, d);
     if (json) out_printf("{\"embedding\":[");
     for (size_t j = 0; j < d; j++) {
         if (j) out_bytes(json ? "," : " ", 1);
@@ -292,15 +308,16 @@ static void print_label(const Lines *l, int i, int json) {
     else out_text(name, len);
 }
 
-/* The labels of token t with their probabilities, best first. One label is a question of its own: a sigmoid for ELECTRA's,
- * the plain number where a model was trained to give a number. */
+/* The labels of token t with their probabilities, best first. One label is a question of its own: a sigmoid for
+ * ELECTRA's, the plain number where a model was trained to give a number. */
 static void print_labels(Lines *l, size_t t) {
-    int n = l->e.model.config.roformer.n_labels, json = l->a->json;
+    int n = l->e.model.config.roformer.n_labels, json = l->a->show.json;
     Candidate *best = l->candidates;
     encoder_classify(&l->e.session, t, l->vector);
     if (n == 1) {
         double v = (double)l->vector[0];
-        best[0] = (Candidate){.p = l->e.model.config.roformer.classifier == CLASSIFIER_REPLACED ? 1 / (1 + exp(-v)) : v};
+        best[0] =
+            (Candidate){.p = l->e.model.config.roformer.classifier == CLASSIFIER_REPLACED ? 1 / (1 + exp(-v)) : v};
     } else {
         texts_best(l->vector, (size_t)n, best, (size_t)n);
     }
@@ -317,7 +334,7 @@ static void print_labels(Lines *l, size_t t) {
 
 static int classify_line(Lines *l, size_t i) {
     const EncoderText *x = &l->texts.texts[i];
-    int whole = l->e.model.config.roformer.classifier == CLASSIFIER_SEQUENCE, json = l->a->json;
+    int whole = l->e.model.config.roformer.classifier == CLASSIFIER_SEQUENCE, json = l->a->show.json;
     if (json) out_printf(whole ? "{\"labels\":" : "{\"tokens\":[");
     for (size_t t = 0; t < (whole ? 1 : x->n); t++) {
         size_t len;

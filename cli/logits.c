@@ -16,29 +16,37 @@ static void print_logits(void *arg, size_t i, const float *logits) {
     p->begun = 1;
     if (p->json) out_printf(i ? ",[" : "{\"logits\":[["); /* the opening only now: an error leaves stdout empty */
     for (size_t v = 0; v < p->vocab_size; v++)
-        out_printf(p->json && !isfinite(logits[v]) ? "%snull" : "%s%.9g", v == 0 ? "" : p->json ? "," : " ", (double)logits[v]);
+        out_printf(p->json && !isfinite(logits[v]) ? "%snull" : "%s%.9g",
+                   v == 0    ? ""
+                   : p->json ? ","
+                             : " ",
+                   (double)logits[v]);
     out_printf(p->json ? "]" : "\n");
 }
 
 /* RoFormer: the ids as one text under the model's mask. */
 static int encoder_rows(Engine *e, const Args *a, const EncoderText *text, LogitsPrinter *p) {
-    if (!model_has_logits(&e->model)) return base_error(e->err, sizeof e->err, -EINVAL, "this model has no head for logits");
+    if (!model_has_logits(&e->model))
+        return base_error(e->err, sizeof e->err, -EINVAL, "this model has no head for logits");
     int rc = encoder_read(&e->session, text, 1, e->err, sizeof e->err);
-    if (rc == 0) encoder_logits_each(&e->session, a->all ? 0 : text->n - 1, a->all ? text->n : 1, print_logits, p);
+    if (rc == 0)
+        encoder_logits_each(&e->session, a->show.all ? 0 : text->n - 1, a->show.all ? text->n : 1, print_logits, p);
     return rc;
 }
 
 static int print_rows(Engine *e, const Args *a, const EncoderText *text) {
-    LogitsPrinter p = {.vocab_size = (size_t)e->model.config.vocab_size, .json = a->json};
+    LogitsPrinter p = {.vocab_size = (size_t)e->model.config.vocab_size, .json = a->show.json};
     const float *logits = NULL;
     int rc, whole = text->types || text->keep || e->model.config.mask != MASK_CAUSAL;
-    if (whole && a->load_state) return usage("--load-state: these ids are read as a text of their own (mask, --type-ids, --attention-mask)");
+    if (whole && a->context.load)
+        return usage("--load-state: these ids are read as a text of their own (mask, --type-ids, --attention-mask)");
     if (whole) rc = encoder_rows(e, a, text, &p);
-    else if (a->all) rc = session_eval_each(&e->session, text->ids, text->n, print_logits, &p, e->err, sizeof e->err);
+    else if (a->show.all)
+        rc = session_eval_each(&e->session, text->ids, text->n, print_logits, &p, e->err, sizeof e->err);
     else rc = session_eval(&e->session, text->ids, text->n, &logits, e->err, sizeof e->err);
     progress_clear(&e->progress);
     if (logits) print_logits(&p, 0, logits);
-    if (a->json && p.begun) out_printf("]}\n"); /* interrupted: what there is, closed */
+    if (a->show.json && p.begun) out_printf("]}\n"); /* interrupted: what there is, closed */
     return rc == -EINTR ? EXIT_INTERRUPTED : rc ? fail("%s", e->err) : save_state(e, a);
 }
 
@@ -58,16 +66,17 @@ int run_logits(Args *a) {
     size_t n = 0;
     int code = 0;
     if (!a->model) return usage("logits needs a MODEL");
-    if (!a->ids) return usage("logits needs --ids");
-    a->exact = 1;
-    int *ids = parse_ids("--ids", a->ids, &n);
+    if (!a->in.ids) return usage("logits needs --ids");
+    a->context.exact = 1;
+    int *ids = parse_ids("--ids", a->in.ids, &n);
     if (!ids) code = EXIT_USAGE;
-    int *types = parse_beside("--type-ids", a->type_ids, n, &code), *mask = parse_beside("--attention-mask", a->attention_mask, n, &code);
+    int *types = parse_beside("--type-ids", a->in.type_ids, n, &code),
+        *mask = parse_beside("--attention-mask", a->in.attention_mask, n, &code);
     uint8_t *keep = mask && code == 0 ? malloc(n) : NULL;
     for (size_t i = 0; keep && i < n; i++) keep[i] = mask[i] != 0;
     if (code == 0 && mask && !keep) code = fail("out of memory");
     if (code == 0) code = engine_open(&e, a, 0);
-    if (code == 0) code = engine_session(&e, a, n, a->all ? 8 : 1);
+    if (code == 0) code = engine_session(&e, a, n, a->show.all ? 8 : 1);
     if (code == 0) code = print_rows(&e, a, &(EncoderText){.ids = ids, .types = types, .keep = keep, .n = n});
     engine_close(&e);
     free(ids);

@@ -8,130 +8,247 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum { FLAG, INTEGER, NUMBER, STRING, STRINGS } Kind;
+typedef enum { FLAG, INTEGER, NUMBER, STRING, NEW_FILE, STRINGS } Kind; /* NEW_FILE: a string that is not empty */
+
+typedef enum { TEXT_IN, OUTPUT, SAMPLING, MEASURING, CONTEXT, ROPE, ATTENTION, ROFORMER, MACHINE } Group;
+static const char *const group_titles[] = {"text in", "output",    "sampling", "measuring", "context",
+                                           "rope",    "attention", "RoFormer", "machine"};
+
+/* Where a row's commands are these, by name. */
+#define WRITERS "generate chat"
+#define ENCODERS "fill embed classify"
+#define TEXTS "tokenize perplexity " ENCODERS
+#define MODELS "logits perplexity bench " WRITERS " " ENCODERS
+#define ALL "tokenize " MODELS
 
 typedef struct {
-    const char *name, *alias, *arg, *help;
+    Group group;
     char letter;
+    const char *name, *arg; /* arg: what its value is called; NULL for a flag */
     Kind kind;
-    int commands;
-    size_t offset;
-    double min, max; /* INTEGER, NUMBER */
+    const char *commands; /* names of those that take it */
+    size_t at;            /* where its value goes, in Args */
+    const char *help;
+    double min, max;    /* INTEGER, NUMBER */
+    const char *alias;  /* another name of it */
+    size_t given;       /* an int in Args that says it was given; 0: none */
+    const char *hint;   /* behind what is said of a wrong value */
+    const char *silent; /* names of commands that take it, too, and do not say so in their help */
+    const char *(*choice)(int i); /* the i-th of its values, NULL behind the last */
 } Option;
+
+static const char *kernels_name(int i) { return kernels_row(i) ? kernels_row(i)->name : NULL; }
+static const char *template_name(int i) { return chat_template_row(i) ? chat_template_row(i)->name : NULL; }
+static const char *rope_name(int i) { return rope_scalings[i] ? rope_scalings[i]->name : NULL; }
+static const char *phi_name(int i) { return feature_map_row(i) ? feature_map_row(i)->name : NULL; }
+static const char *form_name(int i) { return linear_form_row(i) ? linear_form_row(i)->name : NULL; }
 
 #define AT(field) offsetof(Args, field)
 static const Option options[] = {
-    {"--prompt", NULL, "TEXT", "the text to go on from", 'i', STRING, GENERATE, AT(prompt), 0, 0},
-    {"--file", NULL, "FILE", "read the text from FILE; - is stdin", 'f', STRING, TEXTS & ~CHAT, AT(file), 0, 0},
-    {"--steps", "--n-predict", "N", "positions to read and write, prompt included; 0: to the context's end, which linear attention has not (256)", 'n', INTEGER, GENERATE, AT(n), 0, 1e15},
-    {"--max-tokens", NULL, "N", "at most N new tokens", 0, INTEGER, GENERATE, AT(max_tokens), 0, 1e15},
-    {"--prompt", NULL, "TEXT", "the first message", 'i', STRING, CHAT, AT(prompt), 0, 0},
-    {"--max-tokens", NULL, "N", "tokens of an answer (up to its own end)", 0, INTEGER, CHAT, AT(max_tokens), 0, 1e15},
-    {"--steps", "--n-predict", "N", "the same; 0: up to its own end", 'n', INTEGER, CHAT, AT(n), 0, 1e15},
-    {"--save-state", NULL, "FILE", "/save FILE at the end", 0, STRING, CHAT, AT(save_state), 0, 0},
-    {"--load-state", NULL, "FILE", "/load FILE at the beginning", 0, STRING, CHAT, AT(load_state), 0, 0},
-    {"--temperature", "--temp", "T", "0 is greedy (1.0)", 't', NUMBER, WRITERS, AT(temperature), 0, 1e6},
-    {"--top-p", NULL, "P", "nucleus: 0 or 1 is off (0.9)", 'p', NUMBER, WRITERS, AT(top_p), 0, 1},
-    {"--top-k", NULL, "K", "only the K most probable; 0 is off (0)", 0, INTEGER, WRITERS, AT(top_k), 0, 1e9},
-    {"--min-p", NULL, "P", "only those P times as probable as the first; 0 is off (0)", 0, NUMBER, WRITERS, AT(min_p), 0, 1},
-    {"--repetition-penalty", "--repeat-penalty", "R", "divide the logits of recent tokens; 1 is off (1)", 0, NUMBER, WRITERS, AT(repetition), 1e-6, 1e6},
-    {"--presence-penalty", NULL, "X", "subtract once from recent tokens (0)", 0, NUMBER, WRITERS, AT(presence), -1e6, 1e6},
-    {"--frequency-penalty", NULL, "X", "subtract for each time a token is recent (0)", 0, NUMBER, WRITERS, AT(frequency), -1e6, 1e6},
-    {"--penalty-window", "--repeat-last-n", "N", "how many tokens are recent (64)", 0, INTEGER, WRITERS, AT(penalty_window), 0, 1e9},
-    {"--seed", NULL, "S", "same seed, same text; 0 is the time (0)", 's', INTEGER, WRITERS, AT(seed), 0, 9.2e18},
-    {"--stop", NULL, "TEXT", "end before TEXT; may be given up to 16 times", 0, STRINGS, WRITERS, AT(stop), 0, 0},
-    {"--ignore-eos", NULL, NULL, "go on after an end-of-text token", 0, FLAG, WRITERS, AT(ignore_eos), 0, 0},
-    {"--no-echo", NULL, NULL, "leave the prompt out of the output", 0, FLAG, GENERATE, AT(no_echo), 0, 0},
-    {"--mode", NULL, "MODE", "generate or chat (generate)", 'm', STRING, GENERATE, AT(mode), 0, 0},
-    {"--system", NULL, "TEXT", "for chat: the system prompt (the template's own, where it has one)", 'y', STRING, WRITERS, AT(system), 0, 0},
-    {"--chat-template", NULL, "NAME", "for chat: how a conversation is written down (as the file says):", 0, STRING, WRITERS, AT(chat_template), 0, 0},
-    {"--ids", NULL, "1,15,7", "the ids to evaluate, exactly these", 0, STRING, LOGITS, AT(ids), 0, 0},
-    {"--type-ids", NULL, "0,0,1", "RoFormer: the segment of each id (all 0)", 0, STRING, LOGITS, AT(type_ids), 0, 0},
-    {"--attention-mask", NULL, "1,1,0", "RoFormer: 0 where an id is padding, which no other sees (all 1)", 0, STRING, LOGITS, AT(attention_mask), 0, 0},
-    {"--top-k", NULL, "K", "candidates for each mask (5)", 0, INTEGER, FILL, AT(candidates), 1, 1e6},
-    {"--pooling", NULL, "HOW", "cls, mean (of all tokens), or pooler (the file's pooler, else mean)", 0, STRING, EMBED, AT(pooling), 0, 0},
-    {"--normalize", NULL, NULL, "vectors of length 1", 0, FLAG, EMBED, AT(normalize), 0, 0},
-    {"--pair", NULL, NULL, "each line is two texts with a tab between: print the cosine of their vectors", 0, FLAG, EMBED, AT(pair), 0, 0},
-    {"--all", NULL, NULL, "a line of logits for every id, not only the last (longrope: all as in one call of this length)", 0, FLAG, LOGITS, AT(all), 0, 0},
-    {"--ids", NULL, NULL, "print ids on one line (the default)", 0, FLAG, TOKENIZE, AT(want_ids), 0, 0},
-    {"--pieces", NULL, NULL, "print pieces, one a line", 0, FLAG, TOKENIZE, AT(pieces), 0, 0},
-    {"--no-bos", NULL, NULL, "the text's own ids, nothing added before or after", 0, FLAG, TOKENIZE, AT(no_bos), 0, 0},
-    {"--special", NULL, NULL, "special tokens written in the text count as such", 0, FLAG, GENERATE | TOKENIZE, AT(special), 0, 0},
-    {"--separator", NULL, "LINE", "the file is documents between lines that hold exactly LINE", 0, STRING, PERPLEXITY, AT(separator), 0, 0},
-    {"--contexts", NULL, "0,1024", "decode after so many positions; none: not at all (0,1024,4096 .. as far as -c or the model goes)", 0, STRING, BENCH, AT(contexts), 0, 0},
-    {"--prompts", NULL, "128,512", "read prompts of these lengths; none: not at all (128,512,2048)", 0, STRING, BENCH, AT(prompts), 0, 0},
-    {"--runs", NULL, "N", "runs of each line (5, fewer where they take long)", 0, INTEGER, BENCH, AT(runs), 1, BENCH_MOST_RUNS},
-    {"--csv", NULL, NULL, "print a table with commas", 0, FLAG, BENCH, AT(csv), 0, 0},
-    {"--tokenizer", NULL, "FILE", "tokenizer.json, tokenizer.model, tokenizer.bin, vocab.txt, a .tiktoken file, or a folder with one or with vocab.json and merges.txt", 'z', STRING, TEXTS, AT(tokenizer), 0, 0},
-    {"--pre", NULL, "NAME", "byte-level BPE whose file does not say how words are cut: gpt-2, llama-bpe, qwen2 .. (GGUF's names; known vocabularies need none)", 0, STRING, TEXTS, AT(pre), 0, 0},
-    {"--tokenizer-backend", NULL, "NAME", "who encodes a tokenizer.model: own, or sentencepiece, its library, where built with SENTENCEPIECE=1 (own)", 0, STRING, TEXTS, AT(backend), 0, 0},
-    {"--jieba", NULL, "DICT", "WordPiece: jieba's dictionary, by which text is cut into words (dict.txt beside the model)", 0, STRING, TEXTS, AT(jieba), 0, 0},
-    {"--bert4keras", NULL, NULL, "WordPiece: bert4keras' order of steps, not transformers'", 0, FLAG, TEXTS, AT(bert4keras), 0, 0},
-    {"--context", "--ctx-size", "N", "positions to make room for; may go beyond the trained ones", 'c', INTEGER, MODELS, AT(context), 1, 1e15},
-    {"--threads", NULL, "N", "threads (all processors)", 'j', INTEGER, MODELS, AT(threads), 1, 1024},
-    {"--kv", NULL, "TYPE", "what keys and values are kept as: f32, f16, q8_0 or auto: f16 for larger decoders of 16 bits or fewer a weight (auto; logits: f32)", 0, STRING, MODELS, AT(kv), 0, 0},
-    {"--kernels", NULL, "NAME", "a row of the arithmetic (the fastest that runs here):", 0, STRING, MODELS, AT(kernels), 0, 0},
-    {"--no-mmap", NULL, NULL, "copy F32, F16 and BF16 weights into large pages: a slower start, faster tokens (the file is mapped)", 0, FLAG, MODELS, AT(no_mmap), 0, 0},
-    {"--rope", NULL, "METHOD", "a scaling method (the file's):", 0, STRING, MODELS, AT(rope), 0, 0},
-    {"--rope-theta", NULL, "B", "base of the frequencies (the file's)", 0, NUMBER, MODELS, AT(rope_theta), 1e-6, 1e30},
-    {"--rope-factor", NULL, "S", "how many times longer than trained", 0, NUMBER, MODELS, AT(rope_factor), 1, 1e9},
-    {"--rope-original-context", NULL, "N", "the length trained on (the file's)", 0, INTEGER, MODELS, AT(rope_original), 1, 1e15},
-    {"--attention", NULL, "KIND", "softmax or linear (the file's); linear: RoFormer eq. 19, memory does not grow", 0, STRING, MODELS, AT(attention), 0, 0},
-    {"--phi", NULL, "MAP", "linear attention's feature map (the file's, or elu+1):", 0, STRING, MODELS, AT(phi), 0, 0},
-    {"--form", NULL, "FORM", "where its rotation goes (the file's, or numerator; cosine forms take --phi identity only):", 0, STRING, MODELS, AT(form), 0, 0},
-    {"--epsilon", NULL, "E", "added to its denominators (the file's, or 1e-6)", 0, NUMBER, MODELS, AT(epsilon), 0, 0.999},
-    {"--favor-features", NULL, "R", "favor+: random features a head (the file's, or 128)", 0, INTEGER, MODELS, AT(favor_features), 2, 1024},
-    {"--favor-seed", NULL, "S", "favor+: which random features (the file's, or 1)", 0, INTEGER, MODELS, AT(favor_seed), 0, 9e15},
-    {"--arch", NULL, "KIND", "RoFormer: v1, v2 or gau-alpha (as the tensors say)", 0, STRING, MODELS, AT(arch), 0, 0},
-    {"--mask", NULL, "MASK", "RoFormer: padding, causal or unilm (the file's)", 0, STRING, MODELS, AT(mask), 0, 0},
-    {"--pooler", NULL, "KIND", "RoFormer: tanh, linear or none (the file's)", 0, STRING, MODELS, AT(pooler), 0, 0},
-    {"--chunk", NULL, "C", "linear attention: read in chunks of C tokens, to compare; 0 is one by one (0)", 0, INTEGER, MODELS, AT(chunk), 0, 4096},
-    {"--save-state", NULL, "FILE", "keep what was read in FILE: the prompt need not be read again", 0, STRING, GENERATE | LOGITS, AT(save_state), 0, 0},
-    {"--load-state", NULL, "FILE", "go on from a saved state; -i is then how the text goes on", 0, STRING, GENERATE | LOGITS, AT(load_state), 0, 0},
-    {"--json", NULL, NULL, "print a JSON object; for lines of text one a line", 0, FLAG, ALL & ~(TOKENIZE | CHAT), AT(json), 0, 0},
-    {"--quiet", NULL, NULL, "no timings, no progress", 'q', FLAG, ALL, AT(quiet), 0, 0},
-    {"--verbose", NULL, NULL, "say what was opened", 'v', FLAG, ALL, AT(verbose), 0, 0},
-    {"--version", NULL, NULL, "version and kernels", 0, FLAG, ALL, AT(version), 0, 0},
-    {"--help", NULL, NULL, "this help", 'h', FLAG, ALL, AT(help), 0, 0},
+    {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "generate", AT(in.prompt), .help = "the text to go on from"},
+    {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "chat", AT(in.prompt), .help = "the first message"},
+    {TEXT_IN, 'f', "--file", "FILE", STRING, "generate " TEXTS, AT(in.file),
+     .help = "read the text from FILE; - is stdin"},
+    {TEXT_IN, 0, "--ids", "1,15,7", STRING, "logits", AT(in.ids), .help = "the ids to evaluate, exactly these"},
+    {TEXT_IN, 0, "--type-ids", "0,0,1", STRING, "logits", AT(in.type_ids),
+     .help = "RoFormer: the segment of each id (all 0)"},
+    {TEXT_IN, 0, "--attention-mask", "1,1,0", STRING, "logits", AT(in.attention_mask),
+     .help = "RoFormer: 0 where an id is padding, which no other sees (all 1)"},
+    {TEXT_IN, 0, "--separator", "LINE", STRING, "perplexity", AT(in.separator),
+     .help = "the file is documents between lines that hold exactly LINE"},
+    {TEXT_IN, 0, "--pair", NULL, FLAG, "embed", AT(in.pair),
+     .help = "each line is two texts with a tab between: print the cosine of their vectors"},
+    {TEXT_IN, 0, "--special", NULL, FLAG, "generate tokenize", AT(in.special),
+     .help = "special tokens written in the text count as such"},
+    {TEXT_IN, 0, "--no-bos", NULL, FLAG, "tokenize", AT(in.no_bos),
+     .help = "the text's own ids, nothing added before or after"},
+    {TEXT_IN, 'm', "--mode", "MODE", STRING, "generate", AT(in.mode), .help = "generate or chat (generate)"},
+    {TEXT_IN, 'y', "--system", "TEXT", STRING, "chat", AT(in.system),
+     .help = "the system prompt (the template's own, where it has one)", .silent = "generate"},
+    {TEXT_IN, 0, "--chat-template", "NAME", STRING, "chat", AT(in.chat_template),
+     .help = "how a conversation is written down (as the file says):", .silent = "generate", .choice = template_name},
+    {TEXT_IN, 'z', "--tokenizer", "FILE", STRING, WRITERS " " TEXTS, AT(tokenizer.file),
+     .help =
+         "tokenizer.json, tokenizer.model, tokenizer.bin, vocab.txt, a .tiktoken file, or a folder with one or with "
+         "vocab.json and merges.txt"},
+    {TEXT_IN, 0, "--pre", "NAME", STRING, WRITERS " " TEXTS, AT(tokenizer.pre),
+     .help =
+         "byte-level BPE whose file does not say how words are cut: gpt-2, llama-bpe, qwen2 .. (GGUF's names; known "
+         "vocabularies need none)"},
+    {TEXT_IN, 0, "--tokenizer-backend", "NAME", STRING, WRITERS " " TEXTS, AT(tokenizer.backend),
+     .help =
+         "who encodes a tokenizer.model: own, or sentencepiece, its library, where built with SENTENCEPIECE=1 (own)"},
+    {TEXT_IN, 0, "--jieba", "DICT", STRING, WRITERS " " TEXTS, AT(tokenizer.jieba),
+     .help = "WordPiece: jieba's dictionary, by which text is cut into words (dict.txt beside the model)"},
+    {TEXT_IN, 0, "--bert4keras", NULL, FLAG, WRITERS " " TEXTS, AT(tokenizer.bert4keras),
+     .help = "WordPiece: bert4keras' order of steps, not transformers'"},
+
+    {OUTPUT, 0, "--no-echo", NULL, FLAG, "generate", AT(show.no_echo), .help = "leave the prompt out of the output"},
+    {OUTPUT, 0, "--all", NULL, FLAG, "logits", AT(show.all),
+     .help = "a line of logits for every id, not only the last (longrope: all as in one call of this length)"},
+    {OUTPUT, 0, "--ids", NULL, FLAG, "tokenize", AT(show.want_ids), .help = "print ids on one line (the default)"},
+    {OUTPUT, 0, "--pieces", NULL, FLAG, "tokenize", AT(show.pieces), .help = "print pieces, one a line"},
+    {OUTPUT, 0, "--top-k", "K", INTEGER, "fill", AT(show.candidates), .help = "candidates for each mask (5)", 1, 1e6},
+    {OUTPUT, 0, "--pooling", "HOW", STRING, "embed", AT(show.pooling),
+     .help = "cls, mean (of all tokens), or pooler (the file's pooler, else mean)"},
+    {OUTPUT, 0, "--normalize", NULL, FLAG, "embed", AT(show.normalize), .help = "vectors of length 1"},
+    {OUTPUT, 0, "--csv", NULL, FLAG, "bench", AT(show.csv), .help = "print a table with commas"},
+    {OUTPUT, 0, "--json", NULL, FLAG, "generate logits perplexity bench", AT(show.json), .help = "print a JSON object"},
+    {OUTPUT, 0, "--json", NULL, FLAG, ENCODERS, AT(show.json), .help = "print a JSON object a line"},
+    {OUTPUT, 'q', "--quiet", NULL, FLAG, ALL, AT(show.quiet), .help = "no timings, no progress"},
+    {OUTPUT, 'v', "--verbose", NULL, FLAG, ALL, AT(show.verbose), .help = "say what was opened"},
+    {OUTPUT, 0, "--version", NULL, FLAG, ALL, AT(show.version), .help = "version and kernels"},
+    {OUTPUT, 'h', "--help", NULL, FLAG, ALL, AT(show.help), .help = "this help"},
+
+    {SAMPLING, 'n', "--steps", "N", INTEGER, "generate", AT(sampling.n),
+     .help = "positions to read and write, prompt included (256); 0: to the context's end, which linear attention "
+             "has not",
+     0, 1e15, .alias = "--n-predict", .given = AT(sampling.n_given), .hint = "; 0 goes to the context's end"},
+    {SAMPLING, 0, "--max-tokens", "N", INTEGER, "generate", AT(sampling.max_tokens),
+     .help = "at most N new tokens", 0, 1e15, .given = AT(sampling.max_given)},
+    {SAMPLING, 0, "--max-tokens", "N", INTEGER, "chat", AT(sampling.max_tokens),
+     .help = "tokens of an answer (up to its own end)", 0, 1e15, .given = AT(sampling.max_given)},
+    {SAMPLING, 'n', "--steps", "N", INTEGER, "chat", AT(sampling.n),
+     .help = "the same; 0: up to its own end",
+     0, 1e15, .alias = "--n-predict", .given = AT(sampling.n_given), .hint = "; 0 goes to the answer's own end"},
+    {SAMPLING, 't', "--temperature", "T", NUMBER, WRITERS, AT(sampling.temperature),
+     .help = "0 is greedy (1.0)", 0, 1e6, .alias = "--temp"},
+    {SAMPLING, 'p', "--top-p", "P", NUMBER, WRITERS, AT(sampling.top_p),
+     .help = "nucleus: 0 or 1 is off (0.9)", 0, 1, .hint = " (-p is top-p; the prompt is -i)"},
+    {SAMPLING, 0, "--top-k", "K", INTEGER, WRITERS, AT(sampling.top_k),
+     .help = "only the K most probable; 0 is off (0)", 0, 1e9},
+    {SAMPLING, 0, "--min-p", "P", NUMBER, WRITERS, AT(sampling.min_p),
+     .help = "only those P times as probable as the first; 0 is off (0)", 0, 1},
+    {SAMPLING, 0, "--repetition-penalty", "R", NUMBER, WRITERS, AT(sampling.repetition),
+     .help = "divide the logits of recent tokens; 1 is off (1)", 1e-6, 1e6, .alias = "--repeat-penalty"},
+    {SAMPLING, 0, "--presence-penalty", "X", NUMBER, WRITERS, AT(sampling.presence),
+     .help = "subtract once from recent tokens (0)", -1e6, 1e6},
+    {SAMPLING, 0, "--frequency-penalty", "X", NUMBER, WRITERS, AT(sampling.frequency),
+     .help = "subtract for each time a token is recent (0)", -1e6, 1e6},
+    {SAMPLING, 0, "--penalty-window", "N", INTEGER, WRITERS, AT(sampling.penalty_window),
+     .help = "how many tokens are recent (64)", 0, 1e9, .alias = "--repeat-last-n"},
+    {SAMPLING, 's', "--seed", "S", INTEGER, WRITERS, AT(sampling.seed),
+     .help = "same seed, same text; 0 is the time (0)", 0, 9.2e18, .given = AT(sampling.seed_given)},
+    {SAMPLING, 0, "--stop", "TEXT", STRINGS, WRITERS, AT(sampling.stop),
+     .help = "end before TEXT; may be given up to 16 times"},
+    {SAMPLING, 0, "--ignore-eos", NULL, FLAG, WRITERS, AT(sampling.ignore_eos),
+     .help = "go on after an end-of-text token"},
+
+    {MEASURING, 0, "--contexts", "0,1024", STRING, "bench", AT(bench.contexts),
+     .help = "decode after so many positions; none: not at all (0,1024,4096 .. as far as -c or the model goes)"},
+    {MEASURING, 0, "--prompts", "128,512", STRING, "bench", AT(bench.prompts),
+     .help = "read prompts of these lengths; none: not at all (128,512,2048)"},
+    {MEASURING, 0, "--runs", "N", INTEGER, "bench", AT(bench.runs),
+     .help = "runs of each line (5, fewer where they take long)", 1, BENCH_MOST_RUNS},
+
+    {CONTEXT, 'c', "--context", "N", INTEGER, MODELS, AT(context.n),
+     .help = "positions to make room for; may go beyond the trained ones", 1, 1e15, .alias = "--ctx-size"},
+    {CONTEXT, 0, "--kv", "TYPE", STRING, MODELS, AT(context.kv),
+     .help = "what keys and values are kept as: f32, f16, q8_0 or auto: f16 for larger decoders of 16 bits or fewer "
+             "a weight (auto; logits: f32)"},
+    {CONTEXT, 0, "--save-state", "FILE", NEW_FILE, "generate logits", AT(context.save),
+     .help = "keep what was read in FILE: the prompt need not be read again"},
+    {CONTEXT, 0, "--load-state", "FILE", NEW_FILE, "generate logits", AT(context.load),
+     .help = "go on from a saved state; -i is then how the text goes on"},
+    {CONTEXT, 0, "--save-state", "FILE", NEW_FILE, "chat", AT(context.save), .help = "/save FILE at the end"},
+    {CONTEXT, 0, "--load-state", "FILE", NEW_FILE, "chat", AT(context.load), .help = "/load FILE at the beginning"},
+
+    {ROPE, 0, "--rope", "METHOD", STRING, MODELS, AT(rope.method),
+     .help = "a scaling method (the file's):", .choice = rope_name},
+    {ROPE, 0, "--rope-theta", "B", NUMBER, MODELS, AT(rope.theta),
+     .help = "base of the frequencies (the file's)", 1e-6, 1e30},
+    {ROPE, 0, "--rope-factor", "S", NUMBER, MODELS, AT(rope.factor),
+     .help = "how many times longer than trained", 1, 1e9},
+    {ROPE, 0, "--rope-original-context", "N", INTEGER, MODELS, AT(rope.n_original),
+     .help = "the length trained on (the file's)", 1, 1e15},
+
+    {ATTENTION, 0, "--attention", "KIND", STRING, MODELS, AT(attention.kind),
+     .help = "softmax or linear (the file's); linear: RoFormer eq. 19, memory does not grow"},
+    {ATTENTION, 0, "--phi", "MAP", STRING, MODELS, AT(attention.phi),
+     .help = "linear attention's feature map (the file's, or elu+1):", .choice = phi_name},
+    {ATTENTION, 0, "--form", "FORM", STRING, MODELS, AT(attention.form),
+     .help = "where its rotation goes (the file's, or numerator; cosine forms take --phi identity only):",
+     .choice = form_name},
+    {ATTENTION, 0, "--epsilon", "E", NUMBER, MODELS, AT(attention.epsilon),
+     .help = "added to its denominators (the file's, or 1e-6)", 0, 0.999, .given = AT(attention.epsilon_given)},
+    {ATTENTION, 0, "--favor-features", "R", INTEGER, MODELS, AT(attention.favor_features),
+     .help = "favor+: random features a head (the file's, or 128)", 2, 1024},
+    {ATTENTION, 0, "--favor-seed", "S", INTEGER, MODELS, AT(attention.favor_seed),
+     .help = "favor+: which random features (the file's, or 1)", 0, 9e15, .given = AT(attention.favor_seed_given)},
+    {ATTENTION, 0, "--chunk", "C", INTEGER, "logits perplexity bench " WRITERS, AT(attention.chunk),
+     .help = "linear attention: read in chunks of C tokens, to compare; 0 is one by one (0)",
+     0, 4096, .silent = ENCODERS},
+
+    {ROFORMER, 0, "--arch", "KIND", STRING, MODELS, AT(roformer.arch),
+     .help = "v1, v2 or gau-alpha (as the tensors say)"},
+    {ROFORMER, 0, "--mask", "MASK", STRING, MODELS, AT(roformer.mask), .help = "padding, causal or unilm (the file's)"},
+    {ROFORMER, 0, "--pooler", "KIND", STRING, "embed classify", AT(roformer.pooler),
+     .help = "tanh, linear or none (the file's)", .silent = "logits perplexity bench fill " WRITERS},
+
+    {MACHINE, 'j', "--threads", "N", INTEGER, MODELS, AT(machine.threads), .help = "threads (all processors)", 1, 1024},
+    {MACHINE, 0, "--kernels", "NAME", STRING, MODELS, AT(machine.kernels),
+     .help = "a row of the arithmetic (the fastest that runs here):", .choice = kernels_name},
+    {MACHINE, 0, "--no-mmap", NULL, FLAG, MODELS, AT(machine.no_mmap),
+     .help = "copy F32, F16 and BF16 weights into large pages: a slower start, faster tokens (the file is mapped)"},
 };
+
 enum { N_OPTIONS = sizeof options / sizeof *options };
 
-static int parse_value(Args *a, const Option *o, const char *shown, const char *value) {
-    char *field = (char *)a + o->offset, *end;
+static int *field_flag(Args *a, size_t at) { return (int *)(void *)((char *)a + at); }
+
+static int parse_integer(long long *field, const Option *o, const char *shown, const char *value) {
+    const char *hint = o->hint ? o->hint : "";
+    char *end;
     errno = 0;
-    if (o->kind == STRING) {
-        if (!*value && (o->offset == AT(save_state) || o->offset == AT(load_state))) return usage("%s: the name of the file is empty", shown);
-        *(const char **)(void *)field = value;
-    } else if (o->kind == STRINGS) {
-        if (a->n_stop == (int)(sizeof a->stop / sizeof *a->stop)) return usage("%s can be given 16 times", shown);
-        if (*value == 0) return usage("%s: the text is empty", shown);
-        a->stop[a->n_stop++] = value;
-    } else if (o->kind == INTEGER) {
-        long long v = strtoll(value, &end, 10);
-        if (end == value || *end) return usage("%s: \"%s\" is not a whole number", shown, value);
-        if (o->offset == AT(n) && v == -1) return usage("%s: -1 is out of range; 0 goes to the context's end", shown);
-        if (errno || (double)v < o->min || (double)v > o->max)
-            return usage("%s: %s is out of range (%.0f to %.0f)", shown, value, o->min, o->max);
-        *(long long *)(void *)field = v;
-    } else {
-        double v = strtod(value, &end);
-        if (end == value || *end || !isfinite(v))
-            return usage("%s: \"%s\" is not a number%s", shown, value, o->offset == AT(top_p) ? " (-p is top-p; the prompt is -i)" : "");
-        if (v < o->min || v > o->max) return usage("%s: %s is out of range (%g to %g)", shown, value, o->min, o->max);
-        *(double *)(void *)field = v;
-    }
-    if (o->offset == AT(n)) a->n_given = 1;
-    if (o->offset == AT(max_tokens)) a->max_given = 1;
-    if (o->offset == AT(seed)) a->seed_given = 1;
-    if (o->offset == AT(epsilon)) a->epsilon_given = 1;
-    if (o->offset == AT(favor_seed)) a->favor_seed_given = 1;
+    long long v = strtoll(value, &end, 10);
+    if (end == value || *end) return usage("%s: \"%s\" is not a whole number", shown, value);
+    if (errno || (double)v < o->min || (double)v > o->max)
+        return usage("%s: %s is out of range (%.0f to %.0f)%s", shown, value, o->min, o->max, hint);
+    *field = v;
     return 0;
 }
 
-static const Option *find_option(const char *word, size_t len, int command) {
+static int parse_number(double *field, const Option *o, const char *shown, const char *value) {
+    char *end;
+    double v = strtod(value, &end);
+    if (end == value || *end || !isfinite(v))
+        return usage("%s: \"%s\" is not a number%s", shown, value, o->hint ? o->hint : "");
+    if (v < o->min || v > o->max) return usage("%s: %s is out of range (%g to %g)", shown, value, o->min, o->max);
+    *field = v;
+    return 0;
+}
+
+static int parse_strings(StringList *list, const char *shown, const char *value) {
+    if (list->n == STRING_LIST_MOST) return usage("%s can be given %d times", shown, STRING_LIST_MOST);
+    if (*value == 0) return usage("%s: the text is empty", shown);
+    list->at[list->n++] = value;
+    return 0;
+}
+
+/* What value says into o's field of a; shown is the option as it was written. */
+static int parse_value(Args *a, const Option *o, const char *shown, const char *value) {
+    void *field = (char *)a + o->at;
+    if (o->given) *field_flag(a, o->given) = 1;
+    if (o->kind == INTEGER) return parse_integer(field, o, shown, value);
+    if (o->kind == NUMBER) return parse_number(field, o, shown, value);
+    if (o->kind == STRINGS) return parse_strings(field, shown, value);
+    if (o->kind == NEW_FILE && !*value) return usage("%s: the name of the file is empty", shown);
+    *(const char **)field = value;
+    return 0;
+}
+
+/* Is word one of names, which stand between spaces? */
+static int among(const char *names, const char *word) {
+    size_t len = strlen(word);
+    for (const char *at = names; at && (at = strstr(at, word)); at += len)
+        if ((at == names || at[-1] == ' ') && (at[len] == ' ' || at[len] == 0)) return 1;
+    return 0;
+}
+
+static const Option *find_option(const char *word, size_t len, const Command *cmd) {
     for (int i = 0; i < N_OPTIONS; i++) {
         const Option *o = &options[i];
-        if (!(o->commands & command)) continue;
+        if (!among(o->commands, cmd->name) && !among(o->silent, cmd->name)) continue;
         if (strlen(o->name) == len && memcmp(o->name, word, len) == 0) return o;
         if (o->alias && strlen(o->alias) == len && memcmp(o->alias, word, len) == 0) return o;
         if (len == 2 && o->letter && word[0] == '-' && word[1] == o->letter) return o;
@@ -139,68 +256,91 @@ static const Option *find_option(const char *word, size_t len, int command) {
     return NULL;
 }
 
+/* The option at argv[i], and its value where it takes one: how many words both are, 0 after saying what is wrong. */
+static int parse_option(Args *a, int argc, char **argv, const Command *cmd) {
+    const char *word = argv[0], *eq = strchr(word, '=');
+    int joined = word[1] == '-' && eq != NULL;
+    const Option *o = find_option(word, joined ? (size_t)(eq - word) : strlen(word), cmd);
+    if (!o && word[1] != '-' && (o = find_option(word, 2, cmd)) && o->kind != FLAG) /* -n5 */
+        return parse_value(a, o, o->name, word + 2) == 0;
+    if (word[1] != '-' && strlen(word) > 2) o = NULL; /* flags are not run together */
+    if (!o) return usage("%s is not an option of %s", word, cmd->name), 0;
+    if (o->kind == FLAG) {
+        if (joined) return usage("%s takes no value", o->name), 0;
+        *field_flag(a, o->at) = 1;
+        return 1;
+    }
+    if (joined) return parse_value(a, o, o->name, eq + 1) == 0;
+    if (argc < 2) return usage("%s needs a value", word), 0;
+    return parse_value(a, o, word, argv[1]) == 0 ? 2 : 0;
+}
+
 int options_parse(Args *a, int argc, char **argv, const Command *cmd) {
     int only_words = 0;
-    for (int i = 0; i < argc; i++) {
-        const char *word = argv[i], *eq = strchr(word, '=');
+    for (int i = 0; i < argc;) {
+        const char *word = argv[i];
         if (only_words || word[0] != '-' || word[1] == 0) {
             if (!a->model) a->model = word;
-            else if (!a->text && cmd->bit & (TOKENIZE | ENCODERS)) a->text = word;
+            else if (!a->text && cmd->takes_text) a->text = word;
             else return usage("\"%s\" is one word too many", word);
-            continue;
-        }
-        if (strcmp(word, "--") == 0) {
+            i++;
+        } else if (strcmp(word, "--") == 0) {
             only_words = 1;
-            continue;
+            i++;
+        } else {
+            int words = parse_option(a, argc - i, argv + i, cmd);
+            if (words == 0) return EXIT_USAGE;
+            i += words;
         }
-        int joined = word[1] == '-' && eq != NULL;
-        const Option *o = find_option(word, joined ? (size_t)(eq - word) : strlen(word), cmd->bit);
-        if (!o && word[1] != '-' && (o = find_option(word, 2, cmd->bit)) && o->kind != FLAG) { /* -n5 */
-            int rc = parse_value(a, o, o->name, word + 2);
-            if (rc) return rc;
-            continue;
-        }
-        if (word[1] != '-' && strlen(word) > 2) o = NULL; /* flags are not run together */
-        if (!o) return usage("%s is not an option of %s", word, cmd->name);
-        if (o->kind == FLAG) {
-            if (joined) return usage("%s takes no value", o->name);
-            *(int *)(void *)((char *)a + o->offset) = 1;
-            continue;
-        }
-        if (!joined && i + 1 >= argc) return usage("%s needs a value", word);
-        int rc = parse_value(a, o, joined ? o->name : word, joined ? eq + 1 : argv[++i]);
-        if (rc) return rc;
     }
     return 0;
 }
 
-void print_kernels(void) {
-    const Kernels *k;
-    for (int i = 0; (k = kernels_row(i)); i++) printf(" %s", k->name);
+/* ---- help ---- */
+
+enum { HELP_WIDTH = 100, HELP_INDENT = 34 };
+
+/* text from column HELP_INDENT on, wrapped between words; *column is where the cursor stands. */
+static void print_wrapped(const char *text, int *column) {
+    while (*text) {
+        int len = (int)strcspn(text, " ");
+        if (*column > HELP_INDENT && *column + 1 + len > HELP_WIDTH) *column = printf("\n%*s", HELP_INDENT, "") - 1;
+        else if (*column > HELP_INDENT) *column += printf(" ");
+        *column += printf("%.*s", len, text);
+        text += len + (text[len] == ' ');
+    }
 }
 
-void options_print(int command) {
+static void print_option(const Option *o) {
+    char left[64];
+    snprintf(left, sizeof left, "%c%c%s%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+             o->letter ? ", " : "  ", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+    int column = printf("  %-*s", HELP_INDENT - 2, left);
+    print_wrapped(o->help, &column);
+    for (int i = 0; o->choice && o->choice(i); i++) print_wrapped(o->choice(i), &column);
+    putchar('\n');
+}
+
+void options_print(const Command *cmd) {
+    const char *title = "";
     for (int i = 0; i < N_OPTIONS; i++) {
-        const Option *o = &options[i];
-        if (!(o->commands & command)) continue;
-        char left[64];
-        snprintf(left, sizeof left, "%c%c%s%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ', o->letter ? ", " : "  ",
-                 o->name, o->arg ? " " : "", o->arg ? o->arg : "");
-        printf("  %-32s %s", left, o->help);
-        if (o->offset == AT(kernels)) print_kernels();
-        for (int r = 0; o->offset == AT(chat_template) && chat_template_row(r); r++) printf(" %s", chat_template_row(r)->name);
-        for (int r = 0; o->offset == AT(rope) && rope_scalings[r]; r++) printf(" %s", rope_scalings[r]->name);
-        for (int r = 0; o->offset == AT(phi) && feature_map_row(r); r++) printf(" %s", feature_map_row(r)->name);
-        for (int r = 0; o->offset == AT(form) && linear_form_row(r); r++) printf(" %s", linear_form_row(r)->name);
-        putchar('\n');
+        if (!among(options[i].commands, cmd->name)) continue;
+        if (strcmp(title, group_titles[options[i].group]) != 0)
+            printf("\n%s:\n", title = group_titles[options[i].group]);
+        print_option(&options[i]);
     }
+}
+
+void print_kernels(void) {
+    for (int i = 0; kernels_name(i); i++) printf(" %s", kernels_name(i));
 }
 
 int named(const char *option, const char *word, const char *const *names, int first) {
     char known[100] = "";
     int i = name_index(names, word);
     if (i >= first) return i;
-    for (i = first; names[i]; i++) snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? ", " : "", names[i]);
+    for (i = first; names[i]; i++)
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? ", " : "", names[i]);
     usage("%s: there is no \"%s\"; %s are known", option, word, known);
     return -1;
 }

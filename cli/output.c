@@ -163,11 +163,3 @@ void json_ids(const char *key, const int *ids, size_t n) {
     for (size_t i = 0; i < n; i++) out_printf("%s%d", i ? "," : "", ids[i]);
     out_printf("],");
 }
-
-size_t find_bytes(const char *text, size_t from, size_t n, const char *needle) {
-    size_t len = strlen(needle);
-    for (size_t at = from; at + len <= n; at++)
-        if (memcmp(text + at, needle, len) == 0) return at;
-    return n;
-}
-

@@ -24,9 +24,11 @@ static void print_piece(const char *s, size_t n) {
 
 /* The tokenizer that path is, or that the model there has. */
 static int tokenizer_of(Tokenizer **t, const Args *a, const TokenizerOptions *o, char *err, size_t errlen) {
-    if (a->tokenizer || tokenizer_probe(a->model)) return tokenizer_open_with(t, a->tokenizer ? a->tokenizer : a->model, o, err, errlen);
+    if (a->tokenizer.file || tokenizer_probe(a->model))
+        return tokenizer_open_with(t, a->tokenizer.file ? a->tokenizer.file : a->model, o, err, errlen);
     Weights w;
-    if (weights_open(&w, a->model, err, errlen)) return tokenizer_open_with(t, a->model, o, err, errlen); /* says what a tokenizer would be */
+    if (weights_open(&w, a->model, err, errlen))
+        return tokenizer_open_with(t, a->model, o, err, errlen); /* says what a tokenizer would be */
     int rc = vocabulary_open(t, &w, NULL, 0, o, err, errlen);
     weights_close(&w);
     return rc;
@@ -37,32 +39,34 @@ int run_tokenize(Args *a) {
     Tokenizer *t = NULL;
     size_t len = 0, n = 0;
     int *ids = NULL;
-    if (a->tokenizer && a->model && !a->text && !a->file && !file_exists(a->model)) a->text = a->model, a->model = NULL; /* -z FILE TEXT */
-    if (!a->model && !a->tokenizer) return usage("tokenize needs a MODEL or a TOKENIZER");
-    if (a->text && a->file) return usage("a text and -f are both given; one is enough");
-    if (a->want_ids && a->pieces) return usage("--ids and --pieces are both given; one is enough");
+    if (a->tokenizer.file && a->model && !a->text && !a->in.file && !file_exists(a->model))
+        a->text = a->model, a->model = NULL; /* -z FILE TEXT */
+    if (!a->model && !a->tokenizer.file) return usage("tokenize needs a MODEL or a TOKENIZER");
+    if (a->text && a->in.file) return usage("a text and -f are both given; one is enough");
+    if (a->show.want_ids && a->show.pieces) return usage("--ids and --pieces are both given; one is enough");
     TokenizerOptions o;
     int code = tokenizer_options(&o, a);
     if (code) return code;
     if (tokenizer_of(&t, a, &o, err, sizeof err)) return fail("%s", err);
-    if (a->verbose)
-        answer_line("%s: %s, %zu pieces, bos %d, eos %d", a->tokenizer ? a->tokenizer : a->model, tokenizer_kind(t), tokenizer_size(t),
-                    tokenizer_bos(t), tokenizer_eos(t));
+    if (a->show.verbose)
+        answer_line("%s: %s, %zu pieces, bos %d, eos %d", a->tokenizer.file ? a->tokenizer.file : a->model,
+                    tokenizer_kind(t), tokenizer_size(t), tokenizer_bos(t), tokenizer_eos(t));
     if (a->text) len = strlen(a->text);
-    code = a->text ? 0 : read_text(a->file ? a->file : "-", &file, &len);
-    int flags = (a->no_bos ? 0 : ENCODE_BOS | ENCODE_EOS) | (a->special ? ENCODE_SPECIAL : 0);
-    if (code == 0 && tokenizer_encode(t, file ? file : a->text, len, flags, &ids, &n, err, sizeof err)) code = fail("%s", err);
+    code = a->text ? 0 : read_text(a->in.file ? a->in.file : "-", &file, &len);
+    int flags = (a->in.no_bos ? 0 : ENCODE_BOS | ENCODE_EOS) | (a->in.special ? ENCODE_SPECIAL : 0);
+    if (code == 0 && tokenizer_encode(t, file ? file : a->text, len, flags, &ids, &n, err, sizeof err))
+        code = fail("%s", err);
     if (code == 0 && interrupted) code = EXIT_INTERRUPTED, n = 0;
     for (size_t i = 0; i < n; i++) {
         size_t piece_len = 0;
-        if (!a->pieces) {
+        if (!a->show.pieces) {
             out_printf("%s%d", i ? " " : "", ids[i]);
             continue;
         }
         const char *piece = tokenizer_piece(t, ids[i], &piece_len);
         print_piece(piece ? piece : "", piece_len);
     }
-    if (code == EXIT_DONE && !a->pieces) out_bytes("\n", 1);
+    if (code == EXIT_DONE && !a->show.pieces) out_bytes("\n", 1);
     free(ids);
     free(file);
     tokenizer_free(t);

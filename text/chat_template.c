@@ -60,17 +60,8 @@ typedef struct {
 static void add_part(Rendering *r, const char *text, size_t len, ChatKind kind) {
     ChatParts *p = r->parts;
     if (r->failed || (len == 0 && (kind == CHAT_TEXT || kind == CHAT_CONTROL))) return;
-    if (p->n == p->cap) {
-        size_t cap = p->cap ? 2 * p->cap : 32, bytes;
-        ChatPart *more = size_mul(cap, sizeof *more, &bytes) ? realloc(p->parts, bytes) : NULL;
-        if (!more) {
-            r->failed = 1;
-            return;
-        }
-        p->parts = more;
-        p->cap = cap;
-    }
-    p->parts[p->n++] = (ChatPart){.text = text, .len = len, .kind = kind, .message = r->message};
+    r->failed = array_reserve(&p->parts, &p->cap, p->n + 1, sizeof *p->parts) != 0;
+    if (!r->failed) p->parts[p->n++] = (ChatPart){.text = text, .len = len, .kind = kind, .message = r->message};
 }
 
 /* How many bytes of text, which begins a row's text, are one control token or one of {bos}, {eos}, {date}; 0: plain text. */
@@ -269,15 +260,8 @@ typedef struct {
 static int out_of_memory(Encoding *e) { return base_error(e->err, e->errlen, -ENOMEM, "no memory to encode a conversation"); }
 
 static int add_ids(Encoding *e, const int *ids, size_t n) {
-    size_t want, bytes;
-    if (!size_add(e->n, n, &want)) return out_of_memory(e);
-    if (want > e->cap) {
-        size_t cap = 2 * want + 64;
-        int *more = cap > want && size_mul(cap, sizeof *more, &bytes) ? realloc(e->ids, bytes) : NULL;
-        if (!more) return out_of_memory(e);
-        e->ids = more;
-        e->cap = cap;
-    }
+    size_t want;
+    if (!size_add(e->n, n, &want) || array_reserve(&e->ids, &e->cap, want, sizeof *e->ids)) return out_of_memory(e);
     if (n) memcpy(e->ids + e->n, ids, n * sizeof *ids);
     e->n = want;
     return 0;
@@ -285,14 +269,7 @@ static int add_ids(Encoding *e, const int *ids, size_t n) {
 
 static int add_text(Encoding *e, const char *s, size_t n) {
     size_t want;
-    if (!size_add(e->n_text, n, &want)) return out_of_memory(e);
-    if (want > e->cap_text) {
-        size_t cap = 2 * want + 256;
-        char *more = cap > want ? realloc(e->text, cap) : NULL;
-        if (!more) return out_of_memory(e);
-        e->text = more;
-        e->cap_text = cap;
-    }
+    if (!size_add(e->n_text, n, &want) || array_reserve(&e->text, &e->cap_text, want, 1)) return out_of_memory(e);
     memcpy(e->text + e->n_text, s, n);
     e->n_text = want;
     return 0;

@@ -29,14 +29,9 @@ void texts_free(Texts *x) {
 }
 
 static int grow(Texts *x) {
-    size_t cap = x->cap ? 2 * x->cap : 16;
-    EncoderText *texts = realloc(x->texts, cap * sizeof *texts);
-    if (texts) x->texts = texts;
-    size_t *first = texts ? realloc(x->first, cap * sizeof *first) : NULL;
-    if (!first) return -ENOMEM;
-    x->first = first;
-    x->cap = cap;
-    return 0;
+    size_t cap = x->cap, want = x->cap + 1;
+    if (array_reserve(&x->texts, &cap, want, sizeof *x->texts)) return -ENOMEM;
+    return array_reserve(&x->first, &x->cap, want, sizeof *x->first);
 }
 
 int texts_add(Texts *x, const char *line, size_t len, int split, char *err, size_t errlen) {

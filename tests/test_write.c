@@ -1,0 +1,126 @@
+/* tests/test_write.c - text_write as a library call, on the compiled-in model: the program's text, each piece once, and
+ * every reason to end. */
+#include "model/builtin.h"
+#include "program.h"
+#include "test.h"
+#include "text/vocabulary.h"
+#include "text/write.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char prompt[] = "Lily found a key";
+
+typedef struct {
+    Model model;
+    Session session;
+    Sampler sampler;
+    Tokenizer *tokenizer;
+    TextWriter w;
+    char text[4000], err[200];
+    size_t n, pieces, most; /* most: pieces after which it is enough */
+} Writing;
+
+static int take(void *arg, const char *text, size_t n) {
+    Writing *t = arg;
+    CHECK(t->n + n < sizeof t->text);
+    if (n) memcpy(t->text + t->n, text, n);
+    t->n += n;
+    t->text[t->n] = 0;
+    return ++t->pieces == t->most;
+}
+
+/* Greedy from the prompt, in a session of n_ctx positions, until w says so. */
+static int write_text(Writing *t, size_t n_ctx) {
+    const SamplerOptions greedy = {.top_p = 1, .repetition_penalty = 1, .window = 4};
+    const float *logits;
+    int *ids, rc;
+    size_t n;
+    CHECK(model_open_memory(&t->model, builtin_model, builtin_model_size, "built in", NULL, t->err, sizeof t->err) == 0);
+    CHECK(vocabulary_open(&t->tokenizer, &t->model.weights, NULL, 0, NULL, t->err, sizeof t->err) == 0);
+    SessionOptions so = {.n_ctx = n_ctx, .threads = 1, .n_logits = 1};
+    CHECK(session_init(&t->session, &t->model, &so, t->err, sizeof t->err) == 0);
+    CHECK(sampler_init(&t->sampler, (size_t)t->model.config.vocab_size, &greedy, t->err, sizeof t->err) == 0);
+    CHECK(tokenizer_encode(t->tokenizer, prompt, strlen(prompt), ENCODE_BOS, &ids, &n, t->err, sizeof t->err) == 0);
+    CHECK(session_eval(&t->session, ids, n, &logits, t->err, sizeof t->err) == 0);
+    t->w.session = &t->session, t->w.tokenizer = t->tokenizer, t->w.sampler = &t->sampler;
+    t->w.piece = take, t->w.arg = t;
+    t->w.ids = ids, t->w.n_ids = t->w.cap_ids = n;
+    t->w.stream.begun = 1;
+    if (t->w.limit == 0) t->w.limit = 40;
+    rc = text_write(&t->w, logits, t->err, sizeof t->err);
+    return rc;
+}
+
+static void done(Writing *t) {
+    text_writer_free(&t->w);
+    sampler_free(&t->sampler);
+    session_free(&t->session);
+    tokenizer_free(t->tokenizer);
+    model_close(&t->model);
+}
+
+static void same_as_program(void) {
+    Writing t = {.w.keep_ids = 1}, u = {0};
+    CHECK(write_text(&t, 256) == 0 && t.w.end == TEXT_LENGTH && t.w.n_new == 40 && t.pieces == 41);
+    CHECK(run("-t 0 -q --no-echo --max-tokens 40 -i '%s'", prompt) == 0);
+    CHECK(strlen(out) == t.n + 1 && memcmp(out, t.text, t.n) == 0);
+    CHECK(t.w.n_ids > 40);
+    CHECK(write_text(&u, 256) == 0 && strcmp(u.text, t.text) == 0);
+    CHECK(u.w.n_ids <= 16 + 8); /* a window of 4 needs no more */
+    done(&t);
+    done(&u);
+}
+
+/* A stop text that begins in one piece and ends in a later one: the text before it, and no byte of it. */
+static void stops(void) {
+    Writing whole = {0};
+    CHECK(write_text(&whole, 256) == 0 && whole.n > 60);
+    for (size_t at = 1; at < 40; at += 3) {
+        char stop[16];
+        snprintf(stop, sizeof stop, "%.9s", whole.text + at);
+        const char *const stops[] = {"never written", stop};
+        Writing t = {.w.stops = stops, .w.n_stops = 2};
+        CHECK(write_text(&t, 256) == 0 && t.w.end == TEXT_STOP);
+        CHECK(t.n <= at && memcmp(t.text, whole.text, t.n) == 0 && strstr(whole.text, stop) == whole.text + t.n);
+        done(&t);
+    }
+    done(&whole);
+}
+
+/* What may become a stop text is held back, and comes when the text ends otherwise. */
+static void held(void) {
+    Writing whole = {.w.limit = 10};
+    CHECK(write_text(&whole, 256) == 0 && whole.n > 4);
+    char stop[200];
+    snprintf(stop, sizeof stop, "%s, which does not come", whole.text + whole.n - 4);
+    const char *const stops[] = {stop};
+    Writing t = {.w.stops = stops, .w.n_stops = 1, .w.limit = 10};
+    CHECK(write_text(&t, 256) == 0 && t.w.end == TEXT_LENGTH && strcmp(t.text, whole.text) == 0);
+    done(&t);
+    done(&whole);
+}
+
+static void other_ends(void) {
+    Writing enough = {.most = 3}, full = {0}, eos = {0}, on = {.w.ignore_eos = 1};
+    CHECK(write_text(&enough, 256) == 0 && enough.w.end == TEXT_INTERRUPT && enough.w.n_new == 3);
+    CHECK(write_text(&full, 16) == 0 && full.w.end == TEXT_CONTEXT && full.session.pos == 16);
+    const int end = enough.w.ids[enough.w.n_ids - 1]; /* as if it ended texts */
+    eos.w.ends = on.w.ends = &end;
+    eos.w.n_ends = on.w.n_ends = 1;
+    CHECK(write_text(&eos, 256) == 0 && eos.w.end == TEXT_EOS && eos.w.n_new < 3);
+    CHECK(write_text(&on, 256) == 0 && on.w.end == TEXT_LENGTH && on.w.n_new == 40);
+    CHECK(strcmp(text_end_names[eos.w.end], "eos") == 0 && strcmp(text_end_names[TEXT_INTERRUPT], "interrupt") == 0);
+    done(&enough);
+    done(&full);
+    done(&eos);
+    done(&on);
+}
+
+const Test tests_write[] = {
+    {"write/the program's text", same_as_program},
+    {"write/stop texts", stops},
+    {"write/what is held comes at the end", held},
+    {"write/every other end", other_ends},
+    {0}};
