@@ -116,7 +116,7 @@ static double dot(const double *a, const double *b, size_t n) {
     return (lane[0] + lane[2]) + (lane[1] + lane[3]);
 }
 
-/* 1 / (phi(q) . z + epsilon) */
+/* What eq. 19 has below its line: 1 / (phi(q) . z + epsilon) */
 static double inverse_denominator(const LinearConfig *c, const double *q, const double *z, size_t rows) {
     double den = dot(q, z, rows);
     den += c->form->in_denominator && !c->form->cosine ? copysign(c->epsilon, den) : c->epsilon; /* form both: it may be negative */
@@ -130,7 +130,7 @@ void linear_denominators(LinearState *s, const LinearConfig *c, const LinearBatc
         size_t at = (size_t)h * b->cap + t;
         double keep = c->phi->projected ? make_room(&s->top[head], b->k_log[at], b->k_num + at * rows, b->k_den + at * rows, rows) : 1;
         b->keep[at] = keep;
-        for (size_t i = 0; i < rows; i++) z[i] = z[i] * keep + b->k_den[at * rows + i];
+        for (size_t i = 0; i < rows; i++) z[i] = z[i] * keep + b->k_den[at * rows + i]; /* eq. 19: z = sum phi(k) */
         for (size_t g = (size_t)h * group; b->causal && g < (size_t)(h + 1) * group; g++)
             b->inverse[g * b->cap + t] = inverse_denominator(c, b->q_den + (g * b->cap + t) * rows, z, rows);
     }

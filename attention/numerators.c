@@ -42,6 +42,7 @@ void strip_step(const Strip *p, float *out, const float *v, size_t t, size_t hea
     const double *key = take ? p->b->k_num + at * p->rows : NULL;
     const float *value = take ? strip_values(p, v, t, head_dim, part) : NULL;
     for (size_t i = 0; take && p->b->keep[at] != 1 && i < p->rows * COLUMNS; i++) p->S[i] *= p->b->keep[at];
+    /* eq. 19, above its line: S += (R phi(k)) v^T, and num = (R phi(q))^T S */
     if (!out) p->kernels->att->state_step(NULL, p->S, p->rows, key, value, NULL, 0, 0);
     for (size_t g = 0; out && g < p->group; g += AT_ONCE, key = NULL) {
         size_t n = p->group - g < AT_ONCE ? p->group - g : AT_ONCE;

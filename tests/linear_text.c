@@ -1,6 +1,7 @@
 /* tests/linear_text.c - texts for test_linear.c: inputs by formula, the engine's steps with NaN all around, the
  * definition. */
 #include "linear_text.h"
+#include "attention/reference.h"
 #include "build.h"
 #include "test.h"
 
@@ -299,6 +300,27 @@ double text_pairwise(double *out, const Text *x, const Key *keys, int g, size_t 
     den += turns_below(x) ? copysignl(x->epsilon, den) : x->epsilon;
     for (size_t i = 0; i < d; i++) out[i] = den == 0 ? 0 : (double)(num[i] / den);
     return health;
+}
+
+void text_reference(double *out, const Text *x) {
+    size_t d = (size_t)x->head_dim, heads = (size_t)x->heads, kv = (size_t)x->kv_heads, n_q = x->n * heads, n_k = x->n * kv;
+    double *q = text_allocate(2 * (n_q + n_k) * d, sizeof *q), *rq = q + n_q * d, *k = rq + n_q * d, *rk = k + n_k * d;
+    double *v = text_allocate(n_k * d, sizeof *v);
+    for (size_t i = 0; i < n_q + n_k; i++) { /* every query's vector, then every key's */
+        int is_key = i >= n_q;
+        size_t at = is_key ? i - n_q : i;
+        Wide above[MAX_ROWS], below[MAX_ROWS];
+        sides(above, below, x, (is_key ? x->k : x->q) + at * d, at / (is_key ? kv : heads));
+        for (size_t j = 0; j < d; j++) {
+            (is_key ? rk : rq)[at * d + j] = (double)above[j];
+            (is_key ? k : q)[at * d + j] = (double)below[j];
+        }
+    }
+    for (size_t i = 0; i < n_k * d; i++) v[i] = (double)x->v[i];
+    const AttentionShape a = {x->n, heads, kv, d, d, .causal = !x->full};
+    attention_reference_linear(out, rq, rk, q, k, v, &a, x->epsilon);
+    free(q);
+    free(v);
 }
 
 /* ---- comparing ---- */

@@ -1,6 +1,7 @@
 /* tests/test_attention.c - softmax attention against float64, with NaN in every place of the cache it must not look
  * at. */
 #include "attention/attention.h"
+#include "attention/reference.h"
 #include "test.h"
 
 #include <errno.h>
@@ -76,24 +77,17 @@ static void forget(Past *p, size_t end) {
     for (size_t t = end; t < N_CTX; t++) cache_store(&p->c, 1, 1, t, all, all, &kernels_ref);
 }
 
-/* The direct softmax of what is kept, in double: out [vd]. Result: the largest magnitude of a score's sum, |q| . |k| *
- * scale. */
+/* The reference's softmax of what is kept: out [vd]. Result: the largest magnitude of a score's sum, |q| . |k| * scale. */
 static double direct(double *out, const Past *p, const float *q, size_t first, size_t end, double scale) {
-    double s[N_CTX], max = -INFINITY, sum = 0, magnitude = 0;
+    size_t d = (size_t)p->d, vd = (size_t)p->vd;
+    double magnitude = 0, q64[MOST_DIM];
+    for (size_t i = 0; i < d; i++) q64[i] = (double)q[i];
     for (size_t t = first; t < end; t++) {
         double size = 0;
-        s[t] = 0;
-        for (int i = 0; i < p->d; i++) {
-            double x = (double)q[i] * p->k64[t * (size_t)p->d + (size_t)i];
-            s[t] += x, size += fabs(x);
-        }
-        s[t] *= scale;
-        max = fmax(max, s[t]), magnitude = fmax(magnitude, size * scale);
+        for (size_t i = 0; i < d; i++) size += fabs(q64[i] * p->k64[t * d + i]);
+        magnitude = fmax(magnitude, size * scale);
     }
-    for (int i = 0; i < p->vd; i++) out[i] = 0;
-    for (size_t t = first; t < end; t++) sum += s[t] = exp(s[t] - max);
-    for (size_t t = first; t < end; t++)
-        for (int i = 0; i < p->vd; i++) out[i] += s[t] / sum * p->v64[t * (size_t)p->vd + (size_t)i];
+    attend_reference(out, q64, p->k64 + first * d, d, p->v64 + first * vd, vd, end - first, d, vd, scale);
     return magnitude;
 }
 
@@ -137,6 +131,34 @@ static void against_float64(void) {
                     for (int i = 0; i < vd; i++) CHECK(out[i] == 0);
                     past_free(&p);
                 }
+}
+
+/* A text of grouped heads, causal or not, with a window or none, head by head through the cache: the specification. */
+static void specification(void) {
+    enum { N = 40, QUERIES = 6, KEYS = 2, D = 12, VD = 9 };
+    static double q[N * QUERIES * D], k[N * KEYS * D], v[N * KEYS * VD], want[N * QUERIES * VD];
+    static float q32[N * QUERIES * D], k32[N * KEYS * D], v32[N * KEYS * VD];
+    for (int i = 0; i < N * QUERIES * D; i++) q[i] = q32[i] = 2 * value(i, 1, 7);
+    for (int i = 0; i < N * KEYS * D; i++) k[i] = k32[i] = 2 * value(i, 2, 7);
+    for (int i = 0; i < N * KEYS * VD; i++) v[i] = v32[i] = value(i, 3, 7);
+    for (int z = 0; z < 6; z++) {
+        const AttentionShape a = {N, QUERIES, KEYS, D, VD, .causal = z % 2, .window = (size_t[]){0, 1, 7}[z / 2]};
+        float *scratch = malloc(attention_scratch(CACHE_F32, D, VD) * sizeof *scratch), out[VD];
+        char err[100];
+        KVCache c;
+        CHECK(cache_init(&c, CACHE_F32, 1, KEYS, D, VD, N, err, sizeof err) == 0);
+        for (size_t i = 0; i < N * KEYS; i++)
+            cache_store(&c, 0, (int)(i % KEYS), i / KEYS, k32 + i * D, v32 + i * VD, &kernels_ref);
+        attention_reference(want, q, k, v, &a);
+        for (size_t i = 0; i < N * QUERIES; i++) {
+            size_t end = a.causal ? i / QUERIES + 1 : N, first = a.window && end > a.window ? end - a.window : 0;
+            AttentionQuery x = {.q = q32 + i * D, .out = out, .first = first, .end = end, .scale = 1 / sqrtf(D)};
+            attention_softmax(&x, 1, &c, 0, (int)(i % QUERIES / (QUERIES / KEYS)), scratch, &kernels_ref);
+            for (size_t j = 0; j < VD; j++) NEAR(out[j], want[i * VD + j], 1e-6, 0); /* 12 products of at most 4 */
+        }
+        cache_free(&c);
+        free(scratch);
+    }
 }
 
 /* As many queries as there may be, of any spans: each has the bits that it has alone, with NaN in all slots that it
@@ -314,6 +336,7 @@ static void cache_refuses(void) {
 extern const Test tests_attention[];
 const Test tests_attention[] = {
     {"attention/softmax, every size, poisoned cache", against_float64},
+    {"attention/the specification", specification},
     {"attention/one query or many", one_or_many},
     {"attention/a text anywhere in the cache", anywhere},
     {"attention/huge scores", huge_scores},

@@ -184,6 +184,28 @@ static void test_goldens(void) {
     text_print_worst();
 }
 
+/* The steps against eq. 19 as it stands: every map that only looks at one vector, grouped heads, both masks. */
+static void test_specification(void) {
+    static const char *const forms[] = {"numerator", "none"}, *const maps[] = {"elu+1", "relu", "relu2", "exp", "softmax"};
+    const Kernels *kernels;
+    for (int z = 0; z < 2 * 2 * 5; z++) {
+        Text x = text_of((Text){.form = forms[z % 2], .phi = maps[z / 4], .full = z / 2 % 2, .head_dim = 12, .heads = 6,
+                                .kv_heads = 2, .theta = 100, .epsilon = 1e-6, .n = 45});
+        size_t d = (size_t)x.head_dim, rows = x.n * (size_t)x.heads;
+        double *want = text_allocate(rows * d, sizeof *want);
+        float *out = text_out(&x);
+        text_reference(want, &x);
+        for (int row = 0; (kernels = kernels_row(row)); row++) {
+            text_run(out, &x, kernels, (Way){.piece = 45}, NULL);
+            for (size_t i = 0; i < rows; i++)
+                text_expect_row(out + i * d, want + i * d, &x, i / (size_t)x.heads, kernels, (Way){.piece = 45});
+        }
+        free(want);
+        free(out);
+        text_free(&x);
+    }
+}
+
 /* ---- against long double ---- */
 
 /* Rows of x that were compared, in every row of kernels; *rows: that there were. */
@@ -452,6 +474,7 @@ extern const Test tests_linear[];
 const Test tests_linear[] = {
     {"linear/facts", test_facts},
     {"linear/goldens", test_goldens},
+    {"linear/the specification", test_specification},
     {"linear/head sizes", test_head_dims},
     {"linear/long and far texts", test_far},
     {"linear/grouped queries", test_groups},
