@@ -34,8 +34,8 @@ void attention_reference(double *out, const double *q, const double *k, const do
     for (size_t m = 0; m < a->n; m++)
         for (size_t h = 0; h < a->n_heads; h++) {
             size_t at = m * a->n_heads + h, kv = h / (a->n_heads / a->n_kv_heads), first = first_of(a, m);
-            attend_reference(out + at * vd, q + at * d, k + first * k_step + kv * d, k_step, v + first * v_step + kv * vd,
-                             v_step, end_of(a, m) - first, d, vd, 1 / sqrt((double)d));
+            attend_reference(out + at * vd, q + at * d, k + first * k_step + kv * d, k_step,
+                             v + first * v_step + kv * vd, v_step, end_of(a, m) - first, d, vd, 1 / sqrt((double)d));
         }
 }
 

@@ -10,8 +10,8 @@
 void attend_reference(double *out, const double *q, const double *k, size_t k_step, const double *v, size_t v_step,
                       size_t n, size_t head_dim, size_t value_dim, double scale);
 
-/* n tokens. Query head h reads key and value head h / (n_heads / n_kv_heads). A query at m sees positions up to m, where
- * causal is not 0, else all n; of these the last `window`, its own included, where window is not 0. */
+/* n tokens. Query head h reads key and value head h / (n_heads / n_kv_heads). A query at m sees positions up to m,
+ * where causal is not 0, else all n; of these the last `window`, its own included, where window is not 0. */
 typedef struct {
     size_t n, n_heads, n_kv_heads, head_dim, value_dim;
     int causal;

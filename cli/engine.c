@@ -1,6 +1,6 @@
 /* cli/engine.c - what a command runs on: texts, the model, its tokenizer, a session, as the options ask. */
 #include "cli.h"
-#include "text/vocabulary.h"
+#include "text/open.h"
 #include "attention/chunked.h"
 #include "model/builtin.h"
 #include "model/family.h"

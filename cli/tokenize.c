@@ -1,6 +1,7 @@
 /* cli/tokenize.c - the command tokenize: the ids or the pieces of a text. */
 #include "cli.h"
-#include "text/vocabulary.h"
+#include "model/files/open.h"
+#include "text/open.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -303,7 +303,8 @@ double text_pairwise(double *out, const Text *x, const Key *keys, int g, size_t 
 }
 
 void text_reference(double *out, const Text *x) {
-    size_t d = (size_t)x->head_dim, heads = (size_t)x->heads, kv = (size_t)x->kv_heads, n_q = x->n * heads, n_k = x->n * kv;
+    size_t d = (size_t)x->head_dim, heads = (size_t)x->heads, kv = (size_t)x->kv_heads, n_q = x->n * heads,
+           n_k = x->n * kv;
     double *q = text_allocate(2 * (n_q + n_k) * d, sizeof *q), *rq = q + n_q * d, *k = rq + n_q * d, *rk = k + n_k * d;
     double *v = text_allocate(n_k * d, sizeof *v);
     for (size_t i = 0; i < n_q + n_k; i++) { /* every query's vector, then every key's */

@@ -59,8 +59,8 @@ Key *text_keys(const Text *x, int h);
 /* Row m of query head g into out [head_dim]; how far its denominator is from cancelling: |sum| / sum of magnitudes. */
 double text_pairwise(double *out, const Text *x, const Key *keys, int g, size_t m);
 
-/* The whole text by attention/reference.h, into out [n, heads, head_dim]: any map but favor+, any form that does not turn
- * before the map and is no cosine. */
+/* The whole text by attention/reference.h, into out [n, heads, head_dim]: any map but favor+, any form that does not
+ * turn before the map and is no cosine. */
 void text_reference(double *out, const Text *x);
 
 /* |a - b| / |b| over a row; 0 where both are zero; NaN where a is. */

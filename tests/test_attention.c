@@ -77,7 +77,8 @@ static void forget(Past *p, size_t end) {
     for (size_t t = end; t < N_CTX; t++) cache_store(&p->c, 1, 1, t, all, all, &kernels_ref);
 }
 
-/* The reference's softmax of what is kept: out [vd]. Result: the largest magnitude of a score's sum, |q| . |k| * scale. */
+/* The reference's softmax of what is kept: out [vd]. Result: the largest magnitude of a score's sum, |q| . |k| * scale.
+ */
 static double direct(double *out, const Past *p, const float *q, size_t first, size_t end, double scale) {
     size_t d = (size_t)p->d, vd = (size_t)p->vd;
     double magnitude = 0, q64[MOST_DIM];

@@ -2,7 +2,8 @@
  * SentencePiece (golden/bpe.h), llama.cpp's vectors and those of swift-transformers; there and back; hostile texts. */
 #include "base/base.h"
 #include "base/json.h"
-#include "text/vocabulary.h"
+#include "model/files/open.h"
+#include "text/open.h"
 #include "tokenizer/tokenizer.h"
 #include "tests/golden/bpe.h"
 #include "random_text.h"

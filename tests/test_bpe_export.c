@@ -1,7 +1,8 @@
 /* tests/test_bpe_export.c - pipelines as GGUF vocabularies: the same ids on both sides, or refused; and weights-tools/convert on a tiny model. */
 #include "base/base.h"
 #include "base/json.h"
-#include "text/vocabulary.h"
+#include "model/files/open.h"
+#include "text/open.h"
 #include "tokenizer/tokenizer.h"
 #include "build.h"
 #include "random_text.h"

@@ -2,6 +2,7 @@
  *
  * In this process every length and every header byte is tried through the library (under `make san` with the sanitizers
  * looking on); through the program a sample of them, for the exit code and the line. */
+#include "model/files/open.h"
 #include "text/vocabulary.h"
 #include "model/session.h"
 #include "build.h"

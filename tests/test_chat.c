@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "text/chat.h"
-#include "text/vocabulary.h"
+#include "text/open.h"
 #include "build.h"
 #include "test.h"
 

@@ -186,7 +186,8 @@ static void test_goldens(void) {
 
 /* The steps against eq. 19 as it stands: every map that only looks at one vector, grouped heads, both masks. */
 static void test_specification(void) {
-    static const char *const forms[] = {"numerator", "none"}, *const maps[] = {"elu+1", "relu", "relu2", "exp", "softmax"};
+    static const char *const forms[] = {"numerator", "none"}, *const maps[] = {"elu+1", "relu", "relu2", "exp",
+                                                                               "softmax"};
     const Kernels *kernels;
     for (int z = 0; z < 2 * 2 * 5; z++) {
         Text x = text_of((Text){.form = forms[z % 2], .phi = maps[z / 4], .full = z / 2 % 2, .head_dim = 12, .heads = 6,

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "base/base.h"
+#include "model/files/open.h"
 #include "text/vocabulary.h"
 #include "tokenizer/tokenizer.h"
 #include "tests/golden/tokenizers.h"

@@ -3,7 +3,7 @@
 #include "model/builtin.h"
 #include "program.h"
 #include "test.h"
-#include "text/vocabulary.h"
+#include "text/open.h"
 #include "text/write.h"
 
 #include <stdint.h>

@@ -22,7 +22,8 @@ static int recognise(const ChatTemplate **t, const char *text, size_t len, const
     if (*t) return 0;
     chat_template_names(list, sizeof list);
     return base_error(err, errlen, -EINVAL,
-                      "%s: its chat template is none that is known here; --chat-template gives one by name: %s", name, list);
+                      "%s: its chat template is none that is known here; --chat-template gives one by name: %s", name,
+                      list);
 }
 
 /* A template as tokenizer_config.json has it: a text, or a list of {"name", "template"}. NULL: none. */

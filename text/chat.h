@@ -9,14 +9,14 @@
 #include "text/chat_template.h"
 
 /* The template by the name given (NULL: none), else the one that the model's files hold: a GGUF file's key
- * tokenizer.chat_template; in a folder chat_template.jinja, else tokenizer_config.json's chat_template (of a list the one named
- * default, else the first). A llama2.c file has none, and is read as llama2.c reads it. *t belongs to the table. Errors: -EINVAL
- * (no such name, or a template that is none of the known ones: the line lists their names; a key of the wrong type), those of
- * reading. */
+ * tokenizer.chat_template; in a folder chat_template.jinja, else tokenizer_config.json's chat_template (of a list the
+ * one named default, else the first). A llama2.c file has none, and is read as llama2.c reads it. *t belongs to the
+ * table. Errors: -EINVAL (no such name, or a template that is none of the known ones: the line lists their names; a key
+ * of the wrong type), those of reading. */
 int chat_template_of(const ChatTemplate **t, const Weights *w, const char *given, char *err, size_t errlen);
 
-/* The published text in a Hugging Face folder, as above: *text malloc'ed [len], with a NUL behind; NULL where there is none. Errors:
- * -EINVAL (a key of the wrong type, more than 1 MB), -ENOMEM, those of reading. */
+/* The published text in a Hugging Face folder, as above: *text malloc'ed [len], with a NUL behind; NULL where there is
+ * none. Errors: -EINVAL (a key of the wrong type, more than 1 MB), -ENOMEM, those of reading. */
 int chat_template_text(char **text, size_t *len, const char *folder, char *err, size_t errlen);
 
 /* The names of all rows with commas between, into list[size]. */

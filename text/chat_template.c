@@ -1,4 +1,5 @@
-/* text/chat_template.c - recognising a template, rendering a conversation by its row, and the ids of what was rendered. */
+/* text/chat_template.c - recognising a template, rendering a conversation by its row, and the ids of what was rendered.
+ */
 #include "chat_template.h"
 #include "base/base.h"
 
@@ -42,12 +43,37 @@ const ChatTemplate *chat_template_recognise(const char *jinja, size_t len) {
 /* ---- rendering ---- */
 
 /* What stands for itself where a row spells it. No two begin alike at one place but the longer is a token, too. */
-static const char *const controls[] = {
-    "<|im_start|>", "<|im_end|>", "<|im_sep|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "[INST]", "[/INST]",
-    "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "<|system|>", "<|user|>", "<|assistant|>", "<|end|>", "<start_of_turn>",
-    "<end_of_turn>", "<｜User｜>", "<｜Assistant｜>", "<｜end▁of▁sentence｜>", "<think>", "</think>", "<|EOT|>", "<|START_OF_TURN_TOKEN|>",
-    "<|END_OF_TURN_TOKEN|>", "<|SYSTEM_TOKEN|>", "<|USER_TOKEN|>", "<|CHATBOT_TOKEN|>", "<|end_of_turn|>", "<|start_of_role|>",
-    "<|end_of_role|>", "<|end_of_text|>"};
+static const char *const controls[] = {"<|im_start|>",
+                                       "<|im_end|>",
+                                       "<|im_sep|>",
+                                       "<|start_header_id|>",
+                                       "<|end_header_id|>",
+                                       "<|eot_id|>",
+                                       "[INST]",
+                                       "[/INST]",
+                                       "[SYSTEM_PROMPT]",
+                                       "[/SYSTEM_PROMPT]",
+                                       "<|system|>",
+                                       "<|user|>",
+                                       "<|assistant|>",
+                                       "<|end|>",
+                                       "<start_of_turn>",
+                                       "<end_of_turn>",
+                                       "<｜User｜>",
+                                       "<｜Assistant｜>",
+                                       "<｜end▁of▁sentence｜>",
+                                       "<think>",
+                                       "</think>",
+                                       "<|EOT|>",
+                                       "<|START_OF_TURN_TOKEN|>",
+                                       "<|END_OF_TURN_TOKEN|>",
+                                       "<|SYSTEM_TOKEN|>",
+                                       "<|USER_TOKEN|>",
+                                       "<|CHATBOT_TOKEN|>",
+                                       "<|end_of_turn|>",
+                                       "<|start_of_role|>",
+                                       "<|end_of_role|>",
+                                       "<|end_of_text|>"};
 
 typedef struct {
     ChatParts *parts;
@@ -64,7 +90,8 @@ static void add_part(Rendering *r, const char *text, size_t len, ChatKind kind) 
     if (!r->failed) p->parts[p->n++] = (ChatPart){.text = text, .len = len, .kind = kind, .message = r->message};
 }
 
-/* How many bytes of text, which begins a row's text, are one control token or one of {bos}, {eos}, {date}; 0: plain text. */
+/* How many bytes of text, which begins a row's text, are one control token or one of {bos}, {eos}, {date}; 0: plain
+ * text. */
 static size_t marked(const Rendering *r, const char *text, ChatPart *part) {
     const struct { const char *name, *text; ChatKind kind; } named[] = {
         {"{bos}", r->o->bos, CHAT_BOS}, {"{eos}", r->o->eos, CHAT_EOS},
@@ -143,7 +170,8 @@ static void drop_lines(const char *s, size_t *n) {
     while (*n && s[*n - 1] == '\n') --*n;
 }
 
-/* What Qwen3's template makes of a last answer: the thoughts in front of the first </think>, and what follows the last one. */
+/* What Qwen3's template makes of a last answer: the thoughts in front of the first </think>, and what follows the last
+ * one. */
 static void add_thinking(Rendering *r, const char *s, size_t n) {
     const char *end = last_place(s, n, "</think>"), *thoughts = s;
     size_t len = 0;
@@ -171,12 +199,14 @@ static void add_answer(Rendering *r, const ChatMessage *m, int last) {
         add_thinking(r, s, n);
         return;
     }
-    const char *thoughts = flags & CHAT_DROP_THINKING && !(last && flags & CHAT_KEEP_LAST) ? last_place(s, n, "</think>") : NULL;
+    const char *thoughts =
+        flags & CHAT_DROP_THINKING && !(last && flags & CHAT_KEEP_LAST) ? last_place(s, n, "</think>") : NULL;
     if (thoughts) {
         n -= (size_t)(thoughts + 8 - s);
         s = thoughts + 8;
     }
-    if (flags & CHAT_DROP_LINES && (thoughts || flags & CHAT_KEEP_LAST) && !(last && flags & CHAT_KEEP_LAST)) skip_lines(&s, &n);
+    if (flags & CHAT_DROP_LINES && (thoughts || flags & CHAT_KEEP_LAST) && !(last && flags & CHAT_KEEP_LAST))
+        skip_lines(&s, &n);
     if (flags & CHAT_TRIM_ANSWER) trim_left(&s, &n), trim_right(s, &n);
     add_part(r, s, n, CHAT_CONTENT);
 }
@@ -206,8 +236,8 @@ static void add_user(Rendering *r, const ChatMessage *m, const ChatMessage *syst
     add_row_text(r, r->t->user[1]);
 }
 
-int chat_render(ChatParts *p, const ChatTemplate *t, const ChatMessage *messages, size_t n, const ChatOptions *o, char *err,
-                size_t errlen) {
+int chat_render(ChatParts *p, const ChatTemplate *t, const ChatMessage *messages, size_t n, const ChatOptions *o,
+                char *err, size_t errlen) {
     Rendering r = {.parts = p, .t = t, .o = o};
     memset(p, 0, sizeof *p);
     for (size_t i = 1; i < n; i++)
@@ -257,7 +287,9 @@ typedef struct {
     size_t errlen;
 } Encoding;
 
-static int out_of_memory(Encoding *e) { return base_error(e->err, e->errlen, -ENOMEM, "no memory to encode a conversation"); }
+static int out_of_memory(Encoding *e) {
+    return base_error(e->err, e->errlen, -ENOMEM, "no memory to encode a conversation");
+}
 
 static int add_ids(Encoding *e, const int *ids, size_t n) {
     size_t want;
@@ -288,8 +320,8 @@ static int reads_as(const Tokenizer *t, const char *text, int id, const char *re
     return same;
 }
 
-/* Does this tokenizer put SentencePiece's space in front of a text behind a control token? Some do before every stretch, some
- * only where nothing at all stands in front: ask it. */
+/* Does this tokenizer put SentencePiece's space in front of a text behind a control token? Some do before every
+ * stretch, some only where nothing at all stands in front: ask it. */
 static int flags_behind(const Tokenizer *t) {
     char text[256];
     size_t len = 0;

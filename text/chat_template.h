@@ -8,8 +8,8 @@
  *     if (chat_encode(&parts, 0, tokenizer, 0, &ids, &n_ids, err, sizeof err)) ...
  *     free(ids); chat_parts_free(&parts);
  *
- * Models come with their template as a program in the language Jinja. It is never executed here: it is recognised by what it
- * contains, and one row of a table says the same. What a row renders is, byte for byte, what transformers'
+ * Models come with their template as a program in the language Jinja. It is never executed here: it is recognised by
+ * what it contains, and one row of a table says the same. What a row renders is, byte for byte, what transformers'
  * apply_chat_template renders of the published template (tests/oracle/chat.py). */
 #ifndef CHAT_TEMPLATE_H
 #define CHAT_TEMPLATE_H
@@ -47,14 +47,14 @@ enum {
 typedef struct {
     const char *name, *alias;
     const char *begin;                               /* in front of everything */
-    const char *system[2], *user[2], *assistant[2];  /* before and after the content; with CHAT_FIRST_USER and CHAT_LAST_USER
-                                                      * system's stand inside user's */
-    const char *system_default;                      /* the system message of a conversation that has none; NULL: none */
+    const char *system[2], *user[2], *assistant[2]; /* before and after the content; with CHAT_FIRST_USER and
+                                                     * CHAT_LAST_USER system's stand inside user's */
+    const char *system_default; /* the system message of a conversation that has none; NULL: none */
     const char *generate;                            /* what begins the answer */
-    const char *stop[3];                             /* what ends it beside EOS: control tokens, or texts; NULL ends the list */
+    const char *stop[3]; /* what ends it beside EOS: control tokens, or texts; NULL ends the list */
     ChatPlace place;
     int flags;
-    const char *has[5], *lacks[4];                   /* what the published template contains and does not, quotes as ' */
+    const char *has[5], *lacks[4]; /* what the published template contains and does not, quotes as ' */
 } ChatTemplate;
 
 /* The rows, in the order in which they are tried; NULL past the last one. */
@@ -66,9 +66,10 @@ const ChatTemplate *chat_template_recognise(const char *jinja, size_t len);
 
 typedef struct {
     const char *bos, *eos; /* their texts; NULL: none */
-    const char *date;      /* "26 Jul 2024", for templates that print today's; NULL: that date, which they print by themselves */
+    const char
+        *date; /* "26 Jul 2024", for templates that print today's; NULL: that date, which they print by themselves */
     int generate;          /* 1: the beginning of an answer comes last */
-    int goes_on;           /* 1: these messages follow others: nothing stands in front of them, and no default system message */
+    int goes_on; /* 1: these messages follow others: nothing stands in front of them, and no default system message */
 } ChatOptions;
 
 typedef enum {
@@ -90,16 +91,17 @@ typedef struct {
     size_t n, cap;
 } ChatParts;
 
-/* The parts, in order, of messages [n]: a system message only as the first. Errors: -EINVAL (a system message elsewhere),
- * -ENOMEM; *p is zeroed then. */
-int chat_render(ChatParts *p, const ChatTemplate *t, const ChatMessage *messages, size_t n, const ChatOptions *o, char *err,
-                size_t errlen);
+/* The parts, in order, of messages [n]: a system message only as the first. Errors: -EINVAL (a system message
+ * elsewhere), -ENOMEM; *p is zeroed then. */
+int chat_render(ChatParts *p, const ChatTemplate *t, const ChatMessage *messages, size_t n, const ChatOptions *o,
+                char *err, size_t errlen);
 void chat_parts_free(ChatParts *p); /* accepts a zeroed struct */
 
-/* The ids of parts[from ..], behind those of the parts before. goes_on, for from 0: text that was read stands in front. A
- * stretch of text between control tokens is encoded as one, as the tokenizer would in the whole string; a control token that the
- * vocabulary does not have is text. *ids is malloc'ed (never NULL on success), the caller frees it. Errors: those of
- * tokenizer_encode. */
-int chat_encode(const ChatParts *p, size_t from, const Tokenizer *t, int goes_on, int **ids, size_t *n, char *err, size_t errlen);
+/* The ids of parts[from ..], behind those of the parts before. goes_on, for from 0: text that was read stands in front.
+ * A stretch of text between control tokens is encoded as one, as the tokenizer would in the whole string; a control
+ * token that the vocabulary does not have is text. *ids is malloc'ed (never NULL on success), the caller frees it.
+ * Errors: those of tokenizer_encode. */
+int chat_encode(const ChatParts *p, size_t from, const Tokenizer *t, int goes_on, int **ids, size_t *n, char *err,
+                size_t errlen);
 
 #endif

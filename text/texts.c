@@ -39,8 +39,8 @@ int texts_add(Texts *x, const char *line, size_t len, int split, char *err, size
     size_t a = tab ? (size_t)(tab - line) : len, n;
     int *ids, *types;
     if (x->n == x->cap && grow(x)) return base_error(err, errlen, -ENOMEM, "out of memory for a text");
-    int rc = tokenizer_encode_pair(x->tokenizer, line, a, tab ? tab + 1 : NULL, tab ? len - a - 1 : 0, ENCODE_BOS | ENCODE_EOS, &ids, &types, &n,
-                                   err, errlen);
+    int rc = tokenizer_encode_pair(x->tokenizer, line, a, tab ? tab + 1 : NULL, tab ? len - a - 1 : 0,
+                                   ENCODE_BOS | ENCODE_EOS, &ids, &types, &n, err, errlen);
     if (rc == 0 && n == 0) {
         rc = base_error(err, errlen, -EINVAL, "a text without a single token");
         free(ids);

@@ -2,8 +2,8 @@
  *
  *     Texts x;
  *     texts_init(&x, tokenizer);
- *     for each line:  texts_add(&x, line, len, err, sizeof err);             [CLS] a [SEP], or [CLS] a [SEP] b [SEP] at a tab
- *     encoder_read(&session, x.texts, x.n, err, sizeof err);                  (model/encoder.h)
+ *     for each line:  texts_add(&x, line, len, err, sizeof err);             [CLS] a [SEP], or [CLS] a [SEP] b [SEP] at
+ * a tab encoder_read(&session, x.texts, x.n, err, sizeof err);                  (model/encoder.h)
  *     encoder_hidden(&session, x.first[i])                                    text i's first token
  *     texts_clear(&x);  ...  texts_free(&x); */
 #ifndef TEXTS_H
@@ -25,16 +25,16 @@ void texts_clear(Texts *x);                    /* no texts any more */
 void texts_drop(Texts *x, size_t n);           /* the last n of them are forgotten */
 void texts_free(Texts *x);                     /* accepts a zeroed struct */
 
-/* One more text, [CLS] and [SEP] around it; where split is not 0, what stands behind the first tab is the second of a pair.
- * Errors: those of tokenizer_encode_pair, -EINVAL (not an id in it), -ENOMEM; nothing is added then. */
+/* One more text, [CLS] and [SEP] around it; where split is not 0, what stands behind the first tab is the second of a
+ * pair. Errors: those of tokenizer_encode_pair, -EINVAL (not an id in it), -ENOMEM; nothing is added then. */
 int texts_add(Texts *x, const char *line, size_t len, int split, char *err, size_t errlen);
 
 /* How a text becomes one vector. */
 typedef enum { POOLING_CLS, POOLING_MEAN, POOLING_POOLER } Pooling;
 extern const char *const pooling_names[]; /* "cls", "mean", "pooler", NULL */
 
-/* Text i of x, which s has just read, as a vector out [d_model]: its first token's hidden state; the mean of all its tokens',
- * [CLS] and [SEP] among them; or what the model's pooler makes of the first. */
+/* Text i of x, which s has just read, as a vector out [d_model]: its first token's hidden state; the mean of all its
+ * tokens', [CLS] and [SEP] among them; or what the model's pooler makes of the first. */
 void texts_pool(const Texts *x, Session *s, size_t i, Pooling how, float *out);
 /* v [n] divided by its length; a vector of zeroes stays. Summed in double. */
 void texts_normalize(float *v, size_t n);

@@ -11,13 +11,15 @@ static int wrong(const Weights *w, const char *key, const char *want, char *err,
     return base_error(err, errlen, -EINVAL, "%s: %s is not %s", w->path ? w->path : "GGUF", key, want);
 }
 
-/* An array of n elements (n == 0: of any number) of one of two types, or NULL where the key is absent or otherwise; then
- * *rc is -EINVAL. */
-static const MetaValue *array(const Weights *w, const char *key, MetaType a, MetaType b, uint64_t n, int *rc, char *err, size_t errlen) {
+/* An array of n elements (n == 0: of any number) of one of two types, or NULL where the key is absent or otherwise;
+ * then *rc is -EINVAL. */
+static const MetaValue *array(const Weights *w, const char *key, MetaType a, MetaType b, uint64_t n, int *rc, char *err,
+                              size_t errlen) {
     const MetaValue *v = weights_meta(w, key);
     if (!v || *rc) return NULL;
     if (v->type == META_ARRAY && (v->elem == a || v->elem == b) && (n == 0 || v->n == n)) return v;
-    *rc = wrong(w, key, n ? "an array as long as tokenizer.ggml.tokens, of the right type" : "an array of strings", err, errlen);
+    *rc = wrong(w, key, n ? "an array as long as tokenizer.ggml.tokens, of the right type" : "an array of strings", err,
+                errlen);
     return NULL;
 }
 
@@ -31,7 +33,7 @@ static int id_key(const Weights *w, const char *key, long *out, char *err, size_
     return 0;
 }
 
-static int flag_key(const Weights *w, const char *key, int *out, char *err, size_t errlen) {
+int vocabulary_flag(const Weights *w, const char *key, int *out, char *err, size_t errlen) {
     const MetaValue *v = weights_meta(w, key);
     int64_t i;
     *out = -1;
@@ -42,12 +44,12 @@ static int flag_key(const Weights *w, const char *key, int *out, char *err, size
 }
 
 /* n pieces from the arrays; scores and types may be NULL. */
-static int fill_pieces(Vocabulary *v, const Weights *w, const MetaValue *tokens, const MetaValue *scores, const MetaValue *types,
-                       char *err, size_t errlen) {
+static int fill_pieces(Vocabulary *v, const Weights *w, const MetaValue *tokens, const MetaValue *scores,
+                       const MetaValue *types, char *err, size_t errlen) {
     Piece *pieces = malloc(tokens->n * sizeof *pieces);
     if (!pieces)
-        return base_error(err, errlen, -ENOMEM, "%s: no memory for a vocabulary of %llu pieces", w->path ? w->path : "GGUF",
-                          (unsigned long long)tokens->n);
+        return base_error(err, errlen, -ENOMEM, "%s: no memory for a vocabulary of %llu pieces",
+                          w->path ? w->path : "GGUF", (unsigned long long)tokens->n);
     v->pieces = pieces;
     v->n = (size_t)tokens->n;
     const uint8_t *token = tokens->data, *score = scores ? scores->data : NULL, *type = types ? types->data : NULL;
@@ -105,7 +107,8 @@ static int fill(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
     if (rc) return rc;
     const MetaValue *tokens = array(w, "tokenizer.ggml.tokens", META_STRING, META_STRING, 0, &rc, err, errlen);
     if (rc) return rc;
-    if (!tokens || tokens->n == 0 || tokens->n > INT32_MAX) return wrong(w, "tokenizer.ggml.tokens", "there", err, errlen);
+    if (!tokens || tokens->n == 0 || tokens->n > INT32_MAX)
+        return wrong(w, "tokenizer.ggml.tokens", "there", err, errlen);
     const MetaValue *scores = array(w, "tokenizer.ggml.scores", META_F32, META_F32, tokens->n, &rc, err, errlen);
     const MetaValue *types = array(w, "tokenizer.ggml.token_type", META_I32, META_U32, tokens->n, &rc, err, errlen);
     if (rc) return rc;
@@ -122,10 +125,11 @@ static int fill(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
     if (rc == 0 && v->bos_id < 0) rc = id_key(w, "tokenizer.ggml.cls_token_id", &v->bos_id, err, errlen);
     if (rc == 0 && v->eos_id < 0) rc = id_key(w, "tokenizer.ggml.seperator_token_id", &v->eos_id, err, errlen);
     if (rc == 0) rc = id_key(w, "tokenizer.ggml.unknown_token_id", &v->unk_id, err, errlen);
-    if (rc == 0) rc = flag_key(w, "tokenizer.ggml.add_bos_token", &v->add_bos, err, errlen);
-    if (rc == 0) rc = flag_key(w, "tokenizer.ggml.add_eos_token", &v->add_eos, err, errlen);
-    if (rc == 0) rc = flag_key(w, "tokenizer.ggml.add_space_prefix", &v->add_space_prefix, err, errlen);
-    if (rc == 0) rc = flag_key(w, "tokenizer.ggml.remove_extra_whitespaces", &v->remove_extra_whitespaces, err, errlen);
+    if (rc == 0) rc = vocabulary_flag(w, "tokenizer.ggml.add_bos_token", &v->add_bos, err, errlen);
+    if (rc == 0) rc = vocabulary_flag(w, "tokenizer.ggml.add_eos_token", &v->add_eos, err, errlen);
+    if (rc == 0) rc = vocabulary_flag(w, "tokenizer.ggml.add_space_prefix", &v->add_space_prefix, err, errlen);
+    if (rc == 0)
+        rc = vocabulary_flag(w, "tokenizer.ggml.remove_extra_whitespaces", &v->remove_extra_whitespaces, err, errlen);
     const MetaValue *map = rc ? NULL : weights_meta(w, "tokenizer.ggml.precompiled_charsmap");
     if (!map) return rc;
     if (map->type != META_ARRAY || (map->elem != META_U8 && map->elem != META_I8))
@@ -136,7 +140,9 @@ static int fill(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
 }
 
 /* llama.cpp's word for a file without a vocabulary. */
-static int is_none(const MetaValue *model) { return model->type == META_STRING && model->n == 4 && memcmp(model->data, "none", 4) == 0; }
+static int is_none(const MetaValue *model) {
+    return model->type == META_STRING && model->n == 4 && memcmp(model->data, "none", 4) == 0;
+}
 
 int vocabulary_from_weights(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
     memset(v, 0, sizeof *v);
@@ -155,51 +161,4 @@ void vocabulary_free(Vocabulary *v) {
     free((void *)(uintptr_t)v->pre);
     free((void *)(uintptr_t)v->merges);
     memset(v, 0, sizeof *v);
-}
-
-/* ---- the tokenizer of a model ---- */
-
-/* The first of these that is there, in folder, else here; malloc'ed. */
-static char *beside(const char *folder) {
-    static const char *const names[] = {"tokenizer.bin", "tokenizer.json", "tokenizer.model", "spiece.model", "vocab.txt"};
-    for (int place = 0; place < 2; place++)
-        for (int i = 0; i < 5; i++) {
-            char *path = file_join(place ? "." : folder, names[i]);
-            if (path && file_exists(path)) return path;
-            free(path);
-        }
-    return NULL;
-}
-
-/* The file's own: a GGUF's metadata, a Hugging Face folder's files. -ENOENT where it has none. */
-static int open_own(Tokenizer **t, const Weights *w, const TokenizerOptions *o, char *err, size_t errlen) {
-    TokenizerOptions own = *o;
-    if (w->format == FORMAT_HF) return tokenizer_open_with(t, w->folder, o, err, errlen);
-    if (w->format != FORMAT_GGUF || !weights_meta(w, "tokenizer.ggml.model"))
-        return base_error(err, errlen, -ENOENT, "%s: no tokenizer in it, no tokenizer.bin beside it; give one with -z", w->path);
-    Vocabulary v;
-    int rc = vocabulary_from_weights(&v, w, err, errlen);
-    if (rc == 0 && own.lower_case < 0) rc = flag_key(w, "tokenizer.ggml.lower_case", &own.lower_case, err, errlen);
-    if (rc == 0) rc = tokenizer_from_vocabulary_with(t, &v, &own, w->path, err, errlen);
-    vocabulary_free(&v);
-    return rc;
-}
-
-int vocabulary_open(Tokenizer **t, const Weights *w, const char *given, size_t vocab_size, const TokenizerOptions *o, char *err,
-                    size_t errlen) {
-    TokenizerOptions with = o ? *o : (TokenizerOptions){.lower_case = -1};
-    *t = NULL;
-    if (!with.folder && !given) with.folder = w->folder;
-    int rc = given ? tokenizer_open_with(t, given, &with, err, errlen) : open_own(t, w, &with, err, errlen);
-    char *path = rc == -ENOENT && !given ? beside(w->folder) : NULL;
-    if (path) rc = tokenizer_open_with(t, path, &with, err, errlen);
-    free(path);
-    if (rc || vocab_size == 0) return rc;
-    size_t n = tokenizer_size(*t);
-    if (n == vocab_size || (n < vocab_size && w->format != FORMAT_LLAMA2C)) return 0;
-    tokenizer_free(*t);
-    *t = NULL;
-    return base_error(err, errlen, -EINVAL,
-                      "the tokenizer has %zu pieces and the model %zu: they do not belong together (-z gives another)", n,
-                      vocab_size);
 }

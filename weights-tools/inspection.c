@@ -2,7 +2,7 @@
 #include "inspection.h"
 
 #include "model/family.h"
-#include "text/vocabulary.h"
+#include "text/open.h"
 #include "weights-tools/checkpoint/open.h"
 
 #include <errno.h>

@@ -1,0 +1,55 @@
+/* text/open.c - the tokenizer of a model. */
+#include "open.h"
+
+#include "vocabulary.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* The first of these that is there, in folder, else here; malloc'ed. */
+static char *beside(const char *folder) {
+    static const char *const names[] = {"tokenizer.bin", "tokenizer.json", "tokenizer.model", "spiece.model",
+                                        "vocab.txt"};
+    for (int place = 0; place < 2; place++)
+        for (int i = 0; i < 5; i++) {
+            char *path = file_join(place ? "." : folder, names[i]);
+            if (path && file_exists(path)) return path;
+            free(path);
+        }
+    return NULL;
+}
+
+/* The file's own: a GGUF's metadata, a Hugging Face folder's files. -ENOENT where it has none. */
+static int open_own(Tokenizer **t, const Weights *w, const TokenizerOptions *o, char *err, size_t errlen) {
+    TokenizerOptions own = *o;
+    if (w->format == FORMAT_HF) return tokenizer_open_with(t, w->folder, o, err, errlen);
+    if (w->format != FORMAT_GGUF || !weights_meta(w, "tokenizer.ggml.model"))
+        return base_error(err, errlen, -ENOENT, "%s: no tokenizer in it, no tokenizer.bin beside it; give one with -z",
+                          w->path);
+    Vocabulary v;
+    int rc = vocabulary_from_weights(&v, w, err, errlen);
+    if (rc == 0 && own.lower_case < 0)
+        rc = vocabulary_flag(w, "tokenizer.ggml.lower_case", &own.lower_case, err, errlen);
+    if (rc == 0) rc = tokenizer_from_vocabulary_with(t, &v, &own, w->path, err, errlen);
+    vocabulary_free(&v);
+    return rc;
+}
+
+int vocabulary_open(Tokenizer **t, const Weights *w, const char *given, size_t vocab_size, const TokenizerOptions *o,
+                    char *err, size_t errlen) {
+    TokenizerOptions with = o ? *o : (TokenizerOptions){.lower_case = -1};
+    *t = NULL;
+    if (!with.folder && !given) with.folder = w->folder;
+    int rc = given ? tokenizer_open_with(t, given, &with, err, errlen) : open_own(t, w, &with, err, errlen);
+    char *path = rc == -ENOENT && !given ? beside(w->folder) : NULL;
+    if (path) rc = tokenizer_open_with(t, path, &with, err, errlen);
+    free(path);
+    if (rc || vocab_size == 0) return rc;
+    size_t n = tokenizer_size(*t);
+    if (n == vocab_size || (n < vocab_size && w->format != FORMAT_LLAMA2C)) return 0;
+    tokenizer_free(*t);
+    *t = NULL;
+    return base_error(err, errlen, -EINVAL,
+                      "the tokenizer has %zu pieces and the model %zu: they do not belong together (-z gives another)",
+                      n, vocab_size);
+}
