@@ -1,7 +1,7 @@
 # roformer.c - `make` builds ./run, `make test` tests it, `make help` lists the rest.
 # COVERAGE: sanitizers of tests/fuzz/fuzz.sh, not for the kernel rows: a fuzzer learns nothing there, and clang takes minutes.
 # Respected: CC, CFLAGS (optimisation and your own), LDFLAGS, SENTENCEPIECE=1 (link its C++ library, with CXX),
-# PREFIX, DESTDIR, FLAVOUR (release, debug, san), V=1 (show commands).
+# PREFIX, DESTDIR, FLAVOUR (release, debug, san, tsan), V=1 (show commands).
 CC      ?= cc
 PREFIX  ?= /usr/local
 FLAVOUR ?= release
@@ -18,9 +18,13 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prot
 CFLAGS_release := -O3
 CFLAGS_debug   := -O0 -g
 CFLAGS_san     := -O1 -g
+CFLAGS_tsan    := -O1 -g
 CFLAGS  ?= $(or $(CFLAGS_$(FLAVOUR)),-O3)
 ifeq ($(FLAVOUR),san)
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
+ifeq ($(FLAVOUR),tsan)
+SANITIZE := -fsanitize=thread
 endif
 
 # All cores, unless the caller says how many (make -j4); a make inside a make shares the outer one's.
@@ -131,6 +135,12 @@ test: $(B)/run $(PROGRAMS:%=$(B)/%) $(B)/test ## run the tests; F=rope runs thos
 san: ## build with AddressSanitizer and UBSan in build/san and run the tests
 	@$(MAKE) --no-print-directory FLAVOUR=san test
 
+# Of what threads share; without ../shared/data, whose trained models would take hours.
+TSAN_TESTS := base/teams session/ attention/ linear/ roformer/
+tsan: ## build with ThreadSanitizer in build/tsan and run the tests of what threads share
+	@$(MAKE) --no-print-directory FLAVOUR=tsan build/tsan/test build/tsan/run
+	@for tests in $(TSAN_TESTS); do ROFORMER_DATA=/nowhere build/tsan/test $$tests build/tsan/run || exit 1; done
+
 arm64: ## cross-compile for arm64 in build/arm64 and run a part of the tests under qemu-user, where both are installed
 	@sh tests/arm64.sh "$(MAKE)"
 
@@ -166,5 +176,5 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: all test san arm64 debug bench bench-linear lint fuzz install clean help FORCE
+.PHONY: all test san tsan arm64 debug bench bench-linear lint fuzz install clean help FORCE
 -include $(shell find $(B) -name "*.d" 2>/dev/null)
