@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draw what `make bench-linear T=context` printed: speed and memory against the context.
 
-    make bench-linear T=context > attention/context.csv
-    v/bin/python bench/context.py attention/context.csv attention/context.svg      # matplotlib
+    make bench-linear T=context > bench/context.csv
+    v/bin/python bench/context.py bench/context.csv bench/context.svg      # matplotlib
 """
 import csv, sys
 import matplotlib

@@ -12,7 +12,7 @@ import gguf, numpy as np, torch
 from transformers import RoFormerConfig, RoFormerForMaskedLM
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.join(HERE, "..", "..")
+ROOT = os.path.join(HERE, "..")
 
 
 def quantized(source, target):
