@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
-"""A trained model with linear attention in NumPy, float64: how far a long run of the engine is from it, and what its weights are.
+"""A trained model with linear attention in NumPy, float64: how far a long run of the engine is from it, and what its
+weights are.
 
-    v/bin/python tests/oracle/linear_model.py drift MODEL.gguf TEXT.state IDS.txt    # the engine's saved state after these ids
-    v/bin/python tests/oracle/linear_model.py weights MODEL.gguf IDS.txt [OUT.svg]   # negative weights, row sums; a picture
+    python tests/oracle/linear_model.py drift MODEL.gguf TEXT.state IDS.txt    # the state after these ids
+    python tests/oracle/linear_model.py weights MODEL.gguf IDS.txt [OUT.svg]   # negative weights, row sums; a picture
 
-MODEL.gguf: arch llama, F32, form numerator, phi elu+1 (tales-1m-linear-f32.gguf). IDS.txt: ids as ./run tokenize prints them.
-drift goes through the text in chunks of 128 ids, with S and z between them, all in float64; a state and its ids:
-    ./run tokenize MODEL.gguf -f TEXT > IDS.txt;  ./run logits MODEL.gguf --ids "$(cat IDS.txt)" --save-state TEXT.state
+MODEL.gguf: arch llama, F32, form numerator, phi elu+1: tales-1m-linear-f32.gguf, or what convert makes of the one in
+the tree. IDS.txt: ids as ./run tokenize prints them. drift goes through the text in chunks of 128 ids, with S and z
+between them, all in float64. So a model, a text's ids, and the engine's state after them:
+    weights-tools/convert model/tales-1m-linear.gguf MODEL.gguf --type f32
+    ./run tokenize MODEL.gguf -f TEXT > IDS.txt
+    ./run MODEL.gguf -f TEXT --max-tokens 0 --no-echo --save-state TEXT.state
 attention/README.md has what both said.
 """
 import sys, struct
