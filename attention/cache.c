@@ -2,6 +2,7 @@
 #include "cache.h"
 
 #include "base/base.h"
+#include "kernels/cache_kernels.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -111,13 +112,13 @@ static void store(const KVCache *c, Packed p, const float *x, const Kernels *ker
         int8_t q[Q_BLOCK];
         if (c->type == CACHE_F16) {
             uint16_t *to = (uint16_t *)p.entries + at * p.step;
-            kernels->att->narrow(half, x + at, n);
+            kernels->cache->narrow(half, x + at, n);
             for (size_t i = 0; i < n; i++) to[i * p.step] = half[i];
         } else {
             int8_t *to = (int8_t *)p.entries + at * p.step;
             float scale;
             kernels->mat->quantize(q, &scale, x + at, n, (int)n);
-            kernels->att->narrow(p.scales + at / Q_BLOCK * p.step, &scale, 1);
+            kernels->cache->narrow(p.scales + at / Q_BLOCK * p.step, &scale, 1);
             for (size_t i = 0; i < n; i++) to[i * p.step] = q[i];
         }
     }

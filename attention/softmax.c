@@ -5,6 +5,8 @@
  * order. So a query's sums have one order: alone or among others, its text alone in the cache or behind another. */
 #include "softmax.h"
 
+#include "kernels/cache_kernels.h"
+
 #include <float.h>
 #include <string.h>
 
@@ -48,10 +50,10 @@ static Numbers keys(const Work *w, size_t from, size_t to, size_t n) {
     const uint8_t *k = w->k + from * w->c->group_bytes;
     size_t each = w->d * KEY_LANES, scales = (w->d + Q_BLOCK - 1) / Q_BLOCK * KEY_LANES;
     if (as_they_are(w, n)) return (Numbers){.at = k, .half = w->c->type == CACHE_F16};
-    if (w->c->type == CACHE_F16) w->kernels->att->widen(w->wide_k, (const uint16_t *)(const void *)k, (to - from) * each);
+    if (w->c->type == CACHE_F16) w->kernels->cache->widen(w->wide_k, (const uint16_t *)(const void *)k, (to - from) * each);
     else
         for (size_t g = 0; g < to - from; g++, k += w->c->group_bytes)
-            w->kernels->att->widen_q8(w->wide_k + g * each, (const uint16_t *)(const void *)k, (const int8_t *)k + scales * 2, w->d, KEY_LANES);
+            w->kernels->cache->widen_q8(w->wide_k + g * each, (const uint16_t *)(const void *)k, (const int8_t *)k + scales * 2, w->d, KEY_LANES);
     return (Numbers){.at = w->wide_k};
 }
 
@@ -61,8 +63,8 @@ static const float *wide_values(const Work *w, size_t b, Span all, size_t at, si
     size_t scales = (w->c->value_width + Q_BLOCK - 1) / Q_BLOCK;
     for (int t = all.lo; t < all.hi; t++) {
         const uint16_t *row = (const uint16_t *)(const void *)(w->v + (b + (size_t)t) * w->c->row_bytes);
-        if (w->c->type == CACHE_F16) w->kernels->att->widen(w->wide_v + t * PANEL, row + at, width);
-        else w->kernels->att->widen_q8(w->wide_v + t * PANEL, row + at / Q_BLOCK, (const int8_t *)(row + scales) + at, width, 1);
+        if (w->c->type == CACHE_F16) w->kernels->cache->widen(w->wide_v + t * PANEL, row + at, width);
+        else w->kernels->cache->widen_q8(w->wide_v + t * PANEL, row + at / Q_BLOCK, (const int8_t *)(row + scales) + at, width, 1);
     }
     return w->wide_v;
 }

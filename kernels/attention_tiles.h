@@ -1,18 +1,25 @@
-/* kernels/attention_tiles.h - the part of softmax attention that does not depend on how wide a vector is: which queries, slots
- * and columns a tile takes. The fast rows include it and define the three functions that it declares first.
+/* kernels/attention_tiles.h - softmax attention's products, whatever the width of a vector: which queries, slots and
+ * columns a tile takes. A row includes it behind its vectors (vectors.h) and defines the function that it declares
+ * first.
  *
- * Scores and the mix of values are both C = A B with few rows in A (queries) and a block of the cache as B, whose rows lie so
- * that no product has to be summed across lanes. Each number of C is one chain of FMAs, i ascending, whatever tile it falls
- * into. */
+ * Scores and the mix of values are both C = A B with few rows in A (queries) and a block of the cache as B, whose rows
+ * lie so that no product has to be summed across lanes. A tile keeps its part of C in registers while B passes: a
+ * vector of B is loaded once for up to 6 queries, and 12 sums or more hide the latency of an FMA; one or two queries
+ * alone take more columns instead. Each number of C is one chain of FMAs, i ascending, whatever tile it falls into. */
 #ifndef ATTENTION_TILES_H
 #define ATTENTION_TILES_H
 
 #include "inline.h"
 #include "kernels.h"
 
-/* The operands of C[j][x] += sum over i0 <= i < i1 of A[j][i] B[i][x]. Column x of B's row i is at
- * b[i*ldb + x / KEY_LANES * group + x % KEY_LANES]. For row 0 each step fetches `lines` cache lines of what is wanted soon, so
- * that memory is busy while this is computed. */
+enum { TILE_ROWS = 6, TILE_GROUPS = 4 };    /* of a tile, at most */
+enum { GROUP_VECTORS = KEY_LANES / VEC }; /* of a group of columns */
+
+/* Groups of 16 columns that a tile of so many rows takes, so that its sums fit the registers: 1, 2 or 4. */
+INLINE size_t groups_at_once(size_t rows);
+/* The operands of C[j][x] += sum over i0 <= i < i1 of A[j][i] B[i][x]. Column x of B's row i is at b[i*ldb + x /
+ * KEY_LANES * group + x % KEY_LANES]. For row 0 each step fetches `lines` cache lines of what is wanted soon, so that
+ * memory is busy while this is computed. */
 typedef struct {
     float *c;
     const float *a;
@@ -21,29 +28,87 @@ typedef struct {
     const char *soon, *soon_end;
 } Product;
 
-/* Rows j .. j+n-1 (one to six) of a product, groups of columns g .. g+groups-1. fresh: C begins as 0. */
-INLINE void some_rows(int fresh, Product *p, size_t j, size_t n, size_t g, size_t groups);
-/* Steps that row 0 of a product of n rows takes over B's `rows` rows and so many groups. */
-INLINE size_t steps_of(size_t rows, size_t n, size_t groups);
-/* acc *= shrink, so many groups. */
-INLINE void shrink_row(float *acc, float shrink, size_t groups);
+/* Q rows by G groups; all but p, j and g are constants where this is inlined. fresh: C begins as 0. */
+INLINE void tile(int Q, int G, int half, int fresh, Product *p, size_t j, size_t g) {
+    const TensorType type = half ? TENSOR_F16 : TENSOR_F32;
+    const size_t each = half ? 2 : 4;
+    Vec acc[TILE_ROWS][TILE_GROUPS * GROUP_VECTORS];
+    float *c = p->c + j * p->ldc + g * KEY_LANES;
+    const float *a = p->a + j * p->lda;
+    const uint8_t *b = (const uint8_t *)p->b.at + g * p->group * each;
+    size_t lda = p->lda, ldb = p->ldb, group = p->group, ldc = p->ldc, i1 = p->i1, lines = j == 0 ? p->lines : 0;
+    UNROLL
+    for (size_t q = 0; q < (size_t)Q; q++)
+        UNROLL
+        for (size_t v = 0; v < (size_t)G * GROUP_VECTORS; v++)
+            acc[q][v] = fresh ? vec_zero() : vec_load(c + q * ldc + v * VEC);
+    for (size_t i = p->i0; i < i1; i++) {
+        for (size_t x = 0; x < lines && p->soon < p->soon_end; x++, p->soon += 64) __builtin_prefetch(p->soon, 0, 2);
+        UNROLL
+        for (size_t v = 0; v < (size_t)G * GROUP_VECTORS; v += GROUP_VECTORS) {
+            Vec row[GROUP_VECTORS];
+            UNROLL
+            for (size_t k = 0; k < GROUP_VECTORS; k++)
+                row[k] = vec_pin(vec_load_as(type, b + each * (i * ldb + v / GROUP_VECTORS * group + k * VEC)));
+            UNROLL
+            for (size_t q = 0; q < (size_t)Q; q++) {
+                Vec x = vec_all(a[q * lda + i]);
+                UNROLL
+                for (size_t k = 0; k < GROUP_VECTORS; k++) acc[q][v + k] = vec_fma(acc[q][v + k], x, row[k]);
+            }
+        }
+    }
+    UNROLL
+    for (size_t q = 0; q < (size_t)Q; q++)
+        UNROLL
+        for (size_t v = 0; v < (size_t)G * GROUP_VECTORS; v++) vec_store(c + q * ldc + v * VEC, acc[q][v]);
+}
+
+/* Q rows from j on, so many groups from g on. */
+INLINE void rows_of(int Q, int half, int fresh, Product *p, size_t j, size_t g, size_t groups) {
+    const size_t most = groups_at_once((size_t)Q);
+    for (; groups >= most; g += most, groups -= most) tile(Q, (int)most, half, fresh, p, j, g);
+    if (most > 2 && groups & 2) tile(Q, 2, half, fresh, p, j, g), g += 2;
+    if (most > 1 && groups & 1) tile(Q, 1, half, fresh, p, j, g);
+}
+
+INLINE void some_rows_of(int half, int fresh, Product *p, size_t j, size_t n, size_t g, size_t groups) {
+    switch (n) {
+    case 1: rows_of(1, half, fresh, p, j, g, groups); break;
+    case 2: rows_of(2, half, fresh, p, j, g, groups); break;
+    case 3: rows_of(3, half, fresh, p, j, g, groups); break;
+    case 4: rows_of(4, half, fresh, p, j, g, groups); break;
+    case 5: rows_of(5, half, fresh, p, j, g, groups); break;
+    default: rows_of(6, half, fresh, p, j, g, groups);
+    }
+}
+
+/* Rows j .. j+n-1 (one to six) of a product. */
+INLINE void some_rows(int fresh, Product *p, size_t j, size_t n, size_t g, size_t groups) {
+    if (p->b.half) some_rows_of(1, fresh, p, j, n, g, groups);
+    else some_rows_of(0, fresh, p, j, n, g, groups);
+}
 
 /* Rows of the next tile where n are left: of three or more never so many that one or two remain. */
-INLINE size_t next_rows(size_t n) { return n <= 6 ? n : n <= 8 ? 4 : 6; }
+INLINE size_t next_rows(size_t n) { return n <= TILE_ROWS ? n : n <= 8 ? 4 : TILE_ROWS; }
 
-/* The steps share the fetching. Many queries are not a single token's: the next block is in the second-level cache already,
- * and fetching would be in their way. */
-INLINE void fetch(Product *p, Soon soon, size_t n, size_t steps) {
+/* Row 0 of a product of n rows shares the fetching among its steps: so many for each tile of columns. Many queries are
+ * not a single token's: the next block is in the second-level cache already, and fetching would be in their way. */
+INLINE void fetch(Product *p, Soon soon, size_t n, size_t steps, size_t groups) {
     enum { FEW = 16 };
+    size_t most = groups_at_once(next_rows(n));
+    steps *= (groups + most - 1) / most;
     p->soon = soon.from;
     p->soon_end = p->soon + soon.bytes;
     p->lines = n <= FEW && soon.bytes ? (soon.bytes / 64 + steps) / steps : 0;
 }
 
-/* scores of kernels.h, `together` groups of keys at a time, which stay in the first-level cache while all queries pass. */
-INLINE void scores_in_tiles(float *s, const float *q, size_t n, Numbers k, size_t head_dim, size_t groups, Soon soon, size_t together) {
-    Product p = {.c = s, .ldc = SCORE_ROW, .a = q, .lda = head_dim, .b = k, .ldb = KEY_LANES, .group = head_dim * KEY_LANES, .i1 = head_dim};
-    fetch(&p, soon, n, steps_of(head_dim, n, groups));
+/* scores of kernels.h. So many groups of keys at a time stay in the first-level cache while all queries pass. */
+static void scores(float *s, const float *q, size_t n, Numbers k, size_t head_dim, size_t groups, Soon soon) {
+    Product p = {.c = s, .ldc = SCORE_ROW, .a = q, .lda = head_dim, .b = k, .i1 = head_dim};
+    p.ldb = KEY_LANES, p.group = head_dim * KEY_LANES;
+    fetch(&p, soon, n, head_dim, groups);
+    size_t together = n <= TILE_ROWS ? groups : groups_at_once(TILE_ROWS);
     for (size_t g = 0; g < groups; g += together)
         for (size_t j = 0, rows; j < n; j += rows)
             some_rows(1, &p, j, rows = next_rows(n - j), g, groups - g < together ? groups - g : together);
@@ -70,21 +135,26 @@ static void mix_rows(Product *p, const Span *spans, size_t j, size_t n, size_t g
     Span all = common(spans + j, n);
     if (all.lo >= all.hi) all.lo = all.hi = KEY_BLOCK; /* nothing in common: all of a span lies before it */
     for (size_t r = j; r < j + n; r++)
-        if (spans[r].lo < all.lo) mix_slots(p, spans[r].lo, spans[r].hi < all.lo ? spans[r].hi : all.lo, r, 1, g, groups);
+        if (spans[r].lo < all.lo)
+            mix_slots(p, spans[r].lo, spans[r].hi < all.lo ? spans[r].hi : all.lo, r, 1, g, groups);
     mix_slots(p, all.lo, all.hi, j, n, g, groups);
     for (size_t r = j; r < j + n; r++)
         if (spans[r].hi > all.hi) mix_slots(p, all.hi, spans[r].hi, r, 1, g, groups);
 }
 
+INLINE void shrink_row(float *acc, float shrink, size_t width) {
+    for (size_t i = 0; i < width; i += VEC) vec_store(acc + i, vec_mul(vec_all(shrink), vec_load(acc + i)));
+}
+
 /* mix of kernels.h. */
-INLINE void mix_in_tiles(float *acc, size_t lda, const float *p, const Span *spans, const Running *run, size_t n, Numbers v, size_t ldv,
-                         size_t width, Soon soon) {
-    enum { TOGETHER = 4 }; /* groups whose part of the values, 16 KB, stays in the first-level cache while all queries pass */
-    size_t groups = width / KEY_LANES;
+static void mix(float *acc, size_t lda, const float *p, const Span *spans, const Running *run, size_t n, Numbers v,
+                size_t ldv, size_t width, Soon soon) {
+    enum { TOGETHER = 4 }; /* groups whose part of the values, 16 KB, stays in the first-level cache for all queries */
     for (size_t j = 0; j < n; j++)
-        if (run[j].shrink != 1) shrink_row(acc + j * lda, run[j].shrink, groups);
+        if (run[j].shrink != 1) shrink_row(acc + j * lda, run[j].shrink, width);
     Product whole = {.c = acc, .ldc = lda, .a = p, .lda = SCORE_ROW, .b = v, .ldb = ldv, .group = KEY_LANES};
-    fetch(&whole, soon, n, steps_of(KEY_BLOCK, n, groups));
+    size_t groups = width / KEY_LANES;
+    fetch(&whole, soon, n, KEY_BLOCK, groups);
     for (size_t g = 0; g < groups; g += TOGETHER) {
         size_t m = groups - g < TOGETHER ? groups - g : TOGETHER;
         for (size_t j = 0, rows; j < n; j += rows) mix_rows(&whole, spans, j, rows = next_rows(n - j), g, m);

@@ -1,17 +1,12 @@
-/* kernels/blocks.c - the block formats: a table of all, and the taking apart of those we compute with.
+/* kernels/blocks.c - the plain formats and those of blocks of 32 values, taken apart; blocks_k.c has the others.
  *
- * A block is a short run of values that share scales. Every format below is one and the same thing, packed in different
- * ways: a small whole number (the code) a value, and for each 16 or 32 of them a scale and, in some, a minimum:
+ * A block is a short run of values that share scales. Every format is one thing packed in different ways: a small whole
+ * number (the code) a value, and for each 16 or 32 of them a scale and, in some, a minimum, here in half precision:
  *
- *     value = scale * (code - zero) - minimum
- *
- * The old formats (32 values) store scale and minimum in half precision. The K formats (256 values: a superblock of 8 or 16
- * sub-blocks) store one half-precision d and dmin, and a small whole number a sub-block: scale = d * sc, minimum = dmin * mn.
- * The IQ4 formats take the values for a code from a short table instead of from a straight line. */
-#include "quants.h"
-#include "base/base.h"
+ *     value = scale * (code - zero) - minimum */
+#include "blocks.h"
 
-#include <string.h>
+#include "base/base.h"
 
 static void one_scale(Codes *c, const uint8_t *d) {
     c->d = load_u16(d);
@@ -32,7 +27,7 @@ static void codes_q8_0(Codes *c, const uint8_t *block) {
 }
 
 /* Sixteen bytes: values 0..15 in the low halves, 16..31 in the high ones. */
-static void nibbles(uint8_t *q, const uint8_t *bytes) {
+void block_nibbles(uint8_t *q, const uint8_t *bytes) {
     for (int i = 0; i < 16; i++) {
         q[i] = bytes[i] & 15;
         q[i + 16] = bytes[i] >> 4;
@@ -44,174 +39,37 @@ static void fifth_bits(uint8_t *q, const uint8_t *bytes) {
     for (int i = 0; i < 32; i++) q[i] |= (bytes[i / 8] >> i % 8 & 1) << 4;
 }
 
-static void codes_q4_0(Codes *c, const uint8_t *block) {
+void block_codes_q4_0(Codes *c, const uint8_t *block) {
     one_scale(c, block);
-    nibbles(c->q, block + 2);
+    block_nibbles(c->q, block + 2);
 }
 
 static void codes_q4_1(Codes *c, const uint8_t *block) {
     scale_and_minimum(c, block);
-    nibbles(c->q, block + 4);
+    block_nibbles(c->q, block + 4);
 }
 
 static void codes_q5_0(Codes *c, const uint8_t *block) {
     one_scale(c, block);
-    nibbles(c->q, block + 6);
+    block_nibbles(c->q, block + 6);
     fifth_bits(c->q, block + 2);
 }
 
 static void codes_q5_1(Codes *c, const uint8_t *block) {
     scale_and_minimum(c, block);
-    nibbles(c->q, block + 8);
+    block_nibbles(c->q, block + 8);
     fifth_bits(c->q, block + 4);
 }
 
-/* 64 bytes of bit pairs: each 32 of them hold 128 values, 32 to a pair of bits. To bits `to` and to+1 of q. */
-static void pairs(uint8_t *q, const uint8_t *bytes, int to) {
-    for (int half = 0; half < 2; half++, bytes += 32)
-        for (int j = 0; j < 4; j++, q += 32)
-            for (int i = 0; i < 32; i++) q[i] |= (uint8_t)((bytes[i] >> 2 * j & 3) << to);
-}
-
-/* 32 bytes of single bits: 32 values to a bit. To bit `to` of q. */
-static void ones(uint8_t *q, const uint8_t *bytes, int to) {
-    for (int j = 0; j < 8; j++, q += 32)
-        for (int i = 0; i < 32; i++) q[i] |= (uint8_t)((bytes[i] >> j & 1) << to);
-}
-
-/* sc and mn [16] in 4 bits each; 64 bytes of four values, 32 apart; d, dmin. */
-static void codes_q2_k(Codes *c, const uint8_t *block) {
-    for (int s = 0; s < 16; s++) {
-        c->sc[s] = block[s] & 15;
-        c->mn[s] = (int8_t)(block[s] >> 4);
-    }
-    memset(c->q, 0, sizeof c->q);
-    pairs(c->q, block + 16, 0);
-    c->d = load_u16(block + 80);
-    c->dmin = load_u16(block + 82);
-}
-
-/* 256 third bits, in 32 bytes of eight values 32 apart; 64 bytes as in Q2_K; 16 sc of 6 bits, 32 too large; d. */
-static void codes_q3_k(Codes *c, const uint8_t *block) {
-    const uint8_t *scales = block + 96;
-    memset(c->q, 0, sizeof c->q);
-    pairs(c->q, block + 32, 0);
-    ones(c->q, block, 2);
-    for (int s = 0; s < 16; s++) {
-        int four = scales[s % 8] >> s / 8 * 4 & 15, two = scales[8 + s % 4] >> s / 4 * 2 & 3;
-        c->sc[s] = (int8_t)((four | two << 4) - 32);
-    }
-    c->d = load_u16(block + 108);
-}
-
-/* Eight sc and eight mn of 6 bits in 12 bytes: the first four of each stand in bytes 0..3 and 4..7, whose upper two bits
- * are those of the last four; the lower four bits of these are the halves of bytes 8..11. */
-static void six_bit_scales(Codes *c, const uint8_t *bytes) {
-    for (int s = 0; s < 4; s++) {
-        c->sc[s] = bytes[s] & 63;
-        c->mn[s] = bytes[4 + s] & 63;
-        c->sc[4 + s] = (int8_t)((bytes[8 + s] & 15) | bytes[s] >> 6 << 4);
-        c->mn[4 + s] = (int8_t)(bytes[8 + s] >> 4 | bytes[4 + s] >> 6 << 4);
-    }
-}
-
-/* 128 bytes: each 32 of them hold 64 values, the first half in the low nibbles. */
-static void nibbles_of_256(uint8_t *q, const uint8_t *bytes) {
-    for (int part = 0; part < 4; part++, q += 64, bytes += 32)
-        for (int i = 0; i < 32; i++) {
-            q[i] = bytes[i] & 15;
-            q[32 + i] = bytes[i] >> 4;
-        }
-}
-
-/* d, dmin, the scales, nibbles. */
-static void codes_q4_k(Codes *c, const uint8_t *block) {
-    c->d = load_u16(block);
-    c->dmin = load_u16(block + 2);
-    six_bit_scales(c, block + 4);
-    nibbles_of_256(c->q, block + 16);
-}
-
-/* The same with 256 fifth bits, in 32 bytes of eight values 32 apart, before the nibbles. */
-static void codes_q5_k(Codes *c, const uint8_t *block) {
-    c->d = load_u16(block);
-    c->dmin = load_u16(block + 2);
-    six_bit_scales(c, block + 4);
-    nibbles_of_256(c->q, block + 48);
-    ones(c->q, block + 16, 4);
-}
-
-/* 128 bytes of low nibbles: 64 bytes hold 128 values, the first half in the low halves; 64 bytes of upper bit pairs, four
- * values 32 apart in each; sc[16]; d. */
-static void codes_q6_k(Codes *c, const uint8_t *block) {
-    for (int half = 0; half < 2; half++)
-        for (int i = 0; i < 64; i++) {
-            c->q[128 * half + i] = block[64 * half + i] & 15;
-            c->q[128 * half + 64 + i] = block[64 * half + i] >> 4;
-        }
-    pairs(c->q, block + 128, 4);
-    memcpy(c->sc, block + 192, 16);
-    c->d = load_u16(block + 208);
-}
-
-/* d, the upper bit pairs of eight sc in 16 bits, their lower nibbles in four bytes, 32 too large; nibbles as Q4_0 packs them. */
-static void codes_iq4_xs(Codes *c, const uint8_t *block) {
-    unsigned high = load_u16(block + 2);
-    c->d = load_u16(block);
-    for (int s = 0; s < 8; s++) {
-        c->sc[s] = (int8_t)((int)((block[4 + s / 2] >> s % 2 * 4 & 15) | (high >> 2 * s & 3) << 4) - 32);
-        nibbles(c->q + 32 * s, block + 8 + 16 * s);
-    }
-}
-
-static const int8_t iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
-
-/* Source: GGML_QUANT_SIZES of the gguf package 0.19.0, the ids that ggml.h gives out today; ids it has retired
- * (4, 5, 31 .. 33, 36 .. 38) are left out and so are refused. */
-static const QuantFormat formats[] = {
+const QuantFormat formats_32[] = {
     {.id = TENSOR_F32, .name = "F32", .block = 1, .bytes = 4, .computes = 1},
     {.id = TENSOR_F16, .name = "F16", .block = 1, .bytes = 2, .computes = 1},
     {.id = TENSOR_BF16, .name = "BF16", .block = 1, .bytes = 2, .computes = 1},
-    {.id = TENSOR_I8_GROUPS, .name = "I8_GROUPS", .block = 1, .bytes = 1, .computes = 1}, /* the scales stand elsewhere */
-    {TENSOR_Q4_0, "Q4_0", 32, 18, 1, .sub = 32, .bits = 4, .zero = 8, .codes = codes_q4_0},
+    {.id = TENSOR_I8_GROUPS, .name = "I8_GROUPS", .block = 1, .bytes = 1, .computes = 1}, /* scales stand elsewhere */
+    {TENSOR_Q4_0, "Q4_0", 32, 18, 1, .sub = 32, .bits = 4, .zero = 8, .codes = block_codes_q4_0},
     {TENSOR_Q4_1, "Q4_1", 32, 20, 1, .sub = 32, .bits = 4, .minima = 1, .codes = codes_q4_1},
     {TENSOR_Q5_0, "Q5_0", 32, 22, 1, .sub = 32, .bits = 5, .zero = 16, .codes = codes_q5_0},
     {TENSOR_Q5_1, "Q5_1", 32, 24, 1, .sub = 32, .bits = 5, .minima = 1, .codes = codes_q5_1},
     {TENSOR_Q8_0, "Q8_0", 32, 34, 1, .sub = 32, .bits = 8, .zero = 128, .codes = codes_q8_0},
-    {TENSOR_Q2_K, "Q2_K", 256, 84, 1, .sub = 16, .bits = 2, .minima = 1, .codes = codes_q2_k},
-    {TENSOR_Q3_K, "Q3_K", 256, 110, 1, .sub = 16, .bits = 3, .zero = 4, .codes = codes_q3_k},
-    {TENSOR_Q4_K, "Q4_K", 256, 144, 1, .sub = 32, .bits = 4, .minima = 1, .codes = codes_q4_k},
-    {TENSOR_Q5_K, "Q5_K", 256, 176, 1, .sub = 32, .bits = 5, .minima = 1, .codes = codes_q5_k},
-    {TENSOR_Q6_K, "Q6_K", 256, 210, 1, .sub = 16, .bits = 6, .zero = 32, .codes = codes_q6_k},
-    {TENSOR_IQ4_NL, "IQ4_NL", 32, 18, 1, .sub = 32, .bits = 4, .values = iq4_values, .codes = codes_q4_0},
-    {TENSOR_IQ4_XS, "IQ4_XS", 256, 136, 1, .sub = 32, .bits = 4, .values = iq4_values, .codes = codes_iq4_xs},
-    {.id = 9, .name = "Q8_1", .block = 32, .bytes = 40}, /* from here on known by name and size only */
-    {.id = 15, .name = "Q8_K", .block = 256, .bytes = 292},
-    {.id = 16, .name = "IQ2_XXS", .block = 256, .bytes = 66},
-    {.id = 17, .name = "IQ2_XS", .block = 256, .bytes = 74},
-    {.id = 18, .name = "IQ3_XXS", .block = 256, .bytes = 98},
-    {.id = 19, .name = "IQ1_S", .block = 256, .bytes = 50},
-    {.id = 21, .name = "IQ3_S", .block = 256, .bytes = 110},
-    {.id = 22, .name = "IQ2_S", .block = 256, .bytes = 82},
-    {.id = 24, .name = "I8", .block = 1, .bytes = 1},
-    {.id = 25, .name = "I16", .block = 1, .bytes = 2},
-    {.id = 26, .name = "I32", .block = 1, .bytes = 4},
-    {.id = 27, .name = "I64", .block = 1, .bytes = 8},
-    {.id = 28, .name = "F64", .block = 1, .bytes = 8},
-    {.id = 29, .name = "IQ1_M", .block = 256, .bytes = 56},
-    {.id = 34, .name = "TQ1_0", .block = 256, .bytes = 54},
-    {.id = 35, .name = "TQ2_0", .block = 256, .bytes = 66},
-    {.id = 39, .name = "MXFP4", .block = 32, .bytes = 17},
-    {.id = 40, .name = "NVFP4", .block = 64, .bytes = 36},
-    {.id = 41, .name = "Q1_0", .block = 128, .bytes = 18},
+    {0},
 };
-
-const QuantFormat *quant_format(int id) {
-    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
-        if (formats[i].id == id) return &formats[i];
-    return NULL;
-}
-
-const QuantFormat *quant_format_row(int i) {
-    return i >= 0 && (size_t)i < sizeof formats / sizeof *formats ? &formats[i] : NULL;
-}

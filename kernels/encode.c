@@ -1,7 +1,8 @@
 /* kernels/encode.c - encoding: 16 bits, blocks of 32, and the table of all formats.
  *
- * These formats have fixed rules, so that the bytes are ggml's: a block of 32 takes its scale from its largest value, and
- * rounds. The K formats, which search, are in encode_k.c. */
+ * These formats have fixed rules, so that the bytes are ggml's: a block of 32 takes its scale from its largest value,
+ * and rounds. The K formats, which search, are in encode_k.c. */
+#include "encode.h"
 #include "encode_parts.h"
 
 #include "base/base.h"
@@ -9,7 +10,8 @@
 #include <math.h>
 #include <string.h>
 
-/* No scale of half precision reaches this value (the largest is 65504 x 127 x 32 in Q6_K); below it no sum overflows. */
+/* No scale of half precision reaches this value (the largest is 65504 x 127 x 32 in Q6_K); below it no sum
+ * overflows. */
 static const float out_of_reach = 1e9f;
 
 static uint32_t bits_of(float f) {
@@ -25,14 +27,16 @@ static void store_u16(uint8_t *p, unsigned v) {
     p[1] = (uint8_t)(v >> 8);
 }
 
-/* Nearest, ties to even. Below 2^-14 the steps are 2^-24, which are those of a float in [0.5, 1): adding 0.5 rounds to them.
- * Above, 13 bits of the fraction go: what is added makes a carry where they are more than half, or half and the rest odd. */
-static unsigned half_of(float f) {
-    uint32_t bits = bits_of(f), sign = bits >> 16 & 0x8000, a = bits & 0x7fffffff;
-    if (a > 0x7f800000) return sign | 0x7e00;
-    if (a >= 0x477ff000) return sign | 0x7c00; /* 65520 is halfway to what would be the next */
-    if (a < 0x38800000) return sign | (bits_of(fabsf(f) + 0.5f) - 0x3f000000);
-    return sign | (a + 0xfff + (a >> 13 & 1) - 0x38000000) >> 13;
+/* Nearest, ties to even. Below 2^-14 the steps are 2^-24, which are those of a float in [0.5, 1): adding 0.5 rounds to
+ * them. Above, 13 bits of the fraction go: what is added makes a carry where they are more than half, or half and the
+ * rest odd. */
+uint16_t f32_to_f16(float x) {
+    uint32_t bits = bits_of(x), sign = bits >> 16 & 0x8000, a = bits & 0x7fffffff, h;
+    if (a > 0x7f800000) h = 0x7e00;
+    else if (a >= 0x477ff000) h = 0x7c00; /* 65520 is halfway to what would be the next */
+    else if (a < 0x38800000) h = bits_of(fabsf(x) + 0.5f) - 0x3f000000;
+    else h = (a + 0xfff + (a >> 13 & 1) - 0x38000000) >> 13;
+    return (uint16_t)(sign | h);
 }
 
 static unsigned bf16_of(float f) {
@@ -42,7 +46,7 @@ static unsigned bf16_of(float f) {
 }
 
 int encode_scale(uint8_t *p, float d) {
-    unsigned h = half_of(d);
+    unsigned h = f32_to_f16(d);
     store_u16(p, h);
     return (h & 0x7fff) < 0x7c00;
 }
@@ -56,7 +60,7 @@ static size_t encode_f32(uint8_t *out, const float *x, size_t n) {
 static size_t encode_f16(uint8_t *out, const float *x, size_t n) {
     size_t lost = 0;
     for (size_t i = 0; i < n; i++) {
-        unsigned h = half_of(x[i]);
+        unsigned h = f32_to_f16(x[i]);
         lost += (h & 0x7fff) == 0x7c00 && !isinf(x[i]);
         store_u16(out + 2 * i, h);
     }
@@ -104,8 +108,8 @@ static void pack_q4(uint8_t *out, const uint8_t code[Q_BLOCK]) {
     for (int i = 0; i < Q_BLOCK / 2; i++) out[i] = (uint8_t)(code[i] | code[i + 16] << 4);
 }
 
-/* Q4_0 and Q5_0: codes 0 .. 2 zero - 1, value d (code - zero). The extreme value gets code 0, so its sign is used to the full.
- * + 0.5 and cutting off is ggml's rounding. */
+/* Q4_0 and Q5_0: codes 0 .. 2 zero - 1, value d (code - zero). The extreme value gets code 0, so its sign is used to
+ * the full. + 0.5 and cutting off is ggml's rounding. */
 static int encode_symmetric(uint8_t *out, const float *x, int zero) {
     uint8_t code[Q_BLOCK];
     float d = encode_extreme(x, Q_BLOCK) / (float)-zero, inv = encode_inverse(d);

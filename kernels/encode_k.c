@@ -1,16 +1,17 @@
 /* kernels/encode_k.c - encoding of Q4_K, Q5_K and Q6_K.
  *
- * A super-block of 256 values has eight or sixteen small blocks, each with a scale of its own, which is searched for. Codes
- * l[i] given, the best scale s and offset b are the solution of a weighted least squares
+ * A super-block of 256 values has eight or sixteen small blocks, each with a scale of its own, which is searched for.
+ * Codes l[i] given, the best scale s and offset b are the solution of a weighted least squares
  *
  *     minimise  sum w (s l + b - x)^2      =>      s sum wll + b sum wl = sum wlx
  *                                                  s sum wl  + b sum w  = sum wx
  *
- * and its error is  sum wxx - s sum wlx - b sum wx.  Scale given, the best codes are the nearest ones. So some ranges a little
- * wider and narrower than the block's own are tried: round, solve, keep the solution of the smallest error. Large values weigh
- * more, because their products with the activations do.
+ * and its error is  sum wxx - s sum wlx - b sum wx.  Scale given, the best codes are the nearest ones. So some ranges a
+ * little wider and narrower than the block's own are tried: round, solve, keep the solution of the smallest error.
+ * Large values weigh more, because their products with the activations do.
  *
- * Sums are taken in eight lanes, in a fixed order: the same bytes from every compiler, and a compiler can use its vectors. */
+ * Sums are taken in eight lanes, in a fixed order: the same bytes from every compiler, and a compiler can use its
+ * vectors. */
 #include "encode_parts.h"
 
 #include "base/base.h"
@@ -66,8 +67,8 @@ typedef struct {
     float scale, min;
 } Affine;
 
-/* Solve the two equations; where the offset comes out above zero, it is zero and the scale alone is solved for. Returns the
- * error; negative where there is no solution (all codes are equal). */
+/* Solve the two equations; where the offset comes out above zero, it is zero and the scale alone is solved for. Returns
+ * the error; negative where there is no solution (all codes are equal). */
 static float solve(Affine *a, const Sums *s) {
     float det = s->w * s->wll - s->wl * s->wl;
     if (!(det > 0)) return -1;
@@ -90,7 +91,8 @@ static void weigh(float *w, const float *x) {
     for (int i = 0; i < SMALL; i++) w[i] = mean + fabsf(x[i]);
 }
 
-/* The search for SMALL values, codes 0 .. top. The range is stretched to top + reach codes, reach in tenths up to +-spread. */
+/* The search for SMALL values, codes 0 .. top. The range is stretched to top + reach codes, reach in tenths up to
+ * +-spread. */
 static Affine fit_affine(const float *x, const float *w, int top, int spread) {
     float low = 0, high = 0, best = -1;
     for (int i = 0; i < SMALL; i++) {
@@ -109,8 +111,9 @@ static Affine fit_affine(const float *x, const float *w, int top, int spread) {
     return kept;
 }
 
-/* The scales of eight small blocks, six bits each, and their minima: four bytes of the first four scales, four of the first
- * four minima, four of the low nibbles of the other eight; whose upper two bits are in the top of the first eight bytes. */
+/* The scales of eight small blocks, six bits each, and their minima: four bytes of the first four scales, four of the
+ * first four minima, four of the low nibbles of the other eight; whose upper two bits are in the top of the first eight
+ * bytes. */
 static void pack_scales(uint8_t out[12], const uint8_t scale[8], const uint8_t min[8]) {
     for (int j = 0; j < 4; j++) {
         out[j] = (uint8_t)(scale[j] | (scale[j + 4] >> 4) << 6);
@@ -119,7 +122,8 @@ static void pack_scales(uint8_t out[12], const uint8_t scale[8], const uint8_t m
     }
 }
 
-/* v [8], none below zero, as six bits each times their own scale: stores that scale as a half, and returns it as stored. */
+/* v [8], none below zero, as six bits each times their own scale: stores that scale as a half, and returns it as
+ * stored. */
 static float six_bits(uint8_t out[8], const float v[8], uint8_t *half, int *fits) {
     float most = 0;
     for (int j = 0; j < 8; j++)
@@ -130,8 +134,9 @@ static float six_bits(uint8_t out[8], const float v[8], uint8_t *half, int *fits
     return f16_to_f32(load_u16(half));
 }
 
-/* Six bits are coarse: d and dmin are stored now, so the scale is tried two steps down and up, the codes are rounded to each,
- * and the minimum that suits them (the derivative by b is zero: b = (sum wx - s sum wl) / sum w) is rounded in its turn. */
+/* Six bits are coarse: d and dmin are stored now, so the scale is tried two steps down and up, the codes are rounded to
+ * each, and the minimum that suits them (the derivative by b is zero: b = (sum wx - s sum wl) / sum w) is rounded in
+ * its turn. */
 static void settle(uint8_t *scale6, uint8_t *min6, const float *x, const float *w, float d, float dmin, int top) {
     int scale = *scale6, min = *min6;
     float best = -1, inv = encode_inverse(dmin);
@@ -197,8 +202,8 @@ int encode_q5_k(uint8_t *out, const float *x) {
     return 1;
 }
 
-/* The search for a scale alone, codes -32 .. 31. Nothing is subtracted, so the error is  sum wxx - s sum wlx : the largest
- * s sum wlx wins. As in Q4_0 the extreme value tells which sign has the code more. */
+/* The search for a scale alone, codes -32 .. 31. Nothing is subtracted, so the error is  sum wxx - s sum wlx : the
+ * largest s sum wlx wins. As in Q4_0 the extreme value tells which sign has the code more. */
 static float fit_scale(const float *x) {
     float w[SMALL_Q6], most = encode_extreme(x, SMALL_Q6), inv = encode_inverse(most), scale = 0, best = 0;
     Sums s = {0};
@@ -212,7 +217,8 @@ static float fit_scale(const float *x) {
     return scale;
 }
 
-/* Six bits a value: for each 128 values 64 bytes of low nibbles, then for both halves 32 bytes of two upper bits each. */
+/* Six bits a value: for each 128 values 64 bytes of low nibbles, then for both halves 32 bytes of two upper bits
+ * each. */
 static void pack_q6_k(uint8_t *low, uint8_t *high, const uint8_t code[SUPER]) {
     for (int half = 0; half < 2; half++, low += 64, high += 32, code += 128)
         for (int i = 0; i < 32; i++) {

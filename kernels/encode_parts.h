@@ -2,7 +2,7 @@
 #ifndef ENCODE_PARTS_H
 #define ENCODE_PARTS_H
 
-#include "encode.h"
+#include "quants.h"
 
 /* One block of x into out: 1, or 0 where its scale does not fit a half. No value of x is out of reach (encode.c). */
 typedef int EncodeBlock(uint8_t *out, const float *x);

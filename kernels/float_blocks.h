@@ -1,14 +1,12 @@
-/* kernels/float_blocks.h - matmul for float weights, whatever the width of vectors. An output is the sum of FLOAT_LANES partial
- * sums, column j going to sum j % FLOAT_LANES; they are folded in pairs of neighbours after each 2048 columns.
+/* kernels/float_blocks.h - matmul for float weights, whatever the width of a vector. An output is the sum of VEC
+ * partial sums, column j going to sum j % VEC; they are folded in pairs of neighbours after each 2048 columns.
  *
- * Few tokens meet rows as the file has them, a lane for each partial sum. For many, blocks of 1 or 2 vectors of rows x 2048 columns
- * are turned, so that a lane is a row and nothing has to be folded across lanes: all columns of the first partial sum come first,
- * then those of the second. The sums are the same, in the same order.
+ * Few tokens meet rows as the file has them, a lane for each partial sum. For many, blocks of 1 or 2 vectors of rows x
+ * 2048 columns are transposed, so that a lane is a row and nothing has to be folded across lanes: all columns of the
+ * first partial sum come first, then those of the second. The sums are the same, in the same order.
  *
- * Before a row includes this it has
- *     enum { FLOAT_LANES, FLOAT_TOKENS, FLOAT_FEW };   lanes of a vector, which are also the partial sums; tokens of the widest tile,
- *                                                      where they are many and where they are few
- *     typedef .. Sums;                      a vector of FLOAT_LANES floats
+ * A row includes this behind its vectors (vectors.h) and
+ *     enum { FLOAT_TOKENS, FLOAT_FEW };   tokens of the widest tile, where they are many and where they are few
  * and it defines the functions declared first. */
 #ifndef FLOAT_BLOCKS_H
 #define FLOAT_BLOCKS_H
@@ -17,57 +15,75 @@
 #include "kernels.h"
 #include "panel.h"
 
-enum { MOST_VECTORS = 2, MOST_LEVELS = 5, AHEAD_FLOATS = 2048 }; /* AHEAD_FLOATS: bytes that the weights of few tokens are asked for early */
+enum { MOST_VECTORS = 2, MOST_LEVELS = 5 };
+enum { AHEAD_FLOATS = 2048 }; /* bytes that the weights of few tokens are asked for early */
 typedef float Four __attribute__((vector_size(16)));
 
-INLINE Sums no_sums(void);
-INLINE Sums load_sums(const float *y, size_t rows); /* the first of them, the rest is 0; `rows` may be more than FLOAT_LANES */
-INLINE void store_sums(float *y, Sums v, size_t rows);
-INLINE Sums plus(Sums a, Sums b);
-INLINE Sums plus_products(Sums acc, Sums w, Sums x);         /* acc + w x, rounded once, lane by lane */
-INLINE Sums plus_product(Sums acc, const float *w, float x); /* the same for one x; w at a multiple of a vector */
-/* Entries k .. of a row, of which n are left, as floats; the rest is 0. */
-INLINE Sums columns(TensorType type, const uint8_t *row, size_t k, size_t n);
 /* The sums of four vectors' lanes: neighbours, then neighbours of these, and so on. */
-INLINE Four fold4(const Sums *v);
-/* to[c * stride + r] = from[r][c], r and c below FLOAT_LANES. */
-INLINE void turn(float *to, size_t stride, float (*from)[FLOAT_LANES]);
+INLINE Four fold4(const Vec *v);
+/* Columns c .. c+3 of the rows i, i+4, i+8 .., each four in a quarter (a half where VEC is 8) of the vector. */
+INLINE Vec every_fourth(float (*from)[VEC], int i, int c);
+/* In each quarter a0 b0 a1 b1, or a2 b2 a3 b3; the same with pairs of floats: a01 b01, or a23 b23. */
+INLINE Vec zip_low(Vec a, Vec b);
+INLINE Vec zip_high(Vec a, Vec b);
+INLINE Vec zip_low_pairs(Vec a, Vec b);
+INLINE Vec zip_high_pairs(Vec a, Vec b);
 
-INLINE size_t float_bytes(TensorType type) { return type == TENSOR_F32 ? 4 : 2; }
-
-/* FLOAT_LANES columns, of which n exist, of four rows, `step` bytes apart, by T tokens. */
-INLINE void few_columns(TensorType type, int T, Sums (*acc)[4], const uint8_t *w, size_t step, const float *x, size_t ldx, size_t n) {
+/* to[c * stride + r] = from[r][c]: squares of 4 x 4. */
+INLINE void transpose(float *to, size_t stride, float (*from)[VEC]) {
     UNROLL
-    for (size_t i = 0; i < 4; i++) {
-        Sums wv = columns(type, w + i * step, 0, n);
-        UNROLL
-        for (int t = 0; t < T; t++) acc[t][i] = plus_products(acc[t][i], wv, load_sums(x + (size_t)t * ldx, FLOAT_LANES));
+    for (int c = 0; c < VEC; c += 4, to += 4 * stride) {
+        Vec a = every_fourth(from, 0, c), b = every_fourth(from, 1, c);
+        Vec d = every_fourth(from, 2, c), e = every_fourth(from, 3, c);
+        Vec ab01 = zip_low(a, b), ab23 = zip_high(a, b), de01 = zip_low(d, e), de23 = zip_high(d, e);
+        vec_store(to, zip_low_pairs(ab01, de01));
+        vec_store(to + stride, zip_high_pairs(ab01, de01));
+        vec_store(to + 2 * stride, zip_low_pairs(ab23, de23));
+        vec_store(to + 3 * stride, zip_high_pairs(ab23, de23));
     }
 }
 
-/* Four rows of d columns, `step` bytes apart, by T tokens, 1 to FLOAT_FEW; outputs `apart` from each other. Four rows hide the latency
- * of an FMA. They come a cache line of each at a time, and what is AHEAD_FLOATS bytes behind these is fetched. */
-INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, size_t apart, const float *x, size_t ldx, const uint8_t *w,
-                       size_t d, size_t step) {
+INLINE size_t float_bytes(TensorType type) { return type == TENSOR_F32 ? 4 : 2; }
+
+/* VEC columns, of which n exist, of four rows, `step` bytes apart, by T tokens. */
+INLINE void few_columns(TensorType type, int T, Vec (*acc)[4], const uint8_t *w, size_t step, const float *x,
+                        size_t ldx, size_t n) {
+    Vec xv[FLOAT_FEW];
+    UNROLL
+    for (size_t t = 0; t < (size_t)T; t++) xv[t] = vec_pin(vec_load(x + t * ldx));
+    UNROLL
+    for (size_t i = 0; i < 4; i++) {
+        Vec wv = vec_load_some(type, w + i * step, n);
+        UNROLL
+        for (int t = 0; t < T; t++) acc[t][i] = vec_fma(acc[t][i], wv, xv[t]);
+    }
+}
+
+/* Four rows of d columns, `step` bytes apart, by T tokens, 1 to FLOAT_FEW; outputs `apart` from each other. Four rows
+ * hide the latency of an FMA. They come a cache line of each at a time, and what is AHEAD_FLOATS bytes behind these is
+ * fetched. */
+INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, size_t apart, const float *x, size_t ldx,
+                       const uint8_t *w, size_t d, size_t step) {
     size_t each = float_bytes(type), line = 64 / each;
     Four sum[FLOAT_FEW];
     UNROLL
     for (int t = 0; t < T; t++) sum[t] = (Four){0};
     for (size_t n; d; d -= n) {
-        Sums acc[FLOAT_FEW][4];
+        Vec acc[FLOAT_FEW][4];
         n = d < FLOAT_COLUMNS ? d : FLOAT_COLUMNS;
         UNROLL
         for (int t = 0; t < T; t++)
             UNROLL
-            for (int i = 0; i < 4; i++) acc[t][i] = no_sums();
+            for (int i = 0; i < 4; i++) acc[t][i] = vec_zero();
         size_t k = 0;
         for (; k + line <= n; k += line) {
             UNROLL
             for (size_t i = 0; i < 4; i++) __builtin_prefetch(w + i * step + each * k + AHEAD_FLOATS);
             UNROLL
-            for (size_t j = 0; j < line; j += FLOAT_LANES) few_columns(type, T, acc, w + each * (k + j), step, x + k + j, ldx, FLOAT_LANES);
+            for (size_t j = 0; j < line; j += VEC)
+                few_columns(type, T, acc, w + each * (k + j), step, x + k + j, ldx, VEC);
         }
-        for (; k + FLOAT_LANES <= n; k += FLOAT_LANES) few_columns(type, T, acc, w + each * k, step, x + k, ldx, FLOAT_LANES);
+        for (; k + VEC <= n; k += VEC) few_columns(type, T, acc, w + each * k, step, x + k, ldx, VEC);
         if (k < n) few_columns(type, T, acc, w + each * k, step, x + k, ldx, n - k);
         UNROLL
         for (int t = 0; t < T; t++) sum[t] += fold4(acc[t]);
@@ -79,18 +95,24 @@ INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, size_t apar
         for (size_t i = 0; i < 4; i++) y[(size_t)t * ldy + i * apart] = sum[t][i];
 }
 
-/* Floats from a partial sum's first column to the next one's: a line more than it takes, or all would fall into the same sets of a cache. */
-INLINE size_t turned_stride(int V, size_t steps) { return steps * (size_t)V * FLOAT_LANES + 16; }
+/* Floats from a partial sum's first column to the next one's: a line more than it takes, or all would fall into the
+ * same sets of a cache. */
+INLINE size_t transposed_stride(int V, size_t steps) { return steps * (size_t)V * VEC + 16; }
 
-/* V vectors of rows from r0 on, those behind r1 zero; columns k0 .. k1-1: out [FLOAT_LANES, turned_stride apart][steps][V * FLOAT_LANES]. */
-INLINE void turn_block(TensorType type, int V, float *out, const Matrix *m, size_t r0, size_t r1, size_t k0, size_t k1) {
-    size_t each = float_bytes(type), steps = float_columns(k1 - k0, FLOAT_LANES) / FLOAT_LANES;
+/* V vectors of rows from r0 on, those behind r1 zero; columns k0 .. k1-1. To out [VEC][steps][V * VEC], the parts of
+ * the partial sums transposed_stride apart. */
+INLINE void transpose_block(TensorType type, int V, float *out, const Matrix *m, size_t r0, size_t r1, size_t k0,
+                            size_t k1) {
+    size_t each = float_bytes(type), steps = float_columns(k1 - k0, VEC) / VEC;
+    const uint8_t *data = m->data;
     for (size_t s = 0; s < steps; s++)
-        for (size_t r = r0; r < r0 + (size_t)V * FLOAT_LANES; r += FLOAT_LANES, out += FLOAT_LANES) {
-            _Alignas(64) float square[FLOAT_LANES][FLOAT_LANES];
-            for (size_t i = 0, k = k0 + s * FLOAT_LANES; i < FLOAT_LANES; i++)
-                store_sums(square[i], r + i < r1 ? columns(type, (const uint8_t *)m->data + (r + i) * m->cols * each, k, k1 - k) : no_sums(), FLOAT_LANES);
-            turn(out, turned_stride(V, steps), square);
+        for (size_t r = r0; r < r0 + (size_t)V * VEC; r += VEC, out += VEC) {
+            _Alignas(64) float square[VEC][VEC];
+            for (size_t i = 0, k = k0 + s * VEC; i < VEC; i++) {
+                const uint8_t *at = data + ((r + i) * m->cols + k) * each;
+                vec_store(square[i], r + i < r1 ? vec_load_some(type, at, k1 - k) : vec_zero());
+            }
+            transpose(out, transposed_stride(V, steps), square);
         }
 }
 
@@ -110,58 +132,65 @@ INLINE void fetch_rows(RowsAhead *a) {
 /* The same columns of the rows behind the first r, as many as V vectors have, in so many times. */
 INLINE RowsAhead rows_ahead(TensorType type, int V, const Matrix *m, size_t r, size_t k0, size_t k1, size_t times) {
     size_t each = float_bytes(type), lines = ((k1 - k0) * each + 63) / 64;
-    return (RowsAhead){.row = (const uint8_t *)m->data + (r * m->cols + k0) * each, .bytes = m->cols * each, .lines = lines,
-                       .each = ((size_t)V * FLOAT_LANES * lines + times - 1) / times};
+    RowsAhead a = {.row = (const uint8_t *)m->data + (r * m->cols + k0) * each, .bytes = m->cols * each};
+    a.lines = lines;
+    a.each = ((size_t)V * VEC * lines + times - 1) / times;
+    return a;
 }
 
-/* V vectors of rows by T tokens: w as turn_block leaves it, x [FLOAT_LANES][steps][T]. The last partial sum is folded with the one
- * before, that pair with the pair before, and so on, as the bits of a counter carry. more: y has the sum of earlier columns. */
-INLINE void tile_floats(int V, int T, float *y, size_t ldy, size_t rows, const float *x, const float *w, size_t steps, int more, RowsAhead *ahead) {
-    Sums pairs[MOST_LEVELS][MOST_VECTORS][FLOAT_TOKENS];
+/* V vectors of rows by T tokens: w as transpose_block leaves it, x [VEC][steps][T]. The last partial sum is folded with
+ * the one before, that pair with the pair before, and so on, as the bits of a counter carry. more: y has the sum of
+ * earlier columns. */
+INLINE void tile_floats(int V, int T, float *y, size_t ldy, size_t rows, const float *x, const float *w, size_t steps,
+                        int more, RowsAhead *ahead) {
+    Vec pairs[MOST_LEVELS][MOST_VECTORS][FLOAT_TOKENS];
     int level = 0;
-    for (int lane = 0; lane < FLOAT_LANES; lane++, w += turned_stride(V, steps)) {
-        Sums acc[MOST_VECTORS][FLOAT_TOKENS];
+    for (int lane = 0; lane < VEC; lane++, w += transposed_stride(V, steps)) {
+        Vec acc[MOST_VECTORS][FLOAT_TOKENS];
         const float *at = w;
         fetch_rows(ahead);
         UNROLL
         for (int t = 0; t < T; t++)
             UNROLL
-            for (int v = 0; v < V; v++) acc[v][t] = no_sums();
-        for (size_t s = 0; s < steps; s++, x += T, at += V * FLOAT_LANES) {
+            for (int v = 0; v < V; v++) acc[v][t] = vec_zero();
+        for (size_t s = 0; s < steps; s++, x += T, at += V * VEC) {
             UNROLL
-            for (int v = 0; v < V; v++) __builtin_prefetch(at + (v + 16) * FLOAT_LANES);
+            for (int v = 0; v < V; v++) __builtin_prefetch(at + (v + 16) * VEC);
             __builtin_prefetch(x + 32 * T);
             UNROLL
             for (int t = 0; t < T; t++)
                 UNROLL
-                for (int v = 0; v < V; v++) acc[v][t] = plus_product(acc[v][t], at + v * FLOAT_LANES, x[t]);
+                for (int v = 0; v < V; v++) acc[v][t] = vec_fma(acc[v][t], vec_load(at + v * VEC), vec_all(x[t]));
         }
         for (level = 0; lane >> level & 1; level++)
             UNROLL
             for (int t = 0; t < T; t++)
                 UNROLL
-                for (int v = 0; v < V; v++) acc[v][t] = plus(pairs[level][v][t], acc[v][t]);
+                for (int v = 0; v < V; v++) acc[v][t] = vec_add(pairs[level][v][t], acc[v][t]);
         UNROLL
         for (int t = 0; t < T; t++)
             UNROLL
             for (int v = 0; v < V; v++) pairs[level][v][t] = acc[v][t];
     }
-    for (int v = 0; v < V && (size_t)v * FLOAT_LANES < rows; v++)
+    for (int v = 0; v < V && (size_t)v * VEC < rows; v++)
         for (int t = 0; t < T; t++) {
-            float *to = y + (size_t)t * ldy + v * FLOAT_LANES;
-            size_t left = rows - (size_t)v * FLOAT_LANES;
-            store_sums(to, plus(more ? load_sums(to, left) : no_sums(), pairs[level][v][t]), left);
+            float *to = y + (size_t)t * ldy + v * VEC;
+            size_t left = rows - (size_t)v * VEC;
+            Vec before = more ? vec_load_some(TENSOR_F32, to, left) : vec_zero();
+            vec_store_some(to, vec_add(before, pairs[level][v][t]), left);
         }
 }
 
 /* V vectors of rows from r on, of which those below r1 exist, by all tokens. */
-INLINE void rows_floats(TensorType type, int V, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r, size_t r1) {
+INLINE void rows_floats(TensorType type, int V, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r,
+                        size_t r1) {
     float *w = float_scratch();
-    size_t rest = a->n % FLOAT_TOKENS, tiles = a->n / FLOAT_TOKENS + rest / 4 + rest % 4, padded = float_columns(a->d, FLOAT_LANES);
+    size_t rest = a->n % FLOAT_TOKENS, tiles = a->n / FLOAT_TOKENS + rest / 4 + rest % 4;
+    size_t padded = float_columns(a->d, VEC);
     for (size_t k0 = 0; k0 < a->d; k0 += FLOAT_COLUMNS) {
-        size_t k1 = k0 + FLOAT_COLUMNS < a->d ? k0 + FLOAT_COLUMNS : a->d, steps = float_columns(k1 - k0, FLOAT_LANES) / FLOAT_LANES;
-        RowsAhead ahead = rows_ahead(type, V, m, r1, k0, k1, tiles * FLOAT_LANES);
-        turn_block(type, V, w, m, r, r1, k0, k1);
+        size_t k1 = k0 + FLOAT_COLUMNS < a->d ? k0 + FLOAT_COLUMNS : a->d, steps = float_columns(k1 - k0, VEC) / VEC;
+        RowsAhead ahead = rows_ahead(type, V, m, r1, k0, k1, tiles * VEC);
+        transpose_block(type, V, w, m, r, r1, k0, k1);
         for (size_t t = 0, T; t < a->n; t += T) {
             T = token_tile(t, a->n, FLOAT_TOKENS).n;
             const float *x = (const float *)a->data + t * padded + k0 * T;
@@ -174,30 +203,34 @@ INLINE void rows_floats(TensorType type, int V, float *y, size_t ldy, const Acti
 }
 
 /* Four rows by few tokens: they come from memory once, and stay in the cache until the last token has met them. */
-INLINE void rows_few(TensorType type, float *y, size_t ldy, size_t apart, const Activations *a, size_t ldx, const uint8_t *w, size_t step) {
+INLINE void rows_few(TensorType type, float *y, size_t ldy, size_t apart, const Activations *a, size_t ldx,
+                     const uint8_t *w, size_t step) {
     const float *x = a->data;
     size_t t = 0;
-    for (; t + FLOAT_FEW <= a->n; t += FLOAT_FEW) few_floats(type, FLOAT_FEW, y + t * ldy, ldy, apart, x + t * ldx, ldx, w, a->d, step);
+    for (; t + FLOAT_FEW <= a->n; t += FLOAT_FEW)
+        few_floats(type, FLOAT_FEW, y + t * ldy, ldy, apart, x + t * ldx, ldx, w, a->d, step);
     for (; t + 2 <= a->n; t += 2) few_floats(type, 2, y + t * ldy, ldy, apart, x + t * ldx, ldx, w, a->d, step);
     if (t < a->n) few_floats(type, 1, y + t * ldy, ldy, apart, x + t * ldx, ldx, w, a->d, step);
 }
 
-/* Memory sets the pace, and gives more from four places at a time: the rows are read as four runs of the same length, side by side. What
- * four do not divide is read four times, from the cache. */
-INLINE void matmul_few(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0, size_t r1) {
-    size_t run = (r1 - r0) / 4, row = m->cols * float_bytes(type), ldx = float_columns(a->d, FLOAT_LANES), r = r0;
+/* Memory sets the pace, and gives more from four places at a time: the rows are read as four runs of the same length,
+ * side by side. What four do not divide is read four times, from the cache. */
+INLINE void matmul_few(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0,
+                       size_t r1) {
+    size_t run = (r1 - r0) / 4, row = m->cols * float_bytes(type), ldx = float_columns(a->d, VEC), r = r0;
     const uint8_t *w = m->data;
     for (; r < r0 + run; r++) rows_few(type, y + r, ldy, run, a, ldx, w + r * row, run * row);
     for (r += 3 * run; r < r1; r++) rows_few(type, y + r, ldy, 0, a, ldx, w + r * row, 0);
 }
 
-INLINE void matmul_floats(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0, size_t r1) {
-    size_t r = r0, two = 2 * FLOAT_LANES;
+INLINE void matmul_floats(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0,
+                          size_t r1) {
+    size_t r = r0, two = 2 * VEC;
     if (a->n < FLOAT_MANY) {
         matmul_few(type, y, ldy, a, m, r0, r1);
         return;
     }
-    for (; r1 > r + FLOAT_LANES; r += two) rows_floats(type, 2, y, ldy, a, m, r, r + two < r1 ? r + two : r1);
+    for (; r1 > r + VEC; r += two) rows_floats(type, 2, y, ldy, a, m, r, r + two < r1 ? r + two : r1);
     if (r < r1) rows_floats(type, 1, y, ldy, a, m, r, r1);
 }
 

@@ -1,5 +1,5 @@
-/* kernels/inline.h - words for the functions whose sizes and formats must be constants in their body, and whose loops must have
- * the registers to themselves. */
+/* kernels/inline.h - words for the functions whose sizes and formats must be constants in their body, and whose loops
+ * must have the registers to themselves. */
 #ifndef INLINE_H
 #define INLINE_H
 

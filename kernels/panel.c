@@ -1,4 +1,5 @@
-/* kernels/panel.c - from the rows of a file to panels, once, when a model is opened; and where activations of floats stand. Plain C. */
+/* kernels/panel.c - from the rows of a file to panels, once, when a model is opened; and where activations of floats
+ * stand. Plain C. */
 #include "panel.h"
 
 #include "base/base.h"
@@ -15,7 +16,8 @@ int panel_fits(const Matrix *w) {
 
 PanelShape panel_shape(const Matrix *w, int lanes) {
     const QuantFormat *f = quant_format(w->type);
-    size_t L = (size_t)lanes, blocks = w->cols / Q_BLOCK, scales = is_groups(w) ? 4 * blocks : 2 * (w->cols / (size_t)f->block);
+    size_t L = (size_t)lanes, blocks = w->cols / Q_BLOCK;
+    size_t scales = is_groups(w) ? 4 * blocks : 2 * (w->cols / (size_t)f->block);
     size_t bits = is_groups(w) ? 8 : (size_t)f->bits, subs = f->block == 256 ? w->cols / (size_t)f->sub : 0;
     PanelShape s = {.lanes = lanes, .blocks = blocks, .line_bytes = 4 * L * bits};
     s.dmin = s.d + scales * L;
@@ -29,7 +31,8 @@ PanelShape panel_shape(const Matrix *w, int lanes) {
 
 static void put(uint8_t *line, uint32_t u) { memcpy(line, &u, 4); }
 
-/* 32 codes of a row into its words of a block's lines, 4 codes to a word; bytes come with 128 added, which 8 lanes do not keep. */
+/* 32 codes of a row into its words of a block's lines, 4 codes to a word; bytes come with 128 added, which 8 lanes do
+ * not keep. */
 static inline void fill_lines(uint8_t *to, const uint8_t *codes, int bits, size_t lanes) {
     size_t line = 4 * lanes;
     uint32_t u[8];
@@ -60,7 +63,8 @@ static inline void fill_lines(uint8_t *to, const uint8_t *codes, int bits, size_
 
 /* Row r of the panel, `row` in the file. */
 static void fill_row(uint8_t *out, const PanelShape *s, const QuantFormat *f, const uint8_t *row, size_t r) {
-    size_t L = (size_t)s->lanes, per = (size_t)f->block / Q_BLOCK, subs = f->block == 256 ? Q_BLOCK / (size_t)f->sub : 0;
+    size_t L = (size_t)s->lanes, per = (size_t)f->block / Q_BLOCK;
+    size_t subs = f->block == 256 ? Q_BLOCK / (size_t)f->sub : 0;
     Codes c;
     for (size_t b = 0; b < s->blocks; b += per, row += f->bytes) {
         f->codes(&c, row);
@@ -70,13 +74,15 @@ static void fill_row(uint8_t *out, const PanelShape *s, const QuantFormat *f, co
             out[s->sc + (b * subs + i) * L + r] = (uint8_t)c.sc[i];
             if (f->minima) out[s->mn + (b * subs + i) * L + r] = (uint8_t)c.mn[i];
         }
-        for (size_t i = 0; i < per; i++) fill_lines(out + s->lines + (b + i) * s->line_bytes + 4 * r, c.q + i * Q_BLOCK, f->bits, L);
+        uint8_t *lines = out + s->lines + b * s->line_bytes + 4 * r;
+        for (size_t i = 0; i < per; i++) fill_lines(lines + i * s->line_bytes, c.q + i * Q_BLOCK, f->bits, L);
     }
 }
 
 static void fill_groups(uint8_t *out, const PanelShape *s, const Matrix *w, size_t at, size_t r) {
     size_t L = (size_t)s->lanes, group = (size_t)w->group;
-    const uint8_t *q = (const uint8_t *)w->data + at * w->cols, *scales = (const uint8_t *)w->scales + at * (w->cols / group) * 4;
+    const uint8_t *q = (const uint8_t *)w->data + at * w->cols;
+    const uint8_t *scales = (const uint8_t *)w->scales + at * (w->cols / group) * 4;
     uint8_t codes[Q_BLOCK];
     for (size_t b = 0; b < s->blocks; b++) {
         memcpy(out + s->d + (b * L + r) * 4, scales + b * Q_BLOCK / group * 4, 4);
@@ -104,9 +110,9 @@ TokenTile token_tile(size_t t, size_t n, size_t widest) {
 
 size_t float_columns(size_t d, size_t lanes) { return (d + lanes - 1) / lanes * lanes; }
 
-void pack_floats(float *out, const float *x, size_t n, size_t d, size_t t, size_t lanes, size_t widest) {
-    TokenTile tile = token_tile(t, n, widest);
-    size_t padded = float_columns(d, lanes);
+static void pack_floats(const Packing *p, float *out, const float *x, size_t n, size_t d, size_t t) {
+    TokenTile tile = token_tile(t, n, p->floats);
+    size_t padded = float_columns(d, p->lanes);
     if (n < FLOAT_MANY) {
         out += t * padded;
         memcpy(out, x, d * sizeof *x);
@@ -116,8 +122,8 @@ void pack_floats(float *out, const float *x, size_t n, size_t d, size_t t, size_
     for (size_t k0 = 0; k0 < padded; k0 += FLOAT_COLUMNS) {
         size_t columns = padded - k0 < FLOAT_COLUMNS ? padded - k0 : FLOAT_COLUMNS;
         float *to = out + tile.first * padded + k0 * tile.n + (t - tile.first);
-        for (size_t lane = 0; lane < lanes; lane++)
-            for (size_t k = k0 + lane; k < k0 + columns; k += lanes, to += tile.n) *to = k < d ? x[k] : 0;
+        for (size_t lane = 0; lane < p->lanes; lane++)
+            for (size_t k = k0 + lane; k < k0 + columns; k += p->lanes, to += tile.n) *to = k < d ? x[k] : 0;
     }
 }
 
@@ -126,7 +132,15 @@ float *float_scratch(void) {
     return scratch;
 }
 
-size_t panel_packed_bytes(size_t n, size_t d, int group, size_t lanes) {
+size_t packing_bytes(const Packing *p, size_t n, size_t d, int group) {
     if (group % Q_BLOCK) return ref_matmul.packed_bytes(n, d, group);
-    return group ? n * (d / Q_BLOCK) * sizeof(ActBlock) : n * float_columns(d, lanes) * sizeof(float);
+    return group ? n * (d / Q_BLOCK) * sizeof(ActBlock) : n * float_columns(d, p->lanes) * sizeof(float);
+}
+
+void packing_pack(const Packing *p, void *out, const float *x, size_t n, size_t d, int group, size_t t) {
+    TokenTile tile = token_tile(t, n, p->blocks);
+    size_t at = tile.first * (d / Q_BLOCK) + (t - tile.first);
+    if (group == 0) pack_floats(p, out, x, n, d, t);
+    else if (group % Q_BLOCK) ref_matmul.pack(out, x, n, d, group, t);
+    else p->pack_blocks((ActBlock *)out + at, tile.n, x, d, group);
 }

@@ -1,9 +1,9 @@
 /* kernels/panel.h - block-quantized matrices, and activations of all kinds, laid out for vectors; for the fast rows.
  *
- * A panel is `lanes` rows of the matrix side by side: lane r of a vector belongs to row r, so a dot product needs no sum
- * across lanes, and one broadcast of activations serves all rows. Every block format becomes the same thing here:
+ * A panel is `lanes` rows of the matrix side by side: lane r of a vector belongs to row r, so a dot product needs no
+ * sum across lanes, and one broadcast of activations serves all rows. Every block format becomes the same thing here:
  *
- *     lines   of each 32 columns: codes, 4 columns x lanes rows in a line of 4 * lanes bytes. Line j has columns 4j .. 4j+3.
+ *     lines   of each 32 columns: codes, 4 columns x lanes rows in a line of 4 * lanes bytes; line j: columns 4j ..
  *             8 bits: q where there are 8 lanes, q + 128 where there are 16 (VNNI multiplies unsigned by signed).
  *             Codes of fewer bits are cut into planes of 4, 2 and 1 bits, each as few lines as it needs:
  *             4-bit plane, 4 lines: line j in the low halves of the bytes, line j + 4 in the high ones
@@ -39,7 +39,8 @@ static inline const uint8_t *panel_of(const Matrix *w, const PanelShape *s, size
     return (const uint8_t *)w->panels + row / (size_t)s->lanes * s->size;
 }
 
-/* 32 activations of a token, in a cache line. Sums are of q, exact; those of halves are of its first and its last 16. */
+/* 32 activations of a token, in a cache line. Sums are of q, exact; those of halves are of its first and its last
+ * 16. */
 typedef struct {
     float scale;
     float scaled_sum, scaled_half[2];    /* scale * sum ..: what a minimum is multiplied by */
@@ -48,8 +49,8 @@ typedef struct {
     int8_t q[Q_BLOCK];
 } ActBlock;
 
-/* Tokens stand in tiles: inside a tile of T tokens, block b of token t is at [b * T + t]. A batch is cut into as many tiles of
- * `widest` tokens as it has, then of 4, then of 1. */
+/* Tokens stand in tiles: inside a tile of T tokens, block b of token t is at [b * T + t]. A batch is cut into as many
+ * tiles of `widest` tokens as it has, then of 4, then of 1. */
 typedef struct {
     size_t first, n; /* tokens of the tile */
 } TokenTile;
@@ -57,16 +58,23 @@ typedef struct {
 /* The tile that token t of n falls into. */
 TokenTile token_tile(size_t t, size_t n, size_t widest);
 
-/* Activations for float weights, which are multiplied FLOAT_COLUMNS columns at a time (float_blocks.h). Columns are padded with zeros to
- * a multiple of `lanes`. Fewer than FLOAT_MANY tokens stand one behind the other; of more, in a tile of T, column i * lanes + lane
- * of a block is at [lane][i][T], all blocks of the tile one behind the other. */
+/* Activations for float weights, which are multiplied FLOAT_COLUMNS columns at a time (float_blocks.h). Columns are
+ * padded with zeros to a multiple of `lanes`. Fewer than FLOAT_MANY tokens stand one behind the other; of more, in a
+ * tile of T, column i * lanes + lane of a block is at [lane][i][T], all blocks of the tile one behind the other. */
 enum { FLOAT_COLUMNS = 2048, FLOAT_MANY = 48 };
 size_t float_columns(size_t d, size_t lanes);
-void pack_floats(float *out, const float *x, size_t n, size_t d, size_t t, size_t lanes, size_t widest);
-/* Where float weights are turned: (FLOAT_COLUMNS + 16) * 32 floats at a multiple of 64, the calling thread's. */
+/* Where float weights are transposed: (FLOAT_COLUMNS + 16) * 32 floats at a multiple of 64, the calling thread's. */
 float *float_scratch(void);
 
-/* What a row with vectors of `lanes` floats needs for n tokens of d activations (MatmulKernels.packed_bytes). */
-size_t panel_packed_bytes(size_t n, size_t d, int group, size_t lanes);
+/* How a row packs activations (MatmulKernels.packed_bytes and pack): floats of a vector; tokens of the widest tile for
+ * block formats and for float weights; and its function that makes blocks of a token's x [d], `stride` apart, group a
+ * multiple of 32. */
+typedef void PackBlocks(ActBlock *out, size_t stride, const float *x, size_t d, int group);
+typedef struct {
+    size_t lanes, blocks, floats;
+    PackBlocks *pack_blocks;
+} Packing;
+size_t packing_bytes(const Packing *p, size_t n, size_t d, int group);
+void packing_pack(const Packing *p, void *out, const float *x, size_t n, size_t d, int group, size_t t);
 
 #endif

@@ -1,12 +1,13 @@
-/* kernels/panel_codes.h - reading a panel's codes (panel.h), whatever the width of vectors: which plane holds which bits. A row
- * has `typedef .. Line`, a line of a panel in a vector, before it includes this, and defines the functions declared first. */
+/* kernels/panel_codes.h - reading a panel's codes and scales (panel.h), whatever the width of a vector: which plane
+ * holds which bits. A row has its vectors (vectors.h) and `typedef .. Line`, a line of a panel, before it includes
+ * this, and defines the functions declared first. */
 #ifndef PANEL_CODES_H
 #define PANEL_CODES_H
 
 #include "inline.h"
 #include "panel.h"
 
-/* A block format as constants: shift = log2 of its zero, -1: none. super: K formats, whose scales are d * sc. */
+/* A block format as constants: shift = log2 of its zero, 0: none. super: K formats, whose scales are d * sc. */
 typedef struct {
     int bits, sub, shift, minima, super, values, groups;
 } Form;
@@ -33,6 +34,14 @@ INLINE Line codes_at(Form f, const uint8_t *lines, int j) {
     }
     if ((f.bits - done) & 1) q = either(q, field(line_at(lines, line), j, done, 1));
     return f.values ? values_of(q) : q;
+}
+
+/* Scales (or minima) of sub-block h of block b, a row a lane: d and sc begin at these offsets. */
+INLINE Vec scales_at(Form f, const uint8_t *panel, size_t d, size_t sc, size_t b, int h) {
+    if (f.groups) return vec_load(panel + d + b * 4 * VEC);
+    if (!f.super) return vec_load_half(panel + d + b * 2 * VEC);
+    size_t i = b * (size_t)(Q_BLOCK / f.sub) + (size_t)h;
+    return vec_mul(vec_load_half(panel + d + b / 8 * 2 * VEC), vec_load_bytes(panel + sc + i * VEC));
 }
 
 #endif

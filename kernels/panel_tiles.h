@@ -1,7 +1,12 @@
-/* kernels/panel_tiles.h - matmul over panels (panel.h), whatever the width of vectors: which rows and tokens a tile takes, and what
- * is fetched meanwhile. Before a row includes this it has panel_codes.h, and
- *     enum { LANES, TILE_TOKENS };   rows of a panel; tokens of the widest tile that activations are packed in, a multiple of 4
- *     typedef .. Sums;               a number for each of a panel's rows
+/* kernels/panel_tiles.h - matmul over panels (panel.h), whatever the width of a vector: which rows and tokens a tile
+ * takes, what becomes of the integer sums, and what is fetched meanwhile. A panel has VEC rows; each token's
+ * accumulator holds a number for each of them, so nothing is summed across lanes at the end:
+ *     acc += f32(exact integer sum) * (scale_w * scale_x)  -  minimum_w * (scale_x * sum of q_x)
+ * Before a row includes this it has panel_codes.h, and
+ *     enum { TILE_TOKENS };     tokens of the widest tile that activations are packed in, a multiple of 4
+ *     enum { TAKES_OFF_128 };   whether dot_lines multiplies by q where a panel has q + 128; if not, sums begin at
+ *                               -128 * sum of q_x
+ *     typedef .. Ints;          a whole number of 32 bits for each of a panel's rows
  * It defines the functions declared first. */
 #ifndef PANEL_TILES_H
 #define PANEL_TILES_H
@@ -9,13 +14,37 @@
 #include "kernels.h"
 #include "panel_codes.h"
 
-enum { STREAMS = 2, AHEAD = 4096 }; /* one token: places of a matrix that are read at a time; bytes that each is asked for early */
+/* For one token: places of a matrix that are read at a time; bytes that each is asked for early. */
+enum { STREAMS = 2, AHEAD = 4096 };
 
 INLINE int tokens_at_once(Form f); /* of such a tile that one loop takes; divides TILE_TOKENS */
-INLINE Sums no_sums(void);
-INLINE void store_sums(float *y, Sums v, size_t rows); /* the first of them; `rows` may be more than LANES */
+INLINE Ints ints_all(int32_t x, int shift); /* x * 2^shift */
+INLINE Vec ints_to_floats(Ints v);
+/* sum[t] += lines j0 .. j1-1 (four or eight of them) of 32 columns by each of T tokens, exact. */
+INLINE void dot_lines(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1);
+
 /* acc[t] += block b of a panel by each of T tokens. */
-INLINE void add_block(Form f, int T, Sums *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b);
+INLINE void add_block(Form f, int T, Vec *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b) {
+    const int whole = f.sub == Q_BLOCK; /* one sub-block, or two */
+    const int exact = !f.shift || (TAKES_OFF_128 && (f.bits == 8 || f.values)); /* nothing to take off the sum */
+    UNROLL
+    for (int h = 0; h < Q_BLOCK / f.sub; h++) {
+        Ints sum[TILE_TOKENS];
+        UNROLL
+        for (int t = 0; t < T; t++)
+            sum[t] = exact ? ints_all(0, 0) : ints_all(whole ? x[t].minus_sum : x[t].minus_half[h], f.shift);
+        dot_lines(f, T, sum, panel + s->lines + b * s->line_bytes, x, 4 * h, whole ? 8 : 4 * h + 4);
+        Vec scale = scales_at(f, panel, s->d, s->sc, b, h);
+        UNROLL
+        for (int t = 0; t < T; t++)
+            acc[t] = vec_fma(acc[t], ints_to_floats(sum[t]), vec_mul(scale, vec_all(x[t].scale)));
+        if (!f.minima) continue;
+        Vec minimum = scales_at(f, panel, s->dmin, s->mn, b, h);
+        UNROLL
+        for (int t = 0; t < T; t++)
+            acc[t] = vec_fnma(acc[t], minimum, vec_all(whole ? x[t].scaled_sum : x[t].scaled_half[h]));
+    }
+}
 
 /* What is to be in cache soon: `lines` cache lines a block from `at` on. */
 typedef struct {
@@ -43,23 +72,25 @@ INLINE Ahead next_panel(const Strip *of, size_t i, size_t n) {
 
 /* Tokens t .. t+T-1, in a tile of `packed`; x: the first block of token t. */
 INLINE void tile_blocks(Form f, int T, size_t packed, const Strip *to, size_t t, const ActBlock *x, Ahead ahead) {
-    Sums acc[TILE_TOKENS];
+    Vec acc[TILE_TOKENS];
     UNROLL
-    for (int i = 0; i < T; i++) acc[i] = no_sums();
+    for (int i = 0; i < T; i++) acc[i] = vec_zero();
     for (size_t b = 0; b < to->s->blocks; b++, x += packed) {
         prefetch(&ahead);
         add_block(f, T, acc, x, to->panel, to->s, b);
     }
     UNROLL
-    for (size_t i = 0; i < (size_t)T; i++) store_sums(to->y + (t + i) * to->ldy, acc[i], to->rows);
+    for (size_t i = 0; i < (size_t)T; i++) vec_store_some(to->y + (t + i) * to->ldy, acc[i], to->rows);
 }
 
-/* One token by S panels, each `apart` panels behind the one before. Memory sets the pace, and wants to be asked early. */
-INLINE void token_blocks(Form f, int S, float *y, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t rows, size_t apart) {
-    Sums acc[STREAMS];
+/* One token by S panels, each `apart` panels behind the one before. Memory sets the pace, and wants to be asked
+ * early. */
+INLINE void token_blocks(Form f, int S, float *y, const ActBlock *x, const uint8_t *panel, const PanelShape *s,
+                         size_t rows, size_t apart) {
+    Vec acc[STREAMS];
     size_t step = s->size / s->blocks;
     UNROLL
-    for (int i = 0; i < S; i++) acc[i] = no_sums();
+    for (int i = 0; i < S; i++) acc[i] = vec_zero();
     for (size_t b = 0; b < s->blocks; b++)
         UNROLL
         for (int i = 0; i < S; i++) {
@@ -68,30 +99,42 @@ INLINE void token_blocks(Form f, int S, float *y, const ActBlock *x, const uint8
             add_block(f, 1, &acc[i], x + b, at, s, b);
         }
     UNROLL
-    for (size_t i = 0; i < (size_t)S; i++) store_sums(y + i * apart * LANES, acc[i], rows - i * apart * LANES);
+    for (size_t i = 0; i < (size_t)S; i++) vec_store_some(y + i * apart * VEC, acc[i], rows - i * apart * VEC);
 }
 
-/* The panels of rows r0 .. r1-1 by one token, as STREAMS runs of the same length, side by side: memory gives more from two places at a time
- * than from one. */
-INLINE void matmul_token(Form f, float *y, const ActBlock *x, const Matrix *w, const PanelShape *s, size_t r0, size_t r1) {
-    size_t run = (r1 - r0) / (STREAMS * LANES), r = r0;
-    for (; r < r0 + run * LANES; r += LANES) token_blocks(f, STREAMS, y + r, x, panel_of(w, s, r), s, r1 - r, run);
-    for (r += (STREAMS - 1) * run * LANES; r < r1; r += LANES) token_blocks(f, 1, y + r, x, panel_of(w, s, r), s, r1 - r, 0);
+/* The panels of rows r0 .. r1-1 by one token, as STREAMS runs of the same length, side by side: memory gives more from
+ * two places at a time than from one. */
+INLINE void matmul_token(Form f, float *y, const ActBlock *x, const Matrix *w, const PanelShape *s, size_t r0,
+                         size_t r1) {
+    size_t run = (r1 - r0) / (STREAMS * VEC), r = r0;
+    for (; r < r0 + run * VEC; r += VEC) token_blocks(f, STREAMS, y + r, x, panel_of(w, s, r), s, r1 - r, run);
+    r += (STREAMS - 1) * run * VEC;
+    for (; r < r1; r += VEC) token_blocks(f, 1, y + r, x, panel_of(w, s, r), s, r1 - r, 0);
 }
+
+/* What matmul_blocks is asked for. */
+typedef struct {
+    size_t widest; /* tokens of the widest tile that the activations are packed in */
+    float *y;
+    size_t ldy;
+    const Activations *a;
+    const Matrix *w;
+    size_t r0, r1;
+} PanelJob;
 
 /* Tiles of TILE_TOKENS where these are the widest that activations are packed in, then of 4, then of 1 (token_tile). */
-INLINE void matmul_form(Form f, size_t widest, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
-    PanelShape s = panel_shape(w, LANES);
-    const ActBlock *x = a->data;
-    if (a->n == 1) {
-        matmul_token(f, y, x, w, &s, r0, r1);
+INLINE void matmul_form(Form f, const PanelJob *p) {
+    PanelShape s = panel_shape(p->w, VEC);
+    const ActBlock *x = p->a->data;
+    if (p->a->n == 1) {
+        matmul_token(f, p->y, x, p->w, &s, p->r0, p->r1);
         return;
     }
     const int T = tokens_at_once(f);
-    size_t wide_end = widest == TILE_TOKENS ? a->n / TILE_TOKENS * TILE_TOKENS : 0, fours_end = a->n / 4 * 4;
-    size_t tiles = wide_end / (size_t)T + (fours_end - wide_end) / 4 + a->n - fours_end;
-    for (size_t r = r0; r < r1; r += LANES) {
-        const Strip strip = {panel_of(w, &s, r), &s, y + r, ldy, r1 - r};
+    size_t n = p->a->n, wide_end = p->widest == TILE_TOKENS ? n / TILE_TOKENS * TILE_TOKENS : 0, fours_end = n / 4 * 4;
+    size_t tiles = wide_end / (size_t)T + (fours_end - wide_end) / 4 + n - fours_end;
+    for (size_t r = p->r0; r < p->r1; r += VEC) {
+        const Strip strip = {panel_of(p->w, &s, r), &s, p->y + r, p->ldy, p->r1 - r};
         size_t t = 0, i = 0;
         for (; t < wide_end; i++, t += (size_t)T) {
             const ActBlock *at = x + t / TILE_TOKENS * TILE_TOKENS * s.blocks + t % TILE_TOKENS;
@@ -99,29 +142,49 @@ INLINE void matmul_form(Form f, size_t widest, float *y, size_t ldy, const Activ
         }
         for (; TILE_TOKENS > 4 && t < fours_end; i++, t += 4)
             tile_blocks(f, 4, 4, &strip, t, x + t * s.blocks, next_panel(&strip, i, tiles));
-        for (; t < a->n; i++, t++) tile_blocks(f, 1, 1, &strip, t, x + t * s.blocks, next_panel(&strip, i, tiles));
+        for (; t < n; i++, t++) tile_blocks(f, 1, 1, &strip, t, x + t * s.blocks, next_panel(&strip, i, tiles));
     }
 }
 
-/* Every block format has a matmul_form of its own, in which f is constants. */
-INLINE void matmul_blocks(size_t widest, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
-    switch (w->type) {
+/* Every format has a function of its own, in which f is constants and whose loops have the registers to themselves. */
+NOINLINE void matmul_q4_0(const PanelJob *p) { matmul_form((Form){.bits = 4, .sub = 32, .shift = 3}, p); }
+NOINLINE void matmul_q4_1(const PanelJob *p) { matmul_form((Form){.bits = 4, .sub = 32, .minima = 1}, p); }
+NOINLINE void matmul_q5_0(const PanelJob *p) { matmul_form((Form){.bits = 5, .sub = 32, .shift = 4}, p); }
+NOINLINE void matmul_q5_1(const PanelJob *p) { matmul_form((Form){.bits = 5, .sub = 32, .minima = 1}, p); }
+NOINLINE void matmul_q8_0(const PanelJob *p) { matmul_form((Form){.bits = 8, .sub = 32, .shift = 7}, p); }
+NOINLINE void matmul_q2_k(const PanelJob *p) { matmul_form((Form){.bits = 2, .sub = 16, .minima = 1, .super = 1}, p); }
+NOINLINE void matmul_q3_k(const PanelJob *p) { matmul_form((Form){.bits = 3, .sub = 16, .shift = 2, .super = 1}, p); }
+NOINLINE void matmul_q4_k(const PanelJob *p) { matmul_form((Form){.bits = 4, .sub = 32, .minima = 1, .super = 1}, p); }
+NOINLINE void matmul_q5_k(const PanelJob *p) { matmul_form((Form){.bits = 5, .sub = 32, .minima = 1, .super = 1}, p); }
+NOINLINE void matmul_q6_k(const PanelJob *p) { matmul_form((Form){.bits = 6, .sub = 16, .shift = 5, .super = 1}, p); }
+NOINLINE void matmul_iq4_nl(const PanelJob *p) {
+    matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1}, p);
+}
+NOINLINE void matmul_iq4_xs(const PanelJob *p) {
+    matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1, .super = 1}, p);
+}
+NOINLINE void matmul_groups(const PanelJob *p) {
+    matmul_form((Form){.bits = 8, .sub = 32, .shift = 7, .groups = 1}, p);
+}
+
+INLINE void matmul_blocks(const PanelJob *p) {
+    switch (p->w->type) {
     case TENSOR_F32: case TENSOR_F16: case TENSOR_BF16: break; /* float_blocks.h */
-    case TENSOR_Q4_0: matmul_form((Form){.bits = 4, .sub = 32, .shift = 3}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q4_1: matmul_form((Form){.bits = 4, .sub = 32, .shift = -1, .minima = 1}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q5_0: matmul_form((Form){.bits = 5, .sub = 32, .shift = 4}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q5_1: matmul_form((Form){.bits = 5, .sub = 32, .shift = -1, .minima = 1}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q8_0: matmul_form((Form){.bits = 8, .sub = 32, .shift = 7}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q2_K: matmul_form((Form){.bits = 2, .sub = 16, .shift = -1, .minima = 1, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q3_K: matmul_form((Form){.bits = 3, .sub = 16, .shift = 2, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q4_K: matmul_form((Form){.bits = 4, .sub = 32, .shift = -1, .minima = 1, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q5_K: matmul_form((Form){.bits = 5, .sub = 32, .shift = -1, .minima = 1, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_Q6_K: matmul_form((Form){.bits = 6, .sub = 16, .shift = 5, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_IQ4_NL: matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1}, widest, y, ldy, a, w, r0, r1); break;
-    case TENSOR_IQ4_XS: matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1, .super = 1}, widest, y, ldy, a, w, r0, r1); break;
+    case TENSOR_Q4_0: matmul_q4_0(p); break;
+    case TENSOR_Q4_1: matmul_q4_1(p); break;
+    case TENSOR_Q5_0: matmul_q5_0(p); break;
+    case TENSOR_Q5_1: matmul_q5_1(p); break;
+    case TENSOR_Q8_0: matmul_q8_0(p); break;
+    case TENSOR_Q2_K: matmul_q2_k(p); break;
+    case TENSOR_Q3_K: matmul_q3_k(p); break;
+    case TENSOR_Q4_K: matmul_q4_k(p); break;
+    case TENSOR_Q5_K: matmul_q5_k(p); break;
+    case TENSOR_Q6_K: matmul_q6_k(p); break;
+    case TENSOR_IQ4_NL: matmul_iq4_nl(p); break;
+    case TENSOR_IQ4_XS: matmul_iq4_xs(p); break;
     case TENSOR_I8_GROUPS:
-        if (panel_fits(w)) matmul_form((Form){.bits = 8, .sub = 32, .shift = 7, .groups = 1}, widest, y, ldy, a, w, r0, r1);
-        else ref_matmul.matmul(y, ldy, a, w, r0, r1);
+        if (panel_fits(p->w)) matmul_groups(p);
+        else ref_matmul.matmul(p->y, p->ldy, p->a, p->w, p->r0, p->r1);
     }
 }
 

@@ -21,12 +21,13 @@ typedef struct {
     const char *row;     /* Kernels.name */
     PeakLoop fma;        /* f32 */
     PeakLoop int8;       /* products of bytes, summed to 32 bits */
-    PeakLoop int4;       /* products of a byte and a number of at most 4 bits: where eight of them fit 16 bits, that is faster */
-    /* Read p [bytes] once, as `streams` (1 or 4) runs side by side. p begins a cache line; bytes: a multiple of PEAK_READ. */
+    PeakLoop int4;       /* products of a byte and a number of at most 4 bits: faster where eight fit 16 bits */
+    /* Read p [bytes] once, as `streams` (1 or 4) runs side by side. p begins a cache line; bytes: a multiple of
+     * PEAK_READ. */
     uint64_t (*read)(const void *p, size_t bytes, int streams);
 } Peaks;
 
-enum { PEAK_READ = 1024, PEAK_AHEAD = 1024 }; /* bytes; reads in several streams are prefetched so far ahead, within the run */
+enum { PEAK_READ = 1024, PEAK_AHEAD = 1024 }; /* bytes; several streams are prefetched so far ahead, within the run */
 
 /* Those of a kernel row, by its name; ref's where the row has none. */
 const Peaks *peaks_of(const char *row);

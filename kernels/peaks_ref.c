@@ -1,5 +1,5 @@
-/* kernels/peaks_ref.c - the loops in plain C: what the compiler makes of it with the instructions that every CPU of its kind
- * has. */
+/* kernels/peaks_ref.c - the loops in plain C: what the compiler makes of it with the instructions that every CPU of its
+ * kind has. */
 #include "peaks.h"
 
 enum { LANES = 32, TERMS = 32 };

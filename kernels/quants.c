@@ -1,4 +1,4 @@
-/* kernels/quants.c - from stored numbers to floats: the plain formats, and blocks by way of blocks.c. */
+/* kernels/quants.c - from stored numbers to floats: plain ones here, blocks by way of their format (blocks.c). */
 #include "quants.h"
 #include "base/base.h"
 
@@ -22,16 +22,19 @@ float f16_to_f32(uint16_t h) {
 /* The upper half of a binary32. */
 float bf16_to_f32(uint16_t h) { return float_of_bits((uint32_t)h << 16); }
 
-static void decode_f32(float *out, const uint8_t *row, size_t n) {
-    for (size_t i = 0; i < n; i++) out[i] = load_f32(row + 4 * i);
+void matrix_floats(float *out, const Matrix *m, size_t first, size_t n) {
+    const uint8_t *at = (const uint8_t *)m->data + first * (m->type == TENSOR_F32 ? 4 : 2);
+    for (size_t i = 0; i < n; i++)
+        out[i] = m->type == TENSOR_F32   ? load_f32(at + 4 * i)
+                 : m->type == TENSOR_F16 ? f16_to_f32(load_u16(at + 2 * i))
+                                         : bf16_to_f32(load_u16(at + 2 * i));
 }
 
-static void decode_f16(float *out, const uint8_t *row, size_t n) {
-    for (size_t i = 0; i < n; i++) out[i] = f16_to_f32(load_u16(row + 2 * i));
-}
-
-static void decode_bf16(float *out, const uint8_t *row, size_t n) {
-    for (size_t i = 0; i < n; i++) out[i] = bf16_to_f32(load_u16(row + 2 * i));
+const QuantFormat *quant_format(int id) {
+    for (const QuantFormat *const *table = quant_formats; *table; table++)
+        for (const QuantFormat *f = *table; f->name; f++)
+            if (f->id == id) return f;
+    return NULL;
 }
 
 int code_value(const QuantFormat *f, int code) { return f->values ? f->values[code] : code - f->zero; }
@@ -65,11 +68,7 @@ void matrix_row(float *out, const Matrix *m, size_t r) {
     const QuantFormat *f = quant_format(m->type);
     if (!f || !f->computes) return;
     const uint8_t *row = (const uint8_t *)m->data + r * (m->cols / (size_t)f->block) * (size_t)f->bytes;
-    switch (m->type) {
-    case TENSOR_F32: decode_f32(out, row, m->cols); break;
-    case TENSOR_F16: decode_f16(out, row, m->cols); break;
-    case TENSOR_BF16: decode_bf16(out, row, m->cols); break;
-    case TENSOR_I8_GROUPS: decode_i8_groups(out, m, r); break;
-    default: decode_blocks(out, f, row, m->cols);
-    }
+    if (m->type == TENSOR_I8_GROUPS) decode_i8_groups(out, m, r);
+    else if (f->codes) decode_blocks(out, f, row, m->cols);
+    else matrix_floats(out, m, r * m->cols, m->cols);
 }

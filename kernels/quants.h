@@ -8,32 +8,21 @@
 #include <stdint.h>
 
 typedef enum {
-    TENSOR_F32 = 0,
-    TENSOR_F16 = 1,
-    TENSOR_Q4_0 = 2,
-    TENSOR_Q4_1 = 3,
-    TENSOR_Q5_0 = 6,
-    TENSOR_Q5_1 = 7,
-    TENSOR_Q8_0 = 8,
-    TENSOR_Q2_K = 10,
-    TENSOR_Q3_K = 11,
-    TENSOR_Q4_K = 12,
-    TENSOR_Q5_K = 13,
-    TENSOR_Q6_K = 14,
-    TENSOR_IQ4_NL = 20,
-    TENSOR_IQ4_XS = 23,
-    TENSOR_BF16 = 30,
+    TENSOR_F32 = 0, TENSOR_F16 = 1, TENSOR_BF16 = 30,
+    TENSOR_Q4_0 = 2, TENSOR_Q4_1 = 3, TENSOR_Q5_0 = 6, TENSOR_Q5_1 = 7, TENSOR_Q8_0 = 8,  /* blocks of 32 */
+    TENSOR_Q2_K = 10, TENSOR_Q3_K = 11, TENSOR_Q4_K = 12, TENSOR_Q5_K = 13, TENSOR_Q6_K = 14, /* of 256 */
+    TENSOR_IQ4_NL = 20, TENSOR_IQ4_XS = 23,                   /* of 32, of 256 */
     TENSOR_I8_GROUPS = 1000, /* int8 values, then one f32 scale for each group of values, in an array of its own */
 } TensorType;
 
 enum { CODES_MAX = 256 };
 
 /* A block of any block format, taken apart. Value i of sub-block s = i / sub:
- *     f16(d) * sc[s] * (code - zero)  -  f16(dmin) * mn[s]          (code by way of the format's values, where it has them) */
+ *     f16(d) * sc[s] * (code - zero)  -  f16(dmin) * mn[s]     (code by way of the format's values, where there are any) */
 typedef struct {
-    uint8_t q[CODES_MAX];      /* codes, below 2^bits */
-    int8_t sc[16], mn[16];     /* mn: formats with minima only */
-    uint16_t d, dmin;          /* half precision */
+    uint8_t q[CODES_MAX];  /* codes, below 2^bits */
+    int8_t sc[16], mn[16]; /* mn: formats with minima only */
+    uint16_t d, dmin;      /* half precision */
 } Codes;
 
 typedef struct {
@@ -49,12 +38,12 @@ typedef struct {
     void (*codes)(Codes *out, const uint8_t *block);
 } QuantFormat;
 
+/* The formats that this program has: tables that end at a row without a name, and NULL after the last (formats.c). */
+extern const QuantFormat *const quant_formats[];
 /* The format of a GGML type id, or NULL where the id is unknown. */
 const QuantFormat *quant_format(int id);
 /* What a code stands for: a whole number from -128 to 127. */
 int code_value(const QuantFormat *f, int code);
-/* Row i of the table of all formats, NULL after the last. */
-const QuantFormat *quant_format_row(int i);
 
 enum { Q_BLOCK = 32 }; /* activations that share a scale where they meet a block format */
 
@@ -74,6 +63,8 @@ size_t matrix_bytes(const Matrix *m);
 
 /* Row r of m into out [cols], as float: embeddings, norms, tests. Source: GGML's block layouts. */
 void matrix_row(float *out, const Matrix *m, size_t r);
+/* n values from the first-th on, of a matrix of F32, F16 or BF16. */
+void matrix_floats(float *out, const Matrix *m, size_t first, size_t n);
 
 float f16_to_f32(uint16_t h);  /* exact, subnormals, infinities and NaN too */
 float bf16_to_f32(uint16_t h); /* exact */

@@ -1,6 +1,13 @@
 /* kernels/rows.c - the table of rows and which of them this processor can run: the one place that knows processors. */
 #define _DEFAULT_SOURCE /* syscall */
+#include "cache_kernels.h"
+#include "encoder_kernels.h"
 #include "kernels.h"
+
+const Kernels kernels_ref = {
+    .name = "ref", .mat = &ref_matmul, .att = &ref_attention, .vec = &ref_vector, .enc = &ref_encoder,
+    .cache = &ref_cache,
+};
 
 static int always(void) { return 1; }
 
@@ -22,7 +29,8 @@ static int has_avx512(void) {
 }
 static int has_avx512vnni(void) { return has_avx512() && __builtin_cpu_supports("avx512vnni"); }
 
-/* AMX: the CPU has tiles and multiplies bytes in them, and the system lets this process use them (Linux asks to be asked). */
+/* AMX: the CPU has tiles and multiplies bytes in them, and the system lets this process use them (Linux asks to be
+ * asked). */
 static int has_amx(void) {
 #if defined(__linux__)
     enum { AMX_TILE = 1 << 24, AMX_INT8 = 1 << 25, REQUEST_PERMISSION = 0x1023, TILE_DATA = 18 };

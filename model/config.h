@@ -3,6 +3,7 @@
 #define CONFIG_H
 
 #include "attention/linear.h"
+#include "kernels/encoder_kernels.h"
 #include "rope/rope.h"
 #include "model/files/weights.h"
 

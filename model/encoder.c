@@ -115,7 +115,7 @@ void encoder_classify(Session *s, size_t t, float *out) {
     const float *x = encoder_hidden(s, t);
     if (e->cls_dense.data) { /* its output goes where nothing stands any more */
         dense(s, s->scratch->xn, x, &e->cls_dense, e->cls_dense_b);
-        s->model->kernels->vec->activate(s->scratch->xn, e->cls_dense.rows, s->model->config.roformer.activation);
+        s->model->kernels->enc->activate(s->scratch->xn, e->cls_dense.rows, s->model->config.roformer.activation);
         x = s->scratch->xn;
     }
     dense(s, out, x, &e->cls_out, e->cls_out_b);

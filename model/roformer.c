@@ -11,7 +11,7 @@
 /* y = norm(x): with mean, weight and bias in v1; x / sqrt(mean(x^2) + eps) in the others, whose w is all ones. */
 static void norm(const Session *s, float *y, const float *x, const float *w, const float *b, size_t d) {
     const Kernels *kernels = s->model->kernels;
-    if (b) kernels->vec->layernorm(y, x, w, b, d, s->model->config.norm_eps);
+    if (b) kernels->enc->layernorm(y, x, w, b, d, s->model->config.norm_eps);
     else kernels->vec->rmsnorm(y, x, w, d, s->model->config.norm_eps);
 }
 
@@ -46,7 +46,7 @@ static void embed(Session *s, size_t n) {
 
 static void activate_nowait(Session *s, float *x, size_t n, size_t width) {
     for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++)
-        s->model->kernels->vec->activate(x + t.at * width, width, s->model->config.roformer.activation);
+        s->model->kernels->enc->activate(x + t.at * width, width, s->model->config.roformer.activation);
 }
 
 /* q = R_m q, k = R_m k, head by head, m the token's position; v too where the model says so. Linear attention rotates features of q

@@ -3,6 +3,7 @@
  * A float sum of n products rounds to at most about n * 2^-24 of the sum of magnitudes; in 8 lanes n/8 + 3 roundings stand
  * behind each. TOL = 1e-6 of the sum of magnitudes holds for the n <= 700 here with room to spare, and any wrong product
  * shows at 1/700 = 1.4e-3. */
+#include "kernels/encoder_kernels.h"
 #include "kernels/kernels.h"
 #include "kernels/panel.h"
 #include "test.h"
@@ -172,9 +173,8 @@ static void matmul_f32(void) { matmul_of(TENSOR_F32, 0); }
 static void matmul_f16(void) { matmul_of(TENSOR_F16, 0); }
 static void matmul_bf16(void) { matmul_of(TENSOR_BF16, 0); }
 static void matmul_blocks(void) {
-    const QuantFormat *f;
-    for (int i = 0; (f = quant_format_row(i)); i++)
-        if (f->codes) matmul_of((TensorType)f->id, 0);
+    for (int id = 0; id < TENSOR_I8_GROUPS; id++)
+        if (quant_format(id) && quant_format(id)->codes) matmul_of((TensorType)id, 0);
 }
 static void matmul_groups(void) {
     static const int groups[] = {1, 4, 32, 43, 64, 128};
@@ -239,11 +239,11 @@ static void layernorm(void) {
             for (size_t j = 0; j < n; j++) mean += (double)(x[j] += 3) / (double)n; /* a mean to be taken away */
             for (size_t j = 0; j < n; j++) squares += (x[j] - mean) * (x[j] - mean);
             double r = 1 / sqrt(squares / (double)n + 1e-5);
-            k->vec->layernorm(y, x, w, b, n, 1e-5f);
+            k->enc->layernorm(y, x, w, b, n, 1e-5f);
             /* x - mean, both about 3, is off by 2^-23 of 3; r makes that larger, w and b (below 1) do not */
             for (size_t j = 0; j < n; j++) NEAR(y[j], (x[j] - mean) * r * w[j] + b[j], 5e-7 * r + 5e-7, 0);
             check_margins(y, n);
-            k->vec->layernorm(x, x, w, b, n, 1e-5f); /* in place, the same */
+            k->enc->layernorm(x, x, w, b, n, 1e-5f); /* in place, the same */
             CHECK(memcmp(x, y, n * sizeof *x) == 0);
             poisoned_free(x), poisoned_free(w), poisoned_free(b), poisoned_free(y);
         }
@@ -289,7 +289,7 @@ static void activate(void) {
                 size_t n = sizes[z];
                 float *x = poisoned(n), *was = poisoned(n);
                 for (size_t j = 0; j < n; j++) was[j] = x[j] *= j % 3 == 0 ? 1 : j % 3 == 1 ? 12 : 300;
-                k->vec->activate(x, n, (Activation)a);
+                k->enc->activate(x, n, (Activation)a);
                 for (size_t j = 0; j < n; j++) {
                     double u = was[j], exponent = a == ACTIVATION_GELU_TANH ? fabs(u * u * u) / 10 : u * u / 2;
                     NEAR(x[j], activation(u, (Activation)a), 1e-30, 1e-6 + 2.5e-7 * exponent);
@@ -298,12 +298,12 @@ static void activate(void) {
                 poisoned_free(x), poisoned_free(was);
             }
             float special[8] = {INFINITY, -INFINITY, NAN, 0, -0.0f, 100, -100, -13};
-            k->vec->activate(special, 8, (Activation)a);
+            k->enc->activate(special, 8, (Activation)a);
             CHECK(special[0] == INFINITY && isnan(special[2]) && special[3] == 0 && special[4] == 0 && special[5] == 100);
             CHECK(fabsf(special[6]) < 1e-30f && fabsf(special[7]) < 1e-4f);
             for (int j = 0; j < 6 && a <= ACTIVATION_GELU_TANH; j++) {
                 float x = (float)table[j][0];
-                k->vec->activate(&x, 1, (Activation)a);
+                k->enc->activate(&x, 1, (Activation)a);
                 NEAR(x, table[j][1 + (a == ACTIVATION_GELU_TANH)], 0, 1e-6);
             }
         }

@@ -3,6 +3,7 @@
  *
  * A float sum of n products rounds to at most about n * 2^-24 of the sum of magnitudes, and sqrt(n) of that where roundings go either
  * way: TOL = 1e-6 holds for n <= 130 here, and any wrong product shows at 1/130. */
+#include "kernels/cache_kernels.h"
 #include "kernels/kernels.h"
 #include "test.h"
 
@@ -53,8 +54,8 @@ static void product(const Kernels *k, size_t d, size_t n, int half) {
         if (spans[j].lo < spans[j].hi) lo = spans[j].lo < lo ? spans[j].lo : lo, hi = spans[j].hi > hi ? spans[j].hi : hi;
     for (size_t i = 0; i < nv; i++)
         if ((int)(i / width) < lo || (int)(i / width) >= hi) v[i] = NAN; /* slots that nobody sees */
-    if (half) kernels_ref.att->narrow(key16, key, nk), kernels_ref.att->widen(key, key16, nk);
-    if (half) kernels_ref.att->narrow(v16, v, nv), kernels_ref.att->widen(v, v16, nv);
+    if (half) kernels_ref.cache->narrow(key16, key, nk), kernels_ref.cache->widen(key, key16, nk);
+    if (half) kernels_ref.cache->narrow(v16, v, nv), kernels_ref.cache->widen(v, v16, nv);
     memcpy(before, acc, n * lda * sizeof *acc);
     k->att->scores(s, q, n, (Numbers){half ? (const void *)key16 : key, half}, d, groups, (Soon){key, nk});
     for (size_t j = 0; j < n; j++)
@@ -163,16 +164,16 @@ static void halves(void) {
         for (uint32_t h = 0; h < 0x10000; h++) {
             uint16_t half = (uint16_t)h, back[5];
             float x[5];
-            k->att->widen(x, &half, 1);
+            k->cache->widen(x, &half, 1);
             float want = f16_to_f32(half);
             CHECK(memcmp(x, &want, 4) == 0 || (isnan(x[0]) && isnan(want)));
-            k->att->narrow(back, x, 1);
+            k->cache->narrow(back, x, 1);
             CHECK(back[0] == half || (isnan(want) && isnan(f16_to_f32(back[0]))));
             if ((h & 0x7fff) >= 0x7c00) continue;
             double next = (h & 0x7fff) == 0x7bff ? (h & 0x8000 ? -65536 : 65536) : (double)f16_to_f32((uint16_t)(h + 1));
             float middle = (float)(((double)want + next) / 2);
             x[0] = middle, x[1] = nextafterf(middle, want), x[2] = nextafterf(middle, (float)next), x[3] = x[1], x[4] = x[2];
-            k->att->narrow(back, x, 5);
+            k->cache->narrow(back, x, 5);
             CHECK(back[0] == half + (h & 1) && back[1] == half && back[2] == half + 1 && back[3] == half && back[4] == half + 1);
         }
 }
@@ -190,7 +191,7 @@ static void bytes_widened(void) {
                 for (size_t j = 0; j < n_scales; j++) scales[j] = (uint16_t)(random_u32() % 0x7c00);
                 for (size_t j = 0; j < n * lanes; j++) q[j] = (int8_t)random_u32();
                 for (size_t j = 0; j < n * lanes; j++) want[j] = f16_to_f32(scales[j / lanes / Q_BLOCK * lanes + j % lanes]) * (float)q[j];
-                k->att->widen_q8(out, scales, q, n, lanes);
+                k->cache->widen_q8(out, scales, q, n, lanes);
                 CHECK(memcmp(out, want, n * lanes * sizeof *out) == 0);
                 check_margins(out, n * lanes);
                 free(scales), free(q), poisoned_free(out), poisoned_free(want);

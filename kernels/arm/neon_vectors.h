@@ -1,73 +1,101 @@
-/* kernels/arm/neon_vectors.h - small pieces that the files with NEON share. Eight floats are two vectors of four, so that sums
- * have ref's eight lanes. */
+/* kernels/arm/neon_vectors.h - vectors.h in NEON: 8 floats in two vectors of four, so that sums have ref's and avx2's
+ * eight lanes, and their bits; 2 doubles. */
 #ifndef NEON_VECTORS_H
 #define NEON_VECTORS_H
 
-#include "kernels/inline.h"
-#include "kernels/quants.h"
-
 #include <arm_neon.h>
-#include <string.h>
 
+enum { VEC = 8, VEC64 = 2 };
 typedef struct {
     float32x4_t lo, hi;
-} Vec8;
+} Vec;
+typedef struct {
+    uint32x4_t lo, hi;
+} VecTiny;
+typedef float64x2_t Vec64;
 
-/* Lanes j and j+4, then j and j+2, then 0 and 1: ref's fold. */
-INLINE float fold(Vec8 v) {
+#include "kernels/vectors.h"
+
+INLINE float32x4_t load4(const uint8_t *p) { return vreinterpretq_f32_u8(vld1q_u8(p)); }
+INLINE float32x4_t load4_half(const uint8_t *p) { return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(p))); }
+
+INLINE float32x4_t load4_bf16(const uint8_t *p) {
+    return vreinterpretq_f32_u32(vshll_n_u16(vreinterpret_u16_u8(vld1_u8(p)), 16));
+}
+
+INLINE Vec vec_all(float x) { return (Vec){vdupq_n_f32(x), vdupq_n_f32(x)}; }
+INLINE Vec vec_zero(void) { return vec_all(0); }
+
+INLINE Vec vec_load(const void *p) { return (Vec){load4(p), load4((const uint8_t *)p + 16)}; }
+INLINE Vec vec_load_half(const void *p) { return (Vec){load4_half(p), load4_half((const uint8_t *)p + 8)}; }
+INLINE Vec vec_load_bf16(const void *p) { return (Vec){load4_bf16(p), load4_bf16((const uint8_t *)p + 8)}; }
+
+INLINE Vec vec_load_bytes(const void *p) {
+    int16x8_t whole = vmovl_s8(vld1_s8(p));
+    return (Vec){vcvtq_f32_s32(vmovl_s16(vget_low_s16(whole))), vcvtq_f32_s32(vmovl_s16(vget_high_s16(whole)))};
+}
+
+INLINE Vec vec_pin(Vec v) { return v; } /* no instruction but a load reads memory here */
+
+INLINE void vec_store(float *p, Vec v) {
+    vst1q_f32(p, v.lo);
+    vst1q_f32(p + 4, v.hi);
+}
+
+INLINE void vec_store_half(uint16_t *p, Vec v) {
+    vst1_u16(p, vreinterpret_u16_f16(vcvt_f16_f32(v.lo)));
+    vst1_u16(p + 4, vreinterpret_u16_f16(vcvt_f16_f32(v.hi)));
+}
+
+INLINE float half_to_float(uint16_t h) { return vgetq_lane_f32(vcvt_f32_f16(vreinterpret_f16_u16(vdup_n_u16(h))), 0); }
+INLINE uint16_t float_to_half(float x) { return vget_lane_u16(vreinterpret_u16_f16(vcvt_f16_f32(vdupq_n_f32(x))), 0); }
+
+INLINE Vec vec_load_some(TensorType type, const void *p, size_t n) { return vec_load_part(type, p, n); }
+INLINE void vec_store_some(float *p, Vec v, size_t n) { vec_store_part(p, v, n); }
+
+INLINE Vec vec_add(Vec a, Vec b) { return (Vec){vaddq_f32(a.lo, b.lo), vaddq_f32(a.hi, b.hi)}; }
+INLINE Vec vec_sub(Vec a, Vec b) { return (Vec){vsubq_f32(a.lo, b.lo), vsubq_f32(a.hi, b.hi)}; }
+INLINE Vec vec_mul(Vec a, Vec b) { return (Vec){vmulq_f32(a.lo, b.lo), vmulq_f32(a.hi, b.hi)}; }
+
+INLINE Vec vec_fma(Vec acc, Vec a, Vec b) {
+    return (Vec){vfmaq_f32(acc.lo, a.lo, b.lo), vfmaq_f32(acc.hi, a.hi, b.hi)};
+}
+
+INLINE Vec vec_fnma(Vec acc, Vec a, Vec b) {
+    return (Vec){vfmsq_f32(acc.lo, a.lo, b.lo), vfmsq_f32(acc.hi, a.hi, b.hi)};
+}
+
+INLINE float vec_sum(Vec v) {
     float32x4_t s = vaddq_f32(v.lo, v.hi);
     float32x2_t t = vadd_f32(vget_low_f32(s), vget_high_f32(s));
     return vget_lane_f32(t, 0) + vget_lane_f32(t, 1);
 }
 
-INLINE float32x4_t half4(const void *p) { return vcvt_f32_f16(vreinterpret_f16_u8(vld1_u8(p))); }
-
-/* Four numbers of a row from p on, at any address; p holds them all. */
-INLINE float32x4_t load4(TensorType type, const uint8_t *p) {
-    if (type == TENSOR_F32) return vreinterpretq_f32_u8(vld1q_u8(p));
-    if (type == TENSOR_F16) return half4(p);
-    return vreinterpretq_f32_u32(vshll_n_u16(vreinterpret_u16_u8(vld1_u8(p)), 16));
+INLINE VecTiny vec_tiny(Vec x) {
+    return (VecTiny){vcltq_f32(x.lo, vdupq_n_f32(-87.33f)), vcltq_f32(x.hi, vdupq_n_f32(-87.33f))};
 }
 
-/* Entries i .. i+7 of a row as floats; n of them exist, the rest reads as zero. */
-INLINE Vec8 load8(TensorType type, const uint8_t *row, size_t i, size_t n) {
-    size_t each = type == TENSOR_F32 ? 4 : 2;
-    uint8_t part[32] = {0};
-    const uint8_t *p = row + i * each;
-    if (n < 8) p = memcpy(part, p, n * each);
-    return (Vec8){load4(type, p), load4(type, p + 4 * each)};
+INLINE float32x4_t exp_argument4(float32x4_t x) {
+    return vmaxq_f32(vdupq_n_f32(-87.33f), vminq_f32(vdupq_n_f32(88), x)); /* NaN stays */
 }
 
-INLINE Vec8 floats8(const float *x, size_t i, size_t n) { return load8(TENSOR_F32, (const uint8_t *)x, i, n); }
-
-INLINE void store8(float *out, Vec8 v, size_t n) {
-    float part[8];
-    vst1q_f32(n >= 8 ? out : part, v.lo);
-    vst1q_f32((n >= 8 ? out : part) + 4, v.hi);
-    if (n < 8) memcpy(out, part, n * sizeof *out);
-}
-
-/* a + b * c, rounded once. */
-INLINE Vec8 fma8(Vec8 a, Vec8 b, Vec8 c) { return (Vec8){vfmaq_f32(a.lo, b.lo, c.lo), vfmaq_f32(a.hi, b.hi, c.hi)}; }
-INLINE Vec8 add8(Vec8 a, Vec8 b) { return (Vec8){vaddq_f32(a.lo, b.lo), vaddq_f32(a.hi, b.hi)}; }
-INLINE Vec8 all8(float x) { return (Vec8){vdupq_n_f32(x), vdupq_n_f32(x)}; }
-
-/* avx2_vectors.h's exp8, step by step, and so its bits: e^x to 0.94 ulp for x in [-87.3, 88]; below 0, above e^88; NaN stays. */
-INLINE float32x4_t exp4(float32x4_t x) {
-    static const float inverse_factorials[] = {1.0f / 5040, 1.0f / 720, 1.0f / 120, 1.0f / 24, 1.0f / 6, 0.5f, 1, 1};
-    const float32x4_t lowest = vdupq_n_f32(-87.33f);
-    uint32x4_t tiny = vcltq_f32(x, lowest);
-    x = vmaxq_f32(lowest, vminq_f32(vdupq_n_f32(88.0f), x));
-    float32x4_t n = vrndnq_f32(vmulq_f32(x, vdupq_n_f32(1.44269504f)));
-    float32x4_t f = vfmsq_f32(x, n, vdupq_n_f32(0.693359375f)); /* ln2 in two parts: the first product is exact */
-    f = vfmsq_f32(f, n, vdupq_n_f32(-2.12194440e-4f));
-    float32x4_t p = vdupq_n_f32(inverse_factorials[0]);
-    UNROLL
-    for (int i = 1; i < 8; i++) p = vfmaq_f32(vdupq_n_f32(inverse_factorials[i]), p, f);
+INLINE float32x4_t times_power4(float32x4_t p, float32x4_t n, uint32x4_t tiny) {
     int32x4_t bits = vshlq_n_s32(vaddq_s32(vcvtq_s32_f32(n), vdupq_n_s32(127)), 23);
     return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(vmulq_f32(p, vreinterpretq_f32_s32(bits))), tiny));
 }
 
-INLINE Vec8 exp8(Vec8 x) { return (Vec8){exp4(x.lo), exp4(x.hi)}; }
+INLINE Vec vec_exp_argument(Vec x) { return (Vec){exp_argument4(x.lo), exp_argument4(x.hi)}; }
+INLINE Vec vec_round(Vec x) { return (Vec){vrndnq_f32(x.lo), vrndnq_f32(x.hi)}; }
+
+INLINE Vec vec_times_power(Vec p, Vec n, VecTiny tiny) {
+    return (Vec){times_power4(p.lo, n.lo, tiny.lo), times_power4(p.hi, n.hi, tiny.hi)};
+}
+
+INLINE Vec64 vec64_zero(void) { return vdupq_n_f64(0); }
+INLINE Vec64 vec64_all(double x) { return vdupq_n_f64(x); }
+INLINE Vec64 vec64_load(const double *p) { return vld1q_f64(p); }
+INLINE Vec64 vec64_load_floats(const float *p) { return vcvt_f64_f32(vld1_f32(p)); }
+INLINE void vec64_store(double *p, Vec64 v) { vst1q_f64(p, v); }
+INLINE Vec64 vec64_fma(Vec64 acc, Vec64 a, Vec64 b) { return vfmaq_f64(acc, a, b); }
 
 #endif

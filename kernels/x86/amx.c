@@ -1,11 +1,13 @@
-/* kernels/x86/amx.c - the row for x86-64 with AMX: matrices of bytes multiplied 16 x 16 x 32 at a time. For long batches of block
- * formats; everything else is avx512vnni's, whose bits it has: the integer sums are exact, and what is done with them is the
- * same in the same order.
+/* kernels/x86/amx.c - the row for x86-64 with AMX: matrices of bytes multiplied 16 x 16 x 32 at a time. For long
+ * batches of block formats; everything else is avx512vnni's, whose bits it has: the integer sums are exact, and what is
+ * done with them is the same in the same order.
  *
- * A panel's codes are taken apart once for a whole batch, 1024 columns at a time, into signed bytes and float scales. Then, for
- * every 16 tokens and each 32 columns (16 where a sub-block has so many), the tile unit makes 16 x 16 sums, which are stored
- * and read back a token a vector:   acc[t] += f32(sum[t]) * (scale_w * scale_x)  -  minimum_w * (scale_x * sum of q_x) */
+ * A panel's codes are taken apart once for a whole batch, 1024 columns at a time, into signed bytes and float scales.
+ * Then, for every 16 tokens and each 32 columns (16 where a sub-block has so many), the tile unit makes 16 x 16 sums,
+ * which are stored and read back a token a vector:   acc[t] += f32(sum[t]) * (scale_w * scale_x)  -  minimum_w *
+ * (scale_x * sum of q_x) */
 #include "avx2.h"
+#include "avx512.h"
 #include "avx512_panels.h"
 
 #include <string.h>
@@ -14,14 +16,16 @@ enum { TOKENS = 16, CHUNK = 32 }; /* of a tile; blocks of 32 columns taken apart
 
 /* A chunk of a panel. */
 typedef struct {
-    _Alignas(64) int8_t q[CHUNK][8][64];          /* [block][line][row, 4 columns] */
-    _Alignas(64) float scale[CHUNK][2][LANES], minimum[CHUNK][2][LANES];
+    _Alignas(64) int8_t q[CHUNK][8][64]; /* [block][line][row, 4 columns] */
+    _Alignas(64) float scale[CHUNK][2][VEC], minimum[CHUNK][2][VEC];
 } Chunk;
 
 static Form form_of(const Matrix *w) {
     if (w->type == TENSOR_I8_GROUPS) return (Form){.bits = 8, .sub = 32, .groups = 1};
     const QuantFormat *f = quant_format(w->type);
-    return (Form){.bits = f->bits, .sub = f->sub, .minima = f->minima, .super = f->block == 256, .values = f->values != NULL};
+    Form form = {.bits = f->bits, .sub = f->sub, .minima = f->minima, .super = f->block == 256};
+    form.values = f->values != NULL;
+    return form;
 }
 
 static void take_apart(Chunk *c, Form f, int zero, const uint8_t *panel, const PanelShape *s, size_t b0, size_t n) {
@@ -61,42 +65,54 @@ INLINE void multiply(int sub, size_t i, const ActBlock *x, const Chunk *c) {
     }
 }
 
-INLINE void add_sums(int sub, int minima, __m512 *acc, int32_t (*sum)[LANES], size_t i, const ActBlock *x, const Chunk *c) {
+INLINE void add_sums(int sub, int minima, Vec *acc, int32_t (*sum)[VEC], size_t i, const ActBlock *x, const Chunk *c) {
     size_t b = i / (size_t)(32 / sub), h = i % (size_t)(32 / sub);
-    __m512 scale = _mm512_load_ps(c->scale[b][h]), minimum = minima ? _mm512_load_ps(c->minimum[b][h]) : scale;
+    Vec scale = vec_load(c->scale[b][h]), minimum = minima ? vec_load(c->minimum[b][h]) : scale;
     x += b * TOKENS;
     UNROLL
     for (int t = 0; t < TOKENS; t++) {
-        acc[t] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(_mm512_load_si512(sum[t])), _mm512_mul_ps(scale, _mm512_set1_ps(x[t].scale)), acc[t]);
-        if (minima) acc[t] = _mm512_fnmadd_ps(minimum, _mm512_set1_ps(sub == 32 ? x[t].scaled_sum : x[t].scaled_half[h]), acc[t]);
+        Vec sums = _mm512_cvtepi32_ps(_mm512_load_si512(sum[t]));
+        acc[t] = vec_fma(acc[t], sums, vec_mul(scale, vec_all(x[t].scale)));
+        if (minima) acc[t] = vec_fnma(acc[t], minimum, vec_all(sub == 32 ? x[t].scaled_sum : x[t].scaled_half[h]));
     }
 }
 
-/* n sub-blocks by 16 tokens; acc of earlier columns in y, but for the first. Sums are stored a step after they were asked for,
- * and read two steps later: a store would wait for its tile, and a load cannot be served from a tile's store under way. */
-INLINE void tile(int sub, int minima, float *y, size_t ldy, const ActBlock *x, const Chunk *c, size_t n, int first, __mmask16 rows) {
+/* A tile of sums: 16 tokens from y on, and the rows that exist; n sub-blocks. */
+typedef struct {
+    float *y;
+    size_t ldy, n;
+    __mmask16 rows;
+    const ActBlock *x;
+    const Chunk *c;
+    int first; /* columns: sums begin as 0; otherwise y has those of earlier ones */
+} SumsTile;
+
+/* Sums are stored a step after they were asked for, and read two steps later: a store would wait for its tile, and a
+ * load cannot be served from a tile's store under way. */
+INLINE void tile(int sub, int minima, const SumsTile p) {
     enum { STORE = 1, READ = 3 };
-    _Alignas(64) int32_t sums[4][TOKENS][LANES];
-    __m512 acc[TOKENS];
+    _Alignas(64) int32_t sums[4][TOKENS][VEC];
+    Vec acc[TOKENS];
     UNROLL
-    for (int t = 0; t < TOKENS; t++) acc[t] = first ? _mm512_setzero_ps() : _mm512_maskz_loadu_ps(rows, y + (size_t)t * ldy);
-    for (size_t i = 0; i < n + READ; i++) {
-        if (i < n) multiply(sub, i, x, c);
-        if (i >= STORE && i < n + STORE) {
+    for (size_t t = 0; t < TOKENS; t++)
+        acc[t] = p.first ? vec_zero() : _mm512_maskz_loadu_ps(p.rows, p.y + t * p.ldy);
+    for (size_t i = 0; i < p.n + READ; i++) {
+        if (i < p.n) multiply(sub, i, p.x, p.c);
+        if (i >= STORE && i < p.n + STORE) {
             if (i % 2) _tile_stored(0, sums[(i - STORE) % 4], 64);
             else _tile_stored(1, sums[(i - STORE) % 4], 64);
         }
-        if (i >= READ) add_sums(sub, minima, acc, sums[(i - READ) % 4], i - READ, x, c);
+        if (i >= READ) add_sums(sub, minima, acc, sums[(i - READ) % 4], i - READ, p.x, p.c);
     }
     UNROLL
-    for (int t = 0; t < TOKENS; t++) _mm512_mask_storeu_ps(y + (size_t)t * ldy, rows, acc[t]);
+    for (size_t t = 0; t < TOKENS; t++) _mm512_mask_storeu_ps(p.y + t * p.ldy, p.rows, acc[t]);
 }
 
-static void tile_of(Form f, float *y, size_t ldy, const ActBlock *x, const Chunk *c, size_t n, int first, __mmask16 rows) {
-    if (f.sub == 32 && f.minima) tile(32, 1, y, ldy, x, c, n, first, rows);
-    else if (f.sub == 32) tile(32, 0, y, ldy, x, c, n, first, rows);
-    else if (f.minima) tile(16, 1, y, ldy, x, c, n, first, rows);
-    else tile(16, 0, y, ldy, x, c, n, first, rows);
+static void tile_of(Form f, const SumsTile p) {
+    if (f.sub == 32 && f.minima) tile(32, 1, p);
+    else if (f.sub == 32) tile(32, 0, p);
+    else if (f.minima) tile(16, 1, p);
+    else tile(16, 0, p);
 }
 
 /* Part i of n of the same columns of the next panel. */
@@ -107,21 +123,22 @@ static void fetch(const uint8_t *panel, const PanelShape *s, size_t b, size_t bl
 }
 
 static void matmul_long(float *y, size_t ldy, const Activations *a, size_t n, const Matrix *w, size_t r0, size_t r1) {
-    PanelShape s = panel_shape(w, LANES);
+    PanelShape s = panel_shape(w, VEC);
     Form f = form_of(w);
     int zero = f.groups || f.values || f.minima ? f.minima ? 0 : 128 : quant_format(w->type)->zero;
     Chunk chunk;
     configure(f.sub);
-    for (size_t r = r0; r < r1; r += LANES) {
+    for (size_t r = r0; r < r1; r += VEC) {
         const uint8_t *panel = panel_of(w, &s, r);
-        __mmask16 rows = r1 - r >= LANES ? 0xffff : (__mmask16)((1u << (r1 - r)) - 1);
         for (size_t b = 0; b < s.blocks; b += CHUNK) {
             size_t blocks = s.blocks - b < CHUNK ? s.blocks - b : CHUNK;
             take_apart(&chunk, f, zero, panel, &s, b, blocks);
             for (size_t t = 0; t < n; t += TOKENS) {
                 fetch(panel, &s, b, blocks, t / TOKENS, n / TOKENS);
-                tile_of(f, y + t * ldy + r, ldy, (const ActBlock *)a->data + t * s.blocks + b * TOKENS, &chunk, blocks * (size_t)(32 / f.sub),
-                        b == 0, rows);
+                SumsTile p = {.y = y + t * ldy + r, .ldy = ldy, .rows = first16(r1 - r), .c = &chunk, .first = b == 0};
+                p.n = blocks * (size_t)(32 / f.sub);
+                p.x = (const ActBlock *)a->data + t * s.blocks + b * TOKENS;
+                tile_of(f, p);
             }
         }
     }
@@ -131,17 +148,29 @@ static void matmul_long(float *y, size_t ldy, const Activations *a, size_t n, co
 static void matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
     size_t n = w->panels ? a->n / TOKENS * TOKENS : 0;
     Activations rest = *a;
+    if (avx512_matmul_floats(y, ldy, a, w, r0, r1)) return;
     if (n) {
         matmul_long(y, ldy, a, n, w, r0, r1);
         rest.n -= n;
         rest.data = (const ActBlock *)a->data + n * (a->d / Q_BLOCK);
     }
-    if (rest.n) avx512vnni_matmul_tiles(TOKENS, y + n * ldy, ldy, &rest, w, r0, r1);
+    if (rest.n) avx512vnni_matmul_blocks(TOKENS, y + n * ldy, ldy, &rest, w, r0, r1);
 }
 
-static void pack(void *out, const float *x, size_t n, size_t d, int group, size_t t) { avx512_pack_tiles(TOKENS, out, x, n, d, group, t); }
+static const Packing packing = {
+    .lanes = VEC, .blocks = TOKENS, .floats = AVX512_FLOATS, .pack_blocks = avx2_pack_blocks,
+};
 
-static const MatmulKernels own = {.matmul = matmul, .packed_bytes = avx512_packed_bytes, .pack = pack, .quantize = avx2_quantize};
+static void pack(void *out, const float *x, size_t n, size_t d, int group, size_t t) {
+    packing_pack(&packing, out, x, n, d, group, t);
+}
+
+static const MatmulKernels own = {
+    .matmul = matmul, .packed_bytes = avx512_packed_bytes, .pack = pack, .quantize = avx2_quantize,
+};
 
 extern const Kernels kernels_amx;
-const Kernels kernels_amx = {.name = "amx", .lanes = LANES, .mat = &own, .att = &avx512_attention, .vec = &avx2_vector};
+const Kernels kernels_amx = {
+    .name = "amx", .lanes = VEC, .mat = &own, .att = &avx512_attention, .vec = &avx2_vector,
+    .enc = &avx2_encoder, .cache = &avx512_cache,
+};

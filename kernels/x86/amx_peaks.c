@@ -1,10 +1,11 @@
-/* kernels/x86/amx_peaks.c - AMX: a tile instruction multiplies 16 x 64 bytes by 64 x 16. Floats and reads are AVX-512's. */
+/* kernels/x86/amx_peaks.c - AMX: a tile instruction multiplies 16 x 64 bytes by 64 x 16. Floats and reads are
+ * AVX-512's. */
 #include "avx512_peaks.h"
 
 #include <immintrin.h>
 
-/* Four tiles of sums, two of each factor, as a matrix product has them. gcc 12's _tile_loadconfig says that it reads 8 bytes; the
- * asm says all of t. */
+/* Four tiles of sums, two of each factor, as a matrix product has them. gcc 12's _tile_loadconfig says that it reads 8
+ * bytes; the asm says all of t. */
 static float int8_run(size_t rounds) {
     static const int8_t bytes[16 * 64] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
     int32_t sums[16 * 16];

@@ -2,19 +2,18 @@
 #ifndef AVX2_H
 #define AVX2_H
 
+#include "kernels/cache_kernels.h"
+#include "kernels/encoder_kernels.h"
 #include "kernels/kernels.h"
 #include "kernels/panel.h"
-
-enum { AVX2_LANES = 8 };
 
 extern const MatmulKernels avx2_matmul;
 extern const AttentionKernels avx2_attention;
 extern const VectorKernels avx2_vector;
+extern const EncoderKernels avx2_encoder;
+extern const CacheKernels avx2_cache;
 
 void avx2_quantize(int8_t *q, float *scale, const float *x, size_t d, int group);
-/* A token's x [d], group a multiple of 32, to blocks `stride` apart. */
-void avx2_pack_blocks(ActBlock *out, size_t stride, const float *x, size_t d, int group);
-void avx2_narrow(uint16_t *out, const float *x, size_t n);
-void avx2_state_step(double *out, double *S, size_t rows, const double *b, const float *v, const double *a, size_t n, size_t lda);
+void avx2_pack_blocks(ActBlock *out, size_t stride, const float *x, size_t d, int group); /* panel.h's PackBlocks */
 
 #endif

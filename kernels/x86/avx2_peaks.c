@@ -1,4 +1,5 @@
-/* kernels/x86/avx2_peaks.c - the loops in AVX2 with FMA. An empty asm makes the compiler take a register's value for unknown. */
+/* kernels/x86/avx2_peaks.c - the loops in AVX2 with FMA. An empty asm makes the compiler take a register's value for
+ * unknown. */
 #include "kernels/peaks.h"
 
 #include <immintrin.h>
@@ -32,8 +33,8 @@ static float int8_run(size_t rounds) {
     return int_end(a);
 }
 
-/* Eight maddubs of 4-bit numbers fit 16 bits (8 * 2 * 15 * 127 < 2^15), so madd is paid once for eight. Four sums go on side by
- * side; the asm keeps the order, as all products at once would need too many registers. */
+/* Eight maddubs of 4-bit numbers fit 16 bits (8 * 2 * 15 * 127 < 2^15), so madd is paid once for eight. Four sums go on
+ * side by side; the asm keeps the order, as all products at once would need too many registers. */
 static float int4_run(size_t rounds) {
     __m256i a[INT_SUMS], x = _mm256_set1_epi8(3), y = _mm256_set1_epi8(-5), ones = _mm256_set1_epi16(1);
     for (int i = 0; i < INT_SUMS; i++) a[i] = _mm256_set1_epi32(i);

@@ -1,5 +1,7 @@
-/* kernels/x86/avx512.c - the row for x86-64 with AVX-512 F, BW, VL and DQ but without VNNI, and what it shares with avx512vnni.c. */
+/* kernels/x86/avx512.c - the row for x86-64 with AVX-512 F, BW, VL and DQ but without VNNI, and what it shares with the
+ * others. */
 #include "avx2.h"
+#include "avx512.h"
 #include "avx512_panels.h"
 
 enum { TAKES_OFF_128 = 1 };
@@ -17,24 +19,26 @@ INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int bytes) {
 #include "avx512_matmul.h"
 
 static void matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
-    matmul_tiles(AVX512_BLOCKS, y, ldy, a, w, r0, r1);
+    const PanelJob p = {AVX512_BLOCKS, y, ldy, a, w, r0, r1};
+    if (!avx512_matmul_floats(y, ldy, a, w, r0, r1)) matmul_blocks(&p);
 }
 
-size_t avx512_packed_bytes(size_t n, size_t d, int group) { return panel_packed_bytes(n, d, group, LANES); }
+static const Packing packing = {
+    .lanes = VEC, .blocks = AVX512_BLOCKS, .floats = AVX512_FLOATS, .pack_blocks = avx2_pack_blocks,
+};
 
-void avx512_pack_tiles(size_t widest, void *out, const float *x, size_t n, size_t d, int group, size_t t) {
-    TokenTile tile = token_tile(t, n, widest);
-    size_t blocks = d / Q_BLOCK;
-    if (group == 0) pack_floats(out, x, n, d, t, LANES, AVX512_FLOATS);
-    else if (group % Q_BLOCK) ref_matmul.pack(out, x, n, d, group, t);
-    else avx2_pack_blocks((ActBlock *)out + tile.first * blocks + (t - tile.first), tile.n, x, d, group);
-}
+size_t avx512_packed_bytes(size_t n, size_t d, int group) { return packing_bytes(&packing, n, d, group); }
 
 void avx512_pack(void *out, const float *x, size_t n, size_t d, int group, size_t t) {
-    avx512_pack_tiles(AVX512_BLOCKS, out, x, n, d, group, t);
+    packing_pack(&packing, out, x, n, d, group, t);
 }
 
-static const MatmulKernels own = {.matmul = matmul, .packed_bytes = avx512_packed_bytes, .pack = avx512_pack, .quantize = avx2_quantize};
+static const MatmulKernels own = {
+    .matmul = matmul, .packed_bytes = avx512_packed_bytes, .pack = avx512_pack, .quantize = avx2_quantize,
+};
 
 extern const Kernels kernels_avx512;
-const Kernels kernels_avx512 = {.name = "avx512", .lanes = LANES, .mat = &own, .att = &avx512_attention, .vec = &avx2_vector};
+const Kernels kernels_avx512 = {
+    .name = "avx512", .lanes = VEC, .mat = &own, .att = &avx512_attention, .vec = &avx2_vector,
+    .enc = &avx2_encoder, .cache = &avx512_cache,
+};

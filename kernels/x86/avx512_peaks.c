@@ -1,5 +1,5 @@
-/* kernels/x86/avx512_peaks.c - the loops in AVX-512 (F, BW): as avx2_peaks.c, twice as wide. avx512vnni_peaks.c has the better
- * integer loops of a CPU with VNNI, and the rest from here. */
+/* kernels/x86/avx512_peaks.c - the loops in AVX-512 (F, BW): as avx2_peaks.c, twice as wide. avx512vnni_peaks.c has the
+ * better integer loops of a CPU with VNNI, and the rest from here. */
 #include "avx512_peaks.h"
 
 #include <immintrin.h>

@@ -1,6 +1,7 @@
-/* kernels/x86/avx512vnni.c - the row for x86-64 with AVX-512 F, BW, VL, DQ and VNNI, whose dpbusd multiplies and sums 64 pairs of
- * bytes at once. Everything but matmul is avx512.c's. */
+/* kernels/x86/avx512vnni.c - the row for x86-64 with AVX-512 F, BW, VL, DQ and VNNI, whose dpbusd multiplies and sums
+ * 64 pairs of bytes at once. Everything but matmul over panels is avx512.c's. */
 #include "avx2.h"
+#include "avx512.h"
 #include "avx512_panels.h"
 
 enum { TAKES_OFF_128 = 0 };
@@ -12,15 +13,23 @@ INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int bytes) {
 
 #include "avx512_matmul.h"
 
-void avx512vnni_matmul_tiles(size_t widest, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
-    matmul_tiles(widest, y, ldy, a, w, r0, r1);
+void avx512vnni_matmul_blocks(size_t widest, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0,
+                              size_t r1) {
+    const PanelJob p = {widest, y, ldy, a, w, r0, r1};
+    matmul_blocks(&p);
 }
 
 static void matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
-    matmul_tiles(AVX512_BLOCKS, y, ldy, a, w, r0, r1);
+    if (avx512_matmul_floats(y, ldy, a, w, r0, r1)) return;
+    avx512vnni_matmul_blocks(AVX512_BLOCKS, y, ldy, a, w, r0, r1);
 }
 
-static const MatmulKernels own = {.matmul = matmul, .packed_bytes = avx512_packed_bytes, .pack = avx512_pack, .quantize = avx2_quantize};
+static const MatmulKernels own = {
+    .matmul = matmul, .packed_bytes = avx512_packed_bytes, .pack = avx512_pack, .quantize = avx2_quantize,
+};
 
 extern const Kernels kernels_avx512vnni;
-const Kernels kernels_avx512vnni = {.name = "avx512vnni", .lanes = LANES, .mat = &own, .att = &avx512_attention, .vec = &avx2_vector};
+const Kernels kernels_avx512vnni = {
+    .name = "avx512vnni", .lanes = VEC, .mat = &own, .att = &avx512_attention, .vec = &avx2_vector,
+    .enc = &avx2_encoder, .cache = &avx512_cache,
+};

@@ -1,4 +1,5 @@
-/* kernels/x86/avx512vnni_peaks.c - AVX-512 with VNNI: dpbusd multiplies and sums 64 pairs of bytes at once, of 4 bits or of 8. */
+/* kernels/x86/avx512vnni_peaks.c - AVX-512 with VNNI: dpbusd multiplies and sums 64 pairs of bytes at once, of 4 bits
+ * or of 8. */
 #include "avx512_peaks.h"
 
 #include <immintrin.h>

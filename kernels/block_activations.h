@@ -1,0 +1,57 @@
+/* kernels/block_activations.h - activations made blocks of bytes (MatmulKernels.quantize, and ActBlocks of panel.h),
+ * whatever the width of a vector. A row has `typedef .. Bytes32`, 32 bytes, before it includes this, and defines the
+ * functions declared first. */
+#ifndef BLOCK_ACTIVATIONS_H
+#define BLOCK_ACTIVATIONS_H
+
+#include "inline.h"
+#include "kernels.h"
+#include "panel.h"
+
+#include <math.h>
+
+/* Of n, a multiple of 32: the largest of the bit patterns without their sign, which are ordered as magnitudes are, with
+ * infinity and then NaN on top: neither is lost. */
+INLINE float largest_magnitude(const float *x, size_t n);
+INLINE Bytes32 no_bytes(void);
+INLINE Bytes32 to_bytes(const float *x, float per); /* x * per, to the nearest whole number, halves to even */
+INLINE void store_bytes(int8_t *q, Bytes32 v);
+INLINE void sum_bytes(int *low, int *high, Bytes32 v); /* of the first 16, and of the last */
+
+/* The scale of n activations, and what they are multiplied by: 0 where all q are 0. The rule is kernels.h's. */
+INLINE float scale_of(float *scale, const float *x, size_t n) {
+    float amax = largest_magnitude(x, n), per = amax >= 1e-30f && amax <= 3.4028234e38f ? 127 / amax : 0;
+    *scale = amax < 1e-30f ? 0 : per > 0 ? amax / 127 : NAN;
+    return per;
+}
+
+/* 32 activations as bytes; zeros where the scale is 0 or NaN. */
+INLINE Bytes32 block_bytes(const float *x, float per) { return per == 0 ? no_bytes() : to_bytes(x, per); }
+
+INLINE void quantize_groups(int8_t *q, float *scale, const float *x, size_t d, int group) {
+    if (group % Q_BLOCK) {
+        ref_matmul.quantize(q, scale, x, d, group);
+        return;
+    }
+    for (size_t i = 0; i < d; i += (size_t)group) {
+        float per = scale_of(scale++, x + i, (size_t)group);
+        for (size_t j = i; j < i + (size_t)group; j += Q_BLOCK) store_bytes(q + j, block_bytes(x + j, per));
+    }
+}
+
+/* A token's x [d], group a multiple of 32, to blocks `stride` apart. */
+INLINE void quantize_blocks(ActBlock *out, size_t stride, const float *x, size_t d, int group) {
+    float scale = 0, per = 0;
+    for (size_t i = 0; i < d; i += Q_BLOCK, out += stride) {
+        if (i % (size_t)group == 0) per = scale_of(&scale, x + i, (size_t)group);
+        Bytes32 q = block_bytes(x + i, per);
+        int low, high;
+        sum_bytes(&low, &high, q);
+        *out = (ActBlock){.scale = scale, .minus_sum = -(low + high), .minus_half = {-low, -high}};
+        out->scaled_sum = scale * (float)(low + high);
+        out->scaled_half[0] = scale * (float)low, out->scaled_half[1] = scale * (float)high;
+        store_bytes(out->q, q);
+    }
+}
+
+#endif

@@ -1,0 +1,14 @@
+/* kernels/blocks.h - the tables of formats that are taken apart, and what one of their files takes from the other. */
+#ifndef BLOCKS_H
+#define BLOCKS_H
+
+#include "quants.h"
+
+/* Plain numbers and blocks of 32 (blocks.c); the K and IQ4 formats (blocks_k.c). Each ends at a row without a name. */
+extern const QuantFormat formats_32[], formats_k[];
+
+/* Sixteen bytes: values 0..15 in the low halves, 16..31 in the high ones. */
+void block_nibbles(uint8_t *q, const uint8_t *bytes);
+void block_codes_q4_0(Codes *c, const uint8_t *block);
+
+#endif
