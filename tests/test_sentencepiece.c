@@ -3,9 +3,9 @@
  * (make SENTENCEPIECE=1), where it is. */
 #include "test.h"
 
-#include "tokenizer/charsmap.h"
-#include "tokenizer/grapheme.h"
-#include "tokenizer/unigram.h"
+#include "tokenizer/sentencepiece/charsmap.h"
+#include "tokenizer/unicode/grapheme.h"
+#include "tokenizer/sentencepiece/unigram.h"
 #include "tests/golden/sentencepiece.h"
 
 #include <errno.h>

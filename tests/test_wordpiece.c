@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/json.h"
-#include "tokenizer/wordpiece.h"
+#include "tokenizer/wordpiece/wordpiece.h"
 #include "build.h"
 #include "tests/golden/wordpiece.h"
 

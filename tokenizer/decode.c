@@ -4,8 +4,8 @@
  * whole, or can no longer become so; then each bad byte is U+FFFD. A model with a denormalizer changes the text once more, by
  * rules as long as DECODE_HELD_MAX bytes; as many bytes wait until no rule can reach over them. Invariant: between calls the
  * held bytes are 0 to 3, and are the beginning of a character as far as their number and high bits tell. */
-#include "charsmap.h"
-#include "unicode_text.h"
+#include "tokenizer/sentencepiece/charsmap.h"
+#include "tokenizer/unicode/unicode_text.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* tokenizer/export.c - a Tokenizer back into the plain Vocabulary that a GGUF file holds: tokenizer_from_vocabulary the other
  * way round. */
-#include "charsmap.h"
-#include "pipeline.h"
+#include "tokenizer/sentencepiece/charsmap.h"
+#include "tokenizer/pipeline/pipeline.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,10 +5,10 @@
  *                           clean_up_tokenization_spaces; cls_token, sep_token, unk_token, pad_token, mask_token
  *                           of a pipeline: bos_token, eos_token; where no tokenizer.json says it all: added_tokens_decoder, tokenizer_class
  *   added_tokens.json       {"<text>": id}, the older way to say the same; nothing here says which are special, so none is */
-#include "wordpiece.h"
+#include "tokenizer/wordpiece/wordpiece.h"
 
 #include "base/json.h"
-#include "tokenizer_json.h"
+#include "tokenizer/pipeline/tokenizer_json.h"
 
 #include <dirent.h>
 #include <errno.h>

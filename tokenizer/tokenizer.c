@@ -1,8 +1,8 @@
 /* tokenizer/tokenizer.c - the interface: what a file is, and what every kind of tokenizer has in common. */
-#include "bpe_files.h"
-#include "charsmap.h"
-#include "tokenizer_json.h"
-#include "wordpiece.h"
+#include "tokenizer/pipeline/bpe_files.h"
+#include "tokenizer/sentencepiece/charsmap.h"
+#include "tokenizer/pipeline/tokenizer_json.h"
+#include "tokenizer/wordpiece/wordpiece.h"
 
 #include <errno.h>
 #include <stdlib.h>

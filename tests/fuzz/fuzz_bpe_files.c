@@ -2,7 +2,7 @@
  *   0  a tiktoken file   1  GGUF's gpt2   2  gemma4   3  bert: pieces and merges are the lines of the data, the first byte of a piece its type
  *   4  well-formed text there and back through merges that have every byte
  * The second byte chooses the pre-tokenizer. */
-#include "tokenizer/bpe_files.h"
+#include "tokenizer/pipeline/bpe_files.h"
 
 #include <stdlib.h>
 #include <string.h>

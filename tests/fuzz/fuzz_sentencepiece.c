@@ -5,9 +5,9 @@
  *   3  text in grapheme clusters: they must be whole characters, and all of it
  *   4  as 1, by tokenizers' rules
  *   5  a good map with bytes changed: two bytes say where, one what */
-#include "tokenizer/charsmap.h"
-#include "tokenizer/grapheme.h"
-#include "tokenizer/unigram.h"
+#include "tokenizer/sentencepiece/charsmap.h"
+#include "tokenizer/unicode/grapheme.h"
+#include "tokenizer/sentencepiece/unigram.h"
 #include "tests/golden/sentencepiece.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* tests/fuzz/fuzz_tokenizer_json.c - libFuzzer target for tokenizer.json: what opens must encode any bytes, with every flag, within the
  * bounds that the headers promise; and go to a GGUF vocabulary and back, where it can. The text is the file's end, behind a NUL. */
-#include "tokenizer/pipeline.h"
+#include "tokenizer/pipeline/pipeline.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  *   bits 3-4   0: what follows is vocab.txt, a byte 0xf8, dict.txt, a byte 0xf8, a text (0xf8 is never in UTF-8)
  *              1: a text for a vocabulary and a dictionary that have a little of everything
  *              2: ids for it      3: code points for the Unicode tables */
-#include "tokenizer/wordpiece.h"
+#include "tokenizer/wordpiece/wordpiece.h"
 
 #include <stdio.h>
 #include <stdlib.h>
