@@ -3,7 +3,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "text/vocabulary.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/open.h"
 #include "tests/golden/bpe.h"
 #include "random_text.h"
 #include "test.h"

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "text/vocabulary.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/open.h"
 #include "tests/golden/tokenizers.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "base/json.h"
+#include "tokenizer/open.h"
 #include "tokenizer/wordpiece/wordpiece.h"
 #include "build.h"
 #include "tests/golden/wordpiece.h"

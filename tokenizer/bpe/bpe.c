@@ -46,6 +46,7 @@ int bpe_init(Bpe *b) {
 void bpe_free(Bpe *b) {
     free(b->slots);
     free(b->seen);
+    free(b->joins);
     free(b->prefix);
     free(b->suffix);
     memset(b, 0, sizeof *b);
@@ -176,9 +177,12 @@ static int end_unknown(Word *w) {
     return rc;
 }
 
-void bpe_finish(Bpe *b, const Tokenizer *t) {
+int bpe_finish(Bpe *b, const Tokenizer *t) {
     char s[4];
-    for (uint32_t cp = 0x80; cp < 0x180; cp++) b->latin[cp] = pieces_find(t, s, (size_t)utf8_encode(cp, s));
+    free(b->joins);
+    b->joins = joins_new(t);
+    for (uint32_t cp = 0; cp < LATIN; cp++) b->latin[cp] = pieces_find(t, s, (size_t)utf8_encode(cp, s));
+    return b->joins ? 0 : -ENOMEM;
 }
 
 /* The piece of a character with what the model puts around it, or -1. */
@@ -186,8 +190,10 @@ static int find_char(const Word *w, const char *s, size_t len, int first, int la
     const Bpe *b = w->b;
     char text[MATCH_MAX];
     size_t before = first ? 0 : b->prefix_len, behind = last ? b->suffix_len : 0;
-    uint32_t cp = len == 2 ? (uint32_t)(s[0] & 0x1f) << 6 | (uint32_t)(s[1] & 0x3f) : 0;
-    if (before + behind == 0) return cp >= 0x80 && cp < 0x180 ? b->latin[cp] : pieces_find(w->t, s, len);
+    uint32_t cp = LATIN;
+    if (len == 1 && (unsigned char)*s < 0x80) cp = (unsigned char)*s;
+    if (len == 2) cp = (uint32_t)(s[0] & 0x1f) << 6 | (uint32_t)(s[1] & 0x3f);
+    if (before + behind == 0) return cp < LATIN ? b->latin[cp] : pieces_find(w->t, s, len);
     if (before + len + behind > sizeof text) return -1;
     if (before) memcpy(text, b->prefix, before);
     memcpy(text + before, s, len);
@@ -289,11 +295,11 @@ static int all_known(const Bpe *b, const Tokenizer *t) {
 
 /* Where in text [from, end) nothing can ever join: the end of the stretch that begins at from. No piece holds the characters on both
  * sides, and both are pieces: one that is not may be dropped, or wait for what follows, and then its neighbours meet. */
-static size_t next_border(const Tokenizer *t, const char *text, size_t from, size_t end, int known) {
+static size_t next_border(const Bpe *b, const Tokenizer *t, const char *text, size_t from, size_t end, int known) {
     size_t len = pieces_char(t, text + from, end - from), i = from + len;
     while (i < end) {
         size_t next = pieces_char(t, text + i, end - i);
-        if (!pieces_may_join(t, text + i - len, len, text + i, next) &&
+        if (!joins_may(b->joins, text + i - len, len + next) &&
             (known || (pieces_find(t, text + i - len, len) >= 0 && pieces_find(t, text + i, next) >= 0)))
             break;
         i += len = next;
@@ -311,7 +317,7 @@ int bpe_encode(const Bpe *b, const Tokenizer *t, const char *word, size_t n, Bpe
     if (n <= LONG || b->prefix_len + b->suffix_len || b->ignore_merges) return n ? encode_part(&w, 0, n, s, out) : 0;
     int known = all_known(b, t);
     for (size_t i = 0, end; i < n && rc == 0; i = end) {
-        end = next_border(t, word, i, n, known);
+        end = next_border(b, t, word, i, n, known);
         rc = encode_part(&w, i, end, s, out);
     }
     return rc;

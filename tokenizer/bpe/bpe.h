@@ -3,6 +3,7 @@
 #ifndef BPE_H
 #define BPE_H
 
+#include "joins.h"
 #include "tokenizer/internal.h"
 #include "merge.h"
 
@@ -12,11 +13,14 @@ typedef struct {
     int id;               /* what they make; -1: the slot is free */
 } MergeSlot;
 
+enum { LATIN = 0x180 }; /* U+0000 to U+017F */
+
 typedef struct {
     MergeSlot *slots; /* [mask + 1], a power of two, at most half full */
     size_t mask, n;
     unsigned char *seen; /* a bit for each hash that some pair has */
-    int latin[0x180];    /* the pieces of the characters U+0080 to U+017F, in which bytes are spelled; -1: none (bpe_finish) */
+    int latin[LATIN];    /* the pieces of the first characters, in which bytes are spelled; -1: none (bpe_finish) */
+    Joins *joins;        /* which characters stand side by side in a piece (bpe_finish) */
     char *prefix, *suffix; /* "##" in front of a character that goes on, "</w>" behind a word's last; malloc'ed, or NULL */
     size_t prefix_len, suffix_len;
     int unk;           /* id, or -1: an unknown character is dropped */
@@ -37,8 +41,8 @@ int bpe_add_line(Bpe *b, const Tokenizer *t, const char *line, size_t n, uint32_
 /* The error line for what these three return of merge number `rank`; returns rc. */
 int bpe_refuse(const Tokenizer *t, int rc, uint32_t rank, char *err, size_t errlen);
 
-/* Once t's pieces are finished, and before anything is encoded. */
-void bpe_finish(Bpe *b, const Tokenizer *t);
+/* Once t's pieces are finished, and before anything is encoded: 0 or -ENOMEM. */
+int bpe_finish(Bpe *b, const Tokenizer *t);
 
 /* Words that were encoded before, so that the next one costs a look-up. */
 typedef struct WordCache WordCache;

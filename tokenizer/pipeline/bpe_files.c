@@ -13,14 +13,14 @@ static int no_memory(const Tokenizer *t, char *err, size_t errlen) { return base
 static int byte_level_begin(Tokenizer *t, char *err, size_t errlen) {
     Decoder *d;
     int rc = pipeline_begin(t, err, errlen);
-    t->spells_bytes = 1;
-    if (rc == 0 && pipeline_add_decoder(t->pipeline, DECODE_BYTES, &d)) rc = no_memory(t, err, errlen);
+    if (rc == 0) pipeline_of(t)->spells_bytes = 1;
+    if (rc == 0 && pipeline_add_decoder(t->own, DECODE_BYTES, &d)) rc = no_memory(t, err, errlen);
     return rc;
 }
 
 /* Spaces as U+2581 and no byte-level spelling: unknown characters are byte pieces. */
 static int raw_text(Tokenizer *t) {
-    struct Pipeline *p = t->pipeline;
+    struct Pipeline *p = t->own;
     Normalizer *z;
     int rc = pipeline_add_normalizer(p, NORMALIZE_REPLACE, &z);
     if (rc == 0) rc = text_put(&z->from, " ", 1);
@@ -29,15 +29,15 @@ static int raw_text(Tokenizer *t) {
     p->decoders[0].kind = DECODE_REPLACE;
     if (rc == 0) rc = text_put(&p->decoders[0].from, "\xe2\x96\x81", 3);
     if (rc == 0) rc = text_put(&p->decoders[0].to, " ", 1);
-    t->spells_bytes = 0;
+    p->spells_bytes = 0;
     for (size_t i = 0; i < t->n; i++)
         if (pieces_byte_value(t->bytes + t->pieces[i].start, t->pieces[i].len) >= 0) t->pieces[i].kind = PIECE_BYTE;
-    return rc ? rc : pieces_finish(t, 0, NULL, 0);
+    return rc ? rc : pieces_finish(t, NULL, 0);
 }
 
 /* The steps that cut a text, then its bytes as characters. */
 static int cut_by(Tokenizer *t, const PreTokenizer *pre) {
-    struct Pipeline *p = t->pipeline;
+    struct Pipeline *p = t->own;
     Normalizer *z;
     Cut *c;
     SplitStep steps[SPLIT_GGUF_STEPS];
@@ -51,10 +51,11 @@ static int cut_by(Tokenizer *t, const PreTokenizer *pre) {
     return rc;
 }
 
-/* name: what the file says, or NULL. */
-static int choose_pre(Tokenizer *t, const char *name, const char *folder_class, char *err, size_t errlen) {
+/* wanted: the caller's choice; says: what the file says; folder_class: what a file beside it says. Each may be NULL. */
+static int choose_pre(Tokenizer *t, const char *wanted, const char *says, const char *folder_class, char *err,
+                      size_t errlen) {
     const KnownVocabulary *known = NULL;
-    if (t->pre_wanted) name = t->pre_wanted;
+    const char *name = wanted ? wanted : says;
     if (!name && (known = known_vocabulary(t))) name = known->pre;
     if (!name) name = folder_class;
     if (!name)
@@ -117,12 +118,12 @@ static int add_cuts(Tokenizer *t, int id) {
     int rc = 0;
     for (size_t i = e->len ? pieces_char(t, s, e->len) : 0; i < e->len && rc == 0; i += pieces_char(t, s + i, e->len - i)) {
         int left = pieces_find(t, s, i), right = pieces_find(t, s + i, e->len - i);
-        if (left >= 0 && right >= 0) rc = bpe_add(&t->pipeline->bpe, left, right, (uint32_t)id, id);
+        if (left >= 0 && right >= 0) rc = bpe_add(&pipeline_of(t)->bpe, left, right, (uint32_t)id, id);
     }
     return rc;
 }
 
-int tiktoken_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, size_t errlen) {
+int tiktoken_read(Tokenizer *t, const uint8_t *data, size_t size, const char *pre, char *err, size_t errlen) {
     const char *p = (const char *)data, *end = p + size, *stop;
     Text raw = {.n = 0};
     size_t lines = 0;
@@ -133,12 +134,12 @@ int tiktoken_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, siz
         if (stop == end && rc == 0) break;
     }
     text_release(&raw);
-    if (rc == 0) rc = pieces_finish(t, 1, err, errlen);
+    if (rc == 0) rc = pieces_finish_unique(t, err, errlen);
     for (size_t i = 0; i < t->n && rc == 0; i++)
         if (add_cuts(t, (int)i)) rc = base_error(err, errlen, -EINVAL, "%s: the pieces all hash alike, or there is no memory", t->name);
     t->kind = "byte-level BPE (tiktoken)";
-    if (rc == 0) rc = choose_pre(t, NULL, NULL, err, errlen);
-    if (rc == 0) t->pipeline->bpe.ignore_merges = 1; /* tiktoken takes a word that is a piece as it is */
+    if (rc == 0) rc = choose_pre(t, pre, NULL, NULL, err, errlen);
+    if (rc == 0) pipeline_of(t)->bpe.ignore_merges = 1; /* tiktoken takes a word that is a piece as it is */
     return rc;
 }
 
@@ -152,13 +153,14 @@ static int read_merge_lines(Tokenizer *t, const char *data, size_t size, char *e
         stop = line_end(p, end);
         size_t n = (size_t)(stop - p);
         if (n && p[n - 1] == '\r') n--;
-        if (n && !(n >= 8 && memcmp(p, "#version", 8) == 0)) rc = bpe_add_line(&t->pipeline->bpe, t, p, n, rank++);
+        if (n && !(n >= 8 && memcmp(p, "#version", 8) == 0)) rc = bpe_add_line(&pipeline_of(t)->bpe, t, p, n, rank++);
         if (stop == end) break;
     }
     return rc ? bpe_refuse(t, rc, rank - 1, err, errlen) : 0;
 }
 
-int vocab_merges_read(Tokenizer *t, const char *vocab, const char *merges, const char *folder, char *err, size_t errlen) {
+int vocab_merges_read(Tokenizer *t, const char *vocab, const char *merges, const char *pre, const char *folder_class, char *err,
+                      size_t errlen) {
     Json j;
     MappedFile f;
     int rc = json_open(&j, vocab, err, errlen);
@@ -166,26 +168,24 @@ int vocab_merges_read(Tokenizer *t, const char *vocab, const char *merges, const
     rc = byte_level_begin(t, err, errlen);
     if (rc == 0) rc = json_vocabulary(t, j.root, err, errlen);
     json_free(&j);
-    if (rc == 0) rc = pieces_finish(t, 1, err, errlen);
+    if (rc == 0) rc = pieces_finish_unique(t, err, errlen);
     if (rc == 0) rc = file_map(&f, merges, err, errlen);
     if (rc) return rc;
     rc = read_merge_lines(t, (const char *)f.data, f.size, err, errlen);
     file_unmap(&f);
     t->kind = "byte-level BPE (vocab.json and merges.txt)";
-    const char *class = NULL;
-    if (rc == 0) rc = folder_class(folder, &class, err, errlen);
-    return rc ? rc : choose_pre(t, NULL, class, err, errlen);
+    return rc ? rc : choose_pre(t, pre, NULL, folder_class, err, errlen);
 }
 
 /* ---- GGUF: tokenizer.ggml.model gpt2 ---- */
 
-int gpt2_vocabulary(Tokenizer *t, const Vocabulary *v, char *err, size_t errlen) {
+int gpt2_vocabulary(Tokenizer *t, const Vocabulary *v, const char *wanted, char *err, size_t errlen) {
     int rc = byte_level_begin(t, err, errlen);
     for (size_t i = 0; i < v->n && rc == 0; i++) rc = pieces_add(t, v->pieces[i].text, v->pieces[i].len, 0, PIECE_NORMAL, err, errlen);
     if (rc == 0 && v->n_merges == 0) rc = base_error(err, errlen, -EINVAL, "%s: no tokenizer.ggml.merges", t->name);
-    if (rc == 0) rc = pieces_finish(t, 0, err, errlen);
+    if (rc == 0) rc = pieces_finish(t, err, errlen);
     for (size_t i = 0; i < v->n_merges && rc == 0; i++) {
-        rc = bpe_add_line(&t->pipeline->bpe, t, v->merges[i].text, v->merges[i].len, (uint32_t)i);
+        rc = bpe_add_line(&pipeline_of(t)->bpe, t, v->merges[i].text, v->merges[i].len, (uint32_t)i);
         if (rc) bpe_refuse(t, rc, (uint32_t)i, err, errlen);
     }
     for (size_t i = 0; i < v->n && rc == 0; i++) {
@@ -195,5 +195,5 @@ int gpt2_vocabulary(Tokenizer *t, const Vocabulary *v, char *err, size_t errlen)
     }
     t->kind = "byte-level BPE (GGUF)";
     const char *pre = v->pre ? v->pre : strcmp(v->model, "gpt2") == 0 ? NULL : v->model; /* "gemma4" is its own */
-    return rc ? rc : choose_pre(t, pre, NULL, err, errlen);
+    return rc ? rc : choose_pre(t, wanted, pre, NULL, err, errlen);
 }

@@ -6,9 +6,12 @@
 #include "pipeline.h"
 
 int tiktoken_is(const uint8_t *data, size_t size);
-int tiktoken_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, size_t errlen);
-int vocab_merges_read(Tokenizer *t, const char *vocab, const char *merges, const char *folder, char *err, size_t errlen);
-int gpt2_vocabulary(Tokenizer *t, const Vocabulary *v, char *err, size_t errlen);
+/* pre: GGUF's name of the pre-tokenizer that the caller wants; folder_class: of the one that tokenizer_config.json's class has.
+ * Each may be NULL. */
+int tiktoken_read(Tokenizer *t, const uint8_t *data, size_t size, const char *pre, char *err, size_t errlen);
+int vocab_merges_read(Tokenizer *t, const char *vocab, const char *merges, const char *pre, const char *folder_class,
+                      char *err, size_t errlen);
+int gpt2_vocabulary(Tokenizer *t, const Vocabulary *v, const char *pre, char *err, size_t errlen);
 
 /* bpe_known.c: a vocabulary whose pieces are those of a published one. */
 typedef struct {

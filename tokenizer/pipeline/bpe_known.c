@@ -4,6 +4,7 @@
  * A vocabulary is known by a hash of its pieces 1000 to 19999: the first ids are special tokens in some, and models that were
  * trained on add pieces behind. tests/oracle/bpe.py prints the hashes. */
 #include "bpe_files.h"
+#include "tokenizer/names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -84,7 +85,7 @@ int known_tokens(Tokenizer *t, char *err, size_t errlen) {
         snprintf(name, sizeof name, "%s%d|>", k->reserved_name, k->reserved_from + i);
         rc = add_named(t, name, (int)t->n, err, errlen);
     }
-    if (rc == 0) rc = pieces_finish(t, 0, err, errlen);
+    if (rc == 0) rc = pieces_finish(t, err, errlen);
     if (rc == 0 && k->bos && t->bos < 0) t->bos = pieces_find(t, k->bos, strlen(k->bos));
     if (rc == 0 && k->eos && t->eos < 0) t->eos = pieces_find(t, k->eos, strlen(k->eos));
     t->add_bos |= k->add_bos;

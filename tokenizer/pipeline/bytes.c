@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void text_release(Text *b) {
-    free(b->p);
-    *b = (Text){.n = 0};
-}
-
 static int digit_of(char c) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     const char *p = c ? strchr(digits, c) : NULL;

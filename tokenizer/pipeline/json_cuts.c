@@ -10,7 +10,7 @@ static int no_memory(const Tokenizer *t, char *err, size_t errlen) { return base
 static int add_split(Tokenizer *t, const SplitPattern *pattern, const JsonValue *literal, SplitBehavior how, int invert, char *err, size_t errlen) {
     Cut *c;
     if (literal && literal->len > MATCH_MAX) return json_refuse(t, "the text that a pre-tokenizer cuts at, longer than 256 bytes,", NULL, err, errlen);
-    if (pipeline_add_cut(t->pipeline, CUT_SPLIT, &c)) return no_memory(t, err, errlen);
+    if (pipeline_add_cut(t->own, CUT_SPLIT, &c)) return no_memory(t, err, errlen);
     if (literal && text_put(&c->text, literal->str, literal->len)) return no_memory(t, err, errlen);
     c->split = (SplitStep){.pattern = pattern, .behavior = how, .invert = invert, .literal = c->text.p, .literal_len = c->text.n};
     return 0;
@@ -42,9 +42,9 @@ static int read_split(Tokenizer *t, const JsonValue *v, char *err, size_t errlen
 static int read_bytes(Tokenizer *t, const JsonValue *v, char *err, size_t errlen) {
     Cut *c;
     int rc = 0;
-    if (json_flag(v, "add_prefix_space", 1) && pipeline_add_cut(t->pipeline, CUT_SPACE, &c)) return no_memory(t, err, errlen);
+    if (json_flag(v, "add_prefix_space", 1) && pipeline_add_cut(t->own, CUT_SPACE, &c)) return no_memory(t, err, errlen);
     if (json_flag(v, "use_regex", 1)) rc = add_split(t, split_named("ByteLevel"), NULL, SPLIT_ISOLATED, 0, err, errlen);
-    if (rc == 0 && pipeline_add_cut(t->pipeline, CUT_BYTES, &c)) return no_memory(t, err, errlen);
+    if (rc == 0 && pipeline_add_cut(t->own, CUT_BYTES, &c)) return no_memory(t, err, errlen);
     return rc;
 }
 
@@ -55,7 +55,7 @@ static int read_metaspace(Tokenizer *t, const JsonValue *v, char *err, size_t er
     Cut *c;
     if (scheme && !json_is(scheme, "always") && !json_is(scheme, "first") && !json_is(scheme, "never"))
         return json_refuse(t, "the prepend_scheme of the pre-tokenizer Metaspace", scheme, err, errlen);
-    if (pipeline_add_cut(t->pipeline, CUT_METASPACE, &c) || text_put(&c->text, text ? with->str : usual, text ? with->len : 3)) return no_memory(t, err, errlen);
+    if (pipeline_add_cut(t->own, CUT_METASPACE, &c) || text_put(&c->text, text ? with->str : usual, text ? with->len : 3)) return no_memory(t, err, errlen);
     c->scheme = json_is(scheme, "first") ? PREPEND_FIRST : json_is(scheme, "never") || !json_flag(v, "add_prefix_space", 1) ? PREPEND_NEVER : PREPEND_ALWAYS;
     if (!json_flag(v, "split", 1)) return 0;
     const JsonValue mark = {.type = JSON_STRING, .str = text ? with->str : usual, .len = text ? with->len : 3};

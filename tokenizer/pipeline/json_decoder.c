@@ -33,10 +33,10 @@ static int read_strip(const Tokenizer *t, Decoder *d, const JsonValue *v, int fu
 
 static int read_one(Tokenizer *t, const JsonValue *v, DecoderKind kind, int fused, char *err, size_t errlen) {
     Decoder *d;
-    if (pipeline_add_decoder(t->pipeline, kind, &d)) return no_memory(t, err, errlen);
+    if (pipeline_add_decoder(t->own, kind, &d)) return no_memory(t, err, errlen);
     switch (kind) {
     case DECODE_BYTES:
-        t->spells_bytes = 1;
+        pipeline_of(t)->spells_bytes = 1;
         return 0;
     case DECODE_REPLACE: return read_replace(t, d, v, err, errlen);
     case DECODE_STRIP: return read_strip(t, d, v, fused, err, errlen);
@@ -73,8 +73,8 @@ static int read_decoder(Tokenizer *t, const JsonValue *v, int *fused, int *bytes
 
 int json_decoder(Tokenizer *t, const JsonValue *v, int *bytes, char *err, size_t errlen) {
     int fused = 0;
-    t->pipeline->joins = !v || v->type == JSON_NULL;
-    return t->pipeline->joins ? 0 : read_decoder(t, v, &fused, bytes, err, errlen);
+    pipeline_of(t)->joins = !v || v->type == JSON_NULL;
+    return pipeline_of(t)->joins ? 0 : read_decoder(t, v, &fused, bytes, err, errlen);
 }
 
 /* ---- post-processors ---- */
@@ -115,7 +115,7 @@ static int read_template(const Tokenizer *t, const JsonValue *root, const char *
 /* BertProcessing [CLS] A [SEP] B [SEP], RobertaProcessing <s> A </s></s> B </s>. */
 static int read_pair(Tokenizer *t, const JsonValue *v, int roberta, char *err, size_t errlen) {
     const JsonValue *cls = json_get(v, "cls"), *sep = json_get(v, "sep");
-    Template *one = &t->pipeline->single, *two = &t->pipeline->pair;
+    Template *one = &pipeline_of(t)->single, *two = &pipeline_of(t)->pair;
     int second = !roberta, c = -1, s = -1;
     if (cls && cls->child && cls->child->type == JSON_STRING) c = pieces_find(t, cls->child->str, cls->child->len);
     if (sep && sep->child && sep->child->type == JSON_STRING) s = pieces_find(t, sep->child->str, sep->child->len);
@@ -129,7 +129,7 @@ static int read_pair(Tokenizer *t, const JsonValue *v, int roberta, char *err, s
 
 int json_template(Tokenizer *t, const JsonValue *v, char *err, size_t errlen) {
     const JsonValue *type = json_get(v, "type");
-    struct Pipeline *p = t->pipeline;
+    struct Pipeline *p = t->own;
     int rc = 0;
     if (!v || v->type == JSON_NULL || json_is(type, "ByteLevel")) return 0;
     if (json_is(type, "Sequence")) {

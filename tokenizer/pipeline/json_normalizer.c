@@ -61,7 +61,7 @@ int json_normalizer(Tokenizer *t, const JsonValue *v, char *err, size_t errlen) 
     }
     while (i < n && !json_is(type, known[i].name)) i++;
     if (i == n) return json_refuse(t, "the normalizer", type, err, errlen);
-    if (pipeline_add_normalizer(t->pipeline, known[i].kind, &z)) return no_memory(t, err, errlen);
+    if (pipeline_add_normalizer(t->own, known[i].kind, &z)) return no_memory(t, err, errlen);
     z->left = json_flag(v, "strip_left", 1);
     z->right = json_flag(v, "strip_right", 1);
     if (z->kind == NORMALIZE_REPLACE) return read_replace(t, z, v, err, errlen);

@@ -7,17 +7,8 @@
 
 /* ---- making one ---- */
 
-struct Pipeline *pipeline_new(void) {
-    struct Pipeline *p = calloc(1, sizeof *p);
-    if (p && bpe_init(&p->bpe)) {
-        bpe_free(&p->bpe);
-        free(p);
-        return NULL;
-    }
-    return p;
-}
-
-void pipeline_free(struct Pipeline *p) {
+static void close_body(Tokenizer *t) {
+    struct Pipeline *p = t->own;
     if (!p) return;
     for (size_t i = 0; i < p->n_normalizers; i++) {
         text_release(&p->normalizers[i].from);
@@ -44,13 +35,6 @@ void pipeline_free(struct Pipeline *p) {
     free(p->single.items);
     free(p->pair.items);
     free(p);
-}
-
-int pipeline_begin(Tokenizer *t, char *err, size_t errlen) {
-    t->body = &pipeline_body;
-    t->pipeline = pipeline_new();
-    t->all_found = 1;
-    return t->pipeline ? 0 : base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
 }
 
 /* list [n] of elements of that size with room for one more, zeroed; NULL without memory. */
@@ -87,16 +71,8 @@ int pipeline_add_decoder(struct Pipeline *p, DecoderKind kind, Decoder **out) {
     return 0;
 }
 
-int template_add(Template *t, int id, int type) {
-    TemplateItem *list = grown(t->items, t->n, sizeof *list);
-    if (!list) return -ENOMEM;
-    t->items = list;
-    list[t->n++] = (TemplateItem){id, type};
-    return 0;
-}
-
 int pipeline_adds(const Tokenizer *t, int end) {
-    const Template *p = &t->pipeline->single;
+    const Template *p = &pipeline_of(t)->single;
     if (p->n == 0) return end ? t->add_eos && t->eos >= 0 : t->add_bos && t->bos >= 0;
     return p->items[end ? p->n - 1 : 0].id >= 0;
 }
@@ -195,8 +171,9 @@ static int encode_stretch(Work *w, const char *text, size_t n, int at_start, int
     return rc;
 }
 
-static int encode_whole(const Tokenizer *t, const char *text, size_t len, int flags, Ids *out, char *err, size_t errlen) {
-    Work w = {.t = t, .p = t->pipeline, .out = out};
+static int encode_all(const Tokenizer *t, const char *text, size_t len, int flags, Ids *out, char *err, size_t errlen) {
+    if (flags & ENCODE_ADDED) return template_encode(t, text, len, NULL, 0, flags, out, NULL, err, errlen);
+    Work w = {.t = t, .p = t->own, .out = out};
     char *repaired = NULL;
     size_t begin, end;
     int id, special = (flags & ENCODE_SPECIAL) != 0, rc = len > INT32_MAX / 3 ? -EFBIG : utf8_repair(text, len, &repaired, &len);
@@ -220,87 +197,20 @@ static int encode_whole(const Tokenizer *t, const char *text, size_t len, int fl
     return rc;
 }
 
-/* ---- ids to text ---- */
-
-static size_t replace_in(const Decoder *d, char *s, size_t n) {
-    size_t to = 0;
-    for (size_t i = 0; i < n;)
-        if (d->from.n && n - i >= d->from.n && memcmp(s + i, d->from.p, d->from.n) == 0) {
-            if (d->to.n) memcpy(s + to, d->to.p, d->to.n); /* never longer than what it replaces */
-            to += d->to.n;
-            i += d->from.n;
-        } else s[to++] = s[i++];
-    return to;
+static const Template *template_of(const Tokenizer *t, int pair) {
+    const struct Pipeline *p = t->own;
+    const Template *own = pair ? &p->pair : &p->single;
+    return own->n ? own : NULL;
 }
 
-/* A character of byte_char each, or the piece's own bytes where one is none. */
-static size_t bytes_in(char *s, size_t n) {
-    size_t to = 0;
-    uint32_t cp = 0;
-    for (size_t i = 0, len; i < n; i += len) {
-        len = (size_t)utf8_decode(s + i, n - i, &cp);
-        if (len == 0 || char_byte(cp) < 0) return n;
-    }
-    for (size_t i = 0; i < n; s[to++] = (char)char_byte(cp)) i += (size_t)utf8_decode(s + i, n - i, &cp);
-    return to;
+static const Body pipeline_body = {encode_all, pipeline_decode, NULL, pipeline_spell, template_of, close_body};
+
+struct Pipeline *pipeline_of(const Tokenizer *t) { return t->body == &pipeline_body ? t->own : NULL; }
+
+int pipeline_begin(Tokenizer *t, char *err, size_t errlen) {
+    struct Pipeline *p = calloc(1, sizeof *p);
+    t->body = &pipeline_body;
+    t->own = p;
+    t->found = ~0u;
+    return p && bpe_init(&p->bpe) == 0 ? 0 : base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
 }
-
-/* What `tokenizers` cleans up in a piece behind WordPiece. */
-static size_t clean_up(char *s, size_t n) {
-    static const char *const rules[][2] = {{" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"}, {" n't", "n't"}, {" 'm", "'m"},
-                                           {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        Decoder d = {.from = {.p = (char *)(uintptr_t)rules[i][0], .n = strlen(rules[i][0])},
-                     .to = {.p = (char *)(uintptr_t)rules[i][1], .n = strlen(rules[i][1])}};
-        n = replace_in(&d, s, n);
-    }
-    return n;
-}
-
-/* A piece in place, s [n], with room for one byte more in front of it than it has. */
-static size_t decode_step(const Decoder *d, TokenStream *st, char *s, size_t n) {
-    size_t k = d->from.n;
-    int begins = k && n >= k && memcmp(s, d->from.p, k) == 0;
-    switch (d->kind) {
-    case DECODE_BYTES: return bytes_in(s, n);
-    case DECODE_REPLACE: return replace_in(d, s, n);
-    case DECODE_METASPACE:
-        while (d->first && !st->begun && n >= k && k && memcmp(s, d->from.p, k) == 0) memmove(s, s + k, n -= k);
-        return replace_in(d, s, n);
-    case DECODE_STRIP:
-        if (d->first && st->begun) return n;
-        for (int i = 0; i < d->strip && k && n >= k && memcmp(s, d->from.p, k) == 0; i++) memmove(s, s + k, n -= k);
-        return n;
-    case DECODE_WORDPIECE:
-        if (st->begun && begins) memmove(s, s + k, n -= k);
-        else if (st->begun) memmove(s + 1, s, n++), s[0] = ' ';
-        return d->cleanup ? clean_up(s, n) : n;
-    case DECODE_SUFFIX: /* the space behind a word waits until something follows it */
-        if (st->waits) memmove(s + 1, s, n++), s[0] = ' ';
-        st->waits = n >= k && k && memcmp(s + n - k, d->from.p, k) == 0;
-        return st->waits ? n - k : n;
-    }
-    return n;
-}
-
-static int by_id(const void *id, const void *match) {
-    int a = *(const int *)id, b = ((const Match *)match)->id;
-    return (a > b) - (a < b);
-}
-
-static size_t spell(const Tokenizer *t, TokenStream *st, int id, char *out) {
-    const struct Pipeline *p = t->pipeline;
-    const Entry *e = &t->pieces[id];
-    const Match *changed = p->n_spelled ? bsearch(&id, p->spelled, p->n_spelled, sizeof *p->spelled, by_id) : NULL;
-    size_t n = changed ? changed->len : e->len;
-    char *s = out;
-    if (p->joins && st->begun) *s++ = ' ';
-    if (n) memcpy(s, changed ? p->patterns.p + changed->start : t->bytes + e->start, n);
-    for (size_t i = 0; i < p->n_decoders; i++) n = decode_step(&p->decoders[i], st, s, n);
-    st->begun = 1;
-    return n + (size_t)(s - out);
-}
-
-static void close_body(Tokenizer *t) { pipeline_free(t->pipeline); }
-
-const Body pipeline_body = {.encode_whole = encode_whole, .spell = spell, .close = close_body};

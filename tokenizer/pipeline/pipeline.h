@@ -8,11 +8,13 @@
 
 #include "base/json.h"
 #include "tokenizer/bpe/bpe.h"
+#include "tokenizer/match.h"
 #include "tokenizer/sentencepiece/charsmap.h"
-#include "tokenizer/split/split.h"
-#include "tokenizer/unicode/unicode_text.h"
 #include "tokenizer/sentencepiece/unigram.h"
-#include "tokenizer/wordpiece/wordpiece.h"
+#include "tokenizer/split/split.h"
+#include "tokenizer/template.h"
+#include "tokenizer/unicode/unicode_text.h"
+#include "tokenizer/wordpiece/trie.h"
 
 typedef enum {
     NORMALIZE_NFC, NORMALIZE_NFD, NORMALIZE_NFKC, NORMALIZE_NFKD, NORMALIZE_LOWERCASE, NORMALIZE_STRIP, NORMALIZE_STRIP_ACCENTS,
@@ -72,6 +74,8 @@ struct Pipeline {
     Decoder *decoders;
     size_t n_decoders;
     int joins;            /* no decoder: pieces are joined by spaces */
+    int spells_bytes;     /* the decoders give bytes that need not be whole characters */
+    int bytes_named;      /* byte pieces decode to their names: no decoder makes bytes of them */
     AddedToken *added;
     size_t n_added;
     Matcher raw, normalized; /* their ids are places in added */
@@ -83,15 +87,17 @@ struct Pipeline {
     const PreTokenizer *pre; /* GGUF's name for the cuts, or NULL: none is known */
 };
 
-struct Pipeline *pipeline_new(void); /* zeroed, its model a BPE without merges; NULL without memory */
-void pipeline_free(struct Pipeline *p);
-extern const Body pipeline_body;
+struct Pipeline *pipeline_of(const Tokenizer *t); /* NULL: t is another kind */
+
+/* pipeline_decode.c: Body's decode and spell, and the bytes that spell may write: each decoder may put a space in front. */
+size_t pipeline_decode(const Tokenizer *t, TokenStream *s, int id, char *out);
+size_t pipeline_spell(const Tokenizer *t, TokenStream *s, int id, char *out);
+size_t pipeline_room(const Tokenizer *t);
 
 /* One more, zeroed, behind the others: *out. 0 or -ENOMEM. */
 int pipeline_add_normalizer(struct Pipeline *p, NormalizerKind kind, Normalizer **out);
 int pipeline_add_cut(struct Pipeline *p, CutKind kind, Cut **out);
 int pipeline_add_decoder(struct Pipeline *p, DecoderKind kind, Decoder **out);
-int template_add(Template *t, int id, int type);
 
 /* pipeline_added.c: tokens beside the model. token.id is a piece's; they are found once pipeline_finish_added was called, when
  * the normalizers are known. */
@@ -124,7 +130,6 @@ typedef struct {
 void normalize_scratch_free(NormalizeScratch *w);
 int pipeline_normalize(const struct Pipeline *p, NormalizeScratch *w, const char *text, size_t n, int first, const char **out, size_t *n_out);
 
-void text_release(Text *b); /* accepts a zeroed struct */
 /* base64 s [n] behind what out has: 0, -EINVAL, -ENOMEM. */
 int base64_decode(const char *s, size_t n, Text *out);
 /* GPT-2's way to write any byte as a printable character: UTF-8 into out[0..1], its length 1 or 2; and the byte of

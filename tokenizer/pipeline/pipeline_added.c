@@ -9,7 +9,7 @@
 #include <string.h>
 
 int pipeline_add_token(Tokenizer *t, AddedToken token, char *err, size_t errlen) {
-    struct Pipeline *p = t->pipeline;
+    struct Pipeline *p = t->own;
     AddedToken *more = realloc(p->added, (p->n_added + 1) * sizeof *more);
     if (!more) return base_error(err, errlen, -ENOMEM, "%s: no memory for its added tokens", t->name);
     p->added = more;
@@ -20,7 +20,7 @@ int pipeline_add_token(Tokenizer *t, AddedToken token, char *err, size_t errlen)
 
 /* Token id is matched, and decoded, as text [n], which stands at p->patterns[at]. */
 static int add_spelled(Tokenizer *t, int id, size_t at, size_t n) {
-    struct Pipeline *p = t->pipeline;
+    struct Pipeline *p = t->own;
     Match *more = realloc(p->spelled, (p->n_spelled + 1) * sizeof *more);
     if (!more) return -ENOMEM;
     p->spelled = more;
@@ -35,9 +35,8 @@ static int by_id(const void *a, const void *b) {
 }
 
 int pipeline_finish_added(Tokenizer *t, char *err, size_t errlen) {
-    struct Pipeline *p = t->pipeline;
+    struct Pipeline *p = t->own;
     NormalizeScratch w = {.a = {.n = 0}};
-    size_t cap[2] = {0, 0};
     int rc = 0;
     for (size_t i = 0; i < p->n_added && rc == 0; i++) {
         const Entry *e = &t->pieces[p->added[i].id];
@@ -51,14 +50,14 @@ int pipeline_finish_added(Tokenizer *t, char *err, size_t errlen) {
         }
         rc = at > UINT32_MAX - n ? -ENOMEM : text_put(&p->patterns, text, n);
         if (rc == 0 && (n != e->len || memcmp(text, t->bytes + e->start, n) != 0)) rc = add_spelled(t, p->added[i].id, at, n);
-        if (rc == 0) rc = matcher_add(p->added[i].normalized ? &p->normalized : &p->raw, &cap[p->added[i].normalized != 0], (uint32_t)at, (uint32_t)n, (int)i);
+        if (rc == 0) rc = matcher_add(p->added[i].normalized ? &p->normalized : &p->raw, (uint32_t)at, (uint32_t)n, (int)i);
     }
     normalize_scratch_free(&w);
     if (rc == -ENOMEM) base_error(err, errlen, rc, "%s: no memory for its added tokens", t->name);
     if (rc == -EFBIG) rc = base_error(err, errlen, -EINVAL, "%s: its normalizers let an added token grow beyond all measure", t->name);
     if (rc) return rc;
-    bpe_finish(&p->bpe, t);
-    t->spell_more = p->n_decoders + 1; /* each may put a space in front */
+    if (bpe_finish(&p->bpe, t)) return base_error(err, errlen, -ENOMEM, "%s: no memory for its merges", t->name);
+    t->decode_bound = 4 * 3 + (p->spells_bytes ? 4 : 1) * pipeline_room(t) + 1;
     if (p->n_spelled) qsort(p->spelled, p->n_spelled, sizeof *p->spelled, by_id);
     matcher_sort(&p->raw, p->patterns.p);
     matcher_sort(&p->normalized, p->patterns.p);
@@ -101,7 +100,7 @@ static int accept(AddedScan *a, const AddedToken *token, size_t *begin, size_t *
 }
 
 int added_next(AddedScan *a, int *id, size_t *begin, size_t *end) {
-    const struct Pipeline *p = a->t->pipeline;
+    const struct Pipeline *p = a->t->own;
     size_t len;
     *id = -1;
     if (a->waits) {

@@ -79,7 +79,7 @@ static int is_normal(const Tokenizer *t, int id) { return id >= 0 && t->pieces[i
 
 /* "llama" joins whatever two pieces make a third: is each such pair a merge? Then there are as many of these as of those. */
 static int joins_all(const Tokenizer *t) {
-    const Bpe *b = &t->pipeline->bpe;
+    const Bpe *b = &pipeline_of(t)->bpe;
     size_t pairs = 0, merges = 0;
     for (size_t i = 0; i <= b->mask; i++) {
         const MergeSlot *m = &b->slots[i];
@@ -97,7 +97,7 @@ static int joins_all(const Tokenizer *t) {
 
 /* The kind, and what is wrong where there is none. */
 static const char *kind_of(const Tokenizer *t, Vocabulary *v, const CharsMap **map) {
-    const struct Pipeline *p = t->pipeline;
+    const struct Pipeline *p = t->own;
     int prefix = 0;
     for (size_t i = 0; i < p->n_added; i++)
         if (p->added[i].lstrip || p->added[i].rstrip || p->added[i].single_word)
@@ -123,7 +123,7 @@ static const char *kind_of(const Tokenizer *t, Vocabulary *v, const CharsMap **m
 
 /* How many tokens the template puts in front of a text (end 0) or behind it (1), and the outermost one's id, if any. */
 static size_t around(const Tokenizer *t, int end, long *id) {
-    const Template *p = &t->pipeline->single;
+    const Template *p = &pipeline_of(t)->single;
     size_t n = 0;
     while (n < p->n && p->items[end ? p->n - 1 - n : n].id >= 0) n++;
     if (n) *id = p->items[end ? p->n - 1 : 0].id;
@@ -165,7 +165,7 @@ static char *spell(const Tokenizer *t, const char *model, size_t id, char *to) {
 
 static int type_of(const Tokenizer *t, size_t id) {
     int kind = t->pieces[id].kind;
-    return (int)id == t->unk && !t->spells_bytes ? PIECE_UNKNOWN : kind == PIECE_ADDED ? PIECE_USER_DEFINED : kind;
+    return (int)id == t->unk && !pipeline_of(t)->spells_bytes ? PIECE_UNKNOWN : kind == PIECE_ADDED ? PIECE_USER_DEFINED : kind;
 }
 
 /* "llama" merges by the pieces' scores: minus the rank of the first merge that makes a piece, characters last. */
@@ -188,7 +188,7 @@ static char *spell_merges(const Tokenizer *t, const MergeSlot *list, size_t n, M
 }
 
 int pipeline_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, char *err, size_t errlen) {
-    const struct Pipeline *p = t->pipeline;
+    const struct Pipeline *p = t->own;
     const CharsMap *map = NULL;
     long bos = t->bos, eos = t->eos;
     const char *why = kind_of(t, v, &map);
@@ -210,7 +210,7 @@ int pipeline_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, cha
     char *text = (char *)(merges + (gpt2 ? n_merges : 0));
     for (size_t i = 0; i < t->n; i++) {
         char *end = spell(t, v->model, i, text);
-        pieces[i] = (Piece){.text = text, .len = (size_t)(end - text), .score = p->model == MODEL_UNIGRAM ? pieces_score(&t->pieces[i]) : 0, .type = type_of(t, i)};
+        pieces[i] = (Piece){.text = text, .len = (size_t)(end - text), .score = p->model == MODEL_UNIGRAM ? t->pieces[i].score : 0, .type = type_of(t, i)};
         text = end;
     }
     if (gpt2) text = spell_merges(t, list, n_merges, merges, text);

@@ -22,7 +22,7 @@ static int add_word(Trie *t, const Points *word, uint32_t *node) {
 }
 
 int pipeline_build_words(Tokenizer *t, size_t n, char *err, size_t errlen) {
-    struct Pipeline *p = t->pipeline;
+    struct Pipeline *p = t->own;
     Points word = {.n = 0};
     uint32_t node;
     int rc = trie_init(&p->words, n);
@@ -43,7 +43,7 @@ int pipeline_build_words(Tokenizer *t, size_t n, char *err, size_t errlen) {
 }
 
 int pipeline_encode_words(const Tokenizer *t, const char *word, size_t n, Points *scratch, Ids *out) {
-    const struct Pipeline *p = t->pipeline;
+    const struct Pipeline *p = t->own;
     size_t before = out->n, len = 0;
     scratch->n = 0;
     int rc = characters(word, n, scratch), known = scratch->n <= p->max_chars;

@@ -112,7 +112,7 @@ static int add_tokens(Tokenizer *t, const JsonValue *list, char *err, size_t err
 
 /* "a b" or ["a", "b"]. */
 static int read_merge(Tokenizer *t, const JsonValue *v, uint32_t rank) {
-    Bpe *b = &t->pipeline->bpe;
+    Bpe *b = &pipeline_of(t)->bpe;
     if (v->type == JSON_STRING) return bpe_add_line(b, t, v->str, v->len, rank);
     const JsonValue *x = v->type == JSON_ARRAY && v->len == 2 ? v->child : NULL;
     if (!x || x->type != JSON_STRING || x->next->type != JSON_STRING) return -EINVAL;
@@ -136,7 +136,7 @@ static int affix(Tokenizer *t, const JsonValue *v, char **out, size_t *n, char *
 }
 
 static int read_bpe(Tokenizer *t, const JsonValue *m, char *err, size_t errlen) {
-    Bpe *b = &t->pipeline->bpe;
+    Bpe *b = &pipeline_of(t)->bpe;
     const JsonValue *dropout = json_get(m, "dropout");
     if (dropout && dropout->type == JSON_NUMBER && dropout->number > 0)
         return base_error(err, errlen, -EINVAL, "%s: its merges drop out by chance (dropout), so no text has certain ids", t->name);
@@ -149,7 +149,7 @@ static int read_bpe(Tokenizer *t, const JsonValue *m, char *err, size_t errlen) 
 
 static int read_wordpiece(Tokenizer *t, const JsonValue *m, char *err, size_t errlen) {
     const JsonValue *prefix = json_get(m, "continuing_subword_prefix"), *most = json_get(m, "max_input_chars_per_word");
-    struct Pipeline *p = t->pipeline;
+    struct Pipeline *p = t->own;
     p->max_chars = most && most->type == JSON_NUMBER && most->number >= 0 ? (size_t)fmin(most->number, 1000) : 100; /* a bound on the work */
     int text = prefix && prefix->type == JSON_STRING;
     return text_put(&p->prefix, text ? prefix->str : "##", text ? prefix->len : 2) ? base_error(err, errlen, -ENOMEM, "%s: no memory", t->name) : 0;
@@ -174,18 +174,18 @@ static void mark_bytes(Tokenizer *t) {
 }
 
 static int read_vocabulary(Tokenizer *t, const JsonValue *m, int bytes, char *err, size_t errlen) {
-    struct Pipeline *p = t->pipeline;
+    struct Pipeline *p = t->own;
     int rc = p->model == MODEL_UNIGRAM ? add_scored(t, json_get(m, "vocab"), err, errlen) : json_vocabulary(t, json_get(m, "vocab"), err, errlen);
     if (rc == 0 && p->model == MODEL_BPE) rc = read_bpe(t, m, err, errlen);
     if (rc == 0 && p->model == MODEL_WORDPIECE) rc = read_wordpiece(t, m, err, errlen);
     if (rc == 0 && (bytes || json_flag(m, "byte_fallback", 0))) mark_bytes(t);
-    t->bytes_named = !bytes;
+    p->bytes_named = !bytes;
     return rc;
 }
 
 /* What needs the table of pieces. n_model: the pieces without the added tokens. */
 static int finish_model(Tokenizer *t, const JsonValue *m, size_t n_model, char *err, size_t errlen) {
-    struct Pipeline *p = t->pipeline;
+    struct Pipeline *p = t->own;
     const JsonValue *unk = json_get(m, p->model == MODEL_UNIGRAM ? "unk_id" : "unk_token");
     if (unk && unk->type == JSON_STRING && unk->len) {
         t->unk = pieces_find(t, unk->str, unk->len);
@@ -202,7 +202,7 @@ static int read_root(Tokenizer *t, const JsonValue *root, char *err, size_t errl
     const JsonValue *m = json_get(root, "model");
     int rc = pipeline_begin(t, err, errlen), bytes = 0;
     if (rc) return rc;
-    struct Pipeline *p = t->pipeline;
+    struct Pipeline *p = t->own;
     if (!m || m->type != JSON_OBJECT) return json_refuse(t, "the model", NULL, err, errlen);
     rc = model_kind(t, m, &p->model, err, errlen);
     if (rc == 0) rc = json_normalizer(t, json_get(root, "normalizer"), err, errlen);
@@ -210,9 +210,9 @@ static int read_root(Tokenizer *t, const JsonValue *root, char *err, size_t errl
     if (rc == 0) rc = json_decoder(t, json_get(root, "decoder"), &bytes, err, errlen);
     if (rc == 0) rc = read_vocabulary(t, m, bytes, err, errlen);
     size_t n_model = t->n;
-    if (rc == 0) rc = pieces_finish(t, 1, err, errlen); /* so that tokens find themselves among the model's pieces */
+    if (rc == 0) rc = pieces_finish_unique(t, err, errlen); /* so that tokens find themselves among the model's pieces */
     if (rc == 0) rc = add_tokens(t, json_get(root, "added_tokens"), err, errlen);
-    if (rc == 0) rc = pieces_finish(t, 1, err, errlen);
+    if (rc == 0) rc = pieces_finish_unique(t, err, errlen);
     if (rc == 0) rc = finish_model(t, m, n_model, err, errlen);
     if (rc == 0) rc = json_template(t, json_get(root, "post_processor"), err, errlen);
     t->kind = kinds[p->model];

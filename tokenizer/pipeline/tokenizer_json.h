@@ -3,6 +3,7 @@
 #define TOKENIZER_JSON_H
 
 #include "pipeline.h"
+#include "tokenizer/names.h"
 
 /* -EINVAL and a line: the component v of that kind is not known, or `what` is missing. */
 int json_refuse(const Tokenizer *t, const char *what, const JsonValue *v, char *err, size_t errlen);

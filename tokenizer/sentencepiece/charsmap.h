@@ -5,7 +5,8 @@
 #ifndef CHARSMAP_H
 #define CHARSMAP_H
 
-#include "tokenizer/internal.h"
+#include "base/base.h"
+#include "tokenizer/text.h"
 
 typedef struct CharsMap CharsMap;
 

@@ -6,9 +6,10 @@
  *
  * A file cut between two pieces is well-formed protobuf. So the trainer's and the normalizer's settings, which every
  * writer puts behind the pieces, must be there. */
-#include "charsmap.h"
+#include "model.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
@@ -108,8 +109,6 @@ static int read_piece(Reader *r, const Field *m) {
     if (text.len == 0) return base_error(r->err, r->errlen, -EINVAL, "%s: piece %zu is empty", r->t->name, n);
     if (kind < PIECE_NORMAL || kind > PIECE_BYTE)
         return base_error(r->err, r->errlen, -EINVAL, "%s: piece %zu is of the unknown kind %llu", r->t->name, n, (unsigned long long)kind);
-    if (kind == PIECE_BYTE && pieces_byte_value(s, text.len) < 0)
-        return base_error(r->err, r->errlen, -EINVAL, "%s: byte piece %zu names no byte", r->t->name, n);
     if (kind == PIECE_UNKNOWN) {
         if (r->t->unk >= 0)
             return base_error(r->err, r->errlen, -EINVAL, "%s: pieces %d and %zu are both the unknown piece", r->t->name,
@@ -186,12 +185,13 @@ static int check_kind(Reader *r) {
 
 static int read_maps(Reader *r) {
     const Field *in = &r->s.in.map, *out = &r->s.out.map;
-    Tokenizer *t = r->t;
+    const Tokenizer *t = r->t;
+    SpmModel *m = t->own;
     int rc = 0;
-    if (in->len) rc = charsmap_open(&t->map, in->bytes, in->len, t->name, "the normalizer", r->err, r->errlen);
+    if (in->len) rc = charsmap_open(&m->map, in->bytes, in->len, t->name, "the normalizer", r->err, r->errlen);
     if (rc || !out->len) return rc;
-    rc = charsmap_open(&t->unmap, out->bytes, out->len, t->name, "the denormalizer", r->err, r->errlen);
-    if (rc == 0 && (charsmap_longest_rule(t->unmap) > DECODE_HELD_MAX || charsmap_longest_text(t->unmap) > DECODE_HELD_MAX))
+    rc = charsmap_open(&m->unmap, out->bytes, out->len, t->name, "the denormalizer", r->err, r->errlen);
+    if (rc == 0 && (charsmap_longest_rule(m->unmap) > DECODE_HELD_MAX || charsmap_longest_text(m->unmap) > DECODE_HELD_MAX))
         rc = base_error(r->err, r->errlen, -EINVAL, "%s: the denormalizer has a rule or a text of more than %d bytes", t->name,
                         (int)DECODE_HELD_MAX);
     return rc;
@@ -241,29 +241,30 @@ int model_proto_is(const uint8_t *data, size_t size) {
 int model_proto_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, size_t errlen) {
     static const char *const kinds[] = {"SentencePiece unigram", "SentencePiece BPE", "SentencePiece words",
                                         "SentencePiece characters"};
-    static const SpmModel models[] = {SPM_UNIGRAM, SPM_BPE, SPM_WORD, SPM_CHAR};
+    static const SpmKind models[] = {SPM_UNIGRAM, SPM_BPE, SPM_WORD, SPM_CHAR};
     Reader r = {.t = t, .err = err, .errlen = errlen};
     const Rules usual = {.add_dummy_prefix = 1, .remove_extra_whitespaces = 1, .escape_whitespaces = 1};
     r.s = (Settings){.model_type = 1, .ids = {0, -1, -1, -1}, .in = usual, .out = usual};
-    t->body = &sentencepiece_body; /* from here on it frees the maps */
-    int rc = read_model(&r, data, size);
+    int rc = spm_model_begin(t, err, errlen);
+    if (rc == 0) rc = read_model(&r, data, size);
     if (rc == 0) rc = check_kind(&r);
     if (rc == 0) rc = check_pieces(&r);
     if (rc == 0) rc = read_maps(&r);
     if (rc) return rc;
     const Settings *s = &r.s;
     const Field *u = &s->unk_surface;
-    rc = u->bytes ? pieces_unknown_text(t, (const char *)u->bytes, u->len, err, errlen) : pieces_unknown_text(t, NULL, 0, err, errlen);
-    if (rc) return rc;
+    SpmModel *m = t->own;
+    if (u->bytes && !(m->unk_text = malloc(u->len + 1))) return base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
+    if (u->bytes) memcpy(m->unk_text, u->bytes, m->unk_len = u->len);
     t->kind = kinds[s->model_type - 1];
-    t->spm = models[s->model_type - 1];
+    m->kind = models[s->model_type - 1];
     t->bos = control_named(t, &s->bos_piece, "<s>");
     t->eos = control_named(t, &s->eos_piece, "</s>");
     t->add_bos = 1; /* the file does not say: as Llama's; a unigram model without <s> is one of T5's kind */
-    t->add_eos = t->spm == SPM_UNIGRAM && t->bos < 0;
+    t->add_eos = m->kind == SPM_UNIGRAM && t->bos < 0;
     t->dummy_prefix = s->in.add_dummy_prefix;
-    t->space_as_suffix = s->space_as_suffix;
-    t->remove_extra_whitespaces = s->in.remove_extra_whitespaces;
-    if (!s->in.escape_whitespaces) t->space_in = " ";
+    m->space_as_suffix = s->space_as_suffix;
+    m->remove_extra_whitespaces = s->in.remove_extra_whitespaces;
+    if (!s->in.escape_whitespaces) m->space_in = " ";
     return 0;
 }

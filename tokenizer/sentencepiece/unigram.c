@@ -47,7 +47,7 @@ struct UnigramNode {
 /* What a piece costs. User-defined ones are to win over everything else, longer ones over shorter ones. */
 static float score_in(const Entry *e, UnigramRules rules) {
     if (rules == UNIGRAM_LIBRARY && e->kind == PIECE_USER_DEFINED) return (float)(0.1 * ((double)e->len - 1));
-    return pieces_score(e);
+    return e->score;
 }
 
 static int takes(const Entry *e, UnigramRules rules) {
@@ -67,7 +67,7 @@ static int collect(Unigram *u, const Tokenizer *t, size_t n_pieces, TreeItem *it
                               t->name ? t->name : "tokenizer", i, (unsigned)e->len, UNIGRAM_PIECE_MAX);
         items[(*n)++] = (TreeItem){t->bytes + e->start, e->len, (int32_t)i, score_in(e, u->rules)};
         if (e->len > u->longest) u->longest = e->len;
-        if ((u->rules == UNIGRAM_TOKENIZERS || e->kind == PIECE_NORMAL) && pieces_score(e) < lowest) lowest = pieces_score(e);
+        if ((u->rules == UNIGRAM_TOKENIZERS || e->kind == PIECE_NORMAL) && e->score < lowest) lowest = e->score;
     }
     u->unknown = (double)lowest - UNKNOWN_PENALTY;
     if (u->rules == UNIGRAM_LIBRARY) u->unknown = (float)u->unknown;

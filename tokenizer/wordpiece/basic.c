@@ -11,7 +11,7 @@
  *
  * bert4keras does it in another order: lower-casing (a whole text's: a sigma at a word's end is a final one), NFD and dropping
  * accents first, then jieba, then spaces around Chinese characters and punctuation; and only controls and formats go. */
-#include "wordpiece.h"
+#include "basic.h"
 
 #include <errno.h>
 

@@ -9,7 +9,9 @@
  * rjieba 0.2 (jieba-rs), which transformers calls, and in Python's jieba 0.42: in the same order of float operations, for
  * words of equal frequencies make ties, and the last bit decides them. The total counts a word that stands twice once, as
  * rjieba does. A frequency of 0 is the beginning of other words only, as in Python's jieba. */
-#include "wordpiece.h"
+#include "jieba.h"
+
+#include "base/base.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,9 @@
  * and a word costs as many nodes as it has characters that no word before it had. Open addressing with linear probing.
  * Words that were made to collide are refused when they come in, so that no look-up is longer than MAX_PROBES.
  * Invariant: the slots hold every node but the root, each once. */
-#include "wordpiece.h"
+#include "trie.h"
+
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdlib.h>

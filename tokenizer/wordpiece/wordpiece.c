@@ -97,7 +97,7 @@ static int emit_line(Work *k, const char *text, size_t len) {
 }
 
 static int encode(const Tokenizer *t, const char *text, size_t len, int first, Ids *out, char *err, size_t errlen) {
-    Work k = {.t = t, .w = t->wordpiece, .out = out};
+    Work k = {.t = t, .w = t->own, .out = out};
     int rc = 0;
     (void)first;
     for (size_t i = 0; i < len && rc == 0;) {
@@ -169,7 +169,8 @@ static size_t spell(const Tokenizer *t, TokenStream *s, int id, char *out) {
     const Entry *e = &t->pieces[id];
     const char *p = t->bytes + e->start;
     size_t n = e->len, k = 0;
-    int clean = t->wordpiece->clean_up == 1, glued = s->begun && begins(p, n, "##"), space = s->begun && !glued, was_wide = s->wide;
+    const struct WordPiece *w = t->own;
+    int clean = w->clean_up == 1, glued = s->begun && begins(p, n, "##"), space = s->begun && !glued, was_wide = s->wide;
     if (n == 0) return 0;
     if ((begins_wide(p, n, &s->wide) || was_wide) && s->tight) space = 0;
     if (glued) {
@@ -192,23 +193,34 @@ static size_t spell(const Tokenizer *t, TokenStream *s, int id, char *out) {
     return k + n;
 }
 
-static size_t end_of_text(const Tokenizer *t, TokenStream *s, char *out) {
+static size_t end_of_text(TokenStream *s, char *out) {
     static const char *const waiting[] = {"", " '", " n", " n '"};
-    (void)t;
     int waits = s->waits;
     s->waits = NOTHING;
     return put(out, waiting[waits]);
 }
 
-static void close_body(Tokenizer *t) {
-    if (!t->wordpiece) return;
-    trie_free(&t->wordpiece->pieces);
-    jieba_close(&t->wordpiece->jieba);
-    free(t->wordpiece);
+/* Special tokens are always found, as transformers does it. */
+static int encode_all(const Tokenizer *t, const char *text, size_t len, int flags, Ids *out, char *err, size_t errlen) {
+    return encode_pieces(t, text, len, flags | ENCODE_SPECIAL, out, err, errlen);
 }
 
-static const Body wordpiece_body = {
-    .encode = encode, .spell = spell, .end = end_of_text, .close = close_body, .finds_special = 1};
+static size_t decode(const Tokenizer *t, TokenStream *s, int id, char *out) {
+    size_t n = decode_piece(t, s, id, out);
+    return id < 0 ? n + end_of_text(s, out + n) : n;
+}
+
+static void close_body(Tokenizer *t) {
+    struct WordPiece *w = t->own;
+    if (!w) return;
+    trie_free(&w->pieces);
+    jieba_close(&w->jieba);
+    free(w);
+}
+
+static const Body wordpiece_body = {encode_all, decode, encode, spell, NULL, close_body};
+
+struct WordPiece *wordpiece_of(const Tokenizer *t) { return t->body == &wordpiece_body ? t->own : NULL; }
 
 /* ---- the vocabulary ---- */
 
@@ -235,10 +247,10 @@ int wordpiece_vocab_is(const uint8_t *data, size_t size) {
 
 static int begin(Tokenizer *t, size_t expected, char *err, size_t errlen) {
     t->kind = "WordPiece";
-    t->wordpiece = calloc(1, sizeof *t->wordpiece);
-    if (!t->wordpiece) return base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
+    struct WordPiece *w = calloc(1, sizeof *w);
+    if (!w) return base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
     t->body = &wordpiece_body;
-    struct WordPiece *w = t->wordpiece;
+    t->own = w;
     w->pad = w->mask = w->clean_up = -1;
     w->do_lower_case = w->strip_accents = w->tokenize_chinese_chars = w->do_basic_tokenize = -1;
     if (trie_init(&w->pieces, expected)) return base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);
@@ -247,7 +259,7 @@ static int begin(Tokenizer *t, size_t expected, char *err, size_t errlen) {
 
 /* The next piece. One that stood before: the last id counts, as in a Python dict. */
 static int add_piece(Tokenizer *t, const char *text, size_t len, int kind, char *err, size_t errlen) {
-    struct WordPiece *w = t->wordpiece;
+    struct WordPiece *w = t->own;
     uint32_t cp[WORD_MAX], node = 0;
     int too_long, chinese = 0;
     size_t n = word_decode(text, len, cp, WORD_MAX, &too_long);
@@ -294,30 +306,25 @@ int wordpiece_vocabulary(Tokenizer *t, const Vocabulary *v, char *err, size_t er
 static void special(Tokenizer *t, int *id, const char *name, int kind) {
     uint32_t cp[8];
     int too_long;
-    if (*id < 0) *id = trie_find(&t->wordpiece->pieces, cp, word_decode(name, strlen(name), cp, 8, &too_long));
+    if (*id < 0) *id = trie_find(&wordpiece_of(t)->pieces, cp, word_decode(name, strlen(name), cp, 8, &too_long));
     if (*id >= 0) t->pieces[*id].kind = kind;
 }
 
-static int open_dictionary(Tokenizer *t, const TokenizerOptions *o, const char *folder, char *err, size_t errlen) {
-    static const char *const names[] = {"jieba.dict", "jieba.dict.utf8", "dict.txt"};
-    struct WordPiece *w = t->wordpiece;
-    if (o->jieba) return jieba_open(&w->jieba, o->jieba, err, errlen);
-    char *path = folder ? folder_first(folder, names, sizeof names / sizeof *names) : NULL;
-    int rc = path ? jieba_open(&w->jieba, path, err, errlen) : -EINVAL;
-    if (!path)
-        base_error(err, errlen, rc, "%s: its %zu Chinese words need jieba's dictionary: put dict.txt of the Python package jieba "
+static int open_dictionary(Tokenizer *t, const WordPieceChoice *o, char *err, size_t errlen) {
+    struct WordPiece *w = t->own;
+    const char *path = o->jieba ? o->jieba : o->beside;
+    if (path) return jieba_open(&w->jieba, path, err, errlen);
+    return base_error(err, errlen, -EINVAL, "%s: its %zu Chinese words need jieba's dictionary: put dict.txt of the Python package jieba "
                    "(pip download jieba, or github.com/fxsjy/jieba) beside the vocabulary, or name it with --jieba",
                    t->name, w->n_words);
-    free(path);
-    return rc;
 }
 
 static int or_else(int setting, int otherwise) { return setting >= 0 ? setting : otherwise; }
 
-int wordpiece_finish(Tokenizer *t, const TokenizerOptions *o, const char *folder, char *err, size_t errlen) {
+int wordpiece_finish(Tokenizer *t, const WordPieceChoice *o, char *err, size_t errlen) {
     static const char *const kinds[2][2] = {{"WordPiece", "WordPiece (bert4keras' order)"},
                                             {"WordPiece with jieba", "WordPiece with jieba (bert4keras' order)"}};
-    struct WordPiece *w = t->wordpiece;
+    struct WordPiece *w = t->own;
     special(t, &t->unk, "[UNK]", PIECE_ADDED); /* found in a text like the others, but in one that comes out it is seen */
     special(t, &t->bos, "[CLS]", PIECE_CONTROL);
     special(t, &t->eos, "[SEP]", PIECE_CONTROL);
@@ -338,5 +345,6 @@ int wordpiece_finish(Tokenizer *t, const TokenizerOptions *o, const char *folder
     w->clean_up = or_else(w->clean_up, !word_model); /* BertTokenizer's default; RoFormerTokenizer has none */
     w->cuts = word_model || o->jieba;
     t->kind = kinds[w->cuts][w->rules.keras];
-    return w->cuts ? open_dictionary(t, o, folder, err, errlen) : 0;
+    int rc = w->cuts ? open_dictionary(t, o, err, errlen) : 0;
+    return rc ? rc : pieces_finish(t, err, errlen);
 }
