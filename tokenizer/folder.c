@@ -8,6 +8,7 @@
 #include "folder.h"
 
 #include "names.h"
+#include "special.h"
 #include "tokenizer/pipeline/tokenizer_json.h"
 #include "tokenizer/wordpiece/wordpiece.h"
 
@@ -255,7 +256,7 @@ int folder_settings(Tokenizer *t, const char *folder, char *err, size_t errlen) 
     if (rc == 0) rc = apply(t, folder, "tokenizer_config.json", n_model, config_settings, err, errlen);
     if (rc || !p || p->whole) return rc;
     /* a pipeline's tokens are first those of tokenizer_config.json, which knows their attributes */
-    if (p->n_added) rc = pieces_finish(t, err, errlen); /* so that the next file's find themselves among them */
+    if (p->n_added) rc = special_finish(t, err, errlen); /* so that the next file's find themselves among them */
     if (rc == 0) rc = apply(t, folder, "added_tokens.json", n_model, added_settings, err, errlen);
-    return rc || p->n_added == 0 ? rc : pieces_finish(t, err, errlen); /* some may be longer than every piece */
+    return rc || p->n_added == 0 ? rc : special_finish(t, err, errlen); /* some may be longer than every piece */
 }

@@ -8,7 +8,6 @@
 #include "tokenizer.h"
 
 enum { PIECE_ADDED = 7 }; /* a kind beside PieceType: added beside the model, always matched whole in the raw text */
-enum { MATCH_MAX = 256 }; /* longest text that is matched whole: bounds the work a character on hostile files */
 
 typedef struct {
     uint32_t start, len; /* its bytes in Tokenizer.bytes */
@@ -19,13 +18,12 @@ typedef struct {
 
 typedef struct { int *ids; size_t n, cap; } Ids; /* ids [n] as they are found, malloc'ed */
 
-/* A kind of tokenizer. Those with encode and spell have encode_pieces for encode_all, decode_piece for decode. */
+/* A kind of tokenizer: a whole text, with all that flags ask for, to ids behind those in out; and the text of an id, or of
+ * what is left at the end, id -1, into out, which returns the bytes written. */
 typedef struct {
-    /* a whole text, with all that flags ask for, to ids behind those in out */
     int (*encode_all)(const Tokenizer *t, const char *text, size_t len, int flags, Ids *out, char *err, size_t errlen);
-    /* the text of an id, or of what is left at the end, id -1, into out; the bytes written */
     size_t (*decode)(const Tokenizer *t, TokenStream *s, int id, char *out);
-    /* text without special tokens, first where nothing was written yet; a piece that is neither control nor byte */
+    /* what special_encode asks for: text without special tokens; and decode_piece: a piece neither control nor byte */
     int (*encode)(const Tokenizer *t, const char *text, size_t len, int first, Ids *out, char *err, size_t errlen);
     size_t (*spell)(const Tokenizer *t, TokenStream *s, int id, char *out);
     const struct Template *(*template_of)(const Tokenizer *t, int pair); /* template.h; may be NULL */
@@ -36,8 +34,8 @@ struct Tokenizer {
     const Body *body;
     void *own;               /* the body's */
     const char *kind, *name; /* "SentencePiece BPE": for -v; the file, for error lines, only while it is opened */
-    int bos, eos, unk;       /* ids, -1 where there is none */
-    int add_bos, add_eos;    /* what ENCODE_ADDED adds */
+    int bos, eos, unk;       /* ids, -1 where there is none .. */
+    int add_bos, add_eos;    /* .. and which of them ENCODE_ADDED adds */
     size_t decode_bound;
 
     char *bytes;             /* [n_bytes] every piece's text, one after another */
@@ -51,8 +49,6 @@ struct Tokenizer {
     const char *space;       /* what pieces have for a space: U+2581 or " " */
     int dummy_prefix;        /* a space is put in front of the text */
     int llama2c;             /* characters are cut as llama2.c cuts them, and unknown ones never merge */
-    /* 0: no piece holds the two characters that are s [len], so nothing merges over their border; NULL: nobody knows */
-    int (*may_join)(const Tokenizer *t, const char *s, size_t len);
 };
 
 /* A Tokenizer that read fills, and finishes or leaves to be finished; name is for error lines. *out may be NULL. */
@@ -63,13 +59,13 @@ int tokenizer_make(Tokenizer **out, const char *name, Read *read, const void *fr
 int pieces_add(Tokenizer *t, const char *text, size_t len, float score, int kind, char *err, size_t errlen);
 int pieces_finish(Tokenizer *t, char *err, size_t errlen);         /* build the look-up tables, or build them again */
 int pieces_find(const Tokenizer *t, const char *text, size_t len); /* the id that text may become, or -1 */
-/* The longest added token, or control piece if asked, that s [n >= 1] begins with: its id, or -1. */
-int pieces_special(const Tokenizer *t, const char *s, size_t n, int control, size_t *len);
+/* Where a text of one of these kinds, whose hash_bytes is h, stands in the list of those that hash alike, or that list's
+ * end: *it is an id or -1. others: how many stand before it. */
+int *pieces_place(const Tokenizer *t, uint64_t h, const char *text, size_t len, unsigned kinds, int *others);
 int pieces_byte_value(const char *text, size_t len);             /* the byte that "<0x41>" names, or -1 */
 size_t pieces_char(const Tokenizer *t, const char *s, size_t n); /* length of the character at s, n >= 1, never 0 */
 
 int ids_push(Ids *out, int id); /* 0 or -ENOMEM */
-int encode_pieces(const Tokenizer *t, const char *text, size_t len, int flags, Ids *out, char *err, size_t errlen);
-size_t decode_piece(const Tokenizer *t, TokenStream *s, int id, char *out);
+size_t decode_piece(const Tokenizer *t, TokenStream *s, int id, char *out); /* Body.decode of one with a spell */
 
 #endif

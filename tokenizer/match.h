@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { MATCH_MAX = 256 }; /* longest text that is matched whole: bounds the work a character on hostile files */
+
 typedef struct {
     uint32_t start, len; /* of the bytes that all matches share */
     int id;

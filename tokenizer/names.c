@@ -1,7 +1,8 @@
 /* tokenizer/names.c - what pieces are called. */
 #include "names.h"
 
-#include "open.h"
+#include "inspect.h"
+#include "special.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -90,7 +91,7 @@ static int may_have_twins(const Tokenizer *t) {
         const char *text = t->bytes + e->start;
         if (e->len) n += group_of(t, e) > 0;
         if (e->len == 0 || group_of(t, e) != 2 || e->kind == PIECE_CONTROL) continue;
-        int id = pieces_special(t, text, e->len, 1, &len);
+        int id = special_longest(t, text, e->len, 1, &len);
         if (id >= 0 && len == e->len && t->pieces[id].kind == PIECE_CONTROL) return 1;
         if (e->kind == PIECE_UNKNOWN && pieces_byte_value(text, e->len) >= 0) return 1;
     }
@@ -98,7 +99,7 @@ static int may_have_twins(const Tokenizer *t) {
 }
 
 int pieces_finish_unique(Tokenizer *t, char *err, size_t errlen) {
-    int first = -1, second = -1, rc = pieces_finish(t, err, errlen);
+    int first = -1, second = -1, rc = special_finish(t, err, errlen);
     if (rc || !may_have_twins(t)) return rc;
     if (find_twins(t, &first, &second)) return base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);
     if (second < 0) return 0;

@@ -181,10 +181,10 @@ int tokenizer_probe(const char *path) {
 
 /* ---- vocabularies ---- */
 
-static int take_id(const Tokenizer *t, long given, const char *which, int *id, char *err, size_t errlen) {
-    if (given >= (long)t->n)
-        return base_error(err, errlen, -EINVAL, "%s: the %s id is %ld, of %zu pieces", t->name, which, given, t->n);
-    *id = given < 0 ? -1 : (int)given;
+static int take_id(const Tokenizer *t, int given, const char *which, int *id, char *err, size_t errlen) {
+    if (given >= (int)t->n)
+        return base_error(err, errlen, -EINVAL, "%s: the %s id is %d, of %zu pieces", t->name, which, given, t->n);
+    *id = given < 0 ? -1 : given;
     return 0;
 }
 

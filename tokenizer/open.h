@@ -7,13 +7,11 @@
  *     if (tokenizer_encode(t, text, len, ENCODE_BOS, &ids, &n, err, sizeof err)) ...
  *     free(ids);
  *     tokenizer_free(t);
- *
- * A pair of texts for an encoder (in a file, a tab between them; the caller cuts there):
- *     int *types;
- *     if (tokenizer_encode_pair(t, a, a_len, b, b_len, ENCODE_ADDED, &ids, &types, &n, err, sizeof err)) ... */
+ */
 #ifndef TOKENIZER_OPEN_H
 #define TOKENIZER_OPEN_H
 
+#include "inspect.h"
 #include "tokenizer.h"
 
 /* Open a tokenizer file, told by its bytes: tokenizer.json, SentencePiece's tokenizer.model, llama2.c's tokenizer.bin,
@@ -57,16 +55,5 @@ int tokenizer_from_vocabulary_with(Tokenizer **t, const Vocabulary *v, const Tok
 /* 1 where path is a file that tokenizer_open would know by its bytes (it may still be broken), or a folder with one by its
  * name; nothing is reported. */
 int tokenizer_probe(const char *path);
-
-const char *tokenizer_kind(const Tokenizer *t); /* "SentencePiece BPE", "WordPiece with jieba": for -v */
-int tokenizer_named(const Tokenizer *t, const char *piece); /* the id of the piece spelled so ("[MASK]"), or -1 */
-/* The piece of an id as its file spells it (U+2581 for a space), not NUL-terminated, owned by t; NULL: id is out of range. */
-const char *tokenizer_piece(const Tokenizer *t, int id, size_t *len);
-
-/* Two texts as one sequence: BOS a EOS b EOS, which for WordPiece is [CLS] a [SEP] b [SEP], or what the file's template says;
- * (*types)[i] is 1 for b and its EOS, otherwise 0. b NULL: one text, all types 0. Both arrays [n] are malloc'ed, the caller
- * frees them; types may be NULL. Errors as tokenizer_encode. */
-int tokenizer_encode_pair(const Tokenizer *t, const char *a, size_t a_len, const char *b, size_t b_len, int flags,
-                          int **ids, int **types, size_t *n, char *err, size_t errlen);
 
 #endif

@@ -6,22 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 1 << PIECE_NORMAL | 1 << PIECE_USER_DEFINED | 1 << PIECE_UNUSED, ADDED = 1 << PIECE_ADDED };
-enum { SPECIAL = ADDED | 1 << PIECE_CONTROL, MAX_LIST = 512 }; /* a vocabulary made to collide is refused */
-
 int tokenizer_make(Tokenizer **out, const char *name, Read *read, const void *from, char *err, size_t errlen) {
-    Tokenizer *t = calloc(1, sizeof *t);
-    *out = NULL;
+    Tokenizer *t = *out = malloc(sizeof *t);
     if (!t) return base_error(err, errlen, -ENOMEM, "%s: no memory", name);
-    t->name = name;
-    t->bos = t->eos = t->unk = -1;
-    t->space = "\xe2\x96\x81";
-    t->found = TEXT;
+    *t = (Tokenizer){.name = name, .bos = -1, .eos = -1, .unk = -1, .space = "\xe2\x96\x81",
+                     .found = 1 << PIECE_NORMAL | 1 << PIECE_USER_DEFINED | 1 << PIECE_UNUSED};
     int rc = read(t, from, err, errlen);
     if (rc == 0 && !t->lists) rc = pieces_finish(t, err, errlen);
     t->name = NULL;
-    if (rc) tokenizer_free(t);
-    else *out = t;
+    if (rc) tokenizer_free(t), *out = NULL;
     return rc;
 }
 
@@ -70,10 +63,8 @@ int pieces_add(Tokenizer *t, const char *text, size_t len, float score, int kind
     return 0;
 }
 
-/* Where a text of one of these kinds stands in the list of those that hash alike, behind so many others, or that list's
- * end. h: its hash_bytes, whose low bits are weak. */
-static int *place_of(const Tokenizer *t, uint64_t h, const char *text, size_t len, unsigned kinds, int *others) {
-    int *at = &t->lists[(h ^ h >> 32) * 0x9e3779b97f4a7c15u >> t->shift];
+int *pieces_place(const Tokenizer *t, uint64_t h, const char *text, size_t len, unsigned kinds, int *others) {
+    int *at = &t->lists[(h ^ h >> 32) * 0x9e3779b97f4a7c15u >> t->shift]; /* the low bits alone are weak */
     for (*others = 0; *at >= 0; at = &t->pieces[*at].next, ++*others) {
         const Entry *e = &t->pieces[*at];
         if (e->len == len && kinds >> e->kind & 1 && memcmp(t->bytes + e->start, text, len) == 0) break;
@@ -83,34 +74,19 @@ static int *place_of(const Tokenizer *t, uint64_t h, const char *text, size_t le
 
 int pieces_find(const Tokenizer *t, const char *text, size_t len) {
     int others;
-    return len > t->longest ? -1 : *place_of(t, hash_bytes(HASH_START, text, len), text, len, t->found, &others);
+    return len > t->longest ? -1 : *pieces_place(t, hash_bytes(HASH_START, text, len), text, len, t->found, &others);
 }
 
-int pieces_special(const Tokenizer *t, const char *s, size_t n, int control, size_t *len) {
-    uint64_t h = HASH_START;
-    int longest = -1, others;
-    for (size_t i = 0; i < n && i < t->special_len[(unsigned char)*s]; i++) {
-        h = hash_bytes(h, s + i, 1);
-        int id = *place_of(t, h, s, i + 1, control ? SPECIAL : ADDED, &others);
-        if (id >= 0) *len = i + 1, longest = id;
-    }
-    return longest;
-}
-
+/* Of equal texts the last is found; of special ones, which a text never becomes, the first. */
 static int insert(Tokenizer *t, int id, char *err, size_t errlen) {
     Entry *e = &t->pieces[id];
     const char *text = t->bytes + e->start;
-    uint16_t *most = &t->special_len[(unsigned char)*text];
-    unsigned kind = 1u << e->kind, special = kind & SPECIAL & ~t->found, kinds = kind & t->found ? t->found : kind;
-    int others, *at = place_of(t, hash_bytes(HASH_START, text, e->len), text, e->len, kinds, &others);
-    if (others > MAX_LIST)
+    unsigned kind = 1u << e->kind, found = kind & t->found;
+    int others, *at = pieces_place(t, hash_bytes(HASH_START, text, e->len), text, e->len, found ? t->found : kind, &others);
+    if (others > 512) /* a vocabulary made to collide */
         return base_error(err, errlen, -EINVAL, "%s: the vocabulary's texts all hash alike", t->name);
-    if (special && e->len > MATCH_MAX)
-        return base_error(err, errlen, -EINVAL, "%s: piece %d is matched whole and longer than %d bytes", t->name, id,
-                          MATCH_MAX);
-    if (special && e->len > *most) *most = (uint16_t)e->len;
     if (e->kind == PIECE_BYTE) t->byte_id[pieces_byte_value(text, e->len) & 0xff] = id;
-    if (special && *at >= 0) return 0; /* of equal special texts the first is found, of others the last */
+    if (*at >= 0 && !found) return 0;
     e->next = *at < 0 ? -1 : t->pieces[*at].next;
     *at = id;
     return 0;
@@ -131,28 +107,10 @@ int pieces_finish(Tokenizer *t, char *err, size_t errlen) {
     return rc;
 }
 
-/* ---- text to ids ---- */
-
 int ids_push(Ids *out, int id) {
     if (out->n == out->cap && array_reserve(&out->ids, &out->cap, out->n + 1, sizeof *out->ids)) return -ENOMEM;
     out->ids[out->n++] = id;
     return 0;
-}
-
-int encode_pieces(const Tokenizer *t, const char *text, size_t len, int flags, Ids *out, char *err, size_t errlen) {
-    int rc = flags & ENCODE_BOS && t->add_bos && t->bos >= 0 ? ids_push(out, t->bos) : 0;
-    int first = !(flags & ENCODE_CONTINUE);
-    for (size_t from = 0, i = 0, n = 0; i < len && rc == 0; from = i += n) {
-        int id = -1;
-        while (i < len && (!t->special_len[(unsigned char)text[i]] ||
-                           (id = pieces_special(t, text + i, len - i, flags & ENCODE_SPECIAL, &n)) < 0)) i++;
-        size_t before = out->n;
-        if (i > from) rc = t->body->encode(t, text + from, i - from, first, out, err, errlen);
-        first &= out->n == before;
-        if (rc == 0 && id >= 0) rc = ids_push(out, id);
-    }
-    if (rc == 0 && flags & ENCODE_EOS && t->add_eos && t->eos >= 0) rc = ids_push(out, t->eos);
-    return rc;
 }
 
 int tokenizer_encode(const Tokenizer *t, const char *text, size_t len, int flags, int **ids, size_t *n, char *err,
@@ -167,10 +125,8 @@ int tokenizer_encode(const Tokenizer *t, const char *text, size_t len, int flags
     return rc;
 }
 
-/* ---- ids to text: a character may come in up to four byte pieces, and half a character is not text ---- */
-
-/* Bytes are held until they are whole, or can no longer become so, as far as their number and high bits tell, or the
- * text ends; then each bad one is U+FFFD. */
+/* A character may come in up to four byte pieces, and half a character is not text. Bytes are held until they are whole, or
+ * can no longer become so, as far as their number and high bits tell, or the text ends; then each bad one is U+FFFD. */
 static size_t release(TokenStream *s, int end, char *out) {
     size_t n = 0;
     while (s->n_held > 0) {

@@ -1,7 +1,7 @@
 /* tokenizer/template.c - one text or two with what stands around them. */
 #include "template.h"
 
-#include "open.h"
+#include "inspect.h"
 
 #include <errno.h>
 #include <stdlib.h>

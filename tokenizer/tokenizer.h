@@ -15,8 +15,7 @@ enum {
     ENCODE_BARE = 0,     /* the text's own ids only */
     ENCODE_BOS = 1,      /* BOS before, where the tokenizer's file says it is added */
     ENCODE_SPECIAL = 2,  /* control pieces written in the text ("</s>") count as such; otherwise they are text */
-    ENCODE_EOS = 4,      /* EOS after, where the tokenizer's file says it is added */
-    ENCODE_ADDED = ENCODE_BOS | ENCODE_EOS,
+    ENCODE_EOS = 4, ENCODE_ADDED = ENCODE_BOS | ENCODE_EOS, /* EOS after, where the file says so; both of them */
     ENCODE_CONTINUE = 8, /* the text goes on from one already read: no space is put in front */
 };
 
@@ -28,8 +27,7 @@ int tokenizer_encode(const Tokenizer *t, const char *text, size_t len, int flags
 
 /* A stream of text from ids. Start from {0}. */
 typedef struct {
-    int begun; /* 0 until the first piece of text: there the space that encoding put in front is dropped.
-                * Set it to 1 to go on behind a prompt: then the first space is part of the text */
+    int begun; /* 0: at the first piece, the space that encoding put in front is dropped. Set it to 1 behind a prompt */
     int tight; /* the caller's, too: 1 leaves out WordPiece's spaces beside a Chinese or Japanese character */
     int n_held, n_rest, wide, waits; /* the body's */
     char held[4], rest[64];          /* bytes of a character that is not whole yet; text that a rule may still change */
@@ -55,7 +53,7 @@ typedef struct {
     const void *charsmap; /* [charsmap_size] of a "t5": the normalizer's, as in tokenizer.model; NULL: none */
     size_t n, n_merges, charsmap_size;
     const char *pre;      /* tokenizer.ggml.pre of a "gpt2", or NULL */
-    long bos_id, eos_id, unk_id;
+    int bos_id, eos_id, unk_id;
     int add_bos, add_eos, add_space_prefix, remove_extra_whitespaces; /* 0, 1 or -1 */
 } Vocabulary;
 

@@ -2,6 +2,8 @@
  * unknown among them as bytes or as the unknown piece, then the merges. */
 #include "bpe.h"
 
+#include "tokenizer/match.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,6 @@
-/* tokenizer/bpe/merge.c - the merge loop. A pair is never taken out of the heap when one of its halves changes: it
- * carries the length it had, and when it comes up with another it is out of date and dropped. (Symbols only grow: one
- * place and one length are one text in one cut.) Invariant: each neighbouring pair that joins is in the heap with its
- * right length. */
+/* tokenizer/bpe/merge.c - the merge loop. A pair is never taken out of the heap when one of its halves changes: it carries the
+ * length it had, and when it comes up with another it is out of date and dropped. (Symbols only grow: one place and one
+ * length are one text in one cut.) Invariant: each neighbouring pair that joins is in the heap with its right length. */
 #include "merge.h"
 
 #include "base/base.h"
@@ -14,12 +13,6 @@ typedef struct Pair {
     uint32_t len; /* of the joined text */
     int id;
 } Pair;
-
-static void push(Merging *m, Pair p) {
-    size_t i = m->n_heap++;
-    for (size_t up; i > 0 && m->heap[up = (i - 1) / 2].key > p.key; i = up) m->heap[i] = m->heap[up];
-    m->heap[i] = p;
-}
 
 static Pair pop(Merging *m) {
     Pair *heap = m->heap, top = heap[0], last = heap[--m->n_heap];
@@ -42,17 +35,18 @@ int merge_add(Merging *m, size_t start, size_t len, int id) {
 
 static void offer(Merging *m, int left, int right, Join *join, void *arg) {
     uint32_t order;
-    if (left < 0 || right < 0) return;
-    const Symbol *a = &m->symbols[left], *b = &m->symbols[right];
-    int id = join(arg, a, b, &order);
-    if (id >= 0) push(m, (Pair){(uint64_t)order << 32 | (uint32_t)left, a->len + b->len, id});
+    int id = left < 0 || right < 0 ? -1 : join(arg, &m->symbols[left], &m->symbols[right], &order);
+    if (id < 0) return;
+    Pair p = {(uint64_t)order << 32 | (uint32_t)left, m->symbols[left].len + m->symbols[right].len, id};
+    size_t i = m->n_heap++;
+    for (size_t up; i > 0 && m->heap[up = (i - 1) / 2].key > p.key; i = up) m->heap[i] = m->heap[up];
+    m->heap[i] = p;
 }
 
 int merge_all(Merging *m, Join *join, void *arg) {
     Symbol *s = m->symbols;
     if (m->n == 0) return 0;
-    /* at most n-1 pairs at first, and each merge takes one and adds two */
-    if (array_reserve(&m->heap, &m->cap_heap, 2 * m->n, sizeof *m->heap)) return -ENOMEM;
+    if (array_reserve(&m->heap, &m->cap_heap, 2 * m->n, sizeof *m->heap)) return -ENOMEM; /* a merge takes one, adds two */
     s[m->n - 1].next = -1;
     for (int i = 1; i < (int)m->n; i++) offer(m, i - 1, i, join, arg);
     while (m->n_heap) {

@@ -44,7 +44,7 @@ static int add_parts(Tokenizer *t, int lower) {
 int bert_vocabulary(Tokenizer *t, const Vocabulary *v, int lower_case, char *err, size_t errlen) {
     int rc = pipeline_begin(t, err, errlen);
     for (size_t i = 0; i < v->n && rc == 0; i++) rc = add_piece(t, &v->pieces[i], err, errlen);
-    if (rc == 0) rc = pieces_finish(t, err, errlen);
+    if (rc == 0) rc = special_finish(t, err, errlen);
     if (rc == 0 && add_parts(t, lower_case < 0 ? !has_capitals(v) : lower_case)) rc = base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
     if (rc == 0) rc = pipeline_build_words(t, t->n, err, errlen);
     for (size_t i = 0; i < v->n && rc == 0; i++)

@@ -32,7 +32,7 @@ static int raw_text(Tokenizer *t) {
     p->spells_bytes = 0;
     for (size_t i = 0; i < t->n; i++)
         if (pieces_byte_value(t->bytes + t->pieces[i].start, t->pieces[i].len) >= 0) t->pieces[i].kind = PIECE_BYTE;
-    return rc ? rc : pieces_finish(t, NULL, 0);
+    return rc ? rc : special_finish(t, NULL, 0);
 }
 
 /* The steps that cut a text, then its bytes as characters. */
@@ -183,7 +183,7 @@ int gpt2_vocabulary(Tokenizer *t, const Vocabulary *v, const char *wanted, char 
     int rc = byte_level_begin(t, err, errlen);
     for (size_t i = 0; i < v->n && rc == 0; i++) rc = pieces_add(t, v->pieces[i].text, v->pieces[i].len, 0, PIECE_NORMAL, err, errlen);
     if (rc == 0 && v->n_merges == 0) rc = base_error(err, errlen, -EINVAL, "%s: no tokenizer.ggml.merges", t->name);
-    if (rc == 0) rc = pieces_finish(t, err, errlen);
+    if (rc == 0) rc = special_finish(t, err, errlen);
     for (size_t i = 0; i < v->n_merges && rc == 0; i++) {
         rc = bpe_add_line(&pipeline_of(t)->bpe, t, v->merges[i].text, v->merges[i].len, (uint32_t)i);
         if (rc) bpe_refuse(t, rc, (uint32_t)i, err, errlen);

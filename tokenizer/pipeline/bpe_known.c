@@ -85,7 +85,7 @@ int known_tokens(Tokenizer *t, char *err, size_t errlen) {
         snprintf(name, sizeof name, "%s%d|>", k->reserved_name, k->reserved_from + i);
         rc = add_named(t, name, (int)t->n, err, errlen);
     }
-    if (rc == 0) rc = pieces_finish(t, err, errlen);
+    if (rc == 0) rc = special_finish(t, err, errlen);
     if (rc == 0 && k->bos && t->bos < 0) t->bos = pieces_find(t, k->bos, strlen(k->bos));
     if (rc == 0 && k->eos && t->eos < 0) t->eos = pieces_find(t, k->eos, strlen(k->eos));
     t->add_bos |= k->add_bos;

@@ -11,6 +11,7 @@
 #include "tokenizer/match.h"
 #include "tokenizer/sentencepiece/charsmap.h"
 #include "tokenizer/sentencepiece/unigram.h"
+#include "tokenizer/special.h"
 #include "tokenizer/split/split.h"
 #include "tokenizer/template.h"
 #include "tokenizer/unicode/unicode_text.h"

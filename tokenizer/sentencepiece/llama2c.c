@@ -19,12 +19,25 @@ int llama2c_vocab_is(const uint8_t *data, size_t size) {
     return at == size ? 2 : n >= 3;
 }
 
+/* The two control pieces are spelled with a newline on either side, which a text does not have. */
+static void trim_newlines(Tokenizer *t) {
+    for (int id = 1; id <= 2; id++) {
+        Entry *e = &t->pieces[id];
+        if (e->len <= 2 || t->bytes[e->start] != '\n' || t->bytes[e->start + e->len - 1] != '\n') continue;
+        e->start++;
+        e->len -= 2;
+    }
+}
+
 int llama2c_vocab_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, size_t errlen) {
     const MappedFile f = {data, size};
     int rc = spm_model_begin(t, err, errlen);
     if (rc == 0) rc = spm_llama2c(t, &f, err, errlen);
     if (rc) return rc;
-    ((SpmModel *)t->own)->raw_bytes = 1;
+    SpmModel *m = t->own;
+    trim_newlines(t);
+    m->raw_bytes = 1;
+    m->space_in = t->space;
     if (t->longest == load_u32(data)) return 0;
     return base_error(err, errlen, -EINVAL,
                       "%s: tokenizer.bin: its longest piece has %zu bytes, its header says %zu: truncated?", t->name,

@@ -44,13 +44,18 @@ static int put_unit(const SpmModel *m, const char *s, size_t n, Text *out) {
 /* Text [n] from its first unit that is no space. */
 static int put_units(const Tokenizer *t, const char *text, size_t n, Text *out) {
     const char *end = text + n;
-    int trim = ((const SpmModel *)t->own)->remove_extra_whitespaces, after_space = trim, rc = 0;
+    const SpmModel *m = t->own;
+    int trim = m->remove_extra_whitespaces, after_space = trim, rc = 0;
+    for (size_t len; !trim && m->raw_bytes && !m->map && !m->user.n && text < end && rc == 0; text += len) {
+        len = end - text < 4096 ? (size_t)(end - text) : 4096; /* nothing but spaces changes */
+        rc = put_unit(m, text, len, out);
+    }
     while (text < end && rc == 0) {
         Unit u = next_unit(t, text, (size_t)(end - text));
         text += u.used;
         for (; after_space && u.len && *u.s == ' '; u.s++) u.len--;
         if (u.len == 1 && *u.s != ' ' && out->n < out->cap) out->p[out->n++] = *u.s;
-        else rc = put_unit(t->own, u.s, u.len, out);
+        else rc = put_unit(m, u.s, u.len, out);
         if (u.len) after_space = trim && u.s[u.len - 1] == ' ';
     }
     return rc;

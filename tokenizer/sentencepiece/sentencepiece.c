@@ -1,9 +1,10 @@
 /* tokenizer/sentencepiece/sentencepiece.c - a SentencePiece model's body: normalization, then the kind's way to find pieces; and
- * back, through the denormalizer. What needs none of it goes straight through spm.c. */
+ * back, through the denormalizer. */
 #include "model.h"
 
 #include "normalize.h"
 #include "tokenizer/names.h"
+#include "tokenizer/special.h"
 #include "unused.h"
 
 #include <errno.h>
@@ -12,8 +13,22 @@
 
 /* ---- text to ids ---- */
 
+/* Where no piece holds two neighbours, nothing merges over their border: each side by itself keeps the heap small. prefix:
+ * bytes of the space in front, a symbol of its own. */
+static int merge_stretches(SpmWork *w, const SpmModel *m, size_t from, size_t end, size_t prefix) {
+    const Tokenizer *t = w->t;
+    int rc = prefix ? merge_add(&w->merging, from, prefix, pieces_find(t, w->text + from, prefix)) : 0;
+    for (size_t at = from += prefix, before = 0, len; at < end && rc == 0; at += before = len) {
+        len = pieces_char(t, w->text + at, end - at);
+        if (at == from || joins_may(m->joins, w->text + at - before, before + len)) continue;
+        rc = spm_merge(w, from, at);
+        from = at;
+    }
+    return rc ? rc : spm_merge(w, from, end);
+}
+
 /* BPE. A user-defined piece stays whole, and what lies between two is merged by itself. */
-static int merge_pieces(SpmWork *w, const SpmModel *m, size_t n) {
+static int merge_pieces(SpmWork *w, const SpmModel *m, size_t n, size_t prefix) {
     const Tokenizer *t = w->t;
     size_t from = 0, len;
     int rc = 0;
@@ -21,11 +36,11 @@ static int merge_pieces(SpmWork *w, const SpmModel *m, size_t n) {
         int id = matcher_longest(&m->user, t->bytes, w->text + i, n - i, &len);
         if (id < 0) len = pieces_char(t, w->text + i, n - i);
         if (id < 0) continue;
-        rc = spm_merge(w, from, i);
+        rc = merge_stretches(w, m, from, i, from ? 0 : prefix);
         if (rc == 0) rc = spm_emit(w, i, len, id);
         from = i + len;
     }
-    return rc ? rc : spm_merge(w, from, n);
+    return rc ? rc : merge_stretches(w, m, from, n, from ? 0 : prefix);
 }
 
 static int best_pieces(SpmWork *w, const SpmModel *m, size_t n) {
@@ -57,12 +72,13 @@ static int whole_pieces(SpmWork *w, const SpmModel *m, size_t n) {
 static int encode(const Tokenizer *t, const char *text, size_t len, int first, Ids *out, char *err, size_t errlen) {
     const SpmModel *m = t->own;
     Text normalized = {.n = 0};
+    size_t prefix = t->llama2c && first && t->dummy_prefix ? strlen(t->space) : 0;
     int rc = spm_normalize(t, text, len, first, &normalized);
     SpmWork w = {.t = t, .text = normalized.p, .out = out, .err = err, .errlen = errlen};
     if (rc == 0 && normalized.n) {
         if (m->kind == SPM_UNIGRAM) rc = best_pieces(&w, m, normalized.n);
         else if (m->kind != SPM_BPE) rc = whole_pieces(&w, m, normalized.n);
-        else rc = m->has_unused ? unused_merge(&w, &m->user, normalized.n) : merge_pieces(&w, m, normalized.n);
+        else rc = m->has_unused ? unused_merge(&w, &m->user, normalized.n) : merge_pieces(&w, m, normalized.n, prefix);
     }
     merging_free(&w.merging);
     text_release(&normalized);
@@ -150,9 +166,9 @@ static void close_model(Tokenizer *t) {
     free(m);
 }
 
-const Body spm_model_body = {encode_pieces, spm_model_decode, encode, spell, NULL, close_model};
-/* Merges and spaces only. */
-static const Body plain_body = {encode_pieces, decode_piece, spm_encode, spm_spell, NULL, close_model};
+const Body spm_model_body = {special_encode, spm_model_decode, encode, spell, NULL, close_model};
+/* Nothing happens to its text in decoding but spaces. */
+static const Body plain_body = {special_encode, decode_piece, encode, spm_spell, NULL, close_model};
 
 int spm_model_begin(Tokenizer *t, char *err, size_t errlen) {
     SpmModel *m = calloc(1, sizeof *m);
@@ -161,10 +177,6 @@ int spm_model_begin(Tokenizer *t, char *err, size_t errlen) {
     if (!m) return base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
     m->space_in = t->space;
     return 0;
-}
-
-static int may_join(const Tokenizer *t, const char *s, size_t len) {
-    return joins_may(((const SpmModel *)t->own)->joins, s, len);
 }
 
 static int user_pieces(const Tokenizer *t, SpmModel *m, char *err, size_t errlen) {
@@ -185,12 +197,11 @@ static int user_pieces(const Tokenizer *t, SpmModel *m, char *err, size_t errlen
 int spm_model_finish(Tokenizer *t, int unique, char *err, size_t errlen) {
     SpmModel *m = t->own;
     int plain = m->kind == SPM_BPE && m->raw_bytes && !m->remove_extra_whitespaces, rc;
-    rc = unique ? pieces_finish_unique(t, err, errlen) : pieces_finish(t, err, errlen);
+    rc = unique ? pieces_finish_unique(t, err, errlen) : special_finish(t, err, errlen);
     if (rc == 0) rc = user_pieces(t, m, err, errlen);
     if (rc == 0 && m->kind == SPM_UNIGRAM) rc = unigram_build(&m->unigram, t, UNIGRAM_LIBRARY, 0, err, errlen);
     if (rc == 0 && m->kind == SPM_BPE && !(m->joins = joins_new(t)))
         rc = base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);
-    if (m->joins) t->may_join = may_join;
     if (t->body == &spm_model_body && plain && !m->has_unused) t->body = &plain_body;
     t->decode_bound = plain_bound(t);
     /* a byte becomes DECODE_HELD_MAX bytes at most */

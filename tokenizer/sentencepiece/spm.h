@@ -6,7 +6,7 @@
 #include "tokenizer/internal.h"
 
 /* For tokenizer_make: a const Vocabulary whose model is "llama"; llama2.c's tokenizer.bin, a const MappedFile. A body
- * that the Tokenizer has stays; otherwise it gets spm_encode and spm_spell, and what they cannot do is refused. */
+ * that the Tokenizer has stays; otherwise it gets one that merges, and what that cannot do is refused. */
 int spm_vocabulary(Tokenizer *t, const void *vocabulary, char *err, size_t errlen);
 int spm_llama2c(Tokenizer *t, const void *file, char *err, size_t errlen);
 
@@ -15,8 +15,7 @@ typedef struct {
     const Tokenizer *t;
     const char *text; /* spaces as the pieces have them */
     Ids *out;
-    char *err;
-    size_t errlen;
+    char *err; size_t errlen;
     Merging merging;   /* symbols that are not merged yet */
     int after_unknown; /* the last id written stands for unknown text */
 } SpmWork;
@@ -25,7 +24,6 @@ int spm_merge(SpmWork *w, size_t from, size_t end); /* byte-pair encoding of tex
 int spm_join(void *work, const Symbol *a, const Symbol *b, uint32_t *order);
 /* Piece id; -1, or an unused one: text [len] as byte pieces or, where one is not there, as unk, one for a whole run. */
 int spm_emit(SpmWork *w, size_t start, size_t len, int id);
-int spm_encode(const Tokenizer *t, const char *text, size_t len, int first, Ids *out, char *err, size_t errlen);
 size_t spm_spell(const Tokenizer *t, TokenStream *s, int id, char *out);
 
 #endif

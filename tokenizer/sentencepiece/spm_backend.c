@@ -7,6 +7,7 @@
  * the library in the same way, and decode.c does it. */
 #include "model.h"
 #include "spm_wrapper.h"
+#include "tokenizer/special.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -52,7 +53,7 @@ static void close_library(Tokenizer *t) {
     spm_model_body.close(t);
 }
 
-static const Body library_body = {encode_pieces, spm_model_decode, encode, spell, NULL, close_library};
+static const Body library_body = {special_encode, spm_model_decode, encode, spell, NULL, close_library};
 
 /* Open data [size] with more fields [n] behind it. */
 static int open_with(SpmLibrary **l, const Tokenizer *t, const uint8_t *data, size_t size, const char *fields, size_t n,

@@ -8,6 +8,8 @@
  * touches nothing else, so no buffer is longer than the longest line. */
 #include "wordpiece.h"
 
+#include "tokenizer/special.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,7 +204,7 @@ static size_t end_of_text(TokenStream *s, char *out) {
 
 /* Special tokens are always found, as transformers does it. */
 static int encode_all(const Tokenizer *t, const char *text, size_t len, int flags, Ids *out, char *err, size_t errlen) {
-    return encode_pieces(t, text, len, flags | ENCODE_SPECIAL, out, err, errlen);
+    return special_encode(t, text, len, flags | ENCODE_SPECIAL, out, err, errlen);
 }
 
 static size_t decode(const Tokenizer *t, TokenStream *s, int id, char *out) {
@@ -346,5 +348,5 @@ int wordpiece_finish(Tokenizer *t, const WordPieceChoice *o, char *err, size_t e
     w->cuts = word_model || o->jieba;
     t->kind = kinds[w->cuts][w->rules.keras];
     int rc = w->cuts ? open_dictionary(t, o, err, errlen) : 0;
-    return rc ? rc : pieces_finish(t, err, errlen);
+    return rc ? rc : special_finish(t, err, errlen);
 }
