@@ -17,7 +17,7 @@
 #include "base/base.h"
 #include "model/sampler.h"
 #include "model/session.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/open.h"
 
 #include <signal.h>
 

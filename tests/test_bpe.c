@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "model/files/open.h"
 #include "text/open.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/open.h"
 #include "tests/golden/bpe.h"
 #include "random_text.h"
 #include "test.h"

@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "model/files/open.h"
 #include "text/open.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/open.h"
 #include "build.h"
 #include "random_text.h"
 #include "test.h"

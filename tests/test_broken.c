@@ -4,6 +4,7 @@
  * looking on); through the program a sample of them, for the exit code and the line. */
 #include "model/files/open.h"
 #include "text/vocabulary.h"
+#include "tokenizer/open.h"
 #include "model/session.h"
 #include "build.h"
 #include "test.h"

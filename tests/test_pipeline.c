@@ -2,7 +2,7 @@
  * files cut at every length. */
 #include "base/base.h"
 #include "base/json.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/open.h"
 #include "random_text.h"
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* tests/test_split.c - tokenizer/split.c against `tokenizers` and tiktoken (golden/split.h), its behaviours, and its time on hostile text. */
 #include "base/base.h"
-#include "tokenizer/split.h"
+#include "tokenizer/split/split.h"
 #include "tests/golden/split.h"
 #include "random_text.h"
 #include "test.h"

@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "model/files/open.h"
 #include "text/vocabulary.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/open.h"
 #include "tests/golden/tokenizers.h"
 
 #include <errno.h>

@@ -3,7 +3,8 @@
 #include "test.h"
 
 #include "base/json.h"
-#include "tokenizer/wordpiece.h"
+#include "tokenizer/open.h"
+#include "tokenizer/wordpiece/wordpiece.h"
 #include "build.h"
 #include "tests/golden/wordpiece.h"
 

@@ -14,7 +14,7 @@
 #ifndef CHAT_TEMPLATE_H
 #define CHAT_TEMPLATE_H
 
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/open.h"
 
 typedef enum { CHAT_SYSTEM, CHAT_USER, CHAT_ASSISTANT } ChatRole;
 

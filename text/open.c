@@ -1,6 +1,7 @@
 /* text/open.c - the tokenizer of a model. */
 #include "open.h"
 
+#include "gguf_pieces.h"
 #include "vocabulary.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ static int open_own(Tokenizer **t, const Weights *w, const TokenizerOptions *o, 
     Vocabulary v;
     int rc = vocabulary_from_weights(&v, w, err, errlen);
     if (rc == 0 && own.lower_case < 0)
-        rc = vocabulary_flag(w, "tokenizer.ggml.lower_case", &own.lower_case, err, errlen);
+        rc = vocabulary_number(&own.lower_case, w, "tokenizer.ggml.lower_case", 1, err, errlen);
     if (rc == 0) rc = tokenizer_from_vocabulary_with(t, &v, &own, w->path, err, errlen);
     vocabulary_free(&v);
     return rc;

@@ -6,7 +6,7 @@
 #define TEXT_OPEN_H
 
 #include "model/files/weights.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/open.h"
 
 /* The tokenizer of the model in w: the file `given` (NULL: none), else the file's or folder's own, else tokenizer.bin,
  * tokenizer.json, tokenizer.model, spiece.model or vocab.txt beside it, else in the current folder. vocab_size: the

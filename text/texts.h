@@ -10,7 +10,7 @@
 #define TEXTS_H
 
 #include "model/encoder.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/open.h"
 
 typedef struct {
     const Tokenizer *tokenizer;

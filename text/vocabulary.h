@@ -17,7 +17,4 @@
  * wrong type, arrays of different lengths, a number out of range), -ENOMEM; then v is zeroed. */
 int vocabulary_from_weights(Vocabulary *v, const Weights *w, char *err, size_t errlen);
 void vocabulary_free(Vocabulary *v); /* accepts a zeroed struct */
-/* A true or false of w, 1 or 0, -1 where the key is absent; -EINVAL where it is neither. */
-int vocabulary_flag(const Weights *w, const char *key, int *out, char *err, size_t errlen);
-
 #endif

@@ -1,7 +1,9 @@
 /* tokenizer/export.c - a Tokenizer back into the plain Vocabulary that a GGUF file holds: tokenizer_from_vocabulary the other
  * way round. */
-#include "charsmap.h"
-#include "pipeline.h"
+#include "open.h"
+#include "tokenizer/pipeline/pipeline.h"
+#include "tokenizer/sentencepiece/model.h"
+#include "tokenizer/wordpiece/wordpiece.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -11,22 +13,21 @@ static const char underline[] = "\xe2\x96\x81"; /* U+2581, SentencePiece's space
 
 /* What of t a GGUF file cannot say; NULL: nothing. */
 static const char *unspeakable(const Tokenizer *t) {
-    if (t->wordpiece) return "a WordPiece tokenizer: its vocab.txt is what goes into the file";
-    if (t->spm == SPM_WORD || t->spm == SPM_CHAR) return "has words or characters for pieces, and GGUF has no key for that";
-    if (t->map && t->spm != SPM_UNIGRAM) return "is BPE with a character map, and GGUF has no key for that";
-    if (t->unmap) return "changes its text in decoding, and GGUF has no key for that";
-    if (t->space_as_suffix) return "puts its space behind the words, and GGUF has no key for that";
-    if (!t->llama2c && strcmp(t->space_in, underline) != 0) return "keeps spaces as they are, and GGUF has no key for that";
+    const SpmModel *m = t->own;
+    if (wordpiece_of(t)) return "a WordPiece tokenizer: its vocab.txt is what goes into the file";
+    if (m->kind == SPM_WORD || m->kind == SPM_CHAR) return "has words or characters for pieces, and GGUF has no key for that";
+    if (m->map && m->kind != SPM_UNIGRAM) return "is BPE with a character map, and GGUF has no key for that";
+    if (m->unmap) return "changes its text in decoding, and GGUF has no key for that";
+    if (m->space_as_suffix) return "puts its space behind the words, and GGUF has no key for that";
+    if (!t->llama2c && strcmp(m->space_in, underline) != 0) return "keeps spaces as they are, and GGUF has no key for that";
     return NULL;
 }
 
-/* The text as GGUF spells it, into out: tokenizer.bin has bare spaces where SentencePiece has U+2581, and line feeds around
- * <s> and </s>; a token that is matched in the raw text has bare spaces in GGUF. Returns the bytes, at most 3 len. */
+/* The text as GGUF spells it, into out: tokenizer.bin has bare spaces where SentencePiece has U+2581; a token that is matched in the raw text has bare spaces in GGUF. Returns the bytes, at most 3 len. */
 static size_t spell(const Tokenizer *t, const Entry *e, char *out) {
     const char *s = t->bytes + e->start;
     size_t len = e->len, n = 0;
     int raw = e->kind == PIECE_ADDED || e->kind == PIECE_USER_DEFINED;
-    if (t->llama2c && e->kind == PIECE_CONTROL && len > 2 && s[0] == '\n' && s[len - 1] == '\n') s++, len -= 2;
     for (size_t i = 0; i < len;) {
         if (t->llama2c && s[i] == ' ' && e->kind == PIECE_NORMAL) {
             memcpy(out + n, underline, 3);
@@ -39,11 +40,12 @@ static size_t spell(const Tokenizer *t, const Entry *e, char *out) {
 
 int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, char *err, size_t errlen) {
     memset(v, 0, sizeof *v);
-    if (t->pipeline) return pipeline_vocabulary(v, t, name, err, errlen);
+    if (pipeline_of(t)) return pipeline_vocabulary(v, t, name, err, errlen);
     const char *why = unspeakable(t);
     if (why) return base_error(err, errlen, -EINVAL, "%s: %s", name, why);
     size_t texts = 0, room = 0, map_size = 0; /* texts: below 3 x 4 GiB */
-    const uint8_t *map = t->map ? charsmap_blob(t->map, &map_size) : NULL;
+    const SpmModel *m = t->own;
+    const uint8_t *map = m->map ? charsmap_blob(m->map, &map_size) : NULL;
     for (size_t i = 0; i < t->n; i++) texts += 3 * (size_t)t->pieces[i].len;
     int fits = size_mul(t->n, sizeof (Piece), &room) && size_add(room, texts + 1, &room) && size_add(room, map_size, &room);
     Piece *pieces = fits ? malloc(room) : NULL;
@@ -53,14 +55,14 @@ int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, ch
         const Entry *e = &t->pieces[i];
         size_t len = spell(t, e, text);
         int type = e->kind == PIECE_ADDED ? PIECE_USER_DEFINED : e->kind;
-        pieces[i] = (Piece){.text = text, .len = len, .score = pieces_score(e), .type = type};
+        pieces[i] = (Piece){.text = text, .len = len, .score = e->score, .type = type};
         text += len;
     }
     if (map_size) memcpy(text, map, map_size);
-    *v = (Vocabulary){.model = t->spm == SPM_UNIGRAM ? "t5" : "llama", .pieces = pieces, .n = t->n, .bos_id = t->bos,
+    *v = (Vocabulary){.model = m->kind == SPM_UNIGRAM ? "t5" : "llama", .pieces = pieces, .n = t->n, .bos_id = t->bos,
                       .eos_id = t->eos, .unk_id = t->unk, .add_bos = t->add_bos && t->bos >= 0,
                       .add_eos = t->add_eos && t->eos >= 0, .add_space_prefix = t->dummy_prefix,
-                      .remove_extra_whitespaces = t->remove_extra_whitespaces,
+                      .remove_extra_whitespaces = m->remove_extra_whitespaces,
                       .charsmap = map_size ? text : NULL, .charsmap_size = map_size};
     return 0;
 }

@@ -5,10 +5,12 @@
  *                           clean_up_tokenization_spaces; cls_token, sep_token, unk_token, pad_token, mask_token
  *                           of a pipeline: bos_token, eos_token; where no tokenizer.json says it all: added_tokens_decoder, tokenizer_class
  *   added_tokens.json       {"<text>": id}, the older way to say the same; nothing here says which are special, so none is */
-#include "wordpiece.h"
+#include "folder.h"
 
-#include "base/json.h"
-#include "tokenizer_json.h"
+#include "names.h"
+#include "special.h"
+#include "tokenizer/pipeline/tokenizer_json.h"
+#include "tokenizer/wordpiece/wordpiece.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -145,7 +147,7 @@ static int decoder_tokens(Tokenizer *t, size_t n_model, const JsonValue *root, c
         double id = strtod(v->key, &end);
         if (*end || end == v->key || !content || content->type != JSON_STRING)
             return base_error(err, errlen, -EINVAL, "%s: added_tokens_decoder: \"%s\" is no id or has no content", name, v->key);
-        int rc = t->pipeline ? pipeline_token(t, n_model, id, content->str, content->len, v, name, err, errlen)
+        int rc = pipeline_of(t) ? pipeline_token(t, n_model, id, content->str, content->len, v, name, err, errlen)
                              : add_token(t, n_model, id, content->str, content->len, special && special->type == JSON_BOOL && special->boolean,
                                          name, err, errlen);
         if (rc) return rc;
@@ -154,7 +156,7 @@ static int decoder_tokens(Tokenizer *t, size_t n_model, const JsonValue *root, c
 }
 
 static int wordpiece_settings(Tokenizer *t, const JsonValue *root, const char *name, char *err, size_t errlen) {
-    struct WordPiece *w = t->wordpiece;
+    struct WordPiece *w = t->own;
     int rc = boolean_setting(root, "do_lower_case", &w->do_lower_case, name, err, errlen);
     if (rc == 0) rc = boolean_setting(root, "strip_accents", &w->strip_accents, name, err, errlen);
     if (rc == 0) rc = boolean_setting(root, "tokenize_chinese_chars", &w->tokenize_chinese_chars, name, err, errlen);
@@ -198,15 +200,15 @@ static int config_settings(Tokenizer *t, const char *path, size_t n_model, char 
     Json j;
     int rc = json_open(&j, path, err, errlen);
     if (rc) return rc;
-    rc = t->pipeline && t->pipeline->whole ? 0 : decoder_tokens(t, n_model, j.root, path, err, errlen);
-    if (rc == 0 && t->pipeline) {
+    rc = pipeline_of(t) && pipeline_of(t)->whole ? 0 : decoder_tokens(t, n_model, j.root, path, err, errlen);
+    if (rc == 0 && pipeline_of(t)) {
         token_setting(t, j.root, "bos_token", &t->bos);
         token_setting(t, j.root, "eos_token", &t->eos);
         rc = boolean_setting(j.root, "add_bos_token", &t->add_bos, path, err, errlen);
         json_free(&j);
         return rc;
     }
-    if (rc == 0 && t->wordpiece) {
+    if (rc == 0 && wordpiece_of(t)) {
         rc = wordpiece_settings(t, j.root, path, err, errlen);
         json_free(&j);
         return rc;
@@ -230,7 +232,7 @@ static int added_settings(Tokenizer *t, const char *path, size_t n_model, char *
     for (const JsonValue *v = rc ? NULL : j.root->child; v && rc == 0; v = v->next) {
         if (v->type != JSON_NUMBER) rc = base_error(err, errlen, -EINVAL, "%s: \"%s\" has no id", path, v->key);
         else if (!(v->number >= 0 && v->number < (double)t->n && piece_is(t, (size_t)v->number, v->key, v->key_len)))
-            rc = t->pipeline ? pipeline_token(t, n_model, v->number, v->key, v->key_len, NULL, path, err, errlen)
+            rc = pipeline_of(t) ? pipeline_token(t, n_model, v->number, v->key, v->key_len, NULL, path, err, errlen)
                              : add_token(t, n_model, v->number, v->key, v->key_len, 0, path, err, errlen);
     }
     json_free(&j);
@@ -249,11 +251,12 @@ static int apply(Tokenizer *t, const char *folder, const char *file, size_t n_mo
 
 int folder_settings(Tokenizer *t, const char *folder, char *err, size_t errlen) {
     size_t n_model = t->n;
-    int rc = t->pipeline ? 0 : apply(t, folder, "added_tokens.json", n_model, added_settings, err, errlen);
+    const struct Pipeline *p = pipeline_of(t);
+    int rc = p ? 0 : apply(t, folder, "added_tokens.json", n_model, added_settings, err, errlen);
     if (rc == 0) rc = apply(t, folder, "tokenizer_config.json", n_model, config_settings, err, errlen);
-    if (rc || !t->pipeline || t->pipeline->whole) return rc;
+    if (rc || !p || p->whole) return rc;
     /* a pipeline's tokens are first those of tokenizer_config.json, which knows their attributes */
-    if (t->pipeline->n_added) rc = pieces_finish(t, 0, err, errlen); /* so that the next file's find themselves among them */
+    if (p->n_added) rc = special_finish(t, err, errlen); /* so that the next file's find themselves among them */
     if (rc == 0) rc = apply(t, folder, "added_tokens.json", n_model, added_settings, err, errlen);
-    return rc || t->pipeline->n_added == 0 ? rc : pieces_finish(t, 0, err, errlen); /* some may be longer than every piece */
+    return rc || p->n_added == 0 ? rc : special_finish(t, err, errlen); /* some may be longer than every piece */
 }

@@ -2,20 +2,16 @@
  *
  * Invariant: items are sorted by bytes, a shorter text before the longer ones it begins. So the items that share the
  * input's first d bytes are one range, and the one that ends there, if any, stands first in it. */
-#include "internal.h"
+#include "match.h"
+
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int matcher_add(Matcher *m, size_t *cap, uint32_t start, uint32_t len, int id) {
-    if (m->n == *cap) {
-        size_t c = *cap ? *cap * 2 : 16;
-        Match *p = realloc(m->items, c * sizeof *p);
-        if (!p) return -ENOMEM;
-        m->items = p;
-        *cap = c;
-    }
+int matcher_add(Matcher *m, uint32_t start, uint32_t len, int id) {
+    if (array_reserve(&m->items, &m->cap, m->n + 1, sizeof *m->items)) return -ENOMEM;
     m->items[m->n++] = (Match){start, len, id};
     return 0;
 }

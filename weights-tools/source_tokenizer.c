@@ -2,7 +2,7 @@
  * "llama" and "t5". */
 #include "source.h"
 
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/open.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  *     make build/release/bench-ids && build/release/bench-ids MODEL [BACKEND]
  * reads texts from stdin (a 32-bit length, the bytes) and writes for each its ids (a 32-bit number, the ids) and those
  * decoded again (a length, the bytes), all in the machine's own byte order. */
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/open.h"
 
 #include <stdint.h>
 #include <stdio.h>

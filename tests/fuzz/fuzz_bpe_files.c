@@ -2,7 +2,8 @@
  *   0  a tiktoken file   1  GGUF's gpt2   2  gemma4   3  bert: pieces and merges are the lines of the data, the first byte of a piece its type
  *   4  well-formed text there and back through merges that have every byte
  * The second byte chooses the pre-tokenizer. */
-#include "tokenizer/bpe_files.h"
+#include "tokenizer/open.h"
+#include "tokenizer/pipeline/bpe_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +45,23 @@ static const char *pre_name(uint8_t b) {
     return split_gguf_list(b % n)->name;
 }
 
+typedef struct {
+    const uint8_t *data;
+    size_t size;
+    const char *pre;
+} Ranks;
+
+static int read_ranks(Tokenizer *t, const void *from, char *e, size_t e_len) {
+    const Ranks *r = from;
+    int rc = tiktoken_is(r->data, r->size) ? 0 : -22;
+    if (rc == 0) rc = tiktoken_read(t, r->data, r->size, r->pre, e, e_len);
+    return rc ? rc : pipeline_finish_added(t, e, e_len);
+}
+
 static void ranks(const uint8_t *data, size_t size, const char *pre) {
-    Tokenizer *t = pieces_new("fuzz");
-    if (!t) abort();
-    t->pre_wanted = pre;
-    int rc = tiktoken_is(data, size) ? 0 : -22;
-    if (rc == 0) rc = tiktoken_read(t, data, size, err, sizeof err);
-    if (rc == 0) rc = pipeline_finish_added(t, err, sizeof err);
+    const Ranks r = {data, size, pre};
+    Tokenizer *t;
+    int rc = tokenizer_make(&t, "fuzz", read_ranks, &r, err, sizeof err);
     if (rc && rc != -12 && rc != -22) abort();
     if (rc == 0) use(t, (const char *)data, size < 500 ? size : 500);
     tokenizer_free(t);

@@ -1,8 +1,9 @@
 /* tests/fuzz/fuzz_chat.c - libFuzzer target for text/chat_template.c: any bytes as a template, and any conversation
  * through any row. The first byte chooses the row, the second what is asked; in the rest byte 0xff ends a message. */
 #include "text/chat_template.h"
-#include "tokenizer/internal.h"
+#include "tokenizer/open.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,22 +12,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static char err[200];
 
 static Tokenizer *made(void) {
-    static const struct { const char *text; int type; } rows[] = {
-        {"<unk>", PIECE_UNKNOWN}, {"<s>", PIECE_CONTROL}, {"</s>", PIECE_CONTROL}, {"<|im_start|>", PIECE_CONTROL},
-        {"[INST]",
-                PIECE_CONTROL},
-        {"<think>", PIECE_USER_DEFINED}, {"\xe2\x96\x81", PIECE_NORMAL}, {"a", PIECE_NORMAL},
-        {"\xe2\x96\x81" "a", PIECE_NORMAL}};
-    Tokenizer *t = pieces_new("fuzz");
-    if (!t) abort();
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) pieces_add(t, rows[i].text, strlen(rows[i].text), -(float)i,
-                                                                       rows[i].type, err, sizeof err);
-    t->body = &sentencepiece_body;
-    t->unk = 0;
-    t->bos = 1;
-    t->eos = 2;
-    t->dummy_prefix = t->add_bos = t->raw_bytes = 1;
-    if (pieces_finish(t, 1, err, sizeof err)) abort();
+    static const Piece pieces[] = {
+        {"<unk>", 5, 0, PIECE_UNKNOWN},        {"<s>", 3, -1, PIECE_CONTROL},      {"</s>", 4, -2, PIECE_CONTROL},
+        {"<|im_start|>", 12, -3, PIECE_CONTROL}, {"[INST]", 6, -4, PIECE_CONTROL}, {"<think>", 7, -5, PIECE_USER_DEFINED},
+        {"\xe2\x96\x81", 3, -6, PIECE_NORMAL}, {"a", 1, -7, PIECE_NORMAL},        {"\xe2\x96\x81" "a", 4, -8, PIECE_NORMAL}};
+    Vocabulary v = {.model = "llama", .pieces = pieces, .n = sizeof pieces / sizeof *pieces, .bos_id = 1, .eos_id = 2,
+                    .unk_id = 0, .add_bos = 1, .add_eos = 0, .add_space_prefix = 1, .remove_extra_whitespaces = 0};
+    Tokenizer *t;
+    if (tokenizer_from_vocabulary(&t, &v, "fuzz", err, sizeof err)) abort();
     return t;
 }
 

@@ -5,9 +5,9 @@
  *   3  text in grapheme clusters: they must be whole characters, and all of it
  *   4  as 1, by tokenizers' rules
  *   5  a good map with bytes changed: two bytes say where, one what */
-#include "tokenizer/charsmap.h"
-#include "tokenizer/grapheme.h"
-#include "tokenizer/unigram.h"
+#include "tokenizer/open.h"
+#include "tokenizer/sentencepiece/model.h"
+#include "tokenizer/unicode/grapheme.h"
 #include "tests/golden/sentencepiece.h"
 
 #include <stdlib.h>
@@ -57,24 +57,39 @@ static void check_ids(const Tokenizer *t, const char *text, size_t size, const i
     if (at != size) abort();
 }
 
-static void vocabulary(const char *s, size_t size, UnigramRules rules) {
-    Tokenizer *t = pieces_new("fuzz");
-    Unigram *u = NULL;
-    UnigramRun run = {0};
-    Ids ids = {0};
-    if (!t) abort();
-    pieces_add(t, "<unk>", 5, 0, PIECE_UNKNOWN, err, sizeof err);
+typedef struct {
+    const char *s; /* [size] pieces, then a text */
+    size_t size, used;
+} Lines;
+
+static int read_lines(Tokenizer *t, const void *from, char *e, size_t e_len) {
+    Lines *lines = (Lines *)(uintptr_t)from;
+    const char *s = lines->s;
+    size_t i = 0, size = lines->size;
+    if (spm_model_begin(t, e, e_len) || pieces_add(t, "<unk>", 5, 0, PIECE_UNKNOWN, e, e_len)) abort();
     t->unk = 0;
-    size_t i = 0;
     for (size_t end; i < size && s[i] != '\n'; i = end + 1) {
         for (end = i; end < size && s[end] != '\n'; end++) continue;
         int kind = s[i] & 16 ? PIECE_NORMAL : s[i] & 8 ? PIECE_USER_DEFINED : PIECE_UNUSED;
-        pieces_add(t, s + i, end - i, -(float)(s[i] & 15), kind, err, sizeof err);
+        if (pieces_add(t, s + i, end - i, -(float)(s[i] & 15), kind, e, e_len)) abort();
         if (end == size) break;
     }
-    if (i < size) s += i, size -= i;
-    t->body = &sentencepiece_body;
-    if (pieces_finish(t, 0, err, sizeof err) == 0 && unigram_build(&u, t, rules, 0, err, sizeof err) == 0) {
+    lines->used = i < size ? i : 0;
+    return 0;
+}
+
+static void vocabulary(const char *s, size_t size, UnigramRules rules) {
+    Tokenizer *t;
+    Unigram *u = NULL;
+    UnigramRun run = {0};
+    Ids ids = {0};
+    Lines lines = {s, size, 0};
+    int rc = tokenizer_make(&t, "fuzz", read_lines, &lines, err, sizeof err);
+    if (rc && rc != -22 && rc != -12) abort();
+    if (rc) return;
+    s += lines.used;
+    size -= lines.used;
+    if (unigram_build(&u, t, rules, 0, err, sizeof err) == 0) {
         if (unigram_encode(u, t, s, size, &run, &ids)) abort();
         if (rules == UNIGRAM_LIBRARY) check_ids(t, s, size, ids.ids, ids.n);
     }
@@ -84,20 +99,24 @@ static void vocabulary(const char *s, size_t size, UnigramRules rules) {
     tokenizer_free(t);
 }
 
-static Tokenizer *with_maps(void) {
+static int read_with_maps(Tokenizer *t, const void *from, char *e, size_t e_len) {
     static const char *const pieces[] = {"a", "b", "ab", "\xe2\x96\x81", "\xe2\x96\x81" "a", "zhong", "fi", "1", "x"};
-    Tokenizer *t = pieces_new("fuzz");
-    if (!t) abort();
-    pieces_add(t, "<unk>", 5, 0, PIECE_UNKNOWN, err, sizeof err);
+    (void)from;
+    if (spm_model_begin(t, e, e_len) || pieces_add(t, "<unk>", 5, 0, PIECE_UNKNOWN, e, e_len)) abort();
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
-        pieces_add(t, pieces[i], strlen(pieces[i]), -(float)i, PIECE_NORMAL, err, sizeof err);
+        if (pieces_add(t, pieces[i], strlen(pieces[i]), -(float)i, PIECE_NORMAL, e, e_len)) abort();
+    SpmModel *m = t->own;
     t->unk = 0;
-    t->spm = SPM_UNIGRAM;
-    t->dummy_prefix = t->remove_extra_whitespaces = 1;
-    t->body = &sentencepiece_body;
-    if (charsmap_open(&t->map, (const uint8_t *)golden_map, sizeof golden_map - 1, "fuzz", "it", err, sizeof err)) abort();
-    if (charsmap_open(&t->unmap, (const uint8_t *)golden_map, sizeof golden_map - 1, "fuzz", "it", err, sizeof err)) abort();
-    if (pieces_finish(t, 1, err, sizeof err)) abort();
+    m->kind = SPM_UNIGRAM;
+    t->dummy_prefix = m->remove_extra_whitespaces = 1;
+    if (charsmap_open(&m->map, (const uint8_t *)golden_map, sizeof golden_map - 1, "fuzz", "it", e, e_len)) abort();
+    if (charsmap_open(&m->unmap, (const uint8_t *)golden_map, sizeof golden_map - 1, "fuzz", "it", e, e_len)) abort();
+    return spm_model_finish(t, 1, e, e_len);
+}
+
+static Tokenizer *with_maps(void) {
+    Tokenizer *t;
+    if (tokenizer_make(&t, "fuzz", read_with_maps, NULL, err, sizeof err)) abort();
     return t;
 }
 

@@ -2,8 +2,8 @@
  * second what becomes of its matches, the rest is the text, of any bytes: matches go forward and stay inside, pieces follow
  * each other, repaired text is well-formed, and normalizing twice changes nothing more. */
 #include "base/base.h"
-#include "tokenizer/split.h"
-#include "tokenizer/unicode_text.h"
+#include "tokenizer/split/split.h"
+#include "tokenizer/unicode/unicode_text.h"
 
 #include <stdint.h>
 #include <stdlib.h>

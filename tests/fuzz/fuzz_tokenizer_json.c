@@ -1,6 +1,7 @@
 /* tests/fuzz/fuzz_tokenizer_json.c - libFuzzer target for tokenizer.json: what opens must encode any bytes, with every flag, within the
  * bounds that the headers promise; and go to a GGUF vocabulary and back, where it can. The text is the file's end, behind a NUL. */
-#include "tokenizer/pipeline.h"
+#include "tokenizer/open.h"
+#include "tokenizer/pipeline/pipeline.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -42,13 +43,18 @@ static void there_and_back(const Tokenizer *t) {
     free((void *)(uintptr_t)v.pieces);
 }
 
+static int read_json(Tokenizer *t, const void *from, char *e, size_t e_len) {
+    const MappedFile *f = from;
+    int rc = tokenizer_json_open(t, f->data, f->size, e, e_len);
+    return rc ? rc : pipeline_finish_added(t, e, e_len);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const uint8_t *nul = memchr(data, 0, size);
     size_t n = nul ? (size_t)(nul - data) : size;
-    Tokenizer *t = pieces_new("fuzz");
-    if (!t) abort();
-    int rc = tokenizer_json_open(t, data, n, err, sizeof err);
-    if (rc == 0) rc = pipeline_finish_added(t, err, sizeof err);
+    const MappedFile f = {data, n};
+    Tokenizer *t;
+    int rc = tokenizer_make(&t, "fuzz", read_json, &f, err, sizeof err);
     if (rc && rc != -12 && rc != -22) abort();
     if (rc == 0) {
         use(t, nul ? (const char *)nul : (const char *)data, nul ? size - n : n < 500 ? n : 500);

@@ -3,7 +3,7 @@
  *   bits 3-4   0: what follows is vocab.txt, a byte 0xf8, dict.txt, a byte 0xf8, a text (0xf8 is never in UTF-8)
  *              1: a text for a vocabulary and a dictionary that have a little of everything
  *              2: ids for it      3: code points for the Unicode tables */
-#include "tokenizer/wordpiece.h"
+#include "tokenizer/wordpiece/wordpiece.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,19 +28,27 @@ static void write_dict(const char *text, size_t n) {
     if (!f || fwrite(text, 1, n, f) != n || fclose(f)) abort();
 }
 
+typedef struct {
+    const char *vocab;
+    size_t n;
+    int flags;
+} Files;
+
+static int read_files(Tokenizer *t, const void *from, char *e, size_t e_len) {
+    const Files *f = from;
+    const WordPieceChoice o = {f->flags & 4 ? dict_path : NULL, NULL, f->flags & 1, f->flags >> 1 & 1};
+    int rc = wordpiece_vocab_read(t, (const uint8_t *)f->vocab, f->n, e, e_len);
+    return rc ? rc : wordpiece_finish(t, &o, e, e_len);
+}
+
 /* A tokenizer of these texts, or NULL where they were refused with a line. */
 static Tokenizer *opened(const char *v, size_t v_n, const char *d, size_t d_n, int flags) {
-    Tokenizer *t = pieces_new("fuzz");
-    TokenizerOptions o = {.jieba = flags & 4 ? dict_path : NULL, .lower_case = flags & 1, .bert4keras = flags >> 1 & 1};
-    if (!t) abort();
+    const Files f = {v, v_n, flags};
+    Tokenizer *t;
     err[0] = 0;
     if (flags & 4) write_dict(d, d_n);
-    int rc = wordpiece_vocab_read(t, (const uint8_t *)v, v_n, err, sizeof err);
-    if (rc == 0) rc = wordpiece_finish(t, &o, NULL, err, sizeof err);
-    if (rc == 0) rc = pieces_finish(t, 0, err, sizeof err);
-    if (rc == 0) return t;
+    if (tokenizer_make(&t, "fuzz", read_files, &f, err, sizeof err) == 0) return t;
     if (err[0] == 0 || strchr(err, '\n')) abort();
-    tokenizer_free(t);
     return NULL;
 }
 

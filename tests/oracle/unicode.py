@@ -1,5 +1,5 @@
-"""Unicode tables for tokenizer/unicode.c, from the unicodedata of the Python that runs this.
-    python tests/oracle/unicode.py > tokenizer/unicode_tables.h
+"""Unicode tables for tokenizer/unicode/unicode.c, from the unicodedata of the Python that runs this.
+    python tests/oracle/unicode.py > tokenizer/tables/unicode_tables.h
 transformers asks the same module, so a Python 3.11 (Unicode 14.0.0) gives what a Python 3.11 tokenizer does. Everything is
 checked against unicodedata again before it is printed, with the same walks through the tables as the C code makes. Categories
 come from unicode_classes.py.
@@ -98,7 +98,7 @@ def table(kind, name, values, per_row=1):
     groups = [values[i:i + per_row] for i in range(0, len(values), per_row)]
     for g in groups:
         text = " " + (f"{g[0]}," if per_row == 1 else "{" + ",".join(map(str, g)) + "},")
-        if len(line) + len(text) > 128:
+        if len(line) + len(text) > 120:
             print(line)
             line = "   "
         line += text
@@ -109,8 +109,8 @@ def main():
     singles, pairs = decompositions()
     composed = [p for p in pairs if composes(*p)]
     order = sorted((a, b, pairs.index((c, a, b))) for c, a, b in composed)
-    print(f"/* made by: python tests/oracle/unicode.py > tokenizer/unicode_tables.h (Python {sys.version.split()[0]})")
-    print(" * What each table holds is said in tokenizer/unicode.c, the only file that includes this one. */")
+    print(f"/* made by: python tests/oracle/unicode.py > tokenizer/tables/unicode_tables.h (Python {sys.version.split()[0]})")
+    print(" * What each table holds is said in tokenizer/unicode/unicode.c, the only file that includes this one. */")
     print("#ifndef UNICODE_TABLES_H\n#define UNICODE_TABLES_H\n")
     print(f'static const char version[] = "{unicodedata.unidata_version}";')
     table("uint32_t", "class_runs", classes())

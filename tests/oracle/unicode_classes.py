@@ -1,5 +1,5 @@
-"""tokenizer/unicode_classes.c: the classes of characters that pre-tokenizers ask for, at Unicode 16.0.0.
-    python tests/oracle/unicode_classes.py > tokenizer/unicode_classes.c
+"""tokenizer/tables/unicode_classes.c: the classes of characters that pre-tokenizers ask for, at Unicode 16.0.0.
+    python tests/oracle/unicode_classes.py > tokenizer/tables/unicode_classes.c
 Needs Python 3.11 (unicodedata 14.0.0, for the differences), unicodedata2 == 16.0.0 and tokenizers 0.23.3, whose Oniguruma is
 asked what \\w, \\s and \\p{Han} are, and whose Punctuation and Whitespace what they take for punctuation and for a word. Every class
 is compared with Oniguruma's answer for all code points before anything is printed.
@@ -124,7 +124,7 @@ def table(declaration, groups):
     line = "   "
     for g in groups:
         text = f" {g},"
-        if len(line) + len(text) > 128:
+        if len(line) + len(text) > 120:
             print(line)
             line = "   "
         line += text
@@ -133,9 +133,9 @@ def table(declaration, groups):
 
 def main():
     top, middle, leaf = trie()
-    print("/* made by: python tests/oracle/unicode_classes.py > tokenizer/unicode_classes.c (Unicode 16.0.0)")
-    print(" * What each table holds is said in tokenizer/unicode_classes.h. */")
-    print('#include "unicode_classes.h"\n')
+    print("/* made by: python tests/oracle/unicode_classes.py > tokenizer/tables/unicode_classes.c (Unicode 16.0.0)")
+    print(" * What each table holds is said in tokenizer/unicode/unicode_classes.h. */")
+    print('#include "tokenizer/unicode/unicode_classes.h"\n')
     table("uint64_t unicode_class_kinds[CLASS_END]", [f"[CLASS_{name}] = {mask:#x}" for name, mask in masks()])
     table("uint8_t unicode_ascii_kinds[128]", OF[:128])
     table("uint8_t unicode_kind_categories[64]", [NAMES.index(f[0]) for f in KINDS])

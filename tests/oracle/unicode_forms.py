@@ -1,5 +1,5 @@
-"""tokenizer/unicode_forms.h: what the normalizers of `tokenizers` know of characters that Python 3.11 does not.
-    python tests/oracle/unicode_forms.py > tokenizer/unicode_forms.h
+"""tokenizer/tables/unicode_forms.h: what the normalizers of `tokenizers` know of characters that Python 3.11 does not.
+    python tests/oracle/unicode_forms.py > tokenizer/tables/unicode_forms.h
     python tests/oracle/unicode_forms.py golden > tests/golden/unicode_forms.h
 Needs Python 3.11, unicodedata2 == 16.0.0 and tokenizers 0.23.3, which is asked about every code point: its normal forms and its
 StripAccents are of Unicode 9.0, its BertNormalizer of 8.0, its Lowercase of 17.0.
@@ -81,7 +81,7 @@ def table(kind, name, groups):
     line = "   "
     for g in groups:
         text = " " + ("{" + ",".join(map(str, g)) + "}" if isinstance(g, list) else str(g)) + ","
-        if len(line) + len(text) > 128:
+        if len(line) + len(text) > 120:
             print(line)
             line = "   "
         line += text
@@ -92,8 +92,8 @@ def main():
     accents = {c for c in ALL if N.StripAccents().normalize_str(chr(c)) == ""}
     bert_accents, marks = bert(strip_accents=True), {c for c in ALL if now.category(chr(c)) == "Mn"}
     rows, pool = compat()
-    print("/* made by: python tests/oracle/unicode_forms.py > tokenizer/unicode_forms.h (tokenizers 0.23.3)")
-    print(" * What each table holds is said in tokenizer/unicode.c, the only file that includes this one. */")
+    print("/* made by: python tests/oracle/unicode_forms.py > tokenizer/tables/unicode_forms.h (tokenizers 0.23.3)")
+    print(" * What each table holds is said in tokenizer/unicode/unicode.c, the only file that includes this one. */")
     print("#ifndef UNICODE_FORMS_H\n#define UNICODE_FORMS_H\n")
     table("uint32_t", "newer_marks[][2]", runs(newer_marks(accents)))
     assert accents - {c for c in ALL if now.category(chr(c))[0] == "M"} == {0x1cf2, 0x1cf3}  # unicode.c knows these, too

@@ -1,0 +1,22 @@
+/* tokenizer/folder.h - a Hugging Face folder: which file holds the vocabulary, and what the JSON files beside it change. */
+#ifndef TOKENIZER_FOLDER_H
+#define TOKENIZER_FOLDER_H
+
+#include "internal.h"
+
+/* The first of these names that is there, as a malloc'ed path, or NULL. */
+char *folder_first(const char *folder, const char *const *names, size_t n);
+
+typedef struct {
+    char *vocabulary, *merges; /* malloc'ed paths, or NULL; merges: of a vocab.json that goes with it */
+    const char *other;         /* without a vocabulary: what else is there that is not read, or NULL */
+} FolderFiles;
+
+FolderFiles folder_find(const char *folder);
+void folder_files_free(FolderFiles *f);
+/* GGUF's name of the pre-tokenizer that tokenizer_config.json's tokenizer_class has, or NULL. */
+int folder_class(const char *folder, const char **pre, char *err, size_t errlen);
+/* What the JSON files say, of a Tokenizer that was read and is not finished. */
+int folder_settings(Tokenizer *t, const char *folder, char *err, size_t errlen);
+
+#endif

@@ -1,0 +1,137 @@
+/* tokenizer/split/split_gguf.c - the pre-tokenizers that GGUF files name in tokenizer.ggml.pre.
+ *
+ * The names are llama.cpp's. What they do is what the model's own tokenizer.json does, as far as it was published, because
+ * that is what the model was trained with. llama.cpp differs from it in these, and we do not follow it there:
+ *   's in capitals   a long s (U+017F) ends a contraction for the regex (?i:'s), not for llama.cpp's ['sS]
+ *   tekken, gpt-4o   llama.cpp has [^a-z] and [^A-Z] for capitals and small letters: words of other scripts are cut elsewhere
+ *   Digits           is what Rust calls numeric; llama.cpp asks \p{N}
+ *   falcon           Punctuation is of an older Unicode; Digits comes behind ByteLevel, where it takes some bytes for numbers
+ *   nfc              llama.cpp normalizes nothing
+ * "default" is llama.cpp's own invention for files without a name. */
+#include "split.h"
+
+#include <string.h>
+
+static const PreTokenizer table[] = {
+    {.name = "default", .cuts = {{"punctuation and symbols", 0}, {"gpt2", 0}, {"numbers", 0}, {"ascii digits by 3", 0}}},
+
+    {.name = "llama-bpe", .cuts = {{"llama3", 0}}, .ignore_merges = 1, .add_bos = 1},
+    {.name = "llama3", .cuts = {{"llama3", 0}}, .ignore_merges = 1, .add_bos = 1},
+    {.name = "llama-v3", .cuts = {{"llama3", 0}}, .ignore_merges = 1, .add_bos = 1},
+    {.name = "falcon3", .cuts = {{"llama3", 0}}, .ignore_merges = 1, .add_bos = 1},
+    {.name = "falcon-h1", .cuts = {{"llama3", 0}}, .ignore_merges = 1, .add_bos = 1},
+    {.name = "pixtral", .cuts = {{"llama3", 0}}, .ignore_merges = 1, .add_bos = 1},
+    {.name = "midm-2.0", .cuts = {{"llama3", 0}}, .ignore_merges = 1, .add_bos = 1},
+    {.name = "lfm2", .cuts = {{"llama3", 0}}, .ignore_merges = 1, .add_bos = 1},
+    {.name = "jina-v5-nano", .cuts = {{"llama3", 0}}, .ignore_merges = 1, .add_bos = 1},
+    {.name = "dbrx", .cuts = {{"llama3", 0}}},
+    {.name = "smaug-bpe", .cuts = {{"llama3", 0}}},
+    {.name = "chatglm-bpe", .cuts = {{"llama3", 0}}},
+    {.name = "glm4", .cuts = {{"llama3", 0}}, .ignore_merges = 1},
+    {.name = "glm5", .cuts = {{"llama3", 0}}, .ignore_merges = 1},
+    {.name = "jais-2", .cuts = {{"jais2", 0}}},
+    {.name = "minicpm5", .cuts = {{"numbers to 3", 0}, {"minicpm5", 0}}, .ignore_merges = 1},
+
+    {.name = "qwen2", .cuts = {{"qwen2", 0}}, .nfc = 1},
+    {.name = "deepseek-r1-qwen", .cuts = {{"qwen2", 0}}, .nfc = 1},
+    {.name = "kormo", .cuts = {{"qwen2", 0}}},
+    {.name = "f2llmv2", .cuts = {{"qwen2", 0}}, .nfc = 1},
+    {.name = "megrez", .cuts = {{"qwen2", 0}}, .nfc = 1},
+    {.name = "stablelm2", .cuts = {{"qwen2", 0}}},
+    {.name = "hunyuan", .cuts = {{"qwen2", 0}}},
+    {.name = "solar-open", .cuts = {{"qwen2", 0}}},
+    {.name = "grok-2", .cuts = {{"qwen2", 0}}},
+    {.name = "bailingmoe", .cuts = {{"qwen2", 0}}},
+    {.name = "bailingmoe2", .cuts = {{"qwen2", 0}}},
+    {.name = "llada-moe", .cuts = {{"qwen2", 0}}},
+    {.name = "laguna", .cuts = {{"lines", 0}, {"qwen2", 0}}},
+    {.name = "qwen35", .cuts = {{"qwen35", 0}}},
+    {.name = "ufakzeka", .cuts = {{"ufakzeka", 0}}},
+    {.name = "seed-coder", .cuts = {{"seed", 0}}},
+    {.name = "exaone-moe", .cuts = {{"exaone-moe", 0}}},
+
+    {.name = "gpt-4o", .cuts = {{"o200k", 0}}},
+    {.name = "llama4", .cuts = {{"o200k", 0}}},
+    {.name = "kanana2", .cuts = {{"o200k", 0}}},
+    {.name = "talkie", .cuts = {{"o200k", 0}}},
+    {.name = "minimax-m2", .cuts = {{"o200k", 0}}},
+    {.name = "granite-embed-multi-97m", .cuts = {{"o200k", 0}}, .ignore_merges = 1},
+    {.name = "tiny_aya", .cuts = {{"thousands", 0}, {"o200k", 0}}},
+    {.name = "cohere2moe", .cuts = {{"thousands", 0}, {"o200k", 0}}},
+    {.name = "tekken", .cuts = {{"tekken", 0}}, .ignore_merges = 1, .add_bos = 1},
+    {.name = "youtu", .cuts = {{"youtu scripts", 0}, {"youtu", 0}}, .ignore_merges = 1},
+    {.name = "kimi-k2", .cuts = {{"kimi-k2", 0}}},
+
+    {.name = "deepseek-llm", .cuts = {{"newline", 0}, {"deepseek letters", 0}, {"deepseek signs", 0}, {"spaces at line's end", 0},
+        {"deepseek cjk", 0}, {"Digits", 0}}},
+    {.name = "deepseek-coder", .cuts = {{"newline", 0}, {"letters", 0}, {"punctuation", 0}, {"deepseek cjk", 0},
+        {"Digits", 0}}},
+    {.name = "deepseek-v3", .cuts = {{"numbers to 3", 0}, {"kana and han", 0}, {"deepseek-v3", 0}}},
+    {.name = "hunyuan-dense", .cuts = {{"numbers to 3", 0}, {"kana and han", 0}, {"deepseek-v3", 0}}},
+    {.name = "hy_v4", .cuts = {{"numbers to 3", 0}, {"kana and han", 0}, {"deepseek-v3", 0}}},
+    {.name = "joyai-llm", .cuts = {{"numbers to 3", 0}, {"kana and han", 0}, {"deepseek-v3", 0}}},
+    {.name = "spark2_5", .cuts = {{"numbers to 3", 0}, {"kana and han", 0}, {"spark", 0}, {"number", 0}}},
+    {.name = "afmoe", .cuts = {{"afmoe chunks", 0}, {"afmoe rest", 0}, {"afmoe three", 0}, {"afmoe scripts", 0},
+        {"deepseek-v3", 0}}},
+
+    {.name = "falcon", .cuts = {{"Punctuation", SPLIT_CONTIGUOUS}, {"gpt2", 0}, {"ByteLevel Digits", SPLIT_CONTIGUOUS},
+        {"ascii digits by 3", 0}}},
+    {.name = "starcoder", .cuts = {{"Digits", 0}, {"gpt2", 0}}},
+    {.name = "refact", .cuts = {{"Digits", 0}, {"gpt2", 0}}},
+    {.name = "command-r", .cuts = {{"Digits", 0}, {"gpt2", 0}}, .nfc = 1},
+    {.name = "smollm", .cuts = {{"Digits", 0}, {"gpt2", 0}}},
+    {.name = "codeshell", .cuts = {{"Digits", 0}, {"gpt2", 0}}},
+    {.name = "exaone", .cuts = {{"Digits", 0}, {"gpt2", 0}}},
+    {.name = "minerva-7b", .cuts = {{"Digits", 0}, {"gpt2", 0}}},
+    {.name = "mellum2", .cuts = {{"Digits", 0}, {"gpt2", 0}}},
+    {.name = "chameleon", .cuts = {{"indents", 0}, {"Digits", 0}, {"Punctuation", 0}, {"gpt2", 0}}, .add_bos = 1},
+    {.name = "superbpe", .cuts = {{"numbers", 0}, {"superbpe", 0}}},
+
+    {.name = "gpt-2", .cuts = {{"gpt2", 0}}},
+    {.name = "phi-2", .cuts = {{"gpt2", 0}}},
+    {.name = "gigachat", .cuts = {{"gpt2", 0}}},
+    {.name = "a.x-4.0", .cuts = {{"gpt2", 0}}},
+    {.name = "mellum", .cuts = {{"gpt2", 0}}},
+    {.name = "exaone4", .cuts = {{"gpt2", 0}}},
+    {.name = "jais", .cuts = {{"gpt2", 0}}},
+    {.name = "trillion", .cuts = {{"gpt2", 0}}},
+    {.name = "granite-docling", .cuts = {{"gpt2", 0}}},
+    {.name = "jina-es", .cuts = {{"gpt2", 0}}},
+    {.name = "jina-de", .cuts = {{"gpt2", 0}}},
+    {.name = "jina-v2-es", .cuts = {{"gpt2", 0}}},
+    {.name = "jina-v2-de", .cuts = {{"gpt2", 0}}},
+    {.name = "jina-v1-en", .cuts = {{"gpt2", 0}}},
+    {.name = "jina-v2-code", .cuts = {{"gpt2", 0}}},
+    {.name = "roberta-bpe", .cuts = {{"gpt2", 0}}},
+    {.name = "mpt", .cuts = {{"gpt2", 0}}, .nfc = 1},
+    {.name = "olmo", .cuts = {{"gpt2", 0}}, .nfc = 1},
+    {.name = "modern-bert", .cuts = {{"gpt2", 0}}, .nfc = 1},
+
+    {.name = "bloom", .cuts = {{"bloom", 0}}},
+    {.name = "gpt3-finnish", .cuts = {{"bloom", 0}}},
+    {.name = "poro-chat", .cuts = {{"bloom", 0}}},
+    {.name = "viking", .cuts = {{"bloom", 0}, {"Digits", 0}}},
+
+    {.name = "gemma4", .raw = 1},
+    {.name = "granite-embed-multi-311m", .raw = 1},
+    {.name = "sarvam-moe", .raw = 1},
+    {.name = "whitespace", .cuts = {{"WhitespaceSplit", SPLIT_REMOVED}}, .raw = 1},
+};
+
+const PreTokenizer *split_gguf_list(size_t i) { return i < sizeof table / sizeof *table ? &table[i] : NULL; }
+
+const PreTokenizer *split_gguf(const char *name, size_t len) {
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strlen(table[i].name) == len && memcmp(table[i].name, name, len) == 0) return &table[i];
+    return NULL;
+}
+
+size_t split_gguf_steps(const PreTokenizer *p, SplitStep steps[SPLIT_GGUF_STEPS]) {
+    size_t n = 0;
+    for (; n < SPLIT_GGUF_STEPS && p->cuts[n].pattern; n++) {
+        const SplitPattern *pattern = NULL;
+        for (size_t i = 0; (pattern = split_list(i)) != NULL && strcmp(split_name(pattern), p->cuts[n].pattern) != 0; i++) {}
+        steps[n] = (SplitStep){.pattern = pattern, .behavior = p->cuts[n].behavior};
+    }
+    return n;
+}
