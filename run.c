@@ -1,6 +1,7 @@
 /* run.c - the program: main, its signals and the table of its commands. With cli/, where the commands are, it is the
  * only file that reads argv, prints and exits. stdout is the text, everything else goes to stderr. */
 #include "cli/cli.h"
+#include "base/system.h"
 
 #include <stdio.h>
 #include <string.h>

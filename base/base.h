@@ -53,8 +53,4 @@ int utf8_length(unsigned char c);
 /* cp into out[0..3]; the bytes written, 1..4. */
 int utf8_encode(uint32_t cp, char out[4]);
 
-#include "file.h"
-#include "newfile.h"
-#include "system.h"
-
 #endif

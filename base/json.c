@@ -4,6 +4,7 @@
  * quote's byte at the latest. So the copy owns every string, and blocks of JsonValue own the tree; nothing else is kept. */
 #include "json.h"
 #include "base.h"
+#include "file.h"
 
 #include <errno.h>
 #include <math.h>

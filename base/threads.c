@@ -3,6 +3,7 @@
 #include "threads.h"
 
 #include "base.h"
+#include "system.h"
 
 #include <errno.h>
 #include <sched.h>

@@ -4,9 +4,11 @@
 #include "bench.h"
 
 #include "base/base.h"
+#include "base/system.h"
 #include "model/encoder.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>

@@ -4,6 +4,7 @@
 #include "ceilings.h"
 
 #include "base/base.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <stdlib.h>

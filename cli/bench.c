@@ -1,9 +1,11 @@
 /* cli/bench.c - the command bench: how fast the model is here, as a table, CSV or JSON. */
 #include "cli.h"
 #include "bench/bench.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -2,8 +2,10 @@
  * Answers are on stdout; prompt signs and everything else on stderr, signs only where somebody types. */
 #include "chat.h"
 #include "text/chat.h"
+#include "base/system.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

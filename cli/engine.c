@@ -5,6 +5,9 @@
 #include "model/builtin.h"
 #include "model/family.h"
 #include "model/state.h"
+#include "base/file.h"
+#include "base/newfile.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,12 @@
 /* cli/generate.c - the command generate: a prompt is read, and what the model says goes out as it comes. */
 #include "generation.h"
 #include "model/encoder.h"
+#include "base/file.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,10 +4,12 @@
 #include "model/family.h"
 #include "text/texts.h"
 #include "model/encoder.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,10 +1,12 @@
 /* cli/output.c - saying things: error lines, notes, progress on stderr; text and JSON on stdout. */
 #include "cli.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

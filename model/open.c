@@ -3,6 +3,7 @@
 #include "load.h"
 
 #include "model/files/open.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 /* tests/test_attention.c - softmax attention against float64, with NaN in every place of the cache it must not look
  * at. */
-#include "attention/attention.h"
+#include "attention/cache.h"
 #include "attention/reference.h"
+#include "attention/softmax.h"
 #include "test.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 /* tests/test_bpe.c - byte-level BPE, tokenizer.json and GGUF's gpt2 and bert on whole vocabularies: against `tokenizers`, tiktoken and
  * SentencePiece (golden/bpe.h), llama.cpp's vectors and those of swift-transformers; there and back; hostile texts. */
 #include "base/base.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "model/files/open.h"
 #include "text/open.h"

@@ -4,6 +4,7 @@
 #include "weights-tools/buffer.h"
 #include "program.h"
 #include "test.h"
+#include "base/file.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -11,6 +11,7 @@
 #include "model/session.h"
 #include "weights-tools/model_write.h"
 #include "build.h"
+#include "base/newfile.h"
 
 #include <errno.h>
 #include <stdlib.h>

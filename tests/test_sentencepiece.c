@@ -9,6 +9,7 @@
 #include "tokenizer/unicode/grapheme.h"
 #include "tokenizer/sentencepiece/unigram.h"
 #include "tests/golden/sentencepiece.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <stdlib.h>

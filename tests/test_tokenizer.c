@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "base/base.h"
+#include "base/file.h"
 #include "model/files/open.h"
 #include "text/vocabulary.h"
 #include "tokenizer/open.h"

@@ -7,6 +7,7 @@
 #include "tokenizer/wordpiece/wordpiece.h"
 #include "build.h"
 #include "tests/golden/wordpiece.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,8 +1,10 @@
 /* text/chat.c - the template in a model's files. Nothing of it is executed: it is recognised, or refused. */
 #include "chat.h"
 #include "base/json.h"
+#include "base/file.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

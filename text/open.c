@@ -3,6 +3,7 @@
 
 #include "gguf_pieces.h"
 #include "vocabulary.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "write.h"
 
 #include "base/base.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <stdlib.h>

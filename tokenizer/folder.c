@@ -11,6 +11,7 @@
 #include "special.h"
 #include "tokenizer/pipeline/tokenizer_json.h"
 #include "tokenizer/wordpiece/wordpiece.h"
+#include "base/file.h"
 
 #include <dirent.h>
 #include <errno.h>

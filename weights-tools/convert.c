@@ -5,6 +5,8 @@
 #include "sidecars.h"
 #include "weights-tools/checkpoint/open.h"
 #include "weights-tools/checkpoint/text.h"
+#include "base/file.h"
+#include "base/newfile.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #include "weights-tools/checkpoint/open.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

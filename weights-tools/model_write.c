@@ -6,6 +6,7 @@
 
 #include "base/threads.h"
 #include "kernels/encode.h"
+#include "base/newfile.h"
 
 #include <errno.h>
 #include <stdlib.h>

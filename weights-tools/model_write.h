@@ -3,6 +3,7 @@
 #define MODEL_WRITE_H
 
 #include "source.h"
+#include "base/newfile.h"
 
 /* Bytes of all tensors in the new file: 0, or -EINVAL and a line that names a tensor whose type cannot be read, cannot
  * be written, or does not divide its rows. To be asked before a file is opened for writing; model_write asks, too. */

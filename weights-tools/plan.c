@@ -1,5 +1,6 @@
 /* weights-tools/plan.c - the list of what will be written, and the way of a tensor from its map into the file. */
 #include "plan.h"
+#include "base/newfile.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 
 #include "buffer.h"
 #include "weights-tools/checkpoint/view.h"
+#include "base/newfile.h"
 
 /* How these files speak to whoever runs them: they never print. */
 typedef struct {

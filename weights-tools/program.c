@@ -1,5 +1,7 @@
 /* weights-tools/program.c - how the programs here speak to a terminal and take signals. */
 #include "program.h"
+#include "base/newfile.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -4,6 +4,7 @@
 #define PROGRAM_H
 
 #include "plan.h"
+#include "base/newfile.h"
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 

@@ -1,5 +1,7 @@
 /* weights-tools/sidecars.c - config.json, vocab.txt and their like. */
 #include "sidecars.h"
+#include "base/file.h"
+#include "base/newfile.h"
 
 #include <errno.h>
 #include <stdlib.h>

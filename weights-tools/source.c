@@ -7,6 +7,8 @@
 #include "model/files/safetensors.h"
 #include "sidecars.h"
 #include "weights-tools/checkpoint/open.h"
+#include "base/file.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <stdlib.h>

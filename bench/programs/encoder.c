@@ -2,6 +2,7 @@
  * seconds of each repeat, one a line, after one that does not count. bench/encoder.py makes the models, and runs this
  * in turn with transformers. */
 #include "model/encoder.h"
+#include "base/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>

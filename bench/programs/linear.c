@@ -6,6 +6,7 @@
 #include "attention/chunked.h"
 #include "model/session.h"
 #include "tests/build.h"
+#include "base/system.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "safetensors.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* model/files/open.c - opening a model file by its bytes. */
 #include "open.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <stdlib.h>

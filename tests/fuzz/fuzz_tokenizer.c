@@ -3,6 +3,7 @@
  *   2  text to ids, 3 ids to text, with a vocabulary that has every kind of piece
  *   4  text there and back with every byte in the vocabulary: well-formed text must come back */
 #include "tokenizer/sentencepiece/model.h"
+#include "base/file.h"
 
 #include <stdlib.h>
 #include <string.h>

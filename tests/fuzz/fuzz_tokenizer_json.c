@@ -2,6 +2,7 @@
  * bounds that the headers promise; and go to a GGUF vocabulary and back, where it can. The text is the file's end, behind a NUL. */
 #include "tokenizer/open.h"
 #include "tokenizer/pipeline/pipeline.h"
+#include "base/file.h"
 
 #include <stdlib.h>
 #include <string.h>

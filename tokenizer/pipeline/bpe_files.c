@@ -3,6 +3,7 @@
  * tokenizer.ggml.pre, from --pre, or from the vocabulary, where it is a known one (bpe_known.c). */
 #include "bpe_files.h"
 #include "tokenizer_json.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <stdlib.h>

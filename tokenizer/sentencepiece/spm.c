@@ -1,6 +1,7 @@
 /* tokenizer/sentencepiece/spm.c - byte-pair encoding as SentencePiece does it. The text starts as one symbol a character. Of
  * all neighbours whose joined text is a piece, the pair with the highest score is joined, of equal scores the leftmost. */
 #include "spm.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,6 +12,7 @@
 #include "jieba.h"
 
 #include "base/base.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <math.h>

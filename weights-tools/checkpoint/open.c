@@ -7,6 +7,7 @@
 #include "tf.h"
 #include "torch.h"
 #include "zip.h"
+#include "base/file.h"
 
 #include <dirent.h>
 #include <errno.h>

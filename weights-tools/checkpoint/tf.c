@@ -3,6 +3,7 @@
 #include "model/files/open.h"
 #include "checksum.h"
 #include "table.h"
+#include "base/file.h"
 
 #include <errno.h>
 #include <stdio.h>

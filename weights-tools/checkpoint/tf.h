@@ -8,6 +8,7 @@
 #define TF_H
 
 #include "checkpoint.h"
+#include "base/file.h"
 
 enum { TF_MAX_SHARDS = 4096 };
 
