@@ -1,4 +1,5 @@
-/* attention/cache.c - keys and values of the past, as floats, half floats or bytes with a scale (cache.h has the layout). */
+/* attention/cache.c - keys and values of the past, as floats, half floats or bytes with a scale (cache.h has the
+ * layout). */
 #include "cache.h"
 
 #include "base/base.h"
@@ -15,11 +16,17 @@ static size_t entry_bytes(CacheType type) { return type == CACHE_F32 ? 4 : type 
 /* Scales of n entries. */
 static size_t n_scales(CacheType type, size_t n) { return type == CACHE_Q8_0 ? (n + Q_BLOCK - 1) / Q_BLOCK : 0; }
 
-static size_t packed_bytes(CacheType type, size_t n) { return n_scales(type, n) * sizeof(uint16_t) + n * entry_bytes(type); }
+static size_t packed_bytes(CacheType type, size_t n) {
+    return n_scales(type, n) * sizeof(uint16_t) + n * entry_bytes(type);
+}
 
-size_t cache_bytes(const KVCache *c) { return (size_t)c->n_layers * (size_t)c->n_kv_heads * (c->k_stride + c->v_stride); }
+size_t cache_bytes(const KVCache *c) {
+    return (size_t)c->n_layers * (size_t)c->n_kv_heads * (c->k_stride + c->v_stride);
+}
 
-size_t cache_slot_bytes(const KVCache *c, int values) { return packed_bytes(c->type, (size_t)(values ? c->value_dim : c->head_dim)); }
+size_t cache_slot_bytes(const KVCache *c, int values) {
+    return packed_bytes(c->type, (size_t)(values ? c->value_dim : c->head_dim));
+}
 
 /* a * b bytes, up to the end of a cache line; 0 where that wraps. */
 static int lines(size_t a, size_t b, size_t *out) {
@@ -28,8 +35,8 @@ static int lines(size_t a, size_t b, size_t *out) {
     return 1;
 }
 
-int cache_init(KVCache *c, CacheType type, int n_layers, int n_kv_heads, int head_dim, int value_dim, size_t n_ctx, char *err,
-               size_t errlen) {
+int cache_init(KVCache *c, CacheType type, int n_layers, int n_kv_heads, int head_dim, int value_dim, size_t n_ctx,
+               char *err, size_t errlen) {
     memset(c, 0, sizeof *c);
     KVCache made = {.type = type, .n_layers = n_layers, .n_kv_heads = n_kv_heads};
     made.head_dim = head_dim, made.value_dim = value_dim, made.n_ctx = n_ctx;
@@ -40,12 +47,14 @@ int cache_init(KVCache *c, CacheType type, int n_layers, int n_kv_heads, int hea
     if (!lines(made.group_bytes, groups, &made.k_stride) || !lines(made.row_bytes, n_ctx, &made.v_stride) ||
         !size_add(made.k_stride, made.v_stride, &n) || !size_mul(n, (size_t)n_layers * (size_t)n_kv_heads, &n) ||
         !size_add(n, 63, &n))
-        return base_error(err, errlen, -EOVERFLOW, "a context of %zu is too long for this machine; give a smaller one (-c)", n_ctx);
+        return base_error(err, errlen, -EOVERFLOW,
+                          "a context of %zu is too long for this machine; give a smaller one (-c)", n_ctx);
     made.block = calloc(1, n); /* of this size it comes as zero pages, taken as they are written */
     if (!made.block)
-        return base_error(err, errlen, -ENOMEM,
-                          "a context of %zu needs %.1f GB for keys and values, more than there is; give a smaller one (-c)",
-                          n_ctx, (double)n / 1e9);
+        return base_error(
+            err, errlen, -ENOMEM,
+            "a context of %zu needs %.1f GB for keys and values, more than there is; give a smaller one (-c)", n_ctx,
+            (double)n / 1e9);
     made.k = (uint8_t *)(((uintptr_t)made.block + 63) & ~(uintptr_t)63);
     made.v = made.k + (size_t)n_layers * (size_t)n_kv_heads * made.k_stride;
     *c = made;
@@ -72,7 +81,8 @@ static Packed slot_of(const KVCache *c, int l, int h, size_t slot, int values) {
     uint8_t *p = values ? c->v + head * c->v_stride + slot * c->row_bytes
                         : c->k + head * c->k_stride + slot / KEY_LANES * c->group_bytes;
     uint8_t *entries = p + n_scales(c->type, n) * step * sizeof(uint16_t);
-    return (Packed){.scales = (uint16_t *)(void *)p + lane, .entries = entries + lane * entry_bytes(c->type), .n = n, .step = step};
+    return (Packed){
+        .scales = (uint16_t *)(void *)p + lane, .entries = entries + lane * entry_bytes(c->type), .n = n, .step = step};
 }
 
 /* n elements of size bytes, step elements apart in one place and side by side in the other. */

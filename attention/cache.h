@@ -10,21 +10,22 @@
 #include "kernels/kernels.h"
 
 typedef enum {
-    CACHE_F32,  /* what was stored, to the bit */
-    CACHE_F16,  /* rounded to the nearest half, ties to even; from 65520 on infinity, so that it stays visible */
-    CACHE_Q8_0, /* 32 entries (a head's last: as many as are left) share a scale amax / 127, a half float; x / scale as int8 */
+    CACHE_F32, /* what was stored, to the bit */
+    CACHE_F16, /* rounded to the nearest half, ties to even; from 65520 on infinity, so that it stays visible */
+    CACHE_Q8_0, /* 32 entries (a head's last: as many as are left) share a scale amax / 127, a half float; x / scale as
+                   int8 */
 } CacheType;
 
 extern const char *const cache_type_names[]; /* "f32", "f16", "q8_0", NULL */
 
-/* Keys and values, in slots: a decoder's are its positions, an encoder's the tokens that are not padding. Each (layer, head)
- * has its slots side by side, so that one head's keys are one stream through memory, and its values another. Keys are stored
- * rotated; where a method changes the angle of keys already known (longrope beyond its border), the session evaluates its ids
- * again.
+/* Keys and values, in slots: a decoder's are its positions, an encoder's the tokens that are not padding. Each (layer,
+ * head) has its slots side by side, so that one head's keys are one stream through memory, and its values another. Keys
+ * are stored rotated; where a method changes the angle of keys already known (longrope beyond its border), the session
+ * evaluates its ids again.
  *
- * A head's keys come in groups of KEY_LANES slots, each [head_dim][KEY_LANES]: entry i of 16 keys is a vector. A value is a row,
- * [value_dim] with room behind up to value_width, which is computed with and never seen. In q8_0 a group (a row) begins with its
- * scales, half floats [blocks][KEY_LANES] ([blocks]), then its int8. */
+ * A head's keys come in groups of KEY_LANES slots, each [head_dim][KEY_LANES]: entry i of 16 keys is a vector. A value
+ * is a row, [value_dim] with room behind up to value_width, which is computed with and never seen. In q8_0 a group (a
+ * row) begins with its scales, half floats [blocks][KEY_LANES] ([blocks]), then its int8. */
 typedef struct {
     CacheType type;
     int n_layers, n_kv_heads, head_dim, value_dim;
@@ -37,8 +38,8 @@ typedef struct {
 } KVCache;
 
 /* Errors: -ENOMEM, with the size in the line; -EOVERFLOW. The memory is taken as it is written to, not before. */
-int cache_init(KVCache *c, CacheType type, int n_layers, int n_kv_heads, int head_dim, int value_dim, size_t n_ctx, char *err,
-               size_t errlen);
+int cache_init(KVCache *c, CacheType type, int n_layers, int n_kv_heads, int head_dim, int value_dim, size_t n_ctx,
+               char *err, size_t errlen);
 void cache_free(KVCache *c); /* accepts a zeroed struct */
 size_t cache_bytes(const KVCache *c);
 

@@ -52,13 +52,13 @@ static void meet_keys(const Strip *p, Chunk *k, size_t t0, size_t from, size_t n
         size_t m = n - from;
         p->kernels->att->state_step(w, k->keys, p->rows, NULL, NULL, q, m, p->rows);            /* q_m . k_n          */
         for (size_t i = 0; i < m * COLUMNS; i++) w[i] *= k->mask[from * COLUMNS + i];      /* n <= m             */
-        p->kernels->att->state_step(k->part, k->values, COLUMNS, NULL, NULL, w, m, COLUMNS);    /* sum_n (q_m.k_n) v_n */
+        p->kernels->att->state_step(k->part, k->values, COLUMNS, NULL, NULL, w, m, COLUMNS); /* sum_n (q_m.k_n) v_n */
         for (size_t i = 0; i < m * COLUMNS; i++) num[i] += k->part[i];
     }
 }
 
-void linear_numerators_chunked(float *out, const float *v, LinearState *s, const LinearBatch *b, int l, int h, size_t i, size_t C,
-                               double *scratch, const Kernels *kernels) {
+void linear_numerators_chunked(float *out, const float *v, LinearState *s, const LinearBatch *b, int l, int h, size_t i,
+                               size_t C, double *scratch, const Kernels *kernels) {
     Strip p = strip_of(s, b, l, h, i, kernels);
     Chunk k = {.decay = scratch, .num = scratch + C};
     k.part = k.num + p.group * C * COLUMNS;
@@ -70,7 +70,8 @@ void linear_numerators_chunked(float *out, const float *v, LinearState *s, const
         n = b->n - t0 < C ? b->n - t0 : C;
         memset(k.num, 0, p.group * n * COLUMNS * sizeof *k.num);
         for (size_t m = 0; m < n; m++) k.decay[m] = 1;
-        for (size_t strips = (n + COLUMNS - 1) / COLUMNS; strips-- > 0;) { /* last first: decay grows from a query backwards */
+        for (size_t strips = (n + COLUMNS - 1) / COLUMNS;
+             strips-- > 0;) { /* last first: decay grows from a query backwards */
             gather_keys(&p, &k, v, t0, strips * COLUMNS, n, s->head_dim);
             meet_keys(&p, &k, t0, strips * COLUMNS, n);
         }

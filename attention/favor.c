@@ -11,7 +11,8 @@ enum { MAX_DIM = 2 * ROPE_MAX_PAIRS, COLUMNS = STATE_COLUMNS };
  * phi(q)_j phi(k)_j is e^(q.k/sqrt(head_dim)), softmax's own weight. The largest exponent is left out and returned. */
 static double favor(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
     size_t d = (size_t)c->head_dim, r = (size_t)c->favor_features;
-    double scaled[MAX_DIM], u[MAX_DIM + COLUMNS] = {0}, half = 0, shrink = 1 / sqrt(sqrt((double)d)), size = 1 / sqrt((double)r);
+    double scaled[MAX_DIM], u[MAX_DIM + COLUMNS] = {0}, half = 0, shrink = 1 / sqrt(sqrt((double)d)),
+                                        size = 1 / sqrt((double)r);
     for (size_t i = 0; i < d; i++) {
         scaled[i] = x[i] * shrink;
         half += scaled[i] * scaled[i] / 2;
@@ -97,4 +98,5 @@ static double *projection(const LinearConfig *c) {
     return w;
 }
 
-const FeatureMap phi_favor = {"favor+", PHI_POSITIVE, 1, projection, "Choromanski et al. 2021, arXiv:2009.14794, lemma 1", favor};
+const FeatureMap phi_favor = {
+    "favor+", PHI_POSITIVE, 1, projection, "Choromanski et al. 2021, arXiv:2009.14794, lemma 1", favor};

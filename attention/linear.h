@@ -16,8 +16,8 @@
  * S holds rotated keys, z the same keys not rotated: z makes the weights a mean, S makes them depend on the distance.
  *
  * All of it is in double, features too: a sum in float is off by more than 1e-6 of itself after some 10,000 keys
- * (README.md), and one in double costs little beside the matmuls. Every loop has one fixed order, so the bits do not depend
- * on how the tokens came. */
+ * (README.md), and one in double costs little beside the matmuls. Every loop has one fixed order, so the bits do not
+ * depend on how the tokens came. */
 #ifndef LINEAR_H
 #define LINEAR_H
 
@@ -34,7 +34,8 @@ typedef struct {
     size_t n;              /* doubles, all three; one allocation that begins at S, owned by the state */
 } LinearState;
 
-int linear_init(LinearState *s, const LinearConfig *c, int n_layers, int n_heads, char *err, size_t errlen); /* -ENOMEM, -EOVERFLOW */
+/* 0, -ENOMEM or -EOVERFLOW. */
+int linear_init(LinearState *s, const LinearConfig *c, int n_layers, int n_heads, char *err, size_t errlen);
 void linear_free(LinearState *s);  /* accepts a zeroed struct */
 void linear_clear(LinearState *s); /* nothing read yet */
 
@@ -42,7 +43,7 @@ void linear_clear(LinearState *s); /* nothing read yet */
 typedef struct {
     size_t n, cap;             /* tokens; tokens there is room for */
     int n_heads, n_kv_heads;
-    int causal;                /* 1: token m sees 0..m and what the state holds; 0: all n tokens and what the state holds */
+    int causal; /* 1: token m sees 0..m and what the state holds; 0: all n tokens and what the state holds */
     double *q_num, *q_den;     /* [n_heads, cap, rows]: phi(q), turned as S and as z want it */
     double *k_num, *k_den;     /* [n_kv_heads, cap, rows] */
     double *k_log;             /* [n_kv_heads, cap]: log factor left out of a key's features */
@@ -55,10 +56,10 @@ LinearBatch linear_part(const LinearBatch *b, size_t rows, size_t from, size_t n
 
 typedef enum { LINEAR_QUERY, LINEAR_KEY } LinearSide;
 
-/* Step 1. Features of head h of token t, from x [head_dim] (after bias and norm, before RoPE); cos, sin [rotary_dim/2]: the
- * row of its position, rope_row64. */
-void linear_features(const LinearConfig *c, const LinearBatch *b, LinearSide side, size_t t, int h, const float *x, const double *cos,
-                     const double *sin, int rotary_dim, RopePairing pairing, const Kernels *kernels);
+/* Step 1. Features of head h of token t, from x [head_dim] (after bias and norm, before RoPE); cos, sin [rotary_dim/2]:
+ * the row of its position, rope_row64. */
+void linear_features(const LinearConfig *c, const LinearBatch *b, LinearSide side, size_t t, int h, const float *x,
+                     const double *cos, const double *sin, int rotary_dim, RopePairing pairing, const Kernels *kernels);
 /* Key head h of token t is padding: no query weighs it. After its features. */
 void linear_skip_key(const LinearBatch *b, size_t rows, size_t t, int h);
 /* In front of step 2 and of step 3 where another text begins: z (with top), and strip i of S, as after linear_clear. */
@@ -68,12 +69,13 @@ void linear_clear_strip(LinearState *s, int l, int h, size_t i);
 void linear_denominators(LinearState *s, const LinearConfig *c, const LinearBatch *b, int l, int h);
 /* Step 3, when the denominators of h are there: strip i of S takes the keys and values in, one by one, and is read.
  * v [n, n_kv_heads, head_dim]; out [n, n_heads, head_dim] gets columns i*STATE_COLUMNS .. of h's query heads. */
-void linear_numerators(float *out, const float *v, LinearState *s, const LinearBatch *b, int l, int h, size_t i, const Kernels *kernels);
+void linear_numerators(float *out, const float *v, LinearState *s, const LinearBatch *b, int l, int h, size_t i,
+                       const Kernels *kernels);
 /* A way to take step 3 in chunks of C tokens (chunked.h); scratch: so many doubles, for each thread. */
 typedef struct {
     size_t (*scratch)(size_t C, size_t rows, int n_heads, int n_kv_heads);
-    void (*numerators)(float *out, const float *v, LinearState *s, const LinearBatch *b, int l, int h, size_t i, size_t C,
-                       double *scratch, const Kernels *kernels);
+    void (*numerators)(float *out, const float *v, LinearState *s, const LinearBatch *b, int l, int h, size_t i,
+                       size_t C, double *scratch, const Kernels *kernels);
 } LinearChunks;
 
 #endif

@@ -1,5 +1,5 @@
-/* attention/numerators.c - S takes keys and values in and is read by queries, a strip of columns at a time: strips are independent of each
- * other, and one of 16 columns stays in the first-level cache. */
+/* attention/numerators.c - S takes keys and values in and is read by queries, a strip of columns at a time: strips are
+ * independent of each other, and one of 16 columns stays in the first-level cache. */
 #include "numerators.h"
 
 #include <string.h>
@@ -52,7 +52,8 @@ void strip_step(const Strip *p, float *out, const float *v, size_t t, size_t hea
     }
 }
 
-void linear_numerators(float *out, const float *v, LinearState *s, const LinearBatch *b, int l, int h, size_t i, const Kernels *kernels) {
+void linear_numerators(float *out, const float *v, LinearState *s, const LinearBatch *b, int l, int h, size_t i,
+                       const Kernels *kernels) {
     Strip p = strip_of(s, b, l, h, i, kernels);
     for (size_t t = 0; t < b->n; t++) strip_step(&p, b->causal ? out : NULL, v, t, s->head_dim, 1);
     for (size_t t = 0; !b->causal && t < b->n; t++) strip_step(&p, out, v, t, s->head_dim, 0);

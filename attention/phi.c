@@ -61,12 +61,18 @@ static double identity(double *out, const double *x, const LinearConfig *c, cons
     return 0;
 }
 
-const FeatureMap phi_elu_plus_1 = {"elu+1", PHI_POSITIVE, 0, NULL, "Katharopoulos et al. 2020, arXiv:2006.16236, eq. 7", elu_plus_1};
-const FeatureMap phi_relu = {"relu", PHI_NONNEGATIVE, 0, NULL, "Choromanski et al. 2021, arXiv:2009.14794, without projection", relu};
-const FeatureMap phi_exp = {"exp", PHI_POSITIVE, 0, NULL, "the keys' map of Shen et al. 2021, arXiv:1812.01243", exponential};
-const FeatureMap phi_softmax = {"softmax", PHI_POSITIVE, 0, NULL, "the queries' map of Shen et al. 2021, for keys too", softmax_features};
-const FeatureMap phi_relu_squared = {"relu2", PHI_NONNEGATIVE, 0, NULL, "squared ReLU: So et al. 2021, arXiv:2109.08668", relu_squared};
-const FeatureMap phi_identity = {"identity", PHI_SIGNED, 0, NULL, "none: the weights are the plain dot products", identity};
+const FeatureMap phi_elu_plus_1 = {
+    "elu+1", PHI_POSITIVE, 0, NULL, "Katharopoulos et al. 2020, arXiv:2006.16236, eq. 7", elu_plus_1};
+const FeatureMap phi_relu = {
+    "relu", PHI_NONNEGATIVE, 0, NULL, "Choromanski et al. 2021, arXiv:2009.14794, without projection", relu};
+const FeatureMap phi_exp = {"exp",      PHI_POSITIVE, 0, NULL, "the keys' map of Shen et al. 2021, arXiv:1812.01243",
+                            exponential};
+const FeatureMap phi_softmax = {
+    "softmax", PHI_POSITIVE, 0, NULL, "the queries' map of Shen et al. 2021, for keys too", softmax_features};
+const FeatureMap phi_relu_squared = {
+    "relu2", PHI_NONNEGATIVE, 0, NULL, "squared ReLU: So et al. 2021, arXiv:2109.08668", relu_squared};
+const FeatureMap phi_identity = {"identity", PHI_SIGNED, 0, NULL, "none: the weights are the plain dot products",
+                                 identity};
 
 static const LinearForm forms[] = {
     /*               before phi, in S, in z, cosine */
@@ -102,8 +108,10 @@ const FeatureMap *linear_usual_map(const LinearForm *form) { return form->cosine
 
 int linear_check(const LinearConfig *c, char *err, size_t errlen) {
     if (c->form->cosine && c->phi->map != identity)
-        return base_error(err, errlen, -EINVAL, "form %s takes the vectors as they are: feature map identity, not %s", c->form->name, c->phi->name);
-    if (!(c->epsilon >= 0 && c->epsilon < 1)) return base_error(err, errlen, -EINVAL, "denominator_epsilon must be from 0 to below 1");
+        return base_error(err, errlen, -EINVAL, "form %s takes the vectors as they are: feature map identity, not %s",
+                          c->form->name, c->phi->name);
+    if (!(c->epsilon >= 0 && c->epsilon < 1))
+        return base_error(err, errlen, -EINVAL, "denominator_epsilon must be from 0 to below 1");
     if (c->phi->projected && (c->favor_features < 2 || c->favor_features > MAX_DIM || c->favor_features % 2))
         return base_error(err, errlen, -EINVAL, "favor_features must be even, from 2 to %d", MAX_DIM);
     return 0;

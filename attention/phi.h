@@ -16,7 +16,8 @@ typedef struct {
     const char *name;
     PhiSign sign;       /* of its features: signed ones may make a denominator vanish */
     int projected;      /* 0: r = head_dim; 1: r = LinearConfig.favor_features */
-    double *(*projection)(const LinearConfig *c); /* projected: what LinearConfig.favor_w is to be, malloc'ed, or NULL without memory */
+    /* projected: what LinearConfig.favor_w is to be, malloc'ed, or NULL without memory */
+    double *(*projection)(const LinearConfig *c);
     const char *source;
     /* phi(x) into out [r]; x [head_dim]. Returns the log of a factor left out of out (FAVOR+; 0 elsewhere). */
     double (*map)(double *out, const double *x, const LinearConfig *c, const Kernels *kernels);
@@ -27,8 +28,9 @@ typedef struct {
     const char *name;
     int before_phi;         /* 1: q and k turn before the map */
     int in_numerator;       /* 1: the features in S turn */
-    int in_denominator;     /* 1: those in z too; then the denominator may vanish or be negative, and epsilon has its sign */
-    int cosine;             /* 1: q and k are made unit vectors, and a feature that is always 1 and never turns is added */
+    int in_denominator; /* 1: those in z too; then the denominator may vanish or be negative, and epsilon has its sign
+                         */
+    int cosine; /* 1: q and k are made unit vectors, and a feature that is always 1 and never turns is added */
     const char *source;
 } LinearForm;
 
@@ -44,14 +46,16 @@ struct LinearConfig {
 
 extern const FeatureMap *const feature_maps[]; /* NULL after the last (maps.c) */
 
-/* The row of that name or NULL; row i in order, NULL after the last. linear_usual_map: what a form takes where no map is named. */
+/* The row of that name or NULL; row i in order, NULL after the last. linear_usual_map: what a form takes where no map
+ * is named. */
 const FeatureMap *feature_map(const char *name);
 const FeatureMap *feature_map_row(int i);
 const LinearForm *linear_form(const char *name);
 const LinearForm *linear_form_row(int i);
 const FeatureMap *linear_usual_map(const LinearForm *form);
 
-/* 0, or -EINVAL and one line: cosine with another map than identity; epsilon not in [0, 1); favor_features out of range. */
+/* 0, or -EINVAL and one line: cosine with another map than identity; epsilon not in [0, 1); favor_features out of
+ * range. */
 int linear_check(const LinearConfig *c, char *err, size_t errlen);
 /* r: features of one head, those that may turn. rows = r, +1 in the cosine forms: what S and z have. */
 int linear_features_n(const LinearConfig *c);

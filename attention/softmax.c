@@ -1,8 +1,9 @@
-/* attention/softmax.c - queries against the keys they see, a block of KEY_BLOCK slots at a time: the softmax that the chapter
- * (README.md) says in formulas, with its maximum and its sum known only so far.
+/* attention/softmax.c - queries against the keys they see, a block of KEY_BLOCK slots at a time: the softmax that the
+ * chapter (README.md) says in formulas, with its maximum and its sum known only so far.
  *
- * Blocks are counted from the slot where a text begins, whatever the first slot is that a query sees, and follow each other in
- * order. So a query's sums have one order: alone or among others, its text alone in the cache or behind another. */
+ * Blocks are counted from the slot where a text begins, whatever the first slot is that a query sees, and follow each
+ * other in order. So a query's sums have one order: alone or among others, its text alone in the cache or behind
+ * another. */
 #include "softmax.h"
 
 #include "kernels/cache_kernels.h"
@@ -40,31 +41,38 @@ static void carve(Work *w, float *scratch, size_t n) {
     w->wide_v = w->wide_k + SCORE_ROW * w->d;
 }
 
-/* Half floats are made floats by the product itself where queries are few; many share what is done once. Bytes always come first. */
+/* Half floats are made floats by the product itself where queries are few; many share what is done once. Bytes always
+ * come first. */
 enum { FEW = 16 };
 
-static int as_they_are(const Work *w, size_t n) { return w->c->type == CACHE_F32 || (w->c->type == CACHE_F16 && n <= FEW); }
+static int as_they_are(const Work *w, size_t n) {
+    return w->c->type == CACHE_F32 || (w->c->type == CACHE_F16 && n <= FEW);
+}
 
 /* Groups from .. to-1 of the keys, for n queries. */
 static Numbers keys(const Work *w, size_t from, size_t to, size_t n) {
     const uint8_t *k = w->k + from * w->c->group_bytes;
     size_t each = w->d * KEY_LANES, scales = (w->d + Q_BLOCK - 1) / Q_BLOCK * KEY_LANES;
     if (as_they_are(w, n)) return (Numbers){.at = k, .half = w->c->type == CACHE_F16};
-    if (w->c->type == CACHE_F16) w->kernels->cache->widen(w->wide_k, (const uint16_t *)(const void *)k, (to - from) * each);
+    if (w->c->type == CACHE_F16)
+        w->kernels->cache->widen(w->wide_k, (const uint16_t *)(const void *)k, (to - from) * each);
     else
         for (size_t g = 0; g < to - from; g++, k += w->c->group_bytes)
-            w->kernels->cache->widen_q8(w->wide_k + g * each, (const uint16_t *)(const void *)k, (const int8_t *)k + scales * 2, w->d, KEY_LANES);
+            w->kernels->cache->widen_q8(w->wide_k + g * each, (const uint16_t *)(const void *)k,
+                                        (const int8_t *)k + scales * 2, w->d, KEY_LANES);
     return (Numbers){.at = w->wide_k};
 }
 
-/* Columns at .. at+width-1, at most PANEL, of the values of slots b+all.lo .. b+all.hi-1 as floats, PANEL from one to the next.
- * Result: where slot b's are, or would be. */
+/* Columns at .. at+width-1, at most PANEL, of the values of slots b+all.lo .. b+all.hi-1 as floats, PANEL from one to
+ * the next. Result: where slot b's are, or would be. */
 static const float *wide_values(const Work *w, size_t b, Span all, size_t at, size_t width) {
     size_t scales = (w->c->value_width + Q_BLOCK - 1) / Q_BLOCK;
     for (int t = all.lo; t < all.hi; t++) {
         const uint16_t *row = (const uint16_t *)(const void *)(w->v + (b + (size_t)t) * w->c->row_bytes);
         if (w->c->type == CACHE_F16) w->kernels->cache->widen(w->wide_v + t * PANEL, row + at, width);
-        else w->kernels->cache->widen_q8(w->wide_v + t * PANEL, row + at / Q_BLOCK, (const int8_t *)(row + scales) + at, width, 1);
+        else
+            w->kernels->cache->widen_q8(w->wide_v + t * PANEL, row + at / Q_BLOCK, (const int8_t *)(row + scales) + at,
+                                        width, 1);
     }
     return w->wide_v;
 }
@@ -86,24 +94,28 @@ static void mix(const Work *w, const float *p, size_t b, size_t from, size_t n, 
     }
 }
 
-/* Queries from .. to-1 take in the block that begins at slot b; all: the slots that any of them sees. A block need not begin
- * with a group of keys, so that it may have a part in one group more than it is long. */
+/* Queries from .. to-1 take in the block that begins at slot b; all: the slots that any of them sees. A block need not
+ * begin with a group of keys, so that it may have a part in one group more than it is long. */
 static void take_block(Work *w, size_t b, size_t from, size_t to, Span all) {
     size_t g0 = (b + (size_t)all.lo) / KEY_LANES, g1 = (b + (size_t)all.hi + KEY_LANES - 1) / KEY_LANES, n = to - from;
     float *row = w->s + from * SCORE_ROW, *p = row + b % KEY_LANES;
     Soon values = {w->v + (b + (size_t)all.lo) * w->c->row_bytes, (size_t)(all.hi - all.lo) * w->c->row_bytes};
     Soon next_keys = {w->k + g1 * w->c->group_bytes, KEY_BLOCK / KEY_LANES * w->c->group_bytes};
-    w->kernels->att->scores(row + (g0 - b / KEY_LANES) * KEY_LANES, w->q + from * w->d, n, keys(w, g0, g1, n), w->d, g1 - g0, values);
-    w->kernels->att->softmax(p, w->spans + from, w->run + from, n); /* p_t = exp(scale s_t - the largest so far), s_t = q . k_t */
+    w->kernels->att->scores(row + (g0 - b / KEY_LANES) * KEY_LANES, w->q + from * w->d, n, keys(w, g0, g1, n), w->d,
+                            g1 - g0, values);
+    w->kernels->att->softmax(p, w->spans + from, w->run + from,
+                             n); /* p_t = exp(scale s_t - the largest so far), s_t = q . k_t */
     mix(w, p, b, from, n, all, next_keys);
 }
 
-/* The slots of the block from b on that each query sees; *from, *to: the queries that see any, and some between them may not. */
+/* The slots of the block from b on that each query sees; *from, *to: the queries that see any, and some between them
+ * may not. */
 static Span look(Work *w, const AttentionQuery *queries, size_t n, size_t b, size_t *from, size_t *to) {
     Span all = {.lo = KEY_BLOCK, .hi = 0};
     *from = n, *to = 0;
     for (size_t j = 0; j < n; j++) {
-        size_t first = queries[j].first > b ? queries[j].first - b : 0, end = queries[j].end > b ? queries[j].end - b : 0;
+        size_t first = queries[j].first > b ? queries[j].first - b : 0,
+               end = queries[j].end > b ? queries[j].end - b : 0;
         if (end > KEY_BLOCK) end = KEY_BLOCK;
         w->spans[j] = first < end ? (Span){.lo = (int)first, .hi = (int)end} : (Span){0};
         if (first >= end) continue;

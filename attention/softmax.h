@@ -9,9 +9,10 @@
 #include "cache.h"
 
 /* One head of one query: out [value_dim] = sum over j of softmax_j(scale * q . k_j) v_j,   first <= j < end
- * q [head_dim] (rotated); first, end: the slots it sees, which is all that a mask is: causal ends behind the query's own, a
- * window (Mistral 7B, arXiv:2310.06825) begins later, an encoder's goes from the text's first slot to its last. No slot at
- * all: out is 0. text <= first: the slot where its text begins, from which sums are counted. out may not be q. */
+ * q [head_dim] (rotated); first, end: the slots it sees, which is all that a mask is: causal ends behind the query's
+ * own, a window (Mistral 7B, arXiv:2310.06825) begins later, an encoder's goes from the text's first slot to its last.
+ * No slot at all: out is 0. text <= first: the slot where its text begins, from which sums are counted. out may not be
+ * q. */
 typedef struct {
     const float *q;
     float *out;
@@ -22,11 +23,11 @@ typedef struct {
 /* Queries that keys are loaded for at once. */
 enum { ATTENTION_QUERIES = 96 };
 
-/* n <= ATTENTION_QUERIES queries against layer l's key and value head h (with grouped queries all that share it, of several
- * tokens). A query's bits depend on its own fields (text, first and end only by their distances) and the slots it sees, not on
- * the queries beside it. scratch: attention_scratch floats, of each thread its own. Cannot fail. Sources: Vaswani et al. 2017,
- * section 3.2.1; the running maximum and sum are Milakov and Gimelshein's, arXiv:1805.02867; that the scores are never stored is
- * FlashAttention's idea, arXiv:2205.14135. */
+/* n <= ATTENTION_QUERIES queries against layer l's key and value head h (with grouped queries all that share it, of
+ * several tokens). A query's bits depend on its own fields (text, first and end only by their distances) and the slots
+ * it sees, not on the queries beside it. scratch: attention_scratch floats, of each thread its own. Cannot fail.
+ * Sources: Vaswani et al. 2017, section 3.2.1; the running maximum and sum are Milakov and Gimelshein's,
+ * arXiv:1805.02867; that the scores are never stored is FlashAttention's idea, arXiv:2205.14135. */
 void attention_softmax(const AttentionQuery *queries, size_t n, const KVCache *c, int l, int h, float *scratch,
                        const Kernels *kernels);
 size_t attention_scratch(CacheType type, int head_dim, int value_dim);

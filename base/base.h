@@ -18,8 +18,8 @@
 #endif
 
 /* Write one line into err and return code: a failing function ends with `return base_error(err, errlen, -EINVAL, ...)`.
- * Control characters of names and file contents become '?'; a line longer than err loses its beginning (a long path), not
- * its end (the reason). */
+ * Control characters of names and file contents become '?'; a line longer than err loses its beginning (a long path),
+ * not its end (the reason). */
 int base_error(char *err, size_t errlen, int code, const char *fmt, ...) BASE_PRINTF(4, 5);
 int base_verror(char *err, size_t errlen, int code, const char *fmt, va_list ap);
 
@@ -27,15 +27,17 @@ int base_verror(char *err, size_t errlen, int code, const char *fmt, va_list ap)
 int size_mul(size_t a, size_t b, size_t *out);
 int size_add(size_t a, size_t b, size_t *out);
 
-/* Room for `want` elements, each of so many bytes, in an array that grows: array points to the pointer of a malloc'ed block (or
- * NULL) that has room for *cap; 0 or -ENOMEM, and then nothing has changed. Room doubles, so adding one at a time costs O(1).
+/* Room for `want` elements, each of so many bytes, in an array that grows: array points to the pointer of a malloc'ed
+ * block (or NULL) that has room for *cap; 0 or -ENOMEM, and then nothing has changed. Room doubles, so adding one at a
+ * time costs O(1).
  *     if (array_reserve(&ids->at, &ids->cap, ids->n + 1, sizeof *ids->at)) return -ENOMEM; */
 int array_reserve(void *array, size_t *cap, size_t want, size_t element);
 
 /* Where needle, NUL-terminated, first stands in text[from .. n-1], or n. */
 size_t find_bytes(const char *text, size_t from, size_t n, const char *needle);
 
-/* FNV-1a, 64 bits, going on from hash; begin with HASH_START. Every step is one-to-one, so one damaged byte always shows. */
+/* FNV-1a, 64 bits, going on from hash; begin with HASH_START. Every step is one-to-one, so one damaged byte always
+ * shows. */
 #define HASH_START 0xcbf29ce484222325u
 uint64_t hash_bytes(uint64_t hash, const void *data, size_t n);
 

@@ -29,12 +29,14 @@ int file_map(MappedFile *f, const char *path, char *err, size_t errlen) {
     int rc = 0;
     if (fstat(fd, &st) != 0) rc = base_error(err, errlen, -errno, "%s: %s", path, strerror(errno));
     else if (S_ISDIR(st.st_mode)) rc = base_error(err, errlen, -EISDIR, "%s: is a folder, not a file", path);
-    else if (!S_ISREG(st.st_mode)) rc = base_error(err, errlen, -EINVAL, "%s: not a regular file, so it cannot be mapped", path);
+    else if (!S_ISREG(st.st_mode))
+        rc = base_error(err, errlen, -EINVAL, "%s: not a regular file, so it cannot be mapped", path);
     else if (st.st_size <= 0) rc = base_error(err, errlen, -EINVAL, "%s: the file is empty", path);
     if (rc == 0) {
         void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (p == MAP_FAILED)
-            rc = base_error(err, errlen, -errno, "%s: cannot map %lld bytes: %s", path, (long long)st.st_size, strerror(errno));
+            rc = base_error(err, errlen, -errno, "%s: cannot map %lld bytes: %s", path, (long long)st.st_size,
+                            strerror(errno));
         else {
             want_large_pages(p, (size_t)st.st_size);
             *f = (MappedFile){.data = p, .size = (size_t)st.st_size};

@@ -26,7 +26,8 @@ char *file_join(const char *dir, const char *name);
 char *file_folder(const char *path);
 int file_exists(const char *path); /* 1: something is there that can be opened for reading */
 int file_same(const char *a, const char *b); /* 1: both are there, and one file or folder, whatever the names */
-int file_there(const char *path);  /* 1: something is there, be it a link that leads nowhere or a file one may not read */
+int file_there(
+    const char *path); /* 1: something is there, be it a link that leads nowhere or a file one may not read */
 int file_is_folder(const char *path);
 
 #endif

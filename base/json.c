@@ -1,7 +1,8 @@
 /* base/json.c - the JSON reader: one pass over a private copy of the text.
  *
  * Strings are resolved in place: an escape is never shorter than what it stands for, and the NUL takes the closing
- * quote's byte at the latest. So the copy owns every string, and blocks of JsonValue own the tree; nothing else is kept. */
+ * quote's byte at the latest. So the copy owns every string, and blocks of JsonValue own the tree; nothing else is
+ * kept. */
 #include "json.h"
 #include "base.h"
 #include "file.h"
@@ -49,7 +50,9 @@ static int fail_at(Parser *p, size_t pos, const char *what) {
     return base_error(p->err, p->errlen, -EINVAL, "%s: line %zu, column %zu: %s", p->name, line, column, what);
 }
 
-static int fail(Parser *p, const char *what) { return fail_at(p, p->pos, p->pos < p->n ? what : "the JSON text ends too early"); }
+static int fail(Parser *p, const char *what) {
+    return fail_at(p, p->pos, p->pos < p->n ? what : "the JSON text ends too early");
+}
 
 static int no_memory(Parser *p) {
     return base_error(p->err, p->errlen, -ENOMEM, "%s: out of memory while reading JSON", p->name);
@@ -60,8 +63,8 @@ static int no_memory(Parser *p) {
 static int afford(Parser *p, size_t bytes) {
     if (bytes > p->budget)
         return base_error(p->err, p->errlen, -ENOMEM,
-                          "%s: holds more values than any file this reader is for (over 4 times %zu bytes + %d MB)", p->name,
-                          p->n, JSON_MAX_BYTES >> 20);
+                          "%s: holds more values than any file this reader is for (over 4 times %zu bytes + %d MB)",
+                          p->name, p->n, JSON_MAX_BYTES >> 20);
     p->budget -= bytes;
     return 0;
 }
@@ -116,7 +119,10 @@ static int hex4(const Parser *p, size_t at, uint32_t *out) {
     if (p->n < 4 || at > p->n - 4) return 0;
     for (size_t i = at; i < at + 4; i++) {
         int c = (unsigned char)p->text[i];
-        int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        int digit = c >= '0' && c <= '9'   ? c - '0'
+                    : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                    : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                           : -1;
         if (digit < 0) return 0;
         *out = *out << 4 | (uint32_t)digit;
     }
@@ -286,7 +292,8 @@ static int parse_children(Parser *p, JsonValue *v, int depth) {
             p->pos++;
             continue;
         }
-        if (peek(p) != close) return fail(p, close == '}' ? "',' or '}' is expected here" : "',' or ']' is expected here");
+        if (peek(p) != close)
+            return fail(p, close == '}' ? "',' or '}' is expected here" : "',' or ']' is expected here");
         v->len++;
         break;
     }

@@ -25,7 +25,8 @@ static char *newfile_target(const char *path) {
 /* path.PID-N.part, which was not there before: a descriptor, or -1. */
 static int newfile_create(const char *path, char *temporary, size_t n) {
     int fd = -1;
-    for (int i = 0; fd < 0 && i < 100 && (i == 0 || errno == EEXIST); i++) { /* one may be left over from a process that was killed */
+    for (int i = 0; fd < 0 && i < 100 && (i == 0 || errno == EEXIST);
+         i++) { /* one may be left over from a process that was killed */
         snprintf(temporary, n, "%s.%ld-%d.part", path, (long)getpid(), i);
         fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     }
@@ -36,9 +37,12 @@ int newfile_open(NewFile *f, const char *path, char *err, size_t errlen) {
     struct stat st;
     memset(f, 0, sizeof *f);
     int there = stat(path, &st) == 0;
-    if (there && !S_ISREG(st.st_mode)) return base_error(err, errlen, -EINVAL, "%s: is there and is not a regular file", path);
-    if (!there && lstat(path, &st) == 0) return base_error(err, errlen, -EINVAL, "%s: is a link that leads nowhere", path);
-    if (there && access(path, W_OK) != 0) return base_error(err, errlen, -errno, "%s: cannot be written: %s", path, strerror(errno));
+    if (there && !S_ISREG(st.st_mode))
+        return base_error(err, errlen, -EINVAL, "%s: is there and is not a regular file", path);
+    if (!there && lstat(path, &st) == 0)
+        return base_error(err, errlen, -EINVAL, "%s: is a link that leads nowhere", path);
+    if (there && access(path, W_OK) != 0)
+        return base_error(err, errlen, -errno, "%s: cannot be written: %s", path, strerror(errno));
     f->path = newfile_target(path);
     size_t n = f->path ? strlen(f->path) + 64 : 0;
     f->temporary = malloc(n);

@@ -23,7 +23,8 @@ void pages_free(void *p, size_t size) {
 }
 
 void pages_drop(const void *data, size_t size) {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)data + page - 1) & ~(page - 1), to = ((uintptr_t)data + size) & ~(page - 1);
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)data + page - 1) & ~(page - 1),
+              to = ((uintptr_t)data + size) & ~(page - 1);
     if (from < to) madvise((void *)from, to - from, MADV_DONTNEED);
 }
 

@@ -1,4 +1,5 @@
-/* base/threads.c - teams: who starts, how loops are shared out, how threads wait, and what is done where they lack a core. */
+/* base/threads.c - teams: who starts, how loops are shared out, how threads wait, and what is done where they lack a
+ * core. */
 #define _GNU_SOURCE /* sched_getaffinity, where the system has it */
 #include "threads.h"
 
@@ -13,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What a thread has of the team_take loops between two team_waits: how much of its part of each is taken, by itself from the
- * front (the low half of the word) and by others from the back (the high half). Two sets, one for the round under way and one
- * for the next; in cache lines that no other thread has to write to. */
+/* What a thread has of the team_take loops between two team_waits: how much of its part of each is taken, by itself
+ * from the front (the low half of the word) and by others from the back (the high half). Two sets, one for the round
+ * under way and one for the next; in cache lines that no other thread has to write to. */
 struct TeamMember {
     _Alignas(64) _Atomic uint64_t taken[2][TEAM_LOOPS];
     unsigned loops[2]; /* that are over */
@@ -67,8 +68,8 @@ static uint64_t next_run(Team *t, uint64_t last) {
     return run;
 }
 
-/* A run is announced by one word, so that its number and its threads are read together: a thread that sleeps through runs of
- * fewer threads never mistakes one for another. A run of no threads is the end. */
+/* A run is announced by one word, so that its number and its threads are read together: a thread that sleeps through
+ * runs of fewer threads never mistakes one for another. A run of no threads is the end. */
 static void announce(Team *t, int n) {
     uint64_t run = (atomic_load(&t->run) / (2 * TEAM_MOST) + 1) * (2 * TEAM_MOST) + (uint64_t)n;
     atomic_exchange(&t->run, run); /* no store: qemu on x86 lets arm64's pass the next load */
@@ -138,9 +139,9 @@ static void forget(TeamMember *m, unsigned set) {
     m->loops[set] = 0;
 }
 
-/* Three runs in a row whose threads went without a core for a quarter of the time, and the next have a thread less; sixteen
- * that were not hampered so, and the next has one more: if it is hampered, it was the only one. Where one of two cores was
- * taken away, threads lacked one for 80 to 100 % of the time; undisturbed, for 0 to 3 %. */
+/* Three runs in a row whose threads went without a core for a quarter of the time, and the next have a thread less;
+ * sixteen that were not hampered so, and the next has one more: if it is hampered, it was the only one. Where one of
+ * two cores was taken away, threads lacked one for 80 to 100 % of the time; undisturbed, for 0 to 3 %. */
 static void judge(Team *t, double took) {
     enum { SHARE = 4, HAMPERED = 3, SMOOTH = 16 };
     if (t->n < t->worth) return; /* it was asked for fewer */
@@ -158,7 +159,8 @@ static void judge(Team *t, double took) {
 void team_run(Team *t, int n, void (*text)(void *arg), void *arg) {
     if (n > t->worth) n = t->worth;
     double began = n > 1 ? clock_seconds() : 0;
-    for (int i = t->n; i < n; i++) forget(&t->members[i], 0), forget(&t->members[i], 1); /* who did not run the last time */
+    for (int i = t->n; i < n; i++)
+        forget(&t->members[i], 0), forget(&t->members[i], 1); /* who did not run the last time */
     t->text = text, t->arg = arg, t->n = n;
     if (n > 1) announce(t, n);
     take_part(t, &t->members[0]);
@@ -174,8 +176,8 @@ static Share part(size_t n, size_t threads, size_t i) {
 
 Share team_share(const Team *t, size_t n) { return part(n, (size_t)t->n, (size_t)this_member); }
 
-/* Of what is left of a part its own thread takes a quarter (all, where it is the only one), which goes on where the last one
- * ended: a long run through memory. Others take half, from the end. */
+/* Of what is left of a part its own thread takes a quarter (all, where it is the only one), which goes on where the
+ * last one ended: a long run through memory. Others take half, from the end. */
 static int part_take(_Atomic uint64_t *taken, Share whole, int own, size_t threads, Share *share) {
     uint64_t was = atomic_load_explicit(taken, memory_order_relaxed), take;
     do {
@@ -193,7 +195,8 @@ int team_take(Team *t, size_t n, Share *share) {
     size_t threads = (size_t)t->n, me = (size_t)this_member;
     unsigned set = atomic_load_explicit(&t->epoch, memory_order_relaxed) & 1, *loops = &t->members[me].loops[set];
     for (size_t k = 0, i = me; k < threads; k++, i = i + 1 < threads ? i + 1 : 0)
-        if (part_take(&t->members[i].taken[set][*loops % TEAM_LOOPS], part(n, threads, i), i == me, threads, share)) return 1;
+        if (part_take(&t->members[i].taken[set][*loops % TEAM_LOOPS], part(n, threads, i), i == me, threads, share))
+            return 1;
     ++*loops;
     return 0;
 }

@@ -7,9 +7,9 @@
  *     for (Share i; team_take(t, n, &i);) for (; i.at < i.end; i.at++)    equal parts, and who is done helps the others
  *     team_wait(t);                                      what the others did in these loops may be read behind it
  *
- * A thread that waits looks again and again at first, for threads that all have a core are together at once; then it sleeps,
- * which also lets the system move a late one to the free core. A team whose threads have no core for a quarter of the time
- * goes on with a thread less, and tries now and then whether the core is free again. */
+ * A thread that waits looks again and again at first, for threads that all have a core are together at once; then it
+ * sleeps, which also lets the system move a late one to the free core. A team whose threads have no core for a quarter
+ * of the time goes on with a thread less, and tries now and then whether the core is free again. */
 #ifndef THREADS_H
 #define THREADS_H
 
@@ -39,11 +39,13 @@ typedef struct {
     pthread_cond_t together, wanted;
 } Team;
 
-/* A team of at most `most` threads, fewer where the system gives no more (t->most says). 0 or -ENOMEM. t must not move. */
+/* A team of at most `most` threads, fewer where the system gives no more (t->most says). 0 or -ENOMEM. t must not move.
+ */
 int team_init(Team *t, int most);
 void team_free(Team *t); /* accepts a zeroed struct */
 
-/* n threads, at most t->most, run text(arg) and wait for each other at its end; fewer where earlier runs were hampered. */
+/* n threads, at most t->most, run text(arg) and wait for each other at its end; fewer where earlier runs were hampered.
+ */
 void team_run(Team *t, int n, void (*text)(void *arg), void *arg);
 
 typedef struct {

@@ -1,6 +1,6 @@
-/* bench/bench.c - the rows of `run bench`. Each run of a row is a quarter of a second or more, so that a token of a small model is
- * not lost in the clock, and decoding ends after a second, so that a large one does not take minutes. Each stands beside a sample
- * of the ceilings. */
+/* bench/bench.c - the rows of `run bench`. Each run of a row is a quarter of a second or more, so that a token of a
+ * small model is not lost in the clock, and decoding ends after a second, so that a large one does not take minutes.
+ * Each stands beside a sample of the ceilings. */
 #include "bench.h"
 
 #include "base/base.h"
@@ -58,7 +58,8 @@ static int read_ids(Bench *b, size_t n, char *err, size_t errlen) {
     const float *logits;
     EncoderText text = {.ids = b->ids, .n = n};
     if (whole_texts(b)) return encoder_read(s, &text, 1, err, errlen);
-    return session_eval(s, b->ids + s->pos % (b->n_ids - n + 1), n, model_has_logits(s->model) ? &logits : NULL, err, errlen);
+    return session_eval(s, b->ids + s->pos % (b->n_ids - n + 1), n, model_has_logits(s->model) ? &logits : NULL, err,
+                        errlen);
 }
 
 /* One run of a row: *rate in tokens a second. */
@@ -80,7 +81,8 @@ static int run_row(Bench *b, const BenchRow *r, double *rate, char *err, size_t 
     return rc;
 }
 
-/* Runs of a row, each beside a sample of the ceilings; the first, which warms up, is not counted unless it takes long. */
+/* Runs of a row, each beside a sample of the ceilings; the first, which warms up, is not counted unless it takes long.
+ */
 static int measure_row(Bench *b, BenchRow *r, char *err, size_t errlen) {
     const BenchOptions *o = b->options;
     double rates[BENCH_MOST_RUNS + 1], begin = clock_seconds();
@@ -90,7 +92,8 @@ static int measure_row(Bench *b, BenchRow *r, char *err, size_t errlen) {
         double start = clock_seconds();
         ceilings_sample(&b->ceilings);
         rc = run_row(b, r, &rates[n], err, errlen);
-        if (rc == 0) n += warm || clock_seconds() - start > 2 * (DECODE_S + SAMPLE_S); /* what takes long needs no warming */
+        if (rc == 0)
+            n += warm || clock_seconds() - start > 2 * (DECODE_S + SAMPLE_S); /* what takes long needs no warming */
         warm = 1;
     }
     r->rate = spread_of(rates, n);
@@ -99,7 +102,8 @@ static int measure_row(Bench *b, BenchRow *r, char *err, size_t errlen) {
 
 /* ---- what is measured before ---- */
 
-/* Open, first token: several times; the last one stays open. The first brings the file into memory and is not counted. */
+/* Open, first token: several times; the last one stays open. The first brings the file into memory and is not counted.
+ */
 static int measure_load(Bench *b, char *err, size_t errlen) {
     const BenchOptions *o = b->options;
     double seconds[BENCH_MOST_RUNS], begin = clock_seconds();
@@ -149,11 +153,14 @@ static int check_lists(const Bench *b, char *err, size_t errlen) {
     size_t room = b->session->options.n_ctx, decode = BENCH_DECODE < room ? BENCH_DECODE : room;
     for (size_t i = 0; o->contexts && i < o->contexts->n; i++)
         if (o->contexts->at[i] > room - decode)
-            return base_error(err, errlen, -EINVAL, "%zu positions and %zu more do not fit a context of %zu; give a longer one (-c)",
+            return base_error(err, errlen, -EINVAL,
+                              "%zu positions and %zu more do not fit a context of %zu; give a longer one (-c)",
                               o->contexts->at[i], decode, room);
     for (size_t i = 0; o->prompts && i < o->prompts->n; i++)
         if (o->prompts->at[i] > room)
-            return base_error(err, errlen, -EINVAL, "a prompt of %zu does not fit a context of %zu; give a longer one (-c)", o->prompts->at[i], room);
+            return base_error(err, errlen, -EINVAL,
+                              "a prompt of %zu does not fit a context of %zu; give a longer one (-c)",
+                              o->prompts->at[i], room);
     return 0;
 }
 
@@ -167,7 +174,8 @@ static void plan(Bench *b) {
     if (o->contexts) contexts = *o->contexts;
     if (o->prompts) prompts = *o->prompts;
     for (size_t i = 0; i < contexts.n && !whole_texts(b); i++)
-        if (!linear || contexts.at[i] == 0) add_row(b, BENCH_DECODING, contexts.at[i], BENCH_DECODE < room ? BENCH_DECODE : room);
+        if (!linear || contexts.at[i] == 0)
+            add_row(b, BENCH_DECODING, contexts.at[i], BENCH_DECODE < room ? BENCH_DECODE : room);
     for (size_t i = 0; i < prompts.n; i++) add_row(b, BENCH_PREFILL, 0, prompts.at[i]);
 }
 
@@ -189,7 +197,8 @@ static void limits(Bench *b) {
     double read = ceilings_read(&b->ceilings);
     for (size_t i = 0; i < b->n_rows; i++) {
         const Work *w = &b->rows[i].work;
-        double arithmetic = w->f32 / peak(b, CEILING_F32) + w->int8 / peak(b, CEILING_INT8) + w->int4 / peak(b, CEILING_INT4);
+        double arithmetic =
+            w->f32 / peak(b, CEILING_F32) + w->int8 / peak(b, CEILING_INT8) + w->int4 / peak(b, CEILING_INT4);
         b->rows[i].limit = 1 / (w->bytes / read > arithmetic ? w->bytes / read : arithmetic);
     }
 }
@@ -207,7 +216,8 @@ static int make_ids(Bench *b, size_t n, char *err, size_t errlen) {
     return 0;
 }
 
-/* Rows, their work, and the past that the longest context needs. Then memory is at its peak: the ceilings' buffer comes later. */
+/* Rows, their work, and the past that the longest context needs. Then memory is at its peak: the ceilings' buffer comes
+ * later. */
 static int prepare(Bench *b, char *err, size_t errlen) {
     size_t room = b->session->options.n_ctx, fill = room < 128 ? room : 128, longest = fill;
     int rc = check_lists(b, err, errlen);

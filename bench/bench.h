@@ -18,8 +18,9 @@ typedef struct {
 } BenchList;
 
 typedef struct {
-    /* Open the model and a session on it, with room for BENCH_CONTEXT positions if it has so many, or for as many as the user
-     * wants; what the last call opened is closed first. 0, or what bench_run shall return; negative: with a line in err. */
+    /* Open the model and a session on it, with room for BENCH_CONTEXT positions if it has so many, or for as many as
+     * the user wants; what the last call opened is closed first. 0, or what bench_run shall return; negative: with a
+     * line in err. */
     int (*open)(void *arg, Session **s, char *err, size_t errlen);
     /* Called often; left_s: about how long the rest will take. Non-zero: stop. May be NULL. */
     int (*progress)(void *arg, const char *what, double left_s);
@@ -37,14 +38,14 @@ typedef struct {
     size_t context; /* positions read before */
     Spread rate;    /* tokens a second; n 0: stopped before */
     Work work;      /* of one token, on average */
-    double limit;   /* tokens a second with reading at its best rate and arithmetic at its peak, whichever takes longer */
+    double limit; /* tokens a second with reading at its best rate and arithmetic at its peak, whichever takes longer */
 } BenchRow;
 
 typedef struct {
     BenchRow rows[2 * BENCH_LIST];
     size_t n_rows;
-    Spread load;         /* seconds from opening the file (it has been read before) to the logits after the first token */
-    size_t peak_bytes;   /* the most memory the process has held so far, mapped pages of the file among it; 0: unknown */
+    Spread load; /* seconds from opening the file (it has been read before) to the logits after the first token */
+    size_t peak_bytes; /* the most memory the process has held so far, mapped pages of the file among it; 0: unknown */
     size_t peak_context; /* after so many positions */
     Ceilings ceilings;
     const BenchOptions *options;
@@ -55,9 +56,9 @@ typedef struct {
     double ends;         /* when it is thought to end */
 } Bench;
 
-/* Measure. Rows that do not fit the session are left out; linear attention, whose speed does not depend on the context, is
- * decoded at 0 only; a RoFormer that reads texts whole has prompts only. Errors: open's, session_eval's, -ENOMEM; -EINTR where
- * progress said stop: b then holds what was measured. b is to be freed in any case. */
+/* Measure. Rows that do not fit the session are left out; linear attention, whose speed does not depend on the context,
+ * is decoded at 0 only; a RoFormer that reads texts whole has prompts only. Errors: open's, session_eval's, -ENOMEM;
+ * -EINTR where progress said stop: b then holds what was measured. b is to be freed in any case. */
 int bench_run(Bench *b, const BenchOptions *o, char *err, size_t errlen);
 void bench_free(Bench *b);
 

@@ -1,5 +1,5 @@
-/* bench/ceilings.c - timing the loops of kernels/peaks.h. Machines are noisy and change their clock rate: a ceiling is only good
- * for what ran beside it, so samples are short and taken between the runs that they are compared with. */
+/* bench/ceilings.c - timing the loops of kernels/peaks.h. Machines are noisy and change their clock rate: a ceiling is
+ * only good for what ran beside it, so samples are short and taken between the runs that they are compared with. */
 #define _DEFAULT_SOURCE /* _SC_PHYS_PAGES */
 #include "ceilings.h"
 
@@ -21,7 +21,8 @@ static int ascending(const void *a, const void *b) {
 Spread spread_of(double *v, size_t n) {
     if (n == 0) return (Spread){0};
     qsort(v, n, sizeof *v, ascending);
-    return (Spread){.median = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2, .least = v[0], .most = v[n - 1], .n = n};
+    return (Spread){
+        .median = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2, .least = v[0], .most = v[n - 1], .n = n};
 }
 
 /* A gigabyte is more than caches hold. A small machine has other uses for it. */
@@ -93,7 +94,8 @@ static void measure(void *arg) {
     p->end = clock_seconds();
 }
 
-/* From the first thread's start to the last one's end: starting them costs more than a sample of a busy machine may lose. */
+/* From the first thread's start to the last one's end: starting them costs more than a sample of a busy machine may
+ * lose. */
 static double rate(Ceilings *c, Ceiling which, int threads) {
     double done = 0, begin = 1e300, end = 0;
     c->which = which;
@@ -123,8 +125,8 @@ Spread ceilings_rate(const Ceilings *c, Ceiling which, int all) {
 }
 
 const char *ceilings_name(const Ceilings *c, Ceiling which) {
-    static const char *const reads[] = {"memory read, 1 stream", "memory read, 4 streams", "what a token reads, 1 stream",
-                                        "what a token reads, 4 streams"};
+    static const char *const reads[] = {"memory read, 1 stream", "memory read, 4 streams",
+                                        "what a token reads, 1 stream", "what a token reads, 4 streams"};
     const PeakLoop *loops[] = {&c->peaks->fma, &c->peaks->int8, &c->peaks->int4};
     return which < CEILING_F32 ? reads[which] : loops[which - CEILING_F32]->name;
 }

@@ -20,9 +20,13 @@ typedef struct {
 Spread spread_of(double *v, size_t n); /* sorts v */
 
 typedef enum {
-    CEILING_READ_1, CEILING_READ_4,     /* bytes a second from memory, as 1 and 4 runs side by side a thread */
-    CEILING_REREAD_1, CEILING_REREAD_4, /* of as few bytes as a token of the model reads, again and again: caches may hold them */
-    CEILING_F32, CEILING_INT8, CEILING_INT4, /* operations a second */
+    CEILING_READ_1,
+    CEILING_READ_4, /* bytes a second from memory, as 1 and 4 runs side by side a thread */
+    CEILING_REREAD_1,
+    CEILING_REREAD_4, /* of as few bytes as a token of the model reads, again and again: caches may hold them */
+    CEILING_F32,
+    CEILING_INT8,
+    CEILING_INT4, /* operations a second */
     N_CEILINGS
 } Ceiling;
 

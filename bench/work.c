@@ -5,7 +5,8 @@ Work work_sum(Work a, Work b) { return (Work){a.bytes + b.bytes, a.f32 + b.f32, 
 
 double work_ops(Work w) { return w.f32 + w.int8 + w.int4; }
 
-/* Eight products with a byte fit 16 bits. Formats that have values beside their codes (IQ4_NL) multiply by those: bytes. */
+/* Eight products with a byte fit 16 bits. Formats that have values beside their codes (IQ4_NL) multiply by those:
+ * bytes. */
 static int four_bits(const QuantFormat *f) { return f->bits > 0 && f->bits <= 4 && !f->values; }
 
 static double bytes_of(const Matrix *w) {
@@ -31,11 +32,13 @@ Work work_matrices(const Model *m, size_t tokens, size_t heads) {
     return w;
 }
 
-/* Linear attention: each head's S [rows, value_dim] takes every key in and is read by every query; it passes through once. */
+/* Linear attention: each head's S [rows, value_dim] takes every key in and is read by every query; it passes through
+ * once. */
 static Work linear_work(const Session *s, size_t n) {
     const Config *c = &s->model->config;
     double S = (double)linear_rows(&c->linear) * c->value_dim * c->n_layers;
-    return (Work){.bytes = (double)(s->state.n * sizeof *s->state.S), .f32 = 2 * S * (c->n_kv_heads + c->n_heads) * (double)n};
+    return (Work){.bytes = (double)(s->state.n * sizeof *s->state.S),
+                  .f32 = 2 * S * (c->n_kv_heads + c->n_heads) * (double)n};
 }
 
 /* Pairs of a token at pos .. pos+n-1 and a position it sees; a mask that is not causal lets each of n see all n. */
@@ -58,7 +61,8 @@ Work work_attention(const Session *s, size_t pos, size_t n) {
         size_t window = s->model->layers[l].window, slots = pos + n;
         if (window && window + n - 1 < slots) slots = window + n - 1;
         w.bytes += slot * (double)slots;
-        w.f32 += 2 * (double)(c->head_dim + c->value_dim) * c->n_heads * pairs_seen(pos, n, window, c->mask == MASK_CAUSAL);
+        w.f32 +=
+            2 * (double)(c->head_dim + c->value_dim) * c->n_heads * pairs_seen(pos, n, window, c->mask == MASK_CAUSAL);
     }
     return w;
 }

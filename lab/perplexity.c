@@ -41,7 +41,8 @@ static void score(void *arg, size_t i, const float *logits) {
     w->p->tokens++;
 }
 
-int perplexity_add(Perplexity *p, Session *s, const int *ids, size_t n, int bos, size_t window, char *err, size_t errlen) {
+int perplexity_add(Perplexity *p, Session *s, const int *ids, size_t n, int bos, size_t window, char *err,
+                   size_t errlen) {
     size_t from_bos = bos >= 0, step = window - from_bos; /* ids of the text a window takes */
     int *w = malloc(window * sizeof *w), rc = 0;
     if (!w) return base_error(err, errlen, -ENOMEM, "out of memory");
@@ -52,7 +53,8 @@ int perplexity_add(Perplexity *p, Session *s, const int *ids, size_t n, int bos,
         Window win = {.p = p, .ids = w, .n = m + from_bos, .vocab_size = (size_t)s->model->config.vocab_size};
         p->windows++;
         session_rewind(s, 0);
-        if (win.n > 1) rc = session_eval_each(s, w, win.n - 1, score, &win, err, errlen); /* nothing follows the last id */
+        if (win.n > 1)
+            rc = session_eval_each(s, w, win.n - 1, score, &win, err, errlen); /* nothing follows the last id */
         else if (w[0] < 0 || w[0] >= s->model->config.vocab_size)
             rc = base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary", w[0]);
     }

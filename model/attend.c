@@ -36,8 +36,8 @@ static void store_keys(Session *s, int l, size_t n) {
     team_wait(&w->team);
 }
 
-/* What scores are multiplied by: 1 / sqrt(head_dim); where the model says so, as much larger as the logarithm of the number of
- * keys is than that of log_scale. */
+/* What scores are multiplied by: 1 / sqrt(head_dim); where the model says so, as much larger as the logarithm of the
+ * number of keys is than that of log_scale. */
 static float score_scale(const Config *c, size_t n_keys) {
     float scale = 1 / sqrtf((float)c->head_dim);
     return c->log_scale ? scale * logf((float)(n_keys > 16 ? n_keys : 16)) / logf((float)c->log_scale) : scale;
@@ -54,18 +54,23 @@ static void take_queries(const Session *s, int l, size_t t, size_t n, size_t h, 
         float scale = score_scale(c, token->end - first);
         for (size_t i = h; i < h + heads; i++) {
             size_t at = t * (size_t)c->n_heads + i;
-            *out++ = (AttentionQuery){.q = w->q + at * hd, .out = w->att + at * vd, .text = token->first, .first = first,
-                                      .end = token->end, .scale = scale};
+            *out++ = (AttentionQuery){.q = w->q + at * hd,
+                                      .out = w->att + at * vd,
+                                      .text = token->first,
+                                      .first = first,
+                                      .end = token->end,
+                                      .scale = scale};
         }
     }
 }
 
-/* Every head of every token against the cache. A task is a tile of tokens and heads that share a key head, so that a key is
- * loaded once for all of them: the whole group, unless there are fewer tasks than threads. */
+/* Every head of every token against the cache. A task is a tile of tokens and heads that share a key head, so that a
+ * key is loaded once for all of them: the whole group, unless there are fewer tasks than threads. */
 static void attend_softmax(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     Scratch *w = s->scratch;
-    size_t kv_heads = (size_t)c->n_kv_heads, group = (size_t)c->n_heads / kv_heads, threads = (size_t)s->options.threads;
+    size_t kv_heads = (size_t)c->n_kv_heads, group = (size_t)c->n_heads / kv_heads,
+           threads = (size_t)s->options.threads;
     size_t part = n * kv_heads >= threads ? group : (n * kv_heads * group + threads - 1) / threads;
     if (part > ATTENTION_QUERIES) part = ATTENTION_QUERIES;
     size_t parts = (group + part - 1) / part, tile = ATTENTION_QUERIES / part, tiles = (n + tile - 1) / tile;
@@ -74,8 +79,10 @@ static void attend_softmax(Session *s, int l, size_t n) {
     for (Share i; team_take(&w->team, kv_heads * parts * tiles, &i);)
         for (; i.at < i.end; i.at++) { /* head by head, so that its keys stay near while all tokens pass */
             AttentionQuery queries[ATTENTION_QUERIES];
-            size_t h = i.at / tiles / parts, from = i.at / tiles % parts * part, heads = group - from < part ? group - from : part;
-            size_t t = (tiles - 1 - i.at % tiles) * tile, m = n - t < tile ? n - t : tile; /* the last see most: they begin */
+            size_t h = i.at / tiles / parts, from = i.at / tiles % parts * part,
+                   heads = group - from < part ? group - from : part;
+            size_t t = (tiles - 1 - i.at % tiles) * tile,
+                   m = n - t < tile ? n - t : tile; /* the last see most: they begin */
             take_queries(s, l, t, m, h * group + from, heads, queries);
             attention_softmax(queries, m * heads, &s->cache, l % s->cache.n_layers, (int)h, scratch, s->model->kernels);
         }
@@ -109,8 +116,8 @@ static void numerators(Session *s, int l, int h, size_t strip, double *scratch) 
     }
 }
 
-/* Features of q and k, rotated where the form says so; then the state of each key head takes the tokens in, in order, first z (for
- * the denominators), then S, whose columns are independent of each other. */
+/* Features of q and k, rotated where the form says so; then the state of each key head takes the tokens in, in order,
+ * first z (for the denominators), then S, whose columns are independent of each other. */
 static void attend_linear(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     const RopeConfig *rope = &c->rope;
@@ -120,8 +127,8 @@ static void attend_linear(Session *s, int l, size_t n) {
     for (Share i = team_share(&w->team, n * (size_t)(c->n_heads + c->n_kv_heads)); i.at < i.end; i.at++) {
         Head a = head_of(s, i.at);
         const double *cos = w->cos64 + a.t * half, *sin = w->sin64 + a.t * half;
-        linear_features(&c->linear, &w->batch, a.is_key ? LINEAR_KEY : LINEAR_QUERY, a.t, a.h, a.x, cos, sin, rope->rotary_dim,
-                        rope->pairing, s->model->kernels);
+        linear_features(&c->linear, &w->batch, a.is_key ? LINEAR_KEY : LINEAR_QUERY, a.t, a.h, a.x, cos, sin,
+                        rope->rotary_dim, rope->pairing, s->model->kernels);
         if (a.is_key && w->tokens[a.t].slot == TOKEN_PADDING) linear_skip_key(&w->batch, s->state.rows, a.t, a.h);
     }
     team_wait(&w->team);
@@ -133,6 +140,7 @@ static void attend_linear(Session *s, int l, size_t n) {
 }
 
 void step_attend(Session *s, int l, size_t n) {
-    if (s->model->config.linear.form) attend_linear(s, l, n); /* att = (R phi(q))^T S / (phi(q) . z), S += R phi(k) v^T */
+    if (s->model->config.linear.form)
+        attend_linear(s, l, n); /* att = (R phi(q))^T S / (phi(q) . z), S += R phi(k) v^T */
     else attend_softmax(s, l, n);                             /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
 }

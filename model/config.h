@@ -9,11 +9,13 @@
 
 /* RoFormer's kinds. */
 typedef enum { ROFORMER_NONE, ROFORMER_V1, ROFORMER_V2, ROFORMER_GAU } RoformerVariant;
-/* Which keys a query sees: those up to itself; all that are not padding; or (UniLM) all of the text's first segment and, in
- * the second, those up to itself: with type ids as segments, key j where c[j] <= c[i], c the running sum of the ids. */
+/* Which keys a query sees: those up to itself; all that are not padding; or (UniLM) all of the text's first segment
+ * and, in the second, those up to itself: with type ids as segments, key j where c[j] <= c[i], c the running sum of the
+ * ids. */
 typedef enum { MASK_CAUSAL, MASK_PADDING, MASK_UNILM } Mask;
 typedef enum { POOLER_NONE, POOLER_TANH, POOLER_LINEAR } Pooler;
-/* What the classifier reads: the text's first token; every token; every token, for ELECTRA's question "was it replaced?". */
+/* What the classifier reads: the text's first token; every token; every token, for ELECTRA's question "was it
+ * replaced?". */
 typedef enum { CLASSIFIER_NONE, CLASSIFIER_SEQUENCE, CLASSIFIER_TOKEN, CLASSIFIER_REPLACED } Classifier;
 
 /* What RoFormer has beside a decoder's settings; zeroed for decoders. */

@@ -1,5 +1,5 @@
-/* model/decoder.c - decoders of the LLaMA family: the tables of decoder.h, and a model read by them. Their forward pass is llama.c's.
- * What differs between architectures is data: a row here. */
+/* model/decoder.c - decoders of the LLaMA family: the tables of decoder.h, and a model read by them. Their forward pass
+ * is llama.c's. What differs between architectures is data: a row here. */
 #include "decoder.h"
 
 #include "llama.h"
@@ -72,7 +72,8 @@ static void read_config(KeyReader *r, Config *c) {
     if (c->head_dim == 0) c->head_dim = config_even_split(r, c);
     if (key_int(r, "attention.value_length", NULL, c->head_dim, 1, CONFIG_MAX_DIM) != c->head_dim)
         key_complain(r, r->key, "differs from attention.key_length, which is not known here");
-    if (key_int(r, "expert_count", NULL, 0, 0, 1e9) > 0) key_complain(r, r->key, "mixtures of experts are not known here");
+    if (key_int(r, "expert_count", NULL, 0, 0, 1e9) > 0)
+        key_complain(r, r->key, "mixtures of experts are not known here");
     r->source->rope(r, c, hf ? ROPE_HALF : a->pairing);
     r->source->window(r, c, a->window, a->window_by_layer);
     int attention = hf ? key_flag(r, NULL, "attention_bias", 0) : -1; /* GGUF has no key: where the tensors are */
@@ -123,7 +124,8 @@ const char *decoder_name(char *out, const char *name, int layer, const char *suf
     return out;
 }
 
-/* Where wanted (1), or where it is there (-1), the tensor of that name; NULL else. *name gets what the file calls it. */
+/* Where wanted (1), or where it is there (-1), the tensor of that name; NULL else. *name gets what the file calls it.
+ */
 static int wants(Loader *ld, const DecoderTensor *t, int layer, const char *suffix, int wanted, char *name) {
     decoder_name(name, ld->m->config.names == NAMES_HF ? t->hf : t->gguf, layer, suffix);
     return wanted > 0 || (wanted < 0 && weights_find(&ld->m->weights, name));
@@ -133,7 +135,9 @@ static void load_tensor(Loader *ld, const DecoderTensor *t, int layer, char *bas
     const Config *c = &ld->m->config;
     size_t rows = decoder_size(c, t->rows), cols = decoder_size(c, t->cols);
     char name[DECODER_NAME];
-    MatrixUse use = t->at == OF(tok_emb) && base == (char *)ld->m ? USE_LOOKUP : base == (char *)ld->m ? USE_HEAD : USE_TOKEN;
+    MatrixUse use = t->at == OF(tok_emb) && base == (char *)ld->m ? USE_LOOKUP
+                    : base == (char *)ld->m                       ? USE_HEAD
+                                                                  : USE_TOKEN;
     if (wants(ld, t, layer, ".weight", decoder_has(c, t), name)) {
         const Tensor *found = weights_find(&ld->m->weights, name);
         if (t->cols) load_matrix(ld, (Matrix *)(void *)(base + t->at), found, name, rows, cols, use);
@@ -156,4 +160,5 @@ static void load(Loader *ld) {
     if (!m->lm_head.data) load_tied(ld, &m->lm_head, &m->tok_emb);
 }
 
-const Family family_llama = {.architectures = names, .read_config = read_config, .load = load, .forward = llama_forward, .logits = llama_logits};
+const Family family_llama = {
+    .architectures = names, .read_config = read_config, .load = load, .forward = llama_forward, .logits = llama_logits};

@@ -1,5 +1,5 @@
-/* model/decoder.h - what decoders of the LLaMA family are made of: one table of keys, one of tensors, one of architectures, for whoever
- * reads such models (decoder.c) or writes them (weights-tools). */
+/* model/decoder.h - what decoders of the LLaMA family are made of: one table of keys, one of tensors, one of
+ * architectures, for whoever reads such models (decoder.c) or writes them (weights-tools). */
 #ifndef DECODER_H
 #define DECODER_H
 
@@ -22,8 +22,8 @@ extern const DecoderArch decoder_archs[]; /* ended by a zeroed row */
 extern const KeyField decoder_keys[];     /* sizes: keys and fields of a Config */
 extern const size_t n_decoder_keys;
 
-/* A tensor: '#' in its names is the layer, ".weight" or ".bias" stands behind. Rows and columns in letters: V vocabulary, D d_model,
- * F d_ff, Q, K and W all heads of queries, keys and values, H one head; cols 0: a vector. */
+/* A tensor: '#' in its names is the layer, ".weight" or ".bias" stands behind. Rows and columns in letters: V
+ * vocabulary, D d_model, F d_ff, Q, K and W all heads of queries, keys and values, H one head; cols 0: a vector. */
 typedef struct {
     const char *gguf, *hf;
     char rows, cols;

@@ -18,16 +18,20 @@ static int check(const Session *s, const EncoderText *texts, size_t n_texts, cha
         size_t kept = 0;
         for (size_t t = 0; t < x->n; t++) {
             if (x->ids[t] < 0 || x->ids[t] >= c->vocab_size)
-                return base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary of %d", x->ids[t], c->vocab_size);
+                return base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary of %d", x->ids[t],
+                                  c->vocab_size);
             if (x->types && (x->types[t] < 0 || x->types[t] >= c->roformer.n_types))
-                return base_error(err, errlen, -EINVAL, "token type %d is not one of the model's %d", x->types[t], c->roformer.n_types);
+                return base_error(err, errlen, -EINVAL, "token type %d is not one of the model's %d", x->types[t],
+                                  c->roformer.n_types);
             kept += !x->keep || x->keep[t];
         }
         if (kept == 0) return base_error(err, errlen, -EINVAL, "a text without a token that is not padding");
         if (x->n > s->options.n_batch - total && s->options.n_batch < s->options.n_ctx)
-            return base_error(err, errlen, -ENOSPC, "%zu tokens do not fit into one batch of %zu", total + x->n, s->options.n_batch);
+            return base_error(err, errlen, -ENOSPC, "%zu tokens do not fit into one batch of %zu", total + x->n,
+                              s->options.n_batch);
         if (x->n > s->options.n_batch - total)
-            return base_error(err, errlen, -ENOSPC, "%zu tokens do not fit into %zu; give more room (-c)", total + x->n, s->options.n_batch);
+            return base_error(err, errlen, -ENOSPC, "%zu tokens do not fit into %zu; give more room (-c)", total + x->n,
+                              s->options.n_batch);
         total += x->n;
     }
     return 0;
@@ -37,7 +41,8 @@ static int check(const Session *s, const EncoderText *texts, size_t n_texts, cha
 static size_t group_end(const EncoderText *x, Mask mask, size_t t) {
     if (mask == MASK_PADDING) return x->n;
     if (mask == MASK_CAUSAL) return t + 1;
-    for (t++; t < x->n && !(x->types && x->types[t]);) t++; /* c[j], the running sum of the types, grows at every type above 0 */
+    for (t++; t < x->n && !(x->types && x->types[t]);)
+        t++; /* c[j], the running sum of the types, grows at every type above 0 */
     return t;
 }
 
@@ -49,14 +54,19 @@ static void take_text(Session *s, const EncoderText *x, size_t from, size_t *slo
         end = group_end(x, mask, t);
         for (size_t i = t; i < end; i++) {
             int keep = !x->keep || x->keep[i];
-            s->scratch->tokens[from + i] = (Token){.id = x->ids[i], .type = x->types ? x->types[i] : 0, .pos = i, .first = first,
-                                          .slot = keep ? *slots : TOKEN_PADDING};
+            s->scratch->tokens[from + i] = (Token){.id = x->ids[i],
+                                                   .type = x->types ? x->types[i] : 0,
+                                                   .pos = i,
+                                                   .first = first,
+                                                   .slot = keep ? *slots : TOKEN_PADDING};
             *slots += (size_t)keep;
         }
         for (size_t i = t; i < end; i++) s->scratch->tokens[from + i].end = *slots;
         Block *last = s->scratch->n_blocks ? &s->scratch->blocks[s->scratch->n_blocks - 1] : NULL;
         if (t && end == t + 1 && last->causal) last->n++; /* groups of one, one after the other */
-        else s->scratch->blocks[s->scratch->n_blocks++] = (Block){.from = from + t, .n = end - t, .causal = end == t + 1, .fresh = t == 0};
+        else
+            s->scratch->blocks[s->scratch->n_blocks++] =
+                (Block){.from = from + t, .n = end - t, .causal = end == t + 1, .fresh = t == 0};
     }
 }
 
@@ -70,7 +80,8 @@ int encoder_read(Session *s, const EncoderText *texts, size_t n_texts, char *err
     int layers = s->model->config.n_layers;
     for (int l = -1; l < layers; l++) {
         roformer_step(s, l, total);
-        if (l + 1 < layers && s->options.progress && s->options.progress(s->options.progress_arg, total * (size_t)(l + 1) / (size_t)layers, total))
+        if (l + 1 < layers && s->options.progress &&
+            s->options.progress(s->options.progress_arg, total * (size_t)(l + 1) / (size_t)layers, total))
             return base_error(err, errlen, -EINTR, "interrupted");
     }
     if (n_texts == 1 && slots == total && s->model->config.mask != MASK_PADDING) {

@@ -16,7 +16,8 @@ static void unknown(KeyReader *r, const char *name, size_t len) {
     int n = snprintf(why, sizeof why, "architecture \"%.*s\" is not known here (", len > 60 ? 60 : (int)len, name);
     for (const Family *const *f = families; *f; f++)
         for (const char *const *a = (*f)->architectures; *a; a++)
-            n += snprintf(why + n, sizeof why - (size_t)n, "%s%s", f == families && a == (*f)->architectures ? "" : ", ", *a);
+            n += snprintf(why + n, sizeof why - (size_t)n, "%s%s",
+                          f == families && a == (*f)->architectures ? "" : ", ", *a);
     snprintf(why + n, sizeof why - (size_t)n, " are)");
     key_complain(r, r->source->architecture, why);
 }
@@ -44,7 +45,8 @@ static void check_linear(KeyReader *r, Config *c) {
     int rotates = linear->form->before_phi || linear->form->in_numerator || linear->form->in_denominator;
     if (rotates && rope->scaling->keys == ROPE_KEYS_BY_LENGTH) {
         snprintf(why, sizeof why,
-                 "method %s changes with the text's length, and linear attention keeps no keys to turn anew; name another (--rope)",
+                 "method %s changes with the text's length, and linear attention keeps no keys to turn anew; name "
+                 "another (--rope)",
                  rope->scaling->name);
         key_complain(r, "rope", why);
     }
@@ -62,8 +64,10 @@ static void check_sizes(KeyReader *r, const Config *c, const Family *f) {
     if (c->n_heads % c->n_kv_heads) key_complain(r, "n_kv_heads", "must divide n_heads");
     if (c->head_dim < 2 || c->head_dim % 2 || c->head_dim > 2 * ROPE_MAX_PAIRS)
         key_complain(r, "head_dim", "must be even, from 2 to 1024");
-    if ((int64_t)c->n_heads * c->head_dim > CONFIG_MAX_DIM) key_complain(r, "n_heads", "n_heads x head_dim is too large");
-    if ((int64_t)c->n_heads * c->value_dim > CONFIG_MAX_DIM) key_complain(r, "n_heads", "n_heads x value_dim is too large");
+    if ((int64_t)c->n_heads * c->head_dim > CONFIG_MAX_DIM)
+        key_complain(r, "n_heads", "n_heads x head_dim is too large");
+    if ((int64_t)c->n_heads * c->value_dim > CONFIG_MAX_DIM)
+        key_complain(r, "n_heads", "n_heads x value_dim is too large");
     if (!(c->norm_eps >= 0 && c->norm_eps < 1))
         key_complain(r, f->encoder ? "layer_norm_eps" : "rms_norm_eps", "is missing or out of range");
     if (c->rope.rotary_dim > c->head_dim) key_complain(r, "rotary_dim", "is larger than head_dim");

@@ -32,8 +32,9 @@ uint64_t model_fingerprint(const Model *m) {
     const LinearConfig *linear = &c->linear;
     uint64_t hash = HASH_START;
     const RoformerConfig *f = &c->roformer;
-    const int sizes[] = {c->d_model, c->d_ff, c->n_layers, c->n_heads, c->n_kv_heads, c->head_dim, c->vocab_size, (int)c->window,
-                         (int)c->mask, (int)f->variant, (int)f->activation, c->rotary_value};
+    const int sizes[] = {c->d_model,    c->d_ff,         c->n_layers,        c->n_heads,
+                         c->n_kv_heads, c->head_dim,     c->vocab_size,      (int)c->window,
+                         (int)c->mask,  (int)f->variant, (int)f->activation, c->rotary_value};
     mix_in_text(&hash, c->arch);
     mix_in(&hash, sizes, sizeof sizes);
     mix_in(&hash, &c->norm_eps, sizeof c->norm_eps);

@@ -95,7 +95,8 @@ void keys_read(KeyReader *r, const KeyField *fields, size_t n, void *into) {
 /* ---- what all families say alike ---- */
 
 int config_even_split(KeyReader *r, const Config *c) {
-    if (c->d_model % c->n_heads) key_complain(r, "head_dim", "is not given, and the heads do not divide the model's width");
+    if (c->d_model % c->n_heads)
+        key_complain(r, "head_dim", "is not given, and the heads do not divide the model's width");
     return c->d_model / c->n_heads;
 }
 
@@ -125,12 +126,14 @@ static const char *known_forms(char *out, size_t size) {
 void config_read_attention(KeyReader *r, Config *c) {
     char kind[32] = "softmax", phi[32] = "", form[32] = "numerator", known[200];
     double epsilon = key_number(r, "attention.denominator_epsilon", "attention_denominator_epsilon", 1e-6);
-    if (key_word(r, "attention.kind", "attention_kind", kind, sizeof kind) && strcmp(kind, "softmax") && strcmp(kind, "linear"))
+    if (key_word(r, "attention.kind", "attention_kind", kind, sizeof kind) && strcmp(kind, "softmax") &&
+        strcmp(kind, "linear"))
         key_unknown(r, r->key, kind, strlen(kind), "softmax and linear are");
     if (key_word(r, "attention.feature_map", "attention_feature_map", phi, sizeof phi) && !feature_map(phi))
         key_unknown(r, r->key, phi, strlen(phi), known_maps(known, sizeof known));
     key_word(r, "attention.form", "attention_form", form, sizeof form);
-    if (!(c->file_form = linear_form(form))) key_unknown(r, r->key, form, strlen(form), known_forms(known, sizeof known));
+    if (!(c->file_form = linear_form(form)))
+        key_unknown(r, r->key, form, strlen(form), known_forms(known, sizeof known));
     int64_t features = key_int(r, "attention.favor_features", "attention_favor_features", 128, 2, 2 * ROPE_MAX_PAIRS);
     int64_t seed = key_int(r, "attention.favor_seed", "attention_favor_seed", 1, 0, 9e15);
     if (r->rc) return;

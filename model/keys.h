@@ -2,9 +2,9 @@
  *
  *     c->n_heads = (int)key_int(r, "attention.head_count", "num_attention_heads", KEY_REQUIRED, 1, CONFIG_MAX_DIM);
  *
- * A key has two names: GGUF's, without the architecture in front, and Hugging Face's in config.json; NULL where one world has
- * none. Which of them counts, the file's source says. The first complaint stays, in err and rc; what is read after it does not
- * matter any more. */
+ * A key has two names: GGUF's, without the architecture in front, and Hugging Face's in config.json; NULL where one
+ * world has none. Which of them counts, the file's source says. The first complaint stays, in err and rc; what is read
+ * after it does not matter any more. */
 #ifndef KEYS_H
 #define KEYS_H
 
@@ -28,8 +28,9 @@ typedef struct {
     const char *architecture, *missing; /* the key that names it; what a complaint says of a key that is not there */
     /* Look one name up, r->key becoming the name in full. KEY_OTHER after a complaint. */
     KeyValue (*look)(KeyReader *r, const char *gguf, const char *hf);
-    /* The parts that the two worlds say in different ways, once sizes are known: c->rope (its rotary_dim where the file does not
-     * say: head_dim), the layers with a window (`usual` where the file has none), the ids that begin and end a text. */
+    /* The parts that the two worlds say in different ways, once sizes are known: c->rope (its rotary_dim where the file
+     * does not say: head_dim), the layers with a window (`usual` where the file has none), the ids that begin and end a
+     * text. */
     void (*rope)(KeyReader *r, Config *c, RopePairing pairing);
     void (*window)(KeyReader *r, Config *c, int64_t usual, int by_layer);
     void (*ends)(KeyReader *r, Config *c);
@@ -50,7 +51,8 @@ struct KeyReader {
 #define KEY_REQUIRED (-1e300) /* instead of a value for absent keys: a complaint */
 
 void key_complain(KeyReader *r, const char *key, const char *why); /* "file: key: why", and rc -EINVAL */
-void key_unknown(KeyReader *r, const char *key, const char *word, size_t len, const char *known); /* ".." is not known here (..) */
+void key_unknown(KeyReader *r, const char *key, const char *word, size_t len,
+                 const char *known); /* ".." is not known here (..) */
 /* v, a whole number from min to max; else a complaint, and min. */
 int64_t key_range(KeyReader *r, const char *key, double v, double min, double max);
 
@@ -73,7 +75,8 @@ typedef struct {
 void keys_read(KeyReader *r, const KeyField *fields, size_t n, void *into);
 double key_field(const KeyField *f, const void *from); /* the other way: its value, for who writes keys */
 
-/* What the file says of linear attention, and else its defaults; what is added to c's list of ends where it is an id. */
+/* What the file says of linear attention, and else its defaults; what is added to c's list of ends where it is an id.
+ */
 void config_read_attention(KeyReader *r, Config *c);
 void config_add_end(Config *c, double id);
 /* d_model / n_heads, or a complaint. */

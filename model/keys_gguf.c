@@ -48,8 +48,8 @@ static int list_tensor(KeyReader *r, const char *name, double *out) {
     return (int)t->shape[0];
 }
 
-/* llama.cpp's meanings: no type means linear, no factor means none; attn_factor multiplies yarn's own 1 + 0.1 ln s and stands
- * alone elsewhere; rope_freqs holds llama3's divisors. */
+/* llama.cpp's meanings: no type means linear, no factor means none; attn_factor multiplies yarn's own 1 + 0.1 ln s and
+ * stands alone elsewhere; rope_freqs holds llama3's divisors. */
 static void rope(KeyReader *r, Config *c, RopePairing pairing) {
     RopeConfig *rope = &c->rope;
     char name[32] = "";
@@ -67,8 +67,10 @@ static void rope(KeyReader *r, Config *c, RopePairing pairing) {
     if (!(attn > 0)) key_complain(r, "rope.scaling.attn_factor", "must be above 0");
     KeyValue type = look(r, "rope.scaling.type", NULL);
     if (type.kind != KEY_ABSENT && type.kind != KEY_TEXT) key_complain(r, r->key, "must be a string");
-    snprintf(name, sizeof name, "%.*s", (int)(type.len < sizeof name ? type.len : sizeof name - 1), type.text ? type.text : "");
-    if (type.kind == KEY_ABSENT) snprintf(name, sizeof name, rope->n_long ? "longrope" : rope->factor != 0 ? "linear" : "none");
+    snprintf(name, sizeof name, "%.*s", (int)(type.len < sizeof name ? type.len : sizeof name - 1),
+             type.text ? type.text : "");
+    if (type.kind == KEY_ABSENT)
+        snprintf(name, sizeof name, rope->n_long ? "longrope" : rope->factor != 0 ? "linear" : "none");
     if (strcmp(name, "linear") == 0 && rope->factor == 0) snprintf(name, sizeof name, "none");
     if (!(rope->scaling = rope_scaling(name))) {
         char why[100];
@@ -105,5 +107,10 @@ static void ends(KeyReader *r, Config *c) {
     config_add_end(c, (double)token(r, "tokenizer.ggml.eot_token_id"));
 }
 
-const KeySource keys_gguf = {.names = NAMES_GGUF, .architecture = "general.architecture", .missing = "is missing", .look = look,
-                               .rope = rope, .window = window, .ends = ends};
+const KeySource keys_gguf = {.names = NAMES_GGUF,
+                             .architecture = "general.architecture",
+                             .missing = "is missing",
+                             .look = look,
+                             .rope = rope,
+                             .window = window,
+                             .ends = ends};

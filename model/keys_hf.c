@@ -85,12 +85,13 @@ static void rope_method(KeyReader *r, RopeConfig *rope, const JsonValue *type, c
     rope->scaling = rope_scaling("none");
 }
 
-/* rope_scaling (transformers 4) wins over rope_parameters (5) where both stand; rope_theta and partial_rotary_factor are
- * looked for inside and then at top level. */
+/* rope_scaling (transformers 4) wins over rope_parameters (5) where both stand; rope_theta and partial_rotary_factor
+ * are looked for inside and then at top level. */
 static void rope(KeyReader *r, Config *c, RopePairing pairing) {
     const JsonValue *root = r->w->config, *o = json_get(root, "rope_scaling"), *type;
     const char *where = "rope_scaling";
-    if (absent(o) || (o->type == JSON_OBJECT && o->len == 0)) o = json_get(root, "rope_parameters"), where = "rope_parameters";
+    if (absent(o) || (o->type == JSON_OBJECT && o->len == 0))
+        o = json_get(root, "rope_parameters"), where = "rope_parameters";
     if (!absent(o) && o->type != JSON_OBJECT) key_complain(r, where, "must be an object");
     if (absent(o) || o->type != JSON_OBJECT) o = NULL;
     if (json_get(o, "full_attention") || json_get(o, "sliding_attention"))
@@ -110,7 +111,8 @@ static void rope(KeyReader *r, Config *c, RopePairing pairing) {
     r->object = NULL;
 }
 
-/* Which layers have the window: all, or (by_layer) those that layer_types names or that come from max_window_layers on. */
+/* Which layers have the window: all, or (by_layer) those that layer_types names or that come from max_window_layers on.
+ */
 static void window(KeyReader *r, Config *c, int64_t usual, int by_layer) {
     const JsonValue *types = json_get(r->w->config, "layer_types"), *v = json_get(r->w->config, "sliding_window");
     int on = by_layer ? key_flag(r, NULL, "use_sliding_window", 0) : usual > 0, l = 0;
@@ -141,10 +143,16 @@ static void add_ends(Config *c, const JsonValue *root) {
 
 static void ends(KeyReader *r, Config *c) {
     const JsonValue *bos = json_get(r->w->config, "bos_token_id");
-    if (bos && bos->type == JSON_NUMBER && bos->number >= 0 && bos->number < c->vocab_size) c->bos_id = (int)bos->number;
+    if (bos && bos->type == JSON_NUMBER && bos->number >= 0 && bos->number < c->vocab_size)
+        c->bos_id = (int)bos->number;
     add_ends(c, r->w->config);
     add_ends(c, r->w->generation);
 }
 
-const KeySource keys_hf = {.names = NAMES_HF, .architecture = "model_type", .missing = "is missing in config.json", .look = look,
-                             .rope = rope, .window = window, .ends = ends};
+const KeySource keys_hf = {.names = NAMES_HF,
+                           .architecture = "model_type",
+                           .missing = "is missing in config.json",
+                           .look = look,
+                           .rope = rope,
+                           .window = window,
+                           .ends = ends};

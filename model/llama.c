@@ -1,9 +1,9 @@
 /* model/llama.c - the decoder's forward pass: LLaMA, arXiv:2302.13971, and its relatives. The page to read first.
  *
- * A batch of n tokens goes through all layers in one run of the session's team (base/threads.h). Every thread runs this text; a
- * loop over a team_share is shared out among them, and team_wait is the line behind which the others' results may be read. A
- * share of the same items is always the same thread's, so functions that end in _nowait may follow each other on them. Which
- * thread computes an output never changes its bits. */
+ * A batch of n tokens goes through all layers in one run of the session's team (base/threads.h). Every thread runs this
+ * text; a loop over a team_share is shared out among them, and team_wait is the line behind which the others' results
+ * may be read. A share of the same items is always the same thread's, so functions that end in _nowait may follow each
+ * other on them. Which thread computes an output never changes its bits. */
 #include "llama.h"
 
 #include "steps.h"
@@ -24,19 +24,22 @@ static void add_nowait(Session *s, size_t n) {
         for (size_t i = t.at * d; i < (t.at + 1) * d; i++) w->x[i] += w->xn[i];
 }
 
-/* q = R_m q, k = R_m k, head by head, m the token's position: RoPE, the one place where a decoder knows positions. Before it,
- * heads are normalised where the model has norms for them (qwen3). Linear attention rotates features of these instead. */
+/* q = R_m q, k = R_m k, head by head, m the token's position: RoPE, the one place where a decoder knows positions.
+ * Before it, heads are normalised where the model has norms for them (qwen3). Linear attention rotates features of
+ * these instead. */
 static void rotate_nowait(Session *s, const Layer *y, size_t n) {
     const Config *c = &s->model->config;
     const VectorKernels *vec = s->model->kernels->vec;
     Scratch *w = s->scratch;
-    size_t d = (size_t)c->head_dim, half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)c->n_heads, kv = (size_t)c->n_kv_heads;
+    size_t d = (size_t)c->head_dim, half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)c->n_heads,
+           kv = (size_t)c->n_kv_heads;
     for (Share i = team_share(&w->team, n * (heads + kv)); i.at < i.end; i.at++) {
         size_t t = i.at / (heads + kv), h = i.at % (heads + kv);
         float *x = h < heads ? w->q + (t * heads + h) * d : w->k + (t * kv + h - heads) * d;
         const float *weight = h < heads ? y->q_norm : y->k_norm;
         if (weight) vec->rmsnorm(x, x, weight, d, c->norm_eps);
-        if (!c->linear.form) vec->rotate(x, w->cos + t * half, w->sin + t * half, c->rope.rotary_dim, c->rope.pairing); /* rope_rotate */
+        if (!c->linear.form)
+            vec->rotate(x, w->cos + t * half, w->sin + t * half, c->rope.rotary_dim, c->rope.pairing); /* rope_rotate */
     }
 }
 
@@ -76,7 +79,7 @@ static void forward(void *arg) {
 
     for (Share t = team_share(&w->team, n); t.at < t.end; t.at++) {
         matrix_row(w->x + t.at * d, &m->tok_emb, (size_t)w->tokens[t.at].id); /* x = embedding of the id */
-        step_angles_nowait(s, t.at);                                          /* its position's angles, for all layers */
+        step_angles_nowait(s, t.at); /* its position's angles, for all layers */
     }
     for (int l = 0; l < c->n_layers; l++) {
         const Layer *y = &m->layers[l];

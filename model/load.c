@@ -5,7 +5,8 @@
 #include <stdio.h>
 
 void load_refuse(Loader *ld, const char *name, const char *why) {
-    if (ld->rc == 0) ld->rc = base_error(ld->err, ld->errlen, -EINVAL, "%s: tensor %s %s", ld->m->weights.path, name, why);
+    if (ld->rc == 0)
+        ld->rc = base_error(ld->err, ld->errlen, -EINVAL, "%s: tensor %s %s", ld->m->weights.path, name, why);
 }
 
 void load_seen(Loader *ld, const Tensor *t) {
@@ -24,7 +25,8 @@ static const Tensor *check(Loader *ld, const Tensor *t, const char *name, size_t
         int n = snprintf(why, sizeof why, "has shape [");
         for (int i = 0; i < t->n_dims && n < 120; i++)
             n += snprintf(why + n, sizeof why - (size_t)n, "%s%llu", i ? ", " : "", (unsigned long long)t->shape[i]);
-        snprintf(why + n, sizeof why - (size_t)n, cols ? "], the model needs [%zu, %zu]" : "], the model needs [%zu]", rows, cols);
+        snprintf(why + n, sizeof why - (size_t)n, cols ? "], the model needs [%zu, %zu]" : "], the model needs [%zu]",
+                 rows, cols);
         load_refuse(ld, name, why);
         return NULL;
     }
@@ -48,7 +50,12 @@ static void use_matrix(Loader *ld, Matrix *to, MatrixUse use) {
 void load_matrix(Loader *ld, Matrix *to, const Tensor *t, const char *name, size_t rows, size_t cols, MatrixUse use) {
     *to = (Matrix){0};
     if (!(t = check(ld, t, name, rows, cols))) return;
-    *to = (Matrix){.type = (TensorType)t->type, .group = t->group, .rows = rows, .cols = cols, .data = t->data, .scales = t->scales};
+    *to = (Matrix){.type = (TensorType)t->type,
+                   .group = t->group,
+                   .rows = rows,
+                   .cols = cols,
+                   .data = t->data,
+                   .scales = t->scales};
     int group = matrix_group(to);
     if (group && (ld->m->min_group == 0 || group < ld->m->min_group)) ld->m->min_group = group;
     use_matrix(ld, to, use);

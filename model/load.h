@@ -1,7 +1,7 @@
 /* model/load.h - taking tensors into a Model, each with its type and shape checked; for the families.
  *
- * Opening goes over the same list of tensors twice: first to check them and count what memory they want, then, with room for
- * it, to fill the model. */
+ * Opening goes over the same list of tensors twice: first to check them and count what memory they want, then, with
+ * room for it, to fill the model. */
 #ifndef LOAD_H
 #define LOAD_H
 
@@ -17,8 +17,8 @@ typedef struct Loader {
     int rc;             /* 0, or the first complaint's -EINVAL; what is loaded after it does not matter */
 } Loader;
 
-/* t as a matrix [rows, cols] into *to, which stays where it is; as a vector [n] of floats in the model's own memory. t NULL is refused
- * as missing. name is what error lines call it. */
+/* t as a matrix [rows, cols] into *to, which stays where it is; as a vector [n] of floats in the model's own memory. t
+ * NULL is refused as missing. name is what error lines call it. */
 void load_matrix(Loader *ld, Matrix *to, const Tensor *t, const char *name, size_t rows, size_t cols, MatrixUse use);
 const float *load_vector(Loader *ld, const Tensor *t, const char *name, size_t n);
 void load_tied(Loader *ld, Matrix *to, const Matrix *from); /* the output that is the embeddings' table once more */

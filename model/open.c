@@ -1,4 +1,5 @@
-/* model/open.c - from a file to a Model: its settings read, every expected tensor looked up, its type and shape checked. */
+/* model/open.c - from a file to a Model: its settings read, every expected tensor looked up, its type and shape
+ * checked. */
 #include "family.h"
 #include "load.h"
 
@@ -39,8 +40,8 @@ static int load(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     if (rc) return rc;
     m->kernels = o && o->kernels ? o->kernels : kernels_best();
     if ((size_t)c->n_layers > m->weights.n_tensors)
-        return base_error(err, errlen, -EINVAL, "%s: %d layers are claimed, but there are only %zu tensors", m->weights.path,
-                          c->n_layers, m->weights.n_tensors);
+        return base_error(err, errlen, -EINVAL, "%s: %d layers are claimed, but there are only %zu tensors",
+                          m->weights.path, c->n_layers, m->weights.n_tensors);
     m->layers = calloc((size_t)c->n_layers, sizeof *m->layers);
     m->used = calloc(m->weights.n_tensors, 1);
     if (!m->layers || !m->used) return out_of_memory(m, err, errlen);

@@ -41,7 +41,9 @@ static void override_attention(KeyReader *r, Config *c, const AttentionOverride 
     if (!linear->form) {
         c->attention_changed = was.form != NULL;
         if (r->rc == 0 && (a->phi || a->form || a->epsilon || a->favor_features || a->favor_seed))
-            r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: --phi, --form, --epsilon and --favor-.. are for linear attention, and this model's is softmax; add --attention linear",
+            r->rc = base_error(r->err, r->errlen, -EINVAL,
+                               "%s: --phi, --form, --epsilon and --favor-.. are for linear attention, and this model's "
+                               "is softmax; add --attention linear",
                                r->w->path);
         return;
     }
@@ -50,7 +52,8 @@ static void override_attention(KeyReader *r, Config *c, const AttentionOverride 
     if (a->phi) linear->phi = a->phi;
     if (a->epsilon) linear->epsilon = *a->epsilon;
     if (r->rc == 0 && (a->favor_features || a->favor_seed) && !linear->phi->projected)
-        r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: --favor-features and --favor-seed are for --phi favor+", r->w->path);
+        r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: --favor-features and --favor-seed are for --phi favor+",
+                           r->w->path);
     if (a->favor_features) linear->favor_features = a->favor_features;
     if (a->favor_seed) linear->favor_seed = *a->favor_seed;
     c->attention_changed = linear->form != was.form || linear->phi != was.phi || linear->epsilon != was.epsilon ||

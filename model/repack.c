@@ -1,6 +1,6 @@
-/* model/repack.c - private copies of the matrices, laid out as the row of kernels wants them (kernels/panel.h). Which rows
- * want it, and why, is in kernels/README.md; ref does not. Float weights stay where the file is mapped, unless a copy is asked for,
- * as they are but in large pages. */
+/* model/repack.c - private copies of the matrices, laid out as the row of kernels wants them (kernels/panel.h). Which
+ * rows want it, and why, is in kernels/README.md; ref does not. Float weights stay where the file is mapped, unless a
+ * copy is asked for, as they are but in large pages. */
 #include "model.h"
 
 #include "base/system.h"
@@ -42,7 +42,8 @@ static void fill(void *arg) {
 static void copy(void *arg) {
     Job *j = arg;
     size_t row = matrix_bytes(j->w) / j->w->rows;
-    for (Share i; team_take(&j->team, j->w->rows, &i);) memcpy(j->out + i.at * row, (const uint8_t *)j->w->data + i.at * row, (i.end - i.at) * row);
+    for (Share i; team_take(&j->team, j->w->rows, &i);)
+        memcpy(j->out + i.at * row, (const uint8_t *)j->w->data + i.at * row, (i.end - i.at) * row);
 }
 
 int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen) {
@@ -50,12 +51,15 @@ int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     int threads = o && o->threads > 0 ? o->threads : threads_most();
     for (size_t i = 0; i < m->n_matrices; i++) m->panels_size += own_bytes(&job, &m->matrices[i]);
     if (!m->panels_size) return 0;
-    if (m->panels_size / 2 > m->weights.file_bytes + (1 << 20)) /* panels of 16 rows, of which a hostile file fills one */
-        return base_error(err, errlen, -EINVAL, "%s: its matrices have so few rows that they would take many times the file's size",
+    if (m->panels_size / 2 >
+        m->weights.file_bytes + (1 << 20)) /* panels of 16 rows, of which a hostile file fills one */
+        return base_error(err, errlen, -EINVAL,
+                          "%s: its matrices have so few rows that they would take many times the file's size",
                           m->weights.path);
     m->panels = pages_new(m->panels_size);
     if (!m->panels || team_init(&job.team, threads))
-        return base_error(err, errlen, -ENOMEM, "%s: out of memory: %zu bytes for repacked weights", m->weights.path, m->panels_size);
+        return base_error(err, errlen, -ENOMEM, "%s: out of memory: %zu bytes for repacked weights", m->weights.path,
+                          m->panels_size);
     job.out = m->panels;
     for (size_t i = 0, n; i < m->n_matrices; i++) {
         Matrix *w = m->matrices[i].matrix;
@@ -64,7 +68,8 @@ int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen) {
         job.w = w;
         if (panels) job.shape = panel_shape(w, m->kernels->lanes);
         team_run(&job.team, w->rows * w->cols < 1 << 20 ? 1 : job.team.most, panels ? fill : copy, &job);
-        if (m->weights.n_files) pages_drop(w->data, matrix_bytes(w)); /* at once, so that never much more than one copy is held */
+        if (m->weights.n_files)
+            pages_drop(w->data, matrix_bytes(w)); /* at once, so that never much more than one copy is held */
         if (panels) w->panels = job.out;
         else w->data = job.out;
         job.out += n;

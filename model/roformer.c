@@ -1,5 +1,6 @@
-/* model/roformer.c - RoFormer's forward pass, arXiv:2104.09864: v1, v2 and GAU-alpha. Beside llama.c, which has the words on
- * threads: the same steps in another order. A norm stands behind each half of a layer, on the sum, not in front of it.
+/* model/roformer.c - RoFormer's forward pass, arXiv:2104.09864: v1, v2 and GAU-alpha. Beside llama.c, which has the
+ * words on threads: the same steps in another order. A norm stands behind each half of a layer, on the sum, not in
+ * front of it.
  *
  * Source: transformers' modeling_roformer.py (v1); bert4keras' RoFormerV2 and GAU_alpha. */
 #include "roformer.h"
@@ -49,13 +50,14 @@ static void activate_nowait(Session *s, float *x, size_t n, size_t width) {
         s->model->kernels->enc->activate(x + t.at * width, width, s->model->config.roformer.activation);
 }
 
-/* q = R_m q, k = R_m k, head by head, m the token's position; v too where the model says so. Linear attention rotates features of q
- * and k instead. */
+/* q = R_m q, k = R_m k, head by head, m the token's position; v too where the model says so. Linear attention rotates
+ * features of q and k instead. */
 static void rotate_nowait(Session *s, size_t n) {
     const Config *c = &s->model->config;
     const VectorKernels *vec = s->model->kernels->vec;
     Scratch *w = s->scratch;
-    size_t d = (size_t)c->head_dim, vd = (size_t)c->value_dim, half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)c->n_heads;
+    size_t d = (size_t)c->head_dim, vd = (size_t)c->value_dim, half = (size_t)c->rope.rotary_dim / 2,
+           heads = (size_t)c->n_heads;
     for (Share i = team_share(&w->team, n * 2 * heads); i.at < i.end; i.at++) {
         size_t t = i.at / (2 * heads), h = i.at % (2 * heads), at = t * heads + h % heads;
         const float *cos = w->cos + t * half, *sin = w->sin + t * half;
@@ -94,8 +96,8 @@ static void layer(Session *s, int l, size_t n) {
     add_and_norm_nowait(s, y->ffn_norm, y->ffn_norm_b, n);      /* x = norm(x + W2 act(W1 x + b1) + b2) */
 }
 
-/* A gated attention unit (Hua et al., arXiv:2202.10447), which is a whole layer: one head whose values are d_ff wide and
- * whose output u gates. q and k are one small vector, each with a scale of its own. */
+/* A gated attention unit (Hua et al., arXiv:2202.10447), which is a whole layer: one head whose values are d_ff wide
+ * and whose output u gates. q and k are one small vector, each with a scale of its own. */
 static void gated_unit(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     const Layer *y = &s->model->layers[l];
@@ -107,7 +109,8 @@ static void gated_unit(Session *s, int l, size_t n) {
     for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++) {
         const float *v = s->scratch->gate + t.at * width + e, *b = v + e;
         memcpy(s->scratch->v + t.at * e, v, e * sizeof *v);
-        for (size_t i = 0; i < hd; i++) s->scratch->q[t.at * hd + i] = b[i] * y->gau_q[i], s->scratch->k[t.at * hd + i] = b[i] * y->gau_k[i];
+        for (size_t i = 0; i < hd; i++)
+            s->scratch->q[t.at * hd + i] = b[i] * y->gau_q[i], s->scratch->k[t.at * hd + i] = b[i] * y->gau_k[i];
     }
     team_wait(&s->scratch->team);
     rotate_nowait(s, n);
@@ -118,7 +121,8 @@ static void gated_unit(Session *s, int l, size_t n) {
     add_and_norm_nowait(s, y->attn_norm, NULL, n);              /* x = norm(x + Wo (u * att)) */
 }
 
-/* The language model's head. v1: h = norm(act(W x + b)), logits = word embeddings h + bias; the others: word embeddings x. */
+/* The language model's head. v1: h = norm(act(W x + b)), logits = word embeddings h + bias; the others: word embeddings
+ * x. */
 static void logits(Session *s, size_t t, size_t n) {
     const Model *m = s->model;
     const Encoder *e = &m->encoder;
@@ -175,5 +179,10 @@ void roformer_logits(Session *s, size_t t, size_t n) {
 }
 
 static const char *const names[] = {"roformer", "gau_alpha", NULL};
-const Family family_roformer = {.architectures = names, .encoder = 1, .read_config = roformer_read_config, .settle = roformer_settle,
-                                .load = roformer_load, .forward = roformer_forward, .logits = roformer_logits};
+const Family family_roformer = {.architectures = names,
+                                .encoder = 1,
+                                .read_config = roformer_read_config,
+                                .settle = roformer_settle,
+                                .load = roformer_load,
+                                .forward = roformer_forward,
+                                .logits = roformer_logits};

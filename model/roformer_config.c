@@ -1,5 +1,5 @@
-/* model/roformer_config.c - RoFormer's settings: config.json as transformers, JunnYu's RoFormer_pytorch and GAU-alpha write it,
- * and the GGUF keys of weights-tools/README.md. */
+/* model/roformer_config.c - RoFormer's settings: config.json as transformers, JunnYu's RoFormer_pytorch and GAU-alpha
+ * write it, and the GGUF keys of weights-tools/README.md. */
 #include "roformer.h"
 
 #include "base/json.h"
@@ -22,7 +22,8 @@ int name_index(const char *const *names, const char *word) {
 static const Tensor *find(const Weights *w, TensorNames names, const char *gguf) {
     for (size_t i = 0; i < w->n_tensors; i++) {
         int layer;
-        const RoformerName *row = roformer_names_find(names == NAMES_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF, w->tensors[i].name, &layer);
+        const RoformerName *row =
+            roformer_names_find(names == NAMES_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF, w->tensors[i].name, &layer);
         if (row && row->gguf && strcmp(row->gguf, gguf) == 0 && layer <= 0) return &w->tensors[i];
     }
     return NULL;
@@ -36,9 +37,14 @@ static void read_activation(KeyReader *r, RoformerConfig *f) {
     static const struct {
         const char *word;
         Activation activation;
-    } rows[] = {{"gelu", ACTIVATION_GELU},      {"gelu_python", ACTIVATION_GELU},         {"gelu_new", ACTIVATION_GELU_TANH},
-                {"relu", ACTIVATION_RELU},      {"gelu_pytorch_tanh", ACTIVATION_GELU_TANH}, {"gelu_fast", ACTIVATION_GELU_TANH},
-                {"silu", ACTIVATION_SILU},      {"swish", ACTIVATION_SILU}};
+    } rows[] = {{"gelu", ACTIVATION_GELU},
+                {"gelu_python", ACTIVATION_GELU},
+                {"gelu_new", ACTIVATION_GELU_TANH},
+                {"relu", ACTIVATION_RELU},
+                {"gelu_pytorch_tanh", ACTIVATION_GELU_TANH},
+                {"gelu_fast", ACTIVATION_GELU_TANH},
+                {"silu", ACTIVATION_SILU},
+                {"swish", ACTIVATION_SILU}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].word, word) == 0) {
             f->activation = rows[i].activation;
@@ -108,6 +114,14 @@ static void read_heads(KeyReader *r, Config *c, int gau) {
     if (!c->value_dim) c->value_dim = gau ? c->d_ff : config_even_split(r, c);
 }
 
+/* JunnYu's RoFormer-Sim has a linear pooler beside its language model: read with the UniLM mask, unless the file says
+ * how. */
+static void read_mask(KeyReader *r, Config *c) {
+    int decoder = c->names == NAMES_HF && key_flag(r, NULL, "is_decoder", 0);
+    Mask mask = decoder ? MASK_CAUSAL : c->roformer.pooler == POOLER_LINEAR ? MASK_UNILM : MASK_PADDING;
+    c->mask = (Mask)read_word(r, "mask", "mask", mask_names, (int)mask);
+}
+
 void roformer_read_config(KeyReader *r, Config *c) {
     RoformerConfig *f = &c->roformer;
     int hf = c->names == NAMES_HF;
@@ -120,7 +134,8 @@ void roformer_read_config(KeyReader *r, Config *c) {
     if (hf && gau) c->n_heads = 1;
     if (hf) c->n_ctx_train = gau ? 512 : 1536;
     const Tensor *emb = weights_find(r->w, "token_embd.weight");
-    if (!hf && (!emb || emb->n_dims != 2)) key_complain(r, "token_embd.weight", "the tensor is missing or not a matrix");
+    if (!hf && (!emb || emb->n_dims != 2))
+        key_complain(r, "token_embd.weight", "the tensor is missing or not a matrix");
     else if (!hf) c->vocab_size = (int)key_range(r, "vocab_size", (double)emb->shape[0], 1, 1 << 30);
     keys_read(r, keys, sizeof keys / sizeof *keys, c);
     if (r->rc) return;
@@ -135,9 +150,7 @@ void roformer_read_config(KeyReader *r, Config *c) {
     read_activation(r, f);
     if (find(r->w, c->names, "pooler.weight"))
         f->pooler = (Pooler)read_word(r, "pooler", "pooler_activation", pooler_names, POOLER_TANH);
-    /* JunnYu's RoFormer-Sim has a linear pooler beside its language model: read with the UniLM mask, unless the file says how. */
-    int mask = hf && key_flag(r, NULL, "is_decoder", 0) ? MASK_CAUSAL : f->pooler == POOLER_LINEAR ? MASK_UNILM : MASK_PADDING;
-    c->mask = (Mask)read_word(r, "mask", "mask", mask_names, mask);
+    read_mask(r, c);
     c->tied = hf ? key_flag(r, NULL, "tie_word_embeddings", 1) : -1;
     if (is_multiple_choice(r)) f->classifier = CLASSIFIER_NONE;
     if (key_flag(r, NULL, "add_cross_attention", 0)) key_complain(r, r->key, "cross attention is not known here");
@@ -151,15 +164,23 @@ void roformer_settle(KeyReader *r, Config *c, const ConfigOverride *all) {
     const RoformerOverride *o = all ? &all->roformer : NULL;
     if (o && o->variant) f->variant = o->variant;
     if (o && o->mask) c->mask = *o->mask;
-    if (o && o->pooler && *o->pooler != POOLER_NONE && f->pooler == POOLER_NONE) key_complain(r, "--pooler", "the file has no pooler");
+    if (o && o->pooler && *o->pooler != POOLER_NONE && f->pooler == POOLER_NONE)
+        key_complain(r, "--pooler", "the file has no pooler");
     if (o && o->pooler) f->pooler = *o->pooler;
     if (c->rope.scaling->keys == ROPE_KEYS_BY_LENGTH)
-        key_complain(r, "rope", "a method that changes with the text's length is not known for RoFormer; name another (--rope)");
-    if (c->rotary_value && c->rope.rotary_dim > c->value_dim) key_complain(r, "rotary_value", "more entries turn than a value has");
-    if (f->variant == ROFORMER_GAU && c->n_heads != 1) key_complain(r, "n_heads", "a gated attention unit has one head");
-    if (f->variant == ROFORMER_GAU && c->linear.form) key_complain(r, "attention", "a gated attention unit has softmax attention only");
+        key_complain(r, "rope",
+                     "a method that changes with the text's length is not known for RoFormer; name another (--rope)");
+    if (c->rotary_value && c->rope.rotary_dim > c->value_dim)
+        key_complain(r, "rotary_value", "more entries turn than a value has");
+    if (f->variant == ROFORMER_GAU && c->n_heads != 1)
+        key_complain(r, "n_heads", "a gated attention unit has one head");
+    if (f->variant == ROFORMER_GAU && c->linear.form)
+        key_complain(r, "attention", "a gated attention unit has softmax attention only");
     if (c->linear.form && c->rotary_value && linear_features_n(&c->linear) != c->head_dim)
-        key_complain(r, "attention", "values turn as keys do (rotary_value), so features must be as many as a head has entries");
-    if (f->classifier && (f->n_labels < 1 || f->n_labels > 65536)) key_complain(r, "the classifier", "has no labels, or too many");
-    if (c->linear.form && c->value_dim != c->head_dim) key_complain(r, "attention", "linear attention needs keys as wide as values");
+        key_complain(r, "attention",
+                     "values turn as keys do (rotary_value), so features must be as many as a head has entries");
+    if (f->classifier && (f->n_labels < 1 || f->n_labels > 65536))
+        key_complain(r, "the classifier", "has no labels, or too many");
+    if (c->linear.form && c->value_dim != c->head_dim)
+        key_complain(r, "attention", "linear attention needs keys as wide as values");
 }

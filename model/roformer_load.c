@@ -1,4 +1,5 @@
-/* model/roformer_load.c - RoFormer's tensors, by the one table of names that the converter has too (roformer_names.c). */
+/* model/roformer_load.c - RoFormer's tensors, by the one table of names that the converter has too (roformer_names.c).
+ */
 #include "roformer.h"
 
 #include "base/json.h"
@@ -23,8 +24,8 @@ static size_t row_named(const char *gguf) {
     return 0; /* never: only names of the table are asked for */
 }
 
-/* Two names for one thing, in either order: decoder.bias beside predictions.bias. Where they are not tied it is the alias that
- * transformers computes with. */
+/* Two names for one thing, in either order: decoder.bias beside predictions.bias. Where they are not tied it is the
+ * alias that transformers computes with. */
 static void fill(const Slots *s, RoformerWorld world, const Tensor **slot, const Tensor *t, int is_alias) {
     int layer;
     if (*slot && !is_alias && !(roformer_names_find(world, (*slot)->name, &layer)->flags & NAME_ALIAS))
@@ -55,7 +56,9 @@ static int slots_fill(Slots *s) {
     return 0;
 }
 
-static const Tensor *slot(const Slots *s, const char *gguf, int layer) { return s->slots[(size_t)(layer + 1) * s->n_rows + row_named(gguf)]; }
+static const Tensor *slot(const Slots *s, const char *gguf, int layer) {
+    return s->slots[(size_t)(layer + 1) * s->n_rows + row_named(gguf)];
+}
 
 /* The name for error lines: what the file calls it, or would. */
 static const char *name_of(const Slots *s, const char *gguf, int layer, char out[ROFORMER_NAME_MAX]) {
@@ -131,11 +134,12 @@ static void load_heads(const Slots *s) {
         matrix(s, &e->pooler, "pooler.weight", -1, d, d, USE_TEXT);
         e->pooler_b = vector(s, "pooler.bias", -1, d);
     }
-    const char *const *names = f->classifier == CLASSIFIER_SEQUENCE
-                                   ? (const char *const[]){"cls.dense.weight", "cls.dense.bias", "cls.out.weight", "cls.out.bias"}
-                               : f->classifier == CLASSIFIER_REPLACED
-                                   ? (const char *const[]){"disc.dense.weight", "disc.dense.bias", "disc.out.weight", "disc.out.bias"}
-                                   : (const char *const[]){NULL, NULL, "cls.weight", "cls.bias"};
+    const char *const *names =
+        f->classifier == CLASSIFIER_SEQUENCE
+            ? (const char *const[]){"cls.dense.weight", "cls.dense.bias", "cls.out.weight", "cls.out.bias"}
+        : f->classifier == CLASSIFIER_REPLACED
+            ? (const char *const[]){"disc.dense.weight", "disc.dense.bias", "disc.out.weight", "disc.out.bias"}
+            : (const char *const[]){NULL, NULL, "cls.weight", "cls.bias"};
     if (f->classifier && names[0]) {
         matrix(s, &e->cls_dense, names[0], -1, d, d, USE_TEXT);
         e->cls_dense_b = vector(s, names[1], -1, d);

@@ -7,27 +7,28 @@
 enum { MATRIX = NAME_BODY | NAME_TRANSPOSED | NAME_V1 | NAME_V2, VECTOR = NAME_BODY | NAME_V1 };
 
 static const RoformerName rows[] = {
-    {"token_embd.weight", "embeddings.word_embeddings.weight", "bert/embeddings/word_embeddings", "VE", NAME_BODY | NAME_ALL, 0},
-    {"token_types.weight", "embeddings.token_type_embeddings.weight",
-     "bert/embeddings/token_type_embeddings", "TE", NAME_BODY | NAME_ALL, 0},
+    {"token_embd.weight", "embeddings.word_embeddings.weight", "bert/embeddings/word_embeddings", "VE",
+     NAME_BODY | NAME_ALL, 0},
+    {"token_types.weight", "embeddings.token_type_embeddings.weight", "bert/embeddings/token_type_embeddings", "TE",
+     NAME_BODY | NAME_ALL, 0},
     {"token_embd_norm.weight", "embeddings.LayerNorm.weight", "bert/embeddings/LayerNorm/gamma", "E", VECTOR, 0},
     {"token_embd_norm.bias", "embeddings.LayerNorm.bias", "bert/embeddings/LayerNorm/beta", "E", VECTOR, 0},
-    {"token_embd_proj.weight", "embeddings_project.weight",
-     "bert/encoder/embedding_hidden_mapping_in/kernel", "HE", MATRIX | NAME_PROJECTED, 0},
-    {"token_embd_proj.bias", "embeddings_project.bias",
-     "bert/encoder/embedding_hidden_mapping_in/bias", "H", VECTOR | NAME_PROJECTED, 0},
+    {"token_embd_proj.weight", "embeddings_project.weight", "bert/encoder/embedding_hidden_mapping_in/kernel", "HE",
+     MATRIX | NAME_PROJECTED, 0},
+    {"token_embd_proj.bias", "embeddings_project.bias", "bert/encoder/embedding_hidden_mapping_in/bias", "H",
+     VECTOR | NAME_PROJECTED, 0},
     {"blk.#.attn_q.weight", "encoder.layer.#.attention.self.query.weight",
      "bert/encoder/layer_#/attention/self/query/kernel", "KH", MATRIX, 0},
-    {"blk.#.attn_q.bias", "encoder.layer.#.attention.self.query.bias",
-     "bert/encoder/layer_#/attention/self/query/bias", "K", VECTOR, 0},
+    {"blk.#.attn_q.bias", "encoder.layer.#.attention.self.query.bias", "bert/encoder/layer_#/attention/self/query/bias",
+     "K", VECTOR, 0},
     {"blk.#.attn_k.weight", "encoder.layer.#.attention.self.key.weight",
      "bert/encoder/layer_#/attention/self/key/kernel", "KH", MATRIX, 0},
-    {"blk.#.attn_k.bias", "encoder.layer.#.attention.self.key.bias",
-     "bert/encoder/layer_#/attention/self/key/bias", "K", VECTOR, 0},
+    {"blk.#.attn_k.bias", "encoder.layer.#.attention.self.key.bias", "bert/encoder/layer_#/attention/self/key/bias",
+     "K", VECTOR, 0},
     {"blk.#.attn_v.weight", "encoder.layer.#.attention.self.value.weight",
      "bert/encoder/layer_#/attention/self/value/kernel", "DH", MATRIX, 0},
-    {"blk.#.attn_v.bias", "encoder.layer.#.attention.self.value.bias",
-     "bert/encoder/layer_#/attention/self/value/bias", "D", VECTOR, 0},
+    {"blk.#.attn_v.bias", "encoder.layer.#.attention.self.value.bias", "bert/encoder/layer_#/attention/self/value/bias",
+     "D", VECTOR, 0},
     {"blk.#.attn_output.weight", "encoder.layer.#.attention.output.dense.weight",
      "bert/encoder/layer_#/attention/output/dense/kernel", "HD", MATRIX, 0},
     {"blk.#.attn_output.bias", "encoder.layer.#.attention.output.dense.bias",
@@ -38,31 +39,35 @@ static const RoformerName rows[] = {
      "bert/encoder/layer_#/attention/output/LayerNorm/beta", "H", VECTOR, 0},
     {"blk.#.ffn_up.weight", "encoder.layer.#.intermediate.dense.weight",
      "bert/encoder/layer_#/intermediate/dense/kernel", "IH", MATRIX, 0},
-    {"blk.#.ffn_up.bias", "encoder.layer.#.intermediate.dense.bias",
-     "bert/encoder/layer_#/intermediate/dense/bias", "I", VECTOR, 0},
-    {"blk.#.ffn_down.weight", "encoder.layer.#.output.dense.weight", "bert/encoder/layer_#/output/dense/kernel", "HI", MATRIX, 0},
-    {"blk.#.ffn_down.bias", "encoder.layer.#.output.dense.bias", "bert/encoder/layer_#/output/dense/bias", "H", VECTOR, 0},
+    {"blk.#.ffn_up.bias", "encoder.layer.#.intermediate.dense.bias", "bert/encoder/layer_#/intermediate/dense/bias",
+     "I", VECTOR, 0},
+    {"blk.#.ffn_down.weight", "encoder.layer.#.output.dense.weight", "bert/encoder/layer_#/output/dense/kernel", "HI",
+     MATRIX, 0},
+    {"blk.#.ffn_down.bias", "encoder.layer.#.output.dense.bias", "bert/encoder/layer_#/output/dense/bias", "H", VECTOR,
+     0},
     {"blk.#.layer_output_norm.weight", "encoder.layer.#.output.LayerNorm.weight",
      "bert/encoder/layer_#/output/LayerNorm/gamma", "H", VECTOR, 0},
     {"blk.#.layer_output_norm.bias", "encoder.layer.#.output.LayerNorm.bias",
      "bert/encoder/layer_#/output/LayerNorm/beta", "H", VECTOR, 0},
-    {"blk.#.gau_in.weight", "encoder.layer.#.gau.i_dense.weight",
-     "GAU_alpha/encoder/layer_#/gau/i_dense/kernel", "GH", NAME_BODY | NAME_TRANSPOSED | NAME_GAU, 0},
+    {"blk.#.gau_in.weight", "encoder.layer.#.gau.i_dense.weight", "GAU_alpha/encoder/layer_#/gau/i_dense/kernel", "GH",
+     NAME_BODY | NAME_TRANSPOSED | NAME_GAU, 0},
     {"blk.#.gau_q_scale.weight", "encoder.layer.#.gau.q_scaleoffset.weight",
      "GAU_alpha/encoder/layer_#/gau/q_scaleoffset/gamma", "S", NAME_BODY | NAME_GAU, 0},
     {"blk.#.gau_k_scale.weight", "encoder.layer.#.gau.k_scaleoffset.weight",
      "GAU_alpha/encoder/layer_#/gau/k_scaleoffset/gamma", "S", NAME_BODY | NAME_GAU, 0},
-    {"blk.#.gau_out.weight", "encoder.layer.#.gau.o_dense.weight",
-     "GAU_alpha/encoder/layer_#/gau/o_dense/kernel", "HI", NAME_BODY | NAME_TRANSPOSED | NAME_GAU, 0},
+    {"blk.#.gau_out.weight", "encoder.layer.#.gau.o_dense.weight", "GAU_alpha/encoder/layer_#/gau/o_dense/kernel", "HI",
+     NAME_BODY | NAME_TRANSPOSED | NAME_GAU, 0},
     {NULL, "encoder.embed_positions.weight", NULL, "", NAME_BODY | NAME_COMPUTED, 0},
     {NULL, "embeddings.position_ids", NULL, "", NAME_BODY | NAME_COMPUTED, 0},
     {"pooler.weight", "pooler.dense.weight", "bert/pooler/dense/kernel", "HH", NAME_BODY | NAME_TRANSPOSED, 'p'},
     {"pooler.bias", "pooler.dense.bias", "bert/pooler/dense/bias", "H", NAME_BODY, 'p'},
-    {"mlm.dense.weight", "cls.predictions.transform.dense.weight",
-     "cls/predictions/transform/dense/kernel", "EH", NAME_TRANSPOSED, 'm'},
+    {"mlm.dense.weight", "cls.predictions.transform.dense.weight", "cls/predictions/transform/dense/kernel", "EH",
+     NAME_TRANSPOSED, 'm'},
     {"mlm.dense.bias", "cls.predictions.transform.dense.bias", "cls/predictions/transform/dense/bias", "E", 0, 'm'},
-    {"mlm.norm.weight", "cls.predictions.transform.LayerNorm.weight", "cls/predictions/transform/LayerNorm/gamma", "E", 0, 'm'},
-    {"mlm.norm.bias", "cls.predictions.transform.LayerNorm.bias", "cls/predictions/transform/LayerNorm/beta", "E", 0, 'm'},
+    {"mlm.norm.weight", "cls.predictions.transform.LayerNorm.weight", "cls/predictions/transform/LayerNorm/gamma", "E",
+     0, 'm'},
+    {"mlm.norm.bias", "cls.predictions.transform.LayerNorm.bias", "cls/predictions/transform/LayerNorm/beta", "E", 0,
+     'm'},
     {"mlm.bias", "cls.predictions.bias", "cls/predictions/output_bias", "V", 0, 'm'},
     {"mlm.decoder.weight", "cls.predictions.decoder.weight", NULL, "VE", NAME_OPTIONAL, 't'},
     {"mlm.bias", "cls.predictions.decoder.bias", NULL, "V", NAME_ALIAS, 'm'},
@@ -146,7 +151,9 @@ const RoformerName *roformer_names_find(RoformerWorld world, const char *name, i
 
 int roformer_names_write(char *out, const RoformerName *row, RoformerWorld world, int layer, int gau) {
     const char *pattern = name_in(row, world), *hash = pattern ? strchr(pattern, '#') : NULL;
-    const char *prefix = world != ROFORMER_IN_TORCH || !(row->flags & NAME_BODY) ? "" : gau ? "gau_alpha." : "roformer.";
+    const char *prefix = world != ROFORMER_IN_TORCH || !(row->flags & NAME_BODY) ? ""
+                         : gau                                                   ? "gau_alpha."
+                                                                                 : "roformer.";
     if (!pattern) return 0;
     if (!hash) snprintf(out, ROFORMER_NAME_MAX, "%s%s", prefix, pattern);
     else snprintf(out, ROFORMER_NAME_MAX, "%s%.*s%d%s", prefix, (int)(hash - pattern), pattern, layer, hash + 1);
@@ -166,7 +173,8 @@ int roformer_names_shape(const RoformerName *row, const RoformerSizes *s, size_t
 }
 
 int roformer_names_is_body(RoformerWorld world, const char *name) {
-    static const char *const torch[] = {"embeddings.", "embeddings_project.", "encoder."}, *const tf[] = {"bert/", "GAU_alpha/"};
+    static const char *const torch[] = {"embeddings.", "embeddings_project.", "encoder."}, *const tf[] = {"bert/",
+                                                                                                          "GAU_alpha/"};
     for (int i = 0; world == ROFORMER_IN_TF && i < 2; i++)
         if (strncmp(name, tf[i], strlen(tf[i])) == 0) return 1;
     for (int i = 0; world == ROFORMER_IN_TORCH && i < 3; i++)
@@ -178,8 +186,18 @@ int roformer_names_is_body(RoformerWorld world, const char *name) {
 }
 
 int roformer_names_is_optimizer(const char *name) {
-    static const char *const parts[] = {"adam_m", "adam_v", "lamb_m", "lamb_v", "Adam", "Adam_1", "beta1_power", "beta2_power",
-                                        "global_step", "AdamWeightDecayOptimizer", "AdamWeightDecayOptimizer_1", "Momentum"};
+    static const char *const parts[] = {"adam_m",
+                                        "adam_v",
+                                        "lamb_m",
+                                        "lamb_v",
+                                        "Adam",
+                                        "Adam_1",
+                                        "beta1_power",
+                                        "beta2_power",
+                                        "global_step",
+                                        "AdamWeightDecayOptimizer",
+                                        "AdamWeightDecayOptimizer_1",
+                                        "Momentum"};
     for (const char *p = name; p; p = strchr(p, '/') ? strchr(p, '/') + 1 : NULL) {
         size_t n = strcspn(p, "/");
         for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)

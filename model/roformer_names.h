@@ -1,15 +1,17 @@
 /* model/roformer_names.h - the tensors of a RoFormer and what three worlds call them: GGUF, PyTorch, TensorFlow.
  *
  *     int layer;
- *     const RoformerName *row = roformer_names_find(ROFORMER_IN_TF, "bert/encoder/layer_3/attention/self/query/kernel", &layer);
+ *     const char *theirs = "bert/encoder/layer_3/attention/self/query/kernel";
+ *     const RoformerName *row = roformer_names_find(ROFORMER_IN_TF, theirs, &layer);
  *     char name[ROFORMER_NAME_MAX];
  *     roformer_names_write(name, row, ROFORMER_IN_GGUF, layer, 0);        "blk.3.attn_q.weight"
  *
- * One table, read in every direction, needing libc alone: weights-tools/convert renames with it, and the engine's loader looks
- * its tensors up with it. '#' stands for the layer. PyTorch's body has a prefix (roformer., gau_alpha., electra., bert., or
- * none): roformer_names_find takes any of them; roformer_names_write writes "roformer.", or "gau_alpha." where asked to.
- * Source: transformers' modeling_roformer.py and modeling_electra.py, JunnYu/RoFormer_pytorch, JunnYu/GAU-alpha-pytorch,
- * bert4keras' variable_mapping; llama.cpp's names where it has one for BERT. */
+ * One table, read in every direction, needing libc alone: weights-tools/convert renames with it, and the engine's
+ * loader looks its tensors up with it. '#' stands for the layer. PyTorch's body has a prefix (roformer., gau_alpha.,
+ * electra., bert., or none): roformer_names_find takes any of them; roformer_names_write writes "roformer.", or
+ * "gau_alpha." where asked to. Source: transformers' modeling_roformer.py and modeling_electra.py,
+ * JunnYu/RoFormer_pytorch, JunnYu/GAU-alpha-pytorch, bert4keras' variable_mapping; llama.cpp's names where it has one
+ * for BERT. */
 #ifndef ROFORMER_NAMES_H
 #define ROFORMER_NAMES_H
 
@@ -58,8 +60,8 @@ const RoformerName *roformer_names_row(size_t i);
 /* The row of that name and its layer (-1: the row has none); NULL where the name is none of the table's. */
 const RoformerName *roformer_names_find(RoformerWorld world, const char *name, int *layer);
 
-/* The row's name in a world into out, ROFORMER_NAME_MAX bytes: 1; 0 where it has none there. gau: prefix PyTorch's body with
- * "gau_alpha." */
+/* The row's name in a world into out, ROFORMER_NAME_MAX bytes: 1; 0 where it has none there. gau: prefix PyTorch's body
+ * with "gau_alpha." */
 int roformer_names_write(char *out, const RoformerName *row, RoformerWorld world, int layer, int gau);
 
 /* The row's shape: the number of dimensions, 1 or 2; shape[i] is 0 where any length will do. */

@@ -123,8 +123,8 @@ static void select_most(SamplerCandidate *c, size_t n, size_t k) {
     }
 }
 
-/* Candidates into s->candidates, the most probable first; the count, at least 1. What top-p or min-p can never keep is left out
- * before sorting: of n probabilities, those below (1-p)/(n-1) sum to less than 1-p. */
+/* Candidates into s->candidates, the most probable first; the count, at least 1. What top-p or min-p can never keep is
+ * left out before sorting: of n probabilities, those below (1-p)/(n-1) sum to less than 1-p. */
 static size_t candidates(Sampler *s, size_t top_k, float top_p, float min_p) {
     size_t n = 0;
     float cutoff = top_p > 0 && top_p < 1 && top_k == 0 ? (1.0f - top_p) / (float)(s->vocab_size - 1) : 0;

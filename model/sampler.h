@@ -1,8 +1,8 @@
 /* model/sampler.h - from logits to an id.
  *
  * The chain, in this order; what is switched off by its default does nothing:
- *   1. penalties on ids among the last `window` ids (prompt included): repetition r (logit / r where above 0, else * r),
- *      presence p (logit - p once), frequency f (logit - f for each time)
+ *   1. penalties on ids among the last `window` ids (prompt included): repetition r (logit / r where above 0, else *
+ * r), presence p (logit - p once), frequency f (logit - f for each time)
  *   2. temperature T: logits / T, then softmax
  *   3. top-k: the k most probable
  *   4. top-p: of these the smallest set whose probabilities sum to more than p of the whole
@@ -45,8 +45,8 @@ typedef struct {
 int sampler_init(Sampler *s, size_t vocab_size, const SamplerOptions *o, char *err, size_t errlen);
 void sampler_free(Sampler *s); /* accepts a zeroed struct */
 
-/* The next id after logits [vocab_size] (left as they are); ids [n]: the text so far, for the penalties. Logits that are
- * all NaN or infinite give the lowest id whose logit is largest, or 0. */
+/* The next id after logits [vocab_size] (left as they are); ids [n]: the text so far, for the penalties. Logits that
+ * are all NaN or infinite give the lowest id whose logit is largest, or 0. */
 int sampler_next(Sampler *s, const float *logits, const int *ids, size_t n);
 
 /* Uniform in [0, 1), multiples of 2^-24. xorshift64*: Vigna, arXiv:1402.6246, with llama2.c's constants. */

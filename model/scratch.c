@@ -30,7 +30,8 @@ size_t scratch_packed_bytes(const Kernels *k, size_t n, size_t d, int group) {
 }
 
 static void carve_linear(Scratch *w, Carver *k, const Config *c, const ScratchSizes *z) {
-    size_t B = z->n_batch, half = (size_t)c->rope.rotary_dim / 2, rows = (size_t)linear_rows(&c->linear), D = sizeof(double);
+    size_t B = z->n_batch, half = (size_t)c->rope.rotary_dim / 2, rows = (size_t)linear_rows(&c->linear),
+           D = sizeof(double);
     size_t heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads;
     LinearBatch *b = &w->batch;
     *b = (LinearBatch){.cap = B, .n_heads = c->n_heads, .n_kv_heads = c->n_kv_heads, .causal = 1};
@@ -74,7 +75,8 @@ static void carve_all(Scratch *w, Carver *k, const Model *m, const ScratchSizes 
     w->sin = carve(k, B * half, F);
     if (c->linear.form) return;
     w->ids = carve(k, z->n_ctx, sizeof *w->ids);
-    w->attend_floats = (attention_scratch(z->cache, c->head_dim, c->value_dim) + 15) & ~(size_t)15; /* whole cache lines */
+    w->attend_floats = attention_scratch(z->cache, c->head_dim, c->value_dim);
+    w->attend_floats = (w->attend_floats + 15) & ~(size_t)15; /* whole cache lines */
     w->attend = carve(k, w->attend_floats * (size_t)z->threads, F);
 }
 
@@ -84,13 +86,15 @@ int scratch_init(Scratch **out, const Model *m, const ScratchSizes *z, char *err
     *out = NULL;
     carve_all(&counted, &k, m, z);
     if (k.overflow || !size_add(k.used, 63, &counted.bytes))
-        return base_error(err, errlen, -ENOMEM, "a context of %zu is too long for this machine; give a smaller one (-c)", z->n_ctx);
+        return base_error(err, errlen, -ENOMEM,
+                          "a context of %zu is too long for this machine; give a smaller one (-c)", z->n_ctx);
     Scratch *w = calloc(1, sizeof *w);
     void *block = w ? calloc(1, counted.bytes) : NULL;
     if (!block || team_init(&w->team, z->threads)) {
         free(block);
         free(w);
-        return base_error(err, errlen, -ENOMEM, "out of memory: %zu bytes of scratch for a context of %zu; give a smaller one (-c)",
+        return base_error(err, errlen, -ENOMEM,
+                          "out of memory: %zu bytes of scratch for a context of %zu; give a smaller one (-c)",
                           counted.bytes, z->n_ctx);
     }
     k = (Carver){.block = (char *)(((uintptr_t)block + 63) & ~(uintptr_t)63)};

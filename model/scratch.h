@@ -1,5 +1,5 @@
-/* model/scratch.h - what a forward pass works with: a batch of tokens, the arrays it fills for them, its threads. One block, taken when
- * a session is made. */
+/* model/scratch.h - what a forward pass works with: a batch of tokens, the arrays it fills for them, its threads. One
+ * block, taken when a session is made. */
 #ifndef SCRATCH_H
 #define SCRATCH_H
 

@@ -1,4 +1,5 @@
-/* model/session.c - one timeline: its memory, and the rule that a text's logits do not depend on how its ids came in. */
+/* model/session.c - one timeline: its memory, and the rule that a text's logits do not depend on how its ids came in.
+ */
 #include "session.h"
 
 #include "family.h"
@@ -7,12 +8,14 @@
 #include <errno.h>
 #include <string.h>
 
-/* 192 tokens, or as many as 32 MB of scratch hold, at least one. Float weights are transposed for each batch (kernels/README.md),
- * which pays for longer ones: 512 and 96 MB. */
+/* 192 tokens, or as many as 32 MB of scratch hold, at least one. Float weights are transposed for each batch
+ * (kernels/README.md), which pays for longer ones: 512 and 96 MB. */
 static size_t usual_batch(const Model *m) {
     const Config *c = &m->config;
-    size_t floats = 4 * (size_t)c->d_model + 4 * (size_t)c->n_heads * (size_t)c->head_dim + 3 * (size_t)c->d_ff; /* roughly */
-    if (c->linear.form) floats += 8 * (size_t)c->n_heads * (size_t)linear_rows(&c->linear); /* four features, in double */
+    size_t heads = (size_t)c->n_heads * (size_t)c->head_dim;
+    size_t floats = 4 * (size_t)c->d_model + 4 * heads + 3 * (size_t)c->d_ff; /* roughly */
+    if (c->linear.form)
+        floats += 8 * (size_t)c->n_heads * (size_t)linear_rows(&c->linear); /* four features, in double */
     size_t most = m->min_group ? 192 : 512, n = ((size_t)(m->min_group ? 32 : 96) << 20) / (floats * sizeof(float));
     return n < 1 ? 1 : n < most ? n : most;
 }
@@ -33,8 +36,8 @@ static void settle(SessionOptions *o, const Model *m) {
     if (o->n_logits == 0) o->n_logits = 1;
 }
 
-/* A state is a fraction of the weights that make it, but where features are many (favor+): sizes that a file of a megabyte may
- * claim. */
+/* A state is a fraction of the weights that make it, but where features are many (favor+): sizes that a file of a
+ * megabyte may claim. */
 static int plausible_state(const Model *m) {
     const Config *c = &m->config;
     double bytes = 8.0 * c->n_layers * c->n_kv_heads * linear_rows(&c->linear) * c->head_dim;
@@ -43,12 +46,15 @@ static int plausible_state(const Model *m) {
 
 static int init_past(Session *s, char *err, size_t errlen) {
     const Config *c = &s->model->config;
-    int layers = c->mask == MASK_PADDING ? 1 : c->n_layers; /* nothing follows such a text: a layer may take the last one's place */
+    int layers = c->mask == MASK_PADDING
+                     ? 1
+                     : c->n_layers; /* nothing follows such a text: a layer may take the last one's place */
     if (!c->linear.form)
-        return cache_init(&s->cache, s->options.cache, layers, c->n_kv_heads, c->head_dim, c->value_dim, s->options.n_ctx, err,
-                          errlen);
+        return cache_init(&s->cache, s->options.cache, layers, c->n_kv_heads, c->head_dim, c->value_dim,
+                          s->options.n_ctx, err, errlen);
     if (!plausible_state(s->model))
-        return base_error(err, errlen, -EINVAL, "%s: linear attention's state would take many times as much memory as the whole file",
+        return base_error(err, errlen, -EINVAL,
+                          "%s: linear attention's state would take many times as much memory as the whole file",
                           s->model->weights.path);
     return linear_init(&s->state, &c->linear, c->n_layers, c->n_kv_heads, err, errlen);
 }
@@ -61,11 +67,14 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
     settle(o, m);
     rope_init(&s->rope, &m->config.rope, 1);
     const Config *c = &m->config;
-    ScratchSizes z = {.n_ctx = o->n_ctx, .n_batch = o->n_batch, .n_logits = o->n_logits, .threads = o->threads, .cache = o->cache};
-    if (o->chunk) z.chunk_doubles = o->chunks->scratch(o->chunk, (size_t)linear_rows(&c->linear), c->n_heads, c->n_kv_heads);
+    ScratchSizes z = {
+        .n_ctx = o->n_ctx, .n_batch = o->n_batch, .n_logits = o->n_logits, .threads = o->threads, .cache = o->cache};
+    if (o->chunk)
+        z.chunk_doubles = o->chunks->scratch(o->chunk, (size_t)linear_rows(&c->linear), c->n_heads, c->n_kv_heads);
     int endless = c->linear.form && c->mask == MASK_CAUSAL, rc;
     if (!endless && o->n_ctx > ((size_t)1 << 32) / (size_t)o->threads) /* widths are below 2^29: no product wraps */
-        rc = base_error(err, errlen, -ENOMEM, "a context of %zu is too long for this machine; give a smaller one (-c)", o->n_ctx);
+        rc = base_error(err, errlen, -ENOMEM, "a context of %zu is too long for this machine; give a smaller one (-c)",
+                        o->n_ctx);
     else rc = init_past(s, err, errlen);
     if (rc == 0) rc = scratch_init(&s->scratch, m, &z, err, errlen);
     if (rc) {
@@ -93,7 +102,8 @@ CacheType session_usual_cache(const Model *m) {
     const Config *c = &m->config;
     double floats = (double)c->n_layers * c->n_kv_heads * ((double)c->head_dim + c->value_dim) * (double)c->n_ctx_train;
     if (m->family->encoder || m->layers[0].wk.type == TENSOR_F32) return CACHE_F32;
-    return 4 * floats <= 4e6 ? CACHE_F32 : CACHE_F16; /* it stays in the processor's own caches: half of it is no faster */
+    return 4 * floats <= 4e6 ? CACHE_F32
+                             : CACHE_F16; /* it stays in the processor's own caches: half of it is no faster */
 }
 
 void session_set_pos(Session *s, size_t pos) {
@@ -134,7 +144,8 @@ static void take_tokens(Session *s, const int *ids, size_t n) {
     Scratch *w = s->scratch;
     int type = s->model->config.mask == MASK_UNILM; /* the second segment of a pair */
     for (size_t t = 0; t < n; t++)
-        w->tokens[t] = (Token){.id = ids[t], .type = type, .pos = s->pos + t, .slot = s->pos + t, .end = s->pos + t + 1};
+        w->tokens[t] =
+            (Token){.id = ids[t], .type = type, .pos = s->pos + t, .slot = s->pos + t, .end = s->pos + t + 1};
     w->blocks[0] = (Block){.n = n, .causal = 1};
     w->n_blocks = 1;
     if (s->ids) memmove(s->ids + s->pos, ids, n * sizeof *ids); /* ids may be s->ids itself */
@@ -160,18 +171,21 @@ static int check(const Session *s, const int *ids, size_t n, Wish wish, char *er
     const Config *c = &s->model->config;
     if (n == 0) return base_error(err, errlen, -EINVAL, "no ids to evaluate");
     if (c->mask == MASK_PADDING)
-        return base_error(err, errlen, -EINVAL, "this encoder reads a text whole, not id by id (its mask is not causal)");
+        return base_error(err, errlen, -EINVAL,
+                          "this encoder reads a text whole, not id by id (its mask is not causal)");
     if (c->mask == MASK_UNILM && c->roformer.n_types < 2)
         return base_error(err, errlen, -EINVAL, "this model knows one token type only");
     if ((wish.last || wish.each) && !model_has_logits(s->model))
         return base_error(err, errlen, -EINVAL, "this model has no head for logits");
     for (size_t i = 0; i < n; i++)
         if (ids[i] < 0 || ids[i] >= c->vocab_size)
-            return base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary of %d", ids[i], c->vocab_size);
+            return base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary of %d", ids[i],
+                              c->vocab_size);
     if (n > s->options.n_ctx - s->pos)
-        return base_error(err, errlen, -ENOSPC,
-                          "the context is full: %zu positions are in use, %zu more do not fit into %zu; give a longer one (-c)",
-                          s->pos, n, s->options.n_ctx);
+        return base_error(
+            err, errlen, -ENOSPC,
+            "the context is full: %zu positions are in use, %zu more do not fit into %zu; give a longer one (-c)",
+            s->pos, n, s->options.n_ctx);
     return 0;
 }
 
@@ -180,7 +194,8 @@ static int eval(Session *s, const int *ids, size_t n, Wish wish, char *err, size
     if (rc) return rc;
     const RopeConfig *rope = &s->model->config.rope;
     int64_t length = (int64_t)(s->pos + n);
-    if (rope_choice(rope, length) != s->rope.choice) { /* other frequencies change every hidden state: read it all again */
+    /* other frequencies change every hidden state: read it all again */
+    if (rope_choice(rope, length) != s->rope.choice) {
         size_t kept = s->pos;
         rope_init(&s->rope, rope, length);
         s->pos = 0;

@@ -79,7 +79,8 @@ static size_t parts_bytes(const Session *s, size_t n_ids) {
     const KVCache *c = &s->cache;
     size_t n = (size_t)s->model->config.vocab_size * sizeof *s->logits;
     if (s->state.S) return n + s->state.n * sizeof *s->state.S;
-    return n + n_ids * (sizeof *s->ids + (size_t)c->n_layers * (size_t)c->n_kv_heads * (cache_slot_bytes(c, 0) + cache_slot_bytes(c, 1)));
+    return n + n_ids * (sizeof *s->ids + (size_t)c->n_layers * (size_t)c->n_kv_heads *
+                                             (cache_slot_bytes(c, 0) + cache_slot_bytes(c, 1)));
 }
 
 typedef struct {
@@ -102,7 +103,10 @@ static void read_part(void *arg, void *data, size_t n) {
 int session_save(const Session *s, const char *path, char *err, size_t errlen) {
     Writer w = {.hash = HASH_START};
     uint8_t header[HEADER], footer[FOOTER];
-    if (!s->has_logits) return base_error(err, errlen, -EINVAL, "%s: there are no logits to save with what was read (session_eval with logits comes first)", path);
+    if (!s->has_logits)
+        return base_error(err, errlen, -EINVAL,
+                          "%s: there are no logits to save with what was read (session_eval with logits comes first)",
+                          path);
     int rc = newfile_open(&w.file, path, err, errlen);
     if (rc) return rc;
     header_of(s, header);
@@ -121,9 +125,12 @@ static int check_header(const uint8_t *data, size_t size, const char *name, char
     if (size < HEADER + FOOTER || memcmp(data, "roformer", 8) != 0)
         return base_error(err, errlen, -EINVAL, "%s: is not a saved state", name);
     if (load_u32(data + 8) != VERSION)
-        return base_error(err, errlen, -EINVAL, "%s: a state of version %u; this program reads version %d", name, load_u32(data + 8), VERSION);
-    if (memcmp(data + 32, &one, 8) != 0) return base_error(err, errlen, -EINVAL, "%s: was saved on a machine with another order of bytes", name);
-    if (cache_of(load_u32(data + 12)) >= 0 && load_u64(data + 24) > size / sizeof(int)) return base_error(err, errlen, -EINVAL, "%s: the state is damaged", name);
+        return base_error(err, errlen, -EINVAL, "%s: a state of version %u; this program reads version %d", name,
+                          load_u32(data + 8), VERSION);
+    if (memcmp(data + 32, &one, 8) != 0)
+        return base_error(err, errlen, -EINVAL, "%s: was saved on a machine with another order of bytes", name);
+    if (cache_of(load_u32(data + 12)) >= 0 && load_u64(data + 24) > size / sizeof(int))
+        return base_error(err, errlen, -EINVAL, "%s: the state is damaged", name);
     return 0;
 }
 
@@ -135,14 +142,19 @@ static int refuse(Session *s, char *err, size_t errlen, const char *name, const 
 static int check_kind(const Session *s, uint32_t kind, const char *name, char *err, size_t errlen) {
     int cache = cache_of(kind);
     if (kind == kind_of(s)) return 0;
-    if (cache < 0 && kind != KIND_LINEAR) return base_error(err, errlen, -EINVAL, "%s: a state of a kind that this program does not know (%u)", name, kind);
-    if (s->state.S) return base_error(err, errlen, -EINVAL, "%s: a state of softmax attention; this session's is linear", name);
-    if (cache < 0) return base_error(err, errlen, -EINVAL, "%s: a state of linear attention; this session's is softmax", name);
-    return base_error(err, errlen, -EINVAL, "%s: holds keys and values as %s, and this session keeps them as %s (--kv)", name,
-                      cache_type_names[cache], cache_type_names[s->cache.type]);
+    if (cache < 0 && kind != KIND_LINEAR)
+        return base_error(err, errlen, -EINVAL, "%s: a state of a kind that this program does not know (%u)", name,
+                          kind);
+    if (s->state.S)
+        return base_error(err, errlen, -EINVAL, "%s: a state of softmax attention; this session's is linear", name);
+    if (cache < 0)
+        return base_error(err, errlen, -EINVAL, "%s: a state of linear attention; this session's is softmax", name);
+    return base_error(err, errlen, -EINVAL, "%s: holds keys and values as %s, and this session keeps them as %s (--kv)",
+                      name, cache_type_names[cache], cache_type_names[s->cache.type]);
 }
 
-int session_load_memory(Session *s, const void *bytes, size_t size, const char *name, const float **logits, char *err, size_t errlen) {
+int session_load_memory(Session *s, const void *bytes, size_t size, const char *name, const float **logits, char *err,
+                        size_t errlen) {
     const uint8_t *data = bytes, *from = data + HEADER;
     size_t want = HEADER + FOOTER;
     session_rewind(s, 0);
@@ -155,16 +167,21 @@ int session_load_memory(Session *s, const void *bytes, size_t size, const char *
         return refuse(s, err, errlen, name, "a state of another model, or of other rope or attention settings");
     if (n == 0 || n > INT64_MAX) return refuse(s, err, errlen, name, "the state is damaged");
     if (n > s->options.n_ctx) {
-        rc = base_error(err, errlen, -ENOSPC, "%s: the state of %llu ids does not fit a context of %zu; give a longer one (-c)", name,
+        rc = base_error(err, errlen, -ENOSPC,
+                        "%s: the state of %llu ids does not fit a context of %zu; give a longer one (-c)", name,
                         (unsigned long long)n, s->options.n_ctx);
         return rc;
     }
     want += parts_bytes(s, (size_t)n);
-    if (size != want) return refuse(s, err, errlen, name, size < want ? "the state is cut short" : "the state is longer than it says");
-    if (load_u64(data + size - FOOTER) != hash_bytes(HASH_START, data, size - FOOTER)) return refuse(s, err, errlen, name, "the state is damaged: its checksum is wrong");
+    if (size != want)
+        return refuse(s, err, errlen, name,
+                      size < want ? "the state is cut short" : "the state is longer than it says");
+    if (load_u64(data + size - FOOTER) != hash_bytes(HASH_START, data, size - FOOTER))
+        return refuse(s, err, errlen, name, "the state is damaged: its checksum is wrong");
     each_part(s, (size_t)n, 1, read_part, &from);
     for (size_t i = 0; s->ids && i < n; i++)
-        if (s->ids[i] < 0 || s->ids[i] >= s->model->config.vocab_size) return refuse(s, err, errlen, name, "an id is outside the vocabulary");
+        if (s->ids[i] < 0 || s->ids[i] >= s->model->config.vocab_size)
+            return refuse(s, err, errlen, name, "an id is outside the vocabulary");
     rope_init(&s->rope, &s->model->config.rope, (int64_t)n); /* the frequencies that these ids were read with */
     s->pos = (size_t)n;
     s->has_logits = 1;

@@ -9,8 +9,8 @@ void step_run(Session *s, size_t multiplications, void (*text)(void *batch), Bat
     team_run(&s->scratch->team, (int)(most < threads ? most : threads), text, &batch);
 }
 
-/* Tokens of a piece: as many as the cache holds, pieces of about equal length, and whole tiles, which are 16, 12, 8, 6 or 4 tokens
- * wide. Float weights are transposed for each piece, so there a batch is one. */
+/* Tokens of a piece: as many as the cache holds, pieces of about equal length, and whole tiles, which are 16, 12, 8, 6
+ * or 4 tokens wide. Float weights are transposed for each piece, so there a batch is one. */
 enum { TILES = 48 };
 
 static size_t piece_tokens(const Session *s, size_t n, int group, size_t bytes) {
@@ -36,8 +36,8 @@ Packed step_pack(Session *s, const float *x, size_t n, size_t d, const Matrix *w
     return a;
 }
 
-/* Threads share the rows of W in strips of 16, a cache line of outputs, and long batches in pieces and strips of 32: of float
- * weights two vectors of rows are transposed together then. */
+/* Threads share the rows of W in strips of 16, a cache line of outputs, and long batches in pieces and strips of 32: of
+ * float weights two vectors of rows are transposed together then. */
 enum { STRIP = 16 };
 
 void step_linear_nowait(Session *s, float *y, Packed *a, const Matrix *w, const float *b) {

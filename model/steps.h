@@ -1,6 +1,6 @@
-/* model/steps.h - the steps that forward passes share. Every thread of the session's team calls them together and takes its share;
- * which thread computes an output never changes its bits. A step ends in a team_wait unless its name ends in _nowait: then the
- * others' results may be read behind the next team_wait only. */
+/* model/steps.h - the steps that forward passes share. Every thread of the session's team calls them together and takes
+ * its share; which thread computes an output never changes its bits. A step ends in a team_wait unless its name ends in
+ * _nowait: then the others' results may be read behind the next team_wait only. */
 #ifndef STEPS_H
 #define STEPS_H
 
@@ -14,13 +14,13 @@ typedef struct {
     int l;
 } Batch;
 
-/* A team of as many threads as so many multiplications are worth runs text(batch): they wait for each other some dozen times a layer,
- * and where another program takes a core they wait long. A model that one core runs through in a fraction of a millisecond is
- * left to one. */
+/* A team of as many threads as so many multiplications are worth runs text(batch): they wait for each other some dozen
+ * times a layer, and where another program takes a core they wait long. A model that one core runs through in a
+ * fraction of a millisecond is left to one. */
 void step_run(Session *s, size_t multiplications, void (*text)(void *batch), Batch batch);
 
-/* A batch as matrices want it: packed in pieces of `most` tokens, whose activations stay in the second-level cache while all
- * of a matrix passes (float weights: one piece). Piece i begins at packed + i * most * token_bytes. */
+/* A batch as matrices want it: packed in pieces of `most` tokens, whose activations stay in the second-level cache
+ * while all of a matrix passes (float weights: one piece). Piece i begins at packed + i * most * token_bytes. */
 typedef struct {
     const float *x; /* [n, d] */
     size_t n, d;
@@ -37,8 +37,9 @@ void step_linear_nowait(Session *s, float *y, Packed *a, const Matrix *w, const 
 /* The angles of token t's position, for all layers: what rope_rotate takes. */
 void step_angles_nowait(Session *s, size_t t);
 
-/* att = attention of layer l for the n tokens, from q, k, v, normalised where the model does so. Softmax: q and k are rotated, by
- * the same team_share of n * (n_heads + n_kv_heads) heads as here; linear attention rotates their features itself. */
+/* att = attention of layer l for the n tokens, from q, k, v, normalised where the model does so. Softmax: q and k are
+ * rotated, by the same team_share of n * (n_heads + n_kv_heads) heads as here; linear attention rotates their features
+ * itself. */
 void step_attend(Session *s, int l, size_t n);
 
 #endif

@@ -1,4 +1,5 @@
-/* rope/rope.c - rotary position embedding, the reference: RoFormer section 3.2.2, in the order of the chapter (README.md). */
+/* rope/rope.c - rotary position embedding, the reference: RoFormer section 3.2.2, in the order of the chapter
+ * (README.md). */
 #include "rope.h"
 
 #include <errno.h>
@@ -9,10 +10,13 @@
 /* ---- frequencies ---- */
 
 void rope_plain_frequencies(double *inv_freq, const RopeConfig *c) {
-    for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] = pow(c->theta, -2.0 * i / c->rotary_dim); /* eq. 15: theta_i */
+    for (int i = 0; i < c->rotary_dim / 2; i++)
+        inv_freq[i] = pow(c->theta, -2.0 * i / c->rotary_dim); /* eq. 15: theta_i */
 }
 
-double rope_plain_magnitude(const RopeConfig *c) { return c->attention_factor > 0 ? c->attention_factor : 1; } /* GGUF's attn_factor */
+double rope_plain_magnitude(const RopeConfig *c) {
+    return c->attention_factor > 0 ? c->attention_factor : 1;
+} /* GGUF's attn_factor */
 
 static double fill_none(double *inv_freq, const RopeConfig *c, int64_t choice) {
     (void)choice;
@@ -36,8 +40,8 @@ int64_t rope_choice(const RopeConfig *c, int64_t n) {
 
 /* ---- angles ---- */
 
-/* Why double: a float has 24 bits. At position 131071 the first pair's angle would be off by 4e-3 rad, and the model would
- * read a slightly different position. Rounding comes last, when cos and sin are known. */
+/* Why double: a float has 24 bits. At position 131071 the first pair's angle would be off by 4e-3 rad, and the model
+ * would read a slightly different position. Rounding comes last, when cos and sin are known. */
 void rope_row64(const Rope *r, int64_t pos, double *c, double *s) {
     for (int i = 0; i < r->rotary_dim / 2; i++) {
         double angle = (double)pos * r->inv_freq[i]; /* m theta_i, the angles in the matrix of eq. 15 */
@@ -98,11 +102,13 @@ static int refuse(const RopeConfig *c, const char *what, char *err, size_t errle
 
 int rope_check(const RopeConfig *c, char *err, size_t errlen) {
     if (c->rotary_dim < 2 || c->rotary_dim % 2 || c->rotary_dim / 2 > ROPE_MAX_PAIRS) {
-        snprintf(err, errlen, "rope: rotary_dim is %d, it must be even, from 2 to %d", c->rotary_dim, 2 * ROPE_MAX_PAIRS);
+        snprintf(err, errlen, "rope: rotary_dim is %d, it must be even, from 2 to %d", c->rotary_dim,
+                 2 * ROPE_MAX_PAIRS);
         return -EINVAL;
     }
-    const double numbers[] = {c->theta,          c->factor,    c->attention_factor, c->attention_multiplier, c->mscale,
-                              c->mscale_all_dim, c->beta_fast, c->beta_slow,        c->low_freq_factor,      c->high_freq_factor};
+    const double numbers[] = {c->theta,           c->factor,          c->attention_factor, c->attention_multiplier,
+                              c->mscale,          c->mscale_all_dim,  c->beta_fast,        c->beta_slow,
+                              c->low_freq_factor, c->high_freq_factor};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!isfinite(numbers[i])) return refuse(c, "a setting is not a finite number", err, errlen);
     if (!(c->theta > 0)) return refuse(c, "rope_theta must be above 0", err, errlen);

@@ -1,4 +1,5 @@
-/* rope/scaling.c - methods that stretch RoPE to longer texts by changing its frequencies: one function and one row each.
+/* rope/scaling.c - methods that stretch RoPE to longer texts by changing its frequencies: one function and one row
+ * each.
  *
  * w_i = theta^(-2i/d) is the frequency as trained, s the factor, L the length trained on (n_ctx_original).
  * Formulas and their traps: README.md; sources beside each. */
@@ -59,7 +60,8 @@ static double fill_yarn(double *inv_freq, const RopeConfig *c, int64_t choice) {
     return yarn_magnitude(c->factor, 1);
 }
 
-/* LongRoPE, arXiv:2402.13753, as Phi-3 has it: each pair has its own divisor, one list up to L positions, another beyond. */
+/* LongRoPE, arXiv:2402.13753, as Phi-3 has it: each pair has its own divisor, one list up to L positions, another
+ * beyond. */
 static int64_t choice_longrope(const RopeConfig *c, int64_t n) { return n > c->n_ctx_original; }
 
 static double longrope_factor(const RopeConfig *c) {
@@ -82,12 +84,15 @@ static int missing(const RopeConfig *c, const char *what, char *err, size_t errl
 
 static int check_factor(const RopeConfig *c, char *err, size_t errlen) {
     if (c->factor >= 1) return 0;
-    return missing(c, c->factor == 0 ? "the factor is missing (factor, --rope-factor)" : "the factor must be at least 1", err, errlen);
+    return missing(c,
+                   c->factor == 0 ? "the factor is missing (factor, --rope-factor)" : "the factor must be at least 1",
+                   err, errlen);
 }
 
 static int check_original(const RopeConfig *c, char *err, size_t errlen) {
     if (c->n_ctx_original >= 1) return 0;
-    return missing(c, "the original context is missing (original_max_position_embeddings, --rope-original-context)", err, errlen);
+    return missing(c, "the original context is missing (original_max_position_embeddings, --rope-original-context)",
+                   err, errlen);
 }
 
 static int check_llama3(const RopeConfig *c, char *err, size_t errlen) {
@@ -96,7 +101,8 @@ static int check_llama3(const RopeConfig *c, char *err, size_t errlen) {
     if (rc) return rc;
     if (!(c->low_freq_factor > 0) || !(c->high_freq_factor > 0))
         return missing(c, "low_freq_factor and high_freq_factor must be given, above 0", err, errlen);
-    if (!(c->high_freq_factor > c->low_freq_factor)) return missing(c, "high_freq_factor must be larger than low_freq_factor", err, errlen);
+    if (!(c->high_freq_factor > c->low_freq_factor))
+        return missing(c, "high_freq_factor must be larger than low_freq_factor", err, errlen);
     return 0;
 }
 
@@ -106,7 +112,8 @@ static int check_yarn(const RopeConfig *c, char *err, size_t errlen) {
     if (rc) return rc;
     if (c->theta <= 1) return missing(c, "rope_theta must be larger than 1", err, errlen);
     if (c->beta_fast < 0 || c->beta_slow < 0) return missing(c, "beta_fast and beta_slow must be above 0", err, errlen);
-    if (c->mscale < 0 || c->mscale_all_dim < 0) return missing(c, "mscale and mscale_all_dim must not be negative", err, errlen);
+    if (c->mscale < 0 || c->mscale_all_dim < 0)
+        return missing(c, "mscale and mscale_all_dim must not be negative", err, errlen);
     if ((c->beta_fast > 0 ? c->beta_fast : 32) < (c->beta_slow > 0 ? c->beta_slow : 1))
         return missing(c, "beta_fast must not be smaller than beta_slow", err, errlen);
     return 0;
@@ -117,9 +124,11 @@ static int check_longrope(const RopeConfig *c, char *err, size_t errlen) {
     if (rc) return rc;
     if (c->n_ctx_original < 2) return missing(c, "the original context must be at least 2", err, errlen);
     if (c->n_long != c->rotary_dim / 2 || c->n_short != c->rotary_dim / 2)
-        return missing(c, "long_factor and short_factor must be given by the file, one number for each pair", err, errlen);
+        return missing(c, "long_factor and short_factor must be given by the file, one number for each pair", err,
+                       errlen);
     for (int i = 0; i < c->n_long; i++)
-        if (!(c->long_factor[i] > 0) || !(c->short_factor[i] > 0) || isinf(c->long_factor[i]) || isinf(c->short_factor[i]))
+        if (!(c->long_factor[i] > 0) || !(c->short_factor[i] > 0) || isinf(c->long_factor[i]) ||
+            isinf(c->short_factor[i]))
             return missing(c, "long_factor and short_factor must be above 0", err, errlen);
     if (c->attention_factor == 0 && longrope_factor(c) <= 0)
         return missing(c, "neither a factor nor the trained context is given", err, errlen);
@@ -129,6 +138,7 @@ static int check_longrope(const RopeConfig *c, char *err, size_t errlen) {
 static const RopeScaling linear = {"linear", NULL, ROPE_KEYS_FIXED, 0, 0, check_factor, NULL, fill_linear};
 static const RopeScaling llama3 = {"llama3", NULL, ROPE_KEYS_FIXED, 0, 0, check_llama3, NULL, fill_llama3};
 static const RopeScaling yarn = {"yarn", NULL, ROPE_KEYS_FIXED, 1, 1, check_yarn, NULL, fill_yarn};
-static const RopeScaling longrope = {"longrope", "su", ROPE_KEYS_BY_LENGTH, 1, 0, check_longrope, choice_longrope, fill_longrope};
+static const RopeScaling longrope = {"longrope", "su",           ROPE_KEYS_BY_LENGTH, 1,
+                                     0,          check_longrope, choice_longrope,     fill_longrope};
 
 const RopeScaling *const rope_scalings[] = {&rope_none, &linear, &llama3, &yarn, &longrope, NULL};

@@ -298,7 +298,8 @@ static void failures(void) {
     CHECK(tool("", "quantize", "%s %s Q8_0 -q -z %s", at("m.gguf"), at("old.gguf"), at("m.gguf")) == 1 &&
           said_line("keeps its own tokenizer"));
     build_gguf_vocabulary(at("vocabulary.gguf"));
-    CHECK(tool("", "quantize", "%s %s Q8_0 -q", at("vocabulary.gguf"), at("old.gguf")) == 1 && said_line("vocabulary only"));
+    CHECK(tool("", "quantize", "%s %s Q8_0 -q", at("vocabulary.gguf"), at("old.gguf")) == 1 &&
+          said_line("vocabulary only"));
     build_llama2c(at("plain.bin"), &quantize_narrow, 0, 0);
     CHECK(tool("", "quantize", "%s %s Q8_0 -q", at("plain.bin"), at("old.gguf")) == 1 && said_line("no tokenizer"));
     CHECK(leftovers() == 0);

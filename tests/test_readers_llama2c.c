@@ -42,7 +42,8 @@ static void test_llama2c_places(void) {
     weights_close(&w);
     good_llama2c(&f, 1, 1);
     CHECK(weights_open_memory(&w, f.data, f.n, "v1", err, sizeof err) == 0);
-    CHECK(header(&w, "llama2c.version") == 1 && header(&w, "llama.context_length") == LLAMA2C_SEQ && !weights_find(&w, "output.weight"));
+    CHECK(header(&w, "llama2c.version") == 1 && header(&w, "llama.context_length") == LLAMA2C_SEQ &&
+          !weights_find(&w, "output.weight"));
     check_place(&w, "blk.1.ffn_norm.weight", 4, 0, 12);
     check_place(&w, "output_norm.weight", 4, 0, 16);
     check_place(&w, "token_embd.weight", 5, 4, 20);

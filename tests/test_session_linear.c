@@ -48,7 +48,8 @@ static void read_in_chunks(float *out, const Model *m, size_t chunk) {
     int ids[LONG];
     for (int j = 0; j < LONG; j++) ids[j] = build_id(j);
     memset(asked, 0, sizeof asked);
-    const SessionOptions options = {.chunk = chunk, .chunks = &linear_chunks, .n_batch = LONG, .threads = 2, .grain = 1};
+    const SessionOptions options = {
+        .chunk = chunk, .chunks = &linear_chunks, .n_batch = LONG, .threads = 2, .grain = 1};
     CHECK(session_init(&s, m, &options, err, sizeof err) == 0);
     CHECK(session_eval(&s, ids, LONG, &logits, err, sizeof err) == 0);
     memcpy(out, logits, BUILD_VOCAB * sizeof *out);

@@ -37,7 +37,8 @@ static int write_text(Writing *t, size_t n_ctx) {
     const float *logits;
     int *ids, rc;
     size_t n;
-    CHECK(model_open_memory(&t->model, builtin_model, builtin_model_size, "built in", NULL, t->err, sizeof t->err) == 0);
+    CHECK(model_open_memory(&t->model, builtin_model, builtin_model_size, "built in", NULL, t->err, sizeof t->err) ==
+          0);
     CHECK(vocabulary_open(&t->tokenizer, &t->model.weights, NULL, 0, NULL, t->err, sizeof t->err) == 0);
     SessionOptions so = {.n_ctx = n_ctx, .threads = 1, .n_logits = 1};
     CHECK(session_init(&t->session, &t->model, &so, t->err, sizeof t->err) == 0);

@@ -35,7 +35,8 @@ static int arrays(const MetaValue *found[3], const Weights *w, char *err, size_t
         if (a && (a->type != META_ARRAY || (a->elem != rows[i].elem && a->elem != rows[i].or) || a->n != found[0]->n))
             return vocabulary_wrong(w, rows[i].key, i ? "an array as long as tokenizer.ggml.tokens, of the right type"
                                                       : "an array of strings", err, errlen);
-        if (a ? a->n == 0 || a->n > INT32_MAX : i == 0 || needed) return vocabulary_wrong(w, rows[i].key, "there", err, errlen);
+        if (a ? a->n == 0 || a->n > INT32_MAX : i == 0 || needed)
+            return vocabulary_wrong(w, rows[i].key, "there", err, errlen);
     }
     return 0;
 }

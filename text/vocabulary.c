@@ -46,7 +46,8 @@ static int fill(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
     if (rc == 0) rc = fill_merges(v, w, merges, err, errlen);
     if (rc == 0) rc = text_key(w, "tokenizer.ggml.pre", &v->pre, err, errlen);
     if (rc == 0 && v->bos_id < 0) rc = vocabulary_number(&v->bos_id, w, "tokenizer.ggml.cls_token_id", 0, err, errlen);
-    if (rc == 0 && v->eos_id < 0) rc = vocabulary_number(&v->eos_id, w, "tokenizer.ggml.seperator_token_id", 0, err, errlen);
+    if (rc == 0 && v->eos_id < 0)
+        rc = vocabulary_number(&v->eos_id, w, "tokenizer.ggml.seperator_token_id", 0, err, errlen);
     if (rc || !map) return rc;
     if (map->type != META_ARRAY || (map->elem != META_U8 && map->elem != META_I8))
         return vocabulary_wrong(w, "tokenizer.ggml.precompiled_charsmap", "an array of bytes", err, errlen);

@@ -66,8 +66,8 @@ static int keep(TextWriter *w, int id) {
 static int ends_text(const TextWriter *w, int id, TextEnd *end) {
     const Model *m = w->session->model;
     const Config *c = &m->config;
-    int own =
-        m->weights.format != FORMAT_LLAMA2C; /* such a file's tokenizer names ends that its model was not taught */
+    /* llama2.c's tokenizer names ends that its models were not taught */
+    int own = m->weights.format != FORMAT_LLAMA2C;
     int bos = id == c->bos_id || (own && id == tokenizer_bos(w->tokenizer));
     int eos = own && id == tokenizer_eos(w->tokenizer);
     for (int i = 0; i < c->n_eos; i++) eos |= id == c->eos_id[i];

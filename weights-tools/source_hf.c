@@ -64,10 +64,11 @@ static int take_tensor(Reader *r, const DecoderTensor *t, int layer) {
     size_t rows = decoder_size(c, t->rows), cols = decoder_size(c, t->cols);
     int rotated = t->rows == 'Q' || t->rows == 'K', rc = 0;
     if (decoder_has(c, t))
-        rc = take(r, decoder_name(hf, t->hf, layer, ".weight"), decoder_name(gguf, t->gguf, layer, ".weight"), rows, cols,
-                  rotated);
+        rc = take(r, decoder_name(hf, t->hf, layer, ".weight"), decoder_name(gguf, t->gguf, layer, ".weight"), rows,
+                  cols, rotated);
     if (rc || !decoder_has_bias(c, t)) return rc;
-    return take(r, decoder_name(hf, t->hf, layer, ".bias"), decoder_name(gguf, t->gguf, layer, ".bias"), rows, 0, rotated);
+    return take(r, decoder_name(hf, t->hf, layer, ".bias"), decoder_name(gguf, t->gguf, layer, ".bias"), rows, 0,
+                rotated);
 }
 
 /* The table's rows as they stand; those of layers for one layer after the other. */

@@ -1,5 +1,5 @@
-/* weights-tools/source_keys.c - a decoder's Config as the keys of a GGUF file: the reading of model/decoder.c the other way
- * round. */
+/* weights-tools/source_keys.c - a decoder's Config as the keys of a GGUF file: the reading of model/decoder.c the other
+ * way round. */
 #include "source.h"
 
 #include "model/decoder.h"

@@ -1,6 +1,6 @@
-/* bench/programs/encoder.c - how long a RoFormer takes to read a text: bench-encoder MODEL TOKENS THREADS REPEATS. Prints the
- * seconds of each repeat, one a line, after one that does not count. bench/encoder.py makes the models, and runs this
- * in turn with transformers. */
+/* bench/programs/encoder.c - how long a RoFormer takes to read a text: bench-encoder MODEL TOKENS THREADS REPEATS.
+ * Prints the seconds of each repeat, one a line, after one that does not count. bench/encoder.py makes the models, and
+ * runs this in turn with transformers. */
 #include "model/encoder.h"
 #include "base/system.h"
 

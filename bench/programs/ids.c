@@ -22,7 +22,8 @@ static char *decode(const Tokenizer *t, const int *ids, size_t n, size_t *len) {
     *len = 0;
     for (size_t i = 0; text && i <= n; i++) {
         if (*len + bound > cap) text = realloc(text, cap = 2 * (*len + bound));
-        if (text) *len += i < n ? tokenizer_decode(t, &s, ids[i], text + *len) : tokenizer_decode_end(t, &s, text + *len);
+        if (text)
+            *len += i < n ? tokenizer_decode(t, &s, ids[i], text + *len) : tokenizer_decode_end(t, &s, text + *len);
     }
     return text;
 }

@@ -1,8 +1,7 @@
-/* bench/programs/linear.c - linear attention beside softmax, measured: speed and memory against the context, long texts, drift.
- *     make bench-linear                   all four tables
- *     make bench-linear T=context         one of: context prompt million drift
- * Both kinds run on the same weights: linear attention is asked for as --attention linear does it. Random weights of two
- * shapes; million takes ../shared/data/tales/tales-1m-linear-f32.gguf where it is. */
+/* bench/programs/linear.c - linear attention beside softmax, measured: speed and memory against the context, long
+ * texts, drift. make bench-linear                   all four tables make bench-linear T=context         one of: context
+ * prompt million drift Both kinds run on the same weights: linear attention is asked for as --attention linear does it.
+ * Random weights of two shapes; million takes ../shared/data/tales/tales-1m-linear-f32.gguf where it is. */
 #include "attention/chunked.h"
 #include "model/session.h"
 #include "tests/build.h"
@@ -49,8 +48,11 @@ static double memory_free(void) {
 static const struct {
     const char *name, *path;
     BuildShape s;
-} shapes[] = {{"1M", "/tmp/bench-linear-1M", {.d = 128, .ff = 352, .layers = 6, .heads = 4, .kv_heads = 2, .n_ctx = 256}},
-              {"110M", "/tmp/bench-linear-110M", {.d = 768, .ff = 2048, .layers = 12, .heads = 12, .kv_heads = 12, .n_ctx = 1024}}};
+} shapes[] = {
+    {"1M", "/tmp/bench-linear-1M", {.d = 128, .ff = 352, .layers = 6, .heads = 4, .kv_heads = 2, .n_ctx = 256}},
+    {"110M",
+     "/tmp/bench-linear-110M",
+     {.d = 768, .ff = 2048, .layers = 12, .heads = 12, .kv_heads = 12, .n_ctx = 1024}}};
 
 static int id_at(size_t i) { return 3 + (int)((i * 7919 + i / 13) % 290); }
 
@@ -67,10 +69,12 @@ static int open_session(Model *m, Session *s, const char *path, int linear, size
 
 /* ---- tokens a second and memory, at a context ---- */
 
-/* As if n ids had been read: softmax's cache is filled with numbers that are not a text's, which costs the same to read. */
+/* As if n ids had been read: softmax's cache is filled with numbers that are not a text's, which costs the same to
+ * read. */
 static void pretend_read(Session *s, size_t n) {
     float *kept = (float *)(void *)s->cache.k; /* keys, and values behind them */
-    for (size_t i = 0; kept && i < cache_bytes(&s->cache) / sizeof(float); i++) kept[i] = (float)(i % 1021) / 1021 - 0.5f;
+    for (size_t i = 0; kept && i < cache_bytes(&s->cache) / sizeof(float); i++)
+        kept[i] = (float)(i % 1021) / 1021 - 0.5f;
     s->pos = n;
 }
 
@@ -88,7 +92,8 @@ static void context_row(const char *shape, const char *path, int linear, size_t 
         session_eval(&s, &(int){id_at((size_t)(i + 2))}, 1, &logits, err, sizeof err);
         if (i >= 0) t[i] = clock_seconds() - t0;
     }
-    printf("%s,%s,%zu,%.2f,%.3f\n", shape, linear ? "linear" : "softmax", n, 1 / median(t, STEPS), (double)session_bytes(&s) / 1e6);
+    printf("%s,%s,%zu,%.2f,%.3f\n", shape, linear ? "linear" : "softmax", n, 1 / median(t, STEPS),
+           (double)session_bytes(&s) / 1e6);
     fflush(stdout);
     session_free(&s);
     model_close(&m);
@@ -102,7 +107,9 @@ static void context_table(void) {
                 const BuildShape *s = &shapes[i].s;
                 double cache = 8.0 * s->layers * s->kv_heads * (s->d / s->heads) * (double)n;
                 if (linear || cache < 0.9 * memory_free()) context_row(shapes[i].name, shapes[i].path, linear, n);
-                else fprintf(stderr, "%s: a context of %zu needs %.0f GB for softmax's cache, which is not here\n", shapes[i].name, n, cache / 1e9);
+                else
+                    fprintf(stderr, "%s: a context of %zu needs %.0f GB for softmax's cache, which is not here\n",
+                            shapes[i].name, n, cache / 1e9);
             }
 }
 
@@ -134,12 +141,14 @@ static double prompt_rate(const char *path, int linear, size_t chunk, size_t n) 
 }
 
 static void prompt_table(void) {
-    printf("| shape | prompt | softmax tok/s | linear tok/s | ratio | linear, chunks of 16 | of 64 |\n|---|---|---|---|---|---|---|\n");
+    printf("| shape | prompt | softmax tok/s | linear tok/s | ratio | linear, chunks of 16 | of 64 "
+           "|\n|---|---|---|---|---|---|---|\n");
     for (size_t i = 0; i < 2; i++)
         for (size_t n = 64; n <= (i ? 2048 : 8192); n *= 2) {
             double softmax = prompt_rate(shapes[i].path, 0, 0, n), linear = prompt_rate(shapes[i].path, 1, 0, n);
             double c16 = prompt_rate(shapes[i].path, 1, 16, n), c64 = prompt_rate(shapes[i].path, 1, 64, n);
-            printf("| %s | %zu | %.0f | %.0f | %.2f | %.0f | %.0f |\n", shapes[i].name, n, softmax, linear, linear / softmax, c16, c64);
+            printf("| %s | %zu | %.0f | %.0f | %.2f | %.0f | %.0f |\n", shapes[i].name, n, softmax, linear,
+                   linear / softmax, c16, c64);
             fflush(stdout);
         }
 }
@@ -168,21 +177,24 @@ static void million_table(void) {
             t0 = clock_seconds();
         }
     }
-    printf("%s, one token at a time, 1,000,000 of them; each line 10,000:\n\n| tokens | tok/s | memory held, kB |\n|---|---|---|\n", f ? path : "random weights");
+    printf("%s, one token at a time, 1,000,000 of them; each line 10,000:\n\n| tokens | tok/s | memory held, kB "
+           "|\n|---|---|---|\n",
+           f ? path : "random weights");
     for (int i = 0; i < 100; i = i == 0 ? 1 : i < 9 ? 9 : i < 49 ? 49 : i < 98 ? 98 : i + 1)
         printf("| %d-%d | %.0f | %ld |\n", 10000 * i, 10000 * (i + 1), ten[i], held[i]);
     double first = ten[0], last = ten[99];
     double early = median(ten + 1, 9), late = median(ten + 90, 9);
-    printf("\nlast 10,000 / first 10,000: %.3f; medians of nine at either end: %.3f; memory %+ld kB; logits not finite: %zu\n", last / first,
-           late / early, held[99] - held[0], bad);
+    printf("\nlast 10,000 / first 10,000: %.3f; medians of nine at either end: %.3f; memory %+ld kB; logits not "
+           "finite: %zu\n",
+           last / first, late / early, held[99] - held[0], bad);
     session_free(&s);
     model_close(&m);
 }
 
 /* ---- what a state in float loses ---- */
 
-/* One head of 64, phi = elu+1, form numerator; state in float, in float with Kahan's compensation, in double, and in long
- * double to compare with. The same features for all, from independent normal q, k, v. */
+/* One head of 64, phi = elu+1, form numerator; state in float, in float with Kahan's compensation, in double, and in
+ * long double to compare with. The same features for all, from independent normal q, k, v. */
 enum { HEAD = 64 };
 
 typedef struct {
@@ -241,13 +253,15 @@ static void drift_row(const Sums *s, const double *num, const double *den, size_
         long double o[4] = {0};
         for (int i = 0; i < HEAD; i++) {
             long double q = (long double)num[i];
-            o[0] += q * (long double)s->S[i][j], o[1] += q * (long double)s->Sk[i][j], o[2] += q * (long double)s->S64[i][j], o[3] += q * s->Sx[i][j];
+            o[0] += q * (long double)s->S[i][j], o[1] += q * (long double)s->Sk[i][j],
+                o[2] += q * (long double)s->S64[i][j], o[3] += q * s->Sx[i][j];
         }
         o[0] /= d32, o[1] /= dk, o[2] /= d64, o[3] /= want_den;
         for (int k = 0; k < 3; k++) error[k] += (o[k] - o[3]) * (o[k] - o[3]);
         size += o[3] * o[3];
     }
-    printf("| %zu | %.1Le | %.1Le | %.1Le |\n", n, sqrtl(error[0] / size), sqrtl(error[1] / size), sqrtl(error[2] / size));
+    printf("| %zu | %.1Le | %.1Le | %.1Le |\n", n, sqrtl(error[0] / size), sqrtl(error[1] / size),
+           sqrtl(error[2] / size));
     fflush(stdout);
 }
 
@@ -260,7 +274,8 @@ static void drift_table(void) {
     float v[HEAD];
     if (!s) return;
     rope_init(&r, &rc, MILLION);
-    printf("A row after n tokens, relative to sums in long double:\n\n| n | float | float, compensated | double |\n|---|---|---|---|\n");
+    printf("A row after n tokens, relative to sums in long double:\n\n| n | float | float, compensated | double "
+           "|\n|---|---|---|---|\n");
     for (size_t n = 1, shown = 1000; n <= MILLION; n++) {
         features(num, den, &r, (int64_t)n, &c);
         for (int i = 0; i < HEAD; i++) v[i] = (float)normal();

@@ -1,7 +1,7 @@
 /* bench/programs/models.c - random models of two known shapes, for measuring where no trained ones are.
  *     build/release/bench-models FOLDER
- * writes stories15M and stories110M (llama2.c's shapes, with a small vocabulary) as .bin and as GGUF, and llama2.c's tokenizer.bin;
- * prints their names as bench/peers.sh takes them. */
+ * writes stories15M and stories110M (llama2.c's shapes, with a small vocabulary) as .bin and as GGUF, and llama2.c's
+ * tokenizer.bin; prints their names as bench/peers.sh takes them. */
 #include "tests/build.h"
 
 #include <stdio.h>

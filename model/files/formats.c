@@ -22,13 +22,14 @@ static int refuse(Weights *w, const uint8_t *data, size_t size, const char *name
         what = "a PyTorch pickle, which can run code and is never read here: convert it to safetensors or GGUF first";
     else if (starts_with(data, size, "version https://git-lfs", 23))
         what = "a Git LFS pointer, not the file itself: fetch it with `git lfs pull`";
-    else if (starts_with(data, size, "ggjt", 4) || starts_with(data, size, "tjgg", 4) || starts_with(data, size, "lmgg", 4) ||
-             starts_with(data, size, "fmgg", 4))
+    else if (starts_with(data, size, "ggjt", 4) || starts_with(data, size, "tjgg", 4) ||
+             starts_with(data, size, "lmgg", 4) || starts_with(data, size, "fmgg", 4))
         what = "a GGML file from before GGUF: convert the original model again";
     else if (starts_with(data, size, "FUGG", 4))
         what = "a GGUF file with its magic turned round (big-endian): convert it with gguf-convert-endian";
     else if (size > 8 && data[8] == '{')
-        what = "looks like safetensors, but its header is longer than the file or than 100,000,000 bytes: it is damaged or truncated";
+        what = "looks like safetensors, but its header is longer than the file or than 100,000,000 bytes: it is "
+               "damaged or truncated";
     else if (data[0] == '{')
         what = "a JSON file: give the folder it stands in";
     return base_error(err, errlen, -EINVAL, "%s: %s", name, what);

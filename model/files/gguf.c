@@ -1,12 +1,12 @@
 /* model/files/gguf.c - GGUF, versions 2 and 3, little-endian.
  *
  *     "GGUF"  u32 version  u64 n_tensors  u64 n_meta
- *     n_meta times     string key   u32 type   value          a string is u64 length + bytes, an array u32 type + u64 n + elements
- *     n_tensors times  string name  u32 n_dims  u64 dims[]  u32 type  u64 offset       dims[0] is the contiguous one
- *     padding to general.alignment (32 where the key is missing), then the tensors' bytes, each at its offset
+ *     n_meta times     string key   u32 type   value          a string is u64 length + bytes, an array u32 type + u64 n
+ * + elements n_tensors times  string name  u32 n_dims  u64 dims[]  u32 type  u64 offset       dims[0] is the contiguous
+ * one padding to general.alignment (32 where the key is missing), then the tensors' bytes, each at its offset
  *
- * Every length is compared with the bytes that are left before it is believed: `n > size - pos`, never `pos + n > size`.
- * Source: docs/gguf.md of ggml. */
+ * Every length is compared with the bytes that are left before it is believed: `n > size - pos`, never `pos + n >
+ * size`. Source: docs/gguf.md of ggml. */
 #include "gguf.h"
 
 #include <errno.h>
@@ -62,8 +62,8 @@ static int take_u64(Gguf *g, uint64_t *out) {
 static int take_string(Gguf *g, const uint8_t **s, uint64_t *n) { return take_u64(g, n) && take(g, *n, s); }
 
 static int truncated(Gguf *g, const char *where) {
-    return base_error(g->err, g->errlen, -EINVAL, "%s: the file ends inside its %s: it is damaged or truncated, fetch it again",
-                      g->name, where);
+    return base_error(g->err, g->errlen, -EINVAL,
+                      "%s: the file ends inside its %s: it is damaged or truncated, fetch it again", g->name, where);
 }
 
 static int bad_key(Gguf *g, const char *key, const char *why) {
@@ -81,16 +81,19 @@ static int read_counts(Gguf *g) {
     uint32_t magic, version;
     if (!take_u32(g, &magic) || !take_u32(g, &version)) return truncated(g, "header");
     if ((version & 0xffff) == 0 && version != 0)
-        return base_error(g->err, g->errlen, -EINVAL, "%s: a big-endian GGUF file: convert it with gguf-convert-endian", g->name);
+        return base_error(g->err, g->errlen, -EINVAL, "%s: a big-endian GGUF file: convert it with gguf-convert-endian",
+                          g->name);
     if (version != 2 && version != 3)
-        return base_error(g->err, g->errlen, -EINVAL, "%s: GGUF version %u, only 2 and 3 are read: convert the model again",
-                          g->name, version);
+        return base_error(g->err, g->errlen, -EINVAL,
+                          "%s: GGUF version %u, only 2 and 3 are read: convert the model again", g->name, version);
     if (!take_u64(g, &g->n_tensors) || !take_u64(g, &g->n_meta)) return truncated(g, "header");
     size_t left = g->size - g->pos;
     if (g->n_meta > left / KEY_MIN_BYTES) return truncated(g, "metadata (more keys are announced than fit)");
-    if (g->n_tensors > left / TENSOR_MIN_BYTES) return truncated(g, "tensor list (more tensors are announced than fit)");
+    if (g->n_tensors > left / TENSOR_MIN_BYTES)
+        return truncated(g, "tensor list (more tensors are announced than fit)");
     if (g->n_meta > COUNT_MAX || g->n_tensors > COUNT_MAX) /* what is kept of each is more than its bytes in the file */
-        return base_error(g->err, g->errlen, -EINVAL, "%s: more than %d keys or tensors: no model has so many", g->name, COUNT_MAX);
+        return base_error(g->err, g->errlen, -EINVAL, "%s: more than %d keys or tensors: no model has so many", g->name,
+                          COUNT_MAX);
     return 0;
 }
 
@@ -138,7 +141,8 @@ static int read_pair(Gguf *g) {
     uint32_t type;
     if (!take_string(g, &key, &len) || !take_u32(g, &type)) return truncated(g, "metadata");
     if (len > KEY_MAX || !weights_is_name((const char *)key, (size_t)len))
-        return base_error(g->err, g->errlen, -EINVAL, "%s: metadata key %zu is empty, too long or not text: the file is damaged", g->name,
+        return base_error(g->err, g->errlen, -EINVAL,
+                          "%s: metadata key %zu is empty, too long or not text: the file is damaged", g->name,
                           g->w->n_meta - g->first_meta + 1);
     MetaValue m = {.key = weights_keep(g->w, (const char *)key, (size_t)len)};
     if (!m.key) return weights_no_memory(g->name, g->err, g->errlen);
@@ -149,7 +153,9 @@ static int read_pair(Gguf *g) {
     return weights_add_meta(g->w, &m) ? weights_no_memory(g->name, g->err, g->errlen) : 0;
 }
 
-static int compare_keys(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+static int compare_keys(const void *a, const void *b) {
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
 
 static int refuse_duplicate_keys(Gguf *g) {
     size_t n = g->w->n_meta - g->first_meta;
@@ -199,7 +205,8 @@ static int measure(Gguf *g, TensorInfo *t) {
             return bad_tensor(g, t, "its shape is larger than any file");
     }
     if ((t->n_dims ? t->dims[0] : 1) % block != 0) return bad_tensor(g, t, "its rows are not whole blocks of its type");
-    if (!size_mul(values / block, (size_t)t->format->bytes, &t->size)) return bad_tensor(g, t, "its shape is larger than any file");
+    if (!size_mul(values / block, (size_t)t->format->bytes, &t->size))
+        return bad_tensor(g, t, "its shape is larger than any file");
     return 0;
 }
 
@@ -216,7 +223,8 @@ static int read_tensor_info(Gguf *g, TensorInfo *t) {
     *t = (TensorInfo){.name = ""};
     if (!take_string(g, &name, &len) || !take_u32(g, &t->n_dims)) return truncated(g, "tensor list");
     if (!weights_is_name((const char *)name, (size_t)len))
-        return base_error(g->err, g->errlen, -EINVAL, "%s: a tensor's name is empty or not text: the file is damaged", g->name);
+        return base_error(g->err, g->errlen, -EINVAL, "%s: a tensor's name is empty or not text: the file is damaged",
+                          g->name);
     t->name = (const char *)name;
     t->name_len = (size_t)len;
     if (t->n_dims > GGUF_MAX_DIMS) return bad_tensor(g, t, "more than 4 dimensions");
@@ -238,7 +246,8 @@ static int place_tensor(Gguf *g, const TensorInfo *t, size_t start, size_t *end)
     if (t->offset > room || t->size > room - (size_t)t->offset)
         return bad_tensor(g, t, "its bytes reach past the end of the file: the file is truncated, fetch it again");
     Tensor out = {.type = t->format->id, .type_name = t->format->name, .n_dims = (int)t->n_dims, .size = t->size};
-    for (uint32_t i = 0; i < t->n_dims; i++) out.shape[i] = t->dims[t->n_dims - 1 - i]; /* the file counts from the contiguous one */
+    for (uint32_t i = 0; i < t->n_dims; i++)
+        out.shape[i] = t->dims[t->n_dims - 1 - i]; /* the file counts from the contiguous one */
     out.data = g->data + start + t->offset;
     out.name = weights_keep(g->w, t->name, t->name_len);
     if (!out.name || weights_add_tensor(g->w, &out)) return weights_no_memory(g->name, g->err, g->errlen);
@@ -265,7 +274,8 @@ int gguf_read_tensors(Gguf *g) {
         if ((rc = read_tensor_info(g, &t)) == 0) rc = place_tensor(g, &t, start, &end);
     if (rc == 0 && g->size - end >= (g->n_tensors ? 1 : g->alignment))
         rc = base_error(g->err, g->errlen, -EINVAL,
-                        "%s: %zu bytes stand behind the last tensor: not the file its header describes", g->name, g->size - end);
+                        "%s: %zu bytes stand behind the last tensor: not the file its header describes", g->name,
+                        g->size - end);
     return rc;
 }
 

@@ -1,5 +1,5 @@
-/* model/files/gguf_split.c - a GGUF model in several files: NAME-00001-of-00003.gguf and so on, each a GGUF file of its own whose
- * keys say which part it is. It opens by any of its parts; the first one's keys are the model's. */
+/* model/files/gguf_split.c - a GGUF model in several files: NAME-00001-of-00003.gguf and so on, each a GGUF file of its
+ * own whose keys say which part it is. It opens by any of its parts; the first one's keys are the model's. */
 #include "gguf_split.h"
 #include "base/file.h"
 
@@ -10,7 +10,8 @@
 
 static int split_integer(Gguf *g, const char *key, int64_t *out) {
     if (meta_integer(gguf_find(g, key), out) && *out >= 0) return 0;
-    return base_error(g->err, g->errlen, -EINVAL, "%s: a part of a split file, but its key %s is missing or no count", g->name, key);
+    return base_error(g->err, g->errlen, -EINVAL, "%s: a part of a split file, but its key %s is missing or no count",
+                      g->name, key);
 }
 
 /* NAME-00002-of-00003.gguf -> the same of shard i (from 0), in malloc'ed memory. */
@@ -33,8 +34,10 @@ static int ends_like_shard(const char *path, int64_t i, int64_t count) {
 }
 
 /* Shard i of count: its head must say so; its tensors are appended. Only the first shard's keys are kept. */
-static int read_shard(Weights *w, const MappedFile *f, const char *name, int64_t i, int64_t count, char *err, size_t errlen) {
-    Gguf g = {.w = w, .data = f->data, .size = f->size, .name = name, .err = err, .errlen = errlen, .first_meta = w->n_meta};
+static int read_shard(Weights *w, const MappedFile *f, const char *name, int64_t i, int64_t count, char *err,
+                      size_t errlen) {
+    Gguf g = {
+        .w = w, .data = f->data, .size = f->size, .name = name, .err = err, .errlen = errlen, .first_meta = w->n_meta};
     int64_t no, n;
     int rc = gguf_read_head(&g);
     if (rc == 0) rc = split_integer(&g, "split.no", &no);
@@ -47,7 +50,8 @@ static int read_shard(Weights *w, const MappedFile *f, const char *name, int64_t
     return rc;
 }
 
-static int open_shard(Weights *w, const char *given, int64_t i, int64_t given_no, int64_t count, char *err, size_t errlen) {
+static int open_shard(Weights *w, const char *given, int64_t i, int64_t given_no, int64_t count, char *err,
+                      size_t errlen) {
     char *path = shard_path(given, i, count);
     if (!path) return weights_no_memory(given, err, errlen);
     int rc = 0;
@@ -69,17 +73,18 @@ static int open_split(Gguf *g, int64_t count) {
     if (rc == 0) rc = split_integer(g, "split.tensors.count", &total);
     if (rc) return rc;
     if (w->n_files == 0)
-        return base_error(g->err, g->errlen, -EINVAL, "%s: part of a split file, which opens by its path only", g->name);
+        return base_error(g->err, g->errlen, -EINVAL, "%s: part of a split file, which opens by its path only",
+                          g->name);
     if (no >= count || count > 99999 || !ends_like_shard(g->name, no, count))
-        return base_error(
-            g->err, g->errlen, -EINVAL,
-            "%s: part %lld of %lld of a split file, but its name does not end in -%05lld-of-%05lld.gguf: give it its name back",
-            g->name, (long long)no + 1, (long long)count, (long long)no + 1, (long long)count);
+        return base_error(g->err, g->errlen, -EINVAL,
+                          "%s: part %lld of %lld of a split file, but its name does not end in -%05lld-of-%05lld.gguf: "
+                          "give it its name back",
+                          g->name, (long long)no + 1, (long long)count, (long long)no + 1, (long long)count);
     w->n_meta = 0; /* the first shard's keys are the model's */
     for (int64_t i = 0; rc == 0 && i < count; i++) rc = open_shard(w, g->name, i, no, count, g->err, g->errlen);
     if (rc == 0 && (uint64_t)total != w->n_tensors)
-        rc = base_error(g->err, g->errlen, -EINVAL, "%s: split.tensors.count says %lld, the parts hold %zu tensors", g->name,
-                        (long long)total, w->n_tensors);
+        rc = base_error(g->err, g->errlen, -EINVAL, "%s: split.tensors.count says %lld, the parts hold %zu tensors",
+                        g->name, (long long)total, w->n_tensors);
     return rc;
 }
 

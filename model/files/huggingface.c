@@ -1,5 +1,5 @@
-/* model/files/huggingface.c - Hugging Face models: a folder with config.json and safetensors, one file or several shards, those that
- * model.safetensors.index.json names. */
+/* model/files/huggingface.c - Hugging Face models: a folder with config.json and safetensors, one file or several
+ * shards, those that model.safetensors.index.json names. */
 #include "huggingface.h"
 
 #include "base/json.h"
@@ -29,7 +29,8 @@ static int compare_shards(const void *a, const void *b) {
 }
 
 /* weight_map's entries sorted by shard, in malloc'ed memory (*n of them). */
-static int sort_entries(const Json *index, const char *name, const JsonValue ***out, size_t *n, char *err, size_t errlen) {
+static int sort_entries(const Json *index, const char *name, const JsonValue ***out, size_t *n, char *err,
+                        size_t errlen) {
     const JsonValue *map = json_get(index->root, "weight_map");
     if (!map || map->type != JSON_OBJECT || map->len == 0)
         return base_error(err, errlen, -EINVAL, "%s: has no weight_map that names shards", name);
@@ -40,8 +41,8 @@ static int sort_entries(const Json *index, const char *name, const JsonValue ***
     for (const JsonValue *e = map->child; e; e = e->next) {
         if (!weights_is_name(e->key, e->key_len) || !is_plain_name(e))
             return base_error(err, errlen, -EINVAL,
-                              "%s: weight_map entry %.60s: a shard must be the plain name of a file in this folder", name,
-                              e->key);
+                              "%s: weight_map entry %.60s: a shard must be the plain name of a file in this folder",
+                              name, e->key);
         order[(*n)++] = e;
     }
     qsort(order, *n, sizeof *order, compare_shards);
@@ -52,15 +53,15 @@ static int open_shard(Weights *w, const JsonValue *entry, const char *index_name
     char *path = file_join(w->folder, entry->str);
     if (!path) return weights_no_memory(index_name, err, errlen);
     int rc = file_exists(path) ? read_path(w, path, err, errlen)
-                               : base_error(err, errlen, -ENOENT, "%s: is missing, but %s names it (for tensor %.60s)", path,
-                                            index_name, entry->key);
+                               : base_error(err, errlen, -ENOENT, "%s: is missing, but %s names it (for tensor %.60s)",
+                                            path, index_name, entry->key);
     free(path);
     return rc;
 }
 
 /* The tensors from `first` on came from the shard of these n entries: the same names, no more and no fewer. */
-static int check_entries(const Weights *w, const JsonValue **entries, size_t n, size_t first, size_t end, const char *name,
-                         char *err, size_t errlen) {
+static int check_entries(const Weights *w, const JsonValue **entries, size_t n, size_t first, size_t end,
+                         const char *name, char *err, size_t errlen) {
     for (size_t i = 0; i < n; i++) {
         const Tensor *t = weights_find(w, entries[i]->key);
         size_t at = t ? (size_t)(t - w->tensors) : end;
@@ -69,7 +70,8 @@ static int check_entries(const Weights *w, const JsonValue **entries, size_t n, 
                               entries[i]->key, entries[i]->str);
     }
     if (end - first == n) return 0;
-    return base_error(err, errlen, -EINVAL, "%s: %.60s holds %zu tensors, weight_map has %zu there", name, entries[0]->str, end - first, n);
+    return base_error(err, errlen, -EINVAL, "%s: %.60s holds %zu tensors, weight_map has %zu there", name,
+                      entries[0]->str, end - first, n);
 }
 
 /* All shards in the order of their names; then, with the index of names sorted, every entry of weight_map. */
@@ -115,7 +117,8 @@ static int open_single(Weights *w, const char *path, char *err, size_t errlen) {
 }
 
 static int refuse_folder(const Weights *w, char *err, size_t errlen) {
-    char *bin = file_join(w->folder, "pytorch_model.bin"), *index = file_join(w->folder, "pytorch_model.bin.index.json");
+    char *bin = file_join(w->folder, "pytorch_model.bin"),
+         *index = file_join(w->folder, "pytorch_model.bin.index.json");
     int pickles = (bin && file_exists(bin)) || (index && file_exists(index));
     free(bin);
     free(index);
@@ -151,7 +154,8 @@ static void free_configs(void *own) {
 
 static int open_object(Json *j, const JsonValue **root, const char *path, char *err, size_t errlen) {
     int rc = json_open(j, path, err, errlen);
-    if (rc == 0 && j->root->type != JSON_OBJECT) rc = base_error(err, errlen, -EINVAL, "%s: is not a JSON object", path);
+    if (rc == 0 && j->root->type != JSON_OBJECT)
+        rc = base_error(err, errlen, -EINVAL, "%s: is not a JSON object", path);
     *root = rc ? NULL : j->root;
     return rc;
 }
@@ -168,7 +172,8 @@ int huggingface_configs(Weights *w, const char *config, const char *generation, 
 
 /* Everything of w->folder, or of the weights only `path` in it where it is not NULL. */
 static int open_model(Weights *w, const char *path, char *err, size_t errlen) {
-    static const char *const names[] = {"model.safetensors", "model.safetensors.index.json", "config.json", "generation_config.json"};
+    static const char *const names[] = {"model.safetensors", "model.safetensors.index.json", "config.json",
+                                        "generation_config.json"};
     char *paths[4];
     int rc = 0;
     w->format = FORMAT_HF;
@@ -176,7 +181,8 @@ static int open_model(Weights *w, const char *path, char *err, size_t errlen) {
         if (!(paths[i] = file_join(w->folder, names[i]))) rc = weights_no_memory(w->path, err, errlen);
     if (rc == 0) rc = open_weights(w, path, paths[0], paths[1], err, errlen);
     if (rc == 0 && !file_exists(paths[2]))
-        rc = base_error(err, errlen, -ENOENT, "%s: is missing: a safetensors model needs its config.json beside it", paths[2]);
+        rc = base_error(err, errlen, -ENOENT, "%s: is missing: a safetensors model needs its config.json beside it",
+                        paths[2]);
     if (rc == 0) rc = huggingface_configs(w, paths[2], file_exists(paths[3]) ? paths[3] : NULL, err, errlen);
     for (int i = 0; i < 4; i++) free(paths[i]);
     return rc;
@@ -186,7 +192,8 @@ int huggingface_is(const uint8_t *data, size_t size) { return safetensors_is(dat
 
 int huggingface_open_file(Weights *w, const uint8_t *data, size_t size, const char *name, char *err, size_t errlen) {
     (void)data, (void)size;
-    if (w->n_files == 0) return base_error(err, errlen, -EINVAL, "%s: a safetensors model opens by its path only", name);
+    if (w->n_files == 0)
+        return base_error(err, errlen, -EINVAL, "%s: a safetensors model opens by its path only", name);
     file_unmap(&w->files[0]); /* it is mapped again, maybe as one of several */
     w->n_files = 0;
     w->file_bytes = 0;

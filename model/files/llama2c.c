@@ -1,18 +1,26 @@
-/* model/files/llama2c.c - the .bin files of llama2.c, versions 0, 1 and 2: a header, then arrays in a fixed order (the tables below).
+/* model/files/llama2c.c - the .bin files of llama2.c, versions 0, 1 and 2: a header, then arrays in a fixed order (the
+ * tables below).
  *
  *     v0   7 int32 (a negative vocab_size means: the classifier is not the embedding), then f32
  *     v1   "24ka" (0x616b3432), 1, 7 int32, u8 shared classifier, zeros up to byte 256, then f32
  *     v2   the same with 2, and int32 group_size behind the u8; norms f32, every matrix int8 values then its f32 scales
  *
- * Nothing in the file says how long it is, so the header must describe exactly the bytes that are there. Sources: export.py,
- * run.c, runq.c of llama2.c. */
+ * Nothing in the file says how long it is, so the header must describe exactly the bytes that are there. Sources:
+ * export.py, run.c, runq.c of llama2.c. */
 #include "llama2c.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { HEADER_V0 = 28, HEADER_V1 = 256, MAGIC = 0x616b3432, DIM_MAX = 1 << 24, GROUP_MAX = 65536, LAYERS_MAX = 1 << 16 };
+enum {
+    HEADER_V0 = 28,
+    HEADER_V1 = 256,
+    MAGIC = 0x616b3432,
+    DIM_MAX = 1 << 24,
+    GROUP_MAX = 65536,
+    LAYERS_MAX = 1 << 16
+};
 
 typedef struct {
     int version; /* 0, 1, 2 */
@@ -21,8 +29,8 @@ typedef struct {
     int group_size; /* version 2 */
 } Header;
 
-/* An array, under GGUF's name (# is the layer: one for each); its rows and columns in letters: D dim, F hidden_dim, K all key heads,
- * V vocab_size, S seq_len, R a head; no columns: a vector. */
+/* An array, under GGUF's name (# is the layer: one for each); its rows and columns in letters: D dim, F hidden_dim, K
+ * all key heads, V vocab_size, S seq_len, R a head; no columns: a vector. */
 typedef struct {
     const char *name;
     char rows, cols;
@@ -108,7 +116,11 @@ static void place(Layout *l, const Array *a, int layer) {
     size_t scales = l->pos;
     if (quantized) advance(l, rows, cols / group * 4);
     if (!l->w || !a->name) return; /* a header may announce 65536 layers: measuring them must stay cheap */
-    Tensor t = {.type = TENSOR_F32, .type_name = "F32", .n_dims = a->cols ? 2 : 1, .data = l->data + from, .size = rows * cols * each};
+    Tensor t = {.type = TENSOR_F32,
+                .type_name = "F32",
+                .n_dims = a->cols ? 2 : 1,
+                .data = l->data + from,
+                .size = rows * cols * each};
     t.shape[0] = a->cols ? rows : cols;
     t.shape[1] = a->cols ? cols : 0;
     if (quantized) {
@@ -140,12 +152,14 @@ static int between(int x, int low, int high) { return x >= low && x <= high; }
 
 /* NULL where the header can be a model's, else what is wrong with it. */
 static const char *implausible(const Header *h) {
-    if (!between(h->dim, 1, DIM_MAX) || !between(h->hidden_dim, 1, DIM_MAX)) return "dim and hidden_dim must be 1 to 16777216";
+    if (!between(h->dim, 1, DIM_MAX) || !between(h->hidden_dim, 1, DIM_MAX))
+        return "dim and hidden_dim must be 1 to 16777216";
     if (!between(h->n_layers, 1, LAYERS_MAX)) return "n_layers must be 1 to 65536";
     if (!between(h->vocab_size, 1, DIM_MAX) || !between(h->seq_len, 1, DIM_MAX))
         return "vocab_size and seq_len must be 1 to 16777216";
     if (!between(h->n_heads, 1, h->dim) || h->dim % h->n_heads != 0) return "n_heads must divide dim";
-    if (!between(h->n_kv_heads, 1, h->n_heads) || h->n_heads % h->n_kv_heads != 0) return "n_kv_heads must divide n_heads";
+    if (!between(h->n_kv_heads, 1, h->n_heads) || h->n_heads % h->n_kv_heads != 0)
+        return "n_kv_heads must divide n_heads";
     if (h->dim / h->n_heads % 2 != 0) return "the size of a head, dim / n_heads, must be even";
     if (h->version == 2 && (h->group_size < 1 || h->dim % h->group_size != 0 || h->hidden_dim % h->group_size != 0))
         return "group_size must divide dim and hidden_dim";
@@ -176,16 +190,18 @@ static int read_header(Header *h, const uint8_t *data, size_t size, const char *
     }
     if (size < HEADER_V1)
         return base_error(err, errlen, -EINVAL,
-                          "%s: the file ends inside its llama2.c header of 256 bytes: it is truncated, fetch it again", name);
+                          "%s: the file ends inside its llama2.c header of 256 bytes: it is truncated, fetch it again",
+                          name);
     uint32_t version = load_u32(data + 4);
     if (version != 1 && version != 2)
-        return base_error(err, errlen, -EINVAL, "%s: llama2.c version %u, only 0, 1 and 2 are read: export the model again", name,
-                          version);
+        return base_error(err, errlen, -EINVAL,
+                          "%s: llama2.c version %u, only 0, 1 and 2 are read: export the model again", name, version);
     *h = (Header){.version = (int)version, .shared_classifier = data[36]};
     read_config(data + 8, h);
     if (version == 2) h->group_size = (int32_t)load_u32(data + 37); /* behind one byte, so unaligned */
     if (data[36] > 1)
-        return base_error(err, errlen, -EINVAL, "%s: llama2.c header: the shared-classifier byte is neither 0 nor 1", name);
+        return base_error(err, errlen, -EINVAL, "%s: llama2.c header: the shared-classifier byte is neither 0 nor 1",
+                          name);
     return 0;
 }
 
@@ -215,7 +231,8 @@ static int add_keys(Weights *w, const Header *h) {
     };
     int rc = add_key(w, "general.architecture", META_STRING, "llama", 5);
     if (rc == 0) rc = add_key(w, "llama.attention.layer_norm_rms_epsilon", META_F32, &epsilon, 4);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows && rc == 0; i++) rc = add_key(w, rows[i].key, META_I32, &rows[i].value, 4);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && rc == 0; i++)
+        rc = add_key(w, rows[i].key, META_I32, &rows[i].value, 4);
     return rc;
 }
 
@@ -229,10 +246,10 @@ int llama2c_open(Weights *w, const uint8_t *data, size_t size, const char *name,
     Layout l = {.h = &h};
     lay_out(&l);
     if (l.too_large || l.pos != size)
-        return base_error(
-            err, errlen, -EINVAL,
-            "%s: a llama2.c version %d file with this header has %zu bytes%s, this one has %zu: it is truncated or not a model",
-            name, h.version, l.too_large ? SIZE_MAX : l.pos, l.too_large ? " or more" : "", size);
+        return base_error(err, errlen, -EINVAL,
+                          "%s: a llama2.c version %d file with this header has %zu bytes%s, this one has %zu: it is "
+                          "truncated or not a model",
+                          name, h.version, l.too_large ? SIZE_MAX : l.pos, l.too_large ? " or more" : "", size);
     l = (Layout){.w = w, .h = &h, .data = data};
     lay_out(&l);
     if (l.no_memory || add_keys(w, &h)) return weights_no_memory(name, err, errlen);

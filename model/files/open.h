@@ -4,9 +4,9 @@
 
 #include "weights.h"
 
-/* Open path, a file or a folder: 0, or a negative errno and one line in err that names the file and the reason; nothing is held
- * then. Errors: -ENOENT, -EINVAL (not a model file, truncated, overlapping, unknown type ..), -ENOMEM. A GGUF file with no
- * tensors (a vocabulary) opens too. */
+/* Open path, a file or a folder: 0, or a negative errno and one line in err that names the file and the reason; nothing
+ * is held then. Errors: -ENOENT, -EINVAL (not a model file, truncated, overlapping, unknown type ..), -ENOMEM. A GGUF
+ * file with no tensors (a vocabulary) opens too. */
 int weights_open(Weights *w, const char *path, char *err, size_t errlen);
 /* The same for a file that lies in memory already and outlives w. */
 int weights_open_memory(Weights *w, const void *data, size_t size, const char *name, char *err, size_t errlen);

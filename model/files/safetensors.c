@@ -4,8 +4,8 @@
  *     {"__metadata__": {"format": "pt"}, "name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
  *
  * The rules are those of the reference reader (safetensors/src/tensor.rs): sorted by offset the tensors cover the data
- * exactly, no hole, no overlap, nothing behind the last one; each has the bytes its dtype and shape ask for. Tensor data
- * has no alignment. */
+ * exactly, no hole, no overlap, nothing behind the last one; each has the bytes its dtype and shape ask for. Tensor
+ * data has no alignment. */
 #include "safetensors.h"
 
 #include "base/json.h"
@@ -24,10 +24,12 @@ typedef struct {
 } Dtype;
 
 static const Dtype dtypes[] = {
-    {"F32", 32, TENSOR_F32}, {"F16", 16, TENSOR_F16}, {"BF16", 16, TENSOR_BF16},
-    {"F64", 64, -1}, {"C64", 64, -1}, {"I64", 64, -1}, {"U64", 64, -1}, {"I32", 32, -1}, {"U32", 32, -1}, {"I16", 16, -1}, {"U16", 16, -1},
-    {"I8", 8, -1}, {"U8", 8, -1}, {"BOOL", 8, -1}, {"F8_E4M3", 8, -1}, {"F8_E5M2", 8, -1}, {"F8_E8M0", 8, -1},
-    {"F8_E4M3FNUZ", 8, -1}, {"F8_E5M2FNUZ", 8, -1}, {"F6_E2M3", 6, -1}, {"F6_E3M2", 6, -1}, {"F4", 4, -1},
+    {"F32", 32, TENSOR_F32}, {"F16", 16, TENSOR_F16}, {"BF16", 16, TENSOR_BF16}, {"F64", 64, -1},
+    {"C64", 64, -1},         {"I64", 64, -1},         {"U64", 64, -1},           {"I32", 32, -1},
+    {"U32", 32, -1},         {"I16", 16, -1},         {"U16", 16, -1},           {"I8", 8, -1},
+    {"U8", 8, -1},           {"BOOL", 8, -1},         {"F8_E4M3", 8, -1},        {"F8_E5M2", 8, -1},
+    {"F8_E8M0", 8, -1},      {"F8_E4M3FNUZ", 8, -1},  {"F8_E5M2FNUZ", 8, -1},    {"F6_E2M3", 6, -1},
+    {"F6_E3M2", 6, -1},      {"F4", 4, -1},
 };
 
 /* One file that is being read. */
@@ -102,7 +104,9 @@ static int read_span(SafetensorsFile *r, const JsonValue *entry, uint64_t *begin
     if (!v || v->type != JSON_ARRAY || v->len != 2 || !count(v->child, begin) || !count(v->child->next, end))
         return bad_tensor(r, entry->key, "data_offsets must be two counts");
     if (*begin > *end) return bad_tensor(r, entry->key, "its data_offsets run backwards");
-    if (*end > r->size) return bad_tensor(r, entry->key, "its bytes reach past the end of the file: the file is truncated, fetch it again");
+    if (*end > r->size)
+        return bad_tensor(r, entry->key,
+                          "its bytes reach past the end of the file: the file is truncated, fetch it again");
     return 0;
 }
 
@@ -112,7 +116,8 @@ static int read_tensor(SafetensorsFile *r, const JsonValue *entry) {
     size_t values, bits;
     uint64_t begin = 0, end = 0;
     if (!weights_is_name(entry->key, entry->key_len))
-        return base_error(r->err, r->errlen, -EINVAL, "%s: a tensor's name is empty or holds a NUL: the file is damaged", r->name);
+        return base_error(r->err, r->errlen, -EINVAL,
+                          "%s: a tensor's name is empty or holds a NUL: the file is damaged", r->name);
     if (entry->type != JSON_OBJECT || entry->len != 3)
         return bad_tensor(r, entry->key, "must have dtype, shape and data_offsets, and nothing else");
     int rc = read_dtype(r, entry, &dtype);
@@ -135,12 +140,16 @@ static int read_tensor(SafetensorsFile *r, const JsonValue *entry) {
 static int check_metadata(SafetensorsFile *r, const JsonValue *v) {
     int strings = v->type == JSON_OBJECT;
     for (const JsonValue *c = v->child; c && strings; c = c->next) strings = c->type == JSON_STRING;
-    return strings ? 0 : base_error(r->err, r->errlen, -EINVAL, "%s: __metadata__ must be an object of strings", r->name);
+    return strings ? 0
+                   : base_error(r->err, r->errlen, -EINVAL, "%s: __metadata__ must be an object of strings", r->name);
 }
 
 static int compare_places(const void *a, const void *b) {
     const Tensor *x = *(const Tensor *const *)a, *y = *(const Tensor *const *)b;
-    return x->data < y->data ? -1 : x->data > y->data ? 1 : x->size < y->size ? -1 : x->size > y->size; /* empty ones first */
+    return x->data < y->data   ? -1
+           : x->data > y->data ? 1
+           : x->size < y->size ? -1
+                               : x->size > y->size; /* empty ones first */
 }
 
 /* Sorted by place, the tensors from `first` on must follow one another from the first byte of the data to the last. */
@@ -154,7 +163,8 @@ static int check_cover(SafetensorsFile *r, size_t first) {
     int rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++) {
         if (order[i]->data > next)
-            rc = bad_tensor(r, order[i]->name, "bytes before it belong to no tensor: the file is not valid safetensors");
+            rc =
+                bad_tensor(r, order[i]->name, "bytes before it belong to no tensor: the file is not valid safetensors");
         if (order[i]->data < next)
             rc = bad_tensor(r, order[i]->name, "shares bytes with another tensor: the file is not valid safetensors");
         next = order[i]->data + order[i]->size;
@@ -162,7 +172,8 @@ static int check_cover(SafetensorsFile *r, size_t first) {
     size_t behind = r->size - (size_t)(next - r->data);
     if (rc == 0 && behind > 0)
         rc = base_error(r->err, r->errlen, -EINVAL,
-                        "%s: %zu bytes stand behind the last tensor: not the file its header describes", r->name, behind);
+                        "%s: %zu bytes stand behind the last tensor: not the file its header describes", r->name,
+                        behind);
     free(order);
     return rc;
 }
@@ -184,13 +195,15 @@ int safetensors_read(Weights *w, const uint8_t *data, size_t size, const char *n
     if (!header_span(data, size, &n))
         return base_error(
             err, errlen, -EINVAL,
-            "%s: its safetensors header is longer than the file or than 100,000,000 bytes: it is damaged or truncated", name);
+            "%s: its safetensors header is longer than the file or than 100,000,000 bytes: it is damaged or truncated",
+            name);
     Json header;
     char label[300];
     snprintf(label, sizeof label, "%s: header", name);
     int rc = json_parse(&header, (const char *)data + 8, n, label, err, errlen);
     if (rc) return rc;
-    SafetensorsFile r = {.w = w, .data = data + 8 + n, .size = size - 8 - n, .name = name, .err = err, .errlen = errlen};
+    SafetensorsFile r = {
+        .w = w, .data = data + 8 + n, .size = size - 8 - n, .name = name, .err = err, .errlen = errlen};
     rc = read_entries(&r, header.root);
     json_free(&header);
     return rc;

@@ -1,7 +1,7 @@
 /* model/files/weights.c - what formats build with, and looking things up in it.
  *
- * Names are copied, because a file holds them without a NUL: into a chain of chunks whose newest w->names points at. After
- * weights_finish index[] lists the tensors by name. */
+ * Names are copied, because a file holds them without a NUL: into a chain of chunks whose newest w->names points at.
+ * After weights_finish index[] lists the tensors by name. */
 #include "weights.h"
 
 #include <errno.h>
@@ -43,7 +43,8 @@ int weights_add_meta(Weights *w, const MetaValue *m) {
 }
 
 int weights_add_file(Weights *w, const char *path, char *err, size_t errlen) {
-    if (array_reserve(&w->files, &w->cap_files, w->n_files + 1, sizeof *w->files)) return weights_no_memory(path, err, errlen);
+    if (array_reserve(&w->files, &w->cap_files, w->n_files + 1, sizeof *w->files))
+        return weights_no_memory(path, err, errlen);
     int rc = file_map(&w->files[w->n_files], path, err, errlen);
     if (rc) return rc;
     w->file_bytes += w->files[w->n_files++].size;
@@ -93,7 +94,8 @@ static int refuse_overlaps(const Weights *w, const Tensor **order, char *err, si
         const Tensor *t = order[i];
         if (t->size == 0) continue;
         if (last && (uintptr_t)t->data - (uintptr_t)last->data < last->size)
-            return base_error(err, errlen, -EINVAL, "%s: tensors %.60s and %.60s share bytes", w->path, last->name, t->name);
+            return base_error(err, errlen, -EINVAL, "%s: tensors %.60s and %.60s share bytes", w->path, last->name,
+                              t->name);
         last = t;
     }
     return 0;

@@ -6,9 +6,9 @@
  *     ...
  *     weights_close(&w);
  *
- * When weights_open returns 0, every tensor's bytes lie inside the mapped file, its size is what its type and shape ask for,
- * no two tensors share a byte, no name stands twice. What the numbers mean (config) and which tensors a model needs (load) is
- * not decided here. */
+ * When weights_open returns 0, every tensor's bytes lie inside the mapped file, its size is what its type and shape ask
+ * for, no two tensors share a byte, no name stands twice. What the numbers mean (config) and which tensors a model
+ * needs (load) is not decided here. */
 #ifndef WEIGHTS_H
 #define WEIGHTS_H
 
@@ -23,7 +23,8 @@ typedef struct {
     int type;                        /* GGML type id, TENSOR_I8_GROUPS, or -1 for a dtype that is not computed with */
     const char *type_name;           /* for error lines: "Q6_K", "F64" */
     int n_dims;                      /* 0 .. TENSOR_MAX_DIMS */
-    uint64_t shape[TENSOR_MAX_DIMS]; /* as PyTorch counts: shape[n_dims-1] is contiguous, whatever the file's own order */
+    uint64_t
+        shape[TENSOR_MAX_DIMS]; /* as PyTorch counts: shape[n_dims-1] is contiguous, whatever the file's own order */
     const uint8_t *data;             /* mapped, possibly unaligned */
     size_t size;                     /* bytes */
     const uint8_t *scales;           /* TENSOR_I8_GROUPS only */
@@ -32,7 +33,18 @@ typedef struct {
 
 /* GGUF's metadata value types. */
 typedef enum {
-    META_U8, META_I8, META_U16, META_I16, META_U32, META_I32, META_F32, META_BOOL, META_STRING, META_ARRAY, META_U64, META_I64,
+    META_U8,
+    META_I8,
+    META_U16,
+    META_I16,
+    META_U32,
+    META_I32,
+    META_F32,
+    META_BOOL,
+    META_STRING,
+    META_ARRAY,
+    META_U64,
+    META_I64,
     META_F64
 } MetaType;
 
@@ -75,21 +87,25 @@ const Tensor *weights_find(const Weights *w, const char *name);
 /* The metadata value of key, or NULL. */
 const MetaValue *weights_meta(const Weights *w, const char *key);
 
-/* Read a value as a number: 1 where it is one (any integer type that fits, or a bool / any float type), 0 where it is not. */
+/* Read a value as a number: 1 where it is one (any integer type that fits, or a bool / any float type), 0 where it is
+ * not. */
 int meta_integer(const MetaValue *v, int64_t *out);
 int meta_number(const MetaValue *v, double *out); /* floats and integers */
 size_t meta_size(MetaType type); /* bytes of a value; 0 for strings and arrays */
-/* Walk an array in order: *cursor starts at array->data; out gets each element in turn. The caller counts to array->n. */
+/* Walk an array in order: *cursor starts at array->data; out gets each element in turn. The caller counts to array->n.
+ */
 void meta_next(const MetaValue *array, const uint8_t **cursor, MetaValue *out);
 
-/* ---- for the formats: each appends what it meets, so memory grows with what was found, never with what a header claims, and
- * ends with weights_finish. Where one fails it just returns: who opened closes what is there. ---- */
+/* ---- for the formats: each appends what it meets, so memory grows with what was found, never with what a header
+ * claims, and ends with weights_finish. Where one fails it just returns: who opened closes what is there. ---- */
 
-const char *weights_keep(Weights *w, const char *s, size_t n); /* a copy of s [n] and a NUL, owned by w; NULL without memory */
+const char *weights_keep(Weights *w, const char *s,
+                         size_t n); /* a copy of s [n] and a NUL, owned by w; NULL without memory */
 int weights_add_tensor(Weights *w, const Tensor *t);           /* 0 or -ENOMEM; *t is copied */
 int weights_add_meta(Weights *w, const MetaValue *m);
 int weights_add_file(Weights *w, const char *path, char *err, size_t errlen); /* map it as w->files[w->n_files - 1] */
-int weights_finish(Weights *w, char *err, size_t errlen); /* index names; refuse one that stands twice, and shared bytes */
+int weights_finish(Weights *w, char *err,
+                   size_t errlen); /* index names; refuse one that stands twice, and shared bytes */
 int weights_is_name(const char *s, size_t n); /* 1 where s can be printed and compared: not empty, UTF-8, no NUL */
 int weights_no_memory(const char *name, char *err, size_t errlen); /* writes the line, returns -ENOMEM */
 

@@ -1,6 +1,6 @@
-/* tests/fuzz/fuzz_split.c - libFuzzer target for tokenizer/split.c and unicode_text.c. The first byte chooses the pattern, the
- * second what becomes of its matches, the rest is the text, of any bytes: matches go forward and stay inside, pieces follow
- * each other, repaired text is well-formed, and normalizing twice changes nothing more. */
+/* tests/fuzz/fuzz_split.c - libFuzzer target for tokenizer/split.c and unicode_text.c. The first byte chooses the
+ * pattern, the second what becomes of its matches, the rest is the text, of any bytes: matches go forward and stay
+ * inside, pieces follow each other, repaired text is well-formed, and normalizing twice changes nothing more. */
 #include "base/base.h"
 #include "tokenizer/split/split.h"
 #include "tokenizer/unicode/unicode_text.h"
@@ -57,7 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *s = malloc(n ? n : 1), *good; /* of its own, so that one byte too far is seen */
     if (!s) abort();
     memcpy(s, data + 2, n);
-    SplitStep step = {.pattern = split_list(data[0] % count), .behavior = (SplitBehavior)(data[1] % 5), .invert = data[1] >> 7};
+    SplitStep step = {
+        .pattern = split_list(data[0] % count), .behavior = (SplitBehavior)(data[1] % 5), .invert = data[1] >> 7};
     split(&step, s, n);
     name(data[0] ^ data[1], s, n);
     if (utf8_repair(s, n, &good, &len)) abort();
