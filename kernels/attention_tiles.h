@@ -1,6 +1,5 @@
 /* kernels/attention_tiles.h - softmax attention's products, whatever the width of a vector: which queries, slots and
- * columns a tile takes. A row includes it behind its vectors (vectors.h) and defines the function that it declares
- * first.
+ * columns a tile takes. A row includes it behind its vectors (vectors.h) and defines groups_at_once.
  *
  * Scores and the mix of values are both C = A B with few rows in A (queries) and a block of the cache as B, whose rows
  * lie so that no product has to be summed across lanes. A tile keeps its part of C in registers while B passes: a
@@ -12,14 +11,15 @@
 #include "inline.h"
 #include "kernels.h"
 
-enum { TILE_ROWS = 6, TILE_GROUPS = 4 };    /* of a tile, at most */
+enum { TILE_ROWS = 6, TILE_GROUPS = 4 };  /* of a tile, at most */
 enum { GROUP_VECTORS = KEY_LANES / VEC }; /* of a group of columns */
 
 /* Groups of 16 columns that a tile of so many rows takes, so that its sums fit the registers: 1, 2 or 4. */
 INLINE size_t groups_at_once(size_t rows);
-/* The operands of C[j][x] += sum over i0 <= i < i1 of A[j][i] B[i][x]. Column x of B's row i is at b[i*ldb + x /
- * KEY_LANES * group + x % KEY_LANES]. For row 0 each step fetches `lines` cache lines of what is wanted soon, so that
- * memory is busy while this is computed. */
+
+/* The operands of C[j][x] += sum over i0 <= i < i1 of A[j][i] B[i][x]. Column x of B's row i is at
+ *     b[i*ldb + x / KEY_LANES * group + x % KEY_LANES]
+ * For row 0 each step fetches `lines` cache lines of what is wanted soon, so that memory is busy meanwhile. */
 typedef struct {
     float *c;
     const float *a;

@@ -26,7 +26,6 @@ static void codes_q8_0(Codes *c, const uint8_t *block) {
     for (int i = 0; i < 32; i++) c->q[i] = block[2 + i] ^ 0x80;
 }
 
-/* Sixteen bytes: values 0..15 in the low halves, 16..31 in the high ones. */
 void block_nibbles(uint8_t *q, const uint8_t *bytes) {
     for (int i = 0; i < 16; i++) {
         q[i] = bytes[i] & 15;

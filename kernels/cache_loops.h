@@ -1,6 +1,6 @@
-/* kernels/cache_loops.h - a cache's half floats and bytes, to floats and back (CacheKernels of kernels.h), whatever the
- * width of a vector. A row includes it behind its vectors (vectors.h). Exact, or rounded as IEEE 754 says: every row
- * has the same bits. */
+/* kernels/cache_loops.h - a cache's half floats and bytes, to floats and back (cache_kernels.h), whatever the width of
+ * a vector. A row includes it behind its vectors (vectors.h). Exact, or rounded as IEEE 754 says: every row has the
+ * same bits. */
 #ifndef CACHE_LOOPS_H
 #define CACHE_LOOPS_H
 

@@ -10,8 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* No scale of half precision reaches this value (the largest is 65504 x 127 x 32 in Q6_K); below it no sum
- * overflows. */
+/* No half-precision scale reaches this value (the largest is 65504 x 127 x 32, in Q6_K). Below it no sum overflows. */
 static const float out_of_reach = 1e9f;
 
 static uint32_t bits_of(float f) {

@@ -122,8 +122,7 @@ static void pack_scales(uint8_t out[12], const uint8_t scale[8], const uint8_t m
     }
 }
 
-/* v [8], none below zero, as six bits each times their own scale: stores that scale as a half, and returns it as
- * stored. */
+/* v [8], none below zero, as six bits each times a scale of their own, which is stored as a half and returned so. */
 static float six_bits(uint8_t out[8], const float v[8], uint8_t *half, int *fits) {
     float most = 0;
     for (int j = 0; j < 8; j++)
@@ -135,8 +134,8 @@ static float six_bits(uint8_t out[8], const float v[8], uint8_t *half, int *fits
 }
 
 /* Six bits are coarse: d and dmin are stored now, so the scale is tried two steps down and up, the codes are rounded to
- * each, and the minimum that suits them (the derivative by b is zero: b = (sum wx - s sum wl) / sum w) is rounded in
- * its turn. */
+ * each, and the minimum that suits them (the derivative by b is zero: b = (sum wx - s sum wl) / sum w) is rounded
+ * too. */
 static void settle(uint8_t *scale6, uint8_t *min6, const float *x, const float *w, float d, float dmin, int top) {
     int scale = *scale6, min = *min6;
     float best = -1, inv = encode_inverse(dmin);
@@ -217,8 +216,7 @@ static float fit_scale(const float *x) {
     return scale;
 }
 
-/* Six bits a value: for each 128 values 64 bytes of low nibbles, then for both halves 32 bytes of two upper bits
- * each. */
+/* Six bits a value: for each 128 values 64 bytes of low nibbles; then for each 128 their upper two bits in 32 bytes. */
 static void pack_q6_k(uint8_t *low, uint8_t *high, const uint8_t code[SUPER]) {
     for (int half = 0; half < 2; half++, low += 64, high += 32, code += 128)
         for (int i = 0; i < 32; i++) {

@@ -39,8 +39,7 @@ static inline const uint8_t *panel_of(const Matrix *w, const PanelShape *s, size
     return (const uint8_t *)w->panels + row / (size_t)s->lanes * s->size;
 }
 
-/* 32 activations of a token, in a cache line. Sums are of q, exact; those of halves are of its first and its last
- * 16. */
+/* 32 activations of a token, in a cache line. Sums are of q, exact; of its halves: of the first and the last 16. */
 typedef struct {
     float scale;
     float scaled_sum, scaled_half[2];    /* scale * sum ..: what a minimum is multiplied by */

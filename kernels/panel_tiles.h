@@ -25,10 +25,10 @@ INLINE void dot_lines(Form f, int T, Ints *sum, const uint8_t *lines, const ActB
 
 /* acc[t] += block b of a panel by each of T tokens. */
 INLINE void add_block(Form f, int T, Vec *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b) {
-    const int whole = f.sub == Q_BLOCK; /* one sub-block, or two */
+    const int subs = Q_BLOCK / f.sub, whole = subs == 1; /* one sub-block, or two */
     const int exact = !f.shift || (TAKES_OFF_128 && (f.bits == 8 || f.values)); /* nothing to take off the sum */
     UNROLL
-    for (int h = 0; h < Q_BLOCK / f.sub; h++) {
+    for (int h = 0; h < subs; h++) {
         Ints sum[TILE_TOKENS];
         UNROLL
         for (int t = 0; t < T; t++)

@@ -17,8 +17,8 @@ typedef enum {
 
 enum { CODES_MAX = 256 };
 
-/* A block of any block format, taken apart. Value i of sub-block s = i / sub:
- *     f16(d) * sc[s] * (code - zero)  -  f16(dmin) * mn[s]     (code by way of the format's values, where there are any) */
+/* A block of any block format, taken apart. Value i of sub-block s = i / sub, code_value being code - zero for most:
+ *     f16(d) * sc[s] * code_value(q[i])  -  f16(dmin) * mn[s] */
 typedef struct {
     uint8_t q[CODES_MAX];  /* codes, below 2^bits */
     int8_t sc[16], mn[16]; /* mn: formats with minima only */

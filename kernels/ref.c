@@ -1,5 +1,5 @@
-/* kernels/ref.c - the reference row: what every kernel computes, written to be read. It really runs (--kernels ref); the
- * fast rows are tested against it. ref_encoder.c and ref_cache.c have what only some models and caches need.
+/* kernels/ref.c - the reference row: what every kernel computes, written to be read. It really runs (--kernels ref);
+ * the fast rows are tested against it. ref_encoder.c and ref_cache.c have what only some models and caches need.
  *
  * A long sum goes into REF_LANES partial sums, entry j into lane j % REF_LANES, and these are folded in halves at the
  * end: the rounding errors of a sum of n shrink by about as much, and a compiler can keep the lanes in vector registers
@@ -118,14 +118,15 @@ static float number(Numbers x, size_t i) {
     return x.half ? f16_to_f32(((const uint16_t *)x.at)[i]) : ((const float *)x.at)[i];
 }
 
-/* s_t = q . k_t: the exponents of RoFormer's eq. 2, but for 1 / sqrt(d), which is r->scale below. */
+/* s_t = q . k_t: the exponents of RoFormer's eq. 2, but for 1 / sqrt(d), which is r->scale below. They come rotated,
+ * q = R_m W_q x_m and k = R_n W_k x_n, so that of positions only n - m counts (RoFormer eq. 16). */
 static void scores(float *s, const float *q, size_t n, Numbers k, size_t head_dim, size_t groups, Soon soon) {
     (void)soon;
     for (size_t g = 0; g < groups; g++)
         for (size_t j = 0; j < n; j++) {
             float sum[KEY_LANES] = {0};
             for (size_t i = 0, at = g * head_dim * KEY_LANES; i < head_dim; i++, at += KEY_LANES)
-                for (size_t t = 0; t < KEY_LANES; t++) sum[t] += q[j * head_dim + i] * number(k, at + t);
+                for (size_t t = 0; t < KEY_LANES; t++) sum[t] += q[j * head_dim + i] * number(k, at + t); /* eq. 16 */
             memcpy(s + j * SCORE_ROW + g * KEY_LANES, sum, sizeof sum);
         }
 }
@@ -163,15 +164,15 @@ static void mix(float *acc, size_t lda, const float *p, const Span *spans, const
     }
 }
 
-/* S += b v^T, out = a S: with b = R_n phi(k_n) and a = R_m phi(q_m) the numerator of RoFormer's eq. 19, n <= m. */
+/* S += b v^T, out = a S: with b = R_n phi(k_n) and a = R_m phi(q_m) RoFormer's eq. 19 above its line, n <= m. */
 static void state_step(double *out, double *S, size_t rows, const double *b, const float *v, const double *a, size_t n,
                        size_t lda) {
     for (size_t i = 0; b && i < rows; i++)
-        for (int j = 0; j < STATE_COLUMNS; j++) S[i * STATE_COLUMNS + j] += b[i] * (double)v[j];
+        for (int j = 0; j < STATE_COLUMNS; j++) S[i * STATE_COLUMNS + j] += b[i] * (double)v[j]; /* eq. 19: its sum */
     for (size_t g = 0; g < n; g++) {
         double sum[STATE_COLUMNS] = {0};
         for (size_t i = 0; i < rows; i++)
-            for (int j = 0; j < STATE_COLUMNS; j++) sum[j] += a[g * lda + i] * S[i * STATE_COLUMNS + j];
+            for (int j = 0; j < STATE_COLUMNS; j++) sum[j] += a[g * lda + i] * S[i * STATE_COLUMNS + j]; /* eq. 19 */
         memcpy(out + g * STATE_COLUMNS, sum, sizeof sum);
     }
 }

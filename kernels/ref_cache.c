@@ -1,5 +1,4 @@
-/* kernels/ref_cache.c - the reference of a cache's smaller numbers (CacheKernels): half floats, and bytes with a
- * scale. */
+/* kernels/ref_cache.c - the reference of a cache's smaller numbers: half floats, and bytes with a scale. */
 #include "cache_kernels.h"
 #include "encode.h"
 

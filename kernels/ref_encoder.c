@@ -1,5 +1,4 @@
-/* kernels/ref_encoder.c - the reference of what RoFormer's layers have in the place of rmsnorm and silu_mul
- * (EncoderKernels). */
+/* kernels/ref_encoder.c - the reference of what RoFormer's layers have in the place of rmsnorm and silu_mul. */
 #include "encoder_kernels.h"
 
 #include <math.h>

@@ -1,6 +1,5 @@
-/* kernels/vector_loops.h - one vector at a time (VectorKernels and EncoderKernels of kernels.h), for rows of eight
- * lanes: ref's sums have eight. A row includes it behind its vectors (vectors.h) and defines the functions that it
- * declares first. */
+/* kernels/vector_loops.h - one vector at a time (kernels.h and encoder_kernels.h), for rows of eight lanes: ref's
+ * sums have eight. A row includes it behind its vectors (vectors.h) and defines what it declares first. */
 #ifndef VECTOR_LOOPS_H
 #define VECTOR_LOOPS_H
 
@@ -12,13 +11,13 @@
 
 INLINE Vec vec_div(Vec a, Vec b);
 INLINE Vec vec_abs(Vec x);
-INLINE Vec vec_positive(Vec x);                             /* max(x, 0); NaN stays */
+INLINE Vec vec_positive(Vec x);                            /* max(x, 0); NaN stays */
 INLINE Vec vec_by_sign(Vec x, Vec negative, Vec positive); /* lane by lane, by x's sign bit */
 /* Interleaved pairs, as many as fill vectors, rotated as rope_rotate does it: two products and a sum each. How many. */
 INLINE int rotate_pairs(float *x, const float *c, const float *s, int half);
 
-/* What exp needs in double, as vectors.h has it in float: x within [-708, 709]; p * 2^n, but 0 where x was below
- * -708. */
+/* What exp needs in double, as vectors.h has it in float: x within [-708, 709]; p * 2^n, but 0 where x was
+ * below -708. */
 INLINE Vec64 vec64_exp_argument(Vec64 x);
 INLINE Vec64 vec64_times_power(Vec64 p, Vec64 n, Vec64 x);
 INLINE Vec64 vec64_round(Vec64 x);

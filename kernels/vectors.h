@@ -42,7 +42,7 @@ INLINE Vec vec_fma(Vec acc, Vec a, Vec b);  /* acc + a b, rounded once */
 INLINE Vec vec_fnma(Vec acc, Vec a, Vec b); /* acc - a b */
 INLINE float vec_sum(Vec v);                /* of the lanes: j and j + VEC/2, then halves of these, until one is left */
 
-/* What exp needs: which lanes are below -87.33, in the form that the row likes; x brought to where its result is a
+/* What exp needs: which lanes are below -87.33, as the processor's masks say it; x brought to where its result is a
  * float, NaN staying what it is; the nearest whole number, ties to even; and p * 2^n, but 0 in the tiny lanes. */
 INLINE VecTiny vec_tiny(Vec x);
 INLINE Vec vec_exp_argument(Vec x);

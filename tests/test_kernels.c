@@ -1,8 +1,8 @@
 /* tests/test_kernels.c - every row against float64, and against ref, over awkward sizes, with NaN behind every buffer.
  *
- * A float sum of n products rounds to at most about n * 2^-24 of the sum of magnitudes; in 8 lanes n/8 + 3 roundings stand
- * behind each. TOL = 1e-6 of the sum of magnitudes holds for the n <= 700 here with room to spare, and any wrong product
- * shows at 1/700 = 1.4e-3. */
+ * A float sum of n products rounds to at most about n * 2^-24 of the sum of magnitudes; in 8 lanes n/8 + 3 roundings
+ * stand behind each. TOL = 1e-6 of the sum of magnitudes holds for the n <= 700 here with room to spare, and any wrong
+ * product shows at 1/700 = 1.4e-3. */
 #include "kernels/encoder_kernels.h"
 #include "kernels/kernels.h"
 #include "kernels/panel.h"
@@ -36,7 +36,7 @@ static void check_margins(const float *p, size_t n) {
 }
 static void poisoned_free(float *p) { free(p - PAD); }
 
-/* The bytes of a random matrix, in a buffer of exactly its size (ASan sees a byte read too many), begun at an odd address. */
+/* A random matrix's bytes at an odd address, in a buffer of exactly their size: ASan sees a byte read too many. */
 typedef struct {
     Matrix m;
     uint8_t *raw, *raw_scales;
@@ -49,10 +49,13 @@ static uint16_t f16_of(float x) { /* of a few exact values: a power of two */
 }
 
 /* Where a block keeps its half-precision numbers: random bytes there would be infinities. */
-static const struct { TensorType type; int d, dmin; } halves[] = {
-    {TENSOR_Q4_0, 0, -1},   {TENSOR_Q4_1, 0, 2},    {TENSOR_Q5_0, 0, -1}, {TENSOR_Q5_1, 0, 2},    {TENSOR_Q8_0, 0, -1},
-    {TENSOR_Q2_K, 80, 82},  {TENSOR_Q3_K, 108, -1}, {TENSOR_Q4_K, 0, 2},  {TENSOR_Q5_K, 0, 2},    {TENSOR_Q6_K, 208, -1},
-    {TENSOR_IQ4_NL, 0, -1}, {TENSOR_IQ4_XS, 0, -1},
+static const struct {
+    TensorType type;
+    int d, dmin;
+} halves[] = {
+    {TENSOR_Q4_0, 0, -1}, {TENSOR_Q4_1, 0, 2},    {TENSOR_Q5_0, 0, -1},   {TENSOR_Q5_1, 0, 2},
+    {TENSOR_Q8_0, 0, -1}, {TENSOR_Q2_K, 80, 82},  {TENSOR_Q3_K, 108, -1}, {TENSOR_Q4_K, 0, 2},
+    {TENSOR_Q5_K, 0, 2},  {TENSOR_Q6_K, 208, -1}, {TENSOR_IQ4_NL, 0, -1}, {TENSOR_IQ4_XS, 0, -1},
 };
 
 static void random_halves(TensorType type, uint8_t *p, size_t n) {
@@ -83,7 +86,8 @@ static Random random_matrix(TensorType type, int group, size_t rows, size_t cols
     r.m.data = p;
     if (type == TENSOR_I8_GROUPS) {
         r.raw_scales = malloc(n / (size_t)group * 4 + 1);
-        for (size_t i = 0; i < n / (size_t)group; i++) memcpy(r.raw_scales + 1 + 4 * i, &(float){random_float() / 64}, 4);
+        for (size_t i = 0; i < n / (size_t)group; i++)
+            memcpy(r.raw_scales + 1 + 4 * i, &(float){random_float() / 64}, 4);
         r.m.scales = r.raw_scales + 1;
     }
     return r;
@@ -155,7 +159,8 @@ static void check_matmul(const Kernels *k, TensorType type, int group, size_t ro
 }
 
 static void matmul_of(TensorType type, int group) {
-    static const size_t float_cols[] = {1, 7, 8, 31, 33, 64, 257, 700, 2061}, block_cols[] = {32, 64, 96, 352, 640, 32, 32, 64};
+    static const size_t float_cols[] = {1, 7, 8, 31, 33, 64, 257, 700, 2061};
+    static const size_t block_cols[] = {32, 64, 96, 352, 640, 32, 32, 64};
     static const size_t rows[] = {1, 3, 4, 5, 18, 53}, tokens[] = {1, 2, 3, 4, 7, 12, 29, 65};
     int block = group ? group : quant_format(type)->block;
     const Kernels *k;
@@ -202,7 +207,9 @@ static void quantize(void) {
                 if (g < 2) CHECK(scale[g] == 0);
                 else if (g == 3) CHECK(isnan(scale[g]));
                 else CHECK(scale[g] == amax / 127);
-                for (int j = 0; j < group; j++) CHECK(q[g * group + j] == (g < 2 || g == 3 ? 0 : (int)nearbyint((double)(x[g * group + j] * (127 / amax)))));
+                for (int j = 0; j < group; j++)
+                    CHECK(q[g * group + j] ==
+                          (g < 2 || g == 3 ? 0 : (int)nearbyint((double)(x[g * group + j] * (127 / amax)))));
             }
             check_margins(scale, GROUPS);
             poisoned_free(x), poisoned_free(scale), free(q);
@@ -221,7 +228,8 @@ static void rmsnorm(void) {
             double squares = 0;
             for (size_t j = 0; j < n; j++) squares += (double)x[j] * x[j];
             k->vec->rmsnorm(y, x, w, n, 1e-5f);
-            for (size_t j = 0; j < n; j++) NEAR(y[j], x[j] / sqrt(squares / (double)n + 1e-5) * w[j], 1e-12, 1e-6); /* a sum, a root, two products */
+            for (size_t j = 0; j < n; j++) /* 1e-6: a sum, a root, two products */
+                NEAR(y[j], x[j] / sqrt(squares / (double)n + 1e-5) * w[j], 1e-12, 1e-6);
             check_margins(y, n);
             k->vec->rmsnorm(x, x, w, n, 1e-5f); /* in place, the same */
             CHECK(memcmp(x, y, n * sizeof *x) == 0);
@@ -276,8 +284,8 @@ static double activation(double x, Activation a) {
     }
 }
 
-/* Relative to the value, on the left side too: the exponent (12.5 at x = -5) comes of a few
- * roundings, each 2^-24 of itself. Far out, where the value is below 1e-30, it may be 0. facts/roformer.md 1.4 has the six. */
+/* Relative to the value, on the left side too: the exponent (12.5 at x = -5) comes of a few roundings, each 2^-24 of
+ * itself. Far out, where the value is below 1e-30, it may be 0. facts/roformer.md 1.4 has the six. */
 static void activate(void) {
     static const double table[][3] = {{-3, -0.004049694095, -0.003637392082}, {-1, -0.158655253931, -0.158808009392},
                                       {-0.5, -0.154268769363, -0.154285990175}, {0.5, 0.345731230637, 0.345714009825},
@@ -299,7 +307,8 @@ static void activate(void) {
             }
             float special[8] = {INFINITY, -INFINITY, NAN, 0, -0.0f, 100, -100, -13};
             k->enc->activate(special, 8, (Activation)a);
-            CHECK(special[0] == INFINITY && isnan(special[2]) && special[3] == 0 && special[4] == 0 && special[5] == 100);
+            CHECK(special[0] == INFINITY && isnan(special[2]) && special[3] == 0 && special[4] == 0 &&
+                  special[5] == 100);
             CHECK(fabsf(special[6]) < 1e-30f && fabsf(special[7]) < 1e-4f);
             for (int j = 0; j < 6 && a <= ACTIVATION_GELU_TANH; j++) {
                 float x = (float)table[j][0];
@@ -348,13 +357,15 @@ static void poisoned64_free(double *p, size_t n) {
 
 static void check_state_step(const Kernels *k, size_t rows, size_t n, int take) {
     size_t lda = rows + 3, N = rows * STATE_COLUMNS;
-    double *S = poisoned64(N), *b = poisoned64(rows), *a = poisoned64(n * lda), *out = poisoned64(n * STATE_COLUMNS), *before = malloc(N * sizeof *S);
+    double *S = poisoned64(N), *before = malloc(N * sizeof *S), *b = poisoned64(rows);
+    double *a = poisoned64(n * lda), *out = poisoned64(n * STATE_COLUMNS);
     float *v = poisoned(STATE_COLUMNS);
     memcpy(before, S, N * sizeof *S);
     for (size_t g = 0; g < n; g++)
         for (size_t i = rows; i < lda; i++) a[g * lda + i] = NAN; /* between one query and the next */
     k->att->state_step(n ? out : NULL, S, rows, take ? b : NULL, take ? v : NULL, n ? a : NULL, n, lda);
-    for (size_t i = 0; i < N; i++) NEAR(S[i], before[i] + (take ? b[i / STATE_COLUMNS] * (double)v[i % STATE_COLUMNS] : 0), 1e-15, 0);
+    for (size_t i = 0; i < N; i++)
+        NEAR(S[i], before[i] + (take ? b[i / STATE_COLUMNS] * (double)v[i % STATE_COLUMNS] : 0), 1e-15, 0);
     for (size_t g = 0; g < n; g++)
         for (size_t j = 0; j < STATE_COLUMNS; j++) {
             long double sum = 0, size = 0;
@@ -364,7 +375,8 @@ static void check_state_step(const Kernels *k, size_t rows, size_t n, int take) 
             }
             NEAR(out[g * STATE_COLUMNS + j], (double)sum, 1e-13 * (double)size, 0);
         }
-    poisoned64_free(S, N), poisoned64_free(b, rows), poisoned64_free(a, n * lda), poisoned64_free(out, n * STATE_COLUMNS);
+    poisoned64_free(S, N), poisoned64_free(b, rows);
+    poisoned64_free(a, n * lda), poisoned64_free(out, n * STATE_COLUMNS);
     poisoned_free(v);
     free(before);
 }
@@ -383,7 +395,8 @@ static void state_step_batch(void) {
     enum { ROWS = 37 };
     const Kernels *k;
     for (int row = 0; (k = kernels_row(row)); row++) {
-        double *S = poisoned64(ROWS * STATE_COLUMNS), *T = poisoned64(ROWS * STATE_COLUMNS), *a = poisoned64(5 * ROWS), *b = poisoned64(ROWS);
+        double *S = poisoned64(ROWS * STATE_COLUMNS), *T = poisoned64(ROWS * STATE_COLUMNS);
+        double *a = poisoned64(5 * ROWS), *b = poisoned64(ROWS);
         double many[5 * STATE_COLUMNS], one[STATE_COLUMNS];
         float *v = poisoned(STATE_COLUMNS);
         memcpy(T, S, ROWS * STATE_COLUMNS * sizeof *S);
@@ -394,7 +407,8 @@ static void state_step_batch(void) {
             k->att->state_step(one, T, ROWS, NULL, NULL, a + g * ROWS, 1, 0);
             CHECK(memcmp(one, many + g * STATE_COLUMNS, sizeof one) == 0);
         }
-        poisoned64_free(S, ROWS * STATE_COLUMNS), poisoned64_free(T, ROWS * STATE_COLUMNS), poisoned64_free(a, 5 * ROWS), poisoned64_free(b, ROWS);
+        poisoned64_free(S, ROWS * STATE_COLUMNS), poisoned64_free(T, ROWS * STATE_COLUMNS);
+        poisoned64_free(a, 5 * ROWS), poisoned64_free(b, ROWS);
         poisoned_free(v);
     }
 }

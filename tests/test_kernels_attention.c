@@ -1,8 +1,8 @@
-/* tests/test_kernels_attention.c - attention's kernels: every row against float64, over awkward sizes, with NaN around every
- * buffer and in every slot that must not be looked at.
+/* tests/test_kernels_attention.c - attention's kernels: every row against float64, over awkward sizes, with NaN around
+ * every buffer and in every slot that must not be looked at.
  *
- * A float sum of n products rounds to at most about n * 2^-24 of the sum of magnitudes, and sqrt(n) of that where roundings go either
- * way: TOL = 1e-6 holds for n <= 130 here, and any wrong product shows at 1/130. */
+ * A float sum of n products rounds to at most about n * 2^-24 of the sum of magnitudes, and sqrt(n) of that where
+ * roundings go either way: TOL = 1e-6 holds for n <= 130 here, and any wrong product shows at 1/130. */
 #include "kernels/cache_kernels.h"
 #include "kernels/kernels.h"
 #include "test.h"
@@ -35,10 +35,11 @@ static void check_margins(const float *p, size_t n) {
 }
 static void poisoned_free(float *p) { free(p - PAD); }
 
-/* Attention's products of one block: n queries against groups of keys, and their weights against values as wide or wider than a
- * group; floats and half floats; NaN in every slot outside the spans. */
+/* Attention's products of one block: n queries against groups of keys, and their weights against values as wide or
+ * wider than a group; floats and half floats; NaN in every slot outside the spans. */
 static void product(const Kernels *k, size_t d, size_t n, int half) {
-    size_t groups = 1 + d % 5, nk = groups * d * KEY_LANES, width = whole_lanes(d), nv = KEY_BLOCK * width, lda = width + 3;
+    size_t groups = 1 + d % 5, width = whole_lanes(d), lda = width + 3;
+    size_t nk = groups * d * KEY_LANES, nv = KEY_BLOCK * width;
     float *q = poisoned(n * d), *key = poisoned(nk), *v = poisoned(nv), *s = poisoned(n * SCORE_ROW);
     float *acc = poisoned(n * lda), *before = poisoned(n * lda);
     uint16_t *key16 = malloc(nk * sizeof *key16), *v16 = malloc(nv * sizeof *v16);
@@ -51,7 +52,8 @@ static void product(const Kernels *k, size_t d, size_t n, int half) {
     }
     int lo = KEY_BLOCK, hi = 0;
     for (size_t j = 0; j < n; j++)
-        if (spans[j].lo < spans[j].hi) lo = spans[j].lo < lo ? spans[j].lo : lo, hi = spans[j].hi > hi ? spans[j].hi : hi;
+        if (spans[j].lo < spans[j].hi)
+            lo = spans[j].lo < lo ? spans[j].lo : lo, hi = spans[j].hi > hi ? spans[j].hi : hi;
     for (size_t i = 0; i < nv; i++)
         if ((int)(i / width) < lo || (int)(i / width) >= hi) v[i] = NAN; /* slots that nobody sees */
     if (half) kernels_ref.cache->narrow(key16, key, nk), kernels_ref.cache->widen(key, key16, nk);
@@ -96,8 +98,9 @@ static void scores_and_mix(void) {
                 for (int half = 0; half < 2; half++) product(k, d, n, half);
 }
 
-/* A block after a block, with other spans, against the direct softmax: weights times what shrinks after them, and the sum. Scores are up to
- * +-1e4 where spread is 1e4: exp of them would overflow, and a difference of two is off by 2^-24 of that. */
+/* A block after a block, with other spans, against the direct softmax: weights times what shrinks after them, and the
+ * sum. Scores are up to +-1e4 where spread is 1e4: exp of them would overflow, and a difference of two is off by 2^-24
+ * of that. */
 static void running_softmax(void) {
     enum { BLOCKS = 5 };
     const Kernels *k;
@@ -133,8 +136,8 @@ static void running_softmax(void) {
             }
 }
 
-/* exp as the softmax has it: every 997th float from -87.33 to 0, or, with ROFORMER_EXHAUSTIVE=1, all 1.1e9 of them; in units of the
- * last place of the result. */
+/* exp as the softmax has it: every 997th float from -87.33 to 0, or, with ROFORMER_EXHAUSTIVE=1, all 1.1e9 of them; in
+ * units of the last place of the result. */
 static void exp_ulp(void) {
     int all = getenv("ROFORMER_EXHAUSTIVE") != NULL;
     const Kernels *k;
@@ -148,7 +151,8 @@ static void exp_ulp(void) {
             k->att->softmax(s, &(Span){0, KEY_BLOCK}, &r, 1);
             CHECK(s[0] == 1);
             for (int t = 1; t < KEY_BLOCK; t++) {
-                double want = exp((double)x[t]), ulp = ldexp(1, ilogb(want) - 23), off = x[t] < -87.33f ? 0 : fabs((double)s[t] - want) / ulp;
+                double want = exp((double)x[t]), ulp = ldexp(1, ilogb(want) - 23);
+                double off = x[t] < -87.33f ? 0 : fabs((double)s[t] - want) / ulp;
                 if (!(off <= worst)) worst = off;
             }
         }
@@ -170,11 +174,14 @@ static void halves(void) {
             k->cache->narrow(back, x, 1);
             CHECK(back[0] == half || (isnan(want) && isnan(f16_to_f32(back[0]))));
             if ((h & 0x7fff) >= 0x7c00) continue;
-            double next = (h & 0x7fff) == 0x7bff ? (h & 0x8000 ? -65536 : 65536) : (double)f16_to_f32((uint16_t)(h + 1));
+            double next = (h & 0x7fff) != 0x7bff ? (double)f16_to_f32((uint16_t)(h + 1)) : h & 0x8000 ? -65536 : 65536;
             float middle = (float)(((double)want + next) / 2);
-            x[0] = middle, x[1] = nextafterf(middle, want), x[2] = nextafterf(middle, (float)next), x[3] = x[1], x[4] = x[2];
+            x[0] = middle;
+            x[1] = x[3] = nextafterf(middle, want);
+            x[2] = x[4] = nextafterf(middle, (float)next);
             k->cache->narrow(back, x, 5);
-            CHECK(back[0] == half + (h & 1) && back[1] == half && back[2] == half + 1 && back[3] == half && back[4] == half + 1);
+            CHECK(back[0] == half + (h & 1));
+            CHECK(back[1] == half && back[2] == half + 1 && back[3] == half && back[4] == half + 1);
         }
 }
 
@@ -190,7 +197,8 @@ static void bytes_widened(void) {
                 float *out = poisoned(n * lanes), *want = poisoned(n * lanes);
                 for (size_t j = 0; j < n_scales; j++) scales[j] = (uint16_t)(random_u32() % 0x7c00);
                 for (size_t j = 0; j < n * lanes; j++) q[j] = (int8_t)random_u32();
-                for (size_t j = 0; j < n * lanes; j++) want[j] = f16_to_f32(scales[j / lanes / Q_BLOCK * lanes + j % lanes]) * (float)q[j];
+                for (size_t j = 0; j < n * lanes; j++)
+                    want[j] = f16_to_f32(scales[j / lanes / Q_BLOCK * lanes + j % lanes]) * (float)q[j];
                 k->cache->widen_q8(out, scales, q, n, lanes);
                 CHECK(memcmp(out, want, n * lanes * sizeof *out) == 0);
                 check_margins(out, n * lanes);

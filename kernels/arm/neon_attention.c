@@ -14,7 +14,7 @@ INLINE Vec vec_max_seen(Vec max, Vec x) { return (Vec){vmaxnmq_f32(max.lo, x.lo)
 INLINE float vec_first(Vec v) { return vgetq_lane_f32(v.lo, 0); }
 INLINE float vec_largest(Vec v) { return vmaxnmvq_f32(vmaxnmq_f32(v.lo, v.hi)); }
 
-/* The same for slots t .. t+3. */
+/* vec_inside for slots t .. t+3. */
 INLINE float32x4_t inside4(float32x4_t x, int t, Span span) {
     static const int32_t lane[4] = {0, 1, 2, 3};
     int32x4_t at = vaddq_s32(vdupq_n_s32(t), vld1q_s32(lane));

@@ -1,5 +1,4 @@
-/* kernels/arm/neondot_peaks.c - NEON with the dot-product extension: sdot multiplies and sums 16 pairs of bytes at
- * once. */
+/* kernels/arm/neondot_peaks.c - the dot-product extension: sdot multiplies and sums 16 pairs of bytes at once. */
 #include "neon_peaks.h"
 
 #include <arm_neon.h>

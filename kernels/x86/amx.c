@@ -4,8 +4,8 @@
  *
  * A panel's codes are taken apart once for a whole batch, 1024 columns at a time, into signed bytes and float scales.
  * Then, for every 16 tokens and each 32 columns (16 where a sub-block has so many), the tile unit makes 16 x 16 sums,
- * which are stored and read back a token a vector:   acc[t] += f32(sum[t]) * (scale_w * scale_x)  -  minimum_w *
- * (scale_x * sum of q_x) */
+ * which are stored and read back a token a vector:
+ *     acc[t] += f32(sum[t]) * (scale_w * scale_x)  -  minimum_w * (scale_x * sum of q_x) */
 #include "avx2.h"
 #include "avx512.h"
 #include "avx512_panels.h"
@@ -125,7 +125,7 @@ static void fetch(const uint8_t *panel, const PanelShape *s, size_t b, size_t bl
 static void matmul_long(float *y, size_t ldy, const Activations *a, size_t n, const Matrix *w, size_t r0, size_t r1) {
     PanelShape s = panel_shape(w, VEC);
     Form f = form_of(w);
-    int zero = f.groups || f.values || f.minima ? f.minima ? 0 : 128 : quant_format(w->type)->zero;
+    int zero = f.minima ? 0 : f.groups || f.values ? 128 : quant_format(w->type)->zero;
     Chunk chunk;
     configure(f.sub);
     for (size_t r = r0; r < r1; r += VEC) {

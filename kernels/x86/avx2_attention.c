@@ -1,6 +1,5 @@
 /* kernels/x86/avx2_attention.c - attention and the cache for the AVX2 row: attention_tiles.h, softmax_rows.h,
- * state_tiles.h, cache_loops.h. Against ref: FMA rounds once where ref rounds twice; exp is a polynomial
- * (vectors.h). */
+ * state_tiles.h, cache_loops.h. Against ref: FMA rounds once where ref rounds twice; exp is vectors.h's polynomial. */
 #include "avx2.h"
 #include "avx2_vectors.h"
 #include "kernels/attention_tiles.h"

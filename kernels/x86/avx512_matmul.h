@@ -1,14 +1,15 @@
 /* kernels/x86/avx512_matmul.h - matmul over panels with vectors of 512 bits (panel_tiles.h), for the two rows that have
- * them: avx512.c (F, BW, VL, DQ) and avx512vnni.c. Before it includes this, a row has avx512_panels.h and defines
+ * them: avx512.c (F, BW, VL, DQ) and avx512vnni.c. A row that includes this has avx512.h and avx512_panels.h and
+ * defines
  *     INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int bytes);
- * in each of 16 lanes, acc + the four products of u8 codes and s8 activations, exact. `bytes` says that codes are q +
- * 128; and
+ * in each of 16 lanes, acc + the four products of u8 codes and s8 activations, exact. `bytes`: codes are
+ * q + 128. And
  *     enum { TAKES_OFF_128 };
  * whether dot4 multiplies by q then. */
 #ifndef AVX512_MATMUL_H
 #define AVX512_MATMUL_H
 
-enum { TILE_TOKENS = 12 };
+enum { TILE_TOKENS = AVX512_BLOCKS };
 typedef __m512i Ints;
 
 #include "kernels/panel_tiles.h"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a format costs a model: the two tables of kernels/README.md, "What the formats cost". From the repository's root, after `make`:
+"""What a format costs a model: the two tables of bench/kernels.md, "What the formats cost". From the repository's root, after `make`:
 
     v/bin/python tests/oracle/format_cost.py tales     # the tales model on held-out text, beside F32
     v/bin/python tests/oracle/format_cost.py gaussian  # a model of Gaussian weights with rows of 256, on text drawn from itself

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Where the numbers of gelu8 in kernels/avx2.c come from.
+"""Where the numbers of gelu in kernels/vector_loops.h come from.
 
     v/bin/pip install numpy scipy && v/bin/python tests/oracle/gelu.py
 
