@@ -32,8 +32,8 @@ static int add_parts(Tokenizer *t, int lower) {
     Cut *c;
     int rc = pipeline_add_normalizer(p, NORMALIZE_BERT, &z);
     if (rc == 0) z->bert = (BertNormalizer){1, 1, lower, lower};
-    if (rc == 0 && (rc = pipeline_add_cut(p, CUT_SPLIT, &c)) == 0) c->split = (SplitStep){.pattern = split_named("WhitespaceSplit"), .behavior = SPLIT_REMOVED};
-    if (rc == 0 && (rc = pipeline_add_cut(p, CUT_SPLIT, &c)) == 0) c->split = (SplitStep){.pattern = split_named("Punctuation"), .behavior = SPLIT_ISOLATED};
+    if (rc == 0 && (rc = pipeline_add_cut(p, CUT_SPLIT, &c)) == 0) c->split.behavior = SPLIT_REMOVED, split_named(&c->split.pattern, "WhitespaceSplit");
+    if (rc == 0 && (rc = pipeline_add_cut(p, CUT_SPLIT, &c)) == 0) c->split.behavior = SPLIT_ISOLATED, split_named(&c->split.pattern, "Punctuation");
     if (rc == 0 && (rc = pipeline_add_decoder(p, DECODE_WORDPIECE, &d)) == 0) rc = text_put(&d->from, "##", 2);
     if (rc == 0) d->cleanup = 1;
     p->model = MODEL_WORDPIECE;

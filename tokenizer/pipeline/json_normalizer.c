@@ -16,8 +16,7 @@ static int read_replace(const Tokenizer *t, Normalizer *z, const JsonValue *v, c
     if (string && string->len > MATCH_MAX) return json_refuse(t, "the text of the normalizer Replace, longer than 256 bytes,", NULL, err, errlen);
     if (string && string->type == JSON_STRING) return text_put(&z->from, string->str, string->len) ? no_memory(t, err, errlen) : 0;
     if (!regex || regex->type != JSON_STRING) return json_refuse(t, "the pattern of the normalizer Replace", NULL, err, errlen);
-    z->pattern = split_pattern(regex->str, regex->len);
-    return z->pattern ? 0 : json_refuse(t, "the regular expression of the normalizer Replace", regex, err, errlen);
+    return split_pattern(&z->pattern, regex->str, regex->len) ? 0 : json_refuse(t, "the regular expression of the normalizer Replace", regex, err, errlen);
 }
 
 static int read_prepend(const Tokenizer *t, Normalizer *z, const JsonValue *v, char *err, size_t errlen) {

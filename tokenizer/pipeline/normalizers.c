@@ -48,7 +48,7 @@ static int replace(const Normalizer *z, const char *s, size_t n, size_t limit, T
     split_begin(&scan, s, 0, n);
     while (rc == 0 && i < n) {
         const char *hit = NULL;
-        if (z->pattern) hit = split_find(z->pattern, &scan, i, &begin, &end) ? s + begin : NULL;
+        if (z->pattern.n) hit = split_find(&z->pattern, &scan, i, &begin, &end) ? s + begin : NULL;
         else if (z->from.n) {
             const char *p = s + i;
             while ((p = memchr(p, z->from.p[0], n - (size_t)(p - s))) && n - (size_t)(p - s) >= z->from.n && memcmp(p, z->from.p, z->from.n)) p++;

@@ -25,7 +25,7 @@ typedef enum {
 typedef struct {
     NormalizerKind kind;
     Text from, to;               /* REPLACE; PREPEND: to */
-    const SplitPattern *pattern;  /* REPLACE what this finds; NULL: from */
+    SplitPattern pattern;         /* REPLACE what this finds; of no rules: from */
     CharsMap *map;                /* PRECOMPILED */
     int left, right;              /* STRIP */
     BertNormalizer bert;

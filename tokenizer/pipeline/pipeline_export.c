@@ -10,10 +10,16 @@ static const char mark[] = "\xe2\x96\x81"; /* U+2581, SentencePiece's space */
 
 static int text_is(const Text *t, const char *s) { return t->n == strlen(s) && (t->n == 0 || memcmp(t->p, s, t->n) == 0); }
 
+static int is_named(const SplitStep *step, const char *name) {
+    SplitPattern pattern;
+    return split_named(&pattern, name) && split_same(&pattern, &step->pattern);
+}
+
 /* behind_bytes: a sees bytes spelled as characters, of which some are numbers; a row's steps see the text. */
 static int same_step(const SplitStep *a, const SplitStep *b, int behind_bytes) {
-    const SplitPattern *pattern = behind_bytes && a->pattern == split_named("Digits") ? split_named("ByteLevel Digits") : a->pattern;
-    return pattern == b->pattern && a->behavior == b->behavior && a->invert == b->invert && a->literal_len == b->literal_len &&
+    SplitPattern pattern = a->pattern;
+    if (behind_bytes && is_named(a, "Digits")) split_named(&pattern, "ByteLevel Digits");
+    return split_same(&pattern, &b->pattern) && a->behavior == b->behavior && a->invert == b->invert && a->literal_len == b->literal_len &&
            (a->literal_len == 0 || memcmp(a->literal, b->literal, a->literal_len) == 0);
 }
 
@@ -61,8 +67,8 @@ static int map_of(const struct Pipeline *p, const CharsMap **map, int *prefix) {
 
 static int is_bert(const struct Pipeline *p) {
     return p->n_normalizers == 1 && p->normalizers[0].kind == NORMALIZE_BERT && p->normalizers[0].bert.clean_text && p->normalizers[0].bert.handle_chinese_chars &&
-           p->normalizers[0].bert.lowercase == p->normalizers[0].bert.strip_accents && p->n_cuts == 2 && p->cuts[0].split.pattern == split_named("WhitespaceSplit") &&
-           p->cuts[1].split.pattern == split_named("Punctuation") && text_is(&p->prefix, "##") && p->max_chars == 100;
+           p->normalizers[0].bert.lowercase == p->normalizers[0].bert.strip_accents && p->n_cuts == 2 && is_named(&p->cuts[0].split, "WhitespaceSplit") &&
+           is_named(&p->cuts[1].split, "Punctuation") && text_is(&p->prefix, "##") && p->max_chars == 100;
 }
 
 /* Whether some piece has a capital: so the readers of "bert" tell that its text is not lower-cased. */

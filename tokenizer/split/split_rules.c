@@ -8,6 +8,13 @@
 
 #include <string.h>
 
+void split_begin(SplitText *t, const char *s, size_t begin, size_t end) {
+    memset(t, 0, sizeof *t);
+    t->s = s;
+    t->end = end;
+    t->space_from = t->space_end = t->digits_from = t->digits_end = begin;
+}
+
 static uint64_t kinds_of(UnicodeClass c) { return unicode_class_kinds[c]; }
 
 /* The character at i < t->end; where the next begins. Ill-formed bytes count as characters of no assigned kind. */
