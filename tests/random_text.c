@@ -28,7 +28,8 @@ size_t random_text(uint64_t *state, char out[RANDOM_TEXT_MAX]) {
     size_t len = 0;
     while (count < n) {
         unsigned c = points[draw(state, kind == 0 ? COMMON : sizeof points / sizeof *points)];
-        for (unsigned times = kind == 1 ? 1 + draw(state, 5) : 1; times > 0; times--, count++) len += (size_t)utf8_encode(c, out + len);
+        for (unsigned times = kind == 1 ? 1 + draw(state, 5) : 1; times > 0; times--, count++)
+            len += (size_t)utf8_encode(c, out + len);
     }
     return len;
 }

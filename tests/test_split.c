@@ -1,5 +1,5 @@
-/* tests/test_split.c - tokenizer/split/ against `tokenizers` and tiktoken (golden/split.json), its behaviours, and its time on
- * hostile text. */
+/* tests/test_split.c - tokenizer/split/ against `tokenizers` and tiktoken (golden/split.json), its behaviours, and its
+ * time on hostile text. */
 #include "base/base.h"
 #include "base/json.h"
 #include "tokenizer/split/split.h"
@@ -37,7 +37,9 @@ static size_t number(const Json *golden, const char *key) {
     return v ? (size_t)v->number : 0;
 }
 
-static int hash_is(const JsonValue *v, uint64_t hash) { return v && v->type == JSON_STRING && strtoull(v->str, NULL, 16) == hash; }
+static int hash_is(const JsonValue *v, uint64_t hash) {
+    return v && v->type == JSON_STRING && strtoull(v->str, NULL, 16) == hash;
+}
 
 static uint64_t mix(uint64_t hash, uint64_t x) { return (hash ^ x) * 0x100000001b3u; }
 
@@ -149,14 +151,18 @@ static int same_regex(const char *a, const char *b) {
 }
 
 static void spellings(void) {
-    static const char *const unknown[] = {"", "\\p{X}", "|", "\\p{N}|", "|\\p{N}", "\\p{N}||\\p{L}+", "\\p{N}{1,3}|", "[\r\\n", "[\r\\n]]", "\\p{N}{1,3",
-        "(?:", "(?:)", "()", "(\\s", "\\s)", "(?:\\s)|(?:\\d)", "(?i:\\p{N})", "\\p{N}{1,3}+", "\\p{N}{1,3}+|\\s", /* Oniguruma means another */
+    static const char *const unknown[] = {"", "\\p{X}", "|", "\\p{N}|", "|\\p{N}", "\\p{N}||\\p{L}+", "\\p{N}{1,3}|",
+        "[\r\\n", "[\r\\n]]", "\\p{N}{1,3",
+        /* Oniguruma means another */
+        "(?:", "(?:)", "()", "(\\s", "\\s)", "(?:\\s)|(?:\\d)", "(?i:\\p{N})", "\\p{N}{1,3}+", "\\p{N}{1,3}+|\\s",
         "\\A\\p{Nd}{3}", "\\s|\\d{1,3}(?=(?:\\d{3})*\\b)", "(?=(\\d{3})+(?!\\d))|\\s"};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) CHECK(pattern_of(unknown[i]).n == 0);
     SplitPattern p;
     CHECK(split_pattern(&p, "\\p{N}{1,3}", 5) && p.n == 1 && same_regex("\\p{N}", "[\\p{N}]"));
-    CHECK(same_regex("[\r\n]", "[\\r\\n]") && same_regex("\\s|\\d", "(?:\\s|\\d)") && same_regex("\\s|\\d", "([\\s]|\\p{Nd})"));
-    CHECK(!same_regex("\\s|\\d", "\\d|\\s") && !same_regex("\\s|\\d", "\\s") && same_regex("\\s+(?!\\S)|\\s", "\\s++$|\\s+(?!\\S)|\\s+"));
+    CHECK(same_regex("[\r\n]", "[\\r\\n]") && same_regex("\\s|\\d", "(?:\\s|\\d)") &&
+          same_regex("\\s|\\d", "([\\s]|\\p{Nd})"));
+    CHECK(!same_regex("\\s|\\d", "\\d|\\s") && !same_regex("\\s|\\d", "\\s") &&
+          same_regex("\\s+(?!\\S)|\\s", "\\s++$|\\s+(?!\\S)|\\s+"));
     CHECK(named("ByteLevel").n == 6 && named("Digits").n == 1 && !named("digits").n && !named("\\s").n);
     char many[SPLIT_ALTERNATIVES * 3 + 4] = "\\s"; /* as many as fit, and one more */
     for (size_t i = 1; i <= SPLIT_ALTERNATIVES; i++) {

@@ -29,13 +29,13 @@ static int arrays(const MetaValue *found[3], const Weights *w, char *err, size_t
     static const struct { const char *key; MetaType elem, or; } rows[] = {
         {"tokenizer.ggml.tokens", META_STRING, META_STRING}, {"tokenizer.ggml.scores", META_F32, META_F32},
         {"tokenizer.ggml.token_type", META_I32, META_U32}};
-    int needed = vocabulary_is(w, "llama") || vocabulary_is(w, "t5");
     for (int i = 0; i < 3; i++) {
         const MetaValue *a = found[i] = weights_meta(w, rows[i].key);
         if (a && (a->type != META_ARRAY || (a->elem != rows[i].elem && a->elem != rows[i].or) || a->n != found[0]->n))
             return vocabulary_wrong(w, rows[i].key, i ? "an array as long as tokenizer.ggml.tokens, of the right type"
                                                       : "an array of strings", err, errlen);
-        if (a ? a->n == 0 || a->n > INT32_MAX : i == 0 || needed) return vocabulary_wrong(w, rows[i].key, "there", err, errlen);
+        if (a ? a->n == 0 || a->n > INT32_MAX : i == 0 || vocabulary_is(w, "llama") || vocabulary_is(w, "t5"))
+            return vocabulary_wrong(w, rows[i].key, "there", err, errlen);
     }
     return 0;
 }

@@ -5,7 +5,7 @@
 #include "model/files/weights.h"
 #include "tokenizer/tokenizer.h"
 
-/* Pieces, ids and flags into v: 0, or -EINVAL (a key of the wrong type, arrays of different lengths), -ENOMEM. The texts
+/* Pieces, ids and flags into v: 0, or -EINVAL (a key of the wrong type, arrays of different lengths), -ENOMEM. Texts
  * point into w's mapped file; v->pieces is malloc'ed, and the caller frees it whatever comes back. */
 int vocabulary_pieces(Vocabulary *v, const Weights *w, char *err, size_t errlen);
 int vocabulary_is(const Weights *w, const char *model); /* 1 where tokenizer.ggml.model is this text */

@@ -1,6 +1,7 @@
-/* tests/fuzz/fuzz_split.c - libFuzzer target for tokenizer/split/ and unicode_text.c. The first bytes choose the alternatives
- * of a regex and what becomes of its matches, the rest is the text, of any bytes: matches go forward and stay inside, pieces
- * follow each other, repaired text is well-formed, and normalizing twice changes nothing more. The text as a regex, too. */
+/* tests/fuzz/fuzz_split.c - libFuzzer target for tokenizer/split/ and unicode_text.c. The first bytes choose the
+ * alternatives of a regex and what becomes of its matches, the rest is the text, of any bytes: matches go forward and
+ * stay inside, pieces follow each other, repaired text is well-formed, and normalizing twice changes nothing more. The
+ * text as a regex, too. */
 #include "base/base.h"
 #include "tokenizer/split/split.h"
 #include "tokenizer/unicode/unicode_text.h"
@@ -59,7 +60,8 @@ static int choose(SplitPattern *p, const uint8_t *data) {
     while (split_alternative(count)) count++;
     if (data[2] < 5) return split_named(p, names[data[2]]) ? 0 : -1;
     for (int i = 0; i < (data[2] & 3); i++)
-        n += (size_t)snprintf(regex + n, sizeof regex - n, "%s%s", i ? "|" : "", split_alternative((data[i] ^ i * 37u) % count));
+        n += (size_t)snprintf(regex + n, sizeof regex - n, "%s%s", i ? "|" : "",
+                              split_alternative((data[i] ^ i * 37u) % count));
     return split_pattern(p, regex, n) ? 0 : -1;
 }
 

@@ -1,5 +1,6 @@
-/* tests/fuzz/fuzz_tokenizer_json.c - libFuzzer target for tokenizer.json: what opens must encode any bytes, with every flag, within the
- * bounds that the headers promise; and go to a GGUF vocabulary and back, where it can. The text is the file's end, behind a NUL. */
+/* tests/fuzz/fuzz_tokenizer_json.c - libFuzzer target for tokenizer.json: what opens must encode any bytes, with every
+ * flag, within the bounds that the headers promise; and go to a GGUF vocabulary and back, where it can. The text is the
+ * file's end, behind a NUL. */
 #include "tokenizer/open.h"
 #include "tokenizer/pipeline/pipeline.h"
 
@@ -15,7 +16,8 @@ static void decode(const Tokenizer *t, const int *ids, size_t n) {
     TokenStream s = {0};
     if (!out) abort();
     for (size_t i = 0; i <= n; i++)
-        if ((i < n ? tokenizer_decode(t, &s, ids[i], out) : tokenizer_decode_end(t, &s, out)) > tokenizer_decode_bound(t)) abort();
+        if ((i < n ? tokenizer_decode(t, &s, ids[i], out)
+             : tokenizer_decode_end(t, &s, out)) > tokenizer_decode_bound(t)) abort();
     free(out);
 }
 
@@ -23,7 +25,8 @@ static void use(const Tokenizer *t, const char *text, size_t n_text) {
     for (int flags = 0; flags < 16; flags += 5) {
         int *ids, *types;
         size_t n;
-        int rc = tokenizer_encode_pair(t, text, n_text, flags & 1 ? text : NULL, n_text / 2, flags, &ids, &types, &n, err, sizeof err);
+        int rc = tokenizer_encode_pair(t, text, n_text, flags & 1 ? text : NULL, n_text / 2, flags, &ids, &types, &n,
+                                       err, sizeof err);
         if (rc && rc != -12 && rc != -22) abort();
         if (rc) continue;
         for (size_t i = 0; i < n; i++)

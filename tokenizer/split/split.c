@@ -37,7 +37,8 @@ static int find_literal(const SplitStep *step, SplitText *t, size_t from, size_t
     return 0;
 }
 
-/* What a step has made so far: the stretch that may still grow is the last one of out, if there is one behind `first`. */
+/* What a step has made so far: the stretch that may still grow is the last one of out, if there is one behind
+ * `first`. */
 typedef struct {
     const SplitStep *step;
     Spans *out;
@@ -82,7 +83,8 @@ int split_apply(const SplitStep *step, const char *s, size_t begin, size_t end, 
     size_t at = begin, a, b;
     int rc = 0;
     split_begin(&t, s, begin, end);
-    while (rc == 0 && (step->pattern.n ? split_find(&step->pattern, &t, at, &a, &b) : find_literal(step, &t, at, &a, &b))) {
+    while (rc == 0 && (step->pattern.n ? split_find(&step->pattern, &t, at, &a, &b)
+                       : find_literal(step, &t, at, &a, &b))) {
         rc = make(&m, at, a, 0);
         if (rc == 0) rc = make(&m, a, b, 1);
         at = b;
@@ -99,7 +101,8 @@ int split_steps(const SplitStep *steps, size_t n, const char *s, size_t begin, s
     int rc = split_apply(steps, s, begin, end, &from);
     for (size_t k = 1; k < n && rc == 0; k++) {
         Spans *target = k + 1 == n ? out : &to;
-        for (size_t i = 0; i < from.n && rc == 0; i++) rc = split_apply(&steps[k], s, from.at[i].begin, from.at[i].end, target);
+        for (size_t i = 0; i < from.n && rc == 0; i++)
+            rc = split_apply(&steps[k], s, from.at[i].begin, from.at[i].end, target);
         from.n = 0;
         if (target == &to) {
             Spans swap = from;

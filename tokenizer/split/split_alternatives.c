@@ -1,11 +1,11 @@
-/* tokenizer/split/split_alternatives.c - the alternatives of which the regexes of published tokenizers are made: of words, signs
- * and white space; split_sets.c has those of one class.
+/* tokenizer/split/split_alternatives.c - the alternatives of which the regexes of published tokenizers are made: of
+ * words, signs and white space; split_sets.c has those of one class.
  *
- * A new regex of known alternatives needs nothing. A new alternative is a row, with every spelling it was published in; where
- * no rule does it yet, one function in split_rules.c. Each rule matches what its alternative would match alone, at any place,
- * and so their order is all that a regex adds. Spellings that match the same share a row: `\s*[\r\n]` takes white space up to
- * the last newline of the run as `\s*[\r\n]+` does; a possessive `?+` or `++` changes nothing where what follows begins with
- * no character of that class. */
+ * A new regex of known alternatives needs nothing. A new alternative is a row, with every spelling it was published in;
+ * where no rule does it yet, one function in split_rules.c. Each rule matches what its alternative would match alone,
+ * at any place, and so their order is all that a regex adds. Spellings that match the same share a row: `\s*[\r\n]`
+ * takes white space up to the last newline of the run as `\s*[\r\n]+` does; a possessive `?+` or `++` changes nothing
+ * where what follows begins with no character of that class. */
 #include "split_alternatives.h"
 
 #include <stddef.h>
@@ -65,12 +65,14 @@ const SplitAlternative split_words[] = {
     {.spelled = {"\\p{N}{1,3}+"}, .rule = {.match = rule_run, .body = CLASS_NUMBER, .max = 3}, .only = cl100k},
     {.spelled = {" ?[^\\s\\p{L}\\p{N}]+", " ?[^\\s\\p{L}\\p{N}]++", " ?[^\\s\\p{L}\\p{N}\\r\\n]+"},
      .rule = {.match = rule_run, .prefix = CLASS_BLANK, .body = CLASS_OTHER}},
-    {.spelled = {" ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*", " ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*", " ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*+"},
+    {.spelled = {" ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*", " ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*",
+                 " ?[^\\s\\p{L}\\p{N}]++[\\r\\n]*+"},
      .rule = {.match = rule_run, .prefix = CLASS_BLANK, .body = CLASS_OTHER, .tail = CLASS_NEWLINE}},
     {.spelled = {" ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*"},
      .rule = {.match = rule_run, .prefix = CLASS_BLANK, .body = CLASS_OTHER, .tail = CLASS_NEWLINE_SLASH}},
     {.spelled = {" ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]?"},
-     .rule = {.match = rule_run, .prefix = CLASS_BLANK, .body = CLASS_OTHER, .tail = CLASS_NEWLINE_SLASH, .tail_max = 1}},
+     .rule = {.match = rule_run, .prefix = CLASS_BLANK, .body = CLASS_OTHER, .tail = CLASS_NEWLINE_SLASH,
+              .tail_max = 1}},
     {.spelled = {" ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*"},
      .rule = {.match = rule_run, .prefix = CLASS_BLANK, .body = CLASS_OTHER_NO_MARK, .tail = CLASS_NEWLINE}},
     {.spelled = {" ?[\\p{P}\\p{S}]+[\\r\\n]*"},

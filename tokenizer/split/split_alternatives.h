@@ -1,4 +1,5 @@
-/* tokenizer/split/split_alternatives.h - what is known of regexes: how an alternative is spelled, and the rule that does it. */
+/* tokenizer/split/split_alternatives.h - what is known of regexes: how an alternative is spelled, and the rule that
+ * does it. */
 #ifndef SPLIT_ALTERNATIVES_H
 #define SPLIT_ALTERNATIVES_H
 

@@ -1,11 +1,13 @@
 /* tokenizer/split/split_gguf.c - the pre-tokenizers that GGUF files name in tokenizer.ggml.pre.
  *
- * The names are llama.cpp's. What they do is what the model's own tokenizer.json does, as far as it was published, because
- * that is what the model was trained with. llama.cpp differs from it in these, and we do not follow it there:
+ * The names are llama.cpp's. What they do is what the model's own tokenizer.json does, as far as it was published,
+ * because that is what the model was trained with. llama.cpp differs from it in these, and we do not follow it there:
  *   's in capitals   a long s (U+017F) ends a contraction for the regex (?i:'s), not for llama.cpp's ['sS]
- *   tekken, gpt-4o   llama.cpp has [^a-z] and [^A-Z] for capitals and small letters: words of other scripts are cut elsewhere
+ *   tekken, gpt-4o   llama.cpp has [^a-z] and [^A-Z] for capitals and small letters: words of other scripts are cut
+ *   elsewhere
  *   Digits           is what Rust calls numeric; llama.cpp asks \p{N}
- *   falcon           Punctuation is of an older Unicode; Digits comes behind ByteLevel, where it takes some bytes for numbers
+ *   falcon           Punctuation is of an older Unicode; Digits comes behind ByteLevel, where it takes some bytes for
+ *   numbers
  *   nfc              llama.cpp normalizes nothing
  * "default" is llama.cpp's own invention for files without a name. */
 #include "split.h"
@@ -50,9 +52,11 @@ static const char *const regexes[][2] = {
       " ?[\\p{P}\\p{S}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
     {"spark", "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+|"
       " ?[\\p{P}\\p{S}]+|[\\r\\n]|\\s+(?!\\S)|\\s+"},
-    {"youtu scripts", "[\uac00-\ud7a3\u3131-\u318e]+|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-"
+    {"youtu scripts",
+     "[\uac00-\ud7a3\u3131-\u318e]+|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-"
       "\u303f\ufe30-\ufe4f]+|[\u3105-\u312f]+|[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"},
-    {"afmoe scripts", "[\\u4E00-\\u9FFF\\u3040-\\u309F\\u30A0-\\u30FF\\u3400-\\u4DBF\\uf900-\\uFAFF\\uFF65-\\uFF9F\\u2F00"
+    {"afmoe scripts",
+     "[\\u4E00-\\u9FFF\\u3040-\\u309F\\u30A0-\\u30FF\\u3400-\\u4DBF\\uf900-\\uFAFF\\uFF65-\\uFF9F\\u2F00"
       "-\\u2FDF]+|[\\u0E00-\\u0E7F]+|[\\u0E80-\\u0EFF]+|[\\u1780-\\u17FF]+|[\\u1000-\\u109F\\uAA60-"
       "\\uAA7F\\uA9E0-\\uA9FF]+|[\\uAC00-\\uD7AF\\u1100-\\u11FF]+"}};
 
@@ -115,7 +119,9 @@ static const PreTokenizer table[] = {
     {.name = "hy_v4", .cuts = {{"\\p{N}{1,3}", 0}, {"kana and han", 0}, {"deepseek-v3", 0}}},
     {.name = "joyai-llm", .cuts = {{"\\p{N}{1,3}", 0}, {"kana and han", 0}, {"deepseek-v3", 0}}},
     {.name = "spark2_5", .cuts = {{"\\p{N}{1,3}", 0}, {"kana and han", 0}, {"spark", 0}, {"\\p{N}", 0}}},
-    {.name = "afmoe", .cuts = {{"\\p{Nd}{1,510}(?=(?>\\p{Nd}{510})*(?:\\P{Nd}|$))|\\G\\p{Nd}{510}", 0}, {"\\A\\p{Nd}{1,2}(?=\\p{Nd}{3}+\\z)", 0}, {"\\A\\p{Nd}{3}|\\G\\p{Nd}{3}", 0}, {"afmoe scripts", 0},
+    {.name = "afmoe", .cuts = {{"\\p{Nd}{1,510}(?=(?>\\p{Nd}{510})*(?:\\P{Nd}|$))|\\G\\p{Nd}{510}", 0},
+                               {"\\A\\p{Nd}{1,2}(?=\\p{Nd}{3}+\\z)", 0}, {"\\A\\p{Nd}{3}|\\G\\p{Nd}{3}", 0},
+                               {"afmoe scripts", 0},
         {"deepseek-v3", 0}}},
 
     {.name = "falcon", .cuts = {{"Punctuation", SPLIT_CONTIGUOUS}, {"gpt2", 0}, {"ByteLevel Digits", SPLIT_CONTIGUOUS},
@@ -128,7 +134,8 @@ static const PreTokenizer table[] = {
     {.name = "exaone", .cuts = {{"Digits", 0}, {"gpt2", 0}}},
     {.name = "minerva-7b", .cuts = {{"Digits", 0}, {"gpt2", 0}}},
     {.name = "mellum2", .cuts = {{"Digits", 0}, {"gpt2", 0}}},
-    {.name = "chameleon", .cuts = {{"([\\t\\n]|    |  )", 0}, {"Digits", 0}, {"Punctuation", 0}, {"gpt2", 0}}, .add_bos = 1},
+    {.name = "chameleon", .cuts = {{"([\\t\\n]|    |  )", 0}, {"Digits", 0}, {"Punctuation", 0}, {"gpt2", 0}},
+     .add_bos = 1},
     {.name = "superbpe", .cuts = {{"\\p{N}+", 0}, {"(?=(\\d{3})+(?!\\d))", 0}}},
 
     {.name = "gpt-2", .cuts = {{"gpt2", 0}}},

@@ -12,7 +12,8 @@ static size_t spelled_length(const char *regex, size_t len, const char *known) {
     for (; *known; known++, i++) {
         if (i == len) return 0;
         if (regex[i] == *known) continue;
-        if (*known != '\\' || !((known[1] == 'r' && regex[i] == '\r') || (known[1] == 'n' && regex[i] == '\n'))) return 0;
+        if (*known != '\\' || !((known[1] == 'r' && regex[i] == '\r') || (known[1] == 'n' && regex[i] == '\n')))
+            return 0;
         known++;
     }
     return i;
@@ -42,8 +43,8 @@ static int spelled(const char *regex, size_t len, const char *known) {
     return strlen(known) == len && memcmp(regex, known, len) == 0;
 }
 
-/* Behind \s+(?!\S), where white space has one character left, \s and \s+ are the same, and in front of it \s++$ takes nothing
- * that it would not: said one way, regexes that do the same are the same. */
+/* Behind \s+(?!\S), where white space has one character left, \s and \s+ are the same, and in front of it \s++$ takes
+ * nothing that it would not: said one way, regexes that do the same are the same. */
 static void add_rule(SplitPattern *p, const SplitRule *r) {
     static const SplitRule spaces = {.match = rule_run, .body = CLASS_SPACE};
     const SplitRule *last = p->n ? p->rules[p->n - 1] : NULL;
@@ -68,7 +69,8 @@ static int read_alternatives(SplitPattern *p, const char *regex, size_t len) {
 int split_pattern(SplitPattern *p, const char *regex, size_t len) {
     size_t open = len > 3 && memcmp(regex, "(?:", 3) == 0 ? 3 : 1;
     if (read_alternatives(p, regex, len)) return 1;
-    if (len > open + 1 && *regex == '(' && regex[len - 1] == ')' && read_alternatives(p, regex + open, len - open - 1)) return 1;
+    if (len > open + 1 && *regex == '(' && regex[len - 1] == ')' && read_alternatives(p, regex + open, len - open - 1))
+        return 1;
     *p = (SplitPattern){.n = 0};
     return 0;
 }

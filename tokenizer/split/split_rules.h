@@ -54,7 +54,8 @@ size_t rule_set(SplitText *t, const SplitRule *r, size_t i);              /* p?[
 size_t rule_literal(SplitText *t, const SplitRule *r, size_t i);
 size_t rule_contraction(SplitText *t, const SplitRule *r, size_t i);      /* 's|'t|'re|'ve|'m|'ll|'d */
 size_t rule_contraction_fold(SplitText *t, const SplitRule *r, size_t i); /* (?i:..) of that */
-size_t rule_lower(SplitText *t, const SplitRule *r, size_t i);            /* p?b*t+, and .._fold: (?i:'s|..)? behind it */
+/* p?b*t+, and .._fold: (?i:'s|..)? behind it */
+size_t rule_lower(SplitText *t, const SplitRule *r, size_t i);
 size_t rule_lower_fold(SplitText *t, const SplitRule *r, size_t i);
 size_t rule_upper(SplitText *t, const SplitRule *r, size_t i);            /* p?b+t* */
 size_t rule_upper_fold(SplitText *t, const SplitRule *r, size_t i);
