@@ -7,8 +7,8 @@
 
 enum { RANDOM_TEXT_MAX = 200 };
 
-/* One more string, well-formed UTF-8, and its length; *state begins with 1. Up to 34 characters from the list of
- * golden/split.h; of four strings one repeats its characters, one is common text. */
+/* One more string, well-formed UTF-8, and its length; *state begins with 1. Up to 34 characters from a list; of four
+ * strings one repeats its characters, one is common text. */
 size_t random_text(uint64_t *state, char out[RANDOM_TEXT_MAX]);
 
 #endif

@@ -1,5 +1,6 @@
-/* tests/test_bpe.c - byte-level BPE, tokenizer.json and GGUF's gpt2 and bert on whole vocabularies: against `tokenizers`, tiktoken and
- * SentencePiece (golden/bpe.h), llama.cpp's vectors and those of swift-transformers; there and back; hostile texts. */
+/* tests/test_bpe.c - byte-level BPE, tokenizer.json and GGUF's gpt2 and bert on whole vocabularies: against
+ * `tokenizers`, tiktoken and SentencePiece (golden/bpe.h), llama.cpp's vectors and those of swift-transformers; there
+ * and back; hostile texts. */
 #include "base/base.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -20,9 +21,12 @@ static char err[300];
 
 /* BERT's vocab.txt as the tokenizer.json that its authors publish beside it. */
 static const char *bert_json(const char *vocab) {
-    static const char head[] = "{\"normalizer\": {\"type\": \"BertNormalizer\", \"clean_text\": true, \"handle_chinese_chars\": true, "
-        "\"strip_accents\": null, \"lowercase\": true}, \"pre_tokenizer\": {\"type\": \"BertPreTokenizer\"}, \"post_processor\": "
-        "{\"type\": \"BertProcessing\", \"sep\": [\"[SEP]\", 102], \"cls\": [\"[CLS]\", 101]}, \"decoder\": {\"type\": \"WordPiece\", "
+    static const char head[] = "{\"normalizer\": {\"type\": \"BertNormalizer\", \"clean_text\": true, "
+                               "\"handle_chinese_chars\": true, "
+        "\"strip_accents\": null, \"lowercase\": true}, \"pre_tokenizer\": {\"type\": \"BertPreTokenizer\"}, "
+        "\"post_processor\": "
+        "{\"type\": \"BertProcessing\", \"sep\": [\"[SEP]\", 102], \"cls\": [\"[CLS]\", 101]}, \"decoder\": {\"type\": "
+        "\"WordPiece\", "
         "\"prefix\": \"##\", \"cleanup\": true}, \"added_tokens\": [";
     static const char *const special[] = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"};
     static const int ids[] = {0, 100, 101, 102, 103};
@@ -31,7 +35,8 @@ static const char *bert_json(const char *vocab) {
     FILE *out = fopen(path, "wb");
     if (!out || file_map(&f, vocab, err, sizeof err)) return NULL;
     fputs(head, out);
-    for (int i = 0; i < 5; i++) fprintf(out, "%s{\"id\": %d, \"content\": \"%s\", \"special\": true}", i ? ", " : "", ids[i], special[i]);
+    for (int i = 0; i < 5; i++)
+        fprintf(out, "%s{\"id\": %d, \"content\": \"%s\", \"special\": true}", i ? ", " : "", ids[i], special[i]);
     fputs("], \"model\": {\"type\": \"WordPiece\", \"unk_token\": \"[UNK]\", \"continuing_subword_prefix\": \"##\", "
           "\"max_input_chars_per_word\": 100, \"vocab\": {\"", out);
     for (size_t i = 0, id = 0; i + 1 < f.size; i++) {
@@ -60,7 +65,8 @@ static Tokenizer *open_model(const char *name) {
     const char *path = test_data(name);
     Tokenizer *t = NULL;
     if (!path) return NULL;
-    int rc = strstr(name, ".gguf") ? open_gguf(&t, path) : tokenizer_open(&t, strstr(name, "vocab.txt") ? bert_json(path) : path, err, sizeof err);
+    int rc = strstr(name, ".gguf") ? open_gguf(&t, path)
+        : tokenizer_open(&t, strstr(name, "vocab.txt") ? bert_json(path) : path, err, sizeof err);
     if (rc) printf("    %s\n", err);
     CHECK(rc == 0);
     return rc ? NULL : t;
@@ -76,7 +82,8 @@ static int *encode(const Tokenizer *t, const char *s, size_t len, int flags, siz
     return ids;
 }
 
-/* As a stream; malloc'ed. No call writes more than the bound, in a buffer of its own so that the sanitizer sees a byte too many. */
+/* As a stream; malloc'ed. No call writes more than the bound, in a buffer of its own so that the sanitizer sees a byte
+ * too many. */
 static char *decode(const Tokenizer *t, const int *ids, size_t n, size_t *len) {
     size_t bound = tokenizer_decode_bound(t), cap = 16 * n + bound, size = 0;
     char *text = malloc(cap), *out = malloc(bound);
@@ -267,10 +274,12 @@ static void comes_back(const Tokenizer *t, const char *s, size_t len, const char
 }
 
 static void there_and_back(void) {
-    static const char *const models[] = {"tok/gpt2", "tok/llama3.2", "tok/hf-json/phi-2"}; /* Falcon has no pieces for some bytes */
+    /* Falcon has no pieces for some bytes */
+    static const char *const models[] = {"tok/gpt2", "tok/llama3.2", "tok/hf-json/phi-2"};
     static const struct { const char *bytes, *text; } bad[] = { /* a maximal bad sequence each is one U+FFFD */
-        {"\x80", "?"}, {"a\x80\x80z", "a??z"}, {"\xe2\x96", "?"}, {"\xe2\x96\x41", "?A"}, {"\xed\xa0\x80", "???"}, {"\xc0\x80", "??"},
-        {"\xf4\x90\x80\x80", "????"}, {"\xf0\x9f\xa6", "?"}, {"\xf0\x9f\xa6 \xf0\x9f", "? ?"}, {"\xff\xfe ok", "?? ok"}, {"\xe4\xb8\xe4\xb8\xad", "?\xe4\xb8\xad"}};
+        {"\x80", "?"}, {"a\x80\x80z", "a??z"}, {"\xe2\x96", "?"}, {"\xe2\x96\x41", "?A"}, {"\xed\xa0\x80", "???"},
+        {"\xc0\x80", "??"}, {"\xf4\x90\x80\x80", "????"}, {"\xf0\x9f\xa6", "?"}, {"\xf0\x9f\xa6 \xf0\x9f", "? ?"},
+        {"\xff\xfe ok", "?? ok"}, {"\xe4\xb8\xe4\xb8\xad", "?\xe4\xb8\xad"}};
     for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
         Tokenizer *t = open_model(models[m]);
         uint64_t state = 1;
@@ -302,7 +311,8 @@ static void there_and_back(void) {
 static void any_ids(void) {
     Tokenizer *t = open_model("tok/gpt2");
     static const struct { int ids[4]; size_t n; const char *text; } some[] = {
-        {{162}, 1, "\xef\xbf\xbd"}, {{162, 162}, 2, "\xef\xbf\xbd\xef\xbf\xbd"}, {{64, 162, 64}, 3, "a\xef\xbf\xbd" "a"}, {{162, 116, 253}, 3, "\xe6\xb8\x9f"},
+        {{162}, 1, "\xef\xbf\xbd"}, {{162, 162}, 2, "\xef\xbf\xbd\xef\xbf\xbd"}, {{64, 162, 64}, 3,
+            "a\xef\xbf\xbd" "a"}, {{162, 116, 253}, 3, "\xe6\xb8\x9f"},
         {{-1, 64, 60000}, 3, "a"}, {{162, 116, 50256}, 3, "\xef\xbf\xbd"}};
     for (size_t i = 0; t && i < sizeof some / sizeof *some; i++) {
         size_t len;
@@ -319,9 +329,11 @@ static void any_ids(void) {
 
 static void hostile(void) {
     enum { N = 1 << 20 };
-    static const char *const models[] = {"tok/gpt2", "tok/llama3.2", "tok/qwen.tiktoken", "tok/hf-json/llama2", "tok/bert_base_uncased_vocab.txt",
+    static const char *const models[] = {"tok/gpt2", "tok/llama3.2", "tok/qwen.tiktoken", "tok/hf-json/llama2",
+                                         "tok/bert_base_uncased_vocab.txt",
                                          "gguf-vocab/ggml-vocab-falcon.gguf"};
-    static const char *const units[] = {"a", " ", "ab", "aA1.", "\n", "7", "\xe4\xb8\xad", "\xcc\x81", "\xff", "the", "</s", "<|endoftext|>", "\xf0\x9f\xa6\x99"};
+    static const char *const units[] = {"a", " ", "ab", "aA1.", "\n", "7", "\xe4\xb8\xad", "\xcc\x81", "\xff", "the",
+                                        "</s", "<|endoftext|>", "\xf0\x9f\xa6\x99"};
     char *s = malloc(N + 16);
     for (size_t m = 0; s && m < sizeof models / sizeof *models; m++) {
         Tokenizer *t = open_model(models[m]);
@@ -334,11 +346,13 @@ static void hostile(void) {
             clock_t start = clock();
             int *ids = encode(t, s, n, u & 1 ? ENCODE_SPECIAL : ENCODE_BARE, &n_ids);
             double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-            CHECK(n_ids <= 3 * n && (n_ids > 0 || strstr(models[m], "bert"))); /* BERT drops accents and what is no character */
+            /* BERT drops accents and what is no character */
+            CHECK(n_ids <= 3 * n && (n_ids > 0 || strstr(models[m], "bert")));
             if (seconds > worst) worst = seconds, slow = u;
             free(ids);
         }
-        printf("    %s: slowest of all 1 MB of \"%s\", %.1f MB/s\n", models[m], slow == 8 ? "\\xff" : units[slow], N / 1e6 / (worst + 1e-9));
+        printf("    %s: slowest of all 1 MB of \"%s\", %.1f MB/s\n", models[m], slow == 8 ? "\\xff" : units[slow],
+               N / 1e6 / (worst + 1e-9));
         tokenizer_free(t);
     }
     free(s);

@@ -1,4 +1,5 @@
-/* tests/test_bpe_export.c - pipelines as GGUF vocabularies: the same ids on both sides, or refused; and weights-tools/convert on a tiny model. */
+/* tests/test_bpe_export.c - pipelines as GGUF vocabularies: the same ids on both sides, or refused; and
+ * weights-tools/convert on a tiny model. */
 #include "base/base.h"
 #include "base/json.h"
 #include "model/files/open.h"
@@ -27,16 +28,18 @@ static int same_ids(const Tokenizer *a, const Tokenizer *b, const char *s, size_
     return same;
 }
 
-/* Where GGUF's "llama" is another thing than tokenizer.json: it takes bytes that are not UTF-8 as they are, and puts its space in front of the text
- * once, not behind each special token. */
+/* Where GGUF's "llama" is another thing than tokenizer.json: it takes bytes that are not UTF-8 as they are, and puts
+ * its space in front of the text once, not behind each special token. */
 static int otherwise(const char *model, const char *s, int flags) {
     return strcmp(model, "llama") == 0 && (strchr(s, '\xff') || (flags & ENCODE_SPECIAL && strstr(s, "<s>")));
 }
 
 /* t and u on tricky and random strings. */
 static void same(const Tokenizer *t, const Tokenizer *u, const char *name, const char *model) {
-    static const char *const texts[] = {"", " ", "Hello, world!", "  a  b ", "don't I'LL", "12345", "x<|endoftext|>y", "<s>a</s>", "[CLS] a [MASK]", "\n\n a\t",
-        "\xe4\xb8\xad\xe6\x96\x87", "caf\xc3\xa9 cafe\xcc\x81", "\xf0\x9f\xa6\x99", "\xff\xe4\xb8", ("\xe2\x96\x81" "a \xe2\x96\x81"), "<|im_start|>user"};
+    static const char *const texts[] = {"", " ", "Hello, world!", "  a  b ", "don't I'LL", "12345", "x<|endoftext|>y",
+                                        "<s>a</s>", "[CLS] a [MASK]", "\n\n a\t",
+        "\xe4\xb8\xad\xe6\x96\x87", "caf\xc3\xa9 cafe\xcc\x81", "\xf0\x9f\xa6\x99", "\xff\xe4\xb8",
+        ("\xe2\x96\x81" "a \xe2\x96\x81"), "<|im_start|>user"};
     uint64_t state = 1;
     int bad = 0;
     CHECK(tokenizer_size(t) == tokenizer_size(u) && (tokenizer_bos(t) < 0 || tokenizer_bos(t) == tokenizer_bos(u)));
@@ -106,8 +109,9 @@ static int write_row(const Json *golden, const char *name, const char *folder) {
 
 /* What becomes of each row: the model it is in GGUF, or what the refusal says. */
 static const struct { const char *row, *model, *refusal; } small[] = {
-    {"BERT", "bert", NULL}, {"BERT cased", NULL, "capitals"}, {"RobertaProcessing", "gpt2", NULL}, {"model fallback", NULL, "no name"}, {"Prepend", NULL, "do not join"},
-    {"Template, others", NULL, "more than one token"}, {"special tokens that strip", NULL, "spaces around them"}, {"model suffix", NULL, "suffix"},
+    {"BERT", "bert", NULL}, {"BERT cased", NULL, "capitals"}, {"RobertaProcessing", "gpt2", NULL}, {"model fallback",
+    NULL, "no name"}, {"Prepend", NULL, "do not join"}, {"Template, others", NULL, "more than one token"},
+        {"special tokens that strip", NULL, "spaces around them"}, {"model suffix", NULL, "suffix"},
     {"model words", NULL, "no name"}, {"Split Isolated False", NULL, "no name"}, {"NFKC", NULL, "no name"}};
 
 static void rows_of_golden(void) {
@@ -128,7 +132,8 @@ static void rows_of_golden(void) {
         if (opens) printf("    %s: %s\n", small[i].row, err);
         if (t && small[i].model) there_and_back(t, small[i].row, small[i].model, NULL);
         if (t && small[i].refusal) {
-            int rc = tokenizer_vocabulary(&v, t, "x", err, sizeof err), said = rc == -EINVAL && strstr(err, small[i].refusal);
+            int rc = tokenizer_vocabulary(&v, t, "x", err, sizeof err), said = rc == -EINVAL &&
+                strstr(err, small[i].refusal);
             CHECK(said && v.pieces == NULL);
             if (!said) printf("    %s: %d, %s\n", small[i].row, rc, rc ? err : "");
             free((void *)(uintptr_t)v.pieces);
@@ -162,7 +167,8 @@ static void convert(void) {
         Tokenizer *t = NULL, *u = NULL;
         build_hf(folder, &shape, TENSOR_F32, 1);
         if (!write_row(&golden, rows[i], folder)) continue;
-        snprintf(command, sizeof command, "rm -f %.500s/tokenizer.model; %.*sweights-tools/convert %.500s %.500s/m.gguf -q < /dev/null", folder,
+        snprintf(command, sizeof command,
+                 "rm -f %.500s/tokenizer.model; %.*sweights-tools/convert %.500s %.500s/m.gguf -q < /dev/null", folder,
                  (int)(strlen(test_run_path()) - strlen("run")), test_run_path(), folder, folder);
         int code = test_shell(command, &out, &said);
         CHECK(code == 0);
@@ -177,7 +183,8 @@ static void convert(void) {
             for (int k = 0; k < 300; k++) {
                 char s[RANDOM_TEXT_MAX];
                 size_t n = random_text(&state, s);
-                if (s[0] != ' ') bad += !same_ids(t, u, s, n, k & 1 ? ENCODE_ADDED : ENCODE_BARE); /* Metaspace adds no second space, GGUF does */
+                /* Metaspace adds no second space, GGUF does */
+                if (s[0] != ' ') bad += !same_ids(t, u, s, n, k & 1 ? ENCODE_ADDED : ENCODE_BARE);
             }
             CHECK(bad == 0);
         }

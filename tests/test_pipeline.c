@@ -1,5 +1,5 @@
-/* tests/test_pipeline.c - every component of tokenizer.json on small vocabularies, against `tokenizers` (golden/pipelines.json); what is refused;
- * files cut at every length. */
+/* tests/test_pipeline.c - every component of tokenizer.json on small vocabularies, against `tokenizers`
+ * (golden/pipelines.json); what is refused; files cut at every length. */
 #include "base/base.h"
 #include "base/json.h"
 #include "tokenizer/open.h"
@@ -94,7 +94,8 @@ typedef struct {
 static int golden_open(Golden *g) {
     memset(g, 0, sizeof *g);
     CHECK(json_open(&g->json, "tests/golden/pipelines.json", err, sizeof err) == 0);
-    const JsonValue *texts = json_get(g->json.root, "texts"), *random = json_get(g->json.root, "random"), *models = json_get(g->json.root, "models");
+    const JsonValue *texts = json_get(g->json.root, "texts"), *random = json_get(g->json.root, "random"),
+        *models = json_get(g->json.root, "models");
     if (!random || !texts || !models) return 0;
     size_t n_random = (size_t)random->number;
     uint64_t state = 1;
@@ -102,7 +103,8 @@ static int golden_open(Golden *g) {
     g->random = malloc(n_random * RANDOM_TEXT_MAX);
     g->models = calloc(models->len, sizeof *g->models);
     for (const JsonValue *v = texts->child; v; v = v->next) g->texts[g->n++] = (String){v->str, v->len};
-    for (char *s = g->random; g->n < texts->len + n_random; s += RANDOM_TEXT_MAX) g->texts[g->n++] = (String){s, random_text(&state, s)};
+    for (char *s = g->random; g->n < texts->len + n_random; s += RANDOM_TEXT_MAX)
+        g->texts[g->n++] = (String){s, random_text(&state, s)};
     for (const JsonValue *v = models->child; v; v = v->next) g->models[g->n_models++] = v->str;
     g->rows = json_get(g->json.root, "rows");
     return 1;
@@ -116,7 +118,9 @@ static void golden_close(Golden *g) {
 }
 
 static const char *parts_of(const JsonValue *row) { return json_get(row, "parts")->str; }
-static const char *model_of(const Golden *g, const JsonValue *row) { return g->models[(size_t)json_get(row, "model")->number]; }
+static const char *model_of(const Golden *g, const JsonValue *row) {
+    return g->models[(size_t)json_get(row, "model")->number];
+}
 
 static void components(void) {
     static const char *const what[] = {"ids", "special", "added", "pairs", "decoded"};
@@ -155,38 +159,58 @@ static void refused(const char *parts, const char *model, const char *why) {
     tokenizer_free(t);
 }
 
-static void refusals(void) {
+static void refused_parts(void) {
     Tokenizer *t;
     CHECK(open_parts(&t, "{}", small) == 0);
     tokenizer_free(t);
     static const char *const parts[][2] = {
-        {"{\"normalizer\":{\"type\":\"Rot13\"}}", "\"Rot13\""}, {"{\"pre_tokenizer\":{\"type\":\"UnicodeScripts\"}}", "\"UnicodeScripts\""},
-        {"{\"decoder\":{\"type\":\"CTC\"}}", "\"CTC\""}, {"{\"post_processor\":{\"type\":\"Upside\"}}", "\"Upside\""},
-        {"{\"normalizer\":{\"type\":7}}", "normalizer"}, {"{\"normalizer\":[]}", "normalizer"}, {"{\"decoder\":\"ByteLevel\"}", "decoder"},
-        {"{\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFC\"},{\"type\":\"Rot14\"}]}}", "\"Rot14\""},
+        {"{\"normalizer\":{\"type\":\"Rot13\"}}", "\"Rot13\""}, {"{\"pre_tokenizer\":{\"type\":\"UnicodeScripts\"}}",
+        "\"UnicodeScripts\""}, {"{\"decoder\":{\"type\":\"CTC\"}}", "\"CTC\""},
+        {"{\"post_processor\":{\"type\":\"Upside\"}}", "\"Upside\""}, {"{\"normalizer\":{\"type\":7}}", "normalizer"},
+        {"{\"normalizer\":[]}", "normalizer"}, {"{\"decoder\":\"ByteLevel\"}", "decoder"},
+        {"{\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"NFC\"},{\"type\":\"Rot14\"}]}}",
+         "\"Rot14\""},
         {"{\"normalizer\":{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"(a|b)+c\"},\"content\":\"\"}}", "\"(a|b)+c\""},
-        {"{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x?y{7}\"},\"behavior\":\"Isolated\",\"invert\":false}}", "\"x?y{7}\""},
-        {"{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"String\":\"x\"},\"behavior\":\"Shredded\",\"invert\":false}}", "\"Shredded\""},
+        {"{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"x?y{7}\"},"
+         "\"behavior\":\"Isolated\",\"invert\":false}}", "\"x?y{7}\""},
+        {"{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"String\":\"x\"},"
+         "\"behavior\":\"Shredded\",\"invert\":false}}", "\"Shredded\""},
         {"{\"normalizer\":{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"!!!\"}}", "base64"},
         {"{\"decoder\":{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"a\"},\"content\":\"\"}}", "Replace"},
         {"{\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[X]\",1],\"cls\":[\"a\",0]}}", "post-processor"},
-        {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"[Q]\",\"type_id\":0}}],\"pair\":[],\"special_tokens\":{}}}", "\"[Q]\""},
-        {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"q\",\"type_id\":0}}],\"pair\":[],"
+        {"{\"post_processor\":{\"type\":\"TemplateProcessing\","
+         "\"single\":[{\"SpecialToken\":{\"id\":\"[Q]\",\"type_id\":0}}],\"pair\":[],"
+         "\"special_tokens\":{}}}", "\"[Q]\""},
+        {"{\"post_processor\":{\"type\":\"TemplateProcessing\","
+         "\"single\":[{\"SpecialToken\":{\"id\":\"q\",\"type_id\":0}}],\"pair\":[],"
          "\"special_tokens\":{\"q\":{\"id\":\"q\",\"ids\":[4],\"tokens\":[\"q\"]}}}}", "post-processor"},
-        {"{\"added_tokens\":[{\"id\":1,\"content\":\"x\"}]}", "another piece"}, {"{\"added_tokens\":[{\"id\":2000000000,\"content\":\"x\"}]}", "added token"},
-        {"{\"added_tokens\":[{\"id\":5}]}", "added token"}, {"{\"added_tokens\":[{\"id\":1.5,\"content\":\"x\"}]}", "added token"},
+        {"{\"added_tokens\":[{\"id\":1,\"content\":\"x\"}]}", "another piece"},
+        {"{\"added_tokens\":[{\"id\":2000000000,\"content\":\"x\"}]}", "added token"},
+        {"{\"added_tokens\":[{\"id\":5}]}", "added token"}, {"{\"added_tokens\":[{\"id\":1.5,\"content\":\"x\"}]}",
+            "added token"},
         {"{\"added_tokens\":[{\"id\":5,\"content\":\"\"}]}", "added token"}, {"{\"added_tokens\":7}", "added_tokens"}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) refused(parts[i][0], small, parts[i][1]);
+}
+
+static void refused_models(void) {
     static const char *const models[][2] = {
-        {"7", "no tokenizer.json"}, {"{}", "model"}, {"{\"type\":\"Bigram\",\"vocab\":{}}", "\"Bigram\""}, {"{\"type\":\"BPE\",\"merges\":[]}", "vocab"},
-        {"{\"type\":\"BPE\",\"vocab\":[],\"merges\":[]}", "vocab"}, {"{\"type\":\"BPE\",\"vocab\":{\"a\":0}}", "merges"},
-        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":0},\"merges\":[]}", "same id 0"}, {"{\"type\":\"BPE\",\"vocab\":{\"a\":-1},\"merges\":[]}", "\"a\""},
-        {"{\"type\":\"BPE\",\"vocab\":{\"a\":4000000000},\"merges\":[]}", "\"a\""}, {"{\"type\":\"BPE\",\"vocab\":{\"a\":\"0\"},\"merges\":[]}", "\"a\""},
-        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1},\"merges\":[\"a b\"]}", "merge 0"}, {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"ab\":1},\"merges\":[\"a b\"]}", "merge 0"},
-        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"aa\":1},\"merges\":[\"a a\",\"aaa\"]}", "merge 1"}, {"{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[[\"a\"]]}", "merge 0"},
-        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[7]}", "merge 0"}, {"{\"type\":\"BPE\",\"dropout\":0.1,\"vocab\":{\"a\":0},\"merges\":[]}", "dropout"},
-        {"{\"type\":\"BPE\",\"unk_token\":\"[U]\",\"vocab\":{\"a\":0},\"merges\":[]}", "\"[U]\""}, {"{\"type\":\"Unigram\",\"vocab\":[[\"a\"]]}", "piece 0"},
-        {"{\"type\":\"Unigram\",\"unk_id\":9,\"vocab\":[[\"a\",-1]]}", "unk_id"}, {"{\"type\":\"Unigram\",\"vocab\":[[\"a\",-1],[\"a\",-2]]}", "a"}};
+        {"7", "no tokenizer.json"}, {"{}", "model"}, {"{\"type\":\"Bigram\",\"vocab\":{}}", "\"Bigram\""},
+        {"{\"type\":\"BPE\",\"merges\":[]}", "vocab"}, {"{\"type\":\"BPE\",\"vocab\":[],\"merges\":[]}", "vocab"},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0}}", "merges"},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":0},\"merges\":[]}", "same id 0"},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":-1},\"merges\":[]}", "\"a\""},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":4000000000},\"merges\":[]}", "\"a\""},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":\"0\"},\"merges\":[]}", "\"a\""},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1},\"merges\":[\"a b\"]}", "merge 0"},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"ab\":1},\"merges\":[\"a b\"]}", "merge 0"},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"aa\":1},\"merges\":[\"a a\",\"aaa\"]}", "merge 1"},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[[\"a\"]]}", "merge 0"},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[7]}", "merge 0"},
+        {"{\"type\":\"BPE\",\"dropout\":0.1,\"vocab\":{\"a\":0},\"merges\":[]}", "dropout"},
+        {"{\"type\":\"BPE\",\"unk_token\":\"[U]\",\"vocab\":{\"a\":0},\"merges\":[]}", "\"[U]\""},
+        {"{\"type\":\"Unigram\",\"vocab\":[[\"a\"]]}", "piece 0"},
+        {"{\"type\":\"Unigram\",\"unk_id\":9,\"vocab\":[[\"a\",-1]]}", "unk_id"},
+        {"{\"type\":\"Unigram\",\"vocab\":[[\"a\",-1],[\"a\",-2]]}", "a"}};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) refused("{}", models[i][0], models[i][1]);
 }
 
@@ -197,7 +221,8 @@ static void claims(void) {
     for (size_t i = 0; i < 3000; i++) memcpy(deep + i * 16, "{\"normalizers\":[", 16);
     CHECK(open_text(&t, deep, strlen(deep)) == -EINVAL && strstr(err, "nest"));
     free(deep);
-    char many[2200] = "{\"decoder\":{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"WordPiece\"}"; /* each puts a space in front of a piece */
+    /* each puts a space in front of a piece */
+    char many[2200] = "{\"decoder\":{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"WordPiece\"}";
     for (int k = 0; k < 60; k++) strcat(many, ",{\"type\":\"WordPiece\"}");
     strcat(many, "]}}");
     CHECK(open_parts(&t, many, small) == 0);
@@ -208,7 +233,9 @@ static void claims(void) {
         free(out);
     }
     tokenizer_free(t);
-    CHECK(open_parts(&t, "{}", "{\"type\":\"BPE\",\"vocab\":{\"a\":60000},\"merges\":[]}") == 0 && tokenizer_size(t) == 60001); /* holes */
+    /* holes */
+    CHECK(open_parts(&t, "{}", "{\"type\":\"BPE\",\"vocab\":{\"a\":60000},\"merges\":[]}") == 0 &&
+          tokenizer_size(t) == 60001);
     size_t n;
     int *ids;
     CHECK(tokenizer_encode(t, "aba", 3, 0, &ids, &n, err, sizeof err) == 0 && n == 2 && ids[0] == 60000);
@@ -242,9 +269,12 @@ static void write_part(const char *folder, const char *name, const char *s, size
 }
 
 static void cut_files(void) {
-    static const char vocab[] = "{\"a\":0,\"b\":1,\"ab\":2,\"\xc4\xa0\":3,\"abab\":4,\"<|endoftext|>\":5}", merges[] = "#version: 0.2\na b\nab ab\n";
+    static const char vocab[] = "{\"a\":0,\"b\":1,\"ab\":2,\"\xc4\xa0\":3,\"abab\":4,\"<|endoftext|>\":5}",
+        merges[] = "#version: 0.2\na b\nab ab\n";
     static const char ranks[] = "YQ== 0\nYg== 1\nYWI= 2\nIA== 3\nYWJhYg== 4\n";
-    static const char config[] = "{\"added_tokens_decoder\":{\"6\":{\"content\":\"<x>\",\"special\":true}},\"eos_token\":\"<x>\",\"bos_token\":null}";
+    static const char config[] =
+        "{\"added_tokens_decoder\":{\"6\":{\"content\":\"<x>\",\"special\":true}},"
+        "\"eos_token\":\"<x>\",\"bos_token\":null}";
     const TokenizerOptions gpt2 = {.lower_case = -1, .pre = "gpt-2"};
     char folder[600], path[700];
     Tokenizer *t;
@@ -288,7 +318,8 @@ static void cut_json(void) {
 
 const Test tests_pipeline[] = {
     {"pipeline/components", components},
-    {"pipeline/refusals", refusals},
+    {"pipeline/refusals", refused_parts},
+    {"pipeline/refused models", refused_models},
     {"pipeline/claims", claims},
     {"pipeline/cut files", cut_files},
     {"pipeline/cut json", cut_json},

@@ -1,6 +1,6 @@
-/* tests/test_sentencepiece.c - unigram models, character maps and every switch of SentencePiece against its library 0.2.3;
- * Hugging Face's Precompiled against tokenizers; hostile models and maps; our own code against the library that is linked in
- * (make SENTENCEPIECE=1), where it is. */
+/* tests/test_sentencepiece.c - unigram models, character maps and every switch of SentencePiece against its library
+ * 0.2.3; Hugging Face's Precompiled against tokenizers; hostile models and maps; our own code against the library that
+ * is linked in (make SENTENCEPIECE=1), where it is. */
 #include "test.h"
 
 #include "tokenizer/open.h"
@@ -41,7 +41,8 @@ static size_t put_char(char *out, uint32_t cp) {
 
 static size_t random_unicode(Random *r, char *out) {
     static const uint32_t ranges[10][2] = {
-        {0x20, 95}, {0x20, 95}, {0x20, 95}, {0, 0}, {0x80, 0x500}, {0x300, 0x70}, {0x3000, 0x6fff}, {0, 0x110000}, {0, 0},
+        {0x20, 95}, {0x20, 95}, {0x20, 95}, {0, 0}, {0x80, 0x500}, {0x300, 0x70}, {0x3000, 0x6fff}, {0, 0x110000},
+        {0, 0},
         {0xf900, 0x700}};
     size_t len = 0;
     for (uint32_t n = below(r, 24); n > 0; n--) {
@@ -123,7 +124,8 @@ static void models(void) {
         Tokenizer *t;
         if (!open_data(&t, golden_spm[k].model, NULL)) return;
         GoldenHash h = hash_start();
-        for (size_t i = 0; i < COUNT(golden_strings); i++) hash_text(&h, t, golden_strings[i].text, golden_strings[i].len);
+        for (size_t i = 0; i < COUNT(golden_strings); i++)
+            hash_text(&h, t, golden_strings[i].text, golden_strings[i].len);
         CHECK(same(h, golden_spm[k].strings, golden_spm[k].model));
         Random r = {(uint32_t)k + 1};
         char text[24 * 4];
@@ -186,7 +188,8 @@ static void switches(void) {
     char *model = malloc(MADE_ROOM), text[20 * 8], what[40];
     for (size_t k = 0; k < COUNT(golden_made); k++) {
         Tokenizer *t;
-        size_t n = make_model(model, golden_made[k].model, golden_made[k].size, golden_made[k].bytes, golden_made[k].map,
+        size_t n = make_model(model, golden_made[k].model, golden_made[k].size, golden_made[k].bytes,
+                              golden_made[k].map,
                               golden_made[k].unmap);
         int rc = open_bytes(&t, model, n);
         if (rc) printf("    %s\n", err);
@@ -213,7 +216,8 @@ static CharsMap *open_map(const void *blob, size_t n) {
 static int becomes(const CharsMap *m, const char *s, size_t used, const char *text) {
     const char *to;
     size_t len;
-    return charsmap_longest(m, s, strlen(s), &to, &len) == used && (!used || (len == strlen(text) && memcmp(to, text, len) == 0));
+    return charsmap_longest(m, s, strlen(s), &to, &len) == used &&
+        (!used || (len == strlen(text) && memcmp(to, text, len) == 0));
 }
 
 static void rules(void) {
@@ -221,15 +225,18 @@ static void rules(void) {
     CHECK(m != NULL);
     if (!m) return;
     CHECK(becomes(m, "A", 1, "a") && becomes(m, "ABx", 2, "x") && becomes(m, "ABCD", 3, ""));
-    CHECK(becomes(m, "e\xcc\x81x", 3, "\xc3\xa9") && becomes(m, "\xc3\xa9", 2, "e") && becomes(m, "\xef\xac\x81", 3, "fi"));
-    CHECK(becomes(m, "e", 0, NULL) && becomes(m, "B", 0, NULL) && becomes(m, "", 0, NULL) && becomes(m, "\xef\xac", 0, NULL));
+    CHECK(becomes(m, "e\xcc\x81x", 3, "\xc3\xa9") && becomes(m, "\xc3\xa9", 2, "e") &&
+          becomes(m, "\xef\xac\x81", 3, "fi"));
+    CHECK(becomes(m, "e", 0, NULL) && becomes(m, "B", 0, NULL) && becomes(m, "", 0, NULL) &&
+          becomes(m, "\xef\xac", 0, NULL));
     CHECK(charsmap_longest_rule(m) == 3 && charsmap_longest_text(m) == 7);
     size_t n;
     CHECK(memcmp(charsmap_blob(m, &n), golden_map, sizeof golden_map - 1) == 0 && n == sizeof golden_map - 1);
     charsmap_free(m);
 }
 
-/* Of the trie of golden_map only some bits mean anything: whatever stands there, the map is refused or can be walked. */
+/* Of the trie of golden_map only some bits mean anything: whatever stands there, the map is refused or can be
+ * walked. */
 static void hostile_maps(void) {
     size_t n = sizeof golden_map - 1;
     uint32_t trie = load_u32(golden_map);
@@ -291,11 +298,15 @@ static void graphemes(void) {
     CHECK(clusters("\x80\x80", 2, 1) && clusters("e\x80", 2, 1));
     CHECK(clusters("\xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa8\xe1\x84\x80", 12, 9));                     /* L V T, L */
     CHECK(clusters("\xea\xb0\x80\xe1\x86\xa8", 6, 6) && clusters("\xea\xb0\x81\xe1\x85\xa1", 6, 3)); /* LV T; LVT, V */
-    CHECK(clusters("\xf0\x9f\x87\xa6\xf0\x9f\x87\xa7\xf0\x9f\x87\xa6", 12, 8));                      /* two regionals, one more */
-    CHECK(clusters("\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa9", 11, 11));                         /* woman ZWJ woman */
+    /* two regionals, one more */
+    CHECK(clusters("\xf0\x9f\x87\xa6\xf0\x9f\x87\xa7\xf0\x9f\x87\xa6", 12, 8));
+    /* woman ZWJ woman */
+    CHECK(clusters("\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa9", 11, 11));
     CHECK(clusters("a\xe2\x80\x8d\xf0\x9f\x91\xa9", 8, 4));
-    CHECK(clusters("\xe0\xa4\x95\xe0\xa5\x8d\xe0\xa4\xa4", 9, 9));                                   /* ka, virama, ta: GB9c */
-    CHECK(clusters("\xe0\xa4\x95\xe0\xa4\xa4", 6, 3) && clusters("\xd8\x80" "a", 3, 3));             /* ka, ta; a prepended one */
+    /* ka, virama, ta: GB9c */
+    CHECK(clusters("\xe0\xa4\x95\xe0\xa5\x8d\xe0\xa4\xa4", 9, 9));
+    /* ka, ta; a prepended one */
+    CHECK(clusters("\xe0\xa4\x95\xe0\xa4\xa4", 6, 3) && clusters("\xd8\x80" "a", 3, 3));
 }
 
 /* The normalizer's map of a tokenizer.model: field 2 of field 3. */
@@ -339,7 +350,8 @@ static void precompiled(void) {
     file_unmap(&f);
 }
 
-/* Unigram as Hugging Face's tokenizers has it: sums as double, every piece of the vocabulary, runs of unknown text as one. */
+/* Unigram as Hugging Face's tokenizers has it: sums as double, every piece of the vocabulary, runs of unknown text as
+ * one. */
 static void tokenizers_unigram(void) {
     Tokenizer *t;
     Unigram *u;
@@ -382,7 +394,8 @@ static void through_gguf(void) {
         if (!open_data(&t, names[i], NULL)) return;
         CHECK(tokenizer_vocabulary(&v, t, names[i], err, sizeof err) == 0);
         CHECK(v.model && strcmp(v.model, "t5") == 0 && v.charsmap_size > 1000);
-        CHECK(tokenizer_from_vocabulary(&g, &v, "made", err, sizeof err) == 0 && file_map(&f, path, err, sizeof err) == 0);
+        CHECK(tokenizer_from_vocabulary(&g, &v, "made", err, sizeof err) == 0 &&
+              file_map(&f, path, err, sizeof err) == 0);
         free((void *)(uintptr_t)v.pieces);
         GoldenHash a = hash_start(), b = a;
         Random r = {9};
@@ -410,7 +423,8 @@ static void through_gguf(void) {
 static Piece piece(const char *text, size_t len, float score, int type) { return (Piece){text, len, score, type}; }
 
 static Vocabulary t5(const Piece *p, size_t n) {
-    return (Vocabulary){.model = "t5", .pieces = p, .n = n, .bos_id = -1, .eos_id = -1, .unk_id = 0, .add_bos = -1, .add_eos = -1,
+    return (Vocabulary){.model = "t5", .pieces = p, .n = n, .bos_id = -1, .eos_id = -1, .unk_id = 0, .add_bos = -1,
+                        .add_eos = -1,
                         .add_space_prefix = -1, .remove_extra_whitespaces = -1};
 }
 
@@ -439,7 +453,8 @@ static void one_letter(void) {
     copy = malloc(2000);
     memset(copy, 'a', 2000);
     p[1] = piece(copy, UNIGRAM_PIECE_MAX + 1, 0, PIECE_NORMAL);
-    CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, sizeof err) == -EINVAL && t == NULL && strstr(err, "1025 bytes"));
+    CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, sizeof err) == -EINVAL && t == NULL &&
+          strstr(err, "1025 bytes"));
     p[1].len = UNIGRAM_PIECE_MAX;
     CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, sizeof err) == 0);
     tokenizer_free(t);
@@ -449,7 +464,8 @@ static void one_letter(void) {
 }
 
 static void t5_rules(void) {
-    Piece p[] = {piece("<pad>", 5, 0, PIECE_CONTROL), piece("</s>", 4, 0, PIECE_CONTROL), piece("<unk>", 5, 0, PIECE_UNKNOWN),
+    Piece p[] = {piece("<pad>", 5, 0, PIECE_CONTROL), piece("</s>", 4, 0, PIECE_CONTROL),
+                 piece("<unk>", 5, 0, PIECE_UNKNOWN),
                  piece("ab", 2, -1, PIECE_NORMAL), piece("a", 1, -2, PIECE_NORMAL), piece("b", 1, -2, PIECE_NORMAL),
                  piece("abc", 3, 0, PIECE_UNUSED)};
     Vocabulary v = t5(p, COUNT(p));
@@ -459,12 +475,14 @@ static void t5_rules(void) {
     size_t n;
     CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, sizeof err) == 0);
     CHECK(tokenizer_encode(t, "abcxba", 6, ENCODE_ADDED, &ids, &n, err, sizeof err) == 0);
-    CHECK(n == 5 && ids[0] == 3 && ids[1] == 2 && ids[2] == 5 && ids[3] == 4 && ids[4] == 1); /* ab, unk for "cx", b, a, </s> */
+    /* ab, unk for "cx", b, a, </s> */
+    CHECK(n == 5 && ids[0] == 3 && ids[1] == 2 && ids[2] == 5 && ids[3] == 4 && ids[4] == 1);
     free(ids);
     tokenizer_free(t);
     p[2].type = PIECE_NORMAL; /* nothing is unknown now, and no bytes */
     CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, sizeof err) == 0);
-    CHECK(tokenizer_encode(t, "abz", 3, ENCODE_BARE, &ids, &n, err, sizeof err) == -EINVAL && !ids && strstr(err, "neither"));
+    CHECK(tokenizer_encode(t, "abz", 3, ENCODE_BARE, &ids, &n, err, sizeof err) == -EINVAL && !ids &&
+          strstr(err, "neither"));
     tokenizer_free(t);
     v.charsmap = golden_map;
     v.charsmap_size = sizeof golden_map - 2;
@@ -473,12 +491,12 @@ static void t5_rules(void) {
     CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, sizeof err) == -EINVAL);
 }
 
-/* A user's piece is worth 0.1 for each byte but the first: two pieces at 0.06 beat one of two bytes, two at 0.04 do not. The
- * library (0.2.3) says 1 2 5, too. */
+/* A user's piece is worth 0.1 for each byte but the first: two pieces at 0.06 beat one of two bytes, two at 0.04 do
+ * not. The library (0.2.3) says 1 2 5, too. */
 static int read_user_pieces(Tokenizer *t, const void *from, char *e, size_t e_len) {
     static const struct { const char *text; float score; int kind; } rows[] = {
-        {"<unk>", 0, PIECE_UNKNOWN}, {"a", 0.06f, PIECE_NORMAL}, {"b", 0.06f, PIECE_NORMAL}, {"ab", -5, PIECE_USER_DEFINED},
-        {"c", 0.04f, PIECE_NORMAL}, {"cc", -5, PIECE_USER_DEFINED}};
+        {"<unk>", 0, PIECE_UNKNOWN}, {"a", 0.06f, PIECE_NORMAL}, {"b", 0.06f, PIECE_NORMAL},
+        {"ab", -5, PIECE_USER_DEFINED}, {"c", 0.04f, PIECE_NORMAL}, {"cc", -5, PIECE_USER_DEFINED}};
     (void)from;
     CHECK(spm_model_begin(t, e, e_len) == 0);
     for (size_t i = 0; i < COUNT(rows); i++)
@@ -520,7 +538,8 @@ static void broken(void) {
         GoldenHash h = hash_start();
         int *ids;
         size_t n_ids;
-        if (rc == 0 && tokenizer_encode(t, "abc A\xc3\xa9 <s>\xff", 12, ENCODE_SPECIAL, &ids, &n_ids, err, sizeof err) == 0) {
+        if (rc == 0 && tokenizer_encode(t, "abc A\xc3\xa9 <s>\xff", 12, ENCODE_SPECIAL, &ids, &n_ids, err,
+                                        sizeof err) == 0) {
             hash_text(&h, t, "ab", 2);
             free(ids);
         }
@@ -549,7 +568,8 @@ static void goes_on(void) {
     mkdir(dir, 0700);
     snprintf(path, sizeof path, "%s/spiece.model", dir);
     snprintf(command, sizeof command, "cp %s %s", test_data("spm/t5_tokenizer_base.model"), path);
-    CHECK(test_shell(command, &text, &text_err) == 0 && tokenizer_probe(dir) && tokenizer_open(&t, dir, err, sizeof err) == 0);
+    CHECK(test_shell(command, &text, &text_err) == 0 && tokenizer_probe(dir) &&
+          tokenizer_open(&t, dir, err, sizeof err) == 0);
     CHECK(t && tokenizer_size(t) == 32000);
     tokenizer_free(t);
     free(text), free(text_err);
@@ -568,10 +588,11 @@ static double sum_of(const Tokenizer *t, const char *text, size_t len) {
     return sum;
 }
 
-/* Line by line. Where the lines differ, it must be a tie: older libraries than 0.2.3 (Debian has 0.1.97) compare a sum in double
- * with one that was rounded to float, and never bring a long text's sum back to 0; so of two cuts that are equally good to the
- * last bit of a float they may take the other. BPE has no sums: there nothing differs. */
-static void compare_lines(const Tokenizer *own, const Tokenizer *library, const char *name, const char *text, size_t size) {
+/* Line by line. Where the lines differ, it must be a tie: older libraries than 0.2.3 (Debian has 0.1.97) compare a sum
+ * in double with one that was rounded to float, and never bring a long text's sum back to 0; so of two cuts that are
+ * equally good to the last bit of a float they may take the other. BPE has no sums: there nothing differs. */
+static void compare_lines(const Tokenizer *own, const Tokenizer *library, const char *name, const char *text,
+                          size_t size) {
     size_t lines = 0, differ = 0;
     for (size_t i = 0, end; i < size; i = end + 1, lines++) {
         for (end = i; end < size && text[end] != '\n'; end++) continue;
@@ -591,11 +612,13 @@ static void compare_lines(const Tokenizer *own, const Tokenizer *library, const 
 enum { LIBRARY_PART = 200000 }; /* bytes of each file: the library takes half a second for a megabyte */
 
 static void backend(void) {
-    const TokenizerOptions wants = {.lower_case = -1, .backend = "sentencepiece"}, other = {.lower_case = -1, .backend = "x"};
+    const TokenizerOptions wants = {.lower_case = -1, .backend = "sentencepiece"},
+        other = {.lower_case = -1, .backend = "x"};
     const char *path = test_data(golden_spm[0].model);
     Tokenizer *own, *library;
     if (!path) return;
-    CHECK(tokenizer_open_with(&library, path, &other, err, sizeof err) == -EINVAL && strstr(err, "own or sentencepiece"));
+    CHECK(tokenizer_open_with(&library, path, &other, err, sizeof err) == -EINVAL &&
+          strstr(err, "own or sentencepiece"));
     int rc = tokenizer_open_with(&library, path, &wants, err, sizeof err);
     if (rc == -EINVAL && strstr(err, "make SENTENCEPIECE=1")) {
         test_skip("SentencePiece's library is not built in (make SENTENCEPIECE=1)");

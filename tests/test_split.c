@@ -1,7 +1,8 @@
-/* tests/test_split.c - tokenizer/split.c against `tokenizers` and tiktoken (golden/split.h), its behaviours, and its time on hostile text. */
+/* tests/test_split.c - tokenizer/split/ against `tokenizers` and tiktoken (golden/split.json), its behaviours, and its
+ * time on hostile text. */
 #include "base/base.h"
+#include "base/json.h"
 #include "tokenizer/split/split.h"
-#include "tests/golden/split.h"
 #include "random_text.h"
 #include "test.h"
 
@@ -10,15 +11,43 @@
 #include <string.h>
 #include <time.h>
 
-static const SplitPattern *pattern_of(const char *regex) { return split_pattern(regex, strlen(regex)); }
+/* Of no rules where the regex, or the name, is unknown. */
+static SplitPattern pattern_of(const char *regex) {
+    SplitPattern p;
+    CHECK(split_pattern(&p, regex, strlen(regex)) == (p.n > 0));
+    return p;
+}
+
+static SplitPattern named(const char *name) {
+    SplitPattern p;
+    CHECK(split_named(&p, name) == (p.n > 0));
+    return p;
+}
+
+static int open_golden(Json *j) {
+    char err[200];
+    int rc = json_open(j, "tests/golden/split.json", err, sizeof err);
+    if (rc) test_fail(__FILE__, __LINE__, err);
+    return rc == 0;
+}
+
+static size_t number(const Json *golden, const char *key) {
+    const JsonValue *v = json_get(golden->root, key);
+    CHECK(v && v->type == JSON_NUMBER);
+    return v ? (size_t)v->number : 0;
+}
+
+static int hash_is(const JsonValue *v, uint64_t hash) {
+    return v && v->type == JSON_STRING && strtoull(v->str, NULL, 16) == hash;
+}
 
 static uint64_t mix(uint64_t hash, uint64_t x) { return (hash ^ x) * 0x100000001b3u; }
 
-/* A regex that matches only empty places is told by the pieces it cuts. */
+/* pieces: a regex that matches only empty places is told by the pieces it cuts. */
 static uint64_t hash_cuts(uint64_t hash, const SplitPattern *p, int pieces, const char *s, size_t n) {
     if (pieces) {
         Spans spans = {0};
-        CHECK(split_apply(&(SplitStep){.pattern = p}, s, 0, n, &spans) == 0);
+        CHECK(split_apply(&(SplitStep){.pattern = *p}, s, 0, n, &spans) == 0);
         for (size_t i = 0; i < spans.n; i++) hash = mix(mix(hash, spans.at[i].begin), spans.at[i].end);
         spans_free(&spans);
         return hash;
@@ -36,66 +65,111 @@ static uint64_t hash_cuts(uint64_t hash, const SplitPattern *p, int pieces, cons
     return hash;
 }
 
-static void strings(void) {
-    for (size_t g = 0; split_golden[g].name; g++) {
-        const SplitPattern *p = pattern_of(split_golden[g].regex);
-        int pieces = strcmp(split_golden[g].name, "superbpe") == 0;
-        uint64_t literals = HASH_START, random = HASH_START, state = 1;
-        CHECK(p != NULL);
-        if (!p) continue;
-        CHECK(strcmp(split_name(p), split_golden[g].name) == 0);
-        for (size_t i = 0; split_literals[i]; i++) literals = hash_cuts(literals, p, pieces, split_literals[i], strlen(split_literals[i]));
-        for (int i = 0; i < SPLIT_RANDOM; i++) {
-            char s[RANDOM_TEXT_MAX];
-            size_t n = random_text(&state, s);
-            random = hash_cuts(random, p, pieces, s, n);
-        }
-        CHECK(literals == split_golden[g].literals);
-        CHECK(random == split_golden[g].random);
-        if (literals != split_golden[g].literals || random != split_golden[g].random) printf("    %s\n", split_name(p));
+/* {"regex": .., "strings": [hash of the literals, hash of so many random strings]} */
+static void check_strings(const Json *golden, const JsonValue *row, size_t n_random) {
+    const JsonValue *regex = json_get(row, "regex"), *hashes = json_get(row, "strings");
+    const JsonValue *literal = json_get(golden->root, "literals");
+    uint64_t literals = HASH_START, random = HASH_START, state = 1;
+    SplitPattern p;
+    int known = split_pattern(&p, regex->str, regex->len), pieces = json_is(json_get(row, "name"), "superbpe");
+    for (literal = literal->child; literal; literal = literal->next)
+        literals = hash_cuts(literals, &p, pieces, literal->str, literal->len);
+    for (size_t i = 0; i < n_random; i++) {
+        char s[RANDOM_TEXT_MAX];
+        size_t n = random_text(&state, s);
+        random = hash_cuts(random, &p, pieces, s, n);
     }
+    int same = known && hash_is(hashes->child, literals) && hash_is(hashes->child->next, random);
+    CHECK(same);
+    if (!same) printf("    %s: %s\n", regex->str, known ? "cut elsewhere" : "unknown");
 }
 
-/* The first SPLIT_PREFIX bytes of a text, less the character that the end cuts; malloc'ed, NULL where it is not there. */
-static char *prefix(const char *name, size_t *n) {
+static void strings(void) {
+    Json golden;
+    if (!open_golden(&golden)) return;
+    const JsonValue *row = json_get(golden.root, "regexes")->child;
+    for (; row; row = row->next) check_strings(&golden, row, number(&golden, "random"));
+    json_free(&golden);
+}
+
+/* Regexes that nobody published, made of alternatives that are known. */
+static void combined(void) {
+    Json golden;
+    if (!open_golden(&golden)) return;
+    const JsonValue *row = json_get(golden.root, "combined")->child;
+    for (; row; row = row->next) check_strings(&golden, row, number(&golden, "combined random"));
+    json_free(&golden);
+}
+
+/* The first `most` bytes of a text, less the character that the end cuts; malloc'ed, NULL where it is not there. */
+static char *prefix(const char *name, size_t most, size_t *n) {
     const char *path = test_data(name);
     FILE *file = path ? fopen(path, "rb") : NULL;
     if (!file) return NULL;
-    char *text = malloc(SPLIT_PREFIX);
+    char *text = malloc(most);
     size_t back = 1;
-    *n = text ? fread(text, 1, SPLIT_PREFIX, file) : 0;
+    *n = text ? fread(text, 1, most, file) : 0;
     fclose(file);
     while (back < 4 && back < *n && ((unsigned char)text[*n - back] & 0xc0) == 0x80) back++;
     if (*n >= back && (size_t)utf8_length((unsigned char)text[*n - back]) > back) *n -= back;
     return text;
 }
 
-static void files(void) {
-    for (size_t f = 0; split_files[f]; f++) {
-        size_t n;
-        char *text = prefix(split_files[f], &n);
-        if (!text) break;
-        for (size_t g = 0; split_golden[g].name; g++) {
-            const SplitPattern *p = pattern_of(split_golden[g].regex);
-            if (!p || !split_golden[g].texts[f]) continue;
-            int same = hash_cuts(HASH_START, p, strcmp(split_golden[g].name, "superbpe") == 0, text, n) == split_golden[g].texts[f];
-            CHECK(same);
-            if (!same) printf("    %s, %s\n", split_name(p), split_files[f]);
-        }
-        free(text);
+static const JsonValue *nth(const JsonValue *list, size_t i) {
+    const JsonValue *v = list ? list->child : NULL;
+    for (; v && i > 0; i--) v = v->next;
+    return v;
+}
+
+static void check_file(const Json *golden, size_t f, const char *name, const char *text, size_t n) {
+    for (const JsonValue *row = json_get(golden->root, "regexes")->child; row; row = row->next) {
+        const JsonValue *want = nth(json_get(row, "texts"), f);
+        if (!want) continue;
+        SplitPattern p = pattern_of(json_get(row, "regex")->str);
+        int same = hash_is(want, hash_cuts(HASH_START, &p, json_is(json_get(row, "name"), "superbpe"), text, n));
+        CHECK(same);
+        if (!same) printf("    %s, %s\n", json_get(row, "name")->str, name);
     }
 }
 
+static void files(void) {
+    Json golden;
+    if (!open_golden(&golden)) return;
+    const JsonValue *names = json_get(golden.root, "files"), *name;
+    for (size_t f = 0, n; (name = nth(names, f)); f++) {
+        char *text = prefix(name->str, number(&golden, "prefix"), &n);
+        if (!text) break;
+        check_file(&golden, f, name->str, text, n);
+        free(text);
+    }
+    json_free(&golden);
+}
+
+static int same_regex(const char *a, const char *b) {
+    SplitPattern p = pattern_of(a), q = pattern_of(b);
+    return p.n > 0 && split_same(&p, &q);
+}
+
 static void spellings(void) {
-    CHECK(pattern_of("\\p{X}") == NULL && pattern_of("") == NULL && pattern_of("\\p{N}{1,3}|") == NULL);
-    CHECK(split_pattern("\\p{N}{1,3}", 5) == pattern_of("\\p{N}"));
-    CHECK(pattern_of("[\r\n]") != NULL && pattern_of("[\r\n]") == pattern_of("[\\r\\n]"));
-    CHECK(pattern_of("[\r\\n") == NULL && pattern_of("[\r\\n]]") == NULL);
-    CHECK(split_named("ByteLevel") == split_list(0) && split_named("Digits") && !split_named("digits") && !split_named("number"));
-    for (size_t i = 0; split_list(i); i++) /* every spelling leads to its own row, and no name stands twice */
-        for (size_t j = 0; split_regex(split_list(i), j); j++) CHECK(pattern_of(split_regex(split_list(i), j)) == split_list(i));
-    for (size_t i = 0; split_list(i); i++)
-        for (size_t j = 0; j < i; j++) CHECK(strcmp(split_name(split_list(i)), split_name(split_list(j))) != 0);
+    static const char *const unknown[] = {"", "\\p{X}", "|", "\\p{N}|", "|\\p{N}", "\\p{N}||\\p{L}+", "\\p{N}{1,3}|",
+        "[\r\\n", "[\r\\n]]", "\\p{N}{1,3",
+        /* Oniguruma means another */
+        "(?:", "(?:)", "()", "(\\s", "\\s)", "(?:\\s)|(?:\\d)", "(?i:\\p{N})", "\\p{N}{1,3}+", "\\p{N}{1,3}+|\\s",
+        "\\A\\p{Nd}{3}", "\\s|\\d{1,3}(?=(?:\\d{3})*\\b)", "(?=(\\d{3})+(?!\\d))|\\s"};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) CHECK(pattern_of(unknown[i]).n == 0);
+    SplitPattern p;
+    CHECK(split_pattern(&p, "\\p{N}{1,3}", 5) && p.n == 1 && same_regex("\\p{N}", "[\\p{N}]"));
+    CHECK(same_regex("[\r\n]", "[\\r\\n]") && same_regex("\\s|\\d", "(?:\\s|\\d)") &&
+          same_regex("\\s|\\d", "([\\s]|\\p{Nd})"));
+    CHECK(!same_regex("\\s|\\d", "\\d|\\s") && !same_regex("\\s|\\d", "\\s") &&
+          same_regex("\\s+(?!\\S)|\\s", "\\s++$|\\s+(?!\\S)|\\s+"));
+    CHECK(named("ByteLevel").n == 6 && named("Digits").n == 1 && !named("digits").n && !named("\\s").n);
+    char many[SPLIT_ALTERNATIVES * 3 + 4] = "\\s"; /* as many as fit, and one more */
+    for (size_t i = 1; i <= SPLIT_ALTERNATIVES; i++) {
+        CHECK(pattern_of(many).n == i);
+        strcat(many, "|\\s");
+    }
+    CHECK(pattern_of(many).n == 0);
 }
 
 /* The pieces of s, a bar between them. */
@@ -117,7 +191,7 @@ static const char *cut(const SplitStep *step, const char *s) {
 
 /* What `tokenizers` 0.23.3 makes of these with Punctuation(behavior) and Split(pattern, behavior, invert). */
 static void behaviours(void) {
-    SplitStep punctuation = {.pattern = split_named("Punctuation")}, word = {.literal = "ab", .literal_len = 2};
+    SplitStep punctuation = {.pattern = named("Punctuation")}, word = {.literal = "ab", .literal_len = 2};
     static const char *const five[] = {"a|!|!| b|.|c|?", "a| b|c", "a!|!| b.|c?", "a|!|! b|.c|?", "a|!!| b|.|c|?"};
     static const char *const inverted[] = {"a|!|!| b|.|c|?", "!|!|.|?", "a|!|! b|.c|?", "a!|!| b.|c?", "a|!!| b|.|c|?"};
     for (int b = 0; b < 5; b++) {
@@ -140,8 +214,10 @@ static void stretches(void) {
     Spans spans = {0};
     CHECK(split_steps(steps, 2, "xa  1 bx", 1, 7, &spans) == 0 && spans.n == 4);
     static const Span want[] = {{1, 2}, {2, 4}, {4, 5}, {5, 7}};
-    for (size_t i = 0; i < 4 && i < spans.n; i++) CHECK(spans.at[i].begin == want[i].begin && spans.at[i].end == want[i].end);
-    CHECK(split_steps(steps, 0, "abc", 0, 3, &spans) == 0 && spans.n == 5 && split_steps(steps, 0, "abc", 3, 3, &spans) == 0 && spans.n == 5);
+    for (size_t i = 0; i < 4 && i < spans.n; i++)
+        CHECK(spans.at[i].begin == want[i].begin && spans.at[i].end == want[i].end);
+    CHECK(split_steps(steps, 0, "abc", 0, 3, &spans) == 0 && spans.n == 5);
+    CHECK(split_steps(steps, 0, "abc", 3, 3, &spans) == 0 && spans.n == 5);
     spans_free(&spans);
 }
 
@@ -153,66 +229,92 @@ static uint64_t hash_ends(uint64_t hash, const SplitStep *steps, size_t n_steps,
     return hash;
 }
 
+/* {"name": .., "ends": [hashes: the literals, the random strings, the second and the third text]} */
+static void check_name(const Json *golden, const JsonValue *row) {
+    const JsonValue *name = json_get(row, "name"), *ends = json_get(row, "ends");
+    const JsonValue *literal = json_get(golden->root, "literals")->child;
+    const PreTokenizer *p = split_gguf(name->str, name->len);
+    SplitStep steps[SPLIT_GGUF_STEPS];
+    CHECK(p != NULL);
+    if (!p) return;
+    size_t n_steps = split_gguf_steps(p, steps), n_random = number(golden, "random");
+    uint64_t literals = HASH_START, random = HASH_START, state = 1;
+    for (; literal; literal = literal->next) literals = hash_ends(literals, steps, n_steps, literal->str, literal->len);
+    for (size_t i = 0; i < n_random; i++) {
+        char s[RANDOM_TEXT_MAX];
+        size_t n = random_text(&state, s);
+        random = hash_ends(random, steps, n_steps, s, n);
+    }
+    int same = hash_is(nth(ends, 0), literals) && hash_is(nth(ends, 1), random);
+    CHECK(same);
+    if (!same) printf("    %s\n", p->name);
+    for (size_t f = 1, n; f <= 2; f++) {
+        char *text = prefix(nth(json_get(golden->root, "files"), f)->str, number(golden, "prefix"), &n);
+        if (text) CHECK(hash_is(nth(ends, 1 + f), hash_ends(HASH_START, steps, n_steps, text, n)));
+        free(text);
+    }
+}
+
 /* The names of GGUF files do what the models' own tokenizer.json does. */
 static void gguf(void) {
-    for (size_t g = 0; split_gguf_golden[g].name; g++) {
-        const PreTokenizer *p = split_gguf(split_gguf_golden[g].name, strlen(split_gguf_golden[g].name));
-        SplitStep steps[SPLIT_GGUF_STEPS];
-        CHECK(p != NULL);
-        if (!p) continue;
-        size_t n_steps = split_gguf_steps(p, steps);
-        uint64_t literals = HASH_START, random = HASH_START, state = 1;
-        for (size_t i = 0; split_literals[i]; i++) literals = hash_ends(literals, steps, n_steps, split_literals[i], strlen(split_literals[i]));
-        for (int i = 0; i < SPLIT_RANDOM; i++) {
-            char s[RANDOM_TEXT_MAX];
-            size_t n = random_text(&state, s);
-            random = hash_ends(random, steps, n_steps, s, n);
-        }
-        CHECK(literals == split_gguf_golden[g].literals && random == split_gguf_golden[g].random);
-        if (literals != split_gguf_golden[g].literals || random != split_gguf_golden[g].random) printf("    %s\n", p->name);
-        for (int f = 0; f < 2; f++) {
-            size_t n;
-            char *text = prefix(split_files[f + 1], &n);
-            if (text) CHECK(hash_ends(HASH_START, steps, n_steps, text, n) == split_gguf_golden[g].texts[f]);
-            free(text);
-        }
-    }
+    Json golden;
+    if (!open_golden(&golden)) return;
+    for (const JsonValue *row = json_get(golden.root, "gguf")->child; row; row = row->next) check_name(&golden, row);
+    json_free(&golden);
     for (size_t i = 0; split_gguf_list(i); i++) { /* every pattern that the table names is there */
         const PreTokenizer *p = split_gguf_list(i);
         SplitStep steps[SPLIT_GGUF_STEPS];
         size_t n = split_gguf_steps(p, steps);
         CHECK(split_gguf(p->name, strlen(p->name)) == p && (n > 0 || p->raw));
-        for (size_t k = 0; k < n; k++) CHECK(steps[k].pattern != NULL);
+        for (size_t k = 0; k < n; k++) CHECK(steps[k].pattern.n > 0);
     }
     CHECK(split_gguf("gpt-3", 5) == NULL && split_gguf("gpt-22", 5) != NULL && split_gguf("", 0) == NULL);
+}
+
+static void no_long_time(const SplitPattern *p, const char *name, const char *unit, const char *s, size_t n) {
+    clock_t start = clock();
+    SplitText t;
+    size_t begin, end, at = 0, count = 0;
+    split_begin(&t, s, 0, n);
+    for (; split_find(p, &t, at, &begin, &end) && begin >= at && end > begin && end <= n; at = end) count++;
+    double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+    CHECK(count <= n && seconds < (test_sanitized ? 10 : 2));
+    if (seconds >= 0.5) printf("    %s on %s: %.2f s\n", name, unit, seconds);
 }
 
 /* No text takes long: a megabyte of anything in well under a second (a quadratic scanner takes minutes). */
 static void hostile(void) {
     enum { N = 1 << 20 };
-    static const char *const units[] = {" ", "\n", "a", "A", "7", ".", "'", " \n", "aA", "Aa", " a", "7 ", "\r\n  ", "\xe3\x80\x80", "\xe4\xb8\xad",
+    static const char *const units[] = {
+        " ", "\n", "a", "A", "7", ".", "'", " \n", "aA", "Aa", " a", "7 ", "\r\n  ", "\xe3\x80\x80", "\xe4\xb8\xad",
         "\xcc\x81", "\xc2\xa0 ", "\xff", "\xe4\xb8", "\xd9\xa3", "7777a", "\xe1\xba\x9e\xcc\x81"};
+    static const char *const names[] = {"Digits", "ByteLevel Digits", "Punctuation", "Whitespace", "WhitespaceSplit"};
     char *s = malloc(N + 8);
+    Json golden;
     CHECK(s != NULL);
-    for (size_t u = 0; s && u < sizeof units / sizeof *units; u++) {
+    if (!s || !open_golden(&golden)) {
+        free(s);
+        return;
+    }
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++) {
         size_t len = strlen(units[u]), n = 0;
         for (; n + len <= N; n += len) memcpy(s + n, units[u], len);
-        for (size_t i = 0; split_list(i); i++) {
-            clock_t start = clock();
-            SplitText t;
-            size_t begin, end, at = 0, count = 0;
-            split_begin(&t, s, 0, n);
-            for (; split_find(split_list(i), &t, at, &begin, &end) && begin >= at && end > begin && end <= n; at = end) count++;
-            double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
-            CHECK(count <= n && seconds < (test_sanitized ? 10 : 2));
-            if (seconds >= 0.5) printf("    %s on %s: %.2f s\n", split_name(split_list(i)), units[u], seconds);
+        for (const JsonValue *row = json_get(golden.root, "regexes")->child; row; row = row->next) {
+            SplitPattern p = pattern_of(json_get(row, "regex")->str);
+            if (json_get(row, "texts")) no_long_time(&p, json_get(row, "name")->str, units[u], s, n);
+        }
+        for (size_t i = 0; i < 5; i++) {
+            SplitPattern p = named(names[i]);
+            no_long_time(&p, names[i], units[u], s, n);
         }
     }
+    json_free(&golden);
     free(s);
 }
 
 const Test tests_split[] = {
     {"split/strings", strings},
+    {"split/combined", combined},
     {"split/files", files},
     {"split/spellings", spellings},
     {"split/behaviours", behaviours},

@@ -72,7 +72,8 @@ static int encodes(const Tokenizer *t, const char *text, size_t len, int flags, 
 /* The ids decoded as a stream, into malloc'ed memory; no call writes more than the bound. */
 static char *decode_all(const Tokenizer *t, const int *ids, size_t n, size_t *len) {
     size_t bound = tokenizer_decode_bound(t);
-    char *text = malloc((n + 1) * bound + 1), *out = malloc(bound); /* out by itself: the sanitizer sees a byte too many */
+    /* out by itself: the sanitizer sees a byte too many */
+    char *text = malloc((n + 1) * bound + 1), *out = malloc(bound);
     TokenStream s = {0};
     *len = 0;
     for (size_t i = 0; i <= n; i++) {
@@ -145,7 +146,8 @@ static void llama2c(void) {
     CHECK(len == 5 && memcmp(p, "\n<s>\n", 5) == 0);
     CHECK(tokenizer_piece(t, 512, &len) == NULL && tokenizer_piece(t, -1, &len) == NULL);
     /* the right-hand sides were printed by llama2.c's own encode() (run.c at 350e04fe) */
-    ENCODES(t, "\xb3\xddT\xf7\x8b\xe8\x93\x92\x1b\xb7", ENCODE_BARE, 410, 182, 224, 434, 250, 142, 235, 150, 149, 30, 186);
+    ENCODES(t, "\xb3\xddT\xf7\x8b\xe8\x93\x92\x1b\xb7", ENCODE_BARE, 410, 182, 224, 434, 250, 142, 235, 150, 149, 30,
+            186);
     ENCODES(t, "\x9fx\x96" "a\xf0" "baAx", ENCODE_BARE, 410, 162, 123, 153, 412, 243, 430, 412, 447, 444);
     ENCODES(t, "a", ENCODE_ADDED, 1, 261);
     ENCODES(t, "", ENCODE_ADDED, 1);
@@ -154,12 +156,14 @@ static void llama2c(void) {
     tokenizer_free(t);
 }
 
-/* The same vocabulary as .bin and .model gives the same ids. tok512's model squeezes spaces, llama2.c does not: words only. */
+/* The same vocabulary as .bin and .model gives the same ids. tok512's model squeezes spaces, llama2.c does not: words
+ * only. */
 static void llama2c_equals_model(void) {
     Tokenizer *bin, *model;
     MappedFile f;
     const char *path = test_data("text/botchan.txt");
-    if (!path || !open_data(&bin, "llama2c/tokenizer_llama2_32000.bin") || !open_data(&model, "spm/llama2_tokenizer.model")) return;
+    if (!path || !open_data(&bin, "llama2c/tokenizer_llama2_32000.bin") ||
+        !open_data(&model, "spm/llama2_tokenizer.model")) return;
     CHECK(file_map(&f, path, err, sizeof err) == 0);
     int *a;
     size_t n;
@@ -196,7 +200,8 @@ static int open_gguf(Tokenizer **t, const char *path) {
     return rc;
 }
 
-/* whole: decoding gives the text back. Texts in .inp, between lines "__ggml_vocab_test__"; their ids in .out, a line each. */
+/* whole: decoding gives the text back. Texts in .inp, between lines "__ggml_vocab_test__"; their ids in .out, a line
+ * each. */
 static void check_vectors(const Tokenizer *t, const char *inp, const char *out, int whole) {
     static const char border[] = "\n__ggml_vocab_test__\n";
     MappedFile in, want;
@@ -205,7 +210,8 @@ static void check_vectors(const Tokenizer *t, const char *inp, const char *out, 
     int n_texts = 0;
     while (p < end && q < q_end) {
         const char *stop = p;
-        while (stop < end && ((size_t)(end - stop) < sizeof border - 1 || memcmp(stop, border, sizeof border - 1) != 0)) stop++;
+        while (stop < end && ((size_t)(end - stop) < sizeof border - 1 || memcmp(stop, border, sizeof border - 1) != 0))
+            stop++;
         if (stop == end) break; /* behind the last border stands nothing */
         int ids[300];
         size_t n = 0;
@@ -230,7 +236,8 @@ static void gguf_vectors(void) {
     for (size_t i = 0; i < COUNT(names); i++) {
         char file[3][80];
         static const char *const ends[] = {"", ".inp", ".out"};
-        for (int k = 0; k < 3; k++) snprintf(file[k], sizeof file[k], "gguf-vocab/ggml-vocab-%s.gguf%s", names[i], ends[k]);
+        for (int k = 0; k < 3; k++)
+            snprintf(file[k], sizeof file[k], "gguf-vocab/ggml-vocab-%s.gguf%s", names[i], ends[k]);
         const char *path = test_data(file[0]), *inp = test_data(file[1]), *out = test_data(file[2]);
         Tokenizer *t;
         if (!path) return;
@@ -285,7 +292,8 @@ static void gguf_other_kinds(void) {
 static Piece piece(const char *text, float score, int type) { return (Piece){text, strlen(text), score, type}; }
 
 static int from_pieces(Tokenizer **t, const Piece *p, size_t n, long unk) {
-    Vocabulary v = {.model = "llama", .pieces = p, .n = n, .bos_id = -1, .eos_id = -1, .unk_id = unk, .add_bos = -1, .add_eos = -1, .add_space_prefix = 0, .remove_extra_whitespaces = -1};
+    Vocabulary v = {.model = "llama", .pieces = p, .n = n, .bos_id = -1, .eos_id = -1, .unk_id = unk, .add_bos = -1,
+                    .add_eos = -1, .add_space_prefix = 0, .remove_extra_whitespaces = -1};
     err[0] = 0;
     return tokenizer_from_vocabulary(t, &v, "made", err, sizeof err);
 }
@@ -293,8 +301,10 @@ static int from_pieces(Tokenizer **t, const Piece *p, size_t n, long unk) {
 static void vocabulary_rules(void) {
     static char s[1 << 20];
     memset(s, 'a', sizeof s);
-    Piece p[] = {piece("<unk>", 0, PIECE_UNKNOWN), piece("<s>", 0, PIECE_CONTROL), piece("</s>", 0, PIECE_CONTROL), piece("a", -1, PIECE_NORMAL),
-                 piece("aa", -2, PIECE_NORMAL), piece("<x>", 0, PIECE_USER_DEFINED), piece("<0x41>", 0, PIECE_BYTE), piece("", 0, PIECE_NORMAL)};
+    Piece p[] = {piece("<unk>", 0, PIECE_UNKNOWN), piece("<s>", 0, PIECE_CONTROL), piece("</s>", 0, PIECE_CONTROL),
+                 piece("a", -1, PIECE_NORMAL),
+                 piece("aa", -2, PIECE_NORMAL), piece("<x>", 0, PIECE_USER_DEFINED), piece("<0x41>", 0, PIECE_BYTE),
+                     piece("", 0, PIECE_NORMAL)};
     Tokenizer *t;
     CHECK(from_pieces(&t, p, COUNT(p), -1) == 0);
     ENCODES(t, "aaa", ENCODE_ADDED, 1, 4, 3);           /* leftmost first */
@@ -311,7 +321,8 @@ static void vocabulary_rules(void) {
     size_t n;
     CHECK(from_pieces(&t, p, COUNT(p), -1) == 0);
     ENCODES(t, "aA", ENCODE_BARE, 3, 6);
-    CHECK(tokenizer_encode(t, "ab", 2, ENCODE_BARE, &ids, &n, err, sizeof err) == -EINVAL && ids == NULL && strstr(err, "0x62"));
+    CHECK(tokenizer_encode(t, "ab", 2, ENCODE_BARE, &ids, &n, err, sizeof err) == -EINVAL && ids == NULL &&
+          strstr(err, "0x62"));
     tokenizer_free(t);
 
     CHECK(from_pieces(&t, p, COUNT(p), 100) == -EINVAL && strstr(err, "100"));
@@ -365,20 +376,26 @@ static void folder(void) {
     snprintf(path, sizeof path, "%s/added_tokens.json", dir);
     write_text(path, "{\"<pad>\": 32000}");
     snprintf(path, sizeof path, "%s/tokenizer_config.json", dir);
-    write_text(path, "{\"add_bos_token\": false, \"add_eos_token\": true, \"eos_token\": {\"content\": \"<|im_end|>\"}, \"added_tokens_decoder\": {"
-                     "\"1\": {\"content\": \"<s>\", \"special\": true}, \"32001\": {\"content\": \"<|im_end|>\", \"special\": true},"
+    write_text(path, "{\"add_bos_token\": false, \"add_eos_token\": true, \"eos_token\": {\"content\": "
+                     "\"<|im_end|>\"}, \"added_tokens_decoder\": {"
+                     "\"1\": {\"content\": \"<s>\", \"special\": true}, \"32001\": {\"content\": \"<|im_end|>\", "
+                     "\"special\": true},"
                      "\"32002\": {\"content\": \"<tool>\", \"special\": false}}}");
     CHECK(tokenizer_open(&t, dir, err, sizeof err) == 0);
     CHECK(tokenizer_size(t) == 32003 && tokenizer_eos(t) == 32001 && tokenizer_bos(t) == 1);
     ENCODES(t, "Hello<tool>", ENCODE_ADDED, 15043, 32002, 32001);
     ENCODES(t, "<|im_end|>Hello", ENCODE_SPECIAL, 32001, 15043);
     ENCODES(t, "<pad>", ENCODE_BARE, 32000);
-    CHECK(decodes(t, (const int[]){32002, 15043, 32001}, 3, "<tool>Hello", 11)); /* the space in front is dropped behind an added token too */
+    /* the space in front is dropped behind an added token too */
+    CHECK(decodes(t, (const int[]){32002, 15043, 32001}, 3, "<tool>Hello", 11));
     tokenizer_free(t);
 
-    static const char *const bad[] = {"{", "{\"add_bos_token\": 3}", "{\"added_tokens_decoder\": {\"1000000000\": {\"content\": \"x\"}}}",
-                                      "{\"added_tokens_decoder\": {\"-1\": {\"content\": \"x\"}}}", "{\"added_tokens_decoder\": {\"32000\": {}}}",
-                                      "{\"added_tokens_decoder\": {\"nan\": {\"content\": \"x\"}}}", "{\"added_tokens_decoder\": {\"32000.5\": {\"content\": \"x\"}}}"};
+    static const char *const bad[] = {"{", "{\"add_bos_token\": 3}",
+                                      "{\"added_tokens_decoder\": {\"1000000000\": {\"content\": \"x\"}}}",
+                                      "{\"added_tokens_decoder\": {\"-1\": {\"content\": \"x\"}}}",
+                                      "{\"added_tokens_decoder\": {\"32000\": {}}}",
+                                      "{\"added_tokens_decoder\": {\"nan\": {\"content\": \"x\"}}}",
+                                      "{\"added_tokens_decoder\": {\"32000.5\": {\"content\": \"x\"}}}"};
     for (size_t i = 0; i < COUNT(bad); i++) {
         write_text(path, bad[i]);
         CHECK(tokenizer_open(&t, dir, err, sizeof err) == -EINVAL && t == NULL && strlen(err) > 10);
@@ -389,15 +406,19 @@ static void folder(void) {
 static void claims(void) {
     static const char head[] = "\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0}, \"merges\": []}}";
     static const struct { const char *field, *begin, *item, *end, *says; int n; } rows[] = {
-        {"post_processor", "{\"type\": \"TemplateProcessing\", \"pair\": [], \"single\": [", "{\"Sequence\": {\"id\": \"A\"}}", "]}", "repeats its texts", 9},
-        {"normalizer", "{\"type\": \"Sequence\", \"normalizers\": [", "{\"type\": \"Replace\", \"pattern\": {\"String\": \"a\"}, \"content\": \"aa\"}", "]}",
+        {"post_processor", "{\"type\": \"TemplateProcessing\", \"pair\": [], \"single\": [",
+        "{\"Sequence\": {\"id\": \"A\"}}", "]}", "repeats its texts", 9},
+        {"normalizer", "{\"type\": \"Sequence\", \"normalizers\": [",
+         "{\"type\": \"Replace\", \"pattern\": {\"String\": \"a\"}, \"content\": \"aa\"}", "]}",
          "grow beyond", 60},
-        {"pre_tokenizer", "{\"type\": \"Sequence\", \"pretokenizers\": [", "{\"type\": \"Metaspace\", \"replacement\": \"      \", \"split\": false}", "]}", "grow beyond", 60}};
+        {"pre_tokenizer", "{\"type\": \"Sequence\", \"pretokenizers\": [",
+         "{\"type\": \"Metaspace\", \"replacement\": \"      \", \"split\": false}", "]}", "grow beyond", 60}};
     static char text[8192];
     const char *path = test_tmp("claims.json");
     for (size_t i = 0; i < COUNT(rows); i++) {
         size_t n = (size_t)snprintf(text, sizeof text, "{\"%s\": %s", rows[i].field, rows[i].begin);
-        for (int k = 0; k < rows[i].n; k++) n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", k ? ", " : "", rows[i].item);
+        for (int k = 0; k < rows[i].n; k++)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%s", k ? ", " : "", rows[i].item);
         snprintf(text + n, sizeof text - n, "%s, %s", rows[i].end, head);
         write_text(path, text);
         Tokenizer *t;
@@ -423,7 +444,8 @@ static void folder_claims(void) {
     snprintf(path, sizeof path, "%s/merges.txt", dir);
     write_text(path, "#version: 0.2\n");
     snprintf(path, sizeof path, "%s/tokenizer_config.json", dir);
-    write_text(path, "{\"added_tokens_decoder\": {\"60000\": {\"content\": \"<x>\"}, \"120000\": {\"content\": \"<y>\"}}}");
+    write_text(path, "{\"added_tokens_decoder\": {\"60000\": {\"content\": \"<x>\"}, \"120000\": {\"content\": "
+                     "\"<y>\"}}}");
     CHECK(tokenizer_open_with(&t, dir, &o, err, sizeof err) == -EINVAL && strstr(err, "120000"));
     write_text(path, "{\"added_tokens_decoder\": {\"1\": {\"content\": \"<x>\"}}}");
     snprintf(path, sizeof path, "%s/added_tokens.json", dir);
@@ -440,7 +462,8 @@ static void folder_claims(void) {
 
 static void other_models(void) {
     static const struct { const char *file, *says; } rows[] = {
-        {"gguf-vocab/ggml-vocab-llama-spm.gguf", "GGUF"}, {"tok/hf-json/phi-2/tokenizer_config.json", "JSON"}, {"text/botchan.txt", "neither"}};
+        {"gguf-vocab/ggml-vocab-llama-spm.gguf", "GGUF"}, {"tok/hf-json/phi-2/tokenizer_config.json", "JSON"},
+        {"text/botchan.txt", "neither"}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         const char *path = test_data(rows[i].file);
         Tokenizer *t;
@@ -472,7 +495,8 @@ static void truncated(void) {
     }
 }
 
-/* Each byte of a model turned to 0x00, 0x80 and 0xff, and its lowest bit flipped: opened or refused, and what opens works. */
+/* Each byte of a model turned to 0x00, 0x80 and 0xff, and its lowest bit flipped: opened or refused, and what opens
+ * works. */
 static void flipped(void) {
     const GoldenTokenizer *g = &golden_tokenizers[COUNT(golden_tokenizers) - 1];
     CHECK(g->model_size > 0);
@@ -486,7 +510,8 @@ static void flipped(void) {
             size_t n;
             int rc = open_bytes(&t, copy, g->model_size);
             CHECK(rc == 0 || rc == -EINVAL);
-            if (rc == 0 && tokenizer_encode(t, "abcabc <sep>\xff <s>ccc", 20, ENCODE_ADDED | ENCODE_SPECIAL, &ids, &n, err, sizeof err) == 0) {
+            if (rc == 0 && tokenizer_encode(t, "abcabc <sep>\xff <s>ccc", 20, ENCODE_ADDED | ENCODE_SPECIAL, &ids, &n,
+                                            err, sizeof err) == 0) {
                 size_t len;
                 free(decode_all(t, ids, n, &len));
                 free(ids);
@@ -523,10 +548,14 @@ static void hostile_models(void) {
     REFUSED(UNK "\x0a\x0a\x0a\x06<0x41>\x18\x06" TAIL, "byte_fallback is off");
     REFUSED(UNK "\x0a\x08\x0a\x01" "a\x15\x00\x00\xc0\x7f" TAIL, "score");
     REFUSED(UNK "\x0a\x05\x0a\x01" "a\x10\x01" TAIL, "wire type");
-    REFUSED(UNK "\x12\x08\x18\x02\xc8\x02\x80\x94\xeb\x03\x1a\x00", "bos_id");                    /* field 41: 8 million */
-    REFUSED(UNK "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\x7f" TAIL, "protobuf");                       /* a length of 2^63 */
-    REFUSED(UNK "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01" TAIL, "protobuf");           /* a varint without end */
-    REFUSED(UNK "\x0a\x05\x0a\x09" "abc" TAIL, "a piece");                                          /* longer inside than outside */
+    /* field 41: 8 million */
+    REFUSED(UNK "\x12\x08\x18\x02\xc8\x02\x80\x94\xeb\x03\x1a\x00", "bos_id");
+    /* a length of 2^63 */
+    REFUSED(UNK "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\x7f" TAIL, "protobuf");
+    /* a varint without end */
+    REFUSED(UNK "\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01" TAIL, "protobuf");
+    /* longer inside than outside */
+    REFUSED(UNK "\x0a\x05\x0a\x09" "abc" TAIL, "a piece");
     REFUSED(UNK "\x13\x14" TAIL, "protobuf");                                                       /* a group */
     REFUSED("\x0a", "neither");
 }
@@ -553,7 +582,8 @@ static void hostile_bins(void) {
     CHECK(open_bytes(&t, b, size) == 0 && tokenizer_size(t) == 300);
     int *ids;
     size_t n;
-    CHECK(t && tokenizer_encode(t, "x", 1, ENCODE_BARE, &ids, &n, err, sizeof err) == -EINVAL && ids == NULL && strstr(err, "no piece for the byte"));
+    CHECK(t && tokenizer_encode(t, "x", 1, ENCODE_BARE, &ids, &n, err, sizeof err) == -EINVAL && ids == NULL &&
+          strstr(err, "no piece for the byte"));
     tokenizer_free(t);
     CHECK(open_bytes(&t, b, make_bin(b, 200, 3, 3, 0)) == -EINVAL && strstr(err, "259"));
     CHECK(open_bytes(&t, b, make_bin(b, 300, 4, 3, 0)) == -EINVAL && strstr(err, "longest"));
@@ -575,10 +605,13 @@ static void streams(void) {
     TokenStream s = {.begun = 1};
     CHECK(tokenizer_decode(t, &s, 15043, out) == 6 && memcmp(out, " Hello", 6) == 0);
     s = (TokenStream){0};
-    CHECK(tokenizer_decode(t, &s, 0xf0 + 3, out) == 0 && tokenizer_decode(t, &s, 0x9f + 3, out) == 0 && tokenizer_decode(t, &s, 0xa6 + 3, out) == 0);
+    CHECK(tokenizer_decode(t, &s, 0xf0 + 3, out) == 0 && tokenizer_decode(t, &s, 0x9f + 3, out) == 0 &&
+          tokenizer_decode(t, &s, 0xa6 + 3, out) == 0);
     CHECK(tokenizer_decode(t, &s, 0x99 + 3, out) == 4 && memcmp(out, "\xf0\x9f\xa6\x99", 4) == 0);
-    CHECK(tokenizer_decode(t, &s, 0xe2 + 3, out) == 0 && tokenizer_decode(t, &s, 29874, out) == 4 && memcmp(out, "\xef\xbf\xbd" "a", 4) == 0);
-    CHECK(tokenizer_decode(t, &s, 0xe2 + 3, out) == 0 && tokenizer_decode_end(t, &s, out) == 3 && tokenizer_decode_end(t, &s, out) == 0);
+    CHECK(tokenizer_decode(t, &s, 0xe2 + 3, out) == 0 && tokenizer_decode(t, &s, 29874, out) == 4 &&
+          memcmp(out, "\xef\xbf\xbd" "a", 4) == 0);
+    CHECK(tokenizer_decode(t, &s, 0xe2 + 3, out) == 0 && tokenizer_decode_end(t, &s, out) == 3 &&
+          tokenizer_decode_end(t, &s, out) == 0);
     uint32_t r = 1;
     for (int k = 0; k < 300; k++) { /* random well-formed text comes back */
         char text[120];
@@ -587,7 +620,8 @@ static void streams(void) {
         while (len < 100) {
             r = r * 1664525u + 1013904223u;
             uint32_t cp = r >> (8 + (r >> 3) % 18);
-            if (cp <= 0x10ffff && (cp < 0xd800 || cp > 0xdfff) && cp != 0x2581) len += (size_t)utf8_encode(cp, text + len);
+            if (cp <= 0x10ffff && (cp < 0xd800 || cp > 0xdfff) && cp != 0x2581)
+                len += (size_t)utf8_encode(cp, text + len);
         }
         CHECK(tokenizer_encode(t, text, len, ENCODE_ADDED, &ids, &n, err, sizeof err) == 0);
         CHECK(decodes(t, ids, n, text, len));

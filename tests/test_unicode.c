@@ -1,4 +1,5 @@
-/* tests/test_unicode.c - tokenizer/unicode_text.c: the normalizers of `tokenizers` (golden/unicode_forms.h), ill-formed UTF-8. */
+/* tests/test_unicode.c - tokenizer/unicode_text.c: the normalizers of `tokenizers` (golden/unicode_forms.h), ill-formed
+ * UTF-8. */
 #include "base/base.h"
 #include "tokenizer/unicode/unicode_text.h"
 #include "tests/golden/unicode_forms.h"
@@ -51,7 +52,8 @@ static void same(void) {
     for (int op = 0; op < N_OPS; op++) CHECK(normalize(op, "plain text", 10, &out, &len) == 0 && !out && len == 10);
     for (int op = 0; op < N_OPS; op++) CHECK(normalize(op, "", 0, &out, &len) == 0 && !out && len == 0);
     CHECK(utf8_form(UNICODE_NFC, "\xc3\xa9", 2, &out, &len) == 0 && !out);
-    CHECK(utf8_form(UNICODE_NFC, "e\xcc\x81", 3, &out, &len) == 0 && out && len == 2 && memcmp(out, "\xc3\xa9", 2) == 0);
+    CHECK(utf8_form(UNICODE_NFC, "e\xcc\x81", 3, &out, &len) == 0 && out && len == 2 &&
+          memcmp(out, "\xc3\xa9", 2) == 0);
     free(out);
     CHECK(utf8_repair("a\xe4\xb8\xad", 4, &out, &len) == 0 && !out && len == 4);
 }
@@ -67,7 +69,8 @@ static void hurry(void) {
             char s[8], want[16], *out;
             size_t n = (size_t)utf8_encode(two[0], s), len, m = 0;
             n += (size_t)utf8_encode(c, s + n);
-            CHECK(unicode_form(UNICODE_NFC, two, 2, &p) == 0 && p.n <= 4 && utf8_form(UNICODE_NFC, s, n, &out, &len) == 0);
+            CHECK(unicode_form(UNICODE_NFC, two, 2, &p) == 0 && p.n <= 4 &&
+                  utf8_form(UNICODE_NFC, s, n, &out, &len) == 0);
             for (size_t k = 0; k < p.n && k < 4; k++) m += (size_t)utf8_encode(p.cp[k], want + m);
             CHECK(m == len && memcmp(out ? out : s, want, m) == 0);
             free(out);
@@ -79,9 +82,10 @@ static void hurry(void) {
 /* As Python's bytes.decode("utf-8", "replace"): R stands for U+FFFD. */
 static void repair(void) {
     static const struct { const char *bad, *good; } cases[] = {
-        {"\x80", "R"}, {"a\xff\xfe", "aRR"}, {"\xe4\xb8", "R"}, {"\xe4\xb8x", "Rx"}, {"\xe4x", "Rx"}, {"\xc0\x80", "RR"}, {"\xc3", "R"},
-        {"\xed\xa0\x80", "RRR"}, {"\xf4\x90\x80\x80", "RRRR"}, {"\xf0\x9f\xa6", "R"}, {"\xf0\x9f\xa6\xf0", "RR"}, {"\xf0\x80\x80", "RRR"},
-        {"\xe0\x9f\xbf", "RRR"}, {"\xe0\xa0", "R"}, {"\xf1\x80\x80\x80z", "\xf1\x80\x80\x80z"}, {"\xf5\x80", "RR"}, {"\xc3\xa9\xa9", "\xc3\xa9R"}};
+        {"\x80", "R"}, {"a\xff\xfe", "aRR"}, {"\xe4\xb8", "R"}, {"\xe4\xb8x", "Rx"}, {"\xe4x", "Rx"},
+        {"\xc0\x80", "RR"}, {"\xc3", "R"}, {"\xed\xa0\x80", "RRR"}, {"\xf4\x90\x80\x80", "RRRR"}, {"\xf0\x9f\xa6", "R"},
+        {"\xf0\x9f\xa6\xf0", "RR"}, {"\xf0\x80\x80", "RRR"}, {"\xe0\x9f\xbf", "RRR"}, {"\xe0\xa0", "R"},
+        {"\xf1\x80\x80\x80z", "\xf1\x80\x80\x80z"}, {"\xf5\x80", "RR"}, {"\xc3\xa9\xa9", "\xc3\xa9R"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char want[40], *out;
         size_t n = 0, len;
@@ -98,7 +102,8 @@ static void repair(void) {
 /* A megabyte of anything: linear, whatever it is. */
 static void long_texts(void) {
     enum { N = 1 << 20 };
-    static const char *const units[] = {"a", "\xcc\x81", "\xcd\x85\xcc\x96", "\xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa8", "\xef\xb7\xba", "\xff", "\xe4\xb8", "\xe4\xb8\xad"};
+    static const char *const units[] = {"a", "\xcc\x81", "\xcd\x85\xcc\x96", "\xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa8",
+                                        "\xef\xb7\xba", "\xff", "\xe4\xb8", "\xe4\xb8\xad"};
     char *s = malloc(N);
     CHECK(s != NULL);
     for (size_t u = 0; s && u < sizeof units / sizeof *units; u++) {

@@ -1,5 +1,6 @@
-/* tests/test_wordpiece.c - WordPiece, BasicTokenizer, jieba and the Unicode tables against transformers, rjieba, bert4keras and
- * Python's unicodedata (tests/oracle/wordpiece.py); hostile vocabularies and dictionaries; speed in print. */
+/* tests/test_wordpiece.c - WordPiece, BasicTokenizer, jieba and the Unicode tables against transformers, rjieba,
+ * bert4keras and Python's unicodedata (tests/oracle/wordpiece.py); hostile vocabularies and dictionaries; speed in
+ * print. */
 #include "test.h"
 
 #include "base/json.h"
@@ -66,7 +67,8 @@ static uint32_t from_range(const uint32_t range[2]) { return range[0] + rnd(rang
 
 static void unicode_sequences(void) {
     static const uint32_t letters[] = {'a', 'E', 'i', 'o', 'u', '\'', '.', 0x3a3, 0x391, 0x3c3};
-    static const uint32_t ranges[][2] = {{0xc0, 0x24f}, {0x370, 0x3ff}, {0x1f00, 0x1fff}, {0x1100, 0x11ff}, {0xac00, 0xd7a3}};
+    static const uint32_t ranges[][2] = {{0xc0, 0x24f}, {0x370, 0x3ff}, {0x1f00, 0x1fff}, {0x1100, 0x11ff},
+                                         {0xac00, 0xd7a3}};
     uint64_t h[3] = {FNV, FNV, FNV};
     Points p = {0};
     state = 11;
@@ -207,7 +209,8 @@ static void pairs(void) {
         if (!open_setup(&t, g->setup)) return;
         size_t a = strlen(g->a), b = strlen(g->b);
         CHECK(tokenizer_encode_pair(t, g->a, a, g->b, b, ENCODE_ADDED, &ids, &types, &n, err, sizeof err) == 0);
-        CHECK(n == (size_t)g->n && memcmp(ids, g->ids, n * sizeof *ids) == 0 && memcmp(types, g->types, n * sizeof *types) == 0);
+        CHECK(n == (size_t)g->n && memcmp(ids, g->ids, n * sizeof *ids) == 0 &&
+              memcmp(types, g->types, n * sizeof *types) == 0);
         free(ids);
         free(types);
         CHECK(tokenizer_encode_pair(t, g->a, a, g->b, b, ENCODE_BARE, &ids, NULL, &n, err, sizeof err) == 0);
@@ -366,7 +369,8 @@ static void jieba_cuts(void) {
         free(words);
         jieba_close(&small);
     }
-    if (path) CHECK(whole.n == 349044 && whole.words.n - 1 == 498113); /* the second is the size of Python jieba's FREQ */
+    /* the second is the size of Python jieba's FREQ */
+    if (path) CHECK(whole.n == 349044 && whole.words.n - 1 == 498113);
     jieba_close(&whole);
 }
 
@@ -381,7 +385,8 @@ static void jieba_book(void) {
     uint32_t *cp = malloc(f.size * sizeof *cp), *next = malloc(f.size * sizeof *next);
     double *score = malloc((f.size + 1) * sizeof *score);
     for (size_t i = 0; i < f.size; n++) i += (size_t)utf8_decode((const char *)f.data + i, f.size - i, &cp[n]);
-    jieba_route(&j, cp, n, 0, score, next); /* the newlines are words here and not in the reference, which cuts each line */
+    /* the newlines are words here and not in the reference, which cuts each line */
+    jieba_route(&j, cp, n, 0, score, next);
     for (size_t i = 0, e; i < n; i = e) {
         uint64_t bytes = 0;
         char utf8[4];
@@ -399,7 +404,8 @@ static void jieba_book(void) {
     jieba_close(&j);
 }
 
-/* Which characters stand in words: each doubled is a word of the dictionary, and is one in the text only if words may hold it. */
+/* Which characters stand in words: each doubled is a word of the dictionary, and is one in the text only if words may
+ * hold it. */
 static void jieba_characters(void) {
     char *dict = malloc((size_t)0x110000 * 11), *p = dict;
     Jieba j;
@@ -438,11 +444,13 @@ static void jieba_hostile(void) {
     for (size_t i = 0; i < COUNT(bad); i++) {
         int rc = jieba_read(&j, bad[i].text, strlen(bad[i].text), "bad.dict", err, sizeof err);
         if (rc != -EINVAL || !strstr(err, bad[i].says)) printf("    %d %s\n", rc, err);
-        CHECK(rc == -EINVAL && strstr(err, bad[i].says) && strstr(err, "bad.dict") && j.weight == NULL && j.words.nodes == NULL);
+        CHECK(rc == -EINVAL && strstr(err, bad[i].says) && strstr(err, "bad.dict") && j.weight == NULL &&
+              j.words.nodes == NULL);
     }
     CHECK(jieba_read(&j, "a\0b 3", 5, "nul", err, sizeof err) == 0 && j.n == 1); /* odd, but a word */
     jieba_close(&j);
-    static const char good[] = "\xef\xbb\xbf\xe5\xa4\xa9 5 n\r\n  \xe5\xa4\xa9\xe6\xb0\x94\t7\tn\r\n\r\n\xe6\xb0\x94 2 \xff\xfe\n"
+    static const char good[] = "\xef\xbb\xbf\xe5\xa4\xa9 5 n\r\n  \xe5\xa4\xa9\xe6\xb0\x94\t7\tn\r\n\r\n\xe6\xb0\x94 2 "
+                               "\xff\xfe\n"
                                "ab 0\n\xe5\xa4\xa9\xe6\xb0\x94 9";
     CHECK(jieba_read(&j, good, sizeof good - 1, "good", err, sizeof err) == 0 && j.n == 4);
     NEAR(j.alone, -log(16), 0, 1e-15); /* 5 + 9 + 2: what stands twice counts once; one rounding of log */
@@ -483,7 +491,8 @@ static void jieba_sizes(void) {
     free(score);
     memset(text, 'a', N);
     memcpy(text + WORD_MAX + 1, " 3\n", 4);
-    CHECK(jieba_read(&j, text, WORD_MAX + 3, "long", err, sizeof err) == -EINVAL && strstr(err, "more than 256 characters"));
+    CHECK(jieba_read(&j, text, WORD_MAX + 3, "long", err, sizeof err) == -EINVAL &&
+          strstr(err, "more than 256 characters"));
     memset(text, 'a', N);
     CHECK(jieba_read(&j, text, N, "long", err, sizeof err) == -EINVAL && strstr(err, "line 1: no word and frequency"));
     memset(text, ' ', N);
@@ -494,7 +503,8 @@ static void jieba_sizes(void) {
     Trie t;
     uint32_t child;
     int rc = trie_init(&t, 2000), n = 0;
-    for (uint32_t c = 1; c < 0x110000 && rc == 0; c++) { /* trie.c's hash, with node 0: only these all fall on the first slots */
+    /* trie.c's hash, with node 0: only these all fall on the first slots */
+    for (uint32_t c = 1; c < 0x110000 && rc == 0; c++) {
         uint64_t h = (uint64_t)c * 0x9e3779b97f4a7c15u;
         h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
         if (((h ^ h >> 32) & 4095) < 4) rc = trie_add(&t, 0, c, &child), n++;
@@ -505,7 +515,8 @@ static void jieba_sizes(void) {
 
 /* ---- small vocabularies ---- */
 
-static const char bert[] = "[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\nwant\n##want\n##ed\nwa\nun\nrunn\n##ing\n,\nlow\nlowest\n";
+static const char bert[] =
+    "[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\nwant\n##want\n##ed\nwa\nun\nrunn\n##ing\n,\nlow\nlowest\n";
 
 static int open_text(Tokenizer **t, const char *text, size_t n, const TokenizerOptions *o) {
     const char *path = test_tmp("wordpiece.txt");
@@ -536,7 +547,8 @@ static void small_vocabulary(void) {
     CHECK(tokenizer_probe(test_tmp("wordpiece.txt")) == 1);
     tokenizer_free(t);
     CHECK(open_text(&t, bert, sizeof bert - 1, &(TokenizerOptions){.lower_case = 0}) == 0);
-    ENCODES(t, "low Low want\xc3\xa9" "d want[MA\0SK]", ENCODE_BARE, 13, 0, 0, 5, 0, 0, 0); /* no space before the '[' */
+    /* no space before the '[' */
+    ENCODES(t, "low Low want\xc3\xa9" "d want[MA\0SK]", ENCODE_BARE, 13, 0, 0, 5, 0, 0, 0);
     ENCODES(t, "[MA\0SK] low", ENCODE_BARE, 4, 13);
     tokenizer_free(t);
     /* without "##" pieces, [CLS], [SEP]; a piece twice, empty lines, "\r\n" and "\r" */
@@ -590,7 +602,8 @@ static void hostile_vocabularies(void) {
 /* ---- folders, dictionaries, GGUF ---- */
 
 #define YONGHE "\xe6\xb0\xb8\xe5\x92\x8c"
-static const char words[] = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n" YONGHE "\n\xe6\xb0\xb8\n\xe5\x92\x8c\nabc\n\xc3\xa9\ne\n";
+static const char words[] =
+    "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n" YONGHE "\n\xe6\xb0\xb8\n\xe5\x92\x8c\nabc\n\xc3\xa9\ne\n";
 
 static char *in(const char *folder, const char *name) {
     static char path[4][700];
@@ -641,7 +654,8 @@ static void config(void) {
     mkdir(folder, 0700);
     put_text(in(folder, "vocab.txt"), "<p>\n<u>\n<c>\n<s>\n<m>\nA\na\n##b\nx\n[UNK]\ndo\n'\nn\n.\n");
     put_text(in(folder, "tokenizer_config.json"),
-             "{\"do_lower_case\": false, \"cls_token\": \"<c>\", \"sep_token\": {\"content\": \"<s>\"}, \"unk_token\": \"<u>\","
+             "{\"do_lower_case\": false, \"cls_token\": \"<c>\", \"sep_token\": {\"content\": \"<s>\"}, \"unk_token\": "
+             "\"<u>\","
              " \"mask_token\": \"<m>\", \"pad_token\": \"<p>\", \"clean_up_tokenization_spaces\": false,"
              " \"added_tokens_decoder\": {\"8\": {\"content\": \"x\", \"special\": false},"
              " \"20\": {\"content\": \"[new]\", \"special\": true}}}");
@@ -717,7 +731,8 @@ static void decodes(void) {
             tokenizer_free(t);
             if (!open_setup(&t, g->setup)) return;
         }
-        char text[1000], *out = malloc(tokenizer_decode_bound(t)); /* out by itself: the sanitizer sees a byte too many */
+        /* out by itself: the sanitizer sees a byte too many */
+        char text[1000], *out = malloc(tokenizer_decode_bound(t));
         size_t len = 0;
         TokenStream s = {0};
         for (int k = 0; k <= g->n; k++) {
@@ -729,7 +744,8 @@ static void decodes(void) {
         if (strcmp(text, g->text) != 0) printf("    \"%s\", not \"%s\"\n", text, g->text);
         CHECK(strcmp(text, g->text) == 0);
         s = (TokenStream){.begun = 1}; /* behind a prompt the first word has its space */
-        if (g->setup == 2 && g->ids[0] == 2123) CHECK(tokenizer_decode(t, &s, 2123, out) == 4 && memcmp(out, " don", 4) == 0);
+        if (g->setup == 2 && g->ids[0] == 2123)
+            CHECK(tokenizer_decode(t, &s, 2123, out) == 4 && memcmp(out, " don", 4) == 0);
         free(out);
     }
     tokenizer_free(t);
@@ -746,7 +762,8 @@ static void speed(void) {
     clock_t t0 = clock();
     CHECK(jieba_open(&j, dict, err, sizeof err) == 0);
     double seconds = (double)(clock() - t0) / CLOCKS_PER_SEC;
-    size_t bytes = j.words.cap * sizeof *j.words.nodes + (j.words.mask + 1) * sizeof *j.words.slots + j.cap * sizeof *j.weight;
+    size_t bytes = j.words.cap * sizeof *j.words.nodes + (j.words.mask + 1) * sizeof *j.words.slots +
+                   j.cap * sizeof *j.weight;
     printf("    jieba's dictionary: %.3f s, %.1f MB\n", seconds, 1e-6 * (double)bytes);
     jieba_close(&j);
     if (!open_setup(&t, 0)) return;
@@ -754,7 +771,8 @@ static void speed(void) {
     size_t n = 0;
     t0 = clock();
     hash_ids(t, FNV, (const char *)f.data, f.size, &n);
-    printf("    a book of %.1f MB: %.3f s, %zu ids\n", 1e-6 * (double)f.size, (double)(clock() - t0) / CLOCKS_PER_SEC, n);
+    printf("    a book of %.1f MB: %.3f s, %zu ids\n", 1e-6 * (double)f.size, (double)(clock() - t0) / CLOCKS_PER_SEC,
+           n);
     file_unmap(&f);
     tokenizer_free(t);
 }

@@ -1,5 +1,5 @@
-/* tokenizer/export.c - a Tokenizer back into the plain Vocabulary that a GGUF file holds: tokenizer_from_vocabulary the other
- * way round. */
+/* tokenizer/export.c - a Tokenizer back into the plain Vocabulary that a GGUF file holds: tokenizer_from_vocabulary the
+ * other way round. */
 #include "open.h"
 #include "tokenizer/pipeline/pipeline.h"
 #include "tokenizer/sentencepiece/model.h"
@@ -15,15 +15,18 @@ static const char underline[] = "\xe2\x96\x81"; /* U+2581, SentencePiece's space
 static const char *unspeakable(const Tokenizer *t) {
     const SpmModel *m = t->own;
     if (wordpiece_of(t)) return "a WordPiece tokenizer: its vocab.txt is what goes into the file";
-    if (m->kind == SPM_WORD || m->kind == SPM_CHAR) return "has words or characters for pieces, and GGUF has no key for that";
+    if (m->kind == SPM_WORD || m->kind == SPM_CHAR)
+        return "has words or characters for pieces, and GGUF has no key for that";
     if (m->map && m->kind != SPM_UNIGRAM) return "is BPE with a character map, and GGUF has no key for that";
     if (m->unmap) return "changes its text in decoding, and GGUF has no key for that";
     if (m->space_as_suffix) return "puts its space behind the words, and GGUF has no key for that";
-    if (!t->llama2c && strcmp(m->space_in, underline) != 0) return "keeps spaces as they are, and GGUF has no key for that";
+    if (!t->llama2c && strcmp(m->space_in, underline) != 0)
+        return "keeps spaces as they are, and GGUF has no key for that";
     return NULL;
 }
 
-/* The text as GGUF spells it, into out: tokenizer.bin has bare spaces where SentencePiece has U+2581; a token that is matched in the raw text has bare spaces in GGUF. Returns the bytes, at most 3 len. */
+/* The text as GGUF spells it, into out: tokenizer.bin has bare spaces where SentencePiece has U+2581; a token that is
+ * matched in the raw text has bare spaces in GGUF. Returns the bytes, at most 3 len. */
 static size_t spell(const Tokenizer *t, const Entry *e, char *out) {
     const char *s = t->bytes + e->start;
     size_t len = e->len, n = 0;
@@ -47,7 +50,8 @@ int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, ch
     const SpmModel *m = t->own;
     const uint8_t *map = m->map ? charsmap_blob(m->map, &map_size) : NULL;
     for (size_t i = 0; i < t->n; i++) texts += 3 * (size_t)t->pieces[i].len;
-    int fits = size_mul(t->n, sizeof (Piece), &room) && size_add(room, texts + 1, &room) && size_add(room, map_size, &room);
+    int fits = size_mul(t->n, sizeof (Piece), &room) && size_add(room, texts + 1, &room) &&
+        size_add(room, map_size, &room);
     Piece *pieces = fits ? malloc(room) : NULL;
     if (!pieces) return base_error(err, errlen, -ENOMEM, "%s: no memory for its vocabulary", name);
     char *text = (char *)(pieces + t->n);

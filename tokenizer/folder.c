@@ -1,10 +1,13 @@
-/* tokenizer/folder.c - a Hugging Face folder: which file holds the vocabulary, and what the JSON files beside it change.
+/* tokenizer/folder.c - a Hugging Face folder: which file holds the vocabulary, and what the JSON files beside it
+ * change.
  *
  *   tokenizer_config.json   add_bos_token, add_eos_token, add_prefix_space; bos_token, eos_token; added_tokens_decoder
  *                           of WordPiece: do_lower_case, strip_accents, tokenize_chinese_chars, do_basic_tokenize,
  *                           clean_up_tokenization_spaces; cls_token, sep_token, unk_token, pad_token, mask_token
- *                           of a pipeline: bos_token, eos_token; where no tokenizer.json says it all: added_tokens_decoder, tokenizer_class
- *   added_tokens.json       {"<text>": id}, the older way to say the same; nothing here says which are special, so none is */
+ *                           of a pipeline: bos_token, eos_token; where no tokenizer.json says it all:
+ *                           added_tokens_decoder, tokenizer_class
+ *   added_tokens.json       {"<text>": id}, the older way to say the same; nothing here says which are special, so none
+ *   is */
 #include "folder.h"
 
 #include "names.h"
@@ -19,7 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ADDED = 65536 }; /* ids that added tokens may reach beyond the model's: bounds what a JSON file can allocate */
+/* ids that added tokens may reach beyond the model's: bounds what a JSON file can allocate */
+enum { MAX_ADDED = 65536 };
 
 char *folder_first(const char *folder, const char *const *names, size_t n) {
     for (size_t i = 0; i < n; i++) {
@@ -94,23 +98,29 @@ static int piece_is(const Tokenizer *t, size_t id, const char *text, size_t len)
 }
 
 /* A token beside vocab.json and merges.txt, with its attributes (v may be NULL). */
-static int pipeline_token(Tokenizer *t, size_t n_model, double id, const char *text, size_t len, const JsonValue *v, const char *name,
+static int pipeline_token(Tokenizer *t, size_t n_model, double id, const char *text, size_t len, const JsonValue *v,
+                          const char *name,
                           char *err, size_t errlen) {
     if (!(id >= 0) || id != floor(id) || id >= (double)n_model + MAX_ADDED || id >= INT32_MAX || len == 0)
-        return base_error(err, errlen, -EINVAL, "%s: an added token has the id %g and %zu bytes, where the model has %zu pieces", name, id,
+        return base_error(err, errlen, -EINVAL,
+                          "%s: an added token has the id %g and %zu bytes, where the model has %zu pieces", name, id,
                           len, n_model);
     int there = pieces_find(t, text, len);
-    if (there >= 0 && (t->pieces[there].kind == PIECE_CONTROL || t->pieces[there].kind == PIECE_ADDED)) return 0; /* another file named it */
-    AddedToken token = {.special = json_flag(v, "special", 0), .single_word = json_flag(v, "single_word", 0), .lstrip = json_flag(v, "lstrip", 0),
+    /* another file named it */
+    if (there >= 0 && (t->pieces[there].kind == PIECE_CONTROL || t->pieces[there].kind == PIECE_ADDED)) return 0;
+    AddedToken token = {.special = json_flag(v, "special", 0), .single_word = json_flag(v, "single_word", 0),
+                        .lstrip = json_flag(v, "lstrip", 0),
                         .rstrip = json_flag(v, "rstrip", 0), .normalized = json_flag(v, "normalized", 0)};
     return json_add_token(t, (int)id, text, len, token, err, errlen);
 }
 
 /* Token text takes id. Ids beyond the model's pieces grow the vocabulary; an id among them gets another text. */
-static int add_token(Tokenizer *t, size_t n_model, double id, const char *text, size_t len, int special, const char *name,
+static int add_token(Tokenizer *t, size_t n_model, double id, const char *text, size_t len, int special,
+                     const char *name,
                      char *err, size_t errlen) {
     if (!(id >= 0) || id != floor(id) || id >= (double)n_model + MAX_ADDED || id >= INT32_MAX)
-        return base_error(err, errlen, -EINVAL, "%s: an added token has the id %g, where the model has %zu pieces", name, id, n_model);
+        return base_error(err, errlen, -EINVAL, "%s: an added token has the id %g, where the model has %zu pieces",
+                          name, id, n_model);
     if (len == 0) return base_error(err, errlen, -EINVAL, "%s: the added token %g is empty", name, id);
     int kind = special ? PIECE_CONTROL : PIECE_ADDED;
     size_t i = (size_t)id;
@@ -118,11 +128,13 @@ static int add_token(Tokenizer *t, size_t n_model, double id, const char *text, 
         int rc = pieces_add(t, "", 0, 0, PIECE_ADDED, err, errlen);
         if (rc) return rc;
     }
-    if (i < n_model && piece_is(t, i, text, len) && t->pieces[i].kind != PIECE_NORMAL) return 0; /* the model knows better what it is */
+    /* the model knows better what it is */
+    if (i < n_model && piece_is(t, i, text, len) && t->pieces[i].kind != PIECE_NORMAL) return 0;
     return pieces_rename(t, (int)i, text, len, kind, err, errlen);
 }
 
-static int boolean_setting(const JsonValue *root, const char *key, int *out, const char *name, char *err, size_t errlen) {
+static int boolean_setting(const JsonValue *root, const char *key, int *out, const char *name, char *err,
+                           size_t errlen) {
     const JsonValue *v = json_get(root, key);
     if (!v || v->type == JSON_NULL) return 0;
     if (v->type != JSON_BOOL) return base_error(err, errlen, -EINVAL, "%s: %s is neither true nor false", name, key);
@@ -139,7 +151,8 @@ static void token_setting(const Tokenizer *t, const JsonValue *root, const char 
     if (found >= 0) *id = found;
 }
 
-static int decoder_tokens(Tokenizer *t, size_t n_model, const JsonValue *root, const char *name, char *err, size_t errlen) {
+static int decoder_tokens(Tokenizer *t, size_t n_model, const JsonValue *root, const char *name, char *err,
+                          size_t errlen) {
     const JsonValue *all = json_get(root, "added_tokens_decoder");
     if (!all || all->type != JSON_OBJECT) return 0;
     for (const JsonValue *v = all->child; v; v = v->next) {
@@ -147,9 +160,11 @@ static int decoder_tokens(Tokenizer *t, size_t n_model, const JsonValue *root, c
         char *end;
         double id = strtod(v->key, &end);
         if (*end || end == v->key || !content || content->type != JSON_STRING)
-            return base_error(err, errlen, -EINVAL, "%s: added_tokens_decoder: \"%s\" is no id or has no content", name, v->key);
+            return base_error(err, errlen, -EINVAL, "%s: added_tokens_decoder: \"%s\" is no id or has no content", name,
+                              v->key);
         int rc = pipeline_of(t) ? pipeline_token(t, n_model, id, content->str, content->len, v, name, err, errlen)
-                             : add_token(t, n_model, id, content->str, content->len, special && special->type == JSON_BOOL && special->boolean,
+                             : add_token(t, n_model, id, content->str, content->len, special &&
+                                         special->type == JSON_BOOL && special->boolean,
                                          name, err, errlen);
         if (rc) return rc;
     }
@@ -174,11 +189,14 @@ static int wordpiece_settings(Tokenizer *t, const JsonValue *root, const char *n
 
 /* Which pre-tokenizer a class of transformers has, of those that come with vocab.json and merges.txt. */
 static const char *pre_of_class(const JsonValue *class) {
-    static const char *const known[][2] = {{"GPT2Tokenizer", "gpt-2"}, {"CodeGenTokenizer", "gpt-2"}, {"WhisperTokenizer", "gpt-2"},
-                                           {"Qwen2Tokenizer", "qwen2"}, {"GPTNeoXTokenizer", "gpt-2"}, {"CohereTokenizer", "command-r"}};
+    static const char *const known[][2] = {{"GPT2Tokenizer", "gpt-2"}, {"CodeGenTokenizer", "gpt-2"},
+        {"WhisperTokenizer", "gpt-2"},
+                                           {"Qwen2Tokenizer", "qwen2"}, {"GPTNeoXTokenizer", "gpt-2"},
+                                           {"CohereTokenizer", "command-r"}};
     for (size_t i = 0; class && class->type == JSON_STRING && i < sizeof known / sizeof *known; i++) {
         size_t n = strlen(known[i][0]);
-        if (strncmp(class->str, known[i][0], n) == 0 && (!class->str[n] || strcmp(class->str + n, "Fast") == 0)) return known[i][1];
+        if (strncmp(class->str, known[i][0], n) == 0 && (!class->str[n] || strcmp(class->str + n, "Fast") == 0))
+            return known[i][1];
     }
     return NULL;
 }
@@ -242,7 +260,8 @@ static int added_settings(Tokenizer *t, const char *path, size_t n_model, char *
 
 typedef int Apply(Tokenizer *t, const char *path, size_t n_model, char *err, size_t errlen);
 
-static int apply(Tokenizer *t, const char *folder, const char *file, size_t n_model, Apply *f, char *err, size_t errlen) {
+static int apply(Tokenizer *t, const char *folder, const char *file, size_t n_model, Apply *f, char *err,
+                 size_t errlen) {
     char *path = file_join(folder, file);
     if (!path) return base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
     int rc = file_there(path) ? f(t, path, n_model, err, errlen) : 0;

@@ -1,4 +1,5 @@
-/* tokenizer/folder.h - a Hugging Face folder: which file holds the vocabulary, and what the JSON files beside it change. */
+/* tokenizer/folder.h - a Hugging Face folder: which file holds the vocabulary, and what the JSON files beside it
+ * change. */
 #ifndef TOKENIZER_FOLDER_H
 #define TOKENIZER_FOLDER_H
 

@@ -18,8 +18,8 @@ typedef struct {
 
 typedef struct { int *ids; size_t n, cap; } Ids; /* ids [n] as they are found, malloc'ed */
 
-/* A kind of tokenizer: a whole text, with all that flags ask for, to ids behind those in out; and the text of an id, or of
- * what is left at the end, id -1, into out, which returns the bytes written. */
+/* A kind of tokenizer: a whole text, with all that flags ask for, to ids behind those in out; and the text of an id, or
+ * of what is left at the end, id -1, into out, which returns the bytes written. */
 typedef struct {
     int (*encode_all)(const Tokenizer *t, const char *text, size_t len, int flags, Ids *out, char *err, size_t errlen);
     size_t (*decode)(const Tokenizer *t, TokenStream *s, int id, char *out);
@@ -59,8 +59,8 @@ int tokenizer_make(Tokenizer **out, const char *name, Read *read, const void *fr
 int pieces_add(Tokenizer *t, const char *text, size_t len, float score, int kind, char *err, size_t errlen);
 int pieces_finish(Tokenizer *t, char *err, size_t errlen);         /* build the look-up tables, or build them again */
 int pieces_find(const Tokenizer *t, const char *text, size_t len); /* the id that text may become, or -1 */
-/* Where a text of one of these kinds, whose hash_bytes is h, stands in the list of those that hash alike, or that list's
- * end: *it is an id or -1. others: how many stand before it. */
+/* Where a text of one of these kinds, whose hash_bytes is h, stands in the list of those that hash alike, or its end:
+ * *it is an id or -1. others: how many stand before it. */
 int *pieces_place(const Tokenizer *t, uint64_t h, const char *text, size_t len, unsigned kinds, int *others);
 int pieces_byte_value(const char *text, size_t len);             /* the byte that "<0x41>" names, or -1 */
 size_t pieces_char(const Tokenizer *t, const char *s, size_t n); /* length of the character at s, n >= 1, never 0 */

@@ -45,7 +45,8 @@ void matcher_sort(Matcher *m, const char *bytes) {
     }
     size_t n = 0; /* of equal texts the smallest id stays */
     for (size_t i = 0; i < m->n; i++)
-        if (n == 0 || a[n - 1].len != a[i].len || memcmp(bytes + a[n - 1].start, bytes + a[i].start, a[i].len) != 0) a[n++] = a[i];
+        if (n == 0 || a[n - 1].len != a[i].len || memcmp(bytes + a[n - 1].start, bytes + a[i].start, a[i].len) != 0)
+            a[n++] = a[i];
     m->n = n;
     size_t i = 0;
     for (int b = 0; b <= 256; b++) {

@@ -42,7 +42,8 @@ int pieces_rename(Tokenizer *t, int id, const char *text, size_t len, int kind, 
 
 /* ---- twins ---- */
 
-/* Which pieces are looked up together: those that text may become, the reserved ones; added tokens may repeat each other. */
+/* Which pieces are looked up together: those that text may become, the reserved ones; added tokens may repeat each
+ * other. */
 static int group_of(const Tokenizer *t, const Entry *e) {
     if (t->found >> e->kind & 1) return 1;
     return e->len == 0 || e->kind == PIECE_ADDED ? 0 : 2;
@@ -101,7 +102,8 @@ static int may_have_twins(const Tokenizer *t) {
 int pieces_finish_unique(Tokenizer *t, char *err, size_t errlen) {
     int first = -1, second = -1, rc = special_finish(t, err, errlen);
     if (rc || !may_have_twins(t)) return rc;
-    if (find_twins(t, &first, &second)) return base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);
+    if (find_twins(t, &first, &second))
+        return base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);
     if (second < 0) return 0;
     return base_error(err, errlen, -EINVAL, "%s: pieces %d and %d are spelled alike", t->name, first, second);
 }

@@ -1,5 +1,5 @@
-/* tokenizer/open.c - which reader a file, a folder or a vocabulary needs, and what comes behind each. The formats do not know this
- * one. */
+/* tokenizer/open.c - which reader a file, a folder or a vocabulary needs, and what comes behind each. The formats do
+ * not know this one. */
 #include "open.h"
 
 #include "folder.h"
@@ -85,7 +85,8 @@ static int finish(Tokenizer *t, const Source *s, char *err, size_t errlen) {
     const struct Pipeline *p = pipeline_of(t);
     if (s->options->pre && !(p && p->pre))
         return base_error(err, errlen, -EINVAL,
-                          "%s: this tokenizer says itself how its text is cut, so no pre-tokenizer can be given", t->name);
+                          "%s: this tokenizer says itself how its text is cut, so no pre-tokenizer can be given",
+                          t->name);
     int rc = s->folder ? folder_settings(t, s->folder, err, errlen) : 0;
     if (rc) return rc;
     if (p && !p->whole && p->n_added == 0) rc = known_tokens(t, err, errlen);
@@ -101,10 +102,12 @@ static int wants_library(const TokenizerOptions *o) { return o->backend && strcm
 
 static int use_library(Tokenizer *t, const Source *s, FileReader *read, char *err, size_t errlen) {
     if (strcmp(s->options->backend, "sentencepiece") != 0)
-        return base_error(err, errlen, -EINVAL, "%s: there is no tokenizer backend \"%s\": own or sentencepiece", t->name,
+        return base_error(err, errlen, -EINVAL, "%s: there is no tokenizer backend \"%s\": own or sentencepiece",
+                          t->name,
                           s->options->backend);
     if (read != read_model)
-        return base_error(err, errlen, -EINVAL, "%s: SentencePiece's library reads its own tokenizer.model only", t->name);
+        return base_error(err, errlen, -EINVAL, "%s: SentencePiece's library reads its own tokenizer.model only",
+                          t->name);
     return spm_backend_attach(t, s->data, s->size, err, errlen);
 }
 
@@ -248,7 +251,8 @@ int tokenizer_from_vocabulary_with(Tokenizer **t, const Vocabulary *v, const Tok
     const Source s = {.options = o ? o : &defaults, .vocabulary = v};
     *t = NULL;
     if (!model_reader(v->model))
-        return base_error(err, errlen, -EINVAL, "%s: its tokenizer is \"%s\" (%s): this kind is not read yet", name, v->model,
+        return base_error(err, errlen, -EINVAL, "%s: its tokenizer is \"%s\" (%s): this kind is not read yet", name,
+                          v->model,
                           strcmp(v->model, "rwkv") == 0 ? "RWKV's" : "unknown");
     if (wants_library(s.options))
         return base_error(err, errlen, -EINVAL,

@@ -81,8 +81,8 @@ int pieces_find(const Tokenizer *t, const char *text, size_t len) {
 static int insert(Tokenizer *t, int id, char *err, size_t errlen) {
     Entry *e = &t->pieces[id];
     const char *text = t->bytes + e->start;
-    unsigned kind = 1u << e->kind, found = kind & t->found;
-    int others, *at = pieces_place(t, hash_bytes(HASH_START, text, e->len), text, e->len, found ? t->found : kind, &others);
+    unsigned kind = 1u << e->kind, found = kind & t->found, kinds = found ? t->found : kind;
+    int others, *at = pieces_place(t, hash_bytes(HASH_START, text, e->len), text, e->len, kinds, &others);
     if (others > 512) /* a vocabulary made to collide */
         return base_error(err, errlen, -EINVAL, "%s: the vocabulary's texts all hash alike", t->name);
     if (e->kind == PIECE_BYTE) t->byte_id[pieces_byte_value(text, e->len) & 0xff] = id;
@@ -125,7 +125,7 @@ int tokenizer_encode(const Tokenizer *t, const char *text, size_t len, int flags
     return rc;
 }
 
-/* A character may come in up to four byte pieces, and half a character is not text. Bytes are held until they are whole, or
+/* A character may come in up to four byte pieces, and half a character is no text. Bytes are held until whole, or they
  * can no longer become so, as far as their number and high bits tell, or the text ends; then each bad one is U+FFFD. */
 static size_t release(TokenStream *s, int end, char *out) {
     size_t n = 0;

@@ -14,7 +14,8 @@ int special_finish(Tokenizer *t, char *err, size_t errlen) {
         uint16_t *most = &t->special_len[(unsigned char)t->bytes[e->start]];
         if (e->len == 0 || !(SPECIAL & ~t->found & 1u << e->kind)) continue;
         if (e->len > MATCH_MAX)
-            return base_error(err, errlen, -EINVAL, "%s: piece %zu is matched whole and longer than %d bytes", t->name, i,
+            return base_error(err, errlen, -EINVAL, "%s: piece %zu is matched whole and longer than %d bytes", t->name,
+                              i,
                               MATCH_MAX);
         if (e->len > *most) *most = (uint16_t)e->len;
     }

@@ -1,5 +1,5 @@
-/* tokenizer/special.h - tokens that are found whole in the raw text, before anything else looks at it: added ones always,
- * control pieces where the caller asks for them. */
+/* tokenizer/special.h - tokens that are found whole in the raw text, before anything else looks at it: added ones
+ * always, control pieces where the caller asks for them. */
 #ifndef SPECIAL_H
 #define SPECIAL_H
 

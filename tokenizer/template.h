@@ -17,9 +17,9 @@ typedef struct Template {
 
 int template_add(Template *p, int id, int type); /* one item more: 0 or -ENOMEM */
 
-/* Text a, and b where that is not NULL, with what the body's template_of has around them, else BOS a EOS b EOS, as far as flags
- * ask for it: tokens in front of the first text are ENCODE_BOS, the others ENCODE_EOS. Behind what is in out; types of these ids
- * into types, where that is not NULL. */
+/* Text a, and b where that is not NULL, with what the body's template_of has around them, else BOS a EOS b EOS, as far
+ * as flags ask for it: tokens in front of the first text are ENCODE_BOS, the others ENCODE_EOS. Behind what is in out;
+ * types of these ids into types, where that is not NULL. */
 int template_encode(const Tokenizer *t, const char *a, size_t a_len, const char *b, size_t b_len, int flags, Ids *out,
                     Ids *types, char *err, size_t errlen);
 

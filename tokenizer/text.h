@@ -9,7 +9,8 @@ typedef struct {
     size_t n, cap;
 } Text;
 
-int text_reserve(Text *out, size_t n);             /* room for n bytes more: 0, -ENOMEM, or -EFBIG above INT32_MAX in all */
+/* room for n bytes more: 0, -ENOMEM, or -EFBIG above INT32_MAX in all */
+int text_reserve(Text *out, size_t n);
 int text_put(Text *out, const char *s, size_t n); /* s [n] behind what is there: as text_reserve */
 void text_release(Text *t);                       /* accepts a zeroed struct */
 

@@ -1,4 +1,4 @@
-/* tokenizer/tokenizer.h - text to ids and back: one interface, several bodies. open.h opens files, and shows its use. */
+/* tokenizer/tokenizer.h - text to ids and back: one interface, several bodies. open.h opens files and shows the use. */
 #ifndef TOKENIZER_H
 #define TOKENIZER_H
 

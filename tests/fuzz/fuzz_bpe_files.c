@@ -1,7 +1,8 @@
 /* tests/fuzz/fuzz_bpe_files.c - libFuzzer target for byte-level BPE without a tokenizer.json. The first byte chooses:
  *   0  a tiktoken file   1  GGUF's gpt2   2  gemma4   3  bert: pieces and merges are the lines of the data, the first
- * byte of a piece its type 4  well-formed text there and back through merges that have every byte The second byte
- * chooses the pre-tokenizer. */
+ *   byte of a piece its type
+ *   4  well-formed text there and back through merges that have every byte
+ * The second byte chooses the pre-tokenizer. */
 #include "tokenizer/open.h"
 #include "tokenizer/pipeline/bpe_files.h"
 
@@ -72,17 +73,9 @@ enum { MOST = 600 };
 static void gguf(const char *model, const char *text, size_t size, const char *pre) {
     static Piece pieces[MOST];
     static Merge merges[MOST];
-    Vocabulary v = {.model = model,
-                    .pieces = pieces,
-                    .merges = merges,
-                    .bos_id = size % 7 ? -1 : 3,
-                    .eos_id = -1,
+    Vocabulary v = {.model = model, .pieces = pieces, .merges = merges, .bos_id = size % 7 ? -1 : 3, .eos_id = -1,
                     .unk_id = size % 5 ? -1 : 0,
-                    .add_bos = -1,
-                    .add_eos = -1,
-                    .add_space_prefix = -1,
-                    .remove_extra_whitespaces = -1,
-                    .pre = pre};
+                    .add_bos = -1, .add_eos = -1, .add_space_prefix = -1, .remove_extra_whitespaces = -1, .pre = pre};
     Tokenizer *t;
     for (const char *p = text, *end = text + size, *stop; p < end; p = stop + 1) {
         stop = memchr(p, '\n', (size_t)(end - p));
@@ -104,8 +97,8 @@ static Tokenizer *made(const char *pre) {
     static char names[300][2];
     static Piece pieces[300];
     static const char *const more[] = {"th", "the", "\xc4\xa0t", "\xc4\xa0the", "aa", "aaaa", "\xc3\xa4\xc2\xb8"};
-    static const char *const joins[] = {"t h", "th e",  "\xc4\xa0 t",       "\xc4\xa0 the",
-                                        "a a", "aa aa", "\xc3\xa4 \xc2\xb8"};
+    static const char *const joins[] = {"t h", "th e", "\xc4\xa0 t", "\xc4\xa0 the", "a a", "aa aa",
+                                        "\xc3\xa4 \xc2\xb8"};
     Merge merges[7];
     size_t n = 0;
     Tokenizer *t;
@@ -115,15 +108,8 @@ static Tokenizer *made(const char *pre) {
         pieces[n++] = (Piece){.text = more[i], .len = strlen(more[i]), .type = PIECE_NORMAL};
         merges[i] = (Merge){joins[i], strlen(joins[i])};
     }
-    Vocabulary v = {.model = "gpt2",
-                    .pieces = pieces,
-                    .n = n,
-                    .merges = merges,
-                    .n_merges = 7,
-                    .bos_id = -1,
-                    .eos_id = -1,
-                    .unk_id = -1,
-                    .pre = pre};
+    Vocabulary v = {.model = "gpt2", .pieces = pieces, .n = n, .merges = merges, .n_merges = 7, .bos_id = -1,
+                    .eos_id = -1, .unk_id = -1, .pre = pre};
     if (tokenizer_from_vocabulary(&t, &v, "fuzz", err, sizeof err)) abort();
     return t;
 }

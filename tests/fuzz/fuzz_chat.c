@@ -12,17 +12,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static char err[200];
 
 static Tokenizer *made(void) {
-    static const Piece pieces[] = {{"<unk>", 5, 0, PIECE_UNKNOWN},
-                                   {"<s>", 3, -1, PIECE_CONTROL},
-                                   {"</s>", 4, -2, PIECE_CONTROL},
-                                   {"<|im_start|>", 12, -3, PIECE_CONTROL},
-                                   {"[INST]", 6, -4, PIECE_CONTROL},
-                                   {"<think>", 7, -5, PIECE_USER_DEFINED},
-                                   {"\xe2\x96\x81", 3, -6, PIECE_NORMAL},
-                                   {"a", 1, -7, PIECE_NORMAL},
-                                   {"\xe2\x96\x81"
-                                    "a",
-                                    4, -8, PIECE_NORMAL}};
+    static const Piece pieces[] = {
+        {"<unk>", 5, 0, PIECE_UNKNOWN},        {"<s>", 3, -1, PIECE_CONTROL},      {"</s>", 4, -2, PIECE_CONTROL},
+        {"<|im_start|>", 12, -3, PIECE_CONTROL}, {"[INST]", 6, -4, PIECE_CONTROL}, {"<think>", 7, -5,
+        PIECE_USER_DEFINED}, {"\xe2\x96\x81", 3, -6, PIECE_NORMAL}, {"a", 1, -7, PIECE_NORMAL},
+            {"\xe2\x96\x81" "a", 4, -8, PIECE_NORMAL}};
     Vocabulary v = {.model = "llama", .pieces = pieces, .n = sizeof pieces / sizeof *pieces, .bos_id = 1, .eos_id = 2,
                     .unk_id = 0, .add_bos = 1, .add_eos = 0, .add_space_prefix = 1, .remove_extra_whitespaces = 0};
     Tokenizer *t;

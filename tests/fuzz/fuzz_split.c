@@ -1,11 +1,13 @@
-/* tests/fuzz/fuzz_split.c - libFuzzer target for tokenizer/split.c and unicode_text.c. The first byte chooses the
- * pattern, the second what becomes of its matches, the rest is the text, of any bytes: matches go forward and stay
- * inside, pieces follow each other, repaired text is well-formed, and normalizing twice changes nothing more. */
+/* tests/fuzz/fuzz_split.c - libFuzzer target for tokenizer/split/ and unicode_text.c. The first bytes choose the
+ * alternatives of a regex and what becomes of its matches, the rest is the text, of any bytes: matches go forward and
+ * stay inside, pieces follow each other, repaired text is well-formed, and normalizing twice changes nothing more. The
+ * text as a regex, too. */
 #include "base/base.h"
 #include "tokenizer/split/split.h"
 #include "tokenizer/unicode/unicode_text.h"
 
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,16 +52,27 @@ static void normalize(const char *s, size_t n) {
     free(out);
 }
 
+/* Three alternatives, or what the third byte names; -1: they are no regex together. */
+static int choose(SplitPattern *p, const uint8_t *data) {
+    static const char *const names[] = {"Digits", "ByteLevel Digits", "Punctuation", "Whitespace", "WhitespaceSplit"};
+    char regex[8192];
+    size_t count = 0, n = 0;
+    while (split_alternative(count)) count++;
+    if (data[2] < 5) return split_named(p, names[data[2]]) ? 0 : -1;
+    for (int i = 0; i < (data[2] & 3); i++)
+        n += (size_t)snprintf(regex + n, sizeof regex - n, "%s%s", i ? "|" : "",
+                              split_alternative((data[i] ^ i * 37u) % count));
+    return split_pattern(p, regex, n) ? 0 : -1;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (size < 2) return -1;
-    size_t count = 0, n = size - 2, len;
-    while (split_list(count)) count++;
+    if (size < 4) return -1;
+    size_t n = size - 4, len;
     char *s = malloc(n ? n : 1), *good; /* of its own, so that one byte too far is seen */
     if (!s) abort();
-    memcpy(s, data + 2, n);
-    SplitStep step = {
-        .pattern = split_list(data[0] % count), .behavior = (SplitBehavior)(data[1] % 5), .invert = data[1] >> 7};
-    split(&step, s, n);
+    memcpy(s, data + 4, n);
+    SplitStep step = {.behavior = (SplitBehavior)(data[3] % 5), .invert = data[3] >> 7};
+    if (split_pattern(&step.pattern, s, n) || choose(&step.pattern, data) == 0) split(&step, s, n);
     name(data[0] ^ data[1], s, n);
     if (utf8_repair(s, n, &good, &len)) abort();
     for (size_t i = 0; good && i < len;) {

@@ -2,8 +2,8 @@
  *   0  tokenizer.model's reader   1  tokenizer.bin's reader   (what opens must encode and decode)
  *   2  text to ids, 3 ids to text, with a vocabulary that has every kind of piece
  *   4  text there and back with every byte in the vocabulary: well-formed text must come back */
-#include "tokenizer/sentencepiece/model.h"
 #include "base/file.h"
+#include "tokenizer/sentencepiece/model.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,25 +38,12 @@ static void encode_decode(const Tokenizer *t, const char *text, size_t size, int
 
 /* from: whether every byte is there */
 static int read_made(Tokenizer *t, const void *from, char *e, size_t e_len) {
-    static const struct { const char *text; float score; int type;
-    } rows[] = {{"<unk>", 0, PIECE_UNKNOWN},
-                {"<s>", 0, PIECE_CONTROL},
-                {"</s>", 0, PIECE_CONTROL},
-                {"a", -9, PIECE_NORMAL},
-                {"b", -9, PIECE_NORMAL},
-                {"\xe2\x96\x81", -9, PIECE_NORMAL},
-                {"ab", -1, PIECE_UNUSED},
-                {"abb", -1, PIECE_NORMAL},
-                {"aa", -2, PIECE_NORMAL},
-                {"aaaa", -3, PIECE_UNUSED},
-                {"\xe2\x96\x81"
-                 "a",
-                 -1, PIECE_NORMAL},
-                {"<x>", 0, PIECE_USER_DEFINED},
-                {"<x><x>", 0, PIECE_USER_DEFINED},
-                {"\xc3\xa9"
-                 "a",
-                 -2, PIECE_NORMAL}};
+    static const struct { const char *text; float score; int type; } rows[] = {
+        {"<unk>", 0, PIECE_UNKNOWN}, {"<s>", 0, PIECE_CONTROL}, {"</s>", 0, PIECE_CONTROL}, {"a", -9, PIECE_NORMAL},
+        {"b", -9, PIECE_NORMAL}, {"\xe2\x96\x81", -9, PIECE_NORMAL}, {"ab", -1, PIECE_UNUSED},
+        {"abb", -1, PIECE_NORMAL}, {"aa", -2, PIECE_NORMAL}, {"aaaa", -3, PIECE_UNUSED}, {"\xe2\x96\x81" "a", -1,
+            PIECE_NORMAL}, {"<x>", 0, PIECE_USER_DEFINED}, {"<x><x>", 0, PIECE_USER_DEFINED},
+                {"\xc3\xa9" "a", -2, PIECE_NORMAL}};
     int all_bytes = *(const int *)from;
     if (spm_model_begin(t, e, e_len)) abort();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

@@ -1,9 +1,9 @@
 /* tests/fuzz/fuzz_tokenizer_json.c - libFuzzer target for tokenizer.json: what opens must encode any bytes, with every
  * flag, within the bounds that the headers promise; and go to a GGUF vocabulary and back, where it can. The text is the
  * file's end, behind a NUL. */
+#include "base/file.h"
 #include "tokenizer/open.h"
 #include "tokenizer/pipeline/pipeline.h"
-#include "base/file.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +17,8 @@ static void decode(const Tokenizer *t, const int *ids, size_t n) {
     TokenStream s = {0};
     if (!out) abort();
     for (size_t i = 0; i <= n; i++)
-        if ((i < n ? tokenizer_decode(t, &s, ids[i], out) : tokenizer_decode_end(t, &s, out)) >
-            tokenizer_decode_bound(t))
-            abort();
+        if ((i < n ? tokenizer_decode(t, &s, ids[i], out)
+             : tokenizer_decode_end(t, &s, out)) > tokenizer_decode_bound(t)) abort();
     free(out);
 }
 

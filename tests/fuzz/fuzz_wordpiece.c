@@ -1,7 +1,9 @@
 /* tests/fuzz/fuzz_wordpiece.c - libFuzzer target for WordPiece, BasicTokenizer, jieba and the Unicode tables. The first
- * byte: bits 0-2   lower case, bert4keras' order, a dictionary bits 3-4   0: what follows is vocab.txt, a byte 0xf8,
- * dict.txt, a byte 0xf8, a text (0xf8 is never in UTF-8) 1: a text for a vocabulary and a dictionary that have a little
- * of everything 2: ids for it      3: code points for the Unicode tables */
+ * byte:
+ *   bits 0-2   lower case, bert4keras' order, a dictionary
+ *   bits 3-4   0: what follows is vocab.txt, a byte 0xf8, dict.txt, a byte 0xf8, a text (0xf8 is never in UTF-8)
+ *              1: a text for a vocabulary and a dictionary that have a little of everything
+ *              2: ids for it      3: code points for the Unicode tables */
 #include "tokenizer/wordpiece/wordpiece.h"
 
 #include <stdio.h>
@@ -16,9 +18,9 @@ static const char vocab[] =
     "\xc3\xa9\n##\xcc\x81\n\xe4\xba\x8c\n\n\xcf\x82\n\xe1\x84\x80\n##\xe1\x85\xa1\n1\n##1\n\xef\xa4\x80\n"
     "\xe4\xb8\x80\xe4\xba\x8c"; /* this makes it a word model */
 enum { WITHOUT_WORD = sizeof vocab - 8 };
-static const char dict[] =
-    "\xe4\xb8\x80 5 n\n\xe4\xb8\x80\xe4\xba\x8c 3\n\xe4\xba\x8c\xe4\xb8\x80 3\n\xe4\xba\x8c 5\nab+ 2\n"
-    "ab+c#ab 1\n\xe4\xb8\x80\xe4\xba\x8c\xe4\xb8\x80 0\n";
+static const char dict[] = "\xe4\xb8\x80 5 n\n\xe4\xb8\x80\xe4\xba\x8c 3\n\xe4\xba\x8c\xe4\xb8\x80 3\n\xe4\xba\x8c "
+                           "5\nab+ 2\n"
+                           "ab+c#ab 1\n\xe4\xb8\x80\xe4\xba\x8c\xe4\xb8\x80 0\n";
 
 static char err[400], dict_path[64];
 

@@ -1,11 +1,13 @@
 """Golden cuts for tokenizer/split.c, from `tokenizers` and tiktoken (not from us). Needs both; reads ../shared/data/text.
-    python tests/oracle/split.py > tests/golden/split.h
+    python tests/oracle/split.py > tests/golden/split.json
     python tests/oracle/split.py LIBRARY N     compare N random strings a regex with a shared library built from tokenizer/split*.c
 Of each regex the matches are hashed, as byte offsets: of tricky texts, of random strings (both sides make the same ones with
 the same generator) and of the first 200000 bytes of each text. cl100k's newer spelling is tiktoken's alone: to Oniguruma `{1,3}+`
-means something else, so tiktoken is asked, through a vocabulary that holds every piece a string could be cut into.
+means something else, so tiktoken is asked, through a vocabulary that holds every piece a string could be cut into. "combined" are
+regexes that were never published, of alternatives that were.
 """
 import ctypes
+import json
 import sys
 
 import tiktoken
@@ -17,7 +19,9 @@ DATA = "../shared/data/text/"
 FILES = ["botchan.txt", "frankenstein.txt", "hongloumeng_utf8.txt", "tinyshakespeare.txt", "tinystories_sample_2M.txt", "war-and-peace.txt",
          "wikitext2_wiki.test.raw"]
 PREFIX, RANDOM = 200000, 2000
+COMBINED, COMBINED_RANDOM = 300, 500  # regexes made of known alternatives; random strings for each
 TIKTOKEN = ("cl100k",)  # by name: these the other engine reads otherwise
+ALONE = ("thousands", "afmoe chunks", "afmoe rest", "afmoe three", "superbpe")  # they look at more than what follows
 CUTS = ("superbpe",)    # matches nothing: the pieces are compared instead of the matches
 
 REGEXES = {  # a name of ours: every spelling
@@ -339,38 +343,65 @@ def compare(library, n):
     print("total", total)
 
 
-def c_string(s):
-    return '"' + "".join("\\%03o" % b if b < 32 or b > 126 or b in b'"\\?' else chr(b) for b in s.encode()) + '"'
+def alternatives(regex):
+    """What stands between the regex's own |, those in parentheses and classes being part of an alternative."""
+    out, depth, i, begin = [], 0, 0, 0
+    while i < len(regex):
+        c = regex[i]
+        if c == "\\":
+            i += 1
+        elif c in "([":
+            depth += 1
+        elif c in ")]":
+            depth -= 1
+        elif c == "|" and depth == 0:
+            out.append(regex[begin:i])
+            begin = i + 1
+        i += 1
+    return out + [regex[begin:]]
+
+
+def combinations(rng):
+    """Regexes that nobody published: alternatives of the others, drawn. ALONE are whole regexes and no parts of one."""
+    published = {r for regexes in REGEXES.values() for r in regexes}
+    parts = sorted({a for name, regexes in REGEXES.items() if name not in ALONE + TIKTOKEN for r in regexes
+                    for a in alternatives(r[3:-1] if r.startswith("(?:[") else r[1:-1] if r.startswith("([") else r)})
+    assert len(parts) > 100 and "\\p{N}{1,3}+" not in parts
+    while True:
+        regex = "|".join(parts[rng.next(len(parts))] for _ in range(2 + rng.next(7)))
+        if regex not in published:
+            yield regex
+
+
+def hashes_of(known, groups):
+    return [hex_of(x for s in group for x in known.cuts(s)) for group in groups]
+
+
+def hex_of(numbers):
+    return "%016x" % fnv(numbers)
 
 
 def main():
     rng = Random()
     strings = [rng.string() for _ in range(RANDOM)]
-    long_texts = list(texts())
-    print("/* made by: python tests/oracle/split.py > tests/golden/split.h (tokenizers 0.23.3, tiktoken 0.14.0) */")
-    print("enum { SPLIT_PREFIX = %d, SPLIT_RANDOM = %d, SPLIT_COMMON = 63 };" % (PREFIX, RANDOM))
-    print("static const char *const split_files[] = {%s, NULL};" % ", ".join(f'"text/{f}"' for f in FILES))
-    print("static const unsigned split_points[] = {" + ", ".join(map(str, POINTS)) + "};")
-    print("static const char *const split_literals[] = {")
-    for s in LITERALS:
-        print(f"    {c_string(s)},")
-    print("    NULL};")
-    print("/* hashes of the matches: of the literals, the random strings, each text (0: not asked) */")
-    print("static const struct { const char *name, *regex; unsigned long long literals, random, texts[%d]; } split_golden[] = {" % len(FILES))
+    few, long_texts = (LITERALS, strings[:COMBINED_RANDOM]), list(texts())
+    rows, combined, gguf = [], [], []
     for name, regexes in REGEXES.items():
         for k, regex in enumerate(regexes):
             known = Tiktoken(regex, LITERALS + strings) if name in TIKTOKEN else Oniguruma(name, regex)
-            hashes = [fnv(x for s in group for x in known.cuts(s)) for group in (LITERALS, strings)]
-            hashes += [0 if name in TIKTOKEN or k else fnv(known.cuts(t)) for t in long_texts]
-            print(f'    {{"{name}", {c_string(regex)},')
-            print("     %#xu, %#xu, {%s}}," % (*hashes[:2], ", ".join("%#xu" % h for h in hashes[2:])))
-    print("    {NULL, NULL, 0, 0, {0}}};")
-    print("/* hashes of the ends of all pieces: of the literals, the random strings, the second and the third text */")
-    print("static const struct { const char *name; unsigned long long literals, random, texts[2]; } split_gguf_golden[] = {")
+            row = {"name": name, "regex": regex, "strings": hashes_of(known, (LITERALS, strings))}
+            if name not in TIKTOKEN and k == 0:
+                row["texts"] = hashes_of(known, [[t] for t in long_texts])
+            rows.append(row)
+    for regex, _ in zip(combinations(Random()), range(COMBINED)):
+        combined.append({"regex": regex, "strings": hashes_of(Oniguruma("", regex), few)})
     for name, steps in pipelines().items():
-        hashes = [fnv(x for s in group for x in piece_ends(steps, s)) for group in (LITERALS, strings, long_texts[1:2], long_texts[2:3])]
-        print('    {"%s", %#xu, %#xu, {%#xu, %#xu}},' % (name, *hashes))
-    print("    {NULL, 0, 0, {0}}};")
+        groups = (LITERALS, strings, long_texts[1:2], long_texts[2:3])
+        gguf.append({"name": name, "ends": [hex_of(x for s in group for x in piece_ends(steps, s)) for group in groups]})
+    made = "python tests/oracle/split.py > tests/golden/split.json (tokenizers 0.23.3, tiktoken 0.14.0)"
+    print(json.dumps({"made by": made, "prefix": PREFIX, "random": RANDOM, "combined random": COMBINED_RANDOM,
+                      "files": ["text/" + f for f in FILES], "literals": LITERALS,
+                      "regexes": rows, "combined": combined, "gguf": gguf}, indent=0))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-/* tokenizer/bpe/bpe.c - a word to ids by a list of merges, in the steps of Hugging Face's BPE: its characters' pieces first, what is
- * unknown among them as bytes or as the unknown piece, then the merges. */
+/* tokenizer/bpe/bpe.c - a word to ids by a list of merges, in the steps of Hugging Face's BPE: its characters' pieces
+ * first, what is unknown among them as bytes or as the unknown piece, then the merges. */
 #include "bpe.h"
 
 #include "tokenizer/match.h"
@@ -75,10 +75,12 @@ int bpe_add(Bpe *b, int left, int right, uint32_t rank, int id) {
     return 0;
 }
 
-int bpe_add_texts(Bpe *b, const Tokenizer *t, const char *left, size_t n_left, const char *right, size_t n_right, uint32_t rank) {
+int bpe_add_texts(Bpe *b, const Tokenizer *t, const char *left, size_t n_left, const char *right, size_t n_right,
+                  uint32_t rank) {
     char text[4096];
     int l = pieces_find(t, left, n_left), r = pieces_find(t, right, n_right);
-    size_t skip = b->prefix_len && n_right >= b->prefix_len && memcmp(right, b->prefix, b->prefix_len) == 0 ? b->prefix_len : 0;
+    size_t skip = b->prefix_len && n_right >= b->prefix_len && memcmp(right, b->prefix, b->prefix_len) == 0
+        ? b->prefix_len : 0;
     if (l < 0 || r < 0 || n_left + n_right > sizeof text) return -EINVAL;
     memcpy(text, left, n_left);
     memcpy(text + n_left, right + skip, n_right - skip);
@@ -94,7 +96,8 @@ int bpe_add_line(Bpe *b, const Tokenizer *t, const char *line, size_t n, uint32_
 
 int bpe_refuse(const Tokenizer *t, int rc, uint32_t rank, char *err, size_t errlen) {
     if (rc == -ENOMEM) return base_error(err, errlen, rc, "%s: no memory for its merges", t->name);
-    return base_error(err, errlen, rc, "%s: merge %u is not two pieces that make a third (or all merges hash alike)", t->name, (unsigned)rank);
+    return base_error(err, errlen, rc, "%s: merge %u is not two pieces that make a third (or all merges hash alike)",
+                      t->name, (unsigned)rank);
 }
 
 /* The merge of two pieces, or NULL. */
@@ -230,11 +233,13 @@ static int add_char(Word *w, size_t at, size_t len, int first, int last) {
 
 enum { FEW = 64 };
 
-/* The merges of n <= FEW pieces, in place: the same as merge_all, by looking at all pairs each time. Returns how many are left. */
+/* The merges of n <= FEW pieces, in place: the same as merge_all, by looking at all pairs each time. Returns how many
+ * are left. */
 static size_t merge_few(const Bpe *b, int *ids, size_t n) {
     const MergeSlot *pair[FEW];
     int32_t rank[FEW]; /* signed: any machine has an instruction to compare these */
-    for (size_t i = 0; i + 1 < n; i++) rank[i] = (pair[i] = merge_of(b, ids[i], ids[i + 1])) ? (int32_t)pair[i]->rank : INT32_MAX;
+    for (size_t i = 0; i + 1 < n; i++)
+        rank[i] = (pair[i] = merge_of(b, ids[i], ids[i + 1])) ? (int32_t)pair[i]->rank : INT32_MAX;
     while (n > 1) {
         int32_t least = INT32_MAX;
         size_t i = 0;
@@ -295,8 +300,9 @@ static int all_known(const Bpe *b, const Tokenizer *t) {
     return b->byte_fallback;
 }
 
-/* Where in text [from, end) nothing can ever join: the end of the stretch that begins at from. No piece holds the characters on both
- * sides, and both are pieces: one that is not may be dropped, or wait for what follows, and then its neighbours meet. */
+/* Where in text [from, end) nothing can ever join: the end of the stretch that begins at from. No piece holds the
+ * characters on both sides, and both are pieces: one that is not may be dropped, or wait for what follows, and then its
+ * neighbours meet. */
 static size_t next_border(const Bpe *b, const Tokenizer *t, const char *text, size_t from, size_t end, int known) {
     size_t len = pieces_char(t, text + from, end - from), i = from + len;
     while (i < end) {

@@ -1,5 +1,5 @@
-/* tokenizer/bpe/bpe.h - byte-pair encoding by a list of merges (tokenizer.json, merges.txt, tiktoken, GGUF's gpt2): which two pieces
- * join is told by their ids, and the first of the list joins first. */
+/* tokenizer/bpe/bpe.h - byte-pair encoding by a list of merges (tokenizer.json, merges.txt, tiktoken, GGUF's gpt2):
+ * which two pieces join is told by their ids, and the first of the list joins first. */
 #ifndef BPE_H
 #define BPE_H
 
@@ -21,7 +21,8 @@ typedef struct {
     unsigned char *seen; /* a bit for each hash that some pair has */
     int latin[LATIN];    /* the pieces of the first characters, in which bytes are spelled; -1: none (bpe_finish) */
     Joins *joins;        /* which characters stand side by side in a piece (bpe_finish) */
-    char *prefix, *suffix; /* "##" in front of a character that goes on, "</w>" behind a word's last; malloc'ed, or NULL */
+    /* "##" in front of a character that goes on, "</w>" behind a word's last; malloc'ed, or NULL */
+    char *prefix, *suffix;
     size_t prefix_len, suffix_len;
     int unk;           /* id, or -1: an unknown character is dropped */
     int fuse_unk;      /* a run of unknown characters is one unknown piece */
@@ -31,10 +32,12 @@ typedef struct {
 
 int bpe_init(Bpe *b);  /* no merges, no unknown piece: 0 or -ENOMEM */
 void bpe_free(Bpe *b); /* accepts a zeroed struct */
-/* left and right make id; of equal pairs the last holds. 0, -ENOMEM, or -EINVAL where the pairs were made to collide. */
+/* left and right make id; of equal pairs the last holds. 0, -ENOMEM, or -EINVAL where the pairs were made to
+ * collide. */
 int bpe_add(Bpe *b, int left, int right, uint32_t rank, int id);
 /* The same by their texts: what they make is a piece, too. -EINVAL where one of the three is none. */
-int bpe_add_texts(Bpe *b, const Tokenizer *t, const char *left, size_t n_left, const char *right, size_t n_right, uint32_t rank);
+int bpe_add_texts(Bpe *b, const Tokenizer *t, const char *left, size_t n_left, const char *right, size_t n_right,
+                  uint32_t rank);
 
 /* The same from a line "left right". */
 int bpe_add_line(Bpe *b, const Tokenizer *t, const char *line, size_t n, uint32_t rank);

@@ -1,5 +1,5 @@
-/* tokenizer/bpe/joins.h - which two characters stand side by side in some piece: where they do not, a text can be cut, and each
- * side merged by itself. One bit a pair, found by a hash: sometimes set for nothing, never clear in error. */
+/* tokenizer/bpe/joins.h - which two characters stand side by side in some piece: where they do not, a text can be cut,
+ * and each side merged by itself. One bit a pair, found by a hash: sometimes set for nothing, never clear in error. */
 #ifndef JOINS_H
 #define JOINS_H
 

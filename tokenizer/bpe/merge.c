@@ -1,6 +1,6 @@
-/* tokenizer/bpe/merge.c - the merge loop. A pair is never taken out of the heap when one of its halves changes: it carries the
- * length it had, and when it comes up with another it is out of date and dropped. (Symbols only grow: one place and one
- * length are one text in one cut.) Invariant: each neighbouring pair that joins is in the heap with its right length. */
+/* tokenizer/bpe/merge.c - the merge loop. A pair stays in the heap when one of its halves changes: it carries the
+ * length it had, and when it comes up with another it is out of date and dropped. (Symbols only grow: one place, one
+ * length are one text in one cut.) Invariant: each neighbouring pair that joins is in the heap with its length. */
 #include "merge.h"
 
 #include "base/base.h"
@@ -46,7 +46,7 @@ static void offer(Merging *m, int left, int right, Join *join, void *arg) {
 int merge_all(Merging *m, Join *join, void *arg) {
     Symbol *s = m->symbols;
     if (m->n == 0) return 0;
-    if (array_reserve(&m->heap, &m->cap_heap, 2 * m->n, sizeof *m->heap)) return -ENOMEM; /* a merge takes one, adds two */
+    if (array_reserve(&m->heap, &m->cap_heap, 2 * m->n, sizeof *m->heap)) return -ENOMEM; /* a merge takes 1, adds 2 */
     s[m->n - 1].next = -1;
     for (int i = 1; i < (int)m->n; i++) offer(m, i - 1, i, join, arg);
     while (m->n_heap) {

@@ -1,5 +1,6 @@
-/* tokenizer/pipeline/bert_gguf.c - GGUF's "bert": BERT's WordPiece, spelled the other way round. A piece that begins a word has U+2581 in front
- * there, and one that goes on has nothing; vocab.txt writes "##" in front of those. The parts are those of BERT's tokenizer.json. */
+/* tokenizer/pipeline/bert_gguf.c - GGUF's "bert": BERT's WordPiece, spelled the other way round. A piece that begins a
+ * word has U+2581 in front there, and one that goes on has nothing; vocab.txt writes "##" in front of those. The parts
+ * are those of BERT's tokenizer.json. */
 #include "pipeline.h"
 
 #include <errno.h>
@@ -15,7 +16,8 @@ static int has_capitals(const Vocabulary *v) {
 /* The piece as vocab.txt spells it. */
 static int add_piece(Tokenizer *t, const Piece *p, char *err, size_t errlen) {
     Text text = {.n = 0};
-    int begins = p->len >= 3 && memcmp(p->text, "\xe2\x96\x81", 3) == 0, special = p->len && p->text[0] == '[' && p->text[p->len - 1] == ']';
+    int begins = p->len >= 3 && memcmp(p->text, "\xe2\x96\x81", 3) == 0, special = p->len && p->text[0] == '[' &&
+        p->text[p->len - 1] == ']';
     int rc = !begins && !special && p->len ? text_put(&text, "##", 2) : 0;
     if (rc == 0) rc = begins ? text_put(&text, p->text + 3, p->len - 3) : text_put(&text, p->text, p->len);
     if (rc) rc = base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);
@@ -32,8 +34,10 @@ static int add_parts(Tokenizer *t, int lower) {
     Cut *c;
     int rc = pipeline_add_normalizer(p, NORMALIZE_BERT, &z);
     if (rc == 0) z->bert = (BertNormalizer){1, 1, lower, lower};
-    if (rc == 0 && (rc = pipeline_add_cut(p, CUT_SPLIT, &c)) == 0) c->split = (SplitStep){.pattern = split_named("WhitespaceSplit"), .behavior = SPLIT_REMOVED};
-    if (rc == 0 && (rc = pipeline_add_cut(p, CUT_SPLIT, &c)) == 0) c->split = (SplitStep){.pattern = split_named("Punctuation"), .behavior = SPLIT_ISOLATED};
+    if (rc == 0 && (rc = pipeline_add_cut(p, CUT_SPLIT, &c)) == 0)
+        c->split.behavior = SPLIT_REMOVED, split_named(&c->split.pattern, "WhitespaceSplit");
+    if (rc == 0 && (rc = pipeline_add_cut(p, CUT_SPLIT, &c)) == 0)
+        c->split.behavior = SPLIT_ISOLATED, split_named(&c->split.pattern, "Punctuation");
     if (rc == 0 && (rc = pipeline_add_decoder(p, DECODE_WORDPIECE, &d)) == 0) rc = text_put(&d->from, "##", 2);
     if (rc == 0) d->cleanup = 1;
     p->model = MODEL_WORDPIECE;
@@ -45,10 +49,12 @@ int bert_vocabulary(Tokenizer *t, const Vocabulary *v, int lower_case, char *err
     int rc = pipeline_begin(t, err, errlen);
     for (size_t i = 0; i < v->n && rc == 0; i++) rc = add_piece(t, &v->pieces[i], err, errlen);
     if (rc == 0) rc = special_finish(t, err, errlen);
-    if (rc == 0 && add_parts(t, lower_case < 0 ? !has_capitals(v) : lower_case)) rc = base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
+    if (rc == 0 && add_parts(t, lower_case < 0 ? !has_capitals(v) : lower_case))
+        rc = base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
     if (rc == 0) rc = pipeline_build_words(t, t->n, err, errlen);
     for (size_t i = 0; i < v->n && rc == 0; i++)
-        if (v->pieces[i].type == PIECE_CONTROL && v->pieces[i].len) rc = pipeline_add_token(t, (AddedToken){.id = (int)i, .special = 1}, err, errlen);
+        if (v->pieces[i].type == PIECE_CONTROL && v->pieces[i].len)
+            rc = pipeline_add_token(t, (AddedToken){.id = (int)i, .special = 1}, err, errlen);
     t->kind = "WordPiece (GGUF)";
     return rc;
 }

@@ -1,6 +1,7 @@
-/* tokenizer/pipeline/bpe_files.c - byte-level BPE without a tokenizer.json: GPT-2's pair of vocab.json and merges.txt, tiktoken's rank files
- * (Llama 3's tokenizer.model, Qwen's qwen.tiktoken), GGUF's "gpt2". None of them says all: how the text is cut into words comes from
- * tokenizer.ggml.pre, from --pre, or from the vocabulary, where it is a known one (bpe_known.c). */
+/* tokenizer/pipeline/bpe_files.c - byte-level BPE without a tokenizer.json: GPT-2's pair of vocab.json and merges.txt,
+ * tiktoken's rank files (Llama 3's tokenizer.model, Qwen's qwen.tiktoken), GGUF's "gpt2". None of them says all: how
+ * the text is cut into words comes from tokenizer.ggml.pre, from --pre, or from the vocabulary, where it is a known one
+ * (bpe_known.c). */
 #include "bpe_files.h"
 #include "tokenizer_json.h"
 #include "base/file.h"
@@ -9,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(const Tokenizer *t, char *err, size_t errlen) { return base_error(err, errlen, -ENOMEM, "%s: no memory", t->name); }
+static int no_memory(const Tokenizer *t, char *err, size_t errlen) {
+    return base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
+}
 
 static int byte_level_begin(Tokenizer *t, char *err, size_t errlen) {
     Decoder *d;
@@ -60,14 +63,16 @@ static int choose_pre(Tokenizer *t, const char *wanted, const char *says, const 
     if (!name && (known = known_vocabulary(t))) name = known->pre;
     if (!name) name = folder_class;
     if (!name)
-        return base_error(err, errlen, -EINVAL, "%s: nothing says how its text is cut into words, and the vocabulary is none that is known: "
+        return base_error(err, errlen, -EINVAL,
+                          "%s: nothing says how its text is cut into words, and the vocabulary is none that is known: "
                           "give its pre-tokenizer with --pre (gpt-2, llama-bpe, qwen2 ..)", t->name);
     const PreTokenizer *pre = split_gguf(name, strlen(name));
     if (!pre) return base_error(err, errlen, -EINVAL, "%s: the pre-tokenizer \"%s\" is not known", t->name, name);
     return cut_by(t, pre) ? no_memory(t, err, errlen) : 0;
 }
 
-/* ---- tiktoken: lines "base64 rank"; the rank is the id, and what two pieces make joins in the order of its rank ---- */
+/* ---- tiktoken: lines "base64 rank"; the rank is the id, and what two pieces make joins in the order of its rank
+ * ---- */
 
 static const char *line_end(const char *p, const char *end) {
     const char *newline = memchr(p, '\n', (size_t)(end - p));
@@ -102,13 +107,18 @@ static int read_rank(Tokenizer *t, const char *line, size_t n, size_t lines, Tex
     unsigned long rank = 0;
     size_t i = space ? (size_t)(space - line) + 1 : n;
     raw->n = 0;
-    for (; i < n && line[i] >= '0' && line[i] <= '9' && rank < INT32_MAX; i++) rank = rank * 10 + (unsigned long)(line[i] - '0');
-    if (!space || line[n - 1] == ' ' || (i < n && line[i] != '\r') || base64_decode(line, (size_t)(space - line), raw) || raw->n == 0)
-        return base_error(err, errlen, -EINVAL, "%s: behind rank %zu: a line that is not a piece in base64 and its rank", t->name, t->n);
-    if (rank < t->n || rank - lines > HOLES_MAX) return base_error(err, errlen, -EINVAL, "%s: the rank %lu stands behind %zu", t->name, rank, t->n);
+    for (; i < n && line[i] >= '0' && line[i] <= '9' && rank < INT32_MAX; i++)
+        rank = rank * 10 + (unsigned long)(line[i] - '0');
+    if (!space || line[n - 1] == ' ' || (i < n && line[i] != '\r') ||
+        base64_decode(line, (size_t)(space - line), raw) || raw->n == 0)
+        return base_error(err, errlen, -EINVAL,
+                          "%s: behind rank %zu: a line that is not a piece in base64 and its rank", t->name, t->n);
+    if (rank < t->n || rank - lines > HOLES_MAX)
+        return base_error(err, errlen, -EINVAL, "%s: the rank %lu stands behind %zu", t->name, rank, t->n);
     for (int rc; t->n < rank;)
         if ((rc = pieces_add(t, "", 0, 0, PIECE_UNUSED, err, errlen))) return rc;
-    if (raw->n > RANK_BYTES_MAX) return base_error(err, errlen, -EINVAL, "%s: piece %lu is longer than %d bytes", t->name, rank, RANK_BYTES_MAX);
+    if (raw->n > RANK_BYTES_MAX)
+        return base_error(err, errlen, -EINVAL, "%s: piece %lu is longer than %d bytes", t->name, rank, RANK_BYTES_MAX);
     return add_mapped(t, raw, err, errlen);
 }
 
@@ -117,7 +127,8 @@ static int add_cuts(Tokenizer *t, int id) {
     const Entry *e = &t->pieces[id];
     const char *s = t->bytes + e->start;
     int rc = 0;
-    for (size_t i = e->len ? pieces_char(t, s, e->len) : 0; i < e->len && rc == 0; i += pieces_char(t, s + i, e->len - i)) {
+    for (size_t i = e->len ? pieces_char(t, s, e->len) : 0; i < e->len &&
+         rc == 0; i += pieces_char(t, s + i, e->len - i)) {
         int left = pieces_find(t, s, i), right = pieces_find(t, s + i, e->len - i);
         if (left >= 0 && right >= 0) rc = bpe_add(&pipeline_of(t)->bpe, left, right, (uint32_t)id, id);
     }
@@ -137,7 +148,8 @@ int tiktoken_read(Tokenizer *t, const uint8_t *data, size_t size, const char *pr
     text_release(&raw);
     if (rc == 0) rc = pieces_finish_unique(t, err, errlen);
     for (size_t i = 0; i < t->n && rc == 0; i++)
-        if (add_cuts(t, (int)i)) rc = base_error(err, errlen, -EINVAL, "%s: the pieces all hash alike, or there is no memory", t->name);
+        if (add_cuts(t, (int)i))
+            rc = base_error(err, errlen, -EINVAL, "%s: the pieces all hash alike, or there is no memory", t->name);
     t->kind = "byte-level BPE (tiktoken)";
     if (rc == 0) rc = choose_pre(t, pre, NULL, NULL, err, errlen);
     if (rc == 0) pipeline_of(t)->bpe.ignore_merges = 1; /* tiktoken takes a word that is a piece as it is */
@@ -160,7 +172,8 @@ static int read_merge_lines(Tokenizer *t, const char *data, size_t size, char *e
     return rc ? bpe_refuse(t, rc, rank - 1, err, errlen) : 0;
 }
 
-int vocab_merges_read(Tokenizer *t, const char *vocab, const char *merges, const char *pre, const char *folder_class, char *err,
+int vocab_merges_read(Tokenizer *t, const char *vocab, const char *merges, const char *pre, const char *folder_class,
+                      char *err,
                       size_t errlen) {
     Json j;
     MappedFile f;
@@ -182,7 +195,8 @@ int vocab_merges_read(Tokenizer *t, const char *vocab, const char *merges, const
 
 int gpt2_vocabulary(Tokenizer *t, const Vocabulary *v, const char *wanted, char *err, size_t errlen) {
     int rc = byte_level_begin(t, err, errlen);
-    for (size_t i = 0; i < v->n && rc == 0; i++) rc = pieces_add(t, v->pieces[i].text, v->pieces[i].len, 0, PIECE_NORMAL, err, errlen);
+    for (size_t i = 0; i < v->n && rc == 0; i++)
+        rc = pieces_add(t, v->pieces[i].text, v->pieces[i].len, 0, PIECE_NORMAL, err, errlen);
     if (rc == 0 && v->n_merges == 0) rc = base_error(err, errlen, -EINVAL, "%s: no tokenizer.ggml.merges", t->name);
     if (rc == 0) rc = special_finish(t, err, errlen);
     for (size_t i = 0; i < v->n_merges && rc == 0; i++) {
@@ -192,7 +206,9 @@ int gpt2_vocabulary(Tokenizer *t, const Vocabulary *v, const char *wanted, char 
     for (size_t i = 0; i < v->n && rc == 0; i++) {
         int type = v->pieces[i].type;
         if (type == PIECE_CONTROL || type == PIECE_USER_DEFINED || type == PIECE_UNKNOWN)
-            rc = v->pieces[i].len ? pipeline_add_token(t, (AddedToken){.id = (int)i, .special = type != PIECE_USER_DEFINED}, err, errlen) : 0;
+            rc = v->pieces[i].len
+                ? pipeline_add_token(t, (AddedToken){.id = (int)i, .special = type != PIECE_USER_DEFINED}, err, errlen)
+                    : 0;
     }
     t->kind = "byte-level BPE (GGUF)";
     const char *pre = v->pre ? v->pre : strcmp(v->model, "gpt2") == 0 ? NULL : v->model; /* "gemma4" is its own */

@@ -1,13 +1,14 @@
-/* tokenizer/pipeline/bpe_files.h - the readers of byte-level BPE without a tokenizer.json, and the vocabularies they know by their content.
- * After each of them t's pieces are finished; its added tokens are not (pipeline_finish_added), so that more may come. */
+/* tokenizer/pipeline/bpe_files.h - the readers of byte-level BPE without a tokenizer.json, and the vocabularies they
+ * know by their content. After each of them t's pieces are finished; its added tokens are not (pipeline_finish_added),
+ * so that more may come. */
 #ifndef BPE_FILES_H
 #define BPE_FILES_H
 
 #include "pipeline.h"
 
 int tiktoken_is(const uint8_t *data, size_t size);
-/* pre: GGUF's name of the pre-tokenizer that the caller wants; folder_class: of the one that tokenizer_config.json's class has.
- * Each may be NULL. */
+/* pre: GGUF's name of the pre-tokenizer that the caller wants; folder_class: of the one that tokenizer_config.json's
+ * class has. Each may be NULL. */
 int tiktoken_read(Tokenizer *t, const uint8_t *data, size_t size, const char *pre, char *err, size_t errlen);
 int vocab_merges_read(Tokenizer *t, const char *vocab, const char *merges, const char *pre, const char *folder_class,
                       char *err, size_t errlen);
@@ -19,7 +20,8 @@ typedef struct {
     uint64_t hash;
     size_t least, most;        /* pieces, where others have the same hash; 0: no bound */
     const char *const *tokens; /* its special tokens, up to NULL; "": an id that none has */
-    int first;                 /* the id of the first, where they stand behind the pieces; 0: they are among the pieces */
+    /* the id of the first, where they stand behind the pieces; 0: they are among the pieces */
+    int first;
     int reserved, reserved_from; /* how many more come behind them, from which number on */
     const char *reserved_name;
     const char *bos, *eos;     /* or NULL */

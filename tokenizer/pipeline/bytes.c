@@ -1,6 +1,6 @@
 /* tokenizer/pipeline/bytes.c - base64, and GPT-2's way to write bytes as text: a byte that is a visible character of
- * Latin-1 is that character, the others are U+0100 and on, in their order. So every byte string is a text without spaces or
- * controls. */
+ * Latin-1 is that character, the others are U+0100 and on, in their order. So every byte string is a text without
+ * spaces or controls. */
 #include "pipeline.h"
 
 #include <errno.h>
@@ -33,7 +33,9 @@ int base64_decode(const char *s, size_t n, Text *out) {
 static int visible(unsigned b) { return (b >= 0x21 && b <= 0x7e) || (b >= 0xa1 && b != 0xad); }
 
 /* How many bytes below b are not visible. */
-static unsigned hidden_below(unsigned b) { return b <= 0x21 ? b : b <= 0x7f ? 0x21 : b <= 0xa1 ? b - 0x7f + 0x21 : 0x21 + 0xa1 - 0x7f; }
+static unsigned hidden_below(unsigned b) {
+    return b <= 0x21 ? b : b <= 0x7f ? 0x21 : b <= 0xa1 ? b - 0x7f + 0x21 : 0x21 + 0xa1 - 0x7f;
+}
 
 int byte_char(unsigned char byte, char out[2]) {
     unsigned cp = visible(byte) ? byte : 0x100 + hidden_below(byte);

@@ -4,9 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
-static int no_memory(const Tokenizer *t, char *err, size_t errlen) { return base_error(err, errlen, -ENOMEM, "%s: no memory", t->name); }
+static int no_memory(const Tokenizer *t, char *err, size_t errlen) {
+    return base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
+}
 
-static int text_of(const Tokenizer *t, const JsonValue *v, const char *key, const char *otherwise, Text *out, char *err, size_t errlen) {
+static int text_of(const Tokenizer *t, const JsonValue *v, const char *key, const char *otherwise, Text *out, char *err,
+                   size_t errlen) {
     const JsonValue *x = json_get(v, key);
     if (!x && otherwise) return text_put(out, otherwise, strlen(otherwise)) ? no_memory(t, err, errlen) : 0;
     if (!x || x->type != JSON_STRING || x->len == 0) return json_refuse(t, "a setting of a decoder", NULL, err, errlen);
@@ -15,17 +18,22 @@ static int text_of(const Tokenizer *t, const JsonValue *v, const char *key, cons
 
 static int read_replace(const Tokenizer *t, Decoder *d, const JsonValue *v, char *err, size_t errlen) {
     const JsonValue *pattern = json_get(v, "pattern"), *to = json_get(v, "content");
-    if (!json_get(pattern, "String")) return json_refuse(t, "the pattern of the decoder Replace", json_get(pattern, "Regex"), err, errlen);
+    if (!json_get(pattern, "String"))
+        return json_refuse(t, "the pattern of the decoder Replace", json_get(pattern, "Regex"), err, errlen);
     int rc = text_of(t, pattern, "String", NULL, &d->from, err, errlen);
-    if (rc == 0 && to && to->type == JSON_STRING && text_put(&d->to, to->str, to->len)) return no_memory(t, err, errlen);
-    if (rc == 0 && d->to.n > d->from.n) return json_refuse(t, "the decoder Replace, where text grows longer,", NULL, err, errlen);
+    if (rc == 0 && to && to->type == JSON_STRING && text_put(&d->to, to->str, to->len))
+        return no_memory(t, err, errlen);
+    if (rc == 0 && d->to.n > d->from.n)
+        return json_refuse(t, "the decoder Replace, where text grows longer,", NULL, err, errlen);
     return rc;
 }
 
 static int read_strip(const Tokenizer *t, Decoder *d, const JsonValue *v, int fused, char *err, size_t errlen) {
     const JsonValue *start = json_get(v, "start"), *stop = json_get(v, "stop");
-    if (!start || start->type != JSON_NUMBER || !(start->number >= 0 && start->number < 1000)) return json_refuse(t, "the decoder Strip's start", NULL, err, errlen);
-    if (stop && stop->type == JSON_NUMBER && stop->number != 0) return json_refuse(t, "the decoder Strip with a stop", NULL, err, errlen);
+    if (!start || start->type != JSON_NUMBER || !(start->number >= 0 && start->number < 1000))
+        return json_refuse(t, "the decoder Strip's start", NULL, err, errlen);
+    if (stop && stop->type == JSON_NUMBER && stop->number != 0)
+        return json_refuse(t, "the decoder Strip with a stop", NULL, err, errlen);
     d->strip = (int)start->number;
     d->first = fused;
     return text_of(t, v, "content", " ", &d->from, err, errlen);
@@ -54,13 +62,14 @@ static int read_one(Tokenizer *t, const JsonValue *v, DecoderKind kind, int fuse
 
 static int read_decoder(Tokenizer *t, const JsonValue *v, int *fused, int *bytes, char *err, size_t errlen) {
     static const struct { const char *name; DecoderKind kind; } known[] = {
-        {"ByteLevel", DECODE_BYTES}, {"Replace", DECODE_REPLACE}, {"Metaspace", DECODE_METASPACE}, {"WordPiece", DECODE_WORDPIECE},
-        {"BPEDecoder", DECODE_SUFFIX}, {"Strip", DECODE_STRIP}};
+        {"ByteLevel", DECODE_BYTES}, {"Replace", DECODE_REPLACE}, {"Metaspace", DECODE_METASPACE},
+        {"WordPiece", DECODE_WORDPIECE}, {"BPEDecoder", DECODE_SUFFIX}, {"Strip", DECODE_STRIP}};
     const JsonValue *type = json_get(v, "type");
     int rc = 0;
     if (json_is(type, "Sequence")) {
         const JsonValue *list = json_get(v, "decoders");
-        for (const JsonValue *x = list ? list->child : NULL; x && rc == 0; x = x->next) rc = read_decoder(t, x, fused, bytes, err, errlen);
+        for (const JsonValue *x = list ? list->child : NULL; x && rc == 0; x = x->next)
+            rc = read_decoder(t, x, fused, bytes, err, errlen);
         return rc;
     }
     if (json_is(type, "Fuse")) *fused = 1;
@@ -86,10 +95,13 @@ static int item_token(const Tokenizer *t, const JsonValue *name, Template *out, 
 }
 
 /* TemplateProcessing's token: its ids stand in the list special_tokens. */
-static int special_token(const Tokenizer *t, const JsonValue *root, const JsonValue *name, Template *out, int type, char *err, size_t errlen) {
-    const JsonValue *ids = name && name->type == JSON_STRING ? json_get(json_get(json_get(root, "special_tokens"), name->str), "ids") : NULL;
+static int special_token(const Tokenizer *t, const JsonValue *root, const JsonValue *name, Template *out, int type,
+                         char *err, size_t errlen) {
+    const JsonValue *ids = name && name->type == JSON_STRING
+        ? json_get(json_get(json_get(root, "special_tokens"), name->str), "ids") : NULL;
     for (const JsonValue *v = ids ? ids->child : NULL; v; v = v->next) {
-        if (v->type != JSON_NUMBER || !(v->number >= 0 && v->number < (double)t->n)) return json_refuse(t, "an id of the post-processor", NULL, err, errlen);
+        if (v->type != JSON_NUMBER || !(v->number >= 0 && v->number < (double)t->n))
+            return json_refuse(t, "an id of the post-processor", NULL, err, errlen);
         if (template_add(out, (int)v->number, type)) return no_memory(t, err, errlen);
     }
     return ids && ids->child ? 0 : item_token(t, name, out, type, err, errlen);
@@ -97,16 +109,22 @@ static int special_token(const Tokenizer *t, const JsonValue *root, const JsonVa
 
 enum { TEXTS_MAX = 8 }; /* texts in a template: each is encoded anew */
 
-static int read_template(const Tokenizer *t, const JsonValue *root, const char *key, Template *out, char *err, size_t errlen) {
+static int read_template(const Tokenizer *t, const JsonValue *root, const char *key, Template *out, char *err,
+                         size_t errlen) {
     const JsonValue *list = json_get(root, key);
     int rc = 0, texts = 0;
     for (const JsonValue *v = list ? list->child : NULL; v && rc == 0; v = v->next) {
-        const JsonValue *token = json_get(v, "SpecialToken"), *text = json_get(v, "Sequence"), *type = json_get(token ? token : text, "type_id");
+        const JsonValue *token = json_get(v, "SpecialToken"), *text = json_get(v, "Sequence"),
+            *type = json_get(token ? token : text, "type_id");
         if (!token && text && ++texts > TEXTS_MAX)
-            return base_error(err, errlen, -EINVAL, "%s: the post-processor repeats its texts more than %d times", t->name, TEXTS_MAX);
-        int type_id = type && type->type == JSON_NUMBER && type->number >= 0 && type->number < 1000 ? (int)type->number : 0;
+            return base_error(err, errlen, -EINVAL, "%s: the post-processor repeats its texts more than %d times",
+                              t->name, TEXTS_MAX);
+        int type_id = type && type->type == JSON_NUMBER && type->number >= 0 && type->number < 1000 ? (int)type->number
+            : 0;
         if (token) rc = special_token(t, root, json_get(token, "id"), out, type_id, err, errlen);
-        else if (text) rc = template_add(out, json_is(json_get(text, "id"), "B") ? TEMPLATE_B : TEMPLATE_A, type_id) ? no_memory(t, err, errlen) : 0;
+        else if (text)
+            rc = template_add(out, json_is(json_get(text, "id"), "B") ? TEMPLATE_B : TEMPLATE_A, type_id)
+                ? no_memory(t, err, errlen) : 0;
         else rc = json_refuse(t, "an item of the post-processor", NULL, err, errlen);
     }
     return rc;
@@ -120,8 +138,10 @@ static int read_pair(Tokenizer *t, const JsonValue *v, int roberta, char *err, s
     if (cls && cls->child && cls->child->type == JSON_STRING) c = pieces_find(t, cls->child->str, cls->child->len);
     if (sep && sep->child && sep->child->type == JSON_STRING) s = pieces_find(t, sep->child->str, sep->child->len);
     if (c < 0 || s < 0) return json_refuse(t, "a token of the post-processor", NULL, err, errlen);
-    if (template_add(one, c, 0) || template_add(one, TEMPLATE_A, 0) || template_add(one, s, 0)) return no_memory(t, err, errlen);
-    if (template_add(two, c, 0) || template_add(two, TEMPLATE_A, 0) || template_add(two, s, 0) || (roberta && template_add(two, s, 0)) ||
+    if (template_add(one, c, 0) || template_add(one, TEMPLATE_A, 0) || template_add(one, s, 0))
+        return no_memory(t, err, errlen);
+    if (template_add(two, c, 0) || template_add(two, TEMPLATE_A, 0) || template_add(two, s, 0) ||
+        (roberta && template_add(two, s, 0)) ||
         template_add(two, TEMPLATE_B, second) || template_add(two, s, second))
         return no_memory(t, err, errlen);
     return 0;
@@ -134,10 +154,12 @@ int json_template(Tokenizer *t, const JsonValue *v, char *err, size_t errlen) {
     if (!v || v->type == JSON_NULL || json_is(type, "ByteLevel")) return 0;
     if (json_is(type, "Sequence")) {
         const JsonValue *list = json_get(v, "processors");
-        for (const JsonValue *x = list ? list->child : NULL; x && rc == 0; x = x->next) rc = json_template(t, x, err, errlen);
+        for (const JsonValue *x = list ? list->child : NULL; x && rc == 0; x = x->next)
+            rc = json_template(t, x, err, errlen);
         return rc;
     }
-    if (json_is(type, "BertProcessing") || json_is(type, "RobertaProcessing")) return read_pair(t, v, json_is(type, "RobertaProcessing"), err, errlen);
+    if (json_is(type, "BertProcessing") || json_is(type, "RobertaProcessing"))
+        return read_pair(t, v, json_is(type, "RobertaProcessing"), err, errlen);
     if (!json_is(type, "TemplateProcessing")) return json_refuse(t, "the post-processor", type, err, errlen);
     rc = read_template(t, v, "single", &p->single, err, errlen);
     return rc ? rc : read_template(t, v, "pair", &p->pair, err, errlen);

@@ -1,4 +1,5 @@
-/* tokenizer/pipeline/normalizers.c - what tokenizer.json's normalizers do to a text: one function each, from one buffer into the next. */
+/* tokenizer/pipeline/normalizers.c - what tokenizer.json's normalizers do to a text: one function each, from one buffer
+ * into the next. */
 #include "pipeline.h"
 
 #include "tokenizer/unicode/unicode_classes.h"
@@ -19,8 +20,10 @@ static int nmt(const char *s, size_t n, Text *out) {
     int rc = 0;
     for (size_t i = 0, len; i < n && rc == 0; i += len) {
         len = (size_t)utf8_decode(s + i, n - i, &cp);
-        if ((cp >= 1 && cp <= 8) || cp == 0xb || (cp >= 0xe && cp <= 0x1f) || cp == 0x7f || cp == 0x8f || cp == 0x9f) continue;
-        int space = cp == 9 || cp == 0xa || cp == 0xc || cp == 0xd || cp == 0x1680 || (cp >= 0x200b && cp <= 0x200f) || cp == 0x2028 ||
+        if ((cp >= 1 && cp <= 8) || cp == 0xb || (cp >= 0xe && cp <= 0x1f) || cp == 0x7f || cp == 0x8f || cp == 0x9f)
+            continue;
+        int space = cp == 9 || cp == 0xa || cp == 0xc || cp == 0xd || cp == 0x1680 || (cp >= 0x200b && cp <= 0x200f) ||
+            cp == 0x2028 ||
                     cp == 0x2029 || cp == 0x2581 || cp == 0xfeff || cp == 0xfffd;
         rc = space ? text_put(out, " ", 1) : text_put(out, s + i, len);
     }
@@ -30,7 +33,8 @@ static int nmt(const char *s, size_t n, Text *out) {
 static int strip(const Normalizer *z, const char *s, size_t n, Text *out) {
     size_t from = 0, end = n;
     uint32_t cp;
-    for (int len; z->left && from < n && (len = utf8_decode(s + from, n - from, &cp)) && unicode_is(CLASS_SPACE, cp);) from += (size_t)len;
+    for (int len; z->left && from < n && (len = utf8_decode(s + from, n - from, &cp)) && unicode_is(CLASS_SPACE, cp);)
+        from += (size_t)len;
     while (z->right && end > from) {
         size_t i = end - 1;
         while (i > from && ((unsigned char)s[i] & 0xc0) == 0x80) i--;
@@ -48,10 +52,11 @@ static int replace(const Normalizer *z, const char *s, size_t n, size_t limit, T
     split_begin(&scan, s, 0, n);
     while (rc == 0 && i < n) {
         const char *hit = NULL;
-        if (z->pattern) hit = split_find(z->pattern, &scan, i, &begin, &end) ? s + begin : NULL;
+        if (z->pattern.n) hit = split_find(&z->pattern, &scan, i, &begin, &end) ? s + begin : NULL;
         else if (z->from.n) {
             const char *p = s + i;
-            while ((p = memchr(p, z->from.p[0], n - (size_t)(p - s))) && n - (size_t)(p - s) >= z->from.n && memcmp(p, z->from.p, z->from.n)) p++;
+            while ((p = memchr(p, z->from.p[0], n - (size_t)(p - s))) && n - (size_t)(p - s) >= z->from.n &&
+                   memcmp(p, z->from.p, z->from.n)) p++;
             hit = p && n - (size_t)(p - s) >= z->from.n ? p : NULL;
             begin = hit ? (size_t)(hit - s) : 0, end = begin + z->from.n;
         }
@@ -96,7 +101,8 @@ static int apply(const Normalizer *z, const char *s, size_t n, int first, size_t
     }
 }
 
-int pipeline_normalize(const struct Pipeline *p, NormalizeScratch *w, const char *text, size_t n, int first, const char **out, size_t *n_out) {
+int pipeline_normalize(const struct Pipeline *p, NormalizeScratch *w, const char *text, size_t n, int first,
+                       const char **out, size_t *n_out) {
     *out = text;
     *n_out = n;
     for (size_t i = 0; i < p->n_normalizers; i++) {

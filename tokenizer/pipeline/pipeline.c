@@ -100,8 +100,10 @@ static int rewrite(const Cut *c, const char *s, size_t n, int first, Text *out) 
     }
     if (c->kind == CUT_BYTES) return bytes_as_text(s, n, out);
     int has = s[0] == ' ' || (n >= c->text.n && memcmp(s, c->text.p, c->text.n) == 0);
-    if (!has && (c->scheme == PREPEND_ALWAYS || (c->scheme == PREPEND_FIRST && first))) rc = text_put(out, c->text.p, c->text.n);
-    for (size_t i = 0; i < n && rc == 0; i++) rc = s[i] == ' ' ? text_put(out, c->text.p, c->text.n) : text_put(out, s + i, 1);
+    if (!has && (c->scheme == PREPEND_ALWAYS || (c->scheme == PREPEND_FIRST && first)))
+        rc = text_put(out, c->text.p, c->text.n);
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = s[i] == ' ' ? text_put(out, c->text.p, c->text.n) : text_put(out, s + i, 1);
     return rc;
 }
 
@@ -125,7 +127,8 @@ static int rewrite_words(Work *w, const Cut *c, const char **s, int first, size_
 static int split_words(Work *w, const Cut *c, const char *s) {
     int rc = 0;
     w->next.n = 0;
-    for (size_t i = 0; i < w->words.n && rc == 0; i++) rc = split_apply(&c->split, s, w->words.at[i].begin, w->words.at[i].end, &w->next);
+    for (size_t i = 0; i < w->words.n && rc == 0; i++)
+        rc = split_apply(&c->split, s, w->words.at[i].begin, w->words.at[i].end, &w->next);
     Spans x = w->words;
     w->words = w->next;
     w->next = x;
@@ -167,7 +170,8 @@ static int encode_stretch(Work *w, const char *text, size_t n, int at_start, int
     int id, rc = pipeline_normalize(w->p, &w->normal, text, n, !continues, &s, &n_out);
     AddedScan scan = {.t = w->t, .m = &w->p->normalized, .s = s, .n = n_out, .special = special};
     while (rc == 0 && added_next(&scan, &id, &begin, &end))
-        rc = id >= 0 ? ids_push(w->out, id) : encode_plain(w, s + begin, end - begin, at_start && begin == 0 && !continues);
+        rc = id >= 0 ? ids_push(w->out, id)
+            : encode_plain(w, s + begin, end - begin, at_start && begin == 0 && !continues);
     return rc;
 }
 
@@ -176,12 +180,14 @@ static int encode_all(const Tokenizer *t, const char *text, size_t len, int flag
     Work w = {.t = t, .p = t->own, .out = out};
     char *repaired = NULL;
     size_t begin, end;
-    int id, special = (flags & ENCODE_SPECIAL) != 0, rc = len > INT32_MAX / 3 ? -EFBIG : utf8_repair(text, len, &repaired, &len);
+    int id, special = (flags & ENCODE_SPECIAL) != 0, rc = len > INT32_MAX / 3 ? -EFBIG
+        : utf8_repair(text, len, &repaired, &len);
     if (repaired) text = repaired;
     AddedScan scan = {.t = t, .m = &w.p->raw, .s = text, .n = len, .special = special};
     while (rc == 0 && added_next(&scan, &id, &begin, &end))
         rc = id >= 0 ? ids_push(out, id)
-                     : encode_stretch(&w, text + begin, end - begin, begin == 0, flags & ENCODE_CONTINUE && begin == 0, special);
+                     : encode_stretch(&w, text + begin, end - begin, begin == 0, flags & ENCODE_CONTINUE && begin == 0,
+                                      special);
     free(repaired);
     normalize_scratch_free(&w.normal);
     points_free(&w.points);
@@ -191,9 +197,16 @@ static int encode_all(const Tokenizer *t, const char *text, size_t len, int flag
     spans_free(&w.next);
     bpe_scratch_free(&w.bpe);
     unigram_run_free(&w.unigram);
-    if (rc == -EINVAL) return base_error(err, errlen, rc, "the text has a word or character that is no piece, and the model has no unknown one");
-    if (rc == -EFBIG && len <= INT32_MAX / 3) return base_error(err, errlen, -EINVAL, "the tokenizer's normalizers and pre-tokenizers let a text of %zu bytes grow beyond all measure", len);
-    if (rc == -EFBIG) return base_error(err, errlen, -EINVAL, "a text of %zu bytes is too long to encode at once (the limit is %d)", len, INT32_MAX / 3);
+    if (rc == -EINVAL)
+        return base_error(err, errlen, rc,
+                          "the text has a word or character that is no piece, and the model has no unknown one");
+    if (rc == -EFBIG && len <= INT32_MAX / 3)
+        return base_error(err, errlen, -EINVAL,
+                          "the tokenizer's normalizers and pre-tokenizers let a text of %zu bytes grow beyond all "
+                          "measure", len);
+    if (rc == -EFBIG)
+        return base_error(err, errlen, -EINVAL, "a text of %zu bytes is too long to encode at once (the limit is %d)",
+                          len, INT32_MAX / 3);
     return rc;
 }
 

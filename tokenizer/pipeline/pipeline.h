@@ -1,7 +1,8 @@
-/* tokenizer/pipeline/pipeline.h - a tokenizer made of parts, as Hugging Face's tokenizer.json describes it. Other files of byte-level BPE
- * (merges.txt, tiktoken's ranks, GGUF's gpt2) become the same parts.
+/* tokenizer/pipeline/pipeline.h - a tokenizer made of parts, as Hugging Face's tokenizer.json describes it. Other files
+ * of byte-level BPE (merges.txt, tiktoken's ranks, GGUF's gpt2) become the same parts.
  *
- *     text -> added tokens are cut out -> normalizers -> added tokens again -> pre-tokenizers -> the model, a word at a time
+ *     text -> added tokens are cut out -> normalizers -> added tokens again -> pre-tokenizers -> the model, a word at a
+ *     time
  *     ids  -> their pieces -> decoders -> text */
 #ifndef PIPELINE_H
 #define PIPELINE_H
@@ -18,14 +19,15 @@
 #include "tokenizer/wordpiece/trie.h"
 
 typedef enum {
-    NORMALIZE_NFC, NORMALIZE_NFD, NORMALIZE_NFKC, NORMALIZE_NFKD, NORMALIZE_LOWERCASE, NORMALIZE_STRIP, NORMALIZE_STRIP_ACCENTS,
+    NORMALIZE_NFC, NORMALIZE_NFD, NORMALIZE_NFKC, NORMALIZE_NFKD, NORMALIZE_LOWERCASE, NORMALIZE_STRIP,
+        NORMALIZE_STRIP_ACCENTS,
     NORMALIZE_PREPEND, NORMALIZE_REPLACE, NORMALIZE_PRECOMPILED, NORMALIZE_NMT, NORMALIZE_BERT, NORMALIZE_BYTES
 } NormalizerKind;
 
 typedef struct {
     NormalizerKind kind;
     Text from, to;               /* REPLACE; PREPEND: to */
-    const SplitPattern *pattern;  /* REPLACE what this finds; NULL: from */
+    SplitPattern pattern;         /* REPLACE what this finds; of no rules: from */
     CharsMap *map;                /* PRECOMPILED */
     int left, right;              /* STRIP */
     BertNormalizer bert;
@@ -42,11 +44,13 @@ typedef struct {
 } Cut;
 /* CUT_SPACE: a space in front of a word that has none. CUT_BYTES: each byte becomes a character (byte_char). */
 
-typedef enum { DECODE_BYTES, DECODE_REPLACE, DECODE_METASPACE, DECODE_WORDPIECE, DECODE_SUFFIX, DECODE_STRIP } DecoderKind;
+typedef enum { DECODE_BYTES, DECODE_REPLACE, DECODE_METASPACE, DECODE_WORDPIECE, DECODE_SUFFIX,
+              DECODE_STRIP } DecoderKind;
 
 typedef struct {
     DecoderKind kind;
-    Text from, to; /* REPLACE; WORDPIECE: the prefix, SUFFIX: the suffix, METASPACE: the replacement, STRIP: the character in from */
+    /* REPLACE; WORDPIECE: the prefix, SUFFIX: the suffix, METASPACE: the replacement, STRIP: the character in from */
+    Text from, to;
     int first;      /* METASPACE: the first piece's goes. STRIP: only in front of the whole text */
     int strip;      /* STRIP: how many */
     int cleanup;    /* WORDPIECE */
@@ -81,7 +85,8 @@ struct Pipeline {
     size_t n_added;
     Matcher raw, normalized; /* their ids are places in added */
     Text patterns;          /* the texts that these match */
-    Match *spelled;         /* [n_spelled] by id: tokens whose text the normalizers change; decoded, they are the changed one, in patterns */
+    /* [n_spelled] by id: tokens whose text the normalizers change; decoded, they are the changed one, in patterns */
+    Match *spelled;
     size_t n_spelled;
     Template single, pair;
     int whole;               /* tokenizer.json said all: files beside it add no tokens */
@@ -90,7 +95,8 @@ struct Pipeline {
 
 struct Pipeline *pipeline_of(const Tokenizer *t); /* NULL: t is another kind */
 
-/* pipeline_decode.c: Body's decode and spell, and the bytes that spell may write: each decoder may put a space in front. */
+/* pipeline_decode.c: Body's decode and spell, and the bytes that spell may write: each decoder may put a space in
+ * front. */
 size_t pipeline_decode(const Tokenizer *t, TokenStream *s, int id, char *out);
 size_t pipeline_spell(const Tokenizer *t, TokenStream *s, int id, char *out);
 size_t pipeline_room(const Tokenizer *t);
@@ -100,8 +106,8 @@ int pipeline_add_normalizer(struct Pipeline *p, NormalizerKind kind, Normalizer 
 int pipeline_add_cut(struct Pipeline *p, CutKind kind, Cut **out);
 int pipeline_add_decoder(struct Pipeline *p, DecoderKind kind, Decoder **out);
 
-/* pipeline_added.c: tokens beside the model. token.id is a piece's; they are found once pipeline_finish_added was called, when
- * the normalizers are known. */
+/* pipeline_added.c: tokens beside the model. token.id is a piece's; they are found once pipeline_finish_added was
+ * called, when the normalizers are known. */
 int pipeline_add_token(Tokenizer *t, AddedToken token, char *err, size_t errlen);
 int pipeline_finish_added(Tokenizer *t, char *err, size_t errlen);
 
@@ -119,17 +125,19 @@ typedef struct {
 /* The next part of the text: 1, *id a token's or -1 for plain text s[*begin, *end); 0: no more. */
 int added_next(AddedScan *a, int *id, size_t *begin, size_t *end);
 
-/* What the steps may make of a text of n bytes: what a file can claim to do with it. No step of a real one makes 20 bytes of one. */
+/* What the steps may make of a text of n bytes: what a file can claim to do with it. No step of a real one makes 20
+ * bytes of one. */
 static inline size_t grown_limit(size_t n) { return 64 * n + ((size_t)1 << 24); }
 
-/* normalizers.c: text [n], well-formed UTF-8, through all normalizers; the result is w->a or the text itself. first: a prefix may be put
- * in front of it. 0, -ENOMEM, -EFBIG beyond grown_limit. */
+/* normalizers.c: text [n], well-formed UTF-8, through all normalizers; the result is w->a or the text itself. first: a
+ * prefix may be put in front of it. 0, -ENOMEM, -EFBIG beyond grown_limit. */
 typedef struct {
     Text a, b;
 } NormalizeScratch;
 
 void normalize_scratch_free(NormalizeScratch *w);
-int pipeline_normalize(const struct Pipeline *p, NormalizeScratch *w, const char *text, size_t n, int first, const char **out, size_t *n_out);
+int pipeline_normalize(const struct Pipeline *p, NormalizeScratch *w, const char *text, size_t n, int first,
+                       const char **out, size_t *n_out);
 
 /* base64 s [n] behind what out has: 0, -EINVAL, -ENOMEM. */
 int base64_decode(const char *s, size_t n, Text *out);
@@ -144,8 +152,8 @@ int pipeline_begin(Tokenizer *t, char *err, size_t errlen);
 
 /* pipeline_words.c: WordPiece's first n pieces, once prefix is known: 0, -EINVAL, -ENOMEM. */
 int pipeline_build_words(Tokenizer *t, size_t n, char *err, size_t errlen);
-/* One word [n]: the longest piece it begins with, and again with the prefix in front; where nothing fits all of it is unknown. -EINVAL: there is no
- * unknown piece. */
+/* One word [n]: the longest piece it begins with, and again with the prefix in front; where nothing fits all of it is
+ * unknown. -EINVAL: there is no unknown piece. */
 int pipeline_encode_words(const Tokenizer *t, const char *word, size_t n, Points *scratch, Ids *out);
 
 /* pipeline_export.c: tokenizer_vocabulary of a pipeline; *v is zeroed. */

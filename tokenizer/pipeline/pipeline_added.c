@@ -1,5 +1,6 @@
-/* tokenizer/pipeline/pipeline_added.c - tokens beside the model ("<|endoftext|>", runs of spaces): found in the text before anything else
- * is done to it, the longest that begins leftmost; those that ask for it, in the normalized text. */
+/* tokenizer/pipeline/pipeline_added.c - tokens beside the model ("<|endoftext|>", runs of spaces): found in the text
+ * before anything else is done to it, the longest that begins leftmost; those that ask for it, in the normalized
+ * text. */
 #include "pipeline.h"
 
 #include "tokenizer/unicode/unicode_classes.h"
@@ -45,16 +46,21 @@ int pipeline_finish_added(Tokenizer *t, char *err, size_t errlen) {
         if (p->added[i].normalized) rc = pipeline_normalize(p, &w, text, n, 1, &text, &n);
         if (rc || n == 0) continue;
         if (n > MATCH_MAX) {
-            rc = base_error(err, errlen, -EINVAL, "%s: the added token %d is longer than %d bytes", t->name, p->added[i].id, MATCH_MAX);
+            rc = base_error(err, errlen, -EINVAL, "%s: the added token %d is longer than %d bytes", t->name,
+                            p->added[i].id, MATCH_MAX);
             break;
         }
         rc = at > UINT32_MAX - n ? -ENOMEM : text_put(&p->patterns, text, n);
-        if (rc == 0 && (n != e->len || memcmp(text, t->bytes + e->start, n) != 0)) rc = add_spelled(t, p->added[i].id, at, n);
-        if (rc == 0) rc = matcher_add(p->added[i].normalized ? &p->normalized : &p->raw, (uint32_t)at, (uint32_t)n, (int)i);
+        if (rc == 0 && (n != e->len || memcmp(text, t->bytes + e->start, n) != 0))
+            rc = add_spelled(t, p->added[i].id, at, n);
+        if (rc == 0)
+            rc = matcher_add(p->added[i].normalized ? &p->normalized : &p->raw, (uint32_t)at, (uint32_t)n, (int)i);
     }
     normalize_scratch_free(&w);
     if (rc == -ENOMEM) base_error(err, errlen, rc, "%s: no memory for its added tokens", t->name);
-    if (rc == -EFBIG) rc = base_error(err, errlen, -EINVAL, "%s: its normalizers let an added token grow beyond all measure", t->name);
+    if (rc == -EFBIG)
+        rc = base_error(err, errlen, -EINVAL, "%s: its normalizers let an added token grow beyond all measure",
+                        t->name);
     if (rc) return rc;
     if (bpe_finish(&p->bpe, t)) return base_error(err, errlen, -ENOMEM, "%s: no memory for its merges", t->name);
     t->decode_bound = 4 * 3 + (p->spells_bytes ? 4 : 1) * pipeline_room(t) + 1;

@@ -29,7 +29,8 @@ static size_t bytes_in(char *s, size_t n) {
 
 /* What `tokenizers` cleans up in a piece behind WordPiece. */
 static size_t clean_up(char *s, size_t n) {
-    static const char *const rules[][2] = {{" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"}, {" n't", "n't"}, {" 'm", "'m"},
+    static const char *const rules[][2] = {{" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"},
+        {" n't", "n't"}, {" 'm", "'m"},
                                            {" do not", " don't"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         Decoder d = {.from = {.p = (char *)(uintptr_t)rules[i][0], .n = strlen(rules[i][0])},
@@ -83,7 +84,8 @@ size_t pipeline_spell(const Tokenizer *t, TokenStream *st, int id, char *out) {
     return n + (size_t)(s - out);
 }
 
-/* Write what is held as far as it is decided; bytes that begin a character and do not go on are one U+FFFD, not one each. */
+/* Write what is held as far as it is decided; bytes that begin a character and do not go on are one U+FFFD, not one
+ * each. */
 static size_t release(TokenStream *s, int end, char *out) {
     size_t n = 0;
     while (s->n_held > 0) {
@@ -98,8 +100,8 @@ static size_t release(TokenStream *s, int end, char *out) {
     return n;
 }
 
-/* Bytes that a piece stands for, which need not be whole characters. They are written at the end of out's room, so that what
- * comes out in front never reaches them: three bytes for one at most. */
+/* Bytes that a piece stands for, which need not be whole characters. They are written at the end of out's room, so that
+ * what comes out in front never reaches them: three bytes for one at most. */
 static size_t decode_bytes(const Tokenizer *t, TokenStream *s, int id, char *out) {
     if (id < 0) return release(s, 1, out);
     if (t->pieces[id].kind == PIECE_CONTROL) return 0;

@@ -1,5 +1,6 @@
-/* tokenizer/pipeline/pipeline_export.c - a pipeline as a GGUF file holds it: "gpt2" with a name for its cuts, "llama" or "t5" where its parts
- * are SentencePiece's, "bert". What a file cannot say is refused, never written as something near it. */
+/* tokenizer/pipeline/pipeline_export.c - a pipeline as a GGUF file holds it: "gpt2" with a name for its cuts, "llama"
+ * or "t5" where its parts are SentencePiece's, "bert". What a file cannot say is refused, never written as something
+ * near it. */
 #include "pipeline.h"
 
 #include <errno.h>
@@ -8,12 +9,21 @@
 
 static const char mark[] = "\xe2\x96\x81"; /* U+2581, SentencePiece's space */
 
-static int text_is(const Text *t, const char *s) { return t->n == strlen(s) && (t->n == 0 || memcmp(t->p, s, t->n) == 0); }
+static int text_is(const Text *t, const char *s) {
+    return t->n == strlen(s) && (t->n == 0 || memcmp(t->p, s, t->n) == 0);
+}
+
+static int is_named(const SplitStep *step, const char *name) {
+    SplitPattern pattern;
+    return split_named(&pattern, name) && split_same(&pattern, &step->pattern);
+}
 
 /* behind_bytes: a sees bytes spelled as characters, of which some are numbers; a row's steps see the text. */
 static int same_step(const SplitStep *a, const SplitStep *b, int behind_bytes) {
-    const SplitPattern *pattern = behind_bytes && a->pattern == split_named("Digits") ? split_named("ByteLevel Digits") : a->pattern;
-    return pattern == b->pattern && a->behavior == b->behavior && a->invert == b->invert && a->literal_len == b->literal_len &&
+    SplitPattern pattern = a->pattern;
+    if (behind_bytes && is_named(a, "Digits")) split_named(&pattern, "ByteLevel Digits");
+    return split_same(&pattern, &b->pattern) && a->behavior == b->behavior && a->invert == b->invert &&
+        a->literal_len == b->literal_len &&
            (a->literal_len == 0 || memcmp(a->literal, b->literal, a->literal_len) == 0);
 }
 
@@ -30,7 +40,8 @@ static const PreTokenizer *pre_of(const struct Pipeline *p) {
             if (c->kind == CUT_BYTES) bytes++;
             else same = c->kind == CUT_SPLIT && n < n_steps && same_step(&c->split, &steps[n++], bytes > 0);
         }
-        if (same && bytes == 1 && n == n_steps && row->ignore_merges == p->bpe.ignore_merges && row->nfc == nfc && !row->raw) return row;
+        if (same && bytes == 1 && n == n_steps && row->ignore_merges == p->bpe.ignore_merges && row->nfc == nfc &&
+            !row->raw) return row;
     }
     return NULL;
 }
@@ -39,13 +50,17 @@ static const PreTokenizer *pre_of(const struct Pipeline *p) {
 static int spaces_of(const struct Pipeline *p, int *prefix) {
     size_t i = 0;
     *prefix = 0;
-    if (i < p->n_normalizers && p->normalizers[i].kind == NORMALIZE_PREPEND && text_is(&p->normalizers[i].to, mark)) *prefix = 1, i++;
-    if (i + 1 == p->n_normalizers && p->normalizers[i].kind == NORMALIZE_REPLACE && text_is(&p->normalizers[i].from, " ") &&
+    if (i < p->n_normalizers && p->normalizers[i].kind == NORMALIZE_PREPEND && text_is(&p->normalizers[i].to, mark))
+        *prefix = 1, i++;
+    if (i + 1 == p->n_normalizers && p->normalizers[i].kind == NORMALIZE_REPLACE &&
+        text_is(&p->normalizers[i].from, " ") &&
         text_is(&p->normalizers[i].to, mark))
         return p->n_cuts == 0;
-    if (i < p->n_normalizers || p->n_cuts == 0 || p->cuts[0].kind != CUT_METASPACE || !text_is(&p->cuts[0].text, mark)) return 0;
+    if (i < p->n_normalizers || p->n_cuts == 0 || p->cuts[0].kind != CUT_METASPACE || !text_is(&p->cuts[0].text, mark))
+        return 0;
     *prefix = p->cuts[0].scheme != PREPEND_NEVER;
-    return p->n_cuts == 1 || (p->n_cuts == 2 && p->cuts[1].kind == CUT_SPLIT && p->cuts[1].split.behavior == SPLIT_MERGED_WITH_NEXT);
+    return p->n_cuts == 1 || (p->n_cuts == 2 && p->cuts[1].kind == CUT_SPLIT &&
+                              p->cuts[1].split.behavior == SPLIT_MERGED_WITH_NEXT);
 }
 
 /* What a "t5" may have in front: one character map. */
@@ -60,9 +75,11 @@ static int map_of(const struct Pipeline *p, const CharsMap **map, int *prefix) {
 }
 
 static int is_bert(const struct Pipeline *p) {
-    return p->n_normalizers == 1 && p->normalizers[0].kind == NORMALIZE_BERT && p->normalizers[0].bert.clean_text && p->normalizers[0].bert.handle_chinese_chars &&
-           p->normalizers[0].bert.lowercase == p->normalizers[0].bert.strip_accents && p->n_cuts == 2 && p->cuts[0].split.pattern == split_named("WhitespaceSplit") &&
-           p->cuts[1].split.pattern == split_named("Punctuation") && text_is(&p->prefix, "##") && p->max_chars == 100;
+    return p->n_normalizers == 1 && p->normalizers[0].kind == NORMALIZE_BERT && p->normalizers[0].bert.clean_text &&
+        p->normalizers[0].bert.handle_chinese_chars &&
+           p->normalizers[0].bert.lowercase == p->normalizers[0].bert.strip_accents && p->n_cuts == 2 &&
+               is_named(&p->cuts[0].split, "WhitespaceSplit") &&
+           is_named(&p->cuts[1].split, "Punctuation") && text_is(&p->prefix, "##") && p->max_chars == 100;
 }
 
 /* Whether some piece has a capital: so the readers of "bert" tell that its text is not lower-cased. */
@@ -77,7 +94,8 @@ static int has_capitals(const Tokenizer *t) {
 
 static int is_normal(const Tokenizer *t, int id) { return id >= 0 && t->pieces[id].kind == PIECE_NORMAL; }
 
-/* "llama" joins whatever two pieces make a third: is each such pair a merge? Then there are as many of these as of those. */
+/* "llama" joins whatever two pieces make a third: is each such pair a merge? Then there are as many of these as of
+ * those. */
 static int joins_all(const Tokenizer *t) {
     const Bpe *b = &pipeline_of(t)->bpe;
     size_t pairs = 0, merges = 0;
@@ -101,8 +119,10 @@ static const char *kind_of(const Tokenizer *t, Vocabulary *v, const CharsMap **m
     int prefix = 0;
     for (size_t i = 0; i < p->n_added; i++)
         if (p->added[i].lstrip || p->added[i].rstrip || p->added[i].single_word)
-            return "has added tokens that take the spaces around them or stand as words only, and GGUF has no key for that";
-    if (p->model == MODEL_BPE && p->bpe.prefix_len + p->bpe.suffix_len) return "is BPE with a prefix or suffix, and GGUF has no key for that";
+            return "has added tokens that take the spaces around them or stand as words only, and GGUF has no key for "
+                   "that";
+    if (p->model == MODEL_BPE && p->bpe.prefix_len + p->bpe.suffix_len)
+        return "is BPE with a prefix or suffix, and GGUF has no key for that";
     if (p->model == MODEL_BPE && pre_of(p)) {
         v->model = "gpt2";
         v->pre = pre_of(p)->name;
@@ -114,7 +134,9 @@ static const char *kind_of(const Tokenizer *t, Vocabulary *v, const CharsMap **m
     }
     if (p->model == MODEL_UNIGRAM && map_of(p, map, &prefix)) v->model = "t5";
     if (p->model == MODEL_WORDPIECE && is_bert(p)) {
-        if (p->normalizers[0].bert.lowercase == has_capitals(t)) return "has capitals in its pieces and none in its text, or the other way round, and GGUF has no key for that";
+        if (p->normalizers[0].bert.lowercase == has_capitals(t))
+            return "has capitals in its pieces and none in its text, or the other way round, and GGUF has no key for "
+                   "that";
         v->model = "bert";
     }
     v->add_space_prefix = prefix;
@@ -165,7 +187,8 @@ static char *spell(const Tokenizer *t, const char *model, size_t id, char *to) {
 
 static int type_of(const Tokenizer *t, size_t id) {
     int kind = t->pieces[id].kind;
-    return (int)id == t->unk && !pipeline_of(t)->spells_bytes ? PIECE_UNKNOWN : kind == PIECE_ADDED ? PIECE_USER_DEFINED : kind;
+    return (int)id == t->unk && !pipeline_of(t)->spells_bytes ? PIECE_UNKNOWN : kind == PIECE_ADDED ? PIECE_USER_DEFINED
+        : kind;
 }
 
 /* "llama" merges by the pieces' scores: minus the rank of the first merge that makes a piece, characters last. */
@@ -192,15 +215,18 @@ int pipeline_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, cha
     const CharsMap *map = NULL;
     long bos = t->bos, eos = t->eos;
     const char *why = kind_of(t, v, &map);
-    if (!why && (around(t, 0, &bos) > 1 || around(t, 1, &eos) > 1)) why = "puts more than one token in front of a text or behind it";
+    if (!why && (around(t, 0, &bos) > 1 || around(t, 1, &eos) > 1))
+        why = "puts more than one token in front of a text or behind it";
     if (why) return base_error(err, errlen, -EINVAL, "%s: a tokenizer that %s", name, why);
     size_t n_merges, map_size = 0, texts = 0, room;
     const uint8_t *blob = map ? charsmap_blob(map, &map_size) : NULL;
     MergeSlot *list = merges_of(&p->bpe, &n_merges);
     int gpt2 = strcmp(v->model, "gpt2") == 0;
     for (size_t i = 0; i < t->n; i++) texts += (size_t)t->pieces[i].len + 3;
-    for (size_t i = 0; list && gpt2 && i < n_merges; i++) texts += (size_t)t->pieces[list[i].left].len + t->pieces[list[i].right].len + 1;
-    room = texts + map_size + t->n * sizeof(Piece) + (gpt2 ? n_merges : 0) * sizeof(Merge) + 1; /* of things that are in memory already */
+    for (size_t i = 0; list && gpt2 && i < n_merges; i++)
+        texts += (size_t)t->pieces[list[i].left].len + t->pieces[list[i].right].len + 1;
+    /* of things that are in memory already */
+    room = texts + map_size + t->n * sizeof(Piece) + (gpt2 ? n_merges : 0) * sizeof(Merge) + 1;
     Piece *pieces = list ? malloc(room) : NULL;
     if (!pieces) {
         free(list);
@@ -210,7 +236,8 @@ int pipeline_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, cha
     char *text = (char *)(merges + (gpt2 ? n_merges : 0));
     for (size_t i = 0; i < t->n; i++) {
         char *end = spell(t, v->model, i, text);
-        pieces[i] = (Piece){.text = text, .len = (size_t)(end - text), .score = p->model == MODEL_UNIGRAM ? t->pieces[i].score : 0, .type = type_of(t, i)};
+        pieces[i] = (Piece){.text = text, .len = (size_t)(end - text), .score = p->model == MODEL_UNIGRAM
+                            ? t->pieces[i].score : 0, .type = type_of(t, i)};
         text = end;
     }
     if (gpt2) text = spell_merges(t, list, n_merges, merges, text);

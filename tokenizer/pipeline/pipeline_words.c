@@ -36,7 +36,8 @@ int pipeline_build_words(Tokenizer *t, size_t n, char *err, size_t errlen) {
     word.n = 0;
     if (rc == 0) rc = characters(p->prefix.p, p->prefix.n, &word);
     p->goes_on = 1;
-    for (size_t i = 0; i < word.n && rc == 0 && p->goes_on; i++) p->goes_on = (p->tail = trie_child(&p->words, p->tail, word.cp[i])) != 0;
+    for (size_t i = 0; i < word.n && rc == 0 && p->goes_on; i++)
+        p->goes_on = (p->tail = trie_child(&p->words, p->tail, word.cp[i])) != 0;
     points_free(&word);
     if (rc == -ENOMEM) return base_error(err, errlen, rc, "%s: no memory for the vocabulary", t->name);
     return rc ? base_error(err, errlen, rc, "%s: the vocabulary's texts all hash alike", t->name) : 0;
@@ -48,7 +49,8 @@ int pipeline_encode_words(const Tokenizer *t, const char *word, size_t n, Points
     scratch->n = 0;
     int rc = characters(word, n, scratch), known = scratch->n <= p->max_chars;
     for (size_t i = 0; i < scratch->n && known && rc == 0; i += len) {
-        int id = i && !p->goes_on ? -1 : trie_longest(&p->words, i ? p->tail : 0, scratch->cp + i, scratch->n - i, &len);
+        int id = i && !p->goes_on ? -1
+            : trie_longest(&p->words, i ? p->tail : 0, scratch->cp + i, scratch->n - i, &len);
         known = id >= 0;
         if (known) rc = ids_push(out, id);
     }

@@ -1,5 +1,6 @@
-/* tokenizer/pipeline/tokenizer_json.c - Hugging Face's tokenizer.json into a Pipeline: the model, its vocabulary and merges, the added tokens.
- * Normalizers, pre-tokenizers, decoders and the template are read in json_*.c. What is not known is refused by name. */
+/* tokenizer/pipeline/tokenizer_json.c - Hugging Face's tokenizer.json into a Pipeline: the model, its vocabulary and
+ * merges, the added tokens. Normalizers, pre-tokenizers, decoders and the template are read in json_*.c. What is not
+ * known is refused by name. */
 #include "tokenizer_json.h"
 
 #include <errno.h>
@@ -10,7 +11,8 @@
 /* ---- what JSON says ---- */
 
 int json_refuse(const Tokenizer *t, const char *what, const JsonValue *v, char *err, size_t errlen) {
-    if (v && v->type == JSON_STRING) return base_error(err, errlen, -EINVAL, "%s: %s \"%s\" is not known", t->name, what, v->str);
+    if (v && v->type == JSON_STRING)
+        return base_error(err, errlen, -EINVAL, "%s: %s \"%s\" is not known", t->name, what, v->str);
     return base_error(err, errlen, -EINVAL, "%s: %s is missing or of the wrong type", t->name, what);
 }
 
@@ -21,7 +23,8 @@ int json_flag(const JsonValue *v, const char *key, int otherwise) {
 
 /* An id of the vocabulary: a whole number below `limit`. */
 static int json_id(const JsonValue *v, size_t limit, int *id) {
-    if (!v || v->type != JSON_NUMBER || !(v->number >= 0 && v->number < (double)limit) || v->number != floor(v->number)) return 0;
+    if (!v || v->type != JSON_NUMBER || !(v->number >= 0 && v->number < (double)limit) || v->number != floor(v->number))
+        return 0;
     *id = (int)v->number;
     return 1;
 }
@@ -30,7 +33,8 @@ static int json_id(const JsonValue *v, size_t limit, int *id) {
 
 enum { HOLES = 1 << 16 }; /* ids that no piece has: bounds what a small file can claim */
 
-/* The pieces in the order of their ids. text [n] (JSON values, their key or string the text) and score come from the reader. */
+/* The pieces in the order of their ids. text [n] (JSON values, their key or string the text) and score come from the
+ * reader. */
 typedef struct {
     const JsonValue **by_id;
     size_t n;
@@ -44,8 +48,11 @@ static int order_object(const Tokenizer *t, const JsonValue *vocab, Order *o, ch
     o->by_id = calloc(limit, sizeof *o->by_id);
     if (!o->by_id) return base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);
     for (const JsonValue *v = vocab->child; v; v = v->next) {
-        if (!json_id(v, limit, &id)) return base_error(err, errlen, -EINVAL, "%s: the piece \"%s\" has no id below %zu", t->name, v->key, limit);
-        if (o->by_id[id]) return base_error(err, errlen, -EINVAL, "%s: \"%s\" and \"%s\" have the same id %d", t->name, o->by_id[id]->key, v->key, id);
+        if (!json_id(v, limit, &id))
+            return base_error(err, errlen, -EINVAL, "%s: the piece \"%s\" has no id below %zu", t->name, v->key, limit);
+        if (o->by_id[id])
+            return base_error(err, errlen, -EINVAL, "%s: \"%s\" and \"%s\" have the same id %d", t->name,
+                              o->by_id[id]->key, v->key, id);
         o->by_id[id] = v;
         if ((size_t)id >= o->n) o->n = (size_t)id + 1;
     }
@@ -79,7 +86,8 @@ static int add_scored(Tokenizer *t, const JsonValue *vocab, char *err, size_t er
 
 /* ---- added tokens ---- */
 
-/* The token's text as piece id, which may lie beyond the model's; those that stand in the table of pieces are the model's. */
+/* The token's text as piece id, which may lie beyond the model's; those that stand in the table of pieces are the
+ * model's. */
 int json_add_token(Tokenizer *t, int id, const char *text, size_t len, AddedToken token, char *err, size_t errlen) {
     int there = pieces_find(t, text, len), rc = 0;
     if (there >= 0) id = there;
@@ -87,7 +95,8 @@ int json_add_token(Tokenizer *t, int id, const char *text, size_t len, AddedToke
     if (rc) return rc;
     const Entry *e = &t->pieces[id];
     if (there < 0 && e->len && (e->len != len || memcmp(t->bytes + e->start, text, len) != 0))
-        return base_error(err, errlen, -EINVAL, "%s: the added token \"%.*s\" has the id %d, which is another piece's", t->name, (int)len, text, id);
+        return base_error(err, errlen, -EINVAL, "%s: the added token \"%.*s\" has the id %d, which is another piece's",
+                          t->name, (int)len, text, id);
     if (there < 0) rc = pieces_rename(t, id, text, len, PIECE_NORMAL, err, errlen);
     token.id = id;
     return rc ? rc : pipeline_add_token(t, token, err, errlen);
@@ -96,13 +105,17 @@ int json_add_token(Tokenizer *t, int id, const char *text, size_t len, AddedToke
 static int add_tokens(Tokenizer *t, const JsonValue *list, char *err, size_t errlen) {
     size_t limit = t->n + HOLES;
     int id, rc = 0;
-    if (list && list->type != JSON_ARRAY && list->type != JSON_NULL) return json_refuse(t, "added_tokens", NULL, err, errlen);
+    if (list && list->type != JSON_ARRAY && list->type != JSON_NULL)
+        return json_refuse(t, "added_tokens", NULL, err, errlen);
     for (const JsonValue *v = list ? list->child : NULL; v && rc == 0; v = v->next) {
         const JsonValue *text = json_get(v, "content");
         if (!text || text->type != JSON_STRING || text->len == 0 || !json_id(json_get(v, "id"), limit, &id))
-            return base_error(err, errlen, -EINVAL, "%s: an added token has no content, or no id below %zu", t->name, limit);
-        AddedToken token = {.special = json_flag(v, "special", 0), .single_word = json_flag(v, "single_word", 0), .lstrip = json_flag(v, "lstrip", 0),
-                            .rstrip = json_flag(v, "rstrip", 0), .normalized = json_flag(v, "normalized", !json_flag(v, "special", 0))};
+            return base_error(err, errlen, -EINVAL, "%s: an added token has no content, or no id below %zu", t->name,
+                              limit);
+        AddedToken token = {.special = json_flag(v, "special", 0), .single_word = json_flag(v, "single_word", 0),
+                            .lstrip = json_flag(v, "lstrip", 0),
+                            .rstrip = json_flag(v, "rstrip", 0),
+                            .normalized = json_flag(v, "normalized", !json_flag(v, "special", 0))};
         rc = json_add_token(t, id, text->str, text->len, token, err, errlen);
     }
     return rc;
@@ -139,7 +152,8 @@ static int read_bpe(Tokenizer *t, const JsonValue *m, char *err, size_t errlen) 
     Bpe *b = &pipeline_of(t)->bpe;
     const JsonValue *dropout = json_get(m, "dropout");
     if (dropout && dropout->type == JSON_NUMBER && dropout->number > 0)
-        return base_error(err, errlen, -EINVAL, "%s: its merges drop out by chance (dropout), so no text has certain ids", t->name);
+        return base_error(err, errlen, -EINVAL,
+                          "%s: its merges drop out by chance (dropout), so no text has certain ids", t->name);
     b->fuse_unk = json_flag(m, "fuse_unk", 0);
     b->byte_fallback = json_flag(m, "byte_fallback", 0);
     b->ignore_merges = json_flag(m, "ignore_merges", 0);
@@ -150,9 +164,11 @@ static int read_bpe(Tokenizer *t, const JsonValue *m, char *err, size_t errlen) 
 static int read_wordpiece(Tokenizer *t, const JsonValue *m, char *err, size_t errlen) {
     const JsonValue *prefix = json_get(m, "continuing_subword_prefix"), *most = json_get(m, "max_input_chars_per_word");
     struct Pipeline *p = t->own;
-    p->max_chars = most && most->type == JSON_NUMBER && most->number >= 0 ? (size_t)fmin(most->number, 1000) : 100; /* a bound on the work */
+    /* a bound on the work */
+    p->max_chars = most && most->type == JSON_NUMBER && most->number >= 0 ? (size_t)fmin(most->number, 1000) : 100;
     int text = prefix && prefix->type == JSON_STRING;
-    return text_put(&p->prefix, text ? prefix->str : "##", text ? prefix->len : 2) ? base_error(err, errlen, -ENOMEM, "%s: no memory", t->name) : 0;
+    return text_put(&p->prefix, text ? prefix->str : "##", text ? prefix->len : 2)
+        ? base_error(err, errlen, -ENOMEM, "%s: no memory", t->name) : 0;
 }
 
 /* Files older than the field "type" are told by what they have. */
@@ -162,7 +178,8 @@ static int model_kind(const Tokenizer *t, const JsonValue *m, ModelKind *kind, c
     for (int i = 0; i < 4; i++)
         if (type && json_is(type, names[i])) return *kind = (ModelKind)i, 0;
     if (type || !vocab) return json_refuse(t, "the model", type, err, errlen);
-    *kind = vocab->type == JSON_ARRAY ? MODEL_UNIGRAM : json_get(m, "merges") ? MODEL_BPE : json_get(m, "max_input_chars_per_word") ? MODEL_WORDPIECE
+    *kind = vocab->type == JSON_ARRAY ? MODEL_UNIGRAM : json_get(m, "merges") ? MODEL_BPE
+        : json_get(m, "max_input_chars_per_word") ? MODEL_WORDPIECE
             : MODEL_WORDLEVEL;
     return 0;
 }
@@ -175,7 +192,8 @@ static void mark_bytes(Tokenizer *t) {
 
 static int read_vocabulary(Tokenizer *t, const JsonValue *m, int bytes, char *err, size_t errlen) {
     struct Pipeline *p = t->own;
-    int rc = p->model == MODEL_UNIGRAM ? add_scored(t, json_get(m, "vocab"), err, errlen) : json_vocabulary(t, json_get(m, "vocab"), err, errlen);
+    int rc = p->model == MODEL_UNIGRAM ? add_scored(t, json_get(m, "vocab"), err, errlen)
+        : json_vocabulary(t, json_get(m, "vocab"), err, errlen);
     if (rc == 0 && p->model == MODEL_BPE) rc = read_bpe(t, m, err, errlen);
     if (rc == 0 && p->model == MODEL_WORDPIECE) rc = read_wordpiece(t, m, err, errlen);
     if (rc == 0 && (bytes || json_flag(m, "byte_fallback", 0))) mark_bytes(t);
@@ -190,7 +208,8 @@ static int finish_model(Tokenizer *t, const JsonValue *m, size_t n_model, char *
     if (unk && unk->type == JSON_STRING && unk->len) {
         t->unk = pieces_find(t, unk->str, unk->len);
         if (t->unk < 0) return json_refuse(t, "the unknown token", unk, err, errlen);
-    } else if (unk && unk->type == JSON_NUMBER && !json_id(unk, t->n, &t->unk)) return json_refuse(t, "unk_id", NULL, err, errlen);
+    } else if (unk && unk->type == JSON_NUMBER && !json_id(unk, t->n, &t->unk))
+        return json_refuse(t, "unk_id", NULL, err, errlen);
     p->bpe.unk = t->unk;
     if (p->model == MODEL_BPE) return read_merges(t, json_get(m, "merges"), err, errlen);
     if (p->model == MODEL_UNIGRAM) return unigram_build(&p->unigram, t, UNIGRAM_TOKENIZERS, n_model, err, errlen);
@@ -198,7 +217,8 @@ static int finish_model(Tokenizer *t, const JsonValue *m, size_t n_model, char *
 }
 
 static int read_root(Tokenizer *t, const JsonValue *root, char *err, size_t errlen) {
-    static const char *const kinds[] = {"BPE (tokenizer.json)", "unigram (tokenizer.json)", "WordPiece (tokenizer.json)", "words (tokenizer.json)"};
+    static const char *const kinds[] = {"BPE (tokenizer.json)", "unigram (tokenizer.json)",
+                                        "WordPiece (tokenizer.json)", "words (tokenizer.json)"};
     const JsonValue *m = json_get(root, "model");
     int rc = pipeline_begin(t, err, errlen), bytes = 0;
     if (rc) return rc;
@@ -210,7 +230,8 @@ static int read_root(Tokenizer *t, const JsonValue *root, char *err, size_t errl
     if (rc == 0) rc = json_decoder(t, json_get(root, "decoder"), &bytes, err, errlen);
     if (rc == 0) rc = read_vocabulary(t, m, bytes, err, errlen);
     size_t n_model = t->n;
-    if (rc == 0) rc = pieces_finish_unique(t, err, errlen); /* so that tokens find themselves among the model's pieces */
+    /* so that tokens find themselves among the model's pieces */
+    if (rc == 0) rc = pieces_finish_unique(t, err, errlen);
     if (rc == 0) rc = add_tokens(t, json_get(root, "added_tokens"), err, errlen);
     if (rc == 0) rc = pieces_finish_unique(t, err, errlen);
     if (rc == 0) rc = finish_model(t, m, n_model, err, errlen);
@@ -231,10 +252,16 @@ int tokenizer_json_open(Tokenizer *t, const uint8_t *data, size_t size, char *er
     int rc = json_parse(&j, (const char *)data, size, t->name, err, errlen);
     if (rc) return rc;
     const JsonValue *model = json_get(j.root, "model");
-    if (model && model->type != JSON_NUMBER) rc = read_root(t, j.root, err, errlen); /* in a vocab.json "model" is a piece */
+    /* in a vocab.json "model" is a piece */
+    if (model && model->type != JSON_NUMBER) rc = read_root(t, j.root, err, errlen);
     else if (json_get(j.root, "config") && json_get(j.root, "vocab"))
-        rc = base_error(err, errlen, -EINVAL, "%s: Mistral's tekken.json: this kind is not read; the tokenizer.json of the same model is", t->name);
-    else rc = base_error(err, errlen, -EINVAL, "%s: JSON, but no tokenizer.json (a vocab.json opens with the folder where merges.txt stands beside it)", t->name);
+        rc = base_error(err, errlen, -EINVAL,
+                        "%s: Mistral's tekken.json: this kind is not read; the tokenizer.json of the same model is",
+                        t->name);
+    else
+        rc = base_error(err, errlen, -EINVAL,
+                        "%s: JSON, but no tokenizer.json (a vocab.json opens with the folder where merges.txt stands "
+                        "beside it)", t->name);
     json_free(&j);
     return rc;
 }

@@ -9,11 +9,14 @@
 int json_refuse(const Tokenizer *t, const char *what, const JsonValue *v, char *err, size_t errlen);
 int json_flag(const JsonValue *v, const char *key, int otherwise); /* true, false, or otherwise where it is absent */
 
-/* Components (JSON null: none) behind those that t's pipeline has: 0, -EINVAL (one that is not known, named), -ENOMEM. */
+/* Components (JSON null: none) behind those that t's pipeline has: 0, -EINVAL (one that is not known, named),
+ * -ENOMEM. */
 int json_normalizer(Tokenizer *t, const JsonValue *v, char *err, size_t errlen);
 int json_pre_tokenizer(Tokenizer *t, const JsonValue *v, char *err, size_t errlen);
-int json_decoder(Tokenizer *t, const JsonValue *v, int *bytes, char *err, size_t errlen); /* *bytes: one is ByteFallback */
-int json_template(Tokenizer *t, const JsonValue *v, char *err, size_t errlen);            /* once the pieces are finished */
+/* *bytes: one is ByteFallback */
+int json_decoder(Tokenizer *t, const JsonValue *v, int *bytes, char *err, size_t errlen);
+/* once the pieces are finished */
+int json_template(Tokenizer *t, const JsonValue *v, char *err, size_t errlen);
 
 /* {"text": id, ..} as pieces. */
 int json_vocabulary(Tokenizer *t, const JsonValue *vocab, char *err, size_t errlen);

@@ -1,9 +1,10 @@
 /* tokenizer/sentencepiece/charsmap.c - a character map's trie: checked once, then walked without further questions.
  *
- * A unit of the double array holds a label (the byte that leads to it, bits 0-7 and 31), an offset (bits 10-30, times 256
- * where bit 9 is set), and in bit 8 whether a rule ends here. The children of unit p stand at p ^ offset ^ byte, and count
- * where their label is that byte. Where a rule ends, the unit at p ^ offset holds the place of its text, with bit 31 set.
- * Call p ^ offset p's base: units with the same base share their children, which Darts uses to store equal endings once. */
+ * A unit of the double array holds a label (the byte that leads to it, bits 0-7 and 31), an offset (bits 10-30, times
+ * 256 where bit 9 is set), and in bit 8 whether a rule ends here. The children of unit p stand at p ^ offset ^ byte,
+ * and count where their label is that byte. Where a rule ends, the unit at p ^ offset holds the place of its text, with
+ * bit 31 set. Call p ^ offset p's base: units with the same base share their children, which Darts uses to store equal
+ * endings once. */
 #include "charsmap.h"
 
 #include "tokenizer/unicode/grapheme.h"
@@ -36,7 +37,8 @@ enum { DEPTH = CHARSMAP_RULE_MAX + 1 };
 
 typedef struct {
     const CharsMap *m;
-    uint32_t *first, *next; /* [n_units] the units that are children of base b: first[b], next of that, ..; 0 ends the list */
+    /* [n_units] the units that are children of base b: first[b], next of that, ..; 0 ends the list */
+    uint32_t *first, *next;
     uint32_t *state;        /* [n_units] of each base */
     uint32_t base[DEPTH], child[DEPTH], best[DEPTH]; /* the walk: bases, the child each is at, its longest so far */
 } Check;
@@ -61,8 +63,8 @@ static void longer(Check *c, size_t depth, uint32_t than) {
     c->child[depth] = c->next[c->child[depth]];
 }
 
-/* The longest walk that begins at the root, in 2 + bytes; 0: one leaves the trie, finds no text, or is too long. A base that
- * is open and comes up again is a walk without end. Every base is walked once. */
+/* The longest walk that begins at the root, in 2 + bytes; 0: one leaves the trie, finds no text, or is too long. A base
+ * that is open and comes up again is a walk without end. Every base is walked once. */
 static uint32_t measure(Check *c, uint32_t root) {
     const CharsMap *m = c->m;
     size_t depth = 0;
@@ -147,8 +149,10 @@ int charsmap_open(CharsMap **out, const uint8_t *blob, size_t size, const char *
         return 0;
     }
     charsmap_free(m);
-    if (rc == -ENOMEM) return base_error(err, errlen, rc, "%s: no memory for %s's character map of %zu bytes", name, what, size);
-    return base_error(err, errlen, rc, "%s: %s's character map is broken: a size, a rule or a text does not fit", name, what);
+    if (rc == -ENOMEM)
+        return base_error(err, errlen, rc, "%s: no memory for %s's character map of %zu bytes", name, what, size);
+    return base_error(err, errlen, rc, "%s: %s's character map is broken: a size, a rule or a text does not fit", name,
+                      what);
 }
 
 void charsmap_free(CharsMap *m) {
@@ -215,7 +219,8 @@ int charsmap_precompiled(const CharsMap *m, const char *s, size_t n, Text *out) 
             uint32_t cp;
             one = (size_t)utf8_decode(s + i + k, cluster - k, &cp);
             if (one == 0) one = 1;
-            rc = look_up(m, s + i + k, one, 1, &to, &to_len) ? text_put(out, to, to_len) : text_put(out, s + i + k, one);
+            rc = look_up(m, s + i + k, one, 1, &to, &to_len) ? text_put(out, to, to_len)
+                : text_put(out, s + i + k, one);
         }
     }
     return rc;

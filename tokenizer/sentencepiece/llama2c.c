@@ -1,7 +1,7 @@
 /* tokenizer/sentencepiece/llama2c.c - llama2.c's tokenizer.bin, among other files (spm.c has its format and reads it).
  *
- * A file that was cut exactly between two pieces, behind its longest one, cannot be told from a whole one here; whoever knows
- * the model compares tokenizer_size with its vocabulary. */
+ * A file that was cut exactly between two pieces, behind its longest one, cannot be told from a whole one here; whoever
+ * knows the model compares tokenizer_size with its vocabulary. */
 #include "model.h"
 #include "base/file.h"
 

@@ -1,5 +1,5 @@
-/* tokenizer/sentencepiece/model.h - all that a SentencePiece model may say beyond spm.h: kinds without merges, character maps,
- * white space to remove, pieces that are matched whole or not used. */
+/* tokenizer/sentencepiece/model.h - all that a SentencePiece model may say beyond spm.h: kinds without merges,
+ * character maps, white space to remove, pieces that are matched whole or not used. */
 #ifndef SPM_MODEL_H
 #define SPM_MODEL_H
 
@@ -29,10 +29,12 @@ typedef struct {
     const char *space_in; /* what a space becomes; t->space is what becomes a space in decoding */
     char *unk_text;       /* [unk_len] what the unknown piece decodes to, malloc'ed; NULL: SentencePiece's usual */
     size_t unk_len;
-    struct SpmLibrary *library, *library_tight; /* spm_backend.c; the second puts no space in front. NULL: our own code */
+    /* spm_backend.c; the second puts no space in front. NULL: our own code */
+    struct SpmLibrary *library, *library_tight;
 } SpmModel;
 
-/* t becomes a SentencePiece model without settings: 0 or -ENOMEM. Then come the pieces and the settings, then spm_model_finish. */
+/* t becomes a SentencePiece model without settings: 0 or -ENOMEM. Then come the pieces and the settings, then
+ * spm_model_finish. */
 int spm_model_begin(Tokenizer *t, char *err, size_t errlen);
 int spm_model_finish(Tokenizer *t, int unique, char *err, size_t errlen); /* unique: no text may stand twice */
 extern const Body spm_model_body;
@@ -44,7 +46,8 @@ int model_proto_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, 
 int llama2c_vocab_is(const uint8_t *data, size_t size); /* 2: every record fits; 1: it begins like one; 0: neither */
 int llama2c_vocab_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, size_t errlen);
 int spm_model_vocabulary(Tokenizer *t, const Vocabulary *v, char *err, size_t errlen); /* GGUF's "llama" and "t5" */
-/* spm_backend.c: let SentencePiece's own library do what t, read from data by model_proto_read, does. 0, -ENOMEM or -EINVAL. */
+/* spm_backend.c: let SentencePiece's own library do what t, read from data by model_proto_read, does. 0, -ENOMEM or
+ * -EINVAL. */
 int spm_backend_attach(Tokenizer *t, const uint8_t *data, size_t size, char *err, size_t errlen);
 
 #endif

@@ -1,8 +1,8 @@
 /* tokenizer/sentencepiece/model_proto.c - SentencePiece's tokenizer.model: a protobuf message, read by hand.
  *
- * A message is fields, one after another: a varint key (number << 3 | wire type), then a value - a varint (0), eight bytes
- * (1), a varint length and as many bytes (2), four bytes (5). A message inside a message is a field of wire type 2. Field
- * numbers are those of sentencepiece_model.proto; unknown fields are skipped, as protobuf wants.
+ * A message is fields, one after another: a varint key (number << 3 | wire type), then a value - a varint (0), eight
+ * bytes (1), a varint length and as many bytes (2), four bytes (5). A message inside a message is a field of wire type
+ * 2. Field numbers are those of sentencepiece_model.proto; unknown fields are skipped, as protobuf wants.
  *
  * A file cut between two pieces is well-formed protobuf. So the trainer's and the normalizer's settings, which every
  * writer puts behind the pieces, must be there. */
@@ -79,7 +79,8 @@ typedef struct {
 } Reader;
 
 static int broken(Reader *r, const char *what) {
-    return base_error(r->err, r->errlen, -EINVAL, "%s: %s is not well-formed protobuf: truncated or no SentencePiece model",
+    return base_error(r->err, r->errlen, -EINVAL,
+                      "%s: %s is not well-formed protobuf: truncated or no SentencePiece model",
                       r->t->name, what);
 }
 
@@ -108,10 +109,12 @@ static int read_piece(Reader *r, const Field *m) {
     size_t n = r->t->n;
     if (text.len == 0) return base_error(r->err, r->errlen, -EINVAL, "%s: piece %zu is empty", r->t->name, n);
     if (kind < PIECE_NORMAL || kind > PIECE_BYTE)
-        return base_error(r->err, r->errlen, -EINVAL, "%s: piece %zu is of the unknown kind %llu", r->t->name, n, (unsigned long long)kind);
+        return base_error(r->err, r->errlen, -EINVAL, "%s: piece %zu is of the unknown kind %llu", r->t->name, n,
+                          (unsigned long long)kind);
     if (kind == PIECE_UNKNOWN) {
         if (r->t->unk >= 0)
-            return base_error(r->err, r->errlen, -EINVAL, "%s: pieces %d and %zu are both the unknown piece", r->t->name,
+            return base_error(r->err, r->errlen, -EINVAL, "%s: pieces %d and %zu are both the unknown piece",
+                              r->t->name,
                               r->t->unk, n);
         r->t->unk = (int)n;
     }
@@ -129,7 +132,8 @@ static int read_trainer(Reader *r, const Field *m) {
         case 3: if ((rc = want(r, &f, VARINT)) == 0) s->model_type = f.value <= 4 ? (int)f.value : 0; break;
         case 24: if ((rc = want(r, &f, VARINT)) == 0) s->space_as_suffix = f.value != 0; break;
         case 35: if ((rc = want(r, &f, VARINT)) == 0) s->byte_fallback = f.value != 0; break;
-        case 40: case 41: case 42: case 43: if ((rc = want(r, &f, VARINT)) == 0) s->ids[f.number - 40] = (int64_t)f.value; break;
+        case 40: case 41: case 42: case 43: if ((rc = want(r, &f, VARINT)) == 0) s->ids[f.number - 40] =
+            (int64_t)f.value; break;
         case 44: if ((rc = want(r, &f, BYTES)) == 0) s->unk_surface = f; break;
         case 46: if ((rc = want(r, &f, BYTES)) == 0) s->bos_piece = f; break;
         case 47: if ((rc = want(r, &f, BYTES)) == 0) s->eos_piece = f; break;
@@ -174,11 +178,13 @@ static int read_model(Reader *r, const uint8_t *data, size_t size) {
 static int check_kind(Reader *r) {
     const Settings *s = &r->s;
     if (!s->has_trainer || !s->has_normalizer)
-        return base_error(r->err, r->errlen, -EINVAL, "%s: no trainer's or no normalizer's part behind the pieces: truncated?", r->t->name);
+        return base_error(r->err, r->errlen, -EINVAL,
+                          "%s: no trainer's or no normalizer's part behind the pieces: truncated?", r->t->name);
     if (s->model_type < 1)
         return base_error(r->err, r->errlen, -EINVAL, "%s: a SentencePiece model of an unknown kind", r->t->name);
     if (s->out.map.len && (s->out.add_dummy_prefix || s->out.remove_extra_whitespaces || s->out.escape_whitespaces))
-        return base_error(r->err, r->errlen, -EINVAL, "%s: a SentencePiece model whose denormalizer changes spaces: not read",
+        return base_error(r->err, r->errlen, -EINVAL,
+                          "%s: a SentencePiece model whose denormalizer changes spaces: not read",
                           r->t->name);
     return 0;
 }
@@ -191,8 +197,10 @@ static int read_maps(Reader *r) {
     if (in->len) rc = charsmap_open(&m->map, in->bytes, in->len, t->name, "the normalizer", r->err, r->errlen);
     if (rc || !out->len) return rc;
     rc = charsmap_open(&m->unmap, out->bytes, out->len, t->name, "the denormalizer", r->err, r->errlen);
-    if (rc == 0 && (charsmap_longest_rule(m->unmap) > DECODE_HELD_MAX || charsmap_longest_text(m->unmap) > DECODE_HELD_MAX))
-        rc = base_error(r->err, r->errlen, -EINVAL, "%s: the denormalizer has a rule or a text of more than %d bytes", t->name,
+    if (rc == 0 && (charsmap_longest_rule(m->unmap) > DECODE_HELD_MAX ||
+                    charsmap_longest_text(m->unmap) > DECODE_HELD_MAX))
+        rc = base_error(r->err, r->errlen, -EINVAL, "%s: the denormalizer has a rule or a text of more than %d bytes",
+                        t->name,
                         (int)DECODE_HELD_MAX);
     return rc;
 }
@@ -206,17 +214,20 @@ static int check_pieces(Reader *r) {
         if (r->s.ids[i] >= (int64_t)t->n)
             return base_error(r->err, r->errlen, -EINVAL, "%s: %s is %lld, of %zu pieces", r->t->name, names[i],
                               (long long)r->s.ids[i], t->n);
-    if (t->unk < 0 && !r->s.byte_fallback) return base_error(r->err, r->errlen, -EINVAL, "%s: no unknown piece", r->t->name);
+    if (t->unk < 0 && !r->s.byte_fallback)
+        return base_error(r->err, r->errlen, -EINVAL, "%s: no unknown piece", r->t->name);
     for (size_t i = 0; i < t->n; i++) {
         /* A converter's slip that the library (0.2.3) mends: "<0x00>" is there, and a bare NUL as well. */
-        if (r->s.byte_fallback && t->pieces[i].len == 1 && t->bytes[t->pieces[i].start] == 0) t->pieces[i].kind = PIECE_UNUSED;
+        if (r->s.byte_fallback && t->pieces[i].len == 1 && t->bytes[t->pieces[i].start] == 0)
+            t->pieces[i].kind = PIECE_UNUSED;
         if (t->pieces[i].kind != PIECE_BYTE) continue;
         int b = pieces_byte_value(t->bytes + t->pieces[i].start, t->pieces[i].len);
         if (!have[b]) n_bytes++;
         have[b] = 1;
     }
     if (r->s.byte_fallback ? n_bytes != 256 : n_bytes != 0)
-        return base_error(r->err, r->errlen, -EINVAL, "%s: byte_fallback is %s, but %d byte pieces are there", r->t->name,
+        return base_error(r->err, r->errlen, -EINVAL, "%s: byte_fallback is %s, but %d byte pieces are there",
+                          r->t->name,
                           r->s.byte_fallback ? "on" : "off", n_bytes);
     return 0;
 }
@@ -226,7 +237,8 @@ static int control_named(const Tokenizer *t, const Field *f, const char *otherwi
     const char *s = f->len ? (const char *)f->bytes : otherwise;
     size_t len = f->len ? f->len : strlen(otherwise);
     for (size_t i = 0; i < t->n; i++)
-        if (t->pieces[i].kind == PIECE_CONTROL && t->pieces[i].len == len && memcmp(t->bytes + t->pieces[i].start, s, len) == 0)
+        if (t->pieces[i].kind == PIECE_CONTROL && t->pieces[i].len == len &&
+            memcmp(t->bytes + t->pieces[i].start, s, len) == 0)
             return (int)i;
     return -1;
 }
@@ -254,7 +266,8 @@ int model_proto_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, 
     const Settings *s = &r.s;
     const Field *u = &s->unk_surface;
     SpmModel *m = t->own;
-    if (u->bytes && !(m->unk_text = malloc(u->len + 1))) return base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
+    if (u->bytes && !(m->unk_text = malloc(u->len + 1)))
+        return base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
     if (u->bytes) memcpy(m->unk_text, u->bytes, m->unk_len = u->len);
     t->kind = kinds[s->model_type - 1];
     m->kind = models[s->model_type - 1];

@@ -1,8 +1,9 @@
 /* tokenizer/sentencepiece/normalize.c - what SentencePiece does to a text before it looks for pieces.
  *
- * The text is read in units: a user-defined piece, or the longest rule of the character map (charsmap.h), or one character, or
- * one byte that is no UTF-8, which becomes U+FFFD (raw_bytes: stays as it is). Spaces become U+2581, one is put in front
- * of everything, and where the model says remove_extra_whitespaces runs of them become one and none stays at the ends. */
+ * The text is read in units: a user-defined piece, or the longest rule of the character map (charsmap.h), or one
+ * character, or one byte that is no UTF-8, which becomes U+FFFD (raw_bytes: stays as it is). Spaces become U+2581, one
+ * is put in front of everything, and where the model says remove_extra_whitespaces runs of them become one and none
+ * stays at the ends. */
 #include "normalize.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* tokenizer/sentencepiece/sentencepiece.c - a SentencePiece model's body: normalization, then the kind's way to find pieces; and
- * back, through the denormalizer. */
+/* tokenizer/sentencepiece/sentencepiece.c - a SentencePiece model's body: normalization, then the kind's way to find
+ * pieces; and back, through the denormalizer. */
 #include "model.h"
 
 #include "normalize.h"
@@ -13,8 +13,8 @@
 
 /* ---- text to ids ---- */
 
-/* Where no piece holds two neighbours, nothing merges over their border: each side by itself keeps the heap small. prefix:
- * bytes of the space in front, a symbol of its own. */
+/* Where no piece holds two neighbours, nothing merges over their border: each side by itself keeps the heap small.
+ * prefix: bytes of the space in front, a symbol of its own. */
 static int merge_stretches(SpmWork *w, const SpmModel *m, size_t from, size_t end, size_t prefix) {
     const Tokenizer *t = w->t;
     int rc = prefix ? merge_add(&w->merging, from, prefix, pieces_find(t, w->text + from, prefix)) : 0;
@@ -48,10 +48,12 @@ static int best_pieces(SpmWork *w, const SpmModel *m, size_t n) {
     int rc = unigram_encode(m->unigram, w->t, w->text, n, &run, w->out);
     unigram_run_free(&run);
     if (rc != -EINVAL) return rc;
-    return base_error(w->err, w->errlen, rc, "the vocabulary has neither bytes nor an unknown piece for what the text holds");
+    return base_error(w->err, w->errlen, rc,
+                      "the vocabulary has neither bytes nor an unknown piece for what the text holds");
 }
 
-/* The models that nearly nobody trains: a word is a piece, or a character is. Words begin at a space, or end with one. */
+/* The models that nearly nobody trains: a word is a piece, or a character is. Words begin at a space, or end with
+ * one. */
 static int whole_pieces(SpmWork *w, const SpmModel *m, size_t n) {
     static const char space[] = "\xe2\x96\x81";
     const Tokenizer *t = w->t;
@@ -84,14 +86,15 @@ static int encode(const Tokenizer *t, const char *text, size_t len, int first, I
     text_release(&normalized);
     if (rc == -EFBIG)
         return base_error(err, errlen, -EINVAL,
-                          "a text of %zu bytes is too long to encode at once (the limit is %d, normalized)", len, INT32_MAX);
+                          "a text of %zu bytes is too long to encode at once (the limit is %d, normalized)", len,
+                          INT32_MAX);
     return rc;
 }
 
 /* ---- ids to text ---- */
 
-/* As the library: without remove_extra_whitespaces one space in front is dropped (spm_spell); with it each piece drops one
- * while nothing is written yet. */
+/* As the library: without remove_extra_whitespaces one space in front is dropped (spm_spell); with it each piece drops
+ * one while nothing is written yet. */
 static size_t spell(const Tokenizer *t, TokenStream *s, int id, char *out) {
     const SpmModel *m = t->own;
     const Entry *e = &t->pieces[id];
@@ -139,8 +142,8 @@ static size_t denormalize(const SpmModel *m, TokenStream *s, const char *text, s
     return (size_t)(o - out);
 }
 
-/* A model with a denormalizer changes the text once more, by rules as long as DECODE_HELD_MAX bytes; as many bytes wait until no
- * rule can reach over them. They and what comes stand at the end of out, what it becomes at its beginning. */
+/* A model with a denormalizer changes the text once more, by rules as long as DECODE_HELD_MAX bytes; as many bytes wait
+ * until no rule can reach over them. They and what comes stand at the end of out, what it becomes at its beginning. */
 size_t spm_model_decode(const Tokenizer *t, TokenStream *s, int id, char *out) {
     const SpmModel *m = t->own;
     if (!m->unmap) return decode_piece(t, s, id, out);
@@ -185,7 +188,8 @@ static int user_pieces(const Tokenizer *t, SpmModel *m, char *err, size_t errlen
         if (e->kind == PIECE_UNUSED && e->len > 1) m->has_unused = 1; /* one byte is never merged of two */
         if (e->kind != PIECE_USER_DEFINED || e->len == 0) continue;
         if (e->len > MATCH_MAX)
-            return base_error(err, errlen, -EINVAL, "%s: piece %zu is matched whole and longer than %d bytes", t->name, i,
+            return base_error(err, errlen, -EINVAL, "%s: piece %zu is matched whole and longer than %d bytes", t->name,
+                              i,
                               MATCH_MAX);
         if (matcher_add(&m->user, e->start, e->len, (int)i))
             return base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);

@@ -1,5 +1,5 @@
-/* tokenizer/sentencepiece/spm.c - byte-pair encoding as SentencePiece does it. The text starts as one symbol a character. Of
- * all neighbours whose joined text is a piece, the pair with the highest score is joined, of equal scores the leftmost. */
+/* tokenizer/sentencepiece/spm.c - byte-pair encoding as SentencePiece does it. A text starts as one symbol a character.
+ * Of all neighbours whose joined text is a piece, those with the highest score are joined, of equal ones the first. */
 #include "spm.h"
 #include "base/file.h"
 
@@ -52,7 +52,7 @@ int spm_merge(SpmWork *w, size_t from, size_t end) {
 static int encode(const Tokenizer *t, const char *text, size_t len, int flags, Ids *out, char *err, size_t errlen) {
     char *spelled = len < INT32_MAX / 3 ? malloc(3 * len + 3) : NULL; /* a space may take three bytes */
     SpmWork w = {.t = t, .text = spelled, .out = out, .err = err, .errlen = errlen};
-    size_t space = strlen(t->space), prefix = len && t->dummy_prefix && !(flags & ENCODE_CONTINUE) ? space : 0, n = prefix;
+    size_t space = strlen(t->space), n = len && t->dummy_prefix && !(flags & ENCODE_CONTINUE) ? space : 0, prefix = n;
     if (!spelled) return -ENOMEM;
     memcpy(spelled, t->space, prefix);
     for (size_t i = 0, used; i < len; i++, n += used)
@@ -97,7 +97,7 @@ int spm_vocabulary(Tokenizer *t, const void *vocabulary, char *err, size_t errle
         if (p->type < PIECE_NORMAL || p->type > PIECE_BYTE)
             rc = base_error(err, errlen, -EINVAL, "%s: piece %zu is of the unknown kind %d", t->name, i, p->type);
         else if (!t->body && (kind == PIECE_ADDED || kind == PIECE_UNUSED || v->remove_extra_whitespaces == 1))
-            rc = base_error(err, errlen, -EINVAL, "%s: has added or unused pieces, or removes spaces: not read here", t->name);
+            rc = base_error(err, errlen, -EINVAL, "%s: added or unused pieces, or spaces to remove: not read", t->name);
         else rc = pieces_add(t, p->text, p->len, p->score, kind, err, errlen);
     }
     for (int i = 0; i < 3 && rc == 0; i++) {
@@ -122,16 +122,16 @@ int spm_llama2c(Tokenizer *t, const void *file, char *err, size_t errlen) {
     for (size_t at = 4, len; at < f->size && rc == 0; at += 8 + len) {
         len = f->size - at < 8 ? 0 : load_u32(f->data + at + 4);
         if (len == 0 || len > f->size - at - 8)
-            return base_error(err, errlen, -EINVAL, "%s: tokenizer.bin: piece %zu at byte %zu is empty or does not fit the file",
-                              t->name, t->n, at);
+            return base_error(err, errlen, -EINVAL, "%s: tokenizer.bin: piece %zu at byte %zu is empty or does not fit "
+                              "the file", t->name, t->n, at);
         const char *p = (const char *)f->data + at + 8;
         int kind = t->n == 1 || t->n == 2 ? PIECE_CONTROL : pieces_byte_value(p, len) >= 0 ? PIECE_BYTE : PIECE_NORMAL;
         if (t->n == 0 && len == 5 && memcmp(p, "<unk>", 5) == 0) kind = PIECE_UNKNOWN;
         rc = pieces_add(t, p, len, load_f32(f->data + at), kind, err, errlen);
     }
     if (rc == 0 && t->n < 3 + 256)
-        rc = base_error(err, errlen, -EINVAL, "%s: tokenizer.bin: %zu pieces, the special ones and the bytes alone are %d",
-                        t->name, t->n, 3 + 256);
+        rc = base_error(err, errlen, -EINVAL, "%s: tokenizer.bin: %zu pieces, the special ones and the bytes alone are "
+                        "%d", t->name, t->n, 3 + 256);
     t->kind = "llama2.c tokenizer.bin";
     if (!t->body) t->body = &spm_body;
     t->llama2c = t->dummy_prefix = t->add_bos = t->bos = 1;

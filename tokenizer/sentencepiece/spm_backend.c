@@ -1,10 +1,10 @@
 /* tokenizer/sentencepiece/spm_backend.c - a Tokenizer whose ids and texts come from SentencePiece's own library.
  *
- * The model is read by our own reader first, for the table of pieces and the settings, which the interface needs; then the
- * library gets the same bytes, and this body takes the place of ours. The library always puts its space in front; a
- * text that goes on is encoded by a second copy of the model whose last field, appended here, says add_dummy_prefix = false
- * (protobuf merges a message that comes twice). A denormalizer works on whole texts, and we decode id by id: it is taken from
- * the library in the same way, and decode.c does it. */
+ * The model is read by our own reader first, for the table of pieces and the settings, which the interface needs; then
+ * the library gets the same bytes, and this body takes the place of ours. The library always puts its space in front; a
+ * text that goes on is encoded by a second copy of the model whose last field, appended here, says add_dummy_prefix =
+ * false (protobuf merges a message that comes twice). A denormalizer works on whole texts, and we decode id by id: it
+ * is taken from the library in the same way, and decode.c does it. */
 #include "model.h"
 #include "spm_wrapper.h"
 #include "tokenizer/special.h"
@@ -27,7 +27,8 @@ static int encode(const Tokenizer *t, const char *text, size_t len, int first, I
     return rc;
 }
 
-/* As sentencepiece.c's spell, asked of the library: the bytes that the caller's buffer holds are those of the piece at most. */
+/* As sentencepiece.c's spell, asked of the library: the bytes that the caller's buffer holds are those of the piece at
+ * most. */
 static size_t spell(const Tokenizer *t, TokenStream *s, int id, char *out) {
     const Entry *e = &t->pieces[id];
     const SpmModel *m = t->own;
@@ -74,14 +75,16 @@ int spm_backend_attach(Tokenizer *t, const uint8_t *data, size_t size, char *err
     t->kind = "SentencePiece's own library";
     SpmModel *m = t->own;
     int rc = open_with(&m->library, t, data, size, fields, 4, err, errlen);
-    return rc || !t->dummy_prefix ? rc : open_with(&m->library_tight, t, data, size, fields, sizeof fields, err, errlen);
+    return rc || !t->dummy_prefix ? rc
+        : open_with(&m->library_tight, t, data, size, fields, sizeof fields, err, errlen);
 }
 
 #else
 
 int spm_backend_attach(Tokenizer *t, const uint8_t *data, size_t size, char *err, size_t errlen) {
     (void)data, (void)size;
-    return base_error(err, errlen, -EINVAL, "%s: SentencePiece's own library is not built in: make SENTENCEPIECE=1 (Debian: "
+    return base_error(err, errlen, -EINVAL,
+                      "%s: SentencePiece's own library is not built in: make SENTENCEPIECE=1 (Debian: "
                       "libsentencepiece-dev) links it", t->name);
 }
 

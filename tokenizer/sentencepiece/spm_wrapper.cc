@@ -1,4 +1,5 @@
-/* tokenizer/sentencepiece/spm_wrapper.cc - spm_wrapper.h by SentencePiece's library. Written for 0.1.97 (Debian 12) and later. */
+/* tokenizer/sentencepiece/spm_wrapper.cc - spm_wrapper.h by SentencePiece's library. Written for 0.1.97 (Debian 12) and
+ * later. */
 #include "spm_wrapper.h"
 
 #include <sentencepiece_processor.h>
@@ -65,7 +66,8 @@ int spm_library_open(SpmLibrary **out, const void *data, size_t size, char *err,
     *out = nullptr;
     return guarded(err, errlen, [&] {
         auto *l = new SpmLibrary();
-        const auto status = l->processor.LoadFromSerializedProto(std::string_view(static_cast<const char *>(data), size));
+        const auto status = l->processor.LoadFromSerializedProto(std::string_view(static_cast<const char *>(data),
+            size));
         if (!status.ok()) {
             delete l;
             return fail(err, errlen, -EINVAL, status.ToString().c_str());
@@ -80,7 +82,8 @@ void spm_library_close(SpmLibrary *l) { delete l; }
 
 int spm_library_size(const SpmLibrary *l) { return l->processor.GetPieceSize(); }
 
-int spm_library_encode(const SpmLibrary *l, const char *text, size_t len, int **ids, size_t *n, char *err, size_t errlen) {
+int spm_library_encode(const SpmLibrary *l, const char *text, size_t len, int **ids, size_t *n, char *err,
+                       size_t errlen) {
     *ids = nullptr;
     *n = 0;
     return guarded(err, errlen, [&] {
@@ -91,7 +94,8 @@ int spm_library_encode(const SpmLibrary *l, const char *text, size_t len, int **
     });
 }
 
-int spm_library_decode(const SpmLibrary *l, const int *ids, size_t n, char **text, size_t *len, char *err, size_t errlen) {
+int spm_library_decode(const SpmLibrary *l, const int *ids, size_t n, char **text, size_t *len, char *err,
+                       size_t errlen) {
     *text = nullptr;
     *len = 0;
     return guarded(err, errlen, [&] {

@@ -1,19 +1,21 @@
-/* tokenizer/sentencepiece/unigram.c - Viterbi over the pieces of a text: of all ways to cut it, the one whose scores sum highest.
+/* tokenizer/sentencepiece/unigram.c - Viterbi over the pieces of a text: of all ways to cut it, the one whose scores
+ * sum highest.
  *
- * Every piece has a score, the logarithm of its probability. best(i), the highest sum of any cut of the first i bytes, is
+ * Every piece has a score, the logarithm of its probability. best(i), the highest sum of any cut of the first i bytes,
+ * is
  *
  *     best(i) = max over pieces p that end at i of best(i - |p|) + score(p)
  *
- * The text is walked character by character; at each, every piece that begins there offers its end a sum. A character that
- * is no piece by itself offers its own end min_score - 10, so that some cut always exists. What an end keeps is the piece
- * that offered most, the first of equals, that is the longest: going back from the last end gives the cut.
+ * The text is walked character by character; at each, every piece that begins there offers its end a sum. A character
+ * that is no piece by itself offers its own end min_score - 10, so that some cut always exists. What an end keeps is
+ * the piece that offered most, the first of equals, that is the longest: going back from the last end gives the cut.
  *
- * Where no offer reaches beyond the place at hand, every cut goes through it, and the stretch before is decided: its ids are
- * written, and only its sum is carried on. So memory is a word's and not the book's.
+ * Where no offer reaches beyond the place at hand, every cut goes through it, and the stretch before is decided: its
+ * ids are written, and only its sum is carried on. So memory is a word's and not the book's.
  *
- * Ids must equal the library's also where two cuts have nearly equal sums. So the additions stand in its order, rounded to
- * float as there (a double sum of two floats, rounded, is their float sum), and a sum that leaves +-100000 is brought back
- * to 0, with everything it offered, as there. */
+ * Ids must equal the library's also where two cuts have nearly equal sums. So the additions stand in its order, rounded
+ * to float as there (a double sum of two floats, rounded, is their float sum), and a sum that leaves +-100000 is
+ * brought back to 0, with everything it offered, as there. */
 #include "unigram.h"
 
 #include "unigram_tree.h"
@@ -56,14 +58,16 @@ static int takes(const Entry *e, UnigramRules rules) {
 }
 
 /* The pieces that the tree is made of into items [*n], what is worth knowing of them into u. */
-static int collect(Unigram *u, const Tokenizer *t, size_t n_pieces, TreeItem *items, size_t *n, char *err, size_t errlen) {
+static int collect(Unigram *u, const Tokenizer *t, size_t n_pieces, TreeItem *items, size_t *n, char *err,
+                   size_t errlen) {
     float lowest = FLT_MAX;
     *n = 0;
     for (size_t i = 0; i < n_pieces; i++) {
         const Entry *e = &t->pieces[i];
         if (!takes(e, u->rules)) continue;
         if (e->len > UNIGRAM_PIECE_MAX)
-            return base_error(err, errlen, -EINVAL, "%s: piece %zu has %u bytes, more than the %d that a unigram model may have",
+            return base_error(err, errlen, -EINVAL,
+                              "%s: piece %zu has %u bytes, more than the %d that a unigram model may have",
                               t->name ? t->name : "tokenizer", i, (unsigned)e->len, UNIGRAM_PIECE_MAX);
         items[(*n)++] = (TreeItem){t->bytes + e->start, e->len, (int32_t)i, score_in(e, u->rules)};
         if (e->len > u->longest) u->longest = e->len;
@@ -121,7 +125,8 @@ static int emit_unknown(const Tokenizer *t, const char *s, size_t n, int *again,
     return rc;
 }
 
-/* tokenizers' way: the run as a whole is looked up, then spelled in bytes, then unknown. id: of its only node, or -1. */
+/* tokenizers' way: the run as a whole is looked up, then spelled in bytes, then unknown. id: of its only node, or
+ * -1. */
 static int emit_run(const Tokenizer *t, const char *s, size_t n, int id, Ids *out) {
     int none = 0;
     if (id < 0) id = pieces_find(t, s, n);
@@ -134,7 +139,8 @@ static int unknown_at(const Tokenizer *t, const struct UnigramNode *nodes, uint3
 }
 
 /* text [n] is the stretch, nodes [n + 1] its ends. *unknown: the last id written stands for unknown text. */
-static int emit(const Unigram *u, const Tokenizer *t, const char *text, struct UnigramNode *nodes, uint32_t n, int *unknown,
+static int emit(const Unigram *u, const Tokenizer *t, const char *text, struct UnigramNode *nodes, uint32_t n,
+                int *unknown,
                 Ids *out) {
     int rc = 0;
     for (uint32_t at = n; at > 0;) {
@@ -225,7 +231,8 @@ int unigram_encode(const Unigram *u, const Tokenizer *t, const char *text, size_
         if (rc) return rc;
         w.nodes = run->nodes;
         if (from == 0 && at == 0) w.nodes[0] = (struct UnigramNode){.score = 0, .start = NOTHING, .id = -1};
-        int whole = w.as_float || from + at == n || !unknown_at(t, w.nodes, at); /* tokenizers' unknown runs are not cut */
+        /* tokenizers' unknown runs are not cut */
+        int whole = w.as_float || from + at == n || !unknown_at(t, w.nodes, at);
         if (w.reached == at && at > 0 && whole) {
             double sum = w.nodes[at].score;
             rc = emit(u, t, text + from, w.nodes, at, &unknown, out);

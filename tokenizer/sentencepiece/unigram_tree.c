@@ -1,9 +1,10 @@
 /* tokenizer/sentencepiece/unigram_tree.c - the double array of unigram_tree.h from a list of texts.
  *
- * The items that share their first `depth` bytes are one range of the list; a range is one node. Splitting a range by the
- * next byte, by counting, is a sort and gives the node's children. Each node then needs a base with all its children's places
- * free. Free units stand in a list. An only child takes the oldest one, which fills old holes; several look through the
- * newest MAX_TRIES, then take a new block: so building is linear, and a block is rarely left half empty. */
+ * The items that share their first `depth` bytes are one range of the list; a range is one node. Splitting a range by
+ * the next byte, by counting, is a sort and gives the node's children. Each node then needs a base with all its
+ * children's places free. Free units stand in a list. An only child takes the oldest one, which fills old holes;
+ * several look through the newest MAX_TRIES, then take a new block: so building is linear, and a block is rarely left
+ * half empty. */
 #include "unigram_tree.h"
 
 #include <errno.h>

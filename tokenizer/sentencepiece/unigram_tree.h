@@ -1,7 +1,7 @@
 /* tokenizer/sentencepiece/unigram_tree.h - pieces by their bytes: a double array, walked a byte a step.
  *
- * The child of node x by byte c is node y = units[x].base ^ c, if units[y].check == x. base and c never leave a block of 256
- * units, so y is always inside the array. Node 0 is the root. */
+ * The child of node x by byte c is node y = units[x].base ^ c, if units[y].check == x. base and c never leave a block
+ * of 256 units, so y is always inside the array. Node 0 is the root. */
 #ifndef UNIGRAM_TREE_H
 #define UNIGRAM_TREE_H
 

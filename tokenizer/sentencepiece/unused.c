@@ -1,6 +1,6 @@
-/* tokenizer/sentencepiece/unused.c - an unused piece falls apart again into the halves it was last made of, in the order of merges
- * over the whole text, so that text is one segment. One that was never made of halves, a single character, is unknown text
- * (SentencePiece 0.2.3; its source of February 2025 wrote it). */
+/* tokenizer/sentencepiece/unused.c - an unused piece falls apart again into the halves it was last made of, in the
+ * order of merges over the whole text, so that text is one segment. One that was never made of halves, a single
+ * character, is unknown text (SentencePiece 0.2.3; its source of February 2025 wrote it). */
 #include "unused.h"
 
 #include <errno.h>
@@ -25,7 +25,8 @@ static int join(void *arg, const Symbol *a, const Symbol *b, uint32_t *order) {
 static int emit(Unused *u, const Symbol *s) {
     SpmWork *w = u->w;
     size_t n = 0;
-    struct { uint32_t start, len; } *todo = malloc(((size_t)s->len + 1) * sizeof *todo); /* what is still to write, the next on top */
+    /* what is still to write, the next on top */
+    struct { uint32_t start, len; } *todo = malloc(((size_t)s->len + 1) * sizeof *todo);
     if (!todo) return -ENOMEM;
     todo[n].start = s->start;
     todo[n++].len = s->len;

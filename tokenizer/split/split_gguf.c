@@ -1,19 +1,67 @@
 /* tokenizer/split/split_gguf.c - the pre-tokenizers that GGUF files name in tokenizer.ggml.pre.
  *
- * The names are llama.cpp's. What they do is what the model's own tokenizer.json does, as far as it was published, because
- * that is what the model was trained with. llama.cpp differs from it in these, and we do not follow it there:
+ * The names are llama.cpp's. What they do is what the model's own tokenizer.json does, as far as it was published,
+ * because that is what the model was trained with. llama.cpp differs from it in these, and we do not follow it there:
  *   's in capitals   a long s (U+017F) ends a contraction for the regex (?i:'s), not for llama.cpp's ['sS]
- *   tekken, gpt-4o   llama.cpp has [^a-z] and [^A-Z] for capitals and small letters: words of other scripts are cut elsewhere
+ *   tekken, gpt-4o   llama.cpp has [^a-z] and [^A-Z] for capitals and small letters: words of other scripts are cut
+ *   elsewhere
  *   Digits           is what Rust calls numeric; llama.cpp asks \p{N}
- *   falcon           Punctuation is of an older Unicode; Digits comes behind ByteLevel, where it takes some bytes for numbers
+ *   falcon           Punctuation is of an older Unicode; Digits comes behind ByteLevel, where it takes some bytes for
+ *   numbers
  *   nfc              llama.cpp normalizes nothing
  * "default" is llama.cpp's own invention for files without a name. */
 #include "split.h"
 
 #include <string.h>
 
+/* What the names of cuts stand for; a cut that has none here is an alternative, by its name or as it is spelled. */
+static const char *const regexes[][2] = {
+    {"gpt2", "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"},
+    {"llama3", "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\"
+      "n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
+    {"jais2", "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\"
+      "n]*|\\s*[\\r\\n]+|\\s{512}(?!\\S)|\\s{256}(?!\\S)|\\s{128}(?!\\S)|\\s{64}(?!\\S)|\\s{32}(?!\\S)|\\"
+      "s{16}(?!\\S)|\\s{8}(?!\\S)|\\s{4}(?!\\S)|\\s{1,2}(?!\\S)|\\s{1}"},
+    {"minicpm5", "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}+| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"
+      "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
+    {"qwen2", "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|"
+      "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
+    {"qwen35", "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N"
+      "}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
+    {"ufakzeka", "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
+    {"seed", "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1}| ?[^\\s\\p{L}\\p{N}\\r\\n]+|"
+      "\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
+    {"exaone-moe", "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?(?:\\p{L}\\p{M}*(?: \\p{L}\\p{M}*)*)+|\\p{N}| ?"
+      "[^\\s\\p{L}\\p{N}]+[\\r\\n/]?|\\s*[\\r\\n]|\\s+(?!\\S)|\\s+"},
+    {"o200k", "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+(?i:'s|'t"
+      "|'re|'ve|'m|'ll|'d)?|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p"
+      "{Lo}\\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]"
+      "+|\\s+(?!\\S)|\\s+"},
+    {"tekken", "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+|[^\\r\\n"
+      "\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*|\\p{N}| ?[^\\s\\"
+      "p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
+    {"youtu", "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+(?i:'s|'t"
+      "|'re|'ve|'m|'ll|'d)?|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p"
+      "{Lo}\\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s"
+      "+(?!\\S)|\\s+"},
+    {"kimi-k2", "[\\p{Han}]+|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{Han}]]*[\\p{Ll}\\p{Lm"
+      "}\\p{Lo}\\p{M}&&[^\\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\"
+      "p{Lm}\\p{Lo}\\p{M}&&[^\\p{Han}]]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'"
+      "ll|'d)?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
+    {"deepseek-v3", "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+|"
+      " ?[\\p{P}\\p{S}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"},
+    {"spark", "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+|"
+      " ?[\\p{P}\\p{S}]+|[\\r\\n]|\\s+(?!\\S)|\\s+"},
+    {"youtu scripts",
+     "[\uac00-\ud7a3\u3131-\u318e]+|[\uff01\u2026\u201c\u201d\u2018\u2019\u2014\uff1a\uff1b\uff0c\u3001-"
+      "\u303f\ufe30-\ufe4f]+|[\u3105-\u312f]+|[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+"},
+    {"afmoe scripts",
+     "[\\u4E00-\\u9FFF\\u3040-\\u309F\\u30A0-\\u30FF\\u3400-\\u4DBF\\uf900-\\uFAFF\\uFF65-\\uFF9F\\u2F00"
+      "-\\u2FDF]+|[\\u0E00-\\u0E7F]+|[\\u0E80-\\u0EFF]+|[\\u1780-\\u17FF]+|[\\u1000-\\u109F\\uAA60-"
+      "\\uAA7F\\uA9E0-\\uA9FF]+|[\\uAC00-\\uD7AF\\u1100-\\u11FF]+"}};
+
 static const PreTokenizer table[] = {
-    {.name = "default", .cuts = {{"punctuation and symbols", 0}, {"gpt2", 0}, {"numbers", 0}, {"ascii digits by 3", 0}}},
+    {.name = "default", .cuts = {{"[\\p{P}\\$\\+<=>\\^~\\|]+", 0}, {"gpt2", 0}, {"\\p{N}+", 0}, {"[0-9]{3}", 0}}},
 
     {.name = "llama-bpe", .cuts = {{"llama3", 0}}, .ignore_merges = 1, .add_bos = 1},
     {.name = "llama3", .cuts = {{"llama3", 0}}, .ignore_merges = 1, .add_bos = 1},
@@ -30,7 +78,7 @@ static const PreTokenizer table[] = {
     {.name = "glm4", .cuts = {{"llama3", 0}}, .ignore_merges = 1},
     {.name = "glm5", .cuts = {{"llama3", 0}}, .ignore_merges = 1},
     {.name = "jais-2", .cuts = {{"jais2", 0}}},
-    {.name = "minicpm5", .cuts = {{"numbers to 3", 0}, {"minicpm5", 0}}, .ignore_merges = 1},
+    {.name = "minicpm5", .cuts = {{"\\p{N}{1,3}", 0}, {"minicpm5", 0}}, .ignore_merges = 1},
 
     {.name = "qwen2", .cuts = {{"qwen2", 0}}, .nfc = 1},
     {.name = "deepseek-r1-qwen", .cuts = {{"qwen2", 0}}, .nfc = 1},
@@ -44,7 +92,7 @@ static const PreTokenizer table[] = {
     {.name = "bailingmoe", .cuts = {{"qwen2", 0}}},
     {.name = "bailingmoe2", .cuts = {{"qwen2", 0}}},
     {.name = "llada-moe", .cuts = {{"qwen2", 0}}},
-    {.name = "laguna", .cuts = {{"lines", 0}, {"qwen2", 0}}},
+    {.name = "laguna", .cuts = {{"[^\\n]+|[\\n]+", 0}, {"qwen2", 0}}},
     {.name = "qwen35", .cuts = {{"qwen35", 0}}},
     {.name = "ufakzeka", .cuts = {{"ufakzeka", 0}}},
     {.name = "seed-coder", .cuts = {{"seed", 0}}},
@@ -56,26 +104,28 @@ static const PreTokenizer table[] = {
     {.name = "talkie", .cuts = {{"o200k", 0}}},
     {.name = "minimax-m2", .cuts = {{"o200k", 0}}},
     {.name = "granite-embed-multi-97m", .cuts = {{"o200k", 0}}, .ignore_merges = 1},
-    {.name = "tiny_aya", .cuts = {{"thousands", 0}, {"o200k", 0}}},
-    {.name = "cohere2moe", .cuts = {{"thousands", 0}, {"o200k", 0}}},
+    {.name = "tiny_aya", .cuts = {{"\\d{1,3}(?=(?:\\d{3})*\\b)", 0}, {"o200k", 0}}},
+    {.name = "cohere2moe", .cuts = {{"\\d{1,3}(?=(?:\\d{3})*\\b)", 0}, {"o200k", 0}}},
     {.name = "tekken", .cuts = {{"tekken", 0}}, .ignore_merges = 1, .add_bos = 1},
     {.name = "youtu", .cuts = {{"youtu scripts", 0}, {"youtu", 0}}, .ignore_merges = 1},
     {.name = "kimi-k2", .cuts = {{"kimi-k2", 0}}},
 
-    {.name = "deepseek-llm", .cuts = {{"newline", 0}, {"deepseek letters", 0}, {"deepseek signs", 0}, {"spaces at line's end", 0},
+    {.name = "deepseek-llm", .cuts = {{"[\\r\\n]", 0}, {"deepseek letters", 0}, {"deepseek signs", 0}, {"\\s+$", 0},
         {"deepseek cjk", 0}, {"Digits", 0}}},
-    {.name = "deepseek-coder", .cuts = {{"newline", 0}, {"letters", 0}, {"punctuation", 0}, {"deepseek cjk", 0},
+    {.name = "deepseek-coder", .cuts = {{"[\\r\\n]", 0}, {"\\s?\\p{L}+", 0}, {"\\s?\\p{P}+", 0}, {"deepseek cjk", 0},
         {"Digits", 0}}},
-    {.name = "deepseek-v3", .cuts = {{"numbers to 3", 0}, {"kana and han", 0}, {"deepseek-v3", 0}}},
-    {.name = "hunyuan-dense", .cuts = {{"numbers to 3", 0}, {"kana and han", 0}, {"deepseek-v3", 0}}},
-    {.name = "hy_v4", .cuts = {{"numbers to 3", 0}, {"kana and han", 0}, {"deepseek-v3", 0}}},
-    {.name = "joyai-llm", .cuts = {{"numbers to 3", 0}, {"kana and han", 0}, {"deepseek-v3", 0}}},
-    {.name = "spark2_5", .cuts = {{"numbers to 3", 0}, {"kana and han", 0}, {"spark", 0}, {"number", 0}}},
-    {.name = "afmoe", .cuts = {{"afmoe chunks", 0}, {"afmoe rest", 0}, {"afmoe three", 0}, {"afmoe scripts", 0},
+    {.name = "deepseek-v3", .cuts = {{"\\p{N}{1,3}", 0}, {"kana and han", 0}, {"deepseek-v3", 0}}},
+    {.name = "hunyuan-dense", .cuts = {{"\\p{N}{1,3}", 0}, {"kana and han", 0}, {"deepseek-v3", 0}}},
+    {.name = "hy_v4", .cuts = {{"\\p{N}{1,3}", 0}, {"kana and han", 0}, {"deepseek-v3", 0}}},
+    {.name = "joyai-llm", .cuts = {{"\\p{N}{1,3}", 0}, {"kana and han", 0}, {"deepseek-v3", 0}}},
+    {.name = "spark2_5", .cuts = {{"\\p{N}{1,3}", 0}, {"kana and han", 0}, {"spark", 0}, {"\\p{N}", 0}}},
+    {.name = "afmoe", .cuts = {{"\\p{Nd}{1,510}(?=(?>\\p{Nd}{510})*(?:\\P{Nd}|$))|\\G\\p{Nd}{510}", 0},
+                               {"\\A\\p{Nd}{1,2}(?=\\p{Nd}{3}+\\z)", 0}, {"\\A\\p{Nd}{3}|\\G\\p{Nd}{3}", 0},
+                               {"afmoe scripts", 0},
         {"deepseek-v3", 0}}},
 
     {.name = "falcon", .cuts = {{"Punctuation", SPLIT_CONTIGUOUS}, {"gpt2", 0}, {"ByteLevel Digits", SPLIT_CONTIGUOUS},
-        {"ascii digits by 3", 0}}},
+        {"[0-9]{3}", 0}}},
     {.name = "starcoder", .cuts = {{"Digits", 0}, {"gpt2", 0}}},
     {.name = "refact", .cuts = {{"Digits", 0}, {"gpt2", 0}}},
     {.name = "command-r", .cuts = {{"Digits", 0}, {"gpt2", 0}}, .nfc = 1},
@@ -84,8 +134,9 @@ static const PreTokenizer table[] = {
     {.name = "exaone", .cuts = {{"Digits", 0}, {"gpt2", 0}}},
     {.name = "minerva-7b", .cuts = {{"Digits", 0}, {"gpt2", 0}}},
     {.name = "mellum2", .cuts = {{"Digits", 0}, {"gpt2", 0}}},
-    {.name = "chameleon", .cuts = {{"indents", 0}, {"Digits", 0}, {"Punctuation", 0}, {"gpt2", 0}}, .add_bos = 1},
-    {.name = "superbpe", .cuts = {{"numbers", 0}, {"superbpe", 0}}},
+    {.name = "chameleon", .cuts = {{"([\\t\\n]|    |  )", 0}, {"Digits", 0}, {"Punctuation", 0}, {"gpt2", 0}},
+     .add_bos = 1},
+    {.name = "superbpe", .cuts = {{"\\p{N}+", 0}, {"(?=(\\d{3})+(?!\\d))", 0}}},
 
     {.name = "gpt-2", .cuts = {{"gpt2", 0}}},
     {.name = "phi-2", .cuts = {{"gpt2", 0}}},
@@ -126,12 +177,17 @@ const PreTokenizer *split_gguf(const char *name, size_t len) {
     return NULL;
 }
 
+static void find_pattern(SplitPattern *p, const char *name) {
+    for (size_t i = 0; i < sizeof regexes / sizeof *regexes; i++)
+        if (strcmp(regexes[i][0], name) == 0) name = regexes[i][1];
+    if (!split_named(p, name)) split_pattern(p, name, strlen(name));
+}
+
 size_t split_gguf_steps(const PreTokenizer *p, SplitStep steps[SPLIT_GGUF_STEPS]) {
     size_t n = 0;
     for (; n < SPLIT_GGUF_STEPS && p->cuts[n].pattern; n++) {
-        const SplitPattern *pattern = NULL;
-        for (size_t i = 0; (pattern = split_list(i)) != NULL && strcmp(split_name(pattern), p->cuts[n].pattern) != 0; i++) {}
-        steps[n] = (SplitStep){.pattern = pattern, .behavior = p->cuts[n].behavior};
+        steps[n] = (SplitStep){.behavior = p->cuts[n].behavior};
+        find_pattern(&steps[n].pattern, p->cuts[n].pattern);
     }
     return n;
 }

@@ -1,12 +1,20 @@
 /* tokenizer/split/split_rules.c - the alternatives that regexes of pre-tokenizers consist of, each as a loop.
  *
- * A regex backtracks; these loops know beforehand where it would come to rest. Two facts make that easy: of a run of one
- * class the longest part is always taken, and where an optional prefix leads nowhere the match begins without it. */
+ * A regex backtracks; these loops know beforehand where it would come to rest. Two facts make that easy: of a run of
+ * one class the longest part is always taken, and where an optional prefix leads nowhere the match begins without
+ * it. */
 #include "split_rules.h"
 
 #include "base/base.h"
 
 #include <string.h>
+
+void split_begin(SplitText *t, const char *s, size_t begin, size_t end) {
+    memset(t, 0, sizeof *t);
+    t->s = s;
+    t->end = end;
+    t->space_from = t->space_end = t->digits_from = t->digits_end = begin;
+}
 
 static uint64_t kinds_of(UnicodeClass c) { return unicode_class_kinds[c]; }
 
@@ -141,7 +149,8 @@ size_t rule_set(SplitText *t, const SplitRule *r, size_t i) {
     return n < min ? i : end;
 }
 
-/* Where r may match at the earliest: a pattern of one rule passes by what cannot begin a match without asking each time. */
+/* Where r may match at the earliest: a pattern of one rule passes by what cannot begin a match without asking each
+ * time. */
 size_t rule_start(const SplitText *t, const SplitRule *r, size_t i) {
     size_t next;
     uint64_t kind, prefix = kinds_of(r->prefix), begins = prefix | kinds_of(r->body);
@@ -278,7 +287,8 @@ size_t rule_spaces_count(SplitText *t, const SplitRule *r, size_t i) {
 
 /* ---- digits ---- */
 
-/* How many characters of r->body stand from i to the end of their run. i goes forward, so the count is kept and goes down. */
+/* How many characters of r->body stand from i to the end of their run. i goes forward, so the count is kept and goes
+ * down. */
 static size_t digits_left(SplitText *t, const SplitRule *r, size_t i) {
     uint64_t digits = kinds_of(r->body);
     size_t next;
@@ -322,8 +332,8 @@ size_t rule_group_cuts(SplitText *t, const SplitRule *r, size_t i) {
     return i;
 }
 
-/* Behind a ByteLevel, Digits sees each byte as a character: bytes b2, b3, b9 and bc to be are then two, three, one and three
- * fractions, so that a Chinese character may be cut inside. Falcon was trained so. */
+/* Behind a ByteLevel, Digits sees each byte as a character: bytes b2, b3, b9 and bc to be are then two, three, one and
+ * three fractions, so that a Chinese character may be cut inside. Falcon was trained so. */
 size_t rule_byte_digit(SplitText *t, const SplitRule *r, size_t i) {
     unsigned char c = (unsigned char)t->s[i];
     (void)r;

@@ -1,9 +1,25 @@
-/* tokenizer/split/split_rules.h - what a pattern is made of: the alternatives of its regex, in their order. Between split*.c only. */
+/* tokenizer/split/split_rules.h - the loops that do what an alternative of a regex does. Between split*.c only. */
 #ifndef SPLIT_RULES_H
 #define SPLIT_RULES_H
 
-#include "split.h"
 #include "tokenizer/unicode/unicode_classes.h"
+
+#include <stddef.h>
+
+/* A text that is scanned from front to back; split_begin fills it. */
+typedef struct {
+    const char *s;
+    size_t end;
+    /* what is known of the run of white space that was met last: nobody walks along it twice */
+    size_t space_from, space_end; /* from here to there all is white space */
+    size_t space_last;            /* where its last character begins */
+    size_t newline_end;           /* behind its last \r or \n; 0: it has none */
+    size_t linefeed;              /* where its last \n stands; SIZE_MAX: it has none */
+    /* the same of the run of digits that was met last */
+    size_t digits_from, digits_end, digits_left;
+} SplitText;
+
+void split_begin(SplitText *t, const char *s, size_t begin, size_t end);
 
 /* A class that no union of kinds is: a range after the other, sorted, and the characters of one class besides. */
 typedef struct {
@@ -24,16 +40,8 @@ struct SplitRule {
     const char *literal;
 };
 
-struct SplitPattern {
-    const char *name;
-    const char *const *regexes; /* NULL-terminated; NULL: it has none */
-    const SplitRule *rules;     /* ended by one without match */
-    enum { SPLIT_CHARACTERS, SPLIT_ANCHORED, SPLIT_BYTES } search; /* where a match may begin: at a character; where the one
-                                                                    * before ended (the first, at the beginning); at a byte */
-};
-
-extern const SplitPattern split_words[]; /* split_patterns.c; ended by one without rules */
-extern const SplitPattern split_sets[];  /* split_sets.c */
+/* Where a match may begin: at a character; where the one before ended (the first, at the beginning); at a byte. */
+typedef enum { SPLIT_CHARACTERS, SPLIT_ANCHORED, SPLIT_BYTES } SplitSearch;
 
 size_t rule_start(const SplitText *t, const SplitRule *r, size_t i); /* no match of r begins between i and there */
 
@@ -46,7 +54,8 @@ size_t rule_set(SplitText *t, const SplitRule *r, size_t i);              /* p?[
 size_t rule_literal(SplitText *t, const SplitRule *r, size_t i);
 size_t rule_contraction(SplitText *t, const SplitRule *r, size_t i);      /* 's|'t|'re|'ve|'m|'ll|'d */
 size_t rule_contraction_fold(SplitText *t, const SplitRule *r, size_t i); /* (?i:..) of that */
-size_t rule_lower(SplitText *t, const SplitRule *r, size_t i);            /* p?b*t+, and .._fold: (?i:'s|..)? behind it */
+/* p?b*t+, and .._fold: (?i:'s|..)? behind it */
+size_t rule_lower(SplitText *t, const SplitRule *r, size_t i);
 size_t rule_lower_fold(SplitText *t, const SplitRule *r, size_t i);
 size_t rule_upper(SplitText *t, const SplitRule *r, size_t i);            /* p?b+t* */
 size_t rule_upper_fold(SplitText *t, const SplitRule *r, size_t i);

@@ -1,9 +1,10 @@
-/* tokenizer/unicode/grapheme.c - extended grapheme clusters, as a walk from one cluster's first character to the next one's.
+/* tokenizer/unicode/grapheme.c - extended grapheme clusters, as a walk from one cluster's first character to the next
+ * one's.
  *
  * UAX 29 says between which two characters there is no border. Three of its rules look further back, but never over the
- * cluster's beginning, so the walk remembers what they ask: how many regional indicators stand in a row (GB12, GB13), whether
- * a pictograph is followed by Extend and then ZWJ only (GB11), and whether a consonant is followed by a linker and nothing but
- * such marks (GB9c). */
+ * cluster's beginning, so the walk remembers what they ask: how many regional indicators stand in a row (GB12, GB13),
+ * whether a pictograph is followed by Extend and then ZWJ only (GB11), and whether a consonant is followed by a linker
+ * and nothing but such marks (GB9c). */
 #include "grapheme.h"
 
 #include "base/base.h"

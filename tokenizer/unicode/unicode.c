@@ -1,12 +1,13 @@
-/* tokenizer/unicode/unicode.c - walks through the tables of unicode_tables.h, which tests/oracle/unicode.py prints (categories come from
- * unicode_classes.h, corrected where 14.0.0 had another one):
+/* tokenizer/unicode/unicode.c - walks through the tables of unicode_tables.h, which tests/oracle/unicode.py prints
+ * (categories come from unicode_classes.h, corrected where 14.0.0 had another one):
  *
  *   class_runs       first << 15 | length << 7 | place in class_values, of characters whose combining class is not 0
  *   single_runs      {first, length, place in single_values}: characters whose decomposition is one other character
  *   pairs            {character, first half, second half}, sorted
  *   composable       places in pairs, sorted by the two halves, of those pairs that composition joins again
  *   lower_runs       {first, last, step, difference}: capitals, and how far behind them their small letter is
- *   cased_others, ignorable_others   Unicode's Cased ({first, last}) and Case_Ignorable where categories do not say them
+ *   cased_others, ignorable_others   Unicode's Cased ({first, last}) and Case_Ignorable where categories do not say
+ *   them
  *
  * and, where `tokenizers` does otherwise, through those of unicode_forms.h (tests/oracle/unicode_forms.py):
  *
@@ -235,7 +236,8 @@ static uint32_t single_of(uint32_t cp) {
     return cp;
 }
 
-/* cp taken apart as far as it goes; how many. Second halves never come apart again, so the halves are found from the back. */
+/* cp taken apart as far as it goes; how many. Second halves never come apart again, so the halves are found from the
+ * back. */
 static int decompose(uint32_t cp, uint32_t out[MAX_DECOMPOSED]) {
     if (cp < 0xc0 || (cp >= 0x3400 && cp < HANGUL)) {
         out[0] = cp;
@@ -322,7 +324,8 @@ int unicode_decompose(const uint32_t *text, size_t n, Points *p) { return decomp
 /* The character that a and b join to, or 0. */
 static uint32_t join(uint32_t a, uint32_t b) {
     if (a - LEAD < LEAD_N && b - VOWEL < VOWEL_N) return HANGUL + ((a - LEAD) * VOWEL_N + (b - VOWEL)) * TRAIL_N;
-    if (a - HANGUL < HANGUL_N && (a - HANGUL) % TRAIL_N == 0 && b > TRAIL && b - TRAIL < TRAIL_N) return a + (b - TRAIL);
+    if (a - HANGUL < HANGUL_N && (a - HANGUL) % TRAIL_N == 0 && b > TRAIL && b - TRAIL < TRAIL_N)
+        return a + (b - TRAIL);
     if (b < 0x300 || (b > 0x309a && b < 0x110ba)) return 0; /* no second half is there */
     size_t lo = 0, hi = N_COMPOSABLE;
     while (lo < hi) {

@@ -1,12 +1,13 @@
-/* tokenizer/unicode/unicode.h - what Unicode says of a character: category, lower case, canonical decomposition and composition.
+/* tokenizer/unicode/unicode.h - what Unicode says of a character: category, lower case, canonical decomposition and
+ * composition.
  *
  *     Points p = {0};
  *     if (unicode_decompose(cp, n, &p)) ...       p is NFD
  *     unicode_compose(&p);                        now it is NFC
  *     points_free(&p);
  *
- * A code point is any number up to 0x10ffff; one above is unassigned and stays as it is. The tables are those of Python's
- * unicodedata (tests/oracle/unicode.py), because the tokenizers that are followed here ask that module. */
+ * A code point is any number up to 0x10ffff; one above is unassigned and stays as it is. The tables are those of
+ * Python's unicodedata (tests/oracle/unicode.py), because the tokenizers that are followed here ask that module. */
 #ifndef UNICODE_H
 #define UNICODE_H
 

@@ -1,7 +1,8 @@
-/* tokenizer/unicode/unicode_classes.h - the classes of characters that pre-tokenizers name in their regexes, at Unicode 16.0.0.
- * All characters fall into fewer than 64 kinds such that every class is a union of kinds: whether a character is of a class is
- * one bit. The kind comes from a trie of three stages, blocks of 16 characters in blocks of 32; unicode_classes.c holds it,
- * printed and checked against Oniguruma for every code point by tests/oracle/unicode_classes.py. */
+/* tokenizer/unicode/unicode_classes.h - the classes of characters that pre-tokenizers name in their regexes, at Unicode
+ * 16.0.0. All characters fall into fewer than 64 kinds such that every class is a union of kinds: whether a character
+ * is of a class is one bit. The kind comes from a trie of three stages, blocks of 16 characters in blocks of 32;
+ * unicode_classes.c holds it, printed and checked against Oniguruma for every code point by
+ * tests/oracle/unicode_classes.py. */
 #ifndef UNICODE_CLASSES_H
 #define UNICODE_CLASSES_H
 

@@ -37,7 +37,8 @@ int utf8_repair(const char *s, size_t n, char **out, size_t *len) {
     *out = NULL;
     *len = n;
     if (good == n) return 0;
-    if (!size_mul(n - good, 3, &bytes) || !size_add(bytes, good, &bytes)) return -ENOMEM; /* a byte becomes three at most */
+    /* a byte becomes three at most */
+    if (!size_mul(n - good, 3, &bytes) || !size_add(bytes, good, &bytes)) return -ENOMEM;
     char *to = malloc(bytes);
     if (!to) return -ENOMEM;
     for (size_t i = 0;;) {
@@ -96,7 +97,8 @@ static int encode(const Points *p, const char *s, size_t n, char **out, size_t *
 
 /* Characters that NFC leaves alone whatever stands beside them of these: most of most texts. */
 static int composed(const char *s, size_t n) {
-    static const uint32_t ranges[][2] = {{0, 0x2ff}, {0x400, 0x482}, {0x2010, 0x2027}, {0x3001, 0x3029}, {0x3041, 0x3096},
+    static const uint32_t ranges[][2] = {{0, 0x2ff}, {0x400, 0x482}, {0x2010, 0x2027}, {0x3001, 0x3029},
+                                         {0x3041, 0x3096},
         {0x30a0, 0x30ff}, {0x3400, 0x9fff}, {0xac00, 0xd7a3}, {0xff01, 0xff5e}, {0x1f300, 0x1faff}};
     for (size_t i = 0; i < n;) {
         if ((unsigned char)s[i] < 0x80) {

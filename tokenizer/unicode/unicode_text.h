@@ -1,4 +1,5 @@
-/* tokenizer/unicode/unicode_text.h - UTF-8 in, UTF-8 out: repaired, in a normal form, in small letters, without accents.
+/* tokenizer/unicode/unicode_text.h - UTF-8 in, UTF-8 out: repaired, in a normal form, in small letters, without
+ * accents.
  *
  *     char *out;
  *     size_t len;
@@ -7,8 +8,9 @@
  *     ...
  *     free(out);
  *
- * Each function gives 0 or -ENOMEM, and *out in malloc'ed memory, not NUL-terminated, or NULL where nothing changes. Work and
- * memory are linear in the text. All but utf8_repair want well-formed UTF-8; they take ill-formed bytes for U+FFFD each. */
+ * Each function gives 0 or -ENOMEM, and *out in malloc'ed memory, not NUL-terminated, or NULL where nothing changes.
+ * Work and memory are linear in the text. All but utf8_repair want well-formed UTF-8; they take ill-formed bytes for
+ * U+FFFD each. */
 #ifndef UNICODE_TEXT_H
 #define UNICODE_TEXT_H
 
@@ -19,7 +21,8 @@ size_t utf8_ill_formed(const char *s, size_t n);
 /* One U+FFFD for each maximal ill-formed sequence, as Python's errors="replace" and Rust's from_utf8_lossy have it. */
 int utf8_repair(const char *s, size_t n, char **out, size_t *len);
 
-/* `tokenizers`' normalizers NFD, NFC, NFKD and NFKC; Lowercase; StripAccents (marks go, letters with marks stay together). */
+/* `tokenizers`' normalizers NFD, NFC, NFKD and NFKC; Lowercase; StripAccents (marks go, letters with marks stay
+ * together). */
 int utf8_form(UnicodeForm form, const char *s, size_t n, char **out, size_t *len);
 int utf8_lower(const char *s, size_t n, char **out, size_t *len);
 int utf8_strip_accents(const char *s, size_t n, char **out, size_t *len);

@@ -6,11 +6,12 @@
  *   4. cut at spaces; each word lower-cased, taken apart (NFD), its accents (Mn) dropped
  *   5. each mark of punctuation is a word of its own
  *
- * As transformers' slow tokenizers do it: they lower-case each character by itself before all this, so nothing is left to
- * lower in step 4; and where accents are dropped, NFC before NFD changes nothing. So either NFC is done here or NFD.
+ * As transformers' slow tokenizers do it: they lower-case each character by itself before all this, so nothing is left
+ * to lower in step 4; and where accents are dropped, NFC before NFD changes nothing. So either NFC is done here or NFD.
  *
- * bert4keras does it in another order: lower-casing (a whole text's: a sigma at a word's end is a final one), NFD and dropping
- * accents first, then jieba, then spaces around Chinese characters and punctuation; and only controls and formats go. */
+ * bert4keras does it in another order: lower-casing (a whole text's: a sigma at a word's end is a final one), NFD and
+ * dropping accents first, then jieba, then spaces around Chinese characters and punctuation; and only controls and
+ * formats go. */
 #include "basic.h"
 
 #include <errno.h>
@@ -21,7 +22,8 @@ int basic_is_chinese(uint32_t c) {
            (c >= 0x2a700 && c <= 0x2ceaf) || (c >= 0x2f800 && c <= 0x2fa1f);
 }
 
-/* All of ASCII that is neither letter, digit, space nor control counts, also "$+<=>^`|~", which Unicode calls symbols. */
+/* All of ASCII that is neither letter, digit, space nor control counts, also "$+<=>^`|~", which Unicode calls
+ * symbols. */
 static int is_punctuation(uint32_t c) {
     if (c < 0x80) return (c >= 33 && c <= 47) || (c >= 58 && c <= 64) || (c >= 91 && c <= 96) || (c >= 123 && c <= 126);
     return unicode_is_punctuation(c);
@@ -36,7 +38,8 @@ static int is_space(uint32_t c) {
 static int is_nothing(const BasicRules *r, uint32_t c) {
     if (c == 0 || c == 0xfffd) return 1;
     UnicodeCategory k = unicode_category(c);
-    return k == CATEGORY_CC || k == CATEGORY_CF || (!r->keras && (k == CATEGORY_CN || k == CATEGORY_CO || k == CATEGORY_CS));
+    return k == CATEGORY_CC || k == CATEGORY_CF ||
+        (!r->keras && (k == CATEGORY_CN || k == CATEGORY_CO || k == CATEGORY_CS));
 }
 
 static void drop_accents(Points *p) {
@@ -75,8 +78,9 @@ int basic_clean(const BasicRules *r, const uint32_t *text, size_t n, Points *tmp
     for (size_t i = 0; i < n && rc == 0; i++) {
         uint32_t c = text[i];
         int alone = r->chinese && basic_is_chinese(c);
+        int nothing = is_nothing(r, c) && !(alone && r->keras); /* a Chinese character may be one not assigned yet */
         if (is_space(c)) rc = points_push(to, ' ');
-        else if (is_nothing(r, c) && !(alone && r->keras)) continue; /* a Chinese character may be one not assigned yet */
+        else if (nothing) continue;
         else rc = alone ? push_alone(to, c) : points_push(to, c);
     }
     if (rc || r->keras) return rc;

@@ -8,7 +8,8 @@ typedef struct {
     int lower;   /* lower case */
     int strip;   /* accents go */
     int chinese; /* each Chinese character is a word */
-    int keras;   /* bert4keras: lower-cased and stripped before words are cut, and characters told apart a little otherwise */
+    /* bert4keras: lower-cased and stripped before words are cut, and characters told apart a little otherwise */
+    int keras;
 } BasicRules;
 
 int basic_is_chinese(uint32_t cp);

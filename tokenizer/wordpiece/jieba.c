@@ -1,14 +1,15 @@
-/* tokenizer/wordpiece/jieba.c - cutting Chinese into words by a dictionary: jieba's accurate mode without its hidden Markov model.
+/* tokenizer/wordpiece/jieba.c - cutting Chinese into words by a dictionary: jieba's accurate mode without its hidden
+ * Markov model.
  *
- * A text could be cut in many ways. The one taken makes the product of its words' probabilities largest, a word's being its
- * frequency over all words' frequencies. That is a shortest path: from the last character to the first,
+ * A text could be cut in many ways. The one taken makes the product of its words' probabilities largest, a word's being
+ * its frequency over all words' frequencies. That is a shortest path: from the last character to the first,
  *
  *     score[i] = max over the words i..e of  ln(freq(word) / total) + score[e]
  *
- * and of equal scores the longer word wins. A character that begins no word counts as a word of frequency 1. So it is done in
- * rjieba 0.2 (jieba-rs), which transformers calls, and in Python's jieba 0.42: in the same order of float operations, for
- * words of equal frequencies make ties, and the last bit decides them. The total counts a word that stands twice once, as
- * rjieba does. A frequency of 0 is the beginning of other words only, as in Python's jieba. */
+ * and of equal scores the longer word wins. A character that begins no word counts as a word of frequency 1. So it is
+ * done in rjieba 0.2 (jieba-rs), which transformers calls, and in Python's jieba 0.42: in the same order of float
+ * operations, for words of equal frequencies make ties, and the last bit decides them. The total counts a word that
+ * stands twice once, as rjieba does. A frequency of 0 is the beginning of other words only, as in Python's jieba. */
 #include "jieba.h"
 
 #include "base/base.h"
@@ -90,7 +91,8 @@ static int read_line(Reader *r, const char *p, const char *end) {
     while (p < end && is_space(*p)) p++;
     const char *digits = p;
     uint64_t frequency = 0;
-    for (; p < end && *p >= '0' && *p <= '9' && p - digits < MAX_DIGITS; p++) frequency = frequency * 10 + (uint64_t)(*p - '0');
+    for (; p < end && *p >= '0' && *p <= '9' && p - digits < MAX_DIGITS; p++)
+        frequency = frequency * 10 + (uint64_t)(*p - '0');
     if (p == digits || (p < end && !is_space(*p)))
         return refuse(r, "no word and frequency, as in \"\xe5\xa4\xa9\xe6\xb0\x94 2657 n\"");
     return add_word(r, word, len, frequency);
@@ -104,10 +106,12 @@ static void set_weights(Jieba *j, uint64_t total) {
 
 int jieba_read(Jieba *j, const char *data, size_t size, const char *name, char *err, size_t errlen) {
     memset(j, 0, sizeof *j);
-    if (size > MAX_BYTES) return base_error(err, errlen, -EINVAL, "%s: %zu bytes are too many for a dictionary", name, size);
+    if (size > MAX_BYTES)
+        return base_error(err, errlen, -EINVAL, "%s: %zu bytes are too many for a dictionary", name, size);
     size_t lines = 1;
     for (const char *p = data; (p = memchr(p, '\n', (size_t)(data + size - p))) != NULL; p++) lines++;
-    size_t expected = lines + lines / 2 < size / 8 ? lines + lines / 2 : size / 8; /* jieba's own has 1.43 nodes a line */
+    /* jieba's own has 1.43 nodes a line */
+    size_t expected = lines + lines / 2 < size / 8 ? lines + lines / 2 : size / 8;
     Reader *r = calloc(1, sizeof *r);
     int rc = r && trie_init(&j->words, expected) == 0 ? 0 : -ENOMEM;
     if (rc == 0) {

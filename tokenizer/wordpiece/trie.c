@@ -1,8 +1,8 @@
 /* tokenizer/wordpiece/trie.c - words to numbers, walked one character at a time.
  *
- * The edges of the tree stand in one hash table, keyed by (node, character): a step is one look-up, whatever the fan-out,
- * and a word costs as many nodes as it has characters that no word before it had. Open addressing with linear probing.
- * Words that were made to collide are refused when they come in, so that no look-up is longer than MAX_PROBES.
+ * The edges of the tree stand in one hash table, keyed by (node, character): a step is one look-up, whatever the
+ * fan-out, and a word costs as many nodes as it has characters that no word before it had. Open addressing with linear
+ * probing. Words that were made to collide are refused when they come in, so that no look-up is longer than MAX_PROBES.
  * Invariant: the slots hold every node but the root, each once. */
 #include "trie.h"
 

@@ -31,8 +31,8 @@ int32_t trie_find(const Trie *t, const uint32_t *word, size_t n); /* its value, 
 /* The longest word that word [n] begins with, from `node` on: its value, its length in *len; -1: there is none. */
 int trie_longest(const Trie *t, uint32_t node, const uint32_t *word, size_t n, size_t *len);
 
-/* The characters of text [len], which must be well-formed UTF-8, into cp [max]; how many. 0: ill-formed, *long_ 0, or more
- * than max, *long_ 1. */
+/* The characters of text [len], which must be well-formed UTF-8, into cp [max]; how many. 0: ill-formed, *long_ 0, or
+ * more than max, *long_ 1. */
 size_t word_decode(const char *text, size_t len, uint32_t *cp, size_t max, int *long_);
 
 #endif

@@ -1,11 +1,13 @@
-/* tokenizer/wordpiece/wordpiece.c - WordPiece (BERT, RoFormer): a word becomes the longest piece it begins with, and again.
+/* tokenizer/wordpiece/wordpiece.c - WordPiece (BERT, RoFormer): a word becomes the longest piece it begins with, and
+ * again.
  *
- *     unaffable    un ##aff ##able      "##" marks a piece that goes on; no piece fits somewhere: the whole word is [UNK]
+ *     unaffable    un ##aff ##able      "##" marks a piece that goes on; no piece fits somewhere: the whole word is
+ *     [UNK]
  *
- * The order is that of transformers' slow tokenizers (4.57): special tokens are cut out of the text, what lies between is
- * lower-cased; for a word model jieba cuts it, and a word of jieba's that is a piece is taken whole; everything else goes
- * through BasicTokenizer (basic.c), and each of its words through WordPiece. A line at a time: a newline ends every word and
- * touches nothing else, so no buffer is longer than the longest line. */
+ * The order is that of transformers' slow tokenizers (4.57): special tokens are cut out of the text, what lies between
+ * is lower-cased; for a word model jieba cuts it, and a word of jieba's that is a piece is taken whole; everything else
+ * goes through BasicTokenizer (basic.c), and each of its words through WordPiece. A line at a time: a newline ends
+ * every word and touches nothing else, so no buffer is longer than the longest line. */
 #include "wordpiece.h"
 
 #include "tokenizer/special.h"
@@ -41,7 +43,8 @@ static int emit_word(Work *k, const uint32_t *word, size_t n) {
     return ids_push(k->out, k->t->unk);
 }
 
-/* A special token that came to light when the text was cleaned ("[MA\0SK]" in a cased model) is not cut up: its id, or -1. */
+/* A special token that came to light when the text was cleaned ("[MA\0SK]" in a cased model) is not cut up: its id, or
+ * -1. */
 static int never_split(const Work *k, const uint32_t *word, size_t n) {
     int id = k->w->rules.keras ? -1 : trie_find(&k->w->pieces, word, n);
     return id >= 0 && (id == k->t->unk || k->t->pieces[id].kind == PIECE_CONTROL) ? id : -1;
@@ -106,7 +109,9 @@ static int encode(const Tokenizer *t, const char *text, size_t len, int first, I
         const char *newline = memchr(text + i, '\n', len - i);
         size_t n = newline ? (size_t)(newline - text) - i : len - i;
         if (n <= MAX_BYTES) rc = emit_line(&k, text + i, n);
-        else rc = base_error(err, errlen, -EINVAL, "a line of %zu bytes is too long to encode (the limit is %d)", n, MAX_BYTES);
+        else
+            rc = base_error(err, errlen, -EINVAL, "a line of %zu bytes is too long to encode (the limit is %d)", n,
+                            MAX_BYTES);
         i += n + 1;
     }
     points_free(&k.line);
@@ -125,8 +130,9 @@ static int begins(const char *p, size_t n, const char *with) {
     return n >= len && memcmp(p, with, len) == 0;
 }
 
-/* The clean-up takes spaces away: in front of . ? ! , then on both sides of an apostrophe, then in front of n't 'm 's 've 're.
- * So words wait in the stream until it is known what follows them: an apostrophe, an n, an n and an apostrophe. */
+/* The clean-up takes spaces away: in front of . ? ! , then on both sides of an apostrophe, then in front of n't 'm 's
+ * 've 're. So words wait in the stream until it is known what follows them: an apostrophe, an n, an n and an
+ * apostrophe. */
 enum { NOTHING, QUOTE, N, N_QUOTE };
 
 static size_t put(char *out, const char *text) {
@@ -152,7 +158,9 @@ static size_t write_waiting(int waits, const char *p, size_t n, int glued, int *
 }
 
 /* Characters that are written without spaces: Chinese ones, kana, and the punctuation between them. */
-static int is_wide(uint32_t cp) { return basic_is_chinese(cp) || (cp >= 0x3000 && cp < 0x3100) || (cp >= 0xff00 && cp < 0xfff0); }
+static int is_wide(uint32_t cp) {
+    return basic_is_chinese(cp) || (cp >= 0x3000 && cp < 0x3100) || (cp >= 0xff00 && cp < 0xfff0);
+}
 
 /* Whether piece [n >= 1] begins with one; *wide: and whether it ends with one. */
 static int begins_wide(const char *p, size_t n, int *wide) {
@@ -172,7 +180,8 @@ static size_t spell(const Tokenizer *t, TokenStream *s, int id, char *out) {
     const char *p = t->bytes + e->start;
     size_t n = e->len, k = 0;
     const struct WordPiece *w = t->own;
-    int clean = w->clean_up == 1, glued = s->begun && begins(p, n, "##"), space = s->begun && !glued, was_wide = s->wide;
+    int clean = w->clean_up == 1, glued = s->begun && begins(p, n, "##"), space = s->begun && !glued,
+        was_wide = s->wide;
     if (n == 0) return 0;
     if ((begins_wide(p, n, &s->wide) || was_wide) && s->tight) space = 0;
     if (glued) {
@@ -228,7 +237,8 @@ struct WordPiece *wordpiece_of(const Tokenizer *t) { return t->body == &wordpiec
 
 static int is_line(const char *p, const char *end) { return end - p == 5 && memcmp(p, "[UNK]", 5) == 0; }
 
-/* The end of the line at p; *next is where the one behind it begins. As Python reads text: "\n", "\r\n" and "\r" end a line. */
+/* The end of the line at p; *next is where the one behind it begins. As Python reads text: "\n", "\r\n" and "\r" end a
+ * line. */
 static const char *line_end(const char *p, const char *end, const char **next) {
     while (p < end && *p != '\n' && *p != '\r') p++;
     *next = p == end ? end : p + (*p == '\r' && p + 1 < end && p[1] == '\n' ? 2 : 1);
@@ -255,7 +265,8 @@ static int begin(Tokenizer *t, size_t expected, char *err, size_t errlen) {
     t->own = w;
     w->pad = w->mask = w->clean_up = -1;
     w->do_lower_case = w->strip_accents = w->tokenize_chinese_chars = w->do_basic_tokenize = -1;
-    if (trie_init(&w->pieces, expected)) return base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);
+    if (trie_init(&w->pieces, expected))
+        return base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);
     return 0;
 }
 
@@ -266,7 +277,8 @@ static int add_piece(Tokenizer *t, const char *text, size_t len, int kind, char 
     int too_long, chinese = 0;
     size_t n = word_decode(text, len, cp, WORD_MAX, &too_long);
     if (n == 0 && len)
-        return too_long ? base_error(err, errlen, -EINVAL, "%s: piece %zu has more than %d characters", t->name, t->n, WORD_MAX)
+        return too_long ? base_error(err, errlen, -EINVAL, "%s: piece %zu has more than %d characters", t->name, t->n,
+                                     WORD_MAX)
                         : base_error(err, errlen, -EINVAL, "%s: piece %zu is not UTF-8", t->name, t->n);
     int rc = pieces_add(t, text, len, 0, kind, err, errlen);
     for (size_t i = 0; i < n && rc == 0; i++) {
@@ -294,9 +306,11 @@ int wordpiece_vocabulary(Tokenizer *t, const Vocabulary *v, char *err, size_t er
     int rc = begin(t, v->n, err, errlen);
     for (size_t i = 0; i < v->n && rc == 0; i++) {
         const Piece *p = &v->pieces[i];
-        int kind = p->type == PIECE_USER_DEFINED ? PIECE_ADDED : p->type == PIECE_CONTROL ? PIECE_CONTROL : PIECE_NORMAL;
+        int kind = p->type == PIECE_USER_DEFINED ? PIECE_ADDED : p->type == PIECE_CONTROL ? PIECE_CONTROL
+            : PIECE_NORMAL;
         if (p->type < PIECE_NORMAL || p->type > PIECE_UNUSED)
-            rc = base_error(err, errlen, -EINVAL, "%s: piece %zu is of kind %d, which WordPiece has not", t->name, i, p->type);
+            rc = base_error(err, errlen, -EINVAL, "%s: piece %zu is of kind %d, which WordPiece has not", t->name, i,
+                            p->type);
         else rc = add_piece(t, p->text, p->len, kind, err, errlen);
     }
     return rc;
@@ -316,7 +330,8 @@ static int open_dictionary(Tokenizer *t, const WordPieceChoice *o, char *err, si
     struct WordPiece *w = t->own;
     const char *path = o->jieba ? o->jieba : o->beside;
     if (path) return jieba_open(&w->jieba, path, err, errlen);
-    return base_error(err, errlen, -EINVAL, "%s: its %zu Chinese words need jieba's dictionary: put dict.txt of the Python package jieba "
+    return base_error(err, errlen, -EINVAL,
+                      "%s: its %zu Chinese words need jieba's dictionary: put dict.txt of the Python package jieba "
                    "(pip download jieba, or github.com/fxsjy/jieba) beside the vocabulary, or name it with --jieba",
                    t->name, w->n_words);
 }
@@ -327,14 +342,16 @@ int wordpiece_finish(Tokenizer *t, const WordPieceChoice *o, char *err, size_t e
     static const char *const kinds[2][2] = {{"WordPiece", "WordPiece (bert4keras' order)"},
                                             {"WordPiece with jieba", "WordPiece with jieba (bert4keras' order)"}};
     struct WordPiece *w = t->own;
-    special(t, &t->unk, "[UNK]", PIECE_ADDED); /* found in a text like the others, but in one that comes out it is seen */
+    /* found in a text like the others, but in one that comes out it is seen */
+    special(t, &t->unk, "[UNK]", PIECE_ADDED);
     special(t, &t->bos, "[CLS]", PIECE_CONTROL);
     special(t, &t->eos, "[SEP]", PIECE_CONTROL);
     special(t, &w->pad, "[PAD]", PIECE_CONTROL);
     special(t, &w->mask, "[MASK]", PIECE_CONTROL);
     if (t->unk < 0) return base_error(err, errlen, -EINVAL, "%s: no piece [UNK] in this vocabulary", t->name);
     if (w->do_basic_tokenize == 0)
-        return base_error(err, errlen, -EINVAL, "%s: do_basic_tokenize is false: this kind of WordPiece is not read", t->name);
+        return base_error(err, errlen, -EINVAL, "%s: do_basic_tokenize is false: this kind of WordPiece is not read",
+                          t->name);
     t->add_bos = t->add_eos = 1;
     uint32_t tail = trie_child(&w->pieces, 0, '#');
     w->tail = tail ? trie_child(&w->pieces, tail, '#') : 0;
