@@ -1,6 +1,7 @@
 /* attention/linear.h - linear attention with RoPE in the numerator: a head's whole past in one matrix of fixed size.
  *
- *     LinearConfig c = {.phi = feature_map("elu+1"), .form = linear_form("numerator"), .epsilon = 1e-6, .head_dim = 64};
+ *     LinearConfig c = {.phi = feature_map("elu+1"), .form = linear_form("numerator"), .head_dim = 64,
+ *                       .epsilon = 1e-6};
  *     if (linear_check(&c, err, sizeof err)) ...
  *     LinearState s;
  *     if (linear_init(&s, &c, n_layers, n_kv_heads, err, sizeof err)) ...

@@ -1,6 +1,7 @@
 /* attention/phi.h - feature maps phi: R^head_dim -> R^r, and where linear attention rotates them: a row each.
  *
- *     LinearConfig c = {.phi = feature_map("elu+1"), .form = linear_form("numerator"), .epsilon = 1e-6, .head_dim = 64};
+ *     LinearConfig c = {.phi = feature_map("elu+1"), .form = linear_form("numerator"), .head_dim = 64,
+ *                       .epsilon = 1e-6};
  *     if (linear_check(&c, err, sizeof err)) ... */
 #ifndef PHI_H
 #define PHI_H

@@ -1,46 +1,71 @@
 #!/bin/sh
-# tests/lint.sh - who may include whom (check lines below); the library (all but run.c and cli/) neither prints, exits nor reads the environment; no
-# intrinsics outside kernels/. One line for each breach; exit 1 where there is one.
-cd "$(dirname "$0")/.." || exit 1
+# tests/lint.sh [FOLDER ..] - how the house is kept: who may include whom, no circles, nothing printed by the library, no intrinsics
+# outside kernels/, widths, lengths, and the size of the core. One line for each breach; exit 1 where there is one. FOLDER: only
+# breaches in files there are printed.
+cd "${LINT_ROOT:-$(dirname "$0")/..}" || exit 1
 bad=0
-
-# folder: the folders it may include besides itself and base
-check() {
-    from=$1; shift
-    allowed="$from|base"
-    for to in "$@"; do allowed="$allowed|$to"; done
-    for f in "$from"/*.c "$from"/*.h; do
-        [ -e "$f" ] || continue
-        found=$(grep -n '^#include ".*/' "$f" | grep -Ev "\"($allowed)/")
-        [ -z "$found" ] || { echo "$f: $found"; bad=1; }
-    done
+say() { # what, lines: only those of the folders asked for
+    [ -n "$2" ] || return 0
+    echo "$1:"; echo "$2" | sed 's/^/    /'; bad=1
 }
-check base
-check rope
-check kernels rope
-check attention rope kernels
-check model attention rope kernels
-check tokenizer
-check text model tokenizer attention rope kernels
-check lab text model tokenizer attention rope kernels
-check bench text model tokenizer attention rope kernels
-found=$(grep -n '^#include "cli/' ./*/*.[ch] | grep -v '^./cli/')
-[ -z "$found" ] || { echo "only run.c includes cli/: $found"; bad=1; }
+code() { find "$@" \( -name '*.c' -o -name '*.h' -o -name '*.cc' \) -type f | sort; }
+FOLDERS=$(for d in base rope kernels attention model tokenizer text lab bench weights-tools cli core train tests; do [ -d $d ] && echo $d; done)
+LIB=$(for d in base rope kernels attention model tokenizer text lab bench; do [ -d $d ] && echo $d; done)
 
+# ---- layers: a folder, and the folders that it may include besides itself and base
+layer() {
+    from=$1; shift
+    [ -d "$from" ] || return 0
+    allowed=$(echo "$from base $*" | tr ' ' '|')
+    say "$from/ may include $* only" "$(code "$from" | xargs grep -nE '^#include "[^"]*/' /dev/null | grep -vE ":#include \"($allowed)/")"
+}
+below="rope kernels attention model tokenizer"
+layer base
+layer rope
+layer kernels rope
+layer attention rope kernels
+layer model attention rope kernels
+layer tokenizer
+layer text $below
+layer lab text $below
+layer bench text $below tests # bench/programs measure the tests' models
+layer weights-tools text $below
+say "only run.c includes cli/" "$(code $FOLDERS | grep -v '^cli/' | xargs grep -n '^#include "cli/' /dev/null)"
+say "the tests are included" "$(code $FOLDERS run.c | grep -vE '^(tests|bench/programs)/' | xargs grep -n '^#include "tests/' /dev/null)"
+
+# ---- circles: a node is a .c with its .h, an edge a header of another node that either includes
+say "a circle of includes" "$(code $FOLDERS run.c | xargs awk '
+    FNR == 1 { dir = FILENAME; if (!sub(/\/[^\/]*$/, "", dir)) dir = "."; node = FILENAME; sub(/\.[a-z]*$/, "", node) }
+    /^#include "/ { split($0, part, "\""); to = part[2]; if (to !~ /\//) to = dir "/" to; sub(/\.h$/, "", to); if (to != node) print node, to }
+' | tsort 2>&1 >/dev/null | sed 's/^tsort: //; /^-: /d')"
+
+# ---- what the library leaves to the program
+LIBRARY=$(code $LIB | grep -v '^bench/programs/'; code weights-tools | grep -Ev 'weights-tools/(convert|quantize|inspect|program).c')
 forbid() { # what, pattern, files
     what=$1; pattern=$2; shift 2
-    found=$(grep -nE "$pattern" "$@" 2>/dev/null | grep -vE '^[^:]*:[0-9]+: *(/?\*|//)')
-    [ -z "$found" ] || { echo "$what:"; echo "$found"; bad=1; }
+    say "$what" "$(echo "$@" | tr ' ' '\n' | xargs grep -nE "$pattern" /dev/null | grep -vE '^[^:]*:[0-9]+: *(/?\*|//)')"
 }
-LIB=$(ls base/*.c rope/*.c kernels/*.c kernels/*/*.c attention/*.c model/*.c tokenizer/*.c lab/*.c weights-tools/*.c text/*.c bench/*.c | grep -Ev 'weights-tools/(convert|quantize|inspect|program).c')
-# shellcheck disable=SC2086
-forbid "the library prints" '\b(printf|puts|putchar|perror|vprintf)\(|\bstdout\b|\bstderr\b' $LIB
-# shellcheck disable=SC2086
-forbid "the library ends the program" '\b(exit|_exit|abort|assert)\(' $LIB
-# shellcheck disable=SC2086
-forbid "the library reads the environment" '\bgetenv\(' $LIB
-# shellcheck disable=SC2086
-forbid "intrinsics outside kernels/" 'immintrin|arm_neon|_mm(256|512)?_' $(echo "$LIB" | grep -v '^kernels/') run.c cli/*.[ch]
-forbid "the tests are included" '#include "tests/' base/*.[ch] rope/*.[ch] kernels/*.[ch] attention/*.[ch] model/*.[ch] tokenizer/*.[ch] lab/*.[ch] run.c cli/*.[ch]
+forbid "the library prints" '\b(printf|puts|putchar|perror|vprintf)\(|\bstdout\b|\bstderr\b' $(echo "$LIBRARY" | grep '\.c$')
+forbid "the library ends the program" '\b(exit|_exit|abort|assert)\(' $(echo "$LIBRARY" | grep '\.c$')
+forbid "the library reads the environment" '\bgetenv\(' $(echo "$LIBRARY" | grep '\.c$')
+forbid "intrinsics outside kernels/" 'immintrin|arm_neon|_mm(256|512)?_' $(echo "$LIBRARY" | grep -v '^kernels/') run.c $(code cli)
+
+# ---- widths: code 120 columns, Markdown 100 (tables, and lines that are one address, exempt); functions 50 lines, in three folders 40
+export LC_ALL=C.UTF-8
+wide() { grep -nE "^.{$1}" /dev/null $2 | sed 's/^\([^:]*:[0-9]*\):.*/\1/'; }
+say "wider than 120 columns" "$(wide 121, "$(code $FOLDERS run.c | grep -v '^tests/golden/'; find tests Makefile -name '*.py' -o -name '*.sh' -o -name Makefile)")"
+say "Markdown wider than 100 columns" "$(find . -name '*.md' -not -path './build/*' | xargs grep -nE '^.{101,}' /dev/null |
+    grep -vE ':[0-9]+:( *\||[^ ]*https?://[^ ]*$)' | sed 's/^\.\/\([^:]*:[0-9]*\):.*/\1/')"
+lengths() { # at most, files: a function begins at a line that ends in { and is no initializer or type, and ends at a } alone
+    most=$1; shift
+    awk -v most=$most 'FNR == 1 { from = 0 }
+        /^[A-Za-z_].*\(/ && !/;$/ { head = FNR; name = $0 }
+        /^[^#\/].*\{$/ && !/= *\{$/ && !/^(typedef|struct|enum|union)/ && !from && head { from = head }
+        /^}$/ { if (from && FNR - from + 1 > most) print FILENAME ":" from ": " FNR - from + 1 " lines: " name; from = head = 0 }
+        /^};?./ { from = head = 0 }' "$@"
+}
+say "functions longer than 50 lines" "$(lengths 50 $(code $FOLDERS run.c | grep '\.c$'))"
+say "functions longer than 40 lines" "$(lengths 40 $(code rope attention model | grep '\.c$'))"
+
 [ $bad = 0 ] && echo "lint: clean"
 exit $bad
