@@ -63,6 +63,14 @@ LIB     := $(SRC:%.c=$(B)/%.o) $(B)/model/builtin.o $(if $(WITH_SPM),$(patsubst 
 CLI     := $(B)/run.o $(patsubst %.c,$(B)/%.o,$(call sources,cli))
 TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c)) $(B)/tests/suites.o
 
+# What ./core is made of, in the order to read it.
+CORE := core.c rope/rope.c attention/reference.c attention/cache.c attention/softmax.c attention/phi.c attention/linear.c \
+        attention/numerators.c model/llama.c model/steps.c model/attend.c model/session.c model/scratch.c text/write.c \
+        model/sampler.c model/open.c model/load.c model/decoder.c model/family.c model/keys.c model/keys_gguf.c \
+        model/files/open.c model/files/weights.c model/files/gguf.c model/files/llama2c.c text/gguf_pieces.c \
+        tokenizer/text.c tokenizer/pieces.c tokenizer/bpe/merge.c tokenizer/sentencepiece/spm.c kernels/kernels.c \
+        kernels/ref.c kernels/ref_cache.c kernels/blocks.c kernels/quants.c base/base.c base/file.c base/system.c
+
 # A suite is a file tests/test_NAME.c that defines tests_NAME; those that others rest on run first.
 FIRST   := base rope quants encode kernels kernels_attention attention
 SUITE_NAMES := $(patsubst tests/test_%.c,%,$(sort $(wildcard tests/test_*.c)))
@@ -78,6 +86,16 @@ all: run $(PROGRAMS) ## build ./run and weights-tools/convert, quantize and insp
 run: ## build ./run alone; SENTENCEPIECE=1 with SentencePiece's library, CC=clang
 run $(PROGRAMS): %: $(B)/% FORCE # those of the flavour that was asked for, even if another's are newer
 	@cmp -s $< $@ || cp -f $< $@
+
+core: ## build ./core, the engine without its breadth: CORE, above, and their headers
+core: $(B)/core FORCE
+	@cmp -s $< $@ || cp -f $< $@
+
+$(B)/core: $(CORE:%.c=$(B)/%.o) $(B)/model/builtin.o $(B)/flags
+	$(Q)$(LINK) $(filter %.o,$^) $(LDFLAGS) -lm -o $@
+
+core-lines: # of these files and of the headers that they include
+	@wc -l $(CORE) $$($(CC) $(STD) -MM $(CORE) | tr ' \\\\' '\n\n' | grep '\.h$$' | sort -u) | tail -n 1
 
 $(PROGRAMS:%=$(B)/%): %: %.o $(B)/weights-tools/program.o $(TOOLS) $(LIB) $(B)/flags
 	$(Q)$(LINK) $(filter %.o,$^) $(LDFLAGS) -lm -o $@
@@ -129,7 +147,7 @@ $(B)/tests/suites.o: $(B)/tests/suites.c $(B)/flags
 $(B)/test: $(TESTS) $(TOOLS) $(LIB)
 	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
 
-test: $(B)/run $(PROGRAMS:%=$(B)/%) $(B)/test ## run the tests; F=rope runs those whose name holds "rope"
+test: $(B)/run $(B)/core $(PROGRAMS:%=$(B)/%) $(B)/test ## run the tests; F=rope runs those whose name holds "rope"
 	@$(B)/test "$(F)" $(B)/run
 
 san: ## build with AddressSanitizer and UBSan in build/san and run the tests
@@ -176,5 +194,5 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: all test san tsan arm64 debug bench bench-linear lint fuzz install clean help FORCE
+.PHONY: all core-lines test san tsan arm64 debug bench bench-linear lint fuzz install clean help FORCE
 -include $(shell find $(B) -name "*.d" 2>/dev/null)

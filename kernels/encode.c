@@ -26,18 +26,6 @@ static void store_u16(uint8_t *p, unsigned v) {
     p[1] = (uint8_t)(v >> 8);
 }
 
-/* Nearest, ties to even. Below 2^-14 the steps are 2^-24, which are those of a float in [0.5, 1): adding 0.5 rounds to
- * them. Above, 13 bits of the fraction go: what is added makes a carry where they are more than half, or half and the
- * rest odd. */
-uint16_t f32_to_f16(float x) {
-    uint32_t bits = bits_of(x), sign = bits >> 16 & 0x8000, a = bits & 0x7fffffff, h;
-    if (a > 0x7f800000) h = 0x7e00;
-    else if (a >= 0x477ff000) h = 0x7c00; /* 65520 is halfway to what would be the next */
-    else if (a < 0x38800000) h = bits_of(fabsf(x) + 0.5f) - 0x3f000000;
-    else h = (a + 0xfff + (a >> 13 & 1) - 0x38000000) >> 13;
-    return (uint16_t)(sign | h);
-}
-
 static unsigned bf16_of(float f) {
     uint32_t bits = bits_of(f);
     if ((bits & 0x7fffffff) > 0x7f800000) return bits >> 16 | 0x40; /* a NaN stays one */

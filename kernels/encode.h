@@ -20,7 +20,4 @@ int quant_encodes(int type);
  * Source: GGML's block layouts. */
 size_t quant_encode(int type, void *out, const float *x, size_t n);
 
-/* As a half float, to nearest, ties to even; infinity from 65520 on; NaN stays NaN. */
-uint16_t f32_to_f16(float x);
-
 #endif

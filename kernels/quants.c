@@ -2,6 +2,7 @@
 #include "quants.h"
 #include "base/base.h"
 
+#include <math.h>
 #include <string.h>
 
 static float float_of_bits(uint32_t bits) {
@@ -17,6 +18,24 @@ float f16_to_f32(uint16_t h) {
     if (exponent != 0) return float_of_bits(sign | (exponent + 112) << 23 | fraction << 13);
     float subnormal = (float)fraction * 0x1p-24f; /* exact: ten bits and a power of two */
     return sign ? -subnormal : subnormal;
+}
+
+static uint32_t bits_of(float f) {
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+/* Nearest, ties to even. Below 2^-14 the steps are 2^-24, which are those of a float in [0.5, 1): adding 0.5 rounds to
+ * them. Above, 13 bits of the fraction go: what is added makes a carry where they are more than half, or half and the
+ * rest odd. */
+uint16_t f32_to_f16(float x) {
+    uint32_t bits = bits_of(x), sign = bits >> 16 & 0x8000, a = bits & 0x7fffffff, h;
+    if (a > 0x7f800000) h = 0x7e00;
+    else if (a >= 0x477ff000) h = 0x7c00; /* 65520 is halfway to what would be the next */
+    else if (a < 0x38800000) h = bits_of(fabsf(x) + 0.5f) - 0x3f000000;
+    else h = (a + 0xfff + (a >> 13 & 1) - 0x38000000) >> 13;
+    return (uint16_t)(sign | h);
 }
 
 /* The upper half of a binary32. */

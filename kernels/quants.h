@@ -67,6 +67,8 @@ void matrix_row(float *out, const Matrix *m, size_t r);
 void matrix_floats(float *out, const Matrix *m, size_t first, size_t n);
 
 float f16_to_f32(uint16_t h);  /* exact, subnormals, infinities and NaN too */
+/* As a half float, to nearest, ties to even; infinity from 65520 on; NaN stays NaN. */
+uint16_t f32_to_f16(float x);
 float bf16_to_f32(uint16_t h); /* exact */
 
 #endif

@@ -1,6 +1,5 @@
 /* kernels/ref_cache.c - the reference of a cache's smaller numbers: half floats, and bytes with a scale. */
 #include "cache_kernels.h"
-#include "encode.h"
 
 static void narrow(uint16_t *out, const float *x, size_t n) {
     for (size_t i = 0; i < n; i++) out[i] = f32_to_f16(x[i]);

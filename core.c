@@ -1,0 +1,176 @@
+/* core.c - the engine without its breadth: the whole way from a model file to a text. The page to begin with.
+ *
+ *     ./core [MODEL] [-i PROMPT] [-n POSITIONS] [-t TEMPERATURE] [-p TOP_P] [-s SEED]
+ *
+ * MODEL is a GGUF file with SentencePiece's BPE, or one of llama2.c's with tokenizer.bin beside it; without MODEL the
+ * compiled-in one writes. `make core` links it with the files that the Makefile lists as CORE; the text is that of
+ * ./run --kernels ref. */
+#include "attention/phi.h"
+#include "base/file.h"
+#include "base/system.h"
+#include "base/threads.h"
+#include "kernels/blocks.h"
+#include "kernels/cache_kernels.h"
+#include "model/builtin.h"
+#include "model/decoder.h"
+#include "model/files/gguf.h"
+#include "model/files/llama2c.h"
+#include "model/files/open.h"
+#include "model/model.h"
+#include "text/gguf_pieces.h"
+#include "text/write.h"
+#include "tokenizer/sentencepiece/spm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what it knows: one row of each table that the whole program fills ---- */
+
+const RopeScaling *const rope_scalings[] = {&rope_none, NULL};
+const FeatureMap *const feature_maps[] = {&phi_elu_plus_1, NULL};
+
+static int always(void) { return 1; }
+const Kernels kernels_ref = {
+    .name = "ref", .mat = &ref_matmul, .att = &ref_attention, .vec = &ref_vector, .cache = &ref_cache};
+const KernelsEntry kernels_table[] = {{&kernels_ref, always}, {0}};
+const QuantFormat *const quant_formats[] = {formats_32, NULL};
+
+const WeightsReader weights_readers[] = {{gguf_is, gguf_open, NULL}, {llama2c_is, llama2c_open, NULL}, {0}};
+const Family *const families[] = {&family_llama, NULL};
+extern const KeySource keys_gguf;
+const KeySource *const key_sources[] = {
+    [FORMAT_GGUF] = &keys_gguf, [FORMAT_HF] = &keys_gguf, [FORMAT_LLAMA2C] = &keys_gguf};
+
+/* ---- what it does without: weights rearranged for fast kernels, options that change a model, threads ---- */
+
+int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen) {
+    (void)m, (void)o, (void)err, (void)errlen;
+    return 0;
+}
+
+void config_override(KeyReader *r, Config *c, const Family *f, const ConfigOverride *o) {
+    (void)r, (void)c, (void)f, (void)o;
+}
+
+int threads_most(void) { return 1; }
+int team_member(void) { return 0; }
+int team_init(Team *t, int most) {
+    *t = (Team){.most = most > 0};
+    return 0;
+}
+void team_free(Team *t) { *t = (Team){0}; }
+void team_run(Team *t, int n, void (*text)(void *arg), void *arg) {
+    (void)t, (void)n;
+    text(arg);
+}
+void team_wait(Team *t) { (void)t; }
+Share team_share(const Team *t, size_t n) {
+    (void)t;
+    return (Share){0, n};
+}
+int team_take(Team *t, size_t n, Share *share) { /* all of it, and then nothing more */
+    *share = (Share){0, n};
+    return t->smooth = !t->smooth;
+}
+
+/* ---- the program ---- */
+
+static char err[500];
+
+typedef struct {
+    const char *model, *prompt;
+    size_t n;
+    SamplerOptions sampler;
+} Options;
+
+/* 0 where a word is none of the above. */
+static int read_options(Options *o, int argc, char **argv) {
+    *o = (Options){.prompt = "", .n = 256, .sampler = {.temperature = 1, .top_p = 0.9f, .repetition_penalty = 1}};
+    o->sampler.seed = (uint64_t)(clock_seconds() * 1e6) | 1;
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+        if (argv[i][0] != '-' && !o->model) {
+            o->model = argv[i];
+            continue;
+        }
+        if (argv[i][0] != '-' || !argv[i][1] || argv[i][2] || !value) return 0;
+        switch (argv[i++][1]) {
+        case 'i': o->prompt = value; break;
+        case 'n': o->n = strtoull(value, NULL, 10); break;
+        case 't': o->sampler.temperature = strtof(value, NULL); break;
+        case 'p': o->sampler.top_p = strtof(value, NULL); break;
+        case 's': o->sampler.seed = strtoull(value, NULL, 10); break;
+        default: return 0;
+        }
+    }
+    return 1;
+}
+
+/* A GGUF file's own vocabulary; of llama2.c's models tokenizer.bin, beside the file. */
+static int open_tokenizer(Tokenizer **t, const Weights *w) {
+    if (w->format == FORMAT_GGUF) {
+        Vocabulary v = {.model = "llama"};
+        if (!vocabulary_is(w, v.model))
+            return base_error(err, sizeof err, -1, "%s: its tokenizer is not SentencePiece's BPE", w->path);
+        int rc = vocabulary_pieces(&v, w, err, sizeof err);
+        if (rc == 0) rc = tokenizer_make(t, w->path, spm_vocabulary, &v, err, sizeof err);
+        free((void *)(uintptr_t)v.pieces);
+        return rc;
+    }
+    char path[4096];
+    MappedFile f;
+    snprintf(path, sizeof path, "%s/tokenizer.bin", w->folder);
+    int rc = file_map(&f, path, err, sizeof err);
+    if (rc == 0) rc = tokenizer_make(t, path, spm_llama2c, &f, err, sizeof err);
+    file_unmap(&f);
+    return rc;
+}
+
+static int show(void *arg, const char *text, size_t n) {
+    (void)arg;
+    return fwrite(text, 1, n, stdout) < n || fflush(stdout) != 0;
+}
+
+/* The prompt is read, and the text goes on from it. */
+static int generate(const Model *m, const Tokenizer *t, const Options *o) {
+    size_t trained = (size_t)m->config.n_ctx_train, end = o->n ? o->n : SIZE_MAX;
+    SessionOptions so = {.n_ctx = end < trained ? end : trained, .cache = session_usual_cache(m)};
+    const float *logits;
+    Sampler sampler = {0};
+    Session s = {0};
+    TextWriter w = {.session = &s, .tokenizer = t, .sampler = &sampler, .piece = show, .stream.begun = *o->prompt != 0};
+    int rc = tokenizer_encode(t, o->prompt, strlen(o->prompt), ENCODE_BOS, &w.ids, &w.n_ids, err, sizeof err);
+    w.cap_ids = w.n_ids;
+    w.limit = end == SIZE_MAX ? end : end + 1 > w.n_ids ? end + 1 - w.n_ids : 0;
+    if (rc == 0) rc = sampler_init(&sampler, (size_t)m->config.vocab_size, &o->sampler, err, sizeof err);
+    if (rc == 0) rc = session_init(&s, m, &so, err, sizeof err);
+    if (rc == 0) rc = show(NULL, o->prompt, strlen(o->prompt));
+    if (rc == 0) rc = session_eval(&s, w.ids, w.n_ids, &logits, err, sizeof err);
+    if (rc == 0) rc = text_write(&w, logits, err, sizeof err);
+    if (rc == 0) rc = show(NULL, "\n", 1);
+    text_writer_free(&w);
+    session_free(&s);
+    sampler_free(&sampler);
+    return rc;
+}
+
+int main(int argc, char **argv) {
+    Options o;
+    Model m;
+    Tokenizer *t;
+    if (!read_options(&o, argc, argv)) {
+        fprintf(stderr, "usage: %s [MODEL] [-i PROMPT] [-n POSITIONS] [-t TEMPERATURE] [-p TOP_P] [-s SEED]\n", argv[0]);
+        return 2;
+    }
+    int rc = o.model ? model_open(&m, o.model, NULL, err, sizeof err)
+                     : model_open_memory(&m, builtin_model, builtin_model_size, "the compiled-in model", NULL, err,
+                                         sizeof err);
+    if (rc == 0 && (rc = open_tokenizer(&t, &m.weights)) == 0) {
+        rc = generate(&m, t, &o);
+        tokenizer_free(t);
+        model_close(&m);
+    }
+    if (rc) fprintf(stderr, "core: %s\n", err);
+    return rc ? 1 : 0;
+}

@@ -1,0 +1,64 @@
+/* tests/test_core.c - ./core writes the text of ./run --kernels ref. */
+#include "base/file.h"
+#include "program.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Both programs with these options; the core stands beside ./run. 1 where it is not there. */
+static int same_text(const char *model, const char *options) {
+    char core[1000], command[3000], *core_out = NULL, *core_err = NULL;
+    const char *path = test_run_path();
+    snprintf(core, sizeof core, "%.*score", (int)(strlen(path) - 3), path);
+    if (!file_exists(core)) return 1;
+    snprintf(command, sizeof command, "%s %s %s", core, model, options);
+    CHECK(test_shell(command, &core_out, &core_err) == 0 && *core_err == 0);
+    CHECK(run("%s %s -q --kernels ref", model, options) == 0);
+    CHECK(strlen(out) > 20 && core_out && strcmp(out, core_out) == 0);
+    free(core_out);
+    free(core_err);
+    return 0;
+}
+
+static void built_in(void) {
+    static const char *const options[] = {"-t 0", "-s 42", "-t 0.7 -p 0.8 -s 7 -i 'Tom had a dog'", "-n 40 -t 0 -i 'The'",
+                                          "-p 1 -s 3 -n 300"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++)
+        if (same_text("", options[i])) test_skip("there is no core beside ./run");
+}
+
+static void linear(void) { /* eq. 19; 0: without end, which its own end of text gives it */
+    if (same_text("model/tales-1m-linear.gguf", "-s 5 -i 'Once'") || same_text("model/tales-1m-linear.gguf", "-n 0 -t 0"))
+        test_skip("there is no core beside ./run");
+}
+
+static void trained(void) { /* in a folder where its vocabulary is called tokenizer.bin */
+    const char *stories = test_data("llama2c/stories260K.bin"), *vocabulary = test_data("llama2c/tok512.bin");
+    if (!stories || !vocabulary) return;
+    char command[3000], model[600], *said_out = NULL, *said_err = NULL;
+    snprintf(model, sizeof model, "%s/m.bin", test_folder("core"));
+    snprintf(command, sizeof command, "cp %s %s && cp %s %s", stories, model, vocabulary, test_in("core", "tokenizer.bin"));
+    CHECK(test_shell(command, &said_out, &said_err) == 0);
+    free(said_out);
+    free(said_err);
+    if (same_text(model, "-s 11 -i 'One day'")) test_skip("there is no core beside ./run");
+}
+
+static void refuses(void) {
+    char command[1200], *said_out = NULL, *said_err = NULL;
+    const char *path = test_run_path();
+    snprintf(command, sizeof command, "%.*score README.md", (int)(strlen(path) - 3), path);
+    int code = test_shell(command, &said_out, &said_err);
+    if (code == 127) test_skip("there is no core beside ./run");
+    else CHECK(code == 1 && strstr(said_err, "README.md: "));
+    free(said_out);
+    free(said_err);
+}
+
+const Test tests_core[] = {
+    {"core/the compiled-in model", built_in},
+    {"core/linear attention", linear},
+    {"core/a llama2.c model", trained},
+    {"core/refuses", refuses},
+    {0}};
