@@ -36,9 +36,9 @@ static void linear(void) { /* eq. 19; 0: without end, which its own end of text 
 static void trained(void) { /* in a folder where its vocabulary is called tokenizer.bin */
     const char *stories = test_data("llama2c/stories260K.bin"), *vocabulary = test_data("llama2c/tok512.bin");
     if (!stories || !vocabulary) return;
-    char command[3000], model[600], *said_out = NULL, *said_err = NULL;
-    snprintf(model, sizeof model, "%s/m.bin", test_folder("core"));
-    snprintf(command, sizeof command, "cp %s %s && cp %s %s", stories, model, vocabulary, test_in("core", "tokenizer.bin"));
+    const char *folder = test_folder("core"), *model = test_in(folder, "m.bin");
+    char command[3000], *said_out = NULL, *said_err = NULL;
+    snprintf(command, sizeof command, "cp %s %s && cp %s %s/tokenizer.bin", stories, model, vocabulary, folder);
     CHECK(test_shell(command, &said_out, &said_err) == 0);
     free(said_out);
     free(said_err);
