@@ -160,7 +160,8 @@ int main(int argc, char **argv) {
     Model m;
     Tokenizer *t;
     if (!read_options(&o, argc, argv)) {
-        fprintf(stderr, "usage: %s [MODEL] [-i PROMPT] [-n POSITIONS] [-t TEMPERATURE] [-p TOP_P] [-s SEED]\n", argv[0]);
+        fprintf(stderr, "usage: %s [MODEL] [-i PROMPT] [-n POSITIONS] [-t TEMPERATURE] [-p TOP_P] [-s SEED]\n",
+                argv[0]);
         return 2;
     }
     int rc = o.model ? model_open(&m, o.model, NULL, err, sizeof err)

@@ -22,14 +22,15 @@ static int same_text(const char *model, const char *options) {
 }
 
 static void built_in(void) {
-    static const char *const options[] = {"-t 0", "-s 42", "-t 0.7 -p 0.8 -s 7 -i 'Tom had a dog'", "-n 40 -t 0 -i 'The'",
-                                          "-p 1 -s 3 -n 300"};
+    static const char *const options[] = {"-t 0", "-s 42", "-t 0.7 -p 0.8 -s 7 -i 'Tom had a dog'",
+                                          "-n 40 -t 0 -i 'The'", "-p 1 -s 3 -n 300"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (same_text("", options[i])) test_skip("there is no core beside ./run");
 }
 
 static void linear(void) { /* eq. 19; 0: without end, which its own end of text gives it */
-    if (same_text("model/tales-1m-linear.gguf", "-s 5 -i 'Once'") || same_text("model/tales-1m-linear.gguf", "-n 0 -t 0"))
+    if (same_text("model/tales-1m-linear.gguf", "-s 5 -i 'Once'") ||
+        same_text("model/tales-1m-linear.gguf", "-n 0 -t 0"))
         test_skip("there is no core beside ./run");
 }
 
