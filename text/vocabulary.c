@@ -46,8 +46,7 @@ static int fill(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
     if (rc == 0) rc = fill_merges(v, w, merges, err, errlen);
     if (rc == 0) rc = text_key(w, "tokenizer.ggml.pre", &v->pre, err, errlen);
     if (rc == 0 && v->bos_id < 0) rc = vocabulary_number(&v->bos_id, w, "tokenizer.ggml.cls_token_id", 0, err, errlen);
-    if (rc == 0 && v->eos_id < 0)
-        rc = vocabulary_number(&v->eos_id, w, "tokenizer.ggml.seperator_token_id", 0, err, errlen);
+    if (rc == 0 && v->eos_id < 0) rc = vocabulary_number(&v->eos_id, w, "tokenizer.ggml.seperator_token_id", 0, err, errlen);
     if (rc || !map) return rc;
     if (map->type != META_ARRAY || (map->elem != META_U8 && map->elem != META_I8))
         return vocabulary_wrong(w, "tokenizer.ggml.precompiled_charsmap", "an array of bytes", err, errlen);
@@ -78,8 +77,7 @@ void vocabulary_free(Vocabulary *v) {
 
 /* The first of these that is there, in folder, else here; malloc'ed. */
 static char *beside(const char *folder) {
-    static const char *const names[] = {"tokenizer.bin", "tokenizer.json", "tokenizer.model", "spiece.model",
-                                        "vocab.txt"};
+    static const char *const names[] = {"tokenizer.bin", "tokenizer.json", "tokenizer.model", "spiece.model", "vocab.txt"};
     for (int place = 0; place < 2; place++)
         for (int i = 0; i < 5; i++) {
             char *path = file_join(place ? "." : folder, names[i]);
@@ -94,19 +92,16 @@ static int open_own(Tokenizer **t, const Weights *w, const TokenizerOptions *o, 
     TokenizerOptions own = *o;
     if (w->format == FORMAT_HF) return tokenizer_open_with(t, w->folder, o, err, errlen);
     if (w->format != FORMAT_GGUF || !weights_meta(w, "tokenizer.ggml.model"))
-        return base_error(err, errlen, -ENOENT, "%s: no tokenizer in it, no tokenizer.bin beside it; give one with -z",
-                          w->path);
+        return base_error(err, errlen, -ENOENT, "%s: no tokenizer in it, no tokenizer.bin beside it; give one with -z", w->path);
     Vocabulary v;
     int rc = vocabulary_from_weights(&v, w, err, errlen);
-    if (rc == 0 && own.lower_case < 0)
-        rc = vocabulary_number(&own.lower_case, w, "tokenizer.ggml.lower_case", 1, err, errlen);
+    if (rc == 0 && own.lower_case < 0) rc = vocabulary_number(&own.lower_case, w, "tokenizer.ggml.lower_case", 1, err, errlen);
     if (rc == 0) rc = tokenizer_from_vocabulary_with(t, &v, &own, w->path, err, errlen);
     vocabulary_free(&v);
     return rc;
 }
 
-int vocabulary_open(Tokenizer **t, const Weights *w, const char *given, size_t vocab_size, const TokenizerOptions *o,
-                    char *err,
+int vocabulary_open(Tokenizer **t, const Weights *w, const char *given, size_t vocab_size, const TokenizerOptions *o, char *err,
                     size_t errlen) {
     TokenizerOptions with = o ? *o : (TokenizerOptions){.lower_case = -1};
     *t = NULL;
@@ -121,7 +116,6 @@ int vocabulary_open(Tokenizer **t, const Weights *w, const char *given, size_t v
     tokenizer_free(*t);
     *t = NULL;
     return base_error(err, errlen, -EINVAL,
-                      "the tokenizer has %zu pieces and the model %zu: they do not belong together (-z gives another)",
-                      n,
+                      "the tokenizer has %zu pieces and the model %zu: they do not belong together (-z gives another)", n,
                       vocab_size);
 }
