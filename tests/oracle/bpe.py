@@ -25,7 +25,7 @@ import tiktoken
 from tokenizers import AddedToken, BertWordPieceTokenizer, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
 from random_text import Random
-from split import LITERALS, REGEXES, c_string, pipelines
+from split import LITERALS, REGEXES, pipelines
 
 DATA = "../shared/data/"
 FILES = ["botchan.txt", "frankenstein.txt", "hongloumeng_utf8.txt", "tinyshakespeare.txt", "tinystories_sample_2M.txt", "war-and-peace.txt",
@@ -43,6 +43,10 @@ TEXTS = LITERALS + [
     "\ufb01 \uff21\uff22 \u2460 \xbd", "I'LL you'Re we'vE", "unaffable", "\u017f'\u017f", "A\u0300\u0316\u0301", "\U00010400\U00010428", "\u0e44\u0e17\u0e22",
     "\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7", "a" * 101, "word " * 30, "\r\r\n\n\r", "\x7f\x80\x9f", "\u200b\u200c\u200d\u2060", "caf\xe9 Caf\xc9 cafe\u0301"]
 TEXTS += [a + b for a in PARTS for b in PARTS if a and b] + [a + t + b for t in TOKENS for a, b in (("", ""), ("a ", " b"), (" ", "\n"), ("x", "y"))]
+
+
+def c_string(s):
+    return '"' + "".join("\\%03o" % b if b < 32 or b > 126 or b in b'"\\?' else chr(b) for b in s.encode()) + '"'
 
 
 def byte_level(vocab, merges, cuts, special, ignore_merges=False):

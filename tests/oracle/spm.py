@@ -1,5 +1,5 @@
 """Golden ids for tokenizer/, from the SentencePiece library (not from us). Needs sentencepiece; reads ../shared/data.
-    python tests/oracle/spm.py > tests/golden/tokenizers.h
+    python tests/oracle/spm.py > tests/golden/tokenizers.txt
 Strings stand there as bytes, so that NUL and ill-formed UTF-8 may be in them.
 """
 import random
@@ -24,14 +24,6 @@ def fnv(ids):
     for i in ids:
         h = ((h ^ i) * 0x100000001b3) & (2**64 - 1)
     return h
-
-
-def c_bytes(b):
-    return '"' + "".join(chr(x) if chr(x).isalnum() and x < 128 or x in b" <>/_.,!" else "\\%03o" % x for x in b) + '"'
-
-
-def c_ints(ids):
-    return "{" + ", ".join(map(str, ids)) + "}" if ids else "{0}"
 
 
 def small_model(**settings):
@@ -59,50 +51,48 @@ def small_model(**settings):
 
 
 random.seed(7)
-print(f"/* made by: python tests/oracle/spm.py > tests/golden/tokenizers.h (sentencepiece {sentencepiece.__version__}) */")
-print("#ifndef GOLDEN_TOKENIZERS_H\n#define GOLDEN_TOKENIZERS_H\n\n#include <stddef.h>\n#include <stdint.h>\n")
-print("typedef struct { const char *text; size_t len; const int *ids; size_t n; } GoldenCase;")
-print("typedef struct { const char *model; size_t model_size; /* 0: model is a path in ../shared/data, else its bytes */")
-print("    const GoldenCase *encode; size_t n_encode; const GoldenCase *decode; size_t n_decode; } GoldenTokenizer;\n")
-cases = 0
+print(f"""# made by: python tests/oracle/spm.py > tests/golden/tokenizers.txt (sentencepiece {sentencepiece.__version__})
+# model PATH in ../shared/data, or bytes of one; behind it encode TEXT IDS .. and decode TEXT IDS ..
+# file MODEL TEXT N HASH: of the first bytes of a text, as many as prefix says, the number of ids and FNV-1a over them
+# Texts and bytes have %41 for what is no printing character of ASCII, and a % alone for nothing.""")
 
 
-def emit_case(rows, text, ids):
-    global cases
-    print(f"static const int golden_ids_{cases}[] = {c_ints(ids)};")
-    rows.append(f"    {{{c_bytes(text)}, {len(text)}, golden_ids_{cases}, {len(ids)}}},")
-    cases += 1
+def word(text):
+    return "".join(chr(b) if 33 <= b < 127 and b != 37 else "%%%02x" % b for b in text) or "%"
 
 
-def emit_model(number, sp, texts, n_random):
-    encode, decode = [], []
+def emit_case(kind, text, ids):
+    print(" ".join([kind, word(text), *map(str, ids)]))
+
+
+def emit_model(sp, texts, n_random):
     for text in texts:
-        emit_case(encode, text, sp.encode(text))
+        emit_case("encode", text, sp.encode(text))
     n = sp.get_piece_size()
     for _ in range(n_random):
-        ids = [random.choice([random.randrange(n), random.randrange(min(n, 262))]) for _ in range(random.randrange(1, 14))]
-        emit_case(decode, sp.decode(ids).encode(), ids)
-    for name, rows in (("encode", encode), ("decode", decode)):
-        print(f"static const GoldenCase golden_{name}_{number}[] = {{\n" + "\n".join(rows) + "\n};")
+        ids = [random.choice([random.randrange(n), random.randrange(min(n, 262))])
+               for _ in range(random.randrange(1, 14))]
+        emit_case("decode", sp.decode(ids).encode(), ids)
 
 
-table, hashes = [], []
-for k, path in enumerate(MODELS):
+hashes = []
+for path in MODELS:
     sp = sentencepiece.SentencePieceProcessor(model_file=DATA + path)
-    emit_model(k, sp, TEXTS, 25)
-    table.append(f'    {{"{path}", 0, golden_encode_{k}, {len(TEXTS)}, golden_decode_{k}, 25}},')
+    print("model", path)
+    emit_model(sp, TEXTS, 25)
     for f in FILES:
         ids = sp.encode(open(DATA + "text/" + f, "rb").read()[:PREFIX])
-        hashes.append(f'    {{"{path}", "text/{f}", {len(ids)}, 0x{fnv(ids):016x}u}},')
+        hashes.append(f"file {path} text/{f} {len(ids)} {fnv(ids):016x}")
 alphabet = ["a", "b", "c", "d", "é", "中", " ", "▁", "<sep>", "<s>", "ab", "abc", "ccc", "x", "\x80", "  "]
-for k in range(len(MODELS), len(MODELS) + 6):
-    v = k - len(MODELS)
-    raw = small_model(suffix=v == 3, add_dummy_prefix=v != 2, remove_extra_whitespaces=v in (1, 4), escape_whitespaces=v != 5)
+for v in range(6):
+    raw = small_model(suffix=v == 3, add_dummy_prefix=v != 2, remove_extra_whitespaces=v in (1, 4),
+                      escape_whitespaces=v != 5)
     sp = sentencepiece.SentencePieceProcessor(model_proto=raw)
     texts = [b"", b" ", b"abcabc", b"abc cccc", b"<sep><sep><sep>a"]
-    texts += ["".join(random.choice(alphabet) for _ in range(random.randrange(1, 16))).encode("latin-1" if i == 0 else "utf-8", "replace") for i in range(30)]
-    emit_model(k, sp, texts, 15)
-    table.append(f"    {{{c_bytes(raw)}, {len(raw)}, golden_encode_{k}, {len(texts)}, golden_decode_{k}, 15}},")
-print("static const GoldenTokenizer golden_tokenizers[] = {\n" + "\n".join(table) + "\n};\n")
-print(f"/* the first {PREFIX} bytes of a text: number of ids, FNV-1a over them */\nenum {{ GOLDEN_PREFIX = {PREFIX} }};")
-print("static const struct { const char *model, *text; size_t n; uint64_t hash; } golden_files[] = {\n" + "\n".join(hashes) + "\n};\n\n#endif")
+    for i in range(30):
+        text = "".join(random.choice(alphabet) for _ in range(random.randrange(1, 16)))
+        texts.append(text.encode("latin-1" if i == 0 else "utf-8", "replace"))
+    print("bytes", word(raw))
+    emit_model(sp, texts, 15)
+print("prefix", PREFIX)
+print("\n".join(hashes))

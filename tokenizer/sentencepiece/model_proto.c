@@ -132,8 +132,9 @@ static int read_trainer(Reader *r, const Field *m) {
         case 3: if ((rc = want(r, &f, VARINT)) == 0) s->model_type = f.value <= 4 ? (int)f.value : 0; break;
         case 24: if ((rc = want(r, &f, VARINT)) == 0) s->space_as_suffix = f.value != 0; break;
         case 35: if ((rc = want(r, &f, VARINT)) == 0) s->byte_fallback = f.value != 0; break;
-        case 40: case 41: case 42: case 43: if ((rc = want(r, &f, VARINT)) == 0) s->ids[f.number - 40] =
-            (int64_t)f.value; break;
+        case 40: case 41: case 42: case 43:
+            if ((rc = want(r, &f, VARINT)) == 0) s->ids[f.number - 40] = (int64_t)f.value;
+            break;
         case 44: if ((rc = want(r, &f, BYTES)) == 0) s->unk_surface = f; break;
         case 46: if ((rc = want(r, &f, BYTES)) == 0) s->bos_piece = f; break;
         case 47: if ((rc = want(r, &f, BYTES)) == 0) s->eos_piece = f; break;

@@ -1,0 +1,95 @@
+/* tests/tokenizer_files.c - files of tokenizers, and ids and texts compared. */
+#include "tokenizer_files.h"
+#include "test.h"
+
+#include "base/base.h"
+#include "base/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+char tokenizer_err[300];
+
+void write_file(const char *path, const void *data, size_t n) {
+    FILE *f = fopen(path, "wb");
+    CHECK(f != NULL);
+    if (!f) return;
+    CHECK(fwrite(data, 1, n, f) == n);
+    fclose(f);
+}
+
+void write_text(const char *path, const char *text) { write_file(path, text, strlen(text)); }
+
+/* A file of ../shared/data, or nothing and a skip. */
+int tokenizer_data(Tokenizer **t, const char *name) {
+    const char *path = test_data(name);
+    *t = NULL;
+    if (!path) return 0;
+    tokenizer_err[0] = 0;
+    int rc = tokenizer_open(t, path, tokenizer_err, sizeof tokenizer_err);
+    if (rc) printf("    %s\n", tokenizer_err);
+    CHECK(rc == 0);
+    return rc == 0;
+}
+
+int tokenizer_bytes(Tokenizer **t, const void *data, size_t n) {
+    const char *path = test_tmp("tokenizer.file");
+    write_file(path, data, n);
+    tokenizer_err[0] = 0;
+    return tokenizer_open(t, path, tokenizer_err, sizeof tokenizer_err);
+}
+
+/* Does text become exactly these ids? Says what it became instead. */
+int encodes(const Tokenizer *t, const char *text, size_t len, int flags, const int *want, size_t n_want) {
+    int *ids;
+    size_t n;
+    if (tokenizer_encode(t, text, len, flags, &ids, &n, tokenizer_err, sizeof tokenizer_err)) {
+        printf("    %s\n", tokenizer_err);
+        return 0;
+    }
+    int same = ids && n == n_want && memcmp(ids, want, n * sizeof *ids) == 0;
+    if (!same) {
+        printf("    \"%.*s\" became", (int)(len < 60 ? len : 60), text);
+        for (size_t i = 0; i < n && i < 30; i++) printf(" %d", ids[i]);
+        printf("\n");
+    }
+    free(ids);
+    return same;
+}
+
+/* The ids decoded as a stream, into malloc'ed memory; no call writes more than the bound. */
+char *decode_all(const Tokenizer *t, const int *ids, size_t n, size_t *len) {
+    size_t bound = tokenizer_decode_bound(t);
+    /* out by itself: the sanitizer sees a byte too many */
+    char *text = malloc((n + 1) * bound + 1), *out = malloc(bound);
+    TokenStream s = {0};
+    *len = 0;
+    for (size_t i = 0; i <= n; i++) {
+        size_t k = i < n ? tokenizer_decode(t, &s, ids[i], out) : tokenizer_decode_end(t, &s, out);
+        CHECK(k <= bound);
+        memcpy(text + *len, out, k);
+        *len += k;
+    }
+    free(out);
+    return text;
+}
+
+int decodes(const Tokenizer *t, const int *ids, size_t n, const char *want, size_t n_want) {
+    size_t len;
+    char *text = decode_all(t, ids, n, &len);
+    int same = len == n_want && memcmp(text, want, len) == 0;
+    if (!same) printf("    decoded to \"%.*s\", not \"%.*s\"\n", (int)len, text, (int)n_want, want);
+    free(text);
+    return same;
+}
+
+char *lines_bytes(Lines *l, size_t *n) {
+    char *word = (char *)lines_word(l), *to = word;
+    for (const char *s = word; *s; s++) {
+        const char hex[] = {s[1], s[1] ? s[2] : 0, 0};
+        if (*s != '%') *to++ = *s;
+        else if (hex[0]) *to++ = (char)strtoul(hex, NULL, 16), s += 2;
+    }
+    *n = (size_t)(to - word);
+    return word;
+}
