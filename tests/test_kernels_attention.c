@@ -35,6 +35,17 @@ static void check_margins(const float *p, size_t n) {
 }
 static void poisoned_free(float *p) { free(p - PAD); }
 
+/* What each of n queries sees of a block, now and then nothing; *lo, *hi: what anybody sees. */
+static void random_spans(Span *spans, Running *run, size_t n, int shift, int *lo, int *hi) {
+    *lo = KEY_BLOCK, *hi = 0;
+    for (size_t j = 0; j < n; j++) {
+        int a = (int)(random_u32() % 20), b = (int)(random_u32() % 40) + shift;
+        spans[j] = (Span){.lo = a, .hi = b > a ? b : 0};
+        run[j] = (Running){.shrink = b > a ? 0.5f : 1};
+        if (b > a) *lo = a < *lo ? a : *lo, *hi = b > *hi ? b : *hi;
+    }
+}
+
 /* Attention's products of one block: n queries against groups of keys, and their weights against values as wide or
  * wider than a group; floats and half floats; NaN in every slot outside the spans. */
 static void product(const Kernels *k, size_t d, size_t n, int half) {
@@ -45,15 +56,8 @@ static void product(const Kernels *k, size_t d, size_t n, int half) {
     uint16_t *key16 = malloc(nk * sizeof *key16), *v16 = malloc(nv * sizeof *v16);
     Span spans[20];
     Running run[20];
-    for (size_t j = 0; j < n; j++) {
-        int a = (int)(random_u32() % 20), b = (int)(random_u32() % 40) + (d % 2 ? 0 : 25);
-        spans[j] = (Span){.lo = a, .hi = b > a ? b : 0};
-        run[j] = (Running){.shrink = b > a ? 0.5f : 1};
-    }
-    int lo = KEY_BLOCK, hi = 0;
-    for (size_t j = 0; j < n; j++)
-        if (spans[j].lo < spans[j].hi)
-            lo = spans[j].lo < lo ? spans[j].lo : lo, hi = spans[j].hi > hi ? spans[j].hi : hi;
+    int lo, hi;
+    random_spans(spans, run, n, d % 2 ? 0 : 25, &lo, &hi);
     for (size_t i = 0; i < nv; i++)
         if ((int)(i / width) < lo || (int)(i / width) >= hi) v[i] = NAN; /* slots that nobody sees */
     if (half) kernels_ref.cache->narrow(key16, key, nk), kernels_ref.cache->widen(key, key16, nk);
