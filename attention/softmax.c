@@ -26,14 +26,14 @@ typedef struct {
     float *wide_v;        /* [KEY_BLOCK, PANEL] */
     Span spans[ATTENTION_QUERIES];
     Running run[ATTENTION_QUERIES];
-} Work;
+} SoftmaxWork;
 
 size_t attention_scratch(CacheType type, int head_dim, int value_dim) {
     size_t d = (size_t)head_dim, each = whole_lanes(d) + SCORE_ROW + whole_lanes((size_t)value_dim);
     return ATTENTION_QUERIES * each + (type == CACHE_F32 ? 0 : SCORE_ROW * d + KEY_BLOCK * PANEL);
 }
 
-static void carve(Work *w, float *scratch, size_t n) {
+static void carve(SoftmaxWork *w, float *scratch, size_t n) {
     w->q = scratch;
     w->s = w->q + n * whole_lanes(w->d);
     w->acc = w->s + n * SCORE_ROW;
@@ -45,12 +45,12 @@ static void carve(Work *w, float *scratch, size_t n) {
  * come first. */
 enum { FEW = 16 };
 
-static int as_they_are(const Work *w, size_t n) {
+static int as_they_are(const SoftmaxWork *w, size_t n) {
     return w->c->type == CACHE_F32 || (w->c->type == CACHE_F16 && n <= FEW);
 }
 
 /* Groups from .. to-1 of the keys, for n queries. */
-static Numbers keys(const Work *w, size_t from, size_t to, size_t n) {
+static Numbers keys(const SoftmaxWork *w, size_t from, size_t to, size_t n) {
     const uint8_t *k = w->k + from * w->c->group_bytes;
     size_t each = w->d * KEY_LANES, scales = (w->d + Q_BLOCK - 1) / Q_BLOCK * KEY_LANES;
     if (as_they_are(w, n)) return (Numbers){.at = k, .half = w->c->type == CACHE_F16};
@@ -65,7 +65,7 @@ static Numbers keys(const Work *w, size_t from, size_t to, size_t n) {
 
 /* Columns at .. at+width-1, at most PANEL, of the values of slots b+all.lo .. b+all.hi-1 as floats, PANEL from one to
  * the next. Result: where slot b's are, or would be. */
-static const float *wide_values(const Work *w, size_t b, Span all, size_t at, size_t width) {
+static const float *wide_values(const SoftmaxWork *w, size_t b, Span all, size_t at, size_t width) {
     size_t scales = (w->c->value_width + Q_BLOCK - 1) / Q_BLOCK;
     for (int t = all.lo; t < all.hi; t++) {
         const uint16_t *row = (const uint16_t *)(const void *)(w->v + (b + (size_t)t) * w->c->row_bytes);
@@ -78,7 +78,7 @@ static const float *wide_values(const Work *w, size_t b, Span all, size_t at, si
 }
 
 /* acc = shrink acc + sum_t p_t v_t */
-static void mix(const Work *w, const float *p, size_t b, size_t from, size_t n, Span all, Soon soon) {
+static void mix(const SoftmaxWork *w, const float *p, size_t b, size_t from, size_t n, Span all, Soon soon) {
     float *acc = w->acc + from * w->c->value_width;
     const Span *spans = w->spans + from;
     const Running *run = w->run + from;
@@ -96,7 +96,7 @@ static void mix(const Work *w, const float *p, size_t b, size_t from, size_t n, 
 
 /* Queries from .. to-1 take in the block that begins at slot b; all: the slots that any of them sees. A block need not
  * begin with a group of keys, so that it may have a part in one group more than it is long. */
-static void take_block(Work *w, size_t b, size_t from, size_t to, Span all) {
+static void take_block(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all) {
     size_t g0 = (b + (size_t)all.lo) / KEY_LANES, g1 = (b + (size_t)all.hi + KEY_LANES - 1) / KEY_LANES, n = to - from;
     float *row = w->s + from * SCORE_ROW, *p = row + b % KEY_LANES;
     Soon values = {w->v + (b + (size_t)all.lo) * w->c->row_bytes, (size_t)(all.hi - all.lo) * w->c->row_bytes};
@@ -110,7 +110,7 @@ static void take_block(Work *w, size_t b, size_t from, size_t to, Span all) {
 
 /* The slots of the block from b on that each query sees; *from, *to: the queries that see any, and some between them
  * may not. */
-static Span look(Work *w, const AttentionQuery *queries, size_t n, size_t b, size_t *from, size_t *to) {
+static Span look(SoftmaxWork *w, const AttentionQuery *queries, size_t n, size_t b, size_t *from, size_t *to) {
     Span all = {.lo = KEY_BLOCK, .hi = 0};
     *from = n, *to = 0;
     for (size_t j = 0; j < n; j++) {
@@ -128,7 +128,7 @@ static Span look(Work *w, const AttentionQuery *queries, size_t n, size_t b, siz
 }
 
 /* n queries of one text. */
-static void attend(Work *w, const AttentionQuery *queries, size_t n) {
+static void attend(SoftmaxWork *w, const AttentionQuery *queries, size_t n) {
     size_t end = 0, first = SIZE_MAX, text = queries->text, from, to;
     for (size_t j = 0; j < n; j++) {
         memcpy(w->q + j * w->d, queries[j].q, w->d * sizeof *w->q);
@@ -152,7 +152,7 @@ static void attend(Work *w, const AttentionQuery *queries, size_t n) {
 void attention_softmax(const AttentionQuery *queries, size_t n, const KVCache *c, int l, int h, float *scratch,
                        const Kernels *kernels) {
     size_t head = (size_t)l * (size_t)c->n_kv_heads + (size_t)h;
-    Work w = {.c = c, .kernels = kernels, .d = (size_t)c->head_dim};
+    SoftmaxWork w = {.c = c, .kernels = kernels, .d = (size_t)c->head_dim};
     w.k = c->k + head * c->k_stride, w.v = c->v + head * c->v_stride;
     carve(&w, scratch, n);
     for (size_t from = 0, to; from < n; from = to) { /* text by text */

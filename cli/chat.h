@@ -13,8 +13,8 @@ typedef struct {
     Generation g;           /* first: the writer's callbacks find the Chat by it */
     const Args *a;
     const ChatTemplate *t;
-    ChatMessage
-        *messages; /* [1 + n]: the system message, which may have no text, then the turns; texts are malloc'ed */
+    /* [1 + n]: the system message, which may have no text, then the turns; texts are malloc'ed */
+    ChatMessage *messages;
     size_t n, cap;
     size_t loaded;          /* ids in front of all messages that came from a file: their text is not known */
     int system_behind;      /* .. and the system message stands behind them */
@@ -26,8 +26,7 @@ typedef struct {
     int code;               /* how a script ends */
 } Chat;
 
-/* ---- conversation.c. Functions return 0 or a negative errno with a line in c->g.e.err, unless they say otherwise.
- * ---- */
+/* ---- conversation.c: 0 or a negative errno with a line in c->g.e.err, unless it says otherwise ---- */
 
 int chat_add(Chat *c, ChatRole role, const char *text, size_t n); /* a copy; CHAT_SYSTEM: instead of the one before */
 void chat_drop_last(Chat *c);

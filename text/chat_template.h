@@ -66,8 +66,8 @@ const ChatTemplate *chat_template_recognise(const char *jinja, size_t len);
 
 typedef struct {
     const char *bos, *eos; /* their texts; NULL: none */
-    const char
-        *date; /* "26 Jul 2024", for templates that print today's; NULL: that date, which they print by themselves */
+    /* "26 Jul 2024", for templates that print today's; NULL: that date, which they print by themselves */
+    const char *date;
     int generate;          /* 1: the beginning of an answer comes last */
     int goes_on; /* 1: these messages follow others: nothing stands in front of them, and no default system message */
 } ChatOptions;

@@ -23,13 +23,13 @@ typedef struct {
     int permutes;       /* the file's pairs are halves, GGUF's stand side by side */
     char *err;
     size_t errlen;
-} Reader;
+} HfReader;
 
 static int compare_views(const void *a, const void *b) {
     return strcmp((*(const View *const *)a)->name, (*(const View *const *)b)->name);
 }
 
-static const View *find(Reader *r, const char *name) {
+static const View *find(HfReader *r, const char *name) {
     View wanted = {.name = name};
     const View *p = &wanted;
     const View *const *at = bsearch(&p, r->order, r->s->checkpoint.n_views, sizeof *r->order, compare_views);
@@ -37,10 +37,10 @@ static const View *find(Reader *r, const char *name) {
     return at ? *at : NULL;
 }
 
-static int no_memory(Reader *r) { return base_error(r->err, r->errlen, -ENOMEM, "%s: out of memory", r->s->path); }
+static int no_memory(HfReader *r) { return base_error(r->err, r->errlen, -ENOMEM, "%s: out of memory", r->s->path); }
 
 /* The tensor hf, of rows x cols (0: a vector), under GGUF's name. rotated: its rows are those of q's or k's heads. */
-static int take(Reader *r, const char *hf, const char *gguf, size_t rows, size_t cols, int rotated) {
+static int take(HfReader *r, const char *hf, const char *gguf, size_t rows, size_t cols, int rotated) {
     const View *v = find(r, hf);
     if (!v) return base_error(r->err, r->errlen, -EINVAL, "%s: tensor %s is missing", r->s->path, hf);
     if (!elem_is_float(v->type) || v->n_dims != (cols ? 2 : 1) || v->shape[0] != rows || (cols && v->shape[1] != cols))
@@ -58,7 +58,7 @@ static int take(Reader *r, const char *hf, const char *gguf, size_t rows, size_t
     return source_add(r->s, gguf, &i) ? no_memory(r) : 0;
 }
 
-static int take_tensor(Reader *r, const DecoderTensor *t, int layer) {
+static int take_tensor(HfReader *r, const DecoderTensor *t, int layer) {
     const Config *c = &r->s->config;
     char hf[DECODER_NAME], gguf[DECODER_NAME];
     size_t rows = decoder_size(c, t->rows), cols = decoder_size(c, t->cols);
@@ -72,7 +72,7 @@ static int take_tensor(Reader *r, const DecoderTensor *t, int layer) {
 }
 
 /* The table's rows as they stand; those of layers for one layer after the other. */
-static int take_all(Reader *r) {
+static int take_all(HfReader *r) {
     int rc = 0;
     for (const DecoderTensor *t = decoder_tensors, *end; t->gguf; t = end) {
         int of_layers = strchr(t->gguf, '#') != NULL;
@@ -85,7 +85,7 @@ static int take_all(Reader *r) {
 
 /* What is left over: old files' table of frequencies and a tied head are known; anything else would be lost
  * silently. */
-static int check_rest(Reader *r, const Report *report) {
+static int check_rest(HfReader *r, const Report *report) {
     const Checkpoint *c = &r->s->checkpoint;
     size_t buffers = 0;
     for (size_t i = 0; i < c->n_views; i++) {
@@ -103,7 +103,7 @@ static int check_rest(Reader *r, const Report *report) {
     return 0;
 }
 
-static int read_tensors(Reader *r, const Report *report) {
+static int read_tensors(HfReader *r, const Report *report) {
     Checkpoint *c = &r->s->checkpoint;
     r->order = calloc(c->n_views + 1, sizeof *r->order);
     r->used = calloc(c->n_views + 1, 1);
@@ -155,7 +155,7 @@ static int write_chat_template(Source *s, char *err, size_t errlen) {
 }
 
 int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
-    Reader reader = {.s = s, .err = err, .errlen = errlen};
+    HfReader reader = {.s = s, .err = err, .errlen = errlen};
     char name[200];
     int rc = read_config(s, wish, err, errlen);
     if (rc) return rc;

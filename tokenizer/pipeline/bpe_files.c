@@ -71,8 +71,7 @@ static int choose_pre(Tokenizer *t, const char *wanted, const char *says, const 
     return cut_by(t, pre) ? no_memory(t, err, errlen) : 0;
 }
 
-/* ---- tiktoken: lines "base64 rank"; the rank is the id, and what two pieces make joins in the order of its rank
- * ---- */
+/* ---- tiktoken: lines "base64 rank"; the rank is the id, and says in which order pairs join ---- */
 
 static const char *line_end(const char *p, const char *end) {
     const char *newline = memchr(p, '\n', (size_t)(end - p));

@@ -89,7 +89,7 @@ typedef struct {
     Spans words, next;
     BpeScratch bpe;
     UnigramRun unigram;
-} Work;
+} PipelineWork;
 
 /* One word as it goes into next_text: 0 or -ENOMEM. */
 static int rewrite(const Cut *c, const char *s, size_t n, int first, Text *out) {
@@ -108,7 +108,7 @@ static int rewrite(const Cut *c, const char *s, size_t n, int first, Text *out) 
 }
 
 /* All words through a step that changes the text; *s is the text before and after. */
-static int rewrite_words(Work *w, const Cut *c, const char **s, int first, size_t limit) {
+static int rewrite_words(PipelineWork *w, const Cut *c, const char **s, int first, size_t limit) {
     int rc = 0;
     w->next_text.n = 0;
     for (size_t i = 0; i < w->words.n && rc == 0; i++) {
@@ -124,7 +124,7 @@ static int rewrite_words(Work *w, const Cut *c, const char **s, int first, size_
     return rc;
 }
 
-static int split_words(Work *w, const Cut *c, const char *s) {
+static int split_words(PipelineWork *w, const Cut *c, const char *s) {
     int rc = 0;
     w->next.n = 0;
     for (size_t i = 0; i < w->words.n && rc == 0; i++)
@@ -135,7 +135,7 @@ static int split_words(Work *w, const Cut *c, const char *s) {
     return rc;
 }
 
-static int encode_word(Work *w, const char *word, size_t n) {
+static int encode_word(PipelineWork *w, const char *word, size_t n) {
     switch (w->p->model) {
     case MODEL_BPE: return bpe_encode(&w->p->bpe, w->t, word, n, &w->bpe, w->out);
     case MODEL_UNIGRAM: return unigram_encode(w->p->unigram, w->t, word, n, &w->unigram, w->out);
@@ -148,7 +148,7 @@ static int encode_word(Work *w, const char *word, size_t n) {
 }
 
 /* Plain text [n], normalized. first: it is the whole text's beginning, which METASPACE's scheme may ask. */
-static int encode_plain(Work *w, const char *s, size_t n, int first) {
+static int encode_plain(PipelineWork *w, const char *s, size_t n, int first) {
     int rc = 0;
     w->words.n = 0;
     if (spans_push(&w->words, 0, n)) return -ENOMEM;
@@ -164,7 +164,7 @@ static int encode_plain(Work *w, const char *s, size_t n, int first) {
 }
 
 /* Text between the tokens that are found in the raw text. */
-static int encode_stretch(Work *w, const char *text, size_t n, int at_start, int continues, int special) {
+static int encode_stretch(PipelineWork *w, const char *text, size_t n, int at_start, int continues, int special) {
     const char *s;
     size_t begin, end, n_out;
     int id, rc = pipeline_normalize(w->p, &w->normal, text, n, !continues, &s, &n_out);
@@ -177,7 +177,7 @@ static int encode_stretch(Work *w, const char *text, size_t n, int at_start, int
 
 static int encode_all(const Tokenizer *t, const char *text, size_t len, int flags, Ids *out, char *err, size_t errlen) {
     if (flags & ENCODE_ADDED) return template_encode(t, text, len, NULL, 0, flags, out, NULL, err, errlen);
-    Work w = {.t = t, .p = t->own, .out = out};
+    PipelineWork w = {.t = t, .p = t->own, .out = out};
     char *repaired = NULL;
     size_t begin, end;
     int id, special = (flags & ENCODE_SPECIAL) != 0, rc = len > INT32_MAX / 3 ? -EFBIG

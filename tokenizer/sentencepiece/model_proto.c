@@ -76,22 +76,22 @@ typedef struct {
     Settings s;
     char *err;
     size_t errlen;
-} Reader;
+} ProtoReader;
 
-static int broken(Reader *r, const char *what) {
+static int broken(ProtoReader *r, const char *what) {
     return base_error(r->err, r->errlen, -EINVAL,
                       "%s: %s is not well-formed protobuf: truncated or no SentencePiece model",
                       r->t->name, what);
 }
 
 /* A field that we read must be of the type that it is declared with. */
-static int want(Reader *r, const Field *f, int type) {
+static int want(ProtoReader *r, const Field *f, int type) {
     if (f->type == type) return 0;
     return base_error(r->err, r->errlen, -EINVAL, "%s: field %u has wire type %d where %d belongs", r->t->name,
                       (unsigned)f->number, f->type, type);
 }
 
-static int read_piece(Reader *r, const Field *m) {
+static int read_piece(ProtoReader *r, const Field *m) {
     static const char no_text[] = "";
     Wire w = {m->bytes, m->bytes + m->len};
     Field f, text = {.bytes = (const uint8_t *)no_text};
@@ -121,7 +121,7 @@ static int read_piece(Reader *r, const Field *m) {
     return pieces_add(r->t, s, text.len, score, (int)kind, r->err, r->errlen);
 }
 
-static int read_trainer(Reader *r, const Field *m) {
+static int read_trainer(ProtoReader *r, const Field *m) {
     Wire w = {m->bytes, m->bytes + m->len};
     Settings *s = &r->s;
     Field f;
@@ -143,7 +143,7 @@ static int read_trainer(Reader *r, const Field *m) {
     return rc ? rc : more < 0 ? broken(r, "the trainer's part") : 0;
 }
 
-static int read_normalizer(Reader *r, const Field *m, Rules *s, const char *what) {
+static int read_normalizer(ProtoReader *r, const Field *m, Rules *s, const char *what) {
     Wire w = {m->bytes, m->bytes + m->len};
     Field f;
     int more, rc = 0;
@@ -158,7 +158,7 @@ static int read_normalizer(Reader *r, const Field *m, Rules *s, const char *what
     return rc ? rc : more < 0 ? broken(r, what) : 0;
 }
 
-static int read_model(Reader *r, const uint8_t *data, size_t size) {
+static int read_model(ProtoReader *r, const uint8_t *data, size_t size) {
     Wire w = {data, data + size};
     Field f;
     int more, rc = 0;
@@ -176,7 +176,7 @@ static int read_model(Reader *r, const uint8_t *data, size_t size) {
     return rc;
 }
 
-static int check_kind(Reader *r) {
+static int check_kind(ProtoReader *r) {
     const Settings *s = &r->s;
     if (!s->has_trainer || !s->has_normalizer)
         return base_error(r->err, r->errlen, -EINVAL,
@@ -190,7 +190,7 @@ static int check_kind(Reader *r) {
     return 0;
 }
 
-static int read_maps(Reader *r) {
+static int read_maps(ProtoReader *r) {
     const Field *in = &r->s.in.map, *out = &r->s.out.map;
     const Tokenizer *t = r->t;
     SpmModel *m = t->own;
@@ -206,7 +206,7 @@ static int read_maps(Reader *r) {
     return rc;
 }
 
-static int check_pieces(Reader *r) {
+static int check_pieces(ProtoReader *r) {
     static const char *const names[] = {"unk_id", "bos_id", "eos_id", "pad_id"};
     Tokenizer *t = r->t;
     unsigned char have[256] = {0};
@@ -255,7 +255,7 @@ int model_proto_read(Tokenizer *t, const uint8_t *data, size_t size, char *err, 
     static const char *const kinds[] = {"SentencePiece unigram", "SentencePiece BPE", "SentencePiece words",
                                         "SentencePiece characters"};
     static const SpmKind models[] = {SPM_UNIGRAM, SPM_BPE, SPM_WORD, SPM_CHAR};
-    Reader r = {.t = t, .err = err, .errlen = errlen};
+    ProtoReader r = {.t = t, .err = err, .errlen = errlen};
     const Rules usual = {.add_dummy_prefix = 1, .remove_extra_whitespaces = 1, .escape_whitespaces = 1};
     r.s = (Settings){.model_type = 1, .ids = {0, -1, -1, -1}, .in = usual, .out = usual};
     int rc = spm_model_begin(t, err, errlen);

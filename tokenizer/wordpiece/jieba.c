@@ -34,13 +34,13 @@ typedef struct {
     size_t line;
     char *err;
     size_t errlen;
-} Reader;
+} DictReader;
 
-static int refuse(Reader *r, const char *why) {
+static int refuse(DictReader *r, const char *why) {
     return base_error(r->err, r->errlen, -EINVAL, "%s: line %zu: %s", r->name, r->line, why);
 }
 
-static int set_frequency(Reader *r, uint32_t node, uint64_t frequency) {
+static int set_frequency(DictReader *r, uint32_t node, uint64_t frequency) {
     Jieba *j = r->j;
     int32_t *value = &j->words.nodes[node].value;
     if (*value < 0) {
@@ -61,7 +61,7 @@ static int set_frequency(Reader *r, uint32_t node, uint64_t frequency) {
     return 0;
 }
 
-static int add_word(Reader *r, const char *text, size_t len, uint64_t frequency) {
+static int add_word(DictReader *r, const char *text, size_t len, uint64_t frequency) {
     uint32_t word[WORD_MAX];
     int too_long;
     size_t n = word_decode(text, len, word, WORD_MAX, &too_long), same = 0;
@@ -82,7 +82,7 @@ static int add_word(Reader *r, const char *text, size_t len, uint64_t frequency)
 static int is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 /* "word frequency [anything]"; an empty line says nothing. */
-static int read_line(Reader *r, const char *p, const char *end) {
+static int read_line(DictReader *r, const char *p, const char *end) {
     while (p < end && is_space(*p)) p++;
     const char *word = p;
     while (p < end && !is_space(*p)) p++;
@@ -112,10 +112,10 @@ int jieba_read(Jieba *j, const char *data, size_t size, const char *name, char *
     for (const char *p = data; (p = memchr(p, '\n', (size_t)(data + size - p))) != NULL; p++) lines++;
     /* jieba's own has 1.43 nodes a line */
     size_t expected = lines + lines / 2 < size / 8 ? lines + lines / 2 : size / 8;
-    Reader *r = calloc(1, sizeof *r);
+    DictReader *r = calloc(1, sizeof *r);
     int rc = r && trie_init(&j->words, expected) == 0 ? 0 : -ENOMEM;
     if (rc == 0) {
-        *r = (Reader){.j = j, .name = name, .err = err, .errlen = errlen};
+        *r = (DictReader){.j = j, .name = name, .err = err, .errlen = errlen};
         size_t bom = size >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
         for (const char *p = data + bom, *end = data + size; p < end && rc == 0;) {
             const char *stop = memchr(p, '\n', (size_t)(end - p));

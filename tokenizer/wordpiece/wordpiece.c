@@ -28,9 +28,9 @@ typedef struct {
     double *score;  /* jieba's: [cap + 1] */
     uint32_t *next; /* [cap] */
     size_t cap;
-} Work;
+} WordWork;
 
-static int emit_word(Work *k, const uint32_t *word, size_t n) {
+static int emit_word(WordWork *k, const uint32_t *word, size_t n) {
     size_t begin = k->out->n, len = 0;
     int rc = 0, known = n <= k->w->max_chars;
     for (size_t i = 0; i < n && known && rc == 0; i += len) {
@@ -45,12 +45,12 @@ static int emit_word(Work *k, const uint32_t *word, size_t n) {
 
 /* A special token that came to light when the text was cleaned ("[MA\0SK]" in a cased model) is not cut up: its id, or
  * -1. */
-static int never_split(const Work *k, const uint32_t *word, size_t n) {
+static int never_split(const WordWork *k, const uint32_t *word, size_t n) {
     int id = k->w->rules.keras ? -1 : trie_find(&k->w->pieces, word, n);
     return id >= 0 && (id == k->t->unk || k->t->pieces[id].kind == PIECE_CONTROL) ? id : -1;
 }
 
-static int emit_text(Work *k, const uint32_t *text, size_t n) {
+static int emit_text(WordWork *k, const uint32_t *text, size_t n) {
     int rc = basic_clean(&k->w->rules, text, n, &k->tmp, &k->clean);
     const uint32_t *cp = k->clean.cp;
     for (size_t i = 0, len; rc == 0 && (len = basic_stretch(cp, k->clean.n, &i)) > 0; i += len) {
@@ -64,7 +64,7 @@ static int emit_text(Work *k, const uint32_t *text, size_t n) {
     return rc;
 }
 
-static int emit_cut(Work *k, const uint32_t *text, size_t n) {
+static int emit_cut(WordWork *k, const uint32_t *text, size_t n) {
     if (n > k->cap) {
         size_t cap = n * 2;
         free(k->score);
@@ -85,7 +85,7 @@ static int emit_cut(Work *k, const uint32_t *text, size_t n) {
 }
 
 /* Ill-formed UTF-8 is U+FFFD for each bad byte, and U+FFFD says nothing. */
-static int emit_line(Work *k, const char *text, size_t len) {
+static int emit_line(WordWork *k, const char *text, size_t len) {
     k->line.n = k->before.n = 0;
     if (points_reserve(&k->line, len)) return -ENOMEM;
     for (size_t i = 0; i < len;) {
@@ -102,7 +102,7 @@ static int emit_line(Work *k, const char *text, size_t len) {
 }
 
 static int encode(const Tokenizer *t, const char *text, size_t len, int first, Ids *out, char *err, size_t errlen) {
-    Work k = {.t = t, .w = t->own, .out = out};
+    WordWork k = {.t = t, .w = t->own, .out = out};
     int rc = 0;
     (void)first;
     for (size_t i = 0; i < len && rc == 0;) {
