@@ -1,5 +1,60 @@
-/* attention/maps.c - the feature maps that this program knows. */
+/* attention/maps.c - the feature maps that this program knows: a function, phi(x) into out, and a row each. */
 #include "favor.h"
+
+#include <string.h>
+
+static double relu(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
+    (void)kernels;
+    for (int i = 0; i < c->head_dim; i++) out[i] = x[i] < 0 ? 0 : x[i];
+    return 0;
+}
+
+static double relu_squared(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
+    relu(out, x, c, kernels);
+    for (int i = 0; i < c->head_dim; i++) out[i] *= out[i];
+    return 0;
+}
+
+/* Above 300 it stays e^300, so that q's feature times k's times a value is still a double. */
+static double exponential(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
+    for (int i = 0; i < c->head_dim; i++) out[i] = x[i] > 300 ? 300 : x[i];
+    kernels->vec->exp64(out, (size_t)c->head_dim);
+    return 0;
+}
+
+static double largest(const double *x, size_t n) {
+    double max = x[0];
+    for (size_t i = 1; i < n; i++)
+        if (x[i] > max) max = x[i];
+    return max;
+}
+
+static double softmax_features(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
+    size_t d = (size_t)c->head_dim;
+    double max = largest(x, d), sum = 0;
+    for (size_t i = 0; i < d; i++) out[i] = x[i] - max;
+    kernels->vec->exp64(out, d);
+    for (size_t i = 0; i < d; i++) sum += out[i];
+    for (size_t i = 0; i < d; i++) out[i] /= sum;
+    return 0;
+}
+
+static double identity(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
+    (void)kernels;
+    memcpy(out, x, (size_t)c->head_dim * sizeof *out);
+    return 0;
+}
+
+static const FeatureMap phi_relu = {
+    "relu", PHI_NONNEGATIVE, 0, NULL, "Choromanski et al. 2021, arXiv:2009.14794, without projection", relu};
+static const FeatureMap phi_exp = {
+    "exp", PHI_POSITIVE, 0, NULL, "the keys' map of Shen et al. 2021, arXiv:1812.01243", exponential};
+static const FeatureMap phi_softmax = {
+    "softmax", PHI_POSITIVE, 0, NULL, "the queries' map of Shen et al. 2021, for keys too", softmax_features};
+static const FeatureMap phi_relu_squared = {
+    "relu2", PHI_NONNEGATIVE, 0, NULL, "squared ReLU: So et al. 2021, arXiv:2109.08668", relu_squared};
+static const FeatureMap phi_identity = {"identity", PHI_SIGNED, 0, NULL, "none: the weights are the plain dot products",
+                                 identity};
 
 const FeatureMap *const feature_maps[] = {&phi_elu_plus_1,   &phi_relu,  &phi_exp,      &phi_softmax,
                                           &phi_relu_squared, &phi_favor, &phi_identity, NULL};

@@ -1,4 +1,5 @@
-/* attention/phi.c - feature maps and the forms of linear attention: a function and a row each. */
+/* attention/phi.c - the usual feature map, and the forms of linear attention, a row each. The other maps are maps.c's.
+ */
 #include "phi.h"
 
 #include "base/base.h"
@@ -9,8 +10,6 @@
 
 enum { MAX_DIM = 2 * ROPE_MAX_PAIRS };
 
-/* ---- feature maps: phi(x) into out ---- */
-
 /* x > 0 ? x + 1 : e^x. (Comparisons are written so that a NaN goes through and stays visible.) */
 static double elu_plus_1(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
     for (int i = 0; i < c->head_dim; i++) out[i] = x[i] > 0 ? 0 : x[i];
@@ -19,60 +18,8 @@ static double elu_plus_1(double *out, const double *x, const LinearConfig *c, co
     return 0;
 }
 
-static double relu(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
-    (void)kernels;
-    for (int i = 0; i < c->head_dim; i++) out[i] = x[i] < 0 ? 0 : x[i];
-    return 0;
-}
-
-static double relu_squared(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
-    relu(out, x, c, kernels);
-    for (int i = 0; i < c->head_dim; i++) out[i] *= out[i];
-    return 0;
-}
-
-/* Above 300 it stays e^300, so that q's feature times k's times a value is still a double. */
-static double exponential(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
-    for (int i = 0; i < c->head_dim; i++) out[i] = x[i] > 300 ? 300 : x[i];
-    kernels->vec->exp64(out, (size_t)c->head_dim);
-    return 0;
-}
-
-static double largest(const double *x, size_t n) {
-    double max = x[0];
-    for (size_t i = 1; i < n; i++)
-        if (x[i] > max) max = x[i];
-    return max;
-}
-
-static double softmax_features(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
-    size_t d = (size_t)c->head_dim;
-    double max = largest(x, d), sum = 0;
-    for (size_t i = 0; i < d; i++) out[i] = x[i] - max;
-    kernels->vec->exp64(out, d);
-    for (size_t i = 0; i < d; i++) sum += out[i];
-    for (size_t i = 0; i < d; i++) out[i] /= sum;
-    return 0;
-}
-
-static double identity(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
-    (void)kernels;
-    memcpy(out, x, (size_t)c->head_dim * sizeof *out);
-    return 0;
-}
-
 const FeatureMap phi_elu_plus_1 = {
     "elu+1", PHI_POSITIVE, 0, NULL, "Katharopoulos et al. 2020, arXiv:2006.16236, eq. 7", elu_plus_1};
-const FeatureMap phi_relu = {
-    "relu", PHI_NONNEGATIVE, 0, NULL, "Choromanski et al. 2021, arXiv:2009.14794, without projection", relu};
-const FeatureMap phi_exp = {"exp",      PHI_POSITIVE, 0, NULL, "the keys' map of Shen et al. 2021, arXiv:1812.01243",
-                            exponential};
-const FeatureMap phi_softmax = {
-    "softmax", PHI_POSITIVE, 0, NULL, "the queries' map of Shen et al. 2021, for keys too", softmax_features};
-const FeatureMap phi_relu_squared = {
-    "relu2", PHI_NONNEGATIVE, 0, NULL, "squared ReLU: So et al. 2021, arXiv:2109.08668", relu_squared};
-const FeatureMap phi_identity = {"identity", PHI_SIGNED, 0, NULL, "none: the weights are the plain dot products",
-                                 identity};
 
 static const LinearForm forms[] = {
     /*               before phi, in S, in z, cosine */
@@ -104,10 +51,15 @@ const LinearForm *linear_form(const char *name) {
     return NULL;
 }
 
-const FeatureMap *linear_usual_map(const LinearForm *form) { return form->cosine ? &phi_identity : &phi_elu_plus_1; }
+const FeatureMap *linear_usual_map(const LinearForm *form) {
+    return form->cosine ? feature_map("identity") : &phi_elu_plus_1;
+}
 
 int linear_check(const LinearConfig *c, char *err, size_t errlen) {
-    if (c->form->cosine && c->phi->map != identity)
+    if (!c->phi)
+        return base_error(err, errlen, -EINVAL, "form %s takes feature map identity, which is not known here",
+                          c->form->name);
+    if (c->form->cosine && strcmp(c->phi->name, "identity") != 0)
         return base_error(err, errlen, -EINVAL, "form %s takes the vectors as they are: feature map identity, not %s",
                           c->form->name, c->phi->name);
     if (!(c->epsilon >= 0 && c->epsilon < 1))

@@ -62,7 +62,6 @@ int linear_check(const LinearConfig *c, char *err, size_t errlen);
 int linear_features_n(const LinearConfig *c);
 int linear_rows(const LinearConfig *c);
 
-/* phi.c's maps. */
-extern const FeatureMap phi_elu_plus_1, phi_relu, phi_exp, phi_softmax, phi_relu_squared, phi_identity;
+extern const FeatureMap phi_elu_plus_1; /* the usual one */
 
 #endif

@@ -71,4 +71,7 @@ float f16_to_f32(uint16_t h);  /* exact, subnormals, infinities and NaN too */
 uint16_t f32_to_f16(float x);
 float bf16_to_f32(uint16_t h); /* exact */
 
+/* From so many tokens on, float weights are transposed for a batch: two vectors of rows go together then. */
+enum { FLOAT_MANY = 48 };
+
 #endif

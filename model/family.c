@@ -40,7 +40,10 @@ static void check_linear(KeyReader *r, Config *c) {
     RopeConfig *rope = &c->rope;
     char why[200];
     linear->head_dim = c->head_dim;
-    if (linear_check(linear, why, sizeof why)) key_complain(r, "linear attention", why);
+    if (linear_check(linear, why, sizeof why)) {
+        key_complain(r, "linear attention", why);
+        return;
+    }
     if (c->window) key_complain(r, "sliding_window", "linear attention cannot forget; it has no window");
     int rotates = linear->form->before_phi || linear->form->in_numerator || linear->form->in_denominator;
     if (rotates && rope->scaling->keys == ROPE_KEYS_BY_LENGTH) {
