@@ -45,7 +45,7 @@ static void same_texts(const Tokenizer *core, const Tokenizer *whole) {
 static void gguf(void) {
     Weights w;
     Vocabulary v = {.n = 0};
-    Tokenizer *core, *whole;
+    Tokenizer *core, *whole = NULL;
     CHECK(weights_open(&w, "model/tales-1m.gguf", err, ERR) == 0);
     CHECK(vocabulary_is(&w, "llama") && !vocabulary_is(&w, "llam") && vocabulary_pieces(&v, &w, err, ERR) == 0);
     CHECK(tokenizer_make(&core, "core", spm_vocabulary, &v, err, ERR) == 0);
@@ -60,7 +60,7 @@ static void gguf(void) {
 static void llama2c(void) {
     static const char *const names[] = {"llama2c/tok512.bin", "llama2c/tokenizer_llama2_32000.bin"};
     for (size_t i = 0; i < COUNT(names); i++) {
-        Tokenizer *core, *whole;
+        Tokenizer *core, *whole = NULL;
         MappedFile f;
         const char *path = test_data(names[i]);
         if (!path || file_map(&f, path, err, ERR)) return;

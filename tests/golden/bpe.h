@@ -1,6 +1,8 @@
 /* made by: python tests/oracle/bpe.py > tests/golden/bpe.h (tokenizers 0.23.3, tiktoken 0.14.0, sentencepiece 0.2.3) */
 enum { BPE_RANDOM = 2000 };
-static const char *const bpe_texts[] = {"text/botchan.txt", "text/frankenstein.txt", "text/hongloumeng_utf8.txt", "text/tinyshakespeare.txt", "text/tinystories_sample_2M.txt", "text/war-and-peace.txt", "text/wikitext2_wiki.test.raw", NULL};
+static const char *const bpe_texts[] = {"text/botchan.txt", "text/frankenstein.txt", "text/hongloumeng_utf8.txt",
+    "text/tinyshakespeare.txt", "text/tinystories_sample_2M.txt", "text/war-and-peace.txt",
+    "text/wikitext2_wiki.test.raw", NULL};
 static const struct { const char *s; unsigned n; } bpe_literals[] = {
     {"", 0},
     {" ", 1},
@@ -23,7 +25,12 @@ static const struct { const char *s; unsigned n; } bpe_literals[] = {
     {"\331\241\331\242\331\243\331\244 \342\205\247\342\221\240\302\275", 17},
     {"HelloWorld XMLHttp aB Ab'LL", 27},
     {"a(b) {c} [d] `e` f/g\012//\012/", 25},
-    {"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx                                                                      \012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\0127777777777777777777777777777777777777777777777777777777777777777777777", 280},
+    {
+        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx                                  "
+        "                                    \012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012"
+        "\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012"
+        "\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012\012"
+        "\0127777777777777777777777777777777777777777777777777777777777777777777777", 280},
     {"12345678 1234567abc 123 1 12,345", 32},
     {" '' 's 'S'm", 11},
     {"\011\011\011if (x) {\015\012", 13},
@@ -34,17 +41,28 @@ static const struct { const char *s; unsigned n; } bpe_literals[] = {
     {"the the the", 11},
     {"   leading", 10},
     {"trailing   ", 11},
-    {"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", 200},
+    {
+        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx", 200},
     {"=====================================", 37},
-    {"abababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababababab", 200},
-    {" a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a", 200},
-    {"\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011", 90},
+    {
+        "abababababababababababababababababababababababababababababababababababababababababababababababababababab"
+        "abababababababababababababababababababababababababababababababababababababababababababababababab", 200},
+    {
+        " a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a"
+        " a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a a", 200},
+    {
+        "\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011"
+        "\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011"
+        "\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011\011"
+        "\011\011\011\011\011\011\011\011\011\011\011\011", 90},
     {"\303\204\303\226\303\234 \303\244pfel", 13},
     {"e\314\201 o\314\210", 7},
     {"\340\244\250\340\244\256\340\244\270\340\245\215\340\244\244\340\245\207", 18},
     {"\344\275\240\345\245\275\357\274\214\344\270\226\347\225\214\343\200\202", 18},
     {"\346\227\245\346\234\254\350\252\236\343\203\206\343\202\255\343\202\271\343\203\210", 21},
-    {"\360\237\246\231\360\237\246\231 \360\237\221\251\342\200\215\360\237\221\251\342\200\215\360\237\221\247", 27},
+    {"\360\237\246\231\360\237\246\231 \360\237\221\251\342\200\215\360\237\221\251\342\200\215\360\237\221\247",
+        27},
     {"\302\240nbsp\343\200\200wide", 13},
     {"\342\226\201", 3},
     {"a\342\226\201b", 5},
@@ -66,7 +84,9 @@ static const struct { const char *s; unsigned n; } bpe_literals[] = {
     {"\340\271\204\340\270\227\340\270\242", 9},
     {"\360\237\207\251\360\237\207\252\360\237\207\253\360\237\207\267", 16},
     {"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", 101},
-    {"word word word word word word word word word word word word word word word word word word word word word word word word word word word word word word ", 150},
+    {
+        "word word word word word word word word word word word word word word word word word word word word word"
+        " word word word word word word word word word ", 150},
     {"\015\015\012\012\015", 5},
     {"\177\302\200\302\237", 5},
     {"\342\200\213\342\200\214\342\200\215\342\201\240", 12},
@@ -225,10 +245,13 @@ static const struct { const char *s; unsigned n; } bpe_literals[] = {
     {" <0x41>\012", 8},
     {"x<0x41>y", 8},
     {NULL, 0}};
-/* hashes of ids: of the literals (special tokens being text, counting, with the template's), the random strings and what their ids
+/* hashes of ids: of the literals (special tokens being text, counting, with the template's),
+    the random strings and what their ids
  * decode to; of each text, and what its ids decode to */
-static const struct { const char *model; unsigned long long literals, special, added, random, decoded, texts[7][2]; } bpe_golden[] = {
-    {"tok/gpt2", 0x157810f4f706f410u, 0x147ce79132a3af1du, 0x157810f4f706f410u, 0xeb53f55269b42ae2u, 0x3dfff385fdb2f704u, {
+static const struct { const char *model; unsigned long long literals, special, added, random, decoded,
+    texts[7][2]; } bpe_golden[] = {
+    {"tok/gpt2", 0x157810f4f706f410u, 0x147ce79132a3af1du, 0x157810f4f706f410u, 0xeb53f55269b42ae2u,
+        0x3dfff385fdb2f704u, {
         {0xd795f378dd341348u, 0x6b098314bf3db4eu},
         {0x8c4865ec73090e9eu, 0xcb4352f4e23437d2u},
         {0x3dd760183343e747u, 0x621dd1619aeffee0u},
@@ -237,7 +260,8 @@ static const struct { const char *model; unsigned long long literals, special, a
         {0x5d39d361ee9e166au, 0x16e4fcd709a1e42fu},
         {0x28d9dee1173dca30u, 0x7619faf37bb0e80du},
     }},
-    {"tok/llama3.2", 0x6eca8ce59674ddabu, 0x1080cca65485a74fu, 0x97d6b692e622d647u, 0x796c5d3f85eb291au, 0x3dfff385fdb2f704u, {
+    {"tok/llama3.2", 0x6eca8ce59674ddabu, 0x1080cca65485a74fu, 0x97d6b692e622d647u, 0x796c5d3f85eb291au,
+        0x3dfff385fdb2f704u, {
         {0x64e7fff8ad7c4965u, 0x6b098314bf3db4eu},
         {0x99d59e7168d49abau, 0xcb4352f4e23437d2u},
         {0x845ee7d8063451e4u, 0x621dd1619aeffee0u},
@@ -246,7 +270,8 @@ static const struct { const char *model; unsigned long long literals, special, a
         {0x4080faa937fb75d0u, 0x16e4fcd709a1e42fu},
         {0xa420f69c749332f9u, 0x7619faf37bb0e80du},
     }},
-    {"tok/qwen.tiktoken", 0xeed220f5c48082b1u, 0x4ea33508a21177a9u, 0xeed220f5c48082b1u, 0xbc403af9a4a96393u, 0xd8c80072ea3a2cd0u, {
+    {"tok/qwen.tiktoken", 0xeed220f5c48082b1u, 0x4ea33508a21177a9u, 0xeed220f5c48082b1u, 0xbc403af9a4a96393u,
+        0xd8c80072ea3a2cd0u, {
         {0x4dd47ad787578379u, 0x6b098314bf3db4eu},
         {0x5574fca7db543b0fu, 0xcb4352f4e23437d2u},
         {0x612061979c75dd3fu, 0x621dd1619aeffee0u},
@@ -255,7 +280,8 @@ static const struct { const char *model; unsigned long long literals, special, a
         {0xab220bca5e02d12u, 0x16e4fcd709a1e42fu},
         {0xa8e457172fdc8b92u, 0x7619faf37bb0e80du},
     }},
-    {"tok/hf-json/llama2", 0xd15766c1eec9ae01u, 0xdfa8451a4a2ca251u, 0x918ec105b7cc05bbu, 0xa3fad370c4e164e6u, 0xfa225f6d12b55993u, {
+    {"tok/hf-json/llama2", 0xd15766c1eec9ae01u, 0xdfa8451a4a2ca251u, 0x918ec105b7cc05bbu, 0xa3fad370c4e164e6u,
+        0xfa225f6d12b55993u, {
         {0x7e84e94776ad5b5du, 0x6b098314bf3db4eu},
         {0xecafb67abb3e62c2u, 0xcb4352f4e23437d2u},
         {0xb82d89de8bc44964u, 0x621dd1619aeffee0u},
@@ -264,7 +290,8 @@ static const struct { const char *model; unsigned long long literals, special, a
         {0x7232d69bc5f753f5u, 0x16e4fcd709a1e42fu},
         {0xec46edd748ac3153u, 0x7619faf37bb0e80du},
     }},
-    {"tok/hf-json/phi-2", 0x960402f826650293u, 0x12e30268af646e08u, 0x960402f826650293u, 0xce5b81f9b5d99cfeu, 0x3dfff385fdb2f704u, {
+    {"tok/hf-json/phi-2", 0x960402f826650293u, 0x12e30268af646e08u, 0x960402f826650293u, 0xce5b81f9b5d99cfeu,
+        0x3dfff385fdb2f704u, {
         {0x579713cf73cd781eu, 0x6b098314bf3db4eu},
         {0x41e728460201e977u, 0xcb4352f4e23437d2u},
         {0x925c2ff0492c240au, 0x621dd1619aeffee0u},
@@ -273,7 +300,8 @@ static const struct { const char *model; unsigned long long literals, special, a
         {0x67022d7b80fd73b5u, 0x16e4fcd709a1e42fu},
         {0x66fee1d726ab4208u, 0x7619faf37bb0e80du},
     }},
-    {"tok/bert_base_uncased_vocab.txt", 0x68b16677a7d06aceu, 0x4286cfe8d127baaau, 0xb68e08fd206303aau, 0xa115c1dd54759013u, 0x8354a7820cc7b255u, {
+    {"tok/bert_base_uncased_vocab.txt", 0x68b16677a7d06aceu, 0x4286cfe8d127baaau, 0xb68e08fd206303aau,
+        0xa115c1dd54759013u, 0x8354a7820cc7b255u, {
         {0x48853e2d13a31546u, 0xe4bfc5e3666db8du},
         {0x9724ac5f421e7a34u, 0xcaecba25bddb17ffu},
         {0xc80c949f28c617d7u, 0x8b0a67853550519fu},
@@ -282,7 +310,8 @@ static const struct { const char *model; unsigned long long literals, special, a
         {0xd3fd32dfa97d04b6u, 0x8a54a87f4e880122u},
         {0x42ef0de5e09dbe6du, 0x8c209f4153ab546du},
     }},
-    {"gguf-vocab/ggml-vocab-bert-bge.gguf", 0x68b16677a7d06aceu, 0x4286cfe8d127baaau, 0xb68e08fd206303aau, 0xa115c1dd54759013u, 0x8354a7820cc7b255u, {
+    {"gguf-vocab/ggml-vocab-bert-bge.gguf", 0x68b16677a7d06aceu, 0x4286cfe8d127baaau, 0xb68e08fd206303aau,
+        0xa115c1dd54759013u, 0x8354a7820cc7b255u, {
         {0x48853e2d13a31546u, 0xe4bfc5e3666db8du},
         {0x9724ac5f421e7a34u, 0xcaecba25bddb17ffu},
         {0xc80c949f28c617d7u, 0x8b0a67853550519fu},
@@ -291,7 +320,8 @@ static const struct { const char *model; unsigned long long literals, special, a
         {0xd3fd32dfa97d04b6u, 0x8a54a87f4e880122u},
         {0x42ef0de5e09dbe6du, 0x8c209f4153ab546du},
     }},
-    {"gguf-vocab/ggml-vocab-falcon.gguf", 0xbb47e5af65852603u, 0xad27cb190f6d6424u, 0xbb47e5af65852603u, 0x308d1de1e34015fu, 0x3116716ca38a5620u, {
+    {"gguf-vocab/ggml-vocab-falcon.gguf", 0xbb47e5af65852603u, 0xad27cb190f6d6424u, 0xbb47e5af65852603u,
+        0x308d1de1e34015fu, 0x3116716ca38a5620u, {
         {0xf931555385b8cb08u, 0x6b098314bf3db4eu},
         {0x3d751a8d6907ccb4u, 0xcb4352f4e23437d2u},
         {0x107dc090a7dedb8au, 0x621dd1619aeffee0u},
@@ -300,7 +330,8 @@ static const struct { const char *model; unsigned long long literals, special, a
         {0x589e81f79c6f326bu, 0x16e4fcd709a1e42fu},
         {0xc43c4889636ec98eu, 0x7619faf37bb0e80du},
     }},
-    {"gguf-vocab/ggml-vocab-gpt-2.gguf", 0x157810f4f706f410u, 0x147ce79132a3af1du, 0x157810f4f706f410u, 0xeb53f55269b42ae2u, 0x3dfff385fdb2f704u, {
+    {"gguf-vocab/ggml-vocab-gpt-2.gguf", 0x157810f4f706f410u, 0x147ce79132a3af1du, 0x157810f4f706f410u,
+        0xeb53f55269b42ae2u, 0x3dfff385fdb2f704u, {
         {0xd795f378dd341348u, 0x6b098314bf3db4eu},
         {0x8c4865ec73090e9eu, 0xcb4352f4e23437d2u},
         {0x3dd760183343e747u, 0x621dd1619aeffee0u},
@@ -309,7 +340,8 @@ static const struct { const char *model; unsigned long long literals, special, a
         {0x5d39d361ee9e166au, 0x16e4fcd709a1e42fu},
         {0x28d9dee1173dca30u, 0x7619faf37bb0e80du},
     }},
-    {"gguf-vocab/ggml-vocab-llama-spm.gguf", 0xd15766c1eec9ae01u, 0xd15766c1eec9ae01u, 0xd15766c1eec9ae01u, 0xa3fad370c4e164e6u, 0xfa225f6d12b55993u, {
+    {"gguf-vocab/ggml-vocab-llama-spm.gguf", 0xd15766c1eec9ae01u, 0xd15766c1eec9ae01u, 0xd15766c1eec9ae01u,
+        0xa3fad370c4e164e6u, 0xfa225f6d12b55993u, {
         {0x7e84e94776ad5b5du, 0x6b098314bf3db4eu},
         {0xecafb67abb3e62c2u, 0xcb4352f4e23437d2u},
         {0xb82d89de8bc44964u, 0x621dd1619aeffee0u},
@@ -318,7 +350,8 @@ static const struct { const char *model; unsigned long long literals, special, a
         {0x7232d69bc5f753f5u, 0x16e4fcd709a1e42fu},
         {0xec46edd748ac3153u, 0x7619faf37bb0e80du},
     }},
-    {"gguf-vocab/ggml-vocab-phi-3.gguf", 0xbc0db107f8e58e0bu, 0xbc0db107f8e58e0bu, 0xbc0db107f8e58e0bu, 0xa3fad370c4e164e6u, 0x333dec353557db3du, {
+    {"gguf-vocab/ggml-vocab-phi-3.gguf", 0xbc0db107f8e58e0bu, 0xbc0db107f8e58e0bu, 0xbc0db107f8e58e0bu,
+        0xa3fad370c4e164e6u, 0x333dec353557db3du, {
         {0x7e84e94776ad5b5du, 0x6b098314bf3db4eu},
         {0xecafb67abb3e62c2u, 0xcb4352f4e23437d2u},
         {0xb82d89de8bc44964u, 0x621dd1619aeffee0u},

@@ -1,17 +1,21 @@
-"""Golden ids and texts for tokenizer/pipeline.c and what reads into it, from `tokenizers` and tiktoken (not from us). Needs those two,
-sentencepiece and gguf; reads ../shared/data.
+"""Golden ids and texts for tokenizer/pipeline.c and what reads into it, from `tokenizers` and tiktoken (not from us).
+Needs those two, sentencepiece and gguf; reads ../shared/data.
     python tests/oracle/bpe.py > tests/golden/bpe.h
-    python tests/oracle/bpe.py LIBRARY N [FILE ..]   compare N random strings a model, and all texts, with a shared library built from
-                                                     tokenizer/ base/ model/ lab/; FILE: only these, tokenizer.json files too
+    python tests/oracle/bpe.py LIBRARY N [FILE ..]   compare N random strings a model, and all texts, with a shared
+    library built from
+                                                     tokenizer/ base/ model/ lab/; FILE: only these, tokenizer.json
+                                                     files too
 The reference of each model:
     tok/gpt2, tok/llama3.2     `tokenizers`, built from vocabulary and merges as the model's own tokenizer.json has them
     tok/qwen.tiktoken          tiktoken with Qwen's pattern, behind tokenizers' NFC, as in Qwen2's tokenizer.json
     tok/hf-json                `tokenizers`, the file itself
-    bert_base_uncased_vocab    `tokenizers`, BertWordPieceTokenizer; ours is opened from the tokenizer.json that it saves
-    gguf-vocab bert-bge        the same, its pieces spelled back as in vocab.txt
-    gguf-vocab falcon, gpt-2   `tokenizers`, built from the file's vocabulary and merges, cut as the models' tokenizer.json say
-    gguf-vocab llama-spm, phi-3   SentencePiece with Llama 2's tokenizer.model; of phi-3 no text with </s>, a token of its own there
-The ids are those of the text alone; `special` those where special tokens count as such, `added` with what the template adds.
+    bert_base_uncased_vocab    `tokenizers`, BertWordPieceTokenizer; ours is opened from the tokenizer.json that it
+    saves gguf-vocab bert-bge        the same, its pieces spelled back as in vocab.txt
+    gguf-vocab falcon, gpt-2   `tokenizers`, built from the file's vocabulary and merges, cut as the models'
+    tokenizer.json say gguf-vocab llama-spm, phi-3   SentencePiece with Llama 2's tokenizer.model; of phi-3 no text
+    with </s>, a token of its own there
+The ids are those of the text alone; `special` those where special tokens count as such, `added` with what the
+template adds.
 """
 import ctypes
 import json
@@ -22,27 +26,38 @@ import tempfile
 import gguf
 import sentencepiece
 import tiktoken
-from tokenizers import AddedToken, BertWordPieceTokenizer, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
+from tokenizers import AddedToken, BertWordPieceTokenizer, Regex, Tokenizer
+from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 from random_text import Random
 from split import LITERALS, REGEXES, pipelines
+from narrow import print
 
 DATA = "../shared/data/"
-FILES = ["botchan.txt", "frankenstein.txt", "hongloumeng_utf8.txt", "tinyshakespeare.txt", "tinystories_sample_2M.txt", "war-and-peace.txt",
+FILES = ["botchan.txt", "frankenstein.txt", "hongloumeng_utf8.txt", "tinyshakespeare.txt", "tinystories_sample_2M.txt",
+         "war-and-peace.txt",
          "wikitext2_wiki.test.raw"]
 RANDOM = 2000
 
 PARTS = ["", " ", "a", "Hello", "\n", "  \n ", "don't", "\u4e2d\u6587", "12345", "_x_"]
-TOKENS = ["<|endoftext|>", "<|begin_of_text|>", "<|eot_id|>", "<|reserved_special_token_7|>", "<|im_start|>", "<|im_end|>", "<|extra_3|>",
+TOKENS = ["<|endoftext|>", "<|begin_of_text|>", "<|eot_id|>", "<|reserved_special_token_7|>", "<|im_start|>",
+          "<|im_end|>", "<|extra_3|>",
           "[CLS]", "[SEP]", "[MASK]", "[UNK]", "[PAD]", "<s>", "</s>", "<unk>", ">>TITLE<<", "<|endoftext|", "<0x41>"]
 TEXTS = LITERALS + [
-    "Once upon a time", "Hello, world!", "the the the", "   leading", "trailing   ", "x" * 200, "=" * 37, "ab" * 100, " a" * 100, "\t" * 90,
-    "\xc4\xd6\xdc \xe4pfel", "e\u0301 o\u0308", "\u0928\u092e\u0938\u094d\u0924\u0947", "\u4f60\u597d\uff0c\u4e16\u754c\u3002",
-    "\u65e5\u672c\u8a9e\u30c6\u30ad\u30b9\u30c8", "\U0001f999\U0001f999 \U0001f469\u200d\U0001f469\u200d\U0001f467", "\u00a0nbsp\u3000wide", "\u2581", "a\u2581b", " \u2581 ",
-    "\0", "a\0b", "\ufffd", "def f(x):\n    return x ** 2\n", "https://x.y/z?a=b&c=%20d", "3.14159 -1e10 0x7fff", "\uac00\u1100\u1161", "\u1112\u1161\u11ab",
-    "\ufb01 \uff21\uff22 \u2460 \xbd", "I'LL you'Re we'vE", "unaffable", "\u017f'\u017f", "A\u0300\u0316\u0301", "\U00010400\U00010428", "\u0e44\u0e17\u0e22",
-    "\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7", "a" * 101, "word " * 30, "\r\r\n\n\r", "\x7f\x80\x9f", "\u200b\u200c\u200d\u2060", "caf\xe9 Caf\xc9 cafe\u0301"]
-TEXTS += [a + b for a in PARTS for b in PARTS if a and b] + [a + t + b for t in TOKENS for a, b in (("", ""), ("a ", " b"), (" ", "\n"), ("x", "y"))]
+    "Once upon a time", "Hello, world!", "the the the", "   leading", "trailing   ", "x" * 200, "=" * 37, "ab" * 100,
+    " a" * 100, "\t" * 90,
+    "\xc4\xd6\xdc \xe4pfel", "e\u0301 o\u0308", "\u0928\u092e\u0938\u094d\u0924\u0947",
+    "\u4f60\u597d\uff0c\u4e16\u754c\u3002",
+    "\u65e5\u672c\u8a9e\u30c6\u30ad\u30b9\u30c8", "\U0001f999\U0001f999 \U0001f469\u200d\U0001f469\u200d\U0001f467",
+    "\u00a0nbsp\u3000wide", "\u2581", "a\u2581b", " \u2581 ",
+    "\0", "a\0b", "\ufffd", "def f(x):\n    return x ** 2\n", "https://x.y/z?a=b&c=%20d", "3.14159 -1e10 0x7fff",
+    "\uac00\u1100\u1161", "\u1112\u1161\u11ab",
+    "\ufb01 \uff21\uff22 \u2460 \xbd", "I'LL you'Re we'vE", "unaffable", "\u017f'\u017f", "A\u0300\u0316\u0301",
+    "\U00010400\U00010428", "\u0e44\u0e17\u0e22",
+    "\U0001f1e9\U0001f1ea\U0001f1eb\U0001f1f7", "a" * 101, "word " * 30, "\r\r\n\n\r", "\x7f\x80\x9f",
+    "\u200b\u200c\u200d\u2060", "caf\xe9 Caf\xc9 cafe\u0301"]
+TEXTS += [a + b for a in PARTS for b in PARTS if a and b] + [a + t + b for t in TOKENS for a,
+                                                             b in (("", ""), ("a ", " b"), (" ", "\n"), ("x", "y"))]
 
 
 def c_string(s):
@@ -78,11 +93,14 @@ def gpt2():
 
 
 def llama3():
-    special = ["<|begin_of_text|>", "<|end_of_text|>", "<|reserved_special_token_0|>", "<|reserved_special_token_1|>", "<|finetune_right_pad_id|>",
-               "<|reserved_special_token_2|>", "<|start_header_id|>", "<|end_header_id|>", "<|eom_id|>", "<|eot_id|>", "<|python_tag|>"]
+    special = ["<|begin_of_text|>", "<|end_of_text|>", "<|reserved_special_token_0|>", "<|reserved_special_token_1|>",
+               "<|finetune_right_pad_id|>",
+               "<|reserved_special_token_2|>", "<|start_header_id|>", "<|end_header_id|>", "<|eom_id|>", "<|eot_id|>",
+               "<|python_tag|>"]
     special += ["<|reserved_special_token_%d|>" % i for i in range(3, 248)]
     t = byte_level(*pair("tok/llama3.2"), [split("llama3"), level(False)], special, True)
-    t.post_processor = processors.TemplateProcessing("<|begin_of_text|> $A", "<|begin_of_text|> $A $B", [("<|begin_of_text|>", 128000)])
+    t.post_processor = processors.TemplateProcessing("<|begin_of_text|> $A", "<|begin_of_text|> $A $B",
+                                                     [("<|begin_of_text|>", 128000)])
     return t
 
 
@@ -101,7 +119,8 @@ def vocab_gguf(name):
 def gguf_byte_level(name):
     v = vocab_gguf(name)
     special = [s for s, kind in zip(v["tokens"], v["token_type"]) if kind == 3]
-    return byte_level({s: i for i, s in enumerate(v["tokens"])}, [tuple(m.split(" ")) for m in v["merges"]], pipelines()[v["pre"]], special)
+    return byte_level({s: i for i, s in enumerate(v["tokens"])}, [tuple(m.split(" ")) for m in v["merges"]],
+                      pipelines()[v["pre"]], special)
 
 
 def gguf_bert(name):
@@ -136,7 +155,8 @@ class Qwen:
         with open(DATA + "tok/qwen.tiktoken") as f:
             lines = [x.split() for x in f.read().splitlines()]
         import base64
-        self.e = tiktoken.Encoding("qwen", pat_str=REGEXES["qwen2"][0], mergeable_ranks={base64.b64decode(a): int(b) for a, b in lines},
+        self.e = tiktoken.Encoding("qwen", pat_str=REGEXES["qwen2"][0], mergeable_ranks={base64.b64decode(a): int(b)
+            for a, b in lines},
                                    special_tokens={s: len(lines) + i for i, s in enumerate(special)})
 
     def encode(self, s):
@@ -208,21 +228,26 @@ def golden():
     rng = Random()
     random = [rng.string() for _ in range(RANDOM)]
     texts = {f: text_of(f) for f in FILES}
-    print("/* made by: python tests/oracle/bpe.py > tests/golden/bpe.h (tokenizers 0.23.3, tiktoken 0.14.0, sentencepiece 0.2.3) */")
+    print("/* made by: python tests/oracle/bpe.py > tests/golden/bpe.h (tokenizers 0.23.3, tiktoken 0.14.0, sen"
+          "tencepiece 0.2.3) */")
     print("enum { BPE_RANDOM = %d };" % RANDOM)
     print("static const char *const bpe_texts[] = {%s, NULL};" % ", ".join(f'"text/{f}"' for f in FILES))
     print("static const struct { const char *s; unsigned n; } bpe_literals[] = {")
     for s in TEXTS:
         print("    {%s, %d}," % (c_string(s).replace("??", "?\\077"), len(s.encode())))
     print("    {NULL, 0}};")
-    print("/* hashes of ids: of the literals (special tokens being text, counting, with the template's), the random strings and what their ids\n"
+    print("/* hashes of ids: of the literals (special tokens being text, counting, with the template's), the ra"
+          "ndom strings and what their ids\n"
           " * decode to; of each text, and what its ids decode to */")
-    print("static const struct { const char *model; unsigned long long literals, special, added, random, decoded, texts[%d][2]; } bpe_golden[] = {" % len(FILES))
+    print("static const struct "
+          "{ const char *model; unsigned long long literals, special, added, random, decoded, texts[%d][2]; } b"
+          "pe_golden[] = {" % len(FILES))
     for name, make in MODELS.items():
         m = make()
         mine = [s for s in TEXTS if asked(name, s)]
         ids = [m.encode(s) for s in mine + random]
-        hashes = [hash_lists(ids[:len(mine)]), hash_lists(map(m.encode_special, mine)), hash_lists(map(m.encode_added, mine)), hash_lists(ids[len(mine):]),
+        hashes = [hash_lists(ids[:len(mine)]), hash_lists(map(m.encode_special, mine)),
+                  hash_lists(map(m.encode_added, mine)), hash_lists(ids[len(mine):]),
                   hash_lists(m.decode(i).encode() for i in ids)]
         print('    {"%s", %s, {' % (name, ", ".join("%#xu" % h for h in hashes)))
         for text in texts.values():
@@ -233,7 +258,8 @@ def golden():
 
 
 class Options(ctypes.Structure):
-    _fields_ = [("jieba", ctypes.c_char_p), ("folder", ctypes.c_char_p), ("lower_case", ctypes.c_int), ("bert4keras", ctypes.c_int),
+    _fields_ = [("jieba", ctypes.c_char_p), ("folder", ctypes.c_char_p), ("lower_case", ctypes.c_int),
+                ("bert4keras", ctypes.c_int),
                 ("pre", ctypes.c_char_p), ("backend", ctypes.c_char_p)]
 
 
@@ -248,7 +274,8 @@ class Ours:
             rc = self.c.weights_open(weights, path.encode(), err, 500) or self.c.vocabulary_open(
                 ctypes.byref(self.t), weights, None, ctypes.c_size_t(0), None, err, ctypes.c_size_t(500))
         else:
-            rc = self.c.tokenizer_open_with(ctypes.byref(self.t), path.encode(), ctypes.byref(options), err, ctypes.c_size_t(500))
+            rc = self.c.tokenizer_open_with(ctypes.byref(self.t), path.encode(), ctypes.byref(options), err,
+                                            ctypes.c_size_t(500))
         if rc:
             raise ValueError(err.value.decode())
         for f in (self.c.tokenizer_decode_bound, self.c.tokenizer_decode, self.c.tokenizer_decode_end):
@@ -258,7 +285,8 @@ class Ours:
 
     def encode(self, s, flags=0):
         b, ids, n, err = s.encode(), ctypes.POINTER(ctypes.c_int)(), ctypes.c_size_t(), ctypes.create_string_buffer(500)
-        rc = self.c.tokenizer_encode(self.t, b, ctypes.c_size_t(len(b)), flags, ctypes.byref(ids), ctypes.byref(n), err, ctypes.c_size_t(500))
+        rc = self.c.tokenizer_encode(self.t, b, ctypes.c_size_t(len(b)), flags, ctypes.byref(ids), ctypes.byref(n), err,
+                                     ctypes.c_size_t(500))
         if rc:
             raise ValueError(err.value.decode())
         got = ids[:n.value]
@@ -269,7 +297,8 @@ class Ours:
         """Ids and types of two texts."""
         a, b, n, err = a.encode(), b.encode(), ctypes.c_size_t(), ctypes.create_string_buffer(500)
         ids, types = ctypes.POINTER(ctypes.c_int)(), ctypes.POINTER(ctypes.c_int)()
-        rc = self.c.tokenizer_encode_pair(self.t, a, ctypes.c_size_t(len(a)), b, ctypes.c_size_t(len(b)), flags, ctypes.byref(ids), ctypes.byref(types),
+        rc = self.c.tokenizer_encode_pair(self.t, a, ctypes.c_size_t(len(a)), b, ctypes.c_size_t(len(b)), flags,
+                                          ctypes.byref(ids), ctypes.byref(types),
                                           ctypes.byref(n), err, ctypes.c_size_t(500))
         if rc:
             raise ValueError(err.value.decode())
@@ -287,7 +316,8 @@ class Ours:
         return b"".join(parts) + ctypes.string_at(self.out, n)
 
 
-POOLS = [(0x20, 0x7f)] * 4 + [(0, 0x80), (0x80, 0x250), (0x250, 0x600), (0x600, 0x1000), (0x1000, 0x2000), (0x2000, 0x3000), (0x3000, 0x3400), (0x3400, 0xa000),
+POOLS = [(0x20, 0x7f)] * 4 + [(0, 0x80), (0x80, 0x250), (0x250, 0x600), (0x600, 0x1000), (0x1000, 0x2000),
+                              (0x2000, 0x3000), (0x3000, 0x3400), (0x3400, 0xa000),
          (0xa000, 0xd800), (0xe000, 0x10000), (0x10000, 0x20000), (0x1f300, 0x1fb00), (0x20000, 0x30000), (0, 0x110000)]
 
 
@@ -303,13 +333,16 @@ def wide(rng):
         else:
             low, high = POOLS[rng.next(len(POOLS))]
             points = [low + rng.next(high - low) for _ in range(1 + rng.next(3))]
-            out.append("".join(chr(c) for c in points if not 0xd800 <= c < 0xe000) * (1 + (rng.next(16) == 0) * rng.next(20)))
+            out.append("".join(chr(c) for c in points if not 0xd800 <= c < 0xe000) * (1
+                + (rng.next(16) == 0) * rng.next(20)))
     return "".join(out)
 
 
 def compare(library, n, names):
-    """A row of the table in tokenizer/README.md for each model: how many strings differ in ids, in what they decode to, in ids with special tokens."""
-    print("| model | texts | literals and random strings | ids differ | decoded differ | special differ |\n|---|---|---|---|---|---|")
+    """A row of the table in tokenizer/README.md for each model: how many strings differ in ids, in what they decode
+    to, in ids with special tokens."""
+    print("| model | texts | literals and random strings | ids differ | decoded differ | special differ |\n|---"
+          "|---|---|---|---|---|")
     for name in names or MODELS:
         path, make = DATA + name, MODELS.get(name)
         if not make:
@@ -329,7 +362,8 @@ def compare(library, n, names):
             bad = [a + b for a, b in zip(bad, wrong)]
             if any(wrong) and shown < 5:
                 shown += 1
-                print(name, wrong, repr(s), ours.encode(s), ids, ours.decode(ids), m.decode(ids).encode(), file=sys.stderr)
+                print(name, wrong, repr(s), ours.encode(s), ids, ours.decode(ids), m.decode(ids).encode(),
+                      file=sys.stderr)
         texts = sum(ours.encode(t) != m.encode(t) for t in map(text_of, FILES))
         print(f"| {name} | {len(FILES)}: {texts} | {len(strings)} | {' | '.join(map(str, bad))} |", flush=True)
 

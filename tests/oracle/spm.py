@@ -13,10 +13,14 @@ FILES = ["botchan.txt", "hongloumeng_utf8.txt", "wikitext2_wiki.test.raw", "tiny
 PREFIX = 200000  # bytes of each file; the cut may fall inside a character, which is a test too
 
 TEXTS = [s.encode() for s in (
-    "", " ", "  ", "a", " a", "a ", "  a  b  ", "Once upon a time", "Hello, world!", "\n", "\t\t", "a\nb\r\n\n c", "the the the", "   leading", "trailing   ",
-    "x" * 50, "=" * 37, "1234567890", "don't", "ÄÖÜ äpfel", "e\u0301 o\u0308", "नमस्ते", "中文分词", "你好，世界。", "日本語テキスト", "🦙🦙 👩‍👩‍👧", "\ufeffbom", "\u00a0nbsp\u3000wide",
-    "\u2581", "a\u2581b", " \u2581 ", "<s>", "</s> <unk>", "<0x41>", "\0", "a\0b", "\ufffd", "def f(x):\n    return x ** 2\n")]
-TEXTS += [b"\x80", b"a\x80b", b"\xe2\x96", b"\xe2\x96\x41", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", b"\xf0\x9f\xa6", b"\xff\xfe ok"]
+    "", " ", "  ", "a", " a", "a ", "  a  b  ", "Once upon a time", "Hello, world!", "\n", "\t\t", "a\nb\r\n\n c",
+    "the the the", "   leading", "trailing   ",
+    "x" * 50, "=" * 37, "1234567890", "don't", "ÄÖÜ äpfel", "e\u0301 o\u0308", "नमस्ते", "中文分词", "你好，世界。", "日本語テキスト",
+    "🦙🦙 👩‍👩‍👧", "\ufeffbom", "\u00a0nbsp\u3000wide",
+    "\u2581", "a\u2581b", " \u2581 ", "<s>", "</s> <unk>", "<0x41>", "\0", "a\0b", "\ufffd",
+    "def f(x):\n    return x ** 2\n")]
+TEXTS += [b"\x80", b"a\x80b", b"\xe2\x96", b"\xe2\x96\x41", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80",
+          b"\xf0\x9f\xa6", b"\xff\xfe ok"]
 
 
 def fnv(ids):
@@ -27,7 +31,8 @@ def fnv(ids):
 
 
 def small_model(**settings):
-    """A BPE vocabulary of a few lines, without bytes: user-defined and unused pieces, merges that lead over unused ones."""
+    """A BPE vocabulary of a few lines, without bytes: user-defined and unused pieces, merges that lead over unused
+    ones."""
     m = pb.ModelProto()
     T = m.SentencePiece
     def add(text, score=0.0, kind=T.NORMAL):
@@ -51,8 +56,9 @@ def small_model(**settings):
 
 
 random.seed(7)
-print(f"""# made by: python tests/oracle/spm.py > tests/golden/tokenizers.txt (sentencepiece {sentencepiece.__version__})
-# model PATH in ../shared/data, or bytes of one; behind it encode TEXT IDS .. and decode TEXT IDS ..
+print("# made by: python tests/oracle/spm.py > tests/golden/tokenizers.txt",
+      f"(sentencepiece {sentencepiece.__version__})")
+print("""# model PATH in ../shared/data, or bytes of one; behind it encode TEXT IDS .. and decode TEXT IDS ..
 # file MODEL TEXT N HASH: of the first bytes of a text, as many as prefix says, the number of ids and FNV-1a over them
 # Texts and bytes have %41 for what is no printing character of ASCII, and a % alone for nothing.""")
 

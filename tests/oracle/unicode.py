@@ -1,8 +1,8 @@
 """Unicode tables for tokenizer/unicode/unicode.c, from the unicodedata of the Python that runs this.
     python tests/oracle/unicode.py > tokenizer/tables/unicode_tables.h
-transformers asks the same module, so a Python 3.11 (Unicode 14.0.0) gives what a Python 3.11 tokenizer does. Everything is
-checked against unicodedata again before it is printed, with the same walks through the tables as the C code makes. Categories
-come from unicode_classes.py.
+transformers asks the same module, so a Python 3.11 (Unicode 14.0.0) gives what a Python 3.11 tokenizer does.
+Everything is checked against unicodedata again before it is printed, with the same walks through the tables as the C
+code makes. Categories come from unicode_classes.py.
 """
 import sys
 import unicodedata
@@ -61,7 +61,8 @@ def lowers():
             assert c == 0x130 and low == "i\u0307"
             continue
         d = ord(low) - c
-        if rows and rows[-1][3] == d and (c - rows[-1][1] == rows[-1][2] or rows[-1][0] == rows[-1][1] and c - rows[-1][1] <= 2):
+        if rows and rows[-1][3] == d and (c - rows[-1][1] == rows[-1][2] or rows[-1][0] == rows[-1][1]
+                                          and c - rows[-1][1] <= 2):
             rows[-1][2] = c - rows[-1][1]
             rows[-1][1] = c
         else:
@@ -73,8 +74,8 @@ def lowers():
 
 
 def sigma():
-    """Cased and Case_Ignorable as far as categories do not say them, from what str.lower does to a sigma: it becomes final
-    behind a cased character, and ignorable ones in between do not matter."""
+    """Cased and Case_Ignorable as far as categories do not say them, from what str.lower does to a sigma: it becomes
+    final behind a cased character, and ignorable ones in between do not matter."""
     final = lambda s: s.lower()[-1] == "\u03c2"
     cats = {c: unicodedata.category(chr(c)) for c in ALL}
     cased = [c for c in ALL if final(chr(c) + "\u03a3")]
@@ -109,7 +110,8 @@ def main():
     singles, pairs = decompositions()
     composed = [p for p in pairs if composes(*p)]
     order = sorted((a, b, pairs.index((c, a, b))) for c, a, b in composed)
-    print(f"/* made by: python tests/oracle/unicode.py > tokenizer/tables/unicode_tables.h (Python {sys.version.split()[0]})")
+    print(f"/* made by: python tests/oracle/unicode.py > tokenizer/tables/unicode_tables.h (Python "
+          f"{sys.version.split()[0]})")
     print(" * What each table holds is said in tokenizer/unicode/unicode.c, the only file that includes this one. */")
     print("#ifndef UNICODE_TABLES_H\n#define UNICODE_TABLES_H\n")
     print(f'static const char version[] = "{unicodedata.unidata_version}";')

@@ -1,8 +1,8 @@
 """tokenizer/tables/unicode_classes.c: the classes of characters that pre-tokenizers ask for, at Unicode 16.0.0.
     python tests/oracle/unicode_classes.py > tokenizer/tables/unicode_classes.c
-Needs Python 3.11 (unicodedata 14.0.0, for the differences), unicodedata2 == 16.0.0 and tokenizers 0.23.3, whose Oniguruma is
-asked what \\w, \\s and \\p{Han} are, and whose Punctuation and Whitespace what they take for punctuation and for a word. Every class
-is compared with Oniguruma's answer for all code points before anything is printed.
+Needs Python 3.11 (unicodedata 14.0.0, for the differences), unicodedata2 == 16.0.0 and tokenizers 0.23.3, whose
+Oniguruma is asked what \\w, \\s and \\p{Han} are, and whose Punctuation and Whitespace what they take for punctuation
+and for a word. Every class is compared with Oniguruma's answer for all code points before anything is printed.
 """
 import unicodedata
 
@@ -24,7 +24,8 @@ SPACE, WORD, HAN = onig(r"\s"), onig(r"\w"), onig(r"\p{Han}")
 BRACKET_WORD = onig(r"[\w]")  # Oniguruma's \w alone has six fractions and superscripts of Latin 1 more
 LINES = "\n".join("a" + x + "a" for x in TEXT if ord(x) not in SPACE)
 RUST_WORD = {ord(p[1]) for p, _ in pre_tokenizers.Whitespace().pre_tokenize_str(LINES) if len(p) == 3}
-PUNCTUATION = {ord(p) for p, _ in pre_tokenizers.Punctuation("isolated").pre_tokenize_str("a".join(TEXT)) if len(p) == 1}
+PUNCTUATION = {ord(p) for p, _ in pre_tokenizers.Punctuation("isolated").pre_tokenize_str("a".join(TEXT))
+               if len(p) == 1}
 PUNCTUATION -= {ord("a")}
 PUNCTUATION -= {0x166d, 0x111c9}  # punctuation in an older Unicode: split.c has them as ranges
 

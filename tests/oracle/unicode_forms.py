@@ -1,8 +1,8 @@
 """tokenizer/tables/unicode_forms.h: what the normalizers of `tokenizers` know of characters that Python 3.11 does not.
     python tests/oracle/unicode_forms.py > tokenizer/tables/unicode_forms.h
     python tests/oracle/unicode_forms.py golden > tests/golden/unicode_forms.h
-Needs Python 3.11, unicodedata2 == 16.0.0 and tokenizers 0.23.3, which is asked about every code point: its normal forms and its
-StripAccents are of Unicode 9.0, its BertNormalizer of 8.0, its Lowercase of 17.0.
+Needs Python 3.11, unicodedata2 == 16.0.0 and tokenizers 0.23.3, which is asked about every code point: its normal
+forms and its StripAccents are of Unicode 9.0, its BertNormalizer of 8.0, its Lowercase of 17.0.
 """
 import sys
 import unicodedata
@@ -56,7 +56,8 @@ def lowers():
             continue
         assert len(low) == 1 and chr(c).lower() == chr(c)
         d = ord(low) - c
-        if rows and rows[-1][3] == d and (c - rows[-1][1] == rows[-1][2] or rows[-1][0] == rows[-1][1] and c - rows[-1][1] <= 2):
+        if rows and rows[-1][3] == d and (c - rows[-1][1] == rows[-1][2] or rows[-1][0] == rows[-1][1]
+                                          and c - rows[-1][1] <= 2):
             rows[-1][2], rows[-1][1] = c - rows[-1][1], c
         else:
             rows.append([c, c, 1, d])
@@ -64,7 +65,8 @@ def lowers():
 
 
 def newer_marks(accents):
-    """Marks that Unicode 9.0 does not have: no accents, and of class 0. And whether that is all the difference to 14.0.0."""
+    """Marks that Unicode 9.0 does not have: no accents, and of class 0. And whether that is all the difference to
+    14.0.0."""
     newer = {c for c in ALL if now.category(chr(c))[0] == "M"} - accents
     for c in ALL:
         k = 0 if c in newer else unicodedata.combining(chr(c))
@@ -96,7 +98,8 @@ def main():
     print(" * What each table holds is said in tokenizer/unicode/unicode.c, the only file that includes this one. */")
     print("#ifndef UNICODE_FORMS_H\n#define UNICODE_FORMS_H\n")
     table("uint32_t", "newer_marks[][2]", runs(newer_marks(accents)))
-    assert accents - {c for c in ALL if now.category(chr(c))[0] == "M"} == {0x1cf2, 0x1cf3}  # unicode.c knows these, too
+    # unicode.c knows these, too
+    assert accents - {c for c in ALL if now.category(chr(c))[0] == "M"} == {0x1cf2, 0x1cf3}
     table("uint32_t", "bert_newer_marks[][2]", runs(marks - bert_accents))
     assert bert_accents - marks == {0x1734, 0x1171e}
     table("uint32_t", "bert_controls[][2]", runs(bert(clean_text=True)))
@@ -110,8 +113,10 @@ def golden():
     """A hash of what each normalizer makes of every character of the planes that have letters, between marks."""
     ops = [N.NFD(), N.NFC(), N.NFKD(), N.NFKC(), N.Lowercase(), N.StripAccents()]
     ops += [N.BertNormalizer(bool(b & 1), bool(b & 2), bool(b & 4), bool(b & 8)) for b in (1, 2, 4, 8, 15)]
-    print("/* made by: python tests/oracle/unicode_forms.py golden > tests/golden/unicode_forms.h (tokenizers 0.23.3) */")
-    print("static const unsigned long long unicode_forms_golden[] = { /* NFD NFC NFKD NFKC, lower, accents, BERT 1 2 4 8 15 */")
+    print("/* made by: python tests/oracle/unicode_forms.py golden > tests/golden/unicode_forms.h (tokenizers 0"
+          ".23.3) */")
+    print("static const unsigned long long unicode_forms_golden[] = { /* NFD NFC NFKD NFKC, lower, accents, BER"
+          "T 1 2 4 8 15 */")
     for op in ops:
         h = 0xcbf29ce484222325
         for c in ALL:

@@ -1,12 +1,13 @@
-"""Golden ids for tokenizer/wordpiece.c from transformers' slow tokenizers with rjieba, from bert4keras with jieba, and what
-Python's unicodedata says of every character. Reads ../shared/data.
+"""Golden ids for tokenizer/wordpiece.c from transformers' slow tokenizers with rjieba, from bert4keras with jieba,
+and what Python's unicodedata says of every character. Reads ../shared/data.
     python tests/oracle/wordpiece.py > tests/golden/wordpiece.h
-Needs a venv of its own: transformers 5 has a RoFormerTokenizer that does not call jieba. bert4keras is not imported (it wants
-Keras): the two functions asked are taken out of its files.
+Needs a venv of its own: transformers 5 has a RoFormerTokenizer that does not call jieba. bert4keras is not imported
+(it wants Keras): the two functions asked are taken out of its files.
     pip install -r tests/oracle/requirements-wordpiece.txt && pip install --no-deps bert4keras==0.11.5
 
-The ids of texts come from RoFormerTokenizer as it is, with the dictionary inside rjieba. Random strings are made of words of the
-vocabulary, among them the one word that ../shared/data/jieba/dict.txt lacks (U+5409 U+6797); there rjieba reads that file.
+The ids of texts come from RoFormerTokenizer as it is, with the dictionary inside rjieba. Random strings are made of
+words of the vocabulary, among them the one word that ../shared/data/jieba/dict.txt lacks (U+5409 U+6797); there
+rjieba reads that file.
 """
 import ast
 import importlib.metadata
@@ -20,6 +21,7 @@ import jieba
 import rjieba
 import transformers
 from transformers import BertTokenizer, RoFormerTokenizer
+from narrow import print
 
 DATA = "../shared/data/"
 WORD, CHAR, BERT = "roformer/v1_base/vocab.txt", "roformer/v2_char_base/vocab.txt", "tok/bert_base_uncased_vocab.txt"
@@ -43,7 +45,8 @@ def fnv(values, h=0xcbf29ce484222325):
 
 def c_text(s):
     b = s if isinstance(s, bytes) else s.encode()
-    return '"' + "".join(chr(x) if chr(x).isalnum() and x < 128 or x in b" <>[]#/_.,'!()=:;&%{}-" else "\\%03o" % x for x in b) + '"'
+    return '"' + "".join(chr(x) if chr(x).isalnum() and x < 128 or x in b" <>[]#/_.,'!()=:;&%{}-" else "\\%03o" % x
+                         for x in b) + '"'
 
 
 def array(kind, name, items, dims="[]"):
@@ -60,7 +63,8 @@ def array(kind, name, items, dims="[]"):
 # ---- the references ----
 
 def rjieba_of(path):
-    """rjieba with another dictionary; a word that stands twice keeps its last frequency, as when rjieba reads a file."""
+    """rjieba with another dictionary; a word that stands twice keeps its last frequency, as when rjieba reads a
+    file."""
     j = rjieba.Jieba.empty()
     for line in open(path, encoding="utf-8"):
         word, frequency = line.split()[:2]
@@ -75,7 +79,8 @@ class Keras:
     def __init__(self, vocab, lower, cut=None):
         if not Keras.made:
             files = {f.name: f for f in importlib.metadata.files("bert4keras")}
-            code = lambda name, keep: compile(ast.Module([n for n in ast.parse(files[name].read_text()).body if keep(n)], []), name, "exec")
+            code = lambda name, keep: compile(ast.Module([n for n in ast.parse(files[name].read_text()).body
+                                                          if keep(n)], []), name, "exec")
             is_import = lambda n: isinstance(n, ast.ImportFrom) and (n.module or "").startswith("bert4keras")
             space = {"is_string": lambda x: isinstance(x, str), "is_py2": False, "unicodedata": unicodedata}
             exec(code("snippets.py", lambda n: getattr(n, "name", "") == "lowercase_and_normalize"), space)
@@ -109,8 +114,10 @@ SETUPS = [
     ("word cased", WORD, 1, 0, 0, "", lambda: roformer(WORD, True, do_lower_case=False)),
     ("bert cased", BERT, 0, -1, 0, no(do_lower_case=False), lambda: BertTokenizer(DATA + BERT, do_lower_case=False)),
     ("bert accents", BERT, 0, -1, 0, no(strip_accents=False), lambda: BertTokenizer(DATA + BERT, strip_accents=False)),
-    ("bert cased, no accents", BERT, 0, 0, 0, no(strip_accents=True), lambda: BertTokenizer(DATA + BERT, do_lower_case=False, strip_accents=True)),
-    ("bert no Chinese", BERT, 0, -1, 0, no(tokenize_chinese_chars=False), lambda: BertTokenizer(DATA + BERT, tokenize_chinese_chars=False)),
+    ("bert cased, no accents", BERT, 0, 0, 0, no(strip_accents=True), lambda: BertTokenizer(DATA + BERT,
+        do_lower_case=False, strip_accents=True)),
+    ("bert no Chinese", BERT, 0, -1, 0, no(tokenize_chinese_chars=False), lambda: BertTokenizer(DATA + BERT,
+        tokenize_chinese_chars=False)),
     ("keras word", WORD, 1, 1, 1, "", lambda: Keras(WORD, True, keras_cut)),
     ("keras char", CHAR, 0, 1, 1, "", lambda: Keras(CHAR, True)),
     ("keras cased", BERT, 0, 0, 1, "", lambda: Keras(BERT, False)),
@@ -119,10 +126,14 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 # ---- random strings: the same few lines in C ----
 
-RANGES = [(0x20, 0x7e), (0xa0, 0x24f), (0x300, 0x36f), (0x370, 0x5ff), (0x1e00, 0x1fff), (0x2000, 0x2bff), (0x3000, 0x30ff), (0x3400, 0x3420), (0x9fb0, 0xa000),
-          (0xac00, 0xac80), (0x1100, 0x11ff), (0xf900, 0xfb10), (0xff00, 0xffef), (0x1f300, 0x1f700), (0x2a6d0, 0x2a710), (0x2b730, 0x2b750), (0x2cea0, 0x2cec0), (0x2ebe0, 0x2f810)]
-ODD = [0, 9, 10, 13, 0xb, 0x1c, 0x85, 0xa0, 0xad, 0x130, 0x131, 0x3a3, 0x344, 0x212a, 0x212b, 0x2028, 0x2029, 0x3000, 0x2500, 0x200b, 0xfeff, 0xfffd, 0xe000, 0x378, 0x1d15e, 0x301, 0x327]
-FIXED = SPECIAL + ["[mask]", "[MA\0SK]", "[MASK", "##", "\r\n", "AT&T", "C++", "c#", "B超", "卡拉OK", "──", "ΑΣ", "ΑΣ.Β", "don't", "北京大学", "   "]
+RANGES = [(0x20, 0x7e), (0xa0, 0x24f), (0x300, 0x36f), (0x370, 0x5ff), (0x1e00, 0x1fff), (0x2000, 0x2bff),
+          (0x3000, 0x30ff), (0x3400, 0x3420), (0x9fb0, 0xa000),
+          (0xac00, 0xac80), (0x1100, 0x11ff), (0xf900, 0xfb10), (0xff00, 0xffef), (0x1f300, 0x1f700),
+          (0x2a6d0, 0x2a710), (0x2b730, 0x2b750), (0x2cea0, 0x2cec0), (0x2ebe0, 0x2f810)]
+ODD = [0, 9, 10, 13, 0xb, 0x1c, 0x85, 0xa0, 0xad, 0x130, 0x131, 0x3a3, 0x344, 0x212a, 0x212b, 0x2028, 0x2029, 0x3000,
+       0x2500, 0x200b, 0xfeff, 0xfffd, 0xe000, 0x378, 0x1d15e, 0x301, 0x327]
+FIXED = SPECIAL + ["[mask]", "[MA\0SK]", "[MASK", "##", "\r\n", "AT&T", "C++", "c#", "B超", "卡拉OK", "──", "ΑΣ", "ΑΣ.Β",
+                   "don't", "北京大学", "   "]
 REPEAT = [1, 2, 5, 99, 100, 101, 150, 205]
 state = 0
 
@@ -167,13 +178,15 @@ def unicode_part():
     form = lambda f: fnv(ord(x) for c in everything for x in unicodedata.normalize(f, c))
     print("/* every code point, FNV-1a over the numbers: category, combining class, lower case, NFD, NFC */")
     print(f'static const char golden_unicode_version[] = "{unicodedata.unidata_version}";')
-    hashes = [fnv(names.index(unicodedata.category(c)) for c in everything), fnv(unicodedata.combining(c) for c in everything),
+    hashes = [fnv(names.index(unicodedata.category(c)) for c in everything),
+              fnv(unicodedata.combining(c) for c in everything),
               fnv(ord(x) for c in everything for x in c.lower()), form("NFD"), form("NFC")]
     array("uint64_t", "golden_unicode", [f"0x{h:016x}u" for h in hashes])
     global state
     state = 11
     marks = [c for c in everything if unicodedata.combining(c)]
-    print("/* strings of marks, letters and sigmas: their lower case, NFD, NFC; golden_marks: (first, last) of characters with a class */")
+    print("/* strings of marks, letters and sigmas: their lower case, NFD, NFC;\n * golden_marks: (first, last)"
+          " of characters with a class */")
     runs = []
     for c in marks:
         if runs and runs[-1][1] == ord(c) - 1:
@@ -201,10 +214,14 @@ def unicode_part():
 
 
 def setup_part():
-    print("\n/* jieba: with ../shared/data/jieba/dict.txt; config: tokenizer_config.json beside the vocabulary, \"\": none */")
-    print("typedef struct { const char *name, *vocab; int jieba, lower_case, bert4keras; const char *config; } GoldenSetup;")
-    array("GoldenSetup", "golden_setups", [f'{{"{n}", "{v}", {j}, {low}, {k}, {c_text(config)}}}' for n, v, j, low, k, config, _ in SETUPS])
-    print(f"/* random strings: {RANDOM} for each setup, from state = its number + 1; ids with [CLS] and [SEP], a hash for {PER_HASH} strings */")
+    print("\n/* jieba: with ../shared/data/jieba/dict.txt; config: tokenizer_config.json beside the vocabulary,"
+          " \"\": none */")
+    print("typedef struct { const char *name, *vocab; int jieba, lower_case, bert4keras; const char *config; } "
+          "GoldenSetup;")
+    array("GoldenSetup", "golden_setups", [f'{{"{n}", "{v}", {j}, {low}, {k}, {c_text(config)}}}' for n, v, j, low, k,
+                                           config, _ in SETUPS])
+    print(f"/* random strings: {RANDOM} for each setup, from state = its number + 1; ids with [CLS] and [SEP], "
+          f"a hash for {PER_HASH} strings */")
     print(f"enum {{ GOLDEN_RANDOM = {RANDOM}, GOLDEN_PER_HASH = {PER_HASH} }};")
     array("uint32_t", "golden_ranges", [f"{{{a}, {b}}}" for a, b in RANGES], "[][2]")
     array("uint32_t", "golden_odd", map(str, ODD))
@@ -229,12 +246,17 @@ def setup_part():
 
 
 def text_part():
-    print(f"\n/* texts, {BLOCK} lines to a block: number of ids with [CLS] and [SEP] for each line, FNV-1a over them */")
-    print("typedef struct { int setup; const char *text; int n_blocks; const struct { size_t n; uint64_t hash; } *blocks; } GoldenFile;"
-          .replace("const struct { size_t n; uint64_t hash; }", "const GoldenBlock").replace("typedef", "typedef struct { size_t n; uint64_t hash; } GoldenBlock;\ntypedef", 1))
+    print(f"\n/* texts, {BLOCK} lines to a block: number of ids with [CLS] and [SEP] for each line, "
+          "FNV-1a over them */")
+    print("typedef struct { int setup; const char *text; int n_blocks; const struct "
+          "{ size_t n; uint64_t hash; } *blocks; } GoldenFile;"
+          .replace("const struct { size_t n; uint64_t hash; }", "const GoldenBlock").replace("typedef",
+              "typedef struct { size_t n; uint64_t hash; } GoldenBlock;\ntypedef", 1))
     story, sentences, botchan = "text/hongloumeng_utf8.txt", "jieba/test_sentences.txt", "text/botchan.txt"
-    files = [(0, story, roformer(WORD)), (0, sentences, roformer(WORD)), (1, story, roformer(CHAR)), (1, sentences, roformer(CHAR)), (2, botchan, BertTokenizer(DATA + BERT)),
-             (3, story, BertTokenizer(DATA + CHAR)), (9, story, Keras(WORD, True, keras_cut)), (10, story, Keras(CHAR, True))]
+    files = [(0, story, roformer(WORD)), (0, sentences, roformer(WORD)), (1, story, roformer(CHAR)),
+             (1, sentences, roformer(CHAR)), (2, botchan, BertTokenizer(DATA + BERT)),
+             (3, story, BertTokenizer(DATA + CHAR)), (9, story, Keras(WORD, True, keras_cut)),
+             (10, story, Keras(CHAR, True))]
     rows = []
     for i, (setup, path, t) in enumerate(files):
         ids = [t.encode(line) for line in lines_of(path)[:-1]]
@@ -245,10 +267,14 @@ def text_part():
     array("GoldenFile", "golden_texts", rows)
 
 
-LISTS = {0: ["今天天气非常好。", "永和服装饰品有限公司,今天天气非常好[UNK]", "欢迎使用百度飞桨", "今天[MASK]很好，我[MASK]去公园玩。", "我来到北京清华大学[SEP]", "AT&T是一件不错的公司，给你发offer了吗？",
-             "C++和c#是什么关系？11+122=133，是吗？PI=3.14159", "南京市长江大桥", "  \t全角　空格\r\n，\0控\ufffd制\u200b符", "Ünïcode é ΑΣ 한국어 ﬁ", "[mask] [MASK [CLS]x", "㐀\U00020000\U0002ceb0豈", "", "──…——"],
+LISTS = {0: ["今天天气非常好。", "永和服装饰品有限公司,今天天气非常好[UNK]", "欢迎使用百度飞桨", "今天[MASK]很好，我[MASK]去公园玩。", "我来到北京清华大学[SEP]",
+             "AT&T是一件不错的公司，给你发offer了吗？",
+             "C++和c#是什么关系？11+122=133，是吗？PI=3.14159", "南京市长江大桥", "  \t全角　空格\r\n，\0控\ufffd制\u200b符", "Ünïcode é ΑΣ 한국어 ﬁ",
+             "[mask] [MASK [CLS]x", "㐀\U00020000\U0002ceb0豈", "", "──…——"],
          1: ["今天天气非常好。", "B超、卡拉OK、naïve café", "──", "1234.5678 abc-def", "ΑΒΓ가나다"],
-         2: ["UNwantéd,running", "unaffable", "a\n'll !!to?'d of, can't.", "\u00ad", "ah博推zz", " \tHeLLo!how  \n Are yoU?  ", "x" * 100, "x" * 101, "[MASK] is a [MASK].", "don't 3.14 $5 a`b", "H\u00e9llo\u2028w\u00f6rld\u3000!"]}
+         2: ["UNwantéd,running", "unaffable", "a\n'll !!to?'d of, can't.", "\u00ad", "ah博推zz",
+             " \tHeLLo!how  \n Are yoU?  ", "x" * 100, "x" * 101, "[MASK] is a [MASK].", "don't 3.14 $5 a`b",
+             "H\u00e9llo\u2028w\u00f6rld\u3000!"]}
 
 
 def list_part():
@@ -264,17 +290,21 @@ def list_part():
     print("\n/* pairs: a, b, then ids and types */")
     print("typedef struct { int setup; const char *a, *b; int n, ids[40], types[40]; } GoldenPair;")
     rows = []
-    for setup, a, b in [(0, "今天天气非常好。", "我要去公园"), (0, "广州", ""), (0, "", "深圳[MASK]"), (2, "Hello there", "General Kenobi!")]:
+    for setup, a, b in [(0, "今天天气非常好。", "我要去公园"), (0, "广州", ""), (0, "", "深圳[MASK]"),
+                        (2, "Hello there", "General Kenobi!")]:
         t = roformer(WORD) if setup == 0 else BertTokenizer(DATA + BERT)
         e = t(a, b)
         ids, types = e["input_ids"], e["token_type_ids"]
-        rows.append(f"{{{setup}, {c_text(a)}, {c_text(b)}, {len(ids)}, {{{', '.join(map(str, ids))}}}, {{{', '.join(map(str, types))}}}}}")
+        rows.append(f"{{{setup}, {c_text(a)}, {c_text(b)}, {len(ids)}, {{{', '.join(map(str, ids))}}}, {{"
+                    f"{', '.join(map(str, types))}}}}}")
     array("GoldenPair", "golden_pairs", rows)
 
 
-CUTS = ["abc网球拍卖会def！！？\r\n\t", "我们中出了一个叛徒", "南京市长江大桥", "x\r\n\ty", "如果放到post中将出错。", "「台中」正确应该不会被切开", "我来到北京清华大学", "他来到了网易杭研大厦", "长春市长春节讲话",
+CUTS = ["abc网球拍卖会def！！？\r\n\t", "我们中出了一个叛徒", "南京市长江大桥", "x\r\n\ty", "如果放到post中将出错。", "「台中」正确应该不会被切开", "我来到北京清华大学",
+        "他来到了网易杭研大厦", "长春市长春节讲话",
         "结婚的和尚未结婚的", "AT&T是一件不错的公司，给你发offer了吗？", "C++和c#是什么关系？11+122=133，是吗？PI=3.14159", "今天[MASK]很好，我[MASK]去公园玩。",
-        "工信处女干事每月经过下属科室都要亲口交代24口交换机等技术性器件的安装工作", "在1号店能买到小S和大S八卦的书，还有3D电视。", "a㐀b\U0002ceb0c豈\r\rd\r\n", "王5.5%abc++d#_-e"]
+        "工信处女干事每月经过下属科室都要亲口交代24口交换机等技术性器件的安装工作", "在1号店能买到小S和大S八卦的书，还有3D电视。", "a㐀b\U0002ceb0c豈\r\rd\r\n",
+        "王5.5%abc++d#_-e"]
 SMALL = [("南京 30\n南京市 20\n市长 10\n长江 40\n大桥 8\n长江大桥 12\n市 5\n江大桥 1\n", ["南京市长江大桥", "南京长江", "江大桥市长市"]),
          ("一 4\n二 4\n一二 1\n三 7\n", ["一二", "一二三", "三一二"]),  # 4/16 * 4/16 = 1/16: a tie
          ("一二 3\n二三 5\n一 5\n三 3\n", ["一二三", "三一二三"]),  # ties by the last bit
@@ -293,13 +323,15 @@ def jieba_part():
         rows += [f"{{{c_text(text)}, {c_text(s)}, {c_text('/'.join(j.cut(s, False)))}}}" for s in sentences]
     array("GoldenCut", "golden_cuts", rows)
     words = [len(x.encode()) for line in lines_of("text/hongloumeng_utf8.txt") for x in rjieba.cut(line, False)]
-    print(f"/* all of hongloumeng_utf8.txt, line by line: number of words, FNV-1a over their bytes' numbers */\nenum {{ GOLDEN_WORDS = {len(words)} }};")
+    print(f"/* all of hongloumeng_utf8.txt, line by line: number of words, FNV-1a over their bytes' numbers */"
+          f"\nenum {{ GOLDEN_WORDS = {len(words)} }};")
     print(f"static const uint64_t golden_words = 0x{fnv(words):016x}u;")
     cps = [c for c in range(1, 0x110000) if not 0xd800 <= c < 0xe000]
     j = rjieba.Jieba.empty()
     for c in cps:
         j.add_word(chr(c) * 2, 1, None)
-    print(f"/* characters that words may hold: FNV-1a over them */\nstatic const uint64_t golden_in_words = 0x{fnv(c for c in cps if len(j.cut(chr(c) * 2, False)) == 1):016x}u;")
+    print(f"/* characters that words may hold: FNV-1a over them */\nstatic const uint64_t golden_in_words = 0x"
+          f"{fnv(c for c in cps if len(j.cut(chr(c) * 2, False)) == 1):016x}u;")
 
 
 def decode_part():
@@ -311,9 +343,14 @@ def decode_part():
     rows = []
     bert, word = BertTokenizer(DATA + BERT), roformer(WORD)
     b = lambda *tokens: bert.convert_tokens_to_ids(list(tokens))
-    cases = [(2, b("don", "'", "t", "stop", ",", "he", "said", ".")), (2, b("'", "a", "'", "b", "'")), (2, b("a", "'", "'", "b")), (2, b("a", "'", ".", "'", "##s")), (2, b("##ing", "##ed", "un", "##aff", "##able")),
-             (2, b("a", "'", "[SEP]", "s", "!", "?", "[UNK]", ".")), (2, b("[CLS]", "it", "'", "s", "3", ".", "5", "%", "[SEP]")), (0, word.encode("今天天气非常好。don't stop.")), (2, b("'")), (2, b("x", "'")),
-             (2, b("do", "n", "'", "t")), (2, b("a", "n", "'", "##t", "n", "'")), (2, b("a", "n")), (2, b("n", "n", "'", ".", "n", "'", "m"))]
+    cases = [(2, b("don", "'", "t", "stop", ",", "he", "said", ".")), (2, b("'", "a", "'", "b", "'")),
+             (2, b("a", "'", "'", "b")), (2, b("a", "'", ".", "'", "##s")),
+             (2, b("##ing", "##ed", "un", "##aff", "##able")),
+             (2, b("a", "'", "[SEP]", "s", "!", "?", "[UNK]", ".")),
+             (2, b("[CLS]", "it", "'", "s", "3", ".", "5", "%", "[SEP]")),
+             (0, word.encode("今天天气非常好。don't stop.")), (2, b("'")), (2, b("x", "'")),
+             (2, b("do", "n", "'", "t")), (2, b("a", "n", "'", "##t", "n", "'")), (2, b("a", "n")),
+             (2, b("n", "n", "'", ".", "n", "'", "m"))]
     common = b(*".?!,'-") + b("s", "t", "re", "ve", "m", "##s", "##t", "[MASK]", "[UNK]")
     for _ in range(24):
         cases.append((2, [common[rnd(len(common))] if rnd(2) else rnd(bert.vocab_size) for _ in range(2 + rnd(14))]))
@@ -325,8 +362,10 @@ def decode_part():
     array("GoldenDecode", "golden_decodes", rows)
 
 
-print(f"/* made by: python tests/oracle/wordpiece.py > tests/golden/wordpiece.h (transformers {transformers.__version__}, rjieba "
-      f"{importlib.metadata.version('rjieba')}, jieba {jieba.__version__}, bert4keras {importlib.metadata.version('bert4keras')}) */")
+print(f"/* made by: python tests/oracle/wordpiece.py > tests/golden/wordpiece.h\n * (transformers "
+      f"{transformers.__version__}, rjieba "
+      f"{importlib.metadata.version('rjieba')}, jieba {jieba.__version__}, bert4keras "
+      f"{importlib.metadata.version('bert4keras')}) */")
 print("#ifndef GOLDEN_WORDPIECE_H\n#define GOLDEN_WORDPIECE_H\n\n#include <stddef.h>\n#include <stdint.h>\n")
 unicode_part()
 setup_part()

@@ -19,23 +19,20 @@ static size_t spelled_length(const char *regex, size_t len, const char *known) {
     return i;
 }
 
-static const SplitAlternative *alternative(size_t i) {
-    size_t n = 0;
-    while (split_words[n].spelled[0]) n++;
-    return i < n ? &split_words[i] : &split_sets[i - n];
-}
+static const SplitAlternative *const tables[] = {split_words, split_sets};
 
 /* The alternative that regex [len] begins with, behind which it ends or a | stands; NULL: none is known. */
 static const SplitAlternative *first_alternative(const char *regex, size_t len, size_t *used) {
-    const SplitAlternative *a, *best = NULL;
+    const SplitAlternative *best = NULL;
     *used = 0;
-    for (size_t i = 0; (a = alternative(i))->spelled[0]; i++)
-        for (size_t j = 0; j < 4 && a->spelled[j]; j++) {
-            size_t n = spelled_length(regex, len, a->spelled[j]);
-            if (n == 0 || (n < len && regex[n] != '|') || n <= *used) continue;
-            best = a;
-            *used = n;
-        }
+    for (int k = 0; k < 2; k++)
+        for (const SplitAlternative *a = tables[k]; a->spelled[0]; a++)
+            for (size_t j = 0; j < 4 && a->spelled[j]; j++) {
+                size_t n = spelled_length(regex, len, a->spelled[j]);
+                if (n <= *used || (n < len && regex[n] != '|')) continue;
+                best = a;
+                *used = n;
+            }
     return best;
 }
 
@@ -85,9 +82,10 @@ int split_named(SplitPattern *p, const char *name) {
             p->search = s->search;
             return 1;
         }
-    const SplitAlternative *a;
-    for (size_t i = 0; (a = alternative(i))->spelled[0]; i++)
-        if (a->name && strcmp(a->name, name) == 0) return read_alternatives(p, a->spelled[0], strlen(a->spelled[0]));
+    for (int k = 0; k < 2; k++)
+        for (const SplitAlternative *a = tables[k]; a->spelled[0]; a++)
+            if (a->name && strcmp(a->name, name) == 0)
+                return read_alternatives(p, a->spelled[0], strlen(a->spelled[0]));
     return 0;
 }
 
@@ -98,10 +96,10 @@ int split_same(const SplitPattern *a, const SplitPattern *b) {
 }
 
 const char *split_alternative(size_t i) {
-    const SplitAlternative *a;
-    for (size_t k = 0; (a = alternative(k))->spelled[0]; k++)
-        for (size_t j = 0; j < 4 && a->spelled[j]; j++)
-            if (i-- == 0) return a->spelled[j];
+    for (int k = 0; k < 2; k++)
+        for (const SplitAlternative *a = tables[k]; a->spelled[0]; a++)
+            for (size_t j = 0; j < 4 && a->spelled[j]; j++)
+                if (i-- == 0) return a->spelled[j];
     return NULL;
 }
 
