@@ -1,4 +1,5 @@
 /* tests/test_jieba.c - jieba's words against rjieba and Python's jieba (golden/wordpiece.h); hostile dictionaries. */
+#include "base/file.h"
 #include "test.h"
 
 #include "tokenizer/wordpiece/wordpiece.h"
