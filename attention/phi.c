@@ -32,6 +32,7 @@ static const LinearForm forms[] = {
 };
 
 const FeatureMap *feature_map_row(int i) {
+    if (i < 0) return NULL;
     for (int k = 0; k < i; k++)
         if (!feature_maps[k]) return NULL;
     return feature_maps[i];
