@@ -37,6 +37,7 @@ const KernelsEntry kernels_table[] = {{&kernels_ref, always}, {0}};
 const QuantFormat *const quant_formats[] = {formats_32, NULL};
 
 const WeightsReader weights_readers[] = {{gguf_is, gguf_open, NULL}, {llama2c_is, llama2c_open, NULL}, {0}};
+const SamplerFilters *const sampler_filters = NULL;
 const Family *const families[] = {&family_llama, NULL};
 extern const KeySource keys_gguf;
 const KeySource *const key_sources[] = {

@@ -229,7 +229,7 @@ static void set_ends(Chat *c) {
         int id = tokenizer_named(g->e.tokenizer, c->t->stop[i]);
         if (id >= 0) g->ends[g->w.n_ends++] = id;
         else {
-            g->stops[g->w.n_stops++] = c->t->stop[i];
+            g->stops.texts[g->stops.n_texts++] = c->t->stop[i];
             note("this vocabulary has no token %s, with which answers of the template %s end: it is read and written "
                  "as text",
                  c->t->stop[i], c->t->name);
@@ -254,6 +254,7 @@ static int open_chat(Chat *c, const Args *a) {
     c->g.keep_text = 1;
     c->g.w.keep_ids = !e->session.state.S;
     c->g.w.make_room = chat_make_room;
+    c->g.w.room_arg = c;
     c->loaded = e->n_loaded;
     if (!(c->messages = calloc(c->cap = 16, sizeof *c->messages))) return fail("out of memory");
     time_t t = time(NULL);

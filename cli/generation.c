@@ -1,6 +1,8 @@
 /* cli/generation.c - text_write with the program's options, and its pieces on stdout. */
 #include "generation.h"
 
+#include "base/system.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,6 +18,8 @@ static void show(Generation *g, const char *s, size_t n) {
 
 static int take_piece(void *arg, const char *s, size_t n) {
     Generation *g = arg;
+    g->last_s = clock_seconds();
+    if (g->w.n_new <= 1) g->first_s = g->last_s;
     if (!g->silent && n) show(g, s, n);
     if (g->keep_text && generation_add_text(g, s, n)) out.broken = ENOMEM;
     return interrupted || out.gone || out.broken;
@@ -36,13 +40,15 @@ int generation_init(Generation *g, const Args *a) {
         return fail("%s", g->e.err);
     TextWriter *w = &g->w;
     *w = (TextWriter){.session = &g->e.session, .tokenizer = g->e.tokenizer, .sampler = &g->sampler, .ends = g->ends,
-                      .stops = g->stops, .ignore_eos = s->ignore_eos, .piece = take_piece, .arg = g};
-    for (int i = 0; i < s->stop.n; i++) g->stops[w->n_stops++] = s->stop.at[i];
+                      .ignore_eos = s->ignore_eos, .piece = text_stops_piece, .arg = &g->stops};
+    g->stops = (TextStops){.piece = take_piece, .arg = g};
+    for (int i = 0; i < s->stop.n; i++) g->stops.texts[g->stops.n_texts++] = s->stop.at[i];
     return 0;
 }
 
 void generation_close(Generation *g) {
     text_writer_free(&g->w);
+    text_stops_free(&g->stops);
     engine_close(&g->e);
     sampler_free(&g->sampler);
     free(g->text);
@@ -55,8 +61,8 @@ int generation_add_text(Generation *g, const char *s, size_t n) {
     return 0;
 }
 
-double generation_first_token_s(const Generation *g) { return g->w.first_s > 0 ? g->w.first_s - started : 0; }
-double generation_s(const Generation *g) { return g->w.last_s - g->w.first_s; }
+double generation_first_token_s(const Generation *g) { return g->first_s > 0 ? g->first_s - started : 0; }
+double generation_s(const Generation *g) { return g->last_s - g->first_s; }
 double generation_rate(const Generation *g) {
     return g->w.n_new > 1 ? (double)(g->w.n_new - 1) / fmax(generation_s(g), 1e-9) : 0;
 }
@@ -64,5 +70,8 @@ double generation_rate(const Generation *g) {
 int generation_run(Generation *g, const float *logits, size_t limit) {
     g->w.limit = limit;
     g->answered = 1;
-    return text_write(&g->w, logits, g->e.err, sizeof g->e.err) ? fail("%s", g->e.err) : 0;
+    int rc = text_write(&g->w, logits, g->e.err, sizeof g->e.err);
+    if (rc == 0) rc = text_stops_finish(&g->stops, &g->w, g->e.err, sizeof g->e.err);
+    else text_stops_free(&g->stops);
+    return rc ? fail("%s", g->e.err) : 0;
 }

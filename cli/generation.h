@@ -3,17 +3,17 @@
 #define GENERATION_H
 
 #include "cli.h"
-#include "text/write.h"
+#include "text/stops.h"
 
-enum { GENERATION_STOPS = 24, GENERATION_ENDS = 8 };
+enum { GENERATION_ENDS = 8 };
 
 typedef struct {
     Engine e;
     Sampler sampler;
     TextWriter w;
-    const char *stops[GENERATION_STOPS]; /* [w.n_stops] */
-    int ends[GENERATION_ENDS];           /* [w.n_ends] */
-    size_t n_prompt;                     /* how many of w.ids are the prompt's */
+    TextStops stops;
+    int ends[GENERATION_ENDS]; /* [w.n_ends] */
+    size_t n_prompt;           /* how many of w.ids are the prompt's */
     char *text; /* [n_text] where keep_text: what was written; a prompt's text may stand in front */
     size_t n_text, cap_text;
     int keep_text, silent; /* silent: nothing goes to stdout */
@@ -21,6 +21,7 @@ typedef struct {
     int answered;          /* something was written: w.end says how it ended */
     int saved;             /* the prompt was read to its end, and --save-state has its state */
     double prompt_s;
+    double first_s, last_s;    /* when the first and the last id was drawn, by clock_seconds() */
 } Generation;
 
 /* Sampler and stop strings as the options say. 0, or an exit code after saying why. */

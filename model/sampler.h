@@ -1,8 +1,8 @@
 /* model/sampler.h - from logits to an id.
  *
  * The chain, in this order; what is switched off by its default does nothing:
- *   1. penalties on ids among the last `window` ids (prompt included): repetition r (logit / r where above 0, else *
- * r), presence p (logit - p once), frequency f (logit - f for each time)
+ *   1. penalties on ids among the last `window` ids (prompt included): repetition r (logit / r where above 0, else * r),
+ *      presence p (logit - p once), frequency f (logit - f for each time)
  *   2. temperature T: logits / T, then softmax
  *   3. top-k: the k most probable
  *   4. top-p: of these the smallest set whose probabilities sum to more than p of the whole
@@ -27,10 +27,7 @@ typedef struct {
     uint64_t seed;            /* not 0: xorshift stays at 0 for ever */
 } SamplerOptions;
 
-typedef struct {
-    float prob;
-    int id;
-} SamplerCandidate;
+typedef struct { float prob; int id; } SamplerCandidate;
 
 typedef struct {
     SamplerOptions options;
@@ -38,7 +35,6 @@ typedef struct {
     uint64_t rng;                 /* state of xorshift64* */
     float *probs;                 /* [vocab_size] */
     SamplerCandidate *candidates; /* [vocab_size] */
-    int *counts;                  /* [vocab_size], zero between calls: how often an id stands in the window */
 } Sampler;
 
 /* -ENOMEM, or -EINVAL and a line that names the option out of range (NaN is). */
@@ -51,5 +47,16 @@ int sampler_next(Sampler *s, const float *logits, const int *ids, size_t n);
 
 /* Uniform in [0, 1), multiples of 2^-24. xorshift64*: Vigna, arXiv:1402.6246, with llama2.c's constants. */
 float sampler_coin(uint64_t *state);
+
+/* Steps 1, 3 and 5 (filters.c), for a program that has them; else NULL, and their options are not looked at. */
+typedef struct {
+    int (*penalizes)(const SamplerOptions *o);
+    void (*penalize)(Sampler *s, const int *ids, size_t n); /* s->probs, which are logits still */
+    /* Of the first n of s->candidates those that top-k and min-p leave, sorted; how many; *whole: what top-k left. */
+    size_t (*leave)(Sampler *s, size_t n, float *whole);
+} SamplerFilters;
+extern const SamplerFilters *const sampler_filters;
+
+int sampler_order(const void *a, const void *b); /* for qsort: candidates, the most probable first, then by id */
 
 #endif

@@ -4,7 +4,7 @@
 #include "program.h"
 #include "test.h"
 #include "text/open.h"
-#include "text/write.h"
+#include "text/stops.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -18,6 +18,7 @@ typedef struct {
     Sampler sampler;
     Tokenizer *tokenizer;
     TextWriter w;
+    TextStops stops;
     char text[4000], err[200];
     size_t n, pieces, most; /* most: pieces after which it is enough */
 } Writing;
@@ -46,16 +47,18 @@ static int write_text(Writing *t, size_t n_ctx) {
     CHECK(tokenizer_encode(t->tokenizer, prompt, strlen(prompt), ENCODE_BOS, &ids, &n, t->err, sizeof t->err) == 0);
     CHECK(session_eval(&t->session, ids, n, &logits, t->err, sizeof t->err) == 0);
     t->w.session = &t->session, t->w.tokenizer = t->tokenizer, t->w.sampler = &t->sampler;
-    t->w.piece = take, t->w.arg = t;
+    t->stops.piece = take, t->stops.arg = t;
+    t->w.piece = text_stops_piece, t->w.arg = &t->stops;
     t->w.ids = ids, t->w.n_ids = t->w.cap_ids = n;
     t->w.stream.begun = 1;
     if (t->w.limit == 0) t->w.limit = 40;
     rc = text_write(&t->w, logits, t->err, sizeof t->err);
-    return rc;
+    return rc ? rc : text_stops_finish(&t->stops, &t->w, t->err, sizeof t->err);
 }
 
 static void done(Writing *t) {
     text_writer_free(&t->w);
+    text_stops_free(&t->stops);
     sampler_free(&t->sampler);
     session_free(&t->session);
     tokenizer_free(t->tokenizer);
@@ -64,7 +67,7 @@ static void done(Writing *t) {
 
 static void same_as_program(void) {
     Writing t = {.w.keep_ids = 1}, u = {0};
-    CHECK(write_text(&t, 256) == 0 && t.w.end == TEXT_LENGTH && t.w.n_new == 40 && t.pieces == 41);
+    CHECK(write_text(&t, 256) == 0 && t.w.end == TEXT_LENGTH && t.w.n_new == 40 && t.pieces == 42);
     CHECK(run("-t 0 -q --no-echo --max-tokens 40 -i '%s'", prompt) == 0);
     CHECK(strlen(out) == t.n + 1 && memcmp(out, t.text, t.n) == 0);
     CHECK(t.w.n_ids > 40);
@@ -81,8 +84,7 @@ static void stops(void) {
     for (size_t at = 1; at < 40; at += 3) {
         char stop[16];
         snprintf(stop, sizeof stop, "%.9s", whole.text + at);
-        const char *const stops[] = {"never written", stop};
-        Writing t = {.w.stops = stops, .w.n_stops = 2};
+        Writing t = {.stops = {.texts = {"never written", stop}, .n_texts = 2}};
         CHECK(write_text(&t, 256) == 0 && t.w.end == TEXT_STOP);
         CHECK(t.n <= at && memcmp(t.text, whole.text, t.n) == 0 && strstr(whole.text, stop) == whole.text + t.n);
         done(&t);
@@ -96,8 +98,7 @@ static void held(void) {
     CHECK(write_text(&whole, 256) == 0 && whole.n > 4);
     char stop[200];
     snprintf(stop, sizeof stop, "%s, which does not come", whole.text + whole.n - 4);
-    const char *const stops[] = {stop};
-    Writing t = {.w.stops = stops, .w.n_stops = 1, .w.limit = 10};
+    Writing t = {.stops = {.texts = {stop}, .n_texts = 1}, .w.limit = 10};
     CHECK(write_text(&t, 256) == 0 && t.w.end == TEXT_LENGTH && strcmp(t.text, whole.text) == 0);
     done(&t);
     done(&whole);

@@ -5,9 +5,8 @@
  *     TextWriter w = {.session = &s, .tokenizer = t, .sampler = &sampler, .limit = 200, .piece = show, .arg = stdout};
  *     rc = session_eval(&s, ids, n, &logits, err, sizeof err);  // the prompt
  *     if (rc == 0) rc = text_write(&w, logits, err, sizeof err);
- *     printf("\n%zu tokens, ended by %s\n", w.n_new, text_end_names[w.end]);
- *     text_writer_free(&w);
- */
+ *     printf("\n%zu tokens\n", w.n_new);
+ *     text_writer_free(&w); */
 #ifndef TEXT_WRITE_H
 #define TEXT_WRITE_H
 
@@ -19,11 +18,10 @@ typedef enum {
     TEXT_LENGTH,   /* limit ids were drawn */
     TEXT_EOS,      /* the model's end of text, or one of ends */
     TEXT_BOS,      /* a new text would begin: so llama2.c's models end one */
-    TEXT_STOP,     /* one of stops, which is no part of the text */
+    TEXT_STOP,     /* a stop text, which is no part of the text (stops.h) */
     TEXT_CONTEXT,  /* the session has no position left */
     TEXT_INTERRUPT /* piece said so, or the session's progress did */
 } TextEnd;
-extern const char *const text_end_names[]; /* "length", "eos", "bos", "stop", "context", "interrupt" */
 
 typedef struct {
     /* The caller's. Not owned. */
@@ -34,15 +32,14 @@ typedef struct {
     int ignore_eos;
     const int *ends; /* [n_ends] ids that end the text beside the model's own */
     size_t n_ends;
-    const char *const *stops; /* [n_stops] texts that end it, none empty */
-    size_t n_stops;
-    /* What an id adds, in whole characters and without what may yet become a stop text: n may be 0, text is good until
-     * the call returns. Called for every id that does not end the text; what is not 0 ends it. */
+    /* What an id adds, in whole characters: n may be 0, text is good until the call returns. Called for every id that
+     * does not end the text, and with the rest at its end; what is not 0 ends it. */
     int (*piece)(void *arg, const char *text, size_t n);
+    void *arg;
     /* The context is full, and the last of ids is not read yet. 1: room was made, all other ids are read again. NULL:
      * no. */
-    int (*make_room)(void *arg);
-    void *arg;
+    int (*make_room)(void *room_arg);
+    void *room_arg;
 
     /* Both's: the text so far, for the sampler's penalties. Give the prompt's ids, malloc'ed; they are the writer's
      * then. */
@@ -52,16 +49,13 @@ typedef struct {
     TokenStream stream; /* {.begun = 1} behind a prompt */
 
     /* The writer's. */
-    size_t n_new;          /* ids drawn, the one that ended the text not counted */
-    TextEnd end;           /* why it ended */
-    double first_s, last_s; /* when the first and the last id was drawn, by clock_seconds() */
-    char *held;            /* [n_held] text that is not handed on yet, room for cap_held */
-    size_t n_held, cap_held;
+    size_t n_new; /* ids drawn, the one that ended the text not counted */
+    TextEnd end;  /* why it ended */
 } TextWriter;
 
 /* Write on from logits [vocab_size], those behind the session's last id. 0 and w->end, or a negative errno (-ENOMEM,
- * the session's) with a line in err. It may be called again for another text: n_new and what is held begin anew. */
+ * the session's) with a line in err. It may be called again for another text: n_new begins anew. */
 int text_write(TextWriter *w, const float *logits, char *err, size_t errlen);
-void text_writer_free(TextWriter *w); /* ids and the held text; accepts a zeroed struct */
+void text_writer_free(TextWriter *w); /* ids; accepts a zeroed struct */
 
 #endif
