@@ -1,6 +1,7 @@
 /* cli/conversation.c - the messages of a conversation, and the session that reads them. */
 #include "chat.h"
 #include "model/state.h"
+#include "model/timeline.h"
 #include "base/system.h"
 
 #include <errno.h>

@@ -5,6 +5,7 @@
 #include "model/builtin.h"
 #include "model/family.h"
 #include "model/state.h"
+#include "model/timeline.h"
 #include "base/file.h"
 #include "base/newfile.h"
 #include "base/system.h"

@@ -1,6 +1,8 @@
 /* lab/perplexity.c - the likelihood of a text, window by window. */
 #include "perplexity.h"
 
+#include "model/timeline.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>

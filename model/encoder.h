@@ -11,7 +11,7 @@
 #ifndef ENCODER_H
 #define ENCODER_H
 
-#include "session.h"
+#include "timeline.h"
 
 typedef struct {
     const int *ids;      /* [n] */

@@ -6,6 +6,7 @@
 #include "keys.h"
 
 typedef struct Loader Loader;   /* load.h */
+typedef struct Model Model;     /* model.h */
 typedef struct Session Session; /* session.h */
 
 typedef struct Family {
@@ -17,6 +18,9 @@ typedef struct Family {
     void (*settle)(KeyReader *r, Config *c, const ConfigOverride *o);
     /* Its tensors into ld->m. Called twice (load.h). */
     void (*load)(Loader *ld);
+    /* Why session_eval cannot go on with single ids, or has no logits where they are wanted; NULL: it can. The hook may
+     * be NULL: always. */
+    const char *(*refuses)(const Model *m, int wants_logits);
     /* The n tokens of the scratch, n <= n_batch: the past takes them in; the logits of the last n_last of them (0 <=
      * n_last <= n_logits; 0 where there is no head for logits) go to s->logits. Cannot fail. */
     void (*forward)(Session *s, size_t n, size_t n_last);

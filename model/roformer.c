@@ -179,10 +179,18 @@ void roformer_logits(Session *s, size_t t, size_t n) {
 }
 
 static const char *const names[] = {"roformer", "gau_alpha", NULL};
+static const char *refuses(const Model *m, int wants_logits) {
+    const Config *c = &m->config;
+    if (c->mask == MASK_PADDING) return "this encoder reads a text whole, not id by id (its mask is not causal)";
+    if (c->mask == MASK_UNILM && c->roformer.n_types < 2) return "this model knows one token type only";
+    return wants_logits && !model_has_logits(m) ? "this model has no head for logits" : NULL;
+}
+
 const Family family_roformer = {.architectures = names,
                                 .encoder = 1,
                                 .read_config = roformer_read_config,
                                 .settle = roformer_settle,
                                 .load = roformer_load,
+                                .refuses = refuses,
                                 .forward = roformer_forward,
                                 .logits = roformer_logits};

@@ -1,8 +1,8 @@
 /* model/sampler.h - from logits to an id.
  *
  * The chain, in this order; what is switched off by its default does nothing:
- *   1. penalties on ids among the last `window` ids (prompt included): repetition r (logit / r where above 0, else * r),
- *      presence p (logit - p once), frequency f (logit - f for each time)
+ *   1. penalties on ids among the last `window` ids (prompt included): repetition r (logit / r where above 0, else
+ *      logit * r), presence p (logit - p once), frequency f (logit - f for each time)
  *   2. temperature T: logits / T, then softmax
  *   3. top-k: the k most probable
  *   4. top-p: of these the smallest set whose probabilities sum to more than p of the whole

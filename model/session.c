@@ -94,10 +94,6 @@ void session_free(Session *s) {
     memset(s, 0, sizeof *s);
 }
 
-size_t session_bytes(const Session *s) {
-    return s->scratch->bytes + cache_bytes(&s->cache) + s->state.n * sizeof *s->state.S;
-}
-
 CacheType session_usual_cache(const Model *m) {
     const Config *c = &m->config;
     double floats = (double)c->n_layers * c->n_kv_heads * ((double)c->head_dim + c->value_dim) * (double)c->n_ctx_train;
@@ -106,111 +102,67 @@ CacheType session_usual_cache(const Model *m) {
                              : CACHE_F16; /* it stays in the processor's own caches: half of it is no faster */
 }
 
-void session_set_pos(Session *s, size_t pos) {
-    s->pos = pos;
-    s->has_logits = 0;
-}
-
-int session_rewind(Session *s, size_t pos) {
-    if (pos >= s->pos) return 0;
-    if (s->state.S && pos) return -EINVAL;
-    if (s->state.S) linear_clear(&s->state);
-    session_set_pos(s, pos);
-    return 0;
-}
-
 /* ---- reading ids ---- */
 
-/* What a call wants beside having its ids read. */
-typedef struct {
-    int last;          /* the logits of the last id, in s->logits */
-    SessionEach *each; /* those of every id, one by one */
-    void *arg;
-    int progress;      /* to be told of it, and asked */
-} Wish;
-
-void session_hand_out(Session *s, size_t t, size_t n, size_t first, SessionEach *each, void *arg) {
-    size_t vocab = (size_t)s->model->config.vocab_size;
-    for (size_t i = 0, rows; i < n; i += rows) {
-        rows = n - i < s->options.n_logits ? n - i : s->options.n_logits;
-        s->model->family->logits(s, t + i, rows);
-        for (size_t r = 0; r < rows; r++) each(arg, first + i + r, s->logits + r * vocab);
-        memmove(s->logits, s->logits + (rows - 1) * vocab, vocab * sizeof *s->logits);
-    }
-}
-
-/* The next n ids as tokens: each sees all before it, and itself. */
+/* Each sees all before it, and itself. */
 static void take_tokens(Session *s, const int *ids, size_t n) {
     Scratch *w = s->scratch;
     int type = s->model->config.mask == MASK_UNILM; /* the second segment of a pair */
-    for (size_t t = 0; t < n; t++)
-        w->tokens[t] =
-            (Token){.id = ids[t], .type = type, .pos = s->pos + t, .slot = s->pos + t, .end = s->pos + t + 1};
+    for (size_t t = 0, pos = s->pos; t < n; t++, pos++)
+        w->tokens[t] = (Token){.id = ids[t], .type = type, .pos = pos, .slot = pos, .end = pos + 1};
     w->blocks[0] = (Block){.n = n, .causal = 1};
     w->n_blocks = 1;
     if (s->ids) memmove(s->ids + s->pos, ids, n * sizeof *ids); /* ids may be s->ids itself */
 }
 
-/* Evaluate ids from s->pos on, a batch at a time. */
-static int eval_batches(Session *s, const int *ids, size_t n, Wish wish) {
-    for (size_t done = 0; done < n;) {
-        size_t b = n - done < s->options.n_batch ? n - done : s->options.n_batch;
-        take_tokens(s, ids + done, b);
-        s->model->family->forward(s, b, wish.last && done + b == n);
-        s->pos += b;
-        if (wish.each) session_hand_out(s, 0, b, done, wish.each, wish.arg);
-        done += b;
-        s->has_logits = wish.each || (wish.last && done == n);
-        if (done < n && wish.progress && s->options.progress && s->options.progress(s->options.progress_arg, done, n))
-            return -EINTR;
-    }
-    return 0;
+void session_batch(Session *s, const int *ids, size_t n, size_t n_last) {
+    take_tokens(s, ids, n);
+    s->model->family->forward(s, n, n_last);
+    s->pos += n;
+    s->has_logits = n_last > 0;
 }
 
-static int check(const Session *s, const int *ids, size_t n, Wish wish, char *err, size_t errlen) {
-    const Config *c = &s->model->config;
-    if (n == 0) return base_error(err, errlen, -EINVAL, "no ids to evaluate");
-    if (c->mask == MASK_PADDING)
-        return base_error(err, errlen, -EINVAL,
-                          "this encoder reads a text whole, not id by id (its mask is not causal)");
-    if (c->mask == MASK_UNILM && c->roformer.n_types < 2)
-        return base_error(err, errlen, -EINVAL, "this model knows one token type only");
-    if ((wish.last || wish.each) && !model_has_logits(s->model))
-        return base_error(err, errlen, -EINVAL, "this model has no head for logits");
+static int check(const Session *s, const int *ids, size_t n, int wants_logits, char *err, size_t errlen) {
+    const Family *f = s->model->family;
+    const char *why = f->refuses ? f->refuses(s->model, wants_logits) : NULL;
+    int vocab = s->model->config.vocab_size;
+    if (n == 0) why = "no ids to evaluate";
+    if (why) return base_error(err, errlen, -EINVAL, "%s", why);
     for (size_t i = 0; i < n; i++)
-        if (ids[i] < 0 || ids[i] >= c->vocab_size)
-            return base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary of %d", ids[i],
-                              c->vocab_size);
+        if (ids[i] < 0 || ids[i] >= vocab)
+            return base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary of %d", ids[i], vocab);
     if (n > s->options.n_ctx - s->pos)
-        return base_error(
-            err, errlen, -ENOSPC,
-            "the context is full: %zu positions are in use, %zu more do not fit into %zu; give a longer one (-c)",
-            s->pos, n, s->options.n_ctx);
+        return base_error(err, errlen, -ENOSPC,
+                          "the context is full: %zu positions are in use, %zu more do not fit into %zu; give a longer "
+                          "one (-c)", s->pos, n, s->options.n_ctx);
     return 0;
 }
 
-static int eval(Session *s, const int *ids, size_t n, Wish wish, char *err, size_t errlen) {
-    int rc = check(s, ids, n, wish, err, errlen);
-    if (rc) return rc;
+int session_begin(Session *s, const int *ids, size_t n, int wants_logits, char *err, size_t errlen) {
+    int rc = check(s, ids, n, wants_logits, err, errlen);
+    size_t kept = s->pos;
     const RopeConfig *rope = &s->model->config.rope;
-    int64_t length = (int64_t)(s->pos + n);
-    /* other frequencies change every hidden state: read it all again */
-    if (rope_choice(rope, length) != s->rope.choice) {
-        size_t kept = s->pos;
-        rope_init(&s->rope, rope, length);
-        s->pos = 0;
-        eval_batches(s, s->ids, kept, (Wish){0});
-    }
-    rc = eval_batches(s, ids, n, wish);
-    return rc ? base_error(err, errlen, rc, "interrupted") : 0;
+    if (rc || rope_choice(rope, (int64_t)(kept + n)) == s->rope.choice) return rc;
+    rope_init(&s->rope, rope, (int64_t)(kept + n));
+    s->pos = 0; /* other frequencies change every hidden state: read it all again */
+    for (size_t b; s->pos < kept; session_batch(s, s->ids + s->pos, b, 0))
+        b = kept - s->pos < s->options.n_batch ? kept - s->pos : s->options.n_batch;
+    return 0;
+}
+
+int session_progress(Session *s, size_t done, size_t total, char *err, size_t errlen) {
+    const SessionOptions *o = &s->options;
+    int stop = done < total && o->progress && o->progress(o->progress_arg, done, total);
+    return stop ? base_error(err, errlen, -EINTR, "interrupted") : 0;
 }
 
 int session_eval(Session *s, const int *ids, size_t n, const float **logits, char *err, size_t errlen) {
-    int rc = eval(s, ids, n, (Wish){.last = logits != NULL, .progress = 1}, err, errlen);
+    int rc = session_begin(s, ids, n, logits != NULL, err, errlen);
+    for (size_t done = 0, b; rc == 0 && done < n; done += b) {
+        b = n - done < s->options.n_batch ? n - done : s->options.n_batch;
+        session_batch(s, ids + done, b, logits && done + b == n);
+        rc = session_progress(s, done + b, n, err, errlen);
+    }
     if (logits) *logits = rc ? NULL : s->logits;
     return rc;
-}
-
-int session_eval_each(Session *s, const int *ids, size_t n, SessionEach *each, void *arg, char *err, size_t errlen) {
-    return eval(s, ids, n, (Wish){.each = each, .arg = arg, .progress = 1}, err, errlen);
 }

@@ -5,11 +5,10 @@
  *     const float *logits;
  *     session_eval(&s, prompt, n_prompt, &logits, err, sizeof err);      a prompt is one call
  *     session_eval(&s, &next, 1, &logits, err, sizeof err);
- *     session_rewind(&s, 10);                                            forget all but the first ten ids
  *     session_free(&s);
  *
  * The logits after an id have the same bits however the ids came in: in one call, in pieces, one by one, with any
- * number of threads. A session belongs to one caller at a time. */
+ * number of threads. A session belongs to one caller at a time. timeline.h has more to do with it. */
 #ifndef SESSION_H
 #define SESSION_H
 
@@ -18,18 +17,15 @@
 #include "model.h"
 
 typedef struct {
-    size_t n_ctx; /* positions to make room for; 0: the model's trained context. Causal linear attention has no limit
-                     and ignores it */
+    size_t n_ctx;    /* positions to make room for; 0: the trained context. Causal linear attention has no limit */
     int threads;     /* 0: one for each core */
-    size_t n_batch; /* tokens computed at a time; 0: 192 or 512 (session.c). Memory and speed only, never results. Where
-                     * a mask is not causal, a text is computed whole: n_ctx */
+    size_t n_batch;  /* tokens computed at a time; 0: 192 or 512 (session.c). Memory and speed only, never results.
+                      * Where a mask is not causal, a text is computed whole: n_ctx */
     size_t grain;    /* multiplications that are worth one more thread; 0: 2,000,000. Speed only */
     CacheType cache; /* what keys and values are kept as: CACHE_F32, exactly, unless told otherwise */
     size_t n_logits; /* tokens whose logits session_eval_each computes at a time; 0: 1 */
-    /* Linear attention: read a call's ids in chunks of so many, by linear_chunks (attention/chunked.h); 0: one by one.
-     * Last bits differ. */
-    size_t chunk;
-    const LinearChunks *chunks;
+    size_t chunk;    /* linear attention reads so many ids at a time, by chunks; 0: one by one. Last bits differ */
+    const LinearChunks *chunks; /* linear_chunks (attention/chunked.h) */
     /* Called between batches of a long call, with the ids done and the ids of the call; non-zero stops it (-EINTR). */
     int (*progress)(void *arg, size_t done, size_t total);
     void *progress_arg;
@@ -51,33 +47,23 @@ typedef struct Session {
 /* m must outlive s. All memory is taken here. Errors: -ENOMEM, -EINVAL. */
 int session_init(Session *s, const Model *m, const SessionOptions *options, char *err, size_t errlen);
 void session_free(Session *s); /* accepts a zeroed struct */
-size_t session_bytes(const Session *s); /* scratch, and cache or state */
 
 /* What fits m: CACHE_F16 for a decoder whose weights are 16 bits or fewer, which have lost more already; CACHE_F32 for
  * others, and where the whole trained context takes no more than 4 MB as f32. It depends on the model alone, so a text
  * does not depend on -c. */
 CacheType session_usual_cache(const Model *m);
 
-/* For a RoFormer whose mask is not causal this is half of it: encoder.h reads a text whole; what follows it here are
- * tokens of type 1 under the UniLM mask, and none at all under a padding mask (-EINVAL). Read n >= 1 more ids. *logits
- * (may be NULL): [vocab_size] after the last of them, owned by s, valid until the next call. Errors, with nothing read:
- * -EINVAL (an id outside the vocabulary, no head for logits), -ENOSPC (the context is full); -EINTR (progress said
- * stop; whole batches read so far are kept, s->pos says how many). A call that makes the text cross the border of a
- * rope method whose frequencies depend on the length reads the kept ids again first, which progress does not see. */
+/* Read n >= 1 more ids. *logits (may be NULL): [vocab_size] after the last of them, owned by s, valid until the next
+ * call. Errors, with nothing read: -EINVAL (an id outside the vocabulary, no head for logits, a model that reads no
+ * single ids), -ENOSPC (the context is full); -EINTR (progress said stop; whole batches read so far are kept, s->pos
+ * says how many). A call that makes the text cross the border of a rope method whose frequencies depend on the length
+ * reads the kept ids again first, which progress does not see. */
 int session_eval(Session *s, const int *ids, size_t n, const float **logits, char *err, size_t errlen);
 
-/* The same, and each(arg, i, logits) is called with the logits after every id i of the call, in order. Where a rope
- * method's frequencies depend on the length, all rows have those of the whole call. */
-typedef void SessionEach(void *arg, size_t i, const float *logits);
-int session_eval_each(Session *s, const int *ids, size_t n, SessionEach *each, void *arg, char *err, size_t errlen);
-
-/* Forget all but the first pos ids (pos <= s->pos). 0, or -EINVAL, nothing done: linear attention keeps no past to go
- * back to; it can only forget all of it. */
-int session_rewind(Session *s, size_t pos);
-
-/* For encoder.c and state.c: s has read pos ids, and the logits of none; each(arg, first + i, logits) for tokens t + i
- * of the last batch, i < n, n_logits rows at a time: the last row ends up first in s->logits. */
-void session_set_pos(Session *s, size_t pos);
-void session_hand_out(Session *s, size_t t, size_t n, size_t first, SessionEach *each, void *arg);
+/* Its parts, in order: ids may be read, and the frequencies become those of the longer text (0 or the errors above);
+ * at most n_batch of them at a time, the last n_last with logits; progress is told, behind each batch but the last. */
+int session_begin(Session *s, const int *ids, size_t n, int wants_logits, char *err, size_t errlen);
+void session_batch(Session *s, const int *ids, size_t n, size_t n_last);
+int session_progress(Session *s, size_t done, size_t total, char *err, size_t errlen);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "base/newfile.h"
 #include "scratch.h"
+#include "timeline.h"
 #include "base/file.h"
 
 #include <errno.h>

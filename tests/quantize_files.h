@@ -3,7 +3,7 @@
 #ifndef QUANTIZE_FILES_H
 #define QUANTIZE_FILES_H
 
-#include "model/session.h"
+#include "model/timeline.h"
 #include "build.h"
 
 extern const BuildShape quantize_wide, quantize_narrow; /* rows of 256, and of 64 and 96 */

@@ -2,7 +2,7 @@
  * it. */
 #include "attention/chunked.h"
 #include "base/threads.h"
-#include "model/session.h"
+#include "model/timeline.h"
 #include "build.h"
 #include "test.h"
 

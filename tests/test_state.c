@@ -1,6 +1,6 @@
 /* tests/test_state.c - a session's past saved and loaded: the same bits as if it had been read; damaged files
  * refused. */
-#include "model/session.h"
+#include "model/timeline.h"
 #include "model/state.h"
 #include "build.h"
 #include "test.h"

@@ -3,7 +3,7 @@
  * prompt million drift Both kinds run on the same weights: linear attention is asked for as --attention linear does it.
  * Random weights of two shapes; million takes ../shared/data/tales/tales-1m-linear-f32.gguf where it is. */
 #include "attention/chunked.h"
-#include "model/session.h"
+#include "model/timeline.h"
 #include "tests/build.h"
 #include "base/system.h"
 

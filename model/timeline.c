@@ -1,0 +1,47 @@
+/* model/timeline.c - see timeline.h. */
+#include "timeline.h"
+
+#include "family.h"
+#include "scratch.h"
+
+#include <errno.h>
+#include <string.h>
+
+size_t session_bytes(const Session *s) {
+    return s->scratch->bytes + cache_bytes(&s->cache) + s->state.n * sizeof *s->state.S;
+}
+
+void session_set_pos(Session *s, size_t pos) {
+    s->pos = pos;
+    s->has_logits = 0;
+}
+
+int session_rewind(Session *s, size_t pos) {
+    if (pos >= s->pos) return 0;
+    if (s->state.S && pos) return -EINVAL;
+    if (s->state.S) linear_clear(&s->state);
+    session_set_pos(s, pos);
+    return 0;
+}
+
+void session_hand_out(Session *s, size_t t, size_t n, size_t first, SessionEach *each, void *arg) {
+    size_t vocab = (size_t)s->model->config.vocab_size;
+    for (size_t i = 0, rows; i < n; i += rows) {
+        rows = n - i < s->options.n_logits ? n - i : s->options.n_logits;
+        s->model->family->logits(s, t + i, rows);
+        for (size_t r = 0; r < rows; r++) each(arg, first + i + r, s->logits + r * vocab);
+        memmove(s->logits, s->logits + (rows - 1) * vocab, vocab * sizeof *s->logits);
+    }
+}
+
+int session_eval_each(Session *s, const int *ids, size_t n, SessionEach *each, void *arg, char *err, size_t errlen) {
+    int rc = session_begin(s, ids, n, 1, err, errlen);
+    for (size_t done = 0, b; rc == 0 && done < n; done += b) {
+        b = n - done < s->options.n_batch ? n - done : s->options.n_batch;
+        session_batch(s, ids + done, b, 0);
+        session_hand_out(s, 0, b, done, each, arg);
+        s->has_logits = 1;
+        rc = session_progress(s, done + b, n, err, errlen);
+    }
+    return rc;
+}
