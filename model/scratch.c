@@ -2,11 +2,11 @@
 #include "scratch.h"
 
 #include "attention/softmax.h"
+#include "base/base.h"
 #include "base/system.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* Each array takes the next bytes of the block, from a cache line's start on. With block NULL it only counts. */
 typedef struct {
@@ -30,9 +30,8 @@ size_t scratch_packed_bytes(const Kernels *k, size_t n, size_t d, int group) {
 }
 
 static void carve_linear(Scratch *w, Carver *k, const Config *c, const ScratchSizes *z) {
-    size_t B = z->n_batch, half = (size_t)c->rope.rotary_dim / 2, rows = (size_t)linear_rows(&c->linear),
-           D = sizeof(double);
-    size_t heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads;
+    size_t B = z->n_batch, half = (size_t)c->rope.rotary_dim / 2, rows = (size_t)linear_rows(&c->linear);
+    size_t heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads, D = sizeof(double);
     LinearBatch *b = &w->batch;
     *b = (LinearBatch){.cap = B, .n_heads = c->n_heads, .n_kv_heads = c->n_kv_heads, .causal = 1};
     w->cos64 = carve(k, B * half, D);
@@ -52,7 +51,7 @@ static void carve_all(Scratch *w, Carver *k, const Model *m, const ScratchSizes 
     const Config *c = &m->config;
     size_t B = z->n_batch, heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads, F = sizeof(float);
     size_t hd = (size_t)c->head_dim, vd = (size_t)c->value_dim, half = (size_t)c->rope.rotary_dim / 2;
-    size_t width = larger((size_t)c->d_model, (size_t)c->d_embed); /* of x */
+    size_t width = larger((size_t)c->d_model, (size_t)c->d_embed);      /* of x */
     size_t widest = larger(larger(width, (size_t)c->d_ff), heads * vd); /* of what a matrix meets */
     size_t floats = scratch_packed_bytes(m->kernels, B, widest, 0);
     size_t blocks = m->min_group ? scratch_packed_bytes(m->kernels, B, widest, m->min_group) : 0;
@@ -75,31 +74,29 @@ static void carve_all(Scratch *w, Carver *k, const Model *m, const ScratchSizes 
     w->sin = carve(k, B * half, F);
     if (c->linear.form) return;
     w->ids = carve(k, z->n_ctx, sizeof *w->ids);
-    w->attend_floats = attention_scratch(z->cache, c->head_dim, c->value_dim);
-    w->attend_floats = (w->attend_floats + 15) & ~(size_t)15; /* whole cache lines */
+    w->attend_floats = whole_lanes(attention_scratch(z->cache, c->head_dim, c->value_dim)); /* of 16: cache lines */
     w->attend = carve(k, w->attend_floats * (size_t)z->threads, F);
 }
 
 int scratch_init(Scratch **out, const Model *m, const ScratchSizes *z, char *err, size_t errlen) {
-    Scratch counted = {0};
+    Scratch counted = {0}, *w;
     Carver k = {0};
     *out = NULL;
     carve_all(&counted, &k, m, z);
     if (k.overflow || !size_add(k.used, 63, &counted.bytes))
         return base_error(err, errlen, -ENOMEM,
                           "a context of %zu is too long for this machine; give a smaller one (-c)", z->n_ctx);
-    Scratch *w = calloc(1, sizeof *w);
-    void *block = w ? calloc(1, counted.bytes) : NULL;
-    if (!block || team_init(&w->team, z->threads)) {
-        free(block);
+    w = calloc(1, sizeof *w);
+    if (w) w->block = calloc(1, counted.bytes);
+    if (!w || !w->block || team_init(&w->team, z->threads)) {
+        if (w) free(w->block);
         free(w);
         return base_error(err, errlen, -ENOMEM,
                           "out of memory: %zu bytes of scratch for a context of %zu; give a smaller one (-c)",
                           counted.bytes, z->n_ctx);
     }
-    k = (Carver){.block = (char *)(((uintptr_t)block + 63) & ~(uintptr_t)63)};
+    k = (Carver){.block = (char *)(((uintptr_t)w->block + 63) & ~(uintptr_t)63)};
     carve_all(w, &k, m, z);
-    w->block = block;
     w->bytes = counted.bytes;
     w->piece_bytes = cache_second_level() / 2;
     *out = w;

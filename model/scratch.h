@@ -24,30 +24,29 @@ typedef struct {
     int fresh;  /* 1: another text begins */
 } Block;
 
-/* vd = value_dim: head_dim but for GAU-alpha. */
+/* B = n_batch, vd = value_dim: head_dim but for GAU-alpha. */
 typedef struct Scratch {
     Team team;              /* the threads that compute a batch */
-    Token *tokens;          /* [n_batch] */
-    Block *blocks;          /* [n_blocks]; room for n_batch */
+    Token *tokens;          /* [B] */
+    Block *blocks;          /* [n_blocks]; room for B */
     size_t n_blocks;
-    float *x, *xn;          /* [n_batch, d_model or d_embed, the wider]: residual; normalised */
-    float *q, *k;           /* [n_batch, n_heads*head_dim], [n_batch, n_kv_heads*head_dim] */
-    float *att, *v;         /* [n_batch, n_heads*vd], [n_batch, n_kv_heads*vd] */
-    float *gate, *up;       /* [n_batch, ff_rows], [n_batch, d_ff] */
+    float *x, *xn;          /* [B, d_model or d_embed, the wider]: residual; normalised */
+    float *q, *k;           /* [B, n_heads*head_dim], [B, n_kv_heads*head_dim] */
+    float *att, *v;         /* [B, n_heads*vd], [B, n_kv_heads*vd] */
+    float *gate, *up;       /* [B, ff_rows], [B, d_ff] */
     float *head;            /* RoFormer: [n_logits, d_embed]: the language model head's own layer */
-    float *cos, *sin;       /* [n_batch, rotary_dim/2]: each token's angles */
+    float *cos, *sin;       /* [B, rotary_dim/2]: each token's angles */
     double *cos64, *sin64;  /* the same in double: linear attention, as the next */
-    LinearBatch batch;      /* features of n_batch tokens */
+    LinearBatch batch;      /* features of B tokens */
     double *chunk;          /* [threads, chunk_doubles]: scratch of the chunked form */
-    size_t chunk_doubles;
     float *attend;          /* [threads, attend_floats]: softmax's scratch */
-    size_t attend_floats;
-    uint8_t *packed;        /* [packed_bytes of a batch]: activations as matmul wants them */
+    size_t chunk_doubles, attend_floats;
+    uint8_t *packed;        /* [scratch_packed_bytes of a batch]: activations as matmul wants them */
     size_t piece_bytes;     /* of packed activations that stay in a core's second-level cache */
     int *ids;               /* [n_ctx]: Session.ids */
     float *logits;          /* [n_logits, vocab_size]: Session.logits */
-    size_t bytes;           /* of block */
-    void *block;
+    void *block;            /* owns them all: */
+    size_t bytes;
 } Scratch;
 
 typedef struct {
@@ -58,10 +57,10 @@ typedef struct {
 } ScratchSizes;
 
 /* *w is malloc'ed, NULL where it fails: -ENOMEM, with a line. */
-int scratch_init(Scratch **w, const Model *m, const ScratchSizes *sizes, char *err, size_t errlen);
+int scratch_init(Scratch **w, const Model *m, const ScratchSizes *z, char *err, size_t errlen);
 void scratch_free(Scratch *w); /* accepts NULL */
 
-/* The bytes that n tokens, none wider than d, take packed for matrices of that group (matrix_group); of one token. */
+/* The bytes that n tokens, none wider than d, take packed for matrices of that group (matrix_group). */
 size_t scratch_packed_bytes(const Kernels *k, size_t n, size_t d, int group);
 
 #endif

@@ -1,7 +1,7 @@
-/* model/session.c - one timeline: its memory, and the rule that a text's logits do not depend on how its ids came in.
- */
+/* model/session.c - one timeline: its memory, and the rule that logits do not depend on how the ids came in. */
 #include "session.h"
 
+#include "base/base.h"
 #include "family.h"
 #include "scratch.h"
 
@@ -12,20 +12,16 @@
  * (kernels/README.md), which pays for longer ones: 512 and 96 MB. */
 static size_t usual_batch(const Model *m) {
     const Config *c = &m->config;
-    size_t heads = (size_t)c->n_heads * (size_t)c->head_dim;
-    size_t floats = 4 * (size_t)c->d_model + 4 * heads + 3 * (size_t)c->d_ff; /* roughly */
-    if (c->linear.form)
-        floats += 8 * (size_t)c->n_heads * (size_t)linear_rows(&c->linear); /* four features, in double */
+    size_t features = c->linear.form ? (size_t)linear_rows(&c->linear) : 0, heads = (size_t)c->n_heads;
+    size_t floats = 4 * (size_t)c->d_model + heads * (4 * (size_t)c->head_dim + 8 * features) + 3 * (size_t)c->d_ff;
     size_t most = m->min_group ? 192 : 512, n = ((size_t)(m->min_group ? 32 : 96) << 20) / (floats * sizeof(float));
     return n < 1 ? 1 : n < most ? n : most;
 }
 
 /* Options as in force: no zeroes left. */
-static void settle(SessionOptions *o, const Model *m) {
-    const Config *c = &m->config;
-    int causal = c->mask == MASK_CAUSAL;
-    if (c->linear.form && causal) o->n_ctx = INT64_MAX; /* it has no end */
-    if (o->n_ctx == 0) o->n_ctx = (size_t)c->n_ctx_train;
+static void settle(SessionOptions *o, const Model *m, int causal, int endless) {
+    if (endless) o->n_ctx = INT64_MAX;
+    if (o->n_ctx == 0) o->n_ctx = (size_t)m->config.n_ctx_train;
     if (o->threads <= 0) o->threads = threads_most();
     if (o->threads > TEAM_MOST) o->threads = TEAM_MOST;
     if (o->grain == 0) o->grain = 2000000;
@@ -38,44 +34,33 @@ static void settle(SessionOptions *o, const Model *m) {
 
 /* A state is a fraction of the weights that make it, but where features are many (favor+): sizes that a file of a
  * megabyte may claim. */
-static int plausible_state(const Model *m) {
+static int init_state(LinearState *state, const Model *m, char *err, size_t errlen) {
     const Config *c = &m->config;
     double bytes = 8.0 * c->n_layers * c->n_kv_heads * linear_rows(&c->linear) * c->head_dim;
-    return bytes < 64e6 || bytes < 16.0 * (double)m->weights.file_bytes;
-}
-
-static int init_past(Session *s, char *err, size_t errlen) {
-    const Config *c = &s->model->config;
-    int layers = c->mask == MASK_PADDING
-                     ? 1
-                     : c->n_layers; /* nothing follows such a text: a layer may take the last one's place */
-    if (!c->linear.form)
-        return cache_init(&s->cache, s->options.cache, layers, c->n_kv_heads, c->head_dim, c->value_dim,
-                          s->options.n_ctx, err, errlen);
-    if (!plausible_state(s->model))
-        return base_error(err, errlen, -EINVAL,
-                          "%s: linear attention's state would take many times as much memory as the whole file",
-                          s->model->weights.path);
-    return linear_init(&s->state, &c->linear, c->n_layers, c->n_kv_heads, err, errlen);
+    if (bytes < 64e6 || bytes < 16.0 * (double)m->weights.file_bytes)
+        return linear_init(state, &c->linear, c->n_layers, c->n_kv_heads, err, errlen);
+    return base_error(err, errlen, -EINVAL,
+                      "%s: linear attention's state would take many times as much memory as the whole file",
+                      m->weights.path);
 }
 
 int session_init(Session *s, const Model *m, const SessionOptions *options, char *err, size_t errlen) {
-    memset(s, 0, sizeof *s);
-    s->model = m;
+    const Config *c = &m->config;
+    *s = (Session){.model = m};
     if (options) s->options = *options;
     SessionOptions *o = &s->options;
-    settle(o, m);
-    rope_init(&s->rope, &m->config.rope, 1);
-    const Config *c = &m->config;
-    ScratchSizes z = {
-        .n_ctx = o->n_ctx, .n_batch = o->n_batch, .n_logits = o->n_logits, .threads = o->threads, .cache = o->cache};
+    int causal = c->mask == MASK_CAUSAL, endless = c->linear.form && causal, rc;
+    int layers = c->mask == MASK_PADDING ? 1 : c->n_layers; /* nothing follows such a text: one layer's room does */
+    settle(o, m, causal, endless);
+    ScratchSizes z = {o->n_ctx, o->n_batch, o->n_logits, o->threads, o->cache, .chunk_doubles = 0};
     if (o->chunk)
         z.chunk_doubles = o->chunks->scratch(o->chunk, (size_t)linear_rows(&c->linear), c->n_heads, c->n_kv_heads);
-    int endless = c->linear.form && c->mask == MASK_CAUSAL, rc;
+    rope_init(&s->rope, &c->rope, 1);
     if (!endless && o->n_ctx > ((size_t)1 << 32) / (size_t)o->threads) /* widths are below 2^29: no product wraps */
         rc = base_error(err, errlen, -ENOMEM, "a context of %zu is too long for this machine; give a smaller one (-c)",
                         o->n_ctx);
-    else rc = init_past(s, err, errlen);
+    else if (c->linear.form) rc = init_state(&s->state, m, err, errlen);
+    else rc = cache_init(&s->cache, o->cache, layers, c->n_kv_heads, c->head_dim, c->value_dim, o->n_ctx, err, errlen);
     if (rc == 0) rc = scratch_init(&s->scratch, m, &z, err, errlen);
     if (rc) {
         session_free(s);
@@ -98,8 +83,7 @@ CacheType session_usual_cache(const Model *m) {
     const Config *c = &m->config;
     double floats = (double)c->n_layers * c->n_kv_heads * ((double)c->head_dim + c->value_dim) * (double)c->n_ctx_train;
     if (m->family->encoder || m->layers[0].wk.type == TENSOR_F32) return CACHE_F32;
-    return 4 * floats <= 4e6 ? CACHE_F32
-                             : CACHE_F16; /* it stays in the processor's own caches: half of it is no faster */
+    return 4 * floats <= 4e6 ? CACHE_F32 : CACHE_F16; /* small, it stays in the processor's caches: half is no faster */
 }
 
 /* ---- reading ids ---- */
