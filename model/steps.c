@@ -1,7 +1,6 @@
 /* model/steps.c - matrix times batch: what is done with every weight of a model. */
 #include "steps.h"
 
-
 void step_run(Session *s, size_t multiplications, void (*text)(void *batch), Batch batch) {
     size_t most = 1 + multiplications / s->options.grain, threads = (size_t)s->options.threads;
     batch.s = s;

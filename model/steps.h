@@ -15,8 +15,7 @@ typedef struct {
 } Batch;
 
 /* A team of as many threads as so many multiplications are worth runs text(batch): they wait for each other some dozen
- * times a layer, and where another program takes a core they wait long. A model that one core runs through in a
- * fraction of a millisecond is left to one. */
+ * times a layer, so a model that one core runs through in a fraction of a millisecond is left to one. */
 void step_run(Session *s, size_t multiplications, void (*text)(void *batch), Batch batch);
 
 /* A batch as matrices want it: packed in pieces of `most` tokens, whose activations stay in the second-level cache
