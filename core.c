@@ -30,11 +30,12 @@
 const RopeScaling *const rope_scalings[] = {&rope_none, NULL};
 const FeatureMap *const feature_maps[] = {&phi_elu_plus_1, NULL};
 
-static int always(void) { return 1; }
 const Kernels kernels_ref = {
     .name = "ref", .mat = &ref_matmul, .att = &ref_attention, .vec = &ref_vector, .cache = &ref_cache};
-const KernelsEntry kernels_table[] = {{&kernels_ref, always}, {0}};
-const QuantFormat *const quant_formats[] = {formats_32, NULL};
+const Kernels *kernels_best(void) { return &kernels_ref; }
+const CacheFormat cache_formats[] = {
+    [CACHE_F32] = {"f32", 4, 0, cache_store_f32, NULL}, [CACHE_F16] = {"f16", 2, 0, cache_store_f16, NULL}};
+const QuantFormat *const quant_formats[] = {formats_plain, NULL};
 
 const WeightsReader weights_readers[] = {{gguf_is, gguf_open, NULL}, {llama2c_is, llama2c_open, NULL}, {0}};
 const SamplerFilters *const sampler_filters = NULL;

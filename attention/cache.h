@@ -10,13 +10,29 @@
 #include "kernels/kernels.h"
 
 typedef enum {
-    CACHE_F32, /* what was stored, to the bit */
-    CACHE_F16, /* rounded to the nearest half, ties to even; from 65520 on infinity, so that it stays visible */
+    CACHE_F32,  /* what was stored, to the bit */
+    CACHE_F16,  /* rounded to the nearest half, ties to even; from 65520 on infinity, so that it stays visible */
     CACHE_Q8_0, /* 32 entries (a head's last: as many as are left) share a scale amax / 127, a half float; x / scale as
                    int8 */
 } CacheType;
 
-extern const char *const cache_type_names[]; /* "f32", "f16", "q8_0", NULL */
+/* Where a slot's n numbers lie: entry i is at entries + i * step entries, its scale at scales + i / Q_BLOCK * step. */
+typedef struct {
+    uint16_t *scales;
+    void *entries;
+    size_t n, step;
+} CacheSlot;
+
+typedef struct CacheWide CacheWide; /* wide.h */
+
+/* What numbers are kept as: a row of cache_formats, by CacheType. */
+typedef struct {
+    const char *name;     /* "f16" */
+    size_t bytes, scaled; /* of an entry; 1: Q_BLOCK of them share a scale, a half float */
+    void (*store)(CacheSlot to, const float *x, const Kernels *kernels);
+    const CacheWide *wide; /* how many of them are made floats at once; NULL: matmuls read them as they are */
+} CacheFormat;
+extern const CacheFormat cache_formats[]; /* cache_formats.c */
 
 /* Keys and values, in slots: a decoder's are its positions, an encoder's the tokens that are not padding. Each (layer,
  * head) has its slots side by side, so that one head's keys are one stream through memory, and its values another. Keys
@@ -28,6 +44,7 @@ extern const char *const cache_type_names[]; /* "f32", "f16", "q8_0", NULL */
  * row) begins with its scales, half floats [blocks][KEY_LANES] ([blocks]), then its int8. */
 typedef struct {
     CacheType type;
+    const CacheFormat *format;
     int n_layers, n_kv_heads, head_dim, value_dim;
     size_t value_width; /* whole_lanes(value_dim) */
     size_t n_ctx;
@@ -41,15 +58,14 @@ typedef struct {
 int cache_init(KVCache *c, CacheType type, int n_layers, int n_kv_heads, int head_dim, int value_dim, size_t n_ctx,
                char *err, size_t errlen);
 void cache_free(KVCache *c); /* accepts a zeroed struct */
-size_t cache_bytes(const KVCache *c);
 
 /* Slot of layer l, head h: k [head_dim], v [value_dim]. slot < n_ctx. Every row of kernels stores the same bytes. */
 void cache_store(KVCache *c, int l, int h, size_t slot, const float *k, const float *v, const Kernels *kernels);
 
-/* The bytes of a slot's key (values = 0) or value (1) in the order of its entries, scales first: what state files hold.
- * cache_slot_bytes of them, at most 4 for each entry. */
-size_t cache_slot_bytes(const KVCache *c, int values);
-void cache_get(const KVCache *c, int l, int h, size_t slot, int values, void *bytes);
-void cache_put(KVCache *c, int l, int h, size_t slot, int values, const void *bytes);
+/* For rows of cache_formats, and for who reads slots: a slot's key (values = 0) or value (1); the bytes of n numbers. */
+CacheSlot cache_slot(const KVCache *c, int l, int h, size_t slot, int values);
+size_t cache_packed_bytes(const CacheFormat *f, size_t n);
+void cache_store_f32(CacheSlot to, const float *x, const Kernels *kernels);
+void cache_store_f16(CacheSlot to, const float *x, const Kernels *kernels);
 
 #endif

@@ -6,31 +6,30 @@
  * another. */
 #include "softmax.h"
 
-#include "kernels/cache_kernels.h"
+#include "wide.h"
 
 #include <float.h>
 #include <string.h>
-
-enum { PANEL = 128 }; /* columns of values that are made floats at once: 32 KB of a block; a multiple of Q_BLOCK */
 
 /* One call's scratch and running sums. */
 typedef struct {
     const KVCache *c;
     const Kernels *kernels;
-    const uint8_t *k, *v; /* this head's */
-    size_t d;             /* head_dim */
-    float *q;             /* [n, d] */
-    float *s;             /* [n, SCORE_ROW]: scores, then weights */
-    float *acc;           /* [n, c->value_width]: the values' sums */
-    float *wide_k;        /* [SCORE_ROW / KEY_LANES, d, KEY_LANES]: a block's keys, where they are not floats */
-    float *wide_v;        /* [KEY_BLOCK, PANEL] */
+    const uint8_t *k, *v;  /* this head's */
+    size_t d;              /* head_dim */
+    const CacheWide *wide; /* for these queries; NULL: numbers are read as they are */
+    float *q;              /* [n, d] */
+    float *s;              /* [n, SCORE_ROW]: scores, then weights */
+    float *acc;            /* [n, c->value_width]: the values' sums */
+    float *wide_k;         /* [SCORE_ROW / KEY_LANES, d, KEY_LANES]: a block's keys, as the next where there is wide */
+    float *wide_v;         /* [KEY_BLOCK, PANEL] */
     Span spans[ATTENTION_QUERIES];
     Running run[ATTENTION_QUERIES];
 } SoftmaxWork;
 
 size_t attention_scratch(CacheType type, int head_dim, int value_dim) {
     size_t d = (size_t)head_dim, each = whole_lanes(d) + SCORE_ROW + whole_lanes((size_t)value_dim);
-    return ATTENTION_QUERIES * each + (type == CACHE_F32 ? 0 : SCORE_ROW * d + KEY_BLOCK * PANEL);
+    return ATTENTION_QUERIES * each + (cache_formats[type].wide ? SCORE_ROW * d + KEY_BLOCK * PANEL : 0);
 }
 
 static void carve(SoftmaxWork *w, float *scratch, size_t n) {
@@ -41,56 +40,25 @@ static void carve(SoftmaxWork *w, float *scratch, size_t n) {
     w->wide_v = w->wide_k + SCORE_ROW * w->d;
 }
 
-/* Half floats are made floats by the product itself where queries are few; many share what is done once. Bytes always
- * come first. */
-enum { FEW = 16 };
-
-static int as_they_are(const SoftmaxWork *w, size_t n) {
-    return w->c->type == CACHE_F32 || (w->c->type == CACHE_F16 && n <= FEW);
-}
-
-/* Groups from .. to-1 of the keys, for n queries. */
-static Numbers keys(const SoftmaxWork *w, size_t from, size_t to, size_t n) {
+/* Groups from .. to-1 of the keys. */
+static Numbers keys(const SoftmaxWork *w, size_t from, size_t to) {
     const uint8_t *k = w->k + from * w->c->group_bytes;
-    size_t each = w->d * KEY_LANES, scales = (w->d + Q_BLOCK - 1) / Q_BLOCK * KEY_LANES;
-    if (as_they_are(w, n)) return (Numbers){.at = k, .half = w->c->type == CACHE_F16};
-    if (w->c->type == CACHE_F16)
-        w->kernels->cache->widen(w->wide_k, (const uint16_t *)(const void *)k, (to - from) * each);
-    else
-        for (size_t g = 0; g < to - from; g++, k += w->c->group_bytes)
-            w->kernels->cache->widen_q8(w->wide_k + g * each, (const uint16_t *)(const void *)k,
-                                        (const int8_t *)k + scales * 2, w->d, KEY_LANES);
+    if (!w->wide) return (Numbers){.at = k, .half = w->c->type == CACHE_F16};
+    w->wide->keys(w->wide_k, w->c, k, to - from, w->kernels);
     return (Numbers){.at = w->wide_k};
 }
 
-/* Columns at .. at+width-1, at most PANEL, of the values of slots b+all.lo .. b+all.hi-1 as floats, PANEL from one to
- * the next. Result: where slot b's are, or would be. */
-static const float *wide_values(const SoftmaxWork *w, size_t b, Span all, size_t at, size_t width) {
-    size_t scales = (w->c->value_width + Q_BLOCK - 1) / Q_BLOCK;
-    for (int t = all.lo; t < all.hi; t++) {
-        const uint16_t *row = (const uint16_t *)(const void *)(w->v + (b + (size_t)t) * w->c->row_bytes);
-        if (w->c->type == CACHE_F16) w->kernels->cache->widen(w->wide_v + t * PANEL, row + at, width);
-        else
-            w->kernels->cache->widen_q8(w->wide_v + t * PANEL, row + at / Q_BLOCK, (const int8_t *)(row + scales) + at,
-                                        width, 1);
-    }
-    return w->wide_v;
-}
-
-/* acc = shrink acc + sum_t p_t v_t */
+/* acc = shrink acc + sum_t p_t v_t, for n queries from the from-th on and the slots b+all.lo .. b+all.hi-1. */
 static void mix(const SoftmaxWork *w, const float *p, size_t b, size_t from, size_t n, Span all, Soon soon) {
-    float *acc = w->acc + from * w->c->value_width;
-    const Span *spans = w->spans + from;
-    const Running *run = w->run + from;
-    if (as_they_are(w, n)) {
-        const Numbers v = {.at = w->v + b * w->c->row_bytes, .half = w->c->type == CACHE_F16};
-        w->kernels->att->mix(acc, w->c->value_width, p, spans, run, n, v, w->c->value_width, w->c->value_width, soon);
-        return;
-    }
-    for (size_t at = 0; at < w->c->value_width; at += PANEL, soon.bytes = 0) { /* fetched once is enough */
-        size_t width = w->c->value_width - at < PANEL ? w->c->value_width - at : PANEL;
-        const Numbers v = {.at = wide_values(w, b, all, at, width)};
-        w->kernels->att->mix(acc + at, w->c->value_width, p, spans, run, n, v, PANEL, width, soon);
+    size_t columns = w->c->value_width, each = w->wide ? PANEL : columns;
+    float *acc = w->acc + from * columns;
+    const uint8_t *v = w->v + b * w->c->row_bytes;
+    for (size_t at = 0; at < columns; at += each, soon.bytes = 0) { /* fetched once is enough */
+        size_t width = columns - at < each ? columns - at : each;
+        for (int t = all.lo; w->wide && t < all.hi; t++)
+            w->wide->values(w->wide_v + t * PANEL, w->c, v + (size_t)t * w->c->row_bytes, at, width, w->kernels);
+        const Numbers values = w->wide ? (Numbers){.at = w->wide_v} : (Numbers){v, .half = w->c->type == CACHE_F16};
+        w->kernels->att->mix(acc + at, columns, p, w->spans + from, w->run + from, n, values, each, width, soon);
     }
 }
 
@@ -101,10 +69,11 @@ static void take_block(SoftmaxWork *w, size_t b, size_t from, size_t to, Span al
     float *row = w->s + from * SCORE_ROW, *p = row + b % KEY_LANES;
     Soon values = {w->v + (b + (size_t)all.lo) * w->c->row_bytes, (size_t)(all.hi - all.lo) * w->c->row_bytes};
     Soon next_keys = {w->k + g1 * w->c->group_bytes, KEY_BLOCK / KEY_LANES * w->c->group_bytes};
-    w->kernels->att->scores(row + (g0 - b / KEY_LANES) * KEY_LANES, w->q + from * w->d, n, keys(w, g0, g1, n), w->d,
+    w->wide = w->c->format->wide && n >= w->c->format->wide->from ? w->c->format->wide : NULL;
+    w->kernels->att->scores(row + (g0 - b / KEY_LANES) * KEY_LANES, w->q + from * w->d, n, keys(w, g0, g1), w->d,
                             g1 - g0, values);
-    w->kernels->att->softmax(p, w->spans + from, w->run + from,
-                             n); /* p_t = exp(scale s_t - the largest so far), s_t = q . k_t */
+    /* p_t = exp(scale s_t - the largest so far), s_t = q . k_t */
+    w->kernels->att->softmax(p, w->spans + from, w->run + from, n);
     mix(w, p, b, from, n, all, next_keys);
 }
 
@@ -114,9 +83,8 @@ static Span look(SoftmaxWork *w, const AttentionQuery *queries, size_t n, size_t
     Span all = {.lo = KEY_BLOCK, .hi = 0};
     *from = n, *to = 0;
     for (size_t j = 0; j < n; j++) {
-        size_t first = queries[j].first > b ? queries[j].first - b : 0,
-               end = queries[j].end > b ? queries[j].end - b : 0;
-        if (end > KEY_BLOCK) end = KEY_BLOCK;
+        size_t first = queries[j].first > b ? queries[j].first - b : 0, end = queries[j].end;
+        end = end <= b ? 0 : end - b < KEY_BLOCK ? end - b : KEY_BLOCK;
         w->spans[j] = first < end ? (Span){.lo = (int)first, .hi = (int)end} : (Span){0};
         if (first >= end) continue;
         if (*from == n) *from = j;

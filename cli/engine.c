@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "text/open.h"
 #include "attention/chunked.h"
+#include "kernels/rows.h"
 #include "model/builtin.h"
 #include "model/family.h"
 #include "model/state.h"
@@ -209,8 +210,9 @@ int cache_option(CacheType *cache, const Args *a, const Model *m) {
         return usage("--kv is for softmax attention; linear attention keeps a state and no cache");
     if (a->context.kv && strcmp(a->context.kv, "auto") == 0 && !a->context.load) *cache = session_usual_cache(m);
     if (!a->context.kv || strcmp(a->context.kv, "auto") == 0) return 0;
-    int i = name_index(cache_type_names, a->context.kv);
-    if (i < 0) return usage("--kv: there is no \"%s\"; f32, f16, q8_0 and auto are known", a->context.kv);
+    int i = 0;
+    while (cache_formats[i].name && strcmp(cache_formats[i].name, a->context.kv) != 0) i++;
+    if (!cache_formats[i].name) return usage("--kv: there is no \"%s\"; f32, f16, q8_0 and auto are known", a->context.kv);
     *cache = (CacheType)i;
     return 0;
 }
@@ -248,7 +250,7 @@ int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits) {
                 (double)(session_bytes(&e->session) + e->model.panels_size) / 1e6);
     else if (a->show.verbose)
         fprintf(stderr, "  context %zu%s%s, %d threads, %.1f MB of memory beside the file\n", n_ctx,
-                linear ? "" : ", keys and values as ", linear ? "" : cache_type_names[cache],
+                linear ? "" : ", keys and values as ", linear ? "" : cache_formats[cache].name,
                 e->session.options.threads, (double)(session_bytes(&e->session) + e->model.panels_size) / 1e6);
     if (a->context.load && session_load(&e->session, a->context.load, &e->logits, e->err, sizeof e->err))
         return fail("%s", e->err);

@@ -2,7 +2,7 @@
  * kind of processor. ref is the specification: scalar, portable, always there. The others are faster and differ from it
  * in the last bits of float sums only.
  *
- *     const Kernels *k = kernels_best();               or kernels_find("ref")
+ *     const Kernels *k = kernels_best();
  *     k->vec->rmsnorm(xn, x, weight, d_model, eps);
  *     k->mat->pack(buffer, x, 1, d, matrix_group(&w), 0);
  *     k->mat->matmul(y, rows, &(Activations){1, d, matrix_group(&w), buffer}, &w, 0, w.rows);
@@ -127,23 +127,8 @@ typedef struct {
     const CacheKernels *cache;
 } Kernels;
 
-/* What this build has, slowest first, ended by a zeroed entry (rows.c). */
-typedef struct {
-    const Kernels *row;
-    int (*runs_here)(void); /* can this processor run it? */
-} KernelsEntry;
-extern const KernelsEntry kernels_table[];
-
-/* The row of that name, or NULL where there is none or this CPU cannot run it. */
-const Kernels *kernels_find(const char *name);
-/* Row i of those this CPU can run, slowest first, NULL after the last. Row 0 is ref. */
-const Kernels *kernels_row(int i);
-/* The fastest row this CPU can run. */
+/* The fastest row that this CPU can run (rows.c; rows.h has them all). */
 const Kernels *kernels_best(void);
-
-/* Entries that share an activation's scale where they meet w: 32 for block formats, the file's group for int8 groups, 0
- * for float weights (nothing is quantized). */
-int matrix_group(const Matrix *w);
 
 /* The reference row (rows.c), and the groups of ref.c, from which others borrow what they do not speed up. */
 extern const Kernels kernels_ref;

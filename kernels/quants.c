@@ -83,6 +83,12 @@ size_t matrix_bytes(const Matrix *m) {
     return m->rows * (m->cols / (size_t)f->block) * (size_t)f->bytes;
 }
 
+int matrix_group(const Matrix *m) {
+    if (m->type == TENSOR_I8_GROUPS) return m->group;
+    const QuantFormat *f = quant_format(m->type);
+    return f && f->codes ? Q_BLOCK : 0;
+}
+
 void matrix_row(float *out, const Matrix *m, size_t r) {
     const QuantFormat *f = quant_format(m->type);
     if (!f || !f->computes) return;

@@ -60,6 +60,9 @@ typedef struct {
 
 /* Bytes of m->data. */
 size_t matrix_bytes(const Matrix *m);
+/* Entries that share an activation's scale where they meet m: 32 for block formats, the file's group for int8 groups, 0
+ * for float weights (nothing is quantized). */
+int matrix_group(const Matrix *m);
 
 /* Row r of m into out [cols], as float: embeddings, norms, tests. Source: GGML's block layouts. */
 void matrix_row(float *out, const Matrix *m, size_t r);

@@ -2,7 +2,10 @@
 #define _DEFAULT_SOURCE /* syscall */
 #include "cache_kernels.h"
 #include "encoder_kernels.h"
-#include "kernels.h"
+#include "rows.h"
+
+#include <stddef.h>
+#include <string.h>
 
 const Kernels kernels_ref = {
     .name = "ref", .mat = &ref_matmul, .att = &ref_attention, .vec = &ref_vector, .enc = &ref_encoder,
@@ -59,7 +62,10 @@ static int has_dotprod(void) {
 }
 #endif
 
-const KernelsEntry kernels_table[] = { /* slowest first */
+static const struct {
+    const Kernels *row;
+    int (*runs_here)(void);
+} table[] = { /* slowest first */
     {&kernels_ref, always},
 #if defined(__x86_64__)
     {&kernels_avx2, has_avx2},
@@ -73,3 +79,22 @@ const KernelsEntry kernels_table[] = { /* slowest first */
 #endif
     {0},
 };
+
+const Kernels *kernels_row(int i) {
+    for (size_t at = 0; table[at].row; at++)
+        if (table[at].runs_here() && i-- == 0) return table[at].row;
+    return NULL;
+}
+
+const Kernels *kernels_find(const char *name) {
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++)
+        if (strcmp(k->name, name) == 0) return k;
+    return NULL;
+}
+
+const Kernels *kernels_best(void) {
+    const Kernels *best = &kernels_ref, *k;
+    for (int i = 0; (k = kernels_row(i)); i++) best = k;
+    return best;
+}

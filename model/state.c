@@ -12,6 +12,7 @@
  *     end hash_bytes of all before it, u64 */
 #include "state.h"
 
+#include "attention/cache_bytes.h"
 #include "base/newfile.h"
 #include "scratch.h"
 #include "timeline.h"
@@ -151,7 +152,7 @@ static int check_kind(const Session *s, uint32_t kind, const char *name, char *e
     if (cache < 0)
         return base_error(err, errlen, -EINVAL, "%s: a state of linear attention; this session's is softmax", name);
     return base_error(err, errlen, -EINVAL, "%s: holds keys and values as %s, and this session keeps them as %s (--kv)",
-                      name, cache_type_names[cache], cache_type_names[s->cache.type]);
+                      name, cache_formats[cache].name, cache_formats[s->cache.type].name);
 }
 
 int session_load_memory(Session *s, const void *bytes, size_t size, const char *name, const float **logits, char *err,

@@ -1,6 +1,7 @@
 /* model/timeline.c - see timeline.h. */
 #include "timeline.h"
 
+#include "attention/cache_bytes.h"
 #include "family.h"
 #include "scratch.h"
 

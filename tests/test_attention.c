@@ -1,6 +1,7 @@
 /* tests/test_attention.c - softmax attention against float64, with NaN in every place of the cache it must not look
  * at. */
-#include "attention/cache.h"
+#include "kernels/rows.h"
+#include "attention/cache_bytes.h"
 #include "attention/reference.h"
 #include "attention/softmax.h"
 #include "test.h"

@@ -1,6 +1,7 @@
 /* tests/test_bench.c - run bench: that what it divides by is counted right, that its ceilings are of work really done,
  * and that the command says all it measured. How fast anything is here no test can know. */
 #include "base/json.h"
+#include "kernels/rows.h"
 #include "bench/bench.h"
 #include "build.h"
 #include "program.h"

@@ -1,6 +1,7 @@
 /* tests/test_encoder.c - what encoder.h and session.h promise of a RoFormer: a text's bits do not depend on what is
  * read beside it, on threads or batches, or on how its ids came in; and what is refused, with which line. Models:
  * roformer_files.h. */
+#include "kernels/rows.h"
 #include "model/state.h"
 #include "roformer_files.h"
 #include "test.h"

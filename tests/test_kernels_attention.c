@@ -3,6 +3,7 @@
  *
  * A float sum of n products rounds to at most about n * 2^-24 of the sum of magnitudes, and sqrt(n) of that where
  * roundings go either way: TOL = 1e-6 holds for n <= 130 here, and any wrong product shows at 1/130. */
+#include "kernels/rows.h"
 #include "kernels/cache_kernels.h"
 #include "kernels/kernels.h"
 #include "test.h"

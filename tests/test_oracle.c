@@ -8,6 +8,7 @@
  * Last come the tests of the test: models that are wrong in one thing must miss the golden by a wide margin. */
 #include "test.h"
 
+#include "kernels/rows.h"
 #include "model/timeline.h"
 #include "weights-tools/model_write.h"
 #include "build.h"

@@ -7,6 +7,7 @@
  *
  * `rounded` are the logits where what meets a matrix is rounded as kernels.h says (quantize), `exact` where it is
  * not. */
+#include "kernels/rows.h"
 #include "test.h"
 
 #include "model/session.h"

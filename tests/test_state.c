@@ -92,8 +92,8 @@ static void cache_types(void) {
             CHECK(size == 40 + BUILD_VOCAB * 4 + 20 * (4 + 2 * slot[type]) + 8); /* 2 layers, 1 head */
             int rc = session_load(&b, test_tmp("t.state"), &lb, err, sizeof err);
             if (type != other) {
-                CHECK(rc == -EINVAL && b.pos == 0 && strstr(err, cache_type_names[type]) &&
-                      strstr(err, cache_type_names[other]) && strstr(err, "--kv"));
+                CHECK(rc == -EINVAL && b.pos == 0 && strstr(err, cache_formats[type].name) &&
+                      strstr(err, cache_formats[other].name) && strstr(err, "--kv"));
             } else {
                 CHECK(rc == 0 && memcmp(la, lb, BUILD_VOCAB * sizeof *la) == 0);
                 CHECK(session_eval(&a, &id, 1, &la, err, sizeof err) == 0 &&
