@@ -29,6 +29,7 @@
 
 const RopeScaling *const rope_scalings[] = {&rope_none, NULL};
 const FeatureMap *const feature_maps[] = {&phi_elu_plus_1, NULL};
+const LinearForm *const linear_forms[] = {&linear_numerator, NULL};
 
 const Kernels kernels_ref = {
     .name = "ref", .mat = &ref_matmul, .att = &ref_attention, .vec = &ref_vector, .cache = &ref_cache};

@@ -62,7 +62,7 @@ void cache_free(KVCache *c); /* accepts a zeroed struct */
 /* Slot of layer l, head h: k [head_dim], v [value_dim]. slot < n_ctx. Every row of kernels stores the same bytes. */
 void cache_store(KVCache *c, int l, int h, size_t slot, const float *k, const float *v, const Kernels *kernels);
 
-/* For rows of cache_formats, and for who reads slots: a slot's key (values = 0) or value (1); the bytes of n numbers. */
+/* For rows of cache_formats, and for who reads slots: a slot's key (values = 0) or value (1); n numbers' bytes. */
 CacheSlot cache_slot(const KVCache *c, int l, int h, size_t slot, int values);
 size_t cache_packed_bytes(const CacheFormat *f, size_t n);
 void cache_store_f32(CacheSlot to, const float *x, const Kernels *kernels);

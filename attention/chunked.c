@@ -1,8 +1,6 @@
 /* attention/chunked.c - linear attention in chunks (chunked.h). */
 #include "chunked.h"
 
-#include "numerators.h"
-
 #include <string.h>
 
 enum { COLUMNS = STATE_COLUMNS };
@@ -85,5 +83,3 @@ void linear_numerators_chunked(float *out, const float *v, LinearState *s, const
         for (size_t t = t0; t < t0 + n; t++) strip_step(&p, NULL, v, t, s->head_dim, 1);
     }
 }
-
-const LinearChunks linear_chunks = {linear_chunk_scratch, linear_numerators_chunked};

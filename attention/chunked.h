@@ -5,9 +5,8 @@
 
 #include "linear.h"
 
-extern const LinearChunks linear_chunks; /* of these two */
-
-size_t linear_chunk_scratch(size_t C, size_t rows, int n_heads, int n_kv_heads); /* doubles */
+/* Step 3 for the b->n tokens of b; scratch: so many doubles. */
+size_t linear_chunk_scratch(size_t C, size_t rows, int n_heads, int n_kv_heads);
 void linear_numerators_chunked(float *out, const float *v, LinearState *s, const LinearBatch *b, int l, int h, size_t i,
                                size_t C, double *scratch, const Kernels *kernels);
 

@@ -98,5 +98,15 @@ static double *projection(const LinearConfig *c) {
     return w;
 }
 
+/* All keys so far are held divided by e^top, top the largest log factor among them. When a key raises it, what was held
+ * shrinks by e^(old - new). Numerator and denominator shrink alike, so this changes no weight. */
+static double fit(double *top, double left_out, double *k_num, double *k_den, size_t rows) {
+    double old = *top, take;
+    if (left_out > old) *top = left_out;
+    take = exp(left_out - *top);
+    for (size_t i = 0; i < rows && take != 1; i++) k_num[i] *= take, k_den[i] *= take;
+    return *top == old ? 1 : exp(old - *top);
+}
+
 const FeatureMap phi_favor = {
-    "favor+", PHI_POSITIVE, 1, projection, "Choromanski et al. 2021, arXiv:2009.14794, lemma 1", favor};
+    "favor+", PHI_POSITIVE, 1, projection, "Choromanski et al. 2021, arXiv:2009.14794, lemma 1", favor, fit};

@@ -46,39 +46,7 @@ void linear_clear(LinearState *s) {
     clear_tops(s);
 }
 
-void linear_clear_z(LinearState *s, int l, int h) {
-    size_t head = (size_t)l * (size_t)s->n_heads + (size_t)h;
-    memset(s->z + head * s->rows, 0, s->rows * sizeof *s->z);
-    s->top[head] = -INFINITY;
-}
-
-void linear_clear_strip(LinearState *s, int l, int h, size_t i) {
-    size_t strip = ((size_t)l * (size_t)s->n_heads + (size_t)h) * s->n_strips + i;
-    memset(s->S + strip * s->rows * COLUMNS, 0, s->rows * COLUMNS * sizeof *s->S);
-}
-
-/* ---- one batch ---- */
-
-LinearBatch linear_part(const LinearBatch *b, size_t rows, size_t from, size_t n, int causal) {
-    LinearBatch p = *b;
-    p.n = n;
-    p.causal = causal;
-    p.q_num += from * rows;
-    p.q_den += from * rows;
-    p.k_num += from * rows;
-    p.k_den += from * rows;
-    p.k_log += from;
-    p.keep += from;
-    p.inverse += from;
-    return p;
-}
-
-void linear_skip_key(const LinearBatch *b, size_t rows, size_t t, int h) {
-    size_t at = (size_t)h * b->cap + t;
-    memset(b->k_num + at * rows, 0, rows * sizeof *b->k_num);
-    memset(b->k_den + at * rows, 0, rows * sizeof *b->k_den);
-    b->k_log[at] = -1e300; /* below every key's, and yet a number: exp of a difference of two of these is 1, not NaN */
-}
+/* ---- features ---- */
 
 static void make_unit(double *x, size_t n) {
     double square = 0;
@@ -89,30 +57,28 @@ static void make_unit(double *x, size_t n) {
 void linear_features(const LinearConfig *c, const LinearBatch *b, LinearSide side, size_t t, int h, const float *x,
                      const double *cos, const double *sin, int rotary_dim, RopePairing pairing,
                      const Kernels *kernels) {
-    size_t d = (size_t)c->head_dim, r = (size_t)linear_features_n(c), rows = (size_t)linear_rows(c),
-           at = ((size_t)h * b->cap + t) * rows;
-    double *in_S = (side == LINEAR_KEY ? b->k_num : b->q_num) + at,
-           *in_z = (side == LINEAR_KEY ? b->k_den : b->q_den) + at, y[MAX_DIM];
+    size_t d = (size_t)c->head_dim, rows = (size_t)linear_rows(c), at = (size_t)h * b->cap + t;
+    double *in_S = (side == LINEAR_KEY ? b->k_num : b->q_num) + at * rows, y[MAX_DIM];
+    double *in_z = (side == LINEAR_KEY ? b->k_den : b->q_den) + at * rows;
     for (size_t i = 0; i < d; i++) y[i] = (double)x[i];
     if (c->form->cosine) make_unit(y, d);
     if (c->form->before_phi) rope_rotate64(y, cos, sin, rotary_dim, pairing);
     double left_out = c->phi->map(in_S, y, c, kernels);
-    if (side == LINEAR_KEY)
-        b->k_log[(size_t)h * b->cap + t] = left_out; /* a query's is in its denominator too: it cancels */
-    if (c->form->cosine) in_S[r] = 1;
+    if (side == LINEAR_KEY) b->k_log[at] = left_out; /* a query's is in its denominator too: it cancels */
+    if (c->form->cosine) in_S[linear_features_n(c)] = 1;
     memcpy(in_z, in_S, rows * sizeof *in_z);
     if (c->form->in_numerator) rope_rotate64(in_S, cos, sin, rotary_dim, pairing);
     if (c->form->in_denominator) rope_rotate64(in_z, cos, sin, rotary_dim, pairing);
 }
 
-/* FAVOR+: all keys so far are held divided by e^top, top the largest log factor among them. When a key raises it, what
- * was held shrinks by e^(old - new): keep. Numerator and denominator shrink alike, so this changes no weight. */
-static double make_room(double *top, double left_out, double *k_num, double *k_den, size_t rows) {
-    double old = *top, take;
-    if (left_out > old) *top = left_out;
-    take = exp(left_out - *top);
-    for (size_t i = 0; i < rows && take != 1; i++) k_num[i] *= take, k_den[i] *= take;
-    return *top == old ? 1 : exp(old - *top);
+/* ---- below the line: z ---- */
+
+void linear_take_z(LinearState *s, const LinearConfig *c, const LinearBatch *b, int l, int h, size_t t) {
+    size_t rows = s->rows, head = (size_t)l * (size_t)s->n_heads + (size_t)h, at = (size_t)h * b->cap + t;
+    double *z = s->z + head * rows, *num = b->k_num + at * rows, *den = b->k_den + at * rows;
+    double keep = c->phi->fit ? c->phi->fit(&s->top[head], b->k_log[at], num, den, rows) : 1;
+    b->keep[at] = keep;
+    for (size_t i = 0; i < rows; i++) z[i] = z[i] * keep + den[i]; /* eq. 19: z = sum phi(k) */
 }
 
 /* In four partial sums, which a compiler can keep in vectors. */
@@ -126,28 +92,68 @@ static double dot(const double *a, const double *b, size_t n) {
 }
 
 /* What eq. 19 has below its line: 1 / (phi(q) . z + epsilon) */
-static double inverse_denominator(const LinearConfig *c, const double *q, const double *z, size_t rows) {
-    double den = dot(q, z, rows);
-    den += c->form->in_denominator && !c->form->cosine ? copysign(c->epsilon, den)
-                                                       : c->epsilon; /* form both: it may be negative */
-    return den == 0 ? 0 : 1 / den; /* no key fits, and epsilon is 0: nothing rather than infinity */
+void linear_read_z(const LinearState *s, const LinearConfig *c, const LinearBatch *b, int l, int h, size_t t) {
+    const double *z = s->z + ((size_t)l * (size_t)s->n_heads + (size_t)h) * s->rows;
+    size_t group = (size_t)(b->n_heads / b->n_kv_heads);
+    int may_be_negative = c->form->in_denominator && !c->form->cosine;
+    for (size_t g = (size_t)h * group; g < (size_t)(h + 1) * group; g++) {
+        double den = dot(b->q_den + (g * b->cap + t) * s->rows, z, s->rows);
+        den += may_be_negative ? copysign(c->epsilon, den) : c->epsilon;
+        b->inverse[g * b->cap + t] = den == 0 ? 0 : 1 / den; /* no key fits, and epsilon is 0: 0, not infinity */
+    }
 }
 
 void linear_denominators(LinearState *s, const LinearConfig *c, const LinearBatch *b, int l, int h) {
-    size_t rows = s->rows, head = (size_t)l * (size_t)s->n_heads + (size_t)h,
-           group = (size_t)(b->n_heads / b->n_kv_heads);
-    double *z = s->z + head * rows;
     for (size_t t = 0; t < b->n; t++) {
-        size_t at = (size_t)h * b->cap + t;
-        double keep = c->phi->projected
-                          ? make_room(&s->top[head], b->k_log[at], b->k_num + at * rows, b->k_den + at * rows, rows)
-                          : 1;
-        b->keep[at] = keep;
-        for (size_t i = 0; i < rows; i++) z[i] = z[i] * keep + b->k_den[at * rows + i]; /* eq. 19: z = sum phi(k) */
-        for (size_t g = (size_t)h * group; b->causal && g < (size_t)(h + 1) * group; g++)
-            b->inverse[g * b->cap + t] = inverse_denominator(c, b->q_den + (g * b->cap + t) * rows, z, rows);
+        linear_take_z(s, c, b, l, h, t);
+        linear_read_z(s, c, b, l, h, t);
     }
-    for (size_t g = (size_t)h * group; !b->causal && g < (size_t)(h + 1) * group; g++)
-        for (size_t t = 0; t < b->n; t++)
-            b->inverse[g * b->cap + t] = inverse_denominator(c, b->q_den + (g * b->cap + t) * rows, z, rows);
+}
+
+/* ---- above the line: S, a strip of columns at a time ---- */
+
+Strip strip_of(LinearState *s, const LinearBatch *b, int l, int h, size_t i, const Kernels *kernels) {
+    size_t head = (size_t)l * (size_t)s->n_heads + (size_t)h, first = i * COLUMNS, left = s->head_dim - first;
+    return (Strip){.S = s->S + (head * s->n_strips + i) * s->rows * COLUMNS, .rows = s->rows,
+                   .stride = b->cap * s->rows, .first = first, .width = left < COLUMNS ? left : COLUMNS,
+                   .h = (size_t)h, .group = (size_t)(b->n_heads / b->n_kv_heads), .b = b, .kernels = kernels};
+}
+
+const float *strip_values(const Strip *p, const float *v, size_t t, size_t head_dim, float *part) {
+    const float *at = v + (t * (size_t)p->b->n_kv_heads + p->h) * head_dim + p->first;
+    if (p->width == COLUMNS) return at;
+    memset(part, 0, COLUMNS * sizeof *part);
+    memcpy(part, at, p->width * sizeof *part);
+    return part;
+}
+
+void strip_write(const Strip *p, float *out, size_t t, size_t g, size_t head_dim, const double *num) {
+    size_t head = p->h * p->group + g;
+    double inverse = p->b->inverse[head * p->b->cap + t];
+    float *o = out + (t * (size_t)p->b->n_heads + head) * head_dim + p->first;
+    for (size_t j = 0; j < p->width; j++) o[j] = (float)(num[j] * inverse);
+}
+
+void strip_step(const Strip *p, float *out, const float *v, size_t t, size_t head_dim, int take) {
+    enum { AT_ONCE = 8 };
+    double num[AT_ONCE * COLUMNS];
+    float part[COLUMNS];
+    size_t at = p->h * p->b->cap + t;
+    const double *key = take ? p->b->k_num + at * p->rows : NULL;
+    const float *value = take ? strip_values(p, v, t, head_dim, part) : NULL;
+    for (size_t i = 0; take && p->b->keep[at] != 1 && i < p->rows * COLUMNS; i++) p->S[i] *= p->b->keep[at];
+    /* eq. 19, above its line: S += (R phi(k)) v^T, and num = (R phi(q))^T S */
+    if (!out) p->kernels->att->state_step(NULL, p->S, p->rows, key, value, NULL, 0, 0);
+    for (size_t g = 0; out && g < p->group; g += AT_ONCE, key = NULL) {
+        size_t n = p->group - g < AT_ONCE ? p->group - g : AT_ONCE;
+        const double *q = p->b->q_num + ((p->h * p->group + g) * p->b->cap + t) * p->rows;
+        p->kernels->att->state_step(num, p->S, p->rows, key, value, q, n, p->stride);
+        for (size_t i = 0; i < n; i++) strip_write(p, out, t, g + i, head_dim, num + i * COLUMNS);
+    }
+}
+
+void linear_numerators(float *out, const float *v, LinearState *s, const LinearBatch *b, int l, int h, size_t i,
+                       const Kernels *kernels) {
+    Strip p = strip_of(s, b, l, h, i, kernels);
+    for (size_t t = 0; t < b->n; t++) strip_step(&p, out, v, t, s->head_dim, 1);
 }

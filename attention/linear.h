@@ -1,14 +1,11 @@
 /* attention/linear.h - linear attention with RoPE in the numerator: a head's whole past in one matrix of fixed size.
  *
- *     LinearConfig c = {.phi = feature_map("elu+1"), .form = linear_form("numerator"), .head_dim = 64,
- *                       .epsilon = 1e-6};
- *     if (linear_check(&c, err, sizeof err)) ...
  *     LinearState s;
- *     if (linear_init(&s, &c, n_layers, n_kv_heads, err, sizeof err)) ...
- *     LinearBatch b = ...;                                          arrays for n tokens (below)
+ *     if (linear_init(&s, &c, n_layers, n_kv_heads, err, sizeof err)) ...        c: phi.h
+ *     LinearBatch b = ...;                                                       arrays for n tokens (below)
  *     for t, h:  linear_features(&c, &b, LINEAR_QUERY or LINEAR_KEY, t, h, x, cos, sin, rotary_dim, pairing, kernels);
- *     for h:     linear_denominators(&s, &c, &b, l, h);             key/value heads, in any order
- *     for h, i:  linear_numerators(out, v, &s, &b, l, h, i, kernels);   i < s.n_strips
+ *     for h:     linear_denominators(&s, &c, &b, l, h);                          key/value heads, in any order
+ *     for h, i:  linear_numerators(out, v, &s, &b, l, h, i, kernels);            i < s.n_strips
  *     linear_free(&s);
  *
  * Per head, phi: R^head_dim -> R^r, R_m the rotation by position m (RoFormer eq. 19):
@@ -42,18 +39,14 @@ void linear_clear(LinearState *s); /* nothing read yet */
 
 /* What a batch of n tokens needs beside the state; arrays are the caller's. rows as in the state. */
 typedef struct {
-    size_t n, cap;             /* tokens; tokens there is room for */
+    size_t n, cap;         /* tokens; tokens there is room for */
     int n_heads, n_kv_heads;
-    int causal; /* 1: token m sees 0..m and what the state holds; 0: all n tokens and what the state holds */
-    double *q_num, *q_den;     /* [n_heads, cap, rows]: phi(q), turned as S and as z want it */
-    double *k_num, *k_den;     /* [n_kv_heads, cap, rows] */
-    double *k_log;             /* [n_kv_heads, cap]: log factor left out of a key's features */
-    double *keep;              /* [n_kv_heads, cap]: what S is multiplied by before a key is added: 1 but for FAVOR+ */
-    double *inverse;           /* [n_heads, cap]: 1 / denominator; 0 where that is 0 */
+    double *q_num, *q_den; /* [n_heads, cap, rows]: phi(q), turned as S and as z want it */
+    double *k_num, *k_den; /* [n_kv_heads, cap, rows] */
+    double *k_log;         /* [n_kv_heads, cap]: log factor left out of a key's features */
+    double *keep;          /* [n_kv_heads, cap]: what S is multiplied by before a key is added: 1 but for FAVOR+ */
+    double *inverse;       /* [n_heads, cap]: 1 / denominator; 0 where that is 0 */
 } LinearBatch;
-
-/* Tokens from `from` on, n of them, as a batch of their own. */
-LinearBatch linear_part(const LinearBatch *b, size_t rows, size_t from, size_t n, int causal);
 
 typedef enum { LINEAR_QUERY, LINEAR_KEY } LinearSide;
 
@@ -61,22 +54,34 @@ typedef enum { LINEAR_QUERY, LINEAR_KEY } LinearSide;
  * the row of its position, rope_row64. */
 void linear_features(const LinearConfig *c, const LinearBatch *b, LinearSide side, size_t t, int h, const float *x,
                      const double *cos, const double *sin, int rotary_dim, RopePairing pairing, const Kernels *kernels);
-/* Key head h of token t is padding: no query weighs it. After its features. */
-void linear_skip_key(const LinearBatch *b, size_t rows, size_t t, int h);
-/* In front of step 2 and of step 3 where another text begins: z (with top), and strip i of S, as after linear_clear. */
-void linear_clear_z(LinearState *s, int l, int h);
-void linear_clear_strip(LinearState *s, int l, int h, size_t i);
-/* Step 2, when all features of key/value head h and its queries are there: z takes the keys in, one by one. */
+/* Step 2, when all features of key/value head h and its queries are there: z takes the keys in, one by one, each seen
+ * by the queries from its own token on. */
 void linear_denominators(LinearState *s, const LinearConfig *c, const LinearBatch *b, int l, int h);
 /* Step 3, when the denominators of h are there: strip i of S takes the keys and values in, one by one, and is read.
  * v [n, n_kv_heads, head_dim]; out [n, n_heads, head_dim] gets columns i*STATE_COLUMNS .. of h's query heads. */
 void linear_numerators(float *out, const float *v, LinearState *s, const LinearBatch *b, int l, int h, size_t i,
                        const Kernels *kernels);
-/* A way to take step 3 in chunks of C tokens (chunked.h); scratch: so many doubles, for each thread. */
+
+/* ---- steps 2 and 3 a token at a time, for those who take keys in otherwise ---- */
+
+void linear_take_z(LinearState *s, const LinearConfig *c, const LinearBatch *b, int l, int h, size_t t);
+void linear_read_z(const LinearState *s, const LinearConfig *c, const LinearBatch *b, int l, int h, size_t t);
+
 typedef struct {
-    size_t (*scratch)(size_t C, size_t rows, int n_heads, int n_kv_heads);
-    void (*numerators)(float *out, const float *v, LinearState *s, const LinearBatch *b, int l, int h, size_t i,
-                       size_t C, double *scratch, const Kernels *kernels);
-} LinearChunks;
+    double *S;           /* [rows, STATE_COLUMNS] */
+    size_t rows, stride; /* from one query head's features to the next one's, of the same token */
+    size_t first, width; /* columns first .. first+width-1 of a head */
+    size_t h, group;     /* its key/value head, and how many query heads share it */
+    const LinearBatch *b;
+    const Kernels *kernels;
+} Strip;
+
+Strip strip_of(LinearState *s, const LinearBatch *b, int l, int h, size_t i, const Kernels *kernels);
+/* Token t's values in the strip's columns; part [STATE_COLUMNS] is room for those of a last strip that is not full. */
+const float *strip_values(const Strip *p, const float *v, size_t t, size_t head_dim, float *part);
+/* o = numerator / denominator, query head g of the group. */
+void strip_write(const Strip *p, float *out, size_t t, size_t g, size_t head_dim, const double *num);
+/* S = keep S + k v^T where take is not 0, and S is read by the queries of token t where out is not NULL. */
+void strip_step(const Strip *p, float *out, const float *v, size_t t, size_t head_dim, int take);
 
 #endif

@@ -1,4 +1,7 @@
-/* attention/maps.c - the feature maps that this program knows: a function, phi(x) into out, and a row each. */
+/* attention/maps.c - the feature maps that this program knows: a function, phi(x) into out, and a row each; and the
+ * forms of linear attention. */
+#include "maps.h"
+
 #include "favor.h"
 
 #include <string.h>
@@ -46,15 +49,34 @@ static double identity(double *out, const double *x, const LinearConfig *c, cons
 }
 
 static const FeatureMap phi_relu = {
-    "relu", PHI_NONNEGATIVE, 0, NULL, "Choromanski et al. 2021, arXiv:2009.14794, without projection", relu};
+    "relu", PHI_NONNEGATIVE, 0, NULL, "Choromanski et al. 2021, arXiv:2009.14794, without projection", relu, NULL};
 static const FeatureMap phi_exp = {
-    "exp", PHI_POSITIVE, 0, NULL, "the keys' map of Shen et al. 2021, arXiv:1812.01243", exponential};
+    "exp", PHI_POSITIVE, 0, NULL, "the keys' map of Shen et al. 2021, arXiv:1812.01243", exponential, NULL};
 static const FeatureMap phi_softmax = {
-    "softmax", PHI_POSITIVE, 0, NULL, "the queries' map of Shen et al. 2021, for keys too", softmax_features};
+    "softmax", PHI_POSITIVE, 0, NULL, "the queries' map of Shen et al. 2021, for keys too", softmax_features, NULL};
 static const FeatureMap phi_relu_squared = {
-    "relu2", PHI_NONNEGATIVE, 0, NULL, "squared ReLU: So et al. 2021, arXiv:2109.08668", relu_squared};
+    "relu2", PHI_NONNEGATIVE, 0, NULL, "squared ReLU: So et al. 2021, arXiv:2109.08668", relu_squared, NULL};
 static const FeatureMap phi_identity = {"identity", PHI_SIGNED, 0, NULL, "none: the weights are the plain dot products",
-                                 identity};
+                                 identity, NULL};
 
 const FeatureMap *const feature_maps[] = {&phi_elu_plus_1,   &phi_relu,  &phi_exp,      &phi_softmax,
                                           &phi_relu_squared, &phi_favor, &phi_identity, NULL};
+
+/* Behind the name: 1 where q and k turn before the map, in S, in z; 1 for cosine. */
+static const LinearForm rows[] = {
+    {"both", 0, 1, 1, 0, "the form that eq. 19 replaces: its denominator can vanish"},
+    {"none", 0, 0, 0, 0, "Katharopoulos et al. 2020, arXiv:2006.16236: no position at all"},
+    {"cosine", 0, 1, 1, 1, "1 + cos(q, k), the first-order Taylor polynomial of softmax's exp, rotated"},
+    {"cosine-none", 0, 0, 0, 1, "the same, not rotated"},
+    {"before-phi", 1, 0, 0, 0, "what performer-pytorch does: not a function of the distance (README.md)"},
+};
+
+const LinearForm *const linear_forms[] = {&linear_numerator, &rows[0], &rows[1], &rows[2], &rows[3], &rows[4], NULL};
+
+const FeatureMap *feature_map_row(int i) {
+    return i >= 0 && i < (int)(sizeof feature_maps / sizeof *feature_maps) ? feature_maps[i] : NULL;
+}
+
+const LinearForm *linear_form_row(int i) {
+    return i >= 0 && i < (int)(sizeof linear_forms / sizeof *linear_forms) ? linear_forms[i] : NULL;
+}

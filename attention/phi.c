@@ -1,5 +1,4 @@
-/* attention/phi.c - the usual feature map, and the forms of linear attention, a row each. The other maps are maps.c's.
- */
+/* attention/phi.c - the usual feature map and form of linear attention; the others are maps.c's. */
 #include "phi.h"
 
 #include "base/base.h"
@@ -19,26 +18,9 @@ static double elu_plus_1(double *out, const double *x, const LinearConfig *c, co
 }
 
 const FeatureMap phi_elu_plus_1 = {
-    "elu+1", PHI_POSITIVE, 0, NULL, "Katharopoulos et al. 2020, arXiv:2006.16236, eq. 7", elu_plus_1};
+    "elu+1", PHI_POSITIVE, 0, NULL, "Katharopoulos et al. 2020, arXiv:2006.16236, eq. 7", elu_plus_1, NULL};
 
-static const LinearForm forms[] = {
-    /*               before phi, in S, in z, cosine */
-    {"numerator",    0, 1, 0, 0, "RoFormer arXiv:2104.09864, eq. 19"},
-    {"both",         0, 1, 1, 0, "the form that eq. 19 replaces: its denominator can vanish"},
-    {"none",         0, 0, 0, 0, "Katharopoulos et al. 2020, arXiv:2006.16236: no position at all"},
-    {"cosine",       0, 1, 1, 1, "1 + cos(q, k), the first-order Taylor polynomial of softmax's exp, rotated"},
-    {"cosine-none",  0, 0, 0, 1, "the same, not rotated"},
-    {"before-phi",   1, 0, 0, 0, "what performer-pytorch does: not a function of the distance (README.md)"},
-};
-
-const FeatureMap *feature_map_row(int i) {
-    if (i < 0) return NULL;
-    for (int k = 0; k < i; k++)
-        if (!feature_maps[k]) return NULL;
-    return feature_maps[i];
-}
-
-const LinearForm *linear_form_row(int i) { return (size_t)i < sizeof forms / sizeof *forms ? &forms[i] : NULL; }
+const LinearForm linear_numerator = {"numerator", 0, 1, 0, 0, "RoFormer arXiv:2104.09864, eq. 19"};
 
 const FeatureMap *feature_map(const char *name) {
     for (const FeatureMap *const *m = feature_maps; *m; m++)
@@ -47,8 +29,8 @@ const FeatureMap *feature_map(const char *name) {
 }
 
 const LinearForm *linear_form(const char *name) {
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-        if (strcmp(forms[i].name, name) == 0) return &forms[i];
+    for (const LinearForm *const *f = linear_forms; *f; f++)
+        if (strcmp((*f)->name, name) == 0) return *f;
     return NULL;
 }
 

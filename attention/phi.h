@@ -1,4 +1,4 @@
-/* attention/phi.h - feature maps phi: R^head_dim -> R^r, and where linear attention rotates them: a row each.
+/* attention/phi.h - linear attention's settings: feature maps phi: R^head_dim -> R^r, and where they are rotated.
  *
  *     LinearConfig c = {.phi = feature_map("elu+1"), .form = linear_form("numerator"), .head_dim = 64,
  *                       .epsilon = 1e-6};
@@ -12,47 +12,48 @@ typedef struct LinearConfig LinearConfig;
 
 typedef enum { PHI_POSITIVE, PHI_NONNEGATIVE, PHI_SIGNED } PhiSign;
 
-/* A feature map: a row of the table in phi.c. */
+/* A feature map: a row of feature_maps. */
 typedef struct {
     const char *name;
-    PhiSign sign;       /* of its features: signed ones may make a denominator vanish */
-    int projected;      /* 0: r = head_dim; 1: r = LinearConfig.favor_features */
+    PhiSign sign;  /* of its features: signed ones may make a denominator vanish */
+    int projected; /* 0: r = head_dim; 1: r = LinearConfig.favor_features */
     /* projected: what LinearConfig.favor_w is to be, malloc'ed, or NULL without memory */
     double *(*projection)(const LinearConfig *c);
     const char *source;
-    /* phi(x) into out [r]; x [head_dim]. Returns the log of a factor left out of out (FAVOR+; 0 elsewhere). */
+    /* phi(x) into out [r]; x [head_dim]. Returns the log of a factor left out of out (0 but for projected ones). */
     double (*map)(double *out, const double *x, const LinearConfig *c, const Kernels *kernels);
+    /* projected: make a key [rows] fit to those before it. *top: the largest log factor so far, which left_out, the
+     * key's, may raise; what S and z are to be multiplied by. */
+    double (*fit)(double *top, double left_out, double *k_num, double *k_den, size_t rows);
 } FeatureMap;
+extern const FeatureMap *const feature_maps[]; /* NULL after the last (maps.c) */
+extern const FeatureMap phi_elu_plus_1;        /* the usual one */
 
-/* Where the rotation goes: a row of the table in phi.c. */
+/* Where the rotation goes: a row of linear_forms. */
 typedef struct {
     const char *name;
-    int before_phi;         /* 1: q and k turn before the map */
-    int in_numerator;       /* 1: the features in S turn */
-    int in_denominator; /* 1: those in z too; then the denominator may vanish or be negative, and epsilon has its sign
-                         */
+    int before_phi;     /* 1: q and k turn before the map */
+    int in_numerator;   /* 1: the features in S turn */
+    int in_denominator; /* 1: those in z too; then the denominator may vanish or be negative, as epsilon then is */
     int cosine; /* 1: q and k are made unit vectors, and a feature that is always 1 and never turns is added */
     const char *source;
 } LinearForm;
+extern const LinearForm *const linear_forms[]; /* NULL after the last (maps.c) */
+extern const LinearForm linear_numerator;      /* eq. 19 */
 
 struct LinearConfig {
     const FeatureMap *phi;
     const LinearForm *form;
-    double epsilon;         /* added to every denominator; from 0 to below 1 */
+    double epsilon;        /* added to every denominator; from 0 to below 1 */
     int head_dim;
-    int favor_features;     /* favor+ only: r, even, 2 .. 1024 */
+    int favor_features;    /* favor+ only: r, even, 2 .. 1024 */
     uint64_t favor_seed;
-    const double *favor_w;  /* favor+ only: the projection; not owned */
+    const double *favor_w; /* favor+ only: the projection; not owned */
 };
 
-extern const FeatureMap *const feature_maps[]; /* NULL after the last (maps.c) */
-
-/* The row of that name or NULL; row i in order, NULL after the last. linear_usual_map: what a form takes where no map
- * is named. */
+/* The row of that name or NULL. linear_usual_map: what a form takes where no map is named. */
 const FeatureMap *feature_map(const char *name);
-const FeatureMap *feature_map_row(int i);
 const LinearForm *linear_form(const char *name);
-const LinearForm *linear_form_row(int i);
 const FeatureMap *linear_usual_map(const LinearForm *form);
 
 /* 0, or -EINVAL and one line: cosine with another map than identity; epsilon not in [0, 1); favor_features out of
@@ -61,7 +62,5 @@ int linear_check(const LinearConfig *c, char *err, size_t errlen);
 /* r: features of one head, those that may turn. rows = r, +1 in the cosine forms: what S and z have. */
 int linear_features_n(const LinearConfig *c);
 int linear_rows(const LinearConfig *c);
-
-extern const FeatureMap phi_elu_plus_1; /* the usual one */
 
 #endif

@@ -1,7 +1,7 @@
 /* cli/engine.c - what a command runs on: texts, the model, its tokenizer, a session, as the options ask. */
 #include "cli.h"
 #include "text/open.h"
-#include "attention/chunked.h"
+#include "model/attend_texts.h"
 #include "kernels/rows.h"
 #include "model/builtin.h"
 #include "model/family.h"
@@ -212,7 +212,8 @@ int cache_option(CacheType *cache, const Args *a, const Model *m) {
     if (!a->context.kv || strcmp(a->context.kv, "auto") == 0) return 0;
     int i = 0;
     while (cache_formats[i].name && strcmp(cache_formats[i].name, a->context.kv) != 0) i++;
-    if (!cache_formats[i].name) return usage("--kv: there is no \"%s\"; f32, f16, q8_0 and auto are known", a->context.kv);
+    if (!cache_formats[i].name)
+        return usage("--kv: there is no \"%s\"; f32, f16, q8_0 and auto are known", a->context.kv);
     *cache = (CacheType)i;
     return 0;
 }
@@ -236,7 +237,7 @@ int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits) {
     SessionOptions o = {.n_ctx = n_ctx ? n_ctx : 1,
                         .threads = (int)a->machine.threads,
                         .chunk = (size_t)a->attention.chunk,
-                        .chunks = &linear_chunks,
+                        .linear = a->attention.chunk ? &linear_texts : NULL,
                         .cache = cache,
                         .n_logits = n_logits,
                         .progress = on_progress,

@@ -1,6 +1,6 @@
 /* cli/lines.c - the commands fill, embed and classify: lines of text through an encoder. */
 #include "cli.h"
-#include "attention/chunked.h"
+#include "model/attend_texts.h"
 #include "model/family.h"
 #include "text/texts.h"
 #include "model/encoder.h"
@@ -148,7 +148,7 @@ static int run_lines(Args *a, const char *name, LinesCheck *check, LineWork *wor
                         .n_batch = l.most,
                         .threads = (int)a->machine.threads,
                         .chunk = (size_t)a->attention.chunk,
-                        .chunks = &linear_chunks,
+                        .linear = a->attention.chunk ? &linear_texts : NULL,
                         .cache = cache,
                         .progress = on_progress,
                         .progress_arg = &l.e.progress};

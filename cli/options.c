@@ -1,5 +1,6 @@
 /* cli/options.c - the command line: a table of options, and how words become Args. */
 #include "cli.h"
+#include "attention/maps.h"
 #include "kernels/rows.h"
 #include "bench/bench.h"
 #include "text/chat_template.h"

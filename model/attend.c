@@ -5,33 +5,18 @@
 
 #include <math.h>
 
-/* Head i of a batch's, n_heads of q and n_kv_heads of k a token. */
-typedef struct {
-    float *x;
-    size_t t;
-    int h, is_key;
-} Head;
-
-static Head head_of(const Session *s, size_t i) {
-    const Config *c = &s->model->config;
-    size_t hd = (size_t)c->head_dim, q_heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads;
-    size_t t = i / (q_heads + kv_heads), h = i % (q_heads + kv_heads);
-    if (h < q_heads) return (Head){.x = s->scratch->q + (t * q_heads + h) * hd, .t = t, .h = (int)h};
-    h -= q_heads;
-    return (Head){.x = s->scratch->k + (t * kv_heads + h) * hd, .t = t, .h = (int)h, .is_key = 1};
-}
-
 /* ---- softmax ---- */
 
 static void store_keys(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     Scratch *w = s->scratch;
-    for (Share i = team_share(&w->team, n * (size_t)(c->n_heads + c->n_kv_heads)); i.at < i.end; i.at++) {
-        Head a = head_of(s, i.at);
-        size_t slot = w->tokens[a.t].slot;
-        const float *v = w->v + (a.t * (size_t)c->n_kv_heads + (size_t)a.h) * (size_t)c->value_dim;
-        if (a.is_key && slot != TOKEN_PADDING)
-            cache_store(&s->cache, l % s->cache.n_layers, a.h, slot, a.x, v, s->model->kernels);
+    size_t heads = (size_t)c->n_heads, kv = (size_t)c->n_kv_heads;
+    for (Share i = team_share(&w->team, n * (heads + kv)); i.at < i.end; i.at++) {
+        size_t t = i.at / (heads + kv), h = i.at % (heads + kv), slot = w->tokens[t].slot;
+        if (h < heads || slot == TOKEN_PADDING) continue;
+        size_t at = t * kv + h - heads;
+        cache_store(&s->cache, l % s->cache.n_layers, (int)(h - heads), slot, w->k + at * (size_t)c->head_dim,
+                    w->v + at * (size_t)c->value_dim, s->model->kernels);
     }
     team_wait(&w->team);
 }
@@ -52,15 +37,9 @@ static void take_queries(const Session *s, int l, size_t t, size_t n, size_t h, 
         const Token *token = &w->tokens[t];
         size_t first = window && token->end > window + token->first ? token->end - window : token->first;
         float scale = score_scale(c, token->end - first);
-        for (size_t i = h; i < h + heads; i++) {
-            size_t at = t * (size_t)c->n_heads + i;
-            *out++ = (AttentionQuery){.q = w->q + at * hd,
-                                      .out = w->att + at * vd,
-                                      .text = token->first,
-                                      .first = first,
-                                      .end = token->end,
-                                      .scale = scale};
-        }
+        for (size_t i = h, at = t * (size_t)c->n_heads + h; i < h + heads; i++, at++)
+            *out++ = (AttentionQuery){.q = w->q + at * hd, .out = w->att + at * vd, .text = token->first,
+                                      .first = first, .end = token->end, .scale = scale};
     }
 }
 
@@ -69,20 +48,18 @@ static void take_queries(const Session *s, int l, size_t t, size_t n, size_t h, 
 static void attend_softmax(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     Scratch *w = s->scratch;
-    size_t kv_heads = (size_t)c->n_kv_heads, group = (size_t)c->n_heads / kv_heads,
-           threads = (size_t)s->options.threads;
-    size_t part = n * kv_heads >= threads ? group : (n * kv_heads * group + threads - 1) / threads;
+    size_t kv = (size_t)c->n_kv_heads, group = (size_t)c->n_heads / kv, threads = (size_t)s->options.threads;
+    size_t part = n * kv >= threads ? group : (n * kv * group + threads - 1) / threads;
     if (part > ATTENTION_QUERIES) part = ATTENTION_QUERIES;
     size_t parts = (group + part - 1) / part, tile = ATTENTION_QUERIES / part, tiles = (n + tile - 1) / tile;
     float *scratch = w->attend + (size_t)team_member() * w->attend_floats;
     store_keys(s, l, n);
-    for (Share i; team_take(&w->team, kv_heads * parts * tiles, &i);)
+    for (Share i; team_take(&w->team, kv * parts * tiles, &i);)
         for (; i.at < i.end; i.at++) { /* head by head, so that its keys stay near while all tokens pass */
             AttentionQuery queries[ATTENTION_QUERIES];
-            size_t h = i.at / tiles / parts, from = i.at / tiles % parts * part,
-                   heads = group - from < part ? group - from : part;
-            size_t t = (tiles - 1 - i.at % tiles) * tile,
-                   m = n - t < tile ? n - t : tile; /* the last see most: they begin */
+            size_t h = i.at / tiles / parts, from = i.at / tiles % parts * part;
+            size_t heads = group - from < part ? group - from : part;
+            size_t t = (tiles - 1 - i.at % tiles) * tile, m = n - t < tile ? n - t : tile; /* who sees most begins */
             take_queries(s, l, t, m, h * group + from, heads, queries);
             attention_softmax(queries, m * heads, &s->cache, l % s->cache.n_layers, (int)h, scratch, s->model->kernels);
         }
@@ -92,55 +69,41 @@ static void attend_softmax(Session *s, int l, size_t n) {
 /* ---- linear ---- */
 
 static void denominators(Session *s, int l, int h) {
-    const Scratch *w = s->scratch;
-    for (const Block *k = w->blocks; k < w->blocks + w->n_blocks; k++) {
-        LinearBatch part = linear_part(&w->batch, s->state.rows, k->from, k->n, k->causal);
-        if (k->fresh) linear_clear_z(&s->state, l, h);
-        linear_denominators(&s->state, &s->model->config.linear, &part, l, h);
-    }
+    linear_denominators(&s->state, &s->model->config.linear, &s->scratch->batch, l, h);
 }
 
-static void numerators(Session *s, int l, int h, size_t strip, double *scratch) {
-    const Config *c = &s->model->config;
-    const Kernels *kernels = s->model->kernels;
-    Scratch *w = s->scratch;
-    for (const Block *k = w->blocks; k < w->blocks + w->n_blocks; k++) {
-        LinearBatch part = linear_part(&w->batch, s->state.rows, k->from, k->n, k->causal);
-        float *out = w->att + k->from * (size_t)c->n_heads * (size_t)c->value_dim;
-        const float *v = w->v + k->from * (size_t)c->n_kv_heads * (size_t)c->value_dim;
-        size_t chunk = s->options.chunk;
-        if (k->fresh) linear_clear_strip(&s->state, l, h, strip);
-        if (chunk > 1 && k->causal)
-            s->options.chunks->numerators(out, v, &s->state, &part, l, h, strip, chunk, scratch, kernels);
-        else linear_numerators(out, v, &s->state, &part, l, h, strip, kernels);
-    }
+static void numerators(Session *s, int l, int h, size_t strip, double *room) {
+    (void)room;
+    linear_numerators(s->scratch->att, s->scratch->v, &s->state, &s->scratch->batch, l, h, strip, s->model->kernels);
 }
+
+static const LinearSteps one_by_one = {denominators, numerators, NULL};
 
 /* Features of q and k, rotated where the form says so; then the state of each key head takes the tokens in, in order,
  * first z (for the denominators), then S, whose columns are independent of each other. */
 static void attend_linear(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     const RopeConfig *rope = &c->rope;
+    const LinearSteps *steps = s->options.linear ? s->options.linear : &one_by_one;
     Scratch *w = s->scratch;
-    size_t half = (size_t)rope->rotary_dim / 2, strips = s->state.n_strips;
-    double *scratch = w->chunk + (size_t)team_member() * w->chunk_doubles;
-    for (Share i = team_share(&w->team, n * (size_t)(c->n_heads + c->n_kv_heads)); i.at < i.end; i.at++) {
-        Head a = head_of(s, i.at);
-        const double *cos = w->cos64 + a.t * half, *sin = w->sin64 + a.t * half;
-        linear_features(&c->linear, &w->batch, a.is_key ? LINEAR_KEY : LINEAR_QUERY, a.t, a.h, a.x, cos, sin,
-                        rope->rotary_dim, rope->pairing, s->model->kernels);
-        if (a.is_key && w->tokens[a.t].slot == TOKEN_PADDING) linear_skip_key(&w->batch, s->state.rows, a.t, a.h);
+    size_t half = (size_t)rope->rotary_dim / 2, heads = (size_t)c->n_heads, kv = (size_t)c->n_kv_heads;
+    double *room = w->chunk + (size_t)team_member() * w->chunk_doubles;
+    for (Share i = team_share(&w->team, n * (heads + kv)); i.at < i.end; i.at++) {
+        size_t t = i.at / (heads + kv), h = i.at % (heads + kv), is_key = h >= heads;
+        const float *x = is_key ? w->k + (t * kv + h - heads) * (size_t)c->head_dim
+                                : w->q + (t * heads + h) * (size_t)c->head_dim;
+        linear_features(&c->linear, &w->batch, is_key ? LINEAR_KEY : LINEAR_QUERY, t, (int)(is_key ? h - heads : h), x,
+                        w->cos64 + t * half, w->sin64 + t * half, rope->rotary_dim, rope->pairing, s->model->kernels);
     }
     team_wait(&w->team);
-    for (Share h = team_share(&w->team, (size_t)c->n_kv_heads); h.at < h.end; h.at++) denominators(s, l, (int)h.at);
+    for (Share h = team_share(&w->team, kv); h.at < h.end; h.at++) steps->denominators(s, l, (int)h.at);
     team_wait(&w->team);
-    for (Share i = team_share(&w->team, (size_t)c->n_kv_heads * strips); i.at < i.end; i.at++)
-        numerators(s, l, (int)(i.at / strips), i.at % strips, scratch);
+    for (Share i = team_share(&w->team, kv * s->state.n_strips); i.at < i.end; i.at++)
+        steps->numerators(s, l, (int)(i.at / s->state.n_strips), i.at % s->state.n_strips, room);
     team_wait(&w->team);
 }
 
 void step_attend(Session *s, int l, size_t n) {
-    if (s->model->config.linear.form)
-        attend_linear(s, l, n); /* att = (R phi(q))^T S / (phi(q) . z), S += R phi(k) v^T */
+    if (s->model->config.linear.form) attend_linear(s, l, n); /* att = (R phi(q))^T S / (phi(q) . z) */
     else attend_softmax(s, l, n);                             /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
 }

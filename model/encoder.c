@@ -62,11 +62,6 @@ static void take_text(Session *s, const EncoderText *x, size_t from, size_t *slo
             *slots += (size_t)keep;
         }
         for (size_t i = t; i < end; i++) s->scratch->tokens[from + i].end = *slots;
-        Block *last = s->scratch->n_blocks ? &s->scratch->blocks[s->scratch->n_blocks - 1] : NULL;
-        if (t && end == t + 1 && last->causal) last->n++; /* groups of one, one after the other */
-        else
-            s->scratch->blocks[s->scratch->n_blocks++] =
-                (Block){.from = from + t, .n = end - t, .causal = end == t + 1, .fresh = t == 0};
     }
 }
 
@@ -75,8 +70,8 @@ int encoder_read(Session *s, const EncoderText *texts, size_t n_texts, char *err
     if (rc) return rc;
     size_t total = 0, slots = 0;
     session_rewind(s, 0);
-    s->scratch->n_blocks = 0;
     for (size_t i = 0; i < n_texts; total += texts[i].n, i++) take_text(s, &texts[i], total, &slots);
+    s->scratch->batch.n = total;
     int layers = s->model->config.n_layers;
     for (int l = -1; l < layers; l++) {
         roformer_step(s, l, total);

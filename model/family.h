@@ -21,6 +21,7 @@ typedef struct Family {
     /* Why session_eval cannot go on with single ids, or has no logits where they are wanted; NULL: it can. The hook may
      * be NULL: always. */
     const char *(*refuses)(const Model *m, int wants_logits);
+    const struct LinearSteps *linear; /* for SessionOptions.linear; NULL: one by one */
     /* The n tokens of the scratch, n <= n_batch: the past takes them in; the logits of the last n_last of them (0 <=
      * n_last <= n_logits; 0 where there is no head for logits) go to s->logits. Cannot fail. */
     void (*forward)(Session *s, size_t n, size_t n_last);

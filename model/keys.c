@@ -109,16 +109,16 @@ void config_add_end(Config *c, double id) {
 /* "a, b, c are", of the rows' names. */
 static const char *known_maps(char *out, size_t size) {
     int n = 0;
-    for (int i = 0; feature_map_row(i); i++)
-        n += snprintf(out + n, size - (size_t)n, "%s%s", i ? ", " : "", feature_map_row(i)->name);
+    for (int i = 0; feature_maps[i]; i++)
+        n += snprintf(out + n, size - (size_t)n, "%s%s", i ? ", " : "", feature_maps[i]->name);
     snprintf(out + n, size - (size_t)n, " are");
     return out;
 }
 
 static const char *known_forms(char *out, size_t size) {
     int n = 0;
-    for (int i = 0; linear_form_row(i); i++)
-        n += snprintf(out + n, size - (size_t)n, "%s%s", i ? ", " : "", linear_form_row(i)->name);
+    for (int i = 0; linear_forms[i]; i++)
+        n += snprintf(out + n, size - (size_t)n, "%s%s", i ? ", " : "", linear_forms[i]->name);
     snprintf(out + n, size - (size_t)n, " are");
     return out;
 }

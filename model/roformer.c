@@ -5,6 +5,8 @@
  * Source: transformers' modeling_roformer.py (v1); bert4keras' RoFormerV2 and GAU_alpha. */
 #include "roformer.h"
 
+#include "attend_texts.h"
+
 #include "steps.h"
 
 #include <string.h>
@@ -192,5 +194,6 @@ const Family family_roformer = {.architectures = names,
                                 .settle = roformer_settle,
                                 .load = roformer_load,
                                 .refuses = refuses,
+                                .linear = &linear_texts,
                                 .forward = roformer_forward,
                                 .logits = roformer_logits};

@@ -33,7 +33,7 @@ static void carve_linear(Scratch *w, Carver *k, const Config *c, const ScratchSi
     size_t B = z->n_batch, half = (size_t)c->rope.rotary_dim / 2, rows = (size_t)linear_rows(&c->linear);
     size_t heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads, D = sizeof(double);
     LinearBatch *b = &w->batch;
-    *b = (LinearBatch){.cap = B, .n_heads = c->n_heads, .n_kv_heads = c->n_kv_heads, .causal = 1};
+    *b = (LinearBatch){.cap = B, .n_heads = c->n_heads, .n_kv_heads = c->n_kv_heads};
     w->cos64 = carve(k, B * half, D);
     w->sin64 = carve(k, B * half, D);
     b->q_num = carve(k, heads * B * rows, D);
@@ -56,7 +56,6 @@ static void carve_all(Scratch *w, Carver *k, const Model *m, const ScratchSizes 
     size_t floats = scratch_packed_bytes(m->kernels, B, widest, 0);
     size_t blocks = m->min_group ? scratch_packed_bytes(m->kernels, B, widest, m->min_group) : 0;
     w->tokens = carve(k, B, sizeof *w->tokens);
-    w->blocks = carve(k, B, sizeof *w->blocks);
     w->x = carve(k, B * width, F);
     w->xn = carve(k, B * width, F);
     w->q = carve(k, B * heads * hd, F);

@@ -17,19 +17,10 @@ typedef struct {
 } Token;
 #define TOKEN_PADDING SIZE_MAX
 
-/* Tokens of a batch that linear attention reads alike. */
-typedef struct {
-    size_t from, n;
-    int causal; /* 1: one after the other; 0: all at once, each sees all */
-    int fresh;  /* 1: another text begins */
-} Block;
-
 /* B = n_batch, vd = value_dim: head_dim but for GAU-alpha. */
 typedef struct Scratch {
     Team team;              /* the threads that compute a batch */
     Token *tokens;          /* [B] */
-    Block *blocks;          /* [n_blocks]; room for B */
-    size_t n_blocks;
     float *x, *xn;          /* [B, d_model or d_embed, the wider]: residual; normalised */
     float *q, *k;           /* [B, n_heads*head_dim], [B, n_kv_heads*head_dim] */
     float *att, *v;         /* [B, n_heads*vd], [B, n_kv_heads*vd] */

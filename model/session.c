@@ -25,7 +25,8 @@ static void settle(SessionOptions *o, const Model *m, int causal, int endless) {
     if (o->threads <= 0) o->threads = threads_most();
     if (o->threads > TEAM_MOST) o->threads = TEAM_MOST;
     if (o->grain == 0) o->grain = 2000000;
-    if (!o->chunks) o->chunk = 0;
+    if (!o->linear) o->linear = m->family->linear;
+    if (!o->linear || !o->linear->room) o->chunk = 0;
     if (o->n_batch == 0) o->n_batch = usual_batch(m);
     if (o->chunk > o->n_batch) o->n_batch = o->chunk;
     if (o->n_batch > o->n_ctx || !causal) o->n_batch = o->n_ctx;
@@ -54,7 +55,7 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
     settle(o, m, causal, endless);
     ScratchSizes z = {o->n_ctx, o->n_batch, o->n_logits, o->threads, o->cache, .chunk_doubles = 0};
     if (o->chunk)
-        z.chunk_doubles = o->chunks->scratch(o->chunk, (size_t)linear_rows(&c->linear), c->n_heads, c->n_kv_heads);
+        z.chunk_doubles = o->linear->room(o->chunk, (size_t)linear_rows(&c->linear), c->n_heads, c->n_kv_heads);
     rope_init(&s->rope, &c->rope, 1);
     if (!endless && o->n_ctx > ((size_t)1 << 32) / (size_t)o->threads) /* widths are below 2^29: no product wraps */
         rc = base_error(err, errlen, -ENOMEM, "a context of %zu is too long for this machine; give a smaller one (-c)",
@@ -94,8 +95,7 @@ static void take_tokens(Session *s, const int *ids, size_t n) {
     int type = s->model->config.mask == MASK_UNILM; /* the second segment of a pair */
     for (size_t t = 0, pos = s->pos; t < n; t++, pos++)
         w->tokens[t] = (Token){.id = ids[t], .type = type, .pos = pos, .slot = pos, .end = pos + 1};
-    w->blocks[0] = (Block){.n = n, .causal = 1};
-    w->n_blocks = 1;
+    w->batch.n = n;
     if (s->ids) memmove(s->ids + s->pos, ids, n * sizeof *ids); /* ids may be s->ids itself */
 }
 

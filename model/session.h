@@ -16,6 +16,16 @@
 #include "attention/linear.h"
 #include "model.h"
 
+typedef struct Session Session;
+
+/* Linear attention's second and third step, for a batch whose features are there (attention/linear.h): of key head h;
+ * of its strip. room: so many doubles a thread for chunks of C tokens; NULL: none are needed, it knows no chunks. */
+typedef struct LinearSteps {
+    void (*denominators)(Session *s, int l, int h);
+    void (*numerators)(Session *s, int l, int h, size_t strip, double *room);
+    size_t (*room)(size_t C, size_t rows, int n_heads, int n_kv_heads);
+} LinearSteps;
+
 typedef struct {
     size_t n_ctx;    /* positions to make room for; 0: the trained context. Causal linear attention has no limit */
     int threads;     /* 0: one for each core */
@@ -24,14 +34,14 @@ typedef struct {
     size_t grain;    /* multiplications that are worth one more thread; 0: 2,000,000. Speed only */
     CacheType cache; /* what keys and values are kept as: CACHE_F32, exactly, unless told otherwise */
     size_t n_logits; /* tokens whose logits session_eval_each computes at a time; 0: 1 */
-    size_t chunk;    /* linear attention reads so many ids at a time, by chunks; 0: one by one. Last bits differ */
-    const LinearChunks *chunks; /* linear_chunks (attention/chunked.h) */
+    const LinearSteps *linear; /* linear attention in another way: linear_texts (attend_texts.h); NULL: its family's */
+    size_t chunk;    /* .. which reads ids in chunks of so many; 0: one by one. Last bits differ */
     /* Called between batches of a long call, with the ids done and the ids of the call; non-zero stops it (-EINTR). */
     int (*progress)(void *arg, size_t done, size_t total);
     void *progress_arg;
 } SessionOptions;
 
-typedef struct Session {
+struct Session {
     const Model *model;
     SessionOptions options;  /* as in force: no zeroes left */
     size_t pos;              /* ids evaluated so far */
@@ -42,7 +52,7 @@ typedef struct Session {
     float *logits;           /* [n_logits, vocab_size]; the first row: after the last id, where has_logits */
     int has_logits;
     struct Scratch *scratch; /* what a batch needs while it is computed (scratch.h) */
-} Session;
+};
 
 /* m must outlive s. All memory is taken here. Errors: -ENOMEM, -EINVAL. */
 int session_init(Session *s, const Model *m, const SessionOptions *options, char *err, size_t errlen);

@@ -123,7 +123,7 @@ static void run_init(Run *r, const Text *x, const Kernels *kernels, size_t batch
                                     kv * cap,
                                     heads * cap, chunk ? linear_chunk_scratch(chunk, rows, x->heads, x->kv_heads) : 0};
     for (int f = 0; f < N_FIELDS; f++) r->fields[f] = field_new(sizes[f]);
-    r->b = (LinearBatch){.cap = cap, .n_heads = x->heads, .n_kv_heads = x->kv_heads, .causal = !x->full,
+    r->b = (LinearBatch){.cap = cap, .n_heads = x->heads, .n_kv_heads = x->kv_heads,
                          .q_num = r->fields[Q_NUM].at, .q_den = r->fields[Q_DEN].at, .k_num = r->fields[K_NUM].at,
                          .k_den = r->fields[K_DEN].at, .k_log = r->fields[K_LOG].at, .keep = r->fields[KEEP].at,
                          .inverse = r->fields[INVERSE].at};
@@ -171,7 +171,9 @@ static void run_head(Run *r, size_t t0, int h) {
     for (int f = 0; f < N_FIELDS; f++) poison(r->fields[f].at, r->fields[f].n);
     make_features(r, LINEAR_KEY, t0, h);
     for (int g = h * group; g < (h + 1) * group; g++) make_features(r, LINEAR_QUERY, t0, g);
-    linear_denominators(&r->s, &r->c, &r->b, LAYER, h);
+    if (!x->full) linear_denominators(&r->s, &r->c, &r->b, LAYER, h);
+    for (size_t t = 0; x->full && t < n; t++) linear_take_z(&r->s, &r->c, &r->b, LAYER, h, t);
+    for (size_t t = 0; x->full && t < n; t++) linear_read_z(&r->s, &r->c, &r->b, LAYER, h, t);
 
     double *z = text_allocate(n_z, sizeof *z);
     memcpy(z, r->s.z, n_z * sizeof *z);
@@ -181,7 +183,11 @@ static void run_head(Run *r, size_t t0, int h) {
     poison(r->b.k_log, r->fields[K_LOG].n);
     for (size_t i = 0; i < n * kv * d; i++) r->v[i] = i / d % kv == (size_t)h ? x->v[t0 * kv * d + i] : NAN;
     for (size_t i = r->s.n_strips; i-- > 0;)
-        if (!r->chunk) linear_numerators(r->out, r->v, &r->s, &r->b, LAYER, h, i, r->kernels);
+        if (x->full) {
+            Strip p = strip_of(&r->s, &r->b, LAYER, h, i, r->kernels);
+            for (size_t t = 0; t < n; t++) strip_step(&p, NULL, r->v, t, d, 1);
+            for (size_t t = 0; t < n; t++) strip_step(&p, r->out, r->v, t, d, 0);
+        } else if (!r->chunk) linear_numerators(r->out, r->v, &r->s, &r->b, LAYER, h, i, r->kernels);
         else linear_numerators_chunked(r->out, r->v, &r->s, &r->b, LAYER, h, i, r->chunk, r->fields[SCRATCH].at,
                                        r->kernels);
     memcpy(r->s.z, z, n_z * sizeof *z);

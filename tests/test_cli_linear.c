@@ -1,6 +1,6 @@
 /* tests/test_cli_linear.c - the program's linear attention, and states saved and loaded of both kinds. */
 #include "cli_files.h"
-#include "attention/linear.h"
+#include "attention/maps.h"
 #include "program.h"
 #include "test.h"
 

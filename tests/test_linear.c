@@ -1,5 +1,6 @@
 /* tests/test_linear.c - linear attention against sums written out pair by pair: float64 ones from outside
  * (golden/linear.txt) and long double ones (linear_text.c). LINEAR_PRINT=1 prints how far off the worst row was. */
+#include "attention/maps.h"
 #include "kernels/rows.h"
 #include "lines.h"
 #include "linear_text.h"

@@ -1,6 +1,7 @@
 /* tests/test_session.c - a session is exact: the same bits for any number of threads and any way of handing the ids
  * over. */
 #include "model/llama.h"
+#include "attention/maps.h"
 #include "kernels/rows.h"
 #include "model/timeline.h"
 #include "build.h"

@@ -1,6 +1,6 @@
 /* tests/test_session_linear.c - sessions with linear attention: in chunks, without limits, and what a file may say of
  * it. */
-#include "attention/chunked.h"
+#include "model/attend_texts.h"
 #include "base/threads.h"
 #include "model/timeline.h"
 #include "build.h"
@@ -49,7 +49,7 @@ static void read_in_chunks(float *out, const Model *m, size_t chunk) {
     for (int j = 0; j < LONG; j++) ids[j] = build_id(j);
     memset(asked, 0, sizeof asked);
     const SessionOptions options = {
-        .chunk = chunk, .chunks = &linear_chunks, .n_batch = LONG, .threads = 2, .grain = 1};
+        .chunk = chunk, .linear = &linear_texts, .n_batch = LONG, .threads = 2, .grain = 1};
     CHECK(session_init(&s, m, &options, err, sizeof err) == 0);
     CHECK(session_eval(&s, ids, LONG, &logits, err, sizeof err) == 0);
     memcpy(out, logits, BUILD_VOCAB * sizeof *out);

@@ -3,7 +3,7 @@
  * prompt million drift Both kinds run on the same weights: linear attention is asked for as --attention linear does it.
  * Random weights of two shapes; million takes ../shared/data/tales/tales-1m-linear-f32.gguf where it is. */
 #include "attention/cache_bytes.h"
-#include "attention/chunked.h"
+#include "model/attend_texts.h"
 #include "model/timeline.h"
 #include "tests/build.h"
 #include "base/system.h"
@@ -126,7 +126,7 @@ static double prompt_rate(const char *path, int linear, size_t chunk, size_t n) 
     if (!ids || open_session(&m, &s, path, linear, n)) return 0;
     if (chunk) { /* the session's scratch depends on it */
         session_free(&s);
-        session_init(&s, &m, &(SessionOptions){.chunk = chunk, .chunks = &linear_chunks}, err, sizeof err);
+        session_init(&s, &m, &(SessionOptions){.chunk = chunk, .linear = &linear_texts}, err, sizeof err);
     }
     for (size_t i = 0; i < n; i++) ids[i] = id_at(i);
     for (int r = -1; r < RUNS; r++) {

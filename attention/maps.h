@@ -1,0 +1,10 @@
+/* attention/maps.h - going through feature maps and forms (phi.h) in their order. */
+#ifndef MAPS_H
+#define MAPS_H
+
+#include "phi.h"
+
+const FeatureMap *feature_map_row(int i); /* row i; NULL for other i */
+const LinearForm *linear_form_row(int i);
+
+#endif
