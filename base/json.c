@@ -6,6 +6,7 @@
 #include "json.h"
 #include "base.h"
 #include "file.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <math.h>

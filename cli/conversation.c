@@ -1,7 +1,7 @@
 /* cli/conversation.c - the messages of a conversation, and the session that reads them. */
 #include "chat.h"
 #include "model/state.h"
-#include "base/system.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 #include "model/builtin.h"
 #include "model/family.h"
 #include "model/state.h"
-#include "base/file.h"
 #include "base/newfile.h"
-#include "base/system.h"
+#include "base/paths.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "cli.h"
 #include "model/files/open.h"
 #include "text/open.h"
-#include "base/file.h"
+#include "base/paths.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "model/files/open.h"
 #include "text/open.h"
 #include "tokenizer/open.h"

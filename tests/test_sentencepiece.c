@@ -10,6 +10,7 @@
 #include "tokenizer/sentencepiece/unigram.h"
 #include "tests/golden/sentencepiece.h"
 #include "base/file.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>

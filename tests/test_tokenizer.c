@@ -5,7 +5,8 @@
 
 #include "base/base.h"
 #include "base/file.h"
-#include "base/system.h"
+#include "base/paths.h"
+#include "base/utf8.h"
 #include "model/files/open.h"
 #include "text/vocabulary.h"
 

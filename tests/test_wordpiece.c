@@ -9,6 +9,7 @@
 #include "build.h"
 #include "tests/golden/wordpiece.h"
 #include "base/file.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>

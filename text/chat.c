@@ -2,6 +2,7 @@
 #include "chat.h"
 #include "base/json.h"
 #include "base/file.h"
+#include "base/paths.h"
 
 #include <errno.h>
 #include <stdio.h>

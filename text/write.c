@@ -2,7 +2,6 @@
 #include "write.h"
 
 #include "base/base.h"
-#include "base/system.h"
 
 #include <errno.h>
 #include <stdlib.h>

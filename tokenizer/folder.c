@@ -15,6 +15,7 @@
 #include "tokenizer/pipeline/tokenizer_json.h"
 #include "tokenizer/wordpiece/wordpiece.h"
 #include "base/file.h"
+#include "base/paths.h"
 
 #include <dirent.h>
 #include <errno.h>

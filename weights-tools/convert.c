@@ -7,6 +7,7 @@
 #include "weights-tools/checkpoint/text.h"
 #include "base/file.h"
 #include "base/newfile.h"
+#include "base/paths.h"
 
 #include <errno.h>
 #include <stdio.h>

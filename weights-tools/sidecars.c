@@ -2,6 +2,7 @@
 #include "sidecars.h"
 #include "base/file.h"
 #include "base/newfile.h"
+#include "base/paths.h"
 
 #include <errno.h>
 #include <stdlib.h>

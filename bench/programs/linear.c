@@ -5,7 +5,7 @@
 #include "attention/chunked.h"
 #include "model/session.h"
 #include "tests/build.h"
-#include "base/system.h"
+#include "base/base.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
  * own whose keys say which part it is. It opens by any of its parts; the first one's keys are the model's. */
 #include "gguf_split.h"
 #include "base/file.h"
+#include "base/paths.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "safetensors.h"
 #include "base/file.h"
+#include "base/paths.h"
 
 #include <errno.h>
 #include <stdlib.h>

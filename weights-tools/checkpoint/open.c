@@ -8,6 +8,7 @@
 #include "torch.h"
 #include "zip.h"
 #include "base/file.h"
+#include "base/paths.h"
 
 #include <dirent.h>
 #include <errno.h>
