@@ -16,7 +16,7 @@
 #include "model/decoder.h"
 #include "model/files/gguf.h"
 #include "model/files/llama2c.h"
-#include "model/files/open.h"
+#include "model/files/weights.h"
 #include "model/model.h"
 #include "text/gguf_pieces.h"
 #include "text/write.h"

@@ -1,6 +1,6 @@
 /* cli/tokenize.c - the command tokenize: the ids or the pieces of a text. */
 #include "cli.h"
-#include "model/files/open.h"
+#include "model/files/weights.h"
 #include "text/open.h"
 #include "base/paths.h"
 

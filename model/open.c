@@ -3,7 +3,7 @@
 #include "family.h"
 #include "load.h"
 
-#include "model/files/open.h"
+#include "model/files/weights.h"
 #include "base/system.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "model/files/open.h"
+#include "model/files/weights.h"
 #include "text/open.h"
 #include "tokenizer/open.h"
 #include "tests/golden/bpe.h"

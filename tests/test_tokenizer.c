@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/utf8.h"
-#include "model/files/open.h"
+#include "model/files/weights.h"
 #include "text/vocabulary.h"
 
 #include <errno.h>

@@ -236,7 +236,8 @@ static int add_keys(Weights *w, const Header *h) {
     return rc;
 }
 
-int llama2c_open(Weights *w, const uint8_t *data, size_t size, const char *name, char *err, size_t errlen) {
+int llama2c_open(Weights *w, const uint8_t *data, size_t size, char *err, size_t errlen) {
+    const char *name = w->path;
     Header h;
     w->format = FORMAT_LLAMA2C;
     int rc = read_header(&h, data, size, name, err, errlen);

@@ -1,7 +1,7 @@
 /* tests/fuzz/fuzz_llama2c.c - any bytes as a llama2.c .bin file: opened and read to the last promised byte, or refused
  * with a line. */
 #include "model/files/llama2c.h"
-#include "model/files/open.h"
+#include "model/files/weights.h"
 
 #include <stdlib.h>
 
