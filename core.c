@@ -7,7 +7,6 @@
  * ./run --kernels ref. */
 #include "attention/phi.h"
 #include "base/file.h"
-#include "base/system.h"
 #include "base/threads.h"
 #include "base/base.h"
 #include "kernels/blocks.h"
@@ -45,6 +44,7 @@ const KeySource *const key_sources[] = {
 
 /* ---- what it does without: weights rearranged for fast kernels, options that change a model, threads, caches ---- */
 
+void model_unpack(Model *m) { (void)m; }
 int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     (void)m, (void)o, (void)err, (void)errlen;
     return 0;
@@ -76,7 +76,6 @@ int team_take(Team *t, size_t n, Share *share) { /* all of it, and then nothing 
     return taken = !taken;
 }
 
-void pages_free(void *p, size_t size) { (void)p, (void)size; }
 size_t cache_second_level(void) { return 512 << 10; }
 
 /* ---- the program ---- */

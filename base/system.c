@@ -1,4 +1,4 @@
-/* base/system.c - the operating-system calls that are no file's: pages, threads' time, signals, caches. */
+/* base/system.c - the operating-system calls that are no file's: pages, threads' time, signals. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
 #include "system.h"
 
@@ -26,14 +26,6 @@ void pages_drop(const void *data, size_t size) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)data + page - 1) & ~(page - 1),
               to = ((uintptr_t)data + size) & ~(page - 1);
     if (from < to) madvise((void *)from, to - from, MADV_DONTNEED);
-}
-
-size_t cache_second_level(void) {
-    long least = 512 << 10, most = 2 << 20, bytes = 0;
-#ifdef _SC_LEVEL2_CACHE_SIZE
-    bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-#endif
-    return (size_t)(bytes < least ? least : bytes > most ? most : bytes);
 }
 
 double thread_seconds(void) {

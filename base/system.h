@@ -1,4 +1,4 @@
-/* base/system.h - what only the operating system knows: pages, threads' time, signals, caches. */
+/* base/system.h - what only the operating system knows: pages, threads' time, signals. */
 #ifndef SYSTEM_H
 #define SYSTEM_H
 
@@ -15,8 +15,5 @@ double thread_seconds(void); /* for which this thread has run on a core */
 /* From now on `handler` is called for signal sig; but a hangup that the process was started to ignore stays ignored:
  * nohup. flags: sigaction's. */
 void signal_catch(int sig, void (*handler)(int sig), int flags);
-
-/* Bytes of a core's second-level cache: what the system says, from 512 KB to 2 MB; 512 KB where it says nothing. */
-size_t cache_second_level(void);
 
 #endif

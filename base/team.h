@@ -5,8 +5,6 @@
 #ifndef TEAM_H
 #define TEAM_H
 
-#include "threads.h"
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>

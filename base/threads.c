@@ -1,10 +1,11 @@
 /* base/threads.c - teams: who starts, how loops are shared out, how threads wait, and what is done where they lack a
  * core. */
 #define _GNU_SOURCE /* sched_getaffinity, where the system has it */
-#include "team.h"
+#include "threads.h"
 
 #include "base.h"
 #include "system.h"
+#include "team.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -252,7 +253,7 @@ int team_take(Team *team, size_t n, Share *share) {
 
 void team_wait(Team *t) { wait_for_all(t->inside); }
 
-/* ---- how many ---- */
+/* ---- what there is ---- */
 
 static int processors(void) {
 #if defined(__linux__)
@@ -275,4 +276,12 @@ int threads_most(void) {
         fclose(f);
     }
     return cores > 0 && cores < most ? cores : most;
+}
+
+size_t cache_second_level(void) {
+    long least = 512 << 10, most = 2 << 20, bytes = 0;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+    return (size_t)(bytes < least ? least : bytes > most ? most : bytes);
 }

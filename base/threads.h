@@ -7,8 +7,7 @@
  *     for (Share i; team_take(t, n, &i);) for (; i.at < i.end; i.at++)    equal parts, and who is done helps the others
  *     team_wait(t);                                      what the others did in these loops may be read behind it
  *
- * A team whose threads have no core for a quarter of the time goes on with a thread less, and tries now and then
- * whether the core is free again. */
+ * A team whose threads lack a core for a quarter of the time goes on with one less, and tries now and then for more. */
 #ifndef THREADS_H
 #define THREADS_H
 
@@ -25,7 +24,7 @@ typedef struct {
 int team_init(Team *t, int most);
 void team_free(Team *t); /* accepts a zeroed struct */
 
-/* n threads, at most t->most, run text(arg) and wait for each other at its end; fewer where earlier ones lacked cores. */
+/* n threads, at most t->most, run text(arg) and wait for each other at its end; fewer where earlier ones lacked one. */
 void team_run(Team *t, int n, void (*text)(void *arg), void *arg);
 
 typedef struct { size_t at, end; } Share;
@@ -37,5 +36,6 @@ void team_wait(Team *t);                        /* until all are here */
 int team_member(void);                          /* which thread is asking, from 0 */
 
 int threads_most(void); /* as many as are worth using: the cores of this machine that the process may use */
+size_t cache_second_level(void); /* bytes of a core's, 512 KB to 2 MB; 512 KB where the system does not say */
 
 #endif

@@ -2,7 +2,6 @@
 #include "scratch.h"
 
 #include "attention/softmax.h"
-#include "base/system.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "base/system.h"
 #include "base/json.h"
 #include "base/team.h"
+#include "base/threads.h"
 #include "base/paths.h"
 #include "base/utf8.h"
 #include "test.h"
@@ -387,7 +388,8 @@ static void test_late_threads(void) {
     CHECK(runs >= 3 && runs < MANY);
     for (runs = 0; runs < MANY && threads_of_next(&h) == 1;) runs++;
     CHECK(runs >= 10 && runs < MANY);
-    for (h.late = runs = 0; runs < MANY && h.team.inside->hampered + (h.team.inside->worth == 1);) runs++, threads_of_next(&h);
+    TeamInside *t = h.team.inside;
+    for (h.late = runs = 0; runs < MANY && t->hampered + (t->worth == 1);) runs++, threads_of_next(&h);
     if (runs == MANY && !cores_are_free()) test_skip("other programs have the cores: no thread is in time");
     else CHECK(runs < MANY && threads_of_next(&h) == 2);
     team_free(&h.team);

@@ -14,14 +14,10 @@ enum { HEADER_BYTES = 28, DIM_MAX = 1 << 24, GROUP_MAX = 65536, LAYERS_MAX = 1 <
 static const Llama2cArray arrays[] = {
     {"token_embd.weight", 'V', 'D'},
     {"blk.#.attn_norm.weight", 'D', 0},
-    {"blk.#.attn_q.weight", 'D', 'D'},
-    {"blk.#.attn_k.weight", 'K', 'D'},
-    {"blk.#.attn_v.weight", 'K', 'D'},
+    {"blk.#.attn_q.weight", 'D', 'D'}, {"blk.#.attn_k.weight", 'K', 'D'}, {"blk.#.attn_v.weight", 'K', 'D'},
     {"blk.#.attn_output.weight", 'D', 'D'},
     {"blk.#.ffn_norm.weight", 'D', 0},
-    {"blk.#.ffn_gate.weight", 'F', 'D'},
-    {"blk.#.ffn_down.weight", 'D', 'F'},
-    {"blk.#.ffn_up.weight", 'F', 'D'},
+    {"blk.#.ffn_gate.weight", 'F', 'D'}, {"blk.#.ffn_down.weight", 'D', 'F'}, {"blk.#.ffn_up.weight", 'F', 'D'},
     {"output_norm.weight", 'D', 0},
     {NULL, 'S', 'R'}, /* cos and sin, half a head each: computed here */
     {"output.weight", 'V', 'D'},
@@ -76,18 +72,13 @@ int llama2c_open(Weights *w, const uint8_t *data, size_t size, char *err, size_t
 /* ---- the arrays ---- */
 
 static size_t size_of(const Llama2cHeader *h, char letter) {
+    static const char letters[] = "DFKVSR";
     int head = h->dim / h->n_heads;
-    switch (letter) {
-    case 'D': return (size_t)h->dim;
-    case 'F': return (size_t)h->hidden_dim;
-    case 'K': return (size_t)head * (size_t)h->n_kv_heads;
-    case 'V': return (size_t)h->vocab_size;
-    case 'S': return (size_t)h->seq_len;
-    default: return (size_t)head;
-    }
+    const int sizes[] = {h->dim, h->hidden_dim, head * h->n_kv_heads, h->vocab_size, h->seq_len, head};
+    return (size_t)sizes[strchr(letters, letter) - letters];
 }
 
-/* Where an array at `at` ends; SIZE_MAX: too far. A row is at most 2^24 values, so only the product can be too large. */
+/* Where an array at `at` ends; SIZE_MAX: too far. A row is at most 2^24 values: only the product can be too large. */
 static size_t behind(size_t at, size_t rows, size_t row_bytes) {
     size_t bytes;
     return size_mul(rows, row_bytes, &bytes) && size_add(at, bytes, &at) ? at : SIZE_MAX;
@@ -137,16 +128,11 @@ static int add_key(Weights *w, const char *key, MetaType type, const void *value
 static int add_keys(Weights *w, const Llama2cHeader *h) {
     static const float epsilon = 1e-5f; /* this and the base of its angles, GGUF's default, stand in llama2.c's code */
     const struct { const char *key; int value; } rows[] = {
-        {"llama2c.version", h->version},
-        {"llama.embedding_length", h->dim},
-        {"llama.feed_forward_length", h->hidden_dim},
-        {"llama.block_count", h->n_layers},
-        {"llama.attention.head_count", h->n_heads},
-        {"llama.attention.head_count_kv", h->n_kv_heads},
+        {"llama2c.version", h->version}, {"llama.embedding_length", h->dim},
+        {"llama.feed_forward_length", h->hidden_dim}, {"llama.block_count", h->n_layers},
+        {"llama.attention.head_count", h->n_heads}, {"llama.attention.head_count_kv", h->n_kv_heads},
         {"llama.context_length", h->seq_len},
-        {"tokenizer.ggml.bos_token_id", 1},
-        {"tokenizer.ggml.eos_token_id", 1}, /* llama2.c ends a text at BOS, not at EOS */
-    };
+        {"tokenizer.ggml.bos_token_id", 1}, {"tokenizer.ggml.eos_token_id", 1}}; /* it ends a text at BOS, not at EOS */
     int rc = add_key(w, "general.architecture", META_STRING, "llama", 5);
     if (rc == 0) rc = add_key(w, "llama.attention.layer_norm_rms_epsilon", META_F32, &epsilon, 4);
     for (size_t i = 0; i < sizeof rows / sizeof *rows && rc == 0; i++)

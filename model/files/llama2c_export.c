@@ -1,4 +1,4 @@
-/* model/files/llama2c_export.c - versions 1 and 2 of llama2.c's .bin files; llama2c.c reads what comes behind the header.
+/* model/files/llama2c_export.c - versions 1 and 2 of llama2.c's .bin files. What is behind the header llama2c.c reads.
  *
  *     v1   "24ka" (0x616b3432), 1, 7 int32, u8 shared classifier, zeros up to byte 256, then f32
  *     v2   the same with 2, and int32 group_size behind the u8; norms f32, every matrix int8 values then its f32 scales
@@ -15,13 +15,9 @@ static const Llama2cArray arrays[] = {
     {"blk.#.ffn_norm.weight", 'D', 0},
     {"output_norm.weight", 'D', 0},
     {"token_embd.weight", 'V', 'D'},
-    {"blk.#.attn_q.weight", 'D', 'D'},
-    {"blk.#.attn_k.weight", 'K', 'D'},
-    {"blk.#.attn_v.weight", 'K', 'D'},
+    {"blk.#.attn_q.weight", 'D', 'D'}, {"blk.#.attn_k.weight", 'K', 'D'}, {"blk.#.attn_v.weight", 'K', 'D'},
     {"blk.#.attn_output.weight", 'D', 'D'},
-    {"blk.#.ffn_gate.weight", 'F', 'D'},
-    {"blk.#.ffn_down.weight", 'D', 'F'},
-    {"blk.#.ffn_up.weight", 'F', 'D'},
+    {"blk.#.ffn_gate.weight", 'F', 'D'}, {"blk.#.ffn_down.weight", 'D', 'F'}, {"blk.#.ffn_up.weight", 'F', 'D'},
     {"output.weight", 'V', 'D'},
     {0},
 };
@@ -36,7 +32,8 @@ int llama2c_export_open(Weights *w, const uint8_t *data, size_t size, char *err,
     uint32_t version = load_u32(data + 4);
     if (version != 1 && version != 2)
         return base_error(err, errlen, -EINVAL,
-                          "%s: llama2.c version %u, only 0, 1 and 2 are read: export the model again", w->path, version);
+                          "%s: llama2.c version %u, only 0, 1 and 2 are read: export the model again", w->path,
+                          version);
     Llama2cHeader h = {.version = (int)version, .shared_classifier = data[36], .bytes = HEADER_BYTES, .arrays = arrays};
     llama2c_numbers(&h, data + 8);
     if (version == 2) h.group_size = (int32_t)load_u32(data + 37); /* behind one byte, so unaligned */

@@ -1,4 +1,4 @@
-/* model/files/llama2c_export.h - the versions of llama2.c's .bin files that have a magic number: 1, and 2 for its runq. */
+/* model/files/llama2c_export.h - llama2.c's .bin files that have a magic number: versions 1, and 2 for its runq. */
 #ifndef LLAMA2C_EXPORT_H
 #define LLAMA2C_EXPORT_H
 
