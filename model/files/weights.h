@@ -95,7 +95,7 @@ const char *weights_keep(Weights *w, const char *s, size_t n); /* a copy of s [n
 int weights_add_tensor(Weights *w, const Tensor *t);           /* 0 or -ENOMEM; *t is copied */
 int weights_add_meta(Weights *w, const MetaValue *m);
 int weights_add_file(Weights *w, const char *path, char *err, size_t errlen); /* map it as w->files[w->n_files - 1] */
-int weights_finish(Weights *w, char *err, size_t errlen); /* by_name; a name that stands twice or shared bytes: refused */
+int weights_finish(Weights *w, char *err, size_t errlen); /* by_name; names that stand twice, shared bytes: refused */
 /* The addresses of n rows, Tensors or MetaValues, into order [n], by their names; one that stands twice, or NULL. */
 const char *weights_sort(const void **order, const void *rows, size_t n, size_t row_bytes);
 int weights_is_name(const char *s, size_t n); /* 1 where s can be printed and compared: not empty, UTF-8, no NUL */
