@@ -6,7 +6,6 @@
  * compiled-in one writes. `make core` links it with the files that the Makefile lists as CORE; the text is that of
  * ./run --kernels ref. */
 #include "attention/phi.h"
-#include "base/file.h"
 #include "base/threads.h"
 #include "base/base.h"
 #include "kernels/blocks.h"

@@ -1,4 +1,4 @@
-/* base/base.h - what every folder may use: error lines, checked sizes, arrays that grow, loads, UTF-8, a clock.
+/* base/base.h - what every folder may use: error lines, checked sizes, arrays that grow, loads, UTF-8, mapped files.
  *
  *     char err[256];
  *     if (size_mul(n, 4, &bytes)) ... else return base_error(err, sizeof err, -EINVAL, "%s: too large", path);
@@ -48,6 +48,15 @@ float    load_f32(const void *p);
  * well-formed (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF). */
 int utf8_decode(const char *s, size_t n, uint32_t *cp);
 int utf8_length(unsigned char c); /* bytes of a character whose first is c; 0 where c cannot start one */
+
+/* A regular file mapped read-only. data belongs to the mapping and is never NULL once mapped: an empty file is refused.
+ * A file that another program shortens meanwhile raises SIGBUS: the program (run.c) turns that into an error line. */
+typedef struct { const uint8_t *data; size_t size; } MappedFile; /* size: bytes */
+int file_map(MappedFile *f, const char *path, char *err, size_t errlen);
+void file_unmap(MappedFile *f); /* accepts a zeroed struct */
+
+char *file_folder(const char *path); /* of "a/b.bin" "a", of "b.bin" ".": malloc'ed, or NULL; paths.h has more */
+int file_is_folder(const char *path);
 
 double clock_seconds(void); /* of a clock that never goes back */
 

@@ -5,7 +5,6 @@
  * kept. */
 #include "json.h"
 #include "base.h"
-#include "file.h"
 #include "utf8.h"
 
 #include <errno.h>

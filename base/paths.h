@@ -1,4 +1,4 @@
-/* base/paths.h - paths beyond file.h: put together, and what stands there. */
+/* base/paths.h - paths: put together, and what stands there. */
 #ifndef PATHS_H
 #define PATHS_H
 

@@ -14,7 +14,7 @@
 
 #include "base/newfile.h"
 #include "scratch.h"
-#include "base/file.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,6 +1,5 @@
 /* tests/test_base.c - error lines, checked sizes, UTF-8, mapped files, teams of threads, JSON. */
 #include "base/base.h"
-#include "base/file.h"
 #include "base/newfile.h"
 #include "base/system.h"
 #include "base/json.h"

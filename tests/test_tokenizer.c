@@ -4,7 +4,6 @@
 #include "tokenizer_files.h"
 
 #include "base/base.h"
-#include "base/file.h"
 #include "base/paths.h"
 #include "base/utf8.h"
 #include "model/files/weights.h"

@@ -5,7 +5,7 @@
 #include "sidecars.h"
 #include "weights-tools/checkpoint/open.h"
 #include "weights-tools/checkpoint/text.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "base/newfile.h"
 #include "base/paths.h"
 

@@ -1,6 +1,6 @@
 /* weights-tools/sidecars.c - config.json, vocab.txt and their like. */
 #include "sidecars.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "base/newfile.h"
 #include "base/paths.h"
 

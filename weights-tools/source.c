@@ -7,7 +7,7 @@
 #include "model/files/safetensors.h"
 #include "sidecars.h"
 #include "weights-tools/checkpoint/open.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "base/system.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* model/files/gguf_split.c - a GGUF model in several files: NAME-00001-of-00003.gguf and so on, each a GGUF file of its
  * own whose keys say which part it is. It opens by any of its parts; the first one's keys are the model's. */
 #include "gguf_split.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "base/paths.h"
 
 #include <errno.h>

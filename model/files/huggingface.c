@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "safetensors.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "base/paths.h"
 
 #include <errno.h>

@@ -13,7 +13,6 @@
 #define WEIGHTS_H
 
 #include "base/base.h"
-#include "base/file.h"
 #include "kernels/quants.h"
 
 enum { TENSOR_MAX_DIMS = 8 };

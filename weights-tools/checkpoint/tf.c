@@ -3,7 +3,7 @@
 #include "model/files/weights.h"
 #include "checksum.h"
 #include "table.h"
-#include "base/file.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdio.h>
