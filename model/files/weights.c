@@ -5,33 +5,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int begin(Weights *w, const char *path, int is_folder, char *err, size_t errlen) {
-    *w = (Weights){.path = strdup(path), .folder = is_folder ? strdup(path) : file_folder(path)};
-    return w->path && w->folder ? 0 : weights_no_memory(path, err, errlen);
-}
-
-static int open_bytes(Weights *w, const uint8_t *data, size_t size, char *err, size_t errlen) {
-    for (const WeightsReader *r = weights_readers; r->is; r++)
+/* data [size]: the file, in memory; NULL: path is to be opened. */
+static int open_any(Weights *w, const char *path, const uint8_t *data, size_t size, char *err, size_t errlen) {
+    const WeightsReader *r = weights_readers;
+    int is_folder = !data && file_is_folder(path), rc = 0;
+    *w = (Weights){.path = strdup(path), .folder = is_folder ? strdup(path) : file_folder(path), .file_bytes = size};
+    if (!w->path || !w->folder) return weights_no_memory(path, err, errlen);
+    while (r->is && !(is_folder && r->open_folder)) r++;
+    if (r->is) return r->open_folder(w, err, errlen);
+    if (!data && (rc = weights_add_file(w, path, err, errlen)) != 0) return rc; /* this refuses a folder */
+    if (!data) data = w->files->data, size = w->files->size;
+    for (r = weights_readers; r->is; r++)
         if (r->is(data, size)) return r->open(w, data, size, err, errlen);
-    return base_error(err, errlen, -EINVAL, "%s: not a model file that is known here", w->path);
+    return base_error(err, errlen, -EINVAL, "%s: not a model file that is known here", path);
 }
 
 int weights_open(Weights *w, const char *path, char *err, size_t errlen) {
-    int is_folder = file_is_folder(path), rc = begin(w, path, is_folder, err, errlen);
-    const WeightsReader *r = weights_readers;
-    while (r->is && !(is_folder && r->open_folder)) r++;
-    if (rc == 0 && r->is) rc = r->open_folder(w, err, errlen);
-    else if (rc == 0 && (rc = weights_add_file(w, path, err, errlen)) == 0)
-        rc = open_bytes(w, w->files->data, w->files->size, err, errlen);
+    int rc = open_any(w, path, NULL, 0, err, errlen);
     if (rc) weights_close(w);
     return rc;
 }
 
 int weights_open_memory(Weights *w, const void *data, size_t size, const char *name, char *err, size_t errlen) {
-    int rc = begin(w, name, 0, err, errlen);
-    w->file_bytes = size;
-    if (rc == 0 && size == 0) rc = base_error(err, errlen, -EINVAL, "%s: the file is empty", name);
-    if (rc == 0) rc = open_bytes(w, data, size, err, errlen);
+    *w = (Weights){.path = NULL};
+    if (size == 0) return base_error(err, errlen, -EINVAL, "%s: the file is empty", name);
+    int rc = open_any(w, name, data, size, err, errlen);
     if (rc) weights_close(w);
     return rc;
 }
@@ -150,19 +148,21 @@ const MetaValue *weights_meta(const Weights *w, const char *key) {
     return NULL;
 }
 
+/* Bytes of a value, and what it is: an unsigned or a signed integer, a float. */
+static const struct { uint8_t size; char kind; } types[] = {
+    [META_U8] = {1, 'u'}, [META_I8] = {1, 'i'}, [META_U16] = {2, 'u'}, [META_I16] = {2, 'i'}, [META_U32] = {4, 'u'},
+    [META_I32] = {4, 'i'}, [META_F32] = {4, 'f'}, [META_BOOL] = {1, 'u'}, [META_U64] = {8, 'u'}, [META_I64] = {8, 'i'},
+    [META_F64] = {8, 'f'}};
+
+size_t meta_size(MetaType type) { return types[type].size; }
+
 int meta_integer(const MetaValue *v, int64_t *out) {
-    switch (v ? v->type : META_STRING) {
-    case META_U8:
-    case META_BOOL: *out = v->data[0]; return 1;
-    case META_I8: *out = (int8_t)v->data[0]; return 1;
-    case META_U16: *out = load_u16(v->data); return 1;
-    case META_I16: *out = (int16_t)load_u16(v->data); return 1;
-    case META_U32: *out = load_u32(v->data); return 1;
-    case META_I32: *out = (int32_t)load_u32(v->data); return 1;
-    case META_U64: *out = (int64_t)load_u64(v->data); return *out >= 0;
-    case META_I64: *out = (int64_t)load_u64(v->data); return 1;
-    default: return 0;
-    }
+    int size = v ? types[v->type].size : 0, is_signed = size && types[v->type].kind == 'i';
+    if (size == 0 || types[v->type].kind == 'f') return 0;
+    uint64_t bits = is_signed && v->data[size - 1] >> 7 ? UINT64_MAX : 0;
+    for (int i = size; i-- > 0;) bits = bits << 8 | v->data[i];
+    *out = (int64_t)bits;
+    return is_signed || *out >= 0;
 }
 
 int meta_number(const MetaValue *v, double *out) {
@@ -172,11 +172,6 @@ int meta_number(const MetaValue *v, double *out) {
     else if (v && v->type == META_F64) memcpy(out, &(uint64_t){load_u64(v->data)}, sizeof *out);
     else return 0;
     return 1;
-}
-
-size_t meta_size(MetaType type) {
-    static const uint8_t sizes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
-    return sizes[type];
 }
 
 void meta_next(const MetaValue *array, const uint8_t **cursor, MetaValue *out) {
