@@ -67,9 +67,9 @@ TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c)) $(B)/tests/suites.o
 CORE := core.c rope/rope.c attention/reference.c attention/cache.c attention/softmax.c attention/phi.c attention/linear.c \
         model/llama.c model/steps.c model/attend.c model/session.c model/scratch.c text/write.c \
         model/sampler.c model/open.c model/load.c model/decoder.c model/family.c model/keys.c model/keys_gguf.c \
-        model/files/open.c model/files/weights.c model/files/gguf.c model/files/llama2c.c text/gguf_pieces.c \
-        tokenizer/text.c tokenizer/pieces.c tokenizer/bpe/merge.c tokenizer/sentencepiece/spm.c kernels/ref.c \
-        kernels/ref_cache.c kernels/blocks.c kernels/quants.c base/base.c base/file.c base/system.c
+        model/files/weights.c model/files/gguf.c model/files/llama2c.c text/gguf_pieces.c \
+        tokenizer/pieces.c tokenizer/bpe/merge.c tokenizer/sentencepiece/spm.c kernels/ref.c \
+        kernels/ref_cache.c kernels/blocks.c kernels/quants.c base/base.c
 
 # A suite is a file tests/test_NAME.c that defines tests_NAME; those that others rest on run first.
 FIRST   := base rope quants encode kernels kernels_attention attention

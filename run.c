@@ -2,6 +2,7 @@
  * only file that reads argv, prints and exits. stdout is the text, everything else goes to stderr. */
 #include "cli/cli.h"
 #include "base/system.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,11 +1,16 @@
-/* base/base.c - error lines, checked sizes, arrays that grow, little-endian loads, UTF-8. */
+/* base/base.c - error lines, checked sizes, arrays that grow, little-endian loads, UTF-8, mapped files, a clock. */
+#define _DEFAULT_SOURCE /* madvise */
 #include "base.h"
 
 #include <errno.h>
-#include <stdarg.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 int base_error(char *err, size_t errlen, int code, const char *fmt, ...) {
     va_list ap;
@@ -32,15 +37,15 @@ int base_verror(char *err, size_t errlen, int code, const char *fmt, va_list ap)
 }
 
 int size_mul(size_t a, size_t b, size_t *out) {
-    if (a != 0 && b > SIZE_MAX / a) return 0;
-    *out = a * b;
-    return 1;
+    int fits = a == 0 || b <= SIZE_MAX / a;
+    if (fits) *out = a * b;
+    return fits;
 }
 
 int size_add(size_t a, size_t b, size_t *out) {
-    if (b > SIZE_MAX - a) return 0;
-    *out = a + b;
-    return 1;
+    int fits = b <= SIZE_MAX - a;
+    if (fits) *out = a + b;
+    return fits;
 }
 
 int array_reserve(void *array, size_t *cap, size_t want, size_t element) {
@@ -79,23 +84,17 @@ uint32_t load_u32(const void *p) {
 }
 
 uint64_t load_u64(const void *p) {
-    const uint8_t *b = p;
-    return (uint64_t)load_u32(b) | (uint64_t)load_u32(b + 4) << 32;
+    return load_u32(p) | (uint64_t)load_u32((const uint8_t *)p + 4) << 32;
 }
 
 float load_f32(const void *p) {
-    uint32_t u = load_u32(p);
-    float f;
-    memcpy(&f, &u, 4);
-    return f;
+    union { uint32_t bits; float value; } u = {load_u32(p)};
+    return u.value;
 }
 
 int utf8_length(unsigned char c) {
-    if (c < 0x80) return 1;
-    if (c < 0xc2) return 0; /* a continuation byte, or an overlong two-byte form */
-    if (c < 0xe0) return 2;
-    if (c < 0xf0) return 3;
-    return c < 0xf5 ? 4 : 0;
+    if (c < 0xc2) return c < 0x80; /* a continuation byte, or an overlong two-byte form, starts none */
+    return c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
 }
 
 int utf8_decode(const char *s, size_t n, uint32_t *cp) {
@@ -113,13 +112,51 @@ int utf8_decode(const char *s, size_t n, uint32_t *cp) {
     return len;
 }
 
-int utf8_encode(uint32_t cp, char out[4]) {
-    if (cp < 0x80) {
-        out[0] = (char)cp;
-        return 1;
-    }
-    int len = cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
-    for (int i = len - 1; i > 0; i--, cp >>= 6) out[i] = (char)(0x80 | (cp & 0x3f));
-    out[0] = (char)((0xf00u >> len & 0xffu) | cp);
-    return len;
+static int map_open_file(MappedFile *f, int fd, const char *path, char *err, size_t errlen) {
+    struct stat st;
+    if (fstat(fd, &st) != 0) return base_error(err, errlen, -errno, "%s: %s", path, strerror(errno));
+    if (S_ISDIR(st.st_mode)) return base_error(err, errlen, -EISDIR, "%s: is a folder, not a file", path);
+    if (!S_ISREG(st.st_mode))
+        return base_error(err, errlen, -EINVAL, "%s: not a regular file, so it cannot be mapped", path);
+    if (st.st_size <= 0) return base_error(err, errlen, -EINVAL, "%s: the file is empty", path);
+    void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    if (p == MAP_FAILED)
+        return base_error(err, errlen, -errno, "%s: cannot map %lld bytes: %s", path, (long long)st.st_size,
+                          strerror(errno));
+#ifdef MADV_HUGEPAGE /* a wish: where the file system can, what is not in memory yet is read in large pages */
+    if (st.st_size >= 2 << 20) madvise(p, (size_t)st.st_size, MADV_HUGEPAGE);
+#endif
+    *f = (MappedFile){p, (size_t)st.st_size};
+    return 0;
+}
+
+int file_map(MappedFile *f, const char *path, char *err, size_t errlen) {
+    *f = (MappedFile){NULL, 0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* O_NONBLOCK: a fifo is refused, not waited for */
+    if (fd < 0) return base_error(err, errlen, -errno, "%s: %s", path, strerror(errno));
+    int rc = map_open_file(f, fd, path, err, errlen);
+    close(fd);
+    return rc;
+}
+
+void file_unmap(MappedFile *f) {
+    if (f->data) munmap((void *)(uintptr_t)f->data, f->size);
+    *f = (MappedFile){NULL, 0};
+}
+
+char *file_folder(const char *path) {
+    const char *slash = strrchr(path, '/');
+    if (!slash) return strdup(".");
+    return strndup(path, slash == path ? 1 : (size_t)(slash - path)); /* "/model.bin" stands in "/" */
+}
+
+int file_is_folder(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+double clock_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

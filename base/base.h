@@ -1,4 +1,4 @@
-/* base/base.h - what every folder may use: error lines, checked sizes, arrays that grow, loads, UTF-8.
+/* base/base.h - what every folder may use: error lines, checked sizes, arrays that grow, loads, UTF-8, mapped files.
  *
  *     char err[256];
  *     if (size_mul(n, 4, &bytes)) ... else return base_error(err, sizeof err, -EINVAL, "%s: too large", path);
@@ -17,9 +17,8 @@
 #define BASE_PRINTF(fmt, args)
 #endif
 
-/* Write one line into err and return code: a failing function ends with `return base_error(err, errlen, -EINVAL, ...)`.
- * Control characters of names and file contents become '?'; a line longer than err loses its beginning (a long path),
- * not its end (the reason). */
+/* One line into err; returns code. Control characters, of names and file contents, become '?'; a line longer than err
+ * loses its beginning (a long path), not its end (the reason). */
 int base_error(char *err, size_t errlen, int code, const char *fmt, ...) BASE_PRINTF(4, 5);
 int base_verror(char *err, size_t errlen, int code, const char *fmt, va_list ap);
 
@@ -28,16 +27,14 @@ int size_mul(size_t a, size_t b, size_t *out);
 int size_add(size_t a, size_t b, size_t *out);
 
 /* Room for `want` elements, each of so many bytes, in an array that grows: array points to the pointer of a malloc'ed
- * block (or NULL) that has room for *cap; 0 or -ENOMEM, and then nothing has changed. Room doubles, so adding one at a
- * time costs O(1).
+ * block (or NULL) with room for *cap. 0, or -ENOMEM: nothing has changed. Room doubles: one more costs O(1).
  *     if (array_reserve(&ids->at, &ids->cap, ids->n + 1, sizeof *ids->at)) return -ENOMEM; */
 int array_reserve(void *array, size_t *cap, size_t want, size_t element);
 
 /* Where needle, NUL-terminated, first stands in text[from .. n-1], or n. */
 size_t find_bytes(const char *text, size_t from, size_t n, const char *needle);
 
-/* FNV-1a, 64 bits, going on from hash; begin with HASH_START. Every step is one-to-one, so one damaged byte always
- * shows. */
+/* FNV-1a, 64 bits, going on from hash; begin with HASH_START. One-to-one, so one damaged byte always shows. */
 #define HASH_START 0xcbf29ce484222325u
 uint64_t hash_bytes(uint64_t hash, const void *data, size_t n);
 
@@ -47,12 +44,20 @@ uint32_t load_u32(const void *p);
 uint64_t load_u64(const void *p);
 float    load_f32(const void *p);
 
-/* The UTF-8 character at s[0 .. n-1], n >= 1: its length 1..4 and the code point in *cp, or 0 where the
- * bytes are not well-formed (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF). */
+/* The UTF-8 character at s[0 .. n-1], n >= 1: its length 1..4 and the code point in *cp, or 0 where the bytes are not
+ * well-formed (RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF). */
 int utf8_decode(const char *s, size_t n, uint32_t *cp);
-/* How many bytes a character takes whose first byte is c; 0 where c cannot start one. */
-int utf8_length(unsigned char c);
-/* cp into out[0..3]; the bytes written, 1..4. */
-int utf8_encode(uint32_t cp, char out[4]);
+int utf8_length(unsigned char c); /* bytes of a character whose first is c; 0 where c cannot start one */
+
+/* A regular file mapped read-only. data belongs to the mapping and is never NULL once mapped: an empty file is refused.
+ * A file that another program shortens meanwhile raises SIGBUS: the program (run.c) turns that into an error line. */
+typedef struct { const uint8_t *data; size_t size; } MappedFile; /* size: bytes */
+int file_map(MappedFile *f, const char *path, char *err, size_t errlen);
+void file_unmap(MappedFile *f); /* accepts a zeroed struct */
+
+char *file_folder(const char *path); /* of "a/b.bin" "a", of "b.bin" ".": malloc'ed, or NULL; paths.h has more */
+int file_is_folder(const char *path);
+
+double clock_seconds(void); /* of a clock that never goes back */
 
 #endif

@@ -5,7 +5,7 @@
  * kept. */
 #include "json.h"
 #include "base.h"
-#include "file.h"
+#include "utf8.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* base/system.c - the operating-system calls that are no file's: pages, clocks, signals, caches. */
+/* base/system.c - the operating-system calls that are no file's: pages, threads' time, signals. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
 #include "system.h"
 
@@ -28,22 +28,11 @@ void pages_drop(const void *data, size_t size) {
     if (from < to) madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
-size_t cache_second_level(void) {
-    long least = 512 << 10, most = 2 << 20, bytes = 0;
-#ifdef _SC_LEVEL2_CACHE_SIZE
-    bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-#endif
-    return (size_t)(bytes < least ? least : bytes > most ? most : bytes);
-}
-
-static double seconds_of(clockid_t clock) {
+double thread_seconds(void) {
     struct timespec t;
-    clock_gettime(clock, &t);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
-
-double clock_seconds(void) { return seconds_of(CLOCK_MONOTONIC); }
-double thread_seconds(void) { return seconds_of(CLOCK_THREAD_CPUTIME_ID); }
 
 void signal_catch(int sig, void (*handler)(int sig), int flags) {
     struct sigaction was;

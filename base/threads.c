@@ -5,6 +5,7 @@
 
 #include "base.h"
 #include "system.h"
+#include "team.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -22,7 +23,7 @@ struct TeamMember {
     unsigned loops[2]; /* that are over */
     double slept;      /* seconds of this run, until those it waited for were there */
     double lacked;     /* seconds of this run in which it had no core: it was ready, and neither ran nor slept */
-    Team *team;
+    TeamInside *team;
     pthread_t thread;
 };
 
@@ -30,18 +31,12 @@ static _Thread_local int this_member;
 
 int team_member(void) { return this_member; }
 
-/* ---- runs ---- */
+/* ---- barriers ---- */
 
-/* Seconds, since some moment, for which this thread did not run. */
-static double seconds_off(void) { return clock_seconds() - thread_seconds(); }
-
-/* A thread's part in a run. Who is alone waits for nobody: how it fares need not be known. */
-static void take_part(Team *t, TeamMember *me) {
-    double off = t->n == 1 ? 0 : seconds_off();
-    me->slept = me->lacked = 0;
-    t->text(t->arg);
-    if (t->n > 1) me->lacked = seconds_off() - off - me->slept;
-    team_wait(t);
+static void forget(TeamMember *m, unsigned set) {
+    for (unsigned i = 0; i <= m->loops[set] && i < TEAM_LOOPS; i++)
+        atomic_store_explicit(&m->taken[set][i], 0, memory_order_relaxed);
+    m->loops[set] = 0;
 }
 
 static void relax(void) {
@@ -52,156 +47,7 @@ static void relax(void) {
 #endif
 }
 
-/* The number of the next run after `last`, whoever takes part: looked for, then slept for. */
-static uint64_t next_run(Team *t, uint64_t last) {
-    enum { LOOKS = 10000 }; /* about a millisecond: more than lies between two tokens of a small model */
-    uint64_t run;
-    for (int i = 0; i < LOOKS; i++) {
-        if ((run = atomic_load_explicit(&t->run, memory_order_acquire)) != last) return run;
-        relax();
-    }
-    pthread_mutex_lock(&t->mutex);
-    atomic_fetch_add(&t->idle, 1);
-    while ((run = atomic_load(&t->run)) == last) pthread_cond_wait(&t->wanted, &t->mutex);
-    atomic_fetch_sub(&t->idle, 1);
-    pthread_mutex_unlock(&t->mutex);
-    return run;
-}
-
-/* A run is announced by one word, so that its number and its threads are read together: a thread that sleeps through
- * runs of fewer threads never mistakes one for another. A run of no threads is the end. */
-static void announce(Team *t, int n) {
-    uint64_t run = (atomic_load(&t->run) / (2 * TEAM_MOST) + 1) * (2 * TEAM_MOST) + (uint64_t)n;
-    atomic_exchange(&t->run, run); /* no store: qemu on x86 lets arm64's pass the next load */
-    if (atomic_load(&t->idle) == 0) return; /* who comes later sees the run */
-    pthread_mutex_lock(&t->mutex);
-    pthread_cond_broadcast(&t->wanted);
-    pthread_mutex_unlock(&t->mutex);
-}
-
-static void *work(void *arg) {
-    TeamMember *me = arg;
-    Team *t = me->team;
-    this_member = (int)(me - t->members);
-    for (uint64_t run = 0;;) {
-        run = next_run(t, run);
-        int n = (int)(run % (2 * TEAM_MOST));
-        if (n == 0) return NULL;
-        if (this_member < n) take_part(t, me);
-    }
-}
-
-/* Signals are for the thread that the program had; but what a thread does wrong is its own. */
-static int start(TeamMember *m) {
-    static const int own[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV};
-    sigset_t all, before;
-    sigfillset(&all);
-    for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&all, own[i]);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    int rc = pthread_create(&m->thread, NULL, work, m);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return rc;
-}
-
-int team_init(Team *t, int most) {
-    memset(t, 0, sizeof *t);
-    if (most > TEAM_MOST) most = TEAM_MOST;
-    t->members = aligned_alloc(_Alignof(TeamMember), (size_t)most * sizeof *t->members);
-    if (!t->members) return -ENOMEM;
-    memset(t->members, 0, (size_t)most * sizeof *t->members);
-    pthread_mutex_init(&t->mutex, NULL);
-    pthread_cond_init(&t->together, NULL);
-    pthread_cond_init(&t->wanted, NULL);
-    for (t->most = 1; t->most < most; t->most++) {
-        t->members[t->most].team = t;
-        if (start(&t->members[t->most])) break;
-    }
-    t->worth = t->most;
-    t->n = 1;
-    return 0;
-}
-
-void team_free(Team *t) {
-    if (t->members) {
-        announce(t, 0);
-        for (int i = 1; i < t->most; i++) pthread_join(t->members[i].thread, NULL);
-        pthread_cond_destroy(&t->wanted);
-        pthread_cond_destroy(&t->together);
-        pthread_mutex_destroy(&t->mutex);
-    }
-    free(t->members);
-    memset(t, 0, sizeof *t);
-}
-
-static void forget(TeamMember *m, unsigned set) {
-    for (unsigned i = 0; i <= m->loops[set] && i < TEAM_LOOPS; i++)
-        atomic_store_explicit(&m->taken[set][i], 0, memory_order_relaxed);
-    m->loops[set] = 0;
-}
-
-/* Three runs in a row whose threads went without a core for a quarter of the time, and the next have a thread less;
- * sixteen that were not hampered so, and the next has one more: if it is hampered, it was the only one. Where one of
- * two cores was taken away, threads lacked one for 80 to 100 % of the time; undisturbed, for 0 to 3 %. */
-static void judge(Team *t, double took) {
-    enum { SHARE = 4, HAMPERED = 3, SMOOTH = 16 };
-    if (t->n < t->worth) return; /* it was asked for fewer */
-    double lacked = 0;
-    for (int i = 0; i < t->n; i++) lacked += t->members[i].lacked;
-    if (lacked * SHARE > took) {
-        t->smooth = 0;
-        if (++t->hampered == HAMPERED) t->hampered = 0, t->worth--;
-        return;
-    }
-    t->hampered = 0;
-    if (t->worth < t->most && ++t->smooth == SMOOTH) t->smooth = 0, t->hampered = HAMPERED - 1, t->worth++;
-}
-
-void team_run(Team *t, int n, void (*text)(void *arg), void *arg) {
-    if (n > t->worth) n = t->worth;
-    double began = n > 1 ? clock_seconds() : 0;
-    for (int i = t->n; i < n; i++)
-        forget(&t->members[i], 0), forget(&t->members[i], 1); /* who did not run the last time */
-    t->text = text, t->arg = arg, t->n = n;
-    if (n > 1) announce(t, n);
-    take_part(t, &t->members[0]);
-    judge(t, n > 1 ? clock_seconds() - began : 1);
-}
-
-/* ---- loops ---- */
-
-static Share part(size_t n, size_t threads, size_t i) {
-    size_t each = n / threads, more = n % threads, at = i * each + (i < more ? i : more);
-    return (Share){at, at + each + (i < more)};
-}
-
-Share team_share(const Team *t, size_t n) { return part(n, (size_t)t->n, (size_t)this_member); }
-
-/* Of what is left of a part its own thread takes a quarter (all, where it is the only one), which goes on where the
- * last one ended: a long run through memory. Others take half, from the end. */
-static int part_take(_Atomic uint64_t *taken, Share whole, int own, size_t threads, Share *share) {
-    uint64_t was = atomic_load_explicit(taken, memory_order_relaxed), take;
-    do {
-        uint64_t left = whole.end - whole.at - (uint32_t)was - (was >> 32);
-        if (left == 0) return 0;
-        take = threads == 1 ? left : own ? (left + 3) / 4 : (left + 1) / 2;
-    } while (!atomic_compare_exchange_weak_explicit(taken, &was, was + (own ? take : take << 32), memory_order_relaxed,
-                                                    memory_order_relaxed));
-    size_t at = own ? whole.at + (uint32_t)was : whole.end - (was >> 32) - take;
-    *share = (Share){at, at + take};
-    return 1;
-}
-
-int team_take(Team *t, size_t n, Share *share) {
-    size_t threads = (size_t)t->n, me = (size_t)this_member;
-    unsigned set = atomic_load_explicit(&t->epoch, memory_order_relaxed) & 1, *loops = &t->members[me].loops[set];
-    for (size_t k = 0, i = me; k < threads; k++, i = i + 1 < threads ? i + 1 : 0)
-        if (part_take(&t->members[i].taken[set][*loops % TEAM_LOOPS], part(n, threads, i), i == me, threads, share))
-            return 1;
-    ++*loops;
-    return 0;
-}
-
-static void sleep_until_over(Team *t, unsigned epoch, TeamMember *me) {
+static void sleep_until_over(TeamInside *t, unsigned epoch, TeamMember *me) {
     double began = clock_seconds();
     pthread_mutex_lock(&t->mutex);
     atomic_fetch_add(&t->sleeping, 1);
@@ -211,7 +57,7 @@ static void sleep_until_over(Team *t, unsigned epoch, TeamMember *me) {
     pthread_mutex_unlock(&t->mutex);
 }
 
-void team_wait(Team *t) {
+static void wait_for_all(TeamInside *t) {
     enum { LOOKS = 2000 }; /* some 30 to 100 microseconds: threads that all have a core are together by then */
     int n = t->n; /* read before arriving: behind the barrier another run may have another */
     unsigned epoch = atomic_load(&t->epoch);
@@ -238,7 +84,176 @@ void team_wait(Team *t) {
     sleep_until_over(t, epoch, me);
 }
 
-/* ---- how many ---- */
+/* ---- runs ---- */
+
+/* Seconds, since some moment, for which this thread did not run. */
+static double seconds_off(void) { return clock_seconds() - thread_seconds(); }
+
+/* A thread's part in a run. Who is alone waits for nobody: how it fares need not be known. */
+static void take_part(TeamInside *t, TeamMember *me) {
+    double off = t->n == 1 ? 0 : seconds_off();
+    me->slept = me->lacked = 0;
+    t->text(t->arg);
+    if (t->n > 1) me->lacked = seconds_off() - off - me->slept;
+    wait_for_all(t);
+}
+
+/* The number of the next run after `last`, whoever takes part: looked for, then slept for. */
+static uint64_t next_run(TeamInside *t, uint64_t last) {
+    enum { LOOKS = 10000 }; /* about a millisecond: more than lies between two tokens of a small model */
+    uint64_t run;
+    for (int i = 0; i < LOOKS; i++) {
+        if ((run = atomic_load_explicit(&t->run, memory_order_acquire)) != last) return run;
+        relax();
+    }
+    pthread_mutex_lock(&t->mutex);
+    atomic_fetch_add(&t->idle, 1);
+    while ((run = atomic_load(&t->run)) == last) pthread_cond_wait(&t->wanted, &t->mutex);
+    atomic_fetch_sub(&t->idle, 1);
+    pthread_mutex_unlock(&t->mutex);
+    return run;
+}
+
+/* A run is announced by one word, so that its number and its threads are read together: a thread that sleeps through
+ * runs of fewer threads never mistakes one for another. A run of no threads is the end. */
+static void announce(TeamInside *t, int n) {
+    uint64_t run = (atomic_load(&t->run) / (2 * TEAM_MOST) + 1) * (2 * TEAM_MOST) + (uint64_t)n;
+    atomic_exchange(&t->run, run); /* no store: qemu on x86 lets arm64's pass the next load */
+    if (atomic_load(&t->idle) == 0) return; /* who comes later sees the run */
+    pthread_mutex_lock(&t->mutex);
+    pthread_cond_broadcast(&t->wanted);
+    pthread_mutex_unlock(&t->mutex);
+}
+
+static void *work(void *arg) {
+    TeamMember *me = arg;
+    TeamInside *t = me->team;
+    this_member = (int)(me - t->members);
+    for (uint64_t run = 0;;) {
+        run = next_run(t, run);
+        int n = (int)(run % (2 * TEAM_MOST));
+        if (n == 0) return NULL;
+        if (this_member < n) take_part(t, me);
+    }
+}
+
+/* Signals are for the thread that the program had; but what a thread does wrong is its own. */
+static int start(TeamMember *m) {
+    static const int own[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV};
+    sigset_t all, before;
+    sigfillset(&all);
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) sigdelset(&all, own[i]);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int rc = pthread_create(&m->thread, NULL, work, m);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+int team_init(Team *team, int most) {
+    *team = (Team){.most = 0};
+    if (most > TEAM_MOST) most = TEAM_MOST;
+    TeamInside *t = calloc(1, sizeof *t);
+    TeamMember *members = aligned_alloc(_Alignof(TeamMember), (size_t)most * sizeof *members);
+    if (!t || !members) {
+        free(members);
+        free(t);
+        return -ENOMEM;
+    }
+    t->members = memset(members, 0, (size_t)most * sizeof *members);
+    pthread_mutex_init(&t->mutex, NULL);
+    pthread_cond_init(&t->together, NULL);
+    pthread_cond_init(&t->wanted, NULL);
+    for (t->most = 1; t->most < most; t->most++) {
+        t->members[t->most].team = t;
+        if (start(&t->members[t->most])) break;
+    }
+    t->worth = t->most;
+    t->n = 1;
+    *team = (Team){t->most, t};
+    return 0;
+}
+
+void team_free(Team *team) {
+    TeamInside *t = team->inside;
+    if (t) {
+        announce(t, 0);
+        for (int i = 1; i < t->most; i++) pthread_join(t->members[i].thread, NULL);
+        pthread_cond_destroy(&t->wanted);
+        pthread_cond_destroy(&t->together);
+        pthread_mutex_destroy(&t->mutex);
+        free(t->members);
+        free(t);
+    }
+    *team = (Team){.most = 0};
+}
+
+/* Three runs in a row whose threads went without a core for a quarter of the time, and the next have a thread less;
+ * sixteen that were not hampered so, and the next has one more: if it is hampered, it was the only one. Where one of
+ * two cores was taken away, threads lacked one for 80 to 100 % of the time; undisturbed, for 0 to 3 %. */
+static void judge(TeamInside *t, double took) {
+    enum { SHARE = 4, HAMPERED = 3, SMOOTH = 16 };
+    if (t->n < t->worth) return; /* it was asked for fewer */
+    double lacked = 0;
+    for (int i = 0; i < t->n; i++) lacked += t->members[i].lacked;
+    if (lacked * SHARE > took) {
+        t->smooth = 0;
+        if (++t->hampered == HAMPERED) t->hampered = 0, t->worth--;
+        return;
+    }
+    t->hampered = 0;
+    if (t->worth < t->most && ++t->smooth == SMOOTH) t->smooth = 0, t->hampered = HAMPERED - 1, t->worth++;
+}
+
+void team_run(Team *team, int n, void (*text)(void *arg), void *arg) {
+    TeamInside *t = team->inside;
+    if (n > t->worth) n = t->worth;
+    double began = n > 1 ? clock_seconds() : 0;
+    for (int i = t->n; i < n; i++)
+        forget(&t->members[i], 0), forget(&t->members[i], 1); /* who did not run the last time */
+    t->text = text, t->arg = arg, t->n = n;
+    if (n > 1) announce(t, n);
+    take_part(t, &t->members[0]);
+    judge(t, n > 1 ? clock_seconds() - began : 1);
+}
+
+/* ---- loops ---- */
+
+static Share part(size_t n, size_t threads, size_t i) {
+    size_t each = n / threads, more = n % threads, at = i * each + (i < more ? i : more);
+    return (Share){at, at + each + (i < more)};
+}
+
+Share team_share(const Team *t, size_t n) { return part(n, (size_t)t->inside->n, (size_t)this_member); }
+
+/* Of what is left of a part its own thread takes a quarter (all, where it is the only one), which goes on where the
+ * last one ended: a long run through memory. Others take half, from the end. */
+static int part_take(_Atomic uint64_t *taken, Share whole, int own, size_t threads, Share *share) {
+    uint64_t was = atomic_load_explicit(taken, memory_order_relaxed), take;
+    do {
+        uint64_t left = whole.end - whole.at - (uint32_t)was - (was >> 32);
+        if (left == 0) return 0;
+        take = threads == 1 ? left : own ? (left + 3) / 4 : (left + 1) / 2;
+    } while (!atomic_compare_exchange_weak_explicit(taken, &was, was + (own ? take : take << 32), memory_order_relaxed,
+                                                    memory_order_relaxed));
+    size_t at = own ? whole.at + (uint32_t)was : whole.end - (was >> 32) - take;
+    *share = (Share){at, at + take};
+    return 1;
+}
+
+int team_take(Team *team, size_t n, Share *share) {
+    TeamInside *t = team->inside;
+    size_t threads = (size_t)t->n, me = (size_t)this_member;
+    unsigned set = atomic_load_explicit(&t->epoch, memory_order_relaxed) & 1, *loops = &t->members[me].loops[set];
+    for (size_t k = 0, i = me; k < threads; k++, i = i + 1 < threads ? i + 1 : 0)
+        if (part_take(&t->members[i].taken[set][*loops % TEAM_LOOPS], part(n, threads, i), i == me, threads, share))
+            return 1;
+    ++*loops;
+    return 0;
+}
+
+void team_wait(Team *t) { wait_for_all(t->inside); }
+
+/* ---- what there is ---- */
 
 static int processors(void) {
 #if defined(__linux__)
@@ -261,4 +276,12 @@ int threads_most(void) {
         fclose(f);
     }
     return cores > 0 && cores < most ? cores : most;
+}
+
+size_t cache_second_level(void) {
+    long least = 512 << 10, most = 2 << 20, bytes = 0;
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+    return (size_t)(bytes < least ? least : bytes > most ? most : bytes);
 }

@@ -7,50 +7,27 @@
  *     for (Share i; team_take(t, n, &i);) for (; i.at < i.end; i.at++)    equal parts, and who is done helps the others
  *     team_wait(t);                                      what the others did in these loops may be read behind it
  *
- * A thread that waits looks again and again at first, for threads that all have a core are together at once; then it
- * sleeps, which also lets the system move a late one to the free core. A team whose threads have no core for a quarter
- * of the time goes on with a thread less, and tries now and then whether the core is free again. */
+ * A team whose threads lack a core for a quarter of the time goes on with one less, and tries now and then for more. */
 #ifndef THREADS_H
 #define THREADS_H
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stddef.h>
-#include <stdint.h>
 
 enum { TEAM_MOST = 1024, TEAM_LOOPS = 16 }; /* threads; team_take loops between two team_waits, at most */
 
-typedef struct TeamMember TeamMember;
-
 typedef struct {
-    int most;                    /* threads it has */
-    int worth;                   /* threads that have a core, as it seems: no run has more */
-    int hampered, smooth;        /* runs, one after the other, whose threads lacked a core, or did not */
-    void (*text)(void *arg);     /* of the run under way */
-    void *arg;
-    int n;                       /* its threads */
-    _Atomic uint64_t run;        /* how many runs there were, times 2 * TEAM_MOST, plus the last one's threads */
-    atomic_int arrived;          /* threads at the barrier */
-    atomic_uint epoch;           /* barriers that are over */
-    atomic_int sleeping, idle;   /* threads that sleep at a barrier; for want of a run */
-    double woken_at;             /* when the last barrier ended that somebody slept at */
-    TeamMember *members;         /* [most] */
-    pthread_mutex_t mutex;
-    pthread_cond_t together, wanted;
+    int most;                  /* threads it has */
+    struct TeamInside *inside; /* team.h */
 } Team;
 
-/* A team of at most `most` threads, fewer where the system gives no more (t->most says). 0 or -ENOMEM. t must not move.
- */
+/* A team of at most `most` threads, fewer where the system gives no more (t->most says). 0 or -ENOMEM. */
 int team_init(Team *t, int most);
 void team_free(Team *t); /* accepts a zeroed struct */
 
-/* n threads, at most t->most, run text(arg) and wait for each other at its end; fewer where earlier runs were hampered.
- */
+/* n threads, at most t->most, run text(arg) and wait for each other at its end; fewer where earlier ones lacked one. */
 void team_run(Team *t, int n, void (*text)(void *arg), void *arg);
 
-typedef struct {
-    size_t at, end;
-} Share;
+typedef struct { size_t at, end; } Share;
 
 /* For threads inside text: each calls these in the same order. */
 Share team_share(const Team *t, size_t n);      /* this thread's part of n items */
@@ -59,5 +36,6 @@ void team_wait(Team *t);                        /* until all are here */
 int team_member(void);                          /* which thread is asking, from 0 */
 
 int threads_most(void); /* as many as are worth using: the cores of this machine that the process may use */
+size_t cache_second_level(void); /* bytes of a core's, 512 KB to 2 MB; 512 KB where the system does not say */
 
 #endif

@@ -4,7 +4,6 @@
 #include "bench.h"
 
 #include "base/base.h"
-#include "base/system.h"
 #include "model/encoder.h"
 
 #include <errno.h>

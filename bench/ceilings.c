@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "base/system.h"
+#include "base/team.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -76,7 +77,7 @@ static double part(const Ceilings *c, volatile float *sink) {
     int again = which == CEILING_REREAD_1 || which == CEILING_REREAD_4;
     int streams = which == CEILING_READ_1 || which == CEILING_REREAD_1 ? 1 : 4;
     size_t quarter = c->bytes / QUARTERS, all = again ? c->reread : quarter;
-    size_t mine = all / (size_t)c->team.n / PEAK_READ * PEAK_READ;
+    size_t mine = all / (size_t)c->team.inside->n / PEAK_READ * PEAK_READ;
     if (mine == 0) mine = PEAK_READ;
     const char *from = c->buffer + (again ? 0 : c->taken % QUARTERS * quarter) + (size_t)team_member() * mine;
     size_t times = again ? quarter / 4 / all + 1 : 1; /* the more, the smaller */
@@ -99,7 +100,7 @@ static void measure(void *arg) {
 static double rate(Ceilings *c, Ceiling which, int threads) {
     double done = 0, begin = 1e300, end = 0;
     c->which = which;
-    c->team.worth = c->team.most; /* a ceiling is asked of all threads, whatever they lack */
+    c->team.inside->worth = c->team.most; /* a ceiling is asked of all threads, whatever they lack */
     team_run(&c->team, threads, measure, c);
     for (const CeilingPart *p = c->parts; p < c->parts + threads; p++) {
         done += p->done;

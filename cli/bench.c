@@ -1,7 +1,7 @@
 /* cli/bench.c - the command bench: how fast the model is here, as a table, CSV or JSON. */
 #include "cli.h"
 #include "bench/bench.h"
-#include "base/system.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <math.h>

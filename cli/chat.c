@@ -3,6 +3,7 @@
 #include "chat.h"
 #include "text/chat.h"
 #include "base/system.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdio.h>

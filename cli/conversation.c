@@ -2,7 +2,7 @@
 #include "chat.h"
 #include "model/state.h"
 #include "model/timeline.h"
-#include "base/system.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,9 +7,9 @@
 #include "model/family.h"
 #include "model/state.h"
 #include "model/timeline.h"
-#include "base/file.h"
 #include "base/newfile.h"
-#include "base/system.h"
+#include "base/paths.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdlib.h>

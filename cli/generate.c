@@ -1,8 +1,8 @@
 /* cli/generate.c - the command generate: a prompt is read, and what the model says goes out as it comes. */
 #include "generation.h"
 #include "model/encoder.h"
-#include "base/file.h"
-#include "base/system.h"
+#include "base/paths.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "model/family.h"
 #include "text/texts.h"
 #include "model/encoder.h"
-#include "base/system.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <math.h>

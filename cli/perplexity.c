@@ -1,7 +1,7 @@
 /* cli/perplexity.c - the command perplexity: how well the model foresees a text. */
 #include "cli.h"
 #include "lab/perplexity.h"
-#include "base/system.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,8 +1,8 @@
 /* cli/tokenize.c - the command tokenize: the ids or the pieces of a text. */
 #include "cli.h"
-#include "model/files/open.h"
+#include "model/files/weights.h"
 #include "text/open.h"
-#include "base/file.h"
+#include "base/paths.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -104,5 +104,6 @@ uint64_t model_fingerprint(const Model *m);
 /* repack.c: the matrices' panels or copies, where m->kernels or the options (NULL: none) want them, when a model is
  * opened. 0, or -ENOMEM and a line. */
 int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen);
+void model_unpack(Model *m); /* frees them */
 
 #endif

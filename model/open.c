@@ -3,8 +3,7 @@
 #include "family.h"
 #include "load.h"
 
-#include "model/files/open.h"
-#include "base/system.h"
+#include "model/files/weights.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -76,7 +75,7 @@ void model_close(Model *m) {
     free(m->matrices);
     free(m->used);
     free(m->favor_w);
-    if (m->panels) pages_free(m->panels, m->panels_size);
+    model_unpack(m);
     weights_close(&m->weights);
     memset(m, 0, sizeof *m);
 }

@@ -4,7 +4,6 @@
 #include "model.h"
 
 #include "base/system.h"
-
 #include "base/threads.h"
 #include "kernels/panel.h"
 
@@ -77,3 +76,5 @@ int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     team_free(&job.team);
     return 0;
 }
+
+void model_unpack(Model *m) { pages_free(m->panels, m->panels_size); }

@@ -3,7 +3,6 @@
 
 #include "attention/softmax.h"
 #include "base/base.h"
-#include "base/system.h"
 
 #include <errno.h>
 #include <stdlib.h>

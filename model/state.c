@@ -16,7 +16,7 @@
 #include "base/newfile.h"
 #include "scratch.h"
 #include "timeline.h"
-#include "base/file.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <string.h>

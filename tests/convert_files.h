@@ -7,7 +7,7 @@
 #define CONVERT_FILES_H
 
 #include "model/roformer_names.h"
-#include "model/files/open.h"
+#include "model/files/weights.h"
 #include "build.h"
 
 #define CONVERT_GOLDEN "tests/golden/convert/"

@@ -4,7 +4,7 @@
 #include "weights-tools/checkpoint/tf.h"
 #include "weights-tools/checkpoint/torch.h"
 #include "test.h"
-#include "base/file.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdlib.h>

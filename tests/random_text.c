@@ -2,6 +2,7 @@
 #include "random_text.h"
 
 #include "base/base.h"
+#include "base/utf8.h"
 
 enum { COMMON = 63 }; /* the first of these make common text */
 

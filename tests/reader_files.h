@@ -8,7 +8,7 @@
 
 #include "model/files/gguf.h"
 #include "model/files/llama2c.h"
-#include "model/files/open.h"
+#include "model/files/weights.h"
 #include "model/files/safetensors.h"
 #include "build.h"
 

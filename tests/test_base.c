@@ -1,10 +1,12 @@
 /* tests/test_base.c - error lines, checked sizes, UTF-8, mapped files, teams of threads, JSON. */
 #include "base/base.h"
-#include "base/file.h"
 #include "base/newfile.h"
 #include "base/system.h"
 #include "base/json.h"
+#include "base/team.h"
 #include "base/threads.h"
+#include "base/paths.h"
+#include "base/utf8.h"
 #include "test.h"
 
 #include <errno.h>
@@ -333,7 +335,7 @@ static void test_teams(void) {
             for (size_t j = 0; j < loop_items[k]; j++) CHECK(atomic_load(&c.met[k][j]) == 3);
         CHECK(atomic_load(&c.wrong) == 0);
     }
-    CHECK(c.team.worth == MEMBERS); /* two runs of all threads are not enough to go on with fewer */
+    CHECK(c.team.inside->worth == MEMBERS); /* two runs of all threads are not enough to go on with fewer */
     team_free(&c.team);
 }
 
@@ -385,7 +387,8 @@ static void test_late_threads(void) {
     CHECK(runs >= 3 && runs < MANY);
     for (runs = 0; runs < MANY && threads_of_next(&h) == 1;) runs++;
     CHECK(runs >= 10 && runs < MANY);
-    for (h.late = runs = 0; runs < MANY && h.team.hampered + (h.team.worth == 1);) runs++, threads_of_next(&h);
+    TeamInside *t = h.team.inside;
+    for (h.late = runs = 0; runs < MANY && t->hampered + (t->worth == 1);) runs++, threads_of_next(&h);
     if (runs == MANY && !cores_are_free()) test_skip("other programs have the cores: no thread is in time");
     else CHECK(runs < MANY && threads_of_next(&h) == 2);
     team_free(&h.team);

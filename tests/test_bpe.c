@@ -2,9 +2,9 @@
  * `tokenizers`, tiktoken and SentencePiece (golden/bpe.h), llama.cpp's vectors and those of swift-transformers; there
  * and back; hostile texts. */
 #include "base/base.h"
-#include "base/file.h"
 #include "base/json.h"
-#include "model/files/open.h"
+#include "base/utf8.h"
+#include "model/files/weights.h"
 #include "text/open.h"
 #include "tokenizer/open.h"
 #include "tests/golden/bpe.h"

@@ -2,7 +2,7 @@
  * weights-tools/convert on a tiny model. */
 #include "base/base.h"
 #include "base/json.h"
-#include "model/files/open.h"
+#include "model/files/weights.h"
 #include "text/open.h"
 #include "tokenizer/open.h"
 #include "build.h"

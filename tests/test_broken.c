@@ -2,7 +2,7 @@
  *
  * In this process every length and every header byte is tried through the library (under `make san` with the sanitizers
  * looking on); through the program a sample of them, for the exit code and the line. */
-#include "model/files/open.h"
+#include "model/files/weights.h"
 #include "text/vocabulary.h"
 #include "tokenizer/open.h"
 #include "model/session.h"

@@ -1,6 +1,6 @@
 /* tests/test_chat_cli.c - the command chat as its users meet it: typed into a pseudo-terminal, and from a pipe. */
 #include "base/base.h"
-#include "model/files/open.h"
+#include "model/files/weights.h"
 #include "text/open.h"
 #include "text/chat_template.h"
 #include "build.h"

@@ -6,8 +6,8 @@
 #include "weights-tools/plan.h"
 #include "program.h"
 #include "test.h"
-#include "base/file.h"
 #include "base/newfile.h"
+#include "base/paths.h"
 
 #include <stdlib.h>
 #include <string.h>

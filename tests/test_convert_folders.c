@@ -5,7 +5,7 @@
 #include "weights-tools/checkpoint/open.h"
 #include "program.h"
 #include "test.h"
-#include "base/file.h"
+#include "base/paths.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "weights-tools/buffer.h"
 #include "program.h"
 #include "test.h"
-#include "base/file.h"
+#include "base/paths.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* tests/test_core.c - ./core writes the text of ./run --kernels ref. */
-#include "base/file.h"
+#include "base/paths.h"
 #include "program.h"
 #include "test.h"
 

@@ -1,5 +1,6 @@
 /* tests/test_jieba.c - jieba's words against rjieba and Python's jieba (golden/wordpiece.h); hostile dictionaries. */
-#include "base/file.h"
+#include "base/base.h"
+#include "base/utf8.h"
 #include "test.h"
 
 #include "tokenizer/wordpiece/wordpiece.h"

@@ -1,5 +1,5 @@
 /* tests/test_quantize_convert.c - weights-tools/convert of whole decoders: the same weights, text and vocabulary. */
-#include "model/files/open.h"
+#include "model/files/weights.h"
 #include "quantize_files.h"
 #include "program.h"
 #include "test.h"

@@ -1,7 +1,7 @@
 /* tests/test_readers_gguf.c - GGUF files, split ones too: good ones read right, every bad one refused with a line. */
 #include "reader_files.h"
 #include "test.h"
-#include "base/system.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "base/json.h"
 #include "reader_files.h"
 #include "test.h"
-#include "base/file.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* tests/test_roformer_config.c - what is refused of a RoFormer's file, and with which line: settings that are not known
  * or do not go together, and every tensor that is missing or has another shape, by the name that the file would give
  * it. */
-#include "model/files/open.h"
+#include "model/files/weights.h"
 #include "roformer_files.h"
 #include "test.h"
 

@@ -9,7 +9,8 @@
 #include "tokenizer/unicode/grapheme.h"
 #include "tokenizer/sentencepiece/unigram.h"
 #include "tests/golden/sentencepiece.h"
-#include "base/file.h"
+#include "base/base.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>

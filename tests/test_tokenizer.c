@@ -4,9 +4,9 @@
 #include "tokenizer_files.h"
 
 #include "base/base.h"
-#include "base/file.h"
-#include "base/system.h"
-#include "model/files/open.h"
+#include "base/paths.h"
+#include "base/utf8.h"
+#include "model/files/weights.h"
 #include "text/vocabulary.h"
 
 #include <errno.h>

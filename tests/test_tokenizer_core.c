@@ -4,8 +4,7 @@
 #include "tokenizer_files.h"
 
 #include "base/base.h"
-#include "base/file.h"
-#include "model/files/open.h"
+#include "model/files/weights.h"
 #include "text/gguf_pieces.h"
 #include "text/open.h"
 #include "tokenizer/sentencepiece/spm.h"

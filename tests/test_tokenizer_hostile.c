@@ -3,7 +3,6 @@
 #include "tokenizer_files.h"
 
 #include "base/base.h"
-#include "base/file.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -8,7 +8,8 @@
 #include "tokenizer/wordpiece/wordpiece.h"
 #include "build.h"
 #include "tests/golden/wordpiece.h"
-#include "base/file.h"
+#include "base/base.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "test.h"
 
 #include "base/base.h"
-#include "base/file.h"
 
 #include <stdlib.h>
 #include <string.h>

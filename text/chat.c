@@ -1,7 +1,8 @@
 /* text/chat.c - the template in a model's files. Nothing of it is executed: it is recognised, or refused. */
 #include "chat.h"
 #include "base/json.h"
-#include "base/file.h"
+#include "base/base.h"
+#include "base/paths.h"
 
 #include <errno.h>
 #include <stdio.h>

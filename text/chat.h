@@ -5,7 +5,7 @@
 #ifndef CHAT_H
 #define CHAT_H
 
-#include "model/files/open.h"
+#include "model/files/weights.h"
 #include "text/chat_template.h"
 
 /* The template by the name given (NULL: none), else the one that the model's files hold: a GGUF file's key

@@ -3,7 +3,7 @@
 
 #include "gguf_pieces.h"
 #include "vocabulary.h"
-#include "base/file.h"
+#include "base/paths.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -14,7 +14,8 @@
 #include "special.h"
 #include "tokenizer/pipeline/tokenizer_json.h"
 #include "tokenizer/wordpiece/wordpiece.h"
-#include "base/file.h"
+#include "base/base.h"
+#include "base/paths.h"
 
 #include <dirent.h>
 #include <errno.h>

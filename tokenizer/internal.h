@@ -36,11 +36,10 @@ struct Tokenizer {
     const char *kind, *name; /* "SentencePiece BPE": for -v; the file, for error lines, only while it is opened */
     int bos, eos, unk;       /* ids, -1 where there is none .. */
     int add_bos, add_eos;    /* .. and which of them ENCODE_ADDED adds */
-    size_t decode_bound;
 
     char *bytes;             /* [n_bytes] every piece's text, one after another */
     Entry *pieces;           /* [n] */
-    size_t n_bytes, cap_bytes, n, cap, longest; /* longest: bytes of a piece */
+    size_t n_bytes, cap_bytes, n, cap, longest, decode_bound; /* longest: bytes of a piece */
     int *lists, shift;       /* [1 << (64 - shift)] by a text's hash: the first id of its list, or -1 */
     int byte_id[256];        /* id of the byte piece, or -1 */
     uint16_t special_len[256]; /* bytes of the longest added token or control piece that begins with this byte */

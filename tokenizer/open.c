@@ -8,7 +8,7 @@
 #include "tokenizer/pipeline/tokenizer_json.h"
 #include "tokenizer/sentencepiece/model.h"
 #include "tokenizer/wordpiece/wordpiece.h"
-#include "base/file.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,8 +5,9 @@
 #include "sidecars.h"
 #include "weights-tools/checkpoint/open.h"
 #include "weights-tools/checkpoint/text.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "base/newfile.h"
+#include "base/paths.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -9,6 +9,7 @@
 #include "base/newfile.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 

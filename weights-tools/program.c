@@ -2,6 +2,7 @@
 #include "program.h"
 #include "base/newfile.h"
 #include "base/system.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -4,8 +4,8 @@
 #include "model_write.h"
 #include "program.h"
 #include "weights-tools/checkpoint/text.h"
-#include "base/file.h"
 #include "base/newfile.h"
+#include "base/paths.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /* weights-tools/sidecars.c - config.json, vocab.txt and their like. */
 #include "sidecars.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "base/newfile.h"
+#include "base/paths.h"
 
 #include <errno.h>
 #include <stdlib.h>

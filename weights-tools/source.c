@@ -3,11 +3,11 @@
 
 #include "model/files/gguf.h"
 #include "model/files/llama2c.h"
-#include "model/files/open.h"
+#include "model/files/weights.h"
 #include "model/files/safetensors.h"
 #include "sidecars.h"
 #include "weights-tools/checkpoint/open.h"
-#include "base/file.h"
+#include "base/base.h"
 #include "base/system.h"
 
 #include <errno.h>

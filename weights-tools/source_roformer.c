@@ -4,7 +4,7 @@
 #include "model/files/huggingface.h"
 #include "sidecars.h"
 #include "vocab.h"
-#include "base/file.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdlib.h>

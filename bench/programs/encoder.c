@@ -2,7 +2,7 @@
  * Prints the seconds of each repeat, one a line, after one that does not count. bench/encoder.py makes the models, and
  * runs this in turn with transformers. */
 #include "model/encoder.h"
-#include "base/system.h"
+#include "base/base.h"
 
 #include <stdio.h>
 #include <stdlib.h>

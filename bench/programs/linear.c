@@ -6,7 +6,7 @@
 #include "model/attend_texts.h"
 #include "model/timeline.h"
 #include "tests/build.h"
-#include "base/system.h"
+#include "base/base.h"
 
 #include <math.h>
 #include <stdio.h>

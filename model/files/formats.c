@@ -1,9 +1,10 @@
 /* model/files/formats.c - the formats of model files, a row each; and what is none of them. */
-#include "open.h"
+#include "weights.h"
 
 #include "gguf_split.h"
 #include "huggingface.h"
 #include "llama2c.h"
+#include "llama2c_export.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,9 +16,8 @@ static int starts_with(const uint8_t *data, size_t size, const char *what, size_
 static int any(const uint8_t *data, size_t size) { return data && size; }
 
 /* Nothing we read: say what it looks like, where that helps. */
-static int refuse(Weights *w, const uint8_t *data, size_t size, const char *name, char *err, size_t errlen) {
+static int refuse(Weights *w, const uint8_t *data, size_t size, char *err, size_t errlen) {
     const char *what = "not a model file: it is neither GGUF, nor safetensors, nor llama2.c .bin (v0, v1, v2)";
-    (void)w;
     if (starts_with(data, size, "PK\3\4", 4) || (size > 1 && data[0] == 0x80 && data[1] >= 1 && data[1] <= 5))
         what = "a PyTorch pickle, which can run code and is never read here: convert it to safetensors or GGUF first";
     else if (starts_with(data, size, "version https://git-lfs", 23))
@@ -32,12 +32,13 @@ static int refuse(Weights *w, const uint8_t *data, size_t size, const char *name
                "damaged or truncated";
     else if (data[0] == '{')
         what = "a JSON file: give the folder it stands in";
-    return base_error(err, errlen, -EINVAL, "%s: %s", name, what);
+    return base_error(err, errlen, -EINVAL, "%s: %s", w->path, what);
 }
 
 const WeightsReader weights_readers[] = {
     {gguf_is, gguf_split_open, NULL},
     {huggingface_is, huggingface_open_file, huggingface_open_folder},
+    {llama2c_export_is, llama2c_export_open, NULL},
     {llama2c_is, llama2c_open, NULL},
     {any, refuse, NULL},
     {0},

@@ -1,7 +1,8 @@
 /* model/files/gguf_split.c - a GGUF model in several files: NAME-00001-of-00003.gguf and so on, each a GGUF file of its
  * own whose keys say which part it is. It opens by any of its parts; the first one's keys are the model's. */
 #include "gguf_split.h"
-#include "base/file.h"
+#include "base/base.h"
+#include "base/paths.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +10,7 @@
 #include <string.h>
 
 static int split_integer(Gguf *g, const char *key, int64_t *out) {
-    if (meta_integer(gguf_find(g, key), out) && *out >= 0) return 0;
+    if (meta_integer(weights_meta(g->w, key), out) && *out >= 0) return 0;
     return base_error(g->err, g->errlen, -EINVAL, "%s: a part of a split file, but its key %s is missing or no count",
                       g->name, key);
 }
@@ -36,8 +37,8 @@ static int ends_like_shard(const char *path, int64_t i, int64_t count) {
 /* Shard i of count: its head must say so; its tensors are appended. Only the first shard's keys are kept. */
 static int read_shard(Weights *w, const MappedFile *f, const char *name, int64_t i, int64_t count, char *err,
                       size_t errlen) {
-    Gguf g = {
-        .w = w, .data = f->data, .size = f->size, .name = name, .err = err, .errlen = errlen, .first_meta = w->n_meta};
+    Weights own = {.path = NULL}; /* the others' keys */
+    Gguf g = {.w = i ? &own : w, .data = f->data, .size = f->size, .name = name, .err = err, .errlen = errlen};
     int64_t no, n;
     int rc = gguf_read_head(&g);
     if (rc == 0) rc = split_integer(&g, "split.no", &no);
@@ -45,8 +46,9 @@ static int read_shard(Weights *w, const MappedFile *f, const char *name, int64_t
     if (rc == 0 && (no != i || n != count))
         rc = base_error(err, errlen, -EINVAL, "%s: says it is part %lld of %lld, its name says part %lld of %lld", name,
                         (long long)no + 1, (long long)n, (long long)i + 1, (long long)count);
+    g.w = w;
     if (rc == 0) rc = gguf_read_tensors(&g);
-    if (i > 0) w->n_meta = g.first_meta;
+    weights_close(&own);
     return rc;
 }
 
@@ -88,13 +90,13 @@ static int open_split(Gguf *g, int64_t count) {
     return rc;
 }
 
-int gguf_split_open(Weights *w, const uint8_t *data, size_t size, const char *name, char *err, size_t errlen) {
-    Gguf g = {.w = w, .data = data, .size = size, .name = name, .err = err, .errlen = errlen};
+int gguf_split_open(Weights *w, const uint8_t *data, size_t size, char *err, size_t errlen) {
+    Gguf g = {.w = w, .data = data, .size = size, .name = w->path, .err = err, .errlen = errlen};
     int64_t count = 0;
     w->format = FORMAT_GGUF;
     int rc = gguf_read_head(&g);
     if (rc) return rc;
-    if (gguf_find(&g, "split.count") && (rc = split_integer(&g, "split.count", &count)) != 0) return rc;
+    if (weights_meta(w, "split.count") && (rc = split_integer(&g, "split.count", &count)) != 0) return rc;
     rc = count > 1 ? open_split(&g, count) : gguf_read_tensors(&g);
     return rc ? rc : weights_finish(w, err, errlen);
 }

@@ -4,7 +4,8 @@
 
 #include "base/json.h"
 #include "safetensors.h"
-#include "base/file.h"
+#include "base/base.h"
+#include "base/paths.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -190,14 +191,14 @@ static int open_model(Weights *w, const char *path, char *err, size_t errlen) {
 
 int huggingface_is(const uint8_t *data, size_t size) { return safetensors_is(data, size); }
 
-int huggingface_open_file(Weights *w, const uint8_t *data, size_t size, const char *name, char *err, size_t errlen) {
+int huggingface_open_file(Weights *w, const uint8_t *data, size_t size, char *err, size_t errlen) {
     (void)data, (void)size;
     if (w->n_files == 0)
-        return base_error(err, errlen, -EINVAL, "%s: a safetensors model opens by its path only", name);
+        return base_error(err, errlen, -EINVAL, "%s: a safetensors model opens by its path only", w->path);
     file_unmap(&w->files[0]); /* it is mapped again, maybe as one of several */
     w->n_files = 0;
     w->file_bytes = 0;
-    return open_model(w, name, err, errlen);
+    return open_model(w, w->path, err, errlen);
 }
 
 int huggingface_open_folder(Weights *w, char *err, size_t errlen) { return open_model(w, NULL, err, errlen); }

@@ -1,33 +1,66 @@
-/* model/files/weights.c - what formats build with, and looking things up in it.
- *
- * Names are copied, because a file holds them without a NUL: into a chain of chunks whose newest w->names points at.
- * After weights_finish index[] lists the tensors by name. */
+/* model/files/weights.c - opening a model file by its bytes; what formats build with; and looking things up in it. */
 #include "weights.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Chunk {
-    struct Chunk *next;
-    size_t size, used;
+/* data [size]: the file, in memory; NULL: path is to be opened. */
+static int open_any(Weights *w, const char *path, const uint8_t *data, size_t size, char *err, size_t errlen) {
+    const WeightsReader *r = weights_readers;
+    int is_folder = !data && file_is_folder(path), rc = 0;
+    *w = (Weights){.path = strdup(path), .folder = is_folder ? strdup(path) : file_folder(path), .file_bytes = size};
+    if (!w->path || !w->folder) return weights_no_memory(path, err, errlen);
+    while (r->is && !(is_folder && r->open_folder)) r++;
+    if (r->is) return r->open_folder(w, err, errlen);
+    if (!data && (rc = weights_add_file(w, path, err, errlen)) != 0) return rc; /* this refuses a folder */
+    if (!data) data = w->files->data, size = w->files->size;
+    for (r = weights_readers; r->is; r++)
+        if (r->is(data, size)) return r->open(w, data, size, err, errlen);
+    return base_error(err, errlen, -EINVAL, "%s: not a model file that is known here", path);
+}
+
+int weights_open(Weights *w, const char *path, char *err, size_t errlen) {
+    int rc = open_any(w, path, NULL, 0, err, errlen);
+    if (rc) weights_close(w);
+    return rc;
+}
+
+int weights_open_memory(Weights *w, const void *data, size_t size, const char *name, char *err, size_t errlen) {
+    *w = (Weights){.path = NULL};
+    if (size == 0) return base_error(err, errlen, -EINVAL, "%s: the file is empty", name);
+    int rc = open_any(w, name, data, size, err, errlen);
+    if (rc) weights_close(w);
+    return rc;
+}
+
+/* ---- for the formats ---- */
+
+struct KeptName { /* copied, because a file holds names without a NUL */
+    struct KeptName *next;
     char text[];
-} Chunk;
+};
 
 const char *weights_keep(Weights *w, const char *s, size_t n) {
-    Chunk *c = w->names;
-    if (!c || c->size - c->used <= n) {
-        size_t size = n < 4096 ? 4096 : n + 1;
-        Chunk *fresh = malloc(sizeof *fresh + size);
-        if (!fresh) return NULL;
-        *fresh = (Chunk){.next = c, .size = size};
-        w->names = c = fresh;
-    }
-    char *copy = c->text + c->used;
-    memcpy(copy, s, n);
-    copy[n] = 0;
-    c->used += n + 1;
-    return copy;
+    struct KeptName *name = malloc(sizeof *name + n + 1);
+    if (!name) return NULL;
+    name->next = w->names;
+    w->names = name;
+    name->text[n] = 0;
+    return memcpy(name->text, s, n);
+}
+
+void weights_close(Weights *w) {
+    for (size_t i = 0; i < w->n_files; i++) file_unmap(&w->files[i]);
+    for (struct KeptName *name; (name = w->names); free(name)) w->names = name->next;
+    if (w->free_own) w->free_own(w->own);
+    free(w->path);
+    free(w->folder);
+    free(w->tensors);
+    free(w->meta);
+    free(w->files);
+    free(w->by_name);
+    *w = (Weights){.path = NULL};
 }
 
 int weights_add_tensor(Weights *w, const Tensor *t) {
@@ -46,9 +79,8 @@ int weights_add_file(Weights *w, const char *path, char *err, size_t errlen) {
     if (array_reserve(&w->files, &w->cap_files, w->n_files + 1, sizeof *w->files))
         return weights_no_memory(path, err, errlen);
     int rc = file_map(&w->files[w->n_files], path, err, errlen);
-    if (rc) return rc;
-    w->file_bytes += w->files[w->n_files++].size;
-    return 0;
+    if (rc == 0) w->file_bytes += w->files[w->n_files++].size;
+    return rc;
 }
 
 int weights_is_name(const char *s, size_t n) {
@@ -63,85 +95,51 @@ int weights_no_memory(const char *name, char *err, size_t errlen) {
     return base_error(err, errlen, -ENOMEM, "%s: out of memory while opening it", name);
 }
 
-/* ---- the end of opening ---- */
-
+/* a and b point to the addresses of rows, which begin with their names. */
 static int compare_names(const void *a, const void *b) {
-    const Tensor *x = *(const Tensor *const *)a, *y = *(const Tensor *const *)b;
-    return strcmp(x->name, y->name);
+    const char *const *x = *(const void *const *)a, *const *y = *(const void *const *)b;
+    return strcmp(*x, *y);
+}
+
+const char *weights_sort(const void **order, const void *rows, size_t n, size_t row_bytes) {
+    for (size_t i = 0; i < n; i++) order[i] = (const char *)rows + i * row_bytes;
+    qsort(order, n, sizeof *order, compare_names);
+    for (size_t i = 1; i < n; i++)
+        if (compare_names(&order[i - 1], &order[i]) == 0) return *(const char *const *)order[i];
+    return NULL;
 }
 
 static int compare_places(const void *a, const void *b) {
-    const Tensor *x = *(const Tensor *const *)a, *y = *(const Tensor *const *)b;
+    const Tensor *x = *(const void *const *)a, *y = *(const void *const *)b;
     uintptr_t p = (uintptr_t)x->data, q = (uintptr_t)y->data;
-    return p < q ? -1 : p > q ? 1 : x->size < y->size ? -1 : x->size > y->size;
-}
-
-static int index_names(Weights *w, const Tensor **order, char *err, size_t errlen) {
-    qsort(order, w->n_tensors, sizeof *order, compare_names);
-    for (size_t i = 0; i < w->n_tensors; i++) {
-        w->index[i] = (size_t)(order[i] - w->tensors);
-        if (i > 0 && strcmp(order[i - 1]->name, order[i]->name) == 0)
-            return base_error(err, errlen, -EINVAL, "%s: tensor %.80s stands twice", w->path, order[i]->name);
-    }
-    return 0;
+    return p != q ? (p < q ? -1 : 1) : x->size != y->size ? (x->size < y->size ? -1 : 1) : strcmp(x->name, y->name);
 }
 
 /* Sorted by place, a tensor that overlaps any other overlaps its neighbour too, once the empty ones are left out. */
-static int refuse_overlaps(const Weights *w, const Tensor **order, char *err, size_t errlen) {
-    qsort(order, w->n_tensors, sizeof *order, compare_places);
+int weights_finish(Weights *w, char *err, size_t errlen) {
     const Tensor *last = NULL;
+    const void **order = w->by_name = malloc((w->n_tensors + 1) * sizeof *order);
+    if (!order) return weights_no_memory(w->path, err, errlen);
+    const char *twice = weights_sort(order, w->tensors, w->n_tensors, sizeof *w->tensors);
+    if (twice) return base_error(err, errlen, -EINVAL, "%s: tensor %.80s stands twice", w->path, twice);
+    qsort(order, w->n_tensors, sizeof *order, compare_places);
     for (size_t i = 0; i < w->n_tensors; i++) {
         const Tensor *t = order[i];
-        if (t->size == 0) continue;
-        if (last && (uintptr_t)t->data - (uintptr_t)last->data < last->size)
+        if (t->size && last && (uintptr_t)t->data - (uintptr_t)last->data < last->size)
             return base_error(err, errlen, -EINVAL, "%s: tensors %.60s and %.60s share bytes", w->path, last->name,
                               t->name);
-        last = t;
+        if (t->size) last = t;
     }
+    weights_sort(order, w->tensors, w->n_tensors, sizeof *w->tensors);
     return 0;
-}
-
-int weights_finish(Weights *w, char *err, size_t errlen) {
-    if (w->n_tensors == 0) return 0;
-    const Tensor **order = calloc(w->n_tensors, sizeof *order);
-    w->index = calloc(w->n_tensors, sizeof *w->index);
-    int rc = order && w->index ? 0 : weights_no_memory(w->path, err, errlen);
-    for (size_t i = 0; rc == 0 && i < w->n_tensors; i++) order[i] = &w->tensors[i];
-    if (rc == 0) rc = index_names(w, order, err, errlen);
-    if (rc == 0) rc = refuse_overlaps(w, order, err, errlen);
-    free(order);
-    return rc;
-}
-
-void weights_close(Weights *w) {
-    for (size_t i = 0; i < w->n_files; i++) file_unmap(&w->files[i]);
-    for (Chunk *c = w->names, *next; c; c = next) {
-        next = c->next;
-        free(c);
-    }
-    if (w->free_own) w->free_own(w->own);
-    free(w->path);
-    free(w->folder);
-    free(w->tensors);
-    free(w->meta);
-    free(w->files);
-    free(w->index);
-    memset(w, 0, sizeof *w);
 }
 
 /* ---- looking things up ---- */
 
 const Tensor *weights_find(const Weights *w, const char *name) {
-    size_t low = 0, high = w->index ? w->n_tensors : 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        const Tensor *t = &w->tensors[w->index[middle]];
-        int d = strcmp(name, t->name);
-        if (d == 0) return t;
-        if (d < 0) high = middle;
-        else low = middle + 1;
-    }
-    return NULL;
+    const void *key = &name, **found = NULL;
+    if (w->by_name) found = bsearch(&key, w->by_name, w->n_tensors, sizeof key, compare_names);
+    return found ? *found : NULL;
 }
 
 const MetaValue *weights_meta(const Weights *w, const char *key) {
@@ -150,20 +148,21 @@ const MetaValue *weights_meta(const Weights *w, const char *key) {
     return NULL;
 }
 
+/* Bytes of a value, and what it is: an unsigned or a signed integer, a float. */
+static const struct { uint8_t size; char kind; } types[] = {
+    [META_U8] = {1, 'u'}, [META_I8] = {1, 'i'}, [META_U16] = {2, 'u'}, [META_I16] = {2, 'i'}, [META_U32] = {4, 'u'},
+    [META_I32] = {4, 'i'}, [META_F32] = {4, 'f'}, [META_BOOL] = {1, 'u'}, [META_U64] = {8, 'u'}, [META_I64] = {8, 'i'},
+    [META_F64] = {8, 'f'}};
+
+size_t meta_size(MetaType type) { return types[type].size; }
+
 int meta_integer(const MetaValue *v, int64_t *out) {
-    if (!v) return 0;
-    switch (v->type) {
-    case META_U8:
-    case META_BOOL: *out = v->data[0]; return 1;
-    case META_I8: *out = (int8_t)v->data[0]; return 1;
-    case META_U16: *out = load_u16(v->data); return 1;
-    case META_I16: *out = (int16_t)load_u16(v->data); return 1;
-    case META_U32: *out = load_u32(v->data); return 1;
-    case META_I32: *out = (int32_t)load_u32(v->data); return 1;
-    case META_U64: *out = (int64_t)load_u64(v->data); return *out >= 0;
-    case META_I64: *out = (int64_t)load_u64(v->data); return 1;
-    default: return 0;
-    }
+    int size = v ? types[v->type].size : 0, is_signed = size && types[v->type].kind == 'i';
+    if (size == 0 || types[v->type].kind == 'f') return 0;
+    uint64_t bits = is_signed && v->data[size - 1] >> 7 ? UINT64_MAX : 0;
+    for (int i = size; i-- > 0;) bits = bits << 8 | v->data[i];
+    *out = (int64_t)bits;
+    return is_signed || *out >= 0;
 }
 
 int meta_number(const MetaValue *v, double *out) {
@@ -175,18 +174,9 @@ int meta_number(const MetaValue *v, double *out) {
     return 1;
 }
 
-size_t meta_size(MetaType type) {
-    static const uint8_t sizes[] = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
-    return sizes[type];
-}
-
 void meta_next(const MetaValue *array, const uint8_t **cursor, MetaValue *out) {
-    *out = (MetaValue){.key = array->key, .type = array->elem, .n = 1, .data = *cursor};
-    if (array->elem == META_STRING) {
-        out->n = load_u64(*cursor);
-        out->data += 8;
-        *cursor = out->data + out->n;
-    } else {
-        *cursor += meta_size(array->elem);
-    }
+    int string = array->elem == META_STRING;
+    out->n = string ? load_u64(*cursor) : 1;
+    *out = (MetaValue){.key = array->key, .type = array->elem, .n = out->n, .data = *cursor + (string ? 8 : 0)};
+    *cursor = out->data + (string ? (size_t)out->n : meta_size(array->elem));
 }

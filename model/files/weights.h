@@ -1,7 +1,7 @@
 /* model/files/weights.h - one view of any model file: metadata and named tensors, all mapped.
  *
  *     Weights w;
- *     if (weights_open(&w, "model.gguf", err, sizeof err)) ...                (open.h)
+ *     if (weights_open(&w, "model.gguf", err, sizeof err)) ...
  *     const Tensor *t = weights_find(&w, "token_embd.weight");
  *     ...
  *     weights_close(&w);
@@ -13,7 +13,6 @@
 #define WEIGHTS_H
 
 #include "base/base.h"
-#include "base/file.h"
 #include "kernels/quants.h"
 
 enum { TENSOR_MAX_DIMS = 8 };
@@ -23,30 +22,16 @@ typedef struct {
     int type;                        /* GGML type id, TENSOR_I8_GROUPS, or -1 for a dtype that is not computed with */
     const char *type_name;           /* for error lines: "Q6_K", "F64" */
     int n_dims;                      /* 0 .. TENSOR_MAX_DIMS */
-    uint64_t
-        shape[TENSOR_MAX_DIMS]; /* as PyTorch counts: shape[n_dims-1] is contiguous, whatever the file's own order */
+    uint64_t shape[TENSOR_MAX_DIMS]; /* as PyTorch counts, whatever the file does: shape[n_dims-1] is contiguous */
     const uint8_t *data;             /* mapped, possibly unaligned */
     size_t size;                     /* bytes */
-    const uint8_t *scales;           /* TENSOR_I8_GROUPS only */
-    int group;                       /* TENSOR_I8_GROUPS only */
+    const uint8_t *scales;           /* TENSOR_I8_GROUPS only, and: */
+    int group;
 } Tensor;
 
 /* GGUF's metadata value types. */
-typedef enum {
-    META_U8,
-    META_I8,
-    META_U16,
-    META_I16,
-    META_U32,
-    META_I32,
-    META_F32,
-    META_BOOL,
-    META_STRING,
-    META_ARRAY,
-    META_U64,
-    META_I64,
-    META_F64
-} MetaType;
+typedef enum { META_U8, META_I8, META_U16, META_I16, META_U32, META_I32, META_F32, META_BOOL, META_STRING, META_ARRAY,
+               META_U64, META_I64, META_F64 } MetaType;
 
 typedef struct {
     const char *key;     /* NUL-terminated; owned by Weights */
@@ -56,56 +41,62 @@ typedef struct {
     const uint8_t *data; /* the value's bytes, little-endian, unaligned; a string's bytes; an array's first element */
 } MetaValue;
 
-typedef enum { FORMAT_GGUF, FORMAT_HF, FORMAT_LLAMA2C } WeightsFormat;
-
 typedef struct JsonValue JsonValue; /* base/json.h */
+typedef enum { FORMAT_GGUF, FORMAT_HF, FORMAT_LLAMA2C } WeightsFormat;
 
 typedef struct {
     WeightsFormat format;
     char *path;            /* as given */
     char *folder;          /* where a tokenizer would stand: the folder itself, or the file's */
     Tensor *tensors;       /* [n_tensors], in file order */
-    size_t n_tensors;
     MetaValue *meta;       /* [n_meta]: GGUF's, of the first file; of llama2.c's header what GGUF would say */
-    size_t n_meta;
+    MappedFile *files;     /* [n_files]; none of a model in memory */
+    size_t n_tensors, n_meta, n_files, cap_tensors, cap_meta, cap_files;
+    size_t file_bytes;     /* of all files */
     const JsonValue *config, *generation; /* FORMAT_HF: config.json; generation_config.json, or NULL */
     void *own;             /* what the format keeps beside that .. */
     void (*free_own)(void *own); /* .. and how it goes; NULL: nothing */
-    size_t file_bytes;     /* of all files */
-    MappedFile *files;     /* [n_files]; none of a model in memory */
-    size_t n_files;
-    size_t cap_tensors, cap_meta, cap_files;
-    size_t *index;         /* [n_tensors]: tensors by name, for weights_find */
-    void *names;           /* owns names and keys */
+    const void **by_name;  /* [n_tensors]: tensors sorted, for weights_find */
+    struct KeptName *names; /* owns names and keys */
 } Weights;
 
+/* Open path, a file or a folder, by its bytes, never by its name: 0, or a negative errno and one line in err that names
+ * the file and the reason; nothing is held then. -ENOENT, -EINVAL (not a model file, truncated, overlapping, unknown
+ * type ..), -ENOMEM. A GGUF file with no tensors (a vocabulary) opens too. */
+int weights_open(Weights *w, const char *path, char *err, size_t errlen);
+/* The same for a file that lies in memory already and outlives w. */
+int weights_open_memory(Weights *w, const void *data, size_t size, const char *name, char *err, size_t errlen);
 void weights_close(Weights *w); /* accepts a zeroed struct */
 
-/* The tensor of that name, or NULL. Binary search. */
-const Tensor *weights_find(const Weights *w, const char *name);
+const Tensor *weights_find(const Weights *w, const char *name);   /* or NULL; binary search */
+const MetaValue *weights_meta(const Weights *w, const char *key); /* or NULL */
 
-/* The metadata value of key, or NULL. */
-const MetaValue *weights_meta(const Weights *w, const char *key);
-
-/* Read a value as a number: 1 where it is one (any integer type that fits, or a bool / any float type), 0 where it is
- * not. */
+/* A value as a number: 1 where it is one (any integer type that fits, or a bool; or a float), 0 where it is not, or
+ * NULL. */
 int meta_integer(const MetaValue *v, int64_t *out);
 int meta_number(const MetaValue *v, double *out); /* floats and integers */
 size_t meta_size(MetaType type); /* bytes of a value; 0 for strings and arrays */
-/* Walk an array in order: *cursor starts at array->data; out gets each element in turn. The caller counts to array->n.
- */
+/* Walk an array: *cursor starts at array->data; out gets each element in turn. The caller counts to array->n. */
 void meta_next(const MetaValue *array, const uint8_t **cursor, MetaValue *out);
 
 /* ---- for the formats: each appends what it meets, so memory grows with what was found, never with what a header
  * claims, and ends with weights_finish. Where one fails it just returns: who opened closes what is there. ---- */
 
-const char *weights_keep(Weights *w, const char *s,
-                         size_t n); /* a copy of s [n] and a NUL, owned by w; NULL without memory */
+/* A format: a row. w->path and w->folder are set; w->files[0] is the file, where it was not opened from memory. */
+typedef struct {
+    int (*is)(const uint8_t *data, size_t size); /* do these bytes look like it? size >= 1 */
+    int (*open)(Weights *w, const uint8_t *data, size_t size, char *err, size_t errlen);
+    int (*open_folder)(Weights *w, char *err, size_t errlen); /* w->folder as a model; NULL: it is no folder */
+} WeightsReader;
+extern const WeightsReader weights_readers[]; /* tried in order; ended by a zeroed row (formats.c) */
+
+const char *weights_keep(Weights *w, const char *s, size_t n); /* a copy of s [n] and a NUL, w's; NULL: no memory */
 int weights_add_tensor(Weights *w, const Tensor *t);           /* 0 or -ENOMEM; *t is copied */
 int weights_add_meta(Weights *w, const MetaValue *m);
 int weights_add_file(Weights *w, const char *path, char *err, size_t errlen); /* map it as w->files[w->n_files - 1] */
-int weights_finish(Weights *w, char *err,
-                   size_t errlen); /* index names; refuse one that stands twice, and shared bytes */
+int weights_finish(Weights *w, char *err, size_t errlen); /* by_name; names that stand twice, shared bytes: refused */
+/* The addresses of n rows, Tensors or MetaValues, into order [n], by their names; one that stands twice, or NULL. */
+const char *weights_sort(const void **order, const void *rows, size_t n, size_t row_bytes);
 int weights_is_name(const char *s, size_t n); /* 1 where s can be printed and compared: not empty, UTF-8, no NUL */
 int weights_no_memory(const char *name, char *err, size_t errlen); /* writes the line, returns -ENOMEM */
 

@@ -1,7 +1,7 @@
 /* tests/fuzz/fuzz_gguf.c - any bytes as a GGUF file: opened and read to the last promised byte, or refused with a
  * line. */
 #include "model/files/gguf.h"
-#include "model/files/open.h"
+#include "model/files/weights.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 #include "weights-tools/checkpoint/snappy.h"
 #include "weights-tools/checkpoint/table.h"
 #include "weights-tools/checkpoint/tf.h"
-#include "base/file.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  *   0  tokenizer.model's reader   1  tokenizer.bin's reader   (what opens must encode and decode)
  *   2  text to ids, 3 ids to text, with a vocabulary that has every kind of piece
  *   4  text there and back with every byte in the vocabulary: well-formed text must come back */
-#include "base/file.h"
+#include "base/base.h"
 #include "tokenizer/sentencepiece/model.h"
 
 #include <stdlib.h>

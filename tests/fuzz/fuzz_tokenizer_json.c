@@ -1,7 +1,7 @@
 /* tests/fuzz/fuzz_tokenizer_json.c - libFuzzer target for tokenizer.json: what opens must encode any bytes, with every
  * flag, within the bounds that the headers promise; and go to a GGUF vocabulary and back, where it can. The text is the
  * file's end, behind a NUL. */
-#include "base/file.h"
+#include "base/base.h"
 #include "tokenizer/open.h"
 #include "tokenizer/pipeline/pipeline.h"
 

@@ -3,6 +3,7 @@
 #include "bpe.h"
 
 #include "tokenizer/match.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>

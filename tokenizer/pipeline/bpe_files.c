@@ -4,7 +4,7 @@
  * (bpe_known.c). */
 #include "bpe_files.h"
 #include "tokenizer_json.h"
-#include "base/file.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "pipeline.h"
 
 #include "tokenizer/unicode/unicode_classes.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>

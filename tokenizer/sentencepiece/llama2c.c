@@ -3,7 +3,7 @@
  * A file that was cut exactly between two pieces, behind its longest one, cannot be told from a whole one here; whoever
  * knows the model compares tokenizer_size with its vocabulary. */
 #include "model.h"
-#include "base/file.h"
+#include "base/base.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* tokenizer/sentencepiece/spm.c - byte-pair encoding as SentencePiece does it. A text starts as one symbol a character.
  * Of all neighbours whose joined text is a piece, those with the highest score are joined, of equal ones the first. */
 #include "spm.h"
-#include "base/file.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "unicode_text.h"
 
 #include "base/base.h"
+#include "base/utf8.h"
 #include "unicode_classes.h"
 
 #include <errno.h>

@@ -13,7 +13,6 @@
 #include "jieba.h"
 
 #include "base/base.h"
-#include "base/file.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* weights-tools/checkpoint/checkpoint.c - the list of windows, and the checks that all containers share. */
 #include "checkpoint.h"
-#include "model/files/open.h"
+#include "model/files/weights.h"
 
 #include <errno.h>
 #include <stdlib.h>

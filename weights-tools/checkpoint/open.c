@@ -7,7 +7,8 @@
 #include "tf.h"
 #include "torch.h"
 #include "zip.h"
-#include "base/file.h"
+#include "base/base.h"
+#include "base/paths.h"
 
 #include <dirent.h>
 #include <errno.h>

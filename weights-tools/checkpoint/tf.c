@@ -1,9 +1,9 @@
 /* weights-tools/checkpoint/tf.c - the entries of an index, and the bytes they stand for. */
 #include "tf.h"
-#include "model/files/open.h"
+#include "model/files/weights.h"
 #include "checksum.h"
 #include "table.h"
-#include "base/file.h"
+#include "base/base.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #define TF_H
 
 #include "checkpoint.h"
-#include "base/file.h"
+#include "base/base.h"
 
 enum { TF_MAX_SHARDS = 4096 };
 

@@ -4,7 +4,7 @@
 #ifndef VIEW_H
 #define VIEW_H
 
-#include "model/files/open.h"
+#include "model/files/weights.h"
 
 enum { VIEW_MAX_DIMS = TENSOR_MAX_DIMS };
 

@@ -1,0 +1,44 @@
+/* model/files/llama2c_export.c - versions 1 and 2 of llama2.c's .bin files. What is behind the header llama2c.c reads.
+ *
+ *     v1   "24ka" (0x616b3432), 1, 7 int32, u8 shared classifier, zeros up to byte 256, then f32
+ *     v2   the same with 2, and int32 group_size behind the u8; norms f32, every matrix int8 values then its f32 scales
+ *
+ * Sources: export.py, runq.c of llama2.c. */
+#include "llama2c_export.h"
+
+#include <errno.h>
+
+enum { HEADER_BYTES = 256, MAGIC = 0x616b3432 };
+
+static const Llama2cArray arrays[] = {
+    {"blk.#.attn_norm.weight", 'D', 0},
+    {"blk.#.ffn_norm.weight", 'D', 0},
+    {"output_norm.weight", 'D', 0},
+    {"token_embd.weight", 'V', 'D'},
+    {"blk.#.attn_q.weight", 'D', 'D'}, {"blk.#.attn_k.weight", 'K', 'D'}, {"blk.#.attn_v.weight", 'K', 'D'},
+    {"blk.#.attn_output.weight", 'D', 'D'},
+    {"blk.#.ffn_gate.weight", 'F', 'D'}, {"blk.#.ffn_down.weight", 'D', 'F'}, {"blk.#.ffn_up.weight", 'F', 'D'},
+    {"output.weight", 'V', 'D'},
+    {0},
+};
+
+int llama2c_export_is(const uint8_t *data, size_t size) { return size >= 4 && load_u32(data) == MAGIC; }
+
+int llama2c_export_open(Weights *w, const uint8_t *data, size_t size, char *err, size_t errlen) {
+    if (size < HEADER_BYTES)
+        return base_error(err, errlen, -EINVAL,
+                          "%s: the file ends inside its llama2.c header of 256 bytes: it is truncated, fetch it again",
+                          w->path);
+    uint32_t version = load_u32(data + 4);
+    if (version != 1 && version != 2)
+        return base_error(err, errlen, -EINVAL,
+                          "%s: llama2.c version %u, only 0, 1 and 2 are read: export the model again", w->path,
+                          version);
+    Llama2cHeader h = {.version = (int)version, .shared_classifier = data[36], .bytes = HEADER_BYTES, .arrays = arrays};
+    llama2c_numbers(&h, data + 8);
+    if (version == 2) h.group_size = (int32_t)load_u32(data + 37); /* behind one byte, so unaligned */
+    if (data[36] > 1)
+        return base_error(err, errlen, -EINVAL, "%s: llama2.c header: the shared-classifier byte is neither 0 nor 1",
+                          w->path);
+    return llama2c_read(w, &h, data, size, err, errlen);
+}
