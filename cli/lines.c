@@ -4,6 +4,8 @@
 #include "model/family.h"
 #include "text/texts.h"
 #include "model/encoder.h"
+#include "model/roformer.h"
+#include "model/roformer_kinds.h"
 #include "base/system.h"
 
 #include <errno.h>
@@ -184,7 +186,7 @@ static const char *shown_piece(const Tokenizer *t, int id, size_t *len) {
 static int check_fill(Lines *l, size_t *width) {
     l->mask_id = tokenizer_named(l->e.tokenizer, "[MASK]");
     (void)width;
-    if (!model_has_logits(&l->e.model))
+    if (!l->e.model.has_logits)
         return fail("%s: this model has no language model's head, so it cannot fill", l->a->model);
     if (l->mask_id < 0) return fail("%s: the vocabulary has no [MASK]", l->a->model);
     if ((size_t)l->a->show.candidates > (size_t)l->e.model.config.vocab_size)

@@ -1,6 +1,7 @@
 /* cli/options.c - the command line: a table of options, and how words become Args. */
 #include "cli.h"
 #include "bench/bench.h"
+#include "model/roformer_kinds.h"
 #include "text/chat_template.h"
 
 #include <errno.h>

@@ -1,40 +1,25 @@
-/* model/config.h - one Config from any file's keys: what shape the model is and which parts it has. */
+/* model/config.h - what shape a model is and which parts it has, from any file's keys (keys.h). */
 #ifndef CONFIG_H
 #define CONFIG_H
 
-#include "attention/linear.h"
-#include "kernels/encoder_kernels.h"
+#include "attention/phi.h"
 #include "rope/rope.h"
-#include "model/files/weights.h"
 
-/* RoFormer's kinds. */
-typedef enum { ROFORMER_NONE, ROFORMER_V1, ROFORMER_V2, ROFORMER_GAU } RoformerVariant;
+enum { CONFIG_MAX_LAYERS = 1024, CONFIG_MAX_EOS = 8, CONFIG_MAX_DIM = 1 << 20 };
+
+typedef enum { NAMES_GGUF, NAMES_HF } TensorNames; /* how a file names its tensors */
+
 /* Which keys a query sees: those up to itself; all that are not padding; or (UniLM) all of the text's first segment
  * and, in the second, those up to itself: with type ids as segments, key j where c[j] <= c[i], c the running sum of the
  * ids. */
 typedef enum { MASK_CAUSAL, MASK_PADDING, MASK_UNILM } Mask;
-typedef enum { POOLER_NONE, POOLER_TANH, POOLER_LINEAR } Pooler;
-/* What the classifier reads: the text's first token; every token; every token, for ELECTRA's question "was it
- * replaced?". */
-typedef enum { CLASSIFIER_NONE, CLASSIFIER_SEQUENCE, CLASSIFIER_TOKEN, CLASSIFIER_REPLACED } Classifier;
 
-/* What RoFormer has beside a decoder's settings; zeroed for decoders. */
-typedef struct {
-    RoformerVariant variant;
-    int n_types;          /* type_vocab_size */
-    Activation activation; /* hidden_act */
-    Pooler pooler;
-    Classifier classifier;
-    int n_labels;
-} RoformerConfig;
-
-enum { CONFIG_MAX_LAYERS = 1024, CONFIG_MAX_EOS = 8, CONFIG_MAX_DIM = 1 << 20 };
-
-/* How a file names its tensors. */
-typedef enum { NAMES_GGUF, NAMES_HF } TensorNames;
+/* What RoFormer has beside a decoder's settings, and its words: roformer_kinds.h. Zeroed for decoders. head_width: of
+ * the layer of its own that the language model's head begins with; 0: none. */
+typedef struct { int variant, n_types, activation, pooler, classifier, n_labels, head_width; } RoformerConfig;
 
 /* Sizes; the comment gives Hugging Face's name where it differs. */
-typedef struct {
+typedef struct Config {
     char arch[32];            /* "llama", "mistral", "qwen2", "qwen3", "roformer"; model_type, general.architecture */
     TensorNames names;
     int d_model;              /* hidden_size */
@@ -50,7 +35,7 @@ typedef struct {
     int64_t n_ctx_train;      /* max_position_embeddings */
     float norm_eps;           /* rms_norm_eps, layer_norm_eps */
     RopeConfig rope;
-    LinearConfig linear;      /* linear.form == NULL: softmax. favor_w is model.c's to fill */
+    LinearConfig linear;      /* linear.form == NULL: softmax. favor_w is model_more's to fill */
     const LinearForm *file_form; /* the form that the file names, whatever its attention; else numerator */
     Mask mask;
     RoformerConfig roformer;
@@ -60,50 +45,10 @@ typedef struct {
     int64_t window;           /* sliding_window: a query sees the last `window` positions, its own included; 0: all */
     uint8_t windowed[CONFIG_MAX_LAYERS]; /* 1: this layer has the window */
     /* Tensors that must be there: 1 yes, 0 no, -1 where the file has them (GGUF has no key for it). */
-    int qkv_bias, o_bias, mlp_bias;
-    int qk_norm;
+    int qkv_bias, o_bias, mlp_bias, qk_norm;
     int tied;                 /* lm_head is tok_emb; tie_word_embeddings; -1: where the file has no output tensor */
     int bos_id;               /* -1: not given */
-    int n_eos;
-    int eos_id[CONFIG_MAX_EOS];
+    int n_eos, eos_id[CONFIG_MAX_EOS];
 } Config;
-
-/* RoPE settings from the command line; zero or NULL: as the file says. */
-typedef struct {
-    const RopeScaling *scaling;
-    double theta, factor;
-    int64_t n_ctx_original;
-} RopeOverride;
-
-/* Attention from the command line; zeroed: as the file says. */
-typedef struct {
-    enum { ATTENTION_AS_FILE, ATTENTION_SOFTMAX, ATTENTION_LINEAR } kind;
-    const FeatureMap *phi;
-    const LinearForm *form;
-    const double *epsilon;
-    int favor_features;
-    const uint64_t *favor_seed;
-} AttentionOverride;
-
-/* RoFormer from the command line; zeroed: as the file says. */
-typedef struct {
-    RoformerVariant variant;
-    const Mask *mask;
-    const Pooler *pooler;
-} RoformerOverride;
-
-/* All that a command line may say; zeroed: as the file says. */
-typedef struct {
-    RopeOverride rope;
-    AttentionOverride attention;
-    RoformerOverride roformer;
-} ConfigOverride;
-
-/* The words that files and options have for these, in the order of the values; NULL after the last. */
-extern const char *const roformer_variant_names[]; /* "", "v1", "v2", "gau-alpha" */
-extern const char *const mask_names[];             /* "causal", "padding", "unilm" */
-extern const char *const pooler_names[];           /* "none", "tanh", "linear" */
-/* Where word stands among names, or -1. */
-int name_index(const char *const *names, const char *word);
 
 #endif

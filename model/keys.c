@@ -1,18 +1,23 @@
-/* model/keys.c - reading one key of a file's metadata, checked; and the keys that all families share. */
+/* model/keys.c - reading a key of a file's metadata, checked; whose model a file holds, and whether its settings can
+ * be. */
 #include "keys.h"
+
+#include "family.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+/* ---- one key ---- */
+
 void key_complain(KeyReader *r, const char *key, const char *why) {
     if (r->rc == 0) r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: %s: %s", r->w->path, key, why);
 }
 
-void key_unknown(KeyReader *r, const char *key, const char *word, size_t len, const char *known) {
+void key_unknown(KeyReader *r, const char *key, const char *what, const char *word, size_t len, const char *known) {
     char why[400];
-    snprintf(why, sizeof why, "\"%.*s\" is not known here (%s)", len > 60 ? 60 : (int)len, word, known);
+    snprintf(why, sizeof why, "%s\"%.*s\" is not known here (%s are)", what, len > 60 ? 60 : (int)len, word, known);
     key_complain(r, key, why);
 }
 
@@ -24,71 +29,41 @@ int64_t key_range(KeyReader *r, const char *key, double v, double min, double ma
     return (int64_t)min;
 }
 
-/* The key's value where it is of that kind; a complaint where it is of another; absent where there is none. */
-static KeyValue look(KeyReader *r, const char *gguf, const char *hf, KeyKind kind, const char *must) {
-    KeyValue v = r->source->look(r, gguf, hf);
-    if (v.kind == KEY_NULL) v.kind = KEY_ABSENT;
-    if (v.kind != kind && v.kind != KEY_ABSENT) {
-        key_complain(r, r->key, must);
-        v.kind = KEY_ABSENT;
-    }
-    return v;
-}
-
 double key_number(KeyReader *r, const char *gguf, const char *hf, double absent) {
-    KeyValue v = look(r, gguf, hf, KEY_NUMBER, "must be a number");
-    return v.kind == KEY_ABSENT ? absent : v.number;
+    KeyValue v = r->source->look(r, gguf, hf);
+    if (v.kind != KEY_NUMBER && v.kind != KEY_ABSENT) key_complain(r, r->key, "must be a number");
+    return v.kind == KEY_NUMBER ? v.number : absent;
 }
 
 int64_t key_int(KeyReader *r, const char *gguf, const char *hf, double absent, double min, double max) {
-    KeyValue v = look(r, gguf, hf, KEY_NUMBER, "must be a whole number");
-    if (v.kind == KEY_ABSENT && absent == KEY_REQUIRED) key_complain(r, r->key, r->source->missing);
-    if (v.kind == KEY_ABSENT) return (int64_t)(absent == KEY_REQUIRED ? min : absent);
-    if (v.is_float) key_complain(r, r->key, "must be a whole number");
-    return key_range(r, r->key, v.number, min, max);
-}
-
-int key_flag(KeyReader *r, const char *gguf, const char *hf, int absent) {
-    KeyValue v = look(r, gguf, hf, KEY_FLAG, "must be true or false");
-    return v.kind == KEY_ABSENT ? absent : (int)v.number;
+    KeyValue v = r->source->look(r, gguf, hf);
+    if (v.kind == KEY_NUMBER && !v.is_float) return key_range(r, r->key, v.number, min, max);
+    if (v.kind != KEY_ABSENT) key_complain(r, r->key, "must be a whole number");
+    return (int64_t)absent;
 }
 
 int key_word(KeyReader *r, const char *gguf, const char *hf, char *out, size_t outlen) {
-    KeyValue v = look(r, gguf, hf, KEY_TEXT, "must be a word");
+    KeyValue v = r->source->look(r, gguf, hf);
     if (v.kind == KEY_ABSENT) return 0;
-    if (v.len == 0 || memchr(v.text, 0, v.len)) key_complain(r, r->key, "must be a word");
+    if (v.kind != KEY_TEXT || v.len == 0 || memchr(v.text, 0, v.len)) key_complain(r, r->key, "must be a word");
     else snprintf(out, outlen, "%.*s", v.len < outlen ? (int)v.len : (int)outlen - 1, v.text);
-    return 1;
+    return v.kind == KEY_TEXT;
 }
 
-static void set_field(const KeyField *f, void *into, double v) {
-    char *at = (char *)into + f->at;
-    if (f->type == FIELD_INT) *(int *)(void *)at = (int)v;
-    else if (f->type == FIELD_INT64) *(int64_t *)(void *)at = (int64_t)v;
-    else if (f->type == FIELD_FLOAT) *(float *)(void *)at = (float)v;
-    else *(double *)(void *)at = v;
+double key_field(const KeyField *f, const Config *c) {
+    const void *at = (const char *)c + f->at;
+    return f->type == FIELD_INT ? *(const int *)at : f->type == FIELD_INT64 ? (double)*(const int64_t *)at
+                                                                          : (double)*(const float *)at;
 }
 
-double key_field(const KeyField *f, const void *from) {
-    const char *at = (const char *)from + f->at;
-    if (f->type == FIELD_INT) return *(const int *)(const void *)at;
-    if (f->type == FIELD_INT64) return (double)*(const int64_t *)(const void *)at;
-    return f->type == FIELD_FLOAT ? (double)*(const float *)(const void *)at : *(const double *)(const void *)at;
-}
-
-void keys_read(KeyReader *r, const KeyField *fields, size_t n, void *into) {
+void keys_read(KeyReader *r, const KeyField *fields, size_t n, Config *c) {
     for (const KeyField *f = fields; f < fields + n; f++) {
-        KeyValue v = r->source->look(r, f->gguf, f->hf);
-        int whole = f->type == FIELD_INT || f->type == FIELD_INT64;
-        if (v.kind == KEY_NULL && f->null_is_zero) set_field(f, into, 0);
-        if (v.kind == KEY_OTHER && r->rc) continue; /* it has been complained of */
-        if (v.kind == KEY_ABSENT || v.kind == KEY_NULL) {
-            if (f->required && key_field(f, into) == 0) key_complain(r, r->key, r->source->missing);
-            continue;
-        }
-        if (v.kind != KEY_NUMBER || (whole && v.is_float))
-            key_complain(r, r->key, whole ? "must be a whole number" : "must be a number");
-        else set_field(f, into, whole ? (double)key_range(r, r->key, v.number, f->min, f->max) : v.number);
+        void *at = (char *)c + f->at;
+        double was = key_field(f, c);
+        if (f->type == FIELD_FLOAT) *(float *)at = (float)key_number(r, f->gguf, f->hf, was);
+        else if (f->type == FIELD_INT) *(int *)at = (int)key_int(r, f->gguf, f->hf, was, f->min, f->max);
+        else *(int64_t *)at = key_int(r, f->gguf, f->hf, was, f->min, f->max);
+        if (f->required && key_field(f, c) == 0) key_complain(r, r->key, r->source->missing);
     }
 }
 
@@ -106,40 +81,81 @@ void config_add_end(Config *c, double id) {
     if (id >= 0 && id < c->vocab_size && c->n_eos < CONFIG_MAX_EOS) c->eos_id[c->n_eos++] = (int)id;
 }
 
-/* "a, b, c are", of the rows' names. */
-static const char *known_maps(char *out, size_t size) {
-    int n = 0;
-    for (int i = 0; feature_map_row(i); i++)
-        n += snprintf(out + n, size - (size_t)n, "%s%s", i ? ", " : "", feature_map_row(i)->name);
-    snprintf(out + n, size - (size_t)n, " are");
-    return out;
+/* One more of "a, b, c". */
+static void also(char *known, size_t size, const char *name) {
+    size_t n = strlen(known);
+    snprintf(known + n, size - n, "%s%s", n ? ", " : "", name);
 }
 
-static const char *known_forms(char *out, size_t size) {
-    int n = 0;
-    for (int i = 0; linear_form_row(i); i++)
-        n += snprintf(out + n, size - (size_t)n, "%s%s", i ? ", " : "", linear_form_row(i)->name);
-    snprintf(out + n, size - (size_t)n, " are");
-    return out;
-}
-
-void config_read_attention(KeyReader *r, Config *c) {
-    char kind[32] = "softmax", phi[32] = "", form[32] = "numerator", known[200];
+static void read_attention(KeyReader *r, Config *c) {
+    char kind[32] = "softmax", phi[32] = "", form[32] = "numerator", maps[200] = "", forms[200] = "";
     double epsilon = key_number(r, "attention.denominator_epsilon", "attention_denominator_epsilon", 1e-6);
     if (key_word(r, "attention.kind", "attention_kind", kind, sizeof kind) && strcmp(kind, "softmax") &&
         strcmp(kind, "linear"))
-        key_unknown(r, r->key, kind, strlen(kind), "softmax and linear are");
+        key_unknown(r, r->key, "", kind, strlen(kind), "softmax and linear");
+    for (int i = 0; feature_map_row(i); i++) also(maps, sizeof maps, feature_map_row(i)->name);
     if (key_word(r, "attention.feature_map", "attention_feature_map", phi, sizeof phi) && !feature_map(phi))
-        key_unknown(r, r->key, phi, strlen(phi), known_maps(known, sizeof known));
+        key_unknown(r, r->key, "", phi, strlen(phi), maps);
+    for (int i = 0; linear_form_row(i); i++) also(forms, sizeof forms, linear_form_row(i)->name);
     key_word(r, "attention.form", "attention_form", form, sizeof form);
-    if (!(c->file_form = linear_form(form)))
-        key_unknown(r, r->key, form, strlen(form), known_forms(known, sizeof known));
-    int64_t features = key_int(r, "attention.favor_features", "attention_favor_features", 128, 2, 2 * ROPE_MAX_PAIRS);
-    int64_t seed = key_int(r, "attention.favor_seed", "attention_favor_seed", 1, 0, 9e15);
+    if (!(c->file_form = linear_form(form))) key_unknown(r, r->key, "", form, strlen(form), forms);
     if (r->rc) return;
     c->linear = (LinearConfig){.form = strcmp(kind, "linear") == 0 ? c->file_form : NULL,
                                .phi = *phi ? feature_map(phi) : linear_usual_map(c->file_form),
                                .epsilon = epsilon,
-                               .favor_features = (int)features,
-                               .favor_seed = (uint64_t)seed};
+                               .head_dim = c->head_dim};
+}
+
+/* ---- a Config ---- */
+
+static const Family *family_of(KeyReader *r, Config *c) {
+    const char *key = r->source->architecture;
+    char known[200] = "";
+    KeyValue v = r->source->look(r, key, key);
+    for (const Family *const *f = families; *f; f++)
+        for (int i = 0; (*f)->architecture(i); i++) {
+            const char *name = (*f)->architecture(i);
+            also(known, sizeof known, name);
+            if (v.kind != KEY_TEXT || strlen(name) != v.len || memcmp(name, v.text, v.len) != 0) continue;
+            snprintf(c->arch, sizeof c->arch, "%s", name);
+            return *f;
+        }
+    if (v.kind == KEY_TEXT) key_unknown(r, key, "architecture ", v.text, v.len, known);
+    else key_complain(r, key, r->source->missing);
+    return NULL;
+}
+
+static void check_sizes(KeyReader *r, const Config *c, const Family *f) {
+    if (c->n_heads % c->n_kv_heads) key_complain(r, "n_kv_heads", "must divide n_heads");
+    if (c->head_dim < 2 || c->head_dim % 2 || c->head_dim > 2 * ROPE_MAX_PAIRS)
+        key_complain(r, "head_dim", "must be even, from 2 to 1024");
+    if ((int64_t)c->n_heads * c->head_dim > CONFIG_MAX_DIM)
+        key_complain(r, "n_heads", "n_heads x head_dim is too large");
+    if (!(c->norm_eps >= 0 && c->norm_eps < 1))
+        key_complain(r, f->encoder ? "layer_norm_eps" : "rms_norm_eps", "is missing or out of range");
+    if (c->rope.rotary_dim > c->head_dim) key_complain(r, "rotary_dim", "is larger than head_dim");
+}
+
+int config_read(Config *c, const Family **family, const Weights *w, const ModelOptions *o, char *err, size_t errlen) {
+    KeyReader r = {.w = w, .source = key_sources[w->format], .arch = c->arch, .err = err, .errlen = errlen};
+    char why[200];
+    memset(c, 0, sizeof *c);
+    c->bos_id = -1;
+    c->norm_eps = -1; /* not given */
+    c->names = r.source->names;
+    const Family *f = family_of(&r, c);
+    if (f) f->read_config(&r, c);
+    if (r.rc == 0) read_attention(&r, c);
+    if (r.rc) return r.rc;
+    r.source->ends(&r, c);
+    c->rope.n_ctx_train = c->n_ctx_train;
+    check_sizes(&r, c, f);
+    if (r.rc == 0) config_more(&r, c, f, o);
+    if (r.rc == 0 && c->linear.form && linear_check(&c->linear, why, sizeof why))
+        key_complain(&r, "linear attention", why);
+    if (c->linear.form && c->window)
+        key_complain(&r, "sliding_window", "linear attention cannot forget; it has no window");
+    if (r.rc == 0 && rope_check(&c->rope, why, sizeof why)) key_complain(&r, "rope", why);
+    if (family) *family = f;
+    return r.rc;
 }

@@ -3,20 +3,13 @@
 #include "roformer.h"
 
 #include "base/json.h"
+#include "kernels/encoder_kernels.h"
+#include "keys_more.h"
+#include "options.h"
 #include "roformer_names.h"
 
 #include <stdio.h>
 #include <string.h>
-
-const char *const roformer_variant_names[] = {"", "v1", "v2", "gau-alpha", NULL};
-const char *const mask_names[] = {"causal", "padding", "unilm", NULL};
-const char *const pooler_names[] = {"none", "tanh", "linear", NULL};
-
-int name_index(const char *const *names, const char *word) {
-    for (int i = 0; names[i]; i++)
-        if (strcmp(names[i], word) == 0) return i;
-    return -1;
-}
 
 /* The tensor with that GGUF name ("cls.out.weight", layer 0 where it has one), whatever the file calls it; or NULL. */
 static const Tensor *find(const Weights *w, TensorNames names, const char *gguf) {
@@ -50,7 +43,7 @@ static void read_activation(KeyReader *r, RoformerConfig *f) {
             f->activation = rows[i].activation;
             return;
         }
-    key_unknown(r, r->key, word, strlen(word), "gelu, gelu_new, relu and silu are");
+    key_unknown(r, r->key, "", word, strlen(word), "gelu, gelu_new, relu and silu");
 }
 
 /* One of words at a key, as it stands among them; or absent. */
@@ -87,14 +80,14 @@ static int is_multiple_choice(KeyReader *r) {
 
 #define IN(field) offsetof(Config, field)
 static const KeyField keys[] = {
-    {"embedding_length", "hidden_size", FIELD_INT, IN(d_model), 1, CONFIG_MAX_DIM, 1, 0},
-    {"embedding_length_in", "embedding_size", FIELD_INT, IN(d_embed), 1, CONFIG_MAX_DIM, 0, 0},
-    {"feed_forward_length", "intermediate_size", FIELD_INT, IN(d_ff), 1, CONFIG_MAX_DIM, 1, 0},
-    {"block_count", "num_hidden_layers", FIELD_INT, IN(n_layers), 1, CONFIG_MAX_LAYERS, 1, 0},
-    {NULL, "vocab_size", FIELD_INT, IN(vocab_size), 1, 1 << 30, 1, 0},
-    {"token_type_count", "type_vocab_size", FIELD_INT, IN(roformer.n_types), 1, 65536, 0, 0},
-    {"attention.head_count", "num_attention_heads", FIELD_INT, IN(n_heads), 1, CONFIG_MAX_DIM, 1, 0},
-    {"context_length", "max_position_embeddings", FIELD_INT64, IN(n_ctx_train), 1, 1e15, 1, 0},
+    {"embedding_length", "hidden_size", FIELD_INT, IN(d_model), 1, CONFIG_MAX_DIM, 1},
+    {"embedding_length_in", "embedding_size", FIELD_INT, IN(d_embed), 1, CONFIG_MAX_DIM, 0},
+    {"feed_forward_length", "intermediate_size", FIELD_INT, IN(d_ff), 1, CONFIG_MAX_DIM, 1},
+    {"block_count", "num_hidden_layers", FIELD_INT, IN(n_layers), 1, CONFIG_MAX_LAYERS, 1},
+    {NULL, "vocab_size", FIELD_INT, IN(vocab_size), 1, 1 << 30, 1},
+    {"token_type_count", "type_vocab_size", FIELD_INT, IN(roformer.n_types), 1, 65536, 0},
+    {"attention.head_count", "num_attention_heads", FIELD_INT, IN(n_heads), 1, CONFIG_MAX_DIM, 1},
+    {"context_length", "max_position_embeddings", FIELD_INT64, IN(n_ctx_train), 1, 1e15, 1},
 };
 
 /* Of q and k, and of v, where they differ (bert4keras' attention_key_size). */
@@ -155,13 +148,13 @@ void roformer_read_config(KeyReader *r, Config *c) {
     if (is_multiple_choice(r)) f->classifier = CLASSIFIER_NONE;
     if (key_flag(r, NULL, "add_cross_attention", 0)) key_complain(r, r->key, "cross attention is not known here");
     r->source->rope(r, c, ROPE_INTERLEAVED);
-    config_read_attention(r, c);
-    r->source->ends(r, c);
 }
 
-void roformer_settle(KeyReader *r, Config *c, const ConfigOverride *all) {
+void roformer_settle(KeyReader *r, Config *c, const ModelOptions *all) {
     RoformerConfig *f = &c->roformer;
     const RoformerOverride *o = all ? &all->roformer : NULL;
+    if ((int64_t)c->n_heads * c->value_dim > CONFIG_MAX_DIM)
+        key_complain(r, "n_heads", "n_heads x value_dim is too large");
     if (o && o->variant) f->variant = o->variant;
     if (o && o->mask) c->mask = *o->mask;
     if (o && o->pooler && *o->pooler != POOLER_NONE && f->pooler == POOLER_NONE)

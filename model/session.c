@@ -175,7 +175,7 @@ static int check(const Session *s, const int *ids, size_t n, Wish wish, char *er
                           "this encoder reads a text whole, not id by id (its mask is not causal)");
     if (c->mask == MASK_UNILM && c->roformer.n_types < 2)
         return base_error(err, errlen, -EINVAL, "this model knows one token type only");
-    if ((wish.last || wish.each) && !model_has_logits(s->model))
+    if ((wish.last || wish.each) && !s->model->has_logits)
         return base_error(err, errlen, -EINVAL, "this model has no head for logits");
     for (size_t i = 0; i < n; i++)
         if (ids[i] < 0 || ids[i] >= c->vocab_size)

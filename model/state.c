@@ -13,6 +13,7 @@
 #include "state.h"
 
 #include "base/newfile.h"
+#include "fingerprint.h"
 #include "scratch.h"
 #include "base/file.h"
 

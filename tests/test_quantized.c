@@ -9,6 +9,7 @@
  * not. */
 #include "test.h"
 
+#include "model/options.h"
 #include "model/session.h"
 #include "build.h"
 

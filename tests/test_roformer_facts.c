@@ -1,6 +1,7 @@
 /* tests/test_roformer_facts.c - vectors that stood elsewhere before this engine did: facts/roformer.md 8.4 (whole tiny
  * models, printed in float64 by scripts/tiny_forward.py) and 1.9 (transformers' own tests of its table and its
  * rotation). */
+#include "model/options.h"
 #include "roformer_files.h"
 #include "test.h"
 

@@ -2,6 +2,7 @@
  * it. */
 #include "attention/chunked.h"
 #include "base/threads.h"
+#include "model/options.h"
 #include "model/session.h"
 #include "build.h"
 #include "test.h"

@@ -4,6 +4,7 @@
 
 #include "base/json.h"
 #include "model/config.h"
+#include "model/roformer_kinds.h"
 #include "model/roformer_names.h"
 #include "weights-tools/checkpoint/view.h"
 

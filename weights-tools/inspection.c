@@ -1,7 +1,7 @@
 /* weights-tools/inspection.c - opening a file to look at it. */
 #include "inspection.h"
 
-#include "model/family.h"
+#include "model/keys.h"
 #include "text/open.h"
 #include "weights-tools/checkpoint/open.h"
 

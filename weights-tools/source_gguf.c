@@ -2,7 +2,7 @@
  * are. */
 #include "source.h"
 
-#include "model/family.h"
+#include "model/keys.h"
 
 #include <errno.h>
 #include <string.h>

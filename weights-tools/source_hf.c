@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "model/decoder.h"
 #include "model/files/huggingface.h"
+#include "model/options.h"
 #include "sidecars.h"
 #include "text/chat.h"
 #include "weights-tools/checkpoint/text.h"
@@ -121,7 +122,7 @@ static int read_tensors(HfReader *r, const Report *report) {
  * counts them among the entries, as a softmax model does. */
 static int rope_of_file(Source *s, char *err, size_t errlen) {
     Config softmax;
-    const ConfigOverride o = {.attention = {.kind = ATTENTION_SOFTMAX}};
+    const ModelOptions o = {.attention = {.kind = ATTENTION_SOFTMAX}};
     int rc = config_read(&softmax, NULL, &s->weights, &o, err, errlen);
     if (rc == 0) s->config.rope = softmax.rope;
     return rc;

@@ -3,6 +3,7 @@
  * prompt million drift Both kinds run on the same weights: linear attention is asked for as --attention linear does it.
  * Random weights of two shapes; million takes ../shared/data/tales/tales-1m-linear-f32.gguf where it is. */
 #include "attention/chunked.h"
+#include "model/options.h"
 #include "model/session.h"
 #include "tests/build.h"
 #include "base/system.h"
@@ -58,7 +59,8 @@ static int id_at(size_t i) { return 3 + (int)((i * 7919 + i / 13) % 290); }
 
 static int open_session(Model *m, Session *s, const char *path, int linear, size_t n_ctx) {
     char err[300];
-    ModelOptions o = {.config.attention = {.kind = linear ? ATTENTION_LINEAR : ATTENTION_SOFTMAX}};
+    ModelOptions o = {
+        .attention.kind = linear ? ATTENTION_LINEAR : ATTENTION_SOFTMAX};
     if (model_open(m, path, &o, err, sizeof err) == 0) {
         if (session_init(s, m, &(SessionOptions){.n_ctx = n_ctx}, err, sizeof err) == 0) return 0;
         model_close(m);
