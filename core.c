@@ -39,8 +39,7 @@ const QuantFormat *const quant_formats[] = {formats_32, NULL};
 const WeightsReader weights_readers[] = {{gguf_is, gguf_open, NULL}, {llama2c_is, llama2c_open, NULL}, {0}};
 const Family *const families[] = {&family_llama, NULL};
 const DecoderArch decoder_archs[] = {{.name = "llama", .pairing = ROPE_INTERLEAVED}, {0}};
-const KeySource *const key_sources[] = {
-    [FORMAT_GGUF] = &keys_gguf, [FORMAT_HF] = &keys_gguf, [FORMAT_LLAMA2C] = &keys_gguf};
+const KeySource *const key_sources[] = {[FORMAT_GGUF] = &keys_gguf, [FORMAT_LLAMA2C] = &keys_gguf};
 
 /* ---- what it does without: weights rearranged for fast kernels, scaled RoPE, options, threads ---- */
 
@@ -49,15 +48,14 @@ int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     return 0;
 }
 
-void config_more(KeyReader *r, Config *c, const Family *f, const ModelOptions *o) {
-    static const char *const keys[] = {"rope.scaling.type", "rope.scaling.factor", "rope.scale_linear",
-                                       "attention.sliding_window", "expert_count"},
-                      *const tensors[] = {"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"};
-    (void)c, (void)f, (void)o;
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (r->source->look(r, keys[i], NULL).kind != KEY_ABSENT) key_complain(r, r->key, "is not known to the core");
-    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
-        if (weights_find(r->w, tensors[i])) key_complain(r, tensors[i], "is not known to the core");
+void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
+    static const char *const more[] = {"rope.scaling.type", "rope.scaling.factor", "rope.scale_linear",
+                                       "rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight",
+                                       "attention.sliding_window", "expert_count"};
+    (void)c, (void)o;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) /* keys and tensors */
+        if (r->source->look(r, more[i], NULL).kind != KEY_ABSENT || weights_find(r->w, more[i]))
+            key_complain(r, more[i], "is not known to the core");
 }
 
 int threads_most(void) { return 1; }

@@ -240,7 +240,7 @@ int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits) {
                         .n_logits = n_logits,
                         .progress = on_progress,
                         .progress_arg = &e->progress};
-    if (e->model.family->encoder) o.n_batch = o.n_ctx; /* encoder_read takes a text whole */
+    if (e->model.encoder) o.n_batch = o.n_ctx; /* encoder_read takes a text whole */
     if (a->attention.chunk && !linear) return usage("--chunk is for linear attention; this model's is softmax");
     if (session_init(&e->session, &e->model, &o, e->err, sizeof e->err)) return fail("%s", e->err);
     if (a->show.verbose && endless)

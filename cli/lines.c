@@ -133,7 +133,7 @@ static int run_lines(Args *a, const char *name, LinesCheck *check, LineWork *wor
     int code = engine_open(&l.e, a, 1);
     if (code) return code;
     const Config *c = &l.e.model.config;
-    if (!l.e.model.family->encoder) code = fail("%s: %s is for RoFormer models; this is a %s", a->model, name, c->arch);
+    if (!l.e.model.encoder) code = fail("%s: %s is for RoFormer models; this is a %s", a->model, name, c->arch);
     else code = check(&l, &width);
     size_t room = a->context.n ? (size_t)a->context.n : (size_t)c->n_ctx_train;
     l.most = room < TOGETHER / 2 ? TOGETHER : 2 * room; /* a pair may be two texts */

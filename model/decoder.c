@@ -16,8 +16,8 @@ const KeyField decoder_keys[] = {
     {"attention.head_count_kv", "num_key_value_heads", FIELD_INT, IN(n_kv_heads), 1, CONFIG_MAX_DIM, 0},
     {"attention.key_length", "head_dim", FIELD_INT, IN(head_dim), 1, CONFIG_MAX_DIM, 0},
     {"attention.layer_norm_rms_epsilon", "rms_norm_eps", FIELD_FLOAT, IN(norm_eps), 0, 0, 0},
+    {0},
 };
-const size_t n_decoder_keys = sizeof decoder_keys / sizeof *decoder_keys;
 
 #define OF(field) offsetof(Model, field)
 #define EACH(field) offsetof(Layer, field)
@@ -47,7 +47,7 @@ void decoder_read_config(KeyReader *r, Config *c) {
     const DecoderArch *a = decoder_archs;
     while (strcmp(a->name, c->arch) != 0) a++;
     r->source->presume(r, c, a);
-    keys_read(r, decoder_keys + (c->vocab_size != 0), n_decoder_keys - (c->vocab_size != 0), c);
+    keys_read(r, decoder_keys + (c->vocab_size != 0), c);
     if (r->rc) return;
     if (c->n_kv_heads == 0) c->n_kv_heads = c->n_heads;
     if (c->head_dim == 0) c->head_dim = config_even_split(r, c);
@@ -87,7 +87,7 @@ const char *decoder_name(char *out, const char *name, int layer, const char *suf
 static void load_tensor(Loader *ld, const DecoderTensor *t, int layer, const char *suffix, int wanted, char *to) {
     const Config *c = &ld->m->config;
     char name[DECODER_NAME];
-    decoder_name(name, c->names == NAMES_HF ? t->hf : t->gguf, layer, suffix);
+    decoder_name(name, ld->m->weights.format == FORMAT_HF ? t->hf : t->gguf, layer, suffix);
     const Tensor *found = wanted ? weights_find(&ld->m->weights, name) : NULL;
     size_t rows = decoder_size(c, t->rows), cols = suffix[1] == 'w' ? decoder_size(c, t->cols) : 0;
     if (!found && wanted <= 0) return;
@@ -100,7 +100,6 @@ void decoder_load(Loader *ld) {
     const Config *c = &m->config;
     for (int l = -1; l < c->n_layers && ld->rc == 0; l++) { /* -1: what is in no layer */
         char *base = l < 0 ? (char *)m : (char *)&m->layers[l];
-        if (l >= 0 && c->windowed[l]) m->layers[l].window = (size_t)c->window;
         for (const DecoderTensor *t = decoder_tensors; t->gguf; t++) {
             if ((strchr(t->gguf, '#') != NULL) != (l >= 0)) continue;
             load_tensor(ld, t, l, ".weight", decoder_has(c, t), base + t->at);

@@ -4,25 +4,17 @@
 #define DECODER_H
 
 #include "family.h"
-#include "keys.h"
 
-/* An architecture. What a config.json leaves out has these values (transformers' defaults); a GGUF file needs only the
- * last three. */
+/* An architecture. */
 struct DecoderArch {
     const char *name;
-    int kv_heads;          /* 0: n_heads */
-    int head_dim;          /* 0: d_model / n_heads */
-    int64_t n_ctx, window;
-    int qkv_bias, o_bias;  /* 1 always, 0 never, -1 as attention_bias says */
-    int mlp_bias;          /* 0 never, -1 as mlp_bias says */
-    int window_by_layer;   /* use_sliding_window, max_window_layers, layer_types */
+    RopePairing pairing;             /* of its GGUF files; Hugging Face's are all halves */
     int qk_norm;
-    RopePairing pairing;   /* of its GGUF files; Hugging Face's are all halves */
+    const struct DecoderDefaults *hf; /* of its config.json (keys_more.h) */
 };
 extern const DecoderArch decoder_archs[]; /* ended by a zeroed row (families.c) */
 
-extern const KeyField decoder_keys[];     /* sizes; the vocabulary's is the first */
-extern const size_t n_decoder_keys;
+extern const KeyField decoder_keys[];     /* sizes, the vocabulary's first; ended by a zeroed row */
 
 /* A tensor: '#' in its names is the layer, ".weight" or ".bias" stands behind. Rows and columns in letters: V
  * vocabulary, D d_model, F d_ff, Q, K and W all heads of queries, keys and values, H one head; cols 0: a vector. */

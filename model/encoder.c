@@ -13,7 +13,7 @@
 static int check(const Session *s, const EncoderText *texts, size_t n_texts, char *err, size_t errlen) {
     const Config *c = &s->model->config;
     size_t total = 0;
-    if (!s->model->family->encoder) return base_error(err, errlen, -EINVAL, "this model is a decoder, not a RoFormer");
+    if (!s->model->encoder) return base_error(err, errlen, -EINVAL, "this model is a decoder, not a RoFormer");
     for (size_t i = 0; i < n_texts; i++) {
         const EncoderText *x = &texts[i];
         size_t kept = 0;

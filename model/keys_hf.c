@@ -143,13 +143,14 @@ static void window(KeyReader *r, Config *c, int64_t usual, int by_layer) {
 /* transformers' defaults; null says that a size follows from the others. */
 static void presume(KeyReader *r, Config *c, const DecoderArch *a) {
     const JsonValue *kv = json_get(r->w->config, "num_key_value_heads"), *dim = json_get(r->w->config, "head_dim");
-    c->n_kv_heads = kv && kv->type == JSON_NULL ? 0 : a->kv_heads;
-    c->head_dim = dim && dim->type == JSON_NULL ? 0 : a->head_dim;
-    c->n_ctx_train = a->n_ctx;
+    c->n_kv_heads = kv && kv->type == JSON_NULL ? 0 : a->hf->kv_heads;
+    c->head_dim = dim && dim->type == JSON_NULL ? 0 : a->hf->head_dim;
+    c->n_ctx_train = a->hf->n_ctx;
     c->norm_eps = 1e-6f;
 }
 
-static void parts(KeyReader *r, Config *c, const DecoderArch *a) {
+static void parts(KeyReader *r, Config *c, const DecoderArch *arch) {
+    const DecoderDefaults *a = arch->hf;
     char activation[16] = "silu";
     rope(r, c, ROPE_HALF);
     window(r, c, a->window, a->window_by_layer);
@@ -182,4 +183,4 @@ static void ends(KeyReader *r, Config *c) {
     add_ends(c, r->w->generation);
 }
 
-const KeySource keys_hf = {NAMES_HF, "model_type", "is missing in config.json", look, presume, parts, rope, ends};
+const KeySource keys_hf = {"model_type", "is missing in config.json", look, presume, parts, rope, ends};

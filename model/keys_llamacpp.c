@@ -5,6 +5,27 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Numbers that layers may have each for itself are a list; if all are one number, it is that number. */
+static KeyValue list_value(KeyReader *r, const MetaValue *m) {
+    const uint8_t *cursor = m->data;
+    int64_t first = 0, v = 0;
+    for (uint64_t i = 0; i < m->n; i++) {
+        MetaValue e;
+        meta_next(m, &cursor, &e);
+        if (!meta_integer(&e, &v) || (i && v != first)) {
+            key_complain(r, r->key, "differs from layer to layer, which is not known here");
+            return (KeyValue){.kind = KEY_OTHER};
+        }
+        first = v;
+    }
+    return (KeyValue){.kind = KEY_NUMBER, .number = (double)v};
+}
+
+static KeyValue look(KeyReader *r, const char *gguf, const char *hf) {
+    KeyValue v = keys_gguf.look(r, gguf, hf);
+    return v.kind == KEY_OTHER ? list_value(r, weights_meta(r->w, r->key)) : v;
+}
+
 /* A small float tensor, [n] values, into out [ROPE_MAX_PAIRS]; the count, 0 where there is none. */
 static int list_tensor(KeyReader *r, const char *name, double *out) {
     const Tensor *t = weights_find(r->w, name);
@@ -19,9 +40,10 @@ static int list_tensor(KeyReader *r, const char *name, double *out) {
 
 /* llama.cpp's meanings: no type means linear, no factor means none; attn_factor multiplies yarn's own 1 + 0.1 ln s and
  * stands alone elsewhere; rope_freqs holds llama3's divisors. */
-static void rope(KeyReader *r, Config *c) {
+static void rope(KeyReader *r, Config *c, RopePairing pairing) {
     RopeConfig *rope = &c->rope;
     char name[32] = "";
+    keys_gguf.rope(r, c, pairing);
     rope->factor = key_number(r, "rope.scaling.factor", NULL, key_number(r, "rope.scale_linear", NULL, 0));
     rope->n_ctx_original = key_int(r, "rope.scaling.original_context_length", NULL, (double)c->n_ctx_train, 1, 1e15);
     rope->beta_fast = key_number(r, "rope.scaling.yarn_beta_fast", NULL, 0);
@@ -60,9 +82,15 @@ static void window(KeyReader *r, Config *c) {
     else memcpy(c->windowed, m->data, (size_t)c->n_layers);
 }
 
-void keys_llamacpp(KeyReader *r, Config *c) {
-    if (!c->roformer.variant && key_int(r, "expert_count", NULL, 0, 0, 1e9) > 0)
+static void presume(KeyReader *r, Config *c, const DecoderArch *a) { keys_gguf.presume(r, c, a); }
+
+static void parts(KeyReader *r, Config *c, const DecoderArch *a) {
+    keys_gguf.parts(r, c, a);
+    if (key_int(r, "expert_count", NULL, 0, 0, 1e9) > 0)
         key_complain(r, r->key, "mixtures of experts are not known here");
-    rope(r, c);
-    if (!c->roformer.variant) window(r, c);
+    window(r, c);
 }
+
+static void ends(KeyReader *r, Config *c) { keys_gguf.ends(r, c); }
+
+const KeySource keys_llamacpp = {"general.architecture", "is missing", look, presume, parts, rope, ends};

@@ -3,6 +3,7 @@
 #include "keys_more.h"
 #include "options.h"
 #include "repack.h"
+#include "roformer.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -27,17 +28,16 @@ static void rotate_features(KeyReader *r, Config *c) {
     rope->rotary_dim = (int)((int64_t)features * rope->rotary_dim / c->head_dim) / 2 * 2;
 }
 
-void config_more(KeyReader *r, Config *c, const Family *f, const ModelOptions *o) {
+void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     char why[200];
     LinearConfig *linear = &c->linear;
     linear->favor_features =
         (int)key_int(r, "attention.favor_features", "attention_favor_features", 128, 2, 2 * ROPE_MAX_PAIRS);
     linear->favor_seed = (uint64_t)key_int(r, "attention.favor_seed", "attention_favor_seed", 1, 0, 9e15);
-    if (c->names == NAMES_GGUF) keys_llamacpp(r, c);
-    if (r->rc == 0 && o) config_override(r, c, f, o);
+    if (r->rc == 0 && o) config_override(r, c, o);
     if (linear->form && (linear_check(linear, why, sizeof why) || c->window)) return; /* config_read says it */
     if (r->rc == 0 && linear->form) rotate_features(r, c);
-    if (r->rc == 0 && f->settle) f->settle(r, c, o);
+    if (r->rc == 0 && c->roformer.variant) roformer_settle(r, c, o);
 }
 
 int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
@@ -45,6 +45,8 @@ int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     static const char *const names[] = {"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"};
     LinearConfig *linear = &m->config.linear;
     if (o && o->kernels) m->kernels = o->kernels;
+    for (int l = 0; l < m->config.n_layers; l++)
+        if (m->config.windowed[l]) m->layers[l].window = (size_t)m->config.window;
     for (int i = 0; i < 3; i++) load_seen(&(Loader){.m = m}, weights_find(&m->weights, names[i]));
     if (linear->form && linear->phi->projection) {
         linear->favor_w = m->favor_w = linear->phi->projection(linear);

@@ -2,7 +2,6 @@
  * checked. */
 #include "base/system.h"
 #include "family.h"
-#include "keys.h"
 #include "model/files/open.h"
 
 #include <errno.h>
@@ -65,7 +64,7 @@ const float *load_vector(Loader *ld, const Tensor *t, const char *name, size_t n
 
 static int load(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     Loader ld = {.m = m, .err = err, .errlen = errlen};
-    int rc = config_read(&m->config, &m->family, &m->weights, o, err, errlen);
+    int rc = config_read(&m->config, &m->weights, o, err, errlen);
     if (rc) return rc;
     m->kernels = kernels_best();
     if ((size_t)m->config.n_layers > m->weights.n_tensors)
@@ -75,7 +74,7 @@ static int load(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     m->used = calloc(m->weights.n_tensors, 1);
     m->vectors = calloc(m->weights.n_tensors, sizeof *m->vectors);
     m->has_logits = 1;
-    if (m->layers && m->used && m->vectors) m->family->load(&ld);
+    if (m->layers && m->used && m->vectors) m->config.family->load(&ld);
     else load_out_of_memory(&ld);
     return ld.rc ? ld.rc : model_more(m, o, err, errlen);
 }
@@ -105,7 +104,7 @@ void model_close(Model *m) {
     free(m->encoder);
     free(m->used);
     free(m->favor_w);
-    if (m->panels) pages_free(m->panels, m->panels_size);
+    pages_free(m->panels, m->panels_size);
     weights_close(&m->weights);
     memset(m, 0, sizeof *m);
 }

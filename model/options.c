@@ -62,9 +62,9 @@ static void override_attention(KeyReader *r, Config *c, const AttentionOverride 
                            linear->favor_features != was.favor_features || linear->favor_seed != was.favor_seed;
 }
 
-void config_override(KeyReader *r, Config *c, const Family *f, const ModelOptions *o) {
+void config_override(KeyReader *r, Config *c, const ModelOptions *o) {
     override_rope(r, c, &o->rope);
     if (r->rc == 0) override_attention(r, c, &o->attention);
-    if (!f->settle && (o->roformer.variant || o->roformer.mask || o->roformer.pooler))
+    if (!c->roformer.variant && (o->roformer.variant || o->roformer.mask || o->roformer.pooler))
         key_complain(r, "--arch, --mask and --pooler", "are for RoFormer models");
 }

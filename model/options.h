@@ -2,8 +2,7 @@
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
-#include "keys.h"
-#include "model.h"
+#include "family.h"
 #include "roformer_kinds.h"
 
 /* Zero or NULL: as the file says. */
@@ -38,6 +37,6 @@ struct ModelOptions {
 };
 
 /* The settings, of any family's model; complaints go to r. */
-void config_override(KeyReader *r, Config *c, const Family *f, const ModelOptions *o);
+void config_override(KeyReader *r, Config *c, const ModelOptions *o);
 
 #endif

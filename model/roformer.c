@@ -185,9 +185,7 @@ void roformer_logits(Session *s, size_t t, size_t n) {
 static const char *architecture(int i) { return ((const char *const[]){"roformer", "gau_alpha", NULL})[i]; }
 
 const Family family_roformer = {.architecture = architecture,
-                                .encoder = 1,
                                 .read_config = roformer_read_config,
-                                .settle = roformer_settle,
                                 .load = roformer_load,
                                 .forward = roformer_forward,
                                 .logits = roformer_logits};

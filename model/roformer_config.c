@@ -12,11 +12,11 @@
 #include <string.h>
 
 /* The tensor with that GGUF name ("cls.out.weight", layer 0 where it has one), whatever the file calls it; or NULL. */
-static const Tensor *find(const Weights *w, TensorNames names, const char *gguf) {
+static const Tensor *find(const Weights *w, const char *gguf) {
+    RoformerWorld world = w->format == FORMAT_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF;
     for (size_t i = 0; i < w->n_tensors; i++) {
         int layer;
-        const RoformerName *row =
-            roformer_names_find(names == NAMES_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF, w->tensors[i].name, &layer);
+        const RoformerName *row = roformer_names_find(world, w->tensors[i].name, &layer);
         if (row && row->gguf && strcmp(row->gguf, gguf) == 0 && layer <= 0) return &w->tensors[i];
     }
     return NULL;
@@ -58,12 +58,12 @@ static int read_word(KeyReader *r, const char *gguf, const char *hf, const char 
 /* The variant and the classifier, from the tensors. */
 static void look_at_tensors(const Weights *w, Config *c) {
     RoformerConfig *f = &c->roformer;
-    int norms = find(w, c->names, "token_embd_norm.weight") || find(w, c->names, "blk.#.attn_output_norm.weight");
-    f->variant = find(w, c->names, "blk.#.gau_in.weight") ? ROFORMER_GAU : norms ? ROFORMER_V1 : ROFORMER_V2;
+    int norms = find(w, "token_embd_norm.weight") || find(w, "blk.#.attn_output_norm.weight");
+    f->variant = find(w, "blk.#.gau_in.weight") ? ROFORMER_GAU : norms ? ROFORMER_V1 : ROFORMER_V2;
     const Tensor *t;
-    if ((t = find(w, c->names, "cls.out.weight"))) f->classifier = CLASSIFIER_SEQUENCE;
-    else if ((t = find(w, c->names, "cls.weight"))) f->classifier = CLASSIFIER_TOKEN;
-    else if ((t = find(w, c->names, "disc.out.weight"))) f->classifier = CLASSIFIER_REPLACED;
+    if ((t = find(w, "cls.out.weight"))) f->classifier = CLASSIFIER_SEQUENCE;
+    else if ((t = find(w, "cls.weight"))) f->classifier = CLASSIFIER_TOKEN;
+    else if ((t = find(w, "disc.out.weight"))) f->classifier = CLASSIFIER_REPLACED;
     f->n_labels = t && t->n_dims == 2 && t->shape[0] <= 1 << 20 ? (int)t->shape[0] : 0;
 }
 
@@ -88,11 +88,12 @@ static const KeyField keys[] = {
     {"token_type_count", "type_vocab_size", FIELD_INT, IN(roformer.n_types), 1, 65536, 0},
     {"attention.head_count", "num_attention_heads", FIELD_INT, IN(n_heads), 1, CONFIG_MAX_DIM, 1},
     {"context_length", "max_position_embeddings", FIELD_INT64, IN(n_ctx_train), 1, 1e15, 1},
+    {0},
 };
 
 /* Of q and k, and of v, where they differ (bert4keras' attention_key_size). */
 static void read_heads(KeyReader *r, Config *c, int gau) {
-    int hf = c->names == NAMES_HF;
+    int hf = r->w->format == FORMAT_HF;
     double none = 0;
     if (hf) {
         int head = (int)key_int(r, NULL, "attention_head_size", none, 1, CONFIG_MAX_DIM);
@@ -110,14 +111,14 @@ static void read_heads(KeyReader *r, Config *c, int gau) {
 /* JunnYu's RoFormer-Sim has a linear pooler beside its language model: read with the UniLM mask, unless the file says
  * how. */
 static void read_mask(KeyReader *r, Config *c) {
-    int decoder = c->names == NAMES_HF && key_flag(r, NULL, "is_decoder", 0);
+    int decoder = r->w->format == FORMAT_HF && key_flag(r, NULL, "is_decoder", 0);
     Mask mask = decoder ? MASK_CAUSAL : c->roformer.pooler == POOLER_LINEAR ? MASK_UNILM : MASK_PADDING;
     c->mask = (Mask)read_word(r, "mask", "mask", mask_names, (int)mask);
 }
 
 void roformer_read_config(KeyReader *r, Config *c) {
     RoformerConfig *f = &c->roformer;
-    int hf = c->names == NAMES_HF;
+    int hf = r->w->format == FORMAT_HF;
     look_at_tensors(r->w, c);
     if (strcmp(c->arch, "gau_alpha") == 0) f->variant = ROFORMER_GAU;
     snprintf(c->arch, sizeof c->arch, "roformer");
@@ -130,7 +131,7 @@ void roformer_read_config(KeyReader *r, Config *c) {
     if (!hf && (!emb || emb->n_dims != 2))
         key_complain(r, "token_embd.weight", "the tensor is missing or not a matrix");
     else if (!hf) c->vocab_size = (int)key_range(r, "vocab_size", (double)emb->shape[0], 1, 1 << 30);
-    keys_read(r, keys, sizeof keys / sizeof *keys, c);
+    keys_read(r, keys, c);
     if (r->rc) return;
     if (hf && gau) c->n_heads = 1;
     if (!c->d_embed) c->d_embed = c->d_model;
@@ -141,7 +142,7 @@ void roformer_read_config(KeyReader *r, Config *c) {
     c->norm_eps = (float)key_number(r, "attention.layer_norm_epsilon", "layer_norm_eps", 1e-12);
     c->rotary_value = key_flag(r, "rotary_value", "rotary_value", 0);
     read_activation(r, f);
-    if (find(r->w, c->names, "pooler.weight"))
+    if (find(r->w, "pooler.weight"))
         f->pooler = (Pooler)read_word(r, "pooler", "pooler_activation", pooler_names, POOLER_TANH);
     read_mask(r, c);
     c->tied = hf ? key_flag(r, NULL, "tie_word_embeddings", 1) : -1;

@@ -39,7 +39,7 @@ static int slots_fill(Slots *s) {
     const Model *m = s->ld->m;
     const Weights *w = &m->weights;
     size_t layers = (size_t)m->config.n_layers;
-    RoformerWorld world = m->config.names == NAMES_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF;
+    RoformerWorld world = w->format == FORMAT_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF;
     while (roformer_names_row(s->n_rows)) s->n_rows++;
     s->slots = calloc((layers + 1) * s->n_rows, sizeof *s->slots);
     if (!s->slots) return 0;
@@ -65,7 +65,7 @@ static const Tensor *slot(const Slots *s, const char *gguf, int layer) {
 static const char *name_of(const Slots *s, const char *gguf, int layer, char out[ROFORMER_NAME_MAX]) {
     const Tensor *t = slot(s, gguf, layer);
     const Config *c = &s->ld->m->config;
-    RoformerWorld world = c->names == NAMES_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF;
+    RoformerWorld world = s->ld->m->weights.format == FORMAT_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF;
     if (t) return t->name;
     roformer_names_write(out, roformer_names_row(row_named(gguf)), world, layer, c->roformer.variant == ROFORMER_GAU);
     return out;

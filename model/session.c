@@ -101,7 +101,7 @@ size_t session_bytes(const Session *s) {
 CacheType session_usual_cache(const Model *m) {
     const Config *c = &m->config;
     double floats = (double)c->n_layers * c->n_kv_heads * ((double)c->head_dim + c->value_dim) * (double)c->n_ctx_train;
-    if (m->family->encoder || m->layers[0].wk.type == TENSOR_F32) return CACHE_F32;
+    if (m->encoder || m->layers[0].wk.type == TENSOR_F32) return CACHE_F32;
     return 4 * floats <= 4e6 ? CACHE_F32
                              : CACHE_F16; /* it stays in the processor's own caches: half of it is no faster */
 }
@@ -133,7 +133,7 @@ void session_hand_out(Session *s, size_t t, size_t n, size_t first, SessionEach 
     size_t vocab = (size_t)s->model->config.vocab_size;
     for (size_t i = 0, rows; i < n; i += rows) {
         rows = n - i < s->options.n_logits ? n - i : s->options.n_logits;
-        s->model->family->logits(s, t + i, rows);
+        s->model->config.family->logits(s, t + i, rows);
         for (size_t r = 0; r < rows; r++) each(arg, first + i + r, s->logits + r * vocab);
         memmove(s->logits, s->logits + (rows - 1) * vocab, vocab * sizeof *s->logits);
     }
@@ -156,7 +156,7 @@ static int eval_batches(Session *s, const int *ids, size_t n, Wish wish) {
     for (size_t done = 0; done < n;) {
         size_t b = n - done < s->options.n_batch ? n - done : s->options.n_batch;
         take_tokens(s, ids + done, b);
-        s->model->family->forward(s, b, wish.last && done + b == n);
+        s->model->config.family->forward(s, b, wish.last && done + b == n);
         s->pos += b;
         if (wish.each) session_hand_out(s, 0, b, done, wish.each, wish.arg);
         done += b;

@@ -218,7 +218,7 @@ static void no_tokens(void) {
         CHECK(model_open(&m, test_tmp("none.gguf"), NULL, err, sizeof err) == 0);
         CHECK(session_init(&s, &m, NULL, err, sizeof err) == 0);
         memset(s.logits, 0x55, BUILD_VOCAB * sizeof *s.logits);
-        m.family->logits(&s, 0, 0);
+        m.config.family->logits(&s, 0, 0);
         for (size_t i = 0; i < BUILD_VOCAB * sizeof *s.logits; i++) CHECK(((const unsigned char *)s.logits)[i] == 0x55);
         session_free(&s), model_close(&m);
     }

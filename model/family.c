@@ -1,7 +1,4 @@
-/* model/keys.c - reading a key of a file's metadata, checked; whose model a file holds, and whether its settings can
- * be. */
-#include "keys.h"
-
+/* model/family.c - a key of a file's metadata, checked; whose model a file holds, and whether its settings can be. */
 #include "family.h"
 
 #include <errno.h>
@@ -52,12 +49,12 @@ int key_word(KeyReader *r, const char *gguf, const char *hf, char *out, size_t o
 
 double key_field(const KeyField *f, const Config *c) {
     const void *at = (const char *)c + f->at;
-    return f->type == FIELD_INT ? *(const int *)at : f->type == FIELD_INT64 ? (double)*(const int64_t *)at
-                                                                          : (double)*(const float *)at;
+    if (f->type == FIELD_FLOAT) return (double)*(const float *)at;
+    return f->type == FIELD_INT ? *(const int *)at : (double)*(const int64_t *)at;
 }
 
-void keys_read(KeyReader *r, const KeyField *fields, size_t n, Config *c) {
-    for (const KeyField *f = fields; f < fields + n; f++) {
+void keys_read(KeyReader *r, const KeyField *f, Config *c) {
+    for (; f->gguf || f->hf; f++) {
         void *at = (char *)c + f->at;
         double was = key_field(f, c);
         if (f->type == FIELD_FLOAT) *(float *)at = (float)key_number(r, f->gguf, f->hf, was);
@@ -67,7 +64,7 @@ void keys_read(KeyReader *r, const KeyField *fields, size_t n, Config *c) {
     }
 }
 
-/* ---- what all families say alike ---- */
+/* ---- settings ---- */
 
 int config_even_split(KeyReader *r, const Config *c) {
     if (c->d_model % c->n_heads)
@@ -89,9 +86,9 @@ static void also(char *known, size_t size, const char *name) {
 
 static void read_attention(KeyReader *r, Config *c) {
     char kind[32] = "softmax", phi[32] = "", form[32] = "numerator", maps[200] = "", forms[200] = "";
-    double epsilon = key_number(r, "attention.denominator_epsilon", "attention_denominator_epsilon", 1e-6);
-    if (key_word(r, "attention.kind", "attention_kind", kind, sizeof kind) && strcmp(kind, "softmax") &&
-        strcmp(kind, "linear"))
+    c->linear.epsilon = key_number(r, "attention.denominator_epsilon", "attention_denominator_epsilon", 1e-6);
+    key_word(r, "attention.kind", "attention_kind", kind, sizeof kind);
+    if (strcmp(kind, "softmax") != 0 && strcmp(kind, "linear") != 0)
         key_unknown(r, r->key, "", kind, strlen(kind), "softmax and linear");
     for (int i = 0; feature_map_row(i); i++) also(maps, sizeof maps, feature_map_row(i)->name);
     if (key_word(r, "attention.feature_map", "attention_feature_map", phi, sizeof phi) && !feature_map(phi))
@@ -100,13 +97,10 @@ static void read_attention(KeyReader *r, Config *c) {
     key_word(r, "attention.form", "attention_form", form, sizeof form);
     if (!(c->file_form = linear_form(form))) key_unknown(r, r->key, "", form, strlen(form), forms);
     if (r->rc) return;
-    c->linear = (LinearConfig){.form = strcmp(kind, "linear") == 0 ? c->file_form : NULL,
-                               .phi = *phi ? feature_map(phi) : linear_usual_map(c->file_form),
-                               .epsilon = epsilon,
-                               .head_dim = c->head_dim};
+    c->linear.form = strcmp(kind, "linear") == 0 ? c->file_form : NULL;
+    c->linear.phi = *phi ? feature_map(phi) : linear_usual_map(c->file_form);
+    c->linear.head_dim = c->head_dim;
 }
-
-/* ---- a Config ---- */
 
 static const Family *family_of(KeyReader *r, Config *c) {
     const char *key = r->source->architecture;
@@ -125,37 +119,34 @@ static const Family *family_of(KeyReader *r, Config *c) {
     return NULL;
 }
 
-static void check_sizes(KeyReader *r, const Config *c, const Family *f) {
+static void check_sizes(KeyReader *r, const Config *c) {
     if (c->n_heads % c->n_kv_heads) key_complain(r, "n_kv_heads", "must divide n_heads");
     if (c->head_dim < 2 || c->head_dim % 2 || c->head_dim > 2 * ROPE_MAX_PAIRS)
         key_complain(r, "head_dim", "must be even, from 2 to 1024");
     if ((int64_t)c->n_heads * c->head_dim > CONFIG_MAX_DIM)
         key_complain(r, "n_heads", "n_heads x head_dim is too large");
     if (!(c->norm_eps >= 0 && c->norm_eps < 1))
-        key_complain(r, f->encoder ? "layer_norm_eps" : "rms_norm_eps", "is missing or out of range");
+        key_complain(r, c->roformer.variant ? "layer_norm_eps" : "rms_norm_eps", "is missing or out of range");
     if (c->rope.rotary_dim > c->head_dim) key_complain(r, "rotary_dim", "is larger than head_dim");
 }
 
-int config_read(Config *c, const Family **family, const Weights *w, const ModelOptions *o, char *err, size_t errlen) {
+int config_read(Config *c, const Weights *w, const ModelOptions *o, char *err, size_t errlen) {
     KeyReader r = {.w = w, .source = key_sources[w->format], .arch = c->arch, .err = err, .errlen = errlen};
     char why[200];
     memset(c, 0, sizeof *c);
     c->bos_id = -1;
     c->norm_eps = -1; /* not given */
-    c->names = r.source->names;
-    const Family *f = family_of(&r, c);
-    if (f) f->read_config(&r, c);
+    if ((c->family = family_of(&r, c))) c->family->read_config(&r, c);
     if (r.rc == 0) read_attention(&r, c);
     if (r.rc) return r.rc;
     r.source->ends(&r, c);
     c->rope.n_ctx_train = c->n_ctx_train;
-    check_sizes(&r, c, f);
-    if (r.rc == 0) config_more(&r, c, f, o);
+    check_sizes(&r, c);
+    if (r.rc == 0) config_more(&r, c, o);
     if (r.rc == 0 && c->linear.form && linear_check(&c->linear, why, sizeof why))
         key_complain(&r, "linear attention", why);
     if (c->linear.form && c->window)
         key_complain(&r, "sliding_window", "linear attention cannot forget; it has no window");
     if (r.rc == 0 && rope_check(&c->rope, why, sizeof why)) key_complain(&r, "rope", why);
-    if (family) *family = f;
     return r.rc;
 }
