@@ -16,8 +16,6 @@
 typedef struct Session Session;         /* session.h */
 typedef struct DecoderArch DecoderArch; /* decoder.h */
 
-/* ---- where settings are read from ---- */
-
 typedef struct {
     enum { KEY_ABSENT, KEY_NUMBER, KEY_FLAG, KEY_TEXT, KEY_OTHER } kind;
     double number;    /* KEY_NUMBER; KEY_FLAG: 0 or 1 */

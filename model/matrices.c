@@ -1,37 +1,40 @@
-/* model/matrices.c - where a Model, an Encoder and a Layer have their matrices. */
+/* model/matrices.c - the places of matrices: in a Model and a Layer as decoder_tensors says, and in an Encoder. */
 #include "matrices.h"
 
+#include "decoder.h"
 #include "roformer.h"
 
-typedef struct {
+#include <string.h>
+
+static const struct {
     size_t at;
     MatrixUse use;
-} Place;
+} in_encoder[] = {{offsetof(Encoder, types), USE_LOOKUP},   {offsetof(Encoder, emb_proj), USE_TOKEN},
+                  {offsetof(Encoder, mlm_dense), USE_HEAD}, {offsetof(Encoder, pooler), USE_TEXT},
+                  {offsetof(Encoder, cls_dense), USE_TEXT}, {offsetof(Encoder, cls_out), USE_TEXT}};
+enum { IN_ENCODER = sizeof in_encoder / sizeof *in_encoder };
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-static const Place in_model[] = {{offsetof(Model, tok_emb), USE_LOOKUP}, {offsetof(Model, lm_head), USE_HEAD}};
-static const Place in_encoder[] = {
-    {offsetof(Encoder, types), USE_LOOKUP},   {offsetof(Encoder, emb_proj), USE_TOKEN},
-    {offsetof(Encoder, mlm_dense), USE_HEAD}, {offsetof(Encoder, pooler), USE_TEXT},
-    {offsetof(Encoder, cls_dense), USE_TEXT}, {offsetof(Encoder, cls_out), USE_TEXT},
-};
-static const Place in_layer[] = {
-    {offsetof(Layer, wq), USE_TOKEN},     {offsetof(Layer, wk), USE_TOKEN},   {offsetof(Layer, wv), USE_TOKEN},
-    {offsetof(Layer, wo), USE_TOKEN},     {offsetof(Layer, w_gate), USE_TOKEN}, {offsetof(Layer, w_up), USE_TOKEN},
-    {offsetof(Layer, w_down), USE_TOKEN},
-};
+/* Matrix i of the table, in a layer or in none; NULL after the last. */
+static const DecoderTensor *row(size_t i, int in_layer) {
+    for (const DecoderTensor *t = decoder_tensors; t->gguf; t++)
+        if (t->cols && (strchr(t->gguf, '#') != NULL) == in_layer && i-- == 0) return t;
+    return NULL;
+}
 
-static int entry(MatrixEntry *out, const void *base, const Place *p) {
-    *out = (MatrixEntry){(Matrix *)((uintptr_t)base + p->at), p->use};
+static int entry(MatrixEntry *out, const void *base, size_t at, MatrixUse use) {
+    *out = (MatrixEntry){(Matrix *)((uintptr_t)base + at), use};
     return 1;
 }
 
 int model_matrix(const Model *m, size_t i, MatrixEntry *out) {
-    size_t encoder = m->encoder ? COUNT(in_encoder) : 0, l;
-    if (i < COUNT(in_model)) return entry(out, m, &in_model[i]);
-    i -= COUNT(in_model);
-    if (i < encoder) return entry(out, m->encoder, &in_encoder[i]);
+    const DecoderTensor *t = row(i, 0);
+    size_t outside = 0, each = 0, encoder = m->encoder ? IN_ENCODER : 0;
+    while (row(outside, 0)) outside++;
+    while (row(each, 1)) each++;
+    if (t) return entry(out, m, t->at, t->at == offsetof(Model, tok_emb) ? USE_LOOKUP : USE_HEAD);
+    i -= outside;
+    if (i < encoder) return entry(out, m->encoder, in_encoder[i].at, in_encoder[i].use);
     i -= encoder;
-    l = i / COUNT(in_layer);
-    return l < (size_t)m->config.n_layers && entry(out, &m->layers[l], &in_layer[i % COUNT(in_layer)]);
+    if (i / each >= (size_t)m->config.n_layers) return 0;
+    return entry(out, &m->layers[i / each], row(i % each, 1)->at, USE_TOKEN);
 }
