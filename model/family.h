@@ -112,6 +112,5 @@ Matrix load_matrix(Loader *ld, const Tensor *t, const char *name, size_t rows, s
 const float *load_vector(Loader *ld, const Tensor *t, const char *name, size_t n);
 void load_refuse(Loader *ld, const char *name, const char *why); /* "file: tensor name why" */
 void load_out_of_memory(Loader *ld);
-void load_seen(Loader *ld, const Tensor *t); /* somebody reads it: it is not extra */
 
 #endif

@@ -47,7 +47,10 @@ int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     if (o && o->kernels) m->kernels = o->kernels;
     for (int l = 0; l < m->config.n_layers; l++)
         if (m->config.windowed[l]) m->layers[l].window = (size_t)m->config.window;
-    for (int i = 0; i < 3; i++) load_seen(&(Loader){.m = m}, weights_find(&m->weights, names[i]));
+    for (int i = 0; i < 3; i++) {
+        const Tensor *t = weights_find(&m->weights, names[i]);
+        if (t) m->used[t - m->weights.tensors] = 1;
+    }
     if (linear->form && linear->phi->projection) {
         linear->favor_w = m->favor_w = linear->phi->projection(linear);
         if (!m->favor_w) return base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);

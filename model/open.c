@@ -18,10 +18,6 @@ void load_out_of_memory(Loader *ld) {
     if (ld->rc == 0) ld->rc = base_error(ld->err, ld->errlen, -ENOMEM, "%s: out of memory", ld->m->weights.path);
 }
 
-void load_seen(Loader *ld, const Tensor *t) {
-    if (t) ld->m->used[t - ld->m->weights.tensors] = 1;
-}
-
 /* 1 where t has that shape (cols 0: a vector of rows entries) and a type that computes; 0 after a complaint. */
 static int fits(Loader *ld, const Tensor *t, const char *name, size_t rows, size_t cols) {
     char why[200] = "is missing";
@@ -38,7 +34,7 @@ static int fits(Loader *ld, const Tensor *t, const char *name, size_t rows, size
                  cols ? "F32, F16, BF16 and the formats Q and IQ4 are" : "F32, F16 and BF16 are");
     } else if (t) {
         ld->m->n_parameters += rows * (cols ? cols : 1);
-        load_seen(ld, t);
+        ld->m->used[t - ld->m->weights.tensors] = 1;
         return 1;
     }
     load_refuse(ld, name, why);

@@ -18,6 +18,9 @@ typedef struct {
     size_t n_rows;
 } Slots;
 
+/* Somebody reads it: it is not extra. */
+static void seen(Model *m, const Tensor *t) { m->used[t - m->weights.tensors] = 1; }
+
 static size_t row_named(const char *gguf) {
     for (size_t i = 0; roformer_names_row(i); i++)
         if (roformer_names_row(i)->gguf && strcmp(roformer_names_row(i)->gguf, gguf) == 0) return i;
@@ -30,7 +33,7 @@ static void fill(const Slots *s, RoformerWorld world, const Tensor **slot, const
     int layer;
     if (*slot && !is_alias && !(roformer_names_find(world, (*slot)->name, &layer)->flags & NAME_ALIAS))
         load_refuse(s->ld, t->name, "is there under two names");
-    if (*slot) load_seen(s->ld, is_alias ? *slot : t);
+    if (*slot) seen(s->ld->m, is_alias ? *slot : t);
     if (!*slot || is_alias) *slot = t;
 }
 
@@ -48,7 +51,7 @@ static int slots_fill(Slots *s) {
         const RoformerName *row = roformer_names_find(world, w->tensors[i].name, &layer);
         if (!row || layer >= (int)layers) continue;
         if (!row->gguf) { /* a table of angles or positions: computed here */
-            load_seen(s->ld, &w->tensors[i]);
+            seen(s->ld->m, &w->tensors[i]);
             continue;
         }
         const Tensor **slot = &s->slots[(size_t)(layer + 1) * s->n_rows + row_named(row->gguf)];
