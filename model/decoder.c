@@ -47,7 +47,7 @@ void decoder_read_config(KeyReader *r, Config *c) {
     const DecoderArch *a = decoder_archs;
     while (strcmp(a->name, c->arch) != 0) a++;
     r->source->presume(r, c, a);
-    keys_read(r, decoder_keys + (c->vocab_size != 0), c);
+    keys_read(r, decoder_keys + (c->vocab_size != 0), c); /* a GGUF file's vocabulary is as large as its table */
     if (r->rc) return;
     if (c->n_kv_heads == 0) c->n_kv_heads = c->n_heads;
     if (c->head_dim == 0) c->head_dim = config_even_split(r, c);
