@@ -40,20 +40,25 @@ const QuantFormat *const quant_formats[] = {formats_plain, NULL};
 const WeightsReader weights_readers[] = {{gguf_is, gguf_open, NULL}, {llama2c_is, llama2c_open, NULL}, {0}};
 const SamplerFilters *const sampler_filters = NULL;
 const Family *const families[] = {&family_llama, NULL};
-extern const KeySource keys_gguf;
-const KeySource *const key_sources[] = {
-    [FORMAT_GGUF] = &keys_gguf, [FORMAT_HF] = &keys_gguf, [FORMAT_LLAMA2C] = &keys_gguf};
+const DecoderArch decoder_archs[] = {{.name = "llama", .pairing = ROPE_INTERLEAVED}, {0}};
+const KeySource *const key_sources[] = {[FORMAT_GGUF] = &keys_gguf, [FORMAT_LLAMA2C] = &keys_gguf};
 
-/* ---- what it does without: weights rearranged for fast kernels, options that change a model, threads, caches ---- */
+/* ---- what it does without: weights rearranged for fast kernels, scaled RoPE, options, threads ---- */
 
 void model_unpack(Model *m) { (void)m; }
-int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen) {
+int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     (void)m, (void)o, (void)err, (void)errlen;
     return 0;
 }
 
-void config_override(KeyReader *r, Config *c, const Family *f, const ConfigOverride *o) {
-    (void)r, (void)c, (void)f, (void)o;
+void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
+    static const char *const more[] = {"rope.scaling.type", "rope.scaling.factor", "rope.scale_linear",
+                                       "rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight",
+                                       "attention.sliding_window", "expert_count"};
+    (void)c, (void)o;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) /* keys and tensors */
+        if (r->source->look(r, more[i], NULL).kind != KEY_ABSENT || weights_find(r->w, more[i]))
+            key_complain(r, more[i], "is not known to the core");
 }
 
 int threads_most(void) { return 1; }

@@ -57,7 +57,7 @@ static int read_ids(Bench *b, size_t n, char *err, size_t errlen) {
     const float *logits;
     EncoderText text = {.ids = b->ids, .n = n};
     if (whole_texts(b)) return encoder_read(s, &text, 1, err, errlen);
-    return session_eval(s, b->ids + s->pos % (b->n_ids - n + 1), n, model_has_logits(s->model) ? &logits : NULL, err,
+    return session_eval(s, b->ids + s->pos % (b->n_ids - n + 1), n, s->model->has_logits ? &logits : NULL, err,
                         errlen);
 }
 
@@ -181,7 +181,7 @@ static void plan(Bench *b) {
 /* The work of one token of a row, on average. */
 static Work row_work(const Session *s, const BenchRow *r) {
     size_t each = r->kind == BENCH_DECODING ? 1 : r->tokens;
-    size_t head = s->model->config.mask == MASK_CAUSAL && model_has_logits(s->model);
+    size_t head = s->model->config.mask == MASK_CAUSAL && s->model->has_logits;
     Work all = {0};
     for (size_t i = 0; i < r->tokens; i += each)
         all = work_sum(all, work_sum(work_matrices(s->model, each, head), work_attention(s, r->context + i, each)));

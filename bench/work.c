@@ -1,6 +1,8 @@
 /* bench/work.c - counting what an evaluation reads and multiplies. */
 #include "work.h"
 
+#include "model/matrices.h"
+
 Work work_sum(Work a, Work b) { return (Work){a.bytes + b.bytes, a.f32 + b.f32, a.int8 + b.int8, a.int4 + b.int4}; }
 
 double work_ops(Work w) { return w.f32 + w.int8 + w.int4; }
@@ -26,8 +28,9 @@ static void add_matrix(Work *work, const Matrix *w, size_t tokens) {
 
 Work work_matrices(const Model *m, size_t tokens, size_t heads) {
     Work w = {0};
-    for (const MatrixEntry *e = m->matrices; e < m->matrices + m->n_matrices; e++)
-        if (e->use == USE_TOKEN || e->use == USE_HEAD) add_matrix(&w, e->matrix, e->use == USE_TOKEN ? tokens : heads);
+    MatrixEntry e;
+    for (size_t i = 0; model_matrix(m, i, &e); i++)
+        if (e.use == USE_TOKEN || e.use == USE_HEAD) add_matrix(&w, e.matrix, e.use == USE_TOKEN ? tokens : heads);
     w.bytes += bytes_of(&m->tok_emb) / (double)m->tok_emb.rows * (double)tokens;
     return w;
 }

@@ -5,6 +5,8 @@
 #include "kernels/rows.h"
 #include "model/builtin.h"
 #include "model/family.h"
+#include "model/options.h"
+#include "model/roformer_kinds.h"
 #include "model/state.h"
 #include "model/timeline.h"
 #include "base/newfile.h"
@@ -51,7 +53,7 @@ static void describe_roformer(const Model *m) {
     const RoformerConfig *f = &m->config.roformer;
     fprintf(stderr, "\n  RoFormer %s: embeddings of %d, %d token types, mask %s%s; heads:%s%s%s%s",
             roformer_variant_names[f->variant], m->config.d_embed, f->n_types, mask_names[m->config.mask],
-            m->config.rotary_value ? ", values turn too" : "", m->encoder.has_mlm ? " language model" : "",
+            m->config.rotary_value ? ", values turn too" : "", m->has_logits ? " language model" : "",
             f->pooler ? ", pooler " : "", f->pooler ? pooler_names[f->pooler] : "", classifiers[f->classifier]);
 }
 
@@ -156,20 +158,20 @@ int tokenizer_options(TokenizerOptions *o, const Args *a) {
 int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     memset(e, 0, sizeof *e);
     ModelOptions o = {
+        .rope = {.theta = a->rope.theta, .factor = a->rope.factor, .n_ctx_original = a->rope.n_original},
         .threads = (int)a->machine.threads,
-        .copy = a->machine.no_mmap,
-        .config.rope = {.theta = a->rope.theta, .factor = a->rope.factor, .n_ctx_original = a->rope.n_original}};
+        .copy = a->machine.no_mmap};
     uint64_t favor_seed;
     Mask mask;
     Pooler pooler;
     TokenizerOptions to;
     int code = tokenizer_options(&to, a);
-    if (code == 0) code = attention_options(&o.config.attention, a, &favor_seed);
-    if (code == 0) code = roformer_options(&o.config.roformer, a, &mask, &pooler);
+    if (code == 0) code = attention_options(&o.attention, a, &favor_seed);
+    if (code == 0) code = roformer_options(&o.roformer, a, &mask, &pooler);
     if (code) return code;
     if (a->machine.kernels && !(o.kernels = kernels_find(a->machine.kernels)))
         return usage("--kernels: there is no row \"%s\" that this processor can run", a->machine.kernels);
-    if (a->rope.method && !(o.config.rope.scaling = rope_scaling(a->rope.method)))
+    if (a->rope.method && !(o.rope.scaling = rope_scaling(a->rope.method)))
         return usage("--rope: there is no method \"%s\"", a->rope.method);
     int rc = a->model ? model_open(&e->model, a->model, &o, e->err, sizeof e->err)
                       : model_open_memory(&e->model, builtin_model, builtin_model_size, "the compiled-in model", &o,
@@ -242,7 +244,7 @@ int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits) {
                         .n_logits = n_logits,
                         .progress = on_progress,
                         .progress_arg = &e->progress};
-    if (e->model.family->encoder) o.n_batch = o.n_ctx; /* encoder_read takes a text whole */
+    if (e->model.encoder) o.n_batch = o.n_ctx; /* encoder_read takes a text whole */
     if (a->attention.chunk && !linear) return usage("--chunk is for linear attention; this model's is softmax");
     if (session_init(&e->session, &e->model, &o, e->err, sizeof e->err)) return fail("%s", e->err);
     if (a->show.verbose && endless)

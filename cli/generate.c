@@ -84,7 +84,7 @@ static int eval_prompt(Engine *e, const Args *a, const int *ids, size_t n, const
     if (e->model.config.mask != MASK_UNILM || a->context.load)
         return session_eval(s, ids, n, logits, e->err, sizeof e->err);
     EncoderText text = {.ids = ids, .n = n};
-    if (!model_has_logits(&e->model))
+    if (!e->model.has_logits)
         return base_error(e->err, sizeof e->err, -EINVAL, "this model has no head for logits");
     int rc = encoder_read(s, &text, 1, e->err, sizeof e->err);
     if (rc == 0) *logits = encoder_logits(s, n - 1);

@@ -5,6 +5,8 @@
 #include "text/texts.h"
 #include "model/encoder.h"
 #include "base/base.h"
+#include "model/roformer.h"
+#include "model/roformer_kinds.h"
 
 #include <errno.h>
 #include <math.h>
@@ -131,7 +133,7 @@ static int run_lines(Args *a, const char *name, LinesCheck *check, LineWork *wor
     int code = engine_open(&l.e, a, 1);
     if (code) return code;
     const Config *c = &l.e.model.config;
-    if (!l.e.model.family->encoder) code = fail("%s: %s is for RoFormer models; this is a %s", a->model, name, c->arch);
+    if (!l.e.model.encoder) code = fail("%s: %s is for RoFormer models; this is a %s", a->model, name, c->arch);
     else code = check(&l, &width);
     size_t room = a->context.n ? (size_t)a->context.n : (size_t)c->n_ctx_train;
     l.most = room < TOGETHER / 2 ? TOGETHER : 2 * room; /* a pair may be two texts */
@@ -184,7 +186,7 @@ static const char *shown_piece(const Tokenizer *t, int id, size_t *len) {
 static int check_fill(Lines *l, size_t *width) {
     l->mask_id = tokenizer_named(l->e.tokenizer, "[MASK]");
     (void)width;
-    if (!model_has_logits(&l->e.model))
+    if (!l->e.model.has_logits)
         return fail("%s: this model has no language model's head, so it cannot fill", l->a->model);
     if (l->mask_id < 0) return fail("%s: the vocabulary has no [MASK]", l->a->model);
     if ((size_t)l->a->show.candidates > (size_t)l->e.model.config.vocab_size)

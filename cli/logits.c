@@ -26,7 +26,7 @@ static void print_logits(void *arg, size_t i, const float *logits) {
 
 /* RoFormer: the ids as one text under the model's mask. */
 static int encoder_rows(Engine *e, const Args *a, const EncoderText *text, LogitsPrinter *p) {
-    if (!model_has_logits(&e->model))
+    if (!e->model.has_logits)
         return base_error(e->err, sizeof e->err, -EINVAL, "this model has no head for logits");
     int rc = encoder_read(&e->session, text, 1, e->err, sizeof e->err);
     if (rc == 0)

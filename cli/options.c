@@ -3,6 +3,7 @@
 #include "attention/maps.h"
 #include "kernels/rows.h"
 #include "bench/bench.h"
+#include "model/roformer_kinds.h"
 #include "text/chat_template.h"
 
 #include <errno.h>

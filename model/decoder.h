@@ -5,22 +5,16 @@
 
 #include "family.h"
 
-/* An architecture. What a config.json leaves out has these values (transformers' defaults). */
-typedef struct {
+/* An architecture. */
+struct DecoderArch {
     const char *name;
-    int kv_heads;          /* 0: n_heads */
-    int head_dim;          /* 0: d_model / n_heads */
-    int64_t n_ctx, window;
-    int qkv_bias, o_bias;  /* 1 always, 0 never, -1 as attention_bias says */
-    int mlp_bias;          /* 0 never, -1 as mlp_bias says */
+    RopePairing pairing;             /* of its GGUF files; Hugging Face's are all halves */
     int qk_norm;
-    int window_by_layer;   /* use_sliding_window, max_window_layers, layer_types */
-    RopePairing pairing;   /* of its GGUF files; Hugging Face's are all halves */
-} DecoderArch;
-extern const DecoderArch decoder_archs[]; /* ended by a zeroed row */
+    const struct DecoderDefaults *hf; /* of its config.json (keys_more.h) */
+};
+extern const DecoderArch decoder_archs[]; /* ended by a zeroed row (families.c) */
 
-extern const KeyField decoder_keys[];     /* sizes: keys and fields of a Config */
-extern const size_t n_decoder_keys;
+extern const KeyField decoder_keys[];     /* sizes, the vocabulary's first; ended by a zeroed row */
 
 /* A tensor: '#' in its names is the layer, ".weight" or ".bias" stands behind. Rows and columns in letters: V
  * vocabulary, D d_model, F d_ff, Q, K and W all heads of queries, keys and values, H one head; cols 0: a vector. */
@@ -40,6 +34,9 @@ int decoder_has_bias(const Config *c, const DecoderTensor *t);
 enum { DECODER_NAME = 128 };
 const char *decoder_name(char *out, const char *name, int layer, const char *suffix);
 
-extern const Family family_llama;
+const char *decoder_architecture(int i); /* of the row family_llama: family.h */
+void decoder_read_config(KeyReader *r, Config *c);
+void decoder_load(Loader *ld);
+extern const Family family_llama; /* llama.c */
 
 #endif

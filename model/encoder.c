@@ -1,8 +1,9 @@
 /* model/encoder.c - texts laid out as a batch of tokens under a mask, and the heads that are asked for a token. */
 #include "encoder.h"
 
-#include "family.h"
+#include "kernels/encoder_kernels.h"
 #include "roformer.h"
+#include "roformer_kinds.h"
 #include "scratch.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@
 static int check(const Session *s, const EncoderText *texts, size_t n_texts, char *err, size_t errlen) {
     const Config *c = &s->model->config;
     size_t total = 0;
-    if (!s->model->family->encoder) return base_error(err, errlen, -EINVAL, "this model is a decoder, not a RoFormer");
+    if (!s->model->encoder) return base_error(err, errlen, -EINVAL, "this model is a decoder, not a RoFormer");
     for (size_t i = 0; i < n_texts; i++) {
         const EncoderText *x = &texts[i];
         size_t kept = 0;
@@ -112,12 +113,12 @@ static void dense(Session *s, float *y, const float *x, const Matrix *w, const f
 
 void encoder_pool(Session *s, size_t t, float *out) {
     const Config *c = &s->model->config;
-    dense(s, out, encoder_hidden(s, t), &s->model->encoder.pooler, s->model->encoder.pooler_b);
+    dense(s, out, encoder_hidden(s, t), &s->model->encoder->pooler, s->model->encoder->pooler_b);
     for (int i = 0; c->roformer.pooler == POOLER_TANH && i < c->d_model; i++) out[i] = tanhf(out[i]);
 }
 
 void encoder_classify(Session *s, size_t t, float *out) {
-    const Encoder *e = &s->model->encoder;
+    const Encoder *e = s->model->encoder;
     const float *x = encoder_hidden(s, t);
     if (e->cls_dense.data) { /* its output goes where nothing stands any more */
         dense(s, s->scratch->xn, x, &e->cls_dense, e->cls_dense_b);

@@ -1,5 +1,5 @@
 /* model/fingerprint.c - a number for a model, so that a saved state finds its own again. */
-#include "model.h"
+#include "fingerprint.h"
 
 #include <string.h>
 

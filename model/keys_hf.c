@@ -1,6 +1,7 @@
 /* model/keys_hf.c - Hugging Face's config.json as a source of keys, read as transformers 5 reads it. */
 #include "base/json.h"
-#include "keys.h"
+#include "decoder.h"
+#include "keys_more.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,14 +9,20 @@
 static int absent(const JsonValue *v) { return !v || v->type == JSON_NULL; }
 
 static KeyValue look(KeyReader *r, const char *gguf, const char *hf) {
-    static const KeyKind kinds[] = {[JSON_NULL] = KEY_NULL,     [JSON_BOOL] = KEY_FLAG,   [JSON_NUMBER] = KEY_NUMBER,
-                                    [JSON_STRING] = KEY_TEXT, [JSON_ARRAY] = KEY_OTHER, [JSON_OBJECT] = KEY_OTHER};
+    static const int kinds[] = {[JSON_NULL] = KEY_ABSENT, [JSON_BOOL] = KEY_FLAG,   [JSON_NUMBER] = KEY_NUMBER,
+                                [JSON_STRING] = KEY_TEXT, [JSON_ARRAY] = KEY_OTHER, [JSON_OBJECT] = KEY_OTHER};
     (void)gguf;
     const JsonValue *v = hf ? json_get(r->object ? r->object : r->w->config, hf) : NULL;
     if (hf) snprintf(r->key, sizeof r->key, "%s", hf);
     if (!v) return (KeyValue){.kind = KEY_ABSENT};
     return (KeyValue){.kind = kinds[v->type], .number = v->type == JSON_BOOL ? v->boolean : v->number, .text = v->str,
                       .len = v->type == JSON_STRING ? v->len : 0};
+}
+
+int key_flag(KeyReader *r, const char *gguf, const char *hf, int absent_is) {
+    KeyValue v = r->source->look(r, gguf, hf);
+    if (v.kind != KEY_FLAG && v.kind != KEY_ABSENT) key_complain(r, r->key, "must be true or false");
+    return v.kind == KEY_FLAG ? (int)v.number : absent_is;
 }
 
 static double number(KeyReader *r, const char *key, double otherwise) { return key_number(r, NULL, key, otherwise); }
@@ -133,6 +140,33 @@ static void window(KeyReader *r, Config *c, int64_t usual, int by_layer) {
     }
 }
 
+/* transformers' defaults; null says that a size follows from the others. */
+static void presume(KeyReader *r, Config *c, const DecoderArch *a) {
+    const JsonValue *kv = json_get(r->w->config, "num_key_value_heads"), *dim = json_get(r->w->config, "head_dim");
+    c->n_kv_heads = kv && kv->type == JSON_NULL ? 0 : a->hf->kv_heads;
+    c->head_dim = dim && dim->type == JSON_NULL ? 0 : a->hf->head_dim;
+    c->n_ctx_train = a->hf->n_ctx;
+    c->norm_eps = 1e-6f;
+}
+
+static void parts(KeyReader *r, Config *c, const DecoderArch *arch) {
+    const DecoderDefaults *a = arch->hf;
+    char activation[16] = "silu";
+    rope(r, c, ROPE_HALF);
+    window(r, c, a->window, a->window_by_layer);
+    int attention = key_flag(r, NULL, "attention_bias", 0);
+    c->qkv_bias = a->qkv_bias >= 0 ? a->qkv_bias : attention;
+    c->o_bias = a->o_bias >= 0 ? a->o_bias : attention;
+    c->mlp_bias = a->mlp_bias < 0 ? key_flag(r, NULL, "mlp_bias", 0) : a->mlp_bias;
+    c->tied = key_flag(r, NULL, "tie_word_embeddings", 0);
+    key_word(r, NULL, "hidden_act", activation, sizeof activation);
+    if (strcmp(activation, "silu") != 0 && strcmp(activation, "swish") != 0)
+        key_complain(r, "hidden_act", "only silu is known here");
+    if (!absent(json_get(r->w->config, "quantization_config")))
+        key_complain(r, "quantization_config",
+                     "quantized Hugging Face weights are not read; use the original or a GGUF");
+}
+
 static void add_ends(Config *c, const JsonValue *root) {
     const JsonValue *v = json_get(root, "eos_token_id");
     if (!v) return;
@@ -149,10 +183,4 @@ static void ends(KeyReader *r, Config *c) {
     add_ends(c, r->w->generation);
 }
 
-const KeySource keys_hf = {.names = NAMES_HF,
-                           .architecture = "model_type",
-                           .missing = "is missing in config.json",
-                           .look = look,
-                           .rope = rope,
-                           .window = window,
-                           .ends = ends};
+const KeySource keys_hf = {"model_type", "is missing in config.json", look, presume, parts, rope, ends};

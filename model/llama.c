@@ -4,8 +4,7 @@
  * text; a loop over a team_share is shared out among them, and team_wait is the line behind which the others' results
  * may be read. A share of the same items is always the same thread's, so functions that end in _nowait may follow each
  * other on them. Which thread computes an output never changes its bits. */
-#include "llama.h"
-
+#include "decoder.h"
 #include "steps.h"
 
 /* xn = rmsnorm(x) * w */
@@ -110,11 +109,17 @@ static void forward_logits(void *arg) {
     logits_nowait(batch->s, batch->t, batch->n);
 }
 
-void llama_forward(Session *s, size_t n, size_t n_last) {
+static void llama_forward(Session *s, size_t n, size_t n_last) {
     step_run(s, n * s->model->n_parameters, forward, (Batch){.n = n, .n_last = n_last});
 }
 
-void llama_logits(Session *s, size_t t, size_t n) {
+static void llama_logits(Session *s, size_t t, size_t n) {
     const Matrix *w = &s->model->lm_head;
     step_run(s, n * w->rows * w->cols, forward_logits, (Batch){.t = t, .n = n});
 }
+
+const Family family_llama = {.architecture = decoder_architecture,
+                             .read_config = decoder_read_config,
+                             .load = decoder_load,
+                             .forward = llama_forward,
+                             .logits = llama_logits};

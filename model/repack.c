@@ -1,11 +1,13 @@
 /* model/repack.c - private copies of the matrices, laid out as the row of kernels wants them (kernels/panel.h). Which
  * rows want it, and why, is in kernels/README.md; ref does not. Float weights stay where the file is mapped, unless a
  * copy is asked for, as they are but in large pages. */
-#include "model.h"
+#include "repack.h"
 
 #include "base/system.h"
 #include "base/threads.h"
 #include "kernels/panel.h"
+#include "matrices.h"
+#include "options.h"
 
 #include <errno.h>
 #include <string.h>
@@ -48,7 +50,8 @@ static void copy(void *arg) {
 int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     Job job = {.kernels = m->kernels, .copy = o && o->copy};
     int threads = o && o->threads > 0 ? o->threads : threads_most();
-    for (size_t i = 0; i < m->n_matrices; i++) m->panels_size += own_bytes(&job, &m->matrices[i]);
+    MatrixEntry e;
+    for (size_t i = 0; model_matrix(m, i, &e); i++) m->panels_size += own_bytes(&job, &e);
     if (!m->panels_size) return 0;
     if (m->panels_size / 2 >
         m->weights.file_bytes + (1 << 20)) /* panels of 16 rows, of which a hostile file fills one */
@@ -60,9 +63,9 @@ int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen) {
         return base_error(err, errlen, -ENOMEM, "%s: out of memory: %zu bytes for repacked weights", m->weights.path,
                           m->panels_size);
     job.out = m->panels;
-    for (size_t i = 0, n; i < m->n_matrices; i++) {
-        Matrix *w = m->matrices[i].matrix;
-        if (!(n = own_bytes(&job, &m->matrices[i]))) continue;
+    for (size_t i = 0, n; model_matrix(m, i, &e); i++) {
+        Matrix *w = e.matrix;
+        if (!(n = own_bytes(&job, &e))) continue;
         int panels = has_panels(&job, w);
         job.w = w;
         if (panels) job.shape = panel_shape(w, m->kernels->lanes);

@@ -6,7 +6,8 @@
 #include "roformer.h"
 
 #include "attend_texts.h"
-
+#include "kernels/encoder_kernels.h"
+#include "roformer_kinds.h"
 #include "steps.h"
 
 #include <string.h>
@@ -31,7 +32,7 @@ static void add_and_norm_nowait(Session *s, const float *w, const float *b, size
 /* x = norm(word + type), carried from E to d_model where these differ. There are no position embeddings. */
 static void embed(Session *s, size_t n) {
     const Model *m = s->model;
-    const Encoder *e = &m->encoder;
+    const Encoder *e = m->encoder;
     size_t d = (size_t)m->config.d_model, E = (size_t)m->config.d_embed;
     for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++) {
         float *word = s->scratch->xn + t.at * E, *type = s->scratch->x + t.at * E;
@@ -80,6 +81,7 @@ static void project(Session *s, const float *y, size_t n, size_t d, const Matrix
 static void layer(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     const Layer *y = &s->model->layers[l];
+    const EncoderLayer *more = &s->model->encoder->layers[l];
     size_t d = (size_t)c->d_model, ff = (size_t)c->d_ff;
     Packed a = step_pack(s, s->scratch->x, n, d, &y->wq);
     step_linear_nowait(s, s->scratch->q, &a, &y->wq, y->bq);          /* q = Wq x + bq */
@@ -89,13 +91,13 @@ static void layer(Session *s, int l, size_t n) {
     rotate_nowait(s, n);                                 /* q = R q, k = R k */
     step_attend(s, l, n);                                /* att = softmax(q k^T / sqrt(head_dim)) v */
     project(s, s->scratch->att, n, (size_t)c->n_heads * (size_t)c->value_dim, &y->wo, y->bo);
-    add_and_norm_nowait(s, y->attn_norm, y->attn_norm_b, n);    /* x = norm(x + Wo att + bo) */
+    add_and_norm_nowait(s, y->attn_norm, more->attn_norm_b, n);    /* x = norm(x + Wo att + bo) */
     a = step_pack(s, s->scratch->x, n, d, &y->w_up);
     step_linear_nowait(s, s->scratch->gate, &a, &y->w_up, y->b_up);
     team_wait(&s->scratch->team);
     activate_nowait(s, s->scratch->gate, n, ff);
     project(s, s->scratch->gate, n, ff, &y->w_down, y->b_down);
-    add_and_norm_nowait(s, y->ffn_norm, y->ffn_norm_b, n);      /* x = norm(x + W2 act(W1 x + b1) + b2) */
+    add_and_norm_nowait(s, y->ffn_norm, more->ffn_norm_b, n);      /* x = norm(x + W2 act(W1 x + b1) + b2) */
 }
 
 /* A gated attention unit (Hua et al., arXiv:2202.10447), which is a whole layer: one head whose values are d_ff wide
@@ -103,6 +105,7 @@ static void layer(Session *s, int l, size_t n) {
 static void gated_unit(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     const Layer *y = &s->model->layers[l];
+    const EncoderLayer *more = &s->model->encoder->layers[l];
     size_t e = (size_t)c->d_ff, hd = (size_t)c->head_dim, width = 2 * e + hd;
     Packed a = step_pack(s, s->scratch->x, n, (size_t)c->d_model, &y->w_up);
     step_linear_nowait(s, s->scratch->gate, &a, &y->w_up, NULL);
@@ -112,7 +115,7 @@ static void gated_unit(Session *s, int l, size_t n) {
         const float *v = s->scratch->gate + t.at * width + e, *b = v + e;
         memcpy(s->scratch->v + t.at * e, v, e * sizeof *v);
         for (size_t i = 0; i < hd; i++)
-            s->scratch->q[t.at * hd + i] = b[i] * y->gau_q[i], s->scratch->k[t.at * hd + i] = b[i] * y->gau_k[i];
+            s->scratch->q[t.at * hd + i] = b[i] * more->gau_q[i], s->scratch->k[t.at * hd + i] = b[i] * more->gau_k[i];
     }
     team_wait(&s->scratch->team);
     rotate_nowait(s, n);
@@ -127,7 +130,7 @@ static void gated_unit(Session *s, int l, size_t n) {
  * x. */
 static void logits(Session *s, size_t t, size_t n) {
     const Model *m = s->model;
-    const Encoder *e = &m->encoder;
+    const Encoder *e = m->encoder;
     size_t d = (size_t)m->config.d_model, E = (size_t)m->config.d_embed;
     const float *h = s->scratch->x + t * d;
     if (e->mlm_dense.data) {
@@ -180,18 +183,17 @@ void roformer_logits(Session *s, size_t t, size_t n) {
     step_run(s, n * s->model->lm_head.rows * s->model->lm_head.cols, forward_logits, (Batch){.t = t, .n = n});
 }
 
-static const char *const names[] = {"roformer", "gau_alpha", NULL};
+static const char *architecture(int i) { return ((const char *const[]){"roformer", "gau_alpha", NULL})[i]; }
+
 static const char *refuses(const Model *m, int wants_logits) {
     const Config *c = &m->config;
     if (c->mask == MASK_PADDING) return "this encoder reads a text whole, not id by id (its mask is not causal)";
     if (c->mask == MASK_UNILM && c->roformer.n_types < 2) return "this model knows one token type only";
-    return wants_logits && !model_has_logits(m) ? "this model has no head for logits" : NULL;
+    return wants_logits && !m->has_logits ? "this model has no head for logits" : NULL;
 }
 
-const Family family_roformer = {.architectures = names,
-                                .encoder = 1,
+const Family family_roformer = {.architecture = architecture,
                                 .read_config = roformer_read_config,
-                                .settle = roformer_settle,
                                 .load = roformer_load,
                                 .refuses = refuses,
                                 .linear = &linear_texts,

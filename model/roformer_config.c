@@ -3,27 +3,20 @@
 #include "roformer.h"
 
 #include "base/json.h"
+#include "kernels/encoder_kernels.h"
+#include "keys_more.h"
+#include "options.h"
 #include "roformer_names.h"
 
 #include <stdio.h>
 #include <string.h>
 
-const char *const roformer_variant_names[] = {"", "v1", "v2", "gau-alpha", NULL};
-const char *const mask_names[] = {"causal", "padding", "unilm", NULL};
-const char *const pooler_names[] = {"none", "tanh", "linear", NULL};
-
-int name_index(const char *const *names, const char *word) {
-    for (int i = 0; names[i]; i++)
-        if (strcmp(names[i], word) == 0) return i;
-    return -1;
-}
-
 /* The tensor with that GGUF name ("cls.out.weight", layer 0 where it has one), whatever the file calls it; or NULL. */
-static const Tensor *find(const Weights *w, TensorNames names, const char *gguf) {
+static const Tensor *find(const Weights *w, const char *gguf) {
+    RoformerWorld world = w->format == FORMAT_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF;
     for (size_t i = 0; i < w->n_tensors; i++) {
         int layer;
-        const RoformerName *row =
-            roformer_names_find(names == NAMES_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF, w->tensors[i].name, &layer);
+        const RoformerName *row = roformer_names_find(world, w->tensors[i].name, &layer);
         if (row && row->gguf && strcmp(row->gguf, gguf) == 0 && layer <= 0) return &w->tensors[i];
     }
     return NULL;
@@ -50,7 +43,7 @@ static void read_activation(KeyReader *r, RoformerConfig *f) {
             f->activation = rows[i].activation;
             return;
         }
-    key_unknown(r, r->key, word, strlen(word), "gelu, gelu_new, relu and silu are");
+    key_unknown(r, r->key, "", word, strlen(word), "gelu, gelu_new, relu and silu");
 }
 
 /* One of words at a key, as it stands among them; or absent. */
@@ -65,12 +58,12 @@ static int read_word(KeyReader *r, const char *gguf, const char *hf, const char 
 /* The variant and the classifier, from the tensors. */
 static void look_at_tensors(const Weights *w, Config *c) {
     RoformerConfig *f = &c->roformer;
-    int norms = find(w, c->names, "token_embd_norm.weight") || find(w, c->names, "blk.#.attn_output_norm.weight");
-    f->variant = find(w, c->names, "blk.#.gau_in.weight") ? ROFORMER_GAU : norms ? ROFORMER_V1 : ROFORMER_V2;
+    int norms = find(w, "token_embd_norm.weight") || find(w, "blk.#.attn_output_norm.weight");
+    f->variant = find(w, "blk.#.gau_in.weight") ? ROFORMER_GAU : norms ? ROFORMER_V1 : ROFORMER_V2;
     const Tensor *t;
-    if ((t = find(w, c->names, "cls.out.weight"))) f->classifier = CLASSIFIER_SEQUENCE;
-    else if ((t = find(w, c->names, "cls.weight"))) f->classifier = CLASSIFIER_TOKEN;
-    else if ((t = find(w, c->names, "disc.out.weight"))) f->classifier = CLASSIFIER_REPLACED;
+    if ((t = find(w, "cls.out.weight"))) f->classifier = CLASSIFIER_SEQUENCE;
+    else if ((t = find(w, "cls.weight"))) f->classifier = CLASSIFIER_TOKEN;
+    else if ((t = find(w, "disc.out.weight"))) f->classifier = CLASSIFIER_REPLACED;
     f->n_labels = t && t->n_dims == 2 && t->shape[0] <= 1 << 20 ? (int)t->shape[0] : 0;
 }
 
@@ -87,19 +80,20 @@ static int is_multiple_choice(KeyReader *r) {
 
 #define IN(field) offsetof(Config, field)
 static const KeyField keys[] = {
-    {"embedding_length", "hidden_size", FIELD_INT, IN(d_model), 1, CONFIG_MAX_DIM, 1, 0},
-    {"embedding_length_in", "embedding_size", FIELD_INT, IN(d_embed), 1, CONFIG_MAX_DIM, 0, 0},
-    {"feed_forward_length", "intermediate_size", FIELD_INT, IN(d_ff), 1, CONFIG_MAX_DIM, 1, 0},
-    {"block_count", "num_hidden_layers", FIELD_INT, IN(n_layers), 1, CONFIG_MAX_LAYERS, 1, 0},
-    {NULL, "vocab_size", FIELD_INT, IN(vocab_size), 1, 1 << 30, 1, 0},
-    {"token_type_count", "type_vocab_size", FIELD_INT, IN(roformer.n_types), 1, 65536, 0, 0},
-    {"attention.head_count", "num_attention_heads", FIELD_INT, IN(n_heads), 1, CONFIG_MAX_DIM, 1, 0},
-    {"context_length", "max_position_embeddings", FIELD_INT64, IN(n_ctx_train), 1, 1e15, 1, 0},
+    {"embedding_length", "hidden_size", FIELD_INT, IN(d_model), 1, CONFIG_MAX_DIM, 1},
+    {"embedding_length_in", "embedding_size", FIELD_INT, IN(d_embed), 1, CONFIG_MAX_DIM, 0},
+    {"feed_forward_length", "intermediate_size", FIELD_INT, IN(d_ff), 1, CONFIG_MAX_DIM, 1},
+    {"block_count", "num_hidden_layers", FIELD_INT, IN(n_layers), 1, CONFIG_MAX_LAYERS, 1},
+    {NULL, "vocab_size", FIELD_INT, IN(vocab_size), 1, 1 << 30, 1},
+    {"token_type_count", "type_vocab_size", FIELD_INT, IN(roformer.n_types), 1, 65536, 0},
+    {"attention.head_count", "num_attention_heads", FIELD_INT, IN(n_heads), 1, CONFIG_MAX_DIM, 1},
+    {"context_length", "max_position_embeddings", FIELD_INT64, IN(n_ctx_train), 1, 1e15, 1},
+    {0},
 };
 
 /* Of q and k, and of v, where they differ (bert4keras' attention_key_size). */
 static void read_heads(KeyReader *r, Config *c, int gau) {
-    int hf = c->names == NAMES_HF;
+    int hf = r->w->format == FORMAT_HF;
     double none = 0;
     if (hf) {
         int head = (int)key_int(r, NULL, "attention_head_size", none, 1, CONFIG_MAX_DIM);
@@ -117,14 +111,14 @@ static void read_heads(KeyReader *r, Config *c, int gau) {
 /* JunnYu's RoFormer-Sim has a linear pooler beside its language model: read with the UniLM mask, unless the file says
  * how. */
 static void read_mask(KeyReader *r, Config *c) {
-    int decoder = c->names == NAMES_HF && key_flag(r, NULL, "is_decoder", 0);
+    int decoder = r->w->format == FORMAT_HF && key_flag(r, NULL, "is_decoder", 0);
     Mask mask = decoder ? MASK_CAUSAL : c->roformer.pooler == POOLER_LINEAR ? MASK_UNILM : MASK_PADDING;
     c->mask = (Mask)read_word(r, "mask", "mask", mask_names, (int)mask);
 }
 
 void roformer_read_config(KeyReader *r, Config *c) {
     RoformerConfig *f = &c->roformer;
-    int hf = c->names == NAMES_HF;
+    int hf = r->w->format == FORMAT_HF;
     look_at_tensors(r->w, c);
     if (strcmp(c->arch, "gau_alpha") == 0) f->variant = ROFORMER_GAU;
     snprintf(c->arch, sizeof c->arch, "roformer");
@@ -137,7 +131,7 @@ void roformer_read_config(KeyReader *r, Config *c) {
     if (!hf && (!emb || emb->n_dims != 2))
         key_complain(r, "token_embd.weight", "the tensor is missing or not a matrix");
     else if (!hf) c->vocab_size = (int)key_range(r, "vocab_size", (double)emb->shape[0], 1, 1 << 30);
-    keys_read(r, keys, sizeof keys / sizeof *keys, c);
+    keys_read(r, keys, c);
     if (r->rc) return;
     if (hf && gau) c->n_heads = 1;
     if (!c->d_embed) c->d_embed = c->d_model;
@@ -148,20 +142,20 @@ void roformer_read_config(KeyReader *r, Config *c) {
     c->norm_eps = (float)key_number(r, "attention.layer_norm_epsilon", "layer_norm_eps", 1e-12);
     c->rotary_value = key_flag(r, "rotary_value", "rotary_value", 0);
     read_activation(r, f);
-    if (find(r->w, c->names, "pooler.weight"))
+    if (find(r->w, "pooler.weight"))
         f->pooler = (Pooler)read_word(r, "pooler", "pooler_activation", pooler_names, POOLER_TANH);
     read_mask(r, c);
     c->tied = hf ? key_flag(r, NULL, "tie_word_embeddings", 1) : -1;
     if (is_multiple_choice(r)) f->classifier = CLASSIFIER_NONE;
     if (key_flag(r, NULL, "add_cross_attention", 0)) key_complain(r, r->key, "cross attention is not known here");
     r->source->rope(r, c, ROPE_INTERLEAVED);
-    config_read_attention(r, c);
-    r->source->ends(r, c);
 }
 
-void roformer_settle(KeyReader *r, Config *c, const ConfigOverride *all) {
+void roformer_settle(KeyReader *r, Config *c, const ModelOptions *all) {
     RoformerConfig *f = &c->roformer;
     const RoformerOverride *o = all ? &all->roformer : NULL;
+    if ((int64_t)c->n_heads * c->value_dim > CONFIG_MAX_DIM)
+        key_complain(r, "n_heads", "n_heads x value_dim is too large");
     if (o && o->variant) f->variant = o->variant;
     if (o && o->mask) c->mask = *o->mask;
     if (o && o->pooler && *o->pooler != POOLER_NONE && f->pooler == POOLER_NONE)

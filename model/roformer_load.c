@@ -3,7 +3,7 @@
 #include "roformer.h"
 
 #include "base/json.h"
-#include "load.h"
+#include "roformer_kinds.h"
 #include "roformer_names.h"
 
 #include <errno.h>
@@ -18,6 +18,9 @@ typedef struct {
     size_t n_rows;
 } Slots;
 
+/* Somebody reads it: it is not extra. */
+static void seen(Model *m, const Tensor *t) { m->used[t - m->weights.tensors] = 1; }
+
 static size_t row_named(const char *gguf) {
     for (size_t i = 0; roformer_names_row(i); i++)
         if (roformer_names_row(i)->gguf && strcmp(roformer_names_row(i)->gguf, gguf) == 0) return i;
@@ -30,30 +33,31 @@ static void fill(const Slots *s, RoformerWorld world, const Tensor **slot, const
     int layer;
     if (*slot && !is_alias && !(roformer_names_find(world, (*slot)->name, &layer)->flags & NAME_ALIAS))
         load_refuse(s->ld, t->name, "is there under two names");
-    if (*slot) load_seen(s->ld, is_alias ? *slot : t);
+    if (*slot) seen(s->ld->m, is_alias ? *slot : t);
     if (!*slot || is_alias) *slot = t;
 }
 
+/* 0 without memory. */
 static int slots_fill(Slots *s) {
     const Model *m = s->ld->m;
     const Weights *w = &m->weights;
     size_t layers = (size_t)m->config.n_layers;
-    RoformerWorld world = m->config.names == NAMES_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF;
+    RoformerWorld world = w->format == FORMAT_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF;
     while (roformer_names_row(s->n_rows)) s->n_rows++;
     s->slots = calloc((layers + 1) * s->n_rows, sizeof *s->slots);
-    if (!s->slots) return s->ld->rc = base_error(s->ld->err, s->ld->errlen, -ENOMEM, "%s: out of memory", w->path);
+    if (!s->slots) return 0;
     for (size_t i = 0; i < w->n_tensors; i++) {
         int layer;
         const RoformerName *row = roformer_names_find(world, w->tensors[i].name, &layer);
         if (!row || layer >= (int)layers) continue;
         if (!row->gguf) { /* a table of angles or positions: computed here */
-            load_seen(s->ld, &w->tensors[i]);
+            seen(s->ld->m, &w->tensors[i]);
             continue;
         }
         const Tensor **slot = &s->slots[(size_t)(layer + 1) * s->n_rows + row_named(row->gguf)];
         fill(s, world, slot, &w->tensors[i], row->flags & NAME_ALIAS);
     }
-    return 0;
+    return 1;
 }
 
 static const Tensor *slot(const Slots *s, const char *gguf, int layer) {
@@ -64,15 +68,15 @@ static const Tensor *slot(const Slots *s, const char *gguf, int layer) {
 static const char *name_of(const Slots *s, const char *gguf, int layer, char out[ROFORMER_NAME_MAX]) {
     const Tensor *t = slot(s, gguf, layer);
     const Config *c = &s->ld->m->config;
-    RoformerWorld world = c->names == NAMES_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF;
+    RoformerWorld world = s->ld->m->weights.format == FORMAT_HF ? ROFORMER_IN_TORCH : ROFORMER_IN_GGUF;
     if (t) return t->name;
     roformer_names_write(out, roformer_names_row(row_named(gguf)), world, layer, c->roformer.variant == ROFORMER_GAU);
     return out;
 }
 
-static void matrix(const Slots *s, Matrix *to, const char *gguf, int layer, size_t rows, size_t cols, MatrixUse use) {
+static void matrix(const Slots *s, Matrix *to, const char *gguf, int layer, size_t rows, size_t cols) {
     char name[ROFORMER_NAME_MAX];
-    load_matrix(s->ld, to, slot(s, gguf, layer), name_of(s, gguf, layer, name), rows, cols, use);
+    *to = load_matrix(s->ld, slot(s, gguf, layer), name_of(s, gguf, layer, name), rows, cols);
 }
 
 static const float *vector(const Slots *s, const char *gguf, int layer, size_t n) {
@@ -83,22 +87,23 @@ static const float *vector(const Slots *s, const char *gguf, int layer, size_t n
 static void load_layer(const Slots *s, int l, const float *ones) {
     const Config *c = &s->ld->m->config;
     Layer *y = &s->ld->m->layers[l];
+    EncoderLayer *more = &s->ld->m->encoder->layers[l];
     size_t d = (size_t)c->d_model, ff = (size_t)c->d_ff, keys = (size_t)c->n_heads * (size_t)c->head_dim,
            values = (size_t)c->n_heads * (size_t)c->value_dim;
     y->attn_norm = y->ffn_norm = ones;
     if (c->roformer.variant == ROFORMER_GAU) {
-        matrix(s, &y->w_up, "blk.#.gau_in.weight", l, 2 * ff + (size_t)c->head_dim, d, USE_TOKEN);
-        y->gau_q = vector(s, "blk.#.gau_q_scale.weight", l, (size_t)c->head_dim);
-        y->gau_k = vector(s, "blk.#.gau_k_scale.weight", l, (size_t)c->head_dim);
-        matrix(s, &y->w_down, "blk.#.gau_out.weight", l, d, ff, USE_TOKEN);
+        matrix(s, &y->w_up, "blk.#.gau_in.weight", l, 2 * ff + (size_t)c->head_dim, d);
+        more->gau_q = vector(s, "blk.#.gau_q_scale.weight", l, (size_t)c->head_dim);
+        more->gau_k = vector(s, "blk.#.gau_k_scale.weight", l, (size_t)c->head_dim);
+        matrix(s, &y->w_down, "blk.#.gau_out.weight", l, d, ff);
         return;
     }
-    matrix(s, &y->wq, "blk.#.attn_q.weight", l, keys, d, USE_TOKEN);
-    matrix(s, &y->wk, "blk.#.attn_k.weight", l, keys, d, USE_TOKEN);
-    matrix(s, &y->wv, "blk.#.attn_v.weight", l, values, d, USE_TOKEN);
-    matrix(s, &y->wo, "blk.#.attn_output.weight", l, d, values, USE_TOKEN);
-    matrix(s, &y->w_up, "blk.#.ffn_up.weight", l, ff, d, USE_TOKEN);
-    matrix(s, &y->w_down, "blk.#.ffn_down.weight", l, d, ff, USE_TOKEN);
+    matrix(s, &y->wq, "blk.#.attn_q.weight", l, keys, d);
+    matrix(s, &y->wk, "blk.#.attn_k.weight", l, keys, d);
+    matrix(s, &y->wv, "blk.#.attn_v.weight", l, values, d);
+    matrix(s, &y->wo, "blk.#.attn_output.weight", l, d, values);
+    matrix(s, &y->w_up, "blk.#.ffn_up.weight", l, ff, d);
+    matrix(s, &y->w_down, "blk.#.ffn_down.weight", l, d, ff);
     if (c->roformer.variant != ROFORMER_V1) return;
     y->bq = vector(s, "blk.#.attn_q.bias", l, keys);
     y->bk = vector(s, "blk.#.attn_k.bias", l, keys);
@@ -107,31 +112,32 @@ static void load_layer(const Slots *s, int l, const float *ones) {
     y->b_up = vector(s, "blk.#.ffn_up.bias", l, ff);
     y->b_down = vector(s, "blk.#.ffn_down.bias", l, d);
     y->attn_norm = vector(s, "blk.#.attn_output_norm.weight", l, d);
-    y->attn_norm_b = vector(s, "blk.#.attn_output_norm.bias", l, d);
+    more->attn_norm_b = vector(s, "blk.#.attn_output_norm.bias", l, d);
     y->ffn_norm = vector(s, "blk.#.layer_output_norm.weight", l, d);
-    y->ffn_norm_b = vector(s, "blk.#.layer_output_norm.bias", l, d);
+    more->ffn_norm_b = vector(s, "blk.#.layer_output_norm.bias", l, d);
 }
 
 /* The heads that the file has; the language model's in v1 begins with a layer of its own. */
 static void load_heads(const Slots *s) {
     Model *m = s->ld->m;
     const RoformerConfig *f = &m->config.roformer;
-    Encoder *e = &m->encoder;
+    Encoder *e = m->encoder;
     size_t d = (size_t)m->config.d_model, E = (size_t)m->config.d_embed, vocab = (size_t)m->config.vocab_size;
     int v1 = f->variant == ROFORMER_V1;
-    e->has_mlm = v1 ? slot(s, "mlm.dense.weight", -1) != NULL : E == d; /* without a layer between, widths must agree */
-    int own = slot(s, "mlm.decoder.weight", -1) || (e->has_mlm && m->config.tied == 0);
-    if (own && e->has_mlm) matrix(s, &m->lm_head, "mlm.decoder.weight", -1, vocab, E, USE_HEAD);
-    else load_tied(s->ld, &m->lm_head, &m->tok_emb);
-    if (v1 && e->has_mlm) {
-        matrix(s, &e->mlm_dense, "mlm.dense.weight", -1, E, d, USE_HEAD);
+    m->has_logits = v1 ? slot(s, "mlm.dense.weight", -1) != NULL : E == d; /* without a layer between, widths agree */
+    int own = slot(s, "mlm.decoder.weight", -1) || (m->has_logits && m->config.tied == 0);
+    if (own && m->has_logits) matrix(s, &m->lm_head, "mlm.decoder.weight", -1, vocab, E);
+    else m->lm_head = m->tok_emb;
+    if (v1 && m->has_logits) {
+        m->config.roformer.head_width = m->config.d_embed;
+        matrix(s, &e->mlm_dense, "mlm.dense.weight", -1, E, d);
         e->mlm_dense_b = vector(s, "mlm.dense.bias", -1, E);
         e->mlm_norm = vector(s, "mlm.norm.weight", -1, E);
         e->mlm_norm_b = vector(s, "mlm.norm.bias", -1, E);
         e->mlm_bias = vector(s, "mlm.bias", -1, vocab);
     }
     if (f->pooler) {
-        matrix(s, &e->pooler, "pooler.weight", -1, d, d, USE_TEXT);
+        matrix(s, &e->pooler, "pooler.weight", -1, d, d);
         e->pooler_b = vector(s, "pooler.bias", -1, d);
     }
     const char *const *names =
@@ -141,11 +147,11 @@ static void load_heads(const Slots *s) {
             ? (const char *const[]){"disc.dense.weight", "disc.dense.bias", "disc.out.weight", "disc.out.bias"}
             : (const char *const[]){NULL, NULL, "cls.weight", "cls.bias"};
     if (f->classifier && names[0]) {
-        matrix(s, &e->cls_dense, names[0], -1, d, d, USE_TEXT);
+        matrix(s, &e->cls_dense, names[0], -1, d, d);
         e->cls_dense_b = vector(s, names[1], -1, d);
     }
     if (f->classifier) {
-        matrix(s, &e->cls_out, names[2], -1, (size_t)f->n_labels, d, USE_TEXT);
+        matrix(s, &e->cls_out, names[2], -1, (size_t)f->n_labels, d);
         e->cls_out_b = vector(s, names[3], -1, (size_t)f->n_labels);
     }
 }
@@ -153,17 +159,22 @@ static void load_heads(const Slots *s) {
 void roformer_load(Loader *ld) {
     Model *m = ld->m;
     const Config *c = &m->config;
-    Encoder *e = &m->encoder;
     Slots s = {.ld = ld};
-    size_t d = (size_t)c->d_model, E = (size_t)c->d_embed;
+    size_t d = (size_t)c->d_model, E = (size_t)c->d_embed, wider = d > E ? d : E;
     int v1 = c->roformer.variant == ROFORMER_V1;
-    const float *ones = load_constant(ld, d > E ? d : E, 1); /* the norms of v2 and GAU-alpha have no weights */
-    if (slots_fill(&s)) return;
-    matrix(&s, &m->tok_emb, "token_embd.weight", -1, (size_t)c->vocab_size, E, USE_LOOKUP);
-    matrix(&s, &e->types, "token_types.weight", -1, (size_t)c->roformer.n_types, E, USE_LOOKUP);
+    /* Behind the layers: the weights of the norms of v2 and GAU-alpha, which have none. */
+    Encoder *e = m->encoder = calloc(1, sizeof *e + (size_t)c->n_layers * sizeof *e->layers + wider * sizeof(float));
+    float *ones = e ? (float *)(void *)(e->layers + c->n_layers) : NULL;
+    if (!e || !slots_fill(&s)) {
+        load_out_of_memory(ld);
+        return;
+    }
+    for (size_t i = 0; i < wider; i++) ones[i] = 1;
+    matrix(&s, &m->tok_emb, "token_embd.weight", -1, (size_t)c->vocab_size, E);
+    matrix(&s, &e->types, "token_types.weight", -1, (size_t)c->roformer.n_types, E);
     e->emb_norm = v1 ? vector(&s, "token_embd_norm.weight", -1, E) : ones;
     if (v1) e->emb_norm_b = vector(&s, "token_embd_norm.bias", -1, E);
-    if (E != d) matrix(&s, &e->emb_proj, "token_embd_proj.weight", -1, d, E, USE_TOKEN);
+    if (E != d) matrix(&s, &e->emb_proj, "token_embd_proj.weight", -1, d, E);
     if (E != d && v1) e->emb_proj_b = vector(&s, "token_embd_proj.bias", -1, d);
     for (int l = 0; l < c->n_layers && ld->rc == 0; l++) load_layer(&s, l, ones);
     load_heads(&s);

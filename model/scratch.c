@@ -63,7 +63,7 @@ static void carve_all(Scratch *w, Carver *k, const Model *m, const ScratchSizes 
     w->v = carve(k, B * kv_heads * vd, F);
     w->gate = carve(k, B * (size_t)c->ff_rows, F);
     w->up = carve(k, m->layers[0].w_gate.data ? B * (size_t)c->d_ff : 0, F);
-    w->head = carve(k, m->encoder.mlm_dense.data ? z->n_logits * (size_t)c->d_embed : 0, F);
+    w->head = carve(k, z->n_logits * (size_t)c->roformer.head_width, F);
     w->packed = carve(k, larger(floats, blocks), 1);
     w->logits = carve(k, z->n_logits * (size_t)c->vocab_size, F);
     if (c->linear.form) carve_linear(w, k, c, z);

@@ -25,7 +25,7 @@ static void settle(SessionOptions *o, const Model *m, int causal, int endless) {
     if (o->threads <= 0) o->threads = threads_most();
     if (o->threads > TEAM_MOST) o->threads = TEAM_MOST;
     if (o->grain == 0) o->grain = 2000000;
-    if (!o->linear) o->linear = m->family->linear;
+    if (!o->linear) o->linear = m->config.family->linear;
     if (!o->linear || !o->linear->room) o->chunk = 0;
     if (o->n_batch == 0) o->n_batch = usual_batch(m);
     if (o->chunk > o->n_batch) o->n_batch = o->chunk;
@@ -83,7 +83,7 @@ void session_free(Session *s) {
 CacheType session_usual_cache(const Model *m) {
     const Config *c = &m->config;
     double floats = (double)c->n_layers * c->n_kv_heads * ((double)c->head_dim + c->value_dim) * (double)c->n_ctx_train;
-    if (m->family->encoder || m->layers[0].wk.type == TENSOR_F32) return CACHE_F32;
+    if (m->encoder || m->layers[0].wk.type == TENSOR_F32) return CACHE_F32;
     return 4 * floats <= 4e6 ? CACHE_F32 : CACHE_F16; /* small, it stays in the processor's caches: half is no faster */
 }
 
@@ -101,13 +101,13 @@ static void take_tokens(Session *s, const int *ids, size_t n) {
 
 void session_batch(Session *s, const int *ids, size_t n, size_t n_last) {
     take_tokens(s, ids, n);
-    s->model->family->forward(s, n, n_last);
+    s->model->config.family->forward(s, n, n_last);
     s->pos += n;
     s->has_logits = n_last > 0;
 }
 
 static int check(const Session *s, const int *ids, size_t n, int wants_logits, char *err, size_t errlen) {
-    const Family *f = s->model->family;
+    const Family *f = s->model->config.family;
     const char *why = f->refuses ? f->refuses(s->model, wants_logits) : NULL;
     int vocab = s->model->config.vocab_size;
     if (n == 0) why = "no ids to evaluate";

@@ -29,7 +29,7 @@ void session_hand_out(Session *s, size_t t, size_t n, size_t first, SessionEach 
     size_t vocab = (size_t)s->model->config.vocab_size;
     for (size_t i = 0, rows; i < n; i += rows) {
         rows = n - i < s->options.n_logits ? n - i : s->options.n_logits;
-        s->model->family->logits(s, t + i, rows);
+        s->model->config.family->logits(s, t + i, rows);
         for (size_t r = 0; r < rows; r++) each(arg, first + i + r, s->logits + r * vocab);
         memmove(s->logits, s->logits + (rows - 1) * vocab, vocab * sizeof *s->logits);
     }

@@ -1,6 +1,7 @@
 /* tests/roformer_files.c - goldens read, models written. */
 #include "roformer_files.h"
 #include "build.h"
+#include "model/roformer.h"
 #include "test.h"
 
 #include <stdlib.h>
@@ -305,7 +306,7 @@ static double rows_apart(Session *s, const Golden *g, size_t i, double worst) {
     float out[GOLDEN_WIDTH];
     for (const GoldenRow *r = g->rows; r < g->rows + g->n_rows; r++) {
         int n_of[] = {m->config.d_model, m->config.vocab_size, m->config.d_model, m->config.roformer.n_labels};
-        int there[] = {1, model_has_logits(m), m->encoder.pooler.data != NULL, m->encoder.cls_out.data != NULL};
+        int there[] = {1, m->has_logits, m->encoder->pooler.data != NULL, m->encoder->cls_out.data != NULL};
         if (r->text != i) continue;
         if (!there[r->kind] || r->n != (size_t)n_of[r->kind]) return NAN;
         if (r->kind == GOLDEN_POOL) encoder_pool(s, r->token, out);

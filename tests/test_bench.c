@@ -94,15 +94,14 @@ static void tinyllama(void) {
     static const size_t shapes[EACH][2] = {{2048, 2048}, {256, 2048}, {256, 2048}, {2048, 2048}, {5632, 2048},
                                            {5632, 2048}, {2048, 5632}};
     static Model m;
-    static Matrix layers[LAYERS * EACH];
-    static MatrixEntry entries[LAYERS * EACH + 2];
-    m = (Model){.matrices = entries, .n_matrices = LAYERS * EACH + 2};
-    for (int i = 0; i < LAYERS * EACH; i++) entries[i] = (MatrixEntry){&layers[i], USE_TOKEN};
-    entries[LAYERS * EACH] = (MatrixEntry){&m.tok_emb, USE_LOOKUP};
-    entries[LAYERS * EACH + 1] = (MatrixEntry){&m.lm_head, USE_HEAD};
+    static Layer layers[LAYERS];
+    m = (Model){.config.n_layers = LAYERS, .layers = layers};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         TensorType t = rows[i].type;
-        for (int l = 0; l < LAYERS * EACH; l++) layers[l] = matrix(t, shapes[l % EACH][0], shapes[l % EACH][1]);
+        for (Layer *l = layers; l < layers + LAYERS; l++) {
+            Matrix *const w[EACH] = {&l->wq, &l->wk, &l->wv, &l->wo, &l->w_gate, &l->w_up, &l->w_down};
+            for (int k = 0; k < EACH; k++) *w[k] = matrix(t, shapes[k][0], shapes[k][1]);
+        }
         m.tok_emb = matrix(t, 32000, 2048);
         m.lm_head = matrix(rows[i].head, 32000, 2048);
         Work w = work_matrices(&m, 1, 1), prompt = work_matrices(&m, 512, 0);

@@ -1,5 +1,7 @@
 /* tests/test_core.c - ./core writes the text of ./run --kernels ref. */
 #include "base/paths.h"
+#include "model/files/weights.h"
+#include "build.h"
 #include "program.h"
 #include "test.h"
 
@@ -46,15 +48,31 @@ static void trained(void) { /* in a folder where its vocabulary is called tokeni
     if (same_text(model, "-s 11 -i 'One day'")) test_skip("there is no core beside ./run");
 }
 
-static void refuses(void) {
+static void refused(const char *model, const char *why) {
     char command[1200], *said_out = NULL, *said_err = NULL;
     const char *path = test_run_path();
-    snprintf(command, sizeof command, "%.*score README.md", (int)(strlen(path) - 3), path);
+    snprintf(command, sizeof command, "%.*score %s", (int)(strlen(path) - 3), path, model);
     int code = test_shell(command, &said_out, &said_err);
     if (code == 127) test_skip("there is no core beside ./run");
-    else CHECK(code == 1 && strstr(said_err, "README.md: "));
+    else CHECK(code == 1 && strstr(said_err, why));
     free(said_out);
     free(said_err);
+}
+
+static void refuses(void) {
+    size_t n;
+    char *file = file_read("model/tales-1m.gguf", &n);
+    Bytes b = {0};
+    refused("README.md", "README.md: ");
+    bytes_put(&b, file, 16); /* one key more, of 32 bytes, so that the tensors stay aligned */
+    bytes_u64(&b, load_u64(file + 16) + 1);
+    bytes_string(&b, "llama.expert_count"), bytes_u32(&b, META_U16), bytes_number(&b, 8, 2);
+    bytes_put(&b, file + 24, n - 24);
+    file_write(test_tmp("experts.gguf"), b.data, b.n);
+    refused(test_tmp("experts.gguf"), "expert_count: is not known to the core");
+    CHECK(run("%s", test_tmp("experts.gguf")) == 1 && strstr(said, "mixtures of experts"));
+    free(b.data);
+    free(file);
 }
 
 const Test tests_core[] = {

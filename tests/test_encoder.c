@@ -2,6 +2,8 @@
  * read beside it, on threads or batches, or on how its ids came in; and what is refused, with which line. Models:
  * roformer_files.h. */
 #include "kernels/rows.h"
+#include "model/options.h"
+#include "model/roformer_kinds.h"
 #include "model/state.h"
 #include "roformer_files.h"
 #include "test.h"
@@ -40,7 +42,7 @@ static int open_session(Session *s, const Model *m, SessionOptions o) {
 
 static void add_token(Bits *b, Session *s, size_t t) {
     memcpy(b->hidden[b->n], encoder_hidden(s, t), (size_t)s->model->config.d_model * sizeof(float));
-    if (model_has_logits(s->model)) memcpy(b->logits[b->n], encoder_logits(s, t), VOCAB * sizeof(float));
+    if (s->model->has_logits) memcpy(b->logits[b->n], encoder_logits(s, t), VOCAB * sizeof(float));
     b->n++;
 }
 
@@ -256,7 +258,7 @@ static void state(const char *name) {
     }
     session_free(&s);
     const Mask mask = m.config.mask == MASK_UNILM ? MASK_CAUSAL : MASK_UNILM;
-    if (open_model(&other, m.weights.path, &(ModelOptions){.config.roformer.mask = &mask})) {
+    if (open_model(&other, m.weights.path, &(ModelOptions){.roformer.mask = &mask})) {
         if (open_session(&t, &other, one))
             CHECK(session_load(&t, path, &again, err, sizeof err) == -EINVAL &&
                   strstr(err, "a state of another model"));
@@ -277,16 +279,17 @@ static void test_state(void) {
 static void becomes(const char *name, const char *as, RoformerOverride o) {
     const char *files[] = {roformer_folder(name, TENSOR_F32, NULL), roformer_gguf(name, TENSOR_F32, NULL)};
     if (!golden_read(&golden, as)) return;
+    const ModelOptions options = {.roformer = o};
     for (int i = 0; i < 2; i++)
         /* test_roformer.c's */
-        if (!(golden_distance(name, files[i], &(ModelOptions){.config.roformer = o}, &golden, 30) < 1e-4))
+        if (!(golden_distance(name, files[i], &options, &golden, 30) < 1e-4))
             roformer_fail(name, "with overrides is not", as);
 }
 
 static void refused(const char *path, RoformerOverride o, const char *line) {
     char err[400] = "";
     Model m;
-    if (model_open(&m, path, &(ModelOptions){.config.roformer = o}, err, sizeof err) == 0) {
+    if (model_open(&m, path, &(ModelOptions){.roformer = o}, err, sizeof err) == 0) {
         roformer_fail(path, "opens, where it should say", line);
         model_close(&m);
     } else if (!strstr(err, line)) {
@@ -317,7 +320,8 @@ static void test_overrides(void) {
     for (int i = 0; i < 2; i++) {
         Model m;
         Session s;
-        if (!open_model(&m, path, &(ModelOptions){.config.roformer.pooler = i ? &linear : NULL})) return;
+        const ModelOptions said = {.roformer.pooler = i ? &linear : NULL};
+        if (!open_model(&m, path, &said)) return;
         if (open_session(&s, &m, (SessionOptions){.threads = 1})) {
             CHECK(encoder_read(&s, &(EncoderText){.ids = (int[]){7, 8, 9}, .n = 3}, 1, err, sizeof err) == 0);
             encoder_pool(&s, 0, i ? flat : turned);
@@ -388,8 +392,8 @@ static void test_wrong_calls(void) {
     session_free(&s);
     model_close(&m);
     const Mask causal = MASK_CAUSAL;
-    if (!open_model(&m, roformer_gguf("seq", TENSOR_F32, NULL), &(ModelOptions){.config.roformer.mask = &causal}))
-        return;
+    const ModelOptions said = {.roformer.mask = &causal};
+    if (!open_model(&m, roformer_gguf("seq", TENSOR_F32, NULL), &said)) return;
     if (open_session(&s, &m, (SessionOptions){.n_ctx = 8})) {
         CHECK(session_eval(&s, ids, 2, NULL, err, sizeof err) == 0);
         CHECK(session_eval(&s, ids, 2, &logits, err, sizeof err) == -EINVAL &&

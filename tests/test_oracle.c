@@ -10,6 +10,7 @@
 
 #include "kernels/rows.h"
 #include "model/timeline.h"
+#include "model/options.h"
 #include "weights-tools/model_write.h"
 #include "build.h"
 #include "base/newfile.h"
@@ -445,18 +446,18 @@ static void test_spoiled_pairing(void) {
 
 /* ---- what linear attention cannot be given ---- */
 
-static void expect_refused(const char *path, const ConfigOverride *o, const char *says) {
+static void expect_refused(const char *path, const ModelOptions *o, const char *says) {
     Model m;
     char err[300] = "";
-    int rc = path ? model_open(&m, path, &(ModelOptions){.config = *o}, err, sizeof err) : 0;
+    int rc = path ? model_open(&m, path, o, err, sizeof err) : 0;
     if (rc == -EINVAL && strstr(err, says)) return;
     fail(says, "is not what is refused:", err);
     if (path && rc == 0) model_close(&m);
 }
 
 static void test_linear_refused(void) {
-    const ConfigOverride none = {.rope = {.theta = 0}}, linear = {.attention = {.kind = ATTENTION_LINEAR}};
-    const ConfigOverride favor = {.attention = {.kind = ATTENTION_LINEAR, .phi = feature_map("favor+"),
+    const ModelOptions none = {.rope = {.theta = 0}}, linear = {.attention = {.kind = ATTENTION_LINEAR}};
+    const ModelOptions favor = {.attention = {.kind = ATTENTION_LINEAR, .phi = feature_map("favor+"),
                                                 .favor_features = 32}};
     const Spoil window = {.from = "\"sliding_window\"", .to = "\"attention_kind\": \"linear\", \"sliding_window\""};
     const Spoil cubic = {.from = "\"linear\"", .to = "\"cubic\""};
@@ -472,7 +473,7 @@ static void test_linear_refused(void) {
             Model m;
             char err[300];
             const char *path = hf_folder(windows[i], "", TENSOR_F32, &sound);
-            CHECK(path && model_open(&m, path, &(ModelOptions){.config = is_linear ? linear : none}, err,
+            CHECK(path && model_open(&m, path, is_linear ? &linear : &none, err,
                                      sizeof err) == 0);
             int windowed = 0;
             for (int l = 0; l < m.config.n_layers; l++) windowed += m.config.windowed[l] || m.layers[l].window;

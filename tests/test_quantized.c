@@ -10,6 +10,7 @@
 #include "kernels/rows.h"
 #include "test.h"
 
+#include "model/options.h"
 #include "model/session.h"
 #include "build.h"
 

@@ -5,6 +5,7 @@
  * Then the tests of the test: models that are wrong in one thing must miss the golden by a wide margin. Last, with
  * RUN_ROFORMER=PATH, the published logits of junnyu/roformer_chinese_base. */
 #include "kernels/rows.h"
+#include "model/options.h"
 #include "roformer_files.h"
 #include "test.h"
 

@@ -2,6 +2,8 @@
  * or do not go together, and every tensor that is missing or has another shape, by the name that the file would give
  * it. */
 #include "model/files/weights.h"
+#include "model/roformer.h"
+#include "model/roformer_kinds.h"
 #include "roformer_files.h"
 #include "test.h"
 
@@ -205,7 +207,7 @@ static void test_labels(void) {
         CHECK(m.config.roformer.classifier == CLASSIFIER_SEQUENCE && m.config.roformer.n_labels == 3);
         CHECK(strncmp(model_label(&m, 1, &len), "green", 5) == 0 && len == 5);
         CHECK(strncmp(model_label(&m, 2, &len), "blue", 4) == 0 && len == 4);
-        CHECK(!model_has_logits(&m));
+        CHECK(!m.has_logits);
         model_close(&m);
     }
 }

@@ -2,6 +2,7 @@
  * models, printed in float64 by scripts/tiny_forward.py) and 1.9 (transformers' own tests of its table and its
  * rotation). */
 #include "kernels/rows.h"
+#include "model/options.h"
 #include "roformer_files.h"
 #include "test.h"
 

@@ -1,9 +1,10 @@
 /* tests/test_session.c - a session is exact: the same bits for any number of threads and any way of handing the ids
  * over. */
-#include "model/llama.h"
 #include "attention/maps.h"
 #include "kernels/rows.h"
 #include "model/timeline.h"
+#include "model/family.h"
+#include "model/options.h"
 #include "build.h"
 #include "test.h"
 
@@ -219,7 +220,7 @@ static void no_tokens(void) {
         CHECK(model_open(&m, test_tmp("none.gguf"), NULL, err, sizeof err) == 0);
         CHECK(session_init(&s, &m, NULL, err, sizeof err) == 0);
         memset(s.logits, 0x55, BUILD_VOCAB * sizeof *s.logits);
-        llama_logits(&s, 0, 0);
+        m.config.family->logits(&s, 0, 0);
         for (size_t i = 0; i < BUILD_VOCAB * sizeof *s.logits; i++) CHECK(((const unsigned char *)s.logits)[i] == 0x55);
         session_free(&s), model_close(&m);
     }

@@ -1,5 +1,6 @@
 /* tests/test_session_caches.c - caches of f32, f16 and q8_0: each exact in itself, and near the exact one. */
 #include "kernels/rows.h"
+#include "model/options.h"
 #include "model/session.h"
 #include "build.h"
 #include "test.h"

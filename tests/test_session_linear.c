@@ -3,6 +3,7 @@
 #include "model/attend_texts.h"
 #include "base/threads.h"
 #include "model/timeline.h"
+#include "model/options.h"
 #include "build.h"
 #include "test.h"
 

@@ -1,6 +1,8 @@
 /* tests/test_state.c - a session's past saved and loaded: the same bits as if it had been read; damaged files
  * refused. */
 #include "model/timeline.h"
+#include "model/fingerprint.h"
+#include "model/options.h"
 #include "model/state.h"
 #include "build.h"
 #include "test.h"
@@ -175,11 +177,11 @@ static void does_not_fit(void) {
  * frequencies. */
 enum { SETTINGS = 13 };
 
-static void make_settings(ConfigOverride o[SETTINGS], const double *half, const uint64_t *seed) {
+static void make_settings(ModelOptions o[SETTINGS], const double *half, const uint64_t *seed) {
     const FeatureMap *relu = feature_map("relu"), *favor = feature_map("favor+");
     const LinearForm *both = linear_form("both"), *before = linear_form("before-phi");
     const RopeScaling *linear = rope_scaling("linear"), *yarn = rope_scaling("yarn");
-    const ConfigOverride rows[SETTINGS] = {
+    const ModelOptions rows[SETTINGS] = {
         {.rope = {.theta = 0}}, /* as the file says */
         {.rope = {.theta = 500}},
         {.rope = {.scaling = linear, .factor = 2}},
@@ -225,14 +227,14 @@ static void fingerprints(void) {
     const BuildShape shape = {.d = 64, .ff = 32, .layers = 1, .heads = 2, .kv_heads = 1, .n_ctx = 32};
     const double half = 0.5;
     const uint64_t favor_seed = 7;
-    ConfigOverride settings[SETTINGS];
+    ModelOptions settings[SETTINGS];
     uint64_t seen[SETTINGS] = {0};
     char err[300] = "";
     Model m;
     make_settings(settings, &half, &favor_seed);
     build_gguf(test_tmp("print.gguf"), &shape, TENSOR_F32);
     for (size_t i = 0; i < SETTINGS; i++) {
-        CHECK(model_open(&m, test_tmp("print.gguf"), &(ModelOptions){.config = settings[i]}, err, sizeof err) == 0);
+        CHECK(model_open(&m, test_tmp("print.gguf"), &settings[i], err, sizeof err) == 0);
         seen[i] = model_fingerprint(&m);
         CHECK(model_fingerprint(&m) == seen[i]);
         for (size_t j = 0; j < i; j++)

@@ -3,7 +3,8 @@
 #define DESCRIPTION_H
 
 #include "base/json.h"
-#include "model/config.h"
+#include "model/model.h"
+#include "model/roformer_kinds.h"
 #include "model/roformer_names.h"
 #include "weights-tools/checkpoint/view.h"
 

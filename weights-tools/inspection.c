@@ -130,7 +130,7 @@ int inspection_open(Inspection *i, const char *path, char *err, size_t errlen) {
         snprintf(i->refused, sizeof i->refused, "a checkpoint: weights-tools/convert makes a model of it");
         return 0;
     }
-    i->has_config = config_read(&i->config, NULL, i->weights, NULL, i->refused, sizeof i->refused) == 0;
+    i->has_config = config_read(&i->config, i->weights, NULL, i->refused, sizeof i->refused) == 0;
     look_for_tokenizer(i);
     return 0;
 }

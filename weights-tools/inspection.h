@@ -10,7 +10,7 @@
 #ifndef INSPECTION_H
 #define INSPECTION_H
 
-#include "model/config.h"
+#include "model/model.h"
 #include "buffer.h"
 #include "weights-tools/checkpoint/checkpoint.h"
 

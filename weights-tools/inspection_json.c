@@ -1,5 +1,6 @@
 /* weights-tools/inspection_json.c - an Inspection as one JSON object. */
 #include "inspection.h"
+#include "model/roformer_kinds.h"
 
 #include <math.h>
 #include <stdlib.h>

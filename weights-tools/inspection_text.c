@@ -1,5 +1,6 @@
 /* weights-tools/inspection_text.c - an Inspection in lines: first what the model is, then the table of its tensors. */
 #include "inspection.h"
+#include "model/roformer_kinds.h"
 
 #include <string.h>
 

@@ -70,7 +70,7 @@ int source_gguf(Source *s, const SourceWish *wish, const Report *r, char *err, s
     (void)r;
     if (wish->tokenizer || wish->no_tokenizer)
         return base_error(err, errlen, -EINVAL, "%s: a GGUF file keeps its own tokenizer", s->path);
-    int rc = config_read(&s->config, NULL, &s->weights, NULL, err, errlen);
+    int rc = config_read(&s->config, &s->weights, NULL, err, errlen);
     if (rc == 0) rc = add_tensors(s, err, errlen);
     if (rc == 0) copy_keys(s, wish);
     return rc;
@@ -81,7 +81,7 @@ int source_gguf(Source *s, const SourceWish *wish, const Report *r, char *err, s
 int source_llama2c(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
     char name[200];
     (void)r;
-    int rc = config_read(&s->config, NULL, &s->weights, NULL, err, errlen);
+    int rc = config_read(&s->config, &s->weights, NULL, err, errlen);
     if (rc) return rc;
     source_name(wish, s->weights.folder, "llama", name, sizeof name);
     rc = source_keys(s, "llama", name, err, errlen);

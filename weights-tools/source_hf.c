@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "model/decoder.h"
 #include "model/files/huggingface.h"
+#include "model/options.h"
 #include "sidecars.h"
 #include "text/chat.h"
 #include "weights-tools/checkpoint/text.h"
@@ -121,8 +122,8 @@ static int read_tensors(HfReader *r, const Report *report) {
  * counts them among the entries, as a softmax model does. */
 static int rope_of_file(Source *s, char *err, size_t errlen) {
     Config softmax;
-    const ConfigOverride o = {.attention = {.kind = ATTENTION_SOFTMAX}};
-    int rc = config_read(&softmax, NULL, &s->weights, &o, err, errlen);
+    const ModelOptions o = {.attention = {.kind = ATTENTION_SOFTMAX}};
+    int rc = config_read(&softmax, &s->weights, &o, err, errlen);
     if (rc == 0) s->config.rope = softmax.rope;
     return rc;
 }
@@ -140,7 +141,7 @@ static int read_config(Source *s, const SourceWish *wish, char *err, size_t errl
     if (rc == 0 && !json_get(s->weights.config, "model_type"))
         rc = base_error(err, errlen, -EINVAL, "%s: no RoFormer's tensors, and its configuration has no model_type",
                         s->path);
-    if (rc == 0) rc = config_read(&s->config, NULL, &s->weights, NULL, err, errlen);
+    if (rc == 0) rc = config_read(&s->config, &s->weights, NULL, err, errlen);
     return rc || !s->config.linear.form ? rc : rope_of_file(s, err, errlen);
 }
 

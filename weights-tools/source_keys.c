@@ -28,8 +28,7 @@ static void word(Keys *k, const char *name, const char *v) { gguf_string(k->meta
 /* decoder_keys, the other way round. A head's size stands there where heads do not share d_model evenly. */
 static void sizes(Keys *k, const Config *c) {
     int even = (int64_t)c->head_dim * c->n_heads == c->d_model;
-    for (size_t i = 0; i < n_decoder_keys; i++) {
-        const KeyField *f = &decoder_keys[i];
+    for (const KeyField *f = decoder_keys; f->gguf; f++) {
         int of_head = f->at == offsetof(Config, head_dim);
         if (of_head && even) continue;
         if (f->type == FIELD_FLOAT) real(k, f->gguf, key_field(f, c));

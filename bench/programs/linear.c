@@ -5,6 +5,7 @@
 #include "attention/cache_bytes.h"
 #include "model/attend_texts.h"
 #include "model/timeline.h"
+#include "model/options.h"
 #include "tests/build.h"
 #include "base/base.h"
 
@@ -59,7 +60,8 @@ static int id_at(size_t i) { return 3 + (int)((i * 7919 + i / 13) % 290); }
 
 static int open_session(Model *m, Session *s, const char *path, int linear, size_t n_ctx) {
     char err[300];
-    ModelOptions o = {.config.attention = {.kind = linear ? ATTENTION_LINEAR : ATTENTION_SOFTMAX}};
+    ModelOptions o = {
+        .attention.kind = linear ? ATTENTION_LINEAR : ATTENTION_SOFTMAX};
     if (model_open(m, path, &o, err, sizeof err) == 0) {
         if (session_init(s, m, &(SessionOptions){.n_ctx = n_ctx}, err, sizeof err) == 0) return 0;
         model_close(m);

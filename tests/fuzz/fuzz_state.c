@@ -2,6 +2,7 @@
  * The model's fingerprint and the checksum are put right first: a fuzzer would not find them. The models are so small
  * that whole states of both kinds are within its reach: 1,800 bytes with linear attention, 1,248 and 36 an id with
  * softmax. */
+#include "model/fingerprint.h"
 #include "model/state.h"
 #include "tests/build.h"
 

@@ -1,4 +1,6 @@
-/* model/override.c - what the command line says, over what the file says. */
+/* model/options.c - what the command line says, over what the file says. */
+#include "options.h"
+
 #include "family.h"
 
 #include <errno.h>
@@ -60,9 +62,9 @@ static void override_attention(KeyReader *r, Config *c, const AttentionOverride 
                            linear->favor_features != was.favor_features || linear->favor_seed != was.favor_seed;
 }
 
-void config_override(KeyReader *r, Config *c, const Family *f, const ConfigOverride *o) {
+void config_override(KeyReader *r, Config *c, const ModelOptions *o) {
     override_rope(r, c, &o->rope);
     if (r->rc == 0) override_attention(r, c, &o->attention);
-    if (!f->settle && (o->roformer.variant || o->roformer.mask || o->roformer.pooler))
+    if (!c->roformer.variant && (o->roformer.variant || o->roformer.mask || o->roformer.pooler))
         key_complain(r, "--arch, --mask and --pooler", "are for RoFormer models");
 }

@@ -1,0 +1,96 @@
+/* model/keys_llamacpp.c - what llama.cpp's files say beyond a plain model of fixed length: scaled frequencies, windows,
+ * experts. */
+#include "keys_more.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Numbers that layers may have each for itself are a list; if all are one number, it is that number. */
+static KeyValue list_value(KeyReader *r, const MetaValue *m) {
+    const uint8_t *cursor = m->data;
+    int64_t first = 0, v = 0;
+    for (uint64_t i = 0; i < m->n; i++) {
+        MetaValue e;
+        meta_next(m, &cursor, &e);
+        if (!meta_integer(&e, &v) || (i && v != first)) {
+            key_complain(r, r->key, "differs from layer to layer, which is not known here");
+            return (KeyValue){.kind = KEY_OTHER};
+        }
+        first = v;
+    }
+    return (KeyValue){.kind = KEY_NUMBER, .number = (double)v};
+}
+
+static KeyValue look(KeyReader *r, const char *gguf, const char *hf) {
+    KeyValue v = keys_gguf.look(r, gguf, hf);
+    return v.kind == KEY_OTHER ? list_value(r, weights_meta(r->w, r->key)) : v;
+}
+
+/* A small float tensor, [n] values, into out [ROPE_MAX_PAIRS]; the count, 0 where there is none. */
+static int list_tensor(KeyReader *r, const char *name, double *out) {
+    const Tensor *t = weights_find(r->w, name);
+    if (!t) return 0;
+    if (t->type != TENSOR_F32 || t->n_dims != 1 || t->shape[0] > ROPE_MAX_PAIRS) {
+        key_complain(r, name, "must be a list of F32, one for each pair");
+        return 0;
+    }
+    for (uint64_t i = 0; i < t->shape[0]; i++) out[i] = (double)load_f32(t->data + 4 * i);
+    return (int)t->shape[0];
+}
+
+/* llama.cpp's meanings: no type means linear, no factor means none; attn_factor multiplies yarn's own 1 + 0.1 ln s and
+ * stands alone elsewhere; rope_freqs holds llama3's divisors. */
+static void rope(KeyReader *r, Config *c, RopePairing pairing) {
+    RopeConfig *rope = &c->rope;
+    char name[32] = "";
+    keys_gguf.rope(r, c, pairing);
+    rope->factor = key_number(r, "rope.scaling.factor", NULL, key_number(r, "rope.scale_linear", NULL, 0));
+    rope->n_ctx_original = key_int(r, "rope.scaling.original_context_length", NULL, (double)c->n_ctx_train, 1, 1e15);
+    rope->beta_fast = key_number(r, "rope.scaling.yarn_beta_fast", NULL, 0);
+    rope->beta_slow = key_number(r, "rope.scaling.yarn_beta_slow", NULL, 0);
+    rope->n_divisors = list_tensor(r, "rope_freqs.weight", rope->divisors);
+    rope->n_long = list_tensor(r, "rope_factors_long.weight", rope->long_factor);
+    rope->n_short = list_tensor(r, "rope_factors_short.weight", rope->short_factor);
+    double attn = key_number(r, "rope.scaling.attn_factor", NULL, 1);
+    if (!(attn > 0)) key_complain(r, "rope.scaling.attn_factor", "must be above 0");
+    KeyValue type = r->source->look(r, "rope.scaling.type", NULL);
+    if (type.kind != KEY_ABSENT && type.kind != KEY_TEXT) key_complain(r, r->key, "must be a string");
+    snprintf(name, sizeof name, "%.*s", (int)(type.len < sizeof name ? type.len : sizeof name - 1),
+             type.text ? type.text : "");
+    if (type.kind == KEY_ABSENT)
+        snprintf(name, sizeof name, rope->n_long ? "longrope" : rope->factor != 0 ? "linear" : "none");
+    if (strcmp(name, "linear") == 0 && rope->factor == 0) snprintf(name, sizeof name, "none");
+    if (!(rope->scaling = rope_scaling(name))) {
+        char why[100];
+        snprintf(why, sizeof why, "rope method \"%s\" is not known here", name);
+        key_complain(r, r->key, why);
+        rope->scaling = rope_scaling("none");
+    }
+    if (rope->scaling->own_attention) rope->attention_multiplier = attn;
+    else rope->attention_factor = attn;
+}
+
+static void window(KeyReader *r, Config *c) {
+    c->window = key_int(r, "attention.sliding_window", NULL, 0, 0, 1e15);
+    if (c->window == 0) return;
+    memset(c->windowed, 1, (size_t)c->n_layers);
+    snprintf(r->key, sizeof r->key, "%s.attention.sliding_window_pattern", r->arch);
+    const MetaValue *m = weights_meta(r->w, r->key);
+    if (!m) return;
+    if (m->type != META_ARRAY || m->elem != META_BOOL || m->n != (uint64_t)c->n_layers)
+        key_complain(r, r->key, "must be a list of booleans, one for each layer");
+    else memcpy(c->windowed, m->data, (size_t)c->n_layers);
+}
+
+static void presume(KeyReader *r, Config *c, const DecoderArch *a) { keys_gguf.presume(r, c, a); }
+
+static void parts(KeyReader *r, Config *c, const DecoderArch *a) {
+    keys_gguf.parts(r, c, a);
+    if (key_int(r, "expert_count", NULL, 0, 0, 1e9) > 0)
+        key_complain(r, r->key, "mixtures of experts are not known here");
+    window(r, c);
+}
+
+static void ends(KeyReader *r, Config *c) { keys_gguf.ends(r, c); }
+
+const KeySource keys_llamacpp = {"general.architecture", "is missing", look, presume, parts, rope, ends};

@@ -1,0 +1,23 @@
+/* model/keys_more.h - the reading of keys beyond the core: llama.cpp's extras, Hugging Face's config.json. */
+#ifndef KEYS_MORE_H
+#define KEYS_MORE_H
+
+#include "family.h"
+
+extern const KeySource keys_hf;
+extern const KeySource keys_llamacpp; /* keys_gguf, and scaled frequencies, windows, experts */
+
+/* What a decoder's config.json says where it leaves a key out: transformers' defaults. */
+typedef struct DecoderDefaults {
+    int kv_heads;          /* 0: n_heads */
+    int head_dim;          /* 0: d_model / n_heads */
+    int64_t n_ctx, window;
+    int qkv_bias, o_bias;  /* 1 always, 0 never, -1 as attention_bias says */
+    int mlp_bias;          /* 0 never, -1 as mlp_bias says */
+    int window_by_layer;   /* use_sliding_window, max_window_layers, layer_types */
+} DecoderDefaults;
+
+/* keys_hf.c: true (1) or false (0). */
+int key_flag(KeyReader *r, const char *gguf, const char *hf, int absent);
+
+#endif

@@ -1,0 +1,59 @@
+/* model/more.c - what a model has beyond the core: more keys, the command line, weights rearranged for fast kernels. */
+#include "family.h"
+#include "keys_more.h"
+#include "options.h"
+#include "repack.h"
+#include "roformer.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* Linear attention rotates features: where there are not head_dim of them, the same share of them is rotated. */
+static void rotate_features(KeyReader *r, Config *c) {
+    const LinearForm *form = c->linear.form;
+    RopeConfig *rope = &c->rope;
+    int rotates = form->before_phi || form->in_numerator || form->in_denominator;
+    if (rotates && rope->scaling->keys == ROPE_KEYS_BY_LENGTH) {
+        char why[200];
+        snprintf(why, sizeof why,
+                 "method %s changes with the text's length, and linear attention keeps no keys to turn anew; name "
+                 "another (--rope)",
+                 rope->scaling->name);
+        key_complain(r, "rope", why);
+    }
+    int features = linear_features_n(&c->linear);
+    if (r->rc || features == c->head_dim || form->before_phi) return;
+    if (rotates && rope->n_divisors)
+        key_complain(r, "rope_freqs.weight", "is for head_dim entries, but these features are more or fewer");
+    rope->rotary_dim = (int)((int64_t)features * rope->rotary_dim / c->head_dim) / 2 * 2;
+}
+
+void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
+    char why[200];
+    LinearConfig *linear = &c->linear;
+    linear->favor_features =
+        (int)key_int(r, "attention.favor_features", "attention_favor_features", 128, 2, 2 * ROPE_MAX_PAIRS);
+    linear->favor_seed = (uint64_t)key_int(r, "attention.favor_seed", "attention_favor_seed", 1, 0, 9e15);
+    if (r->rc == 0 && o) config_override(r, c, o);
+    if (linear->form && (linear_check(linear, why, sizeof why) || c->window)) return; /* config_read says it */
+    if (r->rc == 0 && linear->form) rotate_features(r, c);
+    if (r->rc == 0 && c->roformer.variant) roformer_settle(r, c, o);
+}
+
+int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
+    /* Tensors that settings were read from. */
+    static const char *const names[] = {"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"};
+    LinearConfig *linear = &m->config.linear;
+    if (o && o->kernels) m->kernels = o->kernels;
+    for (int l = 0; l < m->config.n_layers; l++)
+        if (m->config.windowed[l]) m->layers[l].window = (size_t)m->config.window;
+    for (int i = 0; i < 3; i++) {
+        const Tensor *t = weights_find(&m->weights, names[i]);
+        if (t) m->used[t - m->weights.tensors] = 1;
+    }
+    if (linear->form && linear->phi->projection) {
+        linear->favor_w = m->favor_w = linear->phi->projection(linear);
+        if (!m->favor_w) return base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);
+    }
+    return model_repack(m, o, err, errlen);
+}

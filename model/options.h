@@ -1,0 +1,42 @@
+/* model/options.h - what may be said when a model is opened, most of it over what the file says. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include "family.h"
+#include "roformer_kinds.h"
+
+/* Zero or NULL: as the file says. */
+typedef struct {
+    const RopeScaling *scaling;
+    double theta, factor;
+    int64_t n_ctx_original;
+} RopeOverride;
+
+typedef struct {
+    enum { ATTENTION_AS_FILE, ATTENTION_SOFTMAX, ATTENTION_LINEAR } kind;
+    const FeatureMap *phi;
+    const LinearForm *form;
+    const double *epsilon;
+    int favor_features;
+    const uint64_t *favor_seed;
+} AttentionOverride;
+
+typedef struct {
+    RoformerVariant variant;
+    const Mask *mask;
+    const Pooler *pooler;
+} RoformerOverride;
+
+struct ModelOptions {
+    RopeOverride rope;
+    AttentionOverride attention;
+    RoformerOverride roformer;
+    const Kernels *kernels; /* NULL: the fastest this CPU runs */
+    int threads;            /* to repack weights with; 0: as many as are worth using */
+    int copy; /* float weights are copied to large pages: opening takes longer, each token less; never other results */
+};
+
+/* The settings, of any family's model; complaints go to r. */
+void config_override(KeyReader *r, Config *c, const ModelOptions *o);
+
+#endif
