@@ -3,6 +3,7 @@
 
 #include "model/files/gguf.h"
 #include "model/files/llama2c.h"
+#include "model/files/llama2c_export.h"
 #include "model/files/weights.h"
 #include "model/files/safetensors.h"
 #include "sidecars.h"
@@ -122,7 +123,8 @@ void source_file_type(Source *s, int file_type) {
 static int is_weights_file(const char *path) {
     MappedFile f;
     if (file_is_folder(path) || file_map(&f, path, NULL, 0)) return 0;
-    int yes = gguf_is(f.data, f.size) || (!safetensors_is(f.data, f.size) && llama2c_is(f.data, f.size));
+    int llama2c = llama2c_is(f.data, f.size) || llama2c_export_is(f.data, f.size);
+    int yes = gguf_is(f.data, f.size) || (!safetensors_is(f.data, f.size) && llama2c);
     file_unmap(&f);
     return yes;
 }
