@@ -9,7 +9,6 @@
 #include "base/threads.h"
 #include "base/base.h"
 #include "kernels/blocks.h"
-#include "kernels/cache_kernels.h"
 #include "model/builtin.h"
 #include "model/decoder.h"
 #include "model/files/gguf.h"
@@ -30,12 +29,11 @@ const RopeScaling *const rope_scalings[] = {&rope_none, NULL};
 const FeatureMap *const feature_maps[] = {&phi_elu_plus_1, NULL};
 const LinearForm *const linear_forms[] = {&linear_numerator, NULL};
 
-const Kernels kernels_ref = {
-    .name = "ref", .mat = &ref_matmul, .att = &ref_attention, .vec = &ref_vector, .cache = &ref_cache};
+const Kernels kernels_ref = {.name = "ref", .mat = &ref_matmul, .att = &ref_attention, .vec = &ref_vector};
 const Kernels *kernels_best(void) { return &kernels_ref; }
 const CacheFormat cache_formats[] = {
     [CACHE_F32] = {"f32", 4, 0, cache_store_f32, NULL}, [CACHE_F16] = {"f16", 2, 0, cache_store_f16, NULL}};
-const QuantFormat *const quant_formats[] = {formats_plain, NULL};
+const QuantFormat *const quant_formats[] = {formats_plain, formats_groups, NULL};
 
 const WeightsReader weights_readers[] = {{gguf_is, gguf_open, NULL}, {llama2c_is, llama2c_open, NULL}, {0}};
 const SamplerFilters *const sampler_filters = NULL;

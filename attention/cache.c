@@ -2,7 +2,6 @@
 #include "cache.h"
 
 #include "base/base.h"
-#include "kernels/cache_kernels.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -66,7 +65,7 @@ void cache_store_f16(CacheSlot to, const float *x, const Kernels *kernels) {
     uint16_t half[Q_BLOCK];
     for (size_t at = 0, n; at < to.n; at += n) {
         n = to.n - at < Q_BLOCK ? to.n - at : Q_BLOCK;
-        kernels->cache->narrow(half, x + at, n);
+        kernels->att->narrow(half, x + at, n);
         for (size_t i = 0; i < n; i++) ((uint16_t *)to.entries)[(at + i) * to.step] = half[i];
     }
 }

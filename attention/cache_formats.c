@@ -9,7 +9,7 @@ static void store_q8_0(CacheSlot to, const float *x, const Kernels *kernels) {
     for (size_t at = 0, n; at < to.n; at += n) {
         n = to.n - at < Q_BLOCK ? to.n - at : Q_BLOCK;
         kernels->mat->quantize(q, &scale, x + at, n, (int)n);
-        kernels->cache->narrow(to.scales + at / Q_BLOCK * to.step, &scale, 1);
+        kernels->att->narrow(to.scales + at / Q_BLOCK * to.step, &scale, 1);
         for (size_t i = 0; i < n; i++) ((int8_t *)to.entries)[(at + i) * to.step] = q[i];
     }
 }

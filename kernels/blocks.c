@@ -35,7 +35,6 @@ const QuantFormat formats_plain[] = {
     {.id = TENSOR_F32, .name = "F32", .block = 1, .bytes = 4, .computes = 1},
     {.id = TENSOR_F16, .name = "F16", .block = 1, .bytes = 2, .computes = 1},
     {.id = TENSOR_BF16, .name = "BF16", .block = 1, .bytes = 2, .computes = 1},
-    {.id = TENSOR_I8_GROUPS, .name = "I8_GROUPS", .block = 1, .bytes = 1, .computes = 1}, /* scales stand elsewhere */
     {TENSOR_Q4_0, "Q4_0", 32, 18, 1, .sub = 32, .bits = 4, .zero = 8, .codes = block_codes_q4_0},
     {TENSOR_Q8_0, "Q8_0", 32, 34, 1, .sub = 32, .bits = 8, .zero = 128, .codes = codes_q8_0},
     {0},

@@ -1,13 +1,12 @@
-/* kernels/cache_kernels.h - the group of functions (kernels.h) for the numbers of a cache that are kept smaller than
- * floats. They have the same bits in every row. */
+/* kernels/cache_kernels.h - the group of functions (kernels.h) for the numbers of a cache that are made floats before
+ * a product, and not in it (attention/wide.h). They have the same bits in every row. */
 #ifndef CACHE_KERNELS_H
 #define CACHE_KERNELS_H
 
 #include "kernels.h"
 
 struct CacheKernels {
-    /* out[i] = x[i] as a half float, to nearest, ties to even, NaN stays NaN; and back, exactly. [n] */
-    void (*narrow)(uint16_t *out, const float *x, size_t n);
+    /* out[i] = x[i], a half float, exactly; [n] */
     void (*widen)(float *out, const uint16_t *x, size_t n);
 
     /* out[i*lanes + j] = scales[i / Q_BLOCK * lanes + j] * q[i*lanes + j], i < n, j < lanes; lanes: 1 or KEY_LANES.

@@ -28,4 +28,4 @@ static const QuantFormat by_name[] = {
     {0},
 };
 
-const QuantFormat *const quant_formats[] = {formats_plain, formats_32, formats_k, by_name, NULL};
+const QuantFormat *const quant_formats[] = {formats_plain, formats_groups, formats_32, formats_k, by_name, NULL};

@@ -24,21 +24,13 @@ enum { KEY_LANES = 16, KEY_BLOCK = 64, SCORE_ROW = KEY_BLOCK + KEY_LANES };
 static inline size_t whole_lanes(size_t n) { return (n + KEY_LANES - 1) / KEY_LANES * KEY_LANES; } /* n, rounded up */
 
 /* The slots of a block that a query sees: lo <= t < hi; none where lo >= hi. */
-typedef struct {
-    int lo, hi;
-} Span;
+typedef struct { int lo, hi; } Span;
 
 /* Floats, or half floats, that a product is made with. */
-typedef struct {
-    const void *at;
-    int half;
-} Numbers;
+typedef struct { const void *at; int half; } Numbers;
 
 /* Bytes that may be there and will be wanted; never read, only fetched. */
-typedef struct {
-    const void *from;
-    size_t bytes;
-} Soon;
+typedef struct { const void *from; size_t bytes; } Soon;
 
 /* A query's softmax so far. */
 typedef struct {
@@ -95,6 +87,9 @@ typedef struct {
      *   out[g] = sum over i of a[g*lda + i] * S[i]     g < n; out [n, STATE_COLUMNS], i ascending */
     void (*state_step)(double *out, double *S, size_t rows, const double *b, const float *v, const double *a, size_t n,
                        size_t lda);
+
+    /* out[i] = x[i] as a half float, to nearest, ties to even, NaN stays NaN; [n]. The same bits in every row. */
+    void (*narrow)(uint16_t *out, const float *x, size_t n);
 } AttentionKernels;
 
 /* One vector at a time. */

@@ -70,30 +70,21 @@ static void decode_blocks(float *out, const QuantFormat *f, const uint8_t *row, 
     }
 }
 
-/* llama2.c version 2: the scales of all rows stand behind the values of all rows. */
-static void decode_i8_groups(float *out, const Matrix *m, size_t r) {
-    const uint8_t *row = (const uint8_t *)m->data + r * m->cols;
-    size_t group = (size_t)m->group;
-    const uint8_t *scales = (const uint8_t *)m->scales + r * (m->cols / group) * 4;
-    for (size_t i = 0; i < m->cols; i++) out[i] = load_f32(scales + i / group * 4) * (float)(int8_t)row[i];
-}
-
 size_t matrix_bytes(const Matrix *m) {
     const QuantFormat *f = quant_format(m->type);
     return m->rows * (m->cols / (size_t)f->block) * (size_t)f->bytes;
 }
 
 int matrix_group(const Matrix *m) {
-    if (m->type == TENSOR_I8_GROUPS) return m->group;
     const QuantFormat *f = quant_format(m->type);
-    return f && f->codes ? Q_BLOCK : 0;
+    return !f ? 0 : f->codes ? Q_BLOCK : f->row ? m->group : 0;
 }
 
 void matrix_row(float *out, const Matrix *m, size_t r) {
     const QuantFormat *f = quant_format(m->type);
     if (!f || !f->computes) return;
     const uint8_t *row = (const uint8_t *)m->data + r * (m->cols / (size_t)f->block) * (size_t)f->bytes;
-    if (m->type == TENSOR_I8_GROUPS) decode_i8_groups(out, m, r);
+    if (f->row) f->row(out, m, r);
     else if (f->codes) decode_blocks(out, f, row, m->cols);
     else matrix_floats(out, m, r * m->cols, m->cols);
 }

@@ -25,6 +25,7 @@ typedef struct {
     uint16_t d, dmin;      /* half precision */
 } Codes;
 
+typedef struct Matrix Matrix;
 typedef struct {
     int id;           /* TensorType, or a GGML id that is known by name only */
     const char *name; /* "Q4_0" */
@@ -36,6 +37,9 @@ typedef struct {
     int minima;       /* 1: it has minima */
     const int8_t *values; /* [16]: what codes stand for; NULL: for code - zero */
     void (*codes)(Codes *out, const uint8_t *block);
+    /* What is no block and has its scales elsewhere (groups.c): matrix_row; row r by an activation's bytes. */
+    void (*row)(float *out, const Matrix *m, size_t r);
+    float (*dot)(const Matrix *m, size_t r, const int8_t *q, const float *scale);
 } QuantFormat;
 
 /* The formats that this program has: tables that end at a row without a name, and NULL after the last (formats.c). */
@@ -49,14 +53,14 @@ enum { Q_BLOCK = 32 }; /* activations that share a scale where they meet a block
 
 /* A matrix as the file holds it, row-major: rows x cols values, each row a whole number of blocks.
  * data may be unaligned (safetensors promises no alignment). */
-typedef struct {
+struct Matrix {
     TensorType type;
     int group;          /* TENSOR_I8_GROUPS: values a scale; otherwise 0 */
     size_t rows, cols;
     const void *data;
     const void *scales; /* TENSOR_I8_GROUPS: f32 [rows*cols/group]; otherwise NULL */
     const void *panels; /* the same once more, repacked for a row of kernels (panel.h), or NULL */
-} Matrix;
+};
 
 /* Bytes of m->data. */
 size_t matrix_bytes(const Matrix *m);

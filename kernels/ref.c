@@ -52,20 +52,6 @@ static float dot_blocks(const QuantFormat *f, const uint8_t *block, const int8_t
     return sum;
 }
 
-/* llama2.c version 2: int8 values, and a float scale for each group of them:  scale_w * scale_x * (sum of q_w q_x). */
-static float dot_groups(const Matrix *w, size_t r, const int8_t *q, const float *scale) {
-    size_t group = (size_t)w->group, n_groups = w->cols / group;
-    const int8_t *wq = (const int8_t *)w->data + r * w->cols;
-    const uint8_t *ws = (const uint8_t *)w->scales + 4 * r * n_groups;
-    float sum = 0;
-    for (size_t g = 0; g < n_groups; g++, wq += group, q += group) {
-        int isum = 0;
-        for (size_t j = 0; j < group; j++) isum += wq[j] * q[j];
-        sum += load_f32(ws + 4 * g) * scale[g] * (float)isum;
-    }
-    return sum;
-}
-
 /* Packed as they come: floats [n, d]; or q [n, d], then scales [n, d/group]. */
 static size_t packed_bytes(size_t n, size_t d, int group) {
     return group ? ((n * d + 3) & ~(size_t)3) + n * (d / (size_t)group) * sizeof(float) : n * d * sizeof(float);
@@ -84,8 +70,8 @@ static float dot_row(const Matrix *w, size_t r, const Activations *a, size_t t) 
     if (!a->group) return dot_floats(w, r, (const float *)a->data + t * a->d);
     const int8_t *q = (const int8_t *)a->data + t * a->d;
     const float *scale = packed_scale(a->data, a->n, a->d, a->group, t);
-    if (w->type == TENSOR_I8_GROUPS) return dot_groups(w, r, q, scale);
     const QuantFormat *f = quant_format(w->type);
+    if (f->dot) return f->dot(w, r, q, scale);
     size_t row_bytes = w->cols / (size_t)f->block * (size_t)f->bytes;
     return dot_blocks(f, (const uint8_t *)w->data + r * row_bytes, q, scale, w->cols);
 }
@@ -177,6 +163,10 @@ static void state_step(double *out, double *S, size_t rows, const double *b, con
     }
 }
 
+static void narrow(uint16_t *out, const float *x, size_t n) {
+    for (size_t i = 0; i < n; i++) out[i] = f32_to_f16(x[i]);
+}
+
 /* ---- vectors ---- */
 
 /* y = x / sqrt(mean x^2 + eps) * w */
@@ -197,5 +187,6 @@ static void exp64(double *x, size_t n) {
 }
 
 const MatmulKernels ref_matmul = {.matmul = matmul, .packed_bytes = packed_bytes, .pack = pack, .quantize = quantize};
-const AttentionKernels ref_attention = {.scores = scores, .softmax = softmax, .mix = mix, .state_step = state_step};
+const AttentionKernels ref_attention = {
+    .scores = scores, .softmax = softmax, .mix = mix, .state_step = state_step, .narrow = narrow};
 const VectorKernels ref_vector = {.rmsnorm = rmsnorm, .silu_mul = silu_mul, .rotate = rope_rotate, .exp64 = exp64};

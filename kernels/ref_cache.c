@@ -1,9 +1,5 @@
-/* kernels/ref_cache.c - the reference of a cache's smaller numbers: half floats, and bytes with a scale. */
+/* kernels/ref_cache.c - the reference of a cache's smaller numbers made floats: half floats, bytes with a scale. */
 #include "cache_kernels.h"
-
-static void narrow(uint16_t *out, const float *x, size_t n) {
-    for (size_t i = 0; i < n; i++) out[i] = f32_to_f16(x[i]);
-}
 
 static void widen(float *out, const uint16_t *x, size_t n) {
     for (size_t i = 0; i < n; i++) out[i] = f16_to_f32(x[i]);
@@ -15,4 +11,4 @@ static void widen_q8(float *out, const uint16_t *scales, const int8_t *q, size_t
             out[i * lanes + j] = f16_to_f32(scales[i / Q_BLOCK * lanes + j]) * (float)q[i * lanes + j];
 }
 
-const CacheKernels ref_cache = {.narrow = narrow, .widen = widen, .widen_q8 = widen_q8};
+const CacheKernels ref_cache = {.widen = widen, .widen_q8 = widen_q8};

@@ -1,5 +1,4 @@
-/* rope/rope.c - rotary position embedding, the reference: RoFormer section 3.2.2, in the order of the chapter
- * (README.md). */
+/* rope/rope.c - rotary position embedding, the reference: RoFormer section 3.2.2, in the order of README.md. */
 #include "rope.h"
 
 #include <errno.h>
@@ -15,8 +14,8 @@ void rope_plain_frequencies(double *inv_freq, const RopeConfig *c) {
 }
 
 double rope_plain_magnitude(const RopeConfig *c) {
-    return c->attention_factor > 0 ? c->attention_factor : 1;
-} /* GGUF's attn_factor */
+    return c->attention_factor > 0 ? c->attention_factor : 1; /* GGUF's attn_factor */
+}
 
 static double fill_none(double *inv_freq, const RopeConfig *c, int64_t choice) {
     (void)choice;
@@ -106,9 +105,8 @@ int rope_check(const RopeConfig *c, char *err, size_t errlen) {
                  2 * ROPE_MAX_PAIRS);
         return -EINVAL;
     }
-    const double numbers[] = {c->theta,           c->factor,          c->attention_factor, c->attention_multiplier,
-                              c->mscale,          c->mscale_all_dim,  c->beta_fast,        c->beta_slow,
-                              c->low_freq_factor, c->high_freq_factor};
+    const double numbers[] = {c->theta, c->factor, c->attention_factor, c->attention_multiplier, c->mscale,
+                              c->mscale_all_dim, c->beta_fast, c->beta_slow, c->low_freq_factor, c->high_freq_factor};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!isfinite(numbers[i])) return refuse(c, "a setting is not a finite number", err, errlen);
     if (!(c->theta > 0)) return refuse(c, "rope_theta must be above 0", err, errlen);

@@ -34,8 +34,7 @@ typedef struct {
     int64_t n_ctx_original;          /* HF original_max_position_embeddings; 0: not given */
     int64_t n_ctx_train;             /* HF max_position_embeddings; 0: not given */
     double attention_factor;         /* on cos and sin, in place of the method's own; 0: not given */
-    double
-        attention_multiplier; /* on cos and sin, beside the method's own (GGUF attn_factor with yarn); 0: not given */
+    double attention_multiplier;     /* the same beside the method's own (GGUF attn_factor with yarn); 0: not given */
     double mscale, mscale_all_dim;   /* yarn; 0: not given */
     double beta_fast, beta_slow;     /* yarn; 0: 32 and 1 */
     int no_truncate;                 /* yarn: 1 leaves the borders unrounded; HF truncate = false */
@@ -56,13 +55,11 @@ typedef enum {
 struct RopeScaling {
     const char *name, *alias; /* rope_type in HF's config; alias may be NULL */
     RopeKeys keys;
-    int factor_from_lengths; /* 1: a factor that is not given is n_ctx_train / n_ctx_original; the file may give
-                                attention_factor */
+    int factor_from_lengths;  /* 1: a factor not given is n_ctx_train / n_ctx_original; there may be attention_factor */
     int own_attention;        /* 1: GGUF's attn_factor multiplies the method's own factor; 0: it stands alone */
     /* 0, or -EINVAL and a line naming what is missing or out of range. NULL: nothing to check. */
     int (*check)(const RopeConfig *c, char *err, size_t errlen);
-    /* ROPE_KEYS_BY_LENGTH: which set of frequencies a text of n positions takes; equal numbers mean equal frequencies.
-     */
+    /* ROPE_KEYS_BY_LENGTH: which frequencies a text of n positions takes; equal numbers mean equal frequencies. */
     int64_t (*choice)(const RopeConfig *c, int64_t n);
     /* Fill inv_freq [rotary_dim/2] for that choice; returns the factor on cos and sin. */
     double (*fill)(double *inv_freq, const RopeConfig *c, int64_t choice);
@@ -96,9 +93,7 @@ int64_t rope_choice(const RopeConfig *c, int64_t n);
 /* cos, sin [rotary_dim/2]: of angle = pos * inv_freq[i], times scale. The angle is taken in double: within 3e-7 rad for
  * |pos| <= 2^31. Source: RoFormer eq. 15. Cannot fail. */
 void rope_row(const Rope *r, int64_t pos, float *cos, float *sin);
-
-/* The same row before it is rounded to float: for linear attention, which sums over a whole text (attention/README.md).
- */
+/* Before it is rounded to float: for linear attention, which sums over a whole text (attention/README.md). */
 void rope_row64(const Rope *r, int64_t pos, double *cos, double *sin);
 
 /* Rotate one head in place by its position's angle.
@@ -106,7 +101,6 @@ void rope_row64(const Rope *r, int64_t pos, double *cos, double *sin);
  * c, s [rotary_dim/2]   the row of its position (rope_row)
  * Source: RoFormer eq. 34 (interleaved); half-split pairing as in GPT-NeoX. Cannot fail. */
 void rope_rotate(float *x, const float *c, const float *s, int rotary_dim, RopePairing pairing);
-void rope_rotate64(double *x, const double *c, const double *s, int rotary_dim,
-                   RopePairing pairing); /* the same in double */
+void rope_rotate64(double *x, const double *c, const double *s, int rotary_dim, RopePairing pairing);
 
 #endif

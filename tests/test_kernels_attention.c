@@ -61,8 +61,8 @@ static void product(const Kernels *k, size_t d, size_t n, int half) {
     random_spans(spans, run, n, d % 2 ? 0 : 25, &lo, &hi);
     for (size_t i = 0; i < nv; i++)
         if ((int)(i / width) < lo || (int)(i / width) >= hi) v[i] = NAN; /* slots that nobody sees */
-    if (half) kernels_ref.cache->narrow(key16, key, nk), kernels_ref.cache->widen(key, key16, nk);
-    if (half) kernels_ref.cache->narrow(v16, v, nv), kernels_ref.cache->widen(v, v16, nv);
+    if (half) kernels_ref.att->narrow(key16, key, nk), kernels_ref.cache->widen(key, key16, nk);
+    if (half) kernels_ref.att->narrow(v16, v, nv), kernels_ref.cache->widen(v, v16, nv);
     memcpy(before, acc, n * lda * sizeof *acc);
     k->att->scores(s, q, n, (Numbers){half ? (const void *)key16 : key, half}, d, groups, (Soon){key, nk});
     for (size_t j = 0; j < n; j++)
@@ -176,7 +176,7 @@ static void halves(void) {
             k->cache->widen(x, &half, 1);
             float want = f16_to_f32(half);
             CHECK(memcmp(x, &want, 4) == 0 || (isnan(x[0]) && isnan(want)));
-            k->cache->narrow(back, x, 1);
+            k->att->narrow(back, x, 1);
             CHECK(back[0] == half || (isnan(want) && isnan(f16_to_f32(back[0]))));
             if ((h & 0x7fff) >= 0x7c00) continue;
             double next = (h & 0x7fff) != 0x7bff ? (double)f16_to_f32((uint16_t)(h + 1)) : h & 0x8000 ? -65536 : 65536;
@@ -184,7 +184,7 @@ static void halves(void) {
             x[0] = middle;
             x[1] = x[3] = nextafterf(middle, want);
             x[2] = x[4] = nextafterf(middle, (float)next);
-            k->cache->narrow(back, x, 5);
+            k->att->narrow(back, x, 5);
             CHECK(back[0] == half + (h & 1));
             CHECK(back[1] == half && back[2] == half + 1 && back[3] == half && back[4] == half + 1);
         }

@@ -26,5 +26,6 @@ INLINE Vec vec_inside(Vec x, int t, Span span) {
     return _mm256_blendv_ps(_mm256_set1_ps(-INFINITY), x, _mm256_castsi256_ps(_mm256_andnot_si256(before, below)));
 }
 
-const AttentionKernels avx2_attention = {.scores = scores, .softmax = softmax, .mix = mix, .state_step = state_step};
-const CacheKernels avx2_cache = {.narrow = narrow, .widen = widen, .widen_q8 = widen_q8};
+const AttentionKernels avx2_attention = {
+    .scores = scores, .softmax = softmax, .mix = mix, .state_step = state_step, .narrow = narrow};
+const CacheKernels avx2_cache = {.widen = widen, .widen_q8 = widen_q8};

@@ -48,5 +48,6 @@ static void softmax(float *s, const Span *spans, Running *run, size_t n) {
     }
 }
 
-const AttentionKernels avx512_attention = {.scores = scores, .softmax = softmax, .mix = mix, .state_step = state_step};
-const CacheKernels avx512_cache = {.narrow = narrow, .widen = widen, .widen_q8 = widen_q8};
+const AttentionKernels avx512_attention = {
+    .scores = scores, .softmax = softmax, .mix = mix, .state_step = state_step, .narrow = narrow};
+const CacheKernels avx512_cache = {.widen = widen, .widen_q8 = widen_q8};
