@@ -2,9 +2,9 @@
  *
  *     ./core [MODEL] [-i PROMPT] [-n POSITIONS] [-t TEMPERATURE] [-p TOP_P] [-s SEED]
  *
- * MODEL is a GGUF file with SentencePiece's BPE, or one of llama2.c's with tokenizer.bin beside it; without MODEL the
- * compiled-in one writes. `make core` links it with the files that the Makefile lists as CORE; the text is that of
- * ./run --kernels ref. */
+ * MODEL is a GGUF llama with SentencePiece's BPE, or one that llama2.c's run reads, with tokenizer.bin beside it;
+ * without MODEL the compiled-in one writes. `make core` links it with the files that the Makefile lists as CORE; the
+ * text is that of ./run --kernels ref. */
 #include "attention/phi.h"
 #include "base/threads.h"
 #include "base/base.h"
@@ -33,7 +33,7 @@ const Kernels kernels_ref = {.name = "ref", .mat = &ref_matmul, .att = &ref_atte
 const Kernels *kernels_best(void) { return &kernels_ref; }
 const CacheFormat cache_formats[] = {
     [CACHE_F32] = {"f32", 4, 0, cache_store_f32, NULL}, [CACHE_F16] = {"f16", 2, 0, cache_store_f16, NULL}};
-const QuantFormat *const quant_formats[] = {formats_plain, formats_groups, NULL};
+const QuantFormat *const quant_formats[] = {formats_plain, NULL};
 
 const WeightsReader weights_readers[] = {{gguf_is, gguf_open, NULL}, {llama2c_is, llama2c_open, NULL}, {0}};
 const SamplerFilters *const sampler_filters = NULL;
