@@ -52,8 +52,11 @@ int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
 void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     static const char *const more[] = {"rope.scaling.type", "rope.scaling.factor", "rope.scale_linear",
                                        "rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight",
-                                       "attention.sliding_window", "expert_count"};
+                                       "rope.scaling.attn_factor", "attention.sliding_window", "expert_count"};
+    int64_t parts;
     (void)c, (void)o;
+    if (meta_integer(weights_meta(r->w, "split.count"), &parts) && parts > 1)
+        key_complain(r, "split.count", "the parts of a split file are not known to the core");
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) /* keys and tensors */
         if (r->source->look(r, more[i], NULL).kind != KEY_ABSENT || weights_find(r->w, more[i]))
             key_complain(r, more[i], "is not known to the core");
@@ -129,7 +132,8 @@ static int open_tokenizer(Tokenizer **t, const Weights *w) {
     }
     char path[4096];
     MappedFile f;
-    snprintf(path, sizeof path, "%s/tokenizer.bin", w->folder);
+    int n = snprintf(path, sizeof path, "%s/tokenizer.bin", w->folder);
+    if (n < 0 || (size_t)n >= sizeof path) return base_error(err, sizeof err, -1, "%s: the path is too long", w->path);
     int rc = file_map(&f, path, err, sizeof err);
     if (rc == 0) rc = tokenizer_make(t, path, spm_llama2c, &f, err, sizeof err);
     file_unmap(&f);
@@ -179,8 +183,8 @@ int main(int argc, char **argv) {
     if (rc == 0 && (rc = open_tokenizer(&t, &m.weights)) == 0) {
         rc = generate(&m, t, &o);
         tokenizer_free(t);
-        model_close(&m);
     }
+    model_close(&m);
     if (rc) fprintf(stderr, "core: %s\n", err);
     return rc ? 1 : 0;
 }

@@ -18,8 +18,8 @@ static void show(Generation *g, const char *s, size_t n) {
 
 static int take_piece(void *arg, const char *s, size_t n) {
     Generation *g = arg;
-    g->last_s = clock_seconds();
-    if (g->w.n_new <= 1) g->first_s = g->last_s;
+    if (g->w.n_new > g->n_seen) g->last_s = clock_seconds();
+    if (g->w.n_new > g->n_seen && ++g->n_seen == 1) g->first_s = g->last_s;
     if (!g->silent && n) show(g, s, n);
     if (g->keep_text && generation_add_text(g, s, n)) out.broken = ENOMEM;
     return interrupted || out.gone || out.broken;
@@ -70,6 +70,7 @@ double generation_rate(const Generation *g) {
 int generation_run(Generation *g, const float *logits, size_t limit) {
     g->w.limit = limit;
     g->answered = 1;
+    g->n_seen = 0;
     int rc = text_write(&g->w, logits, g->e.err, sizeof g->e.err);
     if (rc == 0) rc = text_stops_finish(&g->stops, &g->w, g->e.err, sizeof g->e.err);
     else text_stops_free(&g->stops);

@@ -21,7 +21,8 @@ typedef struct {
     int answered;          /* something was written: w.end says how it ended */
     int saved;             /* the prompt was read to its end, and --save-state has its state */
     double prompt_s;
-    double first_s, last_s;    /* when the first and the last id was drawn, by clock_seconds() */
+    size_t n_seen;             /* ids whose text has come */
+    double first_s, last_s;    /* when that of the first and of the last came, by clock_seconds() */
 } Generation;
 
 /* Sampler and stop strings as the options say. 0, or an exit code after saying why. */

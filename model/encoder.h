@@ -28,7 +28,7 @@ int encoder_read(Session *s, const EncoderText *texts, size_t n_texts, char *err
 
 /* The last layer's output for token t: [d_model], owned by s, valid until s is used again (as all below). */
 const float *encoder_hidden(const Session *s, size_t t);
-/* The language model's logits for token t: [vocab_size]. The model must have that head (model_has_logits). */
+/* The language model's logits for token t: [vocab_size]. The model must have that head (Model.has_logits). */
 const float *encoder_logits(Session *s, size_t t);
 /* The same for tokens t .. t+n-1, some at a time (options.n_logits): each(arg, i, logits) for i = 0 .. n-1, in order.
  */

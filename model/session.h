@@ -27,7 +27,7 @@ typedef struct LinearSteps {
 } LinearSteps;
 
 typedef struct {
-    size_t n_ctx;    /* positions to make room for; 0: the trained context. Causal linear attention has no limit */
+    size_t n_ctx;    /* positions to make room for; 0: the trained context. Causal linear attention ignores it */
     int threads;     /* 0: one for each core */
     size_t n_batch;  /* tokens computed at a time; 0: 192 or 512 (session.c). Memory and speed only, never results.
                       * Where a mask is not causal, a text is computed whole: n_ctx */
@@ -35,7 +35,7 @@ typedef struct {
     CacheType cache; /* what keys and values are kept as: CACHE_F32, exactly, unless told otherwise */
     size_t n_logits; /* tokens whose logits session_eval_each computes at a time; 0: 1 */
     const LinearSteps *linear; /* linear attention in another way: linear_texts (attend_texts.h); NULL: its family's */
-    size_t chunk;    /* .. which reads ids in chunks of so many; 0: one by one. Last bits differ */
+    size_t chunk;    /* .. in chunks of so many ids, where it knows chunks; 0: one by one. Last bits differ */
     /* Called between batches of a long call, with the ids done and the ids of the call; non-zero stops it (-EINTR). */
     int (*progress)(void *arg, size_t done, size_t total);
     void *progress_arg;

@@ -71,6 +71,14 @@ static void refuses(void) {
     file_write(test_tmp("experts.gguf"), b.data, b.n);
     refused(test_tmp("experts.gguf"), "expert_count: is not known to the core");
     CHECK(run("%s", test_tmp("experts.gguf")) == 1 && strstr(said, "mixtures of experts"));
+    b.n = 16; /* two more, of 64 bytes: run scales cos and sin by this */
+    bytes_u64(&b, load_u64(file + 16) + 2);
+    bytes_string(&b, "llama.rope.scaling.attn_factor"), bytes_u32(&b, META_F32), bytes_u32(&b, 0x40000000);
+    bytes_string(&b, "a.b.c"), bytes_u32(&b, META_U8), bytes_number(&b, 1, 1);
+    bytes_put(&b, file + 24, n - 24);
+    file_write(test_tmp("factor.gguf"), b.data, b.n);
+    refused(test_tmp("factor.gguf"), "rope.scaling.attn_factor: is not known to the core");
+    CHECK(run("%s -n 5", test_tmp("factor.gguf")) == 0);
     free(b.data);
     free(file);
 }

@@ -1,4 +1,4 @@
-/* tests/test_unicode.c - tokenizer/unicode_text.c: the normalizers of `tokenizers` (golden/unicode_forms.h), ill-formed
+/* tests/test_unicode.c - unicode_text.c: the normalizers of `tokenizers` (golden/unicode_forms.h), ill-formed
  * UTF-8. */
 #include "base/base.h"
 #include "base/utf8.h"

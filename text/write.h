@@ -33,7 +33,7 @@ typedef struct {
     const int *ends; /* [n_ends] ids that end the text beside the model's own */
     size_t n_ends;
     /* What an id adds, in whole characters: n may be 0, text is good until the call returns. Called for every id that
-     * does not end the text, and with the rest at its end; what is not 0 ends it. */
+     * does not end the text; what is not 0 ends it. At the end once more, with the rest, whatever it said. */
     int (*piece)(void *arg, const char *text, size_t n);
     void *arg;
     /* The context is full, and the last of ids is not read yet. 1: room was made, all other ids are read again. NULL:

@@ -25,7 +25,7 @@ static void write_classifier(const Description *m, GgufMeta *meta) {
     for (size_t i = 0; i < m->sizes.labels; i++) write_label(m, meta, i);
 }
 
-/* The keys of linear attention, as they are: what they may say is checked where they are read (model/config.c). */
+/* The keys of linear attention, as they are: what they may say is checked where they are read (model/family.c). */
 static void write_attention(const Description *m, GgufMeta *meta) {
     static const char *const words[][2] = {{"attention_kind", "roformer.attention.kind"},
                                            {"attention_feature_map", "roformer.attention.feature_map"},

@@ -50,8 +50,8 @@ typedef struct {
     char word[40];
 } Inspection;
 
-/* Open path, whatever model/weights.h or checkpoint.h reads. A model that is of no kind known here, or a tokenizer, is
- * no error: refused and no_tokenizer say why. 0, or a negative errno and one line; i is zeroed then. */
+/* Open path, whatever model/files/weights.h or checkpoint.h reads. A model that is of no kind known here, or a
+ * tokenizer, is no error: refused and no_tokenizer say why. 0, or a negative errno and one line; i is zeroed then. */
 int inspection_open(Inspection *i, const char *path, char *err, size_t errlen);
 void inspection_close(Inspection *i); /* accepts a zeroed struct */
 

@@ -124,7 +124,7 @@ int gguf_read_head(Gguf *g) {
     int rc = 0;
     for (uint64_t i = 0; rc == 0 && i < n; i++) rc = read_pair(g);
     if (rc) return rc;
-    const void **order = malloc((size_t)(n + 1) * sizeof *order);
+    const void **order = malloc((g->w->n_meta + 1) * sizeof *order);
     if (!order) return weights_no_memory(g->name, g->err, g->errlen);
     const char *twice = weights_sort(order, g->w->meta, g->w->n_meta, sizeof *g->w->meta);
     free(order);

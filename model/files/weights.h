@@ -7,8 +7,8 @@
  *     weights_close(&w);
  *
  * When weights_open returns 0, every tensor's bytes lie inside the mapped file, its size is what its type and shape ask
- * for, no two tensors share a byte, no name stands twice. What the numbers mean (config) and which tensors a model
- * needs (load) is not decided here. */
+ * for, no two tensors share a byte, no name stands twice. What the numbers mean (family.h) and which tensors a model
+ * needs (open.c) is not decided here. */
 #ifndef WEIGHTS_H
 #define WEIGHTS_H
 

@@ -1,4 +1,4 @@
-"""Golden ids and texts for tokenizer/pipeline.c and what reads into it, from `tokenizers` and tiktoken (not from us).
+"""Golden ids and texts for tokenizer/pipeline/ and what reads into it, from `tokenizers` and tiktoken (not from us).
 Needs those two, sentencepiece and gguf; reads ../shared/data.
     python tests/oracle/bpe.py > tests/golden/bpe.h
     python tests/oracle/bpe.py LIBRARY N [FILE ..]   compare N random strings a model, and all texts, with a shared

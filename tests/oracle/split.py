@@ -1,4 +1,4 @@
-"""Golden cuts for tokenizer/split.c, from `tokenizers` and tiktoken (not from us). Needs both; reads
+"""Golden cuts for tokenizer/split/, from `tokenizers` and tiktoken (not from us). Needs both; reads
 ../shared/data/text.
     python tests/oracle/split.py > tests/golden/split.json
     python tests/oracle/split.py LIBRARY N     compare N random strings a regex with a shared library built from

@@ -1,4 +1,4 @@
-"""Golden ids for tokenizer/wordpiece.c from transformers' slow tokenizers with rjieba, from bert4keras with jieba,
+"""Golden ids for tokenizer/wordpiece/ from transformers' slow tokenizers with rjieba, from bert4keras with jieba,
 and what Python's unicodedata says of every character. Reads ../shared/data.
     python tests/oracle/wordpiece.py > tests/golden/wordpiece.h
 Needs a venv of its own: transformers 5 has a RoFormerTokenizer that does not call jieba. bert4keras is not imported

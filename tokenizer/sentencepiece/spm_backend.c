@@ -4,7 +4,7 @@
  * the library gets the same bytes, and this body takes the place of ours. The library always puts its space in front; a
  * text that goes on is encoded by a second copy of the model whose last field, appended here, says add_dummy_prefix =
  * false (protobuf merges a message that comes twice). A denormalizer works on whole texts, and we decode id by id: it
- * is taken from the library in the same way, and decode.c does it. */
+ * is taken from the library in the same way, and sentencepiece.c does it. */
 #include "model.h"
 #include "spm_wrapper.h"
 #include "tokenizer/special.h"
