@@ -54,7 +54,7 @@ static int help(void) {
          "  weights-tools/convert stories15M.bin stories15M.gguf -z tokenizer.bin\n"
          "  weights-tools/convert roformer_chinese_base/ roformer.gguf --type f16\n"
          "  weights-tools/convert chinese_roformer_L-12_H-768_A-12/bert_model.ckpt roformer.gguf\n"
-         "  weights-tools/convert chinese_roformer-sim-char_L-12_H-768_A-12/ sim.gguf --mask unilm --pooler linear\n"
+         "  weights-tools/convert chinese_roformer-sim-char_L-12_H-768_A-12/ sim.gguf --pooler linear\n"
          "  weights-tools/convert pytorch_model.bin hf/model.safetensors\n"
          "\n"
          "Exit code: 0 done, 1 failed, 2 usage, 130 interrupted. OUT appears whole or not at all.");
