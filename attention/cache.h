@@ -23,14 +23,14 @@ typedef struct {
     size_t n, step;
 } CacheSlot;
 
-typedef struct CacheWide CacheWide; /* wide.h */
+typedef struct CacheWide CacheWide; /* softmax.h */
 
 /* What numbers are kept as: a row of cache_formats, by CacheType. */
 typedef struct {
     const char *name;     /* "f16" */
     size_t bytes, scaled; /* of an entry; 1: Q_BLOCK of them share a scale, a half float */
     void (*store)(CacheSlot to, const float *x, const Kernels *kernels);
-    const CacheWide *wide; /* how many of them are made floats at once; NULL: matmuls read them as they are */
+    const CacheWide *wide; /* how they are made floats first; NULL: they are multiplied as they are */
 } CacheFormat;
 extern const CacheFormat cache_formats[]; /* cache_formats.c */
 

@@ -1,5 +1,5 @@
 /* kernels/cache_kernels.h - the group of functions (kernels.h) for the numbers of a cache that are made floats before
- * a product, and not in it (attention/wide.h). They have the same bits in every row. */
+ * a product, and not in it (attention/cache_formats.c). They have the same bits in every row. */
 #ifndef CACHE_KERNELS_H
 #define CACHE_KERNELS_H
 
