@@ -48,12 +48,6 @@ void linear_clear(LinearState *s) {
 
 /* ---- features ---- */
 
-static void make_unit(double *x, size_t n) {
-    double square = 0;
-    for (size_t i = 0; i < n; i++) square += x[i] * x[i];
-    for (size_t i = 0; i < n && square > 0; i++) x[i] /= sqrt(square); /* a vector of zeroes fits every other equally */
-}
-
 void linear_features(const LinearConfig *c, const LinearBatch *b, LinearSide side, size_t t, int h, const float *x,
                      const double *cos, const double *sin, int rotary_dim, RopePairing pairing,
                      const Kernels *kernels) {
@@ -61,7 +55,7 @@ void linear_features(const LinearConfig *c, const LinearBatch *b, LinearSide sid
     double *in_S = (side == LINEAR_KEY ? b->k_num : b->q_num) + at * rows, y[MAX_DIM];
     double *in_z = (side == LINEAR_KEY ? b->k_den : b->q_den) + at * rows;
     for (size_t i = 0; i < d; i++) y[i] = (double)x[i];
-    if (c->form->cosine) make_unit(y, d);
+    if (c->form->cosine) c->form->cosine(y, d);
     if (c->form->before_phi) rope_rotate64(y, cos, sin, rotary_dim, pairing);
     double left_out = c->phi->map(in_S, y, c, kernels);
     if (side == LINEAR_KEY) b->k_log[at] = left_out; /* a query's is in its denominator too: it cancels */
