@@ -48,10 +48,9 @@ struct LinearConfig {
     const double *favor_w; /* favor+ only: the projection; not owned */
 };
 
-/* The row of that name or NULL. linear_usual_map: what a form takes where no map is named. */
-const FeatureMap *feature_map(const char *name);
+const FeatureMap *feature_map(const char *name); /* the row of that name, or NULL */
 const LinearForm *linear_form(const char *name);
-const FeatureMap *linear_usual_map(const LinearForm *form);
+const FeatureMap *linear_usual_map(const LinearForm *form); /* where no map is named */
 
 /* 0, or -EINVAL and one line: cosine with another map than identity; epsilon not in [0, 1); favor_features out of
  * range. */

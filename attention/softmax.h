@@ -20,8 +20,7 @@ typedef struct {
     float scale;
 } AttentionQuery;
 
-/* Queries that keys are loaded for at once. */
-enum { ATTENTION_QUERIES = 96 };
+enum { ATTENTION_QUERIES = 96 }; /* that keys are loaded for at once */
 
 /* n <= ATTENTION_QUERIES queries against layer l's key and value head h (with grouped queries all that share it, of
  * several tokens). A query's bits depend on its own fields (text, first and end only by their distances) and the slots
@@ -47,12 +46,12 @@ typedef struct {
 } SoftmaxWork;
 
 /* A cache's numbers made floats first: once, for all queries of a block. Exact: no result depends on it. */
-struct CacheWide {
+typedef struct CacheWide {
     size_t from; /* so many queries or more are worth it */
     size_t (*room)(size_t head_dim);
     Numbers (*keys)(const SoftmaxWork *w, const uint8_t *k, size_t groups); /* `groups` groups of keys from k on */
     /* acc = shrink acc + sum_t p_t v_t: n queries from the from-th on, the slots all.lo .. all.hi-1 of v on. */
     void (*mix)(const SoftmaxWork *w, const float *p, const uint8_t *v, size_t from, size_t n, Span all, Soon soon);
-};
+} CacheWide;
 
 #endif

@@ -5,14 +5,14 @@
 
 #include "kernels.h"
 
-struct CacheKernels {
+typedef struct CacheKernels {
     /* out[i] = x[i], a half float, exactly; [n] */
     void (*widen)(float *out, const uint16_t *x, size_t n);
 
     /* out[i*lanes + j] = scales[i / Q_BLOCK * lanes + j] * q[i*lanes + j], i < n, j < lanes; lanes: 1 or KEY_LANES.
      * Exact. */
     void (*widen_q8)(float *out, const uint16_t *scales, const int8_t *q, size_t n, size_t lanes);
-};
+} CacheKernels;
 
 extern const CacheKernels ref_cache; /* ref_cache.c: the specification */
 

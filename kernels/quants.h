@@ -1,6 +1,5 @@
-/* kernels/quants.h - how numbers are laid out in files: plain floats and blocks of small integers with a scale.
- *
- * The ids are GGML's, as GGUF files hold them; TENSOR_I8_GROUPS is llama2.c's version 2. */
+/* kernels/quants.h - how numbers are laid out in files: plain floats and blocks of small integers with a scale. The ids
+ * are GGML's, as GGUF files hold them; TENSOR_I8_GROUPS is llama2.c's version 2. */
 #ifndef QUANTS_H
 #define QUANTS_H
 
@@ -39,11 +38,9 @@ typedef struct {
 
 /* The formats that this program has: tables that end at a row without a name, and NULL after the last (formats.c). */
 extern const QuantFormat *const quant_formats[], formats_plain[]; /* F32, F16, BF16, Q4_0, Q8_0 */
-/* The format of a GGML type id, or NULL where the id is unknown. */
-const QuantFormat *quant_format(int id);
+const QuantFormat *quant_format(int id); /* of a GGML type id, or NULL where the id is unknown */
 
-/* Bytes of m->data. */
-size_t matrix_bytes(const Matrix *m);
+size_t matrix_bytes(const Matrix *m); /* of m->data */
 /* Entries that share an activation's scale where they meet m: 32 for block formats, the file's group for int8 groups, 0
  * for float weights (nothing is quantized). */
 int matrix_group(const Matrix *m);
@@ -54,8 +51,7 @@ void matrix_row(float *out, const Matrix *m, size_t r);
 void matrix_floats(float *out, const Matrix *m, size_t first, size_t n);
 
 float f16_to_f32(uint16_t h);  /* exact, subnormals, infinities and NaN too */
-/* As a half float, to nearest, ties to even; infinity from 65520 on; NaN stays NaN. */
-uint16_t f32_to_f16(float x);
+uint16_t f32_to_f16(float x);  /* to nearest, ties to even; infinity from 65520 on; NaN stays NaN */
 float bf16_to_f32(uint16_t h); /* exact */
 
 /* From so many tokens on, float weights are transposed for a batch: two vectors of rows go together then. */
