@@ -70,7 +70,7 @@ CORE := core.c rope/rope.c attention/reference.c attention/cache.c attention/sof
         model/sampler.c model/open.c model/decoder.c model/family.c model/keys_gguf.c \
         model/files/weights.c model/files/gguf.c model/files/llama2c.c text/gguf_pieces.c \
         tokenizer/pieces.c tokenizer/bpe/merge.c tokenizer/sentencepiece/spm.c kernels/ref.c \
-        kernels/blocks.c kernels/quants.c base/base.c
+        kernels/quants.c base/base.c
 
 # A suite is a file tests/test_NAME.c that defines tests_NAME; those that others rest on run first.
 FIRST   := base rope quants encode kernels kernels_attention attention

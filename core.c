@@ -8,7 +8,7 @@
 #include "attention/phi.h"
 #include "base/threads.h"
 #include "base/base.h"
-#include "kernels/blocks.h"
+#include "kernels/kernels.h"
 #include "model/builtin.h"
 #include "model/decoder.h"
 #include "model/files/gguf.h"

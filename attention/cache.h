@@ -23,14 +23,12 @@ typedef struct {
     size_t n, step;
 } CacheSlot;
 
-typedef struct CacheWide CacheWide; /* wide.h */
-
 /* What numbers are kept as: a row of cache_formats, by CacheType. */
 typedef struct {
     const char *name;     /* "f16" */
     size_t bytes, scaled; /* of an entry; 1: Q_BLOCK of them share a scale, a half float */
     void (*store)(CacheSlot to, const float *x, const Kernels *kernels);
-    const CacheWide *wide; /* how many of them are made floats at once; NULL: matmuls read them as they are */
+    const struct CacheWide *wide; /* how they are made floats first (softmax.h); NULL: not at all */
 } CacheFormat;
 extern const CacheFormat cache_formats[]; /* cache_formats.c */
 

@@ -109,4 +109,4 @@ static double fit(double *top, double left_out, double *k_num, double *k_den, si
 }
 
 const FeatureMap phi_favor = {
-    "favor+", PHI_POSITIVE, 1, projection, "Choromanski et al. 2021, arXiv:2009.14794, lemma 1", favor, fit};
+    "favor+", projection, "Choromanski et al. 2021, arXiv:2009.14794, lemma 1", favor, fit};

@@ -12,27 +12,22 @@ enum { MAX_DIM = 2 * ROPE_MAX_PAIRS, COLUMNS = STATE_COLUMNS };
 
 /* ---- the state ---- */
 
-static void clear_tops(LinearState *s) {
-    for (size_t i = 0; i < (size_t)s->n_layers * (size_t)s->n_heads; i++) s->top[i] = -INFINITY;
-}
-
 int linear_init(LinearState *s, const LinearConfig *c, int n_layers, int n_heads, char *err, size_t errlen) {
-    size_t rows = (size_t)linear_rows(c), d = (size_t)c->head_dim, strips = (d + COLUMNS - 1) / COLUMNS, heads, n,
-           bytes;
+    size_t rows = (size_t)linear_rows(c), d = (size_t)c->head_dim, strips = (d + COLUMNS - 1) / COLUMNS;
+    size_t heads, n, bytes;
     memset(s, 0, sizeof *s);
     if (!size_mul((size_t)n_layers, (size_t)n_heads, &heads) ||
         !size_mul(heads, rows * (strips * COLUMNS + 1) + 1, &n) || !size_mul(n, sizeof(double), &bytes))
         return base_error(err, errlen, -EOVERFLOW, "linear attention's state of %d layers and %d heads is too large",
                           n_layers, n_heads);
-    double *S = calloc(1, bytes);
+    double *S = malloc(bytes);
     if (!S)
         return base_error(err, errlen, -ENOMEM, "out of memory: linear attention's state takes %.1f MB",
                           (double)bytes / 1e6);
-    *s = (LinearState){
-        .n_layers = n_layers, .n_heads = n_heads, .rows = rows, .head_dim = d, .n_strips = strips, .S = S, .n = n};
-    s->z = S + heads * strips * rows * COLUMNS;
-    s->top = s->z + heads * rows;
-    clear_tops(s);
+    double *z = S + heads * strips * rows * COLUMNS;
+    *s = (LinearState){.n_layers = n_layers, .n_heads = n_heads, .rows = rows, .head_dim = d, .n_strips = strips,
+                       .S = S, .z = z, .top = z + heads * rows, .n = n};
+    linear_clear(s);
     return 0;
 }
 
@@ -43,16 +38,10 @@ void linear_free(LinearState *s) {
 
 void linear_clear(LinearState *s) {
     memset(s->S, 0, s->n * sizeof *s->S);
-    clear_tops(s);
+    for (double *top = s->top; top < s->S + s->n; top++) *top = -INFINITY;
 }
 
 /* ---- features ---- */
-
-static void make_unit(double *x, size_t n) {
-    double square = 0;
-    for (size_t i = 0; i < n; i++) square += x[i] * x[i];
-    for (size_t i = 0; i < n && square > 0; i++) x[i] /= sqrt(square); /* a vector of zeroes fits every other equally */
-}
 
 void linear_features(const LinearConfig *c, const LinearBatch *b, LinearSide side, size_t t, int h, const float *x,
                      const double *cos, const double *sin, int rotary_dim, RopePairing pairing,
@@ -61,7 +50,7 @@ void linear_features(const LinearConfig *c, const LinearBatch *b, LinearSide sid
     double *in_S = (side == LINEAR_KEY ? b->k_num : b->q_num) + at * rows, y[MAX_DIM];
     double *in_z = (side == LINEAR_KEY ? b->k_den : b->q_den) + at * rows;
     for (size_t i = 0; i < d; i++) y[i] = (double)x[i];
-    if (c->form->cosine) make_unit(y, d);
+    if (c->form->cosine) c->form->cosine(y, d);
     if (c->form->before_phi) rope_rotate64(y, cos, sin, rotary_dim, pairing);
     double left_out = c->phi->map(in_S, y, c, kernels);
     if (side == LINEAR_KEY) b->k_log[at] = left_out; /* a query's is in its denominator too: it cancels */

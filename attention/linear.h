@@ -49,7 +49,6 @@ typedef struct {
 } LinearBatch;
 
 typedef enum { LINEAR_QUERY, LINEAR_KEY } LinearSide;
-
 /* Step 1. Features of head h of token t, from x [head_dim] (after bias and norm, before RoPE); cos, sin [rotary_dim/2]:
  * the row of its position, rope_row64. */
 void linear_features(const LinearConfig *c, const LinearBatch *b, LinearSide side, size_t t, int h, const float *x,
@@ -62,8 +61,7 @@ void linear_denominators(LinearState *s, const LinearConfig *c, const LinearBatc
 void linear_numerators(float *out, const float *v, LinearState *s, const LinearBatch *b, int l, int h, size_t i,
                        const Kernels *kernels);
 
-/* ---- steps 2 and 3 a token at a time, for those who take keys in otherwise ---- */
-
+/* Steps 2 and 3 a token at a time, for those who take keys in otherwise. */
 void linear_take_z(LinearState *s, const LinearConfig *c, const LinearBatch *b, int l, int h, size_t t);
 void linear_read_z(const LinearState *s, const LinearConfig *c, const LinearBatch *b, int l, int h, size_t t);
 

@@ -4,6 +4,7 @@
 
 #include "favor.h"
 
+#include <math.h>
 #include <string.h>
 
 static double relu(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
@@ -49,26 +50,33 @@ static double identity(double *out, const double *x, const LinearConfig *c, cons
 }
 
 static const FeatureMap phi_relu = {
-    "relu", PHI_NONNEGATIVE, 0, NULL, "Choromanski et al. 2021, arXiv:2009.14794, without projection", relu, NULL};
+    "relu", NULL, "Choromanski et al. 2021, arXiv:2009.14794, without projection", relu, NULL};
 static const FeatureMap phi_exp = {
-    "exp", PHI_POSITIVE, 0, NULL, "the keys' map of Shen et al. 2021, arXiv:1812.01243", exponential, NULL};
+    "exp", NULL, "the keys' map of Shen et al. 2021, arXiv:1812.01243", exponential, NULL};
 static const FeatureMap phi_softmax = {
-    "softmax", PHI_POSITIVE, 0, NULL, "the queries' map of Shen et al. 2021, for keys too", softmax_features, NULL};
+    "softmax", NULL, "the queries' map of Shen et al. 2021, for keys too", softmax_features, NULL};
 static const FeatureMap phi_relu_squared = {
-    "relu2", PHI_NONNEGATIVE, 0, NULL, "squared ReLU: So et al. 2021, arXiv:2109.08668", relu_squared, NULL};
-static const FeatureMap phi_identity = {"identity", PHI_SIGNED, 0, NULL, "none: the weights are the plain dot products",
+    "relu2", NULL, "squared ReLU: So et al. 2021, arXiv:2109.08668", relu_squared, NULL};
+static const FeatureMap phi_identity = {"identity", NULL, "none: the weights are the plain dot products",
                                  identity, NULL};
 
 const FeatureMap *const feature_maps[] = {&phi_elu_plus_1,   &phi_relu,  &phi_exp,      &phi_softmax,
                                           &phi_relu_squared, &phi_favor, &phi_identity, NULL};
 
-/* Behind the name: 1 where q and k turn before the map, in S, in z; 1 for cosine. */
+/* q or k of a cosine form. */
+static void make_unit(double *x, size_t n) {
+    double square = 0;
+    for (size_t i = 0; i < n; i++) square += x[i] * x[i];
+    for (size_t i = 0; i < n && square > 0; i++) x[i] /= sqrt(square); /* a vector of zeroes fits every other equally */
+}
+
+/* Behind the name: 1 where q and k turn before the map, in S, in z; what the cosine forms begin with. */
 static const LinearForm rows[] = {
-    {"both", 0, 1, 1, 0, "the form that eq. 19 replaces: its denominator can vanish"},
-    {"none", 0, 0, 0, 0, "Katharopoulos et al. 2020, arXiv:2006.16236: no position at all"},
-    {"cosine", 0, 1, 1, 1, "1 + cos(q, k), the first-order Taylor polynomial of softmax's exp, rotated"},
-    {"cosine-none", 0, 0, 0, 1, "the same, not rotated"},
-    {"before-phi", 1, 0, 0, 0, "what performer-pytorch does: not a function of the distance (README.md)"},
+    {"both", 0, 1, 1, NULL, "the form that eq. 19 replaces: its denominator can vanish"},
+    {"none", 0, 0, 0, NULL, "Katharopoulos et al. 2020, arXiv:2006.16236: no position at all"},
+    {"cosine", 0, 1, 1, make_unit, "1 + cos(q, k), the first-order Taylor polynomial of softmax's exp, rotated"},
+    {"cosine-none", 0, 0, 0, make_unit, "the same, not rotated"},
+    {"before-phi", 1, 0, 0, NULL, "what performer-pytorch does: not a function of the distance (README.md)"},
 };
 
 const LinearForm *const linear_forms[] = {&linear_numerator, &rows[0], &rows[1], &rows[2], &rows[3], &rows[4], NULL};

@@ -18,9 +18,9 @@ static double elu_plus_1(double *out, const double *x, const LinearConfig *c, co
 }
 
 const FeatureMap phi_elu_plus_1 = {
-    "elu+1", PHI_POSITIVE, 0, NULL, "Katharopoulos et al. 2020, arXiv:2006.16236, eq. 7", elu_plus_1, NULL};
+    "elu+1", NULL, "Katharopoulos et al. 2020, arXiv:2006.16236, eq. 7", elu_plus_1, NULL};
 
-const LinearForm linear_numerator = {"numerator", 0, 1, 0, 0, "RoFormer arXiv:2104.09864, eq. 19"};
+const LinearForm linear_numerator = {"numerator", 0, 1, 0, NULL, "RoFormer arXiv:2104.09864, eq. 19"};
 
 const FeatureMap *feature_map(const char *name) {
     for (const FeatureMap *const *m = feature_maps; *m; m++)
@@ -47,10 +47,10 @@ int linear_check(const LinearConfig *c, char *err, size_t errlen) {
                           c->form->name, c->phi->name);
     if (!(c->epsilon >= 0 && c->epsilon < 1))
         return base_error(err, errlen, -EINVAL, "denominator_epsilon must be from 0 to below 1");
-    if (c->phi->projected && (c->favor_features < 2 || c->favor_features > MAX_DIM || c->favor_features % 2))
+    if (c->phi->projection && (c->favor_features < 2 || c->favor_features > MAX_DIM || c->favor_features % 2))
         return base_error(err, errlen, -EINVAL, "favor_features must be even, from 2 to %d", MAX_DIM);
     return 0;
 }
 
-int linear_features_n(const LinearConfig *c) { return c->phi->projected ? c->favor_features : c->head_dim; }
-int linear_rows(const LinearConfig *c) { return linear_features_n(c) + c->form->cosine; }
+int linear_features_n(const LinearConfig *c) { return c->phi->projection ? c->favor_features : c->head_dim; }
+int linear_rows(const LinearConfig *c) { return linear_features_n(c) + (c->form->cosine != NULL); }

@@ -10,14 +10,11 @@
 
 typedef struct LinearConfig LinearConfig;
 
-typedef enum { PHI_POSITIVE, PHI_NONNEGATIVE, PHI_SIGNED } PhiSign;
-
 /* A feature map: a row of feature_maps. */
 typedef struct {
     const char *name;
-    PhiSign sign;  /* of its features: signed ones may make a denominator vanish */
-    int projected; /* 0: r = head_dim; 1: r = LinearConfig.favor_features */
-    /* projected: what LinearConfig.favor_w is to be, malloc'ed, or NULL without memory */
+    /* NULL: r = head_dim. Projected maps, r = LinearConfig.favor_features: what favor_w is to be, malloc'ed, or NULL
+     * without memory. */
     double *(*projection)(const LinearConfig *c);
     const char *source;
     /* phi(x) into out [r]; x [head_dim]. Returns the log of a factor left out of out (0 but for projected ones). */
@@ -35,7 +32,7 @@ typedef struct {
     int before_phi;     /* 1: q and k turn before the map */
     int in_numerator;   /* 1: the features in S turn */
     int in_denominator; /* 1: those in z too; then the denominator may vanish or be negative, as epsilon then is */
-    int cosine; /* 1: q and k are made unit vectors, and a feature that is always 1 and never turns is added */
+    void (*cosine)(double *x, size_t n); /* makes q and k unit vectors; a feature that is 1 and never turns is added */
     const char *source;
 } LinearForm;
 extern const LinearForm *const linear_forms[]; /* NULL after the last (maps.c) */
@@ -51,10 +48,9 @@ struct LinearConfig {
     const double *favor_w; /* favor+ only: the projection; not owned */
 };
 
-/* The row of that name or NULL. linear_usual_map: what a form takes where no map is named. */
-const FeatureMap *feature_map(const char *name);
+const FeatureMap *feature_map(const char *name); /* the row of that name, or NULL */
 const LinearForm *linear_form(const char *name);
-const FeatureMap *linear_usual_map(const LinearForm *form);
+const FeatureMap *linear_usual_map(const LinearForm *form); /* where no map is named */
 
 /* 0, or -EINVAL and one line: cosine with another map than identity; epsilon not in [0, 1); favor_features out of
  * range. */

@@ -6,60 +6,13 @@
  * another. */
 #include "softmax.h"
 
-#include "wide.h"
-
 #include <float.h>
 #include <string.h>
 
-/* One call's scratch and running sums. */
-typedef struct {
-    const KVCache *c;
-    const Kernels *kernels;
-    const uint8_t *k, *v;  /* this head's */
-    size_t d;              /* head_dim */
-    const CacheWide *wide; /* for these queries; NULL: numbers are read as they are */
-    float *q;              /* [n, d] */
-    float *s;              /* [n, SCORE_ROW]: scores, then weights */
-    float *acc;            /* [n, c->value_width]: the values' sums */
-    float *wide_k;         /* [SCORE_ROW / KEY_LANES, d, KEY_LANES]: a block's keys, as the next where there is wide */
-    float *wide_v;         /* [KEY_BLOCK, PANEL] */
-    Span spans[ATTENTION_QUERIES];
-    Running run[ATTENTION_QUERIES];
-} SoftmaxWork;
-
 size_t attention_scratch(CacheType type, int head_dim, int value_dim) {
     size_t d = (size_t)head_dim, each = whole_lanes(d) + SCORE_ROW + whole_lanes((size_t)value_dim);
-    return ATTENTION_QUERIES * each + (cache_formats[type].wide ? SCORE_ROW * d + KEY_BLOCK * PANEL : 0);
-}
-
-static void carve(SoftmaxWork *w, float *scratch, size_t n) {
-    w->q = scratch;
-    w->s = w->q + n * whole_lanes(w->d);
-    w->acc = w->s + n * SCORE_ROW;
-    w->wide_k = w->acc + n * w->c->value_width;
-    w->wide_v = w->wide_k + SCORE_ROW * w->d;
-}
-
-/* Groups from .. to-1 of the keys. */
-static Numbers keys(const SoftmaxWork *w, size_t from, size_t to) {
-    const uint8_t *k = w->k + from * w->c->group_bytes;
-    if (!w->wide) return (Numbers){.at = k, .half = w->c->type == CACHE_F16};
-    w->wide->keys(w->wide_k, w->c, k, to - from, w->kernels);
-    return (Numbers){.at = w->wide_k};
-}
-
-/* acc = shrink acc + sum_t p_t v_t, for n queries from the from-th on and the slots b+all.lo .. b+all.hi-1. */
-static void mix(const SoftmaxWork *w, const float *p, size_t b, size_t from, size_t n, Span all, Soon soon) {
-    size_t columns = w->c->value_width, each = w->wide ? PANEL : columns;
-    float *acc = w->acc + from * columns;
-    const uint8_t *v = w->v + b * w->c->row_bytes;
-    for (size_t at = 0; at < columns; at += each, soon.bytes = 0) { /* fetched once is enough */
-        size_t width = columns - at < each ? columns - at : each;
-        for (int t = all.lo; w->wide && t < all.hi; t++)
-            w->wide->values(w->wide_v + t * PANEL, w->c, v + (size_t)t * w->c->row_bytes, at, width, w->kernels);
-        const Numbers values = w->wide ? (Numbers){.at = w->wide_v} : (Numbers){v, .half = w->c->type == CACHE_F16};
-        w->kernels->att->mix(acc + at, columns, p, w->spans + from, w->run + from, n, values, each, width, soon);
-    }
+    const CacheWide *wide = cache_formats[type].wide;
+    return ATTENTION_QUERIES * each + (wide ? wide->room(d) : 0);
 }
 
 /* Queries from .. to-1 take in the block that begins at slot b; all: the slots that any of them sees. A block need not
@@ -69,12 +22,19 @@ static void take_block(SoftmaxWork *w, size_t b, size_t from, size_t to, Span al
     float *row = w->s + from * SCORE_ROW, *p = row + b % KEY_LANES;
     Soon values = {w->v + (b + (size_t)all.lo) * w->c->row_bytes, (size_t)(all.hi - all.lo) * w->c->row_bytes};
     Soon next_keys = {w->k + g1 * w->c->group_bytes, KEY_BLOCK / KEY_LANES * w->c->group_bytes};
-    w->wide = w->c->format->wide && n >= w->c->format->wide->from ? w->c->format->wide : NULL;
-    w->kernels->att->scores(row + (g0 - b / KEY_LANES) * KEY_LANES, w->q + from * w->d, n, keys(w, g0, g1), w->d,
-                            g1 - g0, values);
+    const CacheWide *wide = w->c->format->wide && n >= w->c->format->wide->from ? w->c->format->wide : NULL;
+    const uint8_t *k = w->k + g0 * w->c->group_bytes, *v = w->v + b * w->c->row_bytes;
+    const AttentionKernels *kernels = w->kernels->att;
+    size_t columns = w->c->value_width;
+    int half = w->c->type == CACHE_F16;
+    kernels->scores(row + (g0 - b / KEY_LANES) * KEY_LANES, w->q + from * w->d, n,
+                    wide ? wide->keys(w, k, g1 - g0) : (Numbers){k, half}, w->d, g1 - g0, values);
     /* p_t = exp(scale s_t - the largest so far), s_t = q . k_t */
-    w->kernels->att->softmax(p, w->spans + from, w->run + from, n);
-    mix(w, p, b, from, n, all, next_keys);
+    kernels->softmax(p, w->spans + from, w->run + from, n);
+    /* acc = shrink acc + sum_t p_t v_t */
+    if (wide) wide->mix(w, p, v, from, n, all, next_keys);
+    else kernels->mix(w->acc + from * columns, columns, p, w->spans + from, w->run + from, n, (Numbers){v, half},
+                      columns, columns, next_keys);
 }
 
 /* The slots of the block from b on that each query sees; *from, *to: the queries that see any, and some between them
@@ -122,7 +82,10 @@ void attention_softmax(const AttentionQuery *queries, size_t n, const KVCache *c
     size_t head = (size_t)l * (size_t)c->n_kv_heads + (size_t)h;
     SoftmaxWork w = {.c = c, .kernels = kernels, .d = (size_t)c->head_dim};
     w.k = c->k + head * c->k_stride, w.v = c->v + head * c->v_stride;
-    carve(&w, scratch, n);
+    w.q = scratch;
+    w.s = w.q + n * whole_lanes(w.d);
+    w.acc = w.s + n * SCORE_ROW;
+    w.room = w.acc + n * c->value_width;
     for (size_t from = 0, to; from < n; from = to) { /* text by text */
         for (to = from + 1; to < n && queries[to].text == queries[from].text;) to++;
         attend(&w, queries + from, to - from);

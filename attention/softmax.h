@@ -20,8 +20,7 @@ typedef struct {
     float scale;
 } AttentionQuery;
 
-/* Queries that keys are loaded for at once. */
-enum { ATTENTION_QUERIES = 96 };
+enum { ATTENTION_QUERIES = 96 }; /* that keys are loaded for at once */
 
 /* n <= ATTENTION_QUERIES queries against layer l's key and value head h (with grouped queries all that share it, of
  * several tokens). A query's bits depend on its own fields (text, first and end only by their distances) and the slots
@@ -31,5 +30,28 @@ enum { ATTENTION_QUERIES = 96 };
 void attention_softmax(const AttentionQuery *queries, size_t n, const KVCache *c, int l, int h, float *scratch,
                        const Kernels *kernels);
 size_t attention_scratch(CacheType type, int head_dim, int value_dim);
+
+/* One call's scratch and running sums. */
+typedef struct {
+    const KVCache *c;
+    const Kernels *kernels;
+    const uint8_t *k, *v; /* this head's */
+    size_t d;             /* head_dim */
+    float *q;             /* [n, d] */
+    float *s;             /* [n, SCORE_ROW]: scores, then weights */
+    float *acc;           /* [n, c->value_width]: the values' sums */
+    float *room;          /* [CacheWide.room] */
+    Span spans[ATTENTION_QUERIES];
+    Running run[ATTENTION_QUERIES];
+} SoftmaxWork;
+
+/* A cache's numbers made floats first: once, for all queries of a block. Exact: no result depends on it. */
+typedef struct CacheWide {
+    size_t from; /* so many queries or more are worth it */
+    size_t (*room)(size_t head_dim);
+    Numbers (*keys)(const SoftmaxWork *w, const uint8_t *k, size_t groups); /* `groups` groups of keys from k on */
+    /* acc = shrink acc + sum_t p_t v_t: n queries from the from-th on, the slots all.lo .. all.hi-1 of v on. */
+    void (*mix)(const SoftmaxWork *w, const float *p, const uint8_t *v, size_t from, size_t n, Span all, Soon soon);
+} CacheWide;
 
 #endif

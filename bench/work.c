@@ -1,6 +1,7 @@
 /* bench/work.c - counting what an evaluation reads and multiplies. */
 #include "work.h"
 
+#include "kernels/codes.h"
 #include "model/matrices.h"
 
 Work work_sum(Work a, Work b) { return (Work){a.bytes + b.bytes, a.f32 + b.f32, a.int8 + b.int8, a.int4 + b.int4}; }
@@ -9,7 +10,7 @@ double work_ops(Work w) { return w.f32 + w.int8 + w.int4; }
 
 /* Eight products with a byte fit 16 bits. Formats that have values beside their codes (IQ4_NL) multiply by those:
  * bytes. */
-static int four_bits(const QuantFormat *f) { return f->bits > 0 && f->bits <= 4 && !f->values; }
+static int four_bits(const BlockFormat *f) { return f && f->bits <= 4 && !f->values; }
 
 static double bytes_of(const Matrix *w) {
     double scales = w->scales ? (double)w->rows * (double)w->cols / w->group * (double)sizeof(float) : 0;
@@ -22,7 +23,7 @@ static void add_matrix(Work *work, const Matrix *w, size_t tokens) {
     if (!w->data || tokens == 0) return;
     work->bytes += bytes_of(w);
     if (f->block == 1 && w->type != TENSOR_I8_GROUPS) work->f32 += ops;
-    else if (four_bits(f)) work->int4 += ops;
+    else if (four_bits(block_format(w->type))) work->int4 += ops;
     else work->int8 += ops;
 }
 

@@ -3,7 +3,7 @@
  * The K formats (256 values: a superblock of 8 or 16 sub-blocks) store one half-precision d and dmin, and a small whole
  * number a sub-block: scale = d * sc, minimum = dmin * mn. The IQ4 formats take the values for a code from a short
  * table instead of from a straight line. */
-#include "blocks.h"
+#include "codes.h"
 
 #include "base/base.h"
 
@@ -110,13 +110,24 @@ static void codes_iq4_xs(Codes *c, const uint8_t *block) {
 
 static const int8_t iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 
+const BlockFormat blocks_k[] = {
+    {TENSOR_Q2_K, .sub = 16, .bits = 2, .minima = 1, .codes = codes_q2_k},
+    {TENSOR_Q3_K, .sub = 16, .bits = 3, .zero = 4, .codes = codes_q3_k},
+    {TENSOR_Q4_K, .sub = 32, .bits = 4, .minima = 1, .codes = codes_q4_k},
+    {TENSOR_Q5_K, .sub = 32, .bits = 5, .minima = 1, .codes = codes_q5_k},
+    {TENSOR_Q6_K, .sub = 16, .bits = 6, .zero = 32, .codes = codes_q6_k},
+    {TENSOR_IQ4_NL, .sub = 32, .bits = 4, .values = iq4_values, .codes = block_codes_q4_0},
+    {TENSOR_IQ4_XS, .sub = 32, .bits = 4, .values = iq4_values, .codes = codes_iq4_xs},
+    {0},
+};
+
 const QuantFormat formats_k[] = {
-    {TENSOR_Q2_K, "Q2_K", 256, 84, 1, .sub = 16, .bits = 2, .minima = 1, .codes = codes_q2_k},
-    {TENSOR_Q3_K, "Q3_K", 256, 110, 1, .sub = 16, .bits = 3, .zero = 4, .codes = codes_q3_k},
-    {TENSOR_Q4_K, "Q4_K", 256, 144, 1, .sub = 32, .bits = 4, .minima = 1, .codes = codes_q4_k},
-    {TENSOR_Q5_K, "Q5_K", 256, 176, 1, .sub = 32, .bits = 5, .minima = 1, .codes = codes_q5_k},
-    {TENSOR_Q6_K, "Q6_K", 256, 210, 1, .sub = 16, .bits = 6, .zero = 32, .codes = codes_q6_k},
-    {TENSOR_IQ4_NL, "IQ4_NL", 32, 18, 1, .sub = 32, .bits = 4, .values = iq4_values, .codes = block_codes_q4_0},
-    {TENSOR_IQ4_XS, "IQ4_XS", 256, 136, 1, .sub = 32, .bits = 4, .values = iq4_values, .codes = codes_iq4_xs},
+    {TENSOR_Q2_K, "Q2_K", 256, 84, codes_row, codes_dot},
+    {TENSOR_Q3_K, "Q3_K", 256, 110, codes_row, codes_dot},
+    {TENSOR_Q4_K, "Q4_K", 256, 144, codes_row, codes_dot},
+    {TENSOR_Q5_K, "Q5_K", 256, 176, codes_row, codes_dot},
+    {TENSOR_Q6_K, "Q6_K", 256, 210, codes_row, codes_dot},
+    {TENSOR_IQ4_NL, "IQ4_NL", 32, 18, codes_row, codes_dot},
+    {TENSOR_IQ4_XS, "IQ4_XS", 256, 136, codes_row, codes_dot},
     {0},
 };

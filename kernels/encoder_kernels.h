@@ -13,13 +13,13 @@ typedef enum {
     ACTIVATION_SILU,      /* x / (1 + e^-x); also called swish */
 } Activation;
 
-struct EncoderKernels {
+typedef struct EncoderKernels {
     /* y[i] = (x[i] - mean(x)) / sqrt(mean((x - mean(x))^2) + eps) * w[i] + b[i]; [n]; y may be x. arXiv:1607.06450. */
     void (*layernorm)(float *y, const float *x, const float *w, const float *b, size_t n, float eps);
 
     /* x [n] in place. */
     void (*activate)(float *x, size_t n, Activation a);
-};
+} EncoderKernels;
 
 extern const EncoderKernels ref_encoder; /* ref_encoder.c: the specification */
 

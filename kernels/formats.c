@@ -3,7 +3,7 @@
  *
  * Source: GGML_QUANT_SIZES of the gguf package 0.19.0, the ids that ggml.h gives out today; ids it has retired (4, 5,
  * 31 .. 33, 36 .. 38) are left out and so are refused. */
-#include "blocks.h"
+#include "codes.h"
 
 static const QuantFormat by_name[] = {
     {.id = 9, .name = "Q8_1", .block = 32, .bytes = 40},

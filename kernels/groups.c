@@ -1,6 +1,6 @@
 /* kernels/groups.c - the format of llama2.c's version 2: int8 values, and a float scale for each group of them; the
  * scales of all rows stand behind the values of all rows. */
-#include "blocks.h"
+#include "codes.h"
 
 #include "base/base.h"
 
@@ -26,6 +26,6 @@ static float dot(const Matrix *w, size_t r, const int8_t *q, const float *scale)
 }
 
 const QuantFormat formats_groups[] = {
-    {.id = TENSOR_I8_GROUPS, .name = "I8_GROUPS", .block = 1, .bytes = 1, .computes = 1, .row = row_floats, .dot = dot},
+    {TENSOR_I8_GROUPS, "I8_GROUPS", 1, 1, row_floats, dot},
     {0},
 };

@@ -23,14 +23,9 @@ enum { STATE_COLUMNS = 16 }; /* two cache lines of doubles; in AVX2 four vectors
 enum { KEY_LANES = 16, KEY_BLOCK = 64, SCORE_ROW = KEY_BLOCK + KEY_LANES };
 static inline size_t whole_lanes(size_t n) { return (n + KEY_LANES - 1) / KEY_LANES * KEY_LANES; } /* n, rounded up */
 
-/* The slots of a block that a query sees: lo <= t < hi; none where lo >= hi. */
-typedef struct { int lo, hi; } Span;
-
-/* Floats, or half floats, that a product is made with. */
-typedef struct { const void *at; int half; } Numbers;
-
-/* Bytes that may be there and will be wanted; never read, only fetched. */
-typedef struct { const void *from; size_t bytes; } Soon;
+typedef struct { int lo, hi; } Span; /* the slots of a block that a query sees: lo <= t < hi; none where lo >= hi */
+typedef struct { const void *at; int half; } Numbers;    /* floats, or half floats, that a product is made with */
+typedef struct { const void *from; size_t bytes; } Soon; /* that will be wanted; never read, only fetched */
 
 /* A query's softmax so far. */
 typedef struct {
@@ -100,16 +95,11 @@ typedef struct {
     /* gate[i] = silu(gate[i]) * up[i], silu(x) = x / (1 + exp(-x)); [n]. SwiGLU, arXiv:2002.05202. */
     void (*silu_mul)(float *gate, const float *up, size_t n);
 
-    /* rope_rotate of rope/rope.h: one head. */
-    void (*rotate)(float *x, const float *c, const float *s, int rotary_dim, RopePairing pairing);
+    void (*rotate)(float *x, const float *c, const float *s, int rotary_dim, RopePairing pairing); /* rope_rotate */
 
     /* x[i] = e^x[i], [n]: within 2 ulp for |x| <= 700; 0 below -708; NaN stays. */
     void (*exp64)(double *x, size_t n);
 } VectorKernels;
-
-/* What not every model and cache needs has headers of its own: encoder_kernels.h and cache_kernels.h. */
-typedef struct EncoderKernels EncoderKernels;
-typedef struct CacheKernels CacheKernels;
 
 /* A row: a name and its groups, which may be another row's where it has nothing faster. */
 typedef struct {
@@ -118,12 +108,11 @@ typedef struct {
     const MatmulKernels *mat;
     const AttentionKernels *att;
     const VectorKernels *vec;
-    const EncoderKernels *enc; /* NULL, as cache: not in this build */
-    const CacheKernels *cache;
+    const struct EncoderKernels *enc; /* what not every model and cache needs (encoder_kernels.h, cache_kernels.h) */
+    const struct CacheKernels *cache; /* NULL, as enc: not in this build */
 } Kernels;
 
-/* The fastest row that this CPU can run (rows.c; rows.h has them all). */
-const Kernels *kernels_best(void);
+const Kernels *kernels_best(void); /* the fastest row that this CPU can run (rows.c; rows.h has them all) */
 
 /* The reference row (rows.c), and the groups of ref.c, from which others borrow what they do not speed up. */
 extern const Kernels kernels_ref;

@@ -3,6 +3,7 @@
 #include "panel.h"
 
 #include "base/base.h"
+#include "codes.h"
 #include "kernels.h"
 
 #include <string.h>
@@ -10,20 +11,21 @@
 static int is_groups(const Matrix *w) { return w->type == TENSOR_I8_GROUPS; }
 
 int panel_fits(const Matrix *w) {
-    const QuantFormat *f = quant_format(w->type);
-    return is_groups(w) ? w->group % Q_BLOCK == 0 : f && f->codes;
+    return is_groups(w) ? w->group % Q_BLOCK == 0 : block_format(w->type) != NULL;
 }
 
 PanelShape panel_shape(const Matrix *w, int lanes) {
     const QuantFormat *f = quant_format(w->type);
+    const BlockFormat *b = block_format(w->type);
     size_t L = (size_t)lanes, blocks = w->cols / Q_BLOCK;
     size_t scales = is_groups(w) ? 4 * blocks : 2 * (w->cols / (size_t)f->block);
-    size_t bits = is_groups(w) ? 8 : (size_t)f->bits, subs = f->block == 256 ? w->cols / (size_t)f->sub : 0;
+    size_t bits = is_groups(w) ? 8 : (size_t)b->bits, subs = f->block == 256 ? w->cols / (size_t)b->sub : 0;
+    int minima = b && b->minima;
     PanelShape s = {.lanes = lanes, .blocks = blocks, .line_bytes = 4 * L * bits};
     s.dmin = s.d + scales * L;
-    s.sc = s.dmin + (f->minima ? scales * L : 0);
+    s.sc = s.dmin + (minima ? scales * L : 0);
     s.mn = s.sc + subs * L;
-    s.lines = (s.mn + (f->minima ? subs * L : 0) + 63) & ~(size_t)63;
+    s.lines = (s.mn + (minima ? subs * L : 0) + 63) & ~(size_t)63;
     s.size = (s.lines + blocks * s.line_bytes + 63) & ~(size_t)63;
     s.n = (w->rows + L - 1) / L;
     return s;
@@ -64,18 +66,19 @@ static inline void fill_lines(uint8_t *to, const uint8_t *codes, int bits, size_
 /* Row r of the panel, `row` in the file. */
 static void fill_row(uint8_t *out, const PanelShape *s, const QuantFormat *f, const uint8_t *row, size_t r) {
     size_t L = (size_t)s->lanes, per = (size_t)f->block / Q_BLOCK;
-    size_t subs = f->block == 256 ? Q_BLOCK / (size_t)f->sub : 0;
+    const BlockFormat *form = block_format(f->id);
+    size_t subs = f->block == 256 ? Q_BLOCK / (size_t)form->sub : 0;
     Codes c;
     for (size_t b = 0; b < s->blocks; b += per, row += f->bytes) {
-        f->codes(&c, row);
+        form->codes(&c, row);
         memcpy(out + s->d + (b / per * L + r) * 2, &c.d, 2);
-        if (f->minima) memcpy(out + s->dmin + (b / per * L + r) * 2, &c.dmin, 2);
+        if (form->minima) memcpy(out + s->dmin + (b / per * L + r) * 2, &c.dmin, 2);
         for (size_t i = 0; i < per * subs; i++) {
             out[s->sc + (b * subs + i) * L + r] = (uint8_t)c.sc[i];
-            if (f->minima) out[s->mn + (b * subs + i) * L + r] = (uint8_t)c.mn[i];
+            if (form->minima) out[s->mn + (b * subs + i) * L + r] = (uint8_t)c.mn[i];
         }
         uint8_t *lines = out + s->lines + b * s->line_bytes + 4 * r;
-        for (size_t i = 0; i < per; i++) fill_lines(lines + i * s->line_bytes, c.q + i * Q_BLOCK, f->bits, L);
+        for (size_t i = 0; i < per; i++) fill_lines(lines + i * s->line_bytes, c.q + i * Q_BLOCK, form->bits, L);
     }
 }
 

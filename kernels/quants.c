@@ -1,4 +1,4 @@
-/* kernels/quants.c - from stored numbers to floats: plain ones here, blocks by way of their format (blocks.c). */
+/* kernels/quants.c - from stored numbers to floats: plain ones, Q4_0 and Q8_0; codes.c has the other blocks. */
 #include "quants.h"
 #include "base/base.h"
 
@@ -56,20 +56,6 @@ const QuantFormat *quant_format(int id) {
     return NULL;
 }
 
-int code_value(const QuantFormat *f, int code) { return f->values ? f->values[code] : code - f->zero; }
-
-static void decode_blocks(float *out, const QuantFormat *f, const uint8_t *row, size_t n) {
-    Codes c;
-    for (size_t b = 0; b < n / (size_t)f->block; b++, row += f->bytes, out += f->block) {
-        f->codes(&c, row);
-        float d = f16_to_f32(c.d), dmin = f->minima ? f16_to_f32(c.dmin) : 0;
-        for (int s = 0; s < f->block / f->sub; s++) {
-            float scale = d * (float)c.sc[s], minimum = f->minima ? dmin * (float)c.mn[s] : 0;
-            for (int i = s * f->sub; i < (s + 1) * f->sub; i++) out[i] = scale * (float)code_value(f, c.q[i]) - minimum;
-        }
-    }
-}
-
 size_t matrix_bytes(const Matrix *m) {
     const QuantFormat *f = quant_format(m->type);
     return m->rows * (m->cols / (size_t)f->block) * (size_t)f->bytes;
@@ -77,14 +63,58 @@ size_t matrix_bytes(const Matrix *m) {
 
 int matrix_group(const Matrix *m) {
     const QuantFormat *f = quant_format(m->type);
-    return !f ? 0 : f->codes ? Q_BLOCK : f->row ? m->group : 0;
+    return !f || !f->dot ? 0 : f->block == 1 ? m->group : Q_BLOCK;
 }
 
 void matrix_row(float *out, const Matrix *m, size_t r) {
     const QuantFormat *f = quant_format(m->type);
-    if (!f || !f->computes) return;
-    const uint8_t *row = (const uint8_t *)m->data + r * (m->cols / (size_t)f->block) * (size_t)f->bytes;
-    if (f->row) f->row(out, m, r);
-    else if (f->codes) decode_blocks(out, f, row, m->cols);
-    else matrix_floats(out, m, r * m->cols, m->cols);
+    if (f && f->row) f->row(out, m, r);
 }
+
+/* ---- floats, and the two plainest blocks ---- */
+
+static void floats_row(float *out, const Matrix *m, size_t r) { matrix_floats(out, m, r * m->cols, m->cols); }
+
+/* Block b of row r: its scale, a half float, and behind it 32 whole numbers, into q: of 8 bits; or of 4, less 8, the
+ * first 16 in the low halves of bytes and the others in the high ones. */
+static float take_block(int8_t *q, const Matrix *m, size_t r, size_t b) {
+    int nibbles = m->type == TENSOR_Q4_0;
+    size_t bytes = nibbles ? 18 : 34, nth = r * (m->cols / Q_BLOCK) + b;
+    const uint8_t *block = (const uint8_t *)m->data + nth * bytes, *at = block + 2;
+    if (!nibbles) memcpy(q, at, Q_BLOCK);
+    for (int i = 0; nibbles && i < Q_BLOCK / 2; i++) {
+        q[i] = (int8_t)((at[i] & 15) - 8);
+        q[i + Q_BLOCK / 2] = (int8_t)((at[i] >> 4) - 8);
+    }
+    return f16_to_f32(load_u16(block));
+}
+
+static void blocks_row(float *out, const Matrix *m, size_t r) {
+    int8_t q[Q_BLOCK];
+    for (size_t b = 0; b < m->cols / Q_BLOCK; b++, out += Q_BLOCK) {
+        float scale = take_block(q, m, r, b);
+        for (int i = 0; i < Q_BLOCK; i++) out[i] = scale * (float)q[i];
+    }
+}
+
+/* Of each block  scale * scale_x * (sum of q x, exact). */
+static float blocks_dot(const Matrix *m, size_t r, const int8_t *x, const float *scale) {
+    int8_t q[Q_BLOCK];
+    float sum = 0;
+    for (size_t b = 0; b < m->cols / Q_BLOCK; b++, x += Q_BLOCK) {
+        float d = take_block(q, m, r, b);
+        int isum = 0;
+        for (int i = 0; i < Q_BLOCK; i++) isum += q[i] * x[i];
+        sum += d * scale[b] * (float)isum;
+    }
+    return sum;
+}
+
+const QuantFormat formats_plain[] = {
+    {TENSOR_F32, "F32", 1, 4, floats_row, NULL},
+    {TENSOR_F16, "F16", 1, 2, floats_row, NULL},
+    {TENSOR_BF16, "BF16", 1, 2, floats_row, NULL},
+    {TENSOR_Q4_0, "Q4_0", Q_BLOCK, 18, blocks_row, blocks_dot},
+    {TENSOR_Q8_0, "Q8_0", Q_BLOCK, 34, blocks_row, blocks_dot},
+    {0},
+};

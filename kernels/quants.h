@@ -1,6 +1,5 @@
-/* kernels/quants.h - how numbers are laid out in files: plain floats and blocks of small integers with a scale.
- *
- * The ids are GGML's, as GGUF files hold them; TENSOR_I8_GROUPS is llama2.c's version 2. */
+/* kernels/quants.h - how numbers are laid out in files: plain floats and blocks of small integers with a scale. The ids
+ * are GGML's, as GGUF files hold them; TENSOR_I8_GROUPS is llama2.c's version 2. */
 #ifndef QUANTS_H
 #define QUANTS_H
 
@@ -15,55 +14,33 @@ typedef enum {
     TENSOR_I8_GROUPS = 1000, /* int8 values, then one f32 scale for each group of values, in an array of its own */
 } TensorType;
 
-enum { CODES_MAX = 256 };
-
-/* A block of any block format, taken apart. Value i of sub-block s = i / sub, code_value being code - zero for most:
- *     f16(d) * sc[s] * code_value(q[i])  -  f16(dmin) * mn[s] */
-typedef struct {
-    uint8_t q[CODES_MAX];  /* codes, below 2^bits */
-    int8_t sc[16], mn[16]; /* mn: formats with minima only */
-    uint16_t d, dmin;      /* half precision */
-} Codes;
-
-typedef struct Matrix Matrix;
-typedef struct {
-    int id;           /* TensorType, or a GGML id that is known by name only */
-    const char *name; /* "Q4_0" */
-    int block;        /* values in a block; a row is a whole number of blocks */
-    int bytes;        /* bytes of a block */
-    int computes;     /* 1: decode and matmul know it; 0: known by name and size only */
-    int sub;          /* block formats that compute: values in a sub-block, 32 or 16; otherwise 0 */
-    int bits, zero;   /* of a code */
-    int minima;       /* 1: it has minima */
-    const int8_t *values; /* [16]: what codes stand for; NULL: for code - zero */
-    void (*codes)(Codes *out, const uint8_t *block);
-    /* What is no block and has its scales elsewhere (groups.c): matrix_row; row r by an activation's bytes. */
-    void (*row)(float *out, const Matrix *m, size_t r);
-    float (*dot)(const Matrix *m, size_t r, const int8_t *q, const float *scale);
-} QuantFormat;
-
-/* The formats that this program has: tables that end at a row without a name, and NULL after the last (formats.c). */
-extern const QuantFormat *const quant_formats[];
-/* The format of a GGML type id, or NULL where the id is unknown. */
-const QuantFormat *quant_format(int id);
-/* What a code stands for: a whole number from -128 to 127. */
-int code_value(const QuantFormat *f, int code);
-
 enum { Q_BLOCK = 32 }; /* activations that share a scale where they meet a block format */
 
 /* A matrix as the file holds it, row-major: rows x cols values, each row a whole number of blocks.
  * data may be unaligned (safetensors promises no alignment). */
-struct Matrix {
+typedef struct {
     TensorType type;
     int group;          /* TENSOR_I8_GROUPS: values a scale; otherwise 0 */
     size_t rows, cols;
     const void *data;
     const void *scales; /* TENSOR_I8_GROUPS: f32 [rows*cols/group]; otherwise NULL */
     const void *panels; /* the same once more, repacked for a row of kernels (panel.h), or NULL */
-};
+} Matrix;
 
-/* Bytes of m->data. */
-size_t matrix_bytes(const Matrix *m);
+typedef struct {
+    int id;           /* TensorType, or a GGML id that is known by name and size only: the functions are NULL */
+    const char *name; /* "Q4_0" */
+    int block, bytes; /* values in a block, of which a row is a whole number; its bytes */
+    void (*row)(float *out, const Matrix *m, size_t r); /* matrix_row */
+    /* Row r by q [cols], an activation's bytes, with a scale for each matrix_group(m) of them; NULL: floats. */
+    float (*dot)(const Matrix *m, size_t r, const int8_t *q, const float *scale);
+} QuantFormat;
+
+/* The formats that this program has: tables that end at a row without a name, and NULL after the last (formats.c). */
+extern const QuantFormat *const quant_formats[], formats_plain[]; /* F32, F16, BF16, Q4_0, Q8_0 */
+const QuantFormat *quant_format(int id); /* of a GGML type id, or NULL where the id is unknown */
+
+size_t matrix_bytes(const Matrix *m); /* of m->data */
 /* Entries that share an activation's scale where they meet m: 32 for block formats, the file's group for int8 groups, 0
  * for float weights (nothing is quantized). */
 int matrix_group(const Matrix *m);
@@ -74,8 +51,7 @@ void matrix_row(float *out, const Matrix *m, size_t r);
 void matrix_floats(float *out, const Matrix *m, size_t first, size_t n);
 
 float f16_to_f32(uint16_t h);  /* exact, subnormals, infinities and NaN too */
-/* As a half float, to nearest, ties to even; infinity from 65520 on; NaN stays NaN. */
-uint16_t f32_to_f16(float x);
+uint16_t f32_to_f16(float x);  /* to nearest, ties to even; infinity from 65520 on; NaN stays NaN */
 float bf16_to_f32(uint16_t h); /* exact */
 
 /* From so many tokens on, float weights are transposed for a batch: two vectors of rows go together then. */

@@ -31,27 +31,6 @@ static float dot_floats(const Matrix *w, size_t r, const float *x) {
     return ref_fold(lane);
 }
 
-/* Blocks: of each sub-block  d * sc * scale_x * (sum of q_w q_x, exact)  -  dmin * mn * scale_x * (sum of q_x). */
-static float dot_blocks(const QuantFormat *f, const uint8_t *block, const int8_t *q, const float *scale, size_t cols) {
-    Codes c;
-    float sum = 0;
-    for (size_t i = 0; i < cols; i += (size_t)f->block, block += f->bytes) {
-        f->codes(&c, block);
-        for (int s = 0; s < f->block / f->sub; s++) {
-            const int8_t *x = q + i + (size_t)(s * f->sub);
-            float sx = scale[(i + (size_t)(s * f->sub)) / Q_BLOCK];
-            int isum = 0, xsum = 0;
-            for (int j = 0; j < f->sub; j++) {
-                isum += code_value(f, c.q[s * f->sub + j]) * x[j];
-                xsum += x[j];
-            }
-            sum += f16_to_f32(c.d) * (float)c.sc[s] * sx * (float)isum;
-            if (f->minima) sum -= f16_to_f32(c.dmin) * (float)c.mn[s] * (sx * (float)xsum);
-        }
-    }
-    return sum;
-}
-
 /* Packed as they come: floats [n, d]; or q [n, d], then scales [n, d/group]. */
 static size_t packed_bytes(size_t n, size_t d, int group) {
     return group ? ((n * d + 3) & ~(size_t)3) + n * (d / (size_t)group) * sizeof(float) : n * d * sizeof(float);
@@ -68,12 +47,8 @@ static void pack(void *out, const float *x, size_t n, size_t d, int group, size_
 
 static float dot_row(const Matrix *w, size_t r, const Activations *a, size_t t) {
     if (!a->group) return dot_floats(w, r, (const float *)a->data + t * a->d);
-    const int8_t *q = (const int8_t *)a->data + t * a->d;
-    const float *scale = packed_scale(a->data, a->n, a->d, a->group, t);
-    const QuantFormat *f = quant_format(w->type);
-    if (f->dot) return f->dot(w, r, q, scale);
-    size_t row_bytes = w->cols / (size_t)f->block * (size_t)f->bytes;
-    return dot_blocks(f, (const uint8_t *)w->data + r * row_bytes, q, scale, w->cols);
+    return quant_format(w->type)->dot(w, r, (const int8_t *)a->data + t * a->d,
+                                      packed_scale(a->data, a->n, a->d, a->group, t));
 }
 
 static void matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {

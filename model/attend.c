@@ -21,13 +21,6 @@ static void store_keys(Session *s, int l, size_t n) {
     team_wait(&w->team);
 }
 
-/* What scores are multiplied by: 1 / sqrt(head_dim); where the model says so, as much larger as the logarithm of the
- * number of keys is than that of log_scale. */
-static float score_scale(const Config *c, size_t n_keys) {
-    float scale = 1 / sqrtf((float)c->head_dim);
-    return c->log_scale ? scale * logf((float)(n_keys > 16 ? n_keys : 16)) / logf((float)c->log_scale) : scale;
-}
-
 /* The queries of heads h .. h+heads-1 of tokens t .. t+n-1, into out [n*heads]. */
 static void take_queries(const Session *s, int l, size_t t, size_t n, size_t h, size_t heads, AttentionQuery *out) {
     const Config *c = &s->model->config;
@@ -36,7 +29,10 @@ static void take_queries(const Session *s, int l, size_t t, size_t n, size_t h, 
     for (size_t end = t + n; t < end; t++) {
         const Token *token = &w->tokens[t];
         size_t first = window && token->end > window + token->first ? token->end - window : token->first;
-        float scale = score_scale(c, token->end - first);
+        size_t n_keys = token->end - first > 16 ? token->end - first : 16;
+        float scale = 1 / sqrtf((float)c->head_dim);
+        if (c->log_scale) /* larger where there are more keys */
+            scale = scale * logf((float)n_keys) / logf((float)c->log_scale);
         for (size_t i = h, at = t * (size_t)c->n_heads + h; i < h + heads; i++, at++)
             *out++ = (AttentionQuery){.q = w->q + at * hd, .out = w->att + at * vd, .text = token->first,
                                       .first = first, .end = token->end, .scale = scale};
@@ -68,26 +64,14 @@ static void attend_softmax(Session *s, int l, size_t n) {
 
 /* ---- linear ---- */
 
-static void denominators(Session *s, int l, int h) {
-    linear_denominators(&s->state, &s->model->config.linear, &s->scratch->batch, l, h);
-}
-
-static void numerators(Session *s, int l, int h, size_t strip, double *room) {
-    (void)room;
-    linear_numerators(s->scratch->att, s->scratch->v, &s->state, &s->scratch->batch, l, h, strip, s->model->kernels);
-}
-
-static const LinearSteps one_by_one = {denominators, numerators, NULL};
-
 /* Features of q and k, rotated where the form says so; then the state of each key head takes the tokens in, in order,
  * first z (for the denominators), then S, whose columns are independent of each other. */
 static void attend_linear(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     const RopeConfig *rope = &c->rope;
-    const LinearSteps *steps = s->options.linear ? s->options.linear : &one_by_one;
+    const LinearSteps *other = s->options.linear;
     Scratch *w = s->scratch;
     size_t half = (size_t)rope->rotary_dim / 2, heads = (size_t)c->n_heads, kv = (size_t)c->n_kv_heads;
-    double *room = w->chunk + (size_t)team_member() * w->chunk_doubles;
     for (Share i = team_share(&w->team, n * (heads + kv)); i.at < i.end; i.at++) {
         size_t t = i.at / (heads + kv), h = i.at % (heads + kv), is_key = h >= heads;
         const float *x = is_key ? w->k + (t * kv + h - heads) * (size_t)c->head_dim
@@ -96,10 +80,16 @@ static void attend_linear(Session *s, int l, size_t n) {
                         w->cos64 + t * half, w->sin64 + t * half, rope->rotary_dim, rope->pairing, s->model->kernels);
     }
     team_wait(&w->team);
-    for (Share h = team_share(&w->team, kv); h.at < h.end; h.at++) steps->denominators(s, l, (int)h.at);
+    for (Share h = team_share(&w->team, kv); h.at < h.end; h.at++)
+        if (other) other->denominators(s, l, (int)h.at);
+        else linear_denominators(&s->state, &c->linear, &w->batch, l, (int)h.at);
     team_wait(&w->team);
-    for (Share i = team_share(&w->team, kv * s->state.n_strips); i.at < i.end; i.at++)
-        steps->numerators(s, l, (int)(i.at / s->state.n_strips), i.at % s->state.n_strips, room);
+    for (Share i = team_share(&w->team, kv * s->state.n_strips); i.at < i.end; i.at++) {
+        int h = (int)(i.at / s->state.n_strips);
+        size_t strip = i.at % s->state.n_strips;
+        if (other) other->numerators(s, l, h, strip);
+        else linear_numerators(w->att, w->v, &s->state, &w->batch, l, h, strip, s->model->kernels);
+    }
     team_wait(&w->team);
 }
 

@@ -52,10 +52,11 @@ static LinearBatch part(const LinearBatch *b, size_t rows, size_t from, size_t n
     return p;
 }
 
-static void numerators(Session *s, int l, int h, size_t strip, double *room) {
+static void numerators(Session *s, int l, int h, size_t strip) {
     const Config *c = &s->model->config;
     const Scratch *w = s->scratch;
     LinearState *state = &s->state;
+    double *room = w->chunk + (size_t)team_member() * w->chunk_doubles;
     size_t d = state->head_dim, n_bytes = state->rows * STATE_COLUMNS * sizeof *state->S;
     Strip p = strip_of(state, &w->batch, l, h, strip, s->model->kernels);
     for (size_t t = 0, end; t < w->batch.n; t = end) {

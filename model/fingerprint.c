@@ -46,7 +46,7 @@ uint64_t model_fingerprint(const Model *m) {
         mix_in_text(&hash, linear->phi->name);
         mix_in(&hash, &linear->epsilon, sizeof linear->epsilon);
     }
-    if (linear->form && linear->phi->projected) {
+    if (linear->form && linear->phi->projection) {
         mix_in(&hash, &linear->favor_features, sizeof linear->favor_features);
         mix_in(&hash, &linear->favor_seed, sizeof linear->favor_seed);
     }

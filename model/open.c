@@ -28,7 +28,7 @@ static int fits(Loader *ld, const Tensor *t, const char *name, size_t rows, size
             n += snprintf(why + n, sizeof why - (size_t)n, "%s%llu", i ? ", " : "", (unsigned long long)t->shape[i]);
         snprintf(why + n, sizeof why - (size_t)n, cols ? "], the model needs [%zu, %zu]" : "], the model needs [%zu]",
                  rows, cols);
-    } else if (t && (!f || !f->computes || (!cols && blocks))) {
+    } else if (t && (!f || !f->row || (!cols && blocks))) {
         snprintf(why, sizeof why, "has type %s, which is not computed with here (%s)", t->type_name,
                  cols ? "F32, F16, BF16 and the formats Q and IQ4 are" : "F32, F16 and BF16 are");
     } else if (t) {

@@ -53,7 +53,7 @@ static void override_attention(KeyReader *r, Config *c, const AttentionOverride 
     if (linear->form->cosine != c->file_form->cosine) linear->phi = linear_usual_map(linear->form);
     if (a->phi) linear->phi = a->phi;
     if (a->epsilon) linear->epsilon = *a->epsilon;
-    if (r->rc == 0 && (a->favor_features || a->favor_seed) && !linear->phi->projected)
+    if (r->rc == 0 && (a->favor_features || a->favor_seed) && !linear->phi->projection)
         r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: --favor-features and --favor-seed are for --phi favor+",
                            r->w->path);
     if (a->favor_features) linear->favor_features = a->favor_features;

@@ -19,10 +19,10 @@
 typedef struct Session Session;
 
 /* Linear attention's second and third step, for a batch whose features are there (attention/linear.h): of key head h;
- * of its strip. room: so many doubles a thread for chunks of C tokens; NULL: none are needed, it knows no chunks. */
+ * of its strip. room: so many doubles a thread for chunks of C tokens; NULL: it knows no chunks. */
 typedef struct LinearSteps {
     void (*denominators)(Session *s, int l, int h);
-    void (*numerators)(Session *s, int l, int h, size_t strip, double *room);
+    void (*numerators)(Session *s, int l, int h, size_t strip);
     size_t (*room)(size_t C, size_t rows, int n_heads, int n_kv_heads);
 } LinearSteps;
 

@@ -3,6 +3,7 @@
  * A float sum of n products rounds to at most about n * 2^-24 of the sum of magnitudes; in 8 lanes n/8 + 3 roundings
  * stand behind each. TOL = 1e-6 of the sum of magnitudes holds for the n <= 700 here with room to spare, and any wrong
  * product shows at 1/700 = 1.4e-3. */
+#include "kernels/codes.h"
 #include "kernels/encoder_kernels.h"
 #include "kernels/rows.h"
 #include "kernels/panel.h"
@@ -179,7 +180,7 @@ static void matmul_f16(void) { matmul_of(TENSOR_F16, 0); }
 static void matmul_bf16(void) { matmul_of(TENSOR_BF16, 0); }
 static void matmul_blocks(void) {
     for (int id = 0; id < TENSOR_I8_GROUPS; id++)
-        if (quant_format(id) && quant_format(id)->codes) matmul_of((TensorType)id, 0);
+        if (block_format(id)) matmul_of((TensorType)id, 0);
 }
 static void matmul_groups(void) {
     static const int groups[] = {1, 4, 32, 43, 64, 128};

@@ -416,7 +416,7 @@ static void test_extremes(void) {
         for (int i = 0; i < D; i++) NEAR(out[i], exp(y[i] - 1000) / (3 + exp(-1)), 0, 1e-12);
         for (int p = 0; feature_map_row(p); p++) {
             const double nan_amid[D] = {1, 2, NAN, -1, 0, 3};
-            if (feature_map_row(p)->projected) continue; /* its features are of all entries: linear/head sizes */
+            if (feature_map_row(p)->projection) continue; /* its features are of all entries: linear/head sizes */
             feature_map_row(p)->map(out, nan_amid, &c, k);
             CHECK(isnan(out[2]));
             CHECK(isnan(out[0]) == (strcmp(feature_map_row(p)->name, "softmax") == 0));

@@ -72,8 +72,8 @@ static void test_formats(void) {
     lines_close(&l);
     for (int id = -5; id < 999; id++) known += quant_format(id) != NULL;
     CHECK(known == n && n == 34);
-    CHECK(quant_format(TENSOR_I8_GROUPS) && quant_format(TENSOR_I8_GROUPS)->computes);
-    CHECK(quant_format(TENSOR_Q4_0)->computes && !quant_format(9)->computes);
+    CHECK(quant_format(TENSOR_I8_GROUPS) && quant_format(TENSOR_I8_GROUPS)->row);
+    CHECK(quant_format(TENSOR_Q4_0)->row && !quant_format(9)->row);
 }
 
 /* Sign, exponent and fraction put together by ldexp, in double: no bits are moved. */

@@ -48,7 +48,7 @@ int item_own_type(const Item *i) {
 int item_readable(const Item *i) {
     if (!i->from.data) return elem_is_float(i->view.type);
     const QuantFormat *f = quant_format(i->from.type);
-    return f && f->computes;
+    return f && f->row;
 }
 
 /* The row of the file that becomes row r. With pairs side by side, rows 2p and 2p + 1 of a head are p and p + d/2. */

@@ -164,7 +164,7 @@ int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, siz
         return base_error(err, errlen, -EINVAL, "%s: the configuration is a RoFormer's, the tensors are not", s->path);
     int is_llama = strncmp(s->config.arch, "qwen", 4) != 0; /* llama.cpp knows a Mistral as "llama" */
     reader.permutes = is_llama;
-    if (is_llama && s->config.linear.form && s->config.linear.phi->projected)
+    if (is_llama && s->config.linear.form && s->config.linear.phi->projection)
         return base_error(
             err, errlen, -EINVAL,
             "%s: feature map %s projects a head in the order of its entries, and GGUF's \"llama\" has another order",

@@ -53,7 +53,7 @@ static void attention(Keys *k, const LinearConfig *a) {
     word(k, "attention.feature_map", a->phi->name);
     word(k, "attention.form", a->form->name);
     real(k, "attention.denominator_epsilon", a->epsilon);
-    if (!a->phi->projected) return;
+    if (!a->phi->projection) return;
     count(k, "attention.favor_features", a->favor_features);
     gguf_u64(k->meta, key(k, "attention.favor_seed"), a->favor_seed);
 }

@@ -9,6 +9,7 @@
 #include "avx2.h"
 #include "avx512.h"
 #include "avx512_panels.h"
+#include "kernels/codes.h"
 
 #include <string.h>
 
@@ -22,10 +23,9 @@ typedef struct {
 
 static Form form_of(const Matrix *w) {
     if (w->type == TENSOR_I8_GROUPS) return (Form){.bits = 8, .sub = 32, .groups = 1};
-    const QuantFormat *f = quant_format(w->type);
-    Form form = {.bits = f->bits, .sub = f->sub, .minima = f->minima, .super = f->block == 256};
-    form.values = f->values != NULL;
-    return form;
+    const BlockFormat *f = block_format(w->type);
+    return (Form){.bits = f->bits, .sub = f->sub, .minima = f->minima, .super = quant_format(w->type)->block == 256,
+                  .values = f->values != NULL};
 }
 
 static void take_apart(Chunk *c, Form f, int zero, const uint8_t *panel, const PanelShape *s, size_t b0, size_t n) {
@@ -125,7 +125,7 @@ static void fetch(const uint8_t *panel, const PanelShape *s, size_t b, size_t bl
 static void matmul_long(float *y, size_t ldy, const Activations *a, size_t n, const Matrix *w, size_t r0, size_t r1) {
     PanelShape s = panel_shape(w, VEC);
     Form f = form_of(w);
-    int zero = f.minima ? 0 : f.groups || f.values ? 128 : quant_format(w->type)->zero;
+    int zero = f.minima ? 0 : f.groups || f.values ? 128 : block_format(w->type)->zero;
     Chunk chunk;
     configure(f.sub);
     for (size_t r = r0; r < r1; r += VEC) {

@@ -1,0 +1,51 @@
+/* kernels/codes.h - blocks of any format taken apart: what panels (panel.h) are made from, and how the formats that
+ * quants.c does not know are read.
+ *
+ * A block is a short run of values that share scales. Every format is one thing packed in different ways: a small whole
+ * number (the code) a value, and for each 16 or 32 of them a scale and, in some, a minimum, here in half precision:
+ *
+ *     value = scale * (code - zero) - minimum */
+#ifndef CODES_H
+#define CODES_H
+
+#include "quants.h"
+
+enum { CODES_MAX = 256 };
+
+/* A block taken apart. Value i of sub-block s = i / sub, code_value being code - zero for most:
+ *     f16(d) * sc[s] * code_value(q[i])  -  f16(dmin) * mn[s] */
+typedef struct {
+    uint8_t q[CODES_MAX];  /* codes, below 2^bits */
+    int8_t sc[16], mn[16]; /* mn: formats with minima only */
+    uint16_t d, dmin;      /* half precision */
+} Codes;
+
+typedef struct {
+    int id;           /* TensorType; 0: behind the last of a table */
+    int sub;          /* values in a sub-block, 32 or 16 */
+    int bits, zero;   /* of a code */
+    int minima;       /* 1: it has minima */
+    const int8_t *values; /* [16]: what codes stand for; NULL: for code - zero */
+    void (*codes)(Codes *out, const uint8_t *block);
+} BlockFormat;
+
+/* Of blocks of 32 (blocks_32.c) and the K and IQ4 formats (blocks_k.c). */
+extern const BlockFormat blocks_32[], blocks_k[];
+/* How that type's blocks are taken apart; NULL: it has none. */
+const BlockFormat *block_format(int type);
+/* What a code stands for: a whole number from -128 to 127. */
+int code_value(const BlockFormat *f, int code);
+
+/* QuantFormat's row and dot. */
+void codes_row(float *out, const Matrix *m, size_t r);
+float codes_dot(const Matrix *m, size_t r, const int8_t *q, const float *scale);
+
+/* Beside formats_plain: the others of blocks of 32; the K and IQ4 formats; int8 groups (groups.c). */
+extern const QuantFormat formats_32[], formats_k[], formats_groups[];
+
+void block_scale(Codes *c, const uint8_t *d); /* the one scale of a block */
+/* Sixteen bytes: values 0..15 in the low halves, 16..31 in the high ones. */
+void block_nibbles(uint8_t *q, const uint8_t *bytes);
+void block_codes_q4_0(Codes *c, const uint8_t *block);
+
+#endif
