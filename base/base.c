@@ -1,4 +1,4 @@
-/* base/base.c - error lines, checked sizes, arrays that grow, little-endian loads, UTF-8, mapped files, a clock. */
+/* base/base.c - error lines, checked sizes, arrays that grow, little-endian loads, UTF-8, mapped files. */
 #define _DEFAULT_SOURCE /* madvise */
 #include "base.h"
 
@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 int base_error(char *err, size_t errlen, int code, const char *fmt, ...) {
@@ -59,13 +58,6 @@ int array_reserve(void *array, size_t *cap, size_t want, size_t element) {
     memcpy(array, &p, sizeof p);
     *cap = room;
     return 0;
-}
-
-size_t find_bytes(const char *text, size_t from, size_t n, const char *needle) {
-    size_t len = strlen(needle);
-    for (size_t at = from; at + len <= n; at++)
-        if (memcmp(text + at, needle, len) == 0) return at;
-    return n;
 }
 
 uint64_t hash_bytes(uint64_t hash, const void *data, size_t n) {
@@ -153,10 +145,4 @@ char *file_folder(const char *path) {
 int file_is_folder(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
-
-double clock_seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }

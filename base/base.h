@@ -31,9 +31,6 @@ int size_add(size_t a, size_t b, size_t *out);
  *     if (array_reserve(&ids->at, &ids->cap, ids->n + 1, sizeof *ids->at)) return -ENOMEM; */
 int array_reserve(void *array, size_t *cap, size_t want, size_t element);
 
-/* Where needle, NUL-terminated, first stands in text[from .. n-1], or n. */
-size_t find_bytes(const char *text, size_t from, size_t n, const char *needle);
-
 /* FNV-1a, 64 bits, going on from hash; begin with HASH_START. One-to-one, so one damaged byte always shows. */
 #define HASH_START 0xcbf29ce484222325u
 uint64_t hash_bytes(uint64_t hash, const void *data, size_t n);
@@ -57,7 +54,5 @@ void file_unmap(MappedFile *f); /* accepts a zeroed struct */
 
 char *file_folder(const char *path); /* of "a/b.bin" "a", of "b.bin" ".": malloc'ed, or NULL; paths.h has more */
 int file_is_folder(const char *path);
-
-double clock_seconds(void); /* of a clock that never goes back */
 
 #endif

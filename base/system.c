@@ -1,4 +1,4 @@
-/* base/system.c - the operating-system calls that are no file's: pages, threads' time, signals. */
+/* base/system.c - the operating-system calls that are no file's: pages, time, signals. */
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
 #include "system.h"
 
@@ -26,6 +26,12 @@ void pages_drop(const void *data, size_t size) {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)data + page - 1) & ~(page - 1),
               to = ((uintptr_t)data + size) & ~(page - 1);
     if (from < to) madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
+double clock_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 double thread_seconds(void) {

@@ -4,6 +4,7 @@
 #include "bench.h"
 
 #include "base/base.h"
+#include "base/system.h"
 #include "model/encoder.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
 #include "model/state.h"
 #include "model/timeline.h"
 #include "base/base.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -12,6 +12,7 @@
 #include "base/newfile.h"
 #include "base/paths.h"
 #include "base/base.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <stdlib.h>

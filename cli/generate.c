@@ -3,6 +3,7 @@
 #include "model/encoder.h"
 #include "base/paths.h"
 #include "base/base.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <math.h>

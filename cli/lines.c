@@ -5,6 +5,8 @@
 #include "text/texts.h"
 #include "model/encoder.h"
 #include "base/base.h"
+#include "base/utf8.h"
+#include "base/system.h"
 #include "model/roformer.h"
 #include "model/roformer_kinds.h"
 

@@ -1,6 +1,7 @@
 /* cli/output.c - saying things: error lines, notes, progress on stderr; text and JSON on stdout. */
 #include "cli.h"
 #include "base/base.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "lab/perplexity.h"
 #include "base/base.h"
+#include "base/system.h"
 
 #include <errno.h>
 #include <math.h>

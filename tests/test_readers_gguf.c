@@ -2,6 +2,7 @@
 #include "reader_files.h"
 #include "test.h"
 #include "base/base.h"
+#include "base/system.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,6 +2,7 @@
 #include "stops.h"
 
 #include "base/base.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>

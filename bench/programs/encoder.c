@@ -3,6 +3,7 @@
  * runs this in turn with transformers. */
 #include "model/encoder.h"
 #include "base/base.h"
+#include "base/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>

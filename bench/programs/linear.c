@@ -8,6 +8,7 @@
 #include "model/options.h"
 #include "tests/build.h"
 #include "base/base.h"
+#include "base/system.h"
 
 #include <math.h>
 #include <stdio.h>
