@@ -18,6 +18,7 @@
 #include "text/write.h"
 #include "tokenizer/sentencepiece/spm.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +97,7 @@ typedef struct {
     SamplerOptions sampler;
 } Options;
 
-/* 0 where a word is none of the above. */
+/* 0 where a word is none of the above, or no number where one is wanted. */
 static int read_options(Options *o, int argc, char **argv) {
     *o = (Options){.prompt = "", .n = 256, .sampler = {.temperature = 1, .top_p = 0.9f, .repetition_penalty = 1}};
     o->sampler.seed = (uint64_t)time(NULL) | 1;
@@ -107,14 +108,16 @@ static int read_options(Options *o, int argc, char **argv) {
             continue;
         }
         if (argv[i][0] != '-' || !argv[i][1] || argv[i][2] || !value) return 0;
-        switch (argv[i++][1]) {
+        char *end = "", letter = argv[i++][1];
+        switch (letter) {
         case 'i': o->prompt = value; break;
-        case 'n': o->n = strtoull(value, NULL, 10); break;
-        case 't': o->sampler.temperature = strtof(value, NULL); break;
-        case 'p': o->sampler.top_p = strtof(value, NULL); break;
-        case 's': o->sampler.seed = strtoull(value, NULL, 10); break;
+        case 'n': o->n = strtoull(value, &end, 10); break;
+        case 't': o->sampler.temperature = strtof(value, &end); break;
+        case 'p': o->sampler.top_p = strtof(value, &end); break;
+        case 's': o->sampler.seed = strtoull(value, &end, 10); break;
         default: return 0;
         }
+        if (*end || end == value || (*value == '-' && (letter == 'n' || letter == 's'))) return 0;
     }
     return 1;
 }
@@ -142,7 +145,8 @@ static int open_tokenizer(Tokenizer **t, const Weights *w) {
 
 static int show(void *arg, const char *text, size_t n) {
     (void)arg;
-    return fwrite(text, 1, n, stdout) < n || fflush(stdout) != 0;
+    if (fwrite(text, 1, n, stdout) == n && fflush(stdout) == 0) return 0;
+    return base_error(err, sizeof err, -errno, "cannot write the output: %s", strerror(errno));
 }
 
 /* The prompt is read, and the text goes on from it. */

@@ -48,13 +48,14 @@ static void trained(void) { /* in a folder where its vocabulary is called tokeni
     if (same_text(model, "-s 11 -i 'One day'")) test_skip("there is no core beside ./run");
 }
 
-static void refused(const char *model, const char *why) {
+/* words: a model, options; with what exit code, and what line. */
+static void refused(const char *words, int with, const char *why) {
     char command[1200], *said_out = NULL, *said_err = NULL;
     const char *path = test_run_path();
-    snprintf(command, sizeof command, "%.*score %s", (int)(strlen(path) - 3), path, model);
+    snprintf(command, sizeof command, "(%.*score %s)", (int)(strlen(path) - 3), path, words);
     int code = test_shell(command, &said_out, &said_err);
     if (code == 127) test_skip("there is no core beside ./run");
-    else CHECK(code == 1 && strstr(said_err, why));
+    else CHECK(code == with && strstr(said_err, why));
     free(said_out);
     free(said_err);
 }
@@ -63,13 +64,13 @@ static void refuses(void) {
     size_t n;
     char *file = file_read("model/tales-1m.gguf", &n);
     Bytes b = {0};
-    refused("README.md", "README.md: ");
+    refused("README.md", 1, "README.md: ");
     bytes_put(&b, file, 16); /* one key more, of 32 bytes, so that the tensors stay aligned */
     bytes_u64(&b, load_u64(file + 16) + 1);
     bytes_string(&b, "llama.expert_count"), bytes_u32(&b, META_U16), bytes_number(&b, 8, 2);
     bytes_put(&b, file + 24, n - 24);
     file_write(test_tmp("experts.gguf"), b.data, b.n);
-    refused(test_tmp("experts.gguf"), "expert_count: is not known to the core");
+    refused(test_tmp("experts.gguf"), 1, "expert_count: is not known to the core");
     CHECK(run("%s", test_tmp("experts.gguf")) == 1 && strstr(said, "mixtures of experts"));
     b.n = 16; /* two more, of 64 bytes: run scales cos and sin by this */
     bytes_u64(&b, load_u64(file + 16) + 2);
@@ -77,10 +78,17 @@ static void refuses(void) {
     bytes_string(&b, "a.b.c"), bytes_u32(&b, META_U8), bytes_number(&b, 1, 1);
     bytes_put(&b, file + 24, n - 24);
     file_write(test_tmp("factor.gguf"), b.data, b.n);
-    refused(test_tmp("factor.gguf"), "rope.scaling.attn_factor: is not known to the core");
+    refused(test_tmp("factor.gguf"), 1, "rope.scaling.attn_factor: is not known to the core");
     CHECK(run("%s -n 5", test_tmp("factor.gguf")) == 0);
     free(b.data);
     free(file);
+}
+
+static void wrong_use(void) {
+    static const char *const words[] = {"-n x", "-n -1", "-s ''", "-s 3a", "-t 1e", "-p", "-x 1", "a b"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) refused(words[i], 2, "usage: ");
+    refused("-t nan", 1, "temperature must be from 0");
+    refused("-n 5 >&-", 1, "cannot write the output");
 }
 
 const Test tests_core[] = {
@@ -88,4 +96,5 @@ const Test tests_core[] = {
     {"core/linear attention", linear},
     {"core/a llama2.c model", trained},
     {"core/refuses", refuses},
+    {"core/wrong use", wrong_use},
     {0}};
