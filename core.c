@@ -26,7 +26,6 @@
 
 /* ---- what it knows: one row of each table that the whole program fills ---- */
 
-const RopeScaling *const rope_scalings[] = {&rope_none, NULL};
 const FeatureMap *const feature_maps[] = {&phi_elu_plus_1, NULL};
 const LinearForm *const linear_forms[] = {&linear_numerator, NULL};
 

@@ -29,3 +29,8 @@ static const QuantFormat by_name[] = {
 };
 
 const QuantFormat *const quant_formats[] = {formats_plain, formats_groups, formats_32, formats_k, by_name, NULL};
+
+size_t matrix_bytes(const Matrix *m) {
+    const QuantFormat *f = quant_format(m->type);
+    return m->rows * (m->cols / (size_t)f->block) * (size_t)f->bytes;
+}

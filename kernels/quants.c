@@ -56,11 +56,6 @@ const QuantFormat *quant_format(int id) {
     return NULL;
 }
 
-size_t matrix_bytes(const Matrix *m) {
-    const QuantFormat *f = quant_format(m->type);
-    return m->rows * (m->cols / (size_t)f->block) * (size_t)f->bytes;
-}
-
 int matrix_group(const Matrix *m) {
     const QuantFormat *f = quant_format(m->type);
     return !f || !f->dot ? 0 : f->block == 1 ? m->group : Q_BLOCK;

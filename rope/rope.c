@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---- frequencies ---- */
 
@@ -87,12 +86,6 @@ void rope_rotate64(double *x, const double *c, const double *s, int rotary_dim, 
 }
 
 /* ---- methods ---- */
-
-const RopeScaling *rope_scaling(const char *name) {
-    for (const RopeScaling *const *r = rope_scalings; *r; r++)
-        if (strcmp(name, (*r)->name) == 0 || ((*r)->alias && strcmp(name, (*r)->alias) == 0)) return *r;
-    return NULL;
-}
 
 static int refuse(const RopeConfig *c, const char *what, char *err, size_t errlen) {
     snprintf(err, errlen, "rope method %s: %s", c->scaling->name, what);

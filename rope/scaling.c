@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 static const double PI = 3.14159265358979323846;
 
@@ -138,7 +139,13 @@ static int check_longrope(const RopeConfig *c, char *err, size_t errlen) {
 static const RopeScaling linear = {"linear", NULL, ROPE_KEYS_FIXED, 0, 0, check_factor, NULL, fill_linear};
 static const RopeScaling llama3 = {"llama3", NULL, ROPE_KEYS_FIXED, 0, 0, check_llama3, NULL, fill_llama3};
 static const RopeScaling yarn = {"yarn", NULL, ROPE_KEYS_FIXED, 1, 1, check_yarn, NULL, fill_yarn};
-static const RopeScaling longrope = {"longrope", "su",           ROPE_KEYS_BY_LENGTH, 1,
-                                     0,          check_longrope, choice_longrope,     fill_longrope};
+static const RopeScaling longrope = {"longrope", "su", ROPE_KEYS_BY_LENGTH, 1, 0, check_longrope, choice_longrope,
+                                     fill_longrope};
 
 const RopeScaling *const rope_scalings[] = {&rope_none, &linear, &llama3, &yarn, &longrope, NULL};
+
+const RopeScaling *rope_scaling(const char *name) {
+    for (const RopeScaling *const *r = rope_scalings; *r; r++)
+        if (strcmp(name, (*r)->name) == 0 || ((*r)->alias && strcmp(name, (*r)->alias) == 0)) return *r;
+    return NULL;
+}
