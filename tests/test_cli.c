@@ -262,8 +262,12 @@ static void helps(void) {
     CHECK(run("-q --version") == 0 && strstr(out, "roformer.c") && strstr(out, "ref"));
 }
 
+/* Shell: in the background, until its text has begun (it takes a second on a busy machine), then a signal. */
+#define BEGUN "& p=$!; i=0; while [ ! -s %s ] && [ $i -lt 200 ]; do sleep 0.05; i=$((i + 1)); done; "
+
 static void streams(void) {
-    char cmd[1000];
+    char cmd[2000];
+    const char *text = test_tmp("stdout");
     snprintf(cmd, sizeof cmd, "%s -n 200 -s 1 2> %s | head -c 10 > /dev/null", test_run_path(), test_tmp("stderr"));
     CHECK(system(cmd) == 0);
     CHECK(run("-n 200 -s 1 --ignore-eos -q") == 0);
@@ -275,16 +279,18 @@ static void streams(void) {
     /* a terminal that is closed ends it like Ctrl-C, unless nohup was told */
     static const int codes[] = {130, 0};
     for (int nohup = 0; nohup < 2; nohup++) {
+        remove(text);
         snprintf(cmd, sizeof cmd,
-                 "trap '%s' HUP; %s -n 4000 -c 4000 --ignore-eos -q -s 1 > %s & p=$!; sleep 0.3; kill -HUP $p; wait $p",
-                 nohup ? "" : "-", test_run_path(), test_tmp("stdout"));
+                 "trap '%s' HUP; %s -n 4000 -c 4000 --ignore-eos -q -s 1 > %s " BEGUN "kill -HUP $p; wait $p",
+                 nohup ? "" : "-", test_run_path(), text, text);
         status = system(cmd);
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == codes[nohup]);
     }
     /* Ctrl-C: the text so far, timings, 130 */
+    remove(text);
     snprintf(cmd, sizeof cmd,
-             "%s -n 0 -c 100000 --ignore-eos -s 1 > %s 2> %s & p=$!; sleep 0.5; kill -INT $p; wait $p",
-             test_run_path(), test_tmp("stdout"), test_tmp("stderr"));
+             "%s -n 0 -c 100000 --ignore-eos -s 1 > %s 2> %s " BEGUN "kill -INT $p; wait $p", test_run_path(), text,
+             test_tmp("stderr"), text);
     status = system(cmd);
     told = file_read(test_tmp("stderr"), NULL);
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 130 && strstr(told, "tok/s"));
