@@ -136,11 +136,10 @@ static int check_longrope(const RopeConfig *c, char *err, size_t errlen) {
     return 0;
 }
 
-static const RopeScaling linear = {"linear", NULL, ROPE_KEYS_FIXED, 0, 0, check_factor, NULL, fill_linear};
-static const RopeScaling llama3 = {"llama3", NULL, ROPE_KEYS_FIXED, 0, 0, check_llama3, NULL, fill_llama3};
-static const RopeScaling yarn = {"yarn", NULL, ROPE_KEYS_FIXED, 1, 1, check_yarn, NULL, fill_yarn};
-static const RopeScaling longrope = {"longrope", "su", ROPE_KEYS_BY_LENGTH, 1, 0, check_longrope, choice_longrope,
-                                     fill_longrope};
+static const RopeScaling linear = {"linear", NULL, 0, 0, check_factor, NULL, fill_linear};
+static const RopeScaling llama3 = {"llama3", NULL, 0, 0, check_llama3, NULL, fill_llama3};
+static const RopeScaling yarn = {"yarn", NULL, 1, 1, check_yarn, NULL, fill_yarn};
+static const RopeScaling longrope = {"longrope", "su", 1, 0, check_longrope, choice_longrope, fill_longrope};
 
 const RopeScaling *const rope_scalings[] = {&rope_none, &linear, &llama3, &yarn, &longrope, NULL};
 
