@@ -89,12 +89,9 @@ static size_t choose(Sampler *s, float *sum) {
 
 int sampler_next(Sampler *s, const float *logits, const int *ids, size_t n_ids) {
     const SamplerOptions *o = &s->options;
-    int greedy = o->temperature == 0 || s->vocab_size == 1;
-    int penalized = sampler_filters && sampler_filters->penalizes(o);
-    if (greedy && !penalized) return largest(logits, s->vocab_size);
     memcpy(s->probs, logits, s->vocab_size * sizeof *s->probs);
-    if (penalized) sampler_filters->penalize(s, ids, n_ids);
-    if (greedy) return largest(s->probs, s->vocab_size);
+    if (sampler_filters) sampler_filters->penalize(s, ids, n_ids);
+    if (o->temperature == 0 || s->vocab_size == 1) return largest(s->probs, s->vocab_size);
     for (size_t i = 0; i < s->vocab_size; i++) s->probs[i] /= o->temperature;
     softmax(s->probs, s->vocab_size);
     float coin = sampler_coin(&s->rng), cdf = 0, sum;

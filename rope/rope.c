@@ -7,27 +7,15 @@
 
 /* ---- frequencies ---- */
 
-void rope_plain_frequencies(double *inv_freq, const RopeConfig *c) {
-    for (int i = 0; i < c->rotary_dim / 2; i++)
-        inv_freq[i] = pow(c->theta, -2.0 * i / c->rotary_dim); /* eq. 15: theta_i */
-}
-
-double rope_plain_magnitude(const RopeConfig *c) {
-    return c->attention_factor > 0 ? c->attention_factor : 1; /* GGUF's attn_factor */
-}
-
-static double fill_none(double *inv_freq, const RopeConfig *c, int64_t choice) {
-    (void)choice;
-    rope_plain_frequencies(inv_freq, c);
-    return rope_plain_magnitude(c);
-}
-
-const RopeScaling rope_none = {"none", "default", 0, 0, NULL, NULL, fill_none};
+const RopeScaling rope_none = {"none", "default", 0, 0, NULL, NULL, NULL};
 
 void rope_init(Rope *r, const RopeConfig *c, int64_t n) {
     r->rotary_dim = c->rotary_dim;
     r->choice = rope_choice(c, n);
-    r->scale = c->scaling->fill(r->inv_freq, c, r->choice);
+    for (int i = 0; i < c->rotary_dim / 2; i++)
+        r->inv_freq[i] = pow(c->theta, -2.0 * i / c->rotary_dim); /* eq. 15: theta_i */
+    double own = c->scaling->fill ? c->scaling->fill(r->inv_freq, c, r->choice) : 1;
+    r->scale = c->attention_factor > 0 ? c->attention_factor : own;
     if (c->attention_multiplier > 0) r->scale *= c->attention_multiplier;
     for (int i = 0; i < c->n_divisors; i++) r->inv_freq[i] /= c->divisors[i];
 }
