@@ -44,8 +44,8 @@ void rope_row(const Rope *r, int64_t pos, float *c, float *s) {
 
 /* ---- the rotation ---- */
 
-/* eq. 34: the matrix of eq. 15 times x, entry by entry; its zeros are never multiplied. step: from one pair to the next,
- * gap: from a pair's first entry to its second. */
+/* eq. 34: the matrix of eq. 15 times x, entry by entry; its zeros are never multiplied. step: from one pair to the
+ * next, gap: from a pair's first entry to its second. */
 void rope_rotate(float *x, const float *c, const float *s, int rotary_dim, RopePairing pairing) {
     int half = rotary_dim / 2, step = pairing == ROPE_HALF ? 1 : 2, gap = pairing == ROPE_HALF ? half : 1;
     for (int i = 0; i < half; i++) {
