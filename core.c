@@ -5,14 +5,11 @@
  * MODEL is a GGUF llama with SentencePiece's BPE, or one that llama2.c's run reads, with tokenizer.bin beside it;
  * without MODEL the compiled-in one writes. `make core` links it with the files that the Makefile lists as CORE; the
  * text is that of ./run --kernels ref. */
-#include "attention/phi.h"
 #include "base/threads.h"
-#include "kernels/kernels.h"
 #include "model/builtin.h"
 #include "model/decoder.h"
 #include "model/files/gguf.h"
 #include "model/files/llama2c.h"
-#include "model/files/weights.h"
 #include "model/model.h"
 #include "text/gguf_pieces.h"
 #include "text/write.h"

@@ -3,15 +3,12 @@
 
 #include <stdlib.h>
 
-static int penalizes(const SamplerOptions *o) {
-    return o->repetition_penalty != 1 || o->presence_penalty != 0 || o->frequency_penalty != 0;
-}
-
 /* The window's ids are counted, in the numbers of the candidates, which are not chosen yet; then each gets its penalty
  * where it is met first, and its count is cleared. */
 static void penalize(Sampler *s, const int *ids, size_t n) {
     const SamplerOptions *o = &s->options;
     size_t first = n > o->window ? n - o->window : 0;
+    if (o->repetition_penalty == 1 && o->presence_penalty == 0 && o->frequency_penalty == 0) return;
     for (int pass = 0; pass < 3; pass++) /* clear, count, take */
         for (size_t i = first; i < n; i++) {
             if (ids[i] < 0 || (size_t)ids[i] >= s->vocab_size) continue;
@@ -64,5 +61,5 @@ static size_t leave(Sampler *s, size_t n, float *whole) {
     return n;
 }
 
-static const SamplerFilters filters = {.penalizes = penalizes, .penalize = penalize, .leave = leave};
+static const SamplerFilters filters = {.penalize = penalize, .leave = leave};
 const SamplerFilters *const sampler_filters = &filters;

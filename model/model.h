@@ -1,5 +1,4 @@
-/* model/model.h - a decoder of the LLaMA family or a RoFormer, opened from any file: its tensors, each with its shape
- * checked.
+/* model/model.h - a decoder of the LLaMA family or a RoFormer, opened from any file, each tensor's shape checked.
  *
  *     Model m;
  *     if (model_open(&m, "model.gguf", NULL, err, sizeof err)) ...

@@ -13,7 +13,7 @@ static void rotate_features(KeyReader *r, Config *c) {
     const LinearForm *form = c->linear.form;
     RopeConfig *rope = &c->rope;
     int rotates = form->before_phi || form->in_numerator || form->in_denominator;
-    if (rotates && rope->scaling->keys == ROPE_KEYS_BY_LENGTH) {
+    if (rotates && rope->scaling->choice) {
         char why[200];
         snprintf(why, sizeof why,
                  "method %s changes with the text's length, and linear attention keeps no keys to turn anew; name "

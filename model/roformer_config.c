@@ -161,7 +161,7 @@ void roformer_settle(KeyReader *r, Config *c, const ModelOptions *all) {
     if (o && o->pooler && *o->pooler != POOLER_NONE && f->pooler == POOLER_NONE)
         key_complain(r, "--pooler", "the file has no pooler");
     if (o && o->pooler) f->pooler = *o->pooler;
-    if (c->rope.scaling->keys == ROPE_KEYS_BY_LENGTH)
+    if (c->rope.scaling->choice)
         key_complain(r, "rope",
                      "a method that changes with the text's length is not known for RoFormer; name another (--rope)");
     if (c->rotary_value && c->rope.rotary_dim > c->value_dim)

@@ -68,8 +68,9 @@ int sampler_order(const void *a, const void *b) {
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* The candidates in order, as far as steps 3 to 5 leave them; how many, and their sum. What top-p can never keep is
- * left out before sorting: of n probabilities, those below (1-p)/(n-1) sum to less than 1-p. */
+/* The candidates in order, as far as steps 3 to 5 leave them; how many, and their sum. Where these are off: all, by id.
+ * What top-p can never keep is left out before sorting: of n probabilities, those below (1-p)/(n-1) sum to less than
+ * 1-p. */
 static size_t choose(Sampler *s, float *sum) {
     const SamplerOptions *o = &s->options;
     int use_p = o->top_p > 0 && o->top_p < 1;
@@ -77,6 +78,8 @@ static size_t choose(Sampler *s, float *sum) {
     size_t n = 0;
     for (size_t i = 0; i < s->vocab_size; i++)
         if (s->probs[i] >= cutoff) s->candidates[n++] = (SamplerCandidate){s->probs[i], (int)i};
+    *sum = 1;
+    if (!use_p && o->top_k == 0 && o->min_p == 0) return n; /* nothing to sort for */
     if (sampler_filters) n = sampler_filters->leave(s, n, &whole);
     else qsort(s->candidates, n, sizeof *s->candidates, sampler_order);
     *sum = 0;
@@ -89,23 +92,13 @@ static size_t choose(Sampler *s, float *sum) {
 
 int sampler_next(Sampler *s, const float *logits, const int *ids, size_t n_ids) {
     const SamplerOptions *o = &s->options;
-    int greedy = o->temperature == 0 || s->vocab_size == 1;
-    int penalized = sampler_filters && sampler_filters->penalizes(o);
-    if (greedy && !penalized) return largest(logits, s->vocab_size);
     memcpy(s->probs, logits, s->vocab_size * sizeof *s->probs);
-    if (penalized) sampler_filters->penalize(s, ids, n_ids);
-    if (greedy) return largest(s->probs, s->vocab_size);
+    if (sampler_filters) sampler_filters->penalize(s, ids, n_ids);
+    if (o->temperature == 0 || s->vocab_size == 1) return largest(s->probs, s->vocab_size);
     for (size_t i = 0; i < s->vocab_size; i++) s->probs[i] /= o->temperature;
     softmax(s->probs, s->vocab_size);
     float coin = sampler_coin(&s->rng), cdf = 0, sum;
     if (isnan(s->probs[0])) return largest(logits, s->vocab_size); /* an infinity or NaN among the logits */
-    if (!(o->top_p > 0 && o->top_p < 1) && o->top_k == 0 && o->min_p == 0) { /* nothing to sort for */
-        for (size_t i = 0; i < s->vocab_size; i++) {
-            cdf += s->probs[i];
-            if (coin < cdf) return (int)i;
-        }
-        return (int)s->vocab_size - 1;
-    }
     size_t n = choose(s, &sum);
     for (size_t i = 0; i < n; i++) {
         cdf += s->candidates[i].prob;

@@ -50,7 +50,6 @@ float sampler_coin(uint64_t *state);
 
 /* Steps 1, 3 and 5 (filters.c), for a program that has them; else NULL, and their options are not looked at. */
 typedef struct {
-    int (*penalizes)(const SamplerOptions *o);
     void (*penalize)(Sampler *s, const int *ids, size_t n); /* s->probs, which are logits still */
     /* Of the first n of s->candidates those that top-k and min-p leave, sorted; how many; *whole: what top-k left. */
     size_t (*leave)(Sampler *s, size_t n, float *whole);

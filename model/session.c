@@ -89,18 +89,13 @@ CacheType session_usual_cache(const Model *m) {
 
 /* ---- reading ids ---- */
 
-/* Each sees all before it, and itself. */
-static void take_tokens(Session *s, const int *ids, size_t n) {
+void session_batch(Session *s, const int *ids, size_t n, size_t n_last) {
     Scratch *w = s->scratch;
     int type = s->model->config.mask == MASK_UNILM; /* the second segment of a pair */
-    for (size_t t = 0, pos = s->pos; t < n; t++, pos++)
+    for (size_t t = 0, pos = s->pos; t < n; t++, pos++) /* each sees all before it, and itself */
         w->tokens[t] = (Token){.id = ids[t], .type = type, .pos = pos, .slot = pos, .end = pos + 1};
     w->batch.n = n;
     if (s->ids) memmove(s->ids + s->pos, ids, n * sizeof *ids); /* ids may be s->ids itself */
-}
-
-void session_batch(Session *s, const int *ids, size_t n, size_t n_last) {
-    take_tokens(s, ids, n);
     s->model->config.family->forward(s, n, n_last);
     s->pos += n;
     s->has_logits = n_last > 0;

@@ -12,8 +12,7 @@ void step_run(Session *s, size_t multiplications, void (*text)(void *batch), Bat
 enum { TILES = 48 };
 
 static size_t piece_tokens(const Session *s, size_t n, int group, size_t bytes) {
-    if (n == 0) return TILES;
-    if (group == 0) return n;
+    if (n == 0 || group == 0) return n ? n : 1; /* all in one piece */
     size_t most = s->scratch->piece_bytes / bytes / TILES * TILES;
     if (most < TILES) most = TILES;
     size_t pieces = (n + most - 1) / most, each = (n + pieces - 1) / pieces;

@@ -7,33 +7,21 @@
 
 /* ---- frequencies ---- */
 
-void rope_plain_frequencies(double *inv_freq, const RopeConfig *c) {
-    for (int i = 0; i < c->rotary_dim / 2; i++)
-        inv_freq[i] = pow(c->theta, -2.0 * i / c->rotary_dim); /* eq. 15: theta_i */
-}
-
-double rope_plain_magnitude(const RopeConfig *c) {
-    return c->attention_factor > 0 ? c->attention_factor : 1; /* GGUF's attn_factor */
-}
-
-static double fill_none(double *inv_freq, const RopeConfig *c, int64_t choice) {
-    (void)choice;
-    rope_plain_frequencies(inv_freq, c);
-    return rope_plain_magnitude(c);
-}
-
-const RopeScaling rope_none = {"none", "default", ROPE_KEYS_FIXED, 0, 0, NULL, NULL, fill_none};
+const RopeScaling rope_none = {"none", "default", 0, 0, NULL, NULL, NULL};
 
 void rope_init(Rope *r, const RopeConfig *c, int64_t n) {
     r->rotary_dim = c->rotary_dim;
     r->choice = rope_choice(c, n);
-    r->scale = c->scaling->fill(r->inv_freq, c, r->choice);
+    for (int i = 0; i < c->rotary_dim / 2; i++)
+        r->inv_freq[i] = pow(c->theta, -2.0 * i / c->rotary_dim); /* eq. 15: theta_i */
+    double own = c->scaling->fill ? c->scaling->fill(r->inv_freq, c, r->choice) : 1;
+    r->scale = c->attention_factor > 0 ? c->attention_factor : own;
     if (c->attention_multiplier > 0) r->scale *= c->attention_multiplier;
     for (int i = 0; i < c->n_divisors; i++) r->inv_freq[i] /= c->divisors[i];
 }
 
 int64_t rope_choice(const RopeConfig *c, int64_t n) {
-    return c->scaling->keys == ROPE_KEYS_BY_LENGTH ? c->scaling->choice(c, n) : 0;
+    return c->scaling->choice ? c->scaling->choice(c, n) : 0;
 }
 
 /* ---- angles ---- */
@@ -56,16 +44,10 @@ void rope_row(const Rope *r, int64_t pos, float *c, float *s) {
 
 /* ---- the rotation ---- */
 
-/* The two entries of pair i of x, and the next pair a step further. */
-static void pairs(RopePairing pairing, int half, int *step, int *gap) {
-    *step = pairing == ROPE_INTERLEAVED ? 2 : 1;   /* from one pair to the next */
-    *gap = pairing == ROPE_INTERLEAVED ? 1 : half; /* from a pair's first entry to its second */
-}
-
-/* eq. 34: the matrix of eq. 15 times x, entry by entry; its zeros are never multiplied. */
+/* eq. 34: the matrix of eq. 15 times x, entry by entry; its zeros are never multiplied. step: from one pair to the
+ * next, gap: from a pair's first entry to its second. */
 void rope_rotate(float *x, const float *c, const float *s, int rotary_dim, RopePairing pairing) {
-    int half = rotary_dim / 2, step, gap;
-    pairs(pairing, half, &step, &gap);
+    int half = rotary_dim / 2, step = pairing == ROPE_HALF ? 1 : 2, gap = pairing == ROPE_HALF ? half : 1;
     for (int i = 0; i < half; i++) {
         float *a = x + (size_t)i * step, *b = a + gap;
         float a0 = *a, b0 = *b;
@@ -75,8 +57,7 @@ void rope_rotate(float *x, const float *c, const float *s, int rotary_dim, RopeP
 }
 
 void rope_rotate64(double *x, const double *c, const double *s, int rotary_dim, RopePairing pairing) {
-    int half = rotary_dim / 2, step, gap;
-    pairs(pairing, half, &step, &gap);
+    int half = rotary_dim / 2, step = pairing == ROPE_HALF ? 1 : 2, gap = pairing == ROPE_HALF ? half : 1;
     for (int i = 0; i < half; i++) {
         double *a = x + (size_t)i * step, *b = a + gap;
         double a0 = *a, b0 = *b;

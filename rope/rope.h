@@ -45,23 +45,18 @@ typedef struct {
     double divisors[ROPE_MAX_PAIRS];
 } RopeConfig;
 
-/* How a method bears on the keys in the cache (attention/README.md). */
-typedef enum {
-    ROPE_KEYS_FIXED,     /* a key's angle never changes: keys are cached rotated */
-    ROPE_KEYS_BY_LENGTH, /* the frequencies depend on the text's length: another choice re-evaluates the kept ids */
-} RopeKeys;
-
 /* One scaling method: a row of the table in scaling.c. */
 struct RopeScaling {
     const char *name, *alias; /* rope_type in HF's config; alias may be NULL */
-    RopeKeys keys;
     int factor_from_lengths;  /* 1: a factor not given is n_ctx_train / n_ctx_original; there may be attention_factor */
     int own_attention;        /* 1: GGUF's attn_factor multiplies the method's own factor; 0: it stands alone */
     /* 0, or -EINVAL and a line naming what is missing or out of range. NULL: nothing to check. */
     int (*check)(const RopeConfig *c, char *err, size_t errlen);
-    /* ROPE_KEYS_BY_LENGTH: which frequencies a text of n positions takes; equal numbers mean equal frequencies. */
+    /* Which frequencies a text of n positions takes; equal numbers mean equal frequencies, another re-evaluates the
+     * kept ids. NULL: the same for all lengths, so a key's angle never changes. */
     int64_t (*choice)(const RopeConfig *c, int64_t n);
-    /* Fill inv_freq [rotary_dim/2] for that choice; returns the factor on cos and sin. */
+    /* inv_freq [rotary_dim/2], theta^(-2i/d), becomes the method's for that choice; returns the method's own factor on
+     * cos and sin, for which attention_factor stands where given. NULL: nothing changes. */
     double (*fill)(double *inv_freq, const RopeConfig *c, int64_t choice);
 };
 
@@ -70,9 +65,6 @@ extern const RopeScaling rope_none;              /* the paper's own */
 
 /* The row of that name or alias, or NULL. */
 const RopeScaling *rope_scaling(const char *name);
-/* For rows: w_i = theta^(-2i/d) into inv_freq; the factor on cos and sin of a method that has none of its own. */
-void rope_plain_frequencies(double *inv_freq, const RopeConfig *c);
-double rope_plain_magnitude(const RopeConfig *c);
 
 /* Everything of c in range and the method's own numbers complete? 0, or -EINVAL and one line that names the method. */
 int rope_check(const RopeConfig *c, char *err, size_t errlen);

@@ -15,22 +15,20 @@ static const double PI = 3.14159265358979323846;
 /* w_i / s: every position is squeezed, m becomes m/s. Position interpolation, arXiv:2306.15595. */
 static double fill_linear(double *inv_freq, const RopeConfig *c, int64_t choice) {
     (void)choice;
-    rope_plain_frequencies(inv_freq, c);
     for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] /= c->factor;
-    return rope_plain_magnitude(c);
+    return 1;
 }
 
 /* Fast pairs stay, slow ones are divided by s, a ramp in wavelength joins them. Llama 3.1's reference code. */
 static double fill_llama3(double *inv_freq, const RopeConfig *c, int64_t choice) {
     (void)choice;
-    rope_plain_frequencies(inv_freq, c);
     double L = (double)c->n_ctx_original, low = c->low_freq_factor, high = c->high_freq_factor;
     for (int i = 0; i < c->rotary_dim / 2; i++) {
         double w = inv_freq[i], turns = L * w / (2 * PI); /* L / wavelength: full turns within the trained length */
         double t = (turns - low) / (high - low);
         inv_freq[i] = turns > high ? w : turns < low ? w / c->factor : (1 - t) * w / c->factor + t * w;
     }
-    return rope_plain_magnitude(c);
+    return 1;
 }
 
 /* The pair that makes r full turns within L positions, as a real number. YaRN, arXiv:2309.00071, section 3.2. */
@@ -44,7 +42,6 @@ static double yarn_magnitude(double s, double mscale) { return s <= 1 ? 1 : 0.1 
  * interpolated, a ramp over the pair's index joins them; cos and sin grow a little, which sharpens attention. */
 static double fill_yarn(double *inv_freq, const RopeConfig *c, int64_t choice) {
     (void)choice;
-    rope_plain_frequencies(inv_freq, c);
     double low = pair_of_turns(c->beta_fast > 0 ? c->beta_fast : 32, c);
     double high = pair_of_turns(c->beta_slow > 0 ? c->beta_slow : 1, c);
     if (!c->no_truncate) low = floor(low), high = ceil(high);
@@ -55,7 +52,6 @@ static double fill_yarn(double *inv_freq, const RopeConfig *c, int64_t choice) {
         double ramp = fmin(fmax((i - low) / (high - low), 0), 1);
         inv_freq[i] = inv_freq[i] / c->factor * ramp + inv_freq[i] * (1 - ramp);
     }
-    if (c->attention_factor > 0) return c->attention_factor;
     if (c->mscale != 0 && c->mscale_all_dim != 0)
         return yarn_magnitude(c->factor, c->mscale) / yarn_magnitude(c->factor, c->mscale_all_dim);
     return yarn_magnitude(c->factor, 1);
@@ -70,10 +66,8 @@ static double longrope_factor(const RopeConfig *c) {
 }
 
 static double fill_longrope(double *inv_freq, const RopeConfig *c, int64_t choice) {
-    rope_plain_frequencies(inv_freq, c);
     const double *divisor = choice ? c->long_factor : c->short_factor;
     for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] /= divisor[i];
-    if (c->attention_factor > 0) return c->attention_factor;
     double s = longrope_factor(c);
     return s <= 1 ? 1 : sqrt(1 + log(s) / log((double)c->n_ctx_original)); /* the same for both lists */
 }
@@ -136,11 +130,10 @@ static int check_longrope(const RopeConfig *c, char *err, size_t errlen) {
     return 0;
 }
 
-static const RopeScaling linear = {"linear", NULL, ROPE_KEYS_FIXED, 0, 0, check_factor, NULL, fill_linear};
-static const RopeScaling llama3 = {"llama3", NULL, ROPE_KEYS_FIXED, 0, 0, check_llama3, NULL, fill_llama3};
-static const RopeScaling yarn = {"yarn", NULL, ROPE_KEYS_FIXED, 1, 1, check_yarn, NULL, fill_yarn};
-static const RopeScaling longrope = {"longrope", "su", ROPE_KEYS_BY_LENGTH, 1, 0, check_longrope, choice_longrope,
-                                     fill_longrope};
+static const RopeScaling linear = {"linear", NULL, 0, 0, check_factor, NULL, fill_linear};
+static const RopeScaling llama3 = {"llama3", NULL, 0, 0, check_llama3, NULL, fill_llama3};
+static const RopeScaling yarn = {"yarn", NULL, 1, 1, check_yarn, NULL, fill_yarn};
+static const RopeScaling longrope = {"longrope", "su", 1, 0, check_longrope, choice_longrope, fill_longrope};
 
 const RopeScaling *const rope_scalings[] = {&rope_none, &linear, &llama3, &yarn, &longrope, NULL};
 

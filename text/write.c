@@ -59,11 +59,8 @@ int text_write(TextWriter *w, const float *logits, char *err, size_t errlen) {
         if ((ended = take(w, id, room)) < 0) rc = base_error(err, errlen, ended, "out of memory");
         else if (!ended) rc = session_eval(w->session, &id, 1, &logits, err, errlen);
     }
-    if (rc == -EINTR) w->end = TEXT_INTERRUPT;
-    if (rc == -EINTR || rc == 0) {
-        rc = 0;
-        w->piece(w->arg, room, tokenizer_decode_end(w->tokenizer, &w->stream, room));
-    }
+    if (rc == -EINTR) w->end = TEXT_INTERRUPT, rc = 0;
+    if (rc == 0) w->piece(w->arg, room, tokenizer_decode_end(w->tokenizer, &w->stream, room));
     free(room);
     return rc;
 }

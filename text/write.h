@@ -36,13 +36,11 @@ typedef struct {
      * does not end the text; what is not 0 ends it. At the end once more, with the rest, whatever it said. */
     int (*piece)(void *arg, const char *text, size_t n);
     void *arg;
-    /* The context is full, and the last of ids is not read yet. 1: room was made, all other ids are read again. NULL:
-     * no. */
+    /* The context is full, the last of ids is not read yet. 1: room was made, all others are read again. NULL: no. */
     int (*make_room)(void *room_arg);
     void *room_arg;
 
-    /* Both's: the text so far, for the sampler's penalties. Give the prompt's ids, malloc'ed; they are the writer's
-     * then. */
+    /* Both's: the text so far, for the sampler's penalties. Give the prompt's ids, malloc'ed: the writer's then. */
     int *ids; /* [n_ids], room for cap_ids; where keep_ids is 0 only the sampler's window stays */
     size_t n_ids, cap_ids;
     int keep_ids;
