@@ -116,9 +116,9 @@ $(B)/run.o: ALL_CFLAGS += -DVERSION='"$(VERSION)"'
 $(B)/run.o: $(B)/version
 
 # The compiled-in model: the file's bytes as a C array, by od and sed alone.
-$(B)/model/builtin.o: model/tales-1m.gguf model/builtin.h $(B)/flags
+$(B)/model/builtin.o: model/tales-1m.gguf $(B)/flags
 	@mkdir -p $(@D)
-	@{ printf '#include "model/builtin.h"\n_Alignas(64) const unsigned char builtin_model[] = {\n'; \
+	@{ printf '#include <stddef.h>\n_Alignas(64) const unsigned char builtin_model[] = {\n'; \
 	   od -An -v -tu1 $< | sed 's/  */,/g; s/^,//; s/$$/,/'; \
 	   printf '};\nconst size_t builtin_model_size = sizeof builtin_model;\n'; } > $(B)/model/builtin.c
 	@$(if $(V),,echo "cc model/tales-1m.gguf")

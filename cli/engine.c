@@ -3,7 +3,6 @@
 #include "text/open.h"
 #include "model/attend_texts.h"
 #include "kernels/rows.h"
-#include "model/builtin.h"
 #include "model/family.h"
 #include "model/options.h"
 #include "model/roformer_kinds.h"

@@ -97,6 +97,10 @@ int model_open_memory(Model *m, const void *data, size_t size, const char *name,
                       size_t errlen);
 void model_close(Model *m); /* accepts a zeroed struct */
 
+/* The compiled-in model: the bytes of model/tales-1m.gguf (README.md says how it was trained). */
+extern const unsigned char builtin_model[];
+extern const size_t builtin_model_size;
+
 /* What the core leaves out of opening (more.c): other kernels where the options (may be NULL) say so, matrices
  * rearranged for them, FAVOR+'s projection. 0, or a negative errno and a line. */
 int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen);

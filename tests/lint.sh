@@ -69,7 +69,7 @@ say "functions longer than 40 lines" "$(lengths 40 $(code rope attention model |
 
 # ---- the core: what has to be read to understand the engine; it only gets smaller
 core_lines=$(env -u MAKEFLAGS -u MAKELEVEL make -s core-lines | awk '{ print $1 }')
-[ "$core_lines" -le 5139 ] || say "the core" "has $core_lines lines with its headers, of at most 4,912"
+[ "$core_lines" -le 5139 ] || say "the core" "has $core_lines lines with its headers, of at most 4,905"
 
 [ $bad = 0 ] && echo "lint: clean; the core has $core_lines lines with its headers"
 exit $bad

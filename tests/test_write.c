@@ -1,6 +1,5 @@
 /* tests/test_write.c - text_write as a library call, on the compiled-in model: the program's text, each piece once, and
  * every reason to end. */
-#include "model/builtin.h"
 #include "program.h"
 #include "test.h"
 #include "text/open.h"
