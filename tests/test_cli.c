@@ -4,6 +4,7 @@
 #include "program.h"
 #include "test.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -278,6 +279,7 @@ static void streams(void) {
     free(told);
     /* a terminal that is closed ends it like Ctrl-C, unless nohup was told */
     static const int codes[] = {130, 0};
+    void (*was)(int) = signal(SIGHUP, SIG_DFL); /* these tests may run under nohup, and no shell undoes that */
     for (int nohup = 0; nohup < 2; nohup++) {
         remove(text);
         snprintf(cmd, sizeof cmd,
@@ -286,6 +288,7 @@ static void streams(void) {
         status = system(cmd);
         CHECK(WIFEXITED(status) && WEXITSTATUS(status) == codes[nohup]);
     }
+    signal(SIGHUP, was);
     /* Ctrl-C: the text so far, timings, 130 */
     remove(text);
     snprintf(cmd, sizeof cmd,
