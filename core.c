@@ -9,9 +9,9 @@
 #include "model/decoder.h"
 #include "model/files/gguf.h"
 #include "model/files/llama2c.h"
-#include "model/model.h"
+#include "model/sampler.h"
+#include "model/session.h"
 #include "text/gguf_pieces.h"
-#include "text/write.h"
 #include "tokenizer/sentencepiece/spm.h"
 
 #include <errno.h>
@@ -138,30 +138,51 @@ static int open_tokenizer(Tokenizer **t, const Weights *w) {
     return rc;
 }
 
-static int show(void *arg, const char *text, size_t n) {
-    (void)arg;
+static int show(const char *text, size_t n) {
     if (fwrite(text, 1, n, stdout) == n && fflush(stdout) == 0) return 0;
     return base_error(err, sizeof err, -errno, "cannot write the output: %s", strerror(errno));
 }
 
+/* 1 where a text ends with this id. llama2.c's tokenizer names ends that its models were not taught. */
+static int ends_text(const Model *m, const Tokenizer *t, int id) {
+    const Config *c = &m->config;
+    int own = m->weights.format != FORMAT_LLAMA2C && (id == tokenizer_bos(t) || id == tokenizer_eos(t));
+    for (int i = 0; i < c->n_eos; i++) own |= id == c->eos_id[i];
+    return own || id == c->bos_id;
+}
+
+/* The text goes on from the n ids of a prompt that the session has read: draw an id, show what it adds, evaluate it. */
+static int write_text(Session *s, const Tokenizer *t, Sampler *sampler, const float *logits, int begun, size_t n) {
+    char *text = malloc(tokenizer_decode_bound(t));
+    int rc = text ? 0 : base_error(err, sizeof err, -ENOMEM, "out of memory");
+    TokenStream stream = {.begun = begun};
+    for (; rc == 0 && n > 0; n--) {
+        int id = sampler_next(sampler, logits, NULL, 0);
+        if (ends_text(s->model, t, id)) break;
+        rc = show(text, tokenizer_decode(t, &stream, id, text));
+        if (s->pos == s->options.n_ctx) break;
+        if (rc == 0 && n > 1) rc = session_eval(s, &id, 1, &logits, err, sizeof err);
+    }
+    if (rc == 0) rc = show(text, tokenizer_decode_end(t, &stream, text));
+    free(text);
+    return rc ? rc : show("\n", 1);
+}
+
 /* The prompt is read, and the text goes on from it. */
 static int generate(const Model *m, const Tokenizer *t, const Options *o) {
-    size_t trained = (size_t)m->config.n_ctx_train, end = o->n ? o->n : SIZE_MAX;
+    size_t trained = (size_t)m->config.n_ctx_train, end = o->n ? o->n : SIZE_MAX, n = 0;
     SessionOptions so = {.n_ctx = end < trained ? end : trained, .cache = session_usual_cache(m)};
     const float *logits;
     Sampler sampler = {0};
     Session s = {0};
-    TextWriter w = {.session = &s, .tokenizer = t, .sampler = &sampler, .piece = show, .stream.begun = *o->prompt != 0};
-    int rc = tokenizer_encode(t, o->prompt, strlen(o->prompt), ENCODE_BOS, &w.ids, &w.n_ids, err, sizeof err);
-    w.cap_ids = w.n_ids;
-    w.limit = end == SIZE_MAX ? end : end + 1 > w.n_ids ? end + 1 - w.n_ids : 0;
+    int *ids, rc = tokenizer_encode(t, o->prompt, strlen(o->prompt), ENCODE_BOS, &ids, &n, err, sizeof err);
     if (rc == 0) rc = sampler_init(&sampler, (size_t)m->config.vocab_size, &o->sampler, err, sizeof err);
     if (rc == 0) rc = session_init(&s, m, &so, err, sizeof err);
-    if (rc == 0) rc = show(NULL, o->prompt, strlen(o->prompt));
-    if (rc == 0) rc = session_eval(&s, w.ids, w.n_ids, &logits, err, sizeof err);
-    if (rc == 0) rc = text_write(&w, logits, err, sizeof err);
-    if (rc == 0) rc = show(NULL, "\n", 1);
-    text_writer_free(&w);
+    if (rc == 0) rc = show(o->prompt, strlen(o->prompt));
+    if (rc == 0) rc = session_eval(&s, ids, n, &logits, err, sizeof err);
+    n = end == SIZE_MAX ? end : end + 1 > n ? end + 1 - n : 0; /* ids that may follow */
+    if (rc == 0) rc = write_text(&s, t, &sampler, logits, *o->prompt != 0, n);
+    free(ids);
     session_free(&s);
     sampler_free(&sampler);
     return rc;
