@@ -3,7 +3,7 @@
 #include "attend_texts.h"
 
 #include "attention/chunked.h"
-#include "scratch.h"
+#include "steps.h"
 
 #include <math.h>
 #include <string.h>

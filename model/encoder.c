@@ -4,7 +4,7 @@
 #include "kernels/encoder_kernels.h"
 #include "roformer.h"
 #include "roformer_kinds.h"
-#include "scratch.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <math.h>

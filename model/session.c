@@ -1,11 +1,13 @@
 /* model/session.c - one timeline: its memory, and the rule that logits do not depend on how the ids came in. */
 #include "session.h"
 
+#include "attention/softmax.h"
 #include "base/base.h"
 #include "family.h"
-#include "scratch.h"
+#include "steps.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* 192 tokens, or as many as 32 MB of scratch hold, at least one. Float weights are transposed for each batch
@@ -33,6 +35,99 @@ static void settle(SessionOptions *o, const Model *m, int causal, int endless) {
     if (o->n_logits == 0) o->n_logits = 1;
 }
 
+/* ---- the scratch ---- */
+
+/* Each array takes the next bytes of one block, from a cache line's start on. With block NULL it only counts. */
+typedef struct {
+    char *block;
+    size_t used;
+    int overflow;
+} Carver;
+
+static void *carve(Carver *c, size_t n, size_t each) {
+    size_t bytes;
+    void *p = c->block ? c->block + c->used : NULL;
+    if (!size_mul(n, each, &bytes) || !size_add(bytes, 63, &bytes) || !size_add(c->used, bytes & ~(size_t)63, &c->used))
+        c->overflow = 1;
+    return p;
+}
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+static void carve_linear(Carver *k, const Session *s) {
+    const Config *c = &s->model->config;
+    const SessionOptions *o = &s->options;
+    Scratch *w = s->scratch;
+    size_t B = o->n_batch, half = (size_t)c->rope.rotary_dim / 2, rows = (size_t)linear_rows(&c->linear);
+    size_t heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads, D = sizeof(double);
+    LinearBatch *b = &w->batch;
+    *b = (LinearBatch){.cap = B, .n_heads = c->n_heads, .n_kv_heads = c->n_kv_heads};
+    w->cos64 = carve(k, B * half, D);
+    w->sin64 = carve(k, B * half, D);
+    b->q_num = carve(k, heads * B * rows, D);
+    b->q_den = carve(k, heads * B * rows, D);
+    b->inverse = carve(k, heads * B, D);
+    b->k_num = carve(k, kv_heads * B * rows, D);
+    b->k_den = carve(k, kv_heads * B * rows, D);
+    b->k_log = carve(k, kv_heads * B, D);
+    b->keep = carve(k, kv_heads * B, D);
+    w->chunk_doubles = o->chunk ? o->linear->room(o->chunk, rows, c->n_heads, c->n_kv_heads) : 0;
+    w->chunk = carve(k, w->chunk_doubles * (size_t)o->threads, D);
+}
+
+static void carve_all(Carver *k, Session *s) {
+    const Model *m = s->model;
+    const Config *c = &m->config;
+    const SessionOptions *o = &s->options;
+    Scratch *w = s->scratch;
+    size_t B = o->n_batch, heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads, F = sizeof(float);
+    size_t hd = (size_t)c->head_dim, vd = (size_t)c->value_dim, half = (size_t)c->rope.rotary_dim / 2;
+    size_t width = larger((size_t)c->d_model, (size_t)c->d_embed);      /* of x */
+    size_t widest = larger(larger(width, (size_t)c->d_ff), heads * vd); /* of what a matrix meets */
+    size_t floats = step_packed_bytes(m->kernels, B, widest, 0);
+    size_t blocks = m->min_group ? step_packed_bytes(m->kernels, B, widest, m->min_group) : 0;
+    w->tokens = carve(k, B, sizeof *w->tokens);
+    w->x = carve(k, B * width, F);
+    w->xn = carve(k, B * width, F);
+    w->q = carve(k, B * heads * hd, F);
+    w->k = carve(k, B * kv_heads * hd, F);
+    w->att = carve(k, B * heads * vd, F);
+    w->v = carve(k, B * kv_heads * vd, F);
+    w->gate = carve(k, B * (size_t)c->ff_rows, F);
+    w->up = carve(k, m->layers[0].w_gate.data ? B * (size_t)c->d_ff : 0, F);
+    w->head = carve(k, o->n_logits * (size_t)c->roformer.head_width, F);
+    w->packed = carve(k, larger(floats, blocks), 1);
+    s->logits = carve(k, o->n_logits * (size_t)c->vocab_size, F);
+    if (c->linear.form) carve_linear(k, s);
+    if (c->linear.form && !c->rotary_value) return;
+    w->cos = carve(k, B * half, F);
+    w->sin = carve(k, B * half, F);
+    if (c->linear.form) return;
+    s->ids = carve(k, o->n_ctx, sizeof *s->ids);
+    w->attend_floats = whole_lanes(attention_scratch(o->cache, c->head_dim, c->value_dim)); /* of 16: cache lines */
+    w->attend = carve(k, w->attend_floats * (size_t)o->threads, F);
+}
+
+static int init_scratch(Session *s, char *err, size_t errlen) {
+    Scratch *w = s->scratch = calloc(1, sizeof *w);
+    Carver k = {0};
+    if (w) carve_all(&k, s);
+    if (k.overflow || !size_add(k.used, 63, &k.used))
+        return base_error(err, errlen, -ENOMEM,
+                          "a context of %zu is too long for this machine; give a smaller one (-c)", s->options.n_ctx);
+    if (!w || !(w->block = calloc(1, w->bytes = k.used)) || team_init(&w->team, s->options.threads))
+        return base_error(err, errlen, -ENOMEM,
+                          "out of memory: %zu bytes of scratch for a context of %zu; give a smaller one (-c)", k.used,
+                          s->options.n_ctx);
+    k = (Carver){.block = (char *)(((uintptr_t)w->block + 63) & ~(uintptr_t)63)};
+    carve_all(&k, s);
+    w->piece_bytes = cache_second_level() / 2;
+    s->options.threads = w->team.most;
+    return 0;
+}
+
+/* ---- a session ---- */
+
 /* A state is a fraction of the weights that make it, but where features are many (favor+): sizes that a file of a
  * megabyte may claim. */
 static int init_state(LinearState *state, const Model *m, char *err, size_t errlen) {
@@ -53,30 +148,22 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
     int causal = c->mask == MASK_CAUSAL, endless = c->linear.form && causal, rc;
     int layers = c->mask == MASK_PADDING ? 1 : c->n_layers; /* nothing follows such a text: one layer's room does */
     settle(o, m, causal, endless);
-    ScratchSizes z = {o->n_ctx, o->n_batch, o->n_logits, o->threads, o->cache, .chunk_doubles = 0};
-    if (o->chunk)
-        z.chunk_doubles = o->linear->room(o->chunk, (size_t)linear_rows(&c->linear), c->n_heads, c->n_kv_heads);
     rope_init(&s->rope, &c->rope, 1);
     if (!endless && o->n_ctx > ((size_t)1 << 32) / (size_t)o->threads) /* widths are below 2^29: no product wraps */
         rc = base_error(err, errlen, -ENOMEM, "a context of %zu is too long for this machine; give a smaller one (-c)",
                         o->n_ctx);
     else if (c->linear.form) rc = init_state(&s->state, m, err, errlen);
     else rc = cache_init(&s->cache, o->cache, layers, c->n_kv_heads, c->head_dim, c->value_dim, o->n_ctx, err, errlen);
-    if (rc == 0) rc = scratch_init(&s->scratch, m, &z, err, errlen);
-    if (rc) {
-        session_free(s);
-        return rc;
-    }
-    o->threads = s->scratch->team.most;
-    s->ids = s->scratch->ids;
-    s->logits = s->scratch->logits;
-    return 0;
+    if (rc == 0) rc = init_scratch(s, err, errlen);
+    if (rc) session_free(s);
+    return rc;
 }
 
 void session_free(Session *s) {
     cache_free(&s->cache);
     linear_free(&s->state);
-    scratch_free(s->scratch);
+    if (s->scratch) team_free(&s->scratch->team), free(s->scratch->block);
+    free(s->scratch);
     memset(s, 0, sizeof *s);
 }
 

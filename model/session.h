@@ -51,7 +51,7 @@ struct Session {
     LinearState state;       /* linear attention's */
     float *logits;           /* [n_logits, vocab_size]; the first row: after the last id, where has_logits */
     int has_logits;
-    struct Scratch *scratch; /* what a batch needs while it is computed (scratch.h) */
+    struct Scratch *scratch; /* what a batch needs while it is computed (steps.h) */
 };
 
 /* m must outlive s. All memory is taken here. Errors: -ENOMEM, -EINVAL. */

@@ -3,7 +3,7 @@
 
 #include "attention/cache_bytes.h"
 #include "family.h"
-#include "scratch.h"
+#include "steps.h"
 
 #include <errno.h>
 #include <string.h>
