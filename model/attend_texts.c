@@ -3,7 +3,7 @@
 #include "attend_texts.h"
 
 #include "attention/chunked.h"
-#include "steps.h"
+#include "scratch.h"
 
 #include <math.h>
 #include <string.h>

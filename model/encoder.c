@@ -4,7 +4,7 @@
 #include "kernels/encoder_kernels.h"
 #include "roformer.h"
 #include "roformer_kinds.h"
-#include "steps.h"
+#include "scratch.h"
 
 #include <errno.h>
 #include <math.h>

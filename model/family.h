@@ -71,7 +71,7 @@ struct Family {
     /* The n tokens of the scratch, n <= n_batch: the past takes them in; the logits of the last n_last of them (0 <=
      * n_last <= n_logits; 0 where there is no head for logits) go to s->logits. Cannot fail. */
     void (*forward)(Session *s, size_t n, size_t n_last);
-    /* The logits of tokens t .. t+n-1 of the last forward into s->logits (n <= n_logits). Cannot fail. */
+    /* The logits of tokens t .. t+n-1 of the last forward into s->logits (n <= n_logits); NULL: lm_head xn. */
     void (*logits)(Session *s, size_t t, size_t n);
 };
 extern const Family *const families[]; /* NULL after the last (families.c) */

@@ -58,14 +58,6 @@ static void feed_forward(Session *s, const Layer *y, size_t n) {
     team_wait(&w->team);
 }
 
-/* logits = lm_head xn, for tokens t .. t+n-1. */
-static void logits_nowait(Session *s, size_t t, size_t n) {
-    const Matrix *lm_head = &s->model->lm_head;
-    size_t d = (size_t)s->model->config.d_model;
-    Packed a = step_pack(s, s->scratch->xn + t * d, n, d, lm_head);
-    step_linear_nowait(s, s->logits, &a, lm_head, NULL);
-}
-
 /* What every thread runs. */
 static void forward(void *arg) {
     const Batch *batch = arg;
@@ -101,25 +93,15 @@ static void forward(void *arg) {
     norm_nowait(s, m->final_norm, n);
     if (!batch->n_last) return;
     team_wait(&w->team);
-    logits_nowait(s, n - batch->n_last, batch->n_last);
-}
-
-static void forward_logits(void *arg) {
-    const Batch *batch = arg;
-    logits_nowait(batch->s, batch->t, batch->n);
+    Packed last = step_pack(s, w->xn + (n - batch->n_last) * d, batch->n_last, d, &m->lm_head);
+    step_linear_nowait(s, s->logits, &last, &m->lm_head, NULL);       /* logits = lm_head xn */
 }
 
 static void llama_forward(Session *s, size_t n, size_t n_last) {
     step_run(s, n * s->model->n_parameters, forward, (Batch){.n = n, .n_last = n_last});
 }
 
-static void llama_logits(Session *s, size_t t, size_t n) {
-    const Matrix *w = &s->model->lm_head;
-    step_run(s, n * w->rows * w->cols, forward_logits, (Batch){.t = t, .n = n});
-}
-
 const Family family_llama = {.architecture = decoder_architecture,
                              .read_config = decoder_read_config,
                              .load = decoder_load,
-                             .forward = llama_forward,
-                             .logits = llama_logits};
+                             .forward = llama_forward};

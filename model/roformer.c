@@ -175,7 +175,7 @@ void roformer_step(Session *s, int l, size_t n) {
     step_run(s, n * s->model->n_parameters, forward_layer, (Batch){.n = n, .l = l});
 }
 
-void roformer_forward(Session *s, size_t n, size_t n_last) {
+static void roformer_forward(Session *s, size_t n, size_t n_last) {
     step_run(s, n * s->model->n_parameters, forward, (Batch){.n = n, .n_last = n_last});
 }
 

@@ -4,7 +4,7 @@
 #include "attention/softmax.h"
 #include "base/base.h"
 #include "family.h"
-#include "steps.h"
+#include "scratch.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -84,8 +84,8 @@ static void carve_all(Carver *k, Session *s) {
     size_t hd = (size_t)c->head_dim, vd = (size_t)c->value_dim, half = (size_t)c->rope.rotary_dim / 2;
     size_t width = larger((size_t)c->d_model, (size_t)c->d_embed);      /* of x */
     size_t widest = larger(larger(width, (size_t)c->d_ff), heads * vd); /* of what a matrix meets */
-    size_t floats = step_packed_bytes(m->kernels, B, widest, 0);
-    size_t blocks = m->min_group ? step_packed_bytes(m->kernels, B, widest, m->min_group) : 0;
+    size_t floats = scratch_packed_bytes(m->kernels, B, widest, 0);
+    size_t blocks = m->min_group ? scratch_packed_bytes(m->kernels, B, widest, m->min_group) : 0;
     w->tokens = carve(k, B, sizeof *w->tokens);
     w->x = carve(k, B * width, F);
     w->xn = carve(k, B * width, F);

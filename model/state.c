@@ -15,7 +15,7 @@
 #include "attention/cache_bytes.h"
 #include "base/newfile.h"
 #include "fingerprint.h"
-#include "steps.h"
+#include "scratch.h"
 #include "timeline.h"
 #include "base/base.h"
 

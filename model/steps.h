@@ -1,41 +1,11 @@
-/* model/steps.h - what a forward pass works with, and the steps that passes share. Every thread of the session's team
- * calls them together and takes its share; which thread computes an output never changes its bits. A step ends in a
- * team_wait unless its name ends in _nowait: then the others' results may be read behind the next team_wait only. */
+/* model/steps.h - the steps that forward passes share. Every thread of the session's team calls them together and takes
+ * its share; which thread computes an output never changes its bits. A step ends in a team_wait unless its name ends in
+ * _nowait: then the others' results may be read behind the next team_wait only. */
 #ifndef STEPS_H
 #define STEPS_H
 
-#include "base/threads.h"
+#include "scratch.h"
 #include "session.h"
-
-/* A token of a batch: where it stands, and the keys that it sees. */
-typedef struct {
-    int id, type;      /* type: RoFormer's token type, 0 for decoders */
-    size_t pos;        /* in its text: the angle */
-    size_t slot;       /* where its key and value go; TOKEN_PADDING: nowhere */
-    size_t first, end; /* the slots it sees, before a layer's window */
-} Token;
-#define TOKEN_PADDING SIZE_MAX
-
-/* B = n_batch, vd = value_dim: head_dim but for GAU-alpha. */
-typedef struct Scratch {
-    Team team;              /* the threads that compute a batch */
-    Token *tokens;          /* [B] */
-    float *x, *xn;          /* [B, d_model or d_embed, the wider]: residual; normalised */
-    float *q, *k;           /* [B, n_heads*head_dim], [B, n_kv_heads*head_dim] */
-    float *att, *v;         /* [B, n_heads*vd], [B, n_kv_heads*vd] */
-    float *gate, *up;       /* [B, ff_rows], [B, d_ff] */
-    float *head;            /* RoFormer: [n_logits, d_embed]: the language model head's own layer */
-    float *cos, *sin;       /* [B, rotary_dim/2]: each token's angles */
-    double *cos64, *sin64;  /* the same in double: linear attention, as the next */
-    LinearBatch batch;      /* features of B tokens */
-    double *chunk;          /* [threads, chunk_doubles]: scratch of the chunked form */
-    float *attend;          /* [threads, attend_floats]: softmax's scratch */
-    size_t chunk_doubles, attend_floats;
-    uint8_t *packed;        /* [step_packed_bytes of a batch]: activations as matmul wants them */
-    size_t piece_bytes;     /* of packed activations that stay in a core's second-level cache */
-    void *block;            /* owns them all, and Session's ids and logits: */
-    size_t bytes;
-} Scratch;
 
 /* What a team's threads are given: tokens t .. t+n-1, the last n_last of which want logits; or layer l of them. */
 typedef struct {
@@ -57,8 +27,6 @@ typedef struct {
     size_t most, token_bytes;
 } Packed;
 
-/* The bytes that n tokens, none wider than d, take packed for matrices of that group (matrix_group). */
-size_t step_packed_bytes(const Kernels *k, size_t n, size_t d, int group);
 /* x [n, d] packed for w: the tokens of a thread's team_share by that thread. */
 Packed step_pack(Session *s, const float *x, size_t n, size_t d, const Matrix *w);
 

@@ -25,11 +25,26 @@ int session_rewind(Session *s, size_t pos) {
     return 0;
 }
 
+/* logits = lm_head xn */
+static void decoder_logits(void *arg) {
+    const Batch *b = arg;
+    const Model *m = b->s->model;
+    size_t d = (size_t)m->config.d_model;
+    Packed a = step_pack(b->s, b->s->scratch->xn + b->t * d, b->n, d, &m->lm_head);
+    step_linear_nowait(b->s, b->s->logits, &a, &m->lm_head, NULL);
+}
+
+static void logits(Session *s, size_t t, size_t n) {
+    const Matrix *w = &s->model->lm_head;
+    if (s->model->config.family->logits) s->model->config.family->logits(s, t, n);
+    else step_run(s, n * w->rows * w->cols, decoder_logits, (Batch){.t = t, .n = n});
+}
+
 void session_hand_out(Session *s, size_t t, size_t n, size_t first, SessionEach *each, void *arg) {
     size_t vocab = (size_t)s->model->config.vocab_size;
     for (size_t i = 0, rows; i < n; i += rows) {
         rows = n - i < s->options.n_logits ? n - i : s->options.n_logits;
-        s->model->config.family->logits(s, t + i, rows);
+        logits(s, t + i, rows);
         for (size_t r = 0; r < rows; r++) each(arg, first + i + r, s->logits + r * vocab);
         memmove(s->logits, s->logits + (rows - 1) * vocab, vocab * sizeof *s->logits);
     }

@@ -1,0 +1,45 @@
+/* model/scratch.h - what a forward pass works with: a batch of tokens, the arrays it fills for them, its threads. One
+ * block, taken when a session is made (session.c). */
+#ifndef SCRATCH_H
+#define SCRATCH_H
+
+#include "attention/linear.h"
+#include "base/threads.h"
+#include "model.h"
+
+/* A token of a batch: where it stands, and the keys that it sees. */
+typedef struct {
+    int id, type;      /* type: RoFormer's token type, 0 for decoders */
+    size_t pos;        /* in its text: the angle */
+    size_t slot;       /* where its key and value go; TOKEN_PADDING: nowhere */
+    size_t first, end; /* the slots it sees, before a layer's window */
+} Token;
+#define TOKEN_PADDING SIZE_MAX
+
+/* B = n_batch, vd = value_dim: head_dim but for GAU-alpha. */
+typedef struct Scratch {
+    Team team;              /* the threads that compute a batch */
+    Token *tokens;          /* [B] */
+    float *x, *xn;          /* [B, d_model or d_embed, the wider]: residual; normalised */
+    float *q, *k;           /* [B, n_heads*head_dim], [B, n_kv_heads*head_dim] */
+    float *att, *v;         /* [B, n_heads*vd], [B, n_kv_heads*vd] */
+    float *gate, *up;       /* [B, ff_rows], [B, d_ff] */
+    float *head;            /* RoFormer: [n_logits, d_embed]: the language model head's own layer */
+    float *cos, *sin;       /* [B, rotary_dim/2]: each token's angles */
+    double *cos64, *sin64;  /* the same in double: linear attention, as the next */
+    LinearBatch batch;      /* features of B tokens */
+    double *chunk;          /* [threads, chunk_doubles]: scratch of the chunked form */
+    float *attend;          /* [threads, attend_floats]: softmax's scratch */
+    size_t chunk_doubles, attend_floats;
+    uint8_t *packed;        /* [scratch_packed_bytes of a batch]: activations as matmul wants them */
+    size_t piece_bytes;     /* of packed activations that stay in a core's second-level cache */
+    void *block;            /* owns them all, and Session's ids and logits: */
+    size_t bytes;
+} Scratch;
+
+/* The bytes that n tokens, none wider than d, take packed for matrices of that group (matrix_group). */
+static inline size_t scratch_packed_bytes(const Kernels *k, size_t n, size_t d, int group) {
+    return n * ((k->mat->packed_bytes(1, d, group) + 63) & ~(size_t)63);
+}
+
+#endif
