@@ -22,6 +22,7 @@
 
 /* ---- what it knows: one row of each table that the whole program fills ---- */
 
+const RopeScaling rope_none = {.name = "none"};
 const FeatureMap *const feature_maps[] = {&phi_elu_plus_1, NULL};
 const LinearForm *const linear_forms[] = {&linear_numerator, NULL};
 

@@ -21,7 +21,7 @@ static void override_rope(KeyReader *r, Config *c, const RopeOverride *o) {
         if (rope->n_ctx_original == 0) rope->n_ctx_original = c->n_ctx_train;
     }
     if (o->theta > 0) rope->theta = o->theta;
-    if ((o->factor > 0 || o->n_ctx_original > 0) && !rope->scaling->check && r->rc == 0)
+    if ((o->factor > 0 || o->n_ctx_original > 0) && !rope->scaling->fill && r->rc == 0)
         r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: no method to give it to; add --rope linear or another",
                            o->factor > 0 ? "--rope-factor" : "--rope-original-context");
     if (o->factor > 0 && o->factor != rope->factor) {

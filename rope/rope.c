@@ -7,8 +7,6 @@
 
 /* ---- frequencies ---- */
 
-const RopeScaling rope_none = {"none", "default", 0, 0, NULL, NULL, NULL};
-
 void rope_init(Rope *r, const RopeConfig *c, int64_t n) {
     r->rotary_dim = c->rotary_dim;
     r->choice = rope_choice(c, n);
@@ -66,29 +64,14 @@ void rope_rotate64(double *x, const double *c, const double *s, int rotary_dim, 
     }
 }
 
-/* ---- methods ---- */
-
-static int refuse(const RopeConfig *c, const char *what, char *err, size_t errlen) {
-    snprintf(err, errlen, "rope method %s: %s", c->scaling->name, what);
-    return -EINVAL;
-}
+/* ---- settings ---- */
 
 int rope_check(const RopeConfig *c, char *err, size_t errlen) {
-    if (c->rotary_dim < 2 || c->rotary_dim % 2 || c->rotary_dim / 2 > ROPE_MAX_PAIRS) {
+    const char *why = !isfinite(c->theta) ? "a setting is not a finite number" : "rope_theta must be above 0";
+    if (c->rotary_dim < 2 || c->rotary_dim % 2 || c->rotary_dim / 2 > ROPE_MAX_PAIRS)
         snprintf(err, errlen, "rope: rotary_dim is %d, it must be even, from 2 to %d", c->rotary_dim,
                  2 * ROPE_MAX_PAIRS);
-        return -EINVAL;
-    }
-    const double numbers[] = {c->theta, c->factor, c->attention_factor, c->attention_multiplier, c->mscale,
-                              c->mscale_all_dim, c->beta_fast, c->beta_slow, c->low_freq_factor, c->high_freq_factor};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (!isfinite(numbers[i])) return refuse(c, "a setting is not a finite number", err, errlen);
-    if (!(c->theta > 0)) return refuse(c, "rope_theta must be above 0", err, errlen);
-    if (c->attention_factor < 0) return refuse(c, "the attention factor must be above 0", err, errlen);
-    if (c->n_divisors && c->n_divisors != c->rotary_dim / 2)
-        return refuse(c, "rope_freqs must hold one divisor for each pair", err, errlen);
-    for (int i = 0; i < c->n_divisors; i++)
-        if (!(c->divisors[i] > 0) || isinf(c->divisors[i]))
-            return refuse(c, "rope_freqs holds a divisor that is not above 0", err, errlen);
-    return c->scaling->check ? c->scaling->check(c, err, errlen) : 0;
+    else if (!(c->theta > 0) || isinf(c->theta)) snprintf(err, errlen, "rope method %s: %s", c->scaling->name, why);
+    else return c->scaling->check ? c->scaling->check(c, err, errlen) : 0;
+    return -EINVAL;
 }

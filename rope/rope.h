@@ -35,8 +35,7 @@ typedef struct {
     int64_t n_ctx_train;             /* HF max_position_embeddings; 0: not given */
     double attention_factor;         /* on cos and sin, in place of the method's own; 0: not given */
     double attention_multiplier;     /* the same beside the method's own (GGUF attn_factor with yarn); 0: not given */
-    double mscale, mscale_all_dim;   /* yarn; 0: not given */
-    double beta_fast, beta_slow;     /* yarn; 0: 32 and 1 */
+    double mscale, mscale_all_dim, beta_fast, beta_slow; /* yarn; 0: not given; 0: 32 and 1 */
     int no_truncate;                 /* yarn: 1 leaves the borders unrounded; HF truncate = false */
     double low_freq_factor, high_freq_factor; /* llama3 */
     int n_long, n_short;             /* longrope: entries given, d/2 each */
@@ -62,9 +61,7 @@ struct RopeScaling {
 
 extern const RopeScaling *const rope_scalings[]; /* all rows; NULL after the last (scaling.c) */
 extern const RopeScaling rope_none;              /* the paper's own */
-
-/* The row of that name or alias, or NULL. */
-const RopeScaling *rope_scaling(const char *name);
+const RopeScaling *rope_scaling(const char *name); /* the row of that name or alias, or NULL */
 
 /* Everything of c in range and the method's own numbers complete? 0, or -EINVAL and one line that names the method. */
 int rope_check(const RopeConfig *c, char *err, size_t errlen);

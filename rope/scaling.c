@@ -72,22 +72,37 @@ static double fill_longrope(double *inv_freq, const RopeConfig *c, int64_t choic
     return s <= 1 ? 1 : sqrt(1 + log(s) / log((double)c->n_ctx_original)); /* the same for both lists */
 }
 
-static int missing(const RopeConfig *c, const char *what, char *err, size_t errlen) {
+static int refuse(const RopeConfig *c, const char *what, char *err, size_t errlen) {
     snprintf(err, errlen, "rope method %s: %s", c->scaling->name, what);
     return -EINVAL;
 }
 
+static int check_numbers(const RopeConfig *c, char *err, size_t errlen) {
+    const double numbers[] = {c->factor, c->attention_factor, c->attention_multiplier, c->mscale, c->mscale_all_dim,
+                              c->beta_fast, c->beta_slow, c->low_freq_factor, c->high_freq_factor};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!isfinite(numbers[i])) return refuse(c, "a setting is not a finite number", err, errlen);
+    if (c->attention_factor < 0) return refuse(c, "the attention factor must be above 0", err, errlen);
+    if (c->n_divisors && c->n_divisors != c->rotary_dim / 2)
+        return refuse(c, "rope_freqs must hold one divisor for each pair", err, errlen);
+    for (int i = 0; i < c->n_divisors; i++)
+        if (!(c->divisors[i] > 0) || isinf(c->divisors[i]))
+            return refuse(c, "rope_freqs holds a divisor that is not above 0", err, errlen);
+    return 0;
+}
+
 static int check_factor(const RopeConfig *c, char *err, size_t errlen) {
-    if (c->factor >= 1) return 0;
-    return missing(c,
-                   c->factor == 0 ? "the factor is missing (factor, --rope-factor)" : "the factor must be at least 1",
-                   err, errlen);
+    int rc = check_numbers(c, err, errlen);
+    if (rc || c->factor >= 1) return rc;
+    return refuse(c,
+                  c->factor == 0 ? "the factor is missing (factor, --rope-factor)" : "the factor must be at least 1",
+                  err, errlen);
 }
 
 static int check_original(const RopeConfig *c, char *err, size_t errlen) {
     if (c->n_ctx_original >= 1) return 0;
-    return missing(c, "the original context is missing (original_max_position_embeddings, --rope-original-context)",
-                   err, errlen);
+    return refuse(c, "the original context is missing (original_max_position_embeddings, --rope-original-context)",
+                  err, errlen);
 }
 
 static int check_llama3(const RopeConfig *c, char *err, size_t errlen) {
@@ -95,9 +110,9 @@ static int check_llama3(const RopeConfig *c, char *err, size_t errlen) {
     if (rc == 0) rc = check_original(c, err, errlen);
     if (rc) return rc;
     if (!(c->low_freq_factor > 0) || !(c->high_freq_factor > 0))
-        return missing(c, "low_freq_factor and high_freq_factor must be given, above 0", err, errlen);
+        return refuse(c, "low_freq_factor and high_freq_factor must be given, above 0", err, errlen);
     if (!(c->high_freq_factor > c->low_freq_factor))
-        return missing(c, "high_freq_factor must be larger than low_freq_factor", err, errlen);
+        return refuse(c, "high_freq_factor must be larger than low_freq_factor", err, errlen);
     return 0;
 }
 
@@ -105,31 +120,33 @@ static int check_yarn(const RopeConfig *c, char *err, size_t errlen) {
     int rc = check_factor(c, err, errlen);
     if (rc == 0) rc = check_original(c, err, errlen);
     if (rc) return rc;
-    if (c->theta <= 1) return missing(c, "rope_theta must be larger than 1", err, errlen);
-    if (c->beta_fast < 0 || c->beta_slow < 0) return missing(c, "beta_fast and beta_slow must be above 0", err, errlen);
+    if (c->theta <= 1) return refuse(c, "rope_theta must be larger than 1", err, errlen);
+    if (c->beta_fast < 0 || c->beta_slow < 0) return refuse(c, "beta_fast and beta_slow must be above 0", err, errlen);
     if (c->mscale < 0 || c->mscale_all_dim < 0)
-        return missing(c, "mscale and mscale_all_dim must not be negative", err, errlen);
+        return refuse(c, "mscale and mscale_all_dim must not be negative", err, errlen);
     if ((c->beta_fast > 0 ? c->beta_fast : 32) < (c->beta_slow > 0 ? c->beta_slow : 1))
-        return missing(c, "beta_fast must not be smaller than beta_slow", err, errlen);
+        return refuse(c, "beta_fast must not be smaller than beta_slow", err, errlen);
     return 0;
 }
 
 static int check_longrope(const RopeConfig *c, char *err, size_t errlen) {
-    int rc = check_original(c, err, errlen);
+    int rc = check_numbers(c, err, errlen);
+    if (rc == 0) rc = check_original(c, err, errlen);
     if (rc) return rc;
-    if (c->n_ctx_original < 2) return missing(c, "the original context must be at least 2", err, errlen);
+    if (c->n_ctx_original < 2) return refuse(c, "the original context must be at least 2", err, errlen);
     if (c->n_long != c->rotary_dim / 2 || c->n_short != c->rotary_dim / 2)
-        return missing(c, "long_factor and short_factor must be given by the file, one number for each pair", err,
+        return refuse(c, "long_factor and short_factor must be given by the file, one number for each pair", err,
                        errlen);
     for (int i = 0; i < c->n_long; i++)
         if (!(c->long_factor[i] > 0) || !(c->short_factor[i] > 0) || isinf(c->long_factor[i]) ||
             isinf(c->short_factor[i]))
-            return missing(c, "long_factor and short_factor must be above 0", err, errlen);
+            return refuse(c, "long_factor and short_factor must be above 0", err, errlen);
     if (c->attention_factor == 0 && longrope_factor(c) <= 0)
-        return missing(c, "neither a factor nor the trained context is given", err, errlen);
+        return refuse(c, "neither a factor nor the trained context is given", err, errlen);
     return 0;
 }
 
+const RopeScaling rope_none = {"none", "default", 0, 0, check_numbers, NULL, NULL};
 static const RopeScaling linear = {"linear", NULL, 0, 0, check_factor, NULL, fill_linear};
 static const RopeScaling llama3 = {"llama3", NULL, 0, 0, check_llama3, NULL, fill_llama3};
 static const RopeScaling yarn = {"yarn", NULL, 1, 1, check_yarn, NULL, fill_yarn};
