@@ -71,10 +71,10 @@ static void describe(const Model *m, const Tokenizer *t) {
         (long long)c->n_ctx_train);
     fprintf(stderr, "  weights %s, output %s; rope theta %g, scaling %s, %s pairs, %d of %d entries turn",
             quant_format((int)m->layers->w_up.type)->name, m->lm_head.data == m->tok_emb.data ? "tied" : "its own",
-            c->rope.theta, c->rope.n_divisors ? "llama3 (rope_freqs)" : c->rope.scaling->name,
+            c->rope.theta, rope_numbers(&c->rope)->n_divisors ? "llama3 (rope_freqs)" : c->rope.scaling->name,
             c->rope.pairing == ROPE_HALF ? "half-split" : "interleaved", turns ? c->rope.rotary_dim : 0,
             c->linear.form && !c->linear.form->before_phi ? linear_features_n(&c->linear) : c->head_dim);
-    if (c->rope.factor > 1) fprintf(stderr, ", factor %g", c->rope.factor);
+    if (rope_numbers(&c->rope)->factor > 1) fprintf(stderr, ", factor %g", rope_numbers(&c->rope)->factor);
     if (c->window) fprintf(stderr, "; window %lld", (long long)c->window);
     if (c->roformer.variant) describe_roformer(m);
     if (c->linear.form)

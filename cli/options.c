@@ -4,6 +4,7 @@
 #include "kernels/rows.h"
 #include "bench/bench.h"
 #include "model/roformer_kinds.h"
+#include "rope/scaling.h"
 #include "text/chat_template.h"
 
 #include <errno.h>

@@ -130,7 +130,7 @@ static void check_sizes(KeyReader *r, const Config *c) {
     if (c->rope.rotary_dim > c->head_dim) key_complain(r, "rotary_dim", "is larger than head_dim");
 }
 
-int config_read(Config *c, const Weights *w, const ModelOptions *o, char *err, size_t errlen) {
+int config_read(Config *c, Weights *w, const ModelOptions *o, char *err, size_t errlen) {
     KeyReader r = {.w = w, .source = key_sources[w->format], .arch = c->arch, .err = err, .errlen = errlen};
     char why[200];
     memset(c, 0, sizeof *c);
@@ -140,7 +140,6 @@ int config_read(Config *c, const Weights *w, const ModelOptions *o, char *err, s
     if (r.rc == 0) read_attention(&r, c);
     if (r.rc) return r.rc;
     r.source->ends(&r, c);
-    c->rope.n_ctx_train = c->n_ctx_train;
     check_sizes(&r, c);
     if (r.rc == 0) config_more(&r, c, o);
     if (r.rc == 0 && c->linear.form && linear_check(&c->linear, why, sizeof why))

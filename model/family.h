@@ -25,7 +25,7 @@ typedef struct {
 } KeyValue;
 
 typedef struct KeyReader {
-    const Weights *w;
+    Weights *w;
     const struct KeySource *source;
     const char *arch;        /* GGUF: the prefix of its keys */
     const JsonValue *object; /* Hugging Face: where keys are looked for; NULL: config.json's top level */
@@ -78,7 +78,7 @@ extern const Family *const families[]; /* NULL after the last (families.c) */
 
 /* Read c from w's metadata, apply o (may be NULL), check everything for plausibility. 0, or -EINVAL and one line that
  * names the file and the key. Shapes of tensors are checked by model_open. */
-int config_read(Config *c, const Weights *w, const ModelOptions *o, char *err, size_t errlen);
+int config_read(Config *c, Weights *w, const ModelOptions *o, char *err, size_t errlen);
 /* The settings that the core does not know (more.c): further keys, o, and what does not go together. */
 void config_more(KeyReader *r, Config *c, const ModelOptions *o);
 

@@ -1,6 +1,8 @@
 /* model/fingerprint.c - a number for a model, so that a saved state finds its own again. */
 #include "fingerprint.h"
 
+#include "rope/scaling.h"
+
 #include <string.h>
 
 static void mix_in(uint64_t *hash, const void *data, size_t n) { *hash = hash_bytes(*hash, data, n); }
@@ -11,7 +13,7 @@ static void mix_in_rope(uint64_t *hash, const RopeConfig *c, int64_t length) {
     Rope r;
     rope_init(&r, c, length);
     mix_in_text(hash, c->scaling->name);
-    mix_in(hash, &c->n_ctx_original, sizeof c->n_ctx_original); /* longrope's border */
+    mix_in(hash, &rope_numbers(c)->n_ctx_original, sizeof(int64_t)); /* longrope's border */
     mix_in(hash, &c->pairing, sizeof c->pairing);
     mix_in(hash, &r.scale, sizeof r.scale);
     mix_in(hash, r.inv_freq, (size_t)r.rotary_dim / 2 * sizeof *r.inv_freq);

@@ -50,27 +50,28 @@ static int64_t original_context(KeyReader *r, const JsonValue *o, int64_t otherw
 }
 
 /* What a method that is not "default" needs, beside theta and the rotated part; o: the object that says so. */
-static void rope_numbers(KeyReader *r, Config *c, const JsonValue *o) {
-    RopeConfig *rope = &c->rope;
-    rope->n_ctx_original = original_context(r, r->w->config, original_context(r, o, c->n_ctx_train));
+static void read_numbers(KeyReader *r, Config *c, const JsonValue *o) {
+    RopeNumbers *n = key_rope_numbers(r, c);
+    if (!n) return;
+    n->n_ctx_original = original_context(r, r->w->config, original_context(r, o, c->n_ctx_train));
     r->object = o;
-    rope->factor = number(r, "factor", 0);
-    if (rope->scaling->factor_from_lengths) {
-        if (absent(json_get(o, "factor"))) rope->factor = (double)c->n_ctx_train / (double)rope->n_ctx_original;
-        rope->attention_factor = number(r, "attention_factor", 0);
-        if (!absent(json_get(o, "attention_factor")) && !(rope->attention_factor > 0))
+    n->factor = number(r, "factor", 0);
+    if (c->rope.scaling->method->factor_from_lengths) {
+        if (absent(json_get(o, "factor"))) n->factor = (double)c->n_ctx_train / (double)n->n_ctx_original;
+        n->attention_factor = number(r, "attention_factor", 0);
+        if (!absent(json_get(o, "attention_factor")) && !(n->attention_factor > 0))
             key_complain(r, "attention_factor", "must be above 0");
     }
-    rope->mscale = number(r, "mscale", 0);
-    rope->mscale_all_dim = number(r, "mscale_all_dim", 0);
-    rope->beta_fast = number(r, "beta_fast", 0);
-    rope->beta_slow = number(r, "beta_slow", 0);
+    n->mscale = number(r, "mscale", 0);
+    n->mscale_all_dim = number(r, "mscale_all_dim", 0);
+    n->beta_fast = number(r, "beta_fast", 0);
+    n->beta_slow = number(r, "beta_slow", 0);
     const JsonValue *truncate = json_get(o, "truncate");
-    rope->no_truncate = !absent(truncate) && truncate->type == JSON_BOOL && !truncate->boolean;
-    rope->low_freq_factor = number(r, "low_freq_factor", 0);
-    rope->high_freq_factor = number(r, "high_freq_factor", 0);
-    rope->n_long = list(r, o, "long_factor", rope->long_factor, ROPE_MAX_PAIRS);
-    rope->n_short = list(r, o, "short_factor", rope->short_factor, ROPE_MAX_PAIRS);
+    n->no_truncate = !absent(truncate) && truncate->type == JSON_BOOL && !truncate->boolean;
+    n->low_freq_factor = number(r, "low_freq_factor", 0);
+    n->high_freq_factor = number(r, "high_freq_factor", 0);
+    n->n_long = list(r, o, "long_factor", n->long_factor, ROPE_MAX_PAIRS);
+    n->n_short = list(r, o, "short_factor", n->short_factor, ROPE_MAX_PAIRS);
 }
 
 /* A factor with no method to give it to is half a setting: running it unscaled would be a guess. */
@@ -113,7 +114,7 @@ static void rope(KeyReader *r, Config *c, RopePairing pairing) {
     c->rope.theta = theta;
     if (!(partial > 0 && partial <= 1)) key_complain(r, "partial_rotary_factor", "must be above 0 and at most 1");
     else c->rope.rotary_dim = (int)(c->head_dim * partial);
-    if (c->rope.scaling->check) rope_numbers(r, c, o);
+    if (c->rope.scaling != &rope_none) read_numbers(r, c, o);
     else if (absent(type)) refuse_numbers_without_method(r, o, where);
     r->object = NULL;
 }

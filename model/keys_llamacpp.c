@@ -43,14 +43,16 @@ static int list_tensor(KeyReader *r, const char *name, double *out) {
 static void rope(KeyReader *r, Config *c, RopePairing pairing) {
     RopeConfig *rope = &c->rope;
     char name[32] = "";
+    RopeNumbers *n = key_rope_numbers(r, c);
     keys_gguf.rope(r, c, pairing);
-    rope->factor = key_number(r, "rope.scaling.factor", NULL, key_number(r, "rope.scale_linear", NULL, 0));
-    rope->n_ctx_original = key_int(r, "rope.scaling.original_context_length", NULL, (double)c->n_ctx_train, 1, 1e15);
-    rope->beta_fast = key_number(r, "rope.scaling.yarn_beta_fast", NULL, 0);
-    rope->beta_slow = key_number(r, "rope.scaling.yarn_beta_slow", NULL, 0);
-    rope->n_divisors = list_tensor(r, "rope_freqs.weight", rope->divisors);
-    rope->n_long = list_tensor(r, "rope_factors_long.weight", rope->long_factor);
-    rope->n_short = list_tensor(r, "rope_factors_short.weight", rope->short_factor);
+    if (!n) return;
+    n->factor = key_number(r, "rope.scaling.factor", NULL, key_number(r, "rope.scale_linear", NULL, 0));
+    n->n_ctx_original = key_int(r, "rope.scaling.original_context_length", NULL, (double)c->n_ctx_train, 1, 1e15);
+    n->beta_fast = key_number(r, "rope.scaling.yarn_beta_fast", NULL, 0);
+    n->beta_slow = key_number(r, "rope.scaling.yarn_beta_slow", NULL, 0);
+    n->n_divisors = list_tensor(r, "rope_freqs.weight", n->divisors);
+    n->n_long = list_tensor(r, "rope_factors_long.weight", n->long_factor);
+    n->n_short = list_tensor(r, "rope_factors_short.weight", n->short_factor);
     double attn = key_number(r, "rope.scaling.attn_factor", NULL, 1);
     if (!(attn > 0)) key_complain(r, "rope.scaling.attn_factor", "must be above 0");
     KeyValue type = r->source->look(r, "rope.scaling.type", NULL);
@@ -58,16 +60,16 @@ static void rope(KeyReader *r, Config *c, RopePairing pairing) {
     snprintf(name, sizeof name, "%.*s", (int)(type.len < sizeof name ? type.len : sizeof name - 1),
              type.text ? type.text : "");
     if (type.kind == KEY_ABSENT)
-        snprintf(name, sizeof name, rope->n_long ? "longrope" : rope->factor != 0 ? "linear" : "none");
-    if (strcmp(name, "linear") == 0 && rope->factor == 0) snprintf(name, sizeof name, "none");
+        snprintf(name, sizeof name, n->n_long ? "longrope" : n->factor != 0 ? "linear" : "none");
+    if (strcmp(name, "linear") == 0 && n->factor == 0) snprintf(name, sizeof name, "none");
     if (!(rope->scaling = rope_scaling(name))) {
         char why[100];
         snprintf(why, sizeof why, "rope method \"%s\" is not known here", name);
         key_complain(r, r->key, why);
         rope->scaling = rope_scaling("none");
     }
-    if (rope->scaling->own_attention) rope->attention_multiplier = attn;
-    else rope->attention_factor = attn;
+    if (rope->scaling->method->own_attention) n->attention_multiplier = attn;
+    else n->attention_factor = attn;
 }
 
 static void window(KeyReader *r, Config *c) {

@@ -3,6 +3,7 @@
 #define KEYS_MORE_H
 
 #include "family.h"
+#include "rope/scaling.h"
 
 extern const KeySource keys_hf;
 extern const KeySource keys_llamacpp; /* keys_gguf, and scaled frequencies, windows, experts */
@@ -19,5 +20,8 @@ typedef struct DecoderDefaults {
 
 /* keys_hf.c: true (1) or false (0). */
 int key_flag(KeyReader *r, const char *gguf, const char *hf, int absent);
+/* more.c: c->rope's numbers, which are the file's memory; at first all 0 but n_ctx_train. NULL, after a complaint: no
+ * memory. */
+RopeNumbers *key_rope_numbers(KeyReader *r, Config *c);
 
 #endif

@@ -8,6 +8,13 @@
 #include <errno.h>
 #include <stdio.h>
 
+RopeNumbers *key_rope_numbers(KeyReader *r, Config *c) {
+    RopeNumbers *n = c->rope.numbers;
+    if (!n && (n = c->rope.numbers = weights_alloc(r->w, sizeof *n)) != NULL) n->n_ctx_train = c->n_ctx_train;
+    if (!n) key_complain(r, "rope", "no memory for its numbers");
+    return n;
+}
+
 /* Linear attention rotates features: where there are not head_dim of them, the same share of them is rotated. */
 static void rotate_features(KeyReader *r, Config *c) {
     const LinearForm *form = c->linear.form;
@@ -23,7 +30,7 @@ static void rotate_features(KeyReader *r, Config *c) {
     }
     int features = linear_features_n(&c->linear);
     if (r->rc || features == c->head_dim || form->before_phi) return;
-    if (rotates && rope->n_divisors)
+    if (rotates && rope_numbers(rope)->n_divisors)
         key_complain(r, "rope_freqs.weight", "is for head_dim entries, but these features are more or fewer");
     rope->rotary_dim = (int)((int64_t)features * rope->rotary_dim / c->head_dim) / 2 * 2;
 }

@@ -1,34 +1,37 @@
 /* model/options.c - what the command line says, over what the file says. */
 #include "options.h"
 
-#include "family.h"
+#include "keys_more.h"
 
 #include <errno.h>
 #include <string.h>
 
 static void override_rope(KeyReader *r, Config *c, const RopeOverride *o) {
     RopeConfig *rope = &c->rope;
+    if (o->theta > 0) rope->theta = o->theta;
+    if (!o->scaling && o->factor <= 0 && o->n_ctx_original <= 0) return;
+    RopeNumbers *n = key_rope_numbers(r, c);
+    if (!n) return;
     if (o->scaling) {
         if (o->scaling != rope->scaling) { /* another method: what the file said for its own does not hold */
-            rope->factor = rope->attention_factor = rope->attention_multiplier = 0;
-            rope->mscale = rope->mscale_all_dim = rope->beta_fast = rope->beta_slow = 0;
-            rope->no_truncate = 0;
-            rope->low_freq_factor = 1; /* Llama 3.1's */
-            rope->high_freq_factor = 4;
+            n->factor = n->attention_factor = n->attention_multiplier = 0;
+            n->mscale = n->mscale_all_dim = n->beta_fast = n->beta_slow = 0;
+            n->no_truncate = 0;
+            n->low_freq_factor = 1; /* Llama 3.1's */
+            n->high_freq_factor = 4;
         }
-        rope->n_divisors = 0;
+        n->n_divisors = 0;
         rope->scaling = o->scaling;
-        if (rope->n_ctx_original == 0) rope->n_ctx_original = c->n_ctx_train;
+        if (n->n_ctx_original == 0) n->n_ctx_original = c->n_ctx_train;
     }
-    if (o->theta > 0) rope->theta = o->theta;
-    if ((o->factor > 0 || o->n_ctx_original > 0) && !rope->scaling->fill && r->rc == 0)
+    if ((o->factor > 0 || o->n_ctx_original > 0) && rope->scaling == &rope_none && r->rc == 0)
         r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: no method to give it to; add --rope linear or another",
                            o->factor > 0 ? "--rope-factor" : "--rope-original-context");
-    if (o->factor > 0 && o->factor != rope->factor) {
-        rope->factor = o->factor;
-        rope->attention_factor = rope->attention_multiplier = 0; /* they belonged to the old one */
+    if (o->factor > 0 && o->factor != n->factor) {
+        n->factor = o->factor;
+        n->attention_factor = n->attention_multiplier = 0; /* they belonged to the old one */
     }
-    if (o->n_ctx_original > 0) rope->n_ctx_original = o->n_ctx_original;
+    if (o->n_ctx_original > 0) n->n_ctx_original = o->n_ctx_original;
 }
 
 static void override_attention(KeyReader *r, Config *c, const AttentionOverride *a) {

@@ -4,6 +4,7 @@
 
 #include "family.h"
 #include "roformer_kinds.h"
+#include "rope/scaling.h"
 
 /* Zero or NULL: as the file says. */
 typedef struct {

@@ -12,10 +12,7 @@ void rope_init(Rope *r, const RopeConfig *c, int64_t n) {
     r->choice = rope_choice(c, n);
     for (int i = 0; i < c->rotary_dim / 2; i++)
         r->inv_freq[i] = pow(c->theta, -2.0 * i / c->rotary_dim); /* eq. 15: theta_i */
-    double own = c->scaling->fill ? c->scaling->fill(r->inv_freq, c, r->choice) : 1;
-    r->scale = c->attention_factor > 0 ? c->attention_factor : own;
-    if (c->attention_multiplier > 0) r->scale *= c->attention_multiplier;
-    for (int i = 0; i < c->n_divisors; i++) r->inv_freq[i] /= c->divisors[i];
+    r->scale = c->scaling->fill ? c->scaling->fill(r->inv_freq, c, r->choice) : 1;
 }
 
 int64_t rope_choice(const RopeConfig *c, int64_t n) {

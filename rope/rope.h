@@ -1,6 +1,6 @@
 /* rope/rope.h - rotary position embedding: which angle each pair of a head turns by, and the rotation itself.
  *
- *     RopeConfig c = {.scaling = rope_scaling("none"), .rotary_dim = 128, .theta = 10000};
+ *     RopeConfig c = {.scaling = &rope_none, .rotary_dim = 128, .theta = 10000};
  *     char err[256];
  *     if (rope_check(&c, err, sizeof err)) ...        once, when a file or an option has set it
  *     Rope r;
@@ -24,44 +24,29 @@ typedef enum { ROPE_INTERLEAVED, ROPE_HALF } RopePairing;
 
 typedef struct RopeScaling RopeScaling;
 
-/* Everything a file or the command line can say about RoPE. HF's names stand beside ours where they differ. */
+/* HF's names stand beside ours where they differ. */
 typedef struct {
-    const RopeScaling *scaling;      /* a row of scaling.c; HF rope_type */
+    const RopeScaling *scaling;  /* HF rope_type: a row of scaling.c, or rope_none */
     RopePairing pairing;
-    int rotary_dim;                  /* even, <= head_dim; HF int(head_dim * partial_rotary_factor) */
-    double theta;                    /* HF rope_theta, GGUF rope.freq_base: the base, 10000 in the paper */
-    double factor;                   /* s: how many times longer than trained; 0: not given */
-    int64_t n_ctx_original;          /* HF original_max_position_embeddings; 0: not given */
-    int64_t n_ctx_train;             /* HF max_position_embeddings; 0: not given */
-    double attention_factor;         /* on cos and sin, in place of the method's own; 0: not given */
-    double attention_multiplier;     /* the same beside the method's own (GGUF attn_factor with yarn); 0: not given */
-    double mscale, mscale_all_dim, beta_fast, beta_slow; /* yarn; 0: not given; 0: 32 and 1 */
-    int no_truncate;                 /* yarn: 1 leaves the borders unrounded; HF truncate = false */
-    double low_freq_factor, high_freq_factor; /* llama3 */
-    int n_long, n_short;             /* longrope: entries given, d/2 each */
-    double long_factor[ROPE_MAX_PAIRS], short_factor[ROPE_MAX_PAIRS];
-    int n_divisors;                  /* GGUF's rope_freqs tensor: d/2 divisors of the frequencies, or 0 */
-    double divisors[ROPE_MAX_PAIRS];
+    int rotary_dim;              /* even, <= head_dim; HF int(head_dim * partial_rotary_factor) */
+    double theta;                /* HF rope_theta, GGUF rope.freq_base: the base, 10000 in the paper */
+    struct RopeNumbers *numbers; /* of the method (scaling.h), not owned; NULL: none is given */
 } RopeConfig;
 
-/* One scaling method: a row of the table in scaling.c. */
+/* A scaling method. */
 struct RopeScaling {
-    const char *name, *alias; /* rope_type in HF's config; alias may be NULL */
-    int factor_from_lengths;  /* 1: a factor not given is n_ctx_train / n_ctx_original; there may be attention_factor */
-    int own_attention;        /* 1: GGUF's attn_factor multiplies the method's own factor; 0: it stands alone */
+    const char *name;
     /* 0, or -EINVAL and a line naming what is missing or out of range. NULL: nothing to check. */
     int (*check)(const RopeConfig *c, char *err, size_t errlen);
     /* Which frequencies a text of n positions takes; equal numbers mean equal frequencies, another re-evaluates the
      * kept ids. NULL: the same for all lengths, so a key's angle never changes. */
     int64_t (*choice)(const RopeConfig *c, int64_t n);
-    /* inv_freq [rotary_dim/2], theta^(-2i/d), becomes the method's for that choice; returns the method's own factor on
-     * cos and sin, for which attention_factor stands where given. NULL: nothing changes. */
+    /* inv_freq [rotary_dim/2], theta^(-2i/d), becomes the method's for that choice; returns what cos and sin are
+     * multiplied by. NULL: nothing changes. */
     double (*fill)(double *inv_freq, const RopeConfig *c, int64_t choice);
+    const struct RopeMethod *method; /* scaling.h */
 };
-
-extern const RopeScaling *const rope_scalings[]; /* all rows; NULL after the last (scaling.c) */
-extern const RopeScaling rope_none;              /* the paper's own */
-const RopeScaling *rope_scaling(const char *name); /* the row of that name or alias, or NULL */
+extern const RopeScaling rope_none; /* the paper's own */
 
 /* Everything of c in range and the method's own numbers complete? 0, or -EINVAL and one line that names the method. */
 int rope_check(const RopeConfig *c, char *err, size_t errlen);

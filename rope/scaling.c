@@ -3,37 +3,45 @@
  *
  * w_i = theta^(-2i/d) is the frequency as trained, s the factor, L the length trained on (n_ctx_original).
  * Formulas and their traps: README.md; sources beside each. */
-#include "rope.h"
+#include "scaling.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+const RopeNumbers *rope_numbers(const RopeConfig *c) {
+    static const RopeNumbers none;
+    return c->numbers ? c->numbers : &none;
+}
+
 static const double PI = 3.14159265358979323846;
 
 /* w_i / s: every position is squeezed, m becomes m/s. Position interpolation, arXiv:2306.15595. */
 static double fill_linear(double *inv_freq, const RopeConfig *c, int64_t choice) {
     (void)choice;
-    for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] /= c->factor;
+    const RopeNumbers *n = rope_numbers(c);
+    for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] /= n->factor;
     return 1;
 }
 
 /* Fast pairs stay, slow ones are divided by s, a ramp in wavelength joins them. Llama 3.1's reference code. */
 static double fill_llama3(double *inv_freq, const RopeConfig *c, int64_t choice) {
     (void)choice;
-    double L = (double)c->n_ctx_original, low = c->low_freq_factor, high = c->high_freq_factor;
+    const RopeNumbers *n = rope_numbers(c);
+    double L = (double)n->n_ctx_original, low = n->low_freq_factor, high = n->high_freq_factor;
     for (int i = 0; i < c->rotary_dim / 2; i++) {
         double w = inv_freq[i], turns = L * w / (2 * PI); /* L / wavelength: full turns within the trained length */
         double t = (turns - low) / (high - low);
-        inv_freq[i] = turns > high ? w : turns < low ? w / c->factor : (1 - t) * w / c->factor + t * w;
+        inv_freq[i] = turns > high ? w : turns < low ? w / n->factor : (1 - t) * w / n->factor + t * w;
     }
     return 1;
 }
 
 /* The pair that makes r full turns within L positions, as a real number. YaRN, arXiv:2309.00071, section 3.2. */
 static double pair_of_turns(double r, const RopeConfig *c) {
-    return c->rotary_dim * log((double)c->n_ctx_original / (r * 2 * PI)) / (2 * log(c->theta));
+    const RopeNumbers *n = rope_numbers(c);
+    return c->rotary_dim * log((double)n->n_ctx_original / (r * 2 * PI)) / (2 * log(c->theta));
 }
 
 static double yarn_magnitude(double s, double mscale) { return s <= 1 ? 1 : 0.1 * mscale * log(s) + 1; }
@@ -42,34 +50,37 @@ static double yarn_magnitude(double s, double mscale) { return s <= 1 ? 1 : 0.1 
  * interpolated, a ramp over the pair's index joins them; cos and sin grow a little, which sharpens attention. */
 static double fill_yarn(double *inv_freq, const RopeConfig *c, int64_t choice) {
     (void)choice;
-    double low = pair_of_turns(c->beta_fast > 0 ? c->beta_fast : 32, c);
-    double high = pair_of_turns(c->beta_slow > 0 ? c->beta_slow : 1, c);
-    if (!c->no_truncate) low = floor(low), high = ceil(high);
+    const RopeNumbers *n = rope_numbers(c);
+    double low = pair_of_turns(n->beta_fast > 0 ? n->beta_fast : 32, c);
+    double high = pair_of_turns(n->beta_slow > 0 ? n->beta_slow : 1, c);
+    if (!n->no_truncate) low = floor(low), high = ceil(high);
     low = fmax(low, 0);
     high = fmin(high, c->rotary_dim - 1); /* d-1, not d/2-1: so it was released */
     if (low == high) high += 0.001;
     for (int i = 0; i < c->rotary_dim / 2; i++) {
         double ramp = fmin(fmax((i - low) / (high - low), 0), 1);
-        inv_freq[i] = inv_freq[i] / c->factor * ramp + inv_freq[i] * (1 - ramp);
+        inv_freq[i] = inv_freq[i] / n->factor * ramp + inv_freq[i] * (1 - ramp);
     }
-    if (c->mscale != 0 && c->mscale_all_dim != 0)
-        return yarn_magnitude(c->factor, c->mscale) / yarn_magnitude(c->factor, c->mscale_all_dim);
-    return yarn_magnitude(c->factor, 1);
+    if (n->mscale != 0 && n->mscale_all_dim != 0)
+        return yarn_magnitude(n->factor, n->mscale) / yarn_magnitude(n->factor, n->mscale_all_dim);
+    return yarn_magnitude(n->factor, 1);
 }
 
 /* LongRoPE, arXiv:2402.13753, as Phi-3 has it: each pair has its own divisor, one list up to L positions, another
  * beyond. */
-static int64_t choice_longrope(const RopeConfig *c, int64_t n) { return n > c->n_ctx_original; }
+static int64_t choice_longrope(const RopeConfig *c, int64_t n) { return n > rope_numbers(c)->n_ctx_original; }
 
 static double longrope_factor(const RopeConfig *c) {
-    return c->factor > 0 ? c->factor : (double)c->n_ctx_train / (double)c->n_ctx_original;
+    const RopeNumbers *n = rope_numbers(c);
+    return n->factor > 0 ? n->factor : (double)n->n_ctx_train / (double)n->n_ctx_original;
 }
 
 static double fill_longrope(double *inv_freq, const RopeConfig *c, int64_t choice) {
-    const double *divisor = choice ? c->long_factor : c->short_factor;
+    const RopeNumbers *n = rope_numbers(c);
+    const double *divisor = choice ? n->long_factor : n->short_factor;
     for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] /= divisor[i];
     double s = longrope_factor(c);
-    return s <= 1 ? 1 : sqrt(1 + log(s) / log((double)c->n_ctx_original)); /* the same for both lists */
+    return s <= 1 ? 1 : sqrt(1 + log(s) / log((double)n->n_ctx_original)); /* the same for both lists */
 }
 
 static int refuse(const RopeConfig *c, const char *what, char *err, size_t errlen) {
@@ -78,84 +89,106 @@ static int refuse(const RopeConfig *c, const char *what, char *err, size_t errle
 }
 
 static int check_numbers(const RopeConfig *c, char *err, size_t errlen) {
-    const double numbers[] = {c->factor, c->attention_factor, c->attention_multiplier, c->mscale, c->mscale_all_dim,
-                              c->beta_fast, c->beta_slow, c->low_freq_factor, c->high_freq_factor};
+    const RopeNumbers *n = rope_numbers(c);
+    const double numbers[] = {n->factor, n->attention_factor, n->attention_multiplier, n->mscale, n->mscale_all_dim,
+                              n->beta_fast, n->beta_slow, n->low_freq_factor, n->high_freq_factor};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!isfinite(numbers[i])) return refuse(c, "a setting is not a finite number", err, errlen);
-    if (c->attention_factor < 0) return refuse(c, "the attention factor must be above 0", err, errlen);
-    if (c->n_divisors && c->n_divisors != c->rotary_dim / 2)
+    if (n->attention_factor < 0) return refuse(c, "the attention factor must be above 0", err, errlen);
+    if (n->n_divisors && n->n_divisors != c->rotary_dim / 2)
         return refuse(c, "rope_freqs must hold one divisor for each pair", err, errlen);
-    for (int i = 0; i < c->n_divisors; i++)
-        if (!(c->divisors[i] > 0) || isinf(c->divisors[i]))
+    for (int i = 0; i < n->n_divisors; i++)
+        if (!(n->divisors[i] > 0) || isinf(n->divisors[i]))
             return refuse(c, "rope_freqs holds a divisor that is not above 0", err, errlen);
     return 0;
 }
 
 static int check_factor(const RopeConfig *c, char *err, size_t errlen) {
+    const RopeNumbers *n = rope_numbers(c);
     int rc = check_numbers(c, err, errlen);
-    if (rc || c->factor >= 1) return rc;
+    if (rc || n->factor >= 1) return rc;
     return refuse(c,
-                  c->factor == 0 ? "the factor is missing (factor, --rope-factor)" : "the factor must be at least 1",
+                  n->factor == 0 ? "the factor is missing (factor, --rope-factor)" : "the factor must be at least 1",
                   err, errlen);
 }
 
 static int check_original(const RopeConfig *c, char *err, size_t errlen) {
-    if (c->n_ctx_original >= 1) return 0;
+    const RopeNumbers *n = rope_numbers(c);
+    if (n->n_ctx_original >= 1) return 0;
     return refuse(c, "the original context is missing (original_max_position_embeddings, --rope-original-context)",
                   err, errlen);
 }
 
 static int check_llama3(const RopeConfig *c, char *err, size_t errlen) {
+    const RopeNumbers *n = rope_numbers(c);
     int rc = check_factor(c, err, errlen);
     if (rc == 0) rc = check_original(c, err, errlen);
     if (rc) return rc;
-    if (!(c->low_freq_factor > 0) || !(c->high_freq_factor > 0))
+    if (!(n->low_freq_factor > 0) || !(n->high_freq_factor > 0))
         return refuse(c, "low_freq_factor and high_freq_factor must be given, above 0", err, errlen);
-    if (!(c->high_freq_factor > c->low_freq_factor))
+    if (!(n->high_freq_factor > n->low_freq_factor))
         return refuse(c, "high_freq_factor must be larger than low_freq_factor", err, errlen);
     return 0;
 }
 
 static int check_yarn(const RopeConfig *c, char *err, size_t errlen) {
+    const RopeNumbers *n = rope_numbers(c);
     int rc = check_factor(c, err, errlen);
     if (rc == 0) rc = check_original(c, err, errlen);
     if (rc) return rc;
     if (c->theta <= 1) return refuse(c, "rope_theta must be larger than 1", err, errlen);
-    if (c->beta_fast < 0 || c->beta_slow < 0) return refuse(c, "beta_fast and beta_slow must be above 0", err, errlen);
-    if (c->mscale < 0 || c->mscale_all_dim < 0)
+    if (n->beta_fast < 0 || n->beta_slow < 0) return refuse(c, "beta_fast and beta_slow must be above 0", err, errlen);
+    if (n->mscale < 0 || n->mscale_all_dim < 0)
         return refuse(c, "mscale and mscale_all_dim must not be negative", err, errlen);
-    if ((c->beta_fast > 0 ? c->beta_fast : 32) < (c->beta_slow > 0 ? c->beta_slow : 1))
+    if ((n->beta_fast > 0 ? n->beta_fast : 32) < (n->beta_slow > 0 ? n->beta_slow : 1))
         return refuse(c, "beta_fast must not be smaller than beta_slow", err, errlen);
     return 0;
 }
 
 static int check_longrope(const RopeConfig *c, char *err, size_t errlen) {
+    const RopeNumbers *n = rope_numbers(c);
     int rc = check_numbers(c, err, errlen);
     if (rc == 0) rc = check_original(c, err, errlen);
     if (rc) return rc;
-    if (c->n_ctx_original < 2) return refuse(c, "the original context must be at least 2", err, errlen);
-    if (c->n_long != c->rotary_dim / 2 || c->n_short != c->rotary_dim / 2)
+    if (n->n_ctx_original < 2) return refuse(c, "the original context must be at least 2", err, errlen);
+    if (n->n_long != c->rotary_dim / 2 || n->n_short != c->rotary_dim / 2)
         return refuse(c, "long_factor and short_factor must be given by the file, one number for each pair", err,
                        errlen);
-    for (int i = 0; i < c->n_long; i++)
-        if (!(c->long_factor[i] > 0) || !(c->short_factor[i] > 0) || isinf(c->long_factor[i]) ||
-            isinf(c->short_factor[i]))
+    for (int i = 0; i < n->n_long; i++)
+        if (!(n->long_factor[i] > 0) || !(n->short_factor[i] > 0) || isinf(n->long_factor[i]) ||
+            isinf(n->short_factor[i]))
             return refuse(c, "long_factor and short_factor must be above 0", err, errlen);
-    if (c->attention_factor == 0 && longrope_factor(c) <= 0)
+    if (n->attention_factor == 0 && longrope_factor(c) <= 0)
         return refuse(c, "neither a factor nor the trained context is given", err, errlen);
     return 0;
 }
 
-const RopeScaling rope_none = {"none", "default", 0, 0, check_numbers, NULL, NULL};
-static const RopeScaling linear = {"linear", NULL, 0, 0, check_factor, NULL, fill_linear};
-static const RopeScaling llama3 = {"llama3", NULL, 0, 0, check_llama3, NULL, fill_llama3};
-static const RopeScaling yarn = {"yarn", NULL, 1, 1, check_yarn, NULL, fill_yarn};
-static const RopeScaling longrope = {"longrope", "su", 1, 0, check_longrope, choice_longrope, fill_longrope};
+/* What is said of any method, on top of its own. */
+static double fill(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    const RopeNumbers *n = rope_numbers(c);
+    const RopeMethod *method = c->scaling->method;
+    double own = method->fill ? method->fill(inv_freq, c, choice) : 1;
+    for (int i = 0; i < n->n_divisors; i++) inv_freq[i] /= n->divisors[i];
+    if (n->attention_factor > 0) own = n->attention_factor;
+    return n->attention_multiplier > 0 ? own * n->attention_multiplier : own;
+}
+
+static const RopeMethod methods[] = {
+    {"default", 0, 0, NULL}, {NULL, 0, 0, fill_linear}, {NULL, 0, 0, fill_llama3}, {NULL, 1, 1, fill_yarn},
+    {"su", 1, 0, fill_longrope}};
+
+const RopeScaling rope_none = {"none", check_numbers, NULL, fill, &methods[0]};
+static const RopeScaling linear = {"linear", check_factor, NULL, fill, &methods[1]};
+static const RopeScaling llama3 = {"llama3", check_llama3, NULL, fill, &methods[2]};
+static const RopeScaling yarn = {"yarn", check_yarn, NULL, fill, &methods[3]};
+static const RopeScaling longrope = {"longrope", check_longrope, choice_longrope, fill, &methods[4]};
 
 const RopeScaling *const rope_scalings[] = {&rope_none, &linear, &llama3, &yarn, &longrope, NULL};
 
 const RopeScaling *rope_scaling(const char *name) {
-    for (const RopeScaling *const *r = rope_scalings; *r; r++)
-        if (strcmp(name, (*r)->name) == 0 || ((*r)->alias && strcmp(name, (*r)->alias) == 0)) return *r;
+    for (const RopeScaling *const *r = rope_scalings; *r; r++) {
+        const char *alias = (*r)->method->alias;
+        if (strcmp(name, (*r)->name) == 0 || (alias && strcmp(name, alias) == 0)) return *r;
+    }
     return NULL;
 }

@@ -298,7 +298,7 @@ static void what_is_kept(void) {
 static void facts(void) {
     static const double want[10] = {.5, .5, .5892161779, .5446080890, .9304663851, .7152331926,
                                      1.1481805481, .8240902741, 1.4546562016, .9773281008};
-    const RopeConfig config = {.scaling = rope_scaling("none"), .pairing = ROPE_INTERLEAVED, .rotary_dim = 4,
+    const RopeConfig config = {.scaling = &rope_none, .pairing = ROPE_INTERLEAVED, .rotary_dim = 4,
                                .theta = 10000};
     const Kernels *kernels;
     Rope rope;

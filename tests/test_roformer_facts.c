@@ -226,7 +226,7 @@ static void test_tiny_models(void) {
 /* ---- 1.9 ---- */
 
 static Rope rope_of(int d) {
-    RopeConfig c = {.scaling = rope_scaling("none"), .rotary_dim = d, .theta = 10000};
+    RopeConfig c = {.scaling = &rope_none, .rotary_dim = d, .theta = 10000};
     Rope r;
     rope_init(&r, &c, 1);
     return r;

@@ -1,5 +1,5 @@
 /* tests/test_rope.c - rope/: frequencies against published anchors, rotation against its definition. */
-#include "rope/rope.h"
+#include "rope/scaling.h"
 #include "test.h"
 
 #include <string.h>
@@ -11,19 +11,22 @@ typedef struct {
     double value;
 } Anchor;
 
-static void check_anchors(const RopeConfig *c, int64_t n, const Anchor *a, int count, double rtol) {
+static void check_anchors(const RopeConfig *c, int64_t length, const Anchor *a, int count, double rtol) {
     char err[200];
     Rope r;
     CHECK(rope_check(c, err, sizeof err) == 0);
-    rope_init(&r, c, n);
+    rope_init(&r, c, length);
     for (int k = 0; k < count; k++) NEAR(r.inv_freq[a[k].i], a[k].value, 0, rtol);
 }
 #define ANCHORS(c, n, rtol, ...) do { \
     const Anchor anchors_[] = {__VA_ARGS__}; \
     check_anchors(c, n, anchors_, (int)(sizeof anchors_ / sizeof *anchors_), rtol); } while (0)
 
+static RopeNumbers n; /* of the last config */
+
 static RopeConfig config(const char *method, int d, double theta) {
-    return (RopeConfig){.scaling = rope_scaling(method), .rotary_dim = d, .theta = theta};
+    n = (RopeNumbers){0};
+    return (RopeConfig){.scaling = rope_scaling(method), .rotary_dim = d, .theta = theta, .numbers = &n};
 }
 
 static double scale_of(const RopeConfig *c) {
@@ -41,7 +44,7 @@ static void anchors_none(void) {
 
 static void anchors_linear(void) {
     RopeConfig c = config("linear", 128, 1e4);
-    c.factor = 4;
+    n.factor = 4;
     ANCHORS(&c, 1, 1e-8, {0, .25}, {1, .216491081}, {16, .025}, {31, .00288695496}, {32, .0025}, {48, 2.5e-4},
             {63, 2.88695496e-5});
     NEAR(scale_of(&c), 1, 0, 0);
@@ -49,17 +52,17 @@ static void anchors_linear(void) {
 
 static void anchors_llama3(void) {
     RopeConfig c = config("llama3", 128, 5e5);
-    c.factor = 8, c.low_freq_factor = 1, c.high_freq_factor = 4, c.n_ctx_original = 8192;
+    n.factor = 8, n.low_freq_factor = 1, n.high_freq_factor = 4, n.n_ctx_original = 8192;
     ANCHORS(&c, 1, 1e-8, {0, 1}, {1, .814617234}, {16, .0376060309}, {31, 8.56751413e-4}, {32, 5.24846161e-4},
             {48, 6.64786987e-6}, {63, 3.06892599e-7});
     ANCHORS(&c, 1, 1e-5, {20, .0165604}, {28, .00321145}, {29, .00216657}, {30, .00137189}, {31, .000856751},
             {32, .000524846}, {33, .000312694},
             {34, .000178508}, {35, 9.55621e-5}, {36, 7.78466e-5}, {40, 3.4281e-5}, {63, 3.06893e-7});
     c = config("llama3", 64, 5e5);
-    c.factor = 32, c.low_freq_factor = 1, c.high_freq_factor = 4, c.n_ctx_original = 8192;
+    n.factor = 32, n.low_freq_factor = 1, n.high_freq_factor = 4, n.n_ctx_original = 8192;
     ANCHORS(&c, 1, 1e-8, {15, .00129054793}, {16, 4.29556797e-4}, {17, 9.7082878e-5}, {31, 9.41830673e-8});
     c = config("llama3", 128, 1e4); /* transformers' own vectors have five digits */
-    c.factor = 10, c.low_freq_factor = 1, c.high_freq_factor = 4, c.n_ctx_original = 2048;
+    n.factor = 10, n.low_freq_factor = 1, n.high_freq_factor = 4, n.n_ctx_original = 2048;
     ANCHORS(&c, 1, 5e-5, {30, .013335}, {31, .01073}, {32, .0077785}, {33, .0056009}, {34, .0039991}, {35, .0028248},
             {36, .0019675}, {37, .0013449},
             {38, .00089549}, {39, .00057363}, {40, .00034539}, {41, .00027384}, {63, 1.1548e-5});
@@ -67,25 +70,25 @@ static void anchors_llama3(void) {
 
 static void anchors_yarn(void) {
     RopeConfig c = config("yarn", 128, 1e4);
-    c.factor = 16, c.n_ctx_original = 4096;
+    n.factor = 16, n.n_ctx_original = 4096;
     ANCHORS(&c, 1, 1e-8, {0, 1}, {1, .865964323}, {16, .1}, {31, .00696755476}, {32, .00567307692}, {48, 6.25e-5},
             {63, 7.2173874e-6});
     static const double magnitude[][2] = {
         {1, 1}, {2, 1.06931472}, {4, 1.13862944}, {8, 1.20794415}, {16, 1.27725887}, {32, 1.34657359},
     };
     for (int k = 0; k < 6; k++) {
-        c.factor = magnitude[k][0];
+        n.factor = magnitude[k][0];
         NEAR(scale_of(&c), magnitude[k][1], 5e-9, 0);
     }
-    c.factor = 10, c.n_ctx_original = 2048;
+    n.factor = 10, n.n_ctx_original = 2048;
     ANCHORS(&c, 1, 5e-5, {0, 1}, {1, .86596}, {15, .11548}, {16, .1}, {17, .083479}, {18, .06959}, {19, .057925},
             {20, .048136}, {25, .018512},
             {30, .0066143}, {35, .002052}, {39, .0006281}, {40, .00043007}, {41, .00027384}, {63, 1.1548e-5});
-    c.attention_factor = 0.5;
+    n.attention_factor = 0.5;
     NEAR(scale_of(&c), 0.5, 0, 0);
-    c.attention_factor = 0, c.factor = 40, c.mscale = 0.707, c.mscale_all_dim = 0.707;
+    n.attention_factor = 0, n.factor = 40, n.mscale = 0.707, n.mscale_all_dim = 0.707;
     NEAR(scale_of(&c), 1, 1e-15, 0);
-    c.mscale_all_dim = 1; /* g(40, .707) / g(40, 1) by hand: (1 + .0707 ln 40) / (1 + .1 ln 40) */
+    n.mscale_all_dim = 1; /* g(40, .707) / g(40, 1) by hand: (1 + .0707 ln 40) / (1 + .1 ln 40) */
     NEAR(scale_of(&c), 1.260804 / 1.368888, 1e-6, 0);
 }
 
@@ -93,7 +96,7 @@ static void anchors_yarn(void) {
  * ramp. */
 static void anchors_yarn_untruncated(void) {
     RopeConfig c = config("yarn", 64, 150000);
-    c.factor = 32, c.n_ctx_original = 4096, c.no_truncate = 1;
+    n.factor = 32, n.n_ctx_original = 4096, n.no_truncate = 1;
     Rope r;
     rope_init(&r, &c, 1);
     NEAR(r.scale, 1.34657359, 5e-9, 0);
@@ -105,16 +108,16 @@ static void anchors_yarn_untruncated(void) {
 
 static void anchors_longrope(void) {
     RopeConfig c = config("longrope", 8, 1e4);
-    c.n_ctx_original = 4096, c.n_ctx_train = 131072, c.n_long = c.n_short = 4;
-    for (int i = 0; i < 4; i++) c.short_factor[i] = 1 + i, c.long_factor[i] = 10 + i;
+    n.n_ctx_original = 4096, n.n_ctx_train = 131072, n.n_long = n.n_short = 4;
+    for (int i = 0; i < 4; i++) n.short_factor[i] = 1 + i, n.long_factor[i] = 10 + i;
     static const double magnitude[][2] = {
         {2, 1.04083300}, {4, 1.08012345}, {8, 1.11803399}, {16, 1.15470054}, {32, 1.19023807},
     };
     for (int k = 0; k < 5; k++) {
-        c.factor = magnitude[k][0];
+        n.factor = magnitude[k][0];
         NEAR(scale_of(&c), magnitude[k][1], 5e-9, 0);
     }
-    c.factor = 0; /* from 131072 / 4096 = 32 */
+    n.factor = 0; /* from 131072 / 4096 = 32 */
     NEAR(scale_of(&c), 1.19023807, 5e-9, 0);
     ANCHORS(&c, 4096, 1e-12, {0, 1}, {1, .1 / 2}, {3, .001 / 4});
     ANCHORS(&c, 4097, 1e-12, {0, .1}, {1, .1 / 11}, {3, .001 / 13});
@@ -124,8 +127,8 @@ static void anchors_longrope(void) {
 
 static void divisors(void) {
     RopeConfig c = config("none", 8, 1e4);
-    c.n_divisors = 4;
-    for (int i = 0; i < 4; i++) c.divisors[i] = 1 << i;
+    n.n_divisors = 4;
+    for (int i = 0; i < 4; i++) n.divisors[i] = 1 << i;
     ANCHORS(&c, 1, 1e-12, {0, 1}, {1, .05}, {2, .0025}, {3, .000125});
 }
 
@@ -137,14 +140,14 @@ static void refusals(void) {
         CHECK(rope_check(&c, err, sizeof err) != 0 && strstr(err, nan_names[i]) != NULL);
     }
     RopeConfig good = config("yarn", 128, 1e4);
-    good.factor = 4, good.n_ctx_original = 64;
+    n.factor = 4, n.n_ctx_original = 64;
     CHECK(rope_check(&good, err, sizeof err) == 0);
     RopeConfig c = good;
-    c.factor = 0.5;
+    n.factor = 0.5;
     CHECK(rope_check(&c, err, sizeof err) != 0);
-    c = good, c.factor = NAN;
+    n.factor = NAN;
     CHECK(rope_check(&c, err, sizeof err) != 0);
-    c = good, c.theta = INFINITY;
+    n.factor = 4, c.theta = INFINITY;
     CHECK(rope_check(&c, err, sizeof err) != 0);
     c = good, c.theta = 0;
     CHECK(rope_check(&c, err, sizeof err) != 0);

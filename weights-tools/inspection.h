@@ -44,7 +44,7 @@ typedef struct {
     size_t pieces;
     int bos, eos;              /* -1: none */
     char no_tokenizer[400];    /* why a tokenizer that is there cannot be opened */
-    const Weights *weights;    /* with the keys of a GGUF file; NULL for a checkpoint */
+    Weights *weights;    /* with the keys of a GGUF file; NULL for a checkpoint */
     Weights own_weights;
     Checkpoint checkpoint;
     char word[40];

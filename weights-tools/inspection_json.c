@@ -1,6 +1,7 @@
 /* weights-tools/inspection_json.c - an Inspection as one JSON object. */
 #include "inspection.h"
 #include "model/roformer_kinds.h"
+#include "rope/scaling.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -44,17 +45,18 @@ static void word(Buffer *b, const char *name, const char *v) {
 }
 
 static void rope(Buffer *b, const RopeConfig *r) {
+    const RopeNumbers *n = rope_numbers(r);
     key(b, "rope");
     buffer_print(b, "{");
     word(b, "method", r->scaling->name);
     real(b, "theta", r->theta);
     count(b, "rotary_dim", r->rotary_dim);
     word(b, "pairing", r->pairing == ROPE_HALF ? "half" : "interleaved");
-    if (r->factor > 0) real(b, "factor", r->factor);
-    if (r->n_ctx_original > 0) count(b, "n_ctx_original", r->n_ctx_original);
-    if (r->attention_factor > 0) real(b, "attention_factor", r->attention_factor);
-    if (r->n_divisors) count(b, "divisors", r->n_divisors);
-    if (r->n_long) count(b, "long_factors", r->n_long);
+    if (n->factor > 0) real(b, "factor", n->factor);
+    if (n->n_ctx_original > 0) count(b, "n_ctx_original", n->n_ctx_original);
+    if (n->attention_factor > 0) real(b, "attention_factor", n->attention_factor);
+    if (n->n_divisors) count(b, "divisors", n->n_divisors);
+    if (n->n_long) count(b, "long_factors", n->n_long);
     buffer_print(b, "}");
 }
 

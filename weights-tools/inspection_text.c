@@ -1,6 +1,7 @@
 /* weights-tools/inspection_text.c - an Inspection in lines: first what the model is, then the table of its tensors. */
 #include "inspection.h"
 #include "model/roformer_kinds.h"
+#include "rope/scaling.h"
 
 #include <string.h>
 
@@ -29,12 +30,13 @@ static void model_line(const Inspection *i, Buffer *b) {
 
 static void rope_line(const Inspection *i, Buffer *b) {
     const RopeConfig *r = &i->config.rope;
+    const RopeNumbers *n = rope_numbers(r);
     label(b, "rope");
     buffer_print(b, "%s, theta %.9g, ", r->scaling->name, r->theta);
-    if (r->factor > 0) buffer_print(b, "factor %.9g, ", r->factor);
-    if (r->factor > 0 && r->n_ctx_original > 0) buffer_print(b, "of a context of %lld, ", (long long)r->n_ctx_original);
-    if (r->n_divisors) buffer_print(b, "frequencies divided by rope_freqs.weight, ");
-    if (r->n_long) buffer_print(b, "%d long and %d short factors, ", r->n_long, r->n_short);
+    if (n->factor > 0) buffer_print(b, "factor %.9g, ", n->factor);
+    if (n->factor > 0 && n->n_ctx_original > 0) buffer_print(b, "of a context of %lld, ", (long long)n->n_ctx_original);
+    if (n->n_divisors) buffer_print(b, "frequencies divided by rope_freqs.weight, ");
+    if (n->n_long) buffer_print(b, "%d long and %d short factors, ", n->n_long, n->n_short);
     buffer_print(b, "%d of a head's %d entries, pairs %s\n", r->rotary_dim, i->config.head_dim,
                  r->pairing == ROPE_HALF ? "(i, i + d/2): half-split" : "(2i, 2i + 1): interleaved");
 }

@@ -3,6 +3,7 @@
 #include "source.h"
 
 #include "model/decoder.h"
+#include "rope/scaling.h"
 
 #include <errno.h>
 #include <math.h>
@@ -85,27 +86,28 @@ static int divisors(Source *s, const Rope *r) {
 /* llama.cpp turns by its own yarn factor 1 + 0.1 ln s times attn_factor; elsewhere attn_factor stands alone. */
 static int scaling(Source *s, Keys *k, char *err, size_t errlen) {
     const RopeConfig *c = &s->config.rope;
+    const RopeNumbers *n = rope_numbers(c);
     const char *name = c->scaling->name;
     Rope r;
     rope_init(&r, c, 1);
-    if (strcmp(name, "none") == 0 && c->n_divisors == 0) return 0;
+    if (strcmp(name, "none") == 0 && n->n_divisors == 0) return 0;
     if (strcmp(name, "llama3") == 0) return divisors(s, &r);
     int yarn = strcmp(name, "yarn") == 0, longrope = strcmp(name, "longrope") == 0;
     if (!yarn && !longrope && strcmp(name, "linear") != 0)
         return base_error(err, errlen, -EINVAL, "%s: rope method %s has no keys in GGUF", s->path, name);
-    if (yarn && c->no_truncate)
+    if (yarn && n->no_truncate)
         return base_error(err, errlen, -EINVAL, "%s: yarn with unrounded borders (truncate false) has no key in GGUF",
                           s->path);
     word(k, "rope.scaling.type", name);
-    if (!longrope) real(k, "rope.scaling.factor", c->factor);
+    if (!longrope) real(k, "rope.scaling.factor", n->factor);
     if (!yarn && !longrope) return 0;
-    count(k, "rope.scaling.original_context_length", c->n_ctx_original);
-    double own = yarn ? 1 + 0.1 * log(c->factor) : 1;
+    count(k, "rope.scaling.original_context_length", n->n_ctx_original);
+    double own = yarn ? 1 + 0.1 * log(n->factor) : 1;
     if (longrope || fabs(r.scale - own) > 1e-9) real(k, "rope.scaling.attn_factor", r.scale / own);
-    if (yarn && c->beta_fast > 0) real(k, "rope.scaling.yarn_beta_fast", c->beta_fast);
-    if (yarn && c->beta_slow > 0) real(k, "rope.scaling.yarn_beta_slow", c->beta_slow);
-    int rc = longrope ? list(s, "rope_factors_long.weight", c->long_factor, c->n_long) : 0;
-    return rc == 0 && longrope ? list(s, "rope_factors_short.weight", c->short_factor, c->n_short) : rc;
+    if (yarn && n->beta_fast > 0) real(k, "rope.scaling.yarn_beta_fast", n->beta_fast);
+    if (yarn && n->beta_slow > 0) real(k, "rope.scaling.yarn_beta_slow", n->beta_slow);
+    int rc = longrope ? list(s, "rope_factors_long.weight", n->long_factor, n->n_long) : 0;
+    return rc == 0 && longrope ? list(s, "rope_factors_short.weight", n->short_factor, n->n_short) : rc;
 }
 
 int source_keys(Source *s, const char *arch, const char *name, char *err, size_t errlen) {
@@ -118,7 +120,7 @@ int source_keys(Source *s, const char *arch, const char *name, char *err, size_t
     real(&k, "rope.freq_base", c->rope.theta);
     window(&k, c);
     attention(&k, &c->linear);
-    if (c->n_ctx_train > UINT32_MAX || c->window > UINT32_MAX || c->rope.n_ctx_original > UINT32_MAX)
+    if (c->n_ctx_train > UINT32_MAX || c->window > UINT32_MAX || rope_numbers(&c->rope)->n_ctx_original > UINT32_MAX)
         return base_error(err, errlen, -EINVAL, "%s: a context of 2^32 or more has no key in GGUF", s->path);
     int rc = scaling(s, &k, err, errlen);
     return rc == -ENOMEM ? base_error(err, errlen, rc, "%s: out of memory", s->path) : rc;

@@ -272,7 +272,7 @@ static void drift_row(const Sums *s, const double *num, const double *den, size_
 static void drift_table(void) {
     Sums *s = calloc(1, sizeof *s);
     Rope r;
-    RopeConfig rc = {.scaling = rope_scaling("none"), .rotary_dim = HEAD, .theta = 10000};
+    RopeConfig rc = {.scaling = &rope_none, .rotary_dim = HEAD, .theta = 10000};
     LinearConfig c = {.phi = feature_map("elu+1"), .form = linear_form("numerator"), .head_dim = HEAD};
     double num[HEAD], den[HEAD];
     float v[HEAD];

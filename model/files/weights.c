@@ -36,23 +36,27 @@ int weights_open_memory(Weights *w, const void *data, size_t size, const char *n
 
 /* ---- for the formats ---- */
 
-struct KeptName { /* copied, because a file holds names without a NUL */
-    struct KeptName *next;
-    char text[];
+struct Kept {
+    struct Kept *next;
+    _Alignas(double) char bytes[];
 };
 
-const char *weights_keep(Weights *w, const char *s, size_t n) {
-    struct KeptName *name = malloc(sizeof *name + n + 1);
-    if (!name) return NULL;
-    name->next = w->names;
-    w->names = name;
-    name->text[n] = 0;
-    return memcpy(name->text, s, n);
+void *weights_alloc(Weights *w, size_t n) {
+    struct Kept *kept = calloc(1, sizeof *kept + n);
+    if (!kept) return NULL;
+    kept->next = w->kept;
+    w->kept = kept;
+    return kept->bytes;
+}
+
+const char *weights_keep(Weights *w, const char *s, size_t n) { /* a file holds names without a NUL */
+    char *text = weights_alloc(w, n + 1);
+    return text ? memcpy(text, s, n) : NULL;
 }
 
 void weights_close(Weights *w) {
     for (size_t i = 0; i < w->n_files; i++) file_unmap(&w->files[i]);
-    for (struct KeptName *name; (name = w->names); free(name)) w->names = name->next;
+    for (struct Kept *kept; (kept = w->kept); free(kept)) w->kept = kept->next;
     if (w->free_own) w->free_own(w->own);
     free(w->path);
     free(w->folder);

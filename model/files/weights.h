@@ -57,7 +57,7 @@ typedef struct {
     void *own;             /* what the format keeps beside that .. */
     void (*free_own)(void *own); /* .. and how it goes; NULL: nothing */
     const void **by_name;  /* [n_tensors]: tensors sorted, for weights_find */
-    struct KeptName *names; /* owns names and keys */
+    struct Kept *kept;     /* owns names, keys and what weights_alloc gave */
 } Weights;
 
 /* Open path, a file or a folder, by its bytes, never by its name: 0, or a negative errno and one line in err that names
@@ -90,7 +90,8 @@ typedef struct {
 } WeightsReader;
 extern const WeightsReader weights_readers[]; /* tried in order; ended by a zeroed row (formats.c) */
 
-const char *weights_keep(Weights *w, const char *s, size_t n); /* a copy of s [n] and a NUL, w's; NULL: no memory */
+void *weights_alloc(Weights *w, size_t n); /* n bytes, zeroed, that go when w does; NULL: no memory */
+const char *weights_keep(Weights *w, const char *s, size_t n); /* a copy of s [n] and a NUL, alike */
 int weights_add_tensor(Weights *w, const Tensor *t);           /* 0 or -ENOMEM; *t is copied */
 int weights_add_meta(Weights *w, const MetaValue *m);
 int weights_add_file(Weights *w, const char *path, char *err, size_t errlen); /* map it as w->files[w->n_files - 1] */
