@@ -5,11 +5,11 @@
  * MODEL is a GGUF llama with SentencePiece's BPE, or one that llama2.c's run reads, with tokenizer.bin beside it;
  * without MODEL the compiled-in one writes. `make core` links it with the files that the Makefile lists as CORE; the
  * text is that of ./run --kernels ref. */
-#include "base/threads.h"
 #include "model/decoder.h"
 #include "model/files/gguf.h"
 #include "model/files/llama2c.h"
 #include "model/sampler.h"
+#include "model/scratch.h"
 #include "model/session.h"
 #include "text/gguf_pieces.h"
 #include "tokenizer/sentencepiece/spm.h"
@@ -26,10 +26,9 @@ const RopeScaling rope_none = {.name = "none"};
 const FeatureMap *const feature_maps[] = {&phi_elu_plus_1, NULL};
 const LinearForm *const linear_forms[] = {&linear_numerator, NULL};
 
-const Kernels kernels_ref = {.name = "ref", .mat = &ref_matmul, .att = &ref_attention, .vec = &ref_vector};
+const Attention *const session_attention = &attention_plain;
+const Kernels kernels_ref = {.name = "ref", .mat = &ref_matmul, .vec = &ref_vector};
 const Kernels *kernels_best(void) { return &kernels_ref; }
-const CacheFormat cache_formats[] = {
-    [CACHE_F32] = {"f32", 4, 0, cache_store_f32, NULL}, [CACHE_F16] = {"f16", 2, 0, cache_store_f16, NULL}};
 const QuantFormat *const quant_formats[] = {formats_plain, NULL};
 
 const WeightsReader weights_readers[] = {{gguf_is, gguf_open, NULL}, {llama2c_is, llama2c_open, NULL}, {0}};

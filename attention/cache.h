@@ -7,14 +7,7 @@
 #ifndef CACHE_H
 #define CACHE_H
 
-#include "kernels/kernels.h"
-
-typedef enum {
-    CACHE_F32,  /* what was stored, to the bit */
-    CACHE_F16,  /* rounded to the nearest half, ties to even; from 65520 on infinity, so that it stays visible */
-    CACHE_Q8_0, /* 32 entries (a head's last: as many as are left) share a scale amax / 127, a half float; x / scale as
-                   int8 */
-} CacheType;
+#include "kernels/attention_kernels.h"
 
 /* Where a slot's n numbers lie: entry i is at entries + i * step entries, its scale at scales + i / Q_BLOCK * step. */
 typedef struct {

@@ -1,6 +1,8 @@
 /* attention/favor.c - FAVOR+'s features and its projection. */
 #include "favor.h"
 
+#include "kernels/attention_kernels.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

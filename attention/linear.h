@@ -19,6 +19,7 @@
 #ifndef LINEAR_H
 #define LINEAR_H
 
+#include "kernels/attention_kernels.h"
 #include "phi.h"
 
 /* S and z of all layers and key/value heads. Its size does not depend on how much was read. */

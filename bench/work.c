@@ -3,6 +3,7 @@
 
 #include "kernels/codes.h"
 #include "model/matrices.h"
+#include "model/past.h"
 
 Work work_sum(Work a, Work b) { return (Work){a.bytes + b.bytes, a.f32 + b.f32, a.int8 + b.int8, a.int4 + b.int4}; }
 
@@ -41,7 +42,7 @@ Work work_matrices(const Model *m, size_t tokens, size_t heads) {
 static Work linear_work(const Session *s, size_t n) {
     const Config *c = &s->model->config;
     double S = (double)linear_rows(&c->linear) * c->value_dim * c->n_layers;
-    return (Work){.bytes = (double)(s->state.n * sizeof *s->state.S),
+    return (Work){.bytes = (double)(s->past->state.n * sizeof *s->past->state.S),
                   .f32 = 2 * S * (c->n_kv_heads + c->n_heads) * (double)n};
 }
 
@@ -60,7 +61,8 @@ Work work_attention(const Session *s, size_t pos, size_t n) {
     Work w = {0};
     if (c->linear.form) return linear_work(s, n);
     /* A position of a layer: keys and values of all heads, as they are read. */
-    double slot = (double)s->cache.n_kv_heads * ((double)s->cache.group_bytes / KEY_LANES + (double)s->cache.row_bytes);
+    const KVCache *cache = &s->past->cache;
+    double slot = (double)cache->n_kv_heads * ((double)cache->group_bytes / KEY_LANES + (double)cache->row_bytes);
     for (int l = 0; l < c->n_layers; l++) {
         size_t window = s->model->layers[l].window, slots = pos + n;
         if (window && window + n - 1 < slots) slots = window + n - 1;

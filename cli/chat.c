@@ -35,7 +35,7 @@ static size_t answer_limit(const Chat *c) {
     const Args *a = c->a;
     if (a->sampling.max_given) return (size_t)a->sampling.max_tokens;
     if (a->sampling.n_given && a->sampling.n > 0) return (size_t)a->sampling.n;
-    int endless = c->g.e.session.state.S != NULL; /* no context ends it */
+    int endless = c->g.e.session.model->config.linear.form != NULL; /* no context ends it */
     return endless ? (size_t)c->g.e.model.config.n_ctx_train : SIZE_MAX;
 }
 
@@ -153,7 +153,7 @@ static int word_stats(Chat *c, const char *argument) {
     const Session *s = &g->e.session;
     char room[40] = "";
     (void)argument;
-    if (!s->state.S) snprintf(room, sizeof room, " of %zu", s->options.n_ctx);
+    if (!s->model->config.linear.form) snprintf(room, sizeof room, " of %zu", s->options.n_ctx);
     fprintf(stderr, "template %s; %zu message%s, %zu%s positions in use\n", c->t->name, c->n, c->n == 1 ? "" : "s",
             s->pos, room);
     if (g->answered)
@@ -253,7 +253,7 @@ static int open_chat(Chat *c, const Args *a) {
     if ((code = engine_session(e, a, USUAL_CONTEXT, 1)) || (code = generation_init(&c->g, a))) return code;
     set_ends(c);
     c->g.keep_text = 1;
-    c->g.w.keep_ids = !e->session.state.S;
+    c->g.w.keep_ids = !e->session.model->config.linear.form;
     c->g.w.make_room = chat_make_room;
     c->g.w.room_arg = c;
     c->loaded = e->n_loaded;

@@ -52,7 +52,7 @@ void chat_free(Chat *c) {
 
 /* ---- ids ---- */
 
-static int linear(const Chat *c) { return c->g.e.session.state.S != NULL; }
+static int linear(const Chat *c) { return c->g.e.session.model->config.linear.form != NULL; }
 
 static int render(Chat *c, int generate, ChatParts *parts, size_t *first) {
     ChatOptions o = {.date = c->date, .generate = generate, .goes_on = c->loaded > 0};

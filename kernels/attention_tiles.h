@@ -9,7 +9,7 @@
 #define ATTENTION_TILES_H
 
 #include "inline.h"
-#include "kernels.h"
+#include "attention_kernels.h"
 
 enum { TILE_ROWS = 6, TILE_GROUPS = 4 };  /* of a tile, at most */
 enum { GROUP_VECTORS = KEY_LANES / VEC }; /* of a group of columns */

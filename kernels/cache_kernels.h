@@ -3,7 +3,7 @@
 #ifndef CACHE_KERNELS_H
 #define CACHE_KERNELS_H
 
-#include "kernels.h"
+#include "attention_kernels.h"
 
 typedef struct CacheKernels {
     /* out[i] = x[i], a half float, exactly; [n] */

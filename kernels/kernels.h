@@ -16,25 +16,6 @@
 #include "rope/rope.h"
 #include "quants.h"
 
-enum { STATE_COLUMNS = 16 }; /* two cache lines of doubles; in AVX2 four vectors to read S into and four to sum into */
-
-/* Attention: keys that lie side by side, entry by entry, and columns of values that are taken together; slots that are
- * taken in at once; room for their scores, wherever in a group of keys they begin. */
-enum { KEY_LANES = 16, KEY_BLOCK = 64, SCORE_ROW = KEY_BLOCK + KEY_LANES };
-static inline size_t whole_lanes(size_t n) { return (n + KEY_LANES - 1) / KEY_LANES * KEY_LANES; } /* n, rounded up */
-
-typedef struct { int lo, hi; } Span; /* the slots of a block that a query sees: lo <= t < hi; none where lo >= hi */
-typedef struct { const void *at; int half; } Numbers;    /* floats, or half floats, that a product is made with */
-typedef struct { const void *from; size_t bytes; } Soon; /* that will be wanted; never read, only fetched */
-
-/* A query's softmax so far. */
-typedef struct {
-    float scale;  /* what scores are multiplied by */
-    float max;    /* the largest score; begins as -FLT_MAX */
-    float sum;    /* of exp(score - max); begins as 0 */
-    float shrink; /* exp(the max before the last block - max): what older sums are multiplied by */
-} Running;
-
 /* A batch of activations as matmul wants it: packed by pack of the same row. */
 typedef struct {
     size_t n, d;      /* tokens; entries a token */
@@ -58,35 +39,6 @@ typedef struct {
     void (*quantize)(int8_t *q, float *scale, const float *x, size_t d, int group);
 } MatmulKernels;
 
-/* Queries against what the past has left. */
-typedef struct {
-    /* Softmax attention of n >= 1 queries, a block of KEY_BLOCK slots at a time (attention/softmax.c). soon: memory
-     * that will be read when the function has returned; a row may fetch it meanwhile, or not.
-     * Scores of `groups` groups of slots, at most SCORE_ROW / KEY_LANES: for query j < n, slot t < groups * KEY_LANES
-     *   s[j*SCORE_ROW + t] = sum over i of q[j*head_dim + i] * k[(t/KEY_LANES*head_dim + i)*KEY_LANES + t%KEY_LANES] */
-    void (*scores)(float *s, const float *q, size_t n, Numbers k, size_t head_dim, size_t groups, Soon soon);
-
-    /* A block's scores s[j*SCORE_ROW + t] become weights, for t in the query's span; its running sums take them in:
-     *   m = max(max, scale s_t), shrink = exp(max - m), s_t = exp(scale s_t - m), sum = shrink sum + sum s_t, max = m
-     * An empty span leaves all but shrink = 1. Outside the span s may hold anything, before and after. exp of what is
-     * below -87.33 may be 0. A NaN or +infinity among the scores makes weights and sum NaN. */
-    void (*softmax)(float *s, const Span *spans, Running *run, size_t n);
-
-    /* acc[j*lda + i] = shrink_j * acc[j*lda + i] + sum over t of p[j*SCORE_ROW + t] * v[t*ldv + i],  i < width, t in
-     * j's span, ascending; nothing for an empty one. width: a multiple of KEY_LANES. v is read for slots in a span. */
-    void (*mix)(float *acc, size_t lda, const float *p, const Span *spans, const Running *run, size_t n, Numbers v,
-                size_t ldv, size_t width, Soon soon);
-
-    /* Linear attention, in double: STATE_COLUMNS columns of S, [rows, STATE_COLUMNS], take a token in and are read.
-     *   S[i] += b[i] * v                               b [rows], v [STATE_COLUMNS]; b = NULL: S stays, v is not read
-     *   out[g] = sum over i of a[g*lda + i] * S[i]     g < n; out [n, STATE_COLUMNS], i ascending */
-    void (*state_step)(double *out, double *S, size_t rows, const double *b, const float *v, const double *a, size_t n,
-                       size_t lda);
-
-    /* out[i] = x[i] as a half float, to nearest, ties to even, NaN stays NaN; [n]. The same bits in every row. */
-    void (*narrow)(uint16_t *out, const float *x, size_t n);
-} AttentionKernels;
-
 /* One vector at a time. */
 typedef struct {
     /* y[i] = x[i] / sqrt(mean(x^2) + eps) * w[i]; [n]; y may be x. Source: RMSNorm, arXiv:1910.07467, as in LLaMA. */
@@ -106,10 +58,10 @@ typedef struct {
     const char *name;
     int lanes; /* rows of the panels that weights in blocks are repacked to (panel.h); 0: they stay as they are */
     const MatmulKernels *mat;
-    const AttentionKernels *att;
     const VectorKernels *vec;
-    const struct EncoderKernels *enc; /* what not every model and cache needs (encoder_kernels.h, cache_kernels.h) */
-    const struct CacheKernels *cache; /* NULL, as enc: not in this build */
+    const struct AttentionKernels *att; /* attention_kernels.h; encoder_kernels.h; cache_kernels.h: .. */
+    const struct EncoderKernels *enc;
+    const struct CacheKernels *cache;   /* .. NULL: not in this build */
 } Kernels;
 
 const Kernels *kernels_best(void); /* the fastest row that this CPU can run (rows.c; rows.h has them all) */
@@ -117,9 +69,8 @@ const Kernels *kernels_best(void); /* the fastest row that this CPU can run (row
 /* The reference row (rows.c), and the groups of ref.c, from which others borrow what they do not speed up. */
 extern const Kernels kernels_ref;
 extern const MatmulKernels ref_matmul;
-extern const AttentionKernels ref_attention;
 extern const VectorKernels ref_vector;
-enum { REF_LANES = 8 };
+enum { REF_LANES = 8, KEY_BLOCK = 64 }; /* KEY_BLOCK: slots of the past that a softmax takes in at once */
 float ref_fold(float lane[REF_LANES]); /* the partial sums of a long sum, folded in halves */
 
 #endif

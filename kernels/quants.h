@@ -54,6 +54,13 @@ float f16_to_f32(uint16_t h);  /* exact, subnormals, infinities and NaN too */
 uint16_t f32_to_f16(float x);  /* to nearest, ties to even; infinity from 65520 on; NaN stays NaN */
 float bf16_to_f32(uint16_t h); /* exact */
 
+/* What the keys and values of the past are kept as. */
+typedef enum {
+    CACHE_F32,  /* what was stored, to the bit */
+    CACHE_F16,  /* rounded to the nearest half, ties to even; from 65520 on infinity, so that it stays visible */
+    CACHE_Q8_0, /* 32 entries (a head's last: what is left) share a scale amax / 127, a half float; x / scale as int8 */
+} CacheType;
+
 /* From so many tokens on, float weights are transposed for a batch: two vectors of rows go together then. */
 enum { FLOAT_MANY = 48 };
 

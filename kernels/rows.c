@@ -1,5 +1,6 @@
 /* kernels/rows.c - the table of rows and which of them this processor can run: the one place that knows processors. */
 #define _DEFAULT_SOURCE /* syscall */
+#include "attention_kernels.h"
 #include "cache_kernels.h"
 #include "encoder_kernels.h"
 #include "rows.h"

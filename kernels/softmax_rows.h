@@ -4,7 +4,7 @@
 #define SOFTMAX_ROWS_H
 
 #include "inline.h"
-#include "kernels.h"
+#include "attention_kernels.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #define STATE_TILES_H
 
 #include "inline.h"
-#include "kernels.h"
+#include "attention_kernels.h"
 
 enum { STATE_VECTORS = STATE_COLUMNS / VEC64 }; /* of a row of S */
 /* Queries that read at a time: one alone has too few sums to hide the latency of an FMA. */

@@ -1,21 +1,102 @@
-/* model/attend.c - attention of a batch: softmax over the cache, or linear attention through its state. */
-#include "steps.h"
+/* model/attend.c - attention of a batch: softmax over the cache, in tiles of queries, or linear attention through its
+ * state, in strips. plain.c is the page to read before. */
+#include "past.h"
 
 #include "attention/softmax.h"
+#include "base/base.h"
+#include "family.h"
+#include "scratch.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
+
+/* ---- what is kept ---- */
+
+static void carve_linear(Carver *k, const Session *s) {
+    const Config *c = &s->model->config;
+    const SessionOptions *o = &s->options;
+    Past *p = s->past;
+    size_t B = o->n_batch, rows = (size_t)linear_rows(&c->linear), D = sizeof(double);
+    size_t heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads;
+    LinearBatch *b = &p->batch;
+    *b = (LinearBatch){.cap = B, .n_heads = c->n_heads, .n_kv_heads = c->n_kv_heads};
+    b->q_num = scratch_carve(k, heads * B * rows, D);
+    b->q_den = scratch_carve(k, heads * B * rows, D);
+    b->inverse = scratch_carve(k, heads * B, D);
+    b->k_num = scratch_carve(k, kv_heads * B * rows, D);
+    b->k_den = scratch_carve(k, kv_heads * B * rows, D);
+    b->k_log = scratch_carve(k, kv_heads * B, D);
+    b->keep = scratch_carve(k, kv_heads * B, D);
+    p->chunk_doubles = o->chunk ? o->linear->room(o->chunk, rows, c->n_heads, c->n_kv_heads) : 0;
+    p->chunk = scratch_carve(k, p->chunk_doubles * (size_t)o->threads, D);
+}
+
+static void carve_all(Carver *k, const Session *s) {
+    const Config *c = &s->model->config;
+    Past *p = s->past;
+    if (c->linear.form) {
+        carve_linear(k, s);
+        return;
+    }
+    p->attend_floats = whole_lanes(attention_scratch(s->options.cache, c->head_dim, c->value_dim)); /* cache lines */
+    p->attend = scratch_carve(k, p->attend_floats * (size_t)s->options.threads, sizeof *p->attend);
+}
+
+/* A state is a fraction of the weights that make it, but where features are many (favor+): sizes that a file of a
+ * megabyte may claim. */
+static int init_state(LinearState *state, const Model *m, char *err, size_t errlen) {
+    const Config *c = &m->config;
+    double bytes = 8.0 * c->n_layers * c->n_kv_heads * linear_rows(&c->linear) * c->head_dim;
+    if (bytes < 64e6 || bytes < 16.0 * (double)m->weights.file_bytes)
+        return linear_init(state, &c->linear, c->n_layers, c->n_kv_heads, err, errlen);
+    return base_error(err, errlen, -EINVAL,
+                      "%s: linear attention's state would take many times as much memory as the whole file",
+                      m->weights.path);
+}
+
+static int init(Session *s, char *err, size_t errlen) {
+    const Config *c = &s->model->config;
+    SessionOptions *o = &s->options;
+    Past *p = s->past = calloc(1, sizeof *p);
+    int layers = c->mask == MASK_PADDING ? 1 : c->n_layers, rc; /* nothing follows such a text: one layer's room does */
+    Carver k = {0};
+    if (!p) return base_error(err, errlen, -ENOMEM, "out of memory");
+    if (!o->linear) o->linear = c->family->linear;
+    if (!o->linear || !o->linear->room) o->chunk = 0;
+    if (o->chunk > o->n_batch) o->n_batch = o->chunk < o->n_ctx ? o->chunk : o->n_ctx;
+    if (c->linear.form) rc = init_state(&p->state, s->model, err, errlen);
+    else rc = cache_init(&p->cache, o->cache, layers, c->n_kv_heads, c->head_dim, c->value_dim, o->n_ctx, err, errlen);
+    if (rc) return rc;
+    carve_all(&k, s);
+    if (k.overflow || !size_add(k.used, 63, &p->bytes) || !(p->block = calloc(1, p->bytes)))
+        return base_error(err, errlen, -ENOMEM, "out of memory: attention's scratch for a context of %zu; give a "
+                          "smaller one (-c)", o->n_ctx);
+    k = (Carver){.block = (char *)(((uintptr_t)p->block + 63) & ~(uintptr_t)63)};
+    carve_all(&k, s);
+    return 0;
+}
+
+static void free_past(Session *s) {
+    if (!s->past) return;
+    cache_free(&s->past->cache);
+    linear_free(&s->past->state);
+    free(s->past->block);
+    free(s->past);
+}
 
 /* ---- softmax ---- */
 
 static void store_keys(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
+    KVCache *cache = &s->past->cache;
     Scratch *w = s->scratch;
     size_t heads = (size_t)c->n_heads, kv = (size_t)c->n_kv_heads;
     for (Share i = team_share(&w->team, n * (heads + kv)); i.at < i.end; i.at++) {
         size_t t = i.at / (heads + kv), h = i.at % (heads + kv), slot = w->tokens[t].slot;
         if (h < heads || slot == TOKEN_PADDING) continue;
         size_t at = t * kv + h - heads;
-        cache_store(&s->cache, l % s->cache.n_layers, (int)(h - heads), slot, w->k + at * (size_t)c->head_dim,
+        cache_store(cache, l % cache->n_layers, (int)(h - heads), slot, w->k + at * (size_t)c->head_dim,
                     w->v + at * (size_t)c->value_dim, s->model->kernels);
     }
     team_wait(&w->team);
@@ -48,7 +129,7 @@ static void attend_softmax(Session *s, int l, size_t n) {
     size_t part = n * kv >= threads ? group : (n * kv * group + threads - 1) / threads;
     if (part > ATTENTION_QUERIES) part = ATTENTION_QUERIES;
     size_t parts = (group + part - 1) / part, tile = ATTENTION_QUERIES / part, tiles = (n + tile - 1) / tile;
-    float *scratch = w->attend + (size_t)team_member() * w->attend_floats;
+    float *scratch = s->past->attend + (size_t)team_member() * s->past->attend_floats;
     store_keys(s, l, n);
     for (Share i; team_take(&w->team, kv * parts * tiles, &i);)
         for (; i.at < i.end; i.at++) { /* head by head, so that its keys stay near while all tokens pass */
@@ -57,7 +138,8 @@ static void attend_softmax(Session *s, int l, size_t n) {
             size_t heads = group - from < part ? group - from : part;
             size_t t = (tiles - 1 - i.at % tiles) * tile, m = n - t < tile ? n - t : tile; /* who sees most begins */
             take_queries(s, l, t, m, h * group + from, heads, queries);
-            attention_softmax(queries, m * heads, &s->cache, l % s->cache.n_layers, (int)h, scratch, s->model->kernels);
+            attention_softmax(queries, m * heads, &s->past->cache, l % s->past->cache.n_layers, (int)h, scratch,
+                              s->model->kernels);
         }
     team_wait(&w->team);
 }
@@ -71,29 +153,34 @@ static void attend_linear(Session *s, int l, size_t n) {
     const RopeConfig *rope = &c->rope;
     const LinearSteps *other = s->options.linear;
     Scratch *w = s->scratch;
+    LinearState *state = &s->past->state;
+    LinearBatch b = s->past->batch;
+    b.n = n;
     size_t half = (size_t)rope->rotary_dim / 2, heads = (size_t)c->n_heads, kv = (size_t)c->n_kv_heads;
     for (Share i = team_share(&w->team, n * (heads + kv)); i.at < i.end; i.at++) {
         size_t t = i.at / (heads + kv), h = i.at % (heads + kv), is_key = h >= heads;
         const float *x = is_key ? w->k + (t * kv + h - heads) * (size_t)c->head_dim
                                 : w->q + (t * heads + h) * (size_t)c->head_dim;
-        linear_features(&c->linear, &w->batch, is_key ? LINEAR_KEY : LINEAR_QUERY, t, (int)(is_key ? h - heads : h), x,
+        linear_features(&c->linear, &b, is_key ? LINEAR_KEY : LINEAR_QUERY, t, (int)(is_key ? h - heads : h), x,
                         w->cos64 + t * half, w->sin64 + t * half, rope->rotary_dim, rope->pairing, s->model->kernels);
     }
     team_wait(&w->team);
     for (Share h = team_share(&w->team, kv); h.at < h.end; h.at++)
-        if (other) other->denominators(s, l, (int)h.at);
-        else linear_denominators(&s->state, &c->linear, &w->batch, l, (int)h.at);
+        if (other) other->denominators(s, &b, l, (int)h.at);
+        else linear_denominators(state, &c->linear, &b, l, (int)h.at);
     team_wait(&w->team);
-    for (Share i = team_share(&w->team, kv * s->state.n_strips); i.at < i.end; i.at++) {
-        int h = (int)(i.at / s->state.n_strips);
-        size_t strip = i.at % s->state.n_strips;
-        if (other) other->numerators(s, l, h, strip);
-        else linear_numerators(w->att, w->v, &s->state, &w->batch, l, h, strip, s->model->kernels);
+    for (Share i = team_share(&w->team, kv * state->n_strips); i.at < i.end; i.at++) {
+        int h = (int)(i.at / state->n_strips);
+        size_t strip = i.at % state->n_strips;
+        if (other) other->numerators(s, &b, l, h, strip);
+        else linear_numerators(w->att, w->v, state, &b, l, h, strip, s->model->kernels);
     }
     team_wait(&w->team);
 }
 
-void step_attend(Session *s, int l, size_t n) {
+static void attend(Session *s, int l, size_t n) {
     if (s->model->config.linear.form) attend_linear(s, l, n); /* att = (R phi(q))^T S / (phi(q) . z) */
     else attend_softmax(s, l, n);                             /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
 }
+
+const Attention attention_tiles = {init, free_past, attend};

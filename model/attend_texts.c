@@ -9,35 +9,36 @@
 #include <string.h>
 
 /* Where the group that begins with token t ends. */
-static size_t group_end(const Scratch *w, size_t t) {
+static size_t group_end(const Scratch *w, size_t n, size_t t) {
     size_t end = t + 1;
-    while (end < w->batch.n && w->tokens[end].first == w->tokens[t].first && w->tokens[end].end == w->tokens[t].end)
+    while (end < n && w->tokens[end].first == w->tokens[t].first && w->tokens[end].end == w->tokens[t].end)
         end++;
     return end;
 }
 
 static int is_padding(const Scratch *w, size_t t) { return w->tokens[t].slot == TOKEN_PADDING; }
 
-static void denominators(Session *s, int l, int h) {
+static void denominators(Session *s, const LinearBatch *b, int l, int h) {
     const Scratch *w = s->scratch;
     const LinearConfig *c = &s->model->config.linear;
-    size_t head = (size_t)l * (size_t)s->state.n_heads + (size_t)h, rows = s->state.rows;
-    for (size_t t = 0, end; t < w->batch.n; t = end) {
-        end = group_end(w, t);
+    LinearState *state = &s->past->state;
+    size_t head = (size_t)l * (size_t)state->n_heads + (size_t)h, rows = state->rows;
+    for (size_t t = 0, end; t < b->n; t = end) {
+        end = group_end(w, b->n, t);
         if (w->tokens[t].pos == 0) { /* a text begins */
-            memset(s->state.z + head * rows, 0, rows * sizeof *s->state.z);
-            s->state.top[head] = -INFINITY;
+            memset(state->z + head * rows, 0, rows * sizeof *state->z);
+            state->top[head] = -INFINITY;
         }
         for (size_t i = t; i < end; i++)
-            if (!is_padding(w, i)) linear_take_z(&s->state, c, &w->batch, l, h, i);
-        for (size_t i = t; i < end; i++) linear_read_z(&s->state, c, &w->batch, l, h, i);
+            if (!is_padding(w, i)) linear_take_z(state, c, b, l, h, i);
+        for (size_t i = t; i < end; i++) linear_read_z(state, c, b, l, h, i);
     }
 }
 
 /* Where the run of groups of one token, no padding, that begins with token t ends: with its text at the latest. */
-static size_t run_end(const Scratch *w, size_t t) {
+static size_t run_end(const Scratch *w, size_t n, size_t t) {
     size_t end = t;
-    while (end < w->batch.n && group_end(w, end) == end + 1 && !is_padding(w, end) && (end == t || w->tokens[end].pos))
+    while (end < n && group_end(w, n, end) == end + 1 && !is_padding(w, end) && (end == t || w->tokens[end].pos))
         end++;
     return end;
 }
@@ -52,22 +53,22 @@ static LinearBatch part(const LinearBatch *b, size_t rows, size_t from, size_t n
     return p;
 }
 
-static void numerators(Session *s, int l, int h, size_t strip) {
+static void numerators(Session *s, const LinearBatch *b, int l, int h, size_t strip) {
     const Config *c = &s->model->config;
     const Scratch *w = s->scratch;
-    LinearState *state = &s->state;
-    double *room = w->chunk + (size_t)team_member() * w->chunk_doubles;
+    LinearState *state = &s->past->state;
+    double *room = s->past->chunk + (size_t)team_member() * s->past->chunk_doubles;
     size_t d = state->head_dim, n_bytes = state->rows * STATE_COLUMNS * sizeof *state->S;
-    Strip p = strip_of(state, &w->batch, l, h, strip, s->model->kernels);
-    for (size_t t = 0, end; t < w->batch.n; t = end) {
+    Strip p = strip_of(state, b, l, h, strip, s->model->kernels);
+    for (size_t t = 0, end; t < b->n; t = end) {
         if (w->tokens[t].pos == 0) memset(p.S, 0, n_bytes);
-        if (s->options.chunk > 1 && (end = run_end(w, t)) > t) {
-            LinearBatch run = part(&w->batch, state->rows, t, end - t);
+        if (s->options.chunk > 1 && (end = run_end(w, b->n, t)) > t) {
+            LinearBatch run = part(b, state->rows, t, end - t);
             linear_numerators_chunked(w->att + t * (size_t)c->n_heads * d, w->v + t * (size_t)c->n_kv_heads * d, state,
                                       &run, l, h, strip, s->options.chunk, room, s->model->kernels);
             continue;
         }
-        end = group_end(w, t);
+        end = group_end(w, b->n, t);
         int one = end == t + 1 && !is_padding(w, t); /* taken in and read at once */
         for (size_t i = t; i < end; i++)
             if (!is_padding(w, i)) strip_step(&p, one ? w->att : NULL, w->v, i, d, 1);

@@ -3,7 +3,7 @@
 #ifndef ATTEND_TEXTS_H
 #define ATTEND_TEXTS_H
 
-#include "session.h"
+#include "past.h"
 
 extern const LinearSteps linear_texts; /* for SessionOptions.linear; chunks of options.chunk where that is above 1 */
 

@@ -2,6 +2,7 @@
 #include "encoder.h"
 
 #include "kernels/encoder_kernels.h"
+#include "past.h"
 #include "roformer.h"
 #include "roformer_kinds.h"
 #include "scratch.h"
@@ -72,7 +73,6 @@ int encoder_read(Session *s, const EncoderText *texts, size_t n_texts, char *err
     size_t total = 0, slots = 0;
     session_rewind(s, 0);
     for (size_t i = 0; i < n_texts; total += texts[i].n, i++) take_text(s, &texts[i], total, &slots);
-    s->scratch->batch.n = total;
     int layers = s->model->config.n_layers;
     for (int l = -1; l < layers; l++) {
         roformer_step(s, l, total);
@@ -83,8 +83,8 @@ int encoder_read(Session *s, const EncoderText *texts, size_t n_texts, char *err
     if (n_texts == 1 && slots == total && s->model->config.mask != MASK_PADDING) {
         session_set_pos(s, total);
         if (s->ids) memcpy(s->ids, texts->ids, total * sizeof *s->ids);
-    } else if (s->state.S) {
-        linear_clear(&s->state);
+    } else if (s->past->state.S) {
+        linear_clear(&s->past->state);
     }
     return 0;
 }

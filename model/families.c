@@ -2,8 +2,11 @@
  * knows. */
 #include "decoder.h"
 #include "keys_more.h"
+#include "past.h"
 #include "roformer.h"
+#include "scratch.h"
 
+const Attention *const session_attention = &attention_tiles;
 const Family *const families[] = {&family_llama, &family_roformer, NULL};
 
 const DecoderArch decoder_archs[] = {

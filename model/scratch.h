@@ -3,9 +3,10 @@
 #ifndef SCRATCH_H
 #define SCRATCH_H
 
-#include "attention/linear.h"
 #include "base/threads.h"
 #include "model.h"
+
+typedef struct Session Session; /* session.h */
 
 /* A token of a batch: where it stands, and the keys that it sees. */
 typedef struct {
@@ -26,16 +27,40 @@ typedef struct Scratch {
     float *gate, *up;       /* [B, ff_rows], [B, d_ff] */
     float *head;            /* RoFormer: [n_logits, d_embed]: the language model head's own layer */
     float *cos, *sin;       /* [B, rotary_dim/2]: each token's angles */
-    double *cos64, *sin64;  /* the same in double: linear attention, as the next */
-    LinearBatch batch;      /* features of B tokens */
-    double *chunk;          /* [threads, chunk_doubles]: scratch of the chunked form */
-    float *attend;          /* [threads, attend_floats]: softmax's scratch */
-    size_t chunk_doubles, attend_floats;
+    double *cos64, *sin64;  /* the same in double: linear attention */
     uint8_t *packed;        /* [scratch_packed_bytes of a batch]: activations as matmul wants them */
     size_t piece_bytes;     /* of packed activations that stay in a core's second-level cache */
     void *block;            /* owns them all, and Session's ids and logits: */
     size_t bytes;
 } Scratch;
+
+/* A way to attend. */
+typedef struct Attention {
+    /* s->past, for s->options, which have no zeroes left. 0, or -ENOMEM, -EINVAL and a line: free comes then, too. */
+    int (*init)(Session *s, char *err, size_t errlen);
+    void (*free)(Session *s);
+    /* att = attention of layer l for the n tokens, from q, k, v, normalised where the model does so. Softmax: q and k
+     * are rotated, by the team_share of n * (n_heads + n_kv_heads) heads; linear attention rotates their features
+     * itself. Every thread of the team calls it; a step (steps.h). */
+    void (*attend)(Session *s, int l, size_t n);
+} Attention;
+extern const Attention attention_plain;          /* plain.c */
+extern const Attention *const session_attention; /* the program's (families.c) */
+
+/* Arrays of one block, each from a cache line's start on. With block NULL it only counts. */
+typedef struct {
+    char *block;
+    size_t used;
+    int overflow;
+} Carver;
+
+static inline void *scratch_carve(Carver *c, size_t n, size_t each) {
+    size_t bytes;
+    void *p = c->block ? c->block + c->used : NULL;
+    if (!size_mul(n, each, &bytes) || !size_add(bytes, 63, &bytes) || !size_add(c->used, bytes & ~(size_t)63, &c->used))
+        c->overflow = 1;
+    return p;
+}
 
 /* The bytes that n tokens, none wider than d, take packed for matrices of that group (matrix_group). */
 static inline size_t scratch_packed_bytes(const Kernels *k, size_t n, size_t d, int group) {

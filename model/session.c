@@ -1,7 +1,6 @@
 /* model/session.c - one timeline: its memory, and the rule that logits do not depend on how the ids came in. */
 #include "session.h"
 
-#include "attention/softmax.h"
 #include "base/base.h"
 #include "family.h"
 #include "scratch.h"
@@ -27,53 +26,15 @@ static void settle(SessionOptions *o, const Model *m, int causal, int endless) {
     if (o->threads <= 0) o->threads = threads_most();
     if (o->threads > TEAM_MOST) o->threads = TEAM_MOST;
     if (o->grain == 0) o->grain = 2000000;
-    if (!o->linear) o->linear = m->config.family->linear;
-    if (!o->linear || !o->linear->room) o->chunk = 0;
+    if (!o->attention) o->attention = session_attention;
     if (o->n_batch == 0) o->n_batch = usual_batch(m);
-    if (o->chunk > o->n_batch) o->n_batch = o->chunk;
     if (o->n_batch > o->n_ctx || !causal) o->n_batch = o->n_ctx;
     if (o->n_logits == 0) o->n_logits = 1;
 }
 
 /* ---- the scratch ---- */
 
-/* Each array takes the next bytes of one block, from a cache line's start on. With block NULL it only counts. */
-typedef struct {
-    char *block;
-    size_t used;
-    int overflow;
-} Carver;
-
-static void *carve(Carver *c, size_t n, size_t each) {
-    size_t bytes;
-    void *p = c->block ? c->block + c->used : NULL;
-    if (!size_mul(n, each, &bytes) || !size_add(bytes, 63, &bytes) || !size_add(c->used, bytes & ~(size_t)63, &c->used))
-        c->overflow = 1;
-    return p;
-}
-
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
-
-static void carve_linear(Carver *k, const Session *s) {
-    const Config *c = &s->model->config;
-    const SessionOptions *o = &s->options;
-    Scratch *w = s->scratch;
-    size_t B = o->n_batch, half = (size_t)c->rope.rotary_dim / 2, rows = (size_t)linear_rows(&c->linear);
-    size_t heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads, D = sizeof(double);
-    LinearBatch *b = &w->batch;
-    *b = (LinearBatch){.cap = B, .n_heads = c->n_heads, .n_kv_heads = c->n_kv_heads};
-    w->cos64 = carve(k, B * half, D);
-    w->sin64 = carve(k, B * half, D);
-    b->q_num = carve(k, heads * B * rows, D);
-    b->q_den = carve(k, heads * B * rows, D);
-    b->inverse = carve(k, heads * B, D);
-    b->k_num = carve(k, kv_heads * B * rows, D);
-    b->k_den = carve(k, kv_heads * B * rows, D);
-    b->k_log = carve(k, kv_heads * B, D);
-    b->keep = carve(k, kv_heads * B, D);
-    w->chunk_doubles = o->chunk ? o->linear->room(o->chunk, rows, c->n_heads, c->n_kv_heads) : 0;
-    w->chunk = carve(k, w->chunk_doubles * (size_t)o->threads, D);
-}
 
 static void carve_all(Carver *k, Session *s) {
     const Model *m = s->model;
@@ -86,26 +47,22 @@ static void carve_all(Carver *k, Session *s) {
     size_t widest = larger(larger(width, (size_t)c->d_ff), heads * vd); /* of what a matrix meets */
     size_t floats = scratch_packed_bytes(m->kernels, B, widest, 0);
     size_t blocks = m->min_group ? scratch_packed_bytes(m->kernels, B, widest, m->min_group) : 0;
-    w->tokens = carve(k, B, sizeof *w->tokens);
-    w->x = carve(k, B * width, F);
-    w->xn = carve(k, B * width, F);
-    w->q = carve(k, B * heads * hd, F);
-    w->k = carve(k, B * kv_heads * hd, F);
-    w->att = carve(k, B * heads * vd, F);
-    w->v = carve(k, B * kv_heads * vd, F);
-    w->gate = carve(k, B * (size_t)c->ff_rows, F);
-    w->up = carve(k, m->layers[0].w_gate.data ? B * (size_t)c->d_ff : 0, F);
-    w->head = carve(k, o->n_logits * (size_t)c->roformer.head_width, F);
-    w->packed = carve(k, larger(floats, blocks), 1);
-    s->logits = carve(k, o->n_logits * (size_t)c->vocab_size, F);
-    if (c->linear.form) carve_linear(k, s);
-    if (c->linear.form && !c->rotary_value) return;
-    w->cos = carve(k, B * half, F);
-    w->sin = carve(k, B * half, F);
-    if (c->linear.form) return;
-    s->ids = carve(k, o->n_ctx, sizeof *s->ids);
-    w->attend_floats = whole_lanes(attention_scratch(o->cache, c->head_dim, c->value_dim)); /* of 16: cache lines */
-    w->attend = carve(k, w->attend_floats * (size_t)o->threads, F);
+    w->tokens = scratch_carve(k, B, sizeof *w->tokens);
+    w->x = scratch_carve(k, B * width, F);
+    w->xn = scratch_carve(k, B * width, F);
+    w->q = scratch_carve(k, B * heads * hd, F);
+    w->k = scratch_carve(k, B * kv_heads * hd, F);
+    w->att = scratch_carve(k, B * heads * vd, F);
+    w->v = scratch_carve(k, B * kv_heads * vd, F);
+    w->gate = scratch_carve(k, B * (size_t)c->ff_rows, F);
+    w->up = scratch_carve(k, m->layers[0].w_gate.data ? B * (size_t)c->d_ff : 0, F);
+    w->head = scratch_carve(k, o->n_logits * (size_t)c->roformer.head_width, F);
+    w->packed = scratch_carve(k, larger(floats, blocks), 1);
+    s->logits = scratch_carve(k, o->n_logits * (size_t)c->vocab_size, F);
+    w->cos = scratch_carve(k, B * half, F);
+    w->sin = scratch_carve(k, B * half, F);
+    if (!c->linear.form) s->ids = scratch_carve(k, o->n_ctx, sizeof *s->ids);
+    else w->cos64 = scratch_carve(k, B * half, 2 * F), w->sin64 = scratch_carve(k, B * half, 2 * F);
 }
 
 static int init_scratch(Session *s, char *err, size_t errlen) {
@@ -128,40 +85,25 @@ static int init_scratch(Session *s, char *err, size_t errlen) {
 
 /* ---- a session ---- */
 
-/* A state is a fraction of the weights that make it, but where features are many (favor+): sizes that a file of a
- * megabyte may claim. */
-static int init_state(LinearState *state, const Model *m, char *err, size_t errlen) {
-    const Config *c = &m->config;
-    double bytes = 8.0 * c->n_layers * c->n_kv_heads * linear_rows(&c->linear) * c->head_dim;
-    if (bytes < 64e6 || bytes < 16.0 * (double)m->weights.file_bytes)
-        return linear_init(state, &c->linear, c->n_layers, c->n_kv_heads, err, errlen);
-    return base_error(err, errlen, -EINVAL,
-                      "%s: linear attention's state would take many times as much memory as the whole file",
-                      m->weights.path);
-}
-
 int session_init(Session *s, const Model *m, const SessionOptions *options, char *err, size_t errlen) {
     const Config *c = &m->config;
     *s = (Session){.model = m};
     if (options) s->options = *options;
     SessionOptions *o = &s->options;
     int causal = c->mask == MASK_CAUSAL, endless = c->linear.form && causal, rc;
-    int layers = c->mask == MASK_PADDING ? 1 : c->n_layers; /* nothing follows such a text: one layer's room does */
     settle(o, m, causal, endless);
     rope_init(&s->rope, &c->rope, 1);
     if (!endless && o->n_ctx > ((size_t)1 << 32) / (size_t)o->threads) /* widths are below 2^29: no product wraps */
         rc = base_error(err, errlen, -ENOMEM, "a context of %zu is too long for this machine; give a smaller one (-c)",
                         o->n_ctx);
-    else if (c->linear.form) rc = init_state(&s->state, m, err, errlen);
-    else rc = cache_init(&s->cache, o->cache, layers, c->n_kv_heads, c->head_dim, c->value_dim, o->n_ctx, err, errlen);
+    else rc = o->attention->init(s, err, errlen);
     if (rc == 0) rc = init_scratch(s, err, errlen);
     if (rc) session_free(s);
     return rc;
 }
 
 void session_free(Session *s) {
-    cache_free(&s->cache);
-    linear_free(&s->state);
+    if (s->options.attention) s->options.attention->free(s);
     if (s->scratch) team_free(&s->scratch->team), free(s->scratch->block);
     free(s->scratch);
     memset(s, 0, sizeof *s);
@@ -181,7 +123,6 @@ void session_batch(Session *s, const int *ids, size_t n, size_t n_last) {
     int type = s->model->config.mask == MASK_UNILM; /* the second segment of a pair */
     for (size_t t = 0, pos = s->pos; t < n; t++, pos++) /* each sees all before it, and itself */
         w->tokens[t] = (Token){.id = ids[t], .type = type, .pos = pos, .slot = pos, .end = pos + 1};
-    w->batch.n = n;
     if (s->ids) memmove(s->ids + s->pos, ids, n * sizeof *ids); /* ids may be s->ids itself */
     s->model->config.family->forward(s, n, n_last);
     s->pos += n;

@@ -12,19 +12,9 @@
 #ifndef SESSION_H
 #define SESSION_H
 
-#include "attention/cache.h"
-#include "attention/linear.h"
 #include "model.h"
 
 typedef struct Session Session;
-
-/* Linear attention's second and third step, for a batch whose features are there (attention/linear.h): of key head h;
- * of its strip. room: so many doubles a thread for chunks of C tokens; NULL: it knows no chunks. */
-typedef struct LinearSteps {
-    void (*denominators)(Session *s, int l, int h);
-    void (*numerators)(Session *s, int l, int h, size_t strip);
-    size_t (*room)(size_t C, size_t rows, int n_heads, int n_kv_heads);
-} LinearSteps;
 
 typedef struct {
     size_t n_ctx;    /* positions to make room for; 0: the trained context. Causal linear attention ignores it */
@@ -34,7 +24,8 @@ typedef struct {
     size_t grain;    /* multiplications that are worth one more thread; 0: 2,000,000. Speed only */
     CacheType cache; /* what keys and values are kept as: CACHE_F32, exactly, unless told otherwise */
     size_t n_logits; /* tokens whose logits session_eval_each computes at a time; 0: 1 */
-    const LinearSteps *linear; /* linear attention in another way: linear_texts (attend_texts.h); NULL: its family's */
+    const struct Attention *attention;  /* NULL: the program's (scratch.h) */
+    const struct LinearSteps *linear; /* its linear attention in another way (attend_texts.h); NULL: its family's */
     size_t chunk;    /* .. in chunks of so many ids, where it knows chunks; 0: one by one. Last bits differ */
     /* Called between batches of a long call, with the ids done and the ids of the call; non-zero stops it (-EINTR). */
     int (*progress)(void *arg, size_t done, size_t total);
@@ -47,8 +38,7 @@ struct Session {
     size_t pos;              /* ids evaluated so far */
     int *ids;                /* [n_ctx]: these ids; softmax only */
     Rope rope;               /* the frequencies in force */
-    KVCache cache;           /* softmax attention's past */
-    LinearState state;       /* linear attention's */
+    struct Past *past;       /* what attention keeps of them: past.h */
     float *logits;           /* [n_logits, vocab_size]; the first row: after the last id, where has_logits */
     int has_logits;
     struct Scratch *scratch; /* what a batch needs while it is computed (steps.h) */

@@ -15,6 +15,7 @@
 #include "attention/cache_bytes.h"
 #include "base/newfile.h"
 #include "fingerprint.h"
+#include "past.h"
 #include "scratch.h"
 #include "timeline.h"
 #include "base/base.h"
@@ -27,7 +28,9 @@ enum { VERSION = 1, HEADER = 40, FOOTER = 8 };
 static const uint32_t kind_of_cache[] = {[CACHE_F32] = 1, [CACHE_F16] = 3, [CACHE_Q8_0] = 4};
 enum { KIND_LINEAR = 2, CACHES = sizeof kind_of_cache / sizeof *kind_of_cache };
 
-static uint32_t kind_of(const Session *s) { return s->state.S ? KIND_LINEAR : kind_of_cache[s->cache.type]; }
+static uint32_t kind_of(const Session *s) {
+    return s->past->state.S ? KIND_LINEAR : kind_of_cache[s->past->cache.type];
+}
 
 /* The cache that a kind stands for, or -1: linear, or none of ours. */
 static int cache_of(uint32_t kind) {
@@ -55,7 +58,7 @@ typedef void Part(void *arg, void *data, size_t n);
 
 /* A slot's key or value passes through scratch (of the forward pass, at rest now), for keys do not lie side by side. */
 static void slot_part(const Session *s, size_t head, size_t slot, int values, int reading, Part *part, void *arg) {
-    const KVCache *c = &s->cache;
+    const KVCache *c = &s->past->cache;
     KVCache into = *c; /* the same memory */
     int l = (int)(head / (size_t)c->n_kv_heads), h = (int)(head % (size_t)c->n_kv_heads);
     void *bytes = values ? s->scratch->v : s->scratch->k;
@@ -65,10 +68,10 @@ static void slot_part(const Session *s, size_t head, size_t slot, int values, in
 }
 
 static void each_part(const Session *s, size_t n_ids, int reading, Part *part, void *arg) {
-    const KVCache *c = &s->cache;
+    const KVCache *c = &s->past->cache;
     part(arg, s->logits, (size_t)s->model->config.vocab_size * sizeof *s->logits);
-    if (s->state.S) {
-        part(arg, s->state.S, s->state.n * sizeof *s->state.S);
+    if (s->past->state.S) {
+        part(arg, s->past->state.S, s->past->state.n * sizeof *s->past->state.S);
         return;
     }
     part(arg, s->ids, n_ids * sizeof *s->ids);
@@ -79,9 +82,9 @@ static void each_part(const Session *s, size_t n_ids, int reading, Part *part, v
 
 /* The bytes of all parts. No overflow: all of it is memory that s has. */
 static size_t parts_bytes(const Session *s, size_t n_ids) {
-    const KVCache *c = &s->cache;
+    const KVCache *c = &s->past->cache;
     size_t n = (size_t)s->model->config.vocab_size * sizeof *s->logits;
-    if (s->state.S) return n + s->state.n * sizeof *s->state.S;
+    if (s->past->state.S) return n + s->past->state.n * sizeof *s->past->state.S;
     return n + n_ids * (sizeof *s->ids + (size_t)c->n_layers * (size_t)c->n_kv_heads *
                                              (cache_slot_bytes(c, 0) + cache_slot_bytes(c, 1)));
 }
@@ -148,12 +151,12 @@ static int check_kind(const Session *s, uint32_t kind, const char *name, char *e
     if (cache < 0 && kind != KIND_LINEAR)
         return base_error(err, errlen, -EINVAL, "%s: a state of a kind that this program does not know (%u)", name,
                           kind);
-    if (s->state.S)
+    if (s->past->state.S)
         return base_error(err, errlen, -EINVAL, "%s: a state of softmax attention; this session's is linear", name);
     if (cache < 0)
         return base_error(err, errlen, -EINVAL, "%s: a state of linear attention; this session's is softmax", name);
     return base_error(err, errlen, -EINVAL, "%s: holds keys and values as %s, and this session keeps them as %s (--kv)",
-                      name, cache_formats[cache].name, cache_formats[s->cache.type].name);
+                      name, cache_formats[cache].name, cache_formats[s->past->cache.type].name);
 }
 
 int session_load_memory(Session *s, const void *bytes, size_t size, const char *name, const float **logits, char *err,

@@ -65,3 +65,5 @@ void step_angles_nowait(Session *s, size_t t) {
     if (w->cos) rope_row(&s->rope, pos, w->cos + t * half, w->sin + t * half);
     if (w->cos64) rope_row64(&s->rope, pos, w->cos64 + t * half, w->sin64 + t * half);
 }
+
+void step_attend(Session *s, int l, size_t n) { s->options.attention->attend(s, l, n); }

@@ -36,9 +36,6 @@ void step_linear_nowait(Session *s, float *y, Packed *a, const Matrix *w, const 
 /* The angles of token t's position, for all layers: what rope_rotate takes. */
 void step_angles_nowait(Session *s, size_t t);
 
-/* att = attention of layer l for the n tokens, from q, k, v, normalised where the model does so. Softmax: q and k are
- * rotated, by the same team_share of n * (n_heads + n_kv_heads) heads as here; linear attention rotates their features
- * itself. */
-void step_attend(Session *s, int l, size_t n);
+void step_attend(Session *s, int l, size_t n); /* Attention.attend (scratch.h) */
 
 #endif

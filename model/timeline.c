@@ -3,13 +3,15 @@
 
 #include "attention/cache_bytes.h"
 #include "family.h"
+#include "past.h"
 #include "steps.h"
 
 #include <errno.h>
 #include <string.h>
 
 size_t session_bytes(const Session *s) {
-    return s->scratch->bytes + cache_bytes(&s->cache) + s->state.n * sizeof *s->state.S;
+    return s->scratch->bytes + s->past->bytes + cache_bytes(&s->past->cache) +
+           s->past->state.n * sizeof *s->past->state.S;
 }
 
 void session_set_pos(Session *s, size_t pos) {
@@ -19,8 +21,8 @@ void session_set_pos(Session *s, size_t pos) {
 
 int session_rewind(Session *s, size_t pos) {
     if (pos >= s->pos) return 0;
-    if (s->state.S && pos) return -EINVAL;
-    if (s->state.S) linear_clear(&s->state);
+    if (s->past->state.S && pos) return -EINVAL;
+    if (s->past->state.S) linear_clear(&s->past->state);
     session_set_pos(s, pos);
     return 0;
 }

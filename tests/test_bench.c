@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "kernels/rows.h"
 #include "bench/bench.h"
+#include "model/past.h"
 #include "build.h"
 #include "program.h"
 #include "roformer_files.h"
@@ -156,7 +157,7 @@ static void attention_counted(void) {
     linear.phi = "elu+1", linear.form = "numerator";
     CHECK(open_model(&m, &s, &linear, TENSOR_F32, 100) == 0);
     Work near = work_attention(&s, 1, 1), far = work_attention(&s, 90, 1);
-    CHECK(near.bytes == far.bytes && near.f32 == far.f32 && near.bytes == (double)s.state.n * 8);
+    CHECK(near.bytes == far.bytes && near.f32 == far.f32 && near.bytes == (double)s.past->state.n * 8);
     NEAR(near.f32, 2 * 2 * (2 + 4) * 16 * 16., 0, 0); /* layers; multiply and add; keys go in, queries read; S */
     session_free(&s);
     model_close(&m);

@@ -4,6 +4,7 @@
  * stand behind each. TOL = 1e-6 of the sum of magnitudes holds for the n <= 700 here with room to spare, and any wrong
  * product shows at 1/700 = 1.4e-3. */
 #include "kernels/codes.h"
+#include "kernels/attention_kernels.h"
 #include "kernels/encoder_kernels.h"
 #include "kernels/rows.h"
 #include "kernels/panel.h"

@@ -1,6 +1,7 @@
 /* tests/test_state.c - a session's past saved and loaded: the same bits as if it had been read; damaged files
  * refused. */
 #include "model/timeline.h"
+#include "attention/cache.h"
 #include "model/fingerprint.h"
 #include "model/options.h"
 #include "model/state.h"

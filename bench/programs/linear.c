@@ -76,8 +76,8 @@ static int open_session(Model *m, Session *s, const char *path, int linear, size
 /* As if n ids had been read: softmax's cache is filled with numbers that are not a text's, which costs the same to
  * read. */
 static void pretend_read(Session *s, size_t n) {
-    float *kept = (float *)(void *)s->cache.k; /* keys, and values behind them */
-    for (size_t i = 0; kept && i < cache_bytes(&s->cache) / sizeof(float); i++)
+    float *kept = (float *)(void *)s->past->cache.k; /* keys, and values behind them */
+    for (size_t i = 0; kept && i < cache_bytes(&s->past->cache) / sizeof(float); i++)
         kept[i] = (float)(i % 1021) / 1021 - 0.5f;
     s->pos = n;
 }

@@ -1,0 +1,30 @@
+/* model/past.h - what a session's attention keeps of its text, and works with (attend.c): for who looks into it. */
+#ifndef PAST_H
+#define PAST_H
+
+#include "attention/cache.h"
+#include "attention/linear.h"
+#include "session.h"
+
+typedef struct Past {
+    KVCache cache;        /* softmax attention's */
+    LinearState state;    /* linear attention's */
+    LinearBatch batch;    /* features of n_batch tokens; its n is the caller's to set, in a copy */
+    double *chunk;        /* [threads, chunk_doubles]: scratch of the chunked form */
+    float *attend;        /* [threads, attend_floats]: softmax's scratch */
+    size_t chunk_doubles, attend_floats;
+    void *block;          /* owns these arrays: */
+    size_t bytes;
+} Past;
+
+/* Linear attention's second and third step, for a batch whose features are there (attention/linear.h): of key head h;
+ * of its strip. room: so many doubles a thread for chunks of C tokens; NULL: it knows no chunks. */
+typedef struct LinearSteps {
+    void (*denominators)(Session *s, const LinearBatch *b, int l, int h);
+    void (*numerators)(Session *s, const LinearBatch *b, int l, int h, size_t strip);
+    size_t (*room)(size_t C, size_t rows, int n_heads, int n_kv_heads);
+} LinearSteps;
+
+extern const struct Attention attention_tiles; /* attend.c: of this program (scratch.h) */
+
+#endif
