@@ -67,7 +67,7 @@ TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c)) $(B)/tests/suites.o
 # What ./core is made of, in the order to read it.
 CORE := core.c rope/rope.c attention/reference.c attention/cache.c attention/softmax.c attention/phi.c attention/linear.c \
         model/llama.c model/steps.c model/attend.c model/session.c model/scratch.c text/write.c \
-        model/sampler.c model/open.c model/decoder.c model/family.c model/keys_gguf.c \
+        model/sampler.c model/family.c model/decoder.c \
         model/files/weights.c model/files/gguf.c model/files/llama2c.c text/gguf_pieces.c \
         tokenizer/pieces.c tokenizer/bpe/merge.c tokenizer/sentencepiece/spm.c kernels/ref.c \
         kernels/quants.c base/base.c

@@ -31,10 +31,9 @@ const CacheFormat cache_formats[] = {
     [CACHE_F32] = {"f32", 4, 0, cache_store_f32, NULL}, [CACHE_F16] = {"f16", 2, 0, cache_store_f16, NULL}};
 const QuantFormat *const quant_formats[] = {formats_plain, NULL};
 
-const WeightsReader weights_readers[] = {{gguf_is, gguf_open, NULL}, {llama2c_is, llama2c_open, NULL}, {0}};
+const WeightsReader weights_readers[] = {{gguf_is, gguf_open}, {llama2c_is, llama2c_open}, {0}};
 const SamplerFilters *const sampler_filters = NULL;
-const Family *const families[] = {&family_llama, NULL};
-const DecoderArch decoder_archs[] = {{.name = "llama", .pairing = ROPE_INTERLEAVED}, {0}};
+const Architecture architectures[] = {{.name = "llama", .family = &family_llama, .pairing = ROPE_INTERLEAVED}, {0}};
 const KeySource *const key_sources[] = {[FORMAT_GGUF] = &keys_gguf, [FORMAT_LLAMA2C] = &keys_gguf};
 
 /* ---- what it does without: weights rearranged for fast kernels, scaled RoPE, options, threads ---- */
@@ -54,7 +53,7 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     if (meta_integer(weights_meta(r->w, "split.count"), &parts) && parts > 1)
         key_complain(r, "split.count", "the parts of a split file are not known to the core");
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) /* keys and tensors */
-        if (r->source->look(r, more[i], NULL).kind != KEY_ABSENT || weights_find(r->w, more[i]))
+        if (r->source->look(r, more[i], NULL) || weights_find(r->w, more[i]))
             key_complain(r, more[i], "is not known to the core");
 }
 

@@ -1,5 +1,5 @@
 /* model/decoder.c - decoders of the LLaMA family: the tables of decoder.h, and a model read by them. Their forward pass
- * is llama.c's. What differs between architectures is data: a row of decoder_archs. */
+ * is llama.c's. What differs between architectures is data: a row of architectures. */
 #include "decoder.h"
 
 #include <stdio.h>
@@ -41,22 +41,54 @@ const DecoderTensor decoder_tensors[] = {
 
 /* ---- the settings ---- */
 
-const char *decoder_architecture(int i) { return decoder_archs[i].name; }
-
-void decoder_read_config(KeyReader *r, Config *c) {
-    const DecoderArch *a = decoder_archs;
-    while (strcmp(a->name, c->arch) != 0) a++;
-    r->source->presume(r, c, a);
+void decoder_read_config(KeyReader *r, Config *c, const Architecture *a) {
+    c->qkv_bias = c->o_bias = c->mlp_bias = c->tied = -1; /* where the tensors are, unless the file says it */
+    r->source->begin(r, c, a);
     keys_read(r, decoder_keys + (c->vocab_size != 0), c); /* a GGUF file's vocabulary is as large as its table */
-    if (r->rc) return;
+    if (r->line.rc) return;
     if (c->n_kv_heads == 0) c->n_kv_heads = c->n_heads;
     if (c->head_dim == 0) c->head_dim = config_even_split(r, c);
+    if (key_int(r, "attention.value_length", NULL, c->head_dim, 1, CONFIG_MAX_DIM) != c->head_dim)
+        key_complain(r, r->key, "differs from attention.key_length, which is not known here");
     c->qk_norm = a->qk_norm;
     c->value_dim = c->head_dim;
     c->d_embed = c->d_model;
     c->ff_rows = c->d_ff;
-    r->source->parts(r, c, a);
+    r->source->finish(r, c, a);
 }
+
+/* ---- the settings in GGUF ---- */
+
+static const MetaValue *look(KeyReader *r, const char *gguf, const char *hf) {
+    (void)hf;
+    if (gguf) snprintf(r->key, sizeof r->key, "%s%s%s", r->arch, *r->arch ? "." : "", gguf);
+    return gguf ? weights_meta(r->w, r->key) : NULL;
+}
+
+static void begin(KeyReader *r, Config *c, const Architecture *a) {
+    const Tensor *t = weights_find(r->w, "token_embd.weight");
+    (void)a;
+    c->vocab_size = 1;
+    if (t && t->n_dims == 2) c->vocab_size = (int)key_range(r, "vocab_size", (double)t->shape[0], 1, 1 << 30);
+    else key_complain(r, "token_embd.weight", r->w->n_tensors ? "the tensor is missing or not a matrix"
+                                                              : "the file holds no tensors (a vocabulary only)");
+}
+
+/* Methods that scale frequencies, and windows: keys_llamacpp.c. */
+static void finish(KeyReader *r, Config *c, const Architecture *a) {
+    static const char *const ends[] = {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"};
+    int64_t id;
+    c->rope.scaling = &rope_none;
+    c->rope.pairing = a ? a->pairing : ROPE_INTERLEAVED;
+    c->rope.theta = key_number(r, "rope.freq_base", NULL, 10000);
+    c->rope.rotary_dim = (int)key_int(r, "rope.dimension_count", NULL, c->head_dim, 1, CONFIG_MAX_DIM);
+    if (meta_integer(weights_meta(r->w, "tokenizer.ggml.bos_token_id"), &id) && id >= 0 && id < c->vocab_size)
+        c->bos_id = (int)id;
+    for (int i = 0; i < 2; i++)
+        if (meta_integer(weights_meta(r->w, ends[i]), &id)) config_add_end(c, (double)id);
+}
+
+const KeySource keys_gguf = {"is missing", 0, look, begin, finish};
 
 /* ---- the tensors ---- */
 
@@ -98,7 +130,7 @@ static void load_tensor(Loader *ld, const DecoderTensor *t, int layer, const cha
 void decoder_load(Loader *ld) {
     Model *m = ld->m;
     const Config *c = &m->config;
-    for (int l = -1; l < c->n_layers && ld->rc == 0; l++) { /* -1: what is in no layer */
+    for (int l = -1; l < c->n_layers && ld->line.rc == 0; l++) { /* -1: what is in no layer */
         char *base = l < 0 ? (char *)m : (char *)&m->layers[l];
         for (const DecoderTensor *t = decoder_tensors; t->gguf; t++) {
             if ((strchr(t->gguf, '#') != NULL) != (l >= 0)) continue;

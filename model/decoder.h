@@ -1,18 +1,11 @@
-/* model/decoder.h - what decoders of the LLaMA family are made of: one table of keys, one of tensors, one of
- * architectures, for whoever reads such models (decoder.c) or writes them (weights-tools). */
+/* model/decoder.h - what decoders of the LLaMA family are made of: one table of keys, one of tensors, for
+ * whoever reads such models (decoder.c) or writes them (weights-tools). */
 #ifndef DECODER_H
 #define DECODER_H
 
 #include "family.h"
 
-/* An architecture. */
-struct DecoderArch {
-    const char *name;
-    RopePairing pairing;             /* of its GGUF files; Hugging Face's are all halves */
-    int qk_norm;
-    const struct DecoderDefaults *hf; /* of its config.json (keys_more.h) */
-};
-extern const DecoderArch decoder_archs[]; /* ended by a zeroed row (families.c) */
+extern const KeySource keys_gguf; /* of llama2.c's header too, which is handed out in the same form */
 
 extern const KeyField decoder_keys[];     /* sizes, the vocabulary's first; ended by a zeroed row */
 
@@ -34,8 +27,7 @@ int decoder_has_bias(const Config *c, const DecoderTensor *t);
 enum { DECODER_NAME = 128 };
 const char *decoder_name(char *out, const char *name, int layer, const char *suffix);
 
-const char *decoder_architecture(int i); /* of the row family_llama: family.h */
-void decoder_read_config(KeyReader *r, Config *c);
+void decoder_read_config(KeyReader *r, Config *c, const Architecture *a); /* of the row family_llama: family.h */
 void decoder_load(Loader *ld);
 extern const Family family_llama; /* llama.c */
 

@@ -1,50 +1,55 @@
-/* model/family.c - a key of a file's metadata, checked; whose model a file holds, and whether its settings can be. */
+/* model/family.c - from a file to a Model: its keys, each checked; whose model it holds, and whether its settings can
+ * be; every expected tensor looked up, its type and shape checked. */
 #include "family.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- one key ---- */
 
-void key_complain(KeyReader *r, const char *key, const char *why) {
-    if (r->rc == 0) r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: %s: %s", r->w->path, key, why);
-}
+void key_complain(KeyReader *r, const char *key, const char *why) { base_complain(&r->line, "%s: %s", key, why); }
 
-void key_unknown(KeyReader *r, const char *key, const char *what, const char *word, size_t len, const char *known) {
-    char why[400];
-    snprintf(why, sizeof why, "%s\"%.*s\" is not known here (%s are)", what, len > 60 ? 60 : (int)len, word, known);
-    key_complain(r, key, why);
+void key_unknown(KeyReader *r, const char *word, const char *known) {
+    base_complain(&r->line, "%s: \"%s\" is not known here (%s are)", r->key, word, known);
 }
 
 int64_t key_range(KeyReader *r, const char *key, double v, double min, double max) {
     if (v >= min && v <= max && v == floor(v)) return (int64_t)v;
-    char why[120];
-    snprintf(why, sizeof why, "%.17g is not a whole number from %.0f to %.0f", v, min, max);
-    key_complain(r, key, why);
+    base_complain(&r->line, "%s: %.17g is not a whole number from %.0f to %.0f", key, v, min, max);
     return (int64_t)min;
 }
 
+static int take_number(const MetaValue *v, double *out) {
+    if (v->type == META_BOOL || v->type == META_STRING || v->type == META_ARRAY) return 0;
+    if (!meta_number(v, out)) *out = 1e300; /* a u64 beyond every range */
+    return 1;
+}
+
 double key_number(KeyReader *r, const char *gguf, const char *hf, double absent) {
-    KeyValue v = r->source->look(r, gguf, hf);
-    if (v.kind != KEY_NUMBER && v.kind != KEY_ABSENT) key_complain(r, r->key, "must be a number");
-    return v.kind == KEY_NUMBER ? v.number : absent;
+    const MetaValue *v = r->source->look(r, gguf, hf);
+    if (v && !take_number(v, &absent)) key_complain(r, r->key, "must be a number");
+    return absent;
 }
 
 int64_t key_int(KeyReader *r, const char *gguf, const char *hf, double absent, double min, double max) {
-    KeyValue v = r->source->look(r, gguf, hf);
-    if (v.kind == KEY_NUMBER && !v.is_float) return key_range(r, r->key, v.number, min, max);
-    if (v.kind != KEY_ABSENT) key_complain(r, r->key, "must be a whole number");
+    const MetaValue *v = r->source->look(r, gguf, hf);
+    int is_float = v && (v->type == META_F32 || v->type == META_F64) && !r->source->all_doubles;
+    double number;
+    if (v && !is_float && take_number(v, &number)) return key_range(r, r->key, number, min, max);
+    if (v) key_complain(r, r->key, "must be a whole number");
     return (int64_t)absent;
 }
 
 int key_word(KeyReader *r, const char *gguf, const char *hf, char *out, size_t outlen) {
-    KeyValue v = r->source->look(r, gguf, hf);
-    if (v.kind == KEY_ABSENT) return 0;
-    if (v.kind != KEY_TEXT || v.len == 0 || memchr(v.text, 0, v.len)) key_complain(r, r->key, "must be a word");
-    else snprintf(out, outlen, "%.*s", v.len < outlen ? (int)v.len : (int)outlen - 1, v.text);
-    return v.kind == KEY_TEXT;
+    const MetaValue *v = r->source->look(r, gguf, hf);
+    if (!v) return 0;
+    if (v->type != META_STRING || v->n == 0 || memchr(v->data, 0, (size_t)v->n))
+        key_complain(r, r->key, "must be a word");
+    else snprintf(out, outlen, "%.*s", v->n < outlen ? (int)v->n : (int)outlen - 1, (const char *)v->data);
+    return v->type == META_STRING;
 }
 
 double key_field(const KeyField *f, const Config *c) {
@@ -78,45 +83,47 @@ void config_add_end(Config *c, double id) {
     if (id >= 0 && id < c->vocab_size && c->n_eos < CONFIG_MAX_EOS) c->eos_id[c->n_eos++] = (int)id;
 }
 
-/* One more of "a, b, c". */
-static void also(char *known, size_t size, const char *name) {
+/* One more of "a, b, c", in known [200]. */
+static void also(char *known, const char *name) {
     size_t n = strlen(known);
-    snprintf(known + n, size - n, "%s%s", n ? ", " : "", name);
+    snprintf(known + n, 200 - n, "%s%s", n ? ", " : "", name);
 }
 
 static void read_attention(KeyReader *r, Config *c) {
     char kind[32] = "softmax", phi[32] = "", form[32] = "numerator", maps[200] = "", forms[200] = "";
+    for (int i = 0; feature_maps[i]; i++) also(maps, feature_maps[i]->name);
+    for (int i = 0; linear_forms[i]; i++) also(forms, linear_forms[i]->name);
     c->linear.epsilon = key_number(r, "attention.denominator_epsilon", "attention_denominator_epsilon", 1e-6);
     key_word(r, "attention.kind", "attention_kind", kind, sizeof kind);
-    if (strcmp(kind, "softmax") != 0 && strcmp(kind, "linear") != 0)
-        key_unknown(r, r->key, "", kind, strlen(kind), "softmax and linear");
-    for (int i = 0; feature_maps[i]; i++) also(maps, sizeof maps, feature_maps[i]->name);
+    int linear = strcmp(kind, "linear") == 0;
+    if (!linear && strcmp(kind, "softmax") != 0) key_unknown(r, kind, "softmax and linear");
     if (key_word(r, "attention.feature_map", "attention_feature_map", phi, sizeof phi) && !feature_map(phi))
-        key_unknown(r, r->key, "", phi, strlen(phi), maps);
-    for (int i = 0; linear_forms[i]; i++) also(forms, sizeof forms, linear_forms[i]->name);
+        key_unknown(r, phi, maps);
     key_word(r, "attention.form", "attention_form", form, sizeof form);
-    if (!(c->file_form = linear_form(form))) key_unknown(r, r->key, "", form, strlen(form), forms);
-    if (r->rc) return;
-    c->linear.form = strcmp(kind, "linear") == 0 ? c->file_form : NULL;
+    if (!(c->file_form = linear_form(form))) key_unknown(r, form, forms);
+    if (r->line.rc) return;
+    c->linear.form = linear ? c->file_form : NULL;
     c->linear.phi = *phi ? feature_map(phi) : linear_usual_map(c->file_form);
     c->linear.head_dim = c->head_dim;
 }
 
-static const Family *family_of(KeyReader *r, Config *c) {
-    const char *key = r->source->architecture;
+static void read_family(KeyReader *r, Config *c) {
+    const MetaValue *v = r->source->look(r, "general.architecture", "model_type");
+    const Architecture *a = architectures;
     char known[200] = "";
-    KeyValue v = r->source->look(r, key, key);
-    for (const Family *const *f = families; *f; f++)
-        for (int i = 0; (*f)->architecture(i); i++) {
-            const char *name = (*f)->architecture(i);
-            also(known, sizeof known, name);
-            if (v.kind != KEY_TEXT || strlen(name) != v.len || memcmp(name, v.text, v.len) != 0) continue;
-            snprintf(c->arch, sizeof c->arch, "%s", name);
-            return *f;
-        }
-    if (v.kind == KEY_TEXT) key_unknown(r, key, "architecture ", v.text, v.len, known);
-    else key_complain(r, key, r->source->missing);
-    return NULL;
+    if (!v || v->type != META_STRING) {
+        key_complain(r, r->key, r->source->missing);
+        return;
+    }
+    while (a->name && (strlen(a->name) != v->n || memcmp(a->name, v->data, (size_t)v->n) != 0)) also(known, a++->name);
+    if (!a->name) {
+        base_complain(&r->line, "%s: architecture \"%.*s\" is not known here (%s are)", r->key,
+                      v->n > 60 ? 60 : (int)v->n, (const char *)v->data, known);
+        return;
+    }
+    snprintf(c->arch, sizeof c->arch, "%s", a->name);
+    c->family = a->family;
+    c->family->read_config(r, c, a);
 }
 
 static void check_sizes(KeyReader *r, const Config *c) {
@@ -131,22 +138,103 @@ static void check_sizes(KeyReader *r, const Config *c) {
 }
 
 int config_read(Config *c, const Weights *w, const ModelOptions *o, char *err, size_t errlen) {
-    KeyReader r = {.w = w, .source = key_sources[w->format], .arch = c->arch, .err = err, .errlen = errlen};
+    KeyReader r = {.w = w, .source = key_sources[w->format], .arch = c->arch, .line = {w->path, err, errlen, 0}};
+    const int *rc = &r.line.rc;
     char why[200];
     memset(c, 0, sizeof *c);
     c->bos_id = -1;
     c->norm_eps = -1; /* not given */
-    if ((c->family = family_of(&r, c))) c->family->read_config(&r, c);
-    if (r.rc == 0) read_attention(&r, c);
-    if (r.rc) return r.rc;
-    r.source->ends(&r, c);
+    read_family(&r, c);
+    if (*rc == 0) read_attention(&r, c);
+    if (*rc) return *rc;
     c->rope.n_ctx_train = c->n_ctx_train;
     check_sizes(&r, c);
-    if (r.rc == 0) config_more(&r, c, o);
-    if (r.rc == 0 && c->linear.form && linear_check(&c->linear, why, sizeof why))
+    if (*rc == 0) config_more(&r, c, o);
+    if (*rc == 0 && c->linear.form && linear_check(&c->linear, why, sizeof why))
         key_complain(&r, "linear attention", why);
     if (c->linear.form && c->window)
         key_complain(&r, "sliding_window", "linear attention cannot forget; it has no window");
-    if (r.rc == 0 && rope_check(&c->rope, why, sizeof why)) key_complain(&r, "rope", why);
-    return r.rc;
+    if (*rc == 0 && rope_check(&c->rope, why, sizeof why)) key_complain(&r, "rope", why);
+    return *rc;
+}
+
+/* ---- tensors ---- */
+
+void load_out_of_memory(Loader *ld) {
+    if (ld->line.rc == 0)
+        ld->line.rc = base_error(ld->line.err, ld->line.errlen, -ENOMEM, "%s: out of memory", ld->line.name);
+}
+
+/* 0 where t has that shape (cols 0: a vector of rows entries) and a type that computes. */
+static int check(Loader *ld, const Tensor *t, const char *name, size_t rows, size_t cols) {
+    const QuantFormat *f = t ? quant_format(t->type) : NULL;
+    char shape[200] = "", wanted[50]; /* 8 dimensions of at most 20 digits */
+    if (!t) return base_complain(&ld->line, "tensor %s is missing", name);
+    if (t->n_dims != (cols ? 2 : 1) || t->shape[0] != rows || (cols && t->shape[1] != cols)) {
+        for (int i = 0, n = 0; i < t->n_dims; i++)
+            n += snprintf(shape + n, sizeof shape - (size_t)n, "%s%llu", i ? ", " : "",
+                          (unsigned long long)t->shape[i]);
+        snprintf(wanted, sizeof wanted, cols ? "%zu, %zu" : "%zu", rows, cols);
+        return base_complain(&ld->line, "tensor %s has shape [%s], the model needs [%s]", name, shape, wanted);
+    }
+    if (!f || !f->row || (!cols && matrix_group(&(Matrix){.type = (TensorType)t->type, .group = 1})))
+        return base_complain(&ld->line, "tensor %s has type %s, which is not computed with here (%s)", name,
+                             t->type_name,
+                             cols ? "F32, F16, BF16 and the formats Q and IQ4 are" : "F32, F16 and BF16 are");
+    ld->m->n_parameters += rows * (cols ? cols : 1);
+    ld->m->used[t - ld->m->weights.tensors] = 1;
+    return 0;
+}
+
+Matrix load_matrix(Loader *ld, const Tensor *t, const char *name, size_t rows, size_t cols) {
+    if (check(ld, t, name, rows, cols)) return (Matrix){0};
+    Matrix w = {.type = (TensorType)t->type, .group = t->group, .rows = rows, .cols = cols};
+    w.data = t->data, w.scales = t->scales;
+    int group = matrix_group(&w);
+    if (group && (ld->m->min_group == 0 || group < ld->m->min_group)) ld->m->min_group = group;
+    return w;
+}
+
+const float *load_vector(Loader *ld, const Tensor *t, const char *name, size_t n) {
+    if (check(ld, t, name, n, 0)) return NULL;
+    float *out = weights_own(&ld->m->weights, malloc(n * sizeof *out), free);
+    if (!out) load_out_of_memory(ld);
+    else matrix_row(out, &(Matrix){.type = (TensorType)t->type, .rows = 1, .cols = n, .data = t->data}, 0);
+    return out;
+}
+
+static int load(Model *m, const ModelOptions *o, char *err, size_t errlen) {
+    Weights *w = &m->weights;
+    Loader ld = {m, {w->path, err, errlen, 0}};
+    int rc = config_read(&m->config, w, o, err, errlen);
+    if (rc) return rc;
+    size_t layers = (size_t)m->config.n_layers;
+    if (layers > w->n_tensors)
+        return base_complain(&ld.line, "%zu layers are claimed, but there are only %zu tensors", layers, w->n_tensors);
+    m->kernels = kernels_best();
+    m->has_logits = 1;
+    m->layers = weights_own(w, calloc(layers, sizeof *m->layers), free);
+    m->used = weights_own(w, calloc(w->n_tensors, 1), free);
+    if (m->layers && m->used) m->config.family->load(&ld);
+    else load_out_of_memory(&ld);
+    return ld.line.rc ? ld.line.rc : model_more(m, o, err, errlen);
+}
+
+int model_open_memory(Model *m, const void *data, size_t size, const char *name, const ModelOptions *o, char *err,
+                      size_t errlen) {
+    memset(m, 0, sizeof *m);
+    int rc = weights_open_memory(&m->weights, data, size, name, err, errlen);
+    if (rc == 0) rc = load(m, o, err, errlen);
+    if (rc) model_close(m);
+    return rc;
+}
+
+int model_open(Model *m, const char *path, const ModelOptions *o, char *err, size_t errlen) {
+    return model_open_memory(m, NULL, 0, path, o, err, errlen);
+}
+
+void model_close(Model *m) {
+    model_unpack(m);
+    weights_close(&m->weights);
+    memset(m, 0, sizeof *m);
 }

@@ -118,8 +118,7 @@ static void llama_logits(Session *s, size_t t, size_t n) {
     step_run(s, n * w->rows * w->cols, forward_logits, (Batch){.t = t, .n = n});
 }
 
-const Family family_llama = {.architecture = decoder_architecture,
-                             .read_config = decoder_read_config,
+const Family family_llama = {.read_config = decoder_read_config,
                              .load = decoder_load,
                              .forward = llama_forward,
                              .logits = llama_logits};

@@ -83,10 +83,8 @@ typedef struct Model {
     size_t n_parameters;     /* of the tensors in use */
     int min_group;           /* the smallest matrix_group of a weight; 0 where none is quantized */
     uint8_t *used;           /* [weights.n_tensors]: 1 where the model uses the tensor; the others are extra */
-    float **vectors;         /* [weights.n_tensors]: owns the norms and biases, as f32 */
     uint8_t *panels;         /* [panels_size]: owns the repacked and the copied matrices, or NULL */
     size_t panels_size;
-    double *favor_w;         /* FAVOR+'s projection, one for all layers and heads, or NULL (attention/linear.h) */
 } Model;
 
 /* Open path; options may be NULL. 0, or a negative errno and one line naming the file and what is wrong with it;

@@ -136,7 +136,7 @@ static int read_config(Source *s, const SourceWish *wish, char *err, size_t errl
     int rc = path ? huggingface_configs(&s->weights, path, generation, err, errlen)
                   : base_error(err, errlen, -ENOENT, "%s: no RoFormer's tensors, and no config.json beside it "
                                "that says what it is: give one with --config", s->path);
-    s->weights.path = path;
+    s->weights.path = weights_own(&s->weights, path, free);
     free(generation);
     if (rc == 0 && !json_get(s->weights.config, "model_type"))
         rc = base_error(err, errlen, -EINVAL, "%s: no RoFormer's tensors, and its configuration has no model_type",

@@ -36,10 +36,10 @@ static int refuse(Weights *w, const uint8_t *data, size_t size, char *err, size_
 }
 
 const WeightsReader weights_readers[] = {
-    {gguf_is, gguf_split_open, NULL},
-    {huggingface_is, huggingface_open_file, huggingface_open_folder},
-    {llama2c_export_is, llama2c_export_open, NULL},
-    {llama2c_is, llama2c_open, NULL},
-    {any, refuse, NULL},
+    {gguf_is, gguf_split_open},
+    {huggingface_is, huggingface_open},
+    {llama2c_export_is, llama2c_export_open},
+    {llama2c_is, llama2c_open},
+    {any, refuse},
     {0},
 };

@@ -5,62 +5,63 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* data [size]: the file, in memory; NULL: path is to be opened. */
-static int open_any(Weights *w, const char *path, const uint8_t *data, size_t size, char *err, size_t errlen) {
-    const WeightsReader *r = weights_readers;
+struct Owned {
+    struct Owned *next;
+    void *memory;
+    void (*let_go)(void *memory);
+};
+
+static int open_any(Weights *w, const uint8_t *data, size_t size, const char *path, char *err, size_t errlen) {
     int is_folder = !data && file_is_folder(path), rc = 0;
-    *w = (Weights){.path = strdup(path), .folder = is_folder ? strdup(path) : file_folder(path), .file_bytes = size};
+    *w = (Weights){.file_bytes = size};
+    w->path = weights_own(w, strdup(path), free);
+    w->folder = weights_own(w, is_folder ? strdup(path) : file_folder(path), free);
     if (!w->path || !w->folder) return weights_no_memory(path, err, errlen);
-    while (r->is && !(is_folder && r->open_folder)) r++;
-    if (r->is) return r->open_folder(w, err, errlen);
-    if (!data && (rc = weights_add_file(w, path, err, errlen)) != 0) return rc; /* this refuses a folder */
-    if (!data) data = w->files->data, size = w->files->size;
-    for (r = weights_readers; r->is; r++)
+    if (data && size == 0) return base_error(err, errlen, -EINVAL, "%s: the file is empty", path);
+    if (!data && !is_folder) {
+        if ((rc = weights_add_file(w, path, err, errlen)) != 0) return rc;
+        data = w->files->data, size = w->files->size;
+    }
+    for (const WeightsReader *r = weights_readers; r->is; r++)
         if (r->is(data, size)) return r->open(w, data, size, err, errlen);
+    if (is_folder) return weights_add_file(w, path, err, errlen); /* it says that it is one */
     return base_error(err, errlen, -EINVAL, "%s: not a model file that is known here", path);
 }
 
-int weights_open(Weights *w, const char *path, char *err, size_t errlen) {
-    int rc = open_any(w, path, NULL, 0, err, errlen);
-    if (rc) weights_close(w);
-    return rc;
-}
-
 int weights_open_memory(Weights *w, const void *data, size_t size, const char *name, char *err, size_t errlen) {
-    *w = (Weights){.path = NULL};
-    if (size == 0) return base_error(err, errlen, -EINVAL, "%s: the file is empty", name);
-    int rc = open_any(w, name, data, size, err, errlen);
+    int rc = open_any(w, data, size, name, err, errlen);
     if (rc) weights_close(w);
     return rc;
 }
 
-/* ---- for the formats ---- */
-
-struct KeptName { /* copied, because a file holds names without a NUL */
-    struct KeptName *next;
-    char text[];
-};
-
-const char *weights_keep(Weights *w, const char *s, size_t n) {
-    struct KeptName *name = malloc(sizeof *name + n + 1);
-    if (!name) return NULL;
-    name->next = w->names;
-    w->names = name;
-    name->text[n] = 0;
-    return memcpy(name->text, s, n);
+int weights_open(Weights *w, const char *path, char *err, size_t errlen) {
+    return weights_open_memory(w, NULL, 0, path, err, errlen);
 }
 
 void weights_close(Weights *w) {
     for (size_t i = 0; i < w->n_files; i++) file_unmap(&w->files[i]);
-    for (struct KeptName *name; (name = w->names); free(name)) w->names = name->next;
-    if (w->free_own) w->free_own(w->own);
-    free(w->path);
-    free(w->folder);
+    for (struct Owned *o; (o = w->owned); free(o)) {
+        w->owned = o->next;
+        o->let_go(o->memory);
+    }
     free(w->tensors);
     free(w->meta);
     free(w->files);
-    free(w->by_name);
     *w = (Weights){.path = NULL};
+}
+
+/* ---- for the formats ---- */
+
+void *weights_own(Weights *w, void *memory, void (*let_go)(void *memory)) {
+    struct Owned *o = memory ? malloc(sizeof *o) : NULL;
+    if (o) w->owned = memcpy(o, &(struct Owned){w->owned, memory, let_go}, sizeof *o);
+    else if (memory) let_go(memory);
+    return o ? memory : NULL;
+}
+
+const char *weights_keep(Weights *w, const char *s, size_t n) { /* copied, because a file holds names without a NUL */
+    char *copy = weights_own(w, calloc(n + 1, 1), free);
+    return copy ? memcpy(copy, s, n) : NULL;
 }
 
 int weights_add_tensor(Weights *w, const Tensor *t) {
@@ -118,7 +119,7 @@ static int compare_places(const void *a, const void *b) {
 /* Sorted by place, a tensor that overlaps any other overlaps its neighbour too, once the empty ones are left out. */
 int weights_finish(Weights *w, char *err, size_t errlen) {
     const Tensor *last = NULL;
-    const void **order = w->by_name = malloc((w->n_tensors + 1) * sizeof *order);
+    const void **order = w->by_name = weights_own(w, malloc((w->n_tensors + 1) * sizeof *order), free);
     if (!order) return weights_no_memory(w->path, err, errlen);
     const char *twice = weights_sort(order, w->tensors, w->n_tensors, sizeof *w->tensors);
     if (twice) return base_error(err, errlen, -EINVAL, "%s: tensor %.80s stands twice", w->path, twice);
@@ -148,11 +149,9 @@ const MetaValue *weights_meta(const Weights *w, const char *key) {
     return NULL;
 }
 
-/* Bytes of a value, and what it is: an unsigned or a signed integer, a float. */
-static const struct { uint8_t size; char kind; } types[] = {
-    [META_U8] = {1, 'u'}, [META_I8] = {1, 'i'}, [META_U16] = {2, 'u'}, [META_I16] = {2, 'i'}, [META_U32] = {4, 'u'},
-    [META_I32] = {4, 'i'}, [META_F32] = {4, 'f'}, [META_BOOL] = {1, 'u'}, [META_U64] = {8, 'u'}, [META_I64] = {8, 'i'},
-    [META_F64] = {8, 'f'}};
+/* In the order of MetaType: a value's bytes, and what it is: an unsigned or a signed integer, a float. */
+static const struct { uint8_t size; char kind; } types[] = {{1, 'u'}, {1, 'i'}, {2, 'u'}, {2, 'i'}, {4, 'u'}, {4, 'i'},
+    {4, 'f'}, {1, 'u'}, {0, 0}, {0, 0}, {8, 'u'}, {8, 'i'}, {8, 'f'}};
 
 size_t meta_size(MetaType type) { return types[type].size; }
 
