@@ -102,12 +102,15 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*x, *y);
 }
 
-const char *weights_sort(const void **order, const void *rows, size_t n, size_t row_bytes) {
+const void **weights_sort(Weights *w, const void *rows, size_t n, size_t row_bytes, const char **twice) {
+    const void **order = weights_own(w, calloc(n + 1, sizeof *order), free);
+    *twice = NULL;
+    if (!order) return NULL;
     for (size_t i = 0; i < n; i++) order[i] = (const char *)rows + i * row_bytes;
     qsort(order, n, sizeof *order, compare_names);
     for (size_t i = 1; i < n; i++)
-        if (compare_names(&order[i - 1], &order[i]) == 0) return *(const char *const *)order[i];
-    return NULL;
+        if (!*twice && compare_names(&order[i - 1], &order[i]) == 0) *twice = *(const char *const *)order[i];
+    return order;
 }
 
 static int compare_places(const void *a, const void *b) {
@@ -118,20 +121,20 @@ static int compare_places(const void *a, const void *b) {
 
 /* Sorted by place, a tensor that overlaps any other overlaps its neighbour too, once the empty ones are left out. */
 int weights_finish(Weights *w, char *err, size_t errlen) {
+    ErrorLine line = {w->path, err, errlen, 0};
     const Tensor *last = NULL;
-    const void **order = w->by_name = weights_own(w, malloc((w->n_tensors + 1) * sizeof *order), free);
-    if (!order) return weights_no_memory(w->path, err, errlen);
-    const char *twice = weights_sort(order, w->tensors, w->n_tensors, sizeof *w->tensors);
-    if (twice) return base_error(err, errlen, -EINVAL, "%s: tensor %.80s stands twice", w->path, twice);
+    const char *twice;
+    const void **order = weights_sort(w, w->tensors, w->n_tensors, sizeof *w->tensors, &twice);
+    w->by_name = weights_sort(w, w->tensors, w->n_tensors, sizeof *w->tensors, &twice);
+    if (!order || !w->by_name) return weights_no_memory(w->path, err, errlen);
+    if (twice) return base_complain(&line, "tensor %.80s stands twice", twice);
     qsort(order, w->n_tensors, sizeof *order, compare_places);
     for (size_t i = 0; i < w->n_tensors; i++) {
         const Tensor *t = order[i];
         if (t->size && last && (uintptr_t)t->data - (uintptr_t)last->data < last->size)
-            return base_error(err, errlen, -EINVAL, "%s: tensors %.60s and %.60s share bytes", w->path, last->name,
-                              t->name);
+            return base_complain(&line, "tensors %.60s and %.60s share bytes", last->name, t->name);
         if (t->size) last = t;
     }
-    weights_sort(order, w->tensors, w->n_tensors, sizeof *w->tensors);
     return 0;
 }
 

@@ -36,7 +36,7 @@ typedef enum { META_U8, META_I8, META_U16, META_I16, META_U32, META_I32, META_F3
 typedef struct {
     const char *key;     /* NUL-terminated; owned by Weights */
     MetaType type;
-    MetaType elem;       /* META_ARRAY: the elements' type (arrays of arrays are refused) */
+    MetaType elem;       /* META_ARRAY: the elements' type (arrays of arrays are refused); otherwise nothing */
     uint64_t n;          /* META_STRING: bytes; META_ARRAY: elements; otherwise 1 */
     const uint8_t *data; /* the value's bytes, little-endian, unaligned; a string's bytes; an array's first element */
 } MetaValue;
@@ -94,8 +94,9 @@ int weights_add_tensor(Weights *w, const Tensor *t);           /* 0 or -ENOMEM; 
 int weights_add_meta(Weights *w, const MetaValue *m);
 int weights_add_file(Weights *w, const char *path, char *err, size_t errlen); /* map it as w->files[w->n_files - 1] */
 int weights_finish(Weights *w, char *err, size_t errlen); /* by_name; names that stand twice, shared bytes: refused */
-/* The addresses of n rows, Tensors or MetaValues, into order [n], by their names; one that stands twice, or NULL. */
-const char *weights_sort(const void **order, const void *rows, size_t n, size_t row_bytes);
+/* The addresses of n rows, Tensors or MetaValues, sorted by their names: w's, or NULL without memory. *twice: a name that
+ * stands twice, or NULL. */
+const void **weights_sort(Weights *w, const void *rows, size_t n, size_t row_bytes, const char **twice);
 int weights_is_name(const char *s, size_t n); /* 1 where s can be printed and compared: not empty, UTF-8, no NUL */
 int weights_no_memory(const char *name, char *err, size_t errlen); /* writes the line, returns -ENOMEM */
 
