@@ -33,7 +33,7 @@ const QuantFormat *const quant_formats[] = {formats_plain, NULL};
 
 const WeightsReader weights_readers[] = {{gguf_is, gguf_open}, {llama2c_is, llama2c_open}, {0}};
 const SamplerFilters *const sampler_filters = NULL;
-const Architecture architectures[] = {{.name = "llama", .family = &family_llama, .pairing = ROPE_INTERLEAVED}, {0}};
+const Architecture *const architectures[] = {&(const Architecture){.name = "llama", .family = &family_llama}, NULL};
 const KeySource *const key_sources[] = {[FORMAT_GGUF] = &keys_gguf, [FORMAT_LLAMA2C] = &keys_gguf};
 
 /* ---- what it does without: weights rearranged for fast kernels, scaled RoPE, options, threads ---- */
@@ -175,9 +175,8 @@ int main(int argc, char **argv) {
                 argv[0]);
         return 2;
     }
-    int rc = o.model ? model_open(&m, o.model, NULL, err, sizeof err)
-                     : model_open_memory(&m, builtin_model, builtin_model_size, "the compiled-in model", NULL, err,
-                                         sizeof err);
+    int rc = model_open_memory(&m, o.model ? NULL : builtin_model, builtin_model_size,
+                               o.model ? o.model : "the compiled-in model", NULL, err, sizeof err);
     if (rc == 0 && (rc = open_tokenizer(&t, &m.weights)) == 0) {
         rc = generate(&m, t, &o);
         tokenizer_free(t);

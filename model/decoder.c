@@ -108,18 +108,11 @@ int decoder_has_bias(const Config *c, const DecoderTensor *t) {
     return t->bias == 'a' ? c->qkv_bias : t->bias == 'o' ? c->o_bias : t->bias == 'm' ? c->mlp_bias : 0;
 }
 
-const char *decoder_name(char *out, const char *name, int layer, const char *suffix) {
-    const char *hash = strchr(name, '#');
-    if (!hash) snprintf(out, DECODER_NAME, "%s%s", name, suffix);
-    else snprintf(out, DECODER_NAME, "%.*s%d%s%s", (int)(hash - name), name, layer, hash + 1, suffix);
-    return out;
-}
-
 /* t, or with suffix ".bias" the vector beside it, to its place in base, where wanted (1) or where it is there (-1). */
 static void load_tensor(Loader *ld, const DecoderTensor *t, int layer, const char *suffix, int wanted, char *to) {
     const Config *c = &ld->m->config;
-    char name[DECODER_NAME];
-    decoder_name(name, ld->m->weights.format == FORMAT_HF ? t->hf : t->gguf, layer, suffix);
+    char name[TENSOR_NAME];
+    weights_layer_name(name, ld->m->weights.format == FORMAT_HF ? t->hf : t->gguf, layer, suffix);
     const Tensor *found = wanted ? weights_find(&ld->m->weights, name) : NULL;
     size_t rows = decoder_size(c, t->rows), cols = suffix[1] == 'w' ? decoder_size(c, t->cols) : 0;
     if (!found && wanted <= 0) return;

@@ -23,9 +23,6 @@ size_t decoder_size(const Config *c, char letter);
 /* 1 where the model must have the tensor (its bias), 0 not, -1: where the file has it. */
 int decoder_has(const Config *c, const DecoderTensor *t);
 int decoder_has_bias(const Config *c, const DecoderTensor *t);
-/* Its name into out [DECODER_NAME]; suffix: ".weight" or ".bias". Returns out. */
-enum { DECODER_NAME = 128 };
-const char *decoder_name(char *out, const char *name, int layer, const char *suffix);
 
 void decoder_read_config(KeyReader *r, Config *c, const Architecture *a); /* of the row family_llama: family.h */
 void decoder_load(Loader *ld);

@@ -12,10 +12,6 @@
 
 void key_complain(KeyReader *r, const char *key, const char *why) { base_complain(&r->line, "%s: %s", key, why); }
 
-void key_unknown(KeyReader *r, const char *word, const char *known) {
-    base_complain(&r->line, "%s: \"%s\" is not known here (%s are)", r->key, word, known);
-}
-
 int64_t key_range(KeyReader *r, const char *key, double v, double min, double max) {
     if (v >= min && v <= max && v == floor(v)) return (int64_t)v;
     base_complain(&r->line, "%s: %.17g is not a whole number from %.0f to %.0f", key, v, min, max);
@@ -52,6 +48,22 @@ int key_word(KeyReader *r, const char *gguf, const char *hf, char *out, size_t o
     return v->type == META_STRING;
 }
 
+const void *key_row(KeyReader *r, const char *gguf, const char *hf, const char *usual, const char *what,
+                    const void *rows) {
+    char word[61] = "", known[200] = "";
+    const char *const *row; /* a pointer is a pointer on every POSIX system: to a row, so to its name */
+    int there = key_word(r, gguf, hf, word, sizeof word);
+    if (!there && usual) snprintf(word, sizeof word, "%s", usual);
+    if (!there && !usual) key_complain(r, r->key, r->source->missing);
+    for (const char *at = rows; memcpy(&row, at, sizeof row) && row; at += sizeof row) {
+        if (strcmp(*row, word) == 0) return row;
+        size_t n = strlen(known);
+        snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", *row);
+    }
+    base_complain(&r->line, "%s: %s\"%s\" is not known here (%s are)", r->key, what, word, known);
+    return NULL;
+}
+
 double key_field(const KeyField *f, const Config *c) {
     const void *at = (const char *)c + f->at;
     if (f->type == FIELD_FLOAT) return (double)*(const float *)at;
@@ -83,47 +95,19 @@ void config_add_end(Config *c, double id) {
     if (id >= 0 && id < c->vocab_size && c->n_eos < CONFIG_MAX_EOS) c->eos_id[c->n_eos++] = (int)id;
 }
 
-/* One more of "a, b, c", in known [200]. */
-static void also(char *known, const char *name) {
-    size_t n = strlen(known);
-    snprintf(known + n, 200 - n, "%s%s", n ? ", " : "", name);
-}
-
 static void read_attention(KeyReader *r, Config *c) {
-    char kind[32] = "softmax", phi[32] = "", form[32] = "numerator", maps[200] = "", forms[200] = "";
-    for (int i = 0; feature_maps[i]; i++) also(maps, feature_maps[i]->name);
-    for (int i = 0; linear_forms[i]; i++) also(forms, linear_forms[i]->name);
+    char kind[32] = "softmax";
     c->linear.epsilon = key_number(r, "attention.denominator_epsilon", "attention_denominator_epsilon", 1e-6);
     key_word(r, "attention.kind", "attention_kind", kind, sizeof kind);
     int linear = strcmp(kind, "linear") == 0;
-    if (!linear && strcmp(kind, "softmax") != 0) key_unknown(r, kind, "softmax and linear");
-    if (key_word(r, "attention.feature_map", "attention_feature_map", phi, sizeof phi) && !feature_map(phi))
-        key_unknown(r, phi, maps);
-    key_word(r, "attention.form", "attention_form", form, sizeof form);
-    if (!(c->file_form = linear_form(form))) key_unknown(r, form, forms);
-    if (r->line.rc) return;
+    if (!linear && strcmp(kind, "softmax") != 0)
+        base_complain(&r->line, "%s: \"%s\" is not known here (softmax and linear are)", r->key, kind);
+    c->file_form = key_row(r, "attention.form", "attention_form", "numerator", "", linear_forms);
+    if (!c->file_form) return;
+    const char *usual = linear_usual_map(c->file_form)->name;
+    c->linear.phi = key_row(r, "attention.feature_map", "attention_feature_map", usual, "", feature_maps);
     c->linear.form = linear ? c->file_form : NULL;
-    c->linear.phi = *phi ? feature_map(phi) : linear_usual_map(c->file_form);
     c->linear.head_dim = c->head_dim;
-}
-
-static void read_family(KeyReader *r, Config *c) {
-    const MetaValue *v = r->source->look(r, "general.architecture", "model_type");
-    const Architecture *a = architectures;
-    char known[200] = "";
-    if (!v || v->type != META_STRING) {
-        key_complain(r, r->key, r->source->missing);
-        return;
-    }
-    while (a->name && (strlen(a->name) != v->n || memcmp(a->name, v->data, (size_t)v->n) != 0)) also(known, a++->name);
-    if (!a->name) {
-        base_complain(&r->line, "%s: architecture \"%.*s\" is not known here (%s are)", r->key,
-                      v->n > 60 ? 60 : (int)v->n, (const char *)v->data, known);
-        return;
-    }
-    snprintf(c->arch, sizeof c->arch, "%s", a->name);
-    c->family = a->family;
-    c->family->read_config(r, c, a);
 }
 
 static void check_sizes(KeyReader *r, const Config *c) {
@@ -144,7 +128,12 @@ int config_read(Config *c, const Weights *w, const ModelOptions *o, char *err, s
     memset(c, 0, sizeof *c);
     c->bos_id = -1;
     c->norm_eps = -1; /* not given */
-    read_family(&r, c);
+    const Architecture *a = key_row(&r, "general.architecture", "model_type", NULL, "architecture ", architectures);
+    if (a) {
+        snprintf(c->arch, sizeof c->arch, "%s", a->name);
+        c->family = a->family;
+        c->family->read_config(&r, c, a);
+    }
     if (*rc == 0) read_attention(&r, c);
     if (*rc) return *rc;
     c->rope.n_ctx_train = c->n_ctx_train;
@@ -152,8 +141,6 @@ int config_read(Config *c, const Weights *w, const ModelOptions *o, char *err, s
     if (*rc == 0) config_more(&r, c, o);
     if (*rc == 0 && c->linear.form && linear_check(&c->linear, why, sizeof why))
         key_complain(&r, "linear attention", why);
-    if (c->linear.form && c->window)
-        key_complain(&r, "sliding_window", "linear attention cannot forget; it has no window");
     if (*rc == 0 && rope_check(&c->rope, why, sizeof why)) key_complain(&r, "rope", why);
     return *rc;
 }
@@ -227,10 +214,6 @@ int model_open_memory(Model *m, const void *data, size_t size, const char *name,
     if (rc == 0) rc = load(m, o, err, errlen);
     if (rc) model_close(m);
     return rc;
-}
-
-int model_open(Model *m, const char *path, const ModelOptions *o, char *err, size_t errlen) {
-    return model_open_memory(m, NULL, 0, path, o, err, errlen);
 }
 
 void model_close(Model *m) {

@@ -15,7 +15,7 @@
 
 typedef struct Session Session; /* session.h */
 
-/* An architecture: a row. */
+/* An architecture. */
 typedef struct {
     const char *name; /* that files have for it */
     const Family *family;
@@ -23,7 +23,7 @@ typedef struct {
     int qk_norm;
     const struct DecoderDefaults *hf; /* of its config.json (keys_more.h) */
 } Architecture;
-extern const Architecture architectures[]; /* ended by a zeroed row (families.c) */
+extern const Architecture *const architectures[]; /* NULL after the last (families.c) */
 
 typedef struct {
     const Weights *w;
@@ -79,14 +79,16 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o);
 /* ---- reading keys ---- */
 
 void key_complain(KeyReader *r, const char *key, const char *why); /* "file: key: why" */
-/* The word at r->key is not known here (known are) */
-void key_unknown(KeyReader *r, const char *word, const char *known);
 /* v, a whole number from min to max; else a complaint, and min. */
 int64_t key_range(KeyReader *r, const char *key, double v, double min, double max);
 double key_number(KeyReader *r, const char *gguf, const char *hf, double absent);
 int64_t key_int(KeyReader *r, const char *gguf, const char *hf, double absent, double min, double max);
 /* A word into out; where there is none out stays, and the result is 0. */
 int key_word(KeyReader *r, const char *gguf, const char *hf, char *out, size_t outlen);
+/* The row whose name is the word at a key, or `usual` where there is none (NULL: there must be one); NULL after a
+ * complaint, which says what it is. rows: pointers to structs that begin with their names, NULL after the last. */
+const void *key_row(KeyReader *r, const char *gguf, const char *hf, const char *usual, const char *what,
+                    const void *rows);
 
 /* A table of keys and their fields of a Config, ended by a zeroed row. What is absent leaves its field as it is. */
 typedef struct {

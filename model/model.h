@@ -90,7 +90,7 @@ typedef struct Model {
 /* Open path; options may be NULL. 0, or a negative errno and one line naming the file and what is wrong with it;
  * nothing is held then. */
 int model_open(Model *m, const char *path, const ModelOptions *options, char *err, size_t errlen);
-/* The same for a file in memory, which must outlive the model. */
+/* The same for a file in memory, which must outlive the model; where data is NULL it is model_open. */
 int model_open_memory(Model *m, const void *data, size_t size, const char *name, const ModelOptions *options, char *err,
                       size_t errlen);
 void model_close(Model *m); /* accepts a zeroed struct */

@@ -36,7 +36,9 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
         (int)key_int(r, "attention.favor_features", "attention_favor_features", 128, 2, 2 * ROPE_MAX_PAIRS);
     linear->favor_seed = (uint64_t)key_int(r, "attention.favor_seed", "attention_favor_seed", 1, 0, 9e15);
     if (r->line.rc == 0 && o) config_override(r, c, o);
-    if (linear->form && (linear_check(linear, why, sizeof why) || c->window)) return; /* config_read says it */
+    if (linear->form && linear_check(linear, why, sizeof why)) return; /* config_read says it */
+    if (linear->form && c->window)
+        key_complain(r, "sliding_window", "linear attention cannot forget; it has no window");
     if (r->line.rc == 0 && linear->form) rotate_features(r, c);
     if (r->line.rc == 0 && c->roformer.variant) roformer_settle(r, c, o);
 }
@@ -57,4 +59,8 @@ int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
         if (!linear->favor_w) return base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);
     }
     return model_repack(m, o, err, errlen);
+}
+
+int model_open(Model *m, const char *path, const ModelOptions *o, char *err, size_t errlen) {
+    return model_open_memory(m, NULL, 0, path, o, err, errlen);
 }

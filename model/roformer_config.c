@@ -43,7 +43,7 @@ static void read_activation(KeyReader *r, RoformerConfig *f) {
             f->activation = rows[i].activation;
             return;
         }
-    key_unknown(r, word, "gelu, gelu_new, relu and silu");
+    base_complain(&r->line, "%s: \"%s\" is not known here (gelu, gelu_new, relu and silu are)", r->key, word);
 }
 
 /* One of words at a key, as it stands among them; or absent. */

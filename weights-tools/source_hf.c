@@ -61,15 +61,16 @@ static int take(HfReader *r, const char *hf, const char *gguf, size_t rows, size
 
 static int take_tensor(HfReader *r, const DecoderTensor *t, int layer) {
     const Config *c = &r->s->config;
-    char hf[DECODER_NAME], gguf[DECODER_NAME];
+    char hf[TENSOR_NAME], gguf[TENSOR_NAME];
     size_t rows = decoder_size(c, t->rows), cols = decoder_size(c, t->cols);
     int rotated = t->rows == 'Q' || t->rows == 'K', rc = 0;
-    if (decoder_has(c, t))
-        rc = take(r, decoder_name(hf, t->hf, layer, ".weight"), decoder_name(gguf, t->gguf, layer, ".weight"), rows,
-                  cols, rotated);
+    weights_layer_name(hf, t->hf, layer, ".weight");
+    weights_layer_name(gguf, t->gguf, layer, ".weight");
+    if (decoder_has(c, t)) rc = take(r, hf, gguf, rows, cols, rotated);
     if (rc || !decoder_has_bias(c, t)) return rc;
-    return take(r, decoder_name(hf, t->hf, layer, ".bias"), decoder_name(gguf, t->gguf, layer, ".bias"), rows, 0,
-                rotated);
+    weights_layer_name(hf, t->hf, layer, ".bias");
+    weights_layer_name(gguf, t->gguf, layer, ".bias");
+    return take(r, hf, gguf, rows, 0, rotated);
 }
 
 /* The table's rows as they stand; those of layers for one layer after the other. */

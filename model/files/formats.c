@@ -1,4 +1,4 @@
-/* model/files/formats.c - the formats of model files, a row each; and what is none of them. */
+/* model/files/formats.c - the formats of model files, a row each; what is none of them; opening by a path alone. */
 #include "weights.h"
 
 #include "gguf_split.h"
@@ -43,3 +43,7 @@ const WeightsReader weights_readers[] = {
     {any, refuse},
     {0},
 };
+
+int weights_open(Weights *w, const char *path, char *err, size_t errlen) {
+    return weights_open_memory(w, NULL, 0, path, err, errlen);
+}

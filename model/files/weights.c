@@ -2,6 +2,7 @@
 #include "weights.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ struct Owned {
 
 static int open_any(Weights *w, const uint8_t *data, size_t size, const char *path, char *err, size_t errlen) {
     int is_folder = !data && file_is_folder(path), rc = 0;
-    *w = (Weights){.file_bytes = size};
+    *w = (Weights){.file_bytes = data ? size : 0};
     w->path = weights_own(w, strdup(path), free);
     w->folder = weights_own(w, is_folder ? strdup(path) : file_folder(path), free);
     if (!w->path || !w->folder) return weights_no_memory(path, err, errlen);
@@ -32,10 +33,6 @@ int weights_open_memory(Weights *w, const void *data, size_t size, const char *n
     int rc = open_any(w, data, size, name, err, errlen);
     if (rc) weights_close(w);
     return rc;
-}
-
-int weights_open(Weights *w, const char *path, char *err, size_t errlen) {
-    return weights_open_memory(w, NULL, 0, path, err, errlen);
 }
 
 void weights_close(Weights *w) {
@@ -62,6 +59,13 @@ void *weights_own(Weights *w, void *memory, void (*let_go)(void *memory)) {
 const char *weights_keep(Weights *w, const char *s, size_t n) { /* copied, because a file holds names without a NUL */
     char *copy = weights_own(w, calloc(n + 1, 1), free);
     return copy ? memcpy(copy, s, n) : NULL;
+}
+
+const char *weights_layer_name(char *out, const char *name, int layer, const char *suffix) {
+    const char *hash = strchr(name, '#');
+    if (!hash) snprintf(out, TENSOR_NAME, "%s%s", name, suffix);
+    else snprintf(out, TENSOR_NAME, "%.*s%d%s%s", (int)(hash - name), name, layer, hash + 1, suffix);
+    return out;
 }
 
 int weights_add_tensor(Weights *w, const Tensor *t) {

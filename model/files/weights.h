@@ -15,7 +15,7 @@
 #include "base/base.h"
 #include "kernels/quants.h"
 
-enum { TENSOR_MAX_DIMS = 8 };
+enum { TENSOR_MAX_DIMS = 8, TENSOR_NAME = 128 };
 
 typedef struct {
     const char *name;                /* NUL-terminated UTF-8; owned by Weights */
@@ -90,12 +90,14 @@ extern const WeightsReader weights_readers[]; /* tried in order; ended by a zero
 /* Memory that goes when w goes, by let_go: returned. NULL where there is none to keep, or none to keep it with. */
 void *weights_own(Weights *w, void *memory, void (*let_go)(void *memory));
 const char *weights_keep(Weights *w, const char *s, size_t n); /* a copy of s [n] and a NUL, w's; NULL: no memory */
+/* name with the layer where it has a '#', and what stands behind it, into out [TENSOR_NAME]: returned. */
+const char *weights_layer_name(char *out, const char *name, int layer, const char *suffix);
 int weights_add_tensor(Weights *w, const Tensor *t);           /* 0 or -ENOMEM; *t is copied */
 int weights_add_meta(Weights *w, const MetaValue *m);
 int weights_add_file(Weights *w, const char *path, char *err, size_t errlen); /* map it as w->files[w->n_files - 1] */
 int weights_finish(Weights *w, char *err, size_t errlen); /* by_name; names that stand twice, shared bytes: refused */
-/* The addresses of n rows, Tensors or MetaValues, sorted by their names: w's, or NULL without memory. *twice: a name that
- * stands twice, or NULL. */
+/* The addresses of n rows, Tensors or MetaValues, sorted by their names: w's, or NULL without memory. *twice: the first
+ * name that stands twice, or NULL. */
 const void **weights_sort(Weights *w, const void *rows, size_t n, size_t row_bytes, const char **twice);
 int weights_is_name(const char *s, size_t n); /* 1 where s can be printed and compared: not empty, UTF-8, no NUL */
 int weights_no_memory(const char *name, char *err, size_t errlen); /* writes the line, returns -ENOMEM */
