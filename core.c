@@ -6,7 +6,7 @@
  * without MODEL the compiled-in one writes. `make core` links it with the files that the Makefile lists as CORE; the
  * text is that of ./run --kernels ref. */
 #include "base/threads.h"
-#include "model/decoder.h"
+#include "model/family.h"
 #include "model/files/gguf.h"
 #include "model/files/llama2c.h"
 #include "model/model.h"

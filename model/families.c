@@ -1,5 +1,5 @@
 /* model/families.c - the architectures of models and the worlds of metadata that this program knows. */
-#include "decoder.h"
+#include "family.h"
 #include "keys_more.h"
 #include "roformer.h"
 

@@ -112,4 +112,27 @@ Matrix load_matrix(Loader *ld, const Tensor *t, const char *name, size_t rows, s
 const float *load_vector(Loader *ld, const Tensor *t, const char *name, size_t n);
 void load_out_of_memory(Loader *ld);
 
+/* ---- decoders of the LLaMA family (decoder.c): for whoever reads such models or writes them ---- */
+
+extern const KeySource keys_gguf; /* of llama2.c's header too, which is handed out in the same form */
+extern const KeyField decoder_keys[]; /* sizes, the vocabulary's first; ended by a zeroed row */
+
+/* A tensor: '#' in its names is the layer. Rows and columns in letters: V vocabulary, D d_model, F d_ff, Q, K and W all
+ * heads of queries, keys and values, H one head; cols 0: a vector. */
+typedef struct {
+    const char *gguf, *hf;
+    char rows, cols;
+    size_t said; /* where a Config says whether it is there; 0: always */
+    size_t at;   /* its place in a Layer (names with '#') or in the Model */
+} DecoderTensor;
+extern const DecoderTensor decoder_tensors[]; /* in the order in which files list them; ended by a zeroed row */
+
+size_t decoder_size(const Config *c, char letter);
+/* 1 where the model must have the tensor, 0 not, -1: where the file has it. */
+int decoder_has(const Config *c, const DecoderTensor *t);
+
+void decoder_read_config(KeyReader *r, Config *c, const Architecture *a); /* of the row family_llama */
+void decoder_load(Loader *ld);
+extern const Family family_llama; /* llama.c */
+
 #endif

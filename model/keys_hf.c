@@ -1,6 +1,6 @@
 /* model/keys_hf.c - Hugging Face's config.json as a source of keys, read as transformers 5 reads it. */
 #include "base/json.h"
-#include "decoder.h"
+#include "family.h"
 #include "keys_more.h"
 
 #include <stdio.h>
@@ -159,7 +159,7 @@ static void parts(KeyReader *r, Config *c, const Architecture *arch) {
     c->qkv_bias = a->qkv_bias >= 0 ? a->qkv_bias : attention;
     c->o_bias = a->o_bias >= 0 ? a->o_bias : attention;
     c->mlp_bias = a->mlp_bias < 0 ? key_flag(r, NULL, "mlp_bias", 0) : a->mlp_bias;
-    c->tied = key_flag(r, NULL, "tie_word_embeddings", 0);
+    c->own_head = !key_flag(r, NULL, "tie_word_embeddings", 0);
     key_word(r, NULL, "hidden_act", activation, sizeof activation);
     if (strcmp(activation, "silu") != 0 && strcmp(activation, "swish") != 0)
         key_complain(r, "hidden_act", "only silu is known here");

@@ -2,10 +2,10 @@
 #ifndef KEYS_MORE_H
 #define KEYS_MORE_H
 
-#include "decoder.h"
+#include "family.h"
 
 extern const KeySource keys_hf;
-extern const KeySource keys_llamacpp; /* keys_gguf (decoder.h), and scaled frequencies, windows, experts */
+extern const KeySource keys_llamacpp; /* keys_gguf (family.h), and scaled frequencies, windows, experts */
 
 /* What a decoder's config.json says where it leaves a key out: transformers' defaults. */
 typedef struct DecoderDefaults {

@@ -4,7 +4,7 @@
  * text; a loop over a team_share is shared out among them, and team_wait is the line behind which the others' results
  * may be read. A share of the same items is always the same thread's, so functions that end in _nowait may follow each
  * other on them. Which thread computes an output never changes its bits. */
-#include "decoder.h"
+#include "family.h"
 #include "steps.h"
 
 /* xn = rmsnorm(x) * w */

@@ -53,8 +53,7 @@ typedef struct Config {
     int64_t window;           /* sliding_window: a query sees the last `window` positions, its own included; 0: all */
     uint8_t windowed[CONFIG_MAX_LAYERS]; /* 1: this layer has the window */
     /* Tensors that must be there: 1 yes, 0 no, -1 where the file has them (GGUF has no key for it). */
-    int qkv_bias, o_bias, mlp_bias, qk_norm;
-    int tied;                 /* lm_head is tok_emb; tie_word_embeddings; -1: where the file has no output tensor */
+    int qkv_bias, o_bias, mlp_bias, qk_norm, own_head; /* own_head 0: lm_head is tok_emb */
     int bos_id;               /* -1: not given */
     int n_eos, eos_id[CONFIG_MAX_EOS];
 } Config;

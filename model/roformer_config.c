@@ -146,7 +146,7 @@ void roformer_read_config(KeyReader *r, Config *c, const Architecture *a) {
     if (find(r->w, "pooler.weight"))
         f->pooler = (Pooler)read_word(r, "pooler", "pooler_activation", pooler_names, POOLER_TANH);
     read_mask(r, c);
-    c->tied = hf ? key_flag(r, NULL, "tie_word_embeddings", 1) : -1;
+    c->own_head = hf ? !key_flag(r, NULL, "tie_word_embeddings", 1) : -1;
     if (is_multiple_choice(r)) f->classifier = CLASSIFIER_NONE;
     if (key_flag(r, NULL, "add_cross_attention", 0)) key_complain(r, r->key, "cross attention is not known here");
     r->source->finish(r, c, NULL);

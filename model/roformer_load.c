@@ -125,7 +125,7 @@ static void load_heads(const Slots *s) {
     size_t d = (size_t)m->config.d_model, E = (size_t)m->config.d_embed, vocab = (size_t)m->config.vocab_size;
     int v1 = f->variant == ROFORMER_V1;
     m->has_logits = v1 ? slot(s, "mlm.dense.weight", -1) != NULL : E == d; /* without a layer between, widths agree */
-    int own = slot(s, "mlm.decoder.weight", -1) || (m->has_logits && m->config.tied == 0);
+    int own = slot(s, "mlm.decoder.weight", -1) || (m->has_logits && m->config.own_head == 1);
     if (own && m->has_logits) matrix(s, &m->lm_head, "mlm.decoder.weight", -1, vocab, E);
     else m->lm_head = m->tok_emb;
     if (v1 && m->has_logits) {

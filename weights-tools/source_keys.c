@@ -2,7 +2,7 @@
  * way round. */
 #include "source.h"
 
-#include "model/decoder.h"
+#include "model/family.h"
 
 #include <errno.h>
 #include <math.h>

@@ -87,8 +87,8 @@ static int place(const Llama2cHeader *h, const Llama2cArray *a, int layer, Weigh
     *at = grouped ? behind(scales, rows, cols / (size_t)h->group_size * 4) : scales;
     if (!w || !a->name) return 0; /* a header may announce 65536 layers: measuring them must stay cheap */
     char name[TENSOR_NAME];
-    size_t n = strlen(weights_layer_name(name, a->name, layer, ""));
-    Tensor t = {.name = weights_keep(w, name, n), .type = TENSOR_F32, .type_name = "F32", .n_dims = 1,
+    weights_layer_name(name, a->name, layer);
+    Tensor t = {.name = weights_keep(w, name, strlen(name)), .type = TENSOR_F32, .type_name = "F32", .n_dims = 1,
                 .shape = {cols}, .data = data + from, .size = scales - from};
     if (a->cols) t.n_dims = 2, t.shape[0] = rows, t.shape[1] = cols;
     if (grouped) {

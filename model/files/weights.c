@@ -61,11 +61,10 @@ const char *weights_keep(Weights *w, const char *s, size_t n) { /* copied, becau
     return copy ? memcpy(copy, s, n) : NULL;
 }
 
-const char *weights_layer_name(char *out, const char *name, int layer, const char *suffix) {
+void weights_layer_name(char *out, const char *name, int layer) {
     const char *hash = strchr(name, '#');
-    if (!hash) snprintf(out, TENSOR_NAME, "%s%s", name, suffix);
-    else snprintf(out, TENSOR_NAME, "%.*s%d%s%s", (int)(hash - name), name, layer, hash + 1, suffix);
-    return out;
+    if (!hash) snprintf(out, TENSOR_NAME, "%s", name);
+    else snprintf(out, TENSOR_NAME, "%.*s%d%s", (int)(hash - name), name, layer, hash + 1);
 }
 
 int weights_add_tensor(Weights *w, const Tensor *t) {

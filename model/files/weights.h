@@ -90,8 +90,7 @@ extern const WeightsReader weights_readers[]; /* tried in order; ended by a zero
 /* Memory that goes when w goes, by let_go: returned. NULL where there is none to keep, or none to keep it with. */
 void *weights_own(Weights *w, void *memory, void (*let_go)(void *memory));
 const char *weights_keep(Weights *w, const char *s, size_t n); /* a copy of s [n] and a NUL, w's; NULL: no memory */
-/* name with the layer where it has a '#', and what stands behind it, into out [TENSOR_NAME]: returned. */
-const char *weights_layer_name(char *out, const char *name, int layer, const char *suffix);
+void weights_layer_name(char *out, const char *name, int layer); /* with the layer for its '#', into [TENSOR_NAME] */
 int weights_add_tensor(Weights *w, const Tensor *t);           /* 0 or -ENOMEM; *t is copied */
 int weights_add_meta(Weights *w, const MetaValue *m);
 int weights_add_file(Weights *w, const char *path, char *err, size_t errlen); /* map it as w->files[w->n_files - 1] */
