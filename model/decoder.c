@@ -86,7 +86,7 @@ static void finish(KeyReader *r, Config *c, const Architecture *a) {
     static const char *const ends[] = {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"};
     int64_t id;
     c->rope.scaling = &rope_none;
-    c->rope.pairing = a ? a->pairing : ROPE_INTERLEAVED;
+    c->rope.pairing = a->pairing;
     c->rope.theta = key_number(r, "rope.freq_base", NULL, 10000);
     c->rope.rotary_dim = (int)key_int(r, "rope.dimension_count", NULL, c->head_dim, 1, CONFIG_MAX_DIM);
     if (meta_integer(weights_meta(r->w, "tokenizer.ggml.bos_token_id"), &id) && id >= 0 && id < c->vocab_size)
@@ -95,7 +95,7 @@ static void finish(KeyReader *r, Config *c, const Architecture *a) {
         if (meta_integer(weights_meta(r->w, ends[i]), &id)) config_add_end(c, (double)id);
 }
 
-const KeySource keys_gguf = {"is missing", 0, look, begin, finish};
+const KeySource keys_gguf = {"is missing", look, begin, finish};
 
 /* ---- the tensors ---- */
 

@@ -18,25 +18,24 @@ int64_t key_range(KeyReader *r, const char *key, double v, double min, double ma
     return (int64_t)min;
 }
 
-static int take_number(const MetaValue *v, double *out) {
-    if (v->type == META_BOOL || v->type == META_STRING || v->type == META_ARRAY) return 0;
-    if (!meta_number(v, out)) *out = 1e300; /* a u64 beyond every range */
-    return 1;
+static double number(KeyReader *r, const MetaValue *v, const char *why) {
+    double out = 0;
+    if (v->type == META_BOOL || v->type == META_STRING || v->type == META_ARRAY) key_complain(r, r->key, why);
+    else if (!meta_number(v, &out)) out = 1e300; /* a u64 beyond every range */
+    return out;
 }
 
 double key_number(KeyReader *r, const char *gguf, const char *hf, double absent) {
     const MetaValue *v = r->source->look(r, gguf, hf);
-    if (v && !take_number(v, &absent)) key_complain(r, r->key, "must be a number");
-    return absent;
+    return v ? number(r, v, "must be a number") : absent;
 }
 
 int64_t key_int(KeyReader *r, const char *gguf, const char *hf, double absent, double min, double max) {
+    static const char *const why = "must be a whole number";
     const MetaValue *v = r->source->look(r, gguf, hf);
-    int is_float = v && (v->type == META_F32 || v->type == META_F64) && !r->source->all_doubles;
-    double number;
-    if (v && !is_float && take_number(v, &number)) return key_range(r, r->key, number, min, max);
-    if (v) key_complain(r, r->key, "must be a whole number");
-    return (int64_t)absent;
+    if (!v) return (int64_t)absent;
+    if ((v->type == META_F32 || v->type == META_F64) && r->w->format != FORMAT_HF) key_complain(r, r->key, why);
+    return key_range(r, r->key, number(r, v, why), min, max);
 }
 
 int key_word(KeyReader *r, const char *gguf, const char *hf, char *out, size_t outlen) {
@@ -110,34 +109,27 @@ static void read_attention(KeyReader *r, Config *c) {
     c->linear.head_dim = c->head_dim;
 }
 
-static void check_sizes(KeyReader *r, const Config *c) {
-    if (c->n_heads % c->n_kv_heads) key_complain(r, "n_kv_heads", "must divide n_heads");
-    if (c->head_dim < 2 || c->head_dim % 2 || c->head_dim > 2 * ROPE_MAX_PAIRS)
-        key_complain(r, "head_dim", "must be even, from 2 to 1024");
-    if ((int64_t)c->n_heads * c->head_dim > CONFIG_MAX_DIM)
-        key_complain(r, "n_heads", "n_heads x head_dim is too large");
-    if (!(c->norm_eps >= 0 && c->norm_eps < 1))
-        key_complain(r, c->roformer.variant ? "layer_norm_eps" : "rms_norm_eps", "is missing or out of range");
-    if (c->rope.rotary_dim > c->head_dim) key_complain(r, "rotary_dim", "is larger than head_dim");
-}
-
 int config_read(Config *c, const Weights *w, const ModelOptions *o, char *err, size_t errlen) {
     KeyReader r = {.w = w, .source = key_sources[w->format], .arch = c->arch, .line = {w->path, err, errlen, 0}};
     const int *rc = &r.line.rc;
     char why[200];
-    memset(c, 0, sizeof *c);
-    c->bos_id = -1;
-    c->norm_eps = -1; /* not given */
+    *c = (Config){.bos_id = -1, .norm_eps = -1}; /* not given */
     const Architecture *a = key_row(&r, "general.architecture", "model_type", NULL, "architecture ", architectures);
-    if (a) {
-        snprintf(c->arch, sizeof c->arch, "%s", a->name);
-        c->family = a->family;
-        c->family->read_config(&r, c, a);
-    }
+    if (!a) return *rc;
+    snprintf(c->arch, sizeof c->arch, "%s", a->name);
+    c->family = a->family;
+    c->family->read_config(&r, c, a);
     if (*rc == 0) read_attention(&r, c);
     if (*rc) return *rc;
     c->rope.n_ctx_train = c->n_ctx_train;
-    check_sizes(&r, c);
+    if (c->n_heads % c->n_kv_heads) key_complain(&r, "n_kv_heads", "must divide n_heads");
+    if (c->head_dim < 2 || c->head_dim % 2 || c->head_dim > 2 * ROPE_MAX_PAIRS)
+        key_complain(&r, "head_dim", "must be even, from 2 to 1024");
+    if ((int64_t)c->n_heads * c->head_dim > CONFIG_MAX_DIM)
+        key_complain(&r, "n_heads", "n_heads x head_dim is too large");
+    if (!(c->norm_eps >= 0 && c->norm_eps < 1))
+        key_complain(&r, c->roformer.variant ? "layer_norm_eps" : "rms_norm_eps", "is missing or out of range");
+    if (c->rope.rotary_dim > c->head_dim) key_complain(&r, "rotary_dim", "is larger than head_dim");
     if (*rc == 0) config_more(&r, c, o);
     if (*rc == 0 && c->linear.form && linear_check(&c->linear, why, sizeof why))
         key_complain(&r, "linear attention", why);
@@ -190,11 +182,9 @@ const float *load_vector(Loader *ld, const Tensor *t, const char *name, size_t n
     return out;
 }
 
-static int load(Model *m, const ModelOptions *o, char *err, size_t errlen) {
+static int load(Model *m, char *err, size_t errlen) {
     Weights *w = &m->weights;
     Loader ld = {m, {w->path, err, errlen, 0}};
-    int rc = config_read(&m->config, w, o, err, errlen);
-    if (rc) return rc;
     size_t layers = (size_t)m->config.n_layers;
     if (layers > w->n_tensors)
         return base_complain(&ld.line, "%zu layers are claimed, but there are only %zu tensors", layers, w->n_tensors);
@@ -204,14 +194,16 @@ static int load(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     m->used = weights_own(w, calloc(w->n_tensors, 1), free);
     if (m->layers && m->used) m->config.family->load(&ld);
     else load_out_of_memory(&ld);
-    return ld.line.rc ? ld.line.rc : model_more(m, o, err, errlen);
+    return ld.line.rc;
 }
 
 int model_open_memory(Model *m, const void *data, size_t size, const char *name, const ModelOptions *o, char *err,
                       size_t errlen) {
     memset(m, 0, sizeof *m);
     int rc = weights_open_memory(&m->weights, data, size, name, err, errlen);
-    if (rc == 0) rc = load(m, o, err, errlen);
+    if (rc == 0) rc = config_read(&m->config, &m->weights, o, err, errlen);
+    if (rc == 0) rc = load(m, err, errlen);
+    if (rc == 0) rc = model_more(m, o, err, errlen);
     if (rc) model_close(m);
     return rc;
 }

@@ -19,9 +19,9 @@ typedef struct Session Session; /* session.h */
 typedef struct {
     const char *name; /* that files have for it */
     const Family *family;
-    RopePairing pairing; /* decoders: of its GGUF files; Hugging Face's are all halves */
+    RopePairing pairing; /* of its GGUF files; Hugging Face's decoders are all halves */
     int qk_norm;
-    const struct DecoderDefaults *hf; /* of its config.json (keys_more.h) */
+    const struct DecoderDefaults *hf; /* a decoder's: of its config.json (keys_more.h) */
 } Architecture;
 extern const Architecture *const architectures[]; /* NULL after the last (families.c) */
 
@@ -37,12 +37,10 @@ typedef struct {
 /* A world of metadata: a row. */
 typedef struct KeySource {
     const char *missing; /* what a complaint says of a key that is not there */
-    int all_doubles;     /* 1: whole numbers are doubles there, too */
     /* What stands at a key, r->key becoming its name in full; NULL: nothing. */
     const MetaValue *(*look)(KeyReader *r, const char *gguf, const char *hf);
     /* What the worlds say in ways of their own: a decoder's sizes where no key has them; once they are known, c->rope
-     * (rotary_dim as head_dim where it is not said), the ids that begin and end a text, a decoder's windows and biases;
-     * a is NULL for other models. */
+     * (rotary_dim as head_dim where it is not said), the ids that begin and end a text, a decoder's windows, biases. */
     void (*begin)(KeyReader *r, Config *c, const Architecture *a);
     void (*finish)(KeyReader *r, Config *c, const Architecture *a);
 } KeySource;

@@ -185,10 +185,10 @@ static void ends(KeyReader *r, Config *c) {
 }
 
 static void finish(KeyReader *r, Config *c, const Architecture *a) {
-    c->rope.pairing = a ? ROPE_HALF : ROPE_INTERLEAVED;
+    c->rope.pairing = a->hf ? ROPE_HALF : ROPE_INTERLEAVED;
     rope(r, c);
-    if (a) parts(r, c, a);
+    if (a->hf) parts(r, c, a);
     ends(r, c);
 }
 
-const KeySource keys_hf = {"is missing in config.json", 1, look, begin, finish};
+const KeySource keys_hf = {"is missing in config.json", look, begin, finish};

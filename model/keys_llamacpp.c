@@ -80,9 +80,9 @@ static void begin(KeyReader *r, Config *c, const Architecture *a) { keys_gguf.be
 static void finish(KeyReader *r, Config *c, const Architecture *a) {
     keys_gguf.finish(r, c, a);
     rope(r, c);
-    if (a && key_int(r, "expert_count", NULL, 0, 0, 1e9) > 0)
+    if (a->hf && key_int(r, "expert_count", NULL, 0, 0, 1e9) > 0)
         key_complain(r, r->key, "mixtures of experts are not known here");
-    if (a) window(r, c);
+    if (a->hf) window(r, c);
 }
 
-const KeySource keys_llamacpp = {"is missing", 0, look, begin, finish};
+const KeySource keys_llamacpp = {"is missing", look, begin, finish};

@@ -117,7 +117,6 @@ static void read_mask(KeyReader *r, Config *c) {
 }
 
 void roformer_read_config(KeyReader *r, Config *c, const Architecture *a) {
-    (void)a;
     RoformerConfig *f = &c->roformer;
     int hf = r->w->format == FORMAT_HF;
     look_at_tensors(r->w, c);
@@ -149,7 +148,7 @@ void roformer_read_config(KeyReader *r, Config *c, const Architecture *a) {
     c->own_head = hf ? !key_flag(r, NULL, "tie_word_embeddings", 1) : -1;
     if (is_multiple_choice(r)) f->classifier = CLASSIFIER_NONE;
     if (key_flag(r, NULL, "add_cross_attention", 0)) key_complain(r, r->key, "cross attention is not known here");
-    r->source->finish(r, c, NULL);
+    r->source->finish(r, c, a);
 }
 
 void roformer_settle(KeyReader *r, Config *c, const ModelOptions *all) {

@@ -12,25 +12,20 @@ struct Owned {
     void (*let_go)(void *memory);
 };
 
-static int open_any(Weights *w, const uint8_t *data, size_t size, const char *path, char *err, size_t errlen) {
-    int is_folder = !data && file_is_folder(path), rc = 0;
-    *w = (Weights){.file_bytes = data ? size : 0};
-    w->path = weights_own(w, strdup(path), free);
-    w->folder = weights_own(w, is_folder ? strdup(path) : file_folder(path), free);
-    if (!w->path || !w->folder) return weights_no_memory(path, err, errlen);
-    if (data && size == 0) return base_error(err, errlen, -EINVAL, "%s: the file is empty", path);
-    if (!data && !is_folder) {
-        if ((rc = weights_add_file(w, path, err, errlen)) != 0) return rc;
-        data = w->files->data, size = w->files->size;
-    }
-    for (const WeightsReader *r = weights_readers; r->is; r++)
-        if (r->is(data, size)) return r->open(w, data, size, err, errlen);
-    if (is_folder) return weights_add_file(w, path, err, errlen); /* it says that it is one */
-    return base_error(err, errlen, -EINVAL, "%s: not a model file that is known here", path);
-}
-
 int weights_open_memory(Weights *w, const void *data, size_t size, const char *name, char *err, size_t errlen) {
-    int rc = open_any(w, data, size, name, err, errlen);
+    const WeightsReader *r = weights_readers;
+    int is_folder = !data && file_is_folder(name), rc = 0;
+    *w = (Weights){.file_bytes = data ? size : 0};
+    w->path = weights_own(w, strdup(name), free);
+    w->folder = weights_own(w, is_folder ? strdup(name) : file_folder(name), free);
+    if (!w->path || !w->folder) rc = weights_no_memory(name, err, errlen);
+    else if (data && size == 0) rc = base_error(err, errlen, -EINVAL, "%s: the file is empty", name);
+    else if (!data && !is_folder) rc = weights_add_file(w, name, err, errlen);
+    if (w->n_files) data = w->files->data, size = w->files->size;
+    while (r->is && !r->is(data, data ? size : 0)) r++;
+    if (rc == 0 && r->is) rc = r->open(w, data, data ? size : 0, err, errlen);
+    else if (rc == 0 && is_folder) rc = weights_add_file(w, name, err, errlen); /* it says that it is one */
+    else if (rc == 0) rc = base_error(err, errlen, -EINVAL, "%s: not a model file that is known here", name);
     if (rc) weights_close(w);
     return rc;
 }

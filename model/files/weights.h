@@ -1,8 +1,6 @@
 /* model/files/weights.h - one view of any model file: metadata and named tensors, all mapped.
  *
- *     Weights w;
- *     if (weights_open(&w, "model.gguf", err, sizeof err)) ...
- *     const Tensor *t = weights_find(&w, "token_embd.weight");
+ *     if (weights_open(&w, "model.gguf", err, sizeof err) == 0) t = weights_find(&w, "token_embd.weight");
  *     ...
  *     weights_close(&w);
  *
