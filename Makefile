@@ -66,7 +66,7 @@ TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c)) $(B)/tests/suites.o
 
 # What ./core is made of, in the order to read it.
 CORE := core.c rope/rope.c attention/reference.c attention/phi.c model/llama.c model/steps.c model/plain.c model/session.c \
-        model/sampler.c model/open.c model/decoder.c model/family.c model/keys_gguf.c \
+        model/sampler.c model/family.c model/decoder.c \
         model/files/weights.c model/files/gguf.c model/files/llama2c.c text/gguf_pieces.c \
         tokenizer/pieces.c tokenizer/bpe/merge.c tokenizer/sentencepiece/spm.c kernels/ref.c \
         kernels/quants.c base/base.c

@@ -5,7 +5,7 @@
  * MODEL is a GGUF llama with SentencePiece's BPE, or one that llama2.c's run reads, with tokenizer.bin beside it;
  * without MODEL the compiled-in one writes. `make core` links it with the files that the Makefile lists as CORE; the
  * text is that of ./run --kernels ref. */
-#include "model/decoder.h"
+#include "model/family.h"
 #include "model/files/gguf.h"
 #include "model/files/llama2c.h"
 #include "model/sampler.h"
@@ -31,10 +31,9 @@ const Kernels kernels_ref = {.name = "ref", .mat = &ref_matmul, .vec = &ref_vect
 const Kernels *kernels_best(void) { return &kernels_ref; }
 const QuantFormat *const quant_formats[] = {formats_plain, NULL};
 
-const WeightsReader weights_readers[] = {{gguf_is, gguf_open, NULL}, {llama2c_is, llama2c_open, NULL}, {0}};
+const WeightsReader weights_readers[] = {{gguf_is, gguf_open}, {llama2c_is, llama2c_open}, {0}};
 const SamplerFilters *const sampler_filters = NULL;
-const Family *const families[] = {&family_llama, NULL};
-const DecoderArch decoder_archs[] = {{.name = "llama", .pairing = ROPE_INTERLEAVED}, {0}};
+const Architecture *const architectures[] = {&(const Architecture){.name = "llama", .family = &family_llama}, NULL};
 const KeySource *const key_sources[] = {[FORMAT_GGUF] = &keys_gguf, [FORMAT_LLAMA2C] = &keys_gguf};
 
 /* ---- what it does without: weights rearranged for fast kernels, scaled RoPE, options, threads ---- */
@@ -54,7 +53,7 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     if (meta_integer(weights_meta(r->w, "split.count"), &parts) && parts > 1)
         key_complain(r, "split.count", "the parts of a split file are not known to the core");
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) /* keys and tensors */
-        if (r->source->look(r, more[i], NULL).kind != KEY_ABSENT || weights_find(r->w, more[i]))
+        if (r->source->look(r, more[i], NULL) || weights_find(r->w, more[i]))
             key_complain(r, more[i], "is not known to the core");
 }
 
@@ -197,9 +196,8 @@ int main(int argc, char **argv) {
                 argv[0]);
         return 2;
     }
-    int rc = o.model ? model_open(&m, o.model, NULL, err, sizeof err)
-                     : model_open_memory(&m, builtin_model, builtin_model_size, "the compiled-in model", NULL, err,
-                                         sizeof err);
+    int rc = model_open_memory(&m, o.model ? NULL : builtin_model, builtin_model_size,
+                               o.model ? o.model : "the compiled-in model", NULL, err, sizeof err);
     if (rc == 0 && (rc = open_tokenizer(&t, &m.weights)) == 0) {
         rc = generate(&m, t, &o);
         tokenizer_free(t);

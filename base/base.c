@@ -35,6 +35,16 @@ int base_verror(char *err, size_t errlen, int code, const char *fmt, va_list ap)
     return code;
 }
 
+int base_complain(ErrorLine *line, const char *fmt, ...) {
+    char what[512];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(what, sizeof what, fmt, ap);
+    va_end(ap);
+    if (line->rc == 0) line->rc = base_error(line->err, line->errlen, -EINVAL, "%s: %s", line->name, what);
+    return line->rc;
+}
+
 int size_mul(size_t a, size_t b, size_t *out) {
     int fits = a == 0 || b <= SIZE_MAX / a;
     if (fits) *out = a * b;

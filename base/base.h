@@ -22,6 +22,10 @@
 int base_error(char *err, size_t errlen, int code, const char *fmt, ...) BASE_PRINTF(4, 5);
 int base_verror(char *err, size_t errlen, int code, const char *fmt, va_list ap);
 
+/* Of the complaints about a file the first stays: "name: what is wrong" in err, -EINVAL in rc. Returns rc. */
+typedef struct { const char *name; char *err; size_t errlen; int rc; } ErrorLine;
+int base_complain(ErrorLine *line, const char *fmt, ...) BASE_PRINTF(2, 3);
+
 /* a * b and a + b into *out; 1 where they fit a size_t, 0 where they would wrap. */
 int size_mul(size_t a, size_t b, size_t *out);
 int size_add(size_t a, size_t b, size_t *out);

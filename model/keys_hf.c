@@ -1,6 +1,6 @@
 /* model/keys_hf.c - Hugging Face's config.json as a source of keys, read as transformers 5 reads it. */
 #include "base/json.h"
-#include "decoder.h"
+#include "family.h"
 #include "keys_more.h"
 
 #include <stdio.h>
@@ -8,24 +8,32 @@
 
 static int absent(const JsonValue *v) { return !v || v->type == JSON_NULL; }
 
-static KeyValue look(KeyReader *r, const char *gguf, const char *hf) {
-    static const int kinds[] = {[JSON_NULL] = KEY_ABSENT, [JSON_BOOL] = KEY_FLAG,   [JSON_NUMBER] = KEY_NUMBER,
-                                [JSON_STRING] = KEY_TEXT, [JSON_ARRAY] = KEY_OTHER, [JSON_OBJECT] = KEY_OTHER};
+static const MetaValue *look(KeyReader *r, const char *gguf, const char *hf) {
+    const JsonValue *v = hf ? json_get(r->w->config, hf) : NULL;
     (void)gguf;
-    const JsonValue *v = hf ? json_get(r->object ? r->object : r->w->config, hf) : NULL;
     if (hf) snprintf(r->key, sizeof r->key, "%s", hf);
-    if (!v) return (KeyValue){.kind = KEY_ABSENT};
-    return (KeyValue){.kind = kinds[v->type], .number = v->type == JSON_BOOL ? v->boolean : v->number, .text = v->str,
-                      .len = v->type == JSON_STRING ? v->len : 0};
+    if (absent(v)) return NULL;
+    r->value = (MetaValue){.key = hf, .type = META_ARRAY, .n = 1}; /* an object as well: none reads its elements here */
+    if (v->type == JSON_BOOL) r->value.type = META_BOOL, r->value.data = (const uint8_t *)&v->boolean;
+    if (v->type == JSON_NUMBER) r->value.type = META_F64, r->value.data = (const uint8_t *)&v->number;
+    if (v->type == JSON_STRING)
+        r->value.type = META_STRING, r->value.data = (const uint8_t *)v->str, r->value.n = v->len;
+    return &r->value;
 }
 
 int key_flag(KeyReader *r, const char *gguf, const char *hf, int absent_is) {
-    KeyValue v = r->source->look(r, gguf, hf);
-    if (v.kind != KEY_FLAG && v.kind != KEY_ABSENT) key_complain(r, r->key, "must be true or false");
-    return v.kind == KEY_FLAG ? (int)v.number : absent_is;
+    const MetaValue *v = r->source->look(r, gguf, hf);
+    if (v && v->type != META_BOOL) key_complain(r, r->key, "must be true or false");
+    return v && v->type == META_BOOL ? *v->data : absent_is;
 }
 
-static double number(KeyReader *r, const char *key, double otherwise) { return key_number(r, NULL, key, otherwise); }
+/* Of object o. */
+static double number(KeyReader *r, const JsonValue *o, const char *key, double otherwise) {
+    const JsonValue *v = json_get(o, key);
+    if (absent(v)) return otherwise;
+    if (v->type != JSON_NUMBER) key_complain(r, key, "must be a number");
+    return v->type == JSON_NUMBER ? v->number : otherwise;
+}
 
 /* The numbers of a list into out [max]; the count. */
 static int list(KeyReader *r, const JsonValue *o, const char *key, double *out, int max) {
@@ -44,8 +52,7 @@ static int list(KeyReader *r, const JsonValue *o, const char *key, double *out, 
 }
 
 static int64_t original_context(KeyReader *r, const JsonValue *o, int64_t otherwise) {
-    r->object = o;
-    double v = o ? number(r, "original_max_position_embeddings", 0) : 0;
+    double v = number(r, o, "original_max_position_embeddings", 0);
     return v == 0 ? otherwise : key_range(r, "original_max_position_embeddings", v, 1, 1e15);
 }
 
@@ -54,22 +61,21 @@ static void read_numbers(KeyReader *r, Config *c, const JsonValue *o) {
     RopeNumbers *n = key_rope_numbers(r, c);
     if (!n) return;
     n->n_ctx_original = original_context(r, r->w->config, original_context(r, o, c->n_ctx_train));
-    r->object = o;
-    n->factor = number(r, "factor", 0);
+    n->factor = number(r, o, "factor", 0);
     if (c->rope.scaling->method->factor_from_lengths) {
         if (absent(json_get(o, "factor"))) n->factor = (double)c->n_ctx_train / (double)n->n_ctx_original;
-        n->attention_factor = number(r, "attention_factor", 0);
+        n->attention_factor = number(r, o, "attention_factor", 0);
         if (!absent(json_get(o, "attention_factor")) && !(n->attention_factor > 0))
             key_complain(r, "attention_factor", "must be above 0");
     }
-    n->mscale = number(r, "mscale", 0);
-    n->mscale_all_dim = number(r, "mscale_all_dim", 0);
-    n->beta_fast = number(r, "beta_fast", 0);
-    n->beta_slow = number(r, "beta_slow", 0);
+    n->mscale = number(r, o, "mscale", 0);
+    n->mscale_all_dim = number(r, o, "mscale_all_dim", 0);
+    n->beta_fast = number(r, o, "beta_fast", 0);
+    n->beta_slow = number(r, o, "beta_slow", 0);
     const JsonValue *truncate = json_get(o, "truncate");
     n->no_truncate = !absent(truncate) && truncate->type == JSON_BOOL && !truncate->boolean;
-    n->low_freq_factor = number(r, "low_freq_factor", 0);
-    n->high_freq_factor = number(r, "high_freq_factor", 0);
+    n->low_freq_factor = number(r, o, "low_freq_factor", 0);
+    n->high_freq_factor = number(r, o, "high_freq_factor", 0);
     n->n_long = list(r, o, "long_factor", n->long_factor, ROPE_MAX_PAIRS);
     n->n_short = list(r, o, "short_factor", n->short_factor, ROPE_MAX_PAIRS);
 }
@@ -95,7 +101,7 @@ static void rope_method(KeyReader *r, RopeConfig *rope, const JsonValue *type, c
 
 /* rope_scaling (transformers 4) wins over rope_parameters (5) where both stand; rope_theta and partial_rotary_factor
  * are looked for inside and then at top level. */
-static void rope(KeyReader *r, Config *c, RopePairing pairing) {
+static void rope(KeyReader *r, Config *c) {
     const JsonValue *root = r->w->config, *o = json_get(root, "rope_scaling"), *type;
     const char *where = "rope_scaling";
     if (absent(o) || (o->type == JSON_OBJECT && o->len == 0))
@@ -107,16 +113,12 @@ static void rope(KeyReader *r, Config *c, RopePairing pairing) {
     type = json_get(o, "rope_type");
     if (absent(type)) type = json_get(o, "type");
     rope_method(r, &c->rope, type, where);
-    c->rope.pairing = pairing;
-    double theta = number(r, "rope_theta", 10000), partial = number(r, "partial_rotary_factor", 1);
-    r->object = o;
-    if (o) theta = number(r, "rope_theta", theta), partial = number(r, "partial_rotary_factor", partial);
-    c->rope.theta = theta;
+    double partial = number(r, o, "partial_rotary_factor", number(r, root, "partial_rotary_factor", 1));
+    c->rope.theta = number(r, o, "rope_theta", number(r, root, "rope_theta", 10000));
     if (!(partial > 0 && partial <= 1)) key_complain(r, "partial_rotary_factor", "must be above 0 and at most 1");
     else c->rope.rotary_dim = (int)(c->head_dim * partial);
     if (c->rope.scaling != &rope_none) read_numbers(r, c, o);
     else if (absent(type)) refuse_numbers_without_method(r, o, where);
-    r->object = NULL;
 }
 
 /* Which layers have the window: all, or (by_layer) those that layer_types names or that come from max_window_layers on.
@@ -142,7 +144,7 @@ static void window(KeyReader *r, Config *c, int64_t usual, int by_layer) {
 }
 
 /* transformers' defaults; null says that a size follows from the others. */
-static void presume(KeyReader *r, Config *c, const DecoderArch *a) {
+static void begin(KeyReader *r, Config *c, const Architecture *a) {
     const JsonValue *kv = json_get(r->w->config, "num_key_value_heads"), *dim = json_get(r->w->config, "head_dim");
     c->n_kv_heads = kv && kv->type == JSON_NULL ? 0 : a->hf->kv_heads;
     c->head_dim = dim && dim->type == JSON_NULL ? 0 : a->hf->head_dim;
@@ -150,16 +152,15 @@ static void presume(KeyReader *r, Config *c, const DecoderArch *a) {
     c->norm_eps = 1e-6f;
 }
 
-static void parts(KeyReader *r, Config *c, const DecoderArch *arch) {
+static void parts(KeyReader *r, Config *c, const Architecture *arch) {
     const DecoderDefaults *a = arch->hf;
     char activation[16] = "silu";
-    rope(r, c, ROPE_HALF);
     window(r, c, a->window, a->window_by_layer);
     int attention = key_flag(r, NULL, "attention_bias", 0);
     c->qkv_bias = a->qkv_bias >= 0 ? a->qkv_bias : attention;
     c->o_bias = a->o_bias >= 0 ? a->o_bias : attention;
     c->mlp_bias = a->mlp_bias < 0 ? key_flag(r, NULL, "mlp_bias", 0) : a->mlp_bias;
-    c->tied = key_flag(r, NULL, "tie_word_embeddings", 0);
+    c->own_head = !key_flag(r, NULL, "tie_word_embeddings", 0);
     key_word(r, NULL, "hidden_act", activation, sizeof activation);
     if (strcmp(activation, "silu") != 0 && strcmp(activation, "swish") != 0)
         key_complain(r, "hidden_act", "only silu is known here");
@@ -184,4 +185,11 @@ static void ends(KeyReader *r, Config *c) {
     add_ends(c, r->w->generation);
 }
 
-const KeySource keys_hf = {"model_type", "is missing in config.json", look, presume, parts, rope, ends};
+static void finish(KeyReader *r, Config *c, const Architecture *a) {
+    c->rope.pairing = a->hf ? ROPE_HALF : ROPE_INTERLEAVED;
+    rope(r, c);
+    if (a->hf) parts(r, c, a);
+    ends(r, c);
+}
+
+const KeySource keys_hf = {"is missing in config.json", look, begin, finish};

@@ -6,24 +6,20 @@
 #include <string.h>
 
 /* Numbers that layers may have each for itself are a list; if all are one number, it is that number. */
-static KeyValue list_value(KeyReader *r, const MetaValue *m) {
-    const uint8_t *cursor = m->data;
-    int64_t first = 0, v = 0;
-    for (uint64_t i = 0; i < m->n; i++) {
-        MetaValue e;
-        meta_next(m, &cursor, &e);
-        if (!meta_integer(&e, &v) || (i && v != first)) {
+static const MetaValue *look(KeyReader *r, const char *gguf, const char *hf) {
+    const MetaValue *v = keys_gguf.look(r, gguf, hf);
+    int64_t first = 0, number = 0;
+    if (!v || v->type != META_ARRAY || v->n == 0) return v;
+    const uint8_t *cursor = v->data;
+    for (uint64_t i = 0; i < v->n; i++) {
+        meta_next(v, &cursor, &r->value);
+        if (!meta_integer(&r->value, &number) || (i && number != first)) {
             key_complain(r, r->key, "differs from layer to layer, which is not known here");
-            return (KeyValue){.kind = KEY_OTHER};
+            return v;
         }
-        first = v;
+        first = number;
     }
-    return (KeyValue){.kind = KEY_NUMBER, .number = (double)v};
-}
-
-static KeyValue look(KeyReader *r, const char *gguf, const char *hf) {
-    KeyValue v = keys_gguf.look(r, gguf, hf);
-    return v.kind == KEY_OTHER ? list_value(r, weights_meta(r->w, r->key)) : v;
+    return &r->value;
 }
 
 /* A small float tensor, [n] values, into out [ROPE_MAX_PAIRS]; the count, 0 where there is none. */
@@ -40,11 +36,10 @@ static int list_tensor(KeyReader *r, const char *name, double *out) {
 
 /* llama.cpp's meanings: no type means linear, no factor means none; attn_factor multiplies yarn's own 1 + 0.1 ln s and
  * stands alone elsewhere; rope_freqs holds llama3's divisors. */
-static void rope(KeyReader *r, Config *c, RopePairing pairing) {
+static void rope(KeyReader *r, Config *c) {
     RopeConfig *rope = &c->rope;
     char name[32] = "";
     RopeNumbers *n = key_rope_numbers(r, c);
-    keys_gguf.rope(r, c, pairing);
     if (!n) return;
     n->factor = key_number(r, "rope.scaling.factor", NULL, key_number(r, "rope.scale_linear", NULL, 0));
     n->n_ctx_original = key_int(r, "rope.scaling.original_context_length", NULL, (double)c->n_ctx_train, 1, 1e15);
@@ -55,12 +50,10 @@ static void rope(KeyReader *r, Config *c, RopePairing pairing) {
     n->n_short = list_tensor(r, "rope_factors_short.weight", n->short_factor);
     double attn = key_number(r, "rope.scaling.attn_factor", NULL, 1);
     if (!(attn > 0)) key_complain(r, "rope.scaling.attn_factor", "must be above 0");
-    KeyValue type = r->source->look(r, "rope.scaling.type", NULL);
-    if (type.kind != KEY_ABSENT && type.kind != KEY_TEXT) key_complain(r, r->key, "must be a string");
-    snprintf(name, sizeof name, "%.*s", (int)(type.len < sizeof name ? type.len : sizeof name - 1),
-             type.text ? type.text : "");
-    if (type.kind == KEY_ABSENT)
-        snprintf(name, sizeof name, n->n_long ? "longrope" : n->factor != 0 ? "linear" : "none");
+    const MetaValue *type = r->source->look(r, "rope.scaling.type", NULL);
+    if (!type) snprintf(name, sizeof name, n->n_long ? "longrope" : n->factor != 0 ? "linear" : "none");
+    else if (type->type != META_STRING) key_complain(r, r->key, "must be a string");
+    else snprintf(name, sizeof name, "%.*s", (int)(type->n < sizeof name ? type->n : sizeof name - 1), type->data);
     if (strcmp(name, "linear") == 0 && n->factor == 0) snprintf(name, sizeof name, "none");
     if (!(rope->scaling = rope_scaling(name))) {
         char why[100];
@@ -84,15 +77,14 @@ static void window(KeyReader *r, Config *c) {
     else memcpy(c->windowed, m->data, (size_t)c->n_layers);
 }
 
-static void presume(KeyReader *r, Config *c, const DecoderArch *a) { keys_gguf.presume(r, c, a); }
+static void begin(KeyReader *r, Config *c, const Architecture *a) { keys_gguf.begin(r, c, a); }
 
-static void parts(KeyReader *r, Config *c, const DecoderArch *a) {
-    keys_gguf.parts(r, c, a);
-    if (key_int(r, "expert_count", NULL, 0, 0, 1e9) > 0)
+static void finish(KeyReader *r, Config *c, const Architecture *a) {
+    keys_gguf.finish(r, c, a);
+    rope(r, c);
+    if (a->hf && key_int(r, "expert_count", NULL, 0, 0, 1e9) > 0)
         key_complain(r, r->key, "mixtures of experts are not known here");
-    window(r, c);
+    if (a->hf) window(r, c);
 }
 
-static void ends(KeyReader *r, Config *c) { keys_gguf.ends(r, c); }
-
-const KeySource keys_llamacpp = {"general.architecture", "is missing", look, presume, parts, rope, ends};
+const KeySource keys_llamacpp = {"is missing", look, begin, finish};

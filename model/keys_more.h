@@ -6,7 +6,7 @@
 #include "rope/scaling.h"
 
 extern const KeySource keys_hf;
-extern const KeySource keys_llamacpp; /* keys_gguf, and scaled frequencies, windows, experts */
+extern const KeySource keys_llamacpp; /* keys_gguf (family.h), and scaled frequencies, windows, experts */
 
 /* What a decoder's config.json says where it leaves a key out: transformers' defaults. */
 typedef struct DecoderDefaults {

@@ -4,7 +4,7 @@
  * text; a loop over a team_share is shared out among them, and team_wait is the line behind which the others' results
  * may be read. A share of the same items is always the same thread's, so functions that end in _nowait may follow each
  * other on them. Which thread computes an output never changes its bits. */
-#include "decoder.h"
+#include "family.h"
 #include "steps.h"
 
 /* xn = rmsnorm(x) * w */
@@ -101,7 +101,6 @@ static void llama_forward(Session *s, size_t n, size_t n_last) {
     step_run(s, n * s->model->n_parameters, forward, (Batch){.n = n, .n_last = n_last});
 }
 
-const Family family_llama = {.architecture = decoder_architecture,
-                             .read_config = decoder_read_config,
+const Family family_llama = {.read_config = decoder_read_config,
                              .load = decoder_load,
                              .forward = llama_forward};

@@ -1,7 +1,7 @@
 /* model/matrices.c - the places of matrices: in a Model and a Layer as decoder_tensors says, and in an Encoder. */
 #include "matrices.h"
 
-#include "decoder.h"
+#include "family.h"
 #include "roformer.h"
 
 #include <string.h>

@@ -53,8 +53,7 @@ typedef struct Config {
     int64_t window;           /* sliding_window: a query sees the last `window` positions, its own included; 0: all */
     uint8_t windowed[CONFIG_MAX_LAYERS]; /* 1: this layer has the window */
     /* Tensors that must be there: 1 yes, 0 no, -1 where the file has them (GGUF has no key for it). */
-    int qkv_bias, o_bias, mlp_bias, qk_norm;
-    int tied;                 /* lm_head is tok_emb; tie_word_embeddings; -1: where the file has no output tensor */
+    int qkv_bias, o_bias, mlp_bias, qk_norm, own_head; /* own_head 0: lm_head is tok_emb */
     int bos_id;               /* -1: not given */
     int n_eos, eos_id[CONFIG_MAX_EOS];
 } Config;
@@ -83,16 +82,14 @@ typedef struct Model {
     size_t n_parameters;     /* of the tensors in use */
     int min_group;           /* the smallest matrix_group of a weight; 0 where none is quantized */
     uint8_t *used;           /* [weights.n_tensors]: 1 where the model uses the tensor; the others are extra */
-    float **vectors;         /* [weights.n_tensors]: owns the norms and biases, as f32 */
     uint8_t *panels;         /* [panels_size]: owns the repacked and the copied matrices, or NULL */
     size_t panels_size;
-    double *favor_w;         /* FAVOR+'s projection, one for all layers and heads, or NULL (attention/linear.h) */
 } Model;
 
 /* Open path; options may be NULL. 0, or a negative errno and one line naming the file and what is wrong with it;
  * nothing is held then. */
 int model_open(Model *m, const char *path, const ModelOptions *options, char *err, size_t errlen);
-/* The same for a file in memory, which must outlive the model. */
+/* The same for a file in memory, which must outlive the model; where data is NULL it is model_open. */
 int model_open_memory(Model *m, const void *data, size_t size, const char *name, const ModelOptions *options, char *err,
                       size_t errlen);
 void model_close(Model *m); /* accepts a zeroed struct */

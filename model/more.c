@@ -7,11 +7,14 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 RopeNumbers *key_rope_numbers(KeyReader *r, Config *c) {
     RopeNumbers *n = c->rope.numbers;
-    if (!n && (n = c->rope.numbers = weights_alloc(r->w, sizeof *n)) != NULL) n->n_ctx_train = c->n_ctx_train;
-    if (!n) key_complain(r, "rope", "no memory for its numbers");
+    if (n) return n;
+    n = c->rope.numbers = weights_own(r->w, calloc(1, sizeof *n), free);
+    if (n) n->n_ctx_train = c->n_ctx_train;
+    else key_complain(r, "rope", "no memory for its numbers");
     return n;
 }
 
@@ -29,7 +32,7 @@ static void rotate_features(KeyReader *r, Config *c) {
         key_complain(r, "rope", why);
     }
     int features = linear_features_n(&c->linear);
-    if (r->rc || features == c->head_dim || form->before_phi) return;
+    if (r->line.rc || features == c->head_dim || form->before_phi) return;
     if (rotates && rope_numbers(rope)->n_divisors)
         key_complain(r, "rope_freqs.weight", "is for head_dim entries, but these features are more or fewer");
     rope->rotary_dim = (int)((int64_t)features * rope->rotary_dim / c->head_dim) / 2 * 2;
@@ -41,10 +44,12 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     linear->favor_features =
         (int)key_int(r, "attention.favor_features", "attention_favor_features", 128, 2, 2 * ROPE_MAX_PAIRS);
     linear->favor_seed = (uint64_t)key_int(r, "attention.favor_seed", "attention_favor_seed", 1, 0, 9e15);
-    if (r->rc == 0 && o) config_override(r, c, o);
-    if (linear->form && (linear_check(linear, why, sizeof why) || c->window)) return; /* config_read says it */
-    if (r->rc == 0 && linear->form) rotate_features(r, c);
-    if (r->rc == 0 && c->roformer.variant) roformer_settle(r, c, o);
+    if (r->line.rc == 0 && o) config_override(r, c, o);
+    if (linear->form && linear_check(linear, why, sizeof why)) return; /* config_read says it */
+    if (linear->form && c->window)
+        key_complain(r, "sliding_window", "linear attention cannot forget; it has no window");
+    if (r->line.rc == 0 && linear->form) rotate_features(r, c);
+    if (r->line.rc == 0 && c->roformer.variant) roformer_settle(r, c, o);
 }
 
 int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
@@ -59,8 +64,12 @@ int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
         if (t) m->used[t - m->weights.tensors] = 1;
     }
     if (linear->form && linear->phi->projection) {
-        linear->favor_w = m->favor_w = linear->phi->projection(linear);
-        if (!m->favor_w) return base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);
+        linear->favor_w = weights_own(&m->weights, linear->phi->projection(linear), free);
+        if (!linear->favor_w) return base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);
     }
     return model_repack(m, o, err, errlen);
+}
+
+int model_open(Model *m, const char *path, const ModelOptions *o, char *err, size_t errlen) {
+    return model_open_memory(m, NULL, 0, path, o, err, errlen);
 }

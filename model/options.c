@@ -24,9 +24,10 @@ static void override_rope(KeyReader *r, Config *c, const RopeOverride *o) {
         rope->scaling = o->scaling;
         if (n->n_ctx_original == 0) n->n_ctx_original = c->n_ctx_train;
     }
-    if ((o->factor > 0 || o->n_ctx_original > 0) && rope->scaling == &rope_none && r->rc == 0)
-        r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: no method to give it to; add --rope linear or another",
-                           o->factor > 0 ? "--rope-factor" : "--rope-original-context");
+    if ((o->factor > 0 || o->n_ctx_original > 0) && rope->scaling == &rope_none && r->line.rc == 0)
+        r->line.rc = base_error(r->line.err, r->line.errlen, -EINVAL,
+                                "%s: no method to give it to; add --rope linear or another",
+                                o->factor > 0 ? "--rope-factor" : "--rope-original-context");
     if (o->factor > 0 && o->factor != n->factor) {
         n->factor = o->factor;
         n->attention_factor = n->attention_multiplier = 0; /* they belonged to the old one */
@@ -45,20 +46,17 @@ static void override_attention(KeyReader *r, Config *c, const AttentionOverride 
     }
     if (!linear->form) {
         c->attention_changed = was.form != NULL;
-        if (r->rc == 0 && (a->phi || a->form || a->epsilon || a->favor_features || a->favor_seed))
-            r->rc = base_error(r->err, r->errlen, -EINVAL,
-                               "%s: --phi, --form, --epsilon and --favor-.. are for linear attention, and this model's "
-                               "is softmax; add --attention linear",
-                               r->w->path);
+        if (a->phi || a->form || a->epsilon || a->favor_features || a->favor_seed)
+            base_complain(&r->line, "--phi, --form, --epsilon and --favor-.. are for linear attention, and this "
+                                    "model's is softmax; add --attention linear");
         return;
     }
     if (a->form) linear->form = a->form;
     if (linear->form->cosine != c->file_form->cosine) linear->phi = linear_usual_map(linear->form);
     if (a->phi) linear->phi = a->phi;
     if (a->epsilon) linear->epsilon = *a->epsilon;
-    if (r->rc == 0 && (a->favor_features || a->favor_seed) && !linear->phi->projection)
-        r->rc = base_error(r->err, r->errlen, -EINVAL, "%s: --favor-features and --favor-seed are for --phi favor+",
-                           r->w->path);
+    if ((a->favor_features || a->favor_seed) && !linear->phi->projection)
+        base_complain(&r->line, "--favor-features and --favor-seed are for --phi favor+");
     if (a->favor_features) linear->favor_features = a->favor_features;
     if (a->favor_seed) linear->favor_seed = *a->favor_seed;
     c->attention_changed = linear->form != was.form || linear->phi != was.phi || linear->epsilon != was.epsilon ||
@@ -67,7 +65,7 @@ static void override_attention(KeyReader *r, Config *c, const AttentionOverride 
 
 void config_override(KeyReader *r, Config *c, const ModelOptions *o) {
     override_rope(r, c, &o->rope);
-    if (r->rc == 0) override_attention(r, c, &o->attention);
+    if (r->line.rc == 0) override_attention(r, c, &o->attention);
     if (!c->roformer.variant && (o->roformer.variant || o->roformer.mask || o->roformer.pooler))
         key_complain(r, "--arch, --mask and --pooler", "are for RoFormer models");
 }

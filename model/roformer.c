@@ -183,8 +183,6 @@ void roformer_logits(Session *s, size_t t, size_t n) {
     step_run(s, n * s->model->lm_head.rows * s->model->lm_head.cols, forward_logits, (Batch){.t = t, .n = n});
 }
 
-static const char *architecture(int i) { return ((const char *const[]){"roformer", "gau_alpha", NULL})[i]; }
-
 static const char *refuses(const Model *m, int wants_logits) {
     const Config *c = &m->config;
     if (c->mask == MASK_PADDING) return "this encoder reads a text whole, not id by id (its mask is not causal)";
@@ -192,8 +190,7 @@ static const char *refuses(const Model *m, int wants_logits) {
     return wants_logits && !m->has_logits ? "this model has no head for logits" : NULL;
 }
 
-const Family family_roformer = {.architecture = architecture,
-                                .read_config = roformer_read_config,
+const Family family_roformer = {.read_config = roformer_read_config,
                                 .load = roformer_load,
                                 .refuses = refuses,
                                 .linear = &linear_texts,

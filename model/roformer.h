@@ -29,7 +29,7 @@ typedef struct Encoder {
 extern const Family family_roformer; /* roformer.c */
 
 /* Its row's functions (family.h): roformer_config.c, roformer_load.c and roformer.c. */
-void roformer_read_config(KeyReader *r, Config *c);
+void roformer_read_config(KeyReader *r, Config *c, const Architecture *a);
 void roformer_load(Loader *ld);
 void roformer_logits(Session *s, size_t t, size_t n);
 

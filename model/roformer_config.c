@@ -43,7 +43,7 @@ static void read_activation(KeyReader *r, RoformerConfig *f) {
             f->activation = rows[i].activation;
             return;
         }
-    key_unknown(r, r->key, "", word, strlen(word), "gelu, gelu_new, relu and silu");
+    base_complain(&r->line, "%s: \"%s\" is not known here (gelu, gelu_new, relu and silu are)", r->key, word);
 }
 
 /* One of words at a key, as it stands among them; or absent. */
@@ -116,7 +116,7 @@ static void read_mask(KeyReader *r, Config *c) {
     c->mask = (Mask)read_word(r, "mask", "mask", mask_names, (int)mask);
 }
 
-void roformer_read_config(KeyReader *r, Config *c) {
+void roformer_read_config(KeyReader *r, Config *c, const Architecture *a) {
     RoformerConfig *f = &c->roformer;
     int hf = r->w->format == FORMAT_HF;
     look_at_tensors(r->w, c);
@@ -132,7 +132,7 @@ void roformer_read_config(KeyReader *r, Config *c) {
         key_complain(r, "token_embd.weight", "the tensor is missing or not a matrix");
     else if (!hf) c->vocab_size = (int)key_range(r, "vocab_size", (double)emb->shape[0], 1, 1 << 30);
     keys_read(r, keys, c);
-    if (r->rc) return;
+    if (r->line.rc) return;
     if (hf && gau) c->n_heads = 1;
     if (!c->d_embed) c->d_embed = c->d_model;
     c->n_kv_heads = c->n_heads;
@@ -145,10 +145,10 @@ void roformer_read_config(KeyReader *r, Config *c) {
     if (find(r->w, "pooler.weight"))
         f->pooler = (Pooler)read_word(r, "pooler", "pooler_activation", pooler_names, POOLER_TANH);
     read_mask(r, c);
-    c->tied = hf ? key_flag(r, NULL, "tie_word_embeddings", 1) : -1;
+    c->own_head = hf ? !key_flag(r, NULL, "tie_word_embeddings", 1) : -1;
     if (is_multiple_choice(r)) f->classifier = CLASSIFIER_NONE;
     if (key_flag(r, NULL, "add_cross_attention", 0)) key_complain(r, r->key, "cross attention is not known here");
-    r->source->rope(r, c, ROPE_INTERLEAVED);
+    r->source->finish(r, c, a);
 }
 
 void roformer_settle(KeyReader *r, Config *c, const ModelOptions *all) {

@@ -32,7 +32,7 @@ static size_t row_named(const char *gguf) {
 static void fill(const Slots *s, RoformerWorld world, const Tensor **slot, const Tensor *t, int is_alias) {
     int layer;
     if (*slot && !is_alias && !(roformer_names_find(world, (*slot)->name, &layer)->flags & NAME_ALIAS))
-        load_refuse(s->ld, t->name, "is there under two names");
+        base_complain(&s->ld->line, "tensor %s is there under two names", t->name);
     if (*slot) seen(s->ld->m, is_alias ? *slot : t);
     if (!*slot || is_alias) *slot = t;
 }
@@ -125,7 +125,7 @@ static void load_heads(const Slots *s) {
     size_t d = (size_t)m->config.d_model, E = (size_t)m->config.d_embed, vocab = (size_t)m->config.vocab_size;
     int v1 = f->variant == ROFORMER_V1;
     m->has_logits = v1 ? slot(s, "mlm.dense.weight", -1) != NULL : E == d; /* without a layer between, widths agree */
-    int own = slot(s, "mlm.decoder.weight", -1) || (m->has_logits && m->config.tied == 0);
+    int own = slot(s, "mlm.decoder.weight", -1) || (m->has_logits && m->config.own_head == 1);
     if (own && m->has_logits) matrix(s, &m->lm_head, "mlm.decoder.weight", -1, vocab, E);
     else m->lm_head = m->tok_emb;
     if (v1 && m->has_logits) {
@@ -163,7 +163,8 @@ void roformer_load(Loader *ld) {
     size_t d = (size_t)c->d_model, E = (size_t)c->d_embed, wider = d > E ? d : E;
     int v1 = c->roformer.variant == ROFORMER_V1;
     /* Behind the layers: the weights of the norms of v2 and GAU-alpha, which have none. */
-    Encoder *e = m->encoder = calloc(1, sizeof *e + (size_t)c->n_layers * sizeof *e->layers + wider * sizeof(float));
+    size_t bytes = sizeof *m->encoder + (size_t)c->n_layers * sizeof *m->encoder->layers + wider * sizeof(float);
+    Encoder *e = m->encoder = weights_own(&m->weights, calloc(1, bytes), free);
     float *ones = e ? (float *)(void *)(e->layers + c->n_layers) : NULL;
     if (!e || !slots_fill(&s)) {
         load_out_of_memory(ld);
@@ -176,7 +177,7 @@ void roformer_load(Loader *ld) {
     if (v1) e->emb_norm_b = vector(&s, "token_embd_norm.bias", -1, E);
     if (E != d) matrix(&s, &e->emb_proj, "token_embd_proj.weight", -1, d, E);
     if (E != d && v1) e->emb_proj_b = vector(&s, "token_embd_proj.bias", -1, d);
-    for (int l = 0; l < c->n_layers && ld->rc == 0; l++) load_layer(&s, l, ones);
+    for (int l = 0; l < c->n_layers && ld->line.rc == 0; l++) load_layer(&s, l, ones);
     load_heads(&s);
     free(s.slots);
 }

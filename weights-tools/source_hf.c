@@ -6,7 +6,7 @@
 #include "source.h"
 
 #include "base/json.h"
-#include "model/decoder.h"
+#include "model/family.h"
 #include "model/files/huggingface.h"
 #include "model/options.h"
 #include "sidecars.h"
@@ -61,15 +61,12 @@ static int take(HfReader *r, const char *hf, const char *gguf, size_t rows, size
 
 static int take_tensor(HfReader *r, const DecoderTensor *t, int layer) {
     const Config *c = &r->s->config;
-    char hf[DECODER_NAME], gguf[DECODER_NAME];
+    char hf[TENSOR_NAME], gguf[TENSOR_NAME];
     size_t rows = decoder_size(c, t->rows), cols = decoder_size(c, t->cols);
-    int rotated = t->rows == 'Q' || t->rows == 'K', rc = 0;
-    if (decoder_has(c, t))
-        rc = take(r, decoder_name(hf, t->hf, layer, ".weight"), decoder_name(gguf, t->gguf, layer, ".weight"), rows,
-                  cols, rotated);
-    if (rc || !decoder_has_bias(c, t)) return rc;
-    return take(r, decoder_name(hf, t->hf, layer, ".bias"), decoder_name(gguf, t->gguf, layer, ".bias"), rows, 0,
-                rotated);
+    if (!decoder_has(c, t)) return 0;
+    weights_layer_name(hf, t->hf, layer);
+    weights_layer_name(gguf, t->gguf, layer);
+    return take(r, hf, gguf, rows, cols, t->rows == 'Q' || t->rows == 'K');
 }
 
 /* The table's rows as they stand; those of layers for one layer after the other. */
@@ -92,7 +89,7 @@ static int check_rest(HfReader *r, const Report *report) {
     for (size_t i = 0; i < c->n_views; i++) {
         const View *v = &c->views[i];
         if (r->used[i]) continue;
-        if (strcmp(v->name, "lm_head.weight") == 0 && r->s->config.tied)
+        if (strcmp(v->name, "lm_head.weight") == 0 && !r->s->config.own_head)
             report_note(report, "left out: lm_head.weight: the model ties it to the embeddings");
         else if (text_ends_with(v->name, ".rotary_emb.inv_freq") || !elem_is_float(v->type)) buffers++;
         else
@@ -136,7 +133,7 @@ static int read_config(Source *s, const SourceWish *wish, char *err, size_t errl
     int rc = path ? huggingface_configs(&s->weights, path, generation, err, errlen)
                   : base_error(err, errlen, -ENOENT, "%s: no RoFormer's tensors, and no config.json beside it "
                                "that says what it is: give one with --config", s->path);
-    s->weights.path = path;
+    s->weights.path = weights_own(&s->weights, path, free);
     free(generation);
     if (rc == 0 && !json_get(s->weights.config, "model_type"))
         rc = base_error(err, errlen, -EINVAL, "%s: no RoFormer's tensors, and its configuration has no model_type",

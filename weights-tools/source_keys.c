@@ -2,7 +2,7 @@
  * way round. */
 #include "source.h"
 
-#include "model/decoder.h"
+#include "model/family.h"
 #include "rope/scaling.h"
 
 #include <errno.h>

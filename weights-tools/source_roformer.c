@@ -63,7 +63,7 @@ int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *er
                         "%s: no config.json or bert_config.json beside it: give one with --config", s->path);
     if (rc == 0)
         rc = describe_open(&s->roformer, &s->checkpoint, s->weights.config, path, &wish->roformer, r, err, errlen);
-    s->weights.path = path;
+    s->weights.path = weights_own(&s->weights, path, free);
     if (rc) return rc;
     source_name(wish, s->checkpoint.folder, "roformer", name, sizeof name);
     describe_meta(&s->roformer, &s->meta, name);

@@ -1,4 +1,4 @@
-/* model/files/formats.c - the formats of model files, a row each; and what is none of them. */
+/* model/files/formats.c - the formats of model files, a row each; what is none of them; opening by a path alone. */
 #include "weights.h"
 
 #include "gguf_split.h"
@@ -36,10 +36,14 @@ static int refuse(Weights *w, const uint8_t *data, size_t size, char *err, size_
 }
 
 const WeightsReader weights_readers[] = {
-    {gguf_is, gguf_split_open, NULL},
-    {huggingface_is, huggingface_open_file, huggingface_open_folder},
-    {llama2c_export_is, llama2c_export_open, NULL},
-    {llama2c_is, llama2c_open, NULL},
-    {any, refuse, NULL},
+    {gguf_is, gguf_split_open},
+    {huggingface_is, huggingface_open},
+    {llama2c_export_is, llama2c_export_open},
+    {llama2c_is, llama2c_open},
+    {any, refuse},
     {0},
 };
+
+int weights_open(Weights *w, const char *path, char *err, size_t errlen) {
+    return weights_open_memory(w, NULL, 0, path, err, errlen);
+}

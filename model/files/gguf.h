@@ -8,14 +8,13 @@ int gguf_is(const uint8_t *data, size_t size);
 /* Append its tensors and keys to w, and finish. 0, or -EINVAL, -ENOMEM and one line. */
 int gguf_open(Weights *w, const uint8_t *data, size_t size, char *err, size_t errlen);
 
-/* The same in two steps (gguf_split.c): begin with the first six set. */
+/* The same in two steps (gguf_split.c): begin with the first four set. */
 typedef struct {
     Weights *w;
     const uint8_t *data;
     size_t size;
-    const char *name;
-    char *err;
-    size_t errlen, pos, alignment;
+    ErrorLine line;
+    size_t pos, alignment;
     uint64_t n_tensors;
     int cut; /* something would reach past the file's end */
 } Gguf;

@@ -11,8 +11,7 @@
 
 static int split_integer(Gguf *g, const char *key, int64_t *out) {
     if (meta_integer(weights_meta(g->w, key), out) && *out >= 0) return 0;
-    return base_error(g->err, g->errlen, -EINVAL, "%s: a part of a split file, but its key %s is missing or no count",
-                      g->name, key);
+    return base_complain(&g->line, "a part of a split file, but its key %s is missing or no count", key);
 }
 
 /* NAME-00002-of-00003.gguf -> the same of shard i (from 0), in malloc'ed memory. */
@@ -38,14 +37,14 @@ static int ends_like_shard(const char *path, int64_t i, int64_t count) {
 static int read_shard(Weights *w, const MappedFile *f, const char *name, int64_t i, int64_t count, char *err,
                       size_t errlen) {
     Weights own = {.path = NULL}; /* the others' keys */
-    Gguf g = {.w = i ? &own : w, .data = f->data, .size = f->size, .name = name, .err = err, .errlen = errlen};
+    Gguf g = {.w = i ? &own : w, .data = f->data, .size = f->size, .line = {name, err, errlen, 0}};
     int64_t no, n;
     int rc = gguf_read_head(&g);
     if (rc == 0) rc = split_integer(&g, "split.no", &no);
     if (rc == 0) rc = split_integer(&g, "split.count", &n);
     if (rc == 0 && (no != i || n != count))
-        rc = base_error(err, errlen, -EINVAL, "%s: says it is part %lld of %lld, its name says part %lld of %lld", name,
-                        (long long)no + 1, (long long)n, (long long)i + 1, (long long)count);
+        rc = base_complain(&g.line, "says it is part %lld of %lld, its name says part %lld of %lld", (long long)no + 1,
+                           (long long)n, (long long)i + 1, (long long)count);
     g.w = w;
     if (rc == 0) rc = gguf_read_tensors(&g);
     weights_close(&own);
@@ -74,24 +73,22 @@ static int open_split(Gguf *g, int64_t count) {
     int rc = split_integer(g, "split.no", &no);
     if (rc == 0) rc = split_integer(g, "split.tensors.count", &total);
     if (rc) return rc;
-    if (w->n_files == 0)
-        return base_error(g->err, g->errlen, -EINVAL, "%s: part of a split file, which opens by its path only",
-                          g->name);
-    if (no >= count || count > 99999 || !ends_like_shard(g->name, no, count))
-        return base_error(g->err, g->errlen, -EINVAL,
-                          "%s: part %lld of %lld of a split file, but its name does not end in -%05lld-of-%05lld.gguf: "
-                          "give it its name back",
-                          g->name, (long long)no + 1, (long long)count, (long long)no + 1, (long long)count);
+    if (w->n_files == 0) return base_complain(&g->line, "part of a split file, which opens by its path only");
+    if (no >= count || count > 99999 || !ends_like_shard(g->line.name, no, count))
+        return base_complain(&g->line, "part %lld of %lld of a split file, but its name does not end in "
+                             "-%05lld-of-%05lld.gguf: give it its name back",
+                             (long long)no + 1, (long long)count, (long long)no + 1, (long long)count);
     w->n_meta = 0; /* the first shard's keys are the model's */
-    for (int64_t i = 0; rc == 0 && i < count; i++) rc = open_shard(w, g->name, i, no, count, g->err, g->errlen);
+    for (int64_t i = 0; rc == 0 && i < count; i++)
+        rc = open_shard(w, g->line.name, i, no, count, g->line.err, g->line.errlen);
     if (rc == 0 && (uint64_t)total != w->n_tensors)
-        rc = base_error(g->err, g->errlen, -EINVAL, "%s: split.tensors.count says %lld, the parts hold %zu tensors",
-                        g->name, (long long)total, w->n_tensors);
+        rc = base_complain(&g->line, "split.tensors.count says %lld, the parts hold %zu tensors", (long long)total,
+                           w->n_tensors);
     return rc;
 }
 
 int gguf_split_open(Weights *w, const uint8_t *data, size_t size, char *err, size_t errlen) {
-    Gguf g = {.w = w, .data = data, .size = size, .name = w->path, .err = err, .errlen = errlen};
+    Gguf g = {.w = w, .data = data, .size = size, .line = {w->path, err, errlen, 0}};
     int64_t count = 0;
     w->format = FORMAT_GGUF;
     int rc = gguf_read_head(&g);

@@ -162,11 +162,9 @@ static int open_object(Json *j, const JsonValue **root, const char *path, char *
 }
 
 int huggingface_configs(Weights *w, const char *config, const char *generation, char *err, size_t errlen) {
-    Configs *c = calloc(1, sizeof *c);
+    Configs *c = weights_own(w, calloc(1, sizeof *c), free_configs);
     if (!c) return weights_no_memory(config, err, errlen);
     w->format = FORMAT_HF;
-    w->own = c;
-    w->free_own = free_configs;
     int rc = open_object(&c->config, &w->config, config, err, errlen);
     return rc || !generation ? rc : open_object(&c->generation, &w->generation, generation, err, errlen);
 }
@@ -189,10 +187,11 @@ static int open_model(Weights *w, const char *path, char *err, size_t errlen) {
     return rc;
 }
 
-int huggingface_is(const uint8_t *data, size_t size) { return safetensors_is(data, size); }
+int huggingface_is(const uint8_t *data, size_t size) { return !data || safetensors_is(data, size); }
 
-int huggingface_open_file(Weights *w, const uint8_t *data, size_t size, char *err, size_t errlen) {
-    (void)data, (void)size;
+int huggingface_open(Weights *w, const uint8_t *data, size_t size, char *err, size_t errlen) {
+    (void)size;
+    if (!data) return open_model(w, NULL, err, errlen);
     if (w->n_files == 0)
         return base_error(err, errlen, -EINVAL, "%s: a safetensors model opens by its path only", w->path);
     file_unmap(&w->files[0]); /* it is mapped again, maybe as one of several */
@@ -200,5 +199,3 @@ int huggingface_open_file(Weights *w, const uint8_t *data, size_t size, char *er
     w->file_bytes = 0;
     return open_model(w, w->path, err, errlen);
 }
-
-int huggingface_open_folder(Weights *w, char *err, size_t errlen) { return open_model(w, NULL, err, errlen); }

@@ -6,10 +6,9 @@
 #include "llama2c.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
-enum { HEADER_BYTES = 28, DIM_MAX = 1 << 24, GROUP_MAX = 65536, LAYERS_MAX = 1 << 16 };
+enum { HEADER_BYTES = 28, DIM_MAX = 1 << 24, LAYERS_MAX = 1 << 16 };
 
 static const Llama2cArray arrays[] = {
     {"token_embd.weight", 'V', 'D'},
@@ -33,8 +32,7 @@ void llama2c_numbers(Llama2cHeader *h, const uint8_t *p) {
 
 static int between(int x, int low, int high) { return x >= low && x <= high; }
 
-/* NULL where the header can be a model's, else what is wrong with it. */
-static const char *implausible(const Llama2cHeader *h) {
+const char *llama2c_implausible(const Llama2cHeader *h) {
     if (!between(h->dim, 1, DIM_MAX) || !between(h->hidden_dim, 1, DIM_MAX))
         return "dim and hidden_dim must be 1 to 16777216";
     if (!between(h->n_layers, 1, LAYERS_MAX)) return "n_layers must be 1 to 65536";
@@ -43,11 +41,7 @@ static const char *implausible(const Llama2cHeader *h) {
     if (!between(h->n_heads, 1, h->dim) || h->dim % h->n_heads != 0) return "n_heads must divide dim";
     if (!between(h->n_kv_heads, 1, h->n_heads) || h->n_heads % h->n_kv_heads != 0)
         return "n_kv_heads must divide n_heads";
-    if (h->dim / h->n_heads % 2 != 0) return "the size of a head, dim / n_heads, must be even";
-    if (h->version == 2 && (h->group_size < 1 || h->dim % h->group_size != 0 || h->hidden_dim % h->group_size != 0))
-        return "group_size must divide dim and hidden_dim";
-    if (h->group_size > GROUP_MAX) return "group_size must be at most 65536"; /* a group's integer sum fits 32 bits */
-    return NULL;
+    return h->dim / h->n_heads % 2 ? "the size of a head, dim / n_heads, must be even" : NULL;
 }
 
 static Llama2cHeader read_header(const uint8_t *data) {
@@ -61,7 +55,7 @@ static Llama2cHeader read_header(const uint8_t *data) {
 int llama2c_is(const uint8_t *data, size_t size) { /* no magic: only a header that makes sense tells it from others */
     if (size < HEADER_BYTES) return 0;
     Llama2cHeader h = read_header(data);
-    return implausible(&h) == NULL;
+    return llama2c_implausible(&h) == NULL;
 }
 
 int llama2c_open(Weights *w, const uint8_t *data, size_t size, char *err, size_t errlen) {
@@ -92,11 +86,9 @@ static int place(const Llama2cHeader *h, const Llama2cArray *a, int layer, Weigh
     size_t scales = behind(from, rows, cols * (grouped ? 1 : 4));
     *at = grouped ? behind(scales, rows, cols / (size_t)h->group_size * 4) : scales;
     if (!w || !a->name) return 0; /* a header may announce 65536 layers: measuring them must stay cheap */
-    char name[64];
-    const char *hash = strchr(a->name, '#');
-    int n = hash ? snprintf(name, sizeof name, "%.*s%d%s", (int)(hash - a->name), a->name, layer, hash + 1)
-                 : snprintf(name, sizeof name, "%s", a->name);
-    Tensor t = {.name = weights_keep(w, name, (size_t)n), .type = TENSOR_F32, .type_name = "F32", .n_dims = 1,
+    char name[TENSOR_NAME];
+    weights_layer_name(name, a->name, layer);
+    Tensor t = {.name = weights_keep(w, name, strlen(name)), .type = TENSOR_F32, .type_name = "F32", .n_dims = 1,
                 .shape = {cols}, .data = data + from, .size = scales - from};
     if (a->cols) t.n_dims = 2, t.shape[0] = rows, t.shape[1] = cols;
     if (grouped) {
@@ -119,38 +111,33 @@ static int lay_out(const Llama2cHeader *h, Weights *w, const uint8_t *data, size
 
 /* ---- what GGUF would say of it ---- */
 
-static int add_key(Weights *w, const char *key, MetaType type, const void *value, size_t n) {
-    const char *kept = weights_keep(w, value, n);
-    MetaValue m = {.key = key, .type = type, .n = type == META_STRING ? n : 1, .data = (const uint8_t *)kept};
-    return kept ? weights_add_meta(w, &m) : -ENOMEM;
-}
-
-static int add_keys(Weights *w, const Llama2cHeader *h) {
+static int add_keys(Weights *w, const Llama2cHeader *header) {
     static const float epsilon = 1e-5f; /* this and the base of its angles, GGUF's default, stand in llama2.c's code */
-    const struct { const char *key; int value; } rows[] = {
-        {"llama2c.version", h->version}, {"llama.embedding_length", h->dim},
-        {"llama.feed_forward_length", h->hidden_dim}, {"llama.block_count", h->n_layers},
-        {"llama.attention.head_count", h->n_heads}, {"llama.attention.head_count_kv", h->n_kv_heads},
-        {"llama.context_length", h->seq_len},
-        {"tokenizer.ggml.bos_token_id", 1}, {"tokenizer.ggml.eos_token_id", 1}}; /* it ends a text at BOS, not at EOS */
-    int rc = add_key(w, "general.architecture", META_STRING, "llama", 5);
-    if (rc == 0) rc = add_key(w, "llama.attention.layer_norm_rms_epsilon", META_F32, &epsilon, 4);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows && rc == 0; i++)
-        rc = add_key(w, rows[i].key, META_I32, &rows[i].value, 4);
-    return rc;
+    static const int bos = 1;           /* it ends a text at BOS, not at EOS */
+    const Llama2cHeader *h = (const void *)weights_keep(w, (const char *)header, sizeof *header);
+    if (!h) return -ENOMEM;
+    const struct { const char *key; MetaType type; const void *value; } rows[] = {
+        {"general.architecture", META_STRING, "llama"}, {"llama.attention.layer_norm_rms_epsilon", META_F32, &epsilon},
+        {"llama2c.version", META_I32, &h->version}, {"llama.embedding_length", META_I32, &h->dim},
+        {"llama.feed_forward_length", META_I32, &h->hidden_dim}, {"llama.block_count", META_I32, &h->n_layers},
+        {"llama.attention.head_count", META_I32, &h->n_heads},
+        {"llama.attention.head_count_kv", META_I32, &h->n_kv_heads}, {"llama.context_length", META_I32, &h->seq_len},
+        {"tokenizer.ggml.bos_token_id", META_I32, &bos}, {"tokenizer.ggml.eos_token_id", META_I32, &bos}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        MetaValue m = {.key = rows[i].key, .type = rows[i].type, .n = rows[i].type == META_STRING ? 5 : 1,
+                       .data = rows[i].value};
+        if (weights_add_meta(w, &m)) return -ENOMEM;
+    }
+    return 0;
 }
 
 int llama2c_read(Weights *w, const Llama2cHeader *h, const uint8_t *data, size_t size, char *err, size_t errlen) {
-    const char *wrong = implausible(h);
     size_t end;
     w->format = FORMAT_LLAMA2C;
-    if (wrong)
-        return base_error(err, errlen, -EINVAL, "%s: llama2.c version %d header: %s", w->path, h->version, wrong);
     lay_out(h, NULL, NULL, &end);
     if (end != size)
-        return base_error(err, errlen, -EINVAL,
-                          "%s: a llama2.c version %d file with this header has %zu bytes%s, this one has %zu: it is "
-                          "truncated or not a model",
+        return base_error(err, errlen, -EINVAL, "%s: a llama2.c version %d file with this header has %zu bytes%s, this "
+                          "one has %zu: it is truncated or not a model",
                           w->path, h->version, end, end == SIZE_MAX ? " or more" : "", size);
     if (lay_out(h, w, data, &end) || add_keys(w, h)) return weights_no_memory(w->path, err, errlen);
     return weights_finish(w, err, errlen);

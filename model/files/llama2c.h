@@ -24,7 +24,8 @@ typedef struct {
 } Llama2cHeader;
 
 void llama2c_numbers(Llama2cHeader *h, const uint8_t *p); /* the seven numbers from dim on */
-/* llama2c_open of a file whose header has been read. */
+const char *llama2c_implausible(const Llama2cHeader *h); /* NULL where they can be a model's, else what is wrong */
+/* llama2c_open of a file whose header has been read, and is plausible. */
 int llama2c_read(Weights *w, const Llama2cHeader *h, const uint8_t *data, size_t size, char *err, size_t errlen);
 
 #endif

@@ -2,69 +2,64 @@
 #include "weights.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* data [size]: the file, in memory; NULL: path is to be opened. */
-static int open_any(Weights *w, const char *path, const uint8_t *data, size_t size, char *err, size_t errlen) {
-    const WeightsReader *r = weights_readers;
-    int is_folder = !data && file_is_folder(path), rc = 0;
-    *w = (Weights){.path = strdup(path), .folder = is_folder ? strdup(path) : file_folder(path), .file_bytes = size};
-    if (!w->path || !w->folder) return weights_no_memory(path, err, errlen);
-    while (r->is && !(is_folder && r->open_folder)) r++;
-    if (r->is) return r->open_folder(w, err, errlen);
-    if (!data && (rc = weights_add_file(w, path, err, errlen)) != 0) return rc; /* this refuses a folder */
-    if (!data) data = w->files->data, size = w->files->size;
-    for (r = weights_readers; r->is; r++)
-        if (r->is(data, size)) return r->open(w, data, size, err, errlen);
-    return base_error(err, errlen, -EINVAL, "%s: not a model file that is known here", path);
-}
-
-int weights_open(Weights *w, const char *path, char *err, size_t errlen) {
-    int rc = open_any(w, path, NULL, 0, err, errlen);
-    if (rc) weights_close(w);
-    return rc;
-}
-
-int weights_open_memory(Weights *w, const void *data, size_t size, const char *name, char *err, size_t errlen) {
-    *w = (Weights){.path = NULL};
-    if (size == 0) return base_error(err, errlen, -EINVAL, "%s: the file is empty", name);
-    int rc = open_any(w, name, data, size, err, errlen);
-    if (rc) weights_close(w);
-    return rc;
-}
-
-/* ---- for the formats ---- */
-
-struct Kept {
-    struct Kept *next;
-    _Alignas(double) char bytes[];
+struct Owned {
+    struct Owned *next;
+    void *memory;
+    void (*let_go)(void *memory);
 };
 
-void *weights_alloc(Weights *w, size_t n) {
-    struct Kept *kept = calloc(1, sizeof *kept + n);
-    if (!kept) return NULL;
-    kept->next = w->kept;
-    w->kept = kept;
-    return kept->bytes;
-}
-
-const char *weights_keep(Weights *w, const char *s, size_t n) { /* a file holds names without a NUL */
-    char *text = weights_alloc(w, n + 1);
-    return text ? memcpy(text, s, n) : NULL;
+int weights_open_memory(Weights *w, const void *data, size_t size, const char *name, char *err, size_t errlen) {
+    const WeightsReader *r = weights_readers;
+    int is_folder = !data && file_is_folder(name), rc = 0;
+    *w = (Weights){.file_bytes = data ? size : 0};
+    w->path = weights_own(w, strdup(name), free);
+    w->folder = weights_own(w, is_folder ? strdup(name) : file_folder(name), free);
+    if (!w->path || !w->folder) rc = weights_no_memory(name, err, errlen);
+    else if (data && size == 0) rc = base_error(err, errlen, -EINVAL, "%s: the file is empty", name);
+    else if (!data && !is_folder) rc = weights_add_file(w, name, err, errlen);
+    if (w->n_files) data = w->files->data, size = w->files->size;
+    while (r->is && !r->is(data, data ? size : 0)) r++;
+    if (rc == 0 && r->is) rc = r->open(w, data, data ? size : 0, err, errlen);
+    else if (rc == 0 && is_folder) rc = weights_add_file(w, name, err, errlen); /* it says that it is one */
+    else if (rc == 0) rc = base_error(err, errlen, -EINVAL, "%s: not a model file that is known here", name);
+    if (rc) weights_close(w);
+    return rc;
 }
 
 void weights_close(Weights *w) {
     for (size_t i = 0; i < w->n_files; i++) file_unmap(&w->files[i]);
-    for (struct Kept *kept; (kept = w->kept); free(kept)) w->kept = kept->next;
-    if (w->free_own) w->free_own(w->own);
-    free(w->path);
-    free(w->folder);
+    for (struct Owned *o; (o = w->owned); free(o)) {
+        w->owned = o->next;
+        o->let_go(o->memory);
+    }
     free(w->tensors);
     free(w->meta);
     free(w->files);
-    free(w->by_name);
     *w = (Weights){.path = NULL};
+}
+
+/* ---- for the formats ---- */
+
+void *weights_own(Weights *w, void *memory, void (*let_go)(void *memory)) {
+    struct Owned *o = memory ? malloc(sizeof *o) : NULL;
+    if (o) w->owned = memcpy(o, &(struct Owned){w->owned, memory, let_go}, sizeof *o);
+    else if (memory) let_go(memory);
+    return o ? memory : NULL;
+}
+
+const char *weights_keep(Weights *w, const char *s, size_t n) { /* copied, because a file holds names without a NUL */
+    char *copy = weights_own(w, calloc(n + 1, 1), free);
+    return copy ? memcpy(copy, s, n) : NULL;
+}
+
+void weights_layer_name(char *out, const char *name, int layer) {
+    const char *hash = strchr(name, '#');
+    if (!hash) snprintf(out, TENSOR_NAME, "%s", name);
+    else snprintf(out, TENSOR_NAME, "%.*s%d%s", (int)(hash - name), name, layer, hash + 1);
 }
 
 int weights_add_tensor(Weights *w, const Tensor *t) {
@@ -105,12 +100,15 @@ static int compare_names(const void *a, const void *b) {
     return strcmp(*x, *y);
 }
 
-const char *weights_sort(const void **order, const void *rows, size_t n, size_t row_bytes) {
+const void **weights_sort(Weights *w, const void *rows, size_t n, size_t row_bytes, const char **twice) {
+    const void **order = weights_own(w, calloc(n + 1, sizeof *order), free);
+    *twice = NULL;
+    if (!order) return NULL;
     for (size_t i = 0; i < n; i++) order[i] = (const char *)rows + i * row_bytes;
     qsort(order, n, sizeof *order, compare_names);
     for (size_t i = 1; i < n; i++)
-        if (compare_names(&order[i - 1], &order[i]) == 0) return *(const char *const *)order[i];
-    return NULL;
+        if (!*twice && compare_names(&order[i - 1], &order[i]) == 0) *twice = *(const char *const *)order[i];
+    return order;
 }
 
 static int compare_places(const void *a, const void *b) {
@@ -121,20 +119,20 @@ static int compare_places(const void *a, const void *b) {
 
 /* Sorted by place, a tensor that overlaps any other overlaps its neighbour too, once the empty ones are left out. */
 int weights_finish(Weights *w, char *err, size_t errlen) {
+    ErrorLine line = {w->path, err, errlen, 0};
     const Tensor *last = NULL;
-    const void **order = w->by_name = malloc((w->n_tensors + 1) * sizeof *order);
-    if (!order) return weights_no_memory(w->path, err, errlen);
-    const char *twice = weights_sort(order, w->tensors, w->n_tensors, sizeof *w->tensors);
-    if (twice) return base_error(err, errlen, -EINVAL, "%s: tensor %.80s stands twice", w->path, twice);
+    const char *twice;
+    const void **order = weights_sort(w, w->tensors, w->n_tensors, sizeof *w->tensors, &twice);
+    w->by_name = weights_sort(w, w->tensors, w->n_tensors, sizeof *w->tensors, &twice);
+    if (!order || !w->by_name) return weights_no_memory(w->path, err, errlen);
+    if (twice) return base_complain(&line, "tensor %.80s stands twice", twice);
     qsort(order, w->n_tensors, sizeof *order, compare_places);
     for (size_t i = 0; i < w->n_tensors; i++) {
         const Tensor *t = order[i];
         if (t->size && last && (uintptr_t)t->data - (uintptr_t)last->data < last->size)
-            return base_error(err, errlen, -EINVAL, "%s: tensors %.60s and %.60s share bytes", w->path, last->name,
-                              t->name);
+            return base_complain(&line, "tensors %.60s and %.60s share bytes", last->name, t->name);
         if (t->size) last = t;
     }
-    weights_sort(order, w->tensors, w->n_tensors, sizeof *w->tensors);
     return 0;
 }
 
@@ -152,11 +150,9 @@ const MetaValue *weights_meta(const Weights *w, const char *key) {
     return NULL;
 }
 
-/* Bytes of a value, and what it is: an unsigned or a signed integer, a float. */
-static const struct { uint8_t size; char kind; } types[] = {
-    [META_U8] = {1, 'u'}, [META_I8] = {1, 'i'}, [META_U16] = {2, 'u'}, [META_I16] = {2, 'i'}, [META_U32] = {4, 'u'},
-    [META_I32] = {4, 'i'}, [META_F32] = {4, 'f'}, [META_BOOL] = {1, 'u'}, [META_U64] = {8, 'u'}, [META_I64] = {8, 'i'},
-    [META_F64] = {8, 'f'}};
+/* In the order of MetaType: a value's bytes, and what it is: an unsigned or a signed integer, a float. */
+static const struct { uint8_t size; char kind; } types[] = {{1, 'u'}, {1, 'i'}, {2, 'u'}, {2, 'i'}, {4, 'u'}, {4, 'i'},
+    {4, 'f'}, {1, 'u'}, {0, 0}, {0, 0}, {8, 'u'}, {8, 'i'}, {8, 'f'}};
 
 size_t meta_size(MetaType type) { return types[type].size; }
 

@@ -1,21 +1,19 @@
 /* model/files/weights.h - one view of any model file: metadata and named tensors, all mapped.
  *
- *     Weights w;
- *     if (weights_open(&w, "model.gguf", err, sizeof err)) ...
- *     const Tensor *t = weights_find(&w, "token_embd.weight");
+ *     if (weights_open(&w, "model.gguf", err, sizeof err) == 0) t = weights_find(&w, "token_embd.weight");
  *     ...
  *     weights_close(&w);
  *
  * When weights_open returns 0, every tensor's bytes lie inside the mapped file, its size is what its type and shape ask
  * for, no two tensors share a byte, no name stands twice. What the numbers mean (family.h) and which tensors a model
- * needs (open.c) is not decided here. */
+ * needs (decoder.c) is not decided here. */
 #ifndef WEIGHTS_H
 #define WEIGHTS_H
 
 #include "base/base.h"
 #include "kernels/quants.h"
 
-enum { TENSOR_MAX_DIMS = 8 };
+enum { TENSOR_MAX_DIMS = 8, TENSOR_NAME = 128 };
 
 typedef struct {
     const char *name;                /* NUL-terminated UTF-8; owned by Weights */
@@ -36,35 +34,32 @@ typedef enum { META_U8, META_I8, META_U16, META_I16, META_U32, META_I32, META_F3
 typedef struct {
     const char *key;     /* NUL-terminated; owned by Weights */
     MetaType type;
-    MetaType elem;       /* META_ARRAY: the elements' type (arrays of arrays are refused) */
+    MetaType elem;       /* META_ARRAY: the elements' type (arrays of arrays are refused); otherwise nothing */
     uint64_t n;          /* META_STRING: bytes; META_ARRAY: elements; otherwise 1 */
     const uint8_t *data; /* the value's bytes, little-endian, unaligned; a string's bytes; an array's first element */
 } MetaValue;
 
-typedef struct JsonValue JsonValue; /* base/json.h */
 typedef enum { FORMAT_GGUF, FORMAT_HF, FORMAT_LLAMA2C } WeightsFormat;
 
 typedef struct {
     WeightsFormat format;
-    char *path;            /* as given */
-    char *folder;          /* where a tokenizer would stand: the folder itself, or the file's */
+    const char *path;      /* as given */
+    const char *folder;    /* where a tokenizer would stand: the folder itself, or the file's */
     Tensor *tensors;       /* [n_tensors], in file order */
     MetaValue *meta;       /* [n_meta]: GGUF's, of the first file; of llama2.c's header what GGUF would say */
     MappedFile *files;     /* [n_files]; none of a model in memory */
     size_t n_tensors, n_meta, n_files, cap_tensors, cap_meta, cap_files;
     size_t file_bytes;     /* of all files */
-    const JsonValue *config, *generation; /* FORMAT_HF: config.json; generation_config.json, or NULL */
-    void *own;             /* what the format keeps beside that .. */
-    void (*free_own)(void *own); /* .. and how it goes; NULL: nothing */
+    const struct JsonValue *config, *generation; /* FORMAT_HF: config.json; generation_config.json, or NULL */
     const void **by_name;  /* [n_tensors]: tensors sorted, for weights_find */
-    struct Kept *kept;     /* owns names, keys and what weights_alloc gave */
+    struct Owned *owned;   /* weights_own's */
 } Weights;
 
 /* Open path, a file or a folder, by its bytes, never by its name: 0, or a negative errno and one line in err that names
  * the file and the reason; nothing is held then. -ENOENT, -EINVAL (not a model file, truncated, overlapping, unknown
  * type ..), -ENOMEM. A GGUF file with no tensors (a vocabulary) opens too. */
 int weights_open(Weights *w, const char *path, char *err, size_t errlen);
-/* The same for a file that lies in memory already and outlives w. */
+/* The same for a file that lies in memory already and outlives w; where data is NULL it is weights_open. */
 int weights_open_memory(Weights *w, const void *data, size_t size, const char *name, char *err, size_t errlen);
 void weights_close(Weights *w); /* accepts a zeroed struct */
 
@@ -82,22 +77,25 @@ void meta_next(const MetaValue *array, const uint8_t **cursor, MetaValue *out);
 /* ---- for the formats: each appends what it meets, so memory grows with what was found, never with what a header
  * claims, and ends with weights_finish. Where one fails it just returns: who opened closes what is there. ---- */
 
-/* A format: a row. w->path and w->folder are set; w->files[0] is the file, where it was not opened from memory. */
+/* A format: a row. w->path and w->folder are set; w->files[0] is the file, where it was not opened from memory. Of a
+ * folder data is NULL, and size 0. */
 typedef struct {
-    int (*is)(const uint8_t *data, size_t size); /* do these bytes look like it? size >= 1 */
+    int (*is)(const uint8_t *data, size_t size); /* do these bytes look like it? */
     int (*open)(Weights *w, const uint8_t *data, size_t size, char *err, size_t errlen);
-    int (*open_folder)(Weights *w, char *err, size_t errlen); /* w->folder as a model; NULL: it is no folder */
 } WeightsReader;
 extern const WeightsReader weights_readers[]; /* tried in order; ended by a zeroed row (formats.c) */
 
-void *weights_alloc(Weights *w, size_t n); /* n bytes, zeroed, that go when w does; NULL: no memory */
-const char *weights_keep(Weights *w, const char *s, size_t n); /* a copy of s [n] and a NUL, alike */
+/* Memory that goes when w goes, by let_go: returned. NULL where there is none to keep, or none to keep it with. */
+void *weights_own(Weights *w, void *memory, void (*let_go)(void *memory));
+const char *weights_keep(Weights *w, const char *s, size_t n); /* a copy of s [n] and a NUL, w's; NULL: no memory */
+void weights_layer_name(char *out, const char *name, int layer); /* with the layer for its '#', into [TENSOR_NAME] */
 int weights_add_tensor(Weights *w, const Tensor *t);           /* 0 or -ENOMEM; *t is copied */
 int weights_add_meta(Weights *w, const MetaValue *m);
 int weights_add_file(Weights *w, const char *path, char *err, size_t errlen); /* map it as w->files[w->n_files - 1] */
 int weights_finish(Weights *w, char *err, size_t errlen); /* by_name; names that stand twice, shared bytes: refused */
-/* The addresses of n rows, Tensors or MetaValues, into order [n], by their names; one that stands twice, or NULL. */
-const char *weights_sort(const void **order, const void *rows, size_t n, size_t row_bytes);
+/* The addresses of n rows, Tensors or MetaValues, sorted by their names: w's, or NULL without memory. *twice: the first
+ * name that stands twice, or NULL. */
+const void **weights_sort(Weights *w, const void *rows, size_t n, size_t row_bytes, const char **twice);
 int weights_is_name(const char *s, size_t n); /* 1 where s can be printed and compared: not empty, UTF-8, no NUL */
 int weights_no_memory(const char *name, char *err, size_t errlen); /* writes the line, returns -ENOMEM */
 

@@ -122,7 +122,8 @@ static int add_safetensors(Checkpoint *c, const char *path, char *err, size_t er
         rc = weights_add_file(&c->weights, path, err, errlen);
         if (rc == 0)
             rc = safetensors_read(&c->weights, c->weights.files[0].data, c->weights.files[0].size, path, err, errlen);
-        if (rc == 0 && !(c->weights.path = strdup(path))) rc = weights_no_memory(path, err, errlen);
+        c->weights.path = weights_keep(&c->weights, path, strlen(path));
+        if (rc == 0 && !c->weights.path) rc = weights_no_memory(path, err, errlen);
         if (rc == 0) rc = weights_finish(&c->weights, err, errlen);
     }
     c->file_bytes = c->weights.file_bytes;
