@@ -7,12 +7,10 @@
 #include "base/base.h"
 #include "tokenizer.h"
 
-enum { PIECE_ADDED = 7 }; /* a kind beside PieceType: added beside the model, always matched whole in the raw text */
-
 typedef struct {
     uint32_t start, len; /* its bytes in Tokenizer.bytes */
     float score;
-    int kind; /* PieceType or PIECE_ADDED */
+    int kind;
 } Entry;
 
 typedef struct { int *ids; size_t n, cap; } Ids; /* ids [n] as they are found, malloc'ed */
@@ -57,6 +55,7 @@ int tokenizer_make(Tokenizer **out, const char *name, Read *read, const void *fr
 int pieces_add(Tokenizer *t, const char *text, size_t len, float score, int kind, char *err, size_t errlen);
 int pieces_finish(Tokenizer *t, char *err, size_t errlen);         /* build the look-up tables, or build them again */
 int pieces_find(const Tokenizer *t, const char *text, size_t len); /* the id that text may become, or -1 */
+int pieces_check_ids(const Tokenizer *t, char *err, size_t errlen); /* -EINVAL: unk, bos or eos is no piece's id */
 int pieces_byte_value(const char *text, size_t len);             /* the byte that "<0x41>" names, or -1 */
 size_t pieces_char(const Tokenizer *t, const char *s, size_t n); /* length of the character at s, n >= 1, never 0 */
 

@@ -102,6 +102,16 @@ int pieces_finish(Tokenizer *t, char *err, size_t errlen) {
     return 0;
 }
 
+int pieces_check_ids(const Tokenizer *t, char *err, size_t errlen) {
+    static const char *const names[] = {"unknown", "bos", "eos"};
+    const int ids[] = {t->unk, t->bos, t->eos};
+    for (int i = 0; i < 3; i++)
+        if (ids[i] >= (int)t->n)
+            return base_error(err, errlen, -EINVAL, "%s: the %s id is %d, of %zu pieces", t->name, names[i], ids[i],
+                              t->n);
+    return 0;
+}
+
 int ids_push(Ids *out, int id) {
     if (out->n == out->cap && array_reserve(&out->ids, &out->cap, out->n + 1, sizeof *out->ids)) return -ENOMEM;
     out->ids[out->n++] = id;
