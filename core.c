@@ -12,7 +12,6 @@
 #include "model/scratch.h"
 #include "model/session.h"
 #include "text/gguf_pieces.h"
-#include "tokenizer/sentencepiece/spm.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -118,15 +117,7 @@ static int read_options(Options *o, int argc, char **argv) {
 
 /* A GGUF file's own vocabulary; of llama2.c's models tokenizer.bin, beside the file. */
 static int open_tokenizer(Tokenizer **t, const Weights *w) {
-    if (w->format == FORMAT_GGUF) {
-        Vocabulary v = {.model = "llama"};
-        if (!vocabulary_is(w, v.model))
-            return base_error(err, sizeof err, -1, "%s: its tokenizer is not SentencePiece's BPE", w->path);
-        int rc = vocabulary_pieces(&v, w, err, sizeof err);
-        if (rc == 0) rc = tokenizer_make(t, w->path, spm_vocabulary, &v, err, sizeof err);
-        free((void *)(uintptr_t)v.pieces);
-        return rc;
-    }
+    if (w->format == FORMAT_GGUF) return tokenizer_make(t, w->path, gguf_spm, w, err, sizeof err);
     char path[4096];
     MappedFile f;
     int n = snprintf(path, sizeof path, "%s/tokenizer.bin", w->folder);

@@ -70,11 +70,6 @@ int array_reserve(void *array, size_t *cap, size_t want, size_t element) {
     return 0;
 }
 
-uint64_t hash_bytes(uint64_t hash, const void *data, size_t n) {
-    for (size_t i = 0; i < n; i++) hash = (hash ^ ((const uint8_t *)data)[i]) * 0x100000001b3u;
-    return hash;
-}
-
 uint16_t load_u16(const void *p) {
     const uint8_t *b = p;
     return (uint16_t)(b[0] | b[1] << 8);

@@ -35,10 +35,6 @@ int size_add(size_t a, size_t b, size_t *out);
  *     if (array_reserve(&ids->at, &ids->cap, ids->n + 1, sizeof *ids->at)) return -ENOMEM; */
 int array_reserve(void *array, size_t *cap, size_t want, size_t element);
 
-/* FNV-1a, 64 bits, going on from hash; begin with HASH_START. One-to-one, so one damaged byte always shows. */
-#define HASH_START 0xcbf29ce484222325u
-uint64_t hash_bytes(uint64_t hash, const void *data, size_t n);
-
 /* Little-endian loads from any address. */
 uint16_t load_u16(const void *p);
 uint32_t load_u32(const void *p);

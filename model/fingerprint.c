@@ -1,5 +1,6 @@
 /* model/fingerprint.c - a number for a model, so that a saved state finds its own again. */
 #include "fingerprint.h"
+#include "base/hash.h"
 
 #include "rope/scaling.h"
 

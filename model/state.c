@@ -19,6 +19,7 @@
 #include "scratch.h"
 #include "timeline.h"
 #include "base/base.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,6 +2,7 @@
  * `tokenizers`, tiktoken and SentencePiece (golden/bpe.h), llama.cpp's vectors and those of swift-transformers; there
  * and back; hostile texts. */
 #include "base/base.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "model/files/weights.h"

@@ -2,6 +2,7 @@
  * encodes them (tests/oracle/chat.py made golden/chat.json), found in a model's files. test_chat_cli.c has the
  * command. */
 #include "base/base.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "text/chat.h"
 #include "text/open.h"

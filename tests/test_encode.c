@@ -1,5 +1,6 @@
 /* tests/test_encode.c - the encoders against ggml's own quantizer (golden/encode.txt, made by oracle/encode.py). */
 #include "base/base.h"
+#include "base/hash.h"
 #include "kernels/encode.h"
 #include "lines.h"
 #include "test.h"

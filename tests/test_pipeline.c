@@ -1,6 +1,7 @@
 /* tests/test_pipeline.c - every component of tokenizer.json on small vocabularies, against `tokenizers`
  * (golden/pipelines.json); what is refused; files cut at every length. */
 #include "base/base.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "tokenizer/open.h"
 #include "random_text.h"

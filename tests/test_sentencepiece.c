@@ -10,6 +10,7 @@
 #include "tokenizer/sentencepiece/unigram.h"
 #include "tests/golden/sentencepiece.h"
 #include "base/base.h"
+#include "base/hash.h"
 #include "base/utf8.h"
 
 #include <errno.h>

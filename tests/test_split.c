@@ -1,6 +1,7 @@
 /* tests/test_split.c - tokenizer/split/ against `tokenizers` and tiktoken (golden/split.json), its behaviours, and its
  * time on hostile text. */
 #include "base/base.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "tokenizer/split/split.h"
 #include "random_text.h"

@@ -7,6 +7,7 @@
 #include "model/state.h"
 #include "build.h"
 #include "test.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
 #include "tokenizer_files.h"
 
 #include "base/base.h"
+#include "base/hash.h"
 #include "base/paths.h"
 #include "base/utf8.h"
 #include "model/files/weights.h"

@@ -7,7 +7,6 @@
 #include "model/files/weights.h"
 #include "text/gguf_pieces.h"
 #include "text/open.h"
-#include "tokenizer/sentencepiece/spm.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,16 +42,14 @@ static void same_texts(const Tokenizer *core, const Tokenizer *whole) {
 
 static void gguf(void) {
     Weights w;
-    Vocabulary v = {.n = 0};
     Tokenizer *core, *whole = NULL;
     CHECK(weights_open(&w, "model/tales-1m.gguf", err, ERR) == 0);
-    CHECK(vocabulary_is(&w, "llama") && !vocabulary_is(&w, "llam") && vocabulary_pieces(&v, &w, err, ERR) == 0);
-    CHECK(tokenizer_make(&core, "core", spm_vocabulary, &v, err, ERR) == 0);
+    CHECK(vocabulary_is(&w, "llama") && !vocabulary_is(&w, "llam"));
+    CHECK(tokenizer_make(&core, "core", gguf_spm, &w, err, ERR) == 0);
     CHECK(vocabulary_open(&whole, &w, NULL, 0, NULL, err, ERR) == 0);
     if (core && whole) same_texts(core, whole);
     tokenizer_free(core);
     tokenizer_free(whole);
-    free((void *)(uintptr_t)v.pieces);
     weights_close(&w);
 }
 
@@ -71,18 +68,32 @@ static void llama2c(void) {
     }
 }
 
+/* A vocabulary of "<unk>", "a", "<x>", as a GGUF file holds it: the last piece's type, and a key more. */
+static int open_made(Tokenizer **t, uint8_t type, const char *key, uint8_t value, MetaType value_type) {
+    static const uint8_t texts[] = {5, 0, 0, 0, 0, 0, 0, 0, '<', 'u', 'n', 'k', '>', 1, 0, 0, 0, 0, 0, 0, 0, 'a',
+                                    3, 0, 0, 0, 0, 0, 0, 0, '<', 'x', '>'};
+    static const uint8_t scores[12];
+    const uint8_t types[] = {PIECE_UNKNOWN, 0, 0, 0, PIECE_NORMAL, 0, 0, 0, type, 0, 0, 0}, number[] = {value, 0, 0, 0};
+    MetaValue meta[] = {{"tokenizer.ggml.model", META_STRING, 0, 5, (const uint8_t *)"llama"},
+                        {"tokenizer.ggml.tokens", META_ARRAY, META_STRING, 3, texts},
+                        {"tokenizer.ggml.scores", META_ARRAY, META_F32, 3, scores},
+                        {"tokenizer.ggml.token_type", META_ARRAY, META_I32, 3, types}, {key, value_type, 0, 1, number}};
+    const Weights w = {.meta = meta, .n_meta = COUNT(meta)};
+    return tokenizer_make(t, "core", gguf_spm, &w, err, ERR);
+}
+
 static void refused(void) {
-    Piece p[] = {{"<unk>", 5, 0, PIECE_UNKNOWN}, {"a", 1, 0, PIECE_NORMAL}, {"<x>", 3, 0, PIECE_USER_DEFINED}};
-    Vocabulary v = {.model = "llama", .pieces = p, .n = 3, .bos_id = -1, .eos_id = -1, .unk_id = -1};
+    static const char strip[] = "tokenizer.ggml.remove_extra_whitespaces", bos[] = "tokenizer.ggml.bos_token_id";
     Tokenizer *t;
-    CHECK(tokenizer_make(&t, "core", spm_vocabulary, &v, err, ERR) == -EINVAL && !t && strstr(err, "added"));
-    p[2].type = PIECE_UNUSED;
-    CHECK(tokenizer_make(&t, "core", spm_vocabulary, &v, err, ERR) == -EINVAL && !t && strstr(err, "unused"));
-    p[2].type = PIECE_NORMAL;
-    v.remove_extra_whitespaces = 1;
-    CHECK(tokenizer_make(&t, "core", spm_vocabulary, &v, err, ERR) == -EINVAL && !t && strstr(err, "spaces"));
-    v.remove_extra_whitespaces = 0;
-    CHECK(tokenizer_make(&t, "core", spm_vocabulary, &v, err, ERR) == 0);
+    CHECK(open_made(&t, PIECE_USER_DEFINED, strip, 0, META_BOOL) == -EINVAL && !t && strstr(err, "added"));
+    CHECK(open_made(&t, PIECE_UNUSED, strip, 0, META_BOOL) == -EINVAL && !t && strstr(err, "unused"));
+    CHECK(open_made(&t, PIECE_NORMAL, strip, 1, META_BOOL) == -EINVAL && !t && strstr(err, "spaces"));
+    CHECK(open_made(&t, PIECE_BYTE, strip, 0, META_BOOL) == -EINVAL && !t && strstr(err, "names no byte"));
+    CHECK(open_made(&t, 7, strip, 0, META_BOOL) == -EINVAL && !t && strstr(err, "piece 2 is of the unknown kind 7"));
+    CHECK(open_made(&t, PIECE_NORMAL, bos, 3, META_U32) == -EINVAL && !t && strstr(err, "bos id is 3, of 3 pieces"));
+    CHECK(open_made(&t, PIECE_NORMAL, bos, 1, META_BOOL) == 0 && tokenizer_bos(t) == 1 && tokenizer_eos(t) == 2);
+    tokenizer_free(t);
+    CHECK(open_made(&t, PIECE_NORMAL, bos, 2, META_U32) == 0 && tokenizer_bos(t) == 2);
     tokenizer_free(t);
     for (size_t n = 0; n < 300; n += 7) { /* files that are too short for 259 pieces */
         uint8_t data[300] = {3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 'a'};

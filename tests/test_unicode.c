@@ -1,6 +1,7 @@
 /* tests/test_unicode.c - unicode_text.c: the normalizers of `tokenizers` (golden/unicode_forms.h), ill-formed
  * UTF-8. */
 #include "base/base.h"
+#include "base/hash.h"
 #include "base/utf8.h"
 #include "tokenizer/unicode/unicode_text.h"
 #include "tests/golden/unicode_forms.h"

@@ -3,14 +3,19 @@
 #define GGUF_PIECES_H
 
 #include "model/files/weights.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/sentencepiece/spm.h"
 
-/* Pieces, ids and flags into v: 0, or -EINVAL (a key of the wrong type, arrays of different lengths), -ENOMEM. The
- * texts point into w's mapped file; v->pieces is malloc'ed, and the caller frees it whatever comes back. */
-int vocabulary_pieces(Vocabulary *v, const Weights *w, char *err, size_t errlen);
-int vocabulary_is(const Weights *w, const char *model); /* 1 where tokenizer.ggml.model is this text */
-/* A flag or an id into *out, -1 where the key is absent; and the line of a key that is not as it should be. */
+/* For tokenizer_make: a const Weights whose vocabulary is a "llama". -EINVAL too where it has what spm.c cannot do. */
+int gguf_spm(Tokenizer *t, const void *weights, char *err, size_t errlen);
+
+/* The rest is for other vocabularies, too. 0, or -EINVAL: a key of the wrong type, arrays of different lengths.
+ * vocabulary_pieces: each piece in turn to add, which may refuse it; the texts lie in w's mapped file. */
+typedef int AddPiece(void *to, const char *text, size_t len, float score, int type, char *err, size_t errlen);
+int vocabulary_pieces(const Weights *w, AddPiece *add, void *to, char *err, size_t errlen);
+/* Ids and flags, what is absent stays: BOS, EOS, unknown; whether to add BOS, EOS, a space, and remove spaces. */
+int vocabulary_numbers(const Weights *w, int *const to[7], char *err, size_t errlen);
 int vocabulary_number(int *out, const Weights *w, const char *key, int flag, char *err, size_t errlen);
-int vocabulary_wrong(const Weights *w, const char *key, const char *want, char *err, size_t errlen);
+int vocabulary_is(const Weights *w, const char *model); /* 1 where tokenizer.ggml.model is this text */
+int vocabulary_wrong(const Weights *w, const char *key, const char *want, char *err, size_t errlen); /* the line */
 
 #endif

@@ -36,11 +36,32 @@ static int text_key(const Weights *w, const char *key, const char **out, char *e
     return 0;
 }
 
+typedef struct {
+    Piece *list; /* [n], malloc'ed */
+    size_t n, cap;
+    const Weights *w;
+} Pieces;
+
+static int add_piece(void *to, const char *text, size_t len, float score, int type, char *err, size_t errlen) {
+    Pieces *p = to;
+    if (array_reserve(&p->list, &p->cap, p->n + 1, sizeof *p->list))
+        return weights_no_memory(p->w->path ? p->w->path : "GGUF", err, errlen);
+    p->list[p->n++] = (Piece){text, len, score, type};
+    return 0;
+}
+
 static int fill(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
     const MetaValue *merges = weights_meta(w, "tokenizer.ggml.merges");
     const MetaValue *map = weights_meta(w, "tokenizer.ggml.precompiled_charsmap");
+    int *const numbers[] = {&v->bos_id, &v->eos_id, &v->unk_id, &v->add_bos, &v->add_eos, &v->add_space_prefix,
+                            &v->remove_extra_whitespaces};
+    Pieces pieces = {.w = w};
+    for (int i = 0; i < 7; i++) *numbers[i] = -1;
     int rc = text_key(w, "tokenizer.ggml.model", &v->model, err, errlen);
-    if (rc == 0) rc = vocabulary_pieces(v, w, err, errlen);
+    if (rc == 0) rc = vocabulary_pieces(w, add_piece, &pieces, err, errlen);
+    v->pieces = pieces.list;
+    v->n = pieces.n;
+    if (rc == 0) rc = vocabulary_numbers(w, numbers, err, errlen);
     if (rc == 0 && merges && (merges->type != META_ARRAY || merges->elem != META_STRING))
         rc = vocabulary_wrong(w, "tokenizer.ggml.merges", "an array of strings", err, errlen);
     if (rc == 0) rc = fill_merges(v, w, merges, err, errlen);

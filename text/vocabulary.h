@@ -9,7 +9,7 @@
 #define VOCABULARY_H
 
 #include "model/files/weights.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/vocabulary.h"
 
 /* The vocabulary in a GGUF file's metadata (keys tokenizer.ggml.*). The pieces' texts and the character map point into
  * w's mapped file; the arrays of pieces and merges, v->model and v->pre are malloc'ed and belong to v: keep w open

@@ -7,13 +7,10 @@
 #include "base/base.h"
 #include "tokenizer.h"
 
-enum { PIECE_ADDED = 7 }; /* a kind beside PieceType: added beside the model, always matched whole in the raw text */
-
 typedef struct {
     uint32_t start, len; /* its bytes in Tokenizer.bytes */
     float score;
-    int kind; /* PieceType or PIECE_ADDED */
-    int next; /* id of the next whose text hashes alike, or -1 */
+    int kind;
 } Entry;
 
 typedef struct { int *ids; size_t n, cap; } Ids; /* ids [n] as they are found, malloc'ed */
@@ -40,9 +37,9 @@ struct Tokenizer {
     char *bytes;             /* [n_bytes] every piece's text, one after another */
     Entry *pieces;           /* [n] */
     size_t n_bytes, cap_bytes, n, cap, longest, decode_bound; /* longest: bytes of a piece */
-    int *lists, shift;       /* [1 << (64 - shift)] by a text's hash: the first id of its list, or -1 */
+    int *table, shift;       /* [1 << (64 - shift)] ids of the found ones by their texts' hashes, -1 between them */
     int byte_id[256];        /* id of the byte piece, or -1 */
-    uint16_t special_len[256]; /* bytes of the longest added token or control piece that begins with this byte */
+    struct Special *special; /* special.h; NULL: none is found in a raw text */
     unsigned found;          /* a bit for each kind that text may become */
 
     const char *space;       /* what pieces have for a space: U+2581 or " " */
@@ -58,9 +55,7 @@ int tokenizer_make(Tokenizer **out, const char *name, Read *read, const void *fr
 int pieces_add(Tokenizer *t, const char *text, size_t len, float score, int kind, char *err, size_t errlen);
 int pieces_finish(Tokenizer *t, char *err, size_t errlen);         /* build the look-up tables, or build them again */
 int pieces_find(const Tokenizer *t, const char *text, size_t len); /* the id that text may become, or -1 */
-/* Where a text of one of these kinds, whose hash_bytes is h, stands in the list of those that hash alike, or its end:
- * *it is an id or -1. others: how many stand before it. */
-int *pieces_place(const Tokenizer *t, uint64_t h, const char *text, size_t len, unsigned kinds, int *others);
+int pieces_check_ids(const Tokenizer *t, char *err, size_t errlen); /* -EINVAL: unk, bos or eos is no piece's id */
 int pieces_byte_value(const char *text, size_t len);             /* the byte that "<0x41>" names, or -1 */
 size_t pieces_char(const Tokenizer *t, const char *s, size_t n); /* length of the character at s, n >= 1, never 0 */
 

@@ -63,14 +63,15 @@ static int by_text(const void *a, const void *b) {
     return c ? c : (x->id > y->id) - (x->id < y->id);
 }
 
-/* The first piece that repeats another: 0 or -ENOMEM. */
-static int find_twins(const Tokenizer *t, int *first, int *second) {
-    Named *list = malloc(t->n * sizeof *list);
+/* The first piece that repeats another: 0 or -ENOMEM. texts: whether those that text may become repeat each other. */
+static int find_twins(const Tokenizer *t, int texts, int *first, int *second) {
+    Named *list = malloc(t->n * sizeof *list + 1);
     size_t n = 0;
     if (!list) return -ENOMEM;
     for (size_t i = 0; i < t->n; i++) {
         const Entry *e = &t->pieces[i];
-        if (e->len && group_of(t, e)) list[n++] = (Named){t->bytes + e->start, e->len, group_of(t, e), (int)i};
+        int group = e->len ? group_of(t, e) : 0;
+        if (group == 2 || (group == 1 && texts)) list[n++] = (Named){t->bytes + e->start, e->len, group, (int)i};
     }
     qsort(list, n, sizeof *list, by_text);
     for (size_t i = 1; i < n; i++) {
@@ -82,28 +83,18 @@ static int find_twins(const Tokenizer *t, int *first, int *second) {
     return 0;
 }
 
-/* A piece that another of its kind replaced is in no list; and reserved ones of several kinds may have one text. */
-static int may_have_twins(const Tokenizer *t) {
-    size_t n = 0, listed = 0, len;
-    for (size_t i = 0; i < (size_t)1 << (64 - t->shift); i++)
-        for (int id = t->lists[i]; id >= 0; id = t->pieces[id].next) listed += group_of(t, &t->pieces[id]) > 0;
-    for (size_t i = 0; i < t->n; i++) {
-        const Entry *e = &t->pieces[i];
-        const char *text = t->bytes + e->start;
-        if (e->len) n += group_of(t, e) > 0;
-        if (e->len == 0 || group_of(t, e) != 2 || e->kind == PIECE_CONTROL) continue;
-        int id = special_longest(t, text, e->len, 1, &len);
-        if (id >= 0 && len == e->len && t->pieces[id].kind == PIECE_CONTROL) return 1;
-        if (e->kind == PIECE_UNKNOWN && pieces_byte_value(text, e->len) >= 0) return 1;
-    }
-    return n != listed;
+/* A piece that another replaced is not in the table. */
+static int texts_repeat(const Tokenizer *t) {
+    size_t n = 0, found = 0;
+    for (size_t i = 0; i < (size_t)1 << (64 - t->shift); i++) found += t->table[i] >= 0;
+    for (size_t i = 0; i < t->n; i++) n += t->pieces[i].len && group_of(t, &t->pieces[i]) == 1;
+    return n != found;
 }
 
 int pieces_finish_unique(Tokenizer *t, char *err, size_t errlen) {
     int first = -1, second = -1, rc = special_finish(t, err, errlen);
-    if (rc || !may_have_twins(t)) return rc;
-    if (find_twins(t, &first, &second))
+    if (rc == 0 && find_twins(t, texts_repeat(t), &first, &second))
         return base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);
-    if (second < 0) return 0;
+    if (rc || second < 0) return rc;
     return base_error(err, errlen, -EINVAL, "%s: pieces %d and %d are spelled alike", t->name, first, second);
 }

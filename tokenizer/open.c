@@ -185,17 +185,11 @@ int tokenizer_probe(const char *path) {
 
 /* ---- vocabularies ---- */
 
-static int take_id(const Tokenizer *t, int given, const char *which, int *id, char *err, size_t errlen) {
-    if (given >= (int)t->n)
-        return base_error(err, errlen, -EINVAL, "%s: the %s id is %d, of %zu pieces", t->name, which, given, t->n);
-    *id = given < 0 ? -1 : given;
-    return 0;
-}
-
 static int take_ids(Tokenizer *t, const Vocabulary *v, char *err, size_t errlen) {
-    int rc = take_id(t, v->unk_id, "unknown", &t->unk, err, errlen);
-    if (rc == 0) rc = take_id(t, v->bos_id, "bos", &t->bos, err, errlen);
-    return rc ? rc : take_id(t, v->eos_id, "eos", &t->eos, err, errlen);
+    t->unk = v->unk_id < 0 ? -1 : v->unk_id;
+    t->bos = v->bos_id < 0 ? -1 : v->bos_id;
+    t->eos = v->eos_id < 0 ? -1 : v->eos_id;
+    return pieces_check_ids(t, err, errlen);
 }
 
 /* Whether BOS and EOS are added; otherwise where the file does not say. */

@@ -12,7 +12,7 @@
 #define TOKENIZER_OPEN_H
 
 #include "inspect.h"
-#include "tokenizer.h"
+#include "vocabulary.h"
 
 /* Open a tokenizer file, told by its bytes: tokenizer.json, SentencePiece's tokenizer.model, llama2.c's tokenizer.bin,
  * WordPiece's vocab.txt (text, a piece a line, one of them [UNK]), tiktoken's ranks; or a folder that holds one of them

@@ -12,7 +12,7 @@ int tokenizer_make(Tokenizer **out, const char *name, Read *read, const void *fr
     *t = (Tokenizer){.name = name, .bos = -1, .eos = -1, .unk = -1, .space = "\xe2\x96\x81",
                      .found = 1 << PIECE_NORMAL | 1 << PIECE_USER_DEFINED | 1 << PIECE_UNUSED};
     int rc = read(t, from, err, errlen);
-    if (rc == 0 && !t->lists) rc = pieces_finish(t, err, errlen);
+    if (rc == 0 && !t->table) rc = pieces_finish(t, err, errlen);
     t->name = NULL;
     if (rc) tokenizer_free(t), *out = NULL;
     return rc;
@@ -23,7 +23,7 @@ void tokenizer_free(Tokenizer *t) {
     if (t->body && t->body->close) t->body->close(t);
     free(t->bytes);
     free(t->pieces);
-    free(t->lists);
+    free(t->table);
     free(t);
 }
 
@@ -56,55 +56,60 @@ int pieces_add(Tokenizer *t, const char *text, size_t len, float score, int kind
     if (array_reserve(&t->pieces, &t->cap, t->n + 1, sizeof *t->pieces) ||
         array_reserve(&t->bytes, &t->cap_bytes, t->n_bytes + len + 1, 1)) /* never NULL: empty pieces stand there */
         return base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);
-    t->pieces[t->n++] = (Entry){(uint32_t)t->n_bytes, (uint32_t)len, score, kind, -1};
+    t->pieces[t->n++] = (Entry){(uint32_t)t->n_bytes, (uint32_t)len, score, kind};
     if (len) memcpy(t->bytes + t->n_bytes, text, len);
     t->n_bytes += len;
     if (len > t->longest) t->longest = len;
     return 0;
 }
 
-int *pieces_place(const Tokenizer *t, uint64_t h, const char *text, size_t len, unsigned kinds, int *others) {
-    int *at = &t->lists[(h ^ h >> 32) * 0x9e3779b97f4a7c15u >> t->shift]; /* the low bits alone are weak */
-    for (*others = 0; *at >= 0; at = &t->pieces[*at].next, ++*others) {
-        const Entry *e = &t->pieces[*at];
-        if (e->len == len && kinds >> e->kind & 1 && memcmp(t->bytes + e->start, text, len) == 0) break;
+/* Where the id of a text stands, or would stand; NULL: so many others stand before it. */
+static int *place(const Tokenizer *t, const char *text, size_t len) {
+    uint64_t h = 0;
+    for (size_t i = 0; i < len; i++) h = (h ^ (unsigned char)text[i]) * 0x9e3779b97f4a7c15u;
+    for (uint64_t i = h >> t->shift, tries = 0; tries < 512; tries++, i = (i + 1) & UINT64_MAX >> t->shift) {
+        int id = t->table[i];
+        if (id < 0 || (t->pieces[id].len == len && memcmp(t->bytes + t->pieces[id].start, text, len) == 0))
+            return &t->table[i];
     }
-    return at;
+    return NULL;
 }
 
 int pieces_find(const Tokenizer *t, const char *text, size_t len) {
-    int others;
-    return len > t->longest ? -1 : *pieces_place(t, hash_bytes(HASH_START, text, len), text, len, t->found, &others);
-}
-
-/* Of equal texts the last is found; of special ones, which a text never becomes, the first. */
-static int insert(Tokenizer *t, int id, char *err, size_t errlen) {
-    Entry *e = &t->pieces[id];
-    const char *text = t->bytes + e->start;
-    unsigned kind = 1u << e->kind, found = kind & t->found, kinds = found ? t->found : kind;
-    int others, *at = pieces_place(t, hash_bytes(HASH_START, text, e->len), text, e->len, kinds, &others);
-    if (others > 512) /* a vocabulary made to collide */
-        return base_error(err, errlen, -EINVAL, "%s: the vocabulary's texts all hash alike", t->name);
-    if (e->kind == PIECE_BYTE) t->byte_id[pieces_byte_value(text, e->len) & 0xff] = id;
-    if (*at >= 0 && !found) return 0;
-    e->next = *at < 0 ? -1 : t->pieces[*at].next;
-    *at = id;
-    return 0;
+    const int *at = len > t->longest ? NULL : place(t, text, len);
+    return at ? *at : -1;
 }
 
 int pieces_finish(Tokenizer *t, char *err, size_t errlen) {
-    int bits = 4, rc = 0;
-    while ((size_t)1 << bits < t->n * 4) bits++;
-    free(t->lists);
-    t->lists = malloc(sizeof *t->lists << bits);
-    if (!t->lists) return base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);
-    t->shift = 64 - bits;
-    memset(t->lists, 0xff, sizeof *t->lists << bits); /* -1 everywhere */
+    t->shift = 60;
+    while ((size_t)1 << (64 - t->shift) < t->n * 4) t->shift--;
+    size_t bytes = sizeof *t->table << (64 - t->shift);
+    free(t->table);
+    t->table = malloc(bytes);
+    if (!t->table) return base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);
+    memset(t->table, 0xff, bytes); /* -1 everywhere */
     memset(t->byte_id, 0xff, sizeof t->byte_id);
-    for (size_t i = 0; i < t->n && rc == 0; i++)
-        if (t->pieces[i].len) rc = insert(t, (int)i, err, errlen);
+    for (size_t i = 0; i < t->n; i++) {
+        const Entry *e = &t->pieces[i];
+        const char *text = t->bytes + e->start;
+        if (e->kind == PIECE_BYTE) t->byte_id[pieces_byte_value(text, e->len) & 0xff] = (int)i;
+        if (e->len == 0 || !(t->found >> e->kind & 1)) continue;
+        int *at = place(t, text, e->len);
+        if (!at) return base_error(err, errlen, -EINVAL, "%s: the vocabulary's texts all hash alike", t->name);
+        *at = (int)i; /* of equal texts the last is found */
+    }
     t->decode_bound = 4 * 3 + t->longest + 6; /* held bytes as U+FFFD each; a piece, a space and what unk decodes to */
-    return rc;
+    return 0;
+}
+
+int pieces_check_ids(const Tokenizer *t, char *err, size_t errlen) {
+    static const char *const names[] = {"unknown", "bos", "eos"};
+    const int ids[] = {t->unk, t->bos, t->eos};
+    for (int i = 0; i < 3; i++)
+        if (ids[i] >= (int)t->n)
+            return base_error(err, errlen, -EINVAL, "%s: the %s id is %d, of %zu pieces", t->name, names[i], ids[i],
+                              t->n);
+    return 0;
 }
 
 int ids_push(Ids *out, int id) {
@@ -125,31 +130,26 @@ int tokenizer_encode(const Tokenizer *t, const char *text, size_t len, int flags
     return rc;
 }
 
-/* A character may come in up to four byte pieces, and half a character is no text. Bytes are held until whole, or they
- * can no longer become so, as far as their number and high bits tell, or the text ends; then each bad one is U+FFFD. */
-static size_t release(TokenStream *s, int end, char *out) {
-    size_t n = 0;
-    while (s->n_held > 0) {
-        uint32_t cp;
-        int len = utf8_decode(s->held, (size_t)s->n_held, &cp), used = len ? len : 1, more = 1;
-        while (more < s->n_held && ((unsigned char)s->held[more] & 0xc0) == 0x80) more++;
-        if (len == 0 && !end && more == s->n_held && more < utf8_length((unsigned char)s->held[0])) break;
-        memcpy(out + n, len ? s->held : "\xef\xbf\xbd", len ? (size_t)len : 3);
-        n += len ? (size_t)len : 3;
-        memmove(s->held, s->held + used, (size_t)(s->n_held -= used));
-    }
+/* The held bytes: a character, or no part of one; then each is U+FFFD. */
+static size_t release(TokenStream *s, char *out) {
+    uint32_t cp;
+    size_t n = (size_t)utf8_decode(s->held, (size_t)s->n_held, &cp);
+    memcpy(out, s->held, n);
+    for (int bad = n ? 0 : s->n_held; bad > 0; bad--, n += 3) memcpy(out + n, "\xef\xbf\xbd", 3);
+    s->n_held = 0;
     return n;
 }
 
+/* A character may come in up to four byte pieces, and half a character is no text: bytes are held until they are as
+ * many as the first announces, or another character begins, or the text ends. */
 size_t decode_piece(const Tokenizer *t, TokenStream *s, int id, char *out) {
     const Entry *e = id < 0 ? NULL : &t->pieces[id];
-    if (e && e->kind == PIECE_BYTE) {
-        s->held[s->n_held++] = (char)pieces_byte_value(t->bytes + e->start, e->len);
-        s->begun = 1;
-        return release(s, 0, out);
-    }
-    size_t n = release(s, 1, out); /* a piece of text ends the character before it, whole or not */
-    return e && e->kind != PIECE_CONTROL ? n + t->body->spell(t, s, id, out + n) : n;
+    int byte = e && e->kind == PIECE_BYTE ? pieces_byte_value(t->bytes + e->start, e->len) : -1;
+    size_t n = byte >= 0 && (byte & 0xc0) == 0x80 ? 0 : release(s, out);
+    if (byte < 0) return e && e->kind != PIECE_CONTROL ? n + t->body->spell(t, s, id, out + n) : n;
+    s->held[s->n_held++] = (char)byte;
+    s->begun = 1;
+    return s->n_held < utf8_length((unsigned char)*s->held) ? n : n + release(s, out + n);
 }
 
 size_t tokenizer_decode(const Tokenizer *t, TokenStream *s, int id, char *out) {

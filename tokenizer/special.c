@@ -4,42 +4,54 @@
 #include "match.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
-enum { ADDED = 1 << PIECE_ADDED, SPECIAL = ADDED | 1 << PIECE_CONTROL };
+struct Special {
+    Matcher added, all; /* all: control pieces too */
+};
+
+void special_free(Tokenizer *t) {
+    if (!t->special) return;
+    matcher_free(&t->special->added);
+    matcher_free(&t->special->all);
+    free(t->special);
+    t->special = NULL;
+}
+
+static int add(struct Special *special, const Entry *e, int id) {
+    int rc = matcher_add(&special->all, e->start, e->len, id);
+    return rc || e->kind != PIECE_ADDED ? rc : matcher_add(&special->added, e->start, e->len, id);
+}
 
 int special_finish(Tokenizer *t, char *err, size_t errlen) {
     int rc = pieces_finish(t, err, errlen);
+    special_free(t);
     for (size_t i = 0; i < t->n && rc == 0; i++) {
         const Entry *e = &t->pieces[i];
-        uint16_t *most = &t->special_len[(unsigned char)t->bytes[e->start]];
-        if (e->len == 0 || !(SPECIAL & ~t->found & 1u << e->kind)) continue;
+        if (e->len == 0 || t->found >> e->kind & 1 || (e->kind != PIECE_ADDED && e->kind != PIECE_CONTROL)) continue;
         if (e->len > MATCH_MAX)
             return base_error(err, errlen, -EINVAL, "%s: piece %zu is matched whole and longer than %d bytes", t->name,
                               i,
                               MATCH_MAX);
-        if (e->len > *most) *most = (uint16_t)e->len;
+        if (!t->special) t->special = calloc(1, sizeof *t->special);
+        if (!t->special || add(t->special, e, (int)i))
+            return base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);
     }
+    if (t->special) matcher_sort(&t->special->added, t->bytes), matcher_sort(&t->special->all, t->bytes);
     return rc;
 }
 
-int special_longest(const Tokenizer *t, const char *s, size_t n, int control, size_t *len) {
-    uint64_t h = HASH_START;
-    int longest = -1, others;
-    for (size_t i = 0; i < n && i < t->special_len[(unsigned char)*s]; i++) {
-        h = hash_bytes(h, s + i, 1);
-        int id = *pieces_place(t, h, s, i + 1, control ? SPECIAL : ADDED, &others);
-        if (id >= 0) *len = i + 1, longest = id;
-    }
-    return longest;
-}
-
 int special_encode(const Tokenizer *t, const char *text, size_t len, int flags, Ids *out, char *err, size_t errlen) {
+    static const Matcher none = {.n = 0};
+    const Matcher *m = !t->special ? &none : flags & ENCODE_SPECIAL ? &t->special->all : &t->special->added;
     int rc = flags & ENCODE_BOS && t->add_bos && t->bos >= 0 ? ids_push(out, t->bos) : 0;
     int first = !(flags & ENCODE_CONTINUE);
     for (size_t from = 0, i = 0, n = 0; i < len && rc == 0; from = i += n) {
         int id = -1;
-        while (i < len && (!t->special_len[(unsigned char)text[i]] ||
-                           (id = special_longest(t, text + i, len - i, flags & ENCODE_SPECIAL, &n)) < 0)) i++;
+        for (; i < len && id < 0; i += id < 0) {
+            const uint32_t *begin = &m->first[(unsigned char)text[i]];
+            if (begin[0] < begin[1]) id = matcher_longest(m, t->bytes, text + i, len - i, &n);
+        }
         size_t before = out->n;
         if (i > from) rc = t->body->encode(t, text + from, i - from, first, out, err, errlen);
         first &= out->n == before;

@@ -5,10 +5,10 @@
 
 #include "internal.h"
 
-/* pieces_finish, and what finding these takes; -EINVAL too where one is longer than MATCH_MAX. */
+/* pieces_finish, and what finding these takes; -EINVAL too where one is longer than MATCH_MAX. Of equal texts
+ * the first is found. */
 int special_finish(Tokenizer *t, char *err, size_t errlen);
-/* The longest added token, or control piece if asked, that s [n >= 1] begins with: its id, or -1. */
-int special_longest(const Tokenizer *t, const char *s, size_t n, int control, size_t *len);
+void special_free(Tokenizer *t); /* for a body's close */
 /* Body.encode_all of a body with an encode for the text between two of them. */
 int special_encode(const Tokenizer *t, const char *text, size_t len, int flags, Ids *out, char *err, size_t errlen);
 

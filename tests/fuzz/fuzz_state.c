@@ -5,6 +5,7 @@
 #include "model/fingerprint.h"
 #include "model/state.h"
 #include "tests/build.h"
+#include "base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>

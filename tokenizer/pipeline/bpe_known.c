@@ -5,6 +5,7 @@
  * that were trained on add pieces behind. tests/oracle/bpe.py prints the hashes. */
 #include "bpe_files.h"
 #include "tokenizer/names.h"
+#include "base/hash.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -16,6 +16,7 @@
 #include "tokenizer/split/split.h"
 #include "tokenizer/template.h"
 #include "tokenizer/unicode/unicode_text.h"
+#include "tokenizer/vocabulary.h"
 #include "tokenizer/wordpiece/trie.h"
 
 typedef enum {

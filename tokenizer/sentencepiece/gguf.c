@@ -3,22 +3,30 @@
 
 #include <string.h>
 
+/* What a "t5" does not say is as llama.cpp has it: neither BOS nor a space in front, but EOS. */
+static void usual_t5(Tokenizer *t) {
+    t->unk = t->n > 2 && t->pieces[2].kind == PIECE_UNKNOWN ? 2 : -1;
+    t->bos = -1;
+    t->eos = t->n > 1 ? 1 : -1;
+    t->add_bos = t->dummy_prefix = 0;
+    t->add_eos = 1;
+}
+
 int spm_model_vocabulary(Tokenizer *t, const Vocabulary *v, char *err, size_t errlen) {
+    const struct { int said, *to; } numbers[] = {
+        {v->bos_id, &t->bos}, {v->eos_id, &t->eos}, {v->unk_id, &t->unk}, {v->add_bos, &t->add_bos},
+        {v->add_eos, &t->add_eos}, {v->add_space_prefix, &t->dummy_prefix}};
     int t5 = strcmp(v->model, "t5") == 0, rc = spm_model_begin(t, err, errlen);
     if (rc) return rc;
     SpmModel *m = t->own;
-    Vocabulary more = *v;
-    if (t5) { /* what the file does not say is as llama.cpp has it: neither BOS nor a space in front, but EOS */
-        if (v->unk_id < 0 && v->n > 2 && v->pieces[2].type == PIECE_UNKNOWN) more.unk_id = 2;
-        if (v->eos_id < 0 && v->n > 1) more.eos_id = 1;
-        more.add_bos = v->add_bos == 1;
-        more.add_eos = v->add_eos != 0;
-        more.add_space_prefix = v->add_space_prefix == 1;
-    }
-    rc = spm_vocabulary(t, &more, err, errlen);
-    if (t5 && v->bos_id < 0) t->bos = -1;
-    if (t5 && more.unk_id < 0) t->unk = -1;
-    if (t5) t->kind = "SentencePiece unigram (GGUF)";
+    for (size_t i = 0; i < v->n && rc == 0; i++)
+        rc = spm_add(t, v->pieces[i].text, v->pieces[i].len, v->pieces[i].score, v->pieces[i].type, err, errlen);
+    spm_usual(t);
+    if (t5) usual_t5(t);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (numbers[i].said >= 0) *numbers[i].to = numbers[i].said;
+    if (rc == 0) rc = pieces_check_ids(t, err, errlen);
+    t->kind = t5 ? "SentencePiece unigram (GGUF)" : "SentencePiece BPE (GGUF)";
     m->kind = t5 ? SPM_UNIGRAM : SPM_BPE;
     m->raw_bytes = !t5;
     m->remove_extra_whitespaces = v->remove_extra_whitespaces == 1;

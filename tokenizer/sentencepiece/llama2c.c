@@ -36,6 +36,7 @@ int llama2c_vocab_read(Tokenizer *t, const uint8_t *data, size_t size, char *err
     if (rc == 0) rc = spm_llama2c(t, &f, err, errlen);
     if (rc) return rc;
     SpmModel *m = t->own;
+    t->kind = "llama2.c tokenizer.bin";
     trim_newlines(t);
     m->raw_bytes = 1;
     m->space_in = t->space;

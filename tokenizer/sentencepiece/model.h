@@ -7,6 +7,7 @@
 #include "spm.h"
 #include "tokenizer/bpe/joins.h"
 #include "tokenizer/match.h"
+#include "tokenizer/vocabulary.h"
 #include "unigram.h"
 
 /* The kinds of a model; BPE is what every other file with its pieces means. */

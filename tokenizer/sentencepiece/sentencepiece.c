@@ -159,6 +159,7 @@ size_t spm_model_decode(const Tokenizer *t, TokenStream *s, int id, char *out) {
 
 static void close_model(Tokenizer *t) {
     SpmModel *m = t->own;
+    special_free(t);
     if (!m) return;
     unigram_free(m->unigram);
     free(m->joins);

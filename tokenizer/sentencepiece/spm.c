@@ -84,34 +84,20 @@ size_t spm_spell(const Tokenizer *t, TokenStream *s, int id, char *out) {
 
 static const Body spm_body = {.encode_all = encode, .decode = decode_piece, .spell = spm_spell};
 
-/* What the file does not say is as llama.cpp has it: BOS, and a space in front. */
-int spm_vocabulary(Tokenizer *t, const void *vocabulary, char *err, size_t errlen) {
-    const Vocabulary *v = vocabulary;
-    const struct { const char *name; int id, otherwise, *to; } ids[] = {
-        {"unknown", v->unk_id, v->n && v->pieces[0].type == PIECE_UNKNOWN ? 0 : -1, &t->unk},
-        {"bos", v->bos_id, 1, &t->bos}, {"eos", v->eos_id, 2, &t->eos}};
-    int rc = 0;
-    for (size_t i = 0; i < v->n && rc == 0; i++) {
-        const Piece *p = &v->pieces[i];
-        int kind = p->type == PIECE_USER_DEFINED ? PIECE_ADDED : p->type; /* so the converters write added tokens */
-        if (p->type < PIECE_NORMAL || p->type > PIECE_BYTE)
-            rc = base_error(err, errlen, -EINVAL, "%s: piece %zu is of the unknown kind %d", t->name, i, p->type);
-        else if (!t->body && (kind == PIECE_ADDED || kind == PIECE_UNUSED || v->remove_extra_whitespaces == 1))
-            rc = base_error(err, errlen, -EINVAL, "%s: added or unused pieces, or spaces to remove: not read", t->name);
-        else rc = pieces_add(t, p->text, p->len, p->score, kind, err, errlen);
-    }
-    for (int i = 0; i < 3 && rc == 0; i++) {
-        int id = ids[i].id < 0 && ids[i].otherwise < (int)t->n ? ids[i].otherwise : ids[i].id;
-        if (id >= (int)t->n)
-            rc = base_error(err, errlen, -EINVAL, "%s: the %s id is %d, of %zu pieces", t->name, ids[i].name, id, t->n);
-        *ids[i].to = id < 0 ? -1 : id;
-    }
-    t->kind = "SentencePiece BPE (GGUF)";
-    t->add_bos = v->add_bos != 0;
-    t->add_eos = v->add_eos == 1;
-    t->dummy_prefix = v->add_space_prefix != 0;
+int spm_add(void *tokenizer, const char *text, size_t len, float score, int type, char *err, size_t errlen) {
+    Tokenizer *t = tokenizer;
+    if (type < PIECE_NORMAL || type > PIECE_BYTE)
+        return base_error(err, errlen, -EINVAL, "%s: piece %zu is of the unknown kind %d", t->name, t->n, type);
+    if (type == PIECE_USER_DEFINED) type = PIECE_ADDED; /* so the converters write added tokens */
+    return pieces_add(t, text, len, score, type, err, errlen);
+}
+
+void spm_usual(Tokenizer *t) {
+    t->unk = t->n > 0 && t->pieces[0].kind == PIECE_UNKNOWN ? 0 : -1;
+    t->bos = t->n > 1 ? 1 : -1;
+    t->eos = t->n > 2 ? 2 : -1;
+    t->add_bos = t->dummy_prefix = 1;
     if (!t->body) t->body = &spm_body;
-    return rc;
 }
 
 /* int32, bytes of the longest piece; then, to the file's end, each piece: float32 score, int32 length, bytes [length].
@@ -132,11 +118,8 @@ int spm_llama2c(Tokenizer *t, const void *file, char *err, size_t errlen) {
     if (rc == 0 && t->n < 3 + 256)
         rc = base_error(err, errlen, -EINVAL, "%s: tokenizer.bin: %zu pieces, the special ones and the bytes alone are "
                         "%d", t->name, t->n, 3 + 256);
-    t->kind = "llama2.c tokenizer.bin";
-    if (!t->body) t->body = &spm_body;
-    t->llama2c = t->dummy_prefix = t->add_bos = t->bos = 1;
-    t->eos = 2;
+    t->llama2c = 1;
     t->space = " ";
-    t->unk = rc == 0 && t->pieces[0].kind == PIECE_UNKNOWN ? 0 : -1;
+    spm_usual(t);
     return rc;
 }

@@ -5,10 +5,13 @@
 #include "tokenizer/bpe/merge.h"
 #include "tokenizer/internal.h"
 
-/* For tokenizer_make: a const Vocabulary whose model is "llama"; llama2.c's tokenizer.bin, a const MappedFile. A body
- * that the Tokenizer has stays; otherwise it gets one that merges, and what that cannot do is refused. */
-int spm_vocabulary(Tokenizer *t, const void *vocabulary, char *err, size_t errlen);
+/* For tokenizer_make: llama2.c's tokenizer.bin, a const MappedFile. A body that the Tokenizer has stays; otherwise it
+ * gets one that merges. */
 int spm_llama2c(Tokenizer *t, const void *file, char *err, size_t errlen);
+/* A GGUF file's "llama": its pieces, one after another, of GGUF's types; then, before the ids and switches that the
+ * file has, those of one that says nothing, as llama.cpp has them: BOS, and a space in front. */
+int spm_add(void *tokenizer, const char *text, size_t len, float score, int type, char *err, size_t errlen);
+void spm_usual(Tokenizer *t);
 
 /* For bodies that do more to a text. Begin with the first five; merging_free at the end. */
 typedef struct {

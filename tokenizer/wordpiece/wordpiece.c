@@ -223,6 +223,7 @@ static size_t decode(const Tokenizer *t, TokenStream *s, int id, char *out) {
 
 static void close_body(Tokenizer *t) {
     struct WordPiece *w = t->own;
+    special_free(t);
     if (!w) return;
     trie_free(&w->pieces);
     jieba_close(&w->jieba);

@@ -5,6 +5,7 @@
 #include "basic.h"
 #include "jieba.h"
 #include "tokenizer/internal.h"
+#include "tokenizer/vocabulary.h"
 
 struct WordPiece {
     Trie pieces;    /* the lines of vocab.txt as they stand, value: id */
