@@ -102,9 +102,31 @@ static void refused(void) {
     }
 }
 
+/* Texts that all begin in one place of the table of pieces.c, whose hash this is. */
+static void collisions(void) {
+    enum { PIECES = 700, EACH = 12, SHIFT = 64 - 12 }; /* the table has 4096 places */
+    static uint8_t data[4 + PIECES * EACH];
+    const MappedFile f = {data, sizeof data};
+    size_t n = 0;
+    for (uint32_t i = 0; n < PIECES; i++) {
+        uint64_t h = 0;
+        uint8_t text[4] = {(uint8_t)i, (uint8_t)(i >> 8), (uint8_t)(i >> 16), 'x'};
+        for (int k = 0; k < 4; k++) h = (h ^ text[k]) * 0x9e3779b97f4a7c15u;
+        if (h >> SHIFT) continue;
+        data[4 + n * EACH + 4] = 4;
+        memcpy(data + 4 + n++ * EACH + 8, text, 4);
+    }
+    Tokenizer *t;
+    CHECK(tokenizer_make(&t, "core", spm_llama2c, &f, err, ERR) == -EINVAL && !t && strstr(err, "all hash alike"));
+    for (n = 0; n < PIECES; n += 2) data[4 + n * EACH + 11] = 'y'; /* half of them: a long row, but no endless one */
+    CHECK(tokenizer_make(&t, "core", spm_llama2c, &f, err, ERR) == 0);
+    tokenizer_free(t);
+}
+
 const Test tests_tokenizer_core[] = {
     {"tokenizer core/gguf", gguf},
     {"tokenizer core/llama2c", llama2c},
     {"tokenizer core/refused", refused},
+    {"tokenizer core/collisions", collisions},
     {0}
 };
