@@ -65,11 +65,10 @@ CLI     := $(B)/run.o $(patsubst %.c,$(B)/%.o,$(call sources,cli))
 TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c)) $(B)/tests/suites.o
 
 # What ./core is made of, in the order to read it.
-CORE := core.c rope/rope.c attention/reference.c attention/phi.c model/llama.c model/steps.c model/plain.c model/session.c \
-        model/sampler.c model/family.c model/decoder.c \
-        model/files/weights.c model/files/gguf.c model/files/llama2c.c text/gguf_pieces.c \
-        tokenizer/pieces.c tokenizer/bpe/merge.c tokenizer/sentencepiece/spm.c kernels/ref.c \
-        kernels/quants.c base/base.c
+CORE := core.c rope/rope.c attention/reference.c model/llama.c model/steps.c model/plain.c attention/phi.c \
+        model/session.c model/sampler.c model/family.c model/decoder.c model/files/weights.c model/files/gguf.c \
+        model/files/llama2c.c text/gguf_pieces.c tokenizer/pieces.c tokenizer/sentencepiece/spm.c \
+        tokenizer/bpe/merge.c kernels/ref.c kernels/quants.c base/base.c
 
 # A suite is a file tests/test_NAME.c that defines tests_NAME; those that others rest on run first.
 FIRST   := base rope quants encode kernels kernels_attention attention
