@@ -59,9 +59,10 @@ typedef struct {
     int lanes; /* rows of the panels that weights in blocks are repacked to (panel.h); 0: they stay as they are */
     const MatmulKernels *mat;
     const VectorKernels *vec;
-    const struct AttentionKernels *att; /* attention_kernels.h; encoder_kernels.h; cache_kernels.h: .. */
+    /* What the core does without, each with a header of its own (attention_kernels.h ..); NULL: not in this build. */
+    const struct AttentionKernels *att;
     const struct EncoderKernels *enc;
-    const struct CacheKernels *cache;   /* .. NULL: not in this build */
+    const struct CacheKernels *cache;
 } Kernels;
 
 const Kernels *kernels_best(void); /* the fastest row that this CPU can run (rows.c; rows.h has them all) */

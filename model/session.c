@@ -59,10 +59,13 @@ static void carve_all(Carver *k, Session *s) {
     w->head = scratch_carve(k, o->n_logits * (size_t)c->roformer.head_width, F);
     w->packed = scratch_carve(k, larger(floats, blocks), 1);
     s->logits = scratch_carve(k, o->n_logits * (size_t)c->vocab_size, F);
+    if (c->linear.form) {
+        w->cos64 = scratch_carve(k, B * half, sizeof *w->cos64);
+        w->sin64 = scratch_carve(k, B * half, sizeof *w->sin64);
+    } else s->ids = scratch_carve(k, o->n_ctx, sizeof *s->ids);
+    if (c->linear.form && !c->rotary_value) return;
     w->cos = scratch_carve(k, B * half, F);
     w->sin = scratch_carve(k, B * half, F);
-    if (!c->linear.form) s->ids = scratch_carve(k, o->n_ctx, sizeof *s->ids);
-    else w->cos64 = scratch_carve(k, B * half, 2 * F), w->sin64 = scratch_carve(k, B * half, 2 * F);
 }
 
 static int init_scratch(Session *s, char *err, size_t errlen) {
