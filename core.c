@@ -90,7 +90,7 @@ typedef struct {
     SamplerOptions sampler;
 } Options;
 
-/* 0 where a word is none of the above, or no number where one is wanted. */
+/* 0 where a word is none of those in the first comment, or no number where one is wanted. */
 static int read_options(Options *o, int argc, char **argv) {
     *o = (Options){.prompt = "", .n = 256, .sampler = {.temperature = 1, .top_p = 0.9f, .repetition_penalty = 1}};
     o->sampler.seed = (uint64_t)time(NULL) | 1;
@@ -141,7 +141,7 @@ static int ends_text(const Model *m, const Tokenizer *t, int id) {
     return own || id == c->bos_id;
 }
 
-/* The text goes on from the n ids of a prompt that the session has read: draw an id, show what it adds, evaluate it. */
+/* At most n ids more, behind those that the session has read: draw an id, show what it adds, evaluate it. */
 static int write_text(Session *s, const Tokenizer *t, Sampler *sampler, const float *logits, int begun, size_t n) {
     char *text = malloc(tokenizer_decode_bound(t));
     int rc = text ? 0 : base_error(err, sizeof err, -ENOMEM, "out of memory");
@@ -160,7 +160,7 @@ static int write_text(Session *s, const Tokenizer *t, Sampler *sampler, const fl
 
 /* The prompt is read, and the text goes on from it. */
 static int generate(const Model *m, const Tokenizer *t, const Options *o) {
-    size_t trained = (size_t)m->config.n_ctx_train, end = o->n ? o->n : SIZE_MAX, n = 0;
+    size_t trained = (size_t)m->config.n_ctx_train, end = o->n ? o->n : SIZE_MAX, n, left;
     SessionOptions so = {.n_ctx = end < trained ? end : trained, .cache = session_usual_cache(m)};
     const float *logits;
     Sampler sampler = {0};
@@ -170,8 +170,8 @@ static int generate(const Model *m, const Tokenizer *t, const Options *o) {
     if (rc == 0) rc = session_init(&s, m, &so, err, sizeof err);
     if (rc == 0) rc = show(o->prompt, strlen(o->prompt));
     if (rc == 0) rc = session_eval(&s, ids, n, &logits, err, sizeof err);
-    n = end == SIZE_MAX ? end : end + 1 > n ? end + 1 - n : 0; /* ids that may follow */
-    if (rc == 0) rc = write_text(&s, t, &sampler, logits, *o->prompt != 0, n);
+    left = end == SIZE_MAX ? end : end + 1 > n ? end + 1 - n : 0; /* the last one drawn needs no position */
+    if (rc == 0) rc = write_text(&s, t, &sampler, logits, *o->prompt != 0, left);
     free(ids);
     session_free(&s);
     sampler_free(&sampler);

@@ -22,6 +22,11 @@ static int init(Session *s, char *err, size_t errlen) {
     const Config *c = &s->model->config;
     size_t heads = (size_t)c->n_layers * (size_t)c->n_kv_heads, d = (size_t)c->head_dim, bytes;
     size_t each = c->linear.form ? d * (d + 1) * sizeof(double) : s->options.n_ctx * d * 2 * sizeof(float);
+    int known = c->mask == MASK_CAUSAL && !c->window && !c->log_scale && c->value_dim == c->head_dim;
+    if (c->linear.form) known &= c->linear.form == &linear_numerator && !c->linear.phi->projection;
+    if (!known || s->options.cache == CACHE_Q8_0)
+        return base_error(err, errlen, -EINVAL, "%s: plain attention knows no windows, forms but eq. 19, caches of "
+                          "bytes", s->model->weights.path);
     Past *p = s->past = calloc(1, sizeof *p);
     if (c->linear.form && heads * each > 64000000 && heads * each / 16 > s->model->weights.file_bytes)
         return base_error(err, errlen, -EINVAL, "%s: linear attention's state would take many times as much memory as "
@@ -116,7 +121,7 @@ static void read_query(float *out, const double *S, const double *z, const Sessi
 
 /* ---- a layer ---- */
 
-/* Token t: its key and value are taken in, then its queries see all up to them. A thread takes whole key heads. */
+/* Token t: its key and value are taken in, then its queries see all up to them. */
 static void attend_token(Session *s, int l, size_t h, size_t t) {
     const Config *c = &s->model->config;
     const Scratch *w = s->scratch;
@@ -134,6 +139,7 @@ static void attend_token(Session *s, int l, size_t h, size_t t) {
     }
 }
 
+/* A thread takes whole key heads. */
 static void attend_layer(Session *s, int l, size_t n) {
     Team *team = &s->scratch->team;
     team_wait(team);

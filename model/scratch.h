@@ -21,11 +21,11 @@ typedef struct {
 typedef struct Scratch {
     Team team;              /* the threads that compute a batch */
     Token *tokens;          /* [B] */
-    float *x, *xn;          /* [B, d_model or d_embed, the wider]: residual; normalised */
+    float *x, *xn;          /* [B, d_model or d_embed, the wider]: residual; what is made of it, or added */
     float *q, *k;           /* [B, n_heads*head_dim], [B, n_kv_heads*head_dim] */
     float *att, *v;         /* [B, n_heads*vd], [B, n_kv_heads*vd] */
     float *gate, *up;       /* [B, ff_rows], [B, d_ff] */
-    float *head;            /* RoFormer: [n_logits, d_embed]: the language model head's own layer */
+    float *head;            /* RoFormer: [n_logits, head_width]: the language model head's own layer */
     float *cos, *sin;       /* [B, rotary_dim/2]: each token's angles */
     double *cos64, *sin64;  /* the same in double: linear attention */
     uint8_t *packed;        /* [scratch_packed_bytes of a batch]: activations as matmul wants them */
@@ -36,7 +36,8 @@ typedef struct Scratch {
 
 /* A way to attend. */
 typedef struct Attention {
-    /* s->past, for s->options, which have no zeroes left. 0, or -ENOMEM, -EINVAL and a line: free comes then, too. */
+    /* s->past, for s->options as settled; the scratch is not there yet, so n_batch may still grow. 0, or -ENOMEM,
+     * -EINVAL and a line: free comes then, too. */
     int (*init)(Session *s, char *err, size_t errlen);
     void (*free)(Session *s);
     /* att = attention of layer l for the n tokens, from q, k, v, normalised where the model does so. Softmax: q and k
@@ -44,7 +45,7 @@ typedef struct Attention {
      * itself. Every thread of the team calls it; a step (steps.h). */
     void (*attend)(Session *s, int l, size_t n);
 } Attention;
-extern const Attention attention_plain;          /* plain.c */
+extern const Attention attention_plain;          /* plain.c: decoders that see all of their past, eq. 19 */
 extern const Attention *const session_attention; /* the program's (families.c) */
 
 /* Arrays of one block, each from a cache line's start on. With block NULL it only counts. */

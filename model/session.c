@@ -96,11 +96,11 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
     int causal = c->mask == MASK_CAUSAL, endless = c->linear.form && causal, rc;
     settle(o, m, causal, endless);
     rope_init(&s->rope, &c->rope, 1);
-    if (!endless && o->n_ctx > ((size_t)1 << 32) / (size_t)o->threads) /* widths are below 2^29: no product wraps */
+    if (!endless && o->n_ctx > ((size_t)1 << 32) / (size_t)o->threads) /* widths are below 2^29, so no product wraps */
         rc = base_error(err, errlen, -ENOMEM, "a context of %zu is too long for this machine; give a smaller one (-c)",
                         o->n_ctx);
     else rc = o->attention->init(s, err, errlen);
-    if (rc == 0) rc = init_scratch(s, err, errlen);
+    if (rc == 0) rc = init_scratch(s, err, errlen); /* for the batch that attention has left */
     if (rc) session_free(s);
     return rc;
 }

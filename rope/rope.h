@@ -26,7 +26,7 @@ typedef struct RopeScaling RopeScaling;
 
 /* HF's names stand beside ours where they differ. */
 typedef struct {
-    const RopeScaling *scaling;  /* HF rope_type: a row of scaling.c, or rope_none */
+    const RopeScaling *scaling;  /* HF rope_type: a row of scaling.c; the core has rope_none alone */
     RopePairing pairing;
     int rotary_dim;              /* even, <= head_dim; HF int(head_dim * partial_rotary_factor) */
     double theta;                /* HF rope_theta, GGUF rope.freq_base: the base, 10000 in the paper */

@@ -173,15 +173,12 @@ static double fill(double *inv_freq, const RopeConfig *c, int64_t choice) {
     return n->attention_multiplier > 0 ? own * n->attention_multiplier : own;
 }
 
-static const RopeMethod methods[] = {
-    {"default", 0, 0, NULL}, {NULL, 0, 0, fill_linear}, {NULL, 0, 0, fill_llama3}, {NULL, 1, 1, fill_yarn},
-    {"su", 1, 0, fill_longrope}};
-
-const RopeScaling rope_none = {"none", check_numbers, NULL, fill, &methods[0]};
-static const RopeScaling linear = {"linear", check_factor, NULL, fill, &methods[1]};
-static const RopeScaling llama3 = {"llama3", check_llama3, NULL, fill, &methods[2]};
-static const RopeScaling yarn = {"yarn", check_yarn, NULL, fill, &methods[3]};
-static const RopeScaling longrope = {"longrope", check_longrope, choice_longrope, fill, &methods[4]};
+const RopeScaling rope_none = {"none", check_numbers, NULL, fill, &(const RopeMethod){"default", 0, 0, NULL}};
+static const RopeScaling
+    linear = {"linear", check_factor, NULL, fill, &(const RopeMethod){NULL, 0, 0, fill_linear}},
+    llama3 = {"llama3", check_llama3, NULL, fill, &(const RopeMethod){NULL, 0, 0, fill_llama3}},
+    yarn = {"yarn", check_yarn, NULL, fill, &(const RopeMethod){NULL, 1, 1, fill_yarn}},
+    longrope = {"longrope", check_longrope, choice_longrope, fill, &(const RopeMethod){"su", 1, 0, fill_longrope}};
 
 const RopeScaling *const rope_scalings[] = {&rope_none, &linear, &llama3, &yarn, &longrope, NULL};
 
