@@ -8,6 +8,7 @@
 #include "build.h"
 #include "test.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum { N = 150 }; /* two blocks of keys and a part of one */
@@ -77,4 +78,25 @@ static void eq_19(void) {
     same_bits(test_tmp("plain.gguf"));
 }
 
-const Test tests_plain[] = {{"plain/softmax", softmax}, {"plain/eq. 19", eq_19}, {0}};
+static void refuses(void) {
+    const BuildShape shape = {.d = 64, .ff = 96, .layers = 2, .heads = 4, .kv_heads = 2, .n_ctx = N};
+    const ModelOptions both = {.attention = {.kind = ATTENTION_LINEAR, .form = linear_form("both")}};
+    SessionOptions o = {.n_ctx = N, .attention = &attention_plain, .cache = CACHE_Q8_0};
+    char err[300] = "";
+    Model m;
+    Session s;
+    build_gguf(test_tmp("plain.gguf"), &shape, TENSOR_F32);
+    CHECK(model_open(&m, test_tmp("plain.gguf"), NULL, err, sizeof err) == 0);
+    CHECK(session_init(&s, &m, &o, err, sizeof err) == -EINVAL && strstr(err, "plain attention knows no"));
+    model_close(&m);
+    o.cache = CACHE_F32;
+    CHECK(model_open(&m, test_tmp("plain.gguf"), &both, err, sizeof err) == 0);
+    CHECK(session_init(&s, &m, &o, err, sizeof err) == -EINVAL && s.past == NULL);
+    model_close(&m);
+}
+
+const Test tests_plain[] = {
+    {"plain/softmax", softmax},
+    {"plain/eq. 19", eq_19},
+    {"plain/refuses", refuses},
+    {0}};
