@@ -56,11 +56,6 @@ float codes_dot(const Matrix *m, size_t r, const int8_t *q, const float *scale) 
     return sum;
 }
 
-void block_scale(Codes *c, const uint8_t *d) {
-    c->d = load_u16(d);
-    c->sc[0] = 1;
-}
-
 void block_nibbles(uint8_t *q, const uint8_t *bytes) {
     for (int i = 0; i < 16; i++) {
         q[i] = bytes[i] & 15;

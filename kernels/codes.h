@@ -43,7 +43,10 @@ float codes_dot(const Matrix *m, size_t r, const int8_t *q, const float *scale);
 /* Beside formats_plain: the others of blocks of 32; the K and IQ4 formats; int8 groups (groups.c). */
 extern const QuantFormat formats_32[], formats_k[], formats_groups[];
 
-void block_scale(Codes *c, const uint8_t *d); /* the one scale of a block */
+static inline void block_scale(Codes *c, const uint8_t *d) { /* the one scale of a block */
+    c->d = (uint16_t)(d[0] | d[1] << 8);
+    c->sc[0] = 1;
+}
 /* Sixteen bytes: values 0..15 in the low halves, 16..31 in the high ones. */
 void block_nibbles(uint8_t *q, const uint8_t *bytes);
 void block_codes_q4_0(Codes *c, const uint8_t *block);
