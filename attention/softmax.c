@@ -15,9 +15,24 @@ size_t attention_scratch(CacheType type, int head_dim, int value_dim) {
     return ATTENTION_QUERIES * each + (wide ? wide->room(d) : 0);
 }
 
-/* Queries from .. to-1 take in the block that begins at slot b; all: the slots that any of them sees. A block need not
- * begin with a group of keys, so that it may have a part in one group more than it is long. */
-static void take_block(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all) {
+/* eq. 34 for groups of keys, each lane by its own angle. */
+static void rotate_keys(float *out, const float *k, const KeyAngles *a, size_t group, size_t groups, size_t d) {
+    size_t half = (size_t)a->rotary_dim / 2, step = a->pairing == ROPE_HALF ? 1 : 2;
+    size_t gap = (a->pairing == ROPE_HALF ? half : 1) * KEY_LANES;
+    const float *c = a->cos + group * half * KEY_LANES, *s = a->sin + group * half * KEY_LANES;
+    for (size_t g = 0; g < groups; g++, k += d * KEY_LANES, out += d * KEY_LANES) {
+        for (size_t i = 0; i < half; i++, c += KEY_LANES, s += KEY_LANES) {
+            const float *x = k + i * step * KEY_LANES, *y = x + gap;
+            float *p = out + i * step * KEY_LANES, *q = p + gap;
+            for (int t = 0; t < KEY_LANES; t++) p[t] = x[t] * c[t] - y[t] * s[t];
+            for (int t = 0; t < KEY_LANES; t++) q[t] = x[t] * s[t] + y[t] * c[t];
+        }
+        memcpy(out + 2 * half * KEY_LANES, k + 2 * half * KEY_LANES, (d - 2 * half) * KEY_LANES * sizeof *out);
+    }
+}
+
+/* A block need not begin with a group of keys, so that it may have a part in one group more than it is long. */
+void softmax_block(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all, const KeyAngles *angles) {
     size_t g0 = (b + (size_t)all.lo) / KEY_LANES, g1 = (b + (size_t)all.hi + KEY_LANES - 1) / KEY_LANES, n = to - from;
     float *row = w->s + from * SCORE_ROW, *p = row + b % KEY_LANES;
     Soon values = {w->v + (b + (size_t)all.lo) * w->c->row_bytes, (size_t)(all.hi - all.lo) * w->c->row_bytes};
@@ -27,8 +42,12 @@ static void take_block(SoftmaxWork *w, size_t b, size_t from, size_t to, Span al
     const AttentionKernels *kernels = w->kernels->att;
     size_t columns = w->c->value_width;
     int half = w->c->type == CACHE_F16;
-    kernels->scores(row + (g0 - b / KEY_LANES) * KEY_LANES, w->q + from * w->d, n,
-                    wide ? wide->keys(w, k, g1 - g0) : (Numbers){k, half}, w->d, g1 - g0, values);
+    Numbers keys = wide || (angles && half) ? w->c->format->wide->keys(w, k, g1 - g0) : (Numbers){k, half};
+    if (angles) {
+        rotate_keys(w->rotated, keys.at, angles, g0, g1 - g0, w->d);
+        keys = (Numbers){.at = w->rotated};
+    }
+    kernels->scores(row + (g0 - b / KEY_LANES) * KEY_LANES, w->q + from * w->d, n, keys, w->d, g1 - g0, values);
     /* p_t = exp(scale s_t - the largest so far), s_t = q . k_t */
     kernels->softmax(p, w->spans + from, w->run + from, n);
     /* acc = shrink acc + sum_t p_t v_t */
@@ -69,7 +88,7 @@ static void attend(SoftmaxWork *w, const AttentionQuery *queries, size_t n) {
     if (first < end) first = text + (first - text) / KEY_BLOCK * KEY_BLOCK;
     for (size_t b = first; b < end; b += KEY_BLOCK) {
         Span all = look(w, queries, n, b, &from, &to);
-        if (from < to) take_block(w, b, from, to, all);
+        if (from < to) softmax_block(w, b, from, to, all, NULL);
     }
     for (size_t j = 0; j < n; j++) { /* out = acc / sum; no slot at all: 0 */
         float r = queries[j].first < queries[j].end ? 1 / w->run[j].sum : 0;

@@ -31,6 +31,14 @@ void attention_softmax(const AttentionQuery *queries, size_t n, const KVCache *c
                        const Kernels *kernels);
 size_t attention_scratch(CacheType type, int head_dim, int value_dim);
 
+/* The angles that cached keys are rotated by where they are read: entry i of slot t at
+ * [t / KEY_LANES][i][t % KEY_LANES], i < rotary_dim/2. Keys of a cache that holds them rotated need none. */
+typedef struct {
+    const float *cos, *sin;
+    int rotary_dim;
+    RopePairing pairing;
+} KeyAngles;
+
 /* One call's scratch and running sums. */
 typedef struct {
     const KVCache *c;
@@ -41,9 +49,14 @@ typedef struct {
     float *s;             /* [n, SCORE_ROW]: scores, then weights */
     float *acc;           /* [n, c->value_width]: the values' sums */
     float *room;          /* [CacheWide.room] */
+    float *rotated;       /* [SCORE_ROW, d]: keys rotated by KeyAngles */
     Span spans[ATTENTION_QUERIES];
     Running run[ATTENTION_QUERIES];
 } SoftmaxWork;
+
+/* Queries from .. to-1 take in the block that begins at slot b; all: the slots that any of them sees, by w->spans.
+ * angles: what its keys are rotated by, w->rotated being there; NULL: they are as they should be. */
+void softmax_block(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all, const KeyAngles *angles);
 
 /* A cache's numbers made floats first: once, for all queries of a block. Exact: no result depends on it. */
 typedef struct CacheWide {

@@ -10,6 +10,7 @@
 #include "model/timeline.h"
 #include "base/newfile.h"
 #include "base/paths.h"
+#include "rope/spec.h"
 #include "base/base.h"
 #include "base/system.h"
 
@@ -69,12 +70,13 @@ static void describe(const Model *m, const Tokenizer *t) {
         "  d_model %d, d_ff %d, %d layers, %d heads of %d, %d key/value heads, vocabulary %d, trained context %lld\n",
         c->d_model, c->d_ff, c->n_layers, c->n_heads, c->head_dim, c->n_kv_heads, c->vocab_size,
         (long long)c->n_ctx_train);
-    fprintf(stderr, "  weights %s, output %s; rope theta %g, scaling %s, %s pairs, %d of %d entries turn",
+    char spec[ROPE_SPEC_MOST];
+    rope_spec_print(&c->rope, spec, sizeof spec);
+    fprintf(stderr, "  weights %s, output %s; rope theta %g, %s, %s pairs, %d of %d entries turn",
             quant_format((int)m->layers->w_up.type)->name, m->lm_head.data == m->tok_emb.data ? "tied" : "its own",
-            c->rope.theta, rope_numbers(&c->rope)->n_divisors ? "llama3 (rope_freqs)" : c->rope.scaling->name,
+            c->rope.theta, rope_numbers(&c->rope)->n_divisors ? "llama3 (rope_freqs)" : spec,
             c->rope.pairing == ROPE_HALF ? "half-split" : "interleaved", turns ? c->rope.rotary_dim : 0,
             c->linear.form && !c->linear.form->before_phi ? linear_features_n(&c->linear) : c->head_dim);
-    if (rope_numbers(&c->rope)->factor > 1) fprintf(stderr, ", factor %g", rope_numbers(&c->rope)->factor);
     if (c->window) fprintf(stderr, "; window %lld", (long long)c->window);
     if (c->roformer.variant) describe_roformer(m);
     if (c->linear.form)
@@ -155,10 +157,17 @@ int tokenizer_options(TokenizerOptions *o, const Args *a) {
     return 0;
 }
 
+/* What a spec has become, with every number that it left out. */
+static void note_rope(const Model *m) {
+    char spec[ROPE_SPEC_MOST];
+    if (rope_spec_print(&m->config.rope, spec, sizeof spec) == 0) note("rope: %s", spec);
+}
+
 int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     memset(e, 0, sizeof *e);
     ModelOptions o = {
-        .rope = {.theta = a->rope.theta, .factor = a->rope.factor, .n_ctx_original = a->rope.n_original},
+        .rope = {.spec = a->rope.method, .theta = a->rope.theta, .factor = a->rope.factor,
+                 .n_ctx_original = a->rope.n_original, .n_ctx = a->context.n},
         .threads = (int)a->machine.threads,
         .copy = a->machine.no_mmap};
     uint64_t favor_seed;
@@ -171,8 +180,7 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     if (code) return code;
     if (a->machine.kernels && !(o.kernels = kernels_find(a->machine.kernels)))
         return usage("--kernels: there is no row \"%s\" that this processor can run", a->machine.kernels);
-    if (a->rope.method && !(o.rope.scaling = rope_scaling(a->rope.method)))
-        return usage("--rope: there is no method \"%s\"", a->rope.method);
+    if (a->rope.method && rope_spec_check(a->rope.method, e->err, sizeof e->err)) return usage("--%s", e->err);
     int rc = a->model ? model_open(&e->model, a->model, &o, e->err, sizeof e->err)
                       : model_open_memory(&e->model, builtin_model, builtin_model_size, "the compiled-in model", &o,
                                           e->err, sizeof e->err);
@@ -189,6 +197,7 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
         note("attention: %s%s%s%s%s, which this model was not trained with: expect worse text",
              linear->form ? "linear (" : "softmax", linear->form ? linear->form->name : "", linear->form ? ", " : "",
              linear->form ? linear->phi->name : "", linear->form ? ")" : "");
+    if (a->rope.method) note_rope(&e->model);
     if (a->show.verbose) describe(&e->model, e->tokenizer);
     return 0;
 }

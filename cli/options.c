@@ -4,7 +4,7 @@
 #include "kernels/rows.h"
 #include "bench/bench.h"
 #include "model/roformer_kinds.h"
-#include "rope/scaling.h"
+#include "rope/spec.h"
 #include "text/chat_template.h"
 
 #include <errno.h>
@@ -44,7 +44,6 @@ typedef struct {
 
 static const char *kernels_name(int i) { return kernels_row(i) ? kernels_row(i)->name : NULL; }
 static const char *template_name(int i) { return chat_template_row(i) ? chat_template_row(i)->name : NULL; }
-static const char *rope_name(int i) { return rope_scalings[i] ? rope_scalings[i]->name : NULL; }
 static const char *phi_name(int i) { return feature_map_row(i) ? feature_map_row(i)->name : NULL; }
 static const char *form_name(int i) { return linear_form_row(i) ? linear_form_row(i)->name : NULL; }
 
@@ -158,8 +157,9 @@ static const Option options[] = {
     {CONTEXT, 0, "--save-state", "FILE", NEW_FILE, "chat", AT(context.save), .help = "/save FILE at the end"},
     {CONTEXT, 0, "--load-state", "FILE", NEW_FILE, "chat", AT(context.load), .help = "/load FILE at the beginning"},
 
-    {ROPE, 0, "--rope", "METHOD", STRING, MODELS, AT(rope.method),
-     .help = "a scaling method (the file's):", .choice = rope_name},
+    {ROPE, 0, "--rope", "SPEC", STRING, MODELS, AT(rope.method),
+     .help = "how RoPE is stretched (as the file says): NAME[:key=value..][+NAME..], as rope/README.md has it, of:",
+     .choice = rope_spec_name},
     {ROPE, 0, "--rope-theta", "B", NUMBER, MODELS, AT(rope.theta),
      .help = "base of the frequencies (the file's)", 1e-6, 1e30},
     {ROPE, 0, "--rope-factor", "S", NUMBER, MODELS, AT(rope.factor),

@@ -5,7 +5,9 @@
 #include "attention/softmax.h"
 #include "base/base.h"
 #include "family.h"
+#include "rope/scores.h"
 #include "scratch.h"
+#include "stretch.h"
 
 #include <errno.h>
 #include <math.h>
@@ -68,6 +70,8 @@ static int init(Session *s, char *err, size_t errlen) {
     if (c->linear.form) rc = init_state(&p->state, s->model, err, errlen);
     else rc = cache_init(&p->cache, o->cache, layers, c->n_kv_heads, c->head_dim, c->value_dim, o->n_ctx, err, errlen);
     if (rc) return rc;
+    if (stretch_wanted(s->model) && (rc = stretch_init(&p->stretch, s, err, errlen))) return rc;
+    s->rotates = c->linear.form || p->stretch;
     carve_all(&k, s);
     if (k.overflow || !size_add(k.used, 63, &p->bytes) || !(p->block = calloc(1, p->bytes)))
         return base_error(err, errlen, -ENOMEM, "out of memory: attention's scratch for a context of %zu; give a "
@@ -81,6 +85,7 @@ static void free_past(Session *s) {
     if (!s->past) return;
     cache_free(&s->past->cache);
     linear_free(&s->past->state);
+    stretch_free(s->past->stretch);
     free(s->past->block);
     free(s->past);
 }
@@ -112,6 +117,7 @@ static void take_queries(const Session *s, int l, size_t t, size_t n, size_t h, 
         size_t first = window && token->end > window + token->first ? token->end - window : token->first;
         size_t n_keys = token->end - first > 16 ? token->end - first : 16;
         float scale = 1 / sqrtf((float)c->head_dim);
+        if (rope_numbers(&c->rope)->scores[0]) scale *= (float)rope_score(&c->rope, (int64_t)token->pos, l);
         if (c->log_scale) /* larger where there are more keys */
             scale = scale * logf((float)n_keys) / logf((float)c->log_scale);
         for (size_t i = h, at = t * (size_t)c->n_heads + h; i < h + heads; i++, at++)
@@ -130,7 +136,6 @@ static void attend_softmax(Session *s, int l, size_t n) {
     if (part > ATTENTION_QUERIES) part = ATTENTION_QUERIES;
     size_t parts = (group + part - 1) / part, tile = ATTENTION_QUERIES / part, tiles = (n + tile - 1) / tile;
     float *scratch = s->past->attend + (size_t)team_member() * s->past->attend_floats;
-    store_keys(s, l, n);
     for (Share i; team_take(&w->team, kv * parts * tiles, &i);)
         for (; i.at < i.end; i.at++) { /* head by head, so that its keys stay near while all tokens pass */
             AttentionQuery queries[ATTENTION_QUERIES];
@@ -179,8 +184,13 @@ static void attend_linear(Session *s, int l, size_t n) {
 }
 
 static void attend(Session *s, int l, size_t n) {
-    if (s->model->config.linear.form) attend_linear(s, l, n); /* att = (R phi(q))^T S / (phi(q) . z) */
-    else attend_softmax(s, l, n);                             /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
+    if (s->model->config.linear.form) { /* att = (R phi(q))^T S / (phi(q) . z) */
+        attend_linear(s, l, n);
+        return;
+    }
+    store_keys(s, l, n);
+    if (s->past->stretch) stretch_attend(s, l, n);
+    else attend_softmax(s, l, n); /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
 }
 
 const Attention attention_tiles = {init, free_past, attend};

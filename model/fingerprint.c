@@ -2,7 +2,7 @@
 #include "fingerprint.h"
 #include "base/hash.h"
 
-#include "rope/scaling.h"
+#include "rope/spec.h"
 
 #include <string.h>
 
@@ -30,6 +30,15 @@ static void mix_in_tensor(uint64_t *hash, const Tensor *t) {
         for (size_t i = 0; i < SAMPLES; i++) mix_in(hash, t->data + (t->size - SAMPLE) / (SAMPLES - 1) * i, SAMPLE);
 }
 
+/* What a spec changes beside the frequencies. */
+static void mix_in_spec(uint64_t *hash, const RopeConfig *c) {
+    const RopeNumbers *n = rope_numbers(c);
+    char spec[ROPE_SPEC_MOST];
+    if (!n->relative && !n->any_nope && !n->scores[0] && !c->scaling->method->each) return;
+    rope_spec_print(c, spec, sizeof spec);
+    mix_in_text(hash, spec);
+}
+
 uint64_t model_fingerprint(const Model *m) {
     const Config *c = &m->config;
     const LinearConfig *linear = &c->linear;
@@ -44,6 +53,7 @@ uint64_t model_fingerprint(const Model *m) {
     mix_in(&hash, c->windowed, (size_t)c->n_layers);
     mix_in_rope(&hash, &c->rope, 1);
     mix_in_rope(&hash, &c->rope, INT64_MAX);
+    mix_in_spec(&hash, &c->rope);
     mix_in_text(&hash, linear->form ? linear->form->name : "softmax");
     if (linear->form) {
         mix_in_text(&hash, linear->phi->name);

@@ -37,7 +37,7 @@ static void rotate_nowait(Session *s, const Layer *y, size_t n) {
         float *x = h < heads ? w->q + (t * heads + h) * d : w->k + (t * kv + h - heads) * d;
         const float *weight = h < heads ? y->q_norm : y->k_norm;
         if (weight) vec->rmsnorm(x, x, weight, d, c->norm_eps);
-        if (!c->linear.form)
+        if (!s->rotates)
             vec->rotate(x, w->cos + t * half, w->sin + t * half, c->rope.rotary_dim, c->rope.pairing); /* rope_rotate */
     }
 }

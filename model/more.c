@@ -2,6 +2,8 @@
 #include "family.h"
 #include "keys_more.h"
 #include "options.h"
+#include "rope/relative.h"
+#include "rope/scores.h"
 #include "repack.h"
 #include "roformer.h"
 
@@ -38,6 +40,28 @@ static void rotate_features(KeyReader *r, Config *c) {
     rope->rotary_dim = (int)((int64_t)features * rope->rotary_dim / c->head_dim) / 2 * 2;
 }
 
+/* What rewrites positions or scores needs a softmax over keys, each with its distance, all of them in the past. */
+static void check_stretch(KeyReader *r, const Config *c) {
+    const RopeNumbers *n = rope_numbers(&c->rope);
+    const char *name = n->relative    ? n->relative->name
+                       : n->any_nope  ? "nope"
+                       : n->scores[0] ? n->scores[0]->name
+                                      : NULL;
+    char why[200];
+    if (c->rope.scaling->method->each) name = c->rope.scaling->name;
+    if (!name || r->line.rc) return;
+    if (c->linear.form) {
+        snprintf(why, sizeof why,
+                 "%s needs softmax attention: linear attention keeps a sum of keys, in which none has a "
+                 "distance or a score of its own",
+                 name);
+        key_complain(r, "rope", why);
+    } else if (c->mask != MASK_CAUSAL || c->log_scale) {
+        snprintf(why, sizeof why, "%s needs a model that reads from left to right; this one sees whole texts", name);
+        key_complain(r, "rope", why);
+    }
+}
+
 void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     char why[200];
     LinearConfig *linear = &c->linear;
@@ -50,6 +74,7 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
         key_complain(r, "sliding_window", "linear attention cannot forget; it has no window");
     if (r->line.rc == 0 && linear->form) rotate_features(r, c);
     if (r->line.rc == 0 && c->roformer.variant) roformer_settle(r, c, o);
+    check_stretch(r, c);
 }
 
 int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {

@@ -2,37 +2,40 @@
 #include "options.h"
 
 #include "keys_more.h"
+#include "rope/spec.h"
 
 #include <errno.h>
 #include <string.h>
 
-static void override_rope(KeyReader *r, Config *c, const RopeOverride *o) {
-    RopeConfig *rope = &c->rope;
-    if (o->theta > 0) rope->theta = o->theta;
-    if (!o->scaling && o->factor <= 0 && o->n_ctx_original <= 0) return;
-    RopeNumbers *n = key_rope_numbers(r, c);
-    if (!n) return;
-    if (o->scaling) {
-        if (o->scaling != rope->scaling) { /* another method: what the file said for its own does not hold */
-            n->factor = n->attention_factor = n->attention_multiplier = 0;
-            n->mscale = n->mscale_all_dim = n->beta_fast = n->beta_slow = 0;
-            n->no_truncate = 0;
-            n->low_freq_factor = 1; /* Llama 3.1's */
-            n->high_freq_factor = 4;
-        }
-        n->n_divisors = 0;
-        rope->scaling = o->scaling;
-        if (n->n_ctx_original == 0) n->n_ctx_original = c->n_ctx_train;
-    }
-    if ((o->factor > 0 || o->n_ctx_original > 0) && rope->scaling == &rope_none && r->line.rc == 0)
-        r->line.rc = base_error(r->line.err, r->line.errlen, -EINVAL,
-                                "%s: no method to give it to; add --rope linear or another",
-                                o->factor > 0 ? "--rope-factor" : "--rope-original-context");
+/* A number that an option of its own gives, over what the spec and the file say. */
+static void override_numbers(KeyReader *r, RopeConfig *rope, const RopeOverride *o) {
+    RopeNumbers *n = rope->numbers;
+    const RopeKey *k = rope->scaling->method->keys;
+    const char *option = o->factor > 0 ? "--rope-factor" : "--rope-original-context";
+    if (o->factor <= 0 && o->n_ctx_original <= 0) return;
+    if (rope->scaling == &rope_none) key_complain(r, option, "no method to give it to; add --rope linear or another");
+    while (k->name && k->at != ROPE_AT(factor)) k++;
+    if (o->factor > 0 && !k->name) key_complain(r, "--rope-factor", "this method has no factor");
     if (o->factor > 0 && o->factor != n->factor) {
         n->factor = o->factor;
         n->attention_factor = n->attention_multiplier = 0; /* they belonged to the old one */
     }
     if (o->n_ctx_original > 0) n->n_ctx_original = o->n_ctx_original;
+}
+
+static void override_rope(KeyReader *r, Config *c, const RopeOverride *o) {
+    RopeConfig *rope = &c->rope;
+    char why[400];
+    if (o->theta > 0) rope->theta = o->theta;
+    if (!o->spec && o->factor <= 0 && o->n_ctx_original <= 0) return;
+    RopeNumbers *n = key_rope_numbers(r, c);
+    if (!n) return;
+    n->n_ctx = o->n_ctx;
+    n->n_layers = c->n_layers < ROPE_MOST_LAYERS ? c->n_layers : ROPE_MOST_LAYERS;
+    n->n_pairs = rope->rotary_dim / 2;
+    if (o->n_ctx_original > 0) n->n_ctx_original = o->n_ctx_original;
+    if (o->spec && rope_spec_apply(rope, o->spec, why, sizeof why)) base_complain(&r->line, "%s", why);
+    else override_numbers(r, rope, o);
 }
 
 static void override_attention(KeyReader *r, Config *c, const AttentionOverride *a) {

@@ -8,9 +8,10 @@
 
 /* Zero or NULL: as the file says. */
 typedef struct {
-    const RopeScaling *scaling;
+    const char *spec; /* rope/spec.h */
     double theta, factor;
     int64_t n_ctx_original;
+    int64_t n_ctx; /* the context that is wanted, for a factor that nobody gives; 0: none in particular */
 } RopeOverride;
 
 typedef struct {

@@ -13,7 +13,8 @@ typedef struct Past {
     double *chunk;        /* [threads, chunk_doubles]: scratch of the chunked form */
     float *attend;        /* [threads, attend_floats]: softmax's scratch */
     size_t chunk_doubles, attend_floats;
-    void *block;          /* owns these arrays: */
+    struct Stretch *stretch; /* stretch.h: where the model's RoPE is rewritten; else NULL */
+    void *block;          /* owns the arrays above: */
     size_t bytes;
 } Past;
 

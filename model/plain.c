@@ -33,6 +33,7 @@ static int init(Session *s, char *err, size_t errlen) {
                           "the whole file", s->model->weights.path);
     if (!p || !size_mul(heads, each, &bytes) || !(p->block = calloc(1, bytes)))
         return base_error(err, errlen, -ENOMEM, "a context of %zu needs more memory than there is", s->options.n_ctx);
+    s->rotates = c->linear.form != NULL;
     if (c->linear.form) p->S = p->block, p->z = p->S + heads * d * d;
     else p->k = p->block, p->v = p->k + heads * s->options.n_ctx * d;
     return 0;

@@ -65,7 +65,7 @@ static void rotate_nowait(Session *s, size_t n) {
         size_t t = i.at / (2 * heads), h = i.at % (2 * heads), at = t * heads + h % heads;
         const float *cos = w->cos + t * half, *sin = w->sin + t * half;
         float *x = (h < heads ? w->q : w->k) + at * d;
-        if (!c->linear.form) vec->rotate(x, cos, sin, c->rope.rotary_dim, c->rope.pairing); /* rope_rotate */
+        if (!s->rotates) vec->rotate(x, cos, sin, c->rope.rotary_dim, c->rope.pairing); /* rope_rotate */
         if (h >= heads && c->rotary_value) vec->rotate(w->v + at * vd, cos, sin, c->rope.rotary_dim, c->rope.pairing);
     }
 }

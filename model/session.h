@@ -38,6 +38,7 @@ struct Session {
     size_t pos;              /* ids evaluated so far */
     int *ids;                /* [n_ctx]: these ids; softmax only */
     Rope rope;               /* the frequencies in force */
+    int rotates;             /* 1: attention rotates by itself: q and k come to it as they are */
     struct Past *past;       /* what attention keeps of them: past.h */
     float *logits;           /* [n_logits, vocab_size]; the first row: after the last id, where has_logits */
     int has_logits;

@@ -1,12 +1,13 @@
 /* model/state.c - a session's past in a file: what attention has kept, and the logits after the last id.
  *
  *     0   "roformer"                    8 bytes
- *     8   version 1                     u32; this and the numbers below little-endian
+ *     8   version                       u32: 1, or 2 where RoPE is stretched; these numbers are little-endian
  *     12  kind                          u32: 2 linear; softmax with a cache of f32 1, of f16 3, of q8_0 4
  *     16  model_fingerprint             u64
  *     24  ids read                      u64
  *     32  1.0 as this machine's double  8 bytes: what follows is in this machine's order of bytes
- *     40  logits                        f32 [vocab_size]
+ *     40  version 2: the stretch        u32, and so many bytes of text: rope/spec.h, with all its numbers
+ *         logits                        f32 [vocab_size]
  *         linear: S, z, top             f64 [LinearState.n]: the same size however much was read
  *         softmax: ids, keys, values    i32 [n], [n_layers, n_kv_heads, n] of cache_slot_bytes, twice
  *     end hash_bytes of all before it, u64 */
@@ -16,6 +17,7 @@
 #include "base/newfile.h"
 #include "fingerprint.h"
 #include "past.h"
+#include "rope/spec.h"
 #include "scratch.h"
 #include "timeline.h"
 #include "base/base.h"
@@ -24,7 +26,7 @@
 #include <errno.h>
 #include <string.h>
 
-enum { VERSION = 1, HEADER = 40, FOOTER = 8 };
+enum { PLAIN = 1, STRETCHED = 2, HEADER = 40, FOOTER = 8 };
 
 static const uint32_t kind_of_cache[] = {[CACHE_F32] = 1, [CACHE_F16] = 3, [CACHE_Q8_0] = 4};
 enum { KIND_LINEAR = 2, CACHES = sizeof kind_of_cache / sizeof *kind_of_cache };
@@ -44,10 +46,16 @@ static void store_u64(uint8_t *p, uint64_t v) {
     for (int i = 0; i < 8; i++) p[i] = (uint8_t)(v >> 8 * i);
 }
 
-static void header_of(const Session *s, uint8_t h[HEADER]) {
+/* How s is stretched; its length, 0 where it is not. */
+static size_t spec_of(const Session *s, char spec[ROPE_SPEC_MOST]) {
+    rope_spec_print(&s->model->config.rope, spec, ROPE_SPEC_MOST);
+    return strcmp(spec, "none") == 0 ? 0 : strlen(spec);
+}
+
+static void header_of(const Session *s, uint8_t h[HEADER], int version) {
     const double one = 1;
     memcpy(h, "roformer", 8);
-    store_u64(h + 8, VERSION | (uint64_t)kind_of(s) << 32);
+    store_u64(h + 8, (uint64_t)version | (uint64_t)kind_of(s) << 32);
     store_u64(h + 16, model_fingerprint(s->model));
     store_u64(h + 24, s->pos);
     memcpy(h + 32, &one, 8);
@@ -109,15 +117,19 @@ static void read_part(void *arg, void *data, size_t n) {
 
 int session_save(const Session *s, const char *path, char *err, size_t errlen) {
     Writer w = {.hash = HASH_START};
-    uint8_t header[HEADER], footer[FOOTER];
+    uint8_t header[HEADER], footer[FOOTER], length[8];
+    char spec[ROPE_SPEC_MOST];
+    size_t n_spec = spec_of(s, spec);
     if (!s->has_logits)
         return base_error(err, errlen, -EINVAL,
                           "%s: there are no logits to save with what was read (session_eval with logits comes first)",
                           path);
     int rc = newfile_open(&w.file, path, err, errlen);
     if (rc) return rc;
-    header_of(s, header);
+    header_of(s, header, n_spec ? STRETCHED : PLAIN);
     write_part(&w, header, HEADER);
+    store_u64(length, n_spec);
+    if (n_spec) write_part(&w, length, 4), write_part(&w, spec, n_spec);
     each_part(s, s->pos, 0, write_part, &w);
     store_u64(footer, w.hash);
     newfile_write(&w.file, footer, FOOTER);
@@ -131,9 +143,10 @@ static int check_header(const uint8_t *data, size_t size, const char *name, char
     const double one = 1;
     if (size < HEADER + FOOTER || memcmp(data, "roformer", 8) != 0)
         return base_error(err, errlen, -EINVAL, "%s: is not a saved state", name);
-    if (load_u32(data + 8) != VERSION)
-        return base_error(err, errlen, -EINVAL, "%s: a state of version %u; this program reads version %d", name,
-                          load_u32(data + 8), VERSION);
+    uint32_t version = load_u32(data + 8);
+    if (version != PLAIN && version != STRETCHED)
+        return base_error(err, errlen, -EINVAL, "%s: a state of version %u; this program reads versions %d and %d",
+                          name, version, PLAIN, STRETCHED);
     if (memcmp(data + 32, &one, 8) != 0)
         return base_error(err, errlen, -EINVAL, "%s: was saved on a machine with another order of bytes", name);
     if (cache_of(load_u32(data + 12)) >= 0 && load_u64(data + 24) > size / sizeof(int))
@@ -160,6 +173,21 @@ static int check_kind(const Session *s, uint32_t kind, const char *name, char *e
                       name, cache_formats[cache].name, cache_formats[s->past->cache.type].name);
 }
 
+/* The bytes of a state's stretch, behind its header, or -EINVAL and a line: another than the session's. */
+static int check_spec(const Session *s, const uint8_t *data, size_t size, const char *name, char *err, size_t errlen) {
+    char mine[ROPE_SPEC_MOST];
+    size_t want = spec_of(s, mine), n = 0;
+    const char *theirs = (const char *)data + HEADER + 4;
+    if (load_u32(data + 8) == STRETCHED) {
+        if (size < HEADER + 4 + FOOTER || (n = load_u32(data + HEADER)) > size - HEADER - 4 - FOOTER ||
+            n >= ROPE_SPEC_MOST)
+            return base_error(err, errlen, -EINVAL, "%s: the state is damaged", name);
+    }
+    if (n == want && memcmp(theirs, mine, n) == 0) return n ? (int)n + 4 : 0;
+    return base_error(err, errlen, -EINVAL, "%s: was read with --rope %.*s, and this session has %s", name,
+                      n ? (int)n : 4, n ? theirs : "none", want ? mine : "none");
+}
+
 int session_load_memory(Session *s, const void *bytes, size_t size, const char *name, const float **logits, char *err,
                         size_t errlen) {
     const uint8_t *data = bytes, *from = data + HEADER;
@@ -170,6 +198,8 @@ int session_load_memory(Session *s, const void *bytes, size_t size, const char *
     if (rc) return rc;
     uint64_t n = load_u64(data + 24);
     if ((rc = check_kind(s, load_u32(data + 12), name, err, errlen))) return rc;
+    if ((rc = check_spec(s, data, size, name, err, errlen)) < 0) return rc;
+    from += rc, want += (size_t)rc;
     if (load_u64(data + 16) != model_fingerprint(s->model))
         return refuse(s, err, errlen, name, "a state of another model, or of other rope or attention settings");
     if (n == 0 || n > INT64_MAX) return refuse(s, err, errlen, name, "the state is damaged");

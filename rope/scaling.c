@@ -10,11 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-const RopeNumbers *rope_numbers(const RopeConfig *c) {
-    static const RopeNumbers none;
-    return c->numbers ? c->numbers : &none;
-}
-
 static const double PI = 3.14159265358979323846;
 
 /* w_i / s: every position is squeezed, m becomes m/s. Position interpolation, arXiv:2306.15595. */
@@ -22,6 +17,65 @@ static double fill_linear(double *inv_freq, const RopeConfig *c, int64_t choice)
     (void)choice;
     const RopeNumbers *n = rope_numbers(c);
     for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] /= n->factor;
+    return 1;
+}
+
+/* theta^(-2i/d) */
+static void plain(double *inv_freq, const RopeConfig *c, double theta) {
+    for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] = pow(theta, -2.0 * i / c->rotary_dim);
+}
+
+/* The base with which the slowest pair is x times slower, while the fastest stays. */
+static double ntk_base(const RopeConfig *c, double x) {
+    return c->theta * pow(x, (double)c->rotary_dim / (c->rotary_dim - 2));
+}
+
+/* A larger base: the fastest pair stays, the slowest turns s times slower. bloc97, 2023; the yarn repository's
+ * LlamaNTKScaledRotaryEmbedding. */
+static double fill_ntk(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    (void)choice;
+    plain(inv_freq, c, ntk_base(c, rope_numbers(c)->factor));
+    return 1;
+}
+
+/* Positions as numbers of d/2 digits, to a base that is s^(2/d) times as large in every digit. Su, kexue.fm 9706. */
+static double fill_ntk_fixed(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    (void)choice;
+    double s = rope_numbers(c)->factor;
+    for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] /= pow(s, 2.0 * (i + 1) / c->rotary_dim);
+    return 1;
+}
+
+/* Digits whose bases grow unevenly, w_i exp(-a (i+1)^b): the slowest by s. Su, kexue.fm 9706; bojone/rerope,
+ * ntk_patch.py, where b is 0.75. */
+static double fill_ntk_mixed(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    (void)choice;
+    const RopeNumbers *n = rope_numbers(c);
+    double a = log(n->factor) / pow(c->rotary_dim / 2.0, n->power);
+    for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] *= exp(-a * pow(i + 1, n->power));
+    return 1;
+}
+
+/* A base that grows with the text, so that what is not too long is read as trained. emozilla, 2023; transformers'
+ * dynamic. */
+static int64_t choice_dynamic(const RopeConfig *c, int64_t n) { return n > rope_numbers(c)->n_ctx_original ? n : 0; }
+
+static double fill_dynamic(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    const RopeNumbers *n = rope_numbers(c);
+    if (choice)
+        plain(inv_freq, c, ntk_base(c, n->factor * (double)choice / (double)n->n_ctx_original - (n->factor - 1)));
+    return 1;
+}
+
+/* The base grows in steps: 3 and 7 times as long, and so on. Qwen-7B, modeling_qwen.py; it adds log-n. */
+static int64_t choice_qwen(const RopeConfig *c, int64_t n) {
+    int64_t original = rope_numbers(c)->n_ctx_original, steps = 0, length = original;
+    while (length < n && length < INT64_MAX / 2) length *= 2, steps++; /* ceil(log2(n / L)) */
+    return steps;
+}
+
+static double fill_qwen(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    if (choice) plain(inv_freq, c, ntk_base(c, pow(2, (double)choice + 1) - 1));
     return 1;
 }
 
@@ -44,26 +98,82 @@ static double pair_of_turns(double r, const RopeConfig *c) {
     return c->rotary_dim * log((double)n->n_ctx_original / (r * 2 * PI)) / (2 * log(c->theta));
 }
 
+/* 0 up to the pair that turns a times within L, 1 from the one that turns b times on, straight between. */
+static void ramp(double *out, const RopeConfig *c, double a, double b, int whole) {
+    double low = pair_of_turns(a, c), high = pair_of_turns(b, c);
+    if (whole) low = floor(low), high = ceil(high);
+    low = fmax(low, 0);
+    high = fmin(high, c->rotary_dim - 1); /* d-1, not d/2-1: so it was released */
+    if (low == high) high += 0.001;
+    for (int i = 0; i < c->rotary_dim / 2; i++) out[i] = fmin(fmax((i - low) / (high - low), 0), 1);
+}
+
+/* Interpolated, NTK and plain frequencies by pairs, joined by two ramps. bloc97, 2023; the yarn repository's
+ * LlamaPartNTKScaledRotaryEmbedding. */
+static double fill_by_parts(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    (void)choice;
+    const RopeNumbers *n = rope_numbers(c);
+    double ntk[ROPE_MAX_PAIRS], beta[ROPE_MAX_PAIRS], gamma[ROPE_MAX_PAIRS];
+    plain(ntk, c, ntk_base(c, n->factor));
+    ramp(beta, c, n->beta_0, n->beta_1, 1);
+    ramp(gamma, c, n->gamma_0, n->gamma_1, 1);
+    for (int i = 0; i < c->rotary_dim / 2; i++) {
+        double slow = inv_freq[i] / n->factor * beta[i] + ntk[i] * (1 - beta[i]);
+        inv_freq[i] = slow * gamma[i] + inv_freq[i] * (1 - gamma[i]);
+    }
+    return 1;
+}
+
 static double yarn_magnitude(double s, double mscale) { return s <= 1 ? 1 : 0.1 * mscale * log(s) + 1; }
 
 /* By pairs: those that turn more than beta_fast times within L stay, those that turn less than beta_slow times are
  * interpolated, a ramp over the pair's index joins them; cos and sin grow a little, which sharpens attention. */
+static double yarn(double *inv_freq, const RopeConfig *c, double s) {
+    const RopeNumbers *n = rope_numbers(c);
+    double interpolated[ROPE_MAX_PAIRS];
+    ramp(interpolated, c, n->beta_fast > 0 ? n->beta_fast : 32, n->beta_slow > 0 ? n->beta_slow : 1, !n->no_truncate);
+    for (int i = 0; i < c->rotary_dim / 2; i++)
+        inv_freq[i] = inv_freq[i] / s * interpolated[i] + inv_freq[i] * (1 - interpolated[i]);
+    if (n->mscale != 0 && n->mscale_all_dim != 0)
+        return yarn_magnitude(s, n->mscale) / yarn_magnitude(s, n->mscale_all_dim);
+    return yarn_magnitude(s, 1);
+}
+
 static double fill_yarn(double *inv_freq, const RopeConfig *c, int64_t choice) {
     (void)choice;
+    return yarn(inv_freq, c, rope_numbers(c)->factor);
+}
+
+/* The factor is how long the text has become. The yarn repository's LlamaDynamicYaRNScaledRotaryEmbedding. */
+static double fill_dynamic_yarn(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    return choice ? yarn(inv_freq, c, (double)choice / (double)rope_numbers(c)->n_ctx_original) : 1;
+}
+
+/* YaRN, then every wavelength a whole number of positions: no angle is ever new. Wang et al., arXiv:2403.00071. */
+static double fill_resonance(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    double magnitude = fill_yarn(inv_freq, c, choice);
+    for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] = 2 * PI / round(2 * PI / inv_freq[i]);
+    return magnitude;
+}
+
+/* The highest share of the frequencies stays, the others stand still. p-RoPE, Barbero et al., arXiv:2410.06205;
+ * transformers' proportional. */
+static double fill_proportional(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    (void)choice;
     const RopeNumbers *n = rope_numbers(c);
-    double low = pair_of_turns(n->beta_fast > 0 ? n->beta_fast : 32, c);
-    double high = pair_of_turns(n->beta_slow > 0 ? n->beta_slow : 1, c);
-    if (!n->no_truncate) low = floor(low), high = ceil(high);
-    low = fmax(low, 0);
-    high = fmin(high, c->rotary_dim - 1); /* d-1, not d/2-1: so it was released */
-    if (low == high) high += 0.001;
-    for (int i = 0; i < c->rotary_dim / 2; i++) {
-        double ramp = fmin(fmax((i - low) / (high - low), 0), 1);
-        inv_freq[i] = inv_freq[i] / n->factor * ramp + inv_freq[i] * (1 - ramp);
-    }
-    if (n->mscale != 0 && n->mscale_all_dim != 0)
-        return yarn_magnitude(n->factor, n->mscale) / yarn_magnitude(n->factor, n->mscale_all_dim);
-    return yarn_magnitude(n->factor, 1);
+    int live = (int)(n->share * c->rotary_dim / 2);
+    for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] = i < live ? inv_freq[i] / fmax(n->factor, 1) : 0;
+    return 1;
+}
+
+/* The lowest N fade out along half a cosine, or stand still. Clipped RoPE, arXiv:2602.05258; hrlics/CoPE. */
+static double fill_clip(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    (void)choice;
+    const RopeNumbers *n = rope_numbers(c);
+    int half = c->rotary_dim / 2, N = (int)n->clip_pairs;
+    for (int t = 0; t < N; t++)
+        inv_freq[half - N + t] *= n->clip_hard ? 0 : (1 + cos(PI * t / (N > 1 ? N - 1 : 1))) / 2;
+    return 1;
 }
 
 /* LongRoPE, arXiv:2402.13753, as Phi-3 has it: each pair has its own divisor, one list up to L positions, another
@@ -119,6 +229,45 @@ static int check_original(const RopeConfig *c, char *err, size_t errlen) {
                   err, errlen);
 }
 
+static int check_ntk(const RopeConfig *c, char *err, size_t errlen) {
+    if (c->rotary_dim < 4) return refuse(c, "a base for one pair alone cannot be found", err, errlen);
+    return check_factor(c, err, errlen);
+}
+
+static int check_dynamic(const RopeConfig *c, char *err, size_t errlen) {
+    int rc = check_ntk(c, err, errlen);
+    return rc ? rc : check_original(c, err, errlen);
+}
+
+static int check_length(const RopeConfig *c, char *err, size_t errlen) {
+    int rc = check_numbers(c, err, errlen);
+    if (rc == 0 && c->rotary_dim < 4) return refuse(c, "a base for one pair alone cannot be found", err, errlen);
+    return rc ? rc : check_original(c, err, errlen);
+}
+
+static int check_by_parts(const RopeConfig *c, char *err, size_t errlen) {
+    const RopeNumbers *n = rope_numbers(c);
+    int rc = check_dynamic(c, err, errlen);
+    if (rc) return rc;
+    if (c->theta <= 1) return refuse(c, "rope_theta must be larger than 1", err, errlen);
+    if (!(n->beta_1 > 0) || !(n->gamma_1 > 0) || n->beta_0 < n->beta_1 || n->gamma_0 < n->gamma_1)
+        return refuse(c, "its turns must be above 0, beta_0 not below beta_1 and gamma_0 not below gamma_1", err,
+                      errlen);
+    return 0;
+}
+
+static int check_clip(const RopeConfig *c, char *err, size_t errlen) {
+    int64_t pairs = rope_numbers(c)->clip_pairs;
+    if (pairs < 0 || pairs > c->rotary_dim / 2) return refuse(c, "clips more pairs than a head has", err, errlen);
+    return check_numbers(c, err, errlen);
+}
+
+static int check_share(const RopeConfig *c, char *err, size_t errlen) {
+    double share = rope_numbers(c)->share;
+    if (!(share > 0) || share > 1) return refuse(c, "the share must be above 0 and at most 1", err, errlen);
+    return check_numbers(c, err, errlen);
+}
+
 static int check_llama3(const RopeConfig *c, char *err, size_t errlen) {
     const RopeNumbers *n = rope_numbers(c);
     int rc = check_factor(c, err, errlen);
@@ -133,7 +282,7 @@ static int check_llama3(const RopeConfig *c, char *err, size_t errlen) {
 
 static int check_yarn(const RopeConfig *c, char *err, size_t errlen) {
     const RopeNumbers *n = rope_numbers(c);
-    int rc = check_factor(c, err, errlen);
+    int rc = c->scaling->choice ? check_numbers(c, err, errlen) : check_factor(c, err, errlen);
     if (rc == 0) rc = check_original(c, err, errlen);
     if (rc) return rc;
     if (c->theta <= 1) return refuse(c, "rope_theta must be larger than 1", err, errlen);
@@ -173,14 +322,77 @@ static double fill(double *inv_freq, const RopeConfig *c, int64_t choice) {
     return n->attention_multiplier > 0 ? own * n->attention_multiplier : own;
 }
 
-const RopeScaling rope_none = {"none", check_numbers, NULL, fill, &(const RopeMethod){"default", 0, 0, NULL}};
-static const RopeScaling
-    linear = {"linear", check_factor, NULL, fill, &(const RopeMethod){NULL, 0, 0, fill_linear}},
-    llama3 = {"llama3", check_llama3, NULL, fill, &(const RopeMethod){NULL, 0, 0, fill_llama3}},
-    yarn = {"yarn", check_yarn, NULL, fill, &(const RopeMethod){NULL, 1, 1, fill_yarn}},
-    longrope = {"longrope", check_longrope, choice_longrope, fill, &(const RopeMethod){"su", 1, 0, fill_longrope}};
+/* ---- rows ---- */
 
-const RopeScaling *const rope_scalings[] = {&rope_none, &linear, &llama3, &yarn, &longrope, NULL};
+static double usual_pairs(const RopeNumbers *n) { return floor(20.0 / 64 * (double)n->n_pairs + 0.5); }
+
+#define FACTOR {"factor", ROPE_NUMBER, ROPE_AT(factor), 1, 1e9, 0, rope_usual_factor}
+#define ORIGINAL {"original", ROPE_WHOLE, ROPE_AT(n_ctx_original), 1, 1e15, 0, rope_usual_original}
+#define OPTIONAL(name) {#name, ROPE_OPTIONAL, ROPE_AT(name), 0, 1e9, 0, NULL}
+#define NUMBER(name, usual) {#name, ROPE_NUMBER, ROPE_AT(name), 1e-9, 1e9, usual, NULL}
+#define YARN NUMBER(beta_fast, 32), NUMBER(beta_slow, 1), {"truncate", ROPE_NOT, ROPE_AT(no_truncate), 0, 1, 1, NULL}, \
+             OPTIONAL(mscale), OPTIONAL(mscale_all_dim), OPTIONAL(attention_factor), OPTIONAL(attention_multiplier)
+static const RopeKey none_keys[] = {{0}}, factor_keys[] = {FACTOR, {0}},
+                     mixed_keys[] = {FACTOR, {"b", ROPE_NUMBER, ROPE_AT(power), 0, 10, 0.75, NULL}, {0}},
+                     parts_keys[] =
+                         {ORIGINAL,           FACTOR, NUMBER(beta_0, 1.25), NUMBER(beta_1, 0.75), NUMBER(gamma_0, 16),
+                          NUMBER(gamma_1, 2), {0}},
+                     dynamic_keys[] = {ORIGINAL, FACTOR, {0}}, length_keys[] = {ORIGINAL, {0}},
+                     yarn_keys[] = {ORIGINAL, FACTOR, YARN, {0}}, dynamic_yarn_keys[] = {ORIGINAL, YARN, {0}},
+                     longrope_keys[] = {ORIGINAL,
+                                        FACTOR,
+                                        {"long", ROPE_LIST, ROPE_AT(long_factor), 1e-9, 1e9, 1, NULL},
+                                        {"short", ROPE_LIST, ROPE_AT(short_factor), 1e-9, 1e9, 1, NULL},
+                                        OPTIONAL(attention_factor),
+                                        {0}},
+                     llama3_keys[] = {ORIGINAL, FACTOR, NUMBER(low_freq_factor, 1), NUMBER(high_freq_factor, 4), {0}},
+                     share_keys[] = {{"share", ROPE_NUMBER, ROPE_AT(share), 1e-9, 1, 0.75, NULL},
+                                     {"factor", ROPE_NUMBER, ROPE_AT(factor), 1, 1e9, 1, NULL},
+                                     {0}},
+                     clip_keys[] = {{"pairs", ROPE_WHOLE, ROPE_AT(clip_pairs), 0, ROPE_MAX_PAIRS, 0, usual_pairs},
+                                    {"hard", ROPE_WHOLE, ROPE_AT(clip_hard), 0, 1, 0, NULL},
+                                    {0}};
+
+static const RopeMethod
+    method_none = {"default", 0, 0, NULL, none_keys, "RoFormer, arXiv:2104.09864", NULL},
+    method_linear = {"pi", 0, 0, fill_linear, factor_keys, "arXiv:2306.15595", NULL},
+    method_ntk = {NULL, 0, 0, fill_ntk, factor_keys, "jquesnelle/yarn, LlamaNTKScaledRotaryEmbedding.py", NULL},
+    method_ntk_fixed = {NULL, 0, 0, fill_ntk_fixed, factor_keys, "Su, kexue.fm 9706", NULL},
+    method_ntk_mixed = {NULL, 0, 0, fill_ntk_mixed, mixed_keys, "Su, kexue.fm 9706; bojone/rerope", NULL},
+    method_by_parts = {NULL, 0, 0, fill_by_parts, parts_keys, "jquesnelle/yarn, LlamaPartNTKScaled..py", NULL},
+    method_dynamic = {NULL, 0, 0, fill_dynamic, dynamic_keys, "transformers, modeling_rope_utils.py", NULL},
+    method_dynamic_each = {NULL, 0, 0, fill_dynamic, dynamic_keys, "the same, a query at a time", choice_dynamic},
+    method_dynamic_yarn = {NULL, 0, 0, fill_dynamic_yarn, dynamic_yarn_keys, "jquesnelle/yarn", NULL},
+    method_yarn = {NULL, 1, 1, fill_yarn, yarn_keys, "arXiv:2309.00071", NULL},
+    method_longrope = {"su", 1, 0, fill_longrope, longrope_keys, "arXiv:2402.13753", NULL},
+    method_llama3 = {NULL, 0, 0, fill_llama3, llama3_keys, "meta-llama, llama3.1's model.py", NULL},
+    method_proportional = {"p-rope", 0, 0, fill_proportional, share_keys, "arXiv:2410.06205", NULL},
+    method_qwen = {NULL, 0, 0, fill_qwen, length_keys, "QwenLM/Qwen-7B, modeling_qwen.py", NULL},
+    method_resonance = {NULL, 1, 1, fill_resonance, yarn_keys, "arXiv:2403.00071", NULL},
+    method_clip = {NULL, 0, 0, fill_clip, clip_keys, "arXiv:2602.05258", NULL};
+
+const RopeScaling rope_none = {"none", check_numbers, NULL, fill, &method_none};
+static const RopeScaling
+    row_linear = {"linear", check_factor, NULL, fill, &method_linear},
+    row_ntk = {"ntk", check_ntk, NULL, fill, &method_ntk},
+    row_ntk_fixed = {"ntk-fixed", check_factor, NULL, fill, &method_ntk_fixed},
+    row_ntk_mixed = {"ntk-mixed", check_factor, NULL, fill, &method_ntk_mixed},
+    row_by_parts = {"by-parts", check_by_parts, NULL, fill, &method_by_parts},
+    row_dynamic = {"dynamic", check_dynamic, choice_dynamic, fill, &method_dynamic},
+    row_dynamic_each = {"dynamic-each", check_dynamic, NULL, fill, &method_dynamic_each},
+    row_dynamic_yarn = {"dynamic-yarn", check_yarn, choice_dynamic, fill, &method_dynamic_yarn},
+    row_yarn = {"yarn", check_yarn, NULL, fill, &method_yarn},
+    row_longrope = {"longrope", check_longrope, choice_longrope, fill, &method_longrope},
+    row_llama3 = {"llama3", check_llama3, NULL, fill, &method_llama3},
+    row_proportional = {"proportional", check_share, NULL, fill, &method_proportional},
+    row_qwen = {"qwen-dynamic", check_length, choice_qwen, fill, &method_qwen},
+    row_resonance = {"resonance", check_yarn, NULL, fill, &method_resonance},
+    row_clip = {"clip", check_clip, NULL, fill, &method_clip};
+
+const RopeScaling *const rope_scalings[] = {
+    &rope_none,    &row_linear,       &row_ntk,  &row_ntk_fixed, &row_ntk_mixed, &row_by_parts,     &row_dynamic,
+    &row_dynamic_each, &row_dynamic_yarn, &row_yarn, &row_longrope, &row_llama3,   &row_proportional, &row_qwen,
+    &row_resonance, &row_clip, NULL};
 
 const RopeScaling *rope_scaling(const char *name) {
     for (const RopeScaling *const *r = rope_scalings; *r; r++) {
@@ -188,4 +400,12 @@ const RopeScaling *rope_scaling(const char *name) {
         if (strcmp(name, (*r)->name) == 0 || (alias && strcmp(name, alias) == 0)) return *r;
     }
     return NULL;
+}
+
+void rope_init_each(Rope *r, const RopeConfig *c, int64_t n) {
+    const RopeMethod *method = c->scaling->method;
+    rope_init(r, c, n);
+    if (!method->each || (r->choice = method->each(c, n)) == 0) return;
+    plain(r->inv_freq, c, c->theta);
+    r->scale = fill(r->inv_freq, c, r->choice);
 }

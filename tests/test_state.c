@@ -151,7 +151,7 @@ static void does_not_fit(void) {
     CHECK(session_load_memory(&t, file, size, "x", &logits, err, sizeof err) == -ENOSPC && strstr(err, "-c"));
     session_free(&t);
     static const struct { size_t at; const char *bytes, *says; } rows[] = {
-        {0, "R", "not a saved state"}, {8, "\2", "version 2"}, {12, "\2", "linear"}, {12, "\3", "f16"},
+        {0, "R", "not a saved state"}, {8, "\3", "version 3"}, {12, "\2", "linear"}, {12, "\3", "f16"},
         {12, "\5", "kind"}, {16, "\1", "another model"}, {24, "\377", "does not fit"},
         {24, "\7", "longer"}, {31, "\377", "damaged"}, {40 + BUILD_VOCAB * 4 + 3, "\1", "vocabulary"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -182,14 +182,13 @@ enum { SETTINGS = 13 };
 static void make_settings(ModelOptions o[SETTINGS], const double *half, const uint64_t *seed) {
     const FeatureMap *relu = feature_map("relu"), *favor = feature_map("favor+");
     const LinearForm *both = linear_form("both"), *before = linear_form("before-phi");
-    const RopeScaling *linear = rope_scaling("linear"), *yarn = rope_scaling("yarn");
     const ModelOptions rows[SETTINGS] = {
         {.rope = {.theta = 0}}, /* as the file says */
         {.rope = {.theta = 500}},
-        {.rope = {.scaling = linear, .factor = 2}},
-        {.rope = {.scaling = linear, .factor = 4}},
-        {.rope = {.scaling = yarn, .factor = 4, .n_ctx_original = 8}},
-        {.rope = {.scaling = yarn, .factor = 4, .n_ctx_original = 16}},
+        {.rope = {.spec = "linear:factor=2"}},
+        {.rope = {.spec = "linear", .factor = 4}},
+        {.rope = {.spec = "yarn:factor=4:original=8"}},
+        {.rope = {.spec = "yarn", .factor = 4, .n_ctx_original = 16}},
         {.attention = {.kind = ATTENTION_LINEAR}},
         {.attention = {.kind = ATTENTION_LINEAR, .form = both}},
         {.attention = {.kind = ATTENTION_LINEAR, .phi = relu}},

@@ -1,0 +1,85 @@
+/* attention/segments.c - softmax over segments of the past: block by block as softmax.c, and in each block segment by
+ * segment, so that the order of a query's sums does not depend on the queries beside it. */
+#include "segments.h"
+
+#include <float.h>
+#include <string.h>
+
+size_t segments_scratch(CacheType type, int head_dim, int value_dim) {
+    size_t d = (size_t)head_dim, q = ATTENTION_QUERIES * whole_lanes(d);
+    return attention_scratch(type, head_dim, value_dim) + (ROPE_SEGMENTS - 1) * q + SCORE_ROW * whole_lanes(d);
+}
+
+typedef struct {
+    SoftmaxWork w;
+    const SegmentQuery *queries;
+    size_t n;
+    const SegmentMaps *maps;
+    float *q; /* [ROPE_SEGMENTS, n, d]: rotated as each segment wants it */
+} Work;
+
+static void rotate_queries(Work *k) {
+    size_t d = k->w.d;
+    for (size_t j = 0; j < k->n; j++)
+        for (int i = 0; i < k->queries[j].n; i++) {
+            const Segment *s = &k->queries[j].segments[i];
+            float *q = k->q + ((size_t)i * k->n + j) * d;
+            memcpy(q, k->queries[j].q, d * sizeof *q);
+            if (s->cos) k->w.kernels->vec->rotate(q, s->cos, s->sin, k->maps->rotary_dim, k->maps->pairing);
+        }
+}
+
+/* The slots of the block from b on that each query sees by its i-th segment, where that one's keys are `keys`; *from,
+ * *to: the queries that see any. */
+static Span look(Work *k, int i, const KeyAngles *keys, size_t b, size_t *from, size_t *to) {
+    Span all = {.lo = KEY_BLOCK, .hi = 0};
+    *from = k->n, *to = 0;
+    for (size_t j = 0; j < k->n; j++) {
+        const Segment *s = i < k->queries[j].n ? &k->queries[j].segments[i] : NULL;
+        k->w.spans[j] = (Span){0};
+        if (!s || s->keys != keys || s->end <= b || s->first >= b + KEY_BLOCK) continue;
+        Span span = {.lo = s->first > b ? (int)(s->first - b) : 0,
+                     .hi = s->end - b < KEY_BLOCK ? (int)(s->end - b) : KEY_BLOCK};
+        k->w.spans[j] = span;
+        if (*from == k->n) *from = j;
+        *to = j + 1;
+        if (span.lo < all.lo) all.lo = span.lo;
+        if (span.hi > all.hi) all.hi = span.hi;
+    }
+    return all;
+}
+
+static void take_block(Work *k, size_t b) {
+    for (int i = 0; i < ROPE_SEGMENTS; i++)
+        for (int map = -1; map < k->maps->n_keys; map++) {
+            const KeyAngles *keys = map < 0 ? NULL : &k->maps->keys[map];
+            size_t from, to;
+            Span all = look(k, i, keys, b, &from, &to);
+            k->w.q = k->q + (size_t)i * k->n * k->w.d;
+            if (from < to) softmax_block(&k->w, b, from, to, all, keys);
+        }
+}
+
+void attention_segments(const SegmentQuery *queries, size_t n, const SegmentMaps *maps, const KVCache *c, int l, int h,
+                        float *scratch, const Kernels *kernels) {
+    size_t head = (size_t)l * (size_t)c->n_kv_heads + (size_t)h, d = (size_t)c->head_dim, end = 0, first = SIZE_MAX;
+    Work k = {.w = {.c = c, .kernels = kernels, .d = d}, .queries = queries, .n = n, .maps = maps, .q = scratch};
+    k.w.k = c->k + head * c->k_stride, k.w.v = c->v + head * c->v_stride;
+    k.w.rotated = scratch + ROPE_SEGMENTS * n * whole_lanes(d);
+    k.w.s = k.w.rotated + SCORE_ROW * whole_lanes(d);
+    k.w.acc = k.w.s + n * SCORE_ROW;
+    k.w.room = k.w.acc + n * c->value_width;
+    for (size_t j = 0; j < n; j++) {
+        k.w.run[j] = (Running){.scale = queries[j].scale, .max = -FLT_MAX, .shrink = 1};
+        for (int i = 0; i < queries[j].n; i++) {
+            if (queries[j].segments[i].first < first) first = queries[j].segments[i].first;
+            if (queries[j].segments[i].end > end) end = queries[j].segments[i].end;
+        }
+    }
+    rotate_queries(&k);
+    memset(k.w.acc, 0, n * c->value_width * sizeof *k.w.acc);
+    for (size_t b = first / KEY_BLOCK * KEY_BLOCK; b < end; b += KEY_BLOCK) take_block(&k, b);
+    for (size_t j = 0; j < n; j++) /* out = acc / sum; a query sees itself at least */
+        for (size_t i = 0; i < (size_t)c->value_dim; i++)
+            queries[j].out[i] = 1 / k.w.run[j].sum * k.w.acc[j * c->value_width + i];
+}

@@ -1,0 +1,230 @@
+/* model/stretch.c - see stretch.h. Where queries and keys stand is the row's (rope/relative.c); here are the angles of
+ * these positions, and who attends to what. */
+#include "stretch.h"
+
+#include "base/base.h"
+#include "past.h"
+#include "rope/scores.h"
+#include "scratch.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int stretch_wanted(const Model *m) {
+    const RopeConfig *c = &m->config.rope;
+    const RopeNumbers *n = rope_numbers(c);
+    return n->relative || n->any_nope || c->scaling->method->each;
+}
+
+/* ---- memory ---- */
+
+static void carve(Carver *k, Stretch *x, const Session *s) {
+    const Config *c = &s->model->config;
+    const SessionOptions *o = &s->options;
+    size_t half = (size_t)c->rope.rotary_dim / 2, B = o->n_batch, table = whole_lanes(o->n_ctx) * half;
+    x->scratch_floats = whole_lanes(segments_scratch(o->cache, c->head_dim, c->value_dim));
+    x->tables = scratch_carve(k, (size_t)x->n_maps * 2 * table, sizeof *x->tables);
+    x->cos = scratch_carve(k, B * ROPE_SEGMENTS * half, sizeof *x->cos);
+    x->sin = scratch_carve(k, B * ROPE_SEGMENTS * half, sizeof *x->sin);
+    x->segments = scratch_carve(k, B * ROPE_SEGMENTS, sizeof *x->segments);
+    x->n_segments = scratch_carve(k, B, sizeof *x->n_segments);
+    x->own = scratch_carve(k, B, sizeof *x->own);
+    x->scratch = scratch_carve(k, x->scratch_floats * (size_t)o->threads, sizeof *x->scratch);
+    for (int i = 0; i < x->n_maps && k->block; i++)
+        x->maps[i] = (KeyAngles){.cos = x->tables + (size_t)(2 * i) * table,
+                                 .sin = x->tables + (size_t)(2 * i + 1) * table,
+                                 .rotary_dim = c->rope.rotary_dim,
+                                 .pairing = c->rope.pairing};
+}
+
+int stretch_init(Stretch **out, const Session *s, char *err, size_t errlen) {
+    const RopeConfig *rope = &s->model->config.rope;
+    const RopeNumbers *n = rope_numbers(rope);
+    Stretch *x = *out = calloc(1, sizeof *x);
+    Carver k = {0};
+    if (!x) return base_error(err, errlen, -ENOMEM, "out of memory");
+    x->row = n->relative ? n->relative : &rope_plainly;
+    x->n_maps = x->row->n_maps * (rope->scaling->method->each ? 2 : 1);
+    carve(&k, x, s);
+    if (k.overflow || !size_add(k.used, 63, &x->bytes) || !(x->block = calloc(1, x->bytes)))
+        return base_error(err, errlen, -ENOMEM,
+                          "out of memory: the angles of a context of %zu; give a smaller one (-c)", s->options.n_ctx);
+    k = (Carver){.block = (char *)(((uintptr_t)x->block + 63) & ~(uintptr_t)63)};
+    carve(&k, x, s);
+    return 0;
+}
+
+void stretch_free(Stretch *x) {
+    if (x) free(x->block);
+    free(x);
+}
+
+/* ---- angles ---- */
+
+/* The angles of slot j under a map. */
+static void fill_slot(const KeyAngles *a, const Rope *r, double at, size_t j) {
+    size_t half = (size_t)a->rotary_dim / 2, first = j / KEY_LANES * half * KEY_LANES + j % KEY_LANES;
+    float *c = (float *)a->cos + first, *s = (float *)a->sin + first;
+    for (size_t i = 0; i < half; i++) {
+        c[i * KEY_LANES] = (float)cos(at * r->inv_freq[i]);
+        s[i * KEY_LANES] = (float)sin(at * r->inv_freq[i]);
+    }
+}
+
+/* The same for a group of slots whose positions follow each other: e^(i(a+t)w) = e^(iaw) e^(itw), in double, with
+ * e^(itw) in lanes [half][2][KEY_LANES]. */
+static void fill_group(const KeyAngles *a, const Rope *r, const double *lanes, double at, size_t group) {
+    size_t half = (size_t)a->rotary_dim / 2;
+    float *c = (float *)a->cos + group * half * KEY_LANES, *s = (float *)a->sin + group * half * KEY_LANES;
+    for (size_t i = 0; i < half; i++, c += KEY_LANES, s += KEY_LANES, lanes += 2 * KEY_LANES) {
+        double x = cos(at * r->inv_freq[i]), y = sin(at * r->inv_freq[i]);
+        for (int t = 0; t < KEY_LANES; t++) {
+            c[t] = (float)(x * lanes[t] - y * lanes[KEY_LANES + t]);
+            s[t] = (float)(x * lanes[KEY_LANES + t] + y * lanes[t]);
+        }
+    }
+}
+
+static void fill_lanes(double *lanes, const Rope *r) {
+    for (int i = 0; i < r->rotary_dim / 2; i++)
+        for (int t = 0; t < KEY_LANES; t++) {
+            lanes[(2 * i) * KEY_LANES + t] = cos(t * r->inv_freq[i]);
+            lanes[(2 * i + 1) * KEY_LANES + t] = sin(t * r->inv_freq[i]);
+        }
+}
+
+/* All slots up to n, by frequencies that are one query's own. The team shares it. */
+static void fill_own(Session *s, const Rope *r, size_t n) {
+    const Stretch *x = s->past->stretch;
+    const RelativeNumbers *numbers = &rope_numbers(&s->model->config.rope)->distance;
+    double lanes[ROPE_MAX_PAIRS * 2 * KEY_LANES];
+    int row_maps = x->row->n_maps;
+    fill_lanes(lanes, r);
+    for (int map = 0; map < row_maps; map++)
+        for (Share g = team_share(&s->scratch->team, (n + KEY_LANES - 1) / KEY_LANES); g.at < g.end; g.at++) {
+            int64_t j = (int64_t)(g.at * KEY_LANES);
+            double at = x->row->key(numbers, map, j), last = x->row->key(numbers, map, j + KEY_LANES - 1);
+            int follow = x->row->key == rope_plainly.key || (last - at == KEY_LANES - 1 && floor(at) == at);
+            if (follow) fill_group(&x->maps[row_maps + map], r, lanes, at, g.at);
+            for (int t = 0; !follow && t < KEY_LANES; t++)
+                fill_slot(&x->maps[row_maps + map], r, x->row->key(numbers, map, j + t), (size_t)(j + t));
+        }
+}
+
+/* Where token t stands for each of its segments, times the method's magnitude: the keys' too, which are cached without
+ * it. */
+static void fill_query(Session *s, size_t t) {
+    const RopeConfig *c = &s->model->config.rope;
+    const RopeNumbers *numbers = rope_numbers(c);
+    Stretch *x = s->past->stretch;
+    size_t half = (size_t)c->rotary_dim / 2;
+    int64_t m = (int64_t)s->scratch->tokens[t].pos;
+    RopeSegment *segments = x->segments + t * ROPE_SEGMENTS;
+    Rope own;
+    const Rope *r = &s->rope;
+    if (c->scaling->method->each) rope_init_each(&own, c, m + 1), r = &own;
+    x->own[t] = r->choice != s->rope.choice;
+    x->n_segments[t] = x->row->look(&numbers->distance, m, segments);
+    double a = r->scale * (numbers->relative && numbers->distance.magnitude > 0 ? numbers->distance.magnitude : 1);
+    for (size_t i = 0; i < (size_t)x->n_segments[t]; i++)
+        for (size_t k = 0, at = (t * ROPE_SEGMENTS + i) * half; k < half; k++) {
+            x->cos[at + k] = (float)(cos(segments[i].at * r->inv_freq[k]) * a * a);
+            x->sin[at + k] = (float)(sin(segments[i].at * r->inv_freq[k]) * a * a);
+        }
+}
+
+/* A batch's angles, for all layers: of its queries, and of the slots that have none yet. */
+static void prepare(Session *s, size_t n) {
+    Stretch *x = s->past->stretch;
+    Scratch *w = s->scratch;
+    const RelativeNumbers *numbers = &rope_numbers(&s->model->config.rope)->distance;
+    size_t from = x->choice == s->rope.choice ? x->filled : 0, end = w->tokens[n - 1].end;
+    for (Share j = team_share(&w->team, from < end ? end - from : 0); j.at < j.end; j.at++)
+        for (int map = 0; map < x->row->n_maps; map++)
+            fill_slot(&x->maps[map], &s->rope, x->row->key(numbers, map, (int64_t)(from + j.at)), from + j.at);
+    for (Share t = team_share(&w->team, n); t.at < t.end; t.at++) fill_query(s, t.at);
+    team_wait(&w->team);
+    if (team_member() == 0) x->filled = from < end ? end : from, x->choice = s->rope.choice;
+}
+
+/* ---- attention ---- */
+
+/* What token t sees in layer l. Returns how many segments. */
+static int take_segments(const Session *s, int l, size_t t, Segment *out) {
+    const Config *c = &s->model->config;
+    const RopeNumbers *numbers = rope_numbers(&c->rope);
+    const Stretch *x = s->past->stretch;
+    const Token *token = &s->scratch->tokens[t];
+    size_t window = s->model->layers[l].window, half = (size_t)c->rope.rotary_dim / 2;
+    size_t first = window && token->end > window ? token->end - window : 0;
+    int n = 0;
+    for (size_t i = 0; i < (size_t)x->n_segments[t]; i++) {
+        const RopeSegment *r = &x->segments[t * ROPE_SEGMENTS + i];
+        size_t row = (t * ROPE_SEGMENTS + i) * half;
+        int map = r->map == ROPE_UNTURNED ? -1 : r->map + (x->own[t] ? x->row->n_maps : 0);
+        Segment made = {.first = (size_t)r->first, .end = (size_t)r->end, .keys = map < 0 ? NULL : &x->maps[map],
+                        .cos = x->cos + row, .sin = x->sin + row};
+        if (made.first < first) made.first = first;
+        if (numbers->nope[l]) made.keys = NULL, made.cos = made.sin = NULL;
+        if (made.first < made.end) out[n++] = made;
+    }
+    return n;
+}
+
+/* One tile: the queries of heads h .. h+heads-1 of tokens t .. t+n-1. */
+static void attend_tile(Session *s, int l, size_t t, size_t n, size_t h, size_t heads, float *scratch) {
+    const Config *c = &s->model->config;
+    const Stretch *x = s->past->stretch;
+    const Scratch *w = s->scratch;
+    const SegmentMaps maps = {.keys = x->maps, .n_keys = x->n_maps, .rotary_dim = c->rope.rotary_dim,
+                              .pairing = c->rope.pairing};
+    size_t hd = (size_t)c->head_dim, vd = (size_t)c->value_dim, n_heads = (size_t)c->n_heads;
+    Segment segments[ATTENTION_QUERIES][ROPE_SEGMENTS];
+    SegmentQuery queries[ATTENTION_QUERIES], *q = queries;
+    for (size_t i = 0; i < n; i++) {
+        int count = take_segments(s, l, t + i, segments[i]);
+        double scale = rope_score(&c->rope, (int64_t)w->tokens[t + i].pos, l) / sqrt((double)c->head_dim);
+        for (size_t j = h, at = (t + i) * n_heads + h; j < h + heads; j++, at++)
+            *q++ = (SegmentQuery){.q = w->q + at * hd, .out = w->att + at * vd, .scale = (float)scale, .n = count,
+                                  .segments = segments[i]};
+    }
+    attention_segments(queries, n * heads, &maps, &s->past->cache, l, (int)(h / (n_heads / (size_t)c->n_kv_heads)),
+                       scratch, s->model->kernels);
+}
+
+/* Tokens from .. from+n-1, in tiles as in attend.c. */
+static void attend_tokens(Session *s, int l, size_t from, size_t n) {
+    const Config *c = &s->model->config;
+    Scratch *w = s->scratch;
+    size_t kv = (size_t)c->n_kv_heads, group = (size_t)c->n_heads / kv, threads = (size_t)s->options.threads;
+    size_t part = n * kv >= threads ? group : (n * kv * group + threads - 1) / threads;
+    if (part > ATTENTION_QUERIES) part = ATTENTION_QUERIES;
+    size_t parts = (group + part - 1) / part, tile = ATTENTION_QUERIES / part, tiles = (n + tile - 1) / tile;
+    float *scratch = s->past->stretch->scratch + (size_t)team_member() * s->past->stretch->scratch_floats;
+    for (Share i; team_take(&w->team, kv * parts * tiles, &i);)
+        for (; i.at < i.end; i.at++) {
+            size_t h = i.at / tiles / parts, first = i.at / tiles % parts * part;
+            size_t heads = group - first < part ? group - first : part;
+            size_t t = (tiles - 1 - i.at % tiles) * tile, m = n - t < tile ? n - t : tile;
+            attend_tile(s, l, from + t, m, h * group + first, heads, scratch);
+        }
+    team_wait(&w->team);
+}
+
+void stretch_attend(Session *s, int l, size_t n) {
+    const Stretch *x = s->past->stretch;
+    if (l == 0) prepare(s, n);
+    for (size_t t = 0, m; t < n; t += m) {
+        for (m = 1; t + m < n && !x->own[t] && !x->own[t + m];) m++;
+        if (x->own[t]) { /* one by one: the tables are this query's */
+            Rope r;
+            size_t end = s->scratch->tokens[t].end;
+            rope_init_each(&r, &s->model->config.rope, (int64_t)end);
+            fill_own(s, &r, end);
+            team_wait(&s->scratch->team);
+        }
+        attend_tokens(s, l, t, m);
+    }
+}

@@ -1,0 +1,46 @@
+/* rope/relative.h - methods that change what distance a query sees a key at. Frequencies stay as they are.
+ *
+ * A score of RoPE depends on the difference of two angles, so a method is two maps: where a query seems to stand, and
+ * where a key does. Up to three pairs of maps (near, far, the first tokens) share the keys of a query among them. Keys
+ * are cached without rotation and turned where they are read: a rewritten position is exact, whatever was read before.
+ *
+ *     RopeSegment s[ROPE_SEGMENTS];
+ *     int n = row->look(&numbers->distance, m, s);         which keys the query at m sees, and how
+ *     row->key(&numbers->distance, s[i].map, j)            where key j stands then; the query: s[i].at */
+#ifndef RELATIVE_H
+#define RELATIVE_H
+
+#include "numbers.h"
+
+enum { ROPE_SEGMENTS = 3, ROPE_MAPS = 2, ROPE_UNTURNED = -1 };
+
+/* The keys first .. end-1 of a query: each is turned by its position under `map` (RopeRelative.key), or not at all
+ * (ROPE_UNTURNED), and the query as if it stood at `at`. */
+typedef struct {
+    int64_t first, end;
+    int map;
+    double at;
+} RopeSegment;
+
+/* What decides beside positions: nothing, the blocks of keys that a text's queries like best (infllm), its heads'
+ * ranks (ms-poe). model/ works these out. */
+typedef enum { ROPE_BY_POSITION, ROPE_BY_BLOCKS, ROPE_BY_HEADS } RopeChooses;
+
+typedef struct RopeRelative {
+    const char *name;
+    const RopeKey *keys;
+    int n_maps; /* of keys, at most ROPE_MAPS */
+    double (*key)(const RelativeNumbers *r, int map, int64_t j);
+    /* The segments of the query at m, who may see the keys up to its own: at most ROPE_SEGMENTS, in the order of their
+     * keys, none empty, none overlapping. Returns how many. */
+    int (*look)(const RelativeNumbers *r, int64_t m, RopeSegment *out);
+    const char *(*wrong)(const RelativeNumbers *r); /* why its numbers do not fit each other, or NULL; may be NULL */
+    RopeChooses chooses;
+    const char *source;
+} RopeRelative;
+
+extern const RopeRelative *const rope_relatives[]; /* NULL after the last */
+const RopeRelative *rope_relative(const char *name); /* the row of that name, or NULL */
+extern const RopeRelative rope_plainly;            /* every key at its own position: where no method is set */
+
+#endif
