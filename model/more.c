@@ -2,8 +2,6 @@
 #include "family.h"
 #include "keys_more.h"
 #include "options.h"
-#include "rope/relative.h"
-#include "rope/scores.h"
 #include "repack.h"
 #include "roformer.h"
 
@@ -25,14 +23,6 @@ static void rotate_features(KeyReader *r, Config *c) {
     const LinearForm *form = c->linear.form;
     RopeConfig *rope = &c->rope;
     int rotates = form->before_phi || form->in_numerator || form->in_denominator;
-    if (rotates && rope->scaling->choice) {
-        char why[200];
-        snprintf(why, sizeof why,
-                 "method %s changes with the text's length, and linear attention keeps no keys to turn anew; name "
-                 "another (--rope)",
-                 rope->scaling->name);
-        key_complain(r, "rope", why);
-    }
     int features = linear_features_n(&c->linear);
     if (r->line.rc || features == c->head_dim || form->before_phi) return;
     if (rotates && rope_numbers(rope)->n_divisors)
@@ -40,30 +30,8 @@ static void rotate_features(KeyReader *r, Config *c) {
     rope->rotary_dim = (int)((int64_t)features * rope->rotary_dim / c->head_dim) / 2 * 2;
 }
 
-/* What rewrites positions or scores needs a softmax over keys, each with its distance, all of them in the past. */
-static void check_stretch(KeyReader *r, const Config *c) {
-    const RopeNumbers *n = rope_numbers(&c->rope);
-    const char *name = n->relative    ? n->relative->name
-                       : n->any_nope  ? "nope"
-                       : n->scores[0] ? n->scores[0]->name
-                                      : NULL;
-    char why[200];
-    if (c->rope.scaling->method->each) name = c->rope.scaling->name;
-    if (!name || r->line.rc) return;
-    if (c->linear.form) {
-        snprintf(why, sizeof why,
-                 "%s needs softmax attention: linear attention keeps a sum of keys, in which none has a "
-                 "distance or a score of its own",
-                 name);
-        key_complain(r, "rope", why);
-    } else if (c->mask != MASK_CAUSAL || c->log_scale) {
-        snprintf(why, sizeof why, "%s needs a model that reads from left to right; this one sees whole texts", name);
-        key_complain(r, "rope", why);
-    }
-}
-
 void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
-    char why[200];
+    char why[400];
     LinearConfig *linear = &c->linear;
     linear->favor_features =
         (int)key_int(r, "attention.favor_features", "attention_favor_features", 128, 2, 2 * ROPE_MAX_PAIRS);
@@ -74,7 +42,7 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
         key_complain(r, "sliding_window", "linear attention cannot forget; it has no window");
     if (r->line.rc == 0 && linear->form) rotate_features(r, c);
     if (r->line.rc == 0 && c->roformer.variant) roformer_settle(r, c, o);
-    check_stretch(r, c);
+    if (r->line.rc == 0 && config_check_stretch(c, why, sizeof why)) base_complain(&r->line, "%s", why);
 }
 
 int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {

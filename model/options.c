@@ -2,40 +2,78 @@
 #include "options.h"
 
 #include "keys_more.h"
+#include "rope/relative.h"
+#include "rope/scores.h"
 #include "rope/spec.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* A number that an option of its own gives, over what the spec and the file say. */
-static void override_numbers(KeyReader *r, RopeConfig *rope, const RopeOverride *o) {
+/* Numbers that options of their own give, over what the spec and the file say. */
+static int override_numbers(RopeConfig *rope, const RopeOverride *o, char *err, size_t errlen) {
     RopeNumbers *n = rope->numbers;
     const RopeKey *k = rope->scaling->method->keys;
     const char *option = o->factor > 0 ? "--rope-factor" : "--rope-original-context";
-    if (o->factor <= 0 && o->n_ctx_original <= 0) return;
-    if (rope->scaling == &rope_none) key_complain(r, option, "no method to give it to; add --rope linear or another");
+    if (o->factor <= 0 && o->n_ctx_original <= 0) return 0;
+    if (rope->scaling == &rope_none)
+        return base_error(err, errlen, -EINVAL, "%s: no method to give it to; add --rope linear or another", option);
     while (k->name && k->at != ROPE_AT(factor)) k++;
-    if (o->factor > 0 && !k->name) key_complain(r, "--rope-factor", "this method has no factor");
+    if (o->factor > 0 && !k->name)
+        return base_error(err, errlen, -EINVAL, "--rope-factor: %s has no factor", rope->scaling->name);
     if (o->factor > 0 && o->factor != n->factor) {
         n->factor = o->factor;
         n->attention_factor = n->attention_multiplier = 0; /* they belonged to the old one */
     }
     if (o->n_ctx_original > 0) n->n_ctx_original = o->n_ctx_original;
+    return 0;
 }
 
-static void override_rope(KeyReader *r, Config *c, const RopeOverride *o) {
+int config_stretch(Config *c, const RopeOverride *o, char *err, size_t errlen) {
     RopeConfig *rope = &c->rope;
-    char why[400];
+    RopeNumbers *n = rope->numbers;
     if (o->theta > 0) rope->theta = o->theta;
-    if (!o->spec && o->factor <= 0 && o->n_ctx_original <= 0) return;
-    RopeNumbers *n = key_rope_numbers(r, c);
-    if (!n) return;
+    if (!n) return 0; /* nothing but theta */
     n->n_ctx = o->n_ctx;
     n->n_layers = c->n_layers < ROPE_MOST_LAYERS ? c->n_layers : ROPE_MOST_LAYERS;
     n->n_pairs = rope->rotary_dim / 2;
     if (o->n_ctx_original > 0) n->n_ctx_original = o->n_ctx_original;
-    if (o->spec && rope_spec_apply(rope, o->spec, why, sizeof why)) base_complain(&r->line, "%s", why);
-    else override_numbers(r, rope, o);
+    int rc = o->spec ? rope_spec_apply(rope, o->spec, err, errlen) : 0;
+    return rc ? rc : override_numbers(rope, o, err, errlen);
+}
+
+/* What rewrites positions or scores needs a softmax over keys, each with its distance, all of them in the past. */
+int config_check_stretch(const Config *c, char *err, size_t errlen) {
+    const RopeNumbers *n = rope_numbers(&c->rope);
+    const LinearForm *form = c->linear.form;
+    const char *name = n->relative ? n->relative->name : n->any_nope ? "nope" : n->scores[0] ? n->scores[0]->name : NULL;
+    if (c->rope.scaling->method->each) name = c->rope.scaling->name;
+    if (form && (form->before_phi || form->in_numerator || form->in_denominator) && c->rope.scaling->choice)
+        return base_error(err, errlen, -EINVAL, "rope: method %s changes with the text's length, and linear attention "
+                          "keeps no keys to turn anew; name another (--rope)", c->rope.scaling->name);
+    if (name && form)
+        return base_error(err, errlen, -EINVAL, "rope: %s needs softmax attention: linear attention keeps a sum of keys, "
+                          "in which none has a distance or a score of its own", name);
+    if (name && (c->mask != MASK_CAUSAL || c->log_scale))
+        return base_error(err, errlen, -EINVAL, "rope: %s needs a model that reads from left to right; this one sees "
+                          "whole texts", name);
+    return 0;
+}
+
+int model_stretch(Model *view, RopeNumbers *numbers, const Model *m, const RopeOverride *o, char *err, size_t errlen) {
+    *view = *m;
+    *numbers = *rope_numbers(&m->config.rope);
+    if (numbers->n_ctx_train == 0) numbers->n_ctx_train = m->config.n_ctx_train;
+    view->config.rope.numbers = numbers;
+    int rc = config_stretch(&view->config, o, err, errlen);
+    if (rc == 0) rc = config_check_stretch(&view->config, err, errlen);
+    return rc ? rc : rope_check(&view->config.rope, err, errlen);
+}
+
+static void override_rope(KeyReader *r, Config *c, const RopeOverride *o) {
+    char why[400];
+    int numbers = o->spec || o->factor > 0 || o->n_ctx_original > 0;
+    if (numbers && !key_rope_numbers(r, c)) return;
+    if (r->line.rc == 0 && config_stretch(c, o, why, sizeof why)) base_complain(&r->line, "%s", why);
 }
 
 static void override_attention(KeyReader *r, Config *c, const AttentionOverride *a) {

@@ -38,6 +38,15 @@ struct ModelOptions {
     int copy; /* float weights are copied to large pages: opening takes longer, each token less; never other results */
 };
 
+/* c->rope stretched as o says; c->rope.numbers must be there for what is more than theta. 0, or -EINVAL and a line. */
+int config_stretch(Config *c, const RopeOverride *o, char *err, size_t errlen);
+/* Does that fit the rest of c? 0, or -EINVAL and a line. */
+int config_check_stretch(const Config *c, char *err, size_t errlen);
+
+/* *view: m, stretched as o says. It shares all of m, which must outlive it, and is not to be closed; numbers is the
+ * caller's memory for its settings. Sessions of both may be in use at once. 0, or -EINVAL and a line. */
+int model_stretch(Model *view, RopeNumbers *numbers, const Model *m, const RopeOverride *o, char *err, size_t errlen);
+
 /* The settings, of any family's model; complaints go to r. */
 void config_override(KeyReader *r, Config *c, const ModelOptions *o);
 
