@@ -45,14 +45,19 @@ int config_stretch(Config *c, const RopeOverride *o, char *err, size_t errlen) {
 int config_check_stretch(const Config *c, char *err, size_t errlen) {
     const RopeNumbers *n = rope_numbers(&c->rope);
     const LinearForm *form = c->linear.form;
-    const char *name = n->relative ? n->relative->name : n->any_nope ? "nope" : n->scores[0] ? n->scores[0]->name : NULL;
+    const char *name = n->relative    ? n->relative->name
+                       : n->any_nope  ? "nope"
+                       : n->scores[0] ? n->scores[0]->name
+                                      : NULL;
     if (c->rope.scaling->method->each) name = c->rope.scaling->name;
     if (form && (form->before_phi || form->in_numerator || form->in_denominator) && c->rope.scaling->choice)
         return base_error(err, errlen, -EINVAL, "rope: method %s changes with the text's length, and linear attention "
                           "keeps no keys to turn anew; name another (--rope)", c->rope.scaling->name);
     if (name && form)
-        return base_error(err, errlen, -EINVAL, "rope: %s needs softmax attention: linear attention keeps a sum of keys, "
-                          "in which none has a distance or a score of its own", name);
+        return base_error(err, errlen, -EINVAL,
+                          "rope: %s needs softmax attention: linear attention keeps a sum of keys, "
+                          "in which none has a distance or a score of its own",
+                          name);
     if (name && (c->mask != MASK_CAUSAL || c->log_scale))
         return base_error(err, errlen, -EINVAL, "rope: %s needs a model that reads from left to right; this one sees "
                           "whole texts", name);

@@ -233,7 +233,8 @@ static void wrong_use(void) {
         if (count_lines(said) != 1) printf("    %s: %s", usage[i], said);
     }
     const char *const failed[] = {"/nowhere/model.gguf", test_tmp("empty"), "/dev/null", "run.c",
-                                  "-z /nowhere/tokenizer.bin", "--rope nope:layers=99", "--rope-factor 4", "--rope longrope:long=1/2",
+                                  "-z /nowhere/tokenizer.bin", "--rope nope:layers=99", "--rope-factor 4",
+                                  "--rope longrope:long=1/2",
                                   "-f /nowhere"};
     for (size_t i = 0; i < sizeof failed / sizeof *failed; i++) {
         CHECK(run("%s", failed[i]) == 1);
