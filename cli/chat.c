@@ -251,6 +251,7 @@ static int open_chat(Chat *c, const Args *a) {
         note("this model has no chat template; it reads \"User: .. Assistant:\" (--chat-template gives another)");
     }
     if ((code = engine_session(e, a, USUAL_CONTEXT, 1)) || (code = generation_init(&c->g, a))) return code;
+    note_price(e);
     set_ends(c);
     c->g.keep_text = 1;
     c->g.w.keep_ids = !e->session.model->config.linear.form;

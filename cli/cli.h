@@ -158,6 +158,7 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer); /* *e is zeroed w
 /* A session with room for -c positions, else for those wanted, at most the trained ones; where a state is loaded, for
  * its ids too. Linear attention takes no room. e stays open where it fails. */
 int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits);
+void note_price(const Engine *e); /* of a rope method that reads the text again for each new token */
 void engine_close(Engine *e);
 /* What --kv says, where it says something: *cache is what it would be otherwise. */
 int cache_option(CacheType *cache, const Args *a, const Model *m);

@@ -134,6 +134,7 @@ int run_generate(Args *a) {
         goto done;
     }
     if ((code = engine_session(&g.e, a, limit ? wanted : g.n_prompt, 1))) goto done;
+    note_price(&g.e);
     g.silent = g.keep_text = g.w.keep_ids = a->show.json;
     if (!a->show.json) { /* the prompt is the user's own text: as it is */
         out_bytes(g.text, g.n_text);

@@ -68,6 +68,7 @@ static void read_numbers(KeyReader *r, Config *c, const JsonValue *o) {
         if (!absent(json_get(o, "attention_factor")) && !(n->attention_factor > 0))
             key_complain(r, "attention_factor", "must be above 0");
     }
+    n->share = number(r, o, "partial_rotary_factor", number(r, r->w->config, "partial_rotary_factor", 1));
     n->mscale = number(r, o, "mscale", 0);
     n->mscale_all_dim = number(r, o, "mscale_all_dim", 0);
     n->beta_fast = number(r, o, "beta_fast", 0);
@@ -92,7 +93,7 @@ static void refuse_numbers_without_method(KeyReader *r, const JsonValue *o, cons
 static void rope_method(KeyReader *r, RopeConfig *rope, const JsonValue *type, const char *where) {
     if (!absent(type) && type->type != JSON_STRING) key_complain(r, where, "rope_type must be a string");
     const char *name = !absent(type) && type->type == JSON_STRING ? type->str : "default";
-    if ((rope->scaling = rope_scaling(name))) return;
+    if ((rope->scaling = rope_scaling_of_file(name))) return;
     char why[160];
     snprintf(why, sizeof why, "rope method \"%.60s\" is not known here", name);
     key_complain(r, where, why);
@@ -116,7 +117,7 @@ static void rope(KeyReader *r, Config *c) {
     double partial = number(r, o, "partial_rotary_factor", number(r, root, "partial_rotary_factor", 1));
     c->rope.theta = number(r, o, "rope_theta", number(r, root, "rope_theta", 10000));
     if (!(partial > 0 && partial <= 1)) key_complain(r, "partial_rotary_factor", "must be above 0 and at most 1");
-    else c->rope.rotary_dim = (int)(c->head_dim * partial);
+    else if (strcmp(c->rope.scaling->name, "proportional") != 0) c->rope.rotary_dim = (int)(c->head_dim * partial);
     if (c->rope.scaling != &rope_none) read_numbers(r, c, o);
     else if (absent(type)) refuse_numbers_without_method(r, o, where);
 }

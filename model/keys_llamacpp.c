@@ -55,7 +55,7 @@ static void rope(KeyReader *r, Config *c) {
     else if (type->type != META_STRING) key_complain(r, r->key, "must be a string");
     else snprintf(name, sizeof name, "%.*s", (int)(type->n < sizeof name ? type->n : sizeof name - 1), type->data);
     if (strcmp(name, "linear") == 0 && n->factor == 0) snprintf(name, sizeof name, "none");
-    if (!(rope->scaling = rope_scaling(name))) {
+    if (!(rope->scaling = rope_scaling_of_file(name))) {
         char why[100];
         snprintf(why, sizeof why, "rope method \"%s\" is not known here", name);
         key_complain(r, r->key, why);

@@ -354,22 +354,22 @@ static const RopeKey none_keys[] = {{0}}, factor_keys[] = {FACTOR, {0}},
                                     {0}};
 
 static const RopeMethod
-    method_none = {"default", 0, 0, NULL, none_keys, "RoFormer, arXiv:2104.09864", NULL},
-    method_linear = {"pi", 0, 0, fill_linear, factor_keys, "arXiv:2306.15595", NULL},
-    method_ntk = {NULL, 0, 0, fill_ntk, factor_keys, "jquesnelle/yarn, LlamaNTKScaledRotaryEmbedding.py", NULL},
-    method_ntk_fixed = {NULL, 0, 0, fill_ntk_fixed, factor_keys, "Su, kexue.fm 9706", NULL},
-    method_ntk_mixed = {NULL, 0, 0, fill_ntk_mixed, mixed_keys, "Su, kexue.fm 9706; bojone/rerope", NULL},
-    method_by_parts = {NULL, 0, 0, fill_by_parts, parts_keys, "jquesnelle/yarn, LlamaPartNTKScaled..py", NULL},
-    method_dynamic = {NULL, 0, 0, fill_dynamic, dynamic_keys, "transformers, modeling_rope_utils.py", NULL},
-    method_dynamic_each = {NULL, 0, 0, fill_dynamic, dynamic_keys, "the same, a query at a time", choice_dynamic},
-    method_dynamic_yarn = {NULL, 0, 0, fill_dynamic_yarn, dynamic_yarn_keys, "jquesnelle/yarn", NULL},
-    method_yarn = {NULL, 1, 1, fill_yarn, yarn_keys, "arXiv:2309.00071", NULL},
-    method_longrope = {"su", 1, 0, fill_longrope, longrope_keys, "arXiv:2402.13753", NULL},
-    method_llama3 = {NULL, 0, 0, fill_llama3, llama3_keys, "meta-llama, llama3.1's model.py", NULL},
-    method_proportional = {"p-rope", 0, 0, fill_proportional, share_keys, "arXiv:2410.06205", NULL},
-    method_qwen = {NULL, 0, 0, fill_qwen, length_keys, "QwenLM/Qwen-7B, modeling_qwen.py", NULL},
-    method_resonance = {NULL, 1, 1, fill_resonance, yarn_keys, "arXiv:2403.00071", NULL},
-    method_clip = {NULL, 0, 0, fill_clip, clip_keys, "arXiv:2602.05258", NULL};
+    method_none = {"default", 1, 0, 0, NULL, none_keys, "RoFormer, arXiv:2104.09864", NULL},
+    method_linear = {"pi", 1, 0, 0, fill_linear, factor_keys, "arXiv:2306.15595", NULL},
+    method_ntk = {NULL, 0, 0, 0, fill_ntk, factor_keys, "jquesnelle/yarn, LlamaNTKScaledRotaryEmbedding.py", NULL},
+    method_ntk_fixed = {NULL, 0, 0, 0, fill_ntk_fixed, factor_keys, "Su, kexue.fm 9706", NULL},
+    method_ntk_mixed = {NULL, 0, 0, 0, fill_ntk_mixed, mixed_keys, "Su, kexue.fm 9706; bojone/rerope", NULL},
+    method_by_parts = {NULL, 0, 0, 0, fill_by_parts, parts_keys, "jquesnelle/yarn, LlamaPartNTKScaled..py", NULL},
+    method_dynamic = {NULL, 1, 0, 0, fill_dynamic, dynamic_keys, "transformers, modeling_rope_utils.py", NULL},
+    method_dynamic_each = {NULL, 0, 0, 0, fill_dynamic, dynamic_keys, "the same, a query at a time", choice_dynamic},
+    method_dynamic_yarn = {NULL, 0, 0, 0, fill_dynamic_yarn, dynamic_yarn_keys, "jquesnelle/yarn", NULL},
+    method_yarn = {NULL, 1, 1, 1, fill_yarn, yarn_keys, "arXiv:2309.00071", NULL},
+    method_longrope = {"su", 1, 1, 0, fill_longrope, longrope_keys, "arXiv:2402.13753", NULL},
+    method_llama3 = {NULL, 1, 0, 0, fill_llama3, llama3_keys, "meta-llama, llama3.1's model.py", NULL},
+    method_proportional = {"p-rope", 1, 0, 0, fill_proportional, share_keys, "arXiv:2410.06205", NULL},
+    method_qwen = {NULL, 0, 0, 0, fill_qwen, length_keys, "QwenLM/Qwen-7B, modeling_qwen.py", NULL},
+    method_resonance = {NULL, 0, 1, 1, fill_resonance, yarn_keys, "arXiv:2403.00071", NULL},
+    method_clip = {NULL, 0, 0, 0, fill_clip, clip_keys, "arXiv:2602.05258", NULL};
 
 const RopeScaling rope_none = {"none", check_numbers, NULL, fill, &method_none};
 static const RopeScaling
@@ -400,6 +400,11 @@ const RopeScaling *rope_scaling(const char *name) {
         if (strcmp(name, (*r)->name) == 0 || (alias && strcmp(name, alias) == 0)) return *r;
     }
     return NULL;
+}
+
+const RopeScaling *rope_scaling_of_file(const char *name) {
+    const RopeScaling *row = rope_scaling(name);
+    return row && row->method->in_files ? row : NULL;
 }
 
 void rope_init_each(Rope *r, const RopeConfig *c, int64_t n) {

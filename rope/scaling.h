@@ -8,6 +8,7 @@
 /* A method beyond what rope.h asks of it. */
 typedef struct RopeMethod {
     const char *alias;       /* of its name, or NULL */
+    int in_files;            /* 1: published files name it; 0: only a spec does */
     int factor_from_lengths; /* 1: a factor not given is n_ctx_train / n_ctx_original; there may be attention_factor */
     int own_attention;       /* 1: GGUF's attn_factor multiplies the method's own factor; 0: it stands alone */
     /* As RopeScaling.fill, of the method alone: returns its own factor on cos and sin, for which attention_factor
@@ -22,6 +23,7 @@ typedef struct RopeMethod {
 
 extern const RopeScaling *const rope_scalings[]; /* all rows, rope_none first; NULL after the last */
 const RopeScaling *rope_scaling(const char *name); /* the row of that name or alias, or NULL */
+const RopeScaling *rope_scaling_of_file(const char *name); /* the same among those that files name */
 
 /* The frequencies of a query that stands at the end of a text of n: rope_init's, but for methods that have `each`. */
 void rope_init_each(Rope *r, const RopeConfig *c, int64_t n);
