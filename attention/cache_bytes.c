@@ -1,6 +1,8 @@
 /* attention/cache_bytes.c - see cache_bytes.h. */
 #include "cache_bytes.h"
 
+#include "kernels/quants.h"
+
 #include <string.h>
 
 size_t cache_bytes(const KVCache *c) {
@@ -32,4 +34,14 @@ void cache_put(KVCache *c, int l, int h, size_t slot, int values, const void *by
     size_t scales = c->format->scaled ? (p.n + Q_BLOCK - 1) / Q_BLOCK : 0;
     scatter((uint8_t *)p.scales, bytes, scales, p.step, sizeof *p.scales);
     scatter(p.entries, (const uint8_t *)bytes + scales * sizeof *p.scales, p.n, p.step, c->format->bytes);
+}
+
+void cache_floats(const KVCache *c, int l, int h, size_t slot, int values, float *out) {
+    CacheSlot p = cache_slot(c, l, h, slot, values);
+    for (size_t i = 0; i < p.n; i++) {
+        size_t at = i * p.step;
+        if (c->type == CACHE_F32) out[i] = ((const float *)p.entries)[at];
+        else if (c->type == CACHE_F16) out[i] = f16_to_f32(((const uint16_t *)p.entries)[at]);
+        else out[i] = f16_to_f32(p.scales[i / Q_BLOCK * p.step]) * (float)((const int8_t *)p.entries)[at];
+    }
 }

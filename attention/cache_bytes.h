@@ -12,4 +12,7 @@ size_t cache_slot_bytes(const KVCache *c, int values);
 void cache_get(const KVCache *c, int l, int h, size_t slot, int values, void *bytes);
 void cache_put(KVCache *c, int l, int h, size_t slot, int values, const void *bytes);
 
+/* A slot's numbers as floats, out [head_dim] or [value_dim]. */
+void cache_floats(const KVCache *c, int l, int h, size_t slot, int values, float *out);
+
 #endif

@@ -3,11 +3,12 @@
 #include "segments.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 size_t segments_scratch(CacheType type, int head_dim, int value_dim) {
     size_t d = (size_t)head_dim, q = ATTENTION_QUERIES * whole_lanes(d);
-    return attention_scratch(type, head_dim, value_dim) + (ROPE_SEGMENTS - 1) * q + SCORE_ROW * whole_lanes(d);
+    return attention_scratch(type, head_dim, value_dim) + (QUERY_ROWS - 1) * q + SCORE_ROW * whole_lanes(d);
 }
 
 typedef struct {
@@ -15,29 +16,31 @@ typedef struct {
     const SegmentQuery *queries;
     size_t n;
     const SegmentMaps *maps;
-    float *q; /* [ROPE_SEGMENTS, n, d]: rotated as each segment wants it */
+    float *q; /* [QUERY_ROWS, n, d]: rotated by each row */
+    int most; /* segments of a query */
 } Work;
 
 static void rotate_queries(Work *k) {
     size_t d = k->w.d;
     for (size_t j = 0; j < k->n; j++)
-        for (int i = 0; i < k->queries[j].n; i++) {
-            const Segment *s = &k->queries[j].segments[i];
+        for (int i = 0; i < k->queries[j].n_rows; i++) {
             float *q = k->q + ((size_t)i * k->n + j) * d;
             memcpy(q, k->queries[j].q, d * sizeof *q);
-            if (s->cos) k->w.kernels->vec->rotate(q, s->cos, s->sin, k->maps->rotary_dim, k->maps->pairing);
+            if (k->queries[j].cos[i])
+                k->w.kernels->vec->rotate(q, k->queries[j].cos[i], k->queries[j].sin[i], k->maps->rotary_dim,
+                                          k->maps->pairing);
         }
 }
 
-/* The slots of the block from b on that each query sees by its i-th segment, where that one's keys are `keys`; *from,
- * *to: the queries that see any. */
-static Span look(Work *k, int i, const KeyAngles *keys, size_t b, size_t *from, size_t *to) {
+/* The slots of the block from b on that each query sees by its i-th segment, where that one has these keys and this
+ * row; *from, *to: the queries that see any. */
+static Span look(Work *k, int i, const KeyAngles *keys, int row, size_t b, size_t *from, size_t *to) {
     Span all = {.lo = KEY_BLOCK, .hi = 0};
     *from = k->n, *to = 0;
     for (size_t j = 0; j < k->n; j++) {
         const Segment *s = i < k->queries[j].n ? &k->queries[j].segments[i] : NULL;
         k->w.spans[j] = (Span){0};
-        if (!s || s->keys != keys || s->end <= b || s->first >= b + KEY_BLOCK) continue;
+        if (!s || s->keys != keys || s->row != row || s->end <= b || s->first >= b + KEY_BLOCK) continue;
         Span span = {.lo = s->first > b ? (int)(s->first - b) : 0,
                      .hi = s->end - b < KEY_BLOCK ? (int)(s->end - b) : KEY_BLOCK};
         k->w.spans[j] = span;
@@ -50,13 +53,32 @@ static Span look(Work *k, int i, const KeyAngles *keys, size_t b, size_t *from, 
 }
 
 static void take_block(Work *k, size_t b) {
-    for (int i = 0; i < ROPE_SEGMENTS; i++)
+    for (int i = 0; i < k->most; i++)
+        for (int map = -1; map < k->maps->n_keys; map++)
+            for (int row = 0; row < QUERY_ROWS; row++) {
+                const KeyAngles *keys = map < 0 ? NULL : &k->maps->keys[map];
+                size_t from, to;
+                Span all = look(k, i, keys, row, b, &from, &to);
+                k->w.q = k->q + (size_t)row * k->n * k->w.d;
+                if (from < to) softmax_block(&k->w, b, from, to, all, keys);
+            }
+}
+
+/* p_t = exp(scale s_t - max) / sum once more, now that max and sum are those of all keys. */
+static void add_weights(Work *k, size_t b) {
+    for (int i = 0; i < k->most; i++)
         for (int map = -1; map < k->maps->n_keys; map++) {
             const KeyAngles *keys = map < 0 ? NULL : &k->maps->keys[map];
             size_t from, to;
-            Span all = look(k, i, keys, b, &from, &to);
-            k->w.q = k->q + (size_t)i * k->n * k->w.d;
-            if (from < to) softmax_block(&k->w, b, from, to, all, keys);
+            Span all = look(k, i, keys, k->maps->row, b, &from, &to);
+            k->w.q = k->q + (size_t)k->maps->row * k->n * k->w.d;
+            if (from >= to) continue;
+            const float *s = softmax_scores(&k->w, b, from, to, all, keys);
+            for (size_t j = from; j < to; j++)
+                for (int t = k->w.spans[j].lo; t < k->w.spans[j].hi; t++)
+                    k->maps->weights[b + (size_t)t] +=
+                        expf(k->queries[j].scale * s[(j - from) * SCORE_ROW + (size_t)t] - k->w.run[j].max) /
+                        k->w.run[j].sum;
         }
 }
 
@@ -65,16 +87,16 @@ void attention_segments(const SegmentQuery *queries, size_t n, const SegmentMaps
     size_t head = (size_t)l * (size_t)c->n_kv_heads + (size_t)h, d = (size_t)c->head_dim, end = 0, first = SIZE_MAX;
     Work k = {.w = {.c = c, .kernels = kernels, .d = d}, .queries = queries, .n = n, .maps = maps, .q = scratch};
     k.w.k = c->k + head * c->k_stride, k.w.v = c->v + head * c->v_stride;
-    k.w.rotated = scratch + ROPE_SEGMENTS * n * whole_lanes(d);
+    k.w.rotated = scratch + QUERY_ROWS * n * whole_lanes(d);
     k.w.s = k.w.rotated + SCORE_ROW * whole_lanes(d);
     k.w.acc = k.w.s + n * SCORE_ROW;
     k.w.room = k.w.acc + n * c->value_width;
     for (size_t j = 0; j < n; j++) {
-        k.w.run[j] = (Running){.scale = queries[j].scale, .max = -FLT_MAX, .shrink = 1};
-        for (int i = 0; i < queries[j].n; i++) {
-            if (queries[j].segments[i].first < first) first = queries[j].segments[i].first;
-            if (queries[j].segments[i].end > end) end = queries[j].segments[i].end;
-        }
+        const SegmentQuery *q = &queries[j];
+        k.w.run[j] = (Running){.scale = q->scale, .max = -FLT_MAX, .shrink = 1};
+        if (q->n > k.most) k.most = q->n;
+        if (q->n && q->segments[0].first < first) first = q->segments[0].first;
+        if (q->n && q->segments[q->n - 1].end > end) end = q->segments[q->n - 1].end;
     }
     rotate_queries(&k);
     memset(k.w.acc, 0, n * c->value_width * sizeof *k.w.acc);
@@ -82,4 +104,5 @@ void attention_segments(const SegmentQuery *queries, size_t n, const SegmentMaps
     for (size_t j = 0; j < n; j++) /* out = acc / sum; a query sees itself at least */
         for (size_t i = 0; i < (size_t)c->value_dim; i++)
             queries[j].out[i] = 1 / k.w.run[j].sum * k.w.acc[j * c->value_width + i];
+    for (size_t b = first / KEY_BLOCK * KEY_BLOCK; maps->weights && b < end; b += KEY_BLOCK) add_weights(&k, b);
 }

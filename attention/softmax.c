@@ -31,29 +31,40 @@ static void rotate_keys(float *out, const float *k, const KeyAngles *a, size_t g
     }
 }
 
+static Numbers block_keys(const SoftmaxWork *w, size_t g0, size_t groups, const CacheWide *wide,
+                          const KeyAngles *angles) {
+    const uint8_t *k = w->k + g0 * w->c->group_bytes;
+    int half = w->c->type == CACHE_F16;
+    Numbers keys = wide || (angles && half) ? w->c->format->wide->keys(w, k, groups) : (Numbers){k, half};
+    if (!angles) return keys;
+    rotate_keys(w->rotated, keys.at, angles, g0, groups, w->d);
+    return (Numbers){.at = w->rotated};
+}
+
 /* A block need not begin with a group of keys, so that it may have a part in one group more than it is long. */
-void softmax_block(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all, const KeyAngles *angles) {
+float *softmax_scores(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all, const KeyAngles *angles) {
     size_t g0 = (b + (size_t)all.lo) / KEY_LANES, g1 = (b + (size_t)all.hi + KEY_LANES - 1) / KEY_LANES, n = to - from;
-    float *row = w->s + from * SCORE_ROW, *p = row + b % KEY_LANES;
+    float *row = w->s + from * SCORE_ROW;
     Soon values = {w->v + (b + (size_t)all.lo) * w->c->row_bytes, (size_t)(all.hi - all.lo) * w->c->row_bytes};
+    const CacheWide *wide = w->c->format->wide && n >= w->c->format->wide->from ? w->c->format->wide : NULL;
+    w->kernels->att->scores(row + (g0 - b / KEY_LANES) * KEY_LANES, w->q + from * w->d, n,
+                            block_keys(w, g0, g1 - g0, wide, angles), w->d, g1 - g0, values);
+    return row + b % KEY_LANES;
+}
+
+void softmax_block(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all, const KeyAngles *angles) {
+    size_t g1 = (b + (size_t)all.hi + KEY_LANES - 1) / KEY_LANES, n = to - from, columns = w->c->value_width;
+    float *p = softmax_scores(w, b, from, to, all, angles);
     Soon next_keys = {w->k + g1 * w->c->group_bytes, KEY_BLOCK / KEY_LANES * w->c->group_bytes};
     const CacheWide *wide = w->c->format->wide && n >= w->c->format->wide->from ? w->c->format->wide : NULL;
-    const uint8_t *k = w->k + g0 * w->c->group_bytes, *v = w->v + b * w->c->row_bytes;
+    const uint8_t *v = w->v + b * w->c->row_bytes;
     const AttentionKernels *kernels = w->kernels->att;
-    size_t columns = w->c->value_width;
-    int half = w->c->type == CACHE_F16;
-    Numbers keys = wide || (angles && half) ? w->c->format->wide->keys(w, k, g1 - g0) : (Numbers){k, half};
-    if (angles) {
-        rotate_keys(w->rotated, keys.at, angles, g0, g1 - g0, w->d);
-        keys = (Numbers){.at = w->rotated};
-    }
-    kernels->scores(row + (g0 - b / KEY_LANES) * KEY_LANES, w->q + from * w->d, n, keys, w->d, g1 - g0, values);
     /* p_t = exp(scale s_t - the largest so far), s_t = q . k_t */
     kernels->softmax(p, w->spans + from, w->run + from, n);
     /* acc = shrink acc + sum_t p_t v_t */
     if (wide) wide->mix(w, p, v, from, n, all, next_keys);
-    else kernels->mix(w->acc + from * columns, columns, p, w->spans + from, w->run + from, n, (Numbers){v, half},
-                      columns, columns, next_keys);
+    else kernels->mix(w->acc + from * columns, columns, p, w->spans + from, w->run + from, n,
+                      (Numbers){v, w->c->type == CACHE_F16}, columns, columns, next_keys);
 }
 
 /* The slots of the block from b on that each query sees; *from, *to: the queries that see any, and some between them

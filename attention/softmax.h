@@ -58,6 +58,9 @@ typedef struct {
  * angles: what its keys are rotated by, w->rotated being there; NULL: they are as they should be. */
 void softmax_block(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all, const KeyAngles *angles);
 
+/* Its first step: the scores q . k_t of slot b + t, at [(j - from) * SCORE_ROW + t] of what is returned. */
+float *softmax_scores(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all, const KeyAngles *angles);
+
 /* A cache's numbers made floats first: once, for all queries of a block. Exact: no result depends on it. */
 typedef struct CacheWide {
     size_t from; /* so many queries or more are worth it */

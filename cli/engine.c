@@ -167,9 +167,11 @@ void note_price(const Engine *e) {
     const RopeConfig *c = &e->model.config.rope;
     int64_t n = rope_numbers(c)->n_ctx_original;
     if ((int64_t)e->session.options.n_ctx <= n || rope_choice(c, n + 1) == rope_choice(c, n + 2)) return;
-    note("rope %s: beyond %lld positions every token changes the frequencies, and the whole text is read again for it%s",
-         c->scaling->name, (long long)n,
-         strcmp(c->scaling->name, "dynamic") == 0 ? "; --rope dynamic-each gives each token its own and reads once" : "");
+    note(
+        "rope %s: beyond %lld positions every token changes the frequencies, and the whole text is read again for it%s",
+        c->scaling->name, (long long)n,
+        strcmp(c->scaling->name, "dynamic") == 0 ? "; --rope dynamic-each gives each token its own and reads once"
+                                                 : "");
 }
 
 int engine_open(Engine *e, const Args *a, int want_tokenizer) {

@@ -4,6 +4,7 @@
 
 #include "attention/softmax.h"
 #include "base/base.h"
+#include "choose.h"
 #include "family.h"
 #include "rope/scores.h"
 #include "scratch.h"
@@ -70,6 +71,7 @@ static int init(Session *s, char *err, size_t errlen) {
     if (c->linear.form) rc = init_state(&p->state, s->model, err, errlen);
     else rc = cache_init(&p->cache, o->cache, layers, c->n_kv_heads, c->head_dim, c->value_dim, o->n_ctx, err, errlen);
     if (rc) return rc;
+    if ((rc = choose_init(&p->chooser, s, err, errlen))) return rc;
     if (stretch_wanted(s->model) && (rc = stretch_init(&p->stretch, s, err, errlen))) return rc;
     s->rotates = c->linear.form || p->stretch;
     carve_all(&k, s);
@@ -86,6 +88,7 @@ static void free_past(Session *s) {
     cache_free(&s->past->cache);
     linear_free(&s->past->state);
     stretch_free(s->past->stretch);
+    choose_free(s->past->chooser);
     free(s->past->block);
     free(s->past);
 }
@@ -193,4 +196,4 @@ static void attend(Session *s, int l, size_t n) {
     else attend_softmax(s, l, n); /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
 }
 
-const Attention attention_tiles = {init, free_past, attend};
+const Attention attention_tiles = {init, free_past, attend, choose_begin};

@@ -36,6 +36,7 @@ int config_stretch(Config *c, const RopeOverride *o, char *err, size_t errlen) {
     n->n_ctx = o->n_ctx;
     n->n_layers = c->n_layers < ROPE_MOST_LAYERS ? c->n_layers : ROPE_MOST_LAYERS;
     n->n_pairs = rope->rotary_dim / 2;
+    n->distance.heads = c->n_heads;
     if (o->n_ctx_original > 0) n->n_ctx_original = o->n_ctx_original;
     int rc = o->spec ? rope_spec_apply(rope, o->spec, err, errlen) : 0;
     return rc ? rc : override_numbers(rope, o, err, errlen);
@@ -53,6 +54,12 @@ int config_check_stretch(const Config *c, char *err, size_t errlen) {
     if (form && (form->before_phi || form->in_numerator || form->in_denominator) && c->rope.scaling->choice)
         return base_error(err, errlen, -EINVAL, "rope: method %s changes with the text's length, and linear attention "
                           "keeps no keys to turn anew; name another (--rope)", c->rope.scaling->name);
+    if (n->relative && n->relative->chooses == ROPE_BY_HEADS &&
+        (c->rope.scaling->choice || c->rope.scaling->method->each))
+        return base_error(err, errlen, -EINVAL,
+                          "rope: %s ranks heads by a text's beginning, and %s changes with its length; "
+                          "give one",
+                          name, c->rope.scaling->name);
     if (name && form)
         return base_error(err, errlen, -EINVAL,
                           "rope: %s needs softmax attention: linear attention keeps a sum of keys, "

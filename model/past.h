@@ -13,6 +13,8 @@ typedef struct Past {
     double *chunk;        /* [threads, chunk_doubles]: scratch of the chunked form */
     float *attend;        /* [threads, attend_floats]: softmax's scratch */
     size_t chunk_doubles, attend_floats;
+    size_t upto;          /* positions that were read one after the other; SIZE_MAX: they come from a file */
+    struct Chooser *chooser; /* choose.h: where the text decides what is seen; else NULL */
     struct Stretch *stretch; /* stretch.h: where the model's RoPE is rewritten; else NULL */
     void *block;          /* owns the arrays above: */
     size_t bytes;

@@ -149,4 +149,4 @@ static void attend_layer(Session *s, int l, size_t n) {
     team_wait(team);
 }
 
-const Attention attention_plain = {init, free_past, attend_layer};
+const Attention attention_plain = {init, free_past, attend_layer, NULL};

@@ -44,6 +44,8 @@ typedef struct Attention {
      * are rotated, by the team_share of n * (n_heads + n_kv_heads) heads; linear attention rotates their features
      * itself. Every thread of the team calls it; a step (steps.h). */
     void (*attend)(Session *s, int l, size_t n);
+    /* Before n more ids: 1 where those that are kept must be read again. NULL: never. */
+    int (*begin)(Session *s, const int *ids, size_t n);
 } Attention;
 extern const Attention attention_plain;          /* plain.c: decoders that see all of their past, eq. 19 */
 extern const Attention *const session_attention; /* the program's (families.c) */

@@ -152,7 +152,9 @@ int session_begin(Session *s, const int *ids, size_t n, int wants_logits, char *
     int rc = check(s, ids, n, wants_logits, err, errlen);
     size_t kept = s->pos;
     const RopeConfig *rope = &s->model->config.rope;
-    if (rc || rope_choice(rope, (int64_t)(kept + n)) == s->rope.choice) return rc;
+    int again = rope_choice(rope, (int64_t)(kept + n)) != s->rope.choice;
+    if (rc == 0 && s->options.attention->begin) again |= s->options.attention->begin(s, ids, n);
+    if (rc || !again) return rc;
     rope_init(&s->rope, rope, (int64_t)(kept + n));
     s->pos = 0; /* other frequencies change every hidden state: read it all again */
     for (size_t b; s->pos < kept; session_batch(s, s->ids + s->pos, b, 0))

@@ -221,6 +221,7 @@ int session_load_memory(Session *s, const void *bytes, size_t size, const char *
             return refuse(s, err, errlen, name, "an id is outside the vocabulary");
     rope_init(&s->rope, &s->model->config.rope, (int64_t)n); /* the frequencies that these ids were read with */
     s->pos = (size_t)n;
+    s->past->upto = SIZE_MAX;
     s->has_logits = 1;
     if (logits) *logits = s->logits;
     return 0;

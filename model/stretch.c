@@ -3,6 +3,7 @@
 #include "stretch.h"
 
 #include "base/base.h"
+#include "choose.h"
 #include "past.h"
 #include "rope/scores.h"
 #include "scratch.h"
@@ -24,29 +25,35 @@ static void carve(Carver *k, Stretch *x, const Session *s) {
     const Config *c = &s->model->config;
     const SessionOptions *o = &s->options;
     size_t half = (size_t)c->rope.rotary_dim / 2, B = o->n_batch, table = whole_lanes(o->n_ctx) * half;
+    size_t threads = (size_t)o->threads, rows = B * (size_t)x->n_rows * half;
     x->scratch_floats = whole_lanes(segments_scratch(o->cache, c->head_dim, c->value_dim));
+    x->maps = scratch_carve(k, (size_t)x->n_maps, sizeof *x->maps);
     x->tables = scratch_carve(k, (size_t)x->n_maps * 2 * table, sizeof *x->tables);
-    x->cos = scratch_carve(k, B * ROPE_SEGMENTS * half, sizeof *x->cos);
-    x->sin = scratch_carve(k, B * ROPE_SEGMENTS * half, sizeof *x->sin);
+    x->cos = scratch_carve(k, rows, sizeof *x->cos);
+    x->sin = scratch_carve(k, rows, sizeof *x->sin);
     x->segments = scratch_carve(k, B * ROPE_SEGMENTS, sizeof *x->segments);
     x->n_segments = scratch_carve(k, B, sizeof *x->n_segments);
     x->own = scratch_carve(k, B, sizeof *x->own);
-    x->scratch = scratch_carve(k, x->scratch_floats * (size_t)o->threads, sizeof *x->scratch);
+    x->scratch = scratch_carve(k, x->scratch_floats * threads, sizeof *x->scratch);
+    x->seen = scratch_carve(k, threads * ATTENTION_QUERIES * x->most_segments, sizeof *x->seen);
     for (int i = 0; i < x->n_maps && k->block; i++)
         x->maps[i] = (KeyAngles){.cos = x->tables + (size_t)(2 * i) * table,
                                  .sin = x->tables + (size_t)(2 * i + 1) * table,
-                                 .rotary_dim = c->rope.rotary_dim,
-                                 .pairing = c->rope.pairing};
+                                 .rotary_dim = c->rope.rotary_dim, .pairing = c->rope.pairing};
 }
 
 int stretch_init(Stretch **out, const Session *s, char *err, size_t errlen) {
     const RopeConfig *rope = &s->model->config.rope;
     const RopeNumbers *n = rope_numbers(rope);
+    const Chooser *chooser = s->past->chooser;
     Stretch *x = *out = calloc(1, sizeof *x);
     Carver k = {0};
     if (!x) return base_error(err, errlen, -ENOMEM, "out of memory");
     x->row = n->relative ? n->relative : &rope_plainly;
-    x->n_maps = x->row->n_maps * (rope->scaling->method->each ? 2 : 1);
+    x->n_common = x->row->n_maps + (x->row->chooses == ROPE_BY_HEADS ? n->distance.heads : 0);
+    x->n_maps = x->n_common * (rope->scaling->method->each ? 2 : 1);
+    x->n_rows = x->row->chooses == ROPE_BY_HEADS ? x->n_common : ROPE_SEGMENTS;
+    x->most_segments = chooser && chooser->most_segments > ROPE_SEGMENTS ? chooser->most_segments : ROPE_SEGMENTS;
     carve(&k, x, s);
     if (k.overflow || !size_add(k.used, 63, &x->bytes) || !(x->block = calloc(1, x->bytes)))
         return base_error(err, errlen, -ENOMEM,
@@ -100,7 +107,7 @@ static void fill_own(Session *s, const Rope *r, size_t n) {
     const Stretch *x = s->past->stretch;
     const RelativeNumbers *numbers = &rope_numbers(&s->model->config.rope)->distance;
     double lanes[ROPE_MAX_PAIRS * 2 * KEY_LANES];
-    int row_maps = x->row->n_maps;
+    int row_maps = x->n_common;
     fill_lanes(lanes, r);
     for (int map = 0; map < row_maps; map++)
         for (Share g = team_share(&s->scratch->team, (n + KEY_LANES - 1) / KEY_LANES); g.at < g.end; g.at++) {
@@ -113,14 +120,15 @@ static void fill_own(Session *s, const Rope *r, size_t n) {
         }
 }
 
-/* Where token t stands for each of its segments, times the method's magnitude: the keys' too, which are cached without
- * it. */
+/* Where token t stands: for each of its segments, or under each map; times the method's magnitude, and the keys' too,
+ * which are cached without it. */
 static void fill_query(Session *s, size_t t) {
     const RopeConfig *c = &s->model->config.rope;
     const RopeNumbers *numbers = rope_numbers(c);
     Stretch *x = s->past->stretch;
     size_t half = (size_t)c->rotary_dim / 2;
     int64_t m = (int64_t)s->scratch->tokens[t].pos;
+    int by_heads = x->row->chooses == ROPE_BY_HEADS;
     RopeSegment *segments = x->segments + t * ROPE_SEGMENTS;
     Rope own;
     const Rope *r = &s->rope;
@@ -128,11 +136,14 @@ static void fill_query(Session *s, size_t t) {
     x->own[t] = r->choice != s->rope.choice;
     x->n_segments[t] = x->row->look(&numbers->distance, m, segments);
     double a = r->scale * (numbers->relative && numbers->distance.magnitude > 0 ? numbers->distance.magnitude : 1);
-    for (size_t i = 0; i < (size_t)x->n_segments[t]; i++)
-        for (size_t k = 0, at = (t * ROPE_SEGMENTS + i) * half; k < half; k++) {
-            x->cos[at + k] = (float)(cos(segments[i].at * r->inv_freq[k]) * a * a);
-            x->sin[at + k] = (float)(sin(segments[i].at * r->inv_freq[k]) * a * a);
+    for (int i = 0; i < (by_heads ? x->n_rows : x->n_segments[t]); i++) {
+        double at = by_heads ? x->row->key(&numbers->distance, i, m) : segments[i].at;
+        float *cosine = x->cos + (t * (size_t)x->n_rows + (size_t)i) * half, *sine = cosine - x->cos + x->sin;
+        for (size_t k = 0; k < half; k++) {
+            cosine[k] = (float)(cos(at * r->inv_freq[k]) * a * a);
+            sine[k] = (float)(sin(at * r->inv_freq[k]) * a * a);
         }
+    }
 }
 
 /* A batch's angles, for all layers: of its queries, and of the slots that have none yet. */
@@ -142,89 +153,120 @@ static void prepare(Session *s, size_t n) {
     const RelativeNumbers *numbers = &rope_numbers(&s->model->config.rope)->distance;
     size_t from = x->choice == s->rope.choice ? x->filled : 0, end = w->tokens[n - 1].end;
     for (Share j = team_share(&w->team, from < end ? end - from : 0); j.at < j.end; j.at++)
-        for (int map = 0; map < x->row->n_maps; map++)
+        for (int map = 0; map < x->n_common; map++)
             fill_slot(&x->maps[map], &s->rope, x->row->key(numbers, map, (int64_t)(from + j.at)), from + j.at);
     for (Share t = team_share(&w->team, n); t.at < t.end; t.at++) fill_query(s, t.at);
     team_wait(&w->team);
-    if (team_member() == 0) x->filled = from < end ? end : from, x->choice = s->rope.choice;
+    if (team_member() != 0) return;
+    x->filled = from < end ? end : from, x->choice = s->rope.choice;
+    s->past->upto = end;
 }
 
 /* ---- attention ---- */
 
-/* What token t sees in layer l. Returns how many segments. */
-static int take_segments(const Session *s, int l, size_t t, Segment *out) {
+/* What head h of token t sees in layer l: into q, its segments into out [most_segments]. */
+static void take_segments(const Session *s, int l, size_t t, size_t h, Segment *out, SegmentQuery *q) {
     const Config *c = &s->model->config;
-    const RopeNumbers *numbers = rope_numbers(&c->rope);
     const Stretch *x = s->past->stretch;
     const Token *token = &s->scratch->tokens[t];
-    size_t window = s->model->layers[l].window, half = (size_t)c->rope.rotary_dim / 2;
-    size_t first = window && token->end > window ? token->end - window : 0;
-    int n = 0;
-    for (size_t i = 0; i < (size_t)x->n_segments[t]; i++) {
-        const RopeSegment *r = &x->segments[t * ROPE_SEGMENTS + i];
-        size_t row = (t * ROPE_SEGMENTS + i) * half;
-        int map = r->map == ROPE_UNTURNED ? -1 : r->map + (x->own[t] ? x->row->n_maps : 0);
-        Segment made = {.first = (size_t)r->first, .end = (size_t)r->end, .keys = map < 0 ? NULL : &x->maps[map],
-                        .cos = x->cos + row, .sin = x->sin + row};
-        if (made.first < first) made.first = first;
-        if (numbers->nope[l]) made.keys = NULL, made.cos = made.sin = NULL;
-        if (made.first < made.end) out[n++] = made;
+    size_t window = s->model->layers[l].window, half = (size_t)c->rope.rotary_dim / 2, n = 0;
+    size_t first = window && token->end > window ? token->end - window : 0, rows = t * (size_t)x->n_rows;
+    int by_blocks = x->row->chooses == ROPE_BY_BLOCKS, nope = rope_numbers(&c->rope)->nope[l];
+    int own = x->own[t] ? x->n_common : 0, last = x->n_segments[t] - 1;
+    int head_map = x->row->chooses == ROPE_BY_HEADS ? choose_map(s, l, h) : 0;
+    if (by_blocks) n = (size_t)choose_segments(s, l, t, &x->maps[own], out);
+    for (int i = 0; i <= last && !by_blocks; i++, n++) {
+        const RopeSegment *r = &x->segments[t * ROPE_SEGMENTS + (size_t)i];
+        out[n] = (Segment){.first = (size_t)r->first, .end = (size_t)r->end, .row = i,
+                           .keys = r->map == ROPE_UNTURNED ? NULL : &x->maps[r->map + head_map + own]};
     }
-    return n;
+    q->n = 0;
+    for (size_t i = 0; i < n; i++) { /* the layer's own window, and whether it rotates at all */
+        if (out[i].first < first) out[i].first = first;
+        if (nope) out[i].keys = NULL;
+        if (out[i].first < out[i].end) out[q->n++] = out[i];
+    }
+    q->segments = out;
+    q->n_rows = last + 1;
+    for (int i = 0; i <= last; i++) {
+        size_t at = (rows + (size_t)(by_blocks ? last - i : head_map + i)) * half;
+        q->cos[i] = nope ? NULL : x->cos + at;
+        q->sin[i] = nope ? NULL : x->sin + at;
+    }
 }
 
 /* One tile: the queries of heads h .. h+heads-1 of tokens t .. t+n-1. */
-static void attend_tile(Session *s, int l, size_t t, size_t n, size_t h, size_t heads, float *scratch) {
+static void attend_tile(Session *s, int l, size_t t, size_t n, size_t h, size_t heads) {
     const Config *c = &s->model->config;
     const Stretch *x = s->past->stretch;
     const Scratch *w = s->scratch;
-    const SegmentMaps maps = {.keys = x->maps, .n_keys = x->n_maps, .rotary_dim = c->rope.rotary_dim,
-                              .pairing = c->rope.pairing};
+    SegmentMaps maps = {.keys = x->maps, .n_keys = x->n_maps, .rotary_dim = c->rope.rotary_dim,
+                        .pairing = c->rope.pairing};
     size_t hd = (size_t)c->head_dim, vd = (size_t)c->value_dim, n_heads = (size_t)c->n_heads;
-    Segment segments[ATTENTION_QUERIES][ROPE_SEGMENTS];
+    size_t member = (size_t)team_member(), most = x->most_segments;
+    Segment *seen = x->seen + member * ATTENTION_QUERIES * most;
     SegmentQuery queries[ATTENTION_QUERIES], *q = queries;
+    if (x->row->chooses == ROPE_BY_BLOCKS) maps.weights = choose_weights(s, l, h);
     for (size_t i = 0; i < n; i++) {
-        int count = take_segments(s, l, t + i, segments[i]);
-        double scale = rope_score(&c->rope, (int64_t)w->tokens[t + i].pos, l) / sqrt((double)c->head_dim);
-        for (size_t j = h, at = (t + i) * n_heads + h; j < h + heads; j++, at++)
-            *q++ = (SegmentQuery){.q = w->q + at * hd, .out = w->att + at * vd, .scale = (float)scale, .n = count,
-                                  .segments = segments[i]};
+        SegmentQuery common = {.scale =
+                                   (float)(rope_score(&c->rope, (int64_t)w->tokens[t + i].pos, l) / sqrt((double)hd))};
+        take_segments(s, l, t + i, h, seen + i * most, &common);
+        for (size_t j = h, at = (t + i) * n_heads + h; j < h + heads; j++, at++) {
+            common.q = w->q + at * hd, common.out = w->att + at * vd;
+            *q++ = common;
+        }
     }
     attention_segments(queries, n * heads, &maps, &s->past->cache, l, (int)(h / (n_heads / (size_t)c->n_kv_heads)),
-                       scratch, s->model->kernels);
+                       x->scratch + member * x->scratch_floats, s->model->kernels);
 }
 
-/* Tokens from .. from+n-1, in tiles as in attend.c. */
+/* Tokens from .. from+n-1, in tiles as in attend.c; a head by itself where it stands by itself. */
 static void attend_tokens(Session *s, int l, size_t from, size_t n) {
     const Config *c = &s->model->config;
-    Scratch *w = s->scratch;
+    Team *team = &s->scratch->team;
     size_t kv = (size_t)c->n_kv_heads, group = (size_t)c->n_heads / kv, threads = (size_t)s->options.threads;
     size_t part = n * kv >= threads ? group : (n * kv * group + threads - 1) / threads;
     if (part > ATTENTION_QUERIES) part = ATTENTION_QUERIES;
+    if (s->past->chooser) part = 1;
     size_t parts = (group + part - 1) / part, tile = ATTENTION_QUERIES / part, tiles = (n + tile - 1) / tile;
-    float *scratch = s->past->stretch->scratch + (size_t)team_member() * s->past->stretch->scratch_floats;
-    for (Share i; team_take(&w->team, kv * parts * tiles, &i);)
+    for (Share i; team_take(team, kv * parts * tiles, &i);)
         for (; i.at < i.end; i.at++) {
             size_t h = i.at / tiles / parts, first = i.at / tiles % parts * part;
             size_t heads = group - first < part ? group - first : part;
             size_t t = (tiles - 1 - i.at % tiles) * tile, m = n - t < tile ? n - t : tile;
-            attend_tile(s, l, from + t, m, h * group + first, heads, scratch);
+            attend_tile(s, l, from + t, m, h * group + first, heads);
         }
-    team_wait(&w->team);
+    team_wait(team);
+}
+
+/* Head by head, its tokens in their order: what keys gather is summed in one order. */
+static void attend_blocks(Session *s, int l, size_t from, size_t n) {
+    for (Share h = team_share(&s->scratch->team, (size_t)s->model->config.n_heads); h.at < h.end; h.at++)
+        for (size_t t = 0; t < n; t += ATTENTION_QUERIES)
+            attend_tile(s, l, from + t, n - t < ATTENTION_QUERIES ? n - t : ATTENTION_QUERIES, h.at, 1);
+    team_wait(&s->scratch->team);
+}
+
+/* By frequencies of the query's own: it makes the tables that it looks through. */
+static void make_own(Session *s, size_t t) {
+    size_t end = s->scratch->tokens[t].end;
+    Rope r;
+    rope_init_each(&r, &s->model->config.rope, (int64_t)end);
+    fill_own(s, &r, end);
+    team_wait(&s->scratch->team);
 }
 
 void stretch_attend(Session *s, int l, size_t n) {
     const Stretch *x = s->past->stretch;
+    const Chooser *chooser = s->past->chooser;
     if (l == 0) prepare(s, n);
     for (size_t t = 0, m; t < n; t += m) {
-        for (m = 1; t + m < n && !x->own[t] && !x->own[t + m];) m++;
-        if (x->own[t]) { /* one by one: the tables are this query's */
-            Rope r;
-            size_t end = s->scratch->tokens[t].end;
-            rope_init_each(&r, &s->model->config.rope, (int64_t)end);
-            fill_own(s, &r, end);
-            team_wait(&s->scratch->team);
-        }
-        attend_tokens(s, l, t, m);
+        size_t most = chooser ? choose_run(s, t, n) : n - t;
+        for (m = 1; m < most && !x->own[t] && !x->own[t + m];) m++;
+        if (chooser) choose_before(s, l, t);
+        if (x->own[t]) make_own(s, t);
+        if (chooser && chooser->kind == ROPE_BY_BLOCKS) attend_blocks(s, l, t, m);
+        else attend_tokens(s, l, t, m);
+        if (chooser) choose_after(s, l, t, m);
     }
 }

@@ -4,22 +4,25 @@
 #define STRETCH_H
 
 #include "attention/segments.h"
+#include "rope/relative.h"
 #include "rope/scaling.h"
 #include "session.h"
 
 typedef struct Stretch {
     const RopeRelative *row;   /* rope_plainly where distances stay */
-    KeyAngles maps[2 * ROPE_MAPS]; /* of all slots; behind them the same by one query's own frequencies */
-    int n_maps;                /* of these, without the second half where no method has `each` */
+    KeyAngles *maps;           /* [n_maps]: of all slots; where a method has `each`, behind these as many more by one */
+    int n_maps, n_common;      /* query's own frequencies; how many are not its own */
+    int n_rows;                /* angles of a query: its segments', or its maps' where heads have their own */
     float *tables;             /* what maps point to */
     size_t filled;             /* slots whose angles are there, by the frequencies of this choice: */
     int64_t choice;
-    float *cos, *sin;          /* [n_batch, ROPE_SEGMENTS, rotary_dim/2]: the queries' angles */
+    float *cos, *sin;          /* [n_batch, n_rows, rotary_dim/2]: the queries' angles */
     RopeSegment *segments;     /* [n_batch, ROPE_SEGMENTS] */
     int *n_segments;           /* [n_batch] */
     int *own;                  /* [n_batch]: 1: the query has frequencies of its own */
     float *scratch;            /* [threads, scratch_floats] */
-    size_t scratch_floats;
+    Segment *seen;             /* [threads, ATTENTION_QUERIES, most_segments]: of a tile's tokens */
+    size_t scratch_floats, most_segments;
     void *block;               /* owns all arrays */
     size_t bytes;
 } Stretch;

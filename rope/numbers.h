@@ -10,6 +10,7 @@ enum { ROPE_MOST_LAYERS = 1024, ROPE_MOST_SCORES = 5, ROPE_FILE_NAME = 400 };
 typedef struct {
     int64_t window, group, chunk, local, shift, keep, init, block, top, representatives, every, at, skip;
     double leak, magnitude, min, max, c;
+    int heads; /* of the model, no key */
 } RelativeNumbers;
 
 typedef struct {

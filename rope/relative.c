@@ -142,6 +142,25 @@ static int look_lm_infinite(const RelativeNumbers *r, int64_t m, RopeSegment *ou
     return segment(out, n, near, m + 1, 0, (double)m);
 }
 
+/* ---- what the text decides ---- */
+
+/* Near keys, and of the far ones, all at distance N - 1, some blocks. Xiao et al., arXiv:2402.04617; thunlp/InfLLM,
+ * context_manager.py, which chooses by the queries of the chunk at hand; a decoder does not know these yet, so here it
+ * is the chunk before. */
+static int look_infllm(const RelativeNumbers *r, int64_t m, RopeSegment *out) {
+    int64_t near = near_from(m, r->local);
+    int n = segment(out, 0, 0, near, ROPE_UNTURNED, (double)(r->local - 1));
+    return segment(out, n, near, m + 1, 0, (double)m);
+}
+
+/* Each head its own squeeze, min to max, by how much it looks at single keys. Zhang et al., arXiv:2403.04797;
+ * VITA-Group/Ms-PoE, modify_arch/llama.py. */
+static double key_ms_poe(const RelativeNumbers *r, int map, int64_t j) {
+    return map ? (double)j / (r->min + (r->max - r->min) * (map - 1) / r->heads) : (double)j;
+}
+
+static const char *wrong_ms_poe(const RelativeNumbers *r) { return r->min > r->max ? "min is larger than max" : NULL; }
+
 /* ---- rows ---- */
 
 static double usual_half(const RopeNumbers *n) { return fmax(floor(rope_usual_original(n) / 2), 1); }
@@ -156,6 +175,10 @@ static double usual_shift(const RopeNumbers *n) { return fmax(floor(rope_usual_o
 static double usual_string(const RopeNumbers *n) { return fmin(128, fmax(floor((double)n->distance.shift / 8), 1)); }
 static double usual_keep(const RopeNumbers *n) { return fmin(4, fmax(rope_usual_original(n) - 1, 0)); }
 static double usual_cache(const RopeNumbers *n) { return fmax(rope_usual_original(n) - (double)n->distance.keep, 1); }
+
+static double usual_64th(const RopeNumbers *n) { return fmax(floor(rope_usual_original(n) / 64), 1); }
+static double usual_few(const RopeNumbers *n) { return fmin(4, (double)n->distance.block); }
+static double usual_every(const RopeNumbers *n) { return fmin(512, (double)n->distance.local); }
 
 /* The smallest group that keeps the farthest key within two thirds of what was trained: LongLM's rule of thumb. */
 static double usual_group(const RopeNumbers *n) {
@@ -187,7 +210,17 @@ static const RopeKey
     power_keys[] = {{"c", ROPE_NUMBER, ROPE_AT(distance.c), 1, 1e15, 0, usual_c}, {0}},
     sinks_keys[] = {WHOLE("keep", keep, 0, usual_keep), WHOLE("window", window, 1, usual_cache), {0}},
     window_keys[] = {WHOLE("size", window, 1, usual_all), {0}},
-    lm_infinite_keys[] = {WHOLE("keep", keep, 0, usual_keep), WHOLE("window", window, 1, usual_all), {0}};
+    lm_infinite_keys[] = {WHOLE("keep", keep, 0, usual_keep), WHOLE("window", window, 1, usual_all), {0}},
+    infllm_keys[] = {WHOLE("init", init, 0, usual_64th), WHOLE("local", local, 1, usual_half),
+                     WHOLE("block", block, 1, usual_64th),
+                     {"top", ROPE_WHOLE, ROPE_AT(distance.top), 1, ROPE_KEY_MOST, 16, NULL},
+                     WHOLE("representatives", representatives, 1, usual_few), WHOLE("every", every, 1, usual_every),
+                     {0}},
+    ms_poe_keys[] = {{"min", ROPE_NUMBER, ROPE_AT(distance.min), 1e-3, 1e6, 1.2, NULL},
+                     {"max", ROPE_NUMBER, ROPE_AT(distance.max), 1e-3, 1e6, 1.8, NULL},
+                     WHOLE("at", at, 1, usual_all),
+                     {"skip", ROPE_WHOLE, ROPE_AT(distance.skip), 0, ROPE_MOST_LAYERS, 2, NULL},
+                     {0}};
 #undef WHOLE
 
 const RopeRelative rope_plainly = {.name = "", .n_maps = 1, .key = key_here, .look = look_plainly};
@@ -207,8 +240,12 @@ static const RopeRelative
     lm_infinite = {"lm-infinite", lm_infinite_keys, 1, key_here, look_lm_infinite, NULL, ROPE_BY_POSITION,
                    "arXiv:2308.16137"};
 
+static const RopeRelative
+    infllm = {"infllm", infllm_keys, 1, key_here, look_infllm, NULL, ROPE_BY_BLOCKS, "arXiv:2402.04617"},
+    ms_poe = {"ms-poe", ms_poe_keys, 1, key_ms_poe, look_plainly, wrong_ms_poe, ROPE_BY_HEADS, "arXiv:2403.04797"};
+
 const RopeRelative *const rope_relatives[] = {&rerope, &leaky, &self_extend, &self_extend_llamacpp, &dca, &string,
-                                              &power, &sinks, &window, &lm_infinite, NULL};
+                                              &power, &sinks, &window, &lm_infinite, &infllm, &ms_poe, NULL};
 
 const RopeRelative *rope_relative(const char *name) {
     for (const RopeRelative *const *r = rope_relatives; *r; r++)

@@ -12,7 +12,7 @@
 
 #include "numbers.h"
 
-enum { ROPE_SEGMENTS = 3, ROPE_MAPS = 2, ROPE_UNTURNED = -1 };
+enum { ROPE_SEGMENTS = 3, ROPE_UNTURNED = -1 };
 
 /* The keys first .. end-1 of a query: each is turned by its position under `map` (RopeRelative.key), or not at all
  * (ROPE_UNTURNED), and the query as if it stood at `at`. */
@@ -22,14 +22,14 @@ typedef struct {
     double at;
 } RopeSegment;
 
-/* What decides beside positions: nothing, the blocks of keys that a text's queries like best (infllm), its heads'
- * ranks (ms-poe). model/ works these out. */
+/* What decides beside positions: nothing; which blocks of far keys the text's queries fit best (infllm: segments are
+ * then near keys and all others); how its heads rank (ms-poe: that of rank r stands in map 1 + r). model/choose.c. */
 typedef enum { ROPE_BY_POSITION, ROPE_BY_BLOCKS, ROPE_BY_HEADS } RopeChooses;
 
 typedef struct RopeRelative {
     const char *name;
     const RopeKey *keys;
-    int n_maps; /* of keys, at most ROPE_MAPS */
+    int n_maps; /* of keys; ROPE_BY_HEADS: and one more for each head */
     double (*key)(const RelativeNumbers *r, int map, int64_t j);
     /* The segments of the query at m, who may see the keys up to its own: at most ROPE_SEGMENTS, in the order of their
      * keys, none empty, none overlapping. Returns how many. */

@@ -41,7 +41,11 @@ static const char *const specs[] = {"rerope:window=20",
                                     "dynamic-each:factor=2+self-extend:group=4:window=17",
                                     "dynamic:factor=2+dca:chunk=48:local=16+eabf",
                                     "nope:layers=0/2+llama4:floor=16+leaky:window=9:factor=3",
-                                    "window:size=33+ministral:original=32+temperature:t=0.8"};
+                                    "window:size=33+ministral:original=32+temperature:t=0.8",
+                                    "infllm:init=2:local=20:block=5:top=3:representatives=2:every=13",
+                                    "ms-poe:at=50:skip=1",
+                                    "infllm:init=0:local=9:block=1:top=4:representatives=1:every=9+nope:layers=1",
+                                    "yarn:factor=2+ms-poe:at=64:skip=0+log-n"};
 enum { N_SPECS = sizeof specs / sizeof *specs };
 
 static int open_model(Model *m, const char *spec, const Kernels *k) {
@@ -148,7 +152,8 @@ static void plain_when_near(void) {
         {"sinks:keep=3:window=29", 32}, {"window:size=33", 33}, {"lm-infinite:keep=5:window=40", 41},
         {"dynamic:factor=4", 64}, {"dynamic-each:factor=4", 64}, {"dynamic-yarn", 64}, {"qwen-dynamic", 64},
         {"leaky:window=20:factor=1", LONG}, {"self-extend:group=1:window=20", LONG}, {"log-n", 64}, {"none", LONG},
-        {"dca:chunk=140:local=0", 141}, {"file", LONG}};
+        {"dca:chunk=140:local=0", 141},
+        {"infllm:init=2:local=20:block=5:top=1:every=10", 20}, {"ms-poe:at=50:skip=1", 50}, {"file", LONG}};
     static float want[BUILD_VOCAB], got[BUILD_VOCAB];
     Model plain, m;
     build_model();
