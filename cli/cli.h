@@ -53,7 +53,7 @@ typedef struct {
 typedef struct { const char *contexts, *prompts; long long runs; } BenchArgs;
 typedef struct {
     long long n;
-    const char *kv, *save, *load;
+    const char *kv, *save, *load, *shift;
     int exact; /* the command's own: the most exact cache, where --kv does not say */
 } ContextArgs;
 typedef struct { const char *method; double theta, factor; long long n_original; } RopeArgs;
@@ -149,6 +149,7 @@ typedef struct {
     Session session;
     const float *logits; /* after the last id read, where a state was loaded, of n_loaded ids */
     size_t n_loaded;
+    size_t keep; /* --shift: positions that stay */
     Progress progress;
     double load_s;
     char err[1200];

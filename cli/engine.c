@@ -261,6 +261,7 @@ int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits) {
                         .chunk = (size_t)a->attention.chunk,
                         .linear = a->attention.chunk ? &linear_texts : NULL,
                         .cache = cache,
+                        .shifts = a->context.shift != NULL,
                         .n_logits = n_logits,
                         .progress = on_progress,
                         .progress_arg = &e->progress};

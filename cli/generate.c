@@ -1,6 +1,7 @@
 /* cli/generate.c - the command generate: a prompt is read, and what the model says goes out as it comes. */
 #include "generation.h"
 #include "model/encoder.h"
+#include "model/shift.h"
 #include "base/paths.h"
 #include "base/base.h"
 #include "base/system.h"
@@ -14,7 +15,8 @@
 static void report(const Generation *g, const Args *a) {
     const Session *s = &g->e.session;
     if (g->w.end == TEXT_CONTEXT)
-        note("the context of %zu positions is used up; -c makes room for more", s->options.n_ctx);
+        note("the context of %zu positions is used up; -c makes room for more, --shift keep=4 goes on without end",
+             s->options.n_ctx);
     if (g->prompt_s == 0 && g->n_prompt) /* nothing was asked of the model */
         note("nothing new: the prompt's %zu tokens are all that -n or --max-tokens allows; a larger one goes on",
              g->n_prompt);
@@ -82,6 +84,7 @@ static size_t new_tokens(const Generation *g, const Args *a) {
  * in e->err. */
 static int eval_prompt(Engine *e, const Args *a, const int *ids, size_t n, const float **logits) {
     Session *s = &e->session;
+    if (a->context.shift) return session_eval_shifting(s, e->keep, ids, n, logits, e->err, sizeof e->err);
     if (e->model.config.mask != MASK_UNILM || a->context.load)
         return session_eval(s, ids, n, logits, e->err, sizeof e->err);
     EncoderText text = {.ids = ids, .n = n};
@@ -90,6 +93,29 @@ static int eval_prompt(Engine *e, const Args *a, const int *ids, size_t n, const
     int rc = encoder_read(s, &text, 1, e->err, sizeof e->err);
     if (rc == 0) *logits = encoder_logits(s, n - 1);
     return rc;
+}
+
+static int make_room(void *arg) {
+    Engine *e = arg;
+    session_shift(&e->session, e->keep);
+    return 1;
+}
+
+/* --shift keep=S, where the model can. An exit code. */
+static int read_shift(Generation *g, const Args *a, size_t n_ctx) {
+    Engine *e = &g->e;
+    const char *digits = a->context.shift && strncmp(a->context.shift, "keep=", 5) == 0 ? a->context.shift + 5 : "";
+    char *end;
+    if (!a->context.shift) return 0;
+    errno = 0;
+    unsigned long long keep = strtoull(digits, &end, 10);
+    if (errno || *digits < '0' || *digits > '9' || *end)
+        return usage("--shift: \"%s\" is not keep=S, S the positions that stay (keep=4)", a->context.shift);
+    if (session_can_shift(&e->model, (size_t)keep, n_ctx, e->err, sizeof e->err)) return fail("--shift: %s", e->err);
+    e->keep = (size_t)keep;
+    g->w.make_room = make_room;
+    g->w.room_arg = e;
+    return 0;
 }
 
 /* Evaluate and draw until something ends the text. An exit code. */
@@ -129,11 +155,12 @@ int run_generate(Args *a) {
     size_t limit = new_tokens(&g, a), wanted = g.n_prompt + (limit ? limit - 1 : 0);
     if (limit > SIZE_MAX / 2) wanted = SIZE_MAX;
     size_t trained = (size_t)g.e.model.config.n_ctx_train, most = a->context.n ? (size_t)a->context.n : trained;
-    if ((limit || a->context.save) && g.n_prompt > most && !g.e.model.config.linear.form) {
+    if ((limit || a->context.save) && g.n_prompt > most && !g.e.model.config.linear.form && !a->context.shift) {
         code = fail("the prompt's %zu tokens do not fit the context of %zu; -c makes room for more", g.n_prompt, most);
         goto done;
     }
-    if ((code = engine_session(&g.e, a, limit ? wanted : g.n_prompt, 1))) goto done;
+    if ((code = read_shift(&g, a, most))) goto done;
+    if ((code = engine_session(&g.e, a, a->context.shift ? most : limit ? wanted : g.n_prompt, 1))) goto done;
     note_price(&g.e);
     g.silent = g.keep_text = g.w.keep_ids = a->show.json;
     if (!a->show.json) { /* the prompt is the user's own text: as it is */

@@ -150,6 +150,8 @@ static const Option options[] = {
     {CONTEXT, 0, "--kv", "TYPE", STRING, MODELS, AT(context.kv),
      .help = "what keys and values are kept as: f32, f16, q8_0 or auto: f16 for larger decoders of 16 bits or fewer "
              "a weight (auto; logits: f32)"},
+    {CONTEXT, 0, "--shift", "keep=S", STRING, "generate", AT(context.shift),
+     .help = "text without end: when the context is full, the older half of it leaves, but for the first S positions"},
     {CONTEXT, 0, "--save-state", "FILE", NEW_FILE, "generate logits", AT(context.save),
      .help = "keep what was read in FILE: the prompt need not be read again"},
     {CONTEXT, 0, "--load-state", "FILE", NEW_FILE, "generate logits", AT(context.load),

@@ -72,7 +72,7 @@ static int init(Session *s, char *err, size_t errlen) {
     else rc = cache_init(&p->cache, o->cache, layers, c->n_kv_heads, c->head_dim, c->value_dim, o->n_ctx, err, errlen);
     if (rc) return rc;
     if ((rc = choose_init(&p->chooser, s, err, errlen))) return rc;
-    if (stretch_wanted(s->model) && (rc = stretch_init(&p->stretch, s, err, errlen))) return rc;
+    if (!c->linear.form && stretch_wanted(s) && (rc = stretch_init(&p->stretch, s, err, errlen))) return rc;
     s->rotates = c->linear.form || p->stretch;
     carve_all(&k, s);
     if (k.overflow || !size_add(k.used, 63, &p->bytes) || !(p->block = calloc(1, p->bytes)))

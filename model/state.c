@@ -46,9 +46,12 @@ static void store_u64(uint8_t *p, uint64_t v) {
     for (int i = 0; i < 8; i++) p[i] = (uint8_t)(v >> 8 * i);
 }
 
-/* How s is stretched; its length, 0 where it is not. */
-static size_t spec_of(const Session *s, char spec[ROPE_SPEC_MOST]) {
+enum { SPEC = ROPE_SPEC_MOST + 8 };
+
+/* How s is stretched; its length, 0 where it is not. Keys that may move are cached otherwise, too. */
+static size_t spec_of(const Session *s, char spec[SPEC]) {
     rope_spec_print(&s->model->config.rope, spec, ROPE_SPEC_MOST);
+    if (s->options.shifts) strcat(spec, "+shift");
     return strcmp(spec, "none") == 0 ? 0 : strlen(spec);
 }
 
@@ -118,7 +121,7 @@ static void read_part(void *arg, void *data, size_t n) {
 int session_save(const Session *s, const char *path, char *err, size_t errlen) {
     Writer w = {.hash = HASH_START};
     uint8_t header[HEADER], footer[FOOTER], length[8];
-    char spec[ROPE_SPEC_MOST];
+    char spec[SPEC];
     size_t n_spec = spec_of(s, spec);
     if (!s->has_logits)
         return base_error(err, errlen, -EINVAL,
@@ -175,12 +178,12 @@ static int check_kind(const Session *s, uint32_t kind, const char *name, char *e
 
 /* The bytes of a state's stretch, behind its header, or -EINVAL and a line: another than the session's. */
 static int check_spec(const Session *s, const uint8_t *data, size_t size, const char *name, char *err, size_t errlen) {
-    char mine[ROPE_SPEC_MOST];
+    char mine[SPEC];
     size_t want = spec_of(s, mine), n = 0;
     const char *theirs = (const char *)data + HEADER + 4;
     if (load_u32(data + 8) == STRETCHED) {
         if (size < HEADER + 4 + FOOTER || (n = load_u32(data + HEADER)) > size - HEADER - 4 - FOOTER ||
-            n >= ROPE_SPEC_MOST)
+            n >= SPEC)
             return base_error(err, errlen, -EINVAL, "%s: the state is damaged", name);
     }
     if (n == want && memcmp(theirs, mine, n) == 0) return n ? (int)n + 4 : 0;

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-int stretch_wanted(const Model *m) {
-    const RopeConfig *c = &m->config.rope;
+int stretch_wanted(const Session *s) {
+    const RopeConfig *c = &s->model->config.rope;
     const RopeNumbers *n = rope_numbers(c);
-    return n->relative || n->any_nope || c->scaling->method->each;
+    return s->options.shifts || n->relative || n->any_nope || c->scaling->method->each;
 }
 
 /* ---- memory ---- */

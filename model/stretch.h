@@ -27,8 +27,8 @@ typedef struct Stretch {
     size_t bytes;
 } Stretch;
 
-/* 1: the model's settings need it. */
-int stretch_wanted(const Model *m);
+/* 1: the model's settings need it, or the session's: keys that move. */
+int stretch_wanted(const Session *s);
 /* *out: NULL, or made for s, owned by the caller. 0 or -ENOMEM and a line. */
 int stretch_init(Stretch **out, const Session *s, char *err, size_t errlen);
 void stretch_free(Stretch *x); /* accepts NULL */

@@ -2,16 +2,19 @@
 #include "timeline.h"
 
 #include "attention/cache_bytes.h"
+#include "choose.h"
 #include "family.h"
 #include "past.h"
 #include "steps.h"
+#include "stretch.h"
 
 #include <errno.h>
 #include <string.h>
 
 size_t session_bytes(const Session *s) {
-    return s->scratch->bytes + s->past->bytes + cache_bytes(&s->past->cache) +
-           s->past->state.n * sizeof *s->past->state.S;
+    const Past *p = s->past;
+    size_t more = (p->stretch ? p->stretch->bytes : 0) + (p->chooser ? p->chooser->bytes : 0);
+    return s->scratch->bytes + p->bytes + cache_bytes(&p->cache) + p->state.n * sizeof *p->state.S + more;
 }
 
 void session_set_pos(Session *s, size_t pos) {

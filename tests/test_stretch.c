@@ -2,6 +2,7 @@
  * came in. Whether they are the right ones: test_stretch_oracle.c. */
 #include "kernels/rows.h"
 #include "model/options.h"
+#include "model/shift.h"
 #include "model/state.h"
 #include "model/timeline.h"
 #include "rope/spec.h"
@@ -173,6 +174,44 @@ static void plain_when_near(void) {
     model_close(&plain);
 }
 
+/* A context that shifts: the same bits in any pieces, and after saving; a plain context reads no such state. */
+static void shifts(void) {
+    static const char *const shifted[] = {"none", "yarn:factor=4", "rerope:window=9", "sinks:keep=2:window=9+log-n"};
+    enum { SMALL = 29, KEEP = 3 };
+    static float want[BUILD_VOCAB];
+    char err[300] = "";
+    int ids[LONG];
+    for (int i = 0; i < LONG; i++) ids[i] = build_id(i);
+    build_model();
+    for (size_t i = 0; i < sizeof shifted / sizeof *shifted; i++) {
+        Model m;
+        const float *logits = NULL;
+        if (open_model(&m, shifted[i], NULL)) continue;
+        CHECK(session_can_shift(&m, KEEP, SMALL, err, sizeof err) == 0);
+        for (size_t step = 1; step <= LONG; step = step == 1 ? 7 : step == 7 ? 50 : step + 100) {
+            Session s, t;
+            SessionOptions o = {.n_ctx = SMALL, .shifts = 1, .threads = (int)(step % 3) + 1, .grain = 1};
+            CHECK(session_init(&s, &m, &o, err, sizeof err) == 0 && session_init(&t, &m, &o, err, sizeof err) == 0);
+            for (size_t at = 0; at < 100; at += step)
+                CHECK(session_eval_shifting(&s, KEEP, ids + at, 100 - at < step ? 100 - at : step, &logits, err,
+                                            sizeof err) == 0);
+            CHECK(session_save(&s, test_tmp("shift.state"), err, sizeof err) == 0);
+            CHECK(session_load(&t, test_tmp("shift.state"), NULL, err, sizeof err) == 0);
+            CHECK(session_eval_shifting(&t, KEEP, ids + 100, LONG - 100, &logits, err, sizeof err) == 0);
+            if (step == 1) memcpy(want, logits, sizeof want);
+            CHECK(memcmp(want, logits, sizeof want) == 0);
+            session_free(&t);
+            o.shifts = 0;
+            CHECK(session_init(&t, &m, &o, err, sizeof err) == 0);
+            CHECK(session_load(&t, test_tmp("shift.state"), NULL, err, sizeof err) < 0 && strstr(err, "shift"));
+            session_free(&t);
+            session_free(&s);
+        }
+        CHECK(session_can_shift(&m, SMALL - 1, SMALL, err, sizeof err) < 0);
+        model_close(&m);
+    }
+}
+
 /* ---- specs ---- */
 
 static int apply(const char *spec, char *printed, char *err) {
@@ -253,6 +292,7 @@ const Test tests_stretch[] = {
     {"stretch/one call, pieces, one by one", exact_calls},
     {"stretch/after rewind, after loading", exact_returns},
     {"stretch/plain within its borders", plain_when_near},
+    {"stretch/a context that shifts", shifts},
     {"stretch/a spec prints what it parses to", prints_itself},
     {"stretch/refuses", refuses},
     {"stretch/lists", lists},

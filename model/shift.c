@@ -1,0 +1,66 @@
+/* model/shift.c - see shift.h. */
+#include "shift.h"
+
+#include "attention/cache_bytes.h"
+#include "base/base.h"
+#include "past.h"
+#include "rope/relative.h"
+#include "rope/scaling.h"
+#include "scratch.h"
+
+#include <errno.h>
+#include <string.h>
+
+int session_can_shift(const Model *m, size_t keep, size_t n_ctx, char *err, size_t errlen) {
+    const Config *c = &m->config;
+    const RopeNumbers *n = rope_numbers(&c->rope);
+    if (c->linear.form)
+        return base_error(err, errlen, -EINVAL, "linear attention has no context to fill: nothing to shift");
+    if (c->mask != MASK_CAUSAL || m->encoder)
+        return base_error(err, errlen, -EINVAL, "this model does not read from left to right: nothing to shift");
+    if (c->rope.scaling->choice || c->rope.scaling->method->each)
+        return base_error(err, errlen, -EINVAL,
+                          "rope %s follows the length of a text, which a shift would make shorter; "
+                          "name another method (--rope)",
+                          c->rope.scaling->name);
+    if (n->relative && n->relative->chooses != ROPE_BY_POSITION)
+        return base_error(err, errlen, -EINVAL,
+                          "rope %s depends on all that was read, of which a shift drops a part; name "
+                          "another method (--rope)",
+                          n->relative->name);
+    if (n_ctx < 2 || keep > n_ctx - 2)
+        return base_error(err, errlen, -EINVAL, "a context of %zu that keeps %zu has nothing to drop", n_ctx, keep);
+    return 0;
+}
+
+/* Keys lie in groups of lanes, so each goes by itself; values are rows. */
+static void move_head(Session *s, int l, int h, size_t to, size_t from, size_t end) {
+    KVCache *c = &s->past->cache;
+    size_t head = (size_t)l * (size_t)c->n_kv_heads + (size_t)h;
+    uint8_t *v = c->v + head * c->v_stride;
+    for (size_t slot = from; slot < end; slot++) {
+        cache_get(c, l, h, slot, 0, s->scratch->k);
+        cache_put(c, l, h, to + slot - from, 0, s->scratch->k);
+    }
+    memmove(v + to * c->row_bytes, v + from * c->row_bytes, (end - from) * c->row_bytes);
+}
+
+void session_shift(Session *s, size_t keep) {
+    const KVCache *c = &s->past->cache;
+    size_t dropped = (s->options.n_ctx - keep) / 2, from = keep + dropped;
+    for (int l = 0; l < c->n_layers; l++)
+        for (int h = 0; h < c->n_kv_heads; h++) move_head(s, l, h, keep, from, s->pos);
+    memmove(s->ids + keep, s->ids + from, (s->pos - from) * sizeof *s->ids);
+    s->pos -= dropped;
+    s->past->upto = s->pos;
+}
+
+int session_eval_shifting(Session *s, size_t keep, const int *ids, size_t n, const float **logits, char *err,
+                          size_t errlen) {
+    for (size_t room; n > (room = s->options.n_ctx - s->pos); ids += room, n -= room) {
+        int rc = room ? session_eval(s, ids, room, NULL, err, errlen) : 0;
+        if (rc) return rc;
+        session_shift(s, keep);
+    }
+    return session_eval(s, ids, n, logits, err, errlen);
+}
