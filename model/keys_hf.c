@@ -69,6 +69,7 @@ static void read_numbers(KeyReader *r, Config *c, const JsonValue *o) {
             key_complain(r, "attention_factor", "must be above 0");
     }
     n->share = number(r, o, "partial_rotary_factor", number(r, r->w->config, "partial_rotary_factor", 1));
+    n->scale_base = number(r, o, "scale_base", 0);
     n->mscale = number(r, o, "mscale", 0);
     n->mscale_all_dim = number(r, o, "mscale_all_dim", 0);
     n->beta_fast = number(r, o, "beta_fast", 0);

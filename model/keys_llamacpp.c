@@ -43,6 +43,7 @@ static void rope(KeyReader *r, Config *c) {
     if (!n) return;
     n->factor = key_number(r, "rope.scaling.factor", NULL, key_number(r, "rope.scale_linear", NULL, 0));
     n->n_ctx_original = key_int(r, "rope.scaling.original_context_length", NULL, (double)c->n_ctx_train, 1, 1e15);
+    n->scale_base = key_number(r, "rope.scaling.scale_base", NULL, 0); /* xpos, which llama.cpp does not have */
     n->beta_fast = key_number(r, "rope.scaling.yarn_beta_fast", NULL, 0);
     n->beta_slow = key_number(r, "rope.scaling.yarn_beta_slow", NULL, 0);
     n->n_divisors = list_tensor(r, "rope_freqs.weight", n->divisors);

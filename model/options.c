@@ -50,7 +50,7 @@ int config_check_stretch(const Config *c, char *err, size_t errlen) {
                        : n->any_nope  ? "nope"
                        : n->scores[0] ? n->scores[0]->name
                                       : NULL;
-    if (c->rope.scaling->method->each) name = c->rope.scaling->name;
+    if (c->rope.scaling->method->each || c->rope.scaling->method->growth) name = c->rope.scaling->name;
     if (form && (form->before_phi || form->in_numerator || form->in_denominator) && c->rope.scaling->choice)
         return base_error(err, errlen, -EINVAL, "rope: method %s changes with the text's length, and linear attention "
                           "keeps no keys to turn anew; name another (--rope)", c->rope.scaling->name);

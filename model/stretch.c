@@ -16,7 +16,7 @@
 int stretch_wanted(const Session *s) {
     const RopeConfig *c = &s->model->config.rope;
     const RopeNumbers *n = rope_numbers(c);
-    return s->options.shifts || n->relative || n->any_nope || c->scaling->method->each;
+    return s->options.shifts || n->relative || n->any_nope || c->scaling->method->each || c->scaling->method->growth;
 }
 
 /* ---- memory ---- */
@@ -54,6 +54,11 @@ int stretch_init(Stretch **out, const Session *s, char *err, size_t errlen) {
     x->n_maps = x->n_common * (rope->scaling->method->each ? 2 : 1);
     x->n_rows = x->row->chooses == ROPE_BY_HEADS ? x->n_common : ROPE_SEGMENTS;
     x->most_segments = chooser && chooser->most_segments > ROPE_SEGMENTS ? chooser->most_segments : ROPE_SEGMENTS;
+    x->middle = (double)s->options.n_ctx / 2;
+    if (rope->scaling->method->growth &&
+        x->middle * -rope->scaling->method->growth(rope, 0) > 80) /* e^88 is no float */
+        return base_error(err, errlen, -EINVAL, "rope xpos: a context of %zu is too long for what its pairs shrink by; "
+                          "give a smaller one (-c)", s->options.n_ctx);
     carve(&k, x, s);
     if (k.overflow || !size_add(k.used, 63, &x->bytes) || !(x->block = calloc(1, x->bytes)))
         return base_error(err, errlen, -ENOMEM,
@@ -70,13 +75,21 @@ void stretch_free(Stretch *x) {
 
 /* ---- angles ---- */
 
+/* What pair i of a query at `at` is multiplied by (xpos); a key there by the inverse. Positions count from the middle
+ * of the context, so that neither becomes too large for a float. */
+static double grown(const Session *s, double at, int i) {
+    const RopeConfig *c = &s->model->config.rope;
+    return c->scaling->method->growth ? exp((at - s->past->stretch->middle) * c->scaling->method->growth(c, i)) : 1;
+}
+
 /* The angles of slot j under a map. */
-static void fill_slot(const KeyAngles *a, const Rope *r, double at, size_t j) {
+static void fill_slot(const Session *s, const KeyAngles *a, const Rope *r, double at, size_t j) {
     size_t half = (size_t)a->rotary_dim / 2, first = j / KEY_LANES * half * KEY_LANES + j % KEY_LANES;
-    float *c = (float *)a->cos + first, *s = (float *)a->sin + first;
+    float *cosine = (float *)a->cos + first, *sine = (float *)a->sin + first;
     for (size_t i = 0; i < half; i++) {
-        c[i * KEY_LANES] = (float)cos(at * r->inv_freq[i]);
-        s[i * KEY_LANES] = (float)sin(at * r->inv_freq[i]);
+        double shrunk = 1 / grown(s, at, (int)i);
+        cosine[i * KEY_LANES] = (float)(cos(at * r->inv_freq[i]) * shrunk);
+        sine[i * KEY_LANES] = (float)(sin(at * r->inv_freq[i]) * shrunk);
     }
 }
 
@@ -116,7 +129,7 @@ static void fill_own(Session *s, const Rope *r, size_t n) {
             int follow = x->row->key == rope_plainly.key || (last - at == KEY_LANES - 1 && floor(at) == at);
             if (follow) fill_group(&x->maps[row_maps + map], r, lanes, at, g.at);
             for (int t = 0; !follow && t < KEY_LANES; t++)
-                fill_slot(&x->maps[row_maps + map], r, x->row->key(numbers, map, j + t), (size_t)(j + t));
+                fill_slot(s, &x->maps[row_maps + map], r, x->row->key(numbers, map, j + t), (size_t)(j + t));
         }
 }
 
@@ -140,8 +153,9 @@ static void fill_query(Session *s, size_t t) {
         double at = by_heads ? x->row->key(&numbers->distance, i, m) : segments[i].at;
         float *cosine = x->cos + (t * (size_t)x->n_rows + (size_t)i) * half, *sine = cosine - x->cos + x->sin;
         for (size_t k = 0; k < half; k++) {
-            cosine[k] = (float)(cos(at * r->inv_freq[k]) * a * a);
-            sine[k] = (float)(sin(at * r->inv_freq[k]) * a * a);
+            double magnitude = a * a * grown(s, at, (int)k);
+            cosine[k] = (float)(cos(at * r->inv_freq[k]) * magnitude);
+            sine[k] = (float)(sin(at * r->inv_freq[k]) * magnitude);
         }
     }
 }
@@ -154,7 +168,7 @@ static void prepare(Session *s, size_t n) {
     size_t from = x->choice == s->rope.choice ? x->filled : 0, end = w->tokens[n - 1].end;
     for (Share j = team_share(&w->team, from < end ? end - from : 0); j.at < j.end; j.at++)
         for (int map = 0; map < x->n_common; map++)
-            fill_slot(&x->maps[map], &s->rope, x->row->key(numbers, map, (int64_t)(from + j.at)), from + j.at);
+            fill_slot(s, &x->maps[map], &s->rope, x->row->key(numbers, map, (int64_t)(from + j.at)), from + j.at);
     for (Share t = team_share(&w->team, n); t.at < t.end; t.at++) fill_query(s, t.at);
     team_wait(&w->team);
     if (team_member() != 0) return;

@@ -14,6 +14,7 @@ typedef struct Stretch {
     int n_maps, n_common;      /* query's own frequencies; how many are not its own */
     int n_rows;                /* angles of a query: its segments', or its maps' where heads have their own */
     float *tables;             /* what maps point to */
+    double middle;             /* of the context: where xpos is 1 */
     size_t filled;             /* slots whose angles are there, by the frequencies of this choice: */
     int64_t choice;
     float *cos, *sin;          /* [n_batch, n_rows, rotary_dim/2]: the queries' angles */

@@ -33,6 +33,7 @@ typedef struct RopeNumbers {
     double power;                    /* ntk-mixed: b of exp(-a (i+1)^b) */
     double share;                    /* proportional: of the pairs that turn; HF partial_rotary_factor */
     int64_t clip_pairs, clip_hard;   /* clip */
+    double scale_base;               /* xpos: positions over which a pair changes by its zeta; 0: 512 */
     int n_long, n_short;             /* longrope: entries given, d/2 each */
     double long_factor[ROPE_MAX_PAIRS], short_factor[ROPE_MAX_PAIRS];
     char long_file[ROPE_FILE_NAME], short_file[ROPE_FILE_NAME]; /* where a spec says they stand; "": elsewhere */

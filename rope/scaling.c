@@ -193,6 +193,13 @@ static double fill_longrope(double *inv_freq, const RopeConfig *c, int64_t choic
     return s <= 1 ? 1 : sqrt(1 + log(s) / log((double)n->n_ctx_original)); /* the same for both lists */
 }
 
+/* zeta_i^((m - j) / 512): slow pairs, which cannot tell far distances apart, count less there. Sun et al.,
+ * arXiv:2212.10554, section 3; torchscale's xpos_relative_position.py. */
+static double growth_xpos(const RopeConfig *c, int i) {
+    double base = rope_numbers(c)->scale_base, d = c->rotary_dim;
+    return log((2 * i + 0.4 * d) / (1.4 * d)) / (base > 0 ? base : 512);
+}
+
 static int refuse(const RopeConfig *c, const char *what, char *err, size_t errlen) {
     snprintf(err, errlen, "rope method %s: %s", c->scaling->name, what);
     return -EINVAL;
@@ -259,6 +266,13 @@ static int check_by_parts(const RopeConfig *c, char *err, size_t errlen) {
 static int check_clip(const RopeConfig *c, char *err, size_t errlen) {
     int64_t pairs = rope_numbers(c)->clip_pairs;
     if (pairs < 0 || pairs > c->rotary_dim / 2) return refuse(c, "clips more pairs than a head has", err, errlen);
+    return check_numbers(c, err, errlen);
+}
+
+static int check_xpos(const RopeConfig *c, char *err, size_t errlen) {
+    double base = rope_numbers(c)->scale_base;
+    if (base < 0 || (base > 0 && base < 1) || !isfinite(base))
+        return refuse(c, "scale_base must be at least 1", err, errlen);
     return check_numbers(c, err, errlen);
 }
 
@@ -346,7 +360,8 @@ static const RopeKey none_keys[] = {{0}}, factor_keys[] = {FACTOR, {0}},
                                         OPTIONAL(attention_factor),
                                         {0}},
                      llama3_keys[] = {ORIGINAL, FACTOR, NUMBER(low_freq_factor, 1), NUMBER(high_freq_factor, 4), {0}},
-                     share_keys[] = {{"share", ROPE_NUMBER, ROPE_AT(share), 1e-9, 1, 0.75, NULL},
+                     xpos_keys[] = {NUMBER(scale_base, 512), {0}},
+    share_keys[] = {{"share", ROPE_NUMBER, ROPE_AT(share), 1e-9, 1, 0.75, NULL},
                                      {"factor", ROPE_NUMBER, ROPE_AT(factor), 1, 1e9, 1, NULL},
                                      {0}},
                      clip_keys[] = {{"pairs", ROPE_WHOLE, ROPE_AT(clip_pairs), 0, ROPE_MAX_PAIRS, 0, usual_pairs},
@@ -354,22 +369,25 @@ static const RopeKey none_keys[] = {{0}}, factor_keys[] = {FACTOR, {0}},
                                     {0}};
 
 static const RopeMethod
-    method_none = {"default", 1, 0, 0, NULL, none_keys, "RoFormer, arXiv:2104.09864", NULL},
-    method_linear = {"pi", 1, 0, 0, fill_linear, factor_keys, "arXiv:2306.15595", NULL},
-    method_ntk = {NULL, 0, 0, 0, fill_ntk, factor_keys, "jquesnelle/yarn, LlamaNTKScaledRotaryEmbedding.py", NULL},
-    method_ntk_fixed = {NULL, 0, 0, 0, fill_ntk_fixed, factor_keys, "Su, kexue.fm 9706", NULL},
-    method_ntk_mixed = {NULL, 0, 0, 0, fill_ntk_mixed, mixed_keys, "Su, kexue.fm 9706; bojone/rerope", NULL},
-    method_by_parts = {NULL, 0, 0, 0, fill_by_parts, parts_keys, "jquesnelle/yarn, LlamaPartNTKScaled..py", NULL},
-    method_dynamic = {NULL, 1, 0, 0, fill_dynamic, dynamic_keys, "transformers, modeling_rope_utils.py", NULL},
-    method_dynamic_each = {NULL, 0, 0, 0, fill_dynamic, dynamic_keys, "the same, a query at a time", choice_dynamic},
-    method_dynamic_yarn = {NULL, 0, 0, 0, fill_dynamic_yarn, dynamic_yarn_keys, "jquesnelle/yarn", NULL},
-    method_yarn = {NULL, 1, 1, 1, fill_yarn, yarn_keys, "arXiv:2309.00071", NULL},
-    method_longrope = {"su", 1, 1, 0, fill_longrope, longrope_keys, "arXiv:2402.13753", NULL},
-    method_llama3 = {NULL, 1, 0, 0, fill_llama3, llama3_keys, "meta-llama, llama3.1's model.py", NULL},
-    method_proportional = {"p-rope", 1, 0, 0, fill_proportional, share_keys, "arXiv:2410.06205", NULL},
-    method_qwen = {NULL, 0, 0, 0, fill_qwen, length_keys, "QwenLM/Qwen-7B, modeling_qwen.py", NULL},
-    method_resonance = {NULL, 0, 1, 1, fill_resonance, yarn_keys, "arXiv:2403.00071", NULL},
-    method_clip = {NULL, 0, 0, 0, fill_clip, clip_keys, "arXiv:2602.05258", NULL};
+    method_none = {"default", 1, 0, 0, NULL, none_keys, "RoFormer, arXiv:2104.09864", NULL, NULL},
+    method_linear = {"pi", 1, 0, 0, fill_linear, factor_keys, "arXiv:2306.15595", NULL, NULL},
+    method_ntk = {NULL, 0,   0, 0, fill_ntk, factor_keys, "jquesnelle/yarn, LlamaNTKScaledRotaryEmbedding.py",
+                  NULL, NULL},
+    method_ntk_fixed = {NULL, 0, 0, 0, fill_ntk_fixed, factor_keys, "Su, kexue.fm 9706", NULL, NULL},
+    method_ntk_mixed = {NULL, 0, 0, 0, fill_ntk_mixed, mixed_keys, "Su, kexue.fm 9706; bojone/rerope", NULL, NULL},
+    method_by_parts = {NULL, 0, 0, 0, fill_by_parts, parts_keys, "jquesnelle/yarn, LlamaPartNTKScaled..py", NULL, NULL},
+    method_dynamic = {NULL, 1, 0, 0, fill_dynamic, dynamic_keys, "transformers, modeling_rope_utils.py", NULL, NULL},
+    method_dynamic_each = {NULL,           0,   0, 0, fill_dynamic, dynamic_keys, "the same, a query at a time",
+                           choice_dynamic, NULL},
+    method_dynamic_yarn = {NULL, 0, 0, 0, fill_dynamic_yarn, dynamic_yarn_keys, "jquesnelle/yarn", NULL, NULL},
+    method_yarn = {NULL, 1, 1, 1, fill_yarn, yarn_keys, "arXiv:2309.00071", NULL, NULL},
+    method_longrope = {"su", 1, 1, 0, fill_longrope, longrope_keys, "arXiv:2402.13753", NULL, NULL},
+    method_llama3 = {NULL, 1, 0, 0, fill_llama3, llama3_keys, "meta-llama, llama3.1's model.py", NULL, NULL},
+    method_proportional = {"p-rope", 1, 0, 0, fill_proportional, share_keys, "arXiv:2410.06205", NULL, NULL},
+    method_qwen = {NULL, 0, 0, 0, fill_qwen, length_keys, "QwenLM/Qwen-7B, modeling_qwen.py", NULL, NULL},
+    method_resonance = {NULL, 0, 1, 1, fill_resonance, yarn_keys, "arXiv:2403.00071", NULL, NULL},
+    method_xpos = {NULL, 1, 0, 0, NULL, xpos_keys, "arXiv:2212.10554", NULL, growth_xpos},
+    method_clip = {NULL, 0, 0, 0, fill_clip, clip_keys, "arXiv:2602.05258", NULL, NULL};
 
 const RopeScaling rope_none = {"none", check_numbers, NULL, fill, &method_none};
 static const RopeScaling
@@ -387,12 +405,13 @@ static const RopeScaling
     row_proportional = {"proportional", check_share, NULL, fill, &method_proportional},
     row_qwen = {"qwen-dynamic", check_length, choice_qwen, fill, &method_qwen},
     row_resonance = {"resonance", check_yarn, NULL, fill, &method_resonance},
+    row_xpos = {"xpos", check_xpos, NULL, fill, &method_xpos},
     row_clip = {"clip", check_clip, NULL, fill, &method_clip};
 
 const RopeScaling *const rope_scalings[] = {
     &rope_none,    &row_linear,       &row_ntk,  &row_ntk_fixed, &row_ntk_mixed, &row_by_parts,     &row_dynamic,
     &row_dynamic_each, &row_dynamic_yarn, &row_yarn, &row_longrope, &row_llama3,   &row_proportional, &row_qwen,
-    &row_resonance, &row_clip, NULL};
+    &row_resonance, &row_clip, &row_xpos, NULL};
 
 const RopeScaling *rope_scaling(const char *name) {
     for (const RopeScaling *const *r = rope_scalings; *r; r++) {

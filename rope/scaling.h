@@ -19,6 +19,9 @@ typedef struct RopeMethod {
     /* As RopeScaling.choice, but for each query by the length of the text up to it: it rotates itself and all keys that
      * it sees by that. NULL: all queries of a text have the same frequencies. */
     int64_t (*each)(const RopeConfig *c, int64_t n);
+    /* The logarithm of what pair i of a query grows by with each position, and of a key shrinks by; a model learns with
+     * it, so a spec cannot ask for it where the file does not have it. NULL: 0. */
+    double (*growth)(const RopeConfig *c, int i);
 } RopeMethod;
 
 extern const RopeScaling *const rope_scalings[]; /* all rows, rope_none first; NULL after the last */

@@ -221,6 +221,8 @@ static int frequencies(Parser *p, const RopeScaling *row) {
     RopeNumbers *n = p->c->numbers;
     int same = row == p->c->scaling;
     if (p->frequencies++) return complain(p, "is the second part that changes frequencies; give one");
+    if (row->method->growth && !same && p->c->rotary_dim) /* 0: any model's (rope_spec_check) */
+        return complain(p, "this model was not trained with it, and can not be stretched by it");
     n->none_named = row == &rope_none;
     n->n_divisors = 0;
     if (!same) n->attention_factor = n->attention_multiplier = 0; /* they belonged to the file's method */

@@ -233,6 +233,7 @@ static void prints_itself(void) {
     char once[ROPE_SPEC_MOST], twice[ROPE_SPEC_MOST], err[300];
     const char *name;
     for (int i = 0; (name = i < N_SPECS ? specs[i] : rope_spec_name(i - N_SPECS)); i++) {
+        if (strcmp(name, "xpos") == 0) continue; /* not for a model that has not learnt it */
         int rc = apply(name, once, err);
         if (rc) printf("    %s: %s\n", name, err);
         CHECK(rc == 0 && apply(once, twice, err) == 0 && strcmp(once, twice) == 0);
@@ -262,7 +263,7 @@ static const struct { const char *spec, *says; } hostile[] = {
     {"nope:layers=x", "list of layers"}, {"nope:layers=-1", "list of layers"}, {"window:size=4,", "does not belong"},
     {"longrope:long=1/2", "8 pairs"}, {"longrope:long=/nowhere/list", "nowhere"},
     {"log-n:original=1", "out of range"}, {"clip:pairs=9", "more pairs"}, {"by-parts:beta_0=1:beta_1=2", "not below"},
-    {"xpos", "no method"}, {"yarn:beta_fast=1:beta_slow=2", "beta_fast"}, {"temperature:t=0", "out of range"},
+    {"xpos", "not trained"}, {"yarn:beta_fast=1:beta_slow=2", "beta_fast"}, {"temperature:t=0", "out of range"},
     {"yarn:FACTOR=2", "no key"}, {"proportional:share=0", "out of range"}, {"\"yarn", "not closed"}};
 
 static void refuses(void) {
