@@ -27,8 +27,7 @@ typedef struct {
     PlotSpan span;
     PlotAxis y;
     double width, height, left, right, top, bottom, header, label_width;
-    struct { double x0, x1; int row; } beyond[256]; /* numbers above the frame, as placed so far */
-    size_t n_beyond;
+    PlotRows beyond; /* numbers above the frame, as placed so far */
 } Chart;
 
 static double at_x(const Chart *c, double x) {
@@ -40,34 +39,13 @@ static double at_y(const Chart *c, double y) {
     return c->bottom - (y - c->y.low) / (c->y.high - c->y.low) * (c->bottom - c->top);
 }
 
-static int has_mark(const PlotLines *p) {
-    return p->mark_name && isfinite(p->mark) && (!p->log2_x || p->mark > 0);
-}
-
-static int is_beyond(const Chart *c, const PlotPoint *at) {
-    double rounding = 1e-9 * (c->y.high - c->y.low);
-    return at->y > c->y.high + rounding || at->y < c->y.low - rounding;
-}
-
 /* ---- the room that things take ---- */
-
-/* The row above the frame where a word from x0 to x1 is free of those before. */
-static int free_row(Chart *c, double x0, double x1) {
-    int row = 0;
-    for (size_t i = 0; i < c->n_beyond; i++)
-        if (c->beyond[i].row == row && x0 < c->beyond[i].x1 + 6 && c->beyond[i].x0 < x1 + 6) row++, i = (size_t)-1;
-    if (c->n_beyond < sizeof c->beyond / sizeof *c->beyond) {
-        c->beyond[c->n_beyond].x0 = x0, c->beyond[c->n_beyond].x1 = x1;
-        c->beyond[c->n_beyond++].row = row;
-    }
-    return row;
-}
 
 /* A word at x in the rows above the frame, within the picture; series -1: the mark's name. Draws where c->t. */
 static int put_above(Chart *c, double x, const char *s, int series) {
     double w = plot_width(s, strlen(s), PLOT_FONT) + (series >= 0 ? 14 : 0);
     double x0 = fmax(4, fmin(x - w / 2, c->width - w - 4));
-    int row = free_row(c, x0, x0 + w);
+    int row = plot_free_row(&c->beyond, x0, x0 + w, 6);
     double y = c->top - 10 - ROW * row;
     if (!c->t || row >= MOST_ROWS) return row;
     if (series >= 0)
@@ -80,13 +58,13 @@ static int put_above(Chart *c, double x, const char *s, int series) {
 /* All words above the frame: the rows they take. */
 static int above(Chart *c) {
     int rows = 0, row;
-    c->n_beyond = 0;
-    if (has_mark(c->p)) rows = 1 + put_above(c, at_x(c, c->p->mark), c->p->mark_name, -1);
+    c->beyond.n = 0;
+    if (plot_has_mark(c->p)) rows = 1 + put_above(c, at_x(c, c->p->mark), c->p->mark_name, -1);
     for (size_t i = 0; i < c->p->n_series; i++)
         for (size_t j = 0; j < c->p->series[i].n; j++) {
             const PlotPoint *at = &c->p->series[i].points[j];
             char number[40];
-            if (!plot_counts(c->p, at) || !is_beyond(c, at)) continue;
+            if (!plot_counts(c->p, at) || !plot_beyond(&c->y, at->y)) continue;
             number[0] = 0;
             strcpy(number, at->y > c->y.high ? "\xe2\x86\x91" : "\xe2\x86\x93"); /* an arrow up or down */
             plot_number(number + 3, at->y, fabs(at->y) < 1000 ? 2 : -1);
@@ -193,7 +171,7 @@ static void draw_points(Chart *c, size_t i) {
     const PlotSeries *s = &c->p->series[i];
     for (size_t j = 0; j < s->n; j++) {
         const PlotPoint *at = &s->points[j];
-        if (!plot_counts(c->p, at) || is_beyond(c, at)) continue;
+        if (!plot_counts(c->p, at) || plot_beyond(&c->y, at->y)) continue;
         double x = at_x(c, at->x), y = at_y(c, at->y);
         if (at->error > 0 && isfinite(at->error)) {
             double up = at_y(c, fmin(at->y + at->error, c->y.high)), down = at_y(c, fmax(at->y - at->error, c->y.low));
@@ -239,7 +217,7 @@ int plot_lines_svg(PlotText *out, const PlotLines *p, char *err, size_t errlen) 
     plot_svg_header(out, p->title, p->subtitle, c.width);
     draw_y_axis(&c);
     if (!draw_x_axis(&c)) out->failed = 1;
-    if (has_mark(p))
+    if (plot_has_mark(p))
         plot_put(out, "<line class=\"mark\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", at_x(&c, p->mark),
                  at_x(&c, p->mark), c.top, c.bottom);
     for (size_t i = 0; i < p->n_series; i++) {

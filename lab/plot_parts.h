@@ -31,6 +31,7 @@ typedef struct {
 
 /* An axis of about so many round numbers that holds low and high, and ends at such a number unless exact. */
 void plot_axis(PlotAxis *a, double low, double high, int ticks, int exact);
+int plot_beyond(const PlotAxis *a, double v); /* 1 above it, -1 below */
 double plot_tick(const PlotAxis *a, int i);
 void plot_number(char text[32], double v, int decimals);
 
@@ -49,6 +50,11 @@ int plot_check(const PlotLines *p, char *err, size_t errlen);
  * array). n <= PLOT_MOST_SERIES. */
 void plot_spread(double *at, size_t n, double gap, double low, double high);
 
+/* Words in rows above a frame, none on another: the lowest row where one from x0 to x1 has gap around it. */
+typedef struct { struct { double x0, x1; int row; } at[256]; size_t n; } PlotRows;
+int plot_free_row(PlotRows *r, double x0, double x1, double gap);
+int plot_has_mark(const PlotLines *p);
+
 /* ---- plot_svg.c: what both pictures in SVG have ---- */
 
 enum { PLOT_FONT = 13, PLOT_TITLE_FONT = 17, PLOT_MARGIN = 14, PLOT_COLOURS = 8 }; /* pixels */
@@ -57,5 +63,10 @@ void plot_svg_begin(PlotText *t, double width, double height, const char *title)
 double plot_svg_header(PlotText *t, const char *title, const char *subtitle, double width);
 /* A line of text; what does not fit the pixels ends in an ellipsis, and the whole is its tooltip. */
 void plot_svg_text(PlotText *t, const char *class, double x, double y, const char *s, size_t n, double pixels);
+
+/* ---- plot_heat.c ---- */
+
+void plot_ramp(double v, int rgb[3]); /* the colour of 0 to 1: pale to deep, even in lightness */
+int plot_heat_check(const PlotHeat *p, double *low, double *high, char *err, size_t errlen); /* and its scale */
 
 #endif

@@ -22,6 +22,8 @@ static int tick_counts(const PlotLines *p, double x) {
     return isfinite(x) && fabs(x) < HUGE_NUMBER && (!p->log2_x || x > 0);
 }
 
+int plot_has_mark(const PlotLines *p) { return p->mark_name && tick_counts(p, p->mark); }
+
 static void widen(PlotSpan *s, const PlotLines *p, double x) {
     if (!tick_counts(p, x)) return;
     s->x_low = fmin(s->x_low, plot_x(p, x));
@@ -40,7 +42,7 @@ void plot_span(PlotSpan *s, const PlotLines *p) {
             s->n++;
         }
     for (size_t i = 0; p->ticks && i < p->n_ticks; i++) widen(s, p, p->ticks[i]);
-    if (p->mark_name) widen(s, p, p->mark);
+    if (plot_has_mark(p)) widen(s, p, p->mark);
     if (s->x_low > s->x_high) s->x_low = 0, s->x_high = 1;
     if (s->y_low > s->y_high) s->y_low = 0, s->y_high = 1;
     if (p->y_min < p->y_max) s->y_low = p->y_min, s->y_high = p->y_max;
@@ -91,6 +93,11 @@ void plot_axis(PlotAxis *a, double low, double high, int ticks, int exact) {
 double plot_tick(const PlotAxis *a, int i) {
     double v = a->first + i * a->step;
     return fabs(v) < a->step * 1e-6 ? 0 : v; /* no -0, no 1e-17 */
+}
+
+int plot_beyond(const PlotAxis *a, double v) {
+    double rounding = 1e-9 * (a->high - a->low);
+    return v > a->high + rounding ? 1 : v < a->low - rounding ? -1 : 0;
 }
 
 void plot_number(char text[32], double v, int decimals) {
@@ -173,4 +180,18 @@ void plot_spread(double *at, size_t n, double gap, double low, double high) {
     double to = high; /* the same from the other end */
     for (size_t i = n; i-- > 0; to = at[order[i]] - gap)
         if (at[order[i]] > to) at[order[i]] = to;
+}
+
+int plot_free_row(PlotRows *r, double x0, double x1, double gap) {
+    int row = 0;
+    for (size_t i = 0; i < r->n;) {
+        int taken = r->at[i].row == row && x0 < r->at[i].x1 + gap && r->at[i].x0 < x1 + gap;
+        i = taken ? 0 : i + 1; /* a row higher, all are looked at again */
+        row += taken;
+    }
+    if (r->n < sizeof r->at / sizeof *r->at) {
+        r->at[r->n].x0 = x0, r->at[r->n].x1 = x1;
+        r->at[r->n++].row = row;
+    }
+    return row;
 }
