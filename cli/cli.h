@@ -15,6 +15,7 @@
 #define CLI_H
 
 #include "base/base.h"
+#include "lab/plot.h"
 #include "model/sampler.h"
 #include "model/session.h"
 #include "tokenizer/open.h"
@@ -38,7 +39,7 @@ typedef struct { const char *file, *pre, *backend, *jieba; int bert4keras; } Tok
 /* What is printed. */
 typedef struct {
     int no_echo, all, want_ids, pieces, normalize, csv, json, quiet, verbose, version, help;
-    const char *pooling;
+    const char *pooling, *svg;
     long long candidates;
 } OutputArgs;
 
@@ -51,6 +52,7 @@ typedef struct {
 } SamplingArgs;
 
 typedef struct { const char *contexts, *prompts; long long runs; } BenchArgs;
+typedef struct { const char *convention; long long stride, last, bin; int by_position; } CutArgs; /* 0: not given */
 typedef struct {
     long long n;
     const char *kv, *save, *load, *shift;
@@ -73,6 +75,7 @@ typedef struct {
     OutputArgs show;
     SamplingArgs sampling;
     BenchArgs bench;
+    CutArgs cut;
     ContextArgs context;
     RopeArgs rope;
     AttentionArgs attention;
@@ -167,6 +170,15 @@ int save_state(Engine *e, const Args *a); /* what was read, where --save-state a
 int tokenizer_options(TokenizerOptions *o, const Args *a);
 /* The whole of a file or of stdin ("-"), byte for byte. The caller frees *text. */
 int read_text(const char *path, char **text, size_t *n);
+
+/* ---- plots.c: pictures (lab/plot.h) ---- */
+
+int svg_save(const char *path, PlotText *svg);   /* a file that appears whole or not at all */
+int plot_is_wanted(const Args *a);               /* stdout is a terminal, and text is what was asked for */
+/* .. and how it is drawn there: columns, lines (a plot leaves some for the text), whether in colour (NO_COLOR). */
+typedef struct { int width, height, colour; } TerminalSize;
+TerminalSize terminal_size(void);
+const char *file_name(const char *path);         /* behind the last / */
 
 /* ---- the commands, a file each ---- */
 
