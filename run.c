@@ -47,6 +47,13 @@ static const Command commands[] = {
      "  ./run perplexity model.gguf -f book.txt -c 4096 --stride 1024 --last 512\n"
      "  ./run perplexity model.gguf -f wiki.test.raw --convention llama.cpp    llama-perplexity's number\n",
      run_perplexity, 0},
+    {"proof", "MODEL [--shift K] [--angles KIND]", "does the model see distances alone? a text from two places",
+     "  ./run proof model.gguf --shift 1000,1000000\n"
+     "  ./run proof model.gguf --rope yarn:factor=4+rerope:window=128\n"
+     "  ./run proof model.gguf --angles f32 --csv           what llama2.c's rounding of angles costs\n"
+     "\nBoth ways to attend are shown, the one the model was not trained for as well: the proof does not\n"
+     "need training.\n",
+     run_proof, 0},
     {"fill", "MODEL [TEXT | -f FILE]", "what stands at each [MASK]; a line is a text (RoFormer)",
      "  ./run fill chinese_roformer.gguf \"今天[MASK]很好，我[MASK]去公园玩。\"\n"
      "  ./run fill folder --jieba dict.txt --top-k 10 --json < texts\n",

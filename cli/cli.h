@@ -52,6 +52,7 @@ typedef struct {
 } SamplingArgs;
 
 typedef struct { const char *contexts, *prompts; long long runs; } BenchArgs;
+typedef struct { const char *shifts, *angles; } ProofArgs;
 typedef struct { const char *convention; long long stride, last, bin; int by_position; } CutArgs; /* 0: not given */
 typedef struct {
     long long n;
@@ -75,6 +76,7 @@ typedef struct {
     OutputArgs show;
     SamplingArgs sampling;
     BenchArgs bench;
+    ProofArgs proof;
     CutArgs cut;
     ContextArgs context;
     RopeArgs rope;
@@ -183,7 +185,7 @@ const char *file_name(const char *path);         /* behind the last / */
 /* ---- the commands, a file each ---- */
 
 int run_generate(Args *a), run_logits(Args *a), run_tokenize(Args *a), run_perplexity(Args *a), run_bench(Args *a),
-    run_chat(Args *a);
+    run_chat(Args *a), run_proof(Args *a);
 int run_fill(Args *a), run_embed(Args *a), run_classify(Args *a); /* lines.c */
 
 #endif

@@ -25,7 +25,7 @@ static const char *const group_titles[] = {"text in", "output",    "sampling", "
 #define WRITERS "generate chat"
 #define ENCODERS "fill embed classify"
 #define TEXTS "tokenize perplexity " ENCODERS
-#define MODELS "logits perplexity bench " WRITERS " " ENCODERS
+#define MODELS "logits perplexity bench proof " WRITERS " " ENCODERS
 #define ALL "tokenize " MODELS
 
 typedef struct {
@@ -54,6 +54,7 @@ static const char *form_name(int i) { return linear_form_row(i) ? linear_form_ro
 static const Option options[] = {
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "generate", AT(in.prompt), .help = "the text to go on from"},
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "chat", AT(in.prompt), .help = "the first message"},
+    {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "proof", AT(in.prompt), .help = "the text (some sentences)"},
     {TEXT_IN, 'f', "--file", "FILE", STRING, "generate " TEXTS, AT(in.file),
      .help = "read the text from FILE; - is stdin"},
     {TEXT_IN, 0, "--ids", "1,15,7", STRING, "logits", AT(in.ids), .help = "the ids to evaluate, exactly these"},
@@ -99,10 +100,11 @@ static const Option options[] = {
     {OUTPUT, 0, "--pooling", "HOW", STRING, "embed", AT(show.pooling),
      .help = "cls, mean (of all tokens), or pooler (the file's pooler, else mean)"},
     {OUTPUT, 0, "--normalize", NULL, FLAG, "embed", AT(show.normalize), .help = "vectors of length 1"},
-    {OUTPUT, 0, "--csv", NULL, FLAG, "perplexity bench", AT(show.csv), .help = "print a table with commas"},
+    {OUTPUT, 0, "--csv", NULL, FLAG, "perplexity bench proof", AT(show.csv), .help = "print a table with commas"},
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "perplexity", AT(show.svg),
      .help = "draw the loss by position into FILE (with --by-position)"},
-    {OUTPUT, 0, "--json", NULL, FLAG, "generate logits perplexity bench", AT(show.json), .help = "print a JSON object"},
+    {OUTPUT, 0, "--json", NULL, FLAG, "generate logits perplexity bench proof",
+     AT(show.json), .help = "print a JSON object"},
     {OUTPUT, 0, "--json", NULL, FLAG, ENCODERS, AT(show.json), .help = "print a JSON object a line"},
     {OUTPUT, 'q', "--quiet", NULL, FLAG, ALL, AT(show.quiet), .help = "no timings, no progress"},
     {OUTPUT, 'v', "--verbose", NULL, FLAG, ALL, AT(show.verbose), .help = "say what was opened"},
@@ -147,6 +149,10 @@ static const Option options[] = {
      .help = "decode after so many positions; none: not at all (0,1024,4096 .. as far as -c or the model goes)"},
     {MEASURING, 0, "--prompts", "128,512", STRING, "bench", AT(bench.prompts),
      .help = "read prompts of these lengths; none: not at all (128,512,2048)"},
+    {MEASURING, 0, "--shift", "0,1000", STRING, "proof", AT(proof.shifts),
+     .help = "read the text from these positions on, too (1000; with --angles up to 10485759)"},
+    {MEASURING, 0, "--angles", "KIND", STRING, "proof", AT(proof.angles),
+     .help = "angles there as other programs round them: f32, bf16, ggml, or double (double)"},
     {MEASURING, 0, "--runs", "N", INTEGER, "bench", AT(bench.runs),
      .help = "runs of each line (5, fewer where they take long)", 1, BENCH_MOST_RUNS},
 

@@ -26,7 +26,7 @@ double perplexity_stderr(const Perplexity *p) {
 }
 
 /* -ln softmax(logits)[id] = ln(sum exp(logit - max)) + max - logits[id], in double. */
-static double nll(const float *logits, size_t vocab_size, int id) {
+double perplexity_nll(const float *logits, size_t vocab_size, int id) {
     float max = logits[0];
     for (size_t i = 1; i < vocab_size; i++)
         if (logits[i] > max) max = logits[i];
@@ -53,7 +53,7 @@ static void score(void *arg, size_t i, const float *logits) {
     Window *w = arg;
     size_t at = w->from + i + 1;
     if (at >= w->n) return;
-    double x = nll(logits, w->vocab_size, w->ids[at]);
+    double x = perplexity_nll(logits, w->vocab_size, w->ids[at]);
     add(w->p, x);
     if (w->by) add(&w->by->at[at / w->by->width < w->by->n ? at / w->by->width : w->by->n - 1], x);
 }

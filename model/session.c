@@ -125,7 +125,7 @@ void session_batch(Session *s, const int *ids, size_t n, size_t n_last) {
     Scratch *w = s->scratch;
     int type = s->model->config.mask == MASK_UNILM; /* the second segment of a pair */
     for (size_t t = 0, pos = s->pos; t < n; t++, pos++) /* each sees all before it, and itself */
-        w->tokens[t] = (Token){.id = ids[t], .type = type, .pos = pos, .slot = pos, .end = pos + 1};
+        w->tokens[t] = (Token){.id = ids[t], .type = type, .pos = pos + s->options.origin, .slot = pos, .end = pos + 1};
     if (s->ids) memmove(s->ids + s->pos, ids, n * sizeof *ids); /* ids may be s->ids itself */
     s->model->config.family->forward(s, n, n_last);
     s->pos += n;

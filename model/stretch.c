@@ -54,7 +54,7 @@ int stretch_init(Stretch **out, const Session *s, char *err, size_t errlen) {
     x->n_maps = x->n_common * (rope->scaling->method->each ? 2 : 1);
     x->n_rows = x->row->chooses == ROPE_BY_HEADS ? x->n_common : ROPE_SEGMENTS;
     x->most_segments = chooser && chooser->most_segments > ROPE_SEGMENTS ? chooser->most_segments : ROPE_SEGMENTS;
-    x->middle = (double)s->options.n_ctx / 2;
+    x->middle = (double)s->options.origin + (double)s->options.n_ctx / 2;
     if (rope->scaling->method->growth &&
         x->middle * -rope->scaling->method->growth(rope, 0) > 80) /* e^88 is no float */
         return base_error(err, errlen, -EINVAL, "rope xpos: a context of %zu is too long for what its pairs shrink by; "
@@ -124,12 +124,13 @@ static void fill_own(Session *s, const Rope *r, size_t n) {
     fill_lanes(lanes, r);
     for (int map = 0; map < row_maps; map++)
         for (Share g = team_share(&s->scratch->team, (n + KEY_LANES - 1) / KEY_LANES); g.at < g.end; g.at++) {
-            int64_t j = (int64_t)(g.at * KEY_LANES);
+            int64_t j = (int64_t)(g.at * KEY_LANES + s->options.origin);
             double at = x->row->key(numbers, map, j), last = x->row->key(numbers, map, j + KEY_LANES - 1);
             int follow = x->row->key == rope_plainly.key || (last - at == KEY_LANES - 1 && floor(at) == at);
             if (follow) fill_group(&x->maps[row_maps + map], r, lanes, at, g.at);
             for (int t = 0; !follow && t < KEY_LANES; t++)
-                fill_slot(s, &x->maps[row_maps + map], r, x->row->key(numbers, map, j + t), (size_t)(j + t));
+                fill_slot(s, &x->maps[row_maps + map], r, x->row->key(numbers, map, j + t),
+                          g.at * KEY_LANES + (size_t)t);
         }
 }
 
@@ -168,7 +169,8 @@ static void prepare(Session *s, size_t n) {
     size_t from = x->choice == s->rope.choice ? x->filled : 0, end = w->tokens[n - 1].end;
     for (Share j = team_share(&w->team, from < end ? end - from : 0); j.at < j.end; j.at++)
         for (int map = 0; map < x->n_common; map++)
-            fill_slot(s, &x->maps[map], &s->rope, x->row->key(numbers, map, (int64_t)(from + j.at)), from + j.at);
+            fill_slot(s, &x->maps[map], &s->rope, x->row->key(numbers, map, (int64_t)(s->options.origin + from + j.at)),
+                      from + j.at);
     for (Share t = team_share(&w->team, n); t.at < t.end; t.at++) fill_query(s, t.at);
     team_wait(&w->team);
     if (team_member() != 0) return;
@@ -185,13 +187,17 @@ static void take_segments(const Session *s, int l, size_t t, size_t h, Segment *
     const Token *token = &s->scratch->tokens[t];
     size_t window = s->model->layers[l].window, half = (size_t)c->rope.rotary_dim / 2, n = 0;
     size_t first = window && token->end > window ? token->end - window : 0, rows = t * (size_t)x->n_rows;
+    size_t origin = s->options.origin;
     int by_blocks = x->row->chooses == ROPE_BY_BLOCKS, nope = rope_numbers(&c->rope)->nope[l];
     int own = x->own[t] ? x->n_common : 0, last = x->n_segments[t] - 1;
     int head_map = x->row->chooses == ROPE_BY_HEADS ? choose_map(s, l, h) : 0;
     if (by_blocks) n = (size_t)choose_segments(s, l, t, &x->maps[own], out);
     for (int i = 0; i <= last && !by_blocks; i++, n++) {
         const RopeSegment *r = &x->segments[t * ROPE_SEGMENTS + (size_t)i];
-        out[n] = (Segment){.first = (size_t)r->first, .end = (size_t)r->end, .row = i,
+        size_t begin = (size_t)r->first, end = (size_t)r->end; /* of what lies before the text nothing is seen */
+        out[n] = (Segment){.first = begin > origin ? begin - origin : 0,
+                           .end = end > origin ? end - origin : 0,
+                           .row = i,
                            .keys = r->map == ROPE_UNTURNED ? NULL : &x->maps[r->map + head_map + own]};
     }
     q->n = 0;

@@ -10,6 +10,7 @@
 void rope_init(Rope *r, const RopeConfig *c, int64_t n) {
     r->rotary_dim = c->rotary_dim;
     r->choice = rope_choice(c, n);
+    r->angle = c->angle;
     for (int i = 0; i < c->rotary_dim / 2; i++)
         r->inv_freq[i] = pow(c->theta, -2.0 * i / c->rotary_dim); /* eq. 15: theta_i */
     r->scale = c->scaling->fill ? c->scaling->fill(r->inv_freq, c, r->choice) : 1;
@@ -26,6 +27,7 @@ int64_t rope_choice(const RopeConfig *c, int64_t n) {
 void rope_row64(const Rope *r, int64_t pos, double *c, double *s) {
     for (int i = 0; i < r->rotary_dim / 2; i++) {
         double angle = (double)pos * r->inv_freq[i]; /* m theta_i, the angles in the matrix of eq. 15 */
+        if (r->angle) angle = r->angle(r, pos, i);
         c[i] = cos(angle) * r->scale;
         s[i] = sin(angle) * r->scale;
     }

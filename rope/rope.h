@@ -23,6 +23,7 @@ enum { ROPE_MAX_PAIRS = 512 }; /* a head of up to 1024 entries */
 typedef enum { ROPE_INTERLEAVED, ROPE_HALF } RopePairing;
 
 typedef struct RopeScaling RopeScaling;
+typedef struct Rope Rope;
 
 /* HF's names stand beside ours where they differ. */
 typedef struct {
@@ -31,6 +32,7 @@ typedef struct {
     int rotary_dim;              /* even, <= head_dim; HF int(head_dim * partial_rotary_factor) */
     double theta;                /* HF rope_theta, GGUF rope.freq_base: the base, 10000 in the paper */
     struct RopeNumbers *numbers; /* of the method (scaling.h), not owned; NULL: none is given */
+    double (*angle)(const Rope *r, int64_t pos, int i); /* as others round it (angles.h); NULL: pos * inv_freq[i] */
 } RopeConfig;
 
 /* A scaling method. */
@@ -52,12 +54,13 @@ extern const RopeScaling rope_none; /* the paper's own */
 int rope_check(const RopeConfig *c, char *err, size_t errlen);
 
 /* The frequencies in use. */
-typedef struct {
+struct Rope {
     int rotary_dim;
     int64_t choice;                   /* RopeScaling.choice of the length it was made for */
     double scale;                     /* on cos and sin; scores grow by its square */
     double inv_freq[ROPE_MAX_PAIRS];  /* [rotary_dim/2] */
-} Rope;
+    double (*angle)(const Rope *r, int64_t pos, int i); /* RopeConfig's */
+};
 
 /* Frequencies for a text of n positions. c has passed rope_check. Cannot fail. */
 void rope_init(Rope *r, const RopeConfig *c, int64_t n);

@@ -1,0 +1,109 @@
+/* cli/proof.c - the command proof: the same text from two positions on. */
+#include "cli.h"
+#include "base/base.h"
+#include "lab/proof.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where nothing else is given to read. */
+static const char usual_text[] =
+    "Once upon a time there was a little girl who found a key. She did not know which door it "
+    "opened, so she tried them all. The last door was small and green, and behind it was a "
+    "garden.";
+static const char usual_shifts[] = "1000", usual_far[] = "0,2047,32767,131071,1048575,10485759";
+
+enum { MOST = 32 };
+
+typedef struct {
+    const Args *a;
+    const RopeAngles *angles; /* NULL: none were asked for */
+    size_t shifts[MOST], n_shifts;
+    int *ids;
+    size_t n;
+    int begun; /* a row is out */
+} Task;
+
+static int read_shifts(Task *t) {
+    const char *s = t->a->proof.shifts ? t->a->proof.shifts : t->angles ? usual_far : usual_shifts;
+    for (char *end;; s = end + 1) {
+        errno = 0;
+        unsigned long long v = strtoull(s, &end, 10);
+        if (end == s || *s == '-' || errno || (*end && *end != ','))
+            return usage("--shift: \"%s\" is not a list of positions (1000,1000000)", s);
+        if (t->n_shifts == MOST) return usage("--shift: at most %d positions at a time", MOST);
+        t->shifts[t->n_shifts++] = (size_t)v;
+        if (!*end) return 0;
+    }
+}
+
+static void print_head(const Task *t) {
+    if (t->a->show.json) out_printf("{\"tokens\":%zu,\"angles\":\"%s\",\"rows\":[", t->n,
+                                    t->angles ? t->angles->name : "double");
+    else if (t->a->show.csv) out_printf("attention,angles,shift,logit_off,logit_ulps,nll_off,nll_at_0,nll_shifted\n");
+    else out_printf("%-10s%-8s%12s%16s%10s%14s%12s%12s\n", "attention", "angles", "shift", "logits off by", "in ulps",
+                    "a loss by", "loss at 0", "shifted");
+}
+
+static void print_row(Task *t, const char *attention, size_t shift, const Proof *p) {
+    const char *angles = t->angles ? t->angles->name : "double";
+    if (t->a->show.json)
+        out_printf("%s{\"attention\":\"%s\",\"shift\":%zu,\"logit_off\":%.9g,\"logit_ulps\":%.9g,\"nll_off\":%.9g,"
+                   "\"nll_at_0\":%.9g,\"nll_shifted\":%.9g}",
+                   t->begun ? "," : "", attention, shift, p->logit_off, p->logit_ulps, p->nll_off, p->nll[0],
+                   p->nll[1]);
+    else
+        out_printf(t->a->show.csv ? "%s,%s,%zu,%.9g,%.9g,%.9g,%.9g,%.9g\n"
+                                  : "%-10s%-8s%12zu%16.3g%10.3g%14.3g%12.6f%12.6f\n",
+                   attention, angles, shift, p->logit_off, p->logit_ulps, p->nll_off, p->nll[0], p->nll[1]);
+    t->begun = 1;
+    out_flush();
+}
+
+/* A model attends in one way; it is opened again to attend in the other. */
+static int prove(Task *t, Args *a, const char *attention) {
+    Engine e;
+    a->attention.kind = attention;
+    int code = engine_open(&e, a, t->ids == NULL);
+    if (code) return code;
+    const Config *c = &e.model.config;
+    const char *text = a->in.prompt ? a->in.prompt : usual_text;
+    if (c->mask != MASK_CAUSAL) code = fail("%s: proof is for models that read from left to right", a->model);
+    if (code == 0 && !t->ids &&
+        tokenizer_encode(e.tokenizer, text, strlen(text), ENCODE_BOS, &t->ids, &t->n, e.err, sizeof e.err))
+        code = fail("%s", e.err);
+    if (code == 0 && t->n < 2) code = fail("a text of one token says nothing of distances");
+    if (code == 0 && !t->begun && e.model.min_group)
+        note(
+            "blocks of weights meet activations rounded to 8 bits, and one rounding that falls otherwise shows: a file "
+            "of F32 says more");
+    if (code == 0 && !t->begun) print_head(t);
+    for (size_t i = 0; code == 0 && i < t->n_shifts && !interrupted; i++) {
+        Proof p;
+        ProofPlace at = {.origin = t->shifts[i], .angles = t->angles};
+        int rc =
+            proof_run(&p, &e.model, (ProofPlace){0}, at, t->ids, t->n, (int)a->machine.threads, e.err, sizeof e.err);
+        if (rc) code = fail("%s", e.err);
+        else print_row(t, c->linear.form ? "linear" : "softmax", t->shifts[i], &p);
+    }
+    engine_close(&e);
+    return code;
+}
+
+int run_proof(Args *a) {
+    Task t = {.a = a};
+    const char *asked = a->attention.kind;
+    if (!a->model) return usage("proof needs a MODEL");
+    if (a->proof.angles && !(t.angles = rope_angles_row(a->proof.angles)))
+        return usage("--angles: there is no \"%s\"; double, f32, bf16 and ggml are known", a->proof.angles);
+    int code = read_shifts(&t);
+    if (code) return code;
+    int stretched = a->rope.method != NULL; /* distances are softmax's to change */
+    if (asked) code = prove(&t, a, asked);
+    else if ((code = prove(&t, a, "softmax")) == 0 && !stretched) code = prove(&t, a, "linear");
+    if (a->show.json && t.begun) out_printf("]}\n");
+    free(t.ids);
+    return out_end(code);
+}
