@@ -47,6 +47,10 @@ static const Command commands[] = {
      "  ./run perplexity model.gguf -f book.txt -c 4096 --stride 1024 --last 512\n"
      "  ./run perplexity model.gguf -f wiki.test.raw --convention llama.cpp    llama-perplexity's number\n",
      run_perplexity, 0},
+    {"plan", "MODEL [-c N]", "what this file's RoPE can do, and how to stretch it to N positions",
+     "  ./run plan model.gguf -c 32768\n"
+     "  ./run plan model.gguf -c 32768 --rope yarn,rerope:window=1024 --svg dials.svg\n",
+     run_plan, 0},
     {"proof", "MODEL [--shift K] [--angles KIND]", "does the model see distances alone? a text from two places",
      "  ./run proof model.gguf --shift 1000,1000000\n"
      "  ./run proof model.gguf --rope yarn:factor=4+rerope:window=128\n"

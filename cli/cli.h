@@ -185,7 +185,7 @@ const char *file_name(const char *path);         /* behind the last / */
 /* ---- the commands, a file each ---- */
 
 int run_generate(Args *a), run_logits(Args *a), run_tokenize(Args *a), run_perplexity(Args *a), run_bench(Args *a),
-    run_chat(Args *a), run_proof(Args *a);
+    run_chat(Args *a), run_proof(Args *a), run_plan(Args *a);
 int run_fill(Args *a), run_embed(Args *a), run_classify(Args *a); /* lines.c */
 
 #endif

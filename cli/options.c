@@ -25,7 +25,7 @@ static const char *const group_titles[] = {"text in", "output",    "sampling", "
 #define WRITERS "generate chat"
 #define ENCODERS "fill embed classify"
 #define TEXTS "tokenize perplexity " ENCODERS
-#define MODELS "logits perplexity bench proof " WRITERS " " ENCODERS
+#define MODELS "logits perplexity bench proof plan " WRITERS " " ENCODERS
 #define ALL "tokenize " MODELS
 
 typedef struct {
@@ -101,9 +101,10 @@ static const Option options[] = {
      .help = "cls, mean (of all tokens), or pooler (the file's pooler, else mean)"},
     {OUTPUT, 0, "--normalize", NULL, FLAG, "embed", AT(show.normalize), .help = "vectors of length 1"},
     {OUTPUT, 0, "--csv", NULL, FLAG, "perplexity bench proof", AT(show.csv), .help = "print a table with commas"},
+    {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "plan", AT(show.svg), .help = "draw the pairs' dials into FILE"},
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "perplexity", AT(show.svg),
      .help = "draw the loss by position into FILE (with --by-position)"},
-    {OUTPUT, 0, "--json", NULL, FLAG, "generate logits perplexity bench proof",
+    {OUTPUT, 0, "--json", NULL, FLAG, "generate logits perplexity bench proof plan",
      AT(show.json), .help = "print a JSON object"},
     {OUTPUT, 0, "--json", NULL, FLAG, ENCODERS, AT(show.json), .help = "print a JSON object a line"},
     {OUTPUT, 'q', "--quiet", NULL, FLAG, ALL, AT(show.quiet), .help = "no timings, no progress"},

@@ -1,0 +1,145 @@
+/* cli/plan.c - the command plan: what a model's RoPE can do, and what to try. */
+#include "cli.h"
+#include "attention/cache.h"
+#include "base/base.h"
+#include "lab/reach.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Shown where --rope names none. */
+static const char usual_specs[] =
+    "none,linear,ntk,by-parts,yarn,llama3,rerope,self-extend,dca,string,sinks,lm-infinite";
+
+static double cache_size(const Config *c, CacheType type, int64_t n) {
+    size_t values = whole_lanes((size_t)c->value_dim);
+    double slot = (double)cache_packed_bytes(&cache_formats[type], (size_t)c->head_dim) +
+                  (double)cache_packed_bytes(&cache_formats[type], values);
+    return slot * (double)n * c->n_layers * c->n_kv_heads;
+}
+
+/* Which methods change this pair is their column: its frequency as a part of the trained one. */
+static void print_pairs(const Reach *p) {
+    out_printf("\n%4s %12s %10s  %-20s", "pair", "wavelength", "turns", "in training");
+    for (size_t i = 0; i < p->n_methods; i++)
+        if (memcmp(p->methods[i].inv_freq, p->inv_freq, (size_t)p->n_pairs * sizeof *p->inv_freq) != 0)
+            out_printf("%12.12s", p->methods[i].name);
+    for (int k = 0; k < p->n_pairs; k++) {
+        double turns = reach_turns(p, k);
+        out_printf("\n%4d %12.5g %10.4g  %-20s", k, 6.283185307179586 / p->inv_freq[k], turns,
+                   turns >= 1 ? "every angle" : "never a full turn");
+        for (size_t i = 0; i < p->n_methods; i++)
+            if (memcmp(p->methods[i].inv_freq, p->inv_freq, (size_t)p->n_pairs * sizeof *p->inv_freq) != 0)
+                out_printf("%12.4g", p->methods[i].inv_freq[k] / p->inv_freq[k]);
+    }
+    out_printf("\n");
+}
+
+static void print_methods(const Reach *p) {
+    out_printf("\n%-22s%12s%12s%10s%12s  %s\n", "method", "farthest", "keys seen", "unseen", "scores by",
+               "with all its numbers");
+    for (size_t i = 0; i < p->n_methods; i++) {
+        const ReachMethod *m = &p->methods[i];
+        out_printf("%-22.22s%12.6g%12lld%10d%12.4g  %s\n", m->name, m->farthest, (long long)m->keys, m->unseen,
+                   m->scale, m->spec);
+    }
+    out_printf(
+        "farthest: the distance at which the last query sees its farthest key. unseen: pairs that meet angles there\n"
+        "which they never had in training: what a model has not learnt to read\n");
+}
+
+static void print_memory(const Config *c, int64_t n) {
+    if (c->linear.form) return;
+    out_printf("\nkeys and values of %lld positions: ", (long long)n);
+    for (int t = 0; cache_formats[t].name; t++)
+        out_printf("%s%.4g MB as %s", t ? ", " : "", cache_size(c, (CacheType)t, n) / 1e6, cache_formats[t].name);
+    out_printf("\n");
+}
+
+/* Those of the methods that show the model nothing new, and what was published as the way without training. */
+static void print_advice(const Reach *p, const Args *a, int linear) {
+    double factor = (double)p->context / (double)p->trained;
+    if (factor <= 1) {
+        out_printf("\n%lld positions are no more than this model was trained on: nothing to stretch\n",
+                   (long long)p->context);
+        return;
+    }
+    out_printf("\nto try for %lld positions, a factor of %g, without training:\n", (long long)p->context, factor);
+    if (!linear)
+        for (size_t i = 0; i < p->n_methods; i++)
+            if (p->methods[i].unseen == 0 && p->methods[i].keys == p->context &&
+                strcmp(p->methods[i].name, "linear") != 0)
+                out_printf("  --rope %s\n", p->methods[i].spec);
+    out_printf(
+        "  --rope ntk:factor=%g            (twice the factor: what was reported to do better than the factor itself)\n",
+        2 * factor);
+    if (!linear) out_printf("  --rope sinks                  reads on without end, and sees the last part only\n");
+    out_printf("which is best for this model and a text of yours:\n  ./run compare %s -f TEXT --rope "
+               "none,ntk:factor=%g,yarn%s "
+               "--lengths %lld,%lld\n",
+               a->model, 2 * factor, linear ? "" : ",rerope,self-extend,dca,sinks", (long long)p->trained,
+               (long long)p->context);
+}
+
+static void json_plan(const Reach *p, const Config *c, const Args *a) {
+    out_printf("{\"model\":");
+    json_string(a->model, strlen(a->model));
+    out_printf(",\"trained\":%lld,\"context\":%lld,\"pairs\":[", (long long)p->trained, (long long)p->context);
+    for (int k = 0; k < p->n_pairs; k++)
+        out_printf("%s{\"wavelength\":%.9g,\"turns\":%.9g}", k ? "," : "", 6.283185307179586 / p->inv_freq[k],
+                   reach_turns(p, k));
+    out_printf("],\"cache_bytes\":{");
+    for (int t = 0; !c->linear.form && cache_formats[t].name; t++)
+        out_printf("%s\"%s\":%.0f", t ? "," : "", cache_formats[t].name, cache_size(c, (CacheType)t, p->context));
+    out_printf("},\"methods\":[");
+    for (size_t i = 0; i < p->n_methods; i++) {
+        const ReachMethod *m = &p->methods[i];
+        out_printf("%s{\"rope\":", i ? "," : "");
+        json_string(m->spec, strlen(m->spec));
+        out_printf(",\"farthest\":%.9g,\"keys\":%lld,\"unseen\":%d,\"scores_by\":%.9g,\"frequencies\":[", m->farthest,
+                   (long long)m->keys, m->unseen, m->scale);
+        for (int k = 0; k < p->n_pairs; k++) out_printf("%s%.9g", k ? "," : "", m->inv_freq[k]);
+        out_printf("]}");
+    }
+    out_printf("]}\n");
+}
+
+static int save_dials(const Reach *p, const Args *a, char *err, size_t errlen) {
+    PlotText svg = {0};
+    int code = reach_svg(&svg, p, a->model, err, errlen) ? fail("%s", err) : svg_save(a->show.svg, &svg);
+    plot_text_free(&svg);
+    return code;
+}
+
+int run_plan(Args *a) {
+    Engine e;
+    Reach p = {0};
+    char spec[ROPE_SPEC_MOST];
+    const char *specs = a->rope.method ? a->rope.method : usual_specs;
+    if (!a->model) return usage("plan needs a MODEL");
+    a->rope.method = NULL; /* a list, and not the model's own setting */
+    int code = engine_open(&e, a, 0), linear = code == 0 && e.model.config.linear.form != NULL, more = 1;
+    if (code) return code;
+    if (reach_init(&p, &e.model, a->context.n, e.err, sizeof e.err)) code = fail("%s", e.err);
+    while (code == 0 && (more = rope_spec_next(&specs, spec, sizeof spec)) > 0)
+        if (reach_add(&p, &e.model, spec, e.err, sizeof e.err) &&
+            !(linear && specs - usual_specs <= (long)sizeof usual_specs &&
+              specs >= usual_specs)) /* of the usual ones what fits */
+            code = fail("--rope %s: %s", spec, e.err);
+    if (code == 0 && more < 0) code = usage("--rope: a spec of the list is too long");
+    if (code == 0 && a->show.json) json_plan(&p, &e.model.config, a);
+    else if (code == 0) {
+        out_printf("%s: trained on %lld positions; RoPE of base %g turns %d pairs, %d of them at least once around\n",
+                   a->model, (long long)p.trained, e.model.config.rope.theta, p.n_pairs, p.n_full);
+        print_pairs(&p);
+        print_methods(&p);
+        print_memory(&e.model.config, p.context);
+        print_advice(&p, a, linear);
+    }
+    if (code == 0 && a->show.svg) code = save_dials(&p, a, e.err, sizeof e.err);
+    reach_free(&p);
+    engine_close(&e);
+    return out_end(code);
+}
