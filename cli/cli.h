@@ -175,12 +175,11 @@ int read_text(const char *path, char **text, size_t *n);
 
 /* ---- plots.c: pictures (lab/plot.h) ---- */
 
-int svg_save(const char *path, PlotText *svg);   /* a file that appears whole or not at all */
-int plot_is_wanted(const Args *a);               /* stdout is a terminal, and text is what was asked for */
-/* .. and how it is drawn there: columns, lines (a plot leaves some for the text), whether in colour (NO_COLOR). */
-typedef struct { int width, height, colour; } TerminalSize;
-TerminalSize terminal_size(void);
-const char *file_name(const char *path);         /* behind the last / */
+/* Into the file of --svg, where it was given, which appears whole or not at all; and on stdout, where that is a
+ * terminal and text was asked for. Size and colour are set here: the terminal's, NO_COLOR. */
+int plot_show(PlotLines *p, const Args *a);
+int heat_show(PlotHeat *p, const Args *a);
+const char *file_name(const char *path); /* behind the last / */
 
 /* ---- the commands, a file each ---- */
 

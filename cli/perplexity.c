@@ -189,42 +189,38 @@ static void print_text(const Scoring *s) {
     }
 }
 
+/* The middle of each bin and its loss; malloc'ed. */
+static PlotPoint *bin_points(const PerplexityBins *by) {
+    PlotPoint *points = malloc(by->n * sizeof *points);
+    for (size_t i = 0; points && i < by->n; i++) {
+        double end = fmin((double)((i + 1) * by->width), (double)by->window);
+        points[i] = (PlotPoint){((double)(i * by->width) + end - 1) / 2,
+                                by->at[i].tokens ? perplexity_mean(&by->at[i]) : NAN, perplexity_stderr(&by->at[i])};
+    }
+    return points;
+}
+
 /* Loss by position as a picture: into the file of --svg, and on a terminal. */
 static int draw(const Scoring *s) {
-    const PerplexityBins *by = &s->by;
-    Engine *e = s->e;
-    size_t trained = (size_t)e->model.config.n_ctx_train;
+    enum { EIGHTHS = 8 };
+    size_t trained = (size_t)s->e->model.config.n_ctx_train, window = s->cut.window;
     char title[300], subtitle[900], cut[400], mark[40];
-    PlotPoint *points = malloc(by->n * sizeof *points);
+    double ticks[EIGHTHS + 1];
+    PlotPoint *points = bin_points(&s->by);
     if (!points) return fail("out of memory");
-    for (size_t i = 0; i < by->n; i++) {
-        double end = fmin((double)((i + 1) * by->width), (double)by->window);
-        int any = by->at[i].tokens > 0;
-        points[i] = (PlotPoint){((double)(i * by->width) + end - 1) / 2, any ? perplexity_mean(&by->at[i]) : NAN,
-                                perplexity_stderr(&by->at[i])};
-    }
+    for (size_t i = 0; i <= EIGHTHS; i++) ticks[i] = (double)(i * window / EIGHTHS);
     describe_cut(s, cut, sizeof cut);
     snprintf(title, sizeof title, "Loss by position: %.200s", file_name(s->a->model));
     snprintf(subtitle, sizeof subtitle, "%.200s; windows of %zu: %s; bars: one standard error",
-             file_name(s->a->in.file), s->cut.window, cut);
+             file_name(s->a->in.file), window, cut);
     snprintf(mark, sizeof mark, "trained: %zu", trained);
-    PlotSeries series = {s->a->rope.method ? s->a->rope.method : "as trained", points, by->n};
-    TerminalSize t = terminal_size();
+    PlotSeries series = {s->a->rope.method ? s->a->rope.method : "as trained", points, s->by.n};
     PlotLines p = {.title = title, .subtitle = subtitle, .x_name = "position in the window",
                    .y_name = "loss, nats a token", .series = &series, .n_series = 1, .mark = (double)trained,
-                   .mark_name = trained < s->cut.window ? mark : NULL};
-    PlotText text = {0};
-    int code = 0, rc = s->a->show.svg ? plot_lines_svg(&text, &p, e->err, sizeof e->err) : 0;
-    if (rc == 0 && s->a->show.svg) code = svg_save(s->a->show.svg, &text);
-    plot_text_free(&text);
-    p.width = t.width, p.height = t.height, p.colour = t.colour;
-    if (rc == 0 && plot_is_wanted(s->a) && (rc = plot_lines_terminal(&text, &p, e->err, sizeof e->err)) == 0) {
-        out_bytes("\n", 1);
-        out_bytes(text.at, text.n);
-    }
-    plot_text_free(&text);
+                   .mark_name = trained < window ? mark : NULL, .ticks = ticks, .n_ticks = EIGHTHS + 1};
+    int code = plot_show(&p, s->a);
     free(points);
-    return rc ? fail("%s", e->err) : code;
+    return code;
 }
 
 static int print_all(const Scoring *s) {
