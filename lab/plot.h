@@ -1,0 +1,74 @@
+/* lab/plot.h - pictures of measurements: lines and heat maps, as SVG or for a terminal, drawn into text that grows.
+ *
+ *     const PlotPoint a[] = {{256, 2.31, 0.02}, {512, 2.35, 0.02}}, b[] = {{256, 2.31, 0}, {512, 4.1, 0}};
+ *     const PlotSeries series[] = {{"yarn:factor=2", a, 2}, {"none", b, 2}};
+ *     PlotLines p = {.title = "Loss against length", .x_name = "window, tokens", .y_name = "loss, nats a token",
+ *                    .series = series, .n_series = 2, .log2_x = 1, .mark = 256, .mark_name = "trained: 256"};
+ *     PlotText svg = {0};
+ *     int rc = plot_lines_svg(&svg, &p, err, sizeof err);
+ *     if (rc == 0) ... svg.at [svg.n], NUL behind it ...
+ *     plot_text_free(&svg);
+ *
+ * Names are UTF-8 and may hold anything: what a format reserves is escaped, control characters and broken bytes are
+ * replaced. Nothing here depends on the time, the locale or the machine: the same numbers give the same text. Every
+ * plot_ function that returns int returns 0 or a negative errno and leaves one line in err: -EINVAL (more than
+ * PLOT_MOST_SERIES series, a range that is none, nothing to draw in a heat map), -ENOMEM. */
+#ifndef PLOT_H
+#define PLOT_H
+
+#include <stddef.h>
+
+/* Text that grows; begin with {0}. plot_text_free accepts a zeroed struct. */
+typedef struct {
+    char *at;   /* [n], and a NUL behind it; NULL while nothing was written */
+    size_t n, cap;
+    int failed; /* there was no memory; what came later is not in it */
+} PlotText;
+void plot_text_free(PlotText *t);
+
+enum { PLOT_MOST_SERIES = 24 };
+
+/* A point whose x or y is no finite number is left out, and the line has a gap there. On a log axis so is one whose x
+ * is not above 0. */
+typedef struct { double x, y, error; } PlotPoint; /* error: one standard error of y, drawn as a bar; 0: none */
+/* The line runs through its points in the order given. A series without a point keeps its label. */
+typedef struct { const char *name; const PlotPoint *points; size_t n; } PlotSeries;
+
+/* A line chart. What is zero is left out or chosen. Each line is named where it ends; there is no legend. */
+typedef struct {
+    const char *title, *subtitle, *x_name, *y_name;
+    const PlotSeries *series; /* at most PLOT_MOST_SERIES; eight colours, eight marks, six dashes */
+    size_t n_series;
+    int log2_x;               /* x by its logarithm to base 2 */
+    const double *ticks;      /* where the x axis has numbers (those that have room); NULL: the xs of the points, or
+                               * round numbers where these are more than twelve */
+    size_t n_ticks;
+    double mark;              /* a line across the frame at this x, where mark_name is given */
+    const char *mark_name;    /* "trained: 256" */
+    double y_min, y_max;      /* the frame's edges, y_min < y_max: a line that goes beyond leaves the frame, and the
+                               * number stands at the edge. Both 0: what the points need */
+    int width, height;        /* SVG: pixels (800 by 480; higher where labels need it), at least 400 by 240. Terminal:
+                               * columns and lines (80 by 24), at least 40 by 10 */
+    int colour;               /* terminal: 256-colour SGR sequences */
+} PlotLines;
+
+int plot_lines_svg(PlotText *out, const PlotLines *p, char *err, size_t errlen);
+int plot_lines_terminal(PlotText *out, const PlotLines *p, char *err, size_t errlen);
+
+/* A heat map: a cell for each row and column. */
+typedef struct {
+    const char *title, *subtitle, *x_name, *y_name;
+    const char *const *columns, *const *rows; /* names; NULL: none */
+    size_t n_columns, n_rows;
+    const double *values;     /* [n_rows, n_columns], the first row on top; NaN: missing, the cell is hatched */
+    double low, high;         /* the scale's ends, low < high; values beyond get its colours. Both 0: 0 to 1 */
+    int decimals;             /* of the numbers in the cells; -1: no numbers. 0 writes whole numbers */
+    const char *low_name, *high_name; /* what the ends are called beside the scale; NULL: the numbers */
+    int width, height;        /* as above; height 0: what the rows need */
+    int colour;
+} PlotHeat;
+
+int plot_heat_svg(PlotText *out, const PlotHeat *p, char *err, size_t errlen);
+int plot_heat_terminal(PlotText *out, const PlotHeat *p, char *err, size_t errlen);
+
+#endif
