@@ -44,6 +44,19 @@ static const Command commands[] = {
      "  ./run perplexity model.gguf -f book.txt\n"
      "  ./run perplexity model.gguf -f stories.txt --separator \"<|endoftext|>\" --json\n",
      run_perplexity, 0},
+    {"compare", "MODEL -f FILE --rope LIST [options] | --merge FILE|DIR..",
+     "the loss of a text under many ways to stretch RoPE, at many lengths",
+     "  ./run compare model.gguf -f book.txt --rope none,linear,ntk,yarn,rerope:window=128 --svg loss.svg\n"
+     "  ./run compare model.gguf -f book.txt --rope none,yarn+log-n --lengths 256,1024,4096 --csv > loss.csv\n"
+     "  ./run compare model.gguf -f book.txt --rope none,yarn --resume loss.csv     go on after Ctrl-C\n"
+     "  ./run compare model.gguf -f book.txt --rope none,yarn --by-position\n"
+     "  ./run compare model.gguf -f book.txt --rope none,yarn --jobs | parallel -j 2 > all.csv\n"
+     "  ./run compare --merge all.csv more/ --svg loss.svg\n"
+     "\nEvery method at every length, on the same ids: --score of them, counted from where the longest\n"
+     "length is available (its positions less one). A window is BOS and ids up to the length; of each its\n"
+     "last quarter is scored, so an id has between three quarters of the length and all of it before it.\n"
+     "A factor that a spec does not give is the length over the trained one, at least 1.\n",
+     run_compare, WORDS},
     {"fill", "MODEL [TEXT | -f FILE]", "what stands at each [MASK]; a line is a text (RoFormer)",
      "  ./run fill chinese_roformer.gguf \"今天[MASK]很好，我[MASK]去公园玩。\"\n"
      "  ./run fill folder --jieba dict.txt --top-k 10 --json < texts\n",
@@ -132,6 +145,7 @@ int main(int argc, char **argv) {
     if (first == 2) command_name = cmd->name;
     Args a = {.sampling = {.n = 256, .temperature = 1.0, .top_p = 0.9, .repetition = 1, .penalty_window = 64},
               .show.candidates = 5};
+    a.program = argv[0];
     int code = options_parse(&a, argc - first, argv + first, cmd);
     if (code) return code;
     quiet = a.show.quiet;
