@@ -70,7 +70,7 @@ static int check_options(const Args *a) {
     if (a->show.json && a->show.csv) return usage("--json and --csv are both given; one is enough");
     if (a->compare.by_position && a->compare.from_given) return usage("--from has no meaning with --by-position");
     if (a->compare.jobs && (a->compare.resume || a->compare.svg || a->show.json))
-        return usage("--jobs prints commands that write CSV; --resume, --svg and --json belong to one run or to --merge");
+        return usage("--jobs prints commands that write CSV; --resume, --svg and --json are for one run or for --merge");
     if (a->compare.jobs && strcmp(a->in.file, "-") == 0) return usage("--jobs: the commands cannot share one stdin");
     return 0;
 }
@@ -104,10 +104,12 @@ static int take_cut(Comparison *c) {
     if (c->cut.from < compare_from(longest))
         return usage("--from %zu: windows of %zu need %zu or more", c->cut.from, longest, compare_from(longest));
     if (c->cut.from < c->n_ids && c->cut.score <= c->n_ids - c->cut.from) return 0;
-    size_t left = c->n_ids > c->cut.from ? c->n_ids - c->cut.from : 0, fits = c->n_ids > score ? c->n_ids - score + 1 : 0;
+    size_t left = c->n_ids > c->cut.from ? c->n_ids - c->cut.from : 0;
+    size_t fits = c->n_ids > score ? c->n_ids - score + 1 : 0;
     if (left)
-        return fail("%s: has %zu ids, and %zu behind the first %zu are to be scored; with this length --score %zu fits, "
-                    "with this --score lengths up to %zu", c->a->in.file, c->n_ids, score, c->cut.from, left, fits);
+        return fail("%s: has %zu ids, of which %zu behind the first %zu are to be scored; with this length --score %zu "
+                    "fits, with this --score lengths up to %zu", c->a->in.file, c->n_ids, score, c->cut.from, left,
+                    fits);
     return fail("%s: has %zu ids: too few for windows of %zu; with --score %zu lengths up to %zu fit", c->a->in.file,
                 c->n_ids, longest, score, fits);
 }
@@ -122,14 +124,13 @@ static void settle_lengths(Comparison *c) {
 /* ---- what a table says of itself ---- */
 
 static void put_cut(const Comparison *c, FILE *f) {
-    const char *bos = c->bos >= 0 ? "BOS and the ids before" : "the ids before (the vocabulary has no BOS)";
+    const char *bos = c->bos >= 0 ? "BOS first" : "no BOS, as the vocabulary has none";
     if (c->bin)
-        fprintf(f, "# cut: %zu windows of %zu positions, one behind the other from the text's first id, each from %s; "
-                "every id scored, in bins of %zu positions\n", c->windows, c->lengths[0],
-                c->bos >= 0 ? "BOS" : "its own first id (the vocabulary has no BOS)", c->bin);
+        fprintf(f, "# cut: %zu windows of %zu positions, %s, one behind the other from the text's first id on; every "
+                "id scored, in bins of %zu positions\n", c->windows, c->lengths[0], bos, c->bin);
     else
-        fprintf(f, "# cut: ids %zu to %zu of the text, counted from 0, in every cell; a window of LENGTH positions is %s "
-                "the last it scores, and scores its last LENGTH/4\n", c->cut.from, c->cut.from + c->cut.score - 1, bos);
+        fprintf(f, "# cut: ids %zu to %zu of the text, counted from 0, in every cell; windows of LENGTH positions, %s, "
+                "each scoring its last LENGTH/4\n", c->cut.from, c->cut.from + c->cut.score - 1, bos);
 }
 
 static int take_head(Comparison *c) {

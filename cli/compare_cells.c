@@ -179,7 +179,8 @@ int compare_measure(Comparison *c) {
     if (code == 0) code = say_memory(c);
     if (code == 0 && !c->file && c->a->show.csv) compare_stream(c, 1, NULL);
     if (code == 0) code = measure_all(c);
-    if (c->file && fclose(c->file) != 0 && code == 0) code = fail("--resume %s: %s", c->a->compare.resume, strerror(errno));
+    if (c->file && fclose(c->file) != 0 && code == 0)
+        code = fail("--resume %s: %s", c->a->compare.resume, strerror(errno));
     c->file = NULL;
     return code;
 }

@@ -117,6 +117,12 @@ static void add_place(Product *p, size_t length, size_t position) {
     if (i == p->n_places) p->places[p->n_places++] = (CompareCell){.length = length, .position = position};
 }
 
+static int by_place(const void *a, const void *b) {
+    const CompareCell *x = a, *y = b;
+    if (x->length != y->length) return x->length > y->length ? 1 : -1;
+    return (x->position > y->position) - (x->position < y->position);
+}
+
 /* Every method at every length (and bin) that the table has, or that is asked for: which of these are not there? */
 static int say_missing(const Comparison *c) {
     const CompareTable *t = &c->table;
@@ -129,6 +135,7 @@ static int say_missing(const Comparison *c) {
     for (size_t i = 0; i < c->n_lengths && code == 0 && !t->by_position; i++) add_place(&p, c->lengths[i], 0);
     for (size_t i = 0; i < t->n && code == 0; i++)
         add_rope(&p, t->cells[i].rope), add_place(&p, t->cells[i].length, t->cells[i].position);
+    if (code == 0) qsort(p.places, p.n_places, sizeof *p.places, by_place);
     for (size_t i = 0; i < p.n_ropes && code == 0; i++)
         for (size_t j = 0; j < p.n_places; j++) {
             char one[200];
@@ -163,6 +170,7 @@ int compare_merge(Args *a) {
                                            : read_table(&c, a->words[i], &contradictions);
     if (code == 0 && contradictions) code = EXIT_FAILED;
     if (code == 0 && c.table.n == 0) code = fail("--merge: there is no cell in these files");
+    compare_table_sort(&c.table, (const char *const *)c.ropes, c.n_ropes);
     if (code == 0) code = say_missing(&c);
     if (code == 0) code = compare_show(&c);
     compare_free(&c);

@@ -16,7 +16,8 @@ char *compare_text(const Comparison *c, int head, const CompareCell *cell, size_
     FILE *f = open_memstream(&text, n);
     if (!f) return NULL;
     if (head) compare_put_head(f, &c->table);
-    for (size_t i = 0; cell && i < compare_rows(c); i++) compare_put_cell(f, &c->table, cell + i, i ? cell + i - 1 : NULL);
+    for (size_t i = 0; cell && i < compare_rows(c); i++)
+        compare_put_cell(f, &c->table, cell + i, i ? cell + i - 1 : NULL);
     int bad = ferror(f) | fclose(f);
     if (!bad) return text;
     free(text);

@@ -208,11 +208,13 @@ static const Option options[] = {
 
     {ROFORMER, 0, "--arch", "KIND", STRING, READERS, AT(roformer.arch),
      .help = "v1, v2 or gau-alpha (as the tensors say)"},
-    {ROFORMER, 0, "--mask", "MASK", STRING, READERS, AT(roformer.mask), .help = "padding, causal or unilm (the file's)"},
+    {ROFORMER, 0, "--mask", "MASK", STRING, READERS, AT(roformer.mask),
+     .help = "padding, causal or unilm (the file's)"},
     {ROFORMER, 0, "--pooler", "KIND", STRING, "embed classify", AT(roformer.pooler),
      .help = "tanh, linear or none (the file's)", .silent = "logits perplexity bench fill " WRITERS},
 
-    {MACHINE, 'j', "--threads", "N", INTEGER, READERS, AT(machine.threads), .help = "threads (all processors)", 1, 1024},
+    {MACHINE, 'j', "--threads", "N", INTEGER, READERS, AT(machine.threads),
+     .help = "threads (all processors)", 1, 1024},
     {MACHINE, 0, "--kernels", "NAME", STRING, READERS, AT(machine.kernels),
      .help = "a row of the arithmetic (the fastest that runs here):", .choice = kernels_name},
     {MACHINE, 0, "--no-mmap", NULL, FLAG, READERS, AT(machine.no_mmap),

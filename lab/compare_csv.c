@@ -150,8 +150,9 @@ static int same_head(Reader *r, const char *a, const char *b) {
         size_t n = strcspn(a, "\n"), m = strcspn(b, "\n");
         int files = is_file_line(a, n) && is_file_line(b, m);
         if (!files && (n != m || memcmp(a, b, n) != 0))
-            return base_error(r->err, r->errlen, -EINVAL, "%s: is of another run: it says \"%.*s\", and this is \"%.*s\"",
-                              r->name, (int)(m < 200 ? m : 200), b, (int)(n < 200 ? n : 200), a);
+            return base_error(r->err, r->errlen, -EINVAL,
+                              "%s: is of another run: it says \"%.*s\", and this is \"%.*s\"", r->name,
+                              (int)(m < 200 ? m : 200), b, (int)(n < 200 ? n : 200), a);
         a += n + (a[n] != 0);
         b += m + (b[m] != 0);
     }

@@ -40,14 +40,15 @@ void compare_table_free(CompareTable *t); /* accepts a zeroed struct */
 int compare_table_head(CompareTable *t, const char *head, int by_position, char *err, size_t errlen);
 
 /* A copy of c, its strings too. A cell that is there already stays once, where the numbers are the same but for
- * rounding (1e-5: machines differ in the last bits; the lesser stays); -EEXIST where they are not. name: whose c is, for
- * err. */
+ * rounding (1e-5: machines differ in the last bits; the lesser stays); -EEXIST where they are not. name: whose c is,
+ * for err. */
 int compare_table_add(CompareTable *t, const CompareCell *c, const char *name, char *err, size_t errlen);
 const CompareCell *compare_table_find(const CompareTable *t, const char *rope, size_t length, size_t position);
 
 /* All cells of a CSV text [n] into t, whose head and columns they must have (t->head NULL: it becomes the text's).
- * Lines come in cells of `group` rows (bins; else 1), and an unfinished cell at the end, or line, is no error: *whole is
- * where the last finished cell ends; 0: not even the head is finished. -EINVAL: it is no such table, or another's. */
+ * Tables may stand one behind the other. Rows come in cells of `group` (bins; else 1), and an unfinished cell or line
+ * at the end is no error: *whole is where the last finished cell ends; 0: not even the head is finished. -EINVAL: it is
+ * no such table, or another's. */
 int compare_table_read(CompareTable *t, const char *name, const char *text, size_t n, size_t group, size_t *whole,
                        char *err, size_t errlen);
 
