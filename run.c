@@ -42,7 +42,10 @@ static const Command commands[] = {
      run_tokenize, 1},
     {"perplexity", "MODEL -f FILE [--separator LINE]", "how well the model foresees a text",
      "  ./run perplexity model.gguf -f book.txt\n"
-     "  ./run perplexity model.gguf -f stories.txt --separator \"<|endoftext|>\" --json\n",
+     "  ./run perplexity model.gguf -f stories.txt --separator \"<|endoftext|>\" --json\n"
+     "  ./run perplexity model.gguf -f book.txt -c 4096 --by-position --svg loss.svg\n"
+     "  ./run perplexity model.gguf -f book.txt -c 4096 --stride 1024 --last 512\n"
+     "  ./run perplexity model.gguf -f wiki.test.raw --convention llama.cpp    llama-perplexity's number\n",
      run_perplexity, 0},
     {"compare", "MODEL -f FILE --rope LIST [options] | --merge FILE|DIR..",
      "the loss of a text under many ways to stretch RoPE, at many lengths",

@@ -15,6 +15,7 @@
 #define CLI_H
 
 #include "base/base.h"
+#include "lab/plot.h"
 #include "model/sampler.h"
 #include "model/session.h"
 #include "tokenizer/open.h"
@@ -38,7 +39,7 @@ typedef struct { const char *file, *pre, *backend, *jieba; int bert4keras; } Tok
 /* What is printed. */
 typedef struct {
     int no_echo, all, want_ids, pieces, normalize, csv, json, quiet, verbose, version, help;
-    const char *pooling;
+    const char *pooling, *svg;
     long long candidates;
 } OutputArgs;
 
@@ -51,10 +52,11 @@ typedef struct {
 } SamplingArgs;
 
 typedef struct { const char *contexts, *prompts; long long runs; } BenchArgs;
+typedef struct { const char *convention; long long stride, last, bin; int by_position; } CutArgs; /* 0: not given */
 typedef struct {
-    const char *ropes, *lengths, *svg, *resume;
+    const char *ropes, *lengths, *resume;
     long long score, from;
-    int score_given, from_given, by_position, entropy, jobs, merge;
+    int score_given, from_given, entropy, jobs, merge;
 } CompareArgs;
 typedef struct {
     long long n;
@@ -81,6 +83,7 @@ typedef struct {
     OutputArgs show;
     SamplingArgs sampling;
     BenchArgs bench;
+    CutArgs cut;
     CompareArgs compare;
     ContextArgs context;
     RopeArgs rope;
@@ -176,6 +179,14 @@ int save_state(Engine *e, const Args *a); /* what was read, where --save-state a
 int tokenizer_options(TokenizerOptions *o, const Args *a);
 /* The whole of a file or of stdin ("-"), byte for byte. The caller frees *text. */
 int read_text(const char *path, char **text, size_t *n);
+
+/* ---- plots.c: pictures (lab/plot.h) ---- */
+
+/* Into the file of --svg, where it was given, which appears whole or not at all; and on stdout, where that is a
+ * terminal and text was asked for. Size and colour are set here: the terminal's, NO_COLOR. */
+int plot_show(PlotLines *p, const Args *a);
+int heat_show(PlotHeat *p, const Args *a);
+const char *file_name(const char *path); /* behind the last / */
 
 /* ---- the commands, a file each ---- */
 

@@ -68,9 +68,9 @@ static int check_options(const Args *a) {
     if (!a->compare.ropes || !*a->compare.ropes) return usage("compare needs specs (--rope none,linear,yarn)");
     if (a->n_words > 1) return usage("\"%s\" is one word too many", a->words[1]);
     if (a->show.json && a->show.csv) return usage("--json and --csv are both given; one is enough");
-    if (a->compare.by_position && a->compare.from_given) return usage("--from has no meaning with --by-position");
-    if (a->compare.jobs && (a->compare.resume || a->compare.svg || a->show.json))
-        return usage("--jobs prints commands that write CSV; --resume, --svg and --json are for one run or for --merge");
+    if (a->cut.by_position && a->compare.from_given) return usage("--from has no meaning with --by-position");
+    if (a->compare.jobs && (a->compare.resume || a->show.svg || a->show.json))
+        return usage("--jobs prints commands that write CSV; --resume, --svg and --json are for one run or --merge");
     if (a->compare.jobs && strcmp(a->in.file, "-") == 0) return usage("--jobs: the commands cannot share one stdin");
     return 0;
 }
@@ -94,8 +94,10 @@ static int take_cut(Comparison *c) {
     const CompareArgs *o = &c->a->compare;
     size_t longest = c->lengths[c->n_lengths - 1], score = o->score_given ? (size_t)o->score : 2048;
     size_t whole = compare_whole(c->n_ids, c->bos, longest), step = longest - (c->bos >= 0);
-    if (o->by_position) {
-        c->bin = (longest + COMPARE_BINS - 1) / COMPARE_BINS;
+    if (c->a->cut.by_position) {
+        c->bin = c->a->cut.bin ? (size_t)c->a->cut.bin : (longest + COMPARE_BINS - 1) / COMPARE_BINS;
+        if (c->bin > longest)
+            return usage("--by-position: bins of %zu are wider than the window of %zu", c->bin, longest);
         c->windows = o->score_given && whole > (score + step - 1) / step ? (score + step - 1) / step : whole;
         return whole ? 0 : fail("%s: has %zu ids, and a window of %zu holds %zu: give a longer text or a shorter "
                                 "--lengths", c->a->in.file, c->n_ids, longest, step);
@@ -118,7 +120,7 @@ static int take_cut(Comparison *c) {
 static void settle_lengths(Comparison *c) {
     size_t trained = (size_t)c->e.model.config.n_ctx_train;
     for (size_t i = 0; c->a->compare.lengths == NULL && i < 5; i++) c->lengths[c->n_lengths++] = trained << i;
-    if (c->a->compare.by_position) c->lengths[0] = c->lengths[c->n_lengths - 1], c->n_lengths = 1;
+    if (c->a->cut.by_position) c->lengths[0] = c->lengths[c->n_lengths - 1], c->n_lengths = 1;
 }
 
 /* ---- what a table says of itself ---- */
@@ -206,7 +208,7 @@ int run_compare(Args *a) {
     else if (code == 0) {
         code = compare_measure(&c);
         int streamed = a->show.csv && !a->compare.resume; /* is out already */
-        if ((code == 0 || code == EXIT_INTERRUPTED) && c.table.n && !(streamed && !a->compare.svg)) {
+        if ((code == 0 || code == EXIT_INTERRUPTED) && c.table.n && !(streamed && !a->show.svg)) {
             int shown = compare_show(&c);
             if (code == 0) code = shown;
         }

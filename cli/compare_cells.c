@@ -13,8 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The first bin: nothing is scored at position 0. */
+static size_t first_row(const Comparison *c) { return c->bin == 1; }
+
 size_t compare_rows(const Comparison *c) {
-    return c->bin ? (c->lengths[0] + c->bin - 1) / c->bin : 1;
+    return c->bin ? (c->lengths[0] + c->bin - 1) / c->bin - first_row(c) : 1;
 }
 
 /* ---- how much there is to do ---- */
@@ -28,7 +31,7 @@ static double cell_work(const Comparison *c, size_t length) {
 }
 
 static int is_done(const Comparison *c, const char *rope, size_t length) {
-    return compare_table_find(&c->table, rope, length, 0) != NULL;
+    return compare_table_find(&c->table, rope, length, first_row(c)) != NULL;
 }
 
 static void count_work(Comparison *c) {
@@ -119,11 +122,12 @@ static int open_kept(Comparison *c) {
 static int keep(Comparison *c, const Perplexity *p, const CompareCell *of) {
     int code = 0;
     for (size_t i = 0; i < compare_rows(c) && code == 0; i++) {
+        const Perplexity *bin = &p[first_row(c) + i];
         CompareCell cell = *of;
-        cell.position = i * c->bin;
-        cell.nll = perplexity_mean(&p[i]);
-        cell.error = perplexity_stderr(&p[i]);
-        cell.tokens = p[i].tokens;
+        cell.position = (first_row(c) + i) * c->bin;
+        cell.nll = perplexity_mean(bin);
+        cell.error = perplexity_stderr(bin);
+        cell.tokens = bin->tokens;
         if (compare_table_add(&c->table, &cell, "this run", c->e.err, sizeof c->e.err)) code = fail("%s", c->e.err);
     }
     if (code == 0) compare_stream(c, 0, &c->table.cells[c->table.n - compare_rows(c)]);
@@ -141,7 +145,7 @@ static int measure_cell(Comparison *c, RopeNumbers *numbers, Perplexity *bins, c
     if (code) return code;
     if (rope_spec_print(&view.config.rope, spec, sizeof spec)) *spec = 0;
     if (session_init(&s, &view, &o, err, errlen)) return fail("--rope %s, at %zu: %s", rope, length, err);
-    memset(bins, 0, compare_rows(c) * sizeof *bins);
+    memset(bins, 0, (first_row(c) + compare_rows(c)) * sizeof *bins);
     if (c->bin) rc = compare_by_position(bins, c->bin, &s, c->ids, c->n_ids, c->bos, c->windows, length, err, errlen);
     else rc = compare_cell(bins, &s, c->ids, c->n_ids, c->bos, &c->cut, length, err, errlen);
     session_free(&s);
@@ -153,7 +157,7 @@ static int measure_cell(Comparison *c, RopeNumbers *numbers, Perplexity *bins, c
 
 static int measure_all(Comparison *c) {
     RopeNumbers *numbers = malloc(sizeof *numbers);
-    Perplexity *bins = calloc(compare_rows(c), sizeof *bins);
+    Perplexity *bins = calloc(first_row(c) + compare_rows(c), sizeof *bins);
     int code = numbers && bins ? 0 : fail("out of memory");
     c->start = clock_seconds();
     for (size_t i = 0; i < c->n_ropes && code == 0; i++)

@@ -2,7 +2,6 @@
 #include "compare.h"
 
 #include "base/newfile.h"
-#include "lab/plot.h"
 
 #include <errno.h>
 #include <math.h>
@@ -173,10 +172,10 @@ static void print_head(const char *head) {
 int compare_check_svg(const Args *a, size_t n_series) {
     NewFile f;
     char err[600];
-    if (!a->compare.svg) return 0;
+    if (!a->show.svg) return 0;
     if (n_series > PLOT_MOST_SERIES)
         return usage("--svg: a chart holds %d lines, and these are %zu methods", PLOT_MOST_SERIES, n_series);
-    if (newfile_open(&f, a->compare.svg, err, sizeof err)) return fail("--svg %s", err);
+    if (newfile_open(&f, a->show.svg, err, sizeof err)) return fail("--svg %s", err);
     newfile_close(&f, 0, err, sizeof err);
     return 0;
 }
@@ -191,13 +190,17 @@ typedef struct {
 /* The middle of a bin of positions; lengths are what they are. */
 static double place(const CompareTable *t, const Axes *x, size_t j) {
     double bin = x->n_xs > 1 ? (double)(x->xs[1] - x->xs[0]) : 0;
-    return (double)x->xs[j] + (t->by_position ? bin / 2 : 0);
+    return (double)x->xs[j] + (t->by_position ? (bin - 1) / 2 : 0);
 }
 
 static void take_words(Chart *c, const CompareTable *t) {
     const char *model, *text, *cut, *trained;
     size_t n = compare_head_value(t->head, "model file", &model), m = compare_head_value(t->head, "text file", &text),
            k = compare_head_value(t->head, "cut", &cut), l = compare_head_value(t->head, "trained", &trained);
+    for (size_t i = 0; i < n; i++) /* their folders are in the table */
+        if (model[i] == '/' && i + 1 < n) model += i + 1, n -= i + 1, i = (size_t)-1;
+    for (size_t i = 0; i < m; i++)
+        if (text[i] == '/' && i + 1 < m) text += i + 1, m -= i + 1, i = (size_t)-1;
     if (n && m && k)
         snprintf(c->subtitle, sizeof c->subtitle, "%.*s reads %.*s: %.*s", (int)n, model, (int)m, text, (int)k, cut);
     c->plot = (PlotLines){.title = t->by_position ? "Loss by position in the window" : "Loss by length of context",
@@ -231,32 +234,6 @@ static int take_chart(Chart *c, const CompareTable *t, const Axes *x) {
     return 0;
 }
 
-static int write_svg(const char *path, const PlotLines *p) {
-    PlotText svg = {0};
-    NewFile f;
-    char err[600];
-    int rc = plot_lines_svg(&svg, p, err, sizeof err);
-    if (rc == 0) rc = newfile_open(&f, path, err, sizeof err);
-    if (rc == 0) {
-        newfile_write(&f, svg.at, svg.n);
-        rc = newfile_close(&f, 1, err, sizeof err);
-    }
-    plot_text_free(&svg);
-    return rc ? fail("--svg %s", err) : 0;
-}
-
-/* Below the table, on a terminal. */
-static void draw(PlotLines p) {
-    PlotText text = {0};
-    char err[300];
-    if (!out.terminal || p.n_series > PLOT_MOST_SERIES) return;
-    p.subtitle = NULL;
-    p.colour = getenv("NO_COLOR") == NULL;
-    if (plot_lines_terminal(&text, &p, err, sizeof err)) note("%s", err);
-    else out_printf("\n"), out_bytes(text.at, text.n);
-    plot_text_free(&text);
-}
-
 int compare_show(Comparison *c) {
     const Args *a = c->a;
     CompareTable *t = &c->table;
@@ -270,10 +247,9 @@ int compare_show(Comparison *c) {
     else if (code == 0 && !a->show.csv) {
         print_head(t->head);
         print_table(t, &x, 0);
-        draw(chart.plot);
     }
-    if (code == 0 && a->compare.svg && (code = compare_check_svg(a, x.n_ropes)) == 0)
-        code = write_svg(a->compare.svg, &chart.plot);
+    if (code == 0) code = compare_check_svg(a, x.n_ropes);
+    if (code == 0 && x.n_ropes <= PLOT_MOST_SERIES) code = plot_show(&chart.plot, a);
     free(chart.series);
     free(chart.points);
     axes_free(&x);

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "attention/maps.h"
 #include "kernels/rows.h"
+#include "lab/cuts.h"
 #include "bench/bench.h"
 #include "model/roformer_kinds.h"
 #include "rope/spec.h"
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef enum { FLAG, INTEGER, NUMBER, STRING, NEW_FILE, STRINGS } Kind; /* NEW_FILE: a string that is not empty */
+/* NEW_FILE: a string that is not empty. OPEN_FLAG: a flag that may have a whole number behind an = */
+typedef enum { FLAG, OPEN_FLAG, INTEGER, NUMBER, STRING, NEW_FILE, STRINGS } Kind;
 
 typedef enum { TEXT_IN, OUTPUT, SAMPLING, MEASURING, CONTEXT, ROPE, ATTENTION, ROFORMER, MACHINE } Group;
 static const char *const group_titles[] = {"text in", "output",    "sampling", "measuring", "context",
@@ -46,6 +48,7 @@ typedef struct {
 static const char *kernels_name(int i) { return kernels_row(i) ? kernels_row(i)->name : NULL; }
 static const char *template_name(int i) { return chat_template_row(i) ? chat_template_row(i)->name : NULL; }
 static const char *phi_name(int i) { return feature_map_row(i) ? feature_map_row(i)->name : NULL; }
+static const char *convention_name(int i) { return cut_convention_row(i) ? cut_convention_row(i)->name : NULL; }
 static const char *form_name(int i) { return linear_form_row(i) ? linear_form_row(i)->name : NULL; }
 
 #define AT(field) offsetof(Args, field)
@@ -97,7 +100,10 @@ static const Option options[] = {
     {OUTPUT, 0, "--pooling", "HOW", STRING, "embed", AT(show.pooling),
      .help = "cls, mean (of all tokens), or pooler (the file's pooler, else mean)"},
     {OUTPUT, 0, "--normalize", NULL, FLAG, "embed", AT(show.normalize), .help = "vectors of length 1"},
-    {OUTPUT, 0, "--csv", NULL, FLAG, "bench compare", AT(show.csv), .help = "print a table with commas"},
+    {OUTPUT, 0, "--csv", NULL, FLAG, "perplexity compare bench", AT(show.csv), .help = "print a table with commas"},
+    {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "perplexity", AT(show.svg),
+     .help = "draw the loss by position into FILE (with --by-position)"},
+    {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "compare", AT(show.svg), .help = "draw the loss into FILE"},
     {OUTPUT, 0, "--json", NULL, FLAG, "generate logits perplexity compare bench", AT(show.json),
      .help = "print a JSON object"},
     {OUTPUT, 0, "--json", NULL, FLAG, ENCODERS, AT(show.json), .help = "print a JSON object a line"},
@@ -147,6 +153,20 @@ static const Option options[] = {
     {MEASURING, 0, "--runs", "N", INTEGER, "bench", AT(bench.runs),
      .help = "runs of each line (5, fewer where they take long)", 1, BENCH_MOST_RUNS},
 
+    {MEASURING, 0, "--by-position", "BIN", OPEN_FLAG, "perplexity", AT(cut.bin),
+     .help = "the loss by the number of ids before, in bins of so many positions (a sixteenth of the window)", 1, 1e15,
+     .given = AT(cut.by_position)},
+    {MEASURING, 0, "--stride", "N", INTEGER, "perplexity", AT(cut.stride),
+     .help = "a window begins N ids behind the one before and scores what that did not (windows side by side)", 1,
+     1e15},
+    {MEASURING, 0, "--last", "K", INTEGER, "perplexity", AT(cut.last),
+     .help = "score only the last K ids of each window; a last window that is not full is left out (all ids)", 1,
+     1e15},
+    {MEASURING, 0, "--convention", "NAME", STRING, "perplexity", AT(cut.convention),
+     .help = "cut and average as another program does, for its number; unless told otherwise llama.cpp has -c 512, "
+             "hf-sliding --stride 512, yarn --stride 256 (stream):",
+     .choice = convention_name},
+
     {MEASURING, 0, "--lengths", "256,512", STRING, "compare", AT(compare.lengths),
      .help = "positions that windows have (1, 2, 4, 8 and 16 times the trained context)"},
     {MEASURING, 0, "--score", "N", INTEGER, "compare", AT(compare.score),
@@ -154,9 +174,10 @@ static const Option options[] = {
      1, 1e9, .given = AT(compare.score_given)},
     {MEASURING, 0, "--from", "I", INTEGER, "compare", AT(compare.from),
      .help = "the first of them, counted from 0 (the longest length less 1)", 0, 1e12, .given = AT(compare.from_given)},
-    {MEASURING, 0, "--by-position", NULL, FLAG, "compare", AT(compare.by_position),
-     .help = "the loss by position in windows of the longest length, which follow each other from the text's begin"},
-    {MEASURING, 0, "--svg", "FILE", NEW_FILE, "compare", AT(compare.svg), .help = "draw it"},
+    {MEASURING, 0, "--by-position", "BIN", OPEN_FLAG, "compare", AT(cut.bin),
+     .help = "the loss by position in windows of the longest length, which follow each other from the text's first id "
+             "on, in bins of so many (a 32nd of the window)",
+     1, 1e15, .given = AT(cut.by_position)},
     {MEASURING, 0, "--resume", "FILE", NEW_FILE, "compare", AT(compare.resume),
      .help = "write cells to FILE as they are done (CSV), and leave out those that it has"},
     {MEASURING, 0, "--jobs", NULL, FLAG, "compare", AT(compare.jobs),
@@ -258,7 +279,7 @@ static int parse_strings(StringList *list, const char *shown, const char *value)
 static int parse_value(Args *a, const Option *o, const char *shown, const char *value) {
     void *field = (char *)a + o->at;
     if (o->given) *field_flag(a, o->given) = 1;
-    if (o->kind == INTEGER) return parse_integer(field, o, shown, value);
+    if (o->kind == INTEGER || o->kind == OPEN_FLAG) return parse_integer(field, o, shown, value);
     if (o->kind == NUMBER) return parse_number(field, o, shown, value);
     if (o->kind == STRINGS) return parse_strings(field, shown, value);
     if (o->kind == NEW_FILE && !*value) return usage("%s: the name of the file is empty", shown);
@@ -294,9 +315,9 @@ static int parse_option(Args *a, int argc, char **argv, const Command *cmd) {
         return parse_value(a, o, o->name, word + 2) == 0;
     if (word[1] != '-' && strlen(word) > 2) o = NULL; /* flags are not run together */
     if (!o) return usage("%s is not an option of %s", word, cmd->name), 0;
-    if (o->kind == FLAG) {
+    if (o->kind == FLAG || (o->kind == OPEN_FLAG && !joined)) {
         if (joined) return usage("%s takes no value", o->name), 0;
-        *field_flag(a, o->at) = 1;
+        *field_flag(a, o->kind == FLAG ? o->at : o->given) = 1;
         return 1;
     }
     if (joined) return parse_value(a, o, o->name, eq + 1) == 0;
@@ -350,8 +371,9 @@ static void print_wrapped(const char *text, int *column) {
 
 static void print_option(const Option *o) {
     char left[64];
-    snprintf(left, sizeof left, "%c%c%s%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-             o->letter ? ", " : "  ", o->name, o->arg ? " " : "", o->arg ? o->arg : "");
+    snprintf(left, sizeof left, "%c%c%s%s%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+             o->letter ? ", " : "  ", o->name, o->kind == OPEN_FLAG ? "[=" : o->arg ? " " : "", o->arg ? o->arg : "",
+             o->kind == OPEN_FLAG ? "]" : "");
     int column = printf("  %-*s", HELP_INDENT - 2, left);
     print_wrapped(o->help, &column);
     for (int i = 0; o->choice && o->choice(i); i++) print_wrapped(o->choice(i), &column);

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const columns[] = {"rope,length,nll,stderr,tokens,entropy",
-                                      "rope,length,position,nll,stderr,tokens"};
+static const char *const columns[] = {COMPARE_COLUMNS, COMPARE_COLUMNS_BY_POSITION};
 enum { FIELDS = 6 };
 static const char cell_line[] = "# cell: ";
 

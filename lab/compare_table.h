@@ -17,6 +17,8 @@
 #include <stdio.h>
 
 #define COMPARE_HEAD "# compare: " /* what a head begins with */
+#define COMPARE_COLUMNS "rope,length,nll,stderr,tokens,entropy" /* entropy is empty where it was not measured */
+#define COMPARE_COLUMNS_BY_POSITION "rope,length,position,nll,stderr,tokens"
 
 typedef struct {
     char *rope;               /* the spec as it was given, without control characters */

@@ -8,13 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-double perplexity_mean(const Perplexity *p) { return p->tokens ? p->nll_sum / (double)p->tokens : 0; }
+double perplexity_mean(const Perplexity *p) {
+    if (p->weight > 0) return p->weighted_sum / p->weight;
+    return p->tokens ? p->nll_sum / (double)p->tokens : 0;
+}
+
+/* Of the mean of n numbers, from their sum and that of their squares. */
+static double standard_error(double n, double sum, double squares) {
+    double mean = sum / n, variance = (squares - n * mean * mean) / (n - 1);
+    return variance > 0 ? sqrt(variance / n) : 0;
+}
 
 double perplexity_stderr(const Perplexity *p) {
-    if (p->tokens < 2) return 0;
-    double n = (double)p->tokens, mean = p->nll_sum / n;
-    double variance = (p->nll_squares - n * mean * mean) / (n - 1);
-    return variance > 0 ? sqrt(variance / n) : 0;
+    if (p->alike_squares > 0)
+        return p->weight < 2 ? 0 : standard_error(p->weight, p->weighted_sum, p->alike_squares);
+    return p->tokens < 2 ? 0 : standard_error((double)p->tokens, p->nll_sum, p->nll_squares);
 }
 
 /* -ln softmax(logits)[id] = ln(sum exp(logit - max)) + max - logits[id], in double. */
@@ -29,39 +37,93 @@ static double nll(const float *logits, size_t vocab_size, int id) {
 
 typedef struct {
     Perplexity *p;
-    const int *ids; /* the window */
-    size_t n, vocab_size;
+    PerplexityBins *by; /* or NULL */
+    const int *ids;     /* the window */
+    size_t n, from, vocab_size; /* its ids; logits handed out begin behind id `from` */
 } Window;
+
+static void add(Perplexity *p, double x) {
+    p->nll_sum += x;
+    p->nll_squares += x * x;
+    p->tokens++;
+}
 
 /* The logits after id i of the window foretell id i + 1. */
 static void score(void *arg, size_t i, const float *logits) {
     Window *w = arg;
-    if (i + 1 >= w->n) return;
-    double x = nll(logits, w->vocab_size, w->ids[i + 1]);
-    w->p->nll_sum += x;
-    w->p->nll_squares += x * x;
-    w->p->tokens++;
+    size_t at = w->from + i + 1;
+    if (at >= w->n) return;
+    double x = nll(logits, w->vocab_size, w->ids[at]);
+    add(w->p, x);
+    if (w->by) add(&w->by->at[at / w->by->width < w->by->n ? at / w->by->width : w->by->n - 1], x);
+}
+
+/* The window's ids from first on are scored, first >= 1; those that only lead to them are read without logits. */
+static int score_window(Window *w, Session *s, size_t first, char *err, size_t errlen) {
+    int rc = 0;
+    session_rewind(s, 0);
+    w->from = first - 1;
+    if (w->from > 0) rc = session_eval(s, w->ids, w->from, NULL, err, errlen);
+    /* nothing follows the last id */
+    if (rc == 0) rc = session_eval_each(s, w->ids + w->from, w->n - 1 - w->from, score, w, err, errlen);
+    return rc;
+}
+
+static int check_ids(const int *ids, size_t n, int vocab_size, char *err, size_t errlen) {
+    for (size_t i = 0; i < n; i++)
+        if (ids[i] < 0 || ids[i] >= vocab_size)
+            return base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary", ids[i]);
+    return 0;
+}
+
+int perplexity_window(Perplexity *p, Session *s, const int *ids, const Cut *cut, const CutWindow *w,
+                      PerplexityBins *by, char *err, size_t errlen) {
+    size_t front = cut->convention->bos == CUT_BOS_IN_FRONT && cut->bos >= 0, m = w->end - w->begin;
+    int vocab_size = s->model->config.vocab_size, rc = check_ids(ids + w->begin, m, vocab_size, err, errlen);
+    if (rc) return rc;
+    p->windows++;
+    if (w->first >= w->end) return 0;
+    int *read = malloc((m + front) * sizeof *read);
+    if (!read) return base_error(err, errlen, -ENOMEM, "out of memory");
+    memcpy(read + front, ids + w->begin, m * sizeof *read);
+    if (cut->bos >= 0 && cut->convention->bos != CUT_BOS_ONCE) read[0] = cut->bos;
+    Perplexity one = {0};
+    Window win = {.p = &one, .by = by, .ids = read, .n = m + front, .vocab_size = (size_t)vocab_size};
+    rc = score_window(&win, s, w->first - w->begin + front, err, errlen);
+    free(read);
+    p->nll_sum += one.nll_sum;
+    p->nll_squares += one.nll_squares;
+    p->tokens += one.tokens;
+    if (cut->convention->mean == CUT_MEAN_IDS || rc) return rc;
+    double mean = one.nll_sum / (double)one.tokens;
+    p->weight += w->weight;
+    p->weighted_sum += w->weight * mean;
+    if (cut->convention->mean == CUT_MEAN_WINDOWS) p->alike_squares += mean * mean;
+    return 0;
 }
 
 int perplexity_add(Perplexity *p, Session *s, const int *ids, size_t n, int bos, size_t window, char *err,
                    size_t errlen) {
-    size_t from_bos = bos >= 0, step = window - from_bos; /* ids of the text a window takes */
-    int *w = malloc(window * sizeof *w), rc = 0;
-    if (!w) return base_error(err, errlen, -ENOMEM, "out of memory");
-    for (size_t at = 0; at < n && rc == 0; at += step) {
-        size_t m = n - at < step ? n - at : step;
-        if (from_bos) w[0] = bos;
-        memcpy(w + from_bos, ids + at, m * sizeof *w);
-        Window win = {.p = p, .ids = w, .n = m + from_bos, .vocab_size = (size_t)s->model->config.vocab_size};
-        p->windows++;
-        session_rewind(s, 0);
-        if (win.n > 1)
-            rc = session_eval_each(s, w, win.n - 1, score, &win, err, errlen); /* nothing follows the last id */
-        else if (w[0] < 0 || w[0] >= s->model->config.vocab_size)
-            rc = base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary", w[0]);
-    }
-    free(w);
+    Cut cut;
+    int rc = cut_init(&cut, &(CutOptions){.window = window}, window, bos, err, errlen);
+    for (CutWindow w = {0}; rc == 0 && cut_next(&cut, n, &w);)
+        rc = perplexity_window(p, s, ids, &cut, &w, NULL, err, errlen);
     return rc;
+}
+
+int perplexity_bins_init(PerplexityBins *b, size_t window, size_t width, char *err, size_t errlen) {
+    *b = (PerplexityBins){.window = window, .width = width ? width : window < 16 ? 1 : window / 16};
+    if (b->width > window)
+        return base_error(err, errlen, -EINVAL, "bins of %zu positions are wider than the window of %zu", width,
+                          window);
+    b->n = (window + b->width - 1) / b->width;
+    b->at = calloc(b->n, sizeof *b->at);
+    return b->at ? 0 : base_error(err, errlen, -ENOMEM, "out of memory");
+}
+
+void perplexity_bins_free(PerplexityBins *b) {
+    free(b->at);
+    memset(b, 0, sizeof *b);
 }
 
 /* The next line that holds exactly separator, from `from` on: its start, or NULL. */

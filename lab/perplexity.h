@@ -2,9 +2,18 @@
  *
  *     Perplexity p = {0};
  *     perplexity_add(&p, &session, ids, n, bos, window, err, errlen);       once for each text
- *     printf("%g\n", exp(perplexity_mean(&p))); */
+ *     printf("%g\n", exp(perplexity_mean(&p)));
+ *
+ * and cut in another way (cuts.h), by position in the window:
+ *
+ *     PerplexityBins by;
+ *     perplexity_bins_init(&by, cut.window, 0, err, errlen);
+ *     for (CutWindow w = {0}; rc == 0 && cut_next(&cut, n, &w);)
+ *         rc = perplexity_window(&p, &session, ids, &cut, &w, &by, err, errlen); */
 #ifndef PERPLEXITY_H
 #define PERPLEXITY_H
+
+#include "cuts.h"
 
 #include "model/session.h"
 
@@ -13,11 +22,15 @@ typedef struct {
     double nll_squares; /* sum of the squares of these */
     size_t tokens;      /* ids scored */
     size_t windows;     /* pieces that began from BOS */
+    /* Where the result is a mean of windows' means: their weights, and these means by weight; where all windows count
+     * alike, the squares of the means. */
+    double weight, weighted_sum, alike_squares;
 } Perplexity;
 
-double perplexity_mean(const Perplexity *p);   /* nats a token; 0 where nothing was scored */
-double perplexity_stderr(
-    const Perplexity *p); /* standard error of that mean, as if tokens were independent; 0 below two */
+/* Nats a token; 0 where nothing was scored. Of the ids, or of the windows' means where the cut says so. */
+double perplexity_mean(const Perplexity *p);
+/* Standard error of that mean, as if ids (where windows count alike: windows) were independent; 0 below two. */
+double perplexity_stderr(const Perplexity *p);
 
 /* Score ids [n] (with no BOS among them) and add to p. They are cut into windows of `window` positions, window >= 2:
  * each is bos and the next window-1 ids, and every id after bos is scored. bos -1: the first id of a window takes its
@@ -25,6 +38,22 @@ double perplexity_stderr(
  * these are fewer. Errors: those of session_eval. */
 int perplexity_add(Perplexity *p, Session *s, const int *ids, size_t n, int bos, size_t window, char *err,
                    size_t errlen);
+
+/* Loss by position: an id's position is the number of ids before it in its window, BOS included. Bin i holds positions
+ * i width .. (i+1) width - 1, the last one up to the window's end. */
+typedef struct {
+    Perplexity *at; /* [n]: sums and tokens */
+    size_t n, width, window;
+} PerplexityBins;
+/* width 0: a sixteenth of the window, at least 1. Errors: -ENOMEM, -EINVAL (wider than the window). */
+int perplexity_bins_init(PerplexityBins *b, size_t window, size_t width, char *err, size_t errlen);
+void perplexity_bins_free(PerplexityBins *b); /* accepts a zeroed struct */
+
+/* One window of a text, ids [..]: the session is rewound, reads it, and its scored ids are added to p, and to by where
+ * that is not NULL. A window that scores nothing is not read. Ids before those that are scored cost no logits. Errors:
+ * those of session_eval; -EINVAL for an id outside the vocabulary; -ENOMEM. */
+int perplexity_window(Perplexity *p, Session *s, const int *ids, const Cut *cut, const CutWindow *w,
+                      PerplexityBins *by, char *err, size_t errlen);
 
 /* The next document of a text: documents stand between lines that hold exactly `separator`; the newline before such a
  * line and the text's last newline belong to no document. *at walks from 0; 1 while there is one, 0 at the end. An

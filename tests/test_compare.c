@@ -284,12 +284,13 @@ static void merged(void) {
     CHECK(run("compare --merge %s " LIST, folder) == 0 && strcmp(out, table) == 0);
     free(table);
     /* one behind the other, as xargs leaves them; in another order */
-    snprintf(quoted, sizeof quoted, "cd %s && cat 7.csv 11.csv 0.csv 5.csv 1.csv 2.csv 3.csv 4.csv 8.csv 6.csv > all.txt "
-             "&& cat 9.csv 10.csv > rest.txt", folder);
+    snprintf(quoted, sizeof quoted, "cd %s && cat 7.csv 11.csv 0.csv 5.csv 1.csv 2.csv 3.csv 4.csv 8.csv 6.csv "
+             "> all.txt && cat 9.csv 10.csv > rest.txt", folder);
     CHECK(system(quoted) == 0);
     CHECK(run("compare --merge %s/all.txt %s/rest.txt --csv", folder, folder) == 0);
     table = taken_out();
-    CHECK(run("compare --merge %s/rest.txt %s/all.txt %s --csv", folder, folder, folder) == 0 && strcmp(out, table) == 0);
+    CHECK(run("compare --merge %s/rest.txt %s/all.txt %s --csv", folder, folder, folder) == 0);
+    CHECK(strcmp(out, table) == 0);
     /* what is missing, and what is more */
     CHECK(run("compare --merge %s/all.txt --csv", folder) == 0);
     CHECK(said_line("missing: 2 of 12 cells: rerope:window=20 at 16, rerope:window=20 at 64"));
@@ -367,7 +368,8 @@ static void wrong_use(void) {
                                         "--rope none --lengths x", "--rope none --lengths ''", "--rope none --score 0",
                                         "--rope none --lengths 64 --from 62", "--rope none --json --csv",
                                         "--rope none --svg ''", "--rope none more words",
-                                        "--rope none --by-position --from 3", "--rope none --jobs --resume x.csv",
+                                        "--rope none --by-position --from 3",
+                                        "--rope none --by-position=65 --lengths 64", "--rope none --jobs --resume x.csv",
                                         "--rope none -c 64", "--rope none --merge -f x"};
     for (size_t i = 0; i < sizeof usage / sizeof *usage; i++) {
         CHECK(run("%s %s", begin, usage[i]) == 2 && *out == 0);
@@ -381,8 +383,9 @@ static void wrong_use(void) {
     CHECK(run("%s --rope %s", begin, many) == 2 && said_line("at most 64"));
     static const char *const failed[] = {"--rope none --lengths 64 --svg /nowhere/a.svg",
                                          "--rope none --lengths 64 --score 5 --resume /nowhere/a.csv",
-                                         "--rope none,nope:layers=9 --lengths 64 --score 5", "--rope none --lengths 5000",
-                                         "--rope none --lengths 64 --score 9999", "--rope none --by-position --lengths 999"};
+                                         "--rope none,nope:layers=9 --lengths 64 --score 5",
+                                         "--rope none --lengths 5000", "--rope none --lengths 64 --score 9999",
+                                         "--rope none --by-position --lengths 999"};
     for (size_t i = 0; i < sizeof failed / sizeof *failed; i++) {
         CHECK(run("%s %s", begin, failed[i]) == 1 && *out == 0);
         if (count_lines(said) != 1) printf("    %s: %s", failed[i], said);

@@ -1,0 +1,66 @@
+/* cli/plots.c - where pictures go: files, and the terminal. */
+#include "cli.h"
+#include "base/newfile.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+static int svg_save(const char *path, const PlotText *svg) {
+    NewFile f;
+    char err[400];
+    int rc = newfile_open(&f, path, err, sizeof err);
+    if (rc == 0) {
+        newfile_write(&f, svg->at, svg->n);
+        rc = newfile_close(&f, 1, err, sizeof err);
+    }
+    return rc ? fail("--svg: %s", err) : 0;
+}
+
+static int wants_terminal(const Args *a) { return out.terminal && !a->show.json && !a->show.csv; }
+
+static void terminal_size(int *width, int *height, int *colour) {
+    struct winsize w;
+    const char *term = getenv("TERM"), *plain = getenv("NO_COLOR");
+    *width = 80, *height = 20;
+    if (ioctl(1, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 && w.ws_row > 0) {
+        *width = w.ws_col < 120 ? w.ws_col : 120;
+        *height = w.ws_row < 30 ? w.ws_row - 4 : 26;
+    }
+    *colour = !(plain && *plain) && term && strcmp(term, "dumb") != 0;
+}
+
+/* What was drawn goes where it belongs. An exit code. */
+static int hand_out(PlotText *t, int rc, const char *svg, const char *err) {
+    int code = 0;
+    if (rc) code = fail("%s", err);
+    else if (svg) code = svg_save(svg, t);
+    else out_bytes("\n", 1), out_bytes(t->at, t->n);
+    plot_text_free(t);
+    return code;
+}
+
+int plot_show(PlotLines *p, const Args *a) {
+    PlotText t = {0};
+    char err[200];
+    int code = 0;
+    if (a->show.svg) code = hand_out(&t, plot_lines_svg(&t, p, err, sizeof err), a->show.svg, err);
+    if (code || !wants_terminal(a)) return code;
+    terminal_size(&p->width, &p->height, &p->colour);
+    return hand_out(&t, plot_lines_terminal(&t, p, err, sizeof err), NULL, err);
+}
+
+int heat_show(PlotHeat *p, const Args *a) {
+    PlotText t = {0};
+    char err[200];
+    int code = 0;
+    if (a->show.svg) code = hand_out(&t, plot_heat_svg(&t, p, err, sizeof err), a->show.svg, err);
+    if (code || !wants_terminal(a)) return code;
+    terminal_size(&p->width, &p->height, &p->colour);
+    return hand_out(&t, plot_heat_terminal(&t, p, err, sizeof err), NULL, err);
+}
+
+const char *file_name(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
