@@ -47,6 +47,19 @@ static const Command commands[] = {
      "  ./run perplexity model.gguf -f book.txt -c 4096 --stride 1024 --last 512\n"
      "  ./run perplexity model.gguf -f wiki.test.raw --convention llama.cpp    llama-perplexity's number\n",
      run_perplexity, 0},
+    {"compare", "MODEL -f FILE --rope LIST [options] | --merge FILE|DIR..",
+     "the loss of a text under many ways to stretch RoPE, at many lengths",
+     "  ./run compare model.gguf -f book.txt --rope none,linear,ntk,yarn,rerope:window=128 --svg loss.svg\n"
+     "  ./run compare model.gguf -f book.txt --rope none,yarn+log-n --lengths 256,1024,4096 --csv > loss.csv\n"
+     "  ./run compare model.gguf -f book.txt --rope none,yarn --resume loss.csv     go on after Ctrl-C\n"
+     "  ./run compare model.gguf -f book.txt --rope none,yarn --by-position\n"
+     "  ./run compare model.gguf -f book.txt --rope none,yarn --jobs | parallel -j 2 > all.csv\n"
+     "  ./run compare --merge all.csv more/ --svg loss.svg\n"
+     "\nEvery method at every length, on the same ids: --score of them, counted from where the longest\n"
+     "length is available (its positions less one). A window is BOS and ids up to the length; of each its\n"
+     "last quarter is scored, so an id has between three quarters of the length and all of it before it.\n"
+     "A factor that a spec does not give is the length over the trained one, at least 1.\n",
+     run_compare, WORDS},
     {"plan", "MODEL [-c N]", "what this file's RoPE can do, and how to stretch it to N positions",
      "  ./run plan model.gguf -c 32768\n"
      "  ./run plan model.gguf -c 32768 --rope yarn,rerope:window=1024 --svg dials.svg\n",
@@ -146,6 +159,7 @@ int main(int argc, char **argv) {
     if (first == 2) command_name = cmd->name;
     Args a = {.sampling = {.n = 256, .temperature = 1.0, .top_p = 0.9, .repetition = 1, .penalty_window = 64},
               .show.candidates = 5};
+    a.program = argv[0];
     int code = options_parse(&a, argc - first, argv + first, cmd);
     if (code) return code;
     quiet = a.show.quiet;

@@ -55,6 +55,11 @@ typedef struct { const char *contexts, *prompts; long long runs; } BenchArgs;
 typedef struct { const char *shifts, *angles; } ProofArgs;
 typedef struct { const char *convention; long long stride, last, bin; int by_position; } CutArgs; /* 0: not given */
 typedef struct {
+    const char *ropes, *lengths, *resume;
+    long long score, from;
+    int score_given, from_given, entropy, jobs, merge;
+} CompareArgs;
+typedef struct {
     long long n;
     const char *kv, *save, *load, *shift;
     int exact; /* the command's own: the most exact cache, where --kv does not say */
@@ -71,6 +76,9 @@ typedef struct { long long threads; const char *kernels; int no_mmap; } MachineA
 
 typedef struct {
     const char *model, *text; /* the words that are no options */
+    const char *program;      /* as it was called */
+    char **options, **words;  /* [n_options], [n_words]: all that was given, sorted */
+    int n_options, n_words;
     InputArgs in;
     TokenizerArgs tokenizer;
     OutputArgs show;
@@ -78,6 +86,7 @@ typedef struct {
     BenchArgs bench;
     ProofArgs proof;
     CutArgs cut;
+    CompareArgs compare;
     ContextArgs context;
     RopeArgs rope;
     AttentionArgs attention;
@@ -88,10 +97,12 @@ typedef struct {
 typedef struct {
     const char *name, *usage, *summary, *examples;
     int (*run)(Args *a);
-    int takes_text; /* a word behind MODEL is a text */
+    int takes_text; /* 1: a word behind MODEL is a text; WORDS: there may be any number of them */
 } Command;
+enum { WORDS = 2 };
 
-/* Options may stand anywhere; --name VALUE and --name=VALUE; after -- everything is positional. */
+/* Options may stand anywhere; --name VALUE and --name=VALUE; after -- everything is positional. argv is sorted: options
+ * with their values come first. */
 int options_parse(Args *a, int argc, char **argv, const Command *cmd);
 void options_print(const Command *cmd); /* its options, group by group */
 void print_kernels(void);        /* the rows that run here, a space in front of each */
@@ -184,7 +195,7 @@ const char *file_name(const char *path); /* behind the last / */
 /* ---- the commands, a file each ---- */
 
 int run_generate(Args *a), run_logits(Args *a), run_tokenize(Args *a), run_perplexity(Args *a), run_bench(Args *a),
-    run_chat(Args *a), run_proof(Args *a), run_plan(Args *a);
+    run_chat(Args *a), run_compare(Args *a), run_proof(Args *a), run_plan(Args *a);
 int run_fill(Args *a), run_embed(Args *a), run_classify(Args *a); /* lines.c */
 
 #endif

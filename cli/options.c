@@ -24,9 +24,10 @@ static const char *const group_titles[] = {"text in", "output",    "sampling", "
 /* Where a row's commands are these, by name. */
 #define WRITERS "generate chat"
 #define ENCODERS "fill embed classify"
-#define TEXTS "tokenize perplexity " ENCODERS
+#define TEXTS "tokenize perplexity compare " ENCODERS
 #define MODELS "logits perplexity bench proof plan " WRITERS " " ENCODERS
-#define ALL "tokenize " MODELS
+#define READERS "compare " MODELS
+#define ALL "tokenize " READERS
 
 typedef struct {
     Group group;
@@ -100,12 +101,14 @@ static const Option options[] = {
     {OUTPUT, 0, "--pooling", "HOW", STRING, "embed", AT(show.pooling),
      .help = "cls, mean (of all tokens), or pooler (the file's pooler, else mean)"},
     {OUTPUT, 0, "--normalize", NULL, FLAG, "embed", AT(show.normalize), .help = "vectors of length 1"},
-    {OUTPUT, 0, "--csv", NULL, FLAG, "perplexity bench proof", AT(show.csv), .help = "print a table with commas"},
-    {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "plan", AT(show.svg), .help = "draw the pairs' dials into FILE"},
+    {OUTPUT, 0, "--csv", NULL, FLAG, "perplexity compare bench proof", AT(show.csv),
+     .help = "print a table with commas"},
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "perplexity", AT(show.svg),
      .help = "draw the loss by position into FILE (with --by-position)"},
-    {OUTPUT, 0, "--json", NULL, FLAG, "generate logits perplexity bench proof plan",
-     AT(show.json), .help = "print a JSON object"},
+    {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "compare", AT(show.svg), .help = "draw the loss into FILE"},
+    {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "plan", AT(show.svg), .help = "draw the pairs' dials into FILE"},
+    {OUTPUT, 0, "--json", NULL, FLAG, "generate logits perplexity compare bench proof plan", AT(show.json),
+     .help = "print a JSON object"},
     {OUTPUT, 0, "--json", NULL, FLAG, ENCODERS, AT(show.json), .help = "print a JSON object a line"},
     {OUTPUT, 'q', "--quiet", NULL, FLAG, ALL, AT(show.quiet), .help = "no timings, no progress"},
     {OUTPUT, 'v', "--verbose", NULL, FLAG, ALL, AT(show.verbose), .help = "say what was opened"},
@@ -171,9 +174,27 @@ static const Option options[] = {
              "hf-sliding --stride 512, yarn --stride 256 (stream):",
      .choice = convention_name},
 
+    {MEASURING, 0, "--lengths", "256,512", STRING, "compare", AT(compare.lengths),
+     .help = "positions that windows have (1, 2, 4, 8 and 16 times the trained context)"},
+    {MEASURING, 0, "--score", "N", INTEGER, "compare", AT(compare.score),
+     .help = "ids that are scored, in every cell the same (2048); by position: at most (all)",
+     1, 1e9, .given = AT(compare.score_given)},
+    {MEASURING, 0, "--from", "I", INTEGER, "compare", AT(compare.from),
+     .help = "the first of them, counted from 0 (the longest length less 1)", 0, 1e12, .given = AT(compare.from_given)},
+    {MEASURING, 0, "--by-position", "BIN", OPEN_FLAG, "compare", AT(cut.bin),
+     .help = "the loss by position in windows of the longest length, which follow each other from the text's first id "
+             "on, in bins of so many (a 32nd of the window)",
+     1, 1e15, .given = AT(cut.by_position)},
+    {MEASURING, 0, "--resume", "FILE", NEW_FILE, "compare", AT(compare.resume),
+     .help = "write cells to FILE as they are done (CSV), and leave out those that it has"},
+    {MEASURING, 0, "--jobs", NULL, FLAG, "compare", AT(compare.jobs),
+     .help = "measure nothing: print each cell as a command, which writes it as CSV"},
+    {MEASURING, 0, "--merge", NULL, FLAG, "compare", AT(compare.merge),
+     .help = "measure nothing: join CSV files, or all *.csv of folders"},
+
     {CONTEXT, 'c', "--context", "N", INTEGER, MODELS, AT(context.n),
      .help = "positions to make room for; may go beyond the trained ones", 1, 1e15, .alias = "--ctx-size"},
-    {CONTEXT, 0, "--kv", "TYPE", STRING, MODELS, AT(context.kv),
+    {CONTEXT, 0, "--kv", "TYPE", STRING, READERS, AT(context.kv),
      .help = "what keys and values are kept as: f32, f16, q8_0 or auto: f16 for larger decoders of 16 bits or fewer "
              "a weight (auto; logits: f32)"},
     {CONTEXT, 0, "--shift", "keep=S", STRING, "generate", AT(context.shift),
@@ -188,6 +209,9 @@ static const Option options[] = {
     {ROPE, 0, "--rope", "SPEC", STRING, MODELS, AT(rope.method),
      .help = "how RoPE is stretched (as the file says): NAME[:key=value..][+NAME..], as rope/README.md has it, of:",
      .choice = rope_spec_name},
+    {ROPE, 0, "--rope", "LIST", STRING, "compare", AT(compare.ropes),
+     .help = "specs with commas between, each NAME[:key=value..][+NAME..], as rope/README.md has it, of:",
+     .choice = rope_spec_name},
     {ROPE, 0, "--rope-theta", "B", NUMBER, MODELS, AT(rope.theta),
      .help = "base of the frequencies (the file's)", 1e-6, 1e30},
     {ROPE, 0, "--rope-factor", "S", NUMBER, MODELS, AT(rope.factor),
@@ -195,33 +219,35 @@ static const Option options[] = {
     {ROPE, 0, "--rope-original-context", "N", INTEGER, MODELS, AT(rope.n_original),
      .help = "the length trained on (the file's)", 1, 1e15},
 
-    {ATTENTION, 0, "--attention", "KIND", STRING, MODELS, AT(attention.kind),
+    {ATTENTION, 0, "--attention", "KIND", STRING, READERS, AT(attention.kind),
      .help = "softmax or linear (the file's); linear: RoFormer eq. 19, memory does not grow"},
-    {ATTENTION, 0, "--phi", "MAP", STRING, MODELS, AT(attention.phi),
+    {ATTENTION, 0, "--phi", "MAP", STRING, READERS, AT(attention.phi),
      .help = "linear attention's feature map (the file's, or elu+1):", .choice = phi_name},
-    {ATTENTION, 0, "--form", "FORM", STRING, MODELS, AT(attention.form),
+    {ATTENTION, 0, "--form", "FORM", STRING, READERS, AT(attention.form),
      .help = "where its rotation goes (the file's, or numerator; cosine forms take --phi identity only):",
      .choice = form_name},
-    {ATTENTION, 0, "--epsilon", "E", NUMBER, MODELS, AT(attention.epsilon),
+    {ATTENTION, 0, "--epsilon", "E", NUMBER, READERS, AT(attention.epsilon),
      .help = "added to its denominators (the file's, or 1e-6)", 0, 0.999, .given = AT(attention.epsilon_given)},
-    {ATTENTION, 0, "--favor-features", "R", INTEGER, MODELS, AT(attention.favor_features),
+    {ATTENTION, 0, "--favor-features", "R", INTEGER, READERS, AT(attention.favor_features),
      .help = "favor+: random features a head (the file's, or 128)", 2, 1024},
-    {ATTENTION, 0, "--favor-seed", "S", INTEGER, MODELS, AT(attention.favor_seed),
+    {ATTENTION, 0, "--favor-seed", "S", INTEGER, READERS, AT(attention.favor_seed),
      .help = "favor+: which random features (the file's, or 1)", 0, 9e15, .given = AT(attention.favor_seed_given)},
     {ATTENTION, 0, "--chunk", "C", INTEGER, "logits perplexity bench " WRITERS, AT(attention.chunk),
      .help = "linear attention: read in chunks of C tokens, to compare; 0 is one by one (0)",
      0, 4096, .silent = ENCODERS},
 
-    {ROFORMER, 0, "--arch", "KIND", STRING, MODELS, AT(roformer.arch),
+    {ROFORMER, 0, "--arch", "KIND", STRING, READERS, AT(roformer.arch),
      .help = "v1, v2 or gau-alpha (as the tensors say)"},
-    {ROFORMER, 0, "--mask", "MASK", STRING, MODELS, AT(roformer.mask), .help = "padding, causal or unilm (the file's)"},
+    {ROFORMER, 0, "--mask", "MASK", STRING, READERS, AT(roformer.mask),
+     .help = "padding, causal or unilm (the file's)"},
     {ROFORMER, 0, "--pooler", "KIND", STRING, "embed classify", AT(roformer.pooler),
      .help = "tanh, linear or none (the file's)", .silent = "logits perplexity bench fill " WRITERS},
 
-    {MACHINE, 'j', "--threads", "N", INTEGER, MODELS, AT(machine.threads), .help = "threads (all processors)", 1, 1024},
-    {MACHINE, 0, "--kernels", "NAME", STRING, MODELS, AT(machine.kernels),
+    {MACHINE, 'j', "--threads", "N", INTEGER, READERS, AT(machine.threads),
+     .help = "threads (all processors)", 1, 1024},
+    {MACHINE, 0, "--kernels", "NAME", STRING, READERS, AT(machine.kernels),
      .help = "a row of the arithmetic (the fastest that runs here):", .choice = kernels_name},
-    {MACHINE, 0, "--no-mmap", NULL, FLAG, MODELS, AT(machine.no_mmap),
+    {MACHINE, 0, "--no-mmap", NULL, FLAG, READERS, AT(machine.no_mmap),
      .help = "copy F32, F16 and BF16 weights into large pages: a slower start, faster tokens (the file is mapped)"},
 };
 
@@ -308,24 +334,32 @@ static int parse_option(Args *a, int argc, char **argv, const Command *cmd) {
     return parse_value(a, o, word, argv[1]) == 0 ? 2 : 0;
 }
 
+/* The k words of an option at argv[i] move in front of the words that are none: behind the *n that are there. */
+static void sort_option(char **argv, int i, int k, int *n) {
+    for (; k > 0; k--, i++, ++*n) {
+        char *word = argv[i];
+        memmove(argv + *n + 1, argv + *n, (size_t)(i - *n) * sizeof *argv);
+        argv[*n] = word;
+    }
+}
+
 int options_parse(Args *a, int argc, char **argv, const Command *cmd) {
-    int only_words = 0;
-    for (int i = 0; i < argc;) {
+    int only_words = 0, n = 0;
+    for (int i = 0, words; i < argc; i += words) {
         const char *word = argv[i];
+        words = 1;
         if (only_words || word[0] != '-' || word[1] == 0) {
             if (!a->model) a->model = word;
             else if (!a->text && cmd->takes_text) a->text = word;
-            else return usage("\"%s\" is one word too many", word);
-            i++;
-        } else if (strcmp(word, "--") == 0) {
-            only_words = 1;
-            i++;
-        } else {
-            int words = parse_option(a, argc - i, argv + i, cmd);
-            if (words == 0) return EXIT_USAGE;
-            i += words;
+            else if (cmd->takes_text != WORDS) return usage("\"%s\" is one word too many", word);
+            continue;
         }
+        if (strcmp(word, "--") == 0) only_words = 1;
+        else if ((words = parse_option(a, argc - i, argv + i, cmd)) == 0) return EXIT_USAGE;
+        sort_option(argv, i, words, &n);
     }
+    a->options = argv, a->n_options = n;
+    a->words = argv + n, a->n_words = argc - n;
     return 0;
 }
 

@@ -1,0 +1,51 @@
+/* cli/compare.h - what the files of the command compare share: compare.c (what is to be measured), compare_cells.c
+ * (measuring), compare_show.c (what comes out), compare_jobs.c (the same on several machines). */
+#ifndef COMPARE_CLI_H
+#define COMPARE_CLI_H
+
+#include "cli.h"
+#include "lab/compare.h"
+#include "lab/compare_table.h"
+#include "rope/scaling.h"
+
+enum { COMPARE_ROPES = 64, COMPARE_LENGTHS = 32, COMPARE_BINS = 32 };
+
+typedef struct {
+    Args *a;
+    Engine e;
+    char *ropes[COMPARE_ROPES]; /* as given */
+    size_t lengths[COMPARE_LENGTHS]; /* ascending; by position: one */
+    size_t n_ropes, n_lengths;
+    int *ids, bos;
+    size_t n_ids;
+    CompareCut cut;
+    size_t bin, windows; /* by position */
+    CacheType cache;
+    CompareTable table;  /* the cells that are there */
+    /* compare_cells.c */
+    FILE *file;          /* --resume's, behind its last cell */
+    size_t cell, n_cells;      /* that is being measured, of those to be measured */
+    double work_done, work, work_cell, start, drawn; /* multiplications of the cells; seconds */
+} Comparison;
+
+/* Functions that return int return 0 or an exit code after saying why. */
+
+int compare_ropes(Comparison *c);   /* --rope */
+int compare_lengths(Comparison *c); /* --lengths; none where it is not given */
+
+/* model is the engine's stretched by rope to length; numbers is its memory. */
+int compare_view(const Comparison *c, Model *model, RopeNumbers *numbers, const char *rope, size_t length);
+int compare_measure(Comparison *c); /* all cells that are not in the table */
+size_t compare_rows(const Comparison *c); /* of a cell */
+
+int compare_show(Comparison *c);    /* the table, as the options ask */
+int compare_check_svg(const Args *a, size_t n_series);
+/* CSV, malloc'ed [n], NULL without memory: the head, and the rows of a cell (NULL: none) that stand in the table. */
+char *compare_text(const Comparison *c, int head, const CompareCell *cell, size_t *n);
+void compare_stream(Comparison *c, int head, const CompareCell *cell); /* that, to where it goes */
+
+int compare_jobs(const Comparison *c);
+int compare_merge(Args *a);
+void compare_free(Comparison *c);
+
+#endif
