@@ -190,6 +190,7 @@ int read_text(const char *path, char **text, size_t *n);
  * terminal and text was asked for. Size and colour are set here: the terminal's, NO_COLOR. */
 int plot_show(PlotLines *p, const Args *a);
 int heat_show(PlotHeat *p, const Args *a);
+int svg_save(const char *path, const PlotText *svg); /* a picture that is drawn already, as --svg would save it */
 const char *file_name(const char *path); /* behind the last / */
 
 /* ---- the commands, a file each ---- */

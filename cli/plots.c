@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-static int svg_save(const char *path, const PlotText *svg) {
+int svg_save(const char *path, const PlotText *svg) {
     NewFile f;
     char err[400];
     int rc = newfile_open(&f, path, err, sizeof err);
