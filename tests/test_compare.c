@@ -369,7 +369,8 @@ static void wrong_use(void) {
                                         "--rope none --lengths 64 --from 62", "--rope none --json --csv",
                                         "--rope none --svg ''", "--rope none more words",
                                         "--rope none --by-position --from 3",
-                                        "--rope none --by-position=65 --lengths 64", "--rope none --jobs --resume x.csv",
+                                        "--rope none --by-position=65 --lengths 64",
+                                        "--rope none --jobs --resume x.csv",
                                         "--rope none -c 64", "--rope none --merge -f x"};
     for (size_t i = 0; i < sizeof usage / sizeof *usage; i++) {
         CHECK(run("%s %s", begin, usage[i]) == 2 && *out == 0);
