@@ -11,14 +11,15 @@ decoders.value_of, no weights are stored. Stored per group GROUP (tests/test_str
     GROUP.logits        `ids ..`, then per case: `case NAME MODEL`, `spec ..` (every key written), `row N S v v ..`:
                         after the first N ids read in one call, S the sum of squares of all logits, v every sixth logit.
                         `wrong WHAT` and rows behind a case: what the formula with this mistake gives; the engine must
-                        be far from them
+                        be far from them. `miss SPEC`: so must it be from the case's rows under that spec
     frequencies.txt     `spec d theta length magnitude w w ..`: rope_init's numbers
     MODEL.*             config.json, headers and map, as decoders.py writes them
 
 Where the authors' files are public they were read beside this one (commit in brackets); what differs stands at each
 method, marked "differs". bojone/rerope [acfe788], datamllab/LongLM [cdbbb06], HKUNLP/ChunkLlama [2add4d7],
 HKUNLP/STRING [216cc2f], mit-han-lab/streaming-llm [2e50426], Glaciohound/LM-Infinite [a0ce64c],
-thunlp/InfLLM [12b7079], VITA-Group/Ms-PoE [a46c3d1], jquesnelle/yarn [995db5b], transformers 5.23.
+thunlp/InfLLM [12b7079], VITA-Group/Ms-PoE [a46c3d1], jquesnelle/yarn [995db5b], sheryc/resonance_rope, hrlics/CoPE,
+GAIR-NLP/Entropy-ABF [a5e9107], transformers 5.23.
 """
 import argparse, json, math, os, tempfile
 import numpy as np, torch, transformers, gguf
@@ -48,7 +49,7 @@ def numbers(text):
 
 
 def parse(spec):
-    """{kind: [(name, keys)]}. Nothing has a default here: a key that is not written raises KeyError where it is read."""
+    """{kind: [(name, keys)]}. Nothing has a default: a key that is not written raises KeyError where it is read."""
     out = {"frequency": [], "distance": [], "layers": [], "score": []}
     for part in spec.split("+"):
         name, *keys = part.split(":")
@@ -61,7 +62,7 @@ def parse(spec):
     return out
 
 
-# ---- frequencies: k the keys, d the entries turned, n the length; inv_freq [d/2] and the factor on cos and sin ---------------
+# ---- frequencies: k the keys, d the entries turned, n the length; inv_freq [d/2], the factor on cos and sin --------
 
 def plain(d, theta):
     return theta ** (-2.0 * np.arange(d // 2) / d)
@@ -154,12 +155,12 @@ def qwen_dynamic(k, d, theta, n, wrong):
     return plain(d, theta * alpha ** (d / (d - 2))), 1.0
 
 
-def resonance(k, d, theta, n, wrong):
+def resonance(k, d, theta, n, wrong):  # resonance_rope LlamaYaRNScaledResonanceRotaryEmbedding.py
     w, a = yarn(k, d, theta, n, wrong)
     return 2 * math.pi / np.floor(2 * math.pi / w + 0.5), a
 
 
-def clip(k, d, theta, n, wrong):
+def clip(k, d, theta, n, wrong):  # CoPE modeling_cope.py, where the 20 slowest of 64 (or all, of fewer) are clipped
     w, N = plain(d, theta), k["pairs"]
     for t in range(N):  # t = 0 is the fastest of the N slowest
         w[d // 2 - N + t] *= 0 if k["hard"] else (1 + math.cos(math.pi * t / (N - 1) if N > 1 else 0)) / 2
@@ -192,9 +193,9 @@ def leaky(k, m, wrong):  # leaky_rerope_patch.py: two tables, of p and of (p + W
 
 
 def self_extend(k, m, wrong):
-    """LongLM self_extend_patch/Llama_4_40.py after 715c1e3. differs: from Llama.py, Gemma.py and the flash variants of the
-    same commit, which still divide W by G truly; and the query's W - W/G is always added, there only in a call that
-    reaches W: the same, since below W every key is near."""
+    """LongLM self_extend_patch/Llama_4_40.py, eager, after 715c1e3. differs: from its own flash variants, Llama.py and
+    Gemma.py of the same commit, which still divide W by G truly. That W - W//G is added there only in a call that
+    reaches W is no difference: below W every key is near."""
     G, W = k["group"], k["window"]
     j, q, p = causal(k, m, wrong)
     near = m - j <= W if "near to W" in wrong else m - j < W
@@ -205,8 +206,8 @@ def self_extend(k, m, wrong):
 
 
 def self_extend_llamacpp(k, m, wrong):
-    """llama.cpp examples/main, ga_n and ga_w: each time W more positions are full, the last W of them are divided by G for
-    good and what follows moves down. So once e = floor(m/W) such steps are done, all keys before eW are at floor(j/G)."""
+    """llama.cpp examples/main, ga_n and ga_w: each time W more positions are full, these W are divided by G for good
+    and what follows moves down. After e = floor(m/W) such steps all keys before eW are at floor(j/G)."""
     G, W = k["group"], k["window"]
     e = m // W
     j = np.arange(m + 1)
@@ -214,7 +215,9 @@ def self_extend_llamacpp(k, m, wrong):
     return j, np.full(m + 1, m - down), np.where(j < e * W, j // G, j - down)
 
 
-def dca(k, m, wrong):  # ChunkLlama chunkllama_attn_replace.py. differs: its factor 1 + 0.05 ln(n/L) on cos and sin is `magnitude`
+def dca(k, m, wrong):
+    """ChunkLlama chunkllama_attn_replace.py. differs: its factor on cos and sin, 1 + 0.05 ln(n/L) there, follows no
+    length here (magnitude)."""
     C, s = k["chunk"], k["chunk"] - k["local"]
     j = np.arange(m + 1)
     back = m // s - j // s
@@ -229,8 +232,8 @@ def dca(k, m, wrong):  # ChunkLlama chunkllama_attn_replace.py. differs: its fac
 
 
 def string(k, m, wrong):
-    """STRING string_for_llama.py. differs: from its prefill, where flash attention's window of S keys beside the query's own
-    makes distance S near as well as shifted (counted twice); its decoding has S once, shifted, as here."""
+    """STRING string_for_llama.py. differs: from its prefill, where flash attention's window of S keys beside the
+    query's own makes distance S near as well as shifted (counted twice); its decoding has S once, shifted, as here."""
     S, W = k["shift"], k["window"]
     j, q, p = causal(k, m, wrong)
     near = m - j <= S if "near to S" in wrong else m - j < S
@@ -283,7 +286,7 @@ DISTANCES = {"rerope": rerope, "leaky": leaky, "self-extend": self_extend, "self
              "infllm": only_in_attention, "ms-poe": only_in_attention}
 
 
-# ---- scores: what the scores of the query at p in layer l are multiplied by -----------------------------------------------
+# ---- scores: what the scores of the query at p in layer l are multiplied by ------------------------------------------
 
 def multiplier(parts, p, l, wrong):
     x, nopes = 1.0, [at for _, k in parts["layers"] for at in k["layers"]]
@@ -299,7 +302,8 @@ def multiplier(parts, p, l, wrong):
         elif name == "llama4":  # transformers modeling_llama4.py, in its layers without rotation
             if not nopes or l in nopes or "in all layers" in wrong:
                 x *= 1 + k["scale"] * math.log(1 + count // k["floor"])
-        elif l >= k["skip"]:  # eabf: LongPPL's
+        elif l >= k["skip"]:  # eabf: Entropy-ABF patch/EABF.py. differs: its "all but the first 2 layers" sets an
+            # attribute that nothing reads, so every layer is scaled there; and its theta of 500000 is no score's matter
             x *= max(1.0, math.log(count) / math.log(k["original"]) if count else 1.0)
     return x
 
@@ -328,7 +332,8 @@ class Reading:
         self.parts, self.ids, self.wrong, self.dtype = parse(spec), ids, wrong, dtype
         self.margins, self.orders = [], None
         hd = self.c.head_dim
-        self.d, self.theta = int(hd * self.c.rope_parameters.get("partial_rotary_factor", 1)), self.c.rope_parameters["rope_theta"]
+        rope = self.c.rope_parameters
+        self.d, self.theta = int(hd * rope.get("partial_rotary_factor", 1)), rope["rope_theta"]
         self.frequency = (self.parts["frequency"] or [("none", {})])[0]
         self.distance, self.keys = (self.parts["distance"] or [("", {})])[0]
         if self.distance == "ms-poe" and len(ids) > self.keys["at"]:
@@ -353,8 +358,12 @@ class Reading:
         own = np.arange(q.shape[1]) * k.shape[1] // q.shape[1]  # each query head's key head
         at_q, at_k = np.broadcast_to(at_q, (q.shape[1], len(j))), np.broadcast_to(at_k, (q.shape[1], len(j)))
         keys = turn(k[j][:, own].swapaxes(0, 1), at_k, w, a)
+        if "keys keep their frequencies" in self.wrong:  # a cache of keys that were turned when the text was shorter
+            for i in range(len(j)):
+                keys[:, i] = turn(k[j[i]][own], at_k[:, i], *self.row(j[i], l))
         if "factor only near" in self.wrong:  # a far key that is not turned loses its factor
-            keys = np.where((at_k == 0)[..., None] & (m - j >= self.keys["window"])[None, :, None], k[j][:, own].swapaxes(0, 1), keys)
+            unturned = (at_k == 0) & (m - j >= self.keys["window"])
+            keys = np.where(unturned[..., None], k[j][:, own].swapaxes(0, 1), keys)
         scores = (turn(q[m][:, None, :] + np.zeros((1, len(j), 1), q.dtype), at_q, w, a) * keys).sum(-1)
         scores = scores / math.sqrt(q.shape[2])
         return softmax(scores * self.dtype(multiplier(self.parts, m, l, self.wrong)))
@@ -389,8 +398,10 @@ class Reading:
                 weights = softmax(np.einsum("hd,jhd->hj", q[N - 1], k[:, own]) / math.sqrt(q.shape[2]))
                 self.margins += list(np.abs(weights.ravel() * N / 3 - 1))
                 large = (weights > 3 / N).sum(-1)
+                large = -large if "smallest share first" in self.wrong else large
                 order = sorted(range(heads), key=lambda h: (-large[h], h))
-                self.orders.append(order if "argsort for rank" in self.wrong else [order.index(h) for h in range(heads)])
+                ranks = [order.index(h) for h in range(heads)]
+                self.orders.append(order if "argsort for rank" in self.wrong else ranks)
             return np.ones(heads)
         if l < self.keys["skip"]:
             return np.ones(heads)
@@ -399,7 +410,8 @@ class Reading:
     def infllm(self, l, q, k, mix):
         """InfLLM inf_llm/attention/context_manager.py, where differs:
         - its chunks begin where calls begin, and a token that is written is a chunk: here they are fixed positions;
-        - it chooses blocks by the mean query of the chunk itself, of which no query knows the later ones: here the last one's;
+        - it chooses blocks by the mean query of the chunk itself, whose early queries then know the later ones: here by
+          the last chunk's;
         - its mask of keys not yet in a block takes the length after the call for the query's: keys of up to E positions
           below N are seen near and once more far. Here a key is seen once."""
         I, N, B, K, r, E = (self.keys[x] for x in ("init", "local", "block", "top", "representatives", "every"))
@@ -420,9 +432,9 @@ class Reading:
                 representative.append(np.stack(rows))
             chosen = list(range(blocks))
             if blocks > K:
-                w, _ = self.row(i * E, l)
+                w, a = self.row(i * E, l)  # a turned query has the factor on cos and sin, a key that is not turned none
                 last = range(i * E, min((i + 1) * E, n)) if "own chunk" in self.wrong else range((i - 1) * E, i * E)
-                mean = np.mean([turn(q[m], np.full(heads, N1), w, 1.0) for m in last], 0)
+                mean = np.mean([turn(q[m], np.full(heads, N1), w, a) for m in last], 0)
                 score = [np.sum(mean * representative[b]) for b in chosen]
                 chosen = sorted(chosen, key=lambda b: (-score[b], b))
                 gap = score[chosen[K - 1]] - score[chosen[K]]
@@ -467,8 +479,8 @@ class Reading:
 # ---- the models -----------------------------------------------------------------------------------------------------
 
 class Model:
-    """llama: GGUF, interleaved pairs, 8 of them, theta 1000; qwen3: a Hugging Face folder, half-split, norms of q and k, half
-    a head turned, 4 pairs. Trained at 32."""
+    """llama: GGUF, interleaved pairs, 8 of them, theta 1000; qwen3: a Hugging Face folder, half-split, q and k normed,
+    half a head turned, 4 pairs. Trained at 32."""
     SHAPE = dict(decoders.BASE, num_hidden_layers=4, num_key_value_heads=2, head_dim=16, max_position_embeddings=32)
 
     def __init__(self, kind, **rope):
@@ -484,14 +496,15 @@ class Model:
 
 
 MODELS = {kind: Model(kind) for kind in (decoders.LLAMA, decoders.QWEN3)}
-LENGTHS = {"llama": (7, 8, 9, 31, 32, 33, 64, 65, 100, 140), "qwen3": (9, 32, 33, 65, 140)}  # of calls whose last row is stored
+# Of the calls whose last row is stored.
+LENGTHS = {"llama": (7, 8, 9, 31, 32, 33, 64, 65, 100, 140), "qwen3": (9, 32, 33, 65, 140)}
 
 
 def ids_of(seed, n=140):
     return [3 + int(v) for v in np.random.RandomState(seed).randint(0, 93, n)]
 
 
-# ---- the cases: name: spec, or (spec of llama, spec of qwen3, mistakes) ---------------------------------------------------
+# ---- the cases: name: spec, or (spec, mistakes) ----------------------------------------------------------------------
 
 YARN = "yarn:factor=4:original=32:beta_fast=32:beta_slow=1:truncate=1"
 LLAMA3 = "llama3:factor=8:original=32:low_freq_factor=1:high_freq_factor=4"
@@ -513,7 +526,7 @@ CASES = {
         "by-parts-64": "by-parts:factor=3:original=64:beta_0=3:beta_1=0.4:gamma_0=8:gamma_1=1",
         "dynamic": "dynamic:factor=2:original=32",
         "dynamic-64": "dynamic:factor=4:original=64",
-        "dynamic-each": "dynamic-each:factor=2:original=32",
+        "dynamic-each": ("dynamic-each:factor=2:original=32", ["keys keep their frequencies"]),
         "dynamic-each-16": "dynamic-each:factor=4:original=16",
         "dynamic-yarn": "dynamic-yarn:original=32:beta_fast=32:beta_slow=1:truncate=1",
         "dynamic-yarn-16": "dynamic-yarn:original=16:beta_fast=4:beta_slow=0.25:truncate=0",
@@ -592,31 +605,93 @@ CASES = {
                                       ["magnitude in nope layers"]),
         "longrope+dca": "longrope:factor=4:original=32:LISTS+dca:chunk=24:local=4:magnitude=1",
         "dynamic+string+log-n": "dynamic:factor=2:original=32+string:shift=11:window=4+" + LOG_N,
-        "dynamic-yarn+lm-infinite": "dynamic-yarn:original=32:beta_fast=32:beta_slow=1:truncate=1+lm-infinite:keep=4:window=16",
+        "dynamic-yarn+lm-infinite": "dynamic-yarn:original=32:beta_fast=32:beta_slow=1:truncate=1"
+                                    "+lm-infinite:keep=4:window=16",
         "qwen-dynamic+llamacpp+log-n": "qwen-dynamic:original=32+self-extend-llamacpp:group=2:window=16+" + LOG_N,
         "by-parts+power": "by-parts:factor=4:original=32:beta_0=1.25:beta_1=0.75:gamma_0=16:gamma_1=2+power:c=40",
-        "resonance+sinks+eabf": "resonance:factor=4:original=32:beta_fast=32:beta_slow=1:truncate=1+sinks:keep=2:window=20"
-                                "+eabf:original=16:skip=2",
-        "clip+nope+nope": "clip:pairs=3:hard=0+nope:layers=0+nope:layers=2-3",
+        "resonance+sinks+eabf": "resonance:factor=4:original=32:beta_fast=32:beta_slow=1:truncate=1"
+                                "+sinks:keep=2:window=20+eabf:original=16:skip=2",
+        "clip+nope": "clip:pairs=3:hard=0+nope:layers=0/2-3",
         "scores": LOG_N + "+temperature:t=1.25+ministral:beta=0.1:original=32",
     },
     # Discrete choices: each case has ids of its own, found with --search, for which every choice is clear.
     "memory": {
-        "infllm": ("infllm:init=2:local=16:block=4:top=2:representatives=2:every=8", ["far at N", "own chunk", "seen twice"]),
+        "infllm": ("infllm:init=2:local=16:block=4:top=2:representatives=2:every=8",
+                   ["far at N", "own chunk", "seen twice"]),
         "infllm-8": "infllm:init=4:local=12:block=8:top=3:representatives=4:every=5",
         "infllm-1": "infllm:init=1:local=20:block=6:top=1:representatives=1:every=16",
-        "ms-poe": ("ms-poe:min=1.2:max=1.8:at=32:skip=2", ["argsort for rank", "key head's scale"]),
+        "ms-poe": ("ms-poe:min=1.2:max=1.8:at=32:skip=2",
+                   ["argsort for rank", "key head's scale", "smallest share first"]),
         "ms-poe-20": "ms-poe:min=1:max=3:at=20:skip=0",
         "yarn+infllm": YARN + "+infllm:init=2:local=16:block=8:top=2:representatives=2:every=16",
-        "longrope+infllm": "longrope:factor=4:original=32:LISTS+infllm:init=3:local=16:block=8:top=2:representatives=3:every=16",
+        "longrope+infllm": "longrope:factor=4:original=32:LISTS"
+                           "+infllm:init=3:local=16:block=8:top=2:representatives=3:every=16",
         "linear+ms-poe": "linear:factor=2+ms-poe:min=1.2:max=1.8:at=32:skip=1",
     },
+}
+# Other specs that must miss a case's golden: a number off by one, a neighbouring method, another reading of a key.
+MISSED = {
+    "ntk": ["ntk-fixed:factor=4", "linear:factor=4", "ntk:factor=4.1"],
+    "ntk-mixed": ["ntk-mixed:factor=4:b=1", "ntk-mixed:factor=4:b=0.625"],
+    "by-parts": ["ntk:factor=4", YARN + ":attention_factor=1"],
+    "by-parts-64": ["by-parts:factor=3:original=64:beta_0=3:beta_1=0.4:gamma_0=8:gamma_1=3",
+                    "by-parts:factor=3:original=64:beta_0=3:beta_1=0.8:gamma_0=8:gamma_1=1",
+                    "by-parts:factor=3:original=32:beta_0=3:beta_1=0.4:gamma_0=8:gamma_1=1"],
+    "dynamic": ["dynamic-each:factor=2:original=32", "dynamic:factor=2:original=33", "ntk:factor=2"],
+    "dynamic-each": ["dynamic:factor=2:original=32", "dynamic-each:factor=2:original=33"],
+    "dynamic-yarn": ["dynamic-yarn:original=33:beta_fast=32:beta_slow=1:truncate=1", YARN],
+    "yarn": [YARN + ":attention_factor=1", YARN + ":attention_factor=1.06706", YARN[:-1] + "0",
+             "yarn:factor=4:original=32:beta_fast=32:beta_slow=0.5:truncate=1", "linear:factor=4"],
+    "yarn-betas": ["yarn:factor=3:original=64:beta_fast=4:beta_slow=0.5:truncate=1",
+                   "yarn:factor=3:original=64:beta_fast=5:beta_slow=0.5:truncate=0"],
+    "yarn-mscale": [YARN, YARN + ":mscale=1.2:mscale_all_dim=0.5"],
+    "longrope": ["longrope:factor=4:original=31:LISTS", "longrope:factor=4:original=33:LISTS",
+                 "longrope:factor=5:original=32:LISTS"],
+    "llama3": [LLAMA3[:-1] + "5", LLAMA3.replace("original=32", "original=33"),
+               LLAMA3.replace("low_freq_factor=1", "low_freq_factor=0.5")],
+    "proportional": ["proportional:share=0.625:factor=1", "proportional:share=1:factor=1"],
+    "proportional-2": ["proportional:share=0.5:factor=1"],
+    "qwen-dynamic": ["qwen-dynamic:original=33", "dynamic:factor=2:original=32"],
+    "resonance": [YARN],
+    "clip": ["clip:pairs=4:hard=0", "clip:pairs=3:hard=1", "clip:pairs=2:hard=0"],
+    "clip-hard": ["clip:pairs=3:hard=1"],
+    "rerope": ["rerope:window=7", "rerope:window=9"],
+    "leaky": ["leaky:window=9:factor=16", "leaky:window=8:factor=15", "rerope:window=8"],
+    "self-extend": ["self-extend:group=4:window=9", "self-extend:group=3:window=8",
+                    "self-extend-llamacpp:group=4:window=8"],
+    "self-extend-llamacpp": ["self-extend-llamacpp:group=4:window=12", "self-extend:group=4:window=8"],
+    "dca": ["dca:chunk=25:local=4:magnitude=1", "dca:chunk=24:local=5:magnitude=1", "dca:chunk=25:local=5:magnitude=1"],
+    "dca-magnitude": ["dca:chunk=12:local=4:magnitude=1"],
+    "string": ["string:shift=12:window=4", "string:shift=11:window=5"],
+    "power": ["power:c=17"],
+    "sinks": ["sinks:keep=4:window=13", "sinks:keep=5:window=12", "sinks:keep=5:window=11",
+              "lm-infinite:keep=4:window=12"],
+    "window": ["window:size=9", "window:size=7"],
+    "window-32": ["window:size=33", "window:size=31"],
+    "lm-infinite": ["lm-infinite:keep=5:window=16", "lm-infinite:keep=4:window=17", "sinks:keep=4:window=16"],
+    "nope-0-2": ["nope:layers=0-2", "nope:layers=1/3", "nope:layers=0"],
+    "log-n": ["log-n:original=33:always=0", "log-n:original=32:always=1"],
+    "temperature": ["temperature:t=0.71"],
+    "ministral": ["ministral:beta=0.1:original=33", "ministral:beta=0.11:original=32"],
+    "llama4": ["llama4:scale=0.1:floor=12", "llama4:scale=0.11:floor=13"],
+    "eabf": ["eabf:original=32:skip=1", "eabf:original=32:skip=3", LOG_N],
+    "yarn+rerope": ["rerope:window=8", YARN + ":attention_factor=1+rerope:window=8"],
+    "nope+llama4": ["nope:layers=0/2+llama4:scale=0.1:floor=13", "nope:layers=1/3"],
+    "scores": [LOG_N + "+temperature:t=1.25", "temperature:t=1.25+ministral:beta=0.1:original=32"],
+    "infllm": ["infllm:init=2:local=16:block=4:top=3:representatives=2:every=8",
+               "infllm:init=2:local=16:block=4:top=2:representatives=1:every=8",
+               "infllm:init=2:local=16:block=4:top=2:representatives=2:every=7",
+               "infllm:init=2:local=16:block=5:top=2:representatives=2:every=8",
+               "infllm:init=2:local=17:block=4:top=2:representatives=2:every=8",
+               "infllm:init=3:local=16:block=4:top=2:representatives=2:every=8"],
+    "ms-poe": ["ms-poe:min=1.2:max=1.8:at=33:skip=2", "ms-poe:min=1.2:max=1.8:at=32:skip=1",
+               "ms-poe:min=1.2:max=1.9:at=32:skip=2", "linear:factor=1.2"],
 }
 SEEDS = {  # by --search, of (case, model): where ids are the case's own
     ("infllm", "llama"): 3, ("infllm", "qwen3"): 3, ("infllm-8", "llama"): 0, ("infllm-8", "qwen3"): 11,
     ("infllm-1", "llama"): 0, ("infllm-1", "qwen3"): 2, ("ms-poe", "llama"): 0, ("ms-poe", "qwen3"): 0,
-    ("ms-poe-20", "llama"): 0, ("ms-poe-20", "qwen3"): 0, ("yarn+infllm", "llama"): 0, ("yarn+infllm", "qwen3"): 2,
-    ("longrope+infllm", "llama"): 0, ("longrope+infllm", "qwen3"): 6, ("linear+ms-poe", "llama"): 0,
+    ("ms-poe-20", "llama"): 0, ("ms-poe-20", "qwen3"): 0, ("yarn+infllm", "llama"): 0, ("yarn+infllm", "qwen3"): 0,
+    ("longrope+infllm", "llama"): 1, ("longrope+infllm", "qwen3"): 6, ("linear+ms-poe", "llama"): 0,
     ("linear+ms-poe", "qwen3"): 0,
 }
 IDS = 1804  # the seed of everybody else's
@@ -656,6 +731,7 @@ WRONG_LENGTHS = (33, 65, 100, 140)
 
 def group_text(group, only, float32):
     text = [f"# python tests/oracle/stretch.py; {decoders.versions()}", "ids " + " ".join(map(str, ids_of(IDS)))]
+    near = []  # what no golden would see
     base = {kind: rows_of(kind, "none", ids_of(IDS), LENGTHS[kind])[0] for kind in MODELS}
     for name, case in CASES[group].items():
         if only not in name:
@@ -680,9 +756,16 @@ def group_text(group, only, float32):
                     missed = rows_of(kind, spec, ids, WRONG_LENGTHS, {wrong})[0]
                     distance = far(rows, missed)
                     told.append(f"\n    {wrong}: off by {distance:.2g}")
-                    assert distance > 1e-2, (name, wrong, distance)
+                    near += [] if distance > 1e-2 else [(name, wrong, distance)]
                     text += ["wrong " + wrong] + [row_line(n, r) for n, r in missed.items()]
+            for other in MISSED.get(name, []) if kind == "llama" else []:
+                other = spec_of(other, kind)
+                distance = far(rows, rows_of(kind, other, ids, LENGTHS[kind])[0])
+                told.append(f"\n    {other}: off by {distance:.2g}")
+                near += [] if distance > 1e-2 else [(name, other, distance)]
+                text.append("miss " + other)
             print(*told, flush=True)
+    assert not near, near
     return "\n".join(text) + "\n"
 
 
@@ -697,7 +780,7 @@ def search(group):
                     break
 
 
-# ---- who says that it is right ----------------------------------------------------------------------------------------
+# ---- who says that it is right --------------------------------------------------------------------------------------
 
 def hf_parameters(name, k, theta, d):
     """transformers' rope_parameters of a method it has, or None."""
@@ -708,7 +791,10 @@ def hf_parameters(name, k, theta, d):
         k["long_factor"], k["short_factor"] = k.pop("long"), k.pop("short")
     if "truncate" in k:
         k["truncate"] = bool(k["truncate"])
-    return dict(k, rope_type=name) if name in ("linear", "dynamic", "yarn", "longrope", "llama3") else None
+    if name == "proportional":
+        k["partial_rotary_factor"] = k.pop("share")
+    there = ("linear", "dynamic", "yarn", "longrope", "llama3", "proportional")
+    return dict(k, rope_type=name) if name in there else None
 
 
 def hf_frequencies(name, k, d, theta, n):
@@ -718,8 +804,8 @@ def hf_frequencies(name, k, d, theta, n):
         return None
     top = k.get("original", 32)  # dynamic's M is max_position_embeddings there; the others have a key of their own
     with decoders.everything_double():
-        c = transformers.LlamaConfig(hidden_size=d, num_attention_heads=1, num_hidden_layers=1, max_position_embeddings=top,
-                                     rope_parameters=p)
+        c = transformers.LlamaConfig(hidden_size=d, num_attention_heads=1, num_hidden_layers=1,
+                                     max_position_embeddings=top, rope_parameters=p)
         w, a = ROPE_INIT_FUNCTIONS[name](c, "cpu", seq_len=n)
     return w.double().numpy(), float(a)
 
@@ -728,13 +814,14 @@ def check_models():
     """`none` and what transformers has, as whole models: transformers in float64. And decoders.forward."""
     for kind, model in MODELS.items():
         ids = ids_of(IDS)
-        mine, r = Reading(model, "none", ids).logits(), {}
+        mine, r = Reading(model, "none", ids).logits(), 0
         theirs = decoders.forward(model.config, lambda name: model.tensors.get(name), ids)
-        if kind == "llama":
+        if kind == "llama":  # Qwen3 there turns whole heads
             with decoders.everything_double():
-                r[kind] = np.abs(mine - decoders.run(lambda: model.torch, ids)).max()
-        print(f"none, {kind}: decoders.forward {np.abs(mine - theirs).max():.1e}", f"transformers {r}")
-        assert np.abs(mine - theirs).max() < 1e-11
+                r = np.abs(mine - decoders.run(lambda: decoders.build(model.config), ids)).max()
+        print(f"none, {kind}: decoders.forward {np.abs(mine - theirs).max():.1e}",
+              f"transformers in float64 {r:.1e}" if kind == "llama" else "")
+        assert np.abs(mine - theirs).max() < 1e-11 and r < 1e-10
     for name, case in CASES["frequency"].items():
         spec, n = spec_of(case, "llama"), 140
         (method, k), = parse(spec)["frequency"]
@@ -766,7 +853,6 @@ VECTORS = [  # spec, d, theta, lengths
     ("by-parts:factor=16:original=4096:beta_0=2:beta_1=0.5:gamma_0=32:gamma_1=4", 64, 500000.0, (1,)),
     ("dynamic:factor=2:original=2048", 128, 10000.0, (1, 2048, 2049, 8192)),
     ("dynamic:factor=10:original=2048", 128, 10000.0, (16384,)),
-    ("dynamic-each:factor=2:original=2048", 128, 10000.0, (8192,)),
     ("dynamic-yarn:original=4096:beta_fast=32:beta_slow=1:truncate=1", 128, 10000.0, (4096, 4097, 65536)),
     ("yarn:factor=16:original=4096:beta_fast=32:beta_slow=1:truncate=1", 128, 10000.0, (1,)),
     ("yarn:factor=10:original=2048:beta_fast=32:beta_slow=1:truncate=1", 128, 10000.0, (1,)),
@@ -799,7 +885,8 @@ def check_anchors():
     def near(spec, d, theta, n, want, digits=9, a=None):
         w, got = vector(spec, d, theta, n)
         for i, v in want.items():
-            assert abs(w[i] - v) <= 0.51 * 10.0 ** (math.floor(math.log10(abs(v))) + 1 - digits) if v else w[i] == 0, (spec, i, w[i], v)
+            last = 10.0 ** (math.floor(math.log10(v)) + 1 - digits) if v else 0.0
+            assert abs(w[i] - v) <= 0.51 * last, (spec, i, w[i], v)
         assert a is None or abs(got - a) < 1e-8, (spec, got, a)
 
     yarn_of = "yarn:factor=%g:original=%d:beta_fast=32:beta_slow=1:truncate=1"
@@ -807,17 +894,21 @@ def check_anchors():
     seven = lambda *v: dict(zip((0, 1, 16, 31, 32, 48, 63), v))  # 2.14
     near("none", 128, 1e4, 1, seven(1, .865964323, .1, .0115478198, .01, .001, 1.15478198e-4))
     near("linear:factor=4", 128, 1e4, 1, seven(.25, .216491081, .025, .00288695496, .0025, 2.5e-4, 2.88695496e-5))
-    near("ntk:factor=4", 128, 1e4, 1, seven(1, .847117185, .0703227548, .00583778718, .00494528984, 3.47766405e-4, 2.88695496e-5))
+    near("ntk:factor=4", 128, 1e4, 1,
+         seven(1, .847117185, .0703227548, .00583778718, .00494528984, 3.47766405e-4, 2.88695496e-5))
     near("dynamic:factor=2:original=2048", 128, 1e4, 8192,
          seven(1, .839625743, .0610059123, .00443259556, .00372172134, 2.27047006e-4, 1.64968855e-5))
-    near(yarn_of % (16, 4096), 128, 1e4, 1, seven(1, .865964323, .1, .00696755476, .00567307692, 6.25e-5, 7.2173874e-6), 8, 1.27725887)
+    near(yarn_of % (16, 4096), 128, 1e4, 1,
+         seven(1, .865964323, .1, .00696755476, .00567307692, 6.25e-5, 7.2173874e-6), 8, 1.27725887)
     near(llama3_of % (8, 8192), 128, 5e5, 1,
          seven(1, .814617234, .0376060309, 8.56751413e-4, 5.24846161e-4, 6.64786987e-6, 3.06892599e-7))
     near("ntk-mixed:factor=12:b=0.75", 128, 1e4, 1,
          seven(.895996837, .719928513, .0398752071, .00263520856, .00220461875, 1.30828868e-4, 9.62318321e-6))
-    near(llama3_of % (32, 8192), 64, 5e5, 1, {15: .00129054793, 16: 4.29556797e-4, 17: 9.7082878e-5, 31: 9.41830673e-8}, 8)
+    near(llama3_of % (32, 8192), 64, 5e5, 1,
+         {15: .00129054793, 16: 4.29556797e-4, 17: 9.7082878e-5, 31: 9.41830673e-8}, 8)
     near("yarn:factor=32:original=4096:beta_fast=32:beta_slow=1:truncate=0", 64, 150000.0, 1, {}, 9, 1.34657359)
-    assert abs(turns(32, 64, 150000.0, 4096) - 8.09277912) < 1e-8 and abs(turns(1, 64, 150000.0, 4096) - 17.3980245) < 1e-7
+    assert abs(turns(32, 64, 150000.0, 4096) - 8.09277912) < 1e-8
+    assert abs(turns(1, 64, 150000.0, 4096) - 17.3980245) < 1e-7
     near("longrope:factor=32:original=4096:" + LISTS["qwen3"], 8, 1e4, 1, {}, 9, 1.19023807)
     near("proportional:share=0.25:factor=1", 512, 1e6, 1, {1: .947463526, 63: .0333762469, 64: 0, 255: 0})
     for s, a in ((2, 1.06931472), (4, 1.13862944), (8, 1.20794415), (16, 1.27725887), (32, 1.34657359)):  # 6.1
@@ -831,16 +922,17 @@ def check_anchors():
     near("ntk-mixed:factor=8:b=0.625", 8, 1e4, 1, four(.417154981, .02596680949, .001760053759, .000125))
     near("dynamic:factor=10:original=2048", 128, 1e4, 16384,  # 6.2
          {0: 1, 1: .80931, 2: .65498, 3: .53008, 4: .429, 61: 2.4832e-6, 62: 2.0097e-6, 63: 1.6265e-6}, 5)
-    near(yarn_of % (10, 2048), 128, 1e4, 1, {0: 1, 1: .86596, 15: .11548, 16: .1, 17: .083479, 18: .06959, 19: .057925, 20: .048136,
-                                            25: .018512, 30: .0066143, 35: .002052, 39: .0006281, 40: .00043007, 41: .00027384,
-                                            63: 1.1548e-5}, 5)
-    near(llama3_of % (10, 2048), 128, 1e4, 1, {30: .013335, 31: .01073, 32: .0077785, 33: .0056009, 34: .0039991, 35: .0028248,
-                                              36: .0019675, 37: .0013449, 38: .00089549, 39: .00057363, 40: .00034539, 41: .00027384,
-                                              63: 1.1548e-5}, 5)
-    near(llama3_of % (8, 8192), 128, 5e5, 1, {20: .0165604, 28: .00321145, 29: .00216657, 30: .00137189, 34: .000178508, 35: 9.55621e-5,
-                                             36: 7.78466e-5, 40: 3.4281e-5}, 6)
+    near(yarn_of % (10, 2048), 128, 1e4, 1,
+         {0: 1, 1: .86596, 15: .11548, 16: .1, 17: .083479, 18: .06959, 19: .057925, 20: .048136, 25: .018512,
+          30: .0066143, 35: .002052, 39: .0006281, 40: .00043007, 41: .00027384, 63: 1.1548e-5}, 5)
+    near(llama3_of % (10, 2048), 128, 1e4, 1,
+         {30: .013335, 31: .01073, 32: .0077785, 33: .0056009, 34: .0039991, 35: .0028248, 36: .0019675, 37: .0013449,
+          38: .00089549, 39: .00057363, 40: .00034539, 41: .00027384, 63: 1.1548e-5}, 5)
+    near(llama3_of % (8, 8192), 128, 5e5, 1,
+         {20: .0165604, 28: .00321145, 29: .00216657, 30: .00137189, 34: .000178508, 35: 9.55621e-5, 36: 7.78466e-5,
+          40: 3.4281e-5}, 6)
     # distances: 6.1's rows
-    rel = lambda name, keys, m, length=None: [float(q - k) for _, q, k in zip(*DISTANCES[name](keys, m, ()))]
+    rel = lambda name, keys, m: [float(q - k) for _, q, k in zip(*DISTANCES[name](keys, m, ()))]
     assert rel("rerope", dict(window=3), 7) == [3, 3, 3, 3, 3, 2, 1, 0]
     assert rel("leaky", dict(window=3, factor=4), 7) == [4, 3.75, 3.5, 3.25, 3, 2, 1, 0]
     for m, row in zip(range(5, 10), ("443210", "5543210", "55443210", "665543210", "6655443210")):
@@ -862,7 +954,7 @@ def vectors_text():
             w, a = vector(spec, d, theta, n)
             hf = hf_frequencies(name, k, d, theta, n)
             if hf is not None:
-                off = max(np.abs(hf[0] / w - 1).max(), abs(hf[1] / a - 1))
+                off = max((np.abs(hf[0] - w) / np.where(w > 0, w, 1)).max(), abs(hf[1] / a - 1))
                 print(f"{name:14s} {n:6d}: transformers {off:.1e}")
                 assert off < 1e-12, (spec, off)
                 w, a = hf  # theirs is what is stored
