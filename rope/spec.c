@@ -95,22 +95,24 @@ static int take_number(Parser *p, const RopeKey *k, const char *word) {
     return 0;
 }
 
+/* The layer at *s, digits alone; *s moves behind it. -1: there is none. */
+static long take_layer(const char **s) {
+    char *end;
+    if (**s < '0' || **s > '9') return -1;
+    long v = strtol(*s, &end, 10);
+    *s = end;
+    return v;
+}
+
 /* 0-3/7/11 */
 static int take_layers(Parser *p, const RopeKey *k, const char *word) {
     RopeNumbers *n = p->c->numbers;
     const char *s = word;
     memset(n->nope, 0, sizeof n->nope);
     for (;; s++) {
-        char *end;
-        long a = strtol(s, &end, 10), b = a;
-        if (end == s || *s == '-' || *s == '+')
-            return complain(p, "%s=%s is not a list of layers (0-3/7/11)", k->name, word);
-        s = end;
-        if (*s == '-') {
-            b = strtol(s + 1, &end, 10);
-            if (end == s + 1 || b < a) return complain(p, "%s=%s is not a list of layers (0-3/7/11)", k->name, word);
-            s = end;
-        }
+        long a = take_layer(&s), b = a;
+        if (a >= 0 && *s == '-') s++, b = take_layer(&s);
+        if (a < 0 || b < a) return complain(p, "%s=%s is not a list of layers (0-3/7/11)", k->name, word);
         if (b >= n->n_layers)
             return complain(p, "%s=%s: the model has layers 0 to %lld", k->name, word, (long long)n->n_layers - 1);
         memset(n->nope + a, 1, (size_t)(b - a + 1));

@@ -212,6 +212,32 @@ static void shifts(void) {
     }
 }
 
+/* A state that names its stretch: cut at every length, and with every byte of its head changed, it is refused. */
+static void broken_states(void) {
+    char err[300] = "";
+    float out[BUILD_VOCAB];
+    Model m;
+    Session s;
+    size_t size;
+    build_model();
+    if (open_model(&m, "yarn:factor=4+rerope:window=20", NULL)) return;
+    start(&s, &m, (SessionOptions){.threads = 1});
+    go_on(out, &s, 5, 5);
+    CHECK(session_save(&s, test_tmp("whole.state"), err, sizeof err) == 0);
+    char *file = file_read(test_tmp("whole.state"), &size);
+    CHECK(file && session_load_memory(&s, file, size, "x", NULL, err, sizeof err) == 0);
+    for (size_t n = 0; file && n < size; n++)
+        CHECK(session_load_memory(&s, file, n, "x", NULL, err, sizeof err) < 0 && s.pos == 0);
+    for (size_t at = 0; file && at < 140; at++) {
+        file[at] ^= 4;
+        CHECK(session_load_memory(&s, file, size, "x", NULL, err, sizeof err) < 0 && s.pos == 0 && !strchr(err, '\n'));
+        file[at] ^= 4;
+    }
+    free(file);
+    session_free(&s);
+    model_close(&m);
+}
+
 /* ---- specs ---- */
 
 static int apply(const char *spec, char *printed, char *err) {
@@ -260,7 +286,7 @@ static const struct { const char *spec, *says; } hostile[] = {
     {"dca:chunk=8:local=8", "smaller"}, {"string:shift=8:window=9", "larger"}, {"sinks:window=0", "out of range"},
     {"yarn+ntk", "second"}, {"rerope+dca", "second"}, {"log-n+log-n", "twice"}, {"nope+nope", "twice"},
     {"file+yarn", "second"}, {"nope:layers=12", "layers 0 to 11"}, {"nope:layers=3-1", "list of layers"},
-    {"nope:layers=x", "list of layers"}, {"nope:layers=-1", "list of layers"}, {"window:size=4,", "does not belong"},
+    {"nope:layers=x", "list of layers"}, {"nope:layers=-1", "list of layers"}, {"nope:layers= -7", "list of layers"}, {"window:size=4,", "does not belong"},
     {"longrope:long=1/2", "8 pairs"}, {"longrope:long=/nowhere/list", "nowhere"},
     {"log-n:original=1", "out of range"}, {"clip:pairs=9", "more pairs"}, {"by-parts:beta_0=1:beta_1=2", "not below"},
     {"xpos", "not trained"}, {"yarn:beta_fast=1:beta_slow=2", "beta_fast"}, {"temperature:t=0", "out of range"},
@@ -294,6 +320,7 @@ const Test tests_stretch[] = {
     {"stretch/after rewind, after loading", exact_returns},
     {"stretch/plain within its borders", plain_when_near},
     {"stretch/a context that shifts", shifts},
+    {"stretch/broken states", broken_states},
     {"stretch/a spec prints what it parses to", prints_itself},
     {"stretch/refuses", refuses},
     {"stretch/lists", lists},

@@ -48,6 +48,8 @@ seed wordpiece $data/jieba/test_sentences.txt $data/text/hongloumeng_utf8.txt $d
 printf '\005[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n##b\n\344\270\200\344\272\214\n\370\344\270\200\344\272\214 3\nab 2\n\370ab\344\270\200\344\272\214[MASK]\nAB' \
     > $out/seeds-wordpiece/files
 seed chat tests/golden/chat/*.jinja
+mkdir -p $out/seeds-spec
+printf 'yarn:factor=4+rerope:window=9+log-n,nope:layers=0-3/7,dca,longrope:long=1,infllm:top=2+ministral' > $out/seeds-spec/all
 mkdir -p $out/seeds-bpe_files $out/seeds-tokenizer_json
 printf '\000\006YQ== 0\nYg== 1\nYWI= 2\nIA== 3\nYWJhYg== 4\n' > $out/seeds-bpe_files/ranks
 printf '\001\006\001a\n\001b\n\001ab\n\003<x>\na b\n\001\304\240\n' > $out/seeds-bpe_files/gpt2
