@@ -10,6 +10,7 @@
 
 #include "kernels/rows.h"
 #include "model/options.h"
+#include "model/shift.h"
 #include "model/timeline.h"
 #include "build.h"
 
@@ -192,6 +193,17 @@ static double row_distance(const float *logits, const Row *r) {
     return d <= worst ? worst : d;
 }
 
+/* "SPEC+shift:context=C:keep=K": the part in front into plain [500], and how the session is to be; else {0}. */
+static SessionOptions take_shift(const char *spec, char *plain, size_t *keep) {
+    const char *at = strstr(spec, "shift:context=");
+    unsigned long context = 0, first = 0;
+    snprintf(plain, 500, "%s", at == spec ? "none" : spec);
+    if (!at || sscanf(at, "shift:context=%lu:keep=%lu", &context, &first) != 2) return (SessionOptions){0};
+    if (at > spec) plain[at - spec - 1] = 0;
+    *keep = first;
+    return (SessionOptions){.n_ctx = context, .shifts = 1};
+}
+
 /* The largest distance of the rows, each its ids in one call, under a spec; NaN where anything fails. n_ctx: the
  * context asked for (0: none), which gives a factor that is not written; longer rows are left out then. */
 static double distance(const char *path, const Case *c, const Rows *rows, const char *spec, int n_ctx,
@@ -200,12 +212,17 @@ static double distance(const char *path, const Case *c, const Rows *rows, const 
     Model m;
     Session s;
     double worst = 0;
-    ModelOptions o = {.kernels = k, .rope = {.spec = spec, .n_ctx = n_ctx}};
+    size_t keep = 0;
+    char plain[500];
+    SessionOptions so = take_shift(spec, plain, &keep);
+    ModelOptions o = {.kernels = k, .rope = {.spec = plain, .n_ctx = n_ctx}};
+    if (so.n_ctx == 0) so.n_ctx = MAX_IDS;
+    so.threads = 1;
     if (model_open(&m, path, &o, err, sizeof err)) {
         fail(c, spec, err);
         return NAN;
     }
-    if (session_init(&s, &m, &(SessionOptions){.n_ctx = MAX_IDS, .threads = 1}, err, sizeof err)) {
+    if (session_init(&s, &m, &so, err, sizeof err)) {
         fail(c, spec, err);
         model_close(&m);
         return NAN;
@@ -214,7 +231,8 @@ static double distance(const char *path, const Case *c, const Rows *rows, const 
         const float *logits = NULL;
         if (n_ctx && rows->rows[r].n > n_ctx) continue;
         session_rewind(&s, 0);
-        if (session_eval(&s, c->ids, (size_t)rows->rows[r].n, &logits, err, sizeof err)) fail(c, spec, err);
+        if (session_eval_shifting(&s, keep, c->ids, (size_t)rows->rows[r].n, &logits, err, sizeof err))
+            fail(c, spec, err);
         double d = logits ? row_distance(logits, &rows->rows[r]) : NAN;
         if (!(d <= worst)) worst = d;
     }
@@ -252,6 +270,7 @@ static void test_layers(void) { run_group("layers"); }
 static void test_score(void) { run_group("score"); }
 static void test_combination(void) { run_group("combination"); }
 static void test_memory(void) { run_group("memory"); }
+static void test_shift(void) { run_group("shift"); }
 
 /* ---- numbers that a spec leaves out ---- */
 
@@ -340,7 +359,7 @@ static void expect_wrong(const Case *c, const char *what, double d) {
 /* Every case of the llama in every group: specs that must miss its rows (`miss` in the goldens); and rows of its
  * formula with a mistake (`wrong`), which its own spec must miss. */
 static void run_wrong(int formulas) {
-    static const char *const groups[] = {"frequency", "distance", "layers", "score", "combination", "memory"};
+    static const char *const groups[] = {"frequency", "distance", "layers", "score", "combination", "memory", "shift"};
     static Case c;
     const Models *m = models();
     const Kernels *k = kernels_best();
@@ -368,6 +387,7 @@ const Test tests_stretch_oracle[] = {
     {"stretch oracle/score rows", test_score},
     {"stretch oracle/combinations", test_combination},
     {"stretch oracle/infllm and ms-poe", test_memory},
+    {"stretch oracle/contexts that shift", test_shift},
     {"stretch oracle/defaults", test_defaults},
     {"stretch oracle/frequencies", test_frequencies},
     {"stretch oracle/wrong specs", test_wrong_specs},

@@ -277,13 +277,28 @@ def lm_infinite(k, m, wrong):  # LM-Infinite lambda_attention.py, llama.py, limi
     return j, np.where(near, m, cap), np.where(near, j, 0)
 
 
+def shift(k, m, wrong):
+    """A cache of `context` places, as llama.cpp's main shifts it: full, it drops the older half behind the first `keep`.
+    No part of a spec: the test reads it as the session's setting. Positions are places in the cache."""
+    held = []
+    for i in range(m + 1):
+        if len(held) == k["context"]:
+            n = (k["context"] - k["keep"]) // 2 - (1 if "one dropped less" in wrong else 0)
+            held = held[:k["keep"]] + held[k["keep"] + n:]
+        held.append(i)
+    j = np.array(held)
+    if "positions of the text" in wrong:
+        return j, np.full(len(j), m), j
+    return j, np.full(len(j), len(j) - 1), np.arange(len(j))
+
+
 def only_in_attention(k, m, wrong):
     raise AssertionError("infllm and ms-poe are not functions of m and j alone: see attention")
 
 
 DISTANCES = {"rerope": rerope, "leaky": leaky, "self-extend": self_extend, "self-extend-llamacpp": self_extend_llamacpp,
              "dca": dca, "string": string, "power": power, "sinks": sinks, "window": window, "lm-infinite": lm_infinite,
-             "infllm": only_in_attention, "ms-poe": only_in_attention}
+             "shift": shift, "infllm": only_in_attention, "ms-poe": only_in_attention}
 
 
 # ---- scores: what the scores of the query at p in layer l are multiplied by ------------------------------------------
@@ -628,9 +643,15 @@ CASES = {
                            "+infllm:init=3:local=16:block=8:top=2:representatives=3:every=16",
         "linear+ms-poe": "linear:factor=2+ms-poe:min=1.2:max=1.8:at=32:skip=1",
     },
+    "shift": {
+        "shift": ("shift:context=29:keep=3", ["positions of the text", "one dropped less"]),
+        "shift-0": "shift:context=16:keep=0",
+        "yarn+shift": "yarn:factor=4:original=32:beta_fast=32:beta_slow=1:truncate=1+shift:context=40:keep=4",
+    },
 }
 # Other specs that must miss a case's golden: a number off by one, a neighbouring method, another reading of a key.
 MISSED = {
+    "shift": ["shift:context=29:keep=4", "shift:context=30:keep=3"],
     "ntk": ["ntk-fixed:factor=4", "linear:factor=4", "ntk:factor=4.1"],
     "ntk-mixed": ["ntk-mixed:factor=4:b=1", "ntk-mixed:factor=4:b=0.625"],
     "by-parts": ["ntk:factor=4", YARN + ":attention_factor=1"],
