@@ -149,9 +149,9 @@ static int draw_piece(Chart *c, const PlotPoint *a, const PlotPoint *b, int firs
     if ((a->y > high && b->y > high) || (a->y < low && b->y < low)) return 0;
     if (a->y > high || a->y < low) from = ((a->y > high ? high : low) - a->y) / (b->y - a->y);
     if (b->y > high || b->y < low) to = ((b->y > high ? high : low) - a->y) / (b->y - a->y);
-    if (first || from > 0)
-        plot_put(c->t, "M%.1f %.1f", x0 + from * (x1 - x0), at_y(c, a->y + from * (b->y - a->y)));
-    plot_put(c->t, "L%.1f %.1f", x0 + to * (x1 - x0), at_y(c, a->y + to * (b->y - a->y)));
+    double y0 = fmin(fmax(a->y, low), high), y1 = fmin(fmax(b->y, low), high);
+    if (first || from > 0) plot_put(c->t, "M%.1f %.1f", x0 + from * (x1 - x0), at_y(c, y0));
+    plot_put(c->t, "L%.1f %.1f", x0 + to * (x1 - x0), at_y(c, y1));
     return to == 1;
 }
 

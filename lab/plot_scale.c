@@ -46,7 +46,11 @@ void plot_span(PlotSpan *s, const PlotLines *p) {
     if (s->x_low > s->x_high) s->x_low = 0, s->x_high = 1;
     if (s->y_low > s->y_high) s->y_low = 0, s->y_high = 1;
     if (p->y_min < p->y_max) s->y_low = p->y_min, s->y_high = p->y_max;
-    if (s->x_high - s->x_low <= 1e-9 * fabs(s->x_high)) s->x_low -= 0.5, s->x_high += 0.5;
+    double size = fmax(fabs(s->x_low), fabs(s->x_high));
+    if (s->x_high - s->x_low <= 1e-9 * size || s->x_high - s->x_low < 1e-300) {
+        s->x_low -= fmax(0.5, 1e-3 * size);
+        s->x_high += fmax(0.5, 1e-3 * size);
+    }
 }
 
 const PlotPoint *plot_last(const PlotLines *p, size_t series) {

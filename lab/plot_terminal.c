@@ -134,7 +134,9 @@ static void draw_piece(Chart *c, const PlotPoint *a, const PlotPoint *b, int fg)
     double from = y0 < 0 ? -y0 / (y1 - y0) : y0 >= high ? (high - y0) / (y1 - y0) : 0;
     double to = y1 < 0 ? -y0 / (y1 - y0) : y1 >= high ? (high - y0) / (y1 - y0) : 1;
     double dx = x1 - x0, dy = y1 - y0;
-    x1 = x0 + to * dx, y1 = y0 + to * dy, x0 += from * dx, y0 += from * dy;
+    x1 = x0 + to * dx, x0 += from * dx;
+    y1 = fmin(fmax(y0 + to * dy, 0), high - 1); /* of 1e300 nothing is left but rounding */
+    y0 = fmin(fmax(y0 + from * dy, 0), high - 1);
     long steps = lround(fmax(fabs(x1 - x0), fabs(y1 - y0))) + 1;
     for (long i = 0; i <= steps; i++) {
         double part = (double)i / (double)steps;

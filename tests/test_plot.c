@@ -126,7 +126,8 @@ static void few_points(void) {
     CHECK(drawn(&t, &(PlotLines){.series = &flat, .n_series = 1}) == 0);
     CHECK(drawn(&t, &(PlotLines){.series = both, .n_series = 2}) == 0 && count(t.at, "class=\"lead\"") == 1);
     const PlotPoint far[] = {{1e300, -1e299, 1}, {-1e299, 1e299, INFINITY}, {0, 1e308, 0}, {1, 1e-300, NAN}};
-    const PlotSeries wild = {"wild", far, 4};
+    const PlotSeries wild = {"wild", far, 4}, alone = {"alone", far, 1};
+    CHECK(drawn(&t, &(PlotLines){.series = &alone, .n_series = 1}) == 0 && !strstr(t.at, "nan"));
     CHECK(drawn(&t, &(PlotLines){.series = &wild, .n_series = 1}) == 0 && !strstr(t.at, "nan") && !strstr(t.at, "inf"));
     CHECK(drawn(&t, &(PlotLines){.series = &wild, .n_series = 1, .log2_x = 1}) == 0 && !strstr(t.at, "nan"));
     plot_text_free(&t);
@@ -169,6 +170,12 @@ static void leaves_the_frame(void) {
     CHECK(strstr(t.at, "\xe2\x86\x91" "6.00<") && strstr(t.at, "\xe2\x86\x91" "7.00<") &&
           strstr(t.at, "\xe2\x86\x93" "1.25<"));
     CHECK(count(t.at, "class=\"bar\"") == 0);
+    const PlotPoint far[] = {{1, 3, 0}, {2, 9e299, 0}, {3, -9e299, 0}, {4, 3, 0}};
+    const PlotSeries wild = {"wild", far, 4};
+    PlotLines w = {.series = &wild, .n_series = 1, .y_min = 2, .y_max = 4};
+    CHECK(drawn(&t, &w) == 0);
+    plot_text_free(&t);
+    CHECK(plot_lines_terminal(&t, &w, err, sizeof err) == 0);
     p.y_min = 5;
     CHECK(drawn(&t, &p) == -EINVAL && strstr(err, "no height"));
     p.y_min = NAN;
