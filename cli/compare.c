@@ -68,6 +68,7 @@ static int check_options(const Args *a) {
     if (!a->compare.ropes || !*a->compare.ropes) return usage("compare needs specs (--rope none,linear,yarn)");
     if (a->n_words > 1) return usage("\"%s\" is one word too many", a->words[1]);
     if (a->show.json && a->show.csv) return usage("--json and --csv are both given; one is enough");
+    if (a->cut.by_position && a->compare.entropy) return usage("--entropy goes by length, not by position");
     if (a->cut.by_position && a->compare.from_given) return usage("--from has no meaning with --by-position");
     if (a->compare.jobs && (a->compare.resume || a->show.svg || a->show.json))
         return usage("--jobs prints commands that write CSV; --resume, --svg and --json are for one run or --merge");

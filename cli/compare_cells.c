@@ -3,6 +3,7 @@
 
 #include "base/paths.h"
 #include "base/system.h"
+#include "model/entropy.h"
 #include "model/options.h"
 #include "model/timeline.h"
 #include "rope/spec.h"
@@ -31,7 +32,8 @@ static double cell_work(const Comparison *c, size_t length) {
 }
 
 static int is_done(const Comparison *c, const char *rope, size_t length) {
-    return compare_table_find(&c->table, rope, length, first_row(c)) != NULL;
+    const CompareCell *cell = compare_table_find(&c->table, rope, length, first_row(c));
+    return cell && !(c->a->compare.entropy && isnan(cell->entropy));
 }
 
 static void count_work(Comparison *c) {
@@ -51,8 +53,11 @@ static int on_positions(void *arg, size_t done, size_t total) {
     return interrupted;
 }
 
-static SessionOptions session_options(Comparison *c, size_t length) {
+/* meter: where --entropy asks for it. */
+static SessionOptions session_options(Comparison *c, size_t length, EntropyMeter *meter) {
+    entropy_meter(meter);
     return (SessionOptions){.n_ctx = length, .threads = (int)c->a->machine.threads, .cache = c->cache, .n_logits = 16,
+                            .attention = c->a->compare.entropy ? &meter->attention : NULL,
                             .progress = on_positions, .progress_arg = c};
 }
 
@@ -64,13 +69,14 @@ static int say_memory(Comparison *c) {
     for (size_t i = 0; i < c->n_ropes && code == 0; i++) {
         Model view;
         Session s;
-        SessionOptions o = session_options(c, longest);
+        EntropyMeter meter;
+        SessionOptions o = session_options(c, longest, &meter);
         if ((code = compare_view(c, &view, numbers, c->ropes[i], longest))) break;
         if (session_init(&s, &view, &o, c->e.err, sizeof c->e.err)) {
             code = fail("--rope %s, at %zu: %s", c->ropes[i], longest, c->e.err);
             break;
         }
-        if (session_bytes(&s) > most) most = session_bytes(&s);
+        if (session_bytes(&s) + meter.bytes > most) most = session_bytes(&s) + meter.bytes;
         session_free(&s);
     }
     free(numbers);
@@ -130,7 +136,7 @@ static int keep(Comparison *c, const Perplexity *p, const CompareCell *of) {
         cell.tokens = bin->tokens;
         if (compare_table_add(&c->table, &cell, "this run", c->e.err, sizeof c->e.err)) code = fail("%s", c->e.err);
     }
-    if (code == 0) compare_stream(c, 0, &c->table.cells[c->table.n - compare_rows(c)]);
+    if (code == 0) compare_stream(c, 0, compare_table_find(&c->table, of->rope, of->length, first_row(c)));
     if (code == 0 && c->file && ferror(c->file)) code = fail("--resume %s: cannot be written", c->a->compare.resume);
     return code;
 }
@@ -140,7 +146,8 @@ static int measure_cell(Comparison *c, RopeNumbers *numbers, Perplexity *bins, c
     Session s;
     char spec[ROPE_SPEC_MOST], *err = c->e.err;
     const size_t errlen = sizeof c->e.err;
-    SessionOptions o = session_options(c, length);
+    EntropyMeter meter;
+    SessionOptions o = session_options(c, length, &meter);
     int code = compare_view(c, &view, numbers, rope, length), rc;
     if (code) return code;
     if (rope_spec_print(&view.config.rope, spec, sizeof spec)) *spec = 0;
@@ -152,7 +159,7 @@ static int measure_cell(Comparison *c, RopeNumbers *numbers, Perplexity *bins, c
     if (rc == -EINTR) return EXIT_INTERRUPTED;
     if (rc) return fail("--rope %s, at %zu: %s", rope, length, err);
     return keep(c, bins, &(CompareCell){.rope = (char *)rope, .spec = *spec ? spec : NULL, .length = length,
-                                        .entropy = NAN});
+                                        .entropy = meter.n ? meter.sum / (double)meter.n : NAN});
 }
 
 static int measure_all(Comparison *c) {

@@ -193,7 +193,7 @@ static double place(const CompareTable *t, const Axes *x, size_t j) {
     return (double)x->xs[j] + (t->by_position ? (bin - 1) / 2 : 0);
 }
 
-static void take_words(Chart *c, const CompareTable *t) {
+static void take_words(Chart *c, const CompareTable *t, int entropy) {
     const char *model, *text, *cut, *trained;
     size_t n = compare_head_value(t->head, "model file", &model), m = compare_head_value(t->head, "text file", &text),
            k = compare_head_value(t->head, "cut", &cut), l = compare_head_value(t->head, "trained", &trained);
@@ -203,10 +203,11 @@ static void take_words(Chart *c, const CompareTable *t) {
         if (text[i] == '/' && i + 1 < m) text += i + 1, m -= i + 1, i = (size_t)-1;
     if (n && m && k)
         snprintf(c->subtitle, sizeof c->subtitle, "%.*s reads %.*s: %.*s", (int)n, model, (int)m, text, (int)k, cut);
-    c->plot = (PlotLines){.title = t->by_position ? "Loss by position in the window" : "Loss by length of context",
+    const char *title = t->by_position ? "Loss by position in the window" : "Loss by length of context";
+    c->plot = (PlotLines){.title = entropy ? "Entropy of attention by length of context" : title,
                           .subtitle = c->subtitle,
                           .x_name = t->by_position ? "position" : "length of context, positions",
-                          .y_name = "loss, nats a token",
+                          .y_name = entropy ? "entropy of a query's weights, nats" : "loss, nats a token",
                           .log2_x = 1};
     if (l) {
         snprintf(c->mark, sizeof c->mark, "trained: %.*s", (int)(l < 20 ? l : 20), trained);
@@ -215,7 +216,7 @@ static void take_words(Chart *c, const CompareTable *t) {
     }
 }
 
-static int take_chart(Chart *c, const CompareTable *t, const Axes *x) {
+static int take_chart(Chart *c, const CompareTable *t, const Axes *x, int entropy) {
     *c = (Chart){.series = calloc(x->n_ropes, sizeof *c->series),
                  .points = calloc(x->n_ropes * x->n_xs, sizeof *c->points)};
     if (!c->series || !c->points) return fail("out of memory");
@@ -225,33 +226,59 @@ static int take_chart(Chart *c, const CompareTable *t, const Axes *x) {
         *s = (PlotSeries){.name = x->ropes[i], .points = points};
         for (size_t j = 0; j < x->n_xs; j++) {
             const CompareCell *cell = at(t, x->ropes[i], x->xs[j]);
-            if (cell) points[s->n++] = (PlotPoint){place(t, x, j), cell->nll, cell->error};
+            if (cell && entropy) points[s->n++] = (PlotPoint){place(t, x, j), cell->entropy, 0};
+            else if (cell) points[s->n++] = (PlotPoint){place(t, x, j), cell->nll, cell->error};
         }
     }
-    take_words(c, t);
+    take_words(c, t, entropy);
     c->plot.series = c->series;
     c->plot.n_series = x->n_ropes;
     return 0;
+}
+
+/* "loss.svg" is "loss-entropy.svg"; malloc'ed, NULL where there is no memory or no path. */
+static char *entropy_path(const char *path) {
+    size_t n = path ? strlen(path) : 0, end = n > 4 && strcmp(path + n - 4, ".svg") == 0 ? n - 4 : n;
+    char *made = path ? malloc(n + 20) : NULL;
+    if (made) snprintf(made, n + 20, "%.*s-entropy%s", (int)end, path, path + end);
+    return made;
+}
+
+static int has_entropy(const CompareTable *t) {
+    int any = 0;
+    for (size_t i = 0; i < t->n; i++) any |= !isnan(t->cells[i].entropy);
+    return any;
+}
+
+static int show_chart(const Args *a, const CompareTable *t, const Axes *x, int entropy) {
+    Chart chart;
+    Args other = *a;
+    char *path = entropy ? entropy_path(a->show.svg) : NULL;
+    if (entropy) other.show.svg = path;
+    int code = take_chart(&chart, t, x, entropy);
+    if (code == 0 && x->n_ropes <= PLOT_MOST_SERIES) code = plot_show(&chart.plot, &other);
+    free(chart.series);
+    free(chart.points);
+    free(path);
+    return code;
 }
 
 int compare_show(Comparison *c) {
     const Args *a = c->a;
     CompareTable *t = &c->table;
     Axes x = {0};
-    Chart chart = {0};
     compare_table_sort(t, (const char *const *)c->ropes, c->n_ropes);
-    int code = take_axes(&x, t);
-    if (code == 0) code = take_chart(&chart, t, &x);
+    int code = take_axes(&x, t), entropy = has_entropy(t);
     if (code == 0 && a->show.json) show_json(t);
     else if (code == 0 && a->show.csv && (a->compare.resume || a->compare.merge)) show_csv(t);
     else if (code == 0 && !a->show.csv) {
         print_head(t->head);
         print_table(t, &x, 0);
+        if (entropy) out_printf("\nmean entropy of a query's attention weights, nats\n\n"), print_table(t, &x, 1);
     }
     if (code == 0) code = compare_check_svg(a, x.n_ropes);
-    if (code == 0 && x.n_ropes <= PLOT_MOST_SERIES) code = plot_show(&chart.plot, a);
-    free(chart.series);
-    free(chart.points);
+    if (code == 0) code = show_chart(a, t, &x, 0);
+    if (code == 0 && entropy) code = show_chart(a, t, &x, 1);
     axes_free(&x);
     return code;
 }

@@ -185,6 +185,9 @@ static const Option options[] = {
      .help = "the loss by position in windows of the longest length, which follow each other from the text's first id "
              "on, in bins of so many (a 32nd of the window)",
      1, 1e15, .given = AT(cut.by_position)},
+    {MEASURING, 0, "--entropy", NULL, FLAG, "compare", AT(compare.entropy),
+     .help = "how widely attention spreads, too: the entropy of the scored queries' weights, mean of all layers and "
+             "heads (slow); a figure of its own beside --svg FILE.svg: FILE-entropy.svg"},
     {MEASURING, 0, "--resume", "FILE", NEW_FILE, "compare", AT(compare.resume),
      .help = "write cells to FILE as they are done (CSV), and leave out those that it has"},
     {MEASURING, 0, "--jobs", NULL, FLAG, "compare", AT(compare.jobs),

@@ -2,6 +2,7 @@
 #include "compare.h"
 
 #include "base/base.h"
+#include "model/entropy.h"
 #include "model/timeline.h"
 
 #include <errno.h>
@@ -40,6 +41,8 @@ static void score(void *arg, size_t i, const float *logits) {
  * of the cell, are for progress. */
 static int read_window(Session *s, Window *w, size_t before, size_t total, char *err, size_t errlen) {
     size_t n = w->n - 1, from = w->first - 1; /* nothing follows the last id; logits stand before what they foretell */
+    EntropyMeter *meter = entropy_of(s);
+    if (meter) meter->from = from;
     session_rewind(s, 0);
     int rc = session_begin(s, w->ids, n, 1, err, errlen);
     for (size_t done = 0, b; rc == 0 && done < n; done += b) {

@@ -29,7 +29,8 @@ size_t compare_windows(const CompareCut *cut, size_t length);
 /* Score the cut's ids with windows of length positions, and add to p. cut->from >= compare_from(length), from + score
  * <= n_ids; the session has n_ctx >= length. Its options.progress hears positions of the whole cell, and stops it
  * (-EINTR: p holds whole windows). A text's loss is as if each window were one call of session_eval_each. Errors: those
- * of session_eval; -EINVAL where the ids are too few. */
+ * of session_eval; -EINVAL where the ids are too few. A session's meter (model/entropy.h) measures the queries whose
+ * logits are scored. */
 int compare_cell(Perplexity *p, Session *s, const int *ids, size_t n_ids, int bos, const CompareCut *cut, size_t length,
                  char *err, size_t errlen);
 

@@ -183,6 +183,13 @@ static void outputs(void) {
     char *svg = file_read(test_tmp("compare.svg"), NULL);
     CHECK(svg && strstr(svg, "<svg") && strstr(svg, "trained: 64") && strstr(svg, "rerope:window=20"));
     free(svg);
+    CHECK(run("%s " LIST " --entropy --svg %s", begin, test_tmp("both.svg")) == 0 && strstr(out, "\nentropy "));
+    svg = file_read(test_tmp("both-entropy.svg"), NULL);
+    CHECK(svg && strstr(svg, "Entropy") && strstr(svg, "rerope:window=20"));
+    free(svg);
+    CHECK(run("%s " LIST " --entropy --csv", begin) == 0);
+    CHECK(field(out, "\nyarn,128,", 2) == nll && field(out, "\nyarn,128,", 5) > 0);
+    CHECK(field(out, "\nyarn,128,", 5) < log(128) && field(out, "\nyarn,16,", 5) < log(16));
     CHECK(run("%s --rope none --score 5 --csv", begin) == 1); /* 16 times 64 are more than the text has */
     CHECK(said_line("up to"));
     free(csv);
@@ -370,7 +377,7 @@ static void wrong_use(void) {
                                         "--rope none --svg ''", "--rope none more words",
                                         "--rope none --by-position --from 3",
                                         "--rope none --by-position=65 --lengths 64",
-                                        "--rope none --jobs --resume x.csv",
+                                        "--rope none --by-position --entropy", "--rope none --jobs --resume x.csv",
                                         "--rope none -c 64", "--rope none --merge -f x"};
     for (size_t i = 0; i < sizeof usage / sizeof *usage; i++) {
         CHECK(run("%s %s", begin, usage[i]) == 2 && *out == 0);
