@@ -1,6 +1,7 @@
 /* cli/perplexity.c - the command perplexity: how well the model foresees a text. */
 #include "cli.h"
 #include "lab/perplexity.h"
+#include "rope/spec.h"
 #include "base/base.h"
 #include "base/system.h"
 
@@ -145,7 +146,9 @@ static int print_json(const Scoring *s) {
     print_json_string("separator", s->a->in.separator);
     print_json_string("model", s->a->model);
     print_json_string("file", s->a->in.file);
-    print_json_string("rope", s->a->rope.method);
+    char spec[ROPE_SPEC_MOST];
+    rope_spec_print(&s->e->model.config.rope, spec, sizeof spec);
+    print_json_string("rope", spec);
     out_printf(",\"trained_context\":%d,\"seed\":null", (int)s->e->model.config.n_ctx_train);
     if (s->by.at) print_json_bins(&s->by);
     out_printf("}\n");

@@ -106,6 +106,16 @@ static void json_plan(const Reach *p, const Config *c, const Args *a) {
     out_printf("]}\n");
 }
 
+static void csv_plan(const Reach *p) {
+    out_printf("rope,pair,wavelength,turns,frequency,farthest,keys,unseen,scores_by\n");
+    for (size_t i = 0; i < p->n_methods; i++)
+        for (int k = 0; k < p->n_pairs; k++) {
+            const ReachMethod *m = &p->methods[i];
+            out_printf("\"%s\",%d,%.9g,%.9g,%.9g,%.9g,%lld,%d,%.9g\n", m->spec, k, 6.283185307179586 / p->inv_freq[k],
+                       reach_turns(p, k), m->inv_freq[k], m->farthest, (long long)m->keys, m->unseen, m->scale);
+        }
+}
+
 static int save_dials(const Reach *p, const Args *a, char *err, size_t errlen) {
     PlotText svg = {0};
     int code = reach_svg(&svg, p, a->model, err, errlen) ? fail("%s", err) : svg_save(a->show.svg, &svg);
@@ -130,6 +140,7 @@ int run_plan(Args *a) {
             code = fail("--rope %s: %s", spec, e.err);
     if (code == 0 && more < 0) code = usage("--rope: a spec of the list is too long");
     if (code == 0 && a->show.json) json_plan(&p, &e.model.config, a);
+    else if (code == 0 && a->show.csv) csv_plan(&p);
     else if (code == 0) {
         out_printf("%s: trained on %lld positions; RoPE of base %g turns %d pairs, %d of them at least once around\n",
                    a->model, (long long)p.trained, e.model.config.rope.theta, p.n_pairs, p.n_full);

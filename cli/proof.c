@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,6 +25,8 @@ typedef struct {
     int *ids;
     size_t n;
     int begun; /* a row is out */
+    PlotPoint points[2][MOST]; /* of the picture: softmax's, linear attention's */
+    size_t n_points[2];
 } Task;
 
 static int read_shifts(Task *t) {
@@ -85,11 +88,26 @@ static int prove(Task *t, Args *a, const char *attention) {
         ProofPlace at = {.origin = t->shifts[i], .angles = t->angles};
         int rc =
             proof_run(&p, &e.model, (ProofPlace){0}, at, t->ids, t->n, (int)a->machine.threads, e.err, sizeof e.err);
+        int linear = c->linear.form != NULL;
         if (rc) code = fail("%s", e.err);
-        else print_row(t, c->linear.form ? "linear" : "softmax", t->shifts[i], &p);
+        else print_row(t, linear ? "linear" : "softmax", t->shifts[i], &p);
+        if (rc == 0 && t->shifts[i]) /* 0 has no place on a logarithmic axis */
+            t->points[linear][t->n_points[linear]++] = (PlotPoint){(double)t->shifts[i], p.nll_off, 0};
     }
     engine_close(&e);
     return code;
+}
+
+static int draw(Task *t) {
+    PlotSeries series[2] = {{"softmax", t->points[0], t->n_points[0]}, {"linear", t->points[1], t->n_points[1]}};
+    int first = t->n_points[0] == 0, n = (t->n_points[0] > 0) + (t->n_points[1] > 0);
+    char about[200];
+    snprintf(about, sizeof about, "%s: a text of %zu ids from position 0, and with angles %s from others on",
+             file_name(t->a->model), t->n, t->angles ? t->angles->name : "in double");
+    PlotLines p = {.title = "What a position costs", .subtitle = about, .x_name = "the text's first position",
+                   .y_name = "largest change of an id's loss, nats", .series = series + first, .n_series = (size_t)n,
+                   .log2_x = 1};
+    return n ? plot_show(&p, t->a) : 0;
 }
 
 int run_proof(Args *a) {
@@ -104,6 +122,7 @@ int run_proof(Args *a) {
     if (asked) code = prove(&t, a, asked);
     else if ((code = prove(&t, a, "softmax")) == 0 && !stretched) code = prove(&t, a, "linear");
     if (a->show.json && t.begun) out_printf("]}\n");
+    if (code == 0) code = draw(&t);
     free(t.ids);
     return out_end(code);
 }

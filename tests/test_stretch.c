@@ -114,6 +114,39 @@ static void exact_calls(void) {
         }
 }
 
+static void keep_row(void *arg, size_t i, const float *logits) {
+    memcpy((float *)arg + i * BUILD_VOCAB, logits, BUILD_VOCAB * sizeof *logits);
+}
+
+/* Every row of a call, not only the last: what methods that follow the length of the text (and ms-poe, whose heads are
+ * ranked once it has become long) cannot have. */
+static void exact_rows(void) {
+    static const char *const following[] = {"dynamic:", "dynamic-yarn", "qwen-dynamic", "longrope", "ms-poe"};
+    static float want[LONG * BUILD_VOCAB], got[LONG * BUILD_VOCAB];
+    char err[300] = "";
+    int ids[LONG];
+    for (int i = 0; i < LONG; i++) ids[i] = build_id(i);
+    build_model();
+    for (int i = 0; i < N_SPECS; i++) {
+        Model m;
+        Session s;
+        int follows = 0;
+        for (int k = 0; k < 5; k++) follows |= strstr(specs[i], following[k]) != NULL;
+        if (open_model(&m, specs[i], NULL)) continue;
+        start(&s, &m, (SessionOptions){.threads = 2, .n_logits = 4});
+        CHECK(session_eval_each(&s, ids, LONG, keep_row, want, err, sizeof err) == 0);
+        session_rewind(&s, 0);
+        for (size_t at = 0, n; at < LONG; at += n) {
+            n = LONG - at < 37 ? LONG - at : 37;
+            CHECK(session_eval_each(&s, ids + at, n, keep_row, got + at * BUILD_VOCAB, err, sizeof err) == 0);
+        }
+        if ((memcmp(got, want, sizeof got) == 0) == follows) printf("    %s\n", specs[i]);
+        CHECK((memcmp(got, want, sizeof got) == 0) == !follows);
+        session_free(&s);
+        model_close(&m);
+    }
+}
+
 /* Back to a length before, at and behind borders, and on again; saved and loaded. */
 static void exact_returns(void) {
     static const size_t back[] = {0, 19, 20, 63, 64, 65, 100, 149};
@@ -347,6 +380,7 @@ static void lists(void) {
 extern const Test tests_stretch[];
 const Test tests_stretch[] = {
     {"stretch/one call, pieces, one by one", exact_calls},
+    {"stretch/every row of a call", exact_rows},
     {"stretch/after rewind, after loading", exact_returns},
     {"stretch/plain within its borders", plain_when_near},
     {"stretch/a context that shifts", shifts},
