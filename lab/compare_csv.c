@@ -27,15 +27,20 @@ static void put_field(FILE *f, const char *s) {
     fputc('"', f);
 }
 
+/* The sign of what is no number says nothing. */
+static void put_number(FILE *f, double v) { isnan(v) ? fputs(",nan", f) : fprintf(f, ",%.9g", v); }
+
 void compare_put_cell(FILE *f, const CompareTable *t, const CompareCell *c, const CompareCell *before) {
     int said = before && before->length == c->length && strcmp(before->rope, c->rope) == 0;
     if (c->spec && !said) fprintf(f, "%s%s\n", cell_line, c->spec);
     put_field(f, c->rope);
     fprintf(f, ",%zu", c->length);
     if (t->by_position) fprintf(f, ",%zu", c->position);
-    fprintf(f, ",%.9g,%.9g,%zu", c->nll, c->error, c->tokens);
-    if (!t->by_position) fputc(',', f);
-    if (!t->by_position && !isnan(c->entropy)) fprintf(f, "%.9g", c->entropy);
+    put_number(f, c->nll);
+    put_number(f, c->error);
+    fprintf(f, ",%zu", c->tokens);
+    if (!t->by_position && isnan(c->entropy)) fputc(',', f);
+    else if (!t->by_position) put_number(f, c->entropy);
     fputc('\n', f);
 }
 

@@ -247,6 +247,11 @@ static void resumed(void) {
     CHECK(run("%s --rope none --lengths 16,128 --score 50 --resume %s", begin, path) == 0);
     CHECK(run("%s --rope none,yarn --lengths 64,128 --score 50 --resume %s --csv", begin, path) == 0);
     CHECK(strstr(out, "\nnone,16,") && strstr(out, "\nnone,64,") && strstr(out, "\nyarn,128,"));
+    char *whole = taken_out(); /* the entropy may come later: losses stay, as do cells that have it */
+    CHECK(run("%s --rope none --lengths 64 --from 127 --score 50 --entropy --resume %s --csv", begin, path) == 0);
+    CHECK(field(out, "\nnone,64,", 5) > 0 && count_lines(out) == count_lines(whole));
+    CHECK(field(out, "\nnone,64,", 2) == field(whole, "\nnone,64,", 2) && strstr(strstr(out, "\nnone,16,"), ",50,\n"));
+    free(whole);
     CHECK(run("%s --rope none --lengths 128 --score 49 --resume %s", begin, path) == 1 && said_line("another run"));
     CHECK(run("%s --rope none --lengths 128 --score 50 --kv f16 --resume %s", begin, path) == 1 && said_line("f16"));
     file_write(path, "a letter\n", 9);
