@@ -15,29 +15,13 @@ size_t attention_scratch(CacheType type, int head_dim, int value_dim) {
     return ATTENTION_QUERIES * each + (wide ? wide->room(d) : 0);
 }
 
-/* eq. 34 for groups of keys, each lane by its own angle. */
-static void rotate_keys(float *out, const float *k, const KeyAngles *a, size_t group, size_t groups, size_t d) {
-    size_t half = (size_t)a->rotary_dim / 2, step = a->pairing == ROPE_HALF ? 1 : 2;
-    size_t gap = (a->pairing == ROPE_HALF ? half : 1) * KEY_LANES;
-    const float *c = a->cos + group * half * KEY_LANES, *s = a->sin + group * half * KEY_LANES;
-    for (size_t g = 0; g < groups; g++, k += d * KEY_LANES, out += d * KEY_LANES) {
-        for (size_t i = 0; i < half; i++, c += KEY_LANES, s += KEY_LANES) {
-            const float *x = k + i * step * KEY_LANES, *y = x + gap;
-            float *p = out + i * step * KEY_LANES, *q = p + gap;
-            for (int t = 0; t < KEY_LANES; t++) p[t] = x[t] * c[t] - y[t] * s[t];
-            for (int t = 0; t < KEY_LANES; t++) q[t] = x[t] * s[t] + y[t] * c[t];
-        }
-        memcpy(out + 2 * half * KEY_LANES, k + 2 * half * KEY_LANES, (d - 2 * half) * KEY_LANES * sizeof *out);
-    }
-}
-
 static Numbers block_keys(const SoftmaxWork *w, size_t g0, size_t groups, const CacheWide *wide,
                           const KeyAngles *angles) {
     const uint8_t *k = w->k + g0 * w->c->group_bytes;
-    int half = w->c->type == CACHE_F16;
-    Numbers keys = wide || (angles && half) ? w->c->format->wide->keys(w, k, groups) : (Numbers){k, half};
+    int half = w->c->type == CACHE_F16, raw = angles ? !w->c->format->scaled : !wide;
+    Numbers keys = raw ? (Numbers){k, half} : wide->keys(w, k, groups);
     if (!angles) return keys;
-    rotate_keys(w->rotated, keys.at, angles, g0, groups, w->d);
+    w->kernels->att->rotate(w->rotated, keys, w->d, angles, g0, groups);
     return (Numbers){.at = w->rotated};
 }
 

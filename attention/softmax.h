@@ -31,14 +31,6 @@ void attention_softmax(const AttentionQuery *queries, size_t n, const KVCache *c
                        const Kernels *kernels);
 size_t attention_scratch(CacheType type, int head_dim, int value_dim);
 
-/* The angles that cached keys are rotated by where they are read: entry i of slot t at
- * [t / KEY_LANES][i][t % KEY_LANES], i < rotary_dim/2. Keys of a cache that holds them rotated need none. */
-typedef struct {
-    const float *cos, *sin;
-    int rotary_dim;
-    RopePairing pairing;
-} KeyAngles;
-
 /* One call's scratch and running sums. */
 typedef struct {
     const KVCache *c;

@@ -16,6 +16,14 @@ typedef struct { int lo, hi; } Span; /* the slots of a block that a query sees: 
 typedef struct { const void *at; int half; } Numbers;    /* floats, or half floats, that a product is made with */
 typedef struct { const void *from; size_t bytes; } Soon; /* that will be wanted; never read, only fetched */
 
+/* The angles that cached keys are rotated by where they are read: entry i of slot t at
+ * [t / KEY_LANES][i][t % KEY_LANES], i < rotary_dim/2. Keys of a cache that holds them rotated need none. */
+typedef struct {
+    const float *cos, *sin;
+    int rotary_dim;
+    RopePairing pairing;
+} KeyAngles;
+
 /* A query's softmax so far. */
 typedef struct {
     float scale;  /* what scores are multiplied by */
@@ -42,6 +50,10 @@ typedef struct AttentionKernels {
      * j's span, ascending; nothing for an empty one. width: a multiple of KEY_LANES. v is read for slots in a span. */
     void (*mix)(float *acc, size_t lda, const float *p, const Span *spans, const Running *run, size_t n, Numbers v,
                 size_t ldv, size_t width, Soon soon);
+
+    /* rope_rotate of `groups` groups of keys k, [groups][head_dim][KEY_LANES], into out, laid out alike: each slot by
+     * its own angles, which are those from group `first` on. */
+    void (*rotate)(float *out, Numbers k, size_t head_dim, const KeyAngles *angles, size_t first, size_t groups);
 
     /* Linear attention, in double: STATE_COLUMNS columns of S, [rows, STATE_COLUMNS], take a token in and are read.
      *   S[i] += b[i] * v                               b [rows], v [STATE_COLUMNS]; b = NULL: S stays, v is not read

@@ -161,4 +161,34 @@ static void mix(float *acc, size_t lda, const float *p, const Span *spans, const
     }
 }
 
+/* Groups of keys rotated; half and the pairs' layout are constants where this is inlined. */
+INLINE void rotate_groups(float *out, const uint8_t *k, size_t d, const KeyAngles *a, size_t first, size_t groups,
+                          int half, size_t step) {
+    const TensorType type = half ? TENSOR_F16 : TENSOR_F32;
+    const size_t each = half ? 2 : 4, pairs = (size_t)a->rotary_dim / 2;
+    const size_t gap = (step == 1 ? pairs : 1) * KEY_LANES;
+    const float *c = a->cos + first * pairs * KEY_LANES, *s = a->sin + first * pairs * KEY_LANES;
+    for (size_t g = 0; g < groups; g++, k += d * KEY_LANES * each, out += d * KEY_LANES) {
+        for (size_t i = 0; i < pairs; i++, c += KEY_LANES, s += KEY_LANES)
+            UNROLL
+            for (size_t v = 0; v < KEY_LANES; v += VEC) {
+                size_t at = i * step * KEY_LANES + v;
+                Vec x = vec_load_as(type, k + at * each), y = vec_load_as(type, k + (at + gap) * each);
+                Vec cv = vec_load(c + v), sv = vec_load(s + v);
+                vec_store(out + at, vec_fnma(vec_mul(x, cv), y, sv));
+                vec_store(out + at + gap, vec_fma(vec_mul(x, sv), y, cv));
+            }
+        for (size_t at = 2 * pairs * KEY_LANES; at < d * KEY_LANES; at += VEC)
+            vec_store(out + at, vec_load_as(type, k + at * each));
+    }
+}
+
+static void rotate(float *out, Numbers k, size_t d, const KeyAngles *a, size_t first, size_t groups) {
+    const uint8_t *at = (const uint8_t *)k.at;
+    if (a->pairing == ROPE_HALF && k.half) rotate_groups(out, at, d, a, first, groups, 1, 1);
+    else if (a->pairing == ROPE_HALF) rotate_groups(out, at, d, a, first, groups, 0, 1);
+    else if (k.half) rotate_groups(out, at, d, a, first, groups, 1, 2);
+    else rotate_groups(out, at, d, a, first, groups, 0, 2);
+}
+
 #endif

@@ -21,6 +21,21 @@ static void scores(float *s, const float *q, size_t n, Numbers k, size_t head_di
         }
 }
 
+/* eq. 34, for keys that lie side by side. */
+static void rotate(float *out, Numbers k, size_t head_dim, const KeyAngles *a, size_t first, size_t groups) {
+    size_t half = (size_t)a->rotary_dim / 2, step = a->pairing == ROPE_HALF ? 1 : 2;
+    size_t gap = (a->pairing == ROPE_HALF ? half : 1) * KEY_LANES;
+    for (size_t g = 0, at = 0; g < groups; g++, at += head_dim * KEY_LANES) {
+        const float *c = a->cos + (first + g) * half * KEY_LANES, *s = a->sin + (first + g) * half * KEY_LANES;
+        for (size_t i = 0; i < half * KEY_LANES; i++) {
+            size_t x = at + i / KEY_LANES * step * KEY_LANES + i % KEY_LANES, y = x + gap;
+            out[x] = number(k, x) * c[i] - number(k, y) * s[i];
+            out[y] = number(k, x) * s[i] + number(k, y) * c[i];
+        }
+        for (size_t i = 2 * half * KEY_LANES; i < head_dim * KEY_LANES; i++) out[at + i] = number(k, at + i);
+    }
+}
+
 /* p_t = exp(scale s_t - max), and their sum: numerator and denominator of eq. 2's weights, as far as the past has been
  * seen. Milakov and Gimelshein, arXiv:1805.02867, algorithm 3, with a block where they have one number. */
 static void softmax(float *s, const Span *spans, Running *run, size_t n) {
@@ -72,4 +87,4 @@ static void narrow(uint16_t *out, const float *x, size_t n) {
 }
 
 const AttentionKernels ref_attention = {
-    .scores = scores, .softmax = softmax, .mix = mix, .state_step = state_step, .narrow = narrow};
+    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .narrow = narrow};

@@ -211,6 +211,39 @@ static void bytes_widened(void) {
             }
 }
 
+/* Keys rotated where they lie, each by its own angles: rope_rotate of each; floats and half floats, part of a head,
+ * both pairings, from any group of angles on. A product and a sum of two: within 2^-23 of the larger. */
+static void rotated(const Kernels *k, size_t d, int rotary_dim, RopePairing pairing, int half) {
+    enum { GROUPS = 3, FIRST = 2 };
+    size_t n = GROUPS * d * KEY_LANES, pairs = (size_t)rotary_dim / 2, angles = (FIRST + GROUPS) * pairs * KEY_LANES;
+    float *key = poisoned(n), *out = poisoned(n), *c = poisoned(angles), *s = poisoned(angles);
+    uint16_t *key16 = malloc(n * sizeof *key16);
+    float head[64], cosines[32], sines[32];
+    const KeyAngles a = {.cos = c, .sin = s, .rotary_dim = rotary_dim, .pairing = pairing};
+    if (half) kernels_ref.att->narrow(key16, key, n), kernels_ref.cache->widen(key, key16, n);
+    k->att->rotate(out, half ? (Numbers){key16, 1} : (Numbers){.at = key}, d, &a, FIRST, GROUPS);
+    for (size_t t = 0; t < GROUPS * KEY_LANES; t++) {
+        size_t at = t / KEY_LANES * d * KEY_LANES + t % KEY_LANES;
+        size_t row = (FIRST + t / KEY_LANES) * pairs * KEY_LANES + t % KEY_LANES;
+        for (size_t i = 0; i < d; i++) head[i] = key[at + i * KEY_LANES];
+        for (size_t i = 0; i < pairs; i++) cosines[i] = c[row + i * KEY_LANES], sines[i] = s[row + i * KEY_LANES];
+        rope_rotate(head, cosines, sines, rotary_dim, pairing);
+        for (size_t i = 0; i < d; i++) CHECK(fabs((double)out[at + i * KEY_LANES] - (double)head[i]) < 2.5e-7);
+    }
+    check_margins(out, n);
+    free(key16);
+    poisoned_free(key), poisoned_free(out), poisoned_free(c), poisoned_free(s);
+}
+
+static void rotate_rows(void) {
+    static const int dims[][2] = {{2, 2}, {6, 4}, {16, 16}, {20, 6}, {64, 64}};
+    const Kernels *k;
+    for (int row = 0; (k = kernels_row(row)); row++)
+        for (size_t i = 0; i < sizeof dims / sizeof *dims; i++)
+            for (int way = 0; way < 4; way++)
+                rotated(k, (size_t)dims[i][0], dims[i][1], way & 1 ? ROPE_HALF : ROPE_INTERLEAVED, way / 2);
+}
+
 extern const Test tests_kernels_attention[];
 const Test tests_kernels_attention[] = {
     {"kernels/scores and mix", scores_and_mix},
@@ -218,5 +251,6 @@ const Test tests_kernels_attention[] = {
     {"kernels/exp's last places", exp_ulp},
     {"kernels/half floats", halves},
     {"kernels/bytes with scales", bytes_widened},
+    {"kernels/keys rotated where they lie", rotate_rows},
     {0},
 };

@@ -25,5 +25,5 @@ INLINE float32x4_t inside4(float32x4_t x, int t, Span span) {
 INLINE Vec vec_inside(Vec x, int t, Span span) { return (Vec){inside4(x.lo, t, span), inside4(x.hi, t + 4, span)}; }
 
 const AttentionKernels neon_attention = {
-    .scores = scores, .softmax = softmax, .mix = mix, .state_step = state_step, .narrow = narrow};
+    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .narrow = narrow};
 const CacheKernels neon_cache = {.widen = widen, .widen_q8 = widen_q8};

@@ -27,5 +27,5 @@ INLINE Vec vec_inside(Vec x, int t, Span span) {
 }
 
 const AttentionKernels avx2_attention = {
-    .scores = scores, .softmax = softmax, .mix = mix, .state_step = state_step, .narrow = narrow};
+    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .narrow = narrow};
 const CacheKernels avx2_cache = {.widen = widen, .widen_q8 = widen_q8};

@@ -49,5 +49,5 @@ static void softmax(float *s, const Span *spans, Running *run, size_t n) {
 }
 
 const AttentionKernels avx512_attention = {
-    .scores = scores, .softmax = softmax, .mix = mix, .state_step = state_step, .narrow = narrow};
+    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .narrow = narrow};
 const CacheKernels avx512_cache = {.widen = widen, .widen_q8 = widen_q8};
