@@ -60,6 +60,16 @@ static const Command commands[] = {
      "last quarter is scored, so an id has between three quarters of the length and all of it before it.\n"
      "A factor that a spec does not give is the length over the trained one, at least 1.\n",
      run_compare, WORDS},
+    {"passkey", "MODEL [--rope LIST] [options]", "is a number found again that stands in a long text?",
+     "  ./run passkey model.gguf --rope none,yarn,rerope --lengths 2048,4096,8192 --svg found.svg\n"
+     "  ./run passkey model.gguf --depths 0,10,20,30,40,50,60,70,80,90,100 --trials 10 --csv\n"
+     "  ./run passkey model.gguf --template mine.txt           lines before: filler: needle: question:\n",
+     run_passkey, 0},
+    {"recall", "MODEL -f FILE [--rope LIST] [options]", "how much easier a span of text is the second time",
+     "  ./run recall model.gguf -f book.txt --rope none,yarn,rerope --svg recall.svg\n"
+     "  ./run recall model.gguf -f book.txt --span 32 --distances 64,256,1024 --samples 50 --csv\n"
+     "  ./run recall model.gguf -f book.txt --rope none,yarn,window --longppl -c 8192 --short 2048\n",
+     run_recall, 0},
     {"plan", "MODEL [-c N]", "what this file's RoPE can do, and how to stretch it to N positions",
      "  ./run plan model.gguf -c 32768\n"
      "  ./run plan model.gguf -c 32768 --rope yarn,rerope:window=1024 --svg dials.svg\n",

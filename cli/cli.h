@@ -53,6 +53,11 @@ typedef struct {
 
 typedef struct { const char *contexts, *prompts; long long runs; } BenchArgs;
 typedef struct { const char *shifts, *angles; } ProofArgs;
+typedef struct {
+    const char *depths, *template_file, *distances;
+    long long trials, span, samples, n_short;
+    int longppl;
+} ProbeArgs; /* passkey, recall; 0: not given */
 typedef struct { const char *convention; long long stride, last, bin; int by_position; } CutArgs; /* 0: not given */
 typedef struct {
     const char *ropes, *lengths, *resume;
@@ -85,6 +90,7 @@ typedef struct {
     SamplingArgs sampling;
     BenchArgs bench;
     ProofArgs proof;
+    ProbeArgs probe;
     CutArgs cut;
     CompareArgs compare;
     ContextArgs context;
@@ -196,7 +202,8 @@ const char *file_name(const char *path); /* behind the last / */
 /* ---- the commands, a file each ---- */
 
 int run_generate(Args *a), run_logits(Args *a), run_tokenize(Args *a), run_perplexity(Args *a), run_bench(Args *a),
-    run_chat(Args *a), run_compare(Args *a), run_proof(Args *a), run_plan(Args *a);
+    run_chat(Args *a), run_compare(Args *a), run_proof(Args *a), run_plan(Args *a), run_passkey(Args *a),
+    run_recall(Args *a);
 int run_fill(Args *a), run_embed(Args *a), run_classify(Args *a); /* lines.c */
 
 #endif

@@ -24,9 +24,10 @@ static const char *const group_titles[] = {"text in", "output",    "sampling", "
 /* Where a row's commands are these, by name. */
 #define WRITERS "generate chat"
 #define ENCODERS "fill embed classify"
-#define TEXTS "tokenize perplexity compare " ENCODERS
+#define TEXTS "tokenize perplexity compare recall " ENCODERS
 #define MODELS "logits perplexity bench proof plan " WRITERS " " ENCODERS
-#define READERS "compare " MODELS
+#define PROBES "passkey recall"
+#define READERS "compare " PROBES " " MODELS
 #define ALL "tokenize " READERS
 
 typedef struct {
@@ -101,14 +102,17 @@ static const Option options[] = {
     {OUTPUT, 0, "--pooling", "HOW", STRING, "embed", AT(show.pooling),
      .help = "cls, mean (of all tokens), or pooler (the file's pooler, else mean)"},
     {OUTPUT, 0, "--normalize", NULL, FLAG, "embed", AT(show.normalize), .help = "vectors of length 1"},
-    {OUTPUT, 0, "--csv", NULL, FLAG, "perplexity compare bench proof plan", AT(show.csv),
+    {OUTPUT, 0, "--csv", NULL, FLAG, "perplexity compare bench proof plan " PROBES, AT(show.csv),
      .help = "print a table with commas"},
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "perplexity", AT(show.svg),
      .help = "draw the loss by position into FILE (with --by-position)"},
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "compare", AT(show.svg), .help = "draw the loss into FILE"},
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "plan", AT(show.svg), .help = "draw the pairs' dials into FILE"},
+    {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "passkey", AT(show.svg),
+     .help = "draw a heat map into FILE; of several methods into FILE-1, FILE-2 .."},
+    {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "recall", AT(show.svg), .help = "draw the gain by distance into FILE"},
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "proof", AT(show.svg), .help = "draw the loss by position into FILE"},
-    {OUTPUT, 0, "--json", NULL, FLAG, "generate logits perplexity compare bench proof plan", AT(show.json),
+    {OUTPUT, 0, "--json", NULL, FLAG, "generate logits perplexity compare bench proof plan " PROBES, AT(show.json),
      .help = "print a JSON object"},
     {OUTPUT, 0, "--json", NULL, FLAG, ENCODERS, AT(show.json), .help = "print a JSON object a line"},
     {OUTPUT, 'q', "--quiet", NULL, FLAG, ALL, AT(show.quiet), .help = "no timings, no progress"},
@@ -175,6 +179,23 @@ static const Option options[] = {
              "hf-sliding --stride 512, yarn --stride 256 (stream):",
      .choice = convention_name},
 
+    {MEASURING, 0, "--lengths", "256,512", STRING, "passkey", AT(compare.lengths),
+     .help = "positions that prompts fill (1, 2 and 4 times the trained context)"},
+    {MEASURING, 0, "--depths", "0,50,100", STRING, "passkey", AT(probe.depths),
+     .help = "where the key stands, per cent of the filler (0,25,50,75,100)"},
+    {MEASURING, 0, "--trials", "N", INTEGER, "passkey", AT(probe.trials), .help = "keys a cell (5)", 1, 10000},
+    {MEASURING, 0, "--template", "FILE", STRING, "passkey", AT(probe.template_file),
+     .help = "a prompt of your own: lines before:, filler:, needle: (with {key}), question: (the papers')"},
+    {MEASURING, 0, "--distances", "64,1024", STRING, "recall", AT(probe.distances),
+     .help = "from a span to its second reading (a quarter to 4 times the trained context)"},
+    {MEASURING, 0, "--span", "N", INTEGER, "recall", AT(probe.span), .help = "tokens of a span (64)", 1, 100000},
+    {MEASURING, 0, "--samples", "N", INTEGER, "recall", AT(probe.samples), .help = "spans, or texts (20)", 1, 100000},
+    {MEASURING, 0, "--longppl", NULL, FLAG, "recall", AT(probe.longppl),
+     .help = "the loss of tokens that need the far text, in texts of -c tokens (LongPPL, arXiv:2410.23771)"},
+    {MEASURING, 0, "--short", "N", INTEGER, "recall", AT(probe.n_short),
+     .help = "with --longppl: the context they are told from (4096, or half of -c)", 2, 1e9},
+    {MEASURING, 's', "--seed", "S", INTEGER, PROBES, AT(sampling.seed), .help = "which keys, which spans (42)", 1,
+     9.2e18, .given = AT(sampling.seed_given)},
     {MEASURING, 0, "--lengths", "256,512", STRING, "compare", AT(compare.lengths),
      .help = "positions that windows have (1, 2, 4, 8 and 16 times the trained context)"},
     {MEASURING, 0, "--score", "N", INTEGER, "compare", AT(compare.score),
@@ -196,6 +217,8 @@ static const Option options[] = {
     {MEASURING, 0, "--merge", NULL, FLAG, "compare", AT(compare.merge),
      .help = "measure nothing: join CSV files, or all *.csv of folders"},
 
+    {CONTEXT, 'c', "--context", "N", INTEGER, "recall", AT(context.n),
+     .help = "with --longppl: tokens of a text (4 times the trained context)", 16, 1e9, .alias = "--ctx-size"},
     {CONTEXT, 'c', "--context", "N", INTEGER, MODELS, AT(context.n),
      .help = "positions to make room for; may go beyond the trained ones", 1, 1e15, .alias = "--ctx-size"},
     {CONTEXT, 0, "--kv", "TYPE", STRING, READERS, AT(context.kv),
@@ -213,7 +236,7 @@ static const Option options[] = {
     {ROPE, 0, "--rope", "SPEC", STRING, MODELS, AT(rope.method),
      .help = "how RoPE is stretched (as the file says): NAME[:key=value..][+NAME..], as rope/README.md has it, of:",
      .choice = rope_spec_name},
-    {ROPE, 0, "--rope", "LIST", STRING, "compare", AT(compare.ropes),
+    {ROPE, 0, "--rope", "LIST", STRING, "compare " PROBES, AT(compare.ropes),
      .help = "specs with commas between, each NAME[:key=value..][+NAME..], as rope/README.md has it, of:",
      .choice = rope_spec_name},
     {ROPE, 0, "--rope-theta", "B", NUMBER, MODELS, AT(rope.theta),

@@ -225,7 +225,13 @@ static void wrong_use(void) {
                                         "-n 99999999999999999999", "-p 2", "--nonsense", "-Q", "--top-k x", "-s -1",
                                         "--quiet=1", "--kernels none", "--rope nonsense", "--rope-factor 0.5",
                                         "--stop ''", "-j 0", "-m talk", "-y hello", "a b", "-i a -f b",
-                                        "logits", "tokenize", "perplexity", "logits --ids 1", "--rope-factor", "-c 0",
+                                        "logits", "tokenize", "perplexity", "passkey",
+                                        "recall model/tales-1m.gguf", "plan", "proof",
+                                        "passkey model/tales-1m.gguf --depths 101",
+                                        "passkey model/tales-1m.gguf --rope none,none",
+                                        "recall model/tales-1m.gguf -f README.md --distances 3",
+                                        "proof model/tales-1m.gguf --shift x",
+                                        "proof model/tales-1m.gguf --angles f64", "logits --ids 1", "--rope-factor", "-c 0",
                                         "\"$(printf '%b' '--no\\npe\\033[31m')\"", "\"$(printf 'a\\nb')\" c d"};
     for (size_t i = 0; i < sizeof usage / sizeof *usage; i++) {
         CHECK(run("%s", usage[i]) == 2);
@@ -234,7 +240,10 @@ static void wrong_use(void) {
     }
     const char *const failed[] = {"/nowhere/model.gguf", test_tmp("empty"), "/dev/null", "run.c",
                                   "-z /nowhere/tokenizer.bin", "--rope nope:layers=99", "--rope-factor 4",
-                                  "--rope longrope:long=1/2",
+                                  "--rope longrope:long=1/2", "--shift keep=999",
+                                  "passkey model/tales-1m.gguf --lengths 20", "recall model/tales-1m.gguf -f LICENSE",
+                                  "passkey model/tales-1m.gguf --template README.md",
+                                  "plan model/tales-1m.gguf --rope xpos",
                                   "-f /nowhere"};
     for (size_t i = 0; i < sizeof failed / sizeof *failed; i++) {
         CHECK(run("%s", failed[i]) == 1);

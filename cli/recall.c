@@ -1,0 +1,266 @@
+/* cli/recall.c - the command recall: is a span easier the second time, and does the far text help at all? */
+#include "compare.h"
+
+#include "base/base.h"
+#include "base/system.h"
+#include "lab/recall.h"
+#include "rope/spec.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_DISTANCES = 32 };
+
+/* Of one method at one distance; or of one method's LongPPL. */
+typedef struct {
+    RecallTrial mean;
+    double gain, squares;    /* of nll[0] - nll[1]: the sum, and that of the squares */
+    double all, brief, keys; /* LongPPL: mean losses of all ids, whole and brief; the sum over key ids */
+    size_t n, n_ids, n_keys;
+} Row;
+
+typedef struct {
+    Comparison c; /* model, specs */
+    const Args *a;
+    size_t distances[MOST_DISTANCES], n_distances, span, samples, n_short, length, done;
+    Row *rows;    /* [n_ropes, n_distances]; LongPPL: [n_ropes] */
+} Recall;
+
+static size_t n_rows(const Recall *r) { return r->a->probe.longppl ? 1 : r->n_distances; }
+
+/* Places of a sample, the same for every method and distance. */
+static uint64_t place(const Recall *r, size_t sample, size_t which) {
+    uint64_t z = (uint64_t)r->a->sampling.seed * 0x9e3779b97f4a7c15u + (2 * sample + which + 1) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* ---- what is asked ---- */
+
+static int take_distances(Recall *r) {
+    size_t n = 0, trained = (size_t)r->c.e.model.config.n_ctx_train;
+    int *list = r->a->probe.distances ? parse_ids("--distances", r->a->probe.distances, &n) : NULL, code = 0;
+    if (!r->a->probe.distances) {
+        for (size_t d = trained / 4; d <= 4 * trained; d *= 2) r->distances[r->n_distances++] = d;
+        return 0;
+    }
+    if (!list) return EXIT_USAGE;
+    if (n > MOST_DISTANCES) code = usage("--distances: at most %d", MOST_DISTANCES);
+    for (size_t i = 0; code == 0 && i < n; i++) {
+        if (list[i] < (int)r->span)
+            code = usage("--distances: %d is nearer than a span of %zu is long", list[i], r->span);
+        else r->distances[r->n_distances++] = (size_t)list[i];
+    }
+    free(list);
+    return code;
+}
+
+static int take_text(Recall *r) {
+    Comparison *c = &r->c;
+    size_t n, longest = 0;
+    char *text;
+    int code = read_text(r->a->in.file, &text, &n);
+    if (code) return code;
+    int rc = tokenizer_encode(c->e.tokenizer, text, n, ENCODE_BARE, &c->ids, &c->n_ids, c->e.err, sizeof c->e.err);
+    free(text);
+    c->bos = tokenizer_bos(c->e.tokenizer) >= 0 ? tokenizer_bos(c->e.tokenizer) : c->e.model.config.bos_id;
+    if (rc) return fail("%s", c->e.err);
+    for (size_t i = 0; i < r->n_distances; i++)
+        if (r->distances[i] > longest) longest = r->distances[i];
+    size_t want = r->a->probe.longppl ? r->length : longest + 3 * r->span;
+    return c->n_ids >= want ? 0 : fail("%s: has %zu ids, and %zu are needed", r->a->in.file, c->n_ids, want);
+}
+
+/* ---- measuring ---- */
+
+/* The distance from a span to its second reading is what lies between, and the span. */
+static int sample_span(Recall *r, Session *s, Row *row, size_t distance, size_t i) {
+    Comparison *c = &r->c;
+    RecallCut cut = {.span = r->span, .between = distance - r->span};
+    RecallTrial t;
+    cut.at = r->span + place(r, i, 0) % (c->n_ids - 2 * r->span + 1);
+    cut.other = place(r, i, 1) % (c->n_ids - cut.between + 1);
+    int rc = recall_trial(&t, s, c->ids, c->n_ids, c->bos, &cut, c->e.err, sizeof c->e.err);
+    double gain = t.nll[0] - t.nll[1];
+    for (int time = 0; rc == 0 && time < 2; time++)
+        row->mean.nll[time] += t.nll[time], row->mean.right[time] += t.right[time];
+    if (rc == 0) row->gain += gain, row->squares += gain * gain, row->n++;
+    return rc;
+}
+
+static int sample_losses(Recall *r, Session *s, Row *row, size_t i) {
+    Comparison *c = &r->c;
+    size_t n = r->length - (c->bos >= 0), keys, from = place(r, i, 0) % (c->n_ids - n + 1);
+    double *whole = malloc(2 * n * sizeof *whole), *brief = whole + n;
+    int rc = whole ? recall_losses(whole, brief, s, c->ids + from, n, c->bos, r->n_short, c->e.err, sizeof c->e.err)
+                   : base_error(c->e.err, sizeof c->e.err, -ENOMEM, "out of memory");
+    if (rc == 0) {
+        double mean = recall_long_nll(whole + 1, brief + 1, n - 1, 2, 2, &keys);
+        for (size_t k = 1; k < n; k++) row->all += whole[k], row->brief += brief[k];
+        row->keys += mean * (double)keys, row->n_keys += keys, row->n_ids += n - 1, row->n++;
+    }
+    free(whole);
+    return rc;
+}
+
+static int measure(Recall *r, size_t rope, size_t k) {
+    Comparison *c = &r->c;
+    Engine *e = &c->e;
+    Model view;
+    Session s;
+    RopeNumbers *numbers = malloc(sizeof *numbers);
+    RecallCut cut = {.span = r->span, .between = r->n_distances ? r->distances[k] - r->span : 0};
+    size_t length = r->a->probe.longppl ? r->length : recall_length(&cut, c->bos);
+    SessionOptions o = {.n_ctx = length, .threads = (int)r->a->machine.threads, .cache = c->cache, .n_logits = 16};
+    int rc = 0, code = numbers ? compare_view(c, &view, numbers, c->ropes[rope], length) : fail("out of memory");
+    if (code == 0 && session_init(&s, &view, &o, e->err, sizeof e->err)) code = fail("%s", e->err);
+    else if (code == 0) {
+        Row *row = &r->rows[rope * n_rows(r) + k];
+        for (size_t i = 0; rc == 0 && i < r->samples; i++) {
+            rc = interrupted ? -EINTR : r->a->probe.longppl ? sample_losses(r, &s, row, i)
+                                                            : sample_span(r, &s, row, r->distances[k], i);
+            progress_show(&e->progress, ++r->done, c->n_ropes * n_rows(r) * r->samples);
+        }
+        progress_clear(&e->progress);
+        if (rc) code = rc == -EINTR ? EXIT_INTERRUPTED : fail("%s", e->err);
+        session_free(&s);
+    }
+    free(numbers);
+    return code;
+}
+
+/* ---- what came out ---- */
+
+static double gain_of(const Row *row) { return row->gain / (double)row->n; }
+
+static double stderr_of(const Row *row) {
+    double n = (double)row->n, mean = gain_of(row);
+    return row->n > 1 ? sqrt(fmax(row->squares - n * mean * mean, 0) / (n - 1) / n) : 0;
+}
+
+/* What has no key tokens has no LongPPL: "-", null, or nothing. */
+static void number_or_none(char *to, size_t size, double v, const char *none) {
+    if (isfinite(v)) snprintf(to, size, "%.9g", v);
+    else snprintf(to, size, "%s", none);
+}
+
+static void print_longppl(const Recall *r) {
+    int json = r->a->show.json, csv = r->a->show.csv;
+    const char *form = json  ? "%s{\"rope\":\"%s\",\"longppl\":%s,\"key_nll\":%s,\"keys\":%zu,\"tokens\":%zu,"
+                               "\"nll\":%.9g,\"nll_short\":%.9g}"
+                       : csv ? "%s%s,%s,%s,%zu,%zu,%.9g,%.9g\n"
+                             : "%s%-40s%12.8s%12.8s%8zu%9zu%10.4f%10.4f\n";
+    if (json) out_printf("{\"length\":%zu,\"short\":%zu,\"rows\":[", r->length, r->n_short);
+    else if (csv) out_printf("rope,longppl,key_nll,keys,tokens,nll,nll_short\n");
+    else out_printf("%-40s%12s%12s%8s%9s%10s%10s\n", "", "LongPPL", "key loss", "keys", "of", "loss", "short's");
+    for (size_t i = 0; i < r->c.n_ropes; i++) {
+        const Row *w = &r->rows[i];
+        double mean = w->n_keys ? w->keys / (double)w->n_keys : NAN, n = (double)w->n_ids;
+        char ppl[32], key[32];
+        number_or_none(ppl, sizeof ppl, exp(mean), json ? "null" : csv ? "" : "-");
+        number_or_none(key, sizeof key, mean, json ? "null" : csv ? "" : "-");
+        out_printf(form, json && i ? "," : "", r->c.ropes[i], ppl, key, w->n_keys, w->n_ids, w->all / n, w->brief / n);
+    }
+    if (json) out_printf("]}\n");
+    else if (!csv)
+        out_printf(
+            "\nkey tokens: by more than 2 nats easier with %zu ids in front than with %zu, and then below 2 nats\n",
+            r->length, r->n_short);
+}
+
+static void print_rows(const Recall *r) {
+    const char *form = r->a->show.json
+                           ? "%s{\"rope\":\"%s\",\"distance\":%zu,\"samples\":%zu,\"first\":%.9g,\"second\":%.9g,"
+                             "\"gain\":%.9g,\"stderr\":%.9g,\"right_first\":%.6g,\"right_second\":%.6g}"
+                       : r->a->show.csv ? "%s%s,%zu,%zu,%.9g,%.9g,%.9g,%.9g,%.6g,%.6g\n"
+                                        : "%s%-34s%9zu%8zu%9.4f%9.4f%10.4f%9.4f%8.3f%8.3f\n";
+    if (r->a->show.json) out_printf("{\"span\":%zu,\"rows\":[", r->span);
+    else if (r->a->show.csv)
+        out_printf("# recall: model %s, file %s, span %zu, seed %lld\n"
+                   "rope,distance,samples,first,second,gain,stderr,right_first,right_second\n",
+                   r->a->model, r->a->in.file, r->span, r->a->sampling.seed);
+    else
+        out_printf("%-34s%9s%8s%9s%9s%10s%9s%8s%8s\n", "", "distance", "spans", "first", "second", "easier by",
+                   "stderr", "right", "second");
+    for (size_t i = 0; i < r->c.n_ropes * r->n_distances; i++) {
+        const Row *w = &r->rows[i];
+        double n = (double)w->n;
+        out_printf(form, r->a->show.json && i ? "," : "", r->c.ropes[i / r->n_distances],
+                   r->distances[i % r->n_distances], w->n, w->mean.nll[0] / n, w->mean.nll[1] / n, gain_of(w),
+                   stderr_of(w), w->mean.right[0] / n, w->mean.right[1] / n);
+    }
+    if (r->a->show.json) out_printf("]}\n");
+}
+
+static int draw(const Recall *r) {
+    size_t n = r->n_distances;
+    PlotPoint *points = malloc(r->c.n_ropes * n * sizeof *points);
+    PlotSeries series[PLOT_MOST_SERIES];
+    char about[300];
+    if (!points) return fail("out of memory");
+    if (r->c.n_ropes > PLOT_MOST_SERIES) {
+        free(points);
+        return r->a->show.svg ? fail("--svg: at most %d methods fit a picture", PLOT_MOST_SERIES) : 0;
+    }
+    snprintf(about, sizeof about, "%s reads spans of %zu tokens of %s a second time", file_name(r->a->model), r->span,
+             file_name(r->a->in.file));
+    for (size_t i = 0; i < r->c.n_ropes; i++) {
+        for (size_t k = 0; k < n; k++) {
+            const Row *w = &r->rows[i * n + k];
+            points[i * n + k] = (PlotPoint){(double)r->distances[k], gain_of(w), stderr_of(w)};
+        }
+        series[i] = (PlotSeries){r->c.ropes[i], points + i * n, n};
+    }
+    PlotLines p = {.title = "How much easier the second time is", .subtitle = about, .series = series,
+                   .n_series = r->c.n_ropes, .x_name = "distance between the two, tokens",
+                   .y_name = "easier by, nats a token", .log2_x = 1,
+                   .mark = (double)r->c.e.model.config.n_ctx_train, .mark_name = "trained"};
+    int code = plot_show(&p, r->a);
+    free(points);
+    return code;
+}
+
+static int run_all(Recall *r) {
+    Comparison *c = &r->c;
+    const Config *m = &c->e.model.config;
+    int code = 0;
+    r->length = r->a->context.n ? (size_t)r->a->context.n : 4 * (size_t)m->n_ctx_train;
+    r->n_short = r->a->probe.n_short ? (size_t)r->a->probe.n_short : r->length > 8192 ? 4096 : r->length / 2;
+    if (r->a->probe.longppl && (r->n_short < 2 || r->n_short >= r->length))
+        return usage("--short %zu: the short context must be shorter than the long one, %zu (-c)", r->n_short,
+                     r->length);
+    if (!r->a->probe.longppl && (code = take_distances(r))) return code;
+    if ((code = take_text(r))) return code;
+    r->rows = calloc(c->n_ropes * n_rows(r), sizeof *r->rows);
+    if (!r->rows) return fail("out of memory");
+    c->cache = session_usual_cache(&c->e.model);
+    if ((code = cache_option(&c->cache, r->a, &c->e.model))) return code;
+    c->e.progress = (Progress){.what = "reading", .start = clock_seconds()};
+    for (size_t i = 0; code == 0 && i < c->n_ropes; i++)
+        for (size_t k = 0; code == 0 && k < n_rows(r); k++) code = measure(r, i, k);
+    if (code) return code;
+    if (r->a->probe.longppl) print_longppl(r);
+    else print_rows(r);
+    return r->a->probe.longppl ? 0 : draw(r);
+}
+
+int run_recall(Args *a) {
+    Recall r = {.a = a, .c.a = a, .span = a->probe.span ? (size_t)a->probe.span : 64,
+                .samples = a->probe.samples ? (size_t)a->probe.samples : 20};
+    if (!a->model) return usage("recall needs a MODEL");
+    if (!a->in.file) return usage("recall needs a text (-f FILE)");
+    if (!a->compare.ropes) a->compare.ropes = "file";
+    if (!a->sampling.seed_given) a->sampling.seed = 42;
+    int code = compare_ropes(&r.c);
+    if (code == 0) code = engine_open(&r.c.e, a, 1);
+    if (code == 0 && r.c.e.model.config.mask != MASK_CAUSAL)
+        code = fail("%s: recall is for models that read from left to right", a->model);
+    if (code == 0) code = run_all(&r);
+    compare_free(&r.c);
+    free(r.rows);
+    return out_end(code);
+}
