@@ -218,25 +218,22 @@ static void perplexity_documents(void) {
     CHECK(run("perplexity %s", m.gguf) == 2);
 }
 
+static const char *const misused[] = {
+    "-t abc", "-t nan", "-t inf", "-t -1", "-t", "-n -5", "-n 1.5", "-n 99999999999999999999", "-p 2", "--nonsense",
+    "-Q", "--top-k x", "-s -1", "--quiet=1", "--kernels none", "--rope nonsense", "--rope-factor 0.5", "--stop ''",
+    "-j 0", "-m talk", "-y hello", "a b", "-i a -f b", "logits", "tokenize", "perplexity", "passkey",
+    "recall model/tales-1m.gguf", "plan", "proof", "passkey model/tales-1m.gguf --depths 101",
+    "passkey model/tales-1m.gguf --rope none,none", "recall model/tales-1m.gguf -f README.md --distances 3",
+    "proof model/tales-1m.gguf --shift x", "proof model/tales-1m.gguf --angles f64", "logits --ids 1",
+    "--rope-factor", "-c 0", "\"$(printf '%b' '--no\\npe\\033[31m')\"", "\"$(printf 'a\\nb')\" c d"};
+
 static void wrong_use(void) {
     CliModel m = cli_model();
     mkdir(test_tmp("empty"), 0700);
-    static const char *const usage[] = {"-t abc", "-t nan", "-t inf", "-t -1", "-t", "-n -5", "-n 1.5",
-                                        "-n 99999999999999999999", "-p 2", "--nonsense", "-Q", "--top-k x", "-s -1",
-                                        "--quiet=1", "--kernels none", "--rope nonsense", "--rope-factor 0.5",
-                                        "--stop ''", "-j 0", "-m talk", "-y hello", "a b", "-i a -f b",
-                                        "logits", "tokenize", "perplexity", "passkey",
-                                        "recall model/tales-1m.gguf", "plan", "proof",
-                                        "passkey model/tales-1m.gguf --depths 101",
-                                        "passkey model/tales-1m.gguf --rope none,none",
-                                        "recall model/tales-1m.gguf -f README.md --distances 3",
-                                        "proof model/tales-1m.gguf --shift x",
-                                        "proof model/tales-1m.gguf --angles f64", "logits --ids 1", "--rope-factor", "-c 0",
-                                        "\"$(printf '%b' '--no\\npe\\033[31m')\"", "\"$(printf 'a\\nb')\" c d"};
-    for (size_t i = 0; i < sizeof usage / sizeof *usage; i++) {
-        CHECK(run("%s", usage[i]) == 2);
+    for (size_t i = 0; i < sizeof misused / sizeof *misused; i++) {
+        CHECK(run("%s", misused[i]) == 2);
         CHECK(count_lines(said) == 1 && *out == 0 && !strchr(said, 27));
-        if (count_lines(said) != 1) printf("    %s: %s", usage[i], said);
+        if (count_lines(said) != 1) printf("    %s: %s", misused[i], said);
     }
     const char *const failed[] = {"/nowhere/model.gguf", test_tmp("empty"), "/dev/null", "run.c",
                                   "-z /nowhere/tokenizer.bin", "--rope nope:layers=99", "--rope-factor 4",
