@@ -17,21 +17,11 @@ typedef struct {
     size_t n, first, bin, vocab_size;
 } Window;
 
-/* -ln softmax(logits)[id], in double. */
-static double surprise(const float *logits, size_t vocab_size, int id) {
-    float max = logits[0];
-    for (size_t i = 1; i < vocab_size; i++)
-        if (logits[i] > max) max = logits[i];
-    double sum = 0;
-    for (size_t i = 0; i < vocab_size; i++) sum += exp((double)logits[i] - (double)max);
-    return log(sum) + (double)max - (double)logits[id];
-}
-
 /* The logits after id i of the window foretell id i + 1. */
 static void score(void *arg, size_t i, const float *logits) {
     Window *w = arg;
     Perplexity *p = &w->bins[(i + 1) / w->bin];
-    double x = surprise(logits, w->vocab_size, w->ids[i + 1]);
+    double x = perplexity_nll(logits, w->vocab_size, w->ids[i + 1]);
     p->nll_sum += x;
     p->nll_squares += x * x;
     p->tokens++;
