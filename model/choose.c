@@ -44,6 +44,9 @@ int choose_init(Chooser **out, const Session *s, char *err, size_t errlen) {
     Carver k = {0};
     *out = NULL;
     if (!n->relative || n->relative->chooses == ROPE_BY_POSITION) return 0;
+    if (s->options.origin)
+        return base_error(err, errlen, -EINVAL, "rope %s counts from a text's beginning, and cannot begin later",
+                          n->relative->name);
     Chooser *x = *out = calloc(1, sizeof *x);
     if (!x) return base_error(err, errlen, -ENOMEM, "out of memory");
     x->kind = n->relative->chooses;

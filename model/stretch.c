@@ -228,8 +228,8 @@ static void attend_tile(Session *s, int l, size_t t, size_t n, size_t h, size_t 
     SegmentQuery queries[ATTENTION_QUERIES], *q = queries;
     if (x->row->chooses == ROPE_BY_BLOCKS) maps.weights = choose_weights(s, l, h);
     for (size_t i = 0; i < n; i++) {
-        SegmentQuery common = {.scale =
-                                   (float)(rope_score(&c->rope, (int64_t)w->tokens[t + i].pos, l) / sqrt((double)hd))};
+        double grow = rope_score(&c->rope, (int64_t)w->tokens[t + i].pos, l);
+        SegmentQuery common = {.scale = (float)(grow / sqrt((double)hd))};
         take_segments(s, l, t + i, h, seen + i * most, &common);
         for (size_t j = h, at = (t + i) * n_heads + h; j < h + heads; j++, at++) {
             common.q = w->q + at * hd, common.out = w->att + at * vd;
@@ -269,10 +269,10 @@ static void attend_blocks(Session *s, int l, size_t from, size_t n) {
 
 /* By frequencies of the query's own: it makes the tables that it looks through. */
 static void make_own(Session *s, size_t t) {
-    size_t end = s->scratch->tokens[t].end;
+    const Token *token = &s->scratch->tokens[t];
     Rope r;
-    rope_init_each(&r, &s->model->config.rope, (int64_t)end);
-    fill_own(s, &r, end);
+    rope_init_each(&r, &s->model->config.rope, (int64_t)token->pos + 1);
+    fill_own(s, &r, token->end);
     team_wait(&s->scratch->team);
 }
 
