@@ -92,24 +92,23 @@ static void read_all(float *out, const Model *m, SessionOptions o, size_t n, siz
  * borders. */
 static void exact_calls(void) {
     static const struct { int threads; size_t batch, step; } ways[] = {{2, 0, 50}, {3, 7, LONG}, {3, 64, 1}};
-    static const size_t lengths[] = {LONG, 65, 31};
+    static const struct { int ref; CacheType cache; size_t length, ways; } rows[] = {
+        {0, CACHE_F32, LONG, 3}, {0, CACHE_F32, 65, 1}, {0, CACHE_F32, 31, 1}, {0, CACHE_F16, LONG, 1},
+        {0, CACHE_Q8_0, LONG, 1}, {1, CACHE_F32, 70, 1}};
     static float want[BUILD_VOCAB], got[BUILD_VOCAB];
-    const Kernels *rows[2] = {kernels_row(0), NULL}; /* ref, and the fastest */
     build_model();
     for (int i = 0; i < N_SPECS; i++)
-        for (int row = 0; row < 2; row++) {
+        for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
             Model m;
-            if (open_model(&m, specs[i], rows[row])) continue;
-            for (int type = CACHE_F32; type <= (row ? CACHE_Q8_0 : CACHE_F32); type++)
-                for (int z = 0; z < (type == CACHE_F32 && row ? 3 : 1); z++) {
-                    read_all(want, &m, (SessionOptions){.cache = (CacheType)type, .threads = 1}, lengths[z], LONG);
-                    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
-                        read_all(got, &m, (SessionOptions){.cache = (CacheType)type, .threads = ways[w].threads,
-                                                           .n_batch = ways[w].batch}, lengths[z], ways[w].step);
-                        if (memcmp(got, want, sizeof got)) printf("    %s, cache %d, way %zu\n", specs[i], type, w);
-                        CHECK(memcmp(got, want, sizeof got) == 0);
-                    }
-                }
+            size_t n = rows[k].length;
+            if (open_model(&m, specs[i], rows[k].ref ? kernels_row(0) : NULL)) continue;
+            read_all(want, &m, (SessionOptions){.cache = rows[k].cache, .threads = 1}, n, LONG);
+            for (size_t w = 0; w < rows[k].ways; w++) {
+                read_all(got, &m, (SessionOptions){.cache = rows[k].cache, .threads = ways[w].threads,
+                                                   .n_batch = ways[w].batch}, n, ways[w].step);
+                if (memcmp(got, want, sizeof got)) printf("    %s, row %zu, way %zu\n", specs[i], k, w);
+                CHECK(memcmp(got, want, sizeof got) == 0);
+            }
             model_close(&m);
         }
 }
