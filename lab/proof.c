@@ -27,12 +27,14 @@ static void keep(void *arg, size_t i, const float *logits) {
 static void compare(void *arg, size_t i, const float *logits) {
     Work *w = arg;
     const float *a = w->rows + i * w->vocab;
-    double off = 0, largest = 0;
+    double off = 0;
+    float largest = 0;
     for (size_t v = 0; v < w->vocab; v++) {
-        off = fmax(off, fabs((double)a[v] - (double)logits[v]));
-        largest = fmax(largest, fabs((double)a[v]));
+        double by = fabs((double)a[v] - (double)logits[v]);
+        off = by > off ? by : off; /* with fmax gcc 12 for arm64 stops: "internal compiler error" */
+        largest = fmaxf(largest, fabsf(a[v]));
     }
-    float ulp = nextafterf((float)largest, INFINITY) - (float)largest;
+    float ulp = nextafterf(largest, INFINITY) - largest;
     w->p->logit_off = fmax(w->p->logit_off, off);
     w->p->logit_ulps = fmax(w->p->logit_ulps, off / (double)ulp);
     w->p->tokens++;
