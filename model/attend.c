@@ -154,25 +154,23 @@ static void attend_softmax(Session *s, int l, size_t n) {
 
 /* ---- linear ---- */
 
-/* Features of q and k, rotated where the form says so; then the state of each key head takes the tokens in, in order,
- * first z (for the denominators), then S, whose columns are independent of each other. */
-static void attend_linear(Session *s, int l, size_t n) {
+void attend_features(const Session *s, size_t t, size_t h, const double *cos, const double *sin) {
     const Config *c = &s->model->config;
-    const RopeConfig *rope = &c->rope;
+    const Scratch *w = s->scratch;
+    size_t heads = (size_t)c->n_heads, is_key = h >= heads, d = (size_t)c->head_dim;
+    const float *x = is_key ? w->k + (t * (size_t)c->n_kv_heads + h - heads) * d : w->q + (t * heads + h) * d;
+    linear_features(&c->linear, &s->past->batch, is_key ? LINEAR_KEY : LINEAR_QUERY, t, (int)(is_key ? h - heads : h),
+                    x, cos, sin, c->rope.rotary_dim, c->rope.pairing, s->model->kernels);
+}
+
+void attend_sums(Session *s, int l, size_t n) {
+    const Config *c = &s->model->config;
     const LinearSteps *other = s->options.linear;
     Scratch *w = s->scratch;
     LinearState *state = &s->past->state;
     LinearBatch b = s->past->batch;
     b.n = n;
-    size_t half = (size_t)rope->rotary_dim / 2, heads = (size_t)c->n_heads, kv = (size_t)c->n_kv_heads;
-    for (Share i = team_share(&w->team, n * (heads + kv)); i.at < i.end; i.at++) {
-        size_t t = i.at / (heads + kv), h = i.at % (heads + kv), is_key = h >= heads;
-        const float *x = is_key ? w->k + (t * kv + h - heads) * (size_t)c->head_dim
-                                : w->q + (t * heads + h) * (size_t)c->head_dim;
-        linear_features(&c->linear, &b, is_key ? LINEAR_KEY : LINEAR_QUERY, t, (int)(is_key ? h - heads : h), x,
-                        w->cos64 + t * half, w->sin64 + t * half, rope->rotary_dim, rope->pairing, s->model->kernels);
-    }
-    team_wait(&w->team);
+    size_t kv = (size_t)c->n_kv_heads;
     for (Share h = team_share(&w->team, kv); h.at < h.end; h.at++)
         if (other) other->denominators(s, &b, l, (int)h.at);
         else linear_denominators(state, &c->linear, &b, l, (int)h.at);
@@ -184,6 +182,20 @@ static void attend_linear(Session *s, int l, size_t n) {
         else linear_numerators(w->att, w->v, state, &b, l, h, strip, s->model->kernels);
     }
     team_wait(&w->team);
+}
+
+/* Features of q and k, rotated where the form says so; then the state of each key head takes the tokens in, in order,
+ * first z (for the denominators), then S, whose columns are independent of each other. */
+static void attend_linear(Session *s, int l, size_t n) {
+    const Config *c = &s->model->config;
+    Scratch *w = s->scratch;
+    size_t half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)(c->n_heads + c->n_kv_heads);
+    for (Share i = team_share(&w->team, n * heads); i.at < i.end; i.at++) {
+        size_t t = i.at / heads;
+        attend_features(s, t, i.at % heads, w->cos64 + t * half, w->sin64 + t * half);
+    }
+    team_wait(&w->team);
+    attend_sums(s, l, n);
 }
 
 static void attend(Session *s, int l, size_t n) {

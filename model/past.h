@@ -30,4 +30,10 @@ typedef struct LinearSteps {
 
 extern const struct Attention attention_tiles; /* attend.c: of this program (scratch.h) */
 
+/* Linear attention's steps, for an attention that turns heads by angles of its own. The first: features of token t's
+ * head h, queries first, then keys, under cos, sin [rotary_dim/2]. The others, of n tokens whose features are there;
+ * the team shares them. */
+void attend_features(const Session *s, size_t t, size_t h, const double *cos, const double *sin);
+void attend_sums(Session *s, int l, size_t n);
+
 #endif
