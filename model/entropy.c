@@ -128,7 +128,7 @@ static int take_parts(const Session *s, int l, size_t t, size_t h, Part *out, do
     return n;
 }
 
-static double scale_of(const Config *c, const Token *token, int l) {
+double attention_scale(const Config *c, const Token *token, int l) {
     double scale = rope_score(&c->rope, (int64_t)token->pos, l) / sqrt((double)c->head_dim);
     double keys = token->end - token->first > 16 ? (double)(token->end - token->first) : 16;
     return c->log_scale ? scale * log(keys) / log((double)c->log_scale) : scale;
@@ -169,7 +169,7 @@ static void take_queries(Session *s, int l, int h, size_t t, size_t end) {
     for (Share i; team_take(&s->scratch->team, (end - t) * group, &i);)
         for (; i.at < i.end; i.at++) {
             size_t at = t + i.at / group, head = first + i.at % group;
-            double scale = scale_of(c, &s->scratch->tokens[at], l), *to = scores;
+            double scale = attention_scale(c, &s->scratch->tokens[at], l), *to = scores;
             Part parts[ROPE_SEGMENTS];
             int n = take_parts(s, l, at, head, parts, q);
             for (int k = 0; k < n; k++) to = score(to, m, &parts[k], (size_t)c->head_dim, scale);
