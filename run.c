@@ -20,7 +20,7 @@ static const Command commands[] = {
      "  ./run model/tales-1m.gguf -i \"Once upon a time\" -n 200\n"
      "  ./run folder-from-hugging-face -f prompt.txt --max-tokens 100 --stop \"The end\"\n"
      "  ./run stories15M.bin -z tokenizer.bin -t 0\n",
-     run_generate, 0},
+     run_generate, 0, NULL},
     {"chat", "[MODEL] [options]", "talk with a model, turn by turn",
      "  ./run chat llama-3.2-1b-instruct.gguf\n"
      "  ./run chat FOLDER -y \"Answer in one sentence.\" -t 0.7\n"
@@ -30,23 +30,28 @@ static const Command commands[] = {
      "\nAt the prompt: a line that ends in \\ goes on in the next one; a line \"\"\" begins or ends a text of\n"
      "several lines; /help lists the commands (/clear /system /save /load /stats /quit). Ctrl-C stops an\n"
      "answer, at the prompt it leaves, as Ctrl-D does.\n",
-     run_chat, 0},
+     run_chat, 0, NULL},
     {"logits", "MODEL --ids 1,15,7 [--all]", "print what the model expects next, for comparing with other software",
      "  ./run logits model.gguf --ids 1,403,407\n"
      "  ./run logits folder --ids 1,403,407 --all --json\n",
-     run_logits, 0},
+     run_logits, 0, NULL},
+    {"score", "MODEL --text B [--prompt A]", "how probable a text is after a prompt: its log-probability",
+     "  ./run score model.gguf --prompt \"The capital of France is\" --text \" Paris\"\n"
+     "  ./run score model.gguf -i \"2 + 2 =\" --text \" 4\" --text \" 5\"       which of them\n"
+     "  ./run score model.gguf --text \"Once upon a time\" --logprobs 3 --json\n",
+     run_score, 0, NULL},
     {"tokenize", "MODEL|TOKENIZER [TEXT | -f FILE]", "print the ids of a text (from stdin where none is given)",
      "  ./run tokenize model.gguf \"Hello world\"\n"
      "  ./run tokenize tokenizer.model -f book.txt --no-bos\n"
      "  echo -n \"Hello\" | ./run tokenize tokenizer.bin --pieces\n",
-     run_tokenize, 1},
+     run_tokenize, 1, NULL},
     {"perplexity", "MODEL -f FILE [--separator LINE]", "how well the model foresees a text",
      "  ./run perplexity model.gguf -f book.txt\n"
      "  ./run perplexity model.gguf -f stories.txt --separator \"<|endoftext|>\" --json\n"
      "  ./run perplexity model.gguf -f book.txt -c 4096 --by-position --svg loss.svg\n"
      "  ./run perplexity model.gguf -f book.txt -c 4096 --stride 1024 --last 512\n"
      "  ./run perplexity model.gguf -f wiki.test.raw --convention llama.cpp    llama-perplexity's number\n",
-     run_perplexity, 0},
+     run_perplexity, 0, NULL},
     {"compare", "MODEL -f FILE --rope LIST [options] | --merge FILE|DIR..",
      "the loss of a text under many ways to stretch RoPE, at many lengths",
      "  ./run compare model.gguf -f book.txt --rope none,linear,ntk,yarn,rerope:window=128 --svg loss.svg\n"
@@ -59,40 +64,47 @@ static const Command commands[] = {
      "length is available (its positions less one). A window is BOS and ids up to the length; of each its\n"
      "last quarter is scored, so an id has between three quarters of the length and all of it before it.\n"
      "A factor that a spec does not give is the length over the trained one, at least 1.\n",
-     run_compare, WORDS},
+     run_compare, WORDS, NULL},
     {"passkey", "MODEL [--rope LIST] [options]", "is a number found again that stands in a long text?",
      "  ./run passkey model.gguf --rope none,yarn,rerope --lengths 2048,4096,8192 --svg found.svg\n"
      "  ./run passkey model.gguf --depths 0,10,20,30,40,50,60,70,80,90,100 --trials 10 --csv\n"
      "  ./run passkey model.gguf --template mine.txt           lines before: filler: needle: question:\n",
-     run_passkey, 0},
+     run_passkey, 0, NULL},
     {"recall", "MODEL -f FILE [--rope LIST] [options]", "how much easier a span of text is the second time",
      "  ./run recall model.gguf -f book.txt --rope none,yarn,rerope --svg recall.svg\n"
      "  ./run recall model.gguf -f book.txt --span 32 --distances 64,256,1024 --samples 50 --csv\n"
      "  ./run recall model.gguf -f book.txt --rope none,yarn,window --longppl -c 8192 --short 2048\n",
-     run_recall, 0},
+     run_recall, 0, NULL},
     {"plan", "MODEL [-c N]", "what this file's RoPE can do, and how to stretch it to N positions",
      "  ./run plan model.gguf -c 32768\n"
      "  ./run plan model.gguf -c 32768 --rope yarn,rerope:window=1024 --svg dials.svg\n",
-     run_plan, 0},
+     run_plan, 0, NULL},
     {"proof", "MODEL [--shift K] [--angles KIND]", "does the model see distances alone? a text from two places",
      "  ./run proof model.gguf --shift 1000,1000000\n"
      "  ./run proof model.gguf --rope yarn:factor=4+rerope:window=128\n"
      "  ./run proof model.gguf --angles f32 --csv           what llama2.c's rounding of angles costs\n"
      "\nBoth ways to attend are shown, the one the model was not trained for as well: the proof does not\n"
      "need training.\n",
-     run_proof, 0},
+     run_proof, 0, NULL},
+    {"rope", "WHAT [MODEL] [options]", "see rotary position embedding, from a model's own angles",
+     "  ./run rope clock\n"
+     "  ./run rope table model.gguf --positions 8\n",
+     run_rope, WORDS, rope_topics},
+    {"explain", "MODEL TEXT WHAT [options]", "what happened in attention while a text was read",
+     "  ./run explain model/tales-1m.gguf \"Tom had a dog. The dog\" map\n",
+     run_explain, WORDS, explain_topics},
     {"fill", "MODEL [TEXT | -f FILE]", "what stands at each [MASK]; a line is a text (RoFormer)",
      "  ./run fill chinese_roformer.gguf \"今天[MASK]很好，我[MASK]去公园玩。\"\n"
      "  ./run fill folder --jieba dict.txt --top-k 10 --json < texts\n",
-     run_fill, 1},
+     run_fill, 1, NULL},
     {"embed", "MODEL [TEXT | -f FILE]", "a vector for each line (RoFormer)",
      "  ./run embed roformer-sim.gguf --normalize < sentences > vectors\n"
      "  printf '今天天气好\\t今天天气不错\\n' | ./run embed roformer-sim.gguf --pair\n",
-     run_embed, 1},
+     run_embed, 1, NULL},
     {"classify", "MODEL [TEXT | -f FILE]", "the labels of each line, or of each of its tokens (RoFormer)",
      "  ./run classify folder \"这部电影很好看\"\n"
      "  ./run classify folder --json < reviews\n",
-     run_classify, 1},
+     run_classify, 1, NULL},
     {"bench", "[MODEL] [options]", "how fast the model is here, beside what this machine can do at most",
      "  ./run bench                                  the compiled-in model\n"
      "  ./run bench model.gguf -j 2\n"
@@ -110,7 +122,7 @@ static const Command commands[] = {
      "  share    tok/s of limit\n"
      "  load     from opening the file, which has been read before, to the logits after a token; without\n"
      "           the tokenizer\n",
-     run_bench, 0},
+     run_bench, 0, NULL},
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
@@ -123,6 +135,7 @@ static int help(const Command *cmd) {
         printf("\ncommands (./run COMMAND --help):\n");
         for (int i = 0; i < N_COMMANDS; i++) printf("  %-12s %s\n", commands[i].name, commands[i].summary);
     }
+    if (cmd->topics) printf("\nWHAT:\n"), topics_print(cmd->topics);
     options_print(cmd);
     printf("\nexamples:\n%s", cmd->examples);
     return out_end(EXIT_DONE);
@@ -168,7 +181,7 @@ int main(int argc, char **argv) {
         if (strcmp(argv[1], commands[i].name) == 0) cmd = &commands[i], first = 2;
     if (first == 2) command_name = cmd->name;
     Args a = {.sampling = {.n = 256, .temperature = 1.0, .top_p = 0.9, .repetition = 1, .penalty_window = 64},
-              .show.candidates = 5};
+              .show.candidates = 5, .explain = {.query = -1, .key = -1}};
     a.program = argv[0];
     int code = options_parse(&a, argc - first, argv + first, cmd);
     if (code) return code;

@@ -15,7 +15,7 @@
 #define CLI_H
 
 #include "base/base.h"
-#include "lab/plot.h"
+#include "lab/plot/plot.h"
 #include "model/sampler.h"
 #include "model/session.h"
 #include "tokenizer/open.h"
@@ -31,8 +31,9 @@ typedef struct { const char *at[STRING_LIST_MOST]; int n; } StringList;
 
 /* The text that is read, and how. */
 typedef struct {
-    const char *prompt, *file, *mode, *system, *chat_template, *ids, *type_ids, *attention_mask, *separator;
+    const char *prompt, *file, *positions, *mode, *system, *chat_template, *ids, *type_ids, *attention_mask, *separator;
     int special, no_bos, pair;
+    StringList texts;
 } InputArgs;
 typedef struct { const char *file, *pre, *backend, *jieba; int bert4keras; } TokenizerArgs;
 
@@ -40,7 +41,8 @@ typedef struct { const char *file, *pre, *backend, *jieba; int bert4keras; } Tok
 typedef struct {
     int no_echo, all, want_ids, pieces, normalize, csv, json, quiet, verbose, version, help;
     const char *pooling, *svg;
-    long long candidates;
+    long long candidates, logprobs;
+    int logprobs_given;
 } OutputArgs;
 
 /* Where it says so, X_given: the option was there, whatever its value. */
@@ -58,6 +60,8 @@ typedef struct {
     long long trials, span, samples, n_short;
     int longppl;
 } ProbeArgs; /* passkey, recall; 0: not given */
+typedef struct { const char *thetas; long long dims, positions; } LessonArgs; /* rope WHAT; 0: not given */
+typedef struct { const char *without, *layer, *head; long long query, key; } ExplainArgs; /* -1, NULL: not given */
 typedef struct { const char *convention; long long stride, last, bin; int by_position; } CutArgs; /* 0: not given */
 typedef struct {
     const char *ropes, *lengths, *resume;
@@ -91,6 +95,8 @@ typedef struct {
     BenchArgs bench;
     ProofArgs proof;
     ProbeArgs probe;
+    LessonArgs lesson;
+    ExplainArgs explain;
     CutArgs cut;
     CompareArgs compare;
     ContextArgs context;
@@ -100,10 +106,17 @@ typedef struct {
     MachineArgs machine;
 } Args;
 
+/* A part of a command that has several: rope table, explain map. */
+typedef struct {
+    const char *name, *words, *summary; /* words: what stands behind its name, as help writes it */
+    int (*run)(Args *a);
+} Topic;
+
 typedef struct {
     const char *name, *usage, *summary, *examples;
     int (*run)(Args *a);
     int takes_text; /* 1: a word behind MODEL is a text; WORDS: there may be any number of them */
+    const Topic *topics; /* NULL: it has none; a row without a name ends them */
 } Command;
 enum { WORDS = 2 };
 
@@ -190,20 +203,33 @@ int tokenizer_options(TokenizerOptions *o, const Args *a);
 /* The whole of a file or of stdin ("-"), byte for byte. The caller frees *text. */
 int read_text(const char *path, char **text, size_t *n);
 
-/* ---- plots.c: pictures (lab/plot.h) ---- */
+/* ---- plots.c: pictures (lab/plot/plot.h) ---- */
 
 /* Into the file of --svg, where it was given, which appears whole or not at all; and on stdout, where that is a
  * terminal and text was asked for. Size and colour are set here: the terminal's, NO_COLOR. */
 int plot_show(PlotLines *p, const Args *a);
 int heat_show(PlotHeat *p, const Args *a);
 int svg_save(const char *path, const PlotText *svg); /* a picture that is drawn already, as --svg would save it */
+/* What a picture on stdout may take, and whether it may have colours: the terminal's size, else 80 columns; NO_COLOR,
+ * TERM=dumb. */
+void screen(int *width, int *height, int *colour);
 const char *file_name(const char *path); /* behind the last / */
+
+/* ---- topics.c: commands of several parts ---- */
+
+const Topic *topic_named(const Topic *topics, const char *command, const char *word); /* NULL after saying why */
+void topics_print(const Topic *topics);
+/* The line of C that makes a number, by its place in cited[] (topics.c): a line on stdout, and what --csv writes. */
+void cite(const char *key);
+const char *cited_place(const char *key); /* "rope/rope.c rope_row64" */
 
 /* ---- the commands, a file each ---- */
 
 int run_generate(Args *a), run_logits(Args *a), run_tokenize(Args *a), run_perplexity(Args *a), run_bench(Args *a),
     run_chat(Args *a), run_compare(Args *a), run_proof(Args *a), run_plan(Args *a), run_passkey(Args *a),
-    run_recall(Args *a);
+    run_recall(Args *a), run_rope(Args *a), run_explain(Args *a);
+extern const Topic rope_topics[], explain_topics[]; /* rope/, explain/ */
+int run_score(Args *a);
 int run_fill(Args *a), run_embed(Args *a), run_classify(Args *a); /* lines.c */
 
 #endif

@@ -30,12 +30,22 @@ static void report(const Generation *g, const Args *a) {
          g->w.n_new == 1 ? "" : "s", speed, a->sampling.seed);
 }
 
+/* A line a token on stderr: stdout is the text. */
+static void report_logprobs(const Generation *g) {
+    char line[4000];
+    for (size_t i = 0; i < g->logprobs.n; i++) {
+        logprobs_line(&g->logprobs, i, g->e.tokenizer, line, sizeof line);
+        answer_line("%s", line);
+    }
+}
+
 static void report_json(const Generation *g) {
     out_printf("{");
     json_ids("prompt_tokens", g->w.ids, g->n_prompt);
     json_ids("tokens", g->w.ids + g->n_prompt, g->w.n_new);
     out_printf("\"text\":");
     json_string(g->text, g->n_text);
+    if (g->w.drawn) out_printf(",\"logprobs\":"), logprobs_json(&g->logprobs, g->e.tokenizer);
     out_printf(",\"stop\":\"%s\",\"timings\":{\"load_s\":%.6f,\"prompt_s\":%.6f,\"prompt_tokens_per_s\":%.3f,\"first_"
                "token_s\":%.6f,\"generation_s\":%.6f,\"generation_tokens_per_s\":%.3f}}\n",
                text_end_names[g->w.end], g->e.load_s, g->prompt_s,
@@ -172,6 +182,7 @@ int run_generate(Args *a) {
         if (a->show.json) report_json(&g);
         else out_bytes("\n", 1);
         out_flush();
+        if (!a->show.json) report_logprobs(&g);
         report(&g, a);
         if (g.w.end == TEXT_INTERRUPT && interrupted) code = EXIT_INTERRUPTED;
     }

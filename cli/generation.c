@@ -25,6 +25,10 @@ static int take_piece(void *arg, const char *s, size_t n) {
     return interrupted || out.gone || out.broken;
 }
 
+static void take_logprob(void *arg, const float *logits, int id) {
+    if (logprobs_add(arg, logits, id)) out.broken = ENOMEM;
+}
+
 int generation_init(Generation *g, const Args *a) {
     const SamplingArgs *s = &a->sampling;
     SamplerOptions so = {.temperature = (float)s->temperature,
@@ -41,6 +45,10 @@ int generation_init(Generation *g, const Args *a) {
     TextWriter *w = &g->w;
     *w = (TextWriter){.session = &g->e.session, .tokenizer = g->e.tokenizer, .sampler = &g->sampler, .ends = g->ends,
                       .ignore_eos = s->ignore_eos, .piece = text_stops_piece, .arg = &g->stops};
+    if (a->show.logprobs > (long long)g->e.model.config.vocab_size)
+        return usage("--logprobs: the vocabulary has only %d tokens", g->e.model.config.vocab_size);
+    g->logprobs = (Logprobs){.vocab = (size_t)g->e.model.config.vocab_size, .most = (size_t)a->show.logprobs};
+    if (a->show.logprobs_given) w->drawn = take_logprob, w->drawn_arg = &g->logprobs;
     g->stops = (TextStops){.piece = take_piece, .arg = g};
     for (int i = 0; i < s->stop.n; i++) g->stops.texts[g->stops.n_texts++] = s->stop.at[i];
     return 0;
@@ -49,6 +57,7 @@ int generation_init(Generation *g, const Args *a) {
 void generation_close(Generation *g) {
     text_writer_free(&g->w);
     text_stops_free(&g->stops);
+    logprobs_free(&g->logprobs);
     engine_close(&g->e);
     sampler_free(&g->sampler);
     free(g->text);

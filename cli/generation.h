@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "text/stops.h"
+#include "logprobs.h"
 
 enum { GENERATION_ENDS = 8 };
 
@@ -14,6 +15,7 @@ typedef struct {
     TextStops stops;
     int ends[GENERATION_ENDS]; /* [w.n_ends] */
     size_t n_prompt;           /* how many of w.ids are the prompt's */
+    Logprobs logprobs; /* --logprobs: of the ids written */
     char *text; /* [n_text] where keep_text: what was written; a prompt's text may stand in front */
     size_t n_text, cap_text;
     int keep_text, silent; /* silent: nothing goes to stdout */

@@ -19,7 +19,7 @@ int svg_save(const char *path, const PlotText *svg) {
 
 static int wants_terminal(const Args *a) { return out.terminal && !a->show.json && !a->show.csv; }
 
-static void terminal_size(int *width, int *height, int *colour) {
+void screen(int *width, int *height, int *colour) {
     struct winsize w;
     const char *term = getenv("TERM"), *plain = getenv("NO_COLOR");
     *width = 80, *height = 20;
@@ -46,7 +46,7 @@ int plot_show(PlotLines *p, const Args *a) {
     int code = 0;
     if (a->show.svg) code = hand_out(&t, plot_lines_svg(&t, p, err, sizeof err), a->show.svg, err);
     if (code || !wants_terminal(a)) return code;
-    terminal_size(&p->width, &p->height, &p->colour);
+    screen(&p->width, &p->height, &p->colour);
     return hand_out(&t, plot_lines_terminal(&t, p, err, sizeof err), NULL, err);
 }
 
@@ -56,7 +56,7 @@ int heat_show(PlotHeat *p, const Args *a) {
     int code = 0;
     if (a->show.svg) code = hand_out(&t, plot_heat_svg(&t, p, err, sizeof err), a->show.svg, err);
     if (code || !wants_terminal(a)) return code;
-    terminal_size(&p->width, &p->height, &p->colour);
+    screen(&p->width, &p->height, &p->colour);
     return hand_out(&t, plot_heat_terminal(&t, p, err, sizeof err), NULL, err);
 }
 

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "model/options.h"
-#include "plot_parts.h"
+#include "lab/plot/parts.h"
 #include "rope/relative.h"
 #include "rope/scores.h"
 

@@ -10,7 +10,7 @@
 #define REACH_H
 
 #include "model/model.h"
-#include "plot.h"
+#include "lab/plot/plot.h"
 #include "rope/spec.h"
 
 enum { REACH_MOST = 16 };

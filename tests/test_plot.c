@@ -1,7 +1,7 @@
 /* tests/test_plot.c - pictures: well-formed whatever a name holds, labels apart, everything within the frame. */
 #include "test.h"
 #include "base/base.h"
-#include "lab/plot_parts.h"
+#include "lab/plot/parts.h"
 
 #include <errno.h>
 #include <stdlib.h>

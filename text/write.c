@@ -37,11 +37,12 @@ static int ends_text(TextWriter *w, int id) {
     return (bos || eos) && !w->ignore_eos;
 }
 
-/* One id, its text by way of room. 1 where the text ends with it: w->end says why; or a negative errno. */
-static int take(TextWriter *w, int id, char *room) {
+/* One id of the logits, its text by way of room. 1 where the text ends with it: w->end says why; or a negative errno. */
+static int take(TextWriter *w, const float *logits, int id, char *room) {
     const Session *s = w->session;
     if (ends_text(w, id)) return 1;
     if (keep(w, id)) return -ENOMEM;
+    if (w->drawn) w->drawn(w->drawn_arg, logits, id);
     if (w->piece(w->arg, room, tokenizer_decode(w->tokenizer, &w->stream, id, room))) w->end = TEXT_INTERRUPT;
     else if (w->n_new == w->limit) w->end = TEXT_LENGTH;
     else if (s->pos < s->options.n_ctx || (w->make_room && w->make_room(w->room_arg))) return 0;
@@ -56,7 +57,7 @@ int text_write(TextWriter *w, const float *logits, char *err, size_t errlen) {
     w->end = TEXT_LENGTH;
     while (rc == 0 && !ended) {
         int id = sampler_next(w->sampler, logits, w->ids, w->n_ids);
-        if ((ended = take(w, id, room)) < 0) rc = base_error(err, errlen, ended, "out of memory");
+        if ((ended = take(w, logits, id, room)) < 0) rc = base_error(err, errlen, ended, "out of memory");
         else if (!ended) rc = session_eval(w->session, &id, 1, &logits, err, errlen);
     }
     if (rc == -EINTR) w->end = TEXT_INTERRUPT, rc = 0;

@@ -39,6 +39,9 @@ typedef struct {
     /* The context is full, the last of ids is not read yet. 1: room was made, all others are read again. NULL: no. */
     int (*make_room)(void *room_arg);
     void *room_arg;
+    /* An id was drawn from these logits [vocab_size], and is part of the text. NULL: nobody asks. */
+    void (*drawn)(void *drawn_arg, const float *logits, int id);
+    void *drawn_arg;
 
     /* Both's: the text so far, for the sampler's penalties. Give the prompt's ids, malloc'ed: the writer's then. */
     int *ids; /* [n_ids], room for cap_ids; where keep_ids is 0 only the sampler's window stays */

@@ -1,5 +1,5 @@
-/* lab/plot_scale.c - axes with round numbers, and places for labels that keep apart. */
-#include "plot_parts.h"
+/* lab/plot/scale.c - axes with round numbers, and places for labels that keep apart. */
+#include "parts.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,8 +1,8 @@
-/* lab/plot_heat.c - a heat map as SVG: cells with numbers, hatched where nothing was measured, and the scale below.
+/* lab/plot/heat.c - a heat map as SVG: cells with numbers, hatched where nothing was measured, and the scale below.
  *
  * The colours run evenly from pale to deep blue: lightness falls in a straight line in Oklab (B. Ottosson, "A
  * perceptual color space for image processing", 2020), so that equal steps of the value look equal, in grey, too. */
-#include "plot_parts.h"
+#include "parts.h"
 
 #include <errno.h>
 #include <math.h>

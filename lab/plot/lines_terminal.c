@@ -1,6 +1,6 @@
-/* lab/plot_terminal.c - the same pictures for a terminal: lines of braille dots with a letter at each point, and shaded
- * cells. They can be told apart without colour. */
-#include "plot_canvas.h"
+/* lab/plot/lines_terminal.c - lines for a terminal: braille dots, with a letter at each point. They can be told apart
+ * without colour. */
+#include "canvas.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,6 @@
-/* lab/plot_lines.c - a line chart as SVG. Each line ends in its name; names keep apart, and a thin line leads from the
+/* lab/plot/lines.c - a line chart as SVG. Each line ends in its name; names keep apart, and a thin line leads from the
  * last point to its name. Above the frame stand the mark's name and the numbers of points that are beyond it. */
-#include "plot_parts.h"
+#include "parts.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* lab/plot_canvas.h - a terminal's screen as cells, drawn on and then written out line by line. */
+/* lab/plot/canvas.h - a terminal's screen as cells, drawn on and then written out line by line. */
 #ifndef PLOT_CANVAS_H
 #define PLOT_CANVAS_H
 
-#include "plot_parts.h"
+#include "parts.h"
 
 typedef struct {
     uint32_t cp;  /* 0: nothing yet; CANVAS_BEHIND: the second half of a wide character */

@@ -1,5 +1,5 @@
-/* lab/plot_canvas.c - cells of a terminal: words, braille dots, colours. */
-#include "plot_canvas.h"
+/* lab/plot/canvas.c - cells of a terminal: words, braille dots, colours. */
+#include "canvas.h"
 
 #include "base/utf8.h"
 

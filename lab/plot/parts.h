@@ -1,4 +1,4 @@
-/* lab/plot_parts.h - what the files of lab/plot_*.c share: text, axes, places of labels. */
+/* lab/plot/parts.h - what the files of lab/plot/ share: text, axes, places of labels. */
 #ifndef PLOT_PARTS_H
 #define PLOT_PARTS_H
 
@@ -6,7 +6,7 @@
 
 #include "base/base.h"
 
-/* ---- plot_text.c: text ---- */
+/* ---- text.c: text ---- */
 
 void plot_put(PlotText *t, const char *fmt, ...) BASE_PRINTF(2, 3);
 void plot_put_bytes(PlotText *t, const char *s, size_t n);
@@ -22,7 +22,7 @@ size_t plot_fitting(const char *s, size_t n, double size, double pixels);
 size_t plot_line_break(const char *s, size_t n, double size, double pixels);
 size_t plot_columns(const char *s, size_t n); /* of a terminal; wide characters take two */
 
-/* ---- plot_scale.c: axes, places ---- */
+/* ---- scale.c: axes, places ---- */
 
 typedef struct {
     double low, high, first, step; /* ticks at first + i step, i < n_ticks */
@@ -55,7 +55,7 @@ typedef struct { struct { double x0, x1; int row; } at[256]; size_t n; } PlotRow
 int plot_free_row(PlotRows *r, double x0, double x1, double gap);
 int plot_has_mark(const PlotLines *p);
 
-/* ---- plot_svg.c: what both pictures in SVG have ---- */
+/* ---- svg.c: what both pictures in SVG have ---- */
 
 enum { PLOT_FONT = 13, PLOT_TITLE_FONT = 17, PLOT_MARGIN = 14, PLOT_COLOURS = 8 }; /* pixels */
 void plot_svg_begin(PlotText *t, double width, double height, const char *title); /* .. to the background */
@@ -64,7 +64,7 @@ double plot_svg_header(PlotText *t, const char *title, const char *subtitle, dou
 /* A line of text; what does not fit the pixels ends in an ellipsis, and the whole is its tooltip. */
 void plot_svg_text(PlotText *t, const char *class, double x, double y, const char *s, size_t n, double pixels);
 
-/* ---- plot_heat.c ---- */
+/* ---- heat.c ---- */
 
 void plot_ramp(double v, int rgb[3]); /* the colour of 0 to 1: pale to deep, even in lightness */
 int plot_heat_check(const PlotHeat *p, double *low, double *high, char *err, size_t errlen); /* and its scale */

@@ -1,5 +1,5 @@
-/* lab/plot_text.c - the text that pictures are drawn into: escapes, and how wide words are. */
-#include "plot_parts.h"
+/* lab/plot/text.c - the text that pictures are drawn into: escapes, and how wide words are. */
+#include "parts.h"
 
 #include <errno.h>
 #include <stdio.h>

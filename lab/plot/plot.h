@@ -1,4 +1,4 @@
-/* lab/plot.h - pictures of measurements: lines and heat maps, as SVG or for a terminal, drawn into text that grows.
+/* lab/plot/plot.h - pictures: lines, heat maps, dials, bars, as SVG or for a terminal, drawn into text that grows.
  *
  *     const PlotPoint a[] = {{256, 2.31, 0.02}, {512, 2.35, 0.02}}, b[] = {{256, 2.31, 0}, {512, 4.1, 0}};
  *     const PlotSeries series[] = {{"yarn:factor=2", a, 2}, {"none", b, 2}};
@@ -63,6 +63,7 @@ typedef struct {
     const double *values;     /* [n_rows, n_columns], the first row on top; NaN: missing, the cell is hatched */
     double low, high;         /* the scale's ends, low < high; values beyond get its colours. Both 0: 0 to 1 */
     int decimals;             /* of the numbers in the cells; -1: no numbers. 0 writes whole numbers */
+    int diverging;            /* pale at 0, deep blue at high, deep red at low = -high; low, high both 0: -1 to 1 */
     const char *low_name, *high_name; /* what the ends are called beside the scale; NULL: the numbers */
     int width, height;        /* as above; height 0: what the rows need */
     int colour;
@@ -70,5 +71,56 @@ typedef struct {
 
 int plot_heat_svg(PlotText *out, const PlotHeat *p, char *err, size_t errlen);
 int plot_heat_terminal(PlotText *out, const PlotHeat *p, char *err, size_t errlen);
+
+/* Many small heat maps in rows and columns, without numbers in their cells: a contact sheet. */
+typedef struct {
+    const char *title, *subtitle;
+    const char *const *columns, *const *rows; /* names; NULL: none */
+    size_t n_columns, n_rows;
+    const double *values;     /* [n_rows, n_columns, side, side], NaN: nothing, left white */
+    size_t side;              /* cells of a map, each way */
+    const char *const *labels; /* [n_rows, n_columns], short, below each map; NULL: none */
+    double high;              /* the scale's end, 0: 1. A map's colours run with the square root: small weights show */
+    int diverging;            /* as above, from -high to high */
+    int width, colour;        /* as above */
+} PlotSheet;
+
+int plot_sheet_svg(PlotText *out, const PlotSheet *p, char *err, size_t errlen);
+int plot_sheet_terminal(PlotText *out, const PlotSheet *p, char *err, size_t errlen);
+
+/* Dials in rows and columns: circles with hands. */
+typedef struct {
+    double angle, length; /* radians, counter-clockwise from the right, as in mathematics; 1 is the rim. NaN: no hand */
+    double from;          /* a thin arc from this angle to angle, the way it was turned, more than once around where
+                           * it is so; NaN: none */
+} PlotHand;
+typedef struct {
+    const char *title, *subtitle;
+    const char *const *columns, *const *rows; /* names; NULL: none */
+    size_t n_columns, n_rows;
+    const PlotHand *hands;     /* [n_rows, n_columns, n_hands] */
+    size_t n_hands;            /* at most 4 */
+    const char *const *names;  /* [n_hands]: a legend; NULL: none */
+    const char *const *labels; /* [n_rows, n_columns], below each; NULL: none */
+    int width, colour;         /* as above; what does not fit the width goes on below, row by row */
+} PlotDials;
+
+int plot_dials_svg(PlotText *out, const PlotDials *p, char *err, size_t errlen);
+int plot_dials_terminal(PlotText *out, const PlotDials *p, char *err, size_t errlen);
+
+/* Horizontal bars, one below the other, from zero to the left and right. */
+typedef struct {
+    const char *title, *subtitle, *x_name;
+    const char *const *names; /* [n] */
+    const double *values;     /* [n]; NaN: a gap */
+    size_t n;
+    int waterfall;            /* 1: each begins where the one before ends, and a last bar from 0 is their sum */
+    const char *sum_name;     /* what that is called */
+    int decimals;             /* of the number beside each bar */
+    int width, colour;        /* as above */
+} PlotBars;
+
+int plot_bars_svg(PlotText *out, const PlotBars *p, char *err, size_t errlen);
+int plot_bars_terminal(PlotText *out, const PlotBars *p, char *err, size_t errlen);
 
 #endif

@@ -1,8 +1,8 @@
-/* lab/plot_svg.c - what both pictures in SVG have: the head with its colours, titles, words.
+/* lab/plot/svg.c - what both pictures in SVG have: the head with its colours, titles, words.
  *
  * The colours are those of Okabe and Ito (2008), which people with any kind of colour vision tell apart, made darker or
  * lighter where they would be pale on white or dull on black; no line depends on its colour alone. */
-#include "plot_parts.h"
+#include "parts.h"
 
 #include <math.h>
 #include <string.h>

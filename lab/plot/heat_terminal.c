@@ -1,5 +1,5 @@
-/* lab/plot_heat_terminal.c - a heat map for a terminal: a number in each cell, behind a shade or on a colour. */
-#include "plot_canvas.h"
+/* lab/plot/heat_terminal.c - a heat map for a terminal: a number in each cell, behind a shade or on a colour. */
+#include "canvas.h"
 
 #include <errno.h>
 #include <math.h>

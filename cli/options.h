@@ -1,0 +1,30 @@
+/* cli/options.h - what a row of the table of options says (option_rows.c); options.c reads the command line by it. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include "cli.h"
+
+/* NEW_FILE: a string that is not empty. OPEN_FLAG: a flag that may have a whole number behind an = */
+typedef enum { FLAG, OPEN_FLAG, INTEGER, NUMBER, STRING, NEW_FILE, STRINGS } Kind;
+
+typedef enum { TEXT_IN, OUTPUT, SAMPLING, MEASURING, CONTEXT, ROPE, ATTENTION, ROFORMER, MACHINE } Group;
+extern const char *const option_groups[]; /* their titles */
+
+typedef struct {
+    Group group;
+    char letter;
+    const char *name, *arg; /* arg: what its value is called; NULL for a flag */
+    Kind kind;
+    const char *commands; /* names of those that take it */
+    size_t at;            /* where its value goes, in Args */
+    const char *help;
+    double min, max;    /* INTEGER, NUMBER */
+    const char *alias;  /* another name of it */
+    size_t given;       /* an int in Args that says it was given; 0: none */
+    const char *hint;   /* behind what is said of a wrong value */
+    const char *silent; /* names of commands that take it, too, and do not say so in their help */
+    const char *(*choice)(int i); /* the i-th of its values, NULL behind the last */
+} Option;
+extern const Option options[]; /* a row without a name ends it */
+
+#endif

@@ -1,0 +1,73 @@
+/* tests/test_score.c - log-probabilities as score and generate print them: perplexity's, and the logits' own. */
+#include "cli_files.h"
+#include "base/json.h"
+#include "program.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The number behind a key, the last of that name in stdout. */
+static double number(const char *key) {
+    char name[60];
+    const char *at = out, *last = NULL;
+    snprintf(name, sizeof name, "\"%s\":", key);
+    while ((at = strstr(at, name))) last = at += strlen(name);
+    CHECK(last);
+    return last ? strtod(last, NULL) : NAN;
+}
+
+/* A text's log-probability after BOS is perplexity's sum; after a prompt, what is left of it. */
+static void sums(void) {
+    CliModel m = cli_model();
+    const char *text = "the sand and the water";
+    file_write(test_tmp("score.txt"), text, strlen(text));
+    CHECK(run("perplexity %s -f %s --json -q", m.gguf, test_tmp("score.txt")) == 0);
+    double whole = -number("nll_sum");
+    CHECK(run("score %s --text '%s'", m.gguf, text) == 0);
+    NEAR(strtod(strrchr(out, '\n') - out > 0 ? strstr(out, " in ") - 8 : out, NULL), whole, 1e-3, 0);
+    CHECK(run("score %s -i 'the sand' --text ' and the water' --json", m.gguf) == 0);
+    double after = strtod(strstr(out, "\"logprob\":") + 10, NULL);
+    CHECK(run("score %s --text 'the sand' --json", m.gguf) == 0);
+    NEAR(after + strtod(strstr(out, "\"logprob\":") + 10, NULL), whole, 1e-5, 0);
+}
+
+static void several(void) {
+    CliModel m = cli_model();
+    CHECK(run("score %s -i 'the ' --text 'sand' --text 'water'", m.gguf) == 0);
+    CHECK(count_lines(out) == 2 && strstr(out, ": sand\n") && strstr(out, ": water\n"));
+    CHECK(run("score %s -i 'the ' --text 'sand' --text 'water' --json --logprobs 2", m.gguf) == 0);
+    Json j;
+    char err[200];
+    CHECK(json_parse(&j, out, strlen(out), "stdout", err, sizeof err) == 0);
+    json_free(&j);
+    CHECK(strstr(out, "\"prompt\":\"the \"") && strstr(out, "\"top\":[{"));
+}
+
+/* What generate says of the ids it drew is what score says of their text; and the text does not change by it. */
+static void of_what_was_written(void) {
+    CHECK(run("-n 9 -s 3 -q") == 0);
+    char *text = taken_out();
+    CHECK(run("-n 9 -s 3 -q --logprobs 3") == 0);
+    CHECK(strcmp(text, out) == 0 && count_lines(said) == 9 && strstr(said, "   of   -"));
+    double sum = 0;
+    for (char *line = said; *line; line = strchr(line, '\n') + 1) sum += strtod(line, NULL);
+    text[strcspn(text, "\n")] = 0;
+    CHECK(run("score model/tales-1m.gguf --text '%s' --json", text) == 0);
+    NEAR(strtod(strstr(out, "\"logprob\":") + 10, NULL), sum, 9 * 5e-5 + 1e-6, 0); /* four places are printed */
+    free(text);
+}
+
+static void wrong_use(void) {
+    CliModel m = cli_model();
+    CHECK(run("score %s", m.gguf) == 2 && said_line("needs a text"));
+    CHECK(run("score %s --text ''", m.gguf) == 2 && said_line("the text is empty"));
+    CHECK(run("score %s --text a --logprobs 101", m.gguf) == 2 && said_line("out of range"));
+    CHECK(run("score %s --text 'the sand and the water' -c 2", m.gguf) == 1 && said_line("context"));
+}
+
+const Test tests_score[] = {{"score/sums", sums},
+                            {"score/several texts", several},
+                            {"score/of what was written", of_what_was_written},
+                            {"score/wrong use", wrong_use},
+                            {0}};
