@@ -74,8 +74,8 @@ const Option options[] = {
 
     {OUTPUT, 0, "--no-echo", NULL, FLAG, "generate", AT(show.no_echo), .help = "leave the prompt out of the output"},
     {OUTPUT, 0, "--logprobs", "N", INTEGER, "generate score", AT(show.logprobs),
-     .help = "the log-probability of each token written or scored, and of the N most probable there: what the model "
-             "says, before temperature and the like (generate: on stderr, behind the text; --json: in it)",
+     .help = "the log-probability of each token written or scored, and of the N most probable there: what the "
+             "model says, before temperature and the like (generate: on stderr, behind the text; --json: in it)",
      0, 100, .given = AT(show.logprobs_given)},
     {OUTPUT, 0, "--all", NULL, FLAG, "logits", AT(show.all),
      .help = "a line of logits for every id, not only the last (longrope: all as in one call of this length)"},
@@ -96,8 +96,8 @@ const Option options[] = {
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "recall", AT(show.svg), .help = "draw the gain by distance into FILE"},
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, SHOWS, AT(show.svg), .help = "draw the picture into FILE"},
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "proof", AT(show.svg), .help = "draw the loss by position into FILE"},
-    {OUTPUT, 0, "--json", NULL, FLAG, "generate logits score perplexity compare bench proof plan " PROBES, AT(show.json),
-     .help = "print a JSON object"},
+    {OUTPUT, 0, "--json", NULL, FLAG, "generate logits score perplexity compare bench proof plan " PROBES,
+     AT(show.json), .help = "print a JSON object"},
     {OUTPUT, 0, "--json", NULL, FLAG, ENCODERS, AT(show.json), .help = "print a JSON object a line"},
     {OUTPUT, 'q', "--quiet", NULL, FLAG, ALL, AT(show.quiet), .help = "no timings, no progress"},
     {OUTPUT, 'v', "--verbose", NULL, FLAG, ALL, AT(show.verbose), .help = "say what was opened"},

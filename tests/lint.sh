@@ -67,6 +67,8 @@ lengths() { # at most, files: a function begins at a line that ends in { and is 
 say "functions longer than 50 lines" "$(lengths 50 $(code $FOLDERS run.c | grep '\.c$'))"
 say "functions longer than 40 lines" "$(lengths 40 $(code rope attention model | grep '\.c$'))"
 
+say "left by a merge" "$(git grep -lE '^(<<<<<<<|>>>>>>>) ' 2>/dev/null)"
+
 # ---- the core: what has to be read to understand the engine
 core_lines=$(env -u MAKEFLAGS -u MAKELEVEL make -s core-lines | awk '{ print $1 }')
 [ "$core_lines" -le 4000 ] || say "the core" "has $core_lines lines with its headers, of at most 4,000"

@@ -37,7 +37,7 @@ static int ends_text(TextWriter *w, int id) {
     return (bos || eos) && !w->ignore_eos;
 }
 
-/* One id of the logits, its text by way of room. 1 where the text ends with it: w->end says why; or a negative errno. */
+/* An id drawn from logits, its text by way of room. 1 where the text ends: w->end says why; or a negative errno. */
 static int take(TextWriter *w, const float *logits, int id, char *room) {
     const Session *s = w->session;
     if (ends_text(w, id)) return 1;
