@@ -81,7 +81,7 @@ static const Command commands[] = {
      run_plan, 0, NULL},
     {"proof", "MODEL [--shift K] [--angles KIND]", "does the model see distances alone? a text from two places",
      "  ./run proof model.gguf --shift 1000,1000000\n"
-     "  ./run proof model.gguf --rope yarn:factor=4+rerope:window=128\n"
+     "  ./run proof model.gguf --rope yarn:factor=4+self-extend:group=8:window=64 --shift 1000,1003\n"
      "  ./run proof model.gguf --angles f32 --csv           what llama2.c's rounding of angles costs\n"
      "\nBoth ways to attend are shown, the one the model was not trained for as well: the proof does not\n"
      "need training.\n",
@@ -188,6 +188,7 @@ int main(int argc, char **argv) {
     quiet = a.show.quiet;
     if (a.show.help) return help(cmd);
     if (a.show.version) return print_version();
+    if (options_ask_for_specs(&a)) return print_specs(), out_end(EXIT_DONE);
     if (!a.sampling.seed_given || a.sampling.seed == 0)
         a.sampling.seed = (long long)(((uint64_t)time(NULL) * 1000003u + (uint64_t)getpid()) & 0x7fffffff) | 1;
     return cmd->run(&a);

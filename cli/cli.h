@@ -124,6 +124,8 @@ enum { WORDS = 2 };
  * with their values come first. */
 int options_parse(Args *a, int argc, char **argv, const Command *cmd);
 void options_print(const Command *cmd); /* its options, group by group */
+int options_ask_for_specs(const Args *a); /* --rope help */
+void print_specs(void);          /* all methods and their keys */
 void print_kernels(void);        /* the rows that run here, a space in front of each */
 /* "1,15,7" (commas, spaces) to ids; malloc'ed, NULL after saying why. */
 int *parse_ids(const char *option, const char *s, size_t *n);
@@ -172,6 +174,8 @@ void out_flush(void);
 int out_end(int code); /* flush: code, or EXIT_FAILED where something was not written */
 
 void json_string(const char *s, size_t n);
+void json_text(const char *key, const char *s); /* "key":"s", and null where s is NULL */
+void csv_field(const char *s);                   /* in quotes where it has a comma or a quote (RFC 4180) */
 void json_number(double v); /* JSON has no word for what is no number: null */
 void json_ids(const char *key, const int *ids, size_t n); /* "key":[..], */
 

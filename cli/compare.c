@@ -170,6 +170,15 @@ int compare_view(const Comparison *c, Model *model, RopeNumbers *numbers, const 
                ? 0 : fail("--rope %s, at %zu: %s", rope, length, err);
 }
 
+int compare_spec(const Comparison *c, const char *rope, size_t length, char *spec, size_t size) {
+    RopeNumbers *numbers = malloc(sizeof *numbers);
+    Model view;
+    int code = numbers ? compare_view(c, &view, numbers, rope, length) : fail("out of memory");
+    if (code == 0) rope_spec_print(&view.config.rope, spec, size);
+    free(numbers);
+    return code;
+}
+
 /* Everything that could be wrong, before the first cell is measured. */
 static int check_cells(const Comparison *c) {
     RopeNumbers *numbers = malloc(sizeof *numbers);

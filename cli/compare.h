@@ -35,6 +35,8 @@ int compare_lengths(Comparison *c); /* --lengths; none where it is not given */
 
 /* model is the engine's stretched by rope to length; numbers is its memory. */
 int compare_view(const Comparison *c, Model *model, RopeNumbers *numbers, const char *rope, size_t length);
+/* What rope becomes at that length, with all its numbers, into spec [size, at least ROPE_SPEC_MOST]. An exit code. */
+int compare_spec(const Comparison *c, const char *rope, size_t length, char *spec, size_t size);
 int compare_measure(Comparison *c); /* all cells that are not in the table */
 size_t compare_rows(const Comparison *c); /* of a cell */
 

@@ -16,7 +16,8 @@ const char *const option_groups[] = {"text in", "output",    "sampling", "measur
 #define ENCODERS "fill embed classify"
 #define FILES "tokenize perplexity compare recall " ENCODERS
 #define TEXTS "score " FILES
-#define MODELS "logits score perplexity bench proof plan " WRITERS " " ENCODERS
+#define STRETCHED "logits score perplexity bench proof " WRITERS " " ENCODERS
+#define MODELS "plan " STRETCHED
 #define PROBES "passkey recall"
 #define READERS "compare explain " PROBES " " MODELS
 #define SHOWS "rope explain"
@@ -28,6 +29,7 @@ static const char *phi_name(int i) { return feature_map_row(i) ? feature_map_row
 static const char *convention_name(int i) { return cut_convention_row(i) ? cut_convention_row(i)->name : NULL; }
 static const char *form_name(int i) { return linear_form_row(i) ? linear_form_row(i)->name : NULL; }
 
+#define ROPE_LIST_HELP "specs with commas between, each NAME[:key=value..][+NAME..], --rope help for their keys, of:"
 #define AT(field) offsetof(Args, field)
 const Option options[] = {
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "generate", AT(in.prompt), .help = "the text to go on from"},
@@ -201,9 +203,11 @@ const Option options[] = {
     {MEASURING, 0, "--merge", NULL, FLAG, "compare", AT(compare.merge),
      .help = "measure nothing: join CSV files, or all *.csv of folders"},
 
+    {CONTEXT, 'c', "--context", "N", INTEGER, "plan", AT(context.n),
+     .help = "the positions that are wanted (4 times the trained context)", 1, 1e15, .alias = "--ctx-size"},
     {CONTEXT, 'c', "--context", "N", INTEGER, "recall", AT(context.n),
      .help = "with --longppl: tokens of a text (4 times the trained context)", 16, 1e9, .alias = "--ctx-size"},
-    {CONTEXT, 'c', "--context", "N", INTEGER, MODELS " " SHOWS, AT(context.n),
+    {CONTEXT, 'c', "--context", "N", INTEGER, STRETCHED " " SHOWS, AT(context.n),
      .help = "positions to make room for; may go beyond the trained ones", 1, 1e15, .alias = "--ctx-size"},
     {CONTEXT, 0, "--kv", "TYPE", STRING, READERS, AT(context.kv),
      .help = "what keys and values are kept as: f32, f16, q8_0 or auto: f16 for larger decoders of 16 bits or fewer "
@@ -213,21 +217,22 @@ const Option options[] = {
     {CONTEXT, 0, "--save-state", "FILE", NEW_FILE, "generate logits", AT(context.save),
      .help = "keep what was read in FILE: the prompt need not be read again"},
     {CONTEXT, 0, "--load-state", "FILE", NEW_FILE, "generate logits", AT(context.load),
-     .help = "go on from a saved state; -i is then how the text goes on"},
+     .help = "go on from a saved state, with the --rope it was saved with; -i is then how the text goes on"},
     {CONTEXT, 0, "--save-state", "FILE", NEW_FILE, "chat", AT(context.save), .help = "/save FILE at the end"},
     {CONTEXT, 0, "--load-state", "FILE", NEW_FILE, "chat", AT(context.load), .help = "/load FILE at the beginning"},
 
-    {ROPE, 0, "--rope", "SPEC", STRING, MODELS " " SHOWS, AT(rope.method),
-     .help = "how RoPE is stretched (as the file says): NAME[:key=value..][+NAME..], as rope/README.md has it, of:",
+    {ROPE, 0, "--rope", "SPEC", STRING, STRETCHED " " SHOWS, AT(rope.method),
+     .help = "how RoPE is stretched (as the file says): NAME[:key=value..][+NAME..], --rope help for each one's keys, "
+             "of:",
      .choice = rope_spec_name},
-    {ROPE, 0, "--rope", "LIST", STRING, "compare " PROBES, AT(compare.ropes),
-     .help = "specs with commas between, each NAME[:key=value..][+NAME..], as rope/README.md has it, of:",
+    {ROPE, 0, "--rope", "LIST", STRING, "plan", AT(rope.method), .help = ROPE_LIST_HELP, .choice = rope_spec_name},
+    {ROPE, 0, "--rope", "LIST", STRING, "compare " PROBES, AT(compare.ropes), .help = ROPE_LIST_HELP,
      .choice = rope_spec_name},
     {ROPE, 0, "--rope-theta", "B", NUMBER, MODELS " " SHOWS, AT(rope.theta),
      .help = "base of the frequencies (the file's)", 1e-6, 1e30},
-    {ROPE, 0, "--rope-factor", "S", NUMBER, MODELS " " SHOWS, AT(rope.factor),
+    {ROPE, 0, "--rope-factor", "S", NUMBER, STRETCHED " " SHOWS, AT(rope.factor),
      .help = "how many times longer than trained", 1, 1e9},
-    {ROPE, 0, "--rope-original-context", "N", INTEGER, MODELS " " SHOWS, AT(rope.n_original),
+    {ROPE, 0, "--rope-original-context", "N", INTEGER, STRETCHED " " SHOWS, AT(rope.n_original),
      .help = "the length trained on (the file's)", 1, 1e15},
 
     {ATTENTION, 0, "--attention", "KIND", STRING, READERS, AT(attention.kind),

@@ -3,6 +3,7 @@
 
 #include "kernels/rows.h"
 #include "model/roformer_kinds.h"
+#include "rope/spec.h"
 
 #include <errno.h>
 #include <math.h>
@@ -121,14 +122,14 @@ int options_parse(Args *a, int argc, char **argv, const Command *cmd) {
 
 /* ---- help ---- */
 
-enum { HELP_WIDTH = 100, HELP_INDENT = 34 };
+enum { HELP_WIDTH = 100, HELP_INDENT = 34, KEY_INDENT = 26 };
 
-/* text from column HELP_INDENT on, wrapped between words; *column is where the cursor stands. */
-static void print_wrapped(const char *text, int *column) {
+/* text from that column on, wrapped between words; *column is where the cursor stands. */
+static void print_wrapped(const char *text, int indent, int *column) {
     while (*text) {
         int len = (int)strcspn(text, " ");
-        if (*column > HELP_INDENT && *column + 1 + len > HELP_WIDTH) *column = printf("\n%*s", HELP_INDENT, "") - 1;
-        else if (*column > HELP_INDENT) *column += printf(" ");
+        if (*column > indent && *column + 1 + len > HELP_WIDTH) *column = printf("\n%*s", indent, "") - 1;
+        else if (*column > indent) *column += printf(" ");
         *column += printf("%.*s", len, text);
         text += len + (text[len] == ' ');
     }
@@ -140,8 +141,8 @@ static void print_option(const Option *o) {
              o->letter ? ", " : "  ", o->name, o->kind == OPEN_FLAG ? "[=" : o->arg ? " " : "", o->arg ? o->arg : "",
              o->kind == OPEN_FLAG ? "]" : "");
     int column = printf("  %-*s", HELP_INDENT - 2, left);
-    print_wrapped(o->help, &column);
-    for (int i = 0; o->choice && o->choice(i); i++) print_wrapped(o->choice(i), &column);
+    print_wrapped(o->help, HELP_INDENT, &column);
+    for (int i = 0; o->choice && o->choice(i); i++) print_wrapped(o->choice(i), HELP_INDENT, &column);
     putchar('\n');
 }
 
@@ -156,6 +157,25 @@ void options_print(const Command *cmd) {
 
 void print_kernels(void) {
     for (int i = 0; kernels_row(i); i++) printf(" %s", kernels_row(i)->name);
+}
+
+int options_ask_for_specs(const Args *a) {
+    const char *spec = a->rope.method ? a->rope.method : a->compare.ropes;
+    return spec && strcmp(spec, "help") == 0;
+}
+
+void print_specs(void) {
+    const char *name, *source;
+    printf("--rope NAME[:key=value..][+NAME..]   how RoPE is stretched; rope/README.md says what each one does\n");
+    for (int i = 0; (name = rope_spec_name(i)); i++) {
+        const RopeKey *k = rope_spec_keys(name, &source);
+        printf("\n%s  (%s)\n", name, source);
+        for (; k->name; k++) {
+            int column = printf("  %-*s", KEY_INDENT - 2, k->name);
+            print_wrapped(k->about, KEY_INDENT, &column);
+            putchar('\n');
+        }
+    }
 }
 
 int named(const char *option, const char *word, const char *const *names, int first) {

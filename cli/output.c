@@ -159,6 +159,23 @@ void json_string(const char *s, size_t n) {
     out_bytes("\"", 1);
 }
 
+void json_text(const char *key, const char *s) {
+    out_printf("\"%s\":", key);
+    if (s) json_string(s, strlen(s));
+    else out_printf("null");
+    out_printf(",");
+}
+
+void csv_field(const char *s) {
+    if (!strpbrk(s, ",\"")) {
+        out_bytes(s, strlen(s));
+        return;
+    }
+    out_bytes("\"", 1);
+    for (; *s; s++) out_bytes(*s == '"' ? "\"\"" : s, *s == '"' ? 2 : 1);
+    out_bytes("\"", 1);
+}
+
 void json_number(double v) { out_printf(isfinite(v) ? "%.9g" : "null", v); }
 
 void json_ids(const char *key, const int *ids, size_t n) {

@@ -71,8 +71,8 @@ static void key_of(char key[8], const Grid *g, size_t trial) {
 static void stream(const Grid *g, size_t rope, size_t length, size_t depth) {
     const Cell *cell = cell_at(g, rope, length, depth);
     if (!g->a->show.csv) return;
-    out_printf(strchr(g->c.ropes[rope], ',') ? "\"%s\"," : "%s,", g->c.ropes[rope]);
-    out_printf("%zu,%d,%zu,%.6g,%.9g,%zu\n", g->c.lengths[length], g->depths[depth], g->trials, cell->match, cell->nll,
+    csv_field(g->c.ropes[rope]);
+    out_printf(",%zu,%d,%zu,%.6g,%.9g,%zu\n", g->c.lengths[length], g->depths[depth], g->trials, cell->match, cell->nll,
                cell->n_prompt);
     out_flush();
 }
@@ -128,6 +128,8 @@ static void print_head(const Grid *g) {
 }
 
 static void print_tables(const Grid *g) {
+    out_printf("%s, prompt: %s, seed %lld\n\n", file_name(g->a->model),
+               g->a->probe.template_file ? g->a->probe.template_file : "arXiv:2305.16300", g->a->sampling.seed);
     for (size_t r = 0; r < g->c.n_ropes; r++) {
         out_printf("%s%s\n%-8s", r ? "\n" : "", g->c.ropes[r], "depth");
         for (size_t i = 0; i < g->c.n_lengths; i++) out_printf("%17zu", g->c.lengths[i]);
@@ -144,16 +146,19 @@ static void print_tables(const Grid *g) {
 }
 
 static void print_json(const Grid *g) {
-    out_printf("{\"model\":");
-    json_string(g->a->model, strlen(g->a->model));
-    out_printf(",\"seed\":%lld,\"trials\":%zu,\"cells\":[", g->a->sampling.seed, g->trials);
+    char spec[ROPE_SPEC_MOST];
+    out_printf("{");
+    json_text("model", g->a->model);
+    json_text("template", g->a->probe.template_file);
+    out_printf("\"seed\":%lld,\"trials\":%zu,\"cells\":[", g->a->sampling.seed, g->trials);
     for (size_t r = 0; r < g->c.n_ropes; r++)
         for (size_t i = 0; i < g->c.n_lengths; i++)
             for (size_t d = 0; d < g->n_depths; d++) {
                 const Cell *cell = cell_at(g, r, i, d);
-                out_printf("%s{\"rope\":", r + i + d ? "," : "");
-                json_string(g->c.ropes[r], strlen(g->c.ropes[r]));
-                out_printf(",\"length\":%zu,\"depth\":%d,\"match\":%.6g,\"nll\":%.9g,\"prompt_tokens\":%zu}",
+                out_printf("%s{", r + i + d ? "," : "");
+                json_text("rope", g->c.ropes[r]);
+                json_text("spec", compare_spec(&g->c, g->c.ropes[r], g->c.lengths[i], spec, sizeof spec) ? NULL : spec);
+                out_printf("\"length\":%zu,\"depth\":%d,\"match\":%.6g,\"nll\":%.9g,\"prompt_tokens\":%zu}",
                            g->c.lengths[i], g->depths[d], cell->match, cell->nll, cell->n_prompt);
             }
     out_printf("]}\n");

@@ -111,7 +111,8 @@ static void csv_plan(const Reach *p) {
     for (size_t i = 0; i < p->n_methods; i++)
         for (int k = 0; k < p->n_pairs; k++) {
             const ReachMethod *m = &p->methods[i];
-            out_printf("\"%s\",%d,%.9g,%.9g,%.9g,%.9g,%lld,%d,%.9g\n", m->spec, k, 6.283185307179586 / p->inv_freq[k],
+            csv_field(m->spec);
+            out_printf(",%d,%.9g,%.9g,%.9g,%.9g,%lld,%d,%.9g\n", k, 6.283185307179586 / p->inv_freq[k],
                        reach_turns(p, k), m->inv_freq[k], m->farthest, (long long)m->keys, m->unseen, m->scale);
         }
 }

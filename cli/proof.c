@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "base/base.h"
 #include "lab/proof.h"
+#include "rope/spec.h"
 
 #include <errno.h>
 #include <math.h>
@@ -42,12 +43,22 @@ static int read_shifts(Task *t) {
     }
 }
 
-static void print_head(const Task *t) {
-    if (t->a->show.json) out_printf("{\"tokens\":%zu,\"angles\":\"%s\",\"rows\":[", t->n,
-                                    t->angles ? t->angles->name : "double");
-    else if (t->a->show.csv) out_printf("attention,angles,shift,logit_off,logit_ulps,nll_off,nll_at_0,nll_shifted\n");
-    else out_printf("%-10s%-8s%12s%16s%10s%14s%12s%12s\n", "attention", "angles", "shift", "logits off by", "in ulps",
-                    "a loss by", "loss at 0", "shifted");
+static void print_head(const Task *t, const Config *c) {
+    char spec[ROPE_SPEC_MOST];
+    rope_spec_print(&c->rope, spec, sizeof spec);
+    if (t->a->show.json) {
+        out_printf("{");
+        json_text("model", t->a->model);
+        json_text("rope", spec);
+        out_printf("\"tokens\":%zu,\"angles\":\"%s\",\"rows\":[", t->n, t->angles ? t->angles->name : "double");
+        return;
+    }
+    if (!t->a->show.csv)
+        out_printf("%s, --rope %s: a text of %zu ids, read from position 0 and from others\n\n", file_name(t->a->model),
+                   spec, t->n);
+    if (t->a->show.csv) out_printf("attention,angles,shift,logit_off,logit_ulps,nll_off,nll_at_0,nll_shifted\n");
+    else out_printf("%-10s%-8s%12s%16s%10s%16s%12s%12s\n", "attention", "angles", "shift", "logits off by", "in ulps",
+                    "losses off by", "loss at 0", "shifted");
 }
 
 static void print_row(Task *t, const char *attention, size_t shift, const Proof *p) {
@@ -59,10 +70,32 @@ static void print_row(Task *t, const char *attention, size_t shift, const Proof 
                    p->nll[1]);
     else
         out_printf(t->a->show.csv ? "%s,%s,%zu,%.9g,%.9g,%.9g,%.9g,%.9g\n"
-                                  : "%-10s%-8s%12zu%16.3g%10.3g%14.3g%12.6f%12.6f\n",
+                                  : "%-10s%-8s%12zu%16.2e%10.0f%16.2e%12.6f%12.6f\n",
                    attention, angles, shift, p->logit_off, p->logit_ulps, p->nll_off, p->nll[0], p->nll[1]);
     t->begun = 1;
     out_flush();
+}
+
+/* The text's ids: --prompt's, or the usual text, over and over where far keys are read in another way than near ones:
+ * up to twice the length that the model was trained on, at most FAR. */
+static int read_ids(Task *t, Engine *e) {
+    enum { FAR = 1024 };
+    const Config *c = &e->model.config;
+    size_t len = strlen(usual_text), want = 0, times = 1;
+    if (t->a->in.prompt) return tokenizer_encode(e->tokenizer, t->a->in.prompt, strlen(t->a->in.prompt), ENCODE_BOS,
+                                                 &t->ids, &t->n, e->err, sizeof e->err);
+    if (rope_numbers(&c->rope)->relative) want = 2 * (size_t)c->n_ctx_train < FAR ? 2 * (size_t)c->n_ctx_train : FAR;
+    for (;; times *= 2) {
+        char *text = malloc(times * (len + 1) + 1);
+        if (!text) return base_error(e->err, sizeof e->err, -ENOMEM, "out of memory");
+        for (size_t i = 0; i < times; i++) snprintf(text + i * (len + 1), len + 2, "%s ", usual_text);
+        int rc = tokenizer_encode(e->tokenizer, text, times * (len + 1) - 1, ENCODE_BOS, &t->ids, &t->n, e->err,
+                                  sizeof e->err);
+        free(text);
+        if (rc || t->n >= want) return rc;
+        free(t->ids);
+        t->ids = NULL;
+    }
 }
 
 /* A model attends in one way; it is opened again to attend in the other. */
@@ -72,17 +105,14 @@ static int prove(Task *t, Args *a, const char *attention) {
     int code = engine_open(&e, a, t->ids == NULL);
     if (code) return code;
     const Config *c = &e.model.config;
-    const char *text = a->in.prompt ? a->in.prompt : usual_text;
     if (c->mask != MASK_CAUSAL) code = fail("%s: proof is for models that read from left to right", a->model);
-    if (code == 0 && !t->ids &&
-        tokenizer_encode(e.tokenizer, text, strlen(text), ENCODE_BOS, &t->ids, &t->n, e.err, sizeof e.err))
-        code = fail("%s", e.err);
+    if (code == 0 && !t->ids && read_ids(t, &e)) code = fail("%s", e.err);
     if (code == 0 && t->n < 2) code = fail("a text of one token says nothing of distances");
     if (code == 0 && !t->begun && e.model.min_group)
         note(
             "blocks of weights meet activations rounded to 8 bits, and one rounding that falls otherwise shows: a file "
             "of F32 says more");
-    if (code == 0 && !t->begun) print_head(t);
+    if (code == 0 && !t->begun) print_head(t, c);
     for (size_t i = 0; code == 0 && i < t->n_shifts && !interrupted; i++) {
         Proof p;
         ProofPlace at = {.origin = t->shifts[i], .angles = t->angles};

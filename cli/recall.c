@@ -148,52 +148,111 @@ static void number_or_none(char *to, size_t size, double v, const char *none) {
     else snprintf(to, size, "%s", none);
 }
 
+/* What was asked, and of what. */
+static void json_head(const Recall *r) {
+    out_printf("{");
+    json_text("model", r->a->model);
+    json_text("file", r->a->in.file);
+    out_printf("\"seed\":%lld,\"samples\":%zu,", r->a->sampling.seed, r->samples);
+}
+
+static int json_rope(const Recall *r, size_t rope, size_t length, int first) {
+    char spec[ROPE_SPEC_MOST];
+    int code = compare_spec(&r->c, r->c.ropes[rope], length, spec, sizeof spec);
+    out_printf("%s{", first ? "" : ",");
+    json_text("rope", r->c.ropes[rope]);
+    json_text("spec", code ? NULL : spec);
+    return code;
+}
+
+static int json_longppl(const Recall *r) {
+    int code = 0;
+    json_head(r);
+    out_printf("\"length\":%zu,\"short\":%zu,\"rows\":[", r->length, r->n_short);
+    for (size_t i = 0; i < r->c.n_ropes && code == 0; i++) {
+        const Row *w = &r->rows[i];
+        double mean = w->n_keys ? w->keys / (double)w->n_keys : NAN, n = (double)w->n_ids;
+        code = json_rope(r, i, r->length, i == 0);
+        out_printf("\"longppl\":");
+        json_number(exp(mean));
+        out_printf(",\"key_nll\":");
+        json_number(mean);
+        out_printf(",\"keys\":%zu,\"tokens\":%zu,\"nll\":%.9g,\"nll_short\":%.9g}", w->n_keys, w->n_ids, w->all / n,
+                   w->brief / n);
+    }
+    out_printf("]}\n");
+    return code;
+}
+
+static void head(const Recall *r) {
+    if (r->a->show.csv)
+        out_printf("# recall: model %s, file %s, span %zu, seed %lld\n", r->a->model, r->a->in.file, r->span,
+                   r->a->sampling.seed);
+    else
+        out_printf("%s reads %s: %zu samples, seed %lld\n\n", file_name(r->a->model), file_name(r->a->in.file),
+                   r->samples, r->a->sampling.seed);
+}
+
+/* What has no key tokens has no LongPPL: "-", or nothing. */
 static void print_longppl(const Recall *r) {
-    int json = r->a->show.json, csv = r->a->show.csv;
-    const char *form = json  ? "%s{\"rope\":\"%s\",\"longppl\":%s,\"key_nll\":%s,\"keys\":%zu,\"tokens\":%zu,"
-                               "\"nll\":%.9g,\"nll_short\":%.9g}"
-                       : csv ? "%s%s,%s,%s,%zu,%zu,%.9g,%.9g\n"
-                             : "%s%-40s%12.8s%12.8s%8zu%9zu%10.4f%10.4f\n";
-    if (json) out_printf("{\"length\":%zu,\"short\":%zu,\"rows\":[", r->length, r->n_short);
-    else if (csv) out_printf("rope,longppl,key_nll,keys,tokens,nll,nll_short\n");
+    int csv = r->a->show.csv;
+    head(r);
+    if (csv) out_printf("rope,longppl,key_nll,keys,tokens,nll,nll_short\n");
     else out_printf("%-40s%12s%12s%8s%9s%10s%10s\n", "", "LongPPL", "key loss", "keys", "of", "loss", "short's");
     for (size_t i = 0; i < r->c.n_ropes; i++) {
         const Row *w = &r->rows[i];
         double mean = w->n_keys ? w->keys / (double)w->n_keys : NAN, n = (double)w->n_ids;
         char ppl[32], key[32];
-        number_or_none(ppl, sizeof ppl, exp(mean), json ? "null" : csv ? "" : "-");
-        number_or_none(key, sizeof key, mean, json ? "null" : csv ? "" : "-");
-        out_printf(form, json && i ? "," : "", r->c.ropes[i], ppl, key, w->n_keys, w->n_ids, w->all / n, w->brief / n);
+        number_or_none(ppl, sizeof ppl, exp(mean), csv ? "" : "-");
+        number_or_none(key, sizeof key, mean, csv ? "" : "-");
+        if (csv) csv_field(r->c.ropes[i]);
+        else out_printf("%-40s", r->c.ropes[i]);
+        out_printf(csv ? ",%s,%s,%zu,%zu,%.9g,%.9g\n" : "%12.8s%12.8s%8zu%9zu%10.4f%10.4f\n", ppl, key, w->n_keys,
+                   w->n_ids, w->all / n, w->brief / n);
     }
-    if (json) out_printf("]}\n");
-    else if (!csv)
+    if (!csv)
         out_printf(
             "\nkey tokens: by more than 2 nats easier with %zu ids in front than with %zu, and then below 2 nats\n",
             r->length, r->n_short);
 }
 
+static int json_rows(const Recall *r) {
+    int code = 0;
+    json_head(r);
+    out_printf("\"span\":%zu,\"rows\":[", r->span);
+    for (size_t i = 0; i < r->c.n_ropes * r->n_distances && code == 0; i++) {
+        const Row *w = &r->rows[i];
+        double n = (double)w->n;
+        size_t distance = r->distances[i % r->n_distances];
+        RecallCut cut = {.span = r->span, .between = distance - r->span};
+        code = json_rope(r, i / r->n_distances, recall_length(&cut, r->c.bos), i == 0);
+        out_printf("\"distance\":%zu,\"samples\":%zu,\"first\":%.9g,\"second\":%.9g,\"gain\":%.9g,\"stderr\":%.9g,"
+                   "\"right_first\":%.6g,\"right_second\":%.6g}", distance, w->n, w->mean.nll[0] / n,
+                   w->mean.nll[1] / n, gain_of(w), stderr_of(w), w->mean.right[0] / n, w->mean.right[1] / n);
+    }
+    out_printf("]}\n");
+    return code;
+}
+
 static void print_rows(const Recall *r) {
-    const char *form = r->a->show.json
-                           ? "%s{\"rope\":\"%s\",\"distance\":%zu,\"samples\":%zu,\"first\":%.9g,\"second\":%.9g,"
-                             "\"gain\":%.9g,\"stderr\":%.9g,\"right_first\":%.6g,\"right_second\":%.6g}"
-                       : r->a->show.csv ? "%s%s,%zu,%zu,%.9g,%.9g,%.9g,%.9g,%.6g,%.6g\n"
-                                        : "%s%-34s%9zu%8zu%9.4f%9.4f%10.4f%9.4f%8.3f%8.3f\n";
-    if (r->a->show.json) out_printf("{\"span\":%zu,\"rows\":[", r->span);
-    else if (r->a->show.csv)
-        out_printf("# recall: model %s, file %s, span %zu, seed %lld\n"
-                   "rope,distance,samples,first,second,gain,stderr,right_first,right_second\n",
-                   r->a->model, r->a->in.file, r->span, r->a->sampling.seed);
+    int csv = r->a->show.csv;
+    head(r);
+    if (csv) out_printf("rope,distance,samples,first,second,gain,stderr,right_first,right_second\n");
     else
-        out_printf("%-34s%9s%8s%9s%9s%10s%9s%8s%8s\n", "", "distance", "spans", "first", "second", "easier by",
-                   "stderr", "right", "second");
+        out_printf("%-34s%9s%8s%9s%9s%11s%9s%11s%11s\n", "", "distance", "spans", "loss 1st", "2nd", "easier by",
+                   "stderr", "right 1st", "2nd");
     for (size_t i = 0; i < r->c.n_ropes * r->n_distances; i++) {
         const Row *w = &r->rows[i];
         double n = (double)w->n;
-        out_printf(form, r->a->show.json && i ? "," : "", r->c.ropes[i / r->n_distances],
+        if (csv) csv_field(r->c.ropes[i / r->n_distances]);
+        else out_printf("%-34s", r->c.ropes[i / r->n_distances]);
+        out_printf(csv ? ",%zu,%zu,%.9g,%.9g,%.9g,%.9g,%.6g,%.6g\n" : "%9zu%8zu%9.4f%9.4f%11.4f%9.4f%11.3f%11.3f\n",
                    r->distances[i % r->n_distances], w->n, w->mean.nll[0] / n, w->mean.nll[1] / n, gain_of(w),
                    stderr_of(w), w->mean.right[0] / n, w->mean.right[1] / n);
     }
-    if (r->a->show.json) out_printf("]}\n");
+    if (!csv)
+        out_printf("\nloss of a span of %zu tokens in nats a token, the first time and the second; easier by: below 0, "
+                   "it was harder\nright: the share of tokens that were the model's first guess\n", r->span);
 }
 
 static int draw(const Recall *r) {
@@ -233,6 +292,9 @@ static int run_all(Recall *r) {
     if (r->a->probe.longppl && (r->n_short < 2 || r->n_short >= r->length))
         return usage("--short %zu: the short context must be shorter than the long one, %zu (-c)", r->n_short,
                      r->length);
+    if (!r->a->probe.longppl && (r->a->context.n || r->a->probe.n_short))
+        return usage("%s goes with --longppl; the distances say how much is read here",
+                     r->a->context.n ? "-c" : "--short");
     if (!r->a->probe.longppl && (code = take_distances(r))) return code;
     if ((code = take_text(r))) return code;
     r->rows = calloc(c->n_ropes * n_rows(r), sizeof *r->rows);
@@ -243,6 +305,7 @@ static int run_all(Recall *r) {
     for (size_t i = 0; code == 0 && i < c->n_ropes; i++)
         for (size_t k = 0; code == 0 && k < n_rows(r); k++) code = measure(r, i, k);
     if (code) return code;
+    if (r->a->show.json) return r->a->probe.longppl ? json_longppl(r) : json_rows(r);
     if (r->a->probe.longppl) print_longppl(r);
     else print_rows(r);
     return r->a->probe.longppl ? 0 : draw(r);

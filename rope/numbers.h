@@ -69,6 +69,7 @@ typedef struct RopeKey {
     double min, max;   /* both allowed */
     double usual;      /* what it is where it is not given .. */
     double (*usually)(const RopeNumbers *n); /* .. or this, where not NULL: of the keys before it, and the model's */
+    const char *about; /* what it is, and in brackets what it usually is: a few words */
 } RopeKey;
 
 #define ROPE_AT(field) offsetof(RopeNumbers, field)

@@ -194,32 +194,53 @@ static double usual_divisor(const RopeNumbers *n) {
     return (double)g;
 }
 
-#define WHOLE(name, field, min, usually) {name, ROPE_WHOLE, ROPE_AT(distance.field), min, ROPE_KEY_MOST, 0, usually}
+#define WHOLE(name, field, min, usually, about) \
+    {name, ROPE_WHOLE, ROPE_AT(distance.field), min, ROPE_KEY_MOST, 0, usually, about}
 static const RopeKey
-    rerope_keys[] = {WHOLE("window", window, 1, usual_half), {0}},
-    leaky_keys[] = {WHOLE("window", window, 1, usual_half),
-                    {"factor", ROPE_NUMBER, ROPE_AT(distance.leak), 1, 1e9, 0, rope_usual_factor},
+    rerope_keys[] = {WHOLE("window", window, 1, usual_half, "W: the largest distance (half the original length)"), {0}},
+    leaky_keys[] = {WHOLE("window", window, 1, usual_half, "W: distances below it stay (half the original length)"),
+                    {"factor", ROPE_NUMBER, ROPE_AT(distance.leak), 1, 1e9, 0, rope_usual_factor,
+                     "K: beyond W they grow K times slower (-c over the original length)"},
                     {0}},
-    self_extend_keys[] = {WHOLE("window", window, 1, usual_quarter), WHOLE("group", group, 1, usual_group), {0}},
-    llamacpp_keys[] = {WHOLE("window", window, 1, usual_quarter), WHOLE("group", group, 1, usual_divisor), {0}},
-    dca_keys[] = {WHOLE("chunk", chunk, 2, usual_chunk),
-                  WHOLE("local", local, 0, usual_local),
-                  {"magnitude", ROPE_NUMBER, ROPE_AT(distance.magnitude), 1e-3, 1e3, 1, NULL},
+    self_extend_keys[] = {WHOLE("window", window, 1, usual_quarter, "W: nearer keys stay (a quarter of the original)"),
+                          WHOLE("group", group, 1, usual_group, "G: positions beyond that count as one (the smallest "
+                                "with which the farthest key of -c is within two thirds of the original)"), {0}},
+    llamacpp_keys[] = {WHOLE("window", window, 1, usual_quarter, "--grp-attn-w (a quarter of the original length)"),
+                       WHOLE("group", group, 1, usual_divisor, "--grp-attn-n, which divides it (as self-extend's)"),
+                       {0}},
+    dca_keys[] = {WHOLE("chunk", chunk, 2, usual_chunk, "C: the farthest position of a query (three quarters of the "
+                        "original length)"),
+                  WHOLE("local", local, 0, usual_local, "W: chunks are C - W long (an eighth of the original)"),
+                  {"magnitude", ROPE_NUMBER, ROPE_AT(distance.magnitude), 1e-3, 1e3, 1, NULL,
+                   "on cos and sin; the release has 1 + 0.05 ln(n/L) (1)"},
                   {0}},
-    string_keys[] = {WHOLE("shift", shift, 1, usual_shift), WHOLE("window", window, 0, usual_string), {0}},
-    power_keys[] = {{"c", ROPE_NUMBER, ROPE_AT(distance.c), 1, 1e15, 0, usual_c}, {0}},
-    sinks_keys[] = {WHOLE("keep", keep, 0, usual_keep), WHOLE("window", window, 1, usual_cache), {0}},
-    window_keys[] = {WHOLE("size", window, 1, usual_all), {0}},
-    lm_infinite_keys[] = {WHOLE("keep", keep, 0, usual_keep), WHOLE("window", window, 1, usual_all), {0}},
-    infllm_keys[] = {WHOLE("init", init, 0, usual_64th), WHOLE("local", local, 1, usual_half),
-                     WHOLE("block", block, 1, usual_64th),
-                     {"top", ROPE_WHOLE, ROPE_AT(distance.top), 1, ROPE_KEY_MOST, 16, NULL},
-                     WHOLE("representatives", representatives, 1, usual_few), WHOLE("every", every, 1, usual_every),
+    string_keys[] = {WHOLE("shift", shift, 1, usual_shift, "S: farther distances shrink by it (a third of the "
+                           "original length)"),
+                     WHOLE("window", window, 0, usual_string, "W: .. to no less than this (128, or an eighth of S)"),
                      {0}},
-    ms_poe_keys[] = {{"min", ROPE_NUMBER, ROPE_AT(distance.min), 1e-3, 1e6, 1.2, NULL},
-                     {"max", ROPE_NUMBER, ROPE_AT(distance.max), 1e-3, 1e6, 1.8, NULL},
-                     WHOLE("at", at, 1, usual_all),
-                     {"skip", ROPE_WHOLE, ROPE_AT(distance.skip), 0, ROPE_MOST_LAYERS, 2, NULL},
+    power_keys[] = {{"c", ROPE_NUMBER, ROPE_AT(distance.c), 1, 1e15, 0, usual_c,
+                     "C: where positions p/(1 + p/C) end (three times the original length)"}, {0}},
+    sinks_keys[] = {WHOLE("keep", keep, 0, usual_keep, "S: the first keys, always seen (4)"),
+                    WHOLE("window", window, 1, usual_cache, "R: the last ones, the query's own included (the original "
+                          "length less S)"), {0}},
+    window_keys[] = {WHOLE("size", window, 1, usual_all, "R: keys seen, the query's own included (the original "
+                           "length)"), {0}},
+    lm_infinite_keys[] = {WHOLE("keep", keep, 0, usual_keep, "G: the first keys, always seen (4)"),
+                          WHOLE("window", window, 1, usual_all, "L: nearer keys are seen, and the largest distance "
+                                "(the original length)"), {0}},
+    infllm_keys[] = {WHOLE("init", init, 0, usual_64th, "the first keys, always seen (a 64th of the original length)"),
+                     WHOLE("local", local, 1, usual_half, "N: the last keys, always seen (half the original length)"),
+                     WHOLE("block", block, 1, usual_64th, "keys of a block (a 64th of the original length)"),
+                     {"top", ROPE_WHOLE, ROPE_AT(distance.top), 1, ROPE_KEY_MOST, 16, NULL, "blocks seen (16)"},
+                     WHOLE("representatives", representatives, 1, usual_few, "keys that stand for a block (4)"),
+                     WHOLE("every", every, 1, usual_every, "queries that choose blocks together (512, at most N)"),
+                     {0}},
+    ms_poe_keys[] = {{"min", ROPE_NUMBER, ROPE_AT(distance.min), 1e-3, 1e6, 1.2, NULL, "the first head's divisor of "
+                      "positions (1.2)"},
+                     {"max", ROPE_NUMBER, ROPE_AT(distance.max), 1e-3, 1e6, 1.8, NULL, "the last head's (1.8)"},
+                     WHOLE("at", at, 1, usual_all, "heads are ranked when so many are read (the original length)"),
+                     {"skip", ROPE_WHOLE, ROPE_AT(distance.skip), 0, ROPE_MOST_LAYERS, 2, NULL,
+                      "the first layers, left as they are (2)"},
                      {0}};
 #undef WHOLE
 

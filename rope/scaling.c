@@ -315,8 +315,8 @@ static int check_longrope(const RopeConfig *c, char *err, size_t errlen) {
     if (rc) return rc;
     if (n->n_ctx_original < 2) return refuse(c, "the original context must be at least 2", err, errlen);
     if (n->n_long != c->rotary_dim / 2 || n->n_short != c->rotary_dim / 2)
-        return refuse(c, "long_factor and short_factor must be given by the file, one number for each pair", err,
-                       errlen);
+        return refuse(c, "its divisors are not known, one for each pair: long_factor and short_factor of the model's "
+                      "file, or long=FILE, long=1/1.2/..", err, errlen);
     for (int i = 0; i < n->n_long; i++)
         if (!(n->long_factor[i] > 0) || !(n->short_factor[i] > 0) || isinf(n->long_factor[i]) ||
             isinf(n->short_factor[i]))
@@ -340,33 +340,45 @@ static double fill(double *inv_freq, const RopeConfig *c, int64_t choice) {
 
 static double usual_pairs(const RopeNumbers *n) { return floor(20.0 / 64 * (double)n->n_pairs + 0.5); }
 
-#define FACTOR {"factor", ROPE_NUMBER, ROPE_AT(factor), 1, 1e9, 0, rope_usual_factor}
-#define ORIGINAL {"original", ROPE_WHOLE, ROPE_AT(n_ctx_original), 1, 1e15, 0, rope_usual_original}
-#define OPTIONAL(name) {#name, ROPE_OPTIONAL, ROPE_AT(name), 0, 1e9, 0, NULL}
-#define NUMBER(name, usual) {#name, ROPE_NUMBER, ROPE_AT(name), 1e-9, 1e9, usual, NULL}
-#define YARN NUMBER(beta_fast, 32), NUMBER(beta_slow, 1), {"truncate", ROPE_NOT, ROPE_AT(no_truncate), 0, 1, 1, NULL}, \
-             OPTIONAL(mscale), OPTIONAL(mscale_all_dim), OPTIONAL(attention_factor), OPTIONAL(attention_multiplier)
-static const RopeKey none_keys[] = {{0}}, factor_keys[] = {FACTOR, {0}},
-                     mixed_keys[] = {FACTOR, {"b", ROPE_NUMBER, ROPE_AT(power), 0, 10, 0.75, NULL}, {0}},
-                     parts_keys[] =
-                         {ORIGINAL,           FACTOR, NUMBER(beta_0, 1.25), NUMBER(beta_1, 0.75), NUMBER(gamma_0, 16),
-                          NUMBER(gamma_1, 2), {0}},
-                     dynamic_keys[] = {ORIGINAL, FACTOR, {0}}, length_keys[] = {ORIGINAL, {0}},
-                     yarn_keys[] = {ORIGINAL, FACTOR, YARN, {0}}, dynamic_yarn_keys[] = {ORIGINAL, YARN, {0}},
-                     longrope_keys[] = {ORIGINAL,
-                                        FACTOR,
-                                        {"long", ROPE_LIST, ROPE_AT(long_factor), 1e-9, 1e9, 1, NULL},
-                                        {"short", ROPE_LIST, ROPE_AT(short_factor), 1e-9, 1e9, 1, NULL},
-                                        OPTIONAL(attention_factor),
-                                        {0}},
-                     llama3_keys[] = {ORIGINAL, FACTOR, NUMBER(low_freq_factor, 1), NUMBER(high_freq_factor, 4), {0}},
-                     xpos_keys[] = {NUMBER(scale_base, 512), {0}},
-    share_keys[] = {{"share", ROPE_NUMBER, ROPE_AT(share), 1e-9, 1, 0.75, NULL},
-                                     {"factor", ROPE_NUMBER, ROPE_AT(factor), 1, 1e9, 1, NULL},
-                                     {0}},
-                     clip_keys[] = {{"pairs", ROPE_WHOLE, ROPE_AT(clip_pairs), 0, ROPE_MAX_PAIRS, 0, usual_pairs},
-                                    {"hard", ROPE_WHOLE, ROPE_AT(clip_hard), 0, 1, 0, NULL},
-                                    {0}};
+#define FACTOR {"factor", ROPE_NUMBER, ROPE_AT(factor), 1, 1e9, 0, rope_usual_factor, \
+                "s: how many times longer (-c over the original length)"}
+#define ORIGINAL {"original", ROPE_WHOLE, ROPE_AT(n_ctx_original), 1, 1e15, 0, rope_usual_original, \
+                  "L: the length trained on (the file's)"}
+#define OPTIONAL(name, about) {#name, ROPE_OPTIONAL, ROPE_AT(name), 0, 1e9, 0, NULL, about}
+#define NUMBER(name, usual, about) {#name, ROPE_NUMBER, ROPE_AT(name), 1e-9, 1e9, usual, NULL, about}
+#define ATTENTION OPTIONAL(attention_factor, "on cos and sin, in place of the method's own (0: its own)")
+#define YARN NUMBER(beta_fast, 32, "pairs of more turns within L stay (32)"), \
+             NUMBER(beta_slow, 1, "pairs of fewer are divided by s (1)"), \
+             {"truncate", ROPE_NOT, ROPE_AT(no_truncate), 0, 1, 1, NULL, "0: the ramp's ends are not rounded (1)"}, \
+             OPTIONAL(mscale, "DeepSeek's: cos and sin by (0.1 mscale ln s + 1) over the same of .. (0: not so)"), \
+             OPTIONAL(mscale_all_dim, ".. this (0)"), ATTENTION, \
+             OPTIONAL(attention_multiplier, "on cos and sin, beside the method's own (0: 1)")
+static const RopeKey
+    none_keys[] = {{0}}, factor_keys[] = {FACTOR, {0}},
+    mixed_keys[] = {FACTOR, {"b", ROPE_NUMBER, ROPE_AT(power), 0, 10, 0.75, NULL,
+                             "0: as linear, 1: as ntk-fixed (0.75)"}, {0}},
+    parts_keys[] = {ORIGINAL, FACTOR, NUMBER(beta_0, 1.25, "turns where its first ramp, to ntk, begins (1.25)"),
+                    NUMBER(beta_1, 0.75, ".. and ends: fewer are divided by s (0.75)"),
+                    NUMBER(gamma_0, 16, "turns where its second ends: more stay (16)"),
+                    NUMBER(gamma_1, 2, ".. and begins (2)"), {0}},
+    dynamic_keys[] = {ORIGINAL, FACTOR, {0}}, length_keys[] = {ORIGINAL, {0}},
+    yarn_keys[] = {ORIGINAL, FACTOR, YARN, {0}}, dynamic_yarn_keys[] = {ORIGINAL, YARN, {0}},
+    longrope_keys[] = {ORIGINAL, FACTOR,
+                       {"long", ROPE_LIST, ROPE_AT(long_factor), 1e-9, 1e9, 1, NULL,
+                        "divisors beyond L: 1/1.5/.. or a file (the model file's)"},
+                       {"short", ROPE_LIST, ROPE_AT(short_factor), 1e-9, 1e9, 1, NULL,
+                        "divisors up to L (the model file's, else all 1)"},
+                       ATTENTION, {0}},
+    llama3_keys[] = {ORIGINAL, FACTOR, NUMBER(low_freq_factor, 1, "pairs of fewer turns within L are divided (1)"),
+                     NUMBER(high_freq_factor, 4, "pairs of more stay (4)"), {0}},
+    xpos_keys[] = {NUMBER(scale_base, 512, "positions over which a pair shrinks by its share (the file's)"), {0}},
+    share_keys[] = {{"share", ROPE_NUMBER, ROPE_AT(share), 1e-9, 1, 0.75, NULL, "of the pairs that turn (0.75)"},
+                    {"factor", ROPE_NUMBER, ROPE_AT(factor), 1, 1e9, 1, NULL, "s, which divides these (1)"},
+                    {0}},
+    clip_keys[] = {{"pairs", ROPE_WHOLE, ROPE_AT(clip_pairs), 0, ROPE_MAX_PAIRS, 0, usual_pairs,
+                    "the slowest, which fade out (20 of 64)"},
+                   {"hard", ROPE_WHOLE, ROPE_AT(clip_hard), 0, 1, 0, NULL, "1: they stop (0)"},
+                   {0}};
 
 static const RopeMethod
     method_none = {"default", 1, 0, 0, NULL, none_keys, "RoFormer, arXiv:2104.09864", NULL, NULL},

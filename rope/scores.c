@@ -43,19 +43,25 @@ static double factor_eabf(const RopeNumbers *n, int64_t pos, int l) {
 static double usual_log(const RopeNumbers *n) { return fmax(rope_usual_original(n), 2); }
 
 static const RopeKey
-    log_n_keys[] = {{"original", ROPE_WHOLE, ROPE_AT(score.log_original), 2, ROPE_KEY_MOST, 0, usual_log},
-                    {"always", ROPE_WHOLE, ROPE_AT(score.log_always), 0, 1, 0, NULL},
+    log_n_keys[] = {{"original", ROPE_WHOLE, ROPE_AT(score.log_original), 2, ROPE_KEY_MOST, 0, usual_log,
+                     "L: factor ln(p+1) / ln L (the length trained on)"},
+                    {"always", ROPE_WHOLE, ROPE_AT(score.log_always), 0, 1, 0, NULL,
+                     "1: also where that is below 1, for models trained with it (0)"},
                     {0}},
-    temperature_keys[] = {{"t", ROPE_NUMBER, ROPE_AT(score.temperature), 1e-6, 1e6, 1, NULL}, {0}},
-    ministral_keys[] = {{"beta", ROPE_NUMBER, ROPE_AT(score.ministral_beta), 0, 1e6, 0.1, NULL},
+    temperature_keys[] = {{"t", ROPE_NUMBER, ROPE_AT(score.temperature), 1e-6, 1e6, 1, NULL, "scores over t (1)"}, {0}},
+    ministral_keys[] = {{"beta", ROPE_NUMBER, ROPE_AT(score.ministral_beta), 0, 1e6, 0.1, NULL,
+                         "factor 1 + beta ln(1 + floor(p/L)) (0.1)"},
                         {"original", ROPE_WHOLE, ROPE_AT(score.ministral_original), 1, ROPE_KEY_MOST, 0,
-                         rope_usual_original},
+                         rope_usual_original, "L (the length trained on)"},
                         {0}},
-    llama4_keys[] = {{"scale", ROPE_NUMBER, ROPE_AT(score.llama4_scale), 0, 1e6, 0.1, NULL},
-                     {"floor", ROPE_WHOLE, ROPE_AT(score.llama4_floor), 1, ROPE_KEY_MOST, 8192, NULL},
+    llama4_keys[] = {{"scale", ROPE_NUMBER, ROPE_AT(score.llama4_scale), 0, 1e6, 0.1, NULL,
+                      "factor 1 + scale ln(1 + floor((p+1)/F)) (0.1)"},
+                     {"floor", ROPE_WHOLE, ROPE_AT(score.llama4_floor), 1, ROPE_KEY_MOST, 8192, NULL, "F (8192)"},
                      {0}},
-    eabf_keys[] = {{"original", ROPE_WHOLE, ROPE_AT(score.eabf_original), 2, ROPE_KEY_MOST, 0, usual_log},
-                   {"skip", ROPE_WHOLE, ROPE_AT(score.eabf_skip), 0, ROPE_MOST_LAYERS, 2, NULL},
+    eabf_keys[] = {{"original", ROPE_WHOLE, ROPE_AT(score.eabf_original), 2, ROPE_KEY_MOST, 0, usual_log,
+                    "L: factor ln(p+1) / ln L, at least 1 (the length trained on)"},
+                   {"skip", ROPE_WHOLE, ROPE_AT(score.eabf_skip), 0, ROPE_MOST_LAYERS, 2, NULL,
+                    "the first layers, left as they are (2)"},
                    {0}};
 
 static const RopeScore

@@ -2,6 +2,7 @@
 #include "spec.h"
 
 #include "base/base.h"
+#include "base/nearest.h"
 #include "relative.h"
 #include "scores.h"
 
@@ -14,7 +15,8 @@
 
 enum { MOST_KEYS = 16, WORD = ROPE_FILE_NAME };
 
-static const RopeKey nope_keys[] = {{"layers", ROPE_LAYERS, ROPE_AT(nope), 0, ROPE_MOST_LAYERS - 1, 1, NULL}, {0}};
+static const RopeKey nope_keys[] = {{"layers", ROPE_LAYERS, ROPE_AT(nope), 0, ROPE_MOST_LAYERS - 1, 1, NULL,
+                                     "layers that turn nothing: 0-3/7 (all)"}, {0}};
 static const RopeKey file_keys[] = {{0}};
 
 typedef struct {
@@ -178,7 +180,7 @@ static int take_value(Parser *p, const RopeKey *k, const char *word) {
 static void settle_list(const RopeConfig *c, const RopeKey *k) {
     double *list = field(c, k);
     int *count = k->at == ROPE_AT(long_factor) ? &c->numbers->n_long : &c->numbers->n_short;
-    if (*count) return; /* the file's */
+    if (*count || k->at == ROPE_AT(long_factor)) return; /* the file's; without it there is nothing to go by */
     for (int i = 0; i < c->rotary_dim / 2; i++) list[i] = k->usual;
     *count = c->rotary_dim / 2;
 }
@@ -255,6 +257,12 @@ static int nope(Parser *p) {
     return take_keys(p, nope_keys, 0);
 }
 
+static int unknown(const Parser *p, const char *word) {
+    const char *near = nearest_word(word, rope_spec_name);
+    return complain(p, "there is no method \"%.60s\"%s%s; --rope help lists them", word, near ? "; did you mean " : "",
+                    near ? near : "");
+}
+
 static int part(Parser *p) {
     char word[WORD];
     p->name[0] = 0;
@@ -264,7 +272,7 @@ static int part(Parser *p) {
     const RopeRelative *relative = rope_relative(word);
     const RopeScore *row = rope_score_row(word);
     if (!scaling && !relative && !row && strcmp(word, "nope") != 0 && strcmp(word, "file") != 0)
-        return complain(p, "there is no method \"%.60s\"; ./run --help lists them", word);
+        return unknown(p, word);
     snprintf(p->name, sizeof p->name, "%.60s", word);
     if (scaling) return frequencies(p, scaling);
     if (relative) return distances(p, relative);
@@ -389,6 +397,15 @@ int rope_spec_next(const char **list, char *out, size_t size) {
     out[n] = 0;
     *list = s[n] ? s + n + 1 : s + n;
     return 1;
+}
+
+const RopeKey *rope_spec_keys(const char *name, const char **source) {
+    const RopeScaling *scaling = rope_scaling(name);
+    const RopeRelative *relative = rope_relative(name);
+    const RopeScore *score = rope_score_row(name);
+    *source = scaling ? scaling->method->source : relative ? relative->source : score ? score->source
+                                                                                      : "arXiv:2305.19466";
+    return scaling ? scaling->method->keys : relative ? relative->keys : score ? score->keys : nope_keys;
 }
 
 const char *rope_spec_name(int i) {

@@ -31,5 +31,7 @@ int rope_spec_next(const char **list, char *out, size_t size);
 
 /* For a help text: the i-th of all parts' names, frequencies first; NULL behind the last. */
 const char *rope_spec_name(int i);
+/* The keys of the part of that name, and where it comes from. */
+const RopeKey *rope_spec_keys(const char *name, const char **source);
 
 #endif
