@@ -186,6 +186,7 @@ int main(int argc, char **argv) {
     int code = options_parse(&a, argc - first, argv + first, cmd);
     if (code) return code;
     quiet = a.show.quiet;
+    if (a.show.json && a.show.csv) return usage("--json and --csv are both given; one is enough");
     if (a.show.help) return help(cmd);
     if (a.show.version) return print_version();
     if (options_ask_for_specs(&a)) return print_specs(), out_end(EXIT_DONE);

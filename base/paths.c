@@ -23,6 +23,11 @@ int file_same(const char *a, const char *b) {
     return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
 }
 
+int file_is_regular(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
 int file_there(const char *path) {
     struct stat st;
     return lstat(path, &st) == 0;

@@ -213,6 +213,7 @@ int read_text(const char *path, char **text, size_t *n);
  * terminal and text was asked for. Size and colour are set here: the terminal's, NO_COLOR. */
 int plot_show(PlotLines *p, const Args *a);
 int heat_show(PlotHeat *p, const Args *a);
+int svg_check(const Args *a); /* before anything is measured: can --svg be written? */
 int svg_save(const char *path, const PlotText *svg); /* a picture that is drawn already, as --svg would save it */
 /* What a picture on stdout may take, and whether it may have colours: the terminal's size, else 80 columns; NO_COLOR,
  * TERM=dumb. */

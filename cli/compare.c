@@ -67,7 +67,6 @@ static int check_options(const Args *a) {
     if (!a->in.file) return usage("compare needs a text (-f FILE)");
     if (!a->compare.ropes || !*a->compare.ropes) return usage("compare needs specs (--rope none,linear,yarn)");
     if (a->n_words > 1) return usage("\"%s\" is one word too many", a->words[1]);
-    if (a->show.json && a->show.csv) return usage("--json and --csv are both given; one is enough");
     if (a->cut.by_position && a->compare.entropy) return usage("--entropy goes by length, not by position");
     if (a->cut.by_position && a->compare.from_given) return usage("--from has no meaning with --by-position");
     if (a->compare.jobs && (a->compare.resume || a->show.svg || a->show.json))
@@ -109,10 +108,14 @@ static int take_cut(Comparison *c) {
     if (c->cut.from < c->n_ids && c->cut.score <= c->n_ids - c->cut.from) return 0;
     size_t left = c->n_ids > c->cut.from ? c->n_ids - c->cut.from : 0;
     size_t fits = c->n_ids > score ? c->n_ids - score + 1 : 0;
-    if (left)
+    if (left && fits >= 2)
         return fail("%s: has %zu ids, of which %zu behind the first %zu are to be scored; with this length --score %zu "
                     "fits, with this --score lengths up to %zu", c->a->in.file, c->n_ids, score, c->cut.from, left,
                     fits);
+    if (o->from_given && c->cut.from > compare_from(longest))
+        return fail("--from %zu: %s has %zu ids", c->cut.from, c->a->in.file, c->n_ids);
+    if (fits < 2)
+        return fail("%s: has %zu ids, too few for --score %zu", c->a->in.file, c->n_ids, score);
     return fail("%s: has %zu ids: too few for windows of %zu; with --score %zu lengths up to %zu fit", c->a->in.file,
                 c->n_ids, longest, score, fits);
 }

@@ -113,6 +113,7 @@ static int read_kept(Comparison *c, const char *path, size_t *whole) {
 static int open_kept(Comparison *c) {
     const char *path = c->a->compare.resume;
     size_t whole = 0;
+    if (file_there(path) && !file_is_regular(path)) return fail("--resume %s: is not a regular file", path);
     int there = file_there(path), code = there ? read_kept(c, path, &whole) : 0;
     if (code) return code;
     c->file = fopen(path, there ? "r+b" : "wb");

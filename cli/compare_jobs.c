@@ -154,7 +154,6 @@ static int say_missing(const Comparison *c) {
 
 static int check_options(const Args *a) {
     if (a->n_words == 0) return usage("--merge needs files or folders");
-    if (a->show.json && a->show.csv) return usage("--json and --csv are both given; one is enough");
     if (a->compare.jobs || a->compare.resume || a->in.file)
         return usage("--merge joins what was measured: --jobs, --resume and -f have no meaning beside it");
     return 0;

@@ -1,7 +1,6 @@
 /* cli/compare_show.c - what comes out of a comparison: a table, CSV, JSON, charts. */
 #include "compare.h"
 
-#include "base/newfile.h"
 
 #include <errno.h>
 #include <math.h>
@@ -51,9 +50,11 @@ static void json_head(const char *head) {
         const char *colon = strstr(line, ": ");
         end = line + strcspn(line, "\n");
         if (strncmp(line, "# ", 2) != 0 || !colon || colon > end) continue;
-        out_printf("\"");
-        for (const char *s = line + 2; s < colon; s++) out_printf("%c", *s == ' ' ? '_' : *s);
-        out_printf("\":");
+        char key[100];
+        size_t len = (size_t)(colon - line - 2) < sizeof key ? (size_t)(colon - line - 2) : sizeof key;
+        for (size_t i = 0; i < len; i++) key[i] = line[2 + i] == ' ' ? '_' : line[2 + i];
+        json_string(key, len);
+        out_printf(":");
         json_string(colon + 2, (size_t)(end - colon - 2));
         out_printf(",");
     }
@@ -170,14 +171,9 @@ static void print_head(const char *head) {
 /* ---- charts ---- */
 
 int compare_check_svg(const Args *a, size_t n_series) {
-    NewFile f;
-    char err[600];
-    if (!a->show.svg) return 0;
-    if (n_series > PLOT_MOST_SERIES)
+    if (a->show.svg && n_series > PLOT_MOST_SERIES)
         return usage("--svg: a chart holds %d lines, and these are %zu methods", PLOT_MOST_SERIES, n_series);
-    if (newfile_open(&f, a->show.svg, err, sizeof err)) return fail("--svg %s", err);
-    newfile_close(&f, 0, err, sizeof err);
-    return 0;
+    return svg_check(a);
 }
 
 typedef struct {

@@ -191,6 +191,8 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     if (code) return code;
     if (a->machine.kernels && !(o.kernels = kernels_find(a->machine.kernels)))
         return usage("--kernels: there is no row \"%s\" that this processor can run", a->machine.kernels);
+    if (a->rope.method && strstr(a->rope.method, "factor=") && a->rope.factor > 0)
+        return usage("--rope-factor: --rope has a factor of its own");
     if (a->rope.method && rope_spec_check(a->rope.method, e->err, sizeof e->err)) return usage("--%s", e->err);
     int rc = a->model ? model_open(&e->model, a->model, &o, e->err, sizeof e->err)
                       : model_open_memory(&e->model, builtin_model, builtin_model_size, "the compiled-in model", &o,

@@ -22,7 +22,7 @@ static void report(const Generation *g, const Args *a) {
              g->n_prompt);
     if (g->prompt_s == 0) return;
     if (a->context.save && !g->saved) note("interrupted before the prompt was read: no state was saved");
-    size_t n_read = s->pos - g->e.n_loaded < g->n_prompt ? s->pos - g->e.n_loaded : g->n_prompt;
+    size_t n_read = a->context.shift || s->pos - g->e.n_loaded > g->n_prompt ? g->n_prompt : s->pos - g->e.n_loaded;
     char speed[64] = "";
     if (g->w.n_new > 1) snprintf(speed, sizeof speed, " at %.1f tok/s", generation_rate(g));
     note("%zu prompt token%s in %.3f s (%.1f tok/s), first token after %.3f s, %zu new token%s%s; seed %lld", n_read,

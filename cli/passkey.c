@@ -209,6 +209,22 @@ static int draw(const Grid *g) {
     return code;
 }
 
+/* Everything that could be wrong, before the first key is hidden: each method at each length, room for the longest. */
+static int check_all(Grid *g) {
+    Comparison *c = &g->c;
+    Session s;
+    SessionOptions o = {.n_ctx = c->lengths[c->n_lengths - 1], .threads = 1, .cache = c->cache};
+    char spec[ROPE_SPEC_MOST];
+    int code = 0;
+    for (size_t r = 0; code == 0 && r < c->n_ropes; r++)
+        for (size_t i = 0; code == 0 && i < c->n_lengths; i++)
+            code = compare_spec(c, c->ropes[r], c->lengths[i], spec, sizeof spec);
+    if (code) return code;
+    if (session_init(&s, &c->e.model, &o, c->e.err, sizeof c->e.err)) return fail("--lengths: %s", c->e.err);
+    session_free(&s);
+    return 0;
+}
+
 static int run_grid(Grid *g) {
     Comparison *c = &g->c;
     int code = 0;
@@ -218,6 +234,7 @@ static int run_grid(Grid *g) {
     if (!g->cells) return fail("out of memory");
     c->cache = session_usual_cache(&c->e.model);
     if ((code = cache_option(&c->cache, g->a, &c->e.model))) return code;
+    if ((code = check_all(g))) return code;
     c->e.progress = (Progress){.what = "asking", .start = clock_seconds()};
     print_head(g);
     for (size_t r = 0; code == 0 && r < c->n_ropes; r++)
@@ -237,6 +254,7 @@ int run_passkey(Args *a) {
     if (code == 0) code = compare_lengths(&g.c);
     if (code == 0) code = take_depths(&g);
     if (code == 0) code = take_template(&g);
+    if (code == 0) code = svg_check(a);
     if (code == 0) code = engine_open(&g.c.e, a, 1);
     if (code == 0 && g.c.e.model.config.mask != MASK_CAUSAL)
         code = fail("%s: passkey is for models that read from left to right", a->model);

@@ -259,9 +259,10 @@ int run_perplexity(Args *a) {
     char *text = NULL;
     if (!a->model) return usage("perplexity needs a MODEL");
     if (!a->in.file) return usage("perplexity needs a text (-f FILE)");
-    if (a->show.json && a->show.csv) return usage("--json and --csv are both given; one is enough");
     if (a->show.svg && !a->cut.by_position) return usage("--svg draws the loss by position; add --by-position");
-    int code = engine_open(&e, a, 1);
+    int code = svg_check(a);
+    if (code) return code;
+    code = engine_open(&e, a, 1);
     if (code) return code;
     code = plan(&s);
     if (code == 0) code = read_text(a->in.file, &text, &s.n);

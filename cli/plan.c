@@ -59,7 +59,7 @@ static void print_memory(const Config *c, int64_t n) {
 }
 
 /* Those of the methods that show the model nothing new, and what was published as the way without training. */
-static void print_advice(const Reach *p, const Args *a, int linear) {
+static void print_advice(const Reach *p, const Args *a, int whole) {
     double factor = (double)p->context / (double)p->trained;
     if (factor <= 1) {
         out_printf("\n%lld positions are no more than this model was trained on: nothing to stretch\n",
@@ -67,7 +67,7 @@ static void print_advice(const Reach *p, const Args *a, int linear) {
         return;
     }
     out_printf("\nto try for %lld positions, a factor of %g, without training:\n", (long long)p->context, factor);
-    if (!linear)
+    if (!whole)
         for (size_t i = 0; i < p->n_methods; i++)
             if (p->methods[i].unseen == 0 && p->methods[i].keys == p->context &&
                 strcmp(p->methods[i].name, "linear") != 0)
@@ -75,11 +75,11 @@ static void print_advice(const Reach *p, const Args *a, int linear) {
     out_printf(
         "  --rope ntk:factor=%g            (twice the factor: what was reported to do better than the factor itself)\n",
         2 * factor);
-    if (!linear) out_printf("  --rope sinks                  reads on without end, and sees the last part only\n");
+    if (!whole) out_printf("  --rope sinks                  reads on without end, and sees the last part only\n");
     out_printf("which is best for this model and a text of yours:\n  ./run compare %s -f TEXT --rope "
                "none,ntk:factor=%g,yarn%s "
                "--lengths %lld,%lld\n",
-               a->model, 2 * factor, linear ? "" : ",rerope,self-extend,dca,sinks", (long long)p->trained,
+               a->model, 2 * factor, whole ? "" : ",rerope,self-extend,dca,sinks", (long long)p->trained,
                (long long)p->context);
 }
 
@@ -129,17 +129,20 @@ int run_plan(Args *a) {
     Reach p = {0};
     char spec[ROPE_SPEC_MOST];
     const char *specs = a->rope.method ? a->rope.method : usual_specs;
+    int usual = a->rope.method == NULL;
     if (!a->model) return usage("plan needs a MODEL");
     a->rope.method = NULL; /* a list, and not the model's own setting */
-    int code = engine_open(&e, a, 0), linear = code == 0 && e.model.config.linear.form != NULL, more = 1;
+    int code = engine_open(&e, a, 0), more = 1;
     if (code) return code;
+    /* distances are rewritten only where softmax reads from left to right */
+    int whole = e.model.config.linear.form != NULL || e.model.config.mask != MASK_CAUSAL;
     if (reach_init(&p, &e.model, a->context.n, e.err, sizeof e.err)) code = fail("%s", e.err);
     while (code == 0 && (more = rope_spec_next(&specs, spec, sizeof spec)) > 0)
-        if (reach_add(&p, &e.model, spec, e.err, sizeof e.err) &&
-            !(linear && specs - usual_specs <= (long)sizeof usual_specs &&
-              specs >= usual_specs)) /* of the usual ones what fits */
+        if (rope_spec_check(spec, e.err, sizeof e.err)) code = usage("--%s", e.err);
+        else if (reach_add(&p, &e.model, spec, e.err, sizeof e.err) && !usual) /* of the usual ones what fits */
             code = fail("--rope %s: %s", spec, e.err);
     if (code == 0 && more < 0) code = usage("--rope: a spec of the list is too long");
+    if (code == 0 && !usual && p.n_methods == 0) code = usage("--rope: no method is named");
     if (code == 0 && a->show.json) json_plan(&p, &e.model.config, a);
     else if (code == 0 && a->show.csv) csv_plan(&p);
     else if (code == 0) {
@@ -148,7 +151,7 @@ int run_plan(Args *a) {
         print_pairs(&p);
         print_methods(&p);
         print_memory(&e.model.config, p.context);
-        print_advice(&p, a, linear);
+        print_advice(&p, a, whole);
     }
     if (code == 0 && a->show.svg) code = save_dials(&p, a, e.err, sizeof e.err);
     reach_free(&p);

@@ -17,6 +17,15 @@ int svg_save(const char *path, const PlotText *svg) {
     return rc ? fail("--svg: %s", err) : 0;
 }
 
+int svg_check(const Args *a) {
+    NewFile f;
+    char err[600];
+    if (!a->show.svg) return 0;
+    if (newfile_open(&f, a->show.svg, err, sizeof err)) return fail("--svg %s", err);
+    newfile_close(&f, 0, err, sizeof err);
+    return 0;
+}
+
 static int wants_terminal(const Args *a) { return out.terminal && !a->show.json && !a->show.csv; }
 
 void screen(int *width, int *height, int *colour) {

@@ -1,6 +1,7 @@
 /* cli/proof.c - the command proof: the same text from two positions on. */
 #include "cli.h"
 #include "base/base.h"
+#include "base/system.h"
 #include "lab/proof.h"
 #include "rope/spec.h"
 
@@ -61,8 +62,9 @@ static void print_head(const Task *t, const Config *c) {
                     "losses off by", "loss at 0", "shifted");
 }
 
-static void print_row(Task *t, const char *attention, size_t shift, const Proof *p) {
+static void print_row(Task *t, const Config *c, const char *attention, size_t shift, const Proof *p) {
     const char *angles = t->angles ? t->angles->name : "double";
+    if (!t->begun) print_head(t, c);
     if (t->a->show.json)
         out_printf("%s{\"attention\":\"%s\",\"shift\":%zu,\"logit_off\":%.9g,\"logit_ulps\":%.9g,\"nll_off\":%.9g,"
                    "\"nll_at_0\":%.9g,\"nll_shifted\":%.9g}",
@@ -112,15 +114,17 @@ static int prove(Task *t, Args *a, const char *attention) {
         note(
             "blocks of weights meet activations rounded to 8 bits, and one rounding that falls otherwise shows: a file "
             "of F32 says more");
-    if (code == 0 && !t->begun) print_head(t, c);
-    for (size_t i = 0; code == 0 && i < t->n_shifts && !interrupted; i++) {
+    e.progress = (Progress){.what = "reading", .start = clock_seconds()};
+    for (size_t i = 0; code == 0 && i < t->n_shifts; i++) {
         Proof p;
         ProofPlace at = {.origin = t->shifts[i], .angles = t->angles};
-        int rc =
-            proof_run(&p, &e.model, (ProofPlace){0}, at, t->ids, t->n, (int)a->machine.threads, e.err, sizeof e.err);
+        int rc = proof_run(&p, &e.model, (ProofPlace){0}, at, t->ids, t->n, (int)a->machine.threads, on_progress,
+                           &e.progress, e.err, sizeof e.err);
+        progress_clear(&e.progress);
         int linear = c->linear.form != NULL;
-        if (rc) code = fail("%s", e.err);
-        else print_row(t, linear ? "linear" : "softmax", t->shifts[i], &p);
+        if (rc == -EINTR) code = EXIT_INTERRUPTED;
+        else if (rc) code = fail("%s", e.err);
+        else print_row(t, c, linear ? "linear" : "softmax", t->shifts[i], &p);
         if (rc == 0 && t->shifts[i]) /* 0 has no place on a logarithmic axis */
             t->points[linear][t->n_points[linear]++] = (PlotPoint){(double)t->shifts[i], p.nll_off, 0};
     }
@@ -147,6 +151,7 @@ int run_proof(Args *a) {
     if (a->proof.angles && !(t.angles = rope_angles_row(a->proof.angles)))
         return usage("--angles: there is no \"%s\"; double, f32, bf16 and ggml are known", a->proof.angles);
     int code = read_shifts(&t);
+    if (code == 0) code = svg_check(a);
     if (code) return code;
     int stretched = a->rope.method != NULL; /* distances are softmax's to change */
     if (asked) code = prove(&t, a, asked);

@@ -318,7 +318,11 @@ int run_recall(Args *a) {
     if (!a->in.file) return usage("recall needs a text (-f FILE)");
     if (!a->compare.ropes) a->compare.ropes = "file";
     if (!a->sampling.seed_given) a->sampling.seed = 42;
+    if (a->probe.longppl && (a->probe.distances || a->show.svg || a->probe.span))
+        return usage("%s has no meaning with --longppl, which reads whole texts",
+                     a->probe.distances ? "--distances" : a->show.svg ? "--svg" : "--span");
     int code = compare_ropes(&r.c);
+    if (code == 0) code = svg_check(a);
     if (code == 0) code = engine_open(&r.c.e, a, 1);
     if (code == 0 && r.c.e.model.config.mask != MASK_CAUSAL)
         code = fail("%s: recall is for models that read from left to right", a->model);

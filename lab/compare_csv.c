@@ -115,6 +115,7 @@ static int take_row(Reader *r, char *line) {
     const CompareCell *last = r->n_rows ? &r->rows[r->n_rows - 1] : NULL;
     if (last && (last->length != c.length || strcmp(last->rope, f[0]) != 0))
         return wrong(r, "begins a cell within another");
+    if (last && c.position <= last->position) return wrong(r, "has a position that the cell has had");
     c.rope = strdup(f[0]);
     c.spec = r->spec ? strdup(r->spec) : NULL;
     r->rows[r->n_rows++] = c;
@@ -217,6 +218,18 @@ static int take_lines(Reader *r, const char *text, size_t n, size_t *at, size_t 
     return rc;
 }
 
+/* A head without its columns: comments alone, as a run leaves them that was stopped at once. */
+static int broken_head(Reader *r, const char *text, size_t n) {
+    for (size_t at = 0; at < n; at++) {
+        const char *newline = memchr(text + at, '\n', n - at);
+        size_t end = newline ? (size_t)(newline - text) : n;
+        r->line++;
+        if (newline && end > at && text[at] != '#') return wrong(r, "is no line of a table of compare");
+        at = end;
+    }
+    return 0;
+}
+
 int compare_table_read(CompareTable *t, const char *name, const char *text, size_t n, size_t group, size_t *whole,
                        char *err, size_t errlen) {
     Reader r = {.t = t, .name = name, .group = group, .err = err, .errlen = errlen};
@@ -225,7 +238,10 @@ int compare_table_read(CompareTable *t, const char *name, const char *text, size
     if (!(r.rows = malloc(group * sizeof *r.rows))) return no_memory(&r);
     for (size_t at = 0, head, end; rc == 0 && at < n;) {
         int by_position;
-        if ((end = head_end(text + at, n - at, &head, &by_position)) == 0) break;
+        if ((end = head_end(text + at, n - at, &head, &by_position)) == 0) {
+            if (*whole) rc = broken_head(&r, text + at, n - at);
+            break;
+        }
         rc = take_head(&r, text + at, head, by_position);
         for (size_t i = 0; i < end; i++) r.line += text[at + i] == '\n';
         at += end;

@@ -62,8 +62,8 @@ static int begin(Session *s, Model *view, const Model *m, ProofPlace at, size_t 
     return rc;
 }
 
-int proof_run(Proof *p, const Model *m, ProofPlace a, ProofPlace b, const int *ids, size_t n, int threads, char *err,
-              size_t errlen) {
+int proof_run(Proof *p, const Model *m, ProofPlace a, ProofPlace b, const int *ids, size_t n, int threads,
+              int (*progress)(void *arg, size_t done, size_t total), void *arg, char *err, size_t errlen) {
     Model views[2];
     Session s[2] = {{0}, {0}};
     Work w = {.p = p, .ids = ids, .n = n, .vocab = (size_t)m->config.vocab_size};
@@ -74,6 +74,8 @@ int proof_run(Proof *p, const Model *m, ProofPlace a, ProofPlace b, const int *i
     if (rc == 0) rc = begin(&s[1], &views[1], m, b, n, threads, err, errlen);
     for (size_t k; rc == 0 && w.first < n; w.first += k) {
         k = n - w.first < AT_ONCE ? n - w.first : AT_ONCE;
+        if (progress && progress(arg, w.first, n)) rc = base_error(err, errlen, -EINTR, "interrupted");
+        if (rc) break;
         rc = session_eval_each(&s[0], ids + w.first, k, keep, &w, err, errlen);
         if (rc == 0) rc = session_eval_each(&s[1], ids + w.first, k, compare, &w, err, errlen);
     }

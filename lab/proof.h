@@ -2,7 +2,8 @@
  * compared. With RoPE's angles rounded as other programs round them, the same comparison says what that costs.
  *
  *     Proof p;
- *     rc = proof_run(&p, &model, NULL, 0, &other, 1000000, ids, n, threads, err, errlen); */
+ *     rc = proof_run(&p, &model, (ProofPlace){0}, (ProofPlace){.origin = 1000}, ids, n, threads, NULL, NULL, err,
+ *                    errlen); */
 #ifndef PROOF_H
 #define PROOF_H
 
@@ -22,9 +23,10 @@ typedef struct {
     const RopeAngles *angles;  /* NULL: in double */
 } ProofPlace;
 
-/* ids [n], n >= 2, read from a and from b. 0, or a negative errno and a line (-EINVAL: the angles need another method;
+/* ids [n], n >= 2, read from a and from b. progress, where it is not NULL, is called between pieces with the ids done;
+ * non-zero stops (-EINTR). 0, or a negative errno and a line (-EINVAL: the angles need another method;
  * the position is too far). */
-int proof_run(Proof *p, const Model *m, ProofPlace a, ProofPlace b, const int *ids, size_t n, int threads, char *err,
-              size_t errlen);
+int proof_run(Proof *p, const Model *m, ProofPlace a, ProofPlace b, const int *ids, size_t n, int threads,
+              int (*progress)(void *arg, size_t done, size_t total), void *arg, char *err, size_t errlen);
 
 #endif

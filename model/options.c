@@ -59,7 +59,7 @@ int config_check_stretch(const Config *c, char *err, size_t errlen) {
         return base_error(err, errlen, -EINVAL,
                           "rope: %s ranks heads by a text's beginning, and %s changes with its length; "
                           "give one",
-                          name, c->rope.scaling->name);
+                          n->relative->name, c->rope.scaling->name);
     if (name && form)
         return base_error(err, errlen, -EINVAL,
                           "rope: %s needs softmax attention: linear attention keeps a sum of keys, "

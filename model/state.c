@@ -187,8 +187,15 @@ static int check_spec(const Session *s, const uint8_t *data, size_t size, const 
             return base_error(err, errlen, -EINVAL, "%s: the state is damaged", name);
     }
     if (n == want && memcmp(theirs, mine, n) == 0) return n ? (int)n + 4 : 0;
-    return base_error(err, errlen, -EINVAL, "%s: was read with --rope %.*s, and this session has %s", name,
-                      n ? (int)n : 4, n ? theirs : "none", want ? mine : "none");
+    if (n == 0) theirs = "none", n = 4;
+    if (want == 0) strcpy(mine, "none");
+    size_t from = 0, shown = 100; /* a spec may hold a thousand numbers: what is shown begins near the difference */
+    while (from < n && mine[from] == theirs[from]) from++;
+    from = from > shown / 2 && strlen(mine) + n > 2 * shown ? from - shown / 2 : 0;
+    int of_theirs = (int)(n - from < shown ? n - from : shown);
+    return base_error(err, errlen, -EINVAL, "%s: was read with --rope %s%.*s, and this session has %s%.*s: give the "
+                      "same, or read the text again", name, from ? ".." : "", of_theirs, theirs + from,
+                      from ? ".." : "", (int)shown, mine + from);
 }
 
 int session_load_memory(Session *s, const void *bytes, size_t size, const char *name, const float **logits, char *err,

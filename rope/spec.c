@@ -156,10 +156,11 @@ static int take_list(Parser *p, const RopeKey *k, const char *word) {
     if (strspn(word, "0123456789.eE/+-") == strlen(word) && *word) count = parse_list(p, k, word, word);
     else {
         MappedFile f;
-        int rc = file_map(&f, word, p->err, p->errlen);
-        if (rc) return rc;
-        char *text = f.size < 1000000 ? strndup((const char *)f.data, f.size) : NULL;
-        count = text ? parse_list(p, k, text, word) : complain(p, "%s: %s is too long for a list", k->name, word);
+        char why[250];
+        if (file_map(&f, word, why, sizeof why)) return complain(p, "%s: %s", k->name, why);
+        int is_text = f.size < 1000000 && !memchr(f.data, 0, f.size);
+        char *text = is_text ? strndup((const char *)f.data, f.size) : NULL;
+        count = text ? parse_list(p, k, text, word) : complain(p, "%s: %s is no list of numbers", k->name, word);
         free(text);
         file_unmap(&f);
         snprintf(name, ROPE_FILE_NAME, "%s", word);

@@ -11,7 +11,7 @@
 
 #include "scaling.h"
 
-enum { ROPE_SPEC_MOST = 2000 }; /* bytes of a printed spec, its 0 included */
+enum { ROPE_SPEC_MOST = 30000 }; /* bytes of a printed spec, its 0 included: longrope has 1,024 numbers at most */
 
 /* The method and numbers of c become what the spec says; numbers that it does not give become the file's, where the
  * method is the file's own, or else the usual ones. c->numbers must be there, with n_ctx_train, n_layers, n_pairs and
@@ -22,7 +22,8 @@ int rope_spec_apply(RopeConfig *c, const char *spec, char *err, size_t errlen);
 /* The same for any model: names, keys and values that no model could take are refused. 0, or as above. */
 int rope_spec_check(const char *spec, char *err, size_t errlen);
 
-/* What c does, as a spec with all its numbers, into out [size]: 0, or -ENOSPC where that is too small. */
+/* What c does, as a spec with all its numbers, into out [size]: 0, or -ENOSPC where that is too small; ROPE_SPEC_MOST
+ * never is. */
 int rope_spec_print(const RopeConfig *c, char *out, size_t size);
 
 /* Of a list of specs with commas between: the next one from *list on, copied into out [size]; *list moves behind it.

@@ -1,6 +1,7 @@
 /* tests/main.c - runs the tests. The list of suites is made by the Makefile, from the names of the files.
  *     make test            all
- *     make test F=rope     those whose name holds "rope" */
+ *     make test F=rope     those whose name holds "rope"
+ *     TEST_JOBS=1 make test   in one process, one after the other */
 #include "test.h"
 
 #include "build.h"
@@ -16,8 +17,10 @@ const int test_sanitized = 1;
 const int test_sanitized = 0;
 #endif
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -86,29 +89,79 @@ int test_shell(const char *command, char **out, char **err) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int main(int argc, char **argv) {
-    const char *filter = argc > 1 ? argv[1] : "";
-    if (argc > 2) run_path = argv[2];
-    if (getenv("ROFORMER_DATA")) data_dir = getenv("ROFORMER_DATA");
-    setvbuf(stdout, NULL, _IOLBF, 0);
+/* ---- running them: suites are shared out among processes, each with a folder and a state of its own ---- */
+
+enum { MOST_WORKERS = 4 };
+
+typedef struct {
+    atomic_int next; /* suite */
+    struct { int passed, failed, skipped; char test[100]; } of[MOST_WORKERS]; /* each worker's; what it runs */
+} Shared;
+
+static void run_test(const Test *t, Shared *s, int worker) {
+    failures = 0;
+    skipped = NULL;
+    snprintf(s->of[worker].test, sizeof s->of[worker].test, "%s", t->name);
+    t->run();
+    if (failures) s->of[worker].failed++;
+    else if (skipped) s->of[worker].skipped++;
+    else s->of[worker].passed++;
+    printf("%-7s %s%s%s\n", failures ? "FAILED" : skipped ? "skipped" : "ok", t->name, skipped ? ": " : "",
+           skipped ? skipped : "");
+    fflush(stdout); /* a test's lines together */
+}
+
+static void work(Shared *s, int worker, const char *filter) {
+    int n = 0, i;
+    while (test_suites[n]) n++;
     snprintf(tmp_dir, sizeof tmp_dir, "/tmp/roformer-test-%ld", (long)getpid());
     mkdir(tmp_dir, 0700);
-    int passed = 0, failed = 0, n_skipped = 0;
-    for (const Test *const *s = test_suites; *s; s++)
-        for (const Test *t = *s; t->name; t++) {
-            if (!strstr(t->name, filter)) continue;
-            failures = 0;
-            skipped = NULL;
-            t->run();
-            if (failures) failed++;
-            else if (skipped) n_skipped++;
-            else passed++;
-            printf("%-7s %s%s%s\n", failures ? "FAILED" : skipped ? "skipped" : "ok", t->name, skipped ? ": " : "",
-                   skipped ? skipped : "");
-        }
+    while ((i = atomic_fetch_add(&s->next, 1)) < n)
+        for (const Test *t = test_suites[i]; t->name; t++)
+            if (strstr(t->name, filter)) run_test(t, s, worker);
     char cmd[100];
     snprintf(cmd, sizeof cmd, "rm -rf %s", tmp_dir);
     if (system(cmd) != 0) printf("%s is left behind\n", tmp_dir);
+}
+
+/* As many as there are processors, unless TEST_JOBS says. */
+static int n_workers(void) {
+    const char *said = getenv("TEST_JOBS");
+    long n = said ? strtol(said, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN);
+    return n < 1 ? 1 : n > MOST_WORKERS ? MOST_WORKERS : (int)n;
+}
+
+static void start(Shared *s, int workers, const char *filter) {
+    pid_t pid[MOST_WORKERS];
+    for (int i = 0; i < workers; i++)
+        if ((pid[i] = fork()) == 0) {
+            work(s, i, filter);
+            fflush(stdout);
+            _exit(0);
+        }
+    for (int i = 0; i < workers; i++) {
+        int status = 1;
+        if (pid[i] > 0) waitpid(pid[i], &status, 0);
+        if (status == 0) continue;
+        printf("FAILED  %s ended the tests that came after it\n", s->of[i].test);
+        s->of[i].failed++;
+    }
+}
+
+int main(int argc, char **argv) {
+    const char *filter = argc > 1 ? argv[1] : "";
+    int passed = 0, failed = 0, n_skipped = 0, workers = n_workers();
+    if (argc > 2) run_path = argv[2];
+    if (getenv("ROFORMER_DATA")) data_dir = getenv("ROFORMER_DATA");
+    FILE *shared = tmpfile();
+    if (!shared || ftruncate(fileno(shared), sizeof(Shared))) return 1;
+    Shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(shared), 0);
+    if (s == MAP_FAILED) return 1;
+    setvbuf(stdout, NULL, workers > 1 ? _IOFBF : _IOLBF, 1 << 16);
+    if (workers > 1) start(s, workers, filter);
+    else work(s, 0, filter);
+    for (int i = 0; i < workers; i++)
+        passed += s->of[i].passed, failed += s->of[i].failed, n_skipped += s->of[i].skipped;
     printf("%d passed, %d failed, %d skipped\n", passed, failed, n_skipped);
     return failed != 0;
 }

@@ -21,7 +21,7 @@ static Proof prove(const char *spec, int linear, size_t origin, const char *angl
     for (int i = 0; i < N; i++) ids[i] = build_id(i);
     build_gguf(test_tmp("proof.gguf"), &shape, TENSOR_F32);
     int rc = model_open(&m, test_tmp("proof.gguf"), &o, err, sizeof err);
-    if (rc == 0) rc = proof_run(&p, &m, (ProofPlace){0}, at, ids, N, 2, err, sizeof err);
+    if (rc == 0) rc = proof_run(&p, &m, (ProofPlace){0}, at, ids, N, 2, NULL, NULL, err, sizeof err);
     if (rc) printf("    %s\n", err);
     CHECK(rc == 0 && p.tokens == N);
     model_close(&m);

@@ -294,7 +294,7 @@ static void prints_itself(void) {
     char once[ROPE_SPEC_MOST], twice[ROPE_SPEC_MOST], err[300];
     const char *name;
     for (int i = 0; (name = i < N_SPECS ? specs[i] : rope_spec_name(i - N_SPECS)); i++) {
-        if (strcmp(name, "xpos") == 0) continue; /* not for a model that has not learnt it */
+        if (strcmp(name, "xpos") == 0 || strcmp(name, "longrope") == 0) continue; /* need what a file says */
         int rc = apply(name, once, err);
         if (rc) printf("    %s: %s\n", name, err);
         CHECK(rc == 0 && apply(once, twice, err) == 0 && strcmp(once, twice) == 0);
@@ -304,7 +304,7 @@ static void prints_itself(void) {
     CHECK(apply("yarn:factor=1e+1+log-n", once, err) == 0 && strstr(once, "factor=10:") && strstr(once, "+log-n:"));
     CHECK(apply("nope:layers=7/0-2/3/11", once, err) == 0 && strcmp(once, "nope:layers=0-3/7/11") == 0);
     CHECK(apply("linear", once, err) == 0 && strcmp(once, "linear:factor=4") == 0); /* 1024 / 256 */
-    file_write(test_tmp("a list+1.txt"), "1, 2\n3 4\t5 [6] 7 8\n", 20);
+    file_write(test_tmp("a list+1.txt"), "1, 2\n3 4\t5 [6] 7 8\n", 19);
     char spec[400];
     snprintf(spec, sizeof spec, "longrope:long=\"%s\"", test_tmp("a list+1.txt"));
     CHECK(apply(spec, once, err) == 0 && strstr(once, "a list+1.txt\"") && apply(once, twice, err) == 0 &&

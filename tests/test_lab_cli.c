@@ -1,0 +1,94 @@
+/* tests/test_lab_cli.c - the lab's commands in wrong hands: one line that says what is wrong, before anything is
+ * measured. */
+#include "program.h"
+#include "test.h"
+
+#include "build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define M "model/tales-1m.gguf "
+
+static const char *text(void) {
+    static char story[4000];
+    size_t n = 0;
+    while (n + 60 < sizeof story) n += (size_t)snprintf(story + n, 60, "Tom had a red ball. He liked it. ");
+    file_write(test_tmp("lab.txt"), story, n);
+    file_write(test_tmp("nul.txt"), "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1\0x", 33);
+    return test_tmp("lab.txt");
+}
+
+static void wrong_use(void) {
+    static const struct { int code; const char *command, *line; } rows[] = {
+        {2, "plan " M "--rope foo", "there is no method \"foo\""},
+        {2, "plan " M "--rope yarm", "did you mean yarn"},
+        {2, "plan " M "--rope ,", "name is missing"},
+        {2, "plan " M "--rope-factor 2", "not an option of plan"},
+        {1, "logits " M "--ids 1 --rope longrope", "its divisors are not known"},
+        {2, "logits " M "--ids 1 --rope longrope:long=not-there", "long: not-there: No such file"},
+        {2, "logits " M "--ids 1 --rope longrope:long=$NUL", "no list of numbers"},
+        {2, "logits " M "--ids 1 --rope yarn:factor=2 --rope-factor 4", "has a factor of its own"},
+        {1, "logits " M "--ids 1 --rope dynamic-each+ms-poe", "ms-poe ranks heads"},
+        {2, "compare " M "-f $TEXT --rope none --json --csv", "both given"},
+        {1, "compare " M "-f $TEXT --rope none --lengths 16 --score 9 --resume /dev/null", "not a regular file"},
+        {1, "compare " M "-f $TEXT --rope none --lengths 16 --from 100000 --score 3", "--from 100000: "},
+        {1, "compare " M "-f $TEXT --rope none --lengths 16 --score 1000000", "too few for --score"},
+        {1, "passkey " M "--lengths 200,1000000000 --trials 1", "--lengths: "},
+        {1, "passkey " M "--lengths 64 --svg /dev/full", "--svg"},
+        {1, "recall " M "-f $TEXT --svg /dev/full", "--svg"},
+        {1, "proof " M "--svg /dev/full", "--svg"},
+        {1, "perplexity " M "-f $TEXT --by-position --svg /dev/full", "--svg"},
+        {2, "recall " M "-f $TEXT --longppl --svg x.svg", "no meaning with --longppl"},
+        {2, "recall " M "-f $TEXT -c 64", "goes with --longppl"},
+        {1, "proof " M "--rope infllm --json", "cannot begin later"},
+    };
+    char command[1000];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *dollar = strchr(rows[i].command, '$');
+        int nul = dollar && strncmp(dollar, "$NUL", 4) == 0;
+        snprintf(command, sizeof command, "%.*s%s%s", (int)(dollar ? dollar - rows[i].command : 900), rows[i].command,
+                 dollar ? nul ? test_tmp("nul.txt") : text() : "", dollar ? dollar + (nul ? 4 : 5) : "");
+        text();
+        int code = run("%s -q", command);
+        if (code != rows[i].code) printf("    %s: code %d, %s\n", command, code, said);
+        CHECK(code == rows[i].code && *out == 0 && said_line(rows[i].line));
+    }
+}
+
+/* What a file's name may hold does not break the numbers' form. */
+static void names(void) {
+    file_write(test_tmp("l,\"st"), "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1", 31);
+    const char *list = test_tmp("l,st");
+    file_write(list, "1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1", 31);
+    const char *ask = "recall " M "-f %s --rope 'longrope:long=\"%s\"' --distances 64 --samples 1 -q %s";
+    CHECK(run(ask, text(), list, "--csv") == 0);
+    const char *row = strstr(out, "\n\"longrope:long=\"\"");
+    CHECK(row && strstr(row, "\"\"\",64,1,"));
+    CHECK(run(ask, text(), list, "--json") == 0);
+    CHECK(strstr(out, "\"rope\":\"longrope:long=\\\"") && strstr(out, "\"spec\":\"longrope:original=256:factor="));
+    CHECK(run("plan " M "--rope 'longrope:long=\"%s\"' --csv", list) == 0 && strstr(out, "\n\"longrope:original=256"));
+}
+
+/* A spec of more than 2,000 characters is kept whole: a state of another one is told from it. */
+static void long_specs(void) {
+    char divisors[2000] = "";
+    for (int i = 0; i < 16; i++) snprintf(divisors + strlen(divisors), 60, "%s1.23456789012345%02d", i ? "/" : "", i);
+    CHECK(run("logits " M "--ids 1,5,7,9 --rope longrope:long=%s:short=%s+rerope:window=2 --save-state %s", divisors,
+              divisors, test_tmp("long.state")) == 0);
+    CHECK(run("logits " M "--ids 5 --rope longrope:long=%s:short=%s+rerope:window=20 --load-state %s", divisors,
+              divisors, test_tmp("long.state")) == 1);
+    CHECK(strstr(said, "was read with --rope ..") && strstr(said, "+rerope:window=2, and this session has .."));
+    CHECK(strstr(said, "+rerope:window=20: give the same"));
+}
+
+static void help_for_specs(void) {
+    CHECK(run("--rope help") == 0 && strstr(out, "\nyarn  (arXiv:2309.00071)\n") && strstr(out, "  beta_fast  "));
+    CHECK(run("compare --rope help") == 0 && strstr(out, "\nrerope  ("));
+}
+
+const Test tests_lab_cli[] = {{"lab cli/wrong use", wrong_use},
+                              {"lab cli/names", names},
+                              {"lab cli/long specs", long_specs},
+                              {"lab cli/--rope help", help_for_specs},
+                              {0}};
