@@ -111,12 +111,12 @@ static void run_test(const Test *t, Shared *s, int worker) {
     fflush(stdout); /* a test's lines together */
 }
 
-static void work(Shared *s, int worker, const char *filter) {
-    int n = 0, i;
-    while (test_suites[n]) n++;
+/* Suites from s->next on, below end. */
+static void work(Shared *s, int worker, const char *filter, int end) {
+    int i;
     snprintf(tmp_dir, sizeof tmp_dir, "/tmp/roformer-test-%ld", (long)getpid());
     mkdir(tmp_dir, 0700);
-    while ((i = atomic_fetch_add(&s->next, 1)) < n)
+    while ((i = atomic_fetch_add(&s->next, 1)) < end)
         for (const Test *t = test_suites[i]; t->name; t++)
             if (strstr(t->name, filter)) run_test(t, s, worker);
     char cmd[100];
@@ -131,11 +131,11 @@ static int n_workers(void) {
     return n < 1 ? 1 : n > MOST_WORKERS ? MOST_WORKERS : (int)n;
 }
 
-static void start(Shared *s, int workers, const char *filter) {
+static void start(Shared *s, int workers, const char *filter, int end) {
     pid_t pid[MOST_WORKERS];
     for (int i = 0; i < workers; i++)
         if ((pid[i] = fork()) == 0) {
-            work(s, i, filter);
+            work(s, i, filter, end);
             fflush(stdout);
             _exit(0);
         }
@@ -146,6 +146,7 @@ static void start(Shared *s, int workers, const char *filter) {
         printf("FAILED  %s ended the tests that came after it\n", s->of[i].test);
         s->of[i].failed++;
     }
+    atomic_store(&s->next, end);
 }
 
 int main(int argc, char **argv) {
@@ -158,8 +159,12 @@ int main(int argc, char **argv) {
     Shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(shared), 0);
     if (s == MAP_FAILED) return 1;
     setvbuf(stdout, NULL, workers > 1 ? _IOFBF : _IOLBF, 1 << 16);
-    if (workers > 1) start(s, workers, filter);
-    else work(s, 0, filter);
+    int n = 0;
+    while (test_suites[n]) n++;
+    if (workers > 1) {
+        start(s, 1, filter, 1); /* base: what threads do there wants the processors for itself */
+        start(s, workers, filter, n);
+    } else work(s, 0, filter, n);
     for (int i = 0; i < workers; i++)
         passed += s->of[i].passed, failed += s->of[i].failed, n_skipped += s->of[i].skipped;
     printf("%d passed, %d failed, %d skipped\n", passed, failed, n_skipped);

@@ -107,7 +107,7 @@ static void cache_types(void) {
     static const char *const types[] = {"f32", "f16", "q8_0", "auto"};
     static const char *const files[] = {"tales/tales-1m-f32.gguf", "tales/tales-1m.gguf"};
     char state[512];
-    for (int f = 0; f < 2 && test_data(files[f]); f++) {
+    for (int f = test_sanitized; f < 2 && test_data(files[f]); f++) { /* 9,087 ids a run */
         char path[512], *text = NULL;
         double mean = 0;
         snprintf(path, sizeof path, "%s", test_data(files[f]));
