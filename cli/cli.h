@@ -212,6 +212,8 @@ int read_text(const char *path, char **text, size_t *n);
 /* Into the file of --svg, where it was given, which appears whole or not at all; and on stdout, where that is a
  * terminal and text was asked for. Size and colour are set here: the terminal's, NO_COLOR. */
 int plot_show(PlotLines *p, const Args *a);
+/* PlotLines.styles of series whose names are specs: a method looks the same in every picture. */
+void plot_styles(int *styles, const PlotSeries *s, size_t n);
 int heat_show(PlotHeat *p, const Args *a);
 int svg_check(const Args *a); /* before anything is measured: can --svg be written? */
 int svg_save(const char *path, const PlotText *svg); /* a picture that is drawn already, as --svg would save it */

@@ -178,6 +178,7 @@ int compare_check_svg(const Args *a, size_t n_series) {
 
 typedef struct {
     PlotSeries *series;  /* [n_ropes] */
+    int styles[PLOT_MOST_SERIES];
     PlotPoint *points;   /* [n_ropes * n_xs] */
     char subtitle[1200], mark[40];
     PlotLines plot;
@@ -198,7 +199,8 @@ static void take_words(Chart *c, const CompareTable *t, int entropy) {
     for (size_t i = 0; i < m; i++)
         if (text[i] == '/' && i + 1 < m) text += i + 1, m -= i + 1, i = (size_t)-1;
     if (n && m && k)
-        snprintf(c->subtitle, sizeof c->subtitle, "%.*s reads %.*s: %.*s", (int)n, model, (int)m, text, (int)k, cut);
+        snprintf(c->subtitle, sizeof c->subtitle, "%.*s reads %.*s: %.*s%s", (int)n, model, (int)m, text,
+                 (int)k, cut, entropy ? "" : "; bars: one standard error of each line");
     const char *title = t->by_position ? "Loss by position in the window" : "Loss by length of context";
     c->plot = (PlotLines){.title = entropy ? "Entropy of attention by length of context" : title,
                           .subtitle = c->subtitle,
@@ -227,6 +229,7 @@ static int take_chart(Chart *c, const CompareTable *t, const Axes *x, int entrop
         }
     }
     take_words(c, t, entropy);
+    if (x->n_ropes <= PLOT_MOST_SERIES) plot_styles(c->styles, c->series, x->n_ropes), c->plot.styles = c->styles;
     c->plot.series = c->series;
     c->plot.n_series = x->n_ropes;
     return 0;

@@ -22,14 +22,18 @@ static double cache_size(const Config *c, CacheType type, int64_t n) {
 
 /* Which methods change this pair is their column: its frequency as a part of the trained one. */
 static void print_pairs(const Reach *p) {
-    out_printf("\n%4s %12s %10s  %-20s", "pair", "wavelength", "turns", "in training");
+    int others = 0;
+    for (size_t i = 0; i < p->n_methods; i++)
+        others |= memcmp(p->methods[i].inv_freq, p->inv_freq, (size_t)p->n_pairs * sizeof *p->inv_freq) != 0;
+    out_printf(others ? "\n%4s %12s %10s  %-20s" : "\n%4s %12s %10s  %s", "pair", "wavelength", "turns",
+               "in training");
     for (size_t i = 0; i < p->n_methods; i++)
         if (memcmp(p->methods[i].inv_freq, p->inv_freq, (size_t)p->n_pairs * sizeof *p->inv_freq) != 0)
             out_printf("%12.12s", p->methods[i].name);
     for (int k = 0; k < p->n_pairs; k++) {
         double turns = reach_turns(p, k);
-        out_printf("\n%4d %12.5g %10.4g  %-20s", k, 6.283185307179586 / p->inv_freq[k], turns,
-                   turns >= 1 ? "every angle" : "never a full turn");
+        out_printf(others ? "\n%4d %12.5g %10.4g  %-20s" : "\n%4d %12.5g %10.4g  %s", k,
+                   6.283185307179586 / p->inv_freq[k], turns, turns >= 1 ? "every angle" : "never a full turn");
         for (size_t i = 0; i < p->n_methods; i++)
             if (memcmp(p->methods[i].inv_freq, p->inv_freq, (size_t)p->n_pairs * sizeof *p->inv_freq) != 0)
                 out_printf("%12.4g", p->methods[i].inv_freq[k] / p->inv_freq[k]);
@@ -58,8 +62,9 @@ static void print_memory(const Config *c, int64_t n) {
     out_printf("\n");
 }
 
-/* Those of the methods that show the model nothing new, and what was published as the way without training. */
-static void print_advice(const Reach *p, const Args *a, int whole) {
+/* Those of the methods that show the model nothing new, and what was published as the way without training. specs:
+ * what was asked for, or NULL. */
+static void print_advice(const Reach *p, const Args *a, const char *specs, int whole) {
     double factor = (double)p->context / (double)p->trained;
     if (factor <= 1) {
         out_printf("\n%lld positions are no more than this model was trained on: nothing to stretch\n",
@@ -72,14 +77,13 @@ static void print_advice(const Reach *p, const Args *a, int whole) {
             if (p->methods[i].unseen == 0 && p->methods[i].keys == p->context &&
                 strcmp(p->methods[i].name, "linear") != 0)
                 out_printf("  --rope %s\n", p->methods[i].spec);
-    out_printf(
-        "  --rope ntk:factor=%g            (twice the factor: what was reported to do better than the factor itself)\n",
-        2 * factor);
-    if (!whole) out_printf("  --rope sinks                  reads on without end, and sees the last part only\n");
-    out_printf("which is best for this model and a text of yours:\n  ./run compare %s -f TEXT --rope "
-               "none,ntk:factor=%g,yarn%s "
-               "--lengths %lld,%lld\n",
-               a->model, 2 * factor, whole ? "" : ",rerope,self-extend,dca,sinks", (long long)p->trained,
+    char ntk[64], usual[200];
+    snprintf(ntk, sizeof ntk, "ntk:factor=%g", 2 * factor);
+    snprintf(usual, sizeof usual, "none,%s,yarn%s", ntk, whole ? "" : ",rerope,self-extend,dca,sinks");
+    out_printf("  --rope %-20s (twice the factor: what was reported to do better than the factor itself)\n", ntk);
+    if (!whole) out_printf("  --rope %-20s (reads on without end, and sees the last part only)\n", "sinks");
+    out_printf("which is best for this model and a text of yours:\n  ./run compare %s -f TEXT --rope %s "
+               "--lengths %lld,%lld\n", a->model, specs ? specs : usual, (long long)p->trained,
                (long long)p->context);
 }
 
@@ -119,7 +123,13 @@ static void csv_plan(const Reach *p) {
 
 static int save_dials(const Reach *p, const Args *a, char *err, size_t errlen) {
     PlotText svg = {0};
-    int code = reach_svg(&svg, p, a->model, err, errlen) ? fail("%s", err) : svg_save(a->show.svg, &svg);
+    PlotSeries names[REACH_MOST];
+    int styles[REACH_MOST];
+    char title[300];
+    for (size_t i = 0; i < p->n_methods; i++) names[i] = (PlotSeries){.name = p->methods[i].name};
+    plot_styles(styles, names, p->n_methods);
+    snprintf(title, sizeof title, "%.200s: its pairs at %lld positions", file_name(a->model), (long long)p->context);
+    int code = reach_svg(&svg, p, title, styles, err, errlen) ? fail("%s", err) : svg_save(a->show.svg, &svg);
     plot_text_free(&svg);
     return code;
 }
@@ -129,7 +139,7 @@ int run_plan(Args *a) {
     Reach p = {0};
     char spec[ROPE_SPEC_MOST];
     const char *specs = a->rope.method ? a->rope.method : usual_specs;
-    int usual = a->rope.method == NULL;
+    const char *asked = a->rope.method;
     if (!a->model) return usage("plan needs a MODEL");
     a->rope.method = NULL; /* a list, and not the model's own setting */
     int code = engine_open(&e, a, 0), more = 1;
@@ -139,10 +149,10 @@ int run_plan(Args *a) {
     if (reach_init(&p, &e.model, a->context.n, e.err, sizeof e.err)) code = fail("%s", e.err);
     while (code == 0 && (more = rope_spec_next(&specs, spec, sizeof spec)) > 0)
         if (rope_spec_check(spec, e.err, sizeof e.err)) code = usage("--%s", e.err);
-        else if (reach_add(&p, &e.model, spec, e.err, sizeof e.err) && !usual) /* of the usual ones what fits */
+        else if (reach_add(&p, &e.model, spec, e.err, sizeof e.err) && asked) /* of the usual ones what fits */
             code = fail("--rope %s: %s", spec, e.err);
     if (code == 0 && more < 0) code = usage("--rope: a spec of the list is too long");
-    if (code == 0 && !usual && p.n_methods == 0) code = usage("--rope: no method is named");
+    if (code == 0 && asked && p.n_methods == 0) code = usage("--rope: no method is named");
     if (code == 0 && a->show.json) json_plan(&p, &e.model.config, a);
     else if (code == 0 && a->show.csv) csv_plan(&p);
     else if (code == 0) {
@@ -151,7 +161,7 @@ int run_plan(Args *a) {
         print_pairs(&p);
         print_methods(&p);
         print_memory(&e.model.config, p.context);
-        print_advice(&p, a, whole);
+        print_advice(&p, a, asked, whole);
     }
     if (code == 0 && a->show.svg) code = save_dials(&p, a, e.err, sizeof e.err);
     reach_free(&p);

@@ -1,6 +1,7 @@
 /* cli/plots.c - where pictures go: files, and the terminal. */
 #include "cli.h"
 #include "base/newfile.h"
+#include "rope/spec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +48,28 @@ static int hand_out(PlotText *t, int rc, const char *svg, const char *err) {
     else out_bytes("\n", 1), out_bytes(t->at, t->n);
     plot_text_free(t);
     return code;
+}
+
+/* Methods that are often drawn, in an order in which neighbours have different colours; then all others. */
+static int style_of(const char *spec) {
+    static const char *const usual[] = {"none",   "linear", "ntk",     "yarn",   "rerope", "self-extend", "dca",
+                                        "window", "sinks",  "dynamic", "string", "llama3", "lm-infinite", "by-parts"};
+    enum { USUAL = sizeof usual / sizeof *usual };
+    size_t n = strcspn(spec, ":+");
+    const char *name;
+    for (int i = 0; i < USUAL; i++)
+        if (strlen(usual[i]) == n && memcmp(usual[i], spec, n) == 0) return i;
+    for (int i = 0; (name = rope_spec_name(i)); i++)
+        if (strlen(name) == n && memcmp(name, spec, n) == 0) return USUAL + i;
+    return 0;
+}
+
+void plot_styles(int *styles, const PlotSeries *s, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        styles[i] = style_of(s[i].name);
+        for (size_t j = 0; j < i; j++) /* the same method with other numbers: the next style that is free */
+            if (styles[j] == styles[i]) styles[i]++, j = SIZE_MAX;
+    }
 }
 
 int plot_show(PlotLines *p, const Args *a) {

@@ -259,6 +259,7 @@ static int draw(const Recall *r) {
     size_t n = r->n_distances;
     PlotPoint *points = malloc(r->c.n_ropes * n * sizeof *points);
     PlotSeries series[PLOT_MOST_SERIES];
+    int styles[PLOT_MOST_SERIES];
     char about[300];
     if (!points) return fail("out of memory");
     if (r->c.n_ropes > PLOT_MOST_SERIES) {
@@ -274,7 +275,8 @@ static int draw(const Recall *r) {
         }
         series[i] = (PlotSeries){r->c.ropes[i], points + i * n, n};
     }
-    PlotLines p = {.title = "How much easier the second time is", .subtitle = about, .series = series,
+    plot_styles(styles, series, r->c.n_ropes);
+    PlotLines p = {.title = "How much easier the second time is", .subtitle = about, .series = series, .styles = styles,
                    .n_series = r->c.n_ropes, .x_name = "distance between the two, tokens",
                    .y_name = "easier by, nats a token", .log2_x = 1,
                    .mark = (double)r->c.e.model.config.n_ctx_train, .mark_name = "trained"};

@@ -113,38 +113,46 @@ static void arc(PlotText *t, double x, double y, double r, double turns, const c
              turns > 0.5, x + r * sin(angle), y - r * cos(angle), class, colour);
 }
 
-static void dial(PlotText *t, const Reach *p, int pair, double x, double y) {
+static size_t colour_of(const int *styles, size_t i) { return (styles ? (size_t)styles[i] : i) % PLOT_COLOURS; }
+
+/* Pairs that were all around in training meet no new angle: they are drawn pale. */
+static void dial(PlotText *t, const Reach *p, const int *styles, int pair, double x, double y) {
     char label[64];
     double turns = reach_turns(p, pair);
+    size_t rings = p->n_methods < REACH_RINGS ? p->n_methods : REACH_RINGS;
     plot_put(t, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%d\" class=\"grid dial\"/>\n", x, y, RADIUS);
+    plot_put(t, "<g opacity=\"%s\">\n", turns >= 1 ? ".35" : "1");
     arc(t, x, y, RADIUS, turns, "axis trained", 0);
-    for (size_t i = 0; i < p->n_methods; i++)
-        arc(t, x, y, RADIUS - 6 - (double)i * fmin(4, 30 / (double)p->n_methods),
-            p->methods[i].farthest * p->methods[i].inv_freq[pair] / TURN, "ring", i % PLOT_COLOURS);
+    for (size_t i = 0; i < rings; i++)
+        arc(t, x, y, RADIUS - 6 - 4 * (double)i, p->methods[i].farthest * p->methods[i].inv_freq[pair] / TURN, "ring",
+            colour_of(styles, i));
+    plot_put(t, "</g>\n");
     double wavelength = TURN / p->inv_freq[pair];
     snprintf(label, sizeof label, wavelength < 1000 ? "%d: %.3g" : "%d: %.0f", pair, wavelength);
     plot_svg_text(t, "mid", x, y + RADIUS + 15, label, strlen(label), DIAL);
 }
 
-int reach_svg(PlotText *out, const Reach *p, const char *title, char *err, size_t errlen) {
-    char about[200];
+int reach_svg(PlotText *out, const Reach *p, const char *title, const int *styles, char *err, size_t errlen) {
+    char about[400], rest[100] = "";
     double width = COLUMNS * DIAL + 2 * PLOT_MARGIN, top, rows = (p->n_pairs + COLUMNS - 1) / COLUMNS;
+    size_t rings = p->n_methods < REACH_RINGS ? p->n_methods : REACH_RINGS;
+    if (rings < p->n_methods) snprintf(rest, sizeof rest, " (%zu more have no ring)", p->n_methods - rings);
     snprintf(about, sizeof about,
              "A dial a pair: its number and wavelength. Outside: how far it turned in training (%lld "
-             "positions). Rings: how far the farthest key at %lld turns it.",
-             (long long)p->trained, (long long)p->context);
-    top = plot_svg_header(NULL, title, about, width) + 18 * (double)((p->n_methods + 3) / 4) + 10;
+             "positions); pale: all around. Rings: how far the farthest key at %lld turns it%s.",
+             (long long)p->trained, (long long)p->context, rest);
+    top = plot_svg_header(NULL, title, about, width) + 18 * (double)((rings + 3) / 4) + 10;
     plot_svg_begin(out, width, top + rows * (DIAL + 14) + PLOT_MARGIN, title);
     plot_put(out, "<style>.dial{fill:none}.trained{fill:none;stroke-width:4}"
                   ".ring{fill:none;stroke:currentColor;stroke-width:2.5}</style>\n");
     double y = plot_svg_header(out, title, about, width) + 12;
-    for (size_t i = 0; i < p->n_methods; i++) {
+    for (size_t i = 0; i < rings; i++) {
         double x = PLOT_MARGIN + (double)(i % 4) * (width / 4), at = y + 18 * (double)(i / 4);
-        plot_put(out, "<path d=\"M%.1f %.1fh18\" class=\"ring s%zu\"/>\n", x, at - 4, i % PLOT_COLOURS);
+        plot_put(out, "<path d=\"M%.1f %.1fh18\" class=\"ring s%zu\"/>\n", x, at - 4, colour_of(styles, i));
         plot_svg_text(out, "", x + 24, at, p->methods[i].name, strlen(p->methods[i].name), width / 4 - 30);
     }
     for (int i = 0; i < p->n_pairs; i++)
-        dial(out, p, i, PLOT_MARGIN + DIAL * (i % COLUMNS + 0.5), top + (DIAL + 14) * (i / COLUMNS) + RADIUS);
+        dial(out, p, styles, i, PLOT_MARGIN + DIAL * (i % COLUMNS + 0.5), top + (DIAL + 14) * (i / COLUMNS) + RADIUS);
     plot_put(out, "</svg>\n");
     return plot_done(out, err, errlen);
 }

@@ -4,7 +4,7 @@
  *     Reach p;
  *     rc = reach_init(&p, &model, 4096, err, errlen);             the pairs
  *     rc = reach_add(&p, &model, "yarn", err, errlen);            once for each method
- *     rc = reach_svg(&text, &p, "model.gguf", err, errlen);
+ *     rc = reach_svg(&text, &p, "model.gguf", NULL, err, errlen);
  *     reach_free(&p); */
 #ifndef REACH_H
 #define REACH_H
@@ -39,7 +39,9 @@ int reach_add(Reach *p, const Model *m, const char *spec, char *err, size_t errl
 void reach_free(Reach *p); /* accepts a zeroed struct */
 
 double reach_turns(const Reach *p, int pair); /* full turns within the trained context */
-/* A dial for each pair: what it turned in training, and rings of what it turns by each method. 0, or -ENOMEM. */
-int reach_svg(PlotText *out, const Reach *p, const char *title, char *err, size_t errlen);
+enum { REACH_RINGS = 7 };
+/* A dial for each pair: what it turned in training, and rings of what it turns by the first REACH_RINGS methods, in the
+ * colours of styles [n_methods] (plot.h), by their places where that is NULL. 0, or -ENOMEM. */
+int reach_svg(PlotText *out, const Reach *p, const char *title, const int *styles, char *err, size_t errlen);
 
 #endif

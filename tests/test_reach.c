@@ -30,7 +30,7 @@ static void turns_and_reach(void) {
     }
     CHECK(reach_add(&p, &m, "nonsense", err, sizeof err) < 0 && strstr(err, "nonsense"));
     PlotText svg = {0};
-    CHECK(reach_svg(&svg, &p, "<a & b>", err, sizeof err) == 0 && strstr(svg.at, "&lt;a &amp; b&gt;") &&
+    CHECK(reach_svg(&svg, &p, "<a & b>", NULL, err, sizeof err) == 0 && strstr(svg.at, "&lt;a &amp; b&gt;") &&
           strcmp(svg.at + svg.n - 7, "</svg>\n") == 0 && !strstr(svg.at, "nan"));
     plot_text_free(&svg);
     reach_free(&p);

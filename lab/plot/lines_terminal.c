@@ -58,7 +58,7 @@ static long put_all_above(Chart *c, int draw) {
             if (!plot_counts(c->p, at) || !plot_beyond(&c->y, at->y)) continue;
             strcpy(s + 1, at->y > c->y.high ? "\xe2\x86\x91" : "\xe2\x86\x93");
             plot_number(s + 4, at->y, fabs(at->y) < 1000 ? 2 : -1);
-            row = put_above(c, at->x, s, colours[i % PLOT_COLOURS], draw);
+            row = put_above(c, at->x, s, colours[plot_style(c->p, i).colour], draw);
             if (row + 1 > rows) rows = row + 1;
         }
     return rows < MOST_ABOVE ? rows : MOST_ABOVE;
@@ -150,7 +150,7 @@ static void draw_series(Chart *c, size_t i) {
     const PlotSeries *s = &c->p->series[i];
     for (size_t j = 0; j + 1 < s->n; j++)
         if (plot_counts(c->p, &s->points[j]) && plot_counts(c->p, &s->points[j + 1]))
-            draw_piece(c, &s->points[j], &s->points[j + 1], colours[i % PLOT_COLOURS]);
+            draw_piece(c, &s->points[j], &s->points[j + 1], colours[plot_style(c->p, i).colour]);
 }
 
 static void draw_letters(Chart *c, size_t i) {
@@ -159,7 +159,8 @@ static void draw_letters(Chart *c, size_t i) {
     for (size_t j = 0; j < s->n; j++) {
         const PlotPoint *at = &s->points[j];
         if (plot_counts(c->p, at) && !plot_beyond(&c->y, at->y) && (s->n <= 20 || at == last))
-            canvas_put(&c->canvas, column_of(c, at->x), row_of(c, at->y), 'a' + (uint32_t)i, colours[i % PLOT_COLOURS]);
+            canvas_put(&c->canvas, column_of(c, at->x), row_of(c, at->y), 'a' + (uint32_t)i,
+                       colours[plot_style(c->p, i).colour]);
     }
 }
 
@@ -173,7 +174,7 @@ static void draw_labels(Chart *c) {
     plot_spread(at, n, 1, (double)((long)n > c->rows ? 0 : c->top), (double)c->canvas.rows - 1);
     for (size_t i = 0; i < n; i++) {
         char letter[3] = {(char)('a' + i), ' ', 0};
-        words(&c->canvas, c->label, lround(at[i]), letter, 2, colours[i % PLOT_COLOURS]);
+        words(&c->canvas, c->label, lround(at[i]), letter, 2, colours[plot_style(c->p, i).colour]);
         words(&c->canvas, c->label + 2, lround(at[i]), c->p->series[i].name, c->label_columns - 2, -1);
     }
 }

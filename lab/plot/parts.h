@@ -54,6 +54,9 @@ void plot_spread(double *at, size_t n, double gap, double low, double high);
 typedef struct { struct { double x0, x1; int row; } at[256]; size_t n; } PlotRows;
 int plot_free_row(PlotRows *r, double x0, double x1, double gap);
 int plot_has_mark(const PlotLines *p);
+/* The colour, mark and dash of a series: of 64 styles no two agree in colour and mark. */
+typedef struct { int colour, mark, dash; } PlotStyle;
+PlotStyle plot_style(const PlotLines *p, size_t series);
 
 /* ---- svg.c: what both pictures in SVG have ---- */
 

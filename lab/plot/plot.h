@@ -37,8 +37,9 @@ typedef struct { const char *name; const PlotPoint *points; size_t n; } PlotSeri
 /* A line chart. What is zero is left out or chosen. Each line is named where it ends; there is no legend. */
 typedef struct {
     const char *title, *subtitle, *x_name, *y_name;
-    const PlotSeries *series; /* at most PLOT_MOST_SERIES; eight colours, eight marks, six dashes */
+    const PlotSeries *series; /* at most PLOT_MOST_SERIES; of eight colours, marks and dashes, each three differ */
     size_t n_series;
+    const int *styles;        /* [n_series], from 0 on: colour, mark and dash; NULL: by their places */
     int log2_x;               /* x by its logarithm to base 2 */
     const double *ticks;      /* where the x axis has numbers (those that have room); NULL: the xs of the points, or
                                * round numbers where these are more than twelve */
