@@ -43,7 +43,7 @@ static void rotate(Session *s, int l, size_t t, size_t h, float *x) {
     double cos[ROPE_MAX_PAIRS], sin[ROPE_MAX_PAIRS];
     float c[ROPE_MAX_PAIRS], r[ROPE_MAX_PAIRS];
     rope_row64(&s->rope, (int64_t)s->scratch->tokens[t].pos, cos, sin);
-    if (p->turn) p->turn(p->arg, s, l, t, h, cos, sin);
+    if (p->turn) p->turn(p->turn_arg, s, l, t, h, cos, sin);
     if (s->model->config.linear.form) {
         attend_features(s, t, h, cos, sin);
         return;
@@ -74,5 +74,6 @@ static void attend(Session *s, int l, size_t n) {
 }
 
 void probe_init(Probe *p, void *arg, ProbeSee see, ProbeTurn turn) {
-    *p = (Probe){.attention = {init, free_all, attend, attention_tiles.begin}, .arg = arg, .see = see, .turn = turn};
+    *p = (Probe){.attention = {init, free_all, attend, attention_tiles.begin}, .arg = arg,
+                 .turn_arg = arg, .see = see, .turn = turn};
 }

@@ -25,7 +25,7 @@ typedef void (*ProbeTurn)(void *arg, const Session *s, int l, size_t t, size_t h
 
 typedef struct Probe {
     Attention attention; /* what the session is made with; the probe must outlive it, and not move */
-    void *arg;
+    void *arg, *turn_arg; /* see's, turn's */
     ProbeSee see;   /* NULL: nobody looks */
     ProbeTurn turn; /* NULL: as the model says */
     float *q, *k;   /* [n_batch, n_heads*head_dim], [n_batch, n_kv_heads*head_dim]: this layer's, before rotation */
@@ -33,7 +33,7 @@ typedef struct Probe {
 
 /* A session made with it is refused (-EINVAL) where turn is given and the model's RoPE rewrites distances: there each
  * key has several angles. */
-void probe_init(Probe *p, void *arg, ProbeSee see, ProbeTurn turn);
+void probe_init(Probe *p, void *arg, ProbeSee see, ProbeTurn turn); /* arg: of both */
 /* 1: scratch's q and k are rotated when see comes. */
 int probe_turns(const Session *s);
 

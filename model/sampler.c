@@ -90,16 +90,21 @@ static size_t choose(Sampler *s, float *sum) {
     return n;
 }
 
-int sampler_next(Sampler *s, const float *logits, const int *ids, size_t n_ids) {
+size_t sampler_left(Sampler *s, const float *logits, const int *ids, size_t n_ids, float *sum) {
     const SamplerOptions *o = &s->options;
     memcpy(s->probs, logits, s->vocab_size * sizeof *s->probs);
     if (sampler_filters) sampler_filters->penalize(s, ids, n_ids);
-    if (o->temperature == 0 || s->vocab_size == 1) return largest(s->probs, s->vocab_size);
+    if (o->temperature == 0 || s->vocab_size == 1) return 0;
     for (size_t i = 0; i < s->vocab_size; i++) s->probs[i] /= o->temperature;
     softmax(s->probs, s->vocab_size);
-    float coin = sampler_coin(&s->rng), cdf = 0, sum;
-    if (isnan(s->probs[0])) return largest(logits, s->vocab_size); /* an infinity or NaN among the logits */
-    size_t n = choose(s, &sum);
+    return isnan(s->probs[0]) ? 0 : choose(s, sum); /* an infinity or NaN among the logits */
+}
+
+int sampler_next(Sampler *s, const float *logits, const int *ids, size_t n_ids) {
+    float cdf = 0, sum;
+    size_t n = sampler_left(s, logits, ids, n_ids, &sum);
+    if (s->options.temperature == 0 || s->vocab_size == 1) return largest(s->probs, s->vocab_size);
+    float coin = sampler_coin(&s->rng);
     for (size_t i = 0; i < n; i++) {
         cdf += s->candidates[i].prob;
         if (coin * sum < cdf) return s->candidates[i].id;

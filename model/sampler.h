@@ -45,6 +45,10 @@ void sampler_free(Sampler *s); /* accepts a zeroed struct */
  * are all NaN or infinite give the lowest id whose logit is largest, or 0. */
 int sampler_next(Sampler *s, const float *logits, const int *ids, size_t n);
 
+/* What steps 1 to 5 leave to draw from: the first so many of s->candidates, with probabilities that add up to *sum; 0
+ * where there is nothing to draw: T = 0, or logits that are no numbers. */
+size_t sampler_left(Sampler *s, const float *logits, const int *ids, size_t n, float *sum);
+
 /* Uniform in [0, 1), multiples of 2^-24. xorshift64*: Vigna, arXiv:1402.6246, with llama2.c's constants. */
 float sampler_coin(uint64_t *state);
 

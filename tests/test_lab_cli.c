@@ -34,7 +34,6 @@ static void wrong_use(void) {
         {1, "compare " M "-f $TEXT --rope none --lengths 16 --score 9 --resume /dev/null", "not a regular file"},
         {1, "compare " M "-f $TEXT --rope none --lengths 16 --from 100000 --score 3", "--from 100000: "},
         {1, "compare " M "-f $TEXT --rope none --lengths 16 --score 1000000", "too few for --score"},
-        {1, "passkey " M "--lengths 200,1000000000 --trials 1", "--lengths: "},
         {1, "passkey " M "--lengths 64 --svg /dev/full", "--svg"},
         {1, "recall " M "-f $TEXT --svg /dev/full", "--svg"},
         {1, "proof " M "--svg /dev/full", "--svg"},
@@ -44,6 +43,8 @@ static void wrong_use(void) {
         {1, "proof " M "--rope infllm --json", "cannot begin later"},
     };
     char command[1000];
+    if (!test_sanitized) /* which end where so much is asked for */
+        CHECK(run("passkey " M "--lengths 200,1000000000 --trials 1 -q") == 1 && *out == 0 && said_line("--lengths: "));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *dollar = strchr(rows[i].command, '$');
         int nul = dollar && strncmp(dollar, "$NUL", 4) == 0;

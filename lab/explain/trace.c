@@ -147,6 +147,7 @@ int trace_read(Trace *t, const Model *m, const int *ids, size_t n, const TraceOp
     if (rc == 0) memcpy(t->ids, ids, n * sizeof *ids);
     for (size_t i = 0; rc == 0 && i < n; i++) t->nll[i] = NAN;
     probe_init(&r.probe, &r, see, o->turn);
+    r.probe.turn_arg = o->turn_arg;
     SessionOptions options = {.n_ctx = n, .threads = o->threads, .cache = CACHE_F32, .origin = o->origin,
                               .n_logits = 8, .attention = &r.probe.attention, .progress = o->progress,
                               .progress_arg = o->progress_arg};
