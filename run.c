@@ -181,7 +181,7 @@ int main(int argc, char **argv) {
         if (strcmp(argv[1], commands[i].name) == 0) cmd = &commands[i], first = 2;
     if (first == 2) command_name = cmd->name;
     Args a = {.sampling = {.n = 256, .temperature = 1.0, .top_p = 0.9, .repetition = 1, .penalty_window = 64},
-              .show.candidates = 5, .explain = {.query = -1, .key = -1}};
+              .show.candidates = 5, .explain = {.layer = -1, .head = -1, .query = -1, .key = -1, .shift = -1}};
     a.program = argv[0];
     int code = options_parse(&a, argc - first, argv + first, cmd);
     if (code) return code;

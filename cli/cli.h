@@ -31,7 +31,8 @@ typedef struct { const char *at[STRING_LIST_MOST]; int n; } StringList;
 
 /* The text that is read, and how. */
 typedef struct {
-    const char *prompt, *file, *positions, *mode, *system, *chat_template, *ids, *type_ids, *attention_mask, *separator;
+    const char *prompt, *file, *positions, *axes, *mode, *system, *chat_template, *ids, *type_ids, *attention_mask,
+        *separator;
     int special, no_bos, pair;
     StringList texts;
 } InputArgs;
@@ -60,8 +61,9 @@ typedef struct {
     long long trials, span, samples, n_short;
     int longppl;
 } ProbeArgs; /* passkey, recall; 0: not given */
-typedef struct { const char *thetas; long long dims, positions; } LessonArgs; /* rope WHAT; 0: not given */
-typedef struct { const char *without, *layer, *head; long long query, key; } ExplainArgs; /* -1, NULL: not given */
+typedef struct { const char *thetas, *pairing, *kind, *q, *k; long long dims, positions; } LessonArgs; /* rope WHAT */
+/* explain WHAT; -1, NULL: not given */
+typedef struct { const char *without; long long layer, head, query, key, shift; int without_given; } ExplainArgs;
 typedef struct { const char *convention; long long stride, last, bin; int by_position; } CutArgs; /* 0: not given */
 typedef struct {
     const char *ropes, *lengths, *resume;
@@ -189,6 +191,7 @@ typedef struct {
     const float *logits; /* after the last id read, where a state was loaded, of n_loaded ids */
     size_t n_loaded;
     size_t keep; /* --shift: positions that stay */
+    const struct Attention *attention; /* another than the program's, for the session; NULL: none */
     Progress progress;
     double load_s;
     char err[1200];
@@ -212,11 +215,15 @@ int read_text(const char *path, char **text, size_t *n);
 /* Into the file of --svg, where it was given, which appears whole or not at all; and on stdout, where that is a
  * terminal and text was asked for. Size and colour are set here: the terminal's, NO_COLOR. */
 int plot_show(PlotLines *p, const Args *a);
-/* PlotLines.styles of series whose names are specs: a method looks the same in every picture. */
-void plot_styles(int *styles, const PlotSeries *s, size_t n);
+/* The styles of series whose names are specs: a method looks the same in every picture. */
+void plot_styles(PlotSeries *s, size_t n);
 int heat_show(PlotHeat *p, const Args *a);
 int svg_check(const Args *a); /* before anything is measured: can --svg be written? */
 int svg_save(const char *path, const PlotText *svg); /* a picture that is drawn already, as --svg would save it */
+/* One of these, drawn into --svg's file, and on stdout unless numbers were asked for: into a pipe, too, for the picture
+ * is what the command says. Size and colour are set here. */
+typedef struct { PlotLines *lines; PlotHeat *heat; PlotSheet *sheet; PlotDials *dials; PlotBars *bars; } Figure;
+int figure_show(Figure f, const Args *a);
 /* What a picture on stdout may take, and whether it may have colours: the terminal's size, else 80 columns; NO_COLOR,
  * TERM=dumb. */
 void screen(int *width, int *height, int *colour);
@@ -226,6 +233,8 @@ const char *file_name(const char *path); /* behind the last / */
 
 const Topic *topic_named(const Topic *topics, const char *command, const char *word); /* NULL after saying why */
 void topics_print(const Topic *topics);
+/* A paragraph on stdout behind an empty line, broken at the screen's width, at most 100; spaces as given are one. */
+void teach(const char *fmt, ...) BASE_PRINTF(1, 2);
 /* The line of C that makes a number, by its place in cited[] (topics.c): a line on stdout, and what --csv writes. */
 void cite(const char *key);
 const char *cited_place(const char *key); /* "rope/rope.c rope_row64" */

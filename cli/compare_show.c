@@ -178,7 +178,6 @@ int compare_check_svg(const Args *a, size_t n_series) {
 
 typedef struct {
     PlotSeries *series;  /* [n_ropes] */
-    int styles[PLOT_MOST_SERIES];
     PlotPoint *points;   /* [n_ropes * n_xs] */
     char subtitle[1200], mark[40];
     PlotLines plot;
@@ -229,7 +228,7 @@ static int take_chart(Chart *c, const CompareTable *t, const Axes *x, int entrop
         }
     }
     take_words(c, t, entropy);
-    if (x->n_ropes <= PLOT_MOST_SERIES) plot_styles(c->styles, c->series, x->n_ropes), c->plot.styles = c->styles;
+    plot_styles(c->series, x->n_ropes);
     c->plot.series = c->series;
     c->plot.n_series = x->n_ropes;
     return 0;

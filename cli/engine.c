@@ -265,6 +265,7 @@ int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits) {
                         .cache = cache,
                         .shifts = a->context.shift != NULL,
                         .n_logits = n_logits,
+                        .attention = e->attention,
                         .progress = on_progress,
                         .progress_arg = &e->progress};
     if (e->model.encoder) o.n_batch = o.n_ctx; /* encoder_read takes a text whole */

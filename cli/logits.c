@@ -1,5 +1,6 @@
 /* cli/logits.c - the command logits: what the model expects after given ids, for comparing. */
 #include "cli.h"
+#include "lab/lesson/places.h"
 #include "model/encoder.h"
 
 #include <errno.h>
@@ -61,8 +62,26 @@ static int *parse_beside(const char *option, const char *s, size_t n, int *code)
     return list;
 }
 
+/* --positions: where the ids stand. */
+static int read_places(Places *p, const Args *a, size_t n) {
+    char err[300], *text;
+    size_t len;
+    const AxesKind *kind = a->in.axes ? axes_kind(a->in.axes) : NULL;
+    if (!a->in.positions) return a->in.axes ? usage("--axes goes with --positions") : 0;
+    if (a->in.axes && !kind) return usage("--axes: there is no \"%s\"", a->in.axes);
+    if (a->context.load || a->context.save) return usage("--positions: a state holds keys by their own positions");
+    int code = read_text(a->in.positions, &text, &len);
+    if (code) return code;
+    if (places_read(p, text, len, a->in.positions, kind, err, sizeof err)) code = fail("%s", err);
+    else if (p->n != n) code = usage("--positions has %zu tokens, and --ids has %zu", p->n, n);
+    free(text);
+    return code;
+}
+
 int run_logits(Args *a) {
     Engine e = {0};
+    Places places = {0};
+    Probe probe;
     size_t n = 0;
     int code = 0;
     if (!a->model) return usage("logits needs a MODEL");
@@ -75,10 +94,14 @@ int run_logits(Args *a) {
     uint8_t *keep = mask && code == 0 ? malloc(n) : NULL;
     for (size_t i = 0; keep && i < n; i++) keep[i] = mask[i] != 0;
     if (code == 0 && mask && !keep) code = fail("out of memory");
+    if (code == 0) code = read_places(&places, a, n);
     if (code == 0) code = engine_open(&e, a, 0);
+    probe_init(&probe, &places, NULL, places_turn);
+    if (code == 0 && places.n) e.attention = &probe.attention;
     if (code == 0) code = engine_session(&e, a, n, a->show.all ? 8 : 1);
     if (code == 0) code = print_rows(&e, a, &(EncoderText){.ids = ids, .types = types, .keep = keep, .n = n});
     engine_close(&e);
+    places_free(&places);
     free(ids);
     free(types);
     free(mask);

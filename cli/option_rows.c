@@ -5,6 +5,7 @@
 #include "bench/bench.h"
 #include "kernels/rows.h"
 #include "lab/cuts.h"
+#include "rope/axes.h"
 #include "rope/spec.h"
 #include "text/chat_template.h"
 
@@ -23,6 +24,7 @@ const char *const option_groups[] = {"text in", "output",    "sampling", "measur
 #define SHOWS "rope explain"
 #define ALL "tokenize " READERS " " SHOWS
 
+static const char *axes_name(int i) { return axes_row_of(i) ? axes_row_of(i)->name : NULL; }
 static const char *kernels_name(int i) { return kernels_row(i) ? kernels_row(i)->name : NULL; }
 static const char *template_name(int i) { return chat_template_row(i) ? chat_template_row(i)->name : NULL; }
 static const char *phi_name(int i) { return feature_map_row(i) ? feature_map_row(i)->name : NULL; }
@@ -45,6 +47,13 @@ const Option options[] = {
      .help = "RoFormer: the segment of each id (all 0)"},
     {TEXT_IN, 0, "--attention-mask", "1,1,0", STRING, "logits", AT(in.attention_mask),
      .help = "RoFormer: 0 where an id is padding, which no other sees (all 1)"},
+    {TEXT_IN, 0, "--positions", "FILE", STRING, "logits", AT(in.positions),
+     .help =
+         "where the ids stand, a line each: one number, or two or three of several axes (0, 1, 2 ..); who sees whom "
+         "goes by their order"},
+    {TEXT_IN, 0, "--axes", "NAME", STRING, "logits", AT(in.axes),
+     .help = "with --positions: which pairs turn by which coordinate (of three: mrope, of two: tie):",
+     .choice = axes_name},
     {TEXT_IN, 0, "--separator", "LINE", STRING, "perplexity", AT(in.separator),
      .help = "the file is documents between lines that hold exactly LINE"},
     {TEXT_IN, 0, "--pair", NULL, FLAG, "embed", AT(in.pair),
@@ -110,20 +119,19 @@ const Option options[] = {
      .help = "positions to read and write, prompt included (256); 0: to the context's end, which linear attention "
              "has not",
      0, 1e15, .alias = "--n-predict", .given = AT(sampling.n_given), .hint = "; 0 goes to the context's end"},
-    {SAMPLING, 0, "--max-tokens", "N", INTEGER, "generate", AT(sampling.max_tokens),
-     .help = "at most N new tokens", 0, 1e15, .given = AT(sampling.max_given)},
+    {SAMPLING, 0, "--max-tokens", "N", INTEGER, "generate", AT(sampling.max_tokens), .help = "at most N new tokens", 0,
+     1e15, .given = AT(sampling.max_given)},
     {SAMPLING, 0, "--max-tokens", "N", INTEGER, "chat", AT(sampling.max_tokens),
      .help = "tokens of an answer (up to its own end)", 0, 1e15, .given = AT(sampling.max_given)},
-    {SAMPLING, 'n', "--steps", "N", INTEGER, "chat", AT(sampling.n),
-     .help = "the same; 0: up to its own end",
-     0, 1e15, .alias = "--n-predict", .given = AT(sampling.n_given), .hint = "; 0 goes to the answer's own end"},
-    {SAMPLING, 't', "--temperature", "T", NUMBER, WRITERS, AT(sampling.temperature),
+    {SAMPLING, 'n', "--steps", "N", INTEGER, "chat", AT(sampling.n), .help = "the same; 0: up to its own end", 0, 1e15,
+     .alias = "--n-predict", .given = AT(sampling.n_given), .hint = "; 0 goes to the answer's own end"},
+    {SAMPLING, 't', "--temperature", "T", NUMBER, WRITERS " explain", AT(sampling.temperature),
      .help = "0 is greedy (1.0)", 0, 1e6, .alias = "--temp"},
-    {SAMPLING, 'p', "--top-p", "P", NUMBER, WRITERS, AT(sampling.top_p),
+    {SAMPLING, 'p', "--top-p", "P", NUMBER, WRITERS " explain", AT(sampling.top_p),
      .help = "nucleus: 0 or 1 is off (0.9)", 0, 1, .hint = " (-p is top-p; the prompt is -i)"},
-    {SAMPLING, 0, "--top-k", "K", INTEGER, WRITERS, AT(sampling.top_k),
+    {SAMPLING, 0, "--top-k", "K", INTEGER, WRITERS " explain", AT(sampling.top_k),
      .help = "only the K most probable; 0 is off (0)", 0, 1e9},
-    {SAMPLING, 0, "--min-p", "P", NUMBER, WRITERS, AT(sampling.min_p),
+    {SAMPLING, 0, "--min-p", "P", NUMBER, WRITERS " explain", AT(sampling.min_p),
      .help = "only those P times as probable as the first; 0 is off (0)", 0, 1},
     {SAMPLING, 0, "--repetition-penalty", "R", NUMBER, WRITERS, AT(sampling.repetition),
      .help = "divide the logits of recent tokens; 1 is off (1)", 1e-6, 1e6, .alias = "--repeat-penalty"},
@@ -158,8 +166,7 @@ const Option options[] = {
      .help = "a window begins N ids behind the one before and scores what that did not (windows side by side)", 1,
      1e15},
     {MEASURING, 0, "--last", "K", INTEGER, "perplexity", AT(cut.last),
-     .help = "score only the last K ids of each window; a last window that is not full is left out (all ids)", 1,
-     1e15},
+     .help = "score only the last K ids of each window; a last window that is not full is left out (all ids)", 1, 1e15},
     {MEASURING, 0, "--convention", "NAME", STRING, "perplexity", AT(cut.convention),
      .help = "cut and average as another program does, for its number; unless told otherwise llama.cpp has -c 512, "
              "hf-sliding --stride 512, yarn --stride 256 (stream):",
@@ -185,8 +192,8 @@ const Option options[] = {
     {MEASURING, 0, "--lengths", "256,512", STRING, "compare", AT(compare.lengths),
      .help = "positions that windows have (1, 2, 4, 8 and 16 times the trained context)"},
     {MEASURING, 0, "--score", "N", INTEGER, "compare", AT(compare.score),
-     .help = "ids that are scored, in every cell the same (2048); by position: at most (all)",
-     1, 1e9, .given = AT(compare.score_given)},
+     .help = "ids that are scored, in every cell the same (2048); by position: at most (all)", 1, 1e9,
+     .given = AT(compare.score_given)},
     {MEASURING, 0, "--from", "I", INTEGER, "compare", AT(compare.from),
      .help = "the first of them, counted from 0 (the longest length less 1)", 0, 1e12, .given = AT(compare.from_given)},
     {MEASURING, 0, "--by-position", "BIN", OPEN_FLAG, "compare", AT(cut.bin),
@@ -202,6 +209,30 @@ const Option options[] = {
      .help = "measure nothing: print each cell as a command, which writes it as CSV"},
     {MEASURING, 0, "--merge", NULL, FLAG, "compare", AT(compare.merge),
      .help = "measure nothing: join CSV files, or all *.csv of folders"},
+
+    {MEASURING, 0, "--theta", "B,..", STRING, "rope", AT(lesson.thetas),
+     .help = "base of the frequencies, without a model (10000); decay: a list (100,10000,1000000)"},
+    {MEASURING, 0, "--dims", "D", INTEGER, "rope", AT(lesson.dims),
+     .help = "entries of a head that turn, without a model (8; decay, wavelengths, axes: 128)", 2, 1024},
+    {MEASURING, 0, "--positions", "N", INTEGER, "rope", AT(lesson.positions),
+     .help = "how many (table 5, clock 6, relative 12, decay 257)", 1, 100000},
+    {MEASURING, 0, "--pairing", "HOW", STRING, "rope", AT(lesson.pairing),
+     .help = "rotate, matrix, relative: which entries make a pair: interleaved or half (the model's, or interleaved)"},
+    {MEASURING, 0, "--kind", "NAME", STRING, "rope", AT(lesson.kind),
+     .help = "axes: how positions are given (mrope):", .choice = axes_name},
+    {MEASURING, 0, "--q", "1,0,..", STRING, "rope", AT(lesson.q), .help = "decay: a query (all ones)"},
+    {MEASURING, 0, "--k", "1,0,..", STRING, "rope", AT(lesson.k), .help = "decay: a key (all ones)"},
+    {MEASURING, 0, "--layer", "L", INTEGER, "explain", AT(explain.layer),
+     .help = "this layer (all; where one is shown, 0)", 0, 1023},
+    {MEASURING, 0, "--head", "H", INTEGER, "explain", AT(explain.head), .help = "this head (all; one: 0)", 0, 65535},
+    {MEASURING, 0, "--query", "I", INTEGER, "explain", AT(explain.query),
+     .help = "the token that looks, counted from 0 (the last)", 0, 1e9},
+    {MEASURING, 0, "--key", "J", INTEGER, "explain", AT(explain.key),
+     .help = "the token that is looked at (the one before)", 0, 1e9},
+    {MEASURING, 0, "--shift", "K", INTEGER, "explain", AT(explain.shift), .help = "shift: how far (1000)", 0, 1e12},
+    {MEASURING, 0, "--without-rope", "PARTS", OPEN_STRING, "explain", AT(explain.without),
+     .help = "map: also without rotation, in layers L, heads L.H, pairs L.H.P, * for all of a kind (all)",
+     .given = AT(explain.without_given)},
 
     {CONTEXT, 'c', "--context", "N", INTEGER, "plan", AT(context.n),
      .help = "the positions that are wanted (4 times the trained context)", 1, 1e15, .alias = "--ctx-size"},
@@ -249,8 +280,8 @@ const Option options[] = {
     {ATTENTION, 0, "--favor-seed", "S", INTEGER, READERS, AT(attention.favor_seed),
      .help = "favor+: which random features (the file's, or 1)", 0, 9e15, .given = AT(attention.favor_seed_given)},
     {ATTENTION, 0, "--chunk", "C", INTEGER, "logits perplexity bench " WRITERS, AT(attention.chunk),
-     .help = "linear attention: read in chunks of C tokens, to compare; 0 is one by one (0)",
-     0, 4096, .silent = ENCODERS},
+     .help = "linear attention: read in chunks of C tokens, to compare; 0 is one by one (0)", 0, 4096,
+     .silent = ENCODERS},
 
     {ROFORMER, 0, "--arch", "KIND", STRING, READERS, AT(roformer.arch),
      .help = "v1, v2 or gau-alpha (as the tensors say)"},
@@ -259,8 +290,8 @@ const Option options[] = {
     {ROFORMER, 0, "--pooler", "KIND", STRING, "embed classify", AT(roformer.pooler),
      .help = "tanh, linear or none (the file's)", .silent = "logits perplexity bench fill " WRITERS},
 
-    {MACHINE, 'j', "--threads", "N", INTEGER, READERS, AT(machine.threads),
-     .help = "threads (all processors)", 1, 1024},
+    {MACHINE, 'j', "--threads", "N", INTEGER, READERS, AT(machine.threads), .help = "threads (all processors)", 1,
+     1024},
     {MACHINE, 0, "--kernels", "NAME", STRING, READERS, AT(machine.kernels),
      .help = "a row of the arithmetic (the fastest that runs here):", .choice = kernels_name},
     {MACHINE, 0, "--no-mmap", NULL, FLAG, READERS, AT(machine.no_mmap),

@@ -81,7 +81,8 @@ static int parse_option(Args *a, int argc, char **argv, const Command *cmd) {
         return parse_value(a, o, o->name, word + 2) == 0;
     if (word[1] != '-' && strlen(word) > 2) o = NULL; /* flags are not run together */
     if (!o) return usage("%s is not an option of %s", word, cmd->name), 0;
-    if (o->kind == FLAG || (o->kind == OPEN_FLAG && !joined)) {
+    int open = o->kind == OPEN_FLAG || o->kind == OPEN_STRING;
+    if (o->kind == FLAG || (open && !joined)) {
         if (joined) return usage("%s takes no value", o->name), 0;
         *field_flag(a, o->kind == FLAG ? o->at : o->given) = 1;
         return 1;
@@ -105,7 +106,7 @@ int options_parse(Args *a, int argc, char **argv, const Command *cmd) {
     for (int i = 0, words; i < argc; i += words) {
         const char *word = argv[i];
         words = 1;
-        if (only_words || word[0] != '-' || word[1] == 0) {
+        if (only_words || word[0] != '-' || word[1] == 0 || strchr("0123456789.", word[1])) { /* -7: no option */
             if (!a->model) a->model = word;
             else if (!a->text && cmd->takes_text) a->text = word;
             else if (cmd->takes_text != WORDS) return usage("\"%s\" is one word too many", word);
@@ -137,9 +138,10 @@ static void print_wrapped(const char *text, int indent, int *column) {
 
 static void print_option(const Option *o) {
     char left[64];
+    int open = o->kind == OPEN_FLAG || o->kind == OPEN_STRING;
     snprintf(left, sizeof left, "%c%c%s%s%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-             o->letter ? ", " : "  ", o->name, o->kind == OPEN_FLAG ? "[=" : o->arg ? " " : "", o->arg ? o->arg : "",
-             o->kind == OPEN_FLAG ? "]" : "");
+             o->letter ? ", " : "  ", o->name, open ? "[=" : o->arg ? " " : "", o->arg ? o->arg : "",
+             open ? "]" : "");
     int column = printf("  %-*s", HELP_INDENT - 2, left);
     print_wrapped(o->help, HELP_INDENT, &column);
     for (int i = 0; o->choice && o->choice(i); i++) print_wrapped(o->choice(i), HELP_INDENT, &column);

@@ -4,8 +4,9 @@
 
 #include "cli.h"
 
-/* NEW_FILE: a string that is not empty. OPEN_FLAG: a flag that may have a whole number behind an = */
-typedef enum { FLAG, OPEN_FLAG, INTEGER, NUMBER, STRING, NEW_FILE, STRINGS } Kind;
+/* NEW_FILE: a string that is not empty. OPEN_FLAG, OPEN_STRING: a flag that may have a whole number, a string behind
+ * an = */
+typedef enum { FLAG, OPEN_FLAG, OPEN_STRING, INTEGER, NUMBER, STRING, NEW_FILE, STRINGS } Kind;
 
 typedef enum { TEXT_IN, OUTPUT, SAMPLING, MEASURING, CONTEXT, ROPE, ATTENTION, ROFORMER, MACHINE } Group;
 extern const char *const option_groups[]; /* their titles */

@@ -217,7 +217,7 @@ static int draw(const Scoring *s) {
     snprintf(subtitle, sizeof subtitle, "%.200s; windows of %zu: %s; bars: one standard error",
              file_name(s->a->in.file), window, cut);
     snprintf(mark, sizeof mark, "trained: %zu", trained);
-    PlotSeries series = {s->a->rope.method ? s->a->rope.method : "as trained", points, s->by.n};
+    PlotSeries series = {s->a->rope.method ? s->a->rope.method : "as trained", points, s->by.n, 0};
     PlotLines p = {.title = title, .subtitle = subtitle, .x_name = "position in the window",
                    .y_name = "loss, nats a token", .series = &series, .n_series = 1, .mark = (double)trained,
                    .mark_name = trained < window ? mark : NULL, .ticks = ticks, .n_ticks = EIGHTHS + 1};

@@ -127,7 +127,8 @@ static int save_dials(const Reach *p, const Args *a, char *err, size_t errlen) {
     int styles[REACH_MOST];
     char title[300];
     for (size_t i = 0; i < p->n_methods; i++) names[i] = (PlotSeries){.name = p->methods[i].name};
-    plot_styles(styles, names, p->n_methods);
+    plot_styles(names, p->n_methods);
+    for (size_t i = 0; i < p->n_methods; i++) styles[i] = names[i].style - 1;
     snprintf(title, sizeof title, "%.200s: its pairs at %lld positions", file_name(a->model), (long long)p->context);
     int code = reach_svg(&svg, p, title, styles, err, errlen) ? fail("%s", err) : svg_save(a->show.svg, &svg);
     plot_text_free(&svg);

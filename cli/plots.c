@@ -64,11 +64,11 @@ static int style_of(const char *spec) {
     return 0;
 }
 
-void plot_styles(int *styles, const PlotSeries *s, size_t n) {
+void plot_styles(PlotSeries *s, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        styles[i] = style_of(s[i].name);
+        s[i].style = 1 + style_of(s[i].name);
         for (size_t j = 0; j < i; j++) /* the same method with other numbers: the next style that is free */
-            if (styles[j] == styles[i]) styles[i]++, j = SIZE_MAX;
+            if (s[j].style == s[i].style) s[i].style++, j = SIZE_MAX;
     }
 }
 
@@ -90,6 +90,46 @@ int heat_show(PlotHeat *p, const Args *a) {
     if (code || !wants_terminal(a)) return code;
     screen(&p->width, &p->height, &p->colour);
     return hand_out(&t, plot_heat_terminal(&t, p, err, sizeof err), NULL, err);
+}
+
+static int draw_svg(PlotText *t, Figure f, char *err, size_t errlen) {
+    if (f.lines) return plot_lines_svg(t, f.lines, err, errlen);
+    if (f.heat) return plot_heat_svg(t, f.heat, err, errlen);
+    if (f.sheet) return plot_sheet_svg(t, f.sheet, err, errlen);
+    return f.dials ? plot_dials_svg(t, f.dials, err, errlen) : plot_bars_svg(t, f.bars, err, errlen);
+}
+
+static int draw_terminal(PlotText *t, Figure f, char *err, size_t errlen) {
+    int width, height, colour;
+    screen(&width, &height, &colour);
+    colour &= out.terminal;
+    if (f.lines) {
+        f.lines->width = width, f.lines->height = height, f.lines->colour = colour;
+        return plot_lines_terminal(t, f.lines, err, errlen);
+    }
+    if (f.heat) {
+        f.heat->width = width, f.heat->colour = colour;
+        return plot_heat_terminal(t, f.heat, err, errlen);
+    }
+    if (f.sheet) {
+        f.sheet->width = width, f.sheet->colour = colour;
+        return plot_sheet_terminal(t, f.sheet, err, errlen);
+    }
+    if (f.dials) {
+        f.dials->width = width, f.dials->colour = colour;
+        return plot_dials_terminal(t, f.dials, err, errlen);
+    }
+    f.bars->width = width, f.bars->colour = colour;
+    return plot_bars_terminal(t, f.bars, err, errlen);
+}
+
+int figure_show(Figure f, const Args *a) {
+    PlotText t = {0};
+    char err[200];
+    int code = 0;
+    if (a->show.svg) code = hand_out(&t, draw_svg(&t, f, err, sizeof err), a->show.svg, err);
+    if (code || a->show.csv) return code;
+    return hand_out(&t, draw_terminal(&t, f, err, sizeof err), NULL, err);
 }
 
 const char *file_name(const char *path) {

@@ -133,7 +133,8 @@ static int prove(Task *t, Args *a, const char *attention) {
 }
 
 static int draw(Task *t) {
-    PlotSeries series[2] = {{"softmax", t->points[0], t->n_points[0]}, {"linear", t->points[1], t->n_points[1]}};
+    PlotSeries series[2] = {{"softmax", t->points[0], t->n_points[0], 0},
+                            {"linear", t->points[1], t->n_points[1], 0}};
     int first = t->n_points[0] == 0, n = (t->n_points[0] > 0) + (t->n_points[1] > 0);
     char about[200];
     snprintf(about, sizeof about, "%s: a text of %zu ids from position 0, and with angles %s from others on",

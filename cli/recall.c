@@ -259,7 +259,6 @@ static int draw(const Recall *r) {
     size_t n = r->n_distances;
     PlotPoint *points = malloc(r->c.n_ropes * n * sizeof *points);
     PlotSeries series[PLOT_MOST_SERIES];
-    int styles[PLOT_MOST_SERIES];
     char about[300];
     if (!points) return fail("out of memory");
     if (r->c.n_ropes > PLOT_MOST_SERIES) {
@@ -273,10 +272,10 @@ static int draw(const Recall *r) {
             const Row *w = &r->rows[i * n + k];
             points[i * n + k] = (PlotPoint){(double)r->distances[k], gain_of(w), stderr_of(w)};
         }
-        series[i] = (PlotSeries){r->c.ropes[i], points + i * n, n};
+        series[i] = (PlotSeries){r->c.ropes[i], points + i * n, n, 0};
     }
-    plot_styles(styles, series, r->c.n_ropes);
-    PlotLines p = {.title = "How much easier the second time is", .subtitle = about, .series = series, .styles = styles,
+    plot_styles(series, r->c.n_ropes);
+    PlotLines p = {.title = "How much easier the second time is", .subtitle = about, .series = series,
                    .n_series = r->c.n_ropes, .x_name = "distance between the two, tokens",
                    .y_name = "easier by, nats a token", .log2_x = 1,
                    .mark = (double)r->c.e.model.config.n_ctx_train, .mark_name = "trained"};

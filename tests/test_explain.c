@@ -197,9 +197,99 @@ static void kinds(void) {
     model_close(&m);
 }
 
+/* ---- against NumPy: tests/golden/explain.txt (tests/oracle/explain.py) ---- */
+
+typedef struct {
+    Model m;
+    Trace t;
+    int ids[LONG];
+    size_t n;
+    double weights[LONG * LONG];
+    Candidate best[16 * LONG * 2]; /* [n_layers, n, 2] */
+    Filling filling[LONG];
+    int open, filled; /* filled: of this layer; -1: of none */
+} Golden;
+
+static int open_golden(Golden *g, const char *line) {
+    char name[100], path[200], err[300] = "";
+    if (g->open) trace_free(&g->t), model_close(&g->m);
+    g->open = 0, g->filled = -1;
+    sscanf(line, "%99s", name);
+    snprintf(path, sizeof path, "tales/%s", name);
+    if (!test_data(path)) return -1;
+    CHECK(model_open(&g->m, test_data(path), NULL, err, sizeof err) == 0);
+    g->open = !err[0];
+    return err[0] ? -1 : 0;
+}
+
+static void read_golden(Golden *g, const char *line) {
+    char err[300] = "", *end;
+    g->n = 0;
+    for (const char *s = line; g->n < LONG; s = end) {
+        long v = strtol(s, &end, 10);
+        if (end == s || *s == '\n') break;
+        g->ids[g->n++] = (int)v;
+        if (*end == '\n') break;
+    }
+    CHECK(trace_read(&g->t, &g->m, g->ids, g->n, &(TraceOptions){0}, err, sizeof err) == 0);
+    CHECK(lens_read(g->best, 2, &g->m, g->ids, g->n, 1, NULL, NULL, err, sizeof err) == 0);
+}
+
+/* F32 weights and sums in float: 1e-5 of 1 for weights, probabilities, losses; of their size for norms. */
+static void golden_line(Golden *g, const char *key, const char *s) {
+    PairTerm pairs[64];
+    char err[200];
+    double v, rest, S, z, p[2];
+    int l, h, m, j, i, id[2];
+    if (strcmp(key, "nll") == 0 && sscanf(s, "%d %lf", &i, &v) == 2) NEAR(g->t.nll[i], v, 1e-5, 1e-5);
+    else if (strcmp(key, "weight") == 0 && sscanf(s, "%d %d %d %d %lf", &l, &h, &m, &j, &v) == 5) {
+        trace_weights(&g->t, l, h, g->weights);
+        NEAR(g->weights[(size_t)m * g->n + (size_t)j], v, 1e-5, 0);
+    } else if (strcmp(key, "term") == 0 && sscanf(s, "%d %d %d %d %d %lf", &l, &h, &m, &j, &i, &v) == 6) {
+        pairs_of(&g->t, l, h, (size_t)m, (size_t)j, pairs, &rest);
+        NEAR(pairs[i].term, v, 1e-5, 1e-5);
+    } else if (strcmp(key, "term") == 0 && sscanf(s, "%d %d %d %d sum %lf", &l, &h, &m, &j, &v) == 5)
+        NEAR(pairs_engine_score(&g->t, l, h, (size_t)m, (size_t)j), v, 1e-5, 1e-5);
+    else if (strcmp(key, "lens") == 0 && sscanf(s, "%d %d %d %lf %d %lf", &l, &i, &id[0], &p[0], &id[1], &p[1]) == 6)
+        for (int k = 0; k < 2; k++) {
+            const Candidate *c = g->best + ((size_t)l * g->n + (size_t)i) * 2 + k;
+            CHECK(c->id == id[k]);
+            NEAR(c->p, p[k], 1e-5, 0);
+        }
+    else if (strcmp(key, "state") == 0 && sscanf(s, "%d %d %lf %lf", &l, &m, &S, &z) == 4) {
+        if (g->filled != l) CHECK(filling_of(g->filling, &g->t, l, g->weights, err, sizeof err) == 0);
+        g->filled = l;
+        NEAR(g->filling[m].S, S, 0, 1e-5);
+        NEAR(g->filling[m].z, z, 0, 1e-5);
+    } else {
+        printf("    %s %.60s\n", key, s);
+        CHECK(!"a line of the golden file");
+    }
+}
+
+static void numpy(void) {
+    static Golden g;
+    size_t n;
+    int lines = 0;
+    char *text = file_read("tests/golden/explain.txt", &n);
+    CHECK(text);
+    for (char *line = text; line && *line; line = strchr(line, '\n') + 1, lines++) {
+        char key[20];
+        int at = 0;
+        sscanf(line, "%19s %n", key, &at);
+        if (strcmp(key, "model") == 0 && open_golden(&g, line + at)) break;
+        if (strcmp(key, "ids") == 0) read_golden(&g, line + at);
+        else if (strcmp(key, "model") != 0) golden_line(&g, key, line + at);
+    }
+    if (g.open) trace_free(&g.t), model_close(&g.m), g.open = 0;
+    free(text);
+    CHECK(lines == 0 || lines > 150);
+}
+
 const Test tests_explain[] = {{"explain/scores by frequency", scores},
                               {"explain/muted parts", muted},
                               {"explain/lens", lens},
                               {"explain/the state fills", filling},
                               {"explain/kinds of heads", kinds},
+                              {"explain/NumPy, float64", numpy},
                               {0}};

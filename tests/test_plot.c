@@ -2,69 +2,13 @@
 #include "test.h"
 #include "base/base.h"
 #include "lab/plot/parts.h"
+#include "plot_checks.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 static char err[200];
-
-/* ---- a small checker of XML: tags close in order, attributes are quoted, & begins an entity, all is UTF-8 ---- */
-
-static const char *entity(const char *s) {
-    static const char *const known[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (strncmp(s, known[i], strlen(known[i])) == 0) return s + strlen(known[i]);
-    return NULL;
-}
-
-/* From behind a < to behind its >, or NULL; *empty: it closed itself. */
-static const char *tag_end(const char *s, int *empty) {
-    while (*s && !strchr(" />", *s)) s++;
-    while (*s == ' ') {
-        while (*s == ' ') s++;
-        while (*s && !strchr("= <>\"", *s)) s++;
-        if (s[0] != '=' || s[1] != '"') return NULL;
-        for (s += 2; *s != '"'; s++) {
-            if (*s == 0 || *s == '<') return NULL;
-            if (*s == '&' && !entity(s)) return NULL;
-        }
-        s++;
-    }
-    *empty = *s == '/';
-    s += *empty;
-    return *s == '>' ? s + 1 : NULL;
-}
-
-static int well_formed(const char *s) {
-    const char *open[32], *end = s + strlen(s);
-    size_t depth = 0, elements = 0;
-    while (*s) {
-        uint32_t cp;
-        int empty, len = utf8_decode(s, (size_t)(end - s), &cp);
-        if (len == 0 || (cp < 0x20 && cp != '\n') || cp == 0xfffe || cp == 0xffff) return 0;
-        if (*s == '&') {
-            if (!(s = entity(s))) return 0;
-        } else if (s[0] == '<' && s[1] == '/') {
-            size_t n = strcspn(s + 2, ">");
-            if (depth == 0 || strncmp(open[--depth], s + 2, n) != 0 || !strchr(" >", open[depth][n])) return 0;
-            s += n + 3;
-        } else if (*s == '<') {
-            const char *name = s + 1;
-            if (depth == 0 && elements++) return 0;
-            if (!(s = tag_end(name, &empty))) return 0;
-            if (!empty && depth == 32) return 0;
-            if (!empty) open[depth++] = name;
-        } else s += len;
-    }
-    return depth == 0 && elements == 1;
-}
-
-static int count(const char *text, const char *what) {
-    int n = 0;
-    for (; (text = strstr(text, what)); text += strlen(what)) n++;
-    return n;
-}
 
 /* Every x, y, and every point of a line's path lies within the picture. */
 static void check_within(const char *svg) {
@@ -93,7 +37,7 @@ static int drawn(PlotText *t, const PlotLines *p) {
     err[0] = 0;
     int rc = plot_lines_svg(t, p, err, sizeof err);
     if (rc) return rc;
-    CHECK(well_formed(t->at));
+    CHECK(plot_well_formed(t->at));
     check_within(t->at);
     return 0;
 }
@@ -101,15 +45,16 @@ static int drawn(PlotText *t, const PlotLines *p) {
 static const PlotPoint rising[] = {{256, 2, 0.1}, {512, 2.5, 0.1}, {1024, 3, 0.1}};
 
 static void names(void) {
-    const PlotSeries series[] = {{"<a href=\"x\">&'</a>", rising, 3}, {"\x01\x7f\xff\xc2\x85 \xef\xbf\xbe", rising, 3},
-                                 {NULL, rising, 3}, {"\xe5\xb9\xbf\xe5\xb7\x9e", rising, 3}};
+    const PlotSeries series[] = {{"<a href=\"x\">&'</a>", rising, 3, 0},
+                                 {"\x01\x7f\xff\xc2\x85 \xef\xbf\xbe", rising, 3, 0},
+                                 {NULL, rising, 3, 0}, {"\xe5\xb9\xbf\xe5\xb7\x9e", rising, 3, 0}};
     PlotLines p = {.title = "a < b & c > \"d\" ]]>", .subtitle = "\x1b[31mred\n\xc3", .x_name = "<x>", .y_name = "y&",
                    .series = series, .n_series = 4, .log2_x = 1, .mark = 512, .mark_name = "<!-- -->"};
     PlotText t = {0}, again = {0};
     CHECK(drawn(&t, &p) == 0 && drawn(&again, &p) == 0 && strcmp(t.at, again.at) == 0);
     CHECK(strstr(t.at, "&lt;a href=&quot;x&quot;&gt;&amp;&#39;&lt;/a&gt;") && !strchr(t.at, 0x1b));
     CHECK(strstr(t.at, "\xe5\xb9\xbf\xe5\xb7\x9e</text>") != NULL);
-    CHECK(!well_formed("<a><b></a></b>") && !well_formed("<a x=1/>") && !well_formed("<a>&</a>"));
+    CHECK(!plot_well_formed("<a><b></a></b>") && !plot_well_formed("<a x=1/>") && !plot_well_formed("<a>&</a>"));
     plot_text_free(&t);
     plot_text_free(&again);
     plot_text_free(&again);
@@ -117,16 +62,16 @@ static void names(void) {
 
 static void few_points(void) {
     const PlotPoint one[] = {{256, 2, 0}}, same[] = {{1, 5, 0}, {2, 5, 0}};
-    const PlotSeries none = {"none", NULL, 0}, single = {"single", one, 1}, flat = {"flat", same, 2};
+    const PlotSeries none = {"none", NULL, 0, 0}, single = {"single", one, 1, 0}, flat = {"flat", same, 2, 0};
     const PlotSeries both[] = {none, single};
     PlotText t = {0};
     CHECK(drawn(&t, &(PlotLines){.title = "nothing"}) == 0);
     CHECK(drawn(&t, &(PlotLines){.series = &none, .n_series = 1, .log2_x = 1}) == 0 && strstr(t.at, ">none</text>"));
     CHECK(drawn(&t, &(PlotLines){.series = &single, .n_series = 1, .log2_x = 1}) == 0 && strstr(t.at, ">256</text>"));
     CHECK(drawn(&t, &(PlotLines){.series = &flat, .n_series = 1}) == 0);
-    CHECK(drawn(&t, &(PlotLines){.series = both, .n_series = 2}) == 0 && count(t.at, "class=\"lead\"") == 1);
+    CHECK(drawn(&t, &(PlotLines){.series = both, .n_series = 2}) == 0 && plot_count(t.at, "class=\"lead\"") == 1);
     const PlotPoint far[] = {{1e300, -1e299, 1}, {-1e299, 1e299, INFINITY}, {0, 1e308, 0}, {1, 1e-300, NAN}};
-    const PlotSeries wild = {"wild", far, 4}, alone = {"alone", far, 1};
+    const PlotSeries wild = {"wild", far, 4, 0}, alone = {"alone", far, 1, 0};
     CHECK(drawn(&t, &(PlotLines){.series = &alone, .n_series = 1}) == 0 && !strstr(t.at, "nan"));
     CHECK(drawn(&t, &(PlotLines){.series = &wild, .n_series = 1}) == 0 && !strstr(t.at, "nan") && !strstr(t.at, "inf"));
     CHECK(drawn(&t, &(PlotLines){.series = &wild, .n_series = 1, .log2_x = 1}) == 0 && !strstr(t.at, "nan"));
@@ -143,15 +88,15 @@ static void pen(const char *svg, int *down, int *on) {
 static void gaps(void) {
     const PlotPoint at[] = {{1, 1, 0}, {2, 2, 0}, {3, NAN, 0},      {4, 4, 0},
                             {5, 5, 0}, {INFINITY, 1, 0}, {7, 2, 0}, {8, 1, 0}};
-    const PlotSeries series = {"s", at, 8};
+    const PlotSeries series = {"s", at, 8, 0};
     PlotText t = {0};
     int down, on;
     CHECK(drawn(&t, &(PlotLines){.series = &series, .n_series = 1}) == 0);
     pen(t.at, &down, &on);
-    CHECK(down == 3 && on == 3 && count(t.at, "class=\"full\"") == 6 + 1); /* a mark a point, and the label's */
+    CHECK(down == 3 && on == 3 && plot_count(t.at, "class=\"full\"") == 6 + 1); /* a mark a point, and the label's */
     CHECK(!strstr(t.at, "nan") && !strstr(t.at, "inf"));
     const PlotPoint below[] = {{0, 1, 0}, {1, 2, 0}, {2, 3, 0}}; /* 0 has no logarithm */
-    const PlotSeries log_series = {"s", below, 3};
+    const PlotSeries log_series = {"s", below, 3, 0};
     CHECK(drawn(&t, &(PlotLines){.series = &log_series, .n_series = 1, .log2_x = 1}) == 0);
     pen(t.at, &down, &on);
     CHECK(down == 1 && on == 1);
@@ -160,7 +105,7 @@ static void gaps(void) {
 
 static void leaves_the_frame(void) {
     const PlotPoint up[] = {{1, 2, 0}, {2, 6, 0.1}, {3, 7, 0}, {4, 2.5, 0}, {5, 1.25, 0}};
-    const PlotSeries series = {"up", up, 5};
+    const PlotSeries series = {"up", up, 5, 0};
     PlotLines p = {.series = &series, .n_series = 1, .y_min = 2, .y_max = 4};
     PlotText t = {0};
     int down, on;
@@ -169,9 +114,9 @@ static void leaves_the_frame(void) {
     CHECK(down == 2 && on == 3); /* out at the top, in again, to 2.5, out at the bottom */
     CHECK(strstr(t.at, "\xe2\x86\x91" "6.00<") && strstr(t.at, "\xe2\x86\x91" "7.00<") &&
           strstr(t.at, "\xe2\x86\x93" "1.25<"));
-    CHECK(count(t.at, "class=\"bar\"") == 0);
+    CHECK(plot_count(t.at, "class=\"bar\"") == 0);
     const PlotPoint far[] = {{1, 3, 0}, {2, 9e299, 0}, {3, -9e299, 0}, {4, 3, 0}};
-    const PlotSeries wild = {"wild", far, 4};
+    const PlotSeries wild = {"wild", far, 4, 0};
     PlotLines w = {.series = &wild, .n_series = 1, .y_min = 2, .y_max = 4};
     CHECK(drawn(&t, &w) == 0);
     plot_text_free(&t);
@@ -203,7 +148,7 @@ static void labels_apart(void) {
             for (size_t i = 0; i < n; i++) {
                 double v = bunch == 0 ? 3 : bunch == 1 ? (double)(i * i % 13) : 1e-3 * (double)i;
                 for (int j = 0; j < 3; j++) at[i][j] = (PlotPoint){j, v, 0.1};
-                series[i] = (PlotSeries){"self-extend:group=8:window=64+log-n:and:more:until:it:is:cut", at[i], 3};
+                series[i] = (PlotSeries){"self-extend:group=8:window=64+log-n:and:more:until:it:is:cut", at[i], 3, 0};
             }
             CHECK(drawn(&t, &(PlotLines){.title = "t", .series = series, .n_series = n, .height = 300}) == 0);
             CHECK(label_heights(t.at, y) == n);
@@ -262,32 +207,9 @@ static void axes(void) {
     }
 }
 
-/* Lines of a terminal's picture, and the widest in columns; no control character but a colour's, where asked. */
-static size_t screen(const char *s, int colour, size_t *widest) {
-    size_t lines = 0;
-    *widest = 0;
-    for (char line[4000]; *s; lines++) {
-        size_t n = 0, len = strcspn(s, "\n");
-        for (size_t i = 0; i < len && n < sizeof line; i++) {
-            if (s[i] == 0x1b) {
-                CHECK(colour);
-                i += strcspn(s + i, "m");
-            } else {
-                CHECK((unsigned char)s[i] >= 0x20 && s[i] != 0x7f);
-                line[n++] = s[i];
-            }
-        }
-        size_t columns = plot_columns(line, n);
-        if (columns > *widest) *widest = columns;
-        CHECK(s[len] == '\n' && (n == 0 || line[n - 1] != ' ' || colour));
-        s += len + 1;
-    }
-    return lines;
-}
-
 static void terminal(void) {
     PlotSeries series[PLOT_MOST_SERIES];
-    for (size_t i = 0; i < PLOT_MOST_SERIES; i++) series[i] = (PlotSeries){"\xe5\xb9\xbf\x1b[2Jname", rising, 3};
+    for (size_t i = 0; i < PLOT_MOST_SERIES; i++) series[i] = (PlotSeries){"\xe5\xb9\xbf\x1b[2Jname", rising, 3, 0};
     for (int n = 0; n <= PLOT_MOST_SERIES; n += 4)
         for (int width = 40; width <= 120; width += 16)
             for (int colour = 0; colour < 2; colour++) {
@@ -297,9 +219,9 @@ static void terminal(void) {
                 PlotText t = {0};
                 size_t widest;
                 CHECK(plot_lines_terminal(&t, &p, err, sizeof err) == 0);
-                size_t lines = screen(t.at, colour, &widest);
+                size_t lines = plot_screen(t.at, colour, &widest);
                 CHECK(widest <= (size_t)width && lines == (size_t)(n < 16 ? 16 : n + 1));
-                CHECK(n == 0 || (count(t.at, "name") == n && strstr(t.at, "a\xe2\x86\x91" "3.00")));
+                CHECK(n == 0 || (plot_count(t.at, "name") == n && strstr(t.at, "a\xe2\x86\x91" "3.00")));
                 plot_text_free(&t);
             }
     PlotText t = {0};
@@ -315,24 +237,26 @@ static void heat_maps(void) {
                   .n_rows = 3, .values = values, .decimals = 2};
     PlotText t = {0};
     size_t widest;
-    CHECK(plot_heat_svg(&t, &p, err, sizeof err) == 0 && well_formed(t.at));
-    CHECK(count(t.at, "class=\"missing\"") == 2 && count(t.at, "cell\"") == 4 && strstr(t.at, ">0.50</text>"));
+    CHECK(plot_heat_svg(&t, &p, err, sizeof err) == 0 && plot_well_formed(t.at));
+    CHECK(plot_count(t.at, "class=\"missing\"") == 2 && plot_count(t.at, "cell\"") == 4);
+    CHECK(strstr(t.at, ">0.50</text>"));
     plot_text_free(&t);
     for (p.colour = 0; p.colour < 2; p.colour++) {
         CHECK(plot_heat_terminal(&t, &p, err, sizeof err) == 0);
-        CHECK(screen(t.at, p.colour, &widest) == 3 + 3 && widest <= 80 && count(t.at, "0.50") == 1);
+        CHECK(plot_screen(t.at, p.colour, &widest) == 3 + 3 && widest <= 80 && plot_count(t.at, "0.50") == 1);
         plot_text_free(&t);
     }
     static const char *const long_names[] = {"self-extend:group=8:window=64", "rerope"};
     double many[40];
     for (int i = 0; i < 40; i++) many[i] = i / 39.0;
     PlotHeat wide = {.rows = rows, .n_rows = 1, .columns = NULL, .n_columns = 40, .values = many, .decimals = 2};
-    CHECK(plot_heat_svg(&t, &wide, err, sizeof err) == 0 && well_formed(t.at) && count(t.at, "cell\"") == 0);
+    CHECK(plot_heat_svg(&t, &wide, err, sizeof err) == 0 && plot_well_formed(t.at) && plot_count(t.at, "cell\"") == 0);
     plot_text_free(&t);
-    CHECK(plot_heat_terminal(&t, &wide, err, sizeof err) == 0 && screen(t.at, 0, &widest) == 1 && widest <= 80);
+    CHECK(plot_heat_terminal(&t, &wide, err, sizeof err) == 0);
+    CHECK(plot_screen(t.at, 0, &widest) == 2 && widest <= 80); /* the scale, for there is no room for numbers */
     plot_text_free(&t);
     p.columns = long_names;
-    CHECK(plot_heat_svg(&t, &p, err, sizeof err) == 0 && well_formed(t.at) && strstr(t.at, "rotate(-45)"));
+    CHECK(plot_heat_svg(&t, &p, err, sizeof err) == 0 && plot_well_formed(t.at) && strstr(t.at, "rotate(-45)"));
     plot_text_free(&t);
     p.low = 1;
     CHECK(plot_heat_svg(&t, &p, err, sizeof err) == -EINVAL && strstr(err, "no length"));

@@ -20,6 +20,10 @@ void canvas_free(Canvas *c) {
     memset(c, 0, sizeof *c);
 }
 
+const short canvas_colours[PLOT_COLOURS] = {33, 202, 35, 170, 38, 178, 245, 161};
+
+long canvas_width(int width) { return width == 0 ? 80 : width > 40 ? width : 40; }
+
 static Cell *cell(const Canvas *c, long column, long row) {
     if (column < 0 || row < 0 || (size_t)column >= c->columns || (size_t)row >= c->rows) return NULL;
     return &c->at[(size_t)row * c->columns + (size_t)column];
@@ -38,12 +42,52 @@ void canvas_text(Canvas *c, long column, long row, const char *s, size_t n, long
         if (len == 0 || cp < 0x20 || (cp >= 0x7f && cp < 0xa0)) cp = '?';
         if (len == 0) len = 1;
         long takes = (long)plot_columns(s, len);
-        if (takes > left) break;
+        if (takes > left || column + takes > (long)c->columns) break;
         canvas_put(c, column, row, cp, fg);
         if (takes == 2) canvas_put(c, column + 1, row, CANVAS_BEHIND, fg);
         column += takes, left -= takes, s += len, n -= len;
     }
     if (cut && columns > 0) canvas_put(c, column, row, ELLIPSIS, fg);
+}
+
+void canvas_words(Canvas *c, long column, long row, const char *s, long columns, int fg) {
+    if (s) canvas_text(c, column, row, s, strlen(s), columns, fg);
+}
+
+void canvas_upright(Canvas *c, long column, long bottom, const char *s, long rows, int fg) {
+    size_t left = strlen(s);
+    long n = 0;
+    uint32_t cp;
+    for (size_t i = 0, len; i < left; i += len, n++) len = (len = (size_t)utf8_decode(s + i, left - i, &cp)) ? len : 1;
+    for (long row = bottom - (n < rows ? n : rows) + 1; row <= bottom; row++) {
+        size_t len = (size_t)utf8_decode(s, left, &cp);
+        int cut = row == bottom && n > rows;
+        canvas_text(c, column, row, cut ? "\xe2\x8b\xae" : s, cut ? 3 : len ? len : 1, 2, fg);
+        s += len ? len : 1, left -= len ? len : 1;
+    }
+}
+
+static long head_lines(Canvas *c, const char *s, long row, long columns, int fg) {
+    size_t n = s ? strlen(s) : 0;
+    while (n > 0) {
+        size_t at = 0, space = 0;
+        for (size_t taken = 0, len; at < n; at += len) {
+            uint32_t cp;
+            len = (len = (size_t)utf8_decode(s + at, n - at, &cp)) ? len : 1;
+            taken += plot_columns(s + at, len);
+            if (taken > (size_t)columns) break;
+            if (s[at] == ' ') space = at;
+        }
+        if (at < n && space) at = space;
+        if (c) canvas_text(c, 0, row, s, at, columns, fg);
+        s += at, n -= at, row++;
+        while (n > 0 && *s == ' ') s++, n--;
+    }
+    return row;
+}
+
+long canvas_head(Canvas *c, const char *title, const char *subtitle, long columns) {
+    return head_lines(c, subtitle, head_lines(c, title, 0, columns, -1), columns, CANVAS_MUTED);
 }
 
 void canvas_dot(Canvas *c, long x, long y, int fg) {
@@ -61,11 +105,13 @@ static void write_colour(PlotText *t, Cell to) {
     plot_put(t, "m");
 }
 
+static int is_blank(const Cell *c, int colour) { return (c->cp == 0 || c->cp == ' ') && (!colour || c->bg < 0); }
+
 void canvas_write(const Canvas *c, PlotText *t, int colour) {
     for (size_t row = 0; row < c->rows; row++) {
         Cell *line = &c->at[row * c->columns], now = {0, -1, -1};
         size_t end = c->columns;
-        while (end > 0 && line[end - 1].cp == 0 && (!colour || line[end - 1].bg < 0)) end--;
+        while (end > 0 && is_blank(&line[end - 1], colour)) end--;
         for (size_t i = 0; i < end; i++) {
             char utf8[4];
             if (line[i].cp == CANVAS_BEHIND) continue;

@@ -8,19 +8,6 @@
 
 enum { LABEL_GAP = 17, ROW = 17, LEAD = 22, SAMPLE = 30, MOST_ROWS = 8, FEW_POINTS = 40 };
 
-/* Eight marks around the origin, and how a line is dashed. */
-static const struct { const char *path; int open; } marks[8] = {
-    {"M-3.8 0a3.8 3.8 0 1 0 7.6 0a3.8 3.8 0 1 0 -7.6 0z", 0},
-    {"M-3.4 -3.4h6.8v6.8h-6.8z", 0},
-    {"M0 -4.6L4.4 3.4H-4.4z", 0},
-    {"M0 -4.9L4.9 0L0 4.9L-4.9 0z", 0},
-    {"M0 4.6L4.4 -3.4H-4.4z", 0},
-    {"M-4.4 0h8.8M0 -4.4v8.8", 1},
-    {"M-3.4 -3.4l6.8 6.8M3.4 -3.4l-6.8 6.8", 1},
-    {"M-3.6 0a3.6 3.6 0 1 0 7.2 0a3.6 3.6 0 1 0 -7.2 0z", 1},
-};
-static const char *const dashes[6] = {"", "8 4", "2.5 3", "10 4 2.5 4", "14 4", "6 3 2 3 2 3"};
-
 typedef struct {
     const PlotLines *p;
     PlotText *t;
@@ -48,11 +35,10 @@ static int put_above(Chart *c, double x, const char *s, int series) {
     int row = plot_free_row(&c->beyond, x0, x0 + w, 6);
     double y = c->top - 10 - ROW * row;
     if (!c->t || row >= MOST_ROWS) return row;
-    if (series >= 0) {
-        PlotStyle style = plot_style(c->p, (size_t)series);
+    PlotStyle style = series < 0 ? (PlotStyle){0} : plot_style(&c->p->series[series], (size_t)series);
+    if (series >= 0)
         plot_put(c->t, "<path class=\"s%d %s\" transform=\"translate(%.1f %.1f)\" d=\"%s\"/>\n", style.colour,
-                 marks[style.mark].open ? "open" : "full", x0 + 5, y - 4.5, marks[style.mark].path);
-    }
+                 style.open ? "open" : "full", x0 + 5, y - 4.5, style.mark);
     plot_svg_text(c->t, series >= 0 ? "beyond" : "sub", x0 + (series >= 0 ? 14 : 0), y, s, strlen(s), c->width);
     return row;
 }
@@ -159,7 +145,7 @@ static int draw_piece(Chart *c, const PlotPoint *a, const PlotPoint *b, int firs
 
 static void draw_line(Chart *c, size_t i) {
     const PlotSeries *s = &c->p->series[i];
-    const char *dash = dashes[plot_style(c->p, i).dash];
+    const char *dash = plot_style(s, i).dash;
     int joined = 0;
     plot_put(c->t, "<path class=\"line\"%s%s%s d=\"", *dash ? " stroke-dasharray=\"" : "", dash, *dash ? "\"" : "");
     for (size_t j = 0; j + 1 < s->n; j++) {
@@ -171,7 +157,7 @@ static void draw_line(Chart *c, size_t i) {
 
 static void draw_points(Chart *c, size_t i) {
     const PlotSeries *s = &c->p->series[i];
-    int mark = plot_style(c->p, i).mark;
+    PlotStyle style = plot_style(s, i);
     for (size_t j = 0; j < s->n; j++) {
         const PlotPoint *at = &s->points[j];
         if (!plot_counts(c->p, at) || plot_beyond(&c->y, at->y)) continue;
@@ -183,7 +169,7 @@ static void draw_points(Chart *c, size_t i) {
         }
         if (s->n <= FEW_POINTS)
             plot_put(c->t, "<path class=\"%s\" transform=\"translate(%.1f %.1f)\" d=\"%s\"/>\n",
-                     marks[mark].open ? "open" : "full", x, y, marks[mark].path);
+                     style.open ? "open" : "full", x, y, style.mark);
     }
 }
 
@@ -196,17 +182,17 @@ static void draw_labels(Chart *c) {
     }
     plot_spread(at, c->p->n_series, LABEL_GAP, c->top, c->height - 16);
     for (size_t i = 0; i < c->p->n_series; i++) {
-        PlotStyle style = plot_style(c->p, i);
-        const char *name = c->p->series[i].name ? c->p->series[i].name : "", *dash = dashes[style.dash];
+        const char *name = c->p->series[i].name ? c->p->series[i].name : "";
+        PlotStyle style = plot_style(&c->p->series[i], i);
         const PlotPoint *last = plot_last(c->p, i);
         plot_put(c->t, "<g class=\"s%d\">\n", style.colour);
         if (last)
             plot_put(c->t, "<path class=\"lead\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", at_x(c, last->x) + 5, ends[i], x - 3,
                      at[i]);
-        plot_put(c->t, "<path class=\"line\"%s%s%s d=\"M%.1f %.1fh%d\"/>\n", *dash ? " stroke-dasharray=\"" : "", dash,
-                 *dash ? "\"" : "", x, at[i], SAMPLE);
+        plot_put(c->t, "<path class=\"line\"%s%s%s d=\"M%.1f %.1fh%d\"/>\n", *style.dash ? " stroke-dasharray=\"" : "",
+                 style.dash, *style.dash ? "\"" : "", x, at[i], SAMPLE);
         plot_put(c->t, "<path class=\"%s\" transform=\"translate(%.1f %.1f)\" d=\"%s\"/>\n</g>\n",
-                 marks[style.mark].open ? "open" : "full", x + SAMPLE / 2.0, at[i], marks[style.mark].path);
+                 style.open ? "open" : "full", x + SAMPLE / 2.0, at[i], style.mark);
         plot_svg_text(c->t, "label", x + SAMPLE + 6, at[i] + 4.5, name, strlen(name), c->label_width + 0.5);
     }
 }
@@ -225,7 +211,7 @@ int plot_lines_svg(PlotText *out, const PlotLines *p, char *err, size_t errlen) 
         plot_put(out, "<line class=\"mark\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n", at_x(&c, p->mark),
                  at_x(&c, p->mark), c.top, c.bottom);
     for (size_t i = 0; i < p->n_series; i++) {
-        plot_put(out, "<g class=\"s%d\">\n", plot_style(p, i).colour);
+        plot_put(out, "<g class=\"s%d\">\n", plot_style(&p->series[i], i).colour);
         draw_line(&c, i);
         draw_points(&c, i);
         plot_put(out, "</g>\n");

@@ -7,13 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the 256 colours, some that can be read on black and on white. */
-static const short colours[PLOT_COLOURS] = {33, 202, 35, 170, 38, 178, 245, 161};
-enum { MUTED = 245, MOST_ABOVE = 4 };
+enum { MUTED = CANVAS_MUTED, MOST_ABOVE = 4 };
 
 static long columns_of(const char *s) { return s ? (long)plot_columns(s, strlen(s)) : 0; }
 static void words(Canvas *c, long column, long row, const char *s, long most, int fg) {
-    if (s) canvas_text(c, column, row, s, strlen(s), most, fg);
+    canvas_words(c, column, row, s, most, fg);
 }
 
 typedef struct {
@@ -24,6 +22,8 @@ typedef struct {
     long left, top, columns, rows, label, label_columns; /* of the frame; where labels begin */
     PlotRows above;
 } Chart;
+
+static int colour_of(const Chart *c, size_t i) { return canvas_colours[plot_style(&c->p->series[i], i).colour]; }
 
 static double at_x(const Chart *c, double x) { /* in dots from the frame's left */
     return (plot_x(c->p, x) - c->span.x_low) / (c->span.x_high - c->span.x_low) * (double)(2 * c->columns - 1);
@@ -58,7 +58,7 @@ static long put_all_above(Chart *c, int draw) {
             if (!plot_counts(c->p, at) || !plot_beyond(&c->y, at->y)) continue;
             strcpy(s + 1, at->y > c->y.high ? "\xe2\x86\x91" : "\xe2\x86\x93");
             plot_number(s + 4, at->y, fabs(at->y) < 1000 ? 2 : -1);
-            row = put_above(c, at->x, s, colours[plot_style(c->p, i).colour], draw);
+            row = put_above(c, at->x, s, colour_of(c, i), draw);
             if (row + 1 > rows) rows = row + 1;
         }
     return rows < MOST_ABOVE ? rows : MOST_ABOVE;
@@ -150,7 +150,7 @@ static void draw_series(Chart *c, size_t i) {
     const PlotSeries *s = &c->p->series[i];
     for (size_t j = 0; j + 1 < s->n; j++)
         if (plot_counts(c->p, &s->points[j]) && plot_counts(c->p, &s->points[j + 1]))
-            draw_piece(c, &s->points[j], &s->points[j + 1], colours[plot_style(c->p, i).colour]);
+            draw_piece(c, &s->points[j], &s->points[j + 1], colour_of(c, i));
 }
 
 static void draw_letters(Chart *c, size_t i) {
@@ -159,8 +159,7 @@ static void draw_letters(Chart *c, size_t i) {
     for (size_t j = 0; j < s->n; j++) {
         const PlotPoint *at = &s->points[j];
         if (plot_counts(c->p, at) && !plot_beyond(&c->y, at->y) && (s->n <= 20 || at == last))
-            canvas_put(&c->canvas, column_of(c, at->x), row_of(c, at->y), 'a' + (uint32_t)i,
-                       colours[plot_style(c->p, i).colour]);
+            canvas_put(&c->canvas, column_of(c, at->x), row_of(c, at->y), 'a' + (uint32_t)i, colour_of(c, i));
     }
 }
 
@@ -174,7 +173,7 @@ static void draw_labels(Chart *c) {
     plot_spread(at, n, 1, (double)((long)n > c->rows ? 0 : c->top), (double)c->canvas.rows - 1);
     for (size_t i = 0; i < n; i++) {
         char letter[3] = {(char)('a' + i), ' ', 0};
-        words(&c->canvas, c->label, lround(at[i]), letter, 2, colours[plot_style(c->p, i).colour]);
+        words(&c->canvas, c->label, lround(at[i]), letter, 2, colour_of(c, i));
         words(&c->canvas, c->label + 2, lround(at[i]), c->p->series[i].name, c->label_columns - 2, -1);
     }
 }

@@ -199,8 +199,3 @@ int plot_free_row(PlotRows *r, double x0, double x1, double gap) {
     }
     return row;
 }
-
-PlotStyle plot_style(const PlotLines *p, size_t series) {
-    int i = p->styles ? p->styles[series] : (int)series;
-    return (PlotStyle){i % PLOT_COLOURS, (i + 3 * (i / PLOT_COLOURS)) % PLOT_COLOURS, i % 6};
-}

@@ -111,3 +111,14 @@ size_t plot_columns(const char *s, size_t n) {
     for (size_t len; n > 0; s += len, n -= len) sum += wide(shown_character(s, n, &len)) ? 2 : 1;
     return sum;
 }
+
+const char *plot_name(const char *const *names, size_t i) { return names && names[i] ? names[i] : ""; }
+
+size_t plot_longest(const char *const *names, size_t n) {
+    size_t most = 0;
+    for (size_t i = 0; names && i < n; i++) {
+        size_t columns = plot_columns(plot_name(names, i), strlen(plot_name(names, i)));
+        most = columns > most ? columns : most;
+    }
+    return most;
+}

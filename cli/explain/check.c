@@ -1,0 +1,140 @@
+/* cli/explain/check.c - explain shift and pairing: what must not matter, and what does. */
+#include "explain.h"
+
+#include "lab/explain/use.h"
+#include "text/write.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- shift ---- */
+
+/* The largest difference of weights and of rotated keys between a's and b's text. */
+static int compare(const Trace *a, const Trace *b, double *weights, double *keys) {
+    const Config *c = &a->model->config;
+    size_t n = a->n, width = (size_t)(c->n_kv_heads * c->head_dim);
+    double *wa = malloc(n * n * sizeof *wa), *wb = malloc(n * n * sizeof *wb);
+    *weights = *keys = 0;
+    for (int l = a->first; wa && wb && l < a->first + a->n_layers; l++)
+        for (int h = 0; h < c->n_heads; h++) {
+            trace_weights(a, l, h, wa);
+            trace_weights(b, l, h, wb);
+            for (size_t i = 0; i < n * n; i++) {
+                double by = fabs(wa[i] - wb[i]);
+                *weights = by > *weights ? by : *weights; /* NaN, what is not seen, is no difference */
+            }
+        }
+    for (size_t i = 0; a->rk && i < (size_t)a->n_layers * n * width; i++) {
+        double by = fabs((double)a->rk[i] - (double)b->rk[i]);
+        *keys = by > *keys ? by : *keys;
+    }
+    int rc = wa && wb ? 0 : fail("out of memory");
+    free(wa);
+    free(wb);
+    return rc;
+}
+
+int explain_shift(Args *a) {
+    Explain x;
+    Trace here = {0};
+    double weights = 0, keys = 0;
+    size_t by = a->explain.shift < 0 ? 1000 : (size_t)a->explain.shift;
+    int code = explain_options(a, " --layer  --shift ");
+    if (code == 0) code = explain_open(&x, a);
+    else return code;
+    if (code == 0 && a->show.svg) code = usage("shift compares numbers; there is nothing to draw (map draws weights)");
+    if (code == 0 && x.e.model.config.mask != MASK_CAUSAL)
+        code = fail("shift is for models that read from left to right");
+    if (code == 0 && a->explain.layer >= x.e.model.config.n_layers)
+        code = usage("--layer %lld: layers are 0 to %d", a->explain.layer, x.e.model.config.n_layers - 1);
+    if (code == 0) code = explain_trace(&x, NULL, NULL, 0);
+    if (code == 0) here = x.t, x.t = (Trace){0};
+    if (code == 0) code = explain_trace(&x, NULL, NULL, by);
+    if (code == 0) code = compare(&here, &x.t, &weights, &keys);
+    if (code == 0 && a->show.csv)
+        out_printf("shift,tokens,weights_off,keys_off,line\n%zu,%zu,%.9g,%.9g,%s\n", by, x.n, weights, keys,
+                   cited_place("angle"));
+    else if (code == 0) {
+        out_printf(
+            "The same %zu tokens at positions 0 to %zu and at %zu to %zu\n\n"
+            "keys, as they are cached      off by up to %.4g: each is turned by %zu theta more\n"
+            "attention's weights           off by up to %.1e\n\n"
+            "Both vectors of a score turn by the same angle more, and that cancels: R_m^T R_n = R_(n-m) (eq. 16).\n"
+            "What is left is rounding. With weights in blocks a rounding to 8 bits may fall otherwise; F32 shows\n"
+            "the last bits (and ./run proof the logits).\n",
+            x.n, x.n - 1, by, by + x.n - 1, keys, by, weights);
+        cite("angle");
+    }
+    trace_free(&here);
+    explain_close(&x);
+    return code;
+}
+
+/* ---- pairing ---- */
+
+static int write_on(const Explain *x, const Model *m, char *text, size_t room) {
+    enum { MORE = 24 };
+    Session s;
+    const float *logits;
+    size_t at = 0;
+    char err[300], *piece = malloc(tokenizer_decode_bound(x->e.tokenizer));
+    TokenStream stream = {.begun = 1};
+    int rc = session_init(&s, m, &(SessionOptions){.n_ctx = x->n + MORE, .threads = (int)x->a->machine.threads}, err,
+                          sizeof err);
+    if (rc == 0) rc = session_eval(&s, x->ids, x->n, &logits, err, sizeof err);
+    for (int i = 0; rc == 0 && piece && i < MORE; i++) {
+        int id = 0;
+        for (int v = 1; v < m->config.vocab_size; v++)
+            if (logits[v] > logits[id]) id = v;
+        size_t n = tokenizer_decode(x->e.tokenizer, &stream, id, piece);
+        for (size_t k = 0; k < n && at + 1 < room; k++) text[at++] = piece[k] == '\n' ? ' ' : piece[k];
+        if (id == m->config.bos_id || id == tokenizer_eos(x->e.tokenizer)) break;
+        rc = session_eval(&s, &id, 1, &logits, err, sizeof err);
+    }
+    text[at] = 0;
+    session_free(&s);
+    free(piece);
+    return rc ? fail("%s", err) : 0;
+}
+
+int explain_pairing(Args *a) {
+    static const char *const names[] = {"interleaved (2i, 2i+1)", "half-split (i, i + d/2)"};
+    Explain x;
+    double loss[2];
+    char text[2][400];
+    int code = explain_options(a, " ");
+    if (code == 0) code = explain_open(&x, a);
+    else return code;
+    const Config *c = &x.e.model.config;
+    if (code == 0 && a->show.svg) code = usage("pairing compares two texts; there is nothing to draw");
+    if (code == 0 && c->mask != MASK_CAUSAL) code = fail("pairing is for models that read from left to right");
+    if (code == 0 && x.n < 2) code = fail("a text of one token says nothing of pairs");
+    for (int i = 0; code == 0 && i < 2; i++) {
+        Model view = x.e.model;
+        view.config.rope.pairing = i ? ROPE_HALF : ROPE_INTERLEAVED;
+        if (use_loss(&loss[i], &view, x.ids, x.n, NULL, (int)a->machine.threads, x.e.err, sizeof x.e.err))
+            code = fail("%s", x.e.err);
+        if (code == 0) code = write_on(&x, &view, text[i], sizeof text[i]);
+    }
+    if (code == 0 && a->show.csv) out_printf("pairing,as_the_file_says,loss,line\n");
+    for (int i = 0; code == 0 && i < 2; i++) {
+        int own = c->rope.pairing == (i ? ROPE_HALF : ROPE_INTERLEAVED);
+        if (a->show.csv)
+            out_printf("%s,%d,%.9g,%s\n", i ? "half" : "interleaved", own, loss[i], cited_place("rotate"));
+        else {
+            out_printf("%s%s: loss %.4f nats a token; it goes on:\n   ", names[i], own ? ", as the file says" : "",
+                       loss[i]);
+            out_text(text[i], strlen(text[i]));
+            out_printf("\n%s", i ? "" : "\n");
+        }
+    }
+    if (code == 0 && !a->show.csv) {
+        teach("Both turn the same angles; which two entries make a pair is how the weights were trained and "
+              "stored.");
+        cite("rotate");
+    }
+    explain_close(&x);
+    return code;
+}

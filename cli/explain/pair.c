@@ -1,0 +1,209 @@
+/* cli/explain/pair.c - explain turn, score, slide: a query and a key, pair by pair. */
+#include "explain.h"
+
+#include "lab/explain/pairs.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct {
+    Explain x;
+    Place p;
+    PairTerm *pairs; /* [half] */
+    int half;
+    double rest;     /* of the entries that do not turn */
+} Pair;
+
+static int open_pair(Pair *w, Args *a, const char *what) {
+    *w = (Pair){0};
+    int code = explain_options(a, " --layer  --head  --query  --key ");
+    if (code == 0) code = explain_open(&w->x, a);
+    if (code == 0) code = explain_softmax(&w->x, what);
+    if (code == 0) code = explain_place(&w->x, &w->p);
+    if (code) return code;
+    a->explain.layer = w->p.layer; /* the others need not be kept */
+    if ((code = explain_trace(&w->x, NULL, NULL, 0))) return code;
+    if (!trace_sees(&w->x.t, w->p.layer, w->p.query, w->p.key))
+        return usage("the query of token %zu does not see token %zu", w->p.query, w->p.key);
+    w->half = w->x.e.model.config.rope.rotary_dim / 2;
+    w->pairs = calloc((size_t)w->half, sizeof *w->pairs);
+    if (!w->pairs) return fail("out of memory");
+    pairs_of(&w->x.t, w->p.layer, w->p.head, w->p.query, w->p.key, w->pairs, &w->rest);
+    return 0;
+}
+
+static int close_pair(Pair *w, int code) {
+    free(w->pairs);
+    explain_close(&w->x);
+    return code;
+}
+
+static void heading(const Pair *w, const char *what, char *line, size_t n) {
+    const char *const *words = (const char *const *)w->x.words;
+    snprintf(line, n, "%s: layer %d, head %d, the query of \"%s\" (%zu) and the key of \"%s\" (%zu), %lld apart", what,
+             w->p.layer, w->p.head, words[w->p.query], w->p.query, words[w->p.key], w->p.key,
+             (long long)w->p.query - (long long)w->p.key);
+}
+
+/* ---- turn ---- */
+
+static PlotHand hand(const double v[2], double by, double longest) {
+    double angle = atan2(v[1], v[0]);
+    return (PlotHand){.angle = angle + by, .length = hypot(v[0], v[1]) / longest, .from = by != 0 ? angle : NAN};
+}
+
+static void turned(const double v[2], double by, double to[2]) {
+    to[0] = v[0] * cos(by) - v[1] * sin(by);
+    to[1] = v[0] * sin(by) + v[1] * cos(by);
+}
+
+static int draw_turn(const Pair *w) {
+    static const char *const rows[] = {"before", "after"}, *const names[] = {"query", "key"};
+    PlotHand *hands = calloc(4 * (size_t)w->half, sizeof *hands);
+    char(*labels)[24] = calloc(2 * (size_t)w->half, sizeof *labels), about[300];
+    const char **shown = calloc(2 * (size_t)w->half, sizeof *shown), **columns = shown ? shown + w->half : NULL;
+    double longest = 1e-30;
+    int code = hands && labels && shown ? 0 : fail("out of memory");
+    for (int i = 0; code == 0 && i < w->half; i++)
+        longest =
+            fmax(longest, fmax(hypot(w->pairs[i].q[0], w->pairs[i].q[1]), hypot(w->pairs[i].k[0], w->pairs[i].k[1])));
+    for (int i = 0; code == 0 && i < w->half; i++) {
+        const PairTerm *p = &w->pairs[i];
+        PlotHand *before = hands + 2 * i, *after = hands + 2 * (w->half + i);
+        before[0] = hand(p->q, 0, longest), before[1] = hand(p->k, 0, longest);
+        after[0] = hand(p->q, p->angle_q, longest), after[1] = hand(p->k, p->angle_k, longest);
+        snprintf(labels[i], sizeof *labels, "pair %d", i);
+        columns[i] = labels[i];
+    }
+    heading(w, "Pairs before and after they turn", about, sizeof about);
+    PlotDials d = {.title = "Query and key, pair by pair", .subtitle = about, .rows = rows, .n_rows = 2,
+                   .columns = columns, .n_columns = (size_t)w->half, .hands = hands, .n_hands = 2, .names = names};
+    if (code == 0) code = figure_show((Figure){.dials = &d}, w->x.a);
+    free(hands);
+    free(labels);
+    free(shown);
+    return code;
+}
+
+static void print_turn(const Pair *w) {
+    int csv = w->x.a->show.csv;
+    if (csv) out_printf("pair,q0,q1,k0,k1,angle_q,angle_k,q0_turned,q1_turned,k0_turned,k1_turned,line\n");
+    else out_printf("\n%4s%20s%11s%20s%20s%11s%20s\n", "pair", "query", "by", "after", "key", "by", "after");
+    for (int i = 0; i < w->half; i++) {
+        const PairTerm *p = &w->pairs[i];
+        double q[2], k[2];
+        turned(p->q, p->angle_q, q);
+        turned(p->k, p->angle_k, k);
+        if (csv)
+            out_printf("%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%s\n", i, p->q[0], p->q[1], p->k[0],
+                       p->k[1], p->angle_q, p->angle_k, q[0], q[1], k[0], k[1], cited_place("rotate"));
+        else
+            out_printf("%4d%10.4f%10.4f%11.4f%10.4f%10.4f%10.4f%10.4f%11.4f%10.4f%10.4f\n", i, p->q[0], p->q[1],
+                       p->angle_q, q[0], q[1], p->k[0], p->k[1], p->angle_k, k[0], k[1]);
+    }
+    if (csv) return;
+    teach("Each pair is a point in a plane and turns by its own angle, position times frequency, in radians "
+          "(eq. 13): the fast ones first. Turning changes no length.");
+    cite("angle");
+    cite("rotate");
+}
+
+int explain_turn(Args *a) {
+    Pair w;
+    int code = open_pair(&w, a, "turn");
+    if (code == 0) code = draw_turn(&w);
+    if (code == 0) print_turn(&w);
+    return close_pair(&w, code);
+}
+
+/* ---- score ---- */
+
+static int draw_score(const Pair *w) {
+    int n = w->half + (w->rest != 0);
+    double *values = calloc((size_t)n, sizeof *values);
+    char(*labels)[40] = calloc((size_t)n, sizeof *labels), about[300];
+    const char **names = calloc((size_t)n, sizeof *names);
+    int code = values && labels && names ? 0 : fail("out of memory");
+    for (int i = 0; code == 0 && i < n; i++) {
+        values[i] = i < w->half ? w->pairs[i].term : w->rest;
+        if (i < w->half)
+            snprintf(labels[i], sizeof *labels, "pair %d, wavelength %.4g", i,
+                     6.283185307179586 / w->x.t.rope.inv_freq[i]);
+        else snprintf(labels[i], sizeof *labels, "entries that do not turn");
+        names[i] = labels[i];
+    }
+    heading(w, "What each frequency adds", about, sizeof about);
+    PlotBars b = {.title = "A score, frequency by frequency", .subtitle = about, .names = names, .values = values,
+                  .n = (size_t)n, .waterfall = 1, .sum_name = "score", .decimals = 4};
+    if (code == 0) code = figure_show((Figure){.bars = &b}, w->x.a);
+    free(values);
+    free(labels);
+    free(names);
+    return code;
+}
+
+static void print_score(const Pair *w) {
+    const Place *p = &w->p;
+    double sum = w->rest, size = fabs(w->rest), engine;
+    if (w->x.a->show.csv) out_printf("pair,frequency,angle,term,line\n");
+    for (int i = 0; i < w->half; i++) {
+        const PairTerm *t = &w->pairs[i];
+        sum += t->term, size += fabs(t->term);
+        if (w->x.a->show.csv)
+            out_printf("%d,%.9g,%.9g,%.9g,%s\n", i, w->x.t.rope.inv_freq[i], t->angle_q - t->angle_k, t->term,
+                       cited_place("term"));
+    }
+    engine = pairs_engine_score(&w->x.t, p->layer, p->head, p->query, p->key);
+    if (w->x.a->show.csv) {
+        out_printf("rest,,,%.9g,%s\nsum,,,%.9g,%s\nengine,,,%.9g,%s\n", w->rest, cited_place("term"), sum,
+                   cited_place("term"), engine, cited_place("scores"));
+        return;
+    }
+    out_printf("\nsum over frequencies  %12.6f\nattention's own score %12.6f   off by %.1e of the sum of their sizes\n",
+               sum, engine, fabs(sum - engine) / size);
+    teach("Turned pairs meet as q conj(k) e^(i (m - j) theta): only the distance is left of the two "
+          "positions (eq. 16). A pair whose arrow has come round adds; one that points away takes.");
+    cite("term");
+    cite("scores");
+}
+
+int explain_score(Args *a) {
+    Pair w;
+    int code = open_pair(&w, a, "score");
+    if (code == 0) code = draw_score(&w);
+    if (code == 0) print_score(&w);
+    return close_pair(&w, code);
+}
+
+/* ---- slide ---- */
+
+int explain_slide(Args *a) {
+    Pair w;
+    int code = open_pair(&w, a, "slide");
+    size_t n = code ? 0 : a->context.n ? (size_t)a->context.n : (size_t)w.x.e.model.config.n_ctx_train;
+    PlotPoint *points = code ? NULL : calloc(n + 1, sizeof *points);
+    if (code == 0 && !points) code = fail("out of memory");
+    if (code == 0) {
+        char about[300];
+        for (size_t d = 0; d < n; d++)
+            points[d] =
+                (PlotPoint){(double)d, pairs_score_at(&w.x.t, w.p.layer, w.p.head, w.p.query, w.p.key, (double)d), 0};
+        heading(&w, "The same two vectors at every distance", about, sizeof about);
+        PlotSeries s = {"score", points, n, 0};
+        PlotLines p = {.title = "A score by distance", .subtitle = about, .x_name = "distance, positions",
+                       .y_name = "score before softmax", .series = &s, .n_series = 1,
+                       .mark = (double)w.p.query - (double)w.p.key, .mark_name = "in the text"};
+        code = figure_show((Figure){.lines = &p}, a);
+    }
+    if (code == 0 && a->show.csv) {
+        out_printf("distance,score,line\n");
+        for (size_t d = 0; d < n; d++) out_printf("%zu,%.9g,%s\n", d, points[d].y, cited_place("term"));
+    } else if (code == 0) {
+        teach("RoPE alone does this: the vectors are the same everywhere, only e^(i d theta) changes (eq. 16). "
+              "It falls on the whole with the distance and ripples on the way (section 3.4.3).");
+        cite("term");
+    }
+    free(points);
+    return close_pair(&w, code);
+}
