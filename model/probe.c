@@ -42,8 +42,14 @@ static void rotate(Session *s, int l, size_t t, size_t h, float *x) {
     size_t half = (size_t)rope->rotary_dim / 2;
     double cos[ROPE_MAX_PAIRS], sin[ROPE_MAX_PAIRS];
     float c[ROPE_MAX_PAIRS], r[ROPE_MAX_PAIRS];
+    const Scratch *w = s->scratch;
+    if (!p->turn) { /* the batch's own, which step_angles_nowait has made */
+        if (s->model->config.linear.form) attend_features(s, t, h, w->cos64 + t * half, w->sin64 + t * half);
+        else s->model->kernels->vec->rotate(x, w->cos + t * half, w->sin + t * half, rope->rotary_dim, rope->pairing);
+        return;
+    }
     rope_row64(&s->rope, (int64_t)s->scratch->tokens[t].pos, cos, sin);
-    if (p->turn) p->turn(p->turn_arg, s, l, t, h, cos, sin);
+    p->turn(p->turn_arg, s, l, t, h, cos, sin);
     if (s->model->config.linear.form) {
         attend_features(s, t, h, cos, sin);
         return;

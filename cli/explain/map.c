@@ -150,12 +150,14 @@ int explain_map(Args *a) {
         if (code == 0) code = show(&x, &p, all, ", without RoPE");
     }
     if (code == 0 && !a->show.csv) {
-        if (isfinite(before))
+        if (isfinite(before)) { /* a mask that shows what follows leaves no loss */
             out_printf("\nmean loss of the text's tokens: %.4f nats%s", before, mute.n ? " with RoPE" : "");
-        if (mute.n) out_printf(", %.4f without it in %zu pairs", mean_loss(&x.t), mute.n);
-        out_printf("\n%s\n", x.e.model.config.linear.form
-                                 ? "Weights of linear attention may be negative and need not add up to 1 (eq. 19)."
-                                 : "Each row adds up to 1: softmax of the scores of eq. 16.");
+            if (mute.n) out_printf(", %.4f without it in %zu pairs", mean_loss(&x.t), mute.n);
+            out_printf("\n");
+        }
+        teach("%s", x.e.model.config.linear.form
+                        ? "Weights of linear attention may be negative and need not add up to 1 (eq. 19)."
+                        : "Each row adds up to 1: softmax of the scores of eq. 16.");
         cite(x.e.model.config.linear.form ? "weight linear" : "weight");
     }
     mute_free(&mute);
