@@ -176,6 +176,9 @@ bench: run $(B)/bench-models ## speed of M="a.gguf b.bin" and what the machine c
 bench-linear: $(B)/bench-linear ## linear attention beside softmax: context, prompt, million, drift (T=context: that table only)
 	@$(B)/bench-linear $(T)
 
+book: ## all chapters as one offline page, build/book.html (needs pandoc)
+	@sh lab/book.sh build/book.html
+
 lint: ## check who includes whom, and that the library neither prints nor exits
 	@sh tests/lint.sh
 
@@ -193,5 +196,5 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: all core-lines test san tsan arm64 debug bench bench-linear lint fuzz install clean help FORCE
+.PHONY: all core-lines test san tsan arm64 debug bench bench-linear book lint fuzz install clean help FORCE
 -include $(shell find $(B) -name "*.d" 2>/dev/null)

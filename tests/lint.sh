@@ -28,7 +28,7 @@ layer tokenizer
 layer text $below
 layer lab text $below
 layer bench text $below tests # bench/programs measure the tests' models
-layer weights-tools text $below
+layer weights-tools lab text $below
 say "only run.c includes cli/" "$(code $FOLDERS | grep -v '^cli/' | xargs grep -n '^#include "cli/' /dev/null)"
 say "the tests are included" "$(code $FOLDERS run.c | grep -vE '^(tests|bench/programs)/' | xargs grep -n '^#include "tests/' /dev/null)"
 

@@ -142,6 +142,23 @@ static void usage(void) {
     CHECK(inspect("tests/golden/convert/v1.raw.ckpt.index", "") == 0 && strstr(out, "TensorFlow"));
 }
 
+/* The trained models' pairs are as their files say; random weights do not care, and are told apart all the same. */
+static void layout(void) {
+    CHECK(inspect("model/tales-1m.gguf", "--check-layout") == 0 && says("interleaved (2i, 2i+1)"));
+    CHECK(says("; the file says so; the weights want it\n") && says("the file is right"));
+    CHECK(inspect("model/tales-1m-linear.gguf", "--check-layout") == 0);
+    CHECK(inspect("model/tales-1m.gguf", "-z x") == 2);
+    if (!test_data("llama2c/tok512.bin")) return;
+    char options[300];
+    snprintf(options, sizeof options, "--check-layout -z %s", test_data("llama2c/tok512.bin"));
+    CHECK(inspect(test_data("llama2c/stories260K.bin"), options) == 0 && says("the file is right"));
+}
+
 const Test tests_inspect[] = {
-    {"inspect/gguf", gguf}, {"inspect/others", others}, {"inspect/hostile", hostile}, {"inspect/usage", usage}, {0},
+    {"inspect/which entries are a pair", layout},
+    {"inspect/gguf", gguf},
+    {"inspect/others", others},
+    {"inspect/hostile", hostile},
+    {"inspect/usage", usage},
+    {0},
 };

@@ -1,5 +1,6 @@
 /* weights-tools/inspect.c - the program: what a file of weights holds. */
 #include "inspection.h"
+#include "layout.h"
 #include "program.h"
 
 #include <errno.h>
@@ -9,8 +10,8 @@
 
 typedef struct {
     Program program;
-    const char *in;
-    int json, keys, summary, help;
+    const char *in, *tokenizer;
+    int json, keys, summary, check_layout, help;
 } Args;
 
 static int help(void) {
@@ -24,12 +25,15 @@ static int help(void) {
          "  -s, --summary   no table of tensors\n"
          "  -k, --keys      a GGUF file's keys, too\n"
          "      --json      all of it as one JSON object; arrays of more than 64 elements are counted\n"
+         "      --check-layout   which entries of a head are a pair, by the loss of a sentence read both ways\n"
+         "      -z, --tokenizer FILE   with it: where the file has no vocabulary\n"
          "  -h, --help      this help\n"
          "\n"
          "examples:\n"
          "  weights-tools/inspect model.gguf\n"
          "  weights-tools/inspect TinyLlama-1.1B/ --summary\n"
          "  weights-tools/inspect model.gguf --json | jq '.types'\n"
+         "  weights-tools/inspect converted-by-hand.gguf --check-layout\n"
          "\n"
          "Exit code: 0 done, 1 failed, 2 usage.");
     return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
@@ -41,12 +45,32 @@ static int parse(Args *a, int argc, char **argv) {
         if (strcmp(w, "--json") == 0) a->json = 1;
         else if (strcmp(w, "-k") == 0 || strcmp(w, "--keys") == 0) a->keys = 1;
         else if (strcmp(w, "-s") == 0 || strcmp(w, "--summary") == 0) a->summary = 1;
+        else if (strcmp(w, "--check-layout") == 0) a->check_layout = 1;
+        else if ((strcmp(w, "-z") == 0 || strcmp(w, "--tokenizer") == 0) && i + 1 < argc) a->tokenizer = argv[++i];
         else if (strcmp(w, "-h") == 0 || strcmp(w, "--help") == 0) a->help = 1;
         else if (w[0] == '-' && w[1]) return program_fail(&a->program, EXIT_USAGE, "%s is no option", w);
         else if (a->in) return program_fail(&a->program, EXIT_USAGE, "%s is one word too many", w);
         else a->in = w;
     }
+    if (a->tokenizer && !a->check_layout)
+        return program_fail(&a->program, EXIT_USAGE, "--tokenizer goes with --check-layout");
     return a->help || a->in ? 0 : program_fail(&a->program, EXIT_USAGE, "nothing to read");
+}
+
+/* What the file says of its pairs, and what its weights want. Exit code 1 where these differ. */
+static int check_layout(const Args *a) {
+    static const char *const names[] = {"interleaved (2i, 2i+1)", "half-split (i, i + d/2)"};
+    LayoutCheck c;
+    char err[600];
+    int rc = layout_check(&c, a->in, a->tokenizer, err, sizeof err);
+    if (rc) return program_fail_with(&a->program, rc, err);
+    for (int i = 0; i < 2; i++)
+        printf("%-24s %.4f nats a token%s%s\n", names[i], c.loss[i], (int)c.says == i ? "; the file says so" : "",
+               (int)c.wants == i ? "; the weights want it" : "");
+    printf("%s\n", c.says == c.wants ? "the file is right, by a sentence of plain words"
+                                     : "the file's rows of q and k seem to be in the other order");
+    if (fflush(stdout) != 0) return program_fail(&a->program, EXIT_FAILED, "cannot write: %s", strerror(errno));
+    return c.says == c.wants ? EXIT_DONE : EXIT_FAILED;
 }
 
 int main(int argc, char **argv) {
@@ -58,6 +82,7 @@ int main(int argc, char **argv) {
     int code = parse(&a, argc, argv);
     if (code) return code;
     if (a.help) return help();
+    if (a.check_layout) return check_layout(&a);
     int rc = inspection_open(&i, a.in, err, sizeof err);
     if (rc) return program_fail_with(&a.program, rc, err);
     if (a.json) inspection_json(&i, &out);
