@@ -49,6 +49,7 @@ int explain_shift(Args *a) {
         code = fail("shift is for models that read from left to right");
     if (code == 0 && a->explain.layer >= x.e.model.config.n_layers)
         code = usage("--layer %lld: layers are 0 to %d", a->explain.layer, x.e.model.config.n_layers - 1);
+    if (code == 0) code = explain_square(&x);
     if (code == 0) code = explain_trace(&x, NULL, NULL, 0);
     if (code == 0) here = x.t, x.t = (Trace){0};
     if (code == 0) code = explain_trace(&x, NULL, NULL, by);

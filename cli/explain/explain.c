@@ -102,6 +102,12 @@ int explain_place(const Explain *x, Place *p) {
     return 0;
 }
 
+int explain_square(const Explain *x) {
+    enum { MOST = 4096 }; /* 128 MB of weights */
+    return x->n <= MOST ? 0
+                        : fail("the text has %zu tokens, and every pair of them is looked at: at most %d", x->n, MOST);
+}
+
 int explain_softmax(const Explain *x, const char *what) {
     if (!x->e.model.config.linear.form) return 0;
     return fail(
@@ -114,7 +120,8 @@ int explain_options(const Args *a, const char *used) {
     const ExplainArgs *e = &a->explain;
     const struct { const char *name; int given; } options[] = {
         {" --layer ", e->layer >= 0}, {" --head ", e->head >= 0}, {" --query ", e->query >= 0},
-        {" --key ", e->key >= 0}, {" --shift ", e->shift >= 0}, {" --without-rope ", e->without_given}};
+        {" --key ", e->key >= 0}, {" --shift ", e->shift >= 0}, {" --without-rope ", e->without_given},
+        {" -c ", a->context.n > 0}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].given && !strstr(used, options[i].name))
             return usage("explain %s does not use%.*s", a->words[2], (int)strlen(options[i].name) - 1, options[i].name);

@@ -29,6 +29,7 @@ typedef struct { int layer, head; size_t query, key; } Place;
 int explain_place(const Explain *x, Place *p);
 /* Options that this topic does not use: names with spaces around each, those it uses. An exit code. */
 int explain_options(const Args *a, const char *used);
+int explain_square(const Explain *x); /* refuses texts whose weights [n, n] would be too many */
 int explain_softmax(const Explain *x, const char *what); /* refuses linear attention */
 
 int explain_map(Args *a), explain_heads(Args *a), explain_turn(Args *a), explain_score(Args *a),

@@ -135,6 +135,7 @@ int explain_map(Args *a) {
     if (code == 0) code = explain_open(&x, a);
     else return code;
     if (code == 0) code = explain_place(&x, &p);
+    if (code == 0) code = explain_square(&x);
     if (code == 0 && !all && a->explain.layer < 0) a->explain.layer = 0;
     if (code == 0 && a->explain.without_given &&
         mute_init(&mute, &x.e.model, a->explain.without, x.e.err, sizeof x.e.err))
@@ -206,6 +207,7 @@ int explain_heads(Args *a) {
         code = usage("--layer %lld: layers are 0 to %d", a->explain.layer, x.e.model.config.n_layers - 1);
     if (code == 0 && a->show.svg) code = usage("heads is a table; map draws where a head looks");
     if (code == 0) code = twice(&x, &begin, &period);
+    if (code == 0) code = explain_square(&x);
     if (code == 0) code = explain_trace(&x, NULL, NULL, 0);
     if (code == 0 && !(weights = malloc(x.n * x.n * sizeof *weights))) code = fail("out of memory");
     if (code == 0)

@@ -162,6 +162,7 @@ int explain_state(Args *a) {
         code = fail("%s: has softmax attention, which keeps keys and values; state is for linear attention (try "
                     "--attention linear)", a->model);
     if (code == 0) code = explain_place(&x, &p);
+    if (code == 0) code = explain_square(&x);
     if (code == 0) a->explain.layer = p.layer;
     if (code == 0) code = explain_trace(&x, NULL, NULL, 0);
     Filling *f = code == 0 ? calloc(x.n, sizeof *f) : NULL;

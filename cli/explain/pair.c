@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     Explain x;
@@ -17,7 +18,8 @@ typedef struct {
 
 static int open_pair(Pair *w, Args *a, const char *what) {
     *w = (Pair){0};
-    int code = explain_options(a, " --layer  --head  --query  --key ");
+    int code = explain_options(a, strcmp(what, "slide") == 0 ? " --layer  --head  --query  --key  -c "
+                                                            : " --layer  --head  --query  --key ");
     if (code == 0) code = explain_open(&w->x, a);
     if (code == 0) code = explain_softmax(&w->x, what);
     if (code == 0) code = explain_place(&w->x, &w->p);
