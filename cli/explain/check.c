@@ -36,24 +36,33 @@ static int compare(const Trace *a, const Trace *b, double *weights, double *keys
     return rc;
 }
 
+static int draw_shift(Explain *x, const Trace *here, int head, size_t by) {
+    const Trace *traces[] = {here, &x->t};
+    char far[40];
+    const char *of[] = {" from 0", far};
+    snprintf(far, sizeof far, " from %zu", by);
+    return explain_sheet(
+        x, &(Sheet){.title = "The same text from two places", .traces = traces, .of = of, .n_traces = 2, .head = head});
+}
+
 int explain_shift(Args *a) {
     Explain x;
     Trace here = {0};
     double weights = 0, keys = 0;
     size_t by = a->explain.shift < 0 ? 1000 : (size_t)a->explain.shift;
-    int code = explain_options(a, " --layer  --shift ");
+    Place p;
+    int code = explain_options(a, " --layer  --head  --shift ");
     if (code == 0) code = explain_open(&x, a);
     else return code;
-    if (code == 0 && a->show.svg) code = usage("shift compares numbers; there is nothing to draw (map draws weights)");
     if (code == 0 && x.e.model.config.mask != MASK_CAUSAL)
         code = fail("shift is for models that read from left to right");
-    if (code == 0 && a->explain.layer >= x.e.model.config.n_layers)
-        code = usage("--layer %lld: layers are 0 to %d", a->explain.layer, x.e.model.config.n_layers - 1);
+    if (code == 0) code = explain_place(&x, &p);
     if (code == 0) code = explain_square(&x);
     if (code == 0) code = explain_trace(&x, NULL, NULL, 0);
     if (code == 0) here = x.t, x.t = (Trace){0};
     if (code == 0) code = explain_trace(&x, NULL, NULL, by);
     if (code == 0) code = compare(&here, &x.t, &weights, &keys);
+    if (code == 0) code = draw_shift(&x, &here, p.head, by);
     if (code == 0 && a->show.csv)
         out_printf("shift,tokens,weights_off,keys_off,line\n%zu,%zu,%.9g,%.9g,%s\n", by, x.n, weights, keys,
                    cited_place("angle"));
@@ -109,7 +118,6 @@ int explain_pairing(Args *a) {
     if (code == 0) code = explain_open(&x, a);
     else return code;
     const Config *c = &x.e.model.config;
-    if (code == 0 && a->show.svg) code = usage("pairing compares two texts; there is nothing to draw");
     if (code == 0 && c->mask != MASK_CAUSAL) code = fail("pairing is for models that read from left to right");
     if (code == 0 && x.n < 2) code = fail("a text of one token says nothing of pairs");
     for (int i = 0; code == 0 && i < 2; i++) {
@@ -119,7 +127,11 @@ int explain_pairing(Args *a) {
             code = fail("%s", x.e.err);
         if (code == 0) code = write_on(&x, &view, text[i], sizeof text[i]);
     }
+    PlotBars bars = {.title = "Which entries are a pair?", .subtitle = "the loss of the text, read either way",
+                     .x_name = "nats a token", .names = names, .values = loss, .n = 2, .decimals = 4};
+    if (code == 0) code = figure_show((Figure){.bars = &bars}, a);
     if (code == 0 && a->show.csv) out_printf("pairing,as_the_file_says,loss,line\n");
+    else if (code == 0) out_printf("\n");
     for (int i = 0; code == 0 && i < 2; i++) {
         int own = c->rope.pairing == (i ? ROPE_HALF : ROPE_INTERLEAVED);
         if (a->show.csv)

@@ -30,6 +30,15 @@ int explain_place(const Explain *x, Place *p);
 /* Options that this topic does not use: names with spaces around each, those it uses. An exit code. */
 int explain_options(const Args *a, const char *used);
 int explain_square(const Explain *x); /* refuses texts whose weights [n, n] would be too many */
+/* Maps of all kept layers, a row each, of all heads or one, of one text read in n_traces ways, side by side. */
+typedef struct {
+    const char *title;
+    const Trace *const *traces;
+    const char *const *of; /* [n_traces]: what stands behind a head's number */
+    size_t n_traces;
+    int head; /* -1: all */
+} Sheet;
+int explain_sheet(Explain *x, const Sheet *want);
 int explain_softmax(const Explain *x, const char *what); /* refuses linear attention */
 
 int explain_map(Args *a), explain_heads(Args *a), explain_turn(Args *a), explain_score(Args *a),

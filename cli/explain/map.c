@@ -35,32 +35,41 @@ static void about_binning(char *line, size_t n, size_t side, size_t all) {
     if (side < all) snprintf(line + at, n - at, "; %zu tokens in %zu bins, each the mean of its weights", all, side);
 }
 
-/* ---- all heads ---- */
+/* ---- many maps ---- */
 
-static int sheet(Explain *x, const char *without) {
+int explain_sheet(Explain *x, const Sheet *want) {
     const Config *c = &x->e.model.config;
-    const Trace *t = &x->t;
-    size_t n = t->n, side = n < SHEET_MOST ? n : SHEET_MOST, layers = (size_t)t->n_layers, heads = (size_t)c->n_heads;
-    double *weights = malloc(n * n * sizeof *weights), *cells = malloc(layers * heads * side * side * sizeof *cells);
-    char(*names)[24] = calloc(layers + heads, sizeof *names), about[400];
-    const char **shown = calloc(layers + heads, sizeof *shown);
+    const Trace *t = want->traces[0];
+    size_t n = t->n, side = n < SHEET_MOST ? n : SHEET_MOST, layers = (size_t)t->n_layers, k = want->n_traces;
+    size_t heads = want->head < 0 ? (size_t)c->n_heads : 1, columns = heads * k,
+           first = want->head < 0 ? 0 : (size_t)want->head;
+    double *weights = malloc(n * n * sizeof *weights), *cells = malloc(layers * columns * side * side * sizeof *cells);
+    char(*names)[40] = calloc(layers + columns, sizeof *names), about[400];
+    const char **shown = calloc(layers + columns, sizeof *shown);
     int code = weights && cells && names && shown ? 0 : fail("out of memory");
     for (size_t l = 0; code == 0 && l < layers; l++)
-        for (size_t h = 0; h < heads; h++) {
-            trace_weights(t, t->first + (int)l, (int)h, weights);
-            bin(cells + (l * heads + h) * side * side, side, weights, n);
+        for (size_t i = 0; i < columns; i++) {
+            trace_weights(want->traces[i % k], t->first + (int)l, (int)(first + i / k), weights);
+            bin(cells + (l * columns + i) * side * side, side, weights, n);
         }
-    for (size_t i = 0; code == 0 && i < layers + heads; i++) {
-        snprintf(names[i], sizeof *names, i >= heads ? "layer %zu" : heads > 8 ? "%zu" : "head %zu",
-                 i < heads ? i : i - heads + (size_t)t->first);
+    for (size_t i = 0; code == 0 && i < layers + columns; i++) {
         shown[i] = names[i];
+        if (i >= columns) snprintf(names[i], sizeof *names, "layer %zu", i - columns + (size_t)t->first);
+        else if (k == 1) snprintf(names[i], sizeof *names, columns > 8 ? "%zu" : "head %zu", first + i);
+        else snprintf(names[i], sizeof *names, columns > 8 ? "%zu%s" : "head %zu%s", first + i / k, want->of[i % k]);
     }
-    snprintf(about, sizeof about, "%s%s: rows are queries, columns keys%s; %s", file_name(x->a->model), without,
-             heads > 8 ? ", a column of maps is a head" : "",
+    snprintf(about, sizeof about, "%s: rows are queries, columns keys%s; %s", file_name(x->a->model),
+             columns > 8 ? ", a column of maps is a head" : "",
              c->linear.form ? "blue above zero, red below" : "dark: more weight");
     about_binning(about, sizeof about, side, n);
-    PlotSheet p = {.title = "Where each head looks", .subtitle = about, .columns = shown, .n_columns = heads,
-                   .rows = shown + heads, .n_rows = layers, .values = cells, .side = side,
+    PlotSheet p = {.title = want->title,
+                   .subtitle = about,
+                   .columns = shown,
+                   .n_columns = columns,
+                   .rows = shown + columns,
+                   .n_rows = layers,
+                   .values = cells,
+                   .side = side,
                    .diverging = c->linear.form != NULL};
     if (code == 0) code = figure_show((Figure){.sheet = &p}, x->a);
     free(weights);
@@ -72,7 +81,7 @@ static int sheet(Explain *x, const char *without) {
 
 /* ---- one head ---- */
 
-static int one(Explain *x, const Place *p, const char *without) {
+static int one(Explain *x, const Place *p) {
     const Config *c = &x->e.model.config;
     size_t n = x->t.n, side = n < HEAT_MOST ? n : HEAT_MOST;
     double *weights = malloc(n * n * sizeof *weights), *cells = malloc(side * side * sizeof *cells);
@@ -83,8 +92,7 @@ static int one(Explain *x, const Place *p, const char *without) {
         trace_weights(&x->t, p->layer, p->head, weights);
         bin(cells, side, weights, n);
         snprintf(title, sizeof title, "Layer %d, head %d", p->layer, p->head);
-        snprintf(about, sizeof about, "%s%s: each row is a query and what it looks at", file_name(x->a->model),
-                 without);
+        snprintf(about, sizeof about, "%s: each row is a query and what it looks at", file_name(x->a->model));
         about_binning(about, sizeof about, side, n);
         PlotHeat h = {.title = title,
                       .subtitle = about,
@@ -104,14 +112,14 @@ static int one(Explain *x, const Place *p, const char *without) {
     return code;
 }
 
-static void print_csv(const Explain *x, const Place *p, int all, const char *rope) {
+static void print_csv(const Explain *x, const Trace *t, const Place *p, int all, const char *rope) {
     const Config *c = &x->e.model.config;
-    size_t n = x->t.n;
+    size_t n = t->n;
     double *weights = malloc(n * n * sizeof *weights);
-    for (int l = x->t.first; weights && l < x->t.first + x->t.n_layers; l++)
+    for (int l = t->first; weights && l < t->first + t->n_layers; l++)
         for (int h = 0; h < c->n_heads; h++) {
             if (!all && h != p->head) continue;
-            trace_weights(&x->t, l, h, weights);
+            trace_weights(t, l, h, weights);
             for (size_t i = 0; i < n * n; i++)
                 if (!isnan(weights[i]))
                     out_printf("%s,%d,%d,%zu,%zu,%.9g,%s\n", rope, l, h, i / n, i % n, weights[i],
@@ -120,47 +128,54 @@ static void print_csv(const Explain *x, const Place *p, int all, const char *rop
     free(weights);
 }
 
-/* The picture, and the numbers where they are asked for, of what x->t has read. */
-static int show(Explain *x, const Place *p, int all, const char *without) {
-    if (x->a->show.csv) print_csv(x, p, all, *without ? "without" : "with");
+/* The picture, and the numbers where they are asked for: of x->t, and beside it of what was read with parts muted. */
+static int show(Explain *x, const Place *p, int all, const Trace *muted) {
+    static const char *const of[] = {"", " without"};
+    const Trace *traces[] = {&x->t, muted};
+    Sheet sheet = {.title = "Where each head looks", .traces = traces, .of = of, .n_traces = muted ? 2 : 1,
+                   .head = all ? -1 : p->head};
+    if (x->a->show.csv) {
+        out_printf("rope,layer,head,query,key,weight,line\n");
+        print_csv(x, &x->t, p, all, "with");
+        if (muted) print_csv(x, muted, p, all, "without");
+    }
     if (x->a->show.csv && !x->a->show.svg) return 0;
-    return all ? sheet(x, without) : one(x, p, without);
+    if (muted) sheet.title = "Where heads look, with RoPE and without";
+    return all || muted ? explain_sheet(x, &sheet) : one(x, p);
+}
+
+static void print_loss(const Explain *x, const Trace *muted, size_t pairs) {
+    double loss = mean_loss(&x->t);
+    int linear = x->e.model.config.linear.form != NULL;
+    if (isfinite(loss)) { /* a mask that shows what follows leaves no loss */
+        out_printf("\nmean loss of the text's tokens: %.4f nats%s", loss, muted ? " with RoPE" : "");
+        if (muted) out_printf(", %.4f without it in %zu pairs", mean_loss(muted), pairs);
+        out_printf("\n");
+    }
+    teach("%s", linear ? "Weights of linear attention may be negative and need not add up to 1 (eq. 19)."
+                       : "Each row adds up to 1: softmax of the scores of eq. 16.");
+    cite(linear ? "weight linear" : "weight");
 }
 
 int explain_map(Args *a) {
     Explain x;
     Place p;
     Mute mute = {0};
-    int code = explain_options(a, " --layer  --head  --without-rope "), all = a->explain.head < 0;
-    if (code == 0) code = explain_open(&x, a);
-    else return code;
+    Trace muted = {0};
+    int without = a->explain.without_given, all = a->explain.head < 0;
+    int code = explain_options(a, " --layer  --head  --without-rope ");
+    if (code) return code;
+    code = explain_open(&x, a);
     if (code == 0) code = explain_place(&x, &p);
     if (code == 0) code = explain_square(&x);
     if (code == 0 && !all && a->explain.layer < 0) a->explain.layer = 0;
-    if (code == 0 && a->explain.without_given &&
-        mute_init(&mute, &x.e.model, a->explain.without, x.e.err, sizeof x.e.err))
+    if (code == 0 && without && mute_init(&mute, &x.e.model, a->explain.without, x.e.err, sizeof x.e.err))
         code = usage("--without-rope: %s", x.e.err);
+    if (code == 0 && without && (code = explain_trace(&x, mute_turn, &mute, 0)) == 0) muted = x.t, x.t = (Trace){0};
     if (code == 0) code = explain_trace(&x, NULL, NULL, 0);
-    if (code == 0 && a->show.csv) out_printf("rope,layer,head,query,key,weight,line\n");
-    double before = code == 0 ? mean_loss(&x.t) : NAN;
-    if (code == 0 && a->explain.without_given && a->show.svg) { /* one file: of what was asked for */
-        if (a->show.csv) print_csv(&x, &p, all, "with");
-    } else if (code == 0) code = show(&x, &p, all, "");
-    if (code == 0 && a->explain.without_given) {
-        code = explain_trace(&x, mute_turn, &mute, 0);
-        if (code == 0) code = show(&x, &p, all, ", without RoPE");
-    }
-    if (code == 0 && !a->show.csv) {
-        if (isfinite(before)) { /* a mask that shows what follows leaves no loss */
-            out_printf("\nmean loss of the text's tokens: %.4f nats%s", before, mute.n ? " with RoPE" : "");
-            if (mute.n) out_printf(", %.4f without it in %zu pairs", mean_loss(&x.t), mute.n);
-            out_printf("\n");
-        }
-        teach("%s", x.e.model.config.linear.form
-                        ? "Weights of linear attention may be negative and need not add up to 1 (eq. 19)."
-                        : "Each row adds up to 1: softmax of the scores of eq. 16.");
-        cite(x.e.model.config.linear.form ? "weight linear" : "weight");
-    }
+    if (code == 0) code = show(&x, &p, all, without ? &muted : NULL);
+    if (code == 0 && !a->show.csv) print_loss(&x, without ? &muted : NULL, mute.n);
+    trace_free(&muted);
     mute_free(&mute);
     explain_close(&x);
     return code;
@@ -196,30 +211,55 @@ static void print_kind(const Explain *x, int l, int h, const HeadKind *k) {
                    k->local, k->induction);
 }
 
+/* The shares, a row a head. */
+static int draw_kinds(const Explain *x, const HeadKind *kinds, size_t n) {
+    static const char *const columns[] = {"previous", "first", "local", "induction"};
+    size_t heads = (size_t)x->e.model.config.n_heads;
+    double *values = malloc(4 * n * sizeof *values);
+    char(*names)[40] = calloc(n, sizeof *names), about[300];
+    const char **rows = calloc(n, sizeof *rows);
+    int code = values && names && rows ? 0 : fail("out of memory");
+    for (size_t i = 0; code == 0 && i < n; i++) {
+        const HeadKind *k = &kinds[i];
+        memcpy(values + 4 * i, (double[]){k->previous, k->first, k->local, k->induction}, 4 * sizeof *values);
+        snprintf(names[i], sizeof *names, "%zu.%zu%s%s", i / heads + (size_t)x->t.first, i % heads,
+                 k->name == HEAD_NONE ? "" : " ", k->name == HEAD_NONE ? "" : head_names[k->name]);
+        rows[i] = names[i];
+    }
+    snprintf(about, sizeof about, "%s: layer.head and what it is called; shares of its weight", file_name(x->a->model));
+    PlotHeat h = {.title = "What each head looks at", .subtitle = about, .rows = rows, .n_rows = n, .columns = columns,
+                  .n_columns = 4, .values = values, .decimals = 2};
+    if (code == 0) code = figure_show((Figure){.heat = &h}, x->a);
+    free(values);
+    free(names);
+    free(rows);
+    return code;
+}
+
 int explain_heads(Args *a) {
     Explain x;
-    size_t begin, period;
+    size_t begin, period, n = 0;
     double *weights = NULL;
+    HeadKind *kinds = NULL;
     int code = explain_options(a, " --layer ");
     if (code == 0) code = explain_open(&x, a);
     else return code;
     if (code == 0 && a->explain.layer >= x.e.model.config.n_layers)
         code = usage("--layer %lld: layers are 0 to %d", a->explain.layer, x.e.model.config.n_layers - 1);
-    if (code == 0 && a->show.svg) code = usage("heads is a table; map draws where a head looks");
     if (code == 0) code = twice(&x, &begin, &period);
     if (code == 0) code = explain_square(&x);
     if (code == 0) code = explain_trace(&x, NULL, NULL, 0);
-    if (code == 0 && !(weights = malloc(x.n * x.n * sizeof *weights))) code = fail("out of memory");
+    size_t heads = (size_t)x.e.model.config.n_heads, all = code == 0 ? (size_t)x.t.n_layers * heads : 0;
+    if (code == 0 && (!(weights = malloc(x.n * x.n * sizeof *weights)) || !(kinds = calloc(all, sizeof *kinds))))
+        code = fail("out of memory");
+    for (; code == 0 && n < all; n++)
+        head_kind(&kinds[n], &x.t, x.t.first + (int)(n / heads), (int)(n % heads), begin, period, weights);
+    if (code == 0) code = draw_kinds(&x, kinds, n);
     if (code == 0)
         out_printf(a->show.csv ? "layer,head,name,previous,first,local,induction,line\n"
-                               : "What each head does, told by the second time it reads the text\n\n"
-                                 "layer head  looks at          previous     first     local induction\n");
-    for (int l = x.t.first; code == 0 && l < x.t.first + x.t.n_layers; l++)
-        for (int h = 0; h < x.e.model.config.n_heads; h++) {
-            HeadKind k;
-            head_kind(&k, &x.t, l, h, begin, period, weights);
-            print_kind(&x, l, h, &k);
-        }
+                               : "\nlayer head  looks at          previous     first     local induction\n");
+    for (size_t i = 0; code == 0 && i < n; i++)
+        print_kind(&x, x.t.first + (int)(i / heads), (int)(i % heads), &kinds[i]);
     if (code == 0 && !a->show.csv) {
         teach("Shares of a query's weight: on the token before it, on the text's first, on itself and the three "
               "before, and on the one that followed the same token the first time: a head that looks there can "
@@ -227,6 +267,7 @@ int explain_heads(Args *a) {
         cite("kind");
     }
     free(weights);
+    free(kinds);
     explain_close(&x);
     return code;
 }
