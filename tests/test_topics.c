@@ -152,6 +152,22 @@ static void wrong_use(void) {
     }
 }
 
+/* A folder of Hugging Face's has its pairs half a head apart: another pairing, as many numbers. llama2.c's file has
+ * grouped heads as well. */
+static void formats(void) {
+    static const char *const topics[] = {"map",           "turn", "score", "slide -c 40",
+                                         "use --layer 0", "lens", "heads", "pairing"};
+    CliModel m = cli_model();
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) {
+        CHECK(run("explain %s 'the sand and the sea' %s --csv -q", m.gguf, topics[i]) == 0);
+        char *gguf = taken_out();
+        CHECK(run("explain %s 'the sand and the sea' %s --csv -q", m.folder, topics[i]) == 0);
+        CHECK(count_lines(out) == count_lines(gguf) && count_lines(out) > 1);
+        CHECK(run("explain %s 'the sand and the sea' %s --csv -q", m.bin, topics[i]) == 0);
+        free(gguf);
+    }
+}
+
 /* A text of 2,000 tokens is binned, and says so; 32 heads fit; 40 columns hold. */
 static void large(void) {
     const BuildShape many = {.d = 256, .ff = 64, .layers = 2, .heads = 32, .kv_heads = 8, .n_ctx = 2048};
@@ -194,6 +210,7 @@ const Test tests_topics[] = {{"topics/pictures and lines of C", pictures},
                              {"topics/numbers", numbers},
                              {"topics/svg", svg},
                              {"topics/wrong use", wrong_use},
+                             {"topics/three formats", formats},
                              {"topics/long texts, many heads", large},
                              {"topics/positions from a file", positions},
                              {0}};
