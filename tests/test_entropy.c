@@ -130,7 +130,7 @@ static void by_formula(void) {
     if (open_random(&m)) return;
     for (int i = 0; i < N_ROWS; i++)
         for (size_t from = 0; from < LONG; from += 50) {
-            Formula f = {.attention = {formula_init, formula_free, formula_attend}, .row = i, .from = from};
+            Formula f = {.attention = {formula_init, formula_free, formula_attend, NULL}, .row = i, .from = from};
             read_all(&m, rows[i].spec, (SessionOptions){.threads = 1, .attention = &f.attention}, LONG);
             double want = f.sum / (double)f.n;
             CHECK(want > 0.1 && want < log(LONG)); /* neither one key nor all alike */
