@@ -7,6 +7,7 @@
 #include "model/options.h"
 #include "rope/spec.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,13 +28,15 @@ int compare_ropes(Comparison *c) {
         if (c->n_ropes == COMPARE_ROPES) return usage("--rope: at most %d specs", COMPARE_ROPES);
         for (const char *s = spec; *s; s++)
             if ((unsigned char)*s < 0x20) return usage("--rope: a spec has no control characters");
-        if (rope_spec_check(spec, err, sizeof err)) return usage("--rope: \"%.200s\": %s", spec, err);
+        int rc = rope_spec_check(spec, err, sizeof err);
+        if (rc) return (rc == -EINVAL ? usage : fail)("--rope: \"%.200s\": %s", spec, err);
         for (size_t i = 0; i < c->n_ropes; i++)
             if (strcmp(c->ropes[i], spec) == 0) return usage("--rope: %s is given twice", spec);
         if (!(c->ropes[c->n_ropes] = strdup(spec))) return fail("out of memory");
         c->n_ropes++;
     }
-    return more < 0 ? usage("--rope: a spec is longer than %d characters", ROPE_SPEC_MOST - 1) : 0;
+    if (more < 0) return usage("--rope: a spec is longer than %d characters", ROPE_SPEC_MOST - 1);
+    return c->a->compare.ropes && c->n_ropes == 0 ? usage("--rope: no method is named") : 0;
 }
 
 static int ascending(const void *a, const void *b) {

@@ -240,7 +240,8 @@ const Option options[] = {
      .help = "with --longppl: tokens of a text (4 times the trained context)", 16, 1e9, .alias = "--ctx-size"},
     {CONTEXT, 'c', "--context", "N", INTEGER, STRETCHED " " SHOWS, AT(context.n),
      .help = "positions to make room for; may go beyond the trained ones", 1, 1e15, .alias = "--ctx-size"},
-    {CONTEXT, 0, "--kv", "TYPE", STRING, "compare " PROBES " " MODELS, AT(context.kv),
+    {CONTEXT, 0, "--kv", "TYPE", STRING, "compare " PROBES " logits score perplexity bench " WRITERS " " ENCODERS,
+     AT(context.kv),
      .help = "what keys and values are kept as: f32, f16, q8_0 or auto: f16 for larger decoders of 16 bits or fewer "
              "a weight (auto; logits: f32)"},
     {CONTEXT, 0, "--shift", "keep=S", STRING, "generate", AT(context.shift),

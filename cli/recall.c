@@ -45,7 +45,9 @@ static int take_distances(Recall *r) {
     size_t n = 0, trained = (size_t)r->c.e.model.config.n_ctx_train;
     int *list = r->a->probe.distances ? parse_ids("--distances", r->a->probe.distances, &n) : NULL, code = 0;
     if (!r->a->probe.distances) {
-        for (size_t d = trained / 4; d <= 4 * trained; d *= 2) r->distances[r->n_distances++] = d;
+        size_t d = trained / 4 > r->span ? trained / 4 : r->span; /* no two readings overlap */
+        for (; r->n_distances < 5 && (d <= 4 * trained || r->n_distances == 0); d *= 2)
+            r->distances[r->n_distances++] = d;
         return 0;
     }
     if (!list) return EXIT_USAGE;

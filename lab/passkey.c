@@ -114,7 +114,10 @@ static int encode(Prompt *out, const Tokenizer *t, const PasskeyTemplate *p, con
     add(&text, " ", 1);
     add(&text, key, strlen(key));
     *out = (Prompt){.at = (double)at / (double)(length ? length : 1)};
-    if (text.failed) return base_error(err, errlen, -ENOMEM, "out of memory");
+    if (text.failed) {
+        free(text.at);
+        return base_error(err, errlen, -ENOMEM, "out of memory");
+    }
     rc = tokenizer_encode(t, text.at, length, ENCODE_BOS, &bare, &n_bare, err, errlen);
     if (rc == 0) rc = tokenizer_encode(t, text.at, text.n, ENCODE_BOS, &out->ids, &out->n, err, errlen);
     while (rc == 0 && out->n_prompt < n_bare && out->n_prompt + 1 < out->n &&
@@ -138,7 +141,10 @@ static int fill(Prompt *out, const Tokenizer *t, const PasskeyTemplate *p, const
     while (rc == 0 && low < high) {
         size_t middle = low + (high - low + 1) / 2;
         Prompt tried;
-        if ((rc = encode(&tried, t, p, key, middle, depth, err, errlen))) break;
+        if ((rc = encode(&tried, t, p, key, middle, depth, err, errlen))) {
+            free(out->ids);
+            break;
+        }
         if (tried.n <= length) low = middle;
         else high = middle - 1;
         int *worse = tried.n <= length ? out->ids : tried.ids;

@@ -2,6 +2,7 @@
 #include "proof.h"
 
 #include "base/base.h"
+#include "model/past.h"
 #include "model/timeline.h"
 #include "perplexity.h"
 
@@ -31,6 +32,7 @@ static void compare(void *arg, size_t i, const float *logits) {
     float largest = 0;
     for (size_t v = 0; v < w->vocab; v++) {
         double by = fabs((double)a[v] - (double)logits[v]);
+        if (isnan(by)) by = INFINITY; /* no number is no agreement */
         off = by > off ? by : off; /* with fmax gcc 12 for arm64 stops: "internal compiler error" */
         largest = fmaxf(largest, fabsf(a[v]));
     }
@@ -54,6 +56,13 @@ static int begin(Session *s, Model *view, const Model *m, ProofPlace at, size_t 
     if (at.origin > (size_t)1 << 40)
         return base_error(err, errlen, -EINVAL, "position %zu is farther than a double tells angles apart", at.origin);
     int rc = session_init(s, view, &o, err, errlen);
+    if (rc == 0 && view->config.rope.angle && s->past->stretch) {
+        session_free(s);
+        return base_error(err, errlen, -EINVAL,
+                          "angles %s: where a method rewrites distances, keys are turned by angles "
+                          "in double only",
+                          at.angles->name);
+    }
     if (rc == 0 && at.angles && at.angles->geometric && !rope_geometric(&s->rope)) {
         session_free(s);
         return base_error(err, errlen, -EINVAL, "angles %s are those of frequencies in a geometric series; this rope "

@@ -50,8 +50,8 @@ static void look(ReachMethod *to, const RopeConfig *c, int64_t m) {
         to->farthest = fmax(to->farthest, s[i].at - key);
         to->keys += s[i].end - s[i].first;
     }
-    if (row->chooses == ROPE_BY_HEADS)
-        to->farthest = row->key(&n->distance, 1, m); /* the head that is squeezed least */
+    if (row->chooses == ROPE_BY_HEADS && n->distance.skip == 0 && m >= n->distance.at)
+        to->farthest = row->key(&n->distance, 1, m); /* the head that is squeezed least; layers before skip are not */
     int64_t most = n->distance.init + n->distance.top * n->distance.block + n->distance.local + n->distance.block +
                    n->distance.every;
     if (row->chooses == ROPE_BY_BLOCKS && to->keys > most) to->keys = most;

@@ -34,7 +34,7 @@ static void score(void *arg, size_t i, const float *logits) {
 int recall_trial(RecallTrial *out, Session *s, const int *ids, size_t n, int bos, const RecallCut *c, char *err,
                  size_t errlen) {
     size_t length = recall_length(c, bos), to = 0;
-    if (c->span == 0 || c->at < c->span || c->at + c->span > n || c->other + c->between > n)
+    if (c->span == 0 || c->at < c->span || c->at + c->span > n || c->other > n || c->between > n - c->other)
         return base_error(err, errlen, -EINVAL,
                           "a text of %zu ids is too short for a span of %zu at %zu and %zu ids from "
                           "%zu on",

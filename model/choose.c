@@ -81,8 +81,10 @@ static void read_plainly(Session *s, const int *ids, size_t kept, size_t N) {
 static int begin_heads(Session *s, const int *ids, size_t n) {
     Chooser *x = s->past->chooser;
     size_t kept = s->pos, N = (size_t)x->numbers.at;
+    int from_file = s->past->upto == SIZE_MAX;
+    if (from_file) x->scaled = 1; /* as keys may be there: which, a file does not say */
+    if (from_file || kept < N) x->ranked = 0; /* ranks are those of the first N ids while these are kept */
     int was = x->scaled;
-    if (kept > s->past->upto || s->past->upto == SIZE_MAX || (kept < N && x->scaled)) x->ranked = 0;
     s->past->upto = kept;
     if (kept + n <= N) {
         x->scaled = 0;

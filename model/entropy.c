@@ -31,6 +31,7 @@ static int init(Session *s, char *err, size_t errlen) {
     const Config *c = &s->model->config;
     const RopeRelative *row = rope_numbers(&c->rope)->relative;
     EntropyMeter *m = meter(s);
+    if (s->options.origin) return base_error(err, errlen, -EINVAL, "entropy: of texts from position 0 only");
     if (c->linear.form)
         return base_error(err, errlen, -EINVAL, "entropy: linear attention has no weights that add up to one");
     if (c->head_dim > MOST)

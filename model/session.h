@@ -23,7 +23,8 @@ typedef struct {
                       * Where a mask is not causal, a text is computed whole: n_ctx */
     size_t grain;    /* multiplications that are worth one more thread; 0: 2,000,000. Speed only */
     CacheType cache; /* what keys and values are kept as: CACHE_F32, exactly, unless told otherwise */
-    size_t origin;   /* where the first id stands: distances, and so logits, do not depend on it (lab/proof.h) */
+    size_t origin;   /* where the first id stands. Distances do not depend on it, and so neither do logits, but with
+                      * methods that go by absolute positions, as power and log-n (lab/proof.h) */
     int shifts;      /* 1: keys are cached without rotation, so that positions may leave the context (shift.h) */
     size_t n_logits; /* tokens whose logits session_eval_each computes at a time; 0: 1 */
     const struct Attention *attention;  /* NULL: the program's (scratch.h) */

@@ -57,9 +57,13 @@ void session_shift(Session *s, size_t keep) {
 
 int session_eval_shifting(Session *s, size_t keep, const int *ids, size_t n, const float **logits, char *err,
                           size_t errlen) {
+    if (logits) *logits = NULL;
     for (size_t room; n > (room = s->options.n_ctx - s->pos); ids += room, n -= room) {
         int rc = room ? session_eval(s, ids, room, NULL, err, errlen) : 0;
         if (rc) return rc;
+        if (!s->past->stretch)
+            return base_error(err, errlen, -EINVAL,
+                              "a context shifts where its session was made so (SessionOptions.shifts)");
         session_shift(s, keep);
     }
     return session_eval(s, ids, n, logits, err, errlen);

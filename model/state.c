@@ -123,6 +123,9 @@ int session_save(const Session *s, const char *path, char *err, size_t errlen) {
     uint8_t header[HEADER], footer[FOOTER], length[8];
     char spec[SPEC];
     size_t n_spec = spec_of(s, spec);
+    if (s->options.origin)
+        return base_error(err, errlen, -EINVAL, "%s: a state holds a text from position 0, and this begins at %zu",
+                          path, s->options.origin);
     if (!s->has_logits)
         return base_error(err, errlen, -EINVAL,
                           "%s: there are no logits to save with what was read (session_eval with logits comes first)",
@@ -176,6 +179,13 @@ static int check_kind(const Session *s, uint32_t kind, const char *name, char *e
                       name, cache_formats[cache].name, cache_formats[s->past->cache.type].name);
 }
 
+/* Nothing but frequencies makes s another than its model unstretched. */
+static int only_frequencies(const Session *s) {
+    const RopeConfig *c = &s->model->config.rope;
+    const RopeNumbers *n = rope_numbers(c);
+    return !n->relative && !n->any_nope && !n->scores[0] && !c->scaling->method->each && !s->options.shifts;
+}
+
 /* The bytes of a state's stretch, behind its header, or -EINVAL and a line: another than the session's. */
 static int check_spec(const Session *s, const uint8_t *data, size_t size, const char *name, char *err, size_t errlen) {
     char mine[SPEC];
@@ -187,11 +197,13 @@ static int check_spec(const Session *s, const uint8_t *data, size_t size, const 
             return base_error(err, errlen, -EINVAL, "%s: the state is damaged", name);
     }
     if (n == want && memcmp(theirs, mine, n) == 0) return n ? (int)n + 4 : 0;
+    if (load_u32(data + 8) == PLAIN && only_frequencies(s)) return 0; /* those are in the model's fingerprint */
     if (n == 0) theirs = "none", n = 4;
     if (want == 0) strcpy(mine, "none");
     size_t from = 0, shown = 100; /* a spec may hold a thousand numbers: what is shown begins near the difference */
-    while (from < n && mine[from] == theirs[from]) from++;
-    from = from > shown / 2 && strlen(mine) + n > 2 * shown ? from - shown / 2 : 0;
+    size_t len = strlen(mine);
+    while (from < n && from < len && mine[from] == theirs[from]) from++;
+    from = from > shown / 2 && len + n > 2 * shown ? from - shown / 2 : 0;
     int of_theirs = (int)(n - from < shown ? n - from : shown);
     return base_error(err, errlen, -EINVAL, "%s: was read with --rope %s%.*s, and this session has %s%.*s: give the "
                       "same, or read the text again", name, from ? ".." : "", of_theirs, theirs + from,

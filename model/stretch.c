@@ -56,7 +56,7 @@ int stretch_init(Stretch **out, const Session *s, char *err, size_t errlen) {
     x->most_segments = chooser && chooser->most_segments > ROPE_SEGMENTS ? chooser->most_segments : ROPE_SEGMENTS;
     x->middle = (double)s->options.origin + (double)s->options.n_ctx / 2;
     if (rope->scaling->method->growth &&
-        x->middle * -rope->scaling->method->growth(rope, 0) > 80) /* e^88 is no float */
+        (double)s->options.n_ctx / 2 * -rope->scaling->method->growth(rope, 0) > 80) /* e^88 is no float */
         return base_error(err, errlen, -EINVAL, "rope xpos: a context of %zu is too long for what its pairs shrink by; "
                           "give a smaller one (-c)", s->options.n_ctx);
     carve(&k, x, s);

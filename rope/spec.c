@@ -287,9 +287,11 @@ int rope_spec_apply(RopeConfig *c, const char *spec, char *err, size_t errlen) {
     Parser p = {.at = spec, .c = c, .err = err, .errlen = errlen};
     RopeNumbers *n = c->numbers;
     if (n->n_ctx_original == 0) n->n_ctx_original = n->n_ctx_train;
-    n->relative = NULL;
-    n->scores[0] = NULL;
+    n->relative = NULL; /* whatever spec was in force before */
+    n->distance = (RelativeNumbers){.heads = n->distance.heads};
     n->any_nope = 0;
+    memset(n->nope, 0, sizeof n->nope);
+    memset(n->scores, 0, sizeof n->scores);
     for (;; p.at++) {
         int rc = part(&p);
         if (rc) return rc;

@@ -41,6 +41,9 @@ static void wrong_use(void) {
         {2, "recall " M "-f $TEXT --longppl --svg x.svg", "no meaning with --longppl"},
         {2, "recall " M "-f $TEXT -c 64", "goes with --longppl"},
         {1, "proof " M "--rope infllm --json", "cannot begin later"},
+        {1, "proof " M "--angles bf16 --rope rerope:window=100", "in double only"},
+        {2, "recall " M "-f $TEXT --rope ''", "no method is named"},
+        {2, "proof " M "--kv f16", "not an option of proof"},
     };
     char command[1000];
     if (!test_sanitized) /* which end where so much is asked for */
@@ -83,6 +86,11 @@ static void long_specs(void) {
     CHECK(strstr(said, "+rerope:window=20: give the same"));
 }
 
+/* A span longer than the nearest usual distance: distances begin at it. */
+static void long_spans(void) {
+    CHECK(run("recall " M "-f %s --span 100 --samples 1 --csv -q", text()) == 0 && strstr(out, "\nfile,100,1,"));
+}
+
 static void help_for_specs(void) {
     CHECK(run("--rope help") == 0 && strstr(out, "\nyarn  (arXiv:2309.00071)\n") && strstr(out, "  beta_fast  "));
     CHECK(run("compare --rope help") == 0 && strstr(out, "\nrerope  ("));
@@ -92,4 +100,5 @@ const Test tests_lab_cli[] = {{"lab cli/wrong use", wrong_use},
                               {"lab cli/names", names},
                               {"lab cli/long specs", long_specs},
                               {"lab cli/--rope help", help_for_specs},
+                              {"lab cli/long spans", long_spans},
                               {0}};

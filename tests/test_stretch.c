@@ -273,6 +273,67 @@ static void broken_states(void) {
     model_close(&m);
 }
 
+/* Another text behind a rewind, and a way back behind what a file brought: heads are ranked anew. */
+static void ranks_are_the_texts(void) {
+    char err[300] = "";
+    static float want[BUILD_VOCAB];
+    const float *logits = NULL;
+    int a[LONG], b[LONG];
+    Model m;
+    Session s;
+    build_model();
+    if (open_model(&m, "ms-poe:at=16:skip=0", NULL)) return;
+    for (int i = 0; i < LONG; i++) a[i] = build_id(i), b[i] = build_id(7 * i + 3);
+    start(&s, &m, (SessionOptions){.threads = 1});
+    CHECK(session_eval(&s, b, 30, &logits, err, sizeof err) == 0);
+    memcpy(want, logits, sizeof want);
+    session_free(&s);
+    for (size_t first = 15; first < 20; first++) /* before, at and behind the border */
+        for (int way = 0; way < 3; way++) {
+            start(&s, &m, (SessionOptions){.threads = 1});
+            CHECK(session_eval(&s, a, first, &logits, err, sizeof err) == 0);
+            if (way > 0) CHECK(session_save(&s, test_tmp("ranks"), err, sizeof err) == 0);
+            if (way > 0) {
+                session_free(&s);
+                start(&s, &m, (SessionOptions){.threads = 2});
+                CHECK(session_load(&s, test_tmp("ranks"), NULL, err, sizeof err) == 0);
+            }
+            if (way == 2) CHECK(session_eval(&s, a + first, 5, NULL, err, sizeof err) == 0);
+            CHECK(session_rewind(&s, 0) == 0);
+            CHECK(session_eval(&s, b, 9, NULL, err, sizeof err) == 0);
+            CHECK(session_eval(&s, b + 9, 21, &logits, err, sizeof err) == 0);
+            CHECK(memcmp(logits, want, sizeof want) == 0);
+            session_free(&s);
+        }
+    model_close(&m);
+}
+
+/* A model opened under one spec and stretched by another is what the other says: nothing of the first stays. */
+static void nothing_stays(void) {
+    static const struct { const char *first, *second;
+    } rows[] = {{"nope:layers=0", "rerope:window=20"},
+                {"dca:chunk=48:local=16:magnitude=3", "rerope:window=20"},
+                {"log-n+temperature:t=2", "ministral:original=32"},
+                {"self-extend:group=3:window=20", "leaky:window=20:factor=4"}};
+    static float want[BUILD_VOCAB], got[BUILD_VOCAB];
+    char err[300];
+    RopeNumbers *numbers = calloc(1, sizeof *numbers);
+    build_model();
+    for (size_t i = 0; numbers && i < sizeof rows / sizeof *rows; i++) {
+        Model m, view, fresh;
+        RopeOverride o = {.spec = rows[i].second, .n_ctx = LONG};
+        if (open_model(&m, rows[i].first, NULL) || open_model(&fresh, rows[i].second, NULL)) break;
+        CHECK(model_stretch(&view, numbers, &m, &o, err, sizeof err) == 0);
+        read_all(want, &fresh, (SessionOptions){.threads = 1}, LONG, LONG);
+        read_all(got, &view, (SessionOptions){.threads = 1}, LONG, LONG);
+        if (memcmp(want, got, sizeof want)) printf("    %s, then %s\n", rows[i].first, rows[i].second);
+        CHECK(memcmp(want, got, sizeof want) == 0);
+        model_close(&m);
+        model_close(&fresh);
+    }
+    free(numbers);
+}
+
 /* ---- specs ---- */
 
 static int apply(const char *spec, char *printed, char *err) {
@@ -380,7 +441,9 @@ static void lists(void) {
 }
 
 extern const Test tests_stretch[];
-const Test tests_stretch[] = {
+const Test tests_stretch[] = {{"stretch/ranks are the text's", ranks_are_the_texts},
+                              {"stretch/nothing stays of another spec", nothing_stays},
+                              
     {"stretch/one call, pieces, one by one", exact_calls},
     {"stretch/every row of a call", exact_rows},
     {"stretch/after rewind, after loading", exact_returns},
