@@ -194,6 +194,7 @@ static double usual_divisor(const RopeNumbers *n) {
     return (double)g;
 }
 
+/* name, kind, where, min, max, usual, usually, about (numbers.h) */
 #define WHOLE(name, field, min, usually, about) \
     {name, ROPE_WHOLE, ROPE_AT(distance.field), min, ROPE_KEY_MOST, 0, usually, about}
 static const RopeKey
@@ -247,23 +248,31 @@ static const RopeKey
 const RopeRelative rope_plainly = {.name = "", .n_maps = 1, .key = key_here, .look = look_plainly};
 
 static const RopeRelative
-    rerope = {"rerope", rerope_keys, 1, key_here, look_rerope, NULL, ROPE_BY_POSITION, "Su, kexue.fm 9708"},
-    leaky = {"leaky", leaky_keys, 2, key_leaky, look_leaky, NULL, ROPE_BY_POSITION, "Su, kexue.fm 9708"},
-    self_extend = {"self-extend", self_extend_keys, 2, key_groups, look_self_extend, wrong_self_extend,
-                   ROPE_BY_POSITION, "arXiv:2401.01325"},
-    self_extend_llamacpp = {"self-extend-llamacpp", llamacpp_keys, 2, key_groups, look_self_extend_llamacpp,
-                            wrong_self_extend_llamacpp, ROPE_BY_POSITION, "llama.cpp, tools/main/main.cpp"},
-    dca = {"dca", dca_keys, 1, key_dca, look_dca, wrong_dca, ROPE_BY_POSITION, "arXiv:2402.17463"},
-    string = {"string", string_keys, 1, key_here, look_string, wrong_string, ROPE_BY_POSITION, "arXiv:2410.18745"},
-    power = {"power", power_keys, 1, key_power, look_power, NULL, ROPE_BY_POSITION, "llama.cpp, pull request 1967"},
-    sinks = {"sinks", sinks_keys, 1, key_here, look_sinks, NULL, ROPE_BY_POSITION, "arXiv:2309.17453"},
-    window = {"window", window_keys, 1, key_here, look_window, NULL, ROPE_BY_POSITION, "arXiv:2310.06825"},
-    lm_infinite = {"lm-infinite", lm_infinite_keys, 1, key_here, look_lm_infinite, NULL, ROPE_BY_POSITION,
-                   "arXiv:2308.16137"};
-
-static const RopeRelative
-    infllm = {"infllm", infllm_keys, 1, key_here, look_infllm, NULL, ROPE_BY_BLOCKS, "arXiv:2402.04617"},
-    ms_poe = {"ms-poe", ms_poe_keys, 1, key_ms_poe, look_plainly, wrong_ms_poe, ROPE_BY_HEADS, "arXiv:2403.04797"};
+    rerope = {.name = "rerope", .keys = rerope_keys, .n_maps = 1, .key = key_here, .look = look_rerope,
+              .source = "Su, kexue.fm 9708"},
+    leaky = {.name = "leaky", .keys = leaky_keys, .n_maps = 2, .key = key_leaky, .look = look_leaky,
+             .source = "Su, kexue.fm 9708"},
+    self_extend = {.name = "self-extend", .keys = self_extend_keys, .n_maps = 2, .key = key_groups,
+                   .look = look_self_extend, .wrong = wrong_self_extend, .source = "arXiv:2401.01325"},
+    self_extend_llamacpp = {.name = "self-extend-llamacpp", .keys = llamacpp_keys, .n_maps = 2, .key = key_groups,
+        .look = look_self_extend_llamacpp, .wrong = wrong_self_extend_llamacpp,
+        .source = "llama.cpp, tools/main/main.cpp"},
+    dca = {.name = "dca", .keys = dca_keys, .n_maps = 1, .key = key_dca, .look = look_dca, .wrong = wrong_dca,
+           .source = "arXiv:2402.17463"},
+    string = {.name = "string", .keys = string_keys, .n_maps = 1, .key = key_here, .look = look_string,
+              .wrong = wrong_string, .source = "arXiv:2410.18745"},
+    power = {.name = "power", .keys = power_keys, .n_maps = 1, .key = key_power, .look = look_power,
+             .source = "llama.cpp, pull request 1967"},
+    sinks = {.name = "sinks", .keys = sinks_keys, .n_maps = 1, .key = key_here, .look = look_sinks,
+             .source = "arXiv:2309.17453"},
+    window = {.name = "window", .keys = window_keys, .n_maps = 1, .key = key_here, .look = look_window,
+              .source = "arXiv:2310.06825"},
+    lm_infinite = {.name = "lm-infinite", .keys = lm_infinite_keys, .n_maps = 1, .key = key_here,
+                   .look = look_lm_infinite, .source = "arXiv:2308.16137"},
+    infllm = {.name = "infllm", .keys = infllm_keys, .n_maps = 1, .key = key_here, .look = look_infllm,
+              .chooses = ROPE_BY_BLOCKS, .source = "arXiv:2402.04617"},
+    ms_poe = {.name = "ms-poe", .keys = ms_poe_keys, .n_maps = 1, .key = key_ms_poe, .look = look_plainly,
+              .wrong = wrong_ms_poe, .chooses = ROPE_BY_HEADS, .source = "arXiv:2403.04797"};
 
 const RopeRelative *const rope_relatives[] = {&rerope, &leaky, &self_extend, &self_extend_llamacpp, &dca, &string,
                                               &power, &sinks, &window, &lm_infinite, &infllm, &ms_poe, NULL};

@@ -353,6 +353,7 @@ static double usual_pairs(const RopeNumbers *n) { return floor(20.0 / 64 * (doub
              OPTIONAL(mscale, "DeepSeek's: cos and sin by (0.1 mscale ln s + 1) over the same of .. (0: not so)"), \
              OPTIONAL(mscale_all_dim, ".. this (0)"), ATTENTION, \
              OPTIONAL(attention_multiplier, "on cos and sin, beside the method's own (0: 1)")
+/* name, kind, where, min, max, usual, usually, about (numbers.h) */
 static const RopeKey
     none_keys[] = {{0}}, factor_keys[] = {FACTOR, {0}},
     mixed_keys[] = {FACTOR, {"b", ROPE_NUMBER, ROPE_AT(power), 0, 10, 0.75, NULL,
@@ -380,50 +381,61 @@ static const RopeKey
                    {"hard", ROPE_WHOLE, ROPE_AT(clip_hard), 0, 1, 0, NULL, "1: they stop (0)"},
                    {0}};
 
-static const RopeMethod
-    method_none = {"default", 1, 0, 0, NULL, none_keys, "RoFormer, arXiv:2104.09864", NULL, NULL},
-    method_linear = {"pi", 1, 0, 0, fill_linear, factor_keys, "arXiv:2306.15595", NULL, NULL},
-    method_ntk = {NULL, 0,   0, 0, fill_ntk, factor_keys, "jquesnelle/yarn, LlamaNTKScaledRotaryEmbedding.py",
-                  NULL, NULL},
-    method_ntk_fixed = {NULL, 0, 0, 0, fill_ntk_fixed, factor_keys, "Su, kexue.fm 9706", NULL, NULL},
-    method_ntk_mixed = {NULL, 0, 0, 0, fill_ntk_mixed, mixed_keys, "Su, kexue.fm 9706; bojone/rerope", NULL, NULL},
-    method_by_parts = {NULL, 0, 0, 0, fill_by_parts, parts_keys, "jquesnelle/yarn, LlamaPartNTKScaled..py", NULL, NULL},
-    method_dynamic = {NULL, 1, 0, 0, fill_dynamic, dynamic_keys, "transformers, modeling_rope_utils.py", NULL, NULL},
-    method_dynamic_each = {NULL,           0,   0, 0, fill_dynamic, dynamic_keys, "the same, a query at a time",
-                           choice_dynamic, NULL},
-    method_dynamic_yarn = {NULL, 0, 0, 0, fill_dynamic_yarn, dynamic_yarn_keys, "jquesnelle/yarn", NULL, NULL},
-    method_yarn = {NULL, 1, 1, 1, fill_yarn, yarn_keys, "arXiv:2309.00071", NULL, NULL},
-    method_longrope = {"su", 1, 1, 0, fill_longrope, longrope_keys, "arXiv:2402.13753", NULL, NULL},
-    method_llama3 = {NULL, 1, 0, 0, fill_llama3, llama3_keys, "meta-llama, llama3.1's model.py", NULL, NULL},
-    method_proportional = {"p-rope", 1, 0, 0, fill_proportional, share_keys, "arXiv:2410.06205", NULL, NULL},
-    method_qwen = {NULL, 0, 0, 0, fill_qwen, length_keys, "QwenLM/Qwen-7B, modeling_qwen.py", NULL, NULL},
-    method_resonance = {NULL, 0, 1, 1, fill_resonance, yarn_keys, "arXiv:2403.00071", NULL, NULL},
-    method_xpos = {NULL, 1, 0, 0, NULL, xpos_keys, "arXiv:2212.10554", NULL, growth_xpos},
-    method_clip = {NULL, 0, 0, 0, fill_clip, clip_keys, "arXiv:2602.05258", NULL, NULL};
-
-const RopeScaling rope_none = {"none", check_numbers, NULL, fill, &method_none};
+const RopeScaling rope_none = {.name = "none", .check = check_numbers, .fill = fill,
+    .method = &(const RopeMethod){.alias = "default", .in_files = 1, .keys = none_keys,
+                                  .source = "RoFormer, arXiv:2104.09864"}};
 static const RopeScaling
-    row_linear = {"linear", check_factor, NULL, fill, &method_linear},
-    row_ntk = {"ntk", check_ntk, NULL, fill, &method_ntk},
-    row_ntk_fixed = {"ntk-fixed", check_factor, NULL, fill, &method_ntk_fixed},
-    row_ntk_mixed = {"ntk-mixed", check_factor, NULL, fill, &method_ntk_mixed},
-    row_by_parts = {"by-parts", check_by_parts, NULL, fill, &method_by_parts},
-    row_dynamic = {"dynamic", check_dynamic, choice_dynamic, fill, &method_dynamic},
-    row_dynamic_each = {"dynamic-each", check_dynamic, NULL, fill, &method_dynamic_each},
-    row_dynamic_yarn = {"dynamic-yarn", check_yarn, choice_dynamic, fill, &method_dynamic_yarn},
-    row_yarn = {"yarn", check_yarn, NULL, fill, &method_yarn},
-    row_longrope = {"longrope", check_longrope, choice_longrope, fill, &method_longrope},
-    row_llama3 = {"llama3", check_llama3, NULL, fill, &method_llama3},
-    row_proportional = {"proportional", check_share, NULL, fill, &method_proportional},
-    row_qwen = {"qwen-dynamic", check_length, choice_qwen, fill, &method_qwen},
-    row_resonance = {"resonance", check_yarn, NULL, fill, &method_resonance},
-    row_xpos = {"xpos", check_xpos, NULL, fill, &method_xpos},
-    row_clip = {"clip", check_clip, NULL, fill, &method_clip};
+    row_linear = {.name = "linear", .check = check_factor, .fill = fill,
+        .method = &(const RopeMethod){.alias = "pi", .in_files = 1, .fill = fill_linear, .keys = factor_keys,
+                                      .source = "arXiv:2306.15595"}},
+    row_ntk = {.name = "ntk", .check = check_ntk, .fill = fill,
+        .method = &(const RopeMethod){.fill = fill_ntk, .keys = factor_keys,
+                                      .source = "jquesnelle/yarn, LlamaNTKScaledRotaryEmbedding.py"}},
+    row_ntk_fixed = {.name = "ntk-fixed", .check = check_factor, .fill = fill,
+        .method = &(const RopeMethod){.fill = fill_ntk_fixed, .keys = factor_keys, .source = "Su, kexue.fm 9706"}},
+    row_ntk_mixed = {.name = "ntk-mixed", .check = check_factor, .fill = fill,
+        .method = &(const RopeMethod){.fill = fill_ntk_mixed, .keys = mixed_keys,
+                                      .source = "Su, kexue.fm 9706; bojone/rerope"}},
+    row_by_parts = {.name = "by-parts", .check = check_by_parts, .fill = fill,
+        .method = &(const RopeMethod){.fill = fill_by_parts, .keys = parts_keys,
+                                      .source = "jquesnelle/yarn, LlamaPartNTKScaled..py"}},
+    row_dynamic = {.name = "dynamic", .check = check_dynamic, .choice = choice_dynamic, .fill = fill,
+        .method = &(const RopeMethod){.in_files = 1, .fill = fill_dynamic, .keys = dynamic_keys,
+                                      .source = "transformers, modeling_rope_utils.py"}},
+    row_dynamic_each = {.name = "dynamic-each", .check = check_dynamic, .fill = fill,
+        .method = &(const RopeMethod){.fill = fill_dynamic, .each = choice_dynamic, .keys = dynamic_keys,
+                                      .source = "the same, a query at a time"}},
+    row_dynamic_yarn = {.name = "dynamic-yarn", .check = check_yarn, .choice = choice_dynamic, .fill = fill,
+        .method = &(const RopeMethod){.fill = fill_dynamic_yarn, .keys = dynamic_yarn_keys,
+                                      .source = "jquesnelle/yarn"}},
+    row_yarn = {.name = "yarn", .check = check_yarn, .fill = fill,
+        .method = &(const RopeMethod){.in_files = 1, .factor_from_lengths = 1, .own_attention = 1, .fill = fill_yarn,
+                                      .keys = yarn_keys, .source = "arXiv:2309.00071"}},
+    row_longrope = {.name = "longrope", .check = check_longrope, .choice = choice_longrope, .fill = fill,
+        .method = &(const RopeMethod){.alias = "su", .in_files = 1, .factor_from_lengths = 1, .fill = fill_longrope,
+                                      .keys = longrope_keys, .source = "arXiv:2402.13753"}},
+    row_llama3 = {.name = "llama3", .check = check_llama3, .fill = fill,
+        .method = &(const RopeMethod){.in_files = 1, .fill = fill_llama3, .keys = llama3_keys,
+                                      .source = "meta-llama, llama3.1's model.py"}},
+    row_proportional = {.name = "proportional", .check = check_share, .fill = fill,
+        .method = &(const RopeMethod){.alias = "p-rope", .in_files = 1, .fill = fill_proportional, .keys = share_keys,
+                                      .source = "arXiv:2410.06205"}},
+    row_qwen = {.name = "qwen-dynamic", .check = check_length, .choice = choice_qwen, .fill = fill,
+        .method = &(const RopeMethod){.fill = fill_qwen, .keys = length_keys,
+                                      .source = "QwenLM/Qwen-7B, modeling_qwen.py"}},
+    row_resonance = {.name = "resonance", .check = check_yarn, .fill = fill,
+        .method = &(const RopeMethod){.factor_from_lengths = 1, .own_attention = 1, .fill = fill_resonance,
+                                      .keys = yarn_keys, .source = "arXiv:2403.00071"}},
+    row_xpos = {.name = "xpos", .check = check_xpos, .fill = fill,
+        .method = &(const RopeMethod){.in_files = 1, .growth = growth_xpos, .keys = xpos_keys,
+                                      .source = "arXiv:2212.10554"}},
+    row_clip = {.name = "clip", .check = check_clip, .fill = fill,
+        .method = &(const RopeMethod){.fill = fill_clip, .keys = clip_keys, .source = "arXiv:2602.05258"}};
 
 const RopeScaling *const rope_scalings[] = {
-    &rope_none,    &row_linear,       &row_ntk,  &row_ntk_fixed, &row_ntk_mixed, &row_by_parts,     &row_dynamic,
-    &row_dynamic_each, &row_dynamic_yarn, &row_yarn, &row_longrope, &row_llama3,   &row_proportional, &row_qwen,
-    &row_resonance, &row_clip, &row_xpos, NULL};
+    &rope_none, &row_linear, &row_ntk, &row_ntk_fixed, &row_ntk_mixed, &row_by_parts, &row_dynamic, &row_dynamic_each,
+    &row_dynamic_yarn, &row_yarn, &row_longrope, &row_llama3, &row_proportional, &row_qwen, &row_resonance, &row_clip,
+    &row_xpos, NULL};
 
 const RopeScaling *rope_scaling(const char *name) {
     for (const RopeScaling *const *r = rope_scalings; *r; r++) {
