@@ -236,9 +236,21 @@ static int check_original(const RopeConfig *c, char *err, size_t errlen) {
                   err, errlen);
 }
 
+/* What pair_of_turns needs. */
+static int check_turns(const RopeConfig *c, char *err, size_t errlen) {
+    int rc = check_original(c, err, errlen);
+    if (rc == 0 && c->theta <= 1) return refuse(c, "rope_theta must be larger than 1", err, errlen);
+    return rc;
+}
+
+/* What ntk_base needs. */
+static int check_pairs(const RopeConfig *c, char *err, size_t errlen) {
+    return c->rotary_dim < 4 ? refuse(c, "a base for one pair alone cannot be found", err, errlen) : 0;
+}
+
 static int check_ntk(const RopeConfig *c, char *err, size_t errlen) {
-    if (c->rotary_dim < 4) return refuse(c, "a base for one pair alone cannot be found", err, errlen);
-    return check_factor(c, err, errlen);
+    int rc = check_pairs(c, err, errlen);
+    return rc ? rc : check_factor(c, err, errlen);
 }
 
 static int check_dynamic(const RopeConfig *c, char *err, size_t errlen) {
@@ -248,15 +260,15 @@ static int check_dynamic(const RopeConfig *c, char *err, size_t errlen) {
 
 static int check_length(const RopeConfig *c, char *err, size_t errlen) {
     int rc = check_numbers(c, err, errlen);
-    if (rc == 0 && c->rotary_dim < 4) return refuse(c, "a base for one pair alone cannot be found", err, errlen);
+    if (rc == 0) rc = check_pairs(c, err, errlen);
     return rc ? rc : check_original(c, err, errlen);
 }
 
 static int check_by_parts(const RopeConfig *c, char *err, size_t errlen) {
     const RopeNumbers *n = rope_numbers(c);
-    int rc = check_dynamic(c, err, errlen);
+    int rc = check_ntk(c, err, errlen);
+    if (rc == 0) rc = check_turns(c, err, errlen);
     if (rc) return rc;
-    if (c->theta <= 1) return refuse(c, "rope_theta must be larger than 1", err, errlen);
     if (!(n->beta_1 > 0) || !(n->gamma_1 > 0) || n->beta_0 < n->beta_1 || n->gamma_0 < n->gamma_1)
         return refuse(c, "its turns must be above 0, beta_0 not below beta_1 and gamma_0 not below gamma_1", err,
                       errlen);
@@ -297,9 +309,8 @@ static int check_llama3(const RopeConfig *c, char *err, size_t errlen) {
 static int check_yarn(const RopeConfig *c, char *err, size_t errlen) {
     const RopeNumbers *n = rope_numbers(c);
     int rc = c->scaling->choice ? check_numbers(c, err, errlen) : check_factor(c, err, errlen);
-    if (rc == 0) rc = check_original(c, err, errlen);
+    if (rc == 0) rc = check_turns(c, err, errlen);
     if (rc) return rc;
-    if (c->theta <= 1) return refuse(c, "rope_theta must be larger than 1", err, errlen);
     if (n->beta_fast < 0 || n->beta_slow < 0) return refuse(c, "beta_fast and beta_slow must be above 0", err, errlen);
     if (n->mscale < 0 || n->mscale_all_dim < 0)
         return refuse(c, "mscale and mscale_all_dim must not be negative", err, errlen);
