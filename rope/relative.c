@@ -129,7 +129,7 @@ static int look_window(const RelativeNumbers *r, int64_t m, RopeSegment *out) {
 /* The first S keys and the last R, the query's own included; positions are places in that cache of S + R, so for the
  * first keys the query stands at its end. Xiao et al., arXiv:2309.17453; mit-han-lab/streaming-llm. */
 static int look_sinks(const RelativeNumbers *r, int64_t m, RopeSegment *out) {
-    int64_t most = r->keep + r->window, near = larger(near_from(m, r->window), 0);
+    int64_t most = r->keep + r->window, near = near_from(m, r->window);
     int n = segment(out, 0, 0, smaller(r->keep, near), 0, (double)smaller(m, most - 1));
     return segment(out, n, near, m + 1, 0, (double)m);
 }
@@ -165,7 +165,6 @@ static const char *wrong_ms_poe(const RelativeNumbers *r) { return r->min > r->m
 
 static double usual_half(const RopeNumbers *n) { return fmax(floor(rope_usual_original(n) / 2), 1); }
 static double usual_quarter(const RopeNumbers *n) { return fmax(floor(rope_usual_original(n) / 4), 1); }
-static double usual_all(const RopeNumbers *n) { return rope_usual_original(n); }
 static double usual_c(const RopeNumbers *n) { return 3 * rope_usual_original(n); }
 static double usual_chunk(const RopeNumbers *n) { return fmax(floor(rope_usual_original(n) * 3 / 4), 2); }
 static double usual_local(const RopeNumbers *n) {
@@ -224,11 +223,11 @@ static const RopeKey
     sinks_keys[] = {WHOLE("keep", keep, 0, usual_keep, "S: the first keys, always seen (4)"),
                     WHOLE("window", window, 1, usual_cache, "R: the last ones, the query's own included (the original "
                           "length less S)"), {0}},
-    window_keys[] = {WHOLE("size", window, 1, usual_all, "R: keys seen, the query's own included (the original "
-                           "length)"), {0}},
+    window_keys[] = {WHOLE("size", window, 1, rope_usual_original,
+                           "R: keys seen, the query's own included (the original length)"), {0}},
     lm_infinite_keys[] = {WHOLE("keep", keep, 0, usual_keep, "G: the first keys, always seen (4)"),
-                          WHOLE("window", window, 1, usual_all, "L: nearer keys are seen, and the largest distance "
-                                "(the original length)"), {0}},
+                          WHOLE("window", window, 1, rope_usual_original,
+                                "L: nearer keys are seen, and the largest distance (the original length)"), {0}},
     infllm_keys[] = {WHOLE("init", init, 0, usual_64th, "the first keys, always seen (a 64th of the original length)"),
                      WHOLE("local", local, 1, usual_half, "N: the last keys, always seen (half the original length)"),
                      WHOLE("block", block, 1, usual_64th, "keys of a block (a 64th of the original length)"),
@@ -239,7 +238,8 @@ static const RopeKey
     ms_poe_keys[] = {{"min", ROPE_NUMBER, ROPE_AT(distance.min), 1e-3, 1e6, 1.2, NULL, "the first head's divisor of "
                       "positions (1.2)"},
                      {"max", ROPE_NUMBER, ROPE_AT(distance.max), 1e-3, 1e6, 1.8, NULL, "the last head's (1.8)"},
-                     WHOLE("at", at, 1, usual_all, "heads are ranked when so many are read (the original length)"),
+                     WHOLE("at", at, 1, rope_usual_original,
+                           "heads are ranked when so many are read (the original length)"),
                      {"skip", ROPE_WHOLE, ROPE_AT(distance.skip), 0, ROPE_MOST_LAYERS, 2, NULL,
                       "the first layers, left as they are (2)"},
                      {0}};
