@@ -21,14 +21,18 @@ int stretch_wanted(const Session *s) {
 
 /* ---- memory ---- */
 
+/* A map's cosines; table_floats further on, its sines. */
+static float *cosines(const Stretch *x, int map) { return x->tables + (size_t)(2 * map) * x->table_floats; }
+
 static void carve(Carver *k, Stretch *x, const Session *s) {
     const Config *c = &s->model->config;
     const SessionOptions *o = &s->options;
-    size_t half = (size_t)c->rope.rotary_dim / 2, B = o->n_batch, table = whole_lanes(o->n_ctx) * half;
+    size_t half = (size_t)c->rope.rotary_dim / 2, B = o->n_batch;
     size_t threads = (size_t)o->threads, rows = B * (size_t)x->n_rows * half;
+    x->table_floats = whole_lanes(o->n_ctx) * half;
     x->scratch_floats = whole_lanes(segments_scratch(o->cache, c->head_dim, c->value_dim));
     x->maps = scratch_carve(k, (size_t)x->n_maps, sizeof *x->maps);
-    x->tables = scratch_carve(k, (size_t)x->n_maps * 2 * table, sizeof *x->tables);
+    x->tables = scratch_carve(k, (size_t)x->n_maps * 2 * x->table_floats, sizeof *x->tables);
     x->cos = scratch_carve(k, rows, sizeof *x->cos);
     x->sin = scratch_carve(k, rows, sizeof *x->sin);
     x->segments = scratch_carve(k, B * ROPE_SEGMENTS, sizeof *x->segments);
@@ -37,8 +41,7 @@ static void carve(Carver *k, Stretch *x, const Session *s) {
     x->scratch = scratch_carve(k, x->scratch_floats * threads, sizeof *x->scratch);
     x->seen = scratch_carve(k, threads * ATTENTION_QUERIES * x->most_segments, sizeof *x->seen);
     for (int i = 0; i < x->n_maps && k->block; i++)
-        x->maps[i] = (KeyAngles){.cos = x->tables + (size_t)(2 * i) * table,
-                                 .sin = x->tables + (size_t)(2 * i + 1) * table,
+        x->maps[i] = (KeyAngles){.cos = cosines(x, i), .sin = cosines(x, i) + x->table_floats,
                                  .rotary_dim = c->rope.rotary_dim, .pairing = c->rope.pairing};
 }
 
@@ -83,9 +86,10 @@ static double grown(const Session *s, double at, int i) {
 }
 
 /* The angles of slot j under a map. */
-static void fill_slot(const Session *s, const KeyAngles *a, const Rope *r, double at, size_t j) {
-    size_t half = (size_t)a->rotary_dim / 2, first = j / KEY_LANES * half * KEY_LANES + j % KEY_LANES;
-    float *cosine = (float *)a->cos + first, *sine = (float *)a->sin + first;
+static void fill_slot(const Session *s, int map, const Rope *r, double at, size_t j) {
+    const Stretch *x = s->past->stretch;
+    size_t half = (size_t)r->rotary_dim / 2, first = j / KEY_LANES * half * KEY_LANES + j % KEY_LANES;
+    float *cosine = cosines(x, map) + first, *sine = cosine + x->table_floats;
     for (size_t i = 0; i < half; i++) {
         double shrunk = 1 / grown(s, at, (int)i);
         cosine[i * KEY_LANES] = (float)(cos(at * r->inv_freq[i]) * shrunk);
@@ -95,14 +99,14 @@ static void fill_slot(const Session *s, const KeyAngles *a, const Rope *r, doubl
 
 /* The same for a group of slots whose positions follow each other: e^(i(a+t)w) = e^(iaw) e^(itw), in double, with
  * e^(itw) in lanes [half][2][KEY_LANES]. */
-static void fill_group(const KeyAngles *a, const Rope *r, const double *lanes, double at, size_t group) {
-    size_t half = (size_t)a->rotary_dim / 2;
-    float *c = (float *)a->cos + group * half * KEY_LANES, *s = (float *)a->sin + group * half * KEY_LANES;
+static void fill_group(const Stretch *x, int map, const Rope *r, const double *lanes, double at, size_t group) {
+    size_t half = (size_t)r->rotary_dim / 2;
+    float *c = cosines(x, map) + group * half * KEY_LANES, *s = c + x->table_floats;
     for (size_t i = 0; i < half; i++, c += KEY_LANES, s += KEY_LANES, lanes += 2 * KEY_LANES) {
-        double x = cos(at * r->inv_freq[i]), y = sin(at * r->inv_freq[i]);
+        double a = cos(at * r->inv_freq[i]), b = sin(at * r->inv_freq[i]);
         for (int t = 0; t < KEY_LANES; t++) {
-            c[t] = (float)(x * lanes[t] - y * lanes[KEY_LANES + t]);
-            s[t] = (float)(x * lanes[KEY_LANES + t] + y * lanes[t]);
+            c[t] = (float)(a * lanes[t] - b * lanes[KEY_LANES + t]);
+            s[t] = (float)(a * lanes[KEY_LANES + t] + b * lanes[t]);
         }
     }
 }
@@ -120,17 +124,15 @@ static void fill_own(Session *s, const Rope *r, size_t n) {
     const Stretch *x = s->past->stretch;
     const RelativeNumbers *numbers = &rope_numbers(&s->model->config.rope)->distance;
     double lanes[ROPE_MAX_PAIRS * 2 * KEY_LANES];
-    int row_maps = x->n_common;
     fill_lanes(lanes, r);
-    for (int map = 0; map < row_maps; map++)
+    for (int map = 0; map < x->n_common; map++)
         for (Share g = team_share(&s->scratch->team, (n + KEY_LANES - 1) / KEY_LANES); g.at < g.end; g.at++) {
             int64_t j = (int64_t)(g.at * KEY_LANES + s->options.origin);
             double at = x->row->key(numbers, map, j), last = x->row->key(numbers, map, j + KEY_LANES - 1);
-            int follow = x->row->key == rope_plainly.key || (last - at == KEY_LANES - 1 && floor(at) == at);
-            if (follow) fill_group(&x->maps[row_maps + map], r, lanes, at, g.at);
+            int follow = last - at == KEY_LANES - 1 && floor(at) == at, own = x->n_common + map;
+            if (follow) fill_group(x, own, r, lanes, at, g.at);
             for (int t = 0; !follow && t < KEY_LANES; t++)
-                fill_slot(s, &x->maps[row_maps + map], r, x->row->key(numbers, map, j + t),
-                          g.at * KEY_LANES + (size_t)t);
+                fill_slot(s, own, r, x->row->key(numbers, map, j + t), g.at * KEY_LANES + (size_t)t);
         }
 }
 
@@ -169,7 +171,7 @@ static void prepare(Session *s, size_t n) {
     size_t from = x->choice == s->rope.choice ? x->filled : 0, end = w->tokens[n - 1].end;
     for (Share j = team_share(&w->team, from < end ? end - from : 0); j.at < j.end; j.at++)
         for (int map = 0; map < x->n_common; map++)
-            fill_slot(s, &x->maps[map], &s->rope, x->row->key(numbers, map, (int64_t)(s->options.origin + from + j.at)),
+            fill_slot(s, map, &s->rope, x->row->key(numbers, map, (int64_t)(s->options.origin + from + j.at)),
                       from + j.at);
     for (Share t = team_share(&w->team, n); t.at < t.end; t.at++) fill_query(s, t.at);
     team_wait(&w->team);

@@ -13,7 +13,8 @@ typedef struct Stretch {
     KeyAngles *maps;           /* [n_maps]: of all slots; where a method has `each`, behind these as many more by one */
     int n_maps, n_common;      /* query's own frequencies; how many are not its own */
     int n_rows;                /* angles of a query: its segments', or its maps' where heads have their own */
-    float *tables;             /* what maps point to */
+    float *tables;             /* [n_maps, 2, table_floats]: what maps point to, cosines first */
+    size_t table_floats;       /* of all slots' groups: [groups, rotary_dim/2, KEY_LANES] */
     double middle;             /* of the context: where xpos is 1 */
     size_t filled;             /* slots whose angles are there, by the frequencies of this choice: */
     int64_t choice;
