@@ -129,27 +129,32 @@ static void take_queries(const Session *s, int l, size_t t, size_t n, size_t h, 
     }
 }
 
-/* Every head of every token against the cache. A task is a tile of tokens and heads that share a key head, so that a
- * key is loaded once for all of them: the whole group, unless there are fewer tasks than threads. */
-static void attend_softmax(Session *s, int l, size_t n) {
+static void softmax_tile(Session *s, int l, size_t t, size_t n, size_t h, size_t heads) {
     const Config *c = &s->model->config;
-    Scratch *w = s->scratch;
+    Past *p = s->past;
+    AttentionQuery queries[ATTENTION_QUERIES];
+    size_t group = (size_t)(c->n_heads / c->n_kv_heads);
+    take_queries(s, l, t, n, h, heads, queries);
+    attention_softmax(queries, n * heads, &p->cache, l % p->cache.n_layers, (int)(h / group),
+                      p->attend + (size_t)team_member() * p->attend_floats, s->model->kernels);
+}
+
+/* A key is loaded once for all heads of a tile: the whole group, unless there are fewer tasks than threads. */
+void attend_tiles(Session *s, int l, size_t from, size_t n, size_t most_heads, AttendTile *tile) {
+    const Config *c = &s->model->config;
+    Team *team = &s->scratch->team;
     size_t kv = (size_t)c->n_kv_heads, group = (size_t)c->n_heads / kv, threads = (size_t)s->options.threads;
     size_t part = n * kv >= threads ? group : (n * kv * group + threads - 1) / threads;
-    if (part > ATTENTION_QUERIES) part = ATTENTION_QUERIES;
-    size_t parts = (group + part - 1) / part, tile = ATTENTION_QUERIES / part, tiles = (n + tile - 1) / tile;
-    float *scratch = s->past->attend + (size_t)team_member() * s->past->attend_floats;
-    for (Share i; team_take(&w->team, kv * parts * tiles, &i);)
+    if (part > most_heads) part = most_heads;
+    size_t parts = (group + part - 1) / part, tokens = ATTENTION_QUERIES / part, tiles = (n + tokens - 1) / tokens;
+    for (Share i; team_take(team, kv * parts * tiles, &i);)
         for (; i.at < i.end; i.at++) { /* head by head, so that its keys stay near while all tokens pass */
-            AttentionQuery queries[ATTENTION_QUERIES];
-            size_t h = i.at / tiles / parts, from = i.at / tiles % parts * part;
-            size_t heads = group - from < part ? group - from : part;
-            size_t t = (tiles - 1 - i.at % tiles) * tile, m = n - t < tile ? n - t : tile; /* who sees most begins */
-            take_queries(s, l, t, m, h * group + from, heads, queries);
-            attention_softmax(queries, m * heads, &s->past->cache, l % s->past->cache.n_layers, (int)h, scratch,
-                              s->model->kernels);
+            size_t h = i.at / tiles / parts, first = i.at / tiles % parts * part;
+            size_t heads = group - first < part ? group - first : part;
+            size_t t = (tiles - 1 - i.at % tiles) * tokens; /* who sees most begins */
+            tile(s, l, from + t, n - t < tokens ? n - t : tokens, h * group + first, heads);
         }
-    team_wait(&w->team);
+    team_wait(team);
 }
 
 /* ---- linear ---- */
@@ -205,7 +210,7 @@ static void attend(Session *s, int l, size_t n) {
     }
     store_keys(s, l, n);
     if (s->past->stretch) stretch_attend(s, l, n);
-    else attend_softmax(s, l, n); /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
+    else attend_tiles(s, l, 0, n, ATTENTION_QUERIES, softmax_tile); /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
 }
 
 const Attention attention_tiles = {init, free_past, attend, choose_begin};

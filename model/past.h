@@ -30,6 +30,12 @@ typedef struct LinearSteps {
 
 extern const struct Attention attention_tiles; /* attend.c: of this program (scratch.h) */
 
+/* Softmax attention of tokens from .. from+n-1 in layer l, by tiles that the team shares, and waits for: each is the
+ * queries of tokens t .. t+n-1 and heads h .. h+heads-1, of one key head, at most most_heads and ATTENTION_QUERIES of
+ * them. Called by every thread of the team. */
+typedef void AttendTile(Session *s, int l, size_t t, size_t n, size_t h, size_t heads);
+void attend_tiles(Session *s, int l, size_t from, size_t n, size_t most_heads, AttendTile *tile);
+
 /* Linear attention's steps, for an attention that turns heads by angles of its own. The first: features of token t's
  * head h, queries first, then keys, under cos, sin [rotary_dim/2]. The others, of n tokens whose features are there;
  * the team shares them. */

@@ -242,25 +242,6 @@ static void attend_tile(Session *s, int l, size_t t, size_t n, size_t h, size_t 
                        x->scratch + member * x->scratch_floats, s->model->kernels);
 }
 
-/* Tokens from .. from+n-1, in tiles as in attend.c; a head by itself where it stands by itself. */
-static void attend_tokens(Session *s, int l, size_t from, size_t n) {
-    const Config *c = &s->model->config;
-    Team *team = &s->scratch->team;
-    size_t kv = (size_t)c->n_kv_heads, group = (size_t)c->n_heads / kv, threads = (size_t)s->options.threads;
-    size_t part = n * kv >= threads ? group : (n * kv * group + threads - 1) / threads;
-    if (part > ATTENTION_QUERIES) part = ATTENTION_QUERIES;
-    if (s->past->chooser) part = 1;
-    size_t parts = (group + part - 1) / part, tile = ATTENTION_QUERIES / part, tiles = (n + tile - 1) / tile;
-    for (Share i; team_take(team, kv * parts * tiles, &i);)
-        for (; i.at < i.end; i.at++) {
-            size_t h = i.at / tiles / parts, first = i.at / tiles % parts * part;
-            size_t heads = group - first < part ? group - first : part;
-            size_t t = (tiles - 1 - i.at % tiles) * tile, m = n - t < tile ? n - t : tile;
-            attend_tile(s, l, from + t, m, h * group + first, heads);
-        }
-    team_wait(team);
-}
-
 /* Head by head, its tokens in their order: what keys gather is summed in one order. */
 static void attend_blocks(Session *s, int l, size_t from, size_t n) {
     for (Share h = team_share(&s->scratch->team, (size_t)s->model->config.n_heads); h.at < h.end; h.at++)
@@ -288,7 +269,7 @@ void stretch_attend(Session *s, int l, size_t n) {
         if (chooser) choose_before(s, l, t);
         if (x->own[t]) make_own(s, t);
         if (chooser && chooser->kind == ROPE_BY_BLOCKS) attend_blocks(s, l, t, m);
-        else attend_tokens(s, l, t, m);
+        else attend_tiles(s, l, t, m, chooser ? 1 : ATTENTION_QUERIES, attend_tile); /* 1: heads differ in their maps */
         if (chooser) choose_after(s, l, t, m);
     }
 }
