@@ -32,53 +32,53 @@ static void rotate_queries(Work *k) {
         }
 }
 
-/* The slots of the block from b on that each query sees by its i-th segment, where that one has these keys and this
- * row; *from, *to: the queries that see any. */
-static Span look(Work *k, int i, const KeyAngles *keys, int row, size_t b, size_t *from, size_t *to) {
-    Span all = {.lo = KEY_BLOCK, .hi = 0};
-    *from = k->n, *to = 0;
+/* Queries that go through a block together: what they look for in it, and which of them find any. */
+typedef struct {
+    const KeyAngles *keys;
+    size_t from, to; /* from == to: none */
+    Span all;        /* the slots that any of them sees; each by itself: w.spans */
+} Look;
+
+/* Those whose i-th segment has slots of the block from b on, keys of that map (-1: as they are) and this row. */
+static Look look(Work *k, size_t b, int i, int map, int row) {
+    Look l = {.keys = map < 0 ? NULL : &k->maps->keys[map], .all = {.lo = KEY_BLOCK, .hi = 0}};
+    k->w.q = k->q + (size_t)row * k->n * k->w.d;
     for (size_t j = 0; j < k->n; j++) {
         const Segment *s = i < k->queries[j].n ? &k->queries[j].segments[i] : NULL;
         k->w.spans[j] = (Span){0};
-        if (!s || s->keys != keys || s->row != row || s->end <= b || s->first >= b + KEY_BLOCK) continue;
+        if (!s || s->keys != l.keys || s->row != row || s->end <= b || s->first >= b + KEY_BLOCK) continue;
         Span span = {.lo = s->first > b ? (int)(s->first - b) : 0,
                      .hi = s->end - b < KEY_BLOCK ? (int)(s->end - b) : KEY_BLOCK};
         k->w.spans[j] = span;
-        if (*from == k->n) *from = j;
-        *to = j + 1;
-        if (span.lo < all.lo) all.lo = span.lo;
-        if (span.hi > all.hi) all.hi = span.hi;
+        if (l.to == 0) l.from = j;
+        l.to = j + 1;
+        if (span.lo < l.all.lo) l.all.lo = span.lo;
+        if (span.hi > l.all.hi) l.all.hi = span.hi;
     }
-    return all;
+    return l;
 }
 
+/* Every query sums by its segments in their order; those that share a segment's map and row share its keys. */
 static void take_block(Work *k, size_t b) {
     for (int i = 0; i < k->most; i++)
         for (int map = -1; map < k->maps->n_keys; map++)
             for (int row = 0; row < QUERY_ROWS; row++) {
-                const KeyAngles *keys = map < 0 ? NULL : &k->maps->keys[map];
-                size_t from, to;
-                Span all = look(k, i, keys, row, b, &from, &to);
-                k->w.q = k->q + (size_t)row * k->n * k->w.d;
-                if (from < to) softmax_block(&k->w, b, from, to, all, keys);
+                Look l = look(k, b, i, map, row);
+                if (l.from < l.to) softmax_block(&k->w, b, l.from, l.to, l.all, l.keys);
             }
 }
 
 /* p_t = exp(scale s_t - max) / sum once more, now that max and sum are those of all keys. */
 static void add_weights(Work *k, size_t b) {
+    float *weights = k->maps->weights + b;
     for (int i = 0; i < k->most; i++)
         for (int map = -1; map < k->maps->n_keys; map++) {
-            const KeyAngles *keys = map < 0 ? NULL : &k->maps->keys[map];
-            size_t from, to;
-            Span all = look(k, i, keys, k->maps->row, b, &from, &to);
-            k->w.q = k->q + (size_t)k->maps->row * k->n * k->w.d;
-            if (from >= to) continue;
-            const float *s = softmax_scores(&k->w, b, from, to, all, keys);
-            for (size_t j = from; j < to; j++)
+            Look l = look(k, b, i, map, k->maps->row);
+            if (l.from == l.to) continue;
+            const float *s = softmax_scores(&k->w, b, l.from, l.to, l.all, l.keys);
+            for (size_t j = l.from; j < l.to; j++, s += SCORE_ROW)
                 for (int t = k->w.spans[j].lo; t < k->w.spans[j].hi; t++)
-                    k->maps->weights[b + (size_t)t] +=
-                        expf(k->queries[j].scale * s[(j - from) * SCORE_ROW + (size_t)t] - k->w.run[j].max) /
-                        k->w.run[j].sum;
+                    weights[t] += expf(k->queries[j].scale * s[t] - k->w.run[j].max) / k->w.run[j].sum;
         }
 }
 
