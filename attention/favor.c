@@ -1,6 +1,7 @@
 /* attention/favor.c - FAVOR+'s features and its projection. */
 #include "favor.h"
 
+#include "base/hash.h"
 #include "kernels/attention_kernels.h"
 
 #include <math.h>
@@ -51,10 +52,7 @@ void linear_projection_set(double *w, const LinearConfig *c, const double *given
 
 /* splitmix64, as 53 bits in (0, 1]. */
 static double uniform(uint64_t *state) {
-    uint64_t x = *state += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return (double)(((x ^ (x >> 31)) >> 11) + 1) * 0x1p-53;
+    return (double)((hash_mix(*state += 0x9e3779b97f4a7c15u) >> 11) + 1) * 0x1p-53;
 }
 
 static double gaussian(uint64_t *state) { /* Box and Muller 1958 */

@@ -203,6 +203,7 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer); /* *e is zeroed w
 int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits);
 void note_price(const Engine *e); /* of a rope method that reads the text again for each new token */
 void engine_close(Engine *e);
+int engine_bos(const Engine *e); /* the tokenizer's BOS, else the model's; -1: neither has one */
 /* What --kv says, where it says something: *cache is what it would be otherwise. */
 int cache_option(CacheType *cache, const Args *a, const Model *m);
 int save_state(Engine *e, const Args *a); /* what was read, where --save-state asks */

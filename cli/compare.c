@@ -80,7 +80,7 @@ static int check_options(const Args *a) {
 
 /* ---- the text ---- */
 
-static int take_text(Comparison *c) {
+int compare_read(Comparison *c) {
     Engine *e = &c->e;
     char *text;
     size_t n;
@@ -88,8 +88,17 @@ static int take_text(Comparison *c) {
     if (code) return code;
     int rc = tokenizer_encode(e->tokenizer, text, n, ENCODE_BARE, &c->ids, &c->n_ids, e->err, sizeof e->err);
     free(text);
-    c->bos = tokenizer_bos(e->tokenizer) >= 0 ? tokenizer_bos(e->tokenizer) : e->model.config.bos_id;
+    c->bos = engine_bos(e);
     return rc ? fail("%s", e->err) : 0;
+}
+
+int compare_cache(Comparison *c) {
+    c->cache = session_usual_cache(&c->e.model);
+    return cache_option(&c->cache, c->a, &c->e.model);
+}
+
+uint64_t compare_draw(const Comparison *c, size_t i) {
+    return hash_mix((uint64_t)c->a->sampling.seed * 0x9e3779b97f4a7c15u + (i + 1) * 0xbf58476d1ce4e5b9u);
 }
 
 /* Which ids are scored; the text must have them. */
@@ -205,10 +214,9 @@ static int prepare(Comparison *c) {
     if (code == 0) code = compare_check_svg(a, c->n_ropes);
     if (code == 0) code = engine_open(&c->e, a, 1);
     if (code) return code;
-    c->cache = session_usual_cache(&c->e.model);
-    code = cache_option(&c->cache, a, &c->e.model);
+    code = compare_cache(c);
     settle_lengths(c);
-    if (code == 0) code = take_text(c);
+    if (code == 0) code = compare_read(c);
     if (code == 0) code = take_cut(c);
     if (code == 0) code = check_cells(c);
     return code ? code : take_head(c);

@@ -1,5 +1,6 @@
 /* cli/compare.h - what the files of the command compare share: compare.c (what is to be measured), compare_cells.c
- * (measuring), compare_show.c (what comes out), compare_jobs.c (the same on several machines). */
+ * (measuring), compare_show.c (what comes out), compare_jobs.c (the same on several machines). recall and passkey take
+ * their models, methods and texts as it does. */
 #ifndef COMPARE_CLI_H
 #define COMPARE_CLI_H
 
@@ -32,6 +33,9 @@ typedef struct {
 
 int compare_ropes(Comparison *c);   /* --rope */
 int compare_lengths(Comparison *c); /* --lengths; none where it is not given */
+int compare_read(Comparison *c);    /* the text of -f as ids, and bos */
+int compare_cache(Comparison *c);   /* cache: --kv's, or the model's usual one */
+uint64_t compare_draw(const Comparison *c, size_t i); /* a random number by --seed: the i-th, the same for all cells */
 
 /* model is the engine's stretched by rope to length; numbers is its memory. */
 int compare_view(const Comparison *c, Model *model, RopeNumbers *numbers, const char *rope, size_t length);

@@ -229,6 +229,11 @@ static int check_save(const Args *a, const Model *m, char *err, size_t errlen) {
     return 0;
 }
 
+int engine_bos(const Engine *e) {
+    int id = tokenizer_bos(e->tokenizer);
+    return id >= 0 ? id : e->model.config.bos_id;
+}
+
 int cache_option(CacheType *cache, const Args *a, const Model *m) {
     if (a->context.kv && m->config.linear.form)
         return usage("--kv is for softmax attention; linear attention keeps a state and no cache");

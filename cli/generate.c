@@ -62,7 +62,7 @@ static int read_prompt(Generation *g, const Args *a) {
     if (code) return code;
     const char *text = file ? file : a->in.prompt ? a->in.prompt : "";
     Tokenizer *t = g->e.tokenizer;
-    int *ids = NULL, bos = tokenizer_bos(t) >= 0 ? tokenizer_bos(t) : g->e.model.config.bos_id;
+    int *ids = NULL, bos = engine_bos(&g->e);
     int flags = (a->context.load ? ENCODE_CONTINUE : ENCODE_BOS) | (a->in.special ? ENCODE_SPECIAL : 0);
     int source = g->e.model.config.mask == MASK_UNILM; /* the prompt is a text of its own, what comes is another one */
     if (source && !a->context.load) flags |= ENCODE_EOS;

@@ -58,12 +58,9 @@ static int take_template(Grid *g) {
                                                                         : 0;
 }
 
-/* The key of a trial, five digits; the same for every cell. splitmix64 of the seed and the trial. */
+/* The key of a trial, five digits; the same for every cell. */
 static void key_of(char key[8], const Grid *g, size_t trial) {
-    uint64_t z = (uint64_t)g->a->sampling.seed * 0x9e3779b97f4a7c15u + (trial + 1) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    snprintf(key, 8, "%u", 10000 + (unsigned)((z ^ z >> 31) % 40000));
+    snprintf(key, 8, "%u", 10000 + (unsigned)(compare_draw(&g->c, trial) % 40000));
 }
 
 /* ---- measuring ---- */
@@ -232,8 +229,7 @@ static int run_grid(Grid *g) {
         for (size_t f = 1; f <= 4; f *= 2) c->lengths[c->n_lengths++] = f * (size_t)c->e.model.config.n_ctx_train;
     g->cells = calloc(c->n_ropes * c->n_lengths * g->n_depths, sizeof *g->cells);
     if (!g->cells) return fail("out of memory");
-    c->cache = session_usual_cache(&c->e.model);
-    if ((code = cache_option(&c->cache, g->a, &c->e.model))) return code;
+    if ((code = compare_cache(c))) return code;
     if ((code = check_all(g))) return code;
     c->e.progress = (Progress){.what = "asking", .start = clock_seconds()};
     print_head(g);

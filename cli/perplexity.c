@@ -48,7 +48,7 @@ static int plan(Scoring *s) {
     Engine *e = s->e;
     if (!v) return usage("--convention: there is no \"%s\"", a->cut.convention);
     if (a->in.separator && !v->documents) return usage("--separator: %s reads a file as one stream", v->name);
-    int bos = tokenizer_bos(e->tokenizer) >= 0 ? tokenizer_bos(e->tokenizer) : e->model.config.bos_id;
+    int bos = engine_bos(e);
     if (v->bos == CUT_BOS_INSTEAD) bos = added_bos(e);
     if (cut_init(&s->cut, &o, (size_t)e->model.config.n_ctx_train, bos, e->err, sizeof e->err))
         return usage("%s", e->err);

@@ -32,12 +32,7 @@ typedef struct {
 static size_t n_rows(const Recall *r) { return r->a->probe.longppl ? 1 : r->n_distances; }
 
 /* Places of a sample, the same for every method and distance. */
-static uint64_t place(const Recall *r, size_t sample, size_t which) {
-    uint64_t z = (uint64_t)r->a->sampling.seed * 0x9e3779b97f4a7c15u + (2 * sample + which + 1) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
+static uint64_t place(const Recall *r, size_t sample, size_t which) { return compare_draw(&r->c, 2 * sample + which); }
 
 /* ---- what is asked ---- */
 
@@ -63,14 +58,9 @@ static int take_distances(Recall *r) {
 
 static int take_text(Recall *r) {
     Comparison *c = &r->c;
-    size_t n, longest = 0;
-    char *text;
-    int code = read_text(r->a->in.file, &text, &n);
+    size_t longest = 0;
+    int code = compare_read(c);
     if (code) return code;
-    int rc = tokenizer_encode(c->e.tokenizer, text, n, ENCODE_BARE, &c->ids, &c->n_ids, c->e.err, sizeof c->e.err);
-    free(text);
-    c->bos = tokenizer_bos(c->e.tokenizer) >= 0 ? tokenizer_bos(c->e.tokenizer) : c->e.model.config.bos_id;
-    if (rc) return fail("%s", c->e.err);
     for (size_t i = 0; i < r->n_distances; i++)
         if (r->distances[i] > longest) longest = r->distances[i];
     size_t want = r->a->probe.longppl ? r->length : longest + 3 * r->span;
@@ -302,8 +292,7 @@ static int run_all(Recall *r) {
     if ((code = take_text(r))) return code;
     r->rows = calloc(c->n_ropes * n_rows(r), sizeof *r->rows);
     if (!r->rows) return fail("out of memory");
-    c->cache = session_usual_cache(&c->e.model);
-    if ((code = cache_option(&c->cache, r->a, &c->e.model))) return code;
+    if ((code = compare_cache(c))) return code;
     c->e.progress = (Progress){.what = "reading", .start = clock_seconds()};
     for (size_t i = 0; code == 0 && i < c->n_ropes; i++)
         for (size_t k = 0; code == 0 && k < n_rows(r); k++) code = measure(r, i, k);
