@@ -1,6 +1,7 @@
 /* attention/favor.c - FAVOR+'s features and its projection. */
 #include "favor.h"
 
+#include "base/base.h"
 #include "base/hash.h"
 #include "kernels/attention_kernels.h"
 
@@ -57,7 +58,7 @@ static double uniform(uint64_t *state) {
 
 static double gaussian(uint64_t *state) { /* Box and Muller 1958 */
     double radius = sqrt(-2 * log(uniform(state)));
-    return radius * cos(6.283185307179586 * uniform(state));
+    return radius * cos(TURN * uniform(state));
 }
 
 static double norm(const double *x, size_t n) {

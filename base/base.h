@@ -1,4 +1,5 @@
-/* base/base.h - what every folder may use: error lines, checked sizes, arrays that grow, loads, UTF-8, mapped files.
+/* base/base.h - what every folder may use: error lines, checked sizes, arrays that grow, 2 pi, loads, UTF-8, mapped
+ * files.
  *
  *     char err[256];
  *     if (size_mul(n, 4, &bytes)) ... else return base_error(err, sizeof err, -EINVAL, "%s: too large", path);
@@ -34,6 +35,8 @@ int size_add(size_t a, size_t b, size_t *out);
  * block (or NULL) with room for *cap. 0, or -ENOMEM: nothing has changed. Room doubles: one more costs O(1).
  *     if (array_reserve(&ids->at, &ids->cap, ids->n + 1, sizeof *ids->at)) return -ENOMEM; */
 int array_reserve(void *array, size_t *cap, size_t want, size_t element);
+
+static const double TURN = 6.28318530717958647692; /* 2 pi: once around, in radians */
 
 /* Little-endian loads from any address. */
 uint16_t load_u16(const void *p);

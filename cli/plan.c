@@ -33,7 +33,7 @@ static void print_pairs(const Reach *p) {
     for (int k = 0; k < p->n_pairs; k++) {
         double turns = reach_turns(p, k);
         out_printf(others ? "\n%4d %12.5g %10.4g  %-20s" : "\n%4d %12.5g %10.4g  %s", k,
-                   6.283185307179586 / p->inv_freq[k], turns, turns >= 1 ? "every angle" : "never a full turn");
+                   TURN / p->inv_freq[k], turns, turns >= 1 ? "every angle" : "never a full turn");
         for (size_t i = 0; i < p->n_methods; i++)
             if (memcmp(p->methods[i].inv_freq, p->inv_freq, (size_t)p->n_pairs * sizeof *p->inv_freq) != 0)
                 out_printf("%12.4g", p->methods[i].inv_freq[k] / p->inv_freq[k]);
@@ -92,7 +92,7 @@ static void json_plan(const Reach *p, const Config *c, const Args *a) {
     json_string(a->model, strlen(a->model));
     out_printf(",\"trained\":%lld,\"context\":%lld,\"pairs\":[", (long long)p->trained, (long long)p->context);
     for (int k = 0; k < p->n_pairs; k++)
-        out_printf("%s{\"wavelength\":%.9g,\"turns\":%.9g}", k ? "," : "", 6.283185307179586 / p->inv_freq[k],
+        out_printf("%s{\"wavelength\":%.9g,\"turns\":%.9g}", k ? "," : "", TURN / p->inv_freq[k],
                    reach_turns(p, k));
     out_printf("],\"cache_bytes\":{");
     for (int t = 0; !c->linear.form && cache_formats[t].name; t++)
@@ -116,7 +116,7 @@ static void csv_plan(const Reach *p) {
         for (int k = 0; k < p->n_pairs; k++) {
             const ReachMethod *m = &p->methods[i];
             csv_field(m->spec);
-            out_printf(",%d,%.9g,%.9g,%.9g,%.9g,%lld,%d,%.9g\n", k, 6.283185307179586 / p->inv_freq[k],
+            out_printf(",%d,%.9g,%.9g,%.9g,%.9g,%lld,%d,%.9g\n", k, TURN / p->inv_freq[k],
                        reach_turns(p, k), m->inv_freq[k], m->farthest, (long long)m->keys, m->unseen, m->scale);
         }
 }

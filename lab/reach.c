@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double TURN = 6.28318530717958647692;
-
 int reach_init(Reach *p, const Model *m, int64_t context, char *err, size_t errlen) {
     const Config *c = &m->config;
     Rope r;

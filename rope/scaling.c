@@ -5,12 +5,12 @@
  * Formulas and their traps: README.md; sources beside each. */
 #include "scaling.h"
 
+#include "base/base.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static const double PI = 3.14159265358979323846;
 
 /* w_i / s: every position is squeezed, m becomes m/s. Position interpolation, arXiv:2306.15595. */
 static double fill_linear(double *inv_freq, const RopeConfig *c, int64_t choice) {
@@ -85,7 +85,7 @@ static double fill_llama3(double *inv_freq, const RopeConfig *c, int64_t choice)
     const RopeNumbers *n = rope_numbers(c);
     double L = (double)n->n_ctx_original, low = n->low_freq_factor, high = n->high_freq_factor;
     for (int i = 0; i < c->rotary_dim / 2; i++) {
-        double w = inv_freq[i], turns = L * w / (2 * PI); /* L / wavelength: full turns within the trained length */
+        double w = inv_freq[i], turns = L * w / TURN; /* L / wavelength: full turns within the trained length */
         double t = (turns - low) / (high - low);
         inv_freq[i] = turns > high ? w : turns < low ? w / n->factor : (1 - t) * w / n->factor + t * w;
     }
@@ -95,7 +95,7 @@ static double fill_llama3(double *inv_freq, const RopeConfig *c, int64_t choice)
 /* The pair that makes r full turns within L positions, as a real number. YaRN, arXiv:2309.00071, section 3.2. */
 static double pair_of_turns(double r, const RopeConfig *c) {
     const RopeNumbers *n = rope_numbers(c);
-    return c->rotary_dim * log((double)n->n_ctx_original / (r * 2 * PI)) / (2 * log(c->theta));
+    return c->rotary_dim * log((double)n->n_ctx_original / (r * TURN)) / (2 * log(c->theta));
 }
 
 /* 0 up to the pair that turns a times within L, 1 from the one that turns b times on, straight between. */
@@ -152,7 +152,7 @@ static double fill_dynamic_yarn(double *inv_freq, const RopeConfig *c, int64_t c
 /* YaRN, then every wavelength a whole number of positions: no angle is ever new. Wang et al., arXiv:2403.00071. */
 static double fill_resonance(double *inv_freq, const RopeConfig *c, int64_t choice) {
     double magnitude = fill_yarn(inv_freq, c, choice);
-    for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] = 2 * PI / round(2 * PI / inv_freq[i]);
+    for (int i = 0; i < c->rotary_dim / 2; i++) inv_freq[i] = TURN / round(TURN / inv_freq[i]);
     return magnitude;
 }
 
@@ -172,7 +172,7 @@ static double fill_clip(double *inv_freq, const RopeConfig *c, int64_t choice) {
     const RopeNumbers *n = rope_numbers(c);
     int half = c->rotary_dim / 2, N = (int)n->clip_pairs;
     for (int t = 0; t < N; t++)
-        inv_freq[half - N + t] *= n->clip_hard ? 0 : (1 + cos(PI * t / (N > 1 ? N - 1 : 1))) / 2;
+        inv_freq[half - N + t] *= n->clip_hard ? 0 : (1 + cos(TURN / 2 * t / (N > 1 ? N - 1 : 1))) / 2;
     return 1;
 }
 

@@ -215,7 +215,7 @@ static double normal(void) {
         rng ^= rng << 13, rng ^= rng >> 7, rng ^= rng << 17;
         u[i] = (double)((rng >> 11) + 1) * 0x1p-53;
     }
-    return sqrt(-2 * log(u[0])) * cos(6.283185307179586 * u[1]);
+    return sqrt(-2 * log(u[0])) * cos(TURN * u[1]);
 }
 
 static void kahan(float *sum, float *lost, float x) {

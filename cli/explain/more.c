@@ -45,7 +45,7 @@ static int draw_use(const Explain *x, const PairUse *use, size_t n, int half) {
     int code = sum && labels && names ? 0 : fail("out of memory");
     for (size_t i = 0; code == 0 && i < n; i++) sum[use[i].pair] += use[i].cost;
     for (int i = 0; code == 0 && i < half; i++) {
-        snprintf(labels[i], sizeof *labels, "pair %d, wavelength %.4g", i, 6.283185307179586 / x->t.rope.inv_freq[i]);
+        snprintf(labels[i], sizeof *labels, "pair %d, wavelength %.4g", i, TURN / x->t.rope.inv_freq[i]);
         names[i] = labels[i];
     }
     snprintf(about, sizeof about,
@@ -70,7 +70,7 @@ static void print_use(const Explain *x, PairUse *use, size_t n, double loss) {
     }
     for (size_t i = 0; i < n && (x->a->show.csv || i < 12); i++)
         out_printf(x->a->show.csv ? "%d,%d,%d,%.9g,%.9g,%.9g,%s\n" : "%5d%6d%6d%12.4g%10.3f%10.4f\n", use[i].layer,
-                   use[i].head, use[i].pair, 6.283185307179586 / use[i].inv_freq, use[i].size, use[i].cost,
+                   use[i].head, use[i].pair, TURN / use[i].inv_freq, use[i].size, use[i].cost,
                    cited_place("use"));
     if (x->a->show.csv) return;
     teach("size: mean |q| times mean |k| of the pair, the most that its term could be; cost: nats a token "

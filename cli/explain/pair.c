@@ -131,7 +131,7 @@ static int draw_score(const Pair *w) {
         values[i] = i < w->half ? w->pairs[i].term : w->rest;
         if (i < w->half)
             snprintf(labels[i], sizeof *labels, "pair %d, wavelength %.4g", i,
-                     6.283185307179586 / w->x.t.rope.inv_freq[i]);
+                     TURN / w->x.t.rope.inv_freq[i]);
         else snprintf(labels[i], sizeof *labels, "entries that do not turn");
         names[i] = labels[i];
     }

@@ -144,7 +144,7 @@ static int take_waves(const Lesson *x, const char *spec, Waves *w) {
     if (rc == 0) rope_init(&r, &c, n);
     snprintf(w->name, sizeof w->name, "%.59s", spec);
     for (int i = 0; rc == 0 && i < r.rotary_dim / 2; i++)
-        w->points[i] = (PlotPoint){i, r.inv_freq[i] > 0 ? log10(6.283185307179586 / r.inv_freq[i]) : NAN, 0};
+        w->points[i] = (PlotPoint){i, r.inv_freq[i] > 0 ? log10(TURN / r.inv_freq[i]) : NAN, 0};
     free(numbers);
     return rc ? usage("--rope %s: %s", spec, err) : 0;
 }

@@ -19,7 +19,7 @@ static void print_row(const Lesson *x, size_t pos) {
     for (int i = 0; i < x->rope.rotary_dim / 2; i++) {
         double angle = x->rope.angle ? x->rope.angle(&x->rope, (int64_t)pos, i) : (double)pos * x->rope.inv_freq[i];
         out_printf(csv ? "%zu,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%s\n" : "%8zu%6d%14.6g%14.6g%14.6f%14.10f%14.10f\n", pos, i,
-                   x->rope.inv_freq[i], 6.283185307179586 / x->rope.inv_freq[i], angle, c[i], s[i],
+                   x->rope.inv_freq[i], TURN / x->rope.inv_freq[i], angle, c[i], s[i],
                    cited_place("angle"));
     }
 }
@@ -122,11 +122,11 @@ int rope_clock(Args *a) {
         for (size_t m = 0; m < n; m++)
             for (int i = 0; i < x.rope.rotary_dim / 2; i++)
                 out_printf("%zu,%d,%.9g,%.9g,%s\n", m, i, (double)m * x.rope.inv_freq[i],
-                           (double)m * x.rope.inv_freq[i] / 6.283185307179586, cited_place("angle"));
+                           (double)m * x.rope.inv_freq[i] / TURN, cited_place("angle"));
     } else if (code == 0) {
         teach("The first hand turns a radian a position, the last takes %.0f positions for a turn. Together "
               "they say where a token stands, as the hands of a clock say the time; two tokens are compared by "
-              "how far their hands are apart.", 6.283185307179586 / x.rope.inv_freq[x.rope.rotary_dim / 2 - 1]);
+              "how far their hands are apart.", TURN / x.rope.inv_freq[x.rope.rotary_dim / 2 - 1]);
         cite("angle");
     }
     lesson_close(&x);

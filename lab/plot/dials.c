@@ -7,7 +7,6 @@
 #include <string.h>
 
 enum { MOST_CELL = 150, LEAST_CELL = 74, HEAD = 8, LEGEND = 20, MOST_HANDS = 4, MOST_TURNS = 6 };
-static const double TURN = 6.28318530717958647692;
 static const char *const dashes[MOST_HANDS] = {"", "6 3", "2 2.5", "7 2.5 2 2.5"};
 
 int plot_dials_check(const PlotDials *p, char *err, size_t errlen) {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 enum { MOST_DIAL = 12, USUAL_DIAL = 8, LEAST_DIAL = 6, MOST_LABEL = 14, RIM = 243 };
-static const double TURN = 6.28318530717958647692;
 
 typedef struct {
     const PlotDials *p;
