@@ -28,13 +28,15 @@ static int override_numbers(RopeConfig *rope, const RopeOverride *o, char *err, 
     return 0;
 }
 
+_Static_assert((int)ROPE_MOST_LAYERS == (int)CONFIG_MAX_LAYERS, "a list of layers has room for every model's");
+
 int config_stretch(Config *c, const RopeOverride *o, char *err, size_t errlen) {
     RopeConfig *rope = &c->rope;
     RopeNumbers *n = rope->numbers;
     if (o->theta > 0) rope->theta = o->theta;
     if (!n) return 0; /* nothing but theta */
     n->n_ctx = o->n_ctx;
-    n->n_layers = c->n_layers < ROPE_MOST_LAYERS ? c->n_layers : ROPE_MOST_LAYERS;
+    n->n_layers = c->n_layers;
     n->n_pairs = rope->rotary_dim / 2;
     n->distance.heads = c->n_heads;
     if (o->n_ctx_original > 0) n->n_ctx_original = o->n_ctx_original;
