@@ -48,7 +48,8 @@ int compare_show(Comparison *c);    /* the table, as the options ask */
 int compare_check_svg(const Args *a, size_t n_series);
 /* CSV, malloc'ed [n], NULL without memory: the head, and the rows of a cell (NULL: none) that stand in the table. */
 char *compare_text(const Comparison *c, int head, const CompareCell *cell, size_t *n);
-void compare_stream(Comparison *c, int head, const CompareCell *cell); /* that, to where it goes */
+/* That, to where it goes. A file that cannot be written says so by its ferror. */
+int compare_stream(Comparison *c, int head, const CompareCell *cell);
 
 int compare_jobs(const Comparison *c);
 int compare_merge(Args *a);

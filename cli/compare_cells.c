@@ -102,7 +102,8 @@ static int read_kept(Comparison *c, const char *path, size_t *whole) {
     else if (*whole == 0) { /* nothing, or a head that was broken off */
         size_t len;
         char *head = compare_text(c, 1, NULL, &len);
-        if (!head || n > len || memcmp(text, head, n) != 0)
+        if (!head) code = fail("out of memory");
+        else if (n > len || memcmp(text, head, n) != 0)
             code = fail("--resume %s: is there and is no table of this run; it stays as it is", path);
         free(head);
     }
@@ -119,8 +120,8 @@ static int open_kept(Comparison *c) {
     c->file = fopen(path, there ? "r+b" : "wb");
     if (!c->file || (there && ftruncate(fileno(c->file), (off_t)whole) != 0) || fseek(c->file, 0, SEEK_END) != 0)
         return fail("--resume %s: %s", path, strerror(errno));
-    if (whole == 0) compare_stream(c, 1, NULL);
-    return ferror(c->file) ? fail("--resume %s: %s", path, strerror(errno)) : 0;
+    if (whole == 0) code = compare_stream(c, 1, NULL);
+    return code == 0 && ferror(c->file) ? fail("--resume %s: %s", path, strerror(errno)) : code;
 }
 
 /* ---- measuring ---- */
@@ -137,7 +138,7 @@ static int keep(Comparison *c, const Perplexity *p, const CompareCell *of) {
         cell.tokens = bin->tokens;
         if (compare_table_add(&c->table, &cell, "this run", c->e.err, sizeof c->e.err)) code = fail("%s", c->e.err);
     }
-    if (code == 0) compare_stream(c, 0, compare_table_find(&c->table, of->rope, of->length, first_row(c)));
+    if (code == 0) code = compare_stream(c, 0, compare_table_find(&c->table, of->rope, of->length, first_row(c)));
     if (code == 0 && c->file && ferror(c->file)) code = fail("--resume %s: cannot be written", c->a->compare.resume);
     return code;
 }
@@ -189,7 +190,7 @@ int compare_measure(Comparison *c) {
     int code = c->a->compare.resume ? open_kept(c) : 0;
     if (code == 0) count_work(c);
     if (code == 0) code = say_memory(c);
-    if (code == 0 && !c->file && c->a->show.csv) compare_stream(c, 1, NULL);
+    if (code == 0 && !c->file && c->a->show.csv) code = compare_stream(c, 1, NULL);
     if (code == 0) code = measure_all(c);
     if (c->file && fclose(c->file) != 0 && code == 0)
         code = fail("--resume %s: %s", c->a->compare.resume, strerror(errno));

@@ -1,7 +1,6 @@
 /* cli/compare_show.c - what comes out of a comparison: a table, CSV, JSON, charts. */
 #include "compare.h"
 
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,23 +22,27 @@ char *compare_text(const Comparison *c, int head, const CompareCell *cell, size_
 }
 
 /* A cell is one write: it is there whole or not at all, also where several processes write to one file. */
-void compare_stream(Comparison *c, int head, const CompareCell *cell) {
+int compare_stream(Comparison *c, int head, const CompareCell *cell) {
     size_t n = 0;
     char *text = compare_text(c, head, cell, &n);
-    if (c->file && text) fwrite(text, 1, n, c->file), fflush(c->file);
-    else if (text && c->a->show.csv) out_bytes(text, n), out_flush();
+    if (!text) return fail("out of memory");
+    if (c->file) fwrite(text, 1, n, c->file), fflush(c->file);
+    else if (c->a->show.csv) out_bytes(text, n), out_flush();
     free(text);
+    return 0;
 }
 
-static void show_csv(const CompareTable *t) {
+static int show_csv(const CompareTable *t) {
     char *text = NULL;
     size_t n;
     FILE *f = open_memstream(&text, &n);
-    if (!f) return;
+    if (!f) return fail("out of memory");
     compare_put_head(f, t);
     for (size_t i = 0; i < t->n; i++) compare_put_cell(f, t, &t->cells[i], i ? &t->cells[i - 1] : NULL);
-    if (fclose(f) == 0) out_bytes(text, n);
+    int bad = ferror(f) | fclose(f);
+    if (!bad) out_bytes(text, n);
     free(text);
+    return bad ? fail("out of memory") : 0;
 }
 
 /* ---- JSON ---- */
@@ -252,6 +255,7 @@ static int show_chart(const Args *a, const CompareTable *t, const Axes *x, int e
     Chart chart;
     Args other = *a;
     char *path = entropy ? entropy_path(a->show.svg) : NULL;
+    if (entropy && a->show.svg && !path) return fail("out of memory");
     if (entropy) other.show.svg = path;
     int code = take_chart(&chart, t, x, entropy);
     if (code == 0 && x->n_ropes <= PLOT_MOST_SERIES) code = plot_show(&chart.plot, &other);
@@ -268,7 +272,7 @@ int compare_show(Comparison *c) {
     compare_table_sort(t, (const char *const *)c->ropes, c->n_ropes);
     int code = take_axes(&x, t), entropy = has_entropy(t);
     if (code == 0 && a->show.json) show_json(t);
-    else if (code == 0 && a->show.csv && (a->compare.resume || a->compare.merge)) show_csv(t);
+    else if (code == 0 && a->show.csv && (a->compare.resume || a->compare.merge)) code = show_csv(t);
     else if (code == 0 && !a->show.csv) {
         print_head(t->head);
         print_table(t, &x, 0);
