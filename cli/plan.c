@@ -50,8 +50,9 @@ static void print_methods(const Reach *p) {
                    m->scale, m->spec);
     }
     out_printf(
-        "farthest: the distance at which the last query sees its farthest key. unseen: pairs that meet angles there\n"
-        "which they never had in training: what a model has not learnt to read\n");
+        "farthest: the distance at which the last query sees its farthest key, in the layer and the head that see\n"
+        "farthest (ms-poe leaves its first layers as they are; 0: no layer rotates). unseen: pairs that meet angles\n"
+        "there which they never had in training: what a model has not learnt to read\n");
 }
 
 static void print_memory(const Config *c, int64_t n) {
@@ -74,7 +75,7 @@ static void print_advice(const Reach *p, const Args *a, const char *specs, int w
     out_printf("\nto try for %lld positions, a factor of %g, without training:\n", (long long)p->context, factor);
     if (!whole)
         for (size_t i = 0; i < p->n_methods; i++)
-            if (p->methods[i].unseen == 0 && p->methods[i].keys == p->context &&
+            if (p->methods[i].unseen == 0 && p->methods[i].keys == p->context && p->methods[i].farthest > 0 &&
                 strcmp(p->methods[i].name, "linear") != 0)
                 out_printf("  --rope %s\n", p->methods[i].spec);
     char ntk[64], usual[200];

@@ -37,19 +37,22 @@ void reach_free(Reach *p) {
 
 double reach_turns(const Reach *p, int pair) { return (double)p->trained * p->inv_freq[pair] / TURN; }
 
-/* What the last query sees: the farthest distance, and how many keys. */
-static void look(ReachMethod *to, const RopeConfig *c, int64_t m) {
+/* What the last query sees: the farthest distance, and how many keys. Without rotation it is as if all keys stood where
+ * it does; ms-poe leaves its first layers as they are. */
+static void look(ReachMethod *to, const RopeConfig *c, int n_layers, int64_t m) {
     const RopeNumbers *n = rope_numbers(c);
     const RopeRelative *row = n->relative ? n->relative : &rope_plainly;
     RopeSegment s[ROPE_SEGMENTS];
-    int count = row->look(&n->distance, m, s);
+    int count = row->look(&n->distance, m, s), turning = 0; /* the first layer that rotates */
     for (int i = 0; i < count; i++) {
         double key = s[i].map == ROPE_UNTURNED ? 0 : row->key(&n->distance, s[i].map, s[i].first);
         to->farthest = fmax(to->farthest, s[i].at - key);
         to->keys += s[i].end - s[i].first;
     }
-    if (row->chooses == ROPE_BY_HEADS && n->distance.skip == 0 && m >= n->distance.at)
-        to->farthest = row->key(&n->distance, 1, m); /* the head that is squeezed least; layers before skip are not */
+    while (turning < n_layers && n->nope[turning]) turning++;
+    if (turning == n_layers) to->farthest = 0;
+    else if (row->chooses == ROPE_BY_HEADS && turning >= n->distance.skip && m >= n->distance.at)
+        to->farthest = row->key(&n->distance, 1, m); /* the head that is squeezed least */
     int64_t most = n->distance.init + n->distance.top * n->distance.block + n->distance.local + n->distance.block +
                    n->distance.every;
     if (row->chooses == ROPE_BY_BLOCKS && to->keys > most) to->keys = most;
@@ -84,7 +87,7 @@ int reach_add(Reach *p, const Model *m, const char *spec, char *err, size_t errl
         if (c->scaling->method->each) rope_init_each(&r, c, p->context);
         memcpy(to->inv_freq, r.inv_freq, (size_t)p->n_pairs * sizeof *r.inv_freq);
         to->scale = r.scale * r.scale * rope_score(c, p->context - 1, m->config.n_layers - 1);
-        look(to, c, p->context - 1);
+        look(to, c, m->config.n_layers, p->context - 1);
         for (int i = 0; i < p->n_pairs; i++)
             to->unseen += reach_turns(p, i) < 1 &&
                           to->farthest * to->inv_freq[i] > (double)p->trained * p->inv_freq[i] * (1 + 1e-9);

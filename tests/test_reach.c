@@ -12,7 +12,10 @@ static void turns_and_reach(void) {
         {"none", 255, 256, 5, "none"}, {"linear", 255, 256, 0, "linear"}, {"rerope:window=30", 30, 256, 0, "rerope"},
         {"window:size=10", 9, 10, 0, "window"}, {"sinks:keep=4:window=60", 63, 64, 0, "sinks"},
         {"dca:chunk=48:local=16", 48, 256, 0, "dca"}, {"linear:factor=4+log-n", 255, 256, 0, "linear+log-n"},
-        {"longrope:long=1/1/1/1/1/1/1/1", 255, 256, 5, "longrope"}, {"yarn:factor=4", 255, 256, 0, "yarn"}};
+        {"longrope:long=1/1/1/1/1/1/1/1", 255, 256, 5, "longrope"}, {"yarn:factor=4", 255, 256, 0, "yarn"},
+        {"ms-poe:skip=1", 255, 256, 5, "ms-poe"}, {"ms-poe:min=4:max=8:skip=0", 255 / 4.0, 256, 0, "ms-poe"},
+        {"ms-poe:min=4:max=8:skip=1+nope:layers=0", 255 / 4.0, 256, 0, "nope+ms-poe"},
+        {"none+nope", 0, 256, 0, "none+nope"}};
     Model m;
     Reach p;
     char err[300] = "";
