@@ -1,0 +1,33 @@
+/* tests/decoder_files.h - what tests/oracle/decoders.py stored of its cases, and from them whole models.
+ *
+ *     path = gguf_file("qwen2", TENSOR_F32, &sound);       in the tests' own folder, until the next
+ *
+ * Weights come from a formula (value_of in decoders.py); headers are those of the safetensors and gguf packages. */
+#ifndef DECODER_FILES_H
+#define DECODER_FILES_H
+
+#include "kernels/quants.h"
+
+#include <stddef.h>
+
+/* What is done to a model to spoil it; all NULL and 0: nothing. */
+typedef struct {
+    const char *from, *to;  /* in config.json */
+    const char *set;        /* tensors whose name holds this .. */
+    float value;            /* .. have this value throughout */
+    int unpermuted;         /* GGUF: q and k rows as Hugging Face has them */
+} Spoil;
+extern const Spoil sound;
+
+/* tests/golden/decoders/NAMESUFFIX, NUL-terminated, malloc'ed; NULL: it is not there. size may be NULL. */
+char *decoder_golden(const char *name, const char *suffix, size_t *size);
+/* "name: what more", as a failure of the running test. */
+void decoder_fail(const char *name, const char *what, const char *more);
+
+/* A case as a folder of Hugging Face's (with NAME.configCONFIG.json), as a GGUF file; what weights-tools/convert makes
+ * of a folder (NULL: of none). NULL: there is no such config or head, or a failure. */
+const char *hf_folder(const char *name, const char *config, TensorType type, const Spoil *s);
+const char *gguf_file(const char *name, TensorType type, const Spoil *s);
+const char *converted(const char *name, const char *folder);
+
+#endif
