@@ -115,7 +115,7 @@ size_t float_columns(size_t d, size_t lanes) { return (d + lanes - 1) / lanes * 
 
 static void pack_floats(const Packing *p, float *out, const float *x, size_t n, size_t d, size_t t) {
     TokenTile tile = token_tile(t, n, p->floats);
-    size_t padded = float_columns(d, p->lanes);
+    size_t lanes = p->lanes, padded = float_columns(d, lanes);
     if (n < FLOAT_MANY) {
         out += t * padded;
         memcpy(out, x, d * sizeof *x);
@@ -125,8 +125,8 @@ static void pack_floats(const Packing *p, float *out, const float *x, size_t n, 
     for (size_t k0 = 0; k0 < padded; k0 += FLOAT_COLUMNS) {
         size_t columns = padded - k0 < FLOAT_COLUMNS ? padded - k0 : FLOAT_COLUMNS;
         float *to = out + tile.first * padded + k0 * tile.n + (t - tile.first);
-        for (size_t lane = 0; lane < p->lanes; lane++)
-            for (size_t k = k0 + lane; k < k0 + columns; k += p->lanes, to += tile.n) *to = k < d ? x[k] : 0;
+        for (size_t lane = 0; lane < lanes; lane++)
+            for (size_t k = k0 + lane; k < k0 + columns; k += lanes, to += tile.n) *to = k < d ? x[k] : 0;
     }
 }
 
@@ -141,9 +141,10 @@ size_t packing_bytes(const Packing *p, size_t n, size_t d, int group) {
 }
 
 void packing_pack(const Packing *p, void *out, const float *x, size_t n, size_t d, int group, size_t t) {
-    TokenTile tile = token_tile(t, n, p->blocks);
-    size_t at = tile.first * (d / Q_BLOCK) + (t - tile.first);
     if (group == 0) pack_floats(p, out, x, n, d, t);
     else if (group % Q_BLOCK) ref_matmul.pack(out, x, n, d, group, t);
-    else p->pack_blocks((ActBlock *)out + at, tile.n, x, d, group);
+    else {
+        TokenTile tile = token_tile(t, n, p->blocks);
+        p->pack_blocks((ActBlock *)out + tile.first * (d / Q_BLOCK) + (t - tile.first), tile.n, x, d, group);
+    }
 }
