@@ -1,9 +1,9 @@
 /* tests/test_lesson.c - RoPE's other forms, the decay, places from a file: against each other and against published
  * numbers. */
 #include "lab/lesson/decay.h"
-#include "lab/lesson/encodings.h"
 #include "lab/lesson/forms.h"
 #include "lab/lesson/places.h"
+#include "rope/positions.h"
 #include "build.h"
 #include "test.h"
 
@@ -118,32 +118,29 @@ static void encodings(void) {
       causal[] = {{16, 16}, {17, 19}, {18, 21}, {19, 24}, {20, 27}, {21, 31}, {22, 35}, {23, 40},
                   {24, 46}, {25, 52}, {26, 59}, {27, 67}, {28, 77}, {29, 87}, {30, 99}, {31, 113}},
       behind[] = {{17, 1}, {24, 8}, {25, 12}, {26, 16}, {27, 23}, {31, 128}};
-    for (int i = 0; i < 8; i++) CHECK(encoding_t5_bucket(i, 32, 128, 1) == i);
+    for (int i = 0; i < 8; i++) CHECK(position_bucket(i, 32, 128, 1) == i);
     for (int i = 0; i < 8; i++) {
-        CHECK(encoding_t5_bucket(both[i].first, 32, 128, 1) == both[i].bucket);
-        CHECK(encoding_t5_bucket(both[i].first - 1, 32, 128, 1) == both[i].bucket - 1);
+        CHECK(position_bucket(both[i].first, 32, 128, 1) == both[i].bucket);
+        CHECK(position_bucket(both[i].first - 1, 32, 128, 1) == both[i].bucket - 1);
     }
     for (int i = 0; i < 16; i++) {
-        CHECK(encoding_t5_bucket(i, 32, 128, 0) == i && encoding_t5_bucket(-i, 32, 128, 0) == 0);
-        CHECK(encoding_t5_bucket(causal[i].first, 32, 128, 0) == causal[i].bucket);
-        CHECK(encoding_t5_bucket(causal[i].first - 1, 32, 128, 0) == causal[i].bucket - 1);
+        CHECK(position_bucket(i, 32, 128, 0) == i && position_bucket(-i, 32, 128, 0) == 0);
+        CHECK(position_bucket(causal[i].first, 32, 128, 0) == causal[i].bucket);
+        CHECK(position_bucket(causal[i].first - 1, 32, 128, 0) == causal[i].bucket - 1);
     }
-    for (int i = 0; i < 6; i++) CHECK(encoding_t5_bucket(-behind[i].first, 32, 128, 1) == behind[i].bucket);
-    CHECK(encoding_t5_bucket(1000000, 32, 128, 0) == 31 && encoding_t5_bucket(1000000, 32, 128, 1) == 15);
-    double s[12], e[4 * 2] = {1, 2, 3, 5, 7, 11, 13, 17}, row[2];
-    encoding_alibi(s, 8);
-    CHECK(s[0] == 0.5 && s[7] == 0.00390625);
-    encoding_alibi(s, 6);
-    CHECK(s[0] == 0.25 && s[3] == 0.00390625 && s[4] == 0.5 && s[5] == 0.125);
-    encoding_alibi(s, 12);
-    NEAR(s[8], .70710678, 1e-8, 0);
-    NEAR(s[11], .088388348, 1e-8, 0);
-    for (size_t k = 0; k < 4; k++) { /* its own rows stay */
-        encoding_hierarchical(row, e, 4, 2, 0.4, k);
-        NEAR(row[0], e[2 * k], 1e-14, 0);
-    }
-    encoding_hierarchical(row, e, 4, 2, 0.4, 11); /* 0.4 u[2] + 0.6 u[3], u = (e - 0.4 e_0) / 0.6 */
-    NEAR(row[0], 0.4 * (7 - 0.4) / 0.6 + 0.6 * (13 - 0.4) / 0.6, 1e-13, 0);
+    for (int i = 0; i < 6; i++) CHECK(position_bucket(-behind[i].first, 32, 128, 1) == behind[i].bucket);
+    CHECK(position_bucket(1000000, 32, 128, 0) == 31 && position_bucket(1000000, 32, 128, 1) == 15);
+    CHECK(position_slope(0, 8, 8) == 0.5 && position_slope(7, 8, 8) == 0.00390625);
+    CHECK(position_slope(0, 6, 8) == 0.25 && position_slope(3, 6, 8) == 0.00390625);
+    CHECK(position_slope(4, 6, 8) == 0.5 && position_slope(5, 6, 8) == 0.125);
+    NEAR(position_slope(8, 12, 8), .70710678, 1e-8, 0);
+    NEAR(position_slope(11, 12, 8), .088388348, 1e-8, 0);
+    static const float e[4 * 2] = {1, 2, 3, 5, 7, 11, 13, 17};
+    for (size_t k = 0; k < 4; k++) CHECK(position_hierarchical(e, 4, 2, 0.4, k, 0) == (double)e[2 * k]); /* stay */
+    /* 0.4 u[2] + 0.6 u[3], u = (e - 0.4 e_0) / 0.6 */
+    NEAR(position_hierarchical(e, 4, 2, 0.4, 11, 0), 0.4 * (7 - 0.4) / 0.6 + 0.6 * (13 - 0.4) / 0.6, 1e-13, 0);
+    NEAR(position_sinusoid(3, 0, 8), sin(3), 1e-15, 0);
+    NEAR(position_sinusoid(3, 5, 8), cos(0.03), 1e-15, 0);
 }
 
 const Test tests_lesson[] = {{"lesson/forms of the rotation", forms},
