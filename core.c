@@ -46,7 +46,8 @@ int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
 void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     static const char *const more[] = {"rope.scaling.type", "rope.scaling.factor", "rope.scale_linear",
                                        "rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight",
-                                       "rope.scaling.attn_factor", "attention.sliding_window", "expert_count"};
+                                       "rope.scaling.attn_factor", "attention.sliding_window", "expert_count",
+                                       "attention.feature_map_key"};
     int64_t parts;
     (void)c, (void)o;
     if (meta_integer(weights_meta(r->w, "split.count"), &parts) && parts > 1)

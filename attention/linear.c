@@ -52,7 +52,7 @@ void linear_features(const LinearConfig *c, const LinearBatch *b, LinearSide sid
     for (size_t i = 0; i < d; i++) y[i] = (double)x[i];
     if (c->form->cosine) c->form->cosine(y, d);
     if (c->form->before_phi) rope_rotate64(y, cos, sin, rotary_dim, pairing);
-    double left_out = c->phi->map(in_S, y, c, kernels);
+    double left_out = (side == LINEAR_KEY ? linear_key_map(c) : c->phi)->map(in_S, y, c, kernels);
     if (side == LINEAR_KEY) b->k_log[at] = left_out; /* a query's is in its denominator too: it cancels */
     if (c->form->cosine) in_S[linear_features_n(c)] = 1;
     memcpy(in_z, in_S, rows * sizeof *in_z);

@@ -38,13 +38,20 @@ const FeatureMap *linear_usual_map(const LinearForm *form) {
     return form->cosine ? feature_map("identity") : &phi_elu_plus_1;
 }
 
+const FeatureMap *linear_key_map(const LinearConfig *c) { return c->phi_key ? c->phi_key : c->phi; }
+
 int linear_check(const LinearConfig *c, char *err, size_t errlen) {
     if (!c->phi)
         return base_error(err, errlen, -EINVAL, "form %s takes feature map identity, which is not known here",
                           c->form->name);
-    if (c->form->cosine && strcmp(c->phi->name, "identity") != 0)
-        return base_error(err, errlen, -EINVAL, "form %s takes the vectors as they are: feature map identity, not %s",
-                          c->form->name, c->phi->name);
+    const FeatureMap *maps[] = {c->phi, linear_key_map(c)};
+    for (int i = 0; i < 2 && c->form->cosine; i++)
+        if (strcmp(maps[i]->name, "identity") != 0)
+            return base_error(err, errlen, -EINVAL, "form %s takes the vectors as they are: feature map identity, not "
+                              "%s", c->form->name, maps[i]->name);
+    if (!maps[0]->projection != !maps[1]->projection)
+        return base_error(err, errlen, -EINVAL, "feature map %s projects, and %s does not: queries and keys must have "
+                          "the same features", maps[!maps[0]->projection]->name, maps[!!maps[0]->projection]->name);
     if (!(c->epsilon >= 0 && c->epsilon < 1))
         return base_error(err, errlen, -EINVAL, "denominator_epsilon must be from 0 to below 1");
     if (c->phi->projection && (c->favor_features < 2 || c->favor_features > MAX_DIM || c->favor_features % 2))

@@ -40,6 +40,7 @@ extern const LinearForm linear_numerator;      /* eq. 19 */
 
 struct LinearConfig {
     const FeatureMap *phi;
+    const FeatureMap *phi_key; /* of keys, where theirs is another than the queries'; NULL: phi */
     const LinearForm *form;
     double epsilon;        /* added to every denominator; from 0 to below 1 */
     int head_dim;
@@ -51,9 +52,10 @@ struct LinearConfig {
 const FeatureMap *feature_map(const char *name); /* the row of that name, or NULL */
 const LinearForm *linear_form(const char *name);
 const FeatureMap *linear_usual_map(const LinearForm *form); /* where no map is named */
+const FeatureMap *linear_key_map(const LinearConfig *c);    /* phi_key, or phi */
 
-/* 0, or -EINVAL and one line: cosine with another map than identity; epsilon not in [0, 1); favor_features out of
- * range. */
+/* 0, or -EINVAL and one line: cosine with another map than identity; favor+ beside another map; epsilon not in [0, 1);
+ * favor_features out of range. */
 int linear_check(const LinearConfig *c, char *err, size_t errlen);
 /* r: features of one head, those that may turn. rows = r, +1 in the cosine forms: what S and z have. */
 int linear_features_n(const LinearConfig *c);

@@ -77,7 +77,7 @@ typedef struct {
 } ContextArgs;
 typedef struct { const char *method; double theta, factor; long long n_original; } RopeArgs;
 typedef struct {
-    const char *kind, *phi, *form;
+    const char *kind, *phi, *phi_key, *form;
     double epsilon;
     long long favor_features, favor_seed, chunk;
     int epsilon_given, favor_seed_given;

@@ -165,7 +165,9 @@ static int take_head(Comparison *c) {
     fprintf(f, "# text: %zu ids, hash %016llx\n# text file: %s\n", c->n_ids,
             (unsigned long long)hash_bytes(HASH_START, c->ids, c->n_ids * sizeof *c->ids), c->a->in.file);
     put_cut(c, f);
-    if (linear->form) fprintf(f, "# attention: linear, form %s, phi %s\n", linear->form->name, linear->phi->name);
+    if (linear->form)
+        fprintf(f, "# attention: linear, form %s, phi %s%s%s\n", linear->form->name, linear->phi->name,
+                linear->phi_key ? ", of keys " : "", linear->phi_key ? linear->phi_key->name : "");
     else fprintf(f, "# attention: softmax, keys and values as %s\n", cache_formats[c->cache].name);
     fprintf(f, "# seed: none, as nothing is drawn\n");
     int bad = ferror(f) | fclose(f), rc = bad ? -1 : 0;

@@ -80,8 +80,9 @@ static void describe(const Model *m, const Tokenizer *t) {
     if (c->window) fprintf(stderr, "; window %lld", (long long)c->window);
     if (c->roformer.variant) describe_roformer(m);
     if (c->linear.form)
-        fprintf(stderr, "\n  linear attention: form %s, phi %s, %d features a head, epsilon %g", c->linear.form->name,
-                c->linear.phi->name, linear_features_n(&c->linear), c->linear.epsilon);
+        fprintf(stderr, "\n  linear attention: form %s, phi %s%s%s, %d features a head, epsilon %g",
+                c->linear.form->name, c->linear.phi->name, c->linear.phi_key ? ", of keys " : "",
+                c->linear.phi_key ? c->linear.phi_key->name : "", linear_features_n(&c->linear), c->linear.epsilon);
     fprintf(stderr, "\n  kernels %s", m->kernels->name);
     if (t) fprintf(stderr, "; tokenizer: %s, %zu pieces", tokenizer_kind(t), tokenizer_size(t));
     fputc('\n', stderr);
@@ -102,6 +103,7 @@ static int attention_options(AttentionOverride *o, const Args *a, uint64_t *seed
         return usage("--attention: there is no kind \"%s\"; softmax and linear are known", a->attention.kind);
     if (a->attention.kind) o->kind = linear ? ATTENTION_LINEAR : ATTENTION_SOFTMAX;
     const char *own = a->attention.phi                ? "--phi"
+                      : a->attention.phi_key          ? "--phi-key"
                       : a->attention.form             ? "--form"
                       : a->attention.epsilon_given    ? "--epsilon"
                       : a->attention.favor_features   ? "--favor-features"
@@ -111,6 +113,8 @@ static int attention_options(AttentionOverride *o, const Args *a, uint64_t *seed
         return usage("%s is for linear attention, and --attention softmax is given", own);
     if (a->attention.phi && !(o->phi = feature_map(a->attention.phi)))
         return usage("--phi: there is no feature map \"%s\"", a->attention.phi);
+    if (a->attention.phi_key && !(o->phi_key = feature_map(a->attention.phi_key)))
+        return usage("--phi-key: there is no feature map \"%s\"", a->attention.phi_key);
     if (a->attention.form && !(o->form = linear_form(a->attention.form)))
         return usage("--form: there is no form \"%s\"", a->attention.form);
     if (o->form && o->form->cosine && o->phi && strcmp(o->phi->name, "identity") != 0)
@@ -207,9 +211,10 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     e->load_s = clock_seconds() - started;
     const LinearConfig *linear = &e->model.config.linear;
     if (e->model.config.attention_changed)
-        note("attention: %s%s%s%s%s, which this model was not trained with: expect worse text",
+        note("attention: %s%s%s%s%s%s%s, which this model was not trained with: expect worse text",
              linear->form ? "linear (" : "softmax", linear->form ? linear->form->name : "", linear->form ? ", " : "",
-             linear->form ? linear->phi->name : "", linear->form ? ")" : "");
+             linear->form ? linear->phi->name : "", linear->form && linear->phi_key ? ", of keys " : "",
+             linear->form && linear->phi_key ? linear->phi_key->name : "", linear->form ? ")" : "");
     if (a->rope.method) note_rope(&e->model);
     if (a->show.verbose) describe(&e->model, e->tokenizer);
     return 0;

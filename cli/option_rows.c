@@ -271,6 +271,8 @@ const Option options[] = {
      .help = "softmax or linear (the file's); linear: RoFormer eq. 19, memory does not grow"},
     {ATTENTION, 0, "--phi", "MAP", STRING, READERS, AT(attention.phi),
      .help = "linear attention's feature map (the file's, or elu+1):", .choice = phi_name},
+    {ATTENTION, 0, "--phi-key", "MAP", STRING, READERS, AT(attention.phi_key),
+     .help = "another one for keys, --phi being the queries' (the file's, or --phi's):", .choice = phi_name},
     {ATTENTION, 0, "--form", "FORM", STRING, READERS, AT(attention.form),
      .help = "where its rotation goes (the file's, or numerator; cosine forms take --phi identity only):",
      .choice = form_name},

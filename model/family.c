@@ -105,6 +105,9 @@ static void read_attention(KeyReader *r, Config *c) {
     if (!c->file_form) return;
     const char *usual = linear_usual_map(c->file_form)->name;
     c->linear.phi = key_row(r, "attention.feature_map", "attention_feature_map", usual, "", feature_maps);
+    if (r->source->look(r, "attention.feature_map_key", "attention_feature_map_key"))
+        c->linear.phi_key =
+            key_row(r, "attention.feature_map_key", "attention_feature_map_key", NULL, "", feature_maps);
     c->linear.form = linear ? c->file_form : NULL;
     c->linear.head_dim = c->head_dim;
 }

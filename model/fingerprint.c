@@ -57,6 +57,7 @@ uint64_t model_fingerprint(const Model *m) {
     mix_in_text(&hash, linear->form ? linear->form->name : "softmax");
     if (linear->form) {
         mix_in_text(&hash, linear->phi->name);
+        if (linear_key_map(linear) != linear->phi) mix_in_text(&hash, linear_key_map(linear)->name);
         mix_in(&hash, &linear->epsilon, sizeof linear->epsilon);
     }
     if (linear->form && linear->phi->projection) {

@@ -101,20 +101,23 @@ static void override_attention(KeyReader *r, Config *c, const AttentionOverride 
     }
     if (!linear->form) {
         c->attention_changed = was.form != NULL;
-        if (a->phi || a->form || a->epsilon || a->favor_features || a->favor_seed)
-            base_complain(&r->line, "--phi, --form, --epsilon and --favor-.. are for linear attention, and this "
-                                    "model's is softmax; add --attention linear");
+        if (a->phi || a->phi_key || a->form || a->epsilon || a->favor_features || a->favor_seed)
+            base_complain(&r->line, "--phi, --phi-key, --form, --epsilon and --favor-.. are for linear attention, and "
+                                    "this model's is softmax; add --attention linear");
         return;
     }
     if (a->form) linear->form = a->form;
-    if (linear->form->cosine != c->file_form->cosine) linear->phi = linear_usual_map(linear->form);
-    if (a->phi) linear->phi = a->phi;
+    if (linear->form->cosine != c->file_form->cosine)
+        linear->phi = linear_usual_map(linear->form), linear->phi_key = NULL;
+    if (a->phi) linear->phi = a->phi, linear->phi_key = NULL;
+    if (a->phi_key) linear->phi_key = a->phi_key;
     if (a->epsilon) linear->epsilon = *a->epsilon;
     if ((a->favor_features || a->favor_seed) && !linear->phi->projection)
         base_complain(&r->line, "--favor-features and --favor-seed are for --phi favor+");
     if (a->favor_features) linear->favor_features = a->favor_features;
     if (a->favor_seed) linear->favor_seed = *a->favor_seed;
-    c->attention_changed = linear->form != was.form || linear->phi != was.phi || linear->epsilon != was.epsilon ||
+    c->attention_changed = linear->form != was.form || linear->phi != was.phi ||
+                           linear_key_map(linear) != linear_key_map(&was) || linear->epsilon != was.epsilon ||
                            linear->favor_features != was.favor_features || linear->favor_seed != was.favor_seed;
 }
 

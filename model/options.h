@@ -16,7 +16,7 @@ typedef struct {
 
 typedef struct {
     enum { ATTENTION_AS_FILE, ATTENTION_SOFTMAX, ATTENTION_LINEAR } kind;
-    const FeatureMap *phi;
+    const FeatureMap *phi, *phi_key; /* phi alone: of keys, too */
     const LinearForm *form;
     const double *epsilon;
     int favor_features;

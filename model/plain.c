@@ -86,13 +86,13 @@ static double dot(const double *a, const double *b, size_t n) {
     return (lane[0] + lane[2]) + (lane[1] + lane[3]);
 }
 
-/* phi(x), and the same rotated by the position of token t. */
-static void features(double *phi, double *rotated, const Session *s, const float *x, size_t t) {
+/* phi(x) by that map, and the same rotated by the position of token t. */
+static void features(double *phi, double *rotated, const FeatureMap *map, const Session *s, const float *x, size_t t) {
     const Config *c = &s->model->config;
     size_t d = (size_t)c->head_dim, half = (size_t)c->rope.rotary_dim / 2;
     double y[MAX_DIM];
     for (size_t i = 0; i < d; i++) y[i] = (double)x[i];
-    c->linear.phi->map(phi, y, &c->linear, s->model->kernels);
+    map->map(phi, y, &c->linear, s->model->kernels);
     memcpy(rotated, phi, d * sizeof *phi);
     rope_rotate64(rotated, s->scratch->cos64 + t * half, s->scratch->sin64 + t * half, c->rope.rotary_dim,
                   c->rope.pairing);
@@ -102,7 +102,7 @@ static void features(double *phi, double *rotated, const Session *s, const float
 static void take_key(double *S, double *z, const Session *s, const float *k, const float *v, size_t t) {
     size_t d = (size_t)s->model->config.head_dim;
     double phi[MAX_DIM], rotated[MAX_DIM];
-    features(phi, rotated, s, k, t);
+    features(phi, rotated, linear_key_map(&s->model->config.linear), s, k, t);
     for (size_t i = 0; i < d; i++) {
         z[i] += phi[i];
         for (size_t j = 0; j < d; j++) S[i * d + j] += rotated[i] * (double)v[j];
@@ -113,7 +113,7 @@ static void take_key(double *S, double *z, const Session *s, const float *k, con
 static void read_query(float *out, const double *S, const double *z, const Session *s, const float *q, size_t t) {
     size_t d = (size_t)s->model->config.head_dim;
     double phi[MAX_DIM], rotated[MAX_DIM], above[MAX_DIM] = {0};
-    features(phi, rotated, s, q, t);
+    features(phi, rotated, s->model->config.linear.phi, s, q, t);
     double below = dot(phi, z, d) + s->model->config.linear.epsilon;
     for (size_t i = 0; i < d; i++)
         for (size_t j = 0; j < d; j++) above[j] += rotated[i] * S[i * d + j];
