@@ -47,6 +47,7 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     static const char *const more[] = {"rope.scaling.type", "rope.scaling.factor", "rope.scale_linear",
                                        "rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight",
                                        "rope.scaling.attn_factor", "attention.sliding_window", "expert_count",
+                                       "attention.position", "attention.max_alibi_bias", "attention.log_scale",
                                        "attention.feature_map_key"};
     int64_t parts;
     (void)c, (void)o;

@@ -18,6 +18,7 @@ typedef struct {
     const SegmentMaps *maps;
     float *q; /* [QUERY_ROWS, n, d]: rotated by each row */
     int most; /* segments of a query */
+    ScoreBias *bias; /* [n], where queries have biases */
 } Work;
 
 static void rotate_queries(Work *k) {
@@ -50,6 +51,7 @@ static Look look(Work *k, size_t b, int i, int map, int row) {
         Span span = {.lo = s->first > b ? (int)(s->first - b) : 0,
                      .hi = s->end - b < KEY_BLOCK ? (int)(s->end - b) : KEY_BLOCK};
         k->w.spans[j] = span;
+        if (k->w.bias) k->bias[j] = (ScoreBias){.row = k->queries[j].bias, .from = s->from};
         if (l.to == 0) l.from = j;
         l.to = j + 1;
         if (span.lo < l.all.lo) l.all.lo = span.lo;
@@ -85,15 +87,20 @@ static void add_weights(Work *k, size_t b) {
 void attention_segments(const SegmentQuery *queries, size_t n, const SegmentMaps *maps, const KVCache *c, int l, int h,
                         float *scratch, const Kernels *kernels) {
     size_t head = (size_t)l * (size_t)c->n_kv_heads + (size_t)h, d = (size_t)c->head_dim, end = 0, first = SIZE_MAX;
-    Work k = {.w = {.c = c, .kernels = kernels, .d = d}, .queries = queries, .n = n, .maps = maps, .q = scratch};
+    ScoreBias bias[ATTENTION_QUERIES];
+    float scales[ATTENTION_QUERIES];
+    Work k = {.w = {.c = c, .kernels = kernels, .d = d}, .queries = queries, .n = n, .maps = maps, .q = scratch,
+              .bias = bias};
     k.w.k = c->k + head * c->k_stride, k.w.v = c->v + head * c->v_stride;
     k.w.rotated = scratch + QUERY_ROWS * n * whole_lanes(d);
     k.w.s = k.w.rotated + SCORE_ROW * whole_lanes(d);
     k.w.acc = k.w.s + n * SCORE_ROW;
     k.w.room = k.w.acc + n * c->value_width;
+    if (queries->bias) k.w.bias = bias, k.w.scales = scales;
     for (size_t j = 0; j < n; j++) {
         const SegmentQuery *q = &queries[j];
-        k.w.run[j] = (Running){.scale = q->scale, .max = -FLT_MAX, .shrink = 1};
+        k.w.run[j] = (Running){.scale = queries->bias ? 1 : q->scale, .max = -FLT_MAX, .shrink = 1};
+        scales[j] = q->scale;
         if (q->n > k.most) k.most = q->n;
         if (q->n && q->segments[0].first < first) first = q->segments[0].first;
         if (q->n && q->segments[q->n - 1].end > end) end = q->segments[q->n - 1].end;

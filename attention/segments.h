@@ -12,12 +12,14 @@ typedef struct {
     size_t first, end;
     const KeyAngles *keys; /* one of SegmentMaps.keys; NULL: not rotated */
     int row;               /* 0 .. SegmentQuery.n_rows-1 */
+    size_t from;           /* where slot 0's bias would stand in SegmentQuery.bias; where there are biases */
 } Segment;
 
-/* One head of one query, as AttentionQuery. Its arrays are the caller's, and several queries may share all but q and
- * out. */
+/* One head of one query, as AttentionQuery. Its arrays are the caller's, and several queries may share all but q, bias
+ * and out. */
 typedef struct {
     const float *q;          /* [head_dim], not rotated yet */
+    const float *bias;       /* ScoreBias.row, of all queries of a call; NULL: none has biases */
     float *out;              /* [value_dim]; may not be q */
     float scale;             /* on scores */
     int n, n_rows;           /* segments, at least 1; rows, at most QUERY_ROWS */

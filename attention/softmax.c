@@ -36,6 +36,23 @@ float *softmax_scores(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all
     return row + b % KEY_LANES;
 }
 
+/* scale s_t + bias_t: once a block, in front of its softmax, so that kernels and models without biases do not know of
+ * it. */
+static void add_bias(const SoftmaxWork *w, float *p, size_t b, size_t from, size_t to) {
+    for (size_t j = from; j < to; j++) {
+        const ScoreBias *bias = &w->bias[j];
+        size_t lo = (size_t)w->spans[j].lo, n = (size_t)w->spans[j].hi - lo;
+        float *s = p + (j - from) * SCORE_ROW + lo, scale = w->scales[j];
+        if (w->spans[j].lo >= w->spans[j].hi) continue;
+        if (bias->places) {
+            for (size_t t = 0; t < n; t++) s[t] = scale * s[t] + bias->row[bias->from + bias->places[b + lo + t]];
+            continue;
+        }
+        const float *row = bias->row + (bias->from + b + lo);
+        for (size_t t = 0; t < n; t++) s[t] = scale * s[t] + row[t];
+    }
+}
+
 void softmax_block(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all, const KeyAngles *angles) {
     size_t g1 = (b + (size_t)all.hi + KEY_LANES - 1) / KEY_LANES, n = to - from, columns = w->c->value_width;
     float *p = softmax_scores(w, b, from, to, all, angles);
@@ -43,6 +60,7 @@ void softmax_block(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all, c
     const CacheWide *wide = w->c->format->wide && n >= w->c->format->wide->from ? w->c->format->wide : NULL;
     const uint8_t *v = w->v + b * w->c->row_bytes;
     const AttentionKernels *kernels = w->kernels->att;
+    if (w->bias) add_bias(w, p, b, from, to);
     /* p_t = exp(scale s_t - the largest so far), s_t = q . k_t */
     kernels->softmax(p, w->spans + from, w->run + from, n);
     /* acc = shrink acc + sum_t p_t v_t */
@@ -72,9 +90,14 @@ static Span look(SoftmaxWork *w, const AttentionQuery *queries, size_t n, size_t
 /* n queries of one text. */
 static void attend(SoftmaxWork *w, const AttentionQuery *queries, size_t n) {
     size_t end = 0, first = SIZE_MAX, text = queries->text, from, to;
+    ScoreBias bias[ATTENTION_QUERIES];
+    float scales[ATTENTION_QUERIES];
+    int biased = queries->bias.row != NULL;
+    if (biased) w->bias = bias, w->scales = scales;
     for (size_t j = 0; j < n; j++) {
         memcpy(w->q + j * w->d, queries[j].q, w->d * sizeof *w->q);
-        w->run[j] = (Running){.scale = queries[j].scale, .max = -FLT_MAX, .shrink = 1};
+        w->run[j] = (Running){.scale = biased ? 1 : queries[j].scale, .max = -FLT_MAX, .shrink = 1};
+        if (biased) bias[j] = queries[j].bias, scales[j] = queries[j].scale;
         if (queries[j].first >= queries[j].end) continue;
         if (queries[j].first < first) first = queries[j].first;
         if (queries[j].end > end) end = queries[j].end;

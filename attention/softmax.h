@@ -8,7 +8,16 @@
 
 #include "cache.h"
 
-/* One head of one query: out [value_dim] = sum over j of softmax_j(scale * q . k_j) v_j,   first <= j < end
+/* What a head's scaled scores get beside q . k, by distance (ALiBi, T5): the key in slot j the number
+ * row[from + place], where place is places[j], or j itself where places is NULL. Sums wrap around 2^64, so that `from`
+ * may be below 0. row NULL: nothing. */
+typedef struct {
+    const float *row;
+    size_t from;
+    const size_t *places;
+} ScoreBias;
+
+/* One head of one query: out [value_dim] = sum over j of softmax_j(scale * q . k_j + bias_j) v_j, first <= j < end
  * q [head_dim] (rotated); first, end: the slots it sees, which is all that a mask is: causal ends behind the query's
  * own, a window (Mistral 7B, arXiv:2310.06825) begins later, an encoder's goes from the text's first slot to its last.
  * No slot at all: out is 0. text <= first: the slot where its text begins, from which sums are counted. out may not be
@@ -18,13 +27,15 @@ typedef struct {
     float *out;
     size_t text, first, end;
     float scale;
+    ScoreBias bias;
 } AttentionQuery;
 
 enum { ATTENTION_QUERIES = 96 }; /* that keys are loaded for at once */
 
 /* n <= ATTENTION_QUERIES queries against layer l's key and value head h (with grouped queries all that share it, of
- * several tokens). A query's bits depend on its own fields (text, first and end only by their distances) and the slots
- * it sees, not on the queries beside it. scratch: attention_scratch floats, of each thread its own. Cannot fail.
+ * several tokens); all of them have a bias, or none. A query's bits depend on its own fields (text, first and end only
+ * by their distances) and the slots it sees, not on the queries beside it. scratch: attention_scratch floats, of each
+ * thread its own. Cannot fail.
  * Sources: Vaswani et al. 2017, section 3.2.1; the running maximum and sum are Milakov and Gimelshein's,
  * arXiv:1805.02867; that the scores are never stored is FlashAttention's idea, arXiv:2205.14135. */
 void attention_softmax(const AttentionQuery *queries, size_t n, const KVCache *c, int l, int h, float *scratch,
@@ -42,6 +53,8 @@ typedef struct {
     float *acc;           /* [n, c->value_width]: the values' sums */
     float *room;          /* [CacheWide.room] */
     float *rotated;       /* [SCORE_ROW, d]: keys rotated by KeyAngles */
+    const ScoreBias *bias; /* [n], or NULL: none; run's scales are 1 then, and these the queries': */
+    const float *scales;  /* [n] */
     Span spans[ATTENTION_QUERIES];
     Running run[ATTENTION_QUERIES];
 } SoftmaxWork;

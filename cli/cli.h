@@ -75,7 +75,7 @@ typedef struct {
     const char *kv, *save, *load, *shift;
     int exact; /* the command's own: the most exact cache, where --kv does not say */
 } ContextArgs;
-typedef struct { const char *method; double theta, factor; long long n_original; } RopeArgs;
+typedef struct { const char *method, *extend; double theta, factor; long long n_original; } RopeArgs;
 typedef struct {
     const char *kind, *phi, *phi_key, *form;
     double epsilon;
@@ -201,6 +201,8 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer); /* *e is zeroed w
 /* A session with room for -c positions, else for those wanted, at most the trained ones; where a state is loaded, for
  * its ids too. Linear attention takes no room. e stays open where it fails. */
 int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits);
+/* 0, or an exit code after saying that what is of RoPE, and which positions this model has instead. */
+int needs_rope(const Engine *e, const char *what);
 void note_price(const Engine *e); /* of a rope method that reads the text again for each new token */
 void engine_close(Engine *e);
 int engine_bos(const Engine *e); /* the tokenizer's BOS, else the model's; -1: neither has one */

@@ -10,6 +10,7 @@
 #include "model/timeline.h"
 #include "base/newfile.h"
 #include "base/paths.h"
+#include "rope/positions.h"
 #include "rope/spec.h"
 #include "base/base.h"
 #include "base/system.h"
@@ -72,11 +73,15 @@ static void describe(const Model *m, const Tokenizer *t) {
         (long long)c->n_ctx_train);
     char spec[ROPE_SPEC_MOST];
     rope_spec_print(&c->rope, spec, sizeof spec);
-    fprintf(stderr, "  weights %s, output %s; rope theta %g, %s, %s pairs, %d of %d entries turn",
-            quant_format((int)m->layers->w_up.type)->name, m->lm_head.data == m->tok_emb.data ? "tied" : "its own",
-            c->rope.theta, rope_numbers(&c->rope)->n_divisors ? "llama3 (rope_freqs)" : spec,
-            c->rope.pairing == ROPE_HALF ? "half-split" : "interleaved", turns ? c->rope.rotary_dim : 0,
-            c->linear.form && !c->linear.form->before_phi ? linear_features_n(&c->linear) : c->head_dim);
+    fprintf(stderr, "  weights %s, output %s; ", quant_format((int)m->layers->w_up.type)->name,
+            m->lm_head.data == m->tok_emb.data ? "tied" : "its own");
+    if (!position_kind_of(c->positions)->rotates)
+        fprintf(stderr, "positions %s, no rope", c->positions->kind->name);
+    else
+        fprintf(stderr, "rope theta %g, %s, %s pairs, %d of %d entries turn", c->rope.theta,
+                rope_numbers(&c->rope)->n_divisors ? "llama3 (rope_freqs)" : spec,
+                c->rope.pairing == ROPE_HALF ? "half-split" : "interleaved", turns ? c->rope.rotary_dim : 0,
+                c->linear.form && !c->linear.form->before_phi ? linear_features_n(&c->linear) : c->head_dim);
     if (c->window) fprintf(stderr, "; window %lld", (long long)c->window);
     if (c->roformer.variant) describe_roformer(m);
     if (c->linear.form)
@@ -167,6 +172,12 @@ static void note_rope(const Model *m) {
     if (rope_spec_print(&m->config.rope, spec, sizeof spec) == 0) note("rope: %s", spec);
 }
 
+int needs_rope(const Engine *e, const char *what) {
+    const PositionKind *kind = position_kind_of(e->model.config.positions);
+    if (kind->rotates) return 0;
+    return fail("%s is of RoPE, and this model has none: its positions are %s", what, kind->name);
+}
+
 void note_price(const Engine *e) {
     const RopeConfig *c = &e->model.config.rope;
     int64_t n = rope_numbers(c)->n_ctx_original;
@@ -183,6 +194,7 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     ModelOptions o = {
         .rope = {.spec = a->rope.method, .theta = a->rope.theta, .factor = a->rope.factor,
                  .n_ctx_original = a->rope.n_original, .n_ctx = a->context.n},
+        .position_extend = a->rope.extend,
         .threads = (int)a->machine.threads,
         .copy = a->machine.no_mmap};
     uint64_t favor_seed;
@@ -266,7 +278,7 @@ int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits) {
     if (a->context.n && endless) note("-c: linear attention has no context to fill, so it ends nothing");
     if (n_ctx > trained && !endless)
         note("context %zu goes beyond the %zu positions this model was trained on%s", n_ctx, trained,
-             a->rope.method ? "" : "; --rope can stretch it");
+             a->rope.method || e->model.config.positions ? "" : "; --rope can stretch it");
     e->progress = (Progress){.what = "reading", .start = clock_seconds()};
     SessionOptions o = {.n_ctx = n_ctx ? n_ctx : 1,
                         .threads = (int)a->machine.threads,

@@ -96,6 +96,7 @@ int run_logits(Args *a) {
     if (code == 0 && mask && !keep) code = fail("out of memory");
     if (code == 0) code = read_places(&places, a, n);
     if (code == 0) code = engine_open(&e, a, 0);
+    if (code == 0 && places.n) code = needs_rope(&e, "--positions");
     probe_init(&probe, &places, NULL, places_turn);
     if (code == 0 && places.n) e.attention = &probe.attention;
     if (code == 0) code = engine_session(&e, a, n, a->show.all ? 8 : 1);

@@ -266,6 +266,8 @@ const Option options[] = {
      .help = "how many times longer than trained", 1, 1e9},
     {ROPE, 0, "--rope-original-context", "N", INTEGER, STRETCHED " " SHOWS, AT(rope.n_original),
      .help = "the length trained on (the file's)", 1, 1e15},
+    {ROPE, 0, "--position-extend", "HOW", STRING, READERS, AT(rope.extend),
+     .help = "learned positions: more than the table has, hierarchical[:alpha=.4] (none; a table of n becomes n^2)"},
 
     {ATTENTION, 0, "--attention", "KIND", STRING, READERS, AT(attention.kind),
      .help = "softmax or linear (the file's); linear: RoFormer eq. 19, memory does not grow"},

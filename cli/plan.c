@@ -145,6 +145,7 @@ int run_plan(Args *a) {
     if (!a->model) return usage("plan needs a MODEL");
     a->rope.method = NULL; /* a list, and not the model's own setting */
     int code = engine_open(&e, a, 0), more = 1;
+    if (code == 0 && (code = needs_rope(&e, "plan"))) engine_close(&e);
     if (code) return code;
     /* distances are rewritten only where softmax reads from left to right */
     int whole = e.model.config.linear.form != NULL || e.model.config.mask != MASK_CAUSAL;

@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "base/system.h"
 #include "lab/proof.h"
+#include "rope/positions.h"
 #include "rope/spec.h"
 
 #include <errno.h>
@@ -27,6 +28,7 @@ typedef struct {
     int *ids;
     size_t n;
     int begun; /* a row is out */
+    int softmax_only; /* the model's positions are no part of linear attention */
     PlotPoint points[2][MOST]; /* of the picture: softmax's, linear attention's */
     size_t n_points[2];
 } Task;
@@ -109,6 +111,8 @@ static int prove(Task *t, Args *a, const char *attention) {
     const Config *c = &e.model.config;
     if (c->mask != MASK_CAUSAL) code = fail("%s: proof is for models that read from left to right", a->model);
     if (code == 0 && !t->ids && read_ids(t, &e)) code = fail("%s", e.err);
+    t->softmax_only = (c->positions && c->positions->kind->bias) || c->log_scale;
+    if (code == 0 && t->angles) code = needs_rope(&e, "--angles");
     if (code == 0 && t->n < 2) code = fail("a text of one token says nothing of distances");
     if (code == 0 && !t->begun && e.model.min_group)
         note(
@@ -156,7 +160,7 @@ int run_proof(Args *a) {
     if (code) return code;
     int stretched = a->rope.method != NULL; /* distances are softmax's to change */
     if (asked) code = prove(&t, a, asked);
-    else if ((code = prove(&t, a, "softmax")) == 0 && !stretched) code = prove(&t, a, "linear");
+    else if ((code = prove(&t, a, "softmax")) == 0 && !stretched && !t.softmax_only) code = prove(&t, a, "linear");
     if (a->show.json && t.begun) out_printf("]}\n");
     if (code == 0) code = draw(&t);
     free(t.ids);

@@ -4,8 +4,10 @@
 
 #include "attention/softmax.h"
 #include "base/base.h"
+#include "bias.h"
 #include "choose.h"
 #include "family.h"
+#include "rope/positions.h"
 #include "rope/scores.h"
 #include "scratch.h"
 #include "stretch.h"
@@ -58,6 +60,18 @@ static int init_state(LinearState *state, const Model *m, char *err, size_t errl
                       m->weights.path);
 }
 
+/* A learned table ends, and a context that it cannot fill is refused before anything is read. Where texts are read
+ * whole, several share a context: encoder.c looks at each. */
+static int check_places(const Session *s, char *err, size_t errlen) {
+    const Config *c = &s->model->config;
+    size_t n = s->options.n_ctx, origin = s->options.origin;
+    if (!c->n_places || c->linear.form || s->model->encoder) return 0;
+    if (origin <= c->n_places && n <= c->n_places - origin) return 0;
+    return base_error(err, errlen, -EINVAL, "a context of %zu positions%s is longer than the %zu that this model has "
+                      "learned; give a smaller one (-c), or --position-extend hierarchical", n,
+                      origin ? " that begins later" : "", c->n_places);
+}
+
 static int init(Session *s, char *err, size_t errlen) {
     const Config *c = &s->model->config;
     SessionOptions *o = &s->options;
@@ -65,15 +79,16 @@ static int init(Session *s, char *err, size_t errlen) {
     int layers = c->mask == MASK_PADDING ? 1 : c->n_layers, rc; /* nothing follows such a text: one layer's room does */
     Carver k = {0};
     if (!p) return base_error(err, errlen, -ENOMEM, "out of memory");
+    if ((rc = check_places(s, err, errlen))) return rc;
     if (!o->linear) o->linear = c->family->linear;
     if (!o->linear || !o->linear->room) o->chunk = 0;
     if (o->chunk > o->n_batch) o->n_batch = o->chunk < o->n_ctx ? o->chunk : o->n_ctx;
     if (c->linear.form) rc = init_state(&p->state, s->model, err, errlen);
     else rc = cache_init(&p->cache, o->cache, layers, c->n_kv_heads, c->head_dim, c->value_dim, o->n_ctx, err, errlen);
     if (rc) return rc;
-    if ((rc = choose_init(&p->chooser, s, err, errlen))) return rc;
+    if ((rc = choose_init(&p->chooser, s, err, errlen)) || (rc = bias_init(&p->bias, s, err, errlen))) return rc;
     if (!c->linear.form && stretch_wanted(s) && (rc = stretch_init(&p->stretch, s, err, errlen))) return rc;
-    s->rotates = c->linear.form || p->stretch;
+    s->rotates = c->linear.form || p->stretch || !position_kind_of(c->positions)->rotates;
     carve_all(&k, s);
     if (k.overflow || !size_add(k.used, 63, &p->bytes) || !(p->block = calloc(1, p->bytes)))
         return base_error(err, errlen, -ENOMEM, "out of memory: attention's scratch for a context of %zu; give a "
@@ -89,6 +104,7 @@ static void free_past(Session *s) {
     linear_free(&s->past->state);
     stretch_free(s->past->stretch);
     choose_free(s->past->chooser);
+    bias_free(s->past->bias);
     free(s->past->block);
     free(s->past);
 }
@@ -103,11 +119,18 @@ static void store_keys(Session *s, int l, size_t n) {
     for (Share i = team_share(&w->team, n * (heads + kv)); i.at < i.end; i.at++) {
         size_t t = i.at / (heads + kv), h = i.at % (heads + kv), slot = w->tokens[t].slot;
         if (h < heads || slot == TOKEN_PADDING) continue;
+        if (h == heads && s->past->bias && s->past->bias->places) s->past->bias->places[slot] = w->tokens[t].pos;
         size_t at = t * kv + h - heads;
         cache_store(cache, l % cache->n_layers, (int)(h - heads), slot, w->k + at * (size_t)c->head_dim,
                     w->v + at * (size_t)c->value_dim, s->model->kernels);
     }
     team_wait(&w->team);
+}
+
+double attention_scale(const Config *c, const Token *token, int l) {
+    double scale = rope_score(&c->rope, (int64_t)token->pos, l) / sqrt((double)c->head_dim);
+    double keys = token->end - token->first > 16 ? (double)(token->end - token->first) : 16;
+    return c->log_scale ? scale * log(keys) / log((double)c->log_scale) : scale;
 }
 
 /* The queries of heads h .. h+heads-1 of tokens t .. t+n-1, into out [n*heads]. */
@@ -118,14 +141,15 @@ static void take_queries(const Session *s, int l, size_t t, size_t n, size_t h, 
     for (size_t end = t + n; t < end; t++) {
         const Token *token = &w->tokens[t];
         size_t first = window && token->end > window + token->first ? token->end - window : token->first;
-        size_t n_keys = token->end - first > 16 ? token->end - first : 16;
+        size_t n_keys = token->end - token->first > 16 ? token->end - token->first : 16;
         float scale = 1 / sqrtf((float)c->head_dim);
         if (rope_numbers(&c->rope)->scores[0]) scale *= (float)rope_score(&c->rope, (int64_t)token->pos, l);
         if (c->log_scale) /* larger where there are more keys */
             scale = scale * logf((float)n_keys) / logf((float)c->log_scale);
         for (size_t i = h, at = t * (size_t)c->n_heads + h; i < h + heads; i++, at++)
             *out++ = (AttentionQuery){.q = w->q + at * hd, .out = w->att + at * vd, .text = token->first,
-                                      .first = first, .end = token->end, .scale = scale};
+                                      .first = first, .end = token->end, .scale = scale,
+                                      .bias = bias_of_token(s->past->bias, i, token)};
     }
 }
 

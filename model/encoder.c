@@ -27,6 +27,9 @@ static int check(const Session *s, const EncoderText *texts, size_t n_texts, cha
                                   c->roformer.n_types);
             kept += !x->keep || x->keep[t];
         }
+        if (c->n_places && x->n > c->n_places)
+            return base_error(err, errlen, -ENOSPC, "a text of %zu tokens, and this model has learned %zu positions "
+                              "(--position-extend hierarchical makes more of them)", x->n, c->n_places);
         if (kept == 0) return base_error(err, errlen, -EINVAL, "a text without a token that is not padding");
         if (x->n > s->options.n_batch - total && s->options.n_batch < s->options.n_ctx)
             return base_error(err, errlen, -ENOSPC, "%zu tokens do not fit into one batch of %zu", total + x->n,

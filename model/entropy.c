@@ -3,11 +3,11 @@
 #include "entropy.h"
 
 #include "base/base.h"
+#include "bias.h"
 #include "kernels/cache_kernels.h"
 #include "attention/cache_bytes.h"
 #include "past.h"
 #include "rope/relative.h"
-#include "rope/scores.h"
 #include "stretch.h"
 
 #include <errno.h>
@@ -21,6 +21,7 @@ enum { MOST = 2 * ROPE_MAX_PAIRS }; /* entries of a head */
 typedef struct {
     size_t first, end, map;
     double *q; /* [head_dim] */
+    ScoreBias bias;
 } Part;
 
 static EntropyMeter *meter(const Session *s) { return (EntropyMeter *)(uintptr_t)s->options.attention; }
@@ -113,13 +114,15 @@ static int take_parts(const Session *s, int l, size_t t, size_t h, Part *out, do
     int n = 0, segments = x ? x->n_segments[t] : 1;
     for (int i = 0; i < segments; i++) {
         double *mine = q + i * MOST, cosines[MOST / 2], sines[MOST / 2];
-        Part part = {.first = first, .end = token->end, .map = meter(s)->n_maps - 1, .q = mine};
+        Part part = {.first = first, .end = token->end, .map = meter(s)->n_maps - 1, .q = mine,
+                     .bias = bias_of_token(s->past->bias, h, token)};
         for (size_t k = 0; k < d; k++) mine[k] = (double)from[k];
         if (x) {
             const RopeSegment *r = &x->segments[t * ROPE_SEGMENTS + (size_t)i];
             size_t row = (t * ROPE_SEGMENTS + (size_t)i) * half;
             if ((size_t)r->first > first) part.first = (size_t)r->first;
             part.end = (size_t)r->end;
+            part.bias = bias_of(s->past->bias, h, (size_t)r->at);
             if (!numbers->nope[l] && r->map != ROPE_UNTURNED) part.map = (size_t)r->map;
             for (size_t k = 0; k < half; k++) cosines[k] = (double)x->cos[row + k], sines[k] = (double)x->sin[row + k];
             if (!numbers->nope[l]) rope_rotate64(mine, cosines, sines, c->rope.rotary_dim, c->rope.pairing);
@@ -127,12 +130,6 @@ static int take_parts(const Session *s, int l, size_t t, size_t h, Part *out, do
         if (part.first < part.end) out[n++] = part;
     }
     return n;
-}
-
-double attention_scale(const Config *c, const Token *token, int l) {
-    double scale = rope_score(&c->rope, (int64_t)token->pos, l) / sqrt((double)c->head_dim);
-    double keys = token->end - token->first > 16 ? (double)(token->end - token->first) : 16;
-    return c->log_scale ? scale * log(keys) / log((double)c->log_scale) : scale;
 }
 
 /* The scores of a part, one behind the other into out; returns behind the last. */
@@ -143,7 +140,7 @@ static double *score(double *out, const EntropyMeter *m, const Part *p, size_t d
         for (size_t i = 0; i < d; i++, k += KEY_LANES)
             for (int t = 0; t < KEY_LANES; t++) lanes[t] += p->q[i] * k[t];
         for (size_t t = 0, slot = g * KEY_LANES; t < KEY_LANES; t++, slot++)
-            if (slot >= p->first && slot < p->end) *out++ = scale * lanes[t];
+            if (slot >= p->first && slot < p->end) *out++ = scale * lanes[t] + bias_at(&p->bias, slot);
     }
     return out;
 }

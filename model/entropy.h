@@ -33,8 +33,4 @@ typedef struct EntropyMeter {
 void entropy_meter(EntropyMeter *m);
 EntropyMeter *entropy_of(const Session *s); /* the session's meter, or NULL */
 
-/* What the token's scores are multiplied by in layer l before softmax: 1/sqrt(head_dim), and what score methods
- * (rope/scores.h) and GAU-alpha make of it. */
-double attention_scale(const Config *c, const Token *token, int l);
-
 #endif

@@ -2,6 +2,7 @@
 #include "fingerprint.h"
 #include "base/hash.h"
 
+#include "rope/positions.h"
 #include "rope/spec.h"
 
 #include <string.h>
@@ -39,6 +40,15 @@ static void mix_in_spec(uint64_t *hash, const RopeConfig *c) {
     mix_in_text(hash, spec);
 }
 
+/* Another kind than RoPE; its table is among the tensors. */
+static void mix_in_positions(uint64_t *hash, const Positions *p) {
+    mix_in_text(hash, p->kind->name);
+    mix_in(hash, &p->alpha, sizeof p->alpha);
+    for (const PositionNumber *n = p->kind->numbers; n && n->gguf; n++)
+        mix_in(hash, (const char *)p + n->at, sizeof(int64_t)); /* or a double */
+    mix_in(hash, &p->two_sided, sizeof p->two_sided);
+}
+
 uint64_t model_fingerprint(const Model *m) {
     const Config *c = &m->config;
     const LinearConfig *linear = &c->linear;
@@ -54,6 +64,8 @@ uint64_t model_fingerprint(const Model *m) {
     mix_in_rope(&hash, &c->rope, 1);
     mix_in_rope(&hash, &c->rope, INT64_MAX);
     mix_in_spec(&hash, &c->rope);
+    if (c->positions) mix_in_positions(&hash, c->positions);
+    if (c->log_scale && !f->variant) mix_in(&hash, &c->log_scale, sizeof c->log_scale);
     mix_in_text(&hash, linear->form ? linear->form->name : "softmax");
     if (linear->form) {
         mix_in_text(&hash, linear->phi->name);

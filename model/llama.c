@@ -23,7 +23,7 @@ static void add_nowait(Session *s, size_t n) {
         for (size_t i = t.at * d; i < (t.at + 1) * d; i++) w->x[i] += w->xn[i];
 }
 
-/* q = R_m q, k = R_m k, head by head, m the token's position: RoPE, the one place where a decoder knows positions.
+/* q = R_m q, k = R_m k, head by head, m the token's position: RoPE, the one place where a LLaMA knows positions.
  * Before it, heads are normalised where the model has norms for them (qwen3). Linear attention rotates features of
  * these instead. */
 static void rotate_nowait(Session *s, const Layer *y, size_t n) {
@@ -70,6 +70,7 @@ static void forward(void *arg) {
 
     for (Share t = team_share(&w->team, n); t.at < t.end; t.at++) {
         matrix_row(w->x + t.at * d, &m->tok_emb, (size_t)w->tokens[t.at].id); /* x = embedding of the id */
+        if (c->place) c->place(c->positions, w->x + t.at * d, (int64_t)w->tokens[t.at].pos); /* and of its position */
         step_angles_nowait(s, t.at); /* its position's angles, for all layers */
     }
     for (int l = 0; l < c->n_layers; l++) {

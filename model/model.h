@@ -48,7 +48,10 @@ typedef struct Config {
     Mask mask;
     RoformerConfig roformer;
     int rotary_value;         /* 1: v is rotated, too */
-    int log_scale;            /* 0, or scores grow by ln(keys seen) / ln(log_scale) */
+    int log_scale;            /* 0, or scores grow by ln(keys seen, at least 16) / ln(log_scale) */
+    struct Positions *positions; /* NULL: RoPE; else another kind (rope/positions.h), the file's memory, and .. */
+    void (*place)(const struct Positions *p, float *x, int64_t pos); /* .. what it adds to an embedding, or NULL */
+    size_t n_places;          /* positions that there are, where a learned table ends; 0: any number */
     int attention_changed;    /* 1: the command line asks for another attention than the file */
     int64_t window;           /* sliding_window: a query sees the last `window` positions, its own included; 0: all */
     uint8_t windowed[CONFIG_MAX_LAYERS]; /* 1: this layer has the window */

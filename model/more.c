@@ -2,6 +2,7 @@
 #include "family.h"
 #include "keys_more.h"
 #include "options.h"
+#include "position_keys.h"
 #include "repack.h"
 #include "roformer.h"
 
@@ -36,12 +37,14 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     linear->favor_features =
         (int)key_int(r, "attention.favor_features", "attention_favor_features", 128, 2, 2 * ROPE_MAX_PAIRS);
     linear->favor_seed = (uint64_t)key_int(r, "attention.favor_seed", "attention_favor_seed", 1, 0, 9e15);
+    if (r->line.rc == 0) position_read(r, c);
     if (r->line.rc == 0 && o) config_override(r, c, o);
     if (linear->form && linear_check(linear, why, sizeof why)) return; /* config_read says it */
     if (linear->form && c->window)
         key_complain(r, "sliding_window", "linear attention cannot forget; it has no window");
     if (r->line.rc == 0 && linear->form) rotate_features(r, c);
     if (r->line.rc == 0 && c->roformer.variant) roformer_settle(r, c, o);
+    if (r->line.rc == 0) position_settle(r, c, o ? o->position_extend : NULL);
     if (r->line.rc == 0 && config_check_stretch(c, why, sizeof why)) base_complain(&r->line, "%s", why);
 }
 
@@ -56,6 +59,8 @@ int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
         const Tensor *t = weights_find(&m->weights, names[i]);
         if (t) m->used[t - m->weights.tensors] = 1;
     }
+    int rc = position_load(m, err, errlen);
+    if (rc) return rc;
     if (linear->form && linear->phi->projection) {
         linear->favor_w = weights_own(&m->weights, linear->phi->projection(linear), free);
         if (!linear->favor_w) return base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "keys_more.h"
+#include "rope/positions.h"
 #include "rope/relative.h"
 #include "rope/scores.h"
 #include "rope/spec.h"
@@ -30,9 +31,26 @@ static int override_numbers(RopeConfig *rope, const RopeOverride *o, char *err, 
 
 _Static_assert((int)ROPE_MOST_LAYERS == (int)CONFIG_MAX_LAYERS, "a list of layers has room for every model's");
 
+/* What may be said of a model without RoPE: that keys are hidden, which is no rotation, and factors on scores. */
+static int check_still(RopeConfig *rope, const PositionKind *kind, const RopeOverride *o, char *err, size_t errlen) {
+    const RopeNumbers *n = rope_numbers(rope);
+    const char *what = o->theta > 0                                 ? "--rope-theta"
+                       : o->factor > 0                              ? "--rope-factor"
+                       : o->n_ctx_original > 0                      ? "--rope-original-context"
+                       : strcmp(rope->scaling->name, "none") != 0   ? rope->scaling->name
+                       : n->any_nope                                ? "nope"
+                       : n->relative && !n->relative->only_hides    ? n->relative->name
+                                                                    : NULL;
+    rope->scaling = &rope_still;
+    return what ? base_error(err, errlen, -EINVAL, "rope: %s stretches RoPE, and this model has none: its positions "
+                             "are %s", what, kind->name) : 0;
+}
+
 int config_stretch(Config *c, const RopeOverride *o, char *err, size_t errlen) {
     RopeConfig *rope = &c->rope;
     RopeNumbers *n = rope->numbers;
+    const PositionKind *kind = position_kind_of(c->positions);
+    if (!kind->rotates && !o->spec) return check_still(rope, kind, o, err, errlen);
     if (o->theta > 0) rope->theta = o->theta;
     if (!n) return 0; /* nothing but theta */
     n->n_ctx = o->n_ctx;
@@ -41,6 +59,7 @@ int config_stretch(Config *c, const RopeOverride *o, char *err, size_t errlen) {
     n->distance.heads = c->n_heads;
     if (o->n_ctx_original > 0) n->n_ctx_original = o->n_ctx_original;
     int rc = o->spec ? rope_spec_apply(rope, o->spec, err, errlen) : 0;
+    if (rc == 0 && !kind->rotates) return check_still(rope, kind, o, err, errlen);
     return rc ? rc : override_numbers(rope, o, err, errlen);
 }
 
@@ -67,7 +86,7 @@ int config_check_stretch(const Config *c, char *err, size_t errlen) {
                           "rope: %s needs softmax attention: linear attention keeps a sum of keys, "
                           "in which none has a distance or a score of its own",
                           name);
-    if (name && (c->mask != MASK_CAUSAL || c->log_scale))
+    if (name && c->mask != MASK_CAUSAL)
         return base_error(err, errlen, -EINVAL, "rope: %s needs a model that reads from left to right; this one sees "
                           "whole texts", name);
     return 0;

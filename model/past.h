@@ -4,6 +4,7 @@
 
 #include "attention/cache.h"
 #include "attention/linear.h"
+#include "scratch.h"
 #include "session.h"
 
 typedef struct Past {
@@ -15,6 +16,7 @@ typedef struct Past {
     size_t chunk_doubles, attend_floats;
     size_t upto;          /* positions that were read one after the other; SIZE_MAX: they come from a file */
     struct Chooser *chooser; /* choose.h: where the text decides what is seen; else NULL */
+    struct Bias *bias;    /* bias.h: where positions add to scores; else NULL */
     struct Stretch *stretch; /* stretch.h: where the model's RoPE is rewritten; else NULL */
     void *block;          /* owns the arrays above: */
     size_t bytes;
@@ -41,5 +43,10 @@ void attend_tiles(Session *s, int l, size_t from, size_t n, size_t most_heads, A
  * the team shares them. */
 void attend_features(const Session *s, size_t t, size_t h, const double *cos, const double *sin);
 void attend_sums(Session *s, int l, size_t n);
+
+
+/* What the token's scores are multiplied by in layer l before softmax: 1/sqrt(head_dim), and what score methods
+ * (rope/scores.h) and Config.log_scale make of it. */
+double attention_scale(const Config *c, const Token *token, int l);
 
 #endif

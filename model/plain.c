@@ -22,11 +22,11 @@ static int init(Session *s, char *err, size_t errlen) {
     const Config *c = &s->model->config;
     size_t heads = (size_t)c->n_layers * (size_t)c->n_kv_heads, d = (size_t)c->head_dim, bytes;
     size_t each = c->linear.form ? d * (d + 1) * sizeof(double) : s->options.n_ctx * d * 2 * sizeof(float);
-    int known = c->mask == MASK_CAUSAL && !c->window && !c->log_scale && c->value_dim == c->head_dim;
+    int known = c->mask == MASK_CAUSAL && !c->window && !c->log_scale && c->value_dim == c->head_dim && !c->positions;
     if (c->linear.form) known &= c->linear.form == &linear_numerator && !c->linear.phi->projection;
     if (!known || s->options.cache == CACHE_Q8_0)
-        return base_error(err, errlen, -EINVAL, "%s: plain attention knows no windows, forms but eq. 19, caches of "
-                          "bytes", s->model->weights.path);
+        return base_error(err, errlen, -EINVAL, "%s: plain attention knows no positions but RoPE, windows, forms but "
+                          "eq. 19, caches of bytes", s->model->weights.path);
     Past *p = s->past = calloc(1, sizeof *p);
     if (c->linear.form && heads * each > 64000000 && heads * each / 16 > s->model->weights.file_bytes)
         return base_error(err, errlen, -EINVAL, "%s: linear attention's state would take many times as much memory as "

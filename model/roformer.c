@@ -29,7 +29,8 @@ static void add_and_norm_nowait(Session *s, const float *w, const float *b, size
     }
 }
 
-/* x = norm(word + type), carried from E to d_model where these differ. There are no position embeddings. */
+/* x = norm(word + type), carried from E to d_model where these differ. A RoFormer has no position embeddings; a model
+ * of another kind (rope/positions.h) may. */
 static void embed(Session *s, size_t n) {
     const Model *m = s->model;
     const Encoder *e = m->encoder;
@@ -39,6 +40,7 @@ static void embed(Session *s, size_t n) {
         matrix_row(word, &m->tok_emb, (size_t)s->scratch->tokens[t.at].id);
         matrix_row(type, &e->types, (size_t)s->scratch->tokens[t.at].type);
         for (size_t i = 0; i < E; i++) word[i] += type[i];
+        if (m->config.place) m->config.place(m->config.positions, word, (int64_t)s->scratch->tokens[t.at].pos);
         norm(s, e->emb_proj.data ? word : s->scratch->x + t.at * d, word, e->emb_norm, e->emb_norm_b, E);
         step_angles_nowait(s, t.at);
     }

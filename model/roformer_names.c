@@ -57,6 +57,9 @@ static const RoformerName rows[] = {
      "GAU_alpha/encoder/layer_#/gau/k_scaleoffset/gamma", "S", NAME_BODY | NAME_GAU, 0},
     {"blk.#.gau_out.weight", "encoder.layer.#.gau.o_dense.weight", "GAU_alpha/encoder/layer_#/gau/o_dense/kernel", "HI",
      NAME_BODY | NAME_TRANSPOSED | NAME_GAU, 0},
+    {"position_embd.weight", "embeddings.position_embeddings.weight", "bert/embeddings/position_embeddings", "PE",
+     NAME_BODY | NAME_POSITIONS, 0},
+    {"blk.0.attn_rel_b.weight", "encoder.relative_attention_bias.weight", NULL, "BA", NAME_BODY | NAME_POSITIONS, 0},
     {NULL, "encoder.embed_positions.weight", NULL, "", NAME_BODY | NAME_COMPUTED, 0},
     {NULL, "embeddings.position_ids", NULL, "", NAME_BODY | NAME_COMPUTED, 0},
     {"pooler.weight", "pooler.dense.weight", "bert/pooler/dense/kernel", "HH", NAME_BODY | NAME_TRANSPOSED, 'p'},
@@ -163,7 +166,8 @@ int roformer_names_write(char *out, const RoformerName *row, RoformerWorld world
 int roformer_names_shape(const RoformerName *row, const RoformerSizes *s, size_t shape[2]) {
     const struct { char letter; size_t size; } sizes[] = {
         {'V', s->vocab}, {'T', s->types}, {'E', s->d_embed}, {'H', s->d_model}, {'I', s->d_ff}, {'K', s->keys},
-        {'D', s->values}, {'G', s->gau_in}, {'S', s->gau_key}, {'L', s->labels}, {'1', 1}, {'2', 2},
+        {'D', s->values}, {'G', s->gau_in}, {'S', s->gau_key}, {'L', s->labels}, {'P', s->places},
+        {'B', s->buckets}, {'A', s->heads}, {'1', 1}, {'2', 2},
     };
     int n = 0;
     for (const char *c = row->shape; *c; c++, n++)

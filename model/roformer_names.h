@@ -31,6 +31,7 @@ enum {
     /* which models must have it */
     NAME_V1 = 32, NAME_V2 = 64, NAME_GAU = 128, NAME_ALL = NAME_V1 | NAME_V2 | NAME_GAU,
     NAME_PROJECTED = 256, /* .. only where the embeddings are narrower than the model */
+    NAME_POSITIONS = 512, /* a table of learned positions: only where the configuration says so (rope/positions.h) */
 };
 
 typedef struct {
@@ -52,6 +53,9 @@ typedef struct {
     size_t gau_in;  /* G 2 I + S */
     size_t gau_key; /* S */
     size_t labels;  /* L */
+    size_t places;  /* P positions of a learned table */
+    size_t buckets; /* B of T5's biases */
+    size_t heads;   /* A */
 } RoformerSizes;  /* and 1, 2: themselves */
 
 /* Row i of the table, in the order in which GGUF files list the tensors; NULL past the end. */

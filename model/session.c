@@ -141,6 +141,10 @@ static int check(const Session *s, const int *ids, size_t n, int wants_logits, c
     for (size_t i = 0; i < n; i++)
         if (ids[i] < 0 || ids[i] >= vocab)
             return base_error(err, errlen, -EINVAL, "id %d is outside the model's vocabulary of %d", ids[i], vocab);
+    size_t places = s->model->config.n_places, at = s->options.origin + s->pos;
+    if (places && (at > places || n > places - at))
+        return base_error(err, errlen, -ENOSPC, "position %zu is beyond the %zu that this model has learned "
+                          "(--position-extend hierarchical makes more of them)", at + n - 1, places);
     if (n > s->options.n_ctx - s->pos)
         return base_error(err, errlen, -ENOSPC,
                           "the context is full: %zu positions are in use, %zu more do not fit into %zu; give a longer "

@@ -4,6 +4,7 @@
 #include "attention/cache_bytes.h"
 #include "base/base.h"
 #include "past.h"
+#include "rope/positions.h"
 #include "rope/relative.h"
 #include "rope/scaling.h"
 #include "scratch.h"
@@ -18,6 +19,9 @@ int session_can_shift(const Model *m, size_t keep, size_t n_ctx, char *err, size
         return base_error(err, errlen, -EINVAL, "linear attention has no context to fill: nothing to shift");
     if (c->mask != MASK_CAUSAL || m->encoder)
         return base_error(err, errlen, -EINVAL, "this model does not read from left to right: nothing to shift");
+    if (c->place)
+        return base_error(err, errlen, -EINVAL, "this model's positions are %s, and stand in what was read: what a "
+                          "shift keeps would keep its old ones", position_kind_of(c->positions)->name);
     if (c->rope.scaling->choice || c->rope.scaling->method->each)
         return base_error(err, errlen, -EINVAL,
                           "rope %s follows the length of a text, which a shift would make shorter; "

@@ -15,6 +15,7 @@
 
 #include "attention/cache_bytes.h"
 #include "base/newfile.h"
+#include "bias.h"
 #include "fingerprint.h"
 #include "past.h"
 #include "rope/spec.h"
@@ -244,6 +245,7 @@ int session_load_memory(Session *s, const void *bytes, size_t size, const char *
     rope_init(&s->rope, &s->model->config.rope, (int64_t)n); /* the frequencies that these ids were read with */
     s->pos = (size_t)n;
     s->past->upto = SIZE_MAX;
+    bias_restart(s->past->bias);
     s->has_logits = 1;
     if (logits) *logits = s->logits;
     return 0;

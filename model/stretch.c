@@ -3,9 +3,10 @@
 #include "stretch.h"
 
 #include "base/base.h"
+#include "bias.h"
 #include "choose.h"
 #include "past.h"
-#include "rope/scores.h"
+#include "rope/positions.h"
 #include "scratch.h"
 
 #include <errno.h>
@@ -190,7 +191,8 @@ static void take_segments(const Session *s, int l, size_t t, size_t h, Segment *
     size_t window = s->model->layers[l].window, half = (size_t)c->rope.rotary_dim / 2, n = 0;
     size_t first = window && token->end > window ? token->end - window : 0, rows = t * (size_t)x->n_rows;
     size_t origin = s->options.origin;
-    int by_blocks = x->row->chooses == ROPE_BY_BLOCKS, nope = rope_numbers(&c->rope)->nope[l];
+    int by_blocks = x->row->chooses == ROPE_BY_BLOCKS;
+    int nope = rope_numbers(&c->rope)->nope[l] || !position_kind_of(c->positions)->rotates;
     int own = x->own[t] ? x->n_common : 0, last = x->n_segments[t] - 1;
     int head_map = x->row->chooses == ROPE_BY_HEADS ? choose_map(s, l, h) : 0;
     if (by_blocks) n = (size_t)choose_segments(s, l, t, &x->maps[own], out);
@@ -200,6 +202,7 @@ static void take_segments(const Session *s, int l, size_t t, size_t h, Segment *
         out[n] = (Segment){.first = begin > origin ? begin - origin : 0,
                            .end = end > origin ? end - origin : 0,
                            .row = i,
+                           .from = bias_of(s->past->bias, 0, (size_t)r->at - origin).from,
                            .keys = r->map == ROPE_UNTURNED ? NULL : &x->maps[r->map + head_map + own]};
     }
     q->n = 0;
@@ -230,11 +233,11 @@ static void attend_tile(Session *s, int l, size_t t, size_t n, size_t h, size_t 
     SegmentQuery queries[ATTENTION_QUERIES], *q = queries;
     if (x->row->chooses == ROPE_BY_BLOCKS) maps.weights = choose_weights(s, l, h);
     for (size_t i = 0; i < n; i++) {
-        double grow = rope_score(&c->rope, (int64_t)w->tokens[t + i].pos, l);
-        SegmentQuery common = {.scale = (float)(grow / sqrt((double)hd))};
+        SegmentQuery common = {.scale = (float)attention_scale(c, &w->tokens[t + i], l)};
         take_segments(s, l, t + i, h, seen + i * most, &common);
         for (size_t j = h, at = (t + i) * n_heads + h; j < h + heads; j++, at++) {
             common.q = w->q + at * hd, common.out = w->att + at * vd;
+            common.bias = bias_of(s->past->bias, j, 0).row;
             *q++ = common;
         }
     }

@@ -2,6 +2,7 @@
 #include "timeline.h"
 
 #include "attention/cache_bytes.h"
+#include "bias.h"
 #include "choose.h"
 #include "family.h"
 #include "past.h"
@@ -13,7 +14,8 @@
 
 size_t session_bytes(const Session *s) {
     const Past *p = s->past;
-    size_t more = (p->stretch ? p->stretch->bytes : 0) + (p->chooser ? p->chooser->bytes : 0);
+    size_t more = (p->stretch ? p->stretch->bytes : 0) + (p->chooser ? p->chooser->bytes : 0) +
+                  (p->bias ? p->bias->bytes : 0);
     return s->scratch->bytes + p->bytes + cache_bytes(&p->cache) + p->state.n * sizeof *p->state.S + more;
 }
 

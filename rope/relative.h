@@ -37,6 +37,7 @@ typedef struct RopeRelative {
     const char *(*wrong)(const RelativeNumbers *r); /* why its numbers do not fit each other, or NULL; may be NULL */
     RopeChooses chooses;
     const char *source;
+    int only_hides; /* 1: it hides keys, and turns those that are left by whole positions: any model can have it */
 } RopeRelative;
 
 extern const RopeRelative *const rope_relatives[]; /* NULL after the last */

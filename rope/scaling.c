@@ -200,6 +200,12 @@ static double growth_xpos(const RopeConfig *c, int i) {
     return log((2 * i + 0.4 * d) / (1.4 * d)) / (base > 0 ? base : 512);
 }
 
+static double fill_still(double *inv_freq, const RopeConfig *c, int64_t choice) {
+    (void)choice;
+    memset(inv_freq, 0, (size_t)c->rotary_dim / 2 * sizeof *inv_freq);
+    return 1;
+}
+
 static int refuse(const RopeConfig *c, const char *what, char *err, size_t errlen) {
     snprintf(err, errlen, "rope method %s: %s", c->scaling->name, what);
     return -EINVAL;
@@ -395,6 +401,8 @@ static const RopeKey
 const RopeScaling rope_none = {.name = "none", .check = check_numbers, .fill = fill,
     .method = &(const RopeMethod){.alias = "default", .in_files = 1, .keys = none_keys,
                                   .source = "RoFormer, arXiv:2104.09864"}};
+const RopeScaling rope_still = {.name = "none", .check = check_numbers, .fill = fill_still,
+    .method = &(const RopeMethod){.keys = none_keys, .source = "no RoPE (positions.h)"}};
 static const RopeScaling
     row_linear = {.name = "linear", .check = check_factor, .fill = fill,
         .method = &(const RopeMethod){.alias = "pi", .in_files = 1, .fill = fill_linear, .keys = factor_keys,

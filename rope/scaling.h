@@ -25,6 +25,7 @@ typedef struct RopeMethod {
 } RopeMethod;
 
 extern const RopeScaling *const rope_scalings[]; /* all rows, rope_none first; NULL after the last */
+extern const RopeScaling rope_still; /* of models without RoPE (positions.h): no pair turns; called "none", too */
 const RopeScaling *rope_scaling(const char *name); /* the row of that name or alias, or NULL */
 const RopeScaling *rope_scaling_of_file(const char *name); /* the same among those that files name */
 

@@ -50,6 +50,11 @@ static int add_slot(DescribeReader *r, const RoformerName *row, int layer, const
     return 0;
 }
 
+/* Is the row the table of the kind of position that the configuration names? */
+static int asks_for(const Description *m, const RoformerName *row) {
+    return m->position && m->position->table && strcmp(m->position->table, row->gguf) == 0;
+}
+
 static int collect(DescribeReader *r) {
     const char *integer = NULL, *unknown = NULL, *slot = NULL;
     size_t n_integers = 0, n_unknown = 0, n_optimizer = 0;
@@ -61,11 +66,11 @@ static int collect(DescribeReader *r) {
         if (world == ROFORMER_IN_TF && roformer_names_is_optimizer(v->name)) leave_out(&slot, &n_optimizer, v->name);
         else if (row && row->flags & NAME_COMPUTED) continue;
         else if (!elem_is_float(v->type)) leave_out(&integer, &n_integers, v->name);
+        else if (row && row->flags & NAME_POSITIONS && !asks_for(r->m, row))
+            rc = bad_tensor(r, v->name, "a table of positions: a BERT, not a RoFormer (unless position_embedding_type "
+                                        "says so)");
         else if (row) rc = add_slot(r, row, layer, v);
-        else if (roformer_names_is_body(world, v->name))
-            rc = bad_tensor(r, v->name,
-                            strstr(v->name, "position_embeddings") ? "a table of positions: a BERT, not a RoFormer"
-                                                                   : "no RoFormer known here has it");
+        else if (roformer_names_is_body(world, v->name)) rc = bad_tensor(r, v->name, "no RoFormer known here has it");
         else leave_out(&unknown, &n_unknown, v->name);
     }
     if (rc) return rc;
@@ -160,6 +165,7 @@ static int check_complete(DescribeReader *r) {
         int layered = row->gguf && strchr(row->gguf, '#'), wanted = (row->flags & variant_flag(m)) != 0;
         if (!row->gguf || row->flags & (NAME_ALIAS | NAME_OPTIONAL)) continue;
         if (row->flags & NAME_PROJECTED && m->sizes.d_embed == m->sizes.d_model) wanted = 0;
+        if (row->flags & NAME_POSITIONS) wanted = asks_for(m, row);
         for (size_t k = 0; row->group && k < m->n_slots && !wanted; k++) wanted = m->slots[k].row->group == row->group;
         for (int l = layered ? 0 : -1; wanted && l < (layered ? m->n_layers : 0); l++)
             if (!has_row(m, row, l)) {
@@ -196,6 +202,7 @@ int describe_open(Description *m, const Checkpoint *c, const JsonValue *config, 
     DescribeReader r = {m, c, config, config_name, wish, report, err, errlen, 0};
     int rc =
         config->type == JSON_OBJECT ? 0 : base_error(err, errlen, -EINVAL, "%s: is not a JSON object", config_name);
+    if (rc == 0) rc = describe_read_position(&r);
     if (rc == 0) rc = collect(&r);
     if (rc == 0) rc = describe_read_config(&r);
     if (rc == 0) {

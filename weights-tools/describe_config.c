@@ -88,6 +88,29 @@ static void check_variant(DescribeReader *r) {
     if (!boolean(r, "attention_scale", 1)) complain(r, "attention_scale", "must be true");
 }
 
+int describe_read_position(DescribeReader *r) {
+    const JsonValue *v = get(r, "position_embedding_type");
+    const char *word = v && v->type == JSON_STRING ? v->str : boolean(r, "alibi", 0) ? "alibi" : "rope";
+    if (strcmp(word, "absolute") == 0) word = "learned";
+    else if (strcmp(word, "rotary") == 0) word = "rope";
+    r->m->position = position_kind(word);
+    if (!r->m->position || (v && v->type != JSON_STRING))
+        complain(r, "position_embedding_type", "is not a kind of position that is known here");
+    else if (r->m->position->rotates) r->m->position = NULL;
+    return r->rc;
+}
+
+/* .. and what it needs is there: tables are only taken as slots where it asks for them. */
+static void check_position(DescribeReader *r) {
+    Description *m = r->m;
+    const JsonValue *v = get(r, "position_embedding_type");
+    int there = m->position && m->position->table && has(m, m->position->table, -1);
+    if (m->position && m->position->table && !there && json_is(v, "absolute")) m->position = NULL;
+    m->sizes.places = (size_t)m->n_ctx;
+    m->sizes.buckets = count(r, "relative_attention_num_buckets", 32, 1 << 20);
+    m->sizes.heads = (size_t)m->n_heads;
+}
+
 int describe_read_config(DescribeReader *r) {
     Description *m = r->m;
     const JsonValue *type = get(r, "model_type");
@@ -99,6 +122,7 @@ int describe_read_config(DescribeReader *r) {
     read_activation(r);
     check_variant(r);
     m->n_ctx = (double)count(r, "max_position_embeddings", m->variant == ROFORMER_GAU ? 512 : 1536, 1 << 30);
+    check_position(r);
     m->rope_theta = number(r, "rope_theta", 10000);
     if (!(m->rope_theta > 0)) complain(r, "rope_theta", "must be above 0");
     m->norm_eps = number(r, "layer_norm_eps", 1e-12);

@@ -21,6 +21,9 @@ typedef struct {
 /* Which variant the slots are, then everything the configuration says; then, once the slots are checked, the heads.
  * Each returns r->rc. */
 int describe_read_config(DescribeReader *r);
+/* Before the slots are filled: m->position, where the configuration names one. "absolute" counts only where the table
+ * turns out to be there, for RoFormers say it too. */
+int describe_read_position(DescribeReader *r);
 int describe_read_heads(DescribeReader *r);
 
 #endif

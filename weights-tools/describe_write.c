@@ -29,20 +29,35 @@ static void write_classifier(const Description *m, GgufMeta *meta) {
 static void write_attention(const Description *m, GgufMeta *meta) {
     static const char *const words[][2] = {{"attention_kind", "roformer.attention.kind"},
                                            {"attention_feature_map", "roformer.attention.feature_map"},
+                                           {"attention_feature_map_key", "roformer.attention.feature_map_key"},
                                            {"attention_form", "roformer.attention.form"}};
-    static const char *const counts[][2] = {{"attention_favor_features", "roformer.attention.favor_features"},
+    static const char *const counts[][2] = {{"attention_log_scale", "roformer.attention.log_scale"},
+                                            {"attention_favor_features", "roformer.attention.favor_features"},
                                             {"attention_favor_seed", "roformer.attention.favor_seed"}};
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         const JsonValue *v = json_get(m->config, words[i][0]);
         if (v && v->type == JSON_STRING && strlen(v->str) == v->len) gguf_string(meta, words[i][1], v->str);
     }
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
         const JsonValue *v = json_get(m->config, counts[i][0]);
         if (v && v->type == JSON_NUMBER && v->number >= 0 && v->number <= UINT32_MAX)
             gguf_u32(meta, counts[i][1], (uint32_t)v->number);
     }
     const JsonValue *v = json_get(m->config, "attention_denominator_epsilon");
     if (v && v->type == JSON_NUMBER) gguf_f32(meta, "roformer.attention.denominator_epsilon", (float)v->number);
+}
+
+static void write_position(const Description *m, GgufMeta *meta) {
+    if (!m->position) return;
+    gguf_string(meta, "roformer.attention.position", m->position->name);
+    for (const PositionNumber *n = m->position->numbers; n && n->gguf; n++) {
+        char key[80];
+        const JsonValue *v = json_get(m->config, n->hf);
+        snprintf(key, sizeof key, "roformer.%s", n->gguf);
+        if (!v || v->type != JSON_NUMBER) continue;
+        if (!n->whole) gguf_f32(meta, key, (float)v->number);
+        else if (v->number >= 0 && v->number <= UINT32_MAX) gguf_u32(meta, key, (uint32_t)v->number);
+    }
 }
 
 void describe_meta(const Description *m, GgufMeta *meta, const char *model_name) {
@@ -69,6 +84,7 @@ void describe_meta(const Description *m, GgufMeta *meta, const char *model_name)
     gguf_string(meta, "roformer.pooler", m->pooler);
     write_classifier(m, meta);
     write_attention(m, meta);
+    write_position(m, meta);
 }
 
 /* ---- config.json ---- */

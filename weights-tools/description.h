@@ -6,6 +6,7 @@
 #include "model/model.h"
 #include "model/roformer_kinds.h"
 #include "model/roformer_names.h"
+#include "rope/positions.h"
 #include "weights-tools/checkpoint/view.h"
 
 /* A tensor that has a place in the model; the view is [out, in] already. */
@@ -31,6 +32,7 @@ typedef struct {
     int rotary_value, tied, pad_id;
     char hidden_act[32];
     const char *mask, *pooler; /* as in DescribeWish; pooler may be "none" */
+    const PositionKind *position; /* NULL: RoPE */
     const char *classifier;    /* "sequence", "token", "choice", "qa", or NULL */
     const JsonValue *labels;   /* id2label, or NULL; points into the configuration, as the next */
     const JsonValue *config;   /* all of it: for the attention keys */

@@ -1,6 +1,7 @@
 /* weights-tools/inspection_json.c - an Inspection as one JSON object. */
 #include "inspection.h"
 #include "model/roformer_kinds.h"
+#include "rope/positions.h"
 #include "rope/scaling.h"
 
 #include <math.h>
@@ -78,9 +79,12 @@ static void config(Buffer *b, const Config *c) {
     if (c->roformer.variant) word(b, "pooler", pooler_names[c->roformer.pooler]);
     word(b, "attention", c->linear.form ? "linear" : "softmax");
     if (c->linear.form) word(b, "feature_map", c->linear.phi->name);
+    if (c->linear.form && c->linear.phi_key) word(b, "feature_map_key", c->linear.phi_key->name);
     if (c->linear.form) word(b, "form", c->linear.form->name);
+    if (c->log_scale) count(b, "log_scale", c->log_scale);
+    word(b, "position", position_kind_of(c->positions)->name);
     buffer_print(b, "}");
-    rope(b, &c->rope);
+    if (position_kind_of(c->positions)->rotates) rope(b, &c->rope);
 }
 
 static void tokenizer(Buffer *b, const Inspection *i) {

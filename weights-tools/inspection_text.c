@@ -1,6 +1,7 @@
 /* weights-tools/inspection_text.c - an Inspection in lines: first what the model is, then the table of its tensors. */
 #include "inspection.h"
 #include "model/roformer_kinds.h"
+#include "rope/positions.h"
 #include "rope/scaling.h"
 
 #include <string.h>
@@ -31,6 +32,12 @@ static void model_line(const Inspection *i, Buffer *b) {
 static void rope_line(const Inspection *i, Buffer *b) {
     const RopeConfig *r = &i->config.rope;
     const RopeNumbers *n = rope_numbers(r);
+    const Positions *p = i->config.positions;
+    if (p) {
+        label(b, "positions");
+        buffer_print(b, "%s: %s\n", p->kind->name, p->kind->source);
+    }
+    if (!position_kind_of(p)->rotates) return;
     label(b, "rope");
     buffer_print(b, "%s, theta %.9g, ", r->scaling->name, r->theta);
     if (n->factor > 0) buffer_print(b, "factor %.9g, ", n->factor);
@@ -44,10 +51,14 @@ static void rope_line(const Inspection *i, Buffer *b) {
 static void attention_line(const Inspection *i, Buffer *b) {
     const Config *c = &i->config;
     label(b, "attention");
-    if (c->linear.form) buffer_print(b, "linear, feature map %s, form %s", c->linear.phi->name, c->linear.form->name);
+    if (c->linear.form)
+        buffer_print(b, "linear, feature map %s%s%s, form %s", c->linear.phi->name,
+                     c->linear.phi_key ? ", of keys " : "", c->linear.phi_key ? c->linear.phi_key->name : "",
+                     c->linear.form->name);
     else buffer_print(b, "softmax");
     buffer_print(b, ", %s", c->mask == MASK_CAUSAL ? "causal" : mask_names[c->mask]);
     if (c->window) buffer_print(b, ", window %lld", (long long)c->window);
+    if (c->log_scale) buffer_print(b, ", scores by ln(keys) / ln(%d)", c->log_scale);
     if (c->roformer.variant) buffer_print(b, "; pooler %s", pooler_names[c->roformer.pooler]);
     buffer_print(b, "\n");
 }

@@ -32,7 +32,7 @@ static int is(const Item *i, const char *name) { return strcmp(i->name, name) ==
  * are. */
 static int is_encoded(const Item *i) {
     return i->n_dims >= 2 && text_ends_with(i->name, "weight") && !has(i, "_norm.weight") &&
-           !is(i, "token_types.weight") && !is(i, "position_embd.weight");
+           !is(i, "token_types.weight") && !is(i, "position_embd.weight") && !has(i, "attn_rel_b.weight");
 }
 
 /* The matrix that makes the logits. RoFormer's own head, where nothing ties it, is mlm.decoder. */

@@ -9,6 +9,7 @@
 #include "model/family.h"
 #include "model/files/huggingface.h"
 #include "model/options.h"
+#include "rope/positions.h"
 #include "sidecars.h"
 #include "text/chat.h"
 #include "weights-tools/checkpoint/text.h"
@@ -81,6 +82,15 @@ static int take_all(HfReader *r) {
     return rc;
 }
 
+/* The table of positions that are learned, where the model has one. */
+static int take_positions(HfReader *r) {
+    const Positions *p = r->s->config.positions;
+    size_t rows, cols;
+    if (!p || !p->kind->table) return 0;
+    p->kind->shape(p, &rows, &cols);
+    return take(r, p->kind->table_hf, p->kind->table, rows, cols, 0);
+}
+
 /* What is left over: old files' table of frequencies and a tied head are known; anything else would be lost
  * silently. */
 static int check_rest(HfReader *r, const Report *report) {
@@ -109,6 +119,7 @@ static int read_tensors(HfReader *r, const Report *report) {
     for (size_t i = 0; i < c->n_views && rc == 0; i++) r->order[i] = &c->views[i];
     if (rc == 0) qsort(r->order, c->n_views, sizeof *r->order, compare_views);
     if (rc == 0) rc = take_all(r);
+    if (rc == 0) rc = take_positions(r);
     if (rc == 0) rc = check_rest(r, report);
     free(r->order);
     free(r->used);

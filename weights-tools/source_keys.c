@@ -3,6 +3,7 @@
 #include "source.h"
 
 #include "model/family.h"
+#include "rope/positions.h"
 #include "rope/scaling.h"
 
 #include <errno.h>
@@ -52,11 +53,25 @@ static void attention(Keys *k, const LinearConfig *a) {
     if (!a->form) return;
     word(k, "attention.kind", "linear");
     word(k, "attention.feature_map", a->phi->name);
+    if (a->phi_key) word(k, "attention.feature_map_key", a->phi_key->name);
     word(k, "attention.form", a->form->name);
     real(k, "attention.denominator_epsilon", a->epsilon);
     if (!a->phi->projection) return;
     count(k, "attention.favor_features", a->favor_features);
     gguf_u64(k->meta, key(k, "attention.favor_seed"), a->favor_seed);
+}
+
+/* The reading of model/position_keys.c the other way round. */
+static void position(Keys *k, const Config *c) {
+    const Positions *p = c->positions;
+    if (c->log_scale) count(k, "attention.log_scale", c->log_scale);
+    if (!p) return;
+    word(k, "attention.position", p->kind->name);
+    for (const PositionNumber *n = p->kind->numbers; n && n->gguf; n++) {
+        const void *at = (const char *)p + n->at;
+        if (n->whole) count(k, n->gguf, *(const int64_t *)at);
+        else real(k, n->gguf, *(const double *)at);
+    }
 }
 
 /* A list of numbers as a tensor of its own, F32; the bytes are kept with the names. */
@@ -93,6 +108,11 @@ static int scaling(Source *s, Keys *k, char *err, size_t errlen) {
     if (strcmp(name, "none") == 0 && n->n_divisors == 0) return 0;
     if (strcmp(name, "llama3") == 0) return divisors(s, &r);
     int yarn = strcmp(name, "yarn") == 0, longrope = strcmp(name, "longrope") == 0;
+    if (strcmp(name, "xpos") == 0) { /* ours: llama.cpp does not have it */
+        word(k, "rope.scaling.type", name);
+        if (n->scale_base > 0) real(k, "rope.scaling.scale_base", n->scale_base);
+        return 0;
+    }
     if (!yarn && !longrope && strcmp(name, "linear") != 0)
         return base_error(err, errlen, -EINVAL, "%s: rope method %s has no keys in GGUF", s->path, name);
     if (yarn && n->no_truncate)
@@ -120,6 +140,7 @@ int source_keys(Source *s, const char *arch, const char *name, char *err, size_t
     real(&k, "rope.freq_base", c->rope.theta);
     window(&k, c);
     attention(&k, &c->linear);
+    position(&k, c);
     if (c->n_ctx_train > UINT32_MAX || c->window > UINT32_MAX || rope_numbers(&c->rope)->n_ctx_original > UINT32_MAX)
         return base_error(err, errlen, -EINVAL, "%s: a context of 2^32 or more has no key in GGUF", s->path);
     int rc = scaling(s, &k, err, errlen);

@@ -118,6 +118,7 @@ int explain_pairing(Args *a) {
     if (code == 0) code = explain_open(&x, a);
     else return code;
     const Config *c = &x.e.model.config;
+    if (code == 0) code = needs_rope(&x.e, "pairing");
     if (code == 0 && c->mask != MASK_CAUSAL) code = fail("pairing is for models that read from left to right");
     if (code == 0 && x.n < 2) code = fail("a text of one token says nothing of pairs");
     for (int i = 0; code == 0 && i < 2; i++) {

@@ -169,6 +169,7 @@ int explain_map(Args *a) {
     if (code == 0) code = explain_place(&x, &p);
     if (code == 0) code = explain_square(&x);
     if (code == 0 && !all && a->explain.layer < 0) a->explain.layer = 0;
+    if (code == 0 && without) code = needs_rope(&x.e, "--without-rope");
     if (code == 0 && without && mute_init(&mute, &x.e.model, a->explain.without, x.e.err, sizeof x.e.err))
         code = usage("--without-rope: %s", x.e.err);
     if (code == 0 && without && (code = explain_trace(&x, mute_turn, &mute, 0)) == 0) muted = x.t, x.t = (Trace){0};

@@ -86,6 +86,7 @@ int explain_use(Args *a) {
     else return code;
     const Config *c = &x.e.model.config;
     int half = c->rope.rotary_dim / 2, group = c->n_heads / c->n_kv_heads;
+    if (code == 0) code = needs_rope(&x.e, "use");
     if (code == 0) code = explain_place(&x, &p);
     if (code == 0 && c->mask != MASK_CAUSAL) code = fail("use is for models that read from left to right");
     if (code == 0 && x.n < 2) code = fail("a text of one token has no loss");

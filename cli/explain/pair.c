@@ -22,6 +22,7 @@ static int open_pair(Pair *w, Args *a, const char *what) {
                                                             : " --layer  --head  --query  --key ");
     if (code == 0) code = explain_open(&w->x, a);
     if (code == 0) code = explain_softmax(&w->x, what);
+    if (code == 0) code = needs_rope(&w->x.e, what);
     if (code == 0) code = explain_place(&w->x, &w->p);
     if (code) return code;
     a->explain.layer = w->p.layer; /* the others need not be kept */

@@ -90,6 +90,7 @@ int lesson_open(Lesson *x, Args *a, int i, int usual_dims, const char *used) {
         x->trained = c->n_ctx_train;
         snprintf(x->of, sizeof x->of, "%.150s", file_name(a->model));
     }
+    if (code == 0 && a->model) code = needs_rope(&x->e, "this");
     if (code) return code;
     if (a->lesson.pairing && strcmp(a->lesson.pairing, "half") == 0) x->config.pairing = ROPE_HALF;
     else if (a->lesson.pairing && strcmp(a->lesson.pairing, "interleaved") == 0) x->config.pairing = ROPE_INTERLEAVED;

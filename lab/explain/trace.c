@@ -3,9 +3,9 @@
 
 #include "base/base.h"
 #include "lab/perplexity.h"
-#include "model/entropy.h"
 #include "model/past.h"
 #include "model/timeline.h"
+#include "rope/positions.h"
 
 #include <errno.h>
 #include <math.h>
@@ -205,6 +205,12 @@ static double dot_d(const double *a, const double *b, size_t n) {
     return sum;
 }
 
+/* What the model's positions add to the score of m and j. */
+static double bias_of_pair(const Trace *t, int h, size_t m, size_t j) {
+    const Positions *p = t->model->config.positions;
+    return p && p->kind->bias ? p->kind->bias(p, h, (int64_t)t->tokens[m].pos - (int64_t)t->tokens[j].pos) : 0;
+}
+
 static void softmax_row(const Trace *t, int l, int h, size_t m, double *out) {
     const Config *c = &t->model->config;
     double max = -INFINITY, sum = 0, scale = trace_scale(t, l, m);
@@ -212,7 +218,7 @@ static void softmax_row(const Trace *t, int l, int h, size_t m, double *out) {
         out[j] = NAN;
         if (!trace_sees(t, l, m, j)) continue;
         out[j] = scale * dot_f(trace_rq(t, l, h, m), trace_rk(t, l, h / (c->n_heads / c->n_kv_heads), j),
-                               (size_t)c->head_dim);
+                               (size_t)c->head_dim) + bias_of_pair(t, h, m, j);
         max = fmax(max, out[j]);
     }
     for (size_t j = 0; j < t->n; j++)
