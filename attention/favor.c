@@ -51,6 +51,10 @@ void linear_projection_set(double *w, const LinearConfig *c, const double *given
         for (size_t i = 0; i < d; i++) *projection_at(w, c, j, i) = given[j * d + i];
 }
 
+double linear_projection_get(const double *w, const LinearConfig *c, size_t j, size_t i) {
+    return *projection_at((double *)(uintptr_t)w, c, j, i);
+}
+
 /* splitmix64, as 53 bits in (0, 1]. */
 static double uniform(uint64_t *state) {
     return (double)((hash_mix(*state += 0x9e3779b97f4a7c15u) >> 11) + 1) * 0x1p-53;

@@ -63,6 +63,7 @@ typedef struct {
     const struct AttentionKernels *att;
     const struct EncoderKernels *enc;
     const struct CacheKernels *cache;
+    const struct TrainKernels *train;
 } Kernels;
 
 const Kernels *kernels_best(void); /* the fastest row that this CPU can run (rows.c; rows.h has them all) */

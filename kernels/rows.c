@@ -4,13 +4,14 @@
 #include "cache_kernels.h"
 #include "encoder_kernels.h"
 #include "rows.h"
+#include "train_kernels.h"
 
 #include <stddef.h>
 #include <string.h>
 
 const Kernels kernels_ref = {
     .name = "ref", .mat = &ref_matmul, .att = &ref_attention, .vec = &ref_vector, .enc = &ref_encoder,
-    .cache = &ref_cache,
+    .cache = &ref_cache, .train = &ref_train,
 };
 
 static int always(void) { return 1; }

@@ -5,12 +5,14 @@
 #include "kernels/cache_kernels.h"
 #include "kernels/encoder_kernels.h"
 #include "kernels/kernels.h"
+#include "kernels/train_kernels.h"
 
 enum { NEON_BLOCKS = 4, NEON_FLOATS = 6 }; /* tokens of the widest tile (panel.h), block formats and floats */
 
 extern const AttentionKernels neon_attention;
 extern const VectorKernels neon_vector;
 extern const EncoderKernels neon_encoder;
+extern const TrainKernels neon_train;
 extern const CacheKernels neon_cache;
 
 /* matmul for float weights (neon_floats.c); 0: these are none, and nothing was done. */

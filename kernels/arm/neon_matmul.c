@@ -46,5 +46,5 @@ static const MatmulKernels own = {
 extern const Kernels kernels_neon;
 const Kernels kernels_neon = {
     .name = "neon", .lanes = VEC, .mat = &own, .att = &neon_attention, .vec = &neon_vector,
-    .enc = &neon_encoder, .cache = &neon_cache,
+    .enc = &neon_encoder, .cache = &neon_cache, .train = &neon_train,
 };

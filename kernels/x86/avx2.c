@@ -45,5 +45,5 @@ const EncoderKernels avx2_encoder = {.layernorm = layernorm, .activate = activat
 extern const Kernels kernels_avx2;
 const Kernels kernels_avx2 = {
     .name = "avx2", .lanes = VEC, .mat = &avx2_matmul, .att = &avx2_attention, .vec = &avx2_vector,
-    .enc = &avx2_encoder, .cache = &avx2_cache,
+    .enc = &avx2_encoder, .cache = &avx2_cache, .train = &avx2_train,
 };

@@ -5,12 +5,14 @@
 #include "kernels/cache_kernels.h"
 #include "kernels/encoder_kernels.h"
 #include "kernels/kernels.h"
+#include "kernels/train_kernels.h"
 #include "kernels/panel.h"
 
 extern const MatmulKernels avx2_matmul;
 extern const AttentionKernels avx2_attention;
 extern const VectorKernels avx2_vector;
 extern const EncoderKernels avx2_encoder;
+extern const TrainKernels avx2_train;
 extern const CacheKernels avx2_cache;
 
 void avx2_quantize(int8_t *q, float *scale, const float *x, size_t d, int group);

@@ -40,5 +40,5 @@ static const MatmulKernels own = {
 extern const Kernels kernels_avx512;
 const Kernels kernels_avx512 = {
     .name = "avx512", .lanes = VEC, .mat = &own, .att = &avx512_attention, .vec = &avx2_vector,
-    .enc = &avx2_encoder, .cache = &avx512_cache,
+    .enc = &avx2_encoder, .cache = &avx512_cache, .train = &avx512_train,
 };

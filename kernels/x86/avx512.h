@@ -5,11 +5,13 @@
 #include "kernels/cache_kernels.h"
 #include "kernels/kernels.h"
 #include "kernels/panel.h"
+#include "kernels/train_kernels.h"
 
 enum { AVX512_BLOCKS = 12, AVX512_FLOATS = 12 }; /* tokens of the widest tile (panel.h), block formats and floats */
 
 extern const AttentionKernels avx512_attention;
 extern const CacheKernels avx512_cache;
+extern const TrainKernels avx512_train;
 
 /* matmul for float weights (avx512_floats.c); 0: these are none, and nothing was done. */
 int avx512_matmul_floats(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1);

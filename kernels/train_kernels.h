@@ -1,0 +1,40 @@
+/* kernels/train_kernels.h - the group of functions (kernels.h) that training needs beside: products of float matrices
+ * that change with every step, any of the two transposed, and e^x.
+ *
+ *     const TrainKernels *k = kernels->train;
+ *     k->pack(panels, (Floats){w, 1, d}, d, out);                            x w^T: w^T is [d, out]
+ *     k->multiply(y, out, 0, (Floats){x, d, 1}, panels, d, n, out, d);       y [n, out] = x [n, d] w^T
+ *
+ * matmul's weights never change and meet a few tokens; here both sides are new each time and meet by thousands. */
+#ifndef TRAIN_KERNELS_H
+#define TRAIN_KERNELS_H
+
+#include "kernels.h"
+
+/* A matrix as it lies: entry (i, j) is at[i * row + j * column]; row or column is 1. */
+typedef struct {
+    const float *at;
+    size_t row, column;
+} Floats;
+
+enum { TRAIN_DEPTH = 256 }; /* terms of a sum that are added up before they are added to it */
+
+typedef struct TrainKernels {
+    size_t width; /* columns of a panel */
+    size_t rows;  /* of the widest tile: threads that share out rows do it in multiples of these */
+
+    /* b [depth, n] as ceil(n / width) panels, panels[p][depth][width], the last one filled up with zeroes. */
+    void (*pack)(float *panels, Floats b, size_t depth, size_t n);
+
+    /* c[i*ldc + j] = (add ? c[i*ldc + j] : 0) + sum over t of a(i, t) b(t, j), i < m, j < n, t < depth: TRAIN_DEPTH
+     * terms at a time, each lot summed in order from 0. An entry's bits depend on nothing but its row and column.
+     * packed: the depth that the panels were packed with, depth or more. */
+    void (*multiply)(float *c, size_t ldc, int add, Floats a, const float *panels, size_t packed, size_t m, size_t n,
+                     size_t depth);
+
+    void (*exp)(float *x, size_t n); /* x[i] = e^x[i]: to 2 ulp; below -87.33 it is 0, NaN stays */
+} TrainKernels;
+
+extern const TrainKernels ref_train; /* ref_train.c: the specification */
+
+#endif

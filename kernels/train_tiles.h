@@ -1,0 +1,119 @@
+/* kernels/train_tiles.h - products of float matrices (train_kernels.h) in tiles of registers, once for all widths. A
+ * row includes it behind its vectors (vectors.h) and says before it how large its tiles are:
+ *     enum { TILE_ROWS = 12, TILE_VECTORS = 2 };
+ *
+ * A tile is TILE_ROWS rows of c by one panel: each entry of a meets a whole row of the panel, so that a load feeds
+ * TILE_VECTORS or TILE_ROWS multiply-adds. TRAIN_DEPTH columns of a tile's rows of a stay in the first cache while the
+ * panels go by; PANELS_AT_ONCE blocks of panels, TRAIN_DEPTH deep, stay in the second. */
+#ifndef TRAIN_TILES_H
+#define TRAIN_TILES_H
+
+#include "train_kernels.h"
+#include "vectors.h"
+
+enum { PANEL = TILE_VECTORS * VEC, PANELS_AT_ONCE = 512 / PANEL };
+
+INLINE void product_tile(float *c, size_t ldc, int add, Floats a, const float *panel, size_t n, size_t depth,
+                         size_t rows) {
+    Vec sum[TILE_ROWS][TILE_VECTORS];
+    UNROLL
+    for (size_t i = 0; i < rows; i++) {
+        UNROLL
+        for (size_t v = 0; v < TILE_VECTORS; v++) sum[i][v] = vec_zero();
+    }
+    for (size_t t = 0; t < depth; t++, panel += PANEL) {
+        Vec b[TILE_VECTORS];
+        UNROLL
+        for (size_t v = 0; v < TILE_VECTORS; v++) b[v] = vec_load(panel + v * VEC);
+        UNROLL
+        for (size_t i = 0; i < rows; i++) {
+            Vec x = vec_all(a.at[i * a.row + t * a.column]);
+            UNROLL
+            for (size_t v = 0; v < TILE_VECTORS; v++) sum[i][v] = vec_fma(sum[i][v], x, b[v]);
+        }
+    }
+    UNROLL
+    for (size_t i = 0; i < rows; i++) {
+        UNROLL
+        for (size_t v = 0; v < TILE_VECTORS; v++) {
+            if (v * VEC >= n) continue;
+            float *to = c + i * ldc + v * VEC;
+            size_t some = n - v * VEC;
+            if (some >= VEC) vec_store(to, add ? vec_add(vec_load(to), sum[i][v]) : sum[i][v]);
+            else vec_store_some(to, add ? vec_add(vec_load_some(TENSOR_F32, to, some), sum[i][v]) : sum[i][v], some);
+        }
+    }
+}
+
+/* The rows of a tile [rows, depth] one behind the other, as a tile reads them: of a transposed matrix they lie far
+ * apart. */
+INLINE Floats near_together(float *room, Floats a, size_t depth, size_t rows) {
+    for (size_t t = 0; t < depth; t++)
+        for (size_t i = 0; i < rows; i++) room[t * rows + i] = a.at[i + t * a.column];
+    return (Floats){room, 1, rows};
+}
+
+/* `rows` rows of c, all panels of a block. */
+INLINE void product_rows(float *c, size_t ldc, int add, Floats a, const float *panels, size_t stride, size_t n,
+                         size_t depth, size_t rows) {
+    float room[TILE_ROWS * TRAIN_DEPTH];
+    if (a.column != 1) {
+        a = near_together(room, a, depth, rows);
+        for (size_t j = 0; j < n; j += PANEL, panels += stride)
+            product_tile(c + j, ldc, add, (Floats){a.at, 1, rows}, panels, n - j, depth, rows);
+    } else {
+        for (size_t j = 0; j < n; j += PANEL, panels += stride)
+            product_tile(c + j, ldc, add, (Floats){a.at, a.row, 1}, panels, n - j, depth, rows);
+    }
+}
+
+NOINLINE void rows_most(float *c, size_t ldc, int add, Floats a, const float *panels, size_t stride, size_t n,
+                        size_t depth) {
+    product_rows(c, ldc, add, a, panels, stride, n, depth, TILE_ROWS);
+}
+
+NOINLINE void rows_four(float *c, size_t ldc, int add, Floats a, const float *panels, size_t stride, size_t n,
+                        size_t depth) {
+    product_rows(c, ldc, add, a, panels, stride, n, depth, 4);
+}
+
+NOINLINE void rows_one(float *c, size_t ldc, int add, Floats a, const float *panels, size_t stride, size_t n,
+                       size_t depth) {
+    product_rows(c, ldc, add, a, panels, stride, n, depth, 1);
+}
+
+static void multiply(float *c, size_t ldc, int add, Floats a, const float *panels, size_t packed, size_t m, size_t n,
+                     size_t depth) {
+    for (size_t from = 0; from < depth; from += TRAIN_DEPTH)
+        for (size_t j = 0; j < n; j += PANELS_AT_ONCE * PANEL) {
+            size_t deep = depth - from < TRAIN_DEPTH ? depth - from : TRAIN_DEPTH,
+                   wide = n - j < PANELS_AT_ONCE * PANEL ? n - j : PANELS_AT_ONCE * PANEL;
+            const float *block = panels + j * packed + from * PANEL;
+            for (size_t i = 0, step; i < m; i += step) {
+                Floats part = {a.at + i * a.row + from * a.column, a.row, a.column};
+                step = m - i >= TILE_ROWS ? TILE_ROWS : m - i >= 4 ? 4 : 1;
+                (step == TILE_ROWS ? rows_most : step == 4 ? rows_four : rows_one)(
+                    c + i * ldc + j, ldc, add || from, part, block, packed * PANEL, wide, deep);
+            }
+        }
+}
+
+static void pack(float *panels, Floats b, size_t depth, size_t n) {
+    for (size_t first = 0; first < n; first += PANEL, panels += depth * PANEL) {
+        size_t some = n - first < PANEL ? n - first : PANEL;
+        if (some < PANEL) memset(panels, 0, depth * PANEL * sizeof *panels);
+        if (b.column == 1)
+            for (size_t t = 0; t < depth; t++) memcpy(panels + t * PANEL, b.at + t * b.row + first, 4 * some);
+        else
+            for (size_t j = 0; j < some; j++)
+                for (size_t t = 0; t < depth; t++) panels[t * PANEL + j] = b.at[t + (first + j) * b.column];
+    }
+}
+
+static void exp_all(float *x, size_t n) {
+    for (size_t i = 0; i < n; i += VEC) vec_store_some(x + i, vec_exp(vec_load_some(TENSOR_F32, x + i, n - i)), n - i);
+}
+
+#define TRAIN_KERNELS {.width = PANEL, .rows = TILE_ROWS, .pack = pack, .multiply = multiply, .exp = exp_all}
+
+#endif

@@ -1,0 +1,31 @@
+/* train/rng.c - splitmix64. */
+#include "rng.h"
+
+#include <math.h>
+
+uint64_t rng_next(Rng *r) {
+    uint64_t x = r->state += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+Rng rng_of(uint64_t seed, uint64_t place) {
+    Rng a = {seed}, b = {rng_next(&a) ^ place};
+    return (Rng){rng_next(&b)};
+}
+
+size_t rng_below(Rng *r, size_t n) { return (size_t)(rng_next(r) % n); }
+
+double rng_uniform(Rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
+
+double rng_normal(Rng *r) {
+    double u = 1 - rng_uniform(r), v = rng_uniform(r); /* u is not 0 */
+    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+}
+
+uint64_t rng_place(const char *name) {
+    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
+    for (; *name; name++) hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
+    return hash;
+}

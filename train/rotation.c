@@ -1,0 +1,32 @@
+/* train/rotation.c - RoPE backward. y = R x with R orthogonal: dx = R^T dy, the rotation by the negative angle. And a
+ * pair's y turns with its angle as (-y_1, y_0) does, so the loss grows with the angle by dy_1 y_0 - dy_0 y_1. */
+#include "parts.h"
+
+/* One head by the row of angles c, s; back: s is taken negative, row by row in room. */
+void rotate_heads(Work *k, float *x, const Turning *r, size_t n, size_t heads, int back) {
+    size_t half = (size_t)r->rotary_dim / 2;
+    float negative[ROPE_MAX_PAIRS];
+    for (Share t = team_share(&k->team, n); t.at < t.end; t.at++) {
+        const float *c = r->cos + t.at % r->length * half, *s = r->sin + t.at % r->length * half;
+        for (size_t i = 0; back && i < half; i++) negative[i] = -s[i];
+        for (size_t h = 0; h < heads; h++)
+            k->kernels->vec->rotate(x + (t.at * heads + h) * r->head_dim, c, back ? negative : s, r->rotary_dim,
+                                    r->pairing);
+    }
+    team_wait(&k->team);
+}
+
+void rotate_frequencies(Work *k, double *g, const float *y, const float *dy, const Turning *r, size_t n, size_t heads) {
+    size_t half = (size_t)r->rotary_dim / 2, step = r->pairing == ROPE_HALF ? 1 : 2,
+           other = r->pairing == ROPE_HALF ? half : 1;
+    for (Share i = team_share(&k->team, half); i.at < i.end; i.at++)
+        for (size_t t = 0; t < n; t++) {
+            double turned = 0;
+            for (size_t h = 0; h < heads; h++) {
+                size_t at = (t * heads + h) * r->head_dim + i.at * step;
+                turned += dy[at + other] * y[at] - dy[at] * y[at + other];
+            }
+            g[i.at] += (double)(t % r->length) * turned;
+        }
+    team_wait(&k->team);
+}

@@ -1,0 +1,73 @@
+/* train/trainee.h - a model that learns: its parameters, room for one batch, and its forward pass with the way back.
+ *
+ *     Trainee t;
+ *     if (trainee_init(&t, &config, &shape, kernels, threads, err, sizeof err)) ...
+ *     params_begin(&t.params, seed, config.n_layers);
+ *     double loss = trainee_loss(&t, ids, targets, 1);            t.params' gradients are those of this batch
+ *     adamw_step(..);                                             adamw.h
+ *     trainee_free(&t);
+ *
+ * What the model is, is a Config, as the engine reads it from a file: sizes, RoPE, linear attention, window. Its family's
+ * page (decoder.c, encoder.c) is the engine's page with the way back beside it. */
+#ifndef TRAINEE_H
+#define TRAINEE_H
+
+#include "attention.h"
+#include "model/model.h"
+
+typedef struct Trainee Trainee;
+
+typedef struct {
+    size_t texts, length; /* of a batch: texts * length tokens */
+} BatchShape;
+
+/* A family: a page. */
+typedef struct {
+    const char *arch;
+    int (*declare)(Trainee *t);   /* t->params, by the names of GGUF. 0 or -ENOMEM */
+    int (*allocate)(Trainee *t);  /* t->page: its parameters at hand, and room for a batch. 0 or -ENOMEM */
+    void (*release)(Trainee *t);
+    /* Every thread calls them: the final hidden states of ids [n]; the gradients from those of the hidden states. */
+    const float *(*forward)(Trainee *t, const int *ids);
+    void (*backward)(Trainee *t, const int *ids, float *dx);
+    Param *(*head)(Trainee *t, Param **bias); /* what makes logits of hidden states */
+} TraineeFamily;
+extern const TraineeFamily trainee_decoder, trainee_encoder;
+
+struct Trainee {
+    Config config;         /* its own copy; pointers in it are the caller's */
+    BatchShape shape;
+    const TraineeFamily *family;
+    Params params;
+    Work work;
+    Turning turning;       /* rotary_dim 0: nothing turns */
+    float *angles;         /* [2, length, rotary_dim / 2]: cos, sin of turning; owned */
+    Param *frequencies;    /* rope_freqs.weight [rotary_dim / 2]: what frequencies are divided by, where they are
+                            * learned; else NULL */
+    double *grown;         /* [rotary_dim / 2]: how the loss grows with each frequency */
+    float *scale;          /* [length], of attention; owned */
+    AttentionBatch attention;
+    LinearParts linear;
+    float *projection;     /* [favor_features, head_dim] or NULL; owned */
+    void *page;            /* the family's */
+    double *loss;          /* [n]: of each token of the last batch */
+    float *dx, *logits;    /* [n, d_model]; loss_of's room */
+    size_t bytes;          /* of all that, for people */
+};
+
+/* Memory for all of it; 0, -ENOMEM, or -EINVAL with a line: a setting that cannot be trained. On error t is zeroed. */
+int trainee_init(Trainee *t, const Config *c, const BatchShape *shape, const Kernels *kernels, int threads, char *err,
+                 size_t errlen);
+void trainee_free(Trainee *t); /* accepts a zeroed struct */
+
+/* ids, targets [texts, length]; a target below 0 does not count. Returns the mean loss in nats, NaN where none counts;
+ * t->loss has each. learns: gradients become those of this batch; else they stay. */
+double trainee_loss(Trainee *t, const int *ids, const int *targets, int learns);
+
+/* For pages: attention of q, k, v, rotated where they are to be, and its gradients. kept [n, n_heads]: a number a token
+ * and head that backward needs. */
+void trainee_attend(Trainee *t, float *out, float *kept, float *q, float *k, const float *v);
+void trainee_attend_backward(Trainee *t, float *dq, float *dk, float *dv, const float *dout, const float *out,
+                             const float *kept, const float *q, const float *k, const float *v);
+
+#endif

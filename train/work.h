@@ -1,0 +1,41 @@
+/* train/work.h - who computes a step, and with what: a team of threads, a row of kernels, and room to work in.
+ *
+ * As in the engine's forward pages every thread runs the same text and takes its share of each loop; what another thread
+ * may read stands behind a team_wait. All functions here and in the parts (parts.h) that do not end in _nowait wait
+ * before they return. Sums go over tokens in one order, whoever does them: the same bits for any number of threads. */
+#ifndef WORK_H
+#define WORK_H
+
+#include "base/threads.h"
+#include "kernels/train_kernels.h"
+
+typedef struct {
+    Team team;
+    const Kernels *kernels;
+    const TrainKernels *k;  /* kernels->train */
+    float *panels;          /* [panels_size]: the packed side of a product, shared by all threads */
+    size_t panels_size;
+    float *room;            /* [team.most, room_size]: a thread's own */
+    size_t room_size;
+    float *rows;            /* [rows_size]: a number a token, and the like */
+    size_t rows_size;
+} Work;
+
+/* Room is taken by whoever knows the sizes (work_reserve) before the first step. threads 0: as many as are worth it.
+ * 0, or -ENOMEM. */
+int work_init(Work *w, const Kernels *kernels, int threads);
+/* The largest needs, in floats; of a product: work_panels(..). Called as often as wanted, then work_allocate once. */
+void work_reserve(Work *w, size_t panels, size_t room, size_t rows);
+int work_allocate(Work *w);
+void work_free(Work *w); /* accepts a zeroed struct */
+
+size_t work_panels(const Work *w, size_t n, size_t depth); /* floats of b [depth, n], packed */
+static inline float *work_room(const Work *w) { return w->room + (size_t)team_member() * w->room_size; }
+
+/* c [m, n], rows ldc apart, = or += a [m, depth] b [depth, n]. */
+void work_product(Work *w, float *c, size_t ldc, int add, Floats a, Floats b, size_t m, size_t n, size_t depth);
+
+/* g[j] += sum over t of a[t][j] * b[t][j] * s[t], j < d, t < n; b or s may be NULL: 1. Sums of 64 tokens at a time. */
+void work_sum_columns(Work *w, float *g, const float *a, const float *b, const float *s, size_t n, size_t d);
+
+#endif
