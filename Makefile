@@ -77,7 +77,7 @@ SUITE_NAMES := $(filter $(SUITE_NAMES),$(FIRST)) $(filter-out $(FIRST),$(SUITE_N
 
 # The programs of weights-tools/. Every other file there but program.c, which prints, is linked with the tests, too.
 PROGRAMS   := weights-tools/convert weights-tools/quantize weights-tools/inspect
-TOOLS      := $(patsubst %.c,$(B)/%.o,$(filter-out $(PROGRAMS:=.c) weights-tools/program.c,$(call sources,weights-tools)))
+TOOLS      := $(patsubst %.c,$(B)/%.o,$(filter-out $(PROGRAMS:=.c) weights-tools/program.c,$(call sources,weights-tools) $(call sources,train)))
 
 all: run $(PROGRAMS) ## build ./run and weights-tools/convert, quantize and inspect (the default)
 .DEFAULT_GOAL := all

@@ -1,6 +1,7 @@
 /* cli/perplexity.c - the command perplexity: how well the model foresees a text. */
 #include "cli.h"
 #include "lab/perplexity.h"
+#include "text/documents.h"
 #include "rope/spec.h"
 #include "base/base.h"
 #include "base/system.h"
@@ -91,7 +92,7 @@ static int score_documents(Scoring *s) {
     const char *doc;
     int rc = 0;
     if (s->cut.convention->drops_newline && n > 0 && s->text[n - 1] == '\n') n--;
-    while (rc == 0 && perplexity_document(s->text, n, s->a->in.separator, &at, &doc, &len))
+    while (rc == 0 && document_next(s->text, n, s->a->in.separator, &at, &doc, &len))
         if (len > 0) rc = score_document(s, doc, len);
     return rc;
 }

@@ -125,32 +125,3 @@ void perplexity_bins_free(PerplexityBins *b) {
     free(b->at);
     memset(b, 0, sizeof *b);
 }
-
-/* The next line that holds exactly separator, from `from` on: its start, or NULL. */
-static const char *find_separator(const char *from, const char *end, const char *separator) {
-    size_t len = strlen(separator);
-    for (const char *line = from; line < end;) {
-        const char *newline = memchr(line, '\n', (size_t)(end - line));
-        const char *stop = newline ? newline : end;
-        if ((size_t)(stop - line) == len && memcmp(line, separator, len) == 0) return line;
-        if (!newline) break;
-        line = newline + 1;
-    }
-    return NULL;
-}
-
-int perplexity_document(const char *text, size_t n, const char *separator, size_t *at, const char **doc, size_t *len) {
-    if (*at > n || (n == 0 && *at == 0)) return 0;
-    const char *start = text + *at, *end = text + n, *line = separator ? find_separator(start, end, separator) : NULL;
-    *doc = start;
-    if (line) {
-        const char *stop = line > start ? line - 1 : line; /* without the newline before the separator */
-        *len = (size_t)(stop - start);
-        *at = (size_t)(line - text) + strlen(separator) + 1; /* past the separator's own newline, or past the end */
-        return 1;
-    }
-    *len = (size_t)(end - start);
-    if (separator && *len && end[-1] == '\n') --*len;
-    *at = n + 1;
-    return 1;
-}

@@ -58,9 +58,4 @@ void perplexity_bins_free(PerplexityBins *b); /* accepts a zeroed struct */
 int perplexity_window(Perplexity *p, Session *s, const int *ids, const Cut *cut, const CutWindow *w,
                       PerplexityBins *by, char *err, size_t errlen);
 
-/* The next document of a text: documents stand between lines that hold exactly `separator`; the newline before such a
- * line and the text's last newline belong to no document. *at walks from 0; 1 while there is one, 0 at the end. An
- * empty document has *len 0. separator NULL: the whole text, byte for byte, is one document. */
-int perplexity_document(const char *text, size_t n, const char *separator, size_t *at, const char **doc, size_t *len);
-
 #endif

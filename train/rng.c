@@ -1,14 +1,12 @@
 /* train/rng.c - splitmix64. */
 #include "rng.h"
 
+#include "base/base.h"
+#include "base/hash.h"
+
 #include <math.h>
 
-uint64_t rng_next(Rng *r) {
-    uint64_t x = r->state += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-}
+uint64_t rng_next(Rng *r) { return hash_mix(r->state += 0x9e3779b97f4a7c15u); }
 
 Rng rng_of(uint64_t seed, uint64_t place) {
     Rng a = {seed}, b = {rng_next(&a) ^ place};
@@ -21,7 +19,7 @@ double rng_uniform(Rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
 
 double rng_normal(Rng *r) {
     double u = 1 - rng_uniform(r), v = rng_uniform(r); /* u is not 0 */
-    return sqrt(-2 * log(u)) * cos(6.283185307179586 * v);
+    return sqrt(-2 * log(u)) * cos(TURN * v);
 }
 
 uint64_t rng_place(const char *name) {
