@@ -5,6 +5,7 @@
 #include "base/hash.h"
 
 #include <math.h>
+#include <string.h>
 
 uint64_t rng_next(Rng *r) { return hash_mix(r->state += 0x9e3779b97f4a7c15u); }
 
@@ -22,8 +23,4 @@ double rng_normal(Rng *r) {
     return sqrt(-2 * log(u)) * cos(TURN * v);
 }
 
-uint64_t rng_place(const char *name) {
-    uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a */
-    for (; *name; name++) hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-    return hash;
-}
+uint64_t rng_place(const char *name) { return hash_bytes(HASH_START, name, strlen(name)); }
