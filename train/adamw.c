@@ -57,7 +57,8 @@ static void change(void *arg) {
 double adamw_step(Work *w, Params *p, const AdamW *o, double rate, uint64_t step) {
     size_t lots = (p->floats + LOT - 1) / LOT;
     double square = 0;
-    Job j = {.w = w, .p = p, .o = o, .rate = rate, .step = step, .per_sum = (lots + MOST_SUMS - 1) / MOST_SUMS, .by = 1};
+    Job j = {.w = w, .p = p, .o = o, .rate = rate, .step = step, .by = 1};
+    j.per_sum = (lots + MOST_SUMS - 1) / MOST_SUMS;
     team_run(&w->team, w->team.most, add_squares, &j);
     for (size_t i = 0; i < MOST_SUMS; i++) square += j.sums[i];
     double norm = sqrt(square);

@@ -1,7 +1,7 @@
 /* train/attention.h - attention over a batch of texts, and its gradients: softmax (softmax.c) and linear (states.c).
  *
- * Texts are of equal length: token t of text b is row b * length + t of q [n, n_heads, head_dim], k and v [n, n_kv_heads,
- * head_dim]. Shared among threads are texts and key/value heads; README.md derives both. */
+ * Texts are of equal length: token t of text b is row b * length + t of q [n, n_heads, head_dim], k and v [n,
+ * n_kv_heads, head_dim]. Shared among threads are texts and key/value heads; README.md derives both. */
 #ifndef TRAIN_ATTENTION_H
 #define TRAIN_ATTENTION_H
 
@@ -16,8 +16,8 @@ typedef struct {
     const float *bias;    /* [n_heads, 2 length - 1]: added to a score, by length - 1 + query - key; NULL: none */
 } AttentionBatch;
 
-/* out [n, n_heads, head_dim] = softmax(scale q k^T + bias) v; lse [n, n_heads]: the log of each softmax's sum, from which
- * the gradients' pass makes the weights again. q and k are rotated. */
+/* out [n, n_heads, head_dim] = softmax(scale q k^T + bias) v; lse [n, n_heads]: the log of each softmax's sum, from
+ * which the gradients' pass makes the weights again. q and k are rotated. */
 void softmax_forward(Work *w, float *out, float *lse, const float *q, const float *k, const float *v,
                      const AttentionBatch *a);
 /* dq, dk, dv from dout; dbias (NULL where there is no bias) [texts, n_heads, 2 length - 1] is written, a text's own. */

@@ -36,9 +36,11 @@ static int declare(Trainee *t) {
     for (int l = -1; l <= c->n_layers; l++) /* what is in no layer: before them and behind them */
         for (const DecoderTensor *d = decoder_tensors; d->gguf; d++) {
             int in_layer = strchr(d->gguf, '#') != NULL, first = d == decoder_tensors;
-            if (in_layer != (l >= 0 && l < c->n_layers) || (!in_layer && first != (l < 0)) || decoder_has(c, d) <= 0) continue;
+            if (in_layer != (l >= 0 && l < c->n_layers) || (!in_layer && first != (l < 0)) || decoder_has(c, d) <= 0)
+                continue;
             weights_layer_name(name, d->gguf, l);
-            if (params_add(&t->params, name, decoder_size(c, d->rows), decoder_size(c, d->cols), d->cols != 0)) return -ENOMEM;
+            if (params_add(&t->params, name, decoder_size(c, d->rows), decoder_size(c, d->cols), d->cols != 0))
+                return -ENOMEM;
         }
     return 0;
 }

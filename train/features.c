@@ -88,9 +88,9 @@ static void identity_back(float *dx, const float *dy, const float *y, const floa
     EACH(i, p) dx[i] = dy[i];
 }
 
-/* FAVOR+ (attention/favor.c): e^(w_j.x' - |x'|^2/2) / sqrt(r), x' = x / head_dim^(1/4). A query's factor, the same for all
- * of its features, stands above and below the line: it is left out, and the largest feature is 1 over sqrt(r). Epsilon
- * must be 0, else it would matter. */
+/* FAVOR+ (attention/favor.c): e^(w_j.x' - |x'|^2/2) / sqrt(r), x' = x / head_dim^(1/4). A query's factor, the same for
+ * all of its features, stands above and below the line: it is left out, and the largest feature is 1 over sqrt(r).
+ * Epsilon must be 0, else it would matter. */
 static void favor(const Work *w, float *y, const float *x, const LinearParts *p, FeatureSide side) {
     size_t d = (size_t)p->c->head_dim, r = (size_t)p->c->favor_features;
     float shrink = 1 / sqrtf(sqrtf((float)d)), less = 0, size = 1 / sqrtf((float)r);

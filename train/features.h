@@ -1,5 +1,5 @@
-/* train/features.h - a head's features for linear attention, in float, and their gradients: what attention/phi.h maps and
- * linear.c rotates, the other way round. */
+/* train/features.h - a head's features for linear attention, in float, and their gradients: what attention/phi.h maps
+ * and linear.c rotates, the other way round. */
 #ifndef FEATURES_H
 #define FEATURES_H
 

@@ -1,5 +1,5 @@
-/* train/rng.h - chance that can be asked for again: a stream of numbers from a seed and a place (a step, a parameter), so
- * that a run that goes on needs no state of it. splitmix64: Steele, Lea and Flood, OOPSLA 2014. */
+/* train/rng.h - chance that can be asked for again: a stream of numbers from a seed and a place (a step, a parameter),
+ * so that a run that goes on needs no state of it. splitmix64: Steele, Lea and Flood, OOPSLA 2014. */
 #ifndef RNG_H
 #define RNG_H
 

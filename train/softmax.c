@@ -115,7 +115,7 @@ void softmax_forward(Work *w, float *out, float *lse, const float *q, const floa
     team_wait(&w->team);
 }
 
-/* dS of a tile from dP, in place; P is in desk->s. Scores grow by their scale, which q and k see and the bias does not. */
+/* dS of a tile from dP, in place; P is in desk->s. Their scale is q's and k's affair, and not the bias's. */
 static void scores_backward(Desk *desk, float *dbias, const float *dout, const float *out, const AttentionBatch *a,
                             const Place *p, size_t i0, size_t i1, size_t end) {
     for (size_t i = i0; i < i1; i++) {

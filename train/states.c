@@ -1,5 +1,5 @@
-/* train/states.c - linear attention and its gradients. With a_m, b_n the features above the line, A_m, B_n those below it
- * (eq. 19: a = R A), d_m = A_m . z_m + epsilon:
+/* train/states.c - linear attention and its gradients. With a_m, b_n the features above the line, A_m, B_n those below
+ * it (eq. 19: a = R A), d_m = A_m . z_m + epsilon:
  *
  *     o_m = a_m^T S_m / d_m      S_m = sum over n <= m of b_n v_n^T       z_m = sum over n <= m of B_n
  *
@@ -8,8 +8,8 @@
  *     db_n = R_n v_n             dv_n = R_n^T b_n        R_n = sum over m >= n of a_m p_m^T     [rows, head_dim]
  *     dB_n = u_n                                         u_n = sum over m >= n of e_m A_m
  *
- * So backward is a scan, too, from the text's end: R and u are to it what S and z are forward. Both go by chunks: within
- * one all pairs, between them the states. A text that is not causal is one sum, seen by all. */
+ * So backward is a scan, too, from the text's end: R and u are to it what S and z are forward. Both go by chunks:
+ * within one all pairs, between them the states. A text that is not causal is one sum, seen by all. */
 #include "features.h"
 
 #include <math.h>
@@ -70,7 +70,9 @@ static void chunk_pairs(const Work *w, const Desk *k, Floats x, Floats y, size_t
         for (size_t j = i + 1; j < m; j++) k->pairs[i * CHUNK + j] = 0;
 }
 
-static size_t chunk_size(const Desk *k, size_t c) { return k->length - c * CHUNK < CHUNK ? k->length - c * CHUNK : CHUNK; }
+static size_t chunk_size(const Desk *k, size_t c) {
+    return k->length - c * CHUNK < CHUNK ? k->length - c * CHUNK : CHUNK;
+}
 
 /* The states before each chunk, and in the end. v: rows ld apart. */
 static void scan(const Work *w, Desk *k, const float *v, size_t ld) {
@@ -81,7 +83,8 @@ static void scan(const Work *w, Desk *k, const float *v, size_t ld) {
         size_t m = chunk_size(k, c), t = c * CHUNK;
         memcpy(next, S, k->rows * k->d * sizeof *S);
         memcpy(after, z, k->rows * sizeof *z);
-        product(w, k, next, k->d, 1, transposed(k->above_k + t * k->rows, k->rows), as_is(v + t * ld, ld), k->rows, k->d, m);
+        product(w, k, next, k->d, 1, transposed(k->above_k + t * k->rows, k->rows), as_is(v + t * ld, ld), k->rows,
+                k->d, m);
         for (size_t i = t; i < t + m; i++)
             for (size_t j = 0; j < k->rows; j++) after[j] += k->below_k[i * k->rows + j];
     }
@@ -120,9 +123,9 @@ static void head_backward(const Work *w, Desk *k, float *dv, const float *v, siz
     for (size_t c = k->n_chunks; c-- > 0;) {
         size_t m = chunk_size(k, c), t = c * CHUNK;
         const float *num = k->num + t * d, *S = k->S + c * rows * d;
-        Floats a = as_is(k->above_q + t * rows, rows), b = as_is(k->above_k + t * rows, rows), values = as_is(v + t * ld, ld),
-               grown = as_is(num, d), b_turned = transposed(b.at, rows), pairs = as_is(k->pairs, CHUNK),
-               pairs_turned = transposed(k->pairs, CHUNK);
+        Floats a = as_is(k->above_q + t * rows, rows), b = as_is(k->above_k + t * rows, rows),
+               values = as_is(v + t * ld, ld), grown = as_is(num, d), b_turned = transposed(b.at, rows),
+               pairs = as_is(k->pairs, CHUNK), pairs_turned = transposed(k->pairs, CHUNK);
         float *da = k->dabove_q + t * rows, *db = k->dabove_k + t * rows;
         product(w, k, da, rows, 0, grown, transposed(S, d), m, rows, d);                /* S p of earlier chunks */
         product(w, k, db, rows, 1, values, transposed(k->R, d), m, rows, d);            /* R v of later ones */
@@ -220,8 +223,8 @@ static void above_and_below(Desk *k, const float *dout, const float *out, const 
     }
 }
 
-static void features_to(const Work *w, float *dx, const float *x, size_t ld, float *dabove, float *dbelow, const Desk *k,
-                        const LinearParts *p, FeatureSide side) {
+static void features_to(const Work *w, float *dx, const float *x, size_t ld, float *dabove, float *dbelow,
+                        const Desk *k, const LinearParts *p, FeatureSide side) {
     for (size_t t = 0; t < k->length; t++)
         features_backward(w, dx + t * ld, dabove + t * k->rows, dbelow + t * k->rows, x + t * ld, t, p, side);
 }

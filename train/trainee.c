@@ -21,7 +21,8 @@ static void frequencies(const Trainee *t, double *inv_freq) {
     Rope r;
     rope_init(&r, &c->rope, c->n_ctx_train);
     for (int i = 0; i < r.rotary_dim / 2; i++)
-        inv_freq[i] = t->frequencies ? pow(c->rope.theta, -2.0 * i / r.rotary_dim) / t->frequencies->w[i] : r.inv_freq[i];
+        inv_freq[i] = !t->frequencies ? r.inv_freq[i]
+                                      : pow(c->rope.theta, -2.0 * i / r.rotary_dim) / t->frequencies->w[i];
 }
 
 /* The rows of all positions; again with every step where frequencies are learned. */
@@ -191,7 +192,7 @@ static int reserve(Trainee *t) {
 
 int trainee_init(Trainee *t, const Config *c, const BatchShape *shape, const Kernels *kernels, int threads, char *err,
                  size_t errlen) {
-    *t = (Trainee){.config = *c, .shape = *shape, .family = c->mask == MASK_CAUSAL ? &trainee_decoder : &trainee_decoder};
+    *t = (Trainee){.config = *c, .shape = *shape, .family = &trainee_decoder};
     int rc = work_init(&t->work, kernels, threads);
     if (rc == 0) rc = allocate(t);
     if (rc == 0 && c->linear.form && (rc = states_check(&t->linear, err, errlen)) != 0) {
@@ -201,7 +202,8 @@ int trainee_init(Trainee *t, const Config *c, const BatchShape *shape, const Ker
     if (rc == 0) rc = reserve(t);
     if (rc == 0) return 0;
     trainee_free(t);
-    return base_error(err, errlen, rc, "out of memory for a batch of %zu texts of %zu tokens", shape->texts, shape->length);
+    return base_error(err, errlen, rc, "out of memory for a batch of %zu texts of %zu tokens", shape->texts,
+                      shape->length);
 }
 
 void trainee_free(Trainee *t) {

@@ -7,8 +7,8 @@
  *     adamw_step(..);                                             adamw.h
  *     trainee_free(&t);
  *
- * What the model is, is a Config, as the engine reads it from a file: sizes, RoPE, linear attention, window. Its family's
- * page (decoder.c, encoder.c) is the engine's page with the way back beside it. */
+ * What the model is, is a Config, as the engine reads it from a file: sizes, RoPE, linear attention, window. Its
+ * family's page (decoder.c, encoder.c) is the engine's page with the way back beside it. */
 #ifndef TRAINEE_H
 #define TRAINEE_H
 

@@ -40,7 +40,9 @@ void work_free(Work *w) {
     *w = (Work){0};
 }
 
-size_t work_panels(const Work *w, size_t n, size_t depth) { return (n + w->k->width - 1) / w->k->width * w->k->width * depth; }
+size_t work_panels(const Work *w, size_t n, size_t depth) {
+    return (n + w->k->width - 1) / w->k->width * w->k->width * depth;
+}
 
 void work_product(Work *w, float *c, size_t ldc, int add, Floats a, Floats b, size_t m, size_t n, size_t depth) {
     size_t wide = w->k->width, tall = w->k->rows;

@@ -1,8 +1,9 @@
 /* train/work.h - who computes a step, and with what: a team of threads, a row of kernels, and room to work in.
  *
- * As in the engine's forward pages every thread runs the same text and takes its share of each loop; what another thread
- * may read stands behind a team_wait. All functions here and in the parts (parts.h) that do not end in _nowait wait
- * before they return. Sums go over tokens in one order, whoever does them: the same bits for any number of threads. */
+ * As in the engine's forward pages every thread runs the same text and takes its share of each loop; what another
+ * thread may read stands behind a team_wait. All functions here and in the parts (parts.h) that do not end in _nowait
+ * wait before they return. Sums go over tokens in one order, whoever does them: the same bits for any number of
+ * threads. */
 #ifndef WORK_H
 #define WORK_H
 
