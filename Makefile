@@ -76,7 +76,7 @@ SUITE_NAMES := $(patsubst tests/test_%.c,%,$(sort $(wildcard tests/test_*.c)))
 SUITE_NAMES := $(filter $(SUITE_NAMES),$(FIRST)) $(filter-out $(FIRST),$(SUITE_NAMES))
 
 # The programs of weights-tools/. Every other file there but program.c, which prints, is linked with the tests, too.
-PROGRAMS   := weights-tools/convert weights-tools/quantize weights-tools/inspect
+PROGRAMS   := weights-tools/convert weights-tools/quantize weights-tools/inspect weights-tools/train
 TOOLS      := $(patsubst %.c,$(B)/%.o,$(filter-out $(PROGRAMS:=.c) weights-tools/program.c,$(call sources,weights-tools) $(call sources,train)))
 
 all: run $(PROGRAMS) ## build ./run and weights-tools/convert, quantize and inspect (the default)

@@ -5,11 +5,12 @@
 #include <math.h>
 #include <string.h>
 
-/* One token's logits z [n] become their gradient, times scale; returns the loss. */
-static double cross_entropy(const TrainKernels *k, float *z, size_t n, size_t target, float scale) {
+/* One token's logits z [n] become their gradient, times scale; returns the loss. right: no logit was larger. */
+static double cross_entropy(const TrainKernels *k, float *z, size_t n, size_t target, float scale, uint8_t *right) {
     float max = -INFINITY, of_target = z[target];
     for (size_t i = 0; i < n; i++) max = z[i] > max ? z[i] : max;
     double below = (double)of_target - max, sum = 0;
+    *right = of_target == max;
     for (size_t i = 0; i < n; i++) z[i] -= max;
     k->exp(z, n);
     for (size_t i = 0; i < n; i++) sum += z[i];
@@ -31,13 +32,13 @@ static size_t gather(Work *k, size_t *which, float *room, const float *x, const 
     return found;
 }
 
-void loss_of(Work *k, double *loss, float *dx, const float *x, const int *targets, const Param *w, const Param *b,
-             size_t n, float *room) {
+void loss_of(Work *k, double *loss, uint8_t *right, float *dx, const float *x, const int *targets, const Param *w,
+             const Param *b, size_t n, float *room) {
     size_t d = w->cols, vocabulary = w->rows, which[LOSS_ROWS], total = 0;
     float *rows = room, *logits = room + LOSS_ROWS * d;
     for (size_t t = 0; t < n; t++) total += targets[t] >= 0;
     for (Share t = team_share(&k->team, n); t.at < t.end; t.at++) {
-        loss[t.at] = 0;
+        loss[t.at] = right[t.at] = 0;
         if (dx) memset(dx + t.at * d, 0, d * sizeof *dx);
     }
     for (size_t t = 0; t < n;) {
@@ -45,7 +46,7 @@ void loss_of(Work *k, double *loss, float *dx, const float *x, const int *target
         linear_forward(k, logits, 0, rows, w, b, m);
         for (Share i = team_share(&k->team, m); i.at < i.end; i.at++)
             loss[which[i.at]] = cross_entropy(k->k, logits + i.at * vocabulary, vocabulary,
-                                              (size_t)targets[which[i.at]], 1 / (float)total);
+                                              (size_t)targets[which[i.at]], 1 / (float)total, &right[which[i.at]]);
         team_wait(&k->team);
         if (!dx) continue;
         work_product(k, w->g, d, 1, (Floats){logits, 1, vocabulary}, (Floats){rows, d, 1}, vocabulary, d, m);

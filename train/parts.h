@@ -49,12 +49,12 @@ void embedding_forward(Work *k, float *x, const int *ids, const Param *table, si
 void embedding_backward(Work *k, const float *dx, const int *ids, const Param *table, size_t n);
 
 /* The mean over targets of -log softmax(x w^T + b)[target], over tokens with target[t] >= 0; loss [n] gets each token's
- * (0 where there is none), dx [n, d] its gradient, w->g and b->g theirs; b may be NULL. dx NULL: the loss alone. room
- * [LOSS_ROWS, d + rows of w]. A softmax's gradient is p - (1 at the target): LOSS_ROWS tokens' logits at a time are all
- * that is ever held. */
+ * (0 where there is none), right [n] 1 where no other id had a larger logit, dx [n, d] its gradient, w->g and b->g
+ * theirs; b may be NULL. dx NULL: the loss alone. room [LOSS_ROWS, d + rows of w]. A softmax's gradient is p - (1 at
+ * the target): LOSS_ROWS tokens' logits at a time are all that is ever held. */
 enum { LOSS_ROWS = 256 };
-void loss_of(Work *k, double *loss, float *dx, const float *x, const int *targets, const Param *w, const Param *b,
-             size_t n, float *room);
+void loss_of(Work *k, double *loss, uint8_t *right, float *dx, const float *x, const int *targets, const Param *w,
+             const Param *b, size_t n, float *room);
 /* What they need, in floats (work.h). */
 void parts_reserve(Work *k, size_t n, size_t d);
 

@@ -91,7 +91,7 @@ static void step(void *arg) {
     Trainee *t = s->t;
     Param *bias, *head = t->family->head(t, &bias);
     const float *x = t->family->forward(t, s->ids);
-    loss_of(&t->work, t->loss, s->learns ? t->dx : NULL, x, s->targets, head, bias, n_of(t), t->logits);
+    loss_of(&t->work, t->loss, t->right, s->learns ? t->dx : NULL, x, s->targets, head, bias, n_of(t), t->logits);
     if (s->learns) t->family->backward(t, s->ids, t->dx);
 }
 
@@ -161,8 +161,9 @@ static int allocate(Trainee *t) {
     t->dx = floats_new(t, n * d);
     t->logits = floats_new(t, LOSS_ROWS * (d + (size_t)c->vocab_size));
     t->loss = calloc(n, sizeof *t->loss);
+    t->right = calloc(n, 1);
     t->grown = calloc(half + 1, sizeof *t->grown);
-    if (!t->angles || !t->scale || !t->dx || !t->logits || !t->loss || !t->grown) return -ENOMEM;
+    if (!t->angles || !t->scale || !t->dx || !t->logits || !t->loss || !t->right || !t->grown) return -ENOMEM;
     if (c->linear.form && c->linear.phi->projection && set_projection(t)) return -ENOMEM;
     fill_angles(t);
     set_attention(t);
@@ -215,6 +216,7 @@ void trainee_free(Trainee *t) {
     pages_free(t->logits, LOSS_ROWS * (d + (size_t)t->config.vocab_size) * sizeof(float));
     pages_free(t->projection, (size_t)t->config.linear.favor_features * (size_t)t->config.head_dim * sizeof(float));
     free(t->loss);
+    free(t->right);
     free(t->grown);
     params_free(&t->params);
     work_free(&t->work);

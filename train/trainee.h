@@ -51,6 +51,7 @@ struct Trainee {
     float *projection;     /* [favor_features, head_dim] or NULL; owned */
     void *page;            /* the family's */
     double *loss;          /* [n]: of each token of the last batch */
+    uint8_t *right;        /* [n]: 1 where the target was the most probable id */
     float *dx, *logits;    /* [n, d_model]; loss_of's room */
     size_t bytes;          /* of all that, for people */
 };

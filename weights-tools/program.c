@@ -51,6 +51,8 @@ static int on_progress(void *arg, uint64_t done, uint64_t total) {
     return interrupted;
 }
 
+int program_interrupted(void) { return interrupted; }
+
 Report program_report(Program *p) { return (Report){p, on_note, on_progress}; }
 
 static void on_interrupt(int sig) {

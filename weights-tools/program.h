@@ -1,4 +1,4 @@
-/* weights-tools/program.h - what the three programs here have in common: error lines, notes, progress, signals. Only
+/* weights-tools/program.h - what the programs here have in common: error lines, notes, progress, signals. Only
  * they include it; with them it is all that prints or exits in this folder. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
@@ -21,6 +21,8 @@ void program_begin(Program *p, const char *name);
 int program_fail(const Program *p, int code, const char *fmt, ...) BASE_PRINTF(3, 4);
 /* The same of a library's negative errno and its line. */
 int program_fail_with(const Program *p, int rc, const char *err);
+/* 1: a signal asks the work to end. */
+int program_interrupted(void);
 /* Notes and progress of p, for the library. */
 Report program_report(Program *p);
 

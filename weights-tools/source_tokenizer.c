@@ -62,10 +62,26 @@ static void write_none(Source *s) {
     if (c->n_eos > 1) id(&s->meta, "tokenizer.ggml.eot_token_id", c->eos_id[1]);
 }
 
+int source_vocabulary(Source *s, const Tokenizer *t, const char *from, int end_id, char *err, size_t errlen) {
+    const Config *c = &s->config;
+    size_t n = (size_t)c->vocab_size;
+    Vocabulary v;
+    if (tokenizer_size(t) > n)
+        return base_error(err, errlen, -EINVAL,
+                          "%s: the tokenizer has %zu pieces and the model %zu: they do not belong together", from,
+                          tokenizer_size(t), n);
+    int rc = tokenizer_vocabulary(&v, t, from, err, errlen);
+    if (rc) return rc;
+    for (int i = 0; i < c->n_eos && end_id < 0;
+         i++) /* Hugging Face may name several: one more than the tokenizer's own */
+        if (c->eos_id[i] != v.eos_id) end_id = c->eos_id[i];
+    write_vocabulary(&s->meta, &v, n, end_id);
+    free((void *)(uintptr_t)v.pieces);
+    return 0;
+}
+
 int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int end_id, char *err, size_t errlen) {
     Tokenizer *t;
-    Vocabulary v;
-    size_t n = (size_t)s->config.vocab_size;
     const char *from = wish->tokenizer ? wish->tokenizer : folder;
     if (wish->no_tokenizer) {
         write_none(s);
@@ -77,18 +93,7 @@ int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int 
         return base_error(err, errlen, rc, "%s: no tokenizer beside it: give one with -z, or "
                           "--no-tokenizer", s->path);
     if (rc) return rc;
-    if (tokenizer_size(t) > n)
-        rc = base_error(err, errlen, -EINVAL,
-                        "%s: the tokenizer has %zu pieces and the model %zu: they do not belong together", from,
-                        tokenizer_size(t), n);
-    if (rc == 0) rc = tokenizer_vocabulary(&v, t, from, err, errlen);
+    rc = source_vocabulary(s, t, from, end_id, err, errlen);
     tokenizer_free(t);
-    if (rc) return rc;
-    const Config *c = &s->config;
-    for (int i = 0; i < c->n_eos && end_id < 0;
-         i++) /* Hugging Face may name several: one more than the tokenizer's own */
-        if (c->eos_id[i] != v.eos_id) end_id = c->eos_id[i];
-    write_vocabulary(&s->meta, &v, n, end_id);
-    free((void *)(uintptr_t)v.pieces);
-    return 0;
+    return rc;
 }

@@ -1,0 +1,136 @@
+/* weights-tools/train.c - the program: trains a small model on a text, to a GGUF file that ./run opens. */
+#include "base/paths.h"
+#include "base/system.h"
+#include "program.h"
+#include "training/curve.h"
+#include "training/setup.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int help(void) {
+    puts("usage: weights-tools/train OUT.gguf --text FILE [options]\n"
+         "\n"
+         "Trains a decoder on a text, on this machine's processor, to a GGUF file that ./run opens. What it is doing "
+         "is\n"
+         "kept in OUT.checkpoint.gguf, which ./run opens, too; Ctrl-C saves and stops, --resume goes on. The same\n"
+         "options give the same bits, whatever the threads and however often it was stopped.");
+    for (const TrainingOption *x = training_options; x->help; x++) {
+        char name[80];
+        if (!x->name) {
+            printf("\n%s:\n", x->help);
+            continue;
+        }
+        snprintf(name, sizeof name, "%s%s%s%s%s", x->letter ? x->letter : "  ", x->letter ? ", " : "  ", x->name,
+                 x->value ? " " : "", x->value ? x->value : "");
+        printf("  %-26s %s\n", name, x->help);
+    }
+    puts("\nexamples:\n"
+         "  weights-tools/train mine.gguf --text diary.txt --steps 400\n"
+         "  ./run mine.gguf -i \"Today\"\n"
+         "  weights-tools/train stories.gguf --text stories.txt -z tok1024.model --steps 2000 --svg loss.svg\n"
+         "  weights-tools/train stories.gguf --text stories.txt -z tok1024.model --steps 2000 --svg loss.svg --resume\n"
+         "\n"
+         "Exit code: 0 done, 1 failed, 2 usage, 130 interrupted (and saved).");
+    return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+}
+
+typedef struct {
+    Program program;
+    TrainingSetup setup;
+    Curve curve;
+    double drawn;   /* when the line of progress was */
+    int failed;     /* what curve_add said */
+} Training;
+
+/* ---- what is shown ---- */
+
+static void show_measured(const CoursePoint *p) {
+    if (!isnan(p->held.loss)) fprintf(stderr, "  held out %.4f", p->held.loss);
+    if (!isnan(p->again.loss)) fprintf(stderr, "  a copy %.3f, its second %.3f", p->first.loss, p->again.loss);
+    if (!isnan(p->answer.right)) fprintf(stderr, "  recalls %.0f of 100", 100 * p->answer.right);
+}
+
+/* On a terminal one line that is drawn over; measurements stay, there and elsewhere. */
+static int on_point(void *arg, const CoursePoint *p) {
+    Training *t = arg;
+    const Course *c = &t->setup.course;
+    double now = clock_seconds(), speed = p->tokens / p->seconds;
+    double left = (double)(c->steps - p->step) * p->seconds / (double)(p->step - t->setup.from);
+    int terminal = isatty(2), interrupted = program_interrupted();
+    t->failed = curve_add(&t->curve, p);
+    if (t->program.quiet) return interrupted || t->failed;
+    if (terminal && (p->has_held || now - t->drawn > 0.2 || p->step == c->steps)) fputs("\r\033[K", stderr);
+    if (p->has_held || (terminal && now - t->drawn > 0.2)) {
+        fprintf(stderr, "step %llu of %llu  loss %.4f", (unsigned long long)p->step, (unsigned long long)c->steps,
+                p->loss);
+        if (p->has_held) show_measured(p);
+        fprintf(stderr, "  %.0f tokens/s", speed);
+        if (p->step < c->steps) fprintf(stderr, "  %.0f:%02.0f to go", floor(left / 60), floor(fmod(left, 60)));
+        if (p->has_held) fputc('\n', stderr);
+        t->drawn = now;
+    }
+    return interrupted || t->failed;
+}
+
+static int save_curve(Training *t, char *err, size_t errlen) {
+    const TrainingOptions *o = t->setup.options;
+    int rc = o->csv ? curve_write_csv(&t->curve, o->csv, err, errlen) : 0;
+    return rc == 0 && o->svg ? curve_write_svg(&t->curve, o->svg, err, errlen) : rc;
+}
+
+/* The table before the checkpoint: a table that is ahead is cut when the run goes on, one that is behind is not whole.
+ * */
+static int on_save(void *arg, uint64_t step, char *err, size_t errlen) {
+    Training *t = arg;
+    int rc = save_curve(t, err, errlen);
+    return rc ? rc : setup_write(&t->setup, t->setup.checkpoint, step, 1, err, errlen);
+}
+
+static void show_plan(const Training *t) {
+    const TrainingSetup *s = &t->setup;
+    const Course *c = &s->course;
+    if (t->program.quiet) return;
+    fprintf(stderr, "train: %zu parameters; %zu ids to learn", params_numbers(&s->trainee.params), s->corpus.n);
+    if (s->held.n) fprintf(stderr, ", %zu to measure on", s->held.n);
+    fprintf(stderr, "; %llu steps of %zu x %zu tokens; %.0f MB of memory; %d threads, %s\n",
+            (unsigned long long)c->steps, s->trainee.shape.texts, s->trainee.shape.length,
+            (double)s->trainee.bytes / 1e6, s->trainee.work.team.most, s->trainee.work.kernels->name);
+    if (s->from) fprintf(stderr, "train: goes on behind step %llu\n", (unsigned long long)s->from);
+}
+
+/* ---- the work ---- */
+
+static int train(Training *t, const TrainingOptions *o, char *err, size_t errlen) {
+    TrainingSetup *s = &t->setup;
+    int rc = setup_init(s, o, err, errlen);
+    if (rc) return rc;
+    if (o->csv && s->from) rc = curve_read(&t->curve, o->csv, s->from, err, errlen);
+    if (rc == 0) show_plan(t);
+    if (rc == 0) rc = course_run(&s->trainee, &s->course, s->from, &(CourseHooks){t, on_point, on_save}, err, errlen);
+    if (t->failed) rc = base_error(err, errlen, t->failed, "out of memory for the losses");
+    else if (rc == -EINTR)
+        base_error(err, errlen, rc, "interrupted, and saved: the same command with --resume goes on");
+    if (rc == 0) rc = setup_write(s, o->out, s->course.steps, 0, err, errlen);
+    if (rc == 0) unlink(s->checkpoint);
+    curve_free(&t->curve);
+    setup_free(s);
+    return rc;
+}
+
+int main(int argc, char **argv) {
+    Training t = {0};
+    TrainingOptions o = training_usual;
+    char err[1000];
+    program_begin(&t.program, "train");
+    if (training_parse(&o, argc, argv, err, sizeof err)) return program_fail(&t.program, EXIT_USAGE, "%s", err);
+    if (o.help) return help();
+    t.program.quiet = o.quiet;
+    if (strlen(o.out) < 6 || strcmp(o.out + strlen(o.out) - 5, ".gguf") != 0)
+        return program_fail(&t.program, EXIT_USAGE, "%s: the name of what is written must end in .gguf", o.out);
+    int rc = train(&t, &o, err, sizeof err);
+    return rc ? program_fail_with(&t.program, rc, err) : EXIT_DONE;
+}

@@ -1,0 +1,168 @@
+/* weights-tools/training/options.c - the table of options, and reading by it. */
+#include "options.h"
+
+#include "base/base.h"
+#include "base/nearest.h"
+#include "weights-tools/buffer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+const TrainingOptions training_usual = {
+    .separator = "<|endoftext|>", .mix = "text=1", .held_share = 0.02, .layers = 6, .d_model = 128, .heads = 4,
+    .context = 256, .attention = "softmax", .epsilon = -1, .favor_features = 128, .position = "rope",
+    .pairing = "interleaved", .theta = 10000, .steps = 1000, .batch = 16, .warmup = 100, .seed = 1, .rate = 2e-3,
+    .least = 0.05, .decay = 0.1, .clip = 1, .beta1 = 0.9, .beta2 = 0.95, .held_every = 100, .save_every = 60,
+};
+
+#define AT(field) offsetof(TrainingOptions, field)
+#define HEADING(text) {NULL, NULL, NULL, TRAINING_FLAG, 0, 0, 0, 0, text}
+#define WHOLE(name, value, field, min, max, help) {name, NULL, value, TRAINING_WHOLE, AT(field), min, max, 1, help}
+#define REAL(name, value, field, min, max, help) {name, NULL, value, TRAINING_REAL, AT(field), min, max, 1, help}
+#define WORD(name, value, field, help) {name, NULL, value, TRAINING_WORD, AT(field), 0, 0, 1, help}
+#define FLAG(name, field, help) {name, NULL, NULL, TRAINING_FLAG, AT(field), 0, 0, 1, help}
+
+const TrainingOption training_options[] = {
+    HEADING("data"),
+    {"--text", "-f", "FILE", TRAINING_TEXT, AT(texts), 0, 0, 1, "a text to learn; may be given several times"},
+    WORD("--held-out", "FILE", held, "a text to measure on (the end of --text's)"),
+    REAL("--held-share", "P", held_share, 0, 0.5, "how much of --text's end that is (0.02; 0: nothing is measured)"),
+    WORD("--separator", "LINE", separator, "a line that stands between documents (<|endoftext|>)"),
+    {"--tokenizer", "-z", "FILE", TRAINING_WORD, AT(tokenizer), 0, 0, 1,
+     "tokenizer.model, tokenizer.bin or a GGUF with a vocabulary (each byte an id)"},
+    FLAG("--documents", documents, "windows begin where documents do (anywhere in one long stream)"),
+    WORD("--mix", "LIST", mix, "shares of texts, made copies and made recalls: text=1,copy=0.5,recall=0.5 (text=1)"),
+    HEADING("the model"),
+    WORD("--from", "MODEL", from, "go on from a model's weights and sizes; any file ./run opens"),
+    WHOLE("--layers", "N", layers, 1, 256, "layers (6)"),
+    WHOLE("--d-model", "N", d_model, 2, 16384, "width (128)"),
+    WHOLE("--heads", "N", heads, 1, 1024, "heads of queries (4)"),
+    WHOLE("--kv-heads", "N", kv_heads, 1, 1024, "heads of keys and values (as many)"),
+    WHOLE("--head-dim", "N", head_dim, 2, 1024, "width of a head (width / heads)"),
+    WHOLE("--d-ff", "N", d_ff, 1, 65536, "width of the feed-forward layers (8/3 of the width, to a multiple of 32)"),
+    WHOLE("--context", "N", context, 2, 16384, "positions of a text in training (256)"),
+    FLAG("--own-head", own_head, "the output has a matrix of its own (the embedding's)"),
+    WORD("--attention", "KIND", attention, "softmax or linear (softmax)"),
+    WORD("--form", "FORM", form, "linear attention's (numerator: RoFormer eq. 19)"),
+    WORD("--phi", "MAP", phi, "its feature map (elu+1)"),
+    REAL("--epsilon", "E", epsilon, 0, 0.5, "added to its denominators (1e-6; favor+: 0)"),
+    WHOLE("--favor-features", "R", favor_features, 2, 1024, "favor+: random features a head (128)"),
+    WHOLE("--window", "N", window, 1, 16384, "softmax: positions that a query sees (all)"),
+    HEADING("positions"),
+    WORD("--position", "KIND", position, "rope or nope (rope)"),
+    REAL("--theta", "B", theta, 1.001, 1e12, "RoPE's base (10000)"),
+    WHOLE("--rotary-dim", "N", rotary_dim, 2, 1024, "entries of a head that rotate, the first ones (all)"),
+    WORD("--pairing", "KIND", pairing, "interleaved or half: which entries of a head are a pair (interleaved)"),
+    FLAG("--log-n", log_n, "scores grow by the logarithm of a query's position (rope/scores.c)"),
+    FLAG("--train-frequencies", train_frequencies, "RoPE's frequencies are learned, too: rope_freqs.weight"),
+    HEADING("steps"),
+    WHOLE("--steps", "N", steps, 1, 100000000, "how many (1000)"),
+    WHOLE("--batch", "N", batch, 1, 65536, "texts a step (16)"),
+    REAL("--rate", "R", rate, 1e-9, 10, "AdamW's rate at its highest (0.002)"),
+    WHOLE("--warmup", "N", warmup, 0, 100000000, "steps in which it rises (100)"),
+    REAL("--least", "P", least, 0, 1, "what the cosine leaves of it in the end (0.05)"),
+    REAL("--decay", "D", decay, 0, 1, "weight decay of matrices (0.1)"),
+    REAL("--clip", "C", clip, 0, 1e9, "gradients are cut to this length (1; 0: never)"),
+    REAL("--beta1", "B", beta1, 0, 0.9999999, "of the mean of gradients (0.9)"),
+    REAL("--beta2", "B", beta2, 0, 0.9999999, "of the mean of their squares (0.95)"),
+    WHOLE("--seed", "S", seed, 0, 2147483647, "of the first weights and of all batches (1)"),
+    HEADING("running"),
+    {"--resume", NULL, NULL, TRAINING_FLAG, AT(resume), 0, 0, 0, "go on from OUT's checkpoint, to the same bits"},
+    {"--save-every", NULL, "SECONDS", TRAINING_REAL, AT(save_every), 0, 1e9, 0, "between checkpoints (60)"},
+    {"--held-every", NULL, "N", TRAINING_WHOLE, AT(held_every), 1, 100000000, 0, "steps between measurements (100)"},
+    {"--csv", NULL, "FILE", TRAINING_WORD, AT(csv), 0, 0, 0, "the losses, a line a step"},
+    {"--svg", NULL, "FILE", TRAINING_WORD, AT(svg), 0, 0, 0, "the losses as a picture"},
+    {"--threads", "-j", "N", TRAINING_WHOLE, AT(threads), 1, 1024, 0, "(all processors); the result has the same bits"},
+    {"--kernels", NULL, "ROW", TRAINING_WORD, AT(kernels), 0, 0, 0,
+     "ref, avx2 .. (the fastest here; last bits differ)"},
+    {"--quiet", "-q", NULL, TRAINING_FLAG, AT(quiet), 0, 0, 0, "no progress"},
+    {"--help", "-h", NULL, TRAINING_FLAG, AT(help), 0, 0, 0, "this help"},
+    {0},
+};
+
+static const char *option_name(int i) {
+    int at = 0;
+    for (const TrainingOption *x = training_options; x->help; x++)
+        if (x->name && at++ == i) return x->name;
+    return NULL;
+}
+
+static const TrainingOption *find(const char *word) {
+    for (const TrainingOption *x = training_options; x->help; x++)
+        if (x->name && (strcmp(word, x->name) == 0 || (x->letter && strcmp(word, x->letter) == 0))) return x;
+    return NULL;
+}
+
+static int take_number(TrainingOptions *o, const TrainingOption *x, const char *word, const char *value, char *err,
+                       size_t errlen) {
+    char *end;
+    double v = strtod(value, &end);
+    int whole = x->type == TRAINING_WHOLE;
+    if (*end || end == value || !(v >= x->min && v <= x->max) || (whole && v != (double)(int)v))
+        return base_error(err, errlen, -EINVAL, "%s: \"%s\" is no %s from %g to %g", word, value,
+                          whole ? "whole number" : "number", x->min, x->max);
+    void *at = (char *)o + x->at;
+    if (whole) *(int *)at = (int)v;
+    else *(double *)at = v;
+    return 0;
+}
+
+static int take(TrainingOptions *o, const TrainingOption *x, const char *word, const char *value, char *err,
+                size_t errlen) {
+    void *at = (char *)o + x->at;
+    if (x->type == TRAINING_FLAG) *(int *)at = 1;
+    else if (x->type == TRAINING_WORD) *(const char **)at = value;
+    else if (x->type != TRAINING_TEXT) return take_number(o, x, word, value, err, errlen);
+    else if (o->n_texts == TRAINING_TEXTS)
+        return base_error(err, errlen, -EINVAL, "%s: more than %d texts: join them", word, TRAINING_TEXTS);
+    else o->texts[o->n_texts++] = value;
+    return 0;
+}
+
+int training_parse(TrainingOptions *o, int argc, char **argv, char *err, size_t errlen) {
+    for (int i = 1; i < argc; i++) {
+        const char *word = argv[i], *near;
+        const TrainingOption *x = find(word);
+        if (!x && word[0] == '-' && word[1]) {
+            near = nearest_word(word, option_name);
+            return base_error(err, errlen, -EINVAL, near ? "%s is no option; did you mean %s?" : "%s is no option",
+                              word, near);
+        }
+        if (!x && o->out) return base_error(err, errlen, -EINVAL, "%s is one word too many", word);
+        if (!x) {
+            o->out = word;
+            continue;
+        }
+        if (x->value && i + 1 == argc) return base_error(err, errlen, -EINVAL, "%s needs a value", word);
+        int rc = take(o, x, word, x->value ? argv[++i] : NULL, err, errlen);
+        if (rc) return rc;
+    }
+    if (o->help) return 0;
+    if (!o->out) return base_error(err, errlen, -EINVAL, "no file to write: OUT.gguf");
+    if (!o->n_texts) return base_error(err, errlen, -EINVAL, "nothing to learn from: --text FILE");
+    return 0;
+}
+
+char *training_settings(const TrainingOptions *o) {
+    Buffer b = {0};
+    for (const TrainingOption *x = training_options; x->help; x++) {
+        const void *at = (const char *)o + x->at;
+        if (!x->settles) continue;
+        buffer_print(&b, "%s%s=", b.n ? " " : "", x->name + 2);
+        if (x->type == TRAINING_REAL) buffer_print(&b, "%.17g", *(const double *)at);
+        else if (x->type == TRAINING_WORD) {
+            const char *word = *(const char *const *)at;
+            buffer_bytes(&b, word ? word : "", word ? strlen(word) : 0);
+        } else if (x->type == TRAINING_TEXT)
+            for (int i = 0; i < o->n_texts; i++) {
+                buffer_bytes(&b, ",", i > 0);
+                buffer_bytes(&b, o->texts[i], strlen(o->texts[i]));
+            }
+        else buffer_print(&b, "%d", *(const int *)at);
+    }
+    buffer_bytes(&b, "", 1);
+    if (!b.failed) return (char *)b.data;
+    free(b.data);
+    return NULL;
+}
