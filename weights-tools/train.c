@@ -2,8 +2,8 @@
 #include "base/paths.h"
 #include "base/system.h"
 #include "program.h"
-#include "training/curve.h"
-#include "training/setup.h"
+#include "weights-tools/training/curve.h"
+#include "weights-tools/training/setup.h"
 
 #include <errno.h>
 #include <math.h>

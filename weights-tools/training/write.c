@@ -1,6 +1,6 @@
 /* weights-tools/training/write.c - a trainee as a GGUF file. */
 #include "base/base.h"
-#include "setup.h"
+#include "weights-tools/training/setup.h"
 #include "weights-tools/model_write.h"
 
 #include <errno.h>
