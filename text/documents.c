@@ -27,7 +27,7 @@ int document_next(const char *text, size_t n, const char *separator, size_t *at,
         return 1;
     }
     *len = (size_t)(end - start);
-    if (separator && *len && end[-1] == '\n') --*len;
+    if (*at && *len && end[-1] == '\n') --*len; /* a text without separators is one document, as it stands */
     *at = n + 1;
     return 1;
 }

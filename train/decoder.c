@@ -129,6 +129,7 @@ static const float *forward(Trainee *t, const int *ids) {
     Work *w = &t->work;
     size_t n = t->shape.texts * t->shape.length, d = n * (size_t)c->d_model, ff = n * (size_t)c->d_ff;
     embedding_forward(w, c->n_layers ? p->layers[0].x : p->x, ids, p->tok_emb, n);
+    trainee_place(t, c->n_layers ? p->layers[0].x : p->x);
     for (int l = 0; l < c->n_layers; l++) {
         Stage *y = &p->layers[l];
         float *next = l + 1 < c->n_layers ? p->layers[l + 1].x : p->x;
@@ -175,6 +176,7 @@ static void backward(Trainee *t, const int *ids, float *dxn) {
         linear_backward(w, dxn, 1, p->dv, y->xn, y->wv, NULL, n);
         rmsnorm_backward_add(w, dx, dxn, y->x, y->attn_norm, n, c->norm_eps);
     }
+    trainee_place_backward(t, dx);
     embedding_backward(w, dx, ids, p->tok_emb, n);
 }
 

@@ -59,8 +59,9 @@ void params_begin(Params *p, uint64_t seed, int n_layers) {
         Param *x = &p->at[i];
         Rng r = rng_of(seed, rng_place(x->name));
         int ends_a_branch = ends_in(x->name, "attn_output.weight") || ends_in(x->name, "ffn_down.weight");
+        int is_one = ends_in(x->name, "norm.weight") || ends_in(x->name, "rope_freqs.weight");
         double deviation = ends_a_branch ? 0.02 / sqrt(2.0 * n_layers) : 0.02;
         for (size_t j = 0; j < x->rows * x->cols; j++)
-            x->w[j] = x->is_vector ? ends_in(x->name, "norm.weight") : (float)(deviation * rng_normal(&r));
+            x->w[j] = x->is_vector ? (float)is_one : (float)(deviation * rng_normal(&r));
     }
 }

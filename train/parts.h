@@ -27,12 +27,15 @@ void layernorm_backward(Work *k, float *dx, const float *dy, const float *x, con
 /* RoPE of n tokens in texts of `length`: token t stands at position t % length, whose row of cos, sin [length, half]
  * it takes. back: by the negative angle, which is what a gradient wants, R being orthogonal. x [n, heads, head_dim]. */
 typedef struct {
-    const float *cos, *sin; /* [length, rotary_dim / 2] */
+    const float *cos, *sin;      /* [length, rotary_dim / 2] */
+    const float *grow[2];        /* the same: what a query's pair is multiplied by behind its rotation, and a key's;
+                                  * NULL: nothing (xPos has it) */
     size_t length, head_dim;
     int rotary_dim;
     RopePairing pairing;
 } Turning;
-void rotate_heads(Work *k, float *x, const Turning *r, size_t n, size_t heads, int back);
+typedef enum { TURNS_QUERY, TURNS_KEY } TurningSide;
+void rotate_heads(Work *k, float *x, const Turning *r, TurningSide side, size_t n, size_t heads, int back);
 /* How the loss grows with each pair's frequency: g [rotary_dim / 2] += sum over tokens and heads of
  * position * (y x dy), y the rotated pair, dy its gradient, x the cross product. */
 void rotate_frequencies(Work *k, double *g, const float *y, const float *dy, const Turning *r, size_t n, size_t heads);

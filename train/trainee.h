@@ -1,19 +1,20 @@
 /* train/trainee.h - a model that learns: its parameters, room for one batch, and its forward pass with the way back.
  *
  *     Trainee t;
- *     if (trainee_init(&t, &config, &shape, kernels, threads, err, sizeof err)) ...
+ *     if (trainee_init(&t, &config, 0, &shape, kernels, threads, err, sizeof err)) ...
  *     params_begin(&t.params, seed, config.n_layers);
  *     double loss = trainee_loss(&t, ids, targets, 1);            t.params' gradients are those of this batch
  *     adamw_step(..);                                             adamw.h
  *     trainee_free(&t);
  *
- * What the model is, is a Config, as the engine reads it from a file: sizes, RoPE, linear attention, window. Its
+ * What the model is, is a Config, as the engine reads it from a file: sizes, positions, linear attention, window. Its
  * family's page (decoder.c, encoder.c) is the engine's page with the way back beside it. */
 #ifndef TRAINEE_H
 #define TRAINEE_H
 
 #include "attention.h"
 #include "model/model.h"
+#include "rope/positions.h"
 
 typedef struct Trainee Trainee;
 
@@ -41,10 +42,16 @@ struct Trainee {
     Params params;
     Work work;
     Turning turning;       /* rotary_dim 0: nothing turns */
-    float *angles;         /* [2, length, rotary_dim / 2]: cos, sin of turning; owned */
+    float *angles;         /* [4, length, rotary_dim / 2]: cos, sin, xPos' magnitudes of turning; owned */
     Param *frequencies;    /* rope_freqs.weight [rotary_dim / 2]: what frequencies are divided by, where they are
                             * learned; else NULL */
     double *grown;         /* [rotary_dim / 2]: how the loss grows with each frequency */
+    Positions positions;   /* where the model has another kind than RoPE; its table is learned's */
+    Param *table;          /* that table, or NULL: none is learned */
+    float *placed;         /* [length, d_embed]: what positions add to an embedding, table's own where there is one, or
+                            * NULL */
+    float *bias, *grown_bias; /* [n_heads, 2 length - 1] added to scores (attention.h), or NULL; how the loss grows with
+                            * it, [texts, n_heads, 2 length - 1], where it is learned; owned */
     float *scale;          /* [length], of attention; owned */
     AttentionBatch attention;
     LinearParts linear;
@@ -56,14 +63,20 @@ struct Trainee {
     size_t bytes;          /* of all that, for people */
 };
 
-/* Memory for all of it; 0, -ENOMEM, or -EINVAL with a line: a setting that cannot be trained. On error t is zeroed. */
-int trainee_init(Trainee *t, const Config *c, const BatchShape *shape, const Kernels *kernels, int threads, char *err,
-                 size_t errlen);
+/* Memory for all of it. learns_frequencies: RoPE's are learned, too (not with linear attention). 0, -ENOMEM, or -EINVAL
+ * with a line: a setting that cannot be trained. On error t is zeroed. */
+int trainee_init(Trainee *t, const Config *c, int learns_frequencies, const BatchShape *shape, const Kernels *kernels,
+                 int threads, char *err, size_t errlen);
 void trainee_free(Trainee *t); /* accepts a zeroed struct */
 
 /* ids, targets [texts, length]; a target below 0 does not count. Returns the mean loss in nats, NaN where none counts;
  * t->loss has each. learns: gradients become those of this batch; else they stay. */
 double trainee_loss(Trainee *t, const int *ids, const int *targets, int learns);
+
+/* For pages: x [n, d_embed] += what its tokens' positions add; and the gradient of what is learned of it. Every thread
+ * calls them. */
+void trainee_place(Trainee *t, float *x);
+void trainee_place_backward(Trainee *t, const float *dx);
 
 /* For pages: attention of q, k, v, rotated where they are to be, and its gradients. kept [n, n_heads]: a number a token
  * and head that backward needs. */

@@ -18,7 +18,7 @@ typedef struct {
     /* the model */
     const char *from;
     int layers, d_model, heads, kv_heads, head_dim, d_ff, context, own_head;
-    const char *attention, *form, *phi;
+    const char *attention, *form, *phi, *phi_key;
     double epsilon;
     int favor_features, window;
     /* positions */

@@ -7,6 +7,8 @@
 #include "kernels/rows.h"
 #include "model/family.h"
 #include "restore.h"
+#include "rope/positions.h"
+#include "rope/scaling.h"
 #include "rope/spec.h"
 #include "text/vocabulary.h"
 
@@ -17,7 +19,7 @@
 
 /* ---- the tokenizer ---- */
 
-/* Each byte an id, behind <unk>, <s> and </s>: a vocabulary that every text has. */
+/* Each byte an id, behind <unk>, <s> and </s>: a vocabulary that every text has. A space is SentencePiece's U+2581. */
 static int open_bytes(Tokenizer **t, char *err, size_t errlen) {
     enum { SPECIAL = 3, N = SPECIAL + 256 };
     static const char *const names[SPECIAL] = {"<unk>", "<s>", "</s>"};
@@ -25,9 +27,13 @@ static int open_bytes(Tokenizer **t, char *err, size_t errlen) {
     Piece pieces[N];
     for (int i = 0; i < N; i++) {
         if (i < SPECIAL) snprintf(room[i], sizeof room[i], "%s", names[i]);
+        else if (i == SPECIAL + ' ') snprintf(room[i], sizeof room[i], "\xe2\x96\x81");
         else snprintf(room[i], sizeof room[i], "<0x%02X>", (unsigned)(i - SPECIAL));
         pieces[i] = (Piece){room[i], strlen(room[i]), 0,
-                            i == 0 ? PIECE_UNKNOWN : i < SPECIAL ? PIECE_CONTROL : PIECE_BYTE};
+                            i == 0                 ? PIECE_UNKNOWN
+                            : i < SPECIAL          ? PIECE_CONTROL
+                            : i == SPECIAL + ' '   ? PIECE_NORMAL
+                                                   : PIECE_BYTE};
     }
     Vocabulary v = {.model = "llama", .pieces = pieces, .n = N, .bos_id = 1, .eos_id = 2, .unk_id = 0, .add_bos = 1,
                     .add_eos = 0, .add_space_prefix = 0, .remove_extra_whitespaces = -1};
@@ -124,7 +130,8 @@ static int read_attention(Config *c, const TrainingOptions *o, char *err, size_t
     LinearConfig *l = &c->linear;
     int linear = strcmp(o->attention, "linear") == 0;
     if (!linear && strcmp(o->attention, "softmax") != 0) return refuse(err, errlen, "--attention: softmax or linear");
-    if (!linear && (o->form || o->phi)) return refuse(err, errlen, "--form and --phi are linear attention's");
+    if (!linear && (o->form || o->phi || o->phi_key))
+        return refuse(err, errlen, "--form, --phi and --phi-key are linear attention's");
     c->window = linear ? 0 : o->window;
     for (int i = 0; i < c->n_layers; i++) c->windowed[i] = c->window > 0;
     if (!linear) return 0;
@@ -132,6 +139,8 @@ static int read_attention(Config *c, const TrainingOptions *o, char *err, size_t
     if (!l->form) return base_error(err, errlen, -EINVAL, "--form: there is no form %s", o->form);
     l->phi = o->phi ? feature_map(o->phi) : linear_usual_map(l->form);
     if (!l->phi) return base_error(err, errlen, -EINVAL, "--phi: there is no map %s", o->phi);
+    if (o->phi_key && !(l->phi_key = feature_map(o->phi_key)))
+        return base_error(err, errlen, -EINVAL, "--phi-key: there is no map %s", o->phi_key);
     l->head_dim = c->head_dim;
     l->favor_features = o->favor_features;
     l->favor_seed = 1;
@@ -140,10 +149,35 @@ static int read_attention(Config *c, const TrainingOptions *o, char *err, size_t
     return linear_check(l, err, errlen);
 }
 
+/* What the engine reads of a file by model/position_keys.c. */
+static int read_kind(TrainingSetup *s, Config *c, char *err, size_t errlen) {
+    Positions *p = &s->positions;
+    const PositionKind *kind = p->kind = position_kind(s->options->position);
+    if (!kind)
+        return base_error(err, errlen, -EINVAL, "--position: there is no kind \"%s\"; rope, nope, sinusoidal, learned, "
+                          "alibi, t5 and xpos are known", s->options->position);
+    if (kind->scaling) c->rope.scaling = rope_scaling(kind->scaling);
+    if (kind->bias && c->linear.form)
+        return base_error(err, errlen, -EINVAL, "--position %s is a number for each query and key; linear attention "
+                          "keeps a sum of keys, which has no place for it", kind->name);
+    if (kind->scaling && c->linear.form)
+        return base_error(err, errlen, -EINVAL, "--position %s is for softmax attention", kind->name);
+    if (kind->rotates) return 0;
+    c->rope.scaling = &rope_still;
+    c->positions = p;
+    p->width = c->d_embed, p->n_heads = c->n_heads, p->n_trained = c->n_ctx_train;
+    p->two_sided = c->mask != MASK_CAUSAL;
+    for (const PositionNumber *n = kind->numbers; n && n->gguf; n++) {
+        char *at = (char *)p + n->at;
+        if (n->whole) *(int64_t *)(void *)at = (int64_t)n->usual;
+        else *(double *)(void *)at = n->usual;
+    }
+    return positions_check(p, err, errlen);
+}
+
 static int read_positions(TrainingSetup *s, Config *c, char *err, size_t errlen) {
     const TrainingOptions *o = s->options;
-    int nope = strcmp(o->position, "nope") == 0, half = strcmp(o->pairing, "half") == 0;
-    if (!nope && strcmp(o->position, "rope") != 0) return refuse(err, errlen, "--position: rope or nope");
+    int half = strcmp(o->pairing, "half") == 0;
     if (!half && strcmp(o->pairing, "interleaved") != 0) return refuse(err, errlen, "--pairing: interleaved or half");
     c->rope = (RopeConfig){
         .scaling = &rope_none, .theta = o->theta, .rotary_dim = o->rotary_dim ? o->rotary_dim : c->head_dim};
@@ -155,6 +189,13 @@ static int read_positions(TrainingSetup *s, Config *c, char *err, size_t errlen)
     }
     if (c->rope.rotary_dim % 2)
         return refuse(err, errlen, "RoPE rotates pairs: --head-dim or --rotary-dim must be even");
+    int rc = read_kind(s, c, err, errlen);
+    if (rc) return rc;
+    if (o->train_frequencies && (c->linear.form || !s->positions.kind->rotates))
+        return refuse(err, errlen, "--train-frequencies is for softmax attention with RoPE");
+    if (o->log_n && c->linear.form)
+        return refuse(err, errlen, "--log-n is for softmax; linear attention divides by its own sum");
+    c->log_scale = o->log_n ? o->context : 0;
     return rope_check(&c->rope, err, errlen);
 }
 
@@ -197,7 +238,7 @@ static int set_trainee(TrainingSetup *s, char *err, size_t errlen) {
     if (!kernels) return base_error(err, errlen, -EINVAL, "--kernels: no row %s runs here", o->kernels);
     int rc = read_model(s, &c, err, errlen);
     if (rc == 0) rc = batch_check(&s->plan, &shape, err, errlen);
-    if (rc == 0) rc = trainee_init(&s->trainee, &c, &shape, kernels, o->threads, err, errlen);
+    if (rc == 0) rc = trainee_init(&s->trainee, &c, o->train_frequencies, &shape, kernels, o->threads, err, errlen);
     if (rc) return rc;
     params_begin(&s->trainee.params, (uint64_t)o->seed, c.n_layers);
     return 0;

@@ -18,6 +18,7 @@ typedef struct {
     char *checkpoint;       /* path; owned */
     Tokenizer *tokenizer;
     Corpus corpus, held;
+    Positions positions;    /* where they are no RoPE: trainee.config's */
     Trainee trainee;
     BatchPlan plan;
     Course course;
