@@ -73,22 +73,23 @@ static void put_text(const BatchPlan *p, Page *page, Rng *r, size_t n) {
     for (size_t i = 0; i < n; i++) put(page, &p->corpus->ids[(at + i) % p->corpus->n], 1, MARK_NONE);
 }
 
-/* [lead] span [between] span [rest]. Half of the spans are ids in no order, which nothing foresees but the copy. */
+/* [lead] span [gap] span [gap] span .. to the end; half of the pages have no gaps, half of the spans are ids in no order,
+ * which nothing foresees but the copy. */
 static void make_copy(const BatchPlan *p, Page *page, Rng *r) {
     size_t room = page->most - page->n, most = room / 3 > 128 ? 128 : room / 3, span = 8 + rng_below(r, most - 7),
-           free_ids = room - 2 * span, between = rng_below(r, free_ids + 1),
-           lead = rng_below(r, free_ids - between + 1);
+           widest = rng_below(r, 2) ? room - 2 * span : 0;
     int shuffled = rng_below(r, 2) == 0;
-    put_text(p, page, r, lead);
-    size_t at = page->n;
+    put_text(p, page, r, rng_below(r, room - 2 * span - widest + 1));
+    size_t first = page->n;
     put_text(p, page, r, span);
-    for (size_t i = at; shuffled && i < at + span; i++) page->ids[i] = p->corpus->ids[rng_below(r, p->corpus->n)];
-    for (size_t i = at; i < at + span; i++) page->marks[i] = MARK_FIRST;
-    put_text(p, page, r, between);
-    put(page, page->ids + at, span, MARK_AGAIN);
-    for (size_t i = page->n - span; i < page->n; i++) page->marks[i] = MARK_AGAIN;
-    page->marks[page->n - span] = MARK_NONE; /* nothing says yet that a copy begins */
-    put_text(p, page, r, page->most - page->n);
+    for (size_t i = first; shuffled && i < first + span; i++) page->ids[i] = p->corpus->ids[rng_below(r, p->corpus->n)];
+    memset(page->marks + first, MARK_FIRST, span);
+    while (page->n < page->most) {
+        put_text(p, page, r, rng_below(r, widest + 1));
+        size_t again = page->n;
+        put(page, page->ids + first, span, MARK_AGAIN);
+        if (again < page->n) page->marks[again] = MARK_NONE; /* nothing says yet that a copy begins */
+    }
 }
 
 /* Keys of two ids, values of one: k k v .., text, k k v .. in another order. A value is known from the second time on.
