@@ -73,8 +73,8 @@ static void put_text(const BatchPlan *p, Page *page, Rng *r, size_t n) {
     for (size_t i = 0; i < n; i++) put(page, &p->corpus->ids[(at + i) % p->corpus->n], 1, MARK_NONE);
 }
 
-/* [lead] span [gap] span [gap] span .. to the end; half of the pages have no gaps, half of the spans are ids in no order,
- * which nothing foresees but the copy. */
+/* [lead] span [gap] span [gap] span .. to the end; half of the pages have no gaps, half of the spans are ids in no
+ * order, which nothing foresees but the copy. */
 static void make_copy(const BatchPlan *p, Page *page, Rng *r) {
     size_t room = page->most - page->n, most = room / 3 > 128 ? 128 : room / 3, span = 8 + rng_below(r, most - 7),
            widest = rng_below(r, 2) ? room - 2 * span : 0;

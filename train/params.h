@@ -32,9 +32,9 @@ void params_free(Params *p);    /* accepts a zeroed struct */
 Param *params_find(const Params *p, const char *name); /* NULL: there is none */
 size_t params_numbers(const Params *p); /* how many there are to learn */
 
-/* Where training begins: vectors that end in "norm.weight" or "rope_freqs.weight" 1, other vectors 0, matrices normal with deviation 0.02,
- * those that end in `residual` names (attn_output, ffn_down) divided by sqrt(2 n_layers), as GPT-2 begins. Each
- * parameter has a generator of its own, from seed and its name. */
+/* Where training begins: vectors that end in "norm.weight" or "rope_freqs.weight" 1, other vectors 0, matrices normal
+ * with deviation 0.02, those that end a branch (attn_output, ffn_down) divided by sqrt(2 n_layers), as GPT-2 begins.
+ * Each parameter has a generator of its own, from seed and its name. */
 void params_begin(Params *p, uint64_t seed, int n_layers);
 
 #endif

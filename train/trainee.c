@@ -69,7 +69,8 @@ static void bias_backward(Trainee *t) {
         for (size_t i = 0; i < width; i++) {
             int64_t distance = (int64_t)i - (int64_t)t->shape.length + 1;
             double sum = 0;
-            for (size_t text = 0; text < t->shape.texts; text++) sum += t->grown_bias[(text * heads + h.at) * width + i];
+            for (size_t text = 0; text < t->shape.texts; text++)
+                sum += (double)t->grown_bias[(text * heads + h.at) * width + i];
             t->table->g[(size_t)position_bucket(distance, (int)p->n_buckets, p->max_distance, p->two_sided) * heads +
                         h.at] += (float)sum;
         }
