@@ -39,7 +39,7 @@ int tool(const char *before, const char *name, const char *fmt, ...) {
     va_start(ap, fmt);
     int code = run_program(before, path, fmt, ap);
     va_end(ap);
-    if (code > 2 && code != 130) printf("    exit code %d of %s\n", code, name);
+    if (code > 2 && code != 130 && code != 137) printf("    exit code %d of %s\n", code, name);
     return code;
 }
 

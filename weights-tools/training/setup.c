@@ -175,13 +175,15 @@ static int read_kind(TrainingSetup *s, Config *c, char *err, size_t errlen) {
     return positions_check(p, err, errlen);
 }
 
+int heads_rotary_dim(const TrainingOptions *o, const Config *c) { return o->rotary_dim ? o->rotary_dim : c->head_dim; }
+
 static int read_positions(TrainingSetup *s, Config *c, char *err, size_t errlen) {
     const TrainingOptions *o = s->options;
     int half = strcmp(o->pairing, "half") == 0;
     if (!half && strcmp(o->pairing, "interleaved") != 0) return refuse(err, errlen, "--pairing: interleaved or half");
     c->rope = (RopeConfig){
-        .scaling = &rope_none, .theta = o->theta, .rotary_dim = o->rotary_dim ? o->rotary_dim : c->head_dim};
-    if (c->linear.form && c->linear.phi->projection)
+        .scaling = &rope_none, .theta = o->theta, .rotary_dim = heads_rotary_dim(o, c)};
+    if (c->linear.form && !c->linear.form->before_phi)
         c->rope.rotary_dim = (int)((int64_t)linear_features_n(&c->linear) * c->rope.rotary_dim / c->head_dim) / 2 * 2;
     if (half) { /* GGUF's architecture says the pairing */
         c->rope.pairing = ROPE_HALF;

@@ -30,6 +30,9 @@ typedef struct {
 int setup_init(TrainingSetup *s, const TrainingOptions *o, char *err, size_t errlen);
 void setup_free(TrainingSetup *s); /* accepts a zeroed struct */
 
+/* Entries of a head that rotate, as the file says them. */
+int heads_rotary_dim(const TrainingOptions *o, const Config *c);
+
 /* The model after `step` steps as a GGUF file in F32; moments: AdamW's state, too, as tensors train.m.NAME and
  * train.v.NAME, and keys train.step and train.settings. A file appears whole or not at all. */
 int setup_write(TrainingSetup *s, const char *path, uint64_t step, int moments, char *err, size_t errlen);

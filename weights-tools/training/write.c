@@ -38,6 +38,7 @@ int setup_write(TrainingSetup *t, const char *path, uint64_t step, int moments, 
     Source s = {
         .path = path, .config = t->trainee.config, .alignment = 32, .file_type = -1, .quantization_version = -1};
     NewFile f;
+    s.config.rope.rotary_dim = heads_rotary_dim(t->options, &s.config); /* not of features */
     int rc = fill(&s, t, step, moments, err, errlen);
     if (rc == 0) rc = newfile_open(&f, path, err, errlen);
     if (rc == 0) {

@@ -1,0 +1,310 @@
+/* tests/test_train.c - the trainer: gradients against differences of the loss, the same bits for any number of threads,
+ * and what it wrote as the engine reads it. */
+#include "attention/maps.h"
+#include "kernels/rows.h"
+#include "model/family.h"
+#include "rope/scaling.h"
+#include "build.h"
+#include "program.h"
+#include "test.h"
+#include "train/adamw.h"
+#include "train/rng.h"
+#include "train/trainee.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* A model of two layers with odd sizes, and a batch of two texts. */
+enum { VOCAB = 50, TEXTS = 2, LENGTH = 70, N = TEXTS * LENGTH };
+
+typedef struct {
+    const char *name, *position, *form, *phi, *phi_key;
+    int kv_heads, window, log_n, half, learns_frequencies, rotary_dim;
+} Kind;
+
+static const Kind kinds[] = {
+    {.name = "rope"},
+    {.name = "grouped, half pairs", .kv_heads = 1, .half = 1},
+    {.name = "window", .window = 20},
+    {.name = "log n", .log_n = 64},
+    {.name = "frequencies", .learns_frequencies = 1},
+    {.name = "partial", .rotary_dim = 6},
+    {.name = "nope", .position = "nope"},
+    {.name = "sinusoidal", .position = "sinusoidal"},
+    {.name = "learned", .position = "learned"},
+    {.name = "alibi", .position = "alibi"},
+    {.name = "t5", .position = "t5"},
+    {.name = "xpos", .position = "xpos"},
+    {.name = "eq. 19", .form = "numerator"},
+    {.name = "both", .form = "both"},
+    {.name = "none", .form = "none"},
+    {.name = "cosine", .form = "cosine"},
+    {.name = "before phi", .form = "before-phi"},
+    {.name = "favor+", .form = "numerator", .phi = "favor+"},
+    {.name = "efficient", .form = "numerator", .phi = "softmax", .phi_key = "exp"},
+    {.name = "linear, learned", .form = "numerator", .position = "learned"},
+    {0},
+};
+
+static void set_linear(Config *c, const Kind *k) {
+    LinearConfig *l = &c->linear;
+    l->form = linear_form(k->form);
+    l->phi = k->phi ? feature_map(k->phi) : linear_usual_map(l->form);
+    l->phi_key = k->phi_key ? feature_map(k->phi_key) : NULL;
+    l->head_dim = c->head_dim, l->favor_features = 24, l->favor_seed = 1;
+    l->epsilon = l->phi->projection ? 0 : 1e-6;
+    c->rope.rotary_dim = (int)linear_features_n(l) / 2 * 2;
+}
+
+static Config config_of(const Kind *k, Positions *p) {
+    int heads = 2, d = 20, head = d / heads;
+    Config c = {.family = &family_llama, .arch = "llama", .d_model = d, .d_embed = d, .d_ff = 28, .ff_rows = 28,
+                .n_layers = 2, .n_heads = heads, .n_kv_heads = k->kv_heads ? k->kv_heads : heads, .head_dim = head,
+                .value_dim = head, .vocab_size = VOCAB, .n_ctx_train = LENGTH, .norm_eps = 1e-5f, .mask = MASK_CAUSAL,
+                .window = k->window, .log_scale = k->log_n, .bos_id = 1,
+                .rope = {.scaling = &rope_none, .theta = 10000, .rotary_dim = k->rotary_dim ? k->rotary_dim : head,
+                         .pairing = k->half ? ROPE_HALF : ROPE_INTERLEAVED}};
+    if (k->form) set_linear(&c, k);
+    const PositionKind *kind = k->position ? position_kind(k->position) : NULL;
+    if (kind && kind->scaling) c.rope.scaling = rope_scaling(kind->scaling);
+    if (!kind || kind->rotates) return c;
+    *p = (Positions){.kind = kind, .width = d, .n_heads = heads, .n_trained = LENGTH, .max_bias = 8, .n_buckets = 16,
+                     .max_distance = 40};
+    c.rope.scaling = &rope_still, c.positions = p;
+    return c;
+}
+
+static void batch(int *ids, int *targets) {
+    Rng r = rng_of(1, 2);
+    for (size_t i = 0; i < N; i++) {
+        ids[i] = (int)rng_below(&r, VOCAB);
+        targets[i] = i % LENGTH ? ids[i - 1] * 7 % VOCAB : -1; /* what stood before: attention must find it */
+    }
+}
+
+static int begin(Trainee *t, const Kind *k, Positions *p, int threads) {
+    Config c = config_of(k, p);
+    char err[300] = "";
+    int rc = trainee_init(t, &c, k->learns_frequencies, &(BatchShape){TEXTS, LENGTH}, kernels_best(), threads, err,
+                          sizeof err);
+    if (rc) printf("    %s: %s\n", k->name, err);
+    CHECK(rc == 0);
+    if (rc) return rc;
+    params_begin(&t->params, 1, c.n_layers);
+    Rng r = rng_of(3, 4);
+    for (size_t i = 0; i < t->params.n; i++) { /* away from where all scores are nearly 0 */
+        Param *x = &t->params.at[i];
+        double far = x->is_vector ? 0.1 : 0.3;
+        for (size_t j = 0; j < x->rows * x->cols; j++) x->w[j] += (float)(far * rng_normal(&r));
+    }
+    return 0;
+}
+
+static double length_of(const float *g, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) sum += (double)g[i] * (double)g[i];
+    return sqrt(sum);
+}
+
+/* How fast the loss grows along g from where p is, over |g|: 1 where g is the gradient. Differences at one and at two
+ * steps, joined so that the third derivative falls out. */
+static double share(Trainee *t, Param *p, const float *g, const int *ids, const int *targets) {
+    static const double at[] = {1, -1, 2, -2}, weight[] = {8, -8, -1, 1};
+    size_t n = p->rows * p->cols;
+    double size = length_of(g, n), step = 3e-4 * (1 + length_of(p->w, n)), sum = 0;
+    float *kept = malloc(n * sizeof *kept);
+    memcpy(kept, p->w, n * sizeof *kept);
+    for (int k = 0; k < 4; k++) {
+        for (size_t i = 0; i < n; i++) p->w[i] = kept[i] + (float)(at[k] * step * (double)g[i] / size);
+        sum += weight[k] * trainee_loss(t, ids, targets, 0);
+    }
+    memcpy(p->w, kept, n * sizeof *kept);
+    free(kept);
+    return sum / (12 * step * size);
+}
+
+/* 2 %: the third derivative times the step's square, and floats' noise over the step; both were seen below 1 %. */
+static void gradients(void) {
+    int ids[N], targets[N];
+    batch(ids, targets);
+    for (const Kind *k = kinds; k->name; k++) {
+        Positions p = {0};
+        Trainee t;
+        if (begin(&t, k, &p, 2)) continue;
+        CHECK(isfinite(trainee_loss(&t, ids, targets, 1)));
+        for (size_t i = 0; i < t.params.n; i++) {
+            Param *x = &t.params.at[i];
+            size_t bytes = x->rows * x->cols * sizeof *x->g;
+            float *g = malloc(bytes);
+            memcpy(g, x->g, bytes);
+            double along = share(&t, x, g, ids, targets);
+            if (!(fabs(along - 1) < 0.02)) printf("    %s, %s: %.4f\n", k->name, x->name, along);
+            CHECK(fabs(along - 1) < 0.02);
+            free(g);
+        }
+        trainee_free(&t);
+    }
+}
+
+/* Gradients of a model that is wrong in one thing are no gradients of this one. */
+static void wrong(void) {
+    static const Kind right = {.name = "rope"}, others[] = {{.name = "half pairs", .half = 1},
+                                                            {.name = "nope", .position = "nope"},
+                                                            {.name = "log n", .log_n = 16},
+                                                            {.name = "window", .window = 20}};
+    int ids[N], targets[N];
+    batch(ids, targets);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        Positions p = {0};
+        Trainee a, b;
+        if (begin(&a, &right, &p, 1)) return;
+        if (begin(&b, &others[i], &p, 1)) return;
+        trainee_loss(&b, ids, targets, 1);
+        Param *x = params_find(&a.params, "blk.0.attn_q.weight");
+        double along = share(&a, x, params_find(&b.params, x->name)->g, ids, targets);
+        if (!(fabs(along - 1) > 0.05)) printf("    %s: %.4f\n", others[i].name, along);
+        CHECK(fabs(along - 1) > 0.05);
+        trainee_free(&a);
+        trainee_free(&b);
+    }
+}
+
+static void threads(void) {
+    int ids[N], targets[N];
+    batch(ids, targets);
+    for (const Kind *k = kinds; k->name; k++) {
+        float *first = NULL;
+        for (int n = 1; n <= 3; n++) {
+            Positions p = {0};
+            Trainee t;
+            if (begin(&t, k, &p, n)) continue;
+            size_t bytes = t.params.floats * sizeof *first;
+            for (uint64_t step = 1; step <= 3; step++) {
+                trainee_loss(&t, ids, targets, 1);
+                adamw_step(&t.work, &t.params, &adamw_usual, 1e-2, step);
+            }
+            if (first) CHECK(memcmp(first, t.params.memory, bytes) == 0);
+            else if ((first = malloc(bytes))) memcpy(first, t.params.memory, bytes);
+            trainee_free(&t);
+        }
+        free(first);
+    }
+}
+
+/* ---- the program ---- */
+
+#define SIZES " --layers 2 --d-model 48 --heads 3 --context 64 --batch 4 --warmup 2 -q "
+#define RECIPE " --text README.md --held-out LICENSE --steps 6 --rate 0.02 --held-every 6" SIZES
+
+static double number_behind(const char *text, const char *word) {
+    const char *at = text ? strstr(text, word) : NULL;
+    return at ? strtod(at + strlen(word), NULL) : NAN;
+}
+
+/* The seventh number of the last line: the held-out part's loss. */
+static double held_of(const char *csv) {
+    size_t n = 0;
+    char *text = file_read(csv, &n), *line = text;
+    if (!text) return NAN;
+    for (char *next = line; next && next[1]; next = strchr(next + 1, '\n')) line = next;
+    for (int i = 0; line && i < 6; i++) line = strchr(line + 1, ',');
+    double held = line ? strtod(line + 1, NULL) : NAN;
+    free(text);
+    return held;
+}
+
+/* To 1e-5: both are sums of floats, in another order. */
+static void same_loss(void) {
+    static const char *const ways[] = {
+        "", "--position t5 --log-n", "--position learned --own-head", "--kv-heads 1 --pairing half",
+        "--position xpos", "--train-frequencies", "--position alibi --window 20", "--attention linear",
+        "--attention linear --phi favor+", "--attention linear --phi favor+ --form before-phi",
+        "--attention linear --phi softmax --phi-key exp --rotary-dim 8"};
+    const char *model = test_tmp("trained.gguf"), *csv = test_tmp("trained.csv");
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        remove(csv);
+        CHECK(tool("", "train", "%s" RECIPE "--csv %s %s", model, csv, ways[i]) == 0);
+        const char *cache = strstr(ways[i], "linear") ? "" : " --kv f32";
+        CHECK(run("perplexity %s -f LICENSE --json%s", model, cache) == 0);
+        NEAR(number_behind(out, "\"nll_mean\":"), held_of(csv), 1e-5, 0);
+    }
+}
+
+static const char *const words = "--text README.md --steps 60 --held-every 20 --save-every 0" SIZES;
+
+static int same_files(const char *a, const char *b) {
+    size_t n = 0, m = 0;
+    char *x = file_read(a, &n), *y = file_read(b, &m);
+    int same = x && y && n == m && memcmp(x, y, n) == 0;
+    free(x);
+    free(y);
+    return same;
+}
+
+/* However often it is killed, at whatever moment, and on however many threads it goes on: the bits of the whole run. */
+static void resumed(void) {
+    const char *dir = test_folder("resumed"), *whole = test_in(dir, "whole.gguf"), *parts = test_in(dir, "parts.gguf"),
+               *kept = test_in(dir, "parts.checkpoint.gguf"), *csv = test_in(dir, "parts.csv");
+    CHECK(tool("", "train", "%s %s", whole, words) == 0);
+    CHECK(access(test_in(dir, "whole.checkpoint.gguf"), F_OK) != 0); /* done: it is needed no longer */
+    int rc = 137, times = 0;
+    for (; rc != 0 && times < 60; times++) {
+        char before[80];
+        snprintf(before, sizeof before, "timeout --preserve-status -s %s %.2f ", times % 3 == 2 ? "INT" : "KILL",
+                 0.1 + 0.03 * times * (test_sanitized ? 5 : 1));
+        rc = tool(before, "train", "%s %s -j %d --csv %s %s", parts, words, 1 + times % 2, csv,
+                  access(kept, F_OK) == 0 ? "--resume" : "");
+        CHECK(rc == 0 || rc == 137 || rc == 130);
+        if (rc == 130) CHECK(strstr(said, "interrupted, and saved"));
+        if (rc != 0 && access(kept, F_OK) == 0) CHECK(run("perplexity %s -f LICENSE -q", kept) == 0);
+    }
+    CHECK(rc == 0 && times > 1 && same_files(whole, parts));
+}
+
+/* A full disk, another recipe, a file cut short: what was there stays, and one line says why. */
+static void kept(void) {
+    const char *dir = test_folder("kept"), *model = test_in(dir, "m.gguf"), *kept = test_in(dir, "m.checkpoint.gguf"),
+               *copy = test_in(dir, "copy.gguf");
+    CHECK(tool("timeout --preserve-status -s INT 2 ", "train", "%s %s --steps 1000000", model, words) == 130);
+    CHECK(access(kept, F_OK) == 0 && access(model, F_OK) != 0);
+    size_t n = 0;
+    char *bytes = file_read(kept, &n);
+    file_write(copy, bytes, n);
+    CHECK(tool("ulimit -f 100; ", "train", "%s %s --steps 1000000 --resume", model, words) == 1 &&
+          said_line("m.checkpoint.gguf"));
+    CHECK(same_files(kept, copy) && access(model, F_OK) != 0);
+    CHECK(tool("", "train", "%s %s --steps 1000000 --resume --rate 0.5", model, words) == 1 &&
+          said_line("give the same options"));
+    for (size_t cut = 0; cut < n; cut += n / 7 + 1) {
+        file_write(kept, bytes, cut);
+        CHECK(tool("", "train", "%s %s --steps 1000000 --resume", model, words) == 1 && said_line("m.checkpoint.gguf"));
+    }
+    free(bytes);
+}
+
+static void refusals(void) {
+    static const struct { const char *words, *says; } rows[] = {
+        {"--position abc", "rope, nope, sinusoidal"},
+        {"--layers 0", "--layers"},
+        {"--rate nan", "--rate"},
+        {"--attention linear --position t5", "no place for it"},
+        {"--mix text=x", "--mix"},
+        {"--heads 5", "--heads"},
+        {"--context 16000", "shorten --context"},
+        {"--resume", "checkpoint"},
+        {"--phi relu", "linear attention"},
+        {"--text /nowhere/at/all", "/nowhere/at/all"},
+        {"--layrs 2", "did you mean --layers"},
+        {"--rate 10 --clip 0 --warmup 0 --beta2 0 --decay 1 --steps 60", "no number"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int rc = tool("", "train", "%s" RECIPE "%s", test_tmp("refused.gguf"), rows[i].words);
+        if (rc != 1 && rc != 2) printf("    %s: exit code %d\n", rows[i].words, rc);
+        CHECK((rc == 1 || rc == 2) && said_line(rows[i].says));
+    }
+}
+
+const Test tests_train[] = {{"train/gradients", gradients},   {"train/wrong", wrong},     {"train/threads", threads},
+                            {"train/same loss", same_loss},   {"train/resumed", resumed}, {"train/kept", kept},
+                            {"train/refuses", refusals},      {0}};
