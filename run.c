@@ -86,6 +86,13 @@ static const Command commands[] = {
      "\nBoth ways to attend are shown, the one the model was not trained for as well: the proof does not\n"
      "need training.\n",
      run_proof, 0, NULL},
+    {"plot", "[NAME=]FILE.csv[,FILE.csv..] .. [options]", "draw columns of tables, as means of several runs",
+     "  ./run plot rope=rope-1.csv,rope-2.csv nope=nope-1.csv,nope-2.csv --bin 50 --svg loss.svg\n"
+     "  ./run plot none=loss.csv@rope=none yarn=loss.csv@rope=yarn --x length --y nll --log-x\n"
+     "\nTables are those of weights-tools/train, compare, recall .. (--csv) or any other with names in its\n"
+     "first line. Of several files means are drawn, with their standard error; behind @ stands which rows\n"
+     "count.\n",
+     run_plot, WORDS, NULL},
     {"rope", "WHAT [MODEL] [options]", "see rotary position embedding, from a model's own angles",
      "  ./run rope clock\n"
      "  ./run rope table model.gguf --positions 8\n",

@@ -62,6 +62,11 @@ typedef struct {
     int longppl;
 } ProbeArgs; /* passkey, recall; 0: not given */
 typedef struct { const char *thetas, *pairing, *kind, *q, *k; long long dims, positions; } LessonArgs; /* rope WHAT */
+typedef struct {
+    const char *x, *y, *title, *subtitle, *y_name;
+    double bin, least, most, mark;
+    int log_x, least_given, most_given, mark_given;
+} PlotArgs;
 /* explain WHAT; -1, NULL: not given */
 typedef struct { const char *without; long long layer, head, query, key, shift; int without_given; } ExplainArgs;
 typedef struct { const char *convention; long long stride, last, bin; int by_position; } CutArgs; /* 0: not given */
@@ -99,6 +104,7 @@ typedef struct {
     ProbeArgs probe;
     LessonArgs lesson;
     ExplainArgs explain;
+    PlotArgs plot;
     CutArgs cut;
     CompareArgs compare;
     ContextArgs context;
@@ -246,7 +252,7 @@ const char *cited_place(const char *key); /* "rope/rope.c rope_row64" */
 
 int run_generate(Args *a), run_logits(Args *a), run_tokenize(Args *a), run_perplexity(Args *a), run_bench(Args *a),
     run_chat(Args *a), run_compare(Args *a), run_proof(Args *a), run_plan(Args *a), run_passkey(Args *a),
-    run_recall(Args *a), run_rope(Args *a), run_explain(Args *a);
+    run_recall(Args *a), run_rope(Args *a), run_explain(Args *a), run_plot(Args *a);
 extern const Topic rope_topics[], explain_topics[]; /* rope/, explain/ */
 int run_score(Args *a);
 int run_fill(Args *a), run_embed(Args *a), run_classify(Args *a); /* lines.c */

@@ -22,7 +22,7 @@ const char *const option_groups[] = {"text in", "output",    "sampling", "measur
 #define PROBES "passkey recall"
 #define READERS "compare explain " PROBES " " MODELS
 #define SHOWS "rope explain"
-#define ALL "tokenize " READERS " " SHOWS
+#define ALL "tokenize plot " READERS " " SHOWS
 
 static const char *axes_name(int i) { return axes_row_of(i) ? axes_row_of(i)->name : NULL; }
 static const char *kernels_name(int i) { return kernels_row(i) ? kernels_row(i)->name : NULL; }
@@ -96,7 +96,7 @@ const Option options[] = {
     {OUTPUT, 0, "--pooling", "HOW", STRING, "embed", AT(show.pooling),
      .help = "cls, mean (of all tokens), or pooler (the file's pooler, else mean)"},
     {OUTPUT, 0, "--normalize", NULL, FLAG, "embed", AT(show.normalize), .help = "vectors of length 1"},
-    {OUTPUT, 0, "--csv", NULL, FLAG, "perplexity compare bench proof plan " PROBES " " SHOWS, AT(show.csv),
+    {OUTPUT, 0, "--csv", NULL, FLAG, "perplexity compare bench proof plan plot " PROBES " " SHOWS, AT(show.csv),
      .help = "print a table with commas"},
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "perplexity", AT(show.svg),
      .help = "draw the loss by position into FILE (with --by-position)"},
@@ -105,7 +105,7 @@ const Option options[] = {
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "passkey", AT(show.svg),
      .help = "draw a heat map into FILE; of several methods into FILE-1, FILE-2 .."},
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "recall", AT(show.svg), .help = "draw the gain by distance into FILE"},
-    {OUTPUT, 0, "--svg", "FILE", NEW_FILE, SHOWS, AT(show.svg), .help = "draw the picture into FILE"},
+    {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "plot " SHOWS, AT(show.svg), .help = "draw the picture into FILE"},
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "proof", AT(show.svg), .help = "draw the loss by position into FILE"},
     {OUTPUT, 0, "--json", NULL, FLAG, "generate logits score perplexity compare bench proof plan " PROBES,
      AT(show.json), .help = "print a JSON object"},
@@ -179,6 +179,20 @@ const Option options[] = {
     {MEASURING, 0, "--trials", "N", INTEGER, "passkey", AT(probe.trials), .help = "keys a cell (5)", 1, 10000},
     {MEASURING, 0, "--template", "FILE", STRING, "passkey", AT(probe.template_file),
      .help = "a prompt of your own: lines before:, filler:, needle: (with {key}), question: (the papers')"},
+    {MEASURING, 0, "--x", "COLUMN", STRING, "plot", AT(plot.x), .help = "what lies along the bottom (step)"},
+    {MEASURING, 0, "--y", "COLUMN", STRING, "plot", AT(plot.y), .help = "what is drawn (loss)"},
+    {MEASURING, 0, "--bin", "N", NUMBER, "plot", AT(plot.bin), .help = "means of so much of x each (every row)",
+     0, 1e15},
+    {MEASURING, 0, "--log-x", NULL, FLAG, "plot", AT(plot.log_x), .help = "x by its logarithm"},
+    {MEASURING, 0, "--y-min", "Y", NUMBER, "plot", AT(plot.least),
+     .help = "the frame's lower edge (as the points need)", -1e15, 1e15, .given = AT(plot.least_given)},
+    {MEASURING, 0, "--y-max", "Y", NUMBER, "plot", AT(plot.most), .help = "and its upper", -1e15, 1e15,
+     .given = AT(plot.most_given)},
+    {MEASURING, 0, "--mark", "X", NUMBER, "plot", AT(plot.mark), .help = "a line across at the trained length", -1e15,
+     1e15, .given = AT(plot.mark_given)},
+    {MEASURING, 0, "--title", "TEXT", STRING, "plot", AT(plot.title), .help = "above the picture"},
+    {MEASURING, 0, "--subtitle", "TEXT", STRING, "plot", AT(plot.subtitle), .help = "below the title"},
+    {MEASURING, 0, "--y-name", "TEXT", STRING, "plot", AT(plot.y_name), .help = "y's name (its column's)"},
     {MEASURING, 0, "--distances", "64,1024", STRING, "recall", AT(probe.distances),
      .help = "from a span to its second reading (a quarter to 4 times the trained context)"},
     {MEASURING, 0, "--span", "N", INTEGER, "recall", AT(probe.span), .help = "tokens of a span (64)", 1, 100000},

@@ -2,6 +2,7 @@
 #include "compare_table.h"
 
 #include "base/base.h"
+#include "csv.h"
 
 #include <errno.h>
 #include <math.h>
@@ -65,24 +66,6 @@ static int no_memory(const Reader *r) {
     return base_error(r->err, r->errlen, -ENOMEM, "%s: out of memory", r->name);
 }
 
-/* s is cut in place into FIELDS fields; 1 where there are so many. */
-static int cut_fields(char *s, char **fields) {
-    for (int i = 0;; s++) {
-        char *to = s;
-        fields[i] = s;
-        if (*s == '"') {
-            for (s++; *s && (*s != '"' || s[1] == '"'); s++) s += *s == '"', *to++ = *s;
-            if (*s++ != '"') return 0;
-        } else
-            while (*s && *s != ',' && *s != '"') *to++ = *s++;
-        int more = *s == ',';
-        if (*s && !more) return 0;
-        *to = 0;
-        if (++i == FIELDS) return !more;
-        if (!more) return 0;
-    }
-}
-
 static int take_count(const char *s, size_t *n) {
     char *end;
     errno = 0;
@@ -106,7 +89,7 @@ static void drop_rows(Reader *r) {
 static int take_row(Reader *r, char *line) {
     CompareCell c = {.entropy = NAN};
     char *f[FIELDS];
-    if (!cut_fields(line, f)) return wrong(r, "has not six fields");
+    if (csv_cut(line, f, FIELDS) != FIELDS) return wrong(r, "has not six fields");
     char **numbers = f + 2 + r->t->by_position;
     if (!*f[0] || !take_count(f[1], &c.length) || (r->t->by_position && !take_count(f[2], &c.position)) ||
         !take_number(numbers[0], &c.nll) || !take_number(numbers[1], &c.error) || !take_count(numbers[2], &c.tokens) ||

@@ -231,16 +231,18 @@ static void same_loss(void) {
     }
 }
 
-static const char *const words = "--text README.md --steps 60 --held-every 20 --save-every 0" SIZES;
-
-static int same_files(const char *a, const char *b) {
-    size_t n = 0, m = 0;
-    char *x = file_read(a, &n), *y = file_read(b, &m);
-    int same = x && y && n == m && memcmp(x, y, n) == 0;
-    free(x);
-    free(y);
-    return same;
+/* From a model's weights, a step of next to nothing: the loss that it ended with. */
+static void gone_on(void) {
+    const char *model = test_tmp("first.gguf"), *next = test_tmp("next.gguf"), *csv = test_tmp("first.csv"),
+               *after = test_tmp("next.csv");
+    CHECK(tool("", "train", "%s" RECIPE "--csv %s", model, csv) == 0);
+    CHECK(tool("", "train", "%s" RECIPE "--csv %s --from %s --steps 1 --rate 1e-9", next, after, model) == 0);
+    NEAR(held_of(csv), held_of(after), 1e-6, 0); /* a step of 1e-9 moves no float of this size */
+    CHECK(tool("", "train", "%s" RECIPE "--from %s --d-model 24", next, model) == 1 && said_line("another shape"));
+    CHECK(tool("", "train", "%s" RECIPE "--from README.md", next) == 1 && said_line("README.md"));
 }
+
+static const char *const words = "--text README.md --steps 60 --held-every 20 --save-every 0" SIZES;
 
 /* However often it is killed, at whatever moment, and on however many threads it goes on: the bits of the whole run. */
 static void resumed(void) {
@@ -259,7 +261,7 @@ static void resumed(void) {
         if (rc == 130) CHECK(strstr(said, "interrupted, and saved"));
         if (rc != 0 && access(kept, F_OK) == 0) CHECK(run("perplexity %s -f LICENSE -q", kept) == 0);
     }
-    CHECK(rc == 0 && times > 1 && same_files(whole, parts));
+    CHECK(rc == 0 && times > 1 && files_equal(whole, parts));
 }
 
 /* A full disk, another recipe, a file cut short: what was there stays, and one line says why. */
@@ -273,7 +275,7 @@ static void kept(void) {
     file_write(copy, bytes, n);
     CHECK(tool("ulimit -f 100; ", "train", "%s %s --steps 1000000 --resume", model, words) == 1 &&
           said_line("m.checkpoint.gguf"));
-    CHECK(same_files(kept, copy) && access(model, F_OK) != 0);
+    CHECK(files_equal(kept, copy) && access(model, F_OK) != 0);
     CHECK(tool("", "train", "%s %s --steps 1000000 --resume --rate 0.5", model, words) == 1 &&
           said_line("give the same options"));
     for (size_t cut = 0; cut < n; cut += n / 7 + 1) {
@@ -305,6 +307,6 @@ static void refusals(void) {
     }
 }
 
-const Test tests_train[] = {{"train/gradients", gradients},   {"train/wrong", wrong},     {"train/threads", threads},
-                            {"train/same loss", same_loss},   {"train/resumed", resumed}, {"train/kept", kept},
-                            {"train/refuses", refusals},      {0}};
+const Test tests_train[] = {{"train/gradients", gradients}, {"train/wrong", wrong}, {"train/threads", threads},
+                            {"train/same loss", same_loss}, {"train/from", gone_on}, {"train/resumed", resumed},
+                            {"train/kept", kept},           {"train/refuses", refusals}, {0}};

@@ -17,6 +17,7 @@ static const Item *find_item(const Source *s, const char *name) {
 int restore_model(Trainee *t, const char *path, char *err, size_t errlen) {
     Source s;
     int rc = source_open(&s, path, &(SourceWish){.no_tokenizer = 1}, &(Report){0}, err, errlen);
+    if (rc) rc = source_open(&s, path, &(SourceWish){0}, &(Report){0}, err, errlen); /* GGUF: its tokenizer is in it */
     if (rc) return rc;
     for (size_t i = 0; i < t->params.n && rc == 0; i++) {
         const Param *p = &t->params.at[i];
