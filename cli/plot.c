@@ -19,9 +19,9 @@ typedef struct {
 /* "NAME=FILE,FILE[@COLUMN=VALUE..]" in place; NAME is the first file's where it is not given. */
 static int take_series(Figures *f, char *word) {
     const PlotArgs *o = &f->a->plot;
-    char *paths[MOST_FILES], *equals = strchr(word, '='), *where = strchr(word, '@');
-    if (where && equals > where) equals = NULL;
+    char *paths[MOST_FILES], *where = strchr(word, '@');
     if (where) *where++ = 0;
+    char *equals = strrchr(word, '='); /* a name may hold others: window:size=64 */
     if (equals) *equals = 0;
     size_t n = csv_cut(equals ? equals + 1 : word, paths, MOST_FILES);
     if (!n || !*paths[0]) return usage("\"%s\": NAME=FILE,FILE.. is how a series is written", word);

@@ -45,8 +45,8 @@ static void fields(void) {
 static void command(void) {
     const char *a = put("one.csv", "step,loss\n1,3\n2,2\n"), *b = put("two.csv", "step,loss\n1,5\n2,2\n"),
                *svg = test_tmp("plot.svg"), *bad = put("bad.csv", "step,loss\n1,3\n2\n"), *none = put("none.csv", "");
-    CHECK(run("plot both=%s,%s %s --csv", a, b, a) == 0);
-    CHECK(strcmp(out, "series,step,mean,stderr,least,most,files\nboth,1,4,1,3,5,2\nboth,2,2,0,2,2,2\n"
+    CHECK(run("plot a=1=%s,%s %s --csv", a, b, a) == 0);
+    CHECK(strcmp(out, "series,step,mean,stderr,least,most,files\na=1,1,4,1,3,5,2\na=1,2,2,0,2,2,2\n"
                       "one.csv,1,3,0,3,3,1\none.csv,2,2,0,2,2,1\n") == 0);
     CHECK(run("plot both=%s,%s --svg %s --title Loss", a, b, svg) == 0 && strstr(out, "both"));
     size_t n = 0;

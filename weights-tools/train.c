@@ -102,6 +102,18 @@ static void show_plan(const Training *t) {
     if (s->from) fprintf(stderr, "train: goes on behind step %llu\n", (unsigned long long)s->from);
 }
 
+/* How ./run measures what the trainer reported. */
+static void show_end(const Training *t) {
+    const TrainingOptions *o = t->setup.options;
+    const Corpus *held = &t->setup.held;
+    if (t->program.quiet) return;
+    fprintf(stderr, "train: %s is written\n", o->out);
+    if (!o->held) return;
+    fprintf(stderr, "train: the loss held out is that of ./run perplexity %s -f %s%s%s%s%s\n", o->out, o->held,
+            held->n_documents > 1 ? " --separator \"" : "", held->n_documents > 1 ? o->separator : "",
+            held->n_documents > 1 ? "\"" : "", t->setup.trainee.config.linear.form ? "" : " --kv f32");
+}
+
 /* ---- the work ---- */
 
 static int train(Training *t, const TrainingOptions *o, char *err, size_t errlen) {
@@ -115,7 +127,10 @@ static int train(Training *t, const TrainingOptions *o, char *err, size_t errlen
     else if (rc == -EINTR)
         base_error(err, errlen, rc, "interrupted, and saved: the same command with --resume goes on");
     if (rc == 0) rc = setup_write(s, o->out, s->course.steps, 0, err, errlen);
-    if (rc == 0) unlink(s->checkpoint);
+    if (rc == 0) {
+        unlink(s->checkpoint);
+        show_end(t);
+    }
     curve_free(&t->curve);
     setup_free(s);
     return rc;
