@@ -1,0 +1,17 @@
+# lab/experiments/6-log-n.sh - log n in training and after it: what a model that copies gets right beyond its length.
+# About 6 minutes on two cores, and what 4-stretch.sh made.
+. lab/experiments/common.sh
+usual="-z model/tales-1m.gguf --layers 2 --d-model 64 --heads 2 --context 64 --batch 64 --rate 4e-3 --decay 0.01"
+usual="$usual --mix text=0.3,copy=1 --steps 2000"
+for s in $SEEDS; do
+    echo "stretch-rope-$s $usual --position rope --seed $s"
+    echo "stretch-log-n-$s $usual --log-n --seed $s"
+done | train_all
+methods=none,linear,ntk,ntk-mixed,yarn,rerope:window=32
+plain=$methods,none+log-n,linear+log-n,ntk+log-n,ntk-mixed+log-n,yarn+log-n,rerope:window=32+log-n
+for s in $SEEDS; do
+    [ -s "$OUT/after-$s.csv" ] || ./run recall "$OUT/stretch-rope-$s.gguf" -f "$OUT/stream.txt" --rope "$plain" \
+        --span 16 --distances 31,95,223,479 --samples 40 --csv -q > "$OUT/after-$s.csv"
+    [ -s "$OUT/trained-$s.csv" ] || ./run recall "$OUT/stretch-log-n-$s.gguf" -f "$OUT/stream.txt" --rope "$methods" \
+        --span 16 --distances 31,95,223,479 --samples 40 --csv -q > "$OUT/trained-$s.csv"
+done
