@@ -73,13 +73,22 @@ static void put_text(const BatchPlan *p, Page *page, Rng *r, size_t n) {
     for (size_t i = 0; i < n; i++) put(page, &p->corpus->ids[(at + i) % p->corpus->n], 1, MARK_NONE);
 }
 
+/* A document's beginning, or where there is but one anything behind bos; bos stands nowhere else. */
+static void put_beginning(const BatchPlan *p, Page *page, Rng *r, size_t n) {
+    const Corpus *c = p->corpus;
+    size_t at = c->n_documents > 1 ? c->starts[rng_below(r, c->n_documents)] : rng_below(r, c->n),
+           bos = p->bos >= 0 && c->ids[at] != p->bos;
+    if (n && bos) put(page, &p->bos, 1, MARK_NONE);
+    for (size_t i = bos; i < n; i++, at++) put(page, &c->ids[at % c->n], 1, MARK_NONE);
+}
+
 /* [lead] span [gap] span [gap] span .. to the end; half of the pages have no gaps, half of the spans are ids in no
  * order, which nothing foresees but the copy. */
 static void make_copy(const BatchPlan *p, Page *page, Rng *r) {
     size_t room = page->most - page->n, most = room / 3 > 128 ? 128 : room / 3, span = 8 + rng_below(r, most - 7),
            widest = rng_below(r, 2) ? room - 2 * span : 0;
     int shuffled = rng_below(r, 2) == 0;
-    put_text(p, page, r, rng_below(r, room - 2 * span - widest + 1));
+    put_beginning(p, page, r, rng_below(r, room - 2 * span - widest + 1));
     size_t first = page->n;
     put_text(p, page, r, span);
     for (size_t i = first; shuffled && i < first + span; i++) page->ids[i] = p->corpus->ids[rng_below(r, p->corpus->n)];
@@ -135,7 +144,6 @@ static void make_page(const BatchPlan *p, Page *page, Rng *r) {
         memset(page->marks, MARK_NONE, page->most);
         return;
     }
-    if (p->bos >= 0) put(page, &p->bos, 1, MARK_NONE);
     (kind == PIECE_COPY ? make_copy : make_recall)(p, page, r);
 }
 

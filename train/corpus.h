@@ -53,7 +53,7 @@ typedef struct {
     uint64_t seed;
     double shares[PIECE_KINDS]; /* of a batch's texts, on the whole; they need not sum to 1 */
     int by_document;            /* 1: a window begins where a document does */
-    int bos;                    /* in front of a made task; -1: none */
+    int bos;                    /* in front of a document's beginning that leads to a copy; -1: none */
     int vocab_size;
     MaskPlan masks;
 } BatchPlan;

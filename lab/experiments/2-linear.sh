@@ -1,11 +1,11 @@
 # lab/experiments/2-linear.sh - linear attention with and without RoPE (RoFormer, figure 3, right), on bytes: about 40
 # minutes on two cores, most of it FAVOR+'s.
 . lab/experiments/common.sh
-usual="--attention linear --layers 2 --d-model 64 --heads 2 --context 256 --batch 16 --rate 4e-3 --steps 800"
+usual="--attention linear --layers 2 --d-model 64 --heads 2 --context 256 --batch 16 --rate 4e-3 --steps 600"
 for map in elu+1 favor+; do
     for position in nope sinusoidal rope; do
         for s in $SEEDS; do
-            echo "linear-$map-$position-$s $usual --phi $map --favor-features 64 --position $position --seed $s"
+            echo "linear-$map-$position-$s $usual --phi $map --favor-features 32 --position $position --seed $s"
         done
     done
 done | train_all

@@ -1,8 +1,8 @@
 # lab/experiments/6-log-n.sh - log n in training and after it: what a model that copies gets right beyond its length.
 # About 6 minutes on two cores, and what 4-stretch.sh made.
 . lab/experiments/common.sh
-usual="-z model/tales-1m.gguf --layers 2 --d-model 64 --heads 2 --context 64 --batch 64 --rate 4e-3 --decay 0.01"
-usual="$usual --mix text=0.3,copy=1 --steps 2000"
+usual="-z model/tales-1m.gguf --layers 2 --d-model 64 --heads 2 --context 64 --batch 32 --rate 4e-3 --decay 0.01"
+usual="$usual --mix text=0.3,copy=1 --steps 3000"
 for s in $SEEDS; do
     echo "stretch-rope-$s $usual --position rope --seed $s"
     echo "stretch-log-n-$s $usual --log-n --seed $s"

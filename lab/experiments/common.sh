@@ -34,8 +34,8 @@ train_all() {
         [ -f "$OUT/$name.gguf" ] && continue
         resume=
         [ -f "$OUT/$name.checkpoint.gguf" ] && resume=--resume
-        echo "weights-tools/train $OUT/$name.gguf -f $OUT/learn.txt --held-out $OUT/unseen.txt $options" \
-            "--csv $OUT/$name.csv -q -j 1 $resume && echo $name >&2"
+        echo "weights-tools/train $OUT/$name.gguf -f ${LEARN:-$OUT/learn.txt} --held-out ${UNSEEN:-$OUT/unseen.txt}" \
+            "$options --csv $OUT/$name.csv -q -j 1 $resume && echo $name >&2"
     done | xargs -P "$JOBS" -I{} sh -c '{}'
 }
 

@@ -3,10 +3,13 @@
 # each goes on at 256. About 8, 20 and 20 minutes on two cores.
 . lab/experiments/common.sh
 unseen_tales > "$OUT/tales.txt"
-usual="-f $OUT/tales.txt --layers 4 --decay 0.01 --rate 3e-3"
-train lab-64 $usual -z model/tales-1m.gguf --context 64 --batch 64 --mix text=0.2,copy=1,recall=0.4 --steps 2000 --held-every 200
-for twin in "lab-1m" "lab-1m-log-n --log-n"; do
-    train $twin $usual --from "$OUT/lab-64.gguf" --held-out "$TALES" --context 256 --batch 32 --warmup 50 --steps 1200 \
-        --mix text=1,copy=0.6,recall=0.6
-done
-for name in lab-1m lab-1m-log-n; do weights-tools/quantize "$OUT/$name.gguf" "$OUT/$name-q8_0.gguf" Q8_0; done
+LEARN=$OUT/tales.txt UNSEEN=$TALES
+usual="--layers 4 --decay 0.01 --rate 3e-3"
+train lab-64 -f $LEARN $usual -z model/tales-1m.gguf --context 64 --batch 64 --mix text=0.2,copy=1,recall=0.4 --steps 2000 \
+    --held-every 200
+usual="$usual --from $OUT/lab-64.gguf --context 256 --batch 32 --warmup 50 --steps 1500 --mix text=1,copy=0.6,recall=0.6"
+train_all <<END
+lab-1m $usual
+lab-1m-log-n $usual --log-n
+END
+for name in lab-1m lab-1m-log-n; do weights-tools/quantize "$OUT/$name.gguf" "$OUT/$name-q8_0.gguf" Q8_0 -q; done
