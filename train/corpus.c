@@ -8,26 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int append(Corpus *c, const int *ids, size_t n) {
-    if (array_reserve(&c->ids, &c->cap, c->n + n, sizeof *c->ids) ||
+static int append(Corpus *c, const int *ids, size_t n, int end) {
+    if (array_reserve(&c->ids, &c->cap, c->n + n + 1, sizeof *c->ids) ||
         array_reserve(&c->starts, &c->cap_documents, c->n_documents + 1, sizeof *c->starts))
         return -ENOMEM;
     c->starts[c->n_documents++] = c->n;
     memcpy(c->ids + c->n, ids, n * sizeof *ids);
     c->n += n;
+    if (end >= 0) c->ids[c->n++] = end;
     return 0;
 }
 
-int corpus_add(Corpus *c, const Tokenizer *t, const char *text, size_t n, const char *separator, char *err,
+int corpus_add(Corpus *c, const Tokenizer *t, const char *text, size_t n, const char *separator, int end, char *err,
                size_t errlen) {
     const char *document;
     size_t at = 0, len, n_ids;
     while (document_next(text, n, separator, &at, &document, &len)) {
         int *ids, rc;
         if (len == 0) continue;
-        rc = tokenizer_encode(t, document, len, ENCODE_BOS, &ids, &n_ids, err, errlen);
+        rc = tokenizer_encode(t, document, len, end < 0 ? ENCODE_BOS : ENCODE_BARE, &ids, &n_ids, err, errlen);
         if (rc) return rc;
-        rc = n_ids ? append(c, ids, n_ids) : 0;
+        rc = n_ids ? append(c, ids, n_ids, end) : 0;
         free(ids);
         if (rc) return base_error(err, errlen, rc, "out of memory for the text's ids");
         c->bytes += len;

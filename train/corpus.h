@@ -1,7 +1,7 @@
 /* train/corpus.h - texts as ids, and what a step reads of them: windows cut at random places, or made tasks.
  *
  *     Corpus c = {0};
- *     corpus_add(&c, tokenizer, text, n, "<|endoftext|>", err, errlen);
+ *     corpus_add(&c, tokenizer, text, n, "<|endoftext|>", -1, err, errlen);
  *     BatchPlan plan = {.corpus = &c, .seed = 1, .shares = {[PIECE_TEXT] = 1}};
  *     if (batch_check(&plan, &shape, err, errlen)) ...
  *     batch_fill(&batch, &plan, step);
@@ -15,15 +15,16 @@
 #include "trainee.h"
 
 typedef struct {
-    int *ids;         /* [n]: every document's, BOS first where the tokenizer has one; owned */
+    int *ids;         /* [n]: every document's, BOS first where the tokenizer has one, or an end behind; owned */
     size_t n, cap;
     size_t *starts;   /* [n_documents]: where each begins; owned */
     size_t n_documents, cap_documents;
     size_t bytes;     /* of text */
 } Corpus;
 
-/* text [n] cut at lines that are `separator` (NULL: one document). Errors: those of tokenizer_encode, -ENOMEM. */
-int corpus_add(Corpus *c, const Tokenizer *t, const char *text, size_t n, const char *separator, char *err,
+/* text [n] cut at lines that are `separator` (NULL: one document). end: the id behind each document, for an encoder,
+ * which has no BOS in front of it then; -1: none. Errors: those of tokenizer_encode, -ENOMEM. */
+int corpus_add(Corpus *c, const Tokenizer *t, const char *text, size_t n, const char *separator, int end, char *err,
                size_t errlen);
 void corpus_free(Corpus *c); /* accepts a zeroed struct */
 

@@ -23,10 +23,9 @@ static Measured mean_of(const Sum *s) {
 
 /* An encoder's ids are masked by chance: the same chance each time. */
 static void measure_held(Trainee *t, const Course *c, Batch *b, CoursePoint *out) {
-    enum { BATCHES = 16 };
     Sum sum = {0};
     BatchPlan plan = *c->plan;
-    size_t n = c->plan->masks.mask ? BATCHES * b->shape.texts : corpus_windows(c->held, c->bos, b->shape.length);
+    size_t n = c->plan->masks.mask ? COURSE_MASKED : corpus_windows(c->held, c->bos, b->shape.length);
     plan.corpus = c->held;
     plan.seed = 0;
     for (size_t i = 0; i < n; i += b->shape.texts) {

@@ -9,9 +9,12 @@
 #include "adamw.h"
 #include "corpus.h"
 
+enum { COURSE_MASKED = 64 }; /* windows of the held-out part that an encoder is measured on, about */
+
 typedef struct {
     const BatchPlan *plan;
-    const Corpus *held;     /* measured on, cut as `run perplexity` cuts it; NULL: nothing is */
+    const Corpus *held;     /* measured on, cut as `run perplexity` cuts it, of an encoder windows anywhere with masks
+                             * that are the same each time; NULL: nothing is */
     int bos;                /* in front of its windows, or -1 */
     uint64_t steps, warmup;
     double rate, least;     /* rate_at */

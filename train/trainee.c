@@ -4,6 +4,7 @@
 #include "attention/favor.h"
 #include "base/base.h"
 #include "base/system.h"
+#include "model/roformer.h"
 #include "rope/scaling.h"
 #include "rope/scores.h"
 
@@ -284,7 +285,8 @@ static int reserve(Trainee *t) {
 
 int trainee_init(Trainee *t, const Config *c, int learns_frequencies, const BatchShape *shape, const Kernels *kernels,
                  int threads, char *err, size_t errlen) {
-    *t = (Trainee){.config = *c, .shape = *shape, .family = &trainee_decoder};
+    *t = (Trainee){.config = *c, .shape = *shape};
+    t->family = c->family == &family_roformer ? &trainee_encoder : &trainee_decoder;
     if (c->positions) t->positions = *c->positions, t->config.positions = &t->positions;
     int rc = work_init(&t->work, kernels, threads);
     if (rc == 0) rc = allocate(t, learns_frequencies);

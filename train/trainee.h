@@ -8,7 +8,7 @@
  *     trainee_free(&t);
  *
  * What the model is, is a Config, as the engine reads it from a file: sizes, positions, linear attention, window. Its
- * family's page (decoder.c) is the engine's page with the way back beside it. */
+ * family's page (decoder.c, encoder.c) is the engine's page with the way back beside it. */
 #ifndef TRAINEE_H
 #define TRAINEE_H
 
@@ -33,7 +33,7 @@ typedef struct {
     void (*backward)(Trainee *t, const int *ids, float *dx);
     Param *(*head)(Trainee *t, Param **bias); /* what makes logits of hidden states */
 } TraineeFamily;
-extern const TraineeFamily trainee_decoder;
+extern const TraineeFamily trainee_decoder, trainee_encoder;
 
 struct Trainee {
     Config config;         /* its own copy; pointers in it are the caller's */

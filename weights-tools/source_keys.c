@@ -33,7 +33,8 @@ static void sizes(Keys *k, const Config *c) {
     for (const KeyField *f = decoder_keys; f->gguf; f++) {
         int of_head = f->at == offsetof(Config, head_dim);
         if (of_head && even) continue;
-        if (f->type == FIELD_FLOAT) real(k, f->gguf, key_field(f, c));
+        int norm = f->type == FIELD_FLOAT; /* the only one; RMSNorm's, or in an encoder LayerNorm's */
+        if (norm) real(k, c->mask == MASK_CAUSAL ? f->gguf : "attention.layer_norm_epsilon", key_field(f, c));
         else count(k, f->gguf, (int64_t)key_field(f, c));
         if (of_head) count(k, "attention.value_length", c->head_dim);
     }

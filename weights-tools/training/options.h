@@ -14,9 +14,10 @@ typedef struct {
     int n_texts;
     const char *held, *separator, *tokenizer, *mix;
     double held_share;
-    int documents;
+    int documents, words, whole_words;
+    double mask_share;
     /* the model */
-    const char *from;
+    const char *family, *from;
     int layers, d_model, heads, kv_heads, head_dim, d_ff, context, own_head;
     const char *attention, *form, *phi, *phi_key;
     double epsilon;

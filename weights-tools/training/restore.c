@@ -16,9 +16,12 @@ static const Item *find_item(const Source *s, const char *name) {
 
 int restore_model(Trainee *t, const char *path, char *err, size_t errlen) {
     Source s;
-    int rc = source_open(&s, path, &(SourceWish){.no_tokenizer = 1}, &(Report){0}, err, errlen);
-    if (rc) rc = source_open(&s, path, &(SourceWish){0}, &(Report){0}, err, errlen); /* GGUF: its tokenizer is in it */
+    Weights w;
+    int rc = weights_open(&w, path, err, errlen);
     if (rc) return rc;
+    SourceWish wish = {.no_tokenizer = w.format != FORMAT_GGUF}; /* GGUF: it is in the file */
+    weights_close(&w);
+    if ((rc = source_open(&s, path, &wish, &(Report){0}, err, errlen)) != 0) return rc;
     for (size_t i = 0; i < t->params.n && rc == 0; i++) {
         const Param *p = &t->params.at[i];
         const Item *item = find_item(&s, p->name);

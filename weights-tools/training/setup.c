@@ -58,6 +58,7 @@ static int open_of_model(Tokenizer **t, const char *path, char *err, size_t errl
 
 static int open_tokenizer(TrainingSetup *s, char *err, size_t errlen) {
     const TrainingOptions *o = s->options;
+    if (s->encodes) return encoder_words(&s->words, &s->tokenizer, o, err, errlen);
     if (o->tokenizer && tokenizer_probe(o->tokenizer)) return tokenizer_open(&s->tokenizer, o->tokenizer, err, errlen);
     if (o->tokenizer || o->from)
         return open_of_model(&s->tokenizer, o->tokenizer ? o->tokenizer : o->from, err, errlen);
@@ -70,7 +71,8 @@ static int read_text(Corpus *c, const TrainingSetup *s, const char *path, char *
     MappedFile f;
     int rc = file_map(&f, path, err, errlen);
     if (rc) return rc;
-    rc = corpus_add(c, s->tokenizer, (const char *)f.data, f.size, s->options->separator, err, errlen);
+    int end = s->encodes ? tokenizer_eos(s->tokenizer) : -1;
+    rc = corpus_add(c, s->tokenizer, (const char *)f.data, f.size, s->options->separator, end, err, errlen);
     file_unmap(&f);
     return rc;
 }
@@ -213,7 +215,8 @@ static int read_model(TrainingSetup *s, Config *c, char *err, size_t errlen) {
     if (o->heads % kv) return refuse(err, errlen, "--kv-heads must divide --heads");
     if (!o->head_dim && o->d_model % o->heads)
         return refuse(err, errlen, "--heads must divide --d-model, or --head-dim be given");
-    int rc = read_attention(c, o, err, errlen);
+    int rc = s->encodes ? encoder_model(c, o, err, errlen) : 0;
+    if (rc == 0) rc = read_attention(c, o, err, errlen);
     return rc ? rc : read_positions(s, c, err, errlen);
 }
 
@@ -239,6 +242,7 @@ static int set_trainee(TrainingSetup *s, char *err, size_t errlen) {
     Config c;
     if (!kernels) return base_error(err, errlen, -EINVAL, "--kernels: no row %s runs here", o->kernels);
     int rc = read_model(s, &c, err, errlen);
+    if (rc == 0 && s->encodes) rc = encoder_masks(&s->plan.masks, &s->words, o, err, errlen);
     if (rc == 0) rc = batch_check(&s->plan, &shape, err, errlen);
     if (rc == 0) rc = trainee_init(&s->trainee, &c, o->train_frequencies, &shape, kernels, o->threads, err, errlen);
     if (rc) return rc;
@@ -257,7 +261,8 @@ static int name_checkpoint(TrainingSetup *s) {
 }
 
 int setup_init(TrainingSetup *s, const TrainingOptions *o, char *err, size_t errlen) {
-    *s = (TrainingSetup){.options = o};
+    *s = (TrainingSetup){.options = o, .encodes = strcmp(o->family, "roformer") == 0};
+    if (!s->encodes && strcmp(o->family, "llama") != 0) return refuse(err, errlen, "--family: llama or roformer");
     int rc = name_checkpoint(s) ? base_error(err, errlen, -ENOMEM, "out of memory") : 0;
     if (rc == 0) rc = open_tokenizer(s, err, errlen);
     if (rc == 0) rc = read_texts(s, err, errlen);
@@ -278,6 +283,7 @@ void setup_free(TrainingSetup *s) {
     corpus_free(&s->held);
     tokenizer_free(s->tokenizer);
     free(s->settings);
+    encoder_words_free(&s->words);
     free(s->checkpoint);
     *s = (TrainingSetup){0};
 }

@@ -9,7 +9,7 @@
 #ifndef TRAINING_SETUP_H
 #define TRAINING_SETUP_H
 
-#include "options.h"
+#include "encoder.h"
 #include "train/course.h"
 
 typedef struct {
@@ -17,6 +17,8 @@ typedef struct {
     char *settings;         /* training_settings; owned */
     char *checkpoint;       /* path; owned */
     Tokenizer *tokenizer;
+    int encodes;            /* a RoFormer */
+    EncoderWords words;     /* its vocabulary */
     Corpus corpus, held;
     Positions positions;    /* where they are no RoPE: trainee.config's */
     Trainee trainee;
