@@ -60,6 +60,9 @@ sed -n 's/.*"parts":"\(.*\)","hash".*/\1/p' tests/golden/pipelines.json | sed 's
     while read -r line; do printf '%s' "$line" > "$out/seeds-tokenizer_json/$(printf '%s' "$line" | cksum | cut -d' ' -f1)"; done
 seed sentencepiece $data/text/hongloumeng_utf8.txt
 printf '\001pa\npab\nb\n\napabbx' > $out/seeds-sentencepiece/pieces
+mkdir -p $out/seeds-csv
+printf '\003step,loss,rate,norm,tokens,seconds,held,first,again,answer\n1,5.5,0.1,2,64,0.5,,,,\n2,4.5,0.1,2,128,1,4.4,,,0.5\n' > $out/seeds-csv/losses
+printf '\014a,b,c,"d"\n1,2,1,x\n"3",4,1,"x"\n# a note\n5,,1,x\n' > $out/seeds-csv/columns
 seed split $data/text/*.txt
 seed json $data/roformer/*/config.json $data/tok/hf-json/*/tokenizer_config.json
 

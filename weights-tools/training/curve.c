@@ -5,6 +5,7 @@
 #include "base/newfile.h"
 #include "lab/plot/plot.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -26,14 +27,19 @@ void curve_free(Curve *c) {
 
 /* ---- CSV ---- */
 
+enum { ALWAYS = 6 }; /* columns; the others may be empty */
+
 static int read_line(CoursePoint *p, const char *line, const char *end) {
     double v[COLUMNS];
     for (int i = 0; i < COLUMNS; i++) {
+        int empty = line == end || *line == ',' || *line == '\n';
         char *after;
-        v[i] = *line == ',' || line == end || *line == '\n' ? NAN : strtod(line, &after);
-        if (!isnan(v[i])) line = after;
+        v[i] = empty || isspace((unsigned char)*line) ? NAN : strtod(line, &after);
+        if (isfinite(v[i]) ? after == line : i < ALWAYS || !empty) return -EINVAL;
+        if (isfinite(v[i])) line = after;
         if (i + 1 < COLUMNS && (line == end || *line++ != ',')) return -EINVAL;
     }
+    if ((line < end && *line != '\n') || !(v[0] >= 1 && v[0] < 1e15)) return -EINVAL;
     *p = (CoursePoint){.step = (uint64_t)v[0],
                        .loss = v[1],
                        .rate = v[2],
