@@ -1,18 +1,13 @@
 /* tests/test_train.c - the trainer: gradients against differences of the loss, the same bits for any number of threads,
  * and what it wrote as the engine reads it. */
-#include "attention/maps.h"
 #include "kernels/rows.h"
-#include "kernels/encoder_kernels.h"
 #include "model/encoder.h"
-#include "model/roformer.h"
-#include "model/roformer_kinds.h"
-#include "rope/scaling.h"
 #include "build.h"
 #include "program.h"
 #include "test.h"
 #include "train/adamw.h"
 #include "train/rng.h"
-#include "train/trainee.h"
+#include "train_kit.h"
 #include "weights-tools/training/setup.h"
 
 #include <stdlib.h>
@@ -21,11 +16,6 @@
 
 /* A model of two layers with odd sizes, and a batch of two texts. */
 enum { VOCAB = 50, TEXTS = 2, LENGTH = 70, N = TEXTS * LENGTH };
-
-typedef struct {
-    const char *name, *position, *form, *phi, *phi_key;
-    int kv_heads, window, log_n, half, learns_frequencies, rotary_dim, encodes;
-} Kind;
 
 static const Kind kinds[] = {
     {.name = "rope"},
@@ -58,38 +48,6 @@ static const Kind kinds[] = {
     {0},
 };
 
-static void set_linear(Config *c, const Kind *k) {
-    LinearConfig *l = &c->linear;
-    l->form = linear_form(k->form);
-    l->phi = k->phi ? feature_map(k->phi) : linear_usual_map(l->form);
-    l->phi_key = k->phi_key ? feature_map(k->phi_key) : NULL;
-    l->head_dim = c->head_dim, l->favor_features = 24, l->favor_seed = 1;
-    l->epsilon = l->phi->projection ? 0 : 1e-6;
-    c->rope.rotary_dim = (int)linear_features_n(l) / 2 * 2;
-}
-
-static Config config_of(const Kind *k, Positions *p) {
-    int heads = 2, d = 20, head = d / heads;
-    Config c = {.family = &family_llama, .arch = "llama", .d_model = d, .d_embed = d, .d_ff = 28, .ff_rows = 28,
-                .n_layers = 2, .n_heads = heads, .n_kv_heads = k->kv_heads ? k->kv_heads : heads, .head_dim = head,
-                .value_dim = head, .vocab_size = VOCAB, .n_ctx_train = LENGTH, .norm_eps = 1e-5f, .mask = MASK_CAUSAL,
-                .window = k->window, .log_scale = k->log_n, .bos_id = 1,
-                .rope = {.scaling = &rope_none, .theta = 10000, .rotary_dim = k->rotary_dim ? k->rotary_dim : head,
-                         .pairing = k->half ? ROPE_HALF : ROPE_INTERLEAVED}};
-    if (k->encodes) {
-        c.family = &family_roformer, c.mask = MASK_PADDING;
-        c.roformer = (RoformerConfig){.variant = ROFORMER_V1, .activation = ACTIVATION_GELU, .n_types = 1};
-    }
-    if (k->form) set_linear(&c, k);
-    const PositionKind *kind = k->position ? position_kind(k->position) : NULL;
-    if (kind && kind->scaling) c.rope.scaling = rope_scaling(kind->scaling);
-    if (!kind || kind->rotates) return c;
-    *p = (Positions){.kind = kind, .width = d, .n_heads = heads, .n_trained = LENGTH, .max_bias = 8, .n_buckets = 16,
-                     .max_distance = 40, .two_sided = k->encodes};
-    c.rope.scaling = &rope_still, c.positions = p;
-    return c;
-}
-
 static void batch(int *ids, int *targets) {
     Rng r = rng_of(1, 2);
     for (size_t i = 0; i < N; i++) {
@@ -99,14 +57,10 @@ static void batch(int *ids, int *targets) {
 }
 
 static int begin(Trainee *t, const Kind *k, Positions *p, int threads) {
-    Config c = config_of(k, p);
-    char err[300] = "";
-    int rc = trainee_init(t, &c, k->learns_frequencies, &(BatchShape){TEXTS, LENGTH}, kernels_best(), threads, err,
-                          sizeof err);
-    if (rc) printf("    %s: %s\n", k->name, err);
-    CHECK(rc == 0);
+    static const KindSizes sizes = {.vocab = VOCAB, .d = 20, .d_ff = 28, .texts = TEXTS, .length = LENGTH};
+    int rc = kind_begin(t, k, &sizes, p, kernels_best(), threads);
     if (rc) return rc;
-    params_begin(&t->params, 1, c.n_layers);
+    params_begin(&t->params, 1, t->config.n_layers);
     Rng r = rng_of(3, 4);
     for (size_t i = 0; i < t->params.n; i++) { /* away from where all scores are nearly 0 */
         Param *x = &t->params.at[i];
