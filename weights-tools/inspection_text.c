@@ -39,7 +39,8 @@ static void rope_line(const Inspection *i, Buffer *b) {
     }
     if (!position_kind_of(p)->rotates) return;
     label(b, "rope");
-    buffer_print(b, "%s, theta %.9g, ", r->scaling->name, r->theta);
+    buffer_print(b, "%s, theta %.9g, ", strcmp(r->scaling->name, "none") ? r->scaling->name : "not stretched",
+                 r->theta);
     if (n->factor > 0) buffer_print(b, "factor %.9g, ", n->factor);
     if (n->factor > 0 && n->n_ctx_original > 0) buffer_print(b, "of a context of %lld, ", (long long)n->n_ctx_original);
     if (n->n_divisors) buffer_print(b, "frequencies divided by rope_freqs.weight, ");

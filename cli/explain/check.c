@@ -39,8 +39,8 @@ static int compare(const Trace *a, const Trace *b, double *weights, double *keys
 static int draw_shift(Explain *x, const Trace *here, int head, size_t by) {
     const Trace *traces[] = {here, &x->t};
     char far[40];
-    const char *of[] = {" from 0", far};
-    snprintf(far, sizeof far, " from %zu", by);
+    const char *of[] = {"", far};
+    snprintf(far, sizeof far, "at %zu", by);
     return explain_sheet(
         x, &(Sheet){.title = "The same text from two places", .traces = traces, .of = of, .n_traces = 2, .head = head});
 }
@@ -62,7 +62,6 @@ int explain_shift(Args *a) {
     if (code == 0) here = x.t, x.t = (Trace){0};
     if (code == 0) code = explain_trace(&x, NULL, NULL, by);
     if (code == 0) code = compare(&here, &x.t, &weights, &keys);
-    if (code == 0) code = draw_shift(&x, &here, p.head, by);
     if (code == 0 && a->show.csv)
         out_printf("shift,tokens,weights_off,keys_off,line\n%zu,%zu,%.9g,%.9g,%s\n", by, x.n, weights, keys,
                    cited_place("angle"));
@@ -77,6 +76,7 @@ int explain_shift(Args *a) {
             x.n, x.n - 1, by, by + x.n - 1, keys, by, weights);
         cite("angle");
     }
+    if (code == 0) code = draw_shift(&x, &here, p.head, by);
     trace_free(&here);
     explain_close(&x);
     return code;

@@ -56,7 +56,8 @@ int explain_sheet(Explain *x, const Sheet *want) {
         shown[i] = names[i];
         if (i >= columns) snprintf(names[i], sizeof *names, "layer %zu", i - columns + (size_t)t->first);
         else if (k == 1) snprintf(names[i], sizeof *names, columns > 8 ? "%zu" : "head %zu", first + i);
-        else snprintf(names[i], sizeof *names, columns > 8 ? "%zu%s" : "head %zu%s", first + i / k, want->of[i % k]);
+        else if (i % k) snprintf(names[i], sizeof *names, "%s", want->of[i % k]); /* behind the same head */
+        else snprintf(names[i], sizeof *names, columns > 8 ? "%zu" : "head %zu", first + i / k);
     }
     snprintf(about, sizeof about, "%s: rows are queries, columns keys%s; %s", file_name(x->a->model),
              columns > 8 ? ", a column of maps is a head" : "",
@@ -130,7 +131,7 @@ static void print_csv(const Explain *x, const Trace *t, const Place *p, int all,
 
 /* The picture, and the numbers where they are asked for: of x->t, and beside it of what was read with parts muted. */
 static int show(Explain *x, const Place *p, int all, const Trace *muted) {
-    static const char *const of[] = {"", " without"};
+    static const char *const of[] = {"", "no RoPE"};
     const Trace *traces[] = {&x->t, muted};
     Sheet sheet = {.title = "Where each head looks", .traces = traces, .of = of, .n_traces = muted ? 2 : 1,
                    .head = all ? -1 : p->head};
@@ -144,6 +145,36 @@ static int show(Explain *x, const Place *p, int all, const Trace *muted) {
     return all || muted ? explain_sheet(x, &sheet) : one(x, p);
 }
 
+/* What a row adds up to, by where the rotation goes. */
+static const char *row_sums(const Config *c) {
+    const LinearForm *f = c->linear.form;
+    if (!f) return "Each row adds up to 1: softmax of the scores of eq. 16.";
+    if (f->in_numerator && !f->in_denominator)
+        return "Weights of linear attention may be negative, and where the numerator alone is rotated a row need not "
+               "add "
+               "up to 1 (eq. 19).";
+    return "Each row adds up to 1, what divides it being the sum of the same products; where that sum may be near 0 or "
+           "negative, weights may have any size.";
+}
+
+static void print_extremes(const Trace *t, const Place *p, int all) {
+    double *weights = malloc(t->n * t->n * sizeof *weights), most = -INFINITY, least = INFINITY;
+    int at[2][2] = {{0}};
+    for (int l = t->first; weights && l < t->first + t->n_layers; l++)
+        for (int h = 0; h < t->model->config.n_heads; h++) {
+            if (!all && h != p->head) continue;
+            trace_weights(t, l, h, weights);
+            for (size_t i = 0; i < t->n * t->n; i++) {
+                if (weights[i] > most) most = weights[i], at[0][0] = l, at[0][1] = h;
+                if (weights[i] < least) least = weights[i], at[1][0] = l, at[1][1] = h;
+            }
+        }
+    free(weights);
+    if (isfinite(most))
+        out_printf("\nlargest weight %.4g (layer %d, head %d), smallest %.4g (layer %d, head %d)\n", most, at[0][0],
+                   at[0][1], least, at[1][0], at[1][1]);
+}
+
 static void print_loss(const Explain *x, const Trace *muted, size_t pairs) {
     double loss = mean_loss(&x->t);
     int linear = x->e.model.config.linear.form != NULL;
@@ -152,8 +183,7 @@ static void print_loss(const Explain *x, const Trace *muted, size_t pairs) {
         if (muted) out_printf(", %.4f without it in %zu pairs", mean_loss(muted), pairs);
         out_printf("\n");
     }
-    teach("%s", linear ? "Weights of linear attention may be negative and need not add up to 1 (eq. 19)."
-                       : "Each row adds up to 1: softmax of the scores of eq. 16.");
+    teach("%s", row_sums(&x->e.model.config));
     cite(linear ? "weight linear" : "weight");
 }
 
@@ -175,6 +205,7 @@ int explain_map(Args *a) {
     if (code == 0 && without && (code = explain_trace(&x, mute_turn, &mute, 0)) == 0) muted = x.t, x.t = (Trace){0};
     if (code == 0) code = explain_trace(&x, NULL, NULL, 0);
     if (code == 0) code = show(&x, &p, all, without ? &muted : NULL);
+    if (code == 0 && !a->show.csv) print_extremes(&x.t, &p, all);
     if (code == 0 && !a->show.csv) print_loss(&x, without ? &muted : NULL, mute.n);
     trace_free(&muted);
     mute_free(&mute);
@@ -262,7 +293,8 @@ int explain_heads(Args *a) {
     for (size_t i = 0; code == 0 && i < n; i++)
         print_kind(&x, x.t.first + (int)(i / heads), (int)(i % heads), &kinds[i]);
     if (code == 0 && !a->show.csv) {
-        teach("Shares of a query's weight: on the token before it, on the text's first, on itself and the three "
+        teach("Shares of a query's weight, means over queries, 1 being all of it: on the token before it, on the "
+              "text's first, on itself and the three "
               "before, and on the one that followed the same token the first time: a head that looks there can "
               "copy (induction, arXiv:2209.11895).");
         cite("kind");

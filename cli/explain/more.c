@@ -73,8 +73,10 @@ static void print_use(const Explain *x, PairUse *use, size_t n, double loss) {
                    use[i].head, use[i].pair, TURN / use[i].inv_freq, use[i].size, use[i].cost,
                    cited_place("use"));
     if (x->a->show.csv) return;
-    teach("size: mean |q| times mean |k| of the pair, the most that its term could be; cost: nats a token "
-          "more when it does not turn. head: a key head, and all queries that share it.");
+    teach(
+        "size: mean |q| times mean |k| of the pair, the most that its term could be; cost: nats a token "
+        "more when it does not turn, below 0 where the loss is lower without it. Of a short text much is chance: some "
+        "hundred tokens say more. head: a key head, and all queries that share it.");
     cite("use");
 }
 

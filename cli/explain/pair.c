@@ -18,8 +18,10 @@ typedef struct {
 
 static int open_pair(Pair *w, Args *a, const char *what) {
     *w = (Pair){0};
-    int code = explain_options(a, strcmp(what, "slide") == 0 ? " --layer  --head  --query  --key  -c "
-                                                            : " --layer  --head  --query  --key ");
+    static const char *const slides = " --layer  --head  --query  --key  -c ",
+                             *const scores = " --layer  --head  --query  --key  --shift ";
+    int code = explain_options(a, strcmp(what, "slide") == 0 ? slides
+                                  : strcmp(what, "score") == 0 ? scores : " --layer  --head  --query  --key ");
     if (code == 0) code = explain_open(&w->x, a);
     if (code == 0) code = explain_softmax(&w->x, what);
     if (code == 0) code = needs_rope(&w->x.e, what);
@@ -44,8 +46,8 @@ static int close_pair(Pair *w, int code) {
 
 static void heading(const Pair *w, const char *what, char *line, size_t n) {
     const char *const *words = (const char *const *)w->x.words;
-    snprintf(line, n, "%s: layer %d, head %d, the query of \"%s\" (%zu) and the key of \"%s\" (%zu), %lld apart", what,
-             w->p.layer, w->p.head, words[w->p.query], w->p.query, words[w->p.key], w->p.key,
+    snprintf(line, n, "%s%slayer %d, head %d: query \"%s\" (%zu), key \"%s\" (%zu), %lld apart", what,
+             *what ? "; " : "", w->p.layer, w->p.head, words[w->p.query], w->p.query, words[w->p.key], w->p.key,
              (long long)w->p.query - (long long)w->p.key);
 }
 
@@ -79,7 +81,7 @@ static int draw_turn(const Pair *w) {
         snprintf(labels[i], sizeof *labels, "pair %d", i);
         columns[i] = labels[i];
     }
-    heading(w, "Pairs before and after they turn", about, sizeof about);
+    heading(w, "", about, sizeof about);
     PlotDials d = {.title = "Query and key, pair by pair", .subtitle = about, .rows = rows, .n_rows = 2,
                    .columns = columns, .n_columns = (size_t)w->half, .hands = hands, .n_hands = 2, .names = names};
     if (code == 0) code = figure_show((Figure){.dials = &d}, w->x.a);
@@ -125,19 +127,20 @@ int explain_turn(Args *a) {
 static int draw_score(const Pair *w) {
     int n = w->half + (w->rest != 0);
     double *values = calloc((size_t)n, sizeof *values);
-    char(*labels)[40] = calloc((size_t)n, sizeof *labels), about[300];
+    char(*labels)[96] = calloc((size_t)n, sizeof *labels), about[300];
     const char **names = calloc((size_t)n, sizeof *names);
     int code = values && labels && names ? 0 : fail("out of memory");
+    int halves = w->x.e.model.config.rope.pairing == ROPE_HALF;
     for (int i = 0; code == 0 && i < n; i++) {
         values[i] = i < w->half ? w->pairs[i].term : w->rest;
-        if (i < w->half)
-            snprintf(labels[i], sizeof *labels, "pair %d, wavelength %.4g", i,
-                     TURN / w->x.t.rope.inv_freq[i]);
+        if (i < w->half) /* the entries of a head that it is made of */
+            snprintf(labels[i], sizeof *labels, "%d (%d, %d), wavelength %.4g", i, halves ? i : 2 * i,
+                     halves ? i + w->half : 2 * i + 1, TURN / w->x.t.rope.inv_freq[i]);
         else snprintf(labels[i], sizeof *labels, "entries that do not turn");
         names[i] = labels[i];
     }
-    heading(w, "What each frequency adds", about, sizeof about);
-    PlotBars b = {.title = "A score, frequency by frequency", .subtitle = about, .names = names, .values = values,
+    heading(w, "", about, sizeof about);
+    PlotBars b = {.title = "A score, pair of entries by pair", .subtitle = about, .names = names, .values = values,
                   .n = (size_t)n, .waterfall = 1, .sum_name = "score", .decimals = 4};
     if (code == 0) code = figure_show((Figure){.bars = &b}, w->x.a);
     free(values);
@@ -165,10 +168,23 @@ static void print_score(const Pair *w) {
     }
     out_printf("\nsum over frequencies  %12.6f\nattention's own score %12.6f   off by %.1e of the sum of their sizes\n",
                sum, engine, fabs(sum - engine) / size);
-    teach("Turned pairs meet as q conj(k) e^(i (m - j) theta): only the distance is left of the two "
-          "positions (eq. 16). A pair whose arrow has come round adds; one that points away takes.");
+    teach("Turned pairs meet as Re(q conj(k) e^(i (m - j) theta)), here over sqrt(head_dim): only the distance is left "
+          "of the two positions (eq. 16). A pair, named with its entries of the head, whose arrow has come round adds; "
+          "one that points away takes.");
     cite("term");
     cite("scores");
+}
+
+/* The same query and key with the text K positions on: the same score. */
+static int print_moved(Pair *w, double here) {
+    const Place *p = &w->p;
+    size_t by = (size_t)w->x.a->explain.shift;
+    int code = explain_trace(&w->x, NULL, NULL, by);
+    if (code) return code;
+    double there = pairs_engine_score(&w->x.t, p->layer, p->head, p->query, p->key);
+    out_printf("\npositions %zu and %zu: %.6f; %zu and %zu: %.6f (eq. 16)\n", p->query, p->key, here, p->query + by,
+               p->key + by, there);
+    return 0;
 }
 
 int explain_score(Args *a) {
@@ -176,10 +192,31 @@ int explain_score(Args *a) {
     int code = open_pair(&w, a, "score");
     if (code == 0) code = draw_score(&w);
     if (code == 0) print_score(&w);
+    if (code == 0 && a->explain.shift >= 0 && !a->show.csv)
+        code = print_moved(&w, pairs_engine_score(&w.x.t, w.p.layer, w.p.head, w.p.query, w.p.key));
     return close_pair(&w, code);
 }
 
 /* ---- slide ---- */
+
+/* In numbers: whether it falls is this pair's affair, not a law. */
+static void print_slide(const PlotPoint *points, size_t n) {
+    size_t part = n / 8 ? n / 8 : 1, most = 0, least = 0, rises = 0;
+    double near = 0, far = 0;
+    for (size_t d = 0; d < n; d++) {
+        most = points[d].y > points[most].y ? d : most;
+        least = points[d].y < points[least].y ? d : least;
+        rises += d && points[d].y > points[d - 1].y;
+    }
+    for (size_t d = 0; d < part; d++) near += points[d].y, far += points[n - 1 - d].y;
+    out_printf("\nnearest %zu: mean %.4f; farthest %zu: mean %.4f; largest %.4f at %zu, smallest %.4f at %zu\n", part,
+               near / (double)part, part, far / (double)part, points[most].y, most, points[least].y, least);
+    out_printf("it rises in %zu of %zu steps\n", rises, n - 1);
+    teach("RoPE alone does this: the vectors are the same everywhere, only e^(i d theta) changes (eq. 16). What falls "
+          "with the distance, on the whole, is the bound of section 3.4.3 (./run rope decay); one query and key may "
+          "do as they like under it.");
+    cite("term");
+}
 
 int explain_slide(Args *a) {
     Pair w;
@@ -192,21 +229,22 @@ int explain_slide(Args *a) {
         for (size_t d = 0; d < n; d++)
             points[d] =
                 (PlotPoint){(double)d, pairs_score_at(&w.x.t, w.p.layer, w.p.head, w.p.query, w.p.key, (double)d), 0};
-        heading(&w, "The same two vectors at every distance", about, sizeof about);
+        heading(&w, "", about, sizeof about);
         PlotSeries s = {"score", points, n, 0};
-        PlotLines p = {.title = "A score by distance", .subtitle = about, .x_name = "distance, positions",
-                       .y_name = "score before softmax", .series = &s, .n_series = 1,
-                       .mark = (double)w.p.query - (double)w.p.key, .mark_name = "in the text"};
+        PlotLines p = {.title = "The same two vectors at every distance",
+                       .subtitle = about,
+                       .x_name = "distance, positions",
+                       .y_name = "score before softmax",
+                       .series = &s,
+                       .n_series = 1,
+                       .mark = (double)w.p.query - (double)w.p.key,
+                       .mark_name = "in the text"};
         code = figure_show((Figure){.lines = &p}, a);
     }
     if (code == 0 && a->show.csv) {
         out_printf("distance,score,line\n");
         for (size_t d = 0; d < n; d++) out_printf("%zu,%.9g,%s\n", d, points[d].y, cited_place("term"));
-    } else if (code == 0) {
-        teach("RoPE alone does this: the vectors are the same everywhere, only e^(i d theta) changes (eq. 16). "
-              "It falls on the whole with the distance and ripples on the way (section 3.4.3).");
-        cite("term");
-    }
+    } else if (code == 0) print_slide(points, n);
     free(points);
     return close_pair(&w, code);
 }

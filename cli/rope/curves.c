@@ -63,10 +63,14 @@ static int draw_decay(const Decay *d) {
         series[k] = (PlotSeries){names[k], (d->own ? d->score : d->bound) + (size_t)k * d->n, d->n, 0};
     }
     snprintf(about, sizeof about, d->own ? "%d entries: q . R k of the q and k that were given"
-                                         : "%d entries: the mean of |S_j|, which bounds a score (section 3.4.3)",
+                                         : "%d entries: the mean of |S_j|, a factor of the bound (section 3.4.3)",
              d->x->rope.rotary_dim);
-    PlotLines p = {.title = "A score by distance", .subtitle = about, .x_name = "distance, positions",
-                   .y_name = d->own ? "score" : "bound", .series = series, .n_series = (size_t)d->n_thetas};
+    PlotLines p = {.title = d->own ? "A score by distance" : "What bounds a score, by distance",
+                   .subtitle = about,
+                   .x_name = "distance, positions",
+                   .y_name = d->own ? "score" : "mean of |S_j|",
+                   .series = series,
+                   .n_series = (size_t)d->n_thetas};
     return figure_show((Figure){.lines = &p}, d->x->a);
 }
 
@@ -83,9 +87,11 @@ static void print_decay(const Decay *d) {
     for (int k = 0; k < d->n_thetas; k++)
         out_printf("theta %-10g from %.4f to %.4f; of %zu steps %zu rise\n", d->thetas[k],
                    d->bound[(size_t)k * d->n].y, d->bound[(size_t)(k + 1) * d->n - 1].y, d->n - 1, d->rises[k]);
-    teach(
-        "The bound falls on the whole, and ripples. A larger theta falls more slowly: its slow pairs hardly turn over "
-        "these distances. So near tokens can count for more than far ones, without anybody having told them to.");
+    teach("A score is at most max |h_(j+1) - h_j| times the sum of |S_j|: this mean (the paper's figure 2) times the "
+          "number "
+          "of pairs. It falls on the whole, and ripples. A larger theta falls more slowly: its slow pairs hardly turn "
+          "over "
+          "these distances. So near tokens can count for more than far ones, without anybody having told them to.");
     cite("bound");
     cite("score at");
 }

@@ -78,15 +78,34 @@ int rope_matrix(Args *a) {
 
 /* ---- relative ---- */
 
+typedef struct { double q[2 * ROPE_MAX_PAIRS], k[2 * ROPE_MAX_PAIRS]; } Vectors;
+
+/* --q and --k; else vectors that are not alike in any pair. */
+static int take_vectors(const Lesson *x, Vectors *v) {
+    const LessonArgs *l = &x->a->lesson;
+    int n = x->d, m = x->d, code = 0;
+    for (int i = 0; i < x->d; i++) v->q[i] = sin(i + 1.0), v->k[i] = cos(0.7 * i);
+    if (l->q) code = lesson_numbers("--q", l->q, v->q, 2 * ROPE_MAX_PAIRS, &n);
+    if (code == 0 && l->k) code = lesson_numbers("--k", l->k, v->k, 2 * ROPE_MAX_PAIRS, &m);
+    if (code == 0 && (n != x->d || m != x->d)) code = usage("--q and --k: %d numbers each, as many as --dims", x->d);
+    return code;
+}
+
+static void print_vector(const char *name, const double *v, int n) {
+    out_printf("%s = (", name);
+    for (int i = 0; i < n && i < 8; i++) out_printf("%s%.4g", i ? ", " : "", v[i]);
+    out_printf(n > 8 ? ", ..)\n" : ")\n");
+}
+
 /* Scores of q at m and k at j for all m, j < n, and the largest difference along a diagonal; turned 0: without
- * rotation. q and k are fixed vectors that are not alike in any pair. */
-static double grid(const Lesson *x, size_t n, int turned, double *to) {
+ * rotation. */
+static double grid(const Lesson *x, const Vectors *v, size_t n, int turned, double *to) {
     double q[2 * ROPE_MAX_PAIRS], k[2 * ROPE_MAX_PAIRS], c[ROPE_MAX_PAIRS], s[ROPE_MAX_PAIRS], off = 0;
     size_t d = (size_t)x->d;
     for (size_t m = 0; m < n; m++)
         for (size_t j = 0; j < n; j++) {
             double sum = 0;
-            for (size_t i = 0; i < d; i++) q[i] = sin((double)i + 1), k[i] = cos(0.7 * (double)i);
+            for (size_t i = 0; i < d; i++) q[i] = v->q[i], k[i] = v->k[i];
             rope_row64(&x->rope, (int64_t)m, c, s);
             if (turned) rope_rotate64(q, c, s, x->rope.rotary_dim, x->config.pairing);
             rope_row64(&x->rope, (int64_t)j, c, s);
@@ -101,15 +120,17 @@ static double grid(const Lesson *x, size_t n, int turned, double *to) {
 
 int rope_relatively(Args *a) {
     Lesson x;
-    int code = lesson_open(&x, a, 1, 8, " --theta  --dims  --positions  --pairing  --rope  -c ");
+    Vectors v;
+    int code = lesson_open(&x, a, 1, 8, " --theta  --dims  --positions  --pairing  --rope  --q  --k  -c ");
+    if (code == 0) code = take_vectors(&x, &v);
     size_t n = code ? 0 : lesson_positions(&x, 12);
     if (code == 0 && n > 200) code = usage("--positions: at most 200 here");
     double *scores = code ? NULL : malloc(n * n * sizeof *scores), *plain = code ? NULL : malloc(n * n * sizeof *plain);
     if (code == 0 && (!scores || !plain)) code = fail("out of memory");
     if (code == 0) {
         char about[300];
-        double off = grid(&x, n, 1, scores), most = 0;
-        grid(&x, n, 0, plain);
+        double off = grid(&x, &v, n, 1, scores), most = 0;
+        grid(&x, &v, n, 0, plain);
         for (size_t i = 0; i < n * n; i++) most = fmax(most, fabs(scores[i]));
         snprintf(about, sizeof about, "%s: (R_m q) . (R_n k), m down, n across", x.of);
         PlotHeat h = {.title = "Scores by both positions", .subtitle = about, .x_name = "key's position n",
@@ -121,9 +142,12 @@ int rope_relatively(Args *a) {
             for (size_t i = 0; i < n * n; i++)
                 out_printf("%zu,%zu,%.9g,%.9g,%s\n", i / n, i % n, scores[i], plain[i], cited_place("rotate"));
         } else if (code == 0) {
+            out_printf("\n");
+            print_vector("q", v.q, x.d);
+            print_vector("k", v.k, x.d);
             teach("Along a diagonal, where n - m stays, the score stays: it differs by %.1e at most, which is "
-                  "rounding "
-                  "(eq. 16: (R_m q) . (R_n k) = q . R_(n-m) k). Without the rotation it is %.4f everywhere.",
+                  "rounding (eq. 16: (R_m q) . (R_n k) = q . R_(n-m) k). Across the diagonal, (2, 5) and (5, 2), n - m "
+                  "is 3 and -3: two scores. Without the rotation it is %.4f everywhere. --q and --k take others.",
                   off, plain[0]);
             cite("rotate");
         }
