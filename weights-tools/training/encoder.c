@@ -29,23 +29,30 @@ static int read_file(EncoderWords *w, const char *path, char *err, size_t errlen
     return w->text ? 0 : no_memory(err, errlen);
 }
 
+static int read_vocabulary(EncoderWords *to, const Vocabulary *v, const char *path, char *err, size_t errlen) {
+    Buffer b = {0};
+    if (strcmp(v->model, "wordpiece") != 0)
+        return base_error(err, errlen, -EINVAL, "%s: its vocabulary is no WordPiece, which an encoder reads", path);
+    for (size_t i = 0; i < v->n; i++) {
+        buffer_bytes(&b, v->pieces[i].text, v->pieces[i].len);
+        buffer_bytes(&b, "\n", 1);
+    }
+    to->text = (char *)b.data, to->n = b.n;
+    return b.failed ? no_memory(err, errlen) : 0;
+}
+
 static int read_model(EncoderWords *to, const char *path, char *err, size_t errlen) {
     Weights w;
     Vocabulary v;
-    Buffer b = {0};
     int rc = weights_open(&w, path, err, errlen);
     if (rc) return rc;
     rc = vocabulary_from_weights(&v, &w, err, errlen);
-    if (rc == 0 && strcmp(v.model, "wordpiece") != 0)
-        rc = base_error(err, errlen, -EINVAL, "%s: its vocabulary is no WordPiece, which an encoder reads", path);
-    for (size_t i = 0; rc == 0 && i < v.n; i++) {
-        buffer_bytes(&b, v.pieces[i].text, v.pieces[i].len);
-        buffer_bytes(&b, "\n", 1);
+    if (rc == 0) {
+        rc = read_vocabulary(to, &v, path, err, errlen);
+        vocabulary_free(&v);
     }
-    if (rc == 0) vocabulary_free(&v);
     weights_close(&w);
-    to->text = (char *)b.data, to->n = b.n;
-    return rc || !b.failed ? rc : no_memory(err, errlen);
+    return rc;
 }
 
 static int make(EncoderWords *to, const TrainingOptions *o, char *err, size_t errlen) {
