@@ -13,15 +13,15 @@
 
 enum { PANEL = TILE_VECTORS * VEC, PANELS_AT_ONCE = 512 / PANEL };
 
-INLINE void product_tile(float *c, size_t ldc, int add, Floats a, const float *panel, size_t n, size_t depth,
-                         size_t rows) {
+INLINE void product_tile(float *c, size_t ldc, int add, Floats a, const float *panel, size_t step, size_t n,
+                         size_t depth, size_t rows) {
     Vec sum[TILE_ROWS][TILE_VECTORS];
     UNROLL
     for (size_t i = 0; i < rows; i++) {
         UNROLL
         for (size_t v = 0; v < TILE_VECTORS; v++) sum[i][v] = vec_zero();
     }
-    for (size_t t = 0; t < depth; t++, panel += PANEL) {
+    for (size_t t = 0; t < depth; t++, panel += step) {
         Vec b[TILE_VECTORS];
         UNROLL
         for (size_t v = 0; v < TILE_VECTORS; v++) b[v] = vec_load(panel + v * VEC);
@@ -48,52 +48,46 @@ INLINE void product_tile(float *c, size_t ldc, int add, Floats a, const float *p
 /* The rows of a tile [rows, depth] one behind the other, as a tile reads them: of a transposed matrix they lie far
  * apart. */
 INLINE Floats near_together(float *room, Floats a, size_t depth, size_t rows) {
-    for (size_t t = 0; t < depth; t++)
-        for (size_t i = 0; i < rows; i++) room[t * rows + i] = a.at[i + t * a.column];
+    for (size_t t = 0; t < depth; t++) memcpy(room + t * rows, a.at + t * a.column, rows * sizeof *room);
     return (Floats){room, 1, rows};
 }
 
 /* `rows` rows of c, all panels of a block. */
-INLINE void product_rows(float *c, size_t ldc, int add, Floats a, const float *panels, size_t stride, size_t n,
-                         size_t depth, size_t rows) {
+INLINE void product_rows(float *c, size_t ldc, int add, Floats a, Panels b, size_t n, size_t depth, size_t rows) {
     float room[TILE_ROWS * TRAIN_DEPTH];
     if (a.column != 1) {
         a = near_together(room, a, depth, rows);
-        for (size_t j = 0; j < n; j += PANEL, panels += stride)
-            product_tile(c + j, ldc, add, (Floats){a.at, 1, rows}, panels, n - j, depth, rows);
+        for (size_t j = 0; j < n; j += PANEL, b.at += b.panel)
+            product_tile(c + j, ldc, add, (Floats){a.at, 1, rows}, b.at, b.row, n - j, depth, rows);
     } else {
-        for (size_t j = 0; j < n; j += PANEL, panels += stride)
-            product_tile(c + j, ldc, add, (Floats){a.at, a.row, 1}, panels, n - j, depth, rows);
+        for (size_t j = 0; j < n; j += PANEL, b.at += b.panel)
+            product_tile(c + j, ldc, add, (Floats){a.at, a.row, 1}, b.at, b.row, n - j, depth, rows);
     }
 }
 
-NOINLINE void rows_most(float *c, size_t ldc, int add, Floats a, const float *panels, size_t stride, size_t n,
-                        size_t depth) {
-    product_rows(c, ldc, add, a, panels, stride, n, depth, TILE_ROWS);
+NOINLINE void rows_most(float *c, size_t ldc, int add, Floats a, Panels b, size_t n, size_t depth) {
+    product_rows(c, ldc, add, a, b, n, depth, TILE_ROWS);
 }
 
-NOINLINE void rows_four(float *c, size_t ldc, int add, Floats a, const float *panels, size_t stride, size_t n,
-                        size_t depth) {
-    product_rows(c, ldc, add, a, panels, stride, n, depth, 4);
+NOINLINE void rows_four(float *c, size_t ldc, int add, Floats a, Panels b, size_t n, size_t depth) {
+    product_rows(c, ldc, add, a, b, n, depth, 4);
 }
 
-NOINLINE void rows_one(float *c, size_t ldc, int add, Floats a, const float *panels, size_t stride, size_t n,
-                       size_t depth) {
-    product_rows(c, ldc, add, a, panels, stride, n, depth, 1);
+NOINLINE void rows_one(float *c, size_t ldc, int add, Floats a, Panels b, size_t n, size_t depth) {
+    product_rows(c, ldc, add, a, b, n, depth, 1);
 }
 
-static void multiply(float *c, size_t ldc, int add, Floats a, const float *panels, size_t packed, size_t m, size_t n,
-                     size_t depth) {
+static void multiply(float *c, size_t ldc, int add, Floats a, Panels b, size_t m, size_t n, size_t depth) {
     for (size_t from = 0; from < depth; from += TRAIN_DEPTH)
         for (size_t j = 0; j < n; j += PANELS_AT_ONCE * PANEL) {
             size_t deep = depth - from < TRAIN_DEPTH ? depth - from : TRAIN_DEPTH,
                    wide = n - j < PANELS_AT_ONCE * PANEL ? n - j : PANELS_AT_ONCE * PANEL;
-            const float *block = panels + j * packed + from * PANEL;
+            Panels block = {b.at + j / PANEL * b.panel + from * b.row, b.row, b.panel};
             for (size_t i = 0, step; i < m; i += step) {
                 Floats part = {a.at + i * a.row + from * a.column, a.row, a.column};
                 step = m - i >= TILE_ROWS ? TILE_ROWS : m - i >= 4 ? 4 : 1;
                 (step == TILE_ROWS ? rows_most : step == 4 ? rows_four : rows_one)(
-                    c + i * ldc + j, ldc, add || from, part, block, packed * PANEL, wide, deep);
+                    c + i * ldc + j, ldc, add || from, part, block, wide, deep);
             }
         }
 }
@@ -110,10 +104,23 @@ static void pack(float *panels, Floats b, size_t depth, size_t n) {
     }
 }
 
-static void exp_all(float *x, size_t n) {
-    for (size_t i = 0; i < n; i += VEC) vec_store_some(x + i, vec_exp(vec_load_some(TENSOR_F32, x + i, n - i)), n - i);
+static double exp_all(float *x, size_t n, float less) {
+    Vec by = vec_all(less);
+    Vec64 sums[2] = {vec64_zero(), vec64_zero()};
+    double lane[2 * VEC64], sum = 0;
+    size_t i = 0;
+    for (; i + VEC <= n; i += VEC) {
+        vec_store(x + i, vec_exp(vec_sub(vec_load(x + i), by)));
+        for (int half = 0; half < 2; half++)
+            sums[half] = vec64_fma(sums[half], vec64_all(1), vec64_load_floats(x + i + half * VEC64));
+    }
+    if (i < n) vec_store_some(x + i, vec_exp(vec_sub(vec_load_some(TENSOR_F32, x + i, n - i), by)), n - i);
+    vec64_store(lane, sums[0]), vec64_store(lane + VEC64, sums[1]);
+    for (int j = 0; j < 2 * VEC64; j++) sum += lane[j];
+    for (; i < n; i++) sum += x[i];
+    return sum;
 }
 
-#define TRAIN_KERNELS {.width = PANEL, .rows = TILE_ROWS, .pack = pack, .multiply = multiply, .exp = exp_all}
+#define TRAIN_KERNELS {.width = PANEL, .pack = pack, .multiply = multiply, .exp = exp_all}
 
 #endif

@@ -25,7 +25,7 @@ void softmax_backward(Work *w, float *dq, float *dk, float *dv, float *dbias, co
                       const float *lse, const float *q, const float *k, const float *v, const AttentionBatch *a);
 void softmax_reserve(Work *w, const AttentionBatch *a);
 
-/* Linear attention. q and k are not rotated: c's form says which features are, by r. projection [rows, head_dim]:
+/* Linear attention. q and k are not rotated: c's form says which features are, by r. projection [head_dim, rows]:
  * favor+'s, else NULL. den [n, n_heads]: what stands below the line. */
 typedef struct {
     const LinearConfig *c;

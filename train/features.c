@@ -21,7 +21,7 @@ typedef struct {
 static void elu_plus_1(const Work *w, float *y, const float *x, const LinearParts *p, FeatureSide side) {
     (void)side;
     EACH(i, p) y[i] = x[i] > 0 ? 0 : x[i];
-    w->k->exp(y, (size_t)p->c->head_dim);
+    w->k->exp(y, (size_t)p->c->head_dim, 0);
     EACH(i, p) y[i] = x[i] > 0 ? x[i] + 1 : y[i];
 }
 static void elu_plus_1_back(float *dx, const float *dy, const float *y, const float *x, const LinearParts *p,
@@ -53,7 +53,7 @@ static void relu_squared_back(float *dx, const float *dy, const float *y, const 
 static void exponential(const Work *w, float *y, const float *x, const LinearParts *p, FeatureSide side) {
     (void)side;
     EACH(i, p) y[i] = x[i] > 40 ? 40 : x[i]; /* q's times k's times a value is still a float */
-    w->k->exp(y, (size_t)p->c->head_dim);
+    w->k->exp(y, (size_t)p->c->head_dim, 0);
 }
 static void exponential_back(float *dx, const float *dy, const float *y, const float *x, const LinearParts *p,
                              FeatureSide side) {
@@ -62,12 +62,10 @@ static void exponential_back(float *dx, const float *dy, const float *y, const f
 }
 
 static void softmax(const Work *w, float *y, const float *x, const LinearParts *p, FeatureSide side) {
-    float max = -INFINITY, sum = 0;
+    size_t n = (size_t)p->c->head_dim;
     (void)side;
-    EACH(i, p) max = x[i] > max ? x[i] : max;
-    EACH(i, p) y[i] = x[i] - max;
-    w->k->exp(y, (size_t)p->c->head_dim);
-    EACH(i, p) sum += y[i];
+    memcpy(y, x, n * sizeof *y);
+    float sum = (float)w->k->exp(y, n, work_largest(x, n));
     EACH(i, p) y[i] /= sum;
 }
 static void softmax_back(float *dx, const float *dy, const float *y, const float *x, const LinearParts *p,
@@ -88,6 +86,17 @@ static void identity_back(float *dx, const float *dy, const float *y, const floa
     EACH(i, p) dx[i] = dy[i];
 }
 
+static float dot(const float *a, const float *b, size_t n) {
+    enum { LANES = 16 };
+    float lane[LANES] = {0}, sum = 0;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t j = 0; j < LANES; j++) lane[j] += a[i + j] * b[i + j];
+    for (; i < n; i++) sum += a[i] * b[i];
+    for (size_t j = 0; j < LANES; j++) sum += lane[j];
+    return sum;
+}
+
 /* FAVOR+ (attention/favor.c): e^(w_j.x' - |x'|^2/2) / sqrt(r), x' = x / head_dim^(1/4). A query's factor, the same for
  * all of its features, stands above and below the line: it is left out, and the largest feature is 1 over sqrt(r).
  * Epsilon must be 0, else it would matter. */
@@ -95,29 +104,26 @@ static void favor(const Work *w, float *y, const float *x, const LinearParts *p,
     size_t d = (size_t)p->c->head_dim, r = (size_t)p->c->favor_features;
     float shrink = 1 / sqrtf(sqrtf((float)d)), less = 0, size = 1 / sqrtf((float)r);
     memset(y, 0, r * sizeof *y);
-    for (size_t j = 0; j < r; j++) {
-        const float *row = p->projection + j * d;
-        for (size_t i = 0; i < d; i++) y[j] += row[i] * x[i] * shrink;
+    for (size_t i = 0; i < d; i++) {
+        const float *column = p->projection + i * r, by = x[i] * shrink;
+        for (size_t j = 0; j < r; j++) y[j] += column[j] * by;
     }
     if (side == FEATURES_OF_QUERY) {
-        less = y[0];
-        for (size_t j = 1; j < r; j++) less = y[j] > less ? y[j] : less;
+        less = work_largest(y, r);
     } else
         for (size_t i = 0; i < d; i++) less += x[i] * x[i] * shrink * shrink / 2;
-    for (size_t j = 0; j < r; j++) y[j] -= less;
-    w->k->exp(y, r);
+    w->k->exp(y, r, less);
     for (size_t j = 0; j < r; j++) y[j] *= size;
 }
 static void favor_back(float *dx, const float *dy, const float *y, const float *x, const LinearParts *p,
                        FeatureSide side) {
     size_t d = (size_t)p->c->head_dim, r = (size_t)p->c->favor_features;
-    float shrink = 1 / sqrtf(sqrtf((float)d)), all = 0;
-    memset(dx, 0, d * sizeof *dx);
+    float shrink = 1 / sqrtf(sqrtf((float)d)), all = 0, grown[MOST];
     for (size_t j = 0; j < r; j++) {
-        const float *row = p->projection + j * d, by = dy[j] * y[j] * shrink;
-        for (size_t i = 0; i < d; i++) dx[i] += by * row[i];
-        all += by * shrink;
+        grown[j] = dy[j] * y[j] * shrink;
+        all += grown[j] * shrink;
     }
+    for (size_t i = 0; i < d; i++) dx[i] = dot(p->projection + i * r, grown, r);
     for (size_t i = 0; side == FEATURES_OF_KEY && i < d; i++) dx[i] -= all * x[i];
 }
 

@@ -23,7 +23,7 @@ static size_t lots(size_t n) { return (n + AT_ONCE - 1) / AT_ONCE; }
 /* out[i] = s(x[i]) */
 static void logistic(const TrainKernels *k, float *out, const float *x, size_t n) {
     for (size_t i = 0; i < n; i++) out[i] = x[i] < -87 ? 87 : -x[i]; /* e^87 is still a float */
-    k->exp(out, n);
+    k->exp(out, n, 0);
     for (size_t i = 0; i < n; i++) out[i] = 1 / (1 + out[i]);
 }
 
@@ -72,7 +72,7 @@ void gelu_backward(Work *k, float *dx, const float *dh, const float *x, size_t n
         memcpy(h, a, m * sizeof *h);
         k->kernels->enc->activate(h, m, ACTIVATION_GELU); /* x Phi(x), and Phi(x) is that over x */
         for (size_t j = 0; j < m; j++) density[j] = -0.5f * a[j] * a[j];
-        k->k->exp(density, m);
+        k->k->exp(density, m, 0);
         for (size_t j = 0; j < m; j++) {
             float below = fabsf(a[j]) < 1e-6f ? 0.5f : h[j] / a[j];
             dx[first + j] = dh[first + j] * (below + a[j] * density[j] * 0.3989422804f);

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TILE = 128 }; /* queries */
+enum { TILE = 48 }; /* queries */
 
 /* Where a text's head begins, and how far apart its tokens lie. */
 typedef struct {
@@ -58,25 +58,27 @@ void softmax_reserve(Work *w, const AttentionBatch *a) {
     work_reserve(w, 0, 2 * TILE * a->length + 3 * packed(w, a) + work_panels(w, a->head_dim, TILE), 0);
 }
 
-/* Scores of queries i0 .. i1-1 with all keys before `end`, scaled, with their bias; outside the mask -infinity. */
+/* Scores of queries i0 .. i1-1 with all keys before `end`; inside the mask scaled, with their bias. */
 static void scores(const Work *w, float *s, const float *q, const float *keys, const AttentionBatch *a, const Place *p,
                    size_t i0, size_t i1, size_t end) {
     size_t first, last;
-    w->k->multiply(s, a->length, 0, (Floats){q + i0 * p->ldq, p->ldq, 1}, keys, a->head_dim, i1 - i0, end, a->head_dim);
+    w->k->multiply(s, a->length, 0, (Floats){q + i0 * p->ldq, p->ldq, 1}, panels_packed(w->k, keys, a->head_dim),
+                   i1 - i0, end, a->head_dim);
     for (size_t i = i0; i < i1; i++, s += a->length) {
         const float *bias = a->bias ? a->bias + p->head * (2 * a->length - 1) + a->length - 1 + i : NULL;
         sees(a, i, &first, &last);
-        for (size_t j = 0; j < end; j++) s[j] *= a->scale[i];
-        for (size_t j = 0; bias && j < end; j++) s[j] += *(bias - j);
-        for (size_t j = 0; j < first; j++) s[j] = -INFINITY;
-        for (size_t j = last; j < end; j++) s[j] = -INFINITY;
+        for (size_t j = first; j < last; j++) s[j] *= a->scale[i];
+        for (size_t j = first; bias && j < last; j++) s[j] += *(bias - j);
     }
 }
 
-/* A row of scores becomes e^(s - by). */
-static void exp_less(const Work *w, float *s, float by, size_t n) {
-    for (size_t j = 0; j < n; j++) s[j] -= by;
-    w->k->exp(s, n);
+/* The scores of query i, s [end], become weights e^(s - less), outside the mask 0; returns their sum. */
+static double weights(const Work *w, float *s, const AttentionBatch *a, size_t i, size_t end, float less) {
+    size_t first, last;
+    sees(a, i, &first, &last);
+    memset(s, 0, first * sizeof *s);
+    memset(s + last, 0, (end - last) * sizeof *s);
+    return w->k->exp(s + first, last - first, less);
 }
 
 static void head_forward(Work *w, float *out, float *lse, const float *q, const AttentionBatch *a, const Place *p) {
@@ -85,16 +87,15 @@ static void head_forward(Work *w, float *out, float *lse, const float *q, const 
         size_t i1 = i0 + TILE < a->length ? i0 + TILE : a->length, end = keys_end(a, i1);
         scores(w, desk.s, q, desk.keys, a, p, i0, i1, end);
         for (size_t i = i0; i < i1; i++) {
-            float *s = desk.s + (i - i0) * a->length, max = -INFINITY;
-            double sum = 0;
-            for (size_t j = 0; j < end; j++) max = s[j] > max ? s[j] : max;
-            exp_less(w, s, max, end);
-            for (size_t j = 0; j < end; j++) sum += s[j];
+            size_t first, last;
+            sees(a, i, &first, &last);
+            float *s = desk.s + (i - i0) * a->length, max = work_largest(s + first, last - first);
+            double sum = weights(w, s, a, i, end, max);
             lse[i * a->n_heads] = max + (float)log(sum);
-            for (size_t j = 0; j < end; j++) s[j] *= (float)(1 / sum);
+            for (size_t j = first; j < last; j++) s[j] *= (float)(1 / sum);
         }
-        w->k->multiply(out + i0 * p->ldq, p->ldq, 0, (Floats){desk.s, a->length, 1}, desk.values, a->length, i1 - i0,
-                       a->head_dim, end);
+        w->k->multiply(out + i0 * p->ldq, p->ldq, 0, (Floats){desk.s, a->length, 1},
+                       panels_packed(w->k, desk.values, a->length), i1 - i0, a->head_dim, end);
     }
 }
 
@@ -119,9 +120,9 @@ void softmax_forward(Work *w, float *out, float *lse, const float *q, const floa
 static void scores_backward(Desk *desk, float *dbias, const float *dout, const float *out, const AttentionBatch *a,
                             const Place *p, size_t i0, size_t i1, size_t end) {
     for (size_t i = i0; i < i1; i++) {
-        float *weights = desk->s + (i - i0) * a->length, *d = desk->d + (i - i0) * a->length, along = 0;
+        float *weight = desk->s + (i - i0) * a->length, *d = desk->d + (i - i0) * a->length, along = 0;
         for (size_t c = 0; c < a->head_dim; c++) along += dout[i * p->ldq + c] * out[i * p->ldq + c];
-        for (size_t j = 0; j < end; j++) d[j] = weights[j] * (d[j] - along);
+        for (size_t j = 0; j < end; j++) d[j] = weight[j] * (d[j] - along);
         for (size_t j = 0; dbias && j < end; j++) dbias[a->length - 1 + i - j] += d[j];
         for (size_t j = 0; j < end; j++) d[j] *= a->scale[i];
     }
@@ -136,14 +137,16 @@ static void head_backward(Work *w, Desk *desk, float *dq, float *dk, float *dv, 
         size_t i1 = i0 + TILE < a->length ? i0 + TILE : a->length, end = keys_end(a, i1), n = i1 - i0,
                d = a->head_dim, wide = a->length;
         scores(w, desk->s, q, desk->keys, a, p, i0, i1, end);
-        for (size_t i = i0; i < i1; i++) exp_less(w, desk->s + (i - i0) * wide, lse[i * a->n_heads], end);
-        x->multiply(desk->d, wide, 0, (Floats){dout + i0 * p->ldq, p->ldq, 1}, desk->values, d, n, end, d);
+        for (size_t i = i0; i < i1; i++) weights(w, desk->s + (i - i0) * wide, a, i, end, lse[i * a->n_heads]);
+        x->multiply(desk->d, wide, 0, (Floats){dout + i0 * p->ldq, p->ldq, 1}, panels_packed(x, desk->values, d), n,
+                    end, d);
         scores_backward(desk, dbias, dout, out, a, p, i0, i1, end);
-        x->pack(tile, (Floats){dout + i0 * p->ldq, p->ldq, 1}, n, d);
-        x->multiply(dv, p->ldk, 1, (Floats){desk->s, 1, wide}, tile, n, end, d, n);              /* dv += P^T do */
-        x->pack(tile, (Floats){q + i0 * p->ldq, p->ldq, 1}, n, d);
-        x->multiply(dk, p->ldk, 1, (Floats){desk->d, 1, wide}, tile, n, end, d, n);              /* dk += dS^T q */
-        x->multiply(dq + i0 * p->ldq, p->ldq, 0, (Floats){desk->d, wide, 1}, desk->other, a->length, n, d, end);
+        x->pack(tile, (Floats){dout + i0 * p->ldq, p->ldq, 1}, n, d); /* dv += P^T do */
+        x->multiply(dv, p->ldk, 1, (Floats){desk->s, 1, wide}, panels_packed(x, tile, n), end, d, n);
+        x->pack(tile, (Floats){q + i0 * p->ldq, p->ldq, 1}, n, d); /* dk += dS^T q */
+        x->multiply(dk, p->ldk, 1, (Floats){desk->d, 1, wide}, panels_packed(x, tile, n), end, d, n);
+        x->multiply(dq + i0 * p->ldq, p->ldq, 0, (Floats){desk->d, wide, 1},
+                    panels_packed(x, desk->other, a->length), n, d, end);
     }
 }
 

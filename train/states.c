@@ -53,11 +53,15 @@ void states_reserve(Work *w, const LinearParts *p, const AttentionBatch *a) {
     work_reserve(w, 0, desk_on(&k, NULL, w, p, a), 0);
 }
 
-/* c (+)= x y, y packed in the desk. */
+/* c (+)= x y, y packed in the desk where it must be. */
 static void product(const Work *w, const Desk *k, float *c, size_t ldc, int add, Floats x, Floats y, size_t m, size_t n,
                     size_t depth) {
-    w->k->pack(k->panels, y, depth, n);
-    w->k->multiply(c, ldc, add, x, k->panels, depth, m, n, depth);
+    Panels b = panels_as_they_lie(w->k, y, n);
+    if (!b.at) {
+        w->k->pack(k->panels, y, depth, n);
+        b = panels_packed(w->k, k->panels, depth);
+    }
+    w->k->multiply(c, ldc, add, x, b, m, n, depth);
 }
 
 static Floats as_is(const float *x, size_t ld) { return (Floats){x, ld, 1}; }

@@ -231,7 +231,7 @@ static int set_projection(Trainee *t) {
     double *w = c->phi->projection(c);
     t->projection = w ? floats_new(t, r * d) : NULL;
     for (size_t i = 0; t->projection && i < r * d; i++)
-        t->projection[i] = (float)linear_projection_get(w, c, i / d, i % d);
+        t->projection[i] = (float)linear_projection_get(w, c, i % r, i / r);
     free(w);
     return t->projection ? 0 : -ENOMEM;
 }

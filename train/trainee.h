@@ -55,7 +55,7 @@ struct Trainee {
     float *scale;          /* [length], of attention; owned */
     AttentionBatch attention;
     LinearParts linear;
-    float *projection;     /* [favor_features, head_dim] or NULL; owned */
+    float *projection;     /* [head_dim, favor_features] or NULL; owned */
     void *page;            /* the family's */
     double *loss;          /* [n]: of each token of the last batch */
     uint8_t *right;        /* [n]: 1 where the target was the most probable id */

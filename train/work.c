@@ -44,20 +44,41 @@ size_t work_panels(const Work *w, size_t n, size_t depth) {
     return (n + w->k->width - 1) / w->k->width * w->k->width * depth;
 }
 
-void work_product(Work *w, float *c, size_t ldc, int add, Floats a, Floats b, size_t m, size_t n, size_t depth) {
-    size_t wide = w->k->width, tall = w->k->rows;
-    for (Share p = team_share(&w->team, (n + wide - 1) / wide); p.at < p.end; p.at++) {
-        Floats from = {b.at + p.at * wide * b.column, b.row, b.column};
-        w->k->pack(w->panels + p.at * wide * depth, from, depth, n - p.at * wide < wide ? n - p.at * wide : wide);
+/* b [depth, n], packed by the team where it must be: by b, so that all threads wait or none does. */
+static Panels panels_of(Work *w, Floats b, size_t n, size_t depth) {
+    size_t wide = w->k->width;
+    Panels p = panels_as_they_lie(w->k, b, n);
+    if (p.at) return p;
+    for (Share i = team_share(&w->team, (n + wide - 1) / wide); i.at < i.end; i.at++) {
+        Floats from = {b.at + i.at * wide * b.column, b.row, b.column};
+        w->k->pack(w->panels + i.at * wide * depth, from, depth, n - i.at * wide < wide ? n - i.at * wide : wide);
     }
     team_wait(&w->team);
-    Share r = team_share(&w->team, (m + tall - 1) / tall);
-    size_t first = r.at * tall, end = r.end * tall < m ? r.end * tall : m;
+    return panels_packed(w->k, w->panels, depth);
+}
+
+void work_product(Work *w, float *c, size_t ldc, int add, Floats a, Floats b, size_t m, size_t n, size_t depth) {
+    enum { TALL = 4 }; /* rows that threads share out together: few, for some matrices have few */
+    Panels panels = panels_of(w, b, n, depth);
+    Share r = team_share(&w->team, (m + TALL - 1) / TALL);
+    size_t first = r.at * TALL, end = r.end * TALL < m ? r.end * TALL : m;
     if (first < end) {
         Floats from = {a.at + first * a.row, a.row, a.column};
-        w->k->multiply(c + first * ldc, ldc, add, from, w->panels, depth, end - first, n, depth);
+        w->k->multiply(c + first * ldc, ldc, add, from, panels, end - first, n, depth);
     }
     team_wait(&w->team);
+}
+
+float work_largest(const float *x, size_t n) {
+    enum { LANES = 16 };
+    float most[LANES], all = x[0];
+    for (size_t j = 0; j < LANES; j++) most[j] = x[0];
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t j = 0; j < LANES; j++) most[j] = x[i + j] > most[j] ? x[i + j] : most[j];
+    for (; i < n; i++) all = x[i] > all ? x[i] : all;
+    for (size_t j = 0; j < LANES; j++) all = most[j] > all ? most[j] : all;
+    return all;
 }
 
 void work_sum_columns(Work *w, float *g, const float *a, const float *b, const float *s, size_t n, size_t d) {
