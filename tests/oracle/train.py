@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Goldens of training: what PyTorch in float64 says of small decoders: losses, gradients, twenty steps of AdamW.
+"""Goldens of training: what PyTorch in float64 says of small models: losses, gradients, twenty steps of AdamW.
 
     v/bin/python tests/oracle/train.py             # writes tests/golden/train.txt; needs torch, transformers, NumPy
     v/bin/python tests/oracle/train.py --print     # what the models are like, how far off float32 is; writes nothing
@@ -13,7 +13,7 @@ name) gives them, here and in tests/test_train_oracle.c the same. Lines, per kin
     gradient TENSOR HEX       of the first batch, as GGUF names the tensor: eight digits a number, float32's bits
 
 Who says that the models are right: each run holds logits against positions.py (a query and a key at a time),
-linear attention against linear.py's pairs, and a LLaMA's gradients against transformers' LlamaForCausalLM.
+linear attention against linear.py's pairs, and gradients against transformers' LlamaForCausalLM and RoFormerForMaskedLM.
 """
 import argparse, math, os
 import numpy as np
@@ -31,7 +31,7 @@ def kind(position="rope", heads=2, head_dim=0, **more):
     """phi, phi_key, form: linear attention. eps: what its denominators get."""
     head_dim = head_dim or D // heads
     k = dict(position=position, heads=heads, kv_heads=heads, head_dim=head_dim, half=False, rotary_dim=head_dim,
-             window=LENGTH, log_n=0, learns=False, own_head=False, form="", phi="elu+1", eps=1e-6)
+             window=LENGTH, log_n=0, learns=False, own_head=False, form="", phi="elu+1", eps=1e-6, encodes=False)
     return {**k, **more, "phi_key": more.get("phi_key", more.get("phi", "elu+1"))}
 
 
@@ -61,6 +61,11 @@ KINDS = {
     "exp, grouped": kind(form="numerator", phi="exp", kv_heads=1),
     "favor+": kind(form="numerator", phi="favor+", eps=0),
     "efficient": kind(form="numerator", phi="softmax", phi_key="exp"),
+    "encoder": kind(encodes=True),
+    "encoder, sinusoidal": kind("sinusoidal", encodes=True),
+    "encoder, learned": kind("learned", encodes=True),
+    "encoder, t5": kind("t5", encodes=True),
+    "encoder, eq. 19": kind(form="numerator", encodes=True),
 }
 
 # ---- what both sides compute by a formula ----------------------------------------------------------------------------
@@ -70,6 +75,8 @@ def shapes(k):
     """Every tensor, by GGUF's name, and whether decay pulls at it."""
     q, kv = k["heads"] * k["head_dim"], k["kv_heads"] * k["head_dim"]
     out = {"token_embd.weight": (VOCAB, D, 1)}
+    if k["encodes"]:
+        return {**out, **encoder_shapes(k, q)}
     for l in range(LAYERS):
         for name, rows, cols in (("attn_norm", D, 0), ("attn_q", q, D), ("attn_k", kv, D), ("attn_v", kv, D),
                                  ("attn_output", D, q), ("ffn_norm", D, 0), ("ffn_gate", FF, D), ("ffn_up", FF, D),
@@ -80,11 +87,25 @@ def shapes(k):
         out["output.weight"] = (VOCAB, D, 1)
     if k["learns"]:
         out["rope_freqs.weight"] = (k["rotary_dim"] // 2, 0, 0)
-    if k["position"] == "learned":
-        out["position_embd.weight"] = (LENGTH, D, 0)
-    if k["position"] == "t5":
-        out["blk.0.attn_rel_b.weight"] = (BUCKETS, k["heads"], 0)
-    return out
+    return {**out, **table_shape(k)}
+
+
+def table_shape(k):
+    return {"learned": {"position_embd.weight": (LENGTH, D, 0)},
+            "t5": {"blk.0.attn_rel_b.weight": (BUCKETS, k["heads"], 0)}}.get(k["position"], {})
+
+
+def encoder_shapes(k, q):
+    """RoFormer's: every matrix has a bias, every norm, too."""
+    out = {"token_types.weight": (1, D, 1)}
+    both = lambda name, rows, cols: {f"{name}.weight": (rows, cols, cols > 0), f"{name}.bias": (rows, 0, 0)}
+    out |= both("token_embd_norm", D, 0)
+    for l in range(LAYERS):
+        for name, rows, cols in (("attn_q", q, D), ("attn_k", q, D), ("attn_v", q, D), ("attn_output", D, q),
+                                 ("attn_output_norm", D, 0), ("ffn_up", FF, D), ("ffn_down", D, FF),
+                                 ("layer_output_norm", D, 0)):
+            out |= both(f"blk.{l}.{name}", rows, cols)
+    return {**out, **both("mlm.dense", D, D), **both("mlm.norm", D, 0), "mlm.bias": (VOCAB, 0, 0), **table_shape(k)}
 
 
 def weights(k, floats=torch.float64):
@@ -139,7 +160,9 @@ def bias(k, w, n):
         slopes = torch.tensor(positions.slopes(k["heads"]), dtype=torch.float64)
         return -slopes[:, None, None] * (m - j).abs()
     if k["position"] == "t5":
-        buckets = [[positions.bucket(min(y - x, 0), False, BUCKETS, MAX_DISTANCE) for y in range(n)] for x in range(n)]
+        both = k["encodes"]  # sides
+        buckets = [[positions.bucket(y - x if both else min(y - x, 0), both, BUCKETS, MAX_DISTANCE) for y in range(n)]
+                   for x in range(n)]
         return w["blk.0.attn_rel_b.weight"][torch.tensor(buckets)].permute(2, 0, 1)
     return torch.zeros(1, 1, 1, dtype=torch.float64)
 
@@ -156,7 +179,7 @@ def softmax_attention(k, w, q, key, v):
     if k["log_n"]:
         keys = (m + 1).clamp(min=16).double()  # few keys count as 16
         scores = scores * (torch.log(keys) / math.log(k["log_n"])).to(q)
-    seen = (j <= m) & (m - j < k["window"])
+    seen = (j <= m) & (m - j < k["window"]) | k["encodes"]
     p = torch.softmax((scores + bias(k, w, n).to(q)).masked_fill(~seen, -math.inf), -1)
     return torch.einsum("thmn,tnhd->tmhd", p, v)
 
@@ -181,7 +204,8 @@ def linear_attention(k, q, key, v):
     if before:
         q, key = turn(q), turn(key)
     a, b = MAPS[k["phi"]](q), MAPS[k["phi_key"]](key)
-    pairs = lambda x, y: (torch.einsum("tmhd,tnhd->thmn", x, y) + cosine).tril()
+    seen = (lambda p: p) if k["encodes"] else torch.tril
+    pairs = lambda x, y: seen(torch.einsum("tmhd,tnhd->thmn", x, y) + cosine)
     plain, turned = pairs(a, b), pairs(turn(a), turn(b))
     d = (turned if below else plain).sum(-1)
     d = d + k["eps"] * (torch.where(d < 0, -1.0, 1.0) if k["form"] == "both" else 1.0)
@@ -192,14 +216,36 @@ def rmsnorm(x, w):
     return x / torch.sqrt((x * x).mean(-1, keepdim=True) + 1e-5) * w
 
 
-def logits(k, w, ids):
-    """LLaMA (arXiv:2302.13971): [texts, n, VOCAB]."""
-    texts, n = ids.shape
-    x = w["token_embd.weight"][ids]
+def embedded(k, w, ids):
+    n, x = ids.shape[1], w["token_embd.weight"][ids]
     if k["position"] == "learned":
         x = x + w["position_embd.weight"][:n]
     if k["position"] == "sinusoidal":
         x = x + torch.tensor(np.array([positions.sinusoid(m, D) for m in range(n)])).to(x)
+    return x
+
+
+def encoder_logits(k, w, ids):
+    """RoFormer (arXiv:2104.09864): BERT's encoder, a norm behind each sum; [texts, n, VOCAB]."""
+    texts, n = ids.shape
+    linear_map = lambda name, x: x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
+    norm = lambda name, x: F.layer_norm(x, (D,), w[f"{name}.weight"], w[f"{name}.bias"], 1e-5)
+    x = norm("token_embd_norm", embedded(k, w, ids) + w["token_types.weight"][0])
+    for l in range(LAYERS):
+        of = f"blk.{l}."
+        q, key, v = (linear_map(of + name, x).reshape(texts, n, k["heads"], -1) for name in ("attn_q", "attn_k", "attn_v"))
+        att = linear_attention(k, q, key, v) if k["form"] else softmax_attention(k, w, q, key, v)
+        x = norm(of + "attn_output_norm", x + linear_map(of + "attn_output", att.reshape(texts, n, -1)))
+        x = norm(of + "layer_output_norm", x + linear_map(of + "ffn_down", F.gelu(linear_map(of + "ffn_up", x))))
+    return norm("mlm.norm", F.gelu(linear_map("mlm.dense", x))) @ w["token_embd.weight"].T + w["mlm.bias"]
+
+
+def logits(k, w, ids):
+    """LLaMA (arXiv:2302.13971): [texts, n, VOCAB]."""
+    if k["encodes"]:
+        return encoder_logits(k, w, ids)
+    texts, n = ids.shape
+    x = embedded(k, w, ids)
     for l in range(LAYERS):
         of = lambda name: w[f"blk.{l}.{name}.weight"]
         y = rmsnorm(x, of("attn_norm"))
@@ -279,7 +325,7 @@ def check_linear():
     q, key, v = (torch.tensor(linear.hashed(f"check {c}", 30 * 6).reshape(1, 30, 1, 6) / 128.0) for c in "qkv")
     worst = 0.0
     for k in KINDS.values():
-        if not k["form"] or k["phi"] != k["phi_key"]:
+        if not k["form"] or k["phi"] != k["phi_key"] or k["encodes"]:
             continue
         W = linear.projection(FAVOR_FEATURES, 6, FAVOR_SEED).astype(np.float32).astype(float)
         rows = linear.rows_of(np.arange(30), k["rotary_dim"])
@@ -291,9 +337,53 @@ def check_linear():
     return worst
 
 
+def far_from(model, k, name_of):
+    """The gradients of a model of transformers, all that is float32 in it made float64, beside ours."""
+    parts = dict(model.named_parameters())
+    with torch.no_grad():
+        for n, x in weights(k).items():
+            parts[name_of(n)].copy_(x)
+    ids, targets = batch(0)
+    F.cross_entropy(model(ids).logits.reshape(-1, VOCAB), targets.reshape(-1), ignore_index=-1).backward()
+    far = lambda a, b: np.linalg.norm(a - b) / np.linalg.norm(b)
+    worst = max(far(parts[name_of(n)].grad.numpy(), g) for n, g in gradients(k).items())
+    assert worst < 1e-12, worst
+    return worst
+
+
 @decoders.everything_double()
-def check_transformers():
-    """The gradients, against LlamaForCausalLM with all that is float32 in it made float64."""
+def check_roformer():
+    """Against RoFormerForMaskedLM, whose angles are what everything_double makes of them."""
+    from transformers import RoFormerConfig, RoFormerForMaskedLM
+    k = KINDS["encoder"]
+    model = RoFormerForMaskedLM(RoFormerConfig(
+        vocab_size=VOCAB, hidden_size=D, embedding_size=D, intermediate_size=FF, num_hidden_layers=LAYERS,
+        num_attention_heads=k["heads"], max_position_embeddings=LENGTH, type_vocab_size=1, layer_norm_eps=1e-5,
+        pad_token_id=None, hidden_dropout_prob=0, attention_probs_dropout_prob=0)).double()
+    embed = model.roformer.encoder.embed_positions  # filled in float32, and not a parameter that learns
+    a = angles(LENGTH, k["head_dim"])
+    embed.weight = torch.nn.Parameter(torch.cat((torch.sin(a), torch.cos(a)), -1), requires_grad=False)
+    hf = {"token_embd": "roformer.embeddings.word_embeddings", "token_types": "roformer.embeddings.token_type_embeddings",
+          "token_embd_norm": "roformer.embeddings.LayerNorm", "attn_q": "attention.self.query",
+          "attn_k": "attention.self.key", "attn_v": "attention.self.value", "attn_output": "attention.output.dense",
+          "attn_output_norm": "attention.output.LayerNorm", "ffn_up": "intermediate.dense", "ffn_down": "output.dense",
+          "layer_output_norm": "output.LayerNorm", "mlm.dense": "cls.predictions.transform.dense",
+          "mlm.norm": "cls.predictions.transform.LayerNorm"}
+
+    def name_of(n):
+        layer, tensor = n.split(".")[1], n.rsplit(".", 1)
+        if n == "mlm.bias":
+            return "cls.predictions.bias"
+        if n.startswith("blk."):
+            return f"roformer.encoder.layer.{layer}." + hf[tensor[0].split(".")[2]] + "." + tensor[1]
+        return hf[tensor[0]] + "." + tensor[1]
+
+    return far_from(model, k, name_of)
+
+
+@decoders.everything_double()
+def check_llama():
+    """Against LlamaForCausalLM."""
     from transformers import LlamaConfig, LlamaForCausalLM
     k = KINDS["grouped, half pairs"]
     model = LlamaForCausalLM(LlamaConfig(
@@ -309,16 +399,13 @@ def check_transformers():
         *layer, tensor, _ = n.split(".")
         return (f"model.layers.{layer[1]}." if layer else "") + hf[tensor] + ".weight"
 
-    parts = dict(model.named_parameters())
-    with torch.no_grad():
-        for n, x in weights(k).items():
-            parts[name_of(n)].copy_(x)
-    ids, targets = batch(0)
-    F.cross_entropy(model(ids).logits.reshape(-1, VOCAB), targets.reshape(-1), ignore_index=-1).backward()
-    far = lambda a, b: np.linalg.norm(a - b) / np.linalg.norm(b)
-    worst = max(far(parts[name_of(n)].grad.numpy(), g) for n, g in gradients(k).items())
-    assert worst < 1e-12, worst
-    return worst
+    return far_from(model, k, name_of)
+
+
+def no_gradient(k, tensor):
+    """Softmax does not see what is added to all scores of a query: a key's bias that no rotation turns. Nothing but
+    rounding is its gradient, and 0 is stored."""
+    return tensor.endswith("attn_k.bias") and k["position"] != "rope"
 
 
 def lines():
@@ -327,13 +414,14 @@ def lines():
         yield f"kind {name}"
         yield "losses " + " ".join(f"{x:.10g}" for x in course(k)[0])
         for tensor, g in gradients(k).items():
-            assert np.linalg.norm(g) > 1e-3, (name, tensor)  # none is zero by nature: |g| is a measure
+            g = g * 0 if no_gradient(k, tensor) else g
+            assert np.linalg.norm(g) > 1e-3 or no_gradient(k, tensor), (name, tensor)  # |g| is a measure
             yield f"gradient {tensor} " + g.astype(">f4").tobytes().hex()
 
 
 def print_kind(name, k):
     (losses, lengths), g, g32 = course(k), gradients(k), gradients(k, torch.float32)
-    off = {n: np.linalg.norm(g32[n] - g[n]) / np.linalg.norm(g[n]) for n in g}
+    off = {n: np.linalg.norm(g32[n] - g[n]) / np.linalg.norm(g[n]) for n in g if not no_gradient(k, n)}
     worst, drift = max(off, key=off.get), max(abs(a - b) for a, b in zip(losses, course(k, torch.float32)[0]))
     print(f"{name:20s} loss {losses[0]:.3f} .. {losses[-1]:.3f}, gradients' length {min(lengths):.2f} .. "
           f"{max(lengths):.2f}; float32: losses {drift:.1e} off, gradients {off[worst]:.1e} ({worst})", flush=True)
@@ -345,7 +433,7 @@ if __name__ == "__main__":
     args = ap.parse_args()
     torch.set_num_threads(1)
     print(f"off from positions.py by {check_logits():.1e}, from linear.py by {check_linear():.1e}, from transformers "
-          f"by {check_transformers():.1e}")
+          f"by {check_llama():.1e} (LLaMA) and {check_roformer():.1e} (RoFormer)")
     if args.print:
         for name, k in KINDS.items():
             print_kind(name, k)
