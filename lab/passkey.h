@@ -1,24 +1,14 @@
-/* lab/passkey.h - can a model find again what it has read? A number is hidden in text that says nothing, at some depth
- * of a context of some length, and asked for at the end.
+/* lab/passkey.h - can a model find again what it has read? A number is hidden at some depth of a context of some length
+ * (text/passkey.h), and asked for.
  *
  *     PasskeyTrial t;
  *     rc = passkey_trial(&t, &session, tokenizer, &passkey_published, "71432", 1024, 0.5, err, errlen);
  *     t.match, t.nll */
-#ifndef PASSKEY_H
-#define PASSKEY_H
+#ifndef LAB_PASSKEY_H
+#define LAB_PASSKEY_H
 
 #include "model/session.h"
-#include "tokenizer/tokenizer.h"
-
-/* The parts of a prompt, each a line: {key} in needle stands for the number. The filler's sentences (they end in a full
- * stop) go round as often as there is room. */
-typedef struct { const char *before, *filler, *needle, *question; } PasskeyTemplate;
-/* Mohtashami and Jaggi, arXiv:2305.16300, as jquesnelle/yarn's eval/passkey.py has it. */
-extern const PasskeyTemplate passkey_published;
-
-/* A template of a file: lines "before: ..", "filler: ..", "needle: .. {key} ..", "question: ..", each once, in any
- * order. text [n] is changed, and must outlive it. 0, or -EINVAL and a line. */
-int passkey_template(PasskeyTemplate *t, char *text, size_t n, char *err, size_t errlen);
+#include "text/passkey.h"
 
 typedef struct {
     size_t n_prompt, n_answer; /* ids; together at most the length */

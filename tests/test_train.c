@@ -5,6 +5,7 @@
 #include "build.h"
 #include "program.h"
 #include "test.h"
+#include "text/open.h"
 #include "train/adamw.h"
 #include "train/rng.h"
 #include "train_kit.h"
@@ -259,7 +260,7 @@ static void encoder_loss(void) {
         BatchPlan plan = *setup.course.plan;
         plan.corpus = &setup.held, plan.seed = 0;
         for (uint64_t step = 0; step < COURSE_MASKED; step += b.shape.texts) {
-            batch_fill(&b, &plan, step);
+            CHECK(batch_fill(&b, &plan, step) == 0);
             loss += engine_loss(&s, &b, &n);
         }
         CHECK(course_measure(&setup.trainee, &setup.course, &p) == 0 && n > 100);
@@ -343,7 +344,48 @@ static void refusals(void) {
     }
 }
 
+static char *text_of(const Tokenizer *t, const int *ids, size_t n) {
+    char *text = calloc(n + 1, tokenizer_decode_bound(t)), *at = text;
+    TokenStream s = {0};
+    for (size_t i = 0; text && i < n; i++) at += tokenizer_decode(t, &s, ids[i], at);
+    return text;
+}
+
+/* A page is a prompt that asks for the number hidden in it, and the targets marked as the answer are that number. */
+static void passkeys(void) {
+    static const char prompt[] = "What is the pass key? The pass key is";
+    BatchShape shape = {.texts = 4, .length = 256};
+    Corpus c = {0};
+    Tokenizer *t = NULL;
+    Weights w;
+    Batch b;
+    char err[300] = "", key[8], needle[40];
+    CHECK(weights_open(&w, "model/tales-1m.gguf", err, sizeof err) == 0);
+    CHECK(vocabulary_open(&t, &w, NULL, 0, NULL, err, sizeof err) == 0);
+    for (int i = 0; i < 8; i++) CHECK(corpus_add(&c, t, prompt, sizeof prompt - 1, NULL, -1, err, sizeof err) == 0);
+    BatchPlan plan = {.corpus = &c, .tokenizer = t, .seed = 1, .shares = {[PIECE_PASSKEY] = 1}, .bos = -1};
+    CHECK(batch_init(&b, &shape) == 0 && batch_fill(&b, &plan, 0) == 0);
+    for (size_t text = 0; text < shape.texts; text++) {
+        const int *ids = b.ids + text * shape.length, *targets = b.targets + text * shape.length;
+        size_t n = 0;
+        int of_answer[16];
+        for (size_t i = 0; i < shape.length; i++)
+            if (b.marks[text * shape.length + i] == MARK_ANSWER && n < 16) of_answer[n++] = targets[i];
+        char *page = text_of(t, ids, shape.length), *answer = text_of(t, of_answer, n);
+        snprintf(key, sizeof key, "%.5s", answer + (*answer == ' '));
+        snprintf(needle, sizeof needle, "Remember it. %s is the pass key.", key);
+        CHECK(strspn(key, "0123456789") == 5 && strstr(page, needle) && strstr(page, prompt));
+        free(page), free(answer);
+    }
+    shape.length = 64;
+    CHECK(batch_check(&plan, &shape, err, sizeof err) < 0 && strstr(err, "no room"));
+    batch_free(&b);
+    corpus_free(&c);
+    tokenizer_free(t);
+    weights_close(&w);
+}
+
 const Test tests_train[] = {{"train/gradients", gradients}, {"train/wrong", wrong}, {"train/threads", threads},
                             {"train/same loss", same_loss}, {"train/from", gone_on}, {"train/encoder", encoder_loss},
-                            {"train/resumed", resumed},
-                            {"train/kept", kept},           {"train/refuses", refusals}, {0}};
+                            {"train/resumed", resumed},     {"train/kept", kept},        {"train/refuses", refusals},
+                            {"train/passkeys", passkeys},   {0}};

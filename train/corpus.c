@@ -3,8 +3,10 @@
 
 #include "base/base.h"
 #include "text/documents.h"
+#include "text/passkey.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,7 +87,7 @@ static void put_beginning(const BatchPlan *p, Page *page, Rng *r, size_t n) {
 
 /* [lead] span [gap] span [gap] span .. to the end; half of the pages have no gaps, half of the spans are ids in no
  * order, which nothing foresees but the copy. */
-static void make_copy(const BatchPlan *p, Page *page, Rng *r) {
+static int make_copy(const BatchPlan *p, Page *page, Rng *r) {
     size_t room = page->most - page->n, most = room / 3 > 128 ? 128 : room / 3, span = 8 + rng_below(r, most - 7),
            widest = rng_below(r, 2) ? room - 2 * span : 0;
     int shuffled = rng_below(r, 2) == 0;
@@ -100,11 +102,12 @@ static void make_copy(const BatchPlan *p, Page *page, Rng *r) {
         put(page, page->ids + first, span, MARK_AGAIN);
         if (again < page->n) page->marks[again] = MARK_NONE; /* nothing says yet that a copy begins */
     }
+    return 0;
 }
 
 /* Keys of two ids, values of one: k k v .., text, k k v .. in another order. A value is known from the second time on.
  * */
-static void make_recall(const BatchPlan *p, Page *page, Rng *r) {
+static int make_recall(const BatchPlan *p, Page *page, Rng *r) {
     enum { MOST = 32, KEY = 2, PAIR = KEY + 1 };
     size_t room = page->most - page->n, most = room / (2 * PAIR) < MOST ? room / (2 * PAIR) : MOST,
            pairs = 1 + rng_below(r, most), rest = room - 2 * PAIR * pairs, between = rng_below(r, rest + 1),
@@ -125,9 +128,32 @@ static void make_recall(const BatchPlan *p, Page *page, Rng *r) {
         put(page, pair[order[i]] + KEY, 1, MARK_ANSWER);
     }
     put_text(p, page, r, page->most - page->n);
+    return 0;
 }
 
-const char *const piece_names[PIECE_KINDS] = {"text", "copy", "recall"};
+/* The whole page is the prompt, the key at any depth of it. */
+static int make_passkey(const BatchPlan *p, Page *page, Rng *r) {
+    PasskeyPrompt prompt;
+    char key[8], err[200];
+    snprintf(key, sizeof key, "%u", (unsigned)(10000 + rng_below(r, 90000)));
+    if (passkey_prompt(&prompt, p->tokenizer, &passkey_published, key, page->most, rng_uniform(r), err, sizeof err))
+        return -ENOMEM; /* batch_check has seen that there is room */
+    put(page, prompt.ids, prompt.n_prompt, MARK_NONE);
+    put(page, prompt.ids + prompt.n_prompt, prompt.n - prompt.n_prompt, MARK_ANSWER);
+    put_text(p, page, r, page->most - page->n);
+    free(prompt.ids);
+    return 0;
+}
+
+static int make_text(const BatchPlan *p, Page *page, Rng *r) {
+    copy_from(p->corpus, somewhere(p, r, page->most), page->ids, page->most);
+    memset(page->marks, MARK_NONE, page->most);
+    return 0;
+}
+
+static int (*const makers[PIECE_KINDS])(const BatchPlan *p, Page *page, Rng *r) = {make_text, make_copy, make_recall,
+                                                                                   make_passkey};
+const char *const piece_names[PIECE_KINDS] = {"text", "copy", "recall", "passkey"};
 
 static PieceKind draw_kind(const BatchPlan *p, Rng *r) {
     double all = 0, at;
@@ -136,16 +162,6 @@ static PieceKind draw_kind(const BatchPlan *p, Rng *r) {
     for (int k = 0; k < PIECE_KINDS; k++)
         if ((at -= p->shares[k]) < 0) return (PieceKind)k;
     return PIECE_TEXT;
-}
-
-static void make_page(const BatchPlan *p, Page *page, Rng *r) {
-    PieceKind kind = draw_kind(p, r);
-    if (kind == PIECE_TEXT) {
-        copy_from(p->corpus, somewhere(p, r, page->most), page->ids, page->most);
-        memset(page->marks, MARK_NONE, page->most);
-        return;
-    }
-    (kind == PIECE_COPY ? make_copy : make_recall)(p, page, r);
 }
 
 /* ---- masks ---- */
@@ -179,6 +195,11 @@ int batch_check(const BatchPlan *p, const BatchShape *shape, char *err, size_t e
     if (made > 0 && shape->length < 32)
         return base_error(err, errlen, -EINVAL, "a context of %zu has no room for copies and recalls: 32 at least",
                           shape->length);
+    PasskeyPrompt prompt = {0};
+    int rc = p->shares[PIECE_PASSKEY] > 0 ? passkey_prompt(&prompt, p->tokenizer, &passkey_published, "12345",
+                                                           shape->length + 1, 0, err, errlen) : 0;
+    free(prompt.ids);
+    if (rc) return rc;
     if (p->masks.mask && shape->length < 3)
         return base_error(err, errlen, -EINVAL, "a context of %zu has no room between [CLS] and [SEP]", shape->length);
     return 0;
@@ -201,17 +222,19 @@ void batch_free(Batch *b) {
     *b = (Batch){0};
 }
 
-void batch_fill(Batch *b, const BatchPlan *p, uint64_t step) {
+int batch_fill(Batch *b, const BatchPlan *p, uint64_t step) {
     size_t length = b->shape.length;
-    for (size_t t = 0; t < b->shape.texts; t++) {
+    int rc = 0;
+    for (size_t t = 0; t < b->shape.texts && rc == 0; t++) {
         int *ids = b->ids + t * length, *targets = b->targets + t * length;
         Rng r = rng_of(p->seed, step * b->shape.texts + t);
         Page page = {b->page, b->page_marks, 0, length + 1};
-        make_page(p, &page, &r);
+        rc = makers[draw_kind(p, &r)](p, &page, &r);
         if (p->masks.mask) mask_page(p, b->page, ids, targets, length, &r);
         for (size_t i = 0; !p->masks.mask && i < length; i++) ids[i] = b->page[i], targets[i] = b->page[i + 1];
         for (size_t i = 0; i < length; i++) b->marks[t * length + i] = b->page_marks[i + 1];
     }
+    return rc;
 }
 
 /* ---- to measure on ---- */

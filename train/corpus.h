@@ -33,6 +33,7 @@ typedef enum {
     PIECE_TEXT,   /* a window of the corpus */
     PIECE_COPY,   /* a span of the corpus, or of its ids in a random order; text; the span again */
     PIECE_RECALL, /* pairs of a key and a value; text; the keys in another order, each with its value */
+    PIECE_PASSKEY, /* a number of five digits among sentences that say nothing, asked for (text/passkey.h) */
     PIECE_KINDS
 } PieceKind;
 extern const char *const piece_names[PIECE_KINDS];
@@ -51,6 +52,7 @@ typedef struct {
 
 typedef struct {
     const Corpus *corpus;
+    const Tokenizer *tokenizer; /* that made it: passkeys are written with it */
     uint64_t seed;
     double shares[PIECE_KINDS]; /* of a batch's texts, on the whole; they need not sum to 1 */
     int by_document;            /* 1: a window begins where a document does */
@@ -73,7 +75,7 @@ typedef struct {
 int batch_init(Batch *b, const BatchShape *shape); /* 0 or -ENOMEM */
 void batch_free(Batch *b);                         /* accepts a zeroed struct */
 
-void batch_fill(Batch *b, const BatchPlan *p, uint64_t step);
+int batch_fill(Batch *b, const BatchPlan *p, uint64_t step); /* 0 or -ENOMEM */
 
 /* A corpus to measure on is cut as `run perplexity` cuts it: document by document, bos (-1: none) in front of each
  * window of length - 1 ids, every one of them scored. How many windows there are; and window i as text t of a batch. */

@@ -1,8 +1,8 @@
 # lab/experiments/6-log-n.sh - log n in training and after it: what a model that copies gets right beyond its length.
 # About 6 minutes on two cores, and what 4-stretch.sh made.
 . lab/experiments/common.sh
-usual="-z model/tales-1m.gguf --layers 2 --d-model 64 --heads 2 --context 64 --batch 32 --rate 4e-3 --decay 0.01"
-usual="$usual --mix text=0.3,copy=1 --steps 3000"
+usual="-z model/tales-1m.gguf --layers 3 --d-model 96 --heads 3 --context 64 --batch 64 --rate 3e-3 --decay 0.01"
+usual="$usual --mix text=0.2,copy=1,recall=0.4 --steps 1500"
 for s in $SEEDS; do
     echo "stretch-rope-$s $usual --position rope --seed $s"
     echo "stretch-log-n-$s $usual --log-n --seed $s"

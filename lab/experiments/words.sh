@@ -1,5 +1,5 @@
-# lab/experiments/words.sh - model/words-1m.gguf: a small RoFormer of English words, from stories. About 25 minutes on
-# two cores.
+# lab/experiments/words.sh - model/words-1m.gguf: a small RoFormer of English words, from stories. About 8 minutes on two
+# cores.
 . lab/experiments/common.sh
 unseen_tales > "$OUT/tales.txt"
 train words-1m --family roformer -f "$OUT/tales.txt" --held-out "$TALES" --words 3000 --whole-words --layers 4 \

@@ -34,7 +34,8 @@ const TrainingOption training_options[] = {
      "tokenizer.model, tokenizer.bin, for a RoFormer vocab.txt, or a GGUF with a vocabulary (each byte an id; the "
      "text's words)"},
     FLAG("--documents", documents, "windows begin where documents do (anywhere in one long stream)"),
-    WORD("--mix", "LIST", mix, "shares of texts, made copies and made recalls: text=1,copy=0.5,recall=0.5 (text=1)"),
+    WORD("--mix", "LIST", mix,
+         "shares of texts and of made copies, recalls, passkeys: text=1,copy=0.5,recall=0.5 (text=1)"),
     HEADING("a RoFormer's masks"),
     REAL("--mask-share", "P", mask_share, 0.001, 0.9,
          "of the ids that are to be found (0.15): of these 80 in 100 are [MASK], 10 any id, 10 as they were"),

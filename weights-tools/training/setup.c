@@ -225,6 +225,7 @@ static int read_model(TrainingSetup *s, Config *c, char *err, size_t errlen) {
 static void set_course(TrainingSetup *s) {
     const TrainingOptions *o = s->options;
     s->plan.corpus = &s->corpus;
+    s->plan.tokenizer = s->tokenizer;
     s->plan.seed = (uint64_t)o->seed;
     s->plan.by_document = o->documents;
     s->plan.bos = tokenizer_bos(s->tokenizer);
