@@ -1,8 +1,8 @@
-/* kernels/blocks_k.c - the K and IQ4 formats, taken apart.
+/* kernels/blocks_k.c - the K, IQ4 and MX formats, taken apart.
  *
  * The K formats (256 values: a superblock of 8 or 16 sub-blocks) store one half-precision d and dmin, and a small whole
  * number a sub-block: scale = d * sc, minimum = dmin * mn. The IQ4 formats take the values for a code from a short
- * table instead of from a straight line. */
+ * table instead of from a straight line; so does MXFP4, whose codes are floats of four bits. */
 #include "codes.h"
 
 #include "base/base.h"
@@ -108,7 +108,16 @@ static void codes_iq4_xs(Codes *c, const uint8_t *block) {
     }
 }
 
-static const int8_t iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+/* A power of two, whose exponent is the first byte less 128 (a half of what MX says, for the values are doubled);
+ * nibbles. Source: OCP Microscaling Formats v1.0, table 7; ggml. */
+static void codes_mxfp4(Codes *c, const uint8_t *block) {
+    c->d = (uint16_t)(block[0] < 2 ? 0x20 << block[0] : (block[0] - 1) << 7);
+    c->sc[0] = 1;
+    block_nibbles(c->q, block + 1);
+}
+
+const int8_t mxfp4_values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12}; /* twice E2M1 */
+const int8_t iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 
 const BlockFormat blocks_k[] = {
     {TENSOR_Q2_K, .sub = 16, .bits = 2, .minima = 1, .codes = codes_q2_k},
@@ -118,6 +127,7 @@ const BlockFormat blocks_k[] = {
     {TENSOR_Q6_K, .sub = 16, .bits = 6, .zero = 32, .codes = codes_q6_k},
     {TENSOR_IQ4_NL, .sub = 32, .bits = 4, .values = iq4_values, .codes = block_codes_q4_0},
     {TENSOR_IQ4_XS, .sub = 32, .bits = 4, .values = iq4_values, .codes = codes_iq4_xs},
+    {TENSOR_MXFP4, .sub = 32, .bits = 4, .values = mxfp4_values, .wide = 1, .codes = codes_mxfp4},
     {0},
 };
 
@@ -129,5 +139,6 @@ const QuantFormat formats_k[] = {
     {TENSOR_Q6_K, "Q6_K", 256, 210, codes_row, codes_dot},
     {TENSOR_IQ4_NL, "IQ4_NL", 32, 18, codes_row, codes_dot},
     {TENSOR_IQ4_XS, "IQ4_XS", 256, 136, codes_row, codes_dot},
+    {TENSOR_MXFP4, "MXFP4", 32, 17, codes_row, codes_dot},
     {0},
 };

@@ -11,6 +11,8 @@ const BlockFormat *block_format(int type) {
     return NULL;
 }
 
+float block_d(const BlockFormat *f, uint16_t d) { return f->wide ? bf16_to_f32(d) : f16_to_f32(d); }
+
 int code_value(const BlockFormat *f, int code) { return f->values ? f->values[code] : code - f->zero; }
 
 static const uint8_t *row_of(const Matrix *m, const QuantFormat *f, size_t r) {
@@ -24,7 +26,7 @@ void codes_row(float *out, const Matrix *m, size_t r) {
     Codes c;
     for (size_t at = 0; at < m->cols; at += (size_t)f->block, block += f->bytes, out += f->block) {
         b->codes(&c, block);
-        float d = f16_to_f32(c.d), dmin = b->minima ? f16_to_f32(c.dmin) : 0;
+        float d = block_d(b, c.d), dmin = b->minima ? f16_to_f32(c.dmin) : 0;
         for (int s = 0; s < f->block / b->sub; s++) {
             float scale = d * (float)c.sc[s], minimum = b->minima ? dmin * (float)c.mn[s] : 0;
             for (int i = s * b->sub; i < (s + 1) * b->sub; i++) out[i] = scale * (float)code_value(b, c.q[i]) - minimum;
@@ -49,7 +51,7 @@ float codes_dot(const Matrix *m, size_t r, const int8_t *q, const float *scale) 
                 isum += code_value(b, c.q[s * b->sub + j]) * x[j];
                 xsum += x[j];
             }
-            sum += f16_to_f32(c.d) * (float)c.sc[s] * sx * (float)isum;
+            sum += block_d(b, c.d) * (float)c.sc[s] * sx * (float)isum;
             if (b->minima) sum -= f16_to_f32(c.dmin) * (float)c.mn[s] * (sx * (float)xsum);
         }
     }

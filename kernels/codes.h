@@ -2,7 +2,8 @@
  * quants.c does not know are read.
  *
  * A block is a short run of values that share scales. Every format is one thing packed in different ways: a small whole
- * number (the code) a value, and for each 16 or 32 of them a scale and, in some, a minimum, here in half precision:
+ * number (the code) a value, and for each 16 or 32 of them a scale and, in some, a minimum, here in half precision, or
+ * the scale as the upper half of a float, where half precision does not reach:
  *
  *     value = scale * (code - zero) - minimum */
 #ifndef CODES_H
@@ -13,11 +14,11 @@
 enum { CODES_MAX = 256 };
 
 /* A block taken apart. Value i of sub-block s = i / sub, code_value being code - zero for most:
- *     f16(d) * sc[s] * code_value(q[i])  -  f16(dmin) * mn[s] */
+ *     block_d(d) * sc[s] * code_value(q[i])  -  f16(dmin) * mn[s] */
 typedef struct {
     uint8_t q[CODES_MAX];  /* codes, below 2^bits */
     int8_t sc[16], mn[16]; /* mn: formats with minima only */
-    uint16_t d, dmin;      /* half precision */
+    uint16_t d, dmin;      /* half precision; d may be bfloat16 */
 } Codes;
 
 typedef struct {
@@ -26,13 +27,16 @@ typedef struct {
     int bits, zero;   /* of a code */
     int minima;       /* 1: it has minima */
     const int8_t *values; /* [16]: what codes stand for; NULL: for code - zero */
+    int wide;         /* 1: d is bfloat16 */
     void (*codes)(Codes *out, const uint8_t *block);
 } BlockFormat;
 
-/* Of blocks of 32 (blocks_32.c) and the K and IQ4 formats (blocks_k.c). */
+/* Of blocks of 32 (blocks_32.c); the K, IQ4 and MX formats (blocks_k.c). */
 extern const BlockFormat blocks_32[], blocks_k[];
+extern const int8_t iq4_values[16], mxfp4_values[16];
 /* How that type's blocks are taken apart; NULL: it has none. */
 const BlockFormat *block_format(int type);
+float block_d(const BlockFormat *f, uint16_t d); /* a block's scale */
 /* What a code stands for: a whole number from -128 to 127. */
 int code_value(const BlockFormat *f, int code);
 

@@ -22,7 +22,6 @@ static const QuantFormat by_name[] = {
     {.id = 29, .name = "IQ1_M", .block = 256, .bytes = 56},
     {.id = 34, .name = "TQ1_0", .block = 256, .bytes = 54},
     {.id = 35, .name = "TQ2_0", .block = 256, .bytes = 66},
-    {.id = 39, .name = "MXFP4", .block = 32, .bytes = 17},
     {.id = 40, .name = "NVFP4", .block = 64, .bytes = 36},
     {.id = 41, .name = "Q1_0", .block = 128, .bytes = 18},
     {0},

@@ -158,10 +158,13 @@ NOINLINE void matmul_q4_k(const PanelJob *p) { matmul_form((Form){.bits = 4, .su
 NOINLINE void matmul_q5_k(const PanelJob *p) { matmul_form((Form){.bits = 5, .sub = 32, .minima = 1, .super = 1}, p); }
 NOINLINE void matmul_q6_k(const PanelJob *p) { matmul_form((Form){.bits = 6, .sub = 16, .shift = 5, .super = 1}, p); }
 NOINLINE void matmul_iq4_nl(const PanelJob *p) {
-    matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1}, p);
+    matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = VALUES_IQ4}, p);
+}
+NOINLINE void matmul_mxfp4(const PanelJob *p) {
+    matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = VALUES_MXFP4, .wide = 1}, p);
 }
 NOINLINE void matmul_iq4_xs(const PanelJob *p) {
-    matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = 1, .super = 1}, p);
+    matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = VALUES_IQ4, .super = 1}, p);
 }
 NOINLINE void matmul_groups(const PanelJob *p) {
     matmul_form((Form){.bits = 8, .sub = 32, .shift = 7, .groups = 1}, p);
@@ -182,6 +185,7 @@ INLINE void matmul_blocks(const PanelJob *p) {
     case TENSOR_Q6_K: matmul_q6_k(p); break;
     case TENSOR_IQ4_NL: matmul_iq4_nl(p); break;
     case TENSOR_IQ4_XS: matmul_iq4_xs(p); break;
+    case TENSOR_MXFP4: matmul_mxfp4(p); break;
     case TENSOR_I8_GROUPS:
         if (panel_fits(p->w)) matmul_groups(p);
         else ref_matmul.matmul(p->y, p->ldy, p->a, p->w, p->r0, p->r1);

@@ -10,7 +10,7 @@ typedef enum {
     TENSOR_F32 = 0, TENSOR_F16 = 1, TENSOR_BF16 = 30,
     TENSOR_Q4_0 = 2, TENSOR_Q4_1 = 3, TENSOR_Q5_0 = 6, TENSOR_Q5_1 = 7, TENSOR_Q8_0 = 8,  /* blocks of 32 */
     TENSOR_Q2_K = 10, TENSOR_Q3_K = 11, TENSOR_Q4_K = 12, TENSOR_Q5_K = 13, TENSOR_Q6_K = 14, /* of 256 */
-    TENSOR_IQ4_NL = 20, TENSOR_IQ4_XS = 23,                   /* of 32, of 256 */
+    TENSOR_IQ4_NL = 20, TENSOR_IQ4_XS = 23, TENSOR_MXFP4 = 39, /* of 32, of 256, of 32 */
     TENSOR_I8_GROUPS = 1000, /* int8 values, then one f32 scale for each group of values, in an array of its own */
 } TensorType;
 

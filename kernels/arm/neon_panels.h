@@ -6,6 +6,7 @@
 
 typedef int8x16_t Line; /* half a line, four rows: `lines` and 16 bytes behind it are where the halves begin */
 
+#include "kernels/codes.h"
 #include "kernels/panel_codes.h"
 
 INLINE Line line_at(const uint8_t *lines, int j) { return vreinterpretq_s8_u8(vld1q_u8(lines + 32 * j)); }
@@ -19,9 +20,8 @@ INLINE Line field(Line v, int from, int to, int mask) {
     return vreinterpretq_s8_u8(vandq_u8(moved, vdupq_n_u8((uint8_t)(mask << to))));
 }
 
-INLINE Line values_of(Line q) {
-    static const int8_t table[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
-    return vqtbl1q_s8(vld1q_s8(table), vreinterpretq_u8_s8(q));
+INLINE Line values_of(int table, Line q) {
+    return vqtbl1q_s8(vld1q_s8(table == VALUES_MXFP4 ? mxfp4_values : iq4_values), vreinterpretq_u8_s8(q));
 }
 
 #endif

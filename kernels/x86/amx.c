@@ -25,7 +25,7 @@ static Form form_of(const Matrix *w) {
     if (w->type == TENSOR_I8_GROUPS) return (Form){.bits = 8, .sub = 32, .groups = 1};
     const BlockFormat *f = block_format(w->type);
     return (Form){.bits = f->bits, .sub = f->sub, .minima = f->minima, .super = quant_format(w->type)->block == 256,
-                  .values = f->values != NULL};
+                  .values = f->values == mxfp4_values ? VALUES_MXFP4 : f->values ? VALUES_IQ4 : 0, .wide = f->wide};
 }
 
 static void take_apart(Chunk *c, Form f, int zero, const uint8_t *panel, const PanelShape *s, size_t b0, size_t n) {

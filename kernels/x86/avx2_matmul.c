@@ -14,6 +14,7 @@ typedef __m256i Bytes32;
 
 #include "kernels/block_activations.h"
 #include "kernels/float_blocks.h"
+#include "kernels/codes.h"
 #include "kernels/panel_codes.h"
 #include "kernels/panel_tiles.h"
 
@@ -31,9 +32,9 @@ INLINE Line field(Line v, int from, int to, int mask) {
     return _mm256_and_si256(moved, _mm256_set1_epi8((char)(mask << to)));
 }
 
-INLINE Line values_of(Line q) {
-    const __m128i table = _mm_setr_epi8(-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113);
-    return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(table), q);
+INLINE Line values_of(int table, Line q) {
+    __m128i values = load16_bytes(table == VALUES_MXFP4 ? mxfp4_values : iq4_values);
+    return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(values), q);
 }
 
 INLINE Ints ints_all(int32_t x, int shift) { return _mm256_slli_epi32(_mm256_set1_epi32(x), shift); }

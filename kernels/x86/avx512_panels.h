@@ -6,6 +6,7 @@
 
 typedef __m512i Line;
 
+#include "kernels/codes.h"
 #include "kernels/panel_codes.h"
 
 INLINE Line line_at(const uint8_t *lines, int j) { return _mm512_load_si512((const void *)(lines + 64 * j)); }
@@ -21,9 +22,10 @@ INLINE Line field(Line v, int from, int to, int mask) {
 }
 
 /* The values + 128, as panels of 16 rows hold bytes. */
-INLINE Line values_of(Line q) {
-    const __m128i table = _mm_setr_epi8(1, 24, 45, 63, 79, 93, 106, 118, -127, -115, -103, -90, -75, -59, -39, -15);
-    return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(table), q);
+INLINE Line values_of(int table, Line q) {
+    __m128i signs = _mm_set1_epi8((char)0x80),
+            values = _mm_loadu_si128((const __m128i *)(table == VALUES_MXFP4 ? mxfp4_values : iq4_values));
+    return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_xor_si128(values, signs)), q);
 }
 
 #endif

@@ -48,3 +48,8 @@ for name, halves in (("Q4_1", (0, 2)), ("Q5_0", (0,)), ("Q5_1", (0, 2)), ("Q2_K"
     for at in halves:
         raw[:, at:at + 2] = rng.normal(size=(len(raw), 1)).astype(np.float16).view(np.uint8)
     vector(raw.reshape(-1), T[name])
+
+# MXFP4: a power of two from the least to the greatest, and what is between
+raw = rng.integers(0, 256, size=(7, SIZES[T.MXFP4][1]), dtype=np.uint8)
+raw[:, 0] = (0, 1, 2, 120, 127, 254, 255)
+vector(raw.reshape(-1), T.MXFP4)
