@@ -7,6 +7,7 @@
 #include "softmax.h"
 
 #include <float.h>
+#include <math.h>
 #include <string.h>
 
 size_t attention_scratch(CacheType type, int head_dim, int value_dim) {
@@ -53,6 +54,15 @@ static void add_bias(const SoftmaxWork *w, float *p, size_t b, size_t from, size
     }
 }
 
+/* cap tanh(scale s_t / cap), in the same place. */
+static void cap_scores(const SoftmaxWork *w, float *p, size_t from, size_t to) {
+    for (size_t j = from; j < to; j++)
+        for (int t = w->spans[j].lo; t < w->spans[j].hi; t++) {
+            float *s = p + (j - from) * SCORE_ROW + t;
+            *s = w->cap * tanhf(w->scales[j] * *s / w->cap);
+        }
+}
+
 void softmax_block(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all, const KeyAngles *angles) {
     size_t g1 = (b + (size_t)all.hi + KEY_LANES - 1) / KEY_LANES, n = to - from, columns = w->c->value_width;
     float *p = softmax_scores(w, b, from, to, all, angles);
@@ -61,6 +71,7 @@ void softmax_block(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all, c
     const uint8_t *v = w->v + b * w->c->row_bytes;
     const AttentionKernels *kernels = w->kernels->att;
     if (w->bias) add_bias(w, p, b, from, to);
+    else if (w->cap > 0) cap_scores(w, p, from, to);
     /* p_t = exp(scale s_t - the largest so far), s_t = q . k_t */
     kernels->softmax(p, w->spans + from, w->run + from, n);
     /* acc = shrink acc + sum_t p_t v_t */
@@ -92,12 +103,15 @@ static void attend(SoftmaxWork *w, const AttentionQuery *queries, size_t n) {
     size_t end = 0, first = SIZE_MAX, text = queries->text, from, to;
     ScoreBias bias[ATTENTION_QUERIES];
     float scales[ATTENTION_QUERIES];
-    int biased = queries->bias.row != NULL;
-    if (biased) w->bias = bias, w->scales = scales;
+    int biased = queries->bias.row != NULL, early = biased || queries->cap > 0; /* scaled before the softmax */
+    if (biased) w->bias = bias;
+    w->scales = scales, w->cap = queries->cap;
     for (size_t j = 0; j < n; j++) {
         memcpy(w->q + j * w->d, queries[j].q, w->d * sizeof *w->q);
-        w->run[j] = (Running){.scale = biased ? 1 : queries[j].scale, .max = -FLT_MAX, .shrink = 1};
-        if (biased) bias[j] = queries[j].bias, scales[j] = queries[j].scale;
+        const float *sink = queries[j].sink; /* e^(sink - max) is in the sum, and nothing of it in acc */
+        w->run[j] = (Running){.scale = early ? 1 : queries[j].scale, .max = sink ? *sink : -FLT_MAX,
+                              .sum = sink != NULL, .shrink = 1};
+        bias[j] = queries[j].bias, scales[j] = queries[j].scale;
         if (queries[j].first >= queries[j].end) continue;
         if (queries[j].first < first) first = queries[j].first;
         if (queries[j].end > end) end = queries[j].end;

@@ -21,21 +21,23 @@ typedef struct {
  * q [head_dim] (rotated); first, end: the slots it sees, which is all that a mask is: causal ends behind the query's
  * own, a window (Mistral 7B, arXiv:2310.06825) begins later, an encoder's goes from the text's first slot to its last.
  * No slot at all: out is 0. text <= first: the slot where its text begins, from which sums are counted. out may not be
- * q. */
+ * q. cap above 0: scores become cap tanh(score / cap) (Gemma 2, arXiv:2408.00118), and there are no biases. sink: a
+ * score more, of a key whose value is 0 (gpt-oss); NULL: none. */
 typedef struct {
     const float *q;
     float *out;
     size_t text, first, end;
-    float scale;
+    float scale, cap;
+    const float *sink;
     ScoreBias bias;
 } AttentionQuery;
 
 enum { ATTENTION_QUERIES = 96 }; /* that keys are loaded for at once */
 
 /* n <= ATTENTION_QUERIES queries against layer l's key and value head h (with grouped queries all that share it, of
- * several tokens); all of them have a bias, or none. A query's bits depend on its own fields (text, first and end only
- * by their distances) and the slots it sees, not on the queries beside it. scratch: attention_scratch floats, of each
- * thread its own. Cannot fail.
+ * several tokens); all of them have a bias, or none, and the same cap. A query's bits depend on its own fields (text,
+ * first and end only by their distances) and the slots it sees, not on the queries beside it. scratch:
+ * attention_scratch floats, of each thread its own. Cannot fail.
  * Sources: Vaswani et al. 2017, section 3.2.1; the running maximum and sum are Milakov and Gimelshein's,
  * arXiv:1805.02867; that the scores are never stored is FlashAttention's idea, arXiv:2205.14135. */
 void attention_softmax(const AttentionQuery *queries, size_t n, const KVCache *c, int l, int h, float *scratch,
@@ -54,7 +56,8 @@ typedef struct {
     float *room;          /* [CacheWide.room] */
     float *rotated;       /* [SCORE_ROW, d]: keys rotated by KeyAngles */
     const ScoreBias *bias; /* [n], or NULL: none; run's scales are 1 then, and these the queries': */
-    const float *scales;  /* [n] */
+    const float *scales;  /* [n], of a bias or a cap */
+    float cap;            /* 0: none */
     Span spans[ATTENTION_QUERIES];
     Running run[ATTENTION_QUERIES];
 } SoftmaxWork;

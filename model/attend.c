@@ -7,6 +7,7 @@
 #include "bias.h"
 #include "choose.h"
 #include "family.h"
+#include "model/layers/delta.h"
 #include "rope/positions.h"
 #include "rope/scores.h"
 #include "scratch.h"
@@ -76,7 +77,8 @@ static int init(Session *s, char *err, size_t errlen) {
     const Config *c = &s->model->config;
     SessionOptions *o = &s->options;
     Past *p = s->past = calloc(1, sizeof *p);
-    int layers = c->mask == MASK_PADDING ? 1 : c->n_layers, rc; /* nothing follows such a text: one layer's room does */
+    int layers = c->decoder ? c->decoder->n_softmax : c->n_layers, rc;
+    if (c->mask == MASK_PADDING) layers = 1; /* nothing follows such a text: one layer's room does */
     Carver k = {0};
     if (!p) return base_error(err, errlen, -ENOMEM, "out of memory");
     if ((rc = check_places(s, err, errlen))) return rc;
@@ -85,6 +87,7 @@ static int init(Session *s, char *err, size_t errlen) {
     if (o->chunk > o->n_batch) o->n_batch = o->chunk < o->n_ctx ? o->chunk : o->n_ctx;
     if (c->linear.form) rc = init_state(&p->state, s->model, err, errlen);
     else rc = cache_init(&p->cache, o->cache, layers, c->n_kv_heads, c->head_dim, c->value_dim, o->n_ctx, err, errlen);
+    if (rc == 0) rc = delta_init(&p->delta, s->model, err, errlen);
     if (rc) return rc;
     if ((rc = choose_init(&p->chooser, s, err, errlen)) || (rc = bias_init(&p->bias, s, err, errlen))) return rc;
     if (!c->linear.form && stretch_wanted(s) && (rc = stretch_init(&p->stretch, s, err, errlen))) return rc;
@@ -105,11 +108,16 @@ static void free_past(Session *s) {
     stretch_free(s->past->stretch);
     choose_free(s->past->chooser);
     bias_free(s->past->bias);
+    delta_free(s->past->delta);
     free(s->past->block);
     free(s->past);
 }
 
 /* ---- softmax ---- */
+
+int past_layer(const Session *s, int l) {
+    return (s->model->config.decoder ? s->model->layers[l].more->past : l) % s->past->cache.n_layers;
+}
 
 static void store_keys(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
@@ -121,7 +129,7 @@ static void store_keys(Session *s, int l, size_t n) {
         if (h < heads || slot == TOKEN_PADDING) continue;
         if (h == heads && s->past->bias && s->past->bias->places) s->past->bias->places[slot] = w->tokens[t].pos;
         size_t at = t * kv + h - heads;
-        cache_store(cache, l % cache->n_layers, (int)(h - heads), slot, w->k + at * (size_t)c->head_dim,
+        cache_store(cache, past_layer(s, l), (int)(h - heads), slot, w->k + at * (size_t)c->head_dim,
                     w->v + at * (size_t)c->value_dim, s->model->kernels);
     }
     team_wait(&w->team);
@@ -129,6 +137,7 @@ static void store_keys(Session *s, int l, size_t n) {
 
 double attention_scale(const Config *c, const Token *token, int l) {
     double scale = rope_score(&c->rope, (int64_t)token->pos, l) / sqrt((double)c->head_dim);
+    if (c->decoder) scale *= (double)layers_score(c->decoder, (int64_t)token->pos) * sqrt((double)c->head_dim);
     double keys = token->end - token->first > 16 ? (double)(token->end - token->first) : 16;
     return c->log_scale ? scale * log(keys) / log((double)c->log_scale) : scale;
 }
@@ -138,17 +147,19 @@ static void take_queries(const Session *s, int l, size_t t, size_t n, size_t h, 
     const Config *c = &s->model->config;
     const Scratch *w = s->scratch;
     size_t window = s->model->layers[l].window, hd = (size_t)c->head_dim, vd = (size_t)c->value_dim;
+    const float *sinks = c->decoder ? s->model->layers[l].more->sinks : NULL;
     for (size_t end = t + n; t < end; t++) {
         const Token *token = &w->tokens[t];
         size_t first = window && token->end > window + token->first ? token->end - window : token->first;
         size_t n_keys = token->end - token->first > 16 ? token->end - token->first : 16;
-        float scale = 1 / sqrtf((float)c->head_dim);
+        float scale = c->decoder ? layers_score(c->decoder, (int64_t)token->pos) : 1 / sqrtf((float)c->head_dim);
         if (rope_numbers(&c->rope)->scores[0]) scale *= (float)rope_score(&c->rope, (int64_t)token->pos, l);
         if (c->log_scale) /* larger where there are more keys */
             scale = scale * logf((float)n_keys) / logf((float)c->log_scale);
         for (size_t i = h, at = t * (size_t)c->n_heads + h; i < h + heads; i++, at++)
             *out++ = (AttentionQuery){.q = w->q + at * hd, .out = w->att + at * vd, .text = token->first,
                                       .first = first, .end = token->end, .scale = scale,
+                                      .cap = c->decoder ? c->decoder->score_cap : 0, .sink = sinks ? &sinks[i] : NULL,
                                       .bias = bias_of_token(s->past->bias, i, token)};
     }
 }
@@ -159,7 +170,7 @@ static void softmax_tile(Session *s, int l, size_t t, size_t n, size_t h, size_t
     AttentionQuery queries[ATTENTION_QUERIES];
     size_t group = (size_t)(c->n_heads / c->n_kv_heads);
     take_queries(s, l, t, n, h, heads, queries);
-    attention_softmax(queries, n * heads, &p->cache, l % p->cache.n_layers, (int)(h / group),
+    attention_softmax(queries, n * heads, &p->cache, past_layer(s, l), (int)(h / group),
                       p->attend + (size_t)team_member() * p->attend_floats, s->model->kernels);
 }
 
@@ -233,7 +244,8 @@ static void attend(Session *s, int l, size_t n) {
         return;
     }
     store_keys(s, l, n);
-    if (s->past->stretch) stretch_attend(s, l, n);
+    if (s->past->stretch && (!s->model->config.decoder || s->model->config.decoder->kinds[l].turn == TURN_MAIN))
+        stretch_attend(s, l, n); /* layers with angles of their own, or none, keep them */
     else attend_tiles(s, l, 0, n, ATTENTION_QUERIES, softmax_tile); /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
 }
 

@@ -63,13 +63,13 @@ const void *key_row(KeyReader *r, const char *gguf, const char *hf, const char *
     return NULL;
 }
 
-double key_field(const KeyField *f, const Config *c) {
+double key_field(const KeyField *f, const void *c) {
     const void *at = (const char *)c + f->at;
     if (f->type == FIELD_FLOAT) return (double)*(const float *)at;
     return f->type == FIELD_INT ? *(const int *)at : (double)*(const int64_t *)at;
 }
 
-void keys_read(KeyReader *r, const KeyField *f, Config *c) {
+void keys_read(KeyReader *r, const KeyField *f, void *c) {
     for (; f->gguf || f->hf; f++) {
         void *at = (char *)c + f->at;
         double was = key_field(f, c);
@@ -120,6 +120,7 @@ int config_read(Config *c, Weights *w, const ModelOptions *o, char *err, size_t 
     const Architecture *a = key_row(&r, "general.architecture", "model_type", NULL, "architecture ", architectures);
     if (!a) return *rc;
     snprintf(c->arch, sizeof c->arch, "%s", a->name);
+    if (a->with_experts && key_number(&r, "expert_count", NULL, 0) > 0) a = a->with_experts;
     c->family = a->family;
     c->family->read_config(&r, c, a);
     if (*rc == 0) read_attention(&r, c);
@@ -146,12 +147,20 @@ void load_out_of_memory(Loader *ld) {
         ld->line.rc = base_error(ld->line.err, ld->line.errlen, -ENOMEM, "%s: out of memory", ld->line.name);
 }
 
+/* The last dimension is cols, and those before it come to rows: a stack of matrices is one below the other. */
+static int fits(const Tensor *t, size_t rows, size_t cols) {
+    int last = t->n_dims - (cols > 0);
+    uint64_t n = 1; /* of dimensions whose product the file holds */
+    for (int i = 0; i < last; i++) n *= t->shape[i];
+    return last > 0 && n == rows && (!cols || t->shape[last] == cols);
+}
+
 /* 0 where t has that shape (cols 0: a vector of rows entries) and a type that computes. */
 static int check(Loader *ld, const Tensor *t, const char *name, size_t rows, size_t cols) {
     const QuantFormat *f = t ? quant_format(t->type) : NULL;
     char shape[200] = "", wanted[50]; /* 8 dimensions of at most 20 digits */
     if (!t) return base_complain(&ld->line, "tensor %s is missing", name);
-    if (t->n_dims != (cols ? 2 : 1) || t->shape[0] != rows || (cols && t->shape[1] != cols)) {
+    if (!fits(t, rows, cols)) {
         for (int i = 0, n = 0; i < t->n_dims; i++)
             n += snprintf(shape + n, sizeof shape - (size_t)n, "%s%llu", i ? ", " : "",
                           (unsigned long long)t->shape[i]);

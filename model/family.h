@@ -14,6 +14,7 @@
 #include "model.h"
 
 typedef struct Session Session; /* session.h */
+struct Carver;                  /* scratch.h */
 
 /* An architecture. */
 typedef struct {
@@ -22,6 +23,8 @@ typedef struct {
     RopePairing pairing; /* of its GGUF files; Hugging Face's decoders are all halves */
     int qk_norm;
     const struct DecoderDefaults *hf; /* a decoder's: of its config.json (keys_more.h) */
+    const struct LayerTraits *traits; /* of family_layers (layers/layers.h) */
+    const void *with_experts;         /* the Architecture that a GGUF file of this name has where it has experts */
 } Architecture;
 extern const Architecture *const architectures[]; /* NULL after the last (families.c) */
 
@@ -61,6 +64,8 @@ struct Family {
      * be NULL: always. */
     const char *(*refuses)(const Model *m, int wants_logits);
     const struct LinearSteps *linear; /* for SessionOptions.linear; NULL: one by one */
+    /* Arrays of its own for a batch, counted or carved (scratch.h); returns what its widest matrix meets. NULL: none */
+    size_t (*carve)(struct Carver *k, Session *s);
     /* The n tokens of the scratch, n <= n_batch: the past takes them in; the logits of the last n_last of them (0 <=
      * n_last <= n_logits; 0 where there is no head for logits) go to s->logits. Cannot fail. */
     void (*forward)(Session *s, size_t n, size_t n_last);
@@ -92,12 +97,12 @@ const void *key_row(KeyReader *r, const char *gguf, const char *hf, const char *
 typedef struct {
     const char *gguf, *hf;
     enum { FIELD_INT, FIELD_INT64, FIELD_FLOAT } type;
-    size_t at;       /* offset in the Config */
+    size_t at;       /* offset in the Config, or whatever struct it is of */
     double min, max; /* of whole numbers */
     int required;    /* 1: it must be there, or the field be set already */
 } KeyField;
-void keys_read(KeyReader *r, const KeyField *fields, Config *c);
-double key_field(const KeyField *f, const Config *c); /* the other way: its value, for who writes keys */
+void keys_read(KeyReader *r, const KeyField *fields, void *c);
+double key_field(const KeyField *f, const void *c); /* the other way: its value, for who writes keys */
 
 void config_add_end(Config *c, double id);            /* an id that ends a text, where it is an id */
 int config_even_split(KeyReader *r, const Config *c); /* d_model / n_heads, or a complaint */

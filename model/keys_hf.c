@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "family.h"
 #include "keys_more.h"
+#include "model/layers/layers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,12 +58,12 @@ static int64_t original_context(KeyReader *r, const JsonValue *o, int64_t otherw
 }
 
 /* What a method that is not "default" needs, beside theta and the rotated part; o: the object that says so. */
-static void read_numbers(KeyReader *r, Config *c, const JsonValue *o) {
-    RopeNumbers *n = key_rope_numbers(r, c);
+static void read_numbers(KeyReader *r, const Config *c, RopeConfig *rope, const JsonValue *o) {
+    RopeNumbers *n = key_rope_numbers(r, rope, c->n_ctx_train);
     if (!n) return;
     n->n_ctx_original = original_context(r, r->w->config, original_context(r, o, c->n_ctx_train));
     n->factor = number(r, o, "factor", 0);
-    if (c->rope.scaling->method->factor_from_lengths) {
+    if (rope->scaling->method->factor_from_lengths) {
         if (absent(json_get(o, "factor"))) n->factor = (double)c->n_ctx_train / (double)n->n_ctx_original;
         n->attention_factor = number(r, o, "attention_factor", 0);
         if (!absent(json_get(o, "attention_factor")) && !(n->attention_factor > 0))
@@ -101,26 +102,41 @@ static void rope_method(KeyReader *r, RopeConfig *rope, const JsonValue *type, c
     rope->scaling = rope_scaling("none");
 }
 
-/* rope_scaling (transformers 4) wins over rope_parameters (5) where both stand; rope_theta and partial_rotary_factor
- * are looked for inside and then at top level. */
-static void rope(KeyReader *r, Config *c) {
-    const JsonValue *root = r->w->config, *o = json_get(root, "rope_scaling"), *type;
+/* RoPE as o says it (NULL: nothing does); theta and partial_rotary_factor are looked for inside and then at top level.
+ * theta: what it is where nothing says it. */
+static void rope_of(KeyReader *r, const Config *c, RopeConfig *rope, const JsonValue *o, const char *where,
+                    double theta, double share) {
+    const JsonValue *type = json_get(o, "rope_type");
+    if (absent(type)) type = json_get(o, "type");
+    rope_method(r, rope, type, where);
+    double partial = number(r, o, "partial_rotary_factor", number(r, r->w->config, "partial_rotary_factor", share));
+    rope->theta = number(r, o, "rope_theta", theta);
+    if (!(partial > 0 && partial <= 1)) key_complain(r, "partial_rotary_factor", "must be above 0 and at most 1");
+    else if (strcmp(rope->scaling->name, "proportional") != 0) rope->rotary_dim = (int)(c->head_dim * partial);
+    if (rope->scaling != &rope_none) read_numbers(r, c, rope, o);
+    else if (absent(type)) refuse_numbers_without_method(r, o, where);
+}
+
+/* rope_scaling (transformers 4) wins over rope_parameters (5) where both stand. Either may have an object for each type
+ * of layer; else it is that of layers that see all, and windows have plain RoPE. */
+static void rope(KeyReader *r, Config *c, const DecoderDefaults *a) {
+    const JsonValue *root = r->w->config, *o = json_get(root, "rope_scaling"), *full, *local = NULL;
     const char *where = "rope_scaling";
+    double theta = a && a->theta > 0 ? a->theta : 10000, share = a && a->partial > 0 ? a->partial : 1;
     if (absent(o) || (o->type == JSON_OBJECT && o->len == 0))
         o = json_get(root, "rope_parameters"), where = "rope_parameters";
     if (!absent(o) && o->type != JSON_OBJECT) key_complain(r, where, "must be an object");
     if (absent(o) || o->type != JSON_OBJECT) o = NULL;
-    if (json_get(o, "full_attention") || json_get(o, "sliding_attention"))
-        key_complain(r, where, "settings by layer type are not known here");
-    type = json_get(o, "rope_type");
-    if (absent(type)) type = json_get(o, "type");
-    rope_method(r, &c->rope, type, where);
-    double partial = number(r, o, "partial_rotary_factor", number(r, root, "partial_rotary_factor", 1));
-    c->rope.theta = number(r, o, "rope_theta", number(r, root, "rope_theta", 10000));
-    if (!(partial > 0 && partial <= 1)) key_complain(r, "partial_rotary_factor", "must be above 0 and at most 1");
-    else if (strcmp(c->rope.scaling->name, "proportional") != 0) c->rope.rotary_dim = (int)(c->head_dim * partial);
-    if (c->rope.scaling != &rope_none) read_numbers(r, c, o);
-    else if (absent(type)) refuse_numbers_without_method(r, o, where);
+    if ((full = json_get(o, "full_attention")) || json_get(o, "sliding_attention")) {
+        local = json_get(o, "sliding_attention"), o = full;
+        if (!a || !a->local_theta) key_complain(r, where, "settings by layer type are not known here");
+    }
+    theta = number(r, root, "rope_theta", theta);
+    rope_of(r, c, &c->rope, o, where, theta, share);
+    if (!c->decoder || !a->local_theta) return;
+    c->decoder->local = (RopeConfig){.pairing = c->rope.pairing};
+    rope_of(r, c, &c->decoder->local, local, where,
+            number(r, root, "rope_local_base_freq", a->local_theta > 0 ? a->local_theta : theta), share);
 }
 
 /* Which layers have the window: all, or (by_layer) those that layer_types names or that come from max_window_layers on.
@@ -151,24 +167,30 @@ static void begin(KeyReader *r, Config *c, const Architecture *a) {
     c->n_kv_heads = kv && kv->type == JSON_NULL ? 0 : a->hf->kv_heads;
     c->head_dim = dim && dim->type == JSON_NULL ? 0 : a->hf->head_dim;
     c->n_ctx_train = a->hf->n_ctx;
-    c->norm_eps = 1e-6f;
+    c->norm_eps = a->hf->eps > 0 ? a->hf->eps : 1e-6f;
 }
 
-static void parts(KeyReader *r, Config *c, const Architecture *arch) {
-    const DecoderDefaults *a = arch->hf;
+/* What all decoders say alike. */
+static void parts(KeyReader *r, Config *c, const DecoderDefaults *a) {
+    const JsonValue *tied = json_get(r->w->outer, "tie_word_embeddings");
+    c->own_head = !key_flag(r, NULL, "tie_word_embeddings", absent(tied) ? a->tied : tied->boolean);
+    const JsonValue *blocks = json_get(r->w->config, "quantization_config");
+    if (!absent(blocks) && !(a->mxfp4 && json_is(json_get(blocks, "quant_method"), "mxfp4")))
+        key_complain(r, "quantization_config",
+                     "quantized Hugging Face weights are not read; use the original or a GGUF");
+}
+
+/* A LLaMA's, Mistral's or Qwen's. */
+static void plain_parts(KeyReader *r, Config *c, const DecoderDefaults *a) {
     char activation[16] = "silu";
     window(r, c, a->window, a->window_by_layer);
     int attention = key_flag(r, NULL, "attention_bias", 0);
     c->qkv_bias = a->qkv_bias >= 0 ? a->qkv_bias : attention;
     c->o_bias = a->o_bias >= 0 ? a->o_bias : attention;
     c->mlp_bias = a->mlp_bias < 0 ? key_flag(r, NULL, "mlp_bias", 0) : a->mlp_bias;
-    c->own_head = !key_flag(r, NULL, "tie_word_embeddings", 0);
     key_word(r, NULL, "hidden_act", activation, sizeof activation);
     if (strcmp(activation, "silu") != 0 && strcmp(activation, "swish") != 0)
         key_complain(r, "hidden_act", "only silu is known here");
-    if (!absent(json_get(r->w->config, "quantization_config")))
-        key_complain(r, "quantization_config",
-                     "quantized Hugging Face weights are not read; use the original or a GGUF");
 }
 
 static void add_ends(Config *c, const JsonValue *root) {
@@ -181,16 +203,19 @@ static void add_ends(Config *c, const JsonValue *root) {
 
 static void ends(KeyReader *r, Config *c) {
     const JsonValue *bos = json_get(r->w->config, "bos_token_id");
+    if (absent(bos)) bos = json_get(r->w->outer, "bos_token_id");
     if (bos && bos->type == JSON_NUMBER && bos->number >= 0 && bos->number < c->vocab_size)
         c->bos_id = (int)bos->number;
     add_ends(c, r->w->config);
+    if (r->w->outer) add_ends(c, r->w->outer);
     add_ends(c, r->w->generation);
 }
 
 static void finish(KeyReader *r, Config *c, const Architecture *a) {
-    c->rope.pairing = a->hf ? ROPE_HALF : ROPE_INTERLEAVED;
-    rope(r, c);
-    if (a->hf) parts(r, c, a);
+    c->rope.pairing = a->hf && !a->hf->interleaved ? ROPE_HALF : ROPE_INTERLEAVED;
+    rope(r, c, a->hf);
+    if (a->hf) parts(r, c, a->hf);
+    if (a->hf && !a->traits) plain_parts(r, c, a->hf);
     ends(r, c);
 }
 

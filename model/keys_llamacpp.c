@@ -1,6 +1,7 @@
 /* model/keys_llamacpp.c - what llama.cpp's files say beyond a plain model of fixed length: scaled frequencies, windows,
  * experts. */
 #include "keys_more.h"
+#include "model/layers/layers.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +40,7 @@ static int list_tensor(KeyReader *r, const char *name, double *out) {
 static void rope(KeyReader *r, Config *c) {
     RopeConfig *rope = &c->rope;
     char name[32] = "";
-    RopeNumbers *n = key_rope_numbers(r, c);
+    RopeNumbers *n = key_rope_numbers(r, &c->rope, c->n_ctx_train);
     if (!n) return;
     n->factor = key_number(r, "rope.scaling.factor", NULL, key_number(r, "rope.scale_linear", NULL, 0));
     n->n_ctx_original = key_int(r, "rope.scaling.original_context_length", NULL, (double)c->n_ctx_train, 1, 1e15);
@@ -49,7 +50,11 @@ static void rope(KeyReader *r, Config *c) {
     n->n_divisors = list_tensor(r, "rope_freqs.weight", n->divisors);
     n->n_long = list_tensor(r, "rope_factors_long.weight", n->long_factor);
     n->n_short = list_tensor(r, "rope_factors_short.weight", n->short_factor);
+    int given = r->source->look(r, "rope.scaling.attn_factor", NULL) != NULL; /* else OLMo 3's, instead of yarn's: */
+    n->attention_factor = given ? 0 : key_number(r, "rope.scaling.yarn_attn_factor", NULL, 0);
     double attn = key_number(r, "rope.scaling.attn_factor", NULL, 1);
+    n->mscale_all_dim = key_number(r, "rope.scaling.yarn_log_multiplier", NULL, 0);
+    n->mscale = n->mscale_all_dim != 0;
     if (!(attn > 0)) key_complain(r, "rope.scaling.attn_factor", "must be above 0");
     const MetaValue *type = r->source->look(r, "rope.scaling.type", NULL);
     if (!type) snprintf(name, sizeof name, n->n_long ? "longrope" : n->factor != 0 ? "linear" : "none");
@@ -83,9 +88,11 @@ static void begin(KeyReader *r, Config *c, const Architecture *a) { keys_gguf.be
 static void finish(KeyReader *r, Config *c, const Architecture *a) {
     keys_gguf.finish(r, c, a);
     rope(r, c);
-    if (a->hf && key_int(r, "expert_count", NULL, 0, 0, 1e9) > 0)
-        key_complain(r, r->key, "mixtures of experts are not known here");
-    if (a->hf) window(r, c);
+    if (a->hf && !a->traits) window(r, c);
+    if (!c->decoder || !a->hf->local_theta) return;
+    double usual = a->hf->local_theta > 0 ? a->hf->local_theta : c->rope.theta;
+    c->decoder->local = (RopeConfig){.scaling = &rope_none, .pairing = a->pairing, .rotary_dim = c->rope.rotary_dim,
+                                     .theta = key_number(r, "rope.freq_base_swa", NULL, usual)};
 }
 
 const KeySource keys_llamacpp = {"is missing", look, begin, finish};

@@ -16,12 +16,18 @@ typedef struct DecoderDefaults {
     int qkv_bias, o_bias;  /* 1 always, 0 never, -1 as attention_bias says */
     int mlp_bias;          /* 0 never, -1 as mlp_bias says */
     int window_by_layer;   /* use_sliding_window, max_window_layers, layer_types */
+    int tied;              /* tie_word_embeddings */
+    int mxfp4;             /* quantization_config may say so: the blocks are read as they are */
+    int interleaved;       /* RoPE's pairs; nearly all have halves */
+    double theta, partial; /* 0: 10000; all of the head */
+    double local_theta;    /* of layers with a window; 0: they have no RoPE of their own; below 0: theta */
+    float eps;             /* 0: 1e-6 */
 } DecoderDefaults;
 
 /* keys_hf.c: true (1) or false (0). */
 int key_flag(KeyReader *r, const char *gguf, const char *hf, int absent);
-/* more.c: c->rope's numbers, which are the file's memory; at first all 0 but n_ctx_train. NULL, after a complaint: no
+/* more.c: rope's numbers, which are the file's memory; at first all 0 but n_ctx_train. NULL, after a complaint: no
  * memory. */
-RopeNumbers *key_rope_numbers(KeyReader *r, Config *c);
+RopeNumbers *key_rope_numbers(KeyReader *r, RopeConfig *rope, int64_t n_ctx_train);
 
 #endif

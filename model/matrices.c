@@ -2,6 +2,7 @@
 #include "matrices.h"
 
 #include "family.h"
+#include "model/layers/tensors.h"
 #include "roformer.h"
 
 #include <string.h>
@@ -35,6 +36,12 @@ int model_matrix(const Model *m, size_t i, MatrixEntry *out) {
     i -= outside;
     if (i < encoder) return entry(out, m->encoder, in_encoder[i].at, in_encoder[i].use);
     i -= encoder;
+    if (m->config.decoder) {
+        size_t n = layer_matrices(&m->config), l = i / n;
+        if (l >= (size_t)m->config.n_layers) return 0;
+        *out = (MatrixEntry){layer_matrix(m, (int)l, i % n), USE_TOKEN};
+        return 1;
+    }
     if (i / each >= (size_t)m->config.n_layers) return 0;
     return entry(out, &m->layers[i / each], row(i % each, 1)->at, USE_TOKEN);
 }

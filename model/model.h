@@ -49,6 +49,7 @@ typedef struct Config {
     RoformerConfig roformer;
     int rotary_value;         /* 1: v is rotated, too */
     int log_scale;            /* 0, or scores grow by ln(keys seen, at least 16) / ln(log_scale) */
+    struct Decoder *decoder;     /* NULL: a LLaMA; else what it has beyond one (layers/layers.h), the file's memory */
     struct Positions *positions; /* NULL: RoPE; else another kind (rope/positions.h), the file's memory, and .. */
     void (*place)(const struct Positions *p, float *x, int64_t pos); /* .. what it adds to an embedding, or NULL */
     size_t n_places;          /* positions that there are, where a learned table ends; 0: any number */
@@ -70,6 +71,7 @@ typedef struct {
     Matrix w_gate, w_up, w_down;         /* [d_ff, d_model] x 2, [d_model, d_ff]; GAU-alpha: roformer.h */
     const float *bq, *bk, *bv, *bo;      /* biases of these, or NULL */
     const float *b_gate, *b_up, *b_down;
+    struct LayerMore *more;              /* layers/layers.h, or NULL */
 } Layer;
 
 typedef struct Model {

@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-RopeNumbers *key_rope_numbers(KeyReader *r, Config *c) {
-    RopeNumbers *n = c->rope.numbers;
+RopeNumbers *key_rope_numbers(KeyReader *r, RopeConfig *rope, int64_t n_ctx_train) {
+    RopeNumbers *n = rope->numbers;
     if (n) return n;
-    n = c->rope.numbers = weights_own(r->w, calloc(1, sizeof *n), free);
-    if (n) n->n_ctx_train = c->n_ctx_train;
+    n = rope->numbers = weights_own(r->w, calloc(1, sizeof *n), free);
+    if (n) n->n_ctx_train = n_ctx_train;
     else key_complain(r, "rope", "no memory for its numbers");
     return n;
 }

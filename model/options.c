@@ -105,7 +105,7 @@ int model_stretch(Model *view, RopeNumbers *numbers, const Model *m, const RopeO
 static void override_rope(KeyReader *r, Config *c, const RopeOverride *o) {
     char why[400];
     int numbers = o->spec || o->factor > 0 || o->n_ctx_original > 0;
-    if (numbers && !key_rope_numbers(r, c)) return;
+    if (numbers && !key_rope_numbers(r, &c->rope, c->n_ctx_train)) return;
     if (r->line.rc == 0 && config_stretch(c, o, why, sizeof why)) base_complain(&r->line, "%s", why);
 }
 

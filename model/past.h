@@ -17,6 +17,7 @@ typedef struct Past {
     size_t upto;          /* positions that were read one after the other; SIZE_MAX: they come from a file */
     struct Chooser *chooser; /* choose.h: where the text decides what is seen; else NULL */
     struct Bias *bias;    /* bias.h: where positions add to scores; else NULL */
+    struct DeltaState *delta; /* layers/delta.h; NULL: no such layers */
     struct Stretch *stretch; /* stretch.h: where the model's RoPE is rewritten; else NULL */
     void *block;          /* owns the arrays above: */
     size_t bytes;
@@ -48,5 +49,8 @@ void attend_sums(Session *s, int l, size_t n);
 /* What the token's scores are multiplied by in layer l before softmax: 1/sqrt(head_dim), and what score methods
  * (rope/scores.h) and Config.log_scale make of it. */
 double attention_scale(const Config *c, const Token *token, int l);
+
+/* Where layer l's keys and values are in the cache: an encoder's layers share one place, a delta net has none. */
+int past_layer(const Session *s, int l);
 
 #endif

@@ -24,12 +24,13 @@ typedef struct Scratch {
     float *x, *xn;          /* [B, d_model or d_embed, the wider]: residual; what is made of it, or added */
     float *q, *k;           /* [B, n_heads*head_dim], [B, n_kv_heads*head_dim] */
     float *att, *v;         /* [B, n_heads*vd], [B, n_kv_heads*vd] */
-    float *gate, *up;       /* [B, ff_rows], [B, d_ff] */
+    float *gate, *up;       /* [B, ff_rows] x 2; an encoder has no up */
     float *head;            /* RoFormer: [n_logits, head_width]: the language model head's own layer */
     float *cos, *sin;       /* [B, rotary_dim/2]: each token's angles */
     double *cos64, *sin64;  /* the same in double: linear attention */
     uint8_t *packed;        /* [scratch_packed_bytes of a batch]: activations as matmul wants them */
     size_t piece_bytes;     /* of packed activations that stay in a core's second-level cache */
+    struct LayerScratch *more; /* a family's own (Family.carve) */
     void *block;            /* owns them all, and Session's ids and logits: */
     size_t bytes;
 } Scratch;
@@ -51,7 +52,7 @@ extern const Attention attention_plain;          /* plain.c: decoders that see a
 extern const Attention *const session_attention; /* the program's (families.c) */
 
 /* Arrays of one block, each from a cache line's start on. With block NULL it only counts. */
-typedef struct {
+typedef struct Carver {
     char *block;
     size_t used;
     int overflow;

@@ -45,6 +45,7 @@ static void carve_all(Carver *k, Session *s) {
     size_t hd = (size_t)c->head_dim, vd = (size_t)c->value_dim, half = (size_t)c->rope.rotary_dim / 2;
     size_t width = larger((size_t)c->d_model, (size_t)c->d_embed);      /* of x */
     size_t widest = larger(larger(width, (size_t)c->d_ff), heads * vd); /* of what a matrix meets */
+    if (c->family->carve) widest = larger(widest, c->family->carve(k, s));
     size_t floats = scratch_packed_bytes(m->kernels, B, widest, 0);
     size_t blocks = m->min_group ? scratch_packed_bytes(m->kernels, B, widest, m->min_group) : 0;
     w->tokens = scratch_carve(k, B, sizeof *w->tokens);
@@ -55,7 +56,7 @@ static void carve_all(Carver *k, Session *s) {
     w->att = scratch_carve(k, B * heads * vd, F);
     w->v = scratch_carve(k, B * kv_heads * vd, F);
     w->gate = scratch_carve(k, B * (size_t)c->ff_rows, F);
-    w->up = scratch_carve(k, m->layers[0].w_gate.data ? B * (size_t)c->d_ff : 0, F);
+    w->up = scratch_carve(k, m->encoder ? 0 : B * (size_t)c->ff_rows, F);
     w->head = scratch_carve(k, o->n_logits * (size_t)c->roformer.head_width, F);
     w->packed = scratch_carve(k, larger(floats, blocks), 1);
     s->logits = scratch_carve(k, o->n_logits * (size_t)c->vocab_size, F);
@@ -115,7 +116,8 @@ void session_free(Session *s) {
 CacheType session_usual_cache(const Model *m) {
     const Config *c = &m->config;
     double floats = (double)c->n_layers * c->n_kv_heads * ((double)c->head_dim + c->value_dim) * (double)c->n_ctx_train;
-    if (m->encoder || m->layers[0].wk.type == TENSOR_F32) return CACHE_F32;
+    const Layer *first = m->layers; /* a delta net has no keys */
+    if (m->encoder || (first->wk.data ? first->wk : first->wo).type == TENSOR_F32) return CACHE_F32;
     return 4 * floats <= 4e6 ? CACHE_F32 : CACHE_F16; /* small, it stays in the processor's caches: half is no faster */
 }
 

@@ -5,6 +5,7 @@
 #include "bias.h"
 #include "choose.h"
 #include "family.h"
+#include "model/layers/delta.h"
 #include "past.h"
 #include "steps.h"
 #include "stretch.h"
@@ -15,7 +16,7 @@
 size_t session_bytes(const Session *s) {
     const Past *p = s->past;
     size_t more = (p->stretch ? p->stretch->bytes : 0) + (p->chooser ? p->chooser->bytes : 0) +
-                  (p->bias ? p->bias->bytes : 0);
+                  (p->bias ? p->bias->bytes : 0) + (p->delta ? p->delta->bytes : 0);
     return s->scratch->bytes + p->bytes + cache_bytes(&p->cache) + p->state.n * sizeof *p->state.S + more;
 }
 
@@ -26,7 +27,7 @@ void session_set_pos(Session *s, size_t pos) {
 
 int session_rewind(Session *s, size_t pos) {
     if (pos >= s->pos) return 0;
-    if (s->past->state.S && pos) return -EINVAL;
+    if ((s->past->state.S || s->past->delta) && pos) return -EINVAL;
     if (s->past->state.S) linear_clear(&s->past->state);
     session_set_pos(s, pos);
     return 0;

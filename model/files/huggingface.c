@@ -8,6 +8,7 @@
 #include "base/paths.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -166,7 +167,40 @@ int huggingface_configs(Weights *w, const char *config, const char *generation, 
     if (!c) return weights_no_memory(config, err, errlen);
     w->format = FORMAT_HF;
     int rc = open_object(&c->config, &w->config, config, err, errlen);
+    const JsonValue *text = rc ? NULL : json_get(w->config, "text_config");
+    if (json_get(text, "model_type")) w->outer = w->config, w->config = text;
     return rc || !generation ? rc : open_object(&c->generation, &w->generation, generation, err, errlen);
+}
+
+/* A decoder's tensors get the names that they have where it is a model of its own: model.layers.0.., lm_head.weight.
+ * Where it is a part of one that sees pictures it stands behind one of these; a body alone has no "model.". */
+static int rename_tensors(Weights *w, char *err, size_t errlen) {
+    static const char *const heads[][2] = {
+        {"model.language_model.", "model."}, {"language_model.model.", "model."},
+        {"language_model.lm_head.", "lm_head."}, {"layers.", "model.layers."}, {"embed_tokens.", "model.embed_tokens."},
+        {"norm.weight", "model.norm.weight"}, {"norm.bias", "model.norm.bias"}};
+    char name[TENSOR_NAME + 16];
+    const char *twice;
+    int changed = 0;
+    for (size_t i = 0; i < w->n_tensors; i++)
+        for (size_t k = 0; k < sizeof heads / sizeof *heads; k++) {
+            size_t n = strlen(heads[k][0]);
+            if (strncmp(w->tensors[i].name, heads[k][0], n) != 0) continue;
+            snprintf(name, sizeof name, "%s%s", heads[k][1], w->tensors[i].name + n);
+            w->tensors[i].name = weights_keep(w, name, strlen(name));
+            if (!w->tensors[i].name) return weights_no_memory(w->path, err, errlen);
+            changed = 1;
+            break;
+        }
+    Tensor *head = changed ? NULL : (Tensor *)(uintptr_t)weights_find(w, "lm_head.weight");
+    if (head && !weights_find(w, "model.embed_tokens.weight")) { /* tied, and kept under its other name */
+        head->name = "model.embed_tokens.weight";
+        changed = 1;
+    }
+    if (!changed) return 0;
+    if (!(w->by_name = weights_sort(w, w->tensors, w->n_tensors, sizeof *w->tensors, &twice)))
+        return weights_no_memory(w->path, err, errlen);
+    return twice ? base_error(err, errlen, -EINVAL, "%s: tensor %s stands twice", w->path, twice) : 0;
 }
 
 /* Everything of w->folder, or of the weights only `path` in it where it is not NULL. */
@@ -182,6 +216,7 @@ static int open_model(Weights *w, const char *path, char *err, size_t errlen) {
     if (rc == 0 && !file_exists(paths[2]))
         rc = base_error(err, errlen, -ENOENT, "%s: is missing: a safetensors model needs its config.json beside it",
                         paths[2]);
+    if (rc == 0) rc = rename_tensors(w, err, errlen);
     if (rc == 0) rc = huggingface_configs(w, paths[2], file_exists(paths[3]) ? paths[3] : NULL, err, errlen);
     for (int i = 0; i < 4; i++) free(paths[i]);
     return rc;

@@ -51,6 +51,7 @@ typedef struct {
     size_t n_tensors, n_meta, n_files, cap_tensors, cap_meta, cap_files;
     size_t file_bytes;     /* of all files */
     const struct JsonValue *config, *generation; /* FORMAT_HF: config.json; generation_config.json, or NULL */
+    const struct JsonValue *outer; /* what config is the text_config of: a model's that sees pictures; or NULL */
     const void **by_name;  /* [n_tensors]: tensors sorted, for weights_find */
     struct Owned *owned;   /* weights_own's */
 } Weights;

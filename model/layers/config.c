@@ -1,0 +1,194 @@
+/* model/layers/config.c - the settings of models in layers, of GGUF's keys or config.json. */
+#include "config.h"
+
+#include "base/json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int key_is_hf(const KeyReader *r) { return r->w->format == FORMAT_HF; }
+
+static const JsonValue *in_config(const KeyReader *r, const char *key) {
+    return key_is_hf(r) ? json_get(r->w->config, key) : NULL;
+}
+
+/* ---- numbers, by what an architecture has ---- */
+
+#define IN(field) offsetof(Decoder, field)
+const KeyField layer_scales[] = {
+    {"embedding_scale", "embedding_multiplier", FIELD_FLOAT, IN(embed_scale), 0, 0, 0},
+    {"residual_scale", "residual_multiplier", FIELD_FLOAT, IN(residual_scale), 0, 0, 0},
+    {"logit_scale", "logits_scaling", FIELD_FLOAT, IN(logit_scale), 0, 0, 0},
+    {"attention.scale", "attention_multiplier", FIELD_FLOAT, IN(score_scale), 0, 0, 0},
+    {0},
+};
+const KeyField layer_caps[] = {
+    {"attn_logit_softcapping", "attn_logit_softcapping", FIELD_FLOAT, IN(score_cap), 0, 0, 0},
+    {"final_logit_softcapping", "final_logit_softcapping", FIELD_FLOAT, IN(logit_cap), 0, 0, 0},
+    {0},
+};
+const KeyField layer_experts[] = {
+    {"expert_count", "num_experts", FIELD_INT, IN(n_experts), 1, 4096, 0},
+    {NULL, "num_local_experts", FIELD_INT, IN(n_experts), 1, 4096, 0},
+    {"expert_used_count", "num_experts_per_tok", FIELD_INT, IN(n_used), 1, 256, 1},
+    {"expert_feed_forward_length", "moe_intermediate_size", FIELD_INT, IN(d_expert), 1, CONFIG_MAX_DIM, 0},
+    {"expert_shared_feed_forward_length", "shared_expert_intermediate_size", FIELD_INT, IN(d_shared), 0, CONFIG_MAX_DIM,
+     0},
+    {0},
+};
+const KeyField layer_delta[] = {
+    {"ssm.conv_kernel", "linear_conv_kernel_dim", FIELD_INT, IN(conv), 1, 64, 1},
+    {"ssm.state_size", "linear_key_head_dim", FIELD_INT, IN(key_dim), 1, 2 * ROPE_MAX_PAIRS, 1},
+    {"ssm.group_count", "linear_num_key_heads", FIELD_INT, IN(key_heads), 1, CONFIG_MAX_DIM, 1},
+    {"ssm.time_step_rank", "linear_num_value_heads", FIELD_INT, IN(value_heads), 1, CONFIG_MAX_DIM, 1},
+    {NULL, "linear_value_head_dim", FIELD_INT, IN(value_dim), 1, 2 * ROPE_MAX_PAIRS, 0},
+    {0},
+};
+
+/* 1 or 0 where the key says so; -1 where it is not there: then the tensors say it. */
+int key_said(KeyReader *r, const char *hf) {
+    const MetaValue *v = key_is_hf(r) ? r->source->look(r, NULL, hf) : NULL;
+    return v ? key_flag(r, NULL, hf, 0) : -1;
+}
+
+/* ---- which layers are what ---- */
+
+/* A list with an entry for each layer: 1 for those that do not see all. */
+static void of_types(KeyReader *r, const Config *c, const JsonValue *types, uint8_t *others) {
+    static const char *const words[] = {"full_attention", "sliding_attention", "linear_attention"};
+    int l = 0, its = c->decoder->traits->others;
+    if (types->type != JSON_ARRAY || types->len != (size_t)c->n_layers) {
+        key_complain(r, "layer_types", "must be a list with an entry for each layer");
+        return;
+    }
+    for (const JsonValue *e = types->child; e; e = e->next, l++) {
+        others[l] = (uint8_t)!json_is(e, words[0]);
+        if (others[l] && !json_is(e, words[its]) && (its == OTHERS_ARE_DELTA || !json_is(e, words[OTHERS_HAVE_WINDOW])))
+            key_complain(r, "layer_types", "has a word that is not known here for this architecture");
+    }
+}
+
+static void by_period(const Config *c, int64_t period, uint8_t *others) {
+    for (int l = 0; l < c->n_layers; l++) others[l] = (uint8_t)(period < 1 || (l + 1) % period != 0);
+}
+
+/* GGUF: a list of booleans, or the period. */
+static void of_pattern(KeyReader *r, const Config *c, const char *key, int64_t usual, uint8_t *others) {
+    snprintf(r->key, sizeof r->key, "%s.%s", r->arch, key); /* look would make a number of a list that is all alike */
+    const MetaValue *v = weights_meta(r->w, r->key);
+    if (!v || v->type != META_ARRAY) by_period(c, key_int(r, key, NULL, (double)usual, 0, CONFIG_MAX_LAYERS), others);
+    else if (v->elem != META_BOOL || v->n != (uint64_t)c->n_layers)
+        key_complain(r, r->key, "must be a list of booleans, one for each layer, or a number");
+    else memcpy(others, v->data, (size_t)c->n_layers);
+}
+
+/* The layers that do not see all, or whose mixer is another. */
+static void read_others(KeyReader *r, Config *c, uint8_t *others) {
+    const LayerTraits *t = c->decoder->traits;
+    const JsonValue *types = in_config(r, "layer_types");
+    int delta = t->others == OTHERS_ARE_DELTA;
+    int64_t period = t->period;
+    if (t->others == OTHERS_SEE_ALL) return;
+    if (types && types->type != JSON_NULL) of_types(r, c, types, others);
+    else if (key_is_hf(r)) {
+        const char *key = delta ? "full_attention_interval" : "sliding_window_pattern";
+        const JsonValue *v = in_config(r, key); /* EXAONE's may be the word LLLG */
+        if (v && v->type == JSON_STRING) period = (int64_t)v->len;
+        else if (period) period = key_int(r, NULL, key, (double)period, 1, CONFIG_MAX_LAYERS);
+        by_period(c, period, others);
+    } else if (!delta) of_pattern(r, c, "attention.sliding_window_pattern", period, others);
+    else {
+        period = key_int(r, "full_attention_interval", NULL, (double)period, 1, CONFIG_MAX_LAYERS);
+        of_pattern(r, c, "attention.recurrent_layers", period, others);
+    }
+}
+
+/* transformers' class has a window where config.json says nothing; null says that there is none. */
+static int64_t read_window(KeyReader *r, const Architecture *a) {
+    const JsonValue *v = in_config(r, "sliding_window");
+    double usual = key_is_hf(r) && !v ? (double)a->hf->window : 0;
+    int said = key_said(r, "use_sliding_window");
+    if (said == 0 || (said < 0 && key_is_hf(r) && a->hf->window_by_layer)) return 0;
+    return key_int(r, "attention.sliding_window", "sliding_window", usual, 0, 1e15);
+}
+
+static void read_kinds(KeyReader *r, Config *c, const Architecture *a) {
+    Decoder *x = c->decoder;
+    const LayerTraits *t = x->traits;
+    uint8_t others[CONFIG_MAX_LAYERS] = {0};
+    c->window = t->others == OTHERS_HAVE_WINDOW ? read_window(r, a) : 0;
+    read_others(r, c, others);
+    for (int l = 0; l < c->n_layers; l++) {
+        int delta = t->others == OTHERS_ARE_DELTA && others[l], windowed = !delta && others[l] && c->window > 0;
+        int off = (t->nope_period && (l + 1) % t->nope_period == 0) || (t->nope_on_full && c->window > 0 && !windowed);
+        c->windowed[l] = (uint8_t)windowed;
+        x->kinds[l] = (LayerKind){.mixer = delta ? MIXER_DELTA : MIXER_SOFTMAX, .experts = x->n_experts > 0,
+                                  .turn = off ? TURN_NOT : windowed && t->local_rope ? TURN_LOCAL : TURN_MAIN};
+    }
+}
+
+/* ---- all of it ---- */
+
+static void check(KeyReader *r, Config *c) {
+    Decoder *x = c->decoder;
+    char why[200];
+    const float scales[] = {x->embed_scale, x->residual_scale, x->logit_scale, x->score_scale};
+    for (int i = 0; i < 4; i++)
+        if (!(scales[i] > 0 && scales[i] < 1e30f))
+            key_complain(r, "a scale", "of embeddings, residuals, logits or scores is out of range");
+    if (!(x->score_cap >= 0 && x->score_cap < 1e30f && x->logit_cap >= 0 && x->logit_cap < 1e30f))
+        key_complain(r, "a soft cap", "must be 0 or more");
+    if (x->n_experts && x->n_used > x->n_experts)
+        key_complain(r, "expert_used_count", "is more than there are experts");
+    if (x->n_delta && (x->value_heads % x->key_heads || (int64_t)x->value_heads * x->value_dim > CONFIG_MAX_DIM ||
+                       (int64_t)x->key_heads * x->key_dim > CONFIG_MAX_DIM))
+        key_complain(r, "linear attention's heads", "do not divide, or are too many");
+    if (x->traits->local_rope && rope_check(&x->local, why, sizeof why)) key_complain(r, "rope of windows", why);
+    if (x->traits->local_rope && x->local.rotary_dim > c->head_dim)
+        key_complain(r, "rope of windows", "rotates more than a head has");
+}
+
+static void read_delta(KeyReader *r, Config *c) {
+    Decoder *x = c->decoder;
+    if (!x->value_heads || r->line.rc) return;
+    if (!key_is_hf(r)) {
+        int64_t inner = key_int(r, "ssm.inner_size", NULL, 0, 1, CONFIG_MAX_DIM);
+        if (inner % x->value_heads) key_complain(r, r->key, "is no multiple of the value heads");
+        x->value_dim = (int)(inner / x->value_heads);
+    }
+    if (x->value_dim < 1) key_complain(r, r->key, r->source->missing);
+}
+
+void layers_read_config(KeyReader *r, Config *c, const Architecture *a) {
+    const LayerTraits *t = a->traits;
+    Decoder *x = c->decoder =
+        weights_own(r->w, calloc(1, sizeof *x + CONFIG_MAX_LAYERS * sizeof *x->kinds), free);
+    if (!x) {
+        key_complain(r, "its settings", "need more memory than there is");
+        return;
+    }
+    x->traits = t;
+    x->embed_scale = x->residual_scale = x->logit_scale = 1;
+    x->renormalise = 1;
+    if (t->gguf) snprintf(c->arch, sizeof c->arch, "%s", t->gguf);
+    if (t->experts) /* a model of experts alone has no other feed-forward network */
+        c->d_ff = (int)key_int(r, "expert_feed_forward_length", "moe_intermediate_size", 0, 1, CONFIG_MAX_DIM);
+    decoder_read_config(r, c, a);
+    if (r->line.rc) return;
+    c->n_layers -= (int)key_int(r, "nextn_predict_layers", NULL, 0, 0, c->n_layers - 1); /* they draft */
+    if (t->layernorm) c->norm_eps = (float)key_number(r, "attention.layer_norm_epsilon", "layer_norm_eps", 1e-5);
+    c->qk_norm = t->qk != QK_PLAIN;
+    x->score_scale = 1 / sqrtf((float)c->head_dim);
+    for (int i = 0; i < LAYER_KEYS && t->keys[i]; i++) keys_read(r, t->keys[i], x);
+    if (x->n_experts && !x->d_expert) x->d_expert = c->d_ff;
+    if (x->d_shared > c->ff_rows) c->ff_rows = x->d_shared;
+    if (t->scaled_embedding) x->embed_scale = sqrtf((float)c->d_model);
+    read_delta(r, c);
+    if (r->line.rc) return;
+    read_kinds(r, c, a);
+    if (t->settle) t->settle(r, c);
+    for (int l = 0; l < c->n_layers; l++) x->kinds[l].mixer == MIXER_DELTA ? x->n_delta++ : x->n_softmax++;
+    check(r, c);
+}

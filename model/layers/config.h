@@ -1,0 +1,16 @@
+/* model/layers/config.h - settings of models in layers, for their rows (rows.c). */
+#ifndef LAYER_CONFIG_H
+#define LAYER_CONFIG_H
+
+#include "layers.h"
+#include "model/keys_more.h"
+
+/* Keys that some architectures have: tables for LayerTraits.keys, whose fields are a Decoder's. */
+extern const KeyField layer_scales[], layer_caps[], layer_experts[], layer_delta[];
+
+int key_is_hf(const KeyReader *r);
+int key_said(KeyReader *r, const char *hf); /* true 1, false 0, not there or GGUF -1 */
+
+void layers_read_config(KeyReader *r, Config *c, const Architecture *a); /* family.h */
+
+#endif

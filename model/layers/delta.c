@@ -1,0 +1,178 @@
+/* model/layers/delta.c - see delta.h. Source: torch_recurrent_gated_delta_rule in transformers' qwen3_next. */
+#include "delta.h"
+
+#include "base/base.h"
+#include "model/past.h"
+#include "model/steps.h"
+#include "scratch.h"
+#include "parts.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const Decoder *decoder(const Session *s) { return s->model->config.decoder; }
+
+/* ---- what is kept ---- */
+
+int delta_init(DeltaState **out, const Model *m, char *err, size_t errlen) {
+    const Config *c = &m->config;
+    const Decoder *x = c->decoder;
+    *out = NULL;
+    if (!x || !x->n_delta) return 0;
+    size_t channels = layer_size(c, 'C'), head = (size_t)x->key_dim * (size_t)x->value_dim, n = (size_t)x->n_delta;
+    DeltaState *d = *out = calloc(1, sizeof *d);
+    if (!d) return base_error(err, errlen, -ENOMEM, "out of memory");
+    *d = (DeltaState){.n_layers = n, .conv_floats = (size_t)(x->conv - 1) * channels,
+                      .S_floats = (size_t)x->value_heads * head};
+    double bytes = 4.0 * (double)n * ((double)d->conv_floats + (double)d->S_floats);
+    if (bytes > 64e6 && bytes > 16.0 * (double)m->weights.file_bytes)
+        return base_error(err, errlen, -EINVAL, "%s: its delta nets' states would take many times as much memory as "
+                          "the whole file", m->weights.path);
+    d->bytes = n * (d->conv_floats + d->S_floats) * sizeof *d->S;
+    if (!(d->block = calloc(1, d->bytes)))
+        return base_error(err, errlen, -ENOMEM, "out of memory: %zu bytes of delta nets' states", d->bytes);
+    d->S = d->block, d->conv = d->S + n * d->S_floats;
+    return 0;
+}
+
+void delta_clear(DeltaState *d) {
+    if (d) memset(d->block, 0, d->bytes);
+}
+
+void delta_free(DeltaState *d) {
+    if (d) free(d->block);
+    free(d);
+}
+
+/* ---- before it ---- */
+
+/* mixed = silu(the last conv inputs of each channel, weighted), token by token; earlier inputs are the state's. */
+static void convolve(Session *s, const LayerMore *y, const float *before, size_t n) {
+    const Decoder *x = decoder(s);
+    LayerScratch *w = s->scratch->more;
+    size_t channels = layer_size(&s->model->config, 'C'), wide = (size_t)x->conv;
+    for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++) {
+        float *out = w->mixed + t.at * channels;
+        memset(out, 0, channels * sizeof *out);
+        for (size_t j = 0; j < wide; j++) {
+            size_t at = t.at + j + 1; /* at - wide: the token whose input this is */
+            const float *in = at < wide ? before + (at - 1) * channels : w->mix + (at - wide) * channels;
+            for (size_t i = 0; i < channels; i++) out[i] += y->conv[i * wide + j] * in[i];
+        }
+        for (size_t i = 0; i < channels; i++) out[i] /= 1 + expf(-out[i]);
+    }
+    team_wait(&s->scratch->team);
+}
+
+/* The last conv - 1 inputs stay. */
+static void keep_inputs(Session *s, float *kept, size_t n) {
+    LayerScratch *w = s->scratch->more;
+    size_t channels = layer_size(&s->model->config, 'C'), rows = (size_t)decoder(s)->conv - 1;
+    Share i = team_share(&s->scratch->team, channels);
+    for (size_t r = 0; r < rows; r++) { /* row r is what will be rows - r tokens ago */
+        const float *from = n + r < rows ? kept + (n + r) * channels : w->mix + (n + r - rows) * channels;
+        memmove(kept + r * channels + i.at, from + i.at, (i.end - i.at) * sizeof *kept);
+    }
+}
+
+/* x / |x|, times by */
+static void unit(float *x, size_t n, float by) {
+    float square = 0;
+    for (size_t i = 0; i < n; i++) square += x[i] * x[i];
+    by /= sqrtf(square + 1e-6f);
+    for (size_t i = 0; i < n; i++) x[i] *= by;
+}
+
+/* Heads of q and k become unit vectors, q's over sqrt(key_dim); beta and alpha become b and g. */
+static void prepare(Session *s, const LayerMore *y, size_t n) {
+    const Decoder *x = decoder(s);
+    LayerScratch *w = s->scratch->more;
+    size_t channels = layer_size(&s->model->config, 'C'), dk = (size_t)x->key_dim, heads = (size_t)x->key_heads,
+           values = (size_t)x->value_heads;
+    for (Share i = team_share(&s->scratch->team, n * 2 * heads); i.at < i.end; i.at++)
+        unit(w->mixed + i.at / (2 * heads) * channels + i.at % (2 * heads) * dk, dk,
+             i.at % (2 * heads) < heads ? 1 / sqrtf((float)dk) : 1);
+    for (Share i = team_share(&s->scratch->team, n * values); i.at < i.end; i.at++) {
+        float a = w->alpha[i.at] + y->dt[i.at % values], softplus = a > 20 ? a : log1pf(expf(a));
+        w->beta[i.at] = 1 / (1 + expf(-w->beta[i.at]));
+        w->alpha[i.at] = expf(y->decay[i.at % values] * softplus);
+    }
+    team_wait(&s->scratch->team);
+}
+
+/* ---- the rule ---- */
+
+enum { COLUMNS = 16 };
+
+/* A strip of S, COLUMNS columns of [dk, ld] (or what is left of them), takes one token in and is read. */
+static void step(float *out, float *S, size_t ld, size_t dk, size_t columns, const float *q, const float *k,
+                 const float *v, float g, float b) {
+    float read[COLUMNS] = {0}, change[COLUMNS], sum[COLUMNS] = {0};
+    for (size_t i = 0; i < dk; i++)
+        for (size_t j = 0; j < columns; j++) read[j] += k[i] * S[i * ld + j];
+    for (size_t j = 0; j < columns; j++) change[j] = b * (v[j] - g * read[j]);
+    for (size_t i = 0; i < dk; i++)
+        for (size_t j = 0; j < columns; j++) {
+            float x = g * S[i * ld + j] + k[i] * change[j];
+            S[i * ld + j] = x;
+            sum[j] += q[i] * x;
+        }
+    memcpy(out, sum, columns * sizeof *out);
+}
+
+/* o, into mix [n, values]: a thread has whole strips, whose tokens come in order. */
+static void recur(Session *s, float *S, size_t n) {
+    const Decoder *x = decoder(s);
+    LayerScratch *w = s->scratch->more;
+    size_t channels = layer_size(&s->model->config, 'C'), dk = (size_t)x->key_dim, dv = (size_t)x->value_dim,
+           heads = (size_t)x->value_heads, keys = (size_t)x->key_heads, strips = (dv + COLUMNS - 1) / COLUMNS;
+    for (Share i = team_share(&s->scratch->team, heads * strips); i.at < i.end; i.at++) {
+        size_t h = i.at / strips, j = i.at % strips * COLUMNS, columns = dv - j < COLUMNS ? dv - j : COLUMNS,
+               of = x->tiled ? h % keys : h / (heads / keys);
+        for (size_t t = 0; t < n; t++) {
+            const float *q = w->mixed + t * channels + of * dk, *k = q + keys * dk,
+                        *v = w->mixed + t * channels + 2 * keys * dk + h * dv + j;
+            step(w->mix + t * heads * dv + h * dv + j, S + h * dk * dv + j, dv, dk, columns, q, k, v,
+                 w->alpha[t * heads + h], w->beta[t * heads + h]);
+        }
+    }
+    team_wait(&s->scratch->team);
+}
+
+/* mix = norm(o) * silu(z), head by head */
+static void close_gates(Session *s, const LayerMore *y, size_t n) {
+    const Decoder *x = decoder(s);
+    LayerScratch *w = s->scratch->more;
+    size_t dv = (size_t)x->value_dim, heads = (size_t)x->value_heads;
+    for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++)
+        for (size_t h = 0; h < heads; h++) {
+            float *o = w->mix + (t.at * heads + h) * dv, *z = w->z + (t.at * heads + h) * dv;
+            s->model->kernels->vec->rmsnorm(o, o, y->delta_norm, dv, s->model->config.norm_eps);
+            s->model->kernels->vec->silu_mul(z, o, dv);
+        }
+}
+
+void delta_mix(Session *s, int l, size_t n) {
+    const Config *c = &s->model->config;
+    const Layer *layer = &s->model->layers[l];
+    const LayerMore *y = layer->more;
+    DeltaState *state = s->past->delta;
+    LayerScratch *w = s->scratch->more;
+    float *kept = state->conv + (size_t)y->past * state->conv_floats;
+    Packed a = step_pack(s, s->scratch->xn, n, (size_t)c->d_model, &y->mix);
+    step_linear_nowait(s, w->mix, &a, &y->mix, NULL);
+    step_linear_nowait(s, w->z, &a, &y->z, NULL);
+    step_linear_nowait(s, w->beta, &a, &y->beta, NULL);
+    step_linear_nowait(s, w->alpha, &a, &y->alpha, NULL);
+    team_wait(&s->scratch->team);
+    convolve(s, y, kept, n);
+    keep_inputs(s, kept, n);
+    prepare(s, y, n);
+    recur(s, state->S + (size_t)y->past * state->S_floats, n);
+    close_gates(s, y, n);
+    a = step_pack(s, w->z, n, layer_size(c, 'Z'), &layer->wo);
+    step_linear_nowait(s, w->branch, &a, &layer->wo, NULL);
+    team_wait(&s->scratch->team);
+}

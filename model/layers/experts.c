@@ -1,0 +1,162 @@
+/* model/layers/experts.c - who is asked, tokens sorted by expert, and their answers summed in the order of the shares.
+ *
+ * A token's sum does not depend on the batch it came in: which experts it asks follows from its own xn, what an expert
+ * says of it has the same bits among others (kernels.h), and the sum goes by rank. */
+#include "experts.h"
+
+#include "model/steps.h"
+#include "scratch.h"
+
+#include <math.h>
+#include <string.h>
+
+static const Decoder *decoder(const Session *s) { return s->model->config.decoder; }
+
+/* ---- who is asked ---- */
+
+/* The largest of z [n] that is not among chosen [k]; of equal ones the first. */
+static int next_largest(const float *z, size_t n, const int *chosen, size_t k) {
+    int best = -1;
+    for (size_t e = 0; e < n; e++) {
+        int taken = 0;
+        for (size_t i = 0; i < k; i++) taken |= chosen[i] == (int)e;
+        if (!taken && (best < 0 || z[e] > z[best])) best = (int)e;
+    }
+    return best;
+}
+
+/* Token t's experts by rank, and their shares: softmax over all experts, or over those chosen, where renormalised. */
+static void choose(Session *s, size_t t) {
+    const Decoder *x = decoder(s);
+    LayerScratch *w = s->scratch->more;
+    size_t E = (size_t)x->n_experts, used = (size_t)x->n_used;
+    const float *z = w->shares + t * E;
+    float *share = w->shares + s->options.n_batch * E + t * used;
+    int *chosen = w->chosen + t * used;
+    double sum = 0;
+    for (size_t i = 0; i < used; i++) chosen[i] = next_largest(z, E, chosen, i);
+    for (size_t e = 0; !x->renormalise && e < E; e++) sum += exp((double)z[e] - (double)z[chosen[0]]);
+    for (size_t i = 0; x->renormalise && i < used; i++) sum += exp((double)z[chosen[i]] - (double)z[chosen[0]]);
+    for (size_t i = 0; i < used; i++) share[i] = (float)(exp((double)z[chosen[i]] - (double)z[chosen[0]]) / sum);
+}
+
+/* Slots: all tokens of expert 0, in order, then all of expert 1. One thread's work. */
+static void sort_by_expert(Session *s, size_t n) {
+    const Decoder *x = decoder(s);
+    LayerScratch *w = s->scratch->more;
+    size_t E = (size_t)x->n_experts, slots = n * (size_t)x->n_used, *at = w->first;
+    memset(at, 0, (E + 1) * sizeof *at);
+    for (size_t i = 0; i < slots; i++) at[w->chosen[i] + 1]++;
+    for (size_t e = 0; e < E; e++) at[e + 1] += at[e];
+    for (size_t i = 0; i < slots; i++) w->slot[i] = at[w->chosen[i]]++; /* at[e] becomes the end of expert e */
+    for (size_t e = E; e > 0; e--) at[e] = at[e - 1];
+    at[0] = 0;
+    for (size_t i = 0; i < slots; i++) w->token[w->slot[i]] = i / (size_t)x->n_used;
+}
+
+/* ---- what they say ---- */
+
+/* Whose slot i is. */
+static size_t expert_of(const LayerScratch *w, size_t n_experts, size_t i) {
+    size_t low = 0, high = n_experts;
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if (w->first[middle] <= i) low = middle;
+        else high = middle;
+    }
+    while (w->first[low + 1] <= i) low++; /* behind experts without a slot */
+    return low;
+}
+
+/* Rows of x, a slot's own (or its token's), packed for its expert's matrix. */
+static size_t pack(Session *s, const float *x, int by_token, size_t slots, size_t d, const Matrix *of) {
+    const Kernels *k = s->model->kernels;
+    LayerScratch *w = s->scratch->more;
+    size_t E = (size_t)decoder(s)->n_experts;
+    int group = matrix_group(of);
+    size_t bytes = scratch_packed_bytes(k, 1, d, group);
+    for (Share i = team_share(&s->scratch->team, slots); i.at < i.end; i.at++) {
+        size_t e = expert_of(w, E, i.at), from = w->first[e], n = w->first[e + 1] - from;
+        const float *row = x + (by_token ? w->token[i.at] : i.at) * d;
+        k->mat->pack(w->slot_packed + from * bytes, row, n, d, group, i.at - from);
+    }
+    team_wait(&s->scratch->team);
+    return bytes;
+}
+
+enum { STRIP = 16 };
+
+/* y [slots, rows] = each slot's expert's matrix times what was packed, plus its bias. */
+static void multiply_nowait(Session *s, float *y, const Matrix *of, const float *bias, size_t bytes) {
+    const Kernels *k = s->model->kernels;
+    LayerScratch *w = s->scratch->more;
+    size_t E = (size_t)decoder(s)->n_experts, rows = of->rows, strips = (rows + STRIP - 1) / STRIP;
+    for (Share i; team_take(&s->scratch->team, E * strips, &i);)
+        for (size_t next; i.at < i.end; i.at = next) { /* the strips of one expert together */
+            size_t e = i.at / strips, from = w->first[e], n = w->first[e + 1] - from;
+            next = i.end < (e + 1) * strips ? i.end : (e + 1) * strips;
+            if (n == 0) continue;
+            size_t r0 = i.at % strips * STRIP, r1 = next % strips ? next % strips * STRIP : rows;
+            Activations a = {.n = n, .d = of->cols, .group = matrix_group(&of[e])};
+            a.data = w->slot_packed + from * bytes;
+            k->mat->matmul(y + from * rows, rows, &a, &of[e], r0, r1);
+            for (size_t t = from; bias && t < from + n; t++)
+                for (size_t r = r0; r < r1; r++) y[t * rows + r] += bias[e * rows + r];
+        }
+}
+
+/* The shared expert's share in token t: sigmoid(router . xn); all of it where it has no router. */
+static float shared_share(const Session *s, const float *router, size_t t) {
+    size_t d = (size_t)s->model->config.d_model;
+    const float *xn = s->scratch->xn + t * d;
+    double z = 0;
+    for (size_t i = 0; router && i < d; i++) z += (double)router[i] * (double)xn[i];
+    return router ? (float)(1 / (1 + exp(-z))) : 1;
+}
+
+/* branch = the shared expert's, by its sigmoid, and the chosen ones' by rank. */
+static void sum_up(Session *s, const Layer *y, size_t n) {
+    const Decoder *x = decoder(s);
+    LayerScratch *w = s->scratch->more;
+    size_t d = (size_t)s->model->config.d_model, used = (size_t)x->n_used;
+    const float *shares = w->shares + s->options.n_batch * (size_t)x->n_experts;
+    for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++) {
+        float *out = w->branch + t.at * d, own = x->d_shared ? shared_share(s, y->more->shared_router, t.at) : 0;
+        for (size_t i = 0; i < d; i++) out[i] = x->d_shared ? own * out[i] : 0;
+        for (size_t k = 0; k < used; k++) {
+            const float *said = w->slot_out + w->slot[t.at * used + k] * d, by = shares[t.at * used + k];
+            for (size_t i = 0; i < d; i++) out[i] += by * said[i];
+        }
+    }
+}
+
+void experts_ask(Session *s, int l, size_t n) {
+    const Layer *y = &s->model->layers[l];
+    const LayerMore *m = y->more;
+    const Decoder *x = decoder(s);
+    Scratch *c = s->scratch;
+    LayerScratch *w = c->more;
+    size_t d = (size_t)s->model->config.d_model, ff = (size_t)x->d_expert, slots = n * (size_t)x->n_used;
+    Packed a = step_pack(s, c->xn, n, d, &m->router);
+    step_linear_nowait(s, w->shares, &a, &m->router, m->router_b);
+    team_wait(&c->team);
+    for (Share t = team_share(&c->team, n); t.at < t.end; t.at++) choose(s, t.at);
+    team_wait(&c->team);
+    if (team_member() == 0) sort_by_expert(s, n);
+    team_wait(&c->team);
+    size_t bytes = pack(s, c->xn, 1, slots, d, m->gates);
+    multiply_nowait(s, w->slot_gate, m->gates, m->gates_b, bytes);
+    if (matrix_group(m->ups) != matrix_group(m->gates)) { /* a file that mixes groups */
+        team_wait(&c->team);
+        bytes = pack(s, c->xn, 1, slots, d, m->ups);
+    }
+    multiply_nowait(s, w->slot_up, m->ups, m->ups_b, bytes);
+    team_wait(&c->team);
+    for (Share i = team_share(&c->team, slots); i.at < i.end; i.at++)
+        layers_activate(s, w->slot_gate + i.at * ff, w->slot_up + i.at * ff, ff);
+    bytes = pack(s, w->slot_gate, 0, slots, ff, m->downs);
+    multiply_nowait(s, w->slot_out, m->downs, m->downs_b, bytes);
+    team_wait(&c->team);
+    sum_up(s, y, n);
+    team_wait(&c->team);
+}

@@ -1,0 +1,261 @@
+/* model/layers/forward.c - the forward pass of models in layers. llama.c is the page to read first, and has the words
+ * on threads; here the same steps have more to them, and each asks the model's row what it is. */
+#include "config.h"
+#include "delta.h"
+#include "experts.h"
+#include "kernels/encoder_kernels.h"
+#include "model/past.h"
+#include "model/steps.h"
+#include "scratch.h"
+#include "tensors.h"
+
+#include <math.h>
+#include <string.h>
+
+static const Decoder *decoder(const Session *s) { return s->model->config.decoder; }
+
+/* y = norm(x): RMSNorm, or LayerNorm where there are biases. */
+static void norm(const Session *s, float *y, const float *x, const float *w, const float *b, size_t n) {
+    const Kernels *k = s->model->kernels;
+    if (b) k->enc->layernorm(y, x, w, b, n, s->model->config.norm_eps);
+    else k->vec->rmsnorm(y, x, w, n, s->model->config.norm_eps);
+}
+
+/* xn = norm(x), or x where the branch has no norm in front. */
+static void take_in_nowait(Session *s, const float *weight, const float *bias, size_t n) {
+    Scratch *w = s->scratch;
+    size_t d = (size_t)s->model->config.d_model;
+    for (Share t = team_share(&w->team, n); t.at < t.end; t.at++) {
+        if (weight) norm(s, w->xn + t.at * d, w->x + t.at * d, weight, bias, d);
+        else memcpy(w->xn + t.at * d, w->x + t.at * d, d * sizeof *w->x);
+    }
+}
+
+/* x += scale * norm(branch), without a norm where the branch has none behind it. */
+static void add_nowait(Session *s, const float *weight, size_t n) {
+    Scratch *w = s->scratch;
+    size_t d = (size_t)s->model->config.d_model;
+    float by = decoder(s)->residual_scale;
+    for (Share t = team_share(&w->team, n); t.at < t.end; t.at++) {
+        float *x = w->x + t.at * d, *y = w->more->branch + t.at * d;
+        if (weight) norm(s, y, y, weight, NULL, d);
+        for (size_t i = 0; i < d; i++) x[i] += by * y[i];
+    }
+}
+
+/* ---- attention ---- */
+
+float layers_score(const Decoder *x, int64_t pos) {
+    if (x->temperature == 0) return x->score_scale;
+    return x->score_scale * (1 + x->temperature * logf(1 + (float)(pos / x->temperature_n)));
+}
+
+/* Behind each head's q stands its gate: they part. */
+static void part_gates(Session *s, size_t n) {
+    const Config *c = &s->model->config;
+    Scratch *w = s->scratch;
+    size_t d = (size_t)c->head_dim, heads = (size_t)c->n_heads;
+    for (Share i = team_share(&w->team, n * heads); i.at < i.end; i.at++) {
+        memcpy(w->q + i.at * d, w->more->gated + i.at * 2 * d, d * sizeof *w->q);
+        memcpy(w->more->gates + i.at * d, w->more->gated + (i.at * 2 + 1) * d, d * sizeof *w->q);
+    }
+    team_wait(&w->team);
+}
+
+/* att *= sigmoid(gate) */
+static void close_gates(Session *s, size_t n) {
+    const Config *c = &s->model->config;
+    Scratch *w = s->scratch;
+    size_t width = (size_t)c->n_heads * (size_t)c->head_dim;
+    for (Share t = team_share(&w->team, n); t.at < t.end; t.at++)
+        for (size_t i = t.at * width; i < (t.at + 1) * width; i++) w->att[i] /= 1 + expf(-w->more->gates[i]);
+}
+
+static void norm_head(const Session *s, float *x, const float *weight, size_t h) {
+    const Config *c = &s->model->config;
+    size_t d = (size_t)c->head_dim;
+    if (decoder(s)->traits->qk == QK_EACH)
+        s->model->kernels->enc->layernorm(x, x, weight + h * d, s->scratch->more->zeroes, d, c->norm_eps);
+    else s->model->kernels->vec->rmsnorm(x, x, weight, d, c->norm_eps);
+}
+
+/* All heads of q and of k as one vector each. */
+static void norm_whole(Session *s, const Layer *y, size_t n) {
+    const Config *c = &s->model->config;
+    Scratch *w = s->scratch;
+    size_t q = (size_t)c->n_heads * (size_t)c->head_dim, k = (size_t)c->n_kv_heads * (size_t)c->head_dim;
+    for (Share t = team_share(&w->team, n); t.at < t.end; t.at++) {
+        norm(s, w->q + t.at * q, w->q + t.at * q, y->q_norm, NULL, q);
+        norm(s, w->k + t.at * k, w->k + t.at * k, y->k_norm, NULL, k);
+    }
+    team_wait(&w->team);
+}
+
+/* q = R q, k = R k, head by head, by the layer's own angles, with norms before or behind. A layer without RoPE keeps
+ * them as they are. */
+static void rotate_nowait(Session *s, int l, size_t n) {
+    const Config *c = &s->model->config;
+    const Layer *y = &s->model->layers[l];
+    const LayerTraits *traits = decoder(s)->traits;
+    const RopeConfig *rope = decoder(s)->kinds[l].turn == TURN_LOCAL ? &decoder(s)->local : &c->rope;
+    Scratch *w = s->scratch;
+    int turn = decoder(s)->kinds[l].turn;
+    size_t d = (size_t)c->head_dim, half = (size_t)rope->rotary_dim / 2, heads = (size_t)c->n_heads,
+           kv = (size_t)c->n_kv_heads;
+    const float *cos = turn == TURN_LOCAL ? w->more->cos : w->cos, *sin = turn == TURN_LOCAL ? w->more->sin : w->sin;
+    int rotates = turn != TURN_NOT && !(s->rotates && turn == TURN_MAIN), by_head = traits->qk != QK_WHOLE;
+    for (Share i = team_share(&w->team, n * (heads + kv)); i.at < i.end; i.at++) {
+        size_t t = i.at / (heads + kv), h = i.at % (heads + kv);
+        float *x = h < heads ? w->q + (t * heads + h) * d : w->k + (t * kv + h - heads) * d;
+        const float *weight = !by_head ? NULL : h < heads ? y->q_norm : y->k_norm;
+        if (weight && !traits->qk_after) norm_head(s, x, weight, h < heads ? h : h - heads);
+        if (rotates)
+            s->model->kernels->vec->rotate(x, cos + t * half, sin + t * half, rope->rotary_dim, rope->pairing);
+        if (weight && traits->qk_after) norm_head(s, x, weight, h < heads ? h : h - heads);
+    }
+}
+
+/* branch = Wo att: softmax attention, LLaMA's but for what the row says. */
+static void attend(Session *s, int l, size_t n) {
+    const Config *c = &s->model->config;
+    const Layer *y = &s->model->layers[l];
+    Scratch *w = s->scratch;
+    int gated = decoder(s)->traits->gated_output;
+    Packed a = step_pack(s, w->xn, n, (size_t)c->d_model, &y->wq);
+    step_linear_nowait(s, gated ? w->more->gated : w->q, &a, &y->wq, y->bq);
+    step_linear_nowait(s, w->k, &a, &y->wk, y->bk);
+    step_linear_nowait(s, w->v, &a, &y->wv, y->bv);
+    team_wait(&w->team);
+    if (gated) part_gates(s, n);
+    if (decoder(s)->traits->qk == QK_WHOLE) norm_whole(s, y, n);
+    rotate_nowait(s, l, n);
+    step_attend(s, l, n);
+    if (gated) close_gates(s, n);
+    a = step_pack(s, w->att, n, (size_t)c->n_heads * (size_t)c->head_dim, &y->wo);
+    step_linear_nowait(s, w->more->branch, &a, &y->wo, y->bo);
+    team_wait(&w->team);
+}
+
+/* ---- the feed-forward network ---- */
+
+void layers_activate(const Session *s, float *gate, const float *up, size_t n) {
+    const Kernels *k = s->model->kernels;
+    const Decoder *x = decoder(s);
+    switch (x->traits->gate) {
+    case GATE_SILU: k->vec->silu_mul(gate, up, n); return;
+    case GATE_GELU:
+        k->enc->activate(gate, n, ACTIVATION_GELU_TANH);
+        for (size_t i = 0; i < n; i++) gate[i] *= up[i];
+        return;
+    case GATE_NONE: /* max(up, 0)^2 */
+        for (size_t i = 0; i < n; i++) gate[i] = up[i] > 0 ? up[i] * up[i] : 0;
+        return;
+    case GATE_CLAMPED: /* (up + 1) g sigmoid(alpha g), both within the clamp */
+        for (size_t i = 0; i < n; i++) {
+            float g = fminf(gate[i], x->clamp), u = fmaxf(fminf(up[i], x->clamp), -x->clamp);
+            gate[i] = (u + 1) * g / (1 + expf(-x->alpha * g));
+        }
+    }
+}
+
+/* branch = Wdown (act(Wgate xn) * Wup xn), of a width of ff. */
+static void feed_forward(Session *s, const Layer *y, size_t n, size_t ff) {
+    Scratch *w = s->scratch;
+    Packed a = step_pack(s, w->xn, n, (size_t)s->model->config.d_model, &y->w_up);
+    if (y->w_gate.data) step_linear_nowait(s, w->gate, &a, &y->w_gate, y->b_gate);
+    step_linear_nowait(s, w->up, &a, &y->w_up, y->b_up);
+    team_wait(&w->team);
+    for (Share t = team_share(&w->team, n); t.at < t.end; t.at++)
+        layers_activate(s, w->gate + t.at * ff, w->up + t.at * ff, ff);
+    a = step_pack(s, w->gate, n, ff, &y->w_down);
+    step_linear_nowait(s, w->more->branch, &a, &y->w_down, y->b_down);
+    team_wait(&w->team);
+}
+
+static void network(Session *s, int l, size_t n) {
+    const Decoder *x = decoder(s);
+    const Layer *y = &s->model->layers[l];
+    if (!x->kinds[l].experts) {
+        feed_forward(s, y, n, (size_t)s->model->config.d_ff);
+        return;
+    }
+    if (x->d_shared) feed_forward(s, y, n, (size_t)x->d_shared);
+    experts_ask(s, l, n);
+}
+
+/* ---- the pass ---- */
+
+/* x = embedding of token t's id; its position's angles. */
+static void embed_nowait(Session *s, size_t t) {
+    const Config *c = &s->model->config;
+    const Decoder *x = c->decoder;
+    Scratch *w = s->scratch;
+    size_t d = (size_t)c->d_model, half = (size_t)x->local.rotary_dim / 2;
+    matrix_row(w->x + t * d, &s->model->tok_emb, (size_t)w->tokens[t].id);
+    for (size_t i = t * d; x->embed_scale != 1 && i < (t + 1) * d; i++) w->x[i] *= x->embed_scale;
+    if (c->place) c->place(c->positions, w->x + t * d, (int64_t)w->tokens[t].pos);
+    step_angles_nowait(s, t);
+    if (half) rope_row(&w->more->local, (int64_t)w->tokens[t].pos, w->more->cos + t * half, w->more->sin + t * half);
+}
+
+/* logits = lm_head xn, scaled and capped where the model says so: cap tanh(z / cap). */
+static void logits(Session *s, size_t t, size_t n) {
+    const Model *m = s->model;
+    const Decoder *x = decoder(s);
+    Scratch *w = s->scratch;
+    size_t d = (size_t)m->config.d_model, vocab = (size_t)m->config.vocab_size;
+    Packed last = step_pack(s, w->xn + t * d, n, d, &m->lm_head);
+    step_linear_nowait(s, s->logits, &last, &m->lm_head, NULL);
+    if (x->logit_scale == 1 && x->logit_cap == 0) return;
+    team_wait(&w->team);
+    for (Share i = team_share(&w->team, n * vocab); i.at < i.end; i.at++) {
+        float z = s->logits[i.at] * x->logit_scale;
+        s->logits[i.at] = x->logit_cap > 0 ? x->logit_cap * tanhf(z / x->logit_cap) : z;
+    }
+}
+
+static void layer(Session *s, int l, size_t n) {
+    const Layer *y = &s->model->layers[l];
+    const Decoder *x = decoder(s);
+    take_in_nowait(s, y->attn_norm, y->more->attn_norm_b, n);
+    if (x->kinds[l].mixer == MIXER_DELTA) delta_mix(s, l, n);
+    else attend(s, l, n);
+    add_nowait(s, y->more->attn_out, n);
+    if (!x->parallel) take_in_nowait(s, y->ffn_norm, y->more->ffn_norm_b, n);
+    network(s, l, n);
+    add_nowait(s, y->more->ffn_out, n);
+}
+
+/* What every thread runs. */
+static void forward(void *arg) {
+    const Batch *batch = arg;
+    Session *s = batch->s;
+    const Config *c = &s->model->config;
+    size_t n = batch->n;
+    for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++) embed_nowait(s, t.at);
+    for (int l = 0; l < c->n_layers; l++) layer(s, l, n);
+    take_in_nowait(s, s->model->final_norm, c->decoder->final_norm_b, n);
+    if (!batch->n_last) return;
+    team_wait(&s->scratch->team);
+    logits(s, n - batch->n_last, batch->n_last);
+}
+
+static void forward_logits(void *arg) {
+    const Batch *batch = arg;
+    logits(batch->s, batch->t, batch->n);
+}
+
+static void layers_forward(Session *s, size_t n, size_t n_last) {
+    if (s->pos == 0) delta_clear(s->past->delta);
+    step_run(s, n * s->model->n_parameters, forward, (Batch){.n = n, .n_last = n_last});
+}
+
+static void layers_logits(Session *s, size_t t, size_t n) {
+    step_run(s, n * s->model->lm_head.rows * s->model->lm_head.cols, forward_logits, (Batch){.t = t, .n = n});
+}
+
+const Family family_layers = {.read_config = layers_read_config,
+                              .load = layers_load,
+                              .carve = layers_carve,
+                              .forward = layers_forward,
+                              .logits = layers_logits};

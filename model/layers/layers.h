@@ -1,0 +1,94 @@
+/* model/layers/layers.h - models that are one step from LLaMA, a layer at a time: other norms, windows and angles by
+ * layer, soft caps, experts, a delta net in attention's place. What differs is told by tables; one page (forward.c)
+ * reads them, and llama.c does not know of it.
+ *
+ *     static const LayerTraits gemma3 = {.norm_in = 1, .norm_out = 1, .plus_one = 1, .qk = QK_HEAD, ..};      rows.c
+ *     {"gemma3", &family_layers, ROPE_HALF, .hf = &(const DecoderDefaults){..}, .traits = &gemma3}         families.c
+ *
+ * A model's settings are in Config.decoder, a layer's own weights in Layer.more. */
+#ifndef LAYERS_H
+#define LAYERS_H
+
+#include "model/family.h"
+
+typedef enum { MIXER_SOFTMAX, MIXER_DELTA } Mixer;             /* what lets tokens see each other; DELTA: delta.h */
+typedef enum { TURN_MAIN, TURN_LOCAL, TURN_NOT } Turn;         /* q and k by Config.rope, Decoder.local, not at all */
+typedef enum { QK_PLAIN, QK_HEAD, QK_WHOLE, QK_EACH } QkNorm;  /* QK_EACH: LayerNorm, each head its own weights */
+typedef enum { GATE_SILU, GATE_GELU, GATE_NONE, GATE_CLAMPED } Gate; /* GATE_NONE: no gate, relu squared */
+
+enum { LAYER_KEYS = 3 };
+
+/* What an architecture is: the same for all of its models. */
+typedef struct LayerTraits {
+    const char *gguf;         /* its name in GGUF files, where it is not the row's */
+    uint8_t norm_in;          /* a branch's input is normalised: what LLaMA does */
+    uint8_t norm_out;         /* what it gives, before it is added */
+    uint8_t layernorm;        /* LayerNorm with biases, not RMSNorm */
+    uint8_t plus_one;         /* Hugging Face's files hold a norm's weights less 1 */
+    QkNorm qk;
+    uint8_t qk_after;         /* q and k are normalised behind the rotation */
+    Gate gate;
+    uint8_t fused_gate_up;    /* one matrix, the gate's rows first, in GGUF files as well */
+    uint8_t gated_output;     /* wq has twice the rows: behind each head's q its gate, sigmoid of which meets att */
+    uint8_t scaled_embedding; /* times sqrt(d_model) */
+    uint8_t sinks;            /* a number a head that joins each softmax as a key without a value */
+    uint8_t experts;          /* a feed-forward network may be a mixture of these */
+    uint8_t shared_expert;    /* and one more is asked by every token, behind a sigmoid of its own */
+    int period;               /* every so many layers one (the last of them) sees all; the others do what .. */
+    enum { OTHERS_SEE_ALL, OTHERS_HAVE_WINDOW, OTHERS_ARE_DELTA } others; /* .. this says. 0: all are alike */
+    uint8_t local_rope;       /* layers with a window are rotated by angles of their own */
+    int nope_period;          /* every so many layers one without RoPE; 0: none */
+    uint8_t nope_on_full;     /* where others have a window, those that see all are not rotated */
+    uint8_t temperature;      /* scores grow with the logarithm of the position */
+    const KeyField *keys[LAYER_KEYS]; /* of a Decoder's fields (config.h) */
+    const struct LayerName *names;    /* of tensors, where they are not tensors.c's */
+    void (*settle)(KeyReader *r, Config *c); /* keys in ways of its own; NULL: none */
+} LayerTraits;
+
+/* Other names for a part (tensors.h, by its name in GGUF); NULL: the usual one. */
+typedef struct LayerName { const char *part, *gguf, *hf; } LayerName;
+
+typedef struct { uint8_t mixer, turn, experts; } LayerKind; /* Config.windowed says which have a window */
+
+/* A model's settings beside Config's. 0 and NULL: as in LLaMA. */
+typedef struct Decoder {
+    const LayerTraits *traits;
+    float embed_scale, residual_scale; /* HF embedding_multiplier, residual_multiplier; 1: none */
+    float logit_scale, logit_cap;      /* HF 1 / logits_scaling; final_logit_softcapping or 0 */
+    float score_scale, score_cap;      /* HF attention_multiplier, query_pre_attn_scalar; attn_logit_softcapping or 0 */
+    float temperature;                 /* scores grow by 1 + temperature ln(1 + floor(position / temperature_n)) */
+    int64_t temperature_n;
+    int parallel;                      /* 1: both branches read the same norm's output */
+    RopeConfig local;                  /* of layers that turn by it; its method has one choice of frequencies */
+    int n_experts, n_used;             /* HF num_experts, num_experts_per_tok */
+    int d_expert, d_shared;            /* HF moe_intermediate_size; of the shared expert, 0: there is none */
+    int renormalise;                   /* HF norm_topk_prob: the chosen experts' shares sum to 1 */
+    float clamp, alpha;                /* GATE_CLAMPED: HF swiglu_limit, swiglu_alpha */
+    int conv, key_heads, value_heads, key_dim, value_dim; /* delta net: HF linear_conv_kernel_dim, linear_num_.. */
+    int tiled;                         /* value head h belongs to key head h % key_heads, not h / (their ratio) */
+    int n_softmax, n_delta;            /* layers of each mixer */
+    const float *final_norm_b;         /* [d_model]: LayerNorm's */
+    LayerKind kinds[];                 /* [n_layers] */
+} Decoder;
+
+/* A layer's beside Layer's, whose w_gate, w_up and w_down are the shared expert's where kinds says experts. */
+typedef struct LayerMore {
+    int past;                                          /* its number among the layers of its mixer */
+    const float *attn_norm_b, *ffn_norm_b;             /* [d_model]: LayerNorm's */
+    const float *attn_out, *ffn_out;                   /* [d_model]: norms of what a branch gives */
+    const float *sinks;                                /* [n_heads] */
+    Matrix router;                                     /* [n_experts, d_model] */
+    const float *router_b;                             /* [n_experts] */
+    Matrix *gates, *ups, *downs;                       /* [n_experts] of [d_expert, d_model] x 2, [d_model, d_expert] */
+    const float *gates_b, *ups_b, *downs_b;            /* [n_experts, d_expert] x 2, [n_experts, d_model] */
+    const float *shared_router;                        /* [d_model] */
+    Matrix mix, z, beta, alpha;                        /* [.., d_model]: channels, all values, value_heads x 2 */
+    const float *conv, *decay, *dt, *delta_norm;       /* [channels, conv], [value_heads] x 2, [value_dim] */
+} LayerMore;
+
+extern const Family family_layers; /* forward.c */
+
+/* What scores of a query at pos are multiplied by. */
+float layers_score(const Decoder *x, int64_t pos);
+
+#endif

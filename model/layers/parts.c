@@ -1,0 +1,117 @@
+/* model/layers/parts.c - the table of tensors. The names are GGUF's and Hugging Face's usual ones; where an
+ * architecture has others, its row says so (LayerTraits.names). */
+#include "parts.h"
+
+#define OF(field) IN_MODEL, offsetof(Model, field)
+#define EACH(field) IN_LAYER, offsetof(Layer, field)
+#define MORE(field) IN_MORE, offsetof(LayerMore, field)
+const LayerPart layer_parts[] = {
+    {"token_embd.weight", "model.embed_tokens.weight", 'V', 'D', PART_ALWAYS, OF(tok_emb), 0},
+    {"attn_norm.weight", "input_layernorm.weight", 'D', 0, PART_NORM_IN, EACH(attn_norm), FORM_NORM},
+    {"attn_norm.bias", "input_layernorm.bias", 'D', 0, PART_NORM_IN_BIAS, MORE(attn_norm_b), 0},
+    {"attn_q.weight", "self_attn.q_proj.weight", 'G', 'D', PART_SOFTMAX, EACH(wq), FORM_Q},
+    {"attn_q.bias", "self_attn.q_proj.bias", 'G', 0, PART_QKV_BIAS, EACH(bq), FORM_Q},
+    {"attn_k.weight", "self_attn.k_proj.weight", 'K', 'D', PART_SOFTMAX, EACH(wk), FORM_K},
+    {"attn_k.bias", "self_attn.k_proj.bias", 'K', 0, PART_QKV_BIAS, EACH(bk), FORM_K},
+    {"attn_v.weight", "self_attn.v_proj.weight", 'W', 'D', PART_SOFTMAX, EACH(wv), FORM_V},
+    {"attn_v.bias", "self_attn.v_proj.bias", 'W', 0, PART_QKV_BIAS, EACH(bv), FORM_V},
+    {"attn_q_norm.weight", "self_attn.q_norm.weight", 'q', 0, PART_QK_NORM, EACH(q_norm), FORM_NORM},
+    {"attn_k_norm.weight", "self_attn.k_norm.weight", 'k', 0, PART_QK_NORM, EACH(k_norm), FORM_NORM},
+    {"attn_sinks.weight", "self_attn.sinks", 'h', 0, PART_SINKS, MORE(sinks), 0},
+    {"attn_output.weight", "self_attn.o_proj.weight", 'D', 'Q', PART_SOFTMAX, EACH(wo), 0},
+    {"attn_output.bias", "self_attn.o_proj.bias", 'D', 0, PART_O_BIAS, EACH(bo), 0},
+    {"attn_qkv.weight", "linear_attn.in_proj_qkv.weight", 'C', 'D', PART_DELTA, MORE(mix), FORM_MIX},
+    {"attn_gate.weight", "linear_attn.in_proj_z.weight", 'Z', 'D', PART_DELTA, MORE(z), FORM_Z},
+    {"ssm_beta.weight", "linear_attn.in_proj_b.weight", 'N', 'D', PART_DELTA, MORE(beta), FORM_BETA},
+    {"ssm_alpha.weight", "linear_attn.in_proj_a.weight", 'N', 'D', PART_DELTA, MORE(alpha), FORM_ALPHA},
+    {"ssm_conv1d.weight", "linear_attn.conv1d.weight", 'C', 'T', PART_DELTA, MORE(conv), FORM_CONV},
+    {"ssm_dt.bias", "linear_attn.dt_bias", 'N', 0, PART_DELTA, MORE(dt), 0},
+    {"ssm_a", "linear_attn.A_log", 'N', 0, PART_DELTA, MORE(decay), FORM_DECAY},
+    {"ssm_norm.weight", "linear_attn.norm.weight", 'I', 0, PART_DELTA, MORE(delta_norm), 0},
+    {"ssm_out.weight", "linear_attn.out_proj.weight", 'D', 'Z', PART_DELTA, EACH(wo), 0},
+    {"post_attention_norm.weight", "post_attention_layernorm.weight", 'D', 0, PART_NORM_OUT, MORE(attn_out), FORM_NORM},
+    {"ffn_norm.weight", "post_attention_layernorm.weight", 'D', 0, PART_FFN_NORM, EACH(ffn_norm), FORM_NORM},
+    {"ffn_norm.bias", "post_attention_layernorm.bias", 'D', 0, PART_FFN_NORM_BIAS, MORE(ffn_norm_b), 0},
+    {"ffn_gate_inp.weight", "mlp.gate.weight", 'E', 'D', PART_EXPERTS, MORE(router), 0},
+    {"ffn_gate_inp.bias", "mlp.gate.bias", 'E', 0, PART_EXPERT_BIAS, MORE(router_b), 0},
+    {"ffn_gate_exps.weight", "mlp.experts.@.gate_proj.weight", 'X', 'D', PART_EXPERTS, MORE(gates), FORM_GATES},
+    {"ffn_gate_exps.bias", "mlp.experts.@.gate_proj.bias", 'x', 0, PART_EXPERT_BIAS, MORE(gates_b), FORM_GATES},
+    {"ffn_up_exps.weight", "mlp.experts.@.up_proj.weight", 'X', 'D', PART_EXPERTS, MORE(ups), FORM_UPS},
+    {"ffn_up_exps.bias", "mlp.experts.@.up_proj.bias", 'x', 0, PART_EXPERT_BIAS, MORE(ups_b), FORM_UPS},
+    {"ffn_down_exps.weight", "mlp.experts.@.down_proj.weight", 'D', 'X', PART_EXPERTS, MORE(downs), FORM_DOWNS},
+    {"ffn_down_exps.bias", "mlp.experts.@.down_proj.bias", 'y', 0, PART_EXPERT_BIAS, MORE(downs_b), FORM_DOWNS},
+    {"ffn_gate_inp_shexp.weight", "mlp.shared_expert_gate.weight", 'D', 0, PART_SHARED, MORE(shared_router), 0},
+    {"ffn_gate_shexp.weight", "mlp.shared_expert.gate_proj.weight", 'S', 'D', PART_SHARED, EACH(w_gate), 0},
+    {"ffn_up_shexp.weight", "mlp.shared_expert.up_proj.weight", 'S', 'D', PART_SHARED, EACH(w_up),
+     0},
+    {"ffn_down_shexp.weight", "mlp.shared_expert.down_proj.weight", 'D', 'S', PART_SHARED, EACH(w_down), 0},
+    {"ffn_gate.weight", "mlp.gate_proj.weight", 'F', 'D', PART_GATE, EACH(w_gate), FORM_GATE},
+    {"ffn_gate.bias", "mlp.gate_proj.bias", 'F', 0, PART_GATE_BIAS, EACH(b_gate), 0},
+    {"ffn_up.weight", "mlp.up_proj.weight", 'F', 'D', PART_DENSE, EACH(w_up), FORM_UP},
+    {"ffn_up.bias", "mlp.up_proj.bias", 'F', 0, PART_DENSE_BIAS, EACH(b_up), 0},
+    {"ffn_down.weight", "mlp.down_proj.weight", 'D', 'F', PART_DENSE, EACH(w_down), 0},
+    {"ffn_down.bias", "mlp.down_proj.bias", 'D', 0, PART_DENSE_BIAS, EACH(b_down), 0},
+    {"post_ffw_norm.weight", "post_feedforward_layernorm.weight", 'D', 0, PART_NORM_OUT, MORE(ffn_out), FORM_NORM},
+    {"output_norm.weight", "model.norm.weight", 'D', 0, PART_ALWAYS, OF(final_norm), FORM_NORM},
+    {"output_norm.bias", "model.norm.bias", 'D', 0, PART_FINAL_BIAS, IN_DECODER, offsetof(Decoder, final_norm_b), 0},
+    {"output.weight", "lm_head.weight", 'V', 'D', PART_HEAD, OF(lm_head), 0},
+    {0},
+};
+
+/* ---- what there is ---- */
+
+size_t layer_size(const Config *c, char letter) {
+    const Decoder *x = c->decoder;
+    const size_t q = decoder_size(c, 'Q'), k = decoder_size(c, 'K'), head = decoder_size(c, 'H'),
+                 keys = (size_t)x->key_heads * (size_t)x->key_dim,
+                 values = (size_t)x->value_heads * (size_t)x->value_dim, experts = (size_t)x->n_experts;
+    const QkNorm qk = x->traits->qk;
+    switch (letter) {
+    case 'G': return x->traits->gated_output ? 2 * q : q;
+    case 'q': return qk == QK_HEAD ? head : q;
+    case 'k': return qk == QK_HEAD ? head : k;
+    case 'h': return (size_t)c->n_heads;
+    case 'E': return experts;
+    case 'X': return (size_t)x->d_expert;
+    case 'x': return experts * (size_t)x->d_expert;
+    case 'y': return experts * (size_t)c->d_model;
+    case 'S': return (size_t)x->d_shared;
+    case 'C': return 2 * keys + values;
+    case 'Z': return values;
+    case 'N': return (size_t)x->value_heads;
+    case 'I': return (size_t)x->value_dim;
+    case 'T': return (size_t)x->conv;
+    default: return decoder_size(c, letter);
+    }
+}
+
+int layer_has(const Config *c, const LayerPart *p, int l) {
+    const Decoder *x = c->decoder;
+    const LayerTraits *t = x->traits;
+    const LayerKind *kind = l < 0 ? NULL : &x->kinds[l];
+    if (layer_part_repeats(p) != (l >= 0)) return 0;
+    int softmax = kind && kind->mixer == MIXER_SOFTMAX, dense = kind && !kind->experts;
+    switch (p->when) {
+    case PART_HEAD: return c->own_head;
+    case PART_FINAL_BIAS: return t->layernorm;
+    case PART_NORM_IN: return t->norm_in;
+    case PART_NORM_IN_BIAS: return t->norm_in && t->layernorm;
+    case PART_SOFTMAX: return softmax;
+    case PART_QKV_BIAS: return softmax ? c->qkv_bias : 0;
+    case PART_QK_NORM: return softmax && t->qk ? c->qk_norm : 0;
+    case PART_SINKS: return t->sinks;
+    case PART_O_BIAS: return softmax ? c->o_bias : 0;
+    case PART_DELTA: return !softmax;
+    case PART_NORM_OUT: return t->norm_out;
+    case PART_FFN_NORM: return t->norm_in && !x->parallel;
+    case PART_FFN_NORM_BIAS: return t->norm_in && !x->parallel && t->layernorm;
+    case PART_EXPERTS: return !dense;
+    case PART_EXPERT_BIAS: return !dense && t->gate == GATE_CLAMPED;
+    case PART_SHARED: return !dense && x->d_shared > 0;
+    case PART_GATE: return dense && t->gate != GATE_NONE;
+    case PART_GATE_BIAS: return dense && t->gate != GATE_NONE ? c->mlp_bias : 0;
+    case PART_DENSE: return dense;
+    case PART_DENSE_BIAS: return dense ? c->mlp_bias : 0;
+    default: return 1;
+    }
+}

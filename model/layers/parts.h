@@ -1,0 +1,48 @@
+/* model/layers/parts.h - which tensors a model in layers has, and where they go: a table. */
+#ifndef LAYER_PARTS_H
+#define LAYER_PARTS_H
+
+#include "layers.h"
+
+/* Which models have it, or in a model which layers. */
+typedef enum {
+    PART_ALWAYS, PART_HEAD, PART_FINAL_BIAS, PART_NORM_IN, PART_NORM_IN_BIAS, PART_SOFTMAX, PART_QKV_BIAS, PART_QK_NORM,
+    PART_SINKS, PART_O_BIAS, PART_DELTA, PART_NORM_OUT, PART_FFN_NORM, PART_FFN_NORM_BIAS, PART_EXPERTS,
+    PART_EXPERT_BIAS, PART_SHARED, PART_GATE, PART_GATE_BIAS, PART_DENSE, PART_DENSE_BIAS,
+} LayerPartWhen;
+
+/* How files store it, where that is more than a tensor of this shape. */
+typedef enum {
+    FORM_PLAIN,
+    FORM_NORM,                        /* LayerTraits.plus_one; QK_EACH: a list of vectors */
+    FORM_Q, FORM_K, FORM_V,           /* rows of one matrix with all three, in this order */
+    FORM_GATE, FORM_UP,               /* the same with these two */
+    FORM_GATES, FORM_UPS, FORM_DOWNS, /* of all experts, one behind the other, or one by one */
+    FORM_MIX, FORM_Z,                 /* Qwen3-Next: q, k, v and z of a key head together, key head by key head */
+    FORM_BETA, FORM_ALPHA,            /* the same with these two */
+    FORM_CONV,                        /* [channels, 1, conv] */
+    FORM_DECAY,                       /* a: the decay is -e^a; GGUF has the decay */
+} LayerForm;
+
+/* A tensor, as DecoderTensor (family.h); a layer's names stand behind "blk.N." and "model.layers.N.", and '@' in
+ * Hugging Face's is an expert's or a head's number. Letters of sizes
+ * beside family.h's: G rows of q with gates, q, k what norms of q and k have, h n_heads, E n_experts, X d_expert, x and
+ * y the experts' d_expert and d_model together, S d_shared; of the delta net C channels, Z all values, N value
+ * heads, I a value head, T conv. */
+typedef struct {
+    const char *gguf, *hf;
+    char rows, cols;
+    LayerPartWhen when;
+    enum { IN_MODEL, IN_LAYER, IN_MORE, IN_DECODER } in; /* where it goes: at in a Model, a Layer and so on */
+    size_t at;
+    LayerForm form;
+} LayerPart;
+extern const LayerPart layer_parts[]; /* in the order in which files list them; ended by a zeroed row */
+
+/* 1: every layer may have one. */
+static inline int layer_part_repeats(const LayerPart *p) { return p->in == IN_LAYER || p->in == IN_MORE; }
+size_t layer_size(const Config *c, char letter);
+/* 1 where layer l (-1: the model) must have it, 0 not, -1: where the file has it. */
+int layer_has(const Config *c, const LayerPart *p, int l);
+
+#endif

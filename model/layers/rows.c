@@ -1,0 +1,240 @@
+/* model/layers/rows.c - the architectures in layers, a row each: what it is beyond LLaMA, transformers' defaults, its
+ * own names for tensors. Sources: transformers' modeling_*.py and llama.cpp's files of the same names. */
+#include "rows.h"
+
+#include "base/json.h"
+#include "config.h"
+
+#include <math.h>
+
+/* ---- names ---- */
+
+/* Norms on both sides of a branch. */
+static const LayerName gemma_names[] = {
+    {"ffn_norm.weight", NULL, "pre_feedforward_layernorm.weight"}, {0}};
+/* Where GGUF calls LLaMA's second norm so. */
+static const LayerName post_attention_names[] = {{"ffn_norm.weight", "post_attention_norm.weight", NULL},
+                                                 {0}};
+static const LayerName glm4_names[] = {
+    {"post_attention_norm.weight", NULL, "post_self_attn_layernorm.weight"},
+    {"post_ffw_norm.weight", NULL, "post_mlp_layernorm.weight"}, {0}};
+static const LayerName hunyuan_names[] = {
+    {"attn_q_norm.weight", NULL, "self_attn.query_layernorm.weight"},
+    {"attn_k_norm.weight", NULL, "self_attn.key_layernorm.weight"}, {0}};
+static const LayerName stablelm_names[] = {
+    {"attn_q_norm.weight", NULL, "self_attn.q_layernorm.norms.@.weight"},
+    {"attn_k_norm.weight", NULL, "self_attn.k_layernorm.norms.@.weight"}, {0}};
+static const LayerName mixtral_names[] = {
+    {"ffn_gate_inp.weight", NULL, "block_sparse_moe.gate.weight"},
+    {"ffn_gate_exps.weight", NULL, "block_sparse_moe.experts.@.w1.weight"},
+    {"ffn_up_exps.weight", NULL, "block_sparse_moe.experts.@.w3.weight"},
+    {"ffn_down_exps.weight", NULL, "block_sparse_moe.experts.@.w2.weight"}, {0}};
+static const LayerName gpt_oss_names[] = {
+    {"ffn_norm.weight", "post_attention_norm.weight", NULL},
+    {"ffn_gate_inp.weight", NULL, "mlp.router.weight"},
+    {"ffn_gate_inp.bias", NULL, "mlp.router.bias"}, {0}};
+
+/* ---- keys in ways of their own ---- */
+
+/* Scores by query_pre_attn_scalar, which GGUF does not have: there the largest of each kind is known by its layers. */
+static void gemma(KeyReader *r, Config *c, int layers_of_27b) {
+    Decoder *x = c->decoder;
+    double scalar = c->n_layers == layers_of_27b ? (double)c->d_model / c->n_heads : (double)c->head_dim;
+    x->score_scale = (float)(1 / sqrt(key_number(r, NULL, "query_pre_attn_scalar", key_is_hf(r) ? 256 : scalar)));
+    if (key_said(r, "use_bidirectional_attention") == 1)
+        key_complain(r, r->key, "a decoder that sees what follows is not known here");
+}
+
+/* transformers caps a Gemma 2 whose config.json does not speak of it; null is no cap. */
+static void gemma2(KeyReader *r, Config *c) {
+    Decoder *x = c->decoder;
+    gemma(r, c, 46);
+    if (!key_is_hf(r)) return;
+    if (!json_get(r->w->config, "attn_logit_softcapping")) x->score_cap = 50;
+    if (!json_get(r->w->config, "final_logit_softcapping")) x->logit_cap = 30;
+}
+
+static void gemma3(KeyReader *r, Config *c) { gemma(r, c, 62); }
+
+/* Granite's logits are divided. */
+static void granite(KeyReader *r, Config *c) {
+    Decoder *x = c->decoder;
+    if (key_is_hf(r) && !r->source->look(r, NULL, "attention_multiplier")) x->score_scale = 1;
+    x->logit_scale = 1 / x->logit_scale;
+}
+
+/* 1 in the list: this layer has RoPE. */
+static void smollm3(KeyReader *r, Config *c) {
+    const JsonValue *list = key_is_hf(r) ? json_get(r->w->config, "no_rope_layers") : NULL;
+    int l = 0, period = (int)key_int(r, NULL, "no_rope_layer_interval", 4, 1, CONFIG_MAX_LAYERS);
+    for (l = 0; l < c->n_layers; l++)
+        c->decoder->kinds[l].turn = (l + 1) % period == 0 ? TURN_NOT : TURN_MAIN;
+    if (!list || list->type == JSON_NULL) return;
+    if (list->type != JSON_ARRAY || list->len != (size_t)c->n_layers) {
+        key_complain(r, "no_rope_layers", "must be a list with an entry for each layer");
+        return;
+    }
+    l = 0;
+    for (const JsonValue *e = list->child; e; e = e->next)
+        c->decoder->kinds[l++].turn = e->type == JSON_NUMBER && e->number != 0 ? TURN_MAIN : TURN_NOT;
+}
+
+/* Scores grow with the position, in steps of the length that it was trained on at first. */
+static void ministral3(KeyReader *r, Config *c) {
+    Decoder *x = c->decoder;
+    const JsonValue *o = key_is_hf(r) ? json_get(r->w->config, "rope_parameters") : NULL,
+                    *beta = json_get(o, "llama_4_scaling_beta");
+    const RopeNumbers *n = rope_numbers(&c->rope);
+    x->temperature = beta && beta->type == JSON_NUMBER ? (float)beta->number
+                                                       : (float)key_number(r, "attention.temperature_scale", NULL, 0);
+    x->temperature_n = n->n_ctx_original;
+    if (!(x->temperature >= 0 && x->temperature < 1e6f)) key_complain(r, "the temperature", "is out of range");
+    if (x->temperature > 0 && x->temperature_n < 1)
+        key_complain(r, "the temperature", "needs rope's original_max_position_embeddings");
+}
+
+static void qwen3_moe(KeyReader *r, Config *c) {
+    Decoder *x = c->decoder;
+    const JsonValue *dense = key_is_hf(r) ? json_get(r->w->config, "mlp_only_layers") : NULL;
+    int step = (int)key_int(r, NULL, "decoder_sparse_step", 1, 1, CONFIG_MAX_LAYERS);
+    x->renormalise = key_is_hf(r) ? key_flag(r, NULL, "norm_topk_prob", 0) : 1;
+    for (int l = 0; l < c->n_layers; l++) x->kinds[l].experts = x->n_experts > 0 && (l + 1) % step == 0;
+    for (const JsonValue *e = dense && dense->type == JSON_ARRAY ? dense->child : NULL; e; e = e->next)
+        if (e->type == JSON_NUMBER && e->number >= 0 && e->number < c->n_layers) x->kinds[(int)e->number].experts = 0;
+    c->qkv_bias = c->o_bias = key_said(r, "attention_bias");
+}
+
+/* GGUF's value heads are tiled, Hugging Face's are grouped. */
+static void qwen35(KeyReader *r, Config *c) {
+    Decoder *x = c->decoder;
+    x->tiled = !key_is_hf(r);
+    c->qkv_bias = c->o_bias = key_said(r, "attention_bias");
+}
+
+static void qwen3_next(KeyReader *r, Config *c) {
+    qwen3_moe(r, c);
+    if (key_is_hf(r)) c->decoder->renormalise = key_flag(r, NULL, "norm_topk_prob", 1);
+}
+
+static void ernie(KeyReader *r, Config *c) { c->qkv_bias = c->o_bias = c->mlp_bias = key_said(r, "use_bias"); }
+
+static void seed_oss(KeyReader *r, Config *c) {
+    c->qkv_bias = key_said(r, "attention_bias");
+    c->o_bias = key_said(r, "attention_out_bias");
+    c->mlp_bias = key_said(r, "mlp_bias");
+}
+
+/* rope_scaling's alpha makes the base larger, once and for all. */
+static void hunyuan(KeyReader *r, Config *c) {
+    const JsonValue *o = key_is_hf(r) ? json_get(r->w->config, "rope_scaling") : NULL;
+    if (key_is_hf(r) && (!o || o->type != JSON_OBJECT)) o = json_get(r->w->config, "rope_parameters");
+    const JsonValue *alpha = json_get(o, "alpha");
+    if (!alpha || alpha->type != JSON_NUMBER || alpha->number == 0) return;
+    if (!(alpha->number > 0)) key_complain(r, "alpha", "must be above 0");
+    c->rope.theta *= pow(alpha->number, c->head_dim / (c->head_dim - 2.0));
+    c->rope.scaling = &rope_none;
+}
+
+static void stablelm(KeyReader *r, Config *c) {
+    c->qk_norm = key_said(r, "qk_layernorm");
+    c->qkv_bias = key_said(r, "use_qkv_bias");
+    c->o_bias = c->mlp_bias = 0;
+    c->decoder->parallel = key_flag(r, "use_parallel_residual", "use_parallel_residual", 0);
+}
+
+static void gpt_oss(KeyReader *r, Config *c) {
+    Decoder *x = c->decoder;
+    RopeNumbers *n = key_rope_numbers(r, &c->rope, c->n_ctx_train);
+    if (n && !key_is_hf(r)) n->no_truncate = 1; /* yarn's ramp, for which GGUF has no key */
+    x->clamp = (float)key_number(r, NULL, "swiglu_limit", 7);
+    x->alpha = (float)key_number(r, NULL, "swiglu_alpha", 1.702);
+    c->qkv_bias = c->o_bias = key_said(r, "attention_bias");
+    if (!(x->clamp > 0)) key_complain(r, "swiglu_limit", "must be above 0");
+}
+
+/* ---- rows ---- */
+
+#define ROW(id, called, pairs, what, ...) \
+    const Architecture id = {.name = called, .family = &family_layers, .pairing = pairs, .traits = &what, \
+                             .hf = &(const DecoderDefaults){__VA_ARGS__}}
+
+static const LayerTraits gemma2_is = {.norm_in = 1, .norm_out = 1, .plus_one = 1, .gate = GATE_GELU,
+                                      .scaled_embedding = 1, .period = 2, .others = OTHERS_HAVE_WINDOW,
+                                      .keys = {layer_caps}, .names = gemma_names, .settle = gemma2},
+    gemma3_is = {.gguf = "gemma3", .norm_in = 1, .norm_out = 1, .plus_one = 1, .qk = QK_HEAD, .gate = GATE_GELU,
+                 .scaled_embedding = 1, .period = 6, .others = OTHERS_HAVE_WINDOW, .local_rope = 1,
+                 .keys = {layer_caps}, .names = gemma_names, .settle = gemma3},
+    phi3_is = {.norm_in = 1, .fused_gate_up = 1, .others = OTHERS_HAVE_WINDOW},
+    smollm3_is = {.norm_in = 1, .others = OTHERS_HAVE_WINDOW, .settle = smollm3},
+    olmo2_is = {.gguf = "olmo2", .norm_out = 1, .qk = QK_WHOLE, .period = 4, .others = OTHERS_HAVE_WINDOW,
+                .local_rope = 1},
+    granite_is = {.norm_in = 1, .keys = {layer_scales}, .settle = granite},
+    ministral_is = {.gguf = "llama", .norm_in = 1, .others = OTHERS_HAVE_WINDOW},
+    ministral3_is = {.gguf = "mistral3", .norm_in = 1, .others = OTHERS_HAVE_WINDOW, .settle = ministral3},
+    qwen3_moe_is = {.gguf = "qwen3moe", .norm_in = 1, .qk = QK_HEAD, .experts = 1, .others = OTHERS_HAVE_WINDOW,
+                    .keys = {layer_experts}, .settle = qwen3_moe},
+    mixtral_is = {.gguf = "llama", .norm_in = 1, .experts = 1, .others = OTHERS_HAVE_WINDOW, .keys = {layer_experts},
+                  .names = mixtral_names},
+    qwen35_is = {.gguf = "qwen35", .norm_in = 1, .plus_one = 1, .qk = QK_HEAD, .gated_output = 1, .period = 4,
+                 .others = OTHERS_ARE_DELTA, .keys = {layer_delta}, .names = post_attention_names, .settle = qwen35},
+    qwen35_moe_is = {.gguf = "qwen35moe", .norm_in = 1, .plus_one = 1, .qk = QK_HEAD, .gated_output = 1, .experts = 1,
+                     .shared_expert = 1, .period = 4, .others = OTHERS_ARE_DELTA,
+                     .keys = {layer_delta, layer_experts}, .names = post_attention_names, .settle = qwen35},
+    qwen3_next_is = {.gguf = "qwen3next", .norm_in = 1, .plus_one = 1, .qk = QK_HEAD, .gated_output = 1, .experts = 1,
+                     .shared_expert = 1, .period = 4, .others = OTHERS_ARE_DELTA,
+                     .keys = {layer_delta, layer_experts}, .names = post_attention_names, .settle = qwen3_next},
+    ernie_is = {.norm_in = 1, .settle = ernie},
+    exaone4_is = {.norm_out = 1, .qk = QK_HEAD, .period = 4, .others = OTHERS_HAVE_WINDOW, .nope_on_full = 1},
+    seed_oss_is = {.norm_in = 1, .names = post_attention_names, .settle = seed_oss},
+    hunyuan_is = {.gguf = "hunyuan-dense", .norm_in = 1, .qk = QK_HEAD, .qk_after = 1, .names = hunyuan_names,
+                  .settle = hunyuan},
+    stablelm_is = {.norm_in = 1, .layernorm = 1, .qk = QK_EACH, .names = stablelm_names, .settle = stablelm},
+    glm4_is = {.norm_in = 1, .norm_out = 1, .fused_gate_up = 1, .names = glm4_names},
+    arcee_is = {.norm_in = 1, .gate = GATE_NONE},
+    gpt_oss_is = {.gguf = "gpt-oss", .norm_in = 1, .gate = GATE_CLAMPED, .sinks = 1, .experts = 1, .period = 2,
+                  .others = OTHERS_HAVE_WINDOW, .keys = {layer_experts}, .names = gpt_oss_names, .settle = gpt_oss};
+
+/* In config.json's names; in GGUF's where these differ. */
+ROW(gemma2_row, "gemma2", ROPE_HALF, gemma2_is, .kv_heads = 4, .head_dim = 256, .n_ctx = 8192, .window = 4096,
+    .tied = 1);
+ROW(gemma3_row, "gemma3", ROPE_HALF, gemma3_is, .kv_heads = 4, .head_dim = 256, .n_ctx = 131072, .window = 4096,
+    .tied = 1, .theta = 1e6, .local_theta = 1e4);
+ROW(gemma3_text_row, "gemma3_text", ROPE_HALF, gemma3_is, .kv_heads = 4, .head_dim = 256, .n_ctx = 131072,
+    .window = 4096, .tied = 1, .theta = 1e6, .local_theta = 1e4);
+ROW(phi3_row, "phi3", ROPE_HALF, phi3_is, .n_ctx = 4096, .eps = 1e-5f);
+ROW(smollm3_row, "smollm3", ROPE_INTERLEAVED, smollm3_is, .kv_heads = 4, .n_ctx = 32768, .window_by_layer = 1,
+    .tied = 1, .theta = 2e6);
+ROW(olmo2_row, "olmo2", ROPE_HALF, olmo2_is, .n_ctx = 2048, .local_theta = -1, .eps = 1e-5f);
+ROW(olmo3_row, "olmo3", ROPE_HALF, olmo2_is, .n_ctx = 2048, .window = 4096, .theta = 5e5, .local_theta = -1,
+    .eps = 1e-5f);
+ROW(granite_row, "granite", ROPE_INTERLEAVED, granite_is, .n_ctx = 2048);
+ROW(ministral_row, "ministral", ROPE_HALF, ministral_is, .kv_heads = 8, .n_ctx = 131072, .window = 4096);
+ROW(ministral3_row, "ministral3", ROPE_INTERLEAVED, ministral3_is, .kv_heads = 8, .head_dim = 128, .n_ctx = 262144,
+    .theta = 1e6, .eps = 1e-5f);
+ROW(mistral3_row, "mistral3", ROPE_INTERLEAVED, ministral3_is, .kv_heads = 8, .head_dim = 128, .n_ctx = 262144,
+    .theta = 1e6, .eps = 1e-5f);
+ROW(qwen3_moe_row, "qwen3_moe", ROPE_HALF, qwen3_moe_is, .kv_heads = 4, .n_ctx = 32768, .window_by_layer = 1);
+ROW(qwen3moe_row, "qwen3moe", ROPE_HALF, qwen3_moe_is, .n_ctx = 32768);
+ROW(qwen35_text_row, "qwen3_5_text", ROPE_HALF, qwen35_is, .kv_heads = 4, .head_dim = 256, .n_ctx = 32768,
+    .partial = 0.25);
+ROW(qwen35_row, "qwen35", ROPE_HALF, qwen35_is, .n_ctx = 32768);
+ROW(qwen35_moe_text_row, "qwen3_5_moe_text", ROPE_HALF, qwen35_moe_is, .kv_heads = 2, .head_dim = 256, .n_ctx = 32768,
+    .partial = 0.25);
+ROW(qwen35moe_row, "qwen35moe", ROPE_HALF, qwen35_moe_is, .n_ctx = 32768);
+ROW(qwen3_next_row, "qwen3_next", ROPE_HALF, qwen3_next_is, .kv_heads = 2, .head_dim = 256, .n_ctx = 32768,
+    .partial = 0.25);
+ROW(qwen3next_row, "qwen3next", ROPE_HALF, qwen3_next_is, .n_ctx = 32768);
+ROW(ernie_row, "ernie4_5", ROPE_INTERLEAVED, ernie_is, .kv_heads = 2, .head_dim = 128, .n_ctx = 131072, .tied = 1,
+    .interleaved = 1, .theta = 5e5, .eps = 1e-5f);
+ROW(exaone4_row, "exaone4", ROPE_HALF, exaone4_is, .kv_heads = 32, .n_ctx = 2048, .window = 4096, .eps = 1e-5f);
+ROW(seed_oss_row, "seed_oss", ROPE_HALF, seed_oss_is, .kv_heads = 8, .head_dim = 128, .n_ctx = 524288);
+ROW(hunyuan_row, "hunyuan_v1_dense", ROPE_HALF, hunyuan_is, .n_ctx = 2048, .eps = 1e-5f);
+ROW(hunyuan_gguf_row, "hunyuan-dense", ROPE_HALF, hunyuan_is, .n_ctx = 2048);
+ROW(stablelm_row, "stablelm", ROPE_HALF, stablelm_is, .kv_heads = 32, .n_ctx = 4096, .partial = 0.25);
+ROW(glm4_row, "glm4", ROPE_INTERLEAVED, glm4_is, .kv_heads = 2, .head_dim = 128, .n_ctx = 131072, .interleaved = 1,
+    .partial = 0.5, .eps = 1.5625e-7f);
+ROW(arcee_row, "arcee", ROPE_INTERLEAVED, arcee_is, .n_ctx = 4096, .eps = 1e-5f);
+ROW(gpt_oss_row, "gpt_oss", ROPE_HALF, gpt_oss_is, .kv_heads = 8, .head_dim = 64, .n_ctx = 131072, .window = 128,
+    .mxfp4 = 1, .theta = 150000, .eps = 1e-5f);
+ROW(gpt_oss_gguf_row, "gpt-oss", ROPE_HALF, gpt_oss_is, .n_ctx = 131072);
+ROW(mixtral_row, "mixtral", ROPE_INTERLEAVED, mixtral_is, .kv_heads = 8, .n_ctx = 131072, .theta = 1e6, .eps = 1e-5f);

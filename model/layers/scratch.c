@@ -1,0 +1,48 @@
+/* model/layers/scratch.c - room for a batch. */
+#include "scratch.h"
+
+#include "model/session.h"
+#include "parts.h"
+
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+/* Expert and delta net of the widest: what their matrices meet. */
+size_t layers_carve(Carver *k, Session *s) {
+    const Model *m = s->model;
+    const Config *c = &m->config;
+    const Decoder *x = c->decoder;
+    size_t B = s->options.n_batch, F = sizeof(float), d = (size_t)c->d_model,
+           q = (size_t)c->n_heads * (size_t)c->head_dim, gated = x->traits->gated_output ? q : 0,
+           half = (size_t)x->local.rotary_dim / 2, E = (size_t)x->n_experts,
+           used = E ? (size_t)x->n_used : 0, S = B * used, ff = (size_t)x->d_expert, values = layer_size(c, 'Z'),
+           channels = x->n_delta ? layer_size(c, 'C') : 0, wide = larger(d, ff),
+           packed = larger(scratch_packed_bytes(m->kernels, 1, wide, 0),
+                           m->min_group ? scratch_packed_bytes(m->kernels, 1, wide, m->min_group) : 0);
+    LayerScratch *w = scratch_carve(k, 1, sizeof *w), made = {0};
+    made.branch = scratch_carve(k, B * d, F);
+    made.gated = scratch_carve(k, 2 * B * gated, F);
+    made.gates = scratch_carve(k, B * gated, F);
+    made.cos = scratch_carve(k, B * half, F);
+    made.sin = scratch_carve(k, B * half, F);
+    made.zeroes = scratch_carve(k, (size_t)c->head_dim, F);
+    made.shares = scratch_carve(k, B * (E + used), F);
+    made.chosen = scratch_carve(k, S, sizeof *made.chosen);
+    made.slot = scratch_carve(k, S, sizeof *made.slot);
+    made.token = scratch_carve(k, S, sizeof *made.token);
+    made.first = scratch_carve(k, E + 1, sizeof *made.first);
+    made.slot_gate = scratch_carve(k, S * ff, F);
+    made.slot_up = scratch_carve(k, S * ff, F);
+    made.slot_out = scratch_carve(k, S * d, F);
+    made.slot_packed = scratch_carve(k, S * packed, used > 0);
+    made.mix = scratch_carve(k, B * channels, F);
+    made.mixed = scratch_carve(k, B * channels, F);
+    made.z = scratch_carve(k, x->n_delta ? B * values : 0, F);
+    made.beta = scratch_carve(k, x->n_delta ? B * (size_t)x->value_heads : 0, F);
+    made.alpha = scratch_carve(k, x->n_delta ? B * (size_t)x->value_heads : 0, F);
+    if (w) {
+        if (half) rope_init(&made.local, &x->local, 1);
+        *w = made;
+        s->scratch->more = w;
+    }
+    return larger(larger(x->n_delta ? values : 0, (size_t)x->d_shared), (size_t)c->d_ff);
+}

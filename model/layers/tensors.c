@@ -1,0 +1,318 @@
+/* model/layers/tensors.c - a model loaded by its table of tensors (parts.h), whatever form its file keeps them in. */
+#include "tensors.h"
+
+#include "base/base.h"
+#include "gpt_oss.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- a tensor by its name ---- */
+
+typedef struct {
+    Loader *ld;
+    const LayerPart *part;
+    int l;                  /* the layer, or -1 */
+    char name[TENSOR_NAME]; /* the last one looked for */
+} Place;
+
+static int is_hf(const Place *p) { return p->ld->m->weights.format == FORMAT_HF; }
+static const Config *config(const Place *p) { return &p->ld->m->config; }
+
+/* The tensor that these names call, number `each` where there are several (-1: there is one). */
+static const Tensor *named(Place *p, const char *gguf, const char *hf, int each) {
+    const char *pattern = is_hf(p) ? hf : gguf, *hole = pattern ? strchr(pattern, '@') : NULL;
+    char layer[40] = "";
+    if (!pattern || (hole && each < 0)) return NULL;
+    if (p->l >= 0) snprintf(layer, sizeof layer, is_hf(p) ? "model.layers.%d." : "blk.%d.", p->l);
+    if (hole) snprintf(p->name, sizeof p->name, "%s%.*s%d%s", layer, (int)(hole - pattern), pattern, each, hole + 1);
+    else snprintf(p->name, sizeof p->name, "%s%s", layer, pattern);
+    return weights_find(&p->ld->m->weights, p->name);
+}
+
+/* The part's own, by the names that its architecture has for it. */
+static const Tensor *own(Place *p, int each) {
+    const char *gguf = p->part->gguf, *hf = p->part->hf;
+    for (const LayerName *n = config(p)->decoder->traits->names; n && n->part; n++)
+        if (strcmp(n->part, p->part->gguf) == 0) gguf = n->gguf ? n->gguf : gguf, hf = n->hf ? n->hf : hf;
+    return named(p, gguf, hf, each);
+}
+
+/* ---- matrices ---- */
+
+/* Rows first .. first+n-1 of a matrix of `all` rows. */
+static Matrix rows_of(Place *p, const Tensor *t, size_t first, size_t n, size_t all, size_t cols) {
+    Matrix w = load_matrix(p->ld, t, p->name, all, cols);
+    if (!w.data || n == all) return w;
+    w.data = (const uint8_t *)w.data + first * (matrix_bytes(&w) / all);
+    w.rows = n;
+    p->ld->m->n_parameters -= (all - n) * cols;
+    return w;
+}
+
+/* The rows of t [all, cols] that `row` names, into memory of our own: they do not lie side by side. */
+static Matrix gathered(Place *p, const Tensor *t, size_t n, size_t all, size_t cols,
+                       size_t (*row)(const Decoder *x, size_t i)) {
+    Matrix w = load_matrix(p->ld, t, p->name, all, cols);
+    if (!w.data) return w;
+    size_t bytes = matrix_bytes(&w) / all;
+    uint8_t *to = weights_own(&p->ld->m->weights, malloc(n * bytes), free);
+    if (!to) {
+        load_out_of_memory(p->ld);
+        return (Matrix){0};
+    }
+    for (size_t i = 0; i < n; i++)
+        memcpy(to + i * bytes, (const uint8_t *)w.data + row(config(p)->decoder, i) * bytes, bytes);
+    w.data = to, w.rows = n;
+    p->ld->m->n_parameters -= (all - n) * cols;
+    return w;
+}
+
+/* A third, or half, of a matrix that holds several: of those of rows [3] the k-th (0 rows: not there). */
+static Matrix part_of_fused(Place *p, const char *gguf, const char *hf, const size_t rows[3], int k) {
+    const Tensor *t = named(p, gguf, hf, -1);
+    size_t first = 0;
+    for (int i = 0; i < k; i++) first += rows[i];
+    return rows_of(p, t, first, rows[k], rows[0] + rows[1] + rows[2], (size_t)config(p)->d_model);
+}
+
+/* Qwen3-Next keeps what belongs to a key head together: q, k, its value heads' v and their z; and beta, alpha. */
+static size_t in_key_head(const Decoder *x, size_t i, size_t each, size_t from, size_t block) {
+    (void)x;
+    return i / each * block + from + i % each;
+}
+
+static size_t row_of_mix(const Decoder *x, size_t i) {
+    size_t dk = (size_t)x->key_dim, keys = (size_t)x->key_heads * dk,
+           dv = (size_t)x->value_heads / (size_t)x->key_heads * (size_t)x->value_dim, block = 2 * dk + 2 * dv;
+    if (i < keys) return in_key_head(x, i, dk, 0, block);
+    if (i < 2 * keys) return in_key_head(x, i - keys, dk, dk, block);
+    return in_key_head(x, i - 2 * keys, dv, 2 * dk, block);
+}
+
+static size_t row_of_z(const Decoder *x, size_t i) {
+    size_t dk = (size_t)x->key_dim, dv = (size_t)x->value_heads / (size_t)x->key_heads * (size_t)x->value_dim;
+    return in_key_head(x, i, dv, 2 * dk + dv, 2 * dk + 2 * dv);
+}
+
+static size_t row_of_beta(const Decoder *x, size_t i) {
+    size_t each = (size_t)x->value_heads / (size_t)x->key_heads;
+    return in_key_head(x, i, each, 0, 2 * each);
+}
+
+static size_t row_of_alpha(const Decoder *x, size_t i) {
+    size_t each = (size_t)x->value_heads / (size_t)x->key_heads;
+    return in_key_head(x, i, each, each, 2 * each);
+}
+
+static Matrix part_of_heads(Place *p, size_t n) {
+    const Config *c = config(p);
+    size_t (*row)(const Decoder *, size_t) = p->part->form == FORM_MIX ? row_of_mix
+                                             : p->part->form == FORM_Z ? row_of_z
+                                             : p->part->form == FORM_BETA ? row_of_beta : row_of_alpha;
+    int wide = p->part->form == FORM_MIX || p->part->form == FORM_Z;
+    size_t all = wide ? layer_size(c, 'C') + layer_size(c, 'Z') : 2 * layer_size(c, 'N');
+    const Tensor *t = wide ? named(p, "ssm_in.weight", "linear_attn.in_proj_qkvz.weight", -1)
+                           : named(p, "ssm_ba.weight", "linear_attn.in_proj_ba.weight", -1);
+    return gathered(p, t, n, all, (size_t)c->d_model, row);
+}
+
+/* Where it is no tensor of its own: its place in another. */
+static Matrix elsewhere(Place *p, size_t rows) {
+    const Config *c = config(p);
+    const size_t qkv[3] = {layer_size(c, 'G'), layer_size(c, 'K'), layer_size(c, 'W')},
+                 ff[3] = {(size_t)c->d_ff, (size_t)c->d_ff};
+    switch (p->part->form) {
+    case FORM_Q: case FORM_K: case FORM_V:
+        return part_of_fused(p, "attn_qkv.weight", "self_attn.qkv_proj.weight", qkv,
+                             (int)(p->part->form - FORM_Q));
+    case FORM_GATE: case FORM_UP:
+        return part_of_fused(p, "ffn_up.weight", "mlp.gate_up_proj.weight", ff,
+                             (int)(p->part->form - FORM_GATE));
+    case FORM_MIX: case FORM_Z: case FORM_BETA: case FORM_ALPHA: return part_of_heads(p, rows);
+    default: return (Matrix){0};
+    }
+}
+
+static Matrix matrix(Place *p, size_t rows, size_t cols) {
+    int fused = config(p)->decoder->traits->fused_gate_up && (p->part->form == FORM_GATE || p->part->form == FORM_UP);
+    const Tensor *t = fused ? NULL : own(p, -1);
+    Matrix w = {0};
+    if (!t) w = elsewhere(p, rows);
+    if (w.data || p->ld->line.rc) return w;
+    t = own(p, -1); /* names it, where it is missing */
+    return load_matrix(p->ld, t, p->name, rows, cols);
+}
+
+/* ---- experts ---- */
+
+static Matrix *experts_new(Place *p) {
+    size_t n = (size_t)config(p)->decoder->n_experts;
+    Matrix *out = weights_own(&p->ld->m->weights, calloc(n, sizeof *out), free);
+    if (!out) load_out_of_memory(p->ld);
+    return out;
+}
+
+/* Rows first .. first+rows-1 of each of the matrices [all, cols] that t holds. */
+static void from_stack(Place *p, Matrix *out, const Tensor *t, size_t first, size_t rows, size_t all, size_t cols) {
+    size_t n = (size_t)config(p)->decoder->n_experts;
+    Matrix w = load_matrix(p->ld, t, p->name, n * all, cols);
+    size_t row = w.data ? matrix_bytes(&w) / w.rows : 0;
+    if (!w.data) return;
+    p->ld->m->n_parameters -= n * (all - rows) * cols;
+    for (size_t e = 0; e < n; e++) {
+        out[e] = w;
+        out[e].rows = rows;
+        out[e].data = (const uint8_t *)w.data + (e * all + first) * row;
+    }
+}
+
+/* Every expert's: one by one, all in one tensor, or gate and up together in one. */
+static Matrix *experts(Place *p, size_t rows, size_t cols) {
+    const LayerForm form = p->part->form;
+    Matrix *out = experts_new(p);
+    const Tensor *t = own(p, -1), *both;
+    if (!out || p->ld->line.rc) return out;
+    if (t) { /* GGUF's */
+        from_stack(p, out, t, 0, rows, rows, cols);
+        return out;
+    }
+    if (is_hf(p) && config(p)->decoder->traits->gate == GATE_CLAMPED) {
+        gpt_oss_experts(p->ld, out, p->part, p->l, rows, cols);
+        return out;
+    }
+    both = form == FORM_DOWNS ? NULL
+           : named(p, "ffn_gate_up_exps.weight", "mlp.experts.gate_up_proj", -1);
+    if (both) from_stack(p, out, both, form == FORM_UPS ? rows : 0, rows, 2 * rows, cols);
+    else if (form == FORM_DOWNS && is_hf(p) && (t = named(p, NULL, "mlp.experts.down_proj", -1)))
+        from_stack(p, out, t, 0, rows, rows, cols);
+    else
+        for (int e = 0; e < config(p)->decoder->n_experts && p->ld->line.rc == 0; e++) {
+            t = own(p, e);
+            out[e] = load_matrix(p->ld, t, p->name, rows, cols);
+        }
+    return out;
+}
+
+/* ---- vectors ---- */
+
+static float *floats_new(Place *p, size_t n) {
+    float *out = weights_own(&p->ld->m->weights, malloc(n * sizeof *out), free);
+    if (!out) load_out_of_memory(p->ld);
+    return out;
+}
+
+/* One after the other, of a list of heads' vectors. */
+static const float *of_each_head(Place *p, size_t n) {
+    size_t d = (size_t)config(p)->head_dim;
+    float *out = floats_new(p, n);
+    for (size_t h = 0; out && h < n / d; h++) {
+        const Tensor *t = own(p, (int)h);
+        const float *one = load_vector(p->ld, t, p->name, d);
+        if (!one) return NULL;
+        memcpy(out + h * d, one, d * sizeof *out);
+    }
+    return out;
+}
+
+static const float *vector(Place *p, size_t n) {
+    const Config *c = config(p);
+    const LayerForm form = p->part->form;
+    const Tensor *t = own(p, -1);
+    const float *x;
+    if (!t && form >= FORM_Q && form <= FORM_V) { /* a bias of all three */
+        size_t q = layer_size(c, 'G'), k = layer_size(c, 'K'), all = q + k + layer_size(c, 'W'),
+               first = form == FORM_Q ? 0 : form == FORM_K ? q : q + k;
+        t = named(p, "attn_qkv.bias", "self_attn.qkv_proj.bias", -1);
+        x = t ? load_vector(p->ld, t, p->name, all) : NULL;
+        return x ? x + first : NULL;
+    }
+    if (!t && form >= FORM_GATES && form <= FORM_DOWNS && is_hf(p))
+        return gpt_oss_biases(p->ld, p->part, p->l, n / (size_t)c->decoder->n_experts);
+    if (!t && form == FORM_NORM && c->decoder->traits->qk == QK_EACH && is_hf(p)) return of_each_head(p, n);
+    x = load_vector(p->ld, t, p->name, n);
+    float *changed = (float *)(uintptr_t)x; /* our own memory */
+    for (size_t i = 0; x && is_hf(p) && i < n; i++)
+        if (form == FORM_NORM && c->decoder->traits->plus_one) changed[i] += 1;
+        else if (form == FORM_DECAY) changed[i] = -expf(x[i]);
+    return x;
+}
+
+/* ---- all of them ---- */
+
+static void *place_of(Model *m, const LayerPart *part, int l) {
+    char *base = part->in == IN_MODEL ? (char *)m
+                 : part->in == IN_DECODER ? (char *)m->config.decoder
+                 : part->in == IN_LAYER ? (char *)&m->layers[l] : (char *)m->layers[l].more;
+    return base + part->at;
+}
+
+static int is_there(Place *p) {
+    const LayerForm form = p->part->form;
+    if (own(p, -1) || own(p, 0)) return 1;
+    return form >= FORM_Q && form <= FORM_V && named(p, "attn_qkv.bias", "self_attn.qkv_proj.bias", -1) != NULL;
+}
+
+static int is_experts(const LayerPart *p) { return p->form >= FORM_GATES && p->form <= FORM_DOWNS; }
+
+static void take(Place *p) {
+    Model *m = p->ld->m;
+    const LayerPart *part = p->part;
+    size_t rows = layer_size(&m->config, part->rows), cols = part->cols ? layer_size(&m->config, part->cols) : 0;
+    void *to = place_of(m, part, p->l);
+    int has = layer_has(&m->config, part, p->l);
+    if (has == 0 || (has < 0 && !is_there(p))) return;
+    if (part->form == FORM_CONV) *(const float **)to = vector(p, rows * cols);
+    else if (!cols) *(const float **)to = vector(p, rows);
+    else if (is_experts(part)) *(Matrix **)to = experts(p, rows, cols);
+    else *(Matrix *)to = matrix(p, rows, cols);
+}
+
+void layers_load(Loader *ld) {
+    Model *m = ld->m;
+    int layers = m->config.n_layers, of_mixer[2] = {0};
+    LayerMore *more = weights_own(&m->weights, calloc((size_t)layers, sizeof *more), free);
+    if (!more) {
+        load_out_of_memory(ld);
+        return;
+    }
+    for (int l = 0; l < layers; l++) {
+        m->layers[l].more = &more[l];
+        more[l].past = of_mixer[m->config.decoder->kinds[l].mixer == MIXER_DELTA]++;
+    }
+    for (int l = -1; l < layers; l++)
+        for (const LayerPart *part = layer_parts; part->gguf && ld->line.rc == 0; part++)
+            take(&(Place){.ld = ld, .part = part, .l = l});
+    if (!m->lm_head.data) m->lm_head = m->tok_emb;
+}
+
+/* ---- one by one ---- */
+
+/* How many matrices a row of the table stands for, in a layer. */
+static size_t matrices_of(const Config *c, const LayerPart *p) {
+    if (!p->cols || p->form == FORM_CONV || !layer_part_repeats(p)) return 0;
+    return is_experts(p) ? (size_t)c->decoder->n_experts : 1;
+}
+
+size_t layer_matrices(const Config *c) {
+    size_t n = 0;
+    for (const LayerPart *p = layer_parts; p->gguf; p++) n += matrices_of(c, p);
+    return n;
+}
+
+Matrix *layer_matrix(const Model *m, int l, size_t i) {
+    static const Matrix none; /* which nobody fills */
+    for (const LayerPart *p = layer_parts; p->gguf; p++) {
+        size_t n = matrices_of(&m->config, p);
+        if (i >= n) {
+            i -= n;
+            continue;
+        }
+        void *at = place_of((Model *)(uintptr_t)m, p, l);
+        if (!is_experts(p)) return at;
+        return *(Matrix **)at ? *(Matrix **)at + i : (Matrix *)(uintptr_t)&none;
+    }
+    return (Matrix *)(uintptr_t)&none;
+}

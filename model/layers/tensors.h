@@ -1,0 +1,13 @@
+/* model/layers/tensors.h - a model in layers loaded by its table of tensors, and its matrices one by one. */
+#ifndef LAYER_TENSORS_H
+#define LAYER_TENSORS_H
+
+#include "parts.h"
+
+void layers_load(Loader *ld); /* family.h */
+
+/* Matrix i of layer l, 0 <= i < layer_matrices(c); without data where the layer has none there. */
+size_t layer_matrices(const Config *c);
+Matrix *layer_matrix(const Model *m, int l, size_t i);
+
+#endif
