@@ -6,6 +6,7 @@
 #include "bias.h"
 #include "kernels/cache_kernels.h"
 #include "attention/cache_bytes.h"
+#include "model/layers/layers.h"
 #include "past.h"
 #include "rope/relative.h"
 #include "stretch.h"
@@ -39,6 +40,9 @@ static int init(Session *s, char *err, size_t errlen) {
         return base_error(err, errlen, -EINVAL, "entropy: heads of %d entries are too wide", c->head_dim);
     if (row && row->chooses != ROPE_BY_POSITION)
         return base_error(err, errlen, -EINVAL, "entropy: %s chooses keys by more than their positions", row->name);
+    if (c->decoder && (c->decoder->n_delta || c->decoder->score_cap > 0 || c->decoder->traits->sinks))
+        return base_error(err, errlen, -EINVAL, "entropy: not known for %s, whose weights are more than a softmax of "
+                          "scores", c->arch);
     if (c->rope.scaling->method->growth)
         return base_error(err, errlen, -EINVAL, "entropy: not known for %s", c->rope.scaling->name);
     int rc = attention_tiles.init(s, err, errlen);
@@ -68,7 +72,7 @@ static void free_all(Session *s) {
 
 static void read_key(double *out, const Session *s, int l, int h, size_t slot) {
     float k[MOST];
-    cache_floats(&s->past->cache, l, h, slot, 0, k);
+    cache_floats(&s->past->cache, past_layer(s, l), h, slot, 0, k);
     for (int i = 0; i < s->model->config.head_dim; i++) out[i] = (double)k[i];
 }
 

@@ -1,6 +1,7 @@
 /* model/fingerprint.c - a number for a model, so that a saved state finds its own again. */
 #include "fingerprint.h"
 #include "base/hash.h"
+#include "model/layers/layers.h"
 
 #include "rope/positions.h"
 #include "rope/spec.h"
@@ -49,6 +50,18 @@ static void mix_in_positions(uint64_t *hash, const Positions *p) {
     mix_in(hash, &p->two_sided, sizeof p->two_sided);
 }
 
+/* Layers that are not LLaMA's. */
+static void mix_in_layers(uint64_t *hash, const Decoder *x, int n_layers) {
+    const float numbers[] = {x->embed_scale, x->residual_scale, x->logit_scale, x->logit_cap, x->score_scale,
+                             x->score_cap, x->temperature, x->clamp, x->alpha};
+    const int more[] = {x->parallel, x->n_used, x->renormalise, x->tiled, x->key_heads, x->value_heads};
+    mix_in(hash, numbers, sizeof numbers);
+    mix_in(hash, more, sizeof more);
+    mix_in(hash, &x->temperature_n, sizeof x->temperature_n);
+    mix_in(hash, x->kinds, (size_t)n_layers * sizeof *x->kinds);
+    if (x->traits->local_rope) mix_in_rope(hash, &x->local, 1);
+}
+
 uint64_t model_fingerprint(const Model *m) {
     const Config *c = &m->config;
     const LinearConfig *linear = &c->linear;
@@ -65,6 +78,7 @@ uint64_t model_fingerprint(const Model *m) {
     mix_in_rope(&hash, &c->rope, INT64_MAX);
     mix_in_spec(&hash, &c->rope);
     if (c->positions) mix_in_positions(&hash, c->positions);
+    if (c->decoder) mix_in_layers(&hash, c->decoder, c->n_layers);
     if (c->log_scale && !f->variant) mix_in(&hash, &c->log_scale, sizeof c->log_scale);
     mix_in_text(&hash, linear->form ? linear->form->name : "softmax");
     if (linear->form) {

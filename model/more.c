@@ -40,6 +40,8 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     if (r->line.rc == 0) position_read(r, c);
     if (r->line.rc == 0 && o) config_override(r, c, o);
     if (linear->form && linear_check(linear, why, sizeof why)) return; /* config_read says it */
+    if (linear->form && c->decoder)
+        key_complain(r, "attention", "linear attention is for the layers of LLaMA, Mistral, Qwen2 and Qwen3");
     if (linear->form && c->window)
         key_complain(r, "sliding_window", "linear attention cannot forget; it has no window");
     if (r->line.rc == 0 && linear->form) rotate_features(r, c);

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "keys_more.h"
+#include "model/layers/layers.h"
 #include "rope/positions.h"
 #include "rope/relative.h"
 #include "rope/scores.h"
@@ -86,6 +87,10 @@ int config_check_stretch(const Config *c, char *err, size_t errlen) {
                           "rope: %s needs softmax attention: linear attention keeps a sum of keys, "
                           "in which none has a distance or a score of its own",
                           name);
+    const char *has = c->decoder && name ? layers_unstretched(c, n) : NULL;
+    if (has)
+        return base_error(err, errlen, -EINVAL, "rope: %s is not known together with %s, which this model has", name,
+                          has);
     if (name && c->mask != MASK_CAUSAL)
         return base_error(err, errlen, -EINVAL, "rope: %s needs a model that reads from left to right; this one sees "
                           "whole texts", name);

@@ -16,6 +16,9 @@ int probe_turns(const Session *s) { return !s->model->config.linear.form && !s->
 static int init(Session *s, char *err, size_t errlen) {
     Probe *p = probe(s);
     const Config *c = &s->model->config;
+    if (c->decoder)
+        return base_error(err, errlen, -EINVAL, "a look into attention is not known for %s, whose layers are not "
+                          "LLaMA's", c->arch);
     int rc = attention_tiles.init(s, err, errlen);
     if (rc) return rc;
     if (p->turn && s->past->stretch)

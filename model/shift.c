@@ -3,6 +3,7 @@
 
 #include "attention/cache_bytes.h"
 #include "base/base.h"
+#include "model/layers/layers.h"
 #include "past.h"
 #include "rope/positions.h"
 #include "rope/relative.h"
@@ -19,6 +20,8 @@ int session_can_shift(const Model *m, size_t keep, size_t n_ctx, char *err, size
         return base_error(err, errlen, -EINVAL, "linear attention has no context to fill: nothing to shift");
     if (c->mask != MASK_CAUSAL || m->encoder)
         return base_error(err, errlen, -EINVAL, "this model does not read from left to right: nothing to shift");
+    const char *has = c->decoder ? layers_unstretched(c, n) : NULL;
+    if (has) return base_error(err, errlen, -EINVAL, "this model has %s, for which a shift is not known", has);
     if (c->place)
         return base_error(err, errlen, -EINVAL, "this model's positions are %s, and stand in what was read: what a "
                           "shift keeps would keep its old ones", position_kind_of(c->positions)->name);

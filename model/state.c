@@ -10,6 +10,7 @@
  *         logits                        f32 [vocab_size]
  *         linear: S, z, top             f64 [LinearState.n]: the same size however much was read
  *         softmax: ids, keys, values    i32 [n], [n_layers, n_kv_heads, n] of cache_slot_bytes, twice
+ *         delta nets beside it: states  f32 (layers/delta.h)
  *     end hash_bytes of all before it, u64 */
 #include "state.h"
 
@@ -17,6 +18,7 @@
 #include "base/newfile.h"
 #include "bias.h"
 #include "fingerprint.h"
+#include "model/layers/delta.h"
 #include "past.h"
 #include "rope/spec.h"
 #include "scratch.h"
@@ -91,6 +93,7 @@ static void each_part(const Session *s, size_t n_ids, int reading, Part *part, v
     for (int values = 0; values < 2; values++)
         for (size_t head = 0; head < (size_t)c->n_layers * (size_t)c->n_kv_heads; head++)
             for (size_t slot = 0; slot < n_ids; slot++) slot_part(s, head, slot, values, reading, part, arg);
+    if (s->past->delta) part(arg, s->past->delta->block, s->past->delta->bytes);
 }
 
 /* The bytes of all parts. No overflow: all of it is memory that s has. */
@@ -98,6 +101,7 @@ static size_t parts_bytes(const Session *s, size_t n_ids) {
     const KVCache *c = &s->past->cache;
     size_t n = (size_t)s->model->config.vocab_size * sizeof *s->logits;
     if (s->past->state.S) return n + s->past->state.n * sizeof *s->past->state.S;
+    if (s->past->delta) n += s->past->delta->bytes;
     return n + n_ids * (sizeof *s->ids + (size_t)c->n_layers * (size_t)c->n_kv_heads *
                                              (cache_slot_bytes(c, 0) + cache_slot_bytes(c, 1)));
 }

@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "bias.h"
 #include "choose.h"
+#include "model/layers/layers.h"
 #include "past.h"
 #include "rope/positions.h"
 #include "scratch.h"
@@ -58,6 +59,8 @@ int stretch_init(Stretch **out, const Session *s, char *err, size_t errlen) {
     x->n_maps = x->n_common * (rope->scaling->method->each ? 2 : 1);
     x->n_rows = x->row->chooses == ROPE_BY_HEADS ? x->n_common : ROPE_SEGMENTS;
     x->most_segments = chooser && chooser->most_segments > ROPE_SEGMENTS ? chooser->most_segments : ROPE_SEGMENTS;
+    const Decoder *layers = s->model->config.decoder; /* the first layer that comes here */
+    while (layers && x->first + 1 < s->model->config.n_layers && layers->kinds[x->first].turn != TURN_MAIN) x->first++;
     x->middle = (double)s->options.origin + (double)s->options.n_ctx / 2;
     if (rope->scaling->method->growth &&
         (double)s->options.n_ctx / 2 * -rope->scaling->method->growth(rope, 0) > 80) /* e^88 is no float */
@@ -241,7 +244,8 @@ static void attend_tile(Session *s, int l, size_t t, size_t n, size_t h, size_t 
             *q++ = common;
         }
     }
-    attention_segments(queries, n * heads, &maps, &s->past->cache, l, (int)(h / (n_heads / (size_t)c->n_kv_heads)),
+    size_t head = h / (n_heads / (size_t)c->n_kv_heads);
+    attention_segments(queries, n * heads, &maps, &s->past->cache, past_layer(s, l), (int)head,
                        x->scratch + member * x->scratch_floats, s->model->kernels);
 }
 
@@ -265,7 +269,7 @@ static void make_own(Session *s, size_t t) {
 void stretch_attend(Session *s, int l, size_t n) {
     const Stretch *x = s->past->stretch;
     const Chooser *chooser = s->past->chooser;
-    if (l == 0) prepare(s, n);
+    if (l == x->first) prepare(s, n);
     for (size_t t = 0, m; t < n; t += m) {
         size_t most = chooser ? choose_run(s, t, n) : n - t;
         for (m = 1; m < most && !x->own[t] && !x->own[t + m];) m++;

@@ -17,6 +17,7 @@ typedef struct Stretch {
     int n_rows;                /* angles of a query: one for each segment, or for each map where heads have their own */
     float *tables;             /* [n_maps, 2, table_floats]: what maps point to, cosines first */
     size_t table_floats;       /* of all slots' groups: [groups, rotary_dim/2, KEY_LANES] */
+    int first;                 /* the first layer whose RoPE it is */
     double middle;             /* of the context: where xpos is 1 */
     size_t filled;             /* slots whose angles are in the common maps .. */
     int64_t choice;            /* .. by the frequencies of this choice (Rope.choice) */
@@ -40,7 +41,7 @@ int stretch_init(Stretch **out, const Session *s, char *err, size_t errlen);
 void stretch_free(Stretch *x); /* accepts NULL */
 
 /* The scratch's att [n, n_heads*value_dim] = attention of layer l for the batch's n tokens, from its q, which is not
- * rotated, and the cache, which has their keys already. Layers in their order from 0, which makes the angles for all.
+ * rotated, and the cache, which has their keys already. Layers in their order; the first makes the angles for all.
  * Every thread of the team calls it. Cannot fail. */
 void stretch_attend(Session *s, int l, size_t n);
 

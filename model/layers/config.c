@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/json.h"
+#include "rope/relative.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -121,12 +122,27 @@ static void read_kinds(KeyReader *r, Config *c, const Architecture *a) {
     c->window = t->others == OTHERS_HAVE_WINDOW ? read_window(r, a) : 0;
     read_others(r, c, others);
     for (int l = 0; l < c->n_layers; l++) {
-        int delta = t->others == OTHERS_ARE_DELTA && others[l], windowed = !delta && others[l] && c->window > 0;
-        int off = (t->nope_period && (l + 1) % t->nope_period == 0) || (t->nope_on_full && c->window > 0 && !windowed);
+        int delta = t->others == OTHERS_ARE_DELTA && others[l];
+        int windowed = !delta && others[l] && c->window > 0;
+        int unturned = (t->nope_period && (l + 1) % t->nope_period == 0) ||
+                       (t->nope_on_full && c->window > 0 && !windowed);
+        int turn = delta || unturned ? TURN_NOT : windowed && t->local_rope ? TURN_LOCAL : TURN_MAIN;
         c->windowed[l] = (uint8_t)windowed;
-        x->kinds[l] = (LayerKind){.mixer = delta ? MIXER_DELTA : MIXER_SOFTMAX, .experts = x->n_experts > 0,
-                                  .turn = off ? TURN_NOT : windowed && t->local_rope ? TURN_LOCAL : TURN_MAIN};
+        x->kinds[l] = (LayerKind){.mixer = delta ? MIXER_DELTA : MIXER_SOFTMAX, .turn = turn,
+                                  .experts = x->n_experts > 0};
     }
+}
+
+const char *layers_unstretched(const Config *c, const RopeNumbers *n) {
+    const Decoder *x = c->decoder;
+    int local = 0;
+    for (int l = 0; l < c->n_layers; l++) local |= x->kinds[l].turn == TURN_LOCAL;
+    if (x->score_cap > 0) return "a soft cap on scores";
+    if (x->traits->sinks) return "sink logits";
+    if (x->traits->qk_after) return "norms behind the rotation";
+    if (x->n_delta) return "delta nets";
+    if (local && !n->relative && !n->any_nope) return "layers with a RoPE of their own"; /* a shift moves their keys */
+    return n->relative && n->relative->chooses != ROPE_BY_POSITION ? "layers that are not LLaMA's" : NULL;
 }
 
 /* ---- all of it ---- */

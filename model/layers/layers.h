@@ -88,6 +88,9 @@ typedef struct LayerMore {
 
 extern const Family family_layers; /* forward.c */
 
+/* What keeps a method that rewrites distances, or moves keys, from such a model: a noun; NULL: nothing. */
+const char *layers_unstretched(const Config *c, const struct RopeNumbers *n);
+
 /* What scores of a query at pos are multiplied by. */
 float layers_score(const Decoder *x, int64_t pos);
 
