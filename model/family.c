@@ -193,7 +193,7 @@ const float *load_vector(Loader *ld, const Tensor *t, const char *name, size_t n
     return out;
 }
 
-static int load(Model *m, char *err, size_t errlen) {
+int model_load(Model *m, char *err, size_t errlen) {
     Weights *w = &m->weights;
     Loader ld = {m, {w->path, err, errlen, 0}};
     size_t layers = (size_t)m->config.n_layers;
@@ -213,7 +213,7 @@ int model_open_memory(Model *m, const void *data, size_t size, const char *name,
     memset(m, 0, sizeof *m);
     int rc = weights_open_memory(&m->weights, data, size, name, err, errlen);
     if (rc == 0) rc = config_read(&m->config, &m->weights, o, err, errlen);
-    if (rc == 0) rc = load(m, err, errlen);
+    if (rc == 0) rc = model_load(m, err, errlen);
     if (rc == 0) rc = model_more(m, o, err, errlen);
     if (rc) model_close(m);
     return rc;

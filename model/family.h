@@ -76,6 +76,8 @@ struct Family {
 /* Read c from w's metadata, apply o (may be NULL), check everything for plausibility. 0, or -EINVAL and one line that
  * names the file and the key. Shapes of tensors are checked by model_open. */
 int config_read(Config *c, Weights *w, const ModelOptions *o, char *err, size_t errlen);
+/* The tensors of m->weights into m, whose config is read. */
+int model_load(Model *m, char *err, size_t errlen);
 /* The settings that the core does not know (more.c): further keys, o, and what does not go together. */
 void config_more(KeyReader *r, Config *c, const ModelOptions *o);
 

@@ -26,7 +26,7 @@ static int help(void) {
     puts("usage: weights-tools/convert IN OUT.gguf|OUT.safetensors [options]\n"
          "       weights-tools/convert --list IN\n"
          "\n"
-         "To GGUF, tokenizer included: a RoFormer, or a LLaMA, Mistral or Qwen of Hugging Face, from safetensors, a "
+         "To GGUF, tokenizer included: a RoFormer, or a decoder of Hugging Face that ./run knows, from safetensors, a "
          "PyTorch\n"
          "file (.bin, .pt, .pth; zip or legacy; nothing in it is ever run) or a TensorFlow V2 checkpoint (its prefix "
          "or its\n"
@@ -35,7 +35,8 @@ static int help(void) {
          "\n"
          "  --type TYPE     keep: the stored type (default; in GGUF F64 and llama2.c's int8 become F32); f32; f16: "
          "matrices as\n"
-         "                  F16, vectors as F32. weights-tools/quantize writes the others\n"
+         "                  F16 (MXFP4 stays); vectors, routers and tables of positions as F32.\n"
+         "                  weights-tools/quantize writes the others\n"
          "  -z FILE         the tokenizer, where it is not beside IN: any file or folder that ./run tokenize opens (or "
          "--vocab FILE)\n"
          "  --pre NAME      byte-level BPE whose files do not say how words are cut: GGUF's name (gpt-2, qwen2 ..)\n"
@@ -136,14 +137,16 @@ static void say_what_was_written(const Args *a, size_t tensors, uint64_t bytes) 
 /* The types to write; general.file_type goes by the first matrix, which is the embeddings. -1: as the GGUF file
  * says. */
 static int set_types(Source *s, TypeChoice choice) {
-    int type = -1;
+    int type = -1, mxfp4 = 0;
     for (size_t i = 0; i < s->n_items; i++) {
         Item *t = &s->items[i];
-        if (choice != TYPE_KEEP) t->type = choice == TYPE_F16 && t->n_dims >= 2 ? TENSOR_F16 : TENSOR_F32;
+        int blocks = choice == TYPE_F16 && t->type == TENSOR_MXFP4; /* smaller than that already */
+        if (choice != TYPE_KEEP && !blocks) t->type = choice == TYPE_F16 && item_is_weight(t) ? TENSOR_F16 : TENSOR_F32;
         if (type < 0 && t->n_dims >= 2) type = t->type;
+        mxfp4 |= t->type == TENSOR_MXFP4;
     }
     if (choice == TYPE_KEEP && s->is_gguf) return -1;
-    return type == TENSOR_F16 ? 1 : type == TENSOR_BF16 ? 32 : 0;
+    return mxfp4 ? 38 : type == TENSOR_F16 ? 1 : type == TENSOR_BF16 ? 32 : 0;
 }
 
 static int to_gguf(const Args *a, const Report *r, char *err, size_t errlen) {

@@ -1,7 +1,8 @@
 /* weights-tools/mixture.c - types by name. A "mostly Q4_K" file has Q6_K where errors cost most: in the output, and in
  * v and ffn_down of the first and last eighth of the layers and every third one between. */
 #include "mixture.h"
-#include "weights-tools/checkpoint/text.h"
+
+#include "model/layers/layers.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -28,13 +29,6 @@ static int is_block_format(int type) { return quant_format(type)->block > 1; }
 static int has(const Item *i, const char *part) { return strstr(i->name, part) != NULL; }
 static int is(const Item *i, const char *name) { return strcmp(i->name, name) == 0; }
 
-/* Matrices are encoded; norms, biases, tables of positions and token types are few and matter, and stay what they
- * are. */
-static int is_encoded(const Item *i) {
-    return i->n_dims >= 2 && text_ends_with(i->name, "weight") && !has(i, "_norm.weight") &&
-           !is(i, "token_types.weight") && !is(i, "position_embd.weight") && !has(i, "attn_rel_b.weight");
-}
-
 /* The matrix that makes the logits. RoFormer's own head, where nothing ties it, is mlm.decoder. */
 static int is_output(const Item *i) { return is(i, "output.weight") || is(i, "mlm.decoder.weight"); }
 
@@ -54,6 +48,17 @@ static int is_70b(const Config *c) {
            (strcmp(c->arch, "qwen2") == 0 || (strcmp(c->arch, "llama") == 0 && c->n_heads != c->n_kv_heads));
 }
 
+/* What was four bits from the first stays so, unless floats are wanted. */
+static int keeps_blocks(const Mixture *m, const Item *i) {
+    return item_own_type(i) == TENSOR_MXFP4 && is_block_format(m->type);
+}
+
+/* Eight experts share attention, so that its matrices are small beside theirs. */
+static int is_of_eight(const Config *c, const Item *i) {
+    return c->decoder && c->decoder->n_experts == 8 &&
+           (has(i, "attn_v.weight") || has(i, "attn_k.weight") || has(i, "attn_qkv.weight"));
+}
+
 /* The type by name, for a file whose other matrices are m->type, a block format. */
 static int wanted(const Mixture *m, const Config *c, const Item *i, int tied) {
     int n = c->n_layers, mixed = m->type == TENSOR_Q4_K || m->type == TENSOR_Q5_K;
@@ -61,7 +66,8 @@ static int wanted(const Mixture *m, const Config *c, const Item *i, int tied) {
         if (i->cols % (size_t)quant_format(m->type)->block != 0) return TENSOR_Q8_0;
         return m->type == TENSOR_Q8_0 ? TENSOR_Q8_0 : TENSOR_Q6_K;
     }
-    if (has(i, "attn_v.weight")) {
+    if (is_of_eight(c, i)) return TENSOR_Q8_0;
+    if (has(i, "attn_v.weight") || has(i, "attn_qkv.weight")) {
         int type = mixed && more_bits(layer_of(i), n) ? TENSOR_Q6_K : m->type;
         return type == TENSOR_Q4_K && is_70b(c) ? TENSOR_Q5_K : type;
     }
@@ -78,7 +84,9 @@ static int fallback(const Item *i, int type) {
 }
 
 /* What stays: vectors become F32 where the input was no GGUF file, as llama.cpp's converter has them. */
-static int stays(const Source *s, const Item *i) { return s->is_gguf ? item_own_type(i) : TENSOR_F32; }
+static int stays(const Source *s, const Item *i) {
+    return s->is_gguf || item_own_type(i) == TENSOR_MXFP4 ? item_own_type(i) : TENSOR_F32;
+}
 
 size_t mixture_apply(const Mixture *m, Source *s, const Report *r) {
     size_t n_fallbacks = 0;
@@ -86,7 +94,7 @@ size_t mixture_apply(const Mixture *m, Source *s, const Report *r) {
     for (size_t i = 0; i < s->n_items; i++) tied &= !is_output(&s->items[i]);
     for (size_t k = 0; k < s->n_items; k++) {
         Item *i = &s->items[k];
-        if (!is_encoded(i)) {
+        if (!item_is_weight(i) || keeps_blocks(m, i)) {
             i->type = stays(s, i);
             continue;
         }

@@ -91,7 +91,7 @@ static size_t encode_row(const Item *i, size_t r, uint8_t *out, size_t bytes, fl
         memcpy(out, raw, bytes);
         return 0;
     }
-    if (!i->from.data && i->type == TENSOR_F16 && i->head_dim == 0)
+    if (!i->from.data && i->type == TENSOR_F16 && !i->row_order && !i->col_order)
         return view_read(&i->view, r * i->cols, i->cols, ELEM_F16, out);
     item_row(i, r, room);
     return quant_encode(i->type, out, room, i->cols);

@@ -8,6 +8,7 @@
 #include "model/files/safetensors.h"
 #include "sidecars.h"
 #include "weights-tools/checkpoint/open.h"
+#include "weights-tools/checkpoint/text.h"
 #include "base/base.h"
 #include "base/system.h"
 
@@ -39,6 +40,15 @@ Item source_item(const View *v) {
     return i;
 }
 
+int item_is_weight(const Item *i) {
+    static const char *const stay[] = {"_norm.weight", "token_types.weight", "position_embd.weight",
+                                       "attn_rel_b.weight", "ffn_gate_inp.weight", "ssm_conv1d.weight"};
+    if (i->n_dims < 2 || !text_ends_with(i->name, "weight")) return 0;
+    for (size_t k = 0; k < sizeof stay / sizeof *stay; k++)
+        if (strstr(i->name, stay[k])) return 0;
+    return 1;
+}
+
 int item_own_type(const Item *i) {
     static const int of_elem[] = {[ELEM_F32] = TENSOR_F32, [ELEM_F16] = TENSOR_F16, [ELEM_BF16] = TENSOR_BF16};
     if (i->from.data) return (int)i->from.type;
@@ -51,26 +61,51 @@ int item_readable(const Item *i) {
     return f && f->row;
 }
 
-/* The row of the file that becomes row r. With pairs side by side, rows 2p and 2p + 1 of a head are p and p + d/2. */
-static size_t file_row(const Item *i, size_t r) {
-    if (i->head_dim == 0 || r % i->head_dim >= i->rotary_dim) return r;
-    size_t k = r % i->head_dim;
-    return r - k + k / 2 + k % 2 * (i->rotary_dim / 2);
+size_t *source_order(Source *s, size_t n) { return weights_own(&s->plan.names, calloc(n, sizeof(size_t)), free); }
+
+const size_t *source_pairs(Source *s, size_t n, size_t head_dim, size_t rotary_dim) {
+    size_t *order = source_order(s, n);
+    for (size_t r = 0; order && r < n; r++) {
+        size_t k = r % head_dim;
+        order[r] = k < rotary_dim ? r - k + k / 2 + k % 2 * (rotary_dim / 2) : r;
+    }
+    return order;
+}
+
+/* The matrix that row r of the new file comes from, a checkpoint's window one without data; *row: its row there. */
+static const Matrix *matrix_of(const Item *i, size_t r, size_t *row) {
+    const Matrix *m = &i->from;
+    *row = i->row_order ? i->row_order[r] : r;
+    for (size_t k = 0; k < i->n_below && *row >= m->rows; k++) {
+        *row -= m->rows;
+        m = &i->below[k];
+    }
+    return m;
+}
+
+static void read_values(const Item *i, const Matrix *m, size_t first, size_t n, float *out) {
+    if (m->data) matrix_floats(out, m, first, n);
+    else view_read(&i->view, first, n, ELEM_F32, (uint8_t *)out);
 }
 
 void item_row(const Item *i, size_t r, float *out) {
-    size_t row = file_row(i, r);
-    if (i->from.data) matrix_row(out, &i->from, row);
-    else view_read(&i->view, row * i->cols, i->cols, ELEM_F32, (uint8_t *)out);
+    size_t row;
+    const Matrix *m = matrix_of(i, r, &row);
+    if (m->data && !i->col_order) matrix_row(out, m, row);
+    else if (!i->col_order) read_values(i, m, row * i->cols, i->cols, out);
+    else
+        for (size_t b = 0; b < i->cols / i->col_block; b++)
+            read_values(i, m, row * i->cols + i->col_order[b] * i->col_block, i->col_block, out + b * i->col_block);
 }
 
 const uint8_t *item_raw_row(const Item *i, size_t r) {
-    size_t row = file_row(i, r);
-    if (!i->from.data)
-        return view_is_contiguous(&i->view) ? i->view.data + row * i->cols * elem_bytes(i->view.type) : NULL;
-    if (i->from.type == TENSOR_I8_GROUPS) return NULL;
-    const QuantFormat *f = quant_format(i->from.type);
-    return (const uint8_t *)i->from.data + row * (i->cols / (size_t)f->block) * (size_t)f->bytes;
+    size_t row;
+    const Matrix *m = matrix_of(i, r, &row);
+    if (i->col_order) return NULL;
+    if (!m->data) return view_is_contiguous(&i->view) ? i->view.data + row * i->cols * elem_bytes(i->view.type) : NULL;
+    if (m->type == TENSOR_I8_GROUPS || m->type != i->from.type) return NULL;
+    const QuantFormat *f = quant_format(m->type);
+    return (const uint8_t *)m->data + row * (i->cols / (size_t)f->block) * (size_t)f->bytes;
 }
 
 static int is_mapped(const Weights *w, const uint8_t *data) {
@@ -84,7 +119,8 @@ void item_drop(const Source *s, const Item *i) {
     const uint8_t *data = i->from.data ? i->from.data : i->view.data;
     if (!is_mapped(&s->weights, data) && !is_mapped(&s->checkpoint.weights, data)) return;
     if (i->from.data) pages_drop(data, matrix_bytes(&i->from));
-    else if (view_is_contiguous(&i->view)) pages_drop(data, i->view.values * elem_bytes(i->view.type));
+    for (size_t k = 0; k < i->n_below; k++) pages_drop(i->below[k].data, matrix_bytes(&i->below[k]));
+    if (!i->from.data && view_is_contiguous(&i->view)) pages_drop(data, i->view.values * elem_bytes(i->view.type));
 }
 
 int item_bytes(const Item *i, size_t *bytes) {

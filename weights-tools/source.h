@@ -7,10 +7,9 @@
  *     model_write(&f, &s, threads, &report, err, sizeof err)            model_write.h
  *     source_close(&s);
  *
- * Read: GGUF; llama2.c's .bin; a LLaMA, Mistral or Qwen of Hugging Face and a RoFormer, in any container of
- * checkpoint.h. Hugging Face stores q and k for pairs (i, i + d/2), GGUF's architecture "llama" for pairs (2i, 2i + 1):
- * there rows change places on the way (Item.head_dim). llama2.c's files and RoFormers have GGUF's order, Qwen's GGUF
- * has Hugging Face's. */
+ * Read: GGUF; llama2.c's .bin; a decoder of Hugging Face and a RoFormer, in any container of checkpoint.h. Where GGUF
+ * has rows or columns in another order (q and k of its "llama": pairs (2i, 2i + 1), Hugging Face's are (i, i + d/2)),
+ * they change places on the way (Item.row_order, col_order). */
 #ifndef SOURCE_H
 #define SOURCE_H
 
@@ -24,7 +23,11 @@ typedef struct {
     size_t rows, cols; /* a row is cols contiguous values; a vector is one row (a transposed one: rows of 1) */
     Matrix from;                  /* where the values are: a matrix of a model's file .. */
     View view;                    /* .. or, where from.data is NULL, a checkpoint's window */
-    size_t head_dim, rotary_dim;  /* not 0: in each head of head_dim rows, rotary_dim change from halves to pairs */
+    const Matrix *below;          /* [n_below]: more matrices of its columns, one below the other */
+    size_t n_below;
+    const size_t *row_order;      /* [rows]: which row of the old file each is; NULL: as they stand */
+    const size_t *col_order;      /* [cols / col_block]: the same of blocks of columns, of F32, F16 or BF16 */
+    size_t col_block;
     int type;                     /* GGML type to write */
 } Item;
 
@@ -60,6 +63,9 @@ typedef struct {
 int source_open(Source *s, const char *path, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 void source_close(Source *s); /* accepts a zeroed struct */
 
+/* 1 for a matrix that is multiplied by, or an embedding's; norms, biases, routers, convolutions, tables of positions
+ * and token types are few and matter, and stay as exact as they are. Goes by the name and the shape. */
+int item_is_weight(const Item *i);
 /* The type that i has in its file: a GGML id, TENSOR_I8_GROUPS, or -1 for F64. */
 int item_own_type(const Item *i);
 /* 1 where i's values can be read as floats. */
@@ -83,12 +89,20 @@ void source_file_type(Source *s, int file_type);
 int source_add(Source *s, const char *name, const Item *item);
 /* v as an item: shape, rows and cols from the window. */
 Item source_item(const View *v);
+/* An order of n rows, or blocks of columns, for the caller to fill; s keeps it. NULL: no memory. */
+size_t *source_order(Source *s, size_t n);
+/* That of n rows in heads of head_dim, whose first rotary_dim go from halves (i, i + d/2) to pairs (2i, 2i + 1). */
+const size_t *source_pairs(Source *s, size_t n, size_t head_dim, size_t rotary_dim);
 /* general.name: the wish's, else the folder's name, else `otherwise`. */
 void source_name(const SourceWish *wish, const char *folder, const char *otherwise, char *out, size_t n);
 
 int source_gguf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 int source_llama2c(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
+/* 1 for a tensor of another part than the text's: pictures', a draft's. They are left out. */
+int source_is_other_part(const Source *s, const char *name);
+/* The tensors of a model in layers (model/layers/), whose configuration source_hf has read. */
+int source_layers(Source *s, const Report *r, char *err, size_t errlen);
 int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 
 /* Keys of architecture arch from c, for decoders: sizes, norms, rope, window. -EINVAL: a setting that GGUF has no key

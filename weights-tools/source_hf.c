@@ -52,10 +52,11 @@ static int take(HfReader *r, const char *hf, const char *gguf, size_t rows, size
             r->s->path, hf, rows, cols ? ", " : "", cols);
     Item i = source_item(v);
     if (rotated && r->permutes) {
-        i.head_dim = (size_t)r->s->config.head_dim;
-        i.rotary_dim = (size_t)r->s->config.rope.rotary_dim;
-        i.rows = rows; /* a bias: rows of one value, so that they can change places */
-        i.cols = cols ? cols : 1;
+        const size_t *order = source_pairs(r->s, rows, (size_t)r->s->config.head_dim,
+                                           (size_t)r->s->config.rope.rotary_dim);
+        if (!order) return no_memory(r);
+        if (cols) i.row_order = order;
+        else i.col_order = order, i.col_block = 1;
     }
     return source_add(r->s, gguf, &i) ? no_memory(r) : 0;
 }
@@ -91,21 +92,31 @@ static int take_positions(HfReader *r) {
     return take(r, p->kind->table_hf, p->kind->table, rows, cols, 0);
 }
 
+int source_is_other_part(const Source *s, const char *name) {
+    static const char *const decoders[] = {"model.embed_tokens.", "model.layers.", "model.norm.", "lm_head."};
+    if (strncmp(name, "mtp.", 4) == 0) return 1;
+    for (int i = 0; i < 4; i++)
+        if (strncmp(name, decoders[i], strlen(decoders[i])) == 0) return 0;
+    return s->weights.outer != NULL;
+}
+
 /* What is left over: old files' table of frequencies and a tied head are known; anything else would be lost
  * silently. */
 static int check_rest(HfReader *r, const Report *report) {
     const Checkpoint *c = &r->s->checkpoint;
-    size_t buffers = 0;
+    size_t buffers = 0, parts = 0;
     for (size_t i = 0; i < c->n_views; i++) {
         const View *v = &c->views[i];
         if (r->used[i]) continue;
         if (strcmp(v->name, "lm_head.weight") == 0 && !r->s->config.own_head)
             report_note(report, "left out: lm_head.weight: the model ties it to the embeddings");
+        else if (source_is_other_part(r->s, v->name)) parts++;
         else if (text_ends_with(v->name, ".rotary_emb.inv_freq") || !elem_is_float(v->type)) buffers++;
         else
             return base_error(r->err, r->errlen, -EINVAL, "%s: tensor %.100s: no %s known here has it", r->s->path,
                               v->name, r->s->config.arch);
     }
+    if (parts) report_note(report, "left out: %zu tensors of other parts than the text's (pictures, drafts)", parts);
     if (buffers)
         report_note(report, "left out: %zu tensors of frequencies or integers, which the engine computes", buffers);
     return 0;
@@ -170,7 +181,7 @@ int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, siz
     if (rc) return rc;
     if (s->config.roformer.variant)
         return base_error(err, errlen, -EINVAL, "%s: the configuration is a RoFormer's, the tensors are not", s->path);
-    int is_llama = strncmp(s->config.arch, "qwen", 4) != 0; /* llama.cpp knows a Mistral as "llama" */
+    int is_llama = !s->config.decoder && strncmp(s->config.arch, "qwen", 4) != 0; /* llama.cpp's Mistral is a "llama" */
     reader.permutes = is_llama;
     if (is_llama && s->config.linear.form && s->config.linear.phi->projection)
         return base_error(
@@ -178,8 +189,10 @@ int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, siz
             "%s: feature map %s projects a head in the order of its entries, and GGUF's \"llama\" has another order",
             s->path, s->config.linear.phi->name);
     source_name(wish, s->checkpoint.folder, s->config.arch, name, sizeof name);
-    rc = source_keys(s, is_llama ? "llama" : s->config.arch, name, err, errlen);
-    if (rc == 0) rc = read_tensors(&reader, r);
+    rc = huggingface_rename(&s->weights, s->checkpoint.views, s->checkpoint.n_views, sizeof *s->checkpoint.views, err,
+                            errlen);
+    if (rc == 0) rc = source_keys(s, is_llama ? "llama" : s->config.arch, name, err, errlen);
+    if (rc == 0) rc = s->config.decoder ? source_layers(s, r, err, errlen) : read_tensors(&reader, r);
     if (rc == 0) rc = source_tokenizer(s, wish, s->checkpoint.folder, -1, err, errlen);
     return rc || wish->no_tokenizer ? rc : write_chat_template(s, err, errlen);
 }

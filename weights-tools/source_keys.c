@@ -3,6 +3,7 @@
 #include "source.h"
 
 #include "model/family.h"
+#include "model/layers/layers.h"
 #include "rope/positions.h"
 #include "rope/scaling.h"
 
@@ -34,7 +35,8 @@ static void sizes(Keys *k, const Config *c) {
         int of_head = f->at == offsetof(Config, head_dim);
         if (of_head && even) continue;
         int norm = f->type == FIELD_FLOAT; /* the only one; RMSNorm's, or in an encoder LayerNorm's */
-        if (norm) real(k, c->mask == MASK_CAUSAL ? f->gguf : "attention.layer_norm_epsilon", key_field(f, c));
+        int rms = c->mask == MASK_CAUSAL && !(c->decoder && c->decoder->traits->layernorm);
+        if (norm) real(k, rms ? f->gguf : "attention.layer_norm_epsilon", key_field(f, c));
         else count(k, f->gguf, (int64_t)key_field(f, c));
         if (of_head) count(k, "attention.value_length", c->head_dim);
     }
@@ -74,6 +76,75 @@ static void position(Keys *k, const Config *c) {
         else real(k, n->gguf, *(const double *)at);
     }
 }
+
+/* ---- layers that are not LLaMA's ---- */
+
+/* Three kinds of layers share the turned pairs, were these positions in a picture. */
+static void sections(Keys *k, uint32_t pairs) {
+    gguf_array(k->meta, key(k, "rope.dimension_sections"), META_I32, 4);
+    for (uint32_t i = 0; i < 4; i++) buffer_u32(&k->meta->bytes, i < 3 ? (pairs + 2 - i) / 3 : 0);
+}
+
+/* Every so many layers one without a state; else a list. */
+static void recurrent(Keys *k, const Config *c) {
+    const Decoder *x = c->decoder;
+    int period = 0;
+    while (period < c->n_layers && x->kinds[period].mixer == MIXER_DELTA) period++;
+    period++;
+    int regular = 1;
+    for (int l = 0; l < c->n_layers; l++) regular &= (x->kinds[l].mixer == MIXER_DELTA) == ((l + 1) % period != 0);
+    if (regular) count(k, "full_attention_interval", period);
+    if (regular) return;
+    gguf_array(k->meta, key(k, "attention.recurrent_layers"), META_BOOL, (uint64_t)c->n_layers);
+    for (int l = 0; l < c->n_layers; l++) buffer_fill(&k->meta->bytes, x->kinds[l].mixer == MIXER_DELTA, 1);
+}
+
+static void layer_keys(Keys *k, const Config *c) {
+    const Decoder *x = c->decoder;
+    const LayerTraits *t = x->traits;
+    int scaled = 0;
+    for (int i = 0; i < LAYER_KEYS && t->keys[i]; i++)
+        for (const KeyField *f = t->keys[i]; f->gguf || f->hf; f++) {
+            double v = key_field(f, x);
+            int divides = f->at == offsetof(Decoder, logit_scale); /* the key's number, ours multiplies */
+            scaled |= f->at == offsetof(Decoder, score_scale);
+            if (!f->gguf || v == 0) continue;
+            if (f->type == FIELD_FLOAT) real(k, f->gguf, divides ? 1 / v : v);
+            else count(k, f->gguf, (int64_t)v);
+        }
+    if (!scaled && fabs(x->score_scale * sqrt(c->head_dim) - 1) > 1e-6) real(k, "attention.scale", x->score_scale);
+    int local = 0;
+    for (int l = 0; l < c->n_layers; l++) local |= x->kinds[l].turn == TURN_LOCAL;
+    if (local) real(k, "rope.freq_base_swa", x->local.theta);
+    if (x->temperature > 0) real(k, "attention.temperature_scale", x->temperature);
+    if (t->layernorm) gguf_bool(k->meta, key(k, "use_parallel_residual"), x->parallel);
+    if (!x->n_delta) return;
+    count(k, "ssm.inner_size", (int64_t)x->value_heads * x->value_dim);
+    recurrent(k, c);
+    if (t->tiled) sections(k, (uint32_t)c->rope.rotary_dim / 2);
+}
+
+/* What such a model has and GGUF no key for; NULL: nothing. */
+static const char *without_key(const Config *c) {
+    const Decoder *x = c->decoder;
+    const RopeNumbers *n = rope_numbers(&c->rope);
+    int smollm3 = strcmp(c->arch, "smollm3") == 0;
+    for (int l = 0; l < c->n_layers; l++) {
+        if (x->n_experts && !x->kinds[l].experts) return "experts in some layers only";
+        if (smollm3 && (x->kinds[l].turn == TURN_NOT) != ((l + 1) % 4 == 0))
+            return "layers without RoPE other than every fourth";
+    }
+    if (x->n_experts && !x->renormalise) return "experts whose shares do not sum to 1 (norm_topk_prob false)";
+    if (x->traits->gate == GATE_CLAMPED && (x->clamp != 7 || x->alpha != 1.702f))
+        return "another SwiGLU than gpt-oss's";
+    if (x->traits->sinks && strcmp(c->rope.scaling->name, "yarn") == 0 && !n->no_truncate)
+        return "yarn with rounded borders";
+    if (x->traits->local_rope && x->local.scaling != &rope_none) return "a rope method in layers with a window";
+    return x->traits->local_rope && x->local.rotary_dim != c->rope.rotary_dim
+               ? "layers with a window that turn more or less of a head" : NULL;
+}
+
+/* ---- RoPE ---- */
 
 /* A list of numbers as a tensor of its own, F32; the bytes are kept with the names. */
 static int list(Source *s, const char *name, const double *v, int n) {
@@ -116,7 +187,7 @@ static int scaling(Source *s, Keys *k, char *err, size_t errlen) {
     }
     if (!yarn && !longrope && strcmp(name, "linear") != 0)
         return base_error(err, errlen, -EINVAL, "%s: rope method %s has no keys in GGUF", s->path, name);
-    if (yarn && n->no_truncate)
+    if (yarn && n->no_truncate && !(s->config.decoder && s->config.decoder->traits->sinks))
         return base_error(err, errlen, -EINVAL, "%s: yarn with unrounded borders (truncate false) has no key in GGUF",
                           s->path);
     word(k, "rope.scaling.type", name);
@@ -142,6 +213,9 @@ int source_keys(Source *s, const char *arch, const char *name, char *err, size_t
     window(&k, c);
     attention(&k, &c->linear);
     position(&k, c);
+    if (c->decoder) layer_keys(&k, c);
+    const char *lost = c->decoder ? without_key(c) : NULL;
+    if (lost) return base_error(err, errlen, -EINVAL, "%s: GGUF has no key for %s", s->path, lost);
     if (c->n_ctx_train > UINT32_MAX || c->window > UINT32_MAX || rope_numbers(&c->rope)->n_ctx_original > UINT32_MAX)
         return base_error(err, errlen, -EINVAL, "%s: a context of 2^32 or more has no key in GGUF", s->path);
     int rc = scaling(s, &k, err, errlen);

@@ -172,32 +172,36 @@ int huggingface_configs(Weights *w, const char *config, const char *generation, 
     return rc || !generation ? rc : open_object(&c->generation, &w->generation, generation, err, errlen);
 }
 
-/* A decoder's tensors get the names that they have where it is a model of its own: model.layers.0.., lm_head.weight.
- * Where it is a part of one that sees pictures it stands behind one of these; a body alone has no "model.". */
-static int rename_tensors(Weights *w, char *err, size_t errlen) {
+int huggingface_rename(Weights *w, void *rows, size_t n_rows, size_t row_bytes, char *err, size_t errlen) {
     static const char *const heads[][2] = {
         {"model.language_model.", "model."}, {"language_model.model.", "model."},
         {"language_model.lm_head.", "lm_head."}, {"layers.", "model.layers."}, {"embed_tokens.", "model.embed_tokens."},
         {"norm.weight", "model.norm.weight"}, {"norm.bias", "model.norm.bias"}};
     char name[TENSOR_NAME + 16];
-    const char *twice;
-    int changed = 0;
-    for (size_t i = 0; i < w->n_tensors; i++)
+    const char **head = NULL;
+    int embedded = 0;
+    for (size_t i = 0; i < n_rows; i++) {
+        const char **own = (const char **)((uintptr_t)rows + i * row_bytes);
         for (size_t k = 0; k < sizeof heads / sizeof *heads; k++) {
             size_t n = strlen(heads[k][0]);
-            if (strncmp(w->tensors[i].name, heads[k][0], n) != 0) continue;
-            snprintf(name, sizeof name, "%s%s", heads[k][1], w->tensors[i].name + n);
-            w->tensors[i].name = weights_keep(w, name, strlen(name));
-            if (!w->tensors[i].name) return weights_no_memory(w->path, err, errlen);
-            changed = 1;
+            if (strncmp(*own, heads[k][0], n) != 0) continue;
+            snprintf(name, sizeof name, "%s%s", heads[k][1], *own + n);
+            *own = weights_keep(w, name, strlen(name));
+            if (!*own) return weights_no_memory(w->path, err, errlen);
             break;
         }
-    Tensor *head = changed ? NULL : (Tensor *)(uintptr_t)weights_find(w, "lm_head.weight");
-    if (head && !weights_find(w, "model.embed_tokens.weight")) { /* tied, and kept under its other name */
-        head->name = "model.embed_tokens.weight";
-        changed = 1;
+        if (strcmp(*own, "lm_head.weight") == 0) head = own;
+        embedded |= strcmp(*own, "model.embed_tokens.weight") == 0;
     }
-    if (!changed) return 0;
+    if (head && !embedded) *head = "model.embed_tokens.weight"; /* tied, and kept under its other name */
+    return 0;
+}
+
+/* The tensors by their new names. */
+static int rename_tensors(Weights *w, char *err, size_t errlen) {
+    const char *twice;
+    int rc = huggingface_rename(w, w->tensors, w->n_tensors, sizeof *w->tensors, err, errlen);
+    if (rc) return rc;
     if (!(w->by_name = weights_sort(w, w->tensors, w->n_tensors, sizeof *w->tensors, &twice)))
         return weights_no_memory(w->path, err, errlen);
     return twice ? base_error(err, errlen, -EINVAL, "%s: tensor %s stands twice", w->path, twice) : 0;

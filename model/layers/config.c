@@ -124,9 +124,8 @@ static void read_kinds(KeyReader *r, Config *c, const Architecture *a) {
     for (int l = 0; l < c->n_layers; l++) {
         int delta = t->others == OTHERS_ARE_DELTA && others[l];
         int windowed = !delta && others[l] && c->window > 0;
-        int unturned = (t->nope_period && (l + 1) % t->nope_period == 0) ||
-                       (t->nope_on_full && c->window > 0 && !windowed);
-        int turn = delta || unturned ? TURN_NOT : windowed && t->local_rope ? TURN_LOCAL : TURN_MAIN;
+        int unturned = delta || (t->nope_on_full && c->window > 0 && !windowed);
+        int turn = unturned ? TURN_NOT : windowed && t->local_rope ? TURN_LOCAL : TURN_MAIN;
         c->windowed[l] = (uint8_t)windowed;
         x->kinds[l] = (LayerKind){.mixer = delta ? MIXER_DELTA : MIXER_SOFTMAX, .turn = turn,
                                   .experts = x->n_experts > 0};
@@ -196,7 +195,8 @@ void layers_read_config(KeyReader *r, Config *c, const Architecture *a) {
     c->n_layers -= (int)key_int(r, "nextn_predict_layers", NULL, 0, 0, c->n_layers - 1); /* they draft */
     if (t->layernorm) c->norm_eps = (float)key_number(r, "attention.layer_norm_epsilon", "layer_norm_eps", 1e-5);
     c->qk_norm = t->qk != QK_PLAIN;
-    x->score_scale = 1 / sqrtf((float)c->head_dim);
+    x->score_scale = (float)key_number(r, "attention.scale", NULL, 1 / sqrt(c->head_dim));
+    x->tiled = t->tiled && !key_is_hf(r);
     for (int i = 0; i < LAYER_KEYS && t->keys[i]; i++) keys_read(r, t->keys[i], x);
     if (x->n_experts && !x->d_expert) x->d_expert = c->d_ff;
     if (x->d_shared > c->ff_rows) c->ff_rows = x->d_shared;

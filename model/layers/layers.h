@@ -29,6 +29,7 @@ typedef struct LayerTraits {
     uint8_t qk_after;         /* q and k are normalised behind the rotation */
     Gate gate;
     uint8_t fused_gate_up;    /* one matrix, the gate's rows first, in GGUF files as well */
+    uint8_t tiled;            /* in GGUF files value head h is key head h % key_heads's */
     uint8_t gated_output;     /* wq has twice the rows: behind each head's q its gate, sigmoid of which meets att */
     uint8_t scaled_embedding; /* times sqrt(d_model) */
     uint8_t sinks;            /* a number a head that joins each softmax as a key without a value */
@@ -37,7 +38,6 @@ typedef struct LayerTraits {
     int period;               /* every so many layers one (the last of them) sees all; the others do what .. */
     enum { OTHERS_SEE_ALL, OTHERS_HAVE_WINDOW, OTHERS_ARE_DELTA } others; /* .. this says. 0: all are alike */
     uint8_t local_rope;       /* layers with a window are rotated by angles of their own */
-    int nope_period;          /* every so many layers one without RoPE; 0: none */
     uint8_t nope_on_full;     /* where others have a window, those that see all are not rotated */
     uint8_t temperature;      /* scores grow with the logarithm of the position */
     const KeyField *keys[LAYER_KEYS]; /* of a Decoder's fields (config.h) */

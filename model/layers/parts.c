@@ -2,6 +2,8 @@
  * architecture has others, its row says so (LayerTraits.names). */
 #include "parts.h"
 
+#include <string.h>
+
 #define OF(field) IN_MODEL, offsetof(Model, field)
 #define EACH(field) IN_LAYER, offsetof(Layer, field)
 #define MORE(field) IN_MORE, offsetof(LayerMore, field)
@@ -59,6 +61,12 @@ const LayerPart layer_parts[] = {
 };
 
 /* ---- what there is ---- */
+
+const char *layer_part_name(const Decoder *x, const LayerPart *p, int hf) {
+    for (const LayerName *n = x->traits->names; n && n->part; n++)
+        if (strcmp(n->part, p->gguf) == 0 && (hf ? n->hf : n->gguf)) return hf ? n->hf : n->gguf;
+    return hf ? p->hf : p->gguf;
+}
 
 size_t layer_size(const Config *c, char letter) {
     const Decoder *x = c->decoder;

@@ -41,6 +41,8 @@ extern const LayerPart layer_parts[]; /* in the order in which files list them; 
 
 /* 1: every layer may have one. */
 static inline int layer_part_repeats(const LayerPart *p) { return p->in == IN_LAYER || p->in == IN_MORE; }
+/* What files call it, behind a layer's own beginning: the architecture's name for it, or the usual one; or NULL. */
+const char *layer_part_name(const Decoder *x, const LayerPart *p, int hf);
 size_t layer_size(const Config *c, char letter);
 /* 1 where layer l (-1: the model) must have it, 0 not, -1: where the file has it. */
 int layer_has(const Config *c, const LayerPart *p, int l);

@@ -40,7 +40,8 @@ static const LayerName gpt_oss_names[] = {
 static void gemma(KeyReader *r, Config *c, int layers_of_27b) {
     Decoder *x = c->decoder;
     double scalar = c->n_layers == layers_of_27b ? (double)c->d_model / c->n_heads : (double)c->head_dim;
-    x->score_scale = (float)(1 / sqrt(key_number(r, NULL, "query_pre_attn_scalar", key_is_hf(r) ? 256 : scalar)));
+    if (key_is_hf(r)) scalar = key_number(r, NULL, "query_pre_attn_scalar", 256);
+    x->score_scale = (float)key_number(r, "attention.scale", NULL, 1 / sqrt(scalar));
     if (key_said(r, "use_bidirectional_attention") == 1)
         key_complain(r, r->key, "a decoder that sees what follows is not known here");
 }
@@ -104,10 +105,7 @@ static void qwen3_moe(KeyReader *r, Config *c) {
     c->qkv_bias = c->o_bias = key_said(r, "attention_bias");
 }
 
-/* GGUF's value heads are tiled, Hugging Face's are grouped. */
 static void qwen35(KeyReader *r, Config *c) {
-    Decoder *x = c->decoder;
-    x->tiled = !key_is_hf(r);
     c->qkv_bias = c->o_bias = key_said(r, "attention_bias");
 }
 
@@ -175,10 +173,11 @@ static const LayerTraits gemma2_is = {.norm_in = 1, .norm_out = 1, .plus_one = 1
                     .keys = {layer_experts}, .settle = qwen3_moe},
     mixtral_is = {.gguf = "llama", .norm_in = 1, .experts = 1, .others = OTHERS_HAVE_WINDOW, .keys = {layer_experts},
                   .names = mixtral_names},
-    qwen35_is = {.gguf = "qwen35", .norm_in = 1, .plus_one = 1, .qk = QK_HEAD, .gated_output = 1, .period = 4,
-                 .others = OTHERS_ARE_DELTA, .keys = {layer_delta}, .names = post_attention_names, .settle = qwen35},
-    qwen35_moe_is = {.gguf = "qwen35moe", .norm_in = 1, .plus_one = 1, .qk = QK_HEAD, .gated_output = 1, .experts = 1,
-                     .shared_expert = 1, .period = 4, .others = OTHERS_ARE_DELTA,
+    qwen35_is = {.gguf = "qwen35", .norm_in = 1, .plus_one = 1, .qk = QK_HEAD, .gated_output = 1, .tiled = 1,
+                 .period = 4, .others = OTHERS_ARE_DELTA, .keys = {layer_delta}, .names = post_attention_names,
+                 .settle = qwen35},
+    qwen35_moe_is = {.gguf = "qwen35moe", .norm_in = 1, .plus_one = 1, .qk = QK_HEAD, .gated_output = 1, .tiled = 1,
+                     .experts = 1, .shared_expert = 1, .period = 4, .others = OTHERS_ARE_DELTA,
                      .keys = {layer_delta, layer_experts}, .names = post_attention_names, .settle = qwen35},
     qwen3_next_is = {.gguf = "qwen3next", .norm_in = 1, .plus_one = 1, .qk = QK_HEAD, .gated_output = 1, .experts = 1,
                      .shared_expert = 1, .period = 4, .others = OTHERS_ARE_DELTA,

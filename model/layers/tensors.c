@@ -34,10 +34,8 @@ static const Tensor *named(Place *p, const char *gguf, const char *hf, int each)
 
 /* The part's own, by the names that its architecture has for it. */
 static const Tensor *own(Place *p, int each) {
-    const char *gguf = p->part->gguf, *hf = p->part->hf;
-    for (const LayerName *n = config(p)->decoder->traits->names; n && n->part; n++)
-        if (strcmp(n->part, p->part->gguf) == 0) gguf = n->gguf ? n->gguf : gguf, hf = n->hf ? n->hf : hf;
-    return named(p, gguf, hf, each);
+    const Decoder *x = config(p)->decoder;
+    return named(p, layer_part_name(x, p->part, 0), layer_part_name(x, p->part, 1), each);
 }
 
 /* ---- matrices ---- */
@@ -242,11 +240,11 @@ static const float *vector(Place *p, size_t n) {
 
 /* ---- all of them ---- */
 
-static void *place_of(Model *m, const LayerPart *part, int l) {
-    char *base = part->in == IN_MODEL ? (char *)m
-                 : part->in == IN_DECODER ? (char *)m->config.decoder
-                 : part->in == IN_LAYER ? (char *)&m->layers[l] : (char *)m->layers[l].more;
-    return base + part->at;
+void *layer_place(const Model *m, const LayerPart *part, int l) {
+    const void *base = part->in == IN_MODEL ? (const void *)m
+                       : part->in == IN_DECODER ? (const void *)m->config.decoder
+                       : part->in == IN_LAYER ? (const void *)&m->layers[l] : (const void *)m->layers[l].more;
+    return (char *)(uintptr_t)base + part->at;
 }
 
 static int is_there(Place *p) {
@@ -261,7 +259,7 @@ static void take(Place *p) {
     Model *m = p->ld->m;
     const LayerPart *part = p->part;
     size_t rows = layer_size(&m->config, part->rows), cols = part->cols ? layer_size(&m->config, part->cols) : 0;
-    void *to = place_of(m, part, p->l);
+    void *to = layer_place(m, part, p->l);
     int has = layer_has(&m->config, part, p->l);
     if (has == 0 || (has < 0 && !is_there(p))) return;
     if (part->form == FORM_CONV) *(const float **)to = vector(p, rows * cols);
@@ -310,7 +308,7 @@ Matrix *layer_matrix(const Model *m, int l, size_t i) {
             i -= n;
             continue;
         }
-        void *at = place_of((Model *)(uintptr_t)m, p, l);
+        void *at = layer_place(m, p, l);
         if (!is_experts(p)) return at;
         return *(Matrix **)at ? *(Matrix **)at + i : (Matrix *)(uintptr_t)&none;
     }

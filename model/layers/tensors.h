@@ -5,6 +5,8 @@
 #include "parts.h"
 
 void layers_load(Loader *ld); /* family.h */
+/* Where the part of layer l (-1: the model's) is kept: of a Matrix, a Matrix * of experts or a const float *. */
+void *layer_place(const Model *m, const LayerPart *p, int l);
 
 /* Matrix i of layer l, 0 <= i < layer_matrices(c); without data where the layer has none there. */
 size_t layer_matrices(const Config *c);
