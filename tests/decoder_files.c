@@ -10,15 +10,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define GOLDEN "tests/golden/decoders/"
 enum { NAME = 100 };
 
 const Spoil sound = {0};
 
 char *decoder_golden(const char *name, const char *suffix, size_t *size) {
     char path[200];
-    snprintf(path, sizeof path, GOLDEN "%s%s", name, suffix);
-    return file_read(path, size);
+    snprintf(path, sizeof path, "tests/golden/decoders/%s%s", name, suffix);
+    char *text = file_read(path, size);
+    snprintf(path, sizeof path, "tests/golden/architectures/%s%s", name, suffix);
+    return text ? text : file_read(path, size);
 }
 
 static void write_two(const char *path, const void *a, size_t na, const void *b, size_t nb) {
@@ -34,77 +35,103 @@ void decoder_fail(const char *name, const char *what, const char *more) {
     test_fail(__FILE__, __LINE__, line);
 }
 
-/* ---- weights by formula: value_of of decoders.py ---- */
+/* ---- weights by formula: value_of of decoders.py and architectures.py ---- */
 
 static int ends_with(const char *s, const char *end) {
     size_t n = strlen(s), m = strlen(end);
     return n >= m && strcmp(s + n - m, end) == 0;
 }
 
+static uint64_t spoiled_at(const char *name, uint64_t i, const Spoil *s) {
+    if (!s->set || !strstr(name, s->set)) return i;
+    return s->how == SPOIL_SWAP ? i ^ (uint64_t)s->value : s->how == SPOIL_REPEAT ? i % (uint64_t)s->value : i;
+}
+
 static float value_at(const char *name, uint64_t i, const Spoil *s) {
-    if (s->set && strstr(name, s->set)) return s->value;
-    int u = name_value(name, i);
-    return ends_with(name, "norm.weight") ? (float)(128 + u / 2) / 128 : (float)u / 256;
+    int u = name_value(name, spoiled_at(name, i, s)), spoils = s->set && strstr(name, s->set);
+    float v = ends_with(name, "norm.weight") ? (float)(128 + u / 2) / 128 : (float)u / 256;
+    if (spoils && s->how == SPOIL_SET) return s->value;
+    return spoils && s->how == SPOIL_ADD ? v + s->value : v;
+}
+
+/* What mxfp4 has: codes, two a byte; scales, 127 for 1. */
+static unsigned byte_at(const char *name, uint64_t i, const Spoil *s) {
+    int u = name_value(name, spoiled_at(name, i, s));
+    return ends_with(name, "_scales") ? 123 + (unsigned)(u + 129) % 3 : (unsigned)u & 255;
+}
+
+static void put_value(Bytes *data, float v, TensorType type) {
+    uint8_t bytes[4];
+    bytes_put(data, bytes, float_encode(bytes, v, type));
 }
 
 /* ---- a Hugging Face folder ---- */
 
+static void write_config(const char *path, const char *name, const char *suffix, const Spoil *s) {
+    size_t size;
+    char *text = decoder_golden(name, suffix, &size), *at = text;
+    if (!text) return;
+    if (s->from && !(at = strstr(text, s->from))) decoder_fail(name, "config.json does not hold", s->from);
+    Bytes b = {0};
+    if (s->from && at) { /* text up to at, s->to, the rest */
+        bytes_put(&b, text, (size_t)(at - text));
+        bytes_put(&b, s->to, strlen(s->to));
+        at += strlen(s->from);
+    }
+    if (at) bytes_put(&b, at, strlen(at));
+    write_two(path, b.data, b.n, "", 0);
+    free(b.data);
+    free(text);
+}
+
 /* header: 8 bytes of length and JSON, as the safetensors package wrote it for F32. Appends this tensor's line for type
  * to json and its values to data; returns where to look for the next one, or NULL after the last. */
-static char *hf_tensor(char *header, char *json, uint8_t *data, size_t *size, TensorType type, const Spoil *s) {
-    char *p = strstr(header, ":{\"dtype\":\"F32\""), name[NAME] = "", shape[40] = "";
+static char *hf_tensor(char *header, char *json, Bytes *data, TensorType type, const Spoil *s) {
+    static const char *const types[] = {[TENSOR_F32] = "F32", [TENSOR_F16] = "F16", [TENSOR_BF16] = "BF16"};
+    char *p = strstr(header, ":{\"dtype\":\""), name[NAME] = "", has[9] = "", shape[40] = "";
     if (!p) return NULL;
     char *start = p - 1;
     while (start[-1] != '"') start--;
     unsigned long from = 0, to = 0;
     snprintf(name, sizeof name, "%.*s", (int)(p - 1 - start), start);
-    if (sscanf(p, ":{\"dtype\":\"F32\",\"shape\":[%39[0-9,]],\"data_offsets\":[%lu,%lu]", shape, &from, &to) != 3)
+    if (sscanf(p, ":{\"dtype\":\"%8[A-Z0-9]\",\"shape\":[%39[0-9,]],\"data_offsets\":[%lu,%lu]", has, shape, &from,
+               &to) != 4)
         return NULL;
-    size_t begin = *size;
-    for (uint64_t i = 0; i < (to - from) / 4; i++) *size += float_encode(data + *size, value_at(name, i, s), type);
+    size_t begin = data->n;
+    int bytes = strcmp(has, "U8") == 0;
+    for (uint64_t i = 0; bytes && i < to - from; i++) bytes_u8(data, byte_at(name, i, s));
+    for (uint64_t i = 0; !bytes && i < (to - from) / 4; i++) put_value(data, value_at(name, i, s), type);
     sprintf(json + strlen(json), "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}",
-            json[1] ? "," : "", name,
-            type == TENSOR_F32 ? "F32" : type == TENSOR_F16 ? "F16" : "BF16", shape, begin, *size);
+            json[1] ? "," : "", name, bytes ? "U8" : types[type], shape, begin, data->n);
     return p + 1;
 }
 
 const char *hf_folder(const char *name, const char *config, TensorType type, const Spoil *s) {
     static char folder[500];
     char path[600], suffix[40];
-    size_t n_config, n_head, size = 0;
+    size_t n_head;
     snprintf(suffix, sizeof suffix, ".config%s.json", config);
-    char *text = decoder_golden(name, suffix, &n_config);
-    if (!text) return NULL;
-    char *at = s->from ? strstr(text, s->from) : text, *rest = at;
-    if (!at) decoder_fail(name, "config.json does not hold", s->from);
-    if (s->from && at) rest = at + strlen(s->from);
+    char *head = decoder_golden(name, suffix, NULL);
+    if (!head) return NULL;
+    free(head);
     snprintf(folder, sizeof folder, "%s", test_tmp("oracle-hf"));
     mkdir(folder, 0700);
     snprintf(path, sizeof path, "%s/config.json", folder);
-    if (at && s->from) { /* text up to at, s->to, rest */
-        char *spoiled = malloc(n_config + strlen(s->to) + 1);
-        if (!spoiled) abort();
-        sprintf(spoiled, "%.*s%s", (int)(at - text), text, s->to);
-        write_two(path, spoiled, strlen(spoiled), rest, strlen(rest));
-        free(spoiled);
-    } else {
-        write_two(path, text, n_config, "", 0);
-    }
-    free(text);
+    write_config(path, name, suffix, s);
 
-    char *head = decoder_golden(name, ".safetensors.head", &n_head), *json = calloc(1, 2 * n_head + 1000),
-         *p = head + 8;
-    uint8_t *data = malloc(1 << 20);
-    if (!head || !json || !data) abort();
+    head = decoder_golden(name, ".safetensors.head", &n_head);
+    char *json = calloc(1, 2 * n_head + 1000), *p = head + 8;
+    Bytes data = {0};
+    if (!head || !json) abort();
     strcpy(json + 8, "{");
-    while ((p = hf_tensor(p, json + 8, data, &size, type, s))) { }
+    while ((p = hf_tensor(p, json + 8, &data, type, s))) { }
     strcat(json + 8, "}");
     size_t n_json = strlen(json + 8);
     for (size_t i = 0; i < 8; i++) json[i] = (char)(n_json >> 8 * i & 255);
     snprintf(path, sizeof path, "%s/model.safetensors", folder);
-    if (type == TENSOR_F32) write_two(path, head, n_head, data, size); /* the package's own header */
-    else write_two(path, json, n_json + 8, data, size);
-    free(data);
+    if (type == TENSOR_F32) write_two(path, head, n_head, data.data, data.n); /* the package's own header */
+    else write_two(path, json, n_json + 8, data.data, data.n);
+    free(data.data);
     free(json);
     free(head);
     return folder;
@@ -112,53 +139,108 @@ const char *hf_folder(const char *name, const char *config, TensorType type, con
 
 /* ---- a GGUF file ---- */
 
-/* The tensor's entry in the head, written for F32, gets this type (matrices only) and offset; the type it has now. */
-static TensorType gguf_retype(char *head, size_t n_head, const char *name, TensorType type, size_t offset) {
+/* The tensor's entry in the head, written for F32, gets this offset and, where it is cast, this type; its type now. */
+static TensorType gguf_retype(char *head, size_t n_head, const char *name, int cast, TensorType type, size_t offset) {
     size_t len = strlen(name), at = 8;
     while (at + len + 8 < n_head &&
            !(memcmp(head + at, name, len) == 0 && (unsigned char)head[at - 8] == len && head[at - 7] == 0)) at++;
     char *dims = head + at + len, *p = dims + 4 + 8 * dims[0]; /* name, n_dims, dims, type, offset */
-    if (dims[0] != 2) type = TENSOR_F32;
-    *p = (char)type;
+    if (cast) *p = (char)type;
     for (int i = 0; i < 8; i++) p[4 + i] = (char)(offset >> 8 * i & 255);
-    return type;
+    return (TensorType)*p;
 }
 
-/* One line of NAME.gguf.map: GGUF_NAME HF_NAME COUNT COLUMNS plain | permute N_HEAD | values v v v .. */
-static void gguf_tensor(const char *line, char *head, size_t head_size, TensorType type, uint8_t *data, size_t *size,
-                        const Spoil *s) {
+/* A stretch of numbers of one of Hugging Face's tensors, by loops, the outermost first. */
+typedef struct {
+    char name[NAME];
+    long start, count[6], stride[6];
+    int loops;
+} Piece;
+
+/* The piece at p, NAME START LOOPS COUNT STRIDE ..; where the next one is, NULL behind the last. */
+static const char *piece_read(const char *p, Piece *q) {
+    int used = 0;
+    if (sscanf(p, "%99s %ld %d%n", q->name, &q->start, &q->loops, &used) != 3 || q->loops > 6) return NULL;
+    char *end = (char *)p + used;
+    for (int k = 0; k < q->loops; k++) {
+        q->count[k] = strtol(end, &end, 10);
+        q->stride[k] = strtol(end, &end, 10);
+    }
+    return end;
+}
+
+static uint64_t piece_at(const Piece *q, long i) {
+    long at = q->start;
+    for (int k = q->loops - 1; k >= 0; i /= q->count[k--]) at += i % q->count[k] * q->stride[k];
+    return (uint64_t)at;
+}
+
+/* A block: its scale, 16 bytes of codes, the second half of them in the upper halves. Hugging Face has scales and codes
+ * apart, codes side by side. */
+static void put_mxfp4(Bytes *data, const char *scales, uint64_t block, const Spoil *s) {
+    char blocks[NAME + 8];
+    snprintf(blocks, sizeof blocks, "%.*s_blocks", (int)(strlen(scales) - strlen("_scales")), scales);
+    bytes_u8(data, byte_at(scales, block, s));
+    for (uint64_t j = 0; j < 16; j++) {
+        unsigned low = byte_at(blocks, block * 16 + j / 2, s), high = byte_at(blocks, block * 16 + 8 + j / 2, s);
+        int down = j % 2 ? 4 : 0;
+        bytes_u8(data, (low >> down & 15) | (high >> down & 15) << 4);
+    }
+}
+
+/* cast, keep, mxfp4: as | plus1 | negexp, pieces to the line's end. */
+static void gguf_pieces(const char *p, int mxfp4, TensorType type, Bytes *data, const Spoil *s) {
+    const char *end = p + strcspn(p, "\n");
+    char as[10];
+    int used = 0;
+    if (sscanf(p, "%9s%n", as, &used) != 1) return;
+    p += used;
+    Piece q;
+    while (p < end && (p = piece_read(p, &q))) {
+        long n = 1;
+        for (int k = 0; k < q.loops; k++) n *= q.count[k];
+        for (long i = 0; i < n; i++) {
+            uint64_t at = s->unpermuted ? (uint64_t)(q.start + i) : piece_at(&q, i);
+            if (mxfp4) put_mxfp4(data, q.name, at, s);
+            else if (strcmp(as, "plus1") == 0) put_value(data, value_at(q.name, at, s) + 1, type);
+            else if (strcmp(as, "negexp") == 0) put_value(data, -expf(value_at(q.name, at, s)), type);
+            else put_value(data, value_at(q.name, at, s), type);
+        }
+    }
+}
+
+/* One line of NAME.gguf.map: GGUF_NAME HF_NAME COUNT COLUMNS HOW ..; HOW: plain, permute N_HEAD, values v v v .. and
+ * those of gguf_pieces. */
+static void gguf_tensor(const char *line, char *head, size_t head_size, TensorType type, Bytes *data, const Spoil *s) {
     char gguf_name[NAME], name[NAME], how[20];
     unsigned long count, cols, n_head = 1;
     int used = 0;
-    *size = (*size + 31) / 32 * 32;
+    bytes_pad(data, 32);
     if (sscanf(line, "%99s %99s %lu %lu %19s%n", gguf_name, name, &count, &cols, how, &used) != 5) return;
-    type = gguf_retype(head, head_size, gguf_name, type, *size);
+    int permuted = strcmp(how, "permute") == 0, mxfp4 = strcmp(how, "mxfp4") == 0, values = strcmp(how, "values") == 0;
+    int cast = strcmp(how, "cast") == 0, in_pieces = cast || mxfp4 || strcmp(how, "keep") == 0;
+    type = gguf_retype(head, head_size, gguf_name, cast || (cols > 1 && !in_pieces && !values), type, data->n);
     char *p = (char *)line + used;
-    if (strcmp(how, "permute") == 0) n_head = strtoul(p, &p, 10);
+    if (in_pieces) gguf_pieces(p, mxfp4, type, data, s);
+    if (permuted) n_head = strtoul(p, &p, 10);
     unsigned long head_dim = count / cols / n_head;
-    for (unsigned long i = 0; i < count; i++) {
+    for (unsigned long i = 0; !in_pieces && i < count; i++) {
         unsigned long row = i / cols, h = row / head_dim, j = row % head_dim;
-        if (strcmp(how, "permute") == 0 && !s->unpermuted) row = h * head_dim + j % 2 * (head_dim / 2) + j / 2;
-        float v = strcmp(how, "values") == 0 ? strtof(p, &p) : value_at(name, (uint64_t)row * cols + i % cols, s);
-        *size += float_encode(data + *size, v, type);
+        if (permuted && !s->unpermuted) row = h * head_dim + j % 2 * (head_dim / 2) + j / 2;
+        put_value(data, values ? strtof(p, &p) : value_at(name, (uint64_t)row * cols + i % cols, s), type);
     }
 }
 
 const char *gguf_file(const char *name, TensorType type, const Spoil *s) {
-    size_t n_head, size = 0;
+    size_t n_head;
     char *head = decoder_golden(name, ".gguf.head", &n_head), *map = decoder_golden(name, ".gguf.map", NULL);
-    if (!head || !map) {
-        free(head);
-        free(map);
-        return NULL;
-    }
-    uint8_t *data = calloc(1, 1 << 20);
-    if (!data) abort();
-    for (char *line = map; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
-        gguf_tensor(line, head, n_head, type, data, &size, s);
-    const char *path = test_tmp("oracle.gguf");
-    write_two(path, head, n_head, data, (size + 31) / 32 * 32);
-    free(data);
+    const char *path = head && map ? test_tmp("oracle.gguf") : NULL;
+    Bytes data = {0};
+    for (char *line = path ? map : NULL; line && *line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL)
+        gguf_tensor(line, head, n_head, type, &data, s);
+    bytes_pad(&data, 32);
+    if (path) write_two(path, head, n_head, data.data, data.n);
+    free(data.data);
     free(map);
     free(head);
     return path;

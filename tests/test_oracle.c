@@ -6,132 +6,17 @@
  * model. The values have at most 8 significant bits, so that one golden serves F32, F16 and BF16 files.
  *
  * Last come the tests of the test: models that are wrong in one thing must miss the golden by a wide margin. */
-#include "decoder_files.h"
+#include "decoder_cases.h"
 #include "test.h"
 
-#include "kernels/rows.h"
 #include "model/timeline.h"
 #include "model/options.h"
-#include "build.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_IDS = 40, MAX_ROWS = 6, VOCAB = 96 };
-
-/* Logits are -6 .. 6. Worst seen of float32 against float64: stock transformers 1.2e-5, llama.cpp 1.5e-5
- * (README.md). */
-static const double TOLERANCE = 1e-4, WRONG = 1e-2;
-
-typedef struct {
-    int n_ids, n_rows, ids[MAX_IDS], n[MAX_ROWS]; /* row r: after the first n[r] ids */
-    double logits[MAX_ROWS][VOCAB];
-} Golden;
-
-static int golden_read(Golden *g, const char *name) {
-    char *text = decoder_golden(name, ".logits", NULL);
-    memset(g, 0, sizeof *g);
-    if (!text) {
-        decoder_fail(name, "no golden in", "tests/golden/decoders");
-        return 0;
-    }
-    char *p = strstr(text, "\nids ");
-    for (p += 5; *p != '\n' && g->n_ids < MAX_IDS; g->n_ids++) g->ids[g->n_ids] = (int)strtol(p, &p, 10);
-    while ((p = strstr(p, "\nrow ")) && g->n_rows < MAX_ROWS) { /* row LENGTH_OF_CALL POSITION v v v .. */
-        strtol(p + 5, &p, 10);
-        g->n[g->n_rows] = (int)strtol(p, &p, 10) + 1; /* shorter calls have the same row: attention looks back only */
-        for (int i = 0; i < VOCAB; i++) g->logits[g->n_rows][i] = strtod(p, &p);
-        g->n_rows++;
-    }
-    free(text);
-    return g->n_rows == MAX_ROWS;
-}
-
-/* ---- the engine ---- */
-
-/* The largest difference of path's logits from the golden; NaN where anything fails. Every row twice: its ids in one
- * call from an empty session, and in pieces of five that go on from the row before (longrope's other list must then
- * rule the old ids too). */
-static double distance(const char *name, const char *path, const Kernels *k, const Golden *g) {
-    char err[300] = "";
-    Model m;
-    Session s;
-    double worst = 0;
-    if (model_open(&m, path, &(ModelOptions){.kernels = k}, err, sizeof err)) {
-        decoder_fail(name, "model_open:", err);
-        return NAN;
-    }
-    if (session_init(&s, &m, &(SessionOptions){.n_ctx = MAX_IDS, .threads = 1}, err, sizeof err)) {
-        decoder_fail(name, "session_init:", err);
-        model_close(&m);
-        return NAN;
-    }
-    for (int run = 0; run < 2 * g->n_rows && worst == worst; run++) {
-        int r = run % g->n_rows, n = g->n[r], step = run < g->n_rows ? n : 5;
-        const float *logits = NULL;
-        if (run <= g->n_rows) session_rewind(&s, 0);
-        while ((int)s.pos < n && worst == worst)
-            if (session_eval(&s, g->ids + s.pos, (size_t)(n - (int)s.pos < step ? n - (int)s.pos : step), &logits, err,
-                             sizeof err)) {
-                decoder_fail(name, "session_eval:", err);
-                worst = NAN;
-            }
-        for (int i = 0; i < VOCAB && worst == worst; i++) {
-            double d = fabs((double)logits[i] - g->logits[r][i]);
-            if (!(d <= worst)) worst = d; /* a NaN stays */
-        }
-    }
-    session_free(&s);
-    model_close(&m);
-    return worst;
-}
-
-static void expect(const char *name, const char *file, const char *path, const Kernels *k, const Golden *g,
-                   double *worst) {
-    double d = path ? distance(name, path, k, g) : NAN;
-    if (!(d <= *worst)) *worst = d;
-    if (d <= TOLERANCE) return;
-    char what[200];
-    snprintf(what, sizeof what, "off by %.2e with kernels %s in", d, k->name);
-    decoder_fail(name, what, file);
-}
-
-/* Whether GGUF has keys for it: NO_GGUF of decoders.py. */
-static int has_gguf(const char *name) {
-    return strcmp(name, "yarn_notrunc") != 0 && strcmp(name, "dynamic") != 0 && strcmp(name, "linear_favor") != 0;
-}
-
-/* Cases as a list that ends with NULL: every spelling of the config, every type, both formats, every kernel row. */
-static void run_cases(const char *const *names) {
-    static const char *const configs[] = {"4", "4type", "4top", "5null"};
-    static Golden g;
-    static const TensorType types[] = {TENSOR_F32, TENSOR_F16, TENSOR_BF16};
-    double worst = 0;
-    for (; *names; names++) {
-        const char *name = *names;
-        if (!golden_read(&g, name)) continue;
-        const Kernels *k = kernels_row(0);
-        for (int row = 0; k; k = kernels_row(++row)) {
-            expect(name, "F32 safetensors", hf_folder(name, "", TENSOR_F32, &sound), k, &g, &worst);
-            expect(name, "F16 safetensors", hf_folder(name, "", TENSOR_F16, &sound), k, &g, &worst);
-            expect(name, "BF16 safetensors", hf_folder(name, "", TENSOR_BF16, &sound), k, &g, &worst);
-            for (int t = 0; t < 3 && has_gguf(name); t++)
-                expect(name, "GGUF", gguf_file(name, types[t], &sound), k, &g, &worst);
-        }
-        if (has_gguf(name)) {
-            const char *path = converted(name, hf_folder(name, "", TENSOR_F32, &sound));
-            expect(name, "F32 converted to GGUF", path, kernels_best(), &g, &worst);
-            path = converted(name, hf_folder(name, "", TENSOR_BF16, &sound));
-            expect(name, "BF16 converted to GGUF", path, kernels_best(), &g, &worst);
-        }
-        for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
-            const char *folder = hf_folder(name, configs[i], TENSOR_F32, &sound);
-            if (folder) expect(name, configs[i], folder, kernels_best(), &g, &worst);
-        }
-    }
-    if (getenv("ORACLE_PRINT")) printf("    worst difference %.2e\n", worst);
-}
+static void run_cases(const char *const *names) { cases_hold(names, (CaseWish){.s = &sound, .convert = 1}); }
 
 static void test_llama(void) { run_cases((const char *const[]){"mha", "gqa", "mqa", "tied", "bias", "eps", NULL}); }
 static void test_rope(void) {
@@ -162,12 +47,6 @@ static void test_linear_models(void) {
 }
 
 /* ---- tests of the test ---- */
-
-static void expect_wrong(const char *name, const char *what, const char *path, const Golden *g) {
-    double d = path ? distance(name, path, kernels_best(), g) : NAN;
-    if (getenv("ORACLE_PRINT")) printf("    %s, %s: off by %.2g\n", name, what, d);
-    if (!(d > WRONG)) decoder_fail(name, "the golden does not see", what);
-}
 
 /* Behind each row: how far off it was when measured (ORACLE_PRINT=1 prints them). */
 static void test_spoiled_config(void) {
@@ -200,10 +79,10 @@ static void test_spoiled_config(void) {
         {"qwen3", "no q norm", {.set = "q_norm.weight", .value = 1}}, /* 2 */
         {"qwen3", "no k norm", {.set = "k_norm.weight", .value = 1}}, /* 1.2 */
     };
-    static Golden g;
+    static DecoderCase g;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (golden_read(&g, rows[i].name))
-            expect_wrong(rows[i].name, rows[i].what, hf_folder(rows[i].name, "", TENSOR_F32, &rows[i].s), &g);
+        if (case_read(&g, rows[i].name))
+            case_misses(rows[i].name, rows[i].what, hf_folder(rows[i].name, "", TENSOR_F32, &rows[i].s), &g);
 }
 
 /* The same for linear attention: another form, map or epsilon. */
@@ -240,19 +119,19 @@ static void test_spoiled_linear(void) {
         /* 1.1 */
         {"linear_yarn", "no factor", {.from = "\"rope_type\"", .to = "\"attention_factor\": 1,\"rope_type\""}},
     };
-    static Golden g;
+    static DecoderCase g;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (golden_read(&g, rows[i].name))
-            expect_wrong(rows[i].name, rows[i].what, hf_folder(rows[i].name, "", TENSOR_F32, &rows[i].s), &g);
+        if (case_read(&g, rows[i].name))
+            case_misses(rows[i].name, rows[i].what, hf_folder(rows[i].name, "", TENSOR_F32, &rows[i].s), &g);
 }
 
 static void test_spoiled_pairing(void) {
     static const char *const names[] = {"mha", "gqa", "mqa", "bias", "mistral", "yarn", "linear_elu", "linear_both"};
     /* 7.5 6.9 5.1 5.9 6.4 7.3 5.9 4.5 */
-    static Golden g;
+    static DecoderCase g;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (golden_read(&g, names[i]))
-            expect_wrong(names[i], "the other pairing", gguf_file(names[i], TENSOR_F32, &(Spoil){.unpermuted = 1}), &g);
+        if (case_read(&g, names[i]))
+            case_misses(names[i], "the other pairing", gguf_file(names[i], TENSOR_F32, &(Spoil){.unpermuted = 1}), &g);
 }
 
 /* ---- what linear attention cannot be given ---- */

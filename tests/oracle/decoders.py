@@ -115,8 +115,8 @@ CASES = {
     "linear_yarn": (LLAMA, dict(**WIDE, attention_kind="linear", rope_parameters=YARN)),  # all else is what a file may leave out
     "linear_favor": (LLAMA, linear_case("favor+", "numerator", 0.5, num_key_value_heads=2, attention_favor_features=20, attention_favor_seed=5)),
 }
-NO_GGUF = {"dynamic", "yarn_notrunc",  # GGUF has no key for these
-           "linear_favor"}  # W meets q's entries in their order, and arch llama has another
+NO_GGUF = {"dynamic": "GGUF has no key for it", "yarn_notrunc": "GGUF has no key for it",
+           "linear_favor": "W meets q's entries in their order, and arch llama has another"}
 IDS = [3 + int(v) for v in np.random.RandomState(2104).randint(0, 93, 40)]
 ROWS = {"longrope": [1, 7, 31, 32, 33, 40], "longrope_f": [1, 7, 16, 17, 33, 40], "dynamic": [1, 7, 16, 17, 33, 40]}  # lengths of calls
 
@@ -595,6 +595,7 @@ def one_case(name):
     text = [f"# python tests/oracle/decoders.py; {versions()}",
             f"# NumPy float64; largest difference from transformers' {against}{' around a recurrence' if is_linear(c) else ''} as it is "
             f"{stock:.1e} (float32 angles, norms, softmax), with float64 inside {double:.1e}",
+            *[f"# no GGUF: {NO_GGUF[n]}" for n in NO_GGUF if n == name],
             "ids " + " ".join(map(str, IDS))]
     text += [f"row {n} {p} " + " ".join(f"{v:.9g}" for v in row) for n, p, row in rows]
     put(name, ".logits", "\n".join(text) + "\n")

@@ -1,0 +1,277 @@
+"""The cases of architectures.py: tiny models of twenty-odd architectures, each with the settings that only it has.
+
+A case names transformers' class and what its config says beside decoders.BASE. Windows are 8, so that 33 ids cross
+them; scales, caps and thetas are such that each matters. WRONG lists models that are wrong in one thing.
+"""
+import dataclasses, typing
+import decoders
+
+DROP = object()  # an older config.json has no such key
+WINDOW = [(33, p) for p in (0, 7, 8, 9, 16, 32)]  # rows: length of the call, position; a window first cuts 8
+GROWING = [(n, n - 1) for n in (1, 7, 16, 17, 33, 40)]  # longrope changes its mind behind 16
+CHUNKS = [(72, p) for p in (0, 3, 31, 63, 64, 71)]  # 4 ids a convolution, 64 a chunk
+
+
+@dataclasses.dataclass
+class Case:
+    model: str  # transformers' class
+    keys: dict
+    old: typing.Callable = lambda t: {}  # what an older config.json says otherwise; None: there never was an older one
+    no_gguf: str = ""  # why llama.cpp's converter cannot say it
+    rows: list = dataclasses.field(default_factory=lambda: WINDOW)
+    seed: int = 2104  # of the ids; another was searched for where float32 is rough
+    as_module: bool = False  # tensors are called as the module calls them, not as save_pretrained would
+    rename: tuple = ()  # a part of a tensor's name, and what the file has instead
+    more: dict = dataclasses.field(default_factory=dict)  # tensors that the file has beside the model's: name, shape
+    repeat: tuple = ()  # tensors whose name holds this repeat after so many values
+
+
+def rope(theta=10000.0, kind="default", **keys):
+    return dict(rope_type=kind, rope_theta=theta, **keys)
+
+
+def by_layer(local, full):
+    return dict(sliding_attention=local, full_attention=full)
+
+
+def wrapped(text, vision, **keys):
+    """A vision model's config around a text model's."""
+    return dict(text_config=text, vision_config=vision, **keys)
+
+
+def keep(*keys, **more):
+    """An older config.json that has these of the newer one's keys, and more."""
+    return lambda t: {**{k: t[k] for k in keys}, **more}
+
+
+# ---- what cases share -----------------------------------------------------------------------------------------------
+
+GQA, WIDE, TIED = dict(num_key_value_heads=2), dict(decoders.WIDE), dict(tie_word_embeddings=True)
+SLIDING, FULL, LINEAR = "sliding_attention", "full_attention", "linear_attention"
+YARN = dict(kind="yarn", factor=4.0, original_max_position_embeddings=16)
+LLAMA3 = dict(kind="llama3", factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=16)
+LISTS = dict(short_factor=decoders.SHORT[:6], long_factor=decoders.LONG[:6])
+
+GEMMA = dict(**TIED, sliding_window=8)
+GEMMA2 = dict(**GEMMA, **GQA, head_dim=12, query_pre_attn_scalar=12, attn_logit_softcapping=2.0,
+              final_logit_softcapping=8.0)
+GEMMA3 = dict(**GEMMA, **WIDE, head_dim=16, intermediate_size=32, query_pre_attn_scalar=16,
+              rope_parameters=by_layer(rope(100.0), rope(1000.0, "linear", factor=8.0)))
+BARE_GEMMA3 = dict(hidden_size=32, intermediate_size=32, num_hidden_layers=1, sliding_window=8, vocab_size=96,
+                   rope_parameters=by_layer(rope(), rope(1e6, "linear", factor=8.0)))
+MINISTRAL3 = dict(**WIDE, head_dim=16, model_type="ministral3", rope_parameters=rope(
+    100.0, **YARN, llama_4_scaling_beta=0.3, mscale=1.0, mscale_all_dim=1.0))
+MIXTRAL = dict(**GQA, num_local_experts=4, num_experts_per_tok=2)
+EXPERTS = dict(num_experts=6, num_experts_per_tok=2, moe_intermediate_size=16)
+SHARED = dict(num_experts=4, num_experts_per_tok=2, moe_intermediate_size=16, shared_expert_intermediate_size=16)
+DELTA = dict(**WIDE, head_dim=16, num_hidden_layers=3, full_attention_interval=3, layer_types=[LINEAR, LINEAR, FULL],
+             linear_num_key_heads=2, linear_num_value_heads=4, linear_key_head_dim=8, linear_value_head_dim=8,
+             linear_conv_kernel_dim=4, rope_parameters=rope(100.0, partial_rotary_factor=0.25))
+QWEN_VL = dict(DELTA, mtp_num_hidden_layers=1, attn_output_gate=True, mamba_ssm_dtype="float32", rope_parameters=dict(
+    DELTA["rope_parameters"], mrope_interleaved=True, mrope_section=[1, 1, 0]))
+STABLE = dict(**WIDE, rope_parameters=rope(partial_rotary_factor=0.25))
+OSS = dict(**GQA, head_dim=16, intermediate_size=32, num_local_experts=4, num_experts_per_tok=2, sliding_window=8,
+           rope_parameters=rope(100.0, **YARN, truncate=False, beta_fast=2.0, beta_slow=0.5))
+MXFP4 = dict(quant_method="mxfp4", modules_to_not_convert=["model.layers.*.self_attn"])
+
+# Towers that nobody looks into.
+SIGLIP = dict(hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=2, image_size=8,
+              patch_size=4)
+PIXTRAL = dict(SIGLIP, model_type="pixtral", head_dim=4)
+QWEN_VISION = dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=2, patch_size=4, out_hidden_size=32,
+                   num_position_embeddings=4)
+# Qwen 3.5 guesses the token after the next, too: transformers skips that, llama.cpp's converter makes a block of it.
+MTP = {"mtp.fc.weight": (32, 64), "mtp.norm.weight": (32,)}
+MTP |= {f"mtp.pre_fc_norm_{x}.weight": (32,) for x in ("embedding", "hidden")}
+MTP |= {f"mtp.layers.0.{x}.weight": shape for x, shape in {
+    "input_layernorm": (32,), "self_attn.q_proj": (64, 32), "self_attn.k_proj": (16, 32), "self_attn.v_proj": (16, 32),
+    "self_attn.o_proj": (32, 32), "self_attn.q_norm": (16,), "self_attn.k_norm": (16,),
+    "post_attention_layernorm": (32,), "mlp.gate_proj": (48, 32), "mlp.up_proj": (48, 32),
+    "mlp.down_proj": (32, 48)}.items()}
+
+
+def gemma(**more):
+    return keep(cache_implementation="hybrid", tie_word_embeddings=DROP, **more)
+
+
+def bare_gemma3(t):
+    """What google/gemma-3-4b-it says of its text model, and no more: all else is Gemma3TextConfig's default."""
+    said = ("hidden_size", "intermediate_size", "model_type", "num_hidden_layers", "sliding_window", "vocab_size")
+    gone = [k for k in t if k not in said] + ["rope_theta", "rope_local_base_freq"]
+    return {k: DROP for k in gone} | dict(rope_scaling=dict(factor=8.0, rope_type="linear"))
+
+
+SU = keep("original_max_position_embeddings", rope_scaling=dict(LISTS, type="su"))
+ALPHA = keep(use_qk_norm=True, rope_scaling=dict(alpha=50.0, beta_fast=32, beta_slow=1, factor=1.0, mscale=1.0,
+                                                 mscale_all_dim=1.0, type="dynamic"))
+HUB_EXPERTS = keep(num_local_experts=DROP, num_experts=6)  # the name on the Hub, which transformers 5.24 changed
+HUB_OSS = keep("layer_types", experts_per_token=2, initial_context_length=16, swiglu_alpha=DROP)
+
+# ---- the cases ------------------------------------------------------------------------------------------------------
+
+CASES = {
+    "gemma2": Case("Gemma2ForCausalLM", GEMMA2, gemma()),
+    "gemma2_scalar": Case(
+        "Gemma2ForCausalLM", dict(GEMMA2, query_pre_attn_scalar=20), gemma(),
+        "no key for query_pre_attn_scalar: head_dim is meant, but in files of 46 layers"),
+    "gemma2_nocap": Case(
+        "Gemma2ForCausalLM", dict(GEMMA2, attn_logit_softcapping=None, final_logit_softcapping=None), gemma(),
+        "the converter wants numbers"),
+    "gemma3": Case(
+        "Gemma3ForCausalLM", dict(GEMMA3, num_hidden_layers=4, query_pre_attn_scalar=24, sliding_window_pattern=3),
+        gemma(sliding_window_pattern=3), "the converter writes no pattern, for which 6 is taken, and no scalar"),
+    "gemma3_six": Case("Gemma3ForCausalLM", dict(GEMMA3, num_hidden_layers=6), gemma(sliding_window_pattern=6)),
+    "gemma3_vision": Case(
+        "Gemma3ForConditionalGeneration",
+        wrapped(dict(GEMMA3, num_hidden_layers=2), SIGLIP, mm_tokens_per_image=1, **TIED), gemma(), as_module=True),
+    "gemma3_vision_old": Case(
+        "Gemma3ForConditionalGeneration", wrapped(BARE_GEMMA3, SIGLIP, mm_tokens_per_image=1), bare_gemma3),
+    "phi3": Case("Phi3ForCausalLM", dict(**GQA, intermediate_size=32, sliding_window=8)),
+    "phi3_long": Case(
+        "Phi3ForCausalLM", dict(**WIDE, original_max_position_embeddings=16, rope_parameters=rope(
+            kind="longrope", partial_rotary_factor=0.75, **LISTS)), SU, rows=GROWING),
+    "smollm3": Case(
+        "SmolLM3ForCausalLM", dict(**GQA, **TIED, num_hidden_layers=4, rope_parameters=rope(5000.0)),
+        keep("no_rope_layers", tie_word_embeddings=DROP)),
+    "smollm3_list": Case(
+        "SmolLM3ForCausalLM",
+        dict(**GQA, **TIED, num_hidden_layers=3, no_rope_layers=[1, 0, 1], use_sliding_window=True, sliding_window=8),
+        keep("no_rope_layers", tie_word_embeddings=DROP),
+        "no key for the layers without RoPE, each fourth is meant; none for a window"),
+    "olmo2": Case("Olmo2ForCausalLM", dict(**GQA, rope_parameters=rope(500.0))),
+    "olmo3": Case(
+        "Olmo3ForCausalLM", dict(**WIDE, num_hidden_layers=4, sliding_window=8, rope_parameters=by_layer(
+            rope(500000.0), rope(500000.0, **YARN, attention_factor=1.2))),
+        keep("layer_types", rope_local_base_freq=DROP)),
+    "granite": Case("GraniteForCausalLM", dict(
+        **GQA, embedding_multiplier=3.0, residual_multiplier=0.5, attention_multiplier=0.25, logits_scaling=2.0)),
+    "ministral": Case(
+        "MinistralForCausalLM", dict(**GQA, head_dim=8, sliding_window=8, layer_types=[SLIDING, FULL]),
+        keep("layer_types"), "no converter"),
+    "ministral3": Case("Ministral3ForCausalLM", MINISTRAL3, None),
+    "mistral3": Case(
+        "Mistral3ForConditionalGeneration", wrapped(MINISTRAL3, PIXTRAL, tie_word_embeddings=False), None),
+    "mistral3_small": Case("Mistral3ForConditionalGeneration", wrapped(
+        dict(**GQA, head_dim=16, model_type="mistral", sliding_window=None), PIXTRAL, tie_word_embeddings=False)),
+    "qwen3moe": Case("Qwen3MoeForCausalLM", dict(**GQA, **EXPERTS, head_dim=16, norm_topk_prob=True), HUB_EXPERTS),
+    "qwen3moe_raw": Case(
+        "Qwen3MoeForCausalLM",
+        dict(**GQA, **EXPERTS, head_dim=16, num_hidden_layers=3, norm_topk_prob=False, mlp_only_layers=[1]),
+        HUB_EXPERTS, "no key for norm_topk_prob, no layers without experts"),
+    "mixtral": Case("MixtralForCausalLM", MIXTRAL),
+    "mixtral_ties": Case("MixtralForCausalLM", MIXTRAL, repeat=("gate.weight", 96)),
+    "qwen35": Case("Qwen3_5ForCausalLM", dict(**DELTA, **TIED), None, rows=CHUNKS),
+    "qwen35_vision": Case(
+        "Qwen3_5ForConditionalGeneration", wrapped(QWEN_VL, QWEN_VISION), None, rows=CHUNKS, more=MTP),
+    "qwen35moe": Case(
+        "Qwen3_5MoeForCausalLM", dict(**DELTA, **SHARED), None, rows=CHUNKS, seed=2140, as_module=True),
+    "qwen35moe_each": Case("Qwen3_5MoeForCausalLM", dict(**DELTA, **SHARED), None, rows=CHUNKS, seed=2105),
+    "qwen3next": Case(
+        "Qwen3NextForCausalLM", dict(**DELTA, **SHARED), keep("full_attention_interval"), rows=CHUNKS, seed=2120),
+    "ernie4_5": Case("Ernie4_5ForCausalLM", dict(**GQA, **TIED, head_dim=16)),
+    "exaone4": Case(
+        "Exaone4ForCausalLM", dict(**GQA, num_hidden_layers=4, sliding_window=8, sliding_window_pattern="LLLG",
+                                   layer_types=[SLIDING] * 3 + [FULL]), keep("layer_types")),
+    "exaone4_full": Case(
+        "Exaone4ForCausalLM", dict(**WIDE, **TIED, sliding_window=None, sliding_window_pattern=None,
+                                   layer_types=[FULL] * 2, rope_parameters=rope(500.0, **LLAMA3)), keep("layer_types")),
+    "seed_oss": Case("SeedOssForCausalLM", dict(**GQA, head_dim=16)),
+    "hunyuan": Case(
+        "HunYuanDenseV1ForCausalLM", dict(**WIDE, **TIED, head_dim=16, max_position_embeddings=32768,
+                                          rope_parameters=rope(kind="dynamic", alpha=50.0, factor=1.0)), ALPHA),
+    "stablelm": Case("StableLmForCausalLM", dict(**STABLE, use_qkv_bias=True)),
+    "stablelm_par": Case("StableLmForCausalLM", dict(**STABLE, use_parallel_residual=True, qk_layernorm=True)),
+    "glm4": Case("Glm4ForCausalLM", dict(**WIDE, head_dim=16, intermediate_size=32,
+                                         rope_parameters=rope(partial_rotary_factor=0.5))),
+    "arcee": Case("ArceeForCausalLM", dict(**GQA, head_dim=16, rope_parameters=rope(100.0, **YARN))),
+    "gpt_oss": Case("GptOssForCausalLM", OSS, HUB_OSS),
+    "gpt_oss_mxfp4": Case("GptOssForCausalLM", dict(
+        OSS, hidden_size=64, intermediate_size=64, quantization_config=MXFP4), HUB_OSS),
+    "llama_bare": Case("LlamaModel", dict(**GQA, **TIED)),
+    "llama_lm_head_only": Case(
+        "LlamaForCausalLM", dict(**GQA, **TIED), no_gguf="the converter looks for embeddings",
+        rename=("model.embed_tokens", "lm_head")),
+}
+
+
+# ---- wrong in one thing: what; how, to what, by what ----------------------------------------------------------------
+
+def window(by):
+    return f"a window of {by}", "config", '"sliding_window": 8', f'"sliding_window": {by}'
+
+
+def key(what, name, has, gets):
+    return what, "config", f'"{name}": {has}', f'"{name}": {gets}'
+
+
+def bare(what, *tensors, value="0"):
+    return [(f"no {what} in {t}" if len(tensors) > 1 else f"no {what}", "set", t, value) for t in tensors]
+
+
+NO_Q_NORM, NO_K_NORM = bare("q norm", "q_norm.weight", value="1") + bare("k norm", "k_norm.weight", value="1")
+NO_ONE, NO_YARN = ("1 is not added to norms", "add", "norm.weight", "-1"), ("no yarn", "config", '"yarn"', '"default"')
+LAYER_SLIDES = "a full layer slides", "config", '    "full_attention"', '    "sliding_attention"'
+LAYER_IS_FULL = "a sliding layer is full", "config", '    "sliding_attention"', '    "full_attention"'
+GATE_UP = "gate and up the other way", "swap", "gate_up_proj", "1024"
+ONE_MORE = key("one more expert", "num_experts_per_tok", "2", "3")
+ROUTER = "the router's rows the other way", "swap", "mlp.gate.weight", "32"
+RAW = key("not renormalised", "norm_topk_prob", "true", "false")
+HALF = key("half a head turns", "partial_rotary_factor", "0.25", "0.5")
+THETA = key("another theta", "rope_theta", "10000.0", "100.0")
+COLD = key("no temperature", "llama_4_scaling_beta", "0.3", "0.0")
+STEPS = [("taps the other way", "swap", "conv1d.weight", "3"), ("nothing decays", "set", "A_log", "-30"),
+         ("no dt_bias", "set", "dt_bias", "0"), ("q and its gate the other way", "swap", "self_attn.q_proj", "512"),
+         ("1 is added to the linear norm", "add", "linear_attn.norm.weight", "1"),
+         ("1 is not added to other norms", "add", "layernorm.weight", "-1")]
+WRONG = {
+    "gemma2": [window(9), window(7), NO_ONE, LAYER_IS_FULL, LAYER_SLIDES,
+               key("no cap on scores", "attn_logit_softcapping", "2.0", "null"),
+               key("no cap on logits", "final_logit_softcapping", "8.0", "null"),
+               key("silu", "hidden_activation", '"gelu_pytorch_tanh"', '"silu"')],
+    "gemma2_scalar": [key("heads' own scale", "query_pre_attn_scalar", "20", "12")],
+    "gemma3": [window(9), NO_ONE, LAYER_SLIDES, ("no linear", "config", '"linear"', '"default"'),
+               key("global theta everywhere", "rope_theta", "100.0", "1000.0"),
+               key("local theta everywhere", "rope_theta", "1000.0", "100.0"),
+               key("heads' own scale", "query_pre_attn_scalar", "24", "16")],
+    "gemma3_six": [window(7), NO_ONE],
+    "gemma3_vision": [window(9), key("another theta", "rope_theta", "100.0", "1000.0")],
+    "phi3": [window(9), GATE_UP],
+    "phi3_long": [("no longrope", "config", '"longrope"', '"default"')],
+    "smollm3": [("RoPE in layer 3", "config", "    0", "    1")],
+    "smollm3_list": [("RoPE in layer 1", "config", "    0", "    1"), window(9)],
+    "olmo2": [NO_Q_NORM, NO_K_NORM],
+    "olmo3": [window(9), NO_YARN, LAYER_SLIDES, key("no factor", "attention_factor", "1.2", "1.0")],
+    "granite": [key("embeddings as they are", "embedding_multiplier", "3.0", "1.0"),
+                key("branches as they are", "residual_multiplier", "0.5", "1.0"),
+                key("heads' own scale", "attention_multiplier", "0.25", "0.3535533905932738"),
+                key("logits as they are", "logits_scaling", "2.0", "1.0")],
+    "ministral": [window(9), LAYER_SLIDES],
+    "ministral3": [COLD, NO_YARN, key("another factor", "mscale", "1.0", "2.0")],
+    "mistral3": [COLD],
+    "mistral3_small": [THETA],
+    "qwen3moe": [RAW, ONE_MORE, ROUTER, NO_Q_NORM],
+    "qwen3moe_raw": [key("renormalised", "norm_topk_prob", "false", "true")],
+    "mixtral": [ONE_MORE, ("the router's rows the other way", "swap", "moe.gate.weight", "32")],
+    "qwen35": [*STEPS, HALF, ("q and k the other way", "swap", "in_proj_qkv", "512"),
+               ("z's heads the other way", "swap", "in_proj_z", "256")],
+    "qwen35_vision": [HALF],
+    "qwen35moe": [("gate and up the other way", "swap", "experts.gate_up_proj", "512"), ONE_MORE, ROUTER,
+                  ("a shared expert half open", "set", "shared_expert_gate", "0")],
+    "qwen3next": [*STEPS, RAW, ("a and b the other way", "swap", "in_proj_ba", "64")],
+    "ernie4_5": [THETA],
+    "exaone4": [window(9), LAYER_SLIDES, NO_Q_NORM, NO_K_NORM],
+    "exaone4_full": [("no llama3", "config", '"llama3"', '"default"')],
+    "seed_oss": bare("biases", "q_proj.bias", "k_proj.bias", "v_proj.bias"),
+    "hunyuan": [key("no alpha", "alpha", "50.0", "1.0"), *bare("q norm", "query_layernorm.weight", value="1")],
+    "stablelm": [HALF, *bare("biases", "q_proj.bias", "layernorm.bias")],
+    "stablelm_par": [HALF, *bare("q norm", "q_layernorm", value="1")],
+    "glm4": [GATE_UP, *bare("biases", "k_proj.bias"), key("whole heads turn", "partial_rotary_factor", "0.5", "1.0"),
+             *bare("norm behind attention", "post_self_attn_layernorm.weight", value="1")],
+    "arcee": [NO_YARN],
+    "gpt_oss": [window(9), LAYER_SLIDES, LAYER_IS_FULL, *bare("sinks", "sinks", value="-50"), ONE_MORE,
+                ("gate and up the other way", "swap", "gate_up_proj", "1"),
+                key("truncated", "truncate", "false", "true"), key("another alpha", "swiglu_alpha", "1.702", "1.0"),
+                *bare("biases", "router.bias", "down_proj_bias", "o_proj.bias")],
+    "gpt_oss_mxfp4": [key("no limit", "swiglu_limit", "7.0", "700.0"), ("codes the other way", "swap", "_blocks", "1"),
+                      ("scales the other way", "swap", "_scales", "1")],
+}

@@ -1,0 +1,175 @@
+"""What llama.cpp's converter makes of a folder, and where each number of its file comes from; for architectures.py.
+
+The converter runs as it is, without its vocabularies. Where a number comes from is not read in its code but found out:
+the folder is converted once more holding tags, a number of its own for every weight, and the tags are read back.
+LLAMA_CPP is a checkout of llama.cpp; its own gguf package is used, which knows the architectures of its day.
+
+A line of a map: GGUF_NAME - COUNT COLUMNS HOW .., where HOW is
+    values v v ..     numbers that come from the config
+    cast AS PIECES    a matrix, which files of another type hold in that type
+    keep AS PIECES    always F32
+    mxfp4 as PIECES   blocks of 32; the pieces count blocks of a tensor .._scales, whose codes stand in .._blocks
+AS is as, plus1 (the number and 1) or negexp (minus e to the number); a piece is NAME START LOOPS COUNT STRIDE .., the
+outermost loop first: numbers of Hugging Face's tensor NAME in the order of these loops.
+"""
+import os, pathlib, sys
+import numpy as np, safetensors.numpy
+
+LLAMA_CPP = os.environ.get("LLAMA_CPP", "")
+sys.path[:0] = [LLAMA_CPP, os.path.join(LLAMA_CPP, "gguf-py")]
+os.environ["TQDM_DISABLE"] = "1"
+import gguf  # before anyone else does
+import conversion
+from conversion.base import ModelBase
+from conversion.stablelm import StableLMModel
+
+TAG = 2.0 ** -20  # tags are multiples below 1: exact in F32, with 1 added too, and e^tag still tells them apart
+
+
+# ---- the converter --------------------------------------------------------------------------------------------------
+
+def yielding(self, *args, modify=StableLMModel.modify_tensors):
+    """StableLM's norms of q and k: the stack of them is returned where it should be yielded, and so lost."""
+    yield from (yield from modify(self, *args)) or ()
+
+
+def convert(folder, path, ftype="ALL_F32"):
+    """Write the GGUF file of a folder."""
+    hparams = ModelBase.load_hparams(pathlib.Path(folder), False)
+    kind = conversion.get_model_class(conversion.get_model_architecture(hparams, conversion.ModelType.TEXT))
+    todo = [ModelBase]
+    while todo:  # every class has its own way to a vocabulary
+        c = todo.pop()
+        todo += c.__subclasses__()
+        if "set_vocab" in vars(c):
+            c.set_vocab = lambda self: None
+    StableLMModel.modify_tensors = yielding
+    kind(pathlib.Path(folder), gguf.LlamaFileType[ftype], pathlib.Path(path), eager=True).write()
+
+
+def read(path):
+    """{name: (numbers or bytes, type's name)} of a GGUF file, and the size of its head."""
+    r = gguf.GGUFReader(path)
+    return {t.name: (np.array(t.data), t.tensor_type.name) for t in r.tensors}, r.data_offset
+
+
+# ---- tags -----------------------------------------------------------------------------------------------------------
+
+class Tags:
+    """Which tensor a tag belongs to."""
+    def __init__(self, tensors):
+        self.names = list(tensors)
+        self.starts = np.cumsum([0] + [t.size for t in tensors.values()])
+        assert self.starts[-1] < 1 / TAG
+
+    def write(self, tensors, path, digit):
+        """A folder's tensors with tags in them; a byte has room for one digit of its tag."""
+        tagged = {}
+        for (name, t), start in zip(tensors.items(), self.starts):
+            i = np.arange(start, start + t.size).reshape(t.shape)
+            tagged[name] = (i >> 8 * digit & 255).astype(np.uint8) if t.dtype == np.uint8 else (i * TAG).astype(t.dtype)
+        safetensors.numpy.save_file(tagged, path, {"format": "pt"})
+
+    def pieces(self, tags, columns):
+        """Tags as text, a piece for each stretch of one tensor. Rows are folded first, each on its own: the last number
+        of one row and the first of the next may be neighbours by chance."""
+        of = np.searchsorted(self.starts, tags, side="right") - 1
+        out = []
+        for part in np.split(np.arange(len(tags)), np.flatnonzero(np.diff(of)) + 1):
+            rows = (tags[part] - self.starts[of[part[0]]]).reshape(-1, columns if len(part) % columns == 0 else 1)
+            for start, loops in folded([item for row in rows.tolist() for item in folded([(i, ()) for i in row])]):
+                loops = joined(loops)
+                out += [self.names[of[part[0]]], start, len(loops)] + [n for loop in loops for n in loop]
+        return " ".join(map(str, out))
+
+
+def folded(items):
+    """Loops over loops: [(start, ((count, stride), ..)), ..], outermost loop first. Items that are alike and evenly
+    apart become one, as few as a greedy look finds."""
+    while True:
+        out, i = [], 0
+        while i < len(items):
+            start, loops = items[i]
+            j = i + 1
+            while j < len(items) and items[j][1] == loops and items[j][0] - items[j - 1][0] == items[i + 1][0] - start:
+                j += 1
+            out.append(items[i] if j == i + 1 else (start, ((j - i, items[i + 1][0] - start), *loops)))
+            i = j
+        if len(out) == len(items):
+            return out
+        items = out
+
+
+def joined(loops):
+    """Loops of which one only goes on where the inner one ended are one."""
+    out = [loops[-1]] if loops else []
+    for count, stride in reversed(loops[:-1]):
+        if stride == out[0][0] * out[0][1]:
+            out[0] = (count * out[0][0], out[0][1])
+        else:
+            out.insert(0, (count, stride))
+    return out
+
+
+def numbers(pieces, source):
+    """The inverse, for checking: the numbers that the pieces name, out of source(name)."""
+    words, out = pieces.split(), []
+    while words:
+        name, at, loops = words[0], np.array([int(words[1])]), int(words[2])
+        for k in range(loops):
+            count, stride = int(words[3 + 2 * k]), int(words[4 + 2 * k])
+            at = (at[:, None] + stride * np.arange(count)).reshape(-1)
+        out.append(source(name).reshape(-1)[at])
+        words = words[3 + 2 * loops:]
+    return np.concatenate(out)
+
+
+# ---- lines of the map, each held against the tensor -----------------------------------------------------------------
+
+def mxfp4_line(name, blocks, tagged, columns, tags, source):
+    """Blocks [n, 17]: a scale, then 32 codes, the second half of them in the upper halves of the bytes. A file of
+    Hugging Face's has scales and codes apart, and codes side by side."""
+    text = tags.pieces(sum(t[:, 0].astype(np.int64) << 8 * digit for digit, t in enumerate(tagged)), columns // 32)
+    packed = numbers(text, lambda n: source(n.replace("_scales", "_blocks")).reshape(-1, 16).view("V16")).view(np.uint8)
+    codes = (packed.reshape(-1, 16, 1) >> np.array([0, 4], np.uint8) & 15).reshape(-1, 2, 16)
+    want = np.concatenate([numbers(text, source)[:, None], codes[:, 0] | codes[:, 1] << 4], 1)
+    assert np.array_equal(want, blocks), name
+    return f"{name} - {len(blocks) * 32} {columns} mxfp4 as {text}"
+
+
+def line_of(name, data, kind, tagged, half, tags, source):
+    """data, kind: the tensor; tagged: the same of the files with tags; half: its type in an F16 file."""
+    count, columns = data.size, data.shape[-1] if data.ndim > 1 else 1
+    if kind == "MXFP4":
+        return mxfp4_line(name, data.reshape(-1, 17), [t.reshape(-1, 17) for t in tagged], columns // 17 * 32, tags,
+                          source)
+    if np.array_equal(data, tagged[0]):
+        return f"{name} - {count} {columns} values " + " ".join(f"{x:.9g}" for x in data.reshape(-1))
+    t = tagged[0].reshape(-1).astype(np.float64)
+    how = "negexp" if t[0] < 0 else "plus1" if t[0] >= 1 else "as"
+    t = {"as": t, "plus1": t - 1, "negexp": np.log(np.abs(t))}[how]
+    text = tags.pieces(np.rint(t / TAG).astype(np.int64), columns)
+    got = numbers(text, source)
+    got = {"as": got, "plus1": got + np.float32(1), "negexp": -np.exp(got)}[how]
+    assert np.allclose(got, data.reshape(-1), rtol=1e-6 if how == "negexp" else 0, atol=0), name
+    return f"{name} - {count} {columns} {'cast' if half == 'F16' else 'keep'} {how} {text}"
+
+
+def head_and_map(folder, tmp):
+    """The bytes before the data of what the converter makes of a folder, and the lines of its map."""
+    plain, half, other = (os.path.join(tmp, f"{n}.gguf") for n in ("plain", "half", "other"))
+    convert(folder, plain)
+    convert(folder, half, "MOSTLY_F16")
+    (tensors, offset), (halves, _) = read(plain), read(half)
+    path = os.path.join(folder, "model.safetensors")
+    source = safetensors.numpy.load_file(path)
+    saved, tags, tagged = open(path, "rb").read(), Tags(source), []
+    for digit in range(3 if any(t.dtype == np.uint8 for t in source.values()) else 1):
+        tags.write(source, path, digit)
+        convert(folder, other)
+        tagged.append(read(other)[0])
+    with open(path, "wb") as f:
+        f.write(saved)
+    return open(plain, "rb").read()[:offset], [
+        line_of(n, data, kind, [t[n][0] for t in tagged], halves[n][1], tags, source.__getitem__)
+        for n, (data, kind) in tensors.items()]

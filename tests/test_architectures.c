@@ -1,0 +1,168 @@
+/* tests/test_architectures.c - the architectures one step from llama, against transformers' own classes in float64.
+ *
+ * tests/oracle/architectures.py made tests/golden/architectures: for each case the config.json that transformers wrote,
+ * an older spelling as the Hub has it, the safetensors header, the head that llama.cpp's converter wrote of the same
+ * folder and a map that says where each of its numbers comes from; logits; and wrong.txt, models that are wrong in one
+ * thing, which transformers itself gives other logits for. They must miss here, too. */
+#include "decoder_cases.h"
+#include "model/options.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- until the engine knows them all ---- */
+
+/* Whether it refuses the first of these for its architecture; then the running test is skipped, with its line. */
+static int unknown(const char *const *names) {
+    static char err[300];
+    Model m;
+    const char *folder = hf_folder(names[0], "", TENSOR_F32, &sound);
+    if (!folder || model_open(&m, folder, &(ModelOptions){.kernels = NULL}, err, sizeof err) == 0) {
+        if (folder) model_close(&m);
+        return 0;
+    }
+    const char *what = strstr(err, "architecture \"");
+    if (!what || !strstr(what, "\" is not known here")) return 0;
+    test_skip(err);
+    return 1;
+}
+
+/* ---- wrong in one thing ---- */
+
+/* A line of wrong.txt: case, what, how, to what, by what, how far transformers is off then. */
+typedef struct {
+    char *field[6];
+    Spoil s;
+} Wrong;
+
+static int wrong_read(char *line, Wrong *w) {
+    memset(w, 0, sizeof *w);
+    for (int i = 0; i < 6; i++) {
+        if (!line) return 0;
+        w->field[i] = line;
+        line = strchr(line, '\t');
+        if (line) *line++ = 0;
+    }
+    const char *how = w->field[2], *to = w->field[3], *by = w->field[4];
+    if (strcmp(how, "config") == 0) w->s = (Spoil){.from = to, .to = by};
+    else w->s = (Spoil){.set = to, .value = strtof(by, NULL),
+                        .how = strcmp(how, "add") == 0 ? SPOIL_ADD : strcmp(how, "swap") == 0 ? SPOIL_SWAP : SPOIL_SET};
+    return 1;
+}
+
+/* All of them that are of one of these cases. */
+static void wrong_ones_miss(const char *const *names) {
+    static DecoderCase c;
+    char *text = decoder_golden("wrong", ".txt", NULL), *line = text;
+    CHECK(text != NULL);
+    while (line && *line) {
+        char *next = strchr(line, '\n');
+        if (next) *next++ = 0;
+        Wrong w;
+        CHECK(wrong_read(line, &w));
+        for (const char *const *name = names; *name; name++)
+            if (strcmp(*name, w.field[0]) == 0 && case_read(&c, *name))
+                case_misses(*name, w.field[1], hf_folder(*name, "", TENSOR_F32, &w.s), &c);
+        line = next;
+    }
+    free(text);
+}
+
+/* Numbers of a GGUF file that stand in Hugging Face's order, where the file's architecture has another. */
+static void unpermuted_misses(const char *name) {
+    static DecoderCase c;
+    if (case_read(&c, name))
+        case_misses(name, "Hugging Face's order", gguf_file(name, TENSOR_F32, &(Spoil){.unpermuted = 1}), &c);
+}
+
+/* ---- the cases ---- */
+
+/* A list that ends with NULL; 1, or 0 where they are skipped. */
+static int run_cases(const char *const *names) {
+    if (unknown(names)) return 0;
+    cases_hold(names, (CaseWish){.s = &sound});
+    wrong_ones_miss(names);
+    return 1;
+}
+
+static void test_gemma2(void) { run_cases((const char *const[]){"gemma2", "gemma2_scalar", "gemma2_nocap", NULL}); }
+static void test_gemma3(void) { run_cases((const char *const[]){"gemma3", "gemma3_six", NULL}); }
+static void test_gemma3_vision(void) {
+    run_cases((const char *const[]){"gemma3_vision", "gemma3_vision_old", NULL});
+}
+static void test_phi3(void) { run_cases((const char *const[]){"phi3", "phi3_long", NULL}); }
+static void test_smollm3(void) {
+    if (run_cases((const char *const[]){"smollm3", "smollm3_list", NULL})) unpermuted_misses("smollm3");
+}
+static void test_olmo2(void) { run_cases((const char *const[]){"olmo2", NULL}); }
+static void test_olmo3(void) { run_cases((const char *const[]){"olmo3", NULL}); }
+static void test_granite(void) {
+    if (run_cases((const char *const[]){"granite", NULL})) unpermuted_misses("granite");
+}
+static void test_ministral(void) { run_cases((const char *const[]){"ministral", NULL}); }
+static void test_ministral3(void) {
+    if (run_cases((const char *const[]){"ministral3", NULL})) unpermuted_misses("ministral3");
+}
+static void test_mistral3(void) { run_cases((const char *const[]){"mistral3", "mistral3_small", NULL}); }
+static void test_qwen3moe(void) { run_cases((const char *const[]){"qwen3moe", "qwen3moe_raw", NULL}); }
+static void test_mixtral(void) {
+    if (run_cases((const char *const[]){"mixtral", NULL})) unpermuted_misses("mixtral");
+}
+
+/* Of two equal experts the one with the lower number is taken: rows 0 and 3 of four are the same 32 numbers. */
+static void test_ties(void) {
+    const char *const names[] = {"mixtral_ties", NULL};
+    if (!unknown(names))
+        cases_hold(names, (CaseWish){.s = &(Spoil){.set = "gate.weight", .how = SPOIL_REPEAT, .value = 96}});
+}
+
+static void test_qwen35(void) {
+    if (run_cases((const char *const[]){"qwen35", NULL})) unpermuted_misses("qwen35");
+}
+static void test_qwen35_vision(void) { run_cases((const char *const[]){"qwen35_vision", NULL}); }
+static void test_qwen35moe(void) { run_cases((const char *const[]){"qwen35moe", "qwen35moe_each", NULL}); }
+static void test_qwen3next(void) { run_cases((const char *const[]){"qwen3next", NULL}); }
+static void test_ernie(void) { run_cases((const char *const[]){"ernie4_5", NULL}); }
+static void test_exaone4(void) { run_cases((const char *const[]){"exaone4", "exaone4_full", NULL}); }
+static void test_seed_oss(void) { run_cases((const char *const[]){"seed_oss", NULL}); }
+static void test_hunyuan(void) { run_cases((const char *const[]){"hunyuan", NULL}); }
+static void test_stablelm(void) { run_cases((const char *const[]){"stablelm", "stablelm_par", NULL}); }
+static void test_glm4(void) { run_cases((const char *const[]){"glm4", NULL}); }
+static void test_arcee(void) {
+    if (run_cases((const char *const[]){"arcee", NULL})) unpermuted_misses("arcee");
+}
+static void test_gpt_oss(void) { run_cases((const char *const[]){"gpt_oss", "gpt_oss_mxfp4", NULL}); }
+static void test_llama(void) { run_cases((const char *const[]){"llama_bare", "llama_lm_head_only", NULL}); }
+
+extern const Test tests_architectures[];
+const Test tests_architectures[] = {
+    {"architectures/gemma2", test_gemma2},
+    {"architectures/gemma3", test_gemma3},
+    {"architectures/gemma3 with a picture's tower", test_gemma3_vision},
+    {"architectures/phi3", test_phi3},
+    {"architectures/smollm3", test_smollm3},
+    {"architectures/olmo2", test_olmo2},
+    {"architectures/olmo3", test_olmo3},
+    {"architectures/granite", test_granite},
+    {"architectures/ministral", test_ministral},
+    {"architectures/ministral3", test_ministral3},
+    {"architectures/mistral3", test_mistral3},
+    {"architectures/qwen3moe", test_qwen3moe},
+    {"architectures/mixtral", test_mixtral},
+    {"architectures/equal experts", test_ties},
+    {"architectures/qwen35", test_qwen35},
+    {"architectures/qwen35 with a picture's tower", test_qwen35_vision},
+    {"architectures/qwen35moe", test_qwen35moe},
+    {"architectures/qwen3next", test_qwen3next},
+    {"architectures/ernie4_5", test_ernie},
+    {"architectures/exaone4", test_exaone4},
+    {"architectures/seed_oss", test_seed_oss},
+    {"architectures/hunyuan", test_hunyuan},
+    {"architectures/stablelm", test_stablelm},
+    {"architectures/glm4", test_glm4},
+    {"architectures/arcee", test_arcee},
+    {"architectures/gpt_oss", test_gpt_oss},
+    {"architectures/llama's other files", test_llama},
+    {0},
+};
