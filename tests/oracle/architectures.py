@@ -27,7 +27,6 @@ from architecture_cases import CASES, CHUNKS, DROP, GROWING, WRONG, rope
 
 GOLDEN = os.path.join(decoders.HERE, "..", "golden", "architectures")
 NARROW = torch.float32, torch.float16, torch.bfloat16
-VOCAB = decoders.BASE["vocab_size"]
 ROUGH = 5e-5  # how far float32 may be off, for the engine's tolerance is 1e-4
 
 
@@ -82,8 +81,6 @@ def write_folder(case, folder, fill=value_of):
         model.save_pretrained(folder, save_original_format=not case.as_module)
     weights = {n: fill(case, n, s) for n, s in sorted(shapes_of(case, folder).items())}
     safetensors.numpy.save_file(weights, os.path.join(folder, "model.safetensors"), {"format": "pt"})
-    with open(os.path.join(folder, "tokenizer.json"), "w") as f:  # Gemma 3's converter counts its words
-        json.dump({"model": {"vocab": {str(i): i for i in range(VOCAB)}}, "added_tokens": []}, f)
 
 
 def older(case, saved):
@@ -303,16 +300,20 @@ def real_models(out, only):
             return value_of(case, name, shape)
         return ((1 if name.endswith("norm.weight") else 0) + 0.25 * torch.randn(shape)).float().numpy()
     for name, case in CASES.items():
-        if only in name:
-            where = os.path.join(out, name, name)
-            torch.manual_seed(2104)
-            write_folder(case, where, fill)
-            rows = [[n, p, list(map(float, r))] for n, p, r in rows_of(case, where)]
-            with open(where + ".logits.json", "w") as f:
-                json.dump({"ids": ids_of(case.seed), "rows": rows}, f)
+        if only not in name:
+            continue
+        where = os.path.join(out, name)
+        torch.manual_seed(2104)
+        with tempfile.TemporaryDirectory() as tmp:
+            folder = os.path.join(tmp, name)
+            write_folder(case, folder, fill)
+            rows = [[n, p, list(map(float, r))] for n, p, r in rows_of(case, folder)]
+            shutil.copytree(folder, os.path.join(where, "f32"))
             for kind in ("ALL_F32", "MOSTLY_F16", "MOSTLY_BF16") if not case.no_gguf else ():
-                gguf_map.convert(where, f"{where}.{kind.split('_')[1].lower()}.gguf", kind)
-            print(name, "->", os.path.dirname(where))
+                gguf_map.convert(folder, os.path.join(where, kind.split("_")[1].lower() + ".gguf"), kind)
+        with open(os.path.join(where, "logits.json"), "w") as f:
+            json.dump({"ids": ids_of(case.seed), "rows": rows}, f)
+        print(name, "->", where)
 
 
 def search(only):

@@ -12,7 +12,7 @@ A line of a map: GGUF_NAME - COUNT COLUMNS HOW .., where HOW is
 AS is as, plus1 (the number and 1) or negexp (minus e to the number); a piece is NAME START LOOPS COUNT STRIDE .., the
 outermost loop first: numbers of Hugging Face's tensor NAME in the order of these loops.
 """
-import os, pathlib, sys
+import json, os, pathlib, sys
 import numpy as np, safetensors.numpy
 
 LLAMA_CPP = os.environ.get("LLAMA_CPP", "")
@@ -44,7 +44,11 @@ def convert(folder, path, ftype="ALL_F32"):
         if "set_vocab" in vars(c):
             c.set_vocab = lambda self: None
     StableLMModel.modify_tensors = yielding
+    words = pathlib.Path(folder, "tokenizer.json")  # Gemma 3's class counts them
+    size = hparams.get("text_config", hparams)["vocab_size"]
+    words.write_text(json.dumps({"model": {"vocab": {str(i): i for i in range(size)}}, "added_tokens": []}))
     kind(pathlib.Path(folder), gguf.LlamaFileType[ftype], pathlib.Path(path), eager=True).write()
+    words.unlink()
 
 
 def read(path):
