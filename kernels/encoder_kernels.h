@@ -11,6 +11,13 @@ typedef enum {
     ACTIVATION_GELU_TANH, /* its approximation there: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) */
     ACTIVATION_RELU,      /* max(x, 0) */
     ACTIVATION_SILU,      /* x / (1 + e^-x); also called swish */
+    ACTIVATION_QUICK_GELU, /* x / (1 + e^-1.702x); as the rest, from transformers' activations.py: */
+    ACTIVATION_GELU_10,   /* GELU, at most 10 */
+    ACTIVATION_RELU2, ACTIVATION_RELU6, ACTIVATION_LEAKY_RELU, /* max(x, 0)^2; at most 6; x/100 on the left side */
+    ACTIVATION_TANH, ACTIVATION_SIGMOID, ACTIVATION_LINEAR,
+    ACTIVATION_MISH,      /* x tanh(ln(1 + e^x)) */
+    ACTIVATION_HARDSWISH, /* x min(max(x + 3, 0), 6) / 6 */
+    ACTIVATION_LAPLACE,   /* Phi of a normal distribution around 0.707107 of width 0.282095 */
 } Activation;
 
 typedef struct EncoderKernels {

@@ -83,6 +83,7 @@ INLINE Vec activation(Vec x, Activation a) {
     if (a == ACTIVATION_GELU) return gelu(x);
     if (a == ACTIVATION_RELU) return vec_positive(x);
     Vec u = x;
+    if (a == ACTIVATION_QUICK_GELU) u = vec_mul(vec_all(1.702f), x);
     if (a == ACTIVATION_GELU_TANH) { /* (1 + tanh u)/2 = 1/(1 + e^-2u) */
         u = vec_fma(x, vec_mul(vec_all(0.044715f), x), vec_mul(x, x));
         u = vec_mul(vec_all(1.5957691f), u);
@@ -91,6 +92,10 @@ INLINE Vec activation(Vec x, Activation a) {
 }
 
 static void activate(float *x, size_t n, Activation a) {
+    if (a > ACTIVATION_QUICK_GELU) { /* rare ones */
+        ref_encoder.activate(x, n, a);
+        return;
+    }
     for (size_t i = 0; i < n; i += VEC)
         vec_store_some(x + i, activation(vec_load_some(TENSOR_F32, x + i, n - i), a), n - i);
 }

@@ -54,7 +54,8 @@ static void mix_in_positions(uint64_t *hash, const Positions *p) {
 static void mix_in_layers(uint64_t *hash, const Decoder *x, int n_layers) {
     const float numbers[] = {x->embed_scale, x->residual_scale, x->logit_scale, x->logit_cap, x->score_scale,
                              x->score_cap, x->temperature, x->clamp, x->alpha};
-    const int more[] = {x->parallel, x->n_used, x->renormalise, x->tiled, x->key_heads, x->value_heads};
+    const int more[] = {x->parallel, (int)x->activation,
+                        x->n_used,   x->renormalise, x->tiled, x->key_heads, x->value_heads};
     mix_in(hash, numbers, sizeof numbers);
     mix_in(hash, more, sizeof more);
     mix_in(hash, &x->temperature_n, sizeof x->temperature_n);

@@ -164,6 +164,7 @@ static void window(KeyReader *r, Config *c, int64_t usual, int by_layer) {
 /* transformers' defaults; null says that a size follows from the others. */
 static void begin(KeyReader *r, Config *c, const Architecture *a) {
     const JsonValue *kv = json_get(r->w->config, "num_key_value_heads"), *dim = json_get(r->w->config, "head_dim");
+    c->n_heads = a->hf->heads;
     c->n_kv_heads = kv && kv->type == JSON_NULL ? 0 : a->hf->kv_heads;
     c->head_dim = dim && dim->type == JSON_NULL ? 0 : a->hf->head_dim;
     c->n_ctx_train = a->hf->n_ctx;

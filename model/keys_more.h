@@ -3,6 +3,7 @@
 #define KEYS_MORE_H
 
 #include "family.h"
+#include "kernels/encoder_kernels.h"
 #include "rope/scaling.h"
 
 extern const KeySource keys_hf;
@@ -10,7 +11,7 @@ extern const KeySource keys_llamacpp; /* keys_gguf (family.h), and scaled freque
 
 /* What a decoder's config.json says where it leaves a key out: transformers' defaults. */
 typedef struct DecoderDefaults {
-    int kv_heads;          /* 0: n_heads */
+    int heads, kv_heads;   /* 0: the file must say it; n_heads */
     int head_dim;          /* 0: d_model / n_heads */
     int64_t n_ctx, window;
     int qkv_bias, o_bias;  /* 1 always, 0 never, -1 as attention_bias says */
@@ -26,6 +27,8 @@ typedef struct DecoderDefaults {
 
 /* keys_hf.c: true (1) or false (0). */
 int key_flag(KeyReader *r, const char *gguf, const char *hf, int absent);
+/* activations.c: what transformers calls by that word; a complaint about r's last key where it is none. */
+Activation key_activation(KeyReader *r, const char *word);
 /* more.c: rope's numbers, which are the file's memory; at first all 0 but n_ctx_train. NULL, after a complaint: no
  * memory. */
 RopeNumbers *key_rope_numbers(KeyReader *r, RopeConfig *rope, int64_t n_ctx_train);

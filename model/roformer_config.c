@@ -27,23 +27,7 @@ static void read_activation(KeyReader *r, RoformerConfig *f) {
     if (f->variant == ROFORMER_GAU) strcpy(word, "swish");
     else if (f->variant == ROFORMER_V2) strcpy(word, "relu");
     key_word(r, "hidden_act", "hidden_act", word, sizeof word);
-    static const struct {
-        const char *word;
-        Activation activation;
-    } rows[] = {{"gelu", ACTIVATION_GELU},
-                {"gelu_python", ACTIVATION_GELU},
-                {"gelu_new", ACTIVATION_GELU_TANH},
-                {"relu", ACTIVATION_RELU},
-                {"gelu_pytorch_tanh", ACTIVATION_GELU_TANH},
-                {"gelu_fast", ACTIVATION_GELU_TANH},
-                {"silu", ACTIVATION_SILU},
-                {"swish", ACTIVATION_SILU}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].word, word) == 0) {
-            f->activation = rows[i].activation;
-            return;
-        }
-    base_complain(&r->line, "%s: \"%s\" is not known here (gelu, gelu_new, relu and silu are)", r->key, word);
+    f->activation = (int)key_activation(r, word);
 }
 
 /* One of words at a key, as it stands among them; or absent. */

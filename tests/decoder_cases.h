@@ -23,10 +23,11 @@ double case_distance(const char *name, const char *path, const Kernels *k, const
 
 /* Cases as a list that ends with NULL: every spelling of the config, every type, both formats, every kernel row must be
  * within a tolerance of the golden. s: what is done to all of them to be right. convert: what weights-tools/convert
- * makes of the folder, too. */
+ * makes of the folder, too. tolerance: 0 for that of float weights. */
 typedef struct {
     const Spoil *s;
     int convert;
+    double tolerance;
 } CaseWish;
 void cases_hold(const char *const *names, CaseWish wish);
 

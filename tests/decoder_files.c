@@ -246,7 +246,7 @@ const char *gguf_file(const char *name, TensorType type, const Spoil *s) {
     return path;
 }
 
-const char *converted(const char *name, const char *folder) {
+const char *converted(const char *name, const char *folder, int floats) {
     char err[300] = "";
     Source s;
     NewFile f;
@@ -255,6 +255,7 @@ const char *converted(const char *name, const char *folder) {
     if (!folder) return NULL;
     int rc = source_open(&s, folder, &(SourceWish){.no_tokenizer = 1}, &quiet, err, sizeof err);
     if (rc == 0) {
+        for (size_t i = 0; i < s.n_items && floats; i++) s.items[i].type = TENSOR_F32;
         source_file_type(&s, 0);
         rc = newfile_open(&f, path, err, sizeof err);
         if (rc == 0) {

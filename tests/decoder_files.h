@@ -37,6 +37,6 @@ void decoder_fail(const char *name, const char *what, const char *more);
  * of a folder (NULL: of none). NULL: there is no such config or head, or a failure. */
 const char *hf_folder(const char *name, const char *config, TensorType type, const Spoil *s);
 const char *gguf_file(const char *name, TensorType type, const Spoil *s);
-const char *converted(const char *name, const char *folder);
+const char *converted(const char *name, const char *folder, int floats); /* 1: all of it as F32 */
 
 #endif

@@ -5,30 +5,10 @@
  * folder and a map that says where each of its numbers comes from; logits; and wrong.txt, models that are wrong in one
  * thing, which transformers itself gives other logits for. They must miss here, too. */
 #include "decoder_cases.h"
-#include "model/options.h"
 #include "test.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- until the engine knows them all ---- */
-
-/* Whether it refuses the first of these for its architecture, or for its tensors' names; then the running test is
- * skipped, with its line. */
-static int unknown(const char *const *names) {
-    static char err[300];
-    Model m;
-    const char *folder = hf_folder(names[0], "", TENSOR_F32, &sound);
-    if (!folder || model_open(&m, folder, &(ModelOptions){.kernels = NULL}, err, sizeof err) == 0) {
-        if (folder) model_close(&m);
-        return 0;
-    }
-    const char *what = strstr(err, "architecture \"");
-    if (!(what && strstr(what, "\" is not known here")) && !strstr(err, "tensor model.embed_tokens.weight is missing"))
-        return 0;
-    test_skip(err);
-    return 1;
-}
 
 /* ---- wrong in one thing ---- */
 
@@ -80,12 +60,10 @@ static void unpermuted_misses(const char *name) {
 
 /* ---- the cases ---- */
 
-/* A list that ends with NULL; 1, or 0 where they are skipped. */
-static int run_cases(const char *const *names) {
-    if (unknown(names)) return 0;
-    cases_hold(names, (CaseWish){.s = &sound});
+/* A list that ends with NULL. */
+static void run_cases(const char *const *names) {
+    cases_hold(names, (CaseWish){.s = &sound, .convert = 1});
     wrong_ones_miss(names);
-    return 1;
 }
 
 static void test_gemma2(void) { run_cases((const char *const[]){"gemma2", "gemma2_scalar", "gemma2_nocap", NULL}); }
@@ -95,32 +73,36 @@ static void test_gemma3_vision(void) {
 }
 static void test_phi3(void) { run_cases((const char *const[]){"phi3", "phi3_long", NULL}); }
 static void test_smollm3(void) {
-    if (run_cases((const char *const[]){"smollm3", "smollm3_list", NULL})) unpermuted_misses("smollm3");
+    run_cases((const char *const[]){"smollm3", "smollm3_list", NULL});
+    unpermuted_misses("smollm3");
 }
 static void test_olmo2(void) { run_cases((const char *const[]){"olmo2", NULL}); }
 static void test_olmo3(void) { run_cases((const char *const[]){"olmo3", NULL}); }
 static void test_granite(void) {
-    if (run_cases((const char *const[]){"granite", NULL})) unpermuted_misses("granite");
+    run_cases((const char *const[]){"granite", NULL});
+    unpermuted_misses("granite");
 }
 static void test_ministral(void) { run_cases((const char *const[]){"ministral", NULL}); }
 static void test_ministral3(void) {
-    if (run_cases((const char *const[]){"ministral3", NULL})) unpermuted_misses("ministral3");
+    run_cases((const char *const[]){"ministral3", NULL});
+    unpermuted_misses("ministral3");
 }
 static void test_mistral3(void) { run_cases((const char *const[]){"mistral3", "mistral3_small", NULL}); }
 static void test_qwen3moe(void) { run_cases((const char *const[]){"qwen3moe", "qwen3moe_raw", NULL}); }
 static void test_mixtral(void) {
-    if (run_cases((const char *const[]){"mixtral", NULL})) unpermuted_misses("mixtral");
+    run_cases((const char *const[]){"mixtral", NULL});
+    unpermuted_misses("mixtral");
 }
 
 /* Of two equal experts the one with the lower number is taken: rows 0 and 3 of four are the same 32 numbers. */
 static void test_ties(void) {
-    const char *const names[] = {"mixtral_ties", NULL};
-    if (!unknown(names))
-        cases_hold(names, (CaseWish){.s = &(Spoil){.set = "gate.weight", .how = SPOIL_REPEAT, .value = 96}});
+    cases_hold((const char *const[]){"mixtral_ties", NULL},
+               (CaseWish){.s = &(Spoil){.set = "gate.weight", .how = SPOIL_REPEAT, .value = 96}, .convert = 1});
 }
 
 static void test_qwen35(void) {
-    if (run_cases((const char *const[]){"qwen35", NULL})) unpermuted_misses("qwen35");
+    run_cases((const char *const[]){"qwen35", NULL});
+    unpermuted_misses("qwen35");
 }
 static void test_qwen35_vision(void) { run_cases((const char *const[]){"qwen35_vision", NULL}); }
 static void test_qwen35moe(void) { run_cases((const char *const[]){"qwen35moe", "qwen35moe_each", NULL}); }
@@ -132,9 +114,20 @@ static void test_hunyuan(void) { run_cases((const char *const[]){"hunyuan", NULL
 static void test_stablelm(void) { run_cases((const char *const[]){"stablelm", "stablelm_par", NULL}); }
 static void test_glm4(void) { run_cases((const char *const[]){"glm4", NULL}); }
 static void test_arcee(void) {
-    if (run_cases((const char *const[]){"arcee", NULL})) unpermuted_misses("arcee");
+    run_cases((const char *const[]){"arcee", NULL});
+    unpermuted_misses("arcee");
 }
-static void test_gpt_oss(void) { run_cases((const char *const[]){"gpt_oss", "gpt_oss_mxfp4", NULL}); }
+static void test_gpt_oss(void) { run_cases((const char *const[]){"gpt_oss", NULL}); }
+
+/* The golden's activations are exact; here they meet blocks in 8 bits, to 1/254 of the largest of 32. What comes of it
+ * in logits of -13 .. 13, 0.16 (in llama.cpp 0.1 to 0.3), is little beside a model that is wrong in one thing: 2.9. The
+ * same blocks as floats are held to the usual tolerance. */
+static void test_mxfp4(void) {
+    const char *const names[] = {"gpt_oss_mxfp4", NULL};
+    cases_hold(names, (CaseWish){.s = &sound, .convert = 1, .tolerance = 0.5});
+    wrong_ones_miss(names);
+}
+
 static void test_llama(void) { run_cases((const char *const[]){"llama_bare", "llama_lm_head_only", NULL}); }
 
 extern const Test tests_architectures[];
@@ -165,6 +158,7 @@ const Test tests_architectures[] = {
     {"architectures/glm4", test_glm4},
     {"architectures/arcee", test_arcee},
     {"architectures/gpt_oss", test_gpt_oss},
+    {"architectures/gpt_oss in MXFP4", test_mxfp4},
     {"architectures/llama's other files", test_llama},
     {0},
 };

@@ -322,6 +322,38 @@ static void activate(void) {
         }
 }
 
+/* The rare ones, by the numbers of transformers' ACT2FN in float64 at these points (6 ulp of float32). */
+static void rare_activations(void) {
+    static const float at[8] = {-3, -1, -0.5f, 0.5f, 1, 3, 7, 12};
+    static const struct { Activation a; double y[8]; } rows[] = {
+        {ACTIVATION_QUICK_GELU, {-0.0180713097078, -0.154204234067, -0.149611563394, 0.350388436606, 0.845795765933,
+                                 2.98192869029, 6.9999531283, 11.9999999838}},
+        {ACTIVATION_GELU_10, {-0.00404969409489, -0.158655253931, -0.154268769363, 0.345731230637, 0.841344746069,
+                              2.99595030591, 6.99999999999, 10}},
+        {ACTIVATION_RELU2, {0, 0, 0, 0.25, 1, 9, 49, 144}},
+        {ACTIVATION_RELU6, {0, 0, 0, 0.5, 1, 3, 6, 6}},
+        {ACTIVATION_LEAKY_RELU, {-0.03, -0.01, -0.005, 0.5, 1, 3, 7, 12}},
+        {ACTIVATION_TANH, {-0.995054753687, -0.761594155956, -0.46211715726, 0.46211715726, 0.761594155956,
+                           0.995054753687, 0.999998336944, 0.999999999924}},
+        {ACTIVATION_SIGMOID, {0.0474258731776, 0.26894142137, 0.377540668798, 0.622459331202, 0.73105857863,
+                              0.952574126822, 0.999088948806, 0.999993855825}},
+        {ACTIVATION_LINEAR, {-3, -1, -0.5, 0.5, 1, 3, 7, 12}},
+        {ACTIVATION_MISH, {-0.145647461276, -0.303401461374, -0.220743774652, 0.375245211305, 0.865098388267,
+                           2.98653500497, 6.99998837981, 11.9999999991}},
+        {ACTIVATION_HARDSWISH, {0, -0.333333333333, -0.208333333333, 0.291666666667, 0.666666666667, 3, 7, 12}},
+        {ACTIVATION_LAPLACE, {0, 7.17372605763e-10, 9.38338116768e-06, 0.231421148411, 0.850429649285, 1, 1, 1}}};
+    const Kernels *k;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
+        for (int i = 0; (k = kernels_row(i)); i++)
+            for (size_t n = 1; n <= 8; n += 7) {
+                float x[9] = {0};
+                memcpy(x, at, sizeof at);
+                k->enc->activate(x, n, rows[r].a);
+                for (size_t j = 0; j < n; j++) NEAR(x[j], rows[r].y[j], 1e-15, 4e-6);
+                CHECK(n == 8 || x[1] == at[1]);
+            }
+}
+
 /* rotate is rope_rotate to the bit in every row: products and sums of two are rounded the same. */
 static void rotate(void) {
     static const int dims[] = {2, 4, 6, 8, 10, 16, 24, 32, 34, 64, 128};
@@ -451,6 +483,7 @@ const Test tests_kernels[] = {
     {"kernels/layernorm", layernorm},
     {"kernels/silu_mul", silu_mul},
     {"kernels/activate", activate},
+    {"kernels/rare activations", rare_activations},
     {"kernels/rotate", rotate},
     {"kernels/state_step", state_step},
     {"kernels/state_step: one query or many", state_step_batch},

@@ -31,8 +31,8 @@ typedef struct {
 } Setting;
 
 static const Setting folder_settings[] = {
-    {"mlm", "hidden_act: \"tanh\" is not known here (gelu, gelu_new, relu and silu are)",
-     {.from = "\"gelu\"", .to = "\"tanh\""}},
+    {"mlm", "hidden_act: \"prelu\" is not known here (gelu, gelu_new, relu, silu and most of transformers' are)",
+     {.from = "\"gelu\"", .to = "\"prelu\""}},
     {"mlm", "hidden_act: must be a word", {.from = "\"gelu\"", .to = "7"}},
     {"unilm", "mask: is a word not known here", {.from = "\"unilm\"", .to = "\"diagonal\""}},
     {"sim", "pooler_activation: is a word not known here", {.from = "\"linear\"", .to = "\"conv\""}},

@@ -135,6 +135,7 @@ static const char *without_key(const Config *c) {
             return "layers without RoPE other than every fourth";
     }
     if (x->n_experts && !x->renormalise) return "experts whose shares do not sum to 1 (norm_topk_prob false)";
+    if (x->activation != layers_usual_activation(x->traits)) return "another activation than its own";
     if (x->traits->gate == GATE_CLAMPED && (x->clamp != 7 || x->alpha != 1.702f))
         return "another SwiGLU than gpt-oss's";
     if (x->traits->sinks && strcmp(c->rope.scaling->name, "yarn") == 0 && !n->no_truncate)

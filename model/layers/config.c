@@ -146,6 +146,16 @@ const char *layers_unstretched(const Config *c, const RopeNumbers *n) {
 
 /* ---- all of it ---- */
 
+/* A file that has both keys means hidden_activation. */
+static void read_activation(KeyReader *r, Decoder *x) {
+    const LayerTraits *t = x->traits;
+    char word[32];
+    int said = key_word(r, NULL, t->scaled_embedding ? "hidden_activation" : "hidden_act", word, sizeof word);
+    x->activation = said ? key_activation(r, word) : layers_usual_activation(t);
+    if (t->gate == GATE_CLAMPED && x->activation != ACTIVATION_SILU)
+        key_complain(r, r->key, "only silu is known here for this architecture");
+}
+
 static void check(KeyReader *r, Config *c) {
     Decoder *x = c->decoder;
     char why[200];
@@ -202,6 +212,7 @@ void layers_read_config(KeyReader *r, Config *c, const Architecture *a) {
     if (x->d_shared > c->ff_rows) c->ff_rows = x->d_shared;
     if (t->scaled_embedding) x->embed_scale = sqrtf((float)c->d_model);
     read_delta(r, c);
+    read_activation(r, x);
     if (r->line.rc) return;
     read_kinds(r, c, a);
     if (t->settle) t->settle(r, c);

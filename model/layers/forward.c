@@ -142,13 +142,17 @@ void layers_activate(const Session *s, float *gate, const float *up, size_t n) {
     const Kernels *k = s->model->kernels;
     const Decoder *x = decoder(s);
     switch (x->traits->gate) {
-    case GATE_SILU: k->vec->silu_mul(gate, up, n); return;
-    case GATE_GELU:
-        k->enc->activate(gate, n, ACTIVATION_GELU_TANH);
+    case GATE_PLAIN:
+        if (x->activation == ACTIVATION_SILU) {
+            k->vec->silu_mul(gate, up, n);
+            return;
+        }
+        k->enc->activate(gate, n, x->activation);
         for (size_t i = 0; i < n; i++) gate[i] *= up[i];
         return;
-    case GATE_NONE: /* max(up, 0)^2 */
-        for (size_t i = 0; i < n; i++) gate[i] = up[i] > 0 ? up[i] * up[i] : 0;
+    case GATE_NONE:
+        memcpy(gate, up, n * sizeof *gate);
+        k->enc->activate(gate, n, x->activation);
         return;
     case GATE_CLAMPED: /* (up + 1) g sigmoid(alpha g), both within the clamp */
         for (size_t i = 0; i < n; i++) {

@@ -9,12 +9,13 @@
 #ifndef LAYERS_H
 #define LAYERS_H
 
+#include "kernels/encoder_kernels.h"
 #include "model/family.h"
 
 typedef enum { MIXER_SOFTMAX, MIXER_DELTA } Mixer;             /* what lets tokens see each other; DELTA: delta.h */
 typedef enum { TURN_MAIN, TURN_LOCAL, TURN_NOT } Turn;         /* q and k by Config.rope, Decoder.local, not at all */
 typedef enum { QK_PLAIN, QK_HEAD, QK_WHOLE, QK_EACH } QkNorm;  /* QK_EACH: LayerNorm, each head its own weights */
-typedef enum { GATE_SILU, GATE_GELU, GATE_NONE, GATE_CLAMPED } Gate; /* GATE_NONE: no gate, relu squared */
+typedef enum { GATE_PLAIN, GATE_NONE, GATE_CLAMPED } Gate;     /* act(g) u; act(u); gpt-oss's (forward.c) */
 
 enum { LAYER_KEYS = 3 };
 
@@ -28,6 +29,7 @@ typedef struct LayerTraits {
     QkNorm qk;
     uint8_t qk_after;         /* q and k are normalised behind the rotation */
     Gate gate;
+    uint8_t gelu;             /* its usual activation is GELU's approximation, not SiLU */
     uint8_t fused_gate_up;    /* one matrix, the gate's rows first, in GGUF files as well */
     uint8_t tiled;            /* in GGUF files value head h is key head h % key_heads's */
     uint8_t gated_output;     /* wq has twice the rows: behind each head's q its gate, sigmoid of which meets att */
@@ -63,6 +65,7 @@ typedef struct Decoder {
     int n_experts, n_used;             /* HF num_experts, num_experts_per_tok */
     int d_expert, d_shared;            /* HF moe_intermediate_size; of the shared expert, 0: there is none */
     int renormalise;                   /* HF norm_topk_prob: the chosen experts' shares sum to 1 */
+    Activation activation;             /* HF hidden_act, hidden_activation */
     float clamp, alpha;                /* GATE_CLAMPED: HF swiglu_limit, swiglu_alpha */
     int conv, key_heads, value_heads, key_dim, value_dim; /* delta net: HF linear_conv_kernel_dim, linear_num_.. */
     int tiled;                         /* value head h belongs to key head h % key_heads, not h / (their ratio) */
@@ -87,6 +90,11 @@ typedef struct LayerMore {
 } LayerMore;
 
 extern const Family family_layers; /* forward.c */
+
+/* What a file means that names no activation. */
+static inline Activation layers_usual_activation(const LayerTraits *t) {
+    return t->gelu ? ACTIVATION_GELU_TANH : t->gate == GATE_NONE ? ACTIVATION_RELU2 : ACTIVATION_SILU;
+}
 
 /* What keeps a method that rewrites distances, or moves keys, from such a model: a noun; NULL: nothing. */
 const char *layers_unstretched(const Config *c, const struct RopeNumbers *n);

@@ -64,31 +64,34 @@ static void granite(KeyReader *r, Config *c) {
     x->logit_scale = 1 / x->logit_scale;
 }
 
-/* 1 in the list: this layer has RoPE. */
+/* 1 in the list: this layer has RoPE. GGUF has no list. */
 static void smollm3(KeyReader *r, Config *c) {
     const JsonValue *list = key_is_hf(r) ? json_get(r->w->config, "no_rope_layers") : NULL;
     int l = 0, period = (int)key_int(r, NULL, "no_rope_layer_interval", 4, 1, CONFIG_MAX_LAYERS);
-    for (l = 0; l < c->n_layers; l++)
-        c->decoder->kinds[l].turn = (l + 1) % period == 0 ? TURN_NOT : TURN_MAIN;
-    if (!list || list->type == JSON_NULL) return;
-    if (list->type != JSON_ARRAY || list->len != (size_t)c->n_layers) {
+    LayerKind *kinds = c->decoder->kinds;
+    int listed = list && list->type == JSON_ARRAY && list->len == (size_t)c->n_layers;
+    if (list && list->type != JSON_NULL && !listed)
         key_complain(r, "no_rope_layers", "must be a list with an entry for each layer");
-        return;
-    }
+    for (l = 0; l < c->n_layers; l++) kinds[l].turn = (l + 1) % period == 0 ? TURN_NOT : TURN_MAIN;
     l = 0;
-    for (const JsonValue *e = list->child; e; e = e->next)
-        c->decoder->kinds[l++].turn = e->type == JSON_NUMBER && e->number != 0 ? TURN_MAIN : TURN_NOT;
+    for (const JsonValue *e = listed ? list->child : NULL; e; e = e->next)
+        kinds[l++].turn = e->type == JSON_NUMBER && e->number != 0 ? TURN_MAIN : TURN_NOT;
+    const JsonValue *types = key_is_hf(r) ? json_get(r->w->config, "layer_types") : NULL;
+    for (l = 0; l < c->n_layers && (!types || types->type == JSON_NULL); l++) /* then the window is theirs */
+        c->windowed[l] = c->window > 0 && kinds[l].turn == TURN_NOT;
 }
 
 /* Scores grow with the position, in steps of the length that it was trained on at first. */
 static void ministral3(KeyReader *r, Config *c) {
     Decoder *x = c->decoder;
     const JsonValue *o = key_is_hf(r) ? json_get(r->w->config, "rope_parameters") : NULL,
-                    *beta = json_get(o, "llama_4_scaling_beta");
+                    *beta = json_get(o, "llama_4_scaling_beta"),
+                    *length = json_get(o, "original_max_position_embeddings");
     const RopeNumbers *n = rope_numbers(&c->rope);
     x->temperature = beta && beta->type == JSON_NUMBER ? (float)beta->number
                                                        : (float)key_number(r, "attention.temperature_scale", NULL, 0);
-    x->temperature_n = n->n_ctx_original;
+    x->temperature_n = length && length->type == JSON_NUMBER && length->number >= 1 && length->number < 1e15
+                           ? (int64_t)length->number : n->n_ctx_original;
     if (!(x->temperature >= 0 && x->temperature < 1e6f)) key_complain(r, "the temperature", "is out of range");
     if (x->temperature > 0 && x->temperature_n < 1)
         key_complain(r, "the temperature", "needs rope's original_max_position_embeddings");
@@ -156,10 +159,10 @@ static void gpt_oss(KeyReader *r, Config *c) {
     const Architecture id = {.name = called, .family = &family_layers, .pairing = pairs, .traits = &what, \
                              .hf = &(const DecoderDefaults){__VA_ARGS__}}
 
-static const LayerTraits gemma2_is = {.norm_in = 1, .norm_out = 1, .plus_one = 1, .gate = GATE_GELU,
+static const LayerTraits gemma2_is = {.norm_in = 1, .norm_out = 1, .plus_one = 1, .gelu = 1,
                                       .scaled_embedding = 1, .period = 2, .others = OTHERS_HAVE_WINDOW,
                                       .keys = {layer_caps}, .names = gemma_names, .settle = gemma2},
-    gemma3_is = {.gguf = "gemma3", .norm_in = 1, .norm_out = 1, .plus_one = 1, .qk = QK_HEAD, .gate = GATE_GELU,
+    gemma3_is = {.gguf = "gemma3", .norm_in = 1, .norm_out = 1, .plus_one = 1, .qk = QK_HEAD, .gelu = 1,
                  .scaled_embedding = 1, .period = 6, .others = OTHERS_HAVE_WINDOW, .local_rope = 1,
                  .keys = {layer_caps}, .names = gemma_names, .settle = gemma3},
     phi3_is = {.norm_in = 1, .fused_gate_up = 1, .others = OTHERS_HAVE_WINDOW},
@@ -194,11 +197,11 @@ static const LayerTraits gemma2_is = {.norm_in = 1, .norm_out = 1, .plus_one = 1
                   .others = OTHERS_HAVE_WINDOW, .keys = {layer_experts}, .names = gpt_oss_names, .settle = gpt_oss};
 
 /* In config.json's names; in GGUF's where these differ. */
-ROW(gemma2_row, "gemma2", ROPE_HALF, gemma2_is, .kv_heads = 4, .head_dim = 256, .n_ctx = 8192, .window = 4096,
-    .tied = 1);
-ROW(gemma3_row, "gemma3", ROPE_HALF, gemma3_is, .kv_heads = 4, .head_dim = 256, .n_ctx = 131072, .window = 4096,
-    .tied = 1, .theta = 1e6, .local_theta = 1e4);
-ROW(gemma3_text_row, "gemma3_text", ROPE_HALF, gemma3_is, .kv_heads = 4, .head_dim = 256, .n_ctx = 131072,
+ROW(gemma2_row, "gemma2", ROPE_HALF, gemma2_is, .heads = 8, .kv_heads = 4, .head_dim = 256, .n_ctx = 8192,
+    .window = 4096, .tied = 1);
+ROW(gemma3_row, "gemma3", ROPE_HALF, gemma3_is, .heads = 8, .kv_heads = 4, .head_dim = 256, .n_ctx = 131072,
+    .window = 4096, .tied = 1, .theta = 1e6, .local_theta = 1e4);
+ROW(gemma3_text_row, "gemma3_text", ROPE_HALF, gemma3_is, .heads = 8, .kv_heads = 4, .head_dim = 256, .n_ctx = 131072,
     .window = 4096, .tied = 1, .theta = 1e6, .local_theta = 1e4);
 ROW(phi3_row, "phi3", ROPE_HALF, phi3_is, .n_ctx = 4096, .eps = 1e-5f);
 ROW(smollm3_row, "smollm3", ROPE_INTERLEAVED, smollm3_is, .kv_heads = 4, .n_ctx = 32768, .window_by_layer = 1,
