@@ -18,9 +18,11 @@ measure() { # KIND SPECS
             --span 16 --distances 31,95,223,479 --samples 40 --csv -q $3 > "$OUT/copy-$1-$s.csv"
     done
 }
-methods=none,linear,ntk,yarn,rerope:window=32,self-extend:group=16:window=32,window:size=60,sinks:keep=4:window=56,log-n
+frequencies="none linear ntk ntk-mixed by-parts dynamic yarn dynamic-yarn resonance llama3:factor=8 clip"
+distances="rerope:window=32 leaky:window=32 self-extend:group=16:window=32 dca string ms-poe power infllm"
+distances="$distances window:size=60 sinks:keep=4:window=56 log-n temperature"
 for k in nope sinusoidal alibi t5 xpos window; do measure $k none ""; done
-measure rope $methods ""
+measure rope "$(echo $frequencies $distances | tr ' ' ,)" ""
 measure learned none "--position-extend hierarchical:alpha=.4"
 
 each() { # TABLE: a series for each kind
@@ -33,9 +35,10 @@ each() { # TABLE: a series for each kind
         echo "$(runs "$name" "$1-$k")@rope=none"
     done
 }
-of_rope() { # TABLE: a series for each method
-    for m in none linear ntk yarn rerope:window=32 self-extend:group=16:window=32 window:size=60 \
-        sinks:keep=4:window=56 log-n; do echo "$(runs "$m" "$1-rope")@rope=$m"; done
+of_rope() { # TABLE METHODS..: a series for each
+    table=$1
+    shift
+    for m; do echo "$(runs "$m" "$table-rope")@rope=$m"; done
 }
 draw() { # NAME, then the rest of figure's words, series on stdin a line each
     name=$1
@@ -47,7 +50,11 @@ each loss | draw 4-kinds-loss --x length --y nll --log-x --mark 64 --y-max 8 --y
     --title "Loss by length, by kind of position" --y-name "loss, nats a token"
 each copy | draw 4-kinds-copy --x distance --y right_second --log-x --mark 31 --title "Copies, by kind of position" \
     --y-name "of a second reading right"
-of_rope loss | draw 4-methods-loss --x length --y nll --log-x --mark 64 --y-max 8 --y-min 2 \
-    --title "Loss by length, RoPE stretched" --y-name "loss, nats a token"
-of_rope copy | draw 4-methods-copy --x distance --y right_second --log-x --mark 31 --title "Copies, RoPE stretched" \
-    --y-name "of a second reading right"
+for what in frequencies distances; do
+    list=$frequencies
+    [ $what = distances ] && list="none $distances"
+    of_rope loss $list | draw 4-$what-loss --x length --y nll --log-x --mark 64 --y-max 8 --y-min 2 \
+        --title "Loss by length: other $what" --y-name "loss, nats a token"
+    of_rope copy $list | draw 4-$what-copy --x distance --y right_second --log-x --mark 31 \
+        --title "Copies: other $what" --y-name "of a second reading right"
+done
