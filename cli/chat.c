@@ -238,13 +238,23 @@ static void set_ends(Chat *c) {
     }
 }
 
+/* The tokens that tell an answer's thoughts from the rest of it. */
+static void set_shown(Chat *c) {
+    Generation *g = &c->g;
+    for (size_t i = 0; i < sizeof c->t->shown / sizeof *c->t->shown && c->t->shown[i]; i++) {
+        int id = tokenizer_named(g->e.tokenizer, c->t->shown[i]);
+        if (id >= 0) g->shown[g->w.n_shown++] = id;
+    }
+    g->in_channels = c->t->channel != NULL;
+}
+
 static int open_chat(Chat *c, const Args *a) {
     Engine *e = &c->g.e;
     int code = engine_open(e, a, 1);
     if (code) return code;
     if (e->model.config.mask != MASK_CAUSAL)
         return fail("%s: chat is for models that write on (mask causal)", a->model);
-    if (chat_template_of(&c->t, &e->model.weights, a->in.chat_template, e->err, sizeof e->err))
+    if (chat_template_of(&c->t, &c->standard, &e->model.weights, a->in.chat_template, e->err, sizeof e->err))
         return fail("%s", e->err);
     if (!c->t) {
         c->t = chat_template_find("plain");
@@ -253,6 +263,7 @@ static int open_chat(Chat *c, const Args *a) {
     if ((code = engine_session(e, a, USUAL_CONTEXT, 1)) || (code = generation_init(&c->g, a))) return code;
     note_price(e);
     set_ends(c);
+    set_shown(c);
     c->g.keep_text = 1;
     c->g.w.keep_ids = !e->session.model->config.linear.form;
     c->g.w.make_room = chat_make_room;
@@ -261,7 +272,7 @@ static int open_chat(Chat *c, const Args *a) {
     if (!(c->messages = calloc(c->cap = 16, sizeof *c->messages))) return fail("out of memory");
     time_t t = time(NULL);
     struct tm *day = localtime(&t);
-    if (day) strftime(c->date, sizeof c->date, "%d %b %Y", day);
+    if (day) chat_template_date(c->t, day, c->date, sizeof c->date);
     int rc = a->in.system ? chat_add(c, CHAT_SYSTEM, a->in.system, strlen(a->in.system)) : 0;
     if (a->in.system && c->t->place == CHAT_NOWHERE)
         note("-y: the template %s has no place for a system prompt: it is left out", c->t->name);

@@ -13,6 +13,7 @@ typedef struct {
     Generation g;           /* first: the writer's callbacks find the Chat by it */
     const Args *a;
     const ChatTemplate *t;
+    char *standard;         /* the default system message of the model's own template; NULL: none */
     /* [1 + n]: the system message, which may have no text, then the turns; texts are malloc'ed */
     ChatMessage *messages;
     size_t n, cap;
@@ -21,7 +22,7 @@ typedef struct {
     int stale, closed;      /* linear: another text was read than the messages'; the last answer's end has been read */
     size_t n_read;          /* linear: messages that have been read */
     int pending, has_pending; /* linear: the last id drawn, which was not read */
-    char date[32];
+    char date[40];
     int terminal;           /* somebody types */
     int code;               /* how a script ends */
 } Chat;

@@ -47,6 +47,7 @@ void chat_free(Chat *c) {
         free((char *)(uintptr_t)c->messages[0].text);
     }
     free(c->messages);
+    free(c->standard);
     generation_close(&c->g);
 }
 
@@ -55,7 +56,7 @@ void chat_free(Chat *c) {
 static int linear(const Chat *c) { return c->g.e.session.model->config.linear.form != NULL; }
 
 static int render(Chat *c, int generate, ChatParts *parts, size_t *first) {
-    ChatOptions o = {.date = c->date, .generate = generate, .goes_on = c->loaded > 0};
+    ChatOptions o = {.date = c->date, .system = c->standard, .generate = generate, .goes_on = c->loaded > 0};
     int with_system = c->messages[0].text && (c->loaded == 0 || c->system_behind);
     *first = with_system ? 0 : 1;
     return chat_render(parts, c->t, c->messages + *first, c->n + (size_t)with_system, &o, c->g.e.err,

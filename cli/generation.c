@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* On a terminal without control characters; tidy: without the white space in front of all. */
-static void show(Generation *g, const char *s, size_t n) {
+static void show(void *arg, const char *s, size_t n) {
+    Generation *g = arg;
     for (; g->tidy && n && (*s == ' ' || *s == '\n'); s++) n--;
     if (n) g->tidy = 0;
     out_text(s, n);
@@ -20,7 +21,8 @@ static int take_piece(void *arg, const char *s, size_t n) {
     Generation *g = arg;
     if (g->w.n_new > g->n_seen) g->last_s = clock_seconds();
     if (g->w.n_new > g->n_seen && ++g->n_seen == 1) g->first_s = g->last_s;
-    if (!g->silent && n) show(g, s, n);
+    if (!g->silent && n && g->in_channels) text_channels_piece(&g->channels, s, n);
+    else if (!g->silent && n) show(g, s, n);
     if (g->keep_text && generation_add_text(g, s, n)) out.broken = ENOMEM;
     return interrupted || out.gone || out.broken;
 }
@@ -44,12 +46,13 @@ int generation_init(Generation *g, const Args *a) {
         return fail("%s", g->e.err);
     TextWriter *w = &g->w;
     *w = (TextWriter){.session = &g->e.session, .tokenizer = g->e.tokenizer, .sampler = &g->sampler, .ends = g->ends,
-                      .ignore_eos = s->ignore_eos, .piece = text_stops_piece, .arg = &g->stops};
+                      .shown = g->shown, .ignore_eos = s->ignore_eos, .piece = text_stops_piece, .arg = &g->stops};
     if (a->show.logprobs > (long long)g->e.model.config.vocab_size)
         return usage("--logprobs: the vocabulary has only %d tokens", g->e.model.config.vocab_size);
     g->logprobs = (Logprobs){.vocab = (size_t)g->e.model.config.vocab_size, .most = (size_t)a->show.logprobs};
     if (a->show.logprobs_given) w->drawn = take_logprob, w->drawn_arg = &g->logprobs;
     g->stops = (TextStops){.piece = take_piece, .arg = g};
+    g->channels = (TextChannels){.show = show, .arg = g};
     for (int i = 0; i < s->stop.n; i++) g->stops.texts[g->stops.n_texts++] = s->stop.at[i];
     return 0;
 }
@@ -80,8 +83,10 @@ int generation_run(Generation *g, const float *logits, size_t limit) {
     g->w.limit = limit;
     g->answered = 1;
     g->n_seen = 0;
+    text_channels_begin(&g->channels);
     int rc = text_write(&g->w, logits, g->e.err, sizeof g->e.err);
     if (rc == 0) rc = text_stops_finish(&g->stops, &g->w, g->e.err, sizeof g->e.err);
     else text_stops_free(&g->stops);
+    if (g->in_channels) text_channels_end(&g->channels);
     return rc ? fail("%s", g->e.err) : 0;
 }

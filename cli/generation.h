@@ -3,17 +3,21 @@
 #define GENERATION_H
 
 #include "cli.h"
+#include "text/channels.h"
 #include "text/stops.h"
 #include "logprobs.h"
 
-enum { GENERATION_ENDS = 8 };
+enum { GENERATION_ENDS = 8, GENERATION_SHOWN = 4 };
 
 typedef struct {
     Engine e;
     Sampler sampler;
     TextWriter w;
     TextStops stops;
-    int ends[GENERATION_ENDS]; /* [w.n_ends] */
+    int ends[GENERATION_ENDS];   /* [w.n_ends] */
+    int shown[GENERATION_SHOWN]; /* [w.n_shown] */
+    TextChannels channels;       /* where in_channels: on the way to stdout */
+    int in_channels;
     size_t n_prompt;           /* how many of w.ids are the prompt's */
     Logprobs logprobs; /* --logprobs: of the ids written */
     char *text; /* [n_text] where keep_text: what was written; a prompt's text may stand in front */

@@ -51,15 +51,27 @@ static int golden_open(Json *golden) {
     return rc;
 }
 
-static const ChatTemplate *published(const char *name) {
+static char *published_text(const char *name, size_t *n) {
     char path[200];
-    size_t n = 0;
     snprintf(path, sizeof path, "tests/golden/chat/%s.jinja", name);
-    char *jinja = file_read(path, &n);
+    char *jinja = file_read(path, n);
     CHECK(jinja != NULL);
+    return jinja;
+}
+
+static const ChatTemplate *published(const char *name) {
+    size_t n = 0;
+    char *jinja = published_text(name, &n);
     const ChatTemplate *t = jinja ? chat_template_recognise(jinja, n) : NULL;
     free(jinja);
     return t;
+}
+
+static char *published_default(const char *name) {
+    size_t n = 0;
+    char *jinja = published_text(name, &n), *text = jinja ? chat_template_default(jinja, n) : NULL;
+    free(jinja);
+    return text;
 }
 
 static void wrong(const char *file, int i, const char *what) {
@@ -71,11 +83,14 @@ static void wrong(const char *file, int i, const char *what) {
 /* One template's golden texts. */
 static int check_texts(const Json *golden, const JsonValue *row, const ChatTemplate *t) {
     int i = 0, n_texts = 0;
+    char date[40], *standard = published_default(json_get(row, "file")->str);
+    chat_template_date(t, &(struct tm){.tm_year = 126, .tm_mon = 10, .tm_mday = 5}, date, sizeof date);
     for (const JsonValue *want = json_get(row, "texts")->child; want; want = want->next, i++) {
         ChatMessage m[MESSAGES];
         ChatParts parts;
         ChatOptions o = {.bos = json_get(row, "bos")->str, .eos = json_get(row, "eos")->str};
-        o.date = json_get(golden->root, "date")->str;
+        o.date = date;
+        o.system = standard;
         size_t n = conversation(golden, i, m, &o.generate), len;
         char hash[20];
         if (want->type == JSON_NULL) continue; /* the template refuses it */
@@ -91,12 +106,13 @@ static int check_texts(const Json *golden, const JsonValue *row, const ChatTempl
         free(text);
         chat_parts_free(&parts);
     }
+    free(standard);
     return n_texts;
 }
 
 static void templates(void) {
     Json golden;
-    int n = 0, used[100] = {0};
+    int n = 0, used[200] = {0};
     if (golden_open(&golden)) return;
     for (const JsonValue *row = json_get(golden.root, "templates")->child; row; row = row->next) {
         const char *file = json_get(row, "file")->str, *name = json_get(row, "row")->str;
@@ -280,6 +296,14 @@ static void refusals(void) {
 
 /* ---- where templates come from ---- */
 
+/* The row of a model's files; what default system message they have is let go. */
+static int row_of(const ChatTemplate **t, const Weights *w, const char *given) {
+    char *system = NULL;
+    int rc = chat_template_of(t, &system, w, given, err, sizeof err);
+    free(system);
+    return rc;
+}
+
 static const ChatTemplate *of_folder(const char *file, const char *text) {
     const char *folder = test_tmp("folder");
     char path[600];
@@ -288,11 +312,21 @@ static const ChatTemplate *of_folder(const char *file, const char *text) {
     snprintf(path, sizeof path, "%s/%s", folder, file);
     file_write(path, text, strlen(text));
     Weights w = {.format = FORMAT_HF, .path = "model", .folder = (char *)(uintptr_t)folder};
-    int rc = chat_template_of(&t, &w, NULL, err, sizeof err);
+    int rc = row_of(&t, &w, NULL);
     if (rc == 0) *err = 0;
     CHECK(rc == 0 || (rc == -22 && t == NULL));
     remove(path);
     return t;
+}
+
+/* A template whose default system message is more than a text is refused, not used without it. */
+static void default_in_file(void) {
+    size_t n;
+    char *jinja = published_text("devstral", &n), *at = jinja ? strstr(jinja, "default_system_message = '") : NULL;
+    CHECK(at && of_folder("chat_template.jinja", jinja) == chat_template_find("devstral"));
+    if (at) at[25] = 'x';
+    CHECK(at && of_folder("chat_template.jinja", jinja) == NULL && strstr(err, "cannot be read"));
+    free(jinja);
 }
 
 static void sources(void) {
@@ -324,13 +358,14 @@ static void sources(void) {
           strstr(err, "--chat-template") &&
           strstr(err, "chatml"));
     CHECK(of_folder("chat_template.jinja", "{{ messages }}") == NULL && strstr(err, "--chat-template"));
+    default_in_file();
     Weights w = {.format = FORMAT_LLAMA2C, .path = "model"};
-    CHECK(chat_template_of(&t, &w, NULL, err, sizeof err) == 0 && t == chat_template_find("llama2c"));
-    CHECK(chat_template_of(&t, &w, "tinyllama", err, sizeof err) == 0 && t == chat_template_find("zephyr"));
-    CHECK(chat_template_of(&t, &w, "nothing", err, sizeof err) == -22 && strstr(err, "mistral-v7"));
+    CHECK(row_of(&t, &w, NULL) == 0 && t == chat_template_find("llama2c"));
+    CHECK(row_of(&t, &w, "tinyllama") == 0 && t == chat_template_find("zephyr"));
+    CHECK(row_of(&t, &w, "nothing") == -22 && strstr(err, "mistral-v7"));
     const char *phi = test_data("gguf-vocab/ggml-vocab-phi-3.gguf");
     if (!phi || weights_open(&w, phi, err, sizeof err)) return;
-    CHECK(chat_template_of(&t, &w, NULL, err, sizeof err) == 0 && t == chat_template_find("phi3-bos"));
+    CHECK(row_of(&t, &w, NULL) == 0 && t == chat_template_find("phi3-bos"));
     weights_close(&w);
 }
 
@@ -356,7 +391,7 @@ static void converted(void) {
     CHECK(rc == 0);
     const MetaValue *v = rc == 0 ? weights_meta(&w, "tokenizer.chat_template") : NULL;
     CHECK(v && v->type == META_STRING && v->n == n && memcmp(v->data, jinja, n) == 0);
-    CHECK(rc == 0 && chat_template_of(&t, &w, NULL, err, sizeof err) == 0 && t == chat_template_find("mistral-v3"));
+    CHECK(rc == 0 && row_of(&t, &w, NULL) == 0 && t == chat_template_find("mistral-v3"));
     if (rc == 0) weights_close(&w);
     snprintf(command, sizeof command, "echo Hello | %s chat %s --max-tokens 3 -t 0 -q", run, path);
     CHECK(test_shell(command, &out, &said) == 0 && *said == 0);

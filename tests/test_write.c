@@ -119,9 +119,33 @@ static void other_ends(void) {
     done(&on);
 }
 
+/* Control pieces whose names are text: each as often as it was drawn, and nothing else in the text is otherwise. */
+static void shown(void) {
+    Writing plain = {.w.ignore_eos = 1, .w.limit = 250, .w.keep_ids = 1}, named = plain;
+    int ids[2];
+    size_t n_drawn = 0, n_named = 0, len, extra = 0;
+    CHECK(write_text(&plain, 512) == 0);
+    ids[0] = tokenizer_bos(plain.tokenizer), ids[1] = tokenizer_eos(plain.tokenizer);
+    named.w.shown = ids;
+    named.w.n_shown = 2;
+    CHECK(write_text(&named, 512) == 0);
+    for (int k = 0; k < 2; k++) {
+        char name[40];
+        const char *piece = tokenizer_piece(plain.tokenizer, ids[k], &len);
+        snprintf(name, sizeof name, "%.*s", (int)len, piece);
+        for (const char *at = named.text; (at = strstr(at, name)); at += len) n_named++;
+        for (size_t i = named.w.n_ids - named.w.n_new; i < named.w.n_ids; i++)
+            if (named.w.ids[i] == ids[k]) n_drawn++, extra += len;
+    }
+    CHECK(n_drawn > 0 && n_named == n_drawn && named.n == plain.n + extra);
+    done(&plain);
+    done(&named);
+}
+
 const Test tests_write[] = {
     {"write/the program's text", same_as_program},
     {"write/stop texts", stops},
     {"write/what is held comes at the end", held},
     {"write/every other end", other_ends},
+    {"write/control pieces that are text", shown},
     {0}};

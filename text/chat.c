@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LIST = 2000 };    /* room for the names of all rows */
 enum { MOST = 1 << 20 }; /* bytes of a template: those that are published have 16 KB at most */
 
 void chat_template_names(char *list, size_t size) {
@@ -19,9 +20,16 @@ void chat_template_names(char *list, size_t size) {
         n += (size_t)snprintf(list + n, size - n, "%s%s", i ? ", " : "", t->name);
 }
 
-static int recognise(const ChatTemplate **t, const char *text, size_t len, const char *name, char *err, size_t errlen) {
-    char list[900];
+static int recognise(const ChatTemplate **t, char **system, const char *text, size_t len, const char *name, char *err,
+                     size_t errlen) {
+    char list[LIST];
     *t = len <= MOST ? chat_template_recognise(text, len) : NULL;
+    if (*t && (*t)->flags & CHAT_DEFAULT_IN_FILE && !(*system = chat_template_default(text, len))) {
+        *t = NULL;
+        return base_error(err, errlen, -EINVAL, "%s: the default system message of its chat template cannot be read",
+                          name);
+    }
+    if (*t && *system && !**system) free(*system), *system = NULL;
     if (*t) return 0;
     chat_template_names(list, sizeof list);
     return base_error(err, errlen, -EINVAL,
@@ -86,26 +94,28 @@ int chat_template_text(char **text, size_t *len, const char *folder, char *err, 
     return rc;
 }
 
-static int of_folder(const ChatTemplate **t, const char *folder, char *err, size_t errlen) {
+static int of_folder(const ChatTemplate **t, char **system, const char *folder, char *err, size_t errlen) {
     char *text;
     size_t len;
     int rc = chat_template_text(&text, &len, folder, err, errlen);
-    if (rc == 0 && text) rc = recognise(t, text, len, folder, err, errlen);
+    if (rc == 0 && text) rc = recognise(t, system, text, len, folder, err, errlen);
     free(text);
     return rc;
 }
 
-int chat_template_of(const ChatTemplate **t, const Weights *w, const char *given, char *err, size_t errlen) {
-    char list[900];
+int chat_template_of(const ChatTemplate **t, char **system, const Weights *w, const char *given, char *err,
+                     size_t errlen) {
+    char list[LIST];
     const char *name = w->path ? w->path : "GGUF";
+    *system = NULL;
     *t = given ? chat_template_find(given) : NULL;
     if (*t) return 0;
     chat_template_names(list, sizeof list);
     if (given) return base_error(err, errlen, -EINVAL, "there is no chat template \"%s\"; known are %s", given, list);
     if (w->format == FORMAT_LLAMA2C) *t = chat_template_find("llama2c");
-    if (w->format == FORMAT_HF) return of_folder(t, w->folder, err, errlen);
+    if (w->format == FORMAT_HF) return of_folder(t, system, w->folder, err, errlen);
     const MetaValue *v = weights_meta(w, "tokenizer.chat_template");
     if (w->format != FORMAT_GGUF || !v) return 0;
     if (v->type != META_STRING) return base_error(err, errlen, -EINVAL, "%s: tokenizer.chat_template is no text", name);
-    return recognise(t, (const char *)v->data, (size_t)v->n, name, err, errlen);
+    return recognise(t, system, (const char *)v->data, (size_t)v->n, name, err, errlen);
 }

@@ -1,7 +1,8 @@
-/* text/chat_template.c - recognising a template, rendering a conversation by its row, and the ids of what was rendered.
- */
+/* text/chat_template.c - recognising a template, and rendering a conversation by its row. */
 #include "chat_template.h"
+#include "trim.h"
 #include "base/base.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -43,42 +44,24 @@ const ChatTemplate *chat_template_recognise(const char *jinja, size_t len) {
 /* ---- rendering ---- */
 
 /* What stands for itself where a row spells it. No two begin alike at one place but the longer is a token, too. */
-static const char *const controls[] = {"<|im_start|>",
-                                       "<|im_end|>",
-                                       "<|im_sep|>",
-                                       "<|start_header_id|>",
-                                       "<|end_header_id|>",
-                                       "<|eot_id|>",
-                                       "[INST]",
-                                       "[/INST]",
-                                       "[SYSTEM_PROMPT]",
-                                       "[/SYSTEM_PROMPT]",
-                                       "<|system|>",
-                                       "<|user|>",
-                                       "<|assistant|>",
-                                       "<|end|>",
-                                       "<start_of_turn>",
-                                       "<end_of_turn>",
-                                       "<｜User｜>",
-                                       "<｜Assistant｜>",
-                                       "<｜end▁of▁sentence｜>",
-                                       "<think>",
-                                       "</think>",
-                                       "<|EOT|>",
-                                       "<|START_OF_TURN_TOKEN|>",
-                                       "<|END_OF_TURN_TOKEN|>",
-                                       "<|SYSTEM_TOKEN|>",
-                                       "<|USER_TOKEN|>",
-                                       "<|CHATBOT_TOKEN|>",
-                                       "<|end_of_turn|>",
-                                       "<|start_of_role|>",
-                                       "<|end_of_role|>",
-                                       "<|end_of_text|>"};
+static const char *const controls[] = {
+    "<|im_start|>", "<|im_end|>", "<|im_sep|>", "<|start_header_id|>", "<|end_header_id|>", "<|eot_id|>", "[INST]",
+    "[/INST]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[THINK]", "[/THINK]", "<|system|>", "<|user|>", "<|assistant|>",
+    "<|end|>", "<start_of_turn>", "<end_of_turn>", "<｜User｜>", "<｜Assistant｜>", "<｜end▁of▁sentence｜>", "<think>",
+    "</think>", "<|EOT|>", "<|START_OF_TURN_TOKEN|>", "<|END_OF_TURN_TOKEN|>", "<|SYSTEM_TOKEN|>", "<|USER_TOKEN|>",
+    "<|CHATBOT_TOKEN|>", "<|end_of_turn|>", "<|start_of_role|>", "<|end_of_role|>", "<|end_of_text|>", "<|start|>",
+    "<|message|>", "<|channel|>", "<seed:bos>", "<seed:eos>", "<seed:think>", "</seed:think>", "[|system|]", "[|user|]",
+    "[|assistant|]", "[|endofturn|]", "[gMASK]", "<sop>", "<|begin_of_sentence|>", "<|end_of_sentence|>",
+    "<｜hy_begin▁of▁sentence｜>", "<｜hy_User｜>", "<｜hy_Assistant｜>", "<｜hy_place▁holder▁no▁3｜>",
+    "<｜hy_place▁holder▁no▁2｜>", "<functions>", "</functions>"};
 
 typedef struct {
     ChatParts *parts;
     const ChatTemplate *t;
     const ChatOptions *o;
+    const char *system; /* [n_system] the system message; NULL: none */
+    size_t n_system;
+    int standard; /* .. is the default one, the template's own text */
     size_t message;
     int failed; /* memory is out */
 } Rendering;
@@ -131,29 +114,6 @@ static void add_row_text(Rendering *r, const char *text) {
     if (text) add_template(r, text, strlen(text));
 }
 
-/* Bytes of the white space character at s[0 .. n-1], as Python's str.isspace knows it; 0 where there is none. */
-static size_t space_at(const char *s, size_t n) {
-    uint32_t c;
-    int len = n ? utf8_decode(s, n, &c) : 0;
-    if (len == 0) return 0;
-    int space = (c >= 9 && c <= 13) || (c >= 0x1c && c <= 0x20) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
-                (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
-    return space ? (size_t)len : 0;
-}
-
-static void trim_left(const char **s, size_t *n) {
-    for (size_t k; (k = space_at(*s, *n)) > 0; *n -= k) *s += k;
-}
-
-static void trim_right(const char *s, size_t *n) {
-    for (;;) {
-        size_t k = 1, had = *n;
-        while (k <= 3 && k <= *n && space_at(s + *n - k, k) != k) k++;
-        if (k <= 3 && k <= *n) *n -= k;
-        if (*n == had) return;
-    }
-}
-
 /* Where needle stands last in s [n]; NULL: nowhere. */
 static const char *last_place(const char *s, size_t n, const char *needle) {
     size_t len = strlen(needle);
@@ -185,53 +145,141 @@ static void add_thinking(Rendering *r, const char *s, size_t n) {
         skip_lines(&thoughts, &len);
     }
     skip_lines(&s, &n);
+    if (r->t->flags & CHAT_TRIM_ANSWER) trim_left(&thoughts, &len), trim_right(thoughts, &len);
     add_row_text(r, "<think>\n");
     add_part(r, thoughts, len, CHAT_CONTENT);
     add_row_text(r, "\n</think>\n\n");
     add_part(r, s, n, CHAT_CONTENT);
 }
 
-static void add_answer(Rendering *r, const ChatMessage *m, int last) {
-    int flags = r->t->flags;
-    const char *s = m->text;
-    size_t n = m->len;
+/* The text of an answer; control tokens that belong to it stand for themselves again. */
+static void add_answer_text(Rendering *r, const char *s, size_t n) {
+    enum { SHOWN = sizeof r->t->shown / sizeof *r->t->shown };
+    for (;;) {
+        size_t at = n, len = 0;
+        for (int i = 0; i < SHOWN && r->t->shown[i]; i++) {
+            size_t here = find_bytes(s, 0, n, r->t->shown[i]);
+            if (here < at) at = here, len = strlen(r->t->shown[i]);
+        }
+        if (at > 0 || len == 0) add_part(r, s, at, CHAT_CONTENT);
+        if (len == 0) return;
+        add_part(r, s + at, len, CHAT_CONTROL);
+        s += at + len;
+        n -= at + len;
+    }
+}
+
+/* Of an answer in channels what the last one says that is no thought: nothing where it did not come to it. */
+static void drop_channels(const char *channel, const char **s, size_t *n) {
+    static const char begin[] = "<|channel|>";
+    const char *answer = last_place(*s, *n, channel), *end = *s + *n;
+    if (answer) *s = answer + strlen(channel);
+    else if (*n >= strlen(begin) && memcmp(*s, begin, strlen(begin)) == 0) *s = end;
+    *n = (size_t)(end - *s);
+}
+
+/* What stands of an answer's s [n] in a conversation; last: nothing follows it. */
+static void add_answer(Rendering *r, const char *s, size_t n, int last) {
+    int flags = r->t->flags, whole = last && flags & CHAT_KEEP_LAST;
     if (last && flags & CHAT_SHOW_LAST) {
         add_thinking(r, s, n);
         return;
     }
-    const char *thoughts =
-        flags & CHAT_DROP_THINKING && !(last && flags & CHAT_KEEP_LAST) ? last_place(s, n, "</think>") : NULL;
+    const char *thoughts = flags & CHAT_DROP_THINKING && !whole ? last_place(s, n, "</think>") : NULL;
     if (thoughts) {
         n -= (size_t)(thoughts + 8 - s);
         s = thoughts + 8;
+        if (flags & CHAT_DROP_SPACES) trim_left(&s, &n), trim_right(s, &n);
     }
-    if (flags & CHAT_DROP_LINES && (thoughts || flags & CHAT_KEEP_LAST) && !(last && flags & CHAT_KEEP_LAST))
-        skip_lines(&s, &n);
-    if (flags & CHAT_TRIM_ANSWER) trim_left(&s, &n), trim_right(s, &n);
-    add_part(r, s, n, CHAT_CONTENT);
+    if (flags & CHAT_DROP_LINES && (thoughts || flags & CHAT_KEEP_LAST) && !whole) skip_lines(&s, &n);
+    if (flags & CHAT_SKIP_LINES) skip_lines(&s, &n);
+    add_answer_text(r, s, n);
 }
 
-/* The system message [len] and what stands around it; the end of what follows may be trimmed away with it. */
-static void add_system(Rendering *r, const char *s, size_t n, int trim_end) {
-    const char *after = r->t->system[1] ? r->t->system[1] : "";
-    size_t len = strlen(after);
-    if (r->t->flags & CHAT_EMPTY_SYSTEM && n == 0) return;
+static void add_assistant(Rendering *r, const ChatMessage *m, int last) {
+    const char *s = m->text, *const *around = r->t->assistant;
+    size_t n = m->len;
+    if (r->t->channel) drop_channels(r->t->channel, &s, &n);
+    if (r->t->flags & CHAT_TRIM_ANSWER) trim_left(&s, &n), trim_right(s, &n);
+    if (n == 0 && r->t->empty[0]) around = r->t->empty;
+    add_row_text(r, around[0]);
+    add_answer(r, s, n, last);
+    add_row_text(r, around[1]);
+}
+
+/* ---- the system message ---- */
+
+/* Where the first of the row's words stands in s [n], and its length; n and 0: nowhere. */
+static size_t word_in(const ChatTemplate *t, const char *s, size_t n, size_t *len) {
+    size_t at = n;
+    *len = 0;
+    for (size_t i = 0; i < sizeof t->words / sizeof *t->words && t->words[i]; i++) {
+        size_t here = find_bytes(s, 0, n, t->words[i]);
+        if (here < at) at = here, *len = strlen(t->words[i]);
+    }
+    return at;
+}
+
+/* How much of s [n] stays when the words are out, and the white space behind the rest; without words all of it. */
+static size_t without_words(const ChatTemplate *t, const char *s, size_t n) {
+    if (!t->words[0]) return n;
+    for (size_t had = n + 1; n < had;) {
+        had = n;
+        trim_right(s, &n);
+        for (size_t i = 0; i < sizeof t->words / sizeof *t->words && t->words[i]; i++) {
+            size_t len = strlen(t->words[i]);
+            if (n >= len && memcmp(s + n - len, t->words[i], len) == 0) n -= len;
+        }
+    }
+    return n;
+}
+
+/* The row of the conversation, which a word in its system message may change; and the system message. */
+static void choose_system(Rendering *r, const ChatMessage *given) {
+    const ChatTemplate *t = r->t;
+    if (given && t->other && find_bytes(given->text, 0, given->len, t->words[0]) < given->len)
+        t = r->t = chat_template_find(t->other);
+    const char *standard = t->flags & CHAT_DEFAULT_IN_FILE ? r->o->system : t->system_default;
+    if (given && (!(t->flags & CHAT_EMPTY_SYSTEM) || without_words(t, given->text, given->len) > 0)) {
+        r->system = given->text;
+        r->n_system = without_words(t, given->text, given->len);
+    } else if (standard && !r->o->goes_on) {
+        r->system = standard;
+        r->n_system = strlen(standard);
+        r->standard = 1;
+    }
+}
+
+/* The system message and what stands around it; the end of what follows may be trimmed away with it. */
+static void add_system(Rendering *r, int trim_end) {
+    const char *after = r->t->system[1] ? r->t->system[1] : "", *s = r->system;
+    size_t len = strlen(after), n = r->n_system, word;
+    if (r->standard && r->t->flags & CHAT_DEFAULT_WHOLE) {
+        add_template(r, s, n);
+        return;
+    }
     if (r->t->flags & CHAT_TRIM_SYSTEM) trim_left(&s, &n), trim_right(s, &n);
     if (trim_end) trim_right(after, &len);
     add_row_text(r, r->t->system[0]);
-    add_part(r, s, n, CHAT_CONTENT);
+    if (r->standard) add_template(r, s, n), n = 0;
+    else do {
+        size_t at = word_in(r->t, s, n, &word);
+        add_part(r, s, at, CHAT_CONTENT);
+        s += at + word;
+        n -= at + word;
+    } while (n > 0);
     add_template(r, after, len);
 }
 
-static void add_user(Rendering *r, const ChatMessage *m, const ChatMessage *system) {
+static void add_user(Rendering *r, const ChatMessage *m, int with_system) {
     const char *s = m->text;
     size_t n = m->len;
     if (r->t->flags & CHAT_TRIM_USER) {
-        if (!system || !(r->t->flags & CHAT_TRIM_MERGED)) trim_left(&s, &n);
+        if (!with_system || !(r->t->flags & CHAT_TRIM_MERGED)) trim_left(&s, &n);
         trim_right(s, &n);
     }
     add_row_text(r, r->t->user[0]);
-    if (system) add_system(r, system->text, system->len, n == 0 && r->t->flags & CHAT_TRIM_MERGED);
+    if (with_system) add_system(r, n == 0 && r->t->flags & CHAT_TRIM_MERGED);
     add_part(r, s, n, CHAT_CONTENT);
     add_row_text(r, r->t->user[1]);
 }
@@ -243,21 +291,16 @@ int chat_render(ChatParts *p, const ChatTemplate *t, const ChatMessage *messages
     for (size_t i = 1; i < n; i++)
         if (messages[i].role == CHAT_SYSTEM)
             return base_error(err, errlen, -EINVAL, "a system message stands only at the beginning of a conversation");
-    int given = n && messages[0].role == CHAT_SYSTEM, wanted = given || (t->system_default && !o->goes_on);
-    ChatMessage standard = {CHAT_SYSTEM, t->system_default, t->system_default ? strlen(t->system_default) : 0};
-    const ChatMessage *system = given ? messages : wanted ? &standard : NULL;
+    size_t first = n && messages[0].role == CHAT_SYSTEM;
+    choose_system(&r, first ? messages : NULL);
+    t = r.t;
     if (!o->goes_on) add_row_text(&r, t->begin);
-    if (system && t->place == CHAT_OWN) add_system(&r, system->text, system->len, 0);
-    for (size_t i = (size_t)given; i < n; i++) {
-        int here = t->place == CHAT_FIRST_USER ? i == (size_t)given : t->place == CHAT_LAST_USER && i + 1 == n;
+    if (r.system && t->place == CHAT_OWN) add_system(&r, 0);
+    for (size_t i = first; i < n; i++) {
+        int here = t->place == CHAT_FIRST_USER ? i == first : t->place == CHAT_LAST_USER && i + 1 == n;
         r.message = i;
-        if (messages[i].role == CHAT_USER) {
-            add_user(&r, &messages[i], here ? system : NULL);
-            continue;
-        }
-        add_row_text(&r, t->assistant[0]);
-        add_answer(&r, &messages[i], i + 1 == n);
-        add_row_text(&r, t->assistant[1]);
+        if (messages[i].role == CHAT_USER) add_user(&r, &messages[i], r.system && here);
+        else add_assistant(&r, &messages[i], i + 1 == n);
     }
     r.message = SIZE_MAX;
     if (o->generate) add_row_text(&r, t->generate);
@@ -266,137 +309,11 @@ int chat_render(ChatParts *p, const ChatTemplate *t, const ChatMessage *messages
     return base_error(err, errlen, -ENOMEM, "no memory for a conversation of %zu messages", n);
 }
 
+void chat_template_date(const ChatTemplate *t, const struct tm *today, char *text, size_t size) {
+    if (strftime(text, size, t->date ? t->date : "%d %b %Y", today) == 0) *text = 0;
+}
+
 void chat_parts_free(ChatParts *p) {
     free(p->parts);
     memset(p, 0, sizeof *p);
-}
-
-/* ---- encoding ---- */
-
-typedef struct {
-    const Tokenizer *t;
-    int flags_behind; /* how a stretch behind a control token is encoded */
-    int goes_on;      /* the stretch that is gathered goes on from text that was read */
-    int begun;        /* something stands in front */
-    int swallows;     /* the control token in front swallows white space behind it */
-    char *text;       /* the stretch [n_text] */
-    size_t n_text, cap_text;
-    int *ids;
-    size_t n, cap;
-    char *err;
-    size_t errlen;
-} Encoding;
-
-static int out_of_memory(Encoding *e) {
-    return base_error(e->err, e->errlen, -ENOMEM, "no memory to encode a conversation");
-}
-
-static int add_ids(Encoding *e, const int *ids, size_t n) {
-    size_t want;
-    if (!size_add(e->n, n, &want) || array_reserve(&e->ids, &e->cap, want, sizeof *e->ids)) return out_of_memory(e);
-    if (n) memcpy(e->ids + e->n, ids, n * sizeof *ids);
-    e->n = want;
-    return 0;
-}
-
-static int add_text(Encoding *e, const char *s, size_t n) {
-    size_t want;
-    if (!size_add(e->n_text, n, &want) || array_reserve(&e->text, &e->cap_text, want, 1)) return out_of_memory(e);
-    memcpy(e->text + e->n_text, s, n);
-    e->n_text = want;
-    return 0;
-}
-
-/* 1 where the tokenizer reads text, control tokens in it counting, as the token id and then the ids of rest. */
-static int reads_as(const Tokenizer *t, const char *text, int id, const char *rest, int flags) {
-    char err[128];
-    int *x = NULL, *y = NULL, same = 0;
-    size_t n = 0, m = 0;
-    if (tokenizer_encode(t, text, strlen(text), ENCODE_SPECIAL, &x, &n, err, sizeof err) == 0 &&
-        tokenizer_encode(t, rest, strlen(rest), flags, &y, &m, err, sizeof err) == 0)
-        same = n == m + 1 && x[0] == id && memcmp(x + 1, y, m * sizeof *x) == 0;
-    free(x);
-    free(y);
-    return same;
-}
-
-/* Does this tokenizer put SentencePiece's space in front of a text behind a control token? Some do before every
- * stretch, some only where nothing at all stands in front: ask it. */
-static int flags_behind(const Tokenizer *t) {
-    char text[256];
-    size_t len = 0;
-    int id = tokenizer_bos(t) >= 0 ? tokenizer_bos(t) : tokenizer_eos(t);
-    const char *piece = tokenizer_piece(t, id, &len);
-    if (!piece || len == 0 || len > 200) return ENCODE_BARE;
-    memcpy(text, piece, len);
-    memcpy(text + len, "a", 2);
-    int bare = reads_as(t, text, id, "a", ENCODE_BARE) || !reads_as(t, text, id, "a", ENCODE_CONTINUE);
-    return bare ? ENCODE_BARE : ENCODE_CONTINUE;
-}
-
-/* Some files say that a token swallows the white space behind it (Phi-3's <|end|>): asked in the same way. */
-static int swallows_behind(const Encoding *e, const char *token, size_t len, int id) {
-    char with[256];
-    if (len > 200) return 0;
-    memcpy(with, token, len);
-    memcpy(with + len, "\n \na", 5);
-    return !reads_as(e->t, with, id, "\n \na", e->flags_behind) && reads_as(e->t, with, id, "a", e->flags_behind);
-}
-
-/* The stretch gathered so far, to ids. */
-static int flush(Encoding *e) {
-    const char *s = e->text;
-    size_t n = e->n_text, k;
-    int *ids = NULL, flags = e->goes_on ? ENCODE_CONTINUE : e->begun ? e->flags_behind : ENCODE_BARE;
-    if (e->swallows) trim_left(&s, &n);
-    e->n_text = 0;
-    if (n == 0) return 0;
-    int rc = tokenizer_encode(e->t, s, n, flags, &ids, &k, e->err, e->errlen);
-    if (rc == 0) rc = add_ids(e, ids, k);
-    free(ids);
-    e->begun = 1;
-    return rc;
-}
-
-/* The id that a part stands for, or -1: it is text, or a BOS or EOS that this vocabulary has not. */
-static int part_id(const Tokenizer *t, const ChatPart *p) {
-    char name[64];
-    if (p->kind == CHAT_BOS) return tokenizer_bos(t);
-    if (p->kind == CHAT_EOS) return tokenizer_eos(t);
-    if (p->kind != CHAT_CONTROL || p->len >= sizeof name) return -1;
-    memcpy(name, p->text, p->len);
-    name[p->len] = 0;
-    return tokenizer_named(t, name);
-}
-
-static int encode_part(Encoding *e, const ChatPart *p) {
-    int id = part_id(e->t, p);
-    if (id < 0) return p->kind == CHAT_BOS || p->kind == CHAT_EOS || p->len == 0 ? 0 : add_text(e, p->text, p->len);
-    int rc = flush(e);
-    if (rc == 0) rc = add_ids(e, &id, 1);
-    e->begun = 1;
-    e->goes_on = 0;
-    e->swallows = p->kind == CHAT_CONTROL && swallows_behind(e, p->text, p->len, id);
-    return rc;
-}
-
-int chat_encode(const ChatParts *p, size_t from, const Tokenizer *t, int goes_on, int **ids, size_t *n, char *err,
-                size_t errlen) {
-    Encoding e = {.t = t, .flags_behind = flags_behind(t), .goes_on = goes_on, .begun = goes_on || from > 0, .err = err,
-                  .errlen = errlen};
-    if (from > 0) e.goes_on = part_id(t, &p->parts[from - 1]) < 0;
-    *ids = NULL;
-    *n = 0;
-    int rc = add_ids(&e, NULL, 0);
-    if (rc == 0 && !e.ids && !(e.ids = malloc(64 * sizeof *e.ids))) rc = out_of_memory(&e);
-    for (size_t i = from; i < p->n && rc == 0; i++) rc = encode_part(&e, &p->parts[i]);
-    if (rc == 0) rc = flush(&e);
-    free(e.text);
-    if (rc) {
-        free(e.ids);
-        return rc;
-    }
-    *ids = e.ids;
-    *n = e.n;
-    return 0;
 }

@@ -16,6 +16,8 @@
 
 #include "tokenizer/open.h"
 
+#include <time.h>
+
 typedef enum { CHAT_SYSTEM, CHAT_USER, CHAT_ASSISTANT } ChatRole;
 
 typedef struct {
@@ -36,11 +38,15 @@ enum {
     CHAT_TRIM_SYSTEM = 1, CHAT_TRIM_USER = 2, CHAT_TRIM_ANSWER = 4, /* white space off both ends, as Python's strip() */
     CHAT_TRIM = 7,
     CHAT_TRIM_MERGED = 8,     /* the user message is trimmed with the system message already in it */
-    CHAT_EMPTY_SYSTEM = 16,   /* an empty system message counts as none */
+    CHAT_EMPTY_SYSTEM = 16,   /* an empty system message counts as none; the default, if there is one, stands instead */
     CHAT_DROP_THINKING = 32,  /* of an answer only what stands behind its last </think> */
     CHAT_DROP_LINES = 64,     /* .. and behind the newlines there */
     CHAT_KEEP_LAST = 128,     /* .. but a last message that is an answer stays whole */
-    CHAT_SHOW_LAST = 256      /* .. and a last message that is an answer gets its thoughts, or empty ones, in <think> */
+    CHAT_SHOW_LAST = 256,     /* .. and a last message that is an answer gets its thoughts, or empty ones, in <think> */
+    CHAT_DROP_SPACES = 512,   /* what stands behind the thoughts loses the white space at both its ends */
+    CHAT_SKIP_LINES = 1024,   /* an answer loses the newlines in front of it */
+    CHAT_DEFAULT_WHOLE = 2048,  /* nothing stands around a default system message: system_default has all of it */
+    CHAT_DEFAULT_IN_FILE = 4096 /* the default system message is in the published template: ChatOptions.system */
 };
 
 /* A row of the table. In its texts {bos}, {eos} and {date} stand for what ChatOptions says. */
@@ -49,9 +55,14 @@ typedef struct {
     const char *begin;                               /* in front of everything */
     const char *system[2], *user[2], *assistant[2]; /* before and after the content; with CHAT_FIRST_USER and
                                                      * CHAT_LAST_USER system's stand inside user's */
+    const char *empty[2];       /* before and after an answer without text; NULL: as before and after any other */
     const char *system_default; /* the system message of a conversation that has none; NULL: none */
-    const char *generate;                            /* what begins the answer */
+    const char *words[2], *other; /* words that leave the system message; with words[0] in it the row other renders */
+    const char *generate;         /* what begins the answer */
     const char *stop[3]; /* what ends it beside EOS: control tokens, or texts; NULL ends the list */
+    const char *shown[4]; /* control tokens that are text of an answer: they tell its thoughts from the rest */
+    const char *channel;  /* answers come in channels: what stands in front of the one that is no thought */
+    const char *date;     /* how today is written, as strftime has it; NULL: "%d %b %Y" */
     ChatPlace place;
     int flags;
     const char *has[5], *lacks[4]; /* what the published template contains and does not, quotes as ' */
@@ -63,11 +74,17 @@ const ChatTemplate *chat_template_row(int i);
 const ChatTemplate *chat_template_find(const char *name);
 /* The row that says what this Jinja text [len] says, or NULL: it is none that is known. -ENOMEM counts as none. */
 const ChatTemplate *chat_template_recognise(const char *jinja, size_t len);
+/* The default system message that a published template [len] sets, for CHAT_DEFAULT_IN_FILE: malloc'ed, {date} where it
+ * prints today's. NULL: there is none that is a plain text, or no memory. */
+char *chat_template_default(const char *jinja, size_t len);
+/* Today as the row writes it, into text[size]. */
+void chat_template_date(const ChatTemplate *t, const struct tm *today, char *text, size_t size);
 
 typedef struct {
     const char *bos, *eos; /* their texts; NULL: none */
-    /* "26 Jul 2024", for templates that print today's; NULL: that date, which they print by themselves */
+    /* Today, for templates that print it (chat_template_date); NULL: "26 Jul 2024", as Llama 3's have it */
     const char *date;
+    const char *system; /* the default system message where it is in the file (chat_template_default); NULL: none */
     int generate;          /* 1: the beginning of an answer comes last */
     int goes_on; /* 1: these messages follow others: nothing stands in front of them, and no default system message */
 } ChatOptions;

@@ -2,6 +2,7 @@
 #include "write.h"
 
 #include "base/base.h"
+#include "tokenizer/inspect.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -37,13 +38,27 @@ static int ends_text(TextWriter *w, int id) {
     return (bos || eos) && !w->ignore_eos;
 }
 
+/* What an id adds to the text, into room; the bytes. */
+static size_t spell(TextWriter *w, int id, char *room) {
+    size_t n = tokenizer_decode(w->tokenizer, &w->stream, id, room), len = 0;
+    for (size_t i = 0; i < w->n_shown; i++) {
+        TokenStream fresh = {.begun = 1};
+        if (w->shown[i] != id || tokenizer_decode(w->tokenizer, &fresh, id, room + n) > 0) continue; /* text already */
+        n += tokenizer_decode_end(w->tokenizer, &w->stream, room + n);
+        const char *name = tokenizer_piece(w->tokenizer, id, &len);
+        memcpy(room + n, name, len);
+        n += len;
+    }
+    return n;
+}
+
 /* An id drawn from logits, its text by way of room. 1 where the text ends: w->end says why; or a negative errno. */
 static int take(TextWriter *w, const float *logits, int id, char *room) {
     const Session *s = w->session;
     if (ends_text(w, id)) return 1;
     if (keep(w, id)) return -ENOMEM;
     if (w->drawn) w->drawn(w->drawn_arg, logits, id);
-    if (w->piece(w->arg, room, tokenizer_decode(w->tokenizer, &w->stream, id, room))) w->end = TEXT_INTERRUPT;
+    if (w->piece(w->arg, room, spell(w, id, room))) w->end = TEXT_INTERRUPT;
     else if (w->n_new == w->limit) w->end = TEXT_LENGTH;
     else if (s->pos < s->options.n_ctx || (w->make_room && w->make_room(w->room_arg))) return 0;
     else w->end = TEXT_CONTEXT;
@@ -51,7 +66,7 @@ static int take(TextWriter *w, const float *logits, int id, char *room) {
 }
 
 int text_write(TextWriter *w, const float *logits, char *err, size_t errlen) {
-    char *room = malloc(tokenizer_decode_bound(w->tokenizer));
+    char *room = malloc(3 * tokenizer_decode_bound(w->tokenizer)); /* what was held, and a control piece's name */
     int rc = room ? 0 : base_error(err, errlen, -ENOMEM, "out of memory"), ended = w->limit == 0;
     w->n_new = 0;
     w->end = TEXT_LENGTH;

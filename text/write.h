@@ -32,6 +32,8 @@ typedef struct {
     int ignore_eos;
     const int *ends; /* [n_ends] ids that end the text beside the model's own */
     size_t n_ends;
+    const int *shown; /* [n_shown] ids of control pieces that are text here: their names come in the pieces */
+    size_t n_shown;
     /* What an id adds, in whole characters: n may be 0, text is good until the call returns. Called for every id that
      * does not end the text; what is not 0 ends it. At the end once more, with the rest, whatever it said. */
     int (*piece)(void *arg, const char *text, size_t n);

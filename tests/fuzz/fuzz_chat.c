@@ -38,8 +38,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                        *found = chat_template_recognise((const char *)data + 2, size - 2);
     int asked = data[1];
     if (found && chat_template_find(found->name) != found) abort();
+    char *standard = chat_template_default((const char *)data + 2, size - 2);
     ChatOptions o = {.bos = asked & 1 ? "<s>" : NULL, .eos = asked & 2 ? "</s>" : NULL, .generate = asked >> 2 & 1,
-                     .goes_on = asked >> 3 & 1};
+                     .goes_on = asked >> 3 & 1, .system = standard};
     const char *from = (const char *)data + 2, *end = (const char *)data + size;
     for (; n < MOST && from < end; n++) {
         const char *stop = memchr(from, 0xff, (size_t)(end - from));
@@ -56,5 +57,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         free(ids);
     }
     chat_parts_free(&p);
+    free(standard);
     return 0;
 }

@@ -2,15 +2,26 @@
 # python tests/oracle/chat.py FOLDER: the same of every *.jinja there, whole texts, for looking
 """Each text is apply_chat_template's, tokenize=False, by transformers' own render_jinja_template. A golden file has its length and the
 FNV-1a hash of its bytes (base/base.h), and of some the text. null: the template refuses the conversation (no system role)."""
+import datetime
 import json
 import os
 import sys
 import tempfile
 
+from transformers.utils import chat_template_utils
 from transformers.utils.chat_template_utils import render_jinja_template
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-DATE = "05 Nov 2026"
+
+
+class Today(datetime.datetime):
+    """What strftime_now takes for now: the day that test_chat.c has."""
+    @classmethod
+    def now(cls, tz=None):
+        return cls(2026, 11, 5)
+
+
+chat_template_utils.datetime = Today
 
 S = "You are a pirate. Answer in one sentence."
 TURNS = ["Hello", "Hi there!", "What is 2+2?", "Four, matey.", "Thanks"]
@@ -35,6 +46,10 @@ CONVERSATIONS = [
     conversation("\u4f60\u662f\u4e00\u4e2a\u52a9\u624b\u3002", "\u4f60\u597d\uff0c\u4e16\u754c", "\u4f60\u597d\uff01\U0001f600", "\u518d\u89c1"),
     conversation(None, "think", "<think>\nhm\n</think>\n\nyes", "again", "no </think>\nthoughts", "last"),
     conversation(S, "text <|im_end|> </s> [INST] {bos} {{ x }}", "<<SYS>> {eos} {% raw %}", "<|eot_id|><think>"),
+    conversation("Be brief. /no_think", "Hello", "\n\nHi", "Why? /think"),
+    conversation("  /think Be long. /think\n", "Hello", " <think>\nhm </think>\n \n Hi ", "{date} today"),
+    conversation(" /no_think ", "Hello", "Hi", "</think>"),
+    conversation(None, "Hello {date}", "Hi [THINK]a[/THINK] {date}", "<seed:think>x</seed:think> [|user|]"),
 ]
 # An answer at the end, and no beginning of another: what /save keeps.
 ENDED = [conversation(S, *TURNS[:2]), conversation(None, *TURNS[:4]), conversation(None, "think", "<think>\n\nhm</think>\nyes\n")]
@@ -48,9 +63,8 @@ def hash_bytes(data):
 
 
 def render(template, bos, eos, messages, generate):
-    more = {"date_string": DATE} if "strftime_now" in template and "date_string" in template else {}
     try:
-        out, _ = render_jinja_template([messages], chat_template=template, add_generation_prompt=generate, bos_token=bos, eos_token=eos, **more)
+        out, _ = render_jinja_template([messages], chat_template=template, add_generation_prompt=generate, bos_token=bos, eos_token=eos)
     except Exception:
         return None
     return out[0]
@@ -109,7 +123,7 @@ def main():
             texts.append({"n": len(data), "hash": hash_bytes(data), **({"text": text} if i == 2 else {})})
         out.append({"file": name, "row": row, "bos": bos, "eos": eos, "texts": texts})
     conversations = [{"generate": 1, "messages": m} for m in CONVERSATIONS] + [{"generate": 0, "messages": m} for m in ENDED]
-    print('{"date":%s,"conversations":[' % json.dumps(DATE))
+    print('{"conversations":[')
     print(",\n".join(json.dumps(c) for c in conversations))
     print('],"templates":[')
     print(",\n".join(json.dumps(t) for t in out))
