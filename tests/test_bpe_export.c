@@ -112,6 +112,11 @@ static const struct { const char *row, *model, *refusal; } small[] = {
     {"BERT", "bert", NULL}, {"BERT cased", NULL, "capitals"}, {"RobertaProcessing", "gpt2", NULL}, {"model fallback",
     NULL, "no name"}, {"Prepend", NULL, "do not join"}, {"Template, others", NULL, "more than one token"},
         {"special tokens that strip", NULL, "spaces around them"}, {"model suffix", NULL, "suffix"},
+    {"family llama3", "gpt2", NULL}, {"family qwen2", "gpt2", NULL}, {"family qwen35", "gpt2", NULL},
+    {"family seed_oss", "gpt2", NULL}, {"family gpt_oss", "gpt2", NULL}, {"family tekken", "gpt2", NULL},
+    {"family phi4-mini", "gpt2", NULL}, {"family olmo2", "gpt2", NULL}, {"family granite3", "gpt2", NULL},
+    {"family hunyuan", "gpt2", NULL}, {"family gemma", NULL, "do not join"}, {"family mistral", NULL, "do not join"},
+    {"family glm4", NULL, "more than one token"}, {"family phi3", NULL, "spaces around them"},
     {"model words", NULL, "no name"}, {"Split Isolated False", NULL, "no name"}, {"NFKC", NULL, "no name"}};
 
 static void rows_of_golden(void) {

@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "tokenizer/split/split.h"
 #include "random_text.h"
 #include "test.h"
@@ -272,6 +273,38 @@ static void gguf(void) {
     CHECK(split_gguf("gpt-3", 5) == NULL && split_gguf("gpt-22", 5) != NULL && split_gguf("", 0) == NULL);
 }
 
+/* From the end of one match to the begin of the next there is nothing, and nothing behind the last. */
+static int leaves_nothing(const SplitPattern *p, const char *s, size_t n) {
+    SplitText t;
+    size_t begin, end, at = 0;
+    split_begin(&t, s, 0, n);
+    for (; at < n && split_find(p, &t, at, &begin, &end) && begin == at; at = end) {}
+    return at == n;
+}
+
+/* The regexes that are said to match all do: each character alone, and random texts. */
+static void whole(void) {
+    int n_whole = 0;
+    SplitPattern number = named("Digits");
+    CHECK(!split_gguf_whole(&number));
+    for (size_t i = 0; split_gguf_list(i); i++) {
+        SplitStep steps[SPLIT_GGUF_STEPS];
+        size_t n = split_gguf_steps(split_gguf_list(i), steps);
+        int bad = 0;
+        for (size_t k = 0; k < n; k++) {
+            if (!split_gguf_whole(&steps[k].pattern) || (n_whole++, k > 0)) continue;
+            uint64_t state = 1;
+            char s[RANDOM_TEXT_MAX];
+            for (int j = 0; j < 300; j++) bad += !leaves_nothing(&steps[k].pattern, s, random_text(&state, s));
+            for (uint32_t c = 0; c < 0x110000; c += c < 0x3000 ? 1 : 61)
+                if (c < 0xd800 || c > 0xdfff)
+                    bad += !leaves_nothing(&steps[k].pattern, s, (size_t)utf8_encode(c, s));
+        }
+        CHECK(bad == 0);
+    }
+    CHECK(n_whole > 40);
+}
+
 static void no_long_time(const SplitPattern *p, const char *name, const char *unit, const char *s, size_t n) {
     clock_t start = clock();
     SplitText t;
@@ -321,6 +354,7 @@ const Test tests_split[] = {
     {"split/behaviours", behaviours},
     {"split/stretches", stretches},
     {"split/gguf", gguf},
+    {"split/whole", whole},
     {"split/hostile", hostile},
     {0}
 };

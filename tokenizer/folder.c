@@ -190,10 +190,10 @@ static int wordpiece_settings(Tokenizer *t, const JsonValue *root, const char *n
 
 /* Which pre-tokenizer a class of transformers has, of those that come with vocab.json and merges.txt. */
 static const char *pre_of_class(const JsonValue *class) {
-    static const char *const known[][2] = {{"GPT2Tokenizer", "gpt-2"}, {"CodeGenTokenizer", "gpt-2"},
-        {"WhisperTokenizer", "gpt-2"},
-                                           {"Qwen2Tokenizer", "qwen2"}, {"GPTNeoXTokenizer", "gpt-2"},
-                                           {"CohereTokenizer", "command-r"}};
+    static const char *const known[][2] = {
+        {"GPT2Tokenizer", "gpt-2"}, {"CodeGenTokenizer", "gpt-2"}, {"WhisperTokenizer", "gpt-2"},
+        {"Qwen2Tokenizer", "qwen2"}, {"Qwen3_5Tokenizer", "qwen35"}, {"GPTNeoXTokenizer", "gpt-2"},
+        {"CohereTokenizer", "command-r"}};
     for (size_t i = 0; class && class->type == JSON_STRING && i < sizeof known / sizeof *known; i++) {
         size_t n = strlen(known[i][0]);
         if (strncmp(class->str, known[i][0], n) == 0 && (!class->str[n] || strcmp(class->str + n, "Fast") == 0))

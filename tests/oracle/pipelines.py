@@ -243,6 +243,72 @@ def rows():
         {"type": "Prepend", "prepend": "\u2581"}, N_SPACES), "decoder": D_LLAMA,
                                                          "added_tokens": special + [token(900, "add"),
                                                              token(901, "<l>", True)]}
+    yield from families()
+
+
+# The regexes of byte-level families, as their files spell them.
+CONTRACTIONS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+LLAMA3 = CONTRACTIONS + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+QWEN2 = LLAMA3.replace("{1,3}", "")
+QWEN35 = QWEN2.replace(r"?\p{L}+", r"?[\p{L}\p{M}]+").replace(r"[^\s\p{L}\p{N}]", r"[^\s\p{L}\p{M}\p{N}]")
+SEED = LLAMA3.replace("{1,3}", "{1}").replace(r" ?[^\s\p{L}\p{N}]+[\r\n]*", r" ?[^\s\p{L}\p{N}\r\n]+")
+UPPER, LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+SIGNS = r"| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+O200K = (rf"[^\r\n\p{{L}}\p{{N}}]?{UPPER}*{LOWER}+{CONTRACTIONS}?|[^\r\n\p{{L}}\p{{N}}]?{UPPER}+{LOWER}*"
+         rf"{CONTRACTIONS}?|\p{{N}}{{1,3}}") + SIGNS
+TEKKEN = rf"[^\r\n\p{{L}}\p{{N}}]?{UPPER}*{LOWER}+|[^\r\n\p{{L}}\p{{N}}]?{UPPER}+{LOWER}*|\p{{N}}" + SIGNS
+HUNYUAN = (r"\p{N}{1,3}", "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
+           r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+|"""
+           r""" ?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+""")
+P_LEVEL = {**P_BYTES, "use_regex": False}  # ByteLevel behind a regex
+PROCESSOR = {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False, "use_regex": True}
+
+
+def families():
+    """What the tokenizer.json files of decoders hold, on vocabularies of ours."""
+    bos = ("[CLS]", [1], ["[CLS]"])
+    two = ("[SEP]", [2], ["[SEP]"])
+    special = [token(0, "[UNK]", True), token(1, "[CLS]", True), token(2, "[SEP]", True)]
+    begins = template("[CLS] A", "[CLS] A [CLS]:1 B:1", [bos])
+    unspace = {"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}
+    d_gemma = sequence("decoders", unspace, {"type": "ByteFallback"}, {"type": "Fuse"})
+    # Gemma: spaces become marks before the cut at spaces, which so cuts nothing; runs of newlines are tokens
+    yield "family gemma", "fallback", {
+        "normalizer": N_SPACES, "pre_tokenizer": split({"String": " "}, "MergedWithPrevious"), "decoder": d_gemma,
+        "post_processor": begins, "added_tokens": special + [token(900, "\n\n", normalized=False),
+                                                             token(901, "<l>", normalized=False), token(902, "<r>", True)]}
+    # Phi-3, Mistral and Mixtral as they came out; Phi's tokens swallow the space behind them
+    yield "family phi3", "fallback", {
+        "normalizer": sequence("normalizers", {"type": "Prepend", "prepend": "\u2581"}, N_SPACES), "decoder": D_LLAMA,
+        "post_processor": template("A", "A B:1", []),
+        "added_tokens": special + [token(900, "<l>", True, rstrip=True), token(901, "<r>", rstrip=True, normalized=False)]}
+    yield "family mistral", "fallback", {"pre_tokenizer": metaspace("first", False), "decoder": D_LLAMA,
+                                         "post_processor": begins, "added_tokens": special + [token(900, "<l>", True)]}
+    # ERNIE 4.5: a mark for each space, none in front
+    yield "family ernie4_5", "fallback", {"normalizer": N_SPACES, "decoder": d_gemma,
+                                          "added_tokens": special + [token(900, "<l>", True)]}
+    byte_level = {
+        "llama3": (LLAMA3, "whole words"), "qwen2": (QWEN2, "bytes"), "qwen35": (QWEN35, "bytes"),
+        "seed_oss": (SEED, "bytes"), "gpt_oss": (O200K, "bytes"), "tekken": (TEKKEN, "whole words"),
+        "glm4": (LLAMA3, "whole words"), "stablelm2": (QWEN2, "bytes")}
+    for name, (regex, model) in byte_level.items():
+        after = {"llama3": sequence("processors", PROCESSOR, begins), "tekken": begins, "stablelm2": None,
+                 "glm4": template("[CLS] [SEP] A", "[CLS] [SEP] A B:1", [bos, two])}.get(name, PROCESSOR)
+        yield "family " + name, model, {
+            "normalizer": {"type": "NFC"} if name in ("qwen2", "qwen35", "stablelm2") else None,
+            "pre_tokenizer": sequence("pretokenizers", split({"Regex": regex}, "Isolated"), P_LEVEL), "decoder": D_BYTES,
+            "post_processor": after, "added_tokens": special + [token(900, "<l>", True), token(901, "<r>", normalized=False)]}
+    # Phi-4-mini, OLMo 2 and 3, Granite 4 (cl100k's words): what matches stays, what does not goes, and all matches
+    for name, regex in (("phi4-mini", O200K), ("olmo2", LLAMA3)):
+        yield "family " + name, "bytes", {
+            "pre_tokenizer": sequence("pretokenizers", split({"Regex": regex}, "Removed", True), P_LEVEL),
+            "decoder": D_BYTES, "post_processor": PROCESSOR, "added_tokens": special + [token(900, "<l>", True)]}
+    yield "family granite3", "bytes", {
+        "pre_tokenizer": sequence("pretokenizers", {"type": "Digits", "individual_digits": True}, P_BYTES),
+        "decoder": D_BYTES, "added_tokens": special + [token(900, "<l>", True)]}
+    yield "family hunyuan", "bytes", {
+        "pre_tokenizer": sequence("pretokenizers", *(split({"Regex": r}, "Isolated") for r in HUNYUAN), P_LEVEL),
+        "decoder": D_BYTES, "post_processor": PROCESSOR, "added_tokens": special + [token(900, "<l>", True)]}
 
 
 def file_of(model, parts):

@@ -21,9 +21,12 @@ static int is_named(const SplitStep *step, const char *name) {
 /* behind_bytes: a sees bytes spelled as characters, of which some are numbers; a row's steps see the text. */
 static int same_step(const SplitStep *a, const SplitStep *b, int behind_bytes) {
     SplitPattern pattern = a->pattern;
+    SplitBehavior behavior = a->behavior;
+    int invert = a->invert;
     if (behind_bytes && is_named(a, "Digits")) split_named(&pattern, "ByteLevel Digits");
-    return split_same(&pattern, &b->pattern) && a->behavior == b->behavior && a->invert == b->invert &&
-        a->literal_len == b->literal_len &&
+    if (behavior == SPLIT_REMOVED && invert && split_gguf_whole(&pattern)) behavior = SPLIT_ISOLATED, invert = 0;
+    return split_same(&pattern, &b->pattern) && behavior == b->behavior && invert == b->invert &&
+           a->literal_len == b->literal_len &&
            (a->literal_len == 0 || memcmp(a->literal, b->literal, a->literal_len) == 0);
 }
 
@@ -46,6 +49,12 @@ static const PreTokenizer *pre_of(const struct Pipeline *p) {
     return NULL;
 }
 
+/* Gemma's cut at spaces where none are left. */
+static int cuts_nothing(const Cut *c) {
+    return c->kind == CUT_SPLIT && c->split.pattern.n == 0 && !c->split.invert && c->split.literal_len == 1 &&
+           *c->split.literal == ' ';
+}
+
 /* SentencePiece's spaces as parts: [Prepend mark,] Replace " " by mark, or Metaspace; *prefix: one is put in front. */
 static int spaces_of(const struct Pipeline *p, int *prefix) {
     size_t i = 0;
@@ -55,7 +64,7 @@ static int spaces_of(const struct Pipeline *p, int *prefix) {
     if (i + 1 == p->n_normalizers && p->normalizers[i].kind == NORMALIZE_REPLACE &&
         text_is(&p->normalizers[i].from, " ") &&
         text_is(&p->normalizers[i].to, mark))
-        return p->n_cuts == 0;
+        return p->n_cuts == 0 || (p->n_cuts == 1 && cuts_nothing(&p->cuts[0]));
     if (i < p->n_normalizers || p->n_cuts == 0 || p->cuts[0].kind != CUT_METASPACE || !text_is(&p->cuts[0].text, mark))
         return 0;
     *prefix = p->cuts[0].scheme != PREPEND_NEVER;

@@ -69,5 +69,8 @@ typedef struct {
 const PreTokenizer *split_gguf(const char *name, size_t len); /* NULL: unknown */
 const PreTokenizer *split_gguf_list(size_t i);                /* the i-th, or NULL */
 size_t split_gguf_steps(const PreTokenizer *p, SplitStep steps[SPLIT_GGUF_STEPS]); /* how many */
+/* 1: a regex of these whose matches leave nothing between them, so that SPLIT_REMOVED with invert, which is how some
+ * files spell it, is SPLIT_ISOLATED. */
+int split_gguf_whole(const SplitPattern *p);
 
 #endif

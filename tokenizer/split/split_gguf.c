@@ -8,7 +8,8 @@
  *   Digits           is what Rust calls numeric; llama.cpp asks \p{N}
  *   falcon           Punctuation is of an older Unicode; Digits comes behind ByteLevel, where it takes some bytes for
  *   numbers
- *   nfc              llama.cpp normalizes nothing
+ *   nfc              llama.cpp normalizes nothing; stablelm2's is in its tokenization_arcade100k.py, qwen35's in
+ *                    transformers' Qwen3_5Tokenizer
  * "default" is llama.cpp's own invention for files without a name. */
 #include "split.h"
 
@@ -85,7 +86,7 @@ static const PreTokenizer table[] = {
     {.name = "kormo", .cuts = {{"qwen2", 0}}},
     {.name = "f2llmv2", .cuts = {{"qwen2", 0}}, .nfc = 1},
     {.name = "megrez", .cuts = {{"qwen2", 0}}, .nfc = 1},
-    {.name = "stablelm2", .cuts = {{"qwen2", 0}}},
+    {.name = "stablelm2", .cuts = {{"qwen2", 0}}, .nfc = 1},
     {.name = "hunyuan", .cuts = {{"qwen2", 0}}},
     {.name = "solar-open", .cuts = {{"qwen2", 0}}},
     {.name = "grok-2", .cuts = {{"qwen2", 0}}},
@@ -93,7 +94,7 @@ static const PreTokenizer table[] = {
     {.name = "bailingmoe2", .cuts = {{"qwen2", 0}}},
     {.name = "llada-moe", .cuts = {{"qwen2", 0}}},
     {.name = "laguna", .cuts = {{"[^\\n]+|[\\n]+", 0}, {"qwen2", 0}}},
-    {.name = "qwen35", .cuts = {{"qwen35", 0}}},
+    {.name = "qwen35", .cuts = {{"qwen35", 0}}, .nfc = 1},
     {.name = "ufakzeka", .cuts = {{"ufakzeka", 0}}},
     {.name = "seed-coder", .cuts = {{"seed", 0}}},
     {.name = "exaone-moe", .cuts = {{"exaone-moe", 0}}},
@@ -181,6 +182,17 @@ static void find_pattern(SplitPattern *p, const char *name) {
     for (size_t i = 0; i < sizeof regexes / sizeof *regexes; i++)
         if (strcmp(regexes[i][0], name) == 0) name = regexes[i][1];
     if (!split_named(p, name)) split_pattern(p, name, strlen(name));
+}
+
+int split_gguf_whole(const SplitPattern *p) {
+    static const char *const names[] = {"gpt2", "llama3", "qwen2", "qwen35", "ufakzeka", "seed", "o200k", "tekken",
+                                        "youtu"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        SplitPattern whole;
+        find_pattern(&whole, names[i]);
+        if (split_same(&whole, p)) return 1;
+    }
+    return 0;
 }
 
 size_t split_gguf_steps(const PreTokenizer *p, SplitStep steps[SPLIT_GGUF_STEPS]) {
