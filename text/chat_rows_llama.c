@@ -62,7 +62,6 @@ const ChatTemplate chat_rows_llama[] = {
     /* Mistral Small 3.x, Devstral, Ministral 3: as 2501's, with a system message of the file's own where none is given.
      */
     {.name = "mistral-small-3.2",
-     .alias = "mistral-small-3.1",
      .begin = "{bos}",
      .system = {"[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"},
      .user = {"[INST]", "[/INST]"},
@@ -73,6 +72,19 @@ const ChatTemplate chat_rows_llama[] = {
      .has = {"set default_system_message = ", "'[SYSTEM_PROMPT]' + system_prompt + '[/SYSTEM_PROMPT]'",
              "{{- '[INST]' }}", "{{- '[/INST]' }}", "message['content'] + eos_token"},
      .lacks = {"<s>", "MODEL_SETTINGS"}},
+    {.name = "mistral-small-3.1", /* of January and March 2025 */
+     .alias = "mistral-small-3",
+     .begin = "{bos}",
+     .system = {"[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"},
+     .user = {"[INST]", "[/INST]"},
+     .assistant = {"", "{eos}"},
+     .generate = "",
+     .date = "%Y-%m-%d",
+     .flags = CHAT_DEFAULT_IN_FILE,
+     .has = {"set default_system_message = ", "'[SYSTEM_PROMPT]' + system_message + '[/SYSTEM_PROMPT]'",
+             "'[INST]' + message['content'] + '[/INST]'", "set system_message = default_system_message",
+             "message['content'] + eos_token }}"},
+     .lacks = {"<s>", "MODEL_SETTINGS", "tools"}},
     {.name = "devstral",
      .begin = "{bos}",
      .system = {"[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]"},
