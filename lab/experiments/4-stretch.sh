@@ -1,5 +1,5 @@
-# lab/experiments/4-stretch.sh - what stretches: models that copy, trained at 64 positions, read up to 512. About 45
-# minutes on two cores.
+# lab/experiments/4-stretch.sh - what stretches: models that copy, trained at 64 positions, read up to 512. About an
+# hour on two cores.
 . lab/experiments/common.sh
 usual="-z model/tales-1m.gguf --layers 3 --d-model 96 --heads 3 --context 64 --batch 64 --rate 3e-3 --decay 0.01"
 usual="$usual --mix text=0.2,copy=1,recall=0.4 --steps 1500"
