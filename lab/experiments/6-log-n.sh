@@ -15,3 +15,15 @@ for s in $SEEDS; do
     [ -s "$OUT/trained-$s.csv" ] || ./run recall "$OUT/stretch-log-n-$s.gguf" -f "$OUT/stream.txt" --rope "$methods" \
         --span 16 --distances 31,95,223,479 --samples 40 --csv -q > "$OUT/trained-$s.csv"
 done
+
+for m in none ntk yarn rerope:window=32; do
+    name=$m
+    [ $m = none ] && name=RoPE
+    echo "$(runs "$name" after)@rope=$m"
+    echo "$(runs "$name, log n after" after)@rope=$m+log-n"
+    echo "$(runs "$name, in training" trained)@rope=$m"
+done | {
+    while IFS= read -r line; do set -- "$@" "$line"; done
+    figure 6-log-n "$@" --x distance --y right_second --log-x --mark 31 --title "Copies: log n after training and in it" \
+        --y-name "of a second reading right"
+}
