@@ -11,6 +11,6 @@ for map in elu+1 favor+; do
 done | train_all
 for map in elu+1 favor+; do
     figure "2-linear-$map" "$(runs RoPE linear-$map-rope)" "$(runs sinusoidal linear-$map-sinusoidal)" \
-        "$(runs "no positions" linear-$map-nope)" --bin 20 --y-min 1 --y-max 3 --y-name "loss, nats a byte" \
+        "$(runs "no positions" linear-$map-nope)" --bin 20 --y-min 1.8 --y-max 3.2 --y-name "loss, nats a byte" \
         --title "Linear attention, $map: bytes of stories" --subtitle "mean of seeds $SEEDS; bars: its standard error"
 done
