@@ -1,5 +1,5 @@
-# lab/experiments/2-linear.sh - linear attention with and without RoPE (RoFormer, figure 3, right), on bytes: about 40
-# minutes on two cores, most of it FAVOR+'s.
+# lab/experiments/2-linear.sh - linear attention with and without RoPE (RoFormer, figure 3, right), on bytes: about 15
+# minutes on two cores.
 . lab/experiments/common.sh
 usual="--attention linear --layers 2 --d-model 64 --heads 2 --context 256 --batch 16 --rate 4e-3 --steps 600"
 for map in elu+1 favor+; do
