@@ -53,10 +53,11 @@ static int keeps_blocks(const Mixture *m, const Item *i) {
     return item_own_type(i) == TENSOR_MXFP4 && is_block_format(m->type);
 }
 
-/* Eight experts share attention, so that its matrices are small beside theirs. */
-static int is_of_eight(const Config *c, const Item *i) {
-    return c->decoder && c->decoder->n_experts == 8 &&
-           (has(i, "attn_v.weight") || has(i, "attn_k.weight") || has(i, "attn_qkv.weight"));
+/* Eight experts share attention, so that its matrices are small beside theirs. 0: no type of their own. */
+static int of_eight(const Mixture *m, const Config *c, const Item *i) {
+    if (!c->decoder || c->decoder->n_experts != 8) return 0;
+    if (has(i, "attn_output.weight")) return m->type == TENSOR_Q4_K ? TENSOR_Q5_K : 0;
+    return has(i, "attn_v.weight") || has(i, "attn_k.weight") || has(i, "attn_qkv.weight") ? TENSOR_Q8_0 : 0;
 }
 
 /* The type by name, for a file whose other matrices are m->type, a block format. */
@@ -66,7 +67,7 @@ static int wanted(const Mixture *m, const Config *c, const Item *i, int tied) {
         if (i->cols % (size_t)quant_format(m->type)->block != 0) return TENSOR_Q8_0;
         return m->type == TENSOR_Q8_0 ? TENSOR_Q8_0 : TENSOR_Q6_K;
     }
-    if (is_of_eight(c, i)) return TENSOR_Q8_0;
+    if (of_eight(m, c, i)) return of_eight(m, c, i);
     if (has(i, "attn_v.weight") || has(i, "attn_qkv.weight")) {
         int type = mixed && more_bits(layer_of(i), n) ? TENSOR_Q6_K : m->type;
         return type == TENSOR_Q4_K && is_70b(c) ? TENSOR_Q5_K : type;
