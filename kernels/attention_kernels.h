@@ -32,6 +32,15 @@ typedef struct {
     float shrink; /* exp(the max before the last block - max): what older sums are multiplied by */
 } Running;
 
+/* Tokens of a gated delta rule, a value head's: of token t q and k begin at t*ld_qk, v at t*ld_v, what is read goes to
+ * out + t*ld_out; how much stays and how much is written are g[t*ld_gb], b[t*ld_gb]. */
+typedef struct {
+    const float *q, *k, *v, *g, *b;
+    size_t ld_qk, ld_v, ld_gb;
+    float *out;
+    size_t ld_out;
+} DeltaTokens;
+
 /* Queries against what the past has left. */
 typedef struct AttentionKernels {
     /* Softmax attention of n >= 1 queries, a block of KEY_BLOCK slots at a time (attention/softmax.c). soon: memory
@@ -60,6 +69,11 @@ typedef struct AttentionKernels {
      *   out[g] = sum over i of a[g*lda + i] * S[i]     g < n; out [n, STATE_COLUMNS], i ascending */
     void (*state_step)(double *out, double *S, size_t rows, const double *b, const float *v, const double *a, size_t n,
                        size_t lda);
+
+    /* The gated delta rule: columns [0, columns) of S, row i of `rows` at S + i*ld, take n tokens in, one after the
+     * other, and are read after each. The same bits however tokens and columns are cut into calls.
+     *   S[i] = g S[i] + k[i] c,  c = b (v - g sum over i of k[i] S[i]);   then out = sum over i of q[i] S[i] */
+    void (*delta)(float *S, size_t ld, size_t rows, size_t columns, size_t n, const DeltaTokens *tokens);
 
     /* out[i] = x[i] as a half float, to nearest, ties to even, NaN stays NaN; [n]. The same bits in every row. */
     void (*narrow)(uint16_t *out, const float *x, size_t n);

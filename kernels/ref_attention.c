@@ -82,9 +82,24 @@ static void state_step(double *out, double *S, size_t rows, const double *b, con
     }
 }
 
+/* S <- g S, S <- S + k (b (v - S^T k))^T, o = S^T q; arXiv:2412.06464, eq. 10. */
+static void delta(float *S, size_t ld, size_t rows, size_t columns, size_t n, const DeltaTokens *x) {
+    for (size_t t = 0; t < n; t++) {
+        const float *q = x->q + t * x->ld_qk, *k = x->k + t * x->ld_qk, *v = x->v + t * x->ld_v;
+        float g = x->g[t * x->ld_gb], b = x->b[t * x->ld_gb];
+        for (size_t j = 0; j < columns; j++) {
+            float known = 0, read = 0; /* what k would read; what q reads */
+            for (size_t i = 0; i < rows; i++) known += k[i] * (S[i * ld + j] *= g);
+            for (size_t i = 0; i < rows; i++) read += q[i] * (S[i * ld + j] += k[i] * (b * (v[j] - known)));
+            x->out[t * x->ld_out + j] = read;
+        }
+    }
+}
+
 static void narrow(uint16_t *out, const float *x, size_t n) {
     for (size_t i = 0; i < n; i++) out[i] = f32_to_f16(x[i]);
 }
 
 const AttentionKernels ref_attention = {
-    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .narrow = narrow};
+    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .delta = delta,
+    .narrow = narrow};

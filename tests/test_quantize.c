@@ -42,11 +42,11 @@ static const Choice choices[] = {
 };
 
 static void add(Source *s, const char *name, int layer, int n_dims) {
-    static const float zeros[256];
+    static const float zeros[512];
     char full[80];
     snprintf(full, sizeof full, name, layer);
-    Item i = {.n_dims = n_dims, .shape = {n_dims > 1 ? 1 : 256, 256}, .rows = 1, .cols = 256};
-    i.from = (Matrix){.type = TENSOR_F32, .rows = 1, .cols = 256, .data = zeros};
+    Item i = {.n_dims = n_dims, .shape = {n_dims > 1 ? 2 : 256, 256}, .rows = n_dims > 1 ? 2 : 1, .cols = 256};
+    i.from = (Matrix){.type = TENSOR_F32, .rows = i.rows, .cols = 256, .data = zeros};
     CHECK(source_add(s, full, &i) == 0);
 }
 

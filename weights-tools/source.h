@@ -63,8 +63,8 @@ typedef struct {
 int source_open(Source *s, const char *path, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 void source_close(Source *s); /* accepts a zeroed struct */
 
-/* 1 for a matrix that is multiplied by, or an embedding's; norms, biases, routers, convolutions, tables of positions
- * and token types are few and matter, and stay as exact as they are. Goes by the name and the shape. */
+/* 1 for a matrix that is multiplied by, or an embedding's; norms, biases, routers, convolutions, single rows, tables of
+ * positions and token types are few and matter, and stay as exact as they are. Goes by the name and the shape. */
 int item_is_weight(const Item *i);
 /* The type that i has in its file: a GGML id, TENSOR_I8_GROUPS, or -1 for F64. */
 int item_own_type(const Item *i);

@@ -6,6 +6,7 @@
 #include "kernels/cache_loops.h"
 #include "kernels/softmax_rows.h"
 #include "kernels/state_tiles.h"
+#include "kernels/delta_tiles.h"
 
 /* 6 queries x 16 columns, 2 x 32 or 1 x 64: 24 or 16 of the 32 registers are sums. */
 INLINE size_t groups_at_once(size_t rows) { return rows == 1 ? 4 : rows == 2 ? 2 : 1; }
@@ -25,5 +26,6 @@ INLINE float32x4_t inside4(float32x4_t x, int t, Span span) {
 INLINE Vec vec_inside(Vec x, int t, Span span) { return (Vec){inside4(x.lo, t, span), inside4(x.hi, t + 4, span)}; }
 
 const AttentionKernels neon_attention = {
-    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .narrow = narrow};
+    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .delta = delta,
+    .narrow = narrow};
 const CacheKernels neon_cache = {.widen = widen, .widen_q8 = widen_q8};

@@ -6,6 +6,7 @@
 #include "kernels/cache_loops.h"
 #include "kernels/softmax_rows.h"
 #include "kernels/state_tiles.h"
+#include "kernels/delta_tiles.h"
 
 /* 6 queries x 16 columns, 2 x 32 or 1 x 64: 12 or 8 of the 16 registers are sums. */
 INLINE size_t groups_at_once(size_t rows) { return rows == 1 ? 4 : rows == 2 ? 2 : 1; }
@@ -27,5 +28,6 @@ INLINE Vec vec_inside(Vec x, int t, Span span) {
 }
 
 const AttentionKernels avx2_attention = {
-    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .narrow = narrow};
+    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .delta = delta,
+    .narrow = narrow};
 const CacheKernels avx2_cache = {.widen = widen, .widen_q8 = widen_q8};

@@ -5,6 +5,7 @@
 #include "kernels/attention_tiles.h"
 #include "kernels/cache_loops.h"
 #include "kernels/state_tiles.h"
+#include "kernels/delta_tiles.h"
 
 #include <math.h>
 
@@ -49,5 +50,6 @@ static void softmax(float *s, const Span *spans, Running *run, size_t n) {
 }
 
 const AttentionKernels avx512_attention = {
-    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .narrow = narrow};
+    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .delta = delta,
+    .narrow = narrow};
 const CacheKernels avx512_cache = {.widen = widen, .widen_q8 = widen_q8};

@@ -2,6 +2,7 @@
 #include "delta.h"
 
 #include "base/base.h"
+#include "kernels/attention_kernels.h"
 #include "model/past.h"
 #include "model/steps.h"
 #include "scratch.h"
@@ -61,7 +62,7 @@ static void convolve(Session *s, const LayerMore *y, const float *before, size_t
             const float *in = at < wide ? before + (at - 1) * channels : w->mix + (at - wide) * channels;
             for (size_t i = 0; i < channels; i++) out[i] += y->conv[i * wide + j] * in[i];
         }
-        for (size_t i = 0; i < channels; i++) out[i] /= 1 + expf(-out[i]);
+        s->model->kernels->enc->activate(out, channels, ACTIVATION_SILU);
     }
     team_wait(&s->scratch->team);
 }
@@ -79,9 +80,9 @@ static void keep_inputs(Session *s, float *kept, size_t n) {
 
 /* x / |x|, times by */
 static void unit(float *x, size_t n, float by) {
-    float square = 0;
-    for (size_t i = 0; i < n; i++) square += x[i] * x[i];
-    by /= sqrtf(square + 1e-6f);
+    float lane[REF_LANES] = {0};
+    for (size_t i = 0; i < n; i++) lane[i % REF_LANES] += x[i] * x[i];
+    by /= sqrtf(ref_fold(lane) + 1e-6f);
     for (size_t i = 0; i < n; i++) x[i] *= by;
 }
 
@@ -104,23 +105,7 @@ static void prepare(Session *s, const LayerMore *y, size_t n) {
 
 /* ---- the rule ---- */
 
-enum { COLUMNS = 16 };
-
-/* A strip of S, COLUMNS columns of [dk, ld] (or what is left of them), takes one token in and is read. */
-static void step(float *out, float *S, size_t ld, size_t dk, size_t columns, const float *q, const float *k,
-                 const float *v, float g, float b) {
-    float read[COLUMNS] = {0}, change[COLUMNS], sum[COLUMNS] = {0};
-    for (size_t i = 0; i < dk; i++)
-        for (size_t j = 0; j < columns; j++) read[j] += k[i] * S[i * ld + j];
-    for (size_t j = 0; j < columns; j++) change[j] = b * (v[j] - g * read[j]);
-    for (size_t i = 0; i < dk; i++)
-        for (size_t j = 0; j < columns; j++) {
-            float x = g * S[i * ld + j] + k[i] * change[j];
-            S[i * ld + j] = x;
-            sum[j] += q[i] * x;
-        }
-    memcpy(out, sum, columns * sizeof *out);
-}
+enum { COLUMNS = 32 }; /* a strip of 128 rows stays in a core's first-level cache */
 
 /* o, into mix [n, values]: a thread has whole strips, whose tokens come in order. */
 static void recur(Session *s, float *S, size_t n) {
@@ -131,12 +116,12 @@ static void recur(Session *s, float *S, size_t n) {
     for (Share i = team_share(&s->scratch->team, heads * strips); i.at < i.end; i.at++) {
         size_t h = i.at / strips, j = i.at % strips * COLUMNS, columns = dv - j < COLUMNS ? dv - j : COLUMNS,
                of = x->tiled ? h % keys : h / (heads / keys);
-        for (size_t t = 0; t < n; t++) {
-            const float *q = w->mixed + t * channels + of * dk, *k = q + keys * dk,
-                        *v = w->mixed + t * channels + 2 * keys * dk + h * dv + j;
-            step(w->mix + t * heads * dv + h * dv + j, S + h * dk * dv + j, dv, dk, columns, q, k, v,
-                 w->alpha[t * heads + h], w->beta[t * heads + h]);
-        }
+        const float *q = w->mixed + of * dk;
+        s->model->kernels->att->delta(S + h * dk * dv + j, dv, dk, columns, n,
+                                      &(DeltaTokens){.q = q, .k = q + keys * dk, .ld_qk = channels,
+                                                     .v = w->mixed + 2 * keys * dk + h * dv + j, .ld_v = channels,
+                                                     .g = w->alpha + h, .b = w->beta + h, .ld_gb = heads,
+                                                     .out = w->mix + h * dv + j, .ld_out = heads * dv});
     }
     team_wait(&s->scratch->team);
 }
