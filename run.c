@@ -100,15 +100,21 @@ static const Command commands[] = {
     {"explain", "MODEL TEXT WHAT [options]", "what happened in attention while a text was read",
      "  ./run explain model/tales-1m.gguf \"Tom had a dog. The dog\" map\n",
      run_explain, WORDS, explain_topics},
-    {"fill", "MODEL [TEXT | -f FILE]", "what stands at each [MASK]; a line is a text (RoFormer)",
+    {"fill", "MODEL [TEXT | -f FILE]", "what stands at each [MASK]; a line is a text",
      "  ./run fill chinese_roformer.gguf \"今天[MASK]很好，我[MASK]去公园玩。\"\n"
      "  ./run fill folder --jieba dict.txt --top-k 10 --json < texts\n",
      run_fill, 1, NULL},
-    {"embed", "MODEL [TEXT | -f FILE]", "a vector for each line (RoFormer)",
+    {"embed", "MODEL [TEXT | -f FILE]", "a vector for each line",
+     "  ./run embed embeddinggemma-300m/ --task query \"which planet is red?\"\n"
+     "  ./run embed nomic-embed-text-v1.5/ --task document --dimensions 256 < passages > vectors\n"
      "  ./run embed roformer-sim.gguf --normalize < sentences > vectors\n"
      "  printf '今天天气好\\t今天天气不错\\n' | ./run embed roformer-sim.gguf --pair\n",
      run_embed, 1, NULL},
-    {"classify", "MODEL [TEXT | -f FILE]", "the labels of each line, or of each of its tokens (RoFormer)",
+    {"rank", "MODEL QUERY [-f FILE]", "lines by how well they answer a question",
+     "  ./run rank gte-multilingual-reranker-base/ \"which planet is red?\" < passages\n"
+     "  ./run rank nomic-embed-text-v1.5/ \"which planet is red?\" -f passages --top-k 3\n",
+     run_rank, 1, NULL},
+    {"classify", "MODEL [TEXT | -f FILE]", "the labels of each line, or of each of its tokens",
      "  ./run classify folder \"这部电影很好看\"\n"
      "  ./run classify folder --json < reviews\n",
      run_classify, 1, NULL},

@@ -61,6 +61,7 @@ typedef struct {
     long long trials, span, samples, n_short;
     int longppl;
 } ProbeArgs; /* passkey, recall; 0: not given */
+typedef struct { const char *task, *by; long long dimensions, most; } EmbedArgs; /* embed, rank; most 0: all */
 typedef struct { const char *thetas, *pairing, *kind, *q, *k; long long dims, positions; } LessonArgs; /* rope WHAT */
 typedef struct {
     const char *x, *y, *title, *subtitle, *y_name;
@@ -104,6 +105,7 @@ typedef struct {
     ProbeArgs probe;
     LessonArgs lesson;
     ExplainArgs explain;
+    EmbedArgs embed;
     PlotArgs plot;
     CutArgs cut;
     CompareArgs compare;
@@ -255,6 +257,7 @@ int run_generate(Args *a), run_logits(Args *a), run_tokenize(Args *a), run_perpl
     run_recall(Args *a), run_rope(Args *a), run_explain(Args *a), run_plot(Args *a);
 extern const Topic rope_topics[], explain_topics[]; /* rope/, explain/ */
 int run_score(Args *a);
-int run_fill(Args *a), run_embed(Args *a), run_classify(Args *a); /* lines.c */
+int run_fill(Args *a), run_classify(Args *a); /* lines.c */
+int run_embed(Args *a), run_rank(Args *a);    /* embed.c */
 
 #endif

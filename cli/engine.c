@@ -195,6 +195,7 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
         .rope = {.spec = a->rope.method, .theta = a->rope.theta, .factor = a->rope.factor,
                  .n_ctx_original = a->rope.n_original, .n_ctx = a->context.n},
         .position_extend = a->rope.extend,
+        .task = a->embed.task,
         .threads = (int)a->machine.threads,
         .copy = a->machine.no_mmap};
     uint64_t favor_seed;

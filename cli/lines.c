@@ -1,9 +1,8 @@
-/* cli/lines.c - the commands fill, embed and classify: lines of text through an encoder. */
-#include "cli.h"
+/* cli/lines.c - lines of text through a model, some at a time; and the commands fill and classify. */
+#include "lines.h"
+
 #include "model/attend_texts.h"
 #include "model/family.h"
-#include "text/texts.h"
-#include "model/encoder.h"
 #include "base/base.h"
 #include "base/utf8.h"
 #include "base/system.h"
@@ -17,26 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* What a command does with one text that was read: an exit code. */
-typedef struct Lines Lines;
-typedef int LineWork(Lines *l, size_t i);
-
-struct Lines {
-    Engine e;
-    const Args *a;
-    Texts texts;
-    char **line;    /* [cap]: the lines that texts holds, malloc'ed; with --pair two texts are a line's */
-    size_t *len;    /* [cap]: their bytes; a line may hold a NUL */
-    size_t n, cap;
-    size_t numbers; /* lines seen so far: the number of the next */
-    size_t most;    /* tokens that are read at a time */
-    LineWork *work;
-    float *vector;  /* [2, d_model or n_labels]: scratch for work */
-    Candidate *candidates;
-    int mask_id;
-    Pooling pooling;
-};
 
 /* Read what has been gathered, and do the work. */
 static int lines_flush(Lines *l) {
@@ -55,6 +34,30 @@ static int lines_flush(Lines *l) {
     return code;
 }
 
+/* A text with what stands in front of it; a [MASK] in it as this vocabulary spells it. */
+static int add_text(Lines *l, const char *text, size_t len, int split) {
+    static const char mask[] = "[MASK]";
+    size_t n = l->prompt ? strlen(l->prompt) : 0, own = l->mask ? strlen(l->mask) : 0, k = sizeof mask - 1, at;
+    split = split && !l->whole;
+    if (n == 0 && !l->before && (own == 0 || strcmp(l->mask, mask) == 0))
+        return texts_add(&l->texts, text, len, split, l->e.err, sizeof l->e.err);
+    char *whole = malloc(n + len * (1 + own) + 1);
+    if (!whole) return base_error(l->e.err, sizeof l->e.err, -ENOMEM, "out of memory");
+    if (n) memcpy(whole, l->prompt, n);
+    for (size_t from = 0; from < len; from = at + k) {
+        at = own ? find_bytes(text, from, len, mask) : len;
+        memcpy(whole + n, text + from, at - from);
+        n += at - from;
+        if (at == len) break;
+        memcpy(whole + n, l->mask, own);
+        n += own;
+    }
+    int rc = l->before ? texts_add_between(&l->texts, l->before, whole, n, l->after, l->e.err, sizeof l->e.err)
+                       : texts_add(&l->texts, whole, n, split, l->e.err, sizeof l->e.err);
+    free(whole);
+    return rc;
+}
+
 /* The line [len] as one text, or with --pair as two: an exit code. */
 static int lines_encode(Lines *l, const char *line, size_t len) {
     char *err = l->e.err;
@@ -63,8 +66,8 @@ static int lines_encode(Lines *l, const char *line, size_t len) {
            n_texts = l->texts.n;
     if (l->a->in.pair && !tab)
         return fail("line %zu: no tab in it; --pair wants two texts with a tab between", l->numbers);
-    int rc = texts_add(&l->texts, line, first, !l->a->in.pair, err, sizeof l->e.err);
-    if (rc == 0 && tab) rc = texts_add(&l->texts, tab + 1, len - first - 1, 0, err, sizeof l->e.err);
+    int rc = add_text(l, line, first, !l->a->in.pair);
+    if (rc == 0 && tab) rc = add_text(l, tab + 1, len - first - 1, 0);
     for (size_t i = n_texts; i < l->texts.n; i++)
         if (l->texts.texts[i].n > longest) longest = l->texts.texts[i].n;
     if (rc == 0 && longest <= room) return 0;
@@ -74,8 +77,8 @@ static int lines_encode(Lines *l, const char *line, size_t len) {
                 room);
 }
 
-/* One line more. Where the tokens gathered would become too many, those before it are read first. */
-static int lines_add(Lines *l, const char *line, size_t len) {
+/* One line more: an exit code. Where the tokens gathered would become too many, those before it are read first. */
+int lines_add(Lines *l, const char *line, size_t len) {
     l->numbers++;
     if (len && line[len - 1] == '\r') len--;
     size_t cap = l->cap;
@@ -101,18 +104,19 @@ static int lines_add(Lines *l, const char *line, size_t len) {
 /* The lines of -f FILE or stdin, or the one text of the command line. */
 static int lines_read(Lines *l) {
     const Args *a = l->a;
-    if (a->text && a->in.file) return usage("a text and -f are both given; one is enough");
+    const char *text = l->text_is_query ? NULL : a->text;
+    if (text && a->in.file) return usage("a text and -f are both given; one is enough");
     int from_stdin = !a->in.file || strcmp(a->in.file, "-") == 0, code = 0;
-    if (a->text) code = lines_add(l, a->text, strlen(a->text));
-    FILE *f = a->text ? NULL : from_stdin ? stdin : fopen(a->in.file, "rb");
-    if (!a->text && !f) return fail("%s: %s", a->in.file, strerror(errno));
+    if (text) code = lines_add(l, text, strlen(text));
+    FILE *f = text ? NULL : from_stdin ? stdin : fopen(a->in.file, "rb");
+    if (!text && !f) return fail("%s: %s", a->in.file, strerror(errno));
     char *line = NULL;
     size_t cap = 0;
     for (ssize_t n; f && code == 0 && !interrupted && !out.gone && (n = getline(&line, &cap, f)) >= 0;) {
         if (n && line[n - 1] == '\n') n--;
         code = lines_add(l, line, (size_t)n);
         struct pollfd input = {.fd = from_stdin ? 0 : -1, .events = POLLIN};
-        if (from_stdin && code == 0 && poll(&input, 1, 0) == 0)
+        if (from_stdin && code == 0 && !l->text_is_query && poll(&input, 1, 0) == 0)
             code = lines_flush(l); /* whoever writes the lines waits for an answer */
     }
     if (f && code == 0 && ferror(f) && !interrupted)
@@ -124,56 +128,62 @@ static int lines_read(Lines *l) {
     return code ? code : interrupted ? EXIT_INTERRUPTED : 0;
 }
 
-/* What a command needs of the model; width: floats that work wants for one vector. 0, or an exit code. */
-typedef int LinesCheck(Lines *l, size_t *width);
-
-static int run_lines(Args *a, const char *name, LinesCheck *check, LineWork *work) {
-    enum { TOGETHER = 1024 }; /* enough for every core, and little memory */
-    Lines l = {.a = a, .work = work};
-    size_t width = 0;
-    if (!a->model) return usage("%s needs a MODEL", name);
-    int code = engine_open(&l.e, a, 1);
-    if (code) return code;
-    const Config *c = &l.e.model.config;
-    if (!l.e.model.encoder) code = fail("%s: %s is for RoFormer models; this is a %s", a->model, name, c->arch);
-    else code = check(&l, &width);
-    size_t room = a->context.n ? (size_t)a->context.n : (size_t)c->n_ctx_train;
-    l.most = room < TOGETHER / 2 ? TOGETHER : 2 * room; /* a pair may be two texts */
-    l.e.progress = (Progress){.what = "reading"};
-    if (code == 0 && a->attention.chunk && !c->linear.form)
-        code = usage("--chunk is for linear attention; this model's is softmax");
-    if (code == 0 && (tokenizer_bos(l.e.tokenizer) < 0 || tokenizer_eos(l.e.tokenizer) < 0))
-        note("the vocabulary lacks [CLS] or [SEP]: is it this model's?");
-    if (code == 0 && room > (size_t)c->n_ctx_train)
-        note("context %zu goes beyond the %lld positions this model was trained on", room, (long long)c->n_ctx_train);
-    CacheType cache = session_usual_cache(&l.e.model);
-    if (code == 0) code = cache_option(&cache, a, &l.e.model);
-    SessionOptions o = {.n_ctx = l.most,
-                        .n_batch = l.most,
+static int open_session(Lines *l) {
+    const Args *a = l->a;
+    CacheType cache = session_usual_cache(&l->e.model);
+    int code = cache_option(&cache, a, &l->e.model);
+    SessionOptions o = {.n_ctx = l->most,
+                        .n_batch = l->most,
                         .threads = (int)a->machine.threads,
                         .chunk = (size_t)a->attention.chunk,
                         .linear = a->attention.chunk ? &linear_texts : NULL,
                         .cache = cache,
                         .progress = on_progress,
-                        .progress_arg = &l.e.progress};
-    if (code == 0 && session_init(&l.e.session, &l.e.model, &o, l.e.err, sizeof l.e.err)) code = fail("%s", l.e.err);
-    l.vector = malloc((2 * width + 1) * sizeof *l.vector);
+                        .progress_arg = &l->e.progress};
+    if (code) return code;
+    return session_init(&l->e.session, &l->e.model, &o, l->e.err, sizeof l->e.err) ? fail("%s", l->e.err) : 0;
+}
+
+int run_lines(Lines *l, Args *a, const char *name, LinesCheck *check, LineWork *work) {
+    enum { TOGETHER = 1024, USUAL = 4096 }; /* enough for every core, and little memory; of a decoder's long context */
+    l->a = a, l->work = work;
+    size_t width = 0;
+    if (!a->model) return usage("%s needs a MODEL", name);
+    int code = engine_open(&l->e, a, 1);
+    if (code) return code;
+    const Config *c = &l->e.model.config;
+    code = check(l, &width);
+    size_t usual = l->e.model.encoder ? SIZE_MAX : USUAL, room = (size_t)c->n_ctx_train;
+    if (room > usual) room = usual;
+    if (a->context.n) room = (size_t)a->context.n;
+    l->most = room < TOGETHER / 2 ? TOGETHER : 2 * room; /* a pair may be two texts */
+    l->e.progress = (Progress){.what = "reading"};
+    if (code == 0 && a->attention.chunk && !c->linear.form)
+        code = usage("--chunk is for linear attention; this model's is softmax");
+    if (code == 0 && c->roformer.variant && (tokenizer_bos(l->e.tokenizer) < 0 || tokenizer_eos(l->e.tokenizer) < 0))
+        note("the vocabulary lacks [CLS] or [SEP]: is it this model's?");
+    if (code == 0 && room > (size_t)c->n_ctx_train)
+        note("context %zu goes beyond the %lld positions this model was trained on", room, (long long)c->n_ctx_train);
+    if (code == 0) code = open_session(l);
+    l->vector = malloc((2 * width + 1) * sizeof *l->vector);
     size_t labels = (size_t)c->roformer.n_labels,
            ranked = (size_t)a->show.candidates > labels ? (size_t)a->show.candidates : labels;
-    l.candidates = malloc((ranked + 1) * sizeof *l.candidates);
-    if (code == 0 && (!l.vector || !l.candidates)) code = fail("out of memory");
-    texts_init(&l.texts, l.e.tokenizer);
+    l->candidates = malloc((ranked + 1) * sizeof *l->candidates);
+    if (code == 0 && (!l->vector || !l->candidates)) code = fail("out of memory");
+    texts_init(&l->texts, l->e.tokenizer);
     if (code == 0) {
-        l.e.session.options.n_ctx = room; /* of one text */
-        code = lines_read(&l);
+        l->e.session.options.n_ctx = room; /* of one text */
+        if (l->begin) code = l->begin(l);
+        if (code == 0) code = lines_read(l);
+        if (code == 0 && l->end) code = l->end(l);
     }
-    while (l.n) free(l.line[--l.n]);
-    free(l.line);
-    free(l.len);
-    free(l.vector);
-    free(l.candidates);
-    texts_free(&l.texts);
-    engine_close(&l.e);
+    while (l->n) free(l->line[--l->n]);
+    free(l->line);
+    free(l->len);
+    free(l->vector);
+    free(l->candidates);
+    texts_free(&l->texts);
+    engine_close(&l->e);
     return out_end(code);
 }
 
@@ -186,8 +196,12 @@ static const char *shown_piece(const Tokenizer *t, int id, size_t *len) {
 }
 
 static int check_fill(Lines *l, size_t *width) {
-    l->mask_id = tokenizer_named(l->e.tokenizer, "[MASK]");
+    static const char *const names[] = {"[MASK]", "<mask>", "<|mask|>"};
     (void)width;
+    l->mask_id = -1;
+    for (size_t i = 0; i < sizeof names / sizeof *names && l->mask_id < 0; i++)
+        l->mask = names[i], l->mask_id = tokenizer_named(l->e.tokenizer, names[i]);
+    if (!l->e.model.encoder) return fail("%s: fill is for encoders; this is a %s", l->a->model, l->e.model.config.arch);
     if (!l->e.model.has_logits)
         return fail("%s: this model has no language model's head, so it cannot fill", l->a->model);
     if (l->mask_id < 0) return fail("%s: the vocabulary has no [MASK]", l->a->model);
@@ -212,7 +226,6 @@ static void fill_json(Lines *l, size_t t, int first) {
 
 /* The line with its masks filled by the best, then a line for each mask. */
 static int fill_line(Lines *l, size_t i) {
-    static const char mask[] = "[MASK]";
     const EncoderText *x = &l->texts.texts[i];
     const char *line = l->line[i];
     size_t from = 0, len_line = l->len[i]; /* what is printed so far */
@@ -233,9 +246,11 @@ static int fill_line(Lines *l, size_t i) {
         if (l->a->show.json) fill_json(l, t, n == 0);
         n++;
         if (l->a->show.json) continue;
-        size_t at = find_bytes(line, from, len_line, mask);
+        size_t own = find_bytes(line, from, len_line, l->mask), at = find_bytes(line, from, len_line, "[MASK]"),
+               n_mask = own < at ? strlen(l->mask) : sizeof "[MASK]" - 1;
+        if (own < at) at = own;
         out_text(line + from, at - from);
-        from = at < len_line ? at + sizeof mask - 1 : at;
+        from = at < len_line ? at + n_mask : at;
         const char *p = shown_piece(l->e.tokenizer, l->candidates[0].id, &len);
         out_text(p, len);
         fprintf(f, "  %zu ", n);
@@ -258,50 +273,12 @@ static int fill_line(Lines *l, size_t i) {
     return 0;
 }
 
-int run_fill(Args *a) { return run_lines(a, "fill", check_fill, fill_line); }
-
-static int check_embed(Lines *l, size_t *width) {
-    int has_pooler = l->e.model.config.roformer.pooler != POOLER_NONE;
-    int how = l->a->show.pooling ? named("--pooling", l->a->show.pooling, pooling_names, 0)
-              : has_pooler       ? POOLING_POOLER
-                                 : POOLING_MEAN;
-    if (how < 0) return EXIT_USAGE;
-    if (how == POOLING_POOLER && !has_pooler)
-        return fail("%s: --pooling pooler: this model has no pooler; cls and mean need none", l->a->model);
-    l->pooling = (Pooling)how;
-    *width = (size_t)l->e.model.config.d_model;
-    if (l->a->show.verbose) fprintf(stderr, "  pooling %s\n", pooling_names[how]);
-    return 0;
-}
-
-static int embed_line(Lines *l, size_t i) {
-    size_t d = (size_t)l->e.model.config.d_model;
-    int json = l->a->show.json;
-    if (l->a->in.pair) {
-        for (size_t j = 0; j < 2; j++) texts_pool(&l->texts, &l->e.session, 2 * i + j, l->pooling, l->vector + j * d);
-        double cosine = texts_cosine(l->vector, l->vector + d, d);
-        if (json) out_printf("{\"cosine\":");
-        if (json) json_number(cosine);
-        out_printf(json ? "}\n" : "%.6f\n", cosine);
-        return 0;
-    }
-    texts_pool(&l->texts, &l->e.session, i, l->pooling, l->vector);
-    if (l->a->show.normalize) texts_normalize(l->vector, d);
-    if (json) out_printf("{\"embedding\":[");
-    for (size_t j = 0; j < d; j++) {
-        if (j) out_bytes(json ? "," : " ", 1);
-        if (json) json_number((double)l->vector[j]);
-        else out_printf("%.9g", (double)l->vector[j]);
-    }
-    out_printf(json ? "]}\n" : "\n");
-    return 0;
-}
-
-int run_embed(Args *a) { return run_lines(a, "embed", check_embed, embed_line); }
+int run_fill(Args *a) { return run_lines(&(Lines){.mask = NULL}, a, "fill", check_fill, fill_line); }
 
 static int check_classify(Lines *l, size_t *width) {
     *width = (size_t)l->e.model.config.roformer.n_labels;
-    return l->e.model.config.roformer.classifier ? 0 : fail("%s: this model has no classifier", l->a->model);
+    int none = !l->e.model.encoder || !l->e.model.config.roformer.classifier;
+    return none ? fail("%s: this model has no classifier", l->a->model) : 0;
 }
 
 static void print_label(const Lines *l, int i, int json) {
@@ -316,10 +293,10 @@ static void print_label(const Lines *l, int i, int json) {
 
 /* The labels of token t with their probabilities, best first. One label is a question of its own: a sigmoid for
  * ELECTRA's, the plain number where a model was trained to give a number. */
-static void print_labels(Lines *l, size_t t) {
+static void print_labels(Lines *l, size_t t, size_t n_tokens) {
     int n = l->e.model.config.roformer.n_labels, json = l->a->show.json;
     Candidate *best = l->candidates;
-    encoder_classify(&l->e.session, t, l->vector);
+    encoder_classify(&l->e.session, t, n_tokens, l->vector);
     if (n == 1) {
         double v = (double)l->vector[0];
         best[0] =
@@ -353,7 +330,7 @@ static int classify_line(Lines *l, size_t i) {
             out_text(p ? p : "", p ? len : 0);
             out_bytes("\t", 1);
         }
-        print_labels(l, l->texts.first[i] + t);
+        print_labels(l, l->texts.first[i] + t, x->n);
         if (!json) out_bytes("\n", 1);
         else if (!whole) out_printf("}");
     }
@@ -362,4 +339,4 @@ static int classify_line(Lines *l, size_t i) {
     return 0;
 }
 
-int run_classify(Args *a) { return run_lines(a, "classify", check_classify, classify_line); }
+int run_classify(Args *a) { return run_lines(&(Lines){.mask = NULL}, a, "classify", check_classify, classify_line); }

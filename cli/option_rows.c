@@ -14,7 +14,7 @@ const char *const option_groups[] = {"text in", "output",    "sampling", "measur
 
 /* Where a row's commands are these, by name. */
 #define WRITERS "generate chat"
-#define ENCODERS "fill embed classify"
+#define ENCODERS "fill embed classify rank"
 #define FILES "tokenize perplexity compare recall " ENCODERS
 #define TEXTS "score " FILES
 #define STRETCHED "logits score perplexity bench proof " WRITERS " " ENCODERS
@@ -93,8 +93,18 @@ const Option options[] = {
     {OUTPUT, 0, "--ids", NULL, FLAG, "tokenize", AT(show.want_ids), .help = "print ids on one line (the default)"},
     {OUTPUT, 0, "--pieces", NULL, FLAG, "tokenize", AT(show.pieces), .help = "print pieces, one a line"},
     {OUTPUT, 0, "--top-k", "K", INTEGER, "fill", AT(show.candidates), .help = "candidates for each mask (5)", 1, 1e6},
-    {OUTPUT, 0, "--pooling", "HOW", STRING, "embed", AT(show.pooling),
-     .help = "cls, mean (of all tokens), or pooler (the file's pooler, else mean)"},
+    {OUTPUT, 0, "--top-k", "K", INTEGER, "rank", AT(embed.most), .help = "lines that are printed (all)", 1, 1e9},
+    {OUTPUT, 0, "--task", "NAME", STRING, "embed", AT(embed.task),
+     .help = "what the vectors are for: query, document or a name that the model's files have: its prompt stands in "
+             "front of each text, its adapter is taken (what the files say)"},
+    {OUTPUT, 0, "--task", "TEXT", STRING, "rank", AT(embed.task),
+     .help = "what a reranker is asked to look for (passages that answer the query)"},
+    {OUTPUT, 0, "--by", "WAY", STRING, "rank", AT(embed.by),
+     .help = "classifier (its one label), yes (a decoder says yes or no) or cosine (of vectors); what fits the model"},
+    {OUTPUT, 0, "--dimensions", "N", INTEGER, "embed rank", AT(embed.dimensions),
+     .help = "vectors are cut to their first N entries, for models that were trained so (all)", 1, 1e6},
+    {OUTPUT, 0, "--pooling", "HOW", STRING, "embed rank", AT(show.pooling),
+     .help = "cls, mean (of all tokens), last, or pooler (the file's own) (what the files say)"},
     {OUTPUT, 0, "--normalize", NULL, FLAG, "embed", AT(show.normalize), .help = "vectors of length 1"},
     {OUTPUT, 0, "--csv", NULL, FLAG, "perplexity compare bench proof plan plot " PROBES " " SHOWS, AT(show.csv),
      .help = "print a table with commas"},

@@ -150,7 +150,12 @@ static void take_queries(const Session *s, int l, size_t t, size_t n, size_t h, 
     const float *sinks = c->decoder ? s->model->layers[l].more->sinks : NULL;
     for (size_t end = t + n; t < end; t++) {
         const Token *token = &w->tokens[t];
-        size_t first = window && token->end > window + token->first ? token->end - window : token->first;
+        size_t first = window && token->end > window + token->first ? token->end - window : token->first,
+               last = token->end;
+        if (window && c->mask == MASK_PADDING && token->slot != TOKEN_PADDING) { /* so many on either side */
+            first = token->slot > window + token->first ? token->slot - window : token->first;
+            if (last - token->slot > window + 1) last = token->slot + window + 1;
+        }
         size_t n_keys = token->end - token->first > 16 ? token->end - token->first : 16;
         float scale = c->decoder ? layers_score(c->decoder, (int64_t)token->pos) : 1 / sqrtf((float)c->head_dim);
         if (rope_numbers(&c->rope)->scores[0]) scale *= (float)rope_score(&c->rope, (int64_t)token->pos, l);
@@ -158,7 +163,7 @@ static void take_queries(const Session *s, int l, size_t t, size_t n, size_t h, 
             scale = scale * logf((float)n_keys) / logf((float)c->log_scale);
         for (size_t i = h, at = t * (size_t)c->n_heads + h; i < h + heads; i++, at++)
             *out++ = (AttentionQuery){.q = w->q + at * hd, .out = w->att + at * vd, .text = token->first,
-                                      .first = first, .end = token->end, .scale = scale,
+                                      .first = first, .end = last, .scale = scale,
                                       .cap = c->decoder ? c->decoder->score_cap : 0, .sink = sinks ? &sinks[i] : NULL,
                                       .bias = bias_of_token(s->past->bias, i, token)};
     }

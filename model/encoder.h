@@ -1,4 +1,5 @@
-/* model/encoder.h - a RoFormer's texts: read whole, several at once, and asked through its heads.
+/* model/encoder.h - texts read whole, several at once, and asked through a model's heads: an encoder's, or, for their
+ * hidden states, a decoder's.
  *
  *     session_init(&s, &model, &(SessionOptions){.n_ctx = 512}, ..);         room for 512 tokens at a time
  *     EncoderText text = {.ids = ids, .n = n};
@@ -36,7 +37,10 @@ void encoder_logits_each(Session *s, size_t t, size_t n, SessionEach *each, void
 /* The pooler's output for the text that begins with token t, into out [d_model]. Config.roformer.pooler must not be
  * NONE. */
 void encoder_pool(Session *s, size_t t, float *out);
-/* The classifier's logits for token t (CLASSIFIER_SEQUENCE: of the text that begins with it), into out [n_labels]. */
-void encoder_classify(Session *s, size_t t, float *out);
+/* The mean of the hidden states of tokens t .. t+n-1, into out [d_model]; summed in double. */
+void encoder_mean(const Session *s, size_t t, size_t n, float *out);
+/* The classifier's logits for token t (CLASSIFIER_SEQUENCE: of the text of n tokens that begins with it), into out
+ * [n_labels]. */
+void encoder_classify(Session *s, size_t t, size_t n, float *out);
 
 #endif

@@ -66,6 +66,8 @@ struct Family {
     const struct LinearSteps *linear; /* for SessionOptions.linear; NULL: one by one */
     /* Arrays of its own for a batch, counted or carved (scratch.h); returns what its widest matrix meets. NULL: none */
     size_t (*carve)(struct Carver *k, Session *s);
+    /* An encoder's: layer l of the n tokens of the scratch, l -1: their embeddings; NULL: forward reads them in one. */
+    void (*step)(Session *s, int l, size_t n);
     /* The n tokens of the scratch, n <= n_batch: the past takes them in; the logits of the last n_last of them (0 <=
      * n_last <= n_logits; 0 where there is no head for logits) go to s->logits. Cannot fail. */
     void (*forward)(Session *s, size_t n, size_t n_last);

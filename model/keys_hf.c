@@ -9,8 +9,22 @@
 
 static int absent(const JsonValue *v) { return !v || v->type == JSON_NULL; }
 
+/* The value at a key, or at the name that older files of nomic-embed, ModernBERT and jina v3 have for it. */
+static const JsonValue *at(const JsonValue *config, const char *key) {
+    static const char *const older[][2] = {
+        {"hidden_size", "n_embd"}, {"num_attention_heads", "n_head"}, {"num_hidden_layers", "n_layer"},
+        {"intermediate_size", "n_inner"}, {"max_position_embeddings", "n_positions"}, {"rope_theta", "rotary_emb_base"},
+        {"max_position_embeddings", "max_length"}, {"layer_norm_eps", "layer_norm_epsilon"},
+        {"rope_theta", "global_rope_theta"}, {"rope_local_base_freq", "local_rope_theta"},
+        {"partial_rotary_factor", "rotary_emb_fraction"}, {"classifier_pooling", "clf_pooling"}};
+    const JsonValue *v = json_get(config, key);
+    for (size_t i = 0; absent(v) && i < sizeof older / sizeof *older; i++)
+        if (strcmp(older[i][0], key) == 0) v = json_get(config, older[i][1]);
+    return v;
+}
+
 static const MetaValue *look(KeyReader *r, const char *gguf, const char *hf) {
-    const JsonValue *v = hf ? json_get(r->w->config, hf) : NULL;
+    const JsonValue *v = hf ? at(r->w->config, hf) : NULL;
     (void)gguf;
     if (hf) snprintf(r->key, sizeof r->key, "%s", hf);
     if (absent(v)) return NULL;
@@ -30,7 +44,7 @@ int key_flag(KeyReader *r, const char *gguf, const char *hf, int absent_is) {
 
 /* Of object o. */
 static double number(KeyReader *r, const JsonValue *o, const char *key, double otherwise) {
-    const JsonValue *v = json_get(o, key);
+    const JsonValue *v = at(o, key);
     if (absent(v)) return otherwise;
     if (v->type != JSON_NUMBER) key_complain(r, key, "must be a number");
     return v->type == JSON_NUMBER ? v->number : otherwise;
@@ -95,6 +109,10 @@ static void refuse_numbers_without_method(KeyReader *r, const JsonValue *o, cons
 static void rope_method(KeyReader *r, RopeConfig *rope, const JsonValue *type, const char *where) {
     if (!absent(type) && type->type != JSON_STRING) key_complain(r, where, "rope_type must be a string");
     const char *name = !absent(type) && type->type == JSON_STRING ? type->str : "default";
+    if (strcmp(name, "ntk") == 0 && json_is(json_get(r->w->config, "model_type"), "new")) { /* GTE's is Su's */
+        rope->scaling = rope_scaling("ntk-fixed");
+        return;
+    }
     if ((rope->scaling = rope_scaling_of_file(name))) return;
     char why[160];
     snprintf(why, sizeof why, "rope method \"%.60s\" is not known here", name);

@@ -13,7 +13,7 @@ static const struct {
 } in_encoder[] = {{offsetof(Encoder, types), USE_LOOKUP},   {offsetof(Encoder, emb_proj), USE_TOKEN},
                   {offsetof(Encoder, mlm_dense), USE_HEAD}, {offsetof(Encoder, pooler), USE_TEXT},
                   {offsetof(Encoder, cls_dense), USE_TEXT}, {offsetof(Encoder, cls_out), USE_TEXT}};
-enum { IN_ENCODER = sizeof in_encoder / sizeof *in_encoder };
+enum { AROUND_ENCODER = sizeof in_encoder / sizeof *in_encoder };
 
 /* Matrix i of the table, in a layer or in none; NULL after the last. */
 static const DecoderTensor *row(size_t i, int in_layer) {
@@ -29,7 +29,7 @@ static int entry(MatrixEntry *out, const void *base, size_t at, MatrixUse use) {
 
 int model_matrix(const Model *m, size_t i, MatrixEntry *out) {
     const DecoderTensor *t = row(i, 0);
-    size_t outside = 0, each = 0, encoder = m->encoder ? IN_ENCODER : 0;
+    size_t outside = 0, each = 0, encoder = m->encoder ? AROUND_ENCODER : 0;
     while (row(outside, 0)) outside++;
     while (row(each, 1)) each++;
     if (t) return entry(out, m, t->at, t->at == offsetof(Model, tok_emb) ? USE_LOOKUP : USE_HEAD);

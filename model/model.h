@@ -22,9 +22,11 @@ enum { CONFIG_MAX_LAYERS = 1024, CONFIG_MAX_EOS = 8, CONFIG_MAX_DIM = 1 << 20 };
 
 typedef enum { MASK_CAUSAL, MASK_PADDING, MASK_UNILM } Mask; /* which keys a query sees (roformer_kinds.h) */
 
-/* What RoFormer has beside a decoder's settings; zeroed for decoders. What the numbers mean: roformer_kinds.h, of
+/* What encoders have beside a decoder's settings; zeroed for decoders. What the numbers mean: roformer_kinds.h, of
  * activation kernels/encoder_kernels.h. head_width: of the layer that the language model's head begins with, or 0. */
-typedef struct { int variant, n_types, activation, pooler, classifier, n_labels, head_width; } RoformerConfig;
+typedef struct {
+    int variant, n_types, activation, pooler, classifier, reads, n_labels, head_width;
+} RoformerConfig;
 
 /* Sizes; the comment gives Hugging Face's name where it differs. */
 typedef struct Config {

@@ -1,6 +1,7 @@
 /* model/more.c - what a model has beyond the core: more keys, the command line, weights rearranged for fast kernels. */
 #include "family.h"
 #include "keys_more.h"
+#include "model/layers/config.h"
 #include "options.h"
 #include "position_keys.h"
 #include "repack.h"
@@ -39,6 +40,7 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     linear->favor_seed = (uint64_t)key_int(r, "attention.favor_seed", "attention_favor_seed", 1, 0, 9e15);
     if (r->line.rc == 0) position_read(r, c);
     if (r->line.rc == 0 && o) config_override(r, c, o);
+    if (r->line.rc == 0 && c->decoder) layers_take_task(r, c, o ? o->task : NULL);
     if (linear->form && linear_check(linear, why, sizeof why)) return; /* config_read says it */
     if (linear->form && c->decoder)
         key_complain(r, "attention", "linear attention is for the layers of LLaMA, Mistral, Qwen2 and Qwen3");

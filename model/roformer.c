@@ -173,7 +173,7 @@ static void forward_logits(void *arg) {
     logits(batch->s, batch->t, batch->n);
 }
 
-void roformer_step(Session *s, int l, size_t n) {
+static void roformer_step(Session *s, int l, size_t n) {
     step_run(s, n * s->model->n_parameters, forward_layer, (Batch){.n = n, .l = l});
 }
 
@@ -181,7 +181,7 @@ static void roformer_forward(Session *s, size_t n, size_t n_last) {
     step_run(s, n * s->model->n_parameters, forward, (Batch){.n = n, .n_last = n_last});
 }
 
-void roformer_logits(Session *s, size_t t, size_t n) {
+static void roformer_logits(Session *s, size_t t, size_t n) {
     step_run(s, n * s->model->lm_head.rows * s->model->lm_head.cols, forward_logits, (Batch){.t = t, .n = n});
 }
 
@@ -196,5 +196,6 @@ const Family family_roformer = {.read_config = roformer_read_config,
                                 .load = roformer_load,
                                 .refuses = refuses,
                                 .linear = &linear_texts,
+                                .step = roformer_step,
                                 .forward = roformer_forward,
                                 .logits = roformer_logits};

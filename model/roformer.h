@@ -1,4 +1,4 @@
-/* model/roformer.h - RoFormer, a family: v1, v2 and GAU-alpha. */
+/* model/roformer.h - RoFormer, a family: v1, v2 and GAU-alpha; and what all encoders have around their layers. */
 #ifndef ROFORMER_H
 #define ROFORMER_H
 
@@ -12,7 +12,7 @@ typedef struct {
     const float *gau_q, *gau_k;            /* [head_dim]: what the base is multiplied by */
 } EncoderLayer;
 
-/* What it has around its layers. A Matrix without data and a NULL: not there. H = d_model, E = d_embed. */
+/* What an encoder has around its layers. A Matrix without data and a NULL: not there. H = d_model, E = d_embed. */
 typedef struct Encoder {
     Matrix types;                                       /* [n_types, E] */
     const float *emb_norm, *emb_norm_b;                 /* [E] */
@@ -23,7 +23,8 @@ typedef struct Encoder {
     const float *mlm_bias;                              /* [vocab_size] */
     Matrix pooler, cls_dense, cls_out;                  /* [H, H] x 2, [n_labels, H] */
     const float *pooler_b, *cls_dense_b, *cls_out_b;    /* [H] x 2, [n_labels] */
-    EncoderLayer layers[];                              /* [n_layers] */
+    const float *cls_norm, *cls_norm_b;                 /* [H]: behind cls_dense, in some */
+    EncoderLayer layers[];                              /* [n_layers] of a RoFormer's */
 } Encoder;
 
 extern const Family family_roformer; /* roformer.c */
@@ -31,13 +32,9 @@ extern const Family family_roformer; /* roformer.c */
 /* Its row's functions (family.h): roformer_config.c, roformer_load.c and roformer.c. */
 void roformer_read_config(KeyReader *r, Config *c, const Architecture *a);
 void roformer_load(Loader *ld);
-void roformer_logits(Session *s, size_t t, size_t n);
 
 /* What the command line says of a RoFormer (o may be NULL), and what does not go together; complaints go to r. */
 void roformer_settle(KeyReader *r, Config *c, const ModelOptions *o);
-
-/* The forward pass in steps, for who wants to be asked between them: first l = -1, the embeddings, then every layer. */
-void roformer_step(Session *s, int l, size_t n);
 
 /* The name of the classifier's label i, 0 <= i < n_labels, not NUL-terminated, *len bytes; *len 0: the file gives it
  * none. Owned by the file. (roformer_load.c) */

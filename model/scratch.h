@@ -24,8 +24,8 @@ typedef struct Scratch {
     float *x, *xn;          /* [B, d_model or d_embed, the wider]: residual; what is made of it, or added */
     float *q, *k;           /* [B, n_heads*head_dim], [B, n_kv_heads*head_dim] */
     float *att, *v;         /* [B, n_heads*vd], [B, n_kv_heads*vd] */
-    float *gate, *up;       /* [B, ff_rows] x 2; an encoder has no up */
-    float *head;            /* RoFormer: [n_logits, head_width]: the language model head's own layer */
+    float *gate, *up;       /* [B, ff_rows] x 2; a RoFormer has no up */
+    float *head;            /* encoders: [n_logits, head_width]: the language model head's own layer */
     float *cos, *sin;       /* [B, rotary_dim/2]: each token's angles */
     double *cos64, *sin64;  /* the same in double: linear attention */
     uint8_t *packed;        /* [scratch_packed_bytes of a batch]: activations as matmul wants them */

@@ -56,7 +56,7 @@ static void carve_all(Carver *k, Session *s) {
     w->att = scratch_carve(k, B * heads * vd, F);
     w->v = scratch_carve(k, B * kv_heads * vd, F);
     w->gate = scratch_carve(k, B * (size_t)c->ff_rows, F);
-    w->up = scratch_carve(k, m->encoder ? 0 : B * (size_t)c->ff_rows, F);
+    w->up = scratch_carve(k, c->roformer.variant ? 0 : B * (size_t)c->ff_rows, F);
     w->head = scratch_carve(k, o->n_logits * (size_t)c->roformer.head_width, F);
     w->packed = scratch_carve(k, larger(floats, blocks), 1);
     s->logits = scratch_carve(k, o->n_logits * (size_t)c->vocab_size, F);

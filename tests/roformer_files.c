@@ -310,7 +310,7 @@ static double rows_apart(Session *s, const Golden *g, size_t i, double worst) {
         if (r->text != i) continue;
         if (!there[r->kind] || r->n != (size_t)n_of[r->kind]) return NAN;
         if (r->kind == GOLDEN_POOL) encoder_pool(s, r->token, out);
-        if (r->kind == GOLDEN_LABEL) encoder_classify(s, r->token, out);
+        if (r->kind == GOLDEN_LABEL) encoder_classify(s, r->token, 1, out);
         const float *got = r->kind == GOLDEN_HIDDEN   ? encoder_hidden(s, r->token)
                            : r->kind == GOLDEN_LOGITS ? encoder_logits(s, r->token)
                                                       : out;

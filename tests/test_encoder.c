@@ -15,7 +15,8 @@
 enum { MOST = 100, WIDTH = 32, VOCAB = 61 }; /* tokens of all short texts together; an output's */
 
 static Golden golden;
-static const BuildShape decoder = {.d = 32, .ff = 32, .layers = 1, .heads = 2, .kv_heads = 2, .n_ctx = 32};
+static const BuildShape decoder = {.d = 32, .ff = 32, .layers = 1, .heads = 2, .kv_heads = 2, .n_ctx = 32,
+                                   .phi = "elu+1", .form = "numerator"};
 
 /* ---- the bits of all tokens ---- */
 
@@ -404,7 +405,7 @@ static void test_wrong_calls(void) {
     build_gguf(test_tmp("llama.gguf"), &decoder, TENSOR_F32);
     if (!open_model(&m, test_tmp("llama.gguf"), NULL)) return;
     if (open_session(&s, &m, (SessionOptions){.n_ctx = 8}))
-        expect_error(&s, &good, 1, -EINVAL, "this model is a decoder, not a RoFormer");
+        expect_error(&s, &good, 1, -EINVAL, "a state holds one text, not several");
     session_free(&s);
     model_close(&m);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const pooling_names[] = {"cls", "mean", "pooler", NULL};
+const char *const pooling_names[] = {"cls", "mean", "pooler", "last", NULL};
 
 void texts_init(Texts *x, const Tokenizer *t) { *x = (Texts){.tokenizer = t}; }
 
@@ -53,16 +53,45 @@ int texts_add(Texts *x, const char *line, size_t len, int split, char *err, size
     return 0;
 }
 
+/* The ids of one of three stretches behind those before. */
+static int append(Texts *x, int **ids, size_t *n, size_t *cap, const char *s, size_t len, int flags, char *err,
+                  size_t errlen) {
+    int *more = NULL;
+    size_t k = 0;
+    int rc = tokenizer_encode(x->tokenizer, s, len, flags, &more, &k, err, errlen);
+    if (rc == 0 && array_reserve(ids, cap, *n + k + 1, sizeof **ids))
+        rc = base_error(err, errlen, -ENOMEM, "out of memory for a text");
+    if (rc == 0 && k) memcpy(*ids + *n, more, k * sizeof *more);
+    if (rc == 0) *n += k;
+    free(more);
+    return rc;
+}
+
+int texts_add_between(Texts *x, const char *before, const char *line, size_t len, const char *after, char *err,
+                      size_t errlen) {
+    int *ids = NULL;
+    size_t n = 0, cap = 0;
+    int rc = x->n == x->cap && grow(x) ? base_error(err, errlen, -ENOMEM, "out of memory for a text") : 0;
+    if (rc == 0) rc = append(x, &ids, &n, &cap, before, strlen(before), ENCODE_SPECIAL, err, errlen);
+    if (rc == 0) rc = append(x, &ids, &n, &cap, line, len, 0, err, errlen);
+    if (rc == 0) rc = append(x, &ids, &n, &cap, after, strlen(after), ENCODE_SPECIAL, err, errlen);
+    if (rc == 0 && n == 0) rc = base_error(err, errlen, -EINVAL, "a text without a single token");
+    if (rc) {
+        free(ids);
+        return rc;
+    }
+    x->texts[x->n] = (EncoderText){.ids = ids, .n = n};
+    x->first[x->n++] = x->n_tokens;
+    x->n_tokens += n;
+    return 0;
+}
+
 void texts_pool(const Texts *x, Session *s, size_t i, Pooling how, float *out) {
     size_t d = (size_t)s->model->config.d_model, n = x->texts[i].n;
     if (how == POOLING_POOLER) encoder_pool(s, x->first[i], out);
     else if (how == POOLING_CLS) memcpy(out, encoder_hidden(s, x->first[i]), d * sizeof *out);
-    else
-        for (size_t j = 0; j < d; j++) {
-            double sum = 0;
-            for (size_t t = 0; t < n; t++) sum += (double)encoder_hidden(s, x->first[i] + t)[j];
-            out[j] = (float)(sum / (double)n);
-        }
+    else if (how == POOLING_LAST) memcpy(out, encoder_hidden(s, x->first[i] + n - 1), d * sizeof *out);
+    else encoder_mean(s, x->first[i], n, out);
 }
 
 static double dot(const float *a, const float *b, size_t n) {

@@ -29,12 +29,16 @@ void texts_free(Texts *x);                     /* accepts a zeroed struct */
  * pair. Errors: those of tokenizer_encode_pair, -EINVAL (not an id in it), -ENOMEM; nothing is added then. */
 int texts_add(Texts *x, const char *line, size_t len, int split, char *err, size_t errlen);
 
+/* One more text: that of before and after, in which control tokens are what they spell, around line as it is. */
+int texts_add_between(Texts *x, const char *before, const char *line, size_t len, const char *after, char *err,
+                      size_t errlen);
+
 /* How a text becomes one vector. */
-typedef enum { POOLING_CLS, POOLING_MEAN, POOLING_POOLER } Pooling;
-extern const char *const pooling_names[]; /* "cls", "mean", "pooler", NULL */
+typedef enum { POOLING_CLS, POOLING_MEAN, POOLING_POOLER, POOLING_LAST } Pooling;
+extern const char *const pooling_names[]; /* "cls", "mean", "pooler", "last", NULL */
 
 /* Text i of x, which s has just read, as a vector out [d_model]: its first token's hidden state; the mean of all its
- * tokens', [CLS] and [SEP] among them; or what the model's pooler makes of the first. */
+ * tokens', [CLS] and [SEP] among them; what the model's pooler makes of the first; its last token's. */
 void texts_pool(const Texts *x, Session *s, size_t i, Pooling how, float *out);
 /* v [n] divided by its length; a vector of zeroes stays. Summed in double. */
 void texts_normalize(float *v, size_t n);

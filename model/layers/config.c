@@ -2,8 +2,10 @@
 #include "config.h"
 
 #include "base/json.h"
+#include "model/files/huggingface.h"
 #include "rope/relative.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,7 +74,8 @@ static void of_types(KeyReader *r, const Config *c, const JsonValue *types, uint
 }
 
 static void by_period(const Config *c, int64_t period, uint8_t *others) {
-    for (int l = 0; l < c->n_layers; l++) others[l] = (uint8_t)(period < 1 || (l + 1) % period != 0);
+    int shift = !c->decoder->traits->full_first;
+    for (int l = 0; l < c->n_layers; l++) others[l] = (uint8_t)(period < 1 || (l + shift) % period != 0);
 }
 
 /* GGUF: a list of booleans, or the period. */
@@ -94,7 +97,8 @@ static void read_others(KeyReader *r, Config *c, uint8_t *others) {
     if (t->others == OTHERS_SEE_ALL) return;
     if (types && types->type != JSON_NULL) of_types(r, c, types, others);
     else if (key_is_hf(r)) {
-        const char *key = delta ? "full_attention_interval" : "sliding_window_pattern";
+        const char *key = delta ? "full_attention_interval" : t->full_first ? "global_attn_every_n_layers"
+                                                                            : "sliding_window_pattern";
         const JsonValue *v = in_config(r, key); /* EXAONE's may be the word LLLG */
         if (v && v->type == JSON_STRING) period = (int64_t)v->len;
         else if (period) period = key_int(r, NULL, key, (double)period, 1, CONFIG_MAX_LAYERS);
@@ -150,7 +154,8 @@ const char *layers_unstretched(const Config *c, const RopeNumbers *n) {
 static void read_activation(KeyReader *r, Decoder *x) {
     const LayerTraits *t = x->traits;
     char word[32];
-    int said = key_word(r, NULL, t->scaled_embedding ? "hidden_activation" : "hidden_act", word, sizeof word);
+    int said = key_word(r, NULL, "hidden_activation", word, sizeof word);
+    if (!said && !t->scaled_embedding) said = key_word(r, NULL, "hidden_act", word, sizeof word); /* Gemma's is old */
     x->activation = said ? key_activation(r, word) : layers_usual_activation(t);
     if (t->gate == GATE_CLAMPED && x->activation != ACTIVATION_SILU)
         key_complain(r, r->key, "only silu is known here for this architecture");
@@ -186,8 +191,57 @@ static void read_delta(KeyReader *r, Config *c) {
     if (x->value_dim < 1) key_complain(r, r->key, r->source->missing);
 }
 
+/* Hugging Face's names as parts.c has them: rules that begin with '.' hold anywhere, the others at the beginning. */
+static int renamed(Weights *w, Tensor *tensor, const char *const (*rules)[2]) {
+    char name[2 * TENSOR_NAME], next[2 * TENSOR_NAME];
+    snprintf(name, sizeof name, "%s", tensor->name);
+    for (; rules && (*rules)[0]; rules++) {
+        const char *from = (*rules)[0], *at = *from == '.' ? strstr(name, from) : name;
+        if (!at || strncmp(at, from, strlen(from)) != 0) continue;
+        snprintf(next, sizeof next, "%.*s%s%s", (int)(at - name), name, (*rules)[1], at + strlen(from));
+        memcpy(name, next, sizeof name);
+    }
+    if (strcmp(name, tensor->name) == 0) return 1;
+    tensor->name = weights_keep(w, name, strlen(name));
+    return tensor->name != NULL;
+}
+
+int layers_rename(Weights *w, const LayerTraits *t, char *err, size_t errlen) {
+    const char *twice = NULL;
+    if (!t->renames || w->format != FORMAT_HF || w->n_tensors == 0) return 0;
+    for (size_t i = 0; i < w->n_tensors; i++)
+        if (!renamed(w, &w->tensors[i], t->renames)) return weights_no_memory(w->path, err, errlen);
+    int rc = huggingface_rename(w, w->tensors, w->n_tensors, sizeof *w->tensors, err, errlen);
+    if (rc) return rc;
+    w->by_name = weights_sort(w, w->tensors, w->n_tensors, sizeof *w->tensors, &twice);
+    if (!w->by_name) return weights_no_memory(w->path, err, errlen);
+    return twice ? base_error(err, errlen, -EINVAL, "%s: tensor %s stands twice", w->path, twice) : 0;
+}
+
+void layers_take_task(KeyReader *r, Config *c, const char *task) {
+    static const char *const words[][2] = {{"query", "retrieval.query"}, {"document", "retrieval.passage"}};
+    const JsonValue *names = in_config(r, "lora_adaptations");
+    Decoder *x = c->decoder;
+    char known[200] = "", line[300];
+    int i = 0, n = 0;
+    if (!names || names->type != JSON_ARRAY || !task) return;
+    for (int w = 0; w < 2; w++)
+        if (strcmp(task, words[w][0]) == 0) task = words[w][1];
+    for (const JsonValue *e = names->child; e; e = e->next, i++) {
+        if (json_is(e, task)) x->adapter = i;
+        if (e->type == JSON_STRING && n < (int)sizeof known)
+            n += snprintf(known + n, sizeof known - (size_t)n, "%s%s", i ? ", " : "", e->str);
+    }
+    x->adapter_scale = (float)(key_number(r, NULL, "lora_alpha", 1) / key_number(r, NULL, "lora_rank", 1));
+    if (!(x->adapter_scale > 0 && x->adapter_scale < 1e6f)) key_complain(r, r->key, "is out of range");
+    snprintf(line, sizeof line, "there is no adapter \"%.60s\"; its are %s", task, known);
+    if (x->adapter < 0) key_complain(r, "lora_adaptations", line);
+}
+
 void layers_read_config(KeyReader *r, Config *c, const Architecture *a) {
     const LayerTraits *t = a->traits;
+    r->line.rc = layers_rename(r->w, t, r->line.err, r->line.errlen);
+    if (r->line.rc) return;
     Decoder *x = c->decoder =
         weights_own(r->w, calloc(1, sizeof *x + CONFIG_MAX_LAYERS * sizeof *x->kinds), free);
     if (!x) {
@@ -197,14 +251,19 @@ void layers_read_config(KeyReader *r, Config *c, const Architecture *a) {
     x->traits = t;
     x->embed_scale = x->residual_scale = x->logit_scale = 1;
     x->renormalise = 1;
+    x->adapter = -1;
     if (t->gguf) snprintf(c->arch, sizeof c->arch, "%s", t->gguf);
     if (t->experts) /* a model of experts alone has no other feed-forward network */
         c->d_ff = (int)key_int(r, "expert_feed_forward_length", "moe_intermediate_size", 0, 1, CONFIG_MAX_DIM);
     decoder_read_config(r, c, a);
     if (r->line.rc) return;
     c->n_layers -= (int)key_int(r, "nextn_predict_layers", NULL, 0, 0, c->n_layers - 1); /* they draft */
-    if (t->layernorm) c->norm_eps = (float)key_number(r, "attention.layer_norm_epsilon", "layer_norm_eps", 1e-5);
+    if (t->layernorm)
+        c->norm_eps = (float)key_number(r, "attention.layer_norm_epsilon", "layer_norm_eps",
+                                        key_is_hf(r) && a->hf->eps > 0 ? (double)a->hf->eps : 1e-5);
+    if (t->encoder) c->mask = MASK_PADDING;
     c->qk_norm = t->qk != QK_PLAIN;
+    x->heads_dim = c->head_dim;
     x->score_scale = (float)key_number(r, "attention.scale", NULL, 1 / sqrt(c->head_dim));
     x->tiled = t->tiled && !key_is_hf(r);
     for (int i = 0; i < LAYER_KEYS && t->keys[i]; i++) keys_read(r, t->keys[i], x);

@@ -12,5 +12,9 @@ int key_is_hf(const KeyReader *r);
 int key_said(KeyReader *r, const char *hf); /* true 1, false 0, not there or GGUF -1 */
 
 void layers_read_config(KeyReader *r, Config *c, const Architecture *a); /* family.h */
+/* The adapter of that task, by its name or a word for it (query, document). Where there are none any task does. */
+void layers_take_task(KeyReader *r, Config *c, const char *task);
+/* Hugging Face's names of tensors as this architecture has them become those of parts.c. 0, -EINVAL or -ENOMEM. */
+int layers_rename(Weights *w, const LayerTraits *t, char *err, size_t errlen);
 
 #endif

@@ -5,6 +5,7 @@
 #include "experts.h"
 #include "kernels/encoder_kernels.h"
 #include "model/past.h"
+#include "model/roformer.h"
 #include "model/steps.h"
 #include "scratch.h"
 #include "tensors.h"
@@ -31,8 +32,8 @@ static void take_in_nowait(Session *s, const float *weight, const float *bias, s
     }
 }
 
-/* x += scale * norm(branch), without a norm where the branch has none behind it. */
-static void add_nowait(Session *s, const float *weight, size_t n) {
+/* x += scale * norm(branch), without a norm where the branch has none behind it; x = norm(x) where it is the sum's. */
+static void add_nowait(Session *s, const float *weight, const float *sum, const float *sum_b, size_t n) {
     Scratch *w = s->scratch;
     size_t d = (size_t)s->model->config.d_model;
     float by = decoder(s)->residual_scale;
@@ -40,6 +41,7 @@ static void add_nowait(Session *s, const float *weight, size_t n) {
         float *x = w->x + t.at * d, *y = w->more->branch + t.at * d;
         if (weight) norm(s, y, y, weight, NULL, d);
         for (size_t i = 0; i < d; i++) x[i] += by * y[i];
+        if (sum) norm(s, x, x, sum, sum_b, d);
     }
 }
 
@@ -189,6 +191,15 @@ static void network(Session *s, int l, size_t n) {
 
 /* ---- the pass ---- */
 
+/* What an encoder's x has besides: its token type's row, and a norm. */
+static void embed_around(const Session *s, float *x, float *row, int type) {
+    const Encoder *e = s->model->encoder;
+    size_t d = (size_t)s->model->config.d_model;
+    if (e->types.data) matrix_row(row, &e->types, (size_t)type);
+    for (size_t i = 0; e->types.data && i < d; i++) x[i] += row[i];
+    if (e->emb_norm) norm(s, x, x, e->emb_norm, e->emb_norm_b, d);
+}
+
 /* x = embedding of token t's id; its position's angles. */
 static void embed_nowait(Session *s, size_t t) {
     const Config *c = &s->model->config;
@@ -198,8 +209,27 @@ static void embed_nowait(Session *s, size_t t) {
     matrix_row(w->x + t * d, &s->model->tok_emb, (size_t)w->tokens[t].id);
     for (size_t i = t * d; x->embed_scale != 1 && i < (t + 1) * d; i++) w->x[i] *= x->embed_scale;
     if (c->place) c->place(c->positions, w->x + t * d, (int64_t)w->tokens[t].pos);
+    if (s->model->encoder) embed_around(s, w->x + t * d, w->more->branch + t * d, w->tokens[t].type);
     step_angles_nowait(s, t);
     if (half) rope_row(&w->more->local, (int64_t)w->tokens[t].pos, w->more->cos + t * half, w->more->sin + t * half);
+}
+
+/* An encoder's way from x to words: h = norm(act(W x + b)), or x. */
+static const float *words_head(Session *s, size_t t, size_t n) {
+    const Model *m = s->model;
+    const Encoder *e = m->encoder;
+    Scratch *w = s->scratch;
+    size_t d = (size_t)m->config.d_model;
+    if (!e->mlm_dense.data) return w->x + t * d;
+    Packed a = step_pack(s, w->x + t * d, n, d, &e->mlm_dense);
+    step_linear_nowait(s, w->head, &a, &e->mlm_dense, e->mlm_dense_b);
+    team_wait(&w->team);
+    for (Share i = team_share(&w->team, n); i.at < i.end; i.at++) {
+        float *h = w->head + i.at * d;
+        m->kernels->enc->activate(h, d, m->config.roformer.activation);
+        norm(s, h, h, e->mlm_norm, e->mlm_norm_b ? e->mlm_norm_b : w->more->zeroes, d);
+    }
+    return w->head;
 }
 
 /* logits = lm_head xn, scaled and capped where the model says so: cap tanh(z / cap). */
@@ -208,8 +238,9 @@ static void logits(Session *s, size_t t, size_t n) {
     const Decoder *x = decoder(s);
     Scratch *w = s->scratch;
     size_t d = (size_t)m->config.d_model, vocab = (size_t)m->config.vocab_size;
-    Packed last = step_pack(s, w->xn + t * d, n, d, &m->lm_head);
-    step_linear_nowait(s, s->logits, &last, &m->lm_head, NULL);
+    const float *h = m->encoder ? words_head(s, t, n) : w->xn + t * d;
+    Packed last = step_pack(s, h, n, d, &m->lm_head);
+    step_linear_nowait(s, s->logits, &last, &m->lm_head, m->encoder ? m->encoder->mlm_bias : NULL);
     if (x->logit_scale == 1 && x->logit_cap == 0) return;
     team_wait(&w->team);
     for (Share i = team_share(&w->team, n * vocab); i.at < i.end; i.at++) {
@@ -220,25 +251,42 @@ static void logits(Session *s, size_t t, size_t n) {
 
 static void layer(Session *s, int l, size_t n) {
     const Layer *y = &s->model->layers[l];
+    const LayerMore *more = y->more;
     const Decoder *x = decoder(s);
-    take_in_nowait(s, y->attn_norm, y->more->attn_norm_b, n);
+    int sums = x->traits->norm_sum;
+    take_in_nowait(s, sums ? NULL : y->attn_norm, more->attn_norm_b, n);
     if (x->kinds[l].mixer == MIXER_DELTA) delta_mix(s, l, n);
     else attend(s, l, n);
-    add_nowait(s, y->more->attn_out, n);
-    if (!x->parallel) take_in_nowait(s, y->ffn_norm, y->more->ffn_norm_b, n);
+    add_nowait(s, more->attn_out, sums ? y->attn_norm : NULL, more->attn_norm_b, n);
+    if (!x->parallel) take_in_nowait(s, sums ? NULL : y->ffn_norm, more->ffn_norm_b, n);
     network(s, l, n);
-    add_nowait(s, y->more->ffn_out, n);
+    add_nowait(s, more->ffn_out, sums ? y->ffn_norm : NULL, more->ffn_norm_b, n);
+}
+
+/* Layer l, or for -1 the embeddings; behind the last one xn = norm(x), which an encoder's x becomes, too. */
+static void step(Session *s, int l, size_t n) {
+    const Model *m = s->model;
+    Scratch *w = s->scratch;
+    size_t d = (size_t)m->config.d_model;
+    for (Share t = team_share(&w->team, l < 0 ? n : 0); t.at < t.end; t.at++) embed_nowait(s, t.at);
+    if (l >= 0) layer(s, l, n);
+    if (l + 1 < m->config.n_layers) return;
+    take_in_nowait(s, m->final_norm, m->config.decoder->final_norm_b, n);
+    for (Share t = team_share(&w->team, m->encoder ? n : 0); t.at < t.end; t.at++)
+        memcpy(w->x + t.at * d, w->xn + t.at * d, d * sizeof *w->x);
 }
 
 /* What every thread runs. */
+static void forward_step(void *arg) {
+    const Batch *batch = arg;
+    step(batch->s, batch->l, batch->n);
+}
+
 static void forward(void *arg) {
     const Batch *batch = arg;
     Session *s = batch->s;
-    const Config *c = &s->model->config;
     size_t n = batch->n;
-    for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++) embed_nowait(s, t.at);
-    for (int l = 0; l < c->n_layers; l++) layer(s, l, n);
-    take_in_nowait(s, s->model->final_norm, c->decoder->final_norm_b, n);
+    for (int l = -1; l < s->model->config.n_layers; l++) step(s, l, n);
     if (!batch->n_last) return;
     team_wait(&s->scratch->team);
     logits(s, n - batch->n_last, batch->n_last);
@@ -258,8 +306,19 @@ static void layers_logits(Session *s, size_t t, size_t n) {
     step_run(s, n * s->model->lm_head.rows * s->model->lm_head.cols, forward_logits, (Batch){.t = t, .n = n});
 }
 
+static void layers_step(Session *s, int l, size_t n) {
+    step_run(s, n * s->model->n_parameters, forward_step, (Batch){.n = n, .l = l});
+}
+
+static const char *layers_refuse(const Model *m, int wants_logits) {
+    (void)wants_logits;
+    return m->encoder ? "this encoder reads a text whole, not id by id (its mask is not causal)" : NULL;
+}
+
 const Family family_layers = {.read_config = layers_read_config,
                               .load = layers_load,
+                              .refuses = layers_refuse,
                               .carve = layers_carve,
+                              .step = layers_step,
                               .forward = layers_forward,
                               .logits = layers_logits};

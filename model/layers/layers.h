@@ -24,12 +24,15 @@ typedef struct LayerTraits {
     const char *gguf;         /* its name in GGUF files, where it is not the row's */
     uint8_t norm_in;          /* a branch's input is normalised: what LLaMA does */
     uint8_t norm_out;         /* what it gives, before it is added */
-    uint8_t layernorm;        /* LayerNorm with biases, not RMSNorm */
+    uint8_t norm_sum;         /* x = norm(x + branch), BERT's way: in place of both */
+    uint8_t first_bare;       /* layer 0's attention takes x as it is */
+    uint8_t layernorm;        /* LayerNorm, not RMSNorm; a bias that the file has not is 0 */
     uint8_t plus_one;         /* Hugging Face's files hold a norm's weights less 1 */
     QkNorm qk;
     uint8_t qk_after;         /* q and k are normalised behind the rotation */
     Gate gate;
-    uint8_t gelu;             /* its usual activation is GELU's approximation, not SiLU */
+    uint8_t gelu;             /* its usual activation is GELU, not SiLU: 1 its approximation, 2 itself */
+    uint8_t encoder;          /* tokens see what follows them; windows reach to both sides */
     uint8_t fused_gate_up;    /* one matrix, the gate's rows first, in GGUF files as well */
     uint8_t tiled;            /* in GGUF files value head h is key head h % key_heads's */
     uint8_t gated_output;     /* wq has twice the rows: behind each head's q its gate, sigmoid of which meets att */
@@ -37,13 +40,14 @@ typedef struct LayerTraits {
     uint8_t sinks;            /* a number a head that joins each softmax as a key without a value */
     uint8_t experts;          /* a feed-forward network may be a mixture of these */
     uint8_t shared_expert;    /* and one more is asked by every token, behind a sigmoid of its own */
-    int period;               /* every so many layers one (the last of them) sees all; the others do what .. */
-    enum { OTHERS_SEE_ALL, OTHERS_HAVE_WINDOW, OTHERS_ARE_DELTA } others; /* .. this says. 0: all are alike */
+    int period, full_first;   /* every so many layers one (the last of them, or the first) sees all; the others .. */
+    enum { OTHERS_SEE_ALL, OTHERS_HAVE_WINDOW, OTHERS_ARE_DELTA } others; /* .. do what this says; 0: all are alike */
     uint8_t local_rope;       /* layers with a window are rotated by angles of their own */
     uint8_t nope_on_full;     /* where others have a window, those that see all are not rotated */
     uint8_t temperature;      /* scores grow with the logarithm of the position */
     const KeyField *keys[LAYER_KEYS]; /* of a Decoder's fields (config.h) */
-    const struct LayerName *names;    /* of tensors, where they are not tensors.c's */
+    const struct LayerName *names;    /* of tensors, where they are not parts.c's */
+    const char *const (*renames)[2];  /* Hugging Face's names, piece by piece, that become parts.c's; {0} ends them */
     void (*settle)(KeyReader *r, Config *c); /* keys in ways of its own; NULL: none */
 } LayerTraits;
 
@@ -68,6 +72,9 @@ typedef struct Decoder {
     Activation activation;             /* HF hidden_act, hidden_activation */
     float clamp, alpha;                /* GATE_CLAMPED: HF swiglu_limit, swiglu_alpha */
     int conv, key_heads, value_heads, key_dim, value_dim; /* delta net: HF linear_conv_kernel_dim, linear_num_.. */
+    int heads_dim;                     /* Config.head_dim, for who has no Config */
+    int adapter;                       /* LoRA: number of the one that is taken; -1: none. What it adds times .. */
+    float adapter_scale;               /* .. HF lora_alpha / lora_rank */
     int tiled;                         /* value head h belongs to key head h % key_heads, not h / (their ratio) */
     int n_softmax, n_delta;            /* layers of each mixer */
     const float *final_norm_b;         /* [d_model]: LayerNorm's */
@@ -93,7 +100,8 @@ extern const Family family_layers; /* forward.c */
 
 /* What a file means that names no activation. */
 static inline Activation layers_usual_activation(const LayerTraits *t) {
-    return t->gelu ? ACTIVATION_GELU_TANH : t->gate == GATE_NONE ? ACTIVATION_RELU2 : ACTIVATION_SILU;
+    if (t->gelu) return t->gelu == 1 ? ACTIVATION_GELU_TANH : ACTIVATION_GELU;
+    return t->gate == GATE_NONE ? ACTIVATION_RELU2 : ACTIVATION_SILU;
 }
 
 /* What keeps a method that rewrites distances, or moves keys, from such a model: a noun; NULL: nothing. */

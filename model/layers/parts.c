@@ -2,13 +2,20 @@
  * architecture has others, its row says so (LayerTraits.names). */
 #include "parts.h"
 
+#include "model/roformer.h"
+#include "model/roformer_kinds.h"
+
 #include <string.h>
 
 #define OF(field) IN_MODEL, offsetof(Model, field)
 #define EACH(field) IN_LAYER, offsetof(Layer, field)
 #define MORE(field) IN_MORE, offsetof(LayerMore, field)
+#define AROUND(field) IN_ENCODER, offsetof(Encoder, field)
 const LayerPart layer_parts[] = {
     {"token_embd.weight", "model.embed_tokens.weight", 'V', 'D', PART_ALWAYS, OF(tok_emb), 0},
+    {"token_types.weight", "embeddings.token_type_embeddings.weight", 'Y', 'D', PART_TYPES, AROUND(types), 0},
+    {"token_embd_norm.weight", "embeddings.LayerNorm.weight", 'D', 0, PART_EMBED_NORM, AROUND(emb_norm), 0},
+    {"token_embd_norm.bias", "embeddings.LayerNorm.bias", 'D', 0, PART_EMBED_NORM_BIAS, AROUND(emb_norm_b), 0},
     {"attn_norm.weight", "input_layernorm.weight", 'D', 0, PART_NORM_IN, EACH(attn_norm), FORM_NORM},
     {"attn_norm.bias", "input_layernorm.bias", 'D', 0, PART_NORM_IN_BIAS, MORE(attn_norm_b), 0},
     {"attn_q.weight", "self_attn.q_proj.weight", 'G', 'D', PART_SOFTMAX, EACH(wq), FORM_Q},
@@ -31,6 +38,8 @@ const LayerPart layer_parts[] = {
     {"ssm_a", "linear_attn.A_log", 'N', 0, PART_DELTA, MORE(decay), FORM_DECAY},
     {"ssm_norm.weight", "linear_attn.norm.weight", 'I', 0, PART_DELTA, MORE(delta_norm), 0},
     {"ssm_out.weight", "linear_attn.out_proj.weight", 'D', 'Z', PART_DELTA, EACH(wo), 0},
+    {"attn_output_norm.weight", "post_attention_layernorm.weight", 'D', 0, PART_SUM_NORM, EACH(attn_norm), 0},
+    {"attn_output_norm.bias", "post_attention_layernorm.bias", 'D', 0, PART_SUM_NORM, MORE(attn_norm_b), 0},
     {"post_attention_norm.weight", "post_attention_layernorm.weight", 'D', 0, PART_NORM_OUT, MORE(attn_out), FORM_NORM},
     {"ffn_norm.weight", "post_attention_layernorm.weight", 'D', 0, PART_FFN_NORM, EACH(ffn_norm), FORM_NORM},
     {"ffn_norm.bias", "post_attention_layernorm.bias", 'D', 0, PART_FFN_NORM_BIAS, MORE(ffn_norm_b), 0},
@@ -54,9 +63,24 @@ const LayerPart layer_parts[] = {
     {"ffn_down.weight", "mlp.down_proj.weight", 'D', 'F', PART_DENSE, EACH(w_down), 0},
     {"ffn_down.bias", "mlp.down_proj.bias", 'D', 0, PART_DENSE_BIAS, EACH(b_down), 0},
     {"post_ffw_norm.weight", "post_feedforward_layernorm.weight", 'D', 0, PART_NORM_OUT, MORE(ffn_out), FORM_NORM},
-    {"output_norm.weight", "model.norm.weight", 'D', 0, PART_ALWAYS, OF(final_norm), FORM_NORM},
+    {"layer_output_norm.weight", "post_mlp_layernorm.weight", 'D', 0, PART_SUM_NORM, EACH(ffn_norm), 0},
+    {"layer_output_norm.bias", "post_mlp_layernorm.bias", 'D', 0, PART_SUM_NORM, MORE(ffn_norm_b), 0},
+    {"output_norm.weight", "model.norm.weight", 'D', 0, PART_FINAL_NORM, OF(final_norm), FORM_NORM},
     {"output_norm.bias", "model.norm.bias", 'D', 0, PART_FINAL_BIAS, IN_DECODER, offsetof(Decoder, final_norm_b), 0},
+    {"mlm.dense.weight", "head.dense.weight", 'D', 'D', PART_WORDS, AROUND(mlm_dense), 0},
+    {"mlm.dense.bias", "head.dense.bias", 'D', 0, PART_WORDS, AROUND(mlm_dense_b), 0},
+    {"mlm.norm.weight", "head.norm.weight", 'D', 0, PART_WORDS, AROUND(mlm_norm), 0},
+    {"mlm.norm.bias", "head.norm.bias", 'D', 0, PART_WORDS, AROUND(mlm_norm_b), 0},
     {"output.weight", "lm_head.weight", 'V', 'D', PART_HEAD, OF(lm_head), 0},
+    {"mlm.bias", "lm_head.bias", 'V', 0, PART_WORDS, AROUND(mlm_bias), 0},
+    {"pooler.weight", "pooler.dense.weight", 'D', 'D', PART_POOLER, AROUND(pooler), 0},
+    {"pooler.bias", "pooler.dense.bias", 'D', 0, PART_POOLER, AROUND(pooler_b), 0},
+    {"cls.weight", "head.dense.weight", 'D', 'D', PART_CLASSIFIER, AROUND(cls_dense), 0},
+    {"cls.bias", "head.dense.bias", 'D', 0, PART_CLASSIFIER, AROUND(cls_dense_b), 0},
+    {"cls.norm.weight", "head.norm.weight", 'D', 0, PART_CLASSIFIER, AROUND(cls_norm), 0},
+    {"cls.norm.bias", "head.norm.bias", 'D', 0, PART_CLASSIFIER, AROUND(cls_norm_b), 0},
+    {"cls.output.weight", "classifier.weight", 'L', 'D', PART_LABELS, AROUND(cls_out), 0},
+    {"cls.output.bias", "classifier.bias", 'L', 0, PART_CLASSIFIER, AROUND(cls_out_b), 0},
     {0},
 };
 
@@ -89,7 +113,23 @@ size_t layer_size(const Config *c, char letter) {
     case 'N': return (size_t)x->value_heads;
     case 'I': return (size_t)x->value_dim;
     case 'T': return (size_t)x->conv;
+    case 'Y': return (size_t)c->roformer.n_types;
+    case 'L': return (size_t)c->roformer.n_labels;
     default: return decoder_size(c, letter);
+    }
+}
+
+/* What an encoder has around its layers, a decoder not. */
+static int around_has(const Config *c, const LayerPart *p) {
+    const RoformerConfig *f = &c->roformer;
+    switch (p->when) {
+    case PART_TYPES: return f->n_types > 0;
+    case PART_EMBED_NORM: return c->decoder->traits->layernorm;
+    case PART_POOLER: return f->pooler != POOLER_NONE;
+    case PART_CLASSIFIER: return f->classifier != CLASSIFIER_NONE ? -1 : 0;
+    case PART_LABELS: return f->classifier != CLASSIFIER_NONE;
+    case PART_WORDS: return f->classifier == CLASSIFIER_NONE ? -1 : 0;
+    default: return -1;
     }
 }
 
@@ -98,12 +138,15 @@ int layer_has(const Config *c, const LayerPart *p, int l) {
     const LayerTraits *t = x->traits;
     const LayerKind *kind = l < 0 ? NULL : &x->kinds[l];
     if (layer_part_repeats(p) != (l >= 0)) return 0;
+    if (p->in == IN_ENCODER) return c->mask == MASK_CAUSAL ? 0 : around_has(c, p);
     int softmax = kind && kind->mixer == MIXER_SOFTMAX, dense = kind && !kind->experts;
     switch (p->when) {
-    case PART_HEAD: return c->own_head;
-    case PART_FINAL_BIAS: return t->layernorm;
-    case PART_NORM_IN: return t->norm_in;
-    case PART_NORM_IN_BIAS: return t->norm_in && t->layernorm;
+    case PART_HEAD: return c->mask == MASK_CAUSAL ? c->own_head : c->own_head ? -1 : 0;
+    case PART_FINAL_NORM: return !t->norm_sum;
+    case PART_FINAL_BIAS: return t->layernorm && !t->norm_sum ? -1 : 0;
+    case PART_SUM_NORM: return t->norm_sum;
+    case PART_NORM_IN: return t->norm_in && !(t->first_bare && l == 0);
+    case PART_NORM_IN_BIAS: return t->norm_in && t->layernorm && !(t->first_bare && l == 0) ? -1 : 0;
     case PART_SOFTMAX: return softmax;
     case PART_QKV_BIAS: return softmax ? c->qkv_bias : 0;
     case PART_QK_NORM: return softmax && t->qk ? c->qk_norm : 0;
@@ -112,7 +155,7 @@ int layer_has(const Config *c, const LayerPart *p, int l) {
     case PART_DELTA: return !softmax;
     case PART_NORM_OUT: return t->norm_out;
     case PART_FFN_NORM: return t->norm_in && !x->parallel;
-    case PART_FFN_NORM_BIAS: return t->norm_in && !x->parallel && t->layernorm;
+    case PART_FFN_NORM_BIAS: return t->norm_in && !x->parallel && t->layernorm ? -1 : 0;
     case PART_EXPERTS: return !dense;
     case PART_EXPERT_BIAS: return !dense && t->gate == GATE_CLAMPED;
     case PART_SHARED: return !dense && x->d_shared > 0;

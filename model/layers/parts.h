@@ -8,7 +8,9 @@
 typedef enum {
     PART_ALWAYS, PART_HEAD, PART_FINAL_BIAS, PART_NORM_IN, PART_NORM_IN_BIAS, PART_SOFTMAX, PART_QKV_BIAS, PART_QK_NORM,
     PART_SINKS, PART_O_BIAS, PART_DELTA, PART_NORM_OUT, PART_FFN_NORM, PART_FFN_NORM_BIAS, PART_EXPERTS,
-    PART_EXPERT_BIAS, PART_SHARED, PART_GATE, PART_GATE_BIAS, PART_DENSE, PART_DENSE_BIAS,
+    PART_EXPERT_BIAS, PART_SHARED, PART_GATE, PART_GATE_BIAS, PART_DENSE, PART_DENSE_BIAS, PART_FINAL_NORM,
+    PART_SUM_NORM, PART_TYPES, PART_EMBED_NORM, PART_EMBED_NORM_BIAS, PART_WORDS, PART_POOLER, PART_CLASSIFIER,
+    PART_LABELS,
 } LayerPartWhen;
 
 /* How files store it, where that is more than a tensor of this shape. */
@@ -28,12 +30,12 @@ typedef enum {
  * Hugging Face's is an expert's or a head's number. Letters of sizes
  * beside family.h's: G rows of q with gates, q, k what norms of q and k have, h n_heads, E n_experts, X d_expert, x and
  * y the experts' d_expert and d_model together, S d_shared; of the delta net C channels, Z all values, N value
- * heads, I a value head, T conv. */
+ * heads, I a value head, T conv; of encoders Y n_types, L n_labels. */
 typedef struct {
     const char *gguf, *hf;
     char rows, cols;
     LayerPartWhen when;
-    enum { IN_MODEL, IN_LAYER, IN_MORE, IN_DECODER } in; /* where it goes: at in a Model, a Layer and so on */
+    enum { IN_MODEL, IN_LAYER, IN_MORE, IN_DECODER, IN_ENCODER } in; /* where it goes: at in a Model, a Layer .. */
     size_t at;
     LayerForm form;
 } LayerPart;

@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <math.h>
+#include <stdio.h>
 
 /* ---- names ---- */
 
@@ -42,8 +43,11 @@ static void gemma(KeyReader *r, Config *c, int layers_of_27b) {
     double scalar = c->n_layers == layers_of_27b ? (double)c->d_model / c->n_heads : (double)c->head_dim;
     if (key_is_hf(r)) scalar = key_number(r, NULL, "query_pre_attn_scalar", 256);
     x->score_scale = (float)key_number(r, "attention.scale", NULL, 1 / sqrt(scalar));
-    if (key_said(r, "use_bidirectional_attention") == 1)
-        key_complain(r, r->key, "a decoder that sees what follows is not known here");
+    if (key_said(r, "use_bidirectional_attention") == 1) { /* EmbeddingGemma */
+        c->mask = MASK_PADDING;
+        snprintf(c->arch, sizeof c->arch, "gemma-embedding");
+    }
+    if (c->mask == MASK_PADDING) c->window /= 2; /* on either side */
 }
 
 /* transformers caps a Gemma 2 whose config.json does not speak of it; null is no cap. */
@@ -165,6 +169,9 @@ static const LayerTraits gemma2_is = {.norm_in = 1, .norm_out = 1, .plus_one = 1
     gemma3_is = {.gguf = "gemma3", .norm_in = 1, .norm_out = 1, .plus_one = 1, .qk = QK_HEAD, .gelu = 1,
                  .scaled_embedding = 1, .period = 6, .others = OTHERS_HAVE_WINDOW, .local_rope = 1,
                  .keys = {layer_caps}, .names = gemma_names, .settle = gemma3},
+    gemma_embedding_is = {.gguf = "gemma-embedding", .norm_in = 1, .norm_out = 1, .plus_one = 1, .qk = QK_HEAD,
+                          .gelu = 1, .encoder = 1, .scaled_embedding = 1, .period = 6, .others = OTHERS_HAVE_WINDOW,
+                          .local_rope = 1, .names = gemma_names, .settle = gemma3},
     phi3_is = {.norm_in = 1, .fused_gate_up = 1, .others = OTHERS_HAVE_WINDOW},
     smollm3_is = {.norm_in = 1, .others = OTHERS_HAVE_WINDOW, .settle = smollm3},
     olmo2_is = {.gguf = "olmo2", .norm_out = 1, .qk = QK_WHOLE, .period = 4, .others = OTHERS_HAVE_WINDOW,
@@ -203,6 +210,8 @@ ROW(gemma3_row, "gemma3", ROPE_HALF, gemma3_is, .heads = 8, .kv_heads = 4, .head
     .window = 4096, .tied = 1, .theta = 1e6, .local_theta = 1e4);
 ROW(gemma3_text_row, "gemma3_text", ROPE_HALF, gemma3_is, .heads = 8, .kv_heads = 4, .head_dim = 256, .n_ctx = 131072,
     .window = 4096, .tied = 1, .theta = 1e6, .local_theta = 1e4);
+ROW(gemma_embedding_row, "gemma-embedding", ROPE_HALF, gemma_embedding_is, .n_ctx = 2048, .tied = 1,
+    .local_theta = 1e4);
 ROW(phi3_row, "phi3", ROPE_HALF, phi3_is, .n_ctx = 4096, .eps = 1e-5f);
 ROW(smollm3_row, "smollm3", ROPE_INTERLEAVED, smollm3_is, .kv_heads = 4, .n_ctx = 32768, .window_by_layer = 1,
     .tied = 1, .theta = 2e6);

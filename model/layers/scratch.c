@@ -24,7 +24,8 @@ size_t layers_carve(Carver *k, Session *s) {
     made.gates = scratch_carve(k, B * gated, F);
     made.cos = scratch_carve(k, B * half, F);
     made.sin = scratch_carve(k, B * half, F);
-    made.zeroes = scratch_carve(k, (size_t)c->head_dim, F);
+    made.mean = scratch_carve(k, m->encoder ? d : 0, sizeof *made.mean);
+    made.zeroes = scratch_carve(k, m->encoder ? larger(d, (size_t)c->head_dim) : (size_t)c->head_dim, F);
     made.shares = scratch_carve(k, B * (E + used), F);
     made.chosen = scratch_carve(k, S, sizeof *made.chosen);
     made.slot = scratch_carve(k, S, sizeof *made.slot);

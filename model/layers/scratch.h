@@ -10,7 +10,8 @@ typedef struct LayerScratch {
     float *branch;         /* [B, d_model]: what a branch gives */
     float *gated, *gates;  /* [B, 2 q], [B, q]: q with gates, and the gates; q = n_heads * head_dim */
     float *cos, *sin;      /* [B, local.rotary_dim / 2] */
-    float *zeroes;         /* [head_dim]: the bias of a norm that has none */
+    double *mean;          /* [d_model]: an encoder's classifier's */
+    float *zeroes;         /* [head_dim, an encoder's d_model]: the bias of a norm that has none */
     Rope local;
     /* experts.c */
     float *shares;         /* [B, n_experts]: the router's; then [B, n_used] the chosen ones' */

@@ -2,7 +2,10 @@
 #include "tensors.h"
 
 #include "base/base.h"
+#include "base/json.h"
 #include "gpt_oss.h"
+#include "model/roformer.h"
+#include "model/roformer_kinds.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,8 +21,19 @@ typedef struct {
     char name[TENSOR_NAME]; /* the last one looked for */
 } Place;
 
+static const char original[] = ".parametrizations.weight.original"; /* jina-embeddings-v3's, LoRA beside it */
+
 static int is_hf(const Place *p) { return p->ld->m->weights.format == FORMAT_HF; }
 static const Config *config(const Place *p) { return &p->ld->m->config; }
+
+/* The weights that adapters are added to have a name of their own. */
+static const Tensor *adapted(const Place *p) {
+    char name[TENSOR_NAME + 40];
+    size_t n = strlen(p->name);
+    if (!is_hf(p) || n < 7 || strcmp(p->name + n - 7, ".weight") != 0) return NULL;
+    snprintf(name, sizeof name, "%.*s%s", (int)(n - 7), p->name, original);
+    return weights_find(&p->ld->m->weights, name);
+}
 
 /* The tensor that these names call, number `each` where there are several (-1: there is one). */
 static const Tensor *named(Place *p, const char *gguf, const char *hf, int each) {
@@ -29,7 +43,8 @@ static const Tensor *named(Place *p, const char *gguf, const char *hf, int each)
     if (p->l >= 0) snprintf(layer, sizeof layer, is_hf(p) ? "model.layers.%d." : "blk.%d.", p->l);
     if (hole) snprintf(p->name, sizeof p->name, "%s%.*s%d%s", layer, (int)(hole - pattern), pattern, each, hole + 1);
     else snprintf(p->name, sizeof p->name, "%s%s", layer, pattern);
-    return weights_find(&p->ld->m->weights, p->name);
+    const Tensor *t = weights_find(&p->ld->m->weights, p->name);
+    return t ? t : adapted(p);
 }
 
 /* The part's own, by the names that its architecture has for it. */
@@ -40,13 +55,58 @@ static const Tensor *own(Place *p, int each) {
 
 /* ---- matrices ---- */
 
+/* A tensor of adapters [tasks, rows, cols] beside t; the task's rows, or NULL. */
+static const float *adapter(Place *p, const Tensor *t, const char *which, size_t *rows, size_t *cols) {
+    char name[TENSOR_NAME + 40];
+    const Decoder *x = config(p)->decoder;
+    snprintf(name, sizeof name, "%.*s.parametrizations.weight.0.%s", (int)(strlen(t->name) - strlen(original)), t->name,
+             which);
+    const Tensor *a = weights_find(&p->ld->m->weights, name);
+    if (!a || a->n_dims != 3 || a->shape[0] <= (uint64_t)x->adapter) {
+        base_complain(&p->ld->line, "tensor %s is missing, or has no task %d", name, x->adapter);
+        return NULL;
+    }
+    *rows = (size_t)a->shape[1], *cols = (size_t)a->shape[2];
+    const float *all = load_vector(p->ld, a, name, (size_t)a->shape[0] * *rows * *cols);
+    return all ? all + (size_t)x->adapter * *rows * *cols : NULL;
+}
+
+/* w, rows first.. of t, becomes w + scale B A in memory of its own: LoRA, arXiv:2106.09685. Of embeddings the two
+ * factors stand the other way round. */
+static void adapt(Place *p, Matrix *w, const Tensor *t, size_t first) {
+    size_t n = t ? strlen(t->name) : 0, m = sizeof original - 1, ra, ca, rb, cb;
+    if (config(p)->decoder->adapter < 0 || !w->data || n < m || strcmp(t->name + n - m, original) != 0) return;
+    const float *a = adapter(p, t, "lora_A", &ra, &ca), *b = a ? adapter(p, t, "lora_B", &rb, &cb) : NULL;
+    if (!a || !b) return;
+    int embeds = p->part->in == IN_MODEL || p->part->in == IN_ENCODER;
+    const float *left = embeds ? a : b, *right = embeds ? b : a; /* [rows, rank], [rank, cols] */
+    size_t rank = embeds ? ca : cb, left_rows = embeds ? ra : rb, right_cols = embeds ? cb : ca;
+    if (rank != (embeds ? rb : ra) || left_rows < first + w->rows || right_cols != w->cols) {
+        base_complain(&p->ld->line, "tensor %s: its adapters have other shapes", t->name);
+        return;
+    }
+    float *out = weights_own(&p->ld->m->weights, malloc(w->rows * w->cols * sizeof *out), free);
+    if (!out) load_out_of_memory(p->ld);
+    for (size_t r = 0; out && r < w->rows; r++) {
+        float *row = out + r * w->cols;
+        matrix_row(row, w, r);
+        for (size_t k = 0; k < rank; k++) {
+            float by = config(p)->decoder->adapter_scale * left[(first + r) * rank + k];
+            for (size_t c = 0; c < w->cols; c++) row[c] += by * right[k * w->cols + c];
+        }
+    }
+    *w = (Matrix){.type = TENSOR_F32, .rows = w->rows, .cols = w->cols, .data = out};
+}
+
 /* Rows first .. first+n-1 of a matrix of `all` rows. */
 static Matrix rows_of(Place *p, const Tensor *t, size_t first, size_t n, size_t all, size_t cols) {
     Matrix w = load_matrix(p->ld, t, p->name, all, cols);
-    if (!w.data || n == all) return w;
-    w.data = (const uint8_t *)w.data + first * (matrix_bytes(&w) / all);
-    w.rows = n;
-    p->ld->m->n_parameters -= (all - n) * cols;
+    if (w.data && n != all) {
+        w.data = (const uint8_t *)w.data + first * (matrix_bytes(&w) / all);
+        w.rows = n;
+        p->ld->m->n_parameters -= (all - n) * cols;
+    }
+    adapt(p, &w, t, first);
     return w;
 }
 
@@ -117,16 +177,32 @@ static Matrix part_of_heads(Place *p, size_t n) {
     return gathered(p, t, n, all, (size_t)c->d_model, row);
 }
 
+/* NeoBERT keeps a head's q, k and v together. */
+static size_t row_of_head(const Decoder *x, size_t i, size_t k) {
+    size_t d = (size_t)x->heads_dim;
+    return i / d * 3 * d + k * d + i % d;
+}
+static size_t row_of_q(const Decoder *x, size_t i) { return row_of_head(x, i, 0); }
+static size_t row_of_k(const Decoder *x, size_t i) { return row_of_head(x, i, 1); }
+static size_t row_of_v(const Decoder *x, size_t i) { return row_of_head(x, i, 2); }
+
 /* Where it is no tensor of its own: its place in another. */
 static Matrix elsewhere(Place *p, size_t rows) {
     const Config *c = config(p);
     const size_t qkv[3] = {layer_size(c, 'G'), layer_size(c, 'K'), layer_size(c, 'W')},
                  ff[3] = {(size_t)c->d_ff, (size_t)c->d_ff};
+    const Tensor *heads = named(p, NULL, "self_attn.heads_proj.weight", -1), *reversed;
     switch (p->part->form) {
     case FORM_Q: case FORM_K: case FORM_V:
+        if (heads)
+            return gathered(p, heads, rows, 3 * rows, (size_t)c->d_model,
+                            p->part->form == FORM_Q ? row_of_q : p->part->form == FORM_K ? row_of_k : row_of_v);
         return part_of_fused(p, "attn_qkv.weight", "self_attn.qkv_proj.weight", qkv,
                              (int)(p->part->form - FORM_Q));
     case FORM_GATE: case FORM_UP:
+        reversed = named(p, NULL, "mlp.up_gate_proj.weight", -1); /* GTE's */
+        if (reversed)
+            return rows_of(p, reversed, p->part->form == FORM_GATE ? rows : 0, rows, 2 * rows, (size_t)c->d_model);
         return part_of_fused(p, "ffn_up.weight", "mlp.gate_up_proj.weight", ff,
                              (int)(p->part->form - FORM_GATE));
     case FORM_MIX: case FORM_Z: case FORM_BETA: case FORM_ALPHA: return part_of_heads(p, rows);
@@ -141,7 +217,7 @@ static Matrix matrix(Place *p, size_t rows, size_t cols) {
     if (!t) w = elsewhere(p, rows);
     if (w.data || p->ld->line.rc) return w;
     t = own(p, -1); /* names it, where it is missing */
-    return load_matrix(p->ld, t, p->name, rows, cols);
+    return rows_of(p, t, 0, rows, rows, cols);
 }
 
 /* ---- experts ---- */
@@ -242,6 +318,7 @@ static const float *vector(Place *p, size_t n) {
 
 void *layer_place(const Model *m, const LayerPart *part, int l) {
     const void *base = part->in == IN_MODEL ? (const void *)m
+                       : part->in == IN_ENCODER ? (const void *)m->encoder
                        : part->in == IN_DECODER ? (const void *)m->config.decoder
                        : part->in == IN_LAYER ? (const void *)&m->layers[l] : (const void *)m->layers[l].more;
     return (char *)(uintptr_t)base + part->at;
@@ -255,24 +332,53 @@ static int is_there(Place *p) {
 
 static int is_experts(const LayerPart *p) { return p->form >= FORM_GATES && p->form <= FORM_DOWNS; }
 
+/* Norms of LayerNorm always have a bias, which may be all zeroes. */
+static int is_norm_bias(const Config *c, const LayerPart *p) {
+    return c->decoder->traits->layernorm && (p->when == PART_NORM_IN_BIAS || p->when == PART_FFN_NORM_BIAS ||
+                                             p->when == PART_FINAL_BIAS || p->when == PART_EMBED_NORM_BIAS);
+}
+
+static const float *zeroes(Place *p, size_t n) {
+    float *out = floats_new(p, n);
+    if (out) memset(out, 0, n * sizeof *out);
+    return out;
+}
+
 static void take(Place *p) {
     Model *m = p->ld->m;
     const LayerPart *part = p->part;
     size_t rows = layer_size(&m->config, part->rows), cols = part->cols ? layer_size(&m->config, part->cols) : 0;
     void *to = layer_place(m, part, p->l);
     int has = layer_has(&m->config, part, p->l);
-    if (has == 0 || (has < 0 && !is_there(p))) return;
+    if (has < 0 && !is_there(p)) {
+        if (is_norm_bias(&m->config, part)) *(const float **)to = zeroes(p, rows);
+        return;
+    }
+    if (has == 0) return;
     if (part->form == FORM_CONV) *(const float **)to = vector(p, rows * cols);
     else if (!cols) *(const float **)to = vector(p, rows);
     else if (is_experts(part)) *(Matrix **)to = experts(p, rows, cols);
     else *(Matrix *)to = matrix(p, rows, cols);
 }
 
+/* Norms of heads without a bias; and whether there is a head for words at all. */
+static void settle_heads(Model *m, int own) {
+    Encoder *e = m->encoder;
+    const RoformerConfig *f = &m->config.roformer;
+    const JsonValue *a = m->weights.config ? json_get(m->weights.config, "architectures") : NULL;
+    int named = 0;
+    for (const JsonValue *v = a && a->type == JSON_ARRAY ? a->child : NULL; v; v = v->next)
+        named |= v->type == JSON_STRING && strstr(v->str, "MaskedLM") != NULL;
+    m->has_logits = f->classifier == CLASSIFIER_NONE && (named || own || e->mlm_dense.data || e->mlm_bias);
+    m->config.roformer.head_width = e->mlm_dense.data ? m->config.d_model : 0;
+}
+
 void layers_load(Loader *ld) {
     Model *m = ld->m;
-    int layers = m->config.n_layers, of_mixer[2] = {0};
+    int layers = m->config.n_layers, of_mixer[2] = {0}, encoder = m->config.mask != MASK_CAUSAL;
     LayerMore *more = weights_own(&m->weights, calloc((size_t)layers, sizeof *more), free);
-    if (!more) {
+    if (encoder) m->encoder = weights_own(&m->weights, calloc(1, sizeof *m->encoder), free);
+    if (!more || (encoder && !m->encoder)) {
         load_out_of_memory(ld);
         return;
     }
@@ -283,7 +389,9 @@ void layers_load(Loader *ld) {
     for (int l = -1; l < layers; l++)
         for (const LayerPart *part = layer_parts; part->gguf && ld->line.rc == 0; part++)
             take(&(Place){.ld = ld, .part = part, .l = l});
-    if (!m->lm_head.data) m->lm_head = m->tok_emb;
+    int own = m->lm_head.data != NULL;
+    if (!own) m->lm_head = m->tok_emb;
+    if (encoder) settle_heads(m, own);
 }
 
 /* ---- one by one ---- */

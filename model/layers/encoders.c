@@ -1,0 +1,200 @@
+/* model/layers/encoders.c - the encoders with RoPE, a row each: nomic-embed, ModernBERT, EuroBERT, NeoBERT, GTE, jina
+ * v3. (EmbeddingGemma is a Gemma 3 whose config.json says that it sees both sides.) Sources: transformers'
+ * modeling_*.py; the code beside the models on the Hub; llama.cpp's files of the same names. */
+#include "rows.h"
+
+#include "base/json.h"
+#include "config.h"
+#include "model/roformer_kinds.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- names ---- */
+
+static const char *const nomic_renames[][2] = {
+    {"nomic_bert.", ""}, {"bert.", ""}, {"embeddings.word_embeddings.", "model.embed_tokens."},
+    {"encoder.layers.", "model.layers."}, {"emb_ln.", "embeddings.LayerNorm."},
+    {".attn.Wqkv.", ".self_attn.qkv_proj."}, {".attn.out_proj.", ".self_attn.o_proj."},
+    {".mlp.fc11.", ".mlp.up_proj."}, {".mlp.fc12.", ".mlp.gate_proj."}, {".mlp.fc2.", ".mlp.down_proj."},
+    {".norm1.", ".post_attention_layernorm."}, {".norm2.", ".post_mlp_layernorm."},
+    {"cls.predictions.transform.dense.", "head.dense."}, {"cls.predictions.transform.layer_norm.", "head.norm."},
+    {"cls.predictions.decoder.", "lm_head."}, {"cls.predictions.bias", "lm_head.bias"}, {0}};
+static const char *const modern_renames[][2] = {
+    {"model.embeddings.", "embeddings."}, {"embeddings.norm.", "embeddings.LayerNorm."},
+    {"embeddings.tok_embeddings.", "model.embed_tokens."}, {".attn_norm.", ".input_layernorm."},
+    {".mlp_norm.", ".post_attention_layernorm."}, {".attn.Wqkv.", ".self_attn.qkv_proj."},
+    {".attn.Wo.", ".self_attn.o_proj."}, {".mlp.Wi.", ".mlp.gate_up_proj."}, {".mlp.Wo.", ".mlp.down_proj."},
+    {"model.final_norm.", "model.norm."}, {"final_norm.", "model.norm."}, {"decoder.", "lm_head."}, {0}};
+static const char *const neo_renames[][2] = {
+    {"model.encoder.", "model.embed_tokens."}, {"model.transformer_encoder.", "model.layers."},
+    {"transformer_encoder.", "model.layers."}, {"encoder.weight", "model.embed_tokens.weight"},
+    {".qkv.", ".self_attn.heads_proj."}, {".wo.", ".self_attn.o_proj."}, {".ffn.w12.", ".mlp.gate_up_proj."},
+    {".ffn.w3.", ".mlp.down_proj."}, {".attention_norm.", ".input_layernorm."},
+    {".ffn_norm.", ".post_attention_layernorm."}, {"model.layer_norm.", "model.norm."},
+    {"layer_norm.", "model.norm."}, {"decoder.", "lm_head."}, {"dense.", "head.dense."}, {0}};
+static const char *const gte_renames[][2] = {
+    {"new.", ""}, {"gte.", ""}, {"embeddings.word_embeddings.", "model.embed_tokens."},
+    {"encoder.layer.", "model.layers."}, {".attention.qkv_proj.", ".self_attn.qkv_proj."},
+    {".attention.o_proj.", ".self_attn.o_proj."}, {".attn_ln.", ".post_attention_layernorm."},
+    {".mlp_ln.", ".post_mlp_layernorm."}, {"lm_head.dense.", "head.dense."}, {"lm_head.norm.", "head.norm."},
+    {"lm_head.layer_norm.", "head.norm."}, {"lm_head.decoder.", "lm_head."}, {0}};
+static const char *const jina_renames[][2] = {
+    {"roberta.", ""}, {"jina_embeddings_v3.", ""}, {"lm_head.dense.", "head.dense."},
+    {"lm_head.layer_norm.", "head.norm."}, {"lm_head.decoder.", "lm_head."}, {"classifier.dense.", "head.dense."},
+    {"classifier.out_proj.", "classifier."}, {"embeddings.word_embeddings.", "model.embed_tokens."},
+    {"encoder.layers.", "model.layers."}, {"emb_ln.", "embeddings.LayerNorm."},
+    {".mixer.Wqkv.", ".self_attn.qkv_proj."}, {".mixer.out_proj.", ".self_attn.o_proj."},
+    {".mlp.fc1.", ".mlp.up_proj."}, {".mlp.fc2.", ".mlp.down_proj."}, {".norm1.", ".post_attention_layernorm."},
+    {".norm2.", ".post_mlp_layernorm."}, {0}};
+static const char *const euro_renames[][2] = {{"dense.", "head.dense."}, {0}};
+
+static const LayerName neo_names[] = {{"output_norm.weight", "enc.output_norm.weight", NULL}, {0}};
+
+/* ---- keys ---- */
+
+/* The classifier that the tensors have: of whole texts, or (by the class's name) of tokens. */
+static void read_classifier(KeyReader *r, Config *c, const char *out) {
+    RoformerConfig *f = &c->roformer;
+    const Tensor *t = weights_find(r->w, key_is_hf(r) ? out : "cls.output.weight");
+    const JsonValue *classes = key_is_hf(r) ? json_get(r->w->config, "architectures") : NULL;
+    int of_tokens = 0;
+    for (const JsonValue *e = classes && classes->type == JSON_ARRAY ? classes->child : NULL; e; e = e->next)
+        of_tokens |= e->type == JSON_STRING && strstr(e->str, "TokenClassification") != NULL;
+    if (!t || t->n_dims != 2) return;
+    f->classifier = of_tokens ? CLASSIFIER_TOKEN : CLASSIFIER_SEQUENCE;
+    f->n_labels = (int)key_range(r, out, (double)t->shape[0], 1, 65536);
+}
+
+static void read_types(KeyReader *r, Config *c, double usual) {
+    const MetaValue *v = weights_meta(r->w, "tokenizer.ggml.token_type_count");
+    int64_t n = 0;
+    if (key_is_hf(r)) c->roformer.n_types = (int)key_int(r, NULL, "type_vocab_size", usual, 0, 65536);
+    else if (meta_integer(v, &n) && weights_find(r->w, "token_types.weight"))
+        c->roformer.n_types = (int)key_range(r, v->key, (double)n, 0, 65536);
+}
+
+static void refuse(KeyReader *r, const char *key, int bad, const char *why) {
+    const MetaValue *v = key_is_hf(r) ? r->source->look(r, NULL, key) : NULL;
+    if (v && bad) key_complain(r, r->key, why);
+}
+
+static void nomic(KeyReader *r, Config *c) {
+    char word[32] = "";
+    Decoder *x = c->decoder;
+    read_types(r, c, 2);
+    x->activation = ACTIVATION_SILU;
+    if (key_word(r, NULL, "activation_function", word, sizeof word)) {
+        if (strcmp(word, "geglu") == 0) x->activation = ACTIVATION_GELU;
+        else if (strcmp(word, "swiglu") != 0) key_complain(r, r->key, "only swiglu and geglu are known here");
+    }
+    c->roformer.activation = x->activation;
+    refuse(r, "rotary_scaling_factor", 1, "frequencies that change with the length are not known for encoders");
+    refuse(r, "prenorm", key_said(r, "prenorm") == 1, "norms in front are not known here");
+    refuse(r, "causal", key_said(r, "causal") == 1, "a causal nomic-bert is not known here");
+    refuse(r, "moe_every_n_layers", key_number(r, NULL, "moe_every_n_layers", 0) > 0, "experts are not known here");
+    read_classifier(r, c, "classifier.weight");
+}
+
+static void modern(KeyReader *r, Config *c) {
+    char word[32] = "cls";
+    RoformerConfig *f = &c->roformer;
+    c->norm_eps = (float)key_number(r, NULL, "norm_eps", (double)c->norm_eps);
+    if (key_is_hf(r)) c->window = key_int(r, NULL, "local_attention", 128, 0, 1e15);
+    c->window /= 2; /* on either side */
+    key_word(r, NULL, "classifier_pooling", word, sizeof word);
+    f->reads = strcmp(word, "mean") == 0 ? CLASSIFIER_READS_MEAN : CLASSIFIER_READS_FIRST;
+    snprintf(word, sizeof word, "gelu");
+    key_word(r, NULL, "classifier_activation", word, sizeof word);
+    f->activation = (int)key_activation(r, word);
+    read_classifier(r, c, "classifier.weight");
+}
+
+static void euro(KeyReader *r, Config *c) {
+    char word[32] = "late";
+    RoformerConfig *f = &c->roformer;
+    key_word(r, NULL, "classifier_pooling", word, sizeof word);
+    f->reads = strcmp(word, "late") == 0 ? CLASSIFIER_READS_EACH
+               : strcmp(word, "mean") == 0 ? CLASSIFIER_READS_MEAN : CLASSIFIER_READS_FIRST;
+    f->activation = ACTIVATION_GELU;
+    read_classifier(r, c, "classifier.weight");
+}
+
+/* Two thirds of intermediate_size, in whole eights. */
+static void neo(KeyReader *r, Config *c) {
+    if (key_is_hf(r)) {
+        c->norm_eps = (float)key_number(r, NULL, "norm_eps", 1e-6);
+        c->d_ff = c->ff_rows = ((int)((int64_t)c->d_ff * 2 / 3) + 7) / 8 * 8;
+    }
+    c->roformer.activation = ACTIVATION_TANH;
+    read_classifier(r, c, "classifier.weight");
+}
+
+/* Su's fixed NTK is linear interpolation by s^(2/d) of a base that is s times as large. */
+static void gte(KeyReader *r, Config *c) {
+    RoformerConfig *f = &c->roformer;
+    read_types(r, c, 1);
+    if (strcmp(c->rope.scaling->name, "ntk-fixed") == 0 && c->rope.numbers->factor >= 1) {
+        double s = c->rope.numbers->factor;
+        c->rope.theta *= s;
+        c->rope.scaling = rope_scaling("linear");
+        c->rope.numbers->factor = pow(s, 2.0 / c->rope.rotary_dim);
+    }
+    f->activation = ACTIVATION_GELU;
+    read_classifier(r, c, "classifier.weight");
+    const JsonValue *classes = key_is_hf(r) ? json_get(r->w->config, "architectures") : NULL;
+    int token_weights = classes && classes->child && json_is(classes->child, "NewForTokenClassification");
+    if (token_weights && f->n_labels == 1) f->classifier = CLASSIFIER_NONE; /* how much a token counts in a search */
+    if (f->classifier == CLASSIFIER_SEQUENCE) f->reads = CLASSIFIER_READS_POOLED, f->pooler = POOLER_TANH;
+    refuse(r, "logn_attention_scale", key_said(r, "logn_attention_scale") == 1, "log n is not known here");
+    char norm[32] = "layer_norm";
+    if (key_word(r, NULL, "layer_norm_type", norm, sizeof norm) && strcmp(norm, "layer_norm") != 0)
+        key_complain(r, r->key, "only layer_norm is known here");
+}
+
+/* XLM-RoBERTa's own model_type, but rotary. */
+static void jina(KeyReader *r, Config *c) {
+    char word[32] = "rotary";
+    if (key_is_hf(r) && json_is(json_get(r->w->config, "model_type"), "xlm-roberta"))
+        snprintf(word, sizeof word, "absolute");
+    key_word(r, NULL, "position_embedding_type", word, sizeof word);
+    if (strcmp(word, "rotary") != 0)
+        key_complain(r, "position_embedding_type", "only jina-embeddings-v3's rotary ones are known here");
+    read_types(r, c, 1);
+    read_classifier(r, c, "classifier.weight");
+    c->roformer.activation = c->roformer.classifier == CLASSIFIER_NONE ? ACTIVATION_GELU : ACTIVATION_TANH;
+}
+
+/* ---- rows ---- */
+
+#define ROW(id, called, pairs, what, ...) \
+    const Architecture id = {.name = called, .family = &family_layers, .pairing = pairs, .traits = &what, \
+                             .hf = &(const DecoderDefaults){__VA_ARGS__}}
+
+static const LayerTraits nomic_is = {.gguf = "nomic-bert", .encoder = 1, .norm_sum = 1, .layernorm = 1,
+                                     .renames = nomic_renames, .settle = nomic},
+    modern_is = {.gguf = "modern-bert", .encoder = 1, .norm_in = 1, .layernorm = 1, .first_bare = 1, .gelu = 2,
+                 .fused_gate_up = 1, .period = 3, .full_first = 1, .others = OTHERS_HAVE_WINDOW, .local_rope = 1,
+                 .renames = modern_renames, .settle = modern},
+    euro_is = {.encoder = 1, .norm_in = 1, .renames = euro_renames, .settle = euro},
+    neo_is = {.gguf = "neo-bert", .encoder = 1, .norm_in = 1, .fused_gate_up = 1, .names = neo_names,
+              .renames = neo_renames, .settle = neo},
+    gte_is = {.gguf = "gte", .encoder = 1, .norm_sum = 1, .layernorm = 1, .gelu = 2,
+              .renames = gte_renames, .settle = gte},
+    jina_is = {.gguf = "jina-bert-v3", .encoder = 1, .norm_sum = 1, .layernorm = 1, .gate = GATE_NONE, .gelu = 2,
+               .renames = jina_renames, .settle = jina};
+
+ROW(nomic_row, "nomic_bert", ROPE_HALF, nomic_is, .n_ctx = 2048, .tied = 1, .theta = 1000, .eps = 1e-12f);
+ROW(nomic_gguf_row, "nomic-bert", ROPE_HALF, nomic_is, .n_ctx = 2048, .tied = 1);
+ROW(modern_row, "modernbert", ROPE_HALF, modern_is, .n_ctx = 8192, .window = 128, .tied = 1, .theta = 160000,
+    .local_theta = 10000, .eps = 1e-5f);
+ROW(modern_gguf_row, "modern-bert", ROPE_HALF, modern_is, .n_ctx = 8192, .tied = 1, .local_theta = 10000);
+ROW(euro_row, "eurobert", ROPE_HALF, euro_is, .n_ctx = 8192, .eps = 1e-5f);
+ROW(neo_row, "neobert", ROPE_INTERLEAVED, neo_is, .n_ctx = 4096, .interleaved = 1, .eps = 1e-6f);
+ROW(neo_gguf_row, "neo-bert", ROPE_INTERLEAVED, neo_is, .n_ctx = 4096);
+ROW(gte_row, "gte", ROPE_HALF, gte_is, .n_ctx = 8192, .tied = 1, .theta = 160000, .eps = 1e-12f);
+ROW(gte_old_row, "new", ROPE_HALF, gte_is, .n_ctx = 8192, .tied = 1, .eps = 1e-12f);
+ROW(jina_row, "jina_embeddings_v3", ROPE_HALF, jina_is, .n_ctx = 8194, .tied = 1, .theta = 20000, .eps = 1e-5f);
+ROW(jina_old_row, "xlm-roberta", ROPE_HALF, jina_is, .n_ctx = 8194, .tied = 1, .theta = 20000, .eps = 1e-5f);
+ROW(jina_gguf_row, "jina-bert-v3", ROPE_HALF, jina_is, .n_ctx = 8194, .tied = 1);

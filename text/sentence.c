@@ -1,0 +1,299 @@
+/* text/sentence.c - see sentence.h. Sources: sentence-transformers' modules (Pooling, Dense, Normalize) and the
+ * models' own pages for what their files leave out. */
+#include "sentence.h"
+
+#include "base/base.h"
+#include "base/json.h"
+#include "base/paths.h"
+#include "kernels/kernels.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is known of architectures ---- */
+
+typedef struct {
+    const char *arch;
+    Pooling pooling;
+    int normalize, layer_norm;
+    SentencePrompt prompts[5];
+} Known;
+
+static const Known known[] = {
+    {"nomic-bert", POOLING_MEAN, 0, 1,
+     {{"query", "search_query: "}, {"document", "search_document: "}, {"clustering", "clustering: "},
+      {"classification", "classification: "}}},
+    {"modern-bert", POOLING_MEAN, 0, 0, {{0}}},
+    {"eurobert", POOLING_MEAN, 0, 0, {{0}}},
+    {"neo-bert", POOLING_CLS, 0, 0, {{0}}},
+    {"gte", POOLING_CLS, 1, 0, {{0}}},
+    {"jina-bert-v3", POOLING_MEAN, 1, 0,
+     {{"retrieval.query", "Represent the query for retrieving evidence documents: "},
+      {"retrieval.passage", "Represent the document for retrieval: "}, {"separation", ""}, {"classification", ""},
+      {"text-matching", ""}}},
+    {"gemma-embedding", POOLING_MEAN, 1, 0,
+     {{"query", "task: search result | query: "}, {"document", "title: none | text: "}}},
+    {"qwen3", POOLING_LAST, 1, 0,
+     {{"query", "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:"},
+      {"document", ""}}},
+};
+
+static const Known *known_of(const Model *m) {
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].arch, m->config.arch) == 0) return &known[i];
+    return NULL;
+}
+
+static void add_prompt(Sentence *x, const char *task, const char *text) {
+    if (task && text && x->n_prompts < SENTENCE_PROMPTS) x->prompts[x->n_prompts++] = (SentencePrompt){task, text};
+}
+
+/* ---- files ---- */
+
+typedef struct {
+    Sentence *x;
+    char *err;
+    size_t errlen;
+} Opening;
+
+static int no_memory(Opening *o) { return base_error(o->err, o->errlen, -ENOMEM, "out of memory"); }
+
+/* A JSON file of the model's folder, whose memory is x's: *root NULL where it is not there. */
+static void free_json(void *json) {
+    json_free(json);
+    free(json);
+}
+
+static int read_json(Opening *o, const char *folder, const char *name, const JsonValue **root) {
+    char *path = file_join(folder, name);
+    Json *j = weights_own(&o->x->memory, calloc(1, sizeof *j), free_json);
+    int rc = path && j ? 0 : no_memory(o);
+    *root = NULL;
+    if (rc == 0 && file_exists(path)) rc = json_open(j, path, o->err, o->errlen);
+    if (rc == 0 && j->root) *root = j->root;
+    free(path);
+    return rc;
+}
+
+static int says(const JsonValue *config, const char *key) {
+    const JsonValue *v = json_get(config, key);
+    return v && v->type == JSON_BOOL && v->boolean;
+}
+
+static int refuse(Opening *o, const char *what, const char *name) {
+    return base_error(o->err, o->errlen, -EINVAL, "%s: modules.json: %s \"%.80s\" is not known here",
+                      o->x->model->weights.path, what, name);
+}
+
+/* 1_Pooling/config.json: a flag for each way, of which one is set; or a word. */
+static int read_pooling(Opening *o, const JsonValue *config) {
+    static const struct { const char *flag, *word; Pooling pooling; } ways[] = {
+        {"pooling_mode_mean_tokens", "mean", POOLING_MEAN}, {"pooling_mode_cls_token", "cls", POOLING_CLS},
+        {"pooling_mode_lasttoken", "lasttoken", POOLING_LAST}};
+    const JsonValue *word = json_get(config, "pooling_mode");
+    int found = 0;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (says(config, ways[i].flag) || json_is(word, ways[i].word)) o->x->pooling = ways[i].pooling, found++;
+    if (found != 1) return refuse(o, "pooling", found ? "several ways at once" : "none of mean, cls and lasttoken");
+    const JsonValue *prompt = json_get(config, "include_prompt");
+    return prompt && prompt->type == JSON_BOOL && !prompt->boolean ? refuse(o, "pooling", "include_prompt false") : 0;
+}
+
+static size_t width_so_far(const Sentence *x) {
+    return x->n_dense ? x->dense[x->n_dense - 1].weight.rows : (size_t)x->model->config.d_model;
+}
+
+/* t as a dense layer's matrix, or its bias where `bias` is not NULL. */
+static int put_dense(Opening *o, const Tensor *t, const Tensor *bias, int has_tanh, const char *name) {
+    Sentence *x = o->x;
+    SentenceDense *d = &x->dense[x->n_dense];
+    const QuantFormat *f = t ? quant_format(t->type) : NULL;
+    if (!f || !f->row || t->n_dims != 2 || t->shape[1] != width_so_far(x) || t->shape[0] > CONFIG_MAX_DIM)
+        return refuse(o, "a dense layer without a fitting linear.weight,", name);
+    d->weight = (Matrix){.type = (TensorType)t->type, .rows = (size_t)t->shape[0], .cols = (size_t)t->shape[1],
+                         .data = t->data};
+    d->tanh = has_tanh;
+    if (bias) {
+        float *b = weights_own(&x->memory, malloc(d->weight.rows * sizeof *b), free);
+        const QuantFormat *g = quant_format(bias->type);
+        if (!b) return no_memory(o);
+        if (!g || !g->row || bias->n_dims != 1 || bias->shape[0] != d->weight.rows)
+            return refuse(o, "a dense layer's bias,", name);
+        matrix_row(b, &(Matrix){.type = (TensorType)bias->type, .rows = 1, .cols = d->weight.rows,
+                                .data = bias->data}, 0);
+        d->bias = b;
+    }
+    x->n_dense++;
+    return 0;
+}
+
+static int read_dense(Opening *o, const char *folder, const JsonValue *config, const char *name) {
+    Sentence *x = o->x;
+    if (x->n_dense == SENTENCE_DENSE) return refuse(o, "more dense layers than four,", name);
+    const JsonValue *act = json_get(config, "activation_function");
+    const char *word = act && act->type == JSON_STRING ? act->str : "";
+    int identity = !*word || strstr(word, "Identity") != NULL, has_tanh = strstr(word, "Tanh") != NULL;
+    if (!identity && !has_tanh) return refuse(o, "activation", word);
+    Weights *w = &x->dense[x->n_dense].file;
+    int rc = weights_open(w, folder, o->err, o->errlen);
+    return rc ? rc : put_dense(o, weights_find(w, "linear.weight"), weights_find(w, "linear.bias"), has_tanh, name);
+}
+
+static int read_module(Opening *o, const JsonValue *module) {
+    Sentence *x = o->x;
+    const JsonValue *type = json_get(module, "type"), *path = json_get(module, "path"), *config = NULL;
+    const char *dot = type && type->type == JSON_STRING ? strrchr(type->str, '.') : NULL, *kind = dot ? dot + 1 : "";
+    const char *name = path && path->type == JSON_STRING ? path->str : "";
+    if (strcmp(kind, "Transformer") == 0) return 0;
+    if (strcmp(kind, "Normalize") == 0) return x->normalize = 1, 0;
+    if (!*name || strchr(name, '/') || strstr(name, "..")) return refuse(o, "path", name);
+    char *folder = file_join(x->model->weights.folder, name);
+    int rc = folder ? read_json(o, folder, "config.json", &config) : no_memory(o);
+    if (rc == 0 && strcmp(kind, "Pooling") == 0) rc = read_pooling(o, config);
+    else if (rc == 0 && strcmp(kind, "Dense") == 0) rc = read_dense(o, folder, config, name);
+    else if (rc == 0) rc = refuse(o, "module", kind);
+    free(folder);
+    return rc;
+}
+
+static void read_prompts(Sentence *x, const JsonValue *prompts, const JsonValue *usual) {
+    if (prompts && prompts->type == JSON_OBJECT && prompts->child) x->n_prompts = 0; /* rather than what is known */
+    for (const JsonValue *e = prompts && prompts->type == JSON_OBJECT ? prompts->child : NULL; e; e = e->next)
+        if (e->type == JSON_STRING) add_prompt(x, e->key, e->str);
+    if (usual && usual->type == JSON_STRING) x->usual = usual->str;
+}
+
+static int of_folder(Opening *o) {
+    const JsonValue *modules, *config;
+    const char *folder = o->x->model->weights.folder;
+    int rc = read_json(o, folder, "modules.json", &modules);
+    if (rc == 0) rc = read_json(o, folder, "config_sentence_transformers.json", &config);
+    if (rc) return rc;
+    if (modules) o->x->normalize = 0;
+    for (const JsonValue *e = modules && modules->type == JSON_ARRAY ? modules->child : NULL; e && rc == 0; e = e->next)
+        rc = read_module(o, e);
+    read_prompts(o->x, json_get(o->x->model->weights.config, "task_instructions"), NULL);
+    read_prompts(o->x, json_get(config, "prompts"), json_get(config, "default_prompt_name"));
+    return rc;
+}
+
+/* GGUF's pooling_type: 1 mean, 2 cls, 3 last; dense_2 and dense_3 are EmbeddingGemma's. */
+static int of_gguf(Opening *o) {
+    static const char *const names[] = {"dense_2.weight", "dense_3.weight"};
+    const Weights *w = &o->x->model->weights;
+    char key[80];
+    int64_t kind = 0;
+    int rc = 0;
+    snprintf(key, sizeof key, "%s.pooling_type", o->x->model->config.arch);
+    if (meta_integer(weights_meta(w, key), &kind) && kind >= 1 && kind <= 3)
+        o->x->pooling = kind == 1 ? POOLING_MEAN : kind == 2 ? POOLING_CLS : POOLING_LAST;
+    for (int i = 0; i < 2 && rc == 0; i++)
+        if (weights_find(w, names[i])) rc = put_dense(o, weights_find(w, names[i]), NULL, 0, names[i]);
+    return rc;
+}
+
+/* ---- opening ---- */
+
+static int take_room(Opening *o) {
+    Sentence *x = o->x;
+    const MatmulKernels *mat = x->model->kernels->mat;
+    size_t widest = (size_t)x->model->config.d_model, packed = 0;
+    for (size_t i = 0; i < x->n_dense; i++) {
+        const Matrix *w = &x->dense[i].weight;
+        size_t bytes = mat->packed_bytes(1, w->cols, matrix_group(w));
+        if (w->rows > widest) widest = w->rows;
+        if (bytes > packed) packed = bytes;
+    }
+    for (int i = 0; i < 2; i++)
+        if (!(x->room[i] = weights_own(&x->memory, malloc(widest * sizeof **x->room), free))) return no_memory(o);
+    void *block = packed ? weights_own(&x->memory, malloc(packed + 64), free) : NULL;
+    if (packed && !block) return no_memory(o);
+    x->packed = (uint8_t *)(((uintptr_t)block + 63) & ~(uintptr_t)63);
+    x->width = width_so_far(x);
+    return 0;
+}
+
+int sentence_open(Sentence *x, const Model *m, char *err, size_t errlen) {
+    Opening o = {x, err, errlen};
+    const Known *k = known_of(m);
+    *x = (Sentence){.model = m, .pooling = m->encoder ? POOLING_MEAN : POOLING_LAST};
+    if (m->config.roformer.variant && m->config.roformer.pooler) x->pooling = POOLING_POOLER;
+    if (k) x->pooling = k->pooling, x->normalize = k->normalize, x->layer_norm = k->layer_norm;
+    for (size_t i = 0; k && i < sizeof k->prompts / sizeof *k->prompts; i++)
+        add_prompt(x, k->prompts[i].task, k->prompts[i].text);
+    int rc = m->weights.format == FORMAT_HF ? of_folder(&o) : m->weights.format == FORMAT_GGUF ? of_gguf(&o) : 0;
+    if (rc == 0) rc = take_room(&o);
+    if (rc) sentence_close(x);
+    return rc;
+}
+
+void sentence_close(Sentence *x) {
+    for (size_t i = 0; i < SENTENCE_DENSE; i++) weights_close(&x->dense[i].file);
+    weights_close(&x->memory);
+    memset(x, 0, sizeof *x);
+}
+
+/* ---- prompts ---- */
+
+static const char *prompt_of(const Sentence *x, const char *task) {
+    for (size_t i = 0; i < x->n_prompts; i++)
+        if (strcmp(x->prompts[i].task, task) == 0) return x->prompts[i].text;
+    return NULL;
+}
+
+const char *sentence_prompt(const Sentence *x, const char *task) {
+    static const char *const names[2][6] = {
+        {"query", "retrieval.query", "Retrieval-query", "search_query", "s2p_query", NULL},
+        {"document", "retrieval.passage", "Retrieval-document", "passage", "search_document", NULL}};
+    if (!task && !(x->usual && (task = x->usual))) return "";
+    const char *text = prompt_of(x, task);
+    for (int i = 0; i < 2 && !text; i++)
+        for (int k = 0; strcmp(task, names[i][0]) == 0 && names[i][k] && !text; k++) text = prompt_of(x, names[i][k]);
+    return text;
+}
+
+void sentence_tasks(const Sentence *x, char *out, size_t n) {
+    size_t at = 0;
+    *out = 0;
+    for (size_t i = 0; i < x->n_prompts && at < n; i++)
+        at += (size_t)snprintf(out + at, n - at, "%s%s", i ? ", " : "", x->prompts[i].task);
+}
+
+/* ---- a vector ---- */
+
+static void dense(const Sentence *x, const SentenceDense *d, float *y, const float *v) {
+    const Kernels *k = x->model->kernels;
+    const Matrix *w = &d->weight;
+    Activations a = {.n = 1, .d = w->cols, .group = matrix_group(w), .data = x->packed};
+    k->mat->pack(x->packed, v, 1, a.d, a.group, 0);
+    k->mat->matmul(y, w->rows, &a, w, 0, w->rows);
+    for (size_t i = 0; i < w->rows; i++) {
+        if (d->bias) y[i] += d->bias[i];
+        if (d->tanh) y[i] = tanhf(y[i]);
+    }
+}
+
+/* Mean 0 and variance 1, eps 1e-5, without weights; in double. */
+static void layer_norm(float *v, size_t n) {
+    double mean = 0, square = 0;
+    for (size_t i = 0; i < n; i++) mean += (double)v[i] / (double)n;
+    for (size_t i = 0; i < n; i++) square += ((double)v[i] - mean) * ((double)v[i] - mean) / (double)n;
+    for (size_t i = 0; i < n; i++) v[i] = (float)(((double)v[i] - mean) / sqrt(square + 1e-5));
+}
+
+void sentence_vector(const Sentence *x, Session *s, const Texts *texts, size_t i, size_t dimensions, float *out) {
+    float *v = x->room[0], *other = x->room[1];
+    texts_pool(texts, s, i, x->pooling, v);
+    for (size_t k = 0; k < x->n_dense; k++) {
+        dense(x, &x->dense[k], other, v);
+        float *swap = v;
+        v = other, other = swap;
+    }
+    if (dimensions && x->layer_norm) layer_norm(v, x->width);
+    size_t n = dimensions ? dimensions : x->width;
+    if (x->normalize || (dimensions && x->layer_norm)) texts_normalize(v, n);
+    memcpy(out, v, n * sizeof *out);
+}
