@@ -15,11 +15,13 @@ enum { NAME = 100 };
 const Spoil sound = {0};
 
 char *decoder_golden(const char *name, const char *suffix, size_t *size) {
-    char path[200];
-    snprintf(path, sizeof path, "tests/golden/decoders/%s%s", name, suffix);
-    char *text = file_read(path, size);
-    snprintf(path, sizeof path, "tests/golden/architectures/%s%s", name, suffix);
-    return text ? text : file_read(path, size);
+    static const char *const folders[] = {"decoders", "architectures", "encoders"};
+    char path[200], *text = NULL;
+    for (size_t i = 0; !text && i < sizeof folders / sizeof *folders; i++) {
+        snprintf(path, sizeof path, "tests/golden/%s/%s%s", folders[i], name, suffix);
+        text = file_read(path, size);
+    }
+    return text;
 }
 
 static void write_two(const char *path, const void *a, size_t na, const void *b, size_t nb) {
@@ -35,11 +37,51 @@ void decoder_fail(const char *name, const char *what, const char *more) {
     test_fail(__FILE__, __LINE__, line);
 }
 
+char *wrong_read(char *line, Wrong *w) {
+    memset(w, 0, sizeof *w);
+    char *next = strchr(line, '\n');
+    if (next) *next++ = 0;
+    for (int i = 0; i < 6 && line; i++) {
+        w->field[i] = line;
+        line = strchr(line, '\t');
+        if (line) *line++ = 0;
+    }
+    CHECK(w->field[5] != NULL);
+    if (!w->field[5]) return NULL;
+    const char *how = w->field[2], *to = w->field[3], *by = w->field[4];
+    if (strcmp(how, "config") == 0) w->s = (Spoil){.from = to, .to = by};
+    else if (strchr(how, '/') || strstr(to, "_Dense")) w->pooled = 1;
+    else if (strcmp(how, "trade") == 0) w->s = (Spoil){.set = to, .with = by, .how = SPOIL_TRADE};
+    else w->s = (Spoil){.set = to, .value = strtof(by, NULL),
+                        .how = strcmp(how, "add") == 0 ? SPOIL_ADD : strcmp(how, "swap") == 0 ? SPOIL_SWAP : SPOIL_SET};
+    return next && *next ? next : NULL;
+}
+
 /* ---- weights by formula: value_of of decoders.py and architectures.py ---- */
 
 static int ends_with(const char *s, const char *end) {
     size_t n = strlen(s), m = strlen(end);
     return n >= m && strcmp(s + n - m, end) == 0;
+}
+
+static int is_norm(const char *name) {
+    static const char *const ends[] = {"norm.weight", "norm1.weight", "norm2.weight", "_ln.weight", "LayerNorm.weight"};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (ends_with(name, ends[i])) return 1;
+    return 0;
+}
+
+/* The name whose values a tensor has: its own, but where tensors trade theirs. */
+static const char *traded(const char *name, char out[NAME], const Spoil *s) {
+    const char *has = s->how == SPOIL_TRADE ? strstr(name, s->set) : NULL, *gets = s->with;
+    size_t n = has ? strlen(s->set) : 0;
+    if (s->how == SPOIL_TRADE && !has && (has = strstr(name, s->with))) {
+        n = strlen(s->with);
+        gets = s->set;
+    }
+    if (!has) return name;
+    snprintf(out, NAME, "%.*s%s%s", (int)(has - name), name, gets, has + n);
+    return out;
 }
 
 static uint64_t spoiled_at(const char *name, uint64_t i, const Spoil *s) {
@@ -48,8 +90,9 @@ static uint64_t spoiled_at(const char *name, uint64_t i, const Spoil *s) {
 }
 
 static float value_at(const char *name, uint64_t i, const Spoil *s) {
-    int u = name_value(name, spoiled_at(name, i, s)), spoils = s->set && strstr(name, s->set);
-    float v = ends_with(name, "norm.weight") ? (float)(128 + u / 2) / 128 : (float)u / 256;
+    char other[NAME];
+    int u = name_value(traded(name, other, s), spoiled_at(name, i, s)), spoils = s->set && strstr(name, s->set);
+    float v = is_norm(name) ? (float)(128 + u / 2) / 128 : (float)u / 256;
     if (spoils && s->how == SPOIL_SET) return s->value;
     return spoils && s->how == SPOIL_ADD ? v + s->value : v;
 }
@@ -85,15 +128,16 @@ static void write_config(const char *path, const char *name, const char *suffix,
 }
 
 /* header: 8 bytes of length and JSON, as the safetensors package wrote it for F32. Appends this tensor's line for type
- * to json and its values to data; returns where to look for the next one, or NULL after the last. */
-static char *hf_tensor(char *header, char *json, Bytes *data, TensorType type, const Spoil *s) {
+ * to json and its values, those of PREFIXname, to data; returns where to look for the next one, or NULL after the
+ * last. */
+static char *hf_tensor(char *header, const char *prefix, char *json, Bytes *data, TensorType type, const Spoil *s) {
     static const char *const types[] = {[TENSOR_F32] = "F32", [TENSOR_F16] = "F16", [TENSOR_BF16] = "BF16"};
     char *p = strstr(header, ":{\"dtype\":\""), name[NAME] = "", has[9] = "", shape[40] = "";
     if (!p) return NULL;
     char *start = p - 1;
     while (start[-1] != '"') start--;
     unsigned long from = 0, to = 0;
-    snprintf(name, sizeof name, "%.*s", (int)(p - 1 - start), start);
+    snprintf(name, sizeof name, "%s%.*s", prefix, (int)(p - 1 - start), start);
     if (sscanf(p, ":{\"dtype\":\"%8[A-Z0-9]\",\"shape\":[%39[0-9,]],\"data_offsets\":[%lu,%lu]", has, shape, &from,
                &to) != 4)
         return NULL;
@@ -102,38 +146,70 @@ static char *hf_tensor(char *header, char *json, Bytes *data, TensorType type, c
     for (uint64_t i = 0; bytes && i < to - from; i++) bytes_u8(data, byte_at(name, i, s));
     for (uint64_t i = 0; !bytes && i < (to - from) / 4; i++) put_value(data, value_at(name, i, s), type);
     sprintf(json + strlen(json), "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}",
-            json[1] ? "," : "", name, bytes ? "U8" : types[type], shape, begin, data->n);
+            json[1] ? "," : "", name + strlen(prefix), bytes ? "U8" : types[type], shape, begin, data->n);
     return p + 1;
 }
 
-const char *hf_folder(const char *name, const char *config, TensorType type, const Spoil *s) {
-    static char folder[500];
-    char path[600], suffix[40];
+/* The safetensors file of the head NAMESUFFIX at path, or none where there is no such head. */
+static void write_tensors(const char *path, const char *name, const char *suffix, const char *prefix, TensorType type,
+                          const Spoil *s) {
     size_t n_head;
-    snprintf(suffix, sizeof suffix, ".config%s.json", config);
-    char *head = decoder_golden(name, suffix, NULL);
-    if (!head) return NULL;
-    free(head);
-    snprintf(folder, sizeof folder, "%s", test_tmp("oracle-hf"));
-    mkdir(folder, 0700);
-    snprintf(path, sizeof path, "%s/config.json", folder);
-    write_config(path, name, suffix, s);
-
-    head = decoder_golden(name, ".safetensors.head", &n_head);
+    char *head = decoder_golden(name, suffix, &n_head);
+    if (!head) return;
     char *json = calloc(1, 2 * n_head + 1000), *p = head + 8;
     Bytes data = {0};
-    if (!head || !json) abort();
+    if (!json) abort();
     strcpy(json + 8, "{");
-    while ((p = hf_tensor(p, json + 8, &data, type, s))) { }
+    while ((p = hf_tensor(p, prefix, json + 8, &data, type, s))) { }
     strcat(json + 8, "}");
     size_t n_json = strlen(json + 8);
     for (size_t i = 0; i < 8; i++) json[i] = (char)(n_json >> 8 * i & 255);
-    snprintf(path, sizeof path, "%s/model.safetensors", folder);
     if (type == TENSOR_F32) write_two(path, head, n_head, data.data, data.n); /* the package's own header */
     else write_two(path, json, n_json + 8, data.data, data.n);
     free(data.data);
     free(json);
     free(head);
+}
+
+/* What sentence-transformers has beside the model, where the case has it; the folder may hold another case's. */
+static void write_modules(const char *folder, const char *name, TensorType type, const Spoil *s) {
+    static const char *const files[] = {"modules.json", "config_sentence_transformers.json", "1_Pooling", "2_Dense",
+                                        "3_Dense"};
+    char path[600], suffix[60], prefix[20];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        size_t size;
+        int is_folder = i > 1;
+        snprintf(suffix, sizeof suffix, ".%s%s", files[i], is_folder ? ".config.json" : "");
+        char *text = decoder_golden(name, suffix, &size);
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        if (is_folder && text) mkdir(path, 0700);
+        snprintf(path, sizeof path, "%s/%s%s", folder, files[i], is_folder ? "/config.json" : "");
+        remove(path);
+        if (text) write_two(path, text, size, "", 0);
+        free(text);
+        if (!is_folder) continue;
+        snprintf(path, sizeof path, "%s/%s/model.safetensors", folder, files[i]);
+        snprintf(suffix, sizeof suffix, ".%s.safetensors.head", files[i]);
+        snprintf(prefix, sizeof prefix, "%s.", files[i]);
+        remove(path);
+        write_tensors(path, name, suffix, prefix, type, s);
+    }
+}
+
+const char *hf_folder(const char *name, const char *config, TensorType type, const Spoil *s) {
+    static char folder[500];
+    char path[600], suffix[40];
+    snprintf(suffix, sizeof suffix, ".config%s.json", config);
+    char *there = decoder_golden(name, suffix, NULL);
+    if (!there) return NULL;
+    free(there);
+    snprintf(folder, sizeof folder, "%s", test_tmp("oracle-hf"));
+    mkdir(folder, 0700);
+    snprintf(path, sizeof path, "%s/config.json", folder);
+    write_config(path, name, suffix, s);
+    snprintf(path, sizeof path, "%s/model.safetensors", folder);
+    write_tensors(path, name, ".safetensors.head", "", type, s);
+    write_modules(folder, name, type, s);
     return folder;
 }
 

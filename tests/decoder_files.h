@@ -1,5 +1,5 @@
-/* tests/decoder_files.h - what tests/oracle/decoders.py and architectures.py stored of their cases, and from them whole
- * models.
+/* tests/decoder_files.h - what tests/oracle/decoders.py, architectures.py and encoders.py stored of their cases, and
+ * from them whole models.
  *
  *     path = gguf_file("qwen2", TENSOR_F32, &sound);       in the tests' own folder, until the next
  *
@@ -19,21 +19,33 @@ typedef struct {
     float value;           /* .. have this value throughout, or what how says: */
     enum {
         SPOIL_SET,
-        SPOIL_ADD,   /* it is added to theirs */
-        SPOIL_SWAP,  /* value i is that of i ^ it */
-        SPOIL_REPEAT /* they repeat after so many */
+        SPOIL_ADD,    /* it is added to theirs */
+        SPOIL_SWAP,   /* value i is that of i ^ it */
+        SPOIL_REPEAT, /* they repeat after so many */
+        SPOIL_TRADE   /* values of tensors whose name holds `with` in that place, and the other way round */
     } how;
+    const char *with;
     int unpermuted; /* GGUF: numbers in the order that Hugging Face has them in */
 } Spoil;
 extern const Spoil sound;
 
-/* tests/golden/decoders/NAMESUFFIX or architectures/NAMESUFFIX, NUL-terminated, malloc'ed; NULL: it is not there. size
- * may be NULL. */
+/* A line of wrong.txt: case, what, how, to what, by what, how far the model's own program is off then. `pooled`: the line
+ * is about what is done with a token's output, and s says nothing. */
+typedef struct {
+    char *field[6];
+    int pooled;
+    Spoil s;
+} Wrong;
+/* Read a line, which is cut up; the next one, NULL behind the last. A line that is none is a failure. */
+char *wrong_read(char *line, Wrong *w);
+
+/* tests/golden/{decoders,architectures,encoders}/NAMESUFFIX, NUL-terminated, malloc'ed; NULL: it is not there. size may
+ * be NULL. */
 char *decoder_golden(const char *name, const char *suffix, size_t *size);
 /* "name: what more", as a failure of the running test. */
 void decoder_fail(const char *name, const char *what, const char *more);
 
-/* A case as a folder of Hugging Face's (with NAME.configCONFIG.json), as a GGUF file; what weights-tools/convert makes
+/* A case as a folder of Hugging Face's (with NAME.configCONFIG.json, and sentence-transformers' files), as a GGUF file; what weights-tools/convert makes
  * of a folder (NULL: of none). NULL: there is no such config or head, or a failure. */
 const char *hf_folder(const char *name, const char *config, TensorType type, const Spoil *s);
 const char *gguf_file(const char *name, TensorType type, const Spoil *s);

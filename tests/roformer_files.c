@@ -1,6 +1,7 @@
 /* tests/roformer_files.c - goldens read, models written. */
 #include "roformer_files.h"
 #include "build.h"
+#include "decoder_files.h"
 #include "model/roformer.h"
 #include "test.h"
 
@@ -47,7 +48,7 @@ static void read_row(Golden *g, GoldenKind kind, const char *p) {
 }
 
 static void read_line(Golden *g, const char *line) {
-    static const char *const kinds[] = {"hidden ", "logits ", "pool ", "label "};
+    static const char *const kinds[] = {"hidden ", "logits ", "pool ", "label ", "embed ", "cut "};
     GoldenText *t = g->n_texts ? &g->texts[g->n_texts - 1] : NULL;
     if (strncmp(line, "text ", 5) == 0 && g->n_texts < GOLDEN_TEXTS) {
         t = &g->texts[g->n_texts++];
@@ -62,12 +63,13 @@ static void read_line(Golden *g, const char *line) {
         for (size_t i = 0; i < t->n; i++) t->keep[i] = line[5 + 2 * i] == '1';
         t->has_keep = 1;
     }
-    for (int k = 0; k < 4 && g->n_rows < GOLDEN_ROWS; k++)
+    for (int k = 0; k < 6 && g->n_rows < GOLDEN_ROWS; k++)
         if (strncmp(line, kinds[k], strlen(kinds[k])) == 0) read_row(g, (GoldenKind)k, line + strlen(kinds[k]));
 }
 
 int golden_read(Golden *g, const char *name) {
-    char *text = stored(name, ".txt", NULL);
+    char *text = decoder_golden(name, ".golden", NULL);
+    if (!text) text = stored(name, ".txt", NULL);
     memset(g, 0, sizeof *g);
     if (!text) return 0;
     for (char *line = text; line; line = strchr(line, '\n')) {
@@ -77,6 +79,12 @@ int golden_read(Golden *g, const char *name) {
     free(text);
     if (g->n_rows < 4) roformer_fail(name, "has too few rows", "");
     return g->n_rows >= 4;
+}
+
+const GoldenRow *golden_row(const Golden *g, GoldenKind kind, size_t i, size_t token) {
+    for (const GoldenRow *r = g->rows; r < g->rows + g->n_rows; r++)
+        if (r->kind == kind && r->text == i && r->token == token) return r;
+    return NULL;
 }
 
 EncoderText golden_text(const Golden *g, size_t i) {
@@ -307,7 +315,7 @@ static double rows_apart(Session *s, const Golden *g, size_t i, double worst) {
     for (const GoldenRow *r = g->rows; r < g->rows + g->n_rows; r++) {
         int n_of[] = {m->config.d_model, m->config.vocab_size, m->config.d_model, m->config.roformer.n_labels};
         int there[] = {1, m->has_logits, m->encoder->pooler.data != NULL, m->encoder->cls_out.data != NULL};
-        if (r->text != i) continue;
+        if (r->text != i || r->kind > GOLDEN_LABEL) continue;
         if (!there[r->kind] || r->n != (size_t)n_of[r->kind]) return NAN;
         if (r->kind == GOLDEN_POOL) encoder_pool(s, r->token, out);
         if (r->kind == GOLDEN_LABEL) encoder_classify(s, r->token, 1, out);

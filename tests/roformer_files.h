@@ -1,4 +1,5 @@
-/* tests/roformer_files.h - what tests/oracle/roformer.py stored: goldens, and from them whole models in every format.
+/* tests/roformer_files.h - what tests/oracle/roformer.py stored: goldens, and from them whole models in every format;
+ * goldens of encoders.py, too.
  *
  *     static Golden g;                                       a few 100 kB
  *     if (golden_read(&g, "unilm")) ...
@@ -11,7 +12,7 @@
 #include "model/encoder.h"
 #include "build.h"
 
-enum { GOLDEN_TEXTS = 6, GOLDEN_ROWS = 48, GOLDEN_TOKENS = 1536, GOLDEN_WIDTH = 64 };
+enum { GOLDEN_TEXTS = 6, GOLDEN_ROWS = 48, GOLDEN_TOKENS = 1536, GOLDEN_WIDTH = 96 };
 
 typedef struct {
     char name[16];
@@ -21,9 +22,10 @@ typedef struct {
     uint8_t keep[GOLDEN_TOKENS];
 } GoldenText;
 
-typedef enum { GOLDEN_HIDDEN, GOLDEN_LOGITS, GOLDEN_POOL, GOLDEN_LABEL } GoldenKind;
+typedef enum { GOLDEN_HIDDEN, GOLDEN_LOGITS, GOLDEN_POOL, GOLDEN_LABEL, GOLDEN_EMBED, GOLDEN_CUT } GoldenKind;
 
-/* What one head says of one token. */
+/* What one head says of one token. GOLDEN_EMBED and _CUT: what sentence-transformers makes of the text, and that cut to n
+ * numbers, of length 1; token is n, too. */
 typedef struct {
     GoldenKind kind;
     size_t text, token, n;
@@ -53,8 +55,11 @@ typedef struct {
 const char *roformer_folder(const char *name, TensorType type, const Change *change); /* F32, F16, BF16 */
 const char *roformer_gguf(const char *name, TensorType type, const Change *change);   /* vectors stay F32 */
 
-/* The largest difference of the model at path from the golden, over its texts of at most `longest` tokens, each read
- * alone; NaN, and a failure of the running test, where it cannot be opened or lacks a head. */
+/* The row of that kind, of text i and token; NULL: there is none. */
+const GoldenRow *golden_row(const Golden *g, GoldenKind kind, size_t i, size_t token);
+
+/* The largest difference of the model at path from the golden, embeddings left aside, over its texts of at most
+ * `longest` tokens, each read alone; NaN, and a failure of the running test, where it cannot be opened or lacks a head. */
 double golden_distance(const char *name, const char *path, const ModelOptions *options, const Golden *g,
                        size_t longest);
 

@@ -283,12 +283,11 @@ def one_case(name, tmp):
     return [(name, *w, off(rows, rows_of(case, spoil(folder, *w[1:])))) for w in WRONG.get(name, [])]
 
 
-def write_wrong(lines):
+def write_wrong(lines, path=os.path.join(GOLDEN, "wrong.txt"), order=list(CASES)):
     """All of wrong.txt, or the lines of the cases that were made."""
-    path, names = os.path.join(GOLDEN, "wrong.txt"), {l[0] for l in lines}
+    names = {l[0] for l in lines}
     kept = [l.split("\t") for l in open(path).read().splitlines()] if os.path.exists(path) else []
-    lines = [[*l[:5], f"{l[5]:.2g}"] for l in lines] + [l for l in kept if l[0] not in names and l[0] in CASES]
-    order = list(CASES)
+    lines = [[*l[:5], f"{l[5]:.2g}"] for l in lines] + [l for l in kept if l[0] not in names and l[0] in order]
     with open(path, "w") as f:
         f.writelines("\t".join(l) + "\n" for l in sorted(lines, key=lambda l: order.index(l[0])))
 

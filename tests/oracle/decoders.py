@@ -39,15 +39,18 @@ GOLDEN = os.path.join(HERE, "..", "golden", "decoders")
 
 # ---- the weights ------------------------------------------------------------------------------------------------------------
 
+NORMS = "norm.weight", "norm1.weight", "norm2.weight", "_ln.weight", "LayerNorm.weight"
+
+
 def value_of(name, n):
     """The first n values of the tensor called `name` (its Hugging Face name), row-major.
 
     u, -127 .. 127: linear.hashed of the name.
-    Norm weights (the name ends in norm.weight): (128 + u/2) / 128, u/2 cut toward zero: 65/128 .. 191/128.
+    Norm weights (the name ends as one of NORMS): (128 + u/2) / 128, u/2 cut toward zero: 65/128 .. 191/128.
     Everything else: u / 256. Every value has at most 8 significant bits: exact in F32, F16 and BF16 alike.
     """
     u = linear_attention.hashed(name, n)
-    v = (128 + np.trunc(u / 2)) / 128 if name.endswith("norm.weight") else u / 256
+    v = (128 + np.trunc(u / 2)) / 128 if name.endswith(NORMS) else u / 256
     t = torch.from_numpy(v)
     assert (t.to(torch.bfloat16).double() == t).all() and (t.half().double() == t).all()
     return v

@@ -19,10 +19,13 @@ LLAMA_CPP = os.environ.get("LLAMA_CPP", "")
 sys.path[:0] = [LLAMA_CPP, os.path.join(LLAMA_CPP, "gguf-py")]
 os.environ["TQDM_DISABLE"] = "1"
 import gguf  # before anyone else does
-import conversion
+import conversion, transformers
 from conversion.base import ModelBase
+from conversion.bert import BertModel, NomicBertModel, XLMRobertaModel
+from conversion.gemma import EmbeddingGemma
 from conversion.stablelm import StableLMModel
 
+ANSWERS = {"yes": 7, "no": 11, "|": 0}  # ids for which a reranker's converter asks the tokenizer
 TAG = 2.0 ** -20  # tags are multiples below 1: exact in F32, with 1 added too, and e^tag still tells them apart
 
 
@@ -33,8 +36,24 @@ def yielding(self, *args, modify=StableLMModel.modify_tensors):
     yield from (yield from modify(self, *args)) or ()
 
 
+class Words:
+    """A tokenizer that knows these words."""
+    @staticmethod
+    def from_pretrained(folder):
+        return Words
+    convert_tokens_to_ids = ANSWERS.get
+
+
+def no_vocabulary(c):
+    """In place of class c's set_vocab. What stands among the vocabulary's keys of BERT's kin is said still: how many
+    token types there are."""
+    if c in (BertModel, NomicBertModel, XLMRobertaModel):
+        return lambda self: self.gguf_writer.add_token_type_count(self.hparams.get("type_vocab_size", 1))
+    return lambda self: None
+
+
 def convert(folder, path, ftype="ALL_F32"):
-    """Write the GGUF file of a folder."""
+    """Write the GGUF file of a folder; of jina's v3 also lora-TASK-.. beside it."""
     hparams = ModelBase.load_hparams(pathlib.Path(folder), False)
     kind = conversion.get_model_class(conversion.get_model_architecture(hparams, conversion.ModelType.TEXT))
     todo = [ModelBase]
@@ -42,12 +61,15 @@ def convert(folder, path, ftype="ALL_F32"):
         c = todo.pop()
         todo += c.__subclasses__()
         if "set_vocab" in vars(c):
-            c.set_vocab = lambda self: None
-    StableLMModel.modify_tensors = yielding
+            c.set_vocab = no_vocabulary(c)
+    StableLMModel.modify_tensors, transformers.AutoTokenizer.from_pretrained = yielding, Words.from_pretrained
+    EmbeddingGemma.module_paths, EmbeddingGemma.dense_features_dims = [], {}  # they would grow from file to file
     words = pathlib.Path(folder, "tokenizer.json")  # Gemma 3's class counts them
     size = hparams.get("text_config", hparams)["vocab_size"]
-    words.write_text(json.dumps({"model": {"vocab": {str(i): i for i in range(size)}}, "added_tokens": []}))
-    kind(pathlib.Path(folder), gguf.LlamaFileType[ftype], pathlib.Path(path), eager=True).write()
+    vocab = {"type": "WordPiece", "vocab": {str(i): i for i in range(size)}}
+    words.write_text(json.dumps({"model": vocab, "added_tokens": []}))
+    kind(pathlib.Path(folder), gguf.LlamaFileType[ftype], pathlib.Path(path), eager=True,
+         sentence_transformers_dense_modules=True).write()
     words.unlink()
 
 
@@ -66,13 +88,13 @@ class Tags:
         self.starts = np.cumsum([0] + [t.size for t in tensors.values()])
         assert self.starts[-1] < 1 / TAG
 
-    def write(self, tensors, path, digit):
-        """A folder's tensors with tags in them; a byte has room for one digit of its tag."""
+    def of(self, tensors, digit):
+        """Tensors with tags in them; a byte has room for one digit of its tag."""
         tagged = {}
         for (name, t), start in zip(tensors.items(), self.starts):
             i = np.arange(start, start + t.size).reshape(t.shape)
             tagged[name] = (i >> 8 * digit & 255).astype(np.uint8) if t.dtype == np.uint8 else (i * TAG).astype(t.dtype)
-        safetensors.numpy.save_file(tagged, path, {"format": "pt"})
+        return tagged
 
     def pieces(self, tags, columns):
         """Tags as text, a piece for each stretch of one tensor. Rows are folded first, each on its own: the last number
@@ -159,21 +181,46 @@ def line_of(name, data, kind, tagged, half, tags, source):
     return f"{name} - {count} {columns} {'cast' if half == 'F16' else 'keep'} {how} {text}"
 
 
-def head_and_map(folder, tmp):
-    """The bytes before the data of what the converter makes of a folder, and the lines of its map."""
-    plain, half, other = (os.path.join(tmp, f"{n}.gguf") for n in ("plain", "half", "other"))
-    convert(folder, plain)
-    convert(folder, half, "MOSTLY_F16")
-    (tensors, offset), (halves, _) = read(plain), read(half)
-    path = os.path.join(folder, "model.safetensors")
-    source = safetensors.numpy.load_file(path)
-    saved, tags, tagged = open(path, "rb").read(), Tags(source), []
+def read_folder(folder):
+    """{name: tensor} of its safetensors; those of sentence-transformers' modules have their folder before the name."""
+    found = {}
+    for path in sorted(pathlib.Path(folder).rglob("model.safetensors")):
+        prefix = "" if path.parent == pathlib.Path(folder) else path.parent.name + "."
+        found |= {prefix + n: t for n, t in safetensors.numpy.load_file(path).items()}
+    return found
+
+
+def write_folder(folder, tensors):
+    """Its inverse, where these files are."""
+    for path in pathlib.Path(folder).rglob("model.safetensors"):
+        prefix = "" if path.parent == pathlib.Path(folder) else path.parent.name + "."
+        held = {n.removeprefix(prefix): tensors[n] for n in tensors if n.startswith(prefix)}
+        names = safetensors.numpy.load_file(path)
+        safetensors.numpy.save_file({n: held[n] for n in names}, path, {"format": "pt"})
+
+
+def heads_and_maps(folder, tmp, tasks=("",)):
+    """What the converter makes of a folder: {"": (the bytes before the data, the lines of the map)}; with tasks also
+    {task: the same of its LoRA adapter}."""
+    def made(path):
+        at = {task: os.path.join(tmp, f"lora-{task}-{path}" if task else path) for task in tasks}
+        return {task: (read(p), open(p, "rb").read()) for task, p in at.items()}
+
+    def converted(path, *how):
+        convert(folder, os.path.join(tmp, path), *how)
+        return made(path)
+    plain, halves = converted("plain.gguf"), converted("half.gguf", "MOSTLY_F16")
+    source, tagged = read_folder(folder), []
+    tags = Tags(source)
     for digit in range(3 if any(t.dtype == np.uint8 for t in source.values()) else 1):
-        tags.write(source, path, digit)
-        convert(folder, other)
-        tagged.append(read(other)[0])
-    with open(path, "wb") as f:
-        f.write(saved)
-    return open(plain, "rb").read()[:offset], [
-        line_of(n, data, kind, [t[n][0] for t in tagged], halves[n][1], tags, source.__getitem__)
-        for n, (data, kind) in tensors.items()]
+        write_folder(folder, tags.of(source, digit))
+        tagged.append(converted("other.gguf"))
+    write_folder(folder, source)
+    return {task: (blob[:offset], [
+        line_of(n, data, kind, [t[task][0][0][n][0] for t in tagged], halves[task][0][0][n][1], tags,
+                source.__getitem__) for n, (data, kind) in tensors.items()])
+        for task, ((tensors, offset), blob) in plain.items()}
+
+
+def head_and_map(folder, tmp):
+    return heads_and_maps(folder, tmp)[""]
