@@ -23,12 +23,13 @@ static const Tensor *find_table(const Weights *w, const PositionKind *kind, int 
 
 /* ---- which kind ---- */
 
-/* Hugging Face's words. Configurations of BERT's descendants, RoFormer's too, say "absolute" whatever their code does;
- * it is meant where the table is there. */
-static const char *usual_name(const Weights *w, const char *word, int is_roformer) {
+/* Hugging Face's words. Configurations of BERT's descendants, RoFormer and ModernBERT too, say "absolute" whatever their
+ * code does; it is meant where the table is there. */
+static const char *usual_name(const Weights *w, const char *word, const Config *c) {
     const char *name;
+    int is_roformer = c->roformer.variant != 0, is_encoder = is_roformer || c->mask != MASK_CAUSAL;
     int has_table = find_table(w, position_kind("learned"), is_roformer, &name) != NULL;
-    if (strcmp(word, "absolute") == 0) return has_table || !is_roformer ? "learned" : "rope";
+    if (strcmp(word, "absolute") == 0) return has_table || !is_encoder ? "learned" : "rope";
     return strcmp(word, "rotary") == 0 ? "rope" : word;
 }
 
@@ -37,7 +38,7 @@ static const PositionKind *read_kind(KeyReader *r, const Config *c, const char *
     char word[61] = "";
     const char *name = NULL;
     if (r->w->format == FORMAT_HF && key_word(r, NULL, "position_embedding_type", word, sizeof word))
-        name = usual_name(r->w, word, c->roformer.variant != 0);
+        name = usual_name(r->w, word, c);
     if (name && name != word) return position_kind(name);
     return key_row(r, "attention.position", "position_embedding_type", usual, "", position_kinds);
 }

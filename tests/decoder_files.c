@@ -50,10 +50,11 @@ char *wrong_read(char *line, Wrong *w) {
     if (!w->field[5]) return NULL;
     const char *how = w->field[2], *to = w->field[3], *by = w->field[4];
     if (strcmp(how, "config") == 0) w->s = (Spoil){.from = to, .to = by};
-    else if (strchr(how, '/') || strstr(to, "_Dense")) w->pooled = 1;
+    else if (strchr(how, '/')) w->s = (Spoil){.file = how, .from = to, .to = by};
     else if (strcmp(how, "trade") == 0) w->s = (Spoil){.set = to, .with = by, .how = SPOIL_TRADE};
     else w->s = (Spoil){.set = to, .value = strtof(by, NULL),
                         .how = strcmp(how, "add") == 0 ? SPOIL_ADD : strcmp(how, "swap") == 0 ? SPOIL_SWAP : SPOIL_SET};
+    w->pooled = strchr(how, '/') || strstr(to, "_Dense");
     return next && *next ? next : NULL;
 }
 
@@ -110,20 +111,37 @@ static void put_value(Bytes *data, float v, TensorType type) {
 
 /* ---- a Hugging Face folder ---- */
 
-static void write_config(const char *path, const char *name, const char *suffix, const Spoil *s) {
-    size_t size;
-    char *text = decoder_golden(name, suffix, &size), *at = text;
-    if (!text) return;
-    if (s->from && !(at = strstr(text, s->from))) decoder_fail(name, "config.json does not hold", s->from);
-    Bytes b = {0};
-    if (s->from && at) { /* text up to at, s->to, the rest */
-        bytes_put(&b, text, (size_t)(at - text));
-        bytes_put(&b, s->to, strlen(s->to));
-        at += strlen(s->from);
+/* text, malloc'ed, with `to` where it had `from`, once; NULL stays NULL. */
+static char *replaced(const char *name, char *text, const char *from, const char *to) {
+    char *at = text ? strstr(text, from) : NULL;
+    if (text && !at) decoder_fail(name, "JSON does not hold", from);
+    if (!at) return text;
+    char *out = calloc(1, strlen(text) + strlen(to) + 1);
+    if (!out) abort();
+    memcpy(out, text, (size_t)(at - text));
+    strcat(strcat(out, to), at + strlen(from));
+    free(text);
+    return out;
+}
+
+/* The `true` that a line ends with as false. */
+static const char *as_false(const char *line, char out[NAME]) {
+    snprintf(out, NAME, "%.*sfalse", (int)(strlen(line) - strlen("true")), line);
+    return out;
+}
+
+/* JSON that is stored as NAMESUFFIX, as `file` of a folder, spoiled where s says this file. */
+static void write_json(const char *folder, const char *file, const char *name, const char *suffix, const Spoil *s) {
+    char path[600], other[NAME], *text = decoder_golden(name, suffix, NULL);
+    int is_config = strcmp(file, "config.json") == 0;
+    if (s->from && !s->file && is_config) text = replaced(name, text, s->from, s->to);
+    if (s->file && strcmp(s->file, file) == 0) {
+        text = replaced(name, text, as_false(s->to, other), s->to);
+        text = replaced(name, text, s->from, as_false(s->from, other));
     }
-    if (at) bytes_put(&b, at, strlen(at));
-    write_two(path, b.data, b.n, "", 0);
-    free(b.data);
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    remove(path); /* another case's may be there */
+    if (text) write_two(path, text, strlen(text), "", 0);
     free(text);
 }
 
@@ -175,18 +193,14 @@ static void write_tensors(const char *path, const char *name, const char *suffix
 static void write_modules(const char *folder, const char *name, TensorType type, const Spoil *s) {
     static const char *const files[] = {"modules.json", "config_sentence_transformers.json", "1_Pooling", "2_Dense",
                                         "3_Dense"};
-    char path[600], suffix[60], prefix[20];
+    char path[600], file[60], suffix[60], prefix[20];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        size_t size;
         int is_folder = i > 1;
         snprintf(suffix, sizeof suffix, ".%s%s", files[i], is_folder ? ".config.json" : "");
-        char *text = decoder_golden(name, suffix, &size);
+        snprintf(file, sizeof file, "%s%s", files[i], is_folder ? "/config.json" : "");
         snprintf(path, sizeof path, "%s/%s", folder, files[i]);
-        if (is_folder && text) mkdir(path, 0700);
-        snprintf(path, sizeof path, "%s/%s%s", folder, files[i], is_folder ? "/config.json" : "");
-        remove(path);
-        if (text) write_two(path, text, size, "", 0);
-        free(text);
+        if (is_folder) mkdir(path, 0700);
+        write_json(folder, file, name, suffix, s);
         if (!is_folder) continue;
         snprintf(path, sizeof path, "%s/%s/model.safetensors", folder, files[i]);
         snprintf(suffix, sizeof suffix, ".%s.safetensors.head", files[i]);
@@ -205,8 +219,7 @@ const char *hf_folder(const char *name, const char *config, TensorType type, con
     free(there);
     snprintf(folder, sizeof folder, "%s", test_tmp("oracle-hf"));
     mkdir(folder, 0700);
-    snprintf(path, sizeof path, "%s/config.json", folder);
-    write_config(path, name, suffix, s);
+    write_json(folder, "config.json", name, suffix, s);
     snprintf(path, sizeof path, "%s/model.safetensors", folder);
     write_tensors(path, name, ".safetensors.head", "", type, s);
     write_modules(folder, name, type, s);

@@ -14,7 +14,8 @@
 
 /* What is done to a model to spoil it; all NULL and 0: nothing. */
 typedef struct {
-    const char *from, *to; /* in config.json, once */
+    const char *from, *to; /* in config.json, once; or in `file`: "a": true and "b": false become false and true */
+    const char *file;      /* of sentence-transformers', in the model's folder */
     const char *set;       /* tensors whose name holds this .. */
     float value;           /* .. have this value throughout, or what how says: */
     enum {
@@ -30,7 +31,7 @@ typedef struct {
 extern const Spoil sound;
 
 /* A line of wrong.txt: case, what, how, to what, by what, how far the model's own program is off then. `pooled`: the line
- * is about what is done with a token's output, and s says nothing. */
+ * is about what is done with a token's output. */
 typedef struct {
     char *field[6];
     int pooled;

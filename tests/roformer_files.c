@@ -311,14 +311,18 @@ static double difference(const float *got, const GoldenRow *r, double worst) {
 /* The rows of text i, which s has read alone. */
 static double rows_apart(Session *s, const Golden *g, size_t i, double worst) {
     const Model *m = s->model;
+    const Encoder none = {0}, *e = m->encoder ? m->encoder : &none; /* a decoder, of which hidden states are asked */
+    const GoldenText *t = &g->texts[i];
     float out[GOLDEN_WIDTH];
+    size_t n = t->n;
+    while (t->has_keep && !t->keep[n - 1]) n--;
     for (const GoldenRow *r = g->rows; r < g->rows + g->n_rows; r++) {
         int n_of[] = {m->config.d_model, m->config.vocab_size, m->config.d_model, m->config.roformer.n_labels};
-        int there[] = {1, m->has_logits, m->encoder->pooler.data != NULL, m->encoder->cls_out.data != NULL};
+        int there[] = {1, m->has_logits, e->pooler.data != NULL, e->cls_out.data != NULL};
         if (r->text != i || r->kind > GOLDEN_LABEL) continue;
         if (!there[r->kind] || r->n != (size_t)n_of[r->kind]) return NAN;
         if (r->kind == GOLDEN_POOL) encoder_pool(s, r->token, out);
-        if (r->kind == GOLDEN_LABEL) encoder_classify(s, r->token, 1, out);
+        if (r->kind == GOLDEN_LABEL) encoder_classify(s, r->token, n - r->token, out);
         const float *got = r->kind == GOLDEN_HIDDEN   ? encoder_hidden(s, r->token)
                            : r->kind == GOLDEN_LOGITS ? encoder_logits(s, r->token)
                                                       : out;

@@ -30,7 +30,7 @@ static const char *const modern_renames[][2] = {
 static const char *const neo_renames[][2] = {
     {"model.encoder.", "model.embed_tokens."}, {"model.transformer_encoder.", "model.layers."},
     {"transformer_encoder.", "model.layers."}, {"encoder.weight", "model.embed_tokens.weight"},
-    {".qkv.", ".self_attn.heads_proj."}, {".wo.", ".self_attn.o_proj."}, {".ffn.w12.", ".mlp.gate_up_proj."},
+    {".qkv.", ".self_attn.qkv_proj."}, {".wo.", ".self_attn.o_proj."}, {".ffn.w12.", ".mlp.gate_up_proj."},
     {".ffn.w3.", ".mlp.down_proj."}, {".attention_norm.", ".input_layernorm."},
     {".ffn_norm.", ".post_attention_layernorm."}, {"model.layer_norm.", "model.norm."},
     {"layer_norm.", "model.norm."}, {"decoder.", "lm_head."}, {"dense.", "head.dense."}, {0}};
@@ -98,8 +98,9 @@ static void nomic(KeyReader *r, Config *c) {
 }
 
 static void modern(KeyReader *r, Config *c) {
-    char word[32] = "cls";
+    char word[32] = "mean"; /* llama.cpp's files do not say it, and mean this */
     RoformerConfig *f = &c->roformer;
+    if (key_is_hf(r)) snprintf(word, sizeof word, "cls");
     c->norm_eps = (float)key_number(r, NULL, "norm_eps", (double)c->norm_eps);
     if (key_is_hf(r)) c->window = key_int(r, NULL, "local_attention", 128, 0, 1e15);
     c->window /= 2; /* on either side */
@@ -121,12 +122,13 @@ static void euro(KeyReader *r, Config *c) {
     read_classifier(r, c, "classifier.weight");
 }
 
-/* Two thirds of intermediate_size, in whole eights. */
+/* Its width is two thirds of intermediate_size in whole eights, but not in all its descendants: the matrix says it. */
 static void neo(KeyReader *r, Config *c) {
-    if (key_is_hf(r)) {
-        c->norm_eps = (float)key_number(r, NULL, "norm_eps", 1e-6);
-        c->d_ff = c->ff_rows = ((int)((int64_t)c->d_ff * 2 / 3) + 7) / 8 * 8;
-    }
+    const char *name = key_is_hf(r) ? "model.layers.0.mlp.gate_up_proj.weight" : "blk.0.ffn_up.weight";
+    const Tensor *t = weights_find(r->w, name);
+    if (key_is_hf(r)) c->norm_eps = (float)key_number(r, NULL, "norm_eps", 1e-6);
+    if (t && t->n_dims == 2)
+        c->d_ff = c->ff_rows = (int)key_range(r, t->name, (double)(t->shape[0] / 2), 1, CONFIG_MAX_DIM);
     c->roformer.activation = ACTIVATION_TANH;
     read_classifier(r, c, "classifier.weight");
 }
@@ -143,9 +145,8 @@ static void gte(KeyReader *r, Config *c) {
     }
     f->activation = ACTIVATION_GELU;
     read_classifier(r, c, "classifier.weight");
-    const JsonValue *classes = key_is_hf(r) ? json_get(r->w->config, "architectures") : NULL;
-    int token_weights = classes && classes->child && json_is(classes->child, "NewForTokenClassification");
-    if (token_weights && f->n_labels == 1) f->classifier = CLASSIFIER_NONE; /* how much a token counts in a search */
+    int pools = weights_find(r->w, "pooler.dense.weight") != NULL;
+    if (!pools && f->n_labels == 1) f->classifier = CLASSIFIER_NONE; /* how much a token counts in a search */
     if (f->classifier == CLASSIFIER_SEQUENCE) f->reads = CLASSIFIER_READS_POOLED, f->pooler = POOLER_TANH;
     refuse(r, "logn_attention_scale", key_said(r, "logn_attention_scale") == 1, "log n is not known here");
     char norm[32] = "layer_norm";
@@ -178,7 +179,7 @@ static const LayerTraits nomic_is = {.gguf = "nomic-bert", .encoder = 1, .norm_s
                  .fused_gate_up = 1, .period = 3, .full_first = 1, .others = OTHERS_HAVE_WINDOW, .local_rope = 1,
                  .renames = modern_renames, .settle = modern},
     euro_is = {.encoder = 1, .norm_in = 1, .renames = euro_renames, .settle = euro},
-    neo_is = {.gguf = "neo-bert", .encoder = 1, .norm_in = 1, .fused_gate_up = 1, .names = neo_names,
+    neo_is = {.gguf = "neo-bert", .encoder = 1, .norm_in = 1, .fused_heads = 1, .fused_gate_up = 1, .names = neo_names,
               .renames = neo_renames, .settle = neo},
     gte_is = {.gguf = "gte", .encoder = 1, .norm_sum = 1, .layernorm = 1, .gelu = 2,
               .renames = gte_renames, .settle = gte},

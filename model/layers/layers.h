@@ -33,6 +33,7 @@ typedef struct LayerTraits {
     Gate gate;
     uint8_t gelu;             /* its usual activation is GELU, not SiLU: 1 its approximation, 2 itself */
     uint8_t encoder;          /* tokens see what follows them; windows reach to both sides */
+    uint8_t fused_heads;      /* one matrix for q, k and v, a head's three together */
     uint8_t fused_gate_up;    /* one matrix, the gate's rows first, in GGUF files as well */
     uint8_t tiled;            /* in GGUF files value head h is key head h % key_heads's */
     uint8_t gated_output;     /* wq has twice the rows: behind each head's q its gate, sigmoid of which meets att */

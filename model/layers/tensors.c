@@ -129,8 +129,7 @@ static Matrix gathered(Place *p, const Tensor *t, size_t n, size_t all, size_t c
 }
 
 /* A third, or half, of a matrix that holds several: of those of rows [3] the k-th (0 rows: not there). */
-static Matrix part_of_fused(Place *p, const char *gguf, const char *hf, const size_t rows[3], int k) {
-    const Tensor *t = named(p, gguf, hf, -1);
+static Matrix part_of_fused(Place *p, const Tensor *t, const size_t rows[3], int k) {
     size_t first = 0;
     for (int i = 0; i < k; i++) first += rows[i];
     return rows_of(p, t, first, rows[k], rows[0] + rows[1] + rows[2], (size_t)config(p)->d_model);
@@ -177,7 +176,7 @@ static Matrix part_of_heads(Place *p, size_t n) {
     return gathered(p, t, n, all, (size_t)c->d_model, row);
 }
 
-/* NeoBERT keeps a head's q, k and v together. */
+/* NeoBERT keeps a head's q, k and v together, in llama.cpp's files as well. */
 static size_t row_of_head(const Decoder *x, size_t i, size_t k) {
     size_t d = (size_t)x->heads_dim;
     return i / d * 3 * d + k * d + i % d;
@@ -191,20 +190,20 @@ static Matrix elsewhere(Place *p, size_t rows) {
     const Config *c = config(p);
     const size_t qkv[3] = {layer_size(c, 'G'), layer_size(c, 'K'), layer_size(c, 'W')},
                  ff[3] = {(size_t)c->d_ff, (size_t)c->d_ff};
-    const Tensor *heads = named(p, NULL, "self_attn.heads_proj.weight", -1), *reversed;
+    const Tensor *fused, *reversed;
     switch (p->part->form) {
     case FORM_Q: case FORM_K: case FORM_V:
-        if (heads)
-            return gathered(p, heads, rows, 3 * rows, (size_t)c->d_model,
+        fused = named(p, "attn_qkv.weight", "self_attn.qkv_proj.weight", -1);
+        if (c->decoder->traits->fused_heads)
+            return gathered(p, fused, rows, 3 * rows, (size_t)c->d_model,
                             p->part->form == FORM_Q ? row_of_q : p->part->form == FORM_K ? row_of_k : row_of_v);
-        return part_of_fused(p, "attn_qkv.weight", "self_attn.qkv_proj.weight", qkv,
-                             (int)(p->part->form - FORM_Q));
+        return part_of_fused(p, fused, qkv, (int)(p->part->form - FORM_Q));
     case FORM_GATE: case FORM_UP:
         reversed = named(p, NULL, "mlp.up_gate_proj.weight", -1); /* GTE's */
         if (reversed)
             return rows_of(p, reversed, p->part->form == FORM_GATE ? rows : 0, rows, 2 * rows, (size_t)c->d_model);
-        return part_of_fused(p, "ffn_up.weight", "mlp.gate_up_proj.weight", ff,
-                             (int)(p->part->form - FORM_GATE));
+        fused = named(p, "ffn_up.weight", "mlp.gate_up_proj.weight", -1);
+        return part_of_fused(p, fused, ff, (int)(p->part->form - FORM_GATE));
     case FORM_MIX: case FORM_Z: case FORM_BETA: case FORM_ALPHA: return part_of_heads(p, rows);
     default: return (Matrix){0};
     }
