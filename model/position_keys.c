@@ -23,8 +23,8 @@ static const Tensor *find_table(const Weights *w, const PositionKind *kind, int 
 
 /* ---- which kind ---- */
 
-/* Hugging Face's words. Configurations of BERT's descendants, RoFormer and ModernBERT too, say "absolute" whatever their
- * code does; it is meant where the table is there. */
+/* Hugging Face's words. Configurations of BERT's descendants, RoFormer's and ModernBERT's too, say "absolute" whatever
+ * their code does; it is meant where the table is there. */
 static const char *usual_name(const Weights *w, const char *word, const Config *c) {
     const char *name;
     int is_roformer = c->roformer.variant != 0, is_encoder = is_roformer || c->mask != MASK_CAUSAL;

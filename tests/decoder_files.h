@@ -30,8 +30,8 @@ typedef struct {
 } Spoil;
 extern const Spoil sound;
 
-/* A line of wrong.txt: case, what, how, to what, by what, how far the model's own program is off then. `pooled`: the line
- * is about what is done with a token's output. */
+/* A line of wrong.txt: case, what, how, to what, by what, how far the model's own program is off then. `pooled`: it is
+ * about what is done with a token's output. */
 typedef struct {
     char *field[6];
     int pooled;
@@ -46,8 +46,8 @@ char *decoder_golden(const char *name, const char *suffix, size_t *size);
 /* "name: what more", as a failure of the running test. */
 void decoder_fail(const char *name, const char *what, const char *more);
 
-/* A case as a folder of Hugging Face's (with NAME.configCONFIG.json, and sentence-transformers' files), as a GGUF file; what weights-tools/convert makes
- * of a folder (NULL: of none). NULL: there is no such config or head, or a failure. */
+/* A case as a folder of Hugging Face's (with NAME.configCONFIG.json, and sentence-transformers' files), as a GGUF file;
+ * what weights-tools/convert makes of a folder (NULL: of none). NULL: there is no such config or head, or a failure. */
 const char *hf_folder(const char *name, const char *config, TensorType type, const Spoil *s);
 const char *gguf_file(const char *name, TensorType type, const Spoil *s);
 const char *converted(const char *name, const char *folder, int floats); /* 1: all of it as F32 */

@@ -24,8 +24,8 @@ typedef struct {
 
 typedef enum { GOLDEN_HIDDEN, GOLDEN_LOGITS, GOLDEN_POOL, GOLDEN_LABEL, GOLDEN_EMBED, GOLDEN_CUT } GoldenKind;
 
-/* What one head says of one token. GOLDEN_EMBED and _CUT: what sentence-transformers makes of the text, and that cut to n
- * numbers, of length 1; token is n, too. */
+/* What one head says of one token. GOLDEN_EMBED and _CUT: what sentence-transformers makes of the text, and that cut to
+ * n numbers, of length 1; token is n, too. */
 typedef struct {
     GoldenKind kind;
     size_t text, token, n;
@@ -59,7 +59,8 @@ const char *roformer_gguf(const char *name, TensorType type, const Change *chang
 const GoldenRow *golden_row(const Golden *g, GoldenKind kind, size_t i, size_t token);
 
 /* The largest difference of the model at path from the golden, embeddings left aside, over its texts of at most
- * `longest` tokens, each read alone; NaN, and a failure of the running test, where it cannot be opened or lacks a head. */
+ * `longest` tokens, each read alone; NaN, and a failure of the running test, where it cannot be opened or lacks a
+ * head. */
 double golden_distance(const char *name, const char *path, const ModelOptions *options, const Golden *g,
                        size_t longest);
 

@@ -118,7 +118,8 @@ NOMIC_ST = sentence("mean_tokens", normalize=False, modes=MODES[:4])
 GTE = dict(
     architectures=["NewModel"], attention_probs_dropout_prob=0.0,
     auto_map={f"Auto{k}": f"Alibaba-NLP/new-impl--{v}" for k, v in dict(
-        Config="configuration.NewConfig", Model="modeling.NewModel", ModelForMaskedLM="modeling.NewForMaskedLM").items()},
+        Config="configuration.NewConfig", Model="modeling.NewModel",
+        ModelForMaskedLM="modeling.NewForMaskedLM").items()},
     classifier_dropout=0.0, **HALVES, **ONE_LABEL, hidden_act="gelu", hidden_dropout_prob=0.1, initializer_range=0.02,
     layer_norm_eps=1e-12, layer_norm_type="layer_norm", logn_attention_clip1=False, logn_attention_scale=False,
     model_type="new", pack_qkv=True, pad_token_id=1, position_embedding_type="rope",
@@ -155,7 +156,7 @@ NO_CONVERTER = "no converter"
 # ---- jina ------------------------------------------------------------------------------------------------------------
 
 JINA_CODE = "jinaai/xlm-roberta-flash-implementation--"
-JINA_TASKS = dict([("retrieval.query", "Represent the query for retrieving evidence documents: "), ("text-matching", "")])
+JINA_TASKS = {"retrieval.query": "Represent the query for retrieving evidence documents: ", "text-matching": ""}
 JINA = dict(
     _name_or_path="jinaai/jina-embeddings-v3", architectures=["XLMRobertaModel"], attention_probs_dropout_prob=0.1,
     auto_map=dict(AutoConfig=JINA_CODE + "configuration_xlm_roberta.XLMRobertaFlashConfig",
@@ -226,8 +227,8 @@ def euro_cls(**pooling):
 NEO = dict(
     architectures=["NeoBERTLMHead"],
     auto_map={f"Auto{k}": f"model.NeoBERT{v}" for k, v in dict(
-        Config="Config", Model="", ModelForMaskedLM="LMHead", ModelForSequenceClassification="ForSequenceClassification")
-        .items()},
+        Config="Config", Model="", ModelForMaskedLM="LMHead",
+        ModelForSequenceClassification="ForSequenceClassification").items()},
     classifier_init_range=0.02, decoder_init_range=0.02, dim_head=8, embedding_init_range=0.02,
     **{k: v for k, v in TINY.items() if k != "max_position_embeddings"},
     kwargs=dict(classifier_init_range=0.02, pretrained_model_name_or_path="google-bert/bert-base-uncased",
@@ -286,7 +287,8 @@ CASES = {
                         no_gguf="the converter wants global_rope_theta, and has no key for these layers"),
     "modernbert_body": Case(
         "ModernBertModel", dict(MODERN, architectures=["ModernBertModel"]), spellings=FIVE, cuts=(16,),
-        st=sentence("mean_tokens", normalize=False, prompts=dict(query="search_query: ", document="search_document: "))),
+        st=sentence("mean_tokens", normalize=False,
+                    prompts=dict(query="search_query: ", document="search_document: "))),
     "modernbert_cls": Case("ModernBertForSequenceClassification", dict(MODERN_CLS, classifier_pooling="cls"),
                            spellings=FIVE, no_gguf="no key for classifier_pooling, mean is meant"),
     "modernbert_mean": Case("ModernBertForSequenceClassification", MODERN_CLS, spellings=FIVE),
@@ -349,66 +351,86 @@ def pooling(has, gets):
 EPS = key("an epsilon of 0.01", "norm_eps", "1e-05", "0.01")
 SILU = key("silu", "hidden_act", '"gelu"', '"silu"')
 WRONG = {
-    "nomic": [key("theta 10000", "rotary_emb_base", "1000", "10000"), ("gate for up", "trade", "fc11", "fc12"), flat("no types", "token_type", "0"),
-              flat("no norm of the embeddings", "emb_ln.weight"), flat("no bias of it", "emb_ln.bias", "0"),
-              flat("no norm behind attention", "norm1.weight"), flat("no bias behind the mlp", "norm2.bias", "0"),
-              key("an epsilon of 0.1", "layer_norm_epsilon", "1e-12", "0.1"),
-              swapped("heads traded", "Wqkv", 256), pooling("mean_tokens", "cls_token")],
+    "nomic": [
+        key("theta 10000", "rotary_emb_base", "1000", "10000"), ("gate for up", "trade", "fc11", "fc12"),
+        flat("no types", "token_type", "0"), flat("no norm of the embeddings", "emb_ln.weight"),
+        flat("no bias of it", "emb_ln.bias", "0"), flat("no norm behind attention", "norm1.weight"),
+        flat("no bias behind the mlp", "norm2.bias", "0"),
+        key("an epsilon of 0.1", "layer_norm_epsilon", "1e-12", "0.1"), swapped("heads traded", "Wqkv", 256),
+        pooling("mean_tokens", "cls_token")],
     "nomic2": [key("theta 1000", "rope_theta", "500.0", "1000.0"), ("gate for up", "trade", "gate_proj", "up_proj")],
-    "nomic_mlm": [flat("no layer in the head", "transform.layer_norm.weight"),
-                  flat("no bias of the head's norm", "transform.layer_norm.bias", "0")],
-    "nomic_mlm2": [flat("no bias of the words", "predictions.bias", "0"),
-                   flat("no bias in the head's layer", "transform.dense.bias", "0")],
-    "modernbert": [key("5 to either side", "local_attention", "8", "10"), key("3 to either side", "local_attention", "8", "6"),
-                   key("local theta everywhere", "global_rope_theta", "160000.0", "10000.0"),
-                   key("global theta everywhere", "local_rope_theta", "10000.0", "160000.0"),
-                   key("every second layer is global", "global_attn_every_n_layers", "3", "2"),
-                   key("silu", "hidden_activation", '"gelu"', '"silu"'), EPS,
-                   swapped("gate for up", "mlp.Wi", 1024), flat("no norm of the embeddings", "embeddings.norm"),
-                   flat("no norm before attention", "attn_norm"), flat("no final norm", "final_norm"),
-                   flat("no norm in the head", "head.norm"), flat("no bias of the words", "decoder.bias", "0"),
-                   key("relu in the head", "classifier_activation", '"gelu"', '"relu"')],
-    "modernbert2": [key("4 to either side", "local_attention", "10", "8"),
-                    ("layer 0 is global", "config", '    "sliding_attention"', '    "full_attention"')],
+    "nomic_mlm": [
+        flat("no layer in the head", "transform.layer_norm.weight"),
+        flat("no bias of the head's norm", "transform.layer_norm.bias", "0")],
+    "nomic_mlm2": [
+        flat("no bias of the words", "predictions.bias", "0"),
+        flat("no bias in the head's layer", "transform.dense.bias", "0")],
+    "modernbert": [
+        key("5 to either side", "local_attention", "8", "10"), key("3 to either side", "local_attention", "8", "6"),
+        key("local theta everywhere", "global_rope_theta", "160000.0", "10000.0"),
+        key("global theta everywhere", "local_rope_theta", "10000.0", "160000.0"),
+        key("every second layer is global", "global_attn_every_n_layers", "3", "2"),
+        key("silu", "hidden_activation", '"gelu"', '"silu"'), EPS, swapped("gate for up", "mlp.Wi", 1024),
+        flat("no norm of the embeddings", "embeddings.norm"), flat("no norm before attention", "attn_norm"),
+        flat("no final norm", "final_norm"), flat("no norm in the head", "head.norm"),
+        flat("no bias of the words", "decoder.bias", "0"),
+        key("relu in the head", "classifier_activation", '"gelu"', '"relu"')],
+    "modernbert2": [
+        key("4 to either side", "local_attention", "10", "8"),
+        ("layer 0 is global", "config", '    "sliding_attention"', '    "full_attention"')],
     "modernbert_body": [pooling("mean_tokens", "cls_token")],
-    "modernbert_cls": [key("pooling by mean", "classifier_pooling", '"cls"', '"mean"'),
-                       flat("no bias of the classifier", "classifier.bias", "0")],
+    "modernbert_cls": [
+        key("pooling by mean", "classifier_pooling", '"cls"', '"mean"'),
+        flat("no bias of the classifier", "classifier.bias", "0")],
     "modernbert_mean": [key("pooling by cls", "classifier_pooling", '"mean"', '"cls"')],
-    "eurobert": [key("theta 10000", "rope_theta", "250000", "10000"), key("an epsilon of 0.1", "rms_norm_eps", "1e-05", "0.1"),
-                 ("gate for up", "trade", "gate_proj", "up_proj"), flat("no final norm", "model.norm.weight")],
-    "eurobert_bos": [key("late pooling", "clf_pooling", '"bos"', '"late"'), key("pooling by mean", "clf_pooling", '"bos"', '"mean"')],
+    "eurobert": [
+        key("theta 10000", "rope_theta", "250000", "10000"), key("an epsilon of 0.1", "rms_norm_eps", "1e-05", "0.1"),
+        ("gate for up", "trade", "gate_proj", "up_proj"), flat("no final norm", "model.norm.weight")],
+    "eurobert_bos": [
+        key("late pooling", "clf_pooling", '"bos"', '"late"'),
+        key("pooling by mean", "clf_pooling", '"bos"', '"mean"')],
     "eurobert_mean": [key("late pooling", "classifier_pooling", '"mean"', '"late"')],
-    "eurobert_late": [key("pooling by mean", "clf_pooling", '"late"', '"mean"'), flat("no bias of its layer", "dense.bias", "0")],
-    "neobert": [key("an epsilon of 0.1", "norm_eps", "1e-05", "0.1"), swapped("gate for up", "ffn.w12", 1024),
-                swapped("q and k of a head traded", "qkv", 256), flat("no final norm", "layer_norm"),
-                flat("no bias of the words", "decoder.bias", "0"), pooling("cls_token", "mean_tokens")],
+    "eurobert_late": [
+        key("pooling by mean", "clf_pooling", '"late"', '"mean"'), flat("no bias of its layer", "dense.bias", "0")],
+    "neobert": [
+        key("an epsilon of 0.1", "norm_eps", "1e-05", "0.1"), swapped("gate for up", "ffn.w12", 1024),
+        swapped("q and k of a head traded", "qkv", 256), flat("no final norm", "layer_norm"),
+        flat("no bias of the words", "decoder.bias", "0"), pooling("cls_token", "mean_tokens")],
     "neobert_cls": [flat("no bias of its layer", "dense.bias", "0")],
-    "gte": [key("theta 10000", "rope_theta", "20000", "10000"), key("no factor", "factor", "8.0", "1.0"),
-            key("another factor", "factor", "8.0", "7.0"), SILU, swapped("gate for up", "up_gate_proj", 1024),
-            flat("no type", "token_type", "0"), flat("no bias in q, k, v", "qkv_proj.bias", "0"),
-            flat("no bias of down", "down_proj.bias", "0"), flat("no norm behind attention", "attn_ln.weight"),
-            pooling("cls_token", "mean_tokens")],
-    "gte2": [key("no linear factor", "factor", "1.681792830507429", "1.0"), ("gate for up", "trade", "gate_proj", "up_proj")],
+    "gte": [
+        key("theta 10000", "rope_theta", "20000", "10000"), key("no factor", "factor", "8.0", "1.0"),
+        key("another factor", "factor", "8.0", "7.0"), SILU, swapped("gate for up", "up_gate_proj", 1024),
+        flat("no type", "token_type", "0"), flat("no bias in q, k, v", "qkv_proj.bias", "0"),
+        flat("no bias of down", "down_proj.bias", "0"), flat("no norm behind attention", "attn_ln.weight"),
+        pooling("cls_token", "mean_tokens")],
+    "gte2": [
+        key("no linear factor", "factor", "1.681792830507429", "1.0"),
+        ("gate for up", "trade", "gate_proj", "up_proj")],
     "gte_arctic": [key("theta 10000", "rope_theta", "160000", "10000")],
     "gte_english": [key("no factor", "factor", "2.0", "1.0")],
-    "gte_reranker": [flat("no bias of the pooler", "pooler.dense.bias", "0"),
-                     flat("no bias of the classifier", "classifier.bias", "0")],
-    "jina_v3": [key("theta 10000", "rotary_emb_base", "20000.0", "10000.0"), SILU, flat("no type", "token_type_embeddings.", "0"),
-                flat("no bias in q, k, v", "Wqkv.bias", "0"), flat("no bias of the mlp", "fc2.bias", "0"),
-                flat("no norm behind the mlp", "norm2.weight"), pooling("mean_tokens", "lasttoken")],
-    "jina_v3.retrieval.query": [key("LoRA as it is", "lora_alpha", "1", "2"), flat("no LoRA of the words", "word_embeddings.parametrizations.weight.0.lora_A", "0"),
-                                flat("no LoRA of the type", "token_type_embeddings.parametrizations.weight.0.lora_A", "0"),
-                                flat("no LoRA of q, k, v", "Wqkv.parametrizations.weight.0.lora_B", "0"),
-                                flat("no LoRA of fc2", "fc2.parametrizations.weight.0.lora_B", "0")],
+    "gte_reranker": [
+        flat("no bias of the pooler", "pooler.dense.bias", "0"),
+        flat("no bias of the classifier", "classifier.bias", "0")],
+    "jina_v3": [
+        key("theta 10000", "rotary_emb_base", "20000.0", "10000.0"), SILU,
+        flat("no type", "token_type_embeddings.", "0"), flat("no bias in q, k, v", "Wqkv.bias", "0"),
+        flat("no bias of the mlp", "fc2.bias", "0"), flat("no norm behind the mlp", "norm2.weight"),
+        pooling("mean_tokens", "lasttoken")],
+    "jina_v3.retrieval.query": [
+        key("LoRA as it is", "lora_alpha", "1", "2"),
+        flat("no LoRA of the words", "word_embeddings.parametrizations.weight.0.lora_A", "0"),
+        flat("no LoRA of the type", "token_type_embeddings.parametrizations.weight.0.lora_A", "0"),
+        flat("no LoRA of q, k, v", "Wqkv.parametrizations.weight.0.lora_B", "0"),
+        flat("no LoRA of fc2", "fc2.parametrizations.weight.0.lora_B", "0")],
     "jina_v3.text-matching": [flat("no LoRA of the output", "out_proj.parametrizations.weight.0.lora_B", "0")],
-    "embeddinggemma": [key("5 to either side", "sliding_window", "8", "10"), key("3 to either side", "sliding_window", "8", "6"),
-                       key("a causal mask", "use_bidirectional_attention", "true", "false"),
-                       key("local theta everywhere", "rope_theta", "1000000.0", "10000.0"),
-                       key("global theta everywhere", "rope_local_base_freq", "10000.0", "1000000.0"),
-                       ("1 is not added to norms", "add", "norm.weight", "-1"),
-                       ("a full layer slides", "config", '"full_attention"', '"sliding_attention"'),
-                       pooling("mean_tokens", "cls_token"),
-                       flat("no second dense layer", "3_Dense.linear.weight", "0.125")],
+    "embeddinggemma": [
+        key("5 to either side", "sliding_window", "8", "10"), key("3 to either side", "sliding_window", "8", "6"),
+        key("a causal mask", "use_bidirectional_attention", "true", "false"),
+        key("local theta everywhere", "rope_theta", "1000000.0", "10000.0"),
+        key("global theta everywhere", "rope_local_base_freq", "10000.0", "1000000.0"),
+        ("1 is not added to norms", "add", "norm.weight", "-1"),
+        ("a full layer slides", "config", '"full_attention"', '"sliding_attention"'),
+        pooling("mean_tokens", "cls_token"), flat("no second dense layer", "3_Dense.linear.weight", "0.125")],
     "qwen3_embedding": [pooling("lasttoken", "mean_tokens")],
     "qwen3_reranker": [key("theta 10000", "rope_theta", "1000000", "10000")],
 }

@@ -16,8 +16,8 @@ The cases stand in encoder_cases.py. Stored is what architectures.py stores, but
         pool 0 ..          the pooler's output                label TOKEN ..     the classifier's logits (yes, no)
         embed WIDTH ..     what sentence-transformers' modules make of the text
         cut WIDTH ..       that, cut to a width as the model's card says, of length 1
-    wrong_encoders.txt     as architectures.py's wrong.txt; `trade`: tensors take each other's names; a file's name: a text for
-                           another in it, and how far off embeddings are then
+    wrong_encoders.txt     as architectures.py's wrong.txt; `trade`: tensors take each other's names; a file's name:
+                           two of its flags trade places, and how far off embeddings are then
 
 The golden is transformers' own code with every float32 inside it made float64, fed by its own loader; the embedding is
 sentence-transformers' own modules, made from the files stored. NeoBERT is in neither: it is written down below from its
@@ -348,8 +348,8 @@ def wrong_ones(name, case, folder, task, rows):
     out = []
     for what, how, to, by in WRONG.get(name, []):
         bad = golden(case, spoil(folder, how, to, by), task)
-        pooled = "/" in how or "Dense" in to
-        out.append((name, what, how, to, by, off(rows, bad, ("embed",) if pooled else ("hidden", "logits", "pool", "label"))))
+        kinds = ("embed",) if "/" in how or "Dense" in to else ("hidden", "logits", "pool", "label")
+        out.append((name, what, how, to, by, off(rows, bad, kinds)))
     return out
 
 
