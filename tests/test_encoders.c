@@ -249,7 +249,8 @@ static double answer_apart(const char *name, const char *path, const Kernels *k,
     return worst;
 }
 
-/* Logits of all words; the two that make a score stand among them. */
+/* Logits of all words, read token by token and as cli/embed.c reads a text; the two that make a score stand among them.
+ */
 static void test_qwen3_reranker(void) {
     static const TensorType types[] = {TENSOR_F32, TENSOR_F16, TENSOR_BF16};
     static Golden g;
@@ -261,8 +262,95 @@ static void test_qwen3_reranker(void) {
                 CHECK(answer_apart("F", hf_folder("qwen3_reranker", "", types[t], &sound), k, &g, i) <= TOLERANCE);
                 CHECK(answer_apart("G", gguf_file("qwen3_reranker", types[t], &sound), k, &g, i) <= TOLERANCE);
             }
+    for (size_t i = 0; i < g.n_rows;) /* no classifier says them */
+        if (g.rows[i].kind == GOLDEN_LABEL) g.rows[i] = g.rows[--g.n_rows];
+        else i++;
+    CHECK(golden_distance("F", hf_folder("qwen3_reranker", "", TENSOR_F32, &sound), NULL, &g, LONGEST) <= TOLERANCE);
+    CHECK(golden_distance("G", gguf_file("qwen3_reranker", TENSOR_F32, &sound), NULL, &g, LONGEST) <= TOLERANCE);
     const Spoil other = {.from = "\"rope_theta\": 1000000", .to = "\"rope_theta\": 10000"};
     CHECK(answer_apart("theta", hf_folder("qwen3_reranker", "", TENSOR_F32, &other), NULL, &g, 0) > WRONG);
+}
+
+/* ---- prompts ---- */
+
+/* Whether the model at path has that prompt for that task; text NULL: none. */
+static int prompt_is(const char *path, const char *task, const char *text) {
+    char err[300] = "";
+    Model m;
+    Sentence x;
+    if (!path || model_open(&m, path, NULL, err, sizeof err)) return 0;
+    CHECK(sentence_open(&x, &m, err, sizeof err) == 0);
+    const char *prompt = sentence_prompt(&x, task);
+    int is = text ? prompt && strcmp(prompt, text) == 0 : !prompt;
+    sentence_close(&x);
+    model_close(&m);
+    return is;
+}
+
+/* All that config_sentence_transformers.json has. A GGUF file has none: what models of its kind are asked with. */
+static void test_prompts(void) {
+    static const struct { const char *name, *query, *document; int gguf; } cases[] = {
+        {"nomic", "search_query: ", "search_document: ", 1},
+        {"modernbert_body", "search_query: ", "search_document: ", 0},
+        {"gte_arctic", "query: ", NULL, 0},
+        {"jina_v3", "Represent the query for retrieving evidence documents: ", NULL, 0},
+        {"embeddinggemma", "task: search result | query: ", "title: none | text: ", 1},
+        {"qwen3_embedding",
+         "Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:", "", 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *name = cases[i].name, *folder = hf_folder(name, "", TENSOR_F32, &sound);
+        char err[300] = "";
+        Json j = {0};
+        char *text = decoder_golden(name, ".config_sentence_transformers.json", NULL);
+        CHECK(prompt_is(folder, "query", cases[i].query) && prompt_is(folder, "document", cases[i].document));
+        CHECK(prompt_is(folder, "nonsense", NULL) && prompt_is(folder, NULL, ""));
+        if (text) CHECK(json_parse(&j, text, strlen(text), name, err, sizeof err) == 0);
+        const JsonValue *prompts = json_get(j.root, "prompts");
+        for (const JsonValue *e = prompts ? prompts->child : NULL; e; e = e->next)
+            if (!prompt_is(folder, e->key, e->str)) decoder_fail(name, "has another prompt for", e->key);
+        json_free(&j);
+        free(text);
+        if (!cases[i].gguf) continue;
+        const char *path = gguf_file(name, TENSOR_F32, &sound);
+        CHECK(prompt_is(path, "query", cases[i].query) && prompt_is(path, "document", cases[i].document));
+    }
+}
+
+/* ---- what is not computed here is refused ---- */
+
+static void test_refusals(void) {
+    static const struct { const char *name, *from, *to, *file, *task, *line; } bad[] = {
+        {"nomic", "\"prenorm\": false", "\"prenorm\": true", NULL, NULL, "prenorm: norms in front"},
+        {"nomic", "\"causal\": false", "\"causal\": true", NULL, NULL, "causal: a causal nomic-bert"},
+        {"nomic", "\"rotary_scaling_factor\": null", "\"rotary_scaling_factor\": 2.0", NULL, NULL,
+         "rotary_scaling_factor: "},
+        {"nomic", "\"swiglu\"", "\"glu\"", NULL, NULL, "activation_function: only swiglu and geglu"},
+        {"gte", "\"logn_attention_scale\": false", "\"logn_attention_scale\": true", NULL, NULL,
+         "logn_attention_scale: "},
+        {"gte", "\"layer_norm\"", "\"rms_norm\"", NULL, NULL, "layer_norm_type: only layer_norm"},
+        {"gte", "\"ntk\"", "\"moonshine\"", NULL, NULL, "moonshine"},
+        {"jina_v3", "\"rotary\"", "\"absolute\"", NULL, NULL, "position_embedding_type: only jina-embeddings-v3's"},
+        {"jina_v3", "\"rotary\"", "\"rotary\"", NULL, "separation",
+         "there is no adapter \"separation\"; its are retrieval.query, text-matching"},
+        {"modernbert", "\"hidden_activation\": \"gelu\"", "\"hidden_activation\": \"moonshine\"", NULL, NULL,
+         "moonshine"},
+        {"eurobert", "\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3", NULL, NULL, "n_kv_heads"},
+        {"neobert", "\"pooling_mode_cls_token\": true", "\"pooling_mode_max_tokens\": true",
+         "1_Pooling/config.json", NULL,
+         "none of mean, cls and lasttoken"},
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const Spoil s = {.from = bad[i].from, .to = bad[i].to, .file = bad[i].file};
+        char err[300] = "";
+        Model m;
+        Sentence x = {0};
+        const char *folder = hf_folder(bad[i].name, "", TENSOR_F32, &s);
+        int rc = model_open(&m, folder, &(ModelOptions){.task = bad[i].task}, err, sizeof err), opened = rc == 0;
+        if (opened) rc = sentence_open(&x, &m, err, sizeof err);
+        if (rc == 0 || !strstr(err, bad[i].line)) decoder_fail(bad[i].name, bad[i].line, rc ? err : "is not refused");
+        sentence_close(&x);
+        if (opened) model_close(&m);
+    }
 }
 
 /* ---- embeddings as they are stored ---- */
@@ -315,6 +403,8 @@ const Test tests_encoders[] = {
     {"encoders/embeddinggemma", test_gemma},
     {"encoders/qwen3 embedding", test_qwen3_embedding},
     {"encoders/qwen3 reranker", test_qwen3_reranker},
+    {"encoders/prompts", test_prompts},
+    {"encoders/refusals", test_refusals},
     {"encoders/embeddings as they are stored", test_embeddings},
     {0},
 };
