@@ -12,7 +12,9 @@
 #include "roformer_files.h"
 #include "test.h"
 #include "text/sentence.h"
+#include "weights-tools/source.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -353,6 +355,23 @@ static void test_refusals(void) {
     }
 }
 
+/* llama.cpp has a task's LoRA in a file of its own beside the model's, and weights-tools/convert writes no encoders. */
+static void test_gguf_refusals(void) {
+    static const char *const encoders[] = {"eurobert_body", "embeddinggemma"};
+    const Report quiet = {0};
+    char err[300] = "";
+    Model m;
+    Source s;
+    const char *path = gguf_file("jina_v3", TENSOR_F32, &sound);
+    CHECK(model_open(&m, path, &(ModelOptions){.task = "text-matching"}, err, sizeof err) == -EINVAL);
+    CHECK(strstr(err, "not read here") != NULL);
+    for (size_t i = 0; i < 2; i++) {
+        path = hf_folder(encoders[i], "", TENSOR_F32, &sound);
+        CHECK(source_open(&s, path, &(SourceWish){.no_tokenizer = 1}, &quiet, err, sizeof err) == -EINVAL);
+        CHECK(strstr(err, "an encoder") != NULL);
+    }
+}
+
 /* ---- embeddings as they are stored ---- */
 
 static double length_of(const GoldenRow *r) {
@@ -405,6 +424,7 @@ const Test tests_encoders[] = {
     {"encoders/qwen3 reranker", test_qwen3_reranker},
     {"encoders/prompts", test_prompts},
     {"encoders/refusals", test_refusals},
+    {"encoders/refusals about GGUF", test_gguf_refusals},
     {"encoders/embeddings as they are stored", test_embeddings},
     {0},
 };

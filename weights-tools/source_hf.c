@@ -181,6 +181,9 @@ int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, siz
     if (rc) return rc;
     if (s->config.roformer.variant)
         return base_error(err, errlen, -EINVAL, "%s: the configuration is a RoFormer's, the tensors are not", s->path);
+    if (s->config.decoder && s->config.mask != MASK_CAUSAL)
+        return base_error(err, errlen, -EINVAL, "%s: an encoder, %s: it is read as it is, and not written as GGUF here",
+                          s->path, s->config.arch);
     int is_llama = !s->config.decoder && strncmp(s->config.arch, "qwen", 4) != 0; /* llama.cpp's Mistral is a "llama" */
     reader.permutes = is_llama;
     if (is_llama && s->config.linear.form && s->config.linear.phi->projection)
