@@ -192,10 +192,11 @@ static int text_of(const MetaValue *list, int i, MetaValue *out) {
 
 const char *model_label(const Model *m, int i, size_t *len) {
     const Weights *w = &m->weights;
-    char key[16];
+    char key[80];
     MetaValue e;
     *len = 0;
-    if (w->format == FORMAT_GGUF && text_of(weights_meta(w, "roformer.classifier.labels"), i, &e)) {
+    snprintf(key, sizeof key, "%s.classifier.%slabels", m->config.arch, m->config.roformer.variant ? "" : "output_");
+    if (w->format == FORMAT_GGUF && text_of(weights_meta(w, key), i, &e)) {
         *len = (size_t)e.n;
         return (const char *)e.data;
     }

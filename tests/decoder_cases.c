@@ -105,7 +105,7 @@ static void expect(const char *name, const char *file, const char *path, const K
 
 /* Blocks as floats, which meet exact activations. */
 static void floats_hold(const char *name, CaseWish wish, const DecoderCase *g, double *worst) {
-    const char *path = converted(name, hf_folder(name, "", TENSOR_F32, wish.s), 1);
+    const char *path = converted(name, hf_folder(name, "", TENSOR_F32, wish.s), NULL, 1);
     expect(name, "blocks converted to F32", path, kernels_best(), g, 0, worst);
 }
 
@@ -123,9 +123,9 @@ static void case_holds(const char *name, CaseWish wish, const DecoderCase *g, do
             if (path) expect(name, types[t].gguf, path, k, g, wish.tolerance, worst);
         }
     if (g->gguf && wish.convert) {
-        const char *path = converted(name, hf_folder(name, "", TENSOR_F32, wish.s), 0);
+        const char *path = converted(name, hf_folder(name, "", TENSOR_F32, wish.s), NULL, 0);
         expect(name, "F32 converted to GGUF", path, kernels_best(), g, wish.tolerance, worst);
-        path = converted(name, hf_folder(name, "", TENSOR_BF16, wish.s), 0);
+        path = converted(name, hf_folder(name, "", TENSOR_BF16, wish.s), NULL, 0);
         expect(name, "BF16 converted to GGUF", path, kernels_best(), g, wish.tolerance, worst);
     }
     if (wish.tolerance > 0) floats_hold(name, wish, g, worst);

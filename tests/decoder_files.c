@@ -244,10 +244,10 @@ typedef struct {
     char name[NAME];
     long start, count[6], stride[6];
     int loops;
-} Piece;
+} TensorPiece;
 
 /* The piece at p, NAME START LOOPS COUNT STRIDE ..; where the next one is, NULL behind the last. */
-static const char *piece_read(const char *p, Piece *q) {
+static const char *piece_read(const char *p, TensorPiece *q) {
     int used = 0;
     if (sscanf(p, "%99s %ld %d%n", q->name, &q->start, &q->loops, &used) != 3 || q->loops > 6) return NULL;
     char *end = (char *)p + used;
@@ -258,7 +258,7 @@ static const char *piece_read(const char *p, Piece *q) {
     return end;
 }
 
-static uint64_t piece_at(const Piece *q, long i) {
+static uint64_t piece_at(const TensorPiece *q, long i) {
     long at = q->start;
     for (int k = q->loops - 1; k >= 0; i /= q->count[k--]) at += i % q->count[k] * q->stride[k];
     return (uint64_t)at;
@@ -284,7 +284,7 @@ static void gguf_pieces(const char *p, int mxfp4, TensorType type, Bytes *data, 
     int used = 0;
     if (sscanf(p, "%9s%n", as, &used) != 1) return;
     p += used;
-    Piece q;
+    TensorPiece q;
     while (p < end && (p = piece_read(p, &q))) {
         long n = 1;
         for (int k = 0; k < q.loops; k++) n *= q.count[k];
@@ -335,14 +335,14 @@ const char *gguf_file(const char *name, TensorType type, const Spoil *s) {
     return path;
 }
 
-const char *converted(const char *name, const char *folder, int floats) {
+const char *converted(const char *name, const char *folder, const char *task, int floats) {
     char err[300] = "";
     Source s;
     NewFile f;
     const Report quiet = {0};
     const char *path = test_tmp("oracle-converted.gguf");
     if (!folder) return NULL;
-    int rc = source_open(&s, folder, &(SourceWish){.no_tokenizer = 1}, &quiet, err, sizeof err);
+    int rc = source_open(&s, folder, &(SourceWish){.no_tokenizer = 1, .task = task}, &quiet, err, sizeof err);
     if (rc == 0) {
         for (size_t i = 0; i < s.n_items && floats; i++) s.items[i].type = TENSOR_F32;
         source_file_type(&s, 0);

@@ -47,9 +47,10 @@ char *decoder_golden(const char *name, const char *suffix, size_t *size);
 void decoder_fail(const char *name, const char *what, const char *more);
 
 /* A case as a folder of Hugging Face's (with NAME.configCONFIG.json, and sentence-transformers' files), as a GGUF file;
- * what weights-tools/convert makes of a folder (NULL: of none). NULL: there is no such config or head, or a failure. */
+ * what weights-tools/convert makes of a folder (NULL: of none), a task's adapter merged (floats 1: all of it as F32).
+ * NULL: there is no such config or head, or a failure. */
 const char *hf_folder(const char *name, const char *config, TensorType type, const Spoil *s);
 const char *gguf_file(const char *name, TensorType type, const Spoil *s);
-const char *converted(const char *name, const char *folder, int floats); /* 1: all of it as F32 */
+const char *converted(const char *name, const char *folder, const char *task, int floats);
 
 #endif

@@ -12,7 +12,6 @@
 #include "roformer_files.h"
 #include "test.h"
 #include "text/sentence.h"
-#include "weights-tools/source.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -134,6 +133,10 @@ static void case_holds(const Case *c) {
         path = c->task ? NULL : gguf_file(c->files, TENSOR_F16, &sound);
         if (path) expect(c, "F16 GGUF", path, k, less);
     }
+    Case merged = *c; /* an adapter is in the matrices then */
+    merged.task = NULL;
+    expect(&merged, "a converted folder", converted(c->files, hf_folder(c->files, "", TENSOR_F32, &sound), c->task, 0),
+           kernels_best(), g);
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
         const char *folder = hf_folder(c->files, spellings[i], TENSOR_F32, &sound);
         if (folder) expect(c, spellings[i], folder, kernels_best(), g);
@@ -312,8 +315,10 @@ static void test_prompts(void) {
             if (!prompt_is(folder, e->key, e->str)) decoder_fail(name, "has another prompt for", e->key);
         json_free(&j);
         free(text);
+        const char *path = converted(name, folder, NULL, 0);
+        CHECK(prompt_is(path, "query", cases[i].query) && prompt_is(path, "document", cases[i].document));
         if (!cases[i].gguf) continue;
-        const char *path = gguf_file(name, TENSOR_F32, &sound);
+        path = gguf_file(name, TENSOR_F32, &sound);
         CHECK(prompt_is(path, "query", cases[i].query) && prompt_is(path, "document", cases[i].document));
     }
 }
@@ -355,20 +360,39 @@ static void test_refusals(void) {
     }
 }
 
-/* llama.cpp has a task's LoRA in a file of its own beside the model's, and weights-tools/convert writes no encoders. */
+/* llama.cpp has a task's LoRA in a file of its own beside the model's. */
 static void test_gguf_refusals(void) {
-    static const char *const encoders[] = {"eurobert_body", "embeddinggemma"};
-    const Report quiet = {0};
     char err[300] = "";
     Model m;
-    Source s;
     const char *path = gguf_file("jina_v3", TENSOR_F32, &sound);
     CHECK(model_open(&m, path, &(ModelOptions){.task = "text-matching"}, err, sizeof err) == -EINVAL);
     CHECK(strstr(err, "not read here") != NULL);
-    for (size_t i = 0; i < 2; i++) {
-        path = hf_folder(encoders[i], "", TENSOR_F32, &sound);
-        CHECK(source_open(&s, path, &(SourceWish){.no_tokenizer = 1}, &quiet, err, sizeof err) == -EINVAL);
-        CHECK(strstr(err, "an encoder") != NULL);
+}
+
+/* What weights-tools/convert writes has llama.cpp's converter's tensors, byte for byte, and no others but a head of
+ * words, which that one leaves out. */
+static void test_convert(void) {
+    static const char *const names[] = {"nomic", "modernbert_body", "modernbert_mean", "eurobert_body", "neobert",
+                                        "jina_v3", "embeddinggemma", "qwen3_embedding"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char err[300] = "";
+        Weights ours, theirs;
+        const char *path = converted(names[i], hf_folder(names[i], "", TENSOR_F32, &sound), NULL, 0);
+        CHECK(path && weights_open(&ours, path, err, sizeof err) == 0);
+        CHECK(weights_open(&theirs, gguf_file(names[i], TENSOR_F32, &sound), err, sizeof err) == 0);
+        for (size_t k = 0; k < theirs.n_tensors; k++) {
+            const Tensor *t = &theirs.tensors[k], *u = weights_find(&ours, t->name);
+            int same = u && u->type == t->type && u->n_dims == t->n_dims && u->size == t->size &&
+                       memcmp(u->shape, t->shape, sizeof u->shape) == 0 && memcmp(u->data, t->data, t->size) == 0;
+            if (!same) decoder_fail(names[i], u ? "another tensor than llama.cpp's:" : "is not written:", t->name);
+        }
+        for (size_t k = 0; k < ours.n_tensors; k++) {
+            const char *name = ours.tensors[k].name;
+            int head = strncmp(name, "mlm.", 4) == 0 || strcmp(name, "output.weight") == 0;
+            if (!head && !weights_find(&theirs, name)) decoder_fail(names[i], "llama.cpp has no", name);
+        }
+        weights_close(&theirs);
+        weights_close(&ours);
     }
 }
 
@@ -425,6 +449,7 @@ const Test tests_encoders[] = {
     {"encoders/prompts", test_prompts},
     {"encoders/refusals", test_refusals},
     {"encoders/refusals about GGUF", test_gguf_refusals},
+    {"encoders/convert", test_convert},
     {"encoders/embeddings as they are stored", test_embeddings},
     {0},
 };

@@ -180,6 +180,24 @@ static int of_folder(Opening *o) {
     return rc;
 }
 
+/* sentence.prompt.TASK, sentence.usual_prompt and sentence.normalize: keys that weights-tools/convert writes. */
+static const char *kept_text(Sentence *x, const MetaValue *v) {
+    return v && v->type == META_STRING ? weights_keep(&x->memory, (const char *)v->data, v->n) : NULL;
+}
+
+static void read_gguf_prompts(Sentence *x, const Weights *w) {
+    static const char begin[] = "sentence.prompt.";
+    int64_t normalize = 0;
+    int own = 0;
+    if (meta_integer(weights_meta(w, "sentence.normalize"), &normalize)) x->normalize = normalize != 0;
+    for (size_t i = 0; i < w->n_meta; i++) {
+        if (strncmp(w->meta[i].key, begin, sizeof begin - 1) != 0) continue;
+        if (!own++) x->n_prompts = 0;
+        add_prompt(x, w->meta[i].key + sizeof begin - 1, kept_text(x, &w->meta[i]));
+    }
+    x->usual = kept_text(x, weights_meta(w, "sentence.usual_prompt"));
+}
+
 /* GGUF's pooling_type: 1 mean, 2 cls, 3 last; dense_2 and dense_3 are EmbeddingGemma's. */
 static int of_gguf(Opening *o) {
     static const char *const names[] = {"dense_2.weight", "dense_3.weight"};
@@ -192,6 +210,7 @@ static int of_gguf(Opening *o) {
         o->x->pooling = kind == 1 ? POOLING_MEAN : kind == 2 ? POOLING_CLS : POOLING_LAST;
     for (int i = 0; i < 2 && rc == 0; i++)
         if (weights_find(w, names[i])) rc = put_dense(o, weights_find(w, names[i]), NULL, 0, names[i]);
+    read_gguf_prompts(o->x, w);
     return rc;
 }
 

@@ -46,6 +46,7 @@ static int help(void) {
          "  --mask MASK     padding, causal (GPT) or unilm (RoFormer-Sim; where the pooler is linear), where the file "
          "does not say\n"
          "  --pooler ACT    tanh or linear (RoFormer-Sim), where there is a pooler (what the config says, or tanh)\n"
+         "  --task NAME     merge the adapter of that task (jina-embeddings-v3), or of query or document\n"
          "  --list          print names, shapes, types and what GGUF calls them, then stop\n"
          "  -q, --quiet     no notes, no progress\n"
          "  -h, --help      this help\n"
@@ -76,13 +77,14 @@ static int set_option(Args *a, const char *name, const char *value) {
     else if (strcmp(name, "--pooler") == 0 && (known = program_choose(value, poolers, 2, &i)) != 0)
         a->wish.roformer.pooler = poolers[i];
     else if (known && strcmp(name, "--pre") == 0) a->wish.pre = value;
+    else if (known && strcmp(name, "--task") == 0) a->wish.task = value;
     else if (known) a->wish.tokenizer = value; /* -z, --tokenizer, --vocab */
     return known ? 0 : program_fail(&a->program, EXIT_USAGE, "%s: \"%s\" is none of its values", name, value);
 }
 
 static int parse(Args *a, int argc, char **argv) {
     static const char *const valued[] = {"--config", "--name",      "--type",  "--mask", "--pooler",
-                                         "-z",       "--tokenizer", "--vocab", "--pre"};
+                                         "-z",       "--tokenizer", "--vocab", "--pre",  "--task"};
     const Program *p = &a->program;
     for (int i = 1; i < argc; i++) {
         const char *w = argv[i];
@@ -91,7 +93,7 @@ static int parse(Args *a, int argc, char **argv) {
         else if (strcmp(w, "--no-tokenizer") == 0) a->wish.no_tokenizer = 1;
         else if (strcmp(w, "-q") == 0 || strcmp(w, "--quiet") == 0) a->program.quiet = 1;
         else if (strcmp(w, "-h") == 0 || strcmp(w, "--help") == 0) a->help = 1;
-        else if (program_choose(w, valued, 9, &k)) {
+        else if (program_choose(w, valued, sizeof valued / sizeof *valued, &k)) {
             if (i + 1 == argc) return program_fail(p, EXIT_USAGE, "%s needs a value", w);
             int code = set_option(a, w, argv[++i]);
             if (code) return code;

@@ -177,8 +177,8 @@ static int open_checkpoint(Source *s, const SourceWish *wish, const Report *r, c
     if (rc) return rc;
     if (s->checkpoint.n_other)
         report_note(r, "left out: %zu entries that are no tensors of numbers", s->checkpoint.n_other);
-    return describe_is_roformer(&s->checkpoint) ? source_roformer(s, wish, r, err, errlen)
-                                                : source_hf(s, wish, r, err, errlen);
+    int roformer = describe_is_roformer(&s->checkpoint) && !source_is_layers(s, wish);
+    return roformer ? source_roformer(s, wish, r, err, errlen) : source_hf(s, wish, r, err, errlen);
 }
 
 int source_open(Source *s, const char *path, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
@@ -195,6 +195,7 @@ int source_open(Source *s, const char *path, const SourceWish *wish, const Repor
 void source_close(Source *s) {
     plan_free(&s->plan);
     describe_free(&s->roformer);
+    sentence_close(&s->sentence);
     checkpoint_close(&s->checkpoint);
     weights_close(&s->weights);
     free(s->items);

@@ -14,6 +14,7 @@
 #define SOURCE_H
 
 #include "describe.h"
+#include "text/sentence.h"
 #include "tokenizer/tokenizer.h"
 
 typedef struct {
@@ -38,6 +39,7 @@ typedef struct {
     const char *pre;       /* its pre-tokenizer, where it does not say; or NULL */
     int no_tokenizer;      /* write none */
     const char *name;      /* general.name */
+    const char *task;      /* the adapter to merge, of an encoder that has one a task; NULL: none */
     DescribeWish roformer;
 } SourceWish;
 
@@ -54,6 +56,7 @@ typedef struct {
     Weights weights;       /* what owns all that: mapped files, names .. */
     Checkpoint checkpoint;
     Description roformer;
+    Sentence sentence;     /* how a text becomes a vector, where the folder says it */
     Plan plan;
 } Source;
 
@@ -101,8 +104,14 @@ int source_llama2c(Source *s, const SourceWish *wish, const Report *r, char *err
 int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 /* 1 for a tensor of another part than the text's: pictures', a draft's. They are left out. */
 int source_is_other_part(const Source *s, const char *name);
-/* The tensors of a model in layers (model/layers/), whose configuration source_hf has read. */
+/* 1 where the configuration names an architecture in layers, whatever its tensors are called (many have BERT's). */
+int source_is_layers(const Source *s, const SourceWish *wish);
+/* A model in layers (model/layers/), whose configuration source_hf has read. First the checkpoint's tensors become
+ * s->weights', and the configuration is read again, for they say a part of it; behind the keys, what is written. */
+int source_layers_views(Source *s, const SourceWish *wish, char *err, size_t errlen);
 int source_layers(Source *s, const Report *r, char *err, size_t errlen);
+/* How a text becomes a vector (text/sentence.h) as keys and tensors, of an encoder or of a folder with modules.json. */
+int source_sentence(Source *s, char *err, size_t errlen);
 int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 
 /* Keys of architecture arch from c, for decoders: sizes, norms, rope, window. -EINVAL: a setting that GGUF has no key

@@ -147,6 +147,21 @@ static int rope_of_file(Source *s, char *err, size_t errlen) {
     return rc;
 }
 
+int source_is_layers(const Source *s, const SourceWish *wish) {
+    static const char *const configs[] = {"config.json"};
+    char *path = wish->config ? strdup(wish->config) : sidecar_find(s->checkpoint.folder, configs, 1);
+    Json json = {0};
+    int found = 0;
+    if (path && json_open(&json, path, NULL, 0) == 0) {
+        const JsonValue *type = json_get(json.root, "model_type");
+        for (int i = 0; architectures[i] && !found; i++)
+            found = architectures[i]->traits && json_is(type, architectures[i]->name);
+    }
+    json_free(&json);
+    free(path);
+    return found;
+}
+
 /* config.json and generation_config.json into s->weights, for config_read. */
 static int read_config(Source *s, const SourceWish *wish, char *err, size_t errlen) {
     static const char *const configs[] = {"config.json"}, *const generations[] = {"generation_config.json"};
@@ -181,9 +196,6 @@ int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, siz
     if (rc) return rc;
     if (s->config.roformer.variant)
         return base_error(err, errlen, -EINVAL, "%s: the configuration is a RoFormer's, the tensors are not", s->path);
-    if (s->config.decoder && s->config.mask != MASK_CAUSAL)
-        return base_error(err, errlen, -EINVAL, "%s: an encoder, %s: it is read as it is, and not written as GGUF here",
-                          s->path, s->config.arch);
     int is_llama = !s->config.decoder && strncmp(s->config.arch, "qwen", 4) != 0; /* llama.cpp's Mistral is a "llama" */
     reader.permutes = is_llama;
     if (is_llama && s->config.linear.form && s->config.linear.phi->projection)
@@ -194,8 +206,10 @@ int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, siz
     source_name(wish, s->checkpoint.folder, s->config.arch, name, sizeof name);
     rc = huggingface_rename(&s->weights, s->checkpoint.views, s->checkpoint.n_views, sizeof *s->checkpoint.views, err,
                             errlen);
+    if (rc == 0 && s->config.decoder) rc = source_layers_views(s, wish, err, errlen);
     if (rc == 0) rc = source_keys(s, is_llama ? "llama" : s->config.arch, name, err, errlen);
     if (rc == 0) rc = s->config.decoder ? source_layers(s, r, err, errlen) : read_tensors(&reader, r);
+    if (rc == 0) rc = source_sentence(s, err, errlen);
     if (rc == 0) rc = source_tokenizer(s, wish, s->checkpoint.folder, -1, err, errlen);
     return rc || wish->no_tokenizer ? rc : write_chat_template(s, err, errlen);
 }

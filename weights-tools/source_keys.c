@@ -4,6 +4,7 @@
 
 #include "model/family.h"
 #include "model/layers/layers.h"
+#include "model/roformer.h"
 #include "rope/positions.h"
 #include "rope/scaling.h"
 
@@ -35,19 +36,27 @@ static void sizes(Keys *k, const Config *c) {
         int of_head = f->at == offsetof(Config, head_dim);
         if (of_head && even) continue;
         int norm = f->type == FIELD_FLOAT; /* the only one; RMSNorm's, or in an encoder LayerNorm's */
-        int rms = c->mask == MASK_CAUSAL && !(c->decoder && c->decoder->traits->layernorm);
+        int rms = c->decoder ? !c->decoder->traits->layernorm : c->mask == MASK_CAUSAL;
         if (norm) real(k, rms ? f->gguf : "attention.layer_norm_epsilon", key_field(f, c));
         else count(k, f->gguf, (int64_t)key_field(f, c));
         if (of_head) count(k, "attention.value_length", c->head_dim);
     }
 }
 
+/* Of an encoder the width of both sides, and where that is all a period: the first of so many layers sees all. */
 static void window(Keys *k, const Config *c) {
-    int some = 0, all = 1;
+    int some = 0, all = 1, encoder = c->mask != MASK_CAUSAL;
     for (int l = 0; l < c->n_layers; l++) some |= c->windowed[l], all &= c->windowed[l];
     if (c->window == 0 || !some) return;
-    count(k, "attention.sliding_window", c->window);
+    count(k, "attention.sliding_window", encoder ? 2 * c->window : c->window);
     if (all) return;
+    if (encoder && c->decoder->traits->full_first) {
+        int period = 1, regular = 1;
+        while (period < c->n_layers && c->windowed[period]) period++;
+        for (int l = 0; l < c->n_layers; l++) regular &= c->windowed[l] == (l % period != 0);
+        if (regular) count(k, "attention.sliding_window_pattern", period);
+        if (regular) return;
+    }
     gguf_array(k->meta, key(k, "attention.sliding_window_pattern"), META_BOOL, (uint64_t)c->n_layers);
     for (int l = 0; l < c->n_layers; l++) buffer_fill(&k->meta->bytes, c->windowed[l] != 0, 1);
 }
@@ -97,6 +106,30 @@ static void recurrent(Keys *k, const Config *c) {
     if (regular) return;
     gguf_array(k->meta, key(k, "attention.recurrent_layers"), META_BOOL, (uint64_t)c->n_layers);
     for (int l = 0; l < c->n_layers; l++) buffer_fill(&k->meta->bytes, x->kinds[l].mixer == MIXER_DELTA, 1);
+}
+
+/* What an encoder has around its layers. Token types are the tokenizer's matter there; of the classifier llama.cpp
+ * knows the labels. */
+static void encoder_keys(Keys *k, const Source *s) {
+    const Config *c = &s->config;
+    static const char *const reads[] = {[CLASSIFIER_READS_FIRST] = "cls", [CLASSIFIER_READS_MEAN] = "mean",
+                                        [CLASSIFIER_READS_EACH] = "late", [CLASSIFIER_READS_POOLED] = "cls"};
+    const RoformerConfig *f = &c->roformer;
+    gguf_bool(k->meta, key(k, "attention.causal"), 0);
+    if (f->n_types) gguf_u32(k->meta, "tokenizer.ggml.token_type_count", (uint32_t)f->n_types);
+    if (f->classifier == CLASSIFIER_NONE) return;
+    word(k, "classifier.kind", f->classifier == CLASSIFIER_TOKEN ? "token" : "sequence");
+    word(k, "classifier.pooling", reads[f->reads]);
+    const Model m = {.config = *c, .weights = s->weights};
+    gguf_array(k->meta, key(k, "classifier.output_labels"), META_STRING, (uint64_t)f->n_labels);
+    for (int i = 0; i < f->n_labels; i++) {
+        char usual[40];
+        size_t n;
+        const char *label = model_label(&m, i, &n);
+        snprintf(usual, sizeof usual, "LABEL_%d", i);
+        if (n) gguf_text(k->meta, label, n);
+        else gguf_text(k->meta, usual, strlen(usual));
+    }
 }
 
 static void layer_keys(Keys *k, const Config *c) {
@@ -215,6 +248,7 @@ int source_keys(Source *s, const char *arch, const char *name, char *err, size_t
     attention(&k, &c->linear);
     position(&k, c);
     if (c->decoder) layer_keys(&k, c);
+    if (c->mask != MASK_CAUSAL && c->decoder) encoder_keys(&k, s);
     const char *lost = c->decoder ? without_key(c) : NULL;
     if (lost) return base_error(err, errlen, -EINVAL, "%s: GGUF has no key for %s", s->path, lost);
     if (c->n_ctx_train > UINT32_MAX || c->window > UINT32_MAX || rope_numbers(&c->rope)->n_ctx_original > UINT32_MAX)

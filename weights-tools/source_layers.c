@@ -4,6 +4,7 @@
 
 #include "model/family.h"
 #include "model/layers/tensors.h"
+#include "model/options.h"
 #include "weights-tools/checkpoint/text.h"
 
 #include <errno.h>
@@ -37,8 +38,8 @@ static int add_view(Source *s, const View *v, char *err, size_t errlen) {
     return weights_add_tensor(&s->weights, &t) ? no_memory(s, err, errlen) : 0;
 }
 
-static int load(Layers *x, char *err, size_t errlen) {
-    Source *s = x->s;
+int source_layers_views(Source *s, const SourceWish *wish, char *err, size_t errlen) {
+    const ModelOptions o = {.task = wish->task};
     const char *twice;
     int rc = 0;
     for (size_t i = 0; i < s->checkpoint.n_views && rc == 0; i++)
@@ -46,30 +47,50 @@ static int load(Layers *x, char *err, size_t errlen) {
     if (rc) return rc;
     s->weights.by_name = weights_sort(&s->weights, s->weights.tensors, s->weights.n_tensors, sizeof(Tensor), &twice);
     if (!s->weights.by_name) return no_memory(s, err, errlen);
+    return config_read(&s->config, &s->weights, &o, err, errlen);
+}
+
+static int load(Layers *x, char *err, size_t errlen) {
+    Source *s = x->s;
     x->m.config = s->config;
     x->m.weights = s->weights;
-    rc = model_load(&x->m, err, errlen);
+    int rc = model_load(&x->m, err, errlen);
     s->weights = x->m.weights; /* with what belongs to it */
     return rc;
 }
 
 /* ---- what is left over ---- */
 
+/* What may be left over, and what it is. */
+enum { LEFT_PARTS, LEFT_COMPUTED, LEFT_ADAPTERS, LEFT_HEADS, LEFT_KINDS };
+static const char *const left_over[LEFT_KINDS] = {
+    "of other parts than the text's (pictures, drafts)", "of frequencies or integers, which the engine computes",
+    "of the tasks' adapters: --task NAME merges one", "of a head that nothing here reads (a pooler, words' weights)"};
+
+static int kind_of_rest(const Layers *x, const Tensor *t) {
+    int encoder = x->m.config.mask != MASK_CAUSAL;
+    if (source_is_other_part(x->s, t->name)) return LEFT_PARTS;
+    if (text_ends_with(t->name, ".rotary_emb.inv_freq") || t->type < 0) return LEFT_COMPUTED;
+    if (encoder && strstr(t->name, ".lora_")) return LEFT_ADAPTERS;
+    int head = strncmp(t->name, "pooler.", 7) == 0 || strncmp(t->name, "classifier.", 11) == 0;
+    return encoder && head ? LEFT_HEADS : LEFT_KINDS;
+}
+
 static int check_rest(const Layers *x, const Report *r, char *err, size_t errlen) {
-    size_t parts = 0, computed = 0;
+    size_t n[LEFT_KINDS] = {0};
     for (size_t i = 0; i < x->m.weights.n_tensors; i++) {
         const Tensor *t = &x->m.weights.tensors[i];
         if (x->m.used[i]) continue;
+        int kind = kind_of_rest(x, t);
         if (strcmp(t->name, "lm_head.weight") == 0 && !x->m.config.own_head)
             report_note(r, "left out: lm_head.weight: the model ties it to the embeddings");
-        else if (source_is_other_part(x->s, t->name)) parts++;
-        else if (text_ends_with(t->name, ".rotary_emb.inv_freq")) computed++;
+        else if (kind < LEFT_KINDS) n[kind]++;
         else
             return base_error(err, errlen, -EINVAL, "%s: tensor %.100s: no %s known here has it", x->s->path, t->name,
                               x->m.config.arch);
     }
-    if (parts) report_note(r, "left out: %zu tensors of other parts than the text's (pictures, drafts)", parts);
-    if (computed) report_note(r, "left out: %zu tensors of frequencies, which the engine computes", computed);
+    for (int i = 0; i < LEFT_KINDS; i++)
+        if (n[i]) report_note(r, "left out: %zu tensors %s", n[i], left_over[i]);
     return 0;
 }
 
@@ -99,6 +120,13 @@ static size_t *of_key_heads(Layers *x, size_t n) {
     return order;
 }
 
+/* All heads' q, k and v as a NeoBERT's file has them: a head's three together. */
+static size_t *of_heads(Layers *x, size_t n) {
+    size_t *order = source_order(x->s, 3 * n), d = (size_t)x->m.config.head_dim;
+    for (size_t i = 0; order && i < 3 * n; i++) order[i] = i % (3 * d) / d * n + i / (3 * d) * d + i % d;
+    return order;
+}
+
 /* Rows and columns to their places in GGUF. 0, or -ENOMEM. */
 static int set_orders(Layers *x, const LayerPart *p, Item *i) {
     const Config *c = &x->m.config;
@@ -117,6 +145,7 @@ static int set_orders(Layers *x, const LayerPart *p, Item *i) {
     else if (values && p->rows == 'Z') order = of_value_heads(x, i->shape[0], 0, values);
     else if (values && p->rows == 'N') order = of_value_heads(x, i->shape[0], 0, 1);
     else if (x->fused_beta && p->form == FORM_BETA) order = of_key_heads(x, i->from.rows);
+    else if (d->traits->fused_heads && p->form == FORM_Q) order = of_heads(x, i->from.rows);
     else return 0;
     if (i->n_dims > 1) i->row_order = order;
     else i->col_order = order, i->col_block = 1;
@@ -154,6 +183,7 @@ static int experts_item(Layers *x, Item *i, const Matrix *experts) {
 static Item vector_item(Layers *x, const LayerPart *p, const float *v) {
     const Config *c = &x->m.config;
     size_t n = layer_size(c, p->rows), cols = p->form == FORM_CONV ? layer_size(c, p->cols) : 0;
+    if (x->fused_qkv && p->form == FORM_Q) n += layer_size(c, 'K') + layer_size(c, 'W'); /* they follow in memory */
     Item i = {.n_dims = 1, .shape = {n}, .rows = 1, .cols = n};
     if (p->rows == 'x' || p->rows == 'y') cols = n / (size_t)c->decoder->n_experts, n /= cols;
     if (p->form == FORM_NORM && c->decoder->traits->qk == QK_EACH && (p->rows == 'q' || p->rows == 'k'))
@@ -166,10 +196,10 @@ static Item vector_item(Layers *x, const LayerPart *p, const float *v) {
 /* The file's name of p's tensor; NULL: another part's tensor has it. */
 static const char *name_of(const Layers *x, const LayerPart *p) {
     int matrix = p->cols != 0;
-    if (x->fused_qkv && matrix && (p->form == FORM_K || p->form == FORM_V)) return NULL;
+    if (x->fused_qkv && (p->form == FORM_K || p->form == FORM_V)) return NULL;
     if (x->fused_gate_up && p->form == FORM_UP) return NULL;
     if (x->fused_beta && p->form == FORM_ALPHA) return NULL;
-    if (x->fused_qkv && matrix && p->form == FORM_Q) return "attn_qkv.weight";
+    if (x->fused_qkv && p->form == FORM_Q) return matrix ? "attn_qkv.weight" : "attn_qkv.bias";
     if (x->fused_gate_up && p->form == FORM_GATE) return "ffn_up.weight";
     if (x->fused_beta && p->form == FORM_BETA) return "ssm_ba.weight";
     return layer_part_name(decoder(x), p, 0);
@@ -181,6 +211,13 @@ static int put_fused(Layers *x, const LayerPart *p, Item *i, int l) {
     if (x->fused_qkv && p->form == FORM_Q) return put_below(x, i, (Matrix[]){layer->wk, layer->wv}, 2);
     if (x->fused_gate_up && p->form == FORM_GATE) return put_below(x, i, &layer->w_up, 1);
     return x->fused_beta && p->form == FORM_BETA ? put_below(x, i, &layer->more->alpha, 1) : 0;
+}
+
+/* A norm's bias that a file need not have is 0 in memory (tensors.c). */
+static int is_nothing(const Layers *x, const LayerPart *p, const float *v) {
+    size_t n = layer_size(&x->m.config, p->rows), i = 0;
+    while (v && i < n && v[i] == 0) i++;
+    return !v || (i == n && x->m.config.mask != MASK_CAUSAL && text_ends_with(p->gguf, "norm.bias"));
 }
 
 /* Where the model has it. 0 or -ENOMEM. */
@@ -198,12 +235,12 @@ static int add_part(Layers *x, const LayerPart *p, int l) {
         if (!experts || experts_item(x, &i, experts)) return experts ? -ENOMEM : 0;
     } else if (p->cols && p->form != FORM_CONV) {
         const Matrix *m = at;
-        if (!m->data || (p->when == PART_HEAD && !x->m.config.own_head)) return 0;
+        if (!m->data || (p->when == PART_HEAD && m->data == x->m.tok_emb.data)) return 0;
         i = matrix_item(m);
         if (put_fused(x, p, &i, l)) return -ENOMEM;
     } else {
         const float *v = *(const float *const *)at;
-        if (!v) return 0;
+        if (is_nothing(x, p, v)) return 0;
         i = vector_item(x, p, v);
     }
     if (set_orders(x, p, &i) || source_add(x->s, full, &i)) return -ENOMEM;
@@ -234,7 +271,8 @@ int source_layers(Source *s, const Report *r, char *err, size_t errlen) {
     for (int i = 0; architectures[i]; i++)
         if (strcmp(architectures[i]->name, s->config.arch) == 0)
             x.permutes = architectures[i]->pairing == ROPE_INTERLEAVED && s->config.rope.pairing == ROPE_HALF;
-    x.fused_qkv = is_there(&x, "model.layers.0.self_attn.qkv_proj.weight") && !decoder(&x)->traits->fused_heads;
+    x.fused_qkv = is_there(&x, "model.layers.0.self_attn.qkv_proj.weight") ||
+                  is_there(&x, "model.layers.0.self_attn.qkv_proj.parametrizations.weight.original");
     x.fused_gate_up = decoder(&x)->traits->fused_gate_up;
     x.fused_beta = decoder(&x)->n_delta && !decoder(&x)->traits->tiled;
     return add_parts(&x) ? no_memory(s, err, errlen) : 0;

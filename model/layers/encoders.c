@@ -59,7 +59,8 @@ static void read_classifier(KeyReader *r, Config *c, const char *out) {
     RoformerConfig *f = &c->roformer;
     const Tensor *t = weights_find(r->w, key_is_hf(r) ? out : "cls.output.weight");
     const JsonValue *classes = key_is_hf(r) ? json_get(r->w->config, "architectures") : NULL;
-    int of_tokens = 0;
+    char kind[32] = "";
+    int of_tokens = key_word(r, "classifier.kind", NULL, kind, sizeof kind) && strcmp(kind, "token") == 0;
     for (const JsonValue *e = classes && classes->type == JSON_ARRAY ? classes->child : NULL; e; e = e->next)
         of_tokens |= e->type == JSON_STRING && strstr(e->str, "TokenClassification") != NULL;
     if (!t || t->n_dims != 2) return;
@@ -104,7 +105,7 @@ static void modern(KeyReader *r, Config *c) {
     c->norm_eps = (float)key_number(r, NULL, "norm_eps", (double)c->norm_eps);
     if (key_is_hf(r)) c->window = key_int(r, NULL, "local_attention", 128, 0, 1e15);
     c->window /= 2; /* on either side */
-    key_word(r, NULL, "classifier_pooling", word, sizeof word);
+    key_word(r, "classifier.pooling", "classifier_pooling", word, sizeof word);
     f->reads = strcmp(word, "mean") == 0 ? CLASSIFIER_READS_MEAN : CLASSIFIER_READS_FIRST;
     snprintf(word, sizeof word, "gelu");
     key_word(r, NULL, "classifier_activation", word, sizeof word);
@@ -115,7 +116,7 @@ static void modern(KeyReader *r, Config *c) {
 static void euro(KeyReader *r, Config *c) {
     char word[32] = "late";
     RoformerConfig *f = &c->roformer;
-    key_word(r, NULL, "classifier_pooling", word, sizeof word);
+    key_word(r, "classifier.pooling", "classifier_pooling", word, sizeof word);
     f->reads = strcmp(word, "late") == 0 ? CLASSIFIER_READS_EACH
                : strcmp(word, "mean") == 0 ? CLASSIFIER_READS_MEAN : CLASSIFIER_READS_FIRST;
     f->activation = ACTIVATION_GELU;
@@ -145,7 +146,7 @@ static void gte(KeyReader *r, Config *c) {
     }
     f->activation = ACTIVATION_GELU;
     read_classifier(r, c, "classifier.weight");
-    int pools = weights_find(r->w, "pooler.dense.weight") != NULL;
+    int pools = weights_find(r->w, key_is_hf(r) ? "pooler.dense.weight" : "pooler.weight") != NULL;
     if (!pools && f->n_labels == 1) f->classifier = CLASSIFIER_NONE; /* how much a token counts in a search */
     if (f->classifier == CLASSIFIER_SEQUENCE) f->reads = CLASSIFIER_READS_POOLED, f->pooler = POOLER_TANH;
     refuse(r, "logn_attention_scale", key_said(r, "logn_attention_scale") == 1, "log n is not known here");
