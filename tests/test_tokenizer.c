@@ -207,6 +207,23 @@ static void gguf_specials(void) {
 }
 
 /* The vocabulary inside a GGUF file gives the ids of the tokenizer.model it was made from. */
+/* A Phi-3's control pieces take the spaces behind them, and what follows begins a text of its own: ids of tokenizers
+ * 0.22 from hf-json/llama2/tokenizer.json with Phi-3.5's AddedTokens (rstrip, but <|endoftext|>'s). */
+static void gguf_phi3(void) {
+    static const struct { const char *text; int ids[12]; size_t n; } cases[] = {
+        {"<|user|>\nHello there<|end|>\n<|assistant|>\n", {32010, 15043, 727, 32007, 32001}, 5},
+        {"<|system|>\n  You are.<|end|>\n<|user|> \t x <|endoftext|> y",
+         {32006, 887, 526, 29889, 32007, 32010, 921, 29871, 32000, 29871, 343}, 11},
+        {"a<|end|>b", {263, 32007, 289}, 3}};
+    Tokenizer *t;
+    const char *path = test_data("gguf-vocab/ggml-vocab-phi-3.gguf");
+    if (!path) return;
+    CHECK(open_gguf(&t, path) == 0);
+    for (size_t i = 0; t && i < sizeof cases / sizeof *cases; i++)
+        CHECK(encodes(t, cases[i].text, strlen(cases[i].text), ENCODE_SPECIAL, cases[i].ids, cases[i].n));
+    tokenizer_free(t);
+}
+
 static void gguf_equals_model(void) {
     const char *path = test_data("tales/tales-1m.gguf"), *text = test_data("tales/heldout.txt");
     Tokenizer *t, *model;
@@ -488,6 +505,7 @@ const Test tests_tokenizer[] = {
     {"tokenizer/llama2c_equals_model", llama2c_equals_model},
     {"tokenizer/gguf_vectors", gguf_vectors},
     {"tokenizer/gguf_specials", gguf_specials},
+    {"tokenizer/gguf_phi3", gguf_phi3},
     {"tokenizer/gguf_equals_model", gguf_equals_model},
     {"tokenizer/gguf_other_kinds", gguf_other_kinds},
     {"tokenizer/vocabulary_rules", vocabulary_rules},

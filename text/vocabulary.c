@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static int fill_merges(Vocabulary *v, const Weights *w, const MetaValue *merges, char *err, size_t errlen) {
     Merge *list = merges && merges->n ? malloc((size_t)merges->n * sizeof *list) : NULL;
@@ -50,6 +51,18 @@ static int add_piece(void *to, const char *text, size_t len, float score, int ty
     return 0;
 }
 
+/* No key says that a Phi-3's control pieces take the spaces behind them: llama.cpp goes by the model's name, too. */
+static int is_phi3(const Weights *w) {
+    static const char *const names[] = {"phi-3", "phi3"};
+    const MetaValue *name = weights_meta(w, "general.name");
+    for (size_t i = 0; name && name->type == META_STRING && i < name->n; i++)
+        for (int k = 0; k < 2; k++) {
+            size_t n = strlen(names[k]);
+            if (name->n - i >= n && strncasecmp((const char *)name->data + i, names[k], n) == 0) return 1;
+        }
+    return 0;
+}
+
 static int fill(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
     const MetaValue *merges = weights_meta(w, "tokenizer.ggml.merges");
     const MetaValue *map = weights_meta(w, "tokenizer.ggml.precompiled_charsmap");
@@ -58,6 +71,7 @@ static int fill(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
     Pieces pieces = {.w = w};
     for (int i = 0; i < 7; i++) *numbers[i] = -1;
     int rc = text_key(w, "tokenizer.ggml.model", &v->model, err, errlen);
+    v->strips_behind = is_phi3(w);
     if (rc == 0) rc = vocabulary_pieces(w, add_piece, &pieces, err, errlen);
     v->pieces = pieces.list;
     v->n = pieces.n;
@@ -69,6 +83,8 @@ static int fill(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
     if (rc == 0 && v->bos_id < 0) rc = vocabulary_number(&v->bos_id, w, "tokenizer.ggml.cls_token_id", 0, err, errlen);
     if (rc == 0 && v->eos_id < 0)
         rc = vocabulary_number(&v->eos_id, w, "tokenizer.ggml.seperator_token_id", 0, err, errlen);
+    const MetaValue *whole = weights_meta(w, "tokenizer.huggingface.json");
+    if (whole && whole->type == META_STRING) v->json = (const char *)whole->data, v->json_size = (size_t)whole->n;
     if (rc || !map) return rc;
     if (map->type != META_ARRAY || (map->elem != META_U8 && map->elem != META_I8))
         return vocabulary_wrong(w, "tokenizer.ggml.precompiled_charsmap", "an array of bytes", err, errlen);

@@ -44,6 +44,7 @@ struct Tokenizer {
 
     const char *space;       /* what pieces have for a space: U+2581 or " " */
     int dummy_prefix;        /* a space is put in front of the text */
+    int strips_behind;       /* control pieces take the spaces behind them (special.c) */
     int llama2c;             /* characters are cut as llama2.c cuts them, and unknown ones never merge */
 };
 

@@ -221,6 +221,16 @@ static int from_bert(Tokenizer *t, const Source *s, char *err, size_t errlen) {
     return rc;
 }
 
+/* The whole of it; which tokens begin and end a text stands beside it. */
+static int from_json(Tokenizer *t, const Source *s, char *err, size_t errlen) {
+    const Vocabulary *v = s->vocabulary;
+    int rc = tokenizer_json_open(t, (const uint8_t *)v->json, v->json_size, err, errlen);
+    if (rc) return rc;
+    if (v->bos_id >= 0) t->bos = v->bos_id;
+    if (v->eos_id >= 0) t->eos = v->eos_id;
+    return pieces_check_ids(t, err, errlen);
+}
+
 static const struct {
     const char *model;
     FileReader *read;
@@ -236,7 +246,8 @@ static FileReader *model_reader(const char *model) {
 
 static int read_vocabulary(Tokenizer *t, const void *from, char *err, size_t errlen) {
     const Source *s = from;
-    int rc = model_reader(s->vocabulary->model)(t, s, err, errlen);
+    FileReader *read = s->vocabulary->json ? from_json : model_reader(s->vocabulary->model);
+    int rc = read(t, s, err, errlen);
     return rc ? rc : finish(t, s, err, errlen);
 }
 

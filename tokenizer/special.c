@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct Special {
     Matcher added, all; /* all: control pieces too */
@@ -41,6 +42,17 @@ int special_finish(Tokenizer *t, char *err, size_t errlen) {
     return rc;
 }
 
+/* How many spaces behind id it takes: a Phi-3's control pieces do, and </s>, but not these. */
+static size_t taken_behind(const Tokenizer *t, int id, const char *text, size_t len) {
+    static const char *const others[] = {"<unk>", "<s>", "<|endoftext|>"};
+    const Entry *e = &t->pieces[id];
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (e->len == strlen(others[i]) && memcmp(t->bytes + e->start, others[i], e->len) == 0) return 0;
+    while (n < len && strchr(" \t\n\v\f\r", text[n]) && text[n]) n++;
+    return n;
+}
+
 int special_encode(const Tokenizer *t, const char *text, size_t len, int flags, Ids *out, char *err, size_t errlen) {
     static const Matcher none = {.n = 0};
     const Matcher *m = !t->special ? &none : flags & ENCODE_SPECIAL ? &t->special->all : &t->special->added;
@@ -56,6 +68,10 @@ int special_encode(const Tokenizer *t, const char *text, size_t len, int flags, 
         if (i > from) rc = t->body->encode(t, text + from, i - from, first, out, err, errlen);
         first &= out->n == before;
         if (rc == 0 && id >= 0) rc = ids_push(out, id);
+        if (id >= 0 && t->strips_behind) {
+            n += taken_behind(t, id, text + i + n, len - i - n);
+            first = 1;
+        }
     }
     if (rc == 0 && flags & ENCODE_EOS && t->add_eos && t->eos >= 0) rc = ids_push(out, t->eos);
     return rc;

@@ -16,6 +16,10 @@ typedef struct {
     const void *charsmap; /* [charsmap_size] of a "t5": the normalizer's, as in tokenizer.model; NULL: none */
     size_t n, n_merges, charsmap_size;
     const char *pre;      /* tokenizer.ggml.pre of a "gpt2", or NULL */
+    const char *json;     /* [json_size] tokenizer.huggingface.json: all of a tokenizer.json, which counts; or NULL */
+    size_t json_size;
+    const char *lost;     /* of a tokenizer at hand (tokenizer_vocabulary): what no other key says; NULL: nothing */
+    int strips_behind;    /* 1: a Phi-3's, whose control pieces take the spaces behind them */
     int bos_id, eos_id, unk_id;
     int add_bos, add_eos, add_space_prefix, remove_extra_whitespaces; /* 0, 1 or -1 */
 } Vocabulary;

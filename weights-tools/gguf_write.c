@@ -14,9 +14,11 @@ void gguf_text(GgufMeta *m, const char *s, size_t n) {
     buffer_bytes(&m->bytes, s, n);
 }
 
-void gguf_string(GgufMeta *m, const char *key, const char *value) {
+void gguf_string(GgufMeta *m, const char *key, const char *value) { gguf_string_of(m, key, value, strlen(value)); }
+
+void gguf_string_of(GgufMeta *m, const char *key, const char *value, size_t n) {
     pair(m, key, META_STRING);
-    gguf_text(m, value, strlen(value));
+    gguf_text(m, value, n);
 }
 
 void gguf_u32(GgufMeta *m, const char *key, uint32_t value) {

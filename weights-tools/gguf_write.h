@@ -18,6 +18,7 @@ typedef struct {
 } GgufMeta;
 
 void gguf_string(GgufMeta *m, const char *key, const char *value);
+void gguf_string_of(GgufMeta *m, const char *key, const char *value, size_t n);
 void gguf_u32(GgufMeta *m, const char *key, uint32_t value);
 void gguf_u64(GgufMeta *m, const char *key, uint64_t value);
 void gguf_f32(GgufMeta *m, const char *key, float value);

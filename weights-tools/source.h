@@ -119,8 +119,11 @@ int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *er
 int source_keys(Source *s, const char *arch, const char *name, char *err, size_t errlen);
 /* The vocabulary of a SentencePiece tokenizer, from the wish's file, else from folder, filled up to the model's size.
  * end_id: one more id that ends a text, or -1. */
-int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int end_id, char *err, size_t errlen);
-/* The same of a tokenizer at hand; from is what error lines call it. */
-int source_vocabulary(Source *s, const Tokenizer *t, const char *from, int end_id, char *err, size_t errlen);
+int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int end_id, const Report *r, char *err,
+                     size_t errlen);
+/* The same of a tokenizer at hand; from is what error lines call it. *lost: what no key says, NULL: nothing; lost NULL:
+ * that is refused. */
+int source_vocabulary(Source *s, const Tokenizer *t, const char *from, int end_id, const char **lost, char *err,
+                      size_t errlen);
 
 #endif

@@ -80,11 +80,10 @@ int source_gguf(Source *s, const SourceWish *wish, const Report *r, char *err, s
  * where the next would begin (BOS), so that id is one of those that end it. */
 int source_llama2c(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
     char name[200];
-    (void)r;
     int rc = config_read(&s->config, &s->weights, NULL, err, errlen);
     if (rc) return rc;
     source_name(wish, s->weights.folder, "llama", name, sizeof name);
     rc = source_keys(s, "llama", name, err, errlen);
     if (rc == 0) rc = add_tensors(s, err, errlen);
-    return rc ? rc : source_tokenizer(s, wish, s->weights.folder, 1, err, errlen);
+    return rc ? rc : source_tokenizer(s, wish, s->weights.folder, 1, r, err, errlen);
 }

@@ -2,6 +2,7 @@
  * "llama" and "t5". */
 #include "source.h"
 
+#include "base/paths.h"
 #include "tokenizer/open.h"
 
 #include <errno.h>
@@ -62,7 +63,8 @@ static void write_none(Source *s) {
     if (c->n_eos > 1) id(&s->meta, "tokenizer.ggml.eot_token_id", c->eos_id[1]);
 }
 
-int source_vocabulary(Source *s, const Tokenizer *t, const char *from, int end_id, char *err, size_t errlen) {
+int source_vocabulary(Source *s, const Tokenizer *t, const char *from, int end_id, const char **lost, char *err,
+                      size_t errlen) {
     const Config *c = &s->config;
     size_t n = (size_t)c->vocab_size;
     Vocabulary v;
@@ -75,12 +77,32 @@ int source_vocabulary(Source *s, const Tokenizer *t, const char *from, int end_i
     for (int i = 0; i < c->n_eos && end_id < 0;
          i++) /* Hugging Face may name several: one more than the tokenizer's own */
         if (c->eos_id[i] != v.eos_id) end_id = c->eos_id[i];
-    write_vocabulary(&s->meta, &v, n, end_id);
+    if (lost) *lost = v.lost;
+    else if (v.lost)
+        rc = base_error(err, errlen, -EINVAL, "%s: a tokenizer that %s, and GGUF has no key for that", from, v.lost);
+    if (rc == 0) write_vocabulary(&s->meta, &v, n, end_id);
     free((void *)(uintptr_t)v.pieces);
-    return 0;
+    return rc;
 }
 
-int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int end_id, char *err, size_t errlen) {
+/* What the keys cannot say: then all of tokenizer.json goes along. */
+static int write_whole(Source *s, const char *from, const char *lost, const Report *r, char *err, size_t errlen) {
+    char *path = file_is_folder(from) ? file_join(from, "tokenizer.json") : strdup(from);
+    MappedFile f;
+    int rc = path ? file_map(&f, path, err, errlen) : base_error(err, errlen, -ENOMEM, "%s: out of memory", from);
+    if (rc == 0) {
+        gguf_string_of(&s->meta, "tokenizer.huggingface.json", (const char *)f.data, f.size);
+        file_unmap(&f);
+        report_note(r, "the tokenizer %s, for which llama.cpp has no key: all of tokenizer.json goes along, and ./run "
+                    "reads that", lost);
+    } else if (path)
+        base_error(err, errlen, rc, "%s: a tokenizer that %s, and GGUF has no key for that", from, lost);
+    free(path);
+    return rc;
+}
+
+int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int end_id, const Report *r, char *err,
+                     size_t errlen) {
     Tokenizer *t;
     const char *from = wish->tokenizer ? wish->tokenizer : folder;
     if (wish->no_tokenizer) {
@@ -93,7 +115,9 @@ int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int 
         return base_error(err, errlen, rc, "%s: no tokenizer beside it: give one with -z, or "
                           "--no-tokenizer", s->path);
     if (rc) return rc;
-    rc = source_vocabulary(s, t, from, end_id, err, errlen);
+    const char *lost = NULL;
+    rc = source_vocabulary(s, t, from, end_id, &lost, err, errlen);
+    if (rc == 0 && lost) rc = write_whole(s, from, lost, r, err, errlen);
     tokenizer_free(t);
     return rc;
 }

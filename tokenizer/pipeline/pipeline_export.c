@@ -126,10 +126,6 @@ static int joins_all(const Tokenizer *t) {
 static const char *kind_of(const Tokenizer *t, Vocabulary *v, const CharsMap **map) {
     const struct Pipeline *p = t->own;
     int prefix = 0;
-    for (size_t i = 0; i < p->n_added; i++)
-        if (p->added[i].lstrip || p->added[i].rstrip || p->added[i].single_word)
-            return "has added tokens that take the spaces around them or stand as words only, and GGUF has no key for "
-                   "that";
     if (p->model == MODEL_BPE && p->bpe.prefix_len + p->bpe.suffix_len)
         return "is BPE with a prefix or suffix, and GGUF has no key for that";
     if (p->model == MODEL_BPE && pre_of(p)) {
@@ -159,6 +155,15 @@ static size_t around(const Tokenizer *t, int end, long *id) {
     while (n < p->n && p->items[end ? p->n - 1 - n : n].id >= 0) n++;
     if (n) *id = p->items[end ? p->n - 1 : 0].id;
     return n;
+}
+
+/* What GGUF's keys do not say, and llama.cpp's converter leaves out. */
+static const char *lost_of(const Tokenizer *t, size_t front, size_t behind) {
+    const struct Pipeline *p = pipeline_of(t);
+    for (size_t i = 0; i < p->n_added; i++)
+        if (p->added[i].lstrip || p->added[i].rstrip || p->added[i].single_word)
+            return "has tokens that take the spaces around them or stand as words only";
+    return front > 1 || behind > 1 ? "puts more than one token in front of a text or behind it" : NULL;
 }
 
 static int by_rank(const void *a, const void *b) {
@@ -224,8 +229,7 @@ int pipeline_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, cha
     const CharsMap *map = NULL;
     long bos = t->bos, eos = t->eos;
     const char *why = kind_of(t, v, &map);
-    if (!why && (around(t, 0, &bos) > 1 || around(t, 1, &eos) > 1))
-        why = "puts more than one token in front of a text or behind it";
+    v->lost = lost_of(t, around(t, 0, &bos), around(t, 1, &eos));
     if (why) return base_error(err, errlen, -EINVAL, "%s: a tokenizer that %s", name, why);
     size_t n_merges, map_size = 0, texts = 0, room;
     const uint8_t *blob = map ? charsmap_blob(map, &map_size) : NULL;

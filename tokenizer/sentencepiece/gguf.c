@@ -25,6 +25,7 @@ int spm_model_vocabulary(Tokenizer *t, const Vocabulary *v, char *err, size_t er
     if (t5) usual_t5(t);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (numbers[i].said >= 0) *numbers[i].to = numbers[i].said;
+    t->strips_behind = v->strips_behind;
     if (rc == 0) rc = pieces_check_ids(t, err, errlen);
     t->kind = t5 ? "SentencePiece unigram (GGUF)" : "SentencePiece BPE (GGUF)";
     m->kind = t5 ? SPM_UNIGRAM : SPM_BPE;

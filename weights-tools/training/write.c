@@ -20,7 +20,7 @@ static int fill(Source *s, const TrainingSetup *t, uint64_t step, int moments, c
     const Params *p = &t->trainee.params;
     int rc = t->encodes ? encoder_keys(s, &t->words, err, errlen)
                         : source_keys(s, s->config.arch, "trained here", err, errlen);
-    if (rc == 0 && !t->encodes) rc = source_vocabulary(s, t->tokenizer, "the tokenizer", -1, err, errlen);
+    if (rc == 0 && !t->encodes) rc = source_vocabulary(s, t->tokenizer, "the tokenizer", -1, NULL, err, errlen);
     if (rc) return rc;
     if (moments) {
         gguf_u64(&s->meta, "train.step", step);
