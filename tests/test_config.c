@@ -1,0 +1,75 @@
+/* tests/test_config.c - what a decoder's config.json leaves open, or says beside its class, read as transformers 5.24
+ * reads it. */
+#include "decoder_cases.h"
+#include "model/model.h"
+#include "test.h"
+
+#include <string.h>
+
+/* ---- helpers ---- */
+
+/* NAME with this changed gives GOLDEN's logits: as a folder of F32, and where it is wanted as what convert makes of it.
+ * 1e-4 as in decoder_cases.c. */
+static void same_as(const char *golden, const char *name, const char *from, const char *to, int convert) {
+    static DecoderCase g;
+    if (!case_read(&g, golden)) return;
+    const Spoil s = {.from = from, .to = to};
+    const char *folder = hf_folder(name, "", TENSOR_F32, &s);
+    CHECK(case_distance(name, folder, kernels_best(), &g) < 1e-4);
+    if (convert) CHECK(case_distance(name, converted(name, folder, 0), kernels_best(), &g) < 1e-4);
+}
+
+/* It does not open, and this is in the line. */
+static void refused(const char *name, const char *from, const char *to, const char *line) {
+    char err[500] = "";
+    Model m;
+    const Spoil s = {.from = from, .to = to};
+    int rc = model_open(&m, hf_folder(name, "", TENSOR_F32, &s), NULL, err, sizeof err);
+    if (rc == 0) model_close(&m);
+    if (rc == 0 || !strstr(err, line)) decoder_fail(name, line, err);
+}
+
+/* ---- windows by layer ---- */
+
+/* AutoModel makes a Ministral of a Mistral with layer_types; null is none. */
+static void test_mistral_layer_types(void) {
+    static DecoderCase g;
+    same_as("ministral", "ministral", "\"model_type\": \"ministral\"", "\"model_type\": \"mistral\"", 1);
+    same_as("mistral", "mistral", "\"sliding_window\": 8", "\"sliding_window\": 8, \"layer_types\": null", 1);
+    if (!case_read(&g, "mistral")) return;
+    const Spoil s = {.from = "\"sliding_window\": 8",
+                     .to = "\"sliding_window\": 8, \"layer_types\": [\"sliding_attention\", \"full_attention\"]"};
+    case_misses("mistral", "a layer that sees all", hf_folder("mistral", "", TENSOR_F32, &s), &g);
+    refused("mistral", s.from, "\"sliding_window\": 8, \"layer_types\": [\"sliding_attention\"]", "for each layer");
+    refused("mistral", s.from,
+            "\"sliding_window\": null, \"layer_types\": [\"sliding_attention\", \"full_attention\"]",
+            "sliding_window: gives no window, but layer_types names layers");
+}
+
+/* These classes give every layer the window, whatever layer_types says. */
+static void test_layer_types_unread(void) {
+    static const char types[] = "\"sliding_window\": 8, \"layer_types\": [\"full_attention\", \"sliding_attention\"]";
+    same_as("phi3", "phi3", "\"sliding_window\": 8", types, 1);
+    same_as("mixtral", "mixtral", "\"sliding_window\": null", "\"sliding_window\": null, \"layer_types\": "
+            "[\"full_attention\", \"sliding_attention\"]", 1);
+}
+
+/* transformers finds no window to make a mask of. */
+static void test_no_window(void) {
+    static const char line[] = "sliding_window: gives no window, but layer_types names layers that have one";
+    refused("qwen2_window", "\"sliding_window\": 8", "\"sliding_window\": null", line);
+    refused("qwen2_window", "\"use_sliding_window\": true", "\"use_sliding_window\": false",
+            "use_sliding_window: gives no window, but layer_types names");
+    refused("qwen3", "\"full_attention\"", "\"sliding_attention\"", "use_sliding_window: gives no window");
+    refused("gemma2", "\"sliding_window\": 8", "\"sliding_window\": null", line);
+    refused("olmo3", "\"sliding_window\": 8", "\"sliding_window\": null", line);
+    same_as("smollm3_list", "smollm3_list", "\"use_sliding_window\": true", "\"use_sliding_window\": false", 0);
+}
+
+extern const Test tests_config[];
+const Test tests_config[] = {
+    {"config/a Mistral with layer_types", test_mistral_layer_types},
+    {"config/layer_types unread", test_layer_types_unread},
+    {"config/layer_types without a window", test_no_window},
+    {0},
+};
