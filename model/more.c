@@ -2,6 +2,7 @@
 #include "family.h"
 #include "keys_more.h"
 #include "model/layers/config.h"
+#include "notes.h"
 #include "options.h"
 #include "position_keys.h"
 #include "repack.h"
@@ -10,6 +11,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 RopeNumbers *key_rope_numbers(KeyReader *r, RopeConfig *rope, int64_t n_ctx_train) {
     RopeNumbers *n = rope->numbers;
@@ -32,6 +34,20 @@ static void rotate_features(KeyReader *r, Config *c) {
     rope->rotary_dim = (int)((int64_t)features * rope->rotary_dim / c->head_dim) / 2 * 2;
 }
 
+void config_untie(Config *c, Weights *w) {
+    c->own_head = 1;
+    weights_note(w, "tie_word_embeddings is true, but lm_head.weight differs from the embeddings: the file's is used");
+}
+
+/* Is a decoder that its configuration ties tied in the file, too? transformers 5 compares them as well. */
+static void look_at_head(KeyReader *r, Config *c) {
+    const Tensor *head = weights_find(r->w, "lm_head.weight"),
+                 *words = weights_find(r->w, "model.embed_tokens.weight");
+    if (r->w->format != FORMAT_HF || c->roformer.variant || c->own_head || !head || !words) return;
+    if (head->type != words->type || head->size != words->size || memcmp(head->data, words->data, head->size) != 0)
+        config_untie(c, r->w);
+}
+
 void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     char why[400];
     LinearConfig *linear = &c->linear;
@@ -39,6 +55,7 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
         (int)key_int(r, "attention.favor_features", "attention_favor_features", 128, 2, 2 * ROPE_MAX_PAIRS);
     linear->favor_seed = (uint64_t)key_int(r, "attention.favor_seed", "attention_favor_seed", 1, 0, 9e15);
     if (r->line.rc == 0) position_read(r, c);
+    if (r->line.rc == 0) look_at_head(r, c);
     if (r->line.rc == 0 && o) config_override(r, c, o);
     if (r->line.rc == 0 && c->decoder) layers_take_task(r, c, o ? o->task : NULL);
     if (linear->form && linear_check(linear, why, sizeof why)) return; /* config_read says it */

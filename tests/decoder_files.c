@@ -48,7 +48,9 @@ static uint64_t spoiled_at(const char *name, uint64_t i, const Spoil *s) {
 }
 
 static float value_at(const char *name, uint64_t i, const Spoil *s) {
-    int u = name_value(name, spoiled_at(name, i, s)), spoils = s->set && strstr(name, s->set);
+    int spoils = s->set && strstr(name, s->set);
+    if (spoils && s->how == SPOIL_LIKE) name = s->like;
+    int u = name_value(name, spoiled_at(name, i, s));
     float v = ends_with(name, "norm.weight") ? (float)(128 + u / 2) / 128 : (float)u / 256;
     if (spoils && s->how == SPOIL_SET) return s->value;
     return spoils && s->how == SPOIL_ADD ? v + s->value : v;

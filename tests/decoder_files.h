@@ -21,8 +21,10 @@ typedef struct {
         SPOIL_SET,
         SPOIL_ADD,   /* it is added to theirs */
         SPOIL_SWAP,  /* value i is that of i ^ it */
-        SPOIL_REPEAT /* they repeat after so many */
+        SPOIL_REPEAT, /* they repeat after so many */
+        SPOIL_LIKE    /* they are those of the tensor called like */
     } how;
+    const char *like;
     int unpermuted; /* GGUF: numbers in the order that Hugging Face has them in */
 } Spoil;
 extern const Spoil sound;

@@ -2,6 +2,7 @@
  * reads it. */
 #include "decoder_cases.h"
 #include "model/model.h"
+#include "program.h"
 #include "test.h"
 
 #include <string.h>
@@ -66,10 +67,52 @@ static void test_no_window(void) {
     same_as("smollm3_list", "smollm3_list", "\"use_sliding_window\": true", "\"use_sliding_window\": false", 0);
 }
 
+/* ---- heads that are tied, and differ ---- */
+
+static const char untied_line[] = "tie_word_embeddings is true, but lm_head.weight differs from the embeddings";
+
+/* A config that ties what its file has apart: transformers 5 takes the file's, with a warning. Goldens are those of the
+ * same model, untied. */
+static void test_tied_apart(void) {
+    static const char *const names[] = {"gqa", "granite", "qwen35moe"};
+    char folder[600];
+    const char *gguf = test_tmp("untied.gguf");
+    for (int i = 0; i < 3; i++)
+        same_as(names[i], names[i], "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true", 1);
+    const Spoil s = {.from = "\"tie_word_embeddings\": false", .to = "\"tie_word_embeddings\": true"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(folder, sizeof folder, "%s", hf_folder(names[i], "", TENSOR_F32, &s));
+        CHECK(run("logits %s --ids 1,5", folder) == 0 && said_line(untied_line));
+        CHECK(run("logits %s --ids 1,5 -q", folder) == 0 && *said == 0);
+        CHECK(tool("", "convert", "%s %s --no-tokenizer", folder, gguf) == 0 && strstr(said, untied_line));
+        CHECK(run("logits %s --ids 1,5", gguf) == 0 && *said == 0);
+    }
+}
+
+/* The same bytes twice are one matrix, and nothing is said. */
+static void test_tied_twice(void) {
+    static const char *const names[] = {"gqa", "granite"};
+    const Spoil s = {.from = "\"tie_word_embeddings\": false", .to = "\"tie_word_embeddings\": true",
+                     .set = "lm_head.weight", .how = SPOIL_LIKE, .like = "model.embed_tokens.weight"};
+    for (int i = 0; i < 2; i++) {
+        char err[500] = "";
+        Model m;
+        const char *folder = hf_folder(names[i], "", TENSOR_F32, &s), *gguf = converted(names[i], folder, 0);
+        CHECK(model_open(&m, folder, NULL, err, sizeof err) == 0);
+        CHECK(m.lm_head.data == m.tok_emb.data && !m.weights.notes);
+        model_close(&m);
+        CHECK(model_open(&m, gguf, NULL, err, sizeof err) == 0);
+        CHECK(m.lm_head.data == m.tok_emb.data && !weights_find(&m.weights, "output.weight"));
+        model_close(&m);
+    }
+}
+
 extern const Test tests_config[];
 const Test tests_config[] = {
     {"config/a Mistral with layer_types", test_mistral_layer_types},
     {"config/layer_types unread", test_layer_types_unread},
     {"config/layer_types without a window", test_no_window},
+    {"config/tied, and the file has a head", test_tied_apart},
+    {"config/tied, and the file has it twice", test_tied_twice},
     {0},
 };

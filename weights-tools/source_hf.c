@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "model/family.h"
 #include "model/files/huggingface.h"
+#include "model/keys_more.h"
 #include "model/options.h"
 #include "rope/positions.h"
 #include "sidecars.h"
@@ -164,6 +165,19 @@ static int read_config(Source *s, const SourceWish *wish, char *err, size_t errl
     return rc || !s->config.linear.form ? rc : rope_of_file(s, err, errlen);
 }
 
+static const View *view_named(const Source *s, const char *name) {
+    for (size_t i = 0; i < s->checkpoint.n_views; i++)
+        if (strcmp(s->checkpoint.views[i].name, name) == 0) return &s->checkpoint.views[i];
+    return NULL;
+}
+
+/* As model/more.c, of a checkpoint's windows. */
+static void look_at_head(Source *s) {
+    const View *head = view_named(s, "lm_head.weight"), *words = view_named(s, "model.embed_tokens.weight");
+    if (s->config.own_head || !head || !words || view_is_same(head, words) || view_equal(head, words)) return;
+    config_untie(&s->config, &s->weights);
+}
+
 /* The template of conversations, as it was published: whoever reads the file recognises it, or runs it. */
 static int write_chat_template(Source *s, char *err, size_t errlen) {
     char *text;
@@ -191,6 +205,7 @@ int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, siz
     source_name(wish, s->checkpoint.folder, s->config.arch, name, sizeof name);
     rc = huggingface_rename(&s->weights, s->checkpoint.views, s->checkpoint.n_views, sizeof *s->checkpoint.views, err,
                             errlen);
+    if (rc == 0) look_at_head(s);
     if (rc == 0) rc = source_keys(s, is_llama ? "llama" : s->config.arch, name, err, errlen);
     if (rc == 0) rc = s->config.decoder ? source_layers(s, r, err, errlen) : read_tensors(&reader, r);
     if (rc == 0) rc = source_tokenizer(s, wish, s->checkpoint.folder, -1, err, errlen);
