@@ -34,9 +34,13 @@ static void rotate_features(KeyReader *r, Config *c) {
     rope->rotary_dim = (int)((int64_t)features * rope->rotary_dim / c->head_dim) / 2 * 2;
 }
 
+int tensor_is_same(const Tensor *a, const Tensor *b) {
+    return a->type == b->type && a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
+}
+
 void config_untie(Config *c, Weights *w) {
     c->own_head = 1;
-    weights_note(w, "tie_word_embeddings is true, but lm_head.weight differs from the embeddings: the file's is used");
+    weights_note(w, note_untied, "lm_head.weight");
 }
 
 /* Is a decoder that its configuration ties tied in the file, too? transformers 5 compares them as well. */
@@ -44,8 +48,7 @@ static void look_at_head(KeyReader *r, Config *c) {
     const Tensor *head = weights_find(r->w, "lm_head.weight"),
                  *words = weights_find(r->w, "model.embed_tokens.weight");
     if (r->w->format != FORMAT_HF || c->roformer.variant || c->own_head || !head || !words) return;
-    if (head->type != words->type || head->size != words->size || memcmp(head->data, words->data, head->size) != 0)
-        config_untie(c, r->w);
+    if (!tensor_is_same(head, words)) config_untie(c, r->w);
 }
 
 void config_more(KeyReader *r, Config *c, const ModelOptions *o) {

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+const char note_untied[] = "tied by its configuration, but the file has another %s: the file's is used";
+
 void weights_note(Weights *w, const char *fmt, ...) {
     Note **last = &w->notes, *n = weights_own(w, calloc(1, sizeof *n), free);
     if (!n) return;

@@ -12,5 +12,7 @@ typedef struct Note {
 
 /* One more behind w->notes, w's memory; where there is none it is not said. */
 void weights_note(Weights *w, const char *fmt, ...) BASE_PRINTF(2, 3);
+/* A format: of the tensors, as one word, that differ from what the configuration ties them to. */
+extern const char note_untied[];
 
 #endif

@@ -3,7 +3,9 @@
  * it. */
 #include "model/files/weights.h"
 #include "model/roformer.h"
+#include "model/notes.h"
 #include "model/roformer_kinds.h"
+#include "program.h"
 #include "roformer_files.h"
 #include "test.h"
 
@@ -193,6 +195,36 @@ static void test_aliases(void) {
                    "is there under two names");
 }
 
+/* A head that its configuration ties and the file has apart is the file's, in both programs, and they say so; the same
+ * bytes twice are one matrix. The golden is that of the same tensors untied. */
+static void test_ties(void) {
+    static Golden g;
+    static const char both[] = "another cls.predictions.decoder.weight, cls.predictions.decoder.bias: the file's is";
+    const char *gguf = test_tmp("ties.gguf");
+    Change c = {.from = "\"tie_word_embeddings\": false", .to = "\"tie_word_embeddings\": true"};
+    char folder[600], err[400] = "";
+    snprintf(folder, sizeof folder, "%s", roformer_folder("untied", TENSOR_F32, &c));
+    if (!golden_read(&g, "untied")) return;
+    CHECK(golden_distance("untied", folder, NULL, &g, 30) < 1e-4); /* test_roformer.c's tolerance */
+    CHECK(run("logits %s --ids 1,2", folder) == 0 && said_line(both));
+    CHECK(tool("", "convert", "%s %s --no-tokenizer", folder, gguf) == 0 && strstr(said, both));
+    CHECK(golden_distance("untied", gguf, NULL, &g, 30) < 1e-4);
+    c.set = "cls.predictions.decoder.weight", c.like = "roformer.embeddings.word_embeddings.weight";
+    Model m;
+    CHECK(model_open(&m, roformer_folder("untied", TENSOR_F32, &c), NULL, err, sizeof err) == 0);
+    CHECK(m.lm_head.data == m.tok_emb.data && m.weights.notes && !strstr(m.weights.notes->line, "decoder.weight"));
+    CHECK(m.encoder->mlm_bias[5] == roformer_value("cls.predictions.decoder.bias", 5));
+    model_close(&m);
+    CHECK(tool("", "convert", "%s %s --no-tokenizer", folder, gguf) == 0 &&
+          strstr(said, "another cls.predictions.decoder.bias: the file's"));
+    CHECK(model_open(&m, gguf, NULL, err, sizeof err) == 0);
+    CHECK(m.lm_head.data == m.tok_emb.data);
+    CHECK(m.encoder->mlm_bias[5] == roformer_value("cls.predictions.decoder.bias", 5));
+    model_close(&m);
+    CHECK(model_open(&m, roformer_folder("untied", TENSOR_F32, NULL), NULL, err, sizeof err) == 0 && !m.weights.notes);
+    model_close(&m);
+}
+
 /* A classifier's labels have names in both worlds; one that has a classifier has no words. */
 static void test_labels(void) {
     const char *paths[] = {roformer_folder("seq", TENSOR_F32, NULL), roformer_gguf("seq", TENSOR_F32, NULL)};
@@ -218,6 +250,7 @@ const Test tests_roformer_config[] = {
     {"roformer/missing", test_missing},
     {"roformer/shapes", test_shapes},
     {"roformer/aliases", test_aliases},
+    {"roformer/ties", test_ties},
     {"roformer/labels", test_labels},
     {0},
 };
