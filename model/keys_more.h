@@ -25,6 +25,8 @@ typedef struct DecoderDefaults {
     float eps;             /* 0: 1e-6 */
 } DecoderDefaults;
 
+/* families.c: what a model by that name has that is not here, a predicate; NULL: it runs. */
+const char *architecture_lacks(const Architecture *a);
 /* keys_hf.c: true (1) or false (0). */
 int key_flag(KeyReader *r, const char *gguf, const char *hf, int absent);
 /* activations.c: what transformers calls by that word; a complaint about r's last key where it is none. */

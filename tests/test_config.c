@@ -107,6 +107,32 @@ static void test_tied_twice(void) {
     }
 }
 
+/* ---- models that are not here ---- */
+
+/* A line of its own for those that are well known, one that points on for others; both are short. */
+static void test_unknown(void) {
+    static const char *const rows[][2] = {
+        {"gemma4", "model_type: architecture \"gemma4\" is not known here: it shares keys and values between layers"},
+        {"deepseek_v3", "is not known here: it keeps keys and values as one short vector a token (latent attention)"},
+        {"mamba", "is not known here: it has no attention"},
+        {"bert", "is not known here: it has a learned vector for each position, no RoPE"},
+        {"unheard_of", "architecture \"unheard_of\" is not known here (--help models lists those that are)"}};
+    char to[100];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(to, sizeof to, "\"model_type\": \"%s\"", rows[i][0]);
+        refused("gqa", "\"model_type\": \"llama\"", to, rows[i][1]);
+        const Spoil s = {.from = "\"model_type\": \"llama\"", .to = to};
+        const char *folder = hf_folder("gqa", "", TENSOR_F32, &s);
+        CHECK(run("%s -i a", folder) == 1 && said_line(rows[i][1]) && strlen(said) < 160 + strlen(folder));
+    }
+    CHECK(run("--help models") == 0 && strstr(out, "llama mistral qwen2"));
+    CHECK(strstr(out, "latent attention)\n    deep") != NULL);
+    const char *why = strstr(out, "models that do not:");
+    CHECK(why && strstr(why, "gemma4") && !strstr(why, "gemma2 "));
+    CHECK(run("--help") == 0 && strstr(out, "--help models"));
+    for (const char *at = out, *end; (end = strchr(at, '\n')); at = end + 1) CHECK(end - at <= 120);
+}
+
 extern const Test tests_config[];
 const Test tests_config[] = {
     {"config/a Mistral with layer_types", test_mistral_layer_types},
@@ -114,5 +140,6 @@ const Test tests_config[] = {
     {"config/layer_types without a window", test_no_window},
     {"config/tied, and the file has a head", test_tied_apart},
     {"config/tied, and the file has it twice", test_tied_twice},
+    {"config/unknown models", test_unknown},
     {0},
 };
