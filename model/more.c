@@ -7,6 +7,7 @@
 #include "position_keys.h"
 #include "repack.h"
 #include "roformer.h"
+#include "roformer_names.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -72,6 +73,42 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     if (r->line.rc == 0 && config_check_stretch(c, why, sizeof why)) base_complain(&r->line, "%s", why);
 }
 
+int weights_is_other_part(const Weights *w, const char *name) {
+    static const char *const decoders[] = {"model.embed_tokens.", "model.layers.", "model.norm.", "lm_head."};
+    if (strncmp(name, "mtp.", 4) == 0 || strstr(name, ".nextn.")) return 1;
+    for (int i = 0; i < 4; i++)
+        if (strncmp(name, decoders[i], strlen(decoders[i])) == 0) return 0;
+    return w->outer != NULL;
+}
+
+/* 1 where nobody misses that tensor: it is computed here, or integers, or a tied head again, or another part's. */
+static int is_let_go(const Model *m, const Tensor *t) {
+    static const char frequencies[] = "rotary_emb.inv_freq";
+    int layer, integers = (strchr("IU", t->type_name[0]) && strchr("0123456789", t->type_name[1])) ||
+                          strcmp(t->type_name, "BOOL") == 0;
+    RoformerWorld world = m->weights.format == FORMAT_GGUF ? ROFORMER_IN_GGUF : ROFORMER_IN_TORCH;
+    const RoformerName *known = m->config.roformer.variant ? roformer_names_find(world, t->name, &layer) : NULL;
+    size_t n = strlen(t->name), k = sizeof frequencies - 1;
+    return integers || (n >= k && strcmp(t->name + n - k, frequencies) == 0) ||
+           (known && known->flags & NAME_COMPUTED) || (!m->config.own_head && strcmp(t->name, "lm_head.weight") == 0) ||
+           weights_is_other_part(&m->weights, t->name);
+}
+
+/* What no layer asked for: a file of another model, perhaps, or one that was made wrongly. */
+static void note_unused(Model *m) {
+    const char *first = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < m->weights.n_tensors; i++) {
+        const Tensor *t = &m->weights.tensors[i];
+        if (m->used[i] || is_let_go(m, t)) continue;
+        if (n++ == 0) first = t->name;
+    }
+    if (n == 1) weights_note(&m->weights, "the file has a tensor that this model does not use: %.100s", first);
+    else if (n)
+        weights_note(&m->weights, "the file has %zu tensors that this model does not use (%.100s ..); -v names them", n,
+                     first);
+}
+
 int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     /* Tensors that settings were read from. */
     static const char *const names[] = {"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"};
@@ -85,6 +122,7 @@ int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     }
     int rc = position_load(m, err, errlen);
     if (rc) return rc;
+    note_unused(m);
     if (linear->form && linear->phi->projection) {
         linear->favor_w = weights_own(&m->weights, linear->phi->projection(linear), free);
         if (!linear->favor_w) return base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);

@@ -1,10 +1,12 @@
 /* tests/test_config.c - what a decoder's config.json leaves open, or says beside its class, read as transformers 5.24
  * reads it. */
+#include "build.h"
 #include "decoder_cases.h"
 #include "model/model.h"
 #include "program.h"
 #include "test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- helpers ---- */
@@ -107,6 +109,38 @@ static void test_tied_twice(void) {
     }
 }
 
+/* ---- tensors that no layer asks for ---- */
+
+/* Layers beyond those that the model has: run says so, convert refuses; the same of a GGUF file. */
+static void test_unused(void) {
+    static const char line[] = "the file has 9 tensors that this model does not use (model.layers.1.input_layernorm.",
+                      key[] = "llama.block_count";
+    const Spoil s = {.from = "\"num_hidden_layers\": 2", .to = "\"num_hidden_layers\": 1"};
+    const char *folder = hf_folder("gqa", "", TENSOR_F32, &s), *gguf = test_tmp("unused.gguf");
+    size_t n = 0, at = 0;
+    CHECK(run("logits %s --ids 1,5", folder) == 0 && said_line(line));
+    CHECK(run("logits %s --ids 1,5 -q", folder) == 0 && *said == 0);
+    CHECK(tool("", "convert", "%s %s --no-tokenizer", folder, gguf) == 1 && said_line("tensor model.layers.1."));
+    char *file = file_read(gguf_file("gqa", TENSOR_F32, &sound), &n);
+    while (file && at + sizeof key < n && memcmp(file + at, key, sizeof key - 1) != 0) at++;
+    CHECK(file && at + sizeof key < n);
+    if (!file || at + sizeof key >= n) return;
+    file[at + sizeof key - 1 + 4] = 1; /* behind the value's type */
+    file_write(gguf, file, n);
+    free(file);
+    CHECK(run("logits %s --ids 1,5", gguf) == 0 && said_line("has 9 tensors that this model does not use (blk.1."));
+    CHECK(run("logits %s --ids 1,5", gguf_file("gqa", TENSOR_F32, &sound)) == 0 && *said == 0);
+}
+
+/* A vision tower, a draft, tables of frequencies and integers belong to nobody here, and nothing is said. */
+static void test_not_missed(void) {
+    static const char *const names[] = {"gemma3_vision", "qwen35_vision", "qwen35moe", "gqa"};
+    for (int i = 0; i < 4; i++) {
+        const char *folder = hf_folder(names[i], "", TENSOR_F32, &sound);
+        if (folder) CHECK(run("logits %s --ids 1,5", folder) == 0 && *said == 0);
+    }
+}
+
 /* ---- models that are not here ---- */
 
 /* A line of its own for those that are well known, one that points on for others; both are short. */
@@ -140,6 +174,8 @@ const Test tests_config[] = {
     {"config/layer_types without a window", test_no_window},
     {"config/tied, and the file has a head", test_tied_apart},
     {"config/tied, and the file has it twice", test_tied_twice},
+    {"config/tensors that are not used", test_unused},
+    {"config/tensors that nobody misses", test_not_missed},
     {"config/unknown models", test_unknown},
     {0},
 };

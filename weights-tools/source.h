@@ -99,8 +99,6 @@ void source_name(const SourceWish *wish, const char *folder, const char *otherwi
 int source_gguf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 int source_llama2c(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
-/* 1 for a tensor of another part than the text's: pictures', a draft's. They are left out. */
-int source_is_other_part(const Source *s, const char *name);
 /* The tensors of a model in layers (model/layers/), whose configuration source_hf has read. */
 int source_layers(Source *s, const Report *r, char *err, size_t errlen);
 int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);

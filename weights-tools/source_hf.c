@@ -93,14 +93,6 @@ static int take_positions(HfReader *r) {
     return take(r, p->kind->table_hf, p->kind->table, rows, cols, 0);
 }
 
-int source_is_other_part(const Source *s, const char *name) {
-    static const char *const decoders[] = {"model.embed_tokens.", "model.layers.", "model.norm.", "lm_head."};
-    if (strncmp(name, "mtp.", 4) == 0) return 1;
-    for (int i = 0; i < 4; i++)
-        if (strncmp(name, decoders[i], strlen(decoders[i])) == 0) return 0;
-    return s->weights.outer != NULL;
-}
-
 /* What is left over: old files' table of frequencies and a tied head are known; anything else would be lost
  * silently. */
 static int check_rest(HfReader *r, const Report *report) {
@@ -111,7 +103,7 @@ static int check_rest(HfReader *r, const Report *report) {
         if (r->used[i]) continue;
         if (strcmp(v->name, "lm_head.weight") == 0 && !r->s->config.own_head)
             report_note(report, "left out: lm_head.weight: the model ties it to the embeddings");
-        else if (source_is_other_part(r->s, v->name)) parts++;
+        else if (weights_is_other_part(&r->s->weights, v->name)) parts++;
         else if (text_ends_with(v->name, ".rotary_emb.inv_freq") || !elem_is_float(v->type)) buffers++;
         else
             return base_error(r->err, r->errlen, -EINVAL, "%s: tensor %.100s: no %s known here has it", r->s->path,

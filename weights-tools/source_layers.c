@@ -3,6 +3,7 @@
 #include "source.h"
 
 #include "model/family.h"
+#include "model/keys_more.h"
 #include "model/layers/tensors.h"
 #include "weights-tools/checkpoint/text.h"
 
@@ -62,7 +63,7 @@ static int check_rest(const Layers *x, const Report *r, char *err, size_t errlen
         if (x->m.used[i]) continue;
         if (strcmp(t->name, "lm_head.weight") == 0 && !x->m.config.own_head)
             report_note(r, "left out: lm_head.weight: the model ties it to the embeddings");
-        else if (source_is_other_part(x->s, t->name)) parts++;
+        else if (weights_is_other_part(&x->s->weights, t->name)) parts++;
         else if (text_ends_with(t->name, ".rotary_emb.inv_freq")) computed++;
         else
             return base_error(err, errlen, -EINVAL, "%s: tensor %.100s: no %s known here has it", x->s->path, t->name,
