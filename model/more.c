@@ -7,6 +7,7 @@
 #include "position_keys.h"
 #include "repack.h"
 #include "roformer.h"
+#include "roformer_kinds.h"
 #include "roformer_names.h"
 
 #include <errno.h>
@@ -52,6 +53,16 @@ static void look_at_head(KeyReader *r, Config *c) {
     if (!tensor_is_same(head, words)) config_untie(c, r->w);
 }
 
+/* What a classifier's numbers are. Hugging Face trains one label without a word as a regression. */
+static void read_problem(KeyReader *r, Config *c) {
+    RoformerConfig *f = &c->roformer;
+    char word[40] = "";
+    if (f->classifier == CLASSIFIER_NONE) return;
+    if (!key_word(r, "classifier.problem", "problem_type", word, sizeof word)) return;
+    f->problem = name_index(problem_names, word);
+    if (f->problem < 1) key_complain(r, r->key, "is a word not known here");
+}
+
 void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     char why[400];
     LinearConfig *linear = &c->linear;
@@ -60,6 +71,7 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     linear->favor_seed = (uint64_t)key_int(r, "attention.favor_seed", "attention_favor_seed", 1, 0, 9e15);
     if (r->line.rc == 0) position_read(r, c);
     if (r->line.rc == 0) look_at_head(r, c);
+    if (r->line.rc == 0) read_problem(r, c);
     if (r->line.rc == 0 && o) config_override(r, c, o);
     if (r->line.rc == 0 && c->decoder) layers_take_task(r, c, o ? o->task : NULL);
     if (linear->form && linear_check(linear, why, sizeof why)) return; /* config_read says it */

@@ -21,6 +21,9 @@ static void write_classifier(const Description *m, GgufMeta *meta) {
     if (!m->classifier) return;
     gguf_string(meta, "roformer.classifier.kind", m->classifier);
     if (strcmp(m->classifier, "sequence") != 0 && strcmp(m->classifier, "token") != 0) return;
+    const JsonValue *problem = json_get(m->config, "problem_type");
+    if (problem && problem->type == JSON_STRING && strlen(problem->str) == problem->len)
+        gguf_string(meta, "roformer.classifier.problem", problem->str);
     gguf_array(meta, "roformer.classifier.labels", META_STRING, m->sizes.labels);
     for (size_t i = 0; i < m->sizes.labels; i++) write_label(m, meta, i);
 }
