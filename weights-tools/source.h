@@ -106,6 +106,8 @@ int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *er
 /* Keys of architecture arch from c, for decoders: sizes, norms, rope, window. -EINVAL: a setting that GGUF has no key
  * for. */
 int source_keys(Source *s, const char *arch, const char *name, char *err, size_t errlen);
+/* Those of s->config.rope's method alone, and the lists of numbers that are tensors. */
+int source_rope(Source *s, const char *arch, char *err, size_t errlen);
 /* The vocabulary of a SentencePiece tokenizer, from the wish's file, else from folder, filled up to the model's size.
  * end_id: one more id that ends a text, or -1. */
 int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int end_id, char *err, size_t errlen);
