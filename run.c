@@ -143,7 +143,8 @@ static int help(const Command *cmd) {
     int usual = cmd == &commands[0]; /* which needs no name */
     printf("roformer.c %s: runs LLaMA-family and RoFormer models\n\nusage: ./run %s%s%s\n", VERSION,
            usual ? "" : cmd->name, usual ? "" : " ", cmd->usage);
-    printf("MODEL is a GGUF file, a Hugging Face folder (config.json + safetensors) or a llama2.c .bin file.\n");
+    printf("MODEL is a GGUF file, a Hugging Face folder (config.json + safetensors) or a llama2.c .bin file;\n"
+           "--help models lists the models that run.\n");
     if (usual) {
         printf("\ncommands (./run COMMAND --help):\n");
         for (int i = 0; i < N_COMMANDS; i++) printf("  %-12s %s\n", commands[i].name, commands[i].summary);
@@ -200,6 +201,7 @@ int main(int argc, char **argv) {
     if (code) return code;
     quiet = a.show.quiet;
     if (a.show.json && a.show.csv) return usage("--json and --csv are both given; one is enough");
+    if (a.show.help && a.model && strcmp(a.model, "models") == 0) return models_print(), out_end(EXIT_DONE);
     if (a.show.help) return help(cmd);
     if (a.show.version) return print_version();
     if (options_ask_for_specs(&a)) return print_specs(), out_end(EXIT_DONE);

@@ -260,6 +260,7 @@ static int open_chat(Chat *c, const Args *a) {
         c->t = chat_template_find("plain");
         note("this model has no chat template; it reads \"User: .. Assistant:\" (--chat-template gives another)");
     }
+    c->g.own_seed = !a->in.mode; /* -m chat is llama2.c's */
     if ((code = engine_session(e, a, USUAL_CONTEXT, 1)) || (code = generation_init(&c->g, a))) return code;
     note_price(e);
     set_ends(c);

@@ -244,6 +244,7 @@ const char *file_name(const char *path); /* behind the last / */
 
 const Topic *topic_named(const Topic *topics, const char *command, const char *word); /* NULL after saying why */
 void topics_print(const Topic *topics);
+void models_print(void); /* --help models: those that run here, and why others do not */
 /* A paragraph on stdout behind an empty line, broken at the screen's width, at most 100; spaces as given are one. */
 void teach(const char *fmt, ...) BASE_PRINTF(1, 2);
 /* The line of C that makes a number, by its place in cited[] (topics.c): a line on stdout, and what --csv writes. */

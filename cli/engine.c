@@ -4,6 +4,7 @@
 #include "model/attend_texts.h"
 #include "kernels/rows.h"
 #include "model/family.h"
+#include "model/notes.h"
 #include "model/options.h"
 #include "model/roformer_kinds.h"
 #include "model/state.h"
@@ -222,6 +223,7 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
         return fail("%s", e->err);
     }
     e->load_s = clock_seconds() - started;
+    for (const Note *n = e->model.weights.notes; n; n = n->next) note("%s", n->line);
     const LinearConfig *linear = &e->model.config.linear;
     if (e->model.config.attention_changed)
         note("attention: %s%s%s%s%s%s%s, which this model was not trained with: expect worse text",

@@ -25,6 +25,7 @@ typedef struct {
     int keep_text, silent; /* silent: nothing goes to stdout */
     int tidy;              /* white space in front of the text is not written */
     int answered;          /* something was written: w.end says how it ended */
+    int own_seed;          /* llama2.c has no such command: seeds need not give its text */
     int saved;             /* the prompt was read to its end, and --save-state has its state */
     double prompt_s;
     size_t n_seen;             /* ids whose text has come */

@@ -291,24 +291,28 @@ static void print_label(const Lines *l, int i, int json) {
     else out_text(name, len);
 }
 
-/* The labels of token t with their probabilities, best first. One label is a question of its own: a sigmoid for
- * ELECTRA's, the plain number where a model was trained to give a number. */
+static double sigmoid(double v) { return 1 / (1 + exp(-v)); }
+
+/* The labels of token t, best first, with their probabilities: together 1, or each for itself where several may be
+ * true; or with the numbers themselves, where these are what the model was trained for, as one label is unless the
+ * file or ELECTRA's question says otherwise. */
 static void print_labels(Lines *l, size_t t, size_t n_tokens) {
-    int n = l->e.model.config.roformer.n_labels, json = l->a->show.json;
+    const RoformerConfig *f = &l->e.model.config.roformer;
+    int n = f->n_labels, json = l->a->show.json,
+        each = f->problem == PROBLEM_MULTI || f->classifier == CLASSIFIER_REPLACED,
+        plain = !each && (f->problem == PROBLEM_REGRESSION || n == 1);
     Candidate *best = l->candidates;
     encoder_classify(&l->e.session, t, n_tokens, l->vector);
-    if (n == 1) {
-        double v = (double)l->vector[0];
-        best[0] =
-            (Candidate){.p = l->e.model.config.roformer.classifier == CLASSIFIER_REPLACED ? 1 / (1 + exp(-v)) : v};
-    } else {
-        texts_best(l->vector, (size_t)n, best, (size_t)n);
+    texts_best(l->vector, (size_t)n, best, (size_t)n);
+    for (int i = 0; i < n && (each || plain); i++) {
+        double v = (double)l->vector[best[i].id];
+        best[i].p = each ? sigmoid(v) : v;
     }
     if (json) out_printf("[");
     for (int i = 0; i < n; i++) {
         out_printf(json ? (i ? ",{\"label\":" : "{\"label\":") : i ? "  " : "");
         print_label(l, best[i].id, json);
-        if (json) out_printf(",\"%s\":", n == 1 ? "score" : "probability");
+        if (json) out_printf(",\"%s\":", plain || n == 1 ? "score" : "probability");
         if (json) json_number(best[i].p);
         out_printf(json ? "}" : " %.4f", best[i].p);
     }

@@ -22,6 +22,34 @@ static const Architecture
     roformer = {.name = "roformer", .family = &family_roformer},
     gau_alpha = {.name = "gau_alpha", .family = &family_roformer};
 
+/* ---- models that are known, and cannot run ---- */
+
+typedef struct {
+    Architecture is; /* first: it is in the list with the others */
+    const char *lacks;
+} Missing;
+
+static void refuse(KeyReader *r, Config *c, const Architecture *a) {
+    (void)c;
+    base_complain(&r->line, "%s: architecture \"%s\" is not known here: it %s", r->key, a->name, architecture_lacks(a));
+}
+
+static const Family family_missing = {.read_config = refuse};
+
+const char *architecture_lacks(const Architecture *a) {
+    return a->family == &family_missing ? ((const Missing *)(const void *)a)->lacks : NULL;
+}
+
+#define MISSING(called, what) &(&(const Missing){{.name = called, .family = &family_missing}, what})->is
+#define LATENT "keeps keys and values as one short vector a token (latent attention)"
+#define MAMBA "has layers of Mamba among those that attend"
+#define GPT "is of GPT's line: LayerNorm, a feed-forward network without a gate"
+#define LEARNED "has a learned vector for each position, no RoPE"
+#define ALIBI "has ALiBi, no RoPE"
+#define EXPERTS "is a mixture of experts that is not written yet (mixtral, qwen3_moe and gpt_oss are)"
+#define THREE_AXES "reads pictures, at positions of three axes"
+#define TWO_HALVES "is an encoder and a decoder"
+
 const Architecture *const architectures[] = {
     &llama, &mistral, &qwen2, &qwen3, &roformer, &gau_alpha,
     &gemma2_row, &gemma3_row, &gemma3_text_row, &gemma_embedding_row,
@@ -31,7 +59,46 @@ const Architecture *const architectures[] = {
     &exaone4_row, &seed_oss_row, &hunyuan_row, &hunyuan_gguf_row, &stablelm_row, &glm4_row, &arcee_row,
     &gpt_oss_row, &gpt_oss_gguf_row, &mixtral_row,
     &nomic_row, &nomic_gguf_row, &modern_row, &modern_gguf_row, &euro_row, &neo_row, &neo_gguf_row, &gte_row,
-    &gte_old_row, &jina_row, &jina_old_row, &jina_gguf_row, NULL};
+    &gte_old_row, &jina_row, &jina_old_row, &jina_gguf_row,
+    MISSING("gemma3n", "shares keys and values between layers, and has four residual streams"),
+    MISSING("gemma3n_text", "shares keys and values between layers, and has four residual streams"),
+    MISSING("gemma4", "shares keys and values between layers"),
+    MISSING("gemma4_text", "shares keys and values between layers"),
+    MISSING("llama4", "attends in chunks, and mixes experts in a way of its own"),
+    MISSING("llama4_text", "attends in chunks, and mixes experts in a way of its own"),
+    MISSING("deepseek_v2", LATENT), MISSING("deepseek_v3", LATENT), MISSING("deepseek_v32", LATENT),
+    MISSING("deepseek2", LATENT), MISSING("kimi_k25", LATENT), MISSING("kimi_linear", LATENT),
+    MISSING("glm_moe_dsa", LATENT), MISSING("glm4_moe_lite", LATENT), MISSING("minicpm3", LATENT),
+    MISSING("longcat_flash", LATENT), MISSING("mistral4", LATENT),
+    MISSING("mamba", "has no attention"), MISSING("mamba2", "has no attention"),
+    MISSING("falcon_mamba", "has no attention"), MISSING("rwkv", "has no attention"),
+    MISSING("rwkv6", "has no attention"), MISSING("rwkv7", "has no attention"), MISSING("xlstm", "has no attention"),
+    MISSING("jamba", MAMBA), MISSING("bamba", MAMBA), MISSING("falcon_h1", MAMBA), MISSING("falcon-h1", MAMBA),
+    MISSING("zamba2", MAMBA), MISSING("nemotron_h", MAMBA), MISSING("granitemoehybrid", MAMBA),
+    MISSING("granitehybrid", MAMBA), MISSING("recurrent_gemma", "has recurrent layers among those that attend"),
+    MISSING("lfm2", "has convolutions among the layers that attend"),
+    MISSING("bert", LEARNED), MISSING("roberta", LEARNED),
+    MISSING("distilbert", LEARNED), MISSING("albert", LEARNED), MISSING("camembert", LEARNED),
+    MISSING("electra", LEARNED), MISSING("gpt2", LEARNED), MISSING("gpt_neo", LEARNED),
+    MISSING("gpt_bigcode", LEARNED), MISSING("opt", LEARNED), MISSING("bloom", ALIBI), MISSING("mpt", ALIBI),
+    MISSING("jina-bert-v2", ALIBI), MISSING("mpnet", "adds a bias for each distance, no RoPE"),
+    MISSING("deberta-v2", "scores distances by vectors of their own, no RoPE"),
+    MISSING("t5", TWO_HALVES), MISSING("bart", TWO_HALVES), MISSING("whisper", TWO_HALVES),
+    MISSING("gpt_neox", GPT), MISSING("gptneox", GPT), MISSING("gptj", GPT), MISSING("codegen", GPT),
+    MISSING("phi", GPT), MISSING("phi2", GPT), MISSING("persimmon", GPT), MISSING("falcon", GPT),
+    MISSING("starcoder2", GPT), MISSING("olmo", "has LayerNorms without weights"),
+    MISSING("cohere", "adds both branches at once behind one LayerNorm"),
+    MISSING("cohere2", "adds both branches at once behind one LayerNorm"),
+    MISSING("command-r", "adds both branches at once behind one LayerNorm"),
+    MISSING("nemotron", "has LayerNorms of 1 + weight and squared ReLU"),
+    MISSING("internlm2", "has queries, keys and values in one matrix, group by group"),
+    MISSING("qwen2_moe", EXPERTS), MISSING("qwen2moe", EXPERTS), MISSING("olmoe", EXPERTS),
+    MISSING("granitemoe", EXPERTS), MISSING("phimoe", EXPERTS), MISSING("glm4_moe", EXPERTS),
+    MISSING("glm4moe", EXPERTS), MISSING("ernie4_5_moe", EXPERTS), MISSING("dots1", EXPERTS),
+    MISSING("qwen2_vl", THREE_AXES), MISSING("qwen2vl", THREE_AXES), MISSING("qwen2_5_vl", THREE_AXES),
+    MISSING("qwen3_vl", THREE_AXES), MISSING("qwen3vl", THREE_AXES), MISSING("qwen2_vl_text", THREE_AXES),
+    MISSING("qwen2_5_vl_text", THREE_AXES), MISSING("qwen3_vl_text", THREE_AXES),
+    MISSING("mllama", "has layers that look at a picture"), NULL};
 
 const KeySource *const key_sources[] = {
     [FORMAT_GGUF] = &keys_llamacpp,

@@ -56,10 +56,10 @@ const void *key_row(KeyReader *r, const char *gguf, const char *hf, const char *
     if (!there && !usual) key_complain(r, r->key, r->source->missing);
     for (const char *at = rows; memcpy(&row, at, sizeof row) && row; at += sizeof row) {
         if (strcmp(*row, word) == 0) return row;
-        size_t n = strlen(known);
-        snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", *row);
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? ", " : "", *row);
     }
-    base_complain(&r->line, "%s: %s\"%s\" is not known here (%s are)", r->key, what, word, known);
+    base_complain(&r->line, "%s: %s\"%s\" is not known here (%s are)", r->key, what, word,
+                  strlen(known) + 1 < sizeof known ? known : "--help models lists those that");
     return NULL;
 }
 

@@ -157,26 +157,34 @@ static void rope(KeyReader *r, Config *c, const DecoderDefaults *a) {
             number(r, root, "rope_local_base_freq", a->local_theta > 0 ? a->local_theta : theta), share);
 }
 
-/* Which layers have the window: all, or (by_layer) those that layer_types names or that come from max_window_layers on.
- */
-static void window(KeyReader *r, Config *c, int64_t usual, int by_layer) {
-    const JsonValue *types = json_get(r->w->config, "layer_types"), *v = json_get(r->w->config, "sliding_window");
-    int on = by_layer ? key_flag(r, NULL, "use_sliding_window", 0) : usual > 0, l = 0;
-    if (!on || (v && v->type == JSON_NULL)) return; /* null: no window; absent: transformers' default */
-    c->window = key_int(r, NULL, "sliding_window", (double)usual, 1, 1e15);
-    if (!by_layer) {
-        memset(c->windowed, 1, (size_t)c->n_layers);
-    } else if (absent(types)) {
-        for (l = (int)key_int(r, NULL, "max_window_layers", 28, 0, 1e9); l < c->n_layers; l++) c->windowed[l] = 1;
-    } else if (types->type != JSON_ARRAY || types->len != (size_t)c->n_layers) {
+/* The layers that layer_types names. */
+static void windows_by_name(KeyReader *r, Config *c, const JsonValue *types, const char *without) {
+    int l = 0;
+    if (types->type != JSON_ARRAY || types->len != (size_t)c->n_layers) {
         key_complain(r, "layer_types", "must be a list with an entry for each layer");
-    } else {
-        for (const JsonValue *e = types->child; e; e = e->next) {
-            if (!json_is(e, "sliding_attention") && !json_is(e, "full_attention"))
-                key_complain(r, "layer_types", "only sliding_attention and full_attention are known here");
-            c->windowed[l++] = (uint8_t)json_is(e, "sliding_attention");
-        }
+        return;
     }
+    for (const JsonValue *e = types->child; e; e = e->next) {
+        if (!json_is(e, "sliding_attention") && !json_is(e, "full_attention"))
+            key_complain(r, "layer_types", "only sliding_attention and full_attention are known here");
+        c->windowed[l++] = (uint8_t)json_is(e, "sliding_attention");
+        if (c->windowed[l - 1] && !c->window) key_complain(r, without, "gives no window, but layer_types names layers "
+                                                           "that have one");
+    }
+}
+
+/* Which layers have the window: those that layer_types names; else all, or (by layer) those from max_window_layers on.
+ * A Mistral with layer_types is what transformers calls a Ministral. */
+static void window(KeyReader *r, Config *c, const DecoderDefaults *a) {
+    const JsonValue *types = json_get(r->w->config, "layer_types"), *v = json_get(r->w->config, "sliding_window");
+    int by_layer = a->window_by_layer, on = by_layer ? key_flag(r, NULL, "use_sliding_window", 0) : 1;
+    if (!a->window) return;
+    if (on && !(v && v->type == JSON_NULL)) /* null: no window; absent: transformers' default */
+        c->window = key_int(r, NULL, "sliding_window", (double)a->window, 1, 1e15);
+    if (!absent(types)) windows_by_name(r, c, types, on ? "sliding_window" : "use_sliding_window");
+    else if (c->window)
+        for (int l = by_layer ? (int)key_int(r, NULL, "max_window_layers", 28, 0, 1e9) : 0; l < c->n_layers; l++)
+            c->windowed[l] = 1;
 }
 
 /* transformers' defaults; null says that a size follows from the others. */
@@ -202,7 +210,7 @@ static void parts(KeyReader *r, Config *c, const DecoderDefaults *a) {
 /* A LLaMA's, Mistral's or Qwen's. */
 static void plain_parts(KeyReader *r, Config *c, const DecoderDefaults *a) {
     char activation[16] = "silu";
-    window(r, c, a->window, a->window_by_layer);
+    window(r, c, a);
     int attention = key_flag(r, NULL, "attention_bias", 0);
     c->qkv_bias = a->qkv_bias >= 0 ? a->qkv_bias : attention;
     c->o_bias = a->o_bias >= 0 ? a->o_bias : attention;

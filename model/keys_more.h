@@ -25,10 +25,18 @@ typedef struct DecoderDefaults {
     float eps;             /* 0: 1e-6 */
 } DecoderDefaults;
 
+/* families.c: what a model by that name has that is not here, a predicate; NULL: it runs. */
+const char *architecture_lacks(const Architecture *a);
 /* keys_hf.c: true (1) or false (0). */
 int key_flag(KeyReader *r, const char *gguf, const char *hf, int absent);
 /* activations.c: what transformers calls by that word; a complaint about r's last key where it is none. */
 Activation key_activation(KeyReader *r, const char *word);
+/* more.c: of one type, with the same bytes. */
+int tensor_is_same(const Tensor *a, const Tensor *b);
+/* more.c: 1 for a tensor of another part than the text's, pictures' or a draft's. */
+int weights_is_other_part(const Weights *w, const char *name);
+/* more.c: the file has a head of its own, though its configuration ties it: c takes it, and w has a note. */
+void config_untie(Config *c, Weights *w);
 /* more.c: rope's numbers, which are the file's memory; at first all 0 but n_ctx_train. NULL, after a complaint: no
  * memory. */
 RopeNumbers *key_rope_numbers(KeyReader *r, RopeConfig *rope, int64_t n_ctx_train);

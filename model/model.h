@@ -25,7 +25,7 @@ typedef enum { MASK_CAUSAL, MASK_PADDING, MASK_UNILM } Mask; /* which keys a que
 /* What encoders have beside a decoder's settings; zeroed for decoders. What the numbers mean: roformer_kinds.h, of
  * activation kernels/encoder_kernels.h. head_width: of the layer that the language model's head begins with, or 0. */
 typedef struct {
-    int variant, n_types, activation, pooler, classifier, reads, n_labels, head_width;
+    int variant, n_types, activation, pooler, classifier, reads, problem, n_labels, head_width;
 } RoformerConfig;
 
 /* Sizes; the comment gives Hugging Face's name where it differs. */

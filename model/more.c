@@ -2,14 +2,18 @@
 #include "family.h"
 #include "keys_more.h"
 #include "model/layers/config.h"
+#include "notes.h"
 #include "options.h"
 #include "position_keys.h"
 #include "repack.h"
 #include "roformer.h"
+#include "roformer_kinds.h"
+#include "roformer_names.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 RopeNumbers *key_rope_numbers(KeyReader *r, RopeConfig *rope, int64_t n_ctx_train) {
     RopeNumbers *n = rope->numbers;
@@ -32,6 +36,33 @@ static void rotate_features(KeyReader *r, Config *c) {
     rope->rotary_dim = (int)((int64_t)features * rope->rotary_dim / c->head_dim) / 2 * 2;
 }
 
+int tensor_is_same(const Tensor *a, const Tensor *b) {
+    return a->type == b->type && a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
+}
+
+void config_untie(Config *c, Weights *w) {
+    c->own_head = 1;
+    weights_note(w, note_untied, "lm_head.weight");
+}
+
+/* Is a decoder that its configuration ties tied in the file, too? transformers 5 compares them as well. */
+static void look_at_head(KeyReader *r, Config *c) {
+    const Tensor *head = weights_find(r->w, "lm_head.weight"),
+                 *words = weights_find(r->w, "model.embed_tokens.weight");
+    if (r->w->format != FORMAT_HF || c->roformer.variant || c->own_head || !head || !words) return;
+    if (!tensor_is_same(head, words)) config_untie(c, r->w);
+}
+
+/* What a classifier's numbers are. Hugging Face trains one label without a word as a regression. */
+static void read_problem(KeyReader *r, Config *c) {
+    RoformerConfig *f = &c->roformer;
+    char word[40] = "";
+    if (f->classifier == CLASSIFIER_NONE) return;
+    if (!key_word(r, "classifier.problem", "problem_type", word, sizeof word)) return;
+    f->problem = name_index(problem_names, word);
+    if (f->problem < 1) key_complain(r, r->key, "is a word not known here");
+}
+
 void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     char why[400];
     LinearConfig *linear = &c->linear;
@@ -39,6 +70,8 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
         (int)key_int(r, "attention.favor_features", "attention_favor_features", 128, 2, 2 * ROPE_MAX_PAIRS);
     linear->favor_seed = (uint64_t)key_int(r, "attention.favor_seed", "attention_favor_seed", 1, 0, 9e15);
     if (r->line.rc == 0) position_read(r, c);
+    if (r->line.rc == 0) look_at_head(r, c);
+    if (r->line.rc == 0) read_problem(r, c);
     if (r->line.rc == 0 && o) config_override(r, c, o);
     if (r->line.rc == 0 && c->decoder) layers_take_task(r, c, o ? o->task : NULL);
     if (linear->form && linear_check(linear, why, sizeof why)) return; /* config_read says it */
@@ -50,6 +83,50 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     if (r->line.rc == 0 && c->roformer.variant) roformer_settle(r, c, o);
     if (r->line.rc == 0) position_settle(r, c, o ? o->position_extend : NULL);
     if (r->line.rc == 0 && config_check_stretch(c, why, sizeof why)) base_complain(&r->line, "%s", why);
+}
+
+int weights_is_other_part(const Weights *w, const char *name) {
+    static const char *const decoders[] = {"model.embed_tokens.", "model.layers.", "model.norm.", "lm_head."};
+    if (strncmp(name, "mtp.", 4) == 0 || strstr(name, ".nextn.")) return 1;
+    for (int i = 0; i < 4; i++)
+        if (strncmp(name, decoders[i], strlen(decoders[i])) == 0) return 0;
+    return w->outer != NULL;
+}
+
+/* An encoder's other heads, other tasks' adapters, and what makes a vector of a text (text/sentence.c). */
+static int is_beside_encoder(const Model *m, const char *name) {
+    static const char *const begins[] = {"pooler.", "classifier.", "dense_2.", "dense_3."};
+    int found = strstr(name, ".lora_") != NULL;
+    for (int i = 0; i < 4; i++) found |= strncmp(name, begins[i], strlen(begins[i])) == 0;
+    return m->config.decoder && m->encoder && found;
+}
+
+/* 1 where nobody misses that tensor: it is computed here, or integers, or a tied head again, or another part's. */
+static int is_let_go(const Model *m, const Tensor *t) {
+    static const char frequencies[] = "rotary_emb.inv_freq";
+    int layer, integers = (strchr("IU", t->type_name[0]) && strchr("0123456789", t->type_name[1])) ||
+                          strcmp(t->type_name, "BOOL") == 0;
+    RoformerWorld world = m->weights.format == FORMAT_GGUF ? ROFORMER_IN_GGUF : ROFORMER_IN_TORCH;
+    const RoformerName *known = m->config.roformer.variant ? roformer_names_find(world, t->name, &layer) : NULL;
+    size_t n = strlen(t->name), k = sizeof frequencies - 1;
+    return integers || (n >= k && strcmp(t->name + n - k, frequencies) == 0) ||
+           (known && known->flags & NAME_COMPUTED) || (!m->config.own_head && strcmp(t->name, "lm_head.weight") == 0) ||
+           weights_is_other_part(&m->weights, t->name) || is_beside_encoder(m, t->name);
+}
+
+/* What no layer asked for: a file of another model, perhaps, or one that was made wrongly. */
+static void note_unused(Model *m) {
+    const char *first = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < m->weights.n_tensors; i++) {
+        const Tensor *t = &m->weights.tensors[i];
+        if (m->used[i] || is_let_go(m, t)) continue;
+        if (n++ == 0) first = t->name;
+    }
+    if (n == 1) weights_note(&m->weights, "the file has a tensor that this model does not use: %.100s", first);
+    else if (n)
+        weights_note(&m->weights, "the file has %zu tensors that this model does not use (%.100s ..); -v names them", n,
+                     first);
 }
 
 int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
@@ -65,6 +142,7 @@ int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     }
     int rc = position_load(m, err, errlen);
     if (rc) return rc;
+    note_unused(m);
     if (linear->form && linear->phi->projection) {
         linear->favor_w = weights_own(&m->weights, linear->phi->projection(linear), free);
         if (!linear->favor_w) return base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);

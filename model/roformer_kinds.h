@@ -17,10 +17,14 @@ typedef enum { CLASSIFIER_NONE, CLASSIFIER_SEQUENCE, CLASSIFIER_TOKEN, CLASSIFIE
 typedef enum { CLASSIFIER_READS_FIRST, CLASSIFIER_READS_POOLED, CLASSIFIER_READS_MEAN, CLASSIFIER_READS_EACH }
     ClassifierReads;
 
+/* What its numbers are: which one of the labels; which of them, each for itself; or numbers that were to be found. */
+typedef enum { PROBLEM_NONE, PROBLEM_SINGLE, PROBLEM_MULTI, PROBLEM_REGRESSION } Problem;
+
 /* The words that files and options have for these, in the order of the values; NULL after the last. */
 extern const char *const roformer_variant_names[]; /* "", "v1", "v2", "gau-alpha" */
 extern const char *const mask_names[];             /* "causal", "padding", "unilm" (Mask, model.h) */
 extern const char *const pooler_names[];           /* "none", "tanh", "linear" */
+extern const char *const problem_names[];          /* "", and Hugging Face's for problem_type */
 /* Where word stands among names, or -1. */
 int name_index(const char *const *names, const char *word);
 

@@ -3,6 +3,8 @@
 #include "roformer.h"
 
 #include "base/json.h"
+#include "keys_more.h"
+#include "notes.h"
 #include "roformer_kinds.h"
 #include "roformer_names.h"
 
@@ -16,6 +18,7 @@ typedef struct {
     Loader *ld;
     const Tensor **slots;
     size_t n_rows;
+    const char *other; /* a name under which something stands with other numbers than under its usual one; or NULL */
 } Slots;
 
 /* Somebody reads it: it is not extra. */
@@ -29,11 +32,12 @@ static size_t row_named(const char *gguf) {
 
 /* Two names for one thing, in either order: decoder.bias beside predictions.bias. Where they are not tied it is the
  * alias that transformers computes with. */
-static void fill(const Slots *s, RoformerWorld world, const Tensor **slot, const Tensor *t, int is_alias) {
+static void fill(Slots *s, RoformerWorld world, const Tensor **slot, const Tensor *t, int is_alias) {
     int layer;
     if (*slot && !is_alias && !(roformer_names_find(world, (*slot)->name, &layer)->flags & NAME_ALIAS))
         base_complain(&s->ld->line, "tensor %s is there under two names", t->name);
     if (*slot) seen(s->ld->m, is_alias ? *slot : t);
+    if (*slot && !tensor_is_same(*slot, t)) s->other = is_alias ? t->name : (*slot)->name;
     if (!*slot || is_alias) *slot = t;
 }
 
@@ -117,6 +121,23 @@ static void load_layer(const Slots *s, int l, const float *ones) {
     more->ffn_norm_b = vector(s, "blk.#.layer_output_norm.bias", l, d);
 }
 
+/* What the head multiplies by: the file's own, or the embeddings where they are the same or it has none. What a
+ * configuration ties and the file has apart is the file's (transformers does so, too), and a note says so. */
+static void load_decoder(const Slots *s) {
+    Model *m = s->ld->m;
+    const Tensor *own = slot(s, "mlm.decoder.weight", -1), *words = slot(s, "token_embd.weight", -1);
+    int tied = m->config.own_head == 0, twice = tied && own && words && tensor_is_same(own, words);
+    char other[300] = "";
+    if (twice) seen(m, own);
+    if ((own && !twice) || m->config.own_head == 1)
+        matrix(s, &m->lm_head, "mlm.decoder.weight", -1, (size_t)m->config.vocab_size, (size_t)m->config.d_embed);
+    else m->lm_head = m->tok_emb;
+    if (tied && own && !twice) snprintf(other, sizeof other, "%s", own->name);
+    if (tied && s->other)
+        snprintf(other + strlen(other), sizeof other - strlen(other), "%s%s", *other ? ", " : "", s->other);
+    if (*other) weights_note(&m->weights, note_untied, other);
+}
+
 /* The heads that the file has; the language model's in v1 begins with a layer of its own. */
 static void load_heads(const Slots *s) {
     Model *m = s->ld->m;
@@ -125,9 +146,8 @@ static void load_heads(const Slots *s) {
     size_t d = (size_t)m->config.d_model, E = (size_t)m->config.d_embed, vocab = (size_t)m->config.vocab_size;
     int v1 = f->variant == ROFORMER_V1;
     m->has_logits = v1 ? slot(s, "mlm.dense.weight", -1) != NULL : E == d; /* without a layer between, widths agree */
-    int own = slot(s, "mlm.decoder.weight", -1) || (m->has_logits && m->config.own_head == 1);
-    if (own && m->has_logits) matrix(s, &m->lm_head, "mlm.decoder.weight", -1, vocab, E);
-    else m->lm_head = m->tok_emb;
+    m->lm_head = m->tok_emb;
+    if (m->has_logits) load_decoder(s);
     if (v1 && m->has_logits) {
         m->config.roformer.head_width = m->config.d_embed;
         matrix(s, &e->mlm_dense, "mlm.dense.weight", -1, E, d);

@@ -92,7 +92,9 @@ static uint64_t spoiled_at(const char *name, uint64_t i, const Spoil *s) {
 
 static float value_at(const char *name, uint64_t i, const Spoil *s) {
     char other[NAME];
-    int u = name_value(traded(name, other, s), spoiled_at(name, i, s)), spoils = s->set && strstr(name, s->set);
+    int spoils = s->set && strstr(name, s->set);
+    const char *of = spoils && s->how == SPOIL_LIKE ? s->with : traded(name, other, s);
+    int u = name_value(of, spoiled_at(name, i, s));
     float v = is_norm(name) ? (float)(128 + u / 2) / 128 : (float)u / 256;
     if (spoils && s->how == SPOIL_SET) return s->value;
     return spoils && s->how == SPOIL_ADD ? v + s->value : v;

@@ -23,6 +23,7 @@ typedef struct {
         SPOIL_ADD,    /* it is added to theirs */
         SPOIL_SWAP,   /* value i is that of i ^ it */
         SPOIL_REPEAT, /* they repeat after so many */
+        SPOIL_LIKE,   /* they are those of the tensor called `with` */
         SPOIL_TRADE   /* values of tensors whose name holds `with` in that place, and the other way round */
     } how;
     const char *with;

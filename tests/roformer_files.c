@@ -143,10 +143,11 @@ static size_t put_values(uint8_t *out, const Entry *e, TensorType type, const Ch
     size_t size = 0, hd = c ? (size_t)c->half_split : 0;
     int set = c && c->set && strstr(e->name, c->set);
     int turned = hd && (strstr(e->name, "self.query.") || strstr(e->name, "self.key."));
+    const char *name = set && c->like ? c->like : e->name;
     for (size_t i = 0; i < e->count; i++) {
         size_t row = i / e->cols, j = turned ? row % hd : 0;
         if (turned) row = row - j + j % 2 * (hd / 2) + j / 2;
-        float v = set ? c->value : roformer_value(e->name, (uint64_t)(row * e->cols + i % e->cols));
+        float v = set && !c->like ? c->value : roformer_value(name, (uint64_t)(row * e->cols + i % e->cols));
         size += float_encode(out + size, v, type);
     }
     return size;

@@ -48,7 +48,8 @@ typedef struct {
     const char *from, *to;           /* config.json */
     const char *head_from, *head_to; /* a header (safetensors, GGUF): texts of one length */
     const char *set;                 /* tensors whose PyTorch name holds this .. */
-    float value;                     /* .. have this value throughout */
+    float value;                     /* .. have this value throughout, or .. */
+    const char *like;                /* .. those of the tensor called so */
     int half_split;                  /* head_dim: rows of q and k as if pairs were halves */
 } Change;
 

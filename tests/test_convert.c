@@ -212,9 +212,10 @@ static const struct {
      NULL,
      NULL},
     {{{"cls.predictions.decoder.weight", 24, 4, ELEM_F32}}, "X",
-     "left out: a decoder that differs from the word embeddings", 0, 43, NULL, "absent"},
-    {{{"cls.predictions.decoder.bias", 24, 0, ELEM_F32}}, "X", "one of two biases of the head (bias is kept)", 0, 43,
-     "mlm.bias", "absent"},
+     "has another cls.predictions.decoder.weight: the file's is used", 0, 44, "mlm.decoder.weight", "absent"},
+    {{{"cls.predictions.decoder.weight", 24, 4, ELEM_F32}, {"cls.predictions.decoder.bias", 24, 0, ELEM_F32}}, "X",
+     "has another cls.predictions.decoder.weight, cls.predictions.decoder.bias: ", 0, 44, "mlm.decoder.weight",
+     "absent"},
 };
 
 /* A row's file and configuration: what convert makes and says of it. */

@@ -3,13 +3,18 @@
  * it. */
 #include "model/files/weights.h"
 #include "model/roformer.h"
+#include "model/notes.h"
 #include "model/roformer_kinds.h"
+#include "build.h"
+#include "program.h"
 #include "roformer_files.h"
 #include "test.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void expect_refused(const char *name, const char *path, const char *line) {
     char err[600] = "";
@@ -193,6 +198,99 @@ static void test_aliases(void) {
                    "is there under two names");
 }
 
+/* A head that its configuration ties and the file has apart is the file's, in both programs, and they say so; the same
+ * bytes twice are one matrix. The golden is that of the same tensors untied. */
+static void test_ties(void) {
+    static Golden g;
+    static const char both[] = "another cls.predictions.decoder.weight, cls.predictions.decoder.bias: the file's is";
+    const char *gguf = test_tmp("ties.gguf");
+    Change c = {.from = "\"tie_word_embeddings\": false", .to = "\"tie_word_embeddings\": true"};
+    char folder[600], err[400] = "";
+    snprintf(folder, sizeof folder, "%s", roformer_folder("untied", TENSOR_F32, &c));
+    if (!golden_read(&g, "untied")) return;
+    CHECK(golden_distance("untied", folder, NULL, &g, 30) < 1e-4); /* test_roformer.c's tolerance */
+    CHECK(run("logits %s --ids 1,2", folder) == 0 && said_line(both));
+    CHECK(tool("", "convert", "%s %s --no-tokenizer", folder, gguf) == 0 && strstr(said, both));
+    CHECK(golden_distance("untied", gguf, NULL, &g, 30) < 1e-4);
+    c.set = "cls.predictions.decoder.weight", c.like = "roformer.embeddings.word_embeddings.weight";
+    Model m;
+    CHECK(model_open(&m, roformer_folder("untied", TENSOR_F32, &c), NULL, err, sizeof err) == 0);
+    CHECK(m.lm_head.data == m.tok_emb.data && m.weights.notes && !strstr(m.weights.notes->line, "decoder.weight"));
+    CHECK(m.encoder->mlm_bias[5] == roformer_value("cls.predictions.decoder.bias", 5));
+    model_close(&m);
+    CHECK(tool("", "convert", "%s %s --no-tokenizer", folder, gguf) == 0 &&
+          strstr(said, "another cls.predictions.decoder.bias: the file's"));
+    CHECK(model_open(&m, gguf, NULL, err, sizeof err) == 0);
+    CHECK(m.lm_head.data == m.tok_emb.data);
+    CHECK(m.encoder->mlm_bias[5] == roformer_value("cls.predictions.decoder.bias", 5));
+    model_close(&m);
+    CHECK(model_open(&m, roformer_folder("untied", TENSOR_F32, NULL), NULL, err, sizeof err) == 0 && !m.weights.notes);
+    model_close(&m);
+}
+
+/* How far two texts of numbers are apart; 1e30 where they are not as many. */
+static double texts_apart(const char *a, const char *b) {
+    double most = 0;
+    for (char *next_a, *next_b;; a = next_a, b = next_b) {
+        double x = strtod(a, &next_a), y = strtod(b, &next_b);
+        if ((next_a == a) != (next_b == b)) return 1e30;
+        if (next_a == a) return most;
+        if (!(fabs(x - y) <= most)) most = fabs(x - y);
+    }
+}
+
+/* A config.json without model_type is none of Hugging Face's: convert makes one. */
+static void forget_type(const char *path) {
+    size_t n = 0;
+    char *text = file_read(path, &n), *at = text ? strstr(text, "\"model_type\"") : NULL;
+    if (at) at[1] = '_', file_write(path, text, n);
+    CHECK(at != NULL);
+    free(text);
+}
+
+/* What stretches RoPE, or lets less of a head turn, is in the file that convert makes: GGUF and safetensors give the
+ * folder's own numbers, which without it are others; what GGUF has no key for is refused. */
+static void test_rope_converted(void) {
+    static const char *const says[] = {
+        "\"partial_rotary_factor\": 0.4", "\"rope_theta\": 500",
+        "\"rope_scaling\": {\"type\": \"linear\", \"factor\": 4}",
+        "\"rope_parameters\": {\"rope_type\": \"yarn\", \"factor\": 4, \"rope_theta\": 500, "
+        "\"original_max_position_embeddings\": 16, \"partial_rotary_factor\": 0.4}",
+        "\"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 8, \"low_freq_factor\": 1, "
+        "\"high_freq_factor\": 4, \"original_max_position_embeddings\": 16}",
+        "\"rope_scaling\": {\"rope_type\": \"dynamic\", \"factor\": 4}"};
+    static Golden g;
+    char folder[600], gguf[600], safetensors[600], to[500], *plain, *whole;
+    snprintf(gguf, sizeof gguf, "%s", test_tmp("rope.gguf"));
+    snprintf(folder, sizeof folder, "%s", roformer_folder("scaled", TENSOR_F32, NULL));
+    CHECK(tool("", "convert", "%s %s -q --no-tokenizer", folder, gguf) == 0);
+    if (golden_read(&g, "scaled")) CHECK(golden_distance("scaled", gguf, NULL, &g, 30) < 1e-4);
+    CHECK(run("logits %s --ids 1,2,3,4,5,6,7 --all", roformer_folder("mlm", TENSOR_F32, NULL)) == 0);
+    plain = taken_out();
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++) {
+        snprintf(to, sizeof to, "%s, \"hidden_act\"", says[i]);
+        const Change c = {.from = "\"hidden_act\"", .to = to};
+        snprintf(folder, sizeof folder, "%s", roformer_folder("mlm", TENSOR_F32, &c));
+        int known = strstr(says[i], "dynamic") == NULL;
+        CHECK(tool("", "convert", "%s %s -q --no-tokenizer", folder, gguf) == !known);
+        CHECK(known || said_line("rope: a method that changes with the text's length is not known for RoFormer"));
+        if (!known) continue;
+        snprintf(to, sizeof to, "rope-%zu", i);
+        mkdir(test_tmp(to), 0700);
+        snprintf(safetensors, sizeof safetensors, "%s/model.safetensors", test_tmp(to));
+        CHECK(run("logits %s --ids 1,2,3,4,5,6,7 --all", folder) == 0 && texts_apart(out, plain) > 1e-3);
+        whole = taken_out();
+        forget_type(test_in(folder, "config.json"));
+        CHECK(tool("", "convert", "%s %s -q --no-tokenizer", folder, safetensors) == 0);
+        /* llama3's divisors are floats in GGUF; without them logits are 1e-3 away */
+        double most = strstr(says[i], "llama3") ? 1e-5 : 0;
+        CHECK(run("logits %s --ids 1,2,3,4,5,6,7 --all", gguf) == 0 && texts_apart(out, whole) <= most);
+        CHECK(run("logits %s --ids 1,2,3,4,5,6,7 --all", test_tmp(to)) == 0 && strcmp(out, whole) == 0);
+        free(whole);
+    }
+    free(plain);
+}
+
 /* A classifier's labels have names in both worlds; one that has a classifier has no words. */
 static void test_labels(void) {
     const char *paths[] = {roformer_folder("seq", TENSOR_F32, NULL), roformer_gguf("seq", TENSOR_F32, NULL)};
@@ -218,6 +316,8 @@ const Test tests_roformer_config[] = {
     {"roformer/missing", test_missing},
     {"roformer/shapes", test_shapes},
     {"roformer/aliases", test_aliases},
+    {"roformer/ties", test_ties},
+    {"roformer/rope, converted", test_rope_converted},
     {"roformer/labels", test_labels},
     {0},
 };

@@ -228,6 +228,49 @@ static void classify(void) {
     CHECK(run_on("", "classify %s 今天", build(&v1)) == 1 && strstr(said, "no classifier"));
 }
 
+/* The three numbers, by the labels' order in the file, of a sequence classifier whose config.json says this, too. */
+static void scores(const char *path, const char *key, double v[3]) {
+    static const char *const labels[] = {"bad", "fine", "great"};
+    CHECK(run_on("", "classify %s 今天 --json", path) == 0);
+    for (int i = 0; i < 3; i++) {
+        char text[60];
+        snprintf(text, sizeof text, "\"label\":\"%s\",\"%s\":", labels[i], key);
+        const char *at = strstr(out, text);
+        CHECK(at != NULL);
+        v[i] = at ? strtod(at + strlen(text), NULL) : 0;
+    }
+}
+
+/* What problem_type says of the same logits: softmax, sigmoids, themselves; in GGUF, too. */
+static void problems(void) {
+    static const char *const kinds[] = {NULL, "single_label_classification", "multi_label_classification",
+                                        "regression"};
+    const char *gguf = test_tmp("problem.gguf");
+    double softmax[3], single[3], each[3], plain[3], *const to[] = {softmax, single, each, plain}, again[3];
+    for (int i = 0; i < 4; i++) {
+        char config[300];
+        snprintf(config, sizeof config, "%s,\"problem_type\":%s%s%s", sequence.config, i ? "\"" : "",
+                 i ? kinds[i] : "null", i ? "\"" : "");
+        Kind k = sequence;
+        k.config = config;
+        const char *folder = build(&k), *key = i == 3 ? "score" : "probability";
+        scores(folder, key, to[i]);
+        CHECK(tool("", "convert", "%s %s -q", folder, gguf) == 0);
+        scores(gguf, key, again);
+        for (int j = 0; j < 3; j++) NEAR(again[j], to[i][j], 1e-6, 1e-5);
+    }
+    for (int j = 0; j < 3; j++) {
+        NEAR(single[j], softmax[j], 0, 0);
+        NEAR(each[j], 1 / (1 + exp(-plain[j])), 1e-6, 0);
+        NEAR(softmax[j], exp(plain[j]) / (exp(plain[0]) + exp(plain[1]) + exp(plain[2])), 1e-6, 0);
+    }
+    Kind k = sequence;
+    char config[300];
+    snprintf(config, sizeof config, "%s,\"problem_type\":\"guess\"", sequence.config);
+    k.config = config;
+    CHECK(run_on("", "classify %s 今天", build(&k)) == 1 && said_line("problem_type: is a word not known here"));
+}
+
 /* ---- generate, logits ---- */
 
 static void generate(void) {
@@ -327,6 +370,7 @@ extern const Test tests_texts[];
 const Test tests_texts[] = {
     {"texts/fill", fill},       {"texts/together", together}, {"texts/embed", embed},
     {"texts/classify", classify},
+    {"texts/what classes are", problems},
     {"texts/generate", generate}, {"texts/logits", logits},   {"texts/refusals", refusals}, {"texts/best", best},
     {0},
 };

@@ -2,6 +2,8 @@
 #include "describe.h"
 #include "describe_config.h"
 
+#include "model/notes.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,26 +98,27 @@ static void drop_slot(Description *m, long i) {
 
 /* ---- tied tensors ---- */
 
-/* The decoder is the word embeddings again, and its bias the head's. Where the configuration ties them (the default),
- * transformers ignores what the file has; so does this. */
+static int same_values(const View *a, const View *b) { return view_is_same(a, b) || view_equal(a, b); }
+
+/* The decoder is the word embeddings again, and its bias the head's: one of them is enough. What the configuration ties
+ * (the default) and the file has apart is the file's, as transformers takes it. */
 static void resolve_ties(DescribeReader *r) {
     Description *m = r->m;
+    char other[300] = "";
     long decoder = describe_slot(m, "mlm.decoder.weight", -1, 0), words = describe_slot(m, "token_embd.weight", -1, 0);
-    if (decoder >= 0 && words >= 0) {
-        int equal = view_is_same(&m->slots[decoder].view, &m->slots[words].view) ||
-                    view_equal(&m->slots[decoder].view, &m->slots[words].view);
-        if (!equal && m->tied)
-            report_note(r->report, "left out: a decoder that differs from the word embeddings: the model ties them");
-        if (equal || m->tied) drop_slot(m, decoder);
-    }
-    int untied = describe_slot(m, "mlm.decoder.weight", -1, 0) >= 0;
+    int own = decoder >= 0 && words >= 0 && !same_values(&m->slots[decoder].view, &m->slots[words].view);
+    if (own) snprintf(other, sizeof other, "%.100s", m->slots[decoder].view.name);
+    else if (decoder >= 0 && words >= 0) drop_slot(m, decoder);
     long first = describe_slot(m, "mlm.bias", -1, 0);
     long second = first < 0 ? -1 : describe_slot(m, "mlm.bias", -1, (size_t)first + 1);
-    if (second < 0) return;
-    if (!view_equal(&m->slots[first].view, &m->slots[second].view))
-        report_note(r->report, "left out: one of two biases of the head (%s is kept)",
-                    untied ? "decoder.bias" : "bias");
-    drop_slot(m, untied ? first : second); /* the alias, decoder.bias, sorts behind */
+    int two = second >= 0 && !same_values(&m->slots[first].view, &m->slots[second].view);
+    if (two) /* the alias, decoder.bias, sorts behind */
+        snprintf(other + strlen(other), sizeof other - strlen(other), "%s%.100s", *other ? ", " : "",
+                 m->slots[second].view.name);
+    if (second >= 0) drop_slot(m, first);
+    if (*other && m->tied) report_note(r->report, note_untied, other);
+    else if (two) report_note(r->report, "left out: one of two biases of the head (decoder.bias is kept)");
+    if (own) m->tied = 0;
 }
 
 /* Any other tensor that came under two names is an error: which one is meant? Two prefixes make neighbours; the names

@@ -21,6 +21,9 @@ static void write_classifier(const Description *m, GgufMeta *meta) {
     if (!m->classifier) return;
     gguf_string(meta, "roformer.classifier.kind", m->classifier);
     if (strcmp(m->classifier, "sequence") != 0 && strcmp(m->classifier, "token") != 0) return;
+    const JsonValue *problem = json_get(m->config, "problem_type");
+    if (problem && problem->type == JSON_STRING && strlen(problem->str) == problem->len)
+        gguf_string(meta, "roformer.classifier.problem", problem->str);
     gguf_array(meta, "roformer.classifier.labels", META_STRING, m->sizes.labels);
     for (size_t i = 0; i < m->sizes.labels; i++) write_label(m, meta, i);
 }
@@ -77,7 +80,7 @@ void describe_meta(const Description *m, GgufMeta *meta, const char *model_name)
     if (value_length != even) gguf_u32(meta, "roformer.attention.value_length", (uint32_t)value_length);
     gguf_f32(meta, "roformer.attention.layer_norm_epsilon", (float)m->norm_eps);
     gguf_f32(meta, "roformer.rope.freq_base", (float)m->rope_theta);
-    gguf_u32(meta, "roformer.rope.dimension_count", (uint32_t)m->key_length);
+    gguf_u32(meta, "roformer.rope.dimension_count", (uint32_t)m->rotary_dim);
     gguf_bool(meta, "roformer.rotary_value", m->rotary_value);
     gguf_string(meta, "roformer.hidden_act", m->hidden_act);
     gguf_string(meta, "roformer.mask", m->mask);
@@ -124,6 +127,37 @@ static const char *architecture(const Description *m) {
     return head ? "RoFormerForMaskedLM" : "RoFormerModel";
 }
 
+/* A value as it is. */
+static void copy(Buffer *b, const JsonValue *v) {
+    char number[40];
+    int object = v->type == JSON_OBJECT;
+    if (v->type == JSON_NULL) buffer_print(b, "null");
+    else if (v->type == JSON_BOOL) buffer_print(b, v->boolean ? "true" : "false");
+    else if (v->type == JSON_NUMBER) shortest(number, v->number), buffer_print(b, "%s", number);
+    else if (v->type == JSON_STRING) buffer_json(b, v->str, v->len);
+    else {
+        buffer_print(b, object ? "{" : "[");
+        for (const JsonValue *e = v->child; e; e = e->next) {
+            if (object) buffer_json(b, e->key, e->key_len), buffer_print(b, ": ");
+            copy(b, e);
+            if (e->next) buffer_print(b, ", ");
+        }
+        buffer_print(b, object ? "}" : "]");
+    }
+}
+
+/* What run reads beside the sizes: RoPE, and attention that is not softmax's. */
+static void copy_keys(const Description *m, Buffer *b) {
+    static const char *const kept[] = {"rope_theta", "rope_scaling", "rope_parameters", "partial_rotary_factor",
+                                       "attention_kind", "attention_feature_map", "attention_feature_map_key",
+                                       "attention_form", "attention_denominator_epsilon", "attention_log_scale",
+                                       "attention_favor_features", "attention_favor_seed"};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        const JsonValue *v = json_get(m->config, kept[i]);
+        if (v && v->type != JSON_NULL) key(b, kept[i]), copy(b, v);
+    }
+}
+
 void describe_config(const Description *m, Buffer *b) {
     const RoformerSizes *s = &m->sizes;
     int gau = m->variant == ROFORMER_GAU;
@@ -155,5 +189,6 @@ void describe_config(const Description *m, Buffer *b) {
     if (gau) boolean(b, "attention_scale", 1);
     if (strcmp(m->pooler, "none") != 0) text(b, "pooler_activation", m->pooler);
     if (strcmp(m->mask, "unilm") == 0) text(b, "mask", m->mask); /* ours: Hugging Face has no key for it */
+    copy_keys(m, b);
     buffer_print(b, "\n}\n");
 }

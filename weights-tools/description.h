@@ -29,6 +29,7 @@ typedef struct {
     size_t key_length;        /* of a head; attention_key_size */
     int key_given;            /* the configuration names it */
     double n_ctx, rope_theta, norm_eps, dropout, attention_dropout, initializer_range;
+    int rotary_dim;           /* entries of a head that turn; for describe_meta */
     int rotary_value, tied, pad_id;
     char hidden_act[32];
     const char *mask, *pooler; /* as in DescribeWish; pooler may be "none" */

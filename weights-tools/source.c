@@ -6,6 +6,7 @@
 #include "model/files/llama2c_export.h"
 #include "model/files/weights.h"
 #include "model/files/safetensors.h"
+#include "model/notes.h"
 #include "sidecars.h"
 #include "weights-tools/checkpoint/open.h"
 #include "weights-tools/checkpoint/text.h"
@@ -187,6 +188,7 @@ int source_open(Source *s, const char *path, const SourceWish *wish, const Repor
     s->file_type = s->quantization_version = -1;
     s->alignment = ALIGNMENT;
     int rc = is_weights_file(path) ? open_weights(s, wish, r, err, errlen) : open_checkpoint(s, wish, r, err, errlen);
+    for (const Note *n = rc ? NULL : s->weights.notes; n; n = n->next) report_note(r, "%s", n->line);
     if (rc == 0 && s->meta.bytes.failed) rc = base_error(err, errlen, -ENOMEM, "%s: out of memory", path);
     if (rc) source_close(s);
     return rc;

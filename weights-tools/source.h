@@ -102,8 +102,6 @@ void source_name(const SourceWish *wish, const char *folder, const char *otherwi
 int source_gguf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 int source_llama2c(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
-/* 1 for a tensor of another part than the text's: pictures', a draft's. They are left out. */
-int source_is_other_part(const Source *s, const char *name);
 /* 1 where the configuration names an architecture in layers, whatever its tensors are called (many have BERT's). */
 int source_is_layers(const Source *s, const SourceWish *wish);
 /* A model in layers (model/layers/), whose configuration source_hf has read. First the checkpoint's tensors become
@@ -117,6 +115,8 @@ int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *er
 /* Keys of architecture arch from c, for decoders: sizes, norms, rope, window. -EINVAL: a setting that GGUF has no key
  * for. */
 int source_keys(Source *s, const char *arch, const char *name, char *err, size_t errlen);
+/* Those of s->config.rope's method alone, and the lists of numbers that are tensors. */
+int source_rope(Source *s, const char *arch, char *err, size_t errlen);
 /* The vocabulary of a SentencePiece tokenizer, from the wish's file, else from folder, filled up to the model's size.
  * end_id: one more id that ends a text, or -1. */
 int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int end_id, const Report *r, char *err,

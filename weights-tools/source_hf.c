@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "model/family.h"
 #include "model/files/huggingface.h"
+#include "model/keys_more.h"
 #include "model/options.h"
 #include "rope/positions.h"
 #include "sidecars.h"
@@ -92,14 +93,6 @@ static int take_positions(HfReader *r) {
     return take(r, p->kind->table_hf, p->kind->table, rows, cols, 0);
 }
 
-int source_is_other_part(const Source *s, const char *name) {
-    static const char *const decoders[] = {"model.embed_tokens.", "model.layers.", "model.norm.", "lm_head."};
-    if (strncmp(name, "mtp.", 4) == 0) return 1;
-    for (int i = 0; i < 4; i++)
-        if (strncmp(name, decoders[i], strlen(decoders[i])) == 0) return 0;
-    return s->weights.outer != NULL;
-}
-
 /* What is left over: old files' table of frequencies and a tied head are known; anything else would be lost
  * silently. */
 static int check_rest(HfReader *r, const Report *report) {
@@ -110,7 +103,7 @@ static int check_rest(HfReader *r, const Report *report) {
         if (r->used[i]) continue;
         if (strcmp(v->name, "lm_head.weight") == 0 && !r->s->config.own_head)
             report_note(report, "left out: lm_head.weight: the model ties it to the embeddings");
-        else if (source_is_other_part(r->s, v->name)) parts++;
+        else if (weights_is_other_part(&r->s->weights, v->name)) parts++;
         else if (text_ends_with(v->name, ".rotary_emb.inv_freq") || !elem_is_float(v->type)) buffers++;
         else
             return base_error(r->err, r->errlen, -EINVAL, "%s: tensor %.100s: no %s known here has it", r->s->path,
@@ -179,6 +172,19 @@ static int read_config(Source *s, const SourceWish *wish, char *err, size_t errl
     return rc || !s->config.linear.form ? rc : rope_of_file(s, err, errlen);
 }
 
+static const View *view_named(const Source *s, const char *name) {
+    for (size_t i = 0; i < s->checkpoint.n_views; i++)
+        if (strcmp(s->checkpoint.views[i].name, name) == 0) return &s->checkpoint.views[i];
+    return NULL;
+}
+
+/* As model/more.c, of a checkpoint's windows. */
+static void look_at_head(Source *s) {
+    const View *head = view_named(s, "lm_head.weight"), *words = view_named(s, "model.embed_tokens.weight");
+    if (s->config.own_head || !head || !words || view_is_same(head, words) || view_equal(head, words)) return;
+    config_untie(&s->config, &s->weights);
+}
+
 /* The template of conversations, as it was published: whoever reads the file recognises it, or runs it. */
 static int write_chat_template(Source *s, char *err, size_t errlen) {
     char *text;
@@ -207,6 +213,7 @@ int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, siz
     rc = huggingface_rename(&s->weights, s->checkpoint.views, s->checkpoint.n_views, sizeof *s->checkpoint.views, err,
                             errlen);
     if (rc == 0 && s->config.decoder) rc = source_layers_views(s, wish, err, errlen);
+    if (rc == 0) look_at_head(s);
     if (rc == 0) rc = source_keys(s, is_llama ? "llama" : s->config.arch, name, err, errlen);
     if (rc == 0) rc = s->config.decoder ? source_layers(s, r, err, errlen) : read_tensors(&reader, r);
     if (rc == 0) rc = source_sentence(s, err, errlen);

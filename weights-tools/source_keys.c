@@ -236,6 +236,14 @@ static int scaling(Source *s, Keys *k, char *err, size_t errlen) {
     return rc == 0 && longrope ? list(s, "rope_factors_short.weight", n->short_factor, n->n_short) : rc;
 }
 
+int source_rope(Source *s, const char *arch, char *err, size_t errlen) {
+    Keys k = {.meta = &s->meta, .arch = arch};
+    if (rope_numbers(&s->config.rope)->n_ctx_original > UINT32_MAX)
+        return base_error(err, errlen, -EINVAL, "%s: a context of 2^32 or more has no key in GGUF", s->path);
+    int rc = scaling(s, &k, err, errlen);
+    return rc == -ENOMEM ? base_error(err, errlen, rc, "%s: out of memory", s->path) : rc;
+}
+
 int source_keys(Source *s, const char *arch, const char *name, char *err, size_t errlen) {
     const Config *c = &s->config;
     Keys k = {.meta = &s->meta, .arch = arch};
@@ -251,8 +259,7 @@ int source_keys(Source *s, const char *arch, const char *name, char *err, size_t
     if (c->mask != MASK_CAUSAL && c->decoder) encoder_keys(&k, s);
     const char *lost = c->decoder ? without_key(c) : NULL;
     if (lost) return base_error(err, errlen, -EINVAL, "%s: GGUF has no key for %s", s->path, lost);
-    if (c->n_ctx_train > UINT32_MAX || c->window > UINT32_MAX || rope_numbers(&c->rope)->n_ctx_original > UINT32_MAX)
+    if (c->n_ctx_train > UINT32_MAX || c->window > UINT32_MAX)
         return base_error(err, errlen, -EINVAL, "%s: a context of 2^32 or more has no key in GGUF", s->path);
-    int rc = scaling(s, &k, err, errlen);
-    return rc == -ENOMEM ? base_error(err, errlen, rc, "%s: out of memory", s->path) : rc;
+    return source_rope(s, arch, err, errlen);
 }

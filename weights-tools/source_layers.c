@@ -3,6 +3,7 @@
 #include "source.h"
 
 #include "model/family.h"
+#include "model/keys_more.h"
 #include "model/layers/tensors.h"
 #include "model/options.h"
 #include "weights-tools/checkpoint/text.h"
@@ -69,7 +70,7 @@ static const char *const left_over[LEFT_KINDS] = {
 
 static int kind_of_rest(const Layers *x, const Tensor *t) {
     int encoder = x->m.config.mask != MASK_CAUSAL;
-    if (source_is_other_part(x->s, t->name)) return LEFT_PARTS;
+    if (weights_is_other_part(&x->s->weights, t->name)) return LEFT_PARTS;
     if (text_ends_with(t->name, ".rotary_emb.inv_freq") || t->type < 0) return LEFT_COMPUTED;
     if (encoder && strstr(t->name, ".lora_")) return LEFT_ADAPTERS;
     int head = strncmp(t->name, "pooler.", 7) == 0 || strncmp(t->name, "classifier.", 11) == 0;

@@ -2,6 +2,7 @@
 #include "source.h"
 
 #include "model/files/huggingface.h"
+#include "model/keys_more.h"
 #include "sidecars.h"
 #include "vocab.h"
 #include "base/base.h"
@@ -55,6 +56,24 @@ static int add_items(Source *s, char *err, size_t errlen) {
     return rc ? base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path) : 0;
 }
 
+/* RoPE as run reads it from config.json, into s->config and the description. */
+static int read_rope(Source *s, char *err, size_t errlen) {
+    static const Architecture roformer = {.name = "roformer"};
+    Config *c = &s->config;
+    KeyReader r = {.w = &s->weights, .source = &keys_hf, .arch = c->arch, .line = {s->weights.path, err, errlen, 0}};
+    char why[200];
+    c->rope.rotary_dim = c->head_dim = (int)s->roformer.key_length;
+    c->n_ctx_train = (int64_t)s->roformer.n_ctx;
+    c->vocab_size = (int)s->roformer.sizes.vocab;
+    keys_hf.finish(&r, c, &roformer);
+    if (r.line.rc == 0 && rope_check(&c->rope, why, sizeof why)) key_complain(&r, "rope", why);
+    if (r.line.rc == 0 && c->rope.scaling->choice)
+        key_complain(&r, "rope", "a method that changes with the text's length is not known for RoFormer");
+    s->roformer.rotary_dim = c->rope.rotary_dim;
+    s->roformer.rope_theta = c->rope.theta;
+    return r.line.rc;
+}
+
 int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
     static const char *const configs[] = {"config.json", "bert_config.json"};
     char name[200], *path = wish->config ? strdup(wish->config) : sidecar_find(s->checkpoint.folder, configs, 2);
@@ -65,13 +84,16 @@ int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *er
         rc = describe_open(&s->roformer, &s->checkpoint, s->weights.config, path, &wish->roformer, r, err, errlen);
     s->weights.path = weights_own(&s->weights, path, free);
     if (rc) return rc;
-    source_name(wish, s->checkpoint.folder, "roformer", name, sizeof name);
-    describe_meta(&s->roformer, &s->meta, name);
     Config *c = &s->config; /* what a mixture asks for */
     snprintf(c->arch, sizeof c->arch, "roformer");
     c->n_layers = s->roformer.n_layers;
     c->n_heads = c->n_kv_heads = s->roformer.n_heads;
     c->d_model = (int)s->roformer.sizes.d_model;
-    rc = add_items(s, err, errlen);
+    rc = read_rope(s, err, errlen);
+    if (rc) return rc;
+    source_name(wish, s->checkpoint.folder, "roformer", name, sizeof name);
+    describe_meta(&s->roformer, &s->meta, name);
+    rc = source_rope(s, "roformer", err, errlen);
+    if (rc == 0) rc = add_items(s, err, errlen);
     return rc ? rc : read_vocabulary(s, wish, err, errlen);
 }

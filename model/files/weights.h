@@ -53,6 +53,7 @@ typedef struct {
     const struct JsonValue *config, *generation; /* FORMAT_HF: config.json; generation_config.json, or NULL */
     const struct JsonValue *outer; /* what config is the text_config of: a model's that sees pictures; or NULL */
     const void **by_name;  /* [n_tensors]: tensors sorted, for weights_find */
+    struct Note *notes;    /* what was decided about it (model/notes.h) */
     struct Owned *owned;   /* weights_own's */
 } Weights;
 

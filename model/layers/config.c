@@ -70,6 +70,8 @@ static void of_types(KeyReader *r, const Config *c, const JsonValue *types, uint
         others[l] = (uint8_t)!json_is(e, words[0]);
         if (others[l] && !json_is(e, words[its]) && (its == OTHERS_ARE_DELTA || !json_is(e, words[OTHERS_HAVE_WINDOW])))
             key_complain(r, "layer_types", "has a word that is not known here for this architecture");
+        if (others[l] && its == OTHERS_HAVE_WINDOW && !c->window)
+            key_complain(r, "sliding_window", "gives no window, but layer_types names layers that have one");
     }
 }
 
@@ -88,14 +90,20 @@ static void of_pattern(KeyReader *r, const Config *c, const char *key, int64_t u
     else memcpy(others, v->data, (size_t)c->n_layers);
 }
 
+/* layer_types, where the architecture goes by it; or NULL. */
+static const JsonValue *types_of(const KeyReader *r, const LayerTraits *t) {
+    const JsonValue *types = t->alike ? NULL : in_config(r, "layer_types");
+    return types && types->type != JSON_NULL ? types : NULL;
+}
+
 /* The layers that do not see all, or whose mixer is another. */
 static void read_others(KeyReader *r, Config *c, uint8_t *others) {
     const LayerTraits *t = c->decoder->traits;
-    const JsonValue *types = in_config(r, "layer_types");
+    const JsonValue *types = types_of(r, t);
     int delta = t->others == OTHERS_ARE_DELTA;
     int64_t period = t->period;
     if (t->others == OTHERS_SEE_ALL) return;
-    if (types && types->type != JSON_NULL) of_types(r, c, types, others);
+    if (types) of_types(r, c, types, others);
     else if (key_is_hf(r)) {
         const char *key = delta ? "full_attention_interval" : t->full_first ? "global_attn_every_n_layers"
                                                                             : "sliding_window_pattern";
@@ -110,12 +118,13 @@ static void read_others(KeyReader *r, Config *c, uint8_t *others) {
     }
 }
 
-/* transformers' class has a window where config.json says nothing; null says that there is none. */
+/* transformers' class has a window where config.json says nothing; null says that there is none. What layer_types names
+ * has it, whatever use_sliding_window says. */
 static int64_t read_window(KeyReader *r, const Architecture *a) {
     const JsonValue *v = in_config(r, "sliding_window");
     double usual = key_is_hf(r) && !v ? (double)a->hf->window : 0;
-    int said = key_said(r, "use_sliding_window");
-    if (said == 0 || (said < 0 && key_is_hf(r) && a->hf->window_by_layer)) return 0;
+    int asks = key_is_hf(r) && a->hf->window_by_layer && !types_of(r, a->traits);
+    if (asks && key_said(r, "use_sliding_window") != 1) return 0;
     return key_int(r, "attention.sliding_window", "sliding_window", usual, 0, 1e15);
 }
 

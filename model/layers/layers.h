@@ -43,6 +43,7 @@ typedef struct LayerTraits {
     uint8_t shared_expert;    /* and one more is asked by every token, behind a sigmoid of its own */
     int period, full_first;   /* every so many layers one (the last of them, or the first) sees all; the others .. */
     enum { OTHERS_SEE_ALL, OTHERS_HAVE_WINDOW, OTHERS_ARE_DELTA } others; /* .. do what this says; 0: all are alike */
+    uint8_t alike;            /* .. in all layers: its class in transformers does not ask layer_types */
     uint8_t local_rope;       /* layers with a window are rotated by angles of their own */
     uint8_t nope_on_full;     /* where others have a window, those that see all are not rotated */
     uint8_t temperature;      /* scores grow with the logarithm of the position */
