@@ -65,6 +65,7 @@ static double vectors_apart(const char *name, const char *path, const ModelOptio
     size_t first = 0;
     double worst = 0;
     if (model_open(&m, path, o, err, sizeof err)) return NAN;
+    if (m.weights.notes) decoder_fail(name, "a file that is in order", "has notes");
     if (session_init(&s, &m, &(SessionOptions){.n_ctx = LONGEST, .n_batch = LONGEST, .threads = 1}, err, sizeof err) ||
         sentence_open(&x, &m, err, sizeof err)) {
         decoder_fail(name, "its embeddings:", err);
