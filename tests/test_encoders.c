@@ -204,21 +204,27 @@ static void run_cases(const char *const *names) {
     if (getenv("ORACLE_PRINT")) printf("    worst difference %.2e\n", worst_seen);
 }
 
-static void test_nomic(void) { run_cases((const char *const[]){"nomic", "nomic2", "nomic_mlm", "nomic_mlm2", NULL}); }
+static void test_nomic(void) {
+    run_cases((const char *const[]){"nomic", "nomic2", "nomic_mlm", "nomic_mlm2", "nomic_cls", NULL});
+}
 static void test_modernbert(void) {
     run_cases((const char *const[]){"modernbert", "modernbert2", "modernbert_body", NULL});
 }
-static void test_modernbert_cls(void) { run_cases((const char *const[]){"modernbert_cls", "modernbert_mean", NULL}); }
+static void test_modernbert_cls(void) {
+    run_cases((const char *const[]){"modernbert_cls", "modernbert_mean", "modernbert_tokens", NULL});
+}
 static void test_eurobert(void) {
     run_cases((const char *const[]){"eurobert", "eurobert_body", "eurobert_bos", "eurobert_mean", "eurobert_late",
-                                    NULL});
+                                    "eurobert_tokens", NULL});
 }
 static void test_neobert(void) { run_cases((const char *const[]){"neobert", "neobert_cls", NULL}); }
 static void test_gte(void) {
     run_cases((const char *const[]){"gte", "gte2", "gte_arctic", "gte_english", "gte_reranker", "gte_reranker2",
-                                    NULL});
+                                    "gte_tokens", "gte_mlm", NULL});
 }
-static void test_jina(void) { run_cases((const char *const[]){"jina_v3", "jina_v3_2", NULL}); }
+static void test_jina(void) {
+    run_cases((const char *const[]){"jina_v3", "jina_v3_2", "jina_v3_mlm", "jina_v3_cls", NULL});
+}
 static void test_gemma(void) { run_cases((const char *const[]){"embeddinggemma", NULL}); }
 static void test_qwen3_embedding(void) { run_cases((const char *const[]){"qwen3_embedding", NULL}); }
 

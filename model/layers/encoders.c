@@ -68,6 +68,11 @@ static void read_classifier(KeyReader *r, Config *c, const char *out) {
     f->n_labels = (int)key_range(r, out, (double)t->shape[0], 1, 65536);
 }
 
+/* A text's classifier asks BERT's pooler. */
+static void read_pooler(RoformerConfig *f) {
+    if (f->classifier == CLASSIFIER_SEQUENCE) f->reads = CLASSIFIER_READS_POOLED, f->pooler = POOLER_TANH;
+}
+
 static void read_types(KeyReader *r, Config *c, double usual) {
     const MetaValue *v = weights_meta(r->w, "tokenizer.ggml.token_type_count");
     int64_t n = 0;
@@ -96,6 +101,7 @@ static void nomic(KeyReader *r, Config *c) {
     refuse(r, "causal", key_said(r, "causal") == 1, "a causal nomic-bert is not known here");
     refuse(r, "moe_every_n_layers", key_number(r, NULL, "moe_every_n_layers", 0) > 0, "experts are not known here");
     read_classifier(r, c, "classifier.weight");
+    read_pooler(&c->roformer);
 }
 
 static void modern(KeyReader *r, Config *c) {
@@ -148,7 +154,7 @@ static void gte(KeyReader *r, Config *c) {
     read_classifier(r, c, "classifier.weight");
     int pools = weights_find(r->w, key_is_hf(r) ? "pooler.dense.weight" : "pooler.weight") != NULL;
     if (!pools && f->n_labels == 1) f->classifier = CLASSIFIER_NONE; /* how much a token counts in a search */
-    if (f->classifier == CLASSIFIER_SEQUENCE) f->reads = CLASSIFIER_READS_POOLED, f->pooler = POOLER_TANH;
+    read_pooler(f);
     refuse(r, "logn_attention_scale", key_said(r, "logn_attention_scale") == 1, "log n is not known here");
     char norm[32] = "layer_norm";
     if (key_word(r, NULL, "layer_norm_type", norm, sizeof norm) && strcmp(norm, "layer_norm") != 0)

@@ -280,6 +280,7 @@ CASES = {
         "NomicBertForMaskedLM", {k: v for k, v in NOMIC.items() if k != "max_trained_positions"} | dict(
             architectures=["NomicBertForPreTraining"], n_positions=2048), nomic_keys, ("nomic_bert.", "bert."),
         without=("cls.predictions.bias", "cls.predictions.transform.dense.bias"), types=True, no_gguf=ONLY_BODIES),
+    "nomic_cls": Case("NomicBertForSequenceClassification", keys=NOMIC_NEW | LABELS, types=True, no_gguf=ONLY_BODIES),
     "nomic_mlm2": Case("NomicBertForMaskedLM", keys=NOMIC_NEW, types=True, no_gguf=ONLY_BODIES),
     "modernbert": Case("ModernBertForMaskedLM", MODERN, spellings=FIVE,
                        no_gguf="the converter stumbles over the decoder's bias"),
@@ -292,6 +293,9 @@ CASES = {
     "modernbert_cls": Case("ModernBertForSequenceClassification", dict(MODERN_CLS, classifier_pooling="cls"),
                            spellings=FIVE, no_gguf="no key for classifier_pooling, mean is meant"),
     "modernbert_mean": Case("ModernBertForSequenceClassification", MODERN_CLS, spellings=FIVE),
+    "modernbert_tokens": Case(
+        "ModernBertForTokenClassification", dict(MODERN_CLS, architectures=["ModernBertForTokenClassification"]),
+        spellings=FIVE, no_gguf=ONLY_BODIES),
     "eurobert": Case("EuroBertForMaskedLM", EURO, euro_keys, spellings=FIVE, no_gguf=ONLY_BODIES),
     "eurobert_body": Case("EuroBertModel", dict(EURO, architectures=["EuroBertModel"]), euro_keys, spellings=FIVE,
                           st=sentence("mean_tokens", normalize=False)),
@@ -301,6 +305,10 @@ CASES = {
                           no_gguf=ONLY_BODIES),
     "eurobert_late": Case("EuroBertForSequenceClassification", euro_cls(clf_pooling="late"), euro_keys,
                           no_gguf=ONLY_BODIES),
+    "eurobert_tokens": Case(
+        "EuroBertForTokenClassification",
+        dict(euro_cls(clf_pooling="late"), architectures=["EuroBertForTokenClassification"]), euro_keys,
+        no_gguf=ONLY_BODIES),
     "neobert": Case("NeoBERTLMHead", NEO, st=sentence("cls_token", normalize=False)),
     "neobert_cls": Case(
         "NeoBERTForSequenceClassification", dict(NEO, **LABELS, architectures=["NeoBERTForSequenceClassification"],
@@ -317,10 +325,17 @@ CASES = {
     "gte_reranker": Case("GteForSequenceClassification", RERANKER, gte_keys, ("gte.", "new."), spellings=FIVE,
                          no_gguf=NO_CONVERTER),
     "gte_reranker2": Case("GteForSequenceClassification", keys=gte_keys(RERANKER), no_gguf=NO_CONVERTER),
+    "gte_tokens": Case(
+        "GteForTokenClassification", dict(GTE, **LABELS, architectures=["NewForTokenClassification"]), gte_keys,
+        ("gte.", "new."), spellings=FIVE, no_gguf=NO_CONVERTER),
+    "gte_mlm": Case("GteForMaskedLM", keys=gte_keys(GTE), no_gguf=NO_CONVERTER),
     "jina_v3": Case("JinaEmbeddingsV3Model", JINA, jina_keys, ("", "roberta."), lora=2, tasks=("", *JINA_TASKS),
                     st=JINA_ST, cuts=(16, 8)),
     "jina_v3_2": Case("JinaEmbeddingsV3Model", keys=jina_keys(JINA), modules=True, st=sentence("mean_tokens"),
                       cuts=(16,), no_gguf=NO_CONVERTER),
+    "jina_v3_mlm": Case("JinaEmbeddingsV3ForMaskedLM", keys=jina_keys(JINA), no_gguf=NO_CONVERTER),
+    "jina_v3_cls": Case("JinaEmbeddingsV3ForSequenceClassification", keys=jina_keys(JINA) | LABELS,
+                        no_gguf=NO_CONVERTER),
     "embeddinggemma": Case("Gemma3TextModel", GEMMA, spellings=FIVE, cuts=(16, 8),
                            st=sentence("mean_tokens", 64, 32, prompts=GEMMA_TASKS)),
     "qwen3_embedding": Case("Qwen3Model", QWEN, cuts=(16,),
@@ -362,6 +377,7 @@ WRONG = {
     "nomic_mlm": [
         flat("no layer in the head", "transform.layer_norm.weight"),
         flat("no bias of the head's norm", "transform.layer_norm.bias", "0")],
+    "nomic_cls": [flat("no bias of the pooler", "pooler.dense.bias", "0")],
     "nomic_mlm2": [
         flat("no bias of the words", "predictions.bias", "0"),
         flat("no bias in the head's layer", "transform.dense.bias", "0")],
@@ -382,6 +398,7 @@ WRONG = {
     "modernbert_cls": [
         key("pooling by mean", "classifier_pooling", '"cls"', '"mean"'),
         flat("no bias of the classifier", "classifier.bias", "0")],
+    "modernbert_tokens": [flat("no norm in the head", "head.norm")],
     "modernbert_mean": [key("pooling by cls", "classifier_pooling", '"mean"', '"cls"')],
     "eurobert": [
         key("theta 10000", "rope_theta", "250000", "10000"), key("an epsilon of 0.1", "rms_norm_eps", "1e-05", "0.1"),
@@ -408,6 +425,8 @@ WRONG = {
         ("gate for up", "trade", "gate_proj", "up_proj")],
     "gte_arctic": [key("theta 10000", "rope_theta", "160000", "10000")],
     "gte_english": [key("no factor", "factor", "2.0", "1.0")],
+    "gte_tokens": [flat("no bias of the classifier", "classifier.bias", "0")],
+    "gte_mlm": [flat("no norm in the head", "lm_head.norm.weight")],
     "gte_reranker": [
         flat("no bias of the pooler", "pooler.dense.bias", "0"),
         flat("no bias of the classifier", "classifier.bias", "0")],
@@ -423,6 +442,8 @@ WRONG = {
         flat("no LoRA of q, k, v", "Wqkv.parametrizations.weight.0.lora_B", "0"),
         flat("no LoRA of fc2", "fc2.parametrizations.weight.0.lora_B", "0")],
     "jina_v3.text-matching": [flat("no LoRA of the output", "out_proj.parametrizations.weight.0.lora_B", "0")],
+    "jina_v3_mlm": [flat("no bias of the words", "lm_head.bias", "0")],
+    "jina_v3_cls": [flat("no bias of its layer", "classifier.dense.bias", "0")],
     "embeddinggemma": [
         key("5 to either side", "sliding_window", "8", "10"), key("3 to either side", "sliding_window", "8", "6"),
         key("a causal mask", "use_bidirectional_attention", "true", "false"),

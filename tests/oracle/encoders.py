@@ -183,7 +183,7 @@ def answers(case, model, texts):
         if getattr(body, "pooler_output", None) is not None and "Sequence" in case.model:
             out["pool"] = body.pooler_output
         if "For" in case.model:
-            out["label" if "Sequence" in case.model else "logits"] = model(**given).logits
+            out["label" if "Classification" in case.model else "logits"] = model(**given).logits
     return [{k: v[i].double().numpy() for k, v in out.items()} for i in range(len(texts))]
 
 
@@ -273,7 +273,10 @@ def rows_of(case, folder, text, said):
     if "logits" in said:
         rows += [("logits", p, said["logits"][p]) for p in text.logits]
         rows += [("label", last, said["logits"][last][list(case.answer)])] if case.answer else []
-    rows += [(kind, 0, said[kind]) for kind in ("pool", "label") if kind in said]
+    for kind in ("pool", "label"):
+        of_tokens = kind in said and said[kind].ndim > 1
+        rows += [(kind, p, said[kind][p] if of_tokens else said[kind])
+                 for p in (text.rows if of_tokens else [0]) if kind in said]
     if case.st:
         e, cuts = embedded(case, folder, said["hidden"], text.keep)
         rows += [("embed", len(e), e)] + [("cut", width, c) for width, c in cuts.items()]
@@ -290,7 +293,7 @@ def said_of(case, folder, task, check):
         assert not any(t.dtype in arch.NARROW for t in [*model.parameters(), *model.buffers()])
         for t, one, beside in zip(texts, alone, answers(case, model, texts)) if check else ():
             for k in one:
-                n = sum(t.keep) if k in ("hidden", "logits") else None
+                n = sum(t.keep) if one[k].ndim > 1 else None
                 assert np.abs(one[k][:n] - beside[k][:n]).max() < 1e-11, (t.name, k)
         return alone
 
