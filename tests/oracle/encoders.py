@@ -23,7 +23,7 @@ The golden is transformers' own code with every float32 inside it made float64, 
 sentence-transformers' own modules, made from the files stored. NeoBERT is in neither: it is written down below from its
 repository's code.
 """
-import argparse, contextlib, json, os, platform, shutil, tempfile
+import argparse, contextlib, json, os, tempfile
 import architectures as arch  # first: it brings llama.cpp's gguf package
 import numpy as np, torch, transformers, safetensors, safetensors.numpy, sentence_transformers
 from sentence_transformers.base.modules.dense import Dense
@@ -379,6 +379,12 @@ def text_of(case, golden_rows, notes):
     return "\n".join(lines) + "\n"
 
 
+def for_converter(case, folder):
+    """Under transformers 5.24 llama.cpp's converter finds no sizes in nomic's older spelling alone."""
+    if "both" in case.spellings:
+        write(folder, "config.json", case.spellings["both"](case.hub, new_config(case)))
+
+
 def write_case_files(name, case, folder, tmp):
     put(name, ".config.json", open(os.path.join(folder, "config.json")).read())
     for suffix, spelled in case.spellings.items():
@@ -391,8 +397,7 @@ def write_case_files(name, case, folder, tmp):
             dense = os.path.dirname(path)
             put(name, f".{dense}.safetensors.head", head_of(os.path.join(folder, dense, "model.safetensors")))
     if not case.no_gguf:
-        if "both" in case.spellings:  # under transformers 5.24 the converter finds no sizes in the older spelling
-            shutil.copy(os.path.join(GOLDEN, name + ".configboth.json"), os.path.join(folder, "config.json"))
+        for_converter(case, folder)
         for task, (head, lines) in gguf_map.heads_and_maps(folder, tmp, case.tasks).items():
             put(name, f"{task and '.' + task}.gguf.head", head)
             put(name, f"{task and '.' + task}.gguf.map", "\n".join(lines) + "\n")
@@ -430,6 +435,7 @@ def main():
                 if args.out:
                     write_folder(CASES[name], os.path.join(args.out, name))
                     if not CASES[name].no_gguf:
+                        for_converter(CASES[name], os.path.join(args.out, name))
                         gguf_map.convert(os.path.join(args.out, name), os.path.join(args.out, name + ".gguf"))
                 else:
                     wrong += one_case(name, tmp)
