@@ -1,10 +1,12 @@
 /* model/keys_hf.c - Hugging Face's config.json as a source of keys, read as transformers 5 reads it. */
 #include "base/json.h"
+#include "base/paths.h"
 #include "family.h"
 #include "keys_more.h"
 #include "model/layers/layers.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int absent(const JsonValue *v) { return !v || v->type == JSON_NULL; }
@@ -197,10 +199,25 @@ static void begin(KeyReader *r, Config *c, const Architecture *a) {
     c->norm_eps = a->hf->eps > 0 ? a->hf->eps : 1e-6f;
 }
 
+/* Models that embed are often stored without the head that their configuration promises (e5-mistral: a MistralModel;
+ * beside others stands sentence-transformers' modules.json). */
+static int lacks_head(const Weights *w) {
+    const JsonValue *classes = json_get(w->config, "architectures");
+    const JsonValue *name = classes && classes->type == JSON_ARRAY ? classes->child : NULL;
+    size_t n = name && name->type == JSON_STRING ? name->len : 0;
+    if (weights_find(w, "lm_head.weight")) return 0;
+    if (n > 5 && strcmp(name->str + n - 5, "Model") == 0) return 1;
+    char *modules = w->folder ? file_join(w->folder, "modules.json") : NULL;
+    int embeds = modules && file_exists(modules);
+    free(modules);
+    return embeds;
+}
+
 /* What all decoders say alike. */
 static void parts(KeyReader *r, Config *c, const DecoderDefaults *a) {
     const JsonValue *tied = json_get(r->w->outer, "tie_word_embeddings");
     c->own_head = !key_flag(r, NULL, "tie_word_embeddings", absent(tied) ? a->tied : tied->boolean);
+    if (c->own_head && lacks_head(r->w)) c->own_head = 0; /* logits then mean nothing, and nobody asks for them */
     const JsonValue *blocks = json_get(r->w->config, "quantization_config");
     if (!absent(blocks) && !(a->mxfp4 && json_is(json_get(blocks, "quant_method"), "mxfp4")))
         key_complain(r, "quantization_config",

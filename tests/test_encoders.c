@@ -226,7 +226,18 @@ static void test_jina(void) {
     run_cases((const char *const[]){"jina_v3", "jina_v3_2", "jina_v3_mlm", "jina_v3_cls", NULL});
 }
 static void test_gemma(void) { run_cases((const char *const[]){"embeddinggemma", NULL}); }
-static void test_qwen3_embedding(void) { run_cases((const char *const[]){"qwen3_embedding", NULL}); }
+/* Also where a head is promised that is not there: of a model that embeds nobody wants it. */
+static void test_qwen3_embedding(void) {
+    static Case c;
+    const Spoil untied = {.from = "\"tie_word_embeddings\": true", .to = "\"tie_word_embeddings\": false"};
+    run_cases((const char *const[]){"qwen3_embedding", NULL});
+    if (!case_open(&c, "qwen3_embedding")) return;
+    expect(&c, "a folder without a head", hf_folder(c.files, "", TENSOR_F32, &untied), kernels_best(), &c.golden);
+    char err[300] = "";
+    Model m;
+    CHECK(model_open(&m, hf_folder("qwen3_reranker", "", TENSOR_F32, &untied), NULL, err, sizeof err) == -EINVAL);
+    CHECK(strstr(err, "tensor lm_head.weight is missing") != NULL);
+}
 
 /* A task's LoRA is in the folder. (In llama.cpp's world it is a file of its own beside the GGUF file.) */
 static void test_jina_tasks(void) {
