@@ -101,6 +101,7 @@ static const Command commands[] = {
      "  ./run explain model/tales-1m.gguf \"Tom had a dog. The dog\" map\n",
      run_explain, WORDS, explain_topics},
     {"fill", "MODEL [TEXT | -f FILE]", "what stands at each [MASK]; a line is a text",
+     "  ./run fill model/words-1m.gguf \"The [MASK] was shining in the sky.\"\n"
      "  ./run fill chinese_roformer.gguf \"今天[MASK]很好，我[MASK]去公园玩。\"\n"
      "  ./run fill folder --jieba dict.txt --top-k 10 --json < texts\n",
      run_fill, 1, NULL},
