@@ -60,9 +60,8 @@ struct Family {
     /* Its keys, sizes first, into c, which holds the architecture's name. */
     void (*read_config)(KeyReader *r, Config *c, const Architecture *a);
     void (*load)(Loader *ld); /* its tensors into ld->m, whose layers are there, zeroed */
-    /* Why session_eval cannot go on with single ids, or has no logits where they are wanted; NULL: it can. The hook may
-     * be NULL: always. */
-    const char *(*refuses)(const Model *m, int wants_logits);
+    /* Why session_eval cannot go on with single ids; NULL: it can. The hook may be NULL: always. */
+    const char *(*refuses)(const Model *m);
     const struct LinearSteps *linear; /* for SessionOptions.linear; NULL: one by one */
     /* Arrays of its own for a batch, counted or carved (scratch.h); returns what its widest matrix meets. NULL: none */
     size_t (*carve)(struct Carver *k, Session *s);

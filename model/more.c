@@ -1,5 +1,7 @@
 /* model/more.c - what a model has beyond the core: more keys, the command line, weights rearranged for fast kernels. */
 #include "family.h"
+
+#include "base/json.h"
 #include "keys_more.h"
 #include "model/layers/config.h"
 #include "notes.h"
@@ -129,6 +131,15 @@ static void note_unused(Model *m) {
                      first);
 }
 
+/* 1 where config.json promises a head of its own and the file has none: a model that embeds, stored without it. */
+static int is_headless(const Model *m) {
+    const Weights *w = &m->weights;
+    const JsonValue *tied = w->config ? json_get(w->config, "tie_word_embeddings") : NULL;
+    int promised = tied && tied->type == JSON_BOOL ? !tied->boolean : !m->config.decoder;
+    return w->format == FORMAT_HF && !m->encoder && promised && !m->config.own_head &&
+           !weights_find(w, "lm_head.weight");
+}
+
 int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     /* Tensors that settings were read from. */
     static const char *const names[] = {"rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight"};
@@ -142,6 +153,7 @@ int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     }
     int rc = position_load(m, err, errlen);
     if (rc) return rc;
+    if (is_headless(m)) m->has_logits = 0;
     note_unused(m);
     if (linear->form && linear->phi->projection) {
         linear->favor_w = weights_own(&m->weights, linear->phi->projection(linear), free);

@@ -185,11 +185,10 @@ static void roformer_logits(Session *s, size_t t, size_t n) {
     step_run(s, n * s->model->lm_head.rows * s->model->lm_head.cols, forward_logits, (Batch){.t = t, .n = n});
 }
 
-static const char *refuses(const Model *m, int wants_logits) {
+static const char *refuses(const Model *m) {
     const Config *c = &m->config;
     if (c->mask == MASK_PADDING) return "this encoder reads a text whole, not id by id (its mask is not causal)";
-    if (c->mask == MASK_UNILM && c->roformer.n_types < 2) return "this model knows one token type only";
-    return wants_logits && !m->has_logits ? "this model has no head for logits" : NULL;
+    return c->mask == MASK_UNILM && c->roformer.n_types < 2 ? "this model knows one token type only" : NULL;
 }
 
 const Family family_roformer = {.read_config = roformer_read_config,

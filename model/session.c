@@ -136,8 +136,9 @@ void session_batch(Session *s, const int *ids, size_t n, size_t n_last) {
 
 static int check(const Session *s, const int *ids, size_t n, int wants_logits, char *err, size_t errlen) {
     const Family *f = s->model->config.family;
-    const char *why = f->refuses ? f->refuses(s->model, wants_logits) : NULL;
+    const char *why = f->refuses ? f->refuses(s->model) : NULL;
     int vocab = s->model->config.vocab_size;
+    if (!why && wants_logits && !s->model->has_logits) why = "this model has no head for logits";
     if (n == 0) why = "no ids to evaluate";
     if (why) return base_error(err, errlen, -EINVAL, "%s", why);
     for (size_t i = 0; i < n; i++)

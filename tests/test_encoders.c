@@ -235,6 +235,13 @@ static void test_qwen3_embedding(void) {
     expect(&c, "a folder without a head", hf_folder(c.files, "", TENSOR_F32, &untied), kernels_best(), &c.golden);
     char err[300] = "";
     Model m;
+    Session s;
+    const float *logits;
+    CHECK(model_open(&m, hf_folder(c.files, "", TENSOR_F32, &untied), NULL, err, sizeof err) == 0 && !m.has_logits);
+    CHECK(session_init(&s, &m, &(SessionOptions){.n_ctx = LONGEST, .threads = 1}, err, sizeof err) == 0);
+    CHECK(session_eval(&s, (const int[]){1}, 1, &logits, err, sizeof err) == -EINVAL && strstr(err, "no head"));
+    session_free(&s);
+    model_close(&m);
     CHECK(model_open(&m, hf_folder("qwen3_reranker", "", TENSOR_F32, &untied), NULL, err, sizeof err) == -EINVAL);
     CHECK(strstr(err, "tensor lm_head.weight is missing") != NULL);
 }

@@ -310,8 +310,7 @@ static void layers_step(Session *s, int l, size_t n) {
     step_run(s, n * s->model->n_parameters, forward_step, (Batch){.n = n, .l = l});
 }
 
-static const char *layers_refuse(const Model *m, int wants_logits) {
-    (void)wants_logits;
+static const char *layers_refuse(const Model *m) {
     return m->encoder ? "this encoder reads a text whole, not id by id (its mask is not causal)" : NULL;
 }
 
