@@ -135,6 +135,7 @@ int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     int rc = position_load(m, err, errlen);
     if (rc) return rc;
     note_unused(m);
+    if (m->config.roformer.variant && m->weights.format == FORMAT_HF) roformer_check_table(m);
     if (linear->form && linear->phi->projection) {
         linear->favor_w = weights_own(&m->weights, linear->phi->projection(linear), free);
         if (!linear->favor_w) return base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);
