@@ -5,10 +5,11 @@
 #include "text/chat_template.h"
 #include "generation.h"
 
-/* The invariant: with softmax attention the session's ids are looked at before every evaluation; what they share with
- * the conversation as it is now, encoded as a whole, stays, and the rest is read. So an answer never depends on how the
- * conversation came about. Linear attention cannot go back: there only what is new is encoded and read, behind the very
- * ids that were drawn. */
+/* The invariant: with softmax attention the session's ids are looked at before every evaluation; what they share
+ * with the conversation as it is now, encoded as a whole, stays, and the rest is read. So an answer never depends on
+ * how the conversation came about. Delta nets keep no past to go back to: where the ids part before the session's
+ * end, all is read again, so the same holds. Linear attention cannot go back: there only what is new is encoded and
+ * read, behind the very ids that were drawn. */
 typedef struct {
     Generation g;           /* first: the writer's callbacks find the Chat by it */
     const Args *a;

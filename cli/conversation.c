@@ -101,19 +101,32 @@ static int append(Chat *c, int **ids, size_t *n, const int *more, size_t n_more)
     return 0;
 }
 
+/* From the beginning, what was loaded first: delta nets cannot go back to where ids part from the session's. */
+static int read_again(Chat *c, const int *ids, size_t n, const float **logits) {
+    Session *s = &c->g.e.session;
+    int *all = NULL;
+    size_t n_all = 0;
+    int rc = append(c, &all, &n_all, s->ids, c->loaded);
+    if (rc == 0) rc = append(c, &all, &n_all, ids, n);
+    if (rc == 0) rc = session_rewind(s, 0);
+    if (rc == 0) rc = session_eval(s, all, n_all, logits, c->g.e.err, sizeof c->g.e.err);
+    free(all);
+    return rc;
+}
+
 /* Softmax: keep what the session's ids and these have in common, and read the others. */
 static int read_softmax(Chat *c, const int *ids, size_t n, const float **logits) {
     Session *s = &c->g.e.session;
     size_t same = 0;
     while (same < n && c->loaded + same < s->pos && s->ids[c->loaded + same] == ids[same]) same++;
-    if (same == n && same > 0) same--; /* the last id once more, for its logits */
-    if (n == 0 && s->pos == c->loaded && s->has_logits) {
+    if (same == n && s->pos == c->loaded + n && s->has_logits) {
         *logits = s->logits;
         return 0;
     }
     if (n == 0) return base_error(c->g.e.err, sizeof c->g.e.err, -EINVAL, "there is nothing to read yet");
-    int rc = session_rewind(s, c->loaded + same);
-    return rc ? rc : session_eval(s, ids + same, n - same, logits, c->g.e.err, sizeof c->g.e.err);
+    if (same == n) same--; /* the last id once more, for its logits */
+    if (session_rewind(s, c->loaded + same)) return read_again(c, ids, n, logits);
+    return session_eval(s, ids + same, n - same, logits, c->g.e.err, sizeof c->g.e.err);
 }
 
 /* Linear: read what is new, or where that is not enough, everything. */

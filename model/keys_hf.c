@@ -4,6 +4,7 @@
 #include "family.h"
 #include "keys_more.h"
 #include "model/layers/layers.h"
+#include "notes.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,6 +154,9 @@ static void rope(KeyReader *r, Config *c, const DecoderDefaults *a) {
     }
     theta = number(r, root, "rope_theta", theta);
     rope_of(r, c, &c->rope, o, where, theta, share);
+    if (a && a->partial == 0 && c->rope.rotary_dim < c->head_dim)
+        weights_note(r->w, "partial_rotary_factor: transformers does not read it for a %s; here %d of a head's %d "
+                     "entries turn", c->arch, c->rope.rotary_dim, c->head_dim);
     if (!c->decoder || !a->local_theta) return;
     c->decoder->local = (RopeConfig){.pairing = c->rope.pairing};
     rope_of(r, c, &c->decoder->local, local, where,

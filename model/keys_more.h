@@ -20,7 +20,7 @@ typedef struct DecoderDefaults {
     int tied;              /* tie_word_embeddings */
     int mxfp4;             /* quantization_config may say so: the blocks are read as they are */
     int interleaved;       /* RoPE's pairs; nearly all have halves */
-    double theta, partial; /* 0: 10000; all of the head */
+    double theta, partial; /* 0: 10000; all of the head, and transformers does not ask partial_rotary_factor */
     double local_theta;    /* of layers with a window; 0: they have no RoPE of their own; below 0: theta */
     float eps;             /* 0: 1e-6 */
 } DecoderDefaults;

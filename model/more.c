@@ -155,6 +155,7 @@ int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     if (rc) return rc;
     if (is_headless(m)) m->has_logits = 0;
     note_unused(m);
+    if (m->config.roformer.variant && m->weights.format == FORMAT_HF) roformer_check_table(m);
     if (linear->form && linear->phi->projection) {
         linear->favor_w = weights_own(&m->weights, linear->phi->projection(linear), free);
         if (!linear->favor_w) return base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);

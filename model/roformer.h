@@ -36,6 +36,8 @@ void roformer_load(Loader *ld);
 /* What the command line says of a RoFormer (o may be NULL), and what does not go together; complaints go to r. */
 void roformer_settle(KeyReader *r, Config *c, const ModelOptions *o);
 
+/* A table of sines in the file that is none of RoPE's: a note. */
+void roformer_check_table(Model *m);
 /* The name of the classifier's label i, 0 <= i < n_labels, not NUL-terminated, *len bytes; *len 0: the file gives it
  * none. Owned by the file. (roformer_load.c) */
 const char *model_label(const Model *m, int i, size_t *len);

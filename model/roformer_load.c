@@ -9,6 +9,7 @@
 #include "roformer_names.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,6 +201,44 @@ void roformer_load(Loader *ld) {
     for (int l = 0; l < c->n_layers && ld->line.rc == 0; l++) load_layer(&s, l, ones);
     load_heads(&s);
     free(s.slots);
+}
+
+/* How far a stored table (of sines, then cosines, a row a position) is from plain RoPE. */
+static double table_apart(const Tensor *t, const RopeConfig *plain) {
+    double most = 0, cosines[ROPE_MAX_PAIRS], sines[ROPE_MAX_PAIRS];
+    float row[2 * ROPE_MAX_PAIRS];
+    Rope r;
+    size_t half = (size_t)plain->rotary_dim / 2;
+    rope_init(&r, plain, 1);
+    for (size_t pos = 0; pos < t->shape[0]; pos++) {
+        matrix_row(row, &(Matrix){.type = (TensorType)t->type, .rows = t->shape[0], .cols = 2 * half, .data = t->data},
+                   pos);
+        rope_row64(&r, (int64_t)pos, cosines, sines);
+        for (size_t i = 0; i < half; i++) {
+            double d = fmax(fabs((double)row[i] - sines[i]), fabs((double)row[half + i] - cosines[i]));
+            if (!(d <= most)) most = d;
+        }
+    }
+    return most;
+}
+
+void roformer_check_table(Model *m) {
+    const Config *c = &m->config;
+    const JsonValue *base = m->weights.config ? json_get(m->weights.config, "rope_theta") : NULL;
+    const RopeConfig plain = {.scaling = &rope_none, .pairing = ROPE_INTERLEAVED, .rotary_dim = c->head_dim,
+                              .theta = base && base->type == JSON_NUMBER ? base->number : 10000};
+    for (size_t i = 0; i < m->weights.n_tensors && !c->positions; i++) {
+        const Tensor *t = &m->weights.tensors[i];
+        int layer, fits = t->n_dims == 2 && t->shape[1] == (uint64_t)c->head_dim;
+        const RoformerName *known = roformer_names_find(ROFORMER_IN_TORCH, t->name, &layer);
+        double rounding = t->type == TENSOR_F32 ? 1e-5 : t->type == TENSOR_F16 ? 5e-4 : 4e-3;
+        if (!known || !(known->flags & NAME_COMPUTED) || !strstr(t->name, "embed_positions")) continue;
+        if (!fits || (t->type != TENSOR_F32 && t->type != TENSOR_F16 && t->type != TENSOR_BF16)) continue;
+        double apart = table_apart(t, &plain);
+        if (!(apart <= rounding))
+            weights_note(&m->weights, "the file's table of sines (%.100s) is up to %.2g from RoPE's, which counts "
+                         "here; transformers turns by the table", t->name, apart);
+    }
 }
 
 /* Element i of a list of strings in a GGUF file: 1, or 0 where there is none. */

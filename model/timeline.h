@@ -11,8 +11,8 @@ size_t session_bytes(const Session *s); /* scratch, and cache or state */
 typedef void SessionEach(void *arg, size_t i, const float *logits);
 int session_eval_each(Session *s, const int *ids, size_t n, SessionEach *each, void *arg, char *err, size_t errlen);
 
-/* Forget all but the first pos ids (pos <= s->pos). 0, or -EINVAL, nothing done: linear attention keeps no past to go
- * back to; it can only forget all of it. */
+/* Forget all but the first pos ids (pos <= s->pos). 0, or -EINVAL, nothing done: linear attention and delta nets keep
+ * no past to go back to; they can only forget all of it. */
 int session_rewind(Session *s, size_t pos);
 
 /* For encoder.c and state.c: s has read pos ids, and the logits of none; each(arg, first + i, logits) for tokens t + i

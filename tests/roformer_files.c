@@ -138,6 +138,13 @@ static const char *next_entry(const char *p, Entry *e) {
     return dtype + 1;
 }
 
+/* Entry j of RoPE's table at a position: sines, then cosines. */
+static float table_value(size_t pos, size_t j, size_t head_dim) {
+    size_t i = j % (head_dim / 2);
+    double angle = (double)pos * pow(10000, -2.0 * (double)i / (double)head_dim);
+    return (float)(j < head_dim / 2 ? sin(angle) : cos(angle));
+}
+
 /* The entry's values, in the order of the file, to out; the bytes written. */
 static size_t put_values(uint8_t *out, const Entry *e, TensorType type, const Change *c) {
     size_t size = 0, hd = c ? (size_t)c->half_split : 0;
@@ -148,6 +155,7 @@ static size_t put_values(uint8_t *out, const Entry *e, TensorType type, const Ch
         size_t row = i / e->cols, j = turned ? row % hd : 0;
         if (turned) row = row - j + j % 2 * (hd / 2) + j / 2;
         float v = set && !c->like ? c->value : roformer_value(name, (uint64_t)(row * e->cols + i % e->cols));
+        if (!set && strstr(e->name, "embed_positions")) v = table_value(row, i % e->cols, e->cols);
         size += float_encode(out + size, v, type);
     }
     return size;

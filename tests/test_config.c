@@ -109,6 +109,19 @@ static void test_tied_twice(void) {
     }
 }
 
+/* ---- part of a head ---- */
+
+/* transformers' classes that ask partial_rotary_factor need no word; of the others a note says that here it counts. */
+static void test_partial(void) {
+    static const char line[] = "partial_rotary_factor: transformers does not read it for a qwen2; here 8 of a head's";
+    static const char *const asked[] = {"phi3", "stablelm", "glm4", "qwen35", "qwen3next"};
+    CHECK(run("logits %s --ids 1,5", hf_folder("partial", "", TENSOR_F32, &sound)) == 0 && said_line(line));
+    const Spoil s = {.from = "\"partial_rotary_factor\": 0.5", .to = "\"partial_rotary_factor\": 1.0"};
+    CHECK(run("logits %s --ids 1,5", hf_folder("partial", "", TENSOR_F32, &s)) == 0 && *said == 0);
+    for (int i = 0; i < 5; i++)
+        CHECK(run("logits %s --ids 1,5", hf_folder(asked[i], "", TENSOR_F32, &sound)) == 0 && *said == 0);
+}
+
 /* ---- tensors that no layer asks for ---- */
 
 /* Layers beyond those that the model has: run says so, convert refuses; the same of a GGUF file. */
@@ -174,6 +187,7 @@ const Test tests_config[] = {
     {"config/layer_types without a window", test_no_window},
     {"config/tied, and the file has a head", test_tied_apart},
     {"config/tied, and the file has it twice", test_tied_twice},
+    {"config/partial_rotary_factor", test_partial},
     {"config/tensors that are not used", test_unused},
     {"config/tensors that nobody misses", test_not_missed},
     {"config/unknown models", test_unknown},

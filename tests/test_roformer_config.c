@@ -291,6 +291,16 @@ static void test_rope_converted(void) {
     free(plain);
 }
 
+/* transformers turns by the table that the file has; here it is compared with RoPE's, as its type rounds it. */
+static void test_table(void) {
+    static const char line[] = "the file's table of sines (roformer.encoder.embed_positions.weight) is up to 1";
+    const Change other = {.set = "embed_positions", .value = 0.5f};
+    CHECK(run("logits %s --ids 1,2,3", roformer_folder("mlm", TENSOR_F16, NULL)) == 0 && *said == 0);
+    CHECK(run("logits %s --ids 1,2,3 --rope yarn:factor=4", roformer_folder("mlm", TENSOR_F32, NULL)) == 0);
+    CHECK(!strstr(said, "table of sines"));
+    CHECK(run("logits %s --ids 1,2,3", roformer_folder("mlm", TENSOR_F32, &other)) == 0 && said_line(line));
+}
+
 /* A classifier's labels have names in both worlds; one that has a classifier has no words. */
 static void test_labels(void) {
     const char *paths[] = {roformer_folder("seq", TENSOR_F32, NULL), roformer_gguf("seq", TENSOR_F32, NULL)};
@@ -318,6 +328,7 @@ const Test tests_roformer_config[] = {
     {"roformer/aliases", test_aliases},
     {"roformer/ties", test_ties},
     {"roformer/rope, converted", test_rope_converted},
+    {"roformer/table of sines", test_table},
     {"roformer/labels", test_labels},
     {0},
 };

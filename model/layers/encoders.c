@@ -193,7 +193,8 @@ static const LayerTraits nomic_is = {.gguf = "nomic-bert", .encoder = 1, .norm_s
     jina_is = {.gguf = "jina-bert-v3", .encoder = 1, .norm_sum = 1, .layernorm = 1, .gate = GATE_NONE, .gelu = 2,
                .renames = jina_renames, .settle = jina};
 
-ROW(nomic_row, "nomic_bert", ROPE_HALF, nomic_is, .n_ctx = 2048, .tied = 1, .theta = 1000, .eps = 1e-12f);
+ROW(nomic_row, "nomic_bert", ROPE_HALF, nomic_is, .n_ctx = 2048, .tied = 1, .theta = 1000, .partial = 1,
+    .eps = 1e-12f);
 ROW(nomic_gguf_row, "nomic-bert", ROPE_HALF, nomic_is, .n_ctx = 2048, .tied = 1);
 ROW(modern_row, "modernbert", ROPE_HALF, modern_is, .n_ctx = 8192, .window = 128, .tied = 1, .theta = 160000,
     .local_theta = 10000, .eps = 1e-5f);

@@ -212,7 +212,7 @@ ROW(gemma3_text_row, "gemma3_text", ROPE_HALF, gemma3_is, .heads = 8, .kv_heads 
     .window = 4096, .tied = 1, .theta = 1e6, .local_theta = 1e4);
 ROW(gemma_embedding_row, "gemma-embedding", ROPE_HALF, gemma_embedding_is, .n_ctx = 2048, .tied = 1,
     .local_theta = 1e4);
-ROW(phi3_row, "phi3", ROPE_HALF, phi3_is, .n_ctx = 4096, .eps = 1e-5f);
+ROW(phi3_row, "phi3", ROPE_HALF, phi3_is, .n_ctx = 4096, .partial = 1, .eps = 1e-5f);
 ROW(smollm3_row, "smollm3", ROPE_INTERLEAVED, smollm3_is, .kv_heads = 4, .n_ctx = 32768, .window_by_layer = 1,
     .tied = 1, .theta = 2e6);
 ROW(olmo2_row, "olmo2", ROPE_HALF, olmo2_is, .n_ctx = 2048, .local_theta = -1, .eps = 1e-5f);

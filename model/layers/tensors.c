@@ -347,9 +347,9 @@ static void take(Place *p) {
     Model *m = p->ld->m;
     const LayerPart *part = p->part;
     size_t rows = layer_size(&m->config, part->rows), cols = part->cols ? layer_size(&m->config, part->cols) : 0;
-    int has = layer_has(&m->config, part, p->l), there = has != 0 && (has > 0 || is_there(p));
-    if (!there && !(has && is_norm_bias(&m->config, part))) return;
-    void *to = layer_place(m, part, p->l);
+    int has = layer_has(&m->config, part, p->l), there = has > 0 || (has < 0 && is_there(p));
+    if (!there && (has == 0 || !is_norm_bias(&m->config, part))) return;
+    void *to = layer_place(m, part, p->l); /* layer -1 has no place for what layers have */
     if (!there) *(const float **)to = zeroes(p, rows);
     else if (part->form == FORM_CONV) *(const float **)to = vector(p, rows * cols);
     else if (!cols) *(const float **)to = vector(p, rows);
