@@ -39,7 +39,9 @@ int model_matrix(const Model *m, size_t i, MatrixEntry *out) {
     if (m->config.decoder) {
         size_t n = layer_matrices(&m->config), l = i / n;
         if (l >= (size_t)m->config.n_layers) return 0;
-        *out = (MatrixEntry){layer_matrix(m, (int)l, i % n), USE_TOKEN};
+        int expert;
+        Matrix *matrix = layer_matrix(m, (int)l, i % n, &expert);
+        *out = (MatrixEntry){matrix, expert ? USE_EXPERT : USE_TOKEN};
         return 1;
     }
     if (i / each >= (size_t)m->config.n_layers) return 0;

@@ -4,8 +4,8 @@
 
 #include "model.h"
 
-/* For every token; where logits are wanted; once a text; never, its rows are looked up. */
-typedef enum { USE_TOKEN, USE_HEAD, USE_TEXT, USE_LOOKUP } MatrixUse;
+/* For every token; for tokens that choose it; where logits are wanted; once a text; never, its rows are looked up. */
+typedef enum { USE_TOKEN, USE_EXPERT, USE_HEAD, USE_TEXT, USE_LOOKUP } MatrixUse;
 
 typedef struct {
     Matrix *matrix; /* without data where the model has none in this place */

@@ -404,17 +404,13 @@ size_t layer_matrices(const Config *c) {
     return n;
 }
 
-Matrix *layer_matrix(const Model *m, int l, size_t i) {
+Matrix *layer_matrix(const Model *m, int l, size_t i, int *expert) {
     static const Matrix none; /* which nobody fills */
-    for (const LayerPart *p = layer_parts; p->gguf; p++) {
-        size_t n = matrices_of(&m->config, p);
-        if (i >= n) {
-            i -= n;
-            continue;
-        }
-        void *at = layer_place(m, p, l);
-        if (!is_experts(p)) return at;
-        return *(Matrix **)at ? *(Matrix **)at + i : (Matrix *)(uintptr_t)&none;
-    }
-    return (Matrix *)(uintptr_t)&none;
+    const LayerPart *p = layer_parts;
+    for (size_t n; (n = matrices_of(&m->config, p)) <= i; p++) i -= n;
+    *expert = is_experts(p);
+    int has = layer_has(&m->config, p, l); /* parts of layers of two kinds may share a place */
+    void *at = layer_place(m, p, l);
+    if (!has || (*expert && !*(Matrix **)at)) return (Matrix *)(uintptr_t)&none;
+    return *expert ? *(Matrix **)at + i : at;
 }

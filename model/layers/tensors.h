@@ -8,8 +8,9 @@ void layers_load(Loader *ld); /* family.h */
 /* Where the part of layer l (-1: the model's) is kept: of a Matrix, a Matrix * of experts or a const float *. */
 void *layer_place(const Model *m, const LayerPart *p, int l);
 
-/* Matrix i of layer l, 0 <= i < layer_matrices(c); without data where the layer has none there. */
+/* Matrix i of layer l, 0 <= i < layer_matrices(c); without data where the layer has none there. *expert: 1 for one of
+ * those of which a token chooses some. */
 size_t layer_matrices(const Config *c);
-Matrix *layer_matrix(const Model *m, int l, size_t i);
+Matrix *layer_matrix(const Model *m, int l, size_t i, int *expert);
 
 #endif
