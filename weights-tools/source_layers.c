@@ -214,11 +214,13 @@ static int put_fused(Layers *x, const LayerPart *p, Item *i, int l) {
     return x->fused_beta && p->form == FORM_BETA ? put_below(x, i, &layer->more->alpha, 1) : 0;
 }
 
-/* A norm's bias that a file need not have is 0 in memory (tensors.c). */
-static int is_nothing(const Layers *x, const LayerPart *p, const float *v) {
-    size_t n = layer_size(&x->m.config, p->rows), i = 0;
-    while (v && i < n && v[i] == 0) i++;
-    return !v || (i == n && x->m.config.mask != MASK_CAUSAL && text_ends_with(p->gguf, "norm.bias"));
+/* 1 for a norm's bias that is 0 in memory because the file has none (tensors.c). */
+static int is_made_up(const Layers *x, const LayerPart *p, int l) {
+    char name[2 * TENSOR_NAME], layer[40] = "";
+    if (!text_ends_with(p->gguf, "norm.bias")) return 0;
+    if (l >= 0) snprintf(layer, sizeof layer, "model.layers.%d.", l);
+    snprintf(name, sizeof name, "%s%s", layer, layer_part_name(decoder(x), p, 1));
+    return !weights_find(&x->s->weights, name);
 }
 
 /* Where the model has it. 0 or -ENOMEM. */
@@ -241,7 +243,7 @@ static int add_part(Layers *x, const LayerPart *p, int l) {
         if (put_fused(x, p, &i, l)) return -ENOMEM;
     } else {
         const float *v = *(const float *const *)at;
-        if (is_nothing(x, p, v)) return 0;
+        if (!v || is_made_up(x, p, l)) return 0;
         i = vector_item(x, p, v);
     }
     if (set_orders(x, p, &i) || source_add(x->s, full, &i)) return -ENOMEM;
