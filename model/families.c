@@ -52,7 +52,7 @@ const char *architecture_lacks(const Architecture *a) {
 
 const Architecture *const architectures[] = {
     &llama, &mistral, &qwen2, &qwen3, &roformer, &gau_alpha,
-    &gemma2_row, &gemma3_row, &gemma3_text_row, &gemma_embedding_row,
+    &gemma_row, &gemma2_row, &gemma3_row, &gemma3_text_row, &gemma_embedding_row,
     &phi3_row, &smollm3_row, &olmo2_row, &olmo3_row, &granite_row,
     &ministral_row, &ministral3_row, &mistral3_row, &qwen3_moe_row, &qwen3moe_row, &qwen35_text_row,
     &qwen35_row, &qwen35_moe_text_row, &qwen35moe_row, &qwen3_next_row, &qwen3next_row, &ernie_row,

@@ -42,6 +42,7 @@ static void run_cases(const char *const *names) {
     wrong_ones_miss(names);
 }
 
+static void test_gemma(void) { run_cases((const char *const[]){"gemma", NULL}); }
 static void test_gemma2(void) { run_cases((const char *const[]){"gemma2", "gemma2_scalar", "gemma2_nocap", NULL}); }
 static void test_gemma3(void) { run_cases((const char *const[]){"gemma3", "gemma3_six", NULL}); }
 static void test_gemma3_vision(void) {
@@ -108,6 +109,7 @@ static void test_llama(void) { run_cases((const char *const[]){"llama_bare", "ll
 
 extern const Test tests_architectures[];
 const Test tests_architectures[] = {
+    {"architectures/gemma", test_gemma},
     {"architectures/gemma2", test_gemma2},
     {"architectures/gemma3", test_gemma3},
     {"architectures/gemma3 with a picture's tower", test_gemma3_vision},

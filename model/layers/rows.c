@@ -163,9 +163,9 @@ static void gpt_oss(KeyReader *r, Config *c) {
     const Architecture id = {.name = called, .family = &family_layers, .pairing = pairs, .traits = &what, \
                              .hf = &(const DecoderDefaults){__VA_ARGS__}}
 
-static const LayerTraits gemma2_is = {.norm_in = 1, .norm_out = 1, .plus_one = 1, .gelu = 1,
-                                      .scaled_embedding = 1, .period = 2, .others = OTHERS_HAVE_WINDOW,
-                                      .keys = {layer_caps}, .names = gemma_names, .settle = gemma2},
+static const LayerTraits gemma_is = {.norm_in = 1, .plus_one = 1, .gelu = 1, .scaled_embedding = 1},
+    gemma2_is = {.norm_in = 1, .norm_out = 1, .plus_one = 1, .gelu = 1, .scaled_embedding = 1, .period = 2,
+                 .others = OTHERS_HAVE_WINDOW, .keys = {layer_caps}, .names = gemma_names, .settle = gemma2},
     gemma3_is = {.gguf = "gemma3", .norm_in = 1, .norm_out = 1, .plus_one = 1, .qk = QK_HEAD, .gelu = 1,
                  .scaled_embedding = 1, .period = 6, .others = OTHERS_HAVE_WINDOW, .local_rope = 1,
                  .keys = {layer_caps}, .names = gemma_names, .settle = gemma3},
@@ -204,6 +204,7 @@ static const LayerTraits gemma2_is = {.norm_in = 1, .norm_out = 1, .plus_one = 1
                   .others = OTHERS_HAVE_WINDOW, .keys = {layer_experts}, .names = gpt_oss_names, .settle = gpt_oss};
 
 /* In config.json's names; in GGUF's where these differ. */
+ROW(gemma_row, "gemma", ROPE_HALF, gemma_is, .heads = 16, .kv_heads = 16, .head_dim = 256, .n_ctx = 8192, .tied = 1);
 ROW(gemma2_row, "gemma2", ROPE_HALF, gemma2_is, .heads = 8, .kv_heads = 4, .head_dim = 256, .n_ctx = 8192,
     .window = 4096, .tied = 1);
 ROW(gemma3_row, "gemma3", ROPE_HALF, gemma3_is, .heads = 8, .kv_heads = 4, .head_dim = 256, .n_ctx = 131072,

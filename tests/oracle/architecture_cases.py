@@ -110,6 +110,8 @@ HUB_OSS = keep("layer_types", experts_per_token=2, initial_context_length=16, sw
 # ---- the cases ------------------------------------------------------------------------------------------------------
 
 CASES = {
+    "gemma": Case("GemmaForCausalLM", dict(**TIED, **GQA, head_dim=12), keep(
+        hidden_act="gelu", hidden_activation=DROP, tie_word_embeddings=DROP)),
     "gemma2": Case("Gemma2ForCausalLM", GEMMA2, gemma()),
     "gemma2_scalar": Case(
         "Gemma2ForCausalLM", dict(GEMMA2, query_pre_attn_scalar=20), gemma(),
@@ -224,6 +226,7 @@ STEPS = [("taps the other way", "swap", "conv1d.weight", "3"), ("nothing decays"
          ("1 is added to the linear norm", "add", "linear_attn.norm.weight", "1"),
          ("1 is not added to other norms", "add", "layernorm.weight", "-1")]
 WRONG = {
+    "gemma": [NO_ONE],
     "gemma2": [window(9), window(7), NO_ONE, LAYER_IS_FULL, LAYER_SLIDES,
                key("no cap on scores", "attn_logit_softcapping", "2.0", "null"),
                key("no cap on logits", "final_logit_softcapping", "8.0", "null"),
