@@ -3,6 +3,8 @@
 #include "cli/cli.h"
 #include "base/system.h"
 #include "base/base.h"
+#include "base/nearest.h"
+#include "base/paths.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -156,6 +158,40 @@ static int help(const Command *cmd) {
     return out_end(EXIT_DONE);
 }
 
+/* ---- the first word ---- */
+
+static const char *command_at(int i) { return i < N_COMMANDS ? commands[i].name : NULL; }
+
+static const Command *find_command(const char *word) {
+    for (int i = 0; i < N_COMMANDS; i++)
+        if (strcmp(word, commands[i].name) == 0) return &commands[i];
+    return NULL;
+}
+
+/* help [COMMAND] */
+static int help_of(int n, char **words) {
+    const Command *cmd = n ? find_command(words[0]) : &commands[0];
+    if (n > 1) return usage("help takes one command, not %d words", n);
+    if (cmd) return help(cmd);
+    if (strcmp(words[0], "models") == 0) return models_print(), out_end(EXIT_DONE);
+    const char *meant = nearest_word(words[0], command_at);
+    return meant ? usage("there is no command %s (did you mean %s?)", words[0], meant)
+                 : usage("there is no command %s", words[0]);
+}
+
+/* A word that is no command is a model: a file or folder, or what could be one. EXIT_DONE, or after saying that it is
+ * none EXIT_USAGE. */
+static int check_model_word(const char *word) {
+    size_t n = strlen(word);
+    const char *meant = nearest_word(word, command_at);
+    int named = (n > 5 && strcmp(word + n - 5, ".gguf") == 0) || (n > 4 && strcmp(word + n - 4, ".bin") == 0);
+    if (word[0] == '-' || strchr(word, '/') || named || file_is_folder(word) || file_exists(word)) return EXIT_DONE;
+    if (meant) return usage("there is no command and no model %s (did you mean %s?)", word, meant);
+    if (!*word) return usage("the first word is empty");
+    if (strchr(word, ' ')) return usage("\"%.60s\" is no model: a text to go on from stands behind -i", word);
+    return usage("there is no command and no model %s", word);
+}
+
 static void on_interrupt(int sig) {
     (void)sig;
     interrupted = 1;
@@ -190,11 +226,12 @@ int main(int argc, char **argv) {
     started = clock_seconds();
     out.terminal = isatty(1);
     install_signals();
-    const Command *cmd = &commands[0];
-    int first = 1;
-    for (int i = 0; argc > 1 && i < N_COMMANDS; i++)
-        if (strcmp(argv[1], commands[i].name) == 0) cmd = &commands[i], first = 2;
-    if (first == 2) command_name = cmd->name;
+    const Command *cmd = argc > 1 ? find_command(argv[1]) : NULL;
+    int first = cmd ? 2 : 1;
+    if (cmd) command_name = cmd->name;
+    else if (argc > 1 && strcmp(argv[1], "help") == 0) return help_of(argc - 2, argv + 2);
+    else if (argc > 1 && check_model_word(argv[1])) return EXIT_USAGE;
+    else cmd = &commands[0];
     Args a = {.sampling = {.n = 256, .temperature = 1.0, .top_p = 0.9, .repetition = 1, .penalty_window = 64},
               .show.candidates = 5, .explain = {.layer = -1, .head = -1, .query = -1, .key = -1, .shift = -1}};
     a.program = argv[0];

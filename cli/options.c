@@ -1,6 +1,8 @@
 /* cli/options.c - the command line: how words become Args, by the table of options. */
 #include "options.h"
 
+#include "base/nearest.h"
+
 #include "kernels/rows.h"
 #include "model/roformer_kinds.h"
 #include "rope/spec.h"
@@ -72,6 +74,22 @@ static const Option *find_option(const char *word, size_t len, const Command *cm
     return NULL;
 }
 
+static const char *asked; /* the command whose options these are: */
+static const char *option_name(int i) { /* without its dashes, which are always right */
+    for (const Option *o = options; o->name; o++)
+        if (among(o->commands, asked) && i-- == 0) return o->name + 2;
+    return NULL;
+}
+
+static int refuse_option(const char *word, size_t len, const Command *cmd) {
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", (int)len, word);
+    asked = cmd->name;
+    const char *meant = word[1] == '-' ? nearest_word(name + 2, option_name) : NULL;
+    if (meant) return usage("%s is not an option of %s (did you mean --%s?)", name, cmd->name, meant);
+    return usage("%s is not an option of %s", word, cmd->name);
+}
+
 /* The option at argv[i], and its value where it takes one: how many words both are, 0 after saying what is wrong. */
 static int parse_option(Args *a, int argc, char **argv, const Command *cmd) {
     const char *word = argv[0], *eq = strchr(word, '=');
@@ -80,7 +98,7 @@ static int parse_option(Args *a, int argc, char **argv, const Command *cmd) {
     if (!o && word[1] != '-' && (o = find_option(word, 2, cmd)) && o->kind != FLAG) /* -n5 */
         return parse_value(a, o, o->name, word + 2) == 0;
     if (word[1] != '-' && strlen(word) > 2) o = NULL; /* flags are not run together */
-    if (!o) return usage("%s is not an option of %s", word, cmd->name), 0;
+    if (!o) return refuse_option(word, joined ? (size_t)(eq - word) : strlen(word), cmd), 0;
     int open = o->kind == OPEN_FLAG || o->kind == OPEN_STRING;
     if (o->kind == FLAG || (open && !joined)) {
         if (joined) return usage("%s takes no value", o->name), 0;

@@ -270,6 +270,24 @@ static void wrong_use(void) {
     CHECK(run("perplexity %s -f %s -c 1", m.gguf, m.gguf) == 2);
 }
 
+/* A misspelt command or option, a text where a model stands, and the help that each line points to. */
+static void meant(void) {
+    static const struct { const char *words, *line; } rows[] = {
+        {"perplexty m.gguf", "did you mean perplexity?"}, {"Chat", "did you mean chat?"},
+        {"--temprature 1", "did you mean --temperature?"}, {"chat --temprature=2", "did you mean --temperature?"},
+        {"'Once upon a time'", "stands behind -i"}, {"nosuch", "no command and no model nosuch"},
+        {"help chatt", "did you mean chat?"}, {"help a b", "one command"}, {"''", "first word is empty"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CHECK(run("%s", rows[i].words) == 2 && strstr(said, rows[i].line) && count_lines(said) == 1);
+        if (!strstr(said, rows[i].line)) printf("    %s: %s", rows[i].words, said);
+    }
+    CHECK(run("--zzz") == 2 && !strstr(said, "did you mean"));
+    CHECK(run("nosuch.gguf") == 1 && strstr(said, "No such file"));
+    CHECK(run("help") == 0 && strstr(out, "commands (./run COMMAND --help):"));
+    CHECK(run("help chat") == 0 && strstr(out, "./run chat ") && !strstr(out, "commands (./run"));
+    CHECK(run("help models") == 0 && strstr(out, "models that run"));
+}
+
 static void another_models_tokenizer(void) {
     CliModel m = cli_model();
     /* pieces; the model has 300 ids */
@@ -339,6 +357,7 @@ const Test tests_cli[] = {
     {"cli/tokenize", tokenize},
     {"cli/perplexity of documents", perplexity_documents},
     {"cli/wrong use", wrong_use},
+    {"cli/what was meant", meant},
     {"cli/another model's tokenizer", another_models_tokenizer},
     {"cli/help and version", helps},
     {"cli/closed pipe, full disk, Ctrl-C", streams},
