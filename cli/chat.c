@@ -231,6 +231,7 @@ static void set_ends(Chat *c) {
         if (id >= 0) g->ends[g->w.n_ends++] = id;
         else {
             g->stops.texts[g->stops.n_texts++] = c->t->stop[i];
+            if (c->plain) continue;
             note("this vocabulary has no token %s, with which answers of the template %s end: it is read and written "
                  "as text",
                  c->t->stop[i], c->t->name);
@@ -258,7 +259,10 @@ static int open_chat(Chat *c, const Args *a) {
         return fail("%s", e->err);
     if (!c->t) {
         c->t = chat_template_find("plain");
-        note("this model has no chat template; it reads \"User: .. Assistant:\" (--chat-template gives another)");
+        c->plain = 1;
+        if (!a->model) note("the compiled-in model writes stories and does not converse: README.md, \"Where to get a "
+                            "model\", has some that do");
+        else note("this model has no chat template; it reads \"User: .. Assistant:\" (--chat-template gives another)");
     }
     c->g.own_seed = !a->in.mode; /* -m chat is llama2.c's */
     if ((code = engine_session(e, a, USUAL_CONTEXT, 1)) || (code = generation_init(&c->g, a))) return code;

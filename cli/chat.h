@@ -14,6 +14,7 @@ typedef struct {
     Generation g;           /* first: the writer's callbacks find the Chat by it */
     const Args *a;
     const ChatTemplate *t;
+    int plain;              /* the model has none: t is the plain one */
     char *standard;         /* the default system message of the model's own template; NULL: none */
     /* [1 + n]: the system message, which may have no text, then the turns; texts are malloc'ed */
     ChatMessage *messages;

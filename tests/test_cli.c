@@ -283,6 +283,7 @@ static void meant(void) {
     }
     CHECK(run("--zzz") == 2 && !strstr(said, "did you mean"));
     CHECK(run("nosuch.gguf") == 1 && strstr(said, "No such file"));
+    CHECK(run("chat < /dev/null") == 0 && strstr(said, "does not converse") && count_lines(said) == 1);
     CHECK(run("help") == 0 && strstr(out, "commands (./run COMMAND --help):"));
     CHECK(run("help chat") == 0 && strstr(out, "./run chat ") && !strstr(out, "commands (./run"));
     CHECK(run("help models") == 0 && strstr(out, "models that run"));
