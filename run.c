@@ -19,6 +19,7 @@ static const Command commands[] = {
     {"generate", "[MODEL] [options]", "write text; the default command",
      "  ./run                                        a story from the compiled-in model\n"
      "  ./run -i \"Lily found a key\" -t 0.8 -s 42     the same text each time\n"
+     "  echo \"Lily found a key\" | ./run               a pipe, or a file behind <, is the prompt\n"
      "  ./run model/tales-1m.gguf -i \"Once upon a time\" -n 200\n"
      "  ./run folder-from-hugging-face -f prompt.txt --max-tokens 100 --stop \"The end\"\n"
      "  ./run stories15M.bin -z tokenizer.bin -t 0\n",
@@ -47,8 +48,8 @@ static const Command commands[] = {
      "  ./run tokenize tokenizer.model -f book.txt --no-bos\n"
      "  echo -n \"Hello\" | ./run tokenize tokenizer.bin --pieces\n",
      run_tokenize, 1, NULL},
-    {"perplexity", "MODEL -f FILE [--separator LINE]", "how well the model foresees a text",
-     "  ./run perplexity model.gguf -f book.txt\n"
+    {"perplexity", "MODEL [-f FILE] [--separator LINE]", "how well the model foresees a text",
+     "  ./run perplexity model.gguf -f book.txt               or < book.txt\n"
      "  ./run perplexity model.gguf -f stories.txt --separator \"<|endoftext|>\" --json\n"
      "  ./run perplexity model.gguf -f book.txt -c 4096 --by-position --svg loss.svg\n"
      "  ./run perplexity model.gguf -f book.txt -c 4096 --stride 1024 --last 512\n"

@@ -33,7 +33,7 @@ typedef struct { const char *at[STRING_LIST_MOST]; int n; } StringList;
 typedef struct {
     const char *prompt, *file, *positions, *axes, *mode, *system, *chat_template, *ids, *type_ids, *attention_mask,
         *separator;
-    int special, no_bos, pair;
+    int special, no_bos, pair, piped; /* piped: nobody named stdin, and a text may come from there */
     StringList texts;
 } InputArgs;
 typedef struct { const char *file, *pre, *backend, *jieba; int bert4keras; } TokenizerArgs;
@@ -220,6 +220,8 @@ int save_state(Engine *e, const Args *a); /* what was read, where --save-state a
 int tokenizer_options(TokenizerOptions *o, const Args *a);
 /* The whole of a file or of stdin ("-"), byte for byte. The caller frees *text. */
 int read_text(const char *path, char **text, size_t *n);
+/* "-" where stdin is a pipe or a regular file, so that a text may come from there, else NULL. */
+const char *piped_text(void);
 
 /* ---- plots.c: pictures (lab/plot/plot.h) ---- */
 

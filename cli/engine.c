@@ -17,8 +17,11 @@
 #include "base/system.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { TEXT_MAX = 1 << 29 }; /* 512 MB: an endless pipe ends here, and the tokenizer takes little more */
 
@@ -35,12 +38,25 @@ static int read_all(FILE *f, const char *name, char **text, size_t *n) {
     }
 }
 
+const char *piped_text(void) {
+    struct stat s;
+    return fstat(0, &s) == 0 && (S_ISFIFO(s.st_mode) || S_ISREG(s.st_mode)) ? "-" : NULL;
+}
+
+/* A pipe that nobody writes into looks like a program that hangs. */
+static void say_if_silent(void) {
+    struct pollfd f = {.fd = 0, .events = POLLIN};
+    if (poll(&f, 1, 1000) == 0)
+        note("waiting for a text on stdin; -i or -f gives one, and < /dev/null none");
+}
+
 int read_text(const char *path, char **text, size_t *n) {
     int from_stdin = strcmp(path, "-") == 0;
     FILE *f = from_stdin ? stdin : fopen(path, "rb");
     *text = NULL;
     *n = 0;
     if (!f) return interrupted ? EXIT_INTERRUPTED : fail("%s: %s", path, strerror(errno));
+    if (from_stdin && !isatty(0)) say_if_silent();
     int code = read_all(f, from_stdin ? "stdin" : path, text, n);
     if (!from_stdin) fclose(f);
     if (code) {

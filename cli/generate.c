@@ -60,6 +60,7 @@ static int read_prompt(Generation *g, const Args *a) {
     if (a->in.prompt && a->in.file) return usage("-i and -f both give a prompt; one is enough");
     int code = a->in.file ? read_text(a->in.file, &file, &len) : 0;
     if (code) return code;
+    if (a->in.piped && len && file[len - 1] == '\n') len--; /* echo's */
     const char *text = file ? file : a->in.prompt ? a->in.prompt : "";
     Tokenizer *t = g->e.tokenizer;
     int *ids = NULL, bos = engine_bos(&g->e);
@@ -153,6 +154,7 @@ int run_generate(Args *a) {
         return usage("-m: there is no mode \"%s\"; generate and chat are known", a->in.mode);
     if (a->in.system || a->in.chat_template)
         return usage("%s is for chat: ./run chat, or -m chat", a->in.system ? "-y" : "--chat-template");
+    if (!a->in.prompt && !a->in.file) a->in.file = piped_text(), a->in.piped = a->in.file != NULL;
     int code = engine_open(&g.e, a, 1);
     if (code) return code;
     if (g.e.model.config.mask == MASK_PADDING) {

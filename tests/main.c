@@ -154,6 +154,7 @@ int main(int argc, char **argv) {
     int passed = 0, failed = 0, n_skipped = 0, workers = n_workers();
     if (argc > 2) run_path = argv[2];
     if (getenv("ROFORMER_DATA")) data_dir = getenv("ROFORMER_DATA");
+    if (!freopen("/dev/null", "r", stdin)) return 1; /* the program takes a pipe's text */
     FILE *shared = tmpfile();
     if (!shared || ftruncate(fileno(shared), sizeof(Shared))) return 1;
     Shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(shared), 0);

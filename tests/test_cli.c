@@ -64,6 +64,25 @@ static void from_stdin(void) {
     CHECK(system(cmd) == 0);
     CHECK(run("%s -t 0 -n 20 -i 'the sand' --ignore-eos", m.gguf) == 0);
     CHECK(text_is_of(out, test_tmp("a.txt")));
+    snprintf(cmd, sizeof cmd, "echo 'the sand' | %s %s -t 0 -n 20 --ignore-eos -q > %s", test_run_path(), m.gguf,
+             test_tmp("a.txt")); /* nobody named stdin: echo's newline is not the prompt's */
+    CHECK(system(cmd) == 0);
+    CHECK(run("%s -t 0 -n 20 -i 'the sand' --ignore-eos", m.gguf) == 0);
+    CHECK(text_is_of(out, test_tmp("a.txt")));
+    snprintf(cmd, sizeof cmd, "printf '' | %s %s -t 0 -n 20 --ignore-eos -q > %s", test_run_path(), m.gguf,
+             test_tmp("a.txt")); /* nothing is no text */
+    CHECK(system(cmd) == 0 && run("%s -t 0 -n 20 --ignore-eos", m.gguf) == 0);
+    CHECK(text_is_of(out, test_tmp("a.txt")));
+    snprintf(cmd, sizeof cmd, "%s perplexity %s < README.md -q > %s", test_run_path(), m.gguf, test_tmp("a.txt"));
+    CHECK(system(cmd) == 0 && run("perplexity %s -f README.md -q", m.gguf) == 0);
+    char *piped = file_read(test_tmp("a.txt"), NULL);
+    CHECK(piped && strncmp(piped, out, strcspn(out, "\n")) == 0); /* its speed differs */
+    free(piped);
+    snprintf(cmd, sizeof cmd, "sleep 2 | %s %s -n 5 > /dev/null 2> %s", test_run_path(), m.gguf, test_tmp("a.txt"));
+    CHECK(system(cmd) == 0);
+    char *waits = file_read(test_tmp("a.txt"), NULL);
+    CHECK(waits && strstr(waits, "waiting for a text on stdin"));
+    free(waits);
     snprintf(cmd, sizeof cmd, "printf 'the sand' | %s tokenize %s > %s", test_run_path(), m.gguf, test_tmp("a.txt"));
     CHECK(system(cmd) == 0);
     CHECK(run("tokenize %s 'the sand'", m.gguf) == 0);
