@@ -18,8 +18,7 @@ static void report(const Generation *g, const Args *a) {
         note("the context of %zu positions is used up; -c makes room for more, --shift keep=4 goes on without end",
              s->options.n_ctx);
     if (g->prompt_s == 0 && g->n_prompt) /* nothing was asked of the model */
-        note("nothing new: the prompt's %zu tokens are all that -n or --max-tokens allows; a larger one goes on",
-             g->n_prompt);
+        note("nothing new: --max-tokens 0 allows none");
     if (g->prompt_s == 0) return;
     if (a->context.save && !g->saved) note("interrupted before the prompt was read: no state was saved");
     size_t n_read = a->context.shift || s->pos - g->e.n_loaded > g->n_prompt ? g->n_prompt : s->pos - g->e.n_loaded;
@@ -83,10 +82,12 @@ static int read_prompt(Generation *g, const Args *a) {
     return rc ? fail("%s", g->e.err) : 0;
 }
 
+enum { USUAL_NEW = 256 };
+
 /* How many new tokens -n and --max-tokens allow: -n counts positions, and the last new token takes none. */
 static size_t new_tokens(const Generation *g, const Args *a) {
     size_t most = (size_t)a->sampling.max_tokens, P = g->n_prompt;
-    if (a->sampling.max_given && !a->sampling.n_given) return most;
+    if (!a->sampling.n_given) return a->sampling.max_given ? most : USUAL_NEW;
     size_t by_n = a->sampling.n == 0 ? SIZE_MAX : (size_t)a->sampling.n + 1 > P ? (size_t)a->sampling.n + 1 - P : 0;
     return a->sampling.max_given && most < by_n ? most : by_n;
 }
@@ -145,6 +146,17 @@ static int generate(Generation *g, const Args *a) {
     return rc ? 0 : generation_run(g, logits, limit);
 }
 
+/* Before anything is printed: a prompt that leaves no room. */
+static int check_prompt(const Generation *g, const Args *a, size_t limit, size_t most) {
+    if (limit == 0 && !a->context.save && !(a->sampling.max_given && a->sampling.max_tokens == 0))
+        return fail("the prompt's %zu tokens are more than -n %lld allows: give -n %zu or more, or --max-tokens",
+                    g->n_prompt, a->sampling.n, g->n_prompt);
+    if ((limit || a->context.save) && g->n_prompt > most)
+        return fail("the prompt's %zu tokens do not fit the context of %zu: -c %zu or more makes room", g->n_prompt,
+                    most, g->n_prompt + 1);
+    return 0;
+}
+
 int run_generate(Args *a) {
     Generation g = {0};
     if (a->in.mode && file_exists(a->in.mode))
@@ -167,10 +179,9 @@ int run_generate(Args *a) {
     size_t limit = new_tokens(&g, a), wanted = g.n_prompt + (limit ? limit - 1 : 0);
     if (limit > SIZE_MAX / 2) wanted = SIZE_MAX;
     size_t trained = (size_t)g.e.model.config.n_ctx_train, most = a->context.n ? (size_t)a->context.n : trained;
-    if ((limit || a->context.save) && g.n_prompt > most && !g.e.model.config.linear.form && !a->context.shift) {
-        code = fail("the prompt's %zu tokens do not fit the context of %zu; -c makes room for more", g.n_prompt, most);
-        goto done;
-    }
+    int endless = g.e.model.config.linear.form || a->context.shift;
+    if (!a->sampling.n_given && !a->sampling.max_given && !endless && wanted > most) wanted = most;
+    if ((code = check_prompt(&g, a, limit, endless ? SIZE_MAX : most))) goto done;
     if ((code = read_shift(&g, a, most))) goto done;
     if ((code = engine_session(&g.e, a, a->context.shift ? most : limit ? wanted : g.n_prompt, 1))) goto done;
     note_price(&g.e);

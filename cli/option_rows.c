@@ -126,8 +126,8 @@ const Option options[] = {
     {OUTPUT, 'h', "--help", NULL, FLAG, ALL, AT(show.help), .help = "this help"},
 
     {SAMPLING, 'n', "--steps", "N", INTEGER, "generate", AT(sampling.n),
-     .help = "positions to read and write, prompt included (256); 0: to the context's end, which linear attention "
-             "has not",
+     .help = "positions to read and write, prompt included (256 new tokens); 0: to the context's end, which linear "
+             "attention has not",
      0, 1e15, .alias = "--n-predict", .given = AT(sampling.n_given), .hint = "; 0 goes to the context's end"},
     {SAMPLING, 0, "--max-tokens", "N", INTEGER, "generate", AT(sampling.max_tokens), .help = "at most N new tokens", 0,
      1e15, .given = AT(sampling.max_given)},

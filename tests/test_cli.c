@@ -106,7 +106,9 @@ static void lengths_and_json(void) {
     /* beyond the trained context: said in one line */
     CHECK(run("%s -t 0 -n 80 -c 80 --ignore-eos --json", m.gguf) == 0);
     CHECK(golden_list(out, "\"tokens\"", ids, 100) == 80 && strstr(said, "beyond"));
-    CHECK(run("%s -n 1 -i 'a long prompt and the sand' --json", m.gguf) == 0); /* longer than -n: nothing new */
+    CHECK(run("%s -n 1 -i 'a long prompt and the sand' --json", m.gguf) == 1); /* longer than -n */
+    CHECK(*out == 0 && count_lines(said) == 1 && strstr(said, "or more, or --max-tokens"));
+    CHECK(run("%s --max-tokens 0 -i 'a long prompt and the sand' --json", m.gguf) == 0);
     CHECK(golden_list(out, "\"tokens\"", ids, 100) == 0 && strstr(out, "\"stop\":\"length\""));
     CHECK(run("%s -i '%0200d'", m.gguf, 0) == 1 && strstr(said, "-c") && count_lines(said) == 1);
 }
