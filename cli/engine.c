@@ -295,9 +295,13 @@ int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits) {
     if (wanted < SIZE_MAX - saved) wanted += saved;
     size_t n_ctx = a->context.n ? (size_t)a->context.n : wanted < trained ? wanted : trained;
     if (a->context.n && endless) note("-c: linear attention has no context to fill, so it ends nothing");
-    if (n_ctx > trained && !endless)
+    int stretched = a->rope.method && strcmp(a->rope.method, "none") != 0 && strcmp(a->rope.method, "file") != 0;
+    if (n_ctx > trained && !endless && stretched)
+        note("context %zu: the %zu positions this model was trained on, stretched by --rope %s", n_ctx, trained,
+             a->rope.method);
+    else if (n_ctx > trained && !endless)
         note("context %zu goes beyond the %zu positions this model was trained on%s", n_ctx, trained,
-             a->rope.method || e->model.config.positions ? "" : "; --rope can stretch it");
+             e->model.config.positions ? "" : "; --rope can stretch it");
     e->progress = (Progress){.what = "reading", .start = clock_seconds()};
     SessionOptions o = {.n_ctx = n_ctx ? n_ctx : 1,
                         .threads = (int)a->machine.threads,

@@ -12,11 +12,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { USUAL_NEW = 256 };
+
+/* The last line: why it stopped. */
+static void report_end(const Generation *g, const Args *a) {
+    switch (g->w.end) {
+    case TEXT_EOS: case TEXT_BOS: note("stopped: the text is at its end"); return;
+    case TEXT_STOP: note("stopped: a --stop text came"); return;
+    case TEXT_INTERRUPT: note("stopped: interrupted"); return;
+    case TEXT_LENGTH:
+        if (a->sampling.n_given || a->sampling.max_given) note("stopped: as long as -n or --max-tokens says");
+        else note("stopped: %d new tokens, where nothing else is said; --max-tokens says how many", USUAL_NEW);
+        return;
+    case TEXT_CONTEXT:
+        note("stopped: the context of %zu positions is used up; -c makes room for more, --shift keep=4 goes on without "
+             "end", g->e.session.options.n_ctx);
+    }
+}
+
 static void report(const Generation *g, const Args *a) {
     const Session *s = &g->e.session;
-    if (g->w.end == TEXT_CONTEXT)
-        note("the context of %zu positions is used up; -c makes room for more, --shift keep=4 goes on without end",
-             s->options.n_ctx);
     if (g->prompt_s == 0 && g->n_prompt) /* nothing was asked of the model */
         note("nothing new: --max-tokens 0 allows none");
     if (g->prompt_s == 0) return;
@@ -27,6 +42,7 @@ static void report(const Generation *g, const Args *a) {
     note("%zu prompt token%s in %.3f s (%.1f tok/s), first token after %.3f s, %zu new token%s%s; seed %lld", n_read,
          n_read == 1 ? "" : "s", g->prompt_s, (double)n_read / g->prompt_s, generation_first_token_s(g), g->w.n_new,
          g->w.n_new == 1 ? "" : "s", speed, a->sampling.seed);
+    report_end(g, a);
 }
 
 /* A line a token on stderr: stdout is the text. */
@@ -81,8 +97,6 @@ static int read_prompt(Generation *g, const Args *a) {
     free(file);
     return rc ? fail("%s", g->e.err) : 0;
 }
-
-enum { USUAL_NEW = 256 };
 
 /* How many new tokens -n and --max-tokens allow: -n counts positions, and the last new token takes none. */
 static size_t new_tokens(const Generation *g, const Args *a) {

@@ -106,10 +106,14 @@ static void lengths_and_json(void) {
     /* beyond the trained context: said in one line */
     CHECK(run("%s -t 0 -n 80 -c 80 --ignore-eos --json", m.gguf) == 0);
     CHECK(golden_list(out, "\"tokens\"", ids, 100) == 80 && strstr(said, "beyond"));
+    CHECK(run("%s -n 80 -c 80 --rope yarn", m.gguf) == 0 && strstr(said, "stretched by --rope yarn"));
     CHECK(run("%s -n 1 -i 'a long prompt and the sand' --json", m.gguf) == 1); /* longer than -n */
     CHECK(*out == 0 && count_lines(said) == 1 && strstr(said, "or more, or --max-tokens"));
     CHECK(run("%s --max-tokens 0 -i 'a long prompt and the sand' --json", m.gguf) == 0);
     CHECK(golden_list(out, "\"tokens\"", ids, 100) == 0 && strstr(out, "\"stop\":\"length\""));
+    CHECK(run("%s -t 0 -n 5 --ignore-eos", m.gguf) == 0 && strstr(said, "\nstopped: as long as"));
+    CHECK(run("%s -t 0 -n 0 --ignore-eos", m.gguf) == 0 && strstr(said, "\nstopped: the context of 64 positions"));
+    CHECK(run("-s 1 --stop .") == 0 && strstr(said, "\nstopped: a --stop text came\n"));
     CHECK(run("%s -i '%0200d'", m.gguf, 0) == 1 && strstr(said, "-c") && count_lines(said) == 1);
 }
 
