@@ -1,5 +1,6 @@
 /* tests/program.c - command lines for a shell. */
 #include "program.h"
+#include "build.h"
 #include "test.h"
 
 #include <stdarg.h>
@@ -20,6 +21,18 @@ int run(const char *fmt, ...) {
     int code = run_program("", test_run_path(), fmt, ap);
     va_end(ap);
     return code;
+}
+
+int run_piped(const char *input, const char *fmt, ...) {
+    char args[1500], command[3000];
+    const char *path = test_tmp("input");
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(args, sizeof args, fmt, ap);
+    va_end(ap);
+    file_write(path, input, strlen(input));
+    snprintf(command, sizeof command, "%s %s < %s", test_run_path(), args, path);
+    return test_shell(command, &out, &said);
 }
 
 int run_behind(const char *before, const char *fmt, ...) {

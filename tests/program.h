@@ -11,7 +11,9 @@ extern char *out, *said; /* stdout and stderr of the last run */
  * front. */
 int run(const char *fmt, ...);
 int run_behind(const char *before, const char *fmt, ...);
-/* The same with that program of weights-tools/; those beside the program under test are run. */
+/* ./run ARGS with input on stdin. */
+int run_piped(const char *input, const char *fmt, ...);
+/* As run, with that program of weights-tools/; those beside the program under test are run. */
 int tool(const char *before, const char *name, const char *fmt, ...);
 /* The last run's stdout, which is the caller's now. */
 char *taken_out(void);
