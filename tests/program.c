@@ -23,7 +23,7 @@ int run(const char *fmt, ...) {
     return code;
 }
 
-int run_piped(const char *input, const char *fmt, ...) {
+int piped(const char *input, const char *fmt, ...) {
     char args[1500], command[3000];
     const char *path = test_tmp("input");
     va_list ap;

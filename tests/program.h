@@ -12,7 +12,7 @@ extern char *out, *said; /* stdout and stderr of the last run */
 int run(const char *fmt, ...);
 int run_behind(const char *before, const char *fmt, ...);
 /* ./run ARGS with input on stdin. */
-int run_piped(const char *input, const char *fmt, ...);
+int piped(const char *input, const char *fmt, ...);
 /* As run, with that program of weights-tools/; those beside the program under test are run. */
 int tool(const char *before, const char *name, const char *fmt, ...);
 /* The last run's stdout, which is the caller's now. */

@@ -133,7 +133,7 @@ static void ten_turns(void) {
     free(at_once(tokenizer, answers, TURNS - 1, 1, &n_want, &text));
     snprintf(prompt, sizeof prompt, "%s", test_tmp("prompt"));
     if (text) file_write(prompt, text, strlen(text));
-    CHECK(run_piped("", "generate -f %s -t 0 --max-tokens 14 -c 2048 --no-echo --stop '\n' -q", prompt) == 0);
+    CHECK(piped("", "generate -f %s -t 0 --max-tokens 14 -c 2048 --no-echo --stop '\n' -q", prompt) == 0);
     size_t len = strlen(out);
     if (len && out[len - 1] == '\n') out[--len] = 0;
     CHECK(strcmp(out + strspn(out, " "), answers[TURNS - 1]) == 0);
@@ -150,7 +150,7 @@ static void sampled_turns(void) {
     Tokenizer *t = tales(&vocab);
     snprintf(state, sizeof state, "%s", test_tmp("sampled.state"));
     for (int i = 0; i < TURNS; i++) snprintf(input + strlen(input), 100, "%s\n", questions[i]);
-    CHECK(run_piped(input, "chat %s -t 1.5 -p 1 -s 11 --save-state %s -q", options, state) == 0 &&
+    CHECK(piped(input, "chat %s -t 1.5 -p 1 -s 11 --save-state %s -q", options, state) == 0 &&
           count_lines(out) == TURNS);
     char *at = out;
     for (int i = 0; i < TURNS && strchr(at, '\n'); i++, at = strchr(at, '\n') + 1)
@@ -225,18 +225,18 @@ static void interrupts(void) {
 /* ---- scripts ---- */
 
 static void scripts(void) {
-    CHECK(run_piped("Hello\n\nAnd then?\n", "chat -t 0 --max-tokens 8 --stop '\n' -q") == 0);
+    CHECK(piped("Hello\n\nAnd then?\n", "chat -t 0 --max-tokens 8 --stop '\n' -q") == 0);
     CHECK(count_lines(out) == 2 && *said == 0);
     char *two = strdup(out);
-    CHECK(run_piped("And then?\n", "chat -t 0 --max-tokens 8 --stop '\n' -q -i Hello") == 0 && strcmp(two, out) == 0);
-    CHECK(run_piped("Hello\\\nthere\n\"\"\"\n/stats\n\nx\n\"\"\"\n/stats\n", "chat --max-tokens 3 -q") == 0);
+    CHECK(piped("And then?\n", "chat -t 0 --max-tokens 8 --stop '\n' -q -i Hello") == 0 && strcmp(two, out) == 0);
+    CHECK(piped("Hello\\\nthere\n\"\"\"\n/stats\n\nx\n\"\"\"\n/stats\n", "chat --max-tokens 3 -q") == 0);
     CHECK(strstr(said, "4 messages"));
-    CHECK(run_piped("Hello\n/bogus\nAnd then?\n", "chat -t 0 --max-tokens 8 --stop '\n' -q") == 1 && strcmp(two, out) == 0);
+    CHECK(piped("Hello\n/bogus\nAnd then?\n", "chat -t 0 --max-tokens 8 --stop '\n' -q") == 1 && strcmp(two, out) == 0);
     CHECK(strstr(said, "/bogus is no command"));
-    CHECK(run_piped("x", "chat --max-tokens 3 -q --chat-template nothing") == 1 && strstr(said, "chatml") && *out == 0);
-    CHECK(run_piped("x", "chat --json") == 2 && run_piped("x", "-m chat --json") == 2 && run_piped("x", "-m talk") == 2);
-    CHECK(run_piped("x", "-y x") == 2);
-    CHECK(run_piped("", "chat -q") == 0 && *out == 0);
+    CHECK(piped("x", "chat --max-tokens 3 -q --chat-template nothing") == 1 && strstr(said, "chatml") && *out == 0);
+    CHECK(piped("x", "chat --json") == 2 && piped("x", "-m chat --json") == 2 && piped("x", "-m talk") == 2);
+    CHECK(piped("x", "-y x") == 2);
+    CHECK(piped("", "chat -q") == 0 && *out == 0);
     free(two);
 }
 
@@ -247,7 +247,7 @@ static void overflow(void) {
     Tokenizer *t = tales(&vocab);
     snprintf(state, sizeof state, "%s", test_tmp("overflow.state"));
     for (int i = 0; i < 12; i++) snprintf(input + strlen(input), 100, "This is question %d, said once.\n", i);
-    CHECK(run_piped(input, "chat -t 0 --max-tokens 20 -c 128 --chat-template zephyr -y 'Blue whales.' --save-state %s",
+    CHECK(piped(input, "chat -t 0 --max-tokens 20 -c 128 --chat-template zephyr -y 'Blue whales.' --save-state %s",
                 state) == 0);
     CHECK(strstr(said, "context of 128 positions is full: the oldest"));
     int *ids = state_ids(state, vocab, &n);
@@ -259,18 +259,18 @@ static void overflow(void) {
     free(text);
     memset(input, 'x', 2000); /* one message that does not fit at all */
     snprintf(input + 2000, 100, "\nShort.\n");
-    CHECK(run_piped(input, "chat -t 0 --max-tokens 5 --stop '\n' -c 128 -q") == 1 && strstr(said, "do not fit") &&
+    CHECK(piped(input, "chat -t 0 --max-tokens 5 --stop '\n' -c 128 -q") == 1 && strstr(said, "do not fit") &&
           count_lines(out) == 1);
-    CHECK(run_piped("Go on and on\n", "chat -t 0 -c 128 --ignore-eos --chat-template llama3") == 0);
+    CHECK(piped("Go on and on\n", "chat -t 0 -c 128 --ignore-eos --chat-template llama3") == 0);
     CHECK(strstr(said, "by this turn alone"));
     tokenizer_free(t);
 }
 
 /* In the midst of a long answer the oldest turns go; it is the answer of a process that never had them. */
 static void room_in_an_answer(void) {
-    CHECK(run_piped("First question, which will leave.\nSecond question.\n",
+    CHECK(piped("First question, which will leave.\nSecond question.\n",
                 "chat -t 0 -c 160 --max-tokens 40 --ignore-eos --chat-template llama3 -q") == 0);
-    CHECK(run_piped("First\nSecond question.\n",
+    CHECK(piped("First\nSecond question.\n",
                 "chat -t 0 -c 160 --max-tokens 75 --ignore-eos --chat-template llama3") == 0);
     CHECK(strstr(said, "the oldest 2 messages leave"));
 }
@@ -283,21 +283,21 @@ static void save_and_load(void) {
         char with[300], input[1000];
         snprintf(with, sizeof with, "chat -t 0 --max-tokens 9 --stop '.' --chat-template llama2c -q%s",
                  linear ? " --attention linear" : "");
-        CHECK(run_piped("One\nTwo\nThree\n", "%s", with) == 0);
+        CHECK(piped("One\nTwo\nThree\n", "%s", with) == 0);
         want = strdup(out);
         snprintf(input, sizeof input, "One\nTwo\n/save %s\nThree\n", state);
-        CHECK(run_piped(input, "%s", with) == 0 && strcmp(out, want) == 0);
+        CHECK(piped(input, "%s", with) == 0 && strcmp(out, want) == 0);
         size_t two = 0;
         for (int k = 0; k < 2; two++) k += want[two] == '\n';
         snprintf(input, sizeof input, "/load %s\nThree\n", state);
-        CHECK(run_piped(input, "%s", with) == 0 && strcmp(out, want + two) == 0);
-        CHECK(run_piped("Three\n", "%s --load-state %s", with, state) == 0 && strcmp(out, want + two) == 0);
+        CHECK(piped(input, "%s", with) == 0 && strcmp(out, want + two) == 0);
+        CHECK(piped("Three\n", "%s --load-state %s", with, state) == 0 && strcmp(out, want + two) == 0);
         snprintf(input, sizeof input, "Other\n/load %s\n/clear\nOne\n", state);
-        CHECK(run_piped(input, "%s", with) == 0 &&
+        CHECK(piped(input, "%s", with) == 0 &&
               strncmp(strchr(out, '\n') + 1, want, (size_t)(strchr(want, '\n') - want)) == 0);
         free(want);
     }
-    CHECK(run_piped("/load model/tales-1m.gguf\nOne\n", "chat --max-tokens 3 -q") == 1 &&
+    CHECK(piped("/load model/tales-1m.gguf\nOne\n", "chat --max-tokens 3 -q") == 1 &&
           strstr(said, "is not a saved state") &&
           count_lines(out) == 1);
 }
@@ -306,14 +306,14 @@ static void save_and_load(void) {
 static void linear(void) {
     static const char text[] = "User: One\nAssistant:%s\nUser: Two\nAssistant:";
     char prompt[1000];
-    CHECK(run_piped("One\nTwo\n", "chat -t 0 --max-tokens 9 --attention linear --chat-template plain -q") == 0);
+    CHECK(piped("One\nTwo\n", "chat -t 0 --max-tokens 9 --attention linear --chat-template plain -q") == 0);
     char *two = strdup(out), *second = strchr(two, '\n') ? strchr(two, '\n') + 1 : two;
-    CHECK(run_piped("", "-i 'User: One\nAssistant:' -t 0 --max-tokens 9 --attention linear -q --no-echo") == 0);
+    CHECK(piped("", "-i 'User: One\nAssistant:' -t 0 --max-tokens 9 --attention linear -q --no-echo") == 0);
     CHECK(strncmp(two, out + 1, strlen(out) - 1) == 0 && count_lines(two) >= 2);
     out[strlen(out) - 1] = 0;
     snprintf(prompt, sizeof prompt, text, out);
     file_write(test_tmp("linear"), prompt, strlen(prompt));
-    CHECK(run_piped("", "-f %s -t 0 --max-tokens 9 --attention linear -q --no-echo", test_tmp("linear")) == 0);
+    CHECK(piped("", "-f %s -t 0 --max-tokens 9 --attention linear -q --no-echo", test_tmp("linear")) == 0);
     CHECK(strcmp(second, out + strspn(out, " ")) == 0);
     free(two);
 }
@@ -322,9 +322,9 @@ static void linear(void) {
 static void llama2c(void) {
     const char *model = test_data("llama2c/stories260K.bin"), *tokenizer = test_data("llama2c/tok512.bin");
     if (!model || !tokenizer) return;
-    CHECK(run_piped("", "%s -z %s -m chat -y 'Be brief.' -i 'Hello there' -t 0 --max-tokens 12 -q", model, tokenizer) == 0);
+    CHECK(piped("", "%s -z %s -m chat -y 'Be brief.' -i 'Hello there' -t 0 --max-tokens 12 -q", model, tokenizer) == 0);
     char *chat = strdup(out);
-    CHECK(run_piped("", "%s -z %s -t 0 --max-tokens 12 -q --no-echo "
+    CHECK(piped("", "%s -z %s -t 0 --max-tokens 12 -q --no-echo "
                 "-i '[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nHello there [/INST]'",
                 model, tokenizer) == 0);
     CHECK(strlen(chat) > 5 && strcmp(chat, out + strspn(out, " \n")) == 0);

@@ -37,7 +37,7 @@ static void turns(const char *stop) {
     char input[1000] = "", history[4000] = "", prompt[300];
     if (!build_model()) return;
     for (int i = 0; i < TURNS; i++) snprintf(input + strlen(input), 100, "%s\n", questions[i]);
-    CHECK(run_piped(input, "chat %s " CHAT " --stop '%s'", folder, stop) == 0);
+    CHECK(piped(input, "chat %s " CHAT " --stop '%s'", folder, stop) == 0);
     CHECK(count_lines(out) == TURNS);
     char *at = out;
     for (int i = 0; i < TURNS && strchr(at, '\n'); i++, at = strchr(at, '\n') + 1)
@@ -46,7 +46,7 @@ static void turns(const char *stop) {
     for (int i = 0; i < TURNS; i++) {
         snprintf(history + strlen(history), 300, "%sUser: %s\nAssistant:", i ? "\n" : "", questions[i]);
         file_write(prompt, history, strlen(history));
-        CHECK(run_piped("", "%s -f %s --no-echo " USUAL " --stop '%s'", folder, prompt, stop) == 0);
+        CHECK(piped("", "%s -f %s --no-echo " USUAL " --stop '%s'", folder, prompt, stop) == 0);
         size_t len = strlen(out);
         if (len && out[len - 1] == '\n') out[--len] = 0;
         if (strcmp(out + strspn(out, " "), answers[i]) != 0) decoder_fail(answers[i], "is not", out);
@@ -64,17 +64,17 @@ static void states(void) {
     char state[300];
     if (!build_model()) return;
     snprintf(state, sizeof state, "%s", test_tmp("delta.state"));
-    CHECK(run_piped("One?\nTwo?\nThree?\nFour?\n", "chat %s " CHAT, folder) == 0 && count_lines(out) == 4);
+    CHECK(piped("One?\nTwo?\nThree?\nFour?\n", "chat %s " CHAT, folder) == 0 && count_lines(out) == 4);
     char *whole = taken_out();
-    CHECK(run_piped("One?\nTwo?\n", "chat %s " CHAT " --save-state %s", folder, state) == 0);
+    CHECK(piped("One?\nTwo?\n", "chat %s " CHAT " --save-state %s", folder, state) == 0);
     char *first = taken_out();
-    CHECK(run_piped("Three?\nFour?\n", "chat %s " CHAT " --load-state %s", folder, state) == 0);
+    CHECK(piped("Three?\nFour?\n", "chat %s " CHAT " --load-state %s", folder, state) == 0);
     CHECK(strncmp(whole, first, strlen(first)) == 0 && strcmp(whole + strlen(first), out) == 0);
     free(whole), free(first);
-    CHECK(run_piped("", "%s -i 'Once upon a time' -t 0 -q --ignore-eos --max-tokens 20 -c 100 --no-echo", folder) == 0);
+    CHECK(piped("", "%s -i 'Once upon a time' -t 0 -q --ignore-eos --max-tokens 20 -c 100 --no-echo", folder) == 0);
     whole = taken_out();
-    CHECK(run_piped("", "%s -i 'Once upon' -q --max-tokens 0 -c 100 --save-state %s", folder, state) == 0);
-    CHECK(run_piped("", "%s -i ' a time' -t 0 -q --ignore-eos --max-tokens 20 -c 100 --no-echo --load-state %s", folder,
+    CHECK(piped("", "%s -i 'Once upon' -q --max-tokens 0 -c 100 --save-state %s", folder, state) == 0);
+    CHECK(piped("", "%s -i ' a time' -t 0 -q --ignore-eos --max-tokens 20 -c 100 --no-echo --load-state %s", folder,
                 state) == 0 && strcmp(out, whole) == 0);
     free(whole);
 }
@@ -84,14 +84,14 @@ static void states(void) {
 static void full_context(void) {
     char input[1000] = "";
     if (!build_model()) return;
-    CHECK(run_piped("", "%s -i Once -t 0 --ignore-eos -n 0 -c 40", folder) == 0);
+    CHECK(piped("", "%s -i Once -t 0 --ignore-eos -n 0 -c 40", folder) == 0);
     CHECK(strstr(said, "the context of 40 positions is used up"));
-    CHECK(run_piped("", "%s -i Once -t 0 --ignore-eos -n 0 -c 40 --shift keep=4", folder) == 1 && said_line("--shift: "));
+    CHECK(piped("", "%s -i Once -t 0 --ignore-eos -n 0 -c 40 --shift keep=4", folder) == 1 && said_line("--shift: "));
     for (int i = 0; i < TURNS; i++) snprintf(input + strlen(input), 100, "%s\n", questions[i]);
-    CHECK(run_piped(input, "chat %s -t 0 --ignore-eos --max-tokens 12 -c 160 --chat-template plain --stop '\n'",
+    CHECK(piped(input, "chat %s -t 0 --ignore-eos --max-tokens 12 -c 160 --chat-template plain --stop '\n'",
                 folder) == 0);
     CHECK(count_lines(out) == TURNS && strstr(said, "the oldest 2 messages leave it"));
-    CHECK(run_piped("Hi\n", "chat %s -t 0 --ignore-eos -c 60 --chat-template plain", folder) == 0);
+    CHECK(piped("Hi\n", "chat %s -t 0 --ignore-eos -c 60 --chat-template plain", folder) == 0);
     CHECK(strstr(said, "the context of 60 positions is used up by this turn alone"));
 }
 
