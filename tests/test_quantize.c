@@ -179,14 +179,10 @@ static void keys(void) {
 /* Rows that a block does not divide: the types llama.cpp falls back to, each said. */
 static void fallbacks(void) {
     static const struct { const char *type, *name, *line; int expected; } cases[] = {
-        {"Q4_K_M", "blk.0.attn_q.weight", "blk.0.attn_q.weight: rows of 64 are no whole blocks of Q4_K: Q5_0 instead\n",
-         TENSOR_Q5_0},
-        {"Q5_K_M", "blk.0.ffn_down.weight",
-         "blk.0.ffn_down.weight: rows of 96 are no whole blocks of Q5_K: Q5_1 instead\n", TENSOR_Q5_1},
-        {"Q4_K_M", "blk.1.attn_v.weight", "blk.1.attn_v.weight: rows of 64 are no whole blocks of Q6_K: Q8_0 instead\n",
-         TENSOR_Q8_0},
-        {"Q6_K", "blk.1.attn_k.weight", "blk.1.attn_k.weight: rows of 64 are no whole blocks of Q6_K: Q8_0 instead\n",
-         TENSOR_Q8_0},
+        {"Q4_K_M", "blk.0.attn_q.weight", "more: rows of 64 are no whole blocks of Q4_K: Q5_0 instead\n", TENSOR_Q5_0},
+        {"Q5_K_M", "blk.0.ffn_down.weight", ": rows of 96 are no whole blocks of Q5_K: Q5_1 instead\n", TENSOR_Q5_1},
+        {"Q4_K_M", "blk.1.attn_v.weight", ": rows of 64 are no whole blocks of Q6_K: Q8_0 instead\n", TENSOR_Q8_0},
+        {"Q6_K", "blk.1.attn_k.weight", "more: rows of 64 are no whole blocks of Q6_K: Q8_0 instead\n", TENSOR_Q8_0},
         {"Q6_K", "token_embd.weight", "", TENSOR_Q8_0}, /* the output, which is this one too: Q8_0 at once */
         {"Q4_0", "token_embd.weight", "token_embd.weight: rows of 64 are no whole blocks of Q6_K: Q8_0 instead\n",
          TENSOR_Q8_0},
@@ -196,7 +192,7 @@ static void fallbacks(void) {
     build_gguf(at("m.gguf"), &quantize_narrow, TENSOR_F32);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         CHECK(tool("", "quantize", "%s %s %s", at("m.gguf"), at("q.gguf"), cases[i].type) == 0 &&
-              strstr(said, cases[i].line));
+              strstr(said, cases[i].line) && count_lines(said) <= 6); /* a line a kind */
         CHECK(*cases[i].line || !strstr(said, cases[i].name));
         if (!model_opened(&m, at("q.gguf"))) continue;
         const Tensor *t = weights_find(&m.weights, cases[i].name);
@@ -206,7 +202,7 @@ static void fallbacks(void) {
     const BuildShape odd = {.d = 40, .ff = 72, .layers = 1, .heads = 2, .kv_heads = 1, .n_ctx = 16};
     build_llama2c(at("odd.bin"), &odd, 0, 0);
     CHECK(tool("", "quantize", "%s %s Q8_0 --no-tokenizer", at("odd.bin"), at("q.gguf")) == 0);
-    CHECK(strstr(said, "blk.0.attn_q.weight: rows of 40 are no whole blocks of Q8_0: F16 instead\n"));
+    CHECK(strstr(said, "more: rows of 40 are no whole blocks of Q8_0: F16 instead\n"));
     if (model_opened(&m, at("q.gguf"))) {
         CHECK(weights_find(&m.weights, "blk.0.ffn_down.weight")->type == TENSOR_F16);
         model_close(&m);

@@ -89,8 +89,36 @@ static int stays(const Source *s, const Item *i) {
     return s->is_gguf || item_own_type(i) == TENSOR_MXFP4 ? item_own_type(i) : TENSOR_F32;
 }
 
+/* Matrices that get another type than they should, those of one kind together. */
+typedef struct {
+    struct { int want, got; size_t cols, n; const char *first; } kinds[32];
+    size_t n_kinds, n;
+} Fallbacks;
+
+static void count_fallback(Fallbacks *f, const Item *i, int want) {
+    size_t k = 0, most = sizeof f->kinds / sizeof *f->kinds - 1; /* the last one takes what is left */
+    for (; k < f->n_kinds; k++)
+        if (f->kinds[k].want == want && f->kinds[k].got == i->type && f->kinds[k].cols == i->cols) break;
+    if (k > most) k = most;
+    if (k == f->n_kinds) {
+        f->kinds[k].want = want, f->kinds[k].got = i->type, f->kinds[k].cols = i->cols, f->kinds[k].first = i->name;
+        f->n_kinds++;
+    }
+    f->kinds[k].n++;
+    f->n++;
+}
+
+static void report_fallbacks(const Fallbacks *f, const Report *r) {
+    for (size_t k = 0; k < f->n_kinds; k++) {
+        char more[40] = "";
+        if (f->kinds[k].n > 1) snprintf(more, sizeof more, " and %zu more", f->kinds[k].n - 1);
+        report_note(r, "%.80s%s: rows of %zu are no whole blocks of %s: %s instead", f->kinds[k].first, more,
+                    f->kinds[k].cols, quant_format(f->kinds[k].want)->name, quant_format(f->kinds[k].got)->name);
+    }
+}
+
 size_t mixture_apply(const Mixture *m, Source *s, const Report *r) {
-    size_t n_fallbacks = 0;
+    Fallbacks fallbacks = {.n = 0};
     int tied = 1;
     for (size_t i = 0; i < s->n_items; i++) tied &= !is_output(&s->items[i]);
     for (size_t k = 0; k < s->n_items; k++) {
@@ -101,10 +129,8 @@ size_t mixture_apply(const Mixture *m, Source *s, const Report *r) {
         }
         int want = is_block_format(m->type) ? wanted(m, &s->config, i, tied) : m->type;
         i->type = fallback(i, want);
-        if (i->type == want) continue;
-        n_fallbacks++;
-        report_note(r, "%.80s: rows of %zu are no whole blocks of %s: %s instead", i->name, i->cols,
-                    quant_format(want)->name, quant_format(i->type)->name);
+        if (i->type != want) count_fallback(&fallbacks, i, want);
     }
-    return n_fallbacks;
+    report_fallbacks(&fallbacks, r);
+    return fallbacks.n;
 }

@@ -93,13 +93,24 @@ static const Mixture *find_type(const Args *a, int *code) {
     return m;
 }
 
+/* Of the tensors, as they are read. */
+static double bytes_before(const Source *s) {
+    double sum = 0;
+    for (size_t i = 0; i < s->n_items; i++) {
+        const QuantFormat *f = quant_format(item_own_type(&s->items[i]));
+        double values = (double)s->items[i].rows * (double)s->items[i].cols;
+        sum += f ? values / f->block * f->bytes : values * (double)sizeof(double);
+    }
+    return sum;
+}
+
 /* "12 Q4_K, 5 F32": how many tensors have which type. */
 static void say_what_was_written(const Args *a, const Source *s, uint64_t bytes) {
     size_t n[1024] = {0};
     if (a->program.quiet) return;
     for (size_t i = 0; i < s->n_items; i++)
         if (s->items[i].type >= 0 && s->items[i].type < 1024) n[s->items[i].type]++;
-    fprintf(stderr, "quantize: %s: %.1f MB;", a->out, (double)bytes / 1e6);
+    fprintf(stderr, "quantize: %s: %.1f MB, of %.1f;", a->out, (double)bytes / 1e6, bytes_before(s) / 1e6);
     const char *between = " ";
     for (int t = 0; t < 1024; t++)
         if (n[t]) {
