@@ -66,6 +66,10 @@ printf '\014a,b,c,"d"\n1,2,1,x\n"3",4,1,"x"\n# a note\n5,,1,x\n' > $out/seeds-cs
 seed split $data/text/*.txt
 seed json $data/roformer/*/config.json $data/tok/hf-json/*/tokenizer_config.json
 
+seed config tests/golden/architectures/*.config*.json tests/golden/encoders/*.config.json tests/golden/decoders/*.config.json
+printf '\001[{"type":"a.Transformer","path":""},{"type":"b.Pooling","path":"1_Pooling"},{"type":"c.Normalize","path":""}]\000{"pooling_mode_mean_tokens":true}\000{"in_features":8}\000{"prompts":{"query":"q: "},"default_prompt_name":"query"}' \
+    > $out/seeds-config/sentence
+
 # States for fuzz_state.c's models: header, 300 logits; softmax: an id, its key and value of 4; linear: S, z, top, 69 doubles.
 mkdir -p $out/seeds-state
 printf 'roformer\001\0\0\0\001\0\0\0\0\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\0\0\0\0\0\0\360\077%01244d' 0 | tr 0 '\0' > $out/seeds-state/one
