@@ -79,7 +79,7 @@ SUITE_NAMES := $(filter $(SUITE_NAMES),$(FIRST)) $(filter-out $(FIRST),$(SUITE_N
 PROGRAMS   := weights-tools/convert weights-tools/quantize weights-tools/inspect weights-tools/train
 TOOLS      := $(patsubst %.c,$(B)/%.o,$(filter-out $(PROGRAMS:=.c) weights-tools/program.c,$(call sources,weights-tools) $(call sources,train)))
 
-all: run $(PROGRAMS) ## build ./run and weights-tools/convert, quantize and inspect (the default)
+all: run $(PROGRAMS) ## build ./run and weights-tools/convert, quantize, inspect and train (the default)
 .DEFAULT_GOAL := all
 
 run: ## build ./run alone; SENTENCEPIECE=1 with SentencePiece's library, CC=clang
@@ -185,13 +185,13 @@ lint: ## check who includes whom, and that the library neither prints nor exits
 fuzz: ## build the libFuzzer targets in build/fuzz (needs clang) and run each for SECONDS (default 20)
 	@sh tests/fuzz/fuzz.sh $(or $(SECONDS),20)
 
-install: run $(PROGRAMS) ## copy ./run to DESTDIR/PREFIX/bin, and the tools as roformer-convert, -quantize, -inspect
+install: run $(PROGRAMS) ## copy ./run to DESTDIR/PREFIX/bin, and the tools as roformer-convert, -quantize, -inspect, -train
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 run $(DESTDIR)$(PREFIX)/bin/run
 	for p in $(PROGRAMS); do install -m 755 $$p $(DESTDIR)$(PREFIX)/bin/roformer-$${p##*/}; done
 
 clean: ## remove what was built
-	rm -rf build run $(PROGRAMS)
+	rm -rf build run core $(PROGRAMS)
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18

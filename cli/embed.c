@@ -31,25 +31,34 @@ static int take_prompt(Lines *l, const char *task) {
     char known[600];
     const char *prompt = sentence_prompt(&l->sentence, task);
     sentence_tasks(&l->sentence, known, sizeof known);
-    if (!prompt && !*known) return usage("--task: this model's files name no tasks");
+    if (!prompt && !task) return fail("%s: its usual task \"%s\" has no prompt", l->a->model, l->sentence.usual);
+    if (!prompt && !*known) return fail("%s: --task: its files name no tasks: leave it out", l->a->model);
     if (!prompt) return usage("--task: there is no \"%s\"; this model has %s", task, known);
     l->prompt = *prompt ? prompt : NULL;
     if (l->a->show.verbose && l->prompt) fprintf(stderr, "  in front of each text: \"%s\"\n", prompt);
     return 0;
 }
 
-static int check_embed(Lines *l, size_t *width) {
+static int take_pooling(Lines *l) {
     int has_pooler = l->e.model.encoder && l->e.model.config.roformer.pooler != POOLER_NONE;
-    int code = open_sentence(l, width);
-    if (code == 0) code = take_prompt(l, l->a->embed.task);
     int how = l->a->show.pooling ? named("--pooling", l->a->show.pooling, pooling_names, 0) : (int)l->sentence.pooling;
-    if (code || how < 0) return code ? code : EXIT_USAGE;
+    if (how < 0) return EXIT_USAGE;
     if (how == POOLING_POOLER && !has_pooler)
         return fail("%s: --pooling pooler: this model has no pooler; cls, mean and last need none", l->a->model);
     l->sentence.pooling = (Pooling)how;
+    return 0;
+}
+
+static int check_embed(Lines *l, size_t *width) {
+    int code = open_sentence(l, width);
+    if (code == 0) code = take_prompt(l, l->a->embed.task);
+    if (code == 0) code = take_pooling(l);
+    if (code) return code;
     if (l->a->show.normalize) l->sentence.normalize = 1;
     if (l->a->show.verbose)
-        fprintf(stderr, "  pooling %s%s\n", pooling_names[how], l->sentence.normalize ? ", length 1" : "");
+        fprintf(stderr, "  pooling %s%s\n", pooling_names[l->sentence.pooling],
+                l->sentence.normalize ? ", length 1" : "");
+    l->whole = l->e.model.config.roformer.variant == 0; /* a tab parts RoFormer's pairs alone */
     return 0;
 }
 
@@ -116,7 +125,13 @@ static int named_reranker(const Model *m) {
     char name[512];
     if (m->weights.format == FORMAT_GGUF && v && v->type == META_STRING)
         snprintf(name, sizeof name, "%.*s", (int)(v->n < 500 ? v->n : 500), (const char *)v->data);
-    else snprintf(name, sizeof name, "%s", m->weights.path);
+    else {
+        const char *path = m->weights.folder ? m->weights.folder : m->weights.path, *end = path + strlen(path);
+        while (end > path && end[-1] == '/') end--;
+        const char *last = end;
+        while (last > path && last[-1] != '/') last--;
+        snprintf(name, sizeof name, "%.*s", (int)(end - last), last);
+    }
     for (char *p = name; *p; p++) *p = (char)tolower((unsigned char)*p);
     return strstr(name, "rerank") != NULL;
 }
@@ -156,6 +171,12 @@ static int check_rank(Lines *l, size_t *width) {
     Ranking *r = l->own;
     int code = open_sentence(l, width);
     if (code == 0) code = choose_way(l, r);
+    if (code == 0 && r->by != BY_YES && l->a->embed.task)
+        code = usage("--task tells a reranker that says yes or no what to look for; this model ranks otherwise");
+    if (code == 0 && r->by == BY_COSINE && json_get(l->e.model.weights.config, "lora_adaptations"))
+        code = fail("%s: it has an adapter for queries and one for documents: ./run embed --task query, and --task "
+                    "document, make their vectors", l->a->model);
+    if (code == 0 && r->by == BY_COSINE) code = take_pooling(l);
     l->whole = r->by != BY_CLASSIFIER;
     if (code || r->by != BY_COSINE) return code ? code : make_prompt(l, r);
     r->query = malloc(*width * sizeof *r->query);
@@ -168,6 +189,7 @@ static int add_query(Lines *l) {
     if (r->by != BY_COSINE) return 0;
     l->prompt = sentence_prompt(&l->sentence, "query");
     int code = lines_add(l, l->a->text, strlen(l->a->text));
+    l->numbers = 0; /* the query is no line of the input */
     l->prompt = sentence_prompt(&l->sentence, "document");
     return code;
 }

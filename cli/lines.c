@@ -203,7 +203,8 @@ static int check_fill(Lines *l, size_t *width) {
         l->mask = names[i], l->mask_id = tokenizer_named(l->e.tokenizer, names[i]);
     if (!l->e.model.encoder) return fail("%s: fill is for encoders; this is a %s", l->a->model, l->e.model.config.arch);
     if (!l->e.model.has_logits)
-        return fail("%s: this model has no language model's head, so it cannot fill", l->a->model);
+        return fail("%s: this model has no language model's head, so it cannot fill; ./run embed makes vectors",
+                    l->a->model);
     if (l->mask_id < 0) return fail("%s: the vocabulary has no [MASK]", l->a->model);
     if ((size_t)l->a->show.candidates > (size_t)l->e.model.config.vocab_size)
         return usage("--top-k: the vocabulary has only %d tokens", l->e.model.config.vocab_size);

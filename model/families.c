@@ -45,7 +45,7 @@ const char *architecture_lacks(const Architecture *a) {
 #define MAMBA "has layers of Mamba among those that attend"
 #define GPT "is of GPT's line: LayerNorm, a feed-forward network without a gate"
 #define LEARNED "has a learned vector for each position, no RoPE"
-#define ALIBI "has ALiBi, no RoPE"
+#define ALIBI "has layers of its own around ALiBi"
 #define EXPERTS "is a mixture of experts that is not written yet (mixtral, qwen3_moe and gpt_oss are)"
 #define THREE_AXES "reads pictures, at positions of three axes"
 #define TWO_HALVES "is an encoder and a decoder"

@@ -5,10 +5,12 @@
  * the same in transformers 5.24's spelling, the safetensors header, the head that llama.cpp's converter wrote, and
  * sentence-transformers' files; what the model says of texts, and their embeddings; and wrong_encoders.txt, models that
  * are wrong in one thing. They must miss here, too. */
+#include "build.h"
 #include "decoder_files.h"
 #include "base/json.h"
 #include "kernels/rows.h"
 #include "model/options.h"
+#include "program.h"
 #include "roformer_files.h"
 #include "test.h"
 #include "text/sentence.h"
@@ -107,18 +109,18 @@ static void expect(const Case *c, const char *file, const char *path, const Kern
 
 /* The golden of a case's GGUF file, which has a head only where the converter wrote one (cls.*). */
 static const Golden *of_gguf(const Case *c) {
-    static Golden out;
+    static Golden less;
     char *map = decoder_golden(c->files, ".gguf.map", NULL);
     int headless = map && !strstr(map, "cls.");
-    out = c->golden;
-    out.n_rows = 0;
+    less = c->golden;
+    less.n_rows = 0;
     for (size_t i = 0; i < c->golden.n_rows; i++) {
         const GoldenRow *r = &c->golden.rows[i];
         int of_head = r->kind == GOLDEN_LOGITS || r->kind == GOLDEN_POOL || r->kind == GOLDEN_LABEL;
-        if (!headless || !of_head) out.rows[out.n_rows++] = *r;
+        if (!headless || !of_head) less.rows[less.n_rows++] = *r;
     }
     free(map);
-    return &out;
+    return &less;
 }
 
 static void case_holds(const Case *c) {
@@ -156,7 +158,9 @@ static void batch_is_alone(const Case *c) {
     for (size_t i = 0; i < g->n_texts; total += texts[i++].n) texts[i] = golden_text(g, i);
     CHECK(total <= GOLDEN_TEXTS * LONGEST);
     const ModelOptions task = {.task = c->task};
-    if (model_open(&m, hf_folder(c->files, "", TENSOR_F32, &sound), &task, err, sizeof err)) return;
+    int rc = model_open(&m, hf_folder(c->files, "", TENSOR_F32, &sound), &task, err, sizeof err);
+    CHECK(rc == 0);
+    if (rc) return;
     SessionOptions o = {.n_ctx = total, .n_batch = total, .threads = 1};
     CHECK(m.config.d_model == WIDTH && session_init(&s, &m, &o, err, sizeof err) == 0);
     CHECK(encoder_read(&s, texts, g->n_texts, err, sizeof err) == 0);
@@ -356,6 +360,13 @@ static void test_refusals(void) {
         {"nomic", "\"causal\": false", "\"causal\": true", NULL, NULL, "causal: a causal nomic-bert"},
         {"nomic", "\"rotary_scaling_factor\": null", "\"rotary_scaling_factor\": 2.0", NULL, NULL,
          "rotary_scaling_factor: "},
+        {"nomic", "\"rotary_emb_interleaved\": false", "\"rotary_emb_interleaved\": true", NULL, NULL,
+         "rotary_emb_interleaved: pairs side by side"},
+        {"nomic", "\"parallel_block\": false", "\"parallel_block\": true", NULL, NULL, "parallel_block: "},
+        {"gte", "\"position_embedding_type\": \"rope\"", "\"position_embedding_type\": \"absolute\"", NULL, NULL,
+         "only rope is known"},
+        {"modernbert_cls", "\"classifier_pooling\": \"cls\"", "\"classifier_pooling\": \"max\"", NULL, NULL,
+         "only cls and mean"},
         {"nomic", "\"swiglu\"", "\"glu\"", NULL, NULL, "activation_function: only swiglu and geglu"},
         {"gte", "\"logn_attention_scale\": false", "\"logn_attention_scale\": true", NULL, NULL,
          "logn_attention_scale: "},
@@ -421,6 +432,57 @@ static void test_convert(void) {
     }
 }
 
+/* ---- the program ---- */
+
+/* [UNK], [CLS], [SEP] and ten words, as BERT's tokenizers have them. */
+static const char *with_tokenizer(const char *folder) {
+    static const char words[] =
+        "{\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\","
+        "\"max_input_chars_per_word\":100,\"vocab\":{\"[UNK]\":0,\"[CLS]\":1,\"[SEP]\":2,\"where\":3,\"is\":4,"
+        "\"the\":5,\"cat\":6,\"dog\":7,\"search\":8,\"_\":9,\"query\":10,\"document\":11,\":\":12}},"
+        "\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,"
+        "\"strip_accents\":null,\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
+        "\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",2],\"cls\":[\"[CLS]\",1]},"
+        "\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true},\"added_tokens\":[]}";
+    if (folder) file_write(test_in(folder, "tokenizer.json"), words, sizeof words - 1);
+    return folder;
+}
+
+static size_t vector_of(double v[WIDTH]) {
+    size_t n = 0;
+    for (char *p = out, *end; n < WIDTH && (v[n] = strtod(p, &end), end != p); p = end) n++;
+    return n;
+}
+
+/* rank's scores are the cosines of the vectors that embed makes for the two tasks; the best line is the first. */
+static void test_rank(void) {
+    static const char *const lines[] = {"the dog", "cat", "where is the cat"};
+    const char *found = with_tokenizer(hf_folder("nomic", "", TENSOR_F32, &sound));
+    char folder[600], expected[60], *line;
+    double query[WIDTH], text[WIDTH], best = -2;
+    if (!found) return;
+    snprintf(folder, sizeof folder, "%s", found);
+    CHECK(run("embed %s --task query 'where is the cat' -q", folder) == 0 && vector_of(query) == WIDTH);
+    char *scores[3];
+    for (size_t i = 0; i < 3; i++) {
+        double dot = 0, a = 0, b = 0;
+        CHECK(run("embed %s --task document '%s' -q", folder, lines[i]) == 0 && vector_of(text) == WIDTH);
+        for (size_t j = 0; j < WIDTH; j++) dot += query[j] * text[j], a += query[j] * query[j], b += text[j] * text[j];
+        snprintf(expected, sizeof expected, "%.4f\t%s\n", dot / sqrt(a * b), lines[i]);
+        scores[i] = strdup(expected);
+        if (dot / sqrt(a * b) > best) best = dot / sqrt(a * b);
+    }
+    CHECK(piped("the dog\ncat\nwhere is the cat\n", "rank %s 'where is the cat' -q", folder) == 0);
+    for (size_t i = 0; i < 3; i++) {
+        CHECK(strstr(out, scores[i]) != NULL);
+        free(scores[i]);
+    }
+    CHECK(fabs(strtod(out, &line) - best) < 1e-4);
+    CHECK(piped("cat\n", "rank %s dog --pooling nonsense", folder) == 2 && said_line("--pooling"));
+    CHECK(piped("cat\n", "rank %s dog --task query", folder) == 2 && said_line("--task tells a reranker"));
+    CHECK(piped("cat\n", "embed %s --task nonsense", folder) == 2 && said_line("this model has"));
+}
+
 /* ---- embeddings as they are stored ---- */
 
 static double length_of(const GoldenRow *r) {
@@ -475,6 +537,7 @@ const Test tests_encoders[] = {
     {"encoders/refusals", test_refusals},
     {"encoders/refusals about GGUF", test_gguf_refusals},
     {"encoders/convert", test_convert},
+    {"encoders/rank", test_rank},
     {"encoders/embeddings as they are stored", test_embeddings},
     {0},
 };

@@ -309,10 +309,15 @@ static void kept(void) {
     CHECK(files_equal(kept, copy) && access(model, F_OK) != 0);
     CHECK(tool("", "train", "%s %s --steps 1000000 --resume --rate 0.5", model, words) == 1 &&
           said_line("give the same options"));
+    CHECK(tool("", "train", "%s %s --steps 1", model, words) == 1 && said_line("--resume goes on with it"));
+    CHECK(files_equal(kept, copy));
     for (size_t cut = 0; cut < n; cut += n / 7 + 1) {
         file_write(kept, bytes, cut);
         CHECK(tool("", "train", "%s %s --steps 1000000 --resume", model, words) == 1 && said_line("m.checkpoint.gguf"));
     }
+    CHECK(tool("", "train", "%s %s --steps 1 --force", model, words) == 0 && access(kept, F_OK) != 0);
+    CHECK(tool("", "train", "%s %s --steps 1 --resume", model, words) == 1 && said_line("is finished"));
+    CHECK(tool("", "train", "%s/none/m.gguf %s --steps 1", dir, words) == 1 && said_line("no file can be written"));
     free(bytes);
 }
 

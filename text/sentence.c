@@ -61,12 +61,12 @@ typedef struct {
 
 static int no_memory(Opening *o) { return base_error(o->err, o->errlen, -ENOMEM, "out of memory"); }
 
-/* A JSON file of the model's folder, whose memory is x's: *root NULL where it is not there. */
 static void free_json(void *json) {
     json_free(json);
     free(json);
 }
 
+/* A JSON file of the model's folder, whose memory is x's: *root NULL where it is not there. */
 static int read_json(Opening *o, const char *folder, const char *name, const JsonValue **root) {
     char *path = file_join(folder, name);
     Json *j = weights_own(&o->x->memory, calloc(1, sizeof *j), free_json);
@@ -84,8 +84,9 @@ static int says(const JsonValue *config, const char *key) {
 }
 
 static int refuse(Opening *o, const char *what, const char *name) {
-    return base_error(o->err, o->errlen, -EINVAL, "%s: modules.json: %s \"%.80s\" is not known here",
-                      o->x->model->weights.path, what, name);
+    const Weights *w = &o->x->model->weights;
+    return base_error(o->err, o->errlen, -EINVAL, "%s: %s%s \"%.80s\" is not known here", w->path,
+                      w->format == FORMAT_HF ? "modules.json: " : "", what, name);
 }
 
 /* 1_Pooling/config.json: a flag for each way, of which one is set; or a word. */
@@ -106,7 +107,7 @@ static size_t width_so_far(const Sentence *x) {
     return x->n_dense ? x->dense[x->n_dense - 1].weight.rows : (size_t)x->model->config.d_model;
 }
 
-/* t as a dense layer's matrix, or its bias where `bias` is not NULL. */
+/* t as a dense layer's matrix, and its bias where `bias` is not NULL. */
 static int put_dense(Opening *o, const Tensor *t, const Tensor *bias, int has_tanh, const char *name) {
     Sentence *x = o->x;
     SentenceDense *d = &x->dense[x->n_dense];
@@ -180,11 +181,11 @@ static int of_folder(Opening *o) {
     return rc;
 }
 
-/* sentence.prompt.TASK, sentence.usual_prompt and sentence.normalize: keys that weights-tools/convert writes. */
 static const char *kept_text(Sentence *x, const MetaValue *v) {
     return v && v->type == META_STRING ? weights_keep(&x->memory, (const char *)v->data, v->n) : NULL;
 }
 
+/* sentence.prompt.TASK, sentence.usual_prompt and sentence.normalize: keys that weights-tools/convert writes. */
 static void read_gguf_prompts(Sentence *x, const Weights *w) {
     static const char begin[] = "sentence.prompt.";
     int64_t normalize = 0;

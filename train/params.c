@@ -26,8 +26,10 @@ int params_allocate(Params *p) {
     size_t bytes;
     if (!size_mul(p->floats, 4 * sizeof *p->memory, &bytes) || !(p->memory = pages_new(bytes))) return -ENOMEM;
     float *at = p->memory;
-    for (size_t i = 0; i < p->n; at += room_of(&p->at[i++]))
-        for (int k = 0; k < 4; k++) *(&p->at[i].w + k) = at + (size_t)k * p->floats;
+    for (size_t i = 0; i < p->n; at += room_of(&p->at[i++])) {
+        Param *x = &p->at[i];
+        x->w = at, x->g = at + p->floats, x->m = at + 2 * p->floats, x->v = at + 3 * p->floats;
+    }
     return 0;
 }
 

@@ -27,7 +27,7 @@ static Place place_of(const AttentionBatch *a, size_t item) {
                    .ldk = a->n_kv_heads * a->head_dim, .first_head = kv * group, .group = group, .text = text};
 }
 
-/* The keys first <= j < end that the queries of a tile see between them. */
+/* Behind the last key that some query of a tile sees. */
 static size_t keys_end(const AttentionBatch *a, size_t i1) { return a->causal ? i1 : a->length; }
 
 /* The same of query i alone. */

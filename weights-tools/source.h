@@ -109,7 +109,7 @@ int source_is_layers(const Source *s, const SourceWish *wish);
 int source_layers_views(Source *s, const SourceWish *wish, char *err, size_t errlen);
 int source_layers(Source *s, const Report *r, char *err, size_t errlen);
 /* How a text becomes a vector (text/sentence.h) as keys and tensors, of an encoder or of a folder with modules.json. */
-int source_sentence(Source *s, char *err, size_t errlen);
+int source_sentence(Source *s, const SourceWish *wish, char *err, size_t errlen);
 int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 
 /* Keys of architecture arch from c, for decoders: sizes, norms, rope, window. -EINVAL: a setting that GGUF has no key

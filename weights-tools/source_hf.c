@@ -216,7 +216,7 @@ int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, siz
     if (rc == 0) look_at_head(s);
     if (rc == 0) rc = source_keys(s, is_llama ? "llama" : s->config.arch, name, err, errlen);
     if (rc == 0) rc = s->config.decoder ? source_layers(s, r, err, errlen) : read_tensors(&reader, r);
-    if (rc == 0) rc = source_sentence(s, err, errlen);
+    if (rc == 0) rc = source_sentence(s, wish, err, errlen);
     if (rc == 0) rc = source_tokenizer(s, wish, s->checkpoint.folder, -1, r, err, errlen);
     return rc || wish->no_tokenizer ? rc : write_chat_template(s, err, errlen);
 }

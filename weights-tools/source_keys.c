@@ -88,7 +88,7 @@ static void position(Keys *k, const Config *c) {
 
 /* ---- layers that are not LLaMA's ---- */
 
-/* Three kinds of layers share the turned pairs, were these positions in a picture. */
+/* Time, height and width share the turned pairs, were these positions in a picture. */
 static void sections(Keys *k, uint32_t pairs) {
     gguf_array(k->meta, key(k, "rope.dimension_sections"), META_I32, 4);
     for (uint32_t i = 0; i < 4; i++) buffer_u32(&k->meta->bytes, i < 3 ? (pairs + 2 - i) / 3 : 0);

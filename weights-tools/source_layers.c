@@ -1,5 +1,5 @@
-/* weights-tools/source_layers.c - a decoder of Hugging Face's in layers (Gemma, Phi, Qwen 3.5 ..): the engine's loader
- * takes its tensors apart, and here they are listed as llama.cpp's files have them. */
+/* weights-tools/source_layers.c - a model of Hugging Face's in layers (Gemma, Qwen 3.5, ModernBERT ..): the engine's
+ * loader takes its tensors apart, and here they are listed as llama.cpp's files have them. */
 #include "source.h"
 
 #include "model/family.h"

@@ -4,10 +4,12 @@
 
 #include "base/paths.h"
 #include "kernels/kernels.h"
+#include "model/layers/layers.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Of a decoder only where sentence-transformers' files are there. */
 static int is_wanted(const Source *s) {
@@ -29,7 +31,7 @@ static int put_dense(Source *s, char *err, size_t errlen) {
     int plain = x->n_dense == 2;
     for (size_t i = 0; i < x->n_dense; i++) plain &= !x->dense[i].bias && !x->dense[i].tanh;
     if (!plain) return base_error(err, errlen, -EINVAL, "%s: GGUF has no key for these dense layers: it knows two, "
-                                  "without a bias and an activation", s->path);
+                                  "without a bias and an activation (./run reads the folder as it is)", s->path);
     for (size_t i = 0; i < 2; i++) {
         const Matrix *m = &x->dense[i].weight;
         const Item item = {.n_dims = 2, .shape = {m->rows, m->cols}, .rows = m->rows, .cols = m->cols, .from = *m};
@@ -45,7 +47,7 @@ static int put_dense(Source *s, char *err, size_t errlen) {
     return 0;
 }
 
-int source_sentence(Source *s, char *err, size_t errlen) {
+int source_sentence(Source *s, const SourceWish *wish, char *err, size_t errlen) {
     static const uint32_t types[] = {[POOLING_CLS] = 2, [POOLING_MEAN] = 1, [POOLING_LAST] = 3};
     Sentence *x = &s->sentence;
     char key[160];
@@ -59,9 +61,12 @@ int source_sentence(Source *s, char *err, size_t errlen) {
     gguf_u32(&s->meta, key, types[x->pooling]);
     gguf_bool(&s->meta, "sentence.normalize", x->normalize);
     for (size_t i = 0; i < x->n_prompts; i++) {
-        snprintf(key, sizeof key, "sentence.prompt.%.100s", x->prompts[i].task);
+        if (strlen(x->prompts[i].task) > 100)
+            return base_error(err, errlen, -EINVAL, "%s: the name of a task has more than 100 bytes", s->path);
+        snprintf(key, sizeof key, "sentence.prompt.%s", x->prompts[i].task);
         gguf_string(&s->meta, key, x->prompts[i].text);
     }
+    if (s->config.decoder && s->config.decoder->adapter >= 0) x->usual = wish->task; /* the one that is merged */
     if (x->usual) gguf_string(&s->meta, "sentence.usual_prompt", x->usual);
     return put_dense(s, err, errlen);
 }

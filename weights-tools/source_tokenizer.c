@@ -4,6 +4,7 @@
 
 #include "base/paths.h"
 #include "tokenizer/open.h"
+#include "tokenizer/wordpiece/wordpiece.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -114,6 +115,14 @@ int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int 
     if (rc == -ENOENT && !wish->tokenizer)
         return base_error(err, errlen, rc, "%s: no tokenizer beside it: give one with -z, or "
                           "--no-tokenizer", s->path);
+    if (rc == 0 && wordpiece_of(t)) { /* of vocab.txt; GGUF's "bert" is what tokenizer.json says */
+        char *json = file_is_folder(from) ? file_join(from, "tokenizer.json") : NULL;
+        if (json && file_exists(json)) {
+            tokenizer_free(t);
+            rc = tokenizer_open_with(&t, json, &o, err, errlen);
+        }
+        free(json);
+    }
     if (rc) return rc;
     const char *lost = NULL;
     rc = source_vocabulary(s, t, from, end_id, &lost, err, errlen);

@@ -14,10 +14,9 @@
 static int help(void) {
     puts("usage: weights-tools/train OUT.gguf --text FILE [options]\n"
          "\n"
-         "Trains a decoder on a text, on this machine's processor, to a GGUF file that ./run opens. What it is doing "
-         "is\n"
-         "kept in OUT.checkpoint.gguf, which ./run opens, too; Ctrl-C saves and stops, --resume goes on. The same\n"
-         "options give the same bits, whatever the threads and however often it was stopped.");
+         "Trains a decoder, or a RoFormer, on a text, on this machine's processor, to a GGUF file that ./run opens.\n"
+         "What it is doing is kept in OUT.checkpoint.gguf, which ./run opens, too; Ctrl-C saves and stops, --resume\n"
+         "goes on. The same options give the same bits, whatever the threads and however often it was stopped.");
     for (const TrainingOption *x = training_options; x->help; x++) {
         char name[80];
         if (!x->name) {

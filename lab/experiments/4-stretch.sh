@@ -12,10 +12,10 @@ done | train_all
 # Of each model the loss of the same ids, and what a second reading of 16 ids gets right, whole texts of such lengths.
 measure() { # KIND SPECS
     for s in $SEEDS; do
-        [ -s "$OUT/loss-$1-$s.csv" ] || ./run compare "$OUT/stretch-$1-$s.gguf" -f "$OUT/stream.txt" --rope "$2" \
-            --lengths 64,128,256,512 --score 4096 --csv -q $3 > "$OUT/loss-$1-$s.csv"
-        [ -s "$OUT/copy-$1-$s.csv" ] || ./run recall "$OUT/stretch-$1-$s.gguf" -f "$OUT/stream.txt" --rope "$2" \
-            --span 16 --distances 31,95,223,479 --samples 40 --csv -q $3 > "$OUT/copy-$1-$s.csv"
+        table "$OUT/loss-$1-$s.csv" ./run compare "$OUT/stretch-$1-$s.gguf" -f "$OUT/stream.txt" --rope "$2" \
+            --lengths 64,128,256,512 --score 4096 --csv -q $3
+        table "$OUT/copy-$1-$s.csv" ./run recall "$OUT/stretch-$1-$s.gguf" -f "$OUT/stream.txt" --rope "$2" \
+            --span 16 --distances 31,95,223,479 --samples 40 --csv -q $3
     done
 }
 frequencies="none linear ntk ntk-mixed by-parts dynamic yarn dynamic-yarn resonance llama3:factor=8 clip"

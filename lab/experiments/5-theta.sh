@@ -8,8 +8,8 @@ for s in $SEEDS; do
 done | train_all
 for k in 100 10000 1000000 learned; do
     for s in $SEEDS; do
-        [ -s "$OUT/length-theta-$k-$s.csv" ] || ./run compare "$OUT/theta-$k-$s.gguf" -f "$OUT/stream.txt" --rope none \
-            --lengths 64,128,256,512,1024,2048 --csv -q > "$OUT/length-theta-$k-$s.csv"
+        table "$OUT/length-theta-$k-$s.csv" ./run compare "$OUT/theta-$k-$s.gguf" -f "$OUT/stream.txt" --rope none \
+            --lengths 64,128,256,512,1024,2048 --csv -q
     done
 done
 figure 5-theta-training "$(runs 100 theta-100)" "$(runs 10,000 theta-10000)" "$(runs 1,000,000 theta-1000000)" \

@@ -10,10 +10,10 @@ done | train_all
 methods=none,linear,ntk,ntk-mixed,yarn,rerope:window=32
 plain=$methods,none+log-n,linear+log-n,ntk+log-n,ntk-mixed+log-n,yarn+log-n,rerope:window=32+log-n
 for s in $SEEDS; do
-    [ -s "$OUT/after-$s.csv" ] || ./run recall "$OUT/stretch-rope-$s.gguf" -f "$OUT/stream.txt" --rope "$plain" \
-        --span 16 --distances 31,95,223,479 --samples 40 --csv -q > "$OUT/after-$s.csv"
-    [ -s "$OUT/trained-$s.csv" ] || ./run recall "$OUT/stretch-log-n-$s.gguf" -f "$OUT/stream.txt" --rope "$methods" \
-        --span 16 --distances 31,95,223,479 --samples 40 --csv -q > "$OUT/trained-$s.csv"
+    table "$OUT/after-$s.csv" ./run recall "$OUT/stretch-rope-$s.gguf" -f "$OUT/stream.txt" --rope "$plain" \
+        --span 16 --distances 31,95,223,479 --samples 40 --csv -q
+    table "$OUT/trained-$s.csv" ./run recall "$OUT/stretch-log-n-$s.gguf" -f "$OUT/stream.txt" --rope "$methods" \
+        --span 16 --distances 31,95,223,479 --samples 40 --csv -q
 done
 
 for m in none ntk yarn rerope:window=32; do

@@ -39,6 +39,13 @@ train_all() {
     done | xargs -P "$JOBS" -I{} sh -c '{}'
 }
 
+# FILE, a command: what it prints, once and whole
+table() {
+    table=$1
+    shift
+    [ -s "$table" ] || { "$@" > "$table.part" && mv "$table.part" "$table"; }
+}
+
 # "NAME=OUT/PREFIX-1.csv,OUT/PREFIX-2.csv.." of all seeds
 runs() {
     list=

@@ -98,6 +98,11 @@ static void nomic(KeyReader *r, Config *c) {
     c->roformer.activation = x->activation;
     refuse(r, "rotary_scaling_factor", 1, "frequencies that change with the length are not known for encoders");
     refuse(r, "prenorm", key_said(r, "prenorm") == 1, "norms in front are not known here");
+    refuse(r, "rotary_emb_interleaved", key_said(r, "rotary_emb_interleaved") == 1, "pairs side by side are not known");
+    refuse(r, "rotary_emb_scale_base", 1, "xpos is not known for encoders");
+    refuse(r, "use_rms_norm", key_said(r, "use_rms_norm") == 1, "RMSNorm is not known here");
+    refuse(r, "parallel_block", key_said(r, "parallel_block") == 1, "branches side by side are not known here");
+    refuse(r, "scale_attn_weights", key_said(r, "scale_attn_weights") == 0, "scores without a scale are not known");
     refuse(r, "causal", key_said(r, "causal") == 1, "a causal nomic-bert is not known here");
     refuse(r, "moe_every_n_layers", key_number(r, NULL, "moe_every_n_layers", 0) > 0, "experts are not known here");
     read_classifier(r, c, "classifier.weight");
@@ -113,6 +118,8 @@ static void modern(KeyReader *r, Config *c) {
     c->window /= 2; /* on either side */
     key_word(r, "classifier.pooling", "classifier_pooling", word, sizeof word);
     f->reads = strcmp(word, "mean") == 0 ? CLASSIFIER_READS_MEAN : CLASSIFIER_READS_FIRST;
+    if (strcmp(word, "mean") != 0 && strcmp(word, "cls") != 0)
+        key_complain(r, "classifier_pooling", "only cls and mean are known here");
     snprintf(word, sizeof word, "gelu");
     key_word(r, NULL, "classifier_activation", word, sizeof word);
     f->activation = (int)key_activation(r, word);
@@ -125,6 +132,8 @@ static void euro(KeyReader *r, Config *c) {
     key_word(r, "classifier.pooling", "classifier_pooling", word, sizeof word);
     f->reads = strcmp(word, "late") == 0 ? CLASSIFIER_READS_EACH
                : strcmp(word, "mean") == 0 ? CLASSIFIER_READS_MEAN : CLASSIFIER_READS_FIRST;
+    if (f->reads == CLASSIFIER_READS_FIRST && strcmp(word, "bos") != 0 && strcmp(word, "cls") != 0)
+        key_complain(r, "classifier_pooling", "only bos, mean and late are known here");
     f->activation = ACTIVATION_GELU;
     read_classifier(r, c, "classifier.weight");
 }
@@ -136,6 +145,8 @@ static void neo(KeyReader *r, Config *c) {
     if (key_is_hf(r)) c->norm_eps = (float)key_number(r, NULL, "norm_eps", 1e-6);
     if (t && t->n_dims == 2)
         c->d_ff = c->ff_rows = (int)key_range(r, t->name, (double)(t->shape[0] / 2), 1, CONFIG_MAX_DIM);
+    refuse(r, "rope", key_said(r, "rope") == 0, "learned positions are not known here");
+    refuse(r, "rms_norm", key_said(r, "rms_norm") == 0, "LayerNorm is not known here");
     c->roformer.activation = ACTIVATION_TANH;
     read_classifier(r, c, "classifier.weight");
 }
@@ -156,7 +167,9 @@ static void gte(KeyReader *r, Config *c) {
     if (!pools && f->n_labels == 1) f->classifier = CLASSIFIER_NONE; /* how much a token counts in a search */
     read_pooler(f);
     refuse(r, "logn_attention_scale", key_said(r, "logn_attention_scale") == 1, "log n is not known here");
-    char norm[32] = "layer_norm";
+    char norm[32] = "layer_norm", positions[32] = "rope";
+    if (key_word(r, NULL, "position_embedding_type", positions, sizeof positions) && strcmp(positions, "rope") != 0)
+        key_complain(r, r->key, "only rope is known here");
     if (key_word(r, NULL, "layer_norm_type", norm, sizeof norm) && strcmp(norm, "layer_norm") != 0)
         key_complain(r, r->key, "only layer_norm is known here");
 }
@@ -175,10 +188,6 @@ static void jina(KeyReader *r, Config *c) {
 }
 
 /* ---- rows ---- */
-
-#define ROW(id, called, pairs, what, ...) \
-    const Architecture id = {.name = called, .family = &family_layers, .pairing = pairs, .traits = &what, \
-                             .hf = &(const DecoderDefaults){__VA_ARGS__}}
 
 static const LayerTraits nomic_is = {.gguf = "nomic-bert", .encoder = 1, .norm_sum = 1, .layernorm = 1,
                                      .renames = nomic_renames, .settle = nomic},

@@ -159,10 +159,6 @@ static void gpt_oss(KeyReader *r, Config *c) {
 
 /* ---- rows ---- */
 
-#define ROW(id, called, pairs, what, ...) \
-    const Architecture id = {.name = called, .family = &family_layers, .pairing = pairs, .traits = &what, \
-                             .hf = &(const DecoderDefaults){__VA_ARGS__}}
-
 static const LayerTraits gemma_is = {.norm_in = 1, .plus_one = 1, .gelu = 1, .scaled_embedding = 1},
     gemma2_is = {.norm_in = 1, .norm_out = 1, .plus_one = 1, .gelu = 1, .scaled_embedding = 1, .period = 2,
                  .others = OTHERS_HAVE_WINDOW, .keys = {layer_caps}, .names = gemma_names, .settle = gemma2},

@@ -5,12 +5,17 @@
 #include "model/family.h"
 
 extern const Architecture gemma_row, gemma2_row, gemma3_row, gemma_embedding_row, gemma3_text_row, phi3_row,
-    smollm3_row,
-    olmo2_row, olmo3_row, granite_row, ministral_row, ministral3_row, mistral3_row, qwen3_moe_row, qwen3moe_row,
+    smollm3_row, olmo2_row, olmo3_row, granite_row, ministral_row, ministral3_row, mistral3_row, qwen3_moe_row,
+    qwen3moe_row,
     qwen35_text_row, qwen35_row, qwen35_moe_text_row, qwen35moe_row, qwen3_next_row, qwen3next_row, ernie_row,
     exaone4_row, seed_oss_row, hunyuan_row, hunyuan_gguf_row, stablelm_row, glm4_row, arcee_row, gpt_oss_row,
     gpt_oss_gguf_row, mixtral_row;
 extern const Architecture nomic_row, nomic_gguf_row, modern_row, modern_gguf_row, euro_row, neo_row, neo_gguf_row,
     gte_row, gte_old_row, jina_row, jina_old_row, jina_gguf_row; /* encoders.c */
+
+/* A row and transformers' defaults; what: its traits. */
+#define ROW(id, called, pairs, what, ...) \
+    const Architecture id = {.name = called, .family = &family_layers, .pairing = pairs, .traits = &what, \
+                             .hf = &(const DecoderDefaults){__VA_ARGS__}}
 
 #endif

@@ -136,32 +136,31 @@ static Matrix part_of_fused(Place *p, const Tensor *t, const size_t rows[3], int
 }
 
 /* Qwen3-Next keeps what belongs to a key head together: q, k, its value heads' v and their z; and beta, alpha. */
-static size_t in_key_head(const Decoder *x, size_t i, size_t each, size_t from, size_t block) {
-    (void)x;
+static size_t in_key_head(size_t i, size_t each, size_t from, size_t block) {
     return i / each * block + from + i % each;
 }
 
 static size_t row_of_mix(const Decoder *x, size_t i) {
     size_t dk = (size_t)x->key_dim, keys = (size_t)x->key_heads * dk,
            dv = (size_t)x->value_heads / (size_t)x->key_heads * (size_t)x->value_dim, block = 2 * dk + 2 * dv;
-    if (i < keys) return in_key_head(x, i, dk, 0, block);
-    if (i < 2 * keys) return in_key_head(x, i - keys, dk, dk, block);
-    return in_key_head(x, i - 2 * keys, dv, 2 * dk, block);
+    if (i < keys) return in_key_head(i, dk, 0, block);
+    if (i < 2 * keys) return in_key_head(i - keys, dk, dk, block);
+    return in_key_head(i - 2 * keys, dv, 2 * dk, block);
 }
 
 static size_t row_of_z(const Decoder *x, size_t i) {
     size_t dk = (size_t)x->key_dim, dv = (size_t)x->value_heads / (size_t)x->key_heads * (size_t)x->value_dim;
-    return in_key_head(x, i, dv, 2 * dk + dv, 2 * dk + 2 * dv);
+    return in_key_head(i, dv, 2 * dk + dv, 2 * dk + 2 * dv);
 }
 
 static size_t row_of_beta(const Decoder *x, size_t i) {
     size_t each = (size_t)x->value_heads / (size_t)x->key_heads;
-    return in_key_head(x, i, each, 0, 2 * each);
+    return in_key_head(i, each, 0, 2 * each);
 }
 
 static size_t row_of_alpha(const Decoder *x, size_t i) {
     size_t each = (size_t)x->value_heads / (size_t)x->key_heads;
-    return in_key_head(x, i, each, each, 2 * each);
+    return in_key_head(i, each, each, 2 * each);
 }
 
 static Matrix part_of_heads(Place *p, size_t n) {
@@ -357,7 +356,7 @@ static void take(Place *p) {
     else *(Matrix *)to = matrix(p, rows, cols);
 }
 
-/* Norms of heads without a bias; and whether there is a head for words at all. */
+/* Whether there is a head for words at all, and how wide it is. */
 static void settle_heads(Model *m, int own) {
     Encoder *e = m->encoder;
     const RoformerConfig *f = &m->config.roformer;

@@ -31,8 +31,8 @@ const TrainingOption training_options[] = {
     REAL("--held-share", "P", held_share, 0, 0.5, "how much of --text's end that is (0.02; 0: nothing is measured)"),
     WORD("--separator", "LINE", separator, "a line that stands between documents (<|endoftext|>)"),
     {"--tokenizer", "-z", "FILE", TRAINING_WORD, AT(tokenizer), 0, 0, 1,
-     "tokenizer.model, tokenizer.bin, for a RoFormer vocab.txt, or a GGUF with a vocabulary (each byte an id; the "
-     "text's words)"},
+     "tokenizer.model, tokenizer.bin, a GGUF with a vocabulary, or a RoFormer's vocab.txt (none: each byte is an id; "
+     "for a RoFormer the text's own words)"},
     FLAG("--documents", documents, "windows begin where documents do (anywhere in one long stream)"),
     WORD("--mix", "LIST", mix,
          "shares of texts and of made copies, recalls, passkeys: text=1,copy=0.5,recall=0.5 (text=1)"),
@@ -43,7 +43,8 @@ const TrainingOption training_options[] = {
     WHOLE("--words", "N", words, 10, 1000000, "a vocabulary of the text's own words, that many at most (4000)"),
     HEADING("the model"),
     WORD("--family", "NAME", family, "llama, a decoder, or roformer, an encoder that finds masked words (llama)"),
-    WORD("--from", "MODEL", from, "go on from a model's weights and sizes; any file ./run opens"),
+    WORD("--from", "MODEL", from,
+         "go on from a model's weights; the sizes given must be its own (weights-tools/inspect says them)"),
     WHOLE("--layers", "N", layers, 1, 256, "layers (6)"),
     WHOLE("--d-model", "N", d_model, 2, 16384, "width (128)"),
     WHOLE("--heads", "N", heads, 1, 1024, "heads of queries (4)"),
@@ -80,6 +81,7 @@ const TrainingOption training_options[] = {
     WHOLE("--seed", "S", seed, 0, 2147483647, "of the first weights and of all batches (1)"),
     HEADING("running"),
     {"--resume", NULL, NULL, TRAINING_FLAG, AT(resume), 0, 0, 0, "go on from OUT's checkpoint, to the same bits"},
+    {"--force", NULL, NULL, TRAINING_FLAG, AT(force), 0, 0, 0, "begin anew where a checkpoint is"},
     {"--save-every", NULL, "SECONDS", TRAINING_REAL, AT(save_every), 0, 1e9, 0, "between checkpoints (60)"},
     {"--held-every", NULL, "N", TRAINING_WHOLE, AT(held_every), 1, 100000000, 0, "steps between measurements (100)"},
     {"--csv", NULL, "FILE", TRAINING_WORD, AT(csv), 0, 0, 0, "the losses, a line a step"},

@@ -30,7 +30,7 @@ typedef struct {
     int steps, batch, warmup, seed;
     double rate, least, decay, clip, beta1, beta2;
     /* running */
-    int threads, held_every, resume, quiet, help;
+    int threads, held_every, resume, force, quiet, help;
     double save_every;
     const char *csv, *svg, *kernels;
 } TrainingOptions;

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* ---- the tokenizer ---- */
 
@@ -261,10 +262,26 @@ static int name_checkpoint(TrainingSetup *s) {
     return 0;
 }
 
+/* What stands where the run would write: nothing is lost by a word that was forgotten. */
+static int check_place(const TrainingSetup *s, char *err, size_t errlen) {
+    const TrainingOptions *o = s->options;
+    char *folder = file_folder(o->out);
+    int writable = folder && access(folder, W_OK) == 0, there = file_exists(s->checkpoint);
+    free(folder);
+    if (!writable) return base_error(err, errlen, -EACCES, "%s: no file can be written there", o->out);
+    if (o->resume && !there && file_exists(o->out))
+        return base_error(err, errlen, -ENOENT, "nothing to resume: %s is finished; --from goes on from it", o->out);
+    if (there && !o->resume && !o->force)
+        return base_error(err, errlen, -EEXIST, "%s is there, of a run that was stopped: --resume goes on with it, "
+                          "--force begins anew", s->checkpoint);
+    return 0;
+}
+
 int setup_init(TrainingSetup *s, const TrainingOptions *o, char *err, size_t errlen) {
     *s = (TrainingSetup){.options = o, .encodes = strcmp(o->family, "roformer") == 0};
     if (!s->encodes && strcmp(o->family, "llama") != 0) return refuse(err, errlen, "--family: llama or roformer");
     int rc = name_checkpoint(s) ? base_error(err, errlen, -ENOMEM, "out of memory") : 0;
+    if (rc == 0) rc = check_place(s, err, errlen);
     if (rc == 0) rc = open_tokenizer(s, err, errlen);
     if (rc == 0) rc = read_texts(s, err, errlen);
     if (rc == 0) rc = read_mix(s, err, errlen);
