@@ -15,7 +15,7 @@
 /* Why texts cannot be read side by side; NULL: they can. */
 static const char *unreadable(const Config *c) {
     if (c->family->step) return NULL;
-    if (c->linear.form || (c->decoder && c->decoder->n_delta)) return "a state holds one text, not several";
+    if (c->linear.form) return "a state holds one text, not several";
     return c->rope.scaling->choice ? "RoPE's frequencies depend on a text's length: texts share no batch" : NULL;
 }
 
@@ -39,6 +39,10 @@ static int check(const Session *s, const EncoderText *texts, size_t n_texts, cha
         if (c->n_places && x->n > c->n_places)
             return base_error(err, errlen, -ENOSPC, "a text of %zu tokens, and this model has learned %zu positions "
                               "(--position-extend hierarchical makes more of them)", x->n, c->n_places);
+        if (rope_choice(&c->rope, (int64_t)x->n) != s->rope.choice) /* the session's are those of a short one */
+            return base_error(err, errlen, -EINVAL, "a text of %zu tokens: rope method %s has other frequencies for "
+                              "it, which texts read whole do not know; --rope names another", x->n,
+                              c->rope.scaling->name);
         if (kept == 0) return base_error(err, errlen, -EINVAL, "a text without a token that is not padding");
         if (x->n > s->options.n_batch - total && s->options.n_batch < s->options.n_ctx)
             return base_error(err, errlen, -ENOSPC, "%zu tokens do not fit into one batch of %zu", total + x->n,

@@ -396,6 +396,30 @@ static void test_refusals(void) {
     }
 }
 
+/* sentence-transformers' files that mean what is not computed here. */
+static void test_modules(void) {
+    static const struct { const char *file, *text, *line; } bad[] = {
+        {"modules.json", "[{\"type\":\"a.Normalize\",\"path\":\"\"},{\"type\":\"b.Pooling\",\"path\":\"1_Pooling\"}]",
+         "pooling behind others"},
+        {"modules.json", "{\"type\":\"a.Normalize\"}", "must be a list of modules"},
+        {"modules.json", "[{\"type\":\"a.Dense\",\"path\":\"../2_Dense\"}]", "path \"../2_Dense\""},
+        {"1_Pooling/config.json", "{\"pooling_mode_cls_token\":true,\"pooling_mode_max_tokens\":true}",
+         "several ways at once"},
+        {"2_Dense/config.json", "{\"activation_function\":\"torch.nn.modules.activation.Tanhshrink\"}", "Tanhshrink"}};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char err[300] = "";
+        Model m;
+        Sentence x;
+        const char *folder = hf_folder("embeddinggemma", "", TENSOR_F32, &sound);
+        if (!folder) return;
+        file_write(test_in(folder, bad[i].file), bad[i].text, strlen(bad[i].text));
+        CHECK(model_open(&m, folder, NULL, err, sizeof err) == 0);
+        CHECK(sentence_open(&x, &m, err, sizeof err) == -EINVAL && strstr(err, bad[i].line));
+        if (!strstr(err, bad[i].line)) printf("    %s: %s\n", bad[i].text, err);
+        model_close(&m);
+    }
+}
+
 /* llama.cpp has a task's LoRA in a file of its own beside the model's. */
 static void test_gguf_refusals(void) {
     char err[300] = "";
@@ -535,6 +559,7 @@ const Test tests_encoders[] = {
     {"encoders/qwen3 reranker", test_qwen3_reranker},
     {"encoders/prompts", test_prompts},
     {"encoders/refusals", test_refusals},
+    {"encoders/modules", test_modules},
     {"encoders/refusals about GGUF", test_gguf_refusals},
     {"encoders/convert", test_convert},
     {"encoders/rank", test_rank},

@@ -2,6 +2,7 @@
  * chunks, states, caches, threads, blocks. */
 #include "decoder_cases.h"
 #include "kernels/attention_kernels.h"
+#include "model/encoder.h"
 #include "model/layers/layers.h"
 #include "model/state.h"
 #include "model/timeline.h"
@@ -242,11 +243,41 @@ static void blocks(void) {
         }
 }
 
+/* Texts read side by side, and one behind another, have the bits that each has alone: no state is left of the last. */
+static void side_by_side(void) {
+    enum { N = 12 };
+    static const char *const names[] = {"qwen35", "qwen35moe", "qwen3next", "gemma3_six", "mixtral"};
+    for (size_t c = 0; c < sizeof names / sizeof *names; c++) {
+        char err[300];
+        static float alone[3][N][CASE_VOCAB];
+        static DecoderCase g;
+        Model m;
+        Session s;
+        if (!case_read(&g, names[c]) || !opened(&m, names[c])) continue;
+        size_t d = (size_t)m.config.d_model;
+        const EncoderText texts[] = {{.ids = g.ids, .n = 7}, {.ids = g.ids + 9, .n = 1}, {.ids = g.ids + 3, .n = N}};
+        CHECK(session_init(&s, &m, &(SessionOptions){.n_ctx = 64, .threads = 2}, err, sizeof err) == 0);
+        for (size_t i = 0; i < 3; i++) {
+            CHECK(encoder_read(&s, &texts[i], 1, err, sizeof err) == 0);
+            for (size_t t = 0; t < texts[i].n; t++) memcpy(alone[i][t], encoder_hidden(&s, t), d * sizeof(float));
+        }
+        CHECK(encoder_read(&s, texts, 3, err, sizeof err) == 0);
+        int same = 1;
+        for (size_t i = 0, at = 0; i < 3; at += texts[i++].n)
+            for (size_t t = 0; t < texts[i].n; t++)
+                same &= memcmp(alone[i][t], encoder_hidden(&s, at + t), d * sizeof(float)) == 0;
+        if (!same) decoder_fail(names[c], "a text beside others is", "another");
+        session_free(&s);
+        model_close(&m);
+    }
+}
+
 extern const Test tests_layers[];
 const Test tests_layers[] = {
     {"layers/delta rule, by token and in chunks", delta_rule},
     {"layers/states", states},
     {"layers/caches, threads, batches", caches},
     {"layers/blocks", blocks},
+    {"layers/texts side by side", side_by_side},
     {0},
 };

@@ -318,6 +318,10 @@ static void kept(void) {
     CHECK(tool("", "train", "%s %s --steps 1 --force", model, words) == 0 && access(kept, F_OK) != 0);
     CHECK(tool("", "train", "%s %s --steps 1 --resume", model, words) == 1 && said_line("is finished"));
     CHECK(tool("", "train", "%s/none/m.gguf %s --steps 1", dir, words) == 1 && said_line("no file can be written"));
+    CHECK(tool("", "train", "%s %s --steps 1 --csv %s", model, words, model) == 2 && said_line("written already"));
+    CHECK(tool("", "train", "%s %s --steps 1 --text %s", model, words, model) == 2 && said_line("read or written"));
+    /* a batch in which nothing is masked teaches nothing */
+    CHECK(tool("", "train", "%s %s --family roformer --mask-share 0.001 --batch 1 --steps 9 -q", model, words) == 0);
     free(bytes);
 }
 

@@ -95,10 +95,14 @@ static int read_pooling(Opening *o, const JsonValue *config) {
         {"pooling_mode_mean_tokens", "mean", POOLING_MEAN}, {"pooling_mode_cls_token", "cls", POOLING_CLS},
         {"pooling_mode_lasttoken", "lasttoken", POOLING_LAST}};
     const JsonValue *word = json_get(config, "pooling_mode");
-    int found = 0;
+    int found = 0, flags = 0;
+    for (const JsonValue *e = config && config->type == JSON_OBJECT ? config->child : NULL; e; e = e->next)
+        flags += e->key && strncmp(e->key, "pooling_mode_", 13) == 0 && e->type == JSON_BOOL && e->boolean;
+    if (o->x->n_dense || o->x->normalize) return refuse(o, "the order of modules,", "pooling behind others");
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (says(config, ways[i].flag) || json_is(word, ways[i].word)) o->x->pooling = ways[i].pooling, found++;
-    if (found != 1) return refuse(o, "pooling", found ? "several ways at once" : "none of mean, cls and lasttoken");
+    if (found != 1 || flags > 1)
+        return refuse(o, "pooling", found ? "several ways at once" : "none of mean, cls and lasttoken");
     const JsonValue *prompt = json_get(config, "include_prompt");
     return prompt && prompt->type == JSON_BOOL && !prompt->boolean ? refuse(o, "pooling", "include_prompt false") : 0;
 }
@@ -112,7 +116,8 @@ static int put_dense(Opening *o, const Tensor *t, const Tensor *bias, int has_ta
     Sentence *x = o->x;
     SentenceDense *d = &x->dense[x->n_dense];
     const QuantFormat *f = t ? quant_format(t->type) : NULL;
-    if (!f || !f->row || t->n_dims != 2 || t->shape[1] != width_so_far(x) || t->shape[0] > CONFIG_MAX_DIM)
+    if (!f || !f->row || t->n_dims != 2 || t->shape[1] != width_so_far(x) || t->shape[0] < 1 ||
+        t->shape[0] > CONFIG_MAX_DIM)
         return refuse(o, "a dense layer without a fitting linear.weight,", name);
     d->weight = (Matrix){.type = (TensorType)t->type, .rows = (size_t)t->shape[0], .cols = (size_t)t->shape[1],
                          .data = t->data};
@@ -133,10 +138,12 @@ static int put_dense(Opening *o, const Tensor *t, const Tensor *bias, int has_ta
 
 static int read_dense(Opening *o, const char *folder, const JsonValue *config, const char *name) {
     Sentence *x = o->x;
+    if (x->normalize) return refuse(o, "the order of modules,", "a dense layer behind a norm");
     if (x->n_dense == SENTENCE_DENSE) return refuse(o, "more dense layers than four,", name);
     const JsonValue *act = json_get(config, "activation_function");
-    const char *word = act && act->type == JSON_STRING ? act->str : "";
-    int identity = !*word || strstr(word, "Identity") != NULL, has_tanh = strstr(word, "Tanh") != NULL;
+    const char *word = act && act->type == JSON_STRING ? act->str : "", *dot = strrchr(word, '.');
+    const char *kind = dot ? dot + 1 : word;
+    int identity = strcmp(kind, "Identity") == 0, has_tanh = !act || strcmp(kind, "Tanh") == 0; /* Dense's default */
     if (!identity && !has_tanh) return refuse(o, "activation", word);
     Weights *w = &x->dense[x->n_dense].file;
     int rc = weights_open(w, folder, o->err, o->errlen);
@@ -173,6 +180,8 @@ static int of_folder(Opening *o) {
     int rc = read_json(o, folder, "modules.json", &modules);
     if (rc == 0) rc = read_json(o, folder, "config_sentence_transformers.json", &config);
     if (rc) return rc;
+    if (modules && modules->type != JSON_ARRAY)
+        return base_error(o->err, o->errlen, -EINVAL, "%s/modules.json: must be a list of modules", folder);
     if (modules) o->x->normalize = 0;
     for (const JsonValue *e = modules && modules->type == JSON_ARRAY ? modules->child : NULL; e && rc == 0; e = e->next)
         rc = read_module(o, e);

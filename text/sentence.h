@@ -15,7 +15,7 @@
 
 #include "texts.h"
 
-enum { SENTENCE_DENSE = 4, SENTENCE_PROMPTS = 64 };
+enum { SENTENCE_DENSE = 4, SENTENCE_PROMPTS = 256 };
 
 typedef struct {
     Weights file;    /* its folder's; closed with the Sentence */

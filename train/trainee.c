@@ -164,7 +164,7 @@ double trainee_loss(Trainee *t, const int *ids, const int *targets, int learns) 
     if (learns && t->frequencies) frequencies_backward(t);
     for (size_t i = 0; i < n_of(t); i++)
         if (targets[i] >= 0) sum += t->loss[i], n++;
-    return n ? sum / (double)n : NAN;
+    return n ? sum / (double)n : 0; /* a batch of nothing that can be masked teaches nothing */
 }
 
 /* ---- begin and end ---- */

@@ -316,6 +316,8 @@ int main(int argc, char **argv) {
     if (a.out && !gguf && !text_ends_with(a.out, ".safetensors"))
         return program_fail(&a.program, EXIT_USAGE, "%s: the name of what is written must end in .gguf or .safetensors",
                             a.out);
+    if (a.out && file_same(a.in, a.out))
+        return program_fail(&a.program, EXIT_FAILED, "%s: is the input: write under another name", a.out);
     Report r = program_report(&a.program);
     if (!gguf) return convert_checkpoint(&a, &r);
     int rc = to_gguf(&a, &r, err, sizeof err);

@@ -18,6 +18,7 @@ typedef struct {
     GgufMeta *meta;
     const char *arch;
     char key[120];
+    int beyond; /* a number that F32 does not hold */
 } Keys;
 
 static const char *key(Keys *k, const char *name) {
@@ -26,7 +27,10 @@ static const char *key(Keys *k, const char *name) {
 }
 
 static void count(Keys *k, const char *name, int64_t v) { gguf_u32(k->meta, key(k, name), (uint32_t)v); }
-static void real(Keys *k, const char *name, double v) { gguf_f32(k->meta, key(k, name), (float)v); }
+static void real(Keys *k, const char *name, double v) {
+    gguf_f32(k->meta, key(k, name), (float)v);
+    k->beyond |= !isfinite((float)v);
+}
 static void word(Keys *k, const char *name, const char *v) { gguf_string(k->meta, key(k, name), v); }
 
 /* decoder_keys, the other way round. A head's size stands there where heads do not share d_model evenly. */
@@ -236,11 +240,16 @@ static int scaling(Source *s, Keys *k, char *err, size_t errlen) {
     return rc == 0 && longrope ? list(s, "rope_factors_short.weight", n->short_factor, n->n_short) : rc;
 }
 
+static int too_large(const Source *s, char *err, size_t errlen) {
+    return base_error(err, errlen, -EINVAL, "%s: a number of its configuration is too large for GGUF's F32", s->path);
+}
+
 int source_rope(Source *s, const char *arch, char *err, size_t errlen) {
     Keys k = {.meta = &s->meta, .arch = arch};
     if (rope_numbers(&s->config.rope)->n_ctx_original > UINT32_MAX)
         return base_error(err, errlen, -EINVAL, "%s: a context of 2^32 or more has no key in GGUF", s->path);
     int rc = scaling(s, &k, err, errlen);
+    if (rc == 0 && k.beyond) rc = too_large(s, err, errlen);
     return rc == -ENOMEM ? base_error(err, errlen, rc, "%s: out of memory", s->path) : rc;
 }
 
@@ -259,7 +268,7 @@ int source_keys(Source *s, const char *arch, const char *name, char *err, size_t
     if (c->mask != MASK_CAUSAL && c->decoder) encoder_keys(&k, s);
     const char *lost = c->decoder ? without_key(c) : NULL;
     if (lost) return base_error(err, errlen, -EINVAL, "%s: GGUF has no key for %s", s->path, lost);
-    if (c->n_ctx_train > UINT32_MAX || c->window > UINT32_MAX)
+    if (c->n_ctx_train > UINT32_MAX || c->window > UINT32_MAX / 2)
         return base_error(err, errlen, -EINVAL, "%s: a context of 2^32 or more has no key in GGUF", s->path);
-    return source_rope(s, arch, err, errlen);
+    return k.beyond ? too_large(s, err, errlen) : source_rope(s, arch, err, errlen);
 }

@@ -48,7 +48,10 @@ int source_layers_views(Source *s, const SourceWish *wish, char *err, size_t err
     if (rc) return rc;
     s->weights.by_name = weights_sort(&s->weights, s->weights.tensors, s->weights.n_tensors, sizeof(Tensor), &twice);
     if (!s->weights.by_name) return no_memory(s, err, errlen);
-    return config_read(&s->config, &s->weights, &o, err, errlen);
+    rc = config_read(&s->config, &s->weights, &o, err, errlen);
+    if (rc == 0 && wish->task && s->config.decoder->adapter < 0)
+        rc = base_error(err, errlen, -EINVAL, "%s: --task: this model has no adapters", s->path);
+    return rc;
 }
 
 static int load(Layers *x, char *err, size_t errlen) {

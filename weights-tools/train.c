@@ -115,6 +115,20 @@ static void show_end(const Training *t) {
 
 /* ---- the work ---- */
 
+/* What is written must be none of what is read, nor be written twice. NULL, or the file. */
+static const char *clash(const TrainingOptions *o) {
+    const char *const written[] = {o->out, o->csv, o->svg};
+    for (size_t i = 0; i < 3; i++) {
+        const char *w = written[i];
+        if (w && o->held && file_same(w, o->held)) return w;
+        for (int t = 0; w && t < o->n_texts; t++)
+            if (file_same(w, o->texts[t])) return w;
+        for (size_t k = 0; w && k < i; k++)
+            if (written[k] && (strcmp(w, written[k]) == 0 || file_same(w, written[k]))) return w;
+    }
+    return NULL;
+}
+
 static int train(Training *t, const TrainingOptions *o, char *err, size_t errlen) {
     TrainingSetup *s = &t->setup;
     int rc = setup_init(s, o, err, errlen);
@@ -145,6 +159,9 @@ int main(int argc, char **argv) {
     t.program.quiet = o.quiet;
     if (strlen(o.out) < 6 || strcmp(o.out + strlen(o.out) - 5, ".gguf") != 0)
         return program_fail(&t.program, EXIT_USAGE, "%s: the name of what is written must end in .gguf", o.out);
+    const char *twice = clash(&o);
+    if (twice) return program_fail(&t.program, EXIT_USAGE, "%s: is read or written already: write under another name",
+                                   twice);
     int rc = train(&t, &o, err, sizeof err);
     return rc ? program_fail_with(&t.program, rc, err) : EXIT_DONE;
 }

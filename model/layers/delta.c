@@ -49,17 +49,27 @@ void delta_free(DeltaState *d) {
 
 /* ---- before it ---- */
 
-/* mixed = silu(the last conv inputs of each channel, weighted), token by token; earlier inputs are the state's. */
-static void convolve(Session *s, const LayerMore *y, const float *before, size_t n) {
+/* A text begins: nothing is behind it. */
+static void begin_text(Session *s, float *kept, float *S) {
+    const DeltaState *state = s->past->delta;
+    Share i = team_share(&s->scratch->team, state->conv_floats), j = team_share(&s->scratch->team, state->S_floats);
+    memset(kept + i.at, 0, (i.end - i.at) * sizeof *kept);
+    memset(S + j.at, 0, (j.end - j.at) * sizeof *S);
+    team_wait(&s->scratch->team);
+}
+
+/* mixed = silu(the last conv inputs of each channel, weighted), token by token; earlier inputs are the state's. Of the
+ * n tokens from `from` on, as below. */
+static void convolve(Session *s, const LayerMore *y, const float *before, size_t from, size_t n) {
     const Decoder *x = decoder(s);
     LayerScratch *w = s->scratch->more;
     size_t channels = layer_size(&s->model->config, 'C'), wide = (size_t)x->conv;
     for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++) {
-        float *out = w->mixed + t.at * channels;
+        float *out = w->mixed + (from + t.at) * channels;
         memset(out, 0, channels * sizeof *out);
         for (size_t j = 0; j < wide; j++) {
             size_t at = t.at + j + 1; /* at - wide: the token whose input this is */
-            const float *in = at < wide ? before + (at - 1) * channels : w->mix + (at - wide) * channels;
+            const float *in = at < wide ? before + (at - 1) * channels : w->mix + (from + at - wide) * channels;
             for (size_t i = 0; i < channels; i++) out[i] += y->conv[i * wide + j] * in[i];
         }
         s->model->kernels->enc->activate(out, channels, ACTIVATION_SILU);
@@ -68,13 +78,13 @@ static void convolve(Session *s, const LayerMore *y, const float *before, size_t
 }
 
 /* The last conv - 1 inputs stay. */
-static void keep_inputs(Session *s, float *kept, size_t n) {
+static void keep_inputs(Session *s, float *kept, size_t from, size_t n) {
     LayerScratch *w = s->scratch->more;
     size_t channels = layer_size(&s->model->config, 'C'), rows = (size_t)decoder(s)->conv - 1;
     Share i = team_share(&s->scratch->team, channels);
     for (size_t r = 0; r < rows; r++) { /* row r is what will be rows - r tokens ago */
-        const float *from = n + r < rows ? kept + (n + r) * channels : w->mix + (n + r - rows) * channels;
-        memmove(kept + r * channels + i.at, from + i.at, (i.end - i.at) * sizeof *kept);
+        const float *in = n + r < rows ? kept + (n + r) * channels : w->mix + (from + n + r - rows) * channels;
+        memmove(kept + r * channels + i.at, in + i.at, (i.end - i.at) * sizeof *kept);
     }
 }
 
@@ -87,18 +97,19 @@ static void unit(float *x, size_t n, float by) {
 }
 
 /* Heads of q and k become unit vectors, q's over sqrt(key_dim); beta and alpha become b and g. */
-static void prepare(Session *s, const LayerMore *y, size_t n) {
+static void prepare(Session *s, const LayerMore *y, size_t from, size_t n) {
     const Decoder *x = decoder(s);
     LayerScratch *w = s->scratch->more;
     size_t channels = layer_size(&s->model->config, 'C'), dk = (size_t)x->key_dim, heads = (size_t)x->key_heads,
            values = (size_t)x->value_heads;
     for (Share i = team_share(&s->scratch->team, n * 2 * heads); i.at < i.end; i.at++)
-        unit(w->mixed + i.at / (2 * heads) * channels + i.at % (2 * heads) * dk, dk,
+        unit(w->mixed + (from + i.at / (2 * heads)) * channels + i.at % (2 * heads) * dk, dk,
              i.at % (2 * heads) < heads ? 1 / sqrtf((float)dk) : 1);
     for (Share i = team_share(&s->scratch->team, n * values); i.at < i.end; i.at++) {
-        float a = w->alpha[i.at] + y->dt[i.at % values], softplus = a > 20 ? a : log1pf(expf(a));
-        w->beta[i.at] = 1 / (1 + expf(-w->beta[i.at]));
-        w->alpha[i.at] = expf(y->decay[i.at % values] * softplus);
+        float *alpha = &w->alpha[from * values + i.at], *beta = &w->beta[from * values + i.at];
+        float a = *alpha + y->dt[i.at % values], softplus = a > 20 ? a : log1pf(expf(a));
+        *beta = 1 / (1 + expf(-*beta));
+        *alpha = expf(y->decay[i.at % values] * softplus);
     }
     team_wait(&s->scratch->team);
 }
@@ -108,7 +119,7 @@ static void prepare(Session *s, const LayerMore *y, size_t n) {
 enum { COLUMNS = 32 }; /* a strip of 128 rows stays in a core's first-level cache */
 
 /* o, into mix [n, values]: a thread has whole strips, whose tokens come in order. */
-static void recur(Session *s, float *S, size_t n) {
+static void recur(Session *s, float *S, size_t from, size_t n) {
     const Decoder *x = decoder(s);
     LayerScratch *w = s->scratch->more;
     size_t channels = layer_size(&s->model->config, 'C'), dk = (size_t)x->key_dim, dv = (size_t)x->value_dim,
@@ -116,12 +127,13 @@ static void recur(Session *s, float *S, size_t n) {
     for (Share i = team_share(&s->scratch->team, heads * strips); i.at < i.end; i.at++) {
         size_t h = i.at / strips, j = i.at % strips * COLUMNS, columns = dv - j < COLUMNS ? dv - j : COLUMNS,
                of = x->tiled ? h % keys : h / (heads / keys);
-        const float *q = w->mixed + of * dk;
+        const float *mixed = w->mixed + from * channels, *q = mixed + of * dk;
         s->model->kernels->att->delta(S + h * dk * dv + j, dv, dk, columns, n,
                                       &(DeltaTokens){.q = q, .k = q + keys * dk, .ld_qk = channels,
-                                                     .v = w->mixed + 2 * keys * dk + h * dv + j, .ld_v = channels,
-                                                     .g = w->alpha + h, .b = w->beta + h, .ld_gb = heads,
-                                                     .out = w->mix + h * dv + j, .ld_out = heads * dv});
+                                                     .v = mixed + 2 * keys * dk + h * dv + j, .ld_v = channels,
+                                                     .g = w->alpha + from * heads + h, .b = w->beta + from * heads + h,
+                                                     .ld_gb = heads, .out = w->mix + (from * heads + h) * dv + j,
+                                                     .ld_out = heads * dv});
     }
     team_wait(&s->scratch->team);
 }
@@ -145,17 +157,22 @@ void delta_mix(Session *s, int l, size_t n) {
     const LayerMore *y = layer->more;
     DeltaState *state = s->past->delta;
     LayerScratch *w = s->scratch->more;
-    float *kept = state->conv + (size_t)y->past * state->conv_floats;
+    float *kept = state->conv + (size_t)y->past * state->conv_floats, *S = state->S + (size_t)y->past * state->S_floats;
+    const Token *tokens = s->scratch->tokens;
     Packed a = step_pack(s, s->scratch->xn, n, (size_t)c->d_model, &y->mix);
     step_linear_nowait(s, w->mix, &a, &y->mix, NULL);
     step_linear_nowait(s, w->z, &a, &y->z, NULL);
     step_linear_nowait(s, w->beta, &a, &y->beta, NULL);
     step_linear_nowait(s, w->alpha, &a, &y->alpha, NULL);
     team_wait(&s->scratch->team);
-    convolve(s, y, kept, n);
-    keep_inputs(s, kept, n);
-    prepare(s, y, n);
-    recur(s, state->S + (size_t)y->past * state->S_floats, n);
+    for (size_t from = 0, end; from < n; from = end) { /* text by text */
+        for (end = from + 1; end < n && tokens[end].first == tokens[from].first;) end++;
+        if (tokens[from].slot == tokens[from].first) begin_text(s, kept, S);
+        convolve(s, y, kept, from, end - from);
+        keep_inputs(s, kept, from, end - from);
+        prepare(s, y, from, end - from);
+        recur(s, S, from, end - from); /* whose outputs take no more of mix than inputs that have been read */
+    }
     close_gates(s, y, n);
     a = step_pack(s, w->z, n, layer_size(c, 'Z'), &layer->wo);
     step_linear_nowait(s, w->branch, &a, &layer->wo, NULL);

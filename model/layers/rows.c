@@ -167,7 +167,7 @@ static const LayerTraits gemma_is = {.norm_in = 1, .plus_one = 1, .gelu = 1, .sc
                  .keys = {layer_caps}, .names = gemma_names, .settle = gemma3},
     gemma_embedding_is = {.gguf = "gemma-embedding", .norm_in = 1, .norm_out = 1, .plus_one = 1, .qk = QK_HEAD,
                           .gelu = 1, .encoder = 1, .scaled_embedding = 1, .period = 6, .others = OTHERS_HAVE_WINDOW,
-                          .local_rope = 1, .names = gemma_names, .settle = gemma3},
+                          .local_rope = 1, .keys = {layer_caps}, .names = gemma_names, .settle = gemma3},
     phi3_is = {.norm_in = 1, .fused_gate_up = 1, .others = OTHERS_HAVE_WINDOW, .alike = 1},
     smollm3_is = {.norm_in = 1, .others = OTHERS_HAVE_WINDOW, .settle = smollm3},
     olmo2_is = {.gguf = "olmo2", .norm_out = 1, .qk = QK_WHOLE, .period = 4, .others = OTHERS_HAVE_WINDOW,

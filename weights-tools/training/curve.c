@@ -67,7 +67,7 @@ int curve_read(Curve *c, const char *path, uint64_t step, char *err, size_t errl
         rc = base_error(err, errlen, -EINVAL, "%s: is no table of losses: name another file for --csv", path);
     while (rc == 0 && (line = strchr(line, '\n')) && ++line < end) {
         CoursePoint p;
-        if (read_line(&p, line, end) || p.step != c->n + 1)
+        if (read_line(&p, line, end) || (c->n && p.step <= c->at[c->n - 1].step))
             rc = base_error(err, errlen, -EINVAL, "%s: line %zu is no line of losses", path, c->n + 2);
         else if (p.step > step) break;
         else if (curve_add(c, &p)) rc = base_error(err, errlen, -ENOMEM, "%s: out of memory", path);

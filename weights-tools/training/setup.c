@@ -291,6 +291,8 @@ int setup_init(TrainingSetup *s, const TrainingOptions *o, char *err, size_t err
     }
     if (rc == 0 && o->from) rc = restore_model(&s->trainee, o->from, err, errlen);
     if (rc == 0 && o->resume) rc = restore_checkpoint(&s->trainee, s->checkpoint, s->settings, &s->from, err, errlen);
+    if (rc == 0 && s->from > (uint64_t)o->steps)
+        rc = base_error(err, errlen, -EINVAL, "%s: key train.step: is beyond --steps", s->checkpoint);
     if (rc) setup_free(s);
     return rc;
 }
