@@ -366,7 +366,7 @@ static void streams(void) {
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 130 && strstr(told, "tok/s"));
     free(told);
     told = file_read(test_tmp("stdout"), NULL);
-    CHECK(strlen(told) > 20 && told[strlen(told) - 1] == '\n');
+    CHECK(strlen(told) > 1 && told[strlen(told) - 1] == '\n');
     free(told);
 }
 
