@@ -233,7 +233,7 @@ int main(int argc, char **argv) {
     else if (argc > 1 && strcmp(argv[1], "help") == 0) return help_of(argc - 2, argv + 2);
     else if (argc > 1 && check_model_word(argv[1])) return EXIT_USAGE;
     else cmd = &commands[0];
-    Args a = {.sampling = {.n = 256, .temperature = 1.0, .top_p = 0.9, .repetition = 1, .penalty_window = 64},
+    Args a = {.sampling = {.temperature = 1.0, .top_p = 0.9, .repetition = 1, .penalty_window = 64},
               .show.candidates = 5, .explain = {.layer = -1, .head = -1, .query = -1, .key = -1, .shift = -1}};
     a.program = argv[0];
     int code = options_parse(&a, argc - first, argv + first, cmd);

@@ -194,8 +194,6 @@ static int add_query(Lines *l) {
     return code;
 }
 
-static double sigmoid(double x) { return 1 / (1 + exp(-x)); }
-
 /* P(yes) of yes and no at a text's last token. */
 typedef struct { int yes, no; double p; } Answer;
 static void take_answer(void *arg, size_t i, const float *logits) {

@@ -292,7 +292,7 @@ static void print_label(const Lines *l, int i, int json) {
     else out_text(name, len);
 }
 
-static double sigmoid(double v) { return 1 / (1 + exp(-v)); }
+double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
 /* The labels of token t, best first, with their probabilities: together 1, or each for itself where several may be
  * true; or with the numbers themselves, where these are what the model was trained for, as one label is unless the

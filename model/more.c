@@ -95,25 +95,26 @@ int weights_is_other_part(const Weights *w, const char *name) {
     return w->outer != NULL;
 }
 
-/* An encoder's other heads, other tasks' adapters, and what makes a vector of a text (text/sentence.c). */
-static int is_beside_encoder(const Model *m, const char *name) {
-    static const char *const begins[] = {"pooler.", "classifier.", "dense_2.", "dense_3."};
-    int found = strstr(name, ".lora_") != NULL;
-    for (int i = 0; i < 4; i++) found |= strncmp(name, begins[i], strlen(begins[i])) == 0;
-    return m->config.decoder && m->encoder && found;
+static int is_integer(const char *type) {
+    return (strchr("IU", type[0]) && strchr("0123456789", type[1])) || strcmp(type, "BOOL") == 0;
 }
 
-/* 1 where nobody misses that tensor: it is computed here, or integers, or a tied head again, or another part's. */
-static int is_let_go(const Model *m, const Tensor *t) {
-    static const char frequencies[] = "rotary_emb.inv_freq";
-    int layer, integers = (strchr("IU", t->type_name[0]) && strchr("0123456789", t->type_name[1])) ||
-                          strcmp(t->type_name, "BOOL") == 0;
+TensorRest model_rest(const Model *m, const Tensor *t) {
+    static const char frequencies[] = "rotary_emb.inv_freq", *const heads[] = {"pooler.", "classifier.", "dense_2.",
+                                                                               "dense_3."};
+    int layer, encoder = m->config.decoder && m->encoder;
     RoformerWorld world = m->weights.format == FORMAT_GGUF ? ROFORMER_IN_GGUF : ROFORMER_IN_TORCH;
     const RoformerName *known = m->config.roformer.variant ? roformer_names_find(world, t->name, &layer) : NULL;
     size_t n = strlen(t->name), k = sizeof frequencies - 1;
-    return integers || (n >= k && strcmp(t->name + n - k, frequencies) == 0) ||
-           (known && known->flags & NAME_COMPUTED) || (!m->config.own_head && strcmp(t->name, "lm_head.weight") == 0) ||
-           weights_is_other_part(&m->weights, t->name) || is_beside_encoder(m, t->name);
+    if (!m->config.own_head && strcmp(t->name, "lm_head.weight") == 0) return REST_TIED;
+    if (weights_is_other_part(&m->weights, t->name)) return REST_PART;
+    if (is_integer(t->type_name) || (known && known->flags & NAME_COMPUTED) ||
+        (n >= k && strcmp(t->name + n - k, frequencies) == 0))
+        return REST_COMPUTED;
+    if (encoder && strstr(t->name, ".lora_")) return REST_ADAPTER;
+    for (int i = 0; encoder && i < 4; i++)
+        if (strncmp(t->name, heads[i], strlen(heads[i])) == 0) return REST_HEAD;
+    return REST_UNKNOWN;
 }
 
 /* What no layer asked for: a file of another model, perhaps, or one that was made wrongly. */
@@ -122,7 +123,7 @@ static void note_unused(Model *m) {
     size_t n = 0;
     for (size_t i = 0; i < m->weights.n_tensors; i++) {
         const Tensor *t = &m->weights.tensors[i];
-        if (m->used[i] || is_let_go(m, t)) continue;
+        if (m->used[i] || model_rest(m, t) != REST_UNKNOWN) continue;
         if (n++ == 0) first = t->name;
     }
     if (n == 1) weights_note(&m->weights, "the file has a tensor that this model does not use: %.100s", first);

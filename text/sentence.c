@@ -183,7 +183,7 @@ static int of_folder(Opening *o) {
     if (modules && modules->type != JSON_ARRAY)
         return base_error(o->err, o->errlen, -EINVAL, "%s/modules.json: must be a list of modules", folder);
     if (modules) o->x->normalize = 0;
-    for (const JsonValue *e = modules && modules->type == JSON_ARRAY ? modules->child : NULL; e && rc == 0; e = e->next)
+    for (const JsonValue *e = modules ? modules->child : NULL; e && rc == 0; e = e->next)
         rc = read_module(o, e);
     read_prompts(o->x, json_get(o->x->model->weights.config, "task_instructions"), NULL);
     read_prompts(o->x, json_get(config, "prompts"), json_get(config, "default_prompt_name"));

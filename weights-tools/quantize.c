@@ -97,9 +97,11 @@ static const Mixture *find_type(const Args *a, int *code) {
 static double bytes_before(const Source *s) {
     double sum = 0;
     for (size_t i = 0; i < s->n_items; i++) {
-        const QuantFormat *f = quant_format(item_own_type(&s->items[i]));
-        double values = (double)s->items[i].rows * (double)s->items[i].cols;
-        sum += f ? values / f->block * f->bytes : values * (double)sizeof(double);
+        Item own = s->items[i];
+        size_t bytes;
+        own.type = item_own_type(&own);
+        if (item_bytes(&own, &bytes)) sum += (double)bytes;
+        else sum += (double)own.rows * (double)own.cols * (double)sizeof(double); /* F64, which has no format */
     }
     return sum;
 }

@@ -130,6 +130,10 @@ int item_bytes(const Item *i, size_t *bytes) {
     return size_mul(i->cols / (size_t)f->block, (size_t)f->bytes, bytes) && size_mul(*bytes, i->rows, bytes);
 }
 
+int source_no_memory(const Source *s, char *err, size_t errlen) {
+    return base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path);
+}
+
 /* ---- metadata that all have ---- */
 
 void source_name(const SourceWish *wish, const char *folder, const char *otherwise, char *out, size_t n) {

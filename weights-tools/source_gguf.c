@@ -62,7 +62,7 @@ static int add_tensors(Source *s, char *err, size_t errlen) {
                  ? 0
                  : base_error(err, errlen, -EINVAL, "%s: holds no tensors (a vocabulary only)", s->path);
     for (size_t i = 0; i < s->weights.n_tensors && rc == 0; i++)
-        if (add_tensor(s, &s->weights.tensors[i])) rc = base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path);
+        if (add_tensor(s, &s->weights.tensors[i])) rc = source_no_memory(s, err, errlen);
     return rc;
 }
 

@@ -40,7 +40,7 @@ static const View *find(HfReader *r, const char *name) {
     return at ? *at : NULL;
 }
 
-static int no_memory(HfReader *r) { return base_error(r->err, r->errlen, -ENOMEM, "%s: out of memory", r->s->path); }
+static int no_memory(HfReader *r) { return source_no_memory(r->s, r->err, r->errlen); }
 
 /* The tensor hf, of rows x cols (0: a vector), under GGUF's name. rotated: its rows are those of q's or k's heads. */
 static int take(HfReader *r, const char *hf, const char *gguf, size_t rows, size_t cols, int rotated) {
@@ -212,8 +212,8 @@ int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, siz
     source_name(wish, s->checkpoint.folder, s->config.arch, name, sizeof name);
     rc = huggingface_rename(&s->weights, s->checkpoint.views, s->checkpoint.n_views, sizeof *s->checkpoint.views, err,
                             errlen);
-    if (rc == 0 && s->config.decoder) rc = source_layers_views(s, wish, err, errlen);
-    if (rc == 0) look_at_head(s);
+    if (rc == 0 && s->config.decoder) rc = source_layers_views(s, wish, err, errlen); /* and looks at its head */
+    else if (rc == 0) look_at_head(s);
     if (rc == 0) rc = source_keys(s, is_llama ? "llama" : s->config.arch, name, err, errlen);
     if (rc == 0) rc = s->config.decoder ? source_layers(s, r, err, errlen) : read_tensors(&reader, r);
     if (rc == 0) rc = source_sentence(s, wish, err, errlen);

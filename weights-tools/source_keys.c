@@ -47,6 +47,20 @@ static void sizes(Keys *k, const Config *c) {
     }
 }
 
+/* Every how many layers one is 0 in others, the last of them (shift 1) or the first (0); 0: not regularly. */
+static int period_of(const uint8_t *others, int n, int shift) {
+    int period = 1;
+    while (period - shift < n && others[period - shift]) period++;
+    for (int l = 0; l < n; l++)
+        if ((others[l] != 0) != ((l + shift) % period != 0)) return 0;
+    return period;
+}
+
+static void list_of_layers(Keys *k, const char *name, const uint8_t *flags, int n) {
+    gguf_array(k->meta, key(k, name), META_BOOL, (uint64_t)n);
+    for (int l = 0; l < n; l++) buffer_fill(&k->meta->bytes, flags[l] != 0, 1);
+}
+
 /* Of an encoder the width of both sides, and where that is all a period: the first of so many layers sees all. */
 static void window(Keys *k, const Config *c) {
     int some = 0, all = 1, encoder = c->mask != MASK_CAUSAL;
@@ -54,15 +68,9 @@ static void window(Keys *k, const Config *c) {
     if (c->window == 0 || !some) return;
     count(k, "attention.sliding_window", encoder ? 2 * c->window : c->window);
     if (all) return;
-    if (encoder && c->decoder->traits->full_first) {
-        int period = 1, regular = 1;
-        while (period < c->n_layers && c->windowed[period]) period++;
-        for (int l = 0; l < c->n_layers; l++) regular &= c->windowed[l] == (l % period != 0);
-        if (regular) count(k, "attention.sliding_window_pattern", period);
-        if (regular) return;
-    }
-    gguf_array(k->meta, key(k, "attention.sliding_window_pattern"), META_BOOL, (uint64_t)c->n_layers);
-    for (int l = 0; l < c->n_layers; l++) buffer_fill(&k->meta->bytes, c->windowed[l] != 0, 1);
+    int period = encoder && c->decoder->traits->full_first ? period_of(c->windowed, c->n_layers, 0) : 0;
+    if (period) count(k, "attention.sliding_window_pattern", period);
+    else list_of_layers(k, "attention.sliding_window_pattern", c->windowed, c->n_layers);
 }
 
 static void attention(Keys *k, const LinearConfig *a) {
@@ -100,16 +108,11 @@ static void sections(Keys *k, uint32_t pairs) {
 
 /* Every so many layers one without a state; else a list. */
 static void recurrent(Keys *k, const Config *c) {
-    const Decoder *x = c->decoder;
-    int period = 0;
-    while (period < c->n_layers && x->kinds[period].mixer == MIXER_DELTA) period++;
-    period++;
-    int regular = 1;
-    for (int l = 0; l < c->n_layers; l++) regular &= (x->kinds[l].mixer == MIXER_DELTA) == ((l + 1) % period != 0);
-    if (regular) count(k, "full_attention_interval", period);
-    if (regular) return;
-    gguf_array(k->meta, key(k, "attention.recurrent_layers"), META_BOOL, (uint64_t)c->n_layers);
-    for (int l = 0; l < c->n_layers; l++) buffer_fill(&k->meta->bytes, x->kinds[l].mixer == MIXER_DELTA, 1);
+    uint8_t delta[CONFIG_MAX_LAYERS];
+    for (int l = 0; l < c->n_layers; l++) delta[l] = c->decoder->kinds[l].mixer == MIXER_DELTA;
+    int period = period_of(delta, c->n_layers, 1);
+    if (period) count(k, "full_attention_interval", period);
+    else list_of_layers(k, "attention.recurrent_layers", delta, c->n_layers);
 }
 
 /* What an encoder has around its layers. Token types are the tokenizer's matter there; of the classifier llama.cpp
@@ -250,7 +253,7 @@ int source_rope(Source *s, const char *arch, char *err, size_t errlen) {
         return base_error(err, errlen, -EINVAL, "%s: a context of 2^32 or more has no key in GGUF", s->path);
     int rc = scaling(s, &k, err, errlen);
     if (rc == 0 && k.beyond) rc = too_large(s, err, errlen);
-    return rc == -ENOMEM ? base_error(err, errlen, rc, "%s: out of memory", s->path) : rc;
+    return rc == -ENOMEM ? source_no_memory(s, err, errlen) : rc;
 }
 
 int source_keys(Source *s, const char *arch, const char *name, char *err, size_t errlen) {

@@ -22,10 +22,6 @@ typedef struct {
 
 static const Decoder *decoder(const Layers *x) { return x->m.config.decoder; }
 
-static int no_memory(const Source *s, char *err, size_t errlen) {
-    return base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path);
-}
-
 /* ---- a checkpoint's windows as tensors ---- */
 
 static int add_view(Source *s, const View *v, char *err, size_t errlen) {
@@ -36,7 +32,7 @@ static int add_view(Source *s, const View *v, char *err, size_t errlen) {
     if (!view_is_contiguous(v))
         return base_error(err, errlen, -EINVAL, "%s: tensor %.100s: its rows do not lie one behind the other: convert "
                           "it to safetensors first", s->path, v->name);
-    return weights_add_tensor(&s->weights, &t) ? no_memory(s, err, errlen) : 0;
+    return weights_add_tensor(&s->weights, &t) ? source_no_memory(s, err, errlen) : 0;
 }
 
 int source_layers_views(Source *s, const SourceWish *wish, char *err, size_t errlen) {
@@ -47,7 +43,7 @@ int source_layers_views(Source *s, const SourceWish *wish, char *err, size_t err
         rc = add_view(s, &s->checkpoint.views[i], err, errlen);
     if (rc) return rc;
     s->weights.by_name = weights_sort(&s->weights, s->weights.tensors, s->weights.n_tensors, sizeof(Tensor), &twice);
-    if (!s->weights.by_name) return no_memory(s, err, errlen);
+    if (!s->weights.by_name) return source_no_memory(s, err, errlen);
     rc = config_read(&s->config, &s->weights, &o, err, errlen);
     if (rc == 0 && wish->task && s->config.decoder->adapter < 0)
         rc = base_error(err, errlen, -EINVAL, "%s: --task: this model has no adapters", s->path);
@@ -65,36 +61,25 @@ static int load(Layers *x, char *err, size_t errlen) {
 
 /* ---- what is left over ---- */
 
-/* What may be left over, and what it is. */
-enum { LEFT_PARTS, LEFT_COMPUTED, LEFT_ADAPTERS, LEFT_HEADS, LEFT_KINDS };
-static const char *const left_over[LEFT_KINDS] = {
-    "of other parts than the text's (pictures, drafts)", "of frequencies or integers, which the engine computes",
-    "of the tasks' adapters: --task NAME merges one", "of a head that nothing here reads (a pooler, words' weights)"};
-
-static int kind_of_rest(const Layers *x, const Tensor *t) {
-    int encoder = x->m.config.mask != MASK_CAUSAL;
-    if (weights_is_other_part(&x->s->weights, t->name)) return LEFT_PARTS;
-    if (text_ends_with(t->name, ".rotary_emb.inv_freq") || t->type < 0) return LEFT_COMPUTED;
-    if (encoder && strstr(t->name, ".lora_")) return LEFT_ADAPTERS;
-    int head = strncmp(t->name, "pooler.", 7) == 0 || strncmp(t->name, "classifier.", 11) == 0;
-    return encoder && head ? LEFT_HEADS : LEFT_KINDS;
-}
-
 static int check_rest(const Layers *x, const Report *r, char *err, size_t errlen) {
-    size_t n[LEFT_KINDS] = {0};
+    static const char *const kinds[REST_KINDS] = {
+        [REST_PART] = "of other parts than the text's (pictures, drafts)",
+        [REST_COMPUTED] = "of frequencies or integers, which the engine computes",
+        [REST_ADAPTER] = "of the tasks' adapters: --task NAME merges one",
+        [REST_HEAD] = "of a head that nothing here reads (a pooler, words' weights)"};
+    size_t n[REST_KINDS] = {0};
     for (size_t i = 0; i < x->m.weights.n_tensors; i++) {
         const Tensor *t = &x->m.weights.tensors[i];
         if (x->m.used[i]) continue;
-        int kind = kind_of_rest(x, t);
-        if (strcmp(t->name, "lm_head.weight") == 0 && !x->m.config.own_head)
-            report_note(r, "left out: lm_head.weight: the model ties it to the embeddings");
-        else if (kind < LEFT_KINDS) n[kind]++;
-        else
+        TensorRest rest = model_rest(&x->m, t);
+        n[rest]++;
+        if (rest == REST_UNKNOWN)
             return base_error(err, errlen, -EINVAL, "%s: tensor %.100s: no %s known here has it", x->s->path, t->name,
                               x->m.config.arch);
     }
-    for (int i = 0; i < LEFT_KINDS; i++)
-        if (n[i]) report_note(r, "left out: %zu tensors %s", n[i], left_over[i]);
+    if (n[REST_TIED]) report_note(r, "left out: lm_head.weight: the model ties it to the embeddings");
+    for (int i = 0; i < REST_KINDS; i++)
+        if (n[i] && kinds[i]) report_note(r, "left out: %zu tensors %s", n[i], kinds[i]);
     return 0;
 }
 
@@ -281,5 +266,5 @@ int source_layers(Source *s, const Report *r, char *err, size_t errlen) {
                   is_there(&x, "model.layers.0.self_attn.qkv_proj.parametrizations.weight.original");
     x.fused_gate_up = decoder(&x)->traits->fused_gate_up;
     x.fused_beta = decoder(&x)->n_delta && !decoder(&x)->traits->tiled;
-    return add_parts(&x) ? no_memory(s, err, errlen) : 0;
+    return add_parts(&x) ? source_no_memory(s, err, errlen) : 0;
 }

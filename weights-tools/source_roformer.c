@@ -53,7 +53,7 @@ static int add_items(Source *s, char *err, size_t errlen) {
                               o->name);
         rc = source_add(s, o->name, &item);
     }
-    return rc ? base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path) : 0;
+    return rc ? source_no_memory(s, err, errlen) : 0;
 }
 
 /* RoPE as run reads it from config.json, into s->config and the description. */

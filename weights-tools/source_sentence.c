@@ -20,10 +20,6 @@ static int is_wanted(const Source *s) {
     return there;
 }
 
-static int no_memory(const Source *s, char *err, size_t errlen) {
-    return base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path);
-}
-
 /* dense_2 and dense_3: the numbers of their folders. */
 static int put_dense(Source *s, char *err, size_t errlen) {
     const Sentence *x = &s->sentence;
@@ -38,7 +34,7 @@ static int put_dense(Source *s, char *err, size_t errlen) {
         const size_t sizes[2] = {m->cols, m->rows};
         char name[40], key[120];
         snprintf(name, sizeof name, "dense_%zu.weight", i + 2);
-        if (source_add(s, name, &item)) return no_memory(s, err, errlen);
+        if (source_add(s, name, &item)) return source_no_memory(s, err, errlen);
         for (int k = 0; k < 2; k++) {
             snprintf(key, sizeof key, "%s.dense_%zu_feat_%s", s->config.arch, i + 2, k ? "out" : "in");
             gguf_u32(&s->meta, key, (uint32_t)sizes[k]);
