@@ -75,16 +75,18 @@ FIRST   := base rope quants encode kernels kernels_attention attention
 SUITE_NAMES := $(patsubst tests/test_%.c,%,$(sort $(wildcard tests/test_*.c)))
 SUITE_NAMES := $(filter $(SUITE_NAMES),$(FIRST)) $(filter-out $(FIRST),$(SUITE_NAMES))
 
-# The programs of weights-tools/. Every other file there but program.c, which prints, is linked with the tests, too.
+# Other names of the program: called by one of these it is that command.
 PROGRAMS   := weights-tools/convert weights-tools/quantize weights-tools/inspect weights-tools/train
-TOOLS      := $(patsubst %.c,$(B)/%.o,$(filter-out $(PROGRAMS:=.c) weights-tools/program.c,$(call sources,weights-tools) $(call sources,train)))
+TOOLS      := $(patsubst %.c,$(B)/%.o,$(call sources,weights-tools) $(call sources,train))
 
-all: run $(PROGRAMS) ## build ./run and weights-tools/convert, quantize, inspect and train (the default)
+all: run $(PROGRAMS) ## build ./run; weights-tools/convert, quantize, inspect and train are other names of it (the default)
 .DEFAULT_GOAL := all
 
 run: ## build ./run alone; SENTENCEPIECE=1 with SentencePiece's library, CC=clang
-run $(PROGRAMS): %: $(B)/% FORCE # those of the flavour that was asked for, even if another's are newer
+run: $(B)/run FORCE # that of the flavour that was asked for, even if another's is newer
 	@cmp -s $< $@ || cp -f $< $@
+$(PROGRAMS): run FORCE
+	@ln -sf ../run $@
 
 core: ## build ./core, the engine without its breadth: CORE, above, and their headers
 core: $(B)/core FORCE
@@ -96,10 +98,10 @@ $(B)/core: $(CORE:%.c=$(B)/%.o) $(B)/model/builtin.o $(B)/flags
 core-lines: # of these files and of the headers that they include
 	@wc -l $(CORE) $$($(CC) $(STD) -MM $(CORE) | tr ' \\\\' '\n\n' | grep '\.h$$' | sort -u) | tail -n 1
 
-$(PROGRAMS:%=$(B)/%): %: %.o $(B)/weights-tools/program.o $(TOOLS) $(LIB) $(B)/flags
-	$(Q)$(LINK) $(filter %.o,$^) $(LDFLAGS) -lm -o $@
+$(PROGRAMS:%=$(B)/%): $(B)/run
+	@mkdir -p $(@D) && ln -sf ../run $@
 
-$(B)/run: $(CLI) $(LIB) $(B)/flags
+$(B)/run: $(CLI) $(TOOLS) $(LIB) $(B)/flags
 	$(Q)$(LINK) $(filter %.o,$^) $(LDFLAGS) -lm -o $@
 
 $(B)/%.o: %.c $(B)/flags
@@ -185,10 +187,25 @@ lint: ## check who includes whom, and that the library neither prints nor exits
 fuzz: ## build the libFuzzer targets in build/fuzz (needs clang) and run each for SECONDS (default 20)
 	@sh tests/fuzz/fuzz.sh $(or $(SECONDS),20)
 
-install: run $(PROGRAMS) ## copy ./run to DESTDIR/PREFIX/bin, and the tools as roformer-convert, -quantize, -inspect, -train
+# Pages and completions come out of the program's own tables; where it does not run here (another machine's), they stay out.
+COMMANDS := $(shell sed -n 's/^    {"\([a-z]*\)", ".*/\1/p' run.c)
+SHARE    := $(DESTDIR)$(PREFIX)/share
+COMPLETIONS := $(SHARE)/bash-completion/completions/roformer $(SHARE)/zsh/site-functions/_roformer \
+               $(SHARE)/fish/vendor_completions.d/roformer.fish
+install: $(B)/run ## copy ./run to DESTDIR/PREFIX/bin/roformer, with pages of man and completions for bash, zsh and fish
 	install -d $(DESTDIR)$(PREFIX)/bin
-	install -m 755 run $(DESTDIR)$(PREFIX)/bin/run
-	for p in $(PROGRAMS); do install -m 755 $$p $(DESTDIR)$(PREFIX)/bin/roformer-$${p##*/}; done
+	install -m 755 $< $(DESTDIR)$(PREFIX)/bin/roformer
+	@$< --version > /dev/null 2>&1 || { echo "$< does not run here: pages and completions are left out"; exit 0; }; \
+	set -e; echo "pages of man and completions in $(SHARE)"; \
+	install -d $(SHARE)/man/man1 $(dir $(COMPLETIONS)); \
+	$< help --man > $(SHARE)/man/man1/roformer.1; \
+	for c in $(COMMANDS); do $< help --man $$c > $(SHARE)/man/man1/roformer-$$c.1; done; \
+	$< help --completions bash > $(word 1,$(COMPLETIONS)); \
+	$< help --completions zsh > $(word 2,$(COMPLETIONS)); \
+	$< help --completions fish > $(word 3,$(COMPLETIONS))
+
+uninstall: ## remove what install copied, and nothing else
+	rm -f $(DESTDIR)$(PREFIX)/bin/roformer $(SHARE)/man/man1/roformer.1 $(COMMANDS:%=$(SHARE)/man/man1/roformer-%.1) $(COMPLETIONS)
 
 clean: ## remove what was built
 	rm -rf build run core $(PROGRAMS)
@@ -196,5 +213,5 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: all core-lines test san tsan arm64 debug bench bench-linear book lint fuzz install clean help FORCE
+.PHONY: all core-lines test san tsan arm64 debug bench bench-linear book lint fuzz install uninstall clean help FORCE
 -include $(shell find $(B) -name "*.d" 2>/dev/null)

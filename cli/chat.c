@@ -260,7 +260,8 @@ static int open_chat(Chat *c, const Args *a) {
     if (!c->t) {
         c->t = chat_template_find("plain");
         c->plain = 1;
-        if (!a->model) note("the compiled-in model writes stories and does not converse: README.md, \"Where to get a "
+        if (a->model == compiled_in)
+            note("the compiled-in model writes stories and does not converse: README.md, \"Where to get a "
                             "model\", has some that do");
         else note("this model has no chat template; it reads \"User: .. Assistant:\" (--chat-template gives another)");
     }

@@ -72,6 +72,10 @@ typedef struct {
 typedef struct { const char *without; long long layer, head, query, key, shift; int without_given; } ExplainArgs;
 typedef struct { const char *convention; long long stride, last, bin; int by_position; } CutArgs; /* 0: not given */
 typedef struct {
+    const char *type, *config, *name, *mask, *pooler, *task;
+    int no_tokenizer, list, force, keys, summary, check_layout;
+} ToolArgs; /* convert, quantize, inspect */
+typedef struct {
     const char *ropes, *lengths, *resume;
     long long score, from;
     int score_given, from_given, entropy, jobs, merge;
@@ -92,7 +96,7 @@ typedef struct { const char *arch, *mask, *pooler; } RoformerArgs;
 typedef struct { long long threads; const char *kernels; int no_mmap; } MachineArgs;
 
 typedef struct {
-    const char *model, *text; /* the words that are no options */
+    const char *model, *text; /* the words that are no options; model: compiled_in where none of them is one */
     const char *program;      /* as it was called */
     char **options, **words;  /* [n_options], [n_words]: all that was given, sorted */
     int n_options, n_words;
@@ -109,6 +113,7 @@ typedef struct {
     PlotArgs plot;
     CutArgs cut;
     CompareArgs compare;
+    ToolArgs tool;
     ContextArgs context;
     RopeArgs rope;
     AttentionArgs attention;
@@ -125,10 +130,15 @@ typedef struct {
 typedef struct {
     const char *name, *usage, *summary, *examples;
     int (*run)(Args *a);
-    int takes_text; /* 1: a word behind MODEL is a text; WORDS: there may be any number of them */
+    int takes_text; /* 1: a word behind MODEL is a text; WORDS: there may be any number, and it sorts them itself */
     const Topic *topics; /* NULL: it has none; a row without a name ends them */
+    int (*run_own)(int argc, char **argv); /* train: its options have a table of their own; run is NULL */
 } Command;
 enum { WORDS = 2 };
+
+extern const char compiled_in[]; /* Args.model of the model in the program: what errors and tables call it */
+/* Could word be a model? It is a file or folder, holds a / or ends in .gguf, .bin or .safetensors. */
+int is_model_word(const char *word);
 
 /* Options may stand anywhere; --name VALUE and --name=VALUE; after -- everything is positional. argv is sorted: options
  * with their values come first. */
@@ -148,6 +158,11 @@ extern double started;                    /* when the program began */
 extern volatile sig_atomic_t interrupted; /* Ctrl-C was pressed */
 extern int quiet;
 extern const char *command_name;          /* the command's name as it was given, for what an error points to */
+extern const char *called;                /* the program as it was called: what our lines, which say ./run, print */
+extern const char *volatile unfinished;   /* a temporary file, which a signal that ends the program removes; or NULL */
+
+/* text, a line or a page of ours, with called for each ./run in it; malloc'ed, NULL without memory. */
+char *as_called(const char *text);
 
 int fail(const char *fmt, ...) BASE_PRINTF(1, 2);   /* one line on stderr; EXIT_FAILED */
 int usage(const char *fmt, ...) BASE_PRINTF(1, 2);  /* the same with a hint; EXIT_USAGE */
@@ -158,7 +173,7 @@ void answer_line(const char *fmt, ...) BASE_PRINTF(1, 2); /* .. also when quiet:
 typedef struct {
     const char *what;
     double start, drawn;
-    int on_screen;
+    int on_screen, megabytes; /* megabytes: what is done is bytes; else tokens */
 } Progress;
 
 void progress_show(Progress *p, size_t done, size_t total);
@@ -242,6 +257,13 @@ int figure_show(Figure f, const Args *a);
 void screen(int *width, int *height, int *colour);
 const char *file_name(const char *path); /* behind the last / */
 
+/* ---- manual.c: what is installed beside the program, from the tables of commands and options ---- */
+
+/* A page of man on stdout: of cmd, or with NULL of the program. */
+void manual_page(const Command *commands, int n, const Command *cmd);
+/* Completions for shell "bash", "zsh" or "fish" on stdout: 0, or an exit code after saying that it is none. */
+int manual_completions(const Command *commands, int n, const char *shell);
+
 /* ---- topics.c: commands of several parts ---- */
 
 const Topic *topic_named(const Topic *topics, const char *command, const char *word); /* NULL after saying why */
@@ -260,6 +282,7 @@ int run_generate(Args *a), run_logits(Args *a), run_tokenize(Args *a), run_perpl
     run_recall(Args *a), run_rope(Args *a), run_explain(Args *a), run_plot(Args *a);
 extern const Topic rope_topics[], explain_topics[]; /* rope/, explain/ */
 int run_score(Args *a);
+int run_convert(Args *a), run_quantize(Args *a), run_inspect(Args *a), run_train(int argc, char **argv);
 int run_fill(Args *a), run_classify(Args *a); /* lines.c */
 int run_embed(Args *a), run_rank(Args *a);    /* embed.c */
 

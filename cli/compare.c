@@ -66,7 +66,6 @@ int compare_lengths(Comparison *c) {
 }
 
 static int check_options(const Args *a) {
-    if (!a->model) return usage("compare needs a MODEL");
     if (!a->in.file) return usage("compare needs a text (-f FILE)");
     if (!a->compare.ropes || !*a->compare.ropes) return usage("compare needs specs (--rope none,linear,yarn)");
     if (a->n_words > 1) return usage("\"%s\" is one word too many", a->words[1]);
@@ -227,6 +226,7 @@ static int prepare(Comparison *c) {
 int run_compare(Args *a) {
     Comparison c = {.a = a};
     if (a->compare.merge) return compare_merge(a);
+    if (!a->model) a->model = compiled_in;
     int code = check_options(a);
     if (code) return code;
     code = prepare(&c);

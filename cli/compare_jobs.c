@@ -47,7 +47,7 @@ int compare_jobs(const Comparison *c) {
             else if (a->compare.score_given) out_printf("--score %lld ", a->compare.score);
             out_printf("--csv ");
             if (*a->model == '-') out_printf("-- ");
-            put_word(a->model);
+            if (a->model != compiled_in) put_word(a->model);
             out_printf("\n");
         }
     return 0;

@@ -89,7 +89,7 @@ static int embed_line(Lines *l, size_t i) {
 
 int run_embed(Args *a) {
     Lines l = {.mask = NULL};
-    int code = run_lines(&l, a, "embed", check_embed, embed_line);
+    int code = run_lines(&l, a, check_embed, embed_line);
     sentence_close(&l.sentence);
     return code;
 }
@@ -264,8 +264,8 @@ static int print_ranking(Lines *l) {
 int run_rank(Args *a) {
     Ranking r = {0};
     Lines l = {.own = &r, .begin = add_query, .end = print_ranking, .text_is_query = 1};
-    if (a->model && !a->text) return usage("rank needs a QUERY behind the model");
-    int code = run_lines(&l, a, "rank", check_rank, rank_line);
+    if (!a->text) return usage("rank needs a QUERY");
+    int code = run_lines(&l, a, check_rank, rank_line);
     for (size_t i = 0; i < r.n; i++) free(r.lines[i].text);
     free(r.lines);
     free(r.query);

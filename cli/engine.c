@@ -228,9 +228,10 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     if (a->rope.method && strstr(a->rope.method, "factor=") && a->rope.factor > 0)
         return usage("--rope-factor: --rope has a factor of its own");
     if (a->rope.method && rope_spec_check(a->rope.method, e->err, sizeof e->err)) return usage("--%s", e->err);
-    int rc = a->model ? model_open(&e->model, a->model, &o, e->err, sizeof e->err)
-                      : model_open_memory(&e->model, builtin_model, builtin_model_size, "the compiled-in model", &o,
-                                          e->err, sizeof e->err);
+    int rc = a->model == compiled_in
+                 ? model_open_memory(&e->model, builtin_model, builtin_model_size, compiled_in, &o, e->err,
+                                     sizeof e->err)
+                 : model_open(&e->model, a->model, &o, e->err, sizeof e->err);
     if (rc == 0 && want_tokenizer)
         rc = vocabulary_open(&e->tokenizer, &e->model.weights, a->tokenizer.file, (size_t)e->model.config.vocab_size,
                              &to, e->err, sizeof e->err);

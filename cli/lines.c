@@ -144,11 +144,10 @@ static int open_session(Lines *l) {
     return session_init(&l->e.session, &l->e.model, &o, l->e.err, sizeof l->e.err) ? fail("%s", l->e.err) : 0;
 }
 
-int run_lines(Lines *l, Args *a, const char *name, LinesCheck *check, LineWork *work) {
+int run_lines(Lines *l, Args *a, LinesCheck *check, LineWork *work) {
     enum { TOGETHER = 1024, USUAL = 4096 }; /* enough for every core, and little memory; of a decoder's long context */
     l->a = a, l->work = work;
     size_t width = 0;
-    if (!a->model) return usage("%s needs a MODEL", name);
     int code = engine_open(&l->e, a, 1);
     if (code) return code;
     const Config *c = &l->e.model.config;
@@ -274,7 +273,7 @@ static int fill_line(Lines *l, size_t i) {
     return 0;
 }
 
-int run_fill(Args *a) { return run_lines(&(Lines){.mask = NULL}, a, "fill", check_fill, fill_line); }
+int run_fill(Args *a) { return run_lines(&(Lines){.mask = NULL}, a, check_fill, fill_line); }
 
 static int check_classify(Lines *l, size_t *width) {
     *width = (size_t)l->e.model.config.roformer.n_labels;
@@ -344,4 +343,4 @@ static int classify_line(Lines *l, size_t i) {
     return 0;
 }
 
-int run_classify(Args *a) { return run_lines(&(Lines){.mask = NULL}, a, "classify", check_classify, classify_line); }
+int run_classify(Args *a) { return run_lines(&(Lines){.mask = NULL}, a, check_classify, classify_line); }

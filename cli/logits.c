@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
     size_t vocab_size;
@@ -56,7 +57,7 @@ static int *parse_beside(const char *option, const char *s, size_t n, int *code)
     size_t count;
     int *list = s && *code == 0 ? parse_ids(option, s, &count) : NULL;
     if (s && *code == 0 && (!list || count != n)) {
-        if (list) usage("%s has %zu entries, and --ids has %zu", option, count, n);
+        if (list) usage("%s has %zu entries, and there are %zu ids", option, count, n);
         *code = EXIT_USAGE;
     }
     return list;
@@ -73,9 +74,34 @@ static int read_places(Places *p, const Args *a, size_t n) {
     int code = read_text(a->in.positions, &text, &len);
     if (code) return code;
     if (places_read(p, text, len, a->in.positions, kind, err, sizeof err)) code = fail("%s", err);
-    else if (p->n != n) code = usage("--positions has %zu tokens, and --ids has %zu", p->n, n);
+    else if (p->n != n) code = usage("--positions has %zu tokens, and there are %zu ids", p->n, n);
     free(text);
     return code;
+}
+
+/* The ids of -i, -f or stdin, as generate reads a prompt; an encoder's text stands between its own signs. malloc'ed. */
+static int read_ids(Engine *e, const Args *a, int **ids, size_t *n) {
+    char *file = NULL;
+    size_t len = a->in.prompt ? strlen(a->in.prompt) : 0;
+    int code = a->in.prompt ? 0 : read_text(a->in.file, &file, &len);
+    if (code) return code;
+    if (a->in.piped && len && file[len - 1] == '\n') len--; /* echo's */
+    int flags = (e->model.config.mask == MASK_CAUSAL ? ENCODE_BOS : ENCODE_ADDED) |
+                (a->in.special ? ENCODE_SPECIAL : 0);
+    if (tokenizer_encode(e->tokenizer, file ? file : a->in.prompt, len, flags, ids, n, e->err, sizeof e->err))
+        code = fail("%s", e->err);
+    else if (*n == 0) code = fail("there is no token in this text");
+    free(file);
+    return code;
+}
+
+/* Where the ids come from: one place. */
+static int check_input(Args *a) {
+    if (a->in.prompt && a->in.file) return usage("-i and -f both give a text; one is enough");
+    if (a->in.ids && (a->in.prompt || a->in.file)) return usage("--ids and a text are both given; one is enough");
+    if (!a->in.ids && !a->in.prompt && !a->in.file) a->in.file = piped_text(), a->in.piped = a->in.file != NULL;
+    if (!a->in.ids && !a->in.prompt && !a->in.file) return usage("logits needs --ids, or a text: -i, -f or a pipe");
+    return 0;
 }
 
 int run_logits(Args *a) {
@@ -83,19 +109,18 @@ int run_logits(Args *a) {
     Places places = {0};
     Probe probe;
     size_t n = 0;
-    int code = 0;
-    if (!a->model) return usage("logits needs a MODEL");
-    if (!a->in.ids) return usage("logits needs --ids");
+    int *ids = NULL, code = check_input(a);
+    if (code) return code;
     a->context.exact = 1;
-    int *ids = parse_ids("--ids", a->in.ids, &n);
-    if (!ids) code = EXIT_USAGE;
+    if (a->in.ids && !(ids = parse_ids("--ids", a->in.ids, &n))) return EXIT_USAGE;
+    if (!a->in.ids && (code = engine_open(&e, a, 1)) == 0) code = read_ids(&e, a, &ids, &n);
     int *types = parse_beside("--type-ids", a->in.type_ids, n, &code),
         *mask = parse_beside("--attention-mask", a->in.attention_mask, n, &code);
     uint8_t *keep = mask && code == 0 ? malloc(n) : NULL;
     for (size_t i = 0; keep && i < n; i++) keep[i] = mask[i] != 0;
     if (code == 0 && mask && !keep) code = fail("out of memory");
     if (code == 0) code = read_places(&places, a, n);
-    if (code == 0) code = engine_open(&e, a, 0);
+    if (code == 0 && a->in.ids) code = engine_open(&e, a, 0);
     if (code == 0 && places.n) code = needs_rope(&e, "--positions");
     probe_init(&probe, &places, NULL, places_turn);
     if (code == 0 && places.n) e.attention = &probe.attention;

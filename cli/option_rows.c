@@ -16,13 +16,16 @@ const char *const option_groups[] = {"text in", "output",    "sampling", "measur
 #define WRITERS "generate chat"
 #define ENCODERS "fill embed classify rank"
 #define FILES "tokenize perplexity compare recall " ENCODERS
-#define TEXTS "score " FILES
+#define TEXTS "score logits " FILES
 #define STRETCHED "logits score perplexity bench proof " WRITERS " " ENCODERS
 #define MODELS "plan " STRETCHED
 #define PROBES "passkey recall"
 #define READERS "compare explain " PROBES " " MODELS
 #define SHOWS "rope explain"
-#define ALL "tokenize plot " READERS " " SHOWS
+#define WRITTEN "convert quantize"
+#define TOOLS WRITTEN " inspect"
+#define SPEAKERS "tokenize plot " READERS " " SHOWS
+#define ALL SPEAKERS " " TOOLS
 
 static const char *axes_name(int i) { return axes_row_of(i) ? axes_row_of(i)->name : NULL; }
 static const char *kernels_name(int i) { return kernels_row(i) ? kernels_row(i)->name : NULL; }
@@ -38,9 +41,10 @@ const Option options[] = {
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "chat", AT(in.prompt), .help = "the first message"},
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "proof", AT(in.prompt), .help = "the text (some sentences)"},
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "score", AT(in.prompt), .help = "what stands before it (nothing)"},
+    {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "logits", AT(in.prompt), .help = "the text to read"},
     {TEXT_IN, 0, "--text", "TEXT", STRINGS, "score", AT(in.texts),
      .help = "the text that is scored; may be given up to 16 times"},
-    {TEXT_IN, 'f', "--file", "FILE", STRING, "generate " FILES, AT(in.file),
+    {TEXT_IN, 'f', "--file", "FILE", STRING, "generate logits " FILES, AT(in.file),
      .help = "read the text from FILE; - is stdin"},
     {TEXT_IN, 0, "--ids", "1,15,7", STRING, "logits", AT(in.ids), .help = "the ids to evaluate, exactly these"},
     {TEXT_IN, 0, "--type-ids", "0,0,1", STRING, "logits", AT(in.type_ids),
@@ -58,7 +62,7 @@ const Option options[] = {
      .help = "the file is documents between lines that hold exactly LINE"},
     {TEXT_IN, 0, "--pair", NULL, FLAG, "embed", AT(in.pair),
      .help = "each line is two texts with a tab between: print the cosine of their vectors"},
-    {TEXT_IN, 0, "--special", NULL, FLAG, "generate tokenize", AT(in.special),
+    {TEXT_IN, 0, "--special", NULL, FLAG, "generate logits tokenize", AT(in.special),
      .help = "special tokens written in the text count as such"},
     {TEXT_IN, 0, "--no-bos", NULL, FLAG, "tokenize", AT(in.no_bos),
      .help = "the text's own ids, nothing added before or after"},
@@ -71,6 +75,21 @@ const Option options[] = {
      .help =
          "tokenizer.json, tokenizer.model, tokenizer.bin, vocab.txt, a .tiktoken file, or a folder with one or with "
          "vocab.json and merges.txt"},
+    {TEXT_IN, 'z', "--tokenizer", "FILE", STRING, WRITTEN, AT(tokenizer.file), .alias = "--vocab",
+     .help = "the tokenizer, where it is not beside IN: any file or folder that ./run tokenize opens"},
+    {TEXT_IN, 'z', "--tokenizer", "FILE", STRING, "inspect", AT(tokenizer.file),
+     .help = "with --check-layout: where the file has no vocabulary"},
+    {TEXT_IN, 0, "--no-tokenizer", NULL, FLAG, WRITTEN, AT(tool.no_tokenizer), .help = "write none"},
+    {TEXT_IN, 0, "--pre", "NAME", STRING, "convert", AT(tokenizer.pre),
+     .help = "byte-level BPE whose files do not say how words are cut: GGUF's name (gpt-2, qwen2 ..)"},
+    {TEXT_IN, 0, "--config", "FILE", STRING, WRITTEN, AT(tool.config),
+     .help = "config.json or bert_config.json, where it is not beside IN"},
+    {TEXT_IN, 0, "--mask", "MASK", STRING, "convert", AT(tool.mask),
+     .help = "padding, causal (GPT) or unilm (RoFormer-Sim; where the pooler is linear), where the file does not say"},
+    {TEXT_IN, 0, "--pooler", "ACT", STRING, "convert", AT(tool.pooler),
+     .help = "tanh or linear (RoFormer-Sim), where there is a pooler (what the config says, or tanh)"},
+    {TEXT_IN, 0, "--task", "NAME", STRING, "convert", AT(tool.task),
+     .help = "merge the adapter of that task (jina-embeddings-v3), or of query or document"},
     {TEXT_IN, 0, "--pre", "NAME", STRING, WRITERS " explain " TEXTS, AT(tokenizer.pre),
      .help =
          "byte-level BPE whose file does not say how words are cut: gpt-2, llama-bpe, qwen2 .. (GGUF's names; known "
@@ -119,9 +138,23 @@ const Option options[] = {
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "proof", AT(show.svg), .help = "draw the loss by position into FILE"},
     {OUTPUT, 0, "--json", NULL, FLAG, "generate logits score perplexity compare bench proof plan " PROBES,
      AT(show.json), .help = "print a JSON object"},
+    {OUTPUT, 0, "--type", "TYPE", STRING, "convert", AT(tool.type),
+     .help = "keep: the stored type (the default; in GGUF F64 and llama2.c's int8 become F32); f32; f16: matrices as "
+             "F16 (MXFP4 stays), vectors, routers and tables of positions as F32; ./run quantize writes the others"},
+    {OUTPUT, 0, "--name", "NAME", STRING, "convert", AT(tool.name),
+     .help = "general.name in the GGUF file (the folder's name)"},
+    {OUTPUT, 0, "--list", NULL, FLAG, "convert", AT(tool.list),
+     .help = "print names, shapes, types and what GGUF calls them, then stop"},
+    {OUTPUT, 'f', "--force", NULL, FLAG, WRITTEN, AT(tool.force), .help = "write over a file that is there"},
+    {OUTPUT, 's', "--summary", NULL, FLAG, "inspect", AT(tool.summary), .help = "no table of tensors"},
+    {OUTPUT, 'k', "--keys", NULL, FLAG, "inspect", AT(tool.keys), .help = "a GGUF file's keys, too"},
+    {OUTPUT, 0, "--json", NULL, FLAG, "inspect", AT(show.json),
+     .help = "all of it as one JSON object; arrays of more than 64 elements are counted"},
+    {OUTPUT, 0, "--check-layout", NULL, FLAG, "inspect", AT(tool.check_layout),
+     .help = "which entries of a head are a pair, by the loss of a sentence read both ways"},
     {OUTPUT, 0, "--json", NULL, FLAG, ENCODERS, AT(show.json), .help = "print a JSON object a line"},
     {OUTPUT, 'q', "--quiet", NULL, FLAG, ALL, AT(show.quiet), .help = "no timings, no progress"},
-    {OUTPUT, 'v', "--verbose", NULL, FLAG, ALL, AT(show.verbose), .help = "say what was opened"},
+    {OUTPUT, 'v', "--verbose", NULL, FLAG, SPEAKERS, AT(show.verbose), .help = "say what was opened"},
     {OUTPUT, 0, "--version", NULL, FLAG, ALL, AT(show.version), .help = "version and kernels"},
     {OUTPUT, 'h', "--help", NULL, FLAG, ALL, AT(show.help), .help = "this help"},
 
@@ -322,6 +355,8 @@ const Option options[] = {
 
     {MACHINE, 'j', "--threads", "N", INTEGER, READERS, AT(machine.threads), .help = "threads (all processors)", 1,
      1024},
+    {MACHINE, 'j', "--threads", "N", INTEGER, "quantize", AT(machine.threads),
+     .help = "threads (all processors); the file does not depend on it", 1, 1024},
     {MACHINE, 0, "--kernels", "NAME", STRING, READERS, AT(machine.kernels),
      .help = "a row of the arithmetic (the fastest that runs here):", .choice = kernels_name},
     {MACHINE, 0, "--no-mmap", NULL, FLAG, READERS, AT(machine.no_mmap),

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "base/nearest.h"
+#include "base/paths.h"
 
 #include "kernels/rows.h"
 #include "model/roformer_kinds.h"
@@ -74,6 +75,8 @@ static const Option *find_option(const char *word, size_t len, const Command *cm
     return NULL;
 }
 
+int option_is_of(const Option *o, const Command *cmd) { return among(o->commands, cmd->name); }
+
 static const char *asked; /* the command whose options these are: */
 static const char *option_name(int i) { /* without its dashes, which are always right */
     for (const Option *o = options; o->name; o++)
@@ -119,15 +122,33 @@ static void sort_option(char **argv, int i, int k, int *n) {
     }
 }
 
+const char compiled_in[] = "the compiled-in model";
+
+int is_model_word(const char *word) {
+    static const char *const ends[] = {".gguf", ".bin", ".safetensors"};
+    size_t n = strlen(word);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+        if (n > strlen(ends[i]) && strcmp(word + n - strlen(ends[i]), ends[i]) == 0) return 1;
+    return strchr(word, '/') || file_is_folder(word) || file_exists(word);
+}
+
+/* Which of the words is the model, and which the text: of two the first is the model, one alone where it could be. */
+static int sort_words(Args *a, const Command *cmd) {
+    int most = cmd->takes_text ? 2 : 1, n = a->n_words, named = n > 0;
+    if (cmd->takes_text == WORDS) return a->model = n ? a->words[0] : NULL, 0;
+    if (n > most) return usage("\"%s\" is one word too many", a->words[most]);
+    if (n == 1 && cmd->takes_text && !a->show.help) named = is_model_word(a->words[0]);
+    a->model = named ? a->words[0] : compiled_in;
+    a->text = n > named ? a->words[named] : NULL;
+    return 0;
+}
+
 int options_parse(Args *a, int argc, char **argv, const Command *cmd) {
     int only_words = 0, n = 0;
     for (int i = 0, words; i < argc; i += words) {
         const char *word = argv[i];
         words = 1;
         if (only_words || word[0] != '-' || word[1] == 0 || strchr("0123456789.", word[1])) { /* -7: no option */
-            if (!a->model) a->model = word;
-            else if (!a->text && cmd->takes_text) a->text = word;
-            else if (cmd->takes_text != WORDS) return usage("\"%s\" is one word too many", word);
             continue;
         }
         if (strcmp(word, "--") == 0) only_words = 1;
@@ -136,7 +157,7 @@ int options_parse(Args *a, int argc, char **argv, const Command *cmd) {
     }
     a->options = argv, a->n_options = n;
     a->words = argv + n, a->n_words = argc - n;
-    return 0;
+    return sort_words(a, cmd);
 }
 
 /* ---- help ---- */
@@ -161,7 +182,9 @@ static void print_option(const Option *o) {
              o->letter ? ", " : "  ", o->name, open ? "[=" : o->arg ? " " : "", o->arg ? o->arg : "",
              open ? "]" : "");
     int column = printf("  %-*s", HELP_INDENT - 2, left);
-    print_wrapped(o->help, HELP_INDENT, &column);
+    char *help = as_called(o->help);
+    print_wrapped(help ? help : o->help, HELP_INDENT, &column);
+    free(help);
     for (int i = 0; o->choice && o->choice(i); i++) print_wrapped(o->choice(i), HELP_INDENT, &column);
     putchar('\n');
 }
@@ -169,7 +192,7 @@ static void print_option(const Option *o) {
 void options_print(const Command *cmd) {
     const char *title = "";
     for (const Option *o = options; o->name; o++) {
-        if (!among(o->commands, cmd->name)) continue;
+        if (!option_is_of(o, cmd)) continue;
         if (strcmp(title, option_groups[o->group]) != 0) printf("\n%s:\n", title = option_groups[o->group]);
         print_option(o);
     }

@@ -27,5 +27,6 @@ typedef struct {
     const char *(*choice)(int i); /* the i-th of its values, NULL behind the last */
 } Option;
 extern const Option options[]; /* a row without a name ends it */
+int option_is_of(const Option *o, const Command *cmd); /* 1: its help shows it */
 
 #endif

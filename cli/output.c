@@ -15,37 +15,61 @@
 double started;
 volatile sig_atomic_t interrupted;
 int quiet;
-const char *command_name = "";
+const char *command_name = "", *called = "./run";
+const char *volatile unfinished;
+
+char *as_called(const char *text) {
+    size_t n = 0, len = strlen(called), own = strlen("./run");
+    for (const char *at = text; (at = strstr(at, "./run")); at += own) n++;
+    char *copy = malloc(strlen(text) + n * len + 1), *to = copy;
+    while (copy && *text) {
+        int here = strncmp(text, "./run", own) == 0;
+        memcpy(to, here ? called : text, here ? len : 1);
+        to += here ? len : 1;
+        text += here ? own : 1;
+    }
+    if (copy) *to = 0;
+    return copy;
+}
+
+/* One line, no control characters, whatever a name holds. */
+static void error_line(const char *fmt, va_list ap) {
+    char line[1400], *own = as_called(fmt);
+    base_verror(line, sizeof line, 0, own ? own : fmt, ap);
+    free(own);
+    fprintf(stderr, "%s: %s", file_name(called), line);
+}
 
 int fail(const char *fmt, ...) {
-    char line[1400];
     va_list ap;
     va_start(ap, fmt);
-    base_verror(line, sizeof line, 0, fmt, ap); /* one line, no control characters, whatever a name holds */
+    error_line(fmt, ap);
     va_end(ap);
-    fprintf(stderr, "run: %s\n", line);
+    fputc('\n', stderr);
     return EXIT_FAILED;
 }
 
 int usage(const char *fmt, ...) {
-    char line[1400];
     va_list ap;
     va_start(ap, fmt);
-    base_verror(line, sizeof line, 0, fmt, ap);
+    error_line(fmt, ap);
     va_end(ap);
-    fprintf(stderr, "run: %s; ./run %s%s--help shows what there is\n", line, command_name, *command_name ? " " : "");
+    fprintf(stderr, "; %s %s%s--help shows what there is\n", called, command_name, *command_name ? " " : "");
     return EXIT_USAGE;
 }
 
 /* A line of what is to be known, without the control characters that a file's name or a text in it may have. */
 static void remark(const char *fmt, va_list ap) {
     va_list again;
+    char *own = as_called(fmt);
+    if (!own) return;
     va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, fmt, again);
+    int n = vsnprintf(NULL, 0, own, again);
     va_end(again);
     char *line = n < 0 ? NULL : malloc((size_t)n + 1);
+    if (line) vsnprintf(line, (size_t)n + 1, own, ap);
+    free(own);
     if (!line) return;
-    vsnprintf(line, (size_t)n + 1, fmt, ap);
     for (unsigned char *p = (unsigned char *)line; *p; p++) {
         int c1 = *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
         if (c1 || *p == 0x7f || (*p < 0x20 && *p != '\n' && *p != '\t')) *p = '?', p += c1, *p = '?';
@@ -73,8 +97,9 @@ void progress_show(Progress *p, size_t done, size_t total) {
     if (quiet || !isatty(2) || t - p->start < 2 || t - p->drawn < 0.2 || done == 0) return;
     p->drawn = t;
     p->on_screen = 1;
-    fprintf(stderr, "\r%s: %zu of %zu tokens, %.0f s to go \033[K", p->what, done, total,
-            (t - p->start) / (double)done * (double)(total - done));
+    double each = p->megabytes ? 1e6 : 1, left = (t - p->start) / (double)done * (double)(total - done);
+    fprintf(stderr, "\r%s: %.0f of %.0f %s, %.0f s to go \033[K", p->what, (double)done / each,
+            (double)total / each, p->megabytes ? "MB" : "tokens", left);
 }
 
 void progress_clear(Progress *p) {

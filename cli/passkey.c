@@ -243,7 +243,6 @@ static int run_grid(Grid *g) {
 
 int run_passkey(Args *a) {
     Grid g = {.a = a, .c.a = a, .trials = a->probe.trials ? (size_t)a->probe.trials : 5};
-    if (!a->model) return usage("passkey needs a MODEL");
     if (!a->compare.ropes) a->compare.ropes = "file";
     if (!a->sampling.seed_given) a->sampling.seed = 42;
     int code = compare_ropes(&g.c);

@@ -258,7 +258,6 @@ int run_perplexity(Args *a) {
     Engine e;
     Scoring s = {.e = &e, .a = a};
     char *text = NULL;
-    if (!a->model) return usage("perplexity needs a MODEL");
     if (!a->in.file && !(a->in.file = piped_text())) return usage("perplexity needs a text (-f FILE, or on stdin)");
     if (a->show.svg && !a->cut.by_position) return usage("--svg draws the loss by position; add --by-position");
     int code = svg_check(a);

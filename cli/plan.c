@@ -83,8 +83,8 @@ static void print_advice(const Reach *p, const Args *a, const char *specs, int w
     snprintf(usual, sizeof usual, "none,%s,yarn%s", ntk, whole ? "" : ",rerope,self-extend,dca,sinks");
     out_printf("  --rope %-20s (twice the factor: what was reported to do better than the factor itself)\n", ntk);
     if (!whole) out_printf("  --rope %-20s (reads on without end, and sees the last part only)\n", "sinks");
-    out_printf("which is best for this model and a text of yours:\n  ./run compare %s -f TEXT --rope %s "
-               "--lengths %lld,%lld\n", a->model, specs ? specs : usual, (long long)p->trained,
+    out_printf("which is best for this model and a text of yours:\n  %s compare%s%s -f TEXT --rope %s "
+               "--lengths %lld,%lld\n", called, a->model == compiled_in ? "" : " ", a->model == compiled_in ? "" : a->model, specs ? specs : usual, (long long)p->trained,
                (long long)p->context);
 }
 
@@ -142,7 +142,6 @@ int run_plan(Args *a) {
     char spec[ROPE_SPEC_MOST];
     const char *specs = a->rope.method ? a->rope.method : usual_specs;
     const char *asked = a->rope.method;
-    if (!a->model) return usage("plan needs a MODEL");
     a->rope.method = NULL; /* a list, and not the model's own setting */
     int code = engine_open(&e, a, 0), more = 1;
     if (code == 0 && (code = needs_rope(&e, "plan"))) engine_close(&e);

@@ -152,7 +152,6 @@ static int draw(Task *t) {
 int run_proof(Args *a) {
     Task t = {.a = a};
     const char *asked = a->attention.kind;
-    if (!a->model) return usage("proof needs a MODEL");
     if (a->proof.angles && !(t.angles = rope_angles_row(a->proof.angles)))
         return usage("--angles: there is no \"%s\"; double, f32, bf16 and ggml are known", a->proof.angles);
     int code = read_shifts(&t);

@@ -306,7 +306,6 @@ static int run_all(Recall *r) {
 int run_recall(Args *a) {
     Recall r = {.a = a, .c.a = a, .span = a->probe.span ? (size_t)a->probe.span : 64,
                 .samples = a->probe.samples ? (size_t)a->probe.samples : 20};
-    if (!a->model) return usage("recall needs a MODEL");
     if (!a->in.file) return usage("recall needs a text (-f FILE)");
     if (!a->compare.ropes) a->compare.ropes = "file";
     if (!a->sampling.seed_given) a->sampling.seed = 42;

@@ -99,7 +99,6 @@ static int score(Task *t, const char *text, int first) {
 
 int run_score(Args *a) {
     Task t = {.a = a};
-    if (!a->model) return usage("score needs a MODEL");
     if (a->in.texts.n == 0) return usage("score needs a text (--text \"..\")");
     int code = engine_open(&t.e, a, 1);
     if (code) return code;

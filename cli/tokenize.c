@@ -26,9 +26,15 @@ static void print_piece(const char *s, size_t n) {
 
 /* The tokenizer that path is, or that the model there has. */
 static int tokenizer_of(Tokenizer **t, const Args *a, const TokenizerOptions *o, char *err, size_t errlen) {
+    Weights w;
+    if (a->model == compiled_in && !a->tokenizer.file) {
+        int rc = weights_open_memory(&w, builtin_model, builtin_model_size, compiled_in, err, errlen);
+        if (rc == 0) rc = vocabulary_open(t, &w, NULL, 0, o, err, errlen);
+        weights_close(&w);
+        return rc;
+    }
     if (a->tokenizer.file || tokenizer_probe(a->model))
         return tokenizer_open_with(t, a->tokenizer.file ? a->tokenizer.file : a->model, o, err, errlen);
-    Weights w;
     if (weights_open(&w, a->model, err, errlen))
         return tokenizer_open_with(t, a->model, o, err, errlen); /* says what a tokenizer would be */
     int rc = vocabulary_open(t, &w, NULL, 0, o, err, errlen);
@@ -41,9 +47,6 @@ int run_tokenize(Args *a) {
     Tokenizer *t = NULL;
     size_t len = 0, n = 0;
     int *ids = NULL;
-    if (a->tokenizer.file && a->model && !a->text && !a->in.file && !file_exists(a->model))
-        a->text = a->model, a->model = NULL; /* -z FILE TEXT */
-    if (!a->model && !a->tokenizer.file) return usage("tokenize needs a MODEL or a TOKENIZER");
     if (a->text && a->in.file) return usage("a text and -f are both given; one is enough");
     if (a->show.want_ids && a->show.pieces) return usage("--ids and --pieces are both given; one is enough");
     TokenizerOptions o;

@@ -1,4 +1,4 @@
-/* kernels/encode.h - floats into the layouts of kernels/quants.h: what weights-tools/quantize writes.
+/* kernels/encode.h - floats into the layouts of kernels/quants.h: what quantize writes.
  *
  *     uint8_t block_row[...];                               n / block * bytes of the type's QuantFormat
  *     if (quant_encode(TENSOR_Q4_K, block_row, x, n)) ...            some of x cannot be held

@@ -6,7 +6,7 @@
  *     char name[ROFORMER_NAME_MAX];
  *     roformer_names_write(name, row, ROFORMER_IN_GGUF, layer, 0);        "blk.3.attn_q.weight"
  *
- * One table, read in every direction, needing libc alone: weights-tools/convert renames with it, and the engine's
+ * One table, read in every direction, needing libc alone: convert renames with it, and the engine's
  * loader looks its tensors up with it. '#' stands for the layer. PyTorch's body has a prefix (roformer., gau_alpha.,
  * electra., bert., or none): roformer_names_find takes any of them; roformer_names_write writes "roformer.", or
  * "gau_alpha." where asked to. Source: transformers' modeling_roformer.py and modeling_electra.py,

@@ -46,9 +46,10 @@ int run_behind(const char *before, const char *fmt, ...) {
 /* The tools stand beside the program under test: build/release/run and build/release/weights-tools/convert. */
 int tool(const char *before, const char *name, const char *fmt, ...) {
     char path[600];
+    const char *force = strcmp(name, "convert") == 0 || strcmp(name, "quantize") == 0 ? " -f" : "";
     const char *self = test_run_path();
     va_list ap;
-    snprintf(path, sizeof path, "%.*sweights-tools/%s", (int)(strlen(self) - strlen("run")), self, name);
+    snprintf(path, sizeof path, "%.*sweights-tools/%s%s", (int)(strlen(self) - strlen("run")), self, name, force);
     va_start(ap, fmt);
     int code = run_program(before, path, fmt, ap);
     va_end(ap);

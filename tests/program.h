@@ -13,7 +13,8 @@ int run(const char *fmt, ...);
 int run_behind(const char *before, const char *fmt, ...);
 /* ./run ARGS with input on stdin. */
 int piped(const char *input, const char *fmt, ...);
-/* As run, with that program of weights-tools/; those beside the program under test are run. */
+/* As run, with that program of weights-tools/; those beside the program under test are run. convert and quantize with
+ * -f, which writes over what an earlier test left. */
 int tool(const char *before, const char *name, const char *fmt, ...);
 /* The last run's stdout, which is the caller's now. */
 char *taken_out(void);

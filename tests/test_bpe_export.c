@@ -182,7 +182,8 @@ static void convert(void) {
         build_hf(folder, &shape, TENSOR_F32, 1);
         if (!write_row(&golden, rows[i].name, folder)) continue;
         snprintf(command, sizeof command,
-                 "rm -f %.500s/tokenizer.model; %.*sweights-tools/convert %.500s %.500s/m.gguf -q < /dev/null", folder,
+                 "rm -f %.500s/tokenizer.model; %.*sweights-tools/convert %.500s %.500s/m.gguf -f -q < /dev/null",
+                 folder,
                  (int)(strlen(test_run_path()) - strlen("run")), test_run_path(), folder, folder);
         int code = test_shell(command, &out, &said);
         CHECK(code == 0);

@@ -262,10 +262,10 @@ static void perplexity_documents(void) {
 static const char *const misused[] = {
     "-t abc", "-t nan", "-t inf", "-t -1", "-t", "-n -5", "-n 1.5", "-n 99999999999999999999", "-p 2", "--nonsense",
     "-Q", "--top-k x", "-s -1", "--quiet=1", "--kernels none", "--rope nonsense", "--rope-factor 0.5", "--stop ''",
-    "-j 0", "-m talk", "-y hello", "a b", "-i a -f b", "logits", "tokenize", "perplexity", "passkey",
-    "recall model/tales-1m.gguf", "plan", "proof", "passkey model/tales-1m.gguf --depths 101",
+    "-j 0", "-m talk", "-y hello", "a b", "-i a -f b", "logits", "logits --ids 1 -i a", "tokenize a b c",
+    "perplexity", "recall model/tales-1m.gguf", "explain map", "passkey model/tales-1m.gguf --depths 101",
     "passkey model/tales-1m.gguf --rope none,none", "recall model/tales-1m.gguf -f README.md --distances 3",
-    "proof model/tales-1m.gguf --shift x", "proof model/tales-1m.gguf --angles f64", "logits --ids 1",
+    "proof model/tales-1m.gguf --shift x", "proof model/tales-1m.gguf --angles f64", "logits --ids x",
     "--rope-factor", "-c 0", "\"$(printf '%b' '--no\\npe\\033[31m')\"", "\"$(printf 'a\\nb')\" c d"};
 
 static void wrong_use(void) {
@@ -309,9 +309,56 @@ static void meant(void) {
     CHECK(run("--zzz") == 2 && !strstr(said, "did you mean"));
     CHECK(run("nosuch.gguf") == 1 && strstr(said, "No such file"));
     CHECK(run("chat < /dev/null") == 0 && strstr(said, "does not converse") && count_lines(said) == 1);
-    CHECK(run("help") == 0 && strstr(out, "commands (./run COMMAND --help):"));
-    CHECK(run("help chat") == 0 && strstr(out, "./run chat ") && !strstr(out, "commands (./run"));
+    CHECK(run("help") == 0 && strstr(out, "run COMMAND --help):"));
+    CHECK(run("help chat") == 0 && strstr(out, "run chat ") && !strstr(out, "COMMAND --help"));
     CHECK(run("help models") == 0 && strstr(out, "models that run"));
+}
+
+/* Which word is the model, which the text; without one the compiled-in model answers, as its file does. */
+static void usual_model(void) {
+    static const char *const rows[] = {"logits --ids 1,435", "score --text 'Once upon a time'", "plan -c 512",
+                                       "tokenize 'Once upon a time'", "embed 'a text'",
+                                       "explain 'Tom had a dog.' map"};
+    static const char *const named[] = {"logits model/tales-1m.gguf --ids 1,435",
+                                        "score model/tales-1m.gguf --text 'Once upon a time'",
+                                        "plan model/tales-1m.gguf -c 512",
+                                        "tokenize model/tales-1m.gguf 'Once upon a time'",
+                                        "embed model/tales-1m.gguf 'a text'",
+                                        "explain model/tales-1m.gguf 'Tom had a dog.' map"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CHECK(run("%s", named[i]) == 0);
+        char *expected = taken_out(), *at;
+        CHECK(run("%s", rows[i]) == 0);
+        while ((at = strstr(out, "the compiled-in model"))) /* its name is all that differs */
+            memmove(at, at + 21, strlen(at + 21) + 1);
+        static const char *const names[] = {"model/tales-1m.gguf", "tales-1m.gguf"};
+        for (int k = 0; k < 2; k++)
+            while (expected && (at = strstr(expected, names[k])))
+                memmove(at, at + strlen(names[k]), strlen(at + strlen(names[k])) + 1);
+        if (i == 2) { /* plan names a command to try */
+            if (expected && (at = strstr(expected, "which is best"))) *at = 0;
+            if ((at = strstr(out, "which is best"))) *at = 0;
+        }
+        CHECK(expected && strcmp(out, expected) == 0);
+        free(expected);
+    }
+    CHECK(run("perplexity -f LICENSE --json") == 0 && strstr(out, "\"model\":\"the compiled-in model\""));
+    CHECK(run("tokenize no-such-word") == 0 && *out == '1');
+    CHECK(run("tokenize a/b") == 1 && strstr(said, "a/b: No such file"));
+    CHECK(run("tokenize nosuch.gguf") == 1 && run("tokenize nosuch text") == 1);
+    CHECK(run("fill '[MASK]'") == 1 && strstr(said, "the compiled-in model: fill is for encoders"));
+}
+
+/* logits of a text are those of its ids, from -i, -f and a pipe. */
+static void logits_of_text(void) {
+    CHECK(run("logits --ids 1,435,461") == 0);
+    char *expected = taken_out();
+    CHECK(run("logits -i 'Once upon'") == 0 && strcmp(out, expected) == 0);
+    CHECK(piped("Once upon\n", "logits") == 0 && strcmp(out, expected) == 0);
+    file_write(test_tmp("text"), "Once upon", 9);
+    CHECK(run("logits model/tales-1m.gguf -f %s", test_tmp("text")) == 0 && strcmp(out, expected) == 0);
+    CHECK(run("logits -i a -f %s", test_tmp("text")) == 2 && run("logits --ids 1 -i a") == 2 && run("logits") == 2);
+    free(expected);
 }
 
 static void another_models_tokenizer(void) {
@@ -383,7 +430,7 @@ const Test tests_cli[] = {
     {"cli/tokenize", tokenize},
     {"cli/perplexity of documents", perplexity_documents},
     {"cli/wrong use", wrong_use},
-    {"cli/what was meant", meant},
+    {"cli/what was meant", meant}, {"cli/the usual model", usual_model}, {"cli/logits of a text", logits_of_text},
     {"cli/another model's tokenizer", another_models_tokenizer},
     {"cli/help and version", helps},
     {"cli/closed pipe, full disk, Ctrl-C", streams},

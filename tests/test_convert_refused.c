@@ -105,7 +105,7 @@ static void usage(void) {
                                         "a b.gguf --config"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         int code = tool("", "convert", "%s", wrong[i]);
-        CHECK(code == 2 && said_line("convert: ") && *out == 0);
+        CHECK(code == 2 && said_line("run: ") && *out == 0);
     }
     CHECK(tool("", "convert", GOLDEN "v1.bin out.bin") == 2 && said_line("must end in .gguf or .safetensors"));
     CHECK(tool("", "convert", "--help") == 0 && strstr(out, "usage: ") && strstr(out, "examples:") && *said == 0);

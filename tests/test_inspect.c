@@ -124,7 +124,7 @@ static void hostile(void) {
     for (size_t cut = n; bytes && cut > 0; cut = cut * 2 / 3) {
         file_write(path, bytes, cut - 1);
         int code = inspect(path, "--json");
-        CHECK(code == 1 && *out == 0 && strncmp(said, "inspect: ", 9) == 0);
+        CHECK(code == 1 && *out == 0 && strncmp(said, "run: ", 5) == 0);
     }
     free(bytes);
     Inspection i;
@@ -134,7 +134,7 @@ static void hostile(void) {
 
 static void usage(void) {
     static const char *const wrong[] = {"", "--bogus", "a b"};
-    for (int i = 0; i < 3; i++) CHECK(inspect(wrong[i], "") == 2 && strncmp(said, "inspect: ", 9) == 0 && *out == 0);
+    for (int i = 0; i < 3; i++) CHECK(inspect(wrong[i], "") == 2 && strncmp(said, "run: ", 5) == 0 && *out == 0);
     CHECK(inspect("--help", "") == 0 && strstr(out, "usage: ") && strstr(out, "examples:") && *said == 0);
     CHECK(inspect("not-there", "") == 1 && strstr(said, "No such file"));
     CHECK(inspect("tests/test.h", "") == 1 && strstr(said, "not a model file"));

@@ -253,7 +253,7 @@ static void usage(void) {
                                         "a b.gguf Q8_0 -j", "a b.gguf Q8_0 -j 0", "a b.gguf Q8_0 -j x",
                                         "a b.gguf Q8_0 --bogus", "a b.gguf Q8_0 -z"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
-        CHECK(tool("", "quantize", "%s", wrong[i]) == 2 && said_line("quantize: ") && *out == 0);
+        CHECK(tool("", "quantize", "%s", wrong[i]) == 2 && said_line("run: ") && *out == 0);
     CHECK(tool("", "quantize", "--help") == 0 && strstr(out, "usage: ") && strstr(out, "examples:") && *said == 0);
     CHECK(tool("", "quantize", "a b.gguf Q9") == 2 &&
           said_line("F32, F16, BF16, Q8_0, Q4_0, Q4_K_M, Q5_K_M, Q6_K are"));

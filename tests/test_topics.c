@@ -128,7 +128,7 @@ static void wrong_use(void) {
                 {2, "rope wavelengths --rope foo", "there is no method"},
                 {1, "rope table not-there.gguf", "not-there.gguf"},
                 {1, "rope clock --svg /dev/full", "--svg"},
-                {2, "explain", "needs a MODEL"},
+                {2, "explain", "needs a text and WHAT"},
                 {2, "explain " M " Tom", "needs to know what"},
                 {2, "explain " M " Tom mapp", "there is no \"mapp\""},
                 {2, "explain " M " Tom map x", "one word too many"},

@@ -194,7 +194,7 @@ static const char *kept_text(Sentence *x, const MetaValue *v) {
     return v && v->type == META_STRING ? weights_keep(&x->memory, (const char *)v->data, v->n) : NULL;
 }
 
-/* sentence.prompt.TASK, sentence.usual_prompt and sentence.normalize: keys that weights-tools/convert writes. */
+/* sentence.prompt.TASK, sentence.usual_prompt and sentence.normalize: keys that convert writes. */
 static void read_gguf_prompts(Sentence *x, const Weights *w) {
     static const char begin[] = "sentence.prompt.";
     int64_t normalize = 0;

@@ -127,7 +127,7 @@ int inspection_open(Inspection *i, const char *path, char *err, size_t errlen) {
         return base_error(err, errlen, rc, "%s: out of memory", path);
     }
     if (!i->weights) {
-        snprintf(i->refused, sizeof i->refused, "a checkpoint: weights-tools/convert makes a model of it");
+        snprintf(i->refused, sizeof i->refused, "a checkpoint: ./run convert makes a model of it");
         return 0;
     }
     i->has_config = config_read(&i->config, i->weights, NULL, i->refused, sizeof i->refused) == 0;

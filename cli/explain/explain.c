@@ -53,7 +53,7 @@ static int take_words(Explain *x) {
 /* ---- opening ---- */
 
 int explain_open(Explain *x, Args *a) {
-    const char *text = a->words[1];
+    const char *text = a->text;
     *x = (Explain){.a = a};
     int code = svg_check(a);
     if (code == 0) code = engine_open(&x->e, a, 1);
@@ -124,15 +124,17 @@ int explain_options(const Args *a, const char *used) {
         {" -c ", a->context.n > 0}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].given && !strstr(used, options[i].name))
-            return usage("explain %s does not use%.*s", a->words[2], (int)strlen(options[i].name) - 1, options[i].name);
+            return usage("explain %s does not use%.*s", a->words[a->n_words - 1], (int)strlen(options[i].name) - 1, options[i].name);
     return 0;
 }
 
 int run_explain(Args *a) {
-    if (a->n_words < 2) return usage("explain needs a MODEL, a text and WHAT");
-    const Topic *t = topic_named(explain_topics, "explain", a->n_words > 2 ? a->words[2] : NULL);
+    int named = a->n_words > 0 && (a->n_words > 2 || is_model_word(a->words[0]));
+    if (a->n_words < 1 + named) return usage("explain needs a text and WHAT");
+    const Topic *t = topic_named(explain_topics, "explain", a->n_words > 1 + named ? a->words[1 + named] : NULL);
     if (!t) return EXIT_USAGE;
-    if (a->n_words > 3) return usage("\"%s\" is one word too many", a->words[3]);
-    a->model = a->words[0];
+    if (a->n_words > 2 + named) return usage("\"%s\" is one word too many", a->words[2 + named]);
+    a->model = named ? a->words[0] : compiled_in;
+    a->text = a->words[named];
     return out_end(t->run(a));
 }

@@ -25,7 +25,7 @@ train() {
     [ -f "$OUT/$name.gguf" ] && return
     resume=
     [ -f "$OUT/$name.checkpoint.gguf" ] && resume=--resume
-    weights-tools/train "$OUT/$name.gguf" "$@" --csv "$OUT/$name.csv" $resume
+    ./run train "$OUT/$name.gguf" "$@" --csv "$OUT/$name.csv" $resume
 }
 
 # Lines "NAME options of weights-tools/train" on stdin: OUT/NAME.gguf and OUT/NAME.csv, JOBS at a time.
@@ -34,7 +34,7 @@ train_all() {
         [ -f "$OUT/$name.gguf" ] && continue
         resume=
         [ -f "$OUT/$name.checkpoint.gguf" ] && resume=--resume
-        echo "weights-tools/train $OUT/$name.gguf -f ${LEARN:-$OUT/learn.txt} --held-out ${UNSEEN:-$OUT/unseen.txt}" \
+        echo "./run train $OUT/$name.gguf -f ${LEARN:-$OUT/learn.txt} --held-out ${UNSEEN:-$OUT/unseen.txt}" \
             "$options --csv $OUT/$name.csv -q -j 1 $resume && echo $name >&2"
     done | xargs -P "$JOBS" -I{} sh -c '{}'
 }

@@ -233,7 +233,7 @@ void layers_take_task(KeyReader *r, Config *c, const char *task) {
     Decoder *x = c->decoder;
     char known[200] = "", line[300];
     int i = 0, n = 0;
-    const MetaValue *merged = weights_meta(r->w, "sentence.usual_prompt"); /* weights-tools/convert --task */
+    const MetaValue *merged = weights_meta(r->w, "sentence.usual_prompt"); /* convert --task */
     int is_merged = task && merged && merged->type == META_STRING && merged->n == strlen(task) &&
                     memcmp(merged->data, task, merged->n) == 0;
     if (task && !key_is_hf(r) && !is_merged && strcmp(c->arch, "jina-bert-v3") == 0)

@@ -44,7 +44,7 @@ const TrainingOption training_options[] = {
     HEADING("the model"),
     WORD("--family", "NAME", family, "llama, a decoder, or roformer, an encoder that finds masked words (llama)"),
     WORD("--from", "MODEL", from,
-         "go on from a model's weights; the sizes given must be its own (weights-tools/inspect says them)"),
+         "go on from a model's weights; the sizes given must be its own (./run inspect says them)"),
     WHOLE("--layers", "N", layers, 1, 256, "layers (6)"),
     WHOLE("--d-model", "N", d_model, 2, 16384, "width (128)"),
     WHOLE("--heads", "N", heads, 1, 1024, "heads of queries (4)"),

@@ -1,4 +1,4 @@
-/* weights-tools/training/options.h - what weights-tools/train is told, and its table. */
+/* weights-tools/training/options.h - what ./run train is told, and its table. */
 #ifndef TRAINING_OPTIONS_H
 #define TRAINING_OPTIONS_H
 

@@ -1,44 +1,53 @@
-/* weights-tools/train.c - the program: trains a small model on a text, to a GGUF file that ./run opens. */
+/* cli/train.c - the command train: trains a small model on a text, to a GGUF file that ./run opens. */
+#include "tool.h"
+#include "base/base.h"
 #include "base/paths.h"
 #include "base/system.h"
-#include "program.h"
 #include "weights-tools/training/curve.h"
 #include "weights-tools/training/setup.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+static void say(const char *text) {
+    char *own = as_called(text);
+    out_printf("%s\n", own ? own : text);
+    free(own);
+}
+
+static void say_option(const TrainingOption *x) {
+    char line[600];
+    int n = snprintf(line, sizeof line, "%s%s%s%s%s", x->letter ? x->letter : "  ", x->letter ? ", " : "  ", x->name,
+                     x->value ? " " : "", x->value ? x->value : "");
+    snprintf(line + n, sizeof line - (size_t)n, "%*s %s", n < 26 ? 26 - n : 0, "", x->help);
+    out_printf("  ");
+    say(line);
+}
+
 static int help(void) {
-    puts("usage: weights-tools/train OUT.gguf --text FILE [options]\n"
+    say("usage: ./run train OUT.gguf --text FILE [options]\n"
          "\n"
          "Trains a decoder, or a RoFormer, on a text, on this machine's processor, to a GGUF file that ./run opens.\n"
          "What it is doing is kept in OUT.checkpoint.gguf, which ./run opens, too; Ctrl-C saves and stops, --resume\n"
          "goes on. The same options give the same bits, whatever the threads and however often it was stopped.");
-    for (const TrainingOption *x = training_options; x->help; x++) {
-        char name[80];
-        if (!x->name) {
-            printf("\n%s:\n", x->help);
-            continue;
-        }
-        snprintf(name, sizeof name, "%s%s%s%s%s", x->letter ? x->letter : "  ", x->letter ? ", " : "  ", x->name,
-                 x->value ? " " : "", x->value ? x->value : "");
-        printf("  %-26s %s\n", name, x->help);
-    }
-    puts("\nexamples:\n"
-         "  weights-tools/train mine.gguf --text diary.txt --steps 400\n"
+    for (const TrainingOption *x = training_options; x->help; x++)
+        if (x->name) say_option(x);
+        else out_printf("\n%s:\n", x->help);
+    say("\nexamples:\n"
+         "  ./run train mine.gguf --text diary.txt --steps 400\n"
          "  ./run mine.gguf -i \"Today\"\n"
-         "  weights-tools/train stories.gguf --text stories.txt -z tok1024.model --steps 2000 --svg loss.svg\n"
-         "  weights-tools/train stories.gguf --text stories.txt -z tok1024.model --steps 2000 --svg loss.svg --resume\n"
+         "  ./run train stories.gguf --text stories.txt -z tok1024.model --steps 2000 --svg loss.svg\n"
+         "  ./run train stories.gguf --text stories.txt -z tok1024.model --steps 2000 --svg loss.svg --resume\n"
          "\n"
          "Exit code: 0 done, 1 failed, 2 usage, 130 interrupted (and saved).");
-    return fflush(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+    return out_end(EXIT_DONE);
 }
 
 typedef struct {
-    Program program;
     TrainingSetup setup;
     Curve curve;
     double drawn;   /* when the line of progress was */
@@ -59,9 +68,9 @@ static int on_point(void *arg, const CoursePoint *p) {
     const Course *c = &t->setup.course;
     double now = clock_seconds(), speed = p->tokens / p->seconds;
     double left = (double)(c->steps - p->step) * p->seconds / (double)(p->step - t->setup.from);
-    int terminal = isatty(2), interrupted = program_interrupted();
+    int terminal = isatty(2);
     t->failed = curve_add(&t->curve, p);
-    if (t->program.quiet) return interrupted || t->failed;
+    if (quiet) return interrupted || t->failed;
     if (terminal && (p->has_held || now - t->drawn > 0.2 || p->step == c->steps)) fputs("\r\033[K", stderr);
     if (p->has_held || (terminal && now - t->drawn > 0.2)) {
         fprintf(stderr, "step %llu of %llu  loss %.4f", (unsigned long long)p->step, (unsigned long long)c->steps,
@@ -92,23 +101,22 @@ static int on_save(void *arg, uint64_t step, char *err, size_t errlen) {
 static void show_plan(const Training *t) {
     const TrainingSetup *s = &t->setup;
     const Course *c = &s->course;
-    if (t->program.quiet) return;
-    fprintf(stderr, "train: %zu parameters; %zu ids to learn", params_numbers(&s->trainee.params), s->corpus.n);
-    if (s->held.n) fprintf(stderr, ", %zu to measure on", s->held.n);
-    fprintf(stderr, "; %llu steps of %zu x %zu tokens; %.0f MB of memory; %d threads, %s\n",
-            (unsigned long long)c->steps, s->trainee.shape.texts, s->trainee.shape.length,
-            (double)s->trainee.bytes / 1e6, s->trainee.work.team.most, s->trainee.work.kernels->name);
-    if (s->from) fprintf(stderr, "train: goes on behind step %llu\n", (unsigned long long)s->from);
+    char held[60] = "";
+    if (s->held.n) snprintf(held, sizeof held, ", %zu to measure on", s->held.n);
+    note("%zu parameters; %zu ids to learn%s; %llu steps of %zu x %zu tokens; %.0f MB of memory; %d threads, %s",
+         params_numbers(&s->trainee.params), s->corpus.n, held, (unsigned long long)c->steps, s->trainee.shape.texts,
+         s->trainee.shape.length, (double)s->trainee.bytes / 1e6, s->trainee.work.team.most,
+         s->trainee.work.kernels->name);
+    if (s->from) note("goes on behind step %llu", (unsigned long long)s->from);
 }
 
 /* How ./run measures what the trainer reported. */
 static void show_end(const Training *t) {
     const TrainingOptions *o = t->setup.options;
     const Corpus *held = &t->setup.held;
-    if (t->program.quiet) return;
-    fprintf(stderr, "train: %s is written\n", o->out);
+    note("%s is written", o->out);
     if (!o->held) return;
-    fprintf(stderr, "train: the loss held out is that of ./run perplexity %s -f %s%s%s%s%s\n", o->out, o->held,
+    note("the loss held out is that of ./run perplexity %s -f %s%s%s%s%s", o->out, o->held,
             held->n_documents > 1 ? " --separator \"" : "", held->n_documents > 1 ? o->separator : "",
             held->n_documents > 1 ? "\"" : "", t->setup.trainee.config.linear.form ? "" : " --kv f32");
 }
@@ -149,19 +157,19 @@ static int train(Training *t, const TrainingOptions *o, char *err, size_t errlen
     return rc;
 }
 
-int main(int argc, char **argv) {
+int run_train(int argc, char **argv) {
     Training t = {0};
     TrainingOptions o = training_usual;
     char err[1000];
-    program_begin(&t.program, "train");
-    if (training_parse(&o, argc, argv, err, sizeof err)) return program_fail(&t.program, EXIT_USAGE, "%s", err);
+    tool_begin();
+    if (training_parse(&o, argc, argv, err, sizeof err)) return usage("%s", err);
     if (o.help) return help();
-    t.program.quiet = o.quiet;
+    quiet = o.quiet;
     if (strlen(o.out) < 6 || strcmp(o.out + strlen(o.out) - 5, ".gguf") != 0)
-        return program_fail(&t.program, EXIT_USAGE, "%s: the name of what is written must end in .gguf", o.out);
+        return usage("%s: the name of what is written must end in .gguf", o.out);
     const char *twice = clash(&o);
-    if (twice) return program_fail(&t.program, EXIT_USAGE, "%s: is read or written already: write under another name",
+    if (twice) return usage("%s: is read or written already: write under another name",
                                    twice);
     int rc = train(&t, &o, err, sizeof err);
-    return rc ? program_fail_with(&t.program, rc, err) : EXIT_DONE;
+    return rc ? tool_fail(rc, err) : EXIT_DONE;
 }

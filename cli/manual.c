@@ -1,0 +1,231 @@
+/* cli/manual.c - pages of man, and completions for shells, from the tables of commands and options. */
+#include "options.h"
+#include "weights-tools/training/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* An option as all of these show it. */
+typedef struct {
+    const char *title, *name, *arg, *help;
+    char letter;
+    int open; /* its value stands behind an =, or is left out */
+    const char *(*choice)(int i);
+} Row;
+
+/* The *at-th row of cmd's table, from there on; 0 behind the last. */
+static int next_row(const Command *cmd, int *at, Row *r) {
+    static const char *title = "";
+    const TrainingOption *t = training_options;
+    if (*at == 0) title = "";
+    for (; cmd->run_own && t[*at].help; ++*at) {
+        if (!t[*at].name) title = t[*at].help;
+        else return *r = (Row){title, t[*at].name, t[*at].value, t[*at].help, t[*at].letter ? t[*at].letter[1] : 0, 0,
+                               NULL}, ++*at;
+    }
+    for (; !cmd->run_own && options[*at].name; ++*at) {
+        const Option *o = &options[*at];
+        if (option_is_of(o, cmd))
+            return *r = (Row){option_groups[o->group], o->name, o->arg, o->help, o->letter,
+                              o->kind == OPEN_FLAG || o->kind == OPEN_STRING, o->choice}, ++*at;
+    }
+    return 0;
+}
+
+static int is_file(const Row *r) { return r->arg && strstr(r->arg, "FILE") != NULL; }
+
+/* ---- pages of man ---- */
+
+/* text for troff: no sign of it is a command, and - is the sign that is typed. */
+static void roff(const char *text) {
+    char *own = as_called(text);
+    for (const char *s = own ? own : text; *s; s++) {
+        int begins = s == (own ? own : text) || s[-1] == '\n';
+        if (begins && (*s == '.' || *s == '\'')) out_printf("\\&");
+        if (*s == '-') out_printf("\\-");
+        else if (*s == '\\') out_printf("\\e");
+        else out_bytes(s, 1);
+    }
+    free(own);
+}
+
+static void roff_options(const Command *cmd) {
+    const char *title = "";
+    Row r;
+    for (int at = 0; next_row(cmd, &at, &r);) {
+        if (strcmp(title, r.title) != 0) out_printf(".SS %s\n", title = r.title);
+        out_printf(".TP\n");
+        if (r.letter) out_printf("\\fB\\-%c\\fR, ", r.letter);
+        out_printf("\\fB");
+        roff(r.name);
+        out_printf("\\fR");
+        if (r.arg) out_printf(r.open ? "[=\\fI%s\\fR]" : " \\fI%s\\fR", r.arg);
+        out_printf("\n");
+        roff(r.help);
+        for (int i = 0; r.choice && r.choice(i); i++) out_printf(" "), roff(r.choice(i));
+        out_printf("\n");
+    }
+}
+
+static void roff_examples(const Command *cmd) {
+    out_printf(".SH EXAMPLES\n.nf\n");
+    roff(cmd->examples);
+    out_printf(".fi\n");
+}
+
+static const char exits[] = ".SH EXIT STATUS\n0 done, 1 failed (a file, memory ..), 2 wrong use, 130 interrupted.\n";
+
+void manual_page(const Command *commands, int n, const Command *cmd) {
+    called = "roformer";
+    out_printf(".TH ROFORMER%s%s 1\n.SH NAME\nroformer%s%s \\- ", cmd ? "\\-" : "", cmd ? cmd->name : "",
+               cmd ? "\\-" : "", cmd ? cmd->name : "");
+    roff(cmd ? cmd->summary : "run LLaMA-family and RoFormer models");
+    out_printf("\n.SH SYNOPSIS\n.B roformer%s%s\n", cmd ? " " : "", cmd ? cmd->name : "");
+    roff(cmd ? cmd->usage : "[COMMAND] [MODEL] [options]");
+    out_printf("\n.SH DESCRIPTION\n");
+    if (!cmd) {
+        roff("Writes text with a GGUF file, a Hugging Face folder (config.json + safetensors) or a llama2.c .bin file; "
+             "without one, with a small model of stories that is in the program. The text is on stdout, everything "
+             "else on stderr. Without a command, generate is meant; each command has a page of its own.\n");
+        out_printf(".SH COMMANDS\n");
+        for (int i = 0; i < n; i++) out_printf(".TP\n.BR roformer\\-%s (1)\n", commands[i].name),
+            roff(commands[i].summary), out_printf("\n");
+    } else if (cmd->topics) {
+        out_printf("WHAT is one of:\n");
+        for (const Topic *t = cmd->topics; t->name; t++) {
+            out_printf(".TP\n.B %s\n", t->name);
+            roff(t->summary);
+            out_printf("\n");
+        }
+    } else {
+        roff(cmd->summary);
+        out_printf("\n");
+    }
+    out_printf(".SH OPTIONS\n");
+    roff_options(cmd ? cmd : commands);
+    roff_examples(cmd ? cmd : commands);
+    out_printf("%s.SH SEE ALSO\n.BR roformer (1)\n", exits);
+}
+
+/* ---- completions ---- */
+
+static void words_of(const char *(*word)(int i)) {
+    for (int i = 0; word(i); i++) out_printf("%s%s", i ? " " : "", word(i));
+}
+
+static void command_names(const Command *commands, int n, const char *between) {
+    for (int i = 0; i < n; i++) out_printf("%s%s", i ? between : "", commands[i].name);
+}
+
+static void bash(const Command *commands, int n) {
+    Row r;
+    out_printf("# bash completion of roformer, written by: roformer help --completions bash\n_roformer() {\n"
+               "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} cmd=generate words=\n"
+               "    case ${COMP_WORDS[1]} in ");
+    command_names(commands, n, "|");
+    out_printf(") [ $COMP_CWORD -gt 1 ] && cmd=${COMP_WORDS[1]};; esac\n    case $cmd:$prev in\n");
+    for (int i = 0; i < n; i++)
+        for (int at = 0; next_row(&commands[i], &at, &r);)
+            if (r.choice) {
+                out_printf("    %s:%s) words='", commands[i].name, r.name);
+                words_of(r.choice);
+                out_printf("';;\n");
+            }
+    out_printf("    esac\n    if [ -n \"$words\" ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return; fi\n"
+               "    case $cur in -*)\n        case $cmd in\n");
+    for (int i = 0; i < n; i++) {
+        out_printf("        %s) words='", commands[i].name);
+        for (int at = 0, k = 0; next_row(&commands[i], &at, &r); k++) out_printf("%s%s", k ? " " : "", r.name);
+        out_printf("';;\n");
+    }
+    out_printf("        esac\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return;;\n    esac\n"
+               "    COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+               "    [ $COMP_CWORD -eq 1 ] && COMPREPLY+=($(compgen -W 'help ");
+    command_names(commands, n, " ");
+    out_printf("' -- \"$cur\"))\n    [ \"${COMP_WORDS[1]}\" = help ] && COMPREPLY=($(compgen -W '");
+    command_names(commands, n, " ");
+    out_printf("' -- \"$cur\"))\n    return 0\n}\ncomplete -o filenames -F _roformer roformer\n");
+}
+
+/* text between single quotes of a shell; what zsh's _arguments takes for its own signs is escaped. */
+static void quoted(const char *text, const char *special) {
+    char *own = as_called(text);
+    for (const char *s = own ? own : text; *s; s++) {
+        if (strchr(special, *s)) out_printf("\\");
+        if (*s == '\'') out_printf("'\\''");
+        else out_bytes(s, 1);
+    }
+    free(own);
+}
+
+static void zsh(const Command *commands, int n) {
+    Row r;
+    out_printf("#compdef roformer\n# zsh completion of roformer, written by: roformer help --completions zsh\n"
+               "local cmd=generate\nif (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then\n    local -a names=(\n");
+    for (int i = 0; i < n; i++) {
+        out_printf("        '%s:", commands[i].name);
+        quoted(commands[i].summary, "\\:");
+        out_printf("'\n");
+    }
+    out_printf("    )\n    _describe command names\n    _files\n    return\nfi\ncase $words[2] in ");
+    command_names(commands, n, "|");
+    out_printf(") cmd=$words[2]; shift words; (( CURRENT-- ));; esac\ncase $cmd in\n");
+    for (int i = 0; i < n; i++) {
+        out_printf("%s) _arguments -s", commands[i].name);
+        for (int at = 0; next_row(&commands[i], &at, &r);)
+            for (int short_one = 0; short_one <= (r.letter != 0); short_one++) {
+                out_printf(" \\\n    '*");
+                if (short_one) out_printf("-%c", r.letter);
+                else out_printf("%s", r.name);
+                if (r.arg && !short_one) out_printf("=%s", r.open ? "-" : "");
+                out_printf("[");
+                quoted(r.help, "\\[]:");
+                out_printf("]");
+                if (r.arg && !(short_one && r.open)) {
+                    out_printf("%s", r.open ? "::" : ":");
+                    quoted(r.arg, "\\:[]");
+                    out_printf(":%s", is_file(&r) ? "_files" : r.choice ? "(" : "");
+                    if (r.choice) words_of(r.choice), out_printf(")");
+                }
+                out_printf("'");
+            }
+        out_printf(" '*:file:_files';;\n");
+    }
+    out_printf("esac\n");
+}
+
+static void fish(const Command *commands, int n) {
+    Row r;
+    out_printf("# fish completion of roformer, written by: roformer help --completions fish\nset -l commands ");
+    command_names(commands, n, " ");
+    out_printf("\n");
+    for (int i = 0; i < n; i++) {
+        out_printf("complete -c roformer -n \"not __fish_seen_subcommand_from $commands\" -a %s -d '",
+                   commands[i].name);
+        quoted(commands[i].summary, "\\");
+        out_printf("'\n");
+    }
+    for (int i = 0; i < n; i++)
+        for (int at = 0; next_row(&commands[i], &at, &r);) {
+            out_printf("complete -c roformer -n \"%s\" -l %s",
+                       i == 0 ? "not __fish_seen_subcommand_from $commands[2..]" : "", r.name + 2);
+            if (i) out_printf(" -n \"__fish_seen_subcommand_from %s\"", commands[i].name);
+            if (r.letter) out_printf(" -s %c", r.letter);
+            if (r.arg && !r.open) out_printf(is_file(&r) ? " -r -F" : " -x");
+            if (r.choice) out_printf(" -a '"), words_of(r.choice), out_printf("'");
+            out_printf(" -d '");
+            quoted(r.help, "\\");
+            out_printf("'\n");
+        }
+}
+
+int manual_completions(const Command *commands, int n, const char *shell) {
+    static const char *const shells[] = {"bash", "zsh", "fish", NULL};
+    static void (*const write[])(const Command *, int) = {bash, zsh, fish};
+    int i = named("--completions", shell, shells, 0);
+    called = "roformer";
+    if (i < 0) return EXIT_USAGE;
+    write[i](commands, n);
+    return 0;
+}

@@ -1,0 +1,97 @@
+/* tests/test_install.c - make install, and what it puts beside the program: pages of man and completions that say what
+ * the tables of commands and options say. */
+#include "base/paths.h"
+#include "build.h"
+#include "program.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int shell(const char *fmt, const char *a, const char *b) {
+    char command[3000], whole[3100];
+    snprintf(command, sizeof command, fmt, a, b);
+    snprintf(whole, sizeof whole, "(%s)", command);
+    return test_shell(whole, &out, &said);
+}
+
+static int has(const char *program) { return shell("command -v %s%s", program, "") == 0; }
+
+/* Into a folder of DESTDIR, and out of it. */
+static void installs(void) {
+    const char *root = test_tmp("root");
+    if (!has("make")) test_skip("make install: make is not here");
+    else {
+        CHECK(shell("make -s install DESTDIR=%s PREFIX=/opt%s", root, "") == 0);
+        CHECK(shell("cd %s/opt && ls bin share/man/man1 share/bash-completion/completions share/zsh/site-functions "
+                    "share/fish/vendor_completions.d%s", root, "") == 0);
+        CHECK(strstr(out, "roformer\n") && strstr(out, "roformer-quantize.1") && strstr(out, "_roformer"));
+        CHECK(shell("PATH=%s/opt/bin:$PATH; roformer --help | head -n 3; roformer -i 'Once' -n 8 -t 0 -q%s",
+                    root, "") == 0);
+        CHECK(strstr(out, "usage: roformer [MODEL]") && strstr(out, "Once upon a time"));
+        CHECK(shell("PATH=%s/opt/bin:$PATH; for c in '' chat convert rope train explain; do roformer help $c; done%s",
+                    root, "") == 0 && !strstr(out, "./run") && strstr(out, "  roformer convert TinyLlama"));
+        CHECK(shell("PATH=%s/opt/bin:$PATH; roformer nosuch%s", root, "") == 2 &&
+              said_line("roformer: there is no command and no model nosuch; roformer --help"));
+        CHECK(shell("make -s uninstall DESTDIR=%s PREFIX=/opt && find %s -type f", root, root) == 0 && *out == 0);
+    }
+}
+
+static void pages(void) {
+    CHECK(run("help --man") == 0 && strstr(out, ".TH ROFORMER 1") && strstr(out, "\\-\\-temperature"));
+    CHECK(strstr(out, ".BR roformer\\-quantize (1)") && !strstr(out, "./run"));
+    CHECK(run("help --man convert") == 0 && strstr(out, "\\fB\\-\\-type\\fR \\fITYPE\\fR"));
+    CHECK(run("help --man train") == 0 && strstr(out, "\\-\\-d\\-model"));
+    CHECK(run("help --man nosuch") == 2 && *out == 0 && said_line("no command nosuch"));
+    CHECK(run("help --completions tcsh") == 2 && *out == 0 && said_line("bash, zsh, fish are known"));
+    if (!has("groff")) {
+        test_skip("pages of man: groff is not here");
+        return;
+    }
+    static const char *const names[] = {"", "chat", "convert", "rope", "train", "plot"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) /* no warning, and no line that is lost */
+        CHECK(shell("%s help --man %s | groff -man -Tutf8 -ww -z", test_run_path(), names[i]) == 0 && *said == 0);
+}
+
+/* What bash offers for a line whose last word is being typed. */
+static int offered(const char *line, const char *expected) {
+    const char *path = test_tmp("completion.bash");
+    char command[600];
+    snprintf(command, sizeof command,
+             "bash -c '. %.300s; COMP_WORDS=(roformer %.100s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _roformer; echo \"${COMPREPLY[*]}\"'", path, line);
+    int good = shell("%s%s", command, "") == 0 && strncmp(out, expected, strlen(expected)) == 0;
+    if (!good) printf("    %s: %s", line, out);
+    return good;
+}
+
+static void completions(void) {
+    static const char *const shells[] = {"bash", "zsh", "fish"};
+    for (int i = 0; i < 3; i++) {
+        CHECK(run("help --completions %s", shells[i]) == 0 && strstr(out, "min-p") && !strstr(out, "./run"));
+        file_write(test_tmp("completion.bash"), out, strlen(out));
+        if (!has(shells[i])) test_skip("completions of a shell that is not here");
+        else CHECK(shell("%s -n %s", shells[i], test_tmp("completion.bash")) == 0 && *said == 0);
+    }
+    if (!has("bash")) return;
+    CHECK(run("help --completions bash") == 0);
+    file_write(test_tmp("completion.bash"), out, strlen(out));
+    CHECK(offered("quan", "quantize\n") && offered("chat --temp", "--temperature\n"));
+    CHECK(offered("--kernels re", "ref\n") && offered("train --d-m", "--d-model\n"));
+    CHECK(offered("help perp", "perplexity\n") && offered("inspect LICEN", "LICENSE\n"));
+}
+
+/* The tools are commands, and weights-tools/ has other names of the program. */
+static void commands(void) {
+    const char *one = test_tmp("one.gguf"), *two = test_tmp("two.gguf");
+    CHECK(run("quantize model/tales-1m-linear.gguf %s F16 -q -f", one) == 0);
+    CHECK(tool("", "quantize", "model/tales-1m-linear.gguf %s F16 -q", two) == 0 && files_equal(one, two));
+    CHECK(run("quantize model/tales-1m-linear.gguf %s Q8_0", one) == 1 && said_line("-f writes over it"));
+    CHECK(run("convert model/tales-1m-linear.gguf %s", one) == 1 && said_line("-f writes over it"));
+    CHECK(files_equal(one, two) && run("convert %s %s -f -q", two, one) == 0);
+    CHECK(run("inspect %s --summary", one) == 0 && strstr(out, "linear"));
+    CHECK(run("train") == 2 && said_line("train --help shows"));
+}
+
+const Test tests_install[] = {{"install/make install", installs}, {"install/pages of man", pages},
+                              {"install/completions", completions}, {"install/tools are commands", commands}, {0}};
