@@ -31,8 +31,8 @@ static int choice(const char *option, const char *word, const char *const *names
 }
 
 static int read_options(Conversion *v, const Args *a) {
-    static const char *const types[] = {"keep", "f32", "f16", NULL}, *const masks[] = {"padding", "causal", "unilm", NULL},
-                             *const poolers[] = {"tanh", "linear", NULL};
+    static const char *const types[] = {"keep", "f32", "f16", NULL}, *const poolers[] = {"tanh", "linear", NULL},
+                             *const masks[] = {"padding", "causal", "unilm", NULL};
     const ToolArgs *t = &a->tool;
     int type, mask, pooler, code;
     if ((code = choice("--type", t->type, types, &type)) || (code = choice("--mask", t->mask, masks, &mask)) ||

@@ -214,7 +214,10 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
         .position_extend = a->rope.extend,
         .task = a->embed.task,
         .threads = (int)a->machine.threads,
+        .progress = on_progress,
+        .progress_arg = &e->progress,
         .copy = a->machine.no_mmap};
+    e->progress = (Progress){.what = "loading", .start = started, .megabytes = 1};
     uint64_t favor_seed;
     Mask mask;
     Pooler pooler;
@@ -235,9 +238,11 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     if (rc == 0 && want_tokenizer)
         rc = vocabulary_open(&e->tokenizer, &e->model.weights, a->tokenizer.file, (size_t)e->model.config.vocab_size,
                              &to, e->err, sizeof e->err);
+    progress_clear(&e->progress);
     if (rc) {
         engine_close(e);
-        return fail("%s", e->err);
+        fail("%s", e->err);
+        return rc == -EINTR ? EXIT_INTERRUPTED : EXIT_FAILED;
     }
     e->load_s = clock_seconds() - started;
     for (const Note *n = e->model.weights.notes; n; n = n->next) note("%s", n->line);

@@ -83,9 +83,10 @@ static void print_advice(const Reach *p, const Args *a, const char *specs, int w
     snprintf(usual, sizeof usual, "none,%s,yarn%s", ntk, whole ? "" : ",rerope,self-extend,dca,sinks");
     out_printf("  --rope %-20s (twice the factor: what was reported to do better than the factor itself)\n", ntk);
     if (!whole) out_printf("  --rope %-20s (reads on without end, and sees the last part only)\n", "sinks");
+    int named = a->model != compiled_in;
     out_printf("which is best for this model and a text of yours:\n  %s compare%s%s -f TEXT --rope %s "
-               "--lengths %lld,%lld\n", called, a->model == compiled_in ? "" : " ", a->model == compiled_in ? "" : a->model, specs ? specs : usual, (long long)p->trained,
-               (long long)p->context);
+               "--lengths %lld,%lld\n", called, named ? " " : "", named ? a->model : "", specs ? specs : usual,
+               (long long)p->trained, (long long)p->context);
 }
 
 static void json_plan(const Reach *p, const Config *c, const Args *a) {

@@ -37,6 +37,10 @@ struct ModelOptions {
     const char *position_extend; /* positions_extend (rope/positions.h); NULL: none */
     const Kernels *kernels; /* NULL: the fastest this CPU runs */
     int threads;            /* to repack weights with; 0: as many as are worth using */
+    /* Asked as weights are read and repacked, in bytes of memory: not 0 ends it, and opening fails with -EINTR. NULL:
+     * nobody. */
+    int (*progress)(void *arg, size_t done, size_t total);
+    void *progress_arg;
     int copy; /* float weights are copied to large pages: opening takes longer, each token less; never other results */
 };
 

@@ -63,7 +63,8 @@ int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen) {
         return base_error(err, errlen, -ENOMEM, "%s: out of memory: %zu bytes for repacked weights", m->weights.path,
                           m->panels_size);
     job.out = m->panels;
-    for (size_t i = 0, n; model_matrix(m, i, &e); i++) {
+    int stop = 0;
+    for (size_t i = 0, n; !stop && model_matrix(m, i, &e); i++) {
         Matrix *w = e.matrix;
         if (!(n = own_bytes(&job, &e))) continue;
         int panels = has_panels(&job, w);
@@ -75,9 +76,10 @@ int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen) {
         if (panels) w->panels = job.out;
         else w->data = job.out;
         job.out += n;
+        stop = o && o->progress && o->progress(o->progress_arg, (size_t)(job.out - m->panels), m->panels_size);
     }
     team_free(&job.team);
-    return 0;
+    return stop ? base_error(err, errlen, -EINTR, "%s: interrupted while it was read", m->weights.path) : 0;
 }
 
 void model_unpack(Model *m) { pages_free(m->panels, m->panels_size); }

@@ -4,7 +4,8 @@
 
 #include "model.h"
 
-/* Where m->kernels or the options (may be NULL) want them, when a model is opened. 0, or -ENOMEM and a line. */
+/* Where m->kernels or the options (may be NULL) want them, when a model is opened. 0, or -ENOMEM, -EINVAL (a hostile
+ * file's), -EINTR (o->progress said stop), and a line. */
 int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen);
 
 #endif

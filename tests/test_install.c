@@ -59,7 +59,8 @@ static int offered(const char *line, const char *expected) {
     const char *path = test_tmp("completion.bash");
     char command[600];
     snprintf(command, sizeof command,
-             "bash -c '. %.300s; COMP_WORDS=(roformer %.100s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _roformer; echo \"${COMPREPLY[*]}\"'", path, line);
+             "bash -c '. %.300s; COMP_WORDS=(roformer %.100s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
+             "_roformer; echo \"${COMPREPLY[*]}\"'", path, line);
     int good = shell("%s%s", command, "") == 0 && strncmp(out, expected, strlen(expected)) == 0;
     if (!good) printf("    %s: %s", line, out);
     return good;

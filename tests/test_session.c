@@ -320,7 +320,31 @@ static void refuses_shapes(void) {
     free(file);
 }
 
-const Test tests_session[] = {
+typedef struct { size_t calls, last, total, stop_at; int backwards; } Watched;
+
+static int watch(void *arg, size_t done, size_t total) {
+    Watched *w = arg;
+    w->backwards |= done <= w->last || done > total || (w->total && total != w->total);
+    w->last = done;
+    w->total = total;
+    return ++w->calls == w->stop_at;
+}
+
+/* Opening tells how far it is, to the end, and stops when it is asked to; then nothing is held. */
+static void opening(void) {
+    Model m;
+    char err[300];
+    Watched w = {0}, stopped = {.stop_at = 2};
+    ModelOptions o = {.copy = 1, .progress = watch, .progress_arg = &w};
+    CHECK(model_open(&m, "model/tales-1m.gguf", &o, err, sizeof err) == 0);
+    CHECK(w.calls > 2 && !w.backwards && w.last == m.panels_size && w.total == m.panels_size);
+    model_close(&m);
+    o.progress_arg = &stopped;
+    CHECK(model_open(&m, "model/tales-1m.gguf", &o, err, sizeof err) == -EINTR && strstr(err, "tales-1m.gguf"));
+    CHECK(stopped.calls == 2 && m.panels == NULL);
+}
+
+const Test tests_session[] = {{"session/opening tells", opening}, 
     {"session/exact F32", exact_f32},
     {"session/exact F16", exact_f16},
     {"session/exact BF16", exact_bf16},

@@ -124,7 +124,8 @@ int explain_options(const Args *a, const char *used) {
         {" -c ", a->context.n > 0}};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (options[i].given && !strstr(used, options[i].name))
-            return usage("explain %s does not use%.*s", a->words[a->n_words - 1], (int)strlen(options[i].name) - 1, options[i].name);
+            return usage("explain %s does not use%.*s", a->words[a->n_words - 1], (int)strlen(options[i].name) - 1,
+                         options[i].name);
     return 0;
 }
 
