@@ -50,7 +50,9 @@ typedef struct {
 typedef struct {
     long long n, max_tokens, top_k, penalty_window, seed;
     double temperature, top_p, min_p, repetition, presence, frequency;
-    StringList stop;
+    double dry_multiplier, dry_base, xtc_probability, xtc_threshold;
+    long long dry_allowed, dry_last; /* dry_last -1: as far as the context goes */
+    StringList stop, biases, breakers;
     int ignore_eos, n_given, max_given, seed_given;
 } SamplingArgs;
 

@@ -3,8 +3,11 @@
 
 #include "base/hash.h"
 #include "base/system.h"
+#include "text/breakers.h"
 
 #include <errno.h>
+#include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +35,77 @@ static void take_logprob(void *arg, const float *logits, int id) {
     if (logprobs_add(arg, logits, id)) out.broken = ENOMEM;
 }
 
+static int wants_more(const SamplingArgs *s) {
+    return s->biases.n || s->dry_multiplier > 0 || s->xtc_probability > 0;
+}
+
 /* The first draws of adjacent seeds are alike in llama2.c's generator (their correlation is 0.2): where its text is not
  * at stake, because it has no such chat or link of the chain, seeds are scrambled first. */
 static uint64_t seed_of(const Generation *g, const SamplingArgs *s) {
-    int own = s->top_k || s->min_p > 0 || s->repetition != 1 || s->presence != 0 || s->frequency != 0;
+    int own = s->top_k || s->min_p > 0 || s->repetition != 1 || s->presence != 0 || s->frequency != 0 ||
+              wants_more(s);
     return g->own_seed || own ? hash_mix((uint64_t)s->seed) : (uint64_t)s->seed;
+}
+
+/* "7=-1.5,9=false": what is at *s, up to a comma or the end, which *s then is behind. llama.cpp's 7-1.5 is the same. */
+static int parse_bias(SamplerBias *b, const char **s) {
+    char *end;
+    errno = 0;
+    long id = **s >= '0' && **s <= '9' ? strtol(*s, &end, 10) : -1;
+    if (id < 0 || errno || id > INT_MAX) return -1;
+    const char *value = *end == '=' ? end + 1 : *end == '+' || *end == '-' ? end : NULL;
+    if (!value) return -1;
+    double x = strncmp(value, "false", 5) == 0 ? -INFINITY : strtod(value, &end);
+    if (x == -INFINITY && *value == 'f') end = (char *)value + 5;
+    if (end == value || (*end && *end != ',') || !(x < (double)FLT_MAX) || (isfinite(x) && x < -(double)FLT_MAX))
+        return -1;
+    *b = (SamplerBias){(int)id, (float)x};
+    *s = *end ? end + 1 : end;
+    return 0;
+}
+
+static int biases_init(Generation *g, const StringList *given) {
+    size_t cap = 0, vocab = (size_t)g->e.model.config.vocab_size;
+    for (int i = 0; i < given->n; i++)
+        for (const char *at = given->at[i]; *at;) {
+            size_t n = g->more.n_biases;
+            const char *from = at;
+            if (array_reserve(&g->biases, &cap, n + 1, sizeof *g->biases)) return fail("out of memory");
+            if (parse_bias(&g->biases[n], &at))
+                return usage("--logit-bias: \"%s\" is not ID=X, with a number, -inf or false for X", from);
+            if ((size_t)g->biases[n].id >= vocab)
+                return usage("--logit-bias: there is no token %d; the vocabulary has %zu", g->biases[n].id, vocab);
+            g->more.n_biases++;
+        }
+    g->more.biases = g->biases;
+    return 0;
+}
+
+/* Biases, DRY, XTC; breakers that are given stand in place of the usual ones. */
+static int more_init(Generation *g, const Args *a) {
+    enum { CONTEXT_MOST = 1 << 20 }; /* 8 MB of lengths */
+    static const char *const usual[] = {"\n", ":", "\"", "*"};
+    const SamplingArgs *s = &a->sampling;
+    const char *const *texts = s->breakers.n ? s->breakers.at : usual;
+    size_t n_texts = s->breakers.n ? (size_t)s->breakers.n : sizeof usual / sizeof *usual;
+    long long context = g->e.model.config.n_ctx_train > a->context.n ? g->e.model.config.n_ctx_train : a->context.n;
+    long long window = s->dry_last < 0 ? context : s->dry_last;
+    if (window > CONTEXT_MOST || (window == 0 && s->dry_last < 0)) window = CONTEXT_MOST;
+    g->more = (SamplerMore){.dry_multiplier = (float)s->dry_multiplier,
+                            .dry_base = (float)s->dry_base,
+                            .dry_allowed = (size_t)s->dry_allowed,
+                            .dry_window = (size_t)window,
+                            .xtc_probability = (float)s->xtc_probability,
+                            .xtc_threshold = (float)s->xtc_threshold};
+    int code = biases_init(g, &s->biases);
+    if (code) return code;
+    if (n_texts == 1 && strcmp(texts[0], "none") == 0) n_texts = 0;
+    if (s->dry_multiplier > 0 && breakers_find(&g->breakers, &g->more.n_breakers, g->e.tokenizer, texts, n_texts,
+                                               g->e.err, sizeof g->e.err))
+        return fail("--dry-sequence-breaker: %s", g->e.err);
+    g->more.breakers = g->breakers;
+    size_t vocab = (size_t)g->e.model.config.vocab_size;
+    return sampler_more_init(&g->more, vocab, g->e.err, sizeof g->e.err) ? fail("%s", g->e.err) : 0;
 }
 
 int generation_init(Generation *g, const Args *a) {
@@ -49,7 +118,10 @@ int generation_init(Generation *g, const Args *a) {
                          .presence_penalty = (float)s->presence,
                          .frequency_penalty = (float)s->frequency,
                          .window = (size_t)s->penalty_window,
-                         .seed = seed_of(g, s)};
+                         .seed = seed_of(g, s),
+                         .more = wants_more(s) ? &g->more : NULL};
+    int code = so.more ? more_init(g, a) : 0;
+    if (code) return code;
     if (sampler_init(&g->sampler, (size_t)g->e.model.config.vocab_size, &so, g->e.err, sizeof g->e.err))
         return fail("%s", g->e.err);
     TextWriter *w = &g->w;
@@ -71,6 +143,9 @@ void generation_close(Generation *g) {
     logprobs_free(&g->logprobs);
     engine_close(&g->e);
     sampler_free(&g->sampler);
+    sampler_more_free(&g->more);
+    free(g->biases);
+    free(g->breakers);
     free(g->text);
 }
 

@@ -3,6 +3,7 @@
 #define GENERATION_H
 
 #include "cli.h"
+#include "model/sampler_more.h"
 #include "text/channels.h"
 #include "text/stops.h"
 #include "logprobs.h"
@@ -12,6 +13,9 @@ enum { GENERATION_ENDS = 8, GENERATION_SHOWN = 4 };
 typedef struct {
     Engine e;
     Sampler sampler;
+    SamplerMore more; /* the sampler's, where biases, DRY or XTC were asked for; what it points at is owned: */
+    SamplerBias *biases;
+    SamplerBreaker *breakers;
     TextWriter w;
     TextStops stops;
     int ends[GENERATION_ENDS];   /* [w.n_ends] */

@@ -1,11 +1,12 @@
-/* model/filters.c - what a sampler's chain (sampler.h) has beside temperature and top-p: penalties, top-k, min-p. */
-#include "sampler.h"
+/* model/filters.c - what a sampler's chain (sampler.h) has beside temperature and top-p: penalties, top-k, min-p; and
+ * where filters_more.c's links stand between them. */
+#include "sampler_more.h"
 
 #include <stdlib.h>
 
 /* The window's ids are counted, in the numbers of the candidates, which are not chosen yet; then each gets its penalty
  * where it is met first, and its count is cleared. */
-static void penalize(Sampler *s, const int *ids, size_t n) {
+static void penalize_window(Sampler *s, const int *ids, size_t n) {
     const SamplerOptions *o = &s->options;
     size_t first = n > o->window ? n - o->window : 0;
     if (o->repetition_penalty == 1 && o->presence_penalty == 0 && o->frequency_penalty == 0) return;
@@ -21,6 +22,12 @@ static void penalize(Sampler *s, const int *ids, size_t n) {
             *x -= o->presence_penalty + (float)*count * o->frequency_penalty;
             *count = 0;
         }
+}
+
+static void penalize(Sampler *s, const int *ids, size_t n) {
+    if (s->options.more) sampler_more_bias(s);
+    penalize_window(s, ids, n);
+    if (s->options.more) sampler_more_dry(s, ids, n);
 }
 
 /* The k < n most probable to the front, in any order (Hoare's selection). */
@@ -61,5 +68,5 @@ static size_t leave(Sampler *s, size_t n, float *whole) {
     return n;
 }
 
-static const SamplerFilters filters = {.penalize = penalize, .leave = leave};
+static const SamplerFilters filters = {.penalize = penalize, .leave = leave, .exclude = sampler_more_exclude};
 const SamplerFilters *const sampler_filters = &filters;

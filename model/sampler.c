@@ -104,6 +104,7 @@ int sampler_next(Sampler *s, const float *logits, const int *ids, size_t n_ids) 
     float cdf = 0, sum;
     size_t n = sampler_left(s, logits, ids, n_ids, &sum);
     if (s->options.temperature == 0 || s->vocab_size == 1) return largest(s->probs, s->vocab_size);
+    if (sampler_filters && s->options.more) n = sampler_filters->exclude(s, n, &sum);
     float coin = sampler_coin(&s->rng);
     for (size_t i = 0; i < n; i++) {
         cdf += s->candidates[i].prob;

@@ -1,6 +1,6 @@
 /* model/sampler.h - from logits to an id.
  *
- * The chain, in this order; what is switched off by its default does nothing:
+ * The chain, in this order; what is off by its default does nothing. sampler_more.h has more:
  *   1. penalties on ids among the last `window` ids (prompt included): repetition r (logit / r where above 0, else
  *      logit * r), presence p (logit - p once), frequency f (logit - f for each time)
  *   2. temperature T: logits / T, then softmax
@@ -25,6 +25,7 @@ typedef struct {
     float presence_penalty, frequency_penalty; /* 0: off */
     size_t window;            /* ids that penalties look back on */
     uint64_t seed;            /* not 0: xorshift stays at 0 for ever */
+    const struct SamplerMore *more; /* biases, DRY, XTC (sampler_more.h), the caller's; NULL: off */
 } SamplerOptions;
 
 typedef struct { float prob; int id; } SamplerCandidate;
@@ -57,6 +58,7 @@ typedef struct {
     void (*penalize)(Sampler *s, const int *ids, size_t n); /* s->probs, which are logits still */
     /* Of the first n of s->candidates those that top-k and min-p leave, sorted; how many; *whole: what top-k left. */
     size_t (*leave)(Sampler *s, size_t n, float *whole);
+    size_t (*exclude)(Sampler *s, size_t n, float *sum); /* XTC (sampler_more.h), where options.more is not NULL */
 } SamplerFilters;
 extern const SamplerFilters *const sampler_filters;
 
