@@ -213,6 +213,8 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
                  .n_ctx_original = a->rope.n_original, .n_ctx = a->context.n},
         .position_extend = a->rope.extend,
         .task = a->embed.task,
+        .loras = a->machine.loras.at,
+        .n_loras = a->machine.loras.n,
         .threads = (int)a->machine.threads,
         .progress = on_progress,
         .progress_arg = &e->progress,

@@ -369,6 +369,9 @@ const Option options[] = {
     {ROFORMER, 0, "--pooler", "KIND", STRING, "embed classify", AT(roformer.pooler),
      .help = "tanh, linear or none (the file's)", .silent = "logits perplexity bench fill " WRITERS},
 
+    {MACHINE, 0, "--lora", "FILE", STRINGS, READERS, AT(machine.loras),
+     .help = "FILE[:scale]: merge an adapter into the weights: GGUF for a GGUF model, PEFT's folder for a Hugging Face "
+             "one; may be given up to 16 times"},
     {MACHINE, 'j', "--threads", "N", INTEGER, READERS, AT(machine.threads), .help = "threads (all processors)", 1,
      1024},
     {MACHINE, 'j', "--threads", "N", INTEGER, "quantize", AT(machine.threads),

@@ -1,5 +1,6 @@
 /* model/options.c - what the command line says, over what the file says. */
 #include "options.h"
+#include "lora.h"
 
 #include "keys_more.h"
 #include "model/layers/layers.h"
@@ -146,7 +147,9 @@ static void override_attention(KeyReader *r, Config *c, const AttentionOverride 
 }
 
 void config_override(KeyReader *r, Config *c, const ModelOptions *o) {
-    override_rope(r, c, &o->rope);
+    for (int i = 0; r->line.rc == 0 && i < o->n_loras; i++)
+        r->line.rc = lora_merge(r->w, o->loras[i], r->line.err, r->line.errlen);
+    if (r->line.rc == 0) override_rope(r, c, &o->rope);
     if (r->line.rc == 0) override_attention(r, c, &o->attention);
     if (!c->roformer.variant && (o->roformer.variant || o->roformer.mask || o->roformer.pooler))
         key_complain(r, "--arch, --mask and --pooler", "are for RoFormer models");

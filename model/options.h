@@ -34,6 +34,8 @@ struct ModelOptions {
     AttentionOverride attention;
     RoformerOverride roformer;
     const char *task; /* which of a file's adapters is taken (jina-embeddings-v3); NULL: none */
+    const char *const *loras; /* [n_loras] adapters, merged in this order (lora.h) */
+    int n_loras;
     const char *position_extend; /* positions_extend (rope/positions.h); NULL: none */
     const Kernels *kernels; /* NULL: the fastest this CPU runs */
     int threads;            /* to repack weights with; 0: as many as are worth using */
