@@ -1,7 +1,7 @@
 # roformer.c - `make` builds ./run, `make test` tests it, `make help` lists the rest.
 # COVERAGE: sanitizers of tests/fuzz/fuzz.sh, not for the kernel rows: a fuzzer learns nothing there, and clang takes minutes.
 # Respected: CC, CFLAGS (optimisation and your own), LDFLAGS, SENTENCEPIECE=1 (link its C++ library, with CXX),
-# PREFIX, DESTDIR, FLAVOUR (release, debug, san, tsan), V=1 (show commands).
+# STATIC=1 (one file that needs no library), PREFIX, DESTDIR, FLAVOUR (release, debug, san, tsan), V=1 (show commands).
 CC      ?= cc
 PREFIX  ?= /usr/local
 FLAVOUR ?= release
@@ -9,7 +9,8 @@ F       ?=
 Q       := $(if $(V),,@)
 
 B       := build/$(FLAVOUR)
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+# A tarball of `make dist` says its version in a file; a clone asks git.
+VERSION := $(shell cat VERSION 2>/dev/null || git describe --tags --always --dirty 2>/dev/null || echo unknown)
 TARGET  := $(shell $(CC) -dumpmachine)
 
 # No -ffast-math and no contraction: the order and rounding of every sum is part of what this program promises.
@@ -36,6 +37,11 @@ endif
 ifeq ($(SENTENCEPIECE),1)
 WITH_SPM := -DWITH_SENTENCEPIECE
 override LDFLAGS += -lsentencepiece -lstdc++
+endif
+
+# One file that needs nothing of the machine it is copied to (with CC=musl-gcc it is small; Debian: musl-tools).
+ifeq ($(STATIC),1)
+override LDFLAGS += -static
 endif
 
 ALL_CFLAGS = $(STD) $(WITH_SPM) $(WARNINGS) $(CFLAGS) $(SANITIZE) $(if $(ISA),,$(COVERAGE)) -MMD -MP
@@ -207,11 +213,15 @@ install: $(B)/run ## copy ./run to DESTDIR/PREFIX/bin/roformer, with pages of ma
 uninstall: ## remove what install copied, and nothing else
 	rm -f $(DESTDIR)$(PREFIX)/bin/roformer $(SHARE)/man/man1/roformer.1 $(COMMANDS:%=$(SHARE)/man/man1/roformer-%.1) $(COMPLETIONS)
 
+dist: ## roformer-VERSION.tar.gz of what is committed; it builds without git
+	@mkdir -p build && printf '%s\n' '$(VERSION)' > build/VERSION
+	git archive --format=tar.gz --prefix=roformer-$(VERSION)/ --add-file=build/VERSION -o roformer-$(VERSION).tar.gz HEAD
+
 clean: ## remove what was built
 	rm -rf build run core $(PROGRAMS)
 
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: all core-lines test san tsan arm64 debug bench bench-linear book lint fuzz install uninstall clean help FORCE
+.PHONY: all core-lines test san tsan arm64 debug bench bench-linear book lint fuzz install uninstall dist clean help FORCE
 -include $(shell find $(B) -name "*.d" 2>/dev/null)

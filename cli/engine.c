@@ -206,6 +206,18 @@ void note_price(const Engine *e) {
                                                  : "");
 }
 
+static void say_what_was_opened(const Engine *e, const Args *a) {
+    for (const Note *n = e->model.weights.notes; n; n = n->next) note("%s", n->line);
+    const LinearConfig *linear = &e->model.config.linear;
+    if (e->model.config.attention_changed)
+        note("attention: %s%s%s%s%s%s%s, which this model was not trained with: expect worse text",
+             linear->form ? "linear (" : "softmax", linear->form ? linear->form->name : "", linear->form ? ", " : "",
+             linear->form ? linear->phi->name : "", linear->form && linear->phi_key ? ", of keys " : "",
+             linear->form && linear->phi_key ? linear->phi_key->name : "", linear->form ? ")" : "");
+    if (a->rope.method) note_rope(&e->model);
+    if (a->show.verbose) describe(&e->model, e->tokenizer);
+}
+
 int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     memset(e, 0, sizeof *e);
     ModelOptions o = {
@@ -247,15 +259,7 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
         return rc == -EINTR ? EXIT_INTERRUPTED : EXIT_FAILED;
     }
     e->load_s = clock_seconds() - started;
-    for (const Note *n = e->model.weights.notes; n; n = n->next) note("%s", n->line);
-    const LinearConfig *linear = &e->model.config.linear;
-    if (e->model.config.attention_changed)
-        note("attention: %s%s%s%s%s%s%s, which this model was not trained with: expect worse text",
-             linear->form ? "linear (" : "softmax", linear->form ? linear->form->name : "", linear->form ? ", " : "",
-             linear->form ? linear->phi->name : "", linear->form && linear->phi_key ? ", of keys " : "",
-             linear->form && linear->phi_key ? linear->phi_key->name : "", linear->form ? ")" : "");
-    if (a->rope.method) note_rope(&e->model);
-    if (a->show.verbose) describe(&e->model, e->tokenizer);
+    say_what_was_opened(e, a);
     return 0;
 }
 

@@ -45,6 +45,7 @@ static int read_config(Adapter *a, const char *path, char *err, size_t errlen) {
     else if (rc == 0 && (!alpha || alpha->type != JSON_NUMBER))
         rc = base_error(err, errlen, -EINVAL, "%s: lora_alpha is missing or no number", path);
     if (rc == 0) a->alpha = alpha->number, a->root = root && root->boolean;
+    if (rc == 0 && !isfinite(a->alpha)) rc = base_error(err, errlen, -EINVAL, "%s: lora_alpha is not finite", path);
     if (rc == 0 && a->alpha == 0) a->scale = 0; /* PEFT's 0 adds nothing; GGUF's 0 means: not scaled */
     json_free(&j);
     return rc;
@@ -70,6 +71,7 @@ static int open_gguf(Adapter *a, const char *path, char *err, size_t errlen) {
         return base_error(err, errlen, -EINVAL, "%s: is an adapter for another architecture than the model's", path);
     if (!meta_number(weights_meta(&a->file, "adapter.lora.alpha"), &a->alpha))
         return base_error(err, errlen, -EINVAL, "%s: adapter.lora.alpha is missing or no number", path);
+    if (!isfinite(a->alpha)) return base_error(err, errlen, -EINVAL, "%s: adapter.lora.alpha is not finite", path);
     return 0;
 }
 
