@@ -38,6 +38,29 @@ static void installs(void) {
     }
 }
 
+/* The tarball builds where no git is, and says its version; by musl it is one file without libraries. */
+static void tarball(void) {
+    const char *root = test_tmp("dist");
+    if (!has("git") || !has("make") || shell("git rev-parse HEAD%s%s", "", "") != 0) {
+        test_skip("make dist: this is no clone, or git is not here");
+        return;
+    }
+    CHECK(shell("mkdir -p %s && make -s dist && mv roformer-*.tar.gz %s/r.tar.gz", root, root) == 0);
+    CHECK(shell("cd %s && tar xzf r.tar.gz --strip-components=1 && cat VERSION%s", root, "") == 0);
+    char *version = taken_out(), program[600];
+    snprintf(program, sizeof program, "%s/run", root);
+    CHECK(shell("cd %s && env -u MAKEFLAGS make -s CFLAGS=-O1 run && ./run --version%s", root, "") == 0);
+    CHECK(version && strlen(version) > 3 && strstr(out, version));
+    free(version);
+    if (!has("musl-gcc")) test_skip("make STATIC=1: musl-gcc is not here");
+    else {
+        CHECK(shell("cd %s && env -u MAKEFLAGS make -s CFLAGS=-O1 STATIC=1 CC=musl-gcc run && (ldd %s || true)", root,
+                    program) == 0);
+        CHECK(!strstr(out, "=>"));
+        CHECK(shell("%s -i Once -n 8 -t 0 -q%s", program, "") == 0 && strstr(out, "Once upon a time"));
+    }
+}
+
 static void pages(void) {
     CHECK(run("help --man") == 0 && strstr(out, ".TH ROFORMER 1") && strstr(out, "\\-\\-temperature"));
     CHECK(strstr(out, ".BR roformer\\-quantize (1)") && !strstr(out, "./run"));
@@ -94,5 +117,6 @@ static void commands(void) {
     CHECK(run("train") == 2 && said_line("train --help shows"));
 }
 
-const Test tests_install[] = {{"install/make install", installs}, {"install/pages of man", pages},
+const Test tests_install[] = {{"install/make install", installs}, {"install/tarball", tarball},
+                              {"install/pages of man", pages},
                               {"install/completions", completions}, {"install/tools are commands", commands}, {0}};
