@@ -21,6 +21,7 @@ static const Command commands[] = {
      "  ./run -i \"Lily found a key\" -t 0.8 -s 42     the same text each time\n"
      "  echo \"Lily found a key\" | ./run               a pipe, or a file behind <, is the prompt\n"
      "  ./run model/tales-1m.gguf -i \"Once upon a time\" -n 200\n"
+     "  ./run model.gguf --lines prompts.txt -t 0 | jq -r .text\n"
      "  ./run folder-from-hugging-face -f prompt.txt --max-tokens 100 --stop \"The end\"\n"
      "  ./run stories15M.bin -z tokenizer.bin -t 0\n",
      run_generate, 0, NULL, NULL},

@@ -32,7 +32,7 @@ typedef struct { const char *at[STRING_LIST_MOST]; int n; } StringList;
 /* The text that is read, and how. */
 typedef struct {
     const char *prompt, *file, *positions, *axes, *mode, *system, *chat_template, *ids, *type_ids, *attention_mask,
-        *separator;
+        *separator, *lines;
     int special, no_bos, pair, piped; /* piped: nobody named stdin, and a text may come from there */
     StringList texts;
 } InputArgs;
@@ -175,7 +175,9 @@ void answer_line(const char *fmt, ...) BASE_PRINTF(1, 2); /* .. also when quiet:
 typedef struct {
     const char *what;
     double start, drawn;
-    int on_screen, megabytes; /* megabytes: what is done is bytes; else tokens */
+    int on_screen;
+    const char *unit; /* of what is done, and how many make one; NULL: tokens */
+    double each;
 } Progress;
 
 void progress_show(Progress *p, size_t done, size_t total);

@@ -231,7 +231,7 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
         .progress = on_progress,
         .progress_arg = &e->progress,
         .copy = a->machine.no_mmap};
-    e->progress = (Progress){.what = "loading", .start = started, .megabytes = 1};
+    e->progress = (Progress){.what = "loading", .start = started, .unit = "MB", .each = 1e6};
     uint64_t favor_seed;
     Mask mask;
     Pooler pooler;

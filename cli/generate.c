@@ -2,6 +2,7 @@
 #include "generation.h"
 #include "model/encoder.h"
 #include "model/shift.h"
+#include "model/timeline.h"
 #include "base/paths.h"
 #include "base/base.h"
 #include "base/system.h"
@@ -54,16 +55,22 @@ static void report_logprobs(const Generation *g) {
     }
 }
 
-static void report_json(const Generation *g) {
+static void report_json(const Generation *g, size_t line) {
     out_printf("{");
+    if (line) out_printf("\"line\":%zu,", line);
     json_ids("prompt_tokens", g->w.ids, g->n_prompt);
     json_ids("tokens", g->w.ids + g->n_prompt, g->w.n_new);
     out_printf("\"text\":");
     json_string(g->text, g->n_text);
     if (g->w.drawn) out_printf(",\"logprobs\":"), logprobs_json(&g->logprobs, g->e.tokenizer);
-    out_printf(",\"stop\":\"%s\",\"timings\":{\"load_s\":%.6f,\"prompt_s\":%.6f,\"prompt_tokens_per_s\":%.3f,\"first_"
+    out_printf(",\"stop\":\"%s\"", text_end_names[g->w.end]);
+    if (line) { /* timings are the program's, which has read others before it */
+        out_printf("}\n");
+        return;
+    }
+    out_printf(",\"timings\":{\"load_s\":%.6f,\"prompt_s\":%.6f,\"prompt_tokens_per_s\":%.3f,\"first_"
                "token_s\":%.6f,\"generation_s\":%.6f,\"generation_tokens_per_s\":%.3f}}\n",
-               text_end_names[g->w.end], g->e.load_s, g->prompt_s,
+               g->e.load_s, g->prompt_s,
                g->prompt_s > 0 ? (double)g->n_prompt / g->prompt_s : 0, generation_first_token_s(g), generation_s(g),
                generation_rate(g));
 }
@@ -171,6 +178,69 @@ static int check_prompt(const Generation *g, const Args *a, size_t limit, size_t
     return 0;
 }
 
+/* ---- --lines ---- */
+
+/* As it was before the first text: what a line is given depends on that line alone. */
+static void begin_again(Generation *g) {
+    free(g->w.ids);
+    g->w.ids = NULL;
+    g->n_text = g->logprobs.n = 0;
+    g->prompt_s = 0;
+    g->sampler.rng = g->sampler.options.seed ? g->sampler.options.seed : 1;
+}
+
+/* Each line of text [n], whose ends become 0, as a prompt; whole: written on and printed, else only looked at, for the
+ * longest. An exit code. */
+static int each_line(Generation *g, Args *a, char *text, size_t n, int whole, size_t *longest) {
+    Progress p = {.what = "writing", .start = clock_seconds(), .unit = "lines", .each = 1};
+    char *end = text + n;
+    size_t i = 0, lines = 0;
+    int code = 0;
+    for (const char *s = text; s < end; s += strlen(s) + 1) lines++;
+    for (char *s = text; s < end && code == 0 && !interrupted && !out.gone; s += strlen(s) + 1) {
+        begin_again(g);
+        a->in.prompt = s;
+        code = read_prompt(g, a);
+        if (g->n_prompt > *longest) *longest = g->n_prompt;
+        if (code || !whole) continue;
+        session_rewind(&g->e.session, 0);
+        code = generate(g, a);
+        progress_clear(&p);
+        if (code == 0) report_json(g, ++i), out_flush();
+        progress_show(&p, i, lines);
+    }
+    progress_clear(&p);
+    return code || !interrupted ? code : EXIT_INTERRUPTED;
+}
+
+static int check_lines(const Args *a) {
+    const char *other = a->in.prompt ? "-i" : a->in.file ? "-f" : a->context.save ? "--save-state"
+                        : a->context.load ? "--load-state" : a->context.shift ? "--shift" : NULL;
+    return other ? usage("--lines and %s do not go together", other) : 0;
+}
+
+/* The session has room for the longest of them. */
+static int generate_lines(Generation *g, Args *a) {
+    char *text;
+    size_t n, longest = 0, trained = (size_t)g->e.model.config.n_ctx_train;
+    int code = check_lines(a);
+    if (code || (code = read_text(a->in.lines, &text, &n))) return code;
+    if (memchr(text, 0, n)) code = fail("%s: a line has a NUL byte", a->in.lines);
+    for (size_t i = 0; i < n; i++)
+        if (text[i] == '\n') text[i] = 0;
+    g->silent = g->keep_text = g->w.keep_ids = 1;
+    if (code == 0) code = each_line(g, a, text, n, 0, &longest);
+    g->n_prompt = longest;
+    size_t limit = new_tokens(g, a), most = a->context.n ? (size_t)a->context.n : trained;
+    size_t wanted = limit > SIZE_MAX / 2 ? SIZE_MAX : longest + (limit ? limit - 1 : 0);
+    if (wanted > most && !g->e.model.config.linear.form) wanted = most;
+    if (code == 0) code = check_prompt(g, a, limit, g->e.model.config.linear.form ? SIZE_MAX : most);
+    if (code == 0) code = engine_session(&g->e, a, wanted, 1);
+    if (code == 0) code = each_line(g, a, text, n, 1, &longest);
+    free(text);
+    return code;
+}
+
 int run_generate(Args *a) {
     Generation g = {0};
     if (a->in.mode && file_exists(a->in.mode))
@@ -180,7 +250,7 @@ int run_generate(Args *a) {
         return usage("-m: there is no mode \"%s\"; generate and chat are known", a->in.mode);
     if (a->in.system || a->in.chat_template)
         return usage("%s is for chat: ./run chat, or -m chat", a->in.system ? "-y" : "--chat-template");
-    if (!a->in.prompt && !a->in.file) a->in.file = piped_text(), a->in.piped = a->in.file != NULL;
+    if (!a->in.prompt && !a->in.file && !a->in.lines) a->in.file = piped_text(), a->in.piped = a->in.file != NULL;
     int code = engine_open(&g.e, a, 1);
     if (code) return code;
     if (g.e.model.config.mask == MASK_PADDING) {
@@ -189,7 +259,9 @@ int run_generate(Args *a) {
                     a->model);
         goto done;
     }
-    if ((code = generation_init(&g, a)) || (code = read_prompt(&g, a))) goto done;
+    if ((code = generation_init(&g, a))) goto done;
+    if (a->in.lines) code = generate_lines(&g, a);
+    if (a->in.lines || (code = read_prompt(&g, a))) goto done;
     size_t limit = new_tokens(&g, a), wanted = g.n_prompt + (limit ? limit - 1 : 0);
     if (limit > SIZE_MAX / 2) wanted = SIZE_MAX;
     size_t trained = (size_t)g.e.model.config.n_ctx_train, most = a->context.n ? (size_t)a->context.n : trained;
@@ -206,7 +278,7 @@ int run_generate(Args *a) {
     }
     code = generate(&g, a);
     if (code == 0) {
-        if (a->show.json) report_json(&g);
+        if (a->show.json) report_json(&g, 0);
         else out_bytes("\n", 1);
         out_flush();
         if (!a->show.json) report_logprobs(&g);

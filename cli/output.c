@@ -97,9 +97,9 @@ void progress_show(Progress *p, size_t done, size_t total) {
     if (quiet || !isatty(2) || t - p->start < 2 || t - p->drawn < 0.2 || done == 0) return;
     p->drawn = t;
     p->on_screen = 1;
-    double each = p->megabytes ? 1e6 : 1, left = (t - p->start) / (double)done * (double)(total - done);
+    double each = p->unit ? p->each : 1, left = (t - p->start) / (double)done * (double)(total - done);
     fprintf(stderr, "\r%s: %.0f of %.0f %s, %.0f s to go \033[K", p->what, (double)done / each,
-            (double)total / each, p->megabytes ? "MB" : "tokens", left);
+            (double)total / each, p->unit ? p->unit : "tokens", left);
 }
 
 void progress_clear(Progress *p) {

@@ -39,7 +39,7 @@ static int on_bytes(void *arg, uint64_t done, uint64_t total) {
 }
 
 Report tool_report(const char *what) {
-    progress = (Progress){.what = what, .start = clock_seconds(), .megabytes = 1};
+    progress = (Progress){.what = what, .start = clock_seconds(), .unit = "MB", .each = 1e6};
     return (Report){NULL, on_note, on_bytes};
 }
 

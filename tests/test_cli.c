@@ -349,6 +349,33 @@ static void usual_model(void) {
     CHECK(run("fill '[MASK]'") == 1 && strstr(said, "the compiled-in model: fill is for encoders"));
 }
 
+/* A line's text is what it has alone: its JSON is that of generate --json. */
+static void lines_of_prompts(void) {
+    static const char *const prompts[] = {"Once upon a time", "", "Tom had a \"red\" ball", "The cat"};
+    static const char *const options[] = {"-t 0 --max-tokens 30", "-s 7 --max-tokens 40 --top-k 20 --stop dog",
+                                          "-s 3 -n 60"};
+    char text[300] = "";
+    for (int i = 0; i < 4; i++) snprintf(text + strlen(text), sizeof text - strlen(text), "%s\n", prompts[i]);
+    for (int k = 0; k < 3; k++) {
+        CHECK(piped(text, "--lines - %s", options[k]) == 0 && count_lines(out) == 4);
+        char *all = taken_out(), *line = all;
+        for (int i = 0; all && i < 4; i++) {
+            file_write(test_tmp("prompt"), prompts[i], strlen(prompts[i]));
+            CHECK(run("-f %s %s --json -q", test_tmp("prompt"), options[k]) == 0);
+            char *timings = strstr(out, ",\"timings\""), *next = strchr(line, '\n'), *own = strchr(line, ',');
+            CHECK(timings && next && own && line[8] == '1' + i);
+            if (!timings || !next || !own) break;
+            size_t n = (size_t)(timings - out) - 1;
+            CHECK((size_t)(next - own) == n + 2 && memcmp(own + 1, out + 1, n) == 0);
+            line = next + 1;
+        }
+        free(all);
+    }
+    CHECK(piped("a\n", "--lines - -i b") == 2 && said_line("--lines and -i do not go together"));
+    CHECK(piped("a\nOnce upon a time there was\n", "--lines - -n 3 -q") == 1 && *out == 0 && said_line("give -n"));
+    CHECK(run("--lines /nowhere/x") == 1 && said_line("/nowhere/x") && piped("", "--lines - -q") == 0 && *out == 0);
+}
+
 /* logits of a text are those of its ids, from -i, -f and a pipe. */
 static void logits_of_text(void) {
     CHECK(run("logits --ids 1,435,461") == 0);
@@ -430,7 +457,8 @@ const Test tests_cli[] = {
     {"cli/tokenize", tokenize},
     {"cli/perplexity of documents", perplexity_documents},
     {"cli/wrong use", wrong_use},
-    {"cli/what was meant", meant}, {"cli/the usual model", usual_model}, {"cli/logits of a text", logits_of_text},
+    {"cli/what was meant", meant}, {"cli/the usual model", usual_model},
+                          {"cli/lines of prompts", lines_of_prompts}, {"cli/logits of a text", logits_of_text},
     {"cli/another model's tokenizer", another_models_tokenizer},
     {"cli/help and version", helps},
     {"cli/closed pipe, full disk, Ctrl-C", streams},
