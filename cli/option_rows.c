@@ -42,7 +42,8 @@ const Option options[] = {
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "proof", AT(in.prompt), .help = "the text (some sentences)"},
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "score", AT(in.prompt), .help = "what stands before it (nothing)"},
     {TEXT_IN, 0, "--lines", "FILE", STRING, "generate", AT(in.lines),
-     .help = "each line of FILE (- is stdin) is a prompt; print a JSON object for each, in order: the text it has alone"},
+     .help = "each line of FILE (- is stdin) is a prompt; a JSON object for each is printed, in order: the text it has "
+             "alone"},
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "logits", AT(in.prompt), .help = "the text to read"},
     {TEXT_IN, 0, "--text", "TEXT", STRINGS, "score", AT(in.texts),
      .help = "the text that is scored; may be given up to 16 times"},
