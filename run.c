@@ -32,8 +32,8 @@ static const Command commands[] = {
      "  ./run chat model.gguf < questions.txt                   a line is a turn; answers are printed\n"
      "  ./run llama2-chat.bin -m chat -y \"Be brief.\"           llama2.c's way to say it\n"
      "\nAt the prompt: a line that ends in \\ goes on in the next one; a line \"\"\" begins or ends a text of\n"
-     "several lines; /help lists the commands (/clear /system /save /load /stats /quit). Ctrl-C stops an\n"
-     "answer, at the prompt it leaves, as Ctrl-D does.\n",
+     "several lines; /help lists the commands (/retry /undo /clear /system /save /load /stats\n"
+     "/quit). Ctrl-C stops an answer, at the prompt it leaves, as Ctrl-D does.\n",
      run_chat, 0, NULL, NULL},
     {"logits", "[MODEL] [--ids 1,15,7 | -i TEXT | -f FILE] [--all]",
      "print what the model expects next, for comparing with other software",

@@ -130,6 +130,27 @@ static int word_system(Chat *c, const char *argument) {
     return 0;
 }
 
+/* The last turn's answer, or with `whole` the turn itself, taken back; 0 after saying that there is none. */
+static int take_back(Chat *c, int whole) {
+    if (c->n < 2 || c->messages[c->n].role != CHAT_ASSISTANT) return note("there is no answer yet"), 0;
+    chat_drop_last(c);
+    if (whole) chat_drop_last(c);
+    return 1;
+}
+
+static int word_retry(Chat *c, const char *argument) {
+    (void)argument;
+    if (!take_back(c, 0)) return 0;
+    if (c->a->sampling.temperature == 0) note("at -t 0 the answer is the same again");
+    return answer(c);
+}
+
+static int word_undo(Chat *c, const char *argument) {
+    (void)argument;
+    if (take_back(c, 1)) note("the last message and its answer are taken back");
+    return 0;
+}
+
 static int word_save(Chat *c, const char *path) {
     int rc = chat_save(c, path);
     if (rc == -EINTR) return heard_interrupt(c);
@@ -172,6 +193,8 @@ static int word_quit(Chat *c, const char *argument) {
 static const Word words[] = {
     {"/clear", "begin a new conversation; the system prompt stays", 0, word_clear},
     {"/system", "TEXT: a system prompt; without TEXT the one there is", 0, word_system},
+    {"/retry", "another answer to the last message", 0, word_retry},
+    {"/undo", "take the last message and its answer back", 0, word_undo},
     {"/save", "FILE: keep what was read, for /load or --load-state", 1, word_save},
     {"/load", "FILE: go on from what was kept", 1, word_load},
     {"/stats", "how much was read, and how fast", 0, word_stats},
@@ -271,6 +294,7 @@ static int open_chat(Chat *c, const Args *a) {
     set_ends(c);
     set_shown(c);
     c->g.keep_text = 1;
+    c->g.wraps = out.terminal;
     c->g.w.keep_ids = !e->session.model->config.linear.form;
     c->g.w.make_room = chat_make_room;
     c->g.w.room_arg = c;

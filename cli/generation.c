@@ -17,7 +17,8 @@ static void show(void *arg, const char *s, size_t n) {
     Generation *g = arg;
     for (; g->tidy && n && (*s == ' ' || *s == '\n'); s++) n--;
     if (n) g->tidy = 0;
-    out_text(s, n);
+    if (g->wraps) wrap_text(&g->wrap, s, n);
+    else out_text(s, n);
     out_flush();
 }
 
@@ -171,5 +172,6 @@ int generation_run(Generation *g, const float *logits, size_t limit) {
     if (rc == 0) rc = text_stops_finish(&g->stops, &g->w, g->e.err, sizeof g->e.err);
     else text_stops_free(&g->stops);
     if (g->in_channels) text_channels_end(&g->channels);
+    wrap_end(&g->wrap);
     return rc ? fail("%s", g->e.err) : 0;
 }

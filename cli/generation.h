@@ -7,6 +7,7 @@
 #include "text/channels.h"
 #include "text/stops.h"
 #include "logprobs.h"
+#include "wrap.h"
 
 enum { GENERATION_ENDS = 8, GENERATION_SHOWN = 4 };
 
@@ -27,6 +28,8 @@ typedef struct {
     char *text; /* [n_text] where keep_text: what was written; a prompt's text may stand in front */
     size_t n_text, cap_text;
     int keep_text, silent; /* silent: nothing goes to stdout */
+    int wraps;             /* stdout is a terminal, and words are not cut at its edge */
+    Wrap wrap;
     int tidy;              /* white space in front of the text is not written */
     int answered;          /* something was written: w.end says how it ended */
     int own_seed;          /* llama2.c has no such command: seeds need not give its text */

@@ -240,6 +240,60 @@ static void scripts(void) {
     free(two);
 }
 
+/* Answers given again, and turns taken back, are those of the conversation that is left. */
+static void again(void) {
+    static const char greedy[] = "chat -t 0 --max-tokens 12 --stop '\n' -q";
+    static const char drawn[] = "chat -s 5 --max-tokens 30 -q --stop '\n'";
+    CHECK(piped("Hello\nAnd then?\n", greedy) == 0);
+    char *two = taken_out(), *second = strchr(two, '\n') + 1, line[600];
+    CHECK(piped("Hello\n/retry\nAnd then?\n/retry\n", greedy) == 0 && count_lines(out) == 4);
+    snprintf(line, sizeof line, "%.*s", (int)(second - two), two);
+    CHECK(strncmp(out, line, strlen(line)) == 0 && strncmp(out + strlen(line), two, strlen(two)) == 0);
+    CHECK(strcmp(out + strlen(line) + strlen(two), second) == 0);
+    CHECK(piped("Hello\nSomething else\n/undo\nAnd then?\n/undo\n/undo\n/undo\nHello\n", greedy) == 0);
+    char *last = strstr(out, second);
+    CHECK(count_lines(out) == 4 && last && strcmp(last + strlen(second), line) == 0);
+    CHECK(piped("Hello\n/retry\n", drawn) == 0 && count_lines(out) == 2);
+    char *other = strchr(out, '\n');
+    CHECK(other && strncmp(out, other + 1, (size_t)(other - out)) != 0);
+    CHECK(piped("/retry\n/undo\n", "chat --max-tokens 3") == 0 && strstr(said, "there is no answer yet"));
+    CHECK(piped("Hello\n/retry\n", "chat model/tales-1m-linear.gguf -t 0 --max-tokens 12 -q --stop '\n'") == 0);
+    other = strchr(out, '\n');
+    CHECK(other && strncmp(out, other + 1, (size_t)(other - out)) == 0);
+    free(two);
+}
+
+/* On a terminal of 30 columns no word is cut, none is lost, and a line is no longer than it must be. */
+static void wrapped(void) {
+    char command[900];
+    CHECK(piped("Tell me a story\n", "chat -t 0 --max-tokens 120 -q") == 0);
+    char *plain = taken_out();
+    snprintf(command, sizeof command,
+             "script -qec \"stty cols 30 rows 20; %.300s chat -t 0 --max-tokens 120 -q -i 'Tell me a story' "
+             "< /dev/null\" /dev/null",
+             test_run_path());
+    if (test_shell("command -v script", &out, &said) != 0) test_skip("script, which makes a terminal, is not here");
+    else if (plain && test_shell(command, &out, &said) == 0) {
+        char *screen = taken_out(), *p = plain;
+        size_t column = 0, lines = 0;
+        CHECK(screen != NULL);
+        for (char *s = screen; s && *s; s++) {
+            if (*s == '\r') continue;
+            if (*s == '\n' && *p == ' ') { /* a line's end in place of a space: the next word had no room */
+                size_t next = strcspn(p + 1, " \n");
+                CHECK(column + 1 + next > 30);
+                lines++;
+            } else CHECK(*s == *p);
+            column = *s == '\n' ? 0 : column + 1;
+            CHECK(column <= 30);
+            if (*p) p++;
+        }
+        CHECK(screen && *p == 0 && lines > 2);
+        free(screen);
+    } else CHECK(!"a terminal");
+    free(plain);
+}
+
 /* A full context: the oldest turns go, the system message stays, and the program says so. */
 static void overflow(void) {
     char state[300], input[4000] = "";
@@ -331,7 +385,7 @@ static void llama2c(void) {
     free(chat);
 }
 
-const Test tests_chat_cli[] = {
+const Test tests_chat_cli[] = {{"chat-cli/again", again}, {"chat-cli/wrapped", wrapped}, 
     {"chat/cli/ten turns", ten_turns},
     {"chat/cli/sampled turns", sampled_turns},
     {"chat/cli/commands", typed_commands},
