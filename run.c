@@ -31,9 +31,11 @@ static const Command commands[] = {
      "  ./run chat model.gguf --chat-template plain -c 8192     a model that knows no template\n"
      "  ./run chat model.gguf < questions.txt                   a line is a turn; answers are printed\n"
      "  ./run llama2-chat.bin -m chat -y \"Be brief.\"           llama2.c's way to say it\n"
-     "\nAt the prompt: a line that ends in \\ goes on in the next one; a line \"\"\" begins or ends a text of\n"
-     "several lines; /help lists the commands (/retry /undo /clear /system /save /load /stats\n"
-     "/quit). Ctrl-C stops an answer, at the prompt it leaves, as Ctrl-D does.\n",
+     "\nAt the prompt: keys are those of readline (arrows, Ctrl-A E K U W Y, Alt-B F), up and down go\n"
+     "through what was said; Alt-Enter or a paste makes a message of several lines. A line that ends in \\\n"
+     "goes on in the next one; a line \"\"\" begins or ends a text of several lines; /help lists the\n"
+     "commands (/retry /undo /clear /system /save /load /stats /quit). Ctrl-C stops an answer, drops a line\n"
+     "that was begun and leaves at an empty one, as Ctrl-D does.\n",
      run_chat, 0, NULL, NULL},
     {"logits", "[MODEL] [--ids 1,15,7 | -i TEXT | -f FILE] [--all]",
      "print what the model expects next, for comparing with other software",

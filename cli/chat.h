@@ -51,9 +51,9 @@ int chat_save(Chat *c, const char *path);
 
 /* ---- input.c ---- */
 
-/* The next turn from stdin: a line, lines that end in a backslash with the one behind them, or the lines between two of
- * """; block says which (then a / in front is no command). *text is malloc'ed. 1, 0 at the end of input, -1 after
- * Ctrl-C. */
+/* The next turn from stdin: a line, at a terminal edited as it is typed (terminal.h), lines that end in a backslash
+ * with the one behind them, or the lines between two of """; block: it has several, and a / in front is no command.
+ * *text is malloc'ed. 1, 0 at the end of input, -1 after Ctrl-C. */
 int chat_input(const Chat *c, char **text, size_t *n, int *block);
 
 #endif

@@ -1,5 +1,6 @@
 /* cli/conversation.c - the messages of a conversation, and the session that reads them. */
 #include "chat.h"
+#include "terminal.h"
 #include "model/state.h"
 #include "model/timeline.h"
 #include "base/base.h"
@@ -49,6 +50,7 @@ void chat_free(Chat *c) {
     free(c->messages);
     free(c->standard);
     generation_close(&c->g);
+    terminal_free();
 }
 
 /* ---- ids ---- */

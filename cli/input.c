@@ -1,5 +1,6 @@
 /* cli/input.c - turns from stdin, where somebody types them or a script has them line by line. */
 #include "chat.h"
+#include "terminal.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ enum { LINE_MOST = 4094 }; /* bytes that a terminal gives of a line, without its
 
 /* One line without its end: 1, 0 at the end of input, -1 after Ctrl-C. */
 static int read_line(const Chat *c, const char *sign, char **line, size_t *cap, size_t *n) {
+    if (c->terminal && terminal_edits()) return interrupted ? -1 : terminal_line(sign, line, cap, n);
     if (c->terminal) fputs(sign, stderr);
     ssize_t got = interrupted ? -1 : getline(line, cap, stdin);
     if (got < 0) {
@@ -62,6 +64,7 @@ int chat_input(const Chat *c, char **text, size_t *n_text, int *block) {
         else if (more && (more = read_line(c, ". ", &line, &cap, &n)) < 0) got = -1;
     }
     free(line);
+    *block |= t.n && strchr(t.text, '\n') != NULL; /* a paste is no command */
     *text = t.text;
     *n_text = t.n;
     return got;

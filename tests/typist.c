@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+const char *typist_term = "dumb";
+
 static void child(const char *slave, const char *command) {
     setsid();
     int tty = open(slave, O_RDWR); /* of a session's leader: its terminal */
@@ -28,7 +30,7 @@ int typist_begin(Typist *t, const char *fmt, ...) {
     va_end(ap);
     memset(t, 0, sizeof *t);
     snprintf(t->answers, sizeof t->answers, "%s", test_tmp("answers"));
-    snprintf(command, sizeof command, "exec %s %s > %s", test_run_path(), args, t->answers);
+    snprintf(command, sizeof command, "TERM=%s exec %s %s > %s", typist_term, test_run_path(), args, t->answers);
     t->fd = posix_openpt(O_RDWR | O_NOCTTY);
     if (t->fd < 0 || grantpt(t->fd) || unlockpt(t->fd)) {
         test_skip("no pseudo-terminal here");

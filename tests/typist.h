@@ -14,6 +14,8 @@ typedef struct {
     char answers[200];    /* the file that stdout goes to */
 } Typist;
 
+extern const char *typist_term; /* its TERM: dumb, which has no line editor, unless a test says otherwise */
+
 /* Start ./run with these arguments. 0, or -1 where there is no pseudo-terminal: the test is marked skipped. */
 int typist_begin(Typist *t, const char *fmt, ...);
 int typist_sees(Typist *t, const char *text); /* wait until the screen shows text, behind what was waited for before */

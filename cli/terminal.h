@@ -1,0 +1,13 @@
+/* cli/terminal.h - a line from somebody at a terminal, edited as it is typed (text/edit.h). */
+#ifndef TERMINAL_H
+#define TERMINAL_H
+
+#include <stddef.h>
+
+int terminal_edits(void); /* 1: stdin and stderr are a terminal that can move its cursor (TERM is not dumb) */
+/* The line behind sign, malloc'ed or grown as getline does; it may hold newlines. 1, 0 at the end of input (Ctrl-D), -1
+ * after Ctrl-C on an empty line, or after a signal that ends programs. While it runs the terminal is in raw mode. */
+int terminal_line(const char *sign, char **line, size_t *cap, size_t *n);
+void terminal_free(void); /* what was typed before is forgotten */
+
+#endif
