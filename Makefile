@@ -3,6 +3,7 @@
 # Respected: CC, CFLAGS (optimisation and your own), LDFLAGS, SENTENCEPIECE=1 (link its C++ library, with CXX),
 # STATIC=1 (one file that needs no library), PREFIX, DESTDIR, FLAVOUR (release, debug, san, tsan), V=1 (show commands).
 CC      ?= cc
+OBJCOPY ?= objcopy
 PREFIX  ?= /usr/local
 FLAVOUR ?= release
 F       ?=
@@ -50,6 +51,7 @@ LINK       = $(CC) -pthread $(CFLAGS) $(SANITIZE)
 # A folder's sources, its sub-folders' too. Kernels for processors are added where the compiler makes code for them; bench/programs are
 # programs. The program is run.c and cli/; nothing else links cli/.
 sources = $(wildcard $(1)/*.c $(1)/*/*.c)
+objects = $(1:%.c=$(B)/%.o) $(1:%.c=$(B)/pic/%.o) # a program's, and libroformer's
 LIBRARY := base rope kernels attention model tokenizer text lab bench
 SRC     := $(filter-out kernels/x86/% kernels/arm/% bench/programs/%,$(foreach d,$(LIBRARY),$(call sources,$(d))))
 ifneq ($(filter x86_64% amd64%,$(TARGET)),)
@@ -57,18 +59,18 @@ SRC     += $(wildcard kernels/x86/*.c)
 # Hot loops begin on a cache line: where a compiler happens to lay them, prompts were up to a tenth slower or faster.
 AVX2    := -mavx2 -mfma -mf16c -falign-functions=64 -falign-loops=64
 AVX512  := $(AVX2) -mavx512f -mavx512bw -mavx512vl -mavx512dq
-$(patsubst %.c,$(B)/%.o,$(wildcard kernels/x86/avx2*.c)): ISA := $(AVX2)
-$(patsubst %.c,$(B)/%.o,$(wildcard kernels/x86/avx512*.c)): ISA := $(AVX512)
-$(patsubst %.c,$(B)/%.o,$(wildcard kernels/x86/avx512vnni*.c)): ISA := $(AVX512) -mavx512vnni
-$(patsubst %.c,$(B)/%.o,$(wildcard kernels/x86/amx*.c)): ISA := $(AVX512) -mamx-tile -mamx-int8
+$(call objects,$(wildcard kernels/x86/avx2*.c)): ISA := $(AVX2)
+$(call objects,$(wildcard kernels/x86/avx512*.c)): ISA := $(AVX512)
+$(call objects,$(wildcard kernels/x86/avx512vnni*.c)): ISA := $(AVX512) -mavx512vnni
+$(call objects,$(wildcard kernels/x86/amx*.c)): ISA := $(AVX512) -mamx-tile -mamx-int8
 endif
 ifneq ($(filter aarch64% arm64%,$(TARGET)),)
 SRC     += $(wildcard kernels/arm/*.c)
-$(patsubst %.c,$(B)/%.o,$(wildcard kernels/arm/neondot*.c)): ISA := -march=armv8.2-a+dotprod
+$(call objects,$(wildcard kernels/arm/neondot*.c)): ISA := -march=armv8.2-a+dotprod
 endif
 LIB     := $(SRC:%.c=$(B)/%.o) $(B)/model/builtin.o $(if $(WITH_SPM),$(patsubst %.cc,$(B)/%.o,$(wildcard tokenizer/*.cc tokenizer/*/*.cc)))
 CLI     := $(B)/run.o $(patsubst %.c,$(B)/%.o,$(call sources,cli))
-TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c)) $(B)/tests/suites.o
+TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c) $(wildcard library/*.c)) $(B)/tests/suites.o
 
 # What ./core is made of, in the order to read it.
 CORE := core.c rope/rope.c attention/reference.c model/llama.c model/steps.c model/plain.c attention/phi.c \
@@ -114,6 +116,10 @@ $(B)/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "cc $<")
 	$(Q)$(CC) $(ALL_CFLAGS) $(ISA) -c $< -o $@
+$(B)/pic/%.o: %.c $(B)/flags
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "cc -fPIC $<")
+	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -fvisibility=hidden $(ISA) -c $< -o $@
 $(B)/%.o: %.cc $(B)/flags
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "c++ $<")
@@ -122,14 +128,16 @@ $(B)/run.o: ALL_CFLAGS += -DVERSION='"$(VERSION)"'
 $(B)/run.o: $(B)/version
 
 # The compiled-in model: the file's bytes as a C array, by od and sed alone.
-$(B)/model/builtin.o: model/tales-1m.gguf $(B)/flags
+$(B)/model/builtin.o: PIC :=
+$(B)/pic/model/builtin.o: PIC := -fPIC -fvisibility=hidden
+$(B)/model/builtin.o $(B)/pic/model/builtin.o: model/tales-1m.gguf $(B)/flags
 	@mkdir -p $(@D)
 	@{ printf '#include <stddef.h>\n_Alignas(64) const unsigned char builtin_model[] = {\n'; \
 	   od -An -v -tu1 $< | sed 's/  */,/g; s/^,//; s/$$/,/'; \
-	   printf '};\nconst size_t builtin_model_size = sizeof builtin_model;\n'; } > $(B)/model/builtin.c
-	@$(if $(V),,echo "cc model/tales-1m.gguf")
-	$(Q)$(CC) $(STD) -O0 -c $(B)/model/builtin.c -o $@
-	@rm -f $(B)/model/builtin.c
+	   printf '};\nconst size_t builtin_model_size = sizeof builtin_model;\n'; } > $(@:.o=.c)
+	@$(if $(V),,echo "cc $(PIC) model/tales-1m.gguf")
+	$(Q)$(CC) $(STD) $(PIC) -O0 -c $(@:.o=.c) -o $@
+	@rm -f $(@:.o=.c)
 
 # Other flags or another version than last time rebuild what depends on them.
 remember = mkdir -p $(B); printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' > $@
@@ -137,6 +145,46 @@ $(B)/flags: FORCE
 	@$(call remember,$(CC) $(STD) $(WITH_SPM) $(WARNINGS) $(CFLAGS) $(SANITIZE) $(LDFLAGS))
 $(B)/version: FORCE
 	@$(call remember,$(VERSION))
+
+# libroformer: objects of their own, as a shared library may lie anywhere in memory. The archive is one object that shows
+# no other name than the shared library does, so that no name of ours meets a program's.
+NUMBER  := $(shell sed -n 's/^.define ROFORMER_VERSION \([0-9]*\)$$/\1/p' roformer.h)
+RELEASE := $(shell echo $$(($(NUMBER) / 10000)).$$(($(NUMBER) / 100 % 100)).$$(($(NUMBER) % 100)))
+SONAME  := libroformer.so.$(firstword $(subst ., ,$(RELEASE)))
+FACE    := $(patsubst %.c,$(B)/pic/%.o,$(call sources,library) $(filter-out lab/% bench/%,$(SRC)) \
+             lab/cuts.c lab/perplexity.c lab/explain/trace.c) $(B)/pic/model/builtin.o
+LIBDIR  ?= $(PREFIX)/lib
+
+lib: $(B)/libroformer.a $(B)/$(SONAME) ## build libroformer.a and libroformer.so.0 in build/release; roformer.h says what is in them
+	@ln -sf $(SONAME) $(B)/libroformer.so
+
+$(B)/libroformer.a: $(FACE) library/roformer.map $(B)/flags
+	$(Q)$(LD) -r $(filter %.o,$^) -o $(B)/libroformer.o
+	@sed -n 's/^ *\(roformer_[a-z_]*\);$$/\1/p' library/roformer.map > $(B)/libroformer.names
+	$(Q)$(OBJCOPY) --keep-global-symbols=$(B)/libroformer.names $(B)/libroformer.o
+	@rm -f $@
+	$(Q)$(AR) rcs $@ $(B)/libroformer.o
+	@rm -f $(B)/libroformer.o
+
+$(B)/$(SONAME): $(FACE) library/roformer.map $(B)/flags
+	$(Q)$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=library/roformer.map $(if $(SANITIZE),,-Wl,-z,defs) \
+	  $(filter %.o,$^) $(LDFLAGS) -lm -o $@
+
+install-lib: lib ## copy header, libraries and roformer.pc to DESTDIR/PREFIX (LIBDIR: PREFIX/lib)
+	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -m 644 roformer.h $(DESTDIR)$(PREFIX)/include/roformer.h
+	install -m 644 $(B)/libroformer.a $(DESTDIR)$(LIBDIR)/libroformer.a
+	install -m 755 $(B)/$(SONAME) $(DESTDIR)$(LIBDIR)/libroformer.so.$(RELEASE)
+	ln -sf libroformer.so.$(RELEASE) $(DESTDIR)$(LIBDIR)/$(SONAME)
+	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libroformer.so
+	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$${prefix}/include' '' 'Name: roformer' \
+	  'Description: transformer inference: RoPE, softmax or linear attention' 'Version: $(RELEASE)' \
+	  'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lroformer' 'Libs.private: -pthread -lm' \
+	  > $(DESTDIR)$(LIBDIR)/pkgconfig/roformer.pc
+
+uninstall-lib: ## remove what install-lib copied, and nothing else
+	rm -f $(DESTDIR)$(PREFIX)/include/roformer.h $(DESTDIR)$(LIBDIR)/pkgconfig/roformer.pc \
+	  $(addprefix $(DESTDIR)$(LIBDIR)/,libroformer.a libroformer.so $(SONAME) libroformer.so.$(RELEASE))
 
 $(B)/library.a: $(LIB) $(TOOLS)
 	@rm -f $@
@@ -223,5 +271,5 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: all core-lines test san tsan arm64 debug bench bench-linear book lint fuzz install uninstall dist clean help FORCE
+.PHONY: all lib install-lib uninstall-lib core-lines test san tsan arm64 debug bench bench-linear book lint fuzz install uninstall dist clean help FORCE
 -include $(shell find $(B) -name "*.d" 2>/dev/null)

@@ -8,8 +8,8 @@ say() { # what, lines: only those of the folders asked for
     echo "$1:"; echo "$2" | sed 's/^/    /'; bad=1
 }
 code() { find "$@" \( -name '*.c' -o -name '*.h' -o -name '*.cc' \) -type f | sort; }
-FOLDERS=$(for d in base rope kernels attention model tokenizer text lab bench train weights-tools cli tests; do [ -d $d ] && echo $d; done)
-LIB=$(for d in base rope kernels attention model tokenizer text lab bench train; do [ -d $d ] && echo $d; done)
+FOLDERS=$(for d in base rope kernels attention model tokenizer text lab bench train library weights-tools cli examples tests; do [ -d $d ] && echo $d; done)
+LIB=$(for d in base rope kernels attention model tokenizer text lab bench train library; do [ -d $d ] && echo $d; done)
 
 # ---- layers: a folder, and the folders that it may include besides itself and base
 layer() {
@@ -29,6 +29,8 @@ layer text $below
 layer lab text $below
 layer bench text $below tests # bench/programs measure the tests' models
 layer train text $below
+layer library lab text $below
+layer examples # roformer.h alone, and that in <>
 layer weights-tools train lab text $below
 say "only run.c includes cli/" "$(code $FOLDERS | grep -v '^cli/' | xargs grep -n '^#include "cli/' /dev/null)"
 say "the tests are included" "$(code $FOLDERS run.c | grep -vE '^(tests|bench/programs)/' | xargs grep -n '^#include "tests/' /dev/null)"
