@@ -135,7 +135,7 @@ $(B)/model/builtin.o $(B)/pic/model/builtin.o: model/tales-1m.gguf $(B)/flags
 	@{ printf '#include <stddef.h>\n_Alignas(64) const unsigned char builtin_model[] = {\n'; \
 	   od -An -v -tu1 $< | sed 's/  */,/g; s/^,//; s/$$/,/'; \
 	   printf '};\nconst size_t builtin_model_size = sizeof builtin_model;\n'; } > $(@:.o=.c)
-	@$(if $(V),,echo "cc $(PIC) model/tales-1m.gguf")
+	@$(if $(V),,echo "cc model/tales-1m.gguf")
 	$(Q)$(CC) $(STD) $(PIC) -O0 -c $(@:.o=.c) -o $@
 	@rm -f $(@:.o=.c)
 

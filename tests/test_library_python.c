@@ -1,0 +1,114 @@
+/* tests/test_library_python.c - examples/ in Python, beside the program. PYTHON names another than python3; where it or
+ * NumPy is not there, the tests are skipped, in print. */
+#include "build.h"
+#include "program.h"
+#include "test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Python with the words args, from the project's folder; its exit code. */
+static int python(const char *args) {
+    char command[3000];
+    snprintf(command, sizeof command, "(PYTHONPATH=examples \"${PYTHON:-python3}\" -B %s)", args);
+    int rc = test_shell(command, &out, &said);
+    if (*said) printf("    %s\n", said);
+    return rc;
+}
+
+/* 1 where Python, NumPy and the library are there; else a skip. */
+static int ready(const char *module) {
+    char command[300];
+    snprintf(command, sizeof command, "(\"${PYTHON:-python3}\" -c 'import %s')", module);
+    if (test_sanitized) test_skip("Python has no sanitizer in it");
+    else if (test_shell(command, &out, &said)) test_skip("PYTHON=.. names no Python that has what this needs");
+    else if (test_shell("env -u MAKEFLAGS make -s lib", &out, &said)) test_fail(__FILE__, __LINE__, "make lib");
+    else return 1;
+    return 0;
+}
+
+static const char begin[] = "-c 'import roformer as r, numpy as np, sys; m = r.Model(sys.argv[1] or None); ";
+
+/* The line of Python behind `begin`, with the model's path as its word. */
+static int line(const char *text, const char *model) {
+    char args[2500];
+    snprintf(args, sizeof args, "%s%s' '%s'", begin, text, model);
+    return python(args);
+}
+
+static void logits(void) {
+    static const char *const models[] = {"model/tales-1m.gguf", "model/tales-1m-linear.gguf", "model/lab-1m.gguf"};
+    if (!ready("numpy")) return;
+    for (int i = 0; i < 3; i++) {
+        CHECK(run("logits %s --ids 1,435,461,261,409,7 --all", models[i]) == 0);
+        char *expected = taken_out();
+        CHECK(line("s = m.session(cache=None if m.is_linear else \"f32\"); "
+                   "x = s.eval([1, 435, 461, 261, 409, 7], all=True); s.rewind(); s.eval([1, 435, 461]); "
+                   "assert (s.eval([261, 409, 7]) == x[-1]).all() and s.position == 6; "
+                   "print(\"\\n\".join(\" \".join(\"%.9g\" % v for v in row) for row in x))", models[i]) == 0);
+        CHECK(strcmp(out, expected) == 0); /* nine digits: the same bits */
+        free(expected);
+    }
+}
+
+static void texts(void) {
+    if (!ready("numpy")) return;
+    CHECK(run("-i 'Tom had' -s 5 -t 0.8 --top-k 40 --stop ball --max-tokens 60 -q") == 0);
+    char *expected = taken_out();
+    CHECK(line("p = []; s = m.session(); t = s.write(\"Tom had\", 60, [\"ball\"], p.append, temperature=.8, top_p=.9, "
+               "top_k=40, seed=5); assert \"\".join(p) == t and s.n_new > 0 and s.end in (\"stop\", \"length\"); "
+               "print(\"Tom had\" + t)", "") == 0);
+    CHECK(strcmp(out, expected) == 0);
+    free(expected);
+    CHECK(run("embed model/words-1m.gguf 'the dog' --normalize") == 0);
+    expected = taken_out();
+    CHECK(line("v = m.embed([\"a cat\", \"the dog\"], normalize=1)[1]; print(*(\"%.9g\" % x for x in v))",
+               "model/words-1m.gguf") == 0);
+    CHECK(strcmp(out, expected) == 0);
+    free(expected);
+    CHECK(line("ids = m.tokenize(\"caf\\u00e9!\"); assert m.detokenize(ids) == \"caf\\u00e9!\" and ids[0] == m.bos; "
+               "a = m.attention(ids, 1); assert np.allclose(np.nansum(a, 2), 1) and np.isnan(a[0, 0, 1]); "
+               "assert np.array_equal(a[2], m.attention(ids, 1, 2), equal_nan=True) and m.arch == \"llama\"", "") == 0);
+    CHECK(python("examples/attention.py '' 'Tom ran. Tom ran.' 1 0") == 0 && count_lines(out) > 6);
+}
+
+/* What fails is an exception with the library's line; a callback's goes through. */
+static void errors(void) {
+    if (!ready("numpy")) return;
+    CHECK(line("\nfor f, kind, words in ((lambda: r.Model(\"/nowhere\"), r.Error, \"/nowhere: No such file\"), "
+               "(lambda: m.session(cache=\"f64\"), r.Error, \"f32, f16\"), "
+               "(lambda: m.session(room=1), TypeError, \"n_ctx\"), "
+               "(lambda: m.session().eval([9999999]), r.Error, \"9999999\"), "
+               "(lambda: m.write(\"a\", on_text=lambda t: t.nothing), AttributeError, \"nothing\"), "
+               "(lambda: m.sampler(temperature=-1), r.Error, \"temperature\")):\n"
+               "    try: f(); print(\"no error\")\n"
+               "    except kind as e: assert words in str(e), e\n", "") == 0 && *out == 0);
+    char command[1500];
+    snprintf(command, sizeof command, "(cp examples/roformer.py %s && cd %s && env -u LD_LIBRARY_PATH "
+             "\"${PYTHON:-python3}\" -B -c 'import roformer')", test_folder("alone"), test_folder("alone"));
+    CHECK(test_shell(command, &out, &said) != 0 && strstr(said, "make lib")); /* unless one is installed */
+}
+
+/* The structs have C's layout. */
+static void structs(void) {
+    static const char source[] =
+        "#include <roformer.h>\n#include <stdio.h>\n#define P(T, f) printf(\"%zu %zu\\n\", sizeof(T), offsetof(T, f))\n"
+        "int main(void) {\n    P(RoformerOptions, progress_arg);\n    P(RoformerSessionOptions, progress_arg);\n"
+        "    P(RoformerSamplerOptions, seed);\n    P(RoformerWriteOptions, arg);\n    P(RoformerWritten, end);\n"
+        "    P(RoformerEmbedOptions, threads);\n    P(RoformerBias, bias);\n}\n";
+    char command[2000];
+    if (!ready("numpy")) return;
+    file_write(test_tmp("sizes.c"), source, strlen(source));
+    snprintf(command, sizeof command, "(cc -I. %s -o %s && %s)", test_tmp("sizes.c"), test_tmp("sizes"),
+             test_tmp("sizes"));
+    CHECK(test_shell(command, &out, &said) == 0);
+    char *expected = taken_out();
+    CHECK(line("[print(r.c.sizeof(t), getattr(t, t._fields_[-1][0]).offset) for t in (r._Options, r._SessionOptions, "
+               "r._SamplerOptions, r._WriteOptions, r._Written, r._EmbedOptions, r._Bias)]", "") == 0);
+    CHECK(strcmp(out, expected) == 0);
+    free(expected);
+}
+
+const Test tests_library_python[] = {{"library/python logits", logits}, {"library/python texts", texts},
+                                     {"library/python errors", errors}, {"library/python structs", structs}, {0}};
