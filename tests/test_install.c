@@ -54,8 +54,8 @@ static void tarball(void) {
     free(version);
     if (!has("musl-gcc")) test_skip("make STATIC=1: musl-gcc is not here");
     else {
-        CHECK(shell("cd %s && env -u MAKEFLAGS -u FLAVOUR make -s CFLAGS=-O1 STATIC=1 CC=musl-gcc run && (ldd %s || true)", root,
-                    program) == 0);
+        CHECK(shell("cd %s && env -u MAKEFLAGS -u FLAVOUR make -s CFLAGS=-O1 STATIC=1 CC=musl-gcc run && "
+                    "(ldd %s || true)", root, program) == 0);
         CHECK(!strstr(out, "=>"));
         CHECK(shell("%s -i Once -n 8 -t 0 -q%s", program, "") == 0 && strstr(out, "Once upon a time"));
     }
