@@ -13,7 +13,7 @@ static int python(const char *args) {
     char command[3000];
     snprintf(command, sizeof command, "(PYTHONPATH=examples \"${PYTHON:-python3}\" -B %s)", args);
     int rc = test_shell(command, &out, &said);
-    if (*said) printf("    %s\n", said);
+    if (rc) printf("    %s%s\n", out, said);
     return rc;
 }
 
@@ -110,5 +110,15 @@ static void structs(void) {
     free(expected);
 }
 
+/* The harness's command line with our model; and document by document beside its own, where torch is there, too. */
+static void harness(void) {
+    if (!ready("numpy, lm_eval")) return;
+    CHECK(python("examples/lm_eval_roformer.py --model roformer --model_args path=model/tales-1m.gguf,max_length=128 "
+                 "--tasks roformer_choice --include_path tests/oracle/lm_eval") == 0);
+    CHECK(strstr(out, "acc_norm"));
+    if (ready("torch, transformers, accelerate")) CHECK(python("tests/oracle/lm_eval_hf.py") == 0);
+}
+
 const Test tests_library_python[] = {{"library/python logits", logits}, {"library/python texts", texts},
-                                     {"library/python errors", errors}, {"library/python structs", structs}, {0}};
+                                     {"library/python errors", errors}, {"library/python structs", structs},
+                                     {"library/python lm-evaluation-harness", harness}, {0}};
