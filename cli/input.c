@@ -24,7 +24,7 @@ enum { LINE_MOST = 4094 }; /* bytes that a terminal gives of a line, without its
 
 /* One line without its end: 1, 0 at the end of input, -1 after Ctrl-C. */
 static int read_line(const Chat *c, const char *sign, char **line, size_t *cap, size_t *n) {
-    if (c->terminal && terminal_edits()) return interrupted ? -1 : terminal_line(sign, line, cap, n);
+    if (c->terminal && terminal_edits()) return interrupted ? -1 : terminal_line(sign, *sign == '.', line, cap, n);
     if (c->terminal) fputs(sign, stderr);
     ssize_t got = interrupted ? -1 : getline(line, cap, stdin);
     if (got < 0) {
@@ -55,6 +55,7 @@ int chat_input(const Chat *c, char **text, size_t *n_text, int *block) {
     char *line = NULL;
     size_t cap = 0, n = 0;
     int got = read_line(c, "> ", &line, &cap, &n), more = 1;
+    int again = got > 0; /* a first line is there */
     *block = got > 0 && is_fence(line, n);
     if (add(&t, "", 0)) got = -1;
     if (*block) got = read_block(c, &t, &line, &cap);
@@ -64,6 +65,10 @@ int chat_input(const Chat *c, char **text, size_t *n_text, int *block) {
         else if (more && (more = read_line(c, ". ", &line, &cap, &n)) < 0) got = -1;
     }
     free(line);
+    if (got < 0 && again && terminal_edits() && !interrupted) { /* Ctrl-C in a text that was begun drops all of it */
+        free(t.text);
+        return chat_input(c, text, n_text, block);
+    }
     *block |= t.n && strchr(t.text, '\n') != NULL; /* a paste is no command */
     *text = t.text;
     *n_text = t.n;

@@ -92,25 +92,25 @@ static EditWhat read_keys(void) {
     return EDIT_MORE;
 }
 
-static EditWhat edit(const char *sign) {
+static EditWhat edit(const char *sign, int goes_on) {
     edit_begin(&editor, sign, screen_width());
     for (EditWhat what;;) {
         if ((what = read_keys()) != EDIT_MORE) return what;
         what = edit_byte(&editor, typed[from++]);
         if (what == EDIT_STOP) stop();
-        else if (what == EDIT_CANCEL && editor.n) {
+        else if (what == EDIT_CANCEL && editor.n && !goes_on) {
             leave("^C");
             edit_begin(&editor, sign, screen_width());
         } else if (what != EDIT_MORE) return what;
     }
 }
 
-int terminal_line(const char *sign, char **line, size_t *cap, size_t *n) {
+int terminal_line(const char *sign, int goes_on, char **line, size_t *cap, size_t *n) {
     if (!editor.columns) edit_init(&editor, plot_columns);
     if (begin()) return 0;
     signal_catch(SIGWINCH, on_size, 0);
-    EditWhat what = edit(sign);
-    leave("");
+    EditWhat what = edit(sign, goes_on);
+    leave(goes_on && what == EDIT_CANCEL ? "^C" : "");
     end();
     if (what == EDIT_FAILED) fail("out of memory for the line");
     if (what != EDIT_DONE) return what == EDIT_CANCEL ? -1 : 0;

@@ -208,6 +208,10 @@ static void typed_at_chat(void) {
     CHECK(typist_sees(t, "there") && typist_sees(t, "> "));
     typist_types(t, "/stats\r");
     CHECK(typist_sees(t, "4 messages") && typist_sees(t, "\033[?2004h"));
+    typist_types(t, "\"\"\"\rbegun\rmore\003");
+    CHECK(typist_sees(t, "^C") && typist_sees(t, "> "));
+    typist_types(t, "/stats\r");
+    CHECK(typist_sees(t, "4 messages") && typist_sees(t, "\033[?2004h")); /* nothing of it was said */
     typist_types(t, "\004");
     CHECK(typist_ended(t) == 0);
     free(t);
