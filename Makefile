@@ -120,10 +120,15 @@ $(B)/pic/%.o: %.c $(B)/flags
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "cc -fPIC $<")
 	$(Q)$(CC) $(ALL_CFLAGS) -fPIC -fvisibility=hidden $(ISA) -c $< -o $@
+COMPILE_CC = $(CXX) -std=c++17 -iquote . -Wall -Wextra $(CFLAGS) $(SANITIZE) -MMD -MP
 $(B)/%.o: %.cc $(B)/flags
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "c++ $<")
-	$(Q)$(CXX) -std=c++17 -iquote . -Wall -Wextra $(CFLAGS) $(SANITIZE) -MMD -MP -c $< -o $@
+	$(Q)$(COMPILE_CC) -c $< -o $@
+$(B)/pic/%.o: %.cc $(B)/flags
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "c++ -fPIC $<")
+	$(Q)$(COMPILE_CC) -fPIC -fvisibility=hidden -c $< -o $@
 $(B)/run.o: ALL_CFLAGS += -DVERSION='"$(VERSION)"'
 $(B)/run.o: $(B)/version
 
@@ -152,7 +157,8 @@ NUMBER  := $(shell sed -n 's/^.define ROFORMER_VERSION \([0-9]*\)$$/\1/p' roform
 RELEASE := $(shell echo $$(($(NUMBER) / 10000)).$$(($(NUMBER) / 100 % 100)).$$(($(NUMBER) % 100)))
 SONAME  := libroformer.so.$(firstword $(subst ., ,$(RELEASE)))
 FACE    := $(patsubst %.c,$(B)/pic/%.o,$(call sources,library) $(filter-out lab/% bench/%,$(SRC)) \
-             lab/cuts.c lab/perplexity.c lab/explain/trace.c) $(B)/pic/model/builtin.o
+             lab/cuts.c lab/perplexity.c lab/explain/trace.c) $(B)/pic/model/builtin.o \
+           $(if $(WITH_SPM),$(patsubst %.cc,$(B)/pic/%.o,$(wildcard tokenizer/*.cc tokenizer/*/*.cc)))
 LIBDIR  ?= $(PREFIX)/lib
 
 lib: $(B)/libroformer.a $(B)/$(SONAME) ## build libroformer.a and libroformer.so.0 in build/release; roformer.h says what is in them
@@ -168,7 +174,7 @@ $(B)/libroformer.a: $(FACE) library/roformer.map $(B)/flags
 
 $(B)/$(SONAME): $(FACE) library/roformer.map $(B)/flags
 	$(Q)$(LINK) -shared -Wl,-soname,$(SONAME) -Wl,--version-script=library/roformer.map $(if $(SANITIZE),,-Wl,-z,defs) \
-	  $(filter %.o,$^) $(LDFLAGS) -lm -o $@
+	  $(filter %.o,$^) $(filter-out -static,$(LDFLAGS)) -lm -o $@
 
 install-lib: lib ## copy header, libraries and roformer.pc to DESTDIR/PREFIX (LIBDIR: PREFIX/lib)
 	install -d $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(LIBDIR)/pkgconfig
@@ -179,7 +185,7 @@ install-lib: lib ## copy header, libraries and roformer.pc to DESTDIR/PREFIX (LI
 	ln -sf $(SONAME) $(DESTDIR)$(LIBDIR)/libroformer.so
 	printf '%s\n' 'prefix=$(PREFIX)' 'libdir=$(LIBDIR)' 'includedir=$${prefix}/include' '' 'Name: roformer' \
 	  'Description: transformer inference: RoPE, softmax or linear attention' 'Version: $(RELEASE)' \
-	  'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lroformer' 'Libs.private: -pthread -lm' \
+	  'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lroformer' 'Libs.private: -pthread $(filter -l%,$(LDFLAGS)) -lm' \
 	  > $(DESTDIR)$(LIBDIR)/pkgconfig/roformer.pc
 
 uninstall-lib: ## remove what install-lib copied, and nothing else
@@ -209,7 +215,7 @@ san: ## build with AddressSanitizer and UBSan in build/san and run the tests
 	@$(MAKE) --no-print-directory FLAVOUR=san test
 
 # Of what threads share; without ../shared/data, whose trained models would take hours.
-TSAN_TESTS := base/teams session/ attention/ linear/ roformer/ stretch/
+TSAN_TESTS := base/teams session/ attention/ linear/ roformer/ stretch/ library/threads
 tsan: ## build with ThreadSanitizer in build/tsan and run the tests of what threads share
 	@$(MAKE) --no-print-directory FLAVOUR=tsan build/tsan/test build/tsan/run
 	@for tests in $(TSAN_TESTS); do ROFORMER_DATA=/nowhere build/tsan/test $$tests build/tsan/run || exit 1; done

@@ -57,6 +57,18 @@ int tool(const char *before, const char *name, const char *fmt, ...) {
     return code;
 }
 
+int shell(const char *fmt, ...) {
+    char command[6000], whole[6100];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(command, sizeof command, fmt, ap);
+    va_end(ap);
+    snprintf(whole, sizeof whole, "(%s)", command);
+    return test_shell(whole, &out, &said);
+}
+
+int has(const char *program) { return shell("command -v %s", program) == 0; }
+
 char *taken_out(void) {
     char *text = out;
     out = NULL;

@@ -16,6 +16,9 @@ int piped(const char *input, const char *fmt, ...);
 /* As run, with that program of weights-tools/; those beside the program under test are run. convert and quantize with
  * -f, which writes over what an earlier test left. */
 int tool(const char *before, const char *name, const char *fmt, ...);
+/* Other words for a shell, one command or several; and whether it knows a program of that name. */
+int shell(const char *fmt, ...);
+int has(const char *program);
 /* The last run's stdout, which is the caller's now. */
 char *taken_out(void);
 

@@ -9,15 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int shell(const char *fmt, const char *a, const char *b) {
-    char command[3000], whole[3100];
-    snprintf(command, sizeof command, fmt, a, b);
-    snprintf(whole, sizeof whole, "(%s)", command);
-    return test_shell(whole, &out, &said);
-}
-
-static int has(const char *program) { return shell("command -v %s%s", program, "") == 0; }
-
 /* Into a folder of DESTDIR, and out of it. */
 static void installs(void) {
     const char *root = test_tmp("root");

@@ -352,11 +352,10 @@ static void refusals(void) {
 
 /* A program whose numbers are written with a comma, as in Germany. */
 static void comma(void) {
-    char command[600];
     const char *folder = test_folder("locales");
-    snprintf(command, sizeof command, "localedef --no-archive -i de_DE -f UTF-8 %s/de_DE.UTF-8", folder);
     setenv("LOCPATH", folder, 1);
-    if (test_shell(command, &out, &said) || !setlocale(LC_NUMERIC, "de_DE.UTF-8")) {
+    if (shell("localedef --no-archive -i de_DE -f UTF-8 %s/de_DE.UTF-8", folder) ||
+        !setlocale(LC_NUMERIC, "de_DE.UTF-8")) {
         test_skip("localedef or the locale de_DE is not here");
         return;
     }

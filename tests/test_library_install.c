@@ -7,15 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int shell(const char *fmt, const char *a, const char *b) {
-    char command[3000], whole[3100];
-    snprintf(command, sizeof command, fmt, a, b);
-    snprintf(whole, sizeof whole, "(%s)", command);
-    return test_shell(whole, &out, &said);
-}
-
-static int has(const char *program) { return shell("command -v %s%s", program, "") == 0; }
-
 /* Where it is installed; NULL where it cannot be, which is a skip in print. */
 static const char *installed(void) {
     static char root[600];
@@ -25,7 +16,7 @@ static const char *installed(void) {
         return NULL;
     }
     snprintf(root, sizeof root, "%s", test_tmp("root"));
-    int rc = shell("env -u MAKEFLAGS make -s install-lib DESTDIR=%s PREFIX=/usr%s", root, "");
+    int rc = shell("env -u MAKEFLAGS make -s install-lib DESTDIR=%s PREFIX=/usr", root);
     if (rc) printf("    %s\n", said), test_fail(__FILE__, __LINE__, "make install-lib");
     return rc ? NULL : root;
 }
@@ -33,24 +24,24 @@ static const char *installed(void) {
 static void installs(void) {
     const char *root = installed();
     if (!root) return;
-    CHECK(shell("cd %s/usr && find . -type f -o -type l | sort%s", root, "") == 0);
+    CHECK(shell("cd %s/usr && find . -type f -o -type l | sort", root) == 0);
     CHECK(strcmp(out, "./include/roformer.h\n./lib/libroformer.a\n./lib/libroformer.so\n./lib/libroformer.so.0\n"
                       "./lib/libroformer.so.0.1.0\n./lib/pkgconfig/roformer.pc\n") == 0);
-    CHECK(shell("grep -h Version %s/usr/lib/pkgconfig/roformer.pc%s", root, "") == 0);
+    CHECK(shell("grep -h Version %s/usr/lib/pkgconfig/roformer.pc", root) == 0);
     CHECK(strcmp(out, "Version: 0.1.0\n") == 0); /* and 100 in the header: */
-    CHECK(shell("grep -c 'define ROFORMER_VERSION 100$' %s/usr/include/roformer.h%s", root, "") == 0);
+    CHECK(shell("grep -c 'define ROFORMER_VERSION 100$' %s/usr/include/roformer.h", root) == 0);
     if (!has("nm") || !has("readelf")) test_skip("nm or readelf is not here");
     else { /* each function of the header, each in the version's section, and nothing else; so in the archive */
         CHECK(shell("cd %s/usr; grep -o 'roformer_[a-z_]*(' include/roformer.h | tr -d '(' | sort -u > names; "
                     "nm -D --defined-only lib/libroformer.so | awk '$2 != \"A\" { print $3 }' | sort > shown; "
-                    "sed 's/$/@@ROFORMER_0/' names | diff - shown%s", root, "") == 0 && *out == 0);
+                    "sed 's/$/@@ROFORMER_0/' names | diff - shown", root) == 0 && *out == 0);
         CHECK(shell("cd %s/usr; nm -g --defined-only lib/libroformer.a | awk 'NF == 3 { print $3 }' | sort | "
-                    "diff names -%s", root, "") == 0 && *out == 0);
-        CHECK(shell("readelf -d %s/usr/lib/libroformer.so%s", root, "") == 0 && strstr(out, "[libroformer.so.0]"));
+                    "diff names -", root) == 0 && *out == 0);
+        CHECK(shell("readelf -d %s/usr/lib/libroformer.so", root) == 0 && strstr(out, "[libroformer.so.0]"));
         CHECK(!strstr(out, "TEXTREL"));
-        CHECK(shell("nm -D %s/usr/lib/libroformer.so | grep -E ' U (_?exit|abort|printf|puts|getenv|std(out|err))(@|$)'"
-                    "%s", root, "") == 1 && *out == 0);
-        CHECK(shell("cd %s/usr && rm names shown%s", root, "") == 0);
+        CHECK(shell("nm -D %s/usr/lib/libroformer.so | "
+                    "grep -E ' U (_?exit|abort|printf|puts|getenv|std(out|err))(@|$)'", root) == 1 && *out == 0);
+        CHECK(shell("cd %s/usr && rm names shown", root) == 0);
     }
 }
 
@@ -68,24 +59,24 @@ static void example(void) {
     char *expected = taken_out();
     CHECK(shell("LD_LIBRARY_PATH=%s/usr/lib %s/write", root, root) == 0 && strcmp(out, expected) == 0 && *said == 0);
     CHECK(shell("cc examples/write.c -o %s/write-a -I. %s/usr/lib/libroformer.a -pthread -lm", root, root) == 0);
-    CHECK(shell("%s/write-a%s", root, "") == 0 && strcmp(out, expected) == 0);
-    CHECK(shell("%s/write-a /nowhere%s", root, "") == 1 && *out == 0 && said_line("write: /nowhere: "));
+    CHECK(shell("%s/write-a", root) == 0 && strcmp(out, expected) == 0);
+    CHECK(shell("%s/write-a /nowhere", root) == 1 && *out == 0 && said_line("write: /nowhere: "));
     free(expected);
 }
 
 /* The header alone, as C99 and as C++. */
 static void header(void) {
     if (!has("cc")) test_skip("cc is not here");
-    else CHECK(shell("cc -std=c99 -Wall -Wextra -pedantic -Werror -fsyntax-only -x c roformer.h%s%s", "", "") == 0);
+    else CHECK(shell("cc -std=c99 -Wall -Wextra -pedantic -Werror -fsyntax-only -x c roformer.h") == 0);
     if (!has("c++")) test_skip("c++ is not here");
-    else CHECK(shell("c++ -Wall -Wextra -pedantic -Werror -fsyntax-only -x c++ roformer.h%s%s", "", "") == 0);
+    else CHECK(shell("c++ -Wall -Wextra -pedantic -Werror -fsyntax-only -x c++ roformer.h") == 0);
 }
 
 static void uninstalls(void) {
     const char *root = installed();
     if (!root) return;
     CHECK(shell("rm -f %s/write*; env -u MAKEFLAGS make -s uninstall-lib DESTDIR=%s PREFIX=/usr", root, root) == 0);
-    CHECK(shell("find %s -type f -o -type l%s", root, "") == 0 && *out == 0);
+    CHECK(shell("find %s -type f -o -type l", root) == 0 && *out == 0);
 }
 
 const Test tests_library_install[] = {{"library/make install-lib", installs}, {"library/example in C", example},

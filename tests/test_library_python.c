@@ -10,20 +10,17 @@
 
 /* Python with the words args, from the project's folder; its exit code. */
 static int python(const char *args) {
-    char command[3000];
-    snprintf(command, sizeof command, "(PYTHONPATH=examples \"${PYTHON:-python3}\" -B %s)", args);
-    int rc = test_shell(command, &out, &said);
+    int rc = shell("PYTHONPATH=examples \"${PYTHON:-python3}\" -B %s", args);
     if (rc) printf("    %s%s\n", out, said);
     return rc;
 }
 
 /* 1 where Python, NumPy and the library are there; else a skip. */
 static int ready(const char *module) {
-    char command[300];
-    snprintf(command, sizeof command, "(\"${PYTHON:-python3}\" -c 'import %s')", module);
     if (test_sanitized) test_skip("Python has no sanitizer in it");
-    else if (test_shell(command, &out, &said)) test_skip("PYTHON=.. names no Python that has what this needs");
-    else if (test_shell("env -u MAKEFLAGS make -s lib", &out, &said)) test_fail(__FILE__, __LINE__, "make lib");
+    else if (shell("\"${PYTHON:-python3}\" -c 'import %s'", module))
+        test_skip("PYTHON=.. names no Python that has what this needs");
+    else if (shell("env -u MAKEFLAGS make -s lib")) test_fail(__FILE__, __LINE__, "make lib");
     else return 1;
     return 0;
 }
@@ -84,10 +81,9 @@ static void errors(void) {
                "(lambda: m.sampler(temperature=-1), r.Error, \"temperature\")):\n"
                "    try: f(); print(\"no error\")\n"
                "    except kind as e: assert words in str(e), e\n", "") == 0 && *out == 0);
-    char command[1500];
-    snprintf(command, sizeof command, "(cp examples/roformer.py %s && cd %s && env -u LD_LIBRARY_PATH "
-             "\"${PYTHON:-python3}\" -B -c 'import roformer')", test_folder("alone"), test_folder("alone"));
-    CHECK(test_shell(command, &out, &said) != 0 && strstr(said, "make lib")); /* unless one is installed */
+    const char *alone = test_folder("alone"); /* where no library is, unless one is installed */
+    CHECK(shell("cp examples/roformer.py %s && cd %s && \"${PYTHON:-python3}\" -B -c 'import roformer'", alone,
+                alone) != 0 && strstr(said, "make lib"));
 }
 
 /* The structs have C's layout. */
@@ -97,12 +93,9 @@ static void structs(void) {
         "int main(void) {\n    P(RoformerOptions, progress_arg);\n    P(RoformerSessionOptions, progress_arg);\n"
         "    P(RoformerSamplerOptions, seed);\n    P(RoformerWriteOptions, arg);\n    P(RoformerWritten, end);\n"
         "    P(RoformerEmbedOptions, threads);\n    P(RoformerBias, bias);\n}\n";
-    char command[2000];
     if (!ready("numpy")) return;
     file_write(test_tmp("sizes.c"), source, strlen(source));
-    snprintf(command, sizeof command, "(cc -I. %s -o %s && %s)", test_tmp("sizes.c"), test_tmp("sizes"),
-             test_tmp("sizes"));
-    CHECK(test_shell(command, &out, &said) == 0);
+    CHECK(shell("cc -I. %s -o %s && %s", test_tmp("sizes.c"), test_tmp("sizes"), test_tmp("sizes")) == 0);
     char *expected = taken_out();
     CHECK(line("[print(r.c.sizeof(t), getattr(t, t._fields_[-1][0]).offset) for t in (r._Options, r._SessionOptions, "
                "r._SamplerOptions, r._WriteOptions, r._Written, r._EmbedOptions, r._Bias)]", "") == 0);
