@@ -188,12 +188,6 @@ static const Command commands[] = {
 };
 enum { N_COMMANDS = sizeof commands / sizeof *commands };
 
-static void print_own(const char *text) {
-    char *own = as_called(text);
-    fputs(own ? own : text, stdout);
-    free(own);
-}
-
 static int help(const Command *cmd) {
     int usual = cmd == &commands[0], most = cmd->takes_text; /* usual: it needs no name */
     if (cmd->run_own) return cmd->run_own(2, (char *[]){"train", "--help", NULL});
@@ -214,7 +208,7 @@ static int help(const Command *cmd) {
     if (cmd->topics) printf("\nWHAT:\n"), topics_print(cmd->topics);
     options_print(cmd);
     printf("\nexamples:\n");
-    print_own(cmd->examples);
+    out_own(cmd->examples);
     return out_end(EXIT_DONE);
 }
 
@@ -260,11 +254,6 @@ static int check_model_word(const char *word) {
     return usage("there is no command and no model %s", word);
 }
 
-static void on_interrupt(int sig) {
-    (void)sig;
-    interrupted = 1;
-}
-
 /* A mapped file that another program shortens raises SIGBUS where it is read next. */
 static void on_bus_error(int sig) {
     static const char line[] = ": a file became shorter while it was being read\n";
@@ -278,9 +267,7 @@ static void on_bus_error(int sig) {
 }
 
 static void install_signals(void) {
-    signal_catch(SIGINT, on_interrupt, SA_RESETHAND); /* a second Ctrl-C ends at once */
-    signal_catch(SIGTERM, on_interrupt, SA_RESETHAND);
-    signal_catch(SIGHUP, on_interrupt, SA_RESETHAND);
+    hear_interrupts(SA_RESETHAND); /* a second Ctrl-C ends at once */
     signal_catch(SIGBUS, on_bus_error, 0);
     signal_catch(SIGPIPE, SIG_IGN, 0);
     signal_catch(SIGXFSZ, SIG_IGN, 0); /* a file that grows beyond its limit is a failed write */

@@ -32,3 +32,8 @@ int file_there(const char *path) {
     struct stat st;
     return lstat(path, &st) == 0;
 }
+
+int text_ends_with(const char *s, const char *tail) {
+    size_t n = strlen(s), t = strlen(tail);
+    return n > t && strcmp(s + n - t, tail) == 0;
+}

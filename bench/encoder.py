@@ -2,7 +2,7 @@
 """RoFormer's encoder beside transformers: the same random weights, the same threads, in turn.
 
     v/bin/pip install torch transformers gguf
-    make build/release/bench-encoder weights-tools/convert && v/bin/python bench/encoder.py    # base size, 512 tokens
+    make all build/release/bench-encoder && v/bin/python bench/encoder.py    # base size, 512 tokens
 
 Ours is timed in F32 and in Q8_0 (the matrices quantized by the gguf package), transformers in float32 with its default attention. A row is
 the median of all repeats of all rounds; a round is transformers, then each of ours.

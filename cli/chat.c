@@ -1,6 +1,7 @@
 /* cli/chat.c - the command chat: turns are read, answers go out as they come, and what begins with / is a command.
  * Answers are on stdout; prompt signs and everything else on stderr, signs only where somebody types. */
 #include "chat.h"
+#include "terminal.h"
 #include "text/chat.h"
 #include "base/system.h"
 #include "base/base.h"
@@ -284,8 +285,8 @@ static int open_chat(Chat *c, const Args *a) {
         c->t = chat_template_find("plain");
         c->plain = 1;
         if (a->model == compiled_in)
-            note("the compiled-in model writes stories and does not converse: README.md, \"Where to get a "
-                            "model\", has some that do");
+            note("the compiled-in model writes stories and does not converse: README.md, \"Where to get a model\", has "
+                 "some that do");
         else note("this model has no chat template; it reads \"User: .. Assistant:\" (--chat-template gives another)");
     }
     c->g.own_seed = !a->in.mode; /* -m chat is llama2.c's */
@@ -329,5 +330,6 @@ int run_chat(Args *a) {
     if (code == 0 && a->context.save) code = word_save(&c, a->context.save);
     if (code == 0 && !c.terminal) code = c.code;
     chat_free(&c);
+    terminal_free();
     return out_end(code);
 }

@@ -165,6 +165,8 @@ extern const char *volatile unfinished;   /* a temporary file, which a signal th
 
 /* text, a line or a page of ours, with called for each ./run in it; malloc'ed, NULL without memory. */
 char *as_called(const char *text);
+/* SIGINT, SIGTERM and SIGHUP say interrupted from here on; flags: signal_catch's. */
+void hear_interrupts(int flags);
 
 int fail(const char *fmt, ...) BASE_PRINTF(1, 2);   /* one line on stderr; EXIT_FAILED */
 int usage(const char *fmt, ...) BASE_PRINTF(1, 2);  /* the same with a hint; EXIT_USAGE */
@@ -198,6 +200,7 @@ void out_bytes(const char *s, size_t n);
 void out_text(
     const char *s,
     size_t n); /* text of the model, in whole characters: to a terminal without C0 (but newline and tab), DEL and C1 */
+void out_own(const char *text); /* ours, as_called */
 void out_printf(const char *fmt, ...) BASE_PRINTF(1, 2);
 void out_flush(void);
 int out_end(int code); /* flush: code, or EXIT_FAILED where something was not written */
@@ -239,6 +242,9 @@ int save_state(Engine *e, const Args *a); /* what was read, where --save-state a
 int tokenizer_options(TokenizerOptions *o, const Args *a);
 /* The whole of a file or of stdin ("-"), byte for byte. The caller frees *text. */
 int read_text(const char *path, char **text, size_t *n);
+/* The text of -i, else of -f's file or a pipe, whose last newline is echo's; "" where there is neither. *file is what
+ * the caller frees, or NULL. */
+int read_prompt_text(const Args *a, const char **text, size_t *n, char **file);
 /* "-" where stdin is a pipe or a regular file, so that a text may come from there, else NULL. */
 const char *piped_text(void);
 

@@ -1,6 +1,5 @@
 /* cli/conversation.c - the messages of a conversation, and the session that reads them. */
 #include "chat.h"
-#include "terminal.h"
 #include "model/state.h"
 #include "model/timeline.h"
 #include "base/base.h"
@@ -50,7 +49,6 @@ void chat_free(Chat *c) {
     free(c->messages);
     free(c->standard);
     generation_close(&c->g);
-    terminal_free();
 }
 
 /* ---- ids ---- */

@@ -1,10 +1,8 @@
 /* cli/convert.c - the command convert: any model or checkpoint to GGUF or safetensors. --list goes to stdout,
  * everything else to stderr. */
 #include "tool.h"
-#include "weights-tools/model_write.h"
 #include "weights-tools/sidecars.h"
 #include "weights-tools/checkpoint/open.h"
-#include "weights-tools/checkpoint/text.h"
 #include "base/base.h"
 #include "model/roformer_kinds.h"
 #include "base/paths.h"
@@ -93,19 +91,12 @@ static int set_types(Source *s, TypeChoice choice) {
 
 static int to_gguf(const Conversion *a, const Report *r, char *err, size_t errlen) {
     Source s;
-    NewFile f;
     uint64_t total = 0;
     int rc = source_open(&s, a->in, &a->wish, r, err, errlen);
     if (rc) return rc;
     source_file_type(&s, set_types(&s, a->type));
-    rc = model_bytes(&s, &total, err, errlen);
-    if (rc == 0) rc = tool_open(&f, a->out, err, errlen);
-    if (rc == 0) {
-        rc = model_write(&f, &s, 1, r, err, errlen);
-        int closed = tool_close(&f, rc == 0, err, errlen);
-        if (rc == 0) rc = closed;
-        if (rc == 0) say_what_was_written(a, s.n_items, total);
-    }
+    rc = tool_write_model(a->out, &s, 1, r, &total, err, errlen);
+    if (rc == 0) say_what_was_written(a, s.n_items, total);
     source_close(&s);
     return rc;
 }
@@ -143,14 +134,15 @@ static int describe(Job *j) {
                          sizeof j->err);
 }
 
+static int write_tensors(void *arg, NewFile *f, char *err, size_t errlen) {
+    Job *j = arg;
+    return safetensors_write(f, &j->plan, &j->report, err, errlen);
+}
+
 /* The tensor file itself. */
 static int write_file(Job *j) {
-    NewFile f;
-    int rc = tool_open(&f, j->a->out, j->err, sizeof j->err);
+    int rc = tool_write(j->a->out, write_tensors, j, j->err, sizeof j->err);
     if (rc) return rc;
-    rc = safetensors_write(&f, &j->plan, &j->report, j->err, sizeof j->err);
-    int closed = tool_close(&f, rc == 0, j->err, sizeof j->err);
-    if (rc || closed) return rc ? rc : closed;
     say_what_was_written(j->a, j->plan.n, plan_bytes(&j->plan));
     return 0;
 }

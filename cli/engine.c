@@ -38,6 +38,17 @@ static int read_all(FILE *f, const char *name, char **text, size_t *n) {
     }
 }
 
+int read_prompt_text(const Args *a, const char **text, size_t *n, char **file) {
+    *file = NULL;
+    *text = a->in.prompt ? a->in.prompt : "";
+    *n = strlen(*text);
+    int code = a->in.file ? read_text(a->in.file, file, n) : 0;
+    if (code || !*file) return code;
+    *text = *file;
+    if (a->in.piped && *n && (*text)[*n - 1] == '\n') --*n;
+    return 0;
+}
+
 const char *piped_text(void) {
     struct stat s;
     return fstat(0, &s) == 0 && (S_ISFIFO(s.st_mode) || S_ISREG(s.st_mode)) ? "-" : NULL;
@@ -245,10 +256,8 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     if (a->rope.method && strstr(a->rope.method, "factor=") && a->rope.factor > 0)
         return usage("--rope-factor: --rope has a factor of its own");
     if (a->rope.method && rope_spec_check(a->rope.method, e->err, sizeof e->err)) return usage("--%s", e->err);
-    int rc = a->model == compiled_in
-                 ? model_open_memory(&e->model, builtin_model, builtin_model_size, compiled_in, &o, e->err,
-                                     sizeof e->err)
-                 : model_open(&e->model, a->model, &o, e->err, sizeof e->err);
+    int rc = model_open_memory(&e->model, a->model == compiled_in ? builtin_model : NULL, builtin_model_size, a->model,
+                               &o, e->err, sizeof e->err);
     if (rc == 0 && want_tokenizer)
         rc = vocabulary_open(&e->tokenizer, &e->model.weights, a->tokenizer.file, (size_t)e->model.config.vocab_size,
                              &to, e->err, sizeof e->err);

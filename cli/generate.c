@@ -77,13 +77,12 @@ static void report_json(const Generation *g, size_t line) {
 
 /* The prompt's ids, BOS in front; its text goes out first unless --no-echo. An exit code. */
 static int read_prompt(Generation *g, const Args *a) {
-    size_t len = a->in.prompt ? strlen(a->in.prompt) : 0;
-    char *file = NULL;
+    size_t len;
+    const char *text;
+    char *file;
     if (a->in.prompt && a->in.file) return usage("-i and -f both give a prompt; one is enough");
-    int code = a->in.file ? read_text(a->in.file, &file, &len) : 0;
+    int code = read_prompt_text(a, &text, &len, &file);
     if (code) return code;
-    if (a->in.piped && len && file[len - 1] == '\n') len--; /* echo's */
-    const char *text = file ? file : a->in.prompt ? a->in.prompt : "";
     Tokenizer *t = g->e.tokenizer;
     int *ids = NULL, bos = engine_bos(&g->e);
     int flags = (a->context.load ? ENCODE_CONTINUE : ENCODE_BOS) | (a->in.special ? ENCODE_SPECIAL : 0);
@@ -178,27 +177,40 @@ static int check_prompt(const Generation *g, const Args *a, size_t limit, size_t
     return 0;
 }
 
+/* A session with room for the prompt's g->n_prompt ids and what may come behind them. An exit code. */
+static int make_room_for(Generation *g, const Args *a) {
+    size_t limit = new_tokens(g, a), wanted = g->n_prompt + (limit ? limit - 1 : 0);
+    if (limit > SIZE_MAX / 2) wanted = SIZE_MAX;
+    size_t trained = (size_t)g->e.model.config.n_ctx_train, most = a->context.n ? (size_t)a->context.n : trained;
+    int endless = g->e.model.config.linear.form || a->context.shift;
+    if (!a->sampling.n_given && !a->sampling.max_given && !endless && wanted > most) wanted = most;
+    int code = check_prompt(g, a, limit, endless ? SIZE_MAX : most);
+    if (code == 0) code = read_shift(g, a, most);
+    return code ? code : engine_session(&g->e, a, a->context.shift ? most : limit ? wanted : g->n_prompt, 1);
+}
+
 /* ---- --lines ---- */
 
 /* As it was before the first text: what a line is given depends on that line alone. */
-static void begin_again(Generation *g) {
+static void begin_again(Generation *g, uint64_t rng) {
     free(g->w.ids);
     g->w.ids = NULL;
     g->n_text = g->logprobs.n = 0;
     g->prompt_s = 0;
-    g->sampler.rng = g->sampler.options.seed ? g->sampler.options.seed : 1;
+    g->sampler.rng = rng;
 }
 
 /* Each line of text [n], whose ends become 0, as a prompt; whole: written on and printed, else only looked at, for the
  * longest. An exit code. */
 static int each_line(Generation *g, Args *a, char *text, size_t n, int whole, size_t *longest) {
     Progress p = {.what = "writing", .start = clock_seconds(), .unit = "lines", .each = 1};
+    const uint64_t rng = g->sampler.rng; /* nothing is drawn while lines are only looked at */
     char *end = text + n;
     size_t i = 0, lines = 0;
     int code = 0;
     for (const char *s = text; s < end; s += strlen(s) + 1) lines++;
     for (char *s = text; s < end && code == 0 && !interrupted && !out.gone; s += strlen(s) + 1) {
-        begin_again(g);
+        begin_again(g, rng);
         a->in.prompt = s;
         code = read_prompt(g, a);
         if (g->n_prompt > *longest) *longest = g->n_prompt;
@@ -222,7 +234,7 @@ static int check_lines(const Args *a) {
 /* The session has room for the longest of them. */
 static int generate_lines(Generation *g, Args *a) {
     char *text;
-    size_t n, longest = 0, trained = (size_t)g->e.model.config.n_ctx_train;
+    size_t n, longest = 0;
     int code = check_lines(a);
     if (code || (code = read_text(a->in.lines, &text, &n))) return code;
     if (memchr(text, 0, n)) code = fail("%s: a line has a NUL byte", a->in.lines);
@@ -231,11 +243,7 @@ static int generate_lines(Generation *g, Args *a) {
     g->silent = g->keep_text = g->w.keep_ids = 1;
     if (code == 0) code = each_line(g, a, text, n, 0, &longest);
     g->n_prompt = longest;
-    size_t limit = new_tokens(g, a), most = a->context.n ? (size_t)a->context.n : trained;
-    size_t wanted = limit > SIZE_MAX / 2 ? SIZE_MAX : longest + (limit ? limit - 1 : 0);
-    if (wanted > most && !g->e.model.config.linear.form) wanted = most;
-    if (code == 0) code = check_prompt(g, a, limit, g->e.model.config.linear.form ? SIZE_MAX : most);
-    if (code == 0) code = engine_session(&g->e, a, wanted, 1);
+    if (code == 0) code = make_room_for(g, a);
     if (code == 0) code = each_line(g, a, text, n, 1, &longest);
     free(text);
     return code;
@@ -262,14 +270,7 @@ int run_generate(Args *a) {
     if ((code = generation_init(&g, a))) goto done;
     if (a->in.lines) code = generate_lines(&g, a);
     if (a->in.lines || (code = read_prompt(&g, a))) goto done;
-    size_t limit = new_tokens(&g, a), wanted = g.n_prompt + (limit ? limit - 1 : 0);
-    if (limit > SIZE_MAX / 2) wanted = SIZE_MAX;
-    size_t trained = (size_t)g.e.model.config.n_ctx_train, most = a->context.n ? (size_t)a->context.n : trained;
-    int endless = g.e.model.config.linear.form || a->context.shift;
-    if (!a->sampling.n_given && !a->sampling.max_given && !endless && wanted > most) wanted = most;
-    if ((code = check_prompt(&g, a, limit, endless ? SIZE_MAX : most))) goto done;
-    if ((code = read_shift(&g, a, most))) goto done;
-    if ((code = engine_session(&g.e, a, a->context.shift ? most : limit ? wanted : g.n_prompt, 1))) goto done;
+    if ((code = make_room_for(&g, a))) goto done;
     note_price(&g.e);
     g.silent = g.keep_text = g.w.keep_ids = a->show.json;
     if (!a->show.json) { /* the prompt is the user's own text: as it is */

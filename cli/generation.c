@@ -40,14 +40,6 @@ static int wants_more(const SamplingArgs *s) {
     return s->biases.n || s->dry_multiplier > 0 || s->xtc_probability > 0;
 }
 
-/* The first draws of adjacent seeds are alike in llama2.c's generator (their correlation is 0.2): where its text is not
- * at stake, because it has no such chat or link of the chain, seeds are scrambled first. */
-static uint64_t seed_of(const Generation *g, const SamplingArgs *s) {
-    int own = s->top_k || s->min_p > 0 || s->repetition != 1 || s->presence != 0 || s->frequency != 0 ||
-              wants_more(s);
-    return g->own_seed || own ? hash_mix((uint64_t)s->seed) : (uint64_t)s->seed;
-}
-
 /* "7=-1.5,9=false": what is at *s, up to a comma or the end, which *s then is behind. llama.cpp's 7-1.5 is the same. */
 static int parse_bias(SamplerBias *b, const char **s) {
     char *end;
@@ -85,10 +77,9 @@ static int biases_init(Generation *g, const StringList *given) {
 /* Biases, DRY, XTC; breakers that are given stand in place of the usual ones. */
 static int more_init(Generation *g, const Args *a) {
     enum { CONTEXT_MOST = 1 << 20 }; /* 8 MB of lengths */
-    static const char *const usual[] = {"\n", ":", "\"", "*"};
     const SamplingArgs *s = &a->sampling;
-    const char *const *texts = s->breakers.n ? s->breakers.at : usual;
-    size_t n_texts = s->breakers.n ? (size_t)s->breakers.n : sizeof usual / sizeof *usual;
+    const char *const *texts = s->breakers.n ? s->breakers.at : NULL; /* NULL: the usual ones */
+    size_t n_texts = (size_t)s->breakers.n;
     long long context = g->e.model.config.n_ctx_train > a->context.n ? g->e.model.config.n_ctx_train : a->context.n;
     long long window = s->dry_last < 0 ? context : s->dry_last;
     if (window > CONTEXT_MOST || (window == 0 && s->dry_last < 0)) window = CONTEXT_MOST;
@@ -119,8 +110,8 @@ int generation_init(Generation *g, const Args *a) {
                          .presence_penalty = (float)s->presence,
                          .frequency_penalty = (float)s->frequency,
                          .window = (size_t)s->penalty_window,
-                         .seed = seed_of(g, s),
                          .more = wants_more(s) ? &g->more : NULL};
+    so.seed = g->own_seed ? hash_mix((uint64_t)s->seed) : sampler_seed(&so, (uint64_t)s->seed); /* own: chat's */
     int code = so.more ? more_init(g, a) : 0;
     if (code) return code;
     if (sampler_init(&g->sampler, (size_t)g->e.model.config.vocab_size, &so, g->e.err, sizeof g->e.err))

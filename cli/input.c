@@ -22,9 +22,10 @@ static int add(Text *t, const char *s, size_t n) {
 
 enum { LINE_MOST = 4094 }; /* bytes that a terminal gives of a line, without its end */
 
-/* One line without its end: 1, 0 at the end of input, -1 after Ctrl-C. */
-static int read_line(const Chat *c, const char *sign, char **line, size_t *cap, size_t *n) {
-    if (c->terminal && terminal_edits()) return interrupted ? -1 : terminal_line(sign, *sign == '.', line, cap, n);
+/* One line without its end, goes_on: of a text that has others: 1, 0 at the end of input, -1 after Ctrl-C. */
+static int read_line(const Chat *c, int goes_on, char **line, size_t *cap, size_t *n) {
+    const char *sign = goes_on ? ". " : "> ";
+    if (c->terminal && terminal_edits()) return interrupted ? -1 : terminal_line(sign, goes_on, line, cap, n);
     if (c->terminal) fputs(sign, stderr);
     ssize_t got = interrupted ? -1 : getline(line, cap, stdin);
     if (got < 0) {
@@ -45,7 +46,7 @@ static int is_fence(const char *line, size_t n) { return n == 3 && memcmp(line, 
 static int read_block(const Chat *c, Text *t, char **line, size_t *cap) {
     size_t n;
     int got;
-    while ((got = read_line(c, ". ", line, cap, &n)) > 0 && !is_fence(*line, n))
+    while ((got = read_line(c, 1, line, cap, &n)) > 0 && !is_fence(*line, n))
         if ((t->n && add(t, "\n", 1)) || add(t, *line, n)) return -1;
     return got < 0 ? -1 : 1;
 }
@@ -54,7 +55,7 @@ int chat_input(const Chat *c, char **text, size_t *n_text, int *block) {
     Text t = {0};
     char *line = NULL;
     size_t cap = 0, n = 0;
-    int got = read_line(c, "> ", &line, &cap, &n), more = 1;
+    int got = read_line(c, 0, &line, &cap, &n), more = 1;
     int again = got > 0; /* a first line is there */
     *block = got > 0 && is_fence(line, n);
     if (add(&t, "", 0)) got = -1;
@@ -62,7 +63,7 @@ int chat_input(const Chat *c, char **text, size_t *n_text, int *block) {
     while (got > 0 && !*block && more) {
         more = n > 0 && line[n - 1] == '\\';
         if (add(&t, line, n - (size_t)more) || (more && add(&t, "\n", 1))) got = -1;
-        else if (more && (more = read_line(c, ". ", &line, &cap, &n)) < 0) got = -1;
+        else if (more && (more = read_line(c, 1, &line, &cap, &n)) < 0) got = -1;
     }
     free(line);
     if (got < 0 && again && terminal_edits() && !interrupted) { /* Ctrl-C in a text that was begun drops all of it */

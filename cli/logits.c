@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 typedef struct {
     size_t vocab_size;
@@ -81,14 +80,14 @@ static int read_places(Places *p, const Args *a, size_t n) {
 
 /* The ids of -i, -f or stdin, as generate reads a prompt; an encoder's text stands between its own signs. malloc'ed. */
 static int read_ids(Engine *e, const Args *a, int **ids, size_t *n) {
-    char *file = NULL;
-    size_t len = a->in.prompt ? strlen(a->in.prompt) : 0;
-    int code = a->in.prompt ? 0 : read_text(a->in.file, &file, &len);
+    const char *text;
+    char *file;
+    size_t len;
+    int code = read_prompt_text(a, &text, &len, &file);
     if (code) return code;
-    if (a->in.piped && len && file[len - 1] == '\n') len--; /* echo's */
     int flags = (e->model.config.mask == MASK_CAUSAL ? ENCODE_BOS : ENCODE_ADDED) |
                 (a->in.special ? ENCODE_SPECIAL : 0);
-    if (tokenizer_encode(e->tokenizer, file ? file : a->in.prompt, len, flags, ids, n, e->err, sizeof e->err))
+    if (tokenizer_encode(e->tokenizer, text, len, flags, ids, n, e->err, sizeof e->err))
         code = fail("%s", e->err);
     else if (*n == 0) code = fail("there is no token in this text");
     free(file);

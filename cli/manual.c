@@ -14,11 +14,10 @@ typedef struct {
     const char *(*choice)(int i);
 } Row;
 
-/* The *at-th row of cmd's table, from there on; 0 behind the last. */
+/* The *at-th row of cmd's table, from there on; 0 behind the last. *r: the one before, from the second call on. */
 static int next_row(const Command *cmd, int *at, Row *r) {
-    static const char *title = "";
     const TrainingOption *t = training_options;
-    if (*at == 0) title = "";
+    const char *title = *at ? r->title : "";
     for (; cmd->run_own && t[*at].help; ++*at) {
         if (!t[*at].name) title = t[*at].help;
         else return *r = (Row){title, t[*at].name, t[*at].value, t[*at].help, t[*at].letter ? t[*at].letter[1] : 0, 0,

@@ -126,9 +126,8 @@ const char compiled_in[] = "the compiled-in model";
 
 int is_model_word(const char *word) {
     static const char *const ends[] = {".gguf", ".bin", ".safetensors"};
-    size_t n = strlen(word);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (n > strlen(ends[i]) && strcmp(word + n - strlen(ends[i]), ends[i]) == 0) return 1;
+        if (text_ends_with(word, ends[i])) return 1;
     return strchr(word, '/') || file_is_folder(word) || file_exists(word);
 }
 

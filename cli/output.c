@@ -32,6 +32,17 @@ char *as_called(const char *text) {
     return copy;
 }
 
+static void on_interrupt(int sig) {
+    (void)sig;
+    interrupted = 1;
+}
+
+void hear_interrupts(int flags) {
+    signal_catch(SIGINT, on_interrupt, flags);
+    signal_catch(SIGTERM, on_interrupt, flags);
+    signal_catch(SIGHUP, on_interrupt, flags);
+}
+
 /* One line, no control characters, whatever a name holds. */
 static void error_line(const char *fmt, va_list ap) {
     char line[1400], *own = as_called(fmt);
@@ -134,6 +145,12 @@ void out_bytes(const char *s, size_t n) {
     hold_interrupts(SIG_BLOCK);
     out_check(fwrite(s, 1, n, stdout) != n);
     hold_interrupts(SIG_UNBLOCK);
+}
+
+void out_own(const char *text) {
+    char *own = as_called(text);
+    out_bytes(own ? own : text, strlen(own ? own : text));
+    free(own);
 }
 
 void out_flush(void) {

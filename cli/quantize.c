@@ -2,8 +2,6 @@
 #include "tool.h"
 #include "base/threads.h"
 #include "weights-tools/mixture.h"
-#include "weights-tools/model_write.h"
-#include "weights-tools/checkpoint/text.h"
 #include "base/paths.h"
 
 #include <stdio.h>
@@ -51,20 +49,13 @@ static void say_what_was_written(const Work *a, const Source *s, uint64_t bytes)
 
 static int quantize(const Work *a, const Mixture *m, const Report *r, char *err, size_t errlen) {
     Source s;
-    NewFile f;
     uint64_t total = 0;
     int rc = source_open(&s, a->in, &a->wish, r, err, errlen);
     if (rc) return rc;
     mixture_apply(m, &s, r);
     source_file_type(&s, m->file_type);
-    rc = model_bytes(&s, &total, err, errlen);
-    if (rc == 0) rc = tool_open(&f, a->out, err, errlen);
-    if (rc == 0) {
-        rc = model_write(&f, &s, a->threads, r, err, errlen);
-        int closed = tool_close(&f, rc == 0, err, errlen);
-        if (rc == 0) rc = closed;
-        if (rc == 0) say_what_was_written(a, &s, total);
-    }
+    rc = tool_write_model(a->out, &s, a->threads, r, &total, err, errlen);
+    if (rc == 0) say_what_was_written(a, &s, total);
     source_close(&s);
     return rc;
 }

@@ -27,15 +27,10 @@ static void print_piece(const char *s, size_t n) {
 /* The tokenizer that path is, or that the model there has. */
 static int tokenizer_of(Tokenizer **t, const Args *a, const TokenizerOptions *o, char *err, size_t errlen) {
     Weights w;
-    if (a->model == compiled_in && !a->tokenizer.file) {
-        int rc = weights_open_memory(&w, builtin_model, builtin_model_size, compiled_in, err, errlen);
-        if (rc == 0) rc = vocabulary_open(t, &w, NULL, 0, o, err, errlen);
-        weights_close(&w);
-        return rc;
-    }
-    if (a->tokenizer.file || tokenizer_probe(a->model))
+    int within = a->model == compiled_in;
+    if (a->tokenizer.file || (!within && tokenizer_probe(a->model)))
         return tokenizer_open_with(t, a->tokenizer.file ? a->tokenizer.file : a->model, o, err, errlen);
-    if (weights_open(&w, a->model, err, errlen))
+    if (weights_open_memory(&w, within ? builtin_model : NULL, builtin_model_size, a->model, err, errlen))
         return tokenizer_open_with(t, a->model, o, err, errlen); /* says what a tokenizer would be */
     int rc = vocabulary_open(t, &w, NULL, 0, o, err, errlen);
     weights_close(&w);

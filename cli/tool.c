@@ -1,6 +1,7 @@
 /* cli/tool.c - notes, progress and signals of convert, quantize, inspect and train. */
 #include "tool.h"
 #include "base/base.h"
+#include "weights-tools/model_write.h"
 #include "base/paths.h"
 #include "base/system.h"
 
@@ -8,16 +9,7 @@
 
 static Progress progress;
 
-static void on_signal(int sig) {
-    (void)sig;
-    interrupted = 1;
-}
-
-void tool_begin(void) {
-    signal_catch(SIGINT, on_signal, 0);
-    signal_catch(SIGTERM, on_signal, 0);
-    signal_catch(SIGHUP, on_signal, 0);
-}
+void tool_begin(void) { hear_interrupts(0); }
 
 int tool_fail(int rc, const char *err) {
     progress_clear(&progress);
@@ -43,18 +35,41 @@ Report tool_report(const char *what) {
     return (Report){NULL, on_note, on_bytes};
 }
 
-int tool_open(NewFile *f, const char *path, char *err, size_t errlen) {
+/* newfile_open, and newfile_close, which a signal that ends the program does not leave out. */
+static int open_new(NewFile *f, const char *path, char *err, size_t errlen) {
     int rc = newfile_open(f, path, err, errlen);
     if (rc == 0) unfinished = f->temporary;
     return rc;
 }
 
-int tool_close(NewFile *f, int keep, char *err, size_t errlen) {
+static int close_new(NewFile *f, int keep, char *err, size_t errlen) {
     unfinished = NULL;
     return newfile_close(f, keep, err, errlen);
 }
 
+int tool_write(const char *path, ToolWrite *write, void *arg, char *err, size_t errlen) {
+    NewFile f;
+    int rc = open_new(&f, path, err, errlen);
+    if (rc) return rc;
+    rc = write(arg, &f, err, errlen);
+    int closed = close_new(&f, rc == 0, err, errlen);
+    return rc ? rc : closed;
+}
+
+typedef struct { const Source *s; int threads; const Report *r; } ModelWrite;
+
+static int write_model(void *arg, NewFile *f, char *err, size_t errlen) {
+    const ModelWrite *m = arg;
+    return model_write(f, m->s, m->threads, m->r, err, errlen);
+}
+
+int tool_write_model(const char *path, const Source *s, int threads, const Report *r, uint64_t *bytes, char *err,
+                     size_t errlen) {
+    int rc = model_bytes(s, bytes, err, errlen);
+    return rc ? rc : tool_write(path, write_model, &(ModelWrite){s, threads, r}, err, errlen);
+}
+
 int tool_may_write(const Args *a, const char *path) {
-    if (a->tool.force || !file_exists(path)) return 0;
+    if (a->tool.force || !file_there(path)) return 0;
     return fail("%s: is there already, and stays as it is; -f writes over it", path);
 }

@@ -13,37 +13,32 @@
 #include <string.h>
 #include <unistd.h>
 
-static void say(const char *text) {
-    char *own = as_called(text);
-    out_printf("%s\n", own ? own : text);
-    free(own);
-}
-
 static void say_option(const TrainingOption *x) {
     char line[600];
     int n = snprintf(line, sizeof line, "%s%s%s%s%s", x->letter ? x->letter : "  ", x->letter ? ", " : "  ", x->name,
                      x->value ? " " : "", x->value ? x->value : "");
     snprintf(line + n, sizeof line - (size_t)n, "%*s %s", n < 26 ? 26 - n : 0, "", x->help);
     out_printf("  ");
-    say(line);
+    out_own(line);
+    out_printf("\n");
 }
 
 static int help(void) {
-    say("usage: ./run train OUT.gguf --text FILE [options]\n"
+    out_own("usage: ./run train OUT.gguf --text FILE [options]\n"
          "\n"
          "Trains a decoder, or a RoFormer, on a text, on this machine's processor, to a GGUF file that ./run opens.\n"
          "What it is doing is kept in OUT.checkpoint.gguf, which ./run opens, too; Ctrl-C saves and stops, --resume\n"
-         "goes on. The same options give the same bits, whatever the threads and however often it was stopped.");
+         "goes on. The same options give the same bits, whatever the threads and however often it was stopped.\n");
     for (const TrainingOption *x = training_options; x->help; x++)
         if (x->name) say_option(x);
         else out_printf("\n%s:\n", x->help);
-    say("\nexamples:\n"
+    out_own("\nexamples:\n"
          "  ./run train mine.gguf --text diary.txt --steps 400\n"
          "  ./run mine.gguf -i \"Today\"\n"
          "  ./run train stories.gguf --text stories.txt -z tok1024.model --steps 2000 --svg loss.svg\n"
          "  ./run train stories.gguf --text stories.txt -z tok1024.model --steps 2000 --svg loss.svg --resume\n"
          "\n"
-         "Exit code: 0 done, 1 failed, 2 usage, 130 interrupted (and saved).");
+         "Exit code: 0 done, 1 failed, 2 usage, 130 interrupted (and saved).\n");
     return out_end(EXIT_DONE);
 }
 
@@ -117,8 +112,8 @@ static void show_end(const Training *t) {
     note("%s is written", o->out);
     if (!o->held) return;
     note("the loss held out is that of ./run perplexity %s -f %s%s%s%s%s", o->out, o->held,
-            held->n_documents > 1 ? " --separator \"" : "", held->n_documents > 1 ? o->separator : "",
-            held->n_documents > 1 ? "\"" : "", t->setup.trainee.config.linear.form ? "" : " --kv f32");
+         held->n_documents > 1 ? " --separator \"" : "", held->n_documents > 1 ? o->separator : "",
+         held->n_documents > 1 ? "\"" : "", t->setup.trainee.config.linear.form ? "" : " --kv f32");
 }
 
 /* ---- the work ---- */
@@ -165,7 +160,7 @@ int run_train(int argc, char **argv) {
     if (training_parse(&o, argc, argv, err, sizeof err)) return usage("%s", err);
     if (o.help) return help();
     quiet = o.quiet;
-    if (strlen(o.out) < 6 || strcmp(o.out + strlen(o.out) - 5, ".gguf") != 0)
+    if (!text_ends_with(o.out, ".gguf"))
         return usage("%s: the name of what is written must end in .gguf", o.out);
     const char *twice = clash(&o);
     if (twice) return usage("%s: is read or written already: write under another name",

@@ -80,17 +80,28 @@ static int read_whole(RoformerSession *s, const int *ids, size_t n, int wants_lo
     return encoder_read(&s->session, &text, 1, err, errlen);
 }
 
-int session_read(RoformerSession *s, const int *ids, size_t n, int wants_logits, char *err, size_t errlen) {
+typedef void Each(void *arg, size_t i, const float *logits);
+
+/* ids behind the others, or whole; each NULL: the logits behind the last alone, where wanted. */
+static int read_ids(RoformerSession *s, const int *ids, size_t n, int wants_logits, Each *each, void *arg, char *err,
+                    size_t errlen) {
     int whole = reads_whole(s);
     size_t from = whole ? 0 : s->n_ids, before = whole ? 0 : s->session.pos;
     int rc = remember(s, from, ids, n, err, errlen);
     s->logits = NULL;
     if (rc) return rc;
-    rc = whole ? read_whole(s, ids, n, wants_logits, err, errlen)
-               : session_eval(&s->session, ids, n, wants_logits ? &s->logits : NULL, err, errlen);
+    if (whole) rc = read_whole(s, ids, n, wants_logits, err, errlen);
+    else if (each) rc = session_eval_each(&s->session, ids, n, each, arg, err, errlen);
+    else rc = session_eval(&s->session, ids, n, wants_logits ? &s->logits : NULL, err, errlen);
     if (rc) s->n_ids = from + (s->session.pos - before); /* progress stops between batches */
+    else if (whole && each) encoder_logits_each(&s->session, 0, n, each, arg);
     else if (whole && wants_logits) s->logits = encoder_logits(&s->session, n - 1);
+    else if (each) s->logits = s->session.logits;
     return rc;
+}
+
+int session_read(RoformerSession *s, const int *ids, size_t n, int wants_logits, char *err, size_t errlen) {
+    return read_ids(s, ids, n, wants_logits, NULL, NULL, err, errlen);
 }
 
 int session_settle(RoformerSession *s, char *err, size_t errlen) {
@@ -109,17 +120,8 @@ int roformer_eval(RoformerSession *s, const int *ids, size_t n, const float **lo
 
 int roformer_eval_each(RoformerSession *s, const int *ids, size_t n,
                        void (*each)(void *arg, size_t i, const float *logits), void *arg, char *err, size_t errlen) {
-    int rc = session_settle(s, err, errlen), whole = reads_whole(s);
-    size_t from = whole ? 0 : s->n_ids, before = whole ? 0 : s->session.pos;
-    if (rc == 0) rc = remember(s, from, ids, n, err, errlen);
-    if (rc) return rc;
-    s->logits = NULL;
-    rc = whole ? read_whole(s, ids, n, 1, err, errlen)
-               : session_eval_each(&s->session, ids, n, each, arg, err, errlen);
-    if (rc) s->n_ids = from + (s->session.pos - before);
-    else if (whole) encoder_logits_each(&s->session, 0, n, each, arg);
-    else s->logits = s->session.logits;
-    return rc;
+    int rc = session_settle(s, err, errlen);
+    return rc ? rc : read_ids(s, ids, n, 1, each, arg, err, errlen);
 }
 
 size_t roformer_position(const RoformerSession *s) { return s->session.pos + (s->owes != 0); }

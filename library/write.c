@@ -2,7 +2,6 @@
 #include "library.h"
 
 #include "base/base.h"
-#include "base/hash.h"
 #include "model/sampler_more.h"
 #include "text/breakers.h"
 #include "text/stops.h"
@@ -23,21 +22,8 @@ struct RoformerSampler {
 
 /* ---- the sampler ---- */
 
-static int wants_more(const RoformerSamplerOptions *o) {
-    return o->n_biases || o->dry_multiplier > 0 || o->xtc_probability > 0;
-}
-
-/* As the program has it (cli/generation.c): llama2.c's own seeds where its chain is all there is, else scrambled. */
-static uint64_t seed_of(const RoformerSamplerOptions *o) {
-    int own = o->top_k || o->min_p > 0 || (o->repetition_penalty != 1 && o->repetition_penalty != 0) ||
-              o->presence_penalty != 0 || o->frequency_penalty != 0 || wants_more(o);
-    uint64_t seed = o->seed ? o->seed : 1;
-    return own ? hash_mix(seed) : seed;
-}
-
 static int take_more(RoformerSampler *s, const RoformerModel *m, const RoformerSamplerOptions *o, char *err,
                      size_t errlen) {
-    static const char *const usual[] = {"\n", ":", "\"", "*"};
     size_t trained = (size_t)m->model.config.n_ctx_train, window = o->dry_window ? o->dry_window : trained;
     s->more = (SamplerMore){.n_biases = o->n_biases,
                             .dry_multiplier = o->dry_multiplier,
@@ -53,8 +39,7 @@ static int take_more(RoformerSampler *s, const RoformerModel *m, const RoformerS
     int rc = 0;
     if (o->dry_multiplier > 0) {
         if ((rc = library_needs_tokenizer(m, err, errlen))) return rc;
-        rc = breakers_find(&s->breakers, &s->more.n_breakers, m->tokenizer, o->breakers ? o->breakers : usual,
-                           o->breakers ? o->n_breakers : sizeof usual / sizeof *usual, err, errlen);
+        rc = breakers_find(&s->breakers, &s->more.n_breakers, m->tokenizer, o->breakers, o->n_breakers, err, errlen);
     }
     s->more.breakers = s->breakers;
     return rc ? rc : sampler_more_init(&s->more, (size_t)m->model.config.vocab_size, err, errlen);
@@ -70,11 +55,12 @@ int roformer_sampler_new(RoformerSampler **sampler, const RoformerModel *m, cons
     SamplerOptions so = {.temperature = o.temperature, .top_p = o.top_p, .top_k = o.top_k, .min_p = o.min_p,
                          .repetition_penalty = o.repetition_penalty != 0 ? o.repetition_penalty : 1,
                          .presence_penalty = o.presence_penalty, .frequency_penalty = o.frequency_penalty,
-                         .window = o.window ? o.window : USUAL_WINDOW, .seed = seed_of(&o)};
+                         .window = o.window ? o.window : USUAL_WINDOW};
     /* a number below 0, or none, is told by the init of its part */
     int more = o.n_biases || o.dry_multiplier != 0 || o.xtc_probability != 0;
     if (more) rc = take_more(s, m, &o, err, errlen);
     if (more) so.more = &s->more;
+    so.seed = sampler_seed(&so, o.seed ? o.seed : 1); /* as the program has it */
     if (rc == 0) rc = sampler_init(&s->sampler, (size_t)m->model.config.vocab_size, &so, err, errlen);
     if (rc) roformer_sampler_free(s);
     else *sampler = s;

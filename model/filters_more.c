@@ -10,6 +10,7 @@
 #include "sampler_more.h"
 
 #include "base/base.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <math.h>
@@ -19,6 +20,12 @@
 static int by_head(const void *a, const void *b) {
     const SamplerBreaker *x = a, *y = b;
     return (x->ids[0] > y->ids[0]) - (x->ids[0] < y->ids[0]);
+}
+
+uint64_t sampler_seed(const SamplerOptions *o, uint64_t seed) {
+    int own = o->top_k || o->min_p > 0 || o->repetition_penalty != 1 || o->presence_penalty != 0 ||
+              o->frequency_penalty != 0 || o->more;
+    return own ? hash_mix(seed) : seed;
 }
 
 int sampler_more_init(SamplerMore *m, size_t vocab_size, char *err, size_t errlen) {

@@ -93,11 +93,6 @@ static int open_peft(Adapter *a, const char *path, char *err, size_t errlen) {
     return rc;
 }
 
-static int ends(const char *s, const char *tail) {
-    size_t n = strlen(s), m = strlen(tail);
-    return n >= m && strcmp(s + n - m, tail) == 0;
-}
-
 /* The model's tensor that the adapter's, which ends with `tail`, belongs to; NULL: there is none. */
 static Tensor *target(const Adapter *a, const char *name, const char *tail) {
     static const char head[] = "base_model.model.";
@@ -154,8 +149,8 @@ static int merge_all(Adapter *a, char *err, size_t errlen) {
     for (size_t i = 0; rc == 0 && i < a->file.n_tensors; i++) {
         const Tensor *t = &a->file.tensors[i];
         char other[TENSOR_NAME + 16];
-        int first = ends(t->name, down);
-        if (!first && !ends(t->name, up))
+        int first = text_ends_with(t->name, down);
+        if (!first && !text_ends_with(t->name, up))
             return base_error(err, errlen, -EINVAL, "%s: tensor %s: only %s and %s can be merged", a->file.path,
                               t->name, down + 1, up + 1);
         snprintf(other, sizeof other, "%.*s%s", (int)(strlen(t->name) - strlen(first ? down : up)), t->name,

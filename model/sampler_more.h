@@ -37,6 +37,10 @@ typedef struct SamplerMore {
 int sampler_more_init(SamplerMore *m, size_t vocab_size, char *err, size_t errlen);
 void sampler_more_free(SamplerMore *m); /* what init took; accepts a zeroed struct */
 
+/* Where a generator is to begin for seed: llama2.c's text is at stake with its own links alone, so seed itself; else
+ * scrambled, for the first draws of adjacent seeds are alike there (their correlation is 0.2). */
+uint64_t sampler_seed(const SamplerOptions *o, uint64_t seed);
+
 /* What filters.c calls, where more is not NULL. Both on s->probs, which are logits still. */
 void sampler_more_bias(Sampler *s);
 void sampler_more_dry(Sampler *s, const int *ids, size_t n);

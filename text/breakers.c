@@ -47,8 +47,10 @@ static int holds(const char *word, size_t n, const char *text, size_t len) {
 
 int breakers_find(SamplerBreaker **b, size_t *n, const Tokenizer *t, const char *const *texts, size_t n_texts,
                   char *err, size_t errlen) {
+    static const char *const usual[] = {"\n", ":", "\"", "*"};
     Found f = {0};
     int rc = 0;
+    if (!texts) texts = usual, n_texts = sizeof usual / sizeof *usual;
     char *word = malloc(2 * tokenizer_decode_bound(t) + 1);
     *b = NULL, *n = 0;
     if (!word) return base_error(err, errlen, -ENOMEM, "out of memory for sequence breakers");

@@ -10,7 +10,8 @@
 #include "model/sampler_more.h"
 #include "tokenizer/tokenizer.h"
 
-/* All ways in which a vocabulary spells the texts [n_texts] (none empty; of each 40 bytes count, as llama.cpp has it):
+/* All ways in which a vocabulary spells the texts [n_texts] (NULL: the usual ones, a newline, a
+ * colon, a quote and a star; none empty; of each 40 bytes count, as llama.cpp has it):
  * an id whose text holds one whole; or one whose text ends with its beginning, then the ids of the rest, at most 20.
  * *b [*n] is malloc'ed, the caller's (NULL where there is none). -ENOMEM, -EINVAL (what no piece spells) and a line.
  * Control pieces have no text, so they are no breakers. */

@@ -9,9 +9,9 @@
 #include "model/notes.h"
 #include "sidecars.h"
 #include "weights-tools/checkpoint/open.h"
-#include "weights-tools/checkpoint/text.h"
 #include "base/base.h"
 #include "base/system.h"
+#include "base/paths.h"
 
 #include <errno.h>
 #include <stdlib.h>

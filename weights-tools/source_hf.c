@@ -6,6 +6,7 @@
 #include "source.h"
 
 #include "base/json.h"
+#include "base/paths.h"
 #include "model/family.h"
 #include "model/files/huggingface.h"
 #include "model/keys_more.h"
@@ -13,7 +14,6 @@
 #include "rope/positions.h"
 #include "sidecars.h"
 #include "text/chat.h"
-#include "weights-tools/checkpoint/text.h"
 
 #include <errno.h>
 #include <stdlib.h>

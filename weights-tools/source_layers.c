@@ -6,7 +6,7 @@
 #include "model/keys_more.h"
 #include "model/layers/tensors.h"
 #include "model/options.h"
-#include "weights-tools/checkpoint/text.h"
+#include "base/paths.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -18,7 +18,7 @@ head -c $((bytes - 100000)) "$TEXT" > "$OUT/learn.txt"
 tail -c 100000 "$TEXT" | sed '1,/<|endoftext|>/d' > "$OUT/unseen.txt"
 grep -v '^<|endoftext|>$' "$OUT/unseen.txt" > "$OUT/stream.txt" # one stream, to be read as far as it goes
 
-# NAME, options of weights-tools/train: OUT/NAME.gguf, all processors at it
+# NAME, options of ./run train: OUT/NAME.gguf, all processors at it
 train() {
     name=$1
     shift
@@ -28,7 +28,7 @@ train() {
     ./run train "$OUT/$name.gguf" "$@" --csv "$OUT/$name.csv" $resume
 }
 
-# Lines "NAME options of weights-tools/train" on stdin: OUT/NAME.gguf and OUT/NAME.csv, JOBS at a time.
+# Lines "NAME options of ./run train" on stdin: OUT/NAME.gguf and OUT/NAME.csv, JOBS at a time.
 train_all() {
     while read -r name options; do
         [ -f "$OUT/$name.gguf" ] && continue

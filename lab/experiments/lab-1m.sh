@@ -13,4 +13,4 @@ train_all <<END
 lab-1m $usual
 lab-1m-log-n $usual --log-n
 END
-for name in lab-1m lab-1m-log-n; do ./run quantize "$OUT/$name.gguf" "$OUT/$name-q8_0.gguf" Q8_0 -q; done
+for name in lab-1m lab-1m-log-n; do ./run quantize "$OUT/$name.gguf" "$OUT/$name-q8_0.gguf" Q8_0 -q -f; done

@@ -3,7 +3,6 @@
 #include "base/json.h"
 #include "model/files/safetensors.h"
 #include "table.h"
-#include "text.h"
 #include "tf.h"
 #include "torch.h"
 #include "zip.h"
