@@ -181,6 +181,8 @@ static int word_stats(Chat *c, const char *argument) {
     if (g->answered)
         fprintf(stderr, "last answer: %zu tokens, %.1f tok/s, after %.2f s of reading; it ended by %s\n", g->w.n_new,
                 generation_rate(g), g->prompt_s, text_end_names[g->w.end]);
+    const Ahead *ahead = drafting_ahead(g);
+    if (ahead) fprintf(stderr, "--draft: %zu guesses, %zu of them held\n", ahead->n_guessed, ahead->n_held);
     return 0;
 }
 
@@ -290,13 +292,15 @@ static int open_chat(Chat *c, const Args *a) {
         else note("this model has no chat template; it reads \"User: .. Assistant:\" (--chat-template gives another)");
     }
     c->g.own_seed = !a->in.mode; /* -m chat is llama2.c's */
-    if ((code = engine_session(e, a, USUAL_CONTEXT, 1)) || (code = generation_init(&c->g, a))) return code;
+    if ((code = engine_session(e, a, USUAL_CONTEXT, draft_logits(a))) || (code = generation_init(&c->g, a)) ||
+        (code = drafting_init(&c->g, a)))
+        return code;
     note_price(e);
     set_ends(c);
     set_shown(c);
     c->g.keep_text = 1;
     c->g.wraps = out.terminal;
-    c->g.w.keep_ids = !e->session.model->config.linear.form;
+    c->g.w.keep_ids = c->g.w.ahead || !e->session.model->config.linear.form;
     c->g.w.make_room = chat_make_room;
     c->g.w.room_arg = c;
     c->loaded = e->n_loaded;

@@ -53,6 +53,8 @@ typedef struct {
     double dry_multiplier, dry_base, xtc_probability, xtc_threshold;
     long long dry_allowed, dry_last; /* dry_last -1: as far as the context goes */
     StringList stop, biases, breakers;
+    const char *draft;
+    long long draft_most;
     int ignore_eos, n_given, max_given, seed_given;
 } SamplingArgs;
 

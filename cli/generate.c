@@ -43,6 +43,9 @@ static void report(const Generation *g, const Args *a) {
     note("%zu prompt token%s in %.3f s (%.1f tok/s), first token after %.3f s, %zu new token%s%s; seed %lld", n_read,
          n_read == 1 ? "" : "s", g->prompt_s, (double)n_read / g->prompt_s, generation_first_token_s(g), g->w.n_new,
          g->w.n_new == 1 ? "" : "s", speed, a->sampling.seed);
+    const Ahead *ahead = drafting_ahead(g);
+    if (ahead)
+        note("--draft: %zu guesses were read with other tokens, %zu of them held", ahead->n_guessed, ahead->n_held);
     report_end(g, a);
 }
 
@@ -68,6 +71,8 @@ static void report_json(const Generation *g, size_t line) {
         out_printf("}\n");
         return;
     }
+    const Ahead *ahead = drafting_ahead(g);
+    if (ahead) out_printf(",\"draft\":{\"guessed\":%zu,\"held\":%zu}", ahead->n_guessed, ahead->n_held);
     out_printf(",\"timings\":{\"load_s\":%.6f,\"prompt_s\":%.6f,\"prompt_tokens_per_s\":%.3f,\"first_"
                "token_s\":%.6f,\"generation_s\":%.6f,\"generation_tokens_per_s\":%.3f}}\n",
                g->e.load_s, g->prompt_s,
@@ -186,7 +191,9 @@ static int make_room_for(Generation *g, const Args *a) {
     if (!a->sampling.n_given && !a->sampling.max_given && !endless && wanted > most) wanted = most;
     int code = check_prompt(g, a, limit, endless ? SIZE_MAX : most);
     if (code == 0) code = read_shift(g, a, most);
-    return code ? code : engine_session(&g->e, a, a->context.shift ? most : limit ? wanted : g->n_prompt, 1);
+    if (code == 0)
+        code = engine_session(&g->e, a, a->context.shift ? most : limit ? wanted : g->n_prompt, draft_logits(a));
+    return code ? code : drafting_init(g, a);
 }
 
 /* ---- --lines ---- */
@@ -272,7 +279,8 @@ int run_generate(Args *a) {
     if (a->in.lines || (code = read_prompt(&g, a))) goto done;
     if ((code = make_room_for(&g, a))) goto done;
     note_price(&g.e);
-    g.silent = g.keep_text = g.w.keep_ids = a->show.json;
+    g.silent = g.keep_text = a->show.json;
+    g.w.keep_ids = a->show.json || g.w.ahead;
     if (!a->show.json) { /* the prompt is the user's own text: as it is */
         out_bytes(g.text, g.n_text);
         out_flush();

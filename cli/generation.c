@@ -133,6 +133,7 @@ void generation_close(Generation *g) {
     text_writer_free(&g->w);
     text_stops_free(&g->stops);
     logprobs_free(&g->logprobs);
+    drafting_free(g->drafting);
     engine_close(&g->e);
     sampler_free(&g->sampler);
     sampler_more_free(&g->more);

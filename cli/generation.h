@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "model/sampler_more.h"
+#include "text/ahead.h"
 #include "text/channels.h"
 #include "text/stops.h"
 #include "logprobs.h"
@@ -18,6 +19,7 @@ typedef struct {
     SamplerBias *biases;
     SamplerBreaker *breakers;
     TextWriter w;
+    struct Drafting *drafting; /* draft.c: --draft; else NULL */
     TextStops stops;
     int ends[GENERATION_ENDS];   /* [w.n_ends] */
     int shown[GENERATION_SHOWN]; /* [w.n_shown] */
@@ -42,6 +44,12 @@ typedef struct {
 /* Sampler and stop strings as the options say. 0, or an exit code after saying why. */
 int generation_init(Generation *g, const Args *a);
 void generation_close(Generation *g); /* the engine, too; accepts a zeroed struct */
+
+/* --draft, once there is a session: draft_logits of them a batch. An exit code. */
+int drafting_init(Generation *g, const Args *a);
+size_t draft_logits(const Args *a);
+void drafting_free(struct Drafting *d);          /* accepts NULL */
+const Ahead *drafting_ahead(const Generation *g); /* NULL: none */
 
 /* s [n] behind the text. -1 where memory is out. */
 int generation_add_text(Generation *g, const char *s, size_t n);

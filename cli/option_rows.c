@@ -372,6 +372,12 @@ const Option options[] = {
     {ROFORMER, 0, "--pooler", "KIND", STRING, "embed classify", AT(roformer.pooler),
      .help = "tanh, linear or none (the file's)", .silent = "logits perplexity bench fill " WRITERS},
 
+    {MACHINE, 0, "--draft", "HOW", STRING, WRITERS, AT(sampling.draft),
+     .help = "guess what comes and read several tokens at once, where that is faster; the text is the same, byte for "
+             "byte. lookup: from where the last tokens stood before (code that is edited, a summary that quotes); or a "
+             "smaller model's file, with the same vocabulary"},
+    {MACHINE, 0, "--draft-max", "N", INTEGER, WRITERS, AT(sampling.draft_most),
+     .help = "guesses a read, at most (8)", 1, 32},
     {MACHINE, 0, "--lora", "FILE", STRINGS, READERS, AT(machine.loras),
      .help = "FILE[:scale]: merge an adapter into the weights: GGUF for a GGUF model, PEFT's folder for a Hugging Face "
              "one; may be given up to 16 times"},

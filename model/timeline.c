@@ -33,6 +33,34 @@ int session_rewind(Session *s, size_t pos) {
     return 0;
 }
 
+size_t session_mark_bytes(const Session *s) {
+    const Past *p = s->past;
+    return p->state.n * sizeof *p->state.S + (p->delta ? p->delta->bytes : 0);
+}
+
+void session_mark(const Session *s, void *mark) {
+    const Past *p = s->past;
+    size_t n = p->state.n * sizeof *p->state.S;
+    if (n) memcpy(mark, p->state.S, n);
+    if (p->delta) memcpy((char *)mark + n, p->delta->block, p->delta->bytes);
+}
+
+void session_return(Session *s, const void *mark, size_t pos) {
+    Past *p = s->past;
+    size_t n = p->state.n * sizeof *p->state.S;
+    if (n) memcpy(p->state.S, mark, n);
+    if (p->delta) memcpy(p->delta->block, (const char *)mark + n, p->delta->bytes);
+    session_set_pos(s, pos);
+}
+
+size_t session_together(const Session *s, size_t n, size_t most) {
+    const RopeConfig *rope = &s->model->config.rope;
+    size_t end = s->pos + n;
+    if (s->past->chooser) return 0;
+    while (most && rope_choice(rope, (int64_t)(end + most)) != rope_choice(rope, (int64_t)end)) most--;
+    return most;
+}
+
 /* logits = lm_head xn */
 static void decoder_logits(void *arg) {
     const Batch *b = arg;

@@ -28,6 +28,8 @@ static int build_model(void) {
     return 1;
 }
 
+const char *delta_folder(void) { return build_model() ? folder : NULL; }
+
 #define USUAL "-t 0 -q --ignore-eos --max-tokens 12 -c 1000 --stop '\n'"
 #define CHAT USUAL " --chat-template plain"
 

@@ -1,6 +1,7 @@
 /* text/write.c - see write.h. */
 #include "write.h"
 
+#include "ahead.h"
 #include "base/base.h"
 #include "tokenizer/inspect.h"
 
@@ -52,17 +53,28 @@ static size_t spell(TextWriter *w, int id, char *room) {
     return n;
 }
 
+static int context_is_full(const TextWriter *w) {
+    const Session *s = w->session;
+    return (w->ahead ? ahead_pos(w->ahead) : s->pos) >= s->options.n_ctx;
+}
+
 /* An id drawn from logits, its text by way of room. 1 where the text ends: w->end says why; or a negative errno. */
 static int take(TextWriter *w, const float *logits, int id, char *room) {
-    const Session *s = w->session;
     if (ends_text(w, id)) return 1;
     if (keep(w, id)) return -ENOMEM;
     if (w->drawn) w->drawn(w->drawn_arg, logits, id);
     if (w->piece(w->arg, room, spell(w, id, room))) w->end = TEXT_INTERRUPT;
     else if (w->n_new == w->limit) w->end = TEXT_LENGTH;
-    else if (s->pos < s->options.n_ctx || (w->make_room && w->make_room(w->room_arg))) return 0;
+    else if (!context_is_full(w) || (w->make_room && w->make_room(w->room_arg))) return 0;
     else w->end = TEXT_CONTEXT;
     return 1;
+}
+
+/* The last id, of which it is known that another one follows. */
+static int read_last(TextWriter *w, const float **logits, char *err, size_t errlen) {
+    const int *id = w->ids + w->n_ids - 1;
+    if (!w->ahead) return session_eval(w->session, id, 1, logits, err, errlen);
+    return ahead_read(w->ahead, w->sampler, w->ids, w->n_ids, w->limit - w->n_new - 1, logits, err, errlen);
 }
 
 int text_write(TextWriter *w, const float *logits, char *err, size_t errlen) {
@@ -73,8 +85,9 @@ int text_write(TextWriter *w, const float *logits, char *err, size_t errlen) {
     while (rc == 0 && !ended) {
         int id = sampler_next(w->sampler, logits, w->ids, w->n_ids);
         if ((ended = take(w, logits, id, room)) < 0) rc = base_error(err, errlen, ended, "out of memory");
-        else if (!ended) rc = session_eval(w->session, &id, 1, &logits, err, errlen);
+        else if (!ended) rc = read_last(w, &logits, err, errlen);
     }
+    if (w->ahead && rc == 0) rc = ahead_settle(w->ahead, err, errlen);
     if (rc == -EINTR) w->end = TEXT_INTERRUPT, rc = 0;
     if (rc == 0) w->piece(w->arg, room, tokenizer_decode_end(w->tokenizer, &w->stream, room));
     free(room);

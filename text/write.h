@@ -45,10 +45,12 @@ typedef struct {
     void (*drawn)(void *drawn_arg, const float *logits, int id);
     void *drawn_arg;
 
+    struct Ahead *ahead; /* several ids a read (ahead.h); NULL: one. The text is the same */
+
     /* Both's: the text so far, for the sampler's penalties. Give the prompt's ids, malloc'ed: the writer's then. */
     int *ids; /* [n_ids], room for cap_ids; where keep_ids is 0 only the sampler's window stays */
     size_t n_ids, cap_ids;
-    int keep_ids;
+    int keep_ids; /* 1 where ahead is given */
     TokenStream stream; /* {.begun = 1} behind a prompt */
 
     /* The writer's. */
