@@ -146,7 +146,7 @@ static size_t know(void *arg, const Sampler *sampler, const int *ids, size_t n, 
     return most;
 }
 
-/* `texts` texts of a world, with guesses right in all, most, half and no cases, and looked up; the guesses that held. */
+/* `texts` texts of a world, with guesses right in all, most, half and no cases, and looked up; how many held. */
 static size_t check_world(const World *w, int texts) {
     static const int wrong[] = {0, 10, 50, 100};
     static Written plain, guessed;
