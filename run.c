@@ -303,7 +303,7 @@ int main(int argc, char **argv) {
     else if (argc > 1 && check_model_word(argv[1])) return EXIT_USAGE;
     else cmd = &commands[0];
     if (cmd->run_own) return cmd->run_own(argc - first + 1, argv + first - 1);
-    Args a = {.sampling = {.temperature = 1.0, .top_p = 0.9, .repetition = 1, .penalty_window = 64,
+    Args a = {.in.parallel = 8, .sampling = {.temperature = 1.0, .top_p = 0.9, .repetition = 1, .penalty_window = 64,
                            .dry_base = 1.75, .dry_allowed = 2, .dry_last = -1, .xtc_threshold = 0.1,
                            .draft_most = 8},
               .show.candidates = 5, .explain = {.layer = -1, .head = -1, .query = -1, .key = -1, .shift = -1}};

@@ -30,6 +30,7 @@ struct TeamMember {
 static _Thread_local int this_member;
 
 int team_member(void) { return this_member; }
+int team_become(int member) { int was = this_member; return this_member = member, was; }
 
 /* ---- barriers ---- */
 
@@ -154,11 +155,7 @@ int team_init(Team *team, int most) {
     if (most > TEAM_MOST) most = TEAM_MOST;
     TeamInside *t = calloc(1, sizeof *t);
     TeamMember *members = aligned_alloc(_Alignof(TeamMember), (size_t)most * sizeof *members);
-    if (!t || !members) {
-        free(members);
-        free(t);
-        return -ENOMEM;
-    }
+    if (!t || !members) return free(members), free(t), -ENOMEM;
     t->members = memset(members, 0, (size_t)most * sizeof *members);
     pthread_mutex_init(&t->mutex, NULL);
     pthread_cond_init(&t->together, NULL);

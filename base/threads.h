@@ -34,6 +34,7 @@ Share team_share(const Team *t, size_t n);      /* this thread's part of n items
 int team_take(Team *t, size_t n, Share *share); /* some of n items, below 2^32, for this thread; 0: none are left */
 void team_wait(Team *t);                        /* until all are here */
 int team_member(void);                          /* which thread is asking, from 0 */
+int team_become(int member); /* 0 within a team of one, and what this gave behind it; which it was */
 
 int threads_most(void); /* as many as are worth using: the cores of this machine that the process may use */
 size_t cache_second_level(void); /* bytes of a core's, 512 KB to 2 MB; 512 KB where the system does not say */

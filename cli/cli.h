@@ -35,6 +35,7 @@ typedef struct {
         *separator, *lines;
     int special, no_bos, pair, piped; /* piped: nobody named stdin, and a text may come from there */
     StringList texts;
+    long long parallel; /* --lines: texts at once */
 } InputArgs;
 typedef struct { const char *file, *pre, *backend, *jieba; int bert4keras; } TokenizerArgs;
 

@@ -1,5 +1,5 @@
 /* cli/generate.c - the command generate: a prompt is read, and what the model says goes out as it comes. */
-#include "generation.h"
+#include "generate.h"
 #include "model/encoder.h"
 #include "model/shift.h"
 #include "model/timeline.h"
@@ -58,7 +58,7 @@ static void report_logprobs(const Generation *g) {
     }
 }
 
-static void report_json(const Generation *g, size_t line) {
+void generate_report_json(const Generation *g, size_t line) {
     out_printf("{");
     if (line) out_printf("\"line\":%zu,", line);
     json_ids("prompt_tokens", g->w.ids, g->n_prompt);
@@ -81,7 +81,7 @@ static void report_json(const Generation *g, size_t line) {
 }
 
 /* The prompt's ids, BOS in front; its text goes out first unless --no-echo. An exit code. */
-static int read_prompt(Generation *g, const Args *a) {
+int generate_read_prompt(Generation *g, const Args *a) {
     size_t len;
     const char *text;
     char *file;
@@ -110,7 +110,7 @@ static int read_prompt(Generation *g, const Args *a) {
 }
 
 /* How many new tokens -n and --max-tokens allow: -n counts positions, and the last new token takes none. */
-static size_t new_tokens(const Generation *g, const Args *a) {
+size_t generate_new_tokens(const Generation *g, const Args *a) {
     size_t most = (size_t)a->sampling.max_tokens, P = g->n_prompt;
     if (!a->sampling.n_given) return a->sampling.max_given ? most : USUAL_NEW;
     size_t by_n = a->sampling.n == 0 ? SIZE_MAX : (size_t)a->sampling.n + 1 > P ? (size_t)a->sampling.n + 1 - P : 0;
@@ -156,8 +156,8 @@ static int read_shift(Generation *g, const Args *a, size_t n_ctx) {
 }
 
 /* Evaluate and draw until something ends the text. An exit code. */
-static int generate(Generation *g, const Args *a) {
-    size_t limit = new_tokens(g, a);
+int generate_text(Generation *g, const Args *a) {
+    size_t limit = generate_new_tokens(g, a);
     const float *logits = g->e.logits; /* of a loaded state that nothing is added to */
     if (limit == 0 && !a->context.save) return 0;
     double t0 = clock_seconds();
@@ -183,8 +183,8 @@ static int check_prompt(const Generation *g, const Args *a, size_t limit, size_t
 }
 
 /* A session with room for the prompt's g->n_prompt ids and what may come behind them. An exit code. */
-static int make_room_for(Generation *g, const Args *a) {
-    size_t limit = new_tokens(g, a), wanted = g->n_prompt + (limit ? limit - 1 : 0);
+int generate_make_room(Generation *g, const Args *a) {
+    size_t limit = generate_new_tokens(g, a), wanted = g->n_prompt + (limit ? limit - 1 : 0);
     if (limit > SIZE_MAX / 2) wanted = SIZE_MAX;
     size_t trained = (size_t)g->e.model.config.n_ctx_train, most = a->context.n ? (size_t)a->context.n : trained;
     int endless = g->e.model.config.linear.form || a->context.shift;
@@ -194,66 +194,6 @@ static int make_room_for(Generation *g, const Args *a) {
     if (code == 0)
         code = engine_session(&g->e, a, a->context.shift ? most : limit ? wanted : g->n_prompt, draft_logits(a));
     return code ? code : drafting_init(g, a);
-}
-
-/* ---- --lines ---- */
-
-/* As it was before the first text: what a line is given depends on that line alone. */
-static void begin_again(Generation *g, uint64_t rng) {
-    free(g->w.ids);
-    g->w.ids = NULL;
-    g->n_text = g->logprobs.n = 0;
-    g->prompt_s = 0;
-    g->sampler.rng = rng;
-}
-
-/* Each line of text [n], whose ends become 0, as a prompt; whole: written on and printed, else only looked at, for the
- * longest. An exit code. */
-static int each_line(Generation *g, Args *a, char *text, size_t n, int whole, size_t *longest) {
-    Progress p = {.what = "writing", .start = clock_seconds(), .unit = "lines", .each = 1};
-    const uint64_t rng = g->sampler.rng; /* nothing is drawn while lines are only looked at */
-    char *end = text + n;
-    size_t i = 0, lines = 0;
-    int code = 0;
-    for (const char *s = text; s < end; s += strlen(s) + 1) lines++;
-    for (char *s = text; s < end && code == 0 && !interrupted && !out.gone; s += strlen(s) + 1) {
-        begin_again(g, rng);
-        a->in.prompt = s;
-        code = read_prompt(g, a);
-        if (g->n_prompt > *longest) *longest = g->n_prompt;
-        if (code || !whole) continue;
-        session_rewind(&g->e.session, 0);
-        code = generate(g, a);
-        progress_clear(&p);
-        if (code == 0) report_json(g, ++i), out_flush();
-        progress_show(&p, i, lines);
-    }
-    progress_clear(&p);
-    return code || !interrupted ? code : EXIT_INTERRUPTED;
-}
-
-static int check_lines(const Args *a) {
-    const char *other = a->in.prompt ? "-i" : a->in.file ? "-f" : a->context.save ? "--save-state"
-                        : a->context.load ? "--load-state" : a->context.shift ? "--shift" : NULL;
-    return other ? usage("--lines and %s do not go together", other) : 0;
-}
-
-/* The session has room for the longest of them. */
-static int generate_lines(Generation *g, Args *a) {
-    char *text;
-    size_t n, longest = 0;
-    int code = check_lines(a);
-    if (code || (code = read_text(a->in.lines, &text, &n))) return code;
-    if (memchr(text, 0, n)) code = fail("%s: a line has a NUL byte", a->in.lines);
-    for (size_t i = 0; i < n; i++)
-        if (text[i] == '\n') text[i] = 0;
-    g->silent = g->keep_text = g->w.keep_ids = 1;
-    if (code == 0) code = each_line(g, a, text, n, 0, &longest);
-    g->n_prompt = longest;
-    if (code == 0) code = make_room_for(g, a);
-    if (code == 0) code = each_line(g, a, text, n, 1, &longest);
-    free(text);
-    return code;
 }
 
 int run_generate(Args *a) {
@@ -276,8 +216,8 @@ int run_generate(Args *a) {
     }
     if ((code = generation_init(&g, a))) goto done;
     if (a->in.lines) code = generate_lines(&g, a);
-    if (a->in.lines || (code = read_prompt(&g, a))) goto done;
-    if ((code = make_room_for(&g, a))) goto done;
+    if (a->in.lines || (code = generate_read_prompt(&g, a))) goto done;
+    if ((code = generate_make_room(&g, a))) goto done;
     note_price(&g.e);
     g.silent = g.keep_text = a->show.json;
     g.w.keep_ids = a->show.json || g.w.ahead;
@@ -285,9 +225,9 @@ int run_generate(Args *a) {
         out_bytes(g.text, g.n_text);
         out_flush();
     }
-    code = generate(&g, a);
+    code = generate_text(&g, a);
     if (code == 0) {
-        if (a->show.json) report_json(&g, 0);
+        if (a->show.json) generate_report_json(&g, 0);
         else out_bytes("\n", 1);
         out_flush();
         if (!a->show.json) report_logprobs(&g);

@@ -130,11 +130,15 @@ int generation_init(Generation *g, const Args *a) {
 }
 
 void generation_close(Generation *g) {
+    generation_free(g);
+    engine_close(&g->e);
+}
+
+void generation_free(Generation *g) {
     text_writer_free(&g->w);
     text_stops_free(&g->stops);
     logprobs_free(&g->logprobs);
     drafting_free(g->drafting);
-    engine_close(&g->e);
     sampler_free(&g->sampler);
     sampler_more_free(&g->more);
     free(g->biases);
@@ -155,11 +159,25 @@ double generation_rate(const Generation *g) {
     return g->w.n_new > 1 ? (double)(g->w.n_new - 1) / fmax(generation_s(g), 1e-9) : 0;
 }
 
-int generation_run(Generation *g, const float *logits, size_t limit) {
+static void begin(Generation *g, size_t limit) {
     g->w.limit = limit;
     g->answered = 1;
     g->n_seen = 0;
     text_channels_begin(&g->channels);
+}
+
+int generation_begin(Generation *g, size_t limit) {
+    begin(g, limit);
+    return text_begin(&g->w, g->e.err, sizeof g->e.err) ? fail("%s", g->e.err) : 0;
+}
+
+int generation_end(Generation *g) {
+    text_end(&g->w);
+    return text_stops_finish(&g->stops, &g->w, g->e.err, sizeof g->e.err) ? fail("%s", g->e.err) : 0;
+}
+
+int generation_run(Generation *g, const float *logits, size_t limit) {
+    begin(g, limit);
     int rc = text_write(&g->w, logits, g->e.err, sizeof g->e.err);
     if (rc == 0) rc = text_stops_finish(&g->stops, &g->w, g->e.err, sizeof g->e.err);
     else text_stops_free(&g->stops);

@@ -44,6 +44,7 @@ typedef struct {
 /* Sampler and stop strings as the options say. 0, or an exit code after saying why. */
 int generation_init(Generation *g, const Args *a);
 void generation_close(Generation *g); /* the engine, too; accepts a zeroed struct */
+void generation_free(Generation *g);  /* all but the engine */
 
 /* --draft, once there is a session: draft_logits of them a batch. An exit code. */
 int drafting_init(Generation *g, const Args *a);
@@ -55,6 +56,10 @@ const Ahead *drafting_ahead(const Generation *g); /* NULL: none */
 int generation_add_text(Generation *g, const char *s, size_t n);
 /* Draw from the logits, at most limit ids. 0, or an exit code after saying why. */
 int generation_run(Generation *g, const float *logits, size_t limit);
+
+/* Its parts, for text_step. */
+int generation_begin(Generation *g, size_t limit);
+int generation_end(Generation *g);
 
 /* Seconds from the program's begin to the first id, and from that to the last; new ids a second (the first came with
  * the prompt). */

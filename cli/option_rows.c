@@ -44,6 +44,8 @@ const Option options[] = {
     {TEXT_IN, 0, "--lines", "FILE", STRING, "generate", AT(in.lines),
      .help = "each line of FILE (- is stdin) is a prompt; a JSON object for each is printed, in order: the text it has "
              "alone"},
+    {TEXT_IN, 0, "--parallel", "N", INTEGER, "generate", AT(in.parallel),
+     .help = "with --lines: texts that are written at once; each costs a cache of its own (8)", 1, 256},
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "logits", AT(in.prompt), .help = "the text to read"},
     {TEXT_IN, 0, "--text", "TEXT", STRINGS, "score", AT(in.texts),
      .help = "the text that is scored; may be given up to 16 times"},

@@ -11,6 +11,7 @@
 
 void text_writer_free(TextWriter *w) {
     free(w->ids);
+    free(w->room);
     memset(w, 0, sizeof *w);
 }
 
@@ -77,19 +78,32 @@ static int read_last(TextWriter *w, const float **logits, char *err, size_t errl
     return ahead_read(w->ahead, w->sampler, w->ids, w->n_ids, w->limit - w->n_new - 1, logits, err, errlen);
 }
 
-int text_write(TextWriter *w, const float *logits, char *err, size_t errlen) {
-    char *room = malloc(3 * tokenizer_decode_bound(w->tokenizer)); /* what was held, and a control piece's name */
-    int rc = room ? 0 : base_error(err, errlen, -ENOMEM, "out of memory"), ended = w->limit == 0;
+int text_begin(TextWriter *w, char *err, size_t errlen) {
     w->n_new = 0;
     w->end = TEXT_LENGTH;
+    free(w->room); /* what was held, and a control piece's name */
+    w->room = malloc(3 * tokenizer_decode_bound(w->tokenizer));
+    return w->room ? 0 : base_error(err, errlen, -ENOMEM, "out of memory");
+}
+
+int text_step(TextWriter *w, const float *logits, char *err, size_t errlen) {
+    if (w->n_new == w->limit) return 1;
+    int ended = take(w, logits, sampler_next(w->sampler, logits, w->ids, w->n_ids), w->room);
+    return ended < 0 ? base_error(err, errlen, ended, "out of memory") : ended;
+}
+
+void text_end(TextWriter *w) {
+    w->piece(w->arg, w->room, tokenizer_decode_end(w->tokenizer, &w->stream, w->room));
+}
+
+int text_write(TextWriter *w, const float *logits, char *err, size_t errlen) {
+    int rc = text_begin(w, err, errlen), ended = 0;
     while (rc == 0 && !ended) {
-        int id = sampler_next(w->sampler, logits, w->ids, w->n_ids);
-        if ((ended = take(w, logits, id, room)) < 0) rc = base_error(err, errlen, ended, "out of memory");
+        if ((ended = text_step(w, logits, err, errlen)) < 0) rc = ended;
         else if (!ended) rc = read_last(w, &logits, err, errlen);
     }
     if (w->ahead && rc == 0) rc = ahead_settle(w->ahead, err, errlen);
     if (rc == -EINTR) w->end = TEXT_INTERRUPT, rc = 0;
-    if (rc == 0) w->piece(w->arg, room, tokenizer_decode_end(w->tokenizer, &w->stream, room));
-    free(room);
+    if (rc == 0) text_end(w);
     return rc;
 }

@@ -54,6 +54,7 @@ typedef struct {
     TokenStream stream; /* {.begun = 1} behind a prompt */
 
     /* The writer's. */
+    char *room;
     size_t n_new; /* ids drawn, the one that ended the text not counted */
     TextEnd end;  /* why it ended */
 } TextWriter;
@@ -61,6 +62,12 @@ typedef struct {
 /* Write on from logits [vocab_size], those behind the session's last id. 0 and w->end, or a negative errno (-ENOMEM,
  * the session's) with a line in err. It may be called again for another text: n_new begins anew. */
 int text_write(TextWriter *w, const float *logits, char *err, size_t errlen);
+
+/* Its parts, for who reads the ids in another way: text_begin; then text_step with the logits behind the last id, until
+ * it is not 0: 1, the text is at its end, or negative; where it is 0, the last of w->ids is to be read; text_end. */
+int text_begin(TextWriter *w, char *err, size_t errlen);
+int text_step(TextWriter *w, const float *logits, char *err, size_t errlen);
+void text_end(TextWriter *w);
 void text_writer_free(TextWriter *w); /* ids; accepts a zeroed struct */
 
 #endif

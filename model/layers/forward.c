@@ -298,7 +298,7 @@ static void forward_logits(void *arg) {
 }
 
 static void layers_forward(Session *s, size_t n, size_t n_last) {
-    if (s->pos == 0) delta_clear(s->past->delta);
+    if (s->pos == 0 && decoder(s)->n_delta) delta_clear(s->past->delta);
     step_run(s, n * s->model->n_parameters, forward, (Batch){.n = n, .n_last = n_last});
 }
 

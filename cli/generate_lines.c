@@ -1,0 +1,214 @@
+/* cli/generate_lines.c - generate --lines: each line a prompt, several of them written at once (model/several.h). What
+ * a line is given depends on that line alone, and lines come out in order. */
+#include "generate.h"
+
+#include "base/base.h"
+#include "base/system.h"
+#include "model/several.h"
+#include "model/timeline.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { AHEAD = 4 }; /* times as many lines as are written may be begun before the first of them is printed */
+
+/* A line under way, or waiting for those before it. */
+typedef struct {
+    Generation g; /* in the engine of another: its model and tokenizer are borrowed */
+    size_t at;    /* which session it has */
+    int runs, done;
+} Line;
+
+typedef struct {
+    Args *a;
+    Generation *first; /* whose engine it is */
+    Several several;
+    Line *lines;       /* [cap]: line i, from 0, is lines[i % cap] while it is in use */
+    size_t n_texts, cap, *free, n_free;
+    const char *next, *end;  /* of the text: lines that end in 0 */
+    size_t n_begun, n_printed, n_lines;
+    Progress progress;
+} Work;
+
+/* ---- the text ---- */
+
+static size_t count_lines(const char *s, const char *end) {
+    size_t n = 0;
+    for (; s < end; s += strlen(s) + 1) n++;
+    return n;
+}
+
+static int check(const Args *a) {
+    const char *other = a->in.prompt ? "-i" : a->in.file ? "-f" : a->context.save ? "--save-state"
+                        : a->context.load ? "--load-state" : a->context.shift ? "--shift" : NULL;
+    return other ? usage("--lines and %s do not go together", other) : 0;
+}
+
+/* As it was before the first text. */
+static void begin_again(Generation *g, uint64_t rng) {
+    free(g->w.ids);
+    g->w.ids = NULL;
+    g->n_text = g->logprobs.n = 0;
+    g->prompt_s = 0;
+    g->sampler.rng = rng;
+}
+
+/* The ids of the longest line. An exit code. */
+static int find_longest(Generation *g, Args *a, const char *s, const char *end, size_t *longest) {
+    const uint64_t rng = g->sampler.rng;
+    int code = 0;
+    *longest = 0;
+    for (; s < end && code == 0 && !interrupted; s += strlen(s) + 1) {
+        begin_again(g, rng);
+        a->in.prompt = s;
+        code = generate_read_prompt(g, a);
+        if (g->n_prompt > *longest) *longest = g->n_prompt;
+    }
+    begin_again(g, rng);
+    return code;
+}
+
+/* ---- one after the other ---- */
+
+static int each_line(Generation *g, Args *a, const char *text, const char *end) {
+    Progress p = {.what = "writing", .start = clock_seconds(), .unit = "lines", .each = 1};
+    const uint64_t rng = g->sampler.rng;
+    size_t i = 0, lines = count_lines(text, end);
+    int code = 0;
+    for (const char *s = text; s < end && code == 0 && !interrupted && !out.gone; s += strlen(s) + 1) {
+        begin_again(g, rng);
+        a->in.prompt = s;
+        code = generate_read_prompt(g, a);
+        session_rewind(&g->e.session, 0);
+        if (code == 0) code = generate_text(g, a);
+        progress_clear(&p);
+        if (code == 0) generate_report_json(g, ++i), out_flush();
+        progress_show(&p, i, lines);
+    }
+    progress_clear(&p);
+    return code;
+}
+
+/* ---- several at once ---- */
+
+static void print_in_order(Work *w) {
+    for (Line *l; w->n_printed < w->n_begun && (l = &w->lines[w->n_printed % w->cap])->done;) {
+        progress_clear(&w->progress);
+        generate_report_json(&l->g, ++w->n_printed);
+        out_flush();
+        generation_free(&l->g);
+        memset(l, 0, sizeof *l);
+    }
+    progress_show(&w->progress, w->n_printed, w->n_lines);
+}
+
+/* The next id of l from these logits; at its end its session is free. An exit code. */
+static int step(Work *w, Line *l, const float *logits) {
+    int ended = text_step(&l->g.w, logits, l->g.e.err, sizeof l->g.e.err);
+    if (ended < 0) return fail("%s", l->g.e.err);
+    if (!ended) return 0;
+    l->runs = 0, l->done = 1;
+    w->free[w->n_free++] = l->at;
+    return generation_end(&l->g);
+}
+
+/* The next line, its prompt read and its first id drawn. An exit code. */
+static int begin_line(Work *w) {
+    Line *l = &w->lines[w->n_begun % w->cap];
+    Generation *g = &l->g;
+    const float *logits;
+    *l = (Line){.at = w->free[--w->n_free], .runs = 1};
+    w->n_begun++;
+    g->e.model = w->first->e.model, g->e.tokenizer = w->first->e.tokenizer;
+    int code = generation_init(g, w->a);
+    g->w.session = &w->several.sessions[l->at];
+    g->silent = g->keep_text = g->w.keep_ids = 1;
+    w->a->in.prompt = w->next;
+    w->next += strlen(w->next) + 1;
+    if (code == 0) code = generate_read_prompt(g, w->a);
+    size_t limit = code ? 0 : generate_new_tokens(g, w->a);
+    if (code || (code = generation_begin(g, limit))) return code;
+    session_rewind(g->w.session, 0);
+    int rc = limit ? session_eval(g->w.session, g->w.ids, g->n_prompt, &logits, g->e.err, sizeof g->e.err) : 0;
+    if (rc) return rc == -EINTR ? EXIT_INTERRUPTED : fail("%s", g->e.err);
+    return step(w, l, limit ? logits : NULL);
+}
+
+/* One id more of each line under way, by one read of the weights. An exit code. */
+static int step_all(Work *w, size_t *texts, int *ids, Line **under_way) {
+    size_t n = 0;
+    for (size_t i = w->n_printed; i < w->n_begun; i++) {
+        Line *l = &w->lines[i % w->cap];
+        if (!l->runs) continue;
+        texts[n] = l->at, ids[n] = l->g.w.ids[l->g.w.n_ids - 1], under_way[n++] = l;
+    }
+    if (n == 0) return 0;
+    Engine *e = &w->first->e;
+    int code = several_eval(&w->several, texts, ids, n, e->err, sizeof e->err) ? fail("%s", e->err) : 0;
+    for (size_t k = 0; k < n && code == 0; k++) code = step(w, under_way[k], several_logits(&w->several, k));
+    return code;
+}
+
+static int write_all(Work *w) {
+    size_t *texts = calloc(w->n_texts, sizeof *texts);
+    int *ids = calloc(w->n_texts, sizeof *ids), code = 0;
+    Line **under_way = calloc(w->n_texts, sizeof *under_way);
+    w->lines = calloc(w->cap, sizeof *w->lines);
+    w->free = calloc(w->n_texts, sizeof *w->free);
+    if (!texts || !ids || !under_way || !w->lines || !w->free) code = fail("out of memory");
+    for (size_t i = w->n_texts; code == 0 && i > 0; i--) w->free[w->n_free++] = i - 1;
+    while (code == 0 && w->n_printed < w->n_lines && !interrupted && !out.gone && !out.broken) {
+        while (code == 0 && w->n_free && w->next < w->end && w->n_begun - w->n_printed < w->cap && !interrupted)
+            code = begin_line(w), print_in_order(w);
+        if (code == 0) code = step_all(w, texts, ids, under_way);
+        if (code == 0) print_in_order(w);
+    }
+    progress_clear(&w->progress);
+    for (size_t i = 0; w->lines && i < w->cap; i++) generation_free(&w->lines[i].g);
+    free(w->lines);
+    free(w->free);
+    free(texts);
+    free(ids);
+    free(under_way);
+    return code;
+}
+
+/* As many as were asked for; guesses are of one text. */
+static size_t texts_at_once(const Args *a, size_t n_lines) {
+    size_t n = a->sampling.draft ? 1 : (size_t)a->in.parallel;
+    return n < n_lines ? n : n_lines;
+}
+
+int generate_lines(Generation *g, Args *a) {
+    char *text;
+    size_t n, longest;
+    int code = check(a);
+    if (code || (code = read_text(a->in.lines, &text, &n))) return code;
+    if (memchr(text, 0, n)) code = fail("%s: a line has a NUL byte", a->in.lines);
+    for (size_t i = 0; i < n; i++)
+        if (text[i] == '\n') text[i] = 0;
+    g->silent = g->keep_text = g->w.keep_ids = 1;
+    if (code == 0) code = find_longest(g, a, text, text + n, &longest);
+    if (code == 0) g->n_prompt = longest;
+    Work w = {.a = a, .first = g, .next = text, .end = text + n, .n_lines = count_lines(text, text + n),
+              .progress = {.what = "writing", .start = clock_seconds(), .unit = "lines", .each = 1}};
+    w.n_texts = texts_at_once(a, w.n_lines);
+    w.cap = AHEAD * w.n_texts;
+    if (code == 0) code = generate_make_room(g, a);
+    Engine *e = &g->e;
+    if (code == 0 && w.n_texts > 1 &&
+        several_init(&w.several, &e->model, &e->session.options, w.n_texts, e->err, sizeof e->err) == 0) {
+        if (a->show.verbose)
+            fprintf(stderr, "  %zu texts at once, %.1f MB of memory for them\n", w.n_texts,
+                    (double)several_bytes(&w.several) / 1e6);
+        code = write_all(&w);
+        several_free(&w.several);
+    } else if (code == 0) {
+        if (w.n_texts > 1 && a->show.verbose) fprintf(stderr, "  %s\n", e->err);
+        code = each_line(g, a, text, text + n);
+    }
+    free(text);
+    return code || !interrupted ? code : EXIT_INTERRUPTED;
+}

@@ -1,0 +1,39 @@
+/* model/several.h - several texts at once: sessions of their own whose ids share each read of the weights.
+ *
+ *     Several v;
+ *     if (several_init(&v, &model, &options, 8, err, sizeof err)) ...              v.sessions[0 .. 7]
+ *     session_eval(&v.sessions[i], prompt, n, &logits, err, sizeof err);           a text's prompt, by itself
+ *     several_eval(&v, texts, ids, n, err, sizeof err);                            the next id of n of the texts
+ *     several_logits(&v, k)                                                        behind ids[k]
+ *     session_rewind(&v.sessions[i], 0);                                           another text takes its place
+ *     several_free(&v);
+ *
+ * Each text's logits have the bits that they have alone. What any of this returns is good until the next call of any;
+ * all of it belongs to one caller at a time. */
+#ifndef SEVERAL_H
+#define SEVERAL_H
+
+#include "session.h"
+
+typedef struct {
+    Session *sessions; /* [n] */
+    size_t n;
+    Session host;      /* what a batch of all of them is computed in; the sessions work in its scratch, too */
+    float *logits;     /* [n, vocab_size] */
+    struct SeveralPart *parts; /* [n]: ids under way, and how each session sees the scratch */
+    size_t n_parts;
+    int alone;         /* 1: a thread attends for a whole text */
+} Several;
+
+/* n >= 1 sessions of one model and the same options. -ENOMEM; -EINVAL and a line: a model whose texts cannot share
+ * (delta nets; texts that are read whole). */
+int several_init(Several *v, const Model *m, const SessionOptions *options, size_t n, char *err, size_t errlen);
+void several_free(Several *v); /* accepts a zeroed struct */
+size_t several_bytes(const Several *v);
+
+/* Read ids[k], k < n <= v->n, behind what session texts[k] has read, each of which comes once. Errors are
+ * session_eval's, with nothing read. */
+int several_eval(Several *v, const size_t *texts, const int *ids, size_t n, char *err, size_t errlen);
+const float *several_logits(const Several *v, size_t k); /* [vocab_size] */
+
+#endif

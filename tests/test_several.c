@@ -1,0 +1,170 @@
+/* tests/test_several.c - texts that share a read of the weights have the logits that they have alone, bit for bit,
+ * whoever they are read with, and whenever one joins or leaves. */
+#include "decoder_files.h"
+#include "program.h"
+#include "test.h"
+
+#include "base/hash.h"
+#include "model/options.h"
+#include "model/several.h"
+#include "model/timeline.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TEXTS = 5, STEPS = 40, LONGEST = 24 };
+
+static int some_id(const Model *m, uint64_t x) { return (int)(hash_mix(x) % (uint64_t)m->config.vocab_size); }
+
+/* Texts join with prompts of all lengths, go on in groups of any size, and leave; beside each a session of its own
+ * reads the same ids one by one. */
+static void check_texts(const char *name, const Model *m, SessionOptions o) {
+    Several v = {0};
+    Session alone[TEXTS] = {0};
+    char err[300];
+    size_t vocab = (size_t)m->config.vocab_size, left[TEXTS] = {0};
+    uint64_t seed = 7;
+    if (several_init(&v, m, &o, TEXTS, err, sizeof err)) decoder_fail(name, "several_init", err);
+    for (int i = 0; i < TEXTS; i++) CHECK(session_init(&alone[i], m, &o, err, sizeof err) == 0);
+    for (int step = 0; v.sessions && step < STEPS; step++) {
+        size_t texts[TEXTS], n = 0;
+        int ids[TEXTS];
+        const float *mine, *theirs;
+        for (size_t i = 0; i < TEXTS; i++) {
+            if (left[i] == 0) {
+                int prompt[LONGEST];
+                size_t k = 1 + hash_mix(++seed) % LONGEST;
+                left[i] = 1 + hash_mix(++seed) % 12;
+                for (size_t j = 0; j < k; j++) prompt[j] = some_id(m, ++seed);
+                session_rewind(&v.sessions[i], 0);
+                session_rewind(&alone[i], 0);
+                CHECK(session_eval(&v.sessions[i], prompt, k, &mine, err, sizeof err) == 0);
+                CHECK(session_eval(&alone[i], prompt, k, &theirs, err, sizeof err) == 0);
+                CHECK(memcmp(mine, theirs, vocab * sizeof *mine) == 0);
+            } else if (hash_mix(++seed) % 4) {
+                left[i]--;
+                texts[n] = i, ids[n++] = some_id(m, ++seed);
+            }
+        }
+        for (size_t k = n; k > 1; k--) { /* in any order */
+            size_t at = hash_mix(++seed) % k, text = texts[at];
+            int id = ids[at];
+            texts[at] = texts[k - 1], ids[at] = ids[k - 1];
+            texts[k - 1] = text, ids[k - 1] = id;
+        }
+        if (n == 0) continue;
+        CHECK(several_eval(&v, texts, ids, n, err, sizeof err) == 0);
+        for (size_t k = 0; k < n; k++) {
+            CHECK(session_eval(&alone[texts[k]], &ids[k], 1, &theirs, err, sizeof err) == 0);
+            int same = memcmp(several_logits(&v, k), theirs, vocab * sizeof *theirs) == 0;
+            if (!same) decoder_fail(name, "logits differ", "");
+            CHECK(v.sessions[texts[k]].pos == alone[texts[k]].pos);
+        }
+    }
+    for (int i = 0; i < TEXTS; i++) session_free(&alone[i]);
+    several_free(&v);
+}
+
+static void check_built_in(const char *spec, SessionOptions o) {
+    Model m;
+    char err[300];
+    ModelOptions mo = {.rope = {.spec = spec, .n_ctx_original = spec && strncmp(spec, "dyn", 3) == 0 ? 20 : 0}};
+    CHECK(model_open_memory(&m, builtin_model, builtin_model_size, "built in", &mo, err, sizeof err) == 0);
+    check_texts(spec ? spec : "built in", &m, o);
+    model_close(&m);
+}
+
+static void bits(void) {
+    for (int threads = 1; threads <= 3; threads++)
+        for (int cache = CACHE_F32; cache <= CACHE_Q8_0; cache++) /* grain: threads have work with small models, too */
+            check_built_in(NULL, (SessionOptions){.n_ctx = 64, .threads = threads, .cache = (CacheType)cache,
+                                                  .grain = 10000});
+    check_built_in(NULL, (SessionOptions){.n_ctx = 64, .threads = 8, .grain = 1000}); /* more than texts */
+    check_built_in(NULL, (SessionOptions){.n_ctx = 64, .threads = 2, .n_batch = 3});
+    check_built_in(NULL, (SessionOptions){.n_ctx = 64, .threads = 2, .origin = 1000});
+}
+
+static void stretched(void) {
+    static const char *const specs[] = {"dynamic", "yarn:factor=4", "rerope:window=16", "self-extend:group=4:window=16",
+                                        "sinks:window=16", "infllm:local=32:block=8:top=2", "power", "log-n"};
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        check_built_in(specs[i], (SessionOptions){.n_ctx = 64, .threads = 2, .grain = 10000});
+}
+
+static void kinds(void) {
+    static const char *const names[] = {"gqa", "linear", "linear_favor", "linear_both", "qwen2_window", "qwen3",
+                                        "gemma2", "gemma3", "gpt_oss", "qwen3moe", "olmo2", "phi3", "glm4", "smollm3",
+                                        "mixtral", "exaone4", "stablelm_par"};
+    char err[300];
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        Model m;
+        const char *path = hf_folder(names[i], "", TENSOR_F32, &sound);
+        CHECK(path != NULL);
+        if (!path) continue;
+        if (model_open(&m, path, NULL, err, sizeof err)) {
+            decoder_fail(names[i], "cannot be opened:", err);
+            continue;
+        }
+        check_texts(names[i], &m, (SessionOptions){.n_ctx = 64, .threads = 2, .grain = 1000});
+        model_close(&m);
+    }
+}
+
+/* What cannot share says so, and nothing is read where one of the ids cannot be. */
+static void refused(void) {
+    Model m;
+    Several v;
+    char err[300];
+    SessionOptions o = {.n_ctx = 4, .threads = 1};
+    CHECK(model_open(&m, "model/words-1m.gguf", NULL, err, sizeof err) == 0);
+    CHECK(several_init(&v, &m, &o, 2, err, sizeof err) == -EINVAL && strstr(err, "whole"));
+    model_close(&m);
+    const char *path = delta_folder();
+    if (path && model_open(&m, path, NULL, err, sizeof err) == 0) {
+        CHECK(several_init(&v, &m, &o, 2, err, sizeof err) == -EINVAL && strstr(err, "delta"));
+        model_close(&m);
+    }
+    CHECK(model_open_memory(&m, builtin_model, builtin_model_size, "built in", NULL, err, sizeof err) == 0);
+    CHECK(several_init(&v, &m, &o, 2, err, sizeof err) == 0);
+    CHECK(session_eval(&v.sessions[1], (int[]){5, 6, 7, 8}, 4, NULL, err, sizeof err) == 0);
+    CHECK(several_eval(&v, (size_t[]){0, 1}, (int[]){5, 6}, 2, err, sizeof err) == -ENOSPC);
+    CHECK(v.sessions[0].pos == 0 && v.sessions[1].pos == 4);
+    CHECK(several_eval(&v, (size_t[]){0}, (int[]){-1}, 1, err, sizeof err) == -EINVAL);
+    several_free(&v);
+    model_close(&m);
+}
+
+/* generate --lines: each line has what it has alone, in order, however many are written at once. */
+static void lines(void) {
+    static const char text[] = "Once upon a time\nLily\n\nThe dog ran\nTom had a red ball and\nA\nB\n"
+                               "One day, in the\nX\nEnd";
+    static const char *const options[] = {"-t 0 --max-tokens 30", "-s 5", "-s 5 --kv q8_0", "-s 5 --logprobs 2 -n 40",
+                                          "-s 5 --attention linear --max-tokens 40", "-s 5 --rope dynamic -c 300",
+                                          "-s 5 --stop . --repetition-penalty 1.2 --dry-multiplier 1", "--max-tokens 0",
+                                          "-s 5 --draft lookup"};
+    for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+        CHECK(piped(text, "--lines - -q --parallel 1 %s", options[i]) == 0);
+        char *one = taken_out();
+        CHECK(count_lines(one) == 10);
+        for (int n = 2; n <= 12; n += 5) {
+            CHECK(piped(text, "--lines - -q --parallel %d %s", n, options[i]) == 0);
+            CHECK(strcmp(out, one) == 0);
+        }
+        free(one);
+    }
+    CHECK(piped(text, "--lines - -v --max-tokens 3") == 0 && strstr(said, "8 texts at once"));
+    CHECK(run("--lines /dev/null -q") == 0 && *out == 0);
+    CHECK(run("--lines nosuch") == 1 && said_line("nosuch"));
+    CHECK(run("--lines nosuch --parallel 0") == 2 && said_line("--parallel"));
+}
+
+const Test tests_several[] = {
+    {"several/bits", bits},
+    {"several/stretched", stretched},
+    {"several/kinds of models", kinds},
+    {"several/refused", refused},
+    {"several/generate --lines", lines},
+    {0}};
