@@ -200,13 +200,16 @@ static const Word words[] = {
     {"/load", "FILE: go on from what was kept", 1, word_load},
     {"/stats", "how much was read, and how fast", 0, word_stats},
     {"/help", "this list", 0, word_help},
-    {"/quit", "leave, as Ctrl-D does", 0, word_quit},
+    {"/quit", "leave, as Ctrl-D does; /exit and /bye, too", 0, word_quit},
+    {"/exit", NULL, 0, word_quit}, /* llama.cpp's and ollama's users type these; help: the row above */
+    {"/bye", NULL, 0, word_quit},
 };
 enum { N_WORDS = sizeof words / sizeof *words };
 
 static int word_help(Chat *c, const char *argument) {
     (void)c, (void)argument;
-    for (int i = 0; i < N_WORDS; i++) fprintf(stderr, "%-9s %s\n", words[i].name, words[i].help);
+    for (int i = 0; i < N_WORDS; i++)
+        if (words[i].help) fprintf(stderr, "%-9s %s\n", words[i].name, words[i].help);
     fprintf(stderr,
             "A line that ends in \\ goes on in the next one; a line \"\"\" begins and ends a text of several lines.\n");
     return 0;

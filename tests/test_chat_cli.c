@@ -237,6 +237,12 @@ static void scripts(void) {
     CHECK(piped("x", "chat --json") == 2 && piped("x", "-m chat --json") == 2 && piped("x", "-m talk") == 2);
     CHECK(piped("x", "-y x") == 2);
     CHECK(piped("", "chat -q") == 0 && *out == 0);
+    static const char *const leave[] = {"/quit", "/exit", "/bye"}; /* the last two are other programs' */
+    for (int i = 0; i < 3; i++) {
+        char line[40];
+        snprintf(line, sizeof line, "%s\nHello\n", leave[i]);
+        CHECK(piped(line, "chat -q --max-tokens 3") == 0 && *out == 0 && *said == 0);
+    }
     free(two);
 }
 
