@@ -33,7 +33,7 @@ typedef struct { const char *at[STRING_LIST_MOST]; int n; } StringList;
 typedef struct {
     const char *prompt, *file, *positions, *axes, *mode, *system, *chat_template, *ids, *type_ids, *attention_mask,
         *separator, *lines;
-    int special, no_bos, pair, piped; /* piped: nobody named stdin, and a text may come from there */
+    int special, no_bos, pair;
     StringList texts;
 } InputArgs;
 typedef struct { const char *file, *pre, *backend, *jieba; int bert4keras; } TokenizerArgs;
@@ -242,8 +242,8 @@ int save_state(Engine *e, const Args *a); /* what was read, where --save-state a
 int tokenizer_options(TokenizerOptions *o, const Args *a);
 /* The whole of a file or of stdin ("-"), byte for byte. The caller frees *text. */
 int read_text(const char *path, char **text, size_t *n);
-/* The text of -i, else of -f's file or a pipe, whose last newline is echo's; "" where there is neither. *file is what
- * the caller frees, or NULL. */
+/* The text of -i, else of -f's file or a pipe, whose last newline is echo's or an editor's and left out; "" where there
+ * is neither. *file is what the caller frees, or NULL. */
 int read_prompt_text(const Args *a, const char **text, size_t *n, char **file);
 /* "-" where stdin is a pipe or a regular file, so that a text may come from there, else NULL. */
 const char *piped_text(void);

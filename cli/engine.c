@@ -45,7 +45,7 @@ int read_prompt_text(const Args *a, const char **text, size_t *n, char **file) {
     int code = a->in.file ? read_text(a->in.file, file, n) : 0;
     if (code || !*file) return code;
     *text = *file;
-    if (a->in.piped && *n && (*text)[*n - 1] == '\n') --*n;
+    if (*n && (*text)[*n - 1] == '\n') --*n;
     return 0;
 }
 

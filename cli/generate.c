@@ -258,7 +258,7 @@ int run_generate(Args *a) {
         return usage("-m: there is no mode \"%s\"; generate and chat are known", a->in.mode);
     if (a->in.system || a->in.chat_template)
         return usage("%s is for chat: ./run chat, or -m chat", a->in.system ? "-y" : "--chat-template");
-    if (!a->in.prompt && !a->in.file && !a->in.lines) a->in.file = piped_text(), a->in.piped = a->in.file != NULL;
+    if (!a->in.prompt && !a->in.file && !a->in.lines) a->in.file = piped_text();
     int code = engine_open(&g.e, a, 1);
     if (code) return code;
     if (g.e.model.config.mask == MASK_PADDING) {

@@ -132,6 +132,7 @@ static void ten_turns(void) {
     char *text = NULL; /* the last answer once more, by a process that is given the whole history as one text */
     free(at_once(tokenizer, answers, TURNS - 1, 1, &n_want, &text));
     snprintf(prompt, sizeof prompt, "%s", test_tmp("prompt"));
+    if (text) strcat(text, "\n"); /* -f leaves a file's last newline out */
     if (text) file_write(prompt, text, strlen(text));
     CHECK(piped("", "generate -f %s -t 0 --max-tokens 14 -c 2048 --no-echo --stop '\n' -q", prompt) == 0);
     size_t len = strlen(out);
