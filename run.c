@@ -139,7 +139,7 @@ static const Command commands[] = {
      "\nTo GGUF, tokenizer included: a RoFormer, or a decoder of Hugging Face that ./run knows, from safetensors,\n"
      "a PyTorch file (.bin, .pt, .pth; zip or legacy; nothing in it is ever run) or a TensorFlow V2 checkpoint\n"
      "(its prefix or its .index file), or a folder with one of these; llama2.c's .bin; GGUF (the parts of a\n"
-     "split file become one). To safetensors: any checkpoint of PyTorch's; config.json and the tokenizer's\n"
+     "split file become one). To safetensors: any checkpoint of PyTorch's, no GGUF; config.json and the tokenizer's\n"
      "files are put beside it. OUT appears whole or not at all.\n",
      run_convert, WORDS, NULL, NULL},
     {"quantize", "IN OUT.gguf TYPE [options]", "a model with fewer bits a weight",
