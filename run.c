@@ -251,7 +251,7 @@ static int check_model_word(const char *word) {
     if (meant) return usage("there is no command and no model %s (did you mean %s?)", word, meant);
     if (!*word) return usage("the first word is empty");
     if (strchr(word, ' ')) return usage("\"%.60s\" is no model: a text to go on from stands behind -i", word);
-    return usage("there is no command and no model %s", word);
+    return usage("there is no command and no model %s; a text to go on from stands behind -i, in quotes", word);
 }
 
 /* A mapped file that another program shortens raises SIGBUS where it is read next. */

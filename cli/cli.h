@@ -277,6 +277,7 @@ int manual_completions(const Command *commands, int n, const char *shell);
 /* ---- topics.c: commands of several parts ---- */
 
 const Topic *topic_named(const Topic *topics, const char *command, const char *word); /* NULL after saying why */
+const Topic *topic_among(const Topic *topics, char *const *words, int n); /* the one that a word names; NULL: none */
 void topics_print(const Topic *topics);
 void models_print(void); /* --help models: those that run here, and why others do not */
 /* A paragraph on stdout behind an empty line, broken at the screen's width, at most 100; spaces as given are one. */

@@ -109,6 +109,9 @@ size_t lesson_positions(const Lesson *x, size_t usual) {
 }
 
 int run_rope(Args *a) {
+    const Topic *meant = topic_among(rope_topics, a->words, a->n_words);
+    if (meant && !topic_among(rope_topics, a->words, 1))
+        return usage("rope: WHAT stands first: ./run rope %s %s", meant->name, meant->words);
     const Topic *t = topic_named(rope_topics, "rope", a->n_words > 0 ? a->words[0] : NULL);
     return t ? out_end(t->run(a)) : EXIT_USAGE;
 }
