@@ -245,6 +245,8 @@ int read_text(const char *path, char **text, size_t *n);
 /* The text of -i, else of -f's file or a pipe, whose last newline is echo's or an editor's and left out; "" where there
  * is neither. *file is what the caller frees, or NULL. */
 int read_prompt_text(const Args *a, const char **text, size_t *n, char **file);
+/* Before stdin is read: where that is a terminal, a line says that it is waited for. */
+void note_terminal(void);
 /* "-" where stdin is a pipe or a regular file, so that a text may come from there, else NULL. */
 const char *piped_text(void);
 

@@ -61,12 +61,17 @@ static void say_if_silent(void) {
         note("waiting for a text on stdin; -i or -f gives one, and < /dev/null none");
 }
 
+void note_terminal(void) {
+    if (isatty(0)) note("reading lines from the terminal; Ctrl-D ends them");
+}
+
 int read_text(const char *path, char **text, size_t *n) {
     int from_stdin = strcmp(path, "-") == 0;
     FILE *f = from_stdin ? stdin : fopen(path, "rb");
     *text = NULL;
     *n = 0;
     if (!f) return interrupted ? EXIT_INTERRUPTED : fail("%s: %s", path, strerror(errno));
+    if (from_stdin) note_terminal();
     if (from_stdin && !isatty(0)) say_if_silent();
     int code = read_all(f, from_stdin ? "stdin" : path, text, n);
     if (!from_stdin) fclose(f);

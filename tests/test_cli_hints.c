@@ -1,8 +1,11 @@
 /* tests/test_cli_hints.c - what the program and its tests say to somebody who guessed: the line says what to type. */
+#include "build.h"
 #include "program.h"
 #include "test.h"
+#include "typist.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A name that no test has is no success. The tests' program stands beside ./run. */
@@ -41,5 +44,28 @@ static void words_in_the_wrong_place(void) {
     CHECK(run("explain 'heads and turn' map -q") == 0 && run("explain map next -q") == 0); /* a topic as the text */
 }
 
+/* Where a terminal is waited for, a line says so, unless --quiet. */
+static void reads_a_terminal(void) {
+    static const struct { const char *words, *typed, *answer; } rows[] = {
+        {"tokenize", "Once upon\n\004", "1 435 461 13\n"},
+        {"tokenize -f -", "Once upon\n\004", "1 435 461 13\n"},
+        {"embed", "Once upon\n\004", ""},
+        {"rank 'a dog'", "Once upon\n\004", ""},
+        {"fill model/words-1m.gguf", "The [MASK] barked.\n\004", "The dog barked.\n"}};
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof *rows; i++) {
+        Typist *t = malloc(sizeof *t);
+        const char *words = rows[i / 2].words, *answer = rows[i / 2].answer;
+        if (!t || typist_begin(t, "%s%s", words, i % 2 ? " -q" : "")) return;
+        if (i % 2 == 0) CHECK(typist_sees(t, "reading lines from the terminal; Ctrl-D ends them"));
+        typist_types(t, rows[i / 2].typed);
+        CHECK(typist_ended(t) == 0 && (i % 2 == 0 || !strstr(t->screen, "reading")));
+        char *got = file_read(t->answers, NULL);
+        CHECK(got && *got && strncmp(got, answer, strlen(answer)) == 0);
+        free(got);
+        free(t);
+    }
+}
+
 const Test tests_cli_hints[] = {{"cli hints/no such test", no_such_test},
-                                {"cli hints/words in the wrong place", words_in_the_wrong_place}, {0}};
+                                {"cli hints/words in the wrong place", words_in_the_wrong_place},
+                                {"cli hints/reads a terminal", reads_a_terminal}, {0}};
