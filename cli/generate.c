@@ -20,7 +20,10 @@ static void report_end(const Generation *g, const Args *a) {
     switch (g->w.end) {
     case TEXT_EOS: case TEXT_BOS: note("stopped: the text is at its end"); return;
     case TEXT_STOP: note("stopped: a --stop text came"); return;
-    case TEXT_INTERRUPT: note("stopped: interrupted"); return;
+    case TEXT_INTERRUPT:
+        if (out.broken) return; /* out_end says which write failed */
+        note("stopped: %s", out.gone ? "the reader of the text went away" : "interrupted");
+        return;
     case TEXT_LENGTH:
         if (a->sampling.n_given || a->sampling.max_given) note("stopped: as long as -n or --max-tokens says");
         else note("stopped: %d new tokens, where nothing else is said; --max-tokens says how many", USUAL_NEW);

@@ -66,6 +66,18 @@ static void reads_a_terminal(void) {
     }
 }
 
+/* Why a text ended early: its reader left, the disk is full, Ctrl-C. */
+static void why_it_stopped(void) {
+    const char *self = test_run_path();
+    CHECK(shell("%s -n 200 -s 1 --ignore-eos | head -c 1", self) == 0 && strcmp(out, "O") == 0);
+    CHECK(strstr(said, "\nstopped: the reader of the text went away\n") && !strstr(said, "interrupted"));
+    CHECK(shell("%s -n 200 -s 1 --ignore-eos > /dev/full", self) == 1);
+    CHECK(!strstr(said, "stopped") && strstr(said, "\nrun: cannot write the output: No space left on device\n"));
+    CHECK(shell("timeout -s INT 1 %s -n 0 -c 1000000 --ignore-eos -s 1 > /dev/null", self) == 124);
+    CHECK(strstr(said, "\nstopped: interrupted\n"));
+}
+
 const Test tests_cli_hints[] = {{"cli hints/no such test", no_such_test},
                                 {"cli hints/words in the wrong place", words_in_the_wrong_place},
-                                {"cli hints/reads a terminal", reads_a_terminal}, {0}};
+                                {"cli hints/reads a terminal", reads_a_terminal},
+                                {"cli hints/why it stopped", why_it_stopped}, {0}};
