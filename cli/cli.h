@@ -130,13 +130,16 @@ typedef struct {
 } Topic;
 
 typedef struct {
-    const char *name, *usage, *summary, *examples;
+    const char *name, *usage, *summary;
+    const char *about; /* paragraphs, a line each; a space begins a line of a table; NULL: nothing more */
+    const char *examples;
     int (*run)(Args *a);
     int takes_text; /* 1: a word behind MODEL is a text; WORDS: there may be any number, and it sorts them itself */
     const Topic *topics; /* NULL: it has none; a row without a name ends them */
     int (*run_own)(int argc, char **argv); /* train: its options have a table of their own; run is NULL */
 } Command;
 enum { WORDS = 2 };
+enum { HELP_ASKED = -1 }; /* from run_own, in place of an exit code */
 
 extern const char compiled_in[]; /* Args.model of the model in the program: what errors and tables call it */
 /* Could word be a model? It is a file or folder, holds a / or ends in .gguf, .bin or .safetensors. */
@@ -145,10 +148,16 @@ int is_model_word(const char *word);
 /* Options may stand anywhere; --name VALUE and --name=VALUE; after -- everything is positional. argv is sorted: options
  * with their values come first. */
 int options_parse(Args *a, int argc, char **argv, const Command *cmd);
-void options_print(const Command *cmd); /* its options, group by group */
+
+/* ---- help.c ---- */
+
+void help_print(const Command *commands, int n, const Command *cmd); /* of cmd; the first one is the usual command */
 int options_ask_for_specs(const Args *a); /* --rope help */
 void print_specs(void);          /* all methods and their keys */
 void print_kernels(void);        /* the rows that run here, a space in front of each */
+
+/* ---- options.c, for single options ---- */
+
 /* "1,15,7" (commas, spaces) to ids; malloc'ed, NULL after saying why. */
 int *parse_ids(const char *option, const char *s, size_t *n);
 /* Where word stands among names (NULL ends them), from the first on; -1 after saying why. */

@@ -27,6 +27,16 @@ typedef struct {
     const char *(*choice)(int i); /* the i-th of its values, NULL behind the last */
 } Option;
 extern const Option options[]; /* a row without a name ends it */
+/* An option as help, pages of man and completions show it, those of train too. */
+typedef struct {
+    const char *title, *name, *arg, *help; /* title: its group's */
+    char letter;
+    int open; /* its value stands behind an =, or is left out */
+    const char *(*choice)(int i);
+} OptionRow;
+/* The *at-th row of cmd's table, from there on; 0 behind the last. *r: the one before, from the second call on. */
+int option_row(const Command *cmd, int *at, OptionRow *r);
+const char *about_model(const Command *cmd); /* what MODEL is, where cmd takes one, else NULL; until the next call */
 int option_is_of(const Option *o, const Command *cmd); /* 1: its help shows it */
 
 #endif

@@ -64,9 +64,34 @@ static void pages(void) {
         test_skip("pages of man: groff is not here");
         return;
     }
-    static const char *const names[] = {"", "chat", "convert", "rope", "train", "plot"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) /* no warning, and no line that is lost */
-        CHECK(shell("%s help --man %s | groff -man -Tutf8 -ww -z", test_run_path(), names[i]) == 0 && *said == 0);
+    /* no warning, and no line that is lost */
+    CHECK(shell("for c in '' $(sed -n 's/^    {\"\\([a-z]*\\)\", \".*/\\1/p' run.c); do echo \"$c\"; "
+                "%s help --man $c | groff -man -Tutf8 -ww -z || exit 1; done", test_run_path()) == 0 && *said == 0);
+    CHECK(count_lines(out) > 20 && strstr(out, "\nquantize\n"));
+}
+
+/* What a command is about stands in front of its options, filled but for tables; examples are examples. */
+static void about(void) {
+    CHECK(run("help --man chat") == 0);
+    char *keys = strstr(out, "\n.PP\nAt the prompt: keys"), *examples = strstr(out, ".SH EXAMPLES\n.nf\n");
+    CHECK(keys && examples && keys < strstr(out, ".SH OPTIONS") && !strstr(examples, "readline"));
+    CHECK(run("help --man quantize") == 0 && strstr(out, ".SH DESCRIPTION\n.PP\n.nf\n  TYPE "));
+    CHECK(strstr(out, "0.5 %\n") && strstr(out, "8.6 %\n.fi\n.PP\nIn Q5_K_M"));
+    CHECK(strstr(out, ".SH SEE ALSO\n.BR roformer (1),\n.BR roformer\\-tokenize (1),\n.BR roformer\\-convert (1)\n"));
+    CHECK(run("help --man") == 0 && !strstr(out, ".BR roformer (1)"));
+    CHECK(run("help quantize") == 0);
+    keys = strstr(out, "\n  Q4_0 "), examples = strstr(out, "\nexamples:\n");
+    CHECK(keys && examples && keys < strstr(out, "\ntext in:\n") && count_lines(examples) == 5);
+    CHECK(run("help train") == 0);
+    char *train = taken_out();
+    CHECK(run("train --help") == 0 && train && strcmp(out, train) == 0 && strstr(out, "--d-model N "));
+    CHECK(strstr(out, "on this machine's processor") && strstr(out, "\nexamples:\n  "));
+    examples = train ? strstr(train, "\nexamples:") : NULL;
+    for (char *line = train, *end; examples && line < examples; line = end + 1) {
+        end = strchr(line, '\n');
+        CHECK(end - line <= 100);
+    }
+    free(train);
 }
 
 /* What bash offers for a line whose last word is being typed. */
@@ -110,5 +135,5 @@ static void commands(void) {
 }
 
 const Test tests_install[] = {{"install/make install", installs}, {"install/tarball", tarball},
-                              {"install/pages of man", pages},
+                              {"install/pages of man", pages}, {"install/what commands are about", about},
                               {"install/completions", completions}, {"install/tools are commands", commands}, {0}};
