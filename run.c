@@ -196,7 +196,7 @@ static const Command commands[] = {
          "  ./run quantize tinyllama-f16.gguf tinyllama-q4.gguf Q4_K_M\n"
          "  ./run quantize TinyLlama-1.1B/ tinyllama-q8.gguf Q8_0 -j 4\n"
          "  ./run quantize stories15M.bin stories15M-q8.gguf Q8_0 -z tokenizer.bin\n",
-     .run = run_quantize, .takes_text = WORDS},
+     .run = run_quantize, .takes_text = WORDS, .word = quantize_type},
     {"inspect", "FILE [options]", "what a file of weights holds",
      .about = "The model's sizes, rope and attention, the tokenizer, types, and each tensor. FILE is whatever ./run "
               "opens, or a checkpoint that ./run convert reads. Shapes are [out, in], as PyTorch counts.\n",

@@ -136,6 +136,7 @@ typedef struct {
     int (*run)(Args *a);
     int takes_text; /* 1: a word behind MODEL is a text; WORDS: there may be any number, and it sorts them itself */
     const Topic *topics; /* NULL: it has none; a row without a name ends them */
+    const char *(*word)(int i); /* the i-th value of a word that is one of a list; NULL: it has no such word */
     int (*run_own)(int argc, char **argv); /* train: its options have a table of their own; run is NULL */
 } Command;
 enum { WORDS = 2 };
@@ -160,6 +161,8 @@ void print_kernels(void);        /* the rows that run here, a space in front of 
 
 /* "1,15,7" (commas, spaces) to ids; malloc'ed, NULL after saying why. */
 int *parse_ids(const char *option, const char *s, size_t *n);
+extern const char *const generate_modes[]; /* generate.c: "generate", "chat" */
+const char *kv_name(int i);                /* engine.c: the i-th that --kv takes; NULL behind the last */
 /* Where word stands among names (NULL ends them), from the first on; -1 after saying why. */
 int named(const char *option, const char *word, const char *const *names, int first);
 
@@ -304,6 +307,7 @@ int run_generate(Args *a), run_logits(Args *a), run_tokenize(Args *a), run_perpl
     run_recall(Args *a), run_rope(Args *a), run_explain(Args *a), run_plot(Args *a);
 extern const Topic rope_topics[], explain_topics[]; /* rope/, explain/ */
 int run_score(Args *a);
+const char *quantize_type(int i); /* the i-th TYPE; NULL behind the last */
 int run_convert(Args *a), run_quantize(Args *a), run_inspect(Args *a), run_train(int argc, char **argv);
 int run_fill(Args *a), run_classify(Args *a); /* lines.c */
 int run_embed(Args *a), run_rank(Args *a);    /* embed.c */

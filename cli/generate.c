@@ -15,6 +15,8 @@
 
 enum { USUAL_NEW = 256 };
 
+const char *const generate_modes[] = {"generate", "chat", NULL};
+
 /* The last line: why it stopped. */
 static void report_end(const Generation *g, const Args *a) {
     switch (g->w.end) {
@@ -256,9 +258,8 @@ int run_generate(Args *a) {
     Generation g = {0};
     if (a->in.mode && file_exists(a->in.mode))
         return usage("-m is llama2.c's mode; the model is the first word: ./run %s", a->in.mode);
-    if (a->in.mode && strcmp(a->in.mode, "chat") == 0) return run_chat(a);
-    if (a->in.mode && strcmp(a->in.mode, "generate") != 0)
-        return usage("-m: there is no mode \"%s\"; generate and chat are known", a->in.mode);
+    int mode = a->in.mode ? named("-m", a->in.mode, generate_modes, 0) : 0;
+    if (mode) return mode < 0 ? EXIT_USAGE : run_chat(a);
     if (a->in.system || a->in.chat_template)
         return usage("%s is for chat: ./run chat, or -m chat", a->in.system ? "-y" : "--chat-template");
     if (!a->in.prompt && !a->in.file && !a->in.lines) a->in.file = piped_text();

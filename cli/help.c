@@ -17,15 +17,29 @@ int option_row(const Command *cmd, int *at, OptionRow *r) {
     for (; cmd->run_own && t[*at].help; ++*at) {
         if (!t[*at].name) title = t[*at].help;
         else return *r = (OptionRow){.title = title, .name = t[*at].name, .arg = t[*at].value, .help = t[*at].help,
-                                     .letter = t[*at].letter ? t[*at].letter[1] : 0}, ++*at;
+                                     .letter = t[*at].letter ? t[*at].letter[1] : 0, .choice = t[*at].choice,
+                                     .words = t[*at].words}, ++*at;
     }
     for (; !cmd->run_own && options[*at].name; ++*at) {
         const Option *o = &options[*at];
         if (option_is_of(o, cmd))
             return *r = (OptionRow){option_groups[o->group], o->name, o->arg, o->help, o->letter,
-                                    o->kind == OPEN_FLAG || o->kind == OPEN_STRING, o->choice}, ++*at;
+                                    o->kind == OPEN_FLAG || o->kind == OPEN_STRING, o->choice, o->words},
+                   ++*at;
     }
     return 0;
+}
+
+const char *option_value(const OptionRow *r, int i) {
+    return r->choice ? r->choice(i) : r->words ? r->words[i] : NULL;
+}
+
+const char *option_listed(const OptionRow *r, int i) {
+    return r->help[strlen(r->help) - 1] == ':' ? option_value(r, i) : NULL;
+}
+
+const char *command_word(const Command *cmd, int i) {
+    return cmd->topics ? cmd->topics[i].name : cmd->word ? cmd->word(i) : NULL;
 }
 
 /* text from that column on, wrapped between words; *column is where the cursor stands. */
@@ -48,7 +62,7 @@ static void print_option(const OptionRow *r) {
     char *help = as_called(r->help);
     print_wrapped(help ? help : r->help, HELP_INDENT, &column);
     free(help);
-    for (int i = 0; r->choice && r->choice(i); i++) print_wrapped(r->choice(i), HELP_INDENT, &column);
+    for (int i = 0; option_listed(r, i); i++) print_wrapped(option_listed(r, i), HELP_INDENT, &column);
     putchar('\n');
 }
 

@@ -38,7 +38,7 @@ static void roff_options(const Command *cmd) {
         if (r.arg) out_printf(r.open ? "[=\\fI%s\\fR]" : " \\fI%s\\fR", r.arg);
         out_printf("\n");
         roff(r.help);
-        for (int i = 0; r.choice && r.choice(i); i++) out_printf(" "), roff(r.choice(i));
+        for (int i = 0; option_listed(&r, i); i++) out_printf(" "), roff(option_listed(&r, i));
         out_printf("\n");
     }
 }
@@ -126,8 +126,12 @@ void manual_page(const Command *commands, int n, const Command *cmd) {
 
 /* ---- completions ---- */
 
-static void words_of(const char *(*word)(int i)) {
-    for (int i = 0; word(i); i++) out_printf("%s%s", i ? " " : "", word(i));
+static void values_of(const OptionRow *r) {
+    for (int i = 0; option_value(r, i); i++) out_printf("%s%s", i ? " " : "", option_value(r, i));
+}
+
+static void words_of(const Command *cmd) {
+    for (int i = 0; command_word(cmd, i); i++) out_printf("%s%s", i ? " " : "", command_word(cmd, i));
 }
 
 static void command_names(const Command *commands, int n, const char *between) {
@@ -143,9 +147,11 @@ static void bash(const Command *commands, int n) {
     out_printf(") [ $COMP_CWORD -gt 1 ] && cmd=${COMP_WORDS[1]};; esac\n    case $cmd:$prev in\n");
     for (int i = 0; i < n; i++)
         for (int at = 0; option_row(&commands[i], &at, &r);)
-            if (r.choice) {
-                out_printf("    %s:%s) words='", commands[i].name, r.name);
-                words_of(r.choice);
+            if (option_value(&r, 0)) {
+                out_printf("    %s:%s", commands[i].name, r.name);
+                if (r.letter) out_printf("|%s:-%c", commands[i].name, r.letter);
+                out_printf(") words='");
+                values_of(&r);
                 out_printf("';;\n");
             }
     out_printf("    esac\n    if [ -n \"$words\" ]; then COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return; fi\n"
@@ -156,7 +162,14 @@ static void bash(const Command *commands, int n) {
         out_printf("';;\n");
     }
     out_printf("        esac\n        COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return;;\n    esac\n"
-               "    COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+               "    case $cmd in\n");
+    for (int i = 0; i < n; i++)
+        if (command_word(&commands[i], 0)) {
+            out_printf("        %s) words='", commands[i].name);
+            words_of(&commands[i]);
+            out_printf("';;\n");
+        }
+    out_printf("    esac\n    COMPREPLY=($(compgen -W \"$words\" -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
                "    [ $COMP_CWORD -eq 1 ] && COMPREPLY+=($(compgen -W 'help ");
     command_names(commands, n, " ");
     out_printf("' -- \"$cur\"))\n    [ \"${COMP_WORDS[1]}\" = help ] && COMPREPLY=($(compgen -W '");
@@ -201,12 +214,13 @@ static void zsh(const Command *commands, int n) {
                 if (r.arg && !(short_one && r.open)) {
                     out_printf("%s", r.open ? "::" : ":");
                     quoted(r.arg, "\\:[]");
-                    out_printf(":%s", is_file(&r) ? "_files" : r.choice ? "(" : "");
-                    if (r.choice) words_of(r.choice), out_printf(")");
+                    out_printf(":%s", is_file(&r) ? "_files" : option_value(&r, 0) ? "(" : "");
+                    if (option_value(&r, 0)) values_of(&r), out_printf(")");
                 }
                 out_printf("'");
             }
-        out_printf(" '*:file:_files';;\n");
+        if (!command_word(&commands[i], 0)) out_printf(" '*:file:_files';;\n");
+        else out_printf(" '*:word or file:{_files; compadd -- "), words_of(&commands[i]), out_printf("}';;\n");
     }
     out_printf("esac\n");
 }
@@ -223,13 +237,19 @@ static void fish(const Command *commands, int n) {
         out_printf("'\n");
     }
     for (int i = 0; i < n; i++)
+        if (command_word(&commands[i], 0)) {
+            out_printf("complete -c roformer -n \"__fish_seen_subcommand_from %s\" -a '", commands[i].name);
+            words_of(&commands[i]);
+            out_printf("'\n");
+        }
+    for (int i = 0; i < n; i++)
         for (int at = 0; option_row(&commands[i], &at, &r);) {
             out_printf("complete -c roformer -n \"%s\" -l %s",
                        i == 0 ? "not __fish_seen_subcommand_from $commands[2..]" : "", r.name + 2);
             if (i) out_printf(" -n \"__fish_seen_subcommand_from %s\"", commands[i].name);
             if (r.letter) out_printf(" -s %c", r.letter);
             if (r.arg && !r.open) out_printf(is_file(&r) ? " -r -F" : " -x");
-            if (r.choice) out_printf(" -a '"), words_of(r.choice), out_printf("'");
+            if (option_value(&r, 0)) out_printf(" -a '"), values_of(&r), out_printf("'");
             out_printf(" -d '");
             quoted(r.help, "\\");
             out_printf("'\n");

@@ -106,6 +106,23 @@ static int offered(const char *line, const char *expected) {
     return good;
 }
 
+/* "    CMD:--option|CMD:-x) words='..';;": each of these is in that command's help. Those of --pre are too many. */
+static void values_are_in_help(const char *bash) {
+    char last[20] = "", command[20], option[40], words[2000];
+    int n = 0;
+    for (const char *line = bash; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        if (sscanf(line, "    %19[a-z]:%39[^|)]%*[^=]='%1999[^']'", command, option, words) != 3) continue;
+        if (strcmp(option, "--pre") == 0) continue;
+        if (strcmp(command, last) != 0) CHECK(run("help %s", command) == 0);
+        snprintf(last, sizeof last, "%s", command);
+        for (char *word = strtok(words, " "); word; word = strtok(NULL, " "), n++) {
+            if (!strstr(out, word)) printf("    %s %s %s\n", command, option, word);
+            CHECK(strstr(out, word) != NULL);
+        }
+    }
+    CHECK(n > 300);
+}
+
 static void completions(void) {
     static const char *const shells[] = {"bash", "zsh", "fish"};
     for (int i = 0; i < 3; i++) {
@@ -114,11 +131,24 @@ static void completions(void) {
         if (!has(shells[i])) test_skip("completions of a shell that is not here");
         else CHECK(shell("%s -n %s", shells[i], test_tmp("completion.bash")) == 0 && *said == 0);
     }
-    if (!has("bash")) return;
+    if (has("fish") && shell("fish -c 'source %s; complete -C \"roformer quantize a b Q4_K\"; "
+                             "complete -C \"roformer --kv q\"'", test_tmp("completion.bash")) == 0)
+        CHECK(strncmp(out, "Q4_K_M\n", 7) == 0 && strstr(out, "\nq8_0\t"));
     CHECK(run("help --completions bash") == 0);
     file_write(test_tmp("completion.bash"), out, strlen(out));
+    char *bash = taken_out();
+    if (bash) values_are_in_help(bash);
+    free(bash);
+    if (!has("bash")) return;
     CHECK(offered("quan", "quantize\n") && offered("chat --temp", "--temperature\n"));
     CHECK(offered("--kernels re", "ref\n") && offered("train --d-m", "--d-model\n"));
+    CHECK(offered("chat --kv q", "q8_0\n") && offered("convert --type k", "keep\n") && offered("-m c", "chat\n"));
+    CHECK(offered("embed --pooling me", "mean\n") && offered("rope rotate --pairing h", "half\n"));
+    CHECK(offered("logits --attention l", "linear\n") && offered("bench --form b", "both before-phi\n"));
+    CHECK(offered("proof --angles g", "ggml\n") && offered("convert --pooler ta", "tanh\n"));
+    CHECK(offered("train --family r", "roformer\n") && offered("train --position al", "alibi\n"));
+    CHECK(offered("quantize a b Q4_K", "Q4_K_M\n") && offered("rope wave", "wavelengths\n"));
+    CHECK(offered("explain Tom le", "lens\n"));
     CHECK(offered("help perp", "perplexity\n") && offered("inspect LICEN", "LICENSE\n"));
 }
 

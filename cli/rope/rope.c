@@ -1,6 +1,7 @@
 /* cli/rope/rope.c - the command rope: rotary position embedding by itself. */
 #include "cli/rope/rope.h"
 
+#include "model/roformer_kinds.h"
 #include "rope/spec.h"
 
 #include <errno.h>
@@ -92,9 +93,7 @@ int lesson_open(Lesson *x, Args *a, int i, int usual_dims, const char *used) {
     }
     if (code == 0 && a->model) code = needs_rope(&x->e, "this");
     if (code) return code;
-    if (a->lesson.pairing && strcmp(a->lesson.pairing, "half") == 0) x->config.pairing = ROPE_HALF;
-    else if (a->lesson.pairing && strcmp(a->lesson.pairing, "interleaved") == 0) x->config.pairing = ROPE_INTERLEAVED;
-    else if (a->lesson.pairing) return usage("--pairing: half or interleaved, and not \"%s\"", a->lesson.pairing);
+    if (a->lesson.pairing) x->config.pairing = (RopePairing)name_index(rope_pairing_names, a->lesson.pairing);
     rope_init(&x->rope, &x->config, a->context.n ? a->context.n : x->trained ? x->trained : 1024);
     return 0;
 }
