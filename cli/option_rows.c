@@ -48,8 +48,8 @@ const Option options[] = {
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "proof", AT(in.prompt), .help = "the text (some sentences)"},
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "score", AT(in.prompt), .help = "what stands before it (nothing)"},
     {TEXT_IN, 0, "--lines", "FILE", STRING, "generate", AT(in.lines),
-     .help = "each line of FILE (- is stdin) is a prompt; a JSON object for each is printed, in order: the text it has "
-             "alone"},
+     .help = "each line of FILE (- is stdin) is a prompt of its own; for each, in order, a line of JSON is printed, "
+             "with the text that this prompt has alone"},
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "logits", AT(in.prompt), .help = "the text to read"},
     {TEXT_IN, 0, "--text", "TEXT", STRINGS, "score", AT(in.texts),
      .help = "the text that is scored; may be given up to 16 times"},
@@ -121,7 +121,7 @@ const Option options[] = {
     {TEXT_IN, 0, "--jieba", "DICT", STRING, WRITERS " explain " TEXTS, AT(tokenizer.jieba),
      .help = "WordPiece: jieba's dictionary, by which text is cut into words (dict.txt beside the model)"},
     {TEXT_IN, 0, "--bert4keras", NULL, FLAG, WRITERS " " TEXTS, AT(tokenizer.bert4keras),
-     .help = "WordPiece: bert4keras' order of steps, not transformers'"},
+     .help = "WordPiece: cut text as bert4keras does, which lowers and cleans it in another order than transformers"},
 
     {OUTPUT, 0, "--no-echo", NULL, FLAG, "generate", AT(show.no_echo), .help = "leave the prompt out of the output"},
     {OUTPUT, 0, "--logprobs", "N", INTEGER, "generate score", AT(show.logprobs),
@@ -183,8 +183,8 @@ const Option options[] = {
     {OUTPUT, 'h', "--help", NULL, FLAG, ALL, AT(show.help), .help = "this help"},
 
     {SAMPLING, 'n', "--steps", "N", INTEGER, "generate", AT(sampling.n),
-     .help = "positions to read and write, prompt included (256 new tokens); 0: to the context's end, which linear "
-             "attention has not",
+     .help = "how many tokens follow the first one (BOS), the prompt's among them, as llama2.c counts (256 new ones); "
+             "0: until the context is full; with linear attention it never is",
      0, 1e15, .alias = "--n-predict", .given = AT(sampling.n_given), .hint = "; 0 goes to the context's end"},
     {SAMPLING, 0, "--max-tokens", "N", INTEGER, "generate", AT(sampling.max_tokens), .help = "at most N new tokens", 0,
      1e15, .given = AT(sampling.max_given)},
@@ -225,7 +225,8 @@ const Option options[] = {
     {SAMPLING, 0, "--xtc-threshold", "P", NUMBER, WRITERS, AT(sampling.xtc_threshold),
      .help = "its threshold; above 0.5 is off (0.1)", 0, 1},
     {SAMPLING, 's', "--seed", "S", INTEGER, WRITERS, AT(sampling.seed),
-     .help = "same seed, same text: llama2.c's, with no more than its own flags; 0 is the time (0)", 0, 9.2e18,
+     .help = "where chance begins: the same seed writes the same text, and llama2.c's where no other options than its "
+             "own are given; 0: another seed each time (0)", 0, 9.2e18,
      .given = AT(sampling.seed_given)},
     {SAMPLING, 0, "--stop", "TEXT", STRINGS, WRITERS, AT(sampling.stop),
      .help = "end before TEXT; may be given up to 16 times"},
@@ -342,8 +343,8 @@ const Option options[] = {
      .help = "positions to make room for; may go beyond the trained ones", 1, 1e15, .alias = "--ctx-size"},
     {CONTEXT, 0, "--kv", "TYPE", STRING, "compare " PROBES " logits score perplexity bench " WRITERS " " ENCODERS,
      AT(context.kv),
-     .help = "what keys and values are kept as; auto is f32, but f16 for larger decoders whose weights have 16 bits or "
-             "fewer (auto; logits: f32):",
+     .help = "the type in which keys and values are kept: f16 and q8_0 take less memory; auto is f32, and f16 for "
+             "larger decoders whose weights have 16 bits or fewer (auto; logits: f32):",
      .choice = kv_name},
     {CONTEXT, 0, "--shift", "keep=S", STRING, "generate", AT(context.shift),
      .help = "text without end: when the context is full, the older half of it leaves, but for the first S positions"},
@@ -368,7 +369,8 @@ const Option options[] = {
     {ROPE, 0, "--rope-original-context", "N", INTEGER, STRETCHED " " SHOWS, AT(rope.n_original),
      .help = "the length trained on (the file's)", 1, 1e15},
     {ROPE, 0, "--position-extend", "HOW", STRING, READERS, AT(rope.extend),
-     .help = "learned positions: more than the table has, hierarchical[:alpha=.4] (none; a table of n becomes n^2)"},
+     .help = "models with a table of n learned positions: go beyond it, to n^2, with rows made of its own: "
+             "hierarchical[:alpha=.4] (none: the table's end is the context's)"},
 
     {ATTENTION, 0, "--attention", "KIND", STRING, READERS, AT(attention.kind),
      .help = "softmax or linear (the file's); linear: RoFormer eq. 19, memory does not grow",

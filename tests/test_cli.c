@@ -99,7 +99,7 @@ static void lengths_and_json(void) {
     CliModel m = cli_model();
     CHECK(run("%s -t 0 -n 10 -i 'the sand' --ignore-eos --json -q", m.gguf) == 0 && *said == 0);
     int prompt = golden_list(out, "\"prompt_tokens\"", ids, 100), fresh = golden_list(out, "\"tokens\"", ids, 100);
-    CHECK(prompt + fresh == 11); /* ten positions; the last token takes none */
+    CHECK(prompt + fresh == 11); /* ten behind BOS; they take ten positions, for the last one is not read again */
     CHECK(strstr(out, "\"stop\":\"length\"") && strstr(out, "\"load_s\":") &&
           strstr(out, "\"generation_tokens_per_s\":") && count_lines(out) == 1);
     CHECK(run("%s -t 0 --max-tokens 5 -i 'the sand' --ignore-eos --json", m.gguf) == 0);
