@@ -4,6 +4,7 @@
 #include "model/attend_texts.h"
 #include "kernels/rows.h"
 #include "model/family.h"
+#include "model/layers/layers.h"
 #include "model/notes.h"
 #include "model/options.h"
 #include "model/roformer_kinds.h"
@@ -115,6 +116,8 @@ static void describe(const Model *m, const Tokenizer *t) {
                 rope_numbers(&c->rope)->n_divisors ? "llama3 (rope_freqs)" : spec,
                 c->rope.pairing == ROPE_HALF ? "half-split" : "interleaved", turns ? c->rope.rotary_dim : 0,
                 c->linear.form && !c->linear.form->before_phi ? linear_features_n(&c->linear) : c->head_dim);
+    if (c->decoder && c->decoder->traits->local_rope)
+        fprintf(stderr, ", theta %g in layers with a window", c->decoder->local.theta);
     if (c->window) fprintf(stderr, "; window %lld", (long long)c->window);
     if (c->roformer.variant) describe_roformer(m);
     if (c->linear.form)
