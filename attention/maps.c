@@ -88,3 +88,8 @@ const FeatureMap *feature_map_row(int i) {
 const LinearForm *linear_form_row(int i) {
     return i >= 0 && i < (int)(sizeof linear_forms / sizeof *linear_forms) ? linear_forms[i] : NULL;
 }
+
+const char *feature_map_name(int i) { return feature_map_row(i) ? feature_map_row(i)->name : NULL; }
+const char *linear_form_name(int i) { return linear_form_row(i) ? linear_form_row(i)->name : NULL; }
+
+const char *const attention_names[] = {"softmax", "linear", NULL};

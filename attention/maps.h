@@ -6,5 +6,8 @@
 
 const FeatureMap *feature_map_row(int i); /* row i; NULL for other i */
 const LinearForm *linear_form_row(int i);
+const char *feature_map_name(int i); /* their names; NULL for other i */
+const char *linear_form_name(int i);
+extern const char *const attention_names[]; /* "softmax", "linear", NULL */
 
 #endif

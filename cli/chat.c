@@ -110,6 +110,7 @@ typedef struct {
 static int word_clear(Chat *c, const char *argument) {
     (void)argument;
     chat_clear(c);
+    c->g.answered = 0;
     note("a new conversation%s", c->messages[0].text ? "; the system prompt stays" : "");
     return 0;
 }
@@ -136,6 +137,7 @@ static int take_back(Chat *c, int whole) {
     if (c->n < 2 || c->messages[c->n].role != CHAT_ASSISTANT) return note("there is no answer yet"), 0;
     chat_drop_last(c);
     if (whole) chat_drop_last(c);
+    c->g.answered = 0;
     return 1;
 }
 
@@ -164,6 +166,7 @@ static int word_save(Chat *c, const char *path) {
 static int word_load(Chat *c, const char *path) {
     size_t before = c->loaded;
     int rc = chat_load(c, path);
+    if (c->n == 0) c->g.answered = 0;
     if (rc) c->code = fail("%s", c->g.e.err);
     if (rc && before && !c->loaded) note("what was loaded before is forgotten, too");
     if (rc == 0) note("%zu ids from %s; the conversation goes on behind them", c->loaded, path);
@@ -177,7 +180,7 @@ static int word_stats(Chat *c, const char *argument) {
     (void)argument;
     if (!s->model->config.linear.form) snprintf(room, sizeof room, " of %zu", s->options.n_ctx);
     fprintf(stderr, "template %s; %zu message%s, %zu%s positions in use\n", c->t->name, c->n, c->n == 1 ? "" : "s",
-            s->pos, room);
+            chat_in_use(c), room);
     if (g->answered)
         fprintf(stderr, "last answer: %zu tokens, %.1f tok/s, after %.2f s of reading; it ended by %s\n", g->w.n_new,
                 generation_rate(g), g->prompt_s, text_end_names[g->w.end]);
@@ -202,13 +205,16 @@ static const Word words[] = {
     {"/load", "FILE: go on from what was kept", 1, word_load},
     {"/stats", "how much was read, and how fast", 0, word_stats},
     {"/help", "this list", 0, word_help},
-    {"/quit", "leave, as Ctrl-D does", 0, word_quit},
+    {"/quit", "leave, as Ctrl-D does; /exit and /bye, too", 0, word_quit},
+    {"/exit", NULL, 0, word_quit}, /* llama.cpp's and ollama's users type these; help: the row above */
+    {"/bye", NULL, 0, word_quit},
 };
 enum { N_WORDS = sizeof words / sizeof *words };
 
 static int word_help(Chat *c, const char *argument) {
     (void)c, (void)argument;
-    for (int i = 0; i < N_WORDS; i++) fprintf(stderr, "%-9s %s\n", words[i].name, words[i].help);
+    for (int i = 0; i < N_WORDS; i++)
+        if (words[i].help) fprintf(stderr, "%-9s %s\n", words[i].name, words[i].help);
     fprintf(stderr,
             "A line that ends in \\ goes on in the next one; a line \"\"\" begins and ends a text of several lines.\n");
     return 0;

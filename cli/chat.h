@@ -39,6 +39,8 @@ void chat_free(Chat *c);
 /* Read the conversation, and the ids extra [n_extra] behind it; what is in the session already is not read again.
  * generate: up to where the next answer begins. *logits as from session_eval. */
 int chat_read(Chat *c, int generate, const int *extra, size_t n_extra, const float **logits);
+/* How many of the session's positions the conversation, as it is now, goes on from. */
+size_t chat_in_use(Chat *c);
 /* Let the oldest turns go until the conversation and extra ids leave room for an answer; what is left over is said.
  * -ENOSPC: the last message alone is too long. */
 int chat_fit(Chat *c, size_t extra);

@@ -33,7 +33,7 @@ typedef struct { const char *at[STRING_LIST_MOST]; int n; } StringList;
 typedef struct {
     const char *prompt, *file, *positions, *axes, *mode, *system, *chat_template, *ids, *type_ids, *attention_mask,
         *separator, *lines;
-    int special, no_bos, pair, piped; /* piped: nobody named stdin, and a text may come from there */
+    int special, no_bos, pair;
     StringList texts;
     long long parallel; /* --lines: texts at once */
 } InputArgs;
@@ -133,13 +133,17 @@ typedef struct {
 } Topic;
 
 typedef struct {
-    const char *name, *usage, *summary, *examples;
+    const char *name, *usage, *summary;
+    const char *about; /* paragraphs, a line each; a space begins a line of a table; NULL: nothing more */
+    const char *examples;
     int (*run)(Args *a);
     int takes_text; /* 1: a word behind MODEL is a text; WORDS: there may be any number, and it sorts them itself */
     const Topic *topics; /* NULL: it has none; a row without a name ends them */
+    const char *(*word)(int i); /* the i-th value of a word that is one of a list; NULL: it has no such word */
     int (*run_own)(int argc, char **argv); /* train: its options have a table of their own; run is NULL */
 } Command;
 enum { WORDS = 2 };
+enum { HELP_ASKED = -1 }; /* from run_own, in place of an exit code */
 
 extern const char compiled_in[]; /* Args.model of the model in the program: what errors and tables call it */
 /* Could word be a model? It is a file or folder, holds a / or ends in .gguf, .bin or .safetensors. */
@@ -148,12 +152,20 @@ int is_model_word(const char *word);
 /* Options may stand anywhere; --name VALUE and --name=VALUE; after -- everything is positional. argv is sorted: options
  * with their values come first. */
 int options_parse(Args *a, int argc, char **argv, const Command *cmd);
-void options_print(const Command *cmd); /* its options, group by group */
+
+/* ---- help.c ---- */
+
+void help_print(const Command *commands, int n, const Command *cmd); /* of cmd; the first one is the usual command */
 int options_ask_for_specs(const Args *a); /* --rope help */
 void print_specs(void);          /* all methods and their keys */
 void print_kernels(void);        /* the rows that run here, a space in front of each */
+
+/* ---- options.c, for single options ---- */
+
 /* "1,15,7" (commas, spaces) to ids; malloc'ed, NULL after saying why. */
 int *parse_ids(const char *option, const char *s, size_t *n);
+extern const char *const generate_modes[]; /* generate.c: "generate", "chat" */
+const char *kv_name(int i);                /* engine.c: the i-th that --kv takes; NULL behind the last */
 /* Where word stands among names (NULL ends them), from the first on; -1 after saying why. */
 int named(const char *option, const char *word, const char *const *names, int first);
 
@@ -245,9 +257,11 @@ int save_state(Engine *e, const Args *a); /* what was read, where --save-state a
 int tokenizer_options(TokenizerOptions *o, const Args *a);
 /* The whole of a file or of stdin ("-"), byte for byte. The caller frees *text. */
 int read_text(const char *path, char **text, size_t *n);
-/* The text of -i, else of -f's file or a pipe, whose last newline is echo's; "" where there is neither. *file is what
- * the caller frees, or NULL. */
+/* The text of -i, else of -f's file or a pipe, whose last newline is echo's or an editor's and left out; "" where there
+ * is neither. *file is what the caller frees, or NULL. */
 int read_prompt_text(const Args *a, const char **text, size_t *n, char **file);
+/* Before stdin is read: where that is a terminal, a line says that it is waited for. */
+void note_terminal(void);
 /* "-" where stdin is a pipe or a regular file, so that a text may come from there, else NULL. */
 const char *piped_text(void);
 
@@ -280,6 +294,7 @@ int manual_completions(const Command *commands, int n, const char *shell);
 /* ---- topics.c: commands of several parts ---- */
 
 const Topic *topic_named(const Topic *topics, const char *command, const char *word); /* NULL after saying why */
+const Topic *topic_among(const Topic *topics, char *const *words, int n); /* the one that a word names; NULL: none */
 void topics_print(const Topic *topics);
 void models_print(void); /* --help models: those that run here, and why others do not */
 /* A paragraph on stdout behind an empty line, broken at the screen's width, at most 100; spaces as given are one. */
@@ -295,6 +310,7 @@ int run_generate(Args *a), run_logits(Args *a), run_tokenize(Args *a), run_perpl
     run_recall(Args *a), run_rope(Args *a), run_explain(Args *a), run_plot(Args *a);
 extern const Topic rope_topics[], explain_topics[]; /* rope/, explain/ */
 int run_score(Args *a);
+const char *quantize_type(int i); /* the i-th TYPE; NULL behind the last */
 int run_convert(Args *a), run_quantize(Args *a), run_inspect(Args *a), run_train(int argc, char **argv);
 int run_fill(Args *a), run_classify(Args *a); /* lines.c */
 int run_embed(Args *a), run_rank(Args *a);    /* embed.c */

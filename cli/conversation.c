@@ -114,11 +114,18 @@ static int read_again(Chat *c, const int *ids, size_t n, const float **logits) {
     return rc;
 }
 
+/* How many of ids [n] the session has, behind what was loaded. */
+static size_t shared(const Chat *c, const int *ids, size_t n) {
+    const Session *s = &c->g.e.session;
+    size_t same = 0;
+    while (same < n && c->loaded + same < s->pos && s->ids[c->loaded + same] == ids[same]) same++;
+    return same;
+}
+
 /* Softmax: keep what the session's ids and these have in common, and read the others. */
 static int read_softmax(Chat *c, const int *ids, size_t n, const float **logits) {
     Session *s = &c->g.e.session;
-    size_t same = 0;
-    while (same < n && c->loaded + same < s->pos && s->ids[c->loaded + same] == ids[same]) same++;
+    size_t same = shared(c, ids, n);
     if (same == n && s->pos == c->loaded + n && s->has_logits) {
         *logits = s->logits;
         return 0;
@@ -164,6 +171,15 @@ int chat_read(Chat *c, int generate, const int *extra, size_t n_extra, const flo
         free(ids);
     }
     return rc;
+}
+
+size_t chat_in_use(Chat *c) {
+    int *ids;
+    size_t n, pos = c->g.e.session.pos;
+    if (linear(c)) return c->stale ? 0 : pos;
+    if (conversation_ids(c, 0, &ids, &n) == 0) pos = c->loaded + shared(c, ids, n);
+    free(ids);
+    return pos;
 }
 
 /* ---- a full context ---- */

@@ -22,21 +22,10 @@ typedef struct {
 
 /* ---- the command line ---- */
 
-static int choice(const char *option, const char *word, const char *const *names, int *chosen) {
-    int i = word ? named(option, word, names, 0) : 0;
-    if (i >= 0) *chosen = i;
-    return i < 0 ? EXIT_USAGE : 0;
-}
-
 static int read_options(Conversion *v, const Args *a) {
-    static const char *const types[] = {"keep", "f32", "f16", NULL}, *const poolers[] = {"tanh", "linear", NULL},
-                             *const masks[] = {"padding", "causal", "unilm", NULL};
     const ToolArgs *t = &a->tool;
-    int type, mask, pooler, code;
-    if ((code = choice("--type", t->type, types, &type)) || (code = choice("--mask", t->mask, masks, &mask)) ||
-        (code = choice("--pooler", t->pooler, poolers, &pooler)))
-        return code;
-    *v = (Conversion){.a = a, .in = a->words[0], .out = a->words[1], .type = (TypeChoice)type, .list = t->list};
+    TypeChoice type = t->type ? (TypeChoice)name_index(type_choice_names, t->type) : TYPE_KEEP;
+    *v = (Conversion){.a = a, .in = a->words[0], .out = a->words[1], .type = type, .list = t->list};
     v->wish = (SourceWish){.config = t->config, .name = t->name, .pre = a->tokenizer.pre, .task = t->task,
                            .tokenizer = a->tokenizer.file, .no_tokenizer = t->no_tokenizer,
                            .roformer = {.mask = t->mask, .pooler = t->pooler}};

@@ -41,8 +41,7 @@ static int take_prompt(Lines *l, const char *task) {
 
 static int take_pooling(Lines *l) {
     int has_pooler = l->e.model.encoder && l->e.model.config.roformer.pooler != POOLER_NONE;
-    int how = l->a->show.pooling ? named("--pooling", l->a->show.pooling, pooling_names, 0) : (int)l->sentence.pooling;
-    if (how < 0) return EXIT_USAGE;
+    int how = l->a->show.pooling ? name_index(pooling_names, l->a->show.pooling) : (int)l->sentence.pooling;
     if (how == POOLING_POOLER && !has_pooler)
         return fail("%s: --pooling pooler: this model has no pooler; cls, mean and last need none", l->a->model);
     l->sentence.pooling = (Pooling)how;
@@ -136,14 +135,14 @@ static int named_reranker(const Model *m) {
     return strstr(name, "rerank") != NULL;
 }
 
+const char *const rank_ways[] = {"classifier", "yes", "cosine", NULL}; /* Ranking.by */
+
 /* By what: a classifier of one label; yes or no; vectors. */
 static int choose_way(Lines *l, Ranking *r) {
     const Model *m = &l->e.model;
-    static const char *const ways[] = {"classifier", "yes", "cosine", NULL};
     int one = m->encoder && m->config.roformer.classifier == CLASSIFIER_SEQUENCE && m->config.roformer.n_labels == 1;
-    int by = l->a->embed.by ? named("--by", l->a->embed.by, ways, 0)
+    int by = l->a->embed.by ? name_index(rank_ways, l->a->embed.by)
              : one ? BY_CLASSIFIER : !m->encoder && named_reranker(m) ? BY_YES : BY_COSINE;
-    if (by < 0) return EXIT_USAGE;
     if (by == BY_CLASSIFIER && !one)
         return fail("%s: --by classifier: this model has no classifier with one label", l->a->model);
     r->by = by;

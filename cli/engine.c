@@ -4,6 +4,7 @@
 #include "model/attend_texts.h"
 #include "kernels/rows.h"
 #include "model/family.h"
+#include "model/layers/layers.h"
 #include "model/notes.h"
 #include "model/options.h"
 #include "model/roformer_kinds.h"
@@ -45,7 +46,7 @@ int read_prompt_text(const Args *a, const char **text, size_t *n, char **file) {
     int code = a->in.file ? read_text(a->in.file, file, n) : 0;
     if (code || !*file) return code;
     *text = *file;
-    if (a->in.piped && *n && (*text)[*n - 1] == '\n') --*n;
+    if (*n && (*text)[*n - 1] == '\n') --*n;
     return 0;
 }
 
@@ -61,12 +62,17 @@ static void say_if_silent(void) {
         note("waiting for a text on stdin; -i or -f gives one, and < /dev/null none");
 }
 
+void note_terminal(void) {
+    if (isatty(0)) note("reading lines from the terminal; Ctrl-D ends them");
+}
+
 int read_text(const char *path, char **text, size_t *n) {
     int from_stdin = strcmp(path, "-") == 0;
     FILE *f = from_stdin ? stdin : fopen(path, "rb");
     *text = NULL;
     *n = 0;
     if (!f) return interrupted ? EXIT_INTERRUPTED : fail("%s: %s", path, strerror(errno));
+    if (from_stdin) note_terminal();
     if (from_stdin && !isatty(0)) say_if_silent();
     int code = read_all(f, from_stdin ? "stdin" : path, text, n);
     if (!from_stdin) fclose(f);
@@ -110,6 +116,8 @@ static void describe(const Model *m, const Tokenizer *t) {
                 rope_numbers(&c->rope)->n_divisors ? "llama3 (rope_freqs)" : spec,
                 c->rope.pairing == ROPE_HALF ? "half-split" : "interleaved", turns ? c->rope.rotary_dim : 0,
                 c->linear.form && !c->linear.form->before_phi ? linear_features_n(&c->linear) : c->head_dim);
+    if (c->decoder && c->decoder->traits->local_rope)
+        fprintf(stderr, ", theta %g in layers with a window", c->decoder->local.theta);
     if (c->window) fprintf(stderr, "; window %lld", (long long)c->window);
     if (c->roformer.variant) describe_roformer(m);
     if (c->linear.form)
@@ -132,8 +140,6 @@ void engine_close(Engine *e) {
 /* --attention and its kind: 0, or an exit code after saying why. seed is where --favor-seed goes. */
 static int attention_options(AttentionOverride *o, const Args *a, uint64_t *seed) {
     int linear = a->attention.kind && strcmp(a->attention.kind, "linear") == 0;
-    if (a->attention.kind && !linear && strcmp(a->attention.kind, "softmax") != 0)
-        return usage("--attention: there is no kind \"%s\"; softmax and linear are known", a->attention.kind);
     if (a->attention.kind) o->kind = linear ? ATTENTION_LINEAR : ATTENTION_SOFTMAX;
     const char *own = a->attention.phi                ? "--phi"
                       : a->attention.phi_key          ? "--phi-key"
@@ -161,18 +167,14 @@ static int attention_options(AttentionOverride *o, const Args *a, uint64_t *seed
     return 0;
 }
 
-/* --arch, --mask, --pooler: 0, or an exit code after saying why. mask, pooler are where the values go. */
-static int roformer_options(RoformerOverride *o, const Args *a, Mask *mask, Pooler *pooler) {
-    int variant = a->roformer.arch ? named("--arch", a->roformer.arch, roformer_variant_names, 1) : 0;
-    int m = a->roformer.mask ? named("--mask", a->roformer.mask, mask_names, 0) : 0,
-        p = a->roformer.pooler ? named("--pooler", a->roformer.pooler, pooler_names, 0) : 0;
-    if (variant < 0 || m < 0 || p < 0) return EXIT_USAGE;
-    *mask = (Mask)m;
-    *pooler = (Pooler)p;
+/* --arch, --mask, --pooler, whose words are known; mask, pooler are where the values go. */
+static void roformer_options(RoformerOverride *o, const Args *a, Mask *mask, Pooler *pooler) {
+    int variant = a->roformer.arch ? name_index(roformer_variant_names, a->roformer.arch) : 0;
+    if (a->roformer.mask) *mask = (Mask)name_index(mask_names, a->roformer.mask);
+    if (a->roformer.pooler) *pooler = (Pooler)name_index(pooler_names, a->roformer.pooler);
     *o = (RoformerOverride){.variant = (RoformerVariant)variant,
                             .mask = a->roformer.mask ? mask : NULL,
                             .pooler = a->roformer.pooler ? pooler : NULL};
-    return 0;
 }
 
 int tokenizer_options(TokenizerOptions *o, const Args *a) {
@@ -183,9 +185,6 @@ int tokenizer_options(TokenizerOptions *o, const Args *a) {
         return usage(
             "--pre: there is no pre-tokenizer \"%s\"; GGUF's names are known: gpt-2, llama-bpe, qwen2, deepseek-v3 ..",
             a->tokenizer.pre);
-    if (a->tokenizer.backend && strcmp(a->tokenizer.backend, "own") != 0 &&
-        strcmp(a->tokenizer.backend, "sentencepiece") != 0)
-        return usage("--tokenizer-backend: there is no \"%s\"; own and sentencepiece are known", a->tokenizer.backend);
     *o = (TokenizerOptions){.jieba = a->tokenizer.jieba,
                             .lower_case = -1,
                             .bert4keras = a->tokenizer.bert4keras,
@@ -249,8 +248,8 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     TokenizerOptions to;
     int code = tokenizer_options(&to, a);
     if (code == 0) code = attention_options(&o.attention, a, &favor_seed);
-    if (code == 0) code = roformer_options(&o.roformer, a, &mask, &pooler);
     if (code) return code;
+    roformer_options(&o.roformer, a, &mask, &pooler);
     if (a->machine.kernels && !(o.kernels = kernels_find(a->machine.kernels)))
         return usage("--kernels: there is no row \"%s\" that this processor can run", a->machine.kernels);
     if (a->rope.method && strstr(a->rope.method, "factor=") && a->rope.factor > 0)
@@ -289,6 +288,12 @@ static int check_save(const Args *a, const Model *m, char *err, size_t errlen) {
 int engine_bos(const Engine *e) {
     int id = tokenizer_bos(e->tokenizer);
     return id >= 0 ? id : e->model.config.bos_id;
+}
+
+const char *kv_name(int i) {
+    int n = 0;
+    while (cache_formats[n].name) n++;
+    return i < n ? cache_formats[i].name : i == n ? "auto" : NULL;
 }
 
 int cache_option(CacheType *cache, const Args *a, const Model *m) {

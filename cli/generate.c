@@ -15,12 +15,17 @@
 
 enum { USUAL_NEW = 256 };
 
+const char *const generate_modes[] = {"generate", "chat", NULL};
+
 /* The last line: why it stopped. */
 static void report_end(const Generation *g, const Args *a) {
     switch (g->w.end) {
     case TEXT_EOS: case TEXT_BOS: note("stopped: the text is at its end"); return;
     case TEXT_STOP: note("stopped: a --stop text came"); return;
-    case TEXT_INTERRUPT: note("stopped: interrupted"); return;
+    case TEXT_INTERRUPT:
+        if (out.broken) return; /* out_end says which write failed */
+        note("stopped: %s", out.gone ? "the reader of the text went away" : "interrupted");
+        return;
     case TEXT_LENGTH:
         if (a->sampling.n_given || a->sampling.max_given) note("stopped: as long as -n or --max-tokens says");
         else note("stopped: %d new tokens, where nothing else is said; --max-tokens says how many", USUAL_NEW);
@@ -200,12 +205,11 @@ int run_generate(Args *a) {
     Generation g = {0};
     if (a->in.mode && file_exists(a->in.mode))
         return usage("-m is llama2.c's mode; the model is the first word: ./run %s", a->in.mode);
-    if (a->in.mode && strcmp(a->in.mode, "chat") == 0) return run_chat(a);
-    if (a->in.mode && strcmp(a->in.mode, "generate") != 0)
-        return usage("-m: there is no mode \"%s\"; generate and chat are known", a->in.mode);
+    int mode = a->in.mode ? named("-m", a->in.mode, generate_modes, 0) : 0;
+    if (mode) return mode < 0 ? EXIT_USAGE : run_chat(a);
     if (a->in.system || a->in.chat_template)
         return usage("%s is for chat: ./run chat, or -m chat", a->in.system ? "-y" : "--chat-template");
-    if (!a->in.prompt && !a->in.file && !a->in.lines) a->in.file = piped_text(), a->in.piped = a->in.file != NULL;
+    if (!a->in.prompt && !a->in.file && !a->in.lines) a->in.file = piped_text();
     int code = engine_open(&g.e, a, 1);
     if (code) return code;
     if (g.e.model.config.mask == MASK_PADDING) {

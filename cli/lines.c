@@ -112,6 +112,7 @@ static int lines_read(Lines *l) {
     if (!text && !f) return fail("%s: %s", a->in.file, strerror(errno));
     char *line = NULL;
     size_t cap = 0;
+    if (f == stdin) note_terminal();
     for (ssize_t n; f && code == 0 && !interrupted && !out.gone && (n = getline(&line, &cap, f)) >= 0;) {
         if (n && line[n - 1] == '\n') n--;
         code = lines_add(l, line, (size_t)n);

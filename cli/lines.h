@@ -39,6 +39,7 @@ struct Lines {
 /* Lines of -f FILE or stdin, or the one text of the command line, each given to work when it was read: an exit code. */
 int run_lines(Lines *l, Args *a, LinesCheck *check, LineWork *work);
 double sigmoid(double x);
+extern const char *const rank_ways[]; /* --by of rank (embed.c) */
 int lines_add(Lines *l, const char *line, size_t len); /* one line more, beside those that are read */
 
 #endif

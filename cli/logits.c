@@ -98,7 +98,7 @@ static int read_ids(Engine *e, const Args *a, int **ids, size_t *n) {
 static int check_input(Args *a) {
     if (a->in.prompt && a->in.file) return usage("-i and -f both give a text; one is enough");
     if (a->in.ids && (a->in.prompt || a->in.file)) return usage("--ids and a text are both given; one is enough");
-    if (!a->in.ids && !a->in.prompt && !a->in.file) a->in.file = piped_text(), a->in.piped = a->in.file != NULL;
+    if (!a->in.ids && !a->in.prompt && !a->in.file) a->in.file = piped_text();
     if (!a->in.ids && !a->in.prompt && !a->in.file) return usage("logits needs --ids, or a text: -i, -f or a pipe");
     return 0;
 }

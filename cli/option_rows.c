@@ -1,13 +1,18 @@
 /* cli/option_rows.c - the table of options: a row says who takes it, where its value goes, and what help says. */
 #include "options.h"
 
+#include "lines.h"
+
 #include "attention/maps.h"
 #include "bench/bench.h"
 #include "kernels/rows.h"
 #include "lab/cuts.h"
+#include "model/roformer_kinds.h"
+#include "rope/angles.h"
 #include "rope/axes.h"
 #include "rope/spec.h"
 #include "text/chat_template.h"
+#include "weights-tools/plan.h"
 
 const char *const option_groups[] = {"text in", "output",    "sampling", "measuring", "context",
                                      "rope",    "attention", "RoFormer", "machine"};
@@ -28,11 +33,12 @@ const char *const option_groups[] = {"text in", "output",    "sampling", "measur
 #define ALL SPEAKERS " " TOOLS
 
 static const char *axes_name(int i) { return axes_row_of(i) ? axes_row_of(i)->name : NULL; }
-static const char *kernels_name(int i) { return kernels_row(i) ? kernels_row(i)->name : NULL; }
 static const char *template_name(int i) { return chat_template_row(i) ? chat_template_row(i)->name : NULL; }
-static const char *phi_name(int i) { return feature_map_row(i) ? feature_map_row(i)->name : NULL; }
 static const char *convention_name(int i) { return cut_convention_row(i) ? cut_convention_row(i)->name : NULL; }
-static const char *form_name(int i) { return linear_form_row(i) ? linear_form_row(i)->name : NULL; }
+static const char *angles_name(int i) { return rope_angles[i].name; }
+static const char *mode_name(int i) { return generate_modes[i]; }
+static const char *pre_name(int i) { return tokenizer_pre((size_t)i); }
+static const char *const backends[] = {"own", "sentencepiece", NULL};
 
 #define ROPE_LIST_HELP "specs with commas between, each NAME[:key=value..][+NAME..], --rope help for their keys, of:"
 #define AT(field) offsetof(Args, field)
@@ -42,15 +48,21 @@ const Option options[] = {
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "proof", AT(in.prompt), .help = "the text (some sentences)"},
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "score", AT(in.prompt), .help = "what stands before it (nothing)"},
     {TEXT_IN, 0, "--lines", "FILE", STRING, "generate", AT(in.lines),
-     .help = "each line of FILE (- is stdin) is a prompt; a JSON object for each is printed, in order: the text it has "
-             "alone"},
+     .help = "each line of FILE (- is stdin) is a prompt of its own; for each, in order, a line of JSON is printed, "
+             "with the text that this prompt has alone"},
     {TEXT_IN, 0, "--parallel", "N", INTEGER, "generate", AT(in.parallel),
      .help = "with --lines: texts that are written at once; each costs a cache of its own (8)", 1, 256},
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "logits", AT(in.prompt), .help = "the text to read"},
     {TEXT_IN, 0, "--text", "TEXT", STRINGS, "score", AT(in.texts),
      .help = "the text that is scored; may be given up to 16 times"},
-    {TEXT_IN, 'f', "--file", "FILE", STRING, "generate logits " FILES, AT(in.file),
+    {TEXT_IN, 'f', "--file", "FILE", STRING, "generate logits", AT(in.file),
+     .help = "read the text from FILE, without its last newline; - is stdin"},
+    {TEXT_IN, 'f', "--file", "FILE", STRING, "tokenize", AT(in.file),
+     .help = "read the text from FILE, byte for byte: its last newline, too; - is stdin"},
+    {TEXT_IN, 'f', "--file", "FILE", STRING, "perplexity compare recall", AT(in.file),
      .help = "read the text from FILE; - is stdin"},
+    {TEXT_IN, 'f', "--file", "FILE", STRING, ENCODERS, AT(in.file),
+     .help = "read FILE, a text a line; - is stdin (a text given, or stdin)"},
     {TEXT_IN, 0, "--ids", "1,15,7", STRING, "logits", AT(in.ids), .help = "the ids to evaluate, exactly these"},
     {TEXT_IN, 0, "--type-ids", "0,0,1", STRING, "logits", AT(in.type_ids),
      .help = "RoFormer: the segment of each id (all 0)"},
@@ -71,7 +83,8 @@ const Option options[] = {
      .help = "special tokens written in the text count as such"},
     {TEXT_IN, 0, "--no-bos", NULL, FLAG, "tokenize", AT(in.no_bos),
      .help = "the text's own ids, nothing added before or after"},
-    {TEXT_IN, 'm', "--mode", "MODE", STRING, "generate", AT(in.mode), .help = "generate or chat (generate)"},
+    {TEXT_IN, 'm', "--mode", "MODE", STRING, "generate", AT(in.mode), .help = "generate or chat (generate)",
+     .choice = mode_name},
     {TEXT_IN, 'y', "--system", "TEXT", STRING, "chat", AT(in.system),
      .help = "the system prompt (the template's own, where it has one)", .silent = "generate"},
     {TEXT_IN, 0, "--chat-template", "NAME", STRING, "chat", AT(in.chat_template),
@@ -86,26 +99,31 @@ const Option options[] = {
      .help = "with --check-layout: where the file has no vocabulary"},
     {TEXT_IN, 0, "--no-tokenizer", NULL, FLAG, WRITTEN, AT(tool.no_tokenizer), .help = "write none"},
     {TEXT_IN, 0, "--pre", "NAME", STRING, "convert", AT(tokenizer.pre),
-     .help = "byte-level BPE whose files do not say how words are cut: GGUF's name (gpt-2, qwen2 ..)"},
+     .help = "byte-level BPE whose files do not say how words are cut: GGUF's name (gpt-2, qwen2 ..)",
+     .choice = pre_name},
     {TEXT_IN, 0, "--config", "FILE", STRING, WRITTEN, AT(tool.config),
      .help = "config.json or bert_config.json, where it is not beside IN"},
     {TEXT_IN, 0, "--mask", "MASK", STRING, "convert", AT(tool.mask),
-     .help = "padding, causal (GPT) or unilm (RoFormer-Sim; where the pooler is linear), where the file does not say"},
+     .help = "padding, causal (GPT) or unilm (RoFormer-Sim; where the pooler is linear), where the file does not say",
+     .words = mask_names},
     {TEXT_IN, 0, "--pooler", "ACT", STRING, "convert", AT(tool.pooler),
-     .help = "tanh or linear (RoFormer-Sim), where there is a pooler (what the config says, or tanh)"},
+     .help = "tanh or linear (RoFormer-Sim), where there is a pooler (what the config says, or tanh)",
+     .words = pooler_names + 1},
     {TEXT_IN, 0, "--task", "NAME", STRING, "convert", AT(tool.task),
      .help = "merge the adapter of that task (jina-embeddings-v3), or of query or document"},
     {TEXT_IN, 0, "--pre", "NAME", STRING, WRITERS " explain " TEXTS, AT(tokenizer.pre),
      .help =
          "byte-level BPE whose file does not say how words are cut: gpt-2, llama-bpe, qwen2 .. (GGUF's names; known "
-         "vocabularies need none)"},
+         "vocabularies need none)",
+     .choice = pre_name},
     {TEXT_IN, 0, "--tokenizer-backend", "NAME", STRING, WRITERS " explain " TEXTS, AT(tokenizer.backend),
      .help =
-         "who encodes a tokenizer.model: own, or sentencepiece, its library, where built with SENTENCEPIECE=1 (own)"},
+         "who encodes a tokenizer.model: own, or sentencepiece, its library, where built with SENTENCEPIECE=1 (own)",
+     .words = backends},
     {TEXT_IN, 0, "--jieba", "DICT", STRING, WRITERS " explain " TEXTS, AT(tokenizer.jieba),
      .help = "WordPiece: jieba's dictionary, by which text is cut into words (dict.txt beside the model)"},
     {TEXT_IN, 0, "--bert4keras", NULL, FLAG, WRITERS " " TEXTS, AT(tokenizer.bert4keras),
-     .help = "WordPiece: bert4keras' order of steps, not transformers'"},
+     .help = "WordPiece: cut text as bert4keras does, which lowers and cleans it in another order than transformers"},
 
     {OUTPUT, 0, "--no-echo", NULL, FLAG, "generate", AT(show.no_echo), .help = "leave the prompt out of the output"},
     {OUTPUT, 0, "--logprobs", "N", INTEGER, "generate score", AT(show.logprobs),
@@ -124,11 +142,13 @@ const Option options[] = {
     {OUTPUT, 0, "--task", "TEXT", STRING, "rank", AT(embed.task),
      .help = "what a reranker is asked to look for (passages that answer the query)"},
     {OUTPUT, 0, "--by", "WAY", STRING, "rank", AT(embed.by),
-     .help = "classifier (its one label), yes (a decoder says yes or no) or cosine (of vectors); what fits the model"},
+     .help = "classifier (its one label), yes (a decoder says yes or no) or cosine (of vectors); what fits the model",
+     .words = rank_ways},
     {OUTPUT, 0, "--dimensions", "N", INTEGER, "embed rank", AT(embed.dimensions),
      .help = "vectors are cut to their first N entries, for models that were trained so (all)", 1, 1e6},
     {OUTPUT, 0, "--pooling", "HOW", STRING, "embed rank", AT(show.pooling),
-     .help = "cls, mean (of all tokens), last, or the file's own pooler (what the files say)"},
+     .help = "cls, mean (of all tokens), last, or the file's own pooler (what the files say)",
+     .words = pooling_names},
     {OUTPUT, 0, "--normalize", NULL, FLAG, "embed", AT(show.normalize), .help = "vectors of length 1"},
     {OUTPUT, 0, "--csv", NULL, FLAG, "perplexity compare bench proof plan plot " PROBES " " SHOWS, AT(show.csv),
      .help = "print a table with commas"},
@@ -145,7 +165,8 @@ const Option options[] = {
      AT(show.json), .help = "print a JSON object"},
     {OUTPUT, 0, "--type", "TYPE", STRING, "convert", AT(tool.type),
      .help = "keep: the stored type (the default; in GGUF F64 and llama2.c's int8 become F32); f32; f16: matrices as "
-             "F16 (MXFP4 stays), vectors, routers and tables of positions as F32; ./run quantize writes the others"},
+             "F16 (MXFP4 stays), vectors, routers and tables of positions as F32; ./run quantize writes the others",
+     .words = type_choice_names},
     {OUTPUT, 0, "--name", "NAME", STRING, "convert", AT(tool.name),
      .help = "general.name in the GGUF file (the folder's name)"},
     {OUTPUT, 0, "--list", NULL, FLAG, "convert", AT(tool.list),
@@ -164,8 +185,8 @@ const Option options[] = {
     {OUTPUT, 'h', "--help", NULL, FLAG, ALL, AT(show.help), .help = "this help"},
 
     {SAMPLING, 'n', "--steps", "N", INTEGER, "generate", AT(sampling.n),
-     .help = "positions to read and write, prompt included (256 new tokens); 0: to the context's end, which linear "
-             "attention has not",
+     .help = "how many tokens follow the first one (BOS), the prompt's among them, as llama2.c counts (256 new ones); "
+             "0: until the context is full; with linear attention it never is",
      0, 1e15, .alias = "--n-predict", .given = AT(sampling.n_given), .hint = "; 0 goes to the context's end"},
     {SAMPLING, 0, "--max-tokens", "N", INTEGER, "generate", AT(sampling.max_tokens), .help = "at most N new tokens", 0,
      1e15, .given = AT(sampling.max_given)},
@@ -206,7 +227,8 @@ const Option options[] = {
     {SAMPLING, 0, "--xtc-threshold", "P", NUMBER, WRITERS, AT(sampling.xtc_threshold),
      .help = "its threshold; above 0.5 is off (0.1)", 0, 1},
     {SAMPLING, 's', "--seed", "S", INTEGER, WRITERS, AT(sampling.seed),
-     .help = "same seed, same text: llama2.c's, with no more than its own flags; 0 is the time (0)", 0, 9.2e18,
+     .help = "where chance begins: the same seed writes the same text, and llama2.c's where no other options than its "
+             "own are given; 0: another seed each time (0)", 0, 9.2e18,
      .given = AT(sampling.seed_given)},
     {SAMPLING, 0, "--stop", "TEXT", STRINGS, WRITERS, AT(sampling.stop),
      .help = "end before TEXT; may be given up to 16 times"},
@@ -220,7 +242,8 @@ const Option options[] = {
     {MEASURING, 0, "--shift", "0,1000", STRING, "proof", AT(proof.shifts),
      .help = "read the text from these positions on, too (1000; with --angles up to 10485759)"},
     {MEASURING, 0, "--angles", "KIND", STRING, "proof", AT(proof.angles),
-     .help = "angles there as other programs round them: f32, bf16, ggml, or double (double)"},
+     .help = "angles there as other programs round them: f32, bf16, ggml, or double (double)",
+     .choice = angles_name},
     {MEASURING, 0, "--runs", "N", INTEGER, "bench", AT(bench.runs),
      .help = "runs of each line (5, fewer where they take long)", 1, BENCH_MOST_RUNS},
 
@@ -296,7 +319,8 @@ const Option options[] = {
     {MEASURING, 0, "--positions", "N", INTEGER, "rope", AT(lesson.positions),
      .help = "how many (table 5, clock 6, relative 12, decay 257)", 1, 100000},
     {MEASURING, 0, "--pairing", "HOW", STRING, "rope", AT(lesson.pairing),
-     .help = "rotate, matrix, relative: which entries make a pair: interleaved or half (the model's, or interleaved)"},
+     .help = "rotate, matrix, relative: which entries make a pair: interleaved or half (the model's, or interleaved)",
+     .words = rope_pairing_names},
     {MEASURING, 0, "--kind", "NAME", STRING, "rope", AT(lesson.kind),
      .help = "axes: how positions are given (mrope):", .choice = axes_name},
     {MEASURING, 0, "--q", "1,0,..", STRING, "rope", AT(lesson.q), .help = "decay: a query (all ones)"},
@@ -321,8 +345,9 @@ const Option options[] = {
      .help = "positions to make room for; may go beyond the trained ones", 1, 1e15, .alias = "--ctx-size"},
     {CONTEXT, 0, "--kv", "TYPE", STRING, "compare " PROBES " logits score perplexity bench " WRITERS " " ENCODERS,
      AT(context.kv),
-     .help = "what keys and values are kept as: f32, f16, q8_0 or auto: f16 for larger decoders of 16 bits or fewer "
-             "a weight (auto; logits: f32)"},
+     .help = "the type in which keys and values are kept: f16 and q8_0 take less memory; auto is f32, and f16 for "
+             "larger decoders whose weights have 16 bits or fewer (auto; logits: f32):",
+     .choice = kv_name},
     {CONTEXT, 0, "--shift", "keep=S", STRING, "generate", AT(context.shift),
      .help = "text without end: when the context is full, the older half of it leaves, but for the first S positions"},
     {CONTEXT, 0, "--save-state", "FILE", NEW_FILE, "generate logits", AT(context.save),
@@ -346,17 +371,19 @@ const Option options[] = {
     {ROPE, 0, "--rope-original-context", "N", INTEGER, STRETCHED " " SHOWS, AT(rope.n_original),
      .help = "the length trained on (the file's)", 1, 1e15},
     {ROPE, 0, "--position-extend", "HOW", STRING, READERS, AT(rope.extend),
-     .help = "learned positions: more than the table has, hierarchical[:alpha=.4] (none; a table of n becomes n^2)"},
+     .help = "models with a table of n learned positions: go beyond it, to n^2, with rows made of its own: "
+             "hierarchical[:alpha=.4] (none: the table's end is the context's)"},
 
     {ATTENTION, 0, "--attention", "KIND", STRING, READERS, AT(attention.kind),
-     .help = "softmax or linear (the file's); linear: RoFormer eq. 19, memory does not grow"},
+     .help = "softmax or linear (the file's); linear: RoFormer eq. 19, memory does not grow",
+     .words = attention_names},
     {ATTENTION, 0, "--phi", "MAP", STRING, READERS, AT(attention.phi),
-     .help = "linear attention's feature map (the file's, or elu+1):", .choice = phi_name},
+     .help = "linear attention's feature map (the file's, or elu+1):", .choice = feature_map_name},
     {ATTENTION, 0, "--phi-key", "MAP", STRING, READERS, AT(attention.phi_key),
-     .help = "another one for keys, --phi being the queries' (the file's, or --phi's):", .choice = phi_name},
+     .help = "another one for keys, --phi being the queries' (the file's, or --phi's):", .choice = feature_map_name},
     {ATTENTION, 0, "--form", "FORM", STRING, READERS, AT(attention.form),
      .help = "where its rotation goes (the file's, or numerator; cosine forms take --phi identity only):",
-     .choice = form_name},
+     .choice = linear_form_name},
     {ATTENTION, 0, "--epsilon", "E", NUMBER, READERS, AT(attention.epsilon),
      .help = "added to its denominators (the file's, or 1e-6)", 0, 0.999, .given = AT(attention.epsilon_given)},
     {ATTENTION, 0, "--favor-features", "R", INTEGER, READERS, AT(attention.favor_features),
@@ -368,11 +395,12 @@ const Option options[] = {
      .silent = ENCODERS},
 
     {ROFORMER, 0, "--arch", "KIND", STRING, READERS, AT(roformer.arch),
-     .help = "v1, v2 or gau-alpha (as the tensors say)"},
+     .help = "v1, v2 or gau-alpha (as the tensors say)", .words = roformer_variant_names + 1},
     {ROFORMER, 0, "--mask", "MASK", STRING, READERS, AT(roformer.mask),
-     .help = "padding, causal or unilm (the file's)"},
+     .help = "padding, causal or unilm (the file's)", .words = mask_names},
     {ROFORMER, 0, "--pooler", "KIND", STRING, "embed classify", AT(roformer.pooler),
-     .help = "tanh, linear or none (the file's)", .silent = "logits perplexity bench fill " WRITERS},
+     .help = "tanh, linear or none (the file's)", .silent = "logits perplexity bench fill " WRITERS,
+     .words = pooler_names},
 
     {MACHINE, 0, "--draft", "HOW", STRING, WRITERS, AT(sampling.draft),
      .help = "guess what comes and read several tokens at once, where that is faster; the text is the same, byte for "

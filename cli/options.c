@@ -4,9 +4,7 @@
 #include "base/nearest.h"
 #include "base/paths.h"
 
-#include "kernels/rows.h"
 #include "model/roformer_kinds.h"
-#include "rope/spec.h"
 
 #include <errno.h>
 #include <math.h>
@@ -52,6 +50,7 @@ static int parse_value(Args *a, const Option *o, const char *shown, const char *
     if (o->kind == INTEGER || o->kind == OPEN_FLAG) return parse_integer(field, o, shown, value);
     if (o->kind == NUMBER) return parse_number(field, o, shown, value);
     if (o->kind == STRINGS) return parse_strings(field, shown, value);
+    if (o->words && named(shown, value, o->words, 0) < 0) return EXIT_USAGE;
     if (o->kind == NEW_FILE && !*value) return usage("%s: the name of the file is empty", shown);
     *(const char **)field = value;
     return 0;
@@ -131,11 +130,23 @@ int is_model_word(const char *word) {
     return strchr(word, '/') || file_is_folder(word) || file_exists(word);
 }
 
+/* The first word stands where the model does, and is none: what it was meant as. 0 where nothing is to be said. */
+static int refuse_word(const Args *a, const Command *cmd) {
+    if (a->n_words == 0 || a->show.help || is_model_word(a->words[0])) return 0;
+    if (cmd->takes_text)
+        return a->n_words < 2 ? 0 : usage("there is no model %s; a text of several words stands in quotes", *a->words);
+    const char *where = find_option("--text", 6, cmd) ? "--text" : find_option("-i", 2, cmd) ? "-i" : NULL;
+    return where ? usage("\"%.60s\" is no model: a text stands behind %s, in quotes", a->words[0], where) : 0;
+}
+
 /* Which of the words is the model, and which the text: of two the first is the model, one alone where it could be. */
 static int sort_words(Args *a, const Command *cmd) {
     int most = cmd->takes_text ? 2 : 1, n = a->n_words, named = n > 0;
     if (cmd->takes_text == WORDS) return a->model = n ? a->words[0] : NULL, 0;
-    if (n > most) return usage("\"%s\" is one word too many", a->words[most]);
+    if (refuse_word(a, cmd)) return EXIT_USAGE;
+    if (n > most)
+        return usage("\"%s\" is one word too many%s", a->words[most],
+                     most > 1 ? "; a text of several words stands in quotes" : "");
     if (n == 1 && cmd->takes_text && !a->show.help) named = is_model_word(a->words[0]);
     a->model = named ? a->words[0] : compiled_in;
     a->text = n > named ? a->words[named] : NULL;
@@ -157,67 +168,6 @@ int options_parse(Args *a, int argc, char **argv, const Command *cmd) {
     a->options = argv, a->n_options = n;
     a->words = argv + n, a->n_words = argc - n;
     return sort_words(a, cmd);
-}
-
-/* ---- help ---- */
-
-enum { HELP_WIDTH = 100, HELP_INDENT = 34, KEY_INDENT = 26 };
-
-/* text from that column on, wrapped between words; *column is where the cursor stands. */
-static void print_wrapped(const char *text, int indent, int *column) {
-    while (*text) {
-        int len = (int)strcspn(text, " ");
-        if (*column > indent && *column + 1 + len > HELP_WIDTH) *column = printf("\n%*s", indent, "") - 1;
-        else if (*column > indent) *column += printf(" ");
-        *column += printf("%.*s", len, text);
-        text += len + (text[len] == ' ');
-    }
-}
-
-static void print_option(const Option *o) {
-    char left[64];
-    int open = o->kind == OPEN_FLAG || o->kind == OPEN_STRING;
-    snprintf(left, sizeof left, "%c%c%s%s%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
-             o->letter ? ", " : "  ", o->name, open ? "[=" : o->arg ? " " : "", o->arg ? o->arg : "",
-             open ? "]" : "");
-    int column = printf("  %-*s", HELP_INDENT - 2, left);
-    char *help = as_called(o->help);
-    print_wrapped(help ? help : o->help, HELP_INDENT, &column);
-    free(help);
-    for (int i = 0; o->choice && o->choice(i); i++) print_wrapped(o->choice(i), HELP_INDENT, &column);
-    putchar('\n');
-}
-
-void options_print(const Command *cmd) {
-    const char *title = "";
-    for (const Option *o = options; o->name; o++) {
-        if (!option_is_of(o, cmd)) continue;
-        if (strcmp(title, option_groups[o->group]) != 0) printf("\n%s:\n", title = option_groups[o->group]);
-        print_option(o);
-    }
-}
-
-void print_kernels(void) {
-    for (int i = 0; kernels_row(i); i++) printf(" %s", kernels_row(i)->name);
-}
-
-int options_ask_for_specs(const Args *a) {
-    const char *spec = a->rope.method ? a->rope.method : a->compare.ropes;
-    return spec && strcmp(spec, "help") == 0;
-}
-
-void print_specs(void) {
-    const char *name, *source;
-    printf("--rope NAME[:key=value..][+NAME..]   how RoPE is stretched; rope/README.md says what each one does\n");
-    for (int i = 0; (name = rope_spec_name(i)); i++) {
-        const RopeKey *k = rope_spec_keys(name, &source);
-        printf("\n%s  (%s)\n", name, source);
-        for (; k->name; k++) {
-            int column = printf("  %-*s", KEY_INDENT - 2, k->name);
-            print_wrapped(k->about, KEY_INDENT, &column);
-            putchar('\n');
-        }
-    }
 }
 
 int named(const char *option, const char *word, const char *const *names, int first) {

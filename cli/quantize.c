@@ -12,11 +12,13 @@ typedef struct {
     int threads;
 } Work;
 
+const char *quantize_type(int i) { return mixture_row(i) ? mixture_row(i)->name : NULL; }
+
 static const Mixture *find_type(const char *type, int *code) {
     const Mixture *m = mixture_find(type);
     char names[200] = "";
-    for (int i = 0, n = 0; !m && mixture_row(i); i++)
-        n += snprintf(names + n, sizeof names - (size_t)n, "%s%s", i ? ", " : "", mixture_row(i)->name);
+    for (int i = 0, n = 0; !m && quantize_type(i); i++)
+        n += snprintf(names + n, sizeof names - (size_t)n, "%s%s", i ? ", " : "", quantize_type(i));
     if (!m) *code = usage("type \"%s\" is not written here (%s are)", type, names);
     return m;
 }

@@ -19,6 +19,13 @@ const Topic *topic_named(const Topic *topics, const char *command, const char *w
     return NULL;
 }
 
+const Topic *topic_among(const Topic *topics, char *const *words, int n) {
+    for (const Topic *t = topics; t->name; t++)
+        for (int i = 0; i < n; i++)
+            if (strcmp(t->name, words[i]) == 0) return t;
+    return NULL;
+}
+
 void topics_print(const Topic *topics) {
     for (const Topic *t = topics; t->name; t++) {
         char left[40];

@@ -13,35 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static void say_option(const TrainingOption *x) {
-    char line[600];
-    int n = snprintf(line, sizeof line, "%s%s%s%s%s", x->letter ? x->letter : "  ", x->letter ? ", " : "  ", x->name,
-                     x->value ? " " : "", x->value ? x->value : "");
-    snprintf(line + n, sizeof line - (size_t)n, "%*s %s", n < 26 ? 26 - n : 0, "", x->help);
-    out_printf("  ");
-    out_own(line);
-    out_printf("\n");
-}
-
-static int help(void) {
-    out_own("usage: ./run train OUT.gguf --text FILE [options]\n"
-         "\n"
-         "Trains a decoder, or a RoFormer, on a text, on this machine's processor, to a GGUF file that ./run opens.\n"
-         "What it is doing is kept in OUT.checkpoint.gguf, which ./run opens, too; Ctrl-C saves and stops, --resume\n"
-         "goes on. The same options give the same bits, whatever the threads and however often it was stopped.\n");
-    for (const TrainingOption *x = training_options; x->help; x++)
-        if (x->name) say_option(x);
-        else out_printf("\n%s:\n", x->help);
-    out_own("\nexamples:\n"
-         "  ./run train mine.gguf --text diary.txt --steps 400\n"
-         "  ./run mine.gguf -i \"Today\"\n"
-         "  ./run train stories.gguf --text stories.txt -z tok1024.model --steps 2000 --svg loss.svg\n"
-         "  ./run train stories.gguf --text stories.txt -z tok1024.model --steps 2000 --svg loss.svg --resume\n"
-         "\n"
-         "Exit code: 0 done, 1 failed, 2 usage, 130 interrupted (and saved).\n");
-    return out_end(EXIT_DONE);
-}
-
 typedef struct {
     TrainingSetup setup;
     Curve curve;
@@ -158,7 +129,7 @@ int run_train(int argc, char **argv) {
     char err[1000];
     tool_begin();
     if (training_parse(&o, argc, argv, err, sizeof err)) return usage("%s", err);
-    if (o.help) return help();
+    if (o.help) return HELP_ASKED;
     quiet = o.quiet;
     if (!text_ends_with(o.out, ".gguf"))
         return usage("%s: the name of what is written must end in .gguf", o.out);

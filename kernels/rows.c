@@ -88,6 +88,8 @@ const Kernels *kernels_row(int i) {
     return NULL;
 }
 
+const char *kernels_name(int i) { return kernels_row(i) ? kernels_row(i)->name : NULL; }
+
 const Kernels *kernels_find(const char *name) {
     const Kernels *k;
     for (int i = 0; (k = kernels_row(i)); i++)

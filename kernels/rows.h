@@ -8,5 +8,6 @@
 const Kernels *kernels_find(const char *name);
 /* Row i of those this CPU can run, slowest first, NULL after the last. Row 0 is ref. */
 const Kernels *kernels_row(int i);
+const char *kernels_name(int i); /* its name, or NULL */
 
 #endif

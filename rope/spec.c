@@ -421,3 +421,5 @@ const char *rope_spec_name(int i) {
         if (at-- == 0) return (*r)->name;
     return at == 0 ? "nope" : NULL;
 }
+
+const char *const rope_pairing_names[] = {"interleaved", "half", NULL};

@@ -30,6 +30,7 @@ int rope_spec_print(const RopeConfig *c, char *out, size_t size);
  * 1, or 0 at the end, or -EINVAL where it does not fit. */
 int rope_spec_next(const char **list, char *out, size_t size);
 
+extern const char *const rope_pairing_names[]; /* "interleaved", "half", NULL: by RopePairing */
 /* For a help text: the i-th of all parts' names, frequencies first; NULL behind the last. */
 const char *rope_spec_name(int i);
 /* The keys of the part of that name, and where it comes from. */

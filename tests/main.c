@@ -168,6 +168,8 @@ int main(int argc, char **argv) {
     } else work(s, 0, filter, n);
     for (int i = 0; i < workers; i++)
         passed += s->of[i].passed, failed += s->of[i].failed, n_skipped += s->of[i].skipped;
-    printf("%d passed, %d failed, %d skipped\n", passed, failed, n_skipped);
-    return failed != 0;
+    int none = passed + failed + n_skipped == 0;
+    if (none) printf("no test's name holds \"%s\"\n", filter);
+    else printf("%d passed, %d failed, %d skipped\n", passed, failed, n_skipped);
+    return failed != 0 || none;
 }

@@ -132,6 +132,7 @@ static void ten_turns(void) {
     char *text = NULL; /* the last answer once more, by a process that is given the whole history as one text */
     free(at_once(tokenizer, answers, TURNS - 1, 1, &n_want, &text));
     snprintf(prompt, sizeof prompt, "%s", test_tmp("prompt"));
+    if (text) strcat(text, "\n"); /* -f leaves a file's last newline out */
     if (text) file_write(prompt, text, strlen(text));
     CHECK(piped("", "generate -f %s -t 0 --max-tokens 14 -c 2048 --no-echo --stop '\n' -q", prompt) == 0);
     size_t len = strlen(out);
@@ -237,6 +238,12 @@ static void scripts(void) {
     CHECK(piped("x", "chat --json") == 2 && piped("x", "-m chat --json") == 2 && piped("x", "-m talk") == 2);
     CHECK(piped("x", "-y x") == 2);
     CHECK(piped("", "chat -q") == 0 && *out == 0);
+    static const char *const leave[] = {"/quit", "/exit", "/bye"}; /* the last two are other programs' */
+    for (int i = 0; i < 3; i++) {
+        char line[40];
+        snprintf(line, sizeof line, "%s\nHello\n", leave[i]);
+        CHECK(piped(line, "chat -q --max-tokens 3") == 0 && *out == 0 && *said == 0);
+    }
     free(two);
 }
 
@@ -261,6 +268,31 @@ static void again(void) {
     other = strchr(out, '\n');
     CHECK(other && strncmp(out, other + 1, (size_t)(other - out)) == 0);
     free(two);
+}
+
+/* /stats tells of the conversation that is left: what was taken back takes no positions, and its answer has no
+ * figures. */
+static void stats(void) {
+    static const char *const models[] = {"", "model/tales-1m-linear.gguf"};
+    for (int i = 0; i < 2; i++) {
+        CHECK(piped("Hello\n/stats\nAnd then?\n/undo\n/stats\n/clear\n/stats\nHello\n/stats\n",
+                    "chat %s -t 0 --max-tokens 8 --chat-template zephyr -q", models[i]) == 0);
+        char *at[4] = {strstr(said, "template ")};
+        for (int k = 1; k < 4; k++) at[k] = at[k - 1] ? strstr(at[k - 1] + 1, "template ") : NULL;
+        if (!at[3]) {
+            CHECK(!"four times");
+            return;
+        }
+        int n[4], used[4];
+        for (int k = 0; k < 4; k++)
+            CHECK(sscanf(at[k], "template zephyr; %d messages, %d", &n[k], &used[k]) == 2);
+        CHECK(n[0] == 2 && n[1] == 2 && n[2] == 0 && n[3] == 2 && used[0] > 8 && used[3] == used[0]);
+        CHECK(i ? used[1] == 0 /* linear attention reads all again */
+                : used[1] >= used[0] && used[1] < used[0] + 8); /* the first answer's end is read by now */
+        CHECK(used[2] < 3);
+        char *figures = strstr(at[0], "last answer: 8 tokens");
+        CHECK(figures && figures < at[1] && (figures = strstr(at[1], "last answer")) && figures > at[3]);
+    }
 }
 
 /* On a terminal of 30 columns no word is cut, none is lost, and a line is no longer than it must be. */
@@ -385,7 +417,7 @@ static void llama2c(void) {
     free(chat);
 }
 
-const Test tests_chat_cli[] = {{"chat-cli/again", again}, {"chat-cli/wrapped", wrapped}, 
+const Test tests_chat_cli[] = {{"chat/cli/again", again}, {"chat/cli/stats", stats}, {"chat/cli/wrapped", wrapped},
     {"chat/cli/ten turns", ten_turns},
     {"chat/cli/sampled turns", sampled_turns},
     {"chat/cli/commands", typed_commands},

@@ -47,9 +47,14 @@ static void one_text_from_three_formats(void) {
     CHECK(strcmp(first, out) == 0);
     CHECK(run("%s/model.safetensors -t 0 -n 30 -i 'the sand' --ignore-eos", m.folder) == 0);
     CHECK(strcmp(first, out) == 0);
-    file_write(test_tmp("p.txt"), "the sand", 8);
+    for (size_t n = 8; n < 10; n++) { /* without and with a newline at the file's end, which is none of the prompt's */
+        file_write(test_tmp("p.txt"), "the sand\n", n);
+        CHECK(run("%s -t 0 -n 30 -f %s --ignore-eos", m.gguf, test_tmp("p.txt")) == 0);
+        CHECK(strcmp(first, out) == 0);
+    }
+    file_write(test_tmp("p.txt"), "the sand\n\n", 10); /* one newline, not two */
     CHECK(run("%s -t 0 -n 30 -f %s --ignore-eos", m.gguf, test_tmp("p.txt")) == 0);
-    CHECK(strcmp(first, out) == 0);
+    CHECK(strncmp(out, "the sand\n", 9) == 0);
     CHECK(run("%s -t 0 -n 30 -i 'the sand' --ignore-eos --no-echo", m.gguf) == 0);
     CHECK(strcmp(first + 8, out) == 0);
     free(first);
@@ -94,7 +99,7 @@ static void lengths_and_json(void) {
     CliModel m = cli_model();
     CHECK(run("%s -t 0 -n 10 -i 'the sand' --ignore-eos --json -q", m.gguf) == 0 && *said == 0);
     int prompt = golden_list(out, "\"prompt_tokens\"", ids, 100), fresh = golden_list(out, "\"tokens\"", ids, 100);
-    CHECK(prompt + fresh == 11); /* ten positions; the last token takes none */
+    CHECK(prompt + fresh == 11); /* ten behind BOS; they take ten positions, for the last one is not read again */
     CHECK(strstr(out, "\"stop\":\"length\"") && strstr(out, "\"load_s\":") &&
           strstr(out, "\"generation_tokens_per_s\":") && count_lines(out) == 1);
     CHECK(run("%s -t 0 --max-tokens 5 -i 'the sand' --ignore-eos --json", m.gguf) == 0);
@@ -345,7 +350,7 @@ static void usual_model(void) {
     CHECK(run("perplexity -f LICENSE --json") == 0 && strstr(out, "\"model\":\"the compiled-in model\""));
     CHECK(run("tokenize no-such-word") == 0 && *out == '1');
     CHECK(run("tokenize a/b") == 1 && strstr(said, "a/b: No such file"));
-    CHECK(run("tokenize nosuch.gguf") == 1 && run("tokenize nosuch text") == 1);
+    CHECK(run("tokenize nosuch.gguf") == 1 && run("tokenize nosuch.gguf text") == 1);
     CHECK(run("fill '[MASK]'") == 1 && strstr(said, "the compiled-in model: fill is for encoders"));
 }
 
@@ -382,8 +387,9 @@ static void logits_of_text(void) {
     char *expected = taken_out();
     CHECK(run("logits -i 'Once upon'") == 0 && strcmp(out, expected) == 0);
     CHECK(piped("Once upon\n", "logits") == 0 && strcmp(out, expected) == 0);
-    file_write(test_tmp("text"), "Once upon", 9);
+    file_write(test_tmp("text"), "Once upon\n", 10);
     CHECK(run("logits model/tales-1m.gguf -f %s", test_tmp("text")) == 0 && strcmp(out, expected) == 0);
+    CHECK(run("tokenize -f %s", test_tmp("text")) == 0 && strcmp(out, "1 435 461 13\n") == 0); /* bytes as they are */
     CHECK(run("logits -i a -f %s", test_tmp("text")) == 2 && run("logits --ids 1 -i a") == 2 && run("logits") == 2);
     free(expected);
 }

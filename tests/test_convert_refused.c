@@ -112,7 +112,8 @@ static void usage(void) {
     CHECK(tool("", "convert", "not-there %s", test_tmp("x.gguf")) == 1 && said_line("not-there: No such file"));
     CHECK(tool("", "convert", "tests/test.h %s", test_tmp("x.gguf")) == 1 && said_line("neither a PyTorch file"));
     CHECK(tool("", "convert", "model/tales-1m.gguf %s", test_tmp("x.safetensors")) == 1 &&
-          said_line("a GGUF file already"));
+          said_line("is not turned into safetensors: "));
+    CHECK(tool("", "convert", "--list model/tales-1m.gguf") == 1 && said_line("inspect lists it") && *out == 0);
     CHECK(tool("", "convert", GOLDEN "v1.bin /not-there/x.gguf -q " V1) == 1 &&
           said_line("cannot be written: No such file"));
     CHECK(tool("", "convert", "--list " GOLDEN "v1.bin -q") == 0 && *said == 0);

@@ -478,6 +478,13 @@ static size_t vector_of(double v[WIDTH]) {
     return n;
 }
 
+/* -v names both bases of a model whose layers with a window turn by another one. */
+static void test_local_theta(void) {
+    const char *folder = with_tokenizer(hf_folder("modernbert_body", "", TENSOR_F32, &sound));
+    if (folder) CHECK(run("embed %s -v 'the cat'", folder) == 0 && strstr(said, "rope theta 160000, ") &&
+                      strstr(said, " entries turn, theta 10000 in layers with a window; window "));
+}
+
 /* rank's scores are the cosines of the vectors that embed makes for the two tasks; the best line is the first. */
 static void test_rank(void) {
     static const char *const lines[] = {"the dog", "cat", "where is the cat"};
@@ -549,6 +556,7 @@ const Test tests_encoders[] = {
     {"encoders/nomic", test_nomic},
     {"encoders/modernbert", test_modernbert},
     {"encoders/modernbert's classes", test_modernbert_cls},
+    {"encoders/modernbert's second theta", test_local_theta},
     {"encoders/eurobert", test_eurobert},
     {"encoders/neobert", test_neobert},
     {"encoders/gte", test_gte},

@@ -24,7 +24,8 @@ static void installs(void) {
         CHECK(shell("PATH=%s/opt/bin:$PATH; for c in '' chat convert rope train explain; do roformer help $c; done%s",
                     root, "") == 0 && !strstr(out, "./run") && strstr(out, "  roformer convert TinyLlama"));
         CHECK(shell("PATH=%s/opt/bin:$PATH; roformer nosuch%s", root, "") == 2 &&
-              said_line("roformer: there is no command and no model nosuch; roformer --help"));
+              said_line("roformer: there is no command and no model nosuch; a text") &&
+              strstr(said, "; roformer --help shows"));
         CHECK(shell("make -s uninstall DESTDIR=%s PREFIX=/opt && find %s -type f", root, root) == 0 && *out == 0);
     }
 }
@@ -63,9 +64,34 @@ static void pages(void) {
         test_skip("pages of man: groff is not here");
         return;
     }
-    static const char *const names[] = {"", "chat", "convert", "rope", "train", "plot"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) /* no warning, and no line that is lost */
-        CHECK(shell("%s help --man %s | groff -man -Tutf8 -ww -z", test_run_path(), names[i]) == 0 && *said == 0);
+    /* no warning, and no line that is lost */
+    CHECK(shell("for c in '' $(sed -n 's/^    {\"\\([a-z]*\\)\", \".*/\\1/p' run.c); do echo \"$c\"; "
+                "%s help --man $c | groff -man -Tutf8 -ww -z || exit 1; done", test_run_path()) == 0 && *said == 0);
+    CHECK(count_lines(out) > 20 && strstr(out, "\nquantize\n"));
+}
+
+/* What a command is about stands in front of its options, filled but for tables; examples are examples. */
+static void about(void) {
+    CHECK(run("help --man chat") == 0);
+    char *keys = strstr(out, "\n.PP\nAt the prompt: keys"), *examples = strstr(out, ".SH EXAMPLES\n.nf\n");
+    CHECK(keys && examples && keys < strstr(out, ".SH OPTIONS") && !strstr(examples, "readline"));
+    CHECK(run("help --man quantize") == 0 && strstr(out, ".SH DESCRIPTION\n.PP\n.nf\n  TYPE "));
+    CHECK(strstr(out, "0.5 %\n") && strstr(out, "8.6 %\n.fi\n.PP\nIn Q5_K_M"));
+    CHECK(strstr(out, ".SH SEE ALSO\n.BR roformer (1),\n.BR roformer\\-tokenize (1),\n.BR roformer\\-convert (1)\n"));
+    CHECK(run("help --man") == 0 && !strstr(out, ".BR roformer (1)"));
+    CHECK(run("help quantize") == 0);
+    keys = strstr(out, "\n  Q4_0 "), examples = strstr(out, "\nexamples:\n");
+    CHECK(keys && examples && keys < strstr(out, "\ntext in:\n") && count_lines(examples) == 5);
+    CHECK(run("help train") == 0);
+    char *train = taken_out();
+    CHECK(run("train --help") == 0 && train && strcmp(out, train) == 0 && strstr(out, "--d-model N "));
+    CHECK(strstr(out, "on this machine's processor") && strstr(out, "\nexamples:\n  "));
+    examples = train ? strstr(train, "\nexamples:") : NULL;
+    for (char *line = train, *end; examples && line < examples; line = end + 1) {
+        end = strchr(line, '\n');
+        CHECK(end - line <= 100);
+    }
+    free(train);
 }
 
 /* What bash offers for a line whose last word is being typed. */
@@ -80,6 +106,23 @@ static int offered(const char *line, const char *expected) {
     return good;
 }
 
+/* "    CMD:--option|CMD:-x) words='..';;": each of these is in that command's help. Those of --pre are too many. */
+static void values_are_in_help(const char *bash) {
+    char last[20] = "", command[20], option[40], words[2000];
+    int n = 0;
+    for (const char *line = bash; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
+        if (sscanf(line, "    %19[a-z]:%39[^|)]%*[^=]='%1999[^']'", command, option, words) != 3) continue;
+        if (strcmp(option, "--pre") == 0) continue;
+        if (strcmp(command, last) != 0) CHECK(run("help %s", command) == 0);
+        snprintf(last, sizeof last, "%s", command);
+        for (char *word = strtok(words, " "); word; word = strtok(NULL, " "), n++) {
+            if (!strstr(out, word)) printf("    %s %s %s\n", command, option, word);
+            CHECK(strstr(out, word) != NULL);
+        }
+    }
+    CHECK(n > 300);
+}
+
 static void completions(void) {
     static const char *const shells[] = {"bash", "zsh", "fish"};
     for (int i = 0; i < 3; i++) {
@@ -88,11 +131,24 @@ static void completions(void) {
         if (!has(shells[i])) test_skip("completions of a shell that is not here");
         else CHECK(shell("%s -n %s", shells[i], test_tmp("completion.bash")) == 0 && *said == 0);
     }
-    if (!has("bash")) return;
+    if (has("fish") && shell("fish -c 'source %s; complete -C \"roformer quantize a b Q4_K\"; "
+                             "complete -C \"roformer --kv q\"'", test_tmp("completion.bash")) == 0)
+        CHECK(strncmp(out, "Q4_K_M\n", 7) == 0 && strstr(out, "\nq8_0\t"));
     CHECK(run("help --completions bash") == 0);
     file_write(test_tmp("completion.bash"), out, strlen(out));
+    char *bash = taken_out();
+    if (bash) values_are_in_help(bash);
+    free(bash);
+    if (!has("bash")) return;
     CHECK(offered("quan", "quantize\n") && offered("chat --temp", "--temperature\n"));
     CHECK(offered("--kernels re", "ref\n") && offered("train --d-m", "--d-model\n"));
+    CHECK(offered("chat --kv q", "q8_0\n") && offered("convert --type k", "keep\n") && offered("-m c", "chat\n"));
+    CHECK(offered("embed --pooling me", "mean\n") && offered("rope rotate --pairing h", "half\n"));
+    CHECK(offered("logits --attention l", "linear\n") && offered("bench --form b", "both before-phi\n"));
+    CHECK(offered("proof --angles g", "ggml\n") && offered("convert --pooler ta", "tanh\n"));
+    CHECK(offered("train --family r", "roformer\n") && offered("train --position al", "alibi\n"));
+    CHECK(offered("quantize a b Q4_K", "Q4_K_M\n") && offered("rope wave", "wavelengths\n"));
+    CHECK(offered("explain Tom le", "lens\n"));
     CHECK(offered("help perp", "perplexity\n") && offered("inspect LICEN", "LICENSE\n"));
 }
 
@@ -109,5 +165,5 @@ static void commands(void) {
 }
 
 const Test tests_install[] = {{"install/make install", installs}, {"install/tarball", tarball},
-                              {"install/pages of man", pages},
+                              {"install/pages of man", pages}, {"install/what commands are about", about},
                               {"install/completions", completions}, {"install/tools are commands", commands}, {0}};

@@ -115,7 +115,7 @@ static void wrong_use(void) {
                 {2, "rope rotate 1,0", "needs a vector and a position"},
                 {2, "rope rotate 1,0 1.5", "no position"},
                 {2, "rope rotate 1,0,1 1", "not an even number"},
-                {2, "rope rotate 1,0 1 --pairing both", "half or interleaved"},
+                {2, "rope rotate 1,0 1 --pairing both", "interleaved, half are known"},
                 {2, "rope matrix", "needs a position"},
                 {2, "rope matrix 1 --dims 256", "nobody reads"},
                 {2, "rope relative --positions 999", "at most 200"},

@@ -17,6 +17,8 @@ void report_note(const Report *r, const char *fmt, ...) {
     if (r->note) r->note(r->arg, line);
 }
 
+const char *const type_choice_names[] = {"keep", "f32", "f16", NULL};
+
 int plan_add(Plan *p, const char *name, const View *v) {
     Output o = {.name = weights_keep(&p->names, name, strlen(name)), .view = *v, .type = v->type};
     if (!o.name || array_reserve(&p->items, &p->cap, p->n + 1, sizeof o)) return -ENOMEM;

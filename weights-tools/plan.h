@@ -34,6 +34,7 @@ typedef struct {
 } Plan;
 
 typedef enum { TYPE_KEEP, TYPE_F32, TYPE_F16 } TypeChoice; /* F16: matrices; vectors become F32 */
+extern const char *const type_choice_names[]; /* "keep", "f32", "f16", NULL */
 
 int plan_add(Plan *p, const char *name, const View *v); /* keeps the type; 0 or -ENOMEM */
 void plan_set_types(Plan *p, TypeChoice choice);

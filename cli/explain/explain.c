@@ -131,7 +131,10 @@ int explain_options(const Args *a, const char *used) {
 
 int run_explain(Args *a) {
     int named = a->n_words > 0 && (a->n_words > 2 || is_model_word(a->words[0]));
+    const Topic *meant = topic_among(explain_topics, a->words, a->n_words);
     if (a->n_words < 1 + named) return usage("explain needs a text and WHAT");
+    if (meant && a->n_words <= 2 + named && !topic_among(explain_topics, a->words + a->n_words - 1, 1))
+        return usage("explain: WHAT stands last: ./run explain [MODEL] TEXT %s", meant->name);
     const Topic *t = topic_named(explain_topics, "explain", a->n_words > 1 + named ? a->words[1 + named] : NULL);
     if (!t) return EXIT_USAGE;
     if (a->n_words > 2 + named) return usage("\"%s\" is one word too many", a->words[2 + named]);

@@ -1,6 +1,7 @@
 /* cli/rope/rope.c - the command rope: rotary position embedding by itself. */
 #include "cli/rope/rope.h"
 
+#include "model/roformer_kinds.h"
 #include "rope/spec.h"
 
 #include <errno.h>
@@ -92,9 +93,7 @@ int lesson_open(Lesson *x, Args *a, int i, int usual_dims, const char *used) {
     }
     if (code == 0 && a->model) code = needs_rope(&x->e, "this");
     if (code) return code;
-    if (a->lesson.pairing && strcmp(a->lesson.pairing, "half") == 0) x->config.pairing = ROPE_HALF;
-    else if (a->lesson.pairing && strcmp(a->lesson.pairing, "interleaved") == 0) x->config.pairing = ROPE_INTERLEAVED;
-    else if (a->lesson.pairing) return usage("--pairing: half or interleaved, and not \"%s\"", a->lesson.pairing);
+    if (a->lesson.pairing) x->config.pairing = (RopePairing)name_index(rope_pairing_names, a->lesson.pairing);
     rope_init(&x->rope, &x->config, a->context.n ? a->context.n : x->trained ? x->trained : 1024);
     return 0;
 }
@@ -109,6 +108,9 @@ size_t lesson_positions(const Lesson *x, size_t usual) {
 }
 
 int run_rope(Args *a) {
+    const Topic *meant = topic_among(rope_topics, a->words, a->n_words);
+    if (meant && !topic_among(rope_topics, a->words, 1))
+        return usage("rope: WHAT stands first: ./run rope %s %s", meant->name, meant->words);
     const Topic *t = topic_named(rope_topics, "rope", a->n_words > 0 ? a->words[0] : NULL);
     return t ? out_end(t->run(a)) : EXIT_USAGE;
 }

@@ -1,8 +1,12 @@
 /* weights-tools/training/options.c - the table of options, and reading by it. */
 #include "options.h"
 
+#include "attention/maps.h"
 #include "base/base.h"
 #include "base/nearest.h"
+#include "kernels/rows.h"
+#include "rope/positions.h"
+#include "rope/spec.h"
 #include "weights-tools/buffer.h"
 
 #include <errno.h>
@@ -17,22 +21,28 @@ const TrainingOptions training_usual = {
     .least = 0.05, .decay = 0.1, .clip = 1, .beta1 = 0.9, .beta2 = 0.95, .held_every = 100, .save_every = 60,
 };
 
+const char *const training_families[] = {"llama", "roformer", NULL};
+
 #define AT(field) offsetof(TrainingOptions, field)
-#define HEADING(text) {NULL, NULL, NULL, TRAINING_FLAG, 0, 0, 0, 0, text}
-#define WHOLE(name, value, field, min, max, help) {name, NULL, value, TRAINING_WHOLE, AT(field), min, max, 1, help}
-#define REAL(name, value, field, min, max, help) {name, NULL, value, TRAINING_REAL, AT(field), min, max, 1, help}
-#define WORD(name, value, field, help) {name, NULL, value, TRAINING_WORD, AT(field), 0, 0, 1, help}
-#define FLAG(name, field, help) {name, NULL, NULL, TRAINING_FLAG, AT(field), 0, 0, 1, help}
+#define HEADING(text) {NULL, NULL, NULL, TRAINING_FLAG, 0, 0, 0, 0, .help = text}
+#define WHOLE(name, value, field, min, max, help_) \
+    {name, NULL, value, TRAINING_WHOLE, AT(field), min, max, 1, .help = help_}
+#define REAL(name, value, field, min, max, help_) \
+    {name, NULL, value, TRAINING_REAL, AT(field), min, max, 1, .help = help_}
+#define WORD(name, value, field, ...) {name, NULL, value, TRAINING_WORD, AT(field), 0, 0, 1, .help = __VA_ARGS__}
+#define FLAG(name, field, help_) {name, NULL, NULL, TRAINING_FLAG, AT(field), 0, 0, 1, .help = help_}
+
+static const char *position_name(int i) { return position_kinds[i] ? position_kinds[i]->name : NULL; }
 
 const TrainingOption training_options[] = {
     HEADING("data"),
-    {"--text", "-f", "FILE", TRAINING_TEXT, AT(texts), 0, 0, 1, "a text to learn; may be given several times"},
+    {"--text", "-f", "FILE", TRAINING_TEXT, AT(texts), 0, 0, 1, .help = "a text to learn; may be given several times"},
     WORD("--held-out", "FILE", held, "a text to measure on (the end of --text's)"),
     REAL("--held-share", "P", held_share, 0, 0.5, "how much of --text's end that is (0.02; 0: nothing is measured)"),
     WORD("--separator", "LINE", separator, "a line that stands between documents (<|endoftext|>)"),
     {"--tokenizer", "-z", "FILE", TRAINING_WORD, AT(tokenizer), 0, 0, 1,
-     "tokenizer.model, tokenizer.bin, a GGUF with a vocabulary, or a RoFormer's vocab.txt (none: each byte is an id; "
-     "for a RoFormer the text's own words)"},
+     .help = "tokenizer.model, tokenizer.bin, a GGUF with a vocabulary, or a RoFormer's vocab.txt (none: each byte is "
+             "an id; for a RoFormer the text's own words)"},
     FLAG("--documents", documents, "windows begin where documents do (anywhere in one long stream)"),
     WORD("--mix", "LIST", mix,
          "shares of texts and of made copies, recalls, passkeys: text=1,copy=0.5,recall=0.5 (text=1)"),
@@ -42,7 +52,8 @@ const TrainingOption training_options[] = {
     FLAG("--whole-words", whole_words, "pieces of a word are masked together"),
     WHOLE("--words", "N", words, 10, 1000000, "a vocabulary of the text's own words, that many at most (4000)"),
     HEADING("the model"),
-    WORD("--family", "NAME", family, "llama, a decoder, or roformer, an encoder that finds masked words (llama)"),
+    WORD("--family", "NAME", family, "llama, a decoder, or roformer, an encoder that finds masked words (llama)",
+         .words = training_families),
     WORD("--from", "MODEL", from,
          "go on from a model's weights; the sizes given must be its own (./run inspect says them)"),
     WHOLE("--layers", "N", layers, 1, 256, "layers (6)"),
@@ -54,18 +65,21 @@ const TrainingOption training_options[] = {
           "width of the feed-forward layers (8/3 of the width, to a multiple of 32; RoFormer: 4)"),
     WHOLE("--context", "N", context, 2, 16384, "positions of a text in training (256)"),
     FLAG("--own-head", own_head, "the output has a matrix of its own (the embedding's)"),
-    WORD("--attention", "KIND", attention, "softmax or linear (softmax)"),
-    WORD("--form", "FORM", form, "linear attention's (numerator: RoFormer eq. 19)"),
-    WORD("--phi", "MAP", phi, "its feature map (elu+1)"),
-    WORD("--phi-key", "MAP", phi_key, "another one for keys, --phi being the queries' (--phi's)"),
+    WORD("--attention", "KIND", attention, "softmax or linear (softmax)", .words = attention_names),
+    WORD("--form", "FORM", form, "where linear attention's rotation goes (numerator: RoFormer eq. 19):",
+         .choice = linear_form_name),
+    WORD("--phi", "MAP", phi, "its feature map (elu+1):", .choice = feature_map_name),
+    WORD("--phi-key", "MAP", phi_key, "another one for keys, --phi being the queries' (--phi's):",
+         .choice = feature_map_name),
     REAL("--epsilon", "E", epsilon, 0, 0.5, "added to its denominators (1e-6; favor+: 0)"),
     WHOLE("--favor-features", "R", favor_features, 2, 1024, "favor+: random features a head (128)"),
     WHOLE("--window", "N", window, 1, 16384, "softmax: positions that a query sees (all)"),
     HEADING("positions"),
-    WORD("--position", "KIND", position, "rope, nope, sinusoidal, learned, alibi, t5 or xpos (rope)"),
+    WORD("--position", "KIND", position, "how positions are given (rope):", .choice = position_name),
     REAL("--theta", "B", theta, 1.001, 1e12, "RoPE's base (10000)"),
     WHOLE("--rotary-dim", "N", rotary_dim, 2, 1024, "entries of a head that rotate, the first ones (all)"),
-    WORD("--pairing", "KIND", pairing, "interleaved or half: which entries of a head are a pair (interleaved)"),
+    WORD("--pairing", "KIND", pairing, "interleaved or half: which entries of a head are a pair (interleaved)",
+         .words = rope_pairing_names),
     FLAG("--log-n", log_n, "scores grow by the logarithm of how many keys a query sees, to base --context"),
     FLAG("--train-frequencies", train_frequencies, "RoPE's frequencies are learned, too: rope_freqs.weight"),
     HEADING("steps"),
@@ -80,17 +94,20 @@ const TrainingOption training_options[] = {
     REAL("--beta2", "B", beta2, 0, 0.9999999, "of the mean of their squares (0.95)"),
     WHOLE("--seed", "S", seed, 0, 2147483647, "of the first weights and of all batches (1)"),
     HEADING("running"),
-    {"--resume", NULL, NULL, TRAINING_FLAG, AT(resume), 0, 0, 0, "go on from OUT's checkpoint, to the same bits"},
-    {"--force", NULL, NULL, TRAINING_FLAG, AT(force), 0, 0, 0, "begin anew where a checkpoint is"},
-    {"--save-every", NULL, "SECONDS", TRAINING_REAL, AT(save_every), 0, 1e9, 0, "between checkpoints (60)"},
-    {"--held-every", NULL, "N", TRAINING_WHOLE, AT(held_every), 1, 100000000, 0, "steps between measurements (100)"},
-    {"--csv", NULL, "FILE", TRAINING_WORD, AT(csv), 0, 0, 0, "the losses, a line a step"},
-    {"--svg", NULL, "FILE", TRAINING_WORD, AT(svg), 0, 0, 0, "the losses as a picture"},
-    {"--threads", "-j", "N", TRAINING_WHOLE, AT(threads), 1, 1024, 0, "(all processors); the result has the same bits"},
+    {"--resume", NULL, NULL, TRAINING_FLAG, AT(resume), 0, 0, 0,
+     .help = "go on from OUT's checkpoint, to the same bits"},
+    {"--force", NULL, NULL, TRAINING_FLAG, AT(force), 0, 0, 0, .help = "begin anew where a checkpoint is"},
+    {"--save-every", NULL, "SECONDS", TRAINING_REAL, AT(save_every), 0, 1e9, 0, .help = "between checkpoints (60)"},
+    {"--held-every", NULL, "N", TRAINING_WHOLE, AT(held_every), 1, 100000000, 0,
+     .help = "steps between measurements (100)"},
+    {"--csv", NULL, "FILE", TRAINING_WORD, AT(csv), 0, 0, 0, .help = "the losses, a line a step"},
+    {"--svg", NULL, "FILE", TRAINING_WORD, AT(svg), 0, 0, 0, .help = "the losses as a picture"},
+    {"--threads", "-j", "N", TRAINING_WHOLE, AT(threads), 1, 1024, 0,
+     .help = "(all processors); the result has the same bits"},
     {"--kernels", NULL, "ROW", TRAINING_WORD, AT(kernels), 0, 0, 0,
-     "ref, avx2 .. (the fastest here; last bits differ)"},
-    {"--quiet", "-q", NULL, TRAINING_FLAG, AT(quiet), 0, 0, 0, "no progress"},
-    {"--help", "-h", NULL, TRAINING_FLAG, AT(help), 0, 0, 0, "this help"},
+     .help = "a row of the arithmetic (the fastest here; last bits differ):", .choice = kernels_name},
+    {"--quiet", "-q", NULL, TRAINING_FLAG, AT(quiet), 0, 0, 0, .help = "no progress"},
+    {"--help", "-h", NULL, TRAINING_FLAG, AT(help), 0, 0, 0, .help = "this help"},
     {0},
 };
 

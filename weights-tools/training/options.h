@@ -42,10 +42,13 @@ typedef struct {
     double min, max;
     int settles;                       /* 1: a run that goes on must have the same */
     const char *help;                  /* NULL name: a heading */
+    const char *(*choice)(int i);      /* the i-th value, NULL behind the last; help lists them behind a colon */
+    const char *const *words;          /* .. or all of them, NULL behind the last */
 } TrainingOption;
 extern const TrainingOption training_options[]; /* ended by a row without help */
 
 extern const TrainingOptions training_usual;
+extern const char *const training_families[]; /* "llama", "roformer", NULL */
 /* The words behind the program's name into o, which is training_usual. 0, or -EINVAL and a line: an unknown option
  * (with the nearest one), no value, a value out of range, one word too many, none. */
 int training_parse(TrainingOptions *o, int argc, char **argv, char *err, size_t errlen);

@@ -131,8 +131,8 @@ static int refuse(char *err, size_t errlen, const char *why) { return base_error
 
 static int read_attention(Config *c, const TrainingOptions *o, char *err, size_t errlen) {
     LinearConfig *l = &c->linear;
-    int linear = strcmp(o->attention, "linear") == 0;
-    if (!linear && strcmp(o->attention, "softmax") != 0) return refuse(err, errlen, "--attention: softmax or linear");
+    int linear = name_index(attention_names, o->attention);
+    if (linear < 0) return refuse(err, errlen, "--attention: softmax or linear");
     if (!linear && (o->form || o->phi || o->phi_key))
         return refuse(err, errlen, "--form, --phi and --phi-key are linear attention's");
     c->window = linear ? 0 : o->window;
@@ -182,8 +182,8 @@ int heads_rotary_dim(const TrainingOptions *o, const Config *c) { return o->rota
 
 static int read_positions(TrainingSetup *s, Config *c, char *err, size_t errlen) {
     const TrainingOptions *o = s->options;
-    int half = strcmp(o->pairing, "half") == 0;
-    if (!half && strcmp(o->pairing, "interleaved") != 0) return refuse(err, errlen, "--pairing: interleaved or half");
+    int half = name_index(rope_pairing_names, o->pairing);
+    if (half < 0) return refuse(err, errlen, "--pairing: interleaved or half");
     c->rope = (RopeConfig){
         .scaling = &rope_none, .theta = o->theta, .rotary_dim = heads_rotary_dim(o, c)};
     if (c->linear.form && !c->linear.form->before_phi)
@@ -278,8 +278,9 @@ static int check_place(const TrainingSetup *s, char *err, size_t errlen) {
 }
 
 int setup_init(TrainingSetup *s, const TrainingOptions *o, char *err, size_t errlen) {
-    *s = (TrainingSetup){.options = o, .encodes = strcmp(o->family, "roformer") == 0};
-    if (!s->encodes && strcmp(o->family, "llama") != 0) return refuse(err, errlen, "--family: llama or roformer");
+    int family = name_index(training_families, o->family);
+    *s = (TrainingSetup){.options = o, .encodes = family == 1};
+    if (family < 0) return refuse(err, errlen, "--family: llama or roformer");
     int rc = name_checkpoint(s) ? base_error(err, errlen, -ENOMEM, "out of memory") : 0;
     if (rc == 0) rc = check_place(s, err, errlen);
     if (rc == 0) rc = open_tokenizer(s, err, errlen);

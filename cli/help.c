@@ -1,0 +1,141 @@
+/* cli/help.c - --help of a command, from its row and those of its options; --rope help. */
+#include "options.h"
+
+#include "kernels/rows.h"
+#include "rope/spec.h"
+#include "weights-tools/training/options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HELP_WIDTH = 100, HELP_INDENT = 34, KEY_INDENT = 26 };
+
+int option_row(const Command *cmd, int *at, OptionRow *r) {
+    const TrainingOption *t = training_options;
+    const char *title = *at ? r->title : "";
+    for (; cmd->run_own && t[*at].help; ++*at) {
+        if (!t[*at].name) title = t[*at].help;
+        else return *r = (OptionRow){.title = title, .name = t[*at].name, .arg = t[*at].value, .help = t[*at].help,
+                                     .letter = t[*at].letter ? t[*at].letter[1] : 0, .choice = t[*at].choice,
+                                     .words = t[*at].words}, ++*at;
+    }
+    for (; !cmd->run_own && options[*at].name; ++*at) {
+        const Option *o = &options[*at];
+        if (option_is_of(o, cmd))
+            return *r = (OptionRow){option_groups[o->group], o->name, o->arg, o->help, o->letter,
+                                    o->kind == OPEN_FLAG || o->kind == OPEN_STRING, o->choice, o->words},
+                   ++*at;
+    }
+    return 0;
+}
+
+const char *option_value(const OptionRow *r, int i) {
+    return r->choice ? r->choice(i) : r->words ? r->words[i] : NULL;
+}
+
+const char *option_listed(const OptionRow *r, int i) {
+    return r->help[strlen(r->help) - 1] == ':' ? option_value(r, i) : NULL;
+}
+
+const char *command_word(const Command *cmd, int i) {
+    return cmd->topics ? cmd->topics[i].name : cmd->word ? cmd->word(i) : NULL;
+}
+
+/* text from that column on, wrapped between words; *column is where the cursor stands. */
+static void print_wrapped(const char *text, int indent, int *column) {
+    while (*text) {
+        int len = (int)strcspn(text, " ");
+        if (*column > indent && *column + 1 + len > HELP_WIDTH) *column = printf("\n%*s", indent, "") - 1;
+        else if (*column > indent) *column += printf(" ");
+        *column += printf("%.*s", len, text);
+        text += len + (text[len] == ' ');
+    }
+}
+
+static void print_option(const OptionRow *r) {
+    char left[64];
+    snprintf(left, sizeof left, "%c%c%s%s%s%s%s", r->letter ? '-' : ' ', r->letter ? r->letter : ' ',
+             r->letter ? ", " : "  ", r->name, r->open ? "[=" : r->arg ? " " : "", r->arg ? r->arg : "",
+             r->open ? "]" : "");
+    int column = printf("  %-*s", HELP_INDENT - 2, left);
+    char *help = as_called(r->help);
+    print_wrapped(help ? help : r->help, HELP_INDENT, &column);
+    free(help);
+    for (int i = 0; option_listed(r, i); i++) print_wrapped(option_listed(r, i), HELP_INDENT, &column);
+    putchar('\n');
+}
+
+static void print_options(const Command *cmd) {
+    const char *title = "";
+    OptionRow r;
+    for (int at = 0; option_row(cmd, &at, &r);) {
+        if (strcmp(title, r.title) != 0) printf("\n%s:\n", title = r.title);
+        print_option(&r);
+    }
+}
+
+/* Paragraphs, a line each; a line of a table, which a space begins, stays as it is. */
+static void print_about(const char *text) {
+    char *own = as_called(text);
+    for (char *line = own, *end; line && *line; line = end) {
+        int column = 0;
+        end = line + strcspn(line, "\n");
+        if (*end) *end++ = 0;
+        if (*line == ' ') printf("%s", line);
+        else print_wrapped(line, 0, &column);
+        putchar('\n');
+    }
+    free(own);
+}
+
+const char *about_model(const Command *cmd) {
+    static char text[600];
+    int may = strstr(cmd->usage, "[MODEL") != NULL; /* be left out */
+    if (!strstr(cmd->usage, "MODEL")) return NULL;
+    snprintf(text, sizeof text,
+             "MODEL is a GGUF file, a Hugging Face folder (config.json + safetensors) or a llama2.c .bin file; --help "
+             "models lists the models that run.%s%s\n", may ? " Without one, the model in the program is taken" : "",
+             !may ? "" : cmd->takes_text != 1 ? "."
+             : ": a first word that is a file or folder, holds a / or ends in .gguf or .bin is MODEL, any other the "
+               "text.");
+    return text;
+}
+
+void help_print(const Command *commands, int n, const Command *cmd) {
+    int usual = cmd == commands; /* it needs no name */
+    printf("usage: %s %s%s%s\n", called, usual ? "" : cmd->name, usual ? "" : " ", cmd->usage);
+    if (cmd->about) putchar('\n'), print_about(cmd->about);
+    if (about_model(cmd)) printf("%s", cmd->about ? "\n" : ""), print_about(about_model(cmd));
+    if (usual) {
+        printf("\ncommands (%s help COMMAND, or %s COMMAND --help):\n", called, called);
+        for (int i = 0; i < n; i++) printf("  %-12s %s\n", commands[i].name, commands[i].summary);
+    }
+    if (cmd->topics) printf("\nWHAT:\n"), topics_print(cmd->topics);
+    print_options(cmd);
+    printf("\nexamples:\n");
+    out_own(cmd->examples);
+}
+
+void print_kernels(void) {
+    for (int i = 0; kernels_row(i); i++) printf(" %s", kernels_row(i)->name);
+}
+
+int options_ask_for_specs(const Args *a) {
+    const char *spec = a->rope.method ? a->rope.method : a->compare.ropes;
+    return spec && strcmp(spec, "help") == 0;
+}
+
+void print_specs(void) {
+    const char *name, *source;
+    printf("--rope NAME[:key=value..][+NAME..]   how RoPE is stretched; rope/README.md says what each one does\n");
+    for (int i = 0; (name = rope_spec_name(i)); i++) {
+        const RopeKey *k = rope_spec_keys(name, &source);
+        printf("\n%s  (%s)\n", name, source);
+        for (; k->name; k++) {
+            int column = printf("  %-*s", KEY_INDENT - 2, k->name);
+            print_wrapped(k->about, KEY_INDENT, &column);
+            putchar('\n');
+        }
+    }
+}
