@@ -185,7 +185,7 @@ static int word_stats(Chat *c, const char *argument) {
         fprintf(stderr, "last answer: %zu tokens, %.1f tok/s, after %.2f s of reading; it ended by %s\n", g->w.n_new,
                 generation_rate(g), g->prompt_s, text_end_names[g->w.end]);
     const Ahead *ahead = drafting_ahead(g);
-    if (ahead) fprintf(stderr, "--draft: %zu guesses, %zu of them held\n", ahead->n_guessed, ahead->n_held);
+    if (ahead) fprintf(stderr, "--draft: %zu tokens were read ahead, as guesses; of these %zu held\n", ahead->n_guessed, ahead->n_held);
     return 0;
 }
 
@@ -266,7 +266,7 @@ static void set_ends(Chat *c) {
             if (c->plain) continue;
             note("this vocabulary has no token %s, with which answers of the template %s end: it is read and written "
                  "as text",
-                 c->t->stop[i], c->t->name);
+                 c->t->stop[i] + strspn(c->t->stop[i], "\n"), c->t->name);
         }
     }
 }

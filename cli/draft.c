@@ -1,6 +1,7 @@
 /* cli/draft.c - --draft: who guesses what comes next, for generate and chat. */
 #include "generation.h"
 
+#include "base/paths.h"
 #include "model/options.h"
 #include "text/draft_model.h"
 #include "text/lookup.h"
@@ -62,6 +63,7 @@ int drafting_init(Generation *g, const Args *a) {
         if (!(d->lookup = lookup_new())) return fail("out of memory");
         draft = lookup_draft(d->lookup);
     } else {
+        if (!file_there(how)) return fail("--draft: there is no file %s; lookup guesses from the text itself", how);
         int code = open_model(d, g, a, how);
         if (code) return code;
         draft = draft_model_draft(d->guesser);

@@ -50,7 +50,7 @@ static void report(const Generation *g, const Args *a) {
          g->w.n_new == 1 ? "" : "s", speed, a->sampling.seed);
     const Ahead *ahead = drafting_ahead(g);
     if (ahead)
-        note("--draft: %zu guesses were read with other tokens, %zu of them held", ahead->n_guessed, ahead->n_held);
+        note("--draft: %zu tokens were read ahead, as guesses; of these %zu held", ahead->n_guessed, ahead->n_held);
     report_end(g, a);
 }
 
@@ -179,11 +179,11 @@ int generate_text(Generation *g, const Args *a) {
 /* Before anything is printed: a prompt that leaves no room. */
 static int check_prompt(const Generation *g, const Args *a, size_t limit, size_t most) {
     if (limit == 0 && !a->context.save && !(a->sampling.max_given && a->sampling.max_tokens == 0))
-        return fail("the prompt's %zu tokens are more than -n %lld allows: give -n %zu or more, or --max-tokens",
-                    g->n_prompt, a->sampling.n, g->n_prompt);
+        return fail("%sthe prompt's %zu tokens are more than -n %lld allows: give -n %zu or more, or --max-tokens",
+                    g->where, g->n_prompt, a->sampling.n, g->n_prompt);
     if ((limit || a->context.save) && g->n_prompt > most)
-        return fail("the prompt's %zu tokens do not fit the context of %zu: -c %zu or more makes room", g->n_prompt,
-                    most, g->n_prompt + 1);
+        return fail("%sthe prompt's %zu tokens do not fit the context of %zu: -c %zu or more makes room", g->where,
+                    g->n_prompt, most, g->n_prompt + 1);
     return 0;
 }
 

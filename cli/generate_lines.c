@@ -55,18 +55,21 @@ static void begin_again(Generation *g, uint64_t rng) {
     g->sampler.rng = rng;
 }
 
-/* The ids of the longest line. An exit code. */
-static int find_longest(Generation *g, Args *a, const char *s, const char *end, size_t *longest) {
+/* The longest line's ids to g->n_prompt, where it is to g->where. An exit code. */
+static int find_longest(Generation *g, Args *a, const char *s, const char *end) {
     const uint64_t rng = g->sampler.rng;
+    size_t longest = 0;
     int code = 0;
-    *longest = 0;
-    for (; s < end && code == 0 && !interrupted; s += strlen(s) + 1) {
+    for (size_t line = 1; s < end && code == 0 && !interrupted; s += strlen(s) + 1, line++) {
         begin_again(g, rng);
         a->in.prompt = s;
         code = generate_read_prompt(g, a);
-        if (g->n_prompt > *longest) *longest = g->n_prompt;
+        if (g->n_prompt <= longest) continue;
+        longest = g->n_prompt;
+        snprintf(g->where, sizeof g->where, "%.250s:%zu: ", strcmp(a->in.lines, "-") ? a->in.lines : "stdin", line);
     }
     begin_again(g, rng);
+    g->n_prompt = longest;
     return code;
 }
 
@@ -183,15 +186,14 @@ static size_t texts_at_once(const Args *a, size_t n_lines) {
 
 int generate_lines(Generation *g, Args *a) {
     char *text;
-    size_t n, longest;
+    size_t n;
     int code = check(a);
     if (code || (code = read_text(a->in.lines, &text, &n))) return code;
     if (memchr(text, 0, n)) code = fail("%s: a line has a NUL byte", a->in.lines);
     for (size_t i = 0; i < n; i++)
         if (text[i] == '\n') text[i] = 0;
     g->silent = g->keep_text = g->w.keep_ids = 1;
-    if (code == 0) code = find_longest(g, a, text, text + n, &longest);
-    if (code == 0) g->n_prompt = longest;
+    if (code == 0) code = find_longest(g, a, text, text + n);
     Work w = {.a = a, .first = g, .next = text, .end = text + n, .n_lines = count_lines(text, text + n),
               .progress = {.what = "writing", .start = clock_seconds(), .unit = "lines", .each = 1}};
     w.n_texts = texts_at_once(a, w.n_lines);

@@ -25,6 +25,7 @@ typedef struct {
     int shown[GENERATION_SHOWN]; /* [w.n_shown] */
     TextChannels channels;       /* where in_channels: on the way to stdout */
     int in_channels;
+    char where[300];           /* in front of errors about the prompt: "FILE:LINE: ", or "" */
     size_t n_prompt;           /* how many of w.ids are the prompt's */
     Logprobs logprobs; /* --logprobs: of the ids written */
     char *text; /* [n_text] where keep_text: what was written; a prompt's text may stand in front */

@@ -9,7 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELP_WIDTH = 100, HELP_INDENT = 34, KEY_INDENT = 26 };
+enum { HELP_MOST = 100, HELP_LEAST = 60, HELP_INDENT = 34, KEY_INDENT = 26 };
+
+/* As wide as the terminal is, within reason. */
+static int help_width(void) {
+    int width = HELP_MOST, height, colour;
+    if (out.terminal) screen(&width, &height, &colour);
+    return width > HELP_MOST || width <= 0 ? HELP_MOST : width < HELP_LEAST ? HELP_LEAST : width;
+}
 
 int option_row(const Command *cmd, int *at, OptionRow *r) {
     const TrainingOption *t = training_options;
@@ -46,7 +53,7 @@ const char *command_word(const Command *cmd, int i) {
 static void print_wrapped(const char *text, int indent, int *column) {
     while (*text) {
         int len = (int)strcspn(text, " ");
-        if (*column > indent && *column + 1 + len > HELP_WIDTH) *column = printf("\n%*s", indent, "") - 1;
+        if (*column > indent && *column + 1 + len > help_width()) *column = printf("\n%*s", indent, "") - 1;
         else if (*column > indent) *column += printf(" ");
         *column += printf("%.*s", len, text);
         text += len + (text[len] == ' ');

@@ -130,12 +130,17 @@ int is_model_word(const char *word) {
     return strchr(word, '/') || file_is_folder(word) || file_exists(word);
 }
 
+/* Behind which option cmd's text stands; NULL: it takes none. */
+static const char *text_option(const Command *cmd) {
+    return find_option("--text", 6, cmd) ? "--text" : find_option("-i", 2, cmd) ? "-i" : NULL;
+}
+
 /* The first word stands where the model does, and is none: what it was meant as. 0 where nothing is to be said. */
 static int refuse_word(const Args *a, const Command *cmd) {
     if (a->n_words == 0 || a->show.help || is_model_word(a->words[0])) return 0;
     if (cmd->takes_text)
         return a->n_words < 2 ? 0 : usage("there is no model %s; a text of several words stands in quotes", *a->words);
-    const char *where = find_option("--text", 6, cmd) ? "--text" : find_option("-i", 2, cmd) ? "-i" : NULL;
+    const char *where = text_option(cmd);
     return where ? usage("\"%.60s\" is no model: a text stands behind %s, in quotes", a->words[0], where) : 0;
 }
 
@@ -144,9 +149,12 @@ static int sort_words(Args *a, const Command *cmd) {
     int most = cmd->takes_text ? 2 : 1, n = a->n_words, named = n > 0;
     if (cmd->takes_text == WORDS) return a->model = n ? a->words[0] : NULL, 0;
     if (refuse_word(a, cmd)) return EXIT_USAGE;
-    if (n > most)
-        return usage("\"%s\" is one word too many%s", a->words[most],
-                     most > 1 ? "; a text of several words stands in quotes" : "");
+    if (n > most) {
+        const char *where = most > 1 ? NULL : text_option(cmd);
+        return usage("\"%.60s\" is one word too many%s%s", a->words[most],
+                     most > 1 ? "; a text of several words stands in quotes" : where ? ": a text stands behind " : "",
+                     where ? where : "");
+    }
     if (n == 1 && cmd->takes_text && !a->show.help) named = is_model_word(a->words[0]);
     a->model = named ? a->words[0] : compiled_in;
     a->text = n > named ? a->words[named] : NULL;

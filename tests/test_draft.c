@@ -299,7 +299,7 @@ static void options(void) {
     CHECK(run("-s 7 -n 120 -q") == 0);
     plain = taken_out();
     CHECK(run("-s 7 -n 120 -q --draft lookup") == 0 && strcmp(out, plain) == 0);
-    CHECK(run("-s 7 -n 120 --draft lookup --draft-max 3") == 0 && strcmp(out, plain) == 0 && strstr(said, "guesses"));
+    CHECK(run("-s 7 -n 120 --draft lookup --draft-max 3") == 0 && strcmp(out, plain) == 0 && strstr(said, "read ahead"));
     CHECK(run("-s 7 -n 120 -q --draft model/tales-1m-linear.gguf") == 0 && strcmp(out, plain) == 0);
     CHECK(run("-s 7 -n 120 --json --draft lookup") == 0 && strstr(out, "\"draft\":{\"guessed\":"));
     free(plain);
@@ -314,7 +314,7 @@ static void options(void) {
     CHECK(piped("Hello\nHow are you?\nHello\n", "chat -s 3 -q --max-tokens 40 --draft model/tales-1m.gguf") == 0);
     CHECK(strcmp(out, plain) == 0);
     free(plain);
-    CHECK(run("--draft nosuch.gguf") == 1 && said_line("nosuch.gguf"));
+    CHECK(run("--draft nosuch") == 1 && said_line("there is no file nosuch; lookup"));
     CHECK(run("--draft model/words-1m.gguf") == 1 && said_line("does not write text"));
     CHECK(run("--draft lookup --draft-max 0") == 2 && said_line("--draft-max"));
 }

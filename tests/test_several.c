@@ -157,6 +157,7 @@ static void lines(void) {
     }
     CHECK(piped(text, "--lines - -v --max-tokens 3") == 0 && strstr(said, "8 texts at once"));
     CHECK(run("--lines /dev/null -q") == 0 && *out == 0);
+    CHECK(piped("A\nOnce upon a time there was\nB", "--lines - -n 3") == 1 && said_line("stdin:2: the prompt's"));
     CHECK(run("--lines nosuch") == 1 && said_line("nosuch"));
     CHECK(run("--lines nosuch --parallel 0") == 2 && said_line("--parallel"));
 }
