@@ -185,7 +185,9 @@ static int word_stats(Chat *c, const char *argument) {
         fprintf(stderr, "last answer: %zu tokens, %.1f tok/s, after %.2f s of reading; it ended by %s\n", g->w.n_new,
                 generation_rate(g), g->prompt_s, text_end_names[g->w.end]);
     const Ahead *ahead = drafting_ahead(g);
-    if (ahead) fprintf(stderr, "--draft: %zu tokens were read ahead, as guesses; of these %zu held\n", ahead->n_guessed, ahead->n_held);
+    if (ahead)
+        fprintf(stderr, "--draft: %zu tokens were read ahead, as guesses; of these %zu held\n", ahead->n_guessed,
+                ahead->n_held);
     return 0;
 }
 

@@ -255,7 +255,7 @@ int engine_bos(const Engine *e); /* the tokenizer's BOS, else the model's; -1: n
 int cache_option(CacheType *cache, const Args *a, const Model *m);
 int save_state(Engine *e, const Args *a); /* what was read, where --save-state asks */
 int tokenizer_options(TokenizerOptions *o, const Args *a);
-/* The whole of a file or of stdin ("-"), byte for byte. The caller frees *text. */
+/* The whole of a file or of stdin ("-"), byte for byte, and a 0 behind it. The caller frees *text. */
 int read_text(const char *path, char **text, size_t *n);
 /* The text of -i, else of -f's file or a pipe, whose last newline is echo's or an editor's and left out; "" where there
  * is neither. *file is what the caller frees, or NULL. */
