@@ -215,7 +215,7 @@ san: ## build with AddressSanitizer and UBSan in build/san and run the tests
 	@$(MAKE) --no-print-directory FLAVOUR=san test
 
 # Of what threads share; without ../shared/data, whose trained models would take hours.
-TSAN_TESTS := base/teams session/ attention/ linear/ roformer/ stretch/ library/threads
+TSAN_TESTS := base/teams session/ several/bits several/stretched attention/ linear/ roformer/ stretch/ library/threads
 tsan: ## build with ThreadSanitizer in build/tsan and run the tests of what threads share
 	@$(MAKE) --no-print-directory FLAVOUR=tsan build/tsan/test build/tsan/run
 	@for tests in $(TSAN_TESTS); do ROFORMER_DATA=/nowhere build/tsan/test $$tests build/tsan/run || exit 1; done
