@@ -94,6 +94,8 @@ int text_step(TextWriter *w, const float *logits, char *err, size_t errlen) {
 
 void text_end(TextWriter *w) {
     w->piece(w->arg, w->room, tokenizer_decode_end(w->tokenizer, &w->stream, w->room));
+    free(w->room);
+    w->room = NULL;
 }
 
 int text_write(TextWriter *w, const float *logits, char *err, size_t errlen) {
@@ -105,5 +107,6 @@ int text_write(TextWriter *w, const float *logits, char *err, size_t errlen) {
     if (w->ahead && rc == 0) rc = ahead_settle(w->ahead, err, errlen);
     if (rc == -EINTR) w->end = TEXT_INTERRUPT, rc = 0;
     if (rc == 0) text_end(w);
+    else free(w->room), w->room = NULL;
     return rc;
 }

@@ -54,7 +54,7 @@ typedef struct {
     TokenStream stream; /* {.begun = 1} behind a prompt */
 
     /* The writer's. */
-    char *room;
+    char *room; /* from text_begin to text_end */
     size_t n_new; /* ids drawn, the one that ended the text not counted */
     TextEnd end;  /* why it ended */
 } TextWriter;
