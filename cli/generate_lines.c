@@ -75,22 +75,21 @@ static int find_longest(Generation *g, Args *a, const char *s, const char *end) 
 
 /* ---- one after the other ---- */
 
-static int each_line(Generation *g, Args *a, const char *text, const char *end) {
-    Progress p = {.what = "writing", .start = clock_seconds(), .unit = "lines", .each = 1};
+static int each_line(Work *w) {
+    Generation *g = w->first;
     const uint64_t rng = g->sampler.rng;
-    size_t i = 0, lines = count_lines(text, end);
     int code = 0;
-    for (const char *s = text; s < end && code == 0 && !interrupted && !out.gone; s += strlen(s) + 1) {
+    for (; w->next < w->end && code == 0 && !interrupted && !out.gone; w->next += strlen(w->next) + 1) {
         begin_again(g, rng);
-        a->in.prompt = s;
-        code = generate_read_prompt(g, a);
+        w->a->in.prompt = w->next;
+        code = generate_read_prompt(g, w->a);
         session_rewind(&g->e.session, 0);
-        if (code == 0) code = generate_text(g, a);
-        progress_clear(&p);
-        if (code == 0) generate_report_json(g, ++i), out_flush();
-        progress_show(&p, i, lines);
+        if (code == 0) code = generate_text(g, w->a);
+        progress_clear(&w->progress);
+        if (code == 0) generate_report_json(g, ++w->n_printed), out_flush();
+        progress_show(&w->progress, w->n_printed, w->n_lines);
     }
-    progress_clear(&p);
+    progress_clear(&w->progress);
     return code;
 }
 
@@ -202,6 +201,7 @@ int generate_lines(Generation *g, Args *a) {
     Engine *e = &g->e;
     if (code == 0 && w.n_texts > 1 &&
         several_init(&w.several, &e->model, &e->session.options, w.n_texts, e->err, sizeof e->err) == 0) {
+        session_free(&e->session); /* its options were what was wanted of it */
         if (a->show.verbose)
             fprintf(stderr, "  %zu texts at once, %.1f MB of memory for them\n", w.n_texts,
                     (double)several_bytes(&w.several) / 1e6);
@@ -209,7 +209,7 @@ int generate_lines(Generation *g, Args *a) {
         several_free(&w.several);
     } else if (code == 0) {
         if (w.n_texts > 1 && a->show.verbose) fprintf(stderr, "  %s\n", e->err);
-        code = each_line(g, a, text, text + n);
+        code = each_line(&w);
     }
     free(text);
     return code || !interrupted ? code : EXIT_INTERRUPTED;

@@ -33,7 +33,7 @@ static void host_free(Session *s) { free(s->past); }
 static void host_attend(Session *host, int l, size_t n) {
     const Several *v = host->past->of;
     Team *team = &host->scratch->team;
-    const Part *first = v->parts + v->n_parts;
+    const Part *first = v->parts + v->first;
     team_wait(team); /* queries and keys are there, of all */
     if (v->alone)
         for (Share i; team_take(team, n, &i);)
@@ -155,7 +155,7 @@ static void run_batch(Several *v, const int *ids, size_t from, size_t end) {
     Session *host = &v->host;
     host->rope = v->sessions[v->parts[from].text].rope;
     host->logits = v->logits + from * (size_t)host->model->config.vocab_size;
-    v->n_parts = from;
+    v->first = from;
     v->alone = end - from >= (size_t)host->options.threads;
     for (size_t i = from; i < end; i++) {
         Session *s = &v->sessions[v->parts[i].text];

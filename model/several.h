@@ -21,7 +21,7 @@ typedef struct {
     Session host;      /* what a batch of all of them is computed in; the sessions work in its scratch, too */
     float *logits;     /* [n, vocab_size] */
     struct SeveralPart *parts; /* [n]: ids under way, and how each session sees the scratch */
-    size_t n_parts;
+    size_t first;      /* the part with which the batch under way begins */
     int alone;         /* 1: a thread attends for a whole text */
 } Several;
 
