@@ -105,18 +105,20 @@ static void pack(float *panels, Floats b, size_t depth, size_t n) {
 }
 
 static double exp_all(float *x, size_t n, float less) {
+    enum { PARTS = VEC / VEC64 };
     Vec by = vec_all(less);
-    Vec64 sums[2] = {vec64_zero(), vec64_zero()};
-    double lane[2 * VEC64], sum = 0;
+    Vec64 sums[PARTS];
+    double lane[VEC], sum = 0;
     size_t i = 0;
+    for (int part = 0; part < PARTS; part++) sums[part] = vec64_zero();
     for (; i + VEC <= n; i += VEC) {
         vec_store(x + i, vec_exp(vec_sub(vec_load(x + i), by)));
-        for (int half = 0; half < 2; half++)
-            sums[half] = vec64_fma(sums[half], vec64_all(1), vec64_load_floats(x + i + half * VEC64));
+        for (int part = 0; part < PARTS; part++)
+            sums[part] = vec64_fma(sums[part], vec64_all(1), vec64_load_floats(x + i + part * VEC64));
     }
     if (i < n) vec_store_some(x + i, vec_exp(vec_sub(vec_load_some(TENSOR_F32, x + i, n - i), by)), n - i);
-    vec64_store(lane, sums[0]), vec64_store(lane + VEC64, sums[1]);
-    for (int j = 0; j < 2 * VEC64; j++) sum += lane[j];
+    for (int part = 0; part < PARTS; part++) vec64_store(lane + part * VEC64, sums[part]);
+    for (int j = 0; j < VEC; j++) sum += lane[j];
     for (; i < n; i++) sum += x[i];
     return sum;
 }

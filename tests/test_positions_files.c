@@ -293,7 +293,11 @@ static void folders(void) {
 
 static double off(const float *a, const float *b) {
     double most = 0;
-    for (int v = 0; v < VOCAB; v++) most = fmax(most, fabs((double)a[v] - (double)b[v]));
+    for (int v = 0; v < VOCAB; v++) {
+        double d = fabs((double)a[v] - (double)b[v]);
+        if (isnan(d)) return d;
+        if (d > most) most = d;
+    }
     return most;
 }
 
