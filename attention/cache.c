@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t n_scales(const CacheFormat *f, size_t n) { return f->scaled ? (n + Q_BLOCK - 1) / Q_BLOCK : 0; }
-
-size_t cache_packed_bytes(const CacheFormat *f, size_t n) { return n_scales(f, n) * sizeof(uint16_t) + n * f->bytes; }
+size_t cache_packed_bytes(const CacheFormat *f, size_t n) {
+    return (f->scaled ? scale_blocks(n) * sizeof(uint16_t) : 0) + n * f->bytes;
+}
 
 /* a * b bytes, up to the end of a cache line; 0 where that wraps. */
 static int lines(size_t a, size_t b, size_t *out) {
@@ -26,9 +26,11 @@ int cache_init(KVCache *c, CacheType type, int n_layers, int n_kv_heads, int hea
     *c = (KVCache){.type = type};
     made.head_dim = head_dim, made.value_dim = value_dim;
     made.value_width = whole_lanes((size_t)value_dim);
-    made.group_bytes = KEY_LANES * cache_packed_bytes(f, (size_t)head_dim);
+    size_t d = (size_t)head_dim;
+    made.group_bytes = KEY_LANES * cache_packed_bytes(f, f->scaled ? key_line_bytes(d) : d);
     made.row_bytes = cache_packed_bytes(f, made.value_width);
-    if (!lines(made.group_bytes, groups, &made.k_stride) || !lines(made.row_bytes, n_ctx, &made.v_stride) ||
+    if (!lines(made.group_bytes, groups, &made.k_stride) ||
+        !lines(KEY_LANES * made.row_bytes, groups, &made.v_stride) ||
         !size_add(made.k_stride, made.v_stride, &n) || !size_mul(n, heads, &n) || !size_add(n, 63, &n))
         return base_error(err, errlen, -EOVERFLOW,
                           "a context of %zu is too long for this machine; give a smaller one (-c)", n_ctx);
@@ -49,24 +51,31 @@ void cache_free(KVCache *c) {
 
 CacheSlot cache_slot(const KVCache *c, int l, int h, size_t slot, int values) {
     size_t head = (size_t)l * (size_t)c->n_kv_heads + (size_t)h, n = (size_t)(values ? c->value_dim : c->head_dim);
-    size_t step = values ? 1 : KEY_LANES, lane = values ? 0 : slot % KEY_LANES;
-    uint8_t *p = values ? c->v + head * c->v_stride + slot * c->row_bytes
-                        : c->k + head * c->k_stride + slot / KEY_LANES * c->group_bytes;
-    uint8_t *entries = p + n_scales(c->format, n) * step * sizeof(uint16_t) + lane * c->format->bytes;
-    return (CacheSlot){.scales = (uint16_t *)(void *)p + lane, .entries = entries, .n = n, .step = step};
+    size_t group = slot / KEY_LANES, lane = slot % KEY_LANES;
+    uint8_t *p = values ? c->v + head * c->v_stride + group * KEY_LANES * c->row_bytes
+                        : c->k + head * c->k_stride + group * c->group_bytes;
+    CacheSlot s = {.scales = (uint16_t *)(void *)p + lane, .n = n, .run = 1, .step = values ? 1 : KEY_LANES};
+    if (!c->format->scaled) {
+        s.entries = p + lane * (values ? c->row_bytes : c->format->bytes);
+        return s;
+    }
+    int8_t *entries = (int8_t *)p + 2 * KEY_LANES * scale_blocks(n); /* cache_kernels.h */
+    s.entries = values ? entries + lane / 4 * 4 * c->value_width + lane % 4 : entries + 4 * lane;
+    s.run = values ? 1 : 4, s.step = values ? 4 : 4 * KEY_LANES;
+    return s;
 }
 
 void cache_store_f32(CacheSlot to, const float *x, const Kernels *kernels) {
     (void)kernels;
-    for (size_t i = 0; i < to.n; i++) ((float *)to.entries)[i * to.step] = x[i];
+    for (size_t i = 0; i < to.n; i++) ((float *)to.entries)[cache_entry(&to, i)] = x[i];
 }
 
 void cache_store_f16(CacheSlot to, const float *x, const Kernels *kernels) {
     uint16_t half[Q_BLOCK];
     for (size_t at = 0, n; at < to.n; at += n) {
         n = to.n - at < Q_BLOCK ? to.n - at : Q_BLOCK;
-        kernels->att->narrow(half, x + at, n);
-        for (size_t i = 0; i < n; i++) ((uint16_t *)to.entries)[(at + i) * to.step] = half[i];
+        kernels->cache->narrow(half, x + at, n);
+        for (size_t i = 0; i < n; i++) ((uint16_t *)to.entries)[cache_entry(&to, at + i)] = half[i];
     }
 }
 

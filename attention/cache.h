@@ -7,21 +7,23 @@
 #ifndef CACHE_H
 #define CACHE_H
 
-#include "kernels/attention_kernels.h"
+#include "kernels/cache_kernels.h"
 
-/* Where a slot's n numbers lie: entry i is at entries + i * step entries, its scale at scales + i / Q_BLOCK * step. */
+/* Where a slot's n numbers lie: entry i is at entries + cache_entry(slot, i) entries, its scale at
+ * scales + i / Q_BLOCK * KEY_LANES. */
 typedef struct {
     uint16_t *scales;
     void *entries;
-    size_t n, step;
+    size_t n, run, step; /* runs of so many entries side by side begin so many apart */
 } CacheSlot;
+static inline size_t cache_entry(const CacheSlot *s, size_t i) { return i / s->run * s->step + i % s->run; }
 
 /* What numbers are kept as: a row of cache_formats, by CacheType. */
 typedef struct {
     const char *name;     /* "f16" */
     size_t bytes, scaled; /* of an entry; 1: Q_BLOCK of them share a scale, a half float */
     void (*store)(CacheSlot to, const float *x, const Kernels *kernels);
-    const struct CacheWide *wide; /* how they are made floats first (softmax.h); NULL: not at all */
+    const struct CacheProducts *products; /* how they are multiplied (softmax.h); NULL: as kernels take them */
 } CacheFormat;
 extern const CacheFormat cache_formats[]; /* cache_formats.c */
 
@@ -31,15 +33,15 @@ extern const CacheFormat cache_formats[]; /* cache_formats.c */
  * evaluates its ids again.
  *
  * A head's keys come in groups of KEY_LANES slots, each [head_dim][KEY_LANES]: entry i of 16 keys is a vector. A value
- * is a row, [value_dim] with room behind up to value_width, which is computed with and never seen. In q8_0 a group (a
- * row) begins with its scales, half floats [blocks][KEY_LANES] ([blocks]), then its int8. */
+ * is a row, [value_dim] with room behind up to value_width, which is computed with and never seen. In q8_0 values come
+ * in groups as well, and what lies in one is cache_kernels.h's. */
 typedef struct {
     CacheType type;
     const CacheFormat *format;
     int n_layers, n_kv_heads, head_dim, value_dim;
     size_t value_width; /* whole_lanes(value_dim) */
     size_t n_ctx;
-    size_t group_bytes, row_bytes; /* of KEY_LANES keys; of one value */
+    size_t group_bytes, row_bytes; /* of KEY_LANES keys; of one value, and of each in a group */
     size_t k_stride, v_stride;     /* bytes from a head's keys (values) to the next head's */
     uint8_t *k, *v;                /* [n_layers, n_kv_heads] of these, each begun at a cache line */
     void *block;                   /* owns both */

@@ -1,7 +1,5 @@
-/* attention/cache_formats.c - the table of what a cache's numbers are kept as; q8_0, and the making of floats. */
+/* attention/cache_formats.c - the table of what a cache's numbers are kept as, and how f16 and q8_0 are multiplied. */
 #include "softmax.h"
-
-#include "kernels/cache_kernels.h"
 
 static void store_q8_0(CacheSlot to, const float *x, const Kernels *kernels) {
     int8_t q[Q_BLOCK];
@@ -9,62 +7,75 @@ static void store_q8_0(CacheSlot to, const float *x, const Kernels *kernels) {
     for (size_t at = 0, n; at < to.n; at += n) {
         n = to.n - at < Q_BLOCK ? to.n - at : Q_BLOCK;
         kernels->mat->quantize(q, &scale, x + at, n, (int)n);
-        kernels->att->narrow(to.scales + at / Q_BLOCK * to.step, &scale, 1);
-        for (size_t i = 0; i < n; i++) ((int8_t *)to.entries)[(at + i) * to.step] = q[i];
+        kernels->cache->narrow(to.scales + at / Q_BLOCK * KEY_LANES, &scale, 1);
+        for (size_t i = 0; i < n; i++) ((int8_t *)to.entries)[cache_entry(&to, at + i)] = q[i];
     }
 }
 
-/* ---- made floats: a block of keys, [groups, head_dim, KEY_LANES], or some columns of its values at a time ---- */
+/* ---- half floats made floats: a block of keys, [groups, head_dim, KEY_LANES], or PANEL columns of its values ---- */
 
-enum { PANEL = 128 }; /* such columns: 32 KB of a block; a multiple of Q_BLOCK */
+enum { PANEL = 128 }; /* 32 KB of a block */
 
-static size_t room(size_t head_dim) { return SCORE_ROW * head_dim + KEY_BLOCK * PANEL; }
+static size_t room_f16(size_t head_dim) { return SCORE_ROW * head_dim + KEY_BLOCK * PANEL; }
 
 static Numbers keys_f16(const SoftmaxWork *w, const uint8_t *k, size_t groups) {
     w->kernels->cache->widen(w->room, (const uint16_t *)(const void *)k, groups * w->d * KEY_LANES);
     return (Numbers){.at = w->room};
 }
 
-/* Columns at .. at+width-1, at most PANEL and at a multiple of it, of the value row into out. */
-static void values_f16(float *out, const SoftmaxWork *w, const uint8_t *row, size_t at, size_t width) {
-    w->kernels->cache->widen(out, (const uint16_t *)(const void *)row + at, width);
-}
-
-static Numbers keys_q8_0(const SoftmaxWork *w, const uint8_t *k, size_t groups) {
-    size_t d = w->d, scales = (d + Q_BLOCK - 1) / Q_BLOCK * KEY_LANES;
-    float *out = w->room;
-    for (size_t g = 0; g < groups; g++, k += w->c->group_bytes, out += d * KEY_LANES)
-        w->kernels->cache->widen_q8(out, (const uint16_t *)(const void *)k, (const int8_t *)k + 2 * scales, d,
-                                    KEY_LANES);
-    return (Numbers){.at = w->room};
-}
-
-static void values_q8_0(float *out, const SoftmaxWork *w, const uint8_t *row, size_t at, size_t width) {
-    const uint16_t *scales = (const uint16_t *)(const void *)row;
-    const int8_t *q = (const int8_t *)(scales + (w->c->value_width + Q_BLOCK - 1) / Q_BLOCK);
-    w->kernels->cache->widen_q8(out, scales + at / Q_BLOCK, q + at, width, 1);
-}
-
-static void mix(const SoftmaxWork *w, const float *p, const uint8_t *v, size_t from, size_t n, Span all, Soon soon) {
+static void mix_f16(const SoftmaxWork *w, const float *p, size_t b, size_t from, size_t n, Span all, Soon soon) {
     size_t columns = w->c->value_width;
     float *acc = w->acc + from * columns, *values = w->room + SCORE_ROW * w->d;
+    const uint16_t *v = (const uint16_t *)(const void *)w->v + b * columns;
     for (size_t at = 0; at < columns; at += PANEL, soon.bytes = 0) { /* fetched once is enough */
         size_t width = columns - at < PANEL ? columns - at : PANEL;
         for (int t = all.lo; t < all.hi; t++)
-            (w->c->type == CACHE_F16 ? values_f16 : values_q8_0)(values + t * PANEL, w, v + (size_t)t * w->c->row_bytes,
-                                                                 at, width);
+            w->kernels->cache->widen(values + t * PANEL, v + (size_t)t * columns + at, width);
         w->kernels->att->mix(acc + at, columns, p, w->spans + from, w->run + from, n, (Numbers){.at = values}, PANEL,
                              width, soon);
     }
 }
 
-/* Half floats are made floats by the product itself where queries are few; bytes always come first. */
-static const CacheWide wide_f16 = {.from = 17, .room = room, .keys = keys_f16, .mix = mix};
-static const CacheWide wide_q8_0 = {.from = 0, .room = room, .keys = keys_q8_0, .mix = mix};
+/* ---- bytes: multiplied as they are, by queries and weights that are bytes too ---- */
+
+static size_t room_q8_0(size_t head_dim) { /* keys that will be rotated, or queries */
+    size_t keys = SCORE_ROW * head_dim;
+    size_t queries = ATTENTION_QUERIES * scale_blocks(head_dim) * sizeof(QueryBlock) / sizeof(float);
+    return keys > queries ? keys : queries;
+}
+
+static void queries_q8_0(SoftmaxWork *w, size_t n) {
+    QueryBlock *to = w->bytes = (QueryBlock *)w->room;
+    for (size_t j = 0; j < n; j++)
+        for (size_t at = 0; at < w->d; at += Q_BLOCK, to++) {
+            size_t m = w->d - at < Q_BLOCK ? w->d - at : Q_BLOCK;
+            *to = (QueryBlock){0};
+            w->kernels->mat->quantize(to->q, &to->scale, w->q + j * w->d + at, m, (int)m);
+            for (size_t i = 0; i < m; i++) to->sum += to->q[i];
+        }
+}
+
+static Numbers keys_q8_0(const SoftmaxWork *w, const uint8_t *k, size_t groups) {
+    for (size_t g = 0; g < groups; g++)
+        w->kernels->cache->widen_keys(w->room + g * w->d * KEY_LANES, k + g * w->c->group_bytes, w->d);
+    return (Numbers){.at = w->room};
+}
+
+static void mix_q8_0(const SoftmaxWork *w, const float *p, size_t b, size_t from, size_t n, Span all, Soon soon) {
+    (void)all;
+    w->kernels->cache->mix_q8(w->acc + from * w->c->value_width, p, w->spans + from, w->run + from, n,
+                              w->v + b / KEY_LANES * KEY_LANES * w->c->row_bytes, b % KEY_LANES, w->c->value_width,
+                              soon);
+}
+
+/* Half floats are made floats by kernels' own products where queries are few. */
+static const CacheProducts products_f16 = {.from = 17, .room = room_f16, .keys = keys_f16, .mix = mix_f16};
+static const CacheProducts products_q8_0 = {
+    .from = 0, .room = room_q8_0, .queries = queries_q8_0, .keys = keys_q8_0, .mix = mix_q8_0};
 
 const CacheFormat cache_formats[] = {
     [CACHE_F32] = {"f32", 4, 0, cache_store_f32, NULL},
-    [CACHE_F16] = {"f16", 2, 0, cache_store_f16, &wide_f16},
-    [CACHE_Q8_0] = {"q8_0", 1, 1, store_q8_0, &wide_q8_0},
+    [CACHE_F16] = {"f16", 2, 0, cache_store_f16, &products_f16},
+    [CACHE_Q8_0] = {"q8_0", 1, 1, store_q8_0, &products_q8_0},
     {0},
 };

@@ -12,15 +12,21 @@
 
 size_t attention_scratch(CacheType type, int head_dim, int value_dim) {
     size_t d = (size_t)head_dim, each = whole_lanes(d) + SCORE_ROW + whole_lanes((size_t)value_dim);
-    const CacheWide *wide = cache_formats[type].wide;
-    return ATTENTION_QUERIES * each + (wide ? wide->room(d) : 0);
+    const CacheProducts *own = cache_formats[type].products;
+    return ATTENTION_QUERIES * each + (own ? own->room(d) : 0);
 }
 
-static Numbers block_keys(const SoftmaxWork *w, size_t g0, size_t groups, const CacheWide *wide,
-                          const KeyAngles *angles) {
+/* The format's own products, where n queries are worth them. */
+static const CacheProducts *own_products(const SoftmaxWork *w, size_t n) {
+    const CacheProducts *own = w->c->format->products;
+    return own && n >= own->from ? own : NULL;
+}
+
+static Numbers block_keys(const SoftmaxWork *w, size_t g0, size_t groups, size_t n, const KeyAngles *angles) {
     const uint8_t *k = w->k + g0 * w->c->group_bytes;
-    int half = w->c->type == CACHE_F16, raw = angles ? !w->c->format->scaled : !wide;
-    Numbers keys = raw ? (Numbers){k, half} : wide->keys(w, k, groups);
+    const CacheProducts *own = own_products(w, n);
+    int half = w->c->type == CACHE_F16, raw = angles ? !w->c->format->scaled : !own;
+    Numbers keys = raw ? (Numbers){k, half} : own->keys(w, k, groups);
     if (!angles) return keys;
     w->kernels->att->rotate(w->rotated, keys, w->d, angles, g0, groups);
     return (Numbers){.at = w->rotated};
@@ -31,9 +37,13 @@ float *softmax_scores(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all
     size_t g0 = (b + (size_t)all.lo) / KEY_LANES, g1 = (b + (size_t)all.hi + KEY_LANES - 1) / KEY_LANES, n = to - from;
     float *row = w->s + from * SCORE_ROW;
     Soon values = {w->v + (b + (size_t)all.lo) * w->c->row_bytes, (size_t)(all.hi - all.lo) * w->c->row_bytes};
-    const CacheWide *wide = w->c->format->wide && n >= w->c->format->wide->from ? w->c->format->wide : NULL;
-    w->kernels->att->scores(row + (g0 - b / KEY_LANES) * KEY_LANES, w->q + from * w->d, n,
-                            block_keys(w, g0, g1 - g0, wide, angles), w->d, g1 - g0, values);
+    float *s = row + (g0 - b / KEY_LANES) * KEY_LANES;
+    if (w->bytes)
+        w->kernels->cache->scores_q8(s, w->bytes + from * scale_blocks(w->d), n, w->k + g0 * w->c->group_bytes, w->d,
+                                     g1 - g0, values);
+    else
+        w->kernels->att->scores(s, w->q + from * w->d, n, block_keys(w, g0, g1 - g0, n, angles), w->d, g1 - g0,
+                                values);
     return row + b % KEY_LANES;
 }
 
@@ -67,17 +77,16 @@ void softmax_block(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all, c
     size_t g1 = (b + (size_t)all.hi + KEY_LANES - 1) / KEY_LANES, n = to - from, columns = w->c->value_width;
     float *p = softmax_scores(w, b, from, to, all, angles);
     Soon next_keys = {w->k + g1 * w->c->group_bytes, KEY_BLOCK / KEY_LANES * w->c->group_bytes};
-    const CacheWide *wide = w->c->format->wide && n >= w->c->format->wide->from ? w->c->format->wide : NULL;
-    const uint8_t *v = w->v + b * w->c->row_bytes;
+    const CacheProducts *own = own_products(w, n);
     const AttentionKernels *kernels = w->kernels->att;
     if (w->bias) add_bias(w, p, b, from, to);
     else if (w->cap > 0) cap_scores(w, p, from, to);
     /* p_t = exp(scale s_t - the largest so far), s_t = q . k_t */
     kernels->softmax(p, w->spans + from, w->run + from, n);
     /* acc = shrink acc + sum_t p_t v_t */
-    if (wide) wide->mix(w, p, v, from, n, all, next_keys);
+    if (own) own->mix(w, p, b, from, n, all, next_keys);
     else kernels->mix(w->acc + from * columns, columns, p, w->spans + from, w->run + from, n,
-                      (Numbers){v, w->c->type == CACHE_F16}, columns, columns, next_keys);
+                      (Numbers){w->v + b * w->c->row_bytes, w->c->type == CACHE_F16}, columns, columns, next_keys);
 }
 
 /* The slots of the block from b on that each query sees; *from, *to: the queries that see any, and some between them
@@ -117,6 +126,7 @@ static void attend(SoftmaxWork *w, const AttentionQuery *queries, size_t n) {
         if (queries[j].end > end) end = queries[j].end;
     }
     memset(w->acc, 0, n * w->c->value_width * sizeof *w->acc);
+    if (w->c->format->products && w->c->format->products->queries) w->c->format->products->queries(w, n);
     if (first < end) first = text + (first - text) / KEY_BLOCK * KEY_BLOCK;
     for (size_t b = first; b < end; b += KEY_BLOCK) {
         Span all = look(w, queries, n, b, &from, &to);

@@ -53,7 +53,8 @@ typedef struct {
     float *q;             /* [n, d] */
     float *s;             /* [n, SCORE_ROW]: scores, then weights */
     float *acc;           /* [n, c->value_width]: the values' sums */
-    float *room;          /* [CacheWide.room] */
+    float *room;          /* [CacheProducts.room] */
+    QueryBlock *bytes;    /* q for a cache in bytes; NULL: its keys are made floats */
     float *rotated;       /* [SCORE_ROW, d]: keys rotated by KeyAngles */
     const ScoreBias *bias; /* [n], or NULL: none; run's scales are 1 then, and these the queries': */
     const float *scales;  /* [n], of a bias or a cap */
@@ -69,13 +70,14 @@ void softmax_block(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all, c
 /* Its first step: the scores q . k_t of slot b + t, at [(j - from) * SCORE_ROW + t] of what is returned. */
 float *softmax_scores(SoftmaxWork *w, size_t b, size_t from, size_t to, Span all, const KeyAngles *angles);
 
-/* A cache's numbers made floats first: once, for all queries of a block. Exact: no result depends on it. */
-typedef struct CacheWide {
-    size_t from; /* so many queries or more are worth it */
+/* How a cache's numbers are multiplied where kernels' scores and mix do not take them as they are. */
+typedef struct CacheProducts {
+    size_t from; /* fewer queries than that: kernels do */
     size_t (*room)(size_t head_dim);
-    Numbers (*keys)(const SoftmaxWork *w, const uint8_t *k, size_t groups); /* `groups` groups of keys from k on */
-    /* acc = shrink acc + sum_t p_t v_t: n queries from the from-th on, the slots all.lo .. all.hi-1 of v on. */
-    void (*mix)(const SoftmaxWork *w, const float *p, const uint8_t *v, size_t from, size_t n, Span all, Soon soon);
-} CacheWide;
+    void (*queries)(SoftmaxWork *w, size_t n); /* makes w->bytes of w->q; NULL: they stay floats */
+    Numbers (*keys)(const SoftmaxWork *w, const uint8_t *k, size_t groups); /* groups of them from k on as floats */
+    /* acc = shrink acc + sum_t p_t v_t: n queries from the from-th on, slots all.lo .. all.hi-1 of the block at b. */
+    void (*mix)(const SoftmaxWork *w, const float *p, size_t b, size_t from, size_t n, Span all, Soon soon);
+} CacheProducts;
 
 #endif

@@ -74,9 +74,6 @@ typedef struct AttentionKernels {
      * other, and are read after each. The same bits however tokens and columns are cut into calls.
      *   S[i] = g S[i] + k[i] c,  c = b (v - g sum over i of k[i] S[i]);   then out = sum over i of q[i] S[i] */
     void (*delta)(float *S, size_t ld, size_t rows, size_t columns, size_t n, const DeltaTokens *tokens);
-
-    /* out[i] = x[i] as a half float, to nearest, ties to even, NaN stays NaN; [n]. The same bits in every row. */
-    void (*narrow)(uint16_t *out, const float *x, size_t n);
 } AttentionKernels;
 
 extern const AttentionKernels ref_attention; /* ref_attention.c: the specification */

@@ -96,10 +96,5 @@ static void delta(float *S, size_t ld, size_t rows, size_t columns, size_t n, co
     }
 }
 
-static void narrow(uint16_t *out, const float *x, size_t n) {
-    for (size_t i = 0; i < n; i++) out[i] = f32_to_f16(x[i]);
-}
-
 const AttentionKernels ref_attention = {
-    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .delta = delta,
-    .narrow = narrow};
+    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .delta = delta};

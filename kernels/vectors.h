@@ -7,7 +7,7 @@
  *     typedef __m256d Vec64;
  *     typedef __m256 VecTiny;
  * includes this, and defines what is declared here. Then each loop stands once, in attention_tiles.h, state_tiles.h,
- * cache_loops.h, vector_loops.h, float_blocks.h, panel_tiles.h and block_activations.h, and is compiled once for each
+ * cache_tiles.h, vector_loops.h, float_blocks.h, panel_tiles.h and block_activations.h, and is compiled once for each
  * width. Where a header needs a word more, it declares it first.
  *
  * Addresses need no alignment. Products are rounded with the sum that they go into (FMA). */

@@ -40,16 +40,14 @@ int session_can_shift(const Model *m, size_t keep, size_t n_ctx, char *err, size
     return 0;
 }
 
-/* Keys lie in groups of lanes, so each goes by itself; values are rows. */
+/* Keys lie in groups of lanes, and values of bytes as well, so each slot goes by itself. */
 static void move_head(Session *s, int l, int h, size_t to, size_t from, size_t end) {
     KVCache *c = &s->past->cache;
-    size_t head = (size_t)l * (size_t)c->n_kv_heads + (size_t)h;
-    uint8_t *v = c->v + head * c->v_stride;
-    for (size_t slot = from; slot < end; slot++) {
-        cache_get(c, l, h, slot, 0, s->scratch->k);
-        cache_put(c, l, h, to + slot - from, 0, s->scratch->k);
-    }
-    memmove(v + to * c->row_bytes, v + from * c->row_bytes, (end - from) * c->row_bytes);
+    for (size_t slot = from; slot < end; slot++)
+        for (int values = 0; values < 2; values++) {
+            cache_get(c, l, h, slot, values, s->scratch->k);
+            cache_put(c, l, h, to + slot - from, values, s->scratch->k);
+        }
 }
 
 void session_shift(Session *s, size_t keep) {

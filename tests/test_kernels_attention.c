@@ -61,8 +61,8 @@ static void product(const Kernels *k, size_t d, size_t n, int half) {
     random_spans(spans, run, n, d % 2 ? 0 : 25, &lo, &hi);
     for (size_t i = 0; i < nv; i++)
         if ((int)(i / width) < lo || (int)(i / width) >= hi) v[i] = NAN; /* slots that nobody sees */
-    if (half) kernels_ref.att->narrow(key16, key, nk), kernels_ref.cache->widen(key, key16, nk);
-    if (half) kernels_ref.att->narrow(v16, v, nv), kernels_ref.cache->widen(v, v16, nv);
+    if (half) kernels_ref.cache->narrow(key16, key, nk), kernels_ref.cache->widen(key, key16, nk);
+    if (half) kernels_ref.cache->narrow(v16, v, nv), kernels_ref.cache->widen(v, v16, nv);
     memcpy(before, acc, n * lda * sizeof *acc);
     k->att->scores(s, q, n, (Numbers){half ? (const void *)key16 : key, half}, d, groups, (Soon){key, nk});
     for (size_t j = 0; j < n; j++)
@@ -176,7 +176,7 @@ static void halves(void) {
             k->cache->widen(x, &half, 1);
             float want = f16_to_f32(half);
             CHECK(memcmp(x, &want, 4) == 0 || (isnan(x[0]) && isnan(want)));
-            k->att->narrow(back, x, 1);
+            k->cache->narrow(back, x, 1);
             CHECK(back[0] == half || (isnan(want) && isnan(f16_to_f32(back[0]))));
             if ((h & 0x7fff) >= 0x7c00) continue;
             double next = (h & 0x7fff) != 0x7bff ? (double)f16_to_f32((uint16_t)(h + 1)) : h & 0x8000 ? -65536 : 65536;
@@ -184,31 +184,134 @@ static void halves(void) {
             x[0] = middle;
             x[1] = x[3] = nextafterf(middle, want);
             x[2] = x[4] = nextafterf(middle, (float)next);
-            k->att->narrow(back, x, 5);
+            k->cache->narrow(back, x, 5);
             CHECK(back[0] == half + (h & 1));
             CHECK(back[1] == half && back[2] == half + 1 && back[3] == half && back[4] == half + 1);
         }
 }
 
-/* Bytes with scales: the same bits as ref's, for keys (KEY_LANES wide) and values, of any length. */
+/* Groups of KEY_LANES slots of n entries in bytes: any bytes, and scales up to 0.02. `bytes` of a slot. */
+static uint8_t *random_groups(size_t groups, size_t n, size_t bytes) {
+    size_t head = 2 * KEY_LANES * scale_blocks(n), all = head + KEY_LANES * bytes;
+    uint8_t *p = malloc(groups * all);
+    for (size_t i = 0; i < groups * all; i++) p[i] = (uint8_t)random_u32();
+    for (size_t g = 0; g < groups; g++)
+        for (size_t i = 0; i < head; i += 2) {
+            uint16_t scale = f32_to_f16(fabsf(random_float()) / 50);
+            memcpy(p + g * all + i, &scale, 2);
+        }
+    return p;
+}
+
+/* Keys of bytes as floats: ref's bits. */
 static void bytes_widened(void) {
     const Kernels *k;
     for (int i = 0; (k = kernels_row(i)); i++)
-        for (size_t n = 1; n <= 130; n++)
-            for (size_t lanes = 1; lanes <= KEY_LANES; lanes += KEY_LANES - 1) {
-                size_t n_scales = (n + Q_BLOCK - 1) / Q_BLOCK * lanes;
-                uint16_t *scales = malloc(n_scales * sizeof *scales);
-                int8_t *q = malloc(n * lanes);
-                float *out = poisoned(n * lanes), *want = poisoned(n * lanes);
-                for (size_t j = 0; j < n_scales; j++) scales[j] = (uint16_t)(random_u32() % 0x7c00);
-                for (size_t j = 0; j < n * lanes; j++) q[j] = (int8_t)random_u32();
-                for (size_t j = 0; j < n * lanes; j++)
-                    want[j] = f16_to_f32(scales[j / lanes / Q_BLOCK * lanes + j % lanes]) * (float)q[j];
-                k->cache->widen_q8(out, scales, q, n, lanes);
-                CHECK(memcmp(out, want, n * lanes * sizeof *out) == 0);
-                check_margins(out, n * lanes);
-                free(scales), free(q), poisoned_free(out), poisoned_free(want);
+        for (size_t d = 1; d <= 130; d++) {
+            uint8_t *group = random_groups(1, d, key_line_bytes(d));
+            float *out = poisoned(d * KEY_LANES), *want = poisoned(d * KEY_LANES);
+            k->cache->widen_keys(out, group, d);
+            kernels_ref.cache->widen_keys(want, group, d);
+            CHECK(memcmp(out, want, d * KEY_LANES * sizeof *out) == 0);
+            check_margins(out, d * KEY_LANES);
+            free(group), poisoned_free(out), poisoned_free(want);
+        }
+}
+
+/* Scores of bytes against float64. Sums of bytes are exact, so that what rounds is one product and one sum for each
+ * block of 32: five blocks of |q| |k| <= 1 * 127 * 0.02 * 32. */
+static void scores_of_bytes(const Kernels *k, size_t d, size_t n) {
+    size_t groups = 1 + d % 5, blocks = scale_blocks(d), bytes = key_line_bytes(d);
+    uint8_t *keys = random_groups(groups, d, bytes);
+    QueryBlock *q = calloc(n * blocks, sizeof *q);
+    float *s = poisoned(n * SCORE_ROW), *key = poisoned(groups * d * KEY_LANES);
+    for (size_t j = 0; j < n * blocks; j++) {
+        q[j].scale = fabsf(random_float()) / 127;
+        for (size_t i = 0; i < Q_BLOCK && j % blocks * Q_BLOCK + i < d; i++)
+            q[j].sum += q[j].q[i] = (int8_t)((int)(random_u32() % 255) - 127);
+    }
+    for (size_t g = 0; g < groups; g++)
+        kernels_ref.cache->widen_keys(key + g * d * KEY_LANES, keys + g * KEY_LANES * (2 * blocks + bytes), d);
+    k->cache->scores_q8(s, q, n, keys, d, groups, (Soon){keys, groups * KEY_LANES * (2 * blocks + bytes)});
+    for (size_t j = 0; j < n; j++)
+        for (size_t t = 0; t < SCORE_ROW; t++) {
+            double want = 0;
+            if (t >= groups * KEY_LANES) break;
+            for (size_t i = 0; i < d; i++) {
+                const QueryBlock *b = &q[j * blocks + i / Q_BLOCK];
+                want += (double)b->scale * b->q[i % Q_BLOCK] *
+                        (double)key[(t / KEY_LANES * d + i) * KEY_LANES + t % KEY_LANES];
             }
+            NEAR(s[j * SCORE_ROW + t], want, 5 * 82 * 1.2e-7, 0);
+        }
+    check_margins(s, n * SCORE_ROW);
+    free(keys), free(q), poisoned_free(s), poisoned_free(key);
+}
+
+/* Weights by values of bytes: ref's but for the rounding of six products and sums of at most 0.5 * 127 * 0.02 * 32 * 2.
+ * Slots that nobody sees have a scale that is NaN, and their weights are NaN as well. */
+static void values_of_bytes(const Kernels *k, size_t d, size_t n, size_t first) {
+    size_t width = whole_lanes(d), groups = (first + KEY_BLOCK + KEY_LANES - 1) / KEY_LANES, blocks = scale_blocks(d);
+    size_t group = KEY_LANES * (2 * blocks + width);
+    uint8_t *v = random_groups(groups, width, width);
+    float *p = poisoned(n * SCORE_ROW), *acc = poisoned(n * width), *want = poisoned(n * width);
+    Span spans[20];
+    Running run[20];
+    int lo, hi;
+    random_spans(spans, run, n, (int)(first % 3 * 12), &lo, &hi);
+    memcpy(want, acc, n * width * sizeof *acc);
+    for (int t = 0; t < KEY_BLOCK; t++) {
+        size_t slot = first + (size_t)t;
+        uint16_t *scale = (uint16_t *)(void *)(v + slot / KEY_LANES * group) + slot % KEY_LANES;
+        for (size_t b = 0; (t < lo || t >= hi) && b < blocks; b++) scale[b * KEY_LANES] = 0x7e00;
+        for (size_t j = 0; j < n; j++) {
+            p[j * SCORE_ROW + (size_t)t] = fabsf(p[j * SCORE_ROW + (size_t)t]) / 2;
+            if (t < spans[j].lo || t >= spans[j].hi) p[j * SCORE_ROW + (size_t)t] = NAN;
+        }
+    }
+    k->cache->mix_q8(acc, p, spans, run, n, v, first, width, (Soon){v, groups * group});
+    kernels_ref.cache->mix_q8(want, p, spans, run, n, v, first, width, (Soon){0});
+    for (size_t i = 0; i < n * width; i++) NEAR(acc[i], want[i], 82 * 6 * 6e-8, 0);
+    check_margins(acc, n * width);
+    free(v), poisoned_free(p), poisoned_free(acc), poisoned_free(want);
+}
+
+static void bytes_multiplied(void) {
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++)
+        for (size_t d = 1; d <= 130; d += d < 40 ? 1 : 9)
+            for (size_t n = 1; n <= 20; n += n < 9 ? 1 : 11) {
+                scores_of_bytes(k, d, n);
+                values_of_bytes(k, d, n, (d + n) % KEY_LANES);
+            }
+}
+
+/* The weights of ref's products of bytes are those of a sum in float64, but for half a step of each block's largest:
+ * of weights below 0.5 that is 0.5 / 254, in 40 slots or fewer, of bytes by 0.02. */
+static void weights_as_bytes(void) {
+    enum { D = 40, WIDTH = 48, GROUPS = 5 };
+    for (size_t first = 0; first < KEY_LANES; first++) {
+        size_t group = KEY_LANES * (2 * 2 + WIDTH);
+        uint8_t *v = random_groups(GROUPS, WIDTH, WIDTH);
+        float p[SCORE_ROW], acc[WIDTH] = {0};
+        Span span = {.lo = 5, .hi = 45};
+        Running run = {.shrink = 1};
+        for (int t = 0; t < KEY_BLOCK; t++) p[t] = fabsf(random_float()) / 2;
+        kernels_ref.cache->mix_q8(acc, p, &span, &run, 1, v, first, WIDTH, (Soon){0});
+        for (size_t i = 0; i < D; i++) {
+            double want = 0;
+            for (int t = span.lo; t < span.hi; t++) {
+                const uint8_t *of = v + (first + (size_t)t) / KEY_LANES * group;
+                size_t lane = (first + (size_t)t) % KEY_LANES;
+                uint16_t scale;
+                memcpy(&scale, of + 2 * (i / Q_BLOCK * KEY_LANES + lane), 2);
+                want += (double)p[t] * (double)f16_to_f32(scale) *
+                        (int8_t)of[2 * KEY_LANES * 2 + (lane / 4 * WIDTH + i) * 4 + lane % 4];
+            }
+            NEAR(acc[i], want, 40 * (0.5 / 254) * 0.02 * 128 / 4, 0); /* errors go either way: a quarter of all */
+        }
+        free(v);
+    }
 }
 
 /* Keys rotated where they lie, each by its own angles: rope_rotate of each; floats and half floats, part of a head,
@@ -220,7 +323,7 @@ static void rotated(const Kernels *k, size_t d, int rotary_dim, RopePairing pair
     uint16_t *key16 = malloc(n * sizeof *key16);
     float head[64], cosines[32], sines[32];
     const KeyAngles a = {.cos = c, .sin = s, .rotary_dim = rotary_dim, .pairing = pairing};
-    if (half) kernels_ref.att->narrow(key16, key, n), kernels_ref.cache->widen(key, key16, n);
+    if (half) kernels_ref.cache->narrow(key16, key, n), kernels_ref.cache->widen(key, key16, n);
     k->att->rotate(out, half ? (Numbers){key16, 1} : (Numbers){.at = key}, d, &a, FIRST, GROUPS);
     for (size_t t = 0; t < GROUPS * KEY_LANES; t++) {
         size_t at = t / KEY_LANES * d * KEY_LANES + t % KEY_LANES;
@@ -250,7 +353,9 @@ const Test tests_kernels_attention[] = {
     {"kernels/running softmax", running_softmax},
     {"kernels/exp's last places", exp_ulp},
     {"kernels/half floats", halves},
-    {"kernels/bytes with scales", bytes_widened},
+    {"kernels/keys of bytes as floats", bytes_widened},
+    {"kernels/products of bytes", bytes_multiplied},
+    {"kernels/weights as bytes", weights_as_bytes},
     {"kernels/keys rotated where they lie", rotate_rows},
     {0},
 };

@@ -13,7 +13,7 @@ extern const AttentionKernels neon_attention;
 extern const VectorKernels neon_vector;
 extern const EncoderKernels neon_encoder;
 extern const TrainKernels neon_train;
-extern const CacheKernels neon_cache;
+extern const CacheKernels neon_cache, neondot_cache;
 
 /* matmul for float weights (neon_floats.c); 0: these are none, and nothing was done. */
 int neon_matmul_floats(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1);

@@ -1,9 +1,7 @@
-/* kernels/arm/neon_attention.c - attention and the cache for the NEON rows: attention_tiles.h, softmax_rows.h,
- * state_tiles.h, cache_loops.h. */
+/* kernels/arm/neon_attention.c - attention for the NEON rows: attention_tiles.h, softmax_rows.h, state_tiles.h. */
 #include "neon.h"
 #include "neon_vectors.h"
 #include "kernels/attention_tiles.h"
-#include "kernels/cache_loops.h"
 #include "kernels/softmax_rows.h"
 #include "kernels/state_tiles.h"
 #include "kernels/delta_tiles.h"
@@ -26,6 +24,4 @@ INLINE float32x4_t inside4(float32x4_t x, int t, Span span) {
 INLINE Vec vec_inside(Vec x, int t, Span span) { return (Vec){inside4(x.lo, t, span), inside4(x.hi, t + 4, span)}; }
 
 const AttentionKernels neon_attention = {
-    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .delta = delta,
-    .narrow = narrow};
-const CacheKernels neon_cache = {.widen = widen, .widen_q8 = widen_q8};
+    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .delta = delta};

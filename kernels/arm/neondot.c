@@ -40,5 +40,5 @@ static const MatmulKernels own = {
 extern const Kernels kernels_neondot;
 const Kernels kernels_neondot = {
     .name = "neondot", .lanes = VEC, .mat = &own, .att = &neon_attention, .vec = &neon_vector,
-    .enc = &neon_encoder, .cache = &neon_cache, .train = &neon_train,
+    .enc = &neon_encoder, .cache = &neondot_cache, .train = &neon_train,
 };

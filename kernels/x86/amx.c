@@ -172,5 +172,5 @@ static const MatmulKernels own = {
 extern const Kernels kernels_amx;
 const Kernels kernels_amx = {
     .name = "amx", .lanes = VEC, .mat = &own, .att = &avx512_attention, .vec = &avx2_vector,
-    .enc = &avx2_encoder, .cache = &avx512_cache, .train = &avx512_train,
+    .enc = &avx2_encoder, .cache = &avx512vnni_cache, .train = &avx512_train,
 };

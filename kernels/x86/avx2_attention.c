@@ -1,9 +1,8 @@
-/* kernels/x86/avx2_attention.c - attention and the cache for the AVX2 row: attention_tiles.h, softmax_rows.h,
- * state_tiles.h, cache_loops.h. Against ref: FMA rounds once where ref rounds twice; exp is vectors.h's polynomial. */
+/* kernels/x86/avx2_attention.c - attention for the AVX2 row: attention_tiles.h, softmax_rows.h, state_tiles.h. Against
+ * ref: FMA rounds once where ref rounds twice; exp is vectors.h's polynomial. */
 #include "avx2.h"
 #include "avx2_vectors.h"
 #include "kernels/attention_tiles.h"
-#include "kernels/cache_loops.h"
 #include "kernels/softmax_rows.h"
 #include "kernels/state_tiles.h"
 #include "kernels/delta_tiles.h"
@@ -28,6 +27,4 @@ INLINE Vec vec_inside(Vec x, int t, Span span) {
 }
 
 const AttentionKernels avx2_attention = {
-    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .delta = delta,
-    .narrow = narrow};
-const CacheKernels avx2_cache = {.widen = widen, .widen_q8 = widen_q8};
+    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .delta = delta};

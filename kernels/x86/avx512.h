@@ -10,7 +10,7 @@
 enum { AVX512_BLOCKS = 12, AVX512_FLOATS = 12 }; /* tokens of the widest tile (panel.h), block formats and floats */
 
 extern const AttentionKernels avx512_attention;
-extern const CacheKernels avx512_cache;
+extern const CacheKernels avx512_cache, avx512vnni_cache;
 extern const TrainKernels avx512_train;
 
 /* matmul for float weights (avx512_floats.c); 0: these are none, and nothing was done. */

@@ -1,9 +1,8 @@
-/* kernels/x86/avx512_attention.c - attention and the cache for the AVX-512 rows: attention_tiles.h, state_tiles.h,
- * cache_loops.h. A vector is a whole group of keys. */
+/* kernels/x86/avx512_attention.c - attention for the AVX-512 rows: attention_tiles.h, state_tiles.h. A vector
+ * is a whole group of keys. */
 #include "avx512.h"
 #include "avx512_vectors.h"
 #include "kernels/attention_tiles.h"
-#include "kernels/cache_loops.h"
 #include "kernels/state_tiles.h"
 #include "kernels/delta_tiles.h"
 
@@ -50,6 +49,4 @@ static void softmax(float *s, const Span *spans, Running *run, size_t n) {
 }
 
 const AttentionKernels avx512_attention = {
-    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .delta = delta,
-    .narrow = narrow};
-const CacheKernels avx512_cache = {.widen = widen, .widen_q8 = widen_q8};
+    .scores = scores, .rotate = rotate, .softmax = softmax, .mix = mix, .state_step = state_step, .delta = delta};

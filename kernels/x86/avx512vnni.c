@@ -31,5 +31,5 @@ static const MatmulKernels own = {
 extern const Kernels kernels_avx512vnni;
 const Kernels kernels_avx512vnni = {
     .name = "avx512vnni", .lanes = VEC, .mat = &own, .att = &avx512_attention, .vec = &avx2_vector,
-    .enc = &avx2_encoder, .cache = &avx512_cache, .train = &avx512_train,
+    .enc = &avx2_encoder, .cache = &avx512vnni_cache, .train = &avx512_train,
 };

@@ -1,0 +1,115 @@
+/* bench/programs/attention.c - softmax attention by itself: bench-attention [POSITIONS]. One thread; every kernel row
+ * and cache, heads of four shapes. A token behind so many positions (8192): bytes of cache a second, beside a plain
+ * read of as many; a prompt of 512: of the row's FMA peak. Both are measured in the same round; medians of nine. */
+#include "attention/softmax.h"
+#include "base/system.h"
+#include "kernels/peaks.h"
+#include "kernels/rows.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROUNDS = 9, PROMPT = 512, MOST_DIM = 128 };
+
+/* Query heads that share a key head, how many key heads, and their width. */
+typedef struct {
+    int group, heads, d;
+} Shape;
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x) {
+    qsort(x, ROUNDS, sizeof *x, by_value);
+    return x[ROUNDS / 2];
+}
+
+static void fill(float *x, size_t n, unsigned seed) {
+    for (size_t i = 0; i < n; i++) seed = seed * 1664525u + 1013904223u, x[i] = (float)(int32_t)seed / 2147483648.0f;
+}
+
+static void store(KVCache *c, size_t positions, const Kernels *kernels) {
+    float k[MOST_DIM], v[MOST_DIM];
+    for (int h = 0; h < c->n_kv_heads; h++)
+        for (size_t t = 0; t < positions; t++) {
+            fill(k, (size_t)c->head_dim, (unsigned)t * 2 + 1), fill(v, (size_t)c->head_dim, (unsigned)t * 2 + 2);
+            cache_store(c, 0, h, t, k, v, kernels);
+        }
+}
+
+/* Seconds for n tokens, the last of which sees `end` positions, in all heads. */
+static double attend(const KVCache *c, const Shape *s, size_t n, size_t end, const float *q, float *out, float *scratch,
+                     const Kernels *kernels) {
+    size_t tile = ATTENTION_QUERIES / (size_t)s->group, group = (size_t)s->group, d = (size_t)s->d;
+    double t0 = clock_seconds();
+    for (int h = 0; h < s->heads; h++)
+        for (size_t t = 0; t < n; t += tile) {
+            size_t m = n - t < tile ? n - t : tile;
+            AttentionQuery queries[ATTENTION_QUERIES];
+            for (size_t j = 0; j < m * group; j++)
+                queries[j] = (AttentionQuery){.q = q + j * d, .out = out + j * d, .end = end - n + t + j / group + 1,
+                                              .scale = 1 / sqrtf((float)d)};
+            attention_softmax(queries, m * group, c, 0, h, scratch, kernels);
+        }
+    return clock_seconds() - t0;
+}
+
+static double read_rate(const KVCache *c, size_t bytes, const Peaks *peaks) {
+    static volatile uint64_t sink;
+    double t0 = clock_seconds();
+    sink = peaks->read(c->k, bytes / PEAK_READ * PEAK_READ, 4);
+    return (double)bytes / (clock_seconds() - t0);
+}
+
+static double fma_rate(const Peaks *peaks) {
+    static volatile float sink;
+    const size_t rounds = 200000;
+    double t0 = clock_seconds();
+    sink = peaks->fma.run(rounds);
+    return (double)(rounds * peaks->fma.ops) / (clock_seconds() - t0);
+}
+
+static int measure(const Kernels *kernels, CacheType type, const Shape *s, size_t positions) {
+    const Peaks *peaks = peaks_of(kernels->name);
+    size_t floats = attention_scratch(type, s->d, s->d), n = ATTENTION_QUERIES * (size_t)s->d;
+    float *q = malloc((2 * n + floats) * sizeof *q), *out = q + n, *scratch = out + n;
+    double token[ROUNDS], prompt[ROUNDS], read[ROUNDS], fma[ROUNDS];
+    char err[200];
+    KVCache c;
+    if (!q || cache_init(&c, type, 1, s->heads, s->d, s->d, positions, err, sizeof err)) return free(q), 1;
+    store(&c, positions, kernels);
+    fill(q, n, 7);
+    size_t bytes = (size_t)s->heads * (c.k_stride + c.v_stride);
+    for (int i = 0; i < ROUNDS; i++) {
+        read[i] = read_rate(&c, bytes, peaks), fma[i] = fma_rate(peaks);
+        token[i] = (double)bytes / attend(&c, s, 1, positions, q, out, scratch, kernels) / read[i];
+        double ops = 4.0 * s->d * s->group * s->heads * PROMPT * (PROMPT + 1) / 2;
+        prompt[i] = ops / attend(&c, s, PROMPT, PROMPT, q, out, scratch, kernels) / fma[i];
+    }
+    double share = median(token), rate = median(read);
+    printf("%-11s %-5s %5d %5d %5d  %10.1f  %5.0f %%  %9.0f %%\n", kernels->name, cache_formats[type].name, s->group,
+           s->heads, s->d, share * rate / 1e9, 100 * share, 100 * median(prompt));
+    cache_free(&c);
+    free(q);
+    return 0;
+}
+
+int main(int argc, char **argv) {
+    static const Shape shapes[] = {{8, 4, 64}, {4, 8, 128}, {1, 8, 64}, {1, 8, 128}};
+    size_t positions = argc > 1 ? strtoul(argv[1], NULL, 10) : 8192;
+    const Kernels *kernels;
+    if (positions < PROMPT) return fprintf(stderr, "usage: bench-attention [POSITIONS] (512 or more)\n"), 2;
+    printf("a token behind %zu positions: GB of cache a second, and of what a plain read gives; a prompt of %d: of the "
+           "FMA peak\n", positions, PROMPT);
+    printf("row         cache group heads   dim        GB/s  of read  of FMA peak\n");
+    for (int row = 1; (kernels = kernels_row(row)); row++)
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+            for (int type = CACHE_F32; type <= CACHE_Q8_0; type++)
+                if (measure(kernels, (CacheType)type, &shapes[i], positions))
+                    return fprintf(stderr, "bench-attention: out of memory\n"), 1;
+    return 0;
+}

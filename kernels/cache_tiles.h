@@ -1,0 +1,288 @@
+/* kernels/cache_tiles.h - a cache's half floats made floats and back, and products of its bytes (cache_kernels.h),
+ * whatever the width of a vector. A row includes it behind its vectors (vectors.h) and
+ *     enum { MOST_ROWS };       queries of the widest tile: 4 or 8
+ *     enum { KEYS_OFF_128 };    whether dot_keys takes keys to be 128 more than they are; sums then begin at
+ *                               -128 * sum of q
+ *     typedef .. Line;          4 bytes for each of VEC slots or columns
+ *     typedef .. Ints;          a whole number of 32 bits for each of them
+ *     typedef .. Keys;          a line of keys, as dot_keys wants it
+ * and defines the functions declared first. As in panel_tiles.h a lane belongs to a slot (a column, of values), and
+ * nothing is summed across lanes. Every sum of bytes is exact, whatever tile it falls into. */
+#ifndef CACHE_TILES_H
+#define CACHE_TILES_H
+
+#include "cache_kernels.h"
+#include "inline.h"
+
+INLINE Line line_load(const uint8_t *p);
+INLINE Line line_all(const int8_t *p); /* the 4 bytes at p for every lane */
+INLINE Ints ints_all(int32_t x);
+INLINE Vec ints_to_floats(Ints v);
+INLINE Vec line_floats(Line v, int i); /* of byte i < 4 of every lane */
+INLINE Keys keys_of(Line k);
+INLINE Ints dot_keys(Ints sum, Keys k, Line q);
+INLINE Ints dot_values(Ints sum, Line w, Line v); /* 0 <= w */
+INLINE size_t strips_at_once(size_t rows); /* of VEC slots, that a tile of so many queries takes: 1, 2 or 4 */
+/* MatmulKernels.quantize of Q_BLOCK products p_t v_t, none below 0. */
+INLINE void weight_bytes(int8_t *q, float *scale, const float *p, const float *v);
+
+enum { STRIPS = KEY_LANES / VEC, LINE = 4 * VEC }; /* of VEC slots, in a group; bytes of a Line */
+
+static void narrow(uint16_t *out, const float *x, size_t n) {
+    size_t i = 0;
+    for (; i + VEC <= n; i += VEC) vec_store_half(out + i, vec_load(x + i));
+    for (; i < n; i++) out[i] = float_to_half(x[i]);
+}
+
+static void widen(float *out, const uint16_t *x, size_t n) {
+    size_t i = 0;
+    for (; i + VEC <= n; i += VEC) vec_store(out + i, vec_load_half(x + i));
+    for (; i < n; i++) out[i] = half_to_float(x[i]);
+}
+
+INLINE size_t q8_group(size_t entries, size_t bytes) { return KEY_LANES * (2 * scale_blocks(entries) + bytes); }
+INLINE const uint8_t *q8_lines(const uint8_t *group, size_t n) { return group + 2 * KEY_LANES * scale_blocks(n); }
+
+static void widen_keys(float *out, const uint8_t *group, size_t head_dim) {
+    const uint8_t *lines = q8_lines(group, head_dim);
+    for (size_t i = 0; i < head_dim; i++, out += KEY_LANES) {
+        const uint8_t *scales = group + i / Q_BLOCK * 2 * KEY_LANES;
+        UNROLL
+        for (size_t s = 0; s < STRIPS; s++) {
+            Line line = line_load(lines + (i / 4 * STRIPS + s) * LINE);
+            vec_store(out + s * VEC, vec_mul(vec_load_half(scales + s * 2 * VEC), line_floats(line, (int)(i % 4))));
+        }
+    }
+}
+
+/* What is wanted soon, so many cache lines at a step. */
+typedef struct {
+    const char *at, *end;
+    size_t lines;
+} Fetch;
+
+INLINE Fetch fetch_of(Soon soon, size_t n, size_t steps) {
+    enum { FEW = 16 }; /* of more queries the next block is in the second-level cache already */
+    if (n > FEW || !soon.bytes || !steps) return (Fetch){0};
+    return (Fetch){soon.from, (const char *)soon.from + soon.bytes, (soon.bytes / 64 + steps) / steps};
+}
+
+INLINE void fetch_step(Fetch *f) {
+    for (size_t x = 0; x < f->lines && f->at < f->end; x++, f->at += 64) __builtin_prefetch(f->at, 0, 2);
+}
+
+/* ---- scores ---- */
+
+typedef struct {
+    float *s;
+    const QueryBlock *q;
+    const uint8_t *k;
+    size_t head_dim, group; /* group: bytes of one */
+    Fetch fetch;
+} ScoresJob;
+
+/* Queries j .. j+Q-1, strips x .. x+S-1. */
+INLINE void score_tile(int Q, int S, ScoresJob *job, size_t j, size_t x) {
+    size_t blocks = scale_blocks(job->head_dim), n_lines = (job->head_dim + 3) / 4;
+    const QueryBlock *q = job->q + j * blocks;
+    const uint8_t *scales[4], *lines[4];
+    Vec acc[MOST_ROWS][4];
+    UNROLL
+    for (size_t v = 0; v < (size_t)S; v++) {
+        scales[v] = job->k + (x + v) / STRIPS * job->group + (x + v) % STRIPS * 2 * VEC;
+        lines[v] = q8_lines(job->k + (x + v) / STRIPS * job->group, job->head_dim) + (x + v) % STRIPS * LINE;
+    }
+    UNROLL
+    for (int t = 0; t < Q; t++)
+        UNROLL
+        for (int v = 0; v < S; v++) acc[t][v] = vec_zero();
+    for (size_t b = 0; b < blocks; b++, n_lines -= Q_BLOCK / 4) {
+        const size_t whole = Q_BLOCK / 4, m = n_lines < whole ? n_lines : whole;
+        Ints sum[MOST_ROWS][4];
+        UNROLL
+        for (size_t t = 0; t < (size_t)Q; t++)
+            UNROLL
+            for (int v = 0; v < S; v++) sum[t][v] = ints_all(KEYS_OFF_128 ? -128 * q[t * blocks + b].sum : 0);
+        for (size_t i = 0; i < m; i++) {
+            Keys k[4];
+            if (j == 0) fetch_step(&job->fetch);
+            UNROLL
+            for (int v = 0; v < S; v++) k[v] = keys_of(line_load(lines[v] + (b * whole + i) * STRIPS * LINE));
+            UNROLL
+            for (size_t t = 0; t < (size_t)Q; t++) {
+                Line at = line_all(q[t * blocks + b].q + 4 * i);
+                UNROLL
+                for (int v = 0; v < S; v++) sum[t][v] = dot_keys(sum[t][v], k[v], at);
+            }
+        }
+        UNROLL
+        for (int v = 0; v < S; v++) {
+            Vec scale = vec_load_half(scales[v] + b * 2 * KEY_LANES);
+            UNROLL
+            for (size_t t = 0; t < (size_t)Q; t++)
+                acc[t][v] = vec_fma(acc[t][v], ints_to_floats(sum[t][v]),
+                                    vec_mul(scale, vec_all(q[t * blocks + b].scale)));
+        }
+    }
+    UNROLL
+    for (size_t t = 0; t < (size_t)Q; t++)
+        UNROLL
+        for (size_t v = 0; v < (size_t)S; v++) vec_store(job->s + (j + t) * SCORE_ROW + (x + v) * VEC, acc[t][v]);
+}
+
+INLINE void score_rows(int Q, ScoresJob *job, size_t j, size_t strips) {
+    const size_t most = strips_at_once((size_t)Q);
+    size_t x = 0;
+    for (; x + most <= strips; x += most) score_tile(Q, (int)most, job, j, x);
+    for (; x < strips; x++) score_tile(Q, 1, job, j, x);
+}
+
+/* Queries of the next tile where n are left. */
+INLINE size_t next_rows(size_t n) { return n >= MOST_ROWS ? MOST_ROWS : n >= 4 ? 4 : n >= 2 ? 2 : 1; }
+
+static void scores_q8(float *s, const QueryBlock *q, size_t n, const uint8_t *k, size_t head_dim, size_t groups,
+                      Soon soon) {
+    size_t most = strips_at_once(next_rows(n)), strips = groups * STRIPS, line_steps = (head_dim + 3) / 4;
+    ScoresJob job = {s, q, k, head_dim, q8_group(head_dim, key_line_bytes(head_dim)),
+                     fetch_of(soon, n, (strips / most + strips % most) * line_steps)};
+    for (size_t j = 0, rows; j < n; j += rows) switch (rows = next_rows(n - j)) {
+        case 1: score_rows(1, &job, j, strips); break;
+        case 2: score_rows(2, &job, j, strips); break;
+        case 4: score_rows(4, &job, j, strips); break;
+        default: score_rows(MOST_ROWS, &job, j, strips);
+        }
+}
+
+/* ---- values ---- */
+
+enum { WEIGHTS = Q_BLOCK + 4 }; /* of slots that may begin inside of a line's four */
+
+/* Queries' sums acc, whose weights meet lines of 4 slots by some columns. */
+typedef struct {
+    float *acc;
+    size_t ld; /* from a query's sums to the next one's */
+    int8_t (*w)[WEIGHTS];
+    float *scale;
+    const uint8_t *v; /* these columns of the group's first line */
+    size_t quad, i, end; /* the group's line that is the i-th of w's; end of w's */
+    size_t line, scales; /* bytes of a line of all columns; of a group's scales, between its last line and the next */
+} MixTile;
+
+INLINE void mix_tile(int Q, int S, MixTile m, Fetch *fetch) {
+    Ints sum[MOST_ROWS][2];
+    UNROLL
+    for (int t = 0; t < Q; t++)
+        UNROLL
+        for (int x = 0; x < S; x++) sum[t][x] = ints_all(0);
+    for (m.v += m.quad * m.line; m.i < m.end; m.i++) {
+        Line line[2];
+        fetch_step(fetch);
+        UNROLL
+        for (int x = 0; x < S; x++) line[x] = line_load(m.v + x * LINE);
+        UNROLL
+        for (int t = 0; t < Q; t++) {
+            Line w = line_all(m.w[t] + 4 * m.i);
+            UNROLL
+            for (int x = 0; x < S; x++) sum[t][x] = dot_values(sum[t][x], w, line[x]);
+        }
+        m.v += m.line;
+        if (++m.quad % (KEY_LANES / 4) == 0) m.v += m.scales;
+    }
+    UNROLL
+    for (size_t t = 0; t < (size_t)Q; t++)
+        UNROLL
+        for (size_t x = 0; x < (size_t)S; x++) {
+            float *acc = m.acc + t * m.ld + x * VEC;
+            vec_store(acc, vec_fma(vec_load(acc), ints_to_floats(sum[t][x]), vec_all(m.scale[t])));
+        }
+}
+
+/* All columns of a block of them, so many strips of VEC. */
+INLINE void mix_strips(int Q, MixTile m, size_t strips, Fetch *fetch) {
+    for (; strips >= 2; strips -= 2, m.acc += 2 * VEC, m.v += 2 * LINE) mix_tile(Q, 2, m, fetch);
+    if (STRIPS == 1 && strips) mix_tile(Q, 1, m, fetch);
+}
+
+/* p_t scale_t of the Q_BLOCK slots from t0 on as bytes; 0 outside of the span. */
+INLINE void span_weights(int8_t *q, float *scale, const float *p, const float *scales, Span span, int t0) {
+    if (span.lo <= t0 && span.hi >= t0 + Q_BLOCK) {
+        weight_bytes(q, scale, p + t0, scales + t0);
+        return;
+    }
+    float part[Q_BLOCK] = {0}, theirs[Q_BLOCK] = {0};
+    for (int t = span.lo > t0 ? span.lo : t0; t < span.hi && t < t0 + Q_BLOCK; t++)
+        part[t - t0] = p[t], theirs[t - t0] = scales[t];
+    weight_bytes(q, scale, part, theirs);
+}
+
+/* A block of the cache's values, or Q_BLOCK columns of it. */
+typedef struct {
+    const uint8_t *v; /* its groups; slot t is their (first + t)-th */
+    size_t first, width, group;
+    const float *scales; /* slot t's at [first + t] */
+    size_t column;
+} MixJob;
+
+/* Rows of the next tile from p, spans and acc on, and one block of columns. */
+INLINE void mix_rows(int Q, const MixJob *job, float *acc, const float *p, const Span *spans, Fetch *fetch) {
+    size_t rest = job->width - job->column, strips = (rest < Q_BLOCK ? rest : Q_BLOCK) / VEC;
+    size_t scale_bytes = 2 * KEY_LANES * scale_blocks(job->width), off = job->first % 4;
+    Span all = spans[0];
+    for (int t = 1; t < Q; t++) {
+        if (spans[t].lo >= spans[t].hi) continue;
+        if (all.lo >= all.hi || spans[t].lo < all.lo) all.lo = spans[t].lo;
+        if (all.lo >= all.hi || spans[t].hi > all.hi) all.hi = spans[t].hi;
+    }
+    for (int t0 = 0; t0 < KEY_BLOCK; t0 += Q_BLOCK) {
+        int lo = all.lo > t0 ? all.lo - t0 : 0, hi = all.hi < t0 + Q_BLOCK ? all.hi - t0 : Q_BLOCK;
+        if (lo >= hi) continue;
+        int8_t w[MOST_ROWS][WEIGHTS] = {{0}};
+        float scale[MOST_ROWS];
+        UNROLL
+        for (size_t t = 0; t < (size_t)Q; t++)
+            span_weights(w[t] + off, &scale[t], p + t * SCORE_ROW, job->scales + job->first, spans[t], t0);
+        size_t from = (off + (size_t)lo) / 4, quad = (job->first + (size_t)t0) / 4 + from;
+        mix_strips(Q, (MixTile){.acc = acc + job->column, .ld = job->width, .w = w, .scale = scale,
+                                .v = job->v + quad / (KEY_LANES / 4) * job->group + scale_bytes + 4 * job->column,
+                                .quad = quad % (KEY_LANES / 4), .i = from, .end = (off + (size_t)hi + 3) / 4,
+                                .line = 4 * job->width, .scales = scale_bytes}, strips, fetch);
+    }
+}
+
+static void mix_q8(float *acc, const float *p, const Span *spans, const Running *run, size_t n, const uint8_t *v,
+                   size_t first, size_t width, Soon soon) {
+    MixJob job = {.v = v, .first = first, .width = width, .group = q8_group(width, width)};
+    size_t lo = KEY_BLOCK, hi = 0;
+    Fetch fetch = fetch_of(soon, n, KEY_BLOCK / 4 * ((width + 2 * VEC - 1) / (2 * VEC))), none = {0};
+    for (size_t j = 0; j < n; j++) {
+        if (spans[j].lo >= spans[j].hi) continue;
+        if ((size_t)spans[j].lo < lo) lo = (size_t)spans[j].lo;
+        if ((size_t)spans[j].hi > hi) hi = (size_t)spans[j].hi;
+        for (size_t i = 0; run[j].shrink != 1 && i < width; i += VEC) {
+            float *at = acc + j * width + i;
+            vec_store(at, vec_mul(vec_all(run[j].shrink), vec_load(at)));
+        }
+    }
+    for (; job.column < width && lo < hi; job.column += Q_BLOCK) {
+        float scales[SCORE_ROW] = {0};
+        for (size_t g = (first + lo) / KEY_LANES; g * KEY_LANES < first + hi; g++)
+            UNROLL
+            for (size_t x = 0; x < KEY_LANES; x += VEC)
+                vec_store(scales + g * KEY_LANES + x,
+                          vec_load_half(v + g * job.group + 2 * (job.column / Q_BLOCK * KEY_LANES + x)));
+        job.scales = scales;
+        for (size_t j = 0, rows; j < n; j += rows) {
+            float *to = acc + j * width;
+            const float *from = p + j * SCORE_ROW;
+            Fetch *soon_too = j ? &none : &fetch;
+            switch (rows = next_rows(n - j)) {
+            case 1: mix_rows(1, &job, to, from, spans + j, soon_too); break;
+            case 2: mix_rows(2, &job, to, from, spans + j, soon_too); break;
+            case 4: mix_rows(4, &job, to, from, spans + j, soon_too); break;
+            default: mix_rows(MOST_ROWS, &job, to, from, spans + j, soon_too);
+            }
+        }
+    }
+}
+
+#endif
