@@ -14,7 +14,7 @@
 #include "cache_kernels.h"
 #include "inline.h"
 
-INLINE Line line_load(const uint8_t *p);
+INLINE Line line_load(const uint8_t *p); /* into a register, now: gcc would load it again for each use */
 INLINE Line line_all(const int8_t *p); /* the 4 bytes at p for every lane */
 INLINE Ints ints_all(int32_t x);
 INLINE Vec ints_to_floats(Ints v);
@@ -23,8 +23,11 @@ INLINE Keys keys_of(Line k);
 INLINE Ints dot_keys(Ints sum, Keys k, Line q);
 INLINE Ints dot_values(Ints sum, Line w, Line v); /* 0 <= w */
 INLINE size_t strips_at_once(size_t rows); /* of VEC slots, that a tile of so many queries takes: 1, 2 or 4 */
-/* MatmulKernels.quantize of Q_BLOCK products p_t v_t, none below 0. */
-INLINE void weight_bytes(int8_t *q, float *scale, const float *p, const float *v);
+
+enum { WEIGHTS = Q_BLOCK + 4 }; /* of slots that may begin inside of a line's four */
+
+/* MatmulKernels.quantize of Q times Q_BLOCK numbers, none below 0, into q[..][off ..]. */
+INLINE void weight_bytes(int Q, int8_t (*q)[WEIGHTS], size_t off, float *scale, float (*w)[Q_BLOCK]);
 
 enum { STRIPS = KEY_LANES / VEC, LINE = 4 * VEC }; /* of VEC slots, in a group; bytes of a Line */
 
@@ -57,18 +60,18 @@ static void widen_keys(float *out, const uint8_t *group, size_t head_dim) {
 
 /* What is wanted soon, so many cache lines at a step. */
 typedef struct {
-    const char *at, *end;
+    const char *at;
     size_t lines;
 } Fetch;
 
 INLINE Fetch fetch_of(Soon soon, size_t n, size_t steps) {
     enum { FEW = 16 }; /* of more queries the next block is in the second-level cache already */
     if (n > FEW || !soon.bytes || !steps) return (Fetch){0};
-    return (Fetch){soon.from, (const char *)soon.from + soon.bytes, (soon.bytes / 64 + steps) / steps};
+    return (Fetch){soon.from, (soon.bytes / 64 + steps) / steps};
 }
 
 INLINE void fetch_step(Fetch *f) {
-    for (size_t x = 0; x < f->lines && f->at < f->end; x++, f->at += 64) __builtin_prefetch(f->at, 0, 2);
+    for (size_t x = 0; x < f->lines; x++, f->at += 64) __builtin_prefetch(f->at, 0, 2);
 }
 
 /* ---- scores ---- */
@@ -81,11 +84,29 @@ typedef struct {
     Fetch fetch;
 } ScoresJob;
 
+/* sum += n lines by the bytes from q on, of each of Q queries, `apart` blocks apart. */
+INLINE void score_lines(int Q, int S, Ints (*sum)[4], const uint8_t *const *lines, size_t at, const QueryBlock *q,
+                        size_t apart, size_t i, size_t n) {
+    UNROLL
+    for (size_t end = i + n; i < end; i++) {
+        Keys k[4];
+        UNROLL
+        for (int v = 0; v < S; v++) k[v] = keys_of(line_load(lines[v] + (at + i) * STRIPS * LINE));
+        UNROLL
+        for (size_t t = 0; t < (size_t)Q; t++) {
+            Line four = line_all(q[t * apart].q + 4 * i);
+            UNROLL
+            for (int v = 0; v < S; v++) sum[t][v] = dot_keys(sum[t][v], k[v], four);
+        }
+    }
+}
+
 /* Queries j .. j+Q-1, strips x .. x+S-1. */
 INLINE void score_tile(int Q, int S, ScoresJob *job, size_t j, size_t x) {
-    size_t blocks = scale_blocks(job->head_dim), n_lines = (job->head_dim + 3) / 4;
+    const size_t blocks = scale_blocks(job->head_dim), n_lines = (job->head_dim + 3) / 4;
     const QueryBlock *q = job->q + j * blocks;
     const uint8_t *scales[4], *lines[4];
+    Fetch fetch = job->fetch;
     Vec acc[MOST_ROWS][4];
     UNROLL
     for (size_t v = 0; v < (size_t)S; v++) {
@@ -96,38 +117,30 @@ INLINE void score_tile(int Q, int S, ScoresJob *job, size_t j, size_t x) {
     for (int t = 0; t < Q; t++)
         UNROLL
         for (int v = 0; v < S; v++) acc[t][v] = vec_zero();
-    for (size_t b = 0; b < blocks; b++, n_lines -= Q_BLOCK / 4) {
-        const size_t whole = Q_BLOCK / 4, m = n_lines < whole ? n_lines : whole;
+    for (size_t at = 0; at < n_lines; at += Q_BLOCK / 4, q++) {
+        size_t n = n_lines - at < Q_BLOCK / 4 ? n_lines - at : Q_BLOCK / 4;
         Ints sum[MOST_ROWS][4];
         UNROLL
         for (size_t t = 0; t < (size_t)Q; t++)
             UNROLL
-            for (int v = 0; v < S; v++) sum[t][v] = ints_all(KEYS_OFF_128 ? -128 * q[t * blocks + b].sum : 0);
-        for (size_t i = 0; i < m; i++) {
-            Keys k[4];
-            if (j == 0) fetch_step(&job->fetch);
-            UNROLL
-            for (int v = 0; v < S; v++) k[v] = keys_of(line_load(lines[v] + (b * whole + i) * STRIPS * LINE));
-            UNROLL
-            for (size_t t = 0; t < (size_t)Q; t++) {
-                Line at = line_all(q[t * blocks + b].q + 4 * i);
-                UNROLL
-                for (int v = 0; v < S; v++) sum[t][v] = dot_keys(sum[t][v], k[v], at);
-            }
-        }
+            for (int v = 0; v < S; v++) sum[t][v] = ints_all(KEYS_OFF_128 ? -128 * q[t * blocks].sum : 0);
+        if (j == 0) fetch_step(&fetch);
+        if (n == Q_BLOCK / 4) score_lines(Q, S, sum, lines, at, q, blocks, 0, Q_BLOCK / 4);
+        else
+            for (size_t i = 0; i < n; i++) score_lines(Q, S, sum, lines, at, q, blocks, i, 1);
         UNROLL
         for (int v = 0; v < S; v++) {
-            Vec scale = vec_load_half(scales[v] + b * 2 * KEY_LANES);
+            Vec scale = vec_load_half(scales[v] + at / (Q_BLOCK / 4) * 2 * KEY_LANES);
             UNROLL
             for (size_t t = 0; t < (size_t)Q; t++)
-                acc[t][v] = vec_fma(acc[t][v], ints_to_floats(sum[t][v]),
-                                    vec_mul(scale, vec_all(q[t * blocks + b].scale)));
+                acc[t][v] = vec_fma(acc[t][v], ints_to_floats(sum[t][v]), vec_mul(scale, vec_all(q[t * blocks].scale)));
         }
     }
     UNROLL
     for (size_t t = 0; t < (size_t)Q; t++)
         UNROLL
         for (size_t v = 0; v < (size_t)S; v++) vec_store(job->s + (j + t) * SCORE_ROW + (x + v) * VEC, acc[t][v]);
+    job->fetch = fetch;
 }
 
 INLINE void score_rows(int Q, ScoresJob *job, size_t j, size_t strips) {
@@ -142,9 +155,9 @@ INLINE size_t next_rows(size_t n) { return n >= MOST_ROWS ? MOST_ROWS : n >= 4 ?
 
 static void scores_q8(float *s, const QueryBlock *q, size_t n, const uint8_t *k, size_t head_dim, size_t groups,
                       Soon soon) {
-    size_t most = strips_at_once(next_rows(n)), strips = groups * STRIPS, line_steps = (head_dim + 3) / 4;
+    size_t most = strips_at_once(next_rows(n)), strips = groups * STRIPS;
     ScoresJob job = {s, q, k, head_dim, q8_group(head_dim, key_line_bytes(head_dim)),
-                     fetch_of(soon, n, (strips / most + strips % most) * line_steps)};
+                     fetch_of(soon, n, (strips / most + strips % most) * scale_blocks(head_dim))};
     for (size_t j = 0, rows; j < n; j += rows) switch (rows = next_rows(n - j)) {
         case 1: score_rows(1, &job, j, strips); break;
         case 2: score_rows(2, &job, j, strips); break;
@@ -155,8 +168,6 @@ static void scores_q8(float *s, const QueryBlock *q, size_t n, const uint8_t *k,
 
 /* ---- values ---- */
 
-enum { WEIGHTS = Q_BLOCK + 4 }; /* of slots that may begin inside of a line's four */
-
 /* Queries' sums acc, whose weights meet lines of 4 slots by some columns. */
 typedef struct {
     float *acc;
@@ -164,29 +175,37 @@ typedef struct {
     int8_t (*w)[WEIGHTS];
     float *scale;
     const uint8_t *v; /* these columns of the group's first line */
-    size_t quad, i, end; /* the group's line that is the i-th of w's; end of w's */
+    size_t first, i, end; /* the group's line that is the i-th of w's; end of w's */
     size_t line, scales; /* bytes of a line of all columns; of a group's scales, between its last line and the next */
 } MixTile;
 
+INLINE void mix_lines(int Q, int S, Ints (*sum)[2], const MixTile *m, size_t first, size_t i, size_t n) {
+    UNROLL
+    for (size_t x = 0; x < n; x++) {
+        Line line[2];
+        UNROLL
+        for (int v = 0; v < S; v++) line[v] = line_load(m->v + (first + x) * m->line + v * LINE);
+        UNROLL
+        for (int t = 0; t < Q; t++) {
+            Line w = line_all(m->w[t] + 4 * (i + x));
+            UNROLL
+            for (int v = 0; v < S; v++) sum[t][v] = dot_values(sum[t][v], w, line[v]);
+        }
+    }
+}
+
 INLINE void mix_tile(int Q, int S, MixTile m, Fetch *fetch) {
+    const size_t whole = KEY_LANES / 4;
     Ints sum[MOST_ROWS][2];
     UNROLL
     for (int t = 0; t < Q; t++)
         UNROLL
         for (int x = 0; x < S; x++) sum[t][x] = ints_all(0);
-    for (m.v += m.quad * m.line; m.i < m.end; m.i++) {
-        Line line[2];
+    for (; m.i < m.end; m.v += whole * m.line + m.scales, m.i += whole - m.first, m.first = 0) {
         fetch_step(fetch);
-        UNROLL
-        for (int x = 0; x < S; x++) line[x] = line_load(m.v + x * LINE);
-        UNROLL
-        for (int t = 0; t < Q; t++) {
-            Line w = line_all(m.w[t] + 4 * m.i);
-            UNROLL
-            for (int x = 0; x < S; x++) sum[t][x] = dot_values(sum[t][x], w, line[x]);
-        }
-        m.v += m.line;
-        if (++m.quad % (KEY_LANES / 4) == 0) m.v += m.scales;
+        if (m.first == 0 && m.end - m.i >= whole) mix_lines(Q, S, sum, &m, 0, m.i, whole);
+        else
+            for (size_t x = m.first, i = m.i; x < whole && i < m.end; x++, i++) mix_lines(Q, S, sum, &m, x, i, 1);
     }
     UNROLL
     for (size_t t = 0; t < (size_t)Q; t++)
@@ -203,16 +222,13 @@ INLINE void mix_strips(int Q, MixTile m, size_t strips, Fetch *fetch) {
     if (STRIPS == 1 && strips) mix_tile(Q, 1, m, fetch);
 }
 
-/* p_t scale_t of the Q_BLOCK slots from t0 on as bytes; 0 outside of the span. */
-INLINE void span_weights(int8_t *q, float *scale, const float *p, const float *scales, Span span, int t0) {
-    if (span.lo <= t0 && span.hi >= t0 + Q_BLOCK) {
-        weight_bytes(q, scale, p + t0, scales + t0);
-        return;
-    }
-    float part[Q_BLOCK] = {0}, theirs[Q_BLOCK] = {0};
-    for (int t = span.lo > t0 ? span.lo : t0; t < span.hi && t < t0 + Q_BLOCK; t++)
-        part[t - t0] = p[t], theirs[t - t0] = scales[t];
-    weight_bytes(q, scale, part, theirs);
+/* p_t scale_t of the Q_BLOCK slots from t0 on; 0 outside of the span. */
+INLINE void span_weights(float *w, const float *p, const float *scales, Span span, int t0) {
+    UNROLL
+    for (int t = 0; t < Q_BLOCK; t += VEC)
+        vec_store(w + t, vec_mul(vec_load(p + t0 + t), vec_load(scales + t0 + t)));
+    for (int t = 0; t < Q_BLOCK && t0 + t < span.lo; t++) w[t] = 0;
+    for (int t = Q_BLOCK; t > 0 && t0 + t > span.hi; t--) w[t - 1] = 0;
 }
 
 /* A block of the cache's values, or Q_BLOCK columns of it. */
@@ -236,15 +252,15 @@ INLINE void mix_rows(int Q, const MixJob *job, float *acc, const float *p, const
     for (int t0 = 0; t0 < KEY_BLOCK; t0 += Q_BLOCK) {
         int lo = all.lo > t0 ? all.lo - t0 : 0, hi = all.hi < t0 + Q_BLOCK ? all.hi - t0 : Q_BLOCK;
         if (lo >= hi) continue;
-        int8_t w[MOST_ROWS][WEIGHTS] = {{0}};
-        float scale[MOST_ROWS];
-        UNROLL
+        int8_t bytes[MOST_ROWS][WEIGHTS] = {{0}};
+        float scale[MOST_ROWS], w[MOST_ROWS][Q_BLOCK];
         for (size_t t = 0; t < (size_t)Q; t++)
-            span_weights(w[t] + off, &scale[t], p + t * SCORE_ROW, job->scales + job->first, spans[t], t0);
+            span_weights(w[t], p + t * SCORE_ROW, job->scales + job->first, spans[t], t0);
+        weight_bytes(Q, bytes, off, scale, w);
         size_t from = (off + (size_t)lo) / 4, quad = (job->first + (size_t)t0) / 4 + from;
-        mix_strips(Q, (MixTile){.acc = acc + job->column, .ld = job->width, .w = w, .scale = scale,
+        mix_strips(Q, (MixTile){.acc = acc + job->column, .ld = job->width, .w = bytes, .scale = scale,
                                 .v = job->v + quad / (KEY_LANES / 4) * job->group + scale_bytes + 4 * job->column,
-                                .quad = quad % (KEY_LANES / 4), .i = from, .end = (off + (size_t)hi + 3) / 4,
+                                .first = quad % (KEY_LANES / 4), .i = from, .end = (off + (size_t)hi + 3) / 4,
                                 .line = 4 * job->width, .scales = scale_bytes}, strips, fetch);
     }
 }
@@ -253,7 +269,7 @@ static void mix_q8(float *acc, const float *p, const Span *spans, const Running 
                    size_t first, size_t width, Soon soon) {
     MixJob job = {.v = v, .first = first, .width = width, .group = q8_group(width, width)};
     size_t lo = KEY_BLOCK, hi = 0;
-    Fetch fetch = fetch_of(soon, n, KEY_BLOCK / 4 * ((width + 2 * VEC - 1) / (2 * VEC))), none = {0};
+    Fetch fetch = fetch_of(soon, n, KEY_BLOCK / KEY_LANES * ((width + 2 * VEC - 1) / (2 * VEC))), none = {0};
     for (size_t j = 0; j < n; j++) {
         if (spans[j].lo >= spans[j].hi) continue;
         if ((size_t)spans[j].lo < lo) lo = (size_t)spans[j].lo;

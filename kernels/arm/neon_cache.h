@@ -48,11 +48,8 @@ INLINE Ints dot_keys(Ints sum, Keys k, Line q) {
 INLINE Ints dot_values(Ints sum, Line w, Line v) { return dot_keys(sum, w, v); }
 
 INLINE size_t strips_at_once(size_t rows) { return 4 / rows; }
-INLINE void weight_bytes(int8_t *q, float *scale, const float *p, const float *v) {
-    float w[Q_BLOCK];
-    UNROLL
-    for (int t = 0; t < Q_BLOCK; t += VEC) vec_store(w + t, vec_mul(vec_load(p + t), vec_load(v + t)));
-    neon_quantize(q, scale, w, Q_BLOCK, Q_BLOCK);
+INLINE void weight_bytes(int Q, int8_t (*q)[WEIGHTS], size_t off, float *scale, float (*w)[Q_BLOCK]) {
+    for (int t = 0; t < Q; t++) neon_quantize(q[t] + off, &scale[t], w[t], Q_BLOCK, Q_BLOCK);
 }
 
 #endif

@@ -13,7 +13,11 @@ typedef struct {
 
 #include "kernels/cache_tiles.h"
 
-INLINE Line line_load(const uint8_t *p) { return _mm256_loadu_si256((const __m256i *)(const void *)p); }
+INLINE Line line_load(const uint8_t *p) {
+    __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
+    __asm__("" : "+x"(v));
+    return v;
+}
 
 INLINE Line line_all(const int8_t *p) {
     int32_t v;
@@ -30,7 +34,9 @@ INLINE Vec line_floats(Line v, int i) {
 INLINE Keys keys_of(Line k) { return (Keys){_mm256_abs_epi8(k), k}; }
 
 INLINE Ints dot_values(Ints sum, Line w, Line v) {
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(w, v), _mm256_set1_epi16(1)));
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(w, v), _mm256_set1_epi16(1)));
+    __asm__("" : "+x"(sum)); /* pinned, as in avx2_matmul.c */
+    return sum;
 }
 
 INLINE Ints dot_keys(Ints sum, Keys k, Line q) { return dot_values(sum, k.magnitude, _mm256_sign_epi8(q, k.k)); }
@@ -38,11 +44,8 @@ INLINE Ints dot_keys(Ints sum, Keys k, Line q) { return dot_values(sum, k.magnit
 /* Of 16 registers four are sums, and four the floats they become. */
 INLINE size_t strips_at_once(size_t rows) { return 4 / rows; }
 
-INLINE void weight_bytes(int8_t *q, float *scale, const float *p, const float *v) {
-    float w[Q_BLOCK];
-    UNROLL
-    for (int t = 0; t < Q_BLOCK; t += VEC) vec_store(w + t, vec_mul(vec_load(p + t), vec_load(v + t)));
-    avx2_quantize(q, scale, w, Q_BLOCK, Q_BLOCK);
+INLINE void weight_bytes(int Q, int8_t (*q)[WEIGHTS], size_t off, float *scale, float (*w)[Q_BLOCK]) {
+    for (int t = 0; t < Q; t++) avx2_quantize(q[t] + off, &scale[t], w[t], Q_BLOCK, Q_BLOCK);
 }
 
 const CacheKernels avx2_cache = {

@@ -14,7 +14,11 @@ typedef __m512i Ints;
 
 #include "kernels/cache_tiles.h"
 
-INLINE Line line_load(const uint8_t *p) { return _mm512_loadu_si512((const void *)p); }
+INLINE Line line_load(const uint8_t *p) {
+    __m512i v = _mm512_loadu_si512((const void *)p);
+    __asm__("" : "+v"(v));
+    return v;
+}
 
 INLINE Line line_all(const int8_t *p) {
     int32_t v;
@@ -31,17 +35,22 @@ INLINE Vec line_floats(Line v, int i) {
 /* Up to 16 of 32 registers are sums. */
 INLINE size_t strips_at_once(size_t rows) { return rows >= 4 ? 2 : 4; }
 
-/* As integers the bits of floats that are not negative have their order, a NaN on top. */
-INLINE void weight_bytes(int8_t *q, float *scale, const float *p, const float *v) {
-    __m512 a = vec_mul(vec_load(p), vec_load(v)), b = vec_mul(vec_load(p + VEC), vec_load(v + VEC));
-    __m512i top = _mm512_max_epi32(_mm512_castps_si512(_mm512_abs_ps(a)), _mm512_castps_si512(_mm512_abs_ps(b)));
-    float amax = _mm_cvtss_f32(_mm_castsi128_ps(_mm_cvtsi32_si128(_mm512_reduce_max_epi32(top))));
-    float per = amax >= 1e-30f && amax <= 3.4028234e38f ? 127 / amax : 0;
-    *scale = amax < 1e-30f ? 0 : per > 0 ? amax / 127 : NAN;
-    __m512 by = vec_all(per);
-    if (per == 0) a = b = by;
-    _mm_storeu_si128((__m128i *)(void *)q, _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(_mm512_mul_ps(a, by))));
-    _mm_storeu_si128((__m128i *)(void *)(q + 16), _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(_mm512_mul_ps(b, by))));
+/* As integers the bits of floats without a sign have their order, a NaN on top. */
+INLINE void weight_bytes(int Q, int8_t (*q)[WEIGHTS], size_t off, float *scale, float (*w)[Q_BLOCK]) {
+    UNROLL
+    for (int t = 0; t < Q; t++) {
+        Vec a = vec_load(w[t]), b = vec_load(w[t] + VEC);
+        __m512i top = _mm512_max_epi32(_mm512_castps_si512(_mm512_abs_ps(a)), _mm512_castps_si512(_mm512_abs_ps(b)));
+        float amax = _mm_cvtss_f32(_mm_castsi128_ps(_mm_cvtsi32_si128(_mm512_reduce_max_epi32(top))));
+        float per = amax >= 1e-30f && amax <= 3.4028234e38f ? 127 / amax : 0;
+        scale[t] = amax < 1e-30f ? 0 : per > 0 ? amax / 127 : NAN;
+        Vec by = vec_all(per);
+        const __mmask16 any = per > 0 ? 0xffff : 0;
+        __m128i low = _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(_mm512_maskz_mul_ps(any, a, by)));
+        __m128i high = _mm512_cvtepi32_epi8(_mm512_cvtps_epi32(_mm512_maskz_mul_ps(any, b, by)));
+        _mm_storeu_si128((__m128i *)(void *)(q[t] + off), low);
+        _mm_storeu_si128((__m128i *)(void *)(q[t] + off + VEC), high);
+    }
 }
 
 #endif
