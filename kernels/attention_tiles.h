@@ -43,7 +43,7 @@ INLINE void tile(int Q, int G, int half, int fresh, Product *p, size_t j, size_t
         for (size_t v = 0; v < (size_t)G * GROUP_VECTORS; v++)
             acc[q][v] = fresh ? vec_zero() : vec_load(c + q * ldc + v * VEC);
     for (size_t i = p->i0; i < i1; i++) {
-        for (size_t x = 0; x < lines && p->soon < p->soon_end; x++, p->soon += 64) __builtin_prefetch(p->soon, 0, 2);
+        for (size_t x = 0; x < lines && p->soon < p->soon_end; x++, p->soon += 64) __builtin_prefetch(p->soon, 0, 3);
         UNROLL
         for (size_t v = 0; v < (size_t)G * GROUP_VECTORS; v += GROUP_VECTORS) {
             Vec row[GROUP_VECTORS];

@@ -60,18 +60,18 @@ static void widen_keys(float *out, const uint8_t *group, size_t head_dim) {
 
 /* What is wanted soon, so many cache lines at a step. */
 typedef struct {
-    const char *at;
+    const char *at, *end;
     size_t lines;
 } Fetch;
 
 INLINE Fetch fetch_of(Soon soon, size_t n, size_t steps) {
     enum { FEW = 16 }; /* of more queries the next block is in the second-level cache already */
     if (n > FEW || !soon.bytes || !steps) return (Fetch){0};
-    return (Fetch){soon.from, (soon.bytes / 64 + steps) / steps};
+    return (Fetch){soon.from, (const char *)soon.from + soon.bytes, (soon.bytes / 64 + steps) / steps};
 }
 
 INLINE void fetch_step(Fetch *f) {
-    for (size_t x = 0; x < f->lines; x++, f->at += 64) __builtin_prefetch(f->at, 0, 2);
+    for (size_t x = 0; x < f->lines && f->at < f->end; x++, f->at += 64) __builtin_prefetch(f->at, 0, 3);
 }
 
 /* ---- scores ---- */
@@ -86,10 +86,11 @@ typedef struct {
 
 /* sum += n lines by the bytes from q on, of each of Q queries, `apart` blocks apart. */
 INLINE void score_lines(int Q, int S, Ints (*sum)[4], const uint8_t *const *lines, size_t at, const QueryBlock *q,
-                        size_t apart, size_t i, size_t n) {
+                        size_t apart, size_t i, size_t n, Fetch *fetch) {
     UNROLL
     for (size_t end = i + n; i < end; i++) {
         Keys k[4];
+        fetch_step(fetch);
         UNROLL
         for (int v = 0; v < S; v++) k[v] = keys_of(line_load(lines[v] + (at + i) * STRIPS * LINE));
         UNROLL
@@ -106,7 +107,7 @@ INLINE void score_tile(int Q, int S, ScoresJob *job, size_t j, size_t x) {
     const size_t blocks = scale_blocks(job->head_dim), n_lines = (job->head_dim + 3) / 4;
     const QueryBlock *q = job->q + j * blocks;
     const uint8_t *scales[4], *lines[4];
-    Fetch fetch = job->fetch;
+    Fetch fetch = j ? (Fetch){0} : job->fetch;
     Vec acc[MOST_ROWS][4];
     UNROLL
     for (size_t v = 0; v < (size_t)S; v++) {
@@ -124,10 +125,9 @@ INLINE void score_tile(int Q, int S, ScoresJob *job, size_t j, size_t x) {
         for (size_t t = 0; t < (size_t)Q; t++)
             UNROLL
             for (int v = 0; v < S; v++) sum[t][v] = ints_all(KEYS_OFF_128 ? -128 * q[t * blocks].sum : 0);
-        if (j == 0) fetch_step(&fetch);
-        if (n == Q_BLOCK / 4) score_lines(Q, S, sum, lines, at, q, blocks, 0, Q_BLOCK / 4);
+        if (n == Q_BLOCK / 4) score_lines(Q, S, sum, lines, at, q, blocks, 0, Q_BLOCK / 4, &fetch);
         else
-            for (size_t i = 0; i < n; i++) score_lines(Q, S, sum, lines, at, q, blocks, i, 1);
+            for (size_t i = 0; i < n; i++) score_lines(Q, S, sum, lines, at, q, blocks, i, 1, &fetch);
         UNROLL
         for (int v = 0; v < S; v++) {
             Vec scale = vec_load_half(scales[v] + at / (Q_BLOCK / 4) * 2 * KEY_LANES);
@@ -140,7 +140,7 @@ INLINE void score_tile(int Q, int S, ScoresJob *job, size_t j, size_t x) {
     for (size_t t = 0; t < (size_t)Q; t++)
         UNROLL
         for (size_t v = 0; v < (size_t)S; v++) vec_store(job->s + (j + t) * SCORE_ROW + (x + v) * VEC, acc[t][v]);
-    job->fetch = fetch;
+    if (j == 0) job->fetch = fetch;
 }
 
 INLINE void score_rows(int Q, ScoresJob *job, size_t j, size_t strips) {
@@ -157,7 +157,7 @@ static void scores_q8(float *s, const QueryBlock *q, size_t n, const uint8_t *k,
                       Soon soon) {
     size_t most = strips_at_once(next_rows(n)), strips = groups * STRIPS;
     ScoresJob job = {s, q, k, head_dim, q8_group(head_dim, key_line_bytes(head_dim)),
-                     fetch_of(soon, n, (strips / most + strips % most) * scale_blocks(head_dim))};
+                     fetch_of(soon, n, (strips / most + strips % most) * ((head_dim + 3) / 4))};
     for (size_t j = 0, rows; j < n; j += rows) switch (rows = next_rows(n - j)) {
         case 1: score_rows(1, &job, j, strips); break;
         case 2: score_rows(2, &job, j, strips); break;
@@ -179,10 +179,12 @@ typedef struct {
     size_t line, scales; /* bytes of a line of all columns; of a group's scales, between its last line and the next */
 } MixTile;
 
-INLINE void mix_lines(int Q, int S, Ints (*sum)[2], const MixTile *m, size_t first, size_t i, size_t n) {
+INLINE void mix_lines(int Q, int S, Ints (*sum)[2], const MixTile *m, size_t first, size_t i, size_t n,
+                      Fetch *fetch) {
     UNROLL
     for (size_t x = 0; x < n; x++) {
         Line line[2];
+        fetch_step(fetch);
         UNROLL
         for (int v = 0; v < S; v++) line[v] = line_load(m->v + (first + x) * m->line + v * LINE);
         UNROLL
@@ -194,18 +196,19 @@ INLINE void mix_lines(int Q, int S, Ints (*sum)[2], const MixTile *m, size_t fir
     }
 }
 
-INLINE void mix_tile(int Q, int S, MixTile m, Fetch *fetch) {
+INLINE void mix_tile(int Q, int S, MixTile m, Fetch *soon) {
     const size_t whole = KEY_LANES / 4;
+    Fetch fetch = *soon;
     Ints sum[MOST_ROWS][2];
     UNROLL
     for (int t = 0; t < Q; t++)
         UNROLL
         for (int x = 0; x < S; x++) sum[t][x] = ints_all(0);
     for (; m.i < m.end; m.v += whole * m.line + m.scales, m.i += whole - m.first, m.first = 0) {
-        fetch_step(fetch);
-        if (m.first == 0 && m.end - m.i >= whole) mix_lines(Q, S, sum, &m, 0, m.i, whole);
+        if (m.first == 0 && m.end - m.i >= whole) mix_lines(Q, S, sum, &m, 0, m.i, whole, &fetch);
         else
-            for (size_t x = m.first, i = m.i; x < whole && i < m.end; x++, i++) mix_lines(Q, S, sum, &m, x, i, 1);
+            for (size_t x = m.first, i = m.i; x < whole && i < m.end; x++, i++)
+                mix_lines(Q, S, sum, &m, x, i, 1, &fetch);
     }
     UNROLL
     for (size_t t = 0; t < (size_t)Q; t++)
@@ -214,6 +217,7 @@ INLINE void mix_tile(int Q, int S, MixTile m, Fetch *fetch) {
             float *acc = m.acc + t * m.ld + x * VEC;
             vec_store(acc, vec_fma(vec_load(acc), ints_to_floats(sum[t][x]), vec_all(m.scale[t])));
         }
+    *soon = fetch;
 }
 
 /* All columns of a block of them, so many strips of VEC. */
@@ -269,7 +273,7 @@ static void mix_q8(float *acc, const float *p, const Span *spans, const Running 
                    size_t first, size_t width, Soon soon) {
     MixJob job = {.v = v, .first = first, .width = width, .group = q8_group(width, width)};
     size_t lo = KEY_BLOCK, hi = 0;
-    Fetch fetch = fetch_of(soon, n, KEY_BLOCK / KEY_LANES * ((width + 2 * VEC - 1) / (2 * VEC))), none = {0};
+    Fetch fetch = fetch_of(soon, n, KEY_BLOCK / 4 * ((width + 2 * VEC - 1) / (2 * VEC))), none = {0};
     for (size_t j = 0; j < n; j++) {
         if (spans[j].lo >= spans[j].hi) continue;
         if ((size_t)spans[j].lo < lo) lo = (size_t)spans[j].lo;
