@@ -1,7 +1,7 @@
 /* bench/programs/attention.c - softmax attention by itself: bench-attention [POSITIONS]. One thread; every kernel row
- * and cache, heads of four shapes. A token behind so many positions (8192): positions of a key head a microsecond, bytes
- * of cache a second, beside a plain read of as many; a prompt of 512: of the row's FMA peak. All are measured in the
- * same round; medians of nine. */
+ * and cache, heads of four shapes. A token behind so many positions (8192): positions of a key head a microsecond,
+ * bytes of cache a second, beside a plain read of as many; a prompt of 512: of the row's FMA peak. All are measured in
+ * the same round; medians of nine. */
 #include "attention/softmax.h"
 #include "base/system.h"
 #include "kernels/peaks.h"
@@ -95,8 +95,8 @@ static int measure(const Kernels *kernels, CacheType type, const Shape *s, size_
     }
     double share = median(token), rate = median(read);
     printf("%-11s %-5s %5d %5d %5d %12.1f %9.1f  %5.0f %%  %9.0f %%\n", kernels->name, cache_formats[type].name,
-           s->group, s->heads, s->d, share * rate / 1e6 * (double)positions * s->heads / (double)bytes, share * rate / 1e9,
-           100 * share, 100 * median(prompt));
+           s->group, s->heads, s->d, share * rate / 1e6 * (double)positions * s->heads / (double)bytes,
+           share * rate / 1e9, 100 * share, 100 * median(prompt));
     cache_free(&c);
     free(q);
     return 0;
@@ -107,8 +107,8 @@ int main(int argc, char **argv) {
     size_t positions = argc > 1 ? strtoul(argv[1], NULL, 10) : 8192;
     const Kernels *kernels;
     if (positions < PROMPT) return fprintf(stderr, "usage: bench-attention [POSITIONS] (512 or more)\n"), 2;
-    printf("a token behind %zu positions: those of a head a microsecond, GB of cache a second, and of what a plain read "
-           "gives; a prompt of %d: of the FMA peak\n", positions, PROMPT);
+    printf("a token behind %zu positions: those of a head a microsecond, GB of cache a second, and of what a plain "
+           "read gives; a prompt of %d: of the FMA peak\n", positions, PROMPT);
     printf("row         cache group heads   dim positions/us      GB/s  of read  of FMA peak\n");
     for (int row = 1; (kernels = kernels_row(row)); row++)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
