@@ -82,6 +82,7 @@ typedef struct {
     const char *pre, *jieba;     /* a tokenizer's: GGUF's name of the pre-tokenizer; jieba's dictionary */
     RoformerProgress progress;
     void *progress_arg;
+    const char *panels; /* keep the weights as this processor wants them in this file, or "auto": beside the model */
 } RoformerOptions;
 
 /* Open a GGUF file, a Hugging Face folder, or a llama2.c file; path NULL: the small model that is compiled in. options

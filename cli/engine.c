@@ -241,6 +241,7 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
         .threads = (int)a->machine.threads,
         .progress = on_progress,
         .progress_arg = &e->progress,
+        .panels = a->machine.panels,
         .copy = a->machine.no_mmap};
     e->progress = (Progress){.what = "loading", .start = started, .unit = "MB", .each = 1e6};
     uint64_t favor_seed;

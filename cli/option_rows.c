@@ -417,6 +417,9 @@ const Option options[] = {
      .help = "threads (all processors); the file does not depend on it", 1, 1024},
     {MACHINE, 0, "--kernels", "NAME", STRING, READERS, AT(machine.kernels),
      .help = "a row of the arithmetic (the fastest that runs here):", .choice = kernels_name},
+    {MACHINE, 0, "--panels", "FILE", STRING, READERS, AT(machine.panels),
+     .help = "keep the weights, laid out for this processor, in FILE, of about the model's size: the next start maps "
+             "it, is quicker, and shares the memory; auto: MODEL.8.panels or MODEL.16.panels. It may be deleted"},
     {MACHINE, 0, "--no-mmap", NULL, FLAG, READERS, AT(machine.no_mmap),
      .help = "copy F32, F16 and BF16 weights into large pages: a slower start, faster tokens (the file is mapped)"},
     {0},

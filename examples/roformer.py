@@ -66,7 +66,7 @@ _Options = _struct(
     rope_original=c.c_int64, n_ctx=c.c_int64, position_extend=_text, attention=_text, phi=_text, phi_key=_text,
     form=_text, epsilon=_doubles, favor_features=c.c_int, favor_seed=c.POINTER(c.c_uint64), arch=_text, mask=_text,
     pooler=_text, task=_text, loras=_texts, n_loras=c.c_size_t, kernels=_text, threads=c.c_int, copy=c.c_int, pre=_text,
-    jieba=_text, **_progress)
+    jieba=_text, **_progress, panels=_text)
 _SessionOptions = _struct("SessionOptions", n_ctx=c.c_size_t, threads=c.c_int, cache=_text, n_batch=c.c_size_t,
                           **_progress)
 _SamplerOptions = _struct(

@@ -139,7 +139,7 @@ static int open_all(RoformerModel *m, const char *path, const RoformerOptions *o
                                 .n_ctx_original = o->rope_original, .n_ctx = o->n_ctx},
                        .position_extend = o->position_extend, .task = o->task, .loras = o->loras,
                        .n_loras = (int)o->n_loras, .threads = o->threads, .copy = o->copy, .progress = o->progress,
-                       .progress_arg = o->progress_arg};
+                       .progress_arg = o->progress_arg, .panels = o->panels};
     int rc = check_numbers(o, err, errlen);
     if (rc == 0) rc = take_attention(&mo.attention, o, err, errlen);
     if (rc == 0) rc = take_roformer(&mo.roformer, o, &mask, &pooler, err, errlen);

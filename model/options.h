@@ -43,6 +43,7 @@ struct ModelOptions {
      * nobody. */
     int (*progress)(void *arg, size_t done, size_t total);
     void *progress_arg;
+    const char *panels; /* keep repacked weights in this file (kept.h), or, "auto", beside the model; NULL: do not */
     int copy; /* float weights are copied to large pages: opening takes longer, each token less; never other results */
 };
 

@@ -5,8 +5,10 @@
 
 #include "base/system.h"
 #include "base/threads.h"
+#include "kept.h"
 #include "kernels/panel.h"
 #include "matrices.h"
+#include "notes.h"
 #include "options.h"
 
 #include <errno.h>
@@ -47,39 +49,77 @@ static void copy(void *arg) {
         memcpy(j->out + i.at * row, (const uint8_t *)j->w->data + i.at * row, (i.end - i.at) * row);
 }
 
+/* Matrix e lies at `at` from now on. */
+static void give(const Job *j, const MatrixEntry *e, const uint8_t *at) {
+    if (has_panels(j, e->matrix)) e->matrix->panels = at;
+    else e->matrix->data = at;
+}
+
+static void give_all(Model *m, const Job *j, const uint8_t *at) {
+    MatrixEntry e;
+    for (size_t i = 0, n; model_matrix(m, i, &e); i++) {
+        if (!(n = own_bytes(j, &e))) continue;
+        give(j, &e, at);
+        at += n;
+    }
+    m->panels_size = 0; /* nothing of it is memory of our own */
+}
+
+static int repack_all(Model *m, const ModelOptions *o, Job *j, char *err, size_t errlen) {
+    MatrixEntry e;
+    j->out = m->panels = pages_new(m->panels_size);
+    if (!j->out)
+        return base_error(err, errlen, -ENOMEM, "%s: out of memory: %zu bytes for repacked weights", m->weights.path,
+                          m->panels_size);
+    for (size_t i = 0, n; model_matrix(m, i, &e); i++) {
+        const Matrix *w = j->w = e.matrix;
+        if (!(n = own_bytes(j, &e))) continue;
+        int panels = has_panels(j, w);
+        if (panels) j->shape = panel_shape(w, m->kernels->lanes);
+        team_run(&j->team, w->rows * w->cols < 1 << 20 ? 1 : j->team.most, panels ? fill : copy, j);
+        if (m->weights.n_files)
+            pages_drop(w->data, matrix_bytes(w)); /* at once, so that never much more than one copy is held */
+        give(j, &e, j->out);
+        j->out += n;
+        if (o && o->progress && o->progress(o->progress_arg, (size_t)(j->out - m->panels), m->panels_size))
+            return base_error(err, errlen, -EINTR, "%s: interrupted while it was read", m->weights.path);
+    }
+    return 0;
+}
+
+/* A model in memory has no file that panels could be beside or older than, and one that is changed as it is opened is
+ * not its file's. */
+static int may_keep(Model *m, const ModelOptions *o) {
+    const char *why = !m->panels_size       ? "the weights stay as the file has them"
+                      : !m->weights.n_files ? "the model has no file"
+                      : o->n_loras          ? "an adapter changes the weights"
+                      : o->task             ? "a task changes the weights"
+                                            : NULL;
+    if (why) weights_note(&m->weights, "nothing is kept (--panels): %s", why);
+    return !why;
+}
+
 int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     Job job = {.kernels = m->kernels, .copy = o && o->copy};
     int threads = o && o->threads > 0 ? o->threads : threads_most();
     MatrixEntry e;
     for (size_t i = 0; model_matrix(m, i, &e); i++) m->panels_size += own_bytes(&job, &e);
+    int keep = o && o->panels && may_keep(m, o);
     if (!m->panels_size) return 0;
     if (m->panels_size / 2 >
         m->weights.file_bytes + (1 << 20)) /* panels of 16 rows, of which a hostile file fills one */
         return base_error(err, errlen, -EINVAL,
                           "%s: its matrices have so few rows that they would take many times the file's size",
                           m->weights.path);
-    m->panels = pages_new(m->panels_size);
-    if (!m->panels || team_init(&job.team, threads))
-        return base_error(err, errlen, -ENOMEM, "%s: out of memory: %zu bytes for repacked weights", m->weights.path,
-                          m->panels_size);
-    job.out = m->panels;
-    int stop = 0;
-    for (size_t i = 0, n; !stop && model_matrix(m, i, &e); i++) {
-        Matrix *w = e.matrix;
-        if (!(n = own_bytes(&job, &e))) continue;
-        int panels = has_panels(&job, w);
-        job.w = w;
-        if (panels) job.shape = panel_shape(w, m->kernels->lanes);
-        team_run(&job.team, w->rows * w->cols < 1 << 20 ? 1 : job.team.most, panels ? fill : copy, &job);
-        if (m->weights.n_files)
-            pages_drop(w->data, matrix_bytes(w)); /* at once, so that never much more than one copy is held */
-        if (panels) w->panels = job.out;
-        else w->data = job.out;
-        job.out += n;
-        stop = o && o->progress && o->progress(o->progress_arg, (size_t)(job.out - m->panels), m->panels_size);
-    }
+    if (team_init(&job.team, threads))
+        return base_error(err, errlen, -ENOMEM, "%s: out of memory: threads to repack weights", m->weights.path);
+    const uint8_t *kept = NULL;
+    int rc = keep ? kept_open(&kept, m, o, &job.team, err, errlen) : 0;
+    if (rc == 0 && !kept) rc = repack_all(m, o, &job, err, errlen);
+    if (rc == 0 && !kept && keep) kept_write(m, o, &job.team);
+    if (rc == 0 && kept) give_all(m, &job, kept);
     team_free(&job.team);
-    return stop ? base_error(err, errlen, -EINTR, "%s: interrupted while it was read", m->weights.path) : 0;
+    return rc;
 }
 
 void model_unpack(Model *m) { pages_free(m->panels, m->panels_size); }
