@@ -39,11 +39,11 @@ static void codes_q5_1(Codes *c, const uint8_t *block) {
 }
 
 const BlockFormat blocks_32[] = {
-    {TENSOR_Q4_0, .sub = 32, .bits = 4, .zero = 8, .codes = block_codes_q4_0},
+    {TENSOR_Q4_0, .sub = 32, .bits = 4, .zero = 8, .plain = 2, .codes = block_codes_q4_0},
     {TENSOR_Q4_1, .sub = 32, .bits = 4, .minima = 1, .codes = codes_q4_1},
     {TENSOR_Q5_0, .sub = 32, .bits = 5, .zero = 16, .codes = codes_q5_0},
     {TENSOR_Q5_1, .sub = 32, .bits = 5, .minima = 1, .codes = codes_q5_1},
-    {TENSOR_Q8_0, .sub = 32, .bits = 8, .zero = 128, .codes = codes_q8_0},
+    {TENSOR_Q8_0, .sub = 32, .bits = 8, .zero = 128, .plain = 2, .codes = codes_q8_0},
     {0},
 };
 

@@ -28,6 +28,7 @@ typedef struct {
     int minima;       /* 1: it has minima */
     const int8_t *values; /* [16]: what codes stand for; NULL: for code - zero */
     int wide;         /* 1: d is bfloat16 */
+    int plain;        /* where in a block codes lie that are a panel's words already (panel.h), behind d; 0: nowhere */
     void (*codes)(Codes *out, const uint8_t *block);
 } BlockFormat;
 

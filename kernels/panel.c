@@ -63,12 +63,32 @@ static inline void fill_lines(uint8_t *to, const uint8_t *codes, int bits, size_
     }
 }
 
+/* A row whose codes need only be put where they belong. */
+static void fill_plain(uint8_t *out, const PanelShape *s, const QuantFormat *f, const BlockFormat *form,
+                       const uint8_t *row, size_t r) {
+    const size_t L = (size_t)s->lanes, line = 4 * L, words = (size_t)form->bits;
+    const uint32_t flip = form->bits == 8 && L != 8 ? 0x80808080 : 0;
+    uint8_t *lines = out + s->lines + 4 * r, *d = out + s->d + 2 * r;
+    for (size_t b = 0; b < s->blocks; b++, row += f->bytes, d += 2 * L) {
+        memcpy(d, row, 2);
+        for (size_t j = 0; j < words; j++, lines += line) {
+            uint32_t u;
+            memcpy(&u, row + form->plain + 4 * j, 4);
+            put(lines, u ^ flip);
+        }
+    }
+}
+
 /* Row r of the panel, `row` in the file. */
 static void fill_row(uint8_t *out, const PanelShape *s, const QuantFormat *f, const uint8_t *row, size_t r) {
     size_t L = (size_t)s->lanes, per = (size_t)f->block / Q_BLOCK;
     const BlockFormat *form = block_format(f->id);
     size_t subs = f->block == 256 ? Q_BLOCK / (size_t)form->sub : 0;
     Codes c;
+    if (form->plain) {
+        fill_plain(out, s, f, form, row, r);
+        return;
+    }
     for (size_t b = 0; b < s->blocks; b += per, row += f->bytes) {
         form->codes(&c, row);
         memcpy(out + s->d + (b / per * L + r) * 2, &c.d, 2);
