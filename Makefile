@@ -228,7 +228,7 @@ debug: ## build with -O0 -g in build/debug
 	@echo "built build/debug/run"
 
 $(B)/bench-models $(B)/bench-linear: $(B)/tests/build.o
-$(addprefix $(B)/bench-,models linear ids encoder probe attention): $(B)/bench-%: $(B)/bench/programs/%.o $(LIB)
+$(addprefix $(B)/bench-,models linear ids encoder probe attention draft): $(B)/bench-%: $(B)/bench/programs/%.o $(LIB)
 	$(Q)$(LINK) $(filter %.o,$^) $(LDFLAGS) -lm -o $@
 
 TRAINED := $(wildcard $(addprefix ../shared/data/,tales/tales-1m.gguf tales/tales-1m-f32.gguf llama2c/stories260K.bin))

@@ -141,7 +141,7 @@ static void test_gguf_bad_keys(void) {
 
 static void test_gguf_bad_header(void) {
     static Bytes f;
-    static const uint32_t alignments[] = {0, 1, 4, 7, 48, 1u << 17, 1u << 30};
+    static const uint32_t alignments[] = {0, 3, 7, 48, 1u << 17, 1u << 30};
     put_gguf(&f, 1, 0, 0);
     CHECK(refused(&f, "version 1"));
     put_gguf(&f, 4, 0, 0);
