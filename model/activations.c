@@ -19,7 +19,8 @@ Activation key_activation(KeyReader *r, const char *word) {
         {"laplace", ACTIVATION_LAPLACE}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (strcmp(rows[i].word, word) == 0) return rows[i].activation;
-    base_complain(&r->line, "%s: \"%s\" is not known here (gelu, gelu_new, relu, silu and most of transformers' are)",
+    base_complain(&r->line,
+                  "%s: \"%.80s\" is not known here (gelu, gelu_new, relu, silu and most of transformers' are)",
                   r->key, word);
     return ACTIVATION_GELU;
 }

@@ -58,7 +58,7 @@ const void *key_row(KeyReader *r, const char *gguf, const char *hf, const char *
         if (strcmp(*row, word) == 0) return row;
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? ", " : "", *row);
     }
-    base_complain(&r->line, "%s: %s\"%s\" is not known here (%s are)", r->key, what, word,
+    base_complain(&r->line, "%s: %s\"%.80s\" is not known here (%s are)", r->key, what, word,
                   strlen(known) + 1 < sizeof known ? known : "--help models lists those that");
     return NULL;
 }
@@ -100,7 +100,7 @@ static void read_attention(KeyReader *r, Config *c) {
     key_word(r, "attention.kind", "attention_kind", kind, sizeof kind);
     int linear = strcmp(kind, "linear") == 0;
     if (!linear && strcmp(kind, "softmax") != 0)
-        base_complain(&r->line, "%s: \"%s\" is not known here (softmax and linear are)", r->key, kind);
+        base_complain(&r->line, "%s: \"%.80s\" is not known here (softmax and linear are)", r->key, kind);
     c->file_form = key_row(r, "attention.form", "attention_form", "numerator", "", linear_forms);
     if (!c->file_form) return;
     const char *usual = linear_usual_map(c->file_form)->name;

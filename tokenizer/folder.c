@@ -161,8 +161,8 @@ static int decoder_tokens(Tokenizer *t, size_t n_model, const JsonValue *root, c
         char *end;
         double id = strtod(v->key, &end);
         if (*end || end == v->key || !content || content->type != JSON_STRING)
-            return base_error(err, errlen, -EINVAL, "%s: added_tokens_decoder: \"%s\" is no id or has no content", name,
-                              v->key);
+            return base_error(err, errlen, -EINVAL, "%s: added_tokens_decoder: \"%.80s\" is no id or has no content",
+                              name, v->key);
         int rc = pipeline_of(t) ? pipeline_token(t, n_model, id, content->str, content->len, v, name, err, errlen)
                              : add_token(t, n_model, id, content->str, content->len, special &&
                                          special->type == JSON_BOOL && special->boolean,
@@ -250,7 +250,7 @@ static int added_settings(Tokenizer *t, const char *path, size_t n_model, char *
     if (rc) return rc;
     if (j.root->type != JSON_OBJECT) rc = base_error(err, errlen, -EINVAL, "%s: not an object", path);
     for (const JsonValue *v = rc ? NULL : j.root->child; v && rc == 0; v = v->next) {
-        if (v->type != JSON_NUMBER) rc = base_error(err, errlen, -EINVAL, "%s: \"%s\" has no id", path, v->key);
+        if (v->type != JSON_NUMBER) rc = base_error(err, errlen, -EINVAL, "%s: \"%.80s\" has no id", path, v->key);
         else if (!(v->number >= 0 && v->number < (double)t->n && piece_is(t, (size_t)v->number, v->key, v->key_len)))
             rc = pipeline_of(t) ? pipeline_token(t, n_model, v->number, v->key, v->key_len, NULL, path, err, errlen)
                              : add_token(t, n_model, v->number, v->key, v->key_len, 0, path, err, errlen);

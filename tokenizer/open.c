@@ -256,7 +256,7 @@ int tokenizer_from_vocabulary_with(Tokenizer **t, const Vocabulary *v, const Tok
     const Source s = {.options = o ? o : &defaults, .vocabulary = v};
     *t = NULL;
     if (!model_reader(v->model))
-        return base_error(err, errlen, -EINVAL, "%s: its tokenizer is \"%s\" (%s): this kind is not read yet", name,
+        return base_error(err, errlen, -EINVAL, "%s: its tokenizer is \"%.80s\" (%s): this kind is not read yet", name,
                           v->model,
                           strcmp(v->model, "rwkv") == 0 ? "RWKV's" : "unknown");
     if (wants_library(s.options))

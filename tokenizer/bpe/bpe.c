@@ -78,14 +78,16 @@ int bpe_add(Bpe *b, int left, int right, uint32_t rank, int id) {
 
 int bpe_add_texts(Bpe *b, const Tokenizer *t, const char *left, size_t n_left, const char *right, size_t n_right,
                   uint32_t rank) {
-    char text[4096];
+    char usual[256], *text = usual;
     int l = pieces_find(t, left, n_left), r = pieces_find(t, right, n_right);
     size_t skip = b->prefix_len && n_right >= b->prefix_len && memcmp(right, b->prefix, b->prefix_len) == 0
         ? b->prefix_len : 0;
-    if (l < 0 || r < 0 || n_left + n_right > sizeof text) return -EINVAL;
+    if (l < 0 || r < 0) return -EINVAL;
+    if (n_left + n_right > sizeof usual && !(text = malloc(n_left + n_right))) return -ENOMEM;
     memcpy(text, left, n_left);
     memcpy(text + n_left, right + skip, n_right - skip);
     int id = pieces_find(t, text, n_left + n_right - skip);
+    if (text != usual) free(text);
     return id < 0 ? -EINVAL : bpe_add(b, l, r, rank, id);
 }
 

@@ -67,7 +67,7 @@ static int choose_pre(Tokenizer *t, const char *wanted, const char *says, const 
                           "%s: nothing says how its text is cut into words, and the vocabulary is none that is known: "
                           "give its pre-tokenizer with --pre (gpt-2, llama-bpe, qwen2 ..)", t->name);
     const PreTokenizer *pre = split_gguf(name, strlen(name));
-    if (!pre) return base_error(err, errlen, -EINVAL, "%s: the pre-tokenizer \"%s\" is not known", t->name, name);
+    if (!pre) return base_error(err, errlen, -EINVAL, "%s: the pre-tokenizer \"%.80s\" is not known", t->name, name);
     return cut_by(t, pre) ? no_memory(t, err, errlen) : 0;
 }
 

@@ -12,7 +12,7 @@
 
 int json_refuse(const Tokenizer *t, const char *what, const JsonValue *v, char *err, size_t errlen) {
     if (v && v->type == JSON_STRING)
-        return base_error(err, errlen, -EINVAL, "%s: %s \"%s\" is not known", t->name, what, v->str);
+        return base_error(err, errlen, -EINVAL, "%s: %s \"%.80s\" is not known", t->name, what, v->str);
     return base_error(err, errlen, -EINVAL, "%s: %s is missing or of the wrong type", t->name, what);
 }
 
@@ -49,9 +49,10 @@ static int order_object(const Tokenizer *t, const JsonValue *vocab, Order *o, ch
     if (!o->by_id) return base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);
     for (const JsonValue *v = vocab->child; v; v = v->next) {
         if (!json_id(v, limit, &id))
-            return base_error(err, errlen, -EINVAL, "%s: the piece \"%s\" has no id below %zu", t->name, v->key, limit);
+            return base_error(err, errlen, -EINVAL, "%s: the piece \"%.80s\" has no id below %zu", t->name, v->key,
+                              limit);
         if (o->by_id[id])
-            return base_error(err, errlen, -EINVAL, "%s: \"%s\" and \"%s\" have the same id %d", t->name,
+            return base_error(err, errlen, -EINVAL, "%s: \"%.80s\" and \"%.80s\" have the same id %d", t->name,
                               o->by_id[id]->key, v->key, id);
         o->by_id[id] = v;
         if ((size_t)id >= o->n) o->n = (size_t)id + 1;
