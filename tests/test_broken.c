@@ -315,6 +315,18 @@ static void bombs(void) {
     free(file), free(big);
 }
 
+/* A model that another program shortens while it is in use, between its opening and its prompt. */
+static void shrinks(void) {
+    static const BuildShape shape = {.d = 64, .ff = 96, .layers = 2, .heads = 4, .kv_heads = 2, .n_ctx = 32};
+    char path[600], *text = NULL, *said_so = NULL, command[3000];
+    snprintf(path, sizeof path, "%s", test_tmp("shrinks.gguf"));
+    build_gguf(path, &shape, TENSOR_F32);
+    snprintf(command, sizeof command, "(sleep 0.4; truncate -s 8192 %s; echo hi) | %s generate %s -f - --max-tokens 9",
+             path, test_run_path(), path);
+    CHECK(test_shell(command, &text, &said_so) == 1 && strstr(said_so, "became shorter while it was being read"));
+    free(text), free(said_so);
+}
+
 extern const Test tests_broken[];
 const Test tests_broken[] = {
     {"broken/llama2.c cut short", cut_llama2c},
@@ -323,6 +335,7 @@ const Test tests_broken[] = {
     {"broken/tokenizer.model cut short", cut_tokenizers},
     {"broken/tokenizer.bin cut short", cut_tokenizer_bin},
     {"broken/header bytes flipped", flips},
+    {"broken/a file that shrinks", shrinks},
     {"broken/within 64 MB", within_memory},
     {"broken/small files that ask for much", bombs},
     {0},
