@@ -241,6 +241,9 @@ bench-linear: $(B)/bench-linear ## linear attention beside softmax: context, pro
 book: ## all chapters as one offline page, build/book.html (needs pandoc)
 	@sh lab/book.sh build/book.html
 
+reproducible: ## build the commit twice, in two folders, and compare the bytes
+	@sh tests/reproducible.sh "$(MAKE)"
+
 lint: ## check who includes whom, and that the library neither prints nor exits
 	@sh tests/lint.sh
 
@@ -277,5 +280,5 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: all lib install-lib uninstall-lib core-lines test san tsan arm64 debug bench bench-linear book lint fuzz install uninstall dist clean help FORCE
+.PHONY: all lib install-lib uninstall-lib core-lines test san tsan arm64 debug bench bench-linear book reproducible lint fuzz install uninstall dist clean help FORCE
 -include $(shell find $(B) -name "*.d" 2>/dev/null)

@@ -84,7 +84,7 @@ static int conversation_ids(Chat *c, int generate, int **ids, size_t *n) {
     ChatParts parts;
     size_t first, from = 0;
     int rc = render(c, generate, &parts, &first);
-    *ids = NULL;
+    *ids = NULL, *n = 0;
     if (rc) return rc;
     if (linear(c) && !c->stale) from = unread(c, &parts, first);
     rc = chat_encode(&parts, from, c->g.e.tokenizer, behind_text(c), ids, n, c->g.e.err, sizeof c->g.e.err);
