@@ -419,5 +419,9 @@ const Option options[] = {
      .help = "a row of the arithmetic (the fastest that runs here):", .choice = kernels_name},
     {MACHINE, 0, "--no-mmap", NULL, FLAG, READERS, AT(machine.no_mmap),
      .help = "copy F32, F16 and BF16 weights into large pages: a slower start, faster tokens (the file is mapped)"},
+    {MACHINE, 0, "--sandbox", NULL, FLAG, ALL, AT(machine.sandbox),
+     .help = "fail where the system cannot keep this program from all but its work (it is kept where it can)"},
+    {MACHINE, 0, "--no-sandbox", NULL, FLAG, ALL, AT(machine.no_sandbox),
+     .help = "do not keep it: files, network and programs are as open to it as to you"},
     {0},
 };
