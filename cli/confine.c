@@ -46,17 +46,17 @@ static void name_pieces(const char *word) {
 
 /* Specs of RoPE may name lists of numbers, in quotes or not: longrope:long=FILE. */
 static void name_lists(const char *specs) {
-    char *copy = specs ? strdup(specs) : NULL, *to = copy;
+    char *copy = specs ? strdup(specs) : NULL, *from = copy, *to = copy;
     int quoted = 0;
-    for (char *at = copy, *from = copy; at; at = *at ? at + 1 : NULL) {
+    for (const char *at = specs; copy; at++) {
         if (*at == '"') quoted = !quoted;
         else if (*at && (quoted || !strchr("=:+,", *at))) *to++ = *at;
         else {
-            char end = *at;
-            *to++ = 0; /* never beyond what was read */
+            *to++ = 0;
             if (file_is_regular(from)) name(from, SANDBOX_FILE, 0), lists = 1;
-            from = to = end ? at + 1 : at;
+            from = to;
         }
+        if (!*at) break;
     }
     if (!lists) free(copy);
 }
