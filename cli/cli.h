@@ -98,7 +98,12 @@ typedef struct {
     int epsilon_given, favor_seed_given;
 } AttentionArgs;
 typedef struct { const char *arch, *mask, *pooler; } RoformerArgs;
-typedef struct { long long threads; const char *kernels; int no_mmap, sandbox, no_sandbox; StringList loras; } MachineArgs;
+typedef struct {
+    long long threads;
+    const char *kernels;
+    int no_mmap, sandbox, no_sandbox;
+    StringList loras;
+} MachineArgs;
 
 typedef struct {
     const char *model, *text; /* the words that are no options; model: compiled_in where none of them is one */

@@ -118,7 +118,8 @@ void files_opened(Args *a) {
     if (a && a->machine.threads == 0) a->machine.threads = threads_most(); /* which reads files of the system's */
     int rc = lists ? 0 : sandbox_shut();
     if (rc && wanted) exit(fail("--sandbox: this kernel refuses it: %s", strerror(-rc)));
-    if (told && is & SANDBOX_CALLS) note(rc || lists ? "sandbox: files can still be opened" : "sandbox: all files are open");
+    if (told && is & SANDBOX_CALLS)
+        note(rc || lists ? "sandbox: files can still be opened" : "sandbox: all files are open");
 }
 
 void confined_note(int rc) {

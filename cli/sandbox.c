@@ -81,20 +81,22 @@ static void allow(const Rules *r, const char *path, uint64_t rights) {
     struct { uint64_t rights; int32_t parent; } rule = {rights & r->handled, open(path, O_PATH | O_CLOEXEC)};
     struct stat st;
     if (rule.parent < 0) return;
-    if (fstat(rule.parent, &st) != 0 || !S_ISDIR(st.st_mode)) rule.rights &= OF_FILES;
+    if (rights & ~(uint64_t)OF_FILES && (fstat(rule.parent, &st) != 0 || !S_ISDIR(st.st_mode)))
+        rule.rights &= OF_FILES;
     syscall(LANDLOCK_ADD, r->fd, 1 /* what is beneath a path */, &rule, 0);
     close(rule.parent);
 }
 
-/* Each file in folder and, `deep` folders down, those that links lead to: the Hub's cache is made of them. *left: how
- * many entries may still be looked at. */
+/* Each file in folder and, `deep` folders down, those that links lead to: the Hub's cache is made of them. None of a
+ * model's files is hidden. *left: how many entries may still be looked at. */
 static void allow_within(const Rules *r, const char *folder, int deep, int links_only, int *left) {
     DIR *d = opendir(folder);
     for (struct dirent *e; d && *left > 0 && (e = readdir(d)); --*left) {
-        char *path = e->d_name[0] == '.' && (!e->d_name[1] || e->d_name[1] == '.') ? NULL : file_join(folder, e->d_name);
-        int link = path && e->d_type != DT_REG && e->d_type != DT_DIR;
-        if (path && (!links_only || link) && file_is_regular(path)) allow(r, path, MAY_READ);
-        else if (path && deep && !link && e->d_type == DT_DIR) allow_within(r, path, deep - 1, links_only, left);
+        int is_file = e->d_type == DT_REG, is_folder = e->d_type == DT_DIR; /* neither: a link, or not known here */
+        if (e->d_name[0] == '.' || (is_file && links_only) || (is_folder && !deep)) continue;
+        char *path = file_join(folder, e->d_name);
+        if (path && is_folder) allow_within(r, path, deep - 1, links_only, left);
+        else if (path && (is_file || file_is_regular(path))) allow(r, path, MAY_READ);
         free(path);
     }
     if (d) closedir(d);
@@ -219,14 +221,15 @@ static const struct { int call, when, argument, mask, value; } calls_with[] = {
 #endif
 };
 enum { N_CALLS = sizeof calls / sizeof *calls, N_WITH = sizeof calls_with / sizeof *calls_with };
-enum { MOST = 8 + 2 * N_CALLS + 6 * N_WITH };
-enum { CLONE3 = 435, NEWER = 450 }; /* clone3 hides its flags, and newer calls are not known here: as if an older kernel ran,
-                                     * for which C libraries have another way */
+enum { MOST = 12 + N_CALLS + 6 * N_WITH };
+/* clone3 hides its flags, and newer calls are not known here: as if the kernel were older, and C libraries have another
+ * way. */
+enum { CLONE3 = 435, NEWER = 450 };
 
 /* seccomp's machine: one register, jumps forward (struct sock_filter). */
 typedef struct { uint16_t code; uint8_t yes, no; uint32_t k; } Step;
 typedef struct { Step at[MOST]; unsigned short n; } Filter;
-enum { LOAD = 0x20, AND = 0x54, IF_EQUAL = 0x15, IF_AT_LEAST = 0x35, RETURN = 0x06 };
+enum { LOAD = 0x20, AND = 0x54, IF_EQUAL = 0x15, IF_AT_LEAST = 0x35, JUMP = 0x05, RETURN = 0x06 };
 enum { IN_CALL = 0, IN_ARCH = 4, IN_ARGUMENTS = 16 }; /* where struct seccomp_data has them; low halves come first */
 static const uint32_t ALLOWED = 0x7fff0000, REFUSED = 0x00050000 | EPERM, UNKNOWN = 0x00050000 | ENOSYS;
 
@@ -234,8 +237,13 @@ static void step(Filter *f, int code, uint32_t k, int yes, int no) {
     f->at[f->n++] = (Step){(uint16_t)code, (uint8_t)yes, (uint8_t)no, k};
 }
 
-static void step_call(Filter *f, int i) {
-    step(f, IF_EQUAL, (uint32_t)calls[i].call, 0, 1);
+/* Few steps: the kernel goes through them for each call there is, to know which are always allowed. */
+static void step_calls(Filter *f, int when) {
+    int n = 0;
+    for (int i = 0; i < N_CALLS; i++) n += (calls[i].when & when) != 0;
+    for (int i = 0; i < N_CALLS; i++)
+        if (calls[i].when & when) step(f, IF_EQUAL, (uint32_t)calls[i].call, n--, 0);
+    step(f, JUMP, 1, 0, 0);
     step(f, RETURN, ALLOWED, 0, 0);
 }
 
@@ -257,8 +265,7 @@ static int enter_calls(int when) {
     step(&f, IF_EQUAL, (uint32_t)ARCH, 1, 0);
     step(&f, RETURN, REFUSED, 0, 0);
     step(&f, LOAD, IN_CALL, 0, 0);
-    for (int i = 0; i < N_CALLS; i++)
-        if (calls[i].when & when) step_call(&f, i);
+    step_calls(&f, when);
     for (int i = 0; i < N_WITH; i++)
         if (calls_with[i].when & when) step_call_with(&f, i);
     step(&f, IF_EQUAL, CLONE3, 1, 0);

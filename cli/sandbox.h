@@ -15,7 +15,7 @@
 
 typedef enum {
     SANDBOX_FILE,  /* is read */
-    SANDBOX_MODEL, /* .. and so are the files beside it; of a folder what is in it, and the files that its links lead to */
+    SANDBOX_MODEL, /* .. and the files beside it; of a folder what is in it, and the files that its links lead to */
     SANDBOX_NEW,   /* is written: files may be made, replaced and removed in its folder; it is read where it is there */
     SANDBOX_FOLDER /* all in it is read and written, as long as the program runs */
 } SandboxUse;
