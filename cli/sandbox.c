@@ -134,7 +134,7 @@ static int enter_paths(int late_only) {
     for (size_t i = 0; i < entered.n; i++) {
         const SandboxPath *p = &entered.paths[i];
         if (!p->path || (late_only && !p->late)) continue;
-        if (p->use == SANDBOX_FILE) allow(&r, p->path, MAY_READ);
+        if (p->use == SANDBOX_FILE) allow(&r, p->path, file_is_folder(p->path) ? MAY_LIST : MAY_READ);
         else if (p->use == SANDBOX_MODEL) allow_model(&r, p->path);
         else if (p->use == SANDBOX_NEW) allow_new(&r, p->path);
         else allow(&r, p->path, MAY_READ | MAY_LIST | MAY_CHANGE);

@@ -216,6 +216,33 @@ static void where_models_lie(void) {
     free(want);
 }
 
+/* A kernel that lacks one of them or both, by a library that answers for it. */
+static void older_kernels(void) {
+    static const char source[] =
+        "#define _GNU_SOURCE\n#include <dlfcn.h>\n#include <errno.h>\n#include <stdlib.h>\n"
+        "long syscall(long n, long a, long b, long c, long d, long e, long f) {\n"
+        "    long (*real)(long, ...);\n"
+        "    *(void **)&real = dlsym(RTLD_NEXT, \"syscall\");\n"
+        "    if (n == 444 || !getenv(\"WITH_SECCOMP\")) return errno = ENOSYS, -1;\n"
+        "    return real(n, a, b, c, d, e, f);\n}\n";
+    char library[400], before[600];
+    if (!there()) return;
+    snprintf(library, sizeof library, "%s", test_tmp("older.so"));
+    file_write(test_tmp("older.c"), source, strlen(source));
+    if (shell("cc -w -shared -fPIC %s -o %s -ldl", test_tmp("older.c"), library)) {
+        test_skip("no compiler makes the library");
+        return;
+    }
+    for (int seccomp = 0; seccomp < 2; seccomp++) {
+        snprintf(before, sizeof before, "%sLD_PRELOAD=%s ", seccomp ? "WITH_SECCOMP=1 " : "", library);
+        const char *why = seccomp ? "sandbox: a part of it: this kernel has no Landlock"
+                                  : "sandbox: none: this kernel has no seccomp filters";
+        CHECK(run_behind(before, "-n 5 -t 0 -v") == 0 && strstr(out, "Once upon") && strstr(said, why));
+        CHECK(run_behind(before, "-n 5 -t 0 -q") == 0 && *said == 0);
+        CHECK(run_behind(before, "-n 5 -t 0 -q --sandbox") == 1 && *out == 0 && said_line(strstr(why, "this kernel")));
+    }
+}
+
 static void options(void) {
     CHECK(run("-n 1 --sandbox --no-sandbox") == 2 && said_line("are both given"));
     CHECK(run("-n 1 -v --no-sandbox") == 0 && !strstr(said, "sandbox:"));
@@ -232,6 +259,7 @@ const Test tests_sandbox[] = {{"sandbox/options", options},
                               {"sandbox/while opening", while_opening},
                               {"sandbox/threads", all_threads},
                               {"sandbox/without", without},
+                              {"sandbox/older kernels", older_kernels},
                               {"sandbox/chat's folder", chat_folder},
                               {"sandbox/where models lie", where_models_lie},
                               {0}};
