@@ -63,10 +63,8 @@ static void name_lists(const char *specs) {
 
 /* FILE:scale. */
 static void name_adapter(const char *word) {
-    char *copy = strdup(word), *colon = copy ? strrchr(copy, ':') : NULL;
-    if (colon) *colon = 0;
-    name(copy, SANDBOX_MODEL, 0);
-    name(word, SANDBOX_MODEL, 0);
+    const char *colon = strrchr(word, ':');
+    name(colon && !file_there(word) ? strndup(word, (size_t)(colon - word)) : word, SANDBOX_MODEL, 0);
 }
 
 static void name_words(const Args *a, const Command *cmd) {
@@ -84,12 +82,11 @@ int confine(const Args *a, const Command *cmd) {
     else if (a->model != compiled_in) name(a->model, SANDBOX_MODEL, 0);
     name(a->tokenizer.file, SANDBOX_MODEL, chats && a->sampling.draft);
     for (int i = 0; i < a->machine.loras.n; i++) name_adapter(a->machine.loras.at[i]);
-    name(a->sampling.draft, SANDBOX_MODEL, 1);
+    if (a->sampling.draft && file_there(a->sampling.draft)) name(a->sampling.draft, SANDBOX_MODEL, 1);
     name(a->tool.config, SANDBOX_MODEL, 0);
     name_lists(a->rope.method);
     name_lists(a->compare.ropes);
-    const char *const read[] = {a->in.file, a->in.lines, a->in.positions, a->tokenizer.jieba,
-                                a->probe.template_file};
+    const char *const read[] = {a->in.file, a->in.lines, a->in.positions, a->tokenizer.jieba, a->probe.template_file};
     for (size_t i = 0; i < sizeof read / sizeof *read; i++) name(read[i], SANDBOX_FILE, 0);
     name(a->context.load, SANDBOX_FILE, 1);
     name(a->show.svg, SANDBOX_NEW, 0);
