@@ -392,7 +392,7 @@ static void save_and_load(void) {
         free(want);
     }
     remove(state);
-    CHECK(piped("/load model/tales-1m.gguf\nOne\n", "chat --max-tokens 3 -q") == 1 &&
+    CHECK(piped("/load model/tales-1m.gguf\nOne\n", "chat --max-tokens 3 -s 1 -q") == 1 &&
           strstr(said, "is not a saved state") &&
           count_lines(out) == 1);
 }
