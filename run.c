@@ -355,5 +355,6 @@ int main(int argc, char **argv) {
     if (options_ask_for_specs(&a)) return print_specs(), out_end(EXIT_DONE);
     if (!a.sampling.seed_given || a.sampling.seed == 0)
         a.sampling.seed = (long long)(((uint64_t)time(NULL) * 1000003u + (uint64_t)getpid()) & 0x7fffffff) | 1;
-    return cmd->run(&a);
+    code = confine(&a, cmd);
+    return code ? code : cmd->run(&a);
 }

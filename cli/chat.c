@@ -157,7 +157,7 @@ static int word_undo(Chat *c, const char *argument) {
 static int word_save(Chat *c, const char *path) {
     int rc = chat_save(c, path);
     if (rc == -EINTR) return heard_interrupt(c);
-    if (rc) fail("%s", c->g.e.err);
+    if (rc) fail("%s", c->g.e.err), confined_note(rc);
     else note("%zu ids saved to %s", c->g.e.session.pos, path);
     if (rc) c->code = EXIT_FAILED;
     return 0;
@@ -167,7 +167,7 @@ static int word_load(Chat *c, const char *path) {
     size_t before = c->loaded;
     int rc = chat_load(c, path);
     if (c->n == 0) c->g.answered = 0;
-    if (rc) c->code = fail("%s", c->g.e.err);
+    if (rc) c->code = fail("%s", c->g.e.err), confined_note(rc);
     if (rc && before && !c->loaded) note("what was loaded before is forgotten, too");
     if (rc == 0) note("%zu ids from %s; the conversation goes on behind them", c->loaded, path);
     return 0;
@@ -283,7 +283,7 @@ static void set_shown(Chat *c) {
     g->in_channels = c->t->channel != NULL;
 }
 
-static int open_chat(Chat *c, const Args *a) {
+static int open_chat(Chat *c, Args *a) {
     Engine *e = &c->g.e;
     int code = engine_open(e, a, 1);
     if (code) return code;
@@ -300,6 +300,7 @@ static int open_chat(Chat *c, const Args *a) {
         else note("this model has no chat template; it reads \"User: .. Assistant:\" (--chat-template gives another)");
     }
     c->g.own_seed = !a->in.mode; /* -m chat is llama2.c's */
+    model_opened();
     if ((code = engine_session(e, a, USUAL_CONTEXT, draft_logits(a))) || (code = generation_init(&c->g, a)) ||
         (code = drafting_init(&c->g, a)))
         return code;
@@ -320,6 +321,7 @@ static int open_chat(Chat *c, const Args *a) {
     if (a->in.system && c->t->place == CHAT_NOWHERE)
         note("-y: the template %s has no place for a system prompt: it is left out", c->t->name);
     c->stale = 0;
+    files_opened(a);
     return rc ? fail("%s", e->err) : 0;
 }
 

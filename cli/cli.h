@@ -98,7 +98,12 @@ typedef struct {
     int epsilon_given, favor_seed_given;
 } AttentionArgs;
 typedef struct { const char *arch, *mask, *pooler; } RoformerArgs;
-typedef struct { long long threads; const char *kernels, *panels; int no_mmap; StringList loras; } MachineArgs;
+typedef struct {
+    long long threads;
+    const char *kernels, *panels;
+    int no_mmap, sandbox, no_sandbox;
+    StringList loras;
+} MachineArgs;
 
 typedef struct {
     const char *model, *text; /* the words that are no options; model: compiled_in where none of them is one */
@@ -283,6 +288,19 @@ int figure_show(Figure f, const Args *a);
  * TERM=dumb. */
 void screen(int *width, int *height, int *colour);
 const char *file_name(const char *path); /* behind the last / */
+
+/* ---- confine.c: the sandbox, of what the options name (sandbox.h) ---- */
+
+/* Before anything is opened: an exit code. */
+int confine(const Args *a, const Command *cmd);
+struct TrainingOptions;
+int confine_training(const struct TrainingOptions *o);
+/* chat, whose model and tokenizer are open and whose threads are not made: what they lie in is not needed any more. */
+void model_opened(void);
+/* From here on a command opens nothing but what it writes; a: where it makes sessions, which then read nothing of the
+ * system's, or NULL. */
+void files_opened(Args *a);
+void confined_note(int rc); /* a line where chat could not open a file because of it */
 
 /* ---- manual.c: what is installed beside the program, from the tables of commands and options ---- */
 

@@ -222,6 +222,7 @@ int run_generate(Args *a) {
     if (a->in.lines) code = generate_lines(&g, a);
     if (a->in.lines || (code = generate_read_prompt(&g, a))) goto done;
     if ((code = generate_make_room(&g, a))) goto done;
+    files_opened(a);
     note_price(&g.e);
     g.silent = g.keep_text = a->show.json;
     g.w.keep_ids = a->show.json || g.w.ahead;

@@ -198,6 +198,7 @@ int generate_lines(Generation *g, Args *a) {
     w.n_texts = texts_at_once(a, w.n_lines);
     w.cap = AHEAD * w.n_texts;
     if (code == 0) code = generate_make_room(g, a);
+    if (code == 0) files_opened(a);
     Engine *e = &g->e;
     if (code == 0 && w.n_texts > 1 &&
         several_init(&w.several, &e->model, &e->session.options, w.n_texts, e->err, sizeof e->err) == 0) {

@@ -29,6 +29,7 @@ int run_inspect(Args *a) {
     if (a->n_words > 1) return usage("\"%s\" is one word too many", a->words[1]);
     if (a->tool.check_layout) return check_layout(a);
     if (inspection_open(&i, a->words[0], err, sizeof err)) return fail("%s", err);
+    files_opened(NULL);
     if (a->show.json) inspection_json(&i, &text);
     else inspection_text(&i, &text, !a->tool.summary, a->tool.keys);
     inspection_close(&i);

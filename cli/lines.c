@@ -110,6 +110,7 @@ static int lines_read(Lines *l) {
     if (text) code = lines_add(l, text, strlen(text));
     FILE *f = text ? NULL : from_stdin ? stdin : fopen(a->in.file, "rb");
     if (!text && !f) return fail("%s: %s", a->in.file, strerror(errno));
+    files_opened(NULL);
     char *line = NULL;
     size_t cap = 0;
     if (f == stdin) note_terminal();

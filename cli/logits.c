@@ -124,6 +124,7 @@ int run_logits(Args *a) {
     probe_init(&probe, &places, NULL, places_turn);
     if (code == 0 && places.n) e.attention = &probe.attention;
     if (code == 0) code = engine_session(&e, a, n, a->show.all ? 8 : 1);
+    if (code == 0) files_opened(a);
     if (code == 0) code = print_rows(&e, a, &(EncoderText){.ids = ids, .types = types, .keep = keep, .n = n});
     engine_close(&e);
     places_free(&places);

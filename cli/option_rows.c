@@ -422,5 +422,9 @@ const Option options[] = {
              "it, is quicker, and shares the memory; auto: MODEL.8.panels or MODEL.16.panels. It may be deleted"},
     {MACHINE, 0, "--no-mmap", NULL, FLAG, READERS, AT(machine.no_mmap),
      .help = "copy F32, F16 and BF16 weights into large pages: a slower start, faster tokens (the file is mapped)"},
+    {MACHINE, 0, "--sandbox", NULL, FLAG, ALL, AT(machine.sandbox),
+     .help = "fail where the system has no sandbox for this program (one is entered where there is)"},
+    {MACHINE, 0, "--no-sandbox", NULL, FLAG, ALL, AT(machine.no_sandbox),
+     .help = "enter none: files, network and programs are as open to it as to you"},
     {0},
 };

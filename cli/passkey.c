@@ -253,6 +253,7 @@ int run_passkey(Args *a) {
     if (code == 0) code = engine_open(&g.c.e, a, 1);
     if (code == 0 && g.c.e.model.config.mask != MASK_CAUSAL)
         code = fail("%s: passkey is for models that read from left to right", a->model);
+    if (code == 0) files_opened(a);
     if (code == 0) code = run_grid(&g);
     compare_free(&g.c);
     free(g.cells);

@@ -271,6 +271,7 @@ int run_perplexity(Args *a) {
         a->context.n = (long long)s.cut.window; /* a convention's own */
     /* a text has no more ids than bytes, and a space and BOS in front */
     if (code == 0) code = engine_session(&e, a, s.n + 2, 16);
+    if (code == 0) files_opened(a);
     if (code == 0) code = score(&s);
     free(text);
     perplexity_bins_free(&s.by);

@@ -145,6 +145,7 @@ int run_plan(Args *a) {
     const char *asked = a->rope.method;
     a->rope.method = NULL; /* a list, and not the model's own setting */
     int code = engine_open(&e, a, 0), more = 1;
+    if (code == 0) files_opened(NULL);
     if (code == 0 && (code = needs_rope(&e, "plan"))) engine_close(&e);
     if (code) return code;
     /* distances are rewritten only where softmax reads from left to right */

@@ -69,6 +69,7 @@ int run_plot(Args *a) {
         char *word = f.names[i] = strdup(a->words[i]);
         code = word ? take_series(&f, word) : fail("out of memory");
     }
+    files_opened(NULL);
     for (size_t i = 0; i < f.n && code == 0; i++) code = take_points(&f.lines[i], &f.series[i]);
     if (code == 0 && a->show.csv) print_csv(&f);
     if (code == 0) code = draw(&f);

@@ -290,6 +290,7 @@ static int run_all(Recall *r) {
                      r->a->context.n ? "-c" : "--short");
     if (!r->a->probe.longppl && (code = take_distances(r))) return code;
     if ((code = take_text(r))) return code;
+    files_opened(c->a);
     r->rows = calloc(c->n_ropes * n_rows(r), sizeof *r->rows);
     if (!r->rows) return fail("out of memory");
     if ((code = compare_cache(c))) return code;

@@ -102,6 +102,7 @@ int run_score(Args *a) {
     if (a->in.texts.n == 0) return usage("score needs a text (--text \"..\")");
     int code = engine_open(&t.e, a, 1);
     if (code) return code;
+    files_opened(a);
     const Config *c = &t.e.model.config;
     if (c->mask != MASK_CAUSAL) code = fail("%s: score is for models that read from left to right", a->model);
     if (code == 0 && a->show.logprobs > c->vocab_size)

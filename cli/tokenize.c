@@ -53,6 +53,7 @@ int run_tokenize(Args *a) {
                     tokenizer_kind(t), tokenizer_size(t), tokenizer_bos(t), tokenizer_eos(t));
     if (a->text) len = strlen(a->text);
     code = a->text ? 0 : read_text(a->in.file ? a->in.file : "-", &file, &len);
+    files_opened(NULL);
     int flags = (a->in.no_bos ? 0 : ENCODE_BOS | ENCODE_EOS) | (a->in.special ? ENCODE_SPECIAL : 0);
     if (code == 0 && tokenizer_encode(t, file ? file : a->text, len, flags, &ids, &n, err, sizeof err))
         code = fail("%s", err);

@@ -136,6 +136,8 @@ int run_train(int argc, char **argv) {
     const char *twice = clash(&o);
     if (twice) return usage("%s: is read or written already: write under another name",
                                    twice);
+    int code = confine_training(&o);
+    if (code) return code;
     int rc = train(&t, &o, err, sizeof err);
     return rc ? tool_fail(rc, err) : EXIT_DONE;
 }

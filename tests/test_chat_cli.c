@@ -10,6 +10,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static char err[1200];
 
@@ -41,6 +42,12 @@ static int *state_ids(const char *path, size_t vocab, size_t *n) {
     }
     free(bytes);
     return ids;
+}
+
+/* Beside the program, within the working folder: chat's /save and /load go no further. */
+static void state_path(char *path, size_t room) {
+    const char *self = test_run_path();
+    snprintf(path, room, "%.*schat-%ld.state", (int)(strlen(self) - strlen("run")), self, (long)getpid());
 }
 
 static char *decoded(const Tokenizer *t, const int *ids, size_t n) {
@@ -115,7 +122,7 @@ static void ten_turns(void) {
     char state[300], command[400], prompt[300];
     size_t vocab, n, n_want;
     Tokenizer *tokenizer = tales(&vocab);
-    snprintf(state, sizeof state, "%s", test_tmp("turns.state"));
+    state_path(state, sizeof state);
     if (!t || !tokenizer || typist_begin(t, "chat %s", options)) return;
     type_turns(t, answers);
     snprintf(command, sizeof command, "/save %s\n", state);
@@ -126,6 +133,7 @@ static void ten_turns(void) {
 
     int *ids = state_ids(state, vocab, &n), *want = at_once(tokenizer, answers, TURNS, 0, &n_want, NULL);
     CHECK(ids && want && n == n_want && memcmp(ids, want, n * sizeof *ids) == 0);
+    remove(state);
     free(ids);
     free(want);
 
@@ -364,7 +372,7 @@ static void room_in_an_answer(void) {
 /* A conversation that was saved goes on as if it had never stopped. */
 static void save_and_load(void) {
     char state[300], *want;
-    snprintf(state, sizeof state, "%s", test_tmp("chat.state"));
+    state_path(state, sizeof state);
     for (int linear = 0; linear < 2; linear++) {
         char with[300], input[1000];
         snprintf(with, sizeof with, "chat -t 0 --max-tokens 9 --stop '.' --chat-template llama2c -q%s",
@@ -383,7 +391,8 @@ static void save_and_load(void) {
               strncmp(strchr(out, '\n') + 1, want, (size_t)(strchr(want, '\n') - want)) == 0);
         free(want);
     }
-    CHECK(piped("/load model/tales-1m.gguf\nOne\n", "chat --max-tokens 3 -q") == 1 &&
+    remove(state);
+    CHECK(piped("/load model/tales-1m.gguf\nOne\n", "chat --max-tokens 3 -s 1 -q") == 1 &&
           strstr(said, "is not a saved state") &&
           count_lines(out) == 1);
 }

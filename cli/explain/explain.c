@@ -58,6 +58,7 @@ int explain_open(Explain *x, Args *a) {
     int code = svg_check(a);
     if (code == 0) code = engine_open(&x->e, a, 1);
     if (code) return code;
+    files_opened(a);
     int added = x->e.model.config.mask == MASK_CAUSAL ? ENCODE_BOS : ENCODE_ADDED;
     if (tokenizer_encode(x->e.tokenizer, text, strlen(text), added | ENCODE_SPECIAL, &x->ids, &x->n, x->e.err,
                          sizeof x->e.err))

@@ -93,6 +93,7 @@ int lesson_open(Lesson *x, Args *a, int i, int usual_dims, const char *used) {
     }
     if (code == 0 && a->model) code = needs_rope(&x->e, "this");
     if (code) return code;
+    files_opened(NULL);
     if (a->lesson.pairing) x->config.pairing = (RopePairing)name_index(rope_pairing_names, a->lesson.pairing);
     rope_init(&x->rope, &x->config, a->context.n ? a->context.n : x->trained ? x->trained : 1024);
     return 0;

@@ -7,7 +7,7 @@
 
 enum { TRAINING_TEXTS = 16 };
 
-typedef struct {
+typedef struct TrainingOptions {
     const char *out;
     /* data */
     const char *texts[TRAINING_TEXTS];
@@ -33,6 +33,7 @@ typedef struct {
     int threads, held_every, resume, force, quiet, help;
     double save_every;
     const char *csv, *svg, *kernels;
+    int sandbox, no_sandbox; /* the program's */
 } TrainingOptions;
 
 typedef struct {
