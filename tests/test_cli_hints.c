@@ -69,7 +69,7 @@ static void reads_a_terminal(void) {
 /* Why a text ended early: its reader left, the disk is full, Ctrl-C. */
 static void why_it_stopped(void) {
     const char *self = test_run_path();
-    CHECK(shell("%s -n 200 -s 1 --ignore-eos | head -c 1", self) == 0 && strcmp(out, "O") == 0);
+    CHECK(shell("%s -n 0 -c 100000 -s 1 --ignore-eos | head -c 1", self) == 0 && strcmp(out, "O") == 0);
     CHECK(strstr(said, "\nstopped: the reader of the text went away\n") && !strstr(said, "interrupted"));
     CHECK(shell("%s -n 200 -s 1 --ignore-eos > /dev/full", self) == 1);
     CHECK(!strstr(said, "stopped") && strstr(said, "\nrun: cannot write the output: No space left on device\n"));
