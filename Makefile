@@ -208,7 +208,18 @@ $(B)/tests/suites.o: $(B)/tests/suites.c $(B)/flags
 $(B)/test: $(TESTS) $(TOOLS) $(LIB)
 	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
 
-test: $(B)/run $(B)/core $(PROGRAMS:%=$(B)/%) $(B)/test ## run the tests; F=rope runs those whose name holds "rope"
+# The program with calls that fail on purpose: the linker gives those of our objects, and of them alone, to points.c.
+WRAPPED := main malloc calloc free realloc aligned_alloc strdup strndup realpath mmap munmap open close fstat \
+           ftruncate fsync rename opendir readdir closedir pthread_create fdopen fopen fileno open_memstream getline
+FAULTS  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/faults/*.c) $(wildcard library/*.c)) $(B)/tests/build.o
+FAULTY  := $(if $(findstring linux,$(TARGET)),$(B)/faults)
+$(B)/faults: $(CLI) $(TOOLS) $(LIB) $(FAULTS) $(B)/flags
+	$(Q)$(LINK) $(filter %.o,$^) $(WRAPPED:%=-Wl,--wrap=%) $(LDFLAGS) -lm -o $@
+
+faults: $(B)/run $(PROGRAMS:%=$(B)/%) $(B)/test $(B)/faults ## fail each allocation, read and write once, in all that the program does
+	@FAULTS=$${FAULTS:-$$(date +%s)} $(B)/test faults/ $(B)/run
+
+test: $(B)/run $(B)/core $(PROGRAMS:%=$(B)/%) $(B)/test $(FAULTY) ## run the tests; F=rope runs those whose name holds "rope"
 	@$(B)/test "$(F)" $(B)/run
 
 san: ## build with AddressSanitizer and UBSan in build/san and run the tests
@@ -280,5 +291,5 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: all lib install-lib uninstall-lib core-lines test san tsan arm64 debug bench bench-linear book reproducible lint fuzz install uninstall dist clean help FORCE
+.PHONY: all lib install-lib uninstall-lib core-lines test faults san tsan arm64 debug bench bench-linear book reproducible lint fuzz install uninstall dist clean help FORCE
 -include $(shell find $(B) -name "*.d" 2>/dev/null)

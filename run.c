@@ -337,6 +337,7 @@ int main(int argc, char **argv) {
     else cmd = &commands[0];
     if (cmd->run_own) {
         int code = cmd->run_own(argc - first + 1, argv + first - 1);
+        confine_end();
         return code == HELP_ASKED ? help(cmd) : code;
     }
     Args a = {.in.parallel = 8,
@@ -356,5 +357,7 @@ int main(int argc, char **argv) {
     if (!a.sampling.seed_given || a.sampling.seed == 0)
         a.sampling.seed = (long long)(((uint64_t)time(NULL) * 1000003u + (uint64_t)getpid()) & 0x7fffffff) | 1;
     code = confine(&a, cmd);
-    return code ? code : cmd->run(&a);
+    if (code == 0) code = cmd->run(&a);
+    confine_end();
+    return code;
 }

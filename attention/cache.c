@@ -36,8 +36,8 @@ int cache_init(KVCache *c, CacheType type, int n_layers, int n_kv_heads, int hea
                           "a context of %zu is too long for this machine; give a smaller one (-c)", n_ctx);
     made.block = calloc(1, n); /* of this size it comes as zero pages, taken as they are written */
     if (!made.block)
-        return base_error(err, errlen, -ENOMEM, "a context of %zu needs %.1f GB for keys and values, more than there "
-                          "is; give a smaller one (-c)", n_ctx, (double)n / 1e9);
+        return base_error(err, errlen, -ENOMEM, "a context of %zu needs %.1f GB of memory for keys and values, more "
+                          "than there is; give a smaller one (-c)", n_ctx, (double)n / 1e9);
     made.k = (uint8_t *)(((uintptr_t)made.block + 63) & ~(uintptr_t)63);
     made.v = made.k + heads * made.k_stride;
     *c = made;

@@ -65,6 +65,7 @@ void newfile_write(NewFile *f, const void *data, size_t n) {
 
 int newfile_close(NewFile *f, int keep, char *err, size_t errlen) {
     int rc = f->rc;
+    if (rc == 0 && keep && ferror(f->file)) rc = -EIO; /* of a write that nobody asked about, fprintf's */
     if (rc == 0 && keep && (fflush(f->file) != 0 || fsync(fileno(f->file)) != 0)) rc = -errno;
     if (fclose(f->file) != 0 && rc == 0) rc = -errno;
     if (rc == 0 && keep && rename(f->temporary, f->path) != 0) rc = -errno;

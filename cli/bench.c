@@ -50,8 +50,8 @@ static int bench_list(const char *option, const char *s, size_t least, BenchList
     *list = (BenchList){0};
     *where = s ? list : NULL;
     if (!s || strcmp(s, "none") == 0) return 0;
-    int *numbers = parse_ids(option, s, &n);
-    if (!numbers) return EXIT_USAGE;
+    int *numbers, code = parse_ids(&numbers, &n, option, s);
+    if (code) return code;
     for (size_t i = 0; i < n && i < BENCH_LIST; i++) list->at[list->n++] = (size_t)numbers[i];
     int bad = n > BENCH_LIST;
     for (size_t i = 0; i < list->n; i++) bad |= list->at[i] < least || list->at[i] > most;

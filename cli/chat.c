@@ -250,8 +250,7 @@ static int converse(Chat *c) {
         free(text);
         if (got <= 0) break;
     }
-    if (got < 0) return EXIT_INTERRUPTED;
-    if (got == 0 && ferror(stdin)) return fail("stdin: cannot be read");
+    if (got < 0) return got == LINE_FAILED ? EXIT_FAILED : EXIT_INTERRUPTED;
     return code < 0 ? 0 : code;
 }
 

@@ -55,7 +55,7 @@ int chat_save(Chat *c, const char *path);
 
 /* The next turn from stdin: a line, at a terminal edited as it is typed (terminal.h), lines that end in a backslash
  * with the one behind them, or the lines between two of """; block: it has several, and a / in front is no command.
- * *text is malloc'ed. 1, 0 at the end of input, -1 after Ctrl-C. */
+ * *text is malloc'ed. 1, 0 at the end of input, -1 after Ctrl-C, LINE_FAILED (terminal.h) after saying why. */
 int chat_input(const Chat *c, char **text, size_t *n, int *block);
 
 #endif

@@ -167,8 +167,8 @@ void print_kernels(void);        /* the rows that run here, a space in front of 
 
 /* ---- options.c, for single options ---- */
 
-/* "1,15,7" (commas, spaces) to ids; malloc'ed, NULL after saying why. */
-int *parse_ids(const char *option, const char *s, size_t *n);
+/* "1,15,7" (commas, spaces) to *ids [*n], malloc'ed: 0, or an exit code after saying why, and *ids is NULL. */
+int parse_ids(int **ids, size_t *n, const char *option, const char *s);
 extern const char *const generate_modes[]; /* generate.c: "generate", "chat" */
 const char *kv_name(int i);                /* engine.c: the i-th that --kv takes; NULL behind the last */
 /* Where word stands among names (NULL ends them), from the first on; -1 after saying why. */
@@ -190,6 +190,9 @@ void hear_interrupts(int flags);
 
 int fail(const char *fmt, ...) BASE_PRINTF(1, 2);   /* one line on stderr; EXIT_FAILED */
 int usage(const char *fmt, ...) BASE_PRINTF(1, 2);  /* the same with a hint; EXIT_USAGE */
+/* What a check of an option's value gave, its line behind `before`: usage, but a failure where memory or the disk was
+ * in the way and not the value; 0 where rc is 0. */
+int option_refused(int rc, const char *before, const char *err);
 void note(const char *fmt, ...) BASE_PRINTF(1, 2);  /* a line on stderr, unless quiet, without control characters */
 void answer_line(const char *fmt, ...) BASE_PRINTF(1, 2); /* .. also when quiet: it was asked for */
 
@@ -293,6 +296,7 @@ const char *file_name(const char *path); /* behind the last / */
 
 /* Before anything is opened: an exit code. */
 int confine(const Args *a, const Command *cmd);
+void confine_end(void); /* frees what these keep; the fence stays */
 struct TrainingOptions;
 int confine_training(const struct TrainingOptions *o);
 /* chat, whose model and tokenizer are open and whose threads are not made: what they lie in is not needed any more. */

@@ -47,9 +47,8 @@ static int ascending(const void *a, const void *b) {
 int compare_lengths(Comparison *c) {
     const char *list = c->a->compare.lengths;
     size_t n = 0;
-    int *numbers = list ? parse_ids("--lengths", list, &n) : NULL, code = 0;
-    if (!list) return 0;
-    if (!numbers) return EXIT_USAGE;
+    int *numbers, code = list ? parse_ids(&numbers, &n, "--lengths", list) : 0;
+    if (!list || code) return code;
     if (n > COMPARE_LENGTHS) code = usage("--lengths: at most %d", COMPARE_LENGTHS);
     for (size_t i = 0; i < n && code == 0; i++) {
         if (numbers[i] < COMPARE_LEAST_LENGTH)

@@ -11,15 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static SandboxPath *paths; /* as long as the program runs */
+static SandboxPath *paths; /* until confine_end, each path its own copy */
 static size_t n_paths, cap_paths;
 static int wanted, told, is; /* --sandbox; -v; what was entered */
+static int full;             /* no memory for a path, or to see whether it is one */
 static int lists;            /* of numbers, in specs: each method reads its own when its turn comes */
 
-/* What finds no room is not named, and so refused: an error line, and no hole. */
 static void name(const char *path, SandboxUse use, int late) {
-    if (path && array_reserve(&paths, &cap_paths, n_paths + 1, sizeof *paths) == 0)
-        paths[n_paths++] = (SandboxPath){path, use, late};
+    char *own = path ? strdup(path) : NULL;
+    if (own && array_reserve(&paths, &cap_paths, n_paths + 1, sizeof *paths) == 0)
+        paths[n_paths++] = (SandboxPath){own, use, late};
+    else free(own), full |= path != NULL;
+}
+
+void confine_end(void) {
+    for (size_t i = 0; i < n_paths; i++) free((char *)paths[i].path);
+    free(paths);
 }
 
 /* An exit code. */
@@ -27,6 +34,7 @@ static int enter(int wish, int never, int verbose) {
     const char *why;
     if (wish && never) return usage("--sandbox and --no-sandbox are both given");
     if (never) return 0;
+    if (full) return fail("out of memory");
     wanted = wish, told = verbose;
     is = sandbox_enter(paths, n_paths, &why);
     if (wish && is != SANDBOX_WHOLE) return fail("--sandbox: there is none here: %s", why);
@@ -35,19 +43,23 @@ static int enter(int wish, int never, int verbose) {
     return 0;
 }
 
-/* Pieces of a word that are files, behind a name or others: NAME=FILE,FILE@ROWS. They live as long as paths do. */
+/* Pieces of a word that are files, behind a name or others: NAME=FILE,FILE@ROWS. */
 static void name_pieces(const char *word) {
+    char *copy = strdup(word);
+    full |= !copy;
     name(word, SANDBOX_FILE, 0);
-    for (char *at = strdup(word), *next; at; at = next) {
+    for (char *at = copy, *next; at; at = next) {
         if ((next = strpbrk(at, "=,@"))) *next++ = 0;
         name(at, SANDBOX_FILE, 0);
     }
+    free(copy);
 }
 
 /* Specs of RoPE may name lists of numbers, in quotes or not: longrope:long=FILE. */
 static void name_lists(const char *specs) {
     char *copy = specs ? strdup(specs) : NULL, *from = copy, *to = copy;
     int quoted = 0;
+    full |= specs && !copy;
     for (const char *at = specs; copy; at++) {
         if (*at == '"') quoted = !quoted;
         else if (*at && (quoted || !strchr("=:+,", *at))) *to++ = *at;
@@ -58,21 +70,25 @@ static void name_lists(const char *specs) {
         }
         if (!*at) break;
     }
-    if (!lists) free(copy);
+    free(copy);
 }
 
 /* FILE:scale. */
 static void name_adapter(const char *word) {
     const char *colon = strrchr(word, ':');
-    name(colon && !file_there(word) ? strndup(word, (size_t)(colon - word)) : word, SANDBOX_MODEL, 0);
+    char *file = colon && !file_there(word) ? strndup(word, (size_t)(colon - word)) : strdup(word);
+    full |= !file;
+    name(file, SANDBOX_MODEL, 0);
+    free(file);
 }
 
 /* A file's own name, or "auto": one beside the model. */
 static void name_panels(const Args *a) {
     const char *panels = a->machine.panels, *model = a->model;
     if (!panels || model == compiled_in) return;
-    if (strcmp(panels, "auto") != 0) name(panels, SANDBOX_NEW, 0);
-    else name(file_is_folder(model) ? file_join(model, "model.panels") : model, SANDBOX_NEW, 0);
+    char *inside = strcmp(panels, "auto") == 0 && file_is_folder(model) ? file_join(model, "model.panels") : NULL;
+    name(inside ? inside : strcmp(panels, "auto") == 0 ? model : panels, SANDBOX_NEW, 0);
+    free(inside);
 }
 
 static void name_words(const Args *a, const Command *cmd) {

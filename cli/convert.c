@@ -110,8 +110,9 @@ static int no_memory(Job *j) { return base_error(j->err, sizeof j->err, -ENOMEM,
 static int read_config(Job *j) {
     static const char *const configs[] = {"config.json", "bert_config.json"}, *const vocabs[] = {"vocab.txt"};
     const SourceWish *w = &j->a->wish;
-    j->config_path = w->config ? strdup(w->config) : sidecar_find(j->c.folder, configs, 2);
-    j->vocab_path = w->tokenizer ? strdup(w->tokenizer) : sidecar_find(j->c.folder, vocabs, 1);
+    if (sidecar_find(&j->config_path, w->config, j->c.folder, configs, 2) ||
+        sidecar_find(&j->vocab_path, w->tokenizer, j->c.folder, vocabs, 1))
+        return no_memory(j);
     return j->config_path ? json_open(&j->config, j->config_path, j->err, sizeof j->err) : 0;
 }
 
@@ -184,7 +185,7 @@ static int to_safetensors(Job *j) {
     } else if (j->config_path) sidecars_copy(&s, "config.json", j->config_path);
     else report_note(&j->report, "no config.json beside the input, so none is beside the output: ./run needs one");
     if (j->vocab_path) sidecars_copy(&s, "vocab.txt", j->vocab_path);
-    sidecars_common(&s, j->c.folder);
+    if (rc == 0 && sidecars_common(&s, j->c.folder)) rc = no_memory(j);
     if (rc == 0 && !from_tf) rc = plan_as_is(j);
     else if (rc == 0 && describe_plan(&j->m, &j->plan, ROFORMER_IN_TORCH)) rc = no_memory(j);
     if (rc == 0) plan_set_types(&j->plan, j->a->type);
@@ -195,12 +196,14 @@ static int to_safetensors(Job *j) {
     return rc;
 }
 
-/* 1 where writing there would replace a file that is being read. */
-static int replaces_input(const Job *j) {
+/* Where writing there would replace a file that is being read: an error line. */
+static int keep_input(Job *j) {
     char *folder = file_folder(j->a->out);
-    int here = folder && file_same(folder, j->c.folder);
+    if (!folder) return no_memory(j);
+    int here = file_same(folder, j->c.folder);
     free(folder);
-    return here && j->c.container == CONTAINER_SAFETENSORS && file_exists(j->a->out);
+    if (!here || j->c.container != CONTAINER_SAFETENSORS || !file_exists(j->a->out)) return 0;
+    return base_error(j->err, sizeof j->err, -EINVAL, "%s: is part of the input: write under another name", j->a->out);
 }
 
 static int convert_checkpoint(const Conversion *a, const Report *r) {
@@ -214,8 +217,7 @@ static int convert_checkpoint(const Conversion *a, const Report *r) {
     }
     if (j.c.n_other) report_note(&j.report, "left out: %zu entries that are no tensors of numbers", j.c.n_other);
     rc = read_config(&j);
-    if (rc == 0 && replaces_input(&j))
-        rc = base_error(j.err, sizeof j.err, -EINVAL, "%s: is part of the input: write under another name", a->out);
+    if (rc == 0) rc = keep_input(&j);
     if (rc == 0) rc = to_safetensors(&j);
     plan_free(&j.plan);
     describe_free(&j.m);

@@ -256,8 +256,9 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
         return usage("--kernels: there is no row \"%s\" that this processor can run", a->machine.kernels);
     if (a->rope.method && strstr(a->rope.method, "factor=") && a->rope.factor > 0)
         return usage("--rope-factor: --rope has a factor of its own");
-    if (a->rope.method && rope_spec_check(a->rope.method, e->err, sizeof e->err)) return usage("--%s", e->err);
-    int rc = model_open_memory(&e->model, a->model == compiled_in ? builtin_model : NULL, builtin_model_size, a->model,
+    int rc = a->rope.method ? rope_spec_check(a->rope.method, e->err, sizeof e->err) : 0;
+    if (rc) return option_refused(rc, "--", e->err);
+    rc = model_open_memory(&e->model, a->model == compiled_in ? builtin_model : NULL, builtin_model_size, a->model,
                                &o, e->err, sizeof e->err);
     if (rc == 0 && want_tokenizer)
         rc = vocabulary_open(&e->tokenizer, &e->model.weights, a->tokenizer.file, (size_t)e->model.config.vocab_size,
@@ -282,7 +283,9 @@ static int check_save(const Args *a, const Model *m, char *err, size_t errlen) {
         return fail("--save-state: this model reads texts whole (mask padding), so there is no state to go on from");
     if (newfile_open(&f, a->context.save, err, errlen)) return fail("%s", err);
     newfile_close(&f, 0, err, errlen);
-    if (file_exists(a->context.save) && session_saved_ids(a->context.save, &ids, NULL, err, errlen))
+    int rc = file_exists(a->context.save) ? session_saved_ids(a->context.save, &ids, NULL, err, errlen) : 0;
+    if (errno_is_passing(rc)) return fail("%s", err);
+    if (rc)
         return fail("--save-state: %s is there and is not a saved state; it stays as it is", a->context.save);
     return 0;
 }

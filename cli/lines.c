@@ -121,8 +121,9 @@ static int lines_read(Lines *l) {
         if (from_stdin && code == 0 && !l->text_is_query && poll(&input, 1, 0) == 0)
             code = lines_flush(l); /* whoever writes the lines waits for an answer */
     }
-    if (f && code == 0 && ferror(f) && !interrupted)
-        code = fail("%s: %s", from_stdin ? "stdin" : a->in.file, strerror(errno));
+    int why = errno;
+    if (f && code == 0 && (ferror(f) || !feof(f)) && !interrupted && !out.gone)
+        code = fail("%s: %s", from_stdin ? "stdin" : a->in.file, why == ENOMEM ? "out of memory" : strerror(why));
     free(line);
     if (f && f != stdin) fclose(f);
     int last = interrupted || code == EXIT_INTERRUPTED ? 0 : lines_flush(l); /* those in front of a bad line too */
@@ -262,14 +263,15 @@ static int fill_line(Lines *l, size_t i) {
         }
         fputc('\n', f);
     }
-    if (f) fclose(f);
+    int bad = f && (ferror(f) | fclose(f));
     if (l->a->show.json) out_printf("]}\n");
-    else {
+    else if (!bad) {
         out_text(line + from, len_line - from);
         out_bytes("\n", 1);
         out_text(list, n_list);
     }
     free(list);
+    if (bad) return fail("out of memory");
     if (n == 0 && l->a->text) return fail("\"%s\" has no [MASK] to fill", line);
     if (n == 0 && !l->a->show.json) note("\"%s\" has no [MASK] to fill", line);
     return 0;

@@ -54,11 +54,10 @@ static int print_rows(Engine *e, const Args *a, const EncoderText *text) {
 /* A list that stands beside --ids, of the same length: malloc'ed, NULL where s is; *code where it is wrong. */
 static int *parse_beside(const char *option, const char *s, size_t n, int *code) {
     size_t count;
-    int *list = s && *code == 0 ? parse_ids(option, s, &count) : NULL;
-    if (s && *code == 0 && (!list || count != n)) {
-        if (list) usage("%s has %zu entries, and there are %zu ids", option, count, n);
-        *code = EXIT_USAGE;
-    }
+    int *list = NULL;
+    if (!s || *code) return NULL;
+    *code = parse_ids(&list, &count, option, s);
+    if (list && count != n) *code = usage("%s has %zu entries, and there are %zu ids", option, count, n);
     return list;
 }
 
@@ -111,7 +110,7 @@ int run_logits(Args *a) {
     int *ids = NULL, code = check_input(a);
     if (code) return code;
     a->context.exact = 1;
-    if (a->in.ids && !(ids = parse_ids("--ids", a->in.ids, &n))) return EXIT_USAGE;
+    if (a->in.ids && (code = parse_ids(&ids, &n, "--ids", a->in.ids))) return code;
     if (!a->in.ids && (code = engine_open(&e, a, 1)) == 0) code = read_ids(&e, a, &ids, &n);
     int *types = parse_beside("--type-ids", a->in.type_ids, n, &code),
         *mask = parse_beside("--attention-mask", a->in.attention_mask, n, &code);

@@ -188,25 +188,20 @@ int named(const char *option, const char *word, const char *const *names, int fi
     return -1;
 }
 
-int *parse_ids(const char *option, const char *s, size_t *n) {
-    int *ids = malloc((strlen(s) + 1) * sizeof *ids);
+int parse_ids(int **ids, size_t *n, const char *option, const char *s) {
     *n = 0;
-    while (ids && *s) {
+    if (!(*ids = malloc((strlen(s) + 1) * sizeof **ids))) return fail("%s: out of memory", option);
+    int code = 0;
+    while (*s && code == 0) {
         char *end;
         errno = 0;
         long v = strtol(s, &end, 10);
-        if (end == s || errno || v < 0 || v > 0x7fffffff || (*end && !strchr(", \n", *end))) {
-            usage("%s: \"%s\" is not a list of numbers such as 1,15,7", option, s);
-            free(ids);
-            return NULL;
-        }
-        ids[(*n)++] = (int)v;
+        if (end == s || errno || v < 0 || v > 0x7fffffff || (*end && !strchr(", \n", *end)))
+            code = usage("%s: \"%s\" is not a list of numbers such as 1,15,7", option, s);
+        else (*ids)[(*n)++] = (int)v;
         for (s = end; *s && strchr(", \n", *s);) s++;
     }
-    if (ids && *n == 0) {
-        usage("%s: the list is empty", option);
-        free(ids);
-        ids = NULL;
-    }
-    return ids;
+    if (code == 0 && *n == 0) code = usage("%s: the list is empty", option);
+    if (code) free(*ids), *ids = NULL;
+    return code;
 }

@@ -1,6 +1,7 @@
 /* cli/output.c - saying things: error lines, notes, progress on stderr; text and JSON on stdout. */
 #include "cli.h"
 #include "base/base.h"
+#include "base/paths.h"
 #include "base/system.h"
 
 #include <errno.h>
@@ -67,6 +68,10 @@ int usage(const char *fmt, ...) {
     va_end(ap);
     fprintf(stderr, "; %s %s%s--help shows what there is\n", called, command_name, *command_name ? " " : "");
     return EXIT_USAGE;
+}
+
+int option_refused(int rc, const char *before, const char *err) {
+    return rc == 0 ? 0 : errno_is_passing(rc) ? fail("%s%s", before, err) : usage("%s%s", before, err);
 }
 
 /* A line of what is to be known, without the control characters that a file's name or a text in it may have. */
@@ -148,9 +153,10 @@ void out_bytes(const char *s, size_t n) {
 }
 
 void out_own(const char *text) {
-    char *own = as_called(text);
-    out_bytes(own ? own : text, strlen(own ? own : text));
-    free(own);
+    static const char own[] = "./run";
+    for (const char *at; (at = strstr(text, own)); text = at + sizeof own - 1)
+        out_bytes(text, (size_t)(at - text)), out_bytes(called, strlen(called));
+    out_bytes(text, strlen(text));
 }
 
 void out_flush(void) {
@@ -174,7 +180,7 @@ void out_text(const char *s, size_t n) {
 
 int out_end(int code) {
     out_flush();
-    if (!out.broken) return code;
+    if (!out.broken || code == EXIT_FAILED) return code; /* one line says why */
     if (out.broken == EINTR && interrupted) return EXIT_INTERRUPTED;
     return fail("cannot write the output: %s", strerror(out.broken));
 }

@@ -34,8 +34,8 @@ static Cell *cell_at(const Grid *g, size_t rope, size_t length, size_t depth) {
 /* ---- what is asked ---- */
 
 static int take_depths(Grid *g) {
-    g->depths = parse_ids("--depths", g->a->probe.depths ? g->a->probe.depths : usual_depths, &g->n_depths);
-    if (!g->depths) return EXIT_USAGE;
+    int code = parse_ids(&g->depths, &g->n_depths, "--depths", g->a->probe.depths ? g->a->probe.depths : usual_depths);
+    if (code) return code;
     if (g->n_depths > MOST_DEPTHS) return usage("--depths: at most %d", MOST_DEPTHS);
     for (size_t i = 0; i < g->n_depths; i++)
         if (g->depths[i] < 0 || g->depths[i] > 100)

@@ -53,10 +53,9 @@ static int plan(Scoring *s) {
     if (v->bos == CUT_BOS_INSTEAD) bos = added_bos(e);
     if (cut_init(&s->cut, &o, (size_t)e->model.config.n_ctx_train, bos, e->err, sizeof e->err))
         return usage("%s", e->err);
-    if (a->cut.by_position &&
-        perplexity_bins_init(&s->by, s->cut.window, (size_t)a->cut.bin, e->err, sizeof e->err))
-        return usage("--by-position: %s", e->err);
-    return 0;
+    if (!a->cut.by_position) return 0;
+    int rc = perplexity_bins_init(&s->by, s->cut.window, (size_t)a->cut.bin, e->err, sizeof e->err);
+    return option_refused(rc, "--by-position: ", e->err);
 }
 
 /* Progress goes by bytes of text, as the number of tokens is not known before the end. */

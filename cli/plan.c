@@ -1,5 +1,6 @@
 /* cli/plan.c - the command plan: what a model's RoPE can do, and what to try. */
 #include "cli.h"
+#include "base/paths.h"
 #include "attention/cache.h"
 #include "base/base.h"
 #include "lab/reach.h"
@@ -151,10 +152,11 @@ int run_plan(Args *a) {
     /* distances are rewritten only where softmax reads from left to right */
     int whole = e.model.config.linear.form != NULL || e.model.config.mask != MASK_CAUSAL;
     if (reach_init(&p, &e.model, a->context.n, e.err, sizeof e.err)) code = fail("%s", e.err);
-    while (code == 0 && (more = rope_spec_next(&specs, spec, sizeof spec)) > 0)
-        if (rope_spec_check(spec, e.err, sizeof e.err)) code = usage("--%s", e.err);
-        else if (reach_add(&p, &e.model, spec, e.err, sizeof e.err) && asked) /* of the usual ones what fits */
-            code = fail("--rope %s: %s", spec, e.err);
+    while (code == 0 && (more = rope_spec_next(&specs, spec, sizeof spec)) > 0) {
+        code = option_refused(rope_spec_check(spec, e.err, sizeof e.err), "--", e.err);
+        int rc = code ? 0 : reach_add(&p, &e.model, spec, e.err, sizeof e.err);
+        if (rc && (asked || errno_is_passing(rc))) code = fail("--rope %s: %s", spec, e.err); /* usual: what fits */
+    }
     if (code == 0 && more < 0) code = usage("--rope: a spec of the list is too long");
     if (code == 0 && asked && p.n_methods == 0) code = usage("--rope: no method is named");
     if (code == 0 && a->show.json) json_plan(&p, &e.model.config, a);

@@ -38,14 +38,14 @@ static uint64_t place(const Recall *r, size_t sample, size_t which) { return com
 
 static int take_distances(Recall *r) {
     size_t n = 0, trained = (size_t)r->c.e.model.config.n_ctx_train;
-    int *list = r->a->probe.distances ? parse_ids("--distances", r->a->probe.distances, &n) : NULL, code = 0;
+    int *list = NULL, code = r->a->probe.distances ? parse_ids(&list, &n, "--distances", r->a->probe.distances) : 0;
     if (!r->a->probe.distances) {
         size_t d = trained / 4 > r->span ? trained / 4 : r->span; /* no two readings overlap */
         for (; r->n_distances < 5 && (d <= 4 * trained || r->n_distances == 0); d *= 2)
             r->distances[r->n_distances++] = d;
         return 0;
     }
-    if (!list) return EXIT_USAGE;
+    if (code) return code;
     if (n > MOST_DISTANCES) code = usage("--distances: at most %d", MOST_DISTANCES);
     for (size_t i = 0; code == 0 && i < n; i++) {
         if (list[i] < (int)r->span)

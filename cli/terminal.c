@@ -112,10 +112,12 @@ int terminal_line(const char *sign, int goes_on, char **line, size_t *cap, size_
     EditWhat what = edit(sign, goes_on);
     leave(goes_on && what == EDIT_CANCEL ? "^C" : "");
     end();
-    if (what == EDIT_FAILED) fail("out of memory for the line");
-    if (what != EDIT_DONE) return what == EDIT_CANCEL ? -1 : 0;
-    edit_remember(&editor);
-    if (array_reserve(line, cap, editor.n + 1, 1)) return 0;
+    if (what != EDIT_DONE && what != EDIT_FAILED) return what == EDIT_CANCEL ? -1 : 0;
+    if (what == EDIT_DONE) edit_remember(&editor);
+    if (what == EDIT_FAILED || array_reserve(line, cap, editor.n + 1, 1)) {
+        fail("out of memory for the line");
+        return LINE_FAILED;
+    }
     memcpy(*line, editor.text, editor.n + 1);
     *n = editor.n;
     return 1;

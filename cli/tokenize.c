@@ -28,11 +28,14 @@ static void print_piece(const char *s, size_t n) {
 static int tokenizer_of(Tokenizer **t, const Args *a, const TokenizerOptions *o, char *err, size_t errlen) {
     Weights w;
     int within = a->model == compiled_in;
-    if (a->tokenizer.file || (!within && tokenizer_probe(a->model)))
+    int known = a->tokenizer.file || within ? 0 : tokenizer_probe(a->model);
+    if (known < 0) return base_error(err, errlen, known, "%s: %s", a->model, strerror(-known));
+    if (a->tokenizer.file || known)
         return tokenizer_open_with(t, a->tokenizer.file ? a->tokenizer.file : a->model, o, err, errlen);
-    if (weights_open_memory(&w, within ? builtin_model : NULL, builtin_model_size, a->model, err, errlen))
-        return tokenizer_open_with(t, a->model, o, err, errlen); /* says what a tokenizer would be */
-    int rc = vocabulary_open(t, &w, NULL, 0, o, err, errlen);
+    int rc = weights_open_memory(&w, within ? builtin_model : NULL, builtin_model_size, a->model, err, errlen);
+    if (errno_is_passing(rc)) return rc;
+    if (rc) return tokenizer_open_with(t, a->model, o, err, errlen); /* says what a tokenizer would be */
+    rc = vocabulary_open(t, &w, NULL, 0, o, err, errlen);
     weights_close(&w);
     return rc;
 }

@@ -211,10 +211,7 @@ static int lacks_head(const Weights *w) {
     size_t n = name && name->type == JSON_STRING ? name->len : 0;
     if (weights_find(w, "lm_head.weight")) return 0;
     if (n > 5 && strcmp(name->str + n - 5, "Model") == 0) return 1;
-    char *modules = w->folder ? file_join(w->folder, "modules.json") : NULL;
-    int embeds = modules && file_exists(modules);
-    free(modules);
-    return embeds;
+    return w->folder && file_has(w->folder, "modules.json");
 }
 
 /* What all decoders say alike. */

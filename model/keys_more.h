@@ -27,6 +27,8 @@ typedef struct DecoderDefaults {
 
 /* families.c: what a model by that name has that is not here, a predicate; NULL: it runs. */
 const char *architecture_lacks(const Architecture *a);
+/* more.c: "file: out of memory", and -ENOMEM, which is no complaint about the file. */
+void key_no_memory(KeyReader *r);
 /* keys_hf.c: true (1) or false (0). */
 int key_flag(KeyReader *r, const char *gguf, const char *hf, int absent);
 /* activations.c: what transformers calls by that word; a complaint about r's last key where it is none. */

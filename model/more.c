@@ -17,12 +17,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+void key_no_memory(KeyReader *r) {
+    if (r->line.rc == 0)
+        r->line.rc = base_error(r->line.err, r->line.errlen, -ENOMEM, "%s: out of memory", r->line.name);
+}
+
 RopeNumbers *key_rope_numbers(KeyReader *r, RopeConfig *rope, int64_t n_ctx_train) {
     RopeNumbers *n = rope->numbers;
     if (n) return n;
     n = rope->numbers = weights_own(r->w, calloc(1, sizeof *n), free);
     if (n) n->n_ctx_train = n_ctx_train;
-    else key_complain(r, "rope", "no memory for its numbers");
+    else key_no_memory(r);
     return n;
 }
 

@@ -63,7 +63,7 @@ static void take_scaling(KeyReader *r, Config *c, const PositionKind *kind) {
 static Positions *read_numbers(KeyReader *r, const Config *c, const PositionKind *kind) {
     Positions *p = weights_own(r->w, calloc(1, sizeof *p), free);
     if (!p) {
-        key_complain(r, "attention.position", "no memory for its numbers");
+        key_no_memory(r);
         return NULL;
     }
     *p = (Positions){.kind = kind, .width = c->d_embed, .n_heads = c->n_heads, .n_trained = c->n_ctx_train,

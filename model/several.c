@@ -120,7 +120,7 @@ int several_init(Several *v, const Model *m, const SessionOptions *options, size
 }
 
 void several_free(Several *v) {
-    for (size_t i = 0; v->sessions && i < v->n; i++) {
+    for (size_t i = 0; v->sessions && v->parts && i < v->n; i++) {
         Session *s = &v->sessions[i];
         if (s->options.attention) s->options.attention->free(s);
         free(s->ids);

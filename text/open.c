@@ -8,17 +8,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The first of these that is there, in folder, else here; malloc'ed. */
-static char *beside(const char *folder) {
+/* The first of these that is there, in folder, else here: *path malloc'ed, or NULL. 0 or -ENOMEM. */
+static int beside(char **path, const char *folder) {
     static const char *const names[] = {"tokenizer.bin", "tokenizer.json", "tokenizer.model", "spiece.model",
                                         "vocab.txt"};
-    for (int place = 0; place < 2; place++)
-        for (int i = 0; i < 5; i++) {
-            char *path = file_join(place ? "." : folder, names[i]);
-            if (path && file_exists(path)) return path;
-            free(path);
-        }
-    return NULL;
+    int rc = file_find(path, folder, names, 5, file_exists);
+    return rc || *path ? rc : file_find(path, ".", names, 5, file_exists);
 }
 
 /* The file's own: a GGUF's metadata, a Hugging Face folder's files. -ENOENT where it has none. */
@@ -43,7 +38,9 @@ int vocabulary_open(Tokenizer **t, const Weights *w, const char *given, size_t v
     *t = NULL;
     if (!with.folder && !given) with.folder = w->folder;
     int rc = given ? tokenizer_open_with(t, given, &with, err, errlen) : open_own(t, w, &with, err, errlen);
-    char *path = rc == -ENOENT && !given ? beside(w->folder) : NULL;
+    char *path = NULL;
+    if (rc == -ENOENT && !given && beside(&path, w->folder))
+        rc = base_error(err, errlen, -ENOMEM, "%s: no memory", w->folder);
     if (path) rc = tokenizer_open_with(t, path, &with, err, errlen);
     free(path);
     if (rc || vocab_size == 0) return rc;

@@ -104,7 +104,10 @@ int text_write(TextWriter *w, const float *logits, char *err, size_t errlen) {
         if ((ended = text_step(w, logits, err, errlen)) < 0) rc = ended;
         else if (!ended) rc = read_last(w, &logits, err, errlen);
     }
-    if (w->ahead && rc == 0) rc = ahead_settle(w->ahead, err, errlen);
+    if (w->ahead) { /* whatever ended the text, the session is where it would be without guesses */
+        int settled = ahead_settle(w->ahead, rc ? NULL : err, rc ? 0 : errlen);
+        if (rc == 0) rc = settled;
+    }
     if (rc == -EINTR) w->end = TEXT_INTERRUPT, rc = 0;
     if (rc == 0) text_end(w);
     else free(w->room), w->room = NULL;

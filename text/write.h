@@ -60,7 +60,8 @@ typedef struct {
 } TextWriter;
 
 /* Write on from logits [vocab_size], those behind the session's last id. 0 and w->end, or a negative errno (-ENOMEM,
- * the session's) with a line in err. It may be called again for another text: n_new begins anew. */
+ * the session's) with a line in err; the session is then behind all of w->ids, or all but the last. It may be called
+ * again for another text: n_new begins anew. */
 int text_write(TextWriter *w, const float *logits, char *err, size_t errlen);
 
 /* Its parts, for who reads the ids in another way: text_begin; then text_step with the logits behind the last id, until

@@ -26,65 +26,62 @@
 /* ids that added tokens may reach beyond the model's: bounds what a JSON file can allocate */
 enum { MAX_ADDED = 65536 };
 
-char *folder_first(const char *folder, const char *const *names, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        char *path = file_join(folder, names[i]);
-        if (path && file_there(path)) return path;
-        free(path);
-    }
-    return NULL;
-}
-
-/* The first file of that ending, as a malloc'ed path, or NULL. */
-static char *ending_with(const char *folder, const char *ending) {
+/* The first file of that ending: *path malloc'ed, or NULL. 0 or a negative errno. */
+static int ending_with(char **path, const char *folder, const char *ending) {
     DIR *d = opendir(folder);
-    size_t len = strlen(ending);
-    char *best = NULL;
-    for (struct dirent *e; d && (e = readdir(d));) {
-        size_t n = strlen(e->d_name);
-        if (n <= len || strcmp(e->d_name + n - len, ending) != 0 || (best && strcmp(best, e->d_name) <= 0)) continue;
-        free(best);
-        best = strdup(e->d_name);
-    }
+    struct dirent *e = NULL;
+    char best[sizeof e->d_name] = "";
+    int rc = d || !errno_is_passing(-errno) ? 0 : -errno;
+    *path = NULL;
+    while (d && (errno = 0, e = readdir(d)))
+        if (text_ends_with(e->d_name, ending) && (!*best || strcmp(best, e->d_name) > 0))
+            memcpy(best, e->d_name, strlen(e->d_name) + 1);
+    if (d && errno) rc = -errno;
     if (d) closedir(d);
-    char *path = best ? file_join(folder, best) : NULL;
-    free(best);
-    return path;
+    if (rc == 0 && *best && !(*path = file_join(folder, best))) rc = -ENOMEM;
+    return rc;
 }
 
 /* A vocab.txt counts where it is WordPiece's. */
-static char *vocab_txt(const char *folder) {
+static int vocab_txt(char **path, const char *folder) {
     static const char *const name[] = {"vocab.txt"};
-    char *path = folder_first(folder, name, 1);
     MappedFile f;
-    int is = path && file_map(&f, path, NULL, 0) == 0;
-    if (is) {
+    int rc = file_find(path, folder, name, 1, file_there), is = 0;
+    if (rc == 0 && *path && (rc = file_map(&f, *path, NULL, 0)) == 0) {
         is = wordpiece_vocab_is(f.data, f.size);
         file_unmap(&f);
     }
-    if (is) return path;
-    free(path);
-    return NULL;
+    if (!is) free(*path), *path = NULL;
+    return errno_is_passing(rc) ? rc : 0;
 }
 
-FolderFiles folder_find(const char *folder) {
+static int find_files(FolderFiles *f, const char *folder) {
     static const char *const single[] = {"tokenizer.json", "tokenizer.model", "spiece.model", "tokenizer.bin"};
     static const char *const pairs[][2] = {{"vocab.json", "merges.txt"}, {"encoder.json", "vocab.bpe"}};
     static const char *const later[] = {"vocab.txt", "vocab.json", "sentencepiece.bpe.model", "tekken.json"};
-    FolderFiles f = {.vocabulary = vocab_txt(folder)};
-    if (!f.vocabulary) f.vocabulary = folder_first(folder, single, sizeof single / sizeof *single);
-    for (size_t i = 0; i < 2 && !f.vocabulary; i++) {
-        f.merges = folder_first(folder, &pairs[i][1], 1);
-        if (f.merges) f.vocabulary = folder_first(folder, &pairs[i][0], 1);
-        if (!f.vocabulary) free(f.merges), f.merges = NULL;
+    int rc = vocab_txt(&f->vocabulary, folder);
+    if (rc == 0 && !f->vocabulary)
+        rc = file_find(&f->vocabulary, folder, single, sizeof single / sizeof *single, file_there);
+    for (size_t i = 0; i < 2 && rc == 0 && !f->vocabulary; i++) {
+        rc = file_find(&f->merges, folder, &pairs[i][1], 1, file_there);
+        if (rc == 0 && f->merges) rc = file_find(&f->vocabulary, folder, &pairs[i][0], 1, file_there);
+        if (!f->vocabulary) free(f->merges), f->merges = NULL;
     }
-    if (!f.vocabulary) f.vocabulary = ending_with(folder, ".tiktoken");
-    for (size_t i = 0; i < sizeof later / sizeof *later && !f.vocabulary && !f.other; i++) {
-        char *there = folder_first(folder, &later[i], 1);
-        if (there) f.other = later[i];
+    if (rc == 0 && !f->vocabulary) rc = ending_with(&f->vocabulary, folder, ".tiktoken");
+    for (size_t i = 0; i < sizeof later / sizeof *later && rc == 0 && !f->vocabulary && !f->other; i++) {
+        char *there;
+        rc = file_find(&there, folder, &later[i], 1, file_there);
+        if (there) f->other = later[i];
         free(there);
     }
-    return f;
+    return rc;
+}
+
+int folder_find(FolderFiles *f, const char *folder) {
+    *f = (FolderFiles){.merges = NULL};
+    int rc = find_files(f, folder);
+    if (rc) folder_files_free(f);
+    return rc;
 }
 
 void folder_files_free(FolderFiles *f) {

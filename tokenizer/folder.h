@@ -5,15 +5,12 @@
 
 #include "internal.h"
 
-/* The first of these names that is there, as a malloc'ed path, or NULL. */
-char *folder_first(const char *folder, const char *const *names, size_t n);
-
 typedef struct {
     char *vocabulary, *merges; /* malloc'ed paths, or NULL; merges: of a vocab.json that goes with it */
     const char *other;         /* without a vocabulary: what else is there that is not read, or NULL */
 } FolderFiles;
 
-FolderFiles folder_find(const char *folder);
+int folder_find(FolderFiles *f, const char *folder); /* 0, or a negative errno: it cannot be told, and f is empty */
 void folder_files_free(FolderFiles *f);
 /* GGUF's name of the pre-tokenizer that tokenizer_config.json's tokenizer_class has, or NULL. */
 int folder_class(const char *folder, const char **pre, char *err, size_t errlen);

@@ -9,6 +9,7 @@
 #include "tokenizer/sentencepiece/model.h"
 #include "tokenizer/wordpiece/wordpiece.h"
 #include "base/base.h"
+#include "base/paths.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -74,7 +75,9 @@ static int finish_wordpiece(Tokenizer *t, const Source *s, char *err, size_t err
     static const char *const names[] = {"jieba.dict", "jieba.dict.utf8", "dict.txt"};
     const TokenizerOptions *o = s->options;
     const char *where = o->folder ? o->folder : s->beside;
-    char *beside = where ? folder_first(where, names, sizeof names / sizeof *names) : NULL;
+    char *beside = NULL;
+    if (where && file_find(&beside, where, names, sizeof names / sizeof *names, file_there))
+        return base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
     const WordPieceChoice choice = {o->jieba, beside, o->lower_case, o->bert4keras};
     int rc = wordpiece_finish(t, &choice, err, errlen);
     free(beside);
@@ -145,10 +148,11 @@ static int read_pair(Tokenizer *t, const void *from, char *err, size_t errlen) {
 }
 
 static int open_folder(Tokenizer **t, const char *path, const TokenizerOptions *o, char *err, size_t errlen) {
-    FolderFiles f = folder_find(path);
+    FolderFiles f;
     const Source pair = {.options = o, .folder = path, .beside = path, .pair = &f};
-    int rc;
-    if (f.vocabulary && f.merges) rc = tokenizer_make(t, f.vocabulary, read_pair, &pair, err, errlen);
+    int rc = folder_find(&f, path);
+    if (rc) rc = base_error(err, errlen, rc, "%s: %s", path, rc == -ENOMEM ? "no memory" : strerror(-rc));
+    else if (f.vocabulary && f.merges) rc = tokenizer_make(t, f.vocabulary, read_pair, &pair, err, errlen);
     else if (f.vocabulary) rc = open_file(t, f.vocabulary, path, o, err, errlen);
     else if (f.other)
         rc = base_error(err, errlen, -EINVAL, "%s: its tokenizer is %s: this kind is not read yet", path, f.other);
@@ -173,14 +177,15 @@ int tokenizer_open(Tokenizer **t, const char *path, char *err, size_t errlen) {
 int tokenizer_probe(const char *path) {
     MappedFile m;
     int folder = file_is_folder(path);
-    FolderFiles f = folder ? folder_find(path) : (FolderFiles){.merges = NULL};
+    FolderFiles f = {.merges = NULL};
+    int rc = folder ? folder_find(&f, path) : file_map(&m, path, NULL, 0);
     int known = f.vocabulary != NULL; /* by its name, and its reader can say what is wrong with it */
-    if (!folder && file_map(&m, path, NULL, 0) == 0) {
+    if (!folder && rc == 0) {
         known = reader_of(m.data, m.size) != NULL;
         file_unmap(&m);
     }
     folder_files_free(&f);
-    return known;
+    return errno_is_passing(rc) ? rc : known;
 }
 
 /* ---- vocabularies ---- */

@@ -54,7 +54,7 @@ int tokenizer_from_vocabulary_with(Tokenizer **t, const Vocabulary *v, const Tok
                                    char *err, size_t errlen);
 
 /* 1 where path is a file that tokenizer_open would know by its bytes (it may still be broken), or a folder with one by
- * its name; nothing is reported. */
+ * its name; nothing is reported. A negative errno where that cannot be told (memory, descriptors, the disk). */
 int tokenizer_probe(const char *path);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include "model/family.h"
 #include "text/open.h"
+#include "base/paths.h"
 #include "weights-tools/checkpoint/open.h"
 
 #include <errno.h>
@@ -65,26 +66,28 @@ static int sum_types(Inspection *i) {
 }
 
 /* The file's own tokenizer, or the one beside it; what is elsewhere is not what this file holds. */
-static void look_for_tokenizer(Inspection *i) {
+static int look_for_tokenizer(Inspection *i) {
     const Weights *w = i->weights;
     Tokenizer *t = NULL;
     const MetaValue *model = w->format == FORMAT_GGUF ? weights_meta(w, "tokenizer.ggml.model") : NULL;
     int own = model && !(model->type == META_STRING && model->n == 4 && memcmp(model->data, "none", 4) == 0);
-    if (!own && (w->format == FORMAT_GGUF || !tokenizer_probe(w->folder))) {
-        int named =
-            w->format == FORMAT_HF && tokenizer_open(&t, w->folder, i->no_tokenizer, sizeof i->no_tokenizer) == -EINVAL;
-        if (!named) *i->no_tokenizer = 0;
-        return;
+    int rc = own || w->format == FORMAT_GGUF ? 0 : tokenizer_probe(w->folder);
+    if (rc < 0) return rc;
+    if (!own && rc == 0) {
+        if (w->format == FORMAT_HF) rc = tokenizer_open(&t, w->folder, i->no_tokenizer, sizeof i->no_tokenizer);
+        if (rc != -EINVAL) *i->no_tokenizer = 0;
+        return rc;
     }
     size_t vocab = i->has_config ? (size_t)i->config.vocab_size : 0;
-    int rc = vocabulary_open(&t, w, NULL, vocab, NULL, i->no_tokenizer, sizeof i->no_tokenizer);
+    rc = vocabulary_open(&t, w, NULL, vocab, NULL, i->no_tokenizer, sizeof i->no_tokenizer);
     if (rc == -ENOENT) *i->no_tokenizer = 0; /* a rank file in the folder is not a llama2.c model's */
-    if (rc) return;
+    if (rc) return rc;
     snprintf(i->tokenizer, sizeof i->tokenizer, "%s", tokenizer_kind(t));
     i->pieces = tokenizer_size(t);
     i->bos = tokenizer_bos(t);
     i->eos = tokenizer_eos(t);
     tokenizer_free(t);
+    return 0;
 }
 
 static const char *format_of(Inspection *i) {
@@ -103,6 +106,7 @@ static const char *format_of(Inspection *i) {
  * these either, the line that knows the file's kind stays. */
 static int open_checkpoint(Inspection *i, const char *path, int rc, char *err, size_t errlen) {
     char why[600];
+    if (errno_is_passing(rc)) return rc;
     int failed = checkpoint_open(&i->checkpoint, path, why, sizeof why);
     if (failed == 0) return 0;
     int unknown = strstr(err, "not a model file") || strstr(err, "a PyTorch pickle");
@@ -130,9 +134,13 @@ int inspection_open(Inspection *i, const char *path, char *err, size_t errlen) {
         snprintf(i->refused, sizeof i->refused, "a checkpoint: ./run convert makes a model of it");
         return 0;
     }
-    i->has_config = config_read(&i->config, i->weights, NULL, i->refused, sizeof i->refused) == 0;
-    look_for_tokenizer(i);
-    return 0;
+    rc = config_read(&i->config, i->weights, NULL, i->refused, sizeof i->refused);
+    i->has_config = rc == 0;
+    if (!errno_is_passing(rc)) rc = look_for_tokenizer(i);
+    if (!errno_is_passing(rc)) return 0; /* whatever else they are, refused and no_tokenizer say */
+    base_error(err, errlen, rc, "%s: %s", path, rc == -ENOMEM ? "out of memory" : strerror(-rc));
+    inspection_close(i);
+    return rc;
 }
 
 void inspection_close(Inspection *i) {

@@ -8,13 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *sidecar_find(const char *folder, const char *const *names, int n) {
-    for (int i = 0; i < n; i++) {
-        char *path = file_join(folder, names[i]);
-        if (!path || file_exists(path)) return path;
-        free(path);
-    }
-    return NULL;
+int sidecar_find(char **path, const char *given, const char *folder, const char *const *names, size_t n) {
+    if (!given) return file_find(path, folder, names, n, file_exists);
+    return (*path = strdup(given)) ? 0 : -ENOMEM;
 }
 
 int sidecars_begin(Sidecars *s, const char *out) {
@@ -32,17 +28,19 @@ void sidecars_write(Sidecars *s, const char *name, Buffer text) {
     else free(text.data);
 }
 
-void sidecars_common(Sidecars *s, const char *folder) {
+int sidecars_common(Sidecars *s, const char *folder) {
     static const char *const names[] = {"vocab.txt", "tokenizer.json", "tokenizer.model", "tokenizer_config.json",
                                         "special_tokens_map.json", "added_tokens.json", "generation_config.json",
                                         "merges.txt", "vocab.json", "chat_template.jinja"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         int listed = 0;
         for (int k = 0; k < s->n; k++) listed |= strcmp(s->items[k].name, names[i]) == 0;
-        char *path = listed ? NULL : sidecar_find(folder, &names[i], 1);
+        char *path = NULL;
+        if (!listed && file_find(&path, folder, &names[i], 1, file_exists)) return -ENOMEM;
         if (path) sidecars_copy(s, names[i], path);
         free(path);
     }
+    return 0;
 }
 
 /* The bytes of item c: mapped into *f, or its own text. */
@@ -63,9 +61,10 @@ static int contents(const Sidecar *c, MappedFile *f, const uint8_t **data, size_
 static int is_there(const char *path, const uint8_t *data, size_t n, char *err, size_t errlen) {
     MappedFile old;
     if (!file_exists(path)) return 0;
-    int same = file_map(&old, path, NULL, 0) == 0 && old.size == n && memcmp(old.data, data, n) == 0;
+    int rc = file_map(&old, path, err, errlen), same = rc == 0 && old.size == n && memcmp(old.data, data, n) == 0;
     file_unmap(&old);
     if (same) return 1;
+    if (errno_is_passing(rc)) return rc;
     return base_error(err, errlen, -EEXIST,
                       "%s: is there already and differs from what belongs beside the new file: write to another folder",
                       path);

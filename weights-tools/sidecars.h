@@ -7,8 +7,8 @@
 
 #include "buffer.h"
 
-/* The path of the first of names[0 .. n-1] that is in folder, in malloc'ed memory, or NULL. */
-char *sidecar_find(const char *folder, const char *const *names, int n);
+/* What was given, else the first of names [n] that is in folder: *path malloc'ed, NULL where none is. 0 or -ENOMEM. */
+int sidecar_find(char **path, const char *given, const char *folder, const char *const *names, size_t n);
 
 typedef struct {
     const char *name;  /* in the new folder: "config.json" */
@@ -30,7 +30,7 @@ int sidecars_begin(Sidecars *s, const char *out);
 void sidecars_copy(Sidecars *s, const char *name, const char *path);
 void sidecars_write(Sidecars *s, const char *name, Buffer text);
 /* The tokenizer's and the other files that Hugging Face's folders have, from `folder`, except those listed already. */
-void sidecars_common(Sidecars *s, const char *folder);
+int sidecars_common(Sidecars *s, const char *folder); /* 0 or -ENOMEM */
 
 /* 0 where each can be put there: no other file has the name. To be asked before anything is written. */
 int sidecars_check(const Sidecars *s, char *err, size_t errlen);

@@ -137,18 +137,22 @@ int source_no_memory(const Source *s, char *err, size_t errlen) {
 /* ---- metadata that all have ---- */
 
 void source_name(const SourceWish *wish, const char *folder, const char *otherwise, char *out, size_t n) {
-    char here[4096] = "", *path = strdup(strcmp(folder, ".") == 0 && getcwd(here, sizeof here) ? here : folder);
-    for (size_t len = path ? strlen(path) : 0; len > 0 && path[len - 1] == '/'; len--) path[len - 1] = 0;
-    const char *slash = path ? strrchr(path, '/') : NULL, *last = slash ? slash + 1 : path;
-    int usable = last && *last && strcmp(last, ".") != 0 && strcmp(last, "..") != 0;
-    snprintf(out, n, "%s", wish->name ? wish->name : usable ? last : otherwise);
+    char here[4096] = "";
+    const char *path = strcmp(folder, ".") == 0 && getcwd(here, sizeof here) ? here : folder, *last = path;
+    size_t len = strlen(path);
+    while (len > 0 && path[len - 1] == '/') len--;
+    for (size_t i = 0; i < len; i++)
+        if (path[i] == '/') last = path + i + 1;
+    len -= (size_t)(last - path);
+    int usable = len && !(len <= 2 && strncmp(last, "..", len) == 0);
+    if (wish->name || !usable) snprintf(out, n, "%s", wish->name ? wish->name : otherwise);
+    else snprintf(out, n, "%.*s", len < n ? (int)len : (int)n, last);
     uint32_t cp;
     for (size_t i = 0; out[i];) { /* a name cut or spelled so that it is no UTF-8 ends there */
         int bytes = utf8_decode(out + i, strlen(out + i), &cp);
         if (bytes == 0) out[i] = 0;
         i += (size_t)bytes;
     }
-    free(path);
 }
 
 void source_file_type(Source *s, int file_type) {
@@ -160,10 +164,12 @@ void source_file_type(Source *s, int file_type) {
 
 /* ---- opening ---- */
 
-/* 1 where path is a file whose bytes only model/files/ reads: GGUF, or a llama2.c model. */
-static int is_weights_file(const char *path) {
+/* 1 where path is a file whose bytes only model/files/ reads: GGUF, or a llama2.c model. A negative errno and a line
+ * where that cannot be told. */
+static int is_weights_file(const char *path, char *err, size_t errlen) {
     MappedFile f;
-    if (file_is_folder(path) || file_map(&f, path, NULL, 0)) return 0;
+    int rc = file_is_folder(path) ? 1 : file_map(&f, path, err, errlen);
+    if (rc) return errno_is_passing(rc) ? rc : 0;
     int llama2c = llama2c_is(f.data, f.size) || llama2c_export_is(f.data, f.size);
     int yes = gguf_is(f.data, f.size) || (!safetensors_is(f.data, f.size) && llama2c);
     file_unmap(&f);
@@ -182,8 +188,9 @@ static int open_checkpoint(Source *s, const SourceWish *wish, const Report *r, c
     if (rc) return rc;
     if (s->checkpoint.n_other)
         report_note(r, "left out: %zu entries that are no tensors of numbers", s->checkpoint.n_other);
-    int roformer = describe_is_roformer(&s->checkpoint) && !source_is_layers(s, wish);
-    return roformer ? source_roformer(s, wish, r, err, errlen) : source_hf(s, wish, r, err, errlen);
+    int layers = describe_is_roformer(&s->checkpoint) ? source_is_layers(s, wish, err, errlen) : 1;
+    if (layers < 0) return layers;
+    return !layers ? source_roformer(s, wish, r, err, errlen) : source_hf(s, wish, r, err, errlen);
 }
 
 int source_open(Source *s, const char *path, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
@@ -191,7 +198,8 @@ int source_open(Source *s, const char *path, const SourceWish *wish, const Repor
     s->path = path;
     s->file_type = s->quantization_version = -1;
     s->alignment = ALIGNMENT;
-    int rc = is_weights_file(path) ? open_weights(s, wish, r, err, errlen) : open_checkpoint(s, wish, r, err, errlen);
+    int rc = is_weights_file(path, err, errlen);
+    if (rc >= 0) rc = rc ? open_weights(s, wish, r, err, errlen) : open_checkpoint(s, wish, r, err, errlen);
     for (const Note *n = rc ? NULL : s->weights.notes; n; n = n->next) report_note(r, "%s", n->line);
     if (rc == 0 && s->meta.bytes.failed) rc = base_error(err, errlen, -ENOMEM, "%s: out of memory", path);
     if (rc) source_close(s);

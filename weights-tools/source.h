@@ -103,8 +103,9 @@ void source_name(const SourceWish *wish, const char *folder, const char *otherwi
 int source_gguf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 int source_llama2c(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
-/* 1 where the configuration names an architecture in layers, whatever its tensors are called (many have BERT's). */
-int source_is_layers(const Source *s, const SourceWish *wish);
+/* 1 where the configuration names an architecture in layers, whatever its tensors are called (many have BERT's).
+ * A negative errno and a line where it cannot be read. */
+int source_is_layers(const Source *s, const SourceWish *wish, char *err, size_t errlen);
 /* A model in layers (model/layers/), whose configuration source_hf has read. First the checkpoint's tensors become
  * s->weights', and the configuration is read again, for they say a part of it; behind the keys, what is written. */
 int source_layers_views(Source *s, const SourceWish *wish, char *err, size_t errlen);

@@ -140,26 +140,31 @@ static int rope_of_file(Source *s, char *err, size_t errlen) {
     return rc;
 }
 
-int source_is_layers(const Source *s, const SourceWish *wish) {
+int source_is_layers(const Source *s, const SourceWish *wish, char *err, size_t errlen) {
     static const char *const configs[] = {"config.json"};
-    char *path = wish->config ? strdup(wish->config) : sidecar_find(s->checkpoint.folder, configs, 1);
+    char *path;
     Json json = {0};
-    int found = 0;
-    if (path && json_open(&json, path, NULL, 0) == 0) {
+    if (sidecar_find(&path, wish->config, s->checkpoint.folder, configs, 1)) return source_no_memory(s, err, errlen);
+    int rc = path ? json_open(&json, path, err, errlen) : 0, found = 0;
+    if (path && rc == 0) {
         const JsonValue *type = json_get(json.root, "model_type");
         for (int i = 0; architectures[i] && !found; i++)
             found = architectures[i]->traits && json_is(type, architectures[i]->name);
     }
     json_free(&json);
     free(path);
-    return found;
+    return rc ? rc : found;
 }
 
 /* config.json and generation_config.json into s->weights, for config_read. */
 static int read_config(Source *s, const SourceWish *wish, char *err, size_t errlen) {
     static const char *const configs[] = {"config.json"}, *const generations[] = {"generation_config.json"};
-    char *path = wish->config ? strdup(wish->config) : sidecar_find(s->checkpoint.folder, configs, 1);
-    char *generation = sidecar_find(s->checkpoint.folder, generations, 1);
+    char *path, *generation = NULL;
+    if (sidecar_find(&path, wish->config, s->checkpoint.folder, configs, 1) ||
+        sidecar_find(&generation, NULL, s->checkpoint.folder, generations, 1)) {
+        free(path);
+        return source_no_memory(s, err, errlen);
+    }
     int rc = path ? huggingface_configs(&s->weights, path, generation, err, errlen)
                   : base_error(err, errlen, -ENOENT, "%s: no RoFormer's tensors, and no config.json beside it "
                                "that says what it is: give one with --config", s->path);

@@ -6,39 +6,41 @@
 #include "sidecars.h"
 #include "vocab.h"
 #include "base/base.h"
+#include "base/paths.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* tokenizer_config.json's do_lower_case, or -1. */
-static int lower_case(const char *folder) {
+static int lower_case(int *lower, const Source *s, char *err, size_t errlen) {
     static const char *const names[] = {"tokenizer_config.json"};
-    char *path = sidecar_find(folder, names, 1);
+    char *path;
     Json config = {0};
-    int lower = -1;
-    if (path && json_open(&config, path, NULL, 0) == 0) {
-        const JsonValue *v = json_get(config.root, "do_lower_case");
-        if (v && v->type == JSON_BOOL) lower = v->boolean;
-    }
+    *lower = -1;
+    if (sidecar_find(&path, NULL, s->checkpoint.folder, names, 1)) return source_no_memory(s, err, errlen);
+    int rc = path ? json_open(&config, path, err, errlen) : 0;
+    const JsonValue *v = path && rc == 0 ? json_get(config.root, "do_lower_case") : NULL;
+    if (v && v->type == JSON_BOOL) *lower = v->boolean;
     json_free(&config);
     free(path);
-    return lower;
+    return errno_is_passing(rc) ? rc : 0; /* a broken one says nothing */
 }
 
 static int read_vocabulary(Source *s, const SourceWish *wish, char *err, size_t errlen) {
     static const char *const vocabs[] = {"vocab.txt"};
-    MappedFile vocab;
+    MappedFile vocab = {.data = NULL};
+    char *path;
+    int lower;
     if (wish->no_tokenizer) return 0;
-    char *path = wish->tokenizer ? strdup(wish->tokenizer) : sidecar_find(s->checkpoint.folder, vocabs, 1);
+    if (sidecar_find(&path, wish->tokenizer, s->checkpoint.folder, vocabs, 1)) return source_no_memory(s, err, errlen);
     int rc = path ? file_map(&vocab, path, err, errlen)
                   : base_error(err, errlen, -ENOENT, "%s: no vocab.txt beside it: give one with --vocab", s->path);
-    if (rc == 0) {
-        int lower = lower_case(s->checkpoint.folder);
+    if (rc == 0) rc = lower_case(&lower, s, err, errlen);
+    if (rc == 0)
         rc = vocab_meta(&s->meta, (const char *)vocab.data, vocab.size, s->roformer.sizes.vocab, lower, path, err,
                         errlen);
-        file_unmap(&vocab);
-    }
+    file_unmap(&vocab);
     free(path);
     return rc;
 }
@@ -76,7 +78,8 @@ static int read_rope(Source *s, char *err, size_t errlen) {
 
 int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
     static const char *const configs[] = {"config.json", "bert_config.json"};
-    char name[200], *path = wish->config ? strdup(wish->config) : sidecar_find(s->checkpoint.folder, configs, 2);
+    char name[200], *path;
+    if (sidecar_find(&path, wish->config, s->checkpoint.folder, configs, 2)) return source_no_memory(s, err, errlen);
     int rc = path ? huggingface_configs(&s->weights, path, NULL, err, errlen)
                   : base_error(err, errlen, -ENOENT,
                         "%s: no config.json or bert_config.json beside it: give one with --config", s->path);

@@ -14,10 +14,7 @@
 /* Of a decoder only where sentence-transformers' files are there. */
 static int is_wanted(const Source *s) {
     if (s->config.mask != MASK_CAUSAL) return 1;
-    char *path = file_join(s->checkpoint.folder, "modules.json");
-    int there = path && file_exists(path);
-    free(path);
-    return there;
+    return file_has(s->checkpoint.folder, "modules.json");
 }
 
 /* dense_2 and dense_3: the numbers of their folders. */

@@ -116,11 +116,12 @@ int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int 
         return base_error(err, errlen, rc, "%s: no tokenizer beside it: give one with -z, or "
                           "--no-tokenizer", s->path);
     if (rc == 0 && wordpiece_of(t)) { /* of vocab.txt; GGUF's "bert" is what tokenizer.json says */
-        char *json = file_is_folder(from) ? file_join(from, "tokenizer.json") : NULL;
-        if (json && file_exists(json)) {
-            tokenizer_free(t);
-            rc = tokenizer_open_with(&t, json, &o, err, errlen);
-        }
+        static const char *const names[] = {"tokenizer.json"};
+        char *json = NULL;
+        if (file_is_folder(from) && file_find(&json, from, names, 1, file_exists)) rc = -ENOMEM;
+        if (rc || json) tokenizer_free(t);
+        if (rc) return source_no_memory(s, err, errlen);
+        if (json) rc = tokenizer_open_with(&t, json, &o, err, errlen);
         free(json);
     }
     if (rc) return rc;

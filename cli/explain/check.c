@@ -4,6 +4,7 @@
 #include "lab/explain/use.h"
 #include "text/write.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -86,15 +87,17 @@ int explain_shift(Args *a) {
 
 static int write_on(const Explain *x, const Model *m, char *text, size_t room) {
     enum { MORE = 24 };
-    Session s;
+    Session s = {.model = NULL};
     const float *logits;
     size_t at = 0;
     char err[300], *piece = malloc(tokenizer_decode_bound(x->e.tokenizer));
     TokenStream stream = {.begun = 1};
-    int rc = session_init(&s, m, &(SessionOptions){.n_ctx = x->n + MORE, .threads = (int)x->a->machine.threads}, err,
+    int rc = piece ? 0 : base_error(err, sizeof err, -ENOMEM, "out of memory");
+    if (rc == 0)
+        rc = session_init(&s, m, &(SessionOptions){.n_ctx = x->n + MORE, .threads = (int)x->a->machine.threads}, err,
                           sizeof err);
     if (rc == 0) rc = session_eval(&s, x->ids, x->n, &logits, err, sizeof err);
-    for (int i = 0; rc == 0 && piece && i < MORE; i++) {
+    for (int i = 0; rc == 0 && i < MORE; i++) {
         int id = 0;
         for (int v = 1; v < m->config.vocab_size; v++)
             if (logits[v] > logits[id]) id = v;

@@ -31,6 +31,7 @@ char *explain_word(const Tokenizer *t, int id) {
     size_t len = 0, at = 0;
     const char *piece = tokenizer_piece(t, id, &len);
     char *word = malloc(len + 32);
+    if (!word) out.broken = ENOMEM; /* whoever goes on without it ends with exit code 1 */
     for (size_t i = 0; word && piece && i < len; i++) {
         size_t skip = len - i >= 3 && memcmp(piece + i, space, 3) == 0 ? 3
                       : len - i >= 2 && memcmp(piece + i, byte_space, 2) == 0 ? 2 : 0;

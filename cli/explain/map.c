@@ -4,6 +4,7 @@
 #include "lab/explain/heads.h"
 #include "lab/explain/mute.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -117,6 +118,7 @@ static void print_csv(const Explain *x, const Trace *t, const Place *p, int all,
     const Config *c = &x->e.model.config;
     size_t n = t->n;
     double *weights = malloc(n * n * sizeof *weights);
+    if (!weights) out.broken = ENOMEM;
     for (int l = t->first; weights && l < t->first + t->n_layers; l++)
         for (int h = 0; h < c->n_heads; h++) {
             if (!all && h != p->head) continue;
@@ -160,6 +162,7 @@ static const char *row_sums(const Config *c) {
 static void print_extremes(const Trace *t, const Place *p, int all) {
     double *weights = malloc(t->n * t->n * sizeof *weights), most = -INFINITY, least = INFINITY;
     int at[2][2] = {{0}};
+    if (!weights) out.broken = ENOMEM;
     for (int l = t->first; weights && l < t->first + t->n_layers; l++)
         for (int h = 0; h < t->model->config.n_heads; h++) {
             if (!all && h != p->head) continue;

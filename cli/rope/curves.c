@@ -5,6 +5,7 @@
 #include "model/options.h"
 #include "rope/spec.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,7 +153,7 @@ static int take_waves(const Lesson *x, const char *spec, Waves *w) {
     for (int i = 0; rc == 0 && i < r.rotary_dim / 2; i++)
         w->points[i] = (PlotPoint){i, r.inv_freq[i] > 0 ? log10(TURN / r.inv_freq[i]) : NAN, 0};
     free(numbers);
-    return rc ? usage("--rope %s: %s", spec, err) : 0;
+    return rc == -ENOMEM ? fail("--rope %s: %s", spec, err) : rc ? usage("--rope %s: %s", spec, err) : 0;
 }
 
 static int draw_waves(const Lesson *x, const Waves *w, int n) {

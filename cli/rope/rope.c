@@ -67,7 +67,8 @@ static int usual_frequencies(Lesson *x, int usual_dims) {
                                 .n_ctx = x->a->context.n ? x->a->context.n : 1024};
     x->config = (RopeConfig){.scaling = &rope_none, .rotary_dim = x->d, .theta = theta, .numbers = x->numbers};
     char err[400];
-    if (x->a->rope.method && rope_spec_apply(&x->config, x->a->rope.method, err, sizeof err)) return usage("--%s", err);
+    int rc = x->a->rope.method ? rope_spec_apply(&x->config, x->a->rope.method, err, sizeof err) : 0;
+    if (rc) return option_refused(rc, "--", err);
     if (rope_check(&x->config, err, sizeof err)) return usage("%s", err);
     snprintf(x->of, sizeof x->of, "theta %g, heads of %d", theta, x->d);
     return 0;

@@ -119,11 +119,7 @@ static int open_single(Weights *w, const char *path, char *err, size_t errlen) {
 }
 
 static int refuse_folder(const Weights *w, char *err, size_t errlen) {
-    char *bin = file_join(w->folder, "pytorch_model.bin"),
-         *index = file_join(w->folder, "pytorch_model.bin.index.json");
-    int pickles = (bin && file_exists(bin)) || (index && file_exists(index));
-    free(bin);
-    free(index);
+    int pickles = file_has(w->folder, "pytorch_model.bin") || file_has(w->folder, "pytorch_model.bin.index.json");
     return base_error(err, errlen, -ENOENT, "%s: %s", w->folder,
                       pickles ? "only pytorch_model.bin, a pickle, which can run code: convert it to safetensors first"
                               : "no model.safetensors and no model.safetensors.index.json in this folder");

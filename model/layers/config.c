@@ -259,7 +259,7 @@ void layers_read_config(KeyReader *r, Config *c, const Architecture *a) {
     Decoder *x = c->decoder =
         weights_own(r->w, calloc(1, sizeof *x + CONFIG_MAX_LAYERS * sizeof *x->kinds), free);
     if (!x) {
-        key_complain(r, "its settings", "need more memory than there is");
+        key_no_memory(r);
         return;
     }
     x->traits = t;

@@ -147,8 +147,9 @@ int tiktoken_read(Tokenizer *t, const uint8_t *data, size_t size, const char *pr
     text_release(&raw);
     if (rc == 0) rc = pieces_finish_unique(t, err, errlen);
     for (size_t i = 0; i < t->n && rc == 0; i++)
-        if (add_cuts(t, (int)i))
-            rc = base_error(err, errlen, -EINVAL, "%s: the pieces all hash alike, or there is no memory", t->name);
+        if ((rc = add_cuts(t, (int)i)))
+            base_error(err, errlen, rc, "%s: %s", t->name,
+                       rc == -ENOMEM ? "no memory for its merges" : "the pieces all hash alike");
     t->kind = "byte-level BPE (tiktoken)";
     if (rc == 0) rc = choose_pre(t, pre, NULL, NULL, err, errlen);
     if (rc == 0) pipeline_of(t)->bpe.ignore_merges = 1; /* tiktoken takes a word that is a piece as it is */

@@ -11,6 +11,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -107,14 +108,8 @@ static int add_safetensors_views(Checkpoint *c, const char *path, char *err, siz
 
 /* A lone file without config.json is fine here: --config may name one. */
 static int add_safetensors(Checkpoint *c, const char *path, char *err, size_t errlen) {
-    char *config = file_join(c->folder, "config.json"), *index = file_join(c->folder, "model.safetensors.index.json");
-    if (!config || !index) {
-        free(config), free(index);
-        return weights_no_memory(path, err, errlen);
-    }
-    int whole = file_is_folder(path) || file_exists(config) || file_exists(index), rc;
-    free(config);
-    free(index);
+    int whole = file_is_folder(path) || file_has(c->folder, "config.json") ||
+                file_has(c->folder, "model.safetensors.index.json"), rc;
     c->container = CONTAINER_SAFETENSORS;
     if (whole) {
         rc = weights_open(&c->weights, path, err, errlen);
@@ -142,27 +137,29 @@ static int add_tf(Checkpoint *c, const char *path, char *err, size_t errlen) {
     return rc;
 }
 
-/* The folder's TensorFlow index in malloc'ed memory: bert_model.ckpt.index, or the only *.index there is. NULL: none,
- * or (with a line in err) several. */
-static char *find_index(const char *folder, char *err, size_t errlen) {
-    char *found = file_join(folder, "bert_model.ckpt.index");
-    if (!found || file_exists(found)) return found;
-    free(found);
-    found = NULL;
+/* The folder's TensorFlow index, *path in malloc'ed memory: bert_model.ckpt.index, or the only *.index there is.
+ * -ENOENT: none, or several. */
+static int find_index(char **path, const char *folder, char *err, size_t errlen) {
+    static const char *const usual[] = {"bert_model.ckpt.index"};
+    int rc = file_find(path, folder, usual, 1, file_exists), n = 0;
+    if (rc) return weights_no_memory(folder, err, errlen);
+    if (*path) return 0;
     DIR *d = opendir(folder);
-    for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d)) {
-        if (!text_ends_with(e->d_name, ".index")) continue;
-        if (found) {
-            base_error(err, errlen, 0, "%s: holds several TensorFlow checkpoints: name one of the .index files",
-                       folder);
-            free(found);
-            found = NULL;
-            break;
-        }
-        found = file_join(folder, e->d_name);
-    }
+    struct dirent *e = NULL;
+    char found[sizeof e->d_name];
+    rc = d || !errno_is_passing(-errno) ? 0 : -errno;
+    while (d && n < 2 && (errno = 0, e = readdir(d)))
+        if (text_ends_with(e->d_name, ".index")) n++, memcpy(found, e->d_name, strlen(e->d_name) + 1);
+    if (d && n < 2 && errno) rc = -errno;
     if (d) closedir(d);
-    return found;
+    if (rc) return base_error(err, errlen, rc, "%s: %s", folder, strerror(-rc));
+    if (n > 1)
+        return base_error(err, errlen, -ENOENT, "%s: holds several TensorFlow checkpoints: name one of the .index "
+                          "files", folder);
+    if (n == 0)
+        return base_error(err, errlen, -ENOENT, "%s: no model.safetensors, pytorch_model.bin or bert_model.ckpt.index "
+                          "in this folder", folder);
+    return (*path = file_join(folder, found)) ? 0 : weights_no_memory(folder, err, errlen);
 }
 
 static int open_folder(Checkpoint *c, const char *path, char *err, size_t errlen) {
@@ -178,10 +175,9 @@ static int open_folder(Checkpoint *c, const char *path, char *err, size_t errlen
         free(file);
     }
     if (rc != 1) return rc;
-    base_error(err, errlen, 0, "%s: no model.safetensors, pytorch_model.bin or bert_model.ckpt.index in this folder",
-               path);
-    char *index = find_index(path, err, errlen);
-    rc = index ? add_tf(c, index, err, errlen) : -ENOENT;
+    char *index;
+    rc = find_index(&index, path, err, errlen);
+    if (rc == 0) rc = add_tf(c, index, err, errlen);
     free(index);
     return rc;
 }
@@ -203,14 +199,9 @@ static int open_file(Checkpoint *c, const char *path, char *err, size_t errlen) 
 
 /* A TensorFlow prefix is the name of no file; PREFIX.index is. */
 static int is_prefix(const char *path) {
-    size_t n = strlen(path);
-    char *index = malloc(n + sizeof ".index");
-    if (!index) return 0;
-    memcpy(index, path, n);
-    memcpy(index + n, ".index", sizeof ".index");
-    int yes = file_exists(index);
-    free(index);
-    return yes && !file_is_folder(path);
+    char index[4096 + sizeof ".index"]; /* PATH_MAX */
+    int n = snprintf(index, sizeof index, "%s.index", path);
+    return n > 0 && (size_t)n < sizeof index && file_exists(index) && !file_is_folder(path);
 }
 
 int checkpoint_open(Checkpoint *c, const char *path, char *err, size_t errlen) {

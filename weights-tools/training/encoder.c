@@ -122,8 +122,10 @@ static int open_tokenizer(Tokenizer **t, const EncoderWords *w, const char *from
 
 int encoder_words(EncoderWords *w, Tokenizer **t, const TrainingOptions *o, char *err, size_t errlen) {
     const char *from = o->tokenizer ? o->tokenizer : o->from;
+    int known = from ? tokenizer_probe(from) : 0;
     int rc = !from ? make(w, o, err, errlen)
-             : tokenizer_probe(from) ? read_file(w, from, err, errlen) : read_model(w, from, err, errlen);
+             : known < 0 ? base_error(err, errlen, known, "%s: %s", from, strerror(-known))
+             : known ? read_file(w, from, err, errlen) : read_model(w, from, err, errlen);
     return rc ? rc : open_tokenizer(t, w, from ? from : "the texts", err, errlen);
 }
 

@@ -60,7 +60,9 @@ static int open_of_model(Tokenizer **t, const char *path, char *err, size_t errl
 static int open_tokenizer(TrainingSetup *s, char *err, size_t errlen) {
     const TrainingOptions *o = s->options;
     if (s->encodes) return encoder_words(&s->words, &s->tokenizer, o, err, errlen);
-    if (o->tokenizer && tokenizer_probe(o->tokenizer)) return tokenizer_open(&s->tokenizer, o->tokenizer, err, errlen);
+    int known = o->tokenizer ? tokenizer_probe(o->tokenizer) : 0;
+    if (known < 0) return base_error(err, errlen, known, "%s: %s", o->tokenizer, strerror(-known));
+    if (known) return tokenizer_open(&s->tokenizer, o->tokenizer, err, errlen);
     if (o->tokenizer || o->from)
         return open_of_model(&s->tokenizer, o->tokenizer ? o->tokenizer : o->from, err, errlen);
     return open_bytes(&s->tokenizer, err, errlen);
@@ -266,7 +268,8 @@ static int name_checkpoint(TrainingSetup *s) {
 static int check_place(const TrainingSetup *s, char *err, size_t errlen) {
     const TrainingOptions *o = s->options;
     char *folder = file_folder(o->out);
-    int writable = folder && access(folder, W_OK) == 0, there = file_exists(s->checkpoint);
+    if (!folder) return base_error(err, errlen, -ENOMEM, "out of memory");
+    int writable = access(folder, W_OK) == 0, there = file_exists(s->checkpoint);
     free(folder);
     if (!writable) return base_error(err, errlen, -EACCES, "%s: no file can be written there", o->out);
     if (o->resume && !there && file_exists(o->out))

@@ -1,0 +1,203 @@
+/* tests/test_faults.c - every call that may fail fails once: the program of tests/faults/, on small models of each
+ * format and for each command.
+ *
+ * `make test` tries the first points of a kind and some of the others, always the same; `make faults` 400 and 200, from
+ * a seed that it prints. */
+#include "cli_files.h"
+#include "convert_files.h"
+#include "decoder_files.h"
+#include "program.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct {
+    const char *name, *args; /* a shell's words: $M the models, $D an empty folder to write to, $G goldens of convert */
+    const char *options;     /* of the program faults; NULL: none */
+    const char *before;      /* a shell's words, in front of it; NULL: none */
+} Job;
+
+#define V1 "--name m --config $G/v1.config.json --vocab $G/vocab.txt"
+#define TEXT "-i 'the sand' -q -j 1 -t 0 -n 5"
+#define TRAIN "--text $M/text --steps 2 --words 300 --d-model 8 --layers 1 --heads 2 --context 8 --batch 1 -q -j 1"
+
+static const Job opening[] = {
+    {"GGUF", "logits $M/m.gguf --ids 1,2 -j 1", NULL, NULL},
+    {"Hugging Face", "logits $M/hf --ids 1,2 -j 1", NULL, NULL},
+    {"Hugging Face, a shard", "logits $M/hf1 --ids 1,2 -j 1", NULL, NULL},
+    {"llama2.c v0", "logits $M/v0.bin --ids 1,2 -j 1", NULL, NULL},
+    {"llama2.c v1", "logits $M/v1.bin --ids 1,2 -j 1", NULL, NULL},
+    {"llama2.c v2", "logits $M/v2.bin --ids 1,2 -j 1", NULL, NULL},
+    {"linear attention", "logits $M/linear.gguf --ids 1,2 -j 1", NULL, NULL},
+    {"RoFormer", "logits $M/roformer --ids 1,2 -j 1", NULL, NULL},
+    {"RoFormer, GGUF", "logits $M/roformer.gguf --ids 1,2 -j 1", NULL, NULL},
+    {"threads", "logits $M/m.gguf --ids 1,2 -j 3", "-k t", NULL},
+    {"tokenizer.bin", "tokenize $M/tokenizer.bin 'the sand'", NULL, NULL},
+    {"tokenizer.model", "tokenize $M/hf/tokenizer.model 'the sand'", NULL, NULL},
+    {"a model's tokenizer", "tokenize $M/m.gguf 'the sand'", NULL, NULL},
+    {"tokenizer.json", "tokenize $M/delta 'the sand'", NULL, NULL},
+    {0},
+};
+
+static const Job writing[] = {
+    {"generate", "$M/m.gguf " TEXT, NULL, NULL},
+    {"generate, delta nets", "$M/delta -i 'ab cd' -q -j 1 -t 0 -n 5", NULL, NULL},
+    {"generate, f16", "$M/hf " TEXT, NULL, NULL},
+    {"generate, a file", "generate $M/m.gguf -f $M/lines -q -j 1 --max-tokens 5 -t 0", NULL, NULL},
+    {"generate, stdin", "generate $M/m.gguf -q -j 1 --max-tokens 5 -t 0", "-i $M/lines", NULL},
+    {"generate, sampled", "$M/m.gguf -i 'the sand' -q -j 1 -n 9 -s 7 --top-k 9 --min-p 0.01 --repetition-penalty 1.1 "
+                          "--dry-multiplier 1 --xtc-probability 0.3 --stop zzz", NULL, NULL},
+    {"generate, guessing", "$M/m.gguf -i 'the the the the' -q -j 1 -n 20 -t 0 --draft lookup", NULL, NULL},
+    {"generate, a draft", "$M/m.gguf " TEXT " --draft $M/linear.gguf", NULL, NULL},
+    {"generate, lines", "$M/m.gguf --lines $M/lines -q -j 1 -n 4 -t 0 --parallel 2", NULL, NULL},
+    {"generate, a state", "$M/m.gguf " TEXT " --save-state $D/state", NULL, NULL},
+    {"generate, from a state", "$M/m.gguf " TEXT " --load-state $D/state", NULL,
+     "$RUN $M/m.gguf " TEXT " --save-state $D/state > /dev/null && "},
+    {"generate, shift", "$M/m.gguf -i 'the sand' -q -j 1 -t 0 -n 30 -c 16 --shift keep=4", NULL, NULL},
+    {"chat", "chat $M/m.gguf -q -j 1 -n 5 -t 0 --chat-template chatml", "-i $M/turns", NULL},
+    {"chat, kept", "chat $M/m.gguf -q -j 1 -n 3 -t 0 --chat-template plain", "-d $D -i $M/kept",
+     "echo hi | $RUN chat $M/m.gguf -q -n 3 -t 0 --chat-template plain --save-state $D/t > $M/said && "},
+    {"fill", "fill $M/roformer.gguf '[MASK] a' -q -j 1", NULL, NULL},
+    {"fill, lines", "fill $M/roformer -f $M/masks -q -j 1", NULL, NULL},
+    {0},
+};
+
+static const Job library[] = {
+    {"roformer.h", "library $M/m.gguf", "-d $D", NULL},
+    {"roformer.h, delta nets", "library $M/delta", NULL, NULL},
+    {"roformer.h, linear attention", "library $M/linear.gguf", NULL, NULL},
+    {"roformer.h, an embedder", "library $M/roformer.gguf", NULL, NULL},
+    {"guesses", "guessing $M/m.gguf", NULL, NULL},
+    {"guesses, linear attention", "guessing $M/linear.gguf", NULL, NULL},
+    {0},
+};
+
+/* Commands that measure and show. */
+static const Job showing[] = {
+    {"perplexity", "perplexity $M/m.gguf -f $M/text -q -j 1 -c 16", "-x tokens/s", NULL},
+    {"perplexity, by position", "perplexity $M/m.gguf -f $M/text -q -j 1 -c 16 --by-position --csv --svg $D/a.svg",
+     "-d $D", NULL},
+    {"logits, a text", "logits $M/hf -i 'the sand' --all -j 1 --json", NULL, NULL},
+    {"embed", "embed $M/roformer.gguf 'a' -q -j 1", NULL, NULL},
+    {"compare", "compare $M/m.gguf -f $M/text --rope none,linear:factor=2 --lengths 16,24 --score 8 -j 1 -q --csv",
+     NULL, NULL},
+    {"compare, kept", "compare $M/m.gguf -f $M/text --rope none,linear:factor=2 --lengths 16 --score 8 -j 1 -q "
+                      "--resume $D/a.csv --svg $D/a.svg", "-d $D -p .csv", NULL},
+    {"score", "score $M/m.gguf -i 'the' --text ' sand' -j 1", NULL, NULL},
+    {"passkey", "passkey -j 1 -q --csv --lengths 256 --trials 1 --depths 50", NULL, NULL},
+    {"recall", "recall -f LICENSE -j 1 -q --csv --distances 64 --span 16 --samples 1", NULL, NULL},
+    {"proof", "proof $M/m.gguf -j 1 -q", NULL, NULL},
+    {"plan", "plan $M/m.gguf", NULL, NULL},
+    {"rank", "rank $M/roformer.gguf 'a' -f $M/masks -q -j 1", NULL, NULL},
+    {"explain, numbers", "explain $M/m.gguf 'the sand' map -j 1 --csv", NULL, NULL},
+    {"explain, pairing", "explain $M/m.gguf 'the sand' pairing -j 1", NULL, NULL},
+    {"explain, next", "explain $M/m.gguf 'the sand' next -j 1", NULL, NULL},
+    {"explain, lens", "explain $M/m.gguf 'the sand' lens -j 1", NULL, NULL},
+    {"explain, state", "explain $M/linear.gguf 'the sand' state -j 1", NULL, NULL},
+    {"explain", "explain $M/m.gguf 'the sand' map -j 1 --svg $D/a.svg", "-d $D", NULL},
+    {"rope", "rope table --csv", NULL, NULL},
+    {"inspect", "inspect $M/m.gguf --json", NULL, NULL},
+    {"inspect, a folder", "inspect $M/hf", NULL, NULL},
+    {"inspect, a checkpoint", "inspect $G/v1.bin", NULL, NULL},
+    {0},
+};
+
+static const Job making[] = {
+    {"convert, PyTorch", "convert -f $G/v1.bin $D/m.gguf -q " V1, "-d $D", NULL},
+    {"convert, over another", "convert -f $G/v1.bin $D/m.gguf -q " V1, "-d $D", "cp LICENSE $D/m.gguf; "},
+    {"convert, legacy", "convert $G/v1.legacy.bin $D/m.gguf -q " V1, "-d $D", NULL},
+    {"convert, TensorFlow", "convert $G/v1.snappy.ckpt.index $D/m.gguf -q " V1, "-d $D", NULL},
+    {"convert, safetensors", "convert $G/v1.safetensors $D/model.safetensors -q " V1, "-d $D", NULL},
+    {"convert, a decoder", "convert $M/hf $D/m.gguf -q", "-d $D", NULL},
+    {"quantize", "quantize $M/wide.gguf $D/m.gguf Q4_0 -q -j 1", "-d $D", NULL},
+    {"train, an encoder", "train $D/m.gguf --family roformer " TRAIN, "-d $D -a .checkpoint.gguf", NULL},
+    {"quantize, threads", "quantize $M/v0.bin $D/m.gguf Q8_0 -q -j 2 -z $M/tokenizer.bin", "-d $D", NULL},
+    {"train", "train $D/m.gguf " TRAIN, "-d $D -a .checkpoint.gguf", NULL},
+    {0},
+};
+
+static void build_models(const char *folder) {
+    const BuildShape tiny = {.d = 8, .ff = 8, .layers = 1, .heads = 2, .kv_heads = 1, .n_ctx = 64};
+    BuildShape linear = tiny, wide = tiny;
+    static const char *const names[] = {"v0.bin", "v1.bin", "v2.bin"};
+    linear.phi = "favor+", linear.form = "both";
+    wide.d = wide.ff = 32;
+    build_gguf(test_in(folder, "m.gguf"), &tiny, TENSOR_F32);
+    build_gguf(test_in(folder, "linear.gguf"), &linear, TENSOR_F32);
+    build_gguf(test_in(folder, "wide.gguf"), &wide, TENSOR_F32);
+    build_hf(test_in(folder, "hf"), &tiny, TENSOR_BF16, 2);
+    build_hf(test_in(folder, "hf1"), &tiny, TENSOR_F16, 1);
+    for (int i = 0; i < 3; i++) build_llama2c(test_in(folder, names[i]), &tiny, i, 4);
+    build_tokenizer_bin(test_in(folder, "tokenizer.bin"));
+}
+
+/* A folder with a model of each kind, made once. */
+static const char *models(void) {
+    static char folder[512];
+    if (*folder) return folder;
+    snprintf(folder, sizeof folder, "%s", test_folder("faults"));
+    build_models(folder);
+    const char *delta = delta_folder();
+    CHECK(delta && shell("cp -R %s %s/delta", delta, folder) == 0);
+    const char *text = "The sand was warm, and the sea came in.\nIt was the end of the day: the sun went down.\n";
+    file_write(test_in(folder, "text"), text, strlen(text));
+    file_write(test_in(folder, "lines"), "the\nsand\nsea\n", 13);
+    file_write(test_in(folder, "turns"), "hello\n/retry\nand\n/undo\nso\n", 26);
+    char kept[1300];
+    snprintf(kept, sizeof kept, "hello\n/save %s/out/s\nand\n/load %s/out/t\nso\n", folder, folder);
+    file_write(test_in(folder, "kept"), kept, strlen(kept));
+    file_write(test_in(folder, "masks"), "[MASK] a\n\xe4\xbb\x8a [MASK]\n", 21);
+    CHECK(shell("mkdir -p %s/roformer && cp " CONVERT_GOLDEN "v1.config.json %s/roformer/config.json && cp "
+                CONVERT_GOLDEN "v1.safetensors %s/roformer/model.safetensors && cp " CONVERT_GOLDEN
+                "vocab.txt %s/roformer/", folder, folder, folder, folder) == 0);
+    CHECK(shell("sed 's/\xe9\x9d\x9e\xe5\xb8\xb8/zz/' " CONVERT_GOLDEN "vocab.txt > %s/roformer/vocab.txt",
+                folder) == 0); /* without the word that wants jieba's dictionary */
+    CHECK(tool("", "convert", "%s/roformer %s/roformer.gguf -q --name m", folder, folder) == 0);
+    return folder;
+}
+
+/* faults stands beside the program under test, where its linker can make it. */
+static const char *program(void) {
+    static char path[600];
+    const char *self = test_run_path();
+    snprintf(path, sizeof path, "%.*sfaults", (int)(strlen(self) - strlen("run")), self);
+    if (access(path, X_OK) == 0) return path;
+    test_skip("this linker cannot wrap calls");
+    return NULL;
+}
+
+static void run_jobs(const Job *jobs) {
+    const char *all = getenv("FAULTS"), *folder = models(), *faults = program(), *only = getenv("FAULTS_JOB");
+    char limits[80] = "-n 20 -r 20 -s 1";
+    if (all) snprintf(limits, sizeof limits, "-n 400 -r 200 -s %s", *all ? all : "1");
+    for (; faults && jobs->name; jobs++) {
+        char command[4000];
+        if (only && !strstr(jobs->name, only)) continue;
+        snprintf(command, sizeof command,
+                 "M=%s G=%s D=%s RUN=%s; rm -rf $D; mkdir $D; %s %s %s %s -- %s", folder, CONVERT_GOLDEN,
+                 test_in(folder, "out"), test_run_path(), jobs->before ? jobs->before : "", faults, limits,
+                 jobs->options ? jobs->options : "", jobs->args);
+        int code = shell("%s", command);
+        if (all || code) printf("    %s:\n%s%s", jobs->name, out, said);
+        CHECK(code == 0);
+    }
+}
+
+static void open_each(void) { run_jobs(opening); }
+static void write_each(void) { run_jobs(writing); }
+static void use_library(void) { run_jobs(library); }
+static void show_each(void) { run_jobs(showing); }
+static void make_each(void) { run_jobs(making); }
+
+extern const Test tests_faults[];
+const Test tests_faults[] = {
+    {"faults/opening", open_each},
+    {"faults/writing", write_each},
+    {"faults/library", use_library},
+    {"faults/showing", show_each},
+    {"faults/making", make_each},
+    {0},
+};
