@@ -3,7 +3,7 @@
  *
  * `make test` tries the first points of a kind and some of the others, always the same; `make faults` 400 and 200, from
  * a seed that it prints. */
-#include "cli_files.h"
+#include "build.h"
 #include "convert_files.h"
 #include "decoder_files.h"
 #include "program.h"
@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef struct {

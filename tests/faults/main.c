@@ -307,5 +307,7 @@ int __wrap_main(int argc, char **argv) {
     for (int k = 0; k < FAULT_KINDS; k++) printf("%s %zu of %zu, ", kind_names[k], done[k], count[k]);
     printf("%zu runs, %zu of them went on, %zu findings; seed %u\n", ran, carried_on, findings, seed);
     unlink(out_path), unlink(said_path);
+    outcome_free(&whole);
+    folder_free(&before);
     return findings != 0;
 }

@@ -16,6 +16,9 @@
 #include <unistd.h>
 #ifdef __GLIBC__
 #include <execinfo.h>
+typedef off64_t Offset; /* of a stream's seek */
+#else
+typedef off_t Offset;
 #endif
 
 static Faults *faults; /* NULL: nothing counts */
@@ -235,7 +238,7 @@ static ssize_t stream_write(void *cookie, const char *buf, size_t n) {
     return bad ? 0 : (ssize_t)n; /* 0: an error */
 }
 
-static int stream_seek(void *cookie, off64_t *at, int from) {
+static int stream_seek(void *cookie, Offset *at, int from) {
     const Stream *s = cookie;
     off_t to = lseek(s->fd, (off_t)*at, from);
     if (to < 0) return -1;
