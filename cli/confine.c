@@ -37,6 +37,7 @@ static int enter(int wish, int never, int verbose) {
     if (full) return fail("out of memory");
     wanted = wish, told = verbose;
     is = sandbox_enter(paths, n_paths, &why);
+    if (is < 0) return fail("out of memory");
     if (wish && is != SANDBOX_WHOLE) return fail("--sandbox: there is none here: %s", why);
     if (verbose && is != SANDBOX_WHOLE) note("sandbox: %s: %s", is ? "a part of it" : "none", why);
     else if (verbose) note("sandbox: no network, no programs, and no files but those that were named");

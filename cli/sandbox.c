@@ -56,7 +56,7 @@ int sandbox_shut(void) { return 0; }
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
-static struct { const SandboxPath *paths; size_t n; int is, shut; } entered;
+static struct { const SandboxPath *paths; size_t n; int is, shut, no_memory; } entered;
 
 /* ---- Landlock: paths ---- */
 
@@ -95,6 +95,7 @@ static void allow_within(const Rules *r, const char *folder, int deep, int links
         int is_file = e->d_type == DT_REG, is_folder = e->d_type == DT_DIR; /* neither: a link, or not known here */
         if (e->d_name[0] == '.' || (is_file && links_only) || (is_folder && !deep)) continue;
         char *path = file_join(folder, e->d_name);
+        entered.no_memory |= !path;
         if (path && is_folder) allow_within(r, path, deep - 1, links_only, left);
         else if (path && (is_file || file_is_regular(path))) allow(r, path, MAY_READ);
         free(path);
@@ -105,6 +106,7 @@ static void allow_within(const Rules *r, const char *folder, int deep, int links
 static void allow_model(const Rules *r, const char *path) {
     int left = NEIGHBOURS, within = file_is_folder(path);
     char *folder = within ? strdup(path) : file_folder(path);
+    entered.no_memory |= !folder;
     allow(r, path, MAY_READ | MAY_LIST);
     if (folder && !within) allow(r, folder, MAY_LIST);
     if (folder) allow_within(r, folder, within ? 2 : 0, within, &left);
@@ -114,7 +116,10 @@ static void allow_model(const Rules *r, const char *path) {
 
 /* A link is written where it leads. */
 static void allow_new(const Rules *r, const char *path) {
-    char *real = realpath(path, NULL), *folder = file_folder(real ? real : path);
+    char *real = realpath(path, NULL);
+    entered.no_memory |= !real && errno == ENOMEM;
+    char *folder = file_folder(real ? real : path);
+    entered.no_memory |= !folder;
     allow(r, path, MAY_READ | MAY_WRITE | MAY_TRUNCATE);
     if (folder) allow(r, folder, MAY_CHANGE);
     free(folder);
@@ -285,7 +290,8 @@ int sandbox_enter(const SandboxPath *paths, size_t n, const char **why) {
     *why = "this kernel refuses it";
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return 0;
     if (enter_paths(0) == 0) entered.is |= SANDBOX_PATHS;
-    else *why = "this kernel has no Landlock";
+    if (entered.no_memory) return -ENOMEM;
+    if (!entered.is) *why = "this kernel has no Landlock";
     if (enter_calls(OPENING) == 0) entered.is |= SANDBOX_CALLS;
     else *why = "this kernel has no seccomp filters";
     return entered.is;

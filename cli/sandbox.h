@@ -25,7 +25,8 @@ typedef struct {
     int late; /* needed behind sandbox_narrow, too */
 } SandboxPath;
 
-/* What was entered, as bits. 0: nothing, and *why is a line's end; without Landlock *why says so. */
+/* What was entered, as bits. 0: nothing, and *why is a line's end; without Landlock *why says so. -ENOMEM: not all
+ * paths are known, and some are refused. */
 enum { SANDBOX_CALLS = 1, SANDBOX_PATHS = 2, SANDBOX_WHOLE = 3 };
 int sandbox_enter(const SandboxPath *paths, size_t n, const char **why);
 /* Only late paths from here on. Before threads are made: Landlock holds for this one and those that it makes. */

@@ -57,7 +57,7 @@ static const Job writing[] = {
      "$RUN $M/m.gguf " TEXT " --save-state $D/state > /dev/null && "},
     {"generate, shift", "$M/m.gguf -i 'the sand' -q -j 1 -t 0 -n 30 -c 16 --shift keep=4", NULL, NULL},
     {"chat", "chat $M/m.gguf -q -j 1 -n 5 -t 0 --chat-template chatml", "-i $M/turns", NULL},
-    {"chat, kept", "chat $M/m.gguf -q -j 1 -n 3 -t 0 --chat-template plain", "-d $D -i $M/kept",
+    {"chat, kept", "chat --no-sandbox $M/m.gguf -q -j 1 -n 3 -t 0 --chat-template plain", "-d $D -i $M/kept",
      "echo hi | $RUN chat $M/m.gguf -q -n 3 -t 0 --chat-template plain --save-state $D/t > $M/said && "},
     {"fill", "fill $M/roformer.gguf '[MASK] a' -q -j 1", NULL, NULL},
     {"fill, lines", "fill $M/roformer -f $M/masks -q -j 1", NULL, NULL},
