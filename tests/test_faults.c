@@ -97,6 +97,9 @@ static const Job showing[] = {
     {"explain, lens", "explain $M/m.gguf 'the sand' lens -j 1", NULL, NULL},
     {"explain, state", "explain $M/linear.gguf 'the sand' state -j 1", NULL, NULL},
     {"explain", "explain $M/m.gguf 'the sand' map -j 1 --svg $D/a.svg", "-d $D", NULL},
+    {"generate, panels", "$M/q8.gguf " TEXT " --panels $D/p", "-d $D", NULL},
+    {"generate, kept panels", "$M/q8.gguf " TEXT " --panels $D/p", NULL,
+     "$RUN $M/q8.gguf " TEXT " --panels $D/p > /dev/null && "},
     {"rope", "rope table --csv", NULL, NULL},
     {"inspect", "inspect $M/m.gguf --json", NULL, NULL},
     {"inspect, a folder", "inspect $M/hf", NULL, NULL},
@@ -127,6 +130,7 @@ static void build_models(const char *folder) {
     build_gguf(test_in(folder, "m.gguf"), &tiny, TENSOR_F32);
     build_gguf(test_in(folder, "linear.gguf"), &linear, TENSOR_F32);
     build_gguf(test_in(folder, "wide.gguf"), &wide, TENSOR_F32);
+    build_gguf(test_in(folder, "q8.gguf"), &wide, TENSOR_Q8_0);
     build_hf(test_in(folder, "hf"), &tiny, TENSOR_BF16, 2);
     build_hf(test_in(folder, "hf1"), &tiny, TENSOR_F16, 1);
     for (int i = 0; i < 3; i++) build_llama2c(test_in(folder, names[i]), &tiny, i, 4);
