@@ -1,7 +1,7 @@
-/* bench/programs/attention.c - softmax attention by itself: bench-attention [POSITIONS]. One thread; every kernel row
- * and cache, heads of four shapes. A token behind so many positions (8192): positions of a key head a microsecond,
- * bytes of cache a second, beside a plain read of as many; a prompt of 512: of the row's FMA peak. All are measured in
- * the same round; medians of nine. */
+/* bench/programs/attention.c - softmax attention by itself: bench-attention [POSITIONS [PROMPT [ROUNDS]]]. One thread;
+ * every kernel row and cache, heads of four shapes. A token behind so many positions (8192): positions of a key head a
+ * microsecond, bytes of cache a second, beside a plain read of as many; a prompt of so many (512): of the row's FMA
+ * peak. All are measured in the same round; medians of so many (9). */
 #include "attention/softmax.h"
 #include "base/system.h"
 #include "kernels/peaks.h"
@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROUNDS = 9, PROMPT = 512, MOST_DIM = 128 };
+enum { MOST_ROUNDS = 99, MOST_DIM = 128 };
+
+static size_t positions = 8192, prompt_length = 512, rounds = 9;
 
 /* Query heads that share a key head, how many key heads, and their width. */
 typedef struct {
@@ -25,15 +27,15 @@ static int by_value(const void *a, const void *b) {
 }
 
 static double median(double *x) {
-    qsort(x, ROUNDS, sizeof *x, by_value);
-    return x[ROUNDS / 2];
+    qsort(x, rounds, sizeof *x, by_value);
+    return x[rounds / 2];
 }
 
 static void fill(float *x, size_t n, unsigned seed) {
     for (size_t i = 0; i < n; i++) seed = seed * 1664525u + 1013904223u, x[i] = (float)(int32_t)seed / 2147483648.0f;
 }
 
-static void store(KVCache *c, size_t positions, const Kernels *kernels) {
+static void store(KVCache *c, const Kernels *kernels) {
     float k[MOST_DIM], v[MOST_DIM];
     for (int h = 0; h < c->n_kv_heads; h++)
         for (size_t t = 0; t < positions; t++) {
@@ -69,29 +71,30 @@ static double read_rate(const KVCache *c, size_t bytes, const Peaks *peaks) {
 
 static double fma_rate(const Peaks *peaks) {
     static volatile float sink;
-    const size_t rounds = 200000;
+    const size_t steps = 200000;
     double t0 = clock_seconds();
-    sink = peaks->fma.run(rounds);
+    sink = peaks->fma.run(steps);
     (void)sink;
-    return (double)(rounds * peaks->fma.ops) / (clock_seconds() - t0);
+    return (double)(steps * peaks->fma.ops) / (clock_seconds() - t0);
 }
 
-static int measure(const Kernels *kernels, CacheType type, const Shape *s, size_t positions) {
+static int measure(const Kernels *kernels, CacheType type, const Shape *s) {
     const Peaks *peaks = peaks_of(kernels->name);
     size_t floats = attention_scratch(type, s->d, s->d), n = ATTENTION_QUERIES * (size_t)s->d;
     float *q = malloc((2 * n + floats) * sizeof *q), *out = q + n, *scratch = out + n;
-    double token[ROUNDS], prompt[ROUNDS], read[ROUNDS], fma[ROUNDS];
+    double token[MOST_ROUNDS], prompt[MOST_ROUNDS], read[MOST_ROUNDS], fma[MOST_ROUNDS];
+    double n_prompt = (double)prompt_length;
     char err[200];
     KVCache c;
     if (!q || cache_init(&c, type, 1, s->heads, s->d, s->d, positions, err, sizeof err)) return free(q), 1;
-    store(&c, positions, kernels);
+    store(&c, kernels);
     fill(q, n, 7);
     size_t bytes = (size_t)s->heads * (c.k_stride + c.v_stride);
-    for (int i = 0; i < ROUNDS; i++) {
+    for (size_t i = 0; i < rounds; i++) {
         read[i] = read_rate(&c, bytes, peaks), fma[i] = fma_rate(peaks);
         token[i] = (double)bytes / attend(&c, s, 1, positions, q, out, scratch, kernels) / read[i];
-        double ops = 4.0 * s->d * s->group * s->heads * PROMPT * (PROMPT + 1) / 2;
-        prompt[i] = ops / attend(&c, s, PROMPT, PROMPT, q, out, scratch, kernels) / fma[i];
+        double ops = 4.0 * s->d * s->group * s->heads * n_prompt * (n_prompt + 1) / 2;
+        prompt[i] = ops / attend(&c, s, prompt_length, prompt_length, q, out, scratch, kernels) / fma[i];
     }
     double share = median(token), rate = median(read);
     printf("%-11s %-5s %5d %5d %5d %12.1f %9.1f  %5.0f %%  %9.0f %%\n", kernels->name, cache_formats[type].name,
@@ -104,16 +107,18 @@ static int measure(const Kernels *kernels, CacheType type, const Shape *s, size_
 
 int main(int argc, char **argv) {
     static const Shape shapes[] = {{8, 4, 64}, {4, 8, 128}, {1, 8, 64}, {1, 8, 128}};
-    size_t positions = argc > 1 ? strtoul(argv[1], NULL, 10) : 8192;
+    size_t *const numbers[] = {&positions, &prompt_length, &rounds};
     const Kernels *kernels;
-    if (positions < PROMPT) return fprintf(stderr, "usage: bench-attention [POSITIONS] (512 or more)\n"), 2;
+    for (int i = 1; i < argc && i < 4; i++) *numbers[i - 1] = strtoul(argv[i], NULL, 10);
+    if (!prompt_length || positions < prompt_length || !rounds || rounds > MOST_ROUNDS)
+        return fprintf(stderr, "usage: bench-attention [POSITIONS [PROMPT, no more [ROUNDS, 1 to 99]]]\n"), 2;
     printf("a token behind %zu positions: those of a head a microsecond, GB of cache a second, and of what a plain "
-           "read gives; a prompt of %d: of the FMA peak\n", positions, PROMPT);
+           "read gives; a prompt of %zu: of the FMA peak\n", positions, prompt_length);
     printf("row         cache group heads   dim positions/us      GB/s  of read  of FMA peak\n");
     for (int row = 1; (kernels = kernels_row(row)); row++)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
             for (int type = CACHE_F32; type <= CACHE_Q8_0; type++)
-                if (measure(kernels, (CacheType)type, &shapes[i], positions))
+                if (measure(kernels, (CacheType)type, &shapes[i]))
                     return fprintf(stderr, "bench-attention: out of memory\n"), 1;
     return 0;
 }
