@@ -152,8 +152,11 @@ int kept_open(const uint8_t **data, Model *m, const ModelOptions *o, Team *team,
                         "another (--panels)", path);
     if (rc == 0 && f->data && (why = differs(f, m, o, team)))
         weights_note(&m->weights, "%s is %s: it is written again", path, why);
-    if (rc == 0 && f->data && !why && weights_own(&m->weights, f, unmap)) *data = f->data + PAGE;
-    if (f && !*data) unmap(f);
+    if (rc == 0 && f->data && !why) {
+        const uint8_t *at = f->data + PAGE;
+        if (weights_own(&m->weights, f, unmap)) *data = at;
+        else rc = base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path); /* f is gone already */
+    } else if (f) unmap(f);
     free(path);
     return rc;
 }
