@@ -97,7 +97,7 @@ static const Job showing[] = {
     {"explain, lens", "explain $M/m.gguf 'the sand' lens -j 1", NULL, NULL},
     {"explain, state", "explain $M/linear.gguf 'the sand' state -j 1", NULL, NULL},
     {"explain", "explain $M/m.gguf 'the sand' map -j 1 --svg $D/a.svg", "-d $D", NULL},
-    {"generate, panels", "$M/q8.gguf " TEXT " --panels $D/p", "-d $D", NULL},
+    {"generate, panels", "$M/q8.gguf " TEXT " --panels $D/p", NULL, NULL}, /* can be done without */
     {"generate, kept panels", "$M/q8.gguf " TEXT " --panels $D/p", NULL,
      "$RUN $M/q8.gguf " TEXT " --panels $D/p > /dev/null && "},
     {"rope", "rope table --csv", NULL, NULL},
