@@ -20,7 +20,7 @@ static const BuildShape shape = {.d = 64, .ff = 96, .layers = 2, .heads = 4, .kv
 
 /* Opens it, and compares the logits of five ids with want where that is not NULL. *note: the last thing that was noted,
  * or "". 1: weights are mapped from a kept file. */
-static int mapped(const char *path, const ModelOptions *o, const float *want, float *out, char *note) {
+static int mapped(const char *path, const ModelOptions *o, const float *want, float *got, char *note) {
     static const int ids[] = {1, 40, 77, 101, 9};
     char err[300];
     const float *logits;
@@ -37,7 +37,7 @@ static int mapped(const char *path, const ModelOptions *o, const float *want, fl
     CHECK(session_init(&s, &m, &so, err, sizeof err) == 0);
     CHECK(session_eval(&s, ids, 5, &logits, err, sizeof err) == 0);
     if (want) CHECK(memcmp(logits, want, BUILD_VOCAB * sizeof *logits) == 0);
-    if (out) memcpy(out, logits, BUILD_VOCAB * sizeof *logits);
+    if (got) memcpy(got, logits, BUILD_VOCAB * sizeof *logits);
     session_free(&s);
     model_close(&m);
     return is_mapped;
@@ -61,7 +61,10 @@ static const Kernels *any_row(void) {
 static void spoil(const char *path, long at) {
     size_t n;
     char *data = file_read(path, &n);
-    if (!data) return test_fail(__FILE__, __LINE__, path);
+    if (!data) {
+        test_fail(__FILE__, __LINE__, path);
+        return;
+    }
     data[at < 0 ? (size_t)((long)n + at) : (size_t)at] ^= 1;
     file_write(path, data, n);
     free(data);
