@@ -8,8 +8,9 @@
 #ifndef ATTENTION_TILES_H
 #define ATTENTION_TILES_H
 
-#include "inline.h"
 #include "attention_kernels.h"
+#include "block_parts.h"
+#include "inline.h"
 
 enum { TILE_ROWS = 6, TILE_GROUPS = 4 };  /* of a tile, at most */
 enum { GROUP_VECTORS = KEY_LANES / VEC }; /* of a group of columns */
@@ -19,13 +20,13 @@ INLINE size_t groups_at_once(size_t rows);
 
 /* The operands of C[j][x] += sum over i0 <= i < i1 of A[j][i] B[i][x]. Column x of B's row i is at
  *     b[i*ldb + x / KEY_LANES * group + x % KEY_LANES]
- * For row 0 each step fetches `lines` cache lines of what is wanted soon, so that memory is busy meanwhile. */
+ * For row 0 each step fetches something of what is wanted soon, so that memory is busy meanwhile. */
 typedef struct {
     float *c;
     const float *a;
     Numbers b;
-    size_t ldc, lda, ldb, group, i0, i1, lines;
-    const char *soon, *soon_end;
+    size_t ldc, lda, ldb, group, i0, i1;
+    Fetch fetch;
 } Product;
 
 /* Q rows by G groups; all but p, j and g are constants where this is inlined. fresh: C begins as 0. */
@@ -36,14 +37,15 @@ INLINE void tile(int Q, int G, int half, int fresh, Product *p, size_t j, size_t
     float *c = p->c + j * p->ldc + g * KEY_LANES;
     const float *a = p->a + j * p->lda;
     const uint8_t *b = (const uint8_t *)p->b.at + g * p->group * each;
-    size_t lda = p->lda, ldb = p->ldb, group = p->group, ldc = p->ldc, i1 = p->i1, lines = j == 0 ? p->lines : 0;
+    size_t lda = p->lda, ldb = p->ldb, group = p->group, ldc = p->ldc, i1 = p->i1;
+    Fetch fetch = j ? (Fetch){0} : p->fetch;
     UNROLL
     for (size_t q = 0; q < (size_t)Q; q++)
         UNROLL
         for (size_t v = 0; v < (size_t)G * GROUP_VECTORS; v++)
             acc[q][v] = fresh ? vec_zero() : vec_load(c + q * ldc + v * VEC);
     for (size_t i = p->i0; i < i1; i++) {
-        for (size_t x = 0; x < lines && p->soon < p->soon_end; x++, p->soon += 64) __builtin_prefetch(p->soon, 0, 3);
+        fetch_step(&fetch);
         UNROLL
         for (size_t v = 0; v < (size_t)G * GROUP_VECTORS; v += GROUP_VECTORS) {
             Vec row[GROUP_VECTORS];
@@ -62,6 +64,7 @@ INLINE void tile(int Q, int G, int half, int fresh, Product *p, size_t j, size_t
     for (size_t q = 0; q < (size_t)Q; q++)
         UNROLL
         for (size_t v = 0; v < (size_t)G * GROUP_VECTORS; v++) vec_store(c + q * ldc + v * VEC, acc[q][v]);
+    if (j == 0) p->fetch = fetch;
 }
 
 /* Q rows from j on, so many groups from g on. */
@@ -92,22 +95,17 @@ INLINE void some_rows(int fresh, Product *p, size_t j, size_t n, size_t g, size_
 /* Rows of the next tile where n are left: of three or more never so many that one or two remain. */
 INLINE size_t next_rows(size_t n) { return n <= TILE_ROWS ? n : n <= 8 ? 4 : TILE_ROWS; }
 
-/* Row 0 of a product of n rows shares the fetching among its steps: so many for each tile of columns. Many queries are
- * not a single token's: the next block is in the second-level cache already, and fetching would be in their way. */
-INLINE void fetch(Product *p, Soon soon, size_t n, size_t steps, size_t groups) {
-    enum { FEW = 16 };
+/* Row 0 of a product of n rows shares the fetching among its steps: so many for each tile of columns. */
+INLINE Fetch fetch_within(Soon soon, size_t n, size_t steps, size_t groups) {
     size_t most = groups_at_once(next_rows(n));
-    steps *= (groups + most - 1) / most;
-    p->soon = soon.from;
-    p->soon_end = p->soon + soon.bytes;
-    p->lines = n <= FEW && soon.bytes ? (soon.bytes / 64 + steps) / steps : 0;
+    return fetch_of(soon, n, steps * ((groups + most - 1) / most));
 }
 
 /* scores of kernels.h. So many groups of keys at a time stay in the first-level cache while all queries pass. */
 static void scores(float *s, const float *q, size_t n, Numbers k, size_t head_dim, size_t groups, Soon soon) {
     Product p = {.c = s, .ldc = SCORE_ROW, .a = q, .lda = head_dim, .b = k, .i1 = head_dim};
     p.ldb = KEY_LANES, p.group = head_dim * KEY_LANES;
-    fetch(&p, soon, n, head_dim, groups);
+    p.fetch = fetch_within(soon, n, head_dim, groups);
     size_t together = n <= TILE_ROWS ? groups : groups_at_once(TILE_ROWS);
     for (size_t g = 0; g < groups; g += together)
         for (size_t j = 0, rows; j < n; j += rows)
@@ -142,19 +140,14 @@ static void mix_rows(Product *p, const Span *spans, size_t j, size_t n, size_t g
         if (spans[r].hi > all.hi) mix_slots(p, all.hi, spans[r].hi, r, 1, g, groups);
 }
 
-INLINE void shrink_row(float *acc, float shrink, size_t width) {
-    for (size_t i = 0; i < width; i += VEC) vec_store(acc + i, vec_mul(vec_all(shrink), vec_load(acc + i)));
-}
-
 /* mix of kernels.h. */
 static void mix(float *acc, size_t lda, const float *p, const Span *spans, const Running *run, size_t n, Numbers v,
                 size_t ldv, size_t width, Soon soon) {
     enum { TOGETHER = 4 }; /* groups whose part of the values, 16 KB, stays in the first-level cache for all queries */
-    for (size_t j = 0; j < n; j++)
-        if (run[j].shrink != 1) shrink_row(acc + j * lda, run[j].shrink, width);
+    shrink_rows(acc, lda, run, n, width);
     Product whole = {.c = acc, .ldc = lda, .a = p, .lda = SCORE_ROW, .b = v, .ldb = ldv, .group = KEY_LANES};
     size_t groups = width / KEY_LANES;
-    fetch(&whole, soon, n, KEY_BLOCK, groups);
+    whole.fetch = fetch_within(soon, n, KEY_BLOCK, groups);
     for (size_t g = 0; g < groups; g += TOGETHER) {
         size_t m = groups - g < TOGETHER ? groups - g : TOGETHER;
         for (size_t j = 0, rows; j < n; j += rows) mix_rows(&whole, spans, j, rows = next_rows(n - j), g, m);

@@ -8,8 +8,6 @@
 #include "kernels.h"
 #include "panel.h"
 
-#include <math.h>
-
 /* Of n, a multiple of 32: the largest of the bit patterns without their sign, which are ordered as magnitudes are, with
  * infinity and then NaN on top: neither is lost. */
 INLINE float largest_magnitude(const float *x, size_t n);
@@ -17,13 +15,6 @@ INLINE Bytes32 no_bytes(void);
 INLINE Bytes32 to_bytes(const float *x, float per); /* x * per, to the nearest whole number, halves to even */
 INLINE void store_bytes(int8_t *q, Bytes32 v);
 INLINE void sum_bytes(int *low, int *high, Bytes32 v); /* of the first 16, and of the last */
-
-/* The scale of n activations, and what they are multiplied by: 0 where all q are 0. The rule is kernels.h's. */
-INLINE float scale_of(float *scale, const float *x, size_t n) {
-    float amax = largest_magnitude(x, n), per = amax >= 1e-30f && amax <= 3.4028234e38f ? 127 / amax : 0;
-    *scale = amax < 1e-30f ? 0 : per > 0 ? amax / 127 : NAN;
-    return per;
-}
 
 /* 32 activations as bytes; zeros where the scale is 0 or NaN. */
 INLINE Bytes32 block_bytes(const float *x, float per) { return per == 0 ? no_bytes() : to_bytes(x, per); }
@@ -34,7 +25,7 @@ INLINE void quantize_groups(int8_t *q, float *scale, const float *x, size_t d, i
         return;
     }
     for (size_t i = 0; i < d; i += (size_t)group) {
-        float per = scale_of(scale++, x + i, (size_t)group);
+        float per = bytes_scale(scale++, largest_magnitude(x + i, (size_t)group));
         for (size_t j = i; j < i + (size_t)group; j += Q_BLOCK) store_bytes(q + j, block_bytes(x + j, per));
     }
 }
@@ -43,7 +34,7 @@ INLINE void quantize_groups(int8_t *q, float *scale, const float *x, size_t d, i
 INLINE void quantize_blocks(ActBlock *out, size_t stride, const float *x, size_t d, int group) {
     float scale = 0, per = 0;
     for (size_t i = 0; i < d; i += Q_BLOCK, out += stride) {
-        if (i % (size_t)group == 0) per = scale_of(&scale, x + i, (size_t)group);
+        if (i % (size_t)group == 0) per = bytes_scale(&scale, largest_magnitude(x + i, (size_t)group));
         Bytes32 q = block_bytes(x + i, per);
         int low, high;
         sum_bytes(&low, &high, q);

@@ -17,6 +17,12 @@ typedef struct {
  * side, [KEY_LANES / 4][entries][4]. So bytes that meet in a product's sum are together. */
 static inline size_t key_line_bytes(size_t head_dim) { return (head_dim + 3) / 4 * 4; } /* a slot's */
 static inline size_t scale_blocks(size_t n) { return (n + Q_BLOCK - 1) / Q_BLOCK; }
+static inline size_t group_bytes(size_t entries, size_t bytes) { /* bytes: of a slot, without its scales */
+    return KEY_LANES * (2 * scale_blocks(entries) + bytes);
+}
+static inline const uint8_t *group_lines(const uint8_t *group, size_t entries) { /* behind its scales */
+    return group + 2 * KEY_LANES * scale_blocks(entries);
+}
 
 typedef struct CacheKernels {
     /* out[i] = x[i] as a half float, to nearest, ties to even, NaN stays NaN; [n]. The same bits in every row. */

@@ -4,20 +4,18 @@
  *     enum { KEYS_OFF_128 };    whether dot_keys takes keys to be 128 more than they are; sums then begin at
  *                               -128 * sum of q
  *     typedef .. Line;          4 bytes for each of VEC slots or columns
- *     typedef .. Ints;          a whole number of 32 bits for each of them
  *     typedef .. Keys;          a line of keys, as dot_keys wants it
  * and defines the functions declared first. As in panel_tiles.h a lane belongs to a slot (a column, of values), and
  * nothing is summed across lanes. Every sum of bytes is exact, whatever tile it falls into. */
 #ifndef CACHE_TILES_H
 #define CACHE_TILES_H
 
+#include "block_parts.h"
 #include "cache_kernels.h"
 #include "inline.h"
 
 INLINE Line line_load(const uint8_t *p); /* into a register, now: gcc would load it again for each use */
 INLINE Line line_all(const int8_t *p); /* the 4 bytes at p for every lane */
-INLINE Ints ints_all(int32_t x);
-INLINE Vec ints_to_floats(Ints v);
 INLINE Vec line_floats(Line v, int i); /* of byte i < 4 of every lane */
 INLINE Keys keys_of(Line k);
 INLINE Ints dot_keys(Ints sum, Keys k, Line q);
@@ -43,11 +41,8 @@ static void widen(float *out, const uint16_t *x, size_t n) {
     for (; i < n; i++) out[i] = half_to_float(x[i]);
 }
 
-INLINE size_t q8_group(size_t entries, size_t bytes) { return KEY_LANES * (2 * scale_blocks(entries) + bytes); }
-INLINE const uint8_t *q8_lines(const uint8_t *group, size_t n) { return group + 2 * KEY_LANES * scale_blocks(n); }
-
 static void widen_keys(float *out, const uint8_t *group, size_t head_dim) {
-    const uint8_t *lines = q8_lines(group, head_dim);
+    const uint8_t *lines = group_lines(group, head_dim);
     for (size_t i = 0; i < head_dim; i++, out += KEY_LANES) {
         const uint8_t *scales = group + i / Q_BLOCK * 2 * KEY_LANES;
         UNROLL
@@ -56,22 +51,6 @@ static void widen_keys(float *out, const uint8_t *group, size_t head_dim) {
             vec_store(out + s * VEC, vec_mul(vec_load_half(scales + s * 2 * VEC), line_floats(line, (int)(i % 4))));
         }
     }
-}
-
-/* What is wanted soon, so many cache lines at a step. */
-typedef struct {
-    const char *at, *end;
-    size_t lines;
-} Fetch;
-
-INLINE Fetch fetch_of(Soon soon, size_t n, size_t steps) {
-    enum { FEW = 16 }; /* of more queries the next block is in the second-level cache already */
-    if (n > FEW || !soon.bytes || !steps) return (Fetch){0};
-    return (Fetch){soon.from, (const char *)soon.from + soon.bytes, (soon.bytes / 64 + steps) / steps};
-}
-
-INLINE void fetch_step(Fetch *f) {
-    for (size_t x = 0; x < f->lines && f->at < f->end; x++, f->at += 64) __builtin_prefetch(f->at, 0, 3);
 }
 
 /* ---- scores ---- */
@@ -112,7 +91,7 @@ INLINE void score_tile(int Q, int S, ScoresJob *job, size_t j, size_t x) {
     UNROLL
     for (size_t v = 0; v < (size_t)S; v++) {
         scales[v] = job->k + (x + v) / STRIPS * job->group + (x + v) % STRIPS * 2 * VEC;
-        lines[v] = q8_lines(job->k + (x + v) / STRIPS * job->group, job->head_dim) + (x + v) % STRIPS * LINE;
+        lines[v] = group_lines(job->k + (x + v) / STRIPS * job->group, job->head_dim) + (x + v) % STRIPS * LINE;
     }
     UNROLL
     for (int t = 0; t < Q; t++)
@@ -124,7 +103,7 @@ INLINE void score_tile(int Q, int S, ScoresJob *job, size_t j, size_t x) {
         UNROLL
         for (size_t t = 0; t < (size_t)Q; t++)
             UNROLL
-            for (int v = 0; v < S; v++) sum[t][v] = ints_all(KEYS_OFF_128 ? -128 * q[t * blocks].sum : 0);
+            for (int v = 0; v < S; v++) sum[t][v] = ints_all(KEYS_OFF_128 ? -128 * q[t * blocks].sum : 0, 0);
         if (n == Q_BLOCK / 4) score_lines(Q, S, sum, lines, at, q, blocks, 0, Q_BLOCK / 4, &fetch);
         else
             for (size_t i = 0; i < n; i++) score_lines(Q, S, sum, lines, at, q, blocks, i, 1, &fetch);
@@ -156,7 +135,7 @@ INLINE size_t next_rows(size_t n) { return n >= MOST_ROWS ? MOST_ROWS : n >= 4 ?
 static void scores_q8(float *s, const QueryBlock *q, size_t n, const uint8_t *k, size_t head_dim, size_t groups,
                       Soon soon) {
     size_t most = strips_at_once(next_rows(n)), strips = groups * STRIPS;
-    ScoresJob job = {s, q, k, head_dim, q8_group(head_dim, key_line_bytes(head_dim)),
+    ScoresJob job = {s, q, k, head_dim, group_bytes(head_dim, key_line_bytes(head_dim)),
                      fetch_of(soon, n, (strips / most + strips % most) * ((head_dim + 3) / 4))};
     for (size_t j = 0, rows; j < n; j += rows) switch (rows = next_rows(n - j)) {
         case 1: score_rows(1, &job, j, strips); break;
@@ -203,7 +182,7 @@ INLINE void mix_tile(int Q, int S, MixTile m, Fetch *soon) {
     UNROLL
     for (int t = 0; t < Q; t++)
         UNROLL
-        for (int x = 0; x < S; x++) sum[t][x] = ints_all(0);
+        for (int x = 0; x < S; x++) sum[t][x] = ints_all(0, 0);
     for (; m.i < m.end; m.v += whole * m.line + m.scales, m.i += whole - m.first, m.first = 0) {
         if (m.first == 0 && m.end - m.i >= whole) mix_lines(Q, S, sum, &m, 0, m.i, whole, &fetch);
         else
@@ -243,16 +222,22 @@ typedef struct {
     size_t column;
 } MixJob;
 
+/* From the first slot that any of n queries sees to the last; none: lo >= hi. */
+INLINE Span seen_by(const Span *spans, size_t n) {
+    Span all = {.lo = KEY_BLOCK, .hi = 0};
+    for (size_t j = 0; j < n; j++) {
+        if (spans[j].lo >= spans[j].hi) continue;
+        all.lo = spans[j].lo < all.lo ? spans[j].lo : all.lo;
+        all.hi = spans[j].hi > all.hi ? spans[j].hi : all.hi;
+    }
+    return all;
+}
+
 /* Rows of the next tile from p, spans and acc on, and one block of columns. */
 INLINE void mix_rows(int Q, const MixJob *job, float *acc, const float *p, const Span *spans, Fetch *fetch) {
     size_t rest = job->width - job->column, strips = (rest < Q_BLOCK ? rest : Q_BLOCK) / VEC;
     size_t scale_bytes = 2 * KEY_LANES * scale_blocks(job->width), off = job->first % 4;
-    Span all = spans[0];
-    for (int t = 1; t < Q; t++) {
-        if (spans[t].lo >= spans[t].hi) continue;
-        if (all.lo >= all.hi || spans[t].lo < all.lo) all.lo = spans[t].lo;
-        if (all.lo >= all.hi || spans[t].hi > all.hi) all.hi = spans[t].hi;
-    }
+    Span all = seen_by(spans, (size_t)Q);
     for (int t0 = 0; t0 < KEY_BLOCK; t0 += Q_BLOCK) {
         int lo = all.lo > t0 ? all.lo - t0 : 0, hi = all.hi < t0 + Q_BLOCK ? all.hi - t0 : Q_BLOCK;
         if (lo >= hi) continue;
@@ -271,18 +256,11 @@ INLINE void mix_rows(int Q, const MixJob *job, float *acc, const float *p, const
 
 static void mix_q8(float *acc, const float *p, const Span *spans, const Running *run, size_t n, const uint8_t *v,
                    size_t first, size_t width, Soon soon) {
-    MixJob job = {.v = v, .first = first, .width = width, .group = q8_group(width, width)};
-    size_t lo = KEY_BLOCK, hi = 0;
+    MixJob job = {.v = v, .first = first, .width = width, .group = group_bytes(width, width)};
+    Span all = seen_by(spans, n);
+    size_t lo = (size_t)all.lo, hi = (size_t)all.hi;
     Fetch fetch = fetch_of(soon, n, KEY_BLOCK / 4 * ((width + 2 * VEC - 1) / (2 * VEC))), none = {0};
-    for (size_t j = 0; j < n; j++) {
-        if (spans[j].lo >= spans[j].hi) continue;
-        if ((size_t)spans[j].lo < lo) lo = (size_t)spans[j].lo;
-        if ((size_t)spans[j].hi > hi) hi = (size_t)spans[j].hi;
-        for (size_t i = 0; run[j].shrink != 1 && i < width; i += VEC) {
-            float *at = acc + j * width + i;
-            vec_store(at, vec_mul(vec_all(run[j].shrink), vec_load(at)));
-        }
-    }
+    shrink_rows(acc, width, run, n, width);
     for (; job.column < width && lo < hi; job.column += Q_BLOCK) {
         float scales[SCORE_ROW] = {0};
         for (size_t g = (first + lo) / KEY_LANES; g * KEY_LANES < first + hi; g++)

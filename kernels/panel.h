@@ -20,6 +20,8 @@
 
 #include "quants.h"
 
+#include <math.h>
+
 typedef struct {
     int lanes;
     size_t blocks;              /* of 32 columns */
@@ -47,6 +49,14 @@ typedef struct {
     int32_t unused;
     int8_t q[Q_BLOCK];
 } ActBlock;
+
+/* By MatmulKernels.quantize's rule, of numbers whose largest magnitude is amax: *scale; what they are multiplied by, 0
+ * where all q are 0. */
+static inline float bytes_scale(float *scale, float amax) {
+    float per = amax >= 1e-30f && amax <= 3.4028234e38f ? 127 / amax : 0;
+    *scale = amax < 1e-30f ? 0 : per > 0 ? amax / 127 : NAN;
+    return per;
+}
 
 /* Tokens stand in tiles: inside a tile of T tokens, block b of token t is at [b * T + t]. A batch is cut into as many
  * tiles of `widest` tokens as it has, then of 4, then of 1. */

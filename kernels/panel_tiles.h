@@ -6,7 +6,6 @@
  *     enum { TILE_TOKENS };     tokens of the widest tile that activations are packed in, a multiple of 4
  *     enum { TAKES_OFF_128 };   whether dot_lines multiplies by q where a panel has q + 128; if not, sums begin at
  *                               -128 * sum of q_x
- *     typedef .. Ints;          a whole number of 32 bits for each of a panel's rows
  * It defines the functions declared first. */
 #ifndef PANEL_TILES_H
 #define PANEL_TILES_H
@@ -18,8 +17,6 @@
 enum { STREAMS = 2, AHEAD = 4096 };
 
 INLINE int tokens_at_once(Form f); /* of such a tile that one loop takes; divides TILE_TOKENS */
-INLINE Ints ints_all(int32_t x, int shift); /* x * 2^shift */
-INLINE Vec ints_to_floats(Ints v);
 /* sum[t] += lines j0 .. j1-1 (four or eight of them) of 32 columns by each of T tokens, exact. */
 INLINE void dot_lines(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1);
 

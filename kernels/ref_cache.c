@@ -15,19 +15,13 @@ static float scale_at(const uint8_t *group, size_t block, size_t lane) {
     return f16_to_f32(((const uint16_t *)(const void *)group)[block * KEY_LANES + lane]);
 }
 
-static const int8_t *bytes_of(const uint8_t *group, size_t entries) {
-    return (const int8_t *)group + 2 * KEY_LANES * scale_blocks(entries);
-}
-
 static int key_at(const uint8_t *group, size_t head_dim, size_t i, size_t lane) {
-    return bytes_of(group, head_dim)[(i / 4 * KEY_LANES + lane) * 4 + i % 4];
+    return (int8_t)group_lines(group, head_dim)[(i / 4 * KEY_LANES + lane) * 4 + i % 4];
 }
 
 static int value_at(const uint8_t *group, size_t width, size_t i, size_t lane) {
-    return bytes_of(group, width)[(lane / 4 * width + i) * 4 + lane % 4];
+    return (int8_t)group_lines(group, width)[(lane / 4 * width + i) * 4 + lane % 4];
 }
-
-static size_t group_bytes(size_t entries, size_t bytes) { return KEY_LANES * (2 * scale_blocks(entries) + bytes); }
 
 static void widen_keys(float *out, const uint8_t *group, size_t head_dim) {
     for (size_t i = 0; i < head_dim; i++)

@@ -6,6 +6,7 @@
  *     typedef __m256 Vec;
  *     typedef __m256d Vec64;
  *     typedef __m256 VecTiny;
+ *     typedef __m256i Ints;
  * includes this, and defines what is declared here. Then each loop stands once, in attention_tiles.h, state_tiles.h,
  * cache_tiles.h, vector_loops.h, float_blocks.h, panel_tiles.h and block_activations.h, and is compiled once for each
  * width. Where a header needs a word more, it declares it first.
@@ -55,6 +56,10 @@ INLINE Vec64 vec64_load(const double *p);
 INLINE Vec64 vec64_load_floats(const float *p);
 INLINE void vec64_store(double *p, Vec64 v);
 INLINE Vec64 vec64_fma(Vec64 acc, Vec64 a, Vec64 b);
+
+/* `Ints`: a whole number of 32 bits for each lane. x * 2^shift in all of them; as floats. */
+INLINE Ints ints_all(int32_t x, int shift);
+INLINE Vec ints_to_floats(Ints v);
 
 /* VEC numbers of that type. */
 INLINE Vec vec_load_as(TensorType type, const void *p) {

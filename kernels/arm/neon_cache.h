@@ -10,9 +10,6 @@ enum { MOST_ROWS = 4, KEYS_OFF_128 = 0 };
 typedef struct {
     int8x16_t half[2];
 } Line;
-typedef struct {
-    int32x4_t half[2];
-} Ints;
 typedef Line Keys;
 
 #include "kernels/cache_tiles.h"
@@ -25,14 +22,9 @@ INLINE Line line_load(const uint8_t *p) {
 }
 
 INLINE Line line_all(const int8_t *p) {
-    int32_t v;
-    memcpy(&v, p, 4);
-    int8x16_t all = vreinterpretq_s8_s32(vdupq_n_s32(v));
+    int8x16_t all = broadcast4(p);
     return (Line){{all, all}};
 }
-
-INLINE Ints ints_all(int32_t x) { return (Ints){{vdupq_n_s32(x), vdupq_n_s32(x)}}; }
-INLINE Vec ints_to_floats(Ints v) { return (Vec){vcvtq_f32_s32(v.half[0]), vcvtq_f32_s32(v.half[1])}; }
 
 INLINE float32x4_t byte_of(int8x16_t v, int i) {
     int32x4_t up = vshlq_s32(vreinterpretq_s32_s8(v), vdupq_n_s32(24 - 8 * i));

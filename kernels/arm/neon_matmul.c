@@ -5,12 +5,6 @@
 #include "neon_panels.h"
 #include "neon_matmul.h"
 
-INLINE int8x16_t broadcast4(const int8_t *q) {
-    int32_t v;
-    memcpy(&v, q, 4);
-    return vreinterpretq_s8_s32(vdupq_n_s32(v));
-}
-
 INLINE int32x4_t sum_columns(int16x8_t rows01, int16x8_t rows23) {
     return vpaddq_s32(vpaddlq_s16(rows01), vpaddlq_s16(rows23));
 }

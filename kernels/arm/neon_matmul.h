@@ -9,19 +9,10 @@
 #include "neon.h"
 
 enum { TILE_TOKENS = NEON_BLOCKS, TAKES_OFF_128 = 1 };
-typedef struct {
-    int32x4_t half[2];
-} Ints;
 
 #include "kernels/panel_tiles.h"
 
 INLINE int tokens_at_once(Form f) { return (void)f, TILE_TOKENS; }
-INLINE Ints ints_all(int32_t x, int shift) {
-    int32x4_t v = vdupq_n_s32(x * (1 << shift));
-    return (Ints){{v, v}};
-}
-
-INLINE Vec ints_to_floats(Ints v) { return (Vec){vcvtq_f32_s32(v.half[0]), vcvtq_f32_s32(v.half[1])}; }
 
 static void matmul_panels(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
     const PanelJob p = {TILE_TOKENS, y, ldy, a, w, r0, r1};

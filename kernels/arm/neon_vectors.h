@@ -13,6 +13,9 @@ typedef struct {
     uint32x4_t lo, hi;
 } VecTiny;
 typedef float64x2_t Vec64;
+typedef struct {
+    int32x4_t half[2];
+} Ints;
 
 #include "kernels/vectors.h"
 
@@ -89,6 +92,19 @@ INLINE Vec vec_round(Vec x) { return (Vec){vrndnq_f32(x.lo), vrndnq_f32(x.hi)}; 
 
 INLINE Vec vec_times_power(Vec p, Vec n, VecTiny tiny) {
     return (Vec){times_power4(p.lo, n.lo, tiny.lo), times_power4(p.hi, n.hi, tiny.hi)};
+}
+
+INLINE Ints ints_all(int32_t x, int shift) {
+    int32x4_t v = vdupq_n_s32(x * (1 << shift));
+    return (Ints){{v, v}};
+}
+
+INLINE Vec ints_to_floats(Ints v) { return (Vec){vcvtq_f32_s32(v.half[0]), vcvtq_f32_s32(v.half[1])}; }
+
+INLINE int8x16_t broadcast4(const int8_t *q) {
+    int32_t v;
+    memcpy(&v, q, 4);
+    return vreinterpretq_s8_s32(vdupq_n_s32(v));
 }
 
 INLINE Vec64 vec64_zero(void) { return vdupq_n_f64(0); }

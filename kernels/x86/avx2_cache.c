@@ -6,27 +6,14 @@
 
 enum { MOST_ROWS = 4, KEYS_OFF_128 = 0 };
 typedef __m256i Line;
-typedef __m256i Ints;
 typedef struct {
     __m256i magnitude, k;
 } Keys;
 
 #include "kernels/cache_tiles.h"
 
-INLINE Line line_load(const uint8_t *p) {
-    __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)p);
-    __asm__("" : "+x"(v));
-    return v;
-}
-
-INLINE Line line_all(const int8_t *p) {
-    int32_t v;
-    memcpy(&v, p, 4);
-    return _mm256_set1_epi32(v);
-}
-
-INLINE Ints ints_all(int32_t x) { return _mm256_set1_epi32(x); }
-INLINE Vec ints_to_floats(Ints v) { return _mm256_cvtepi32_ps(v); }
+INLINE Line line_load(const uint8_t *p) { return pin(_mm256_loadu_si256((const __m256i *)(const void *)p)); }
+INLINE Line line_all(const int8_t *p) { return broadcast4(p); }
 INLINE Vec line_floats(Line v, int i) {
     return _mm256_cvtepi32_ps(_mm256_srai_epi32(_mm256_sll_epi32(v, _mm_cvtsi32_si128(24 - 8 * i)), 24));
 }
@@ -34,9 +21,7 @@ INLINE Vec line_floats(Line v, int i) {
 INLINE Keys keys_of(Line k) { return (Keys){_mm256_abs_epi8(k), k}; }
 
 INLINE Ints dot_values(Ints sum, Line w, Line v) {
-    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(w, v), _mm256_set1_epi16(1)));
-    __asm__("" : "+x"(sum)); /* pinned, as in avx2_matmul.c */
-    return sum;
+    return pin(_mm256_add_epi32(sum, _mm256_madd_epi16(_mm256_maddubs_epi16(w, v), _mm256_set1_epi16(1))));
 }
 
 INLINE Ints dot_keys(Ints sum, Keys k, Line q) { return dot_values(sum, k.magnitude, _mm256_sign_epi8(q, k.k)); }

@@ -9,7 +9,6 @@
 
 enum { TILE_TOKENS = 8, TAKES_OFF_128 = 1, FLOAT_TOKENS = 6, FLOAT_FEW = 3 };
 typedef __m256i Line;
-typedef __m256i Ints;
 typedef __m256i Bytes32;
 
 #include "kernels/block_activations.h"
@@ -35,21 +34,6 @@ INLINE Line field(Line v, int from, int to, int mask) {
 INLINE Line values_of(int table, Line q) {
     __m128i values = load16_bytes(table == VALUES_MXFP4 ? mxfp4_values : iq4_values);
     return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(values), q);
-}
-
-INLINE Ints ints_all(int32_t x, int shift) { return _mm256_slli_epi32(_mm256_set1_epi32(x), shift); }
-INLINE Vec ints_to_floats(Ints v) { return _mm256_cvtepi32_ps(v); }
-
-INLINE __m256i broadcast4(const int8_t *q) {
-    int32_t v;
-    memcpy(&v, q, 4);
-    return _mm256_set1_epi32(v);
-}
-
-/* v, in a register, now: gcc would sum in an order of its own, for which there are not enough registers. */
-INLINE __m256i pin(__m256i v) {
-    __asm__("" : "+x"(v));
-    return v;
 }
 
 /* Of bytes 8 tokens share the magnitudes, their float sums in memory. Of smaller codes two sums a token wait in

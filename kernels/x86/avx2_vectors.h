@@ -8,6 +8,7 @@ enum { VEC = 8, VEC64 = 4 };
 typedef __m256 Vec;
 typedef __m256d Vec64;
 typedef __m256 VecTiny;
+typedef __m256i Ints;
 
 #include "kernels/vectors.h"
 
@@ -69,6 +70,22 @@ INLINE VecTiny vec_tiny(Vec x) { return _mm256_cmp_ps(x, _mm256_set1_ps(-87.33f)
 INLINE Vec vec_times_power(Vec p, Vec n, VecTiny tiny) {
     __m256i bits = _mm256_slli_epi32(_mm256_add_epi32(_mm256_cvtps_epi32(n), _mm256_set1_epi32(127)), 23);
     return _mm256_andnot_ps(tiny, _mm256_mul_ps(p, _mm256_castsi256_ps(bits)));
+}
+
+INLINE Ints ints_all(int32_t x, int shift) { return _mm256_slli_epi32(_mm256_set1_epi32(x), shift); }
+INLINE Vec ints_to_floats(Ints v) { return _mm256_cvtepi32_ps(v); }
+
+INLINE __m256i broadcast4(const int8_t *q) {
+    int32_t v;
+    memcpy(&v, q, 4);
+    return _mm256_set1_epi32(v);
+}
+
+/* v, in a register, now: gcc would sum in an order of its own, for which there are not enough registers, or load it
+ * again for each use. */
+INLINE __m256i pin(__m256i v) {
+    __asm__("" : "+x"(v));
+    return v;
 }
 
 INLINE Vec64 vec64_zero(void) { return _mm256_setzero_pd(); }

@@ -10,25 +10,10 @@
 #define AVX512_MATMUL_H
 
 enum { TILE_TOKENS = AVX512_BLOCKS };
-typedef __m512i Ints;
 
 #include "kernels/panel_tiles.h"
 
 INLINE int tokens_at_once(Form f) { return (void)f, TILE_TOKENS; }
-INLINE Ints ints_all(int32_t x, int shift) { return _mm512_slli_epi32(_mm512_set1_epi32(x), (unsigned)shift); }
-INLINE Vec ints_to_floats(Ints v) { return _mm512_cvtepi32_ps(v); }
-
-INLINE __m512i broadcast4(const int8_t *q) {
-    int32_t v;
-    memcpy(&v, q, 4);
-    return _mm512_set1_epi32(v);
-}
-
-/* v, in a register, now: gcc would take the steps in an order of its own, for which there are not enough registers. */
-INLINE __m512i pin(__m512i v) {
-    __asm__("" : "+v"(v));
-    return v;
-}
 
 /* The tokens' chains of sums hide each other's latency. */
 INLINE void dot_lines(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1) {

@@ -8,6 +8,7 @@ enum { VEC = 16, VEC64 = 8 };
 typedef __m512 Vec;
 typedef __m512d Vec64;
 typedef __mmask16 VecTiny;
+typedef __m512i Ints;
 
 #include "kernels/vectors.h"
 
@@ -69,6 +70,22 @@ INLINE Vec vec_round(Vec x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEARE
 /* The lanes that are not: not less, so that a NaN passes. */
 INLINE VecTiny vec_tiny(Vec x) { return _mm512_cmp_ps_mask(x, _mm512_set1_ps(-87.33f), _CMP_NLT_UQ); }
 INLINE Vec vec_times_power(Vec p, Vec n, VecTiny normal) { return _mm512_maskz_scalef_ps(normal, p, n); }
+
+INLINE Ints ints_all(int32_t x, int shift) { return _mm512_slli_epi32(_mm512_set1_epi32(x), (unsigned)shift); }
+INLINE Vec ints_to_floats(Ints v) { return _mm512_cvtepi32_ps(v); }
+
+INLINE __m512i broadcast4(const int8_t *q) {
+    int32_t v;
+    memcpy(&v, q, 4);
+    return _mm512_set1_epi32(v);
+}
+
+/* v, in a register, now: gcc would take the steps in an order of its own, for which there are not enough registers, or
+ * load it again for each use. */
+INLINE __m512i pin(__m512i v) {
+    __asm__("" : "+v"(v));
+    return v;
+}
 
 INLINE Vec64 vec64_zero(void) { return _mm512_setzero_pd(); }
 INLINE Vec64 vec64_all(double x) { return _mm512_set1_pd(x); }
