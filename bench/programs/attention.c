@@ -4,6 +4,7 @@
  * peak. All are measured in the same round; medians of so many (9). */
 #include "attention/softmax.h"
 #include "base/system.h"
+#include "bench/ceilings.h"
 #include "kernels/peaks.h"
 #include "kernels/rows.h"
 
@@ -20,16 +21,6 @@ static size_t positions = 8192, prompt_length = 512, rounds = 9;
 typedef struct {
     int group, heads, d;
 } Shape;
-
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *x) {
-    qsort(x, rounds, sizeof *x, by_value);
-    return x[rounds / 2];
-}
 
 static void fill(float *x, size_t n, unsigned seed) {
     for (size_t i = 0; i < n; i++) seed = seed * 1664525u + 1013904223u, x[i] = (float)(int32_t)seed / 2147483648.0f;
@@ -96,10 +87,10 @@ static int measure(const Kernels *kernels, CacheType type, const Shape *s) {
         double ops = 4.0 * s->d * s->group * s->heads * n_prompt * (n_prompt + 1) / 2;
         prompt[i] = ops / attend(&c, s, prompt_length, prompt_length, q, out, scratch, kernels) / fma[i];
     }
-    double share = median(token), rate = median(read);
+    double share = spread_of(token, rounds).median, rate = spread_of(read, rounds).median;
     printf("%-11s %-5s %5d %5d %5d %12.1f %9.1f  %5.0f %%  %9.0f %%\n", kernels->name, cache_formats[type].name,
            s->group, s->heads, s->d, share * rate / 1e6 * (double)positions * s->heads / (double)bytes,
-           share * rate / 1e9, 100 * share, 100 * median(prompt));
+           share * rate / 1e9, 100 * share, 100 * spread_of(prompt, rounds).median);
     cache_free(&c);
     free(q);
     return 0;

@@ -4,6 +4,7 @@
  * right and the others wrong. Five rounds in turn; the medians, in tokens a second, and what else there is to know. */
 #include "base/hash.h"
 #include "base/system.h"
+#include "bench/ceilings.h"
 #include "text/draft_model.h"
 #include "text/lookup.h"
 #include "text/open.h"
@@ -91,11 +92,6 @@ static double write_once(const Job *job, int guessing, size_t *guessed, size_t *
     return took;
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static int compare(const Job *job) {
     double plain[ROUNDS], ahead[ROUNDS], n = (double)(job->n - job->prompt);
     size_t guessed = 0, held = 0;
@@ -103,8 +99,7 @@ static int compare(const Job *job) {
         plain[i] = write_once(job, 0, &guessed, &held), ahead[i] = write_once(job, 1, &guessed, &held);
         if (plain[i] < 0 || ahead[i] < 0) return fprintf(stderr, "bench-draft: %s\n", job->err), 1;
     }
-    qsort(plain, ROUNDS, sizeof *plain, by_value), qsort(ahead, ROUNDS, sizeof *ahead, by_value);
-    double one = plain[ROUNDS / 2], with = ahead[ROUNDS / 2];
+    double one = spread_of(plain, ROUNDS).median, with = spread_of(ahead, ROUNDS).median;
     printf("%zu tokens behind %zu: %.1f tok/s one by one, %.1f with guesses (%zu, %zu held): %.2f times\n",
            job->n - job->prompt, job->prompt, n / one, n / with, guessed, held, one / with);
     return 0;

@@ -9,6 +9,7 @@
 #include "tests/build.h"
 #include "base/base.h"
 #include "base/system.h"
+#include "bench/ceilings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -16,16 +17,6 @@
 #include <string.h>
 
 enum { RUNS = 5, MILLION = 1000000 };
-
-static int ascending(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *v, size_t n) {
-    qsort(v, n, sizeof *v, ascending);
-    return v[n / 2];
-}
 
 /* A line of /proc/self/status in kB, 0 where there is none. */
 static long status_kb(const char *key) {
@@ -96,7 +87,7 @@ static void context_row(const char *shape, const char *path, int linear, size_t 
         session_eval(&s, &(int){id_at((size_t)(i + 2))}, 1, &logits, err, sizeof err);
         if (i >= 0) t[i] = clock_seconds() - t0;
     }
-    printf("%s,%s,%zu,%.2f,%.3f\n", shape, linear ? "linear" : "softmax", n, 1 / median(t, STEPS),
+    printf("%s,%s,%zu,%.2f,%.3f\n", shape, linear ? "linear" : "softmax", n, 1 / spread_of(t, STEPS).median,
            (double)session_bytes(&s) / 1e6);
     fflush(stdout);
     session_free(&s);
@@ -141,7 +132,7 @@ static double prompt_rate(const char *path, int linear, size_t chunk, size_t n) 
     free(ids);
     session_free(&s);
     model_close(&m);
-    return (double)n / median(t, RUNS);
+    return (double)n / spread_of(t, RUNS).median;
 }
 
 static void prompt_table(void) {
@@ -187,7 +178,7 @@ static void million_table(void) {
     for (int i = 0; i < 100; i = i == 0 ? 1 : i < 9 ? 9 : i < 49 ? 49 : i < 98 ? 98 : i + 1)
         printf("| %d-%d | %.0f | %ld |\n", 10000 * i, 10000 * (i + 1), ten[i], held[i]);
     double first = ten[0], last = ten[99];
-    double early = median(ten + 1, 9), late = median(ten + 90, 9);
+    double early = spread_of(ten + 1, 9).median, late = spread_of(ten + 90, 9).median;
     printf("\nlast 10,000 / first 10,000: %.3f; medians of nine at either end: %.3f; memory %+ld kB; logits not "
            "finite: %zu\n",
            last / first, late / early, held[99] - held[0], bad);

@@ -3,6 +3,7 @@
  * nine rounds, as times the first. */
 #include "base/base.h"
 #include "base/system.h"
+#include "bench/ceilings.h"
 #include "model/probe.h"
 
 #include <stdio.h>
@@ -27,11 +28,6 @@ static void copy(void *arg, const Session *s, int l, size_t n) {
         size_t bytes = from[i].n * sizeof(float);
         memcpy(sink, from[i].at, bytes < sizeof sink ? bytes : sizeof sink);
     }
-}
-
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* Seconds of reading a prompt and of writing behind it. */
@@ -66,10 +62,9 @@ int main(int argc, char **argv) {
     if (rc) return fprintf(stderr, "bench-probe: %s\n", err), 1;
     printf("%-32s%12s%12s\n", "time, as times the first", "prompt", "decoding");
     for (int k = 0; k < 3; k++) {
-        qsort(read[k], ROUNDS, sizeof *read[k], by_value);
-        qsort(write[k], ROUNDS, sizeof *write[k], by_value);
-        printf("%-32s%12.3f%12.3f\n", names[k], read[k][ROUNDS / 2] / read[0][ROUNDS / 2],
-               write[k][ROUNDS / 2] / write[0][ROUNDS / 2]);
+        double reads = spread_of(read[k], ROUNDS).median, writes = spread_of(write[k], ROUNDS).median;
+        printf("%-32s%12.3f%12.3f\n", names[k], reads / spread_of(read[0], ROUNDS).median,
+               writes / spread_of(write[0], ROUNDS).median);
     }
     model_close(&m);
     return 0;
