@@ -1,5 +1,5 @@
 /* kernels/train_kernels.h - the group of functions (kernels.h) that training needs beside: products of float matrices
- * that change with every step, any of the two transposed, and e^x.
+ * that change with every step, any of the two transposed, e^x, and gradients of single vectors.
  *
  *     const TrainKernels *k = kernels->train;
  *     k->pack(panels, (Floats){w, 1, d}, d, out);                            x w^T: w^T is [d, out]
@@ -36,8 +36,20 @@ typedef struct TrainKernels {
      * terms at a time, each lot summed in order from 0. An entry's bits depend on nothing but its row and column. */
     void (*multiply)(float *c, size_t ldc, int add, Floats a, Panels b, size_t m, size_t n, size_t depth);
 
-    /* x[i] = e^(x[i] - less), to 2 ulp; below -87.33 it is 0, NaN stays. Returns the sum of these, taken in double. */
-    double (*exp)(float *x, size_t n, float less);
+    /* x[i] = e^y to 2 ulp, y = x[i] times - less rounded once; for y below -87.33 it is 0, NaN stays. Returns the sum
+     * of these, taken in double. */
+    double (*exp)(float *x, size_t n, float times, float less);
+
+    float (*largest)(const float *x, size_t n); /* of n >= 1 numbers */
+
+    /* d[j] = times p[j] (d[j] - along): from dP to dS (train/softmax.c). */
+    void (*softmax_back)(float *d, const float *p, float along, float times, size_t n);
+
+    /* dx += what train/norms.c derives, of one token; returns 1 / sqrt(mean(x^2) + eps). */
+    float (*rmsnorm_back)(float *dx, const float *dy, const float *x, const float *w, size_t n, float eps);
+
+    /* dgate and dup of dh, as train/feed_forward.c derives them. */
+    void (*swiglu_back)(float *dgate, float *dup, const float *dh, const float *gate, const float *up, size_t n);
 } TrainKernels;
 
 /* Panels that k->pack has made of a matrix of so many rows; and b [.., n] as it lies, where it can be read so: at NULL

@@ -11,6 +11,8 @@
 #include "train_kernels.h"
 #include "vectors.h"
 
+#include <math.h>
+
 enum { PANEL = TILE_VECTORS * VEC, PANELS_AT_ONCE = 512 / PANEL };
 
 INLINE void product_tile(float *c, size_t ldc, int add, Floats a, const float *panel, size_t step, size_t n,
@@ -104,25 +106,72 @@ static void pack(float *panels, Floats b, size_t depth, size_t n) {
     }
 }
 
-static double exp_all(float *x, size_t n, float less) {
+static double exp_all(float *x, size_t n, float times, float less) {
     enum { PARTS = VEC / VEC64 };
-    Vec by = vec_all(less);
+    Vec by = vec_all(times), from = vec_all(-less);
     Vec64 sums[PARTS];
     double lane[VEC], sum = 0;
     size_t i = 0;
     for (int part = 0; part < PARTS; part++) sums[part] = vec64_zero();
     for (; i + VEC <= n; i += VEC) {
-        vec_store(x + i, vec_exp(vec_sub(vec_load(x + i), by)));
+        vec_store(x + i, vec_exp(vec_fma(from, vec_load(x + i), by)));
         for (int part = 0; part < PARTS; part++)
             sums[part] = vec64_fma(sums[part], vec64_all(1), vec64_load_floats(x + i + part * VEC64));
     }
-    if (i < n) vec_store_some(x + i, vec_exp(vec_sub(vec_load_some(TENSOR_F32, x + i, n - i), by)), n - i);
+    if (i < n) vec_store_some(x + i, vec_exp(vec_fma(from, vec_load_some(TENSOR_F32, x + i, n - i), by)), n - i);
     for (int part = 0; part < PARTS; part++) vec64_store(lane + part * VEC64, sums[part]);
     for (int j = 0; j < VEC; j++) sum += lane[j];
     for (; i < n; i++) sum += x[i];
     return sum;
 }
 
-#define TRAIN_KERNELS {.width = PANEL, .pack = pack, .multiply = multiply, .exp = exp_all}
+/* In lanes that the compiler keeps in vectors, as it does with the loops below that have no sum and so no order. */
+static float largest(const float *x, size_t n) {
+    enum { LANES = 32 };
+    float most[LANES], all = x[0];
+    size_t i = 0;
+    for (size_t j = 0; j < LANES; j++) most[j] = x[0];
+    for (; i + LANES <= n; i += LANES)
+        for (size_t j = 0; j < LANES; j++) most[j] = x[i + j] > most[j] ? x[i + j] : most[j];
+    for (; i < n; i++) all = x[i] > all ? x[i] : all;
+    for (size_t j = 0; j < LANES; j++) all = most[j] > all ? most[j] : all;
+    return all;
+}
+
+static void softmax_back(float *d, const float *p, float along, float times, size_t n) {
+    for (size_t j = 0; j < n; j++) d[j] = times * (p[j] * (d[j] - along));
+}
+
+static float rmsnorm_back(float *dx, const float *dy, const float *x, const float *w, size_t n, float eps) {
+    Vec square = vec_zero(), along = square;
+    for (size_t i = 0; i < n; i += VEC) {
+        Vec v = vec_load_some(TENSOR_F32, x + i, n - i);
+        Vec g = vec_mul(vec_load_some(TENSOR_F32, dy + i, n - i), vec_load_some(TENSOR_F32, w + i, n - i));
+        square = vec_fma(square, v, v);
+        along = vec_fma(along, g, v);
+    }
+    float r = 1 / sqrtf(vec_sum(square) / (float)n + eps), b = r * r * r / (float)n * vec_sum(along);
+    for (size_t i = 0; i < n; i++) dx[i] += r * (dy[i] * w[i]) - b * x[i];
+    return r;
+}
+
+static void swiglu_back(float *dgate, float *dup, const float *dh, const float *gate, const float *up, size_t n) {
+    enum { LOT = 4 * VEC };
+    float s[LOT];
+    for (size_t from = 0; from < n; from += LOT, dgate += LOT, dup += LOT, dh += LOT, gate += LOT, up += LOT) {
+        size_t some = n - from < LOT ? n - from : LOT;
+        for (size_t i = 0; i < some; i += VEC)
+            vec_store(s + i, vec_exp(vec_sub(vec_zero(), vec_load_some(TENSOR_F32, gate + i, some - i))));
+        for (size_t i = 0; i < some; i++) {
+            float of = 1 / (1 + s[i]), d = dh[i] * of;
+            dup[i] = d * gate[i];
+            dgate[i] = d * up[i] * (1 + gate[i] * (1 - of));
+        }
+    }
+}
+
+#define TRAIN_KERNELS                                                                                              \
+    {.width = PANEL, .pack = pack, .multiply = multiply, .exp = exp_all, .largest = largest,                       \
+     .softmax_back = softmax_back, .rmsnorm_back = rmsnorm_back, .swiglu_back = swiglu_back}
 
 #endif

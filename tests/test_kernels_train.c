@@ -1,5 +1,5 @@
-/* tests/test_kernels_train.c - training's kernels: products of float matrices, any side transposed; and e^x. Every
- * row against float64, over awkward sizes, with NaN around every buffer and between rows.
+/* tests/test_kernels_train.c - training's kernels: products of float matrices, any side transposed; e^x; and
+ * gradients of vectors. Every row against float64, over awkward sizes, with NaN around every buffer and between rows.
  *
  * A float sum of n products rounds to at most about n * 2^-24 of the sum of magnitudes, and sqrt(n) of that where
  * roundings go either way; n is TRAIN_DEPTH = 256 at most before sums are added up: TOL = 1e-6. Any wrong product of
@@ -124,15 +124,15 @@ static void expect_exp(float got, float x) {
 
 static void exponentials(void) {
     enum { N = 1021 };
-    const float less = 0.25f;
+    const float times = 0.7f, less = 0.25f;
     const float special[] = {0, -0.0f, -INFINITY, -100, -87.4f, NAN, 1e-30f, 88};
     const Kernels *row;
     for (int r = 0; (row = kernels_row(r)) != NULL; r++)
         for (size_t n = 1; n <= N; n = n < 40 ? n + 1 : n * 3) {
             float *x = poisoned(n), *was = poisoned(n);
-            for (size_t i = 0; i < n; i++) x[i] = was[i] = random_float() * 87;
-            double sum = row->train->exp(x, n, less), want = 0;
-            for (size_t i = 0; i < n; i++) expect_exp(x[i], was[i] - less), want += (double)x[i];
+            for (size_t i = 0; i < n; i++) x[i] = was[i] = random_float() * 120;
+            double sum = row->train->exp(x, n, times, less), want = 0;
+            for (size_t i = 0; i < n; i++) expect_exp(x[i], fmaf(was[i], times, -less)), want += (double)x[i];
             NEAR(sum, want, 0, 1e-15 * (double)n); /* of floats, in another order: a double's rounding each */
             check_margins(x, n);
             poisoned_free(x), poisoned_free(was);
@@ -140,10 +140,78 @@ static void exponentials(void) {
     for (int r = 0; (row = kernels_row(r)) != NULL; r++) {
         float x[8];
         memcpy(x, special, sizeof x);
-        CHECK(isnan(row->train->exp(x, 8, 0)));
+        CHECK(isnan(row->train->exp(x, 8, 1, 0)));
         CHECK(x[0] == 1 && x[1] == 1 && x[2] == 0 && x[3] == 0 && x[4] == 0 && isnan(x[5]) && x[6] == 1);
         expect_exp(x[7], special[7]);
     }
 }
 
-const Test tests_kernels_train[] = {{"kernels/train products", products}, {"kernels/train e^x", exponentials}, {0}};
+/* n floats of chance, NaN around them. */
+static float *random_floats(size_t n) {
+    float *p = poisoned(n);
+    for (size_t i = 0; i < n; i++) p[i] = random_float();
+    return p;
+}
+
+static void largest(const TrainKernels *k, size_t n) {
+    float *x = random_floats(n);
+    for (size_t i = 0; i < n; i += n / 7 + 1) {
+        float was = x[i];
+        x[i] = 2;
+        CHECK(k->largest(x, n) == 2);
+        x[i] = was;
+    }
+    poisoned_free(x);
+}
+
+static void softmax_back(const TrainKernels *k, size_t n) {
+    float *d = random_floats(n), *was = poisoned(n), *p = random_floats(n), along = 0.3f, times = 0.7f;
+    memcpy(was, d, n * sizeof *d);
+    k->softmax_back(d, p, along, times, n);
+    for (size_t i = 0; i < n; i++) NEAR(d[i], (double)times * p[i] * ((double)was[i] - along), 3e-7, 0);
+    check_margins(d, n);
+    poisoned_free(d), poisoned_free(was), poisoned_free(p);
+}
+
+/* A sum of n squares in lanes is off by some sqrt(n) roundings, here of 1021 at most: TOL. */
+static void rmsnorm_back(const TrainKernels *k, size_t n) {
+    float *dx = random_floats(n), *was = poisoned(n), *dy = random_floats(n), *x = random_floats(n),
+          *w = random_floats(n), eps = 1e-3f;
+    double square = 0, along = 0;
+    memcpy(was, dx, n * sizeof *dx);
+    for (size_t i = 0; i < n; i++) square += (double)x[i] * x[i], along += (double)dy[i] * w[i] * x[i];
+    double r = 1 / sqrt(square / (double)n + (double)eps);
+    NEAR(k->rmsnorm_back(dx, dy, x, w, n, eps), r, TOL * r, 0);
+    for (size_t i = 0; i < n; i++)
+        NEAR(dx[i], was[i] + r * dy[i] * w[i] - r * r * r / (double)n * along * x[i], TOL * (1 + r + r * r * r), 0);
+    check_margins(dx, n);
+    poisoned_free(dx), poisoned_free(was), poisoned_free(dy), poisoned_free(x), poisoned_free(w);
+}
+
+/* Gates of up to 120 on either side: e^-g is no float any more, its gradients are. */
+static void swiglu_back(const TrainKernels *k, size_t n) {
+    float *dgate = poisoned(n), *dup = poisoned(n), *dh = random_floats(n), *gate = random_floats(n),
+          *up = random_floats(n);
+    for (size_t i = 0; i < n; i += 3) gate[i] *= 120;
+    k->swiglu_back(dgate, dup, dh, gate, up, n);
+    for (size_t i = 0; i < n; i++) {
+        double g = gate[i], s = 1 / (1 + exp(-g));
+        NEAR(dup[i], dh[i] * g * s, TOL, TOL);
+        NEAR(dgate[i], dh[i] * up[i] * s * (1 + g * (1 - s)), TOL, TOL);
+    }
+    check_margins(dgate, n), check_margins(dup, n);
+    poisoned_free(dgate), poisoned_free(dup), poisoned_free(dh), poisoned_free(gate), poisoned_free(up);
+}
+
+static void vectors(void) {
+    void (*const each[])(const TrainKernels *, size_t) = {largest, softmax_back, rmsnorm_back, swiglu_back};
+    const Kernels *row;
+    for (int r = 0; (row = kernels_row(r)) != NULL; r++)
+        for (size_t n = 1; n <= 1021; n = n < 70 ? n + 1 : n * 2 + 3)
+            for (size_t i = 0; i < sizeof each / sizeof *each; i++) each[i](row->train, n);
+}
+
+const Test tests_kernels_train[] = {{"kernels/train products", products},
+                                    {"kernels/train e^x", exponentials},
+                                    {"kernels/train vectors", vectors},
+                                    {0}};

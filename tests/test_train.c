@@ -78,11 +78,13 @@ static double length_of(const float *g, size_t n) {
 }
 
 /* How fast the loss grows along g from where p is, over |g|: 1 where g is the gradient. Differences at one and at two
- * steps, joined so that the third derivative falls out. */
+ * steps, joined so that the third derivative falls out; a step moves the loss by 3e-6 at least, of which noise is some
+ * 1e-8. */
 static double share(Trainee *t, Param *p, const float *g, const int *ids, const int *targets) {
     static const double at[] = {1, -1, 2, -2}, weight[] = {8, -8, -1, 1};
     size_t n = p->rows * p->cols;
-    double size = length_of(g, n), step = 3e-4 * (1 + length_of(p->w, n)), sum = 0;
+    double size = length_of(g, n), least = 3e-6 / size, step = 3e-4 * (1 + length_of(p->w, n)), sum = 0;
+    if (step < least) step = least;
     float *kept = malloc(n * sizeof *kept);
     memcpy(kept, p->w, n * sizeof *kept);
     for (int k = 0; k < 4; k++) {

@@ -21,7 +21,7 @@ typedef struct {
 static void elu_plus_1(const Work *w, float *y, const float *x, const LinearParts *p, FeatureSide side) {
     (void)side;
     EACH(i, p) y[i] = x[i] > 0 ? 0 : x[i];
-    w->k->exp(y, (size_t)p->c->head_dim, 0);
+    w->k->exp(y, (size_t)p->c->head_dim, 1, 0);
     EACH(i, p) y[i] = x[i] > 0 ? x[i] + 1 : y[i];
 }
 static void elu_plus_1_back(float *dx, const float *dy, const float *y, const float *x, const LinearParts *p,
@@ -53,7 +53,7 @@ static void relu_squared_back(float *dx, const float *dy, const float *y, const 
 static void exponential(const Work *w, float *y, const float *x, const LinearParts *p, FeatureSide side) {
     (void)side;
     EACH(i, p) y[i] = x[i] > 40 ? 40 : x[i]; /* q's times k's times a value is still a float */
-    w->k->exp(y, (size_t)p->c->head_dim, 0);
+    w->k->exp(y, (size_t)p->c->head_dim, 1, 0);
 }
 static void exponential_back(float *dx, const float *dy, const float *y, const float *x, const LinearParts *p,
                              FeatureSide side) {
@@ -65,7 +65,7 @@ static void softmax(const Work *w, float *y, const float *x, const LinearParts *
     size_t n = (size_t)p->c->head_dim;
     (void)side;
     memcpy(y, x, n * sizeof *y);
-    float sum = (float)w->k->exp(y, n, work_largest(x, n));
+    float sum = (float)w->k->exp(y, n, 1, w->k->largest(x, n));
     EACH(i, p) y[i] /= sum;
 }
 static void softmax_back(float *dx, const float *dy, const float *y, const float *x, const LinearParts *p,
@@ -109,10 +109,10 @@ static void favor(const Work *w, float *y, const float *x, const LinearParts *p,
         for (size_t j = 0; j < r; j++) y[j] += column[j] * by;
     }
     if (side == FEATURES_OF_QUERY) {
-        less = work_largest(y, r);
+        less = w->k->largest(y, r);
     } else
         for (size_t i = 0; i < d; i++) less += x[i] * x[i] * shrink * shrink / 2;
-    w->k->exp(y, r, less);
+    w->k->exp(y, r, 1, less);
     for (size_t j = 0; j < r; j++) y[j] *= size;
 }
 static void favor_back(float *dx, const float *dy, const float *y, const float *x, const LinearParts *p,

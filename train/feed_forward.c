@@ -20,13 +20,6 @@ static size_t lot(Share *i, size_t all, size_t *n) {
 
 static size_t lots(size_t n) { return (n + AT_ONCE - 1) / AT_ONCE; }
 
-/* out[i] = s(x[i]) */
-static void logistic(const TrainKernels *k, float *out, const float *x, size_t n) {
-    for (size_t i = 0; i < n; i++) out[i] = x[i] < -87 ? 87 : -x[i]; /* e^87 is still a float */
-    k->exp(out, n, 0);
-    for (size_t i = 0; i < n; i++) out[i] = 1 / (1 + out[i]);
-}
-
 void swiglu_forward(Work *k, float *h, const float *gate, const float *up, size_t n) {
     size_t m;
     for (Share i = team_share(&k->team, lots(n)); i.at < i.end; i.at++) {
@@ -39,16 +32,9 @@ void swiglu_forward(Work *k, float *h, const float *gate, const float *up, size_
 
 void swiglu_backward(Work *k, float *dgate, float *dup, const float *dh, const float *gate, const float *up, size_t n) {
     size_t m;
-    float s[AT_ONCE];
     for (Share i = team_share(&k->team, lots(n)); i.at < i.end; i.at++) {
         size_t first = lot(&i, n, &m);
-        const float *g = gate + first, *u = up + first, *d = dh + first;
-        logistic(k->k, s, g, m);
-        for (size_t j = 0; j < m; j++) {
-            float along = d[j];
-            dup[first + j] = along * g[j] * s[j];
-            dgate[first + j] = along * u[j] * s[j] * (1 + g[j] * (1 - s[j]));
-        }
+        k->k->swiglu_back(dgate + first, dup + first, dh + first, gate + first, up + first, m);
     }
     team_wait(&k->team);
 }
@@ -72,7 +58,7 @@ void gelu_backward(Work *k, float *dx, const float *dh, const float *x, size_t n
         memcpy(h, a, m * sizeof *h);
         k->kernels->enc->activate(h, m, ACTIVATION_GELU); /* x Phi(x), and Phi(x) is that over x */
         for (size_t j = 0; j < m; j++) density[j] = -0.5f * a[j] * a[j];
-        k->k->exp(density, m, 0);
+        k->k->exp(density, m, 1, 0);
         for (size_t j = 0; j < m; j++) {
             float below = fabsf(a[j]) < 1e-6f ? 0.5f : h[j] / a[j];
             dx[first + j] = dh[first + j] * (below + a[j] * density[j] * 0.3989422804f);

@@ -7,9 +7,9 @@
 
 /* One token's logits z [n] become their gradient, times scale; returns the loss. right: no logit was larger. */
 static double cross_entropy(const TrainKernels *k, float *z, size_t n, size_t target, float scale, uint8_t *right) {
-    float of_target = z[target], max = work_largest(z, n);
+    float of_target = z[target], max = k->largest(z, n);
     *right = of_target == max;
-    double below = (double)of_target - max, sum = k->exp(z, n, max);
+    double below = (double)of_target - max, sum = k->exp(z, n, 1, max);
     float by = (float)(scale / sum);
     for (size_t i = 0; i < n; i++) z[i] *= by;
     z[target] -= scale;

@@ -15,30 +15,11 @@ void rmsnorm_forward(Work *k, float *y, const float *x, const Param *w, size_t n
     team_wait(&k->team);
 }
 
-/* The sums of x^2 and of dy w x, in double, in lanes. */
-static double sums(double *square, const float *x, const float *dy, const float *w, size_t d) {
-    enum { LANES = 8 };
-    double xx[LANES] = {0}, dx[LANES] = {0}, along = *square = 0;
-    size_t i = 0;
-    for (; i + LANES <= d; i += LANES)
-        for (size_t j = 0; j < LANES; j++) {
-            xx[j] += (double)x[i + j] * (double)x[i + j];
-            dx[j] += (double)(dy[i + j] * w[i + j]) * (double)x[i + j];
-        }
-    for (; i < d; i++) xx[0] += (double)x[i] * (double)x[i], dx[0] += (double)(dy[i] * w[i]) * (double)x[i];
-    for (size_t j = 0; j < LANES; j++) *square += xx[j], along += dx[j];
-    return along;
-}
-
 void rmsnorm_backward_add(Work *k, float *dx, const float *dy, const float *x, const Param *w, size_t n, float eps) {
     size_t d = w->cols;
     float *r = k->rows;
-    for (Share t = team_share(&k->team, n); t.at < t.end; t.at++) {
-        const float *xt = x + t.at * d, *dyt = dy + t.at * d;
-        double square, along = sums(&square, xt, dyt, w->w, d), by = 1 / sqrt(square / (double)d + eps);
-        float a = r[t.at] = (float)by, b = (float)(by * by * by / (double)d * along);
-        for (size_t i = 0; i < d; i++) dx[t.at * d + i] += a * dyt[i] * w->w[i] - b * xt[i];
-    }
+    for (Share t = team_share(&k->team, n); t.at < t.end; t.at++)
+        r[t.at] = k->k->rmsnorm_back(dx + t.at * d, dy + t.at * d, x + t.at * d, w->w, d, eps);
     team_wait(&k->team);
     work_sum_columns(k, w->g, dy, x, r, n, d);
 }

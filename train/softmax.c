@@ -58,44 +58,78 @@ void softmax_reserve(Work *w, const AttentionBatch *a) {
     work_reserve(w, 0, 2 * TILE * a->length + 3 * packed(w, a) + work_panels(w, a->head_dim, TILE), 0);
 }
 
-/* Scores of queries i0 .. i1-1 with all keys before `end`; inside the mask scaled, with their bias. */
-static void scores(const Work *w, float *s, const float *q, const float *keys, const AttentionBatch *a, const Place *p,
-                   size_t i0, size_t i1, size_t end) {
-    size_t first, last;
-    w->k->multiply(s, a->length, 0, (Floats){q + i0 * p->ldq, p->ldq, 1}, panels_packed(w->k, keys, a->head_dim),
-                   i1 - i0, end, a->head_dim);
-    for (size_t i = i0; i < i1; i++, s += a->length) {
-        const float *bias = a->bias ? a->bias + p->head * (2 * a->length - 1) + a->length - 1 + i : NULL;
-        sees(a, i, &first, &last);
-        for (size_t j = first; j < last; j++) s[j] *= a->scale[i];
-        for (size_t j = first; bias && j < last; j++) s[j] += *(bias - j);
+/* The next queries of a tile that are multiplied together, i1 at most: few, so that little is done behind the mask. */
+static size_t few(size_t i, size_t i1) {
+    enum { ROWS = 12 }; /* a multiple of every row's */
+    return i1 - i < ROWS ? i1 - i : ROWS;
+}
+
+/* y [.., length], rows of a tile, = x k^T of queries i0 .. i1-1 and the keys that they see; what a query does not see
+ * is left to be anything. x [.., head_dim], ldq apart, k^T packed. */
+static void by_keys(const Work *w, float *y, const float *x, const float *keys, const AttentionBatch *a,
+                    const Place *p, size_t i0, size_t i1) {
+    for (size_t i = i0, n; i < i1; i += n) {
+        n = few(i, i1);
+        w->k->multiply(y + (i - i0) * a->length, a->length, 0, (Floats){x + i * p->ldq, p->ldq, 1},
+                       panels_packed(w->k, keys, a->head_dim), n, keys_end(a, i + n), a->head_dim);
     }
 }
 
-/* The scores of query i, s [end], become weights e^(s - less), outside the mask 0; returns their sum. */
-static double weights(const Work *w, float *s, const AttentionBatch *a, size_t i, size_t end, float less) {
-    size_t first, last;
-    sees(a, i, &first, &last);
-    memset(s, 0, first * sizeof *s);
-    memset(s + last, 0, (end - last) * sizeof *s);
-    return w->k->exp(s + first, last - first, less);
+/* And back: y [.., head_dim] = x v of x [.., length], which is 0 where a query sees nothing; v packed. */
+static void by_values(const Work *w, float *y, const float *x, const float *values, const AttentionBatch *a,
+                      const Place *p, size_t i0, size_t i1) {
+    for (size_t i = i0, n; i < i1; i += n) {
+        n = few(i, i1);
+        w->k->multiply(y + i * p->ldq, p->ldq, 0, (Floats){x + (i - i0) * a->length, a->length, 1},
+                       panels_packed(w->k, values, a->length), n, a->head_dim, keys_end(a, i + n));
+    }
+}
+
+/* y [.., head_dim], of all keys before the tile's end, += x^T z, x [.., length] as above, z [tile, head_dim] packed: to
+ * keys in the tile from the queries behind them alone. */
+static void add_by_queries(const Work *w, float *y, const float *x, const float *z, const AttentionBatch *a,
+                           const Place *p, size_t i0, size_t i1) {
+    Panels panels = panels_packed(w->k, z, i1 - i0);
+    size_t all = a->causal ? i0 : a->length;
+    w->k->multiply(y, p->ldk, 1, (Floats){x, 1, a->length}, panels, all, a->head_dim, i1 - i0);
+    for (size_t j = i0, n; a->causal && j < i1; j += n, panels.at += n * panels.row) {
+        n = few(j, i1);
+        w->k->multiply(y + j * p->ldk, p->ldk, 1, (Floats){x + (j - i0) * a->length + j, 1, a->length}, panels, n,
+                       a->head_dim, i1 - j);
+    }
+}
+
+/* What query i's scores s are multiplied by to be logits. A bias is added here, and then that is done, too. */
+static float logits(float *s, const AttentionBatch *a, const Place *p, size_t i, size_t first, size_t last) {
+    const float *bias = a->bias ? a->bias + p->head * (2 * a->length - 1) + a->length - 1 + i : NULL;
+    for (size_t j = first; bias && j < last; j++) s[j] = s[j] * a->scale[i] + *(bias - j);
+    return bias ? 1 : a->scale[i];
+}
+
+/* Of a query's row, what it does not see, before `end`. */
+static void clear_unseen(float *row, size_t first, size_t last, size_t end) {
+    memset(row, 0, first * sizeof *row);
+    memset(row + last, 0, (end - last) * sizeof *row);
 }
 
 static void head_forward(Work *w, float *out, float *lse, const float *q, const AttentionBatch *a, const Place *p) {
     Desk desk = desk_of(w, a);
+    float over[TILE];
     for (size_t i0 = 0; i0 < a->length; i0 += TILE) {
-        size_t i1 = i0 + TILE < a->length ? i0 + TILE : a->length, end = keys_end(a, i1);
-        scores(w, desk.s, q, desk.keys, a, p, i0, i1, end);
+        size_t i1 = i0 + TILE < a->length ? i0 + TILE : a->length, end = keys_end(a, i1), first, last;
+        by_keys(w, desk.s, q, desk.keys, a, p, i0, i1);
         for (size_t i = i0; i < i1; i++) {
-            size_t first, last;
             sees(a, i, &first, &last);
-            float *s = desk.s + (i - i0) * a->length, max = work_largest(s + first, last - first);
-            double sum = weights(w, s, a, i, end, max);
+            float *s = desk.s + (i - i0) * a->length, times = logits(s, a, p, i, first, last),
+                  max = times * w->k->largest(s + first, last - first);
+            double sum = w->k->exp(s + first, last - first, times, max);
+            clear_unseen(s, first, last, end);
             lse[i * a->n_heads] = max + (float)log(sum);
-            for (size_t j = first; j < last; j++) s[j] *= (float)(1 / sum);
+            over[i - i0] = (float)(1 / sum);
         }
-        w->k->multiply(out + i0 * p->ldq, p->ldq, 0, (Floats){desk.s, a->length, 1},
-                       panels_packed(w->k, desk.values, a->length), i1 - i0, a->head_dim, end);
+        by_values(w, out, desk.s, desk.values, a, p, i0, i1);
+        for (size_t i = i0; i < i1; i++)
+            for (size_t c = 0; c < a->head_dim; c++) out[i * p->ldq + c] *= over[i - i0];
     }
 }
 
@@ -116,16 +150,18 @@ void softmax_forward(Work *w, float *out, float *lse, const float *q, const floa
     team_wait(&w->team);
 }
 
-/* dS of a tile from dP, in place; P is in desk->s. Their scale is q's and k's affair, and not the bias's. */
-static void scores_backward(Desk *desk, float *dbias, const float *dout, const float *out, const AttentionBatch *a,
-                            const Place *p, size_t i0, size_t i1, size_t end) {
-    for (size_t i = i0; i < i1; i++) {
-        float *weight = desk->s + (i - i0) * a->length, *d = desk->d + (i - i0) * a->length, along = 0;
-        for (size_t c = 0; c < a->head_dim; c++) along += dout[i * p->ldq + c] * out[i * p->ldq + c];
-        for (size_t j = 0; j < end; j++) d[j] = weight[j] * (d[j] - along);
-        for (size_t j = 0; dbias && j < end; j++) dbias[a->length - 1 + i - j] += d[j];
-        for (size_t j = 0; j < end; j++) d[j] *= a->scale[i];
-    }
+/* P of query i, from its scores; then its dS from dP, in place. Their scale is q's and k's affair, not the bias's. */
+static void scores_backward(const Work *w, float *s, float *d, float *dbias, const float *dout, const float *out,
+                            float lse, const AttentionBatch *a, const Place *p, size_t i, size_t end) {
+    size_t first, last;
+    float along = 0;
+    sees(a, i, &first, &last);
+    w->k->exp(s + first, last - first, logits(s, a, p, i, first, last), lse);
+    for (size_t c = 0; c < a->head_dim; c++) along += dout[i * p->ldq + c] * out[i * p->ldq + c];
+    clear_unseen(s, first, last, end);
+    clear_unseen(d, first, last, end);
+    w->k->softmax_back(d + first, s + first, along, dbias ? 1 : a->scale[i], last - first);
+    for (size_t j = first; dbias && j < last; j++) dbias[a->length - 1 + i - j] += d[j], d[j] *= a->scale[i];
 }
 
 /* The gradients of one query head; those of its keys and values are added to. */
@@ -134,19 +170,17 @@ static void head_backward(Work *w, Desk *desk, float *dq, float *dk, float *dv, 
     const TrainKernels *x = w->k;
     float *tile = desk->other + packed(w, a);
     for (size_t i0 = 0; i0 < a->length; i0 += TILE) {
-        size_t i1 = i0 + TILE < a->length ? i0 + TILE : a->length, end = keys_end(a, i1), n = i1 - i0,
-               d = a->head_dim, wide = a->length;
-        scores(w, desk->s, q, desk->keys, a, p, i0, i1, end);
-        for (size_t i = i0; i < i1; i++) weights(w, desk->s + (i - i0) * wide, a, i, end, lse[i * a->n_heads]);
-        x->multiply(desk->d, wide, 0, (Floats){dout + i0 * p->ldq, p->ldq, 1}, panels_packed(x, desk->values, d), n,
-                    end, d);
-        scores_backward(desk, dbias, dout, out, a, p, i0, i1, end);
+        size_t i1 = i0 + TILE < a->length ? i0 + TILE : a->length, n = i1 - i0, d = a->head_dim;
+        by_keys(w, desk->s, q, desk->keys, a, p, i0, i1);
+        by_keys(w, desk->d, dout, desk->values, a, p, i0, i1);
+        for (size_t i = i0; i < i1; i++)
+            scores_backward(w, desk->s + (i - i0) * a->length, desk->d + (i - i0) * a->length, dbias, dout, out,
+                            lse[i * a->n_heads], a, p, i, keys_end(a, i1));
         x->pack(tile, (Floats){dout + i0 * p->ldq, p->ldq, 1}, n, d); /* dv += P^T do */
-        x->multiply(dv, p->ldk, 1, (Floats){desk->s, 1, wide}, panels_packed(x, tile, n), end, d, n);
+        add_by_queries(w, dv, desk->s, tile, a, p, i0, i1);
         x->pack(tile, (Floats){q + i0 * p->ldq, p->ldq, 1}, n, d); /* dk += dS^T q */
-        x->multiply(dk, p->ldk, 1, (Floats){desk->d, 1, wide}, panels_packed(x, tile, n), end, d, n);
-        x->multiply(dq + i0 * p->ldq, p->ldq, 0, (Floats){desk->d, wide, 1},
-                    panels_packed(x, desk->other, a->length), n, d, end);
+        add_by_queries(w, dk, desk->d, tile, a, p, i0, i1);
+        by_values(w, dq, desk->d, desk->other, a, p, i0, i1);
     }
 }
 

@@ -69,18 +69,6 @@ void work_product(Work *w, float *c, size_t ldc, int add, Floats a, Floats b, si
     team_wait(&w->team);
 }
 
-float work_largest(const float *x, size_t n) {
-    enum { LANES = 16 };
-    float most[LANES], all = x[0];
-    for (size_t j = 0; j < LANES; j++) most[j] = x[0];
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (size_t j = 0; j < LANES; j++) most[j] = x[i + j] > most[j] ? x[i + j] : most[j];
-    for (; i < n; i++) all = x[i] > all ? x[i] : all;
-    for (size_t j = 0; j < LANES; j++) all = most[j] > all ? most[j] : all;
-    return all;
-}
-
 void work_sum_columns(Work *w, float *g, const float *a, const float *b, const float *s, size_t n, size_t d) {
     enum { AT_ONCE = 64, LOT = 64 };
     Share j = team_share(&w->team, (d + AT_ONCE - 1) / AT_ONCE);

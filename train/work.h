@@ -36,8 +36,6 @@ static inline float *work_room(const Work *w) { return w->room + (size_t)team_me
 /* c [m, n], rows ldc apart, = or += a [m, depth] b [depth, n]. */
 void work_product(Work *w, float *c, size_t ldc, int add, Floats a, Floats b, size_t m, size_t n, size_t depth);
 
-float work_largest(const float *x, size_t n); /* of n >= 1 numbers, in lanes that a compiler keeps in vectors */
-
 /* g[j] += sum over t of a[t][j] * b[t][j] * s[t], j < d, t < n; b or s may be NULL: 1. Sums of 64 tokens at a time. */
 void work_sum_columns(Work *w, float *g, const float *a, const float *b, const float *s, size_t n, size_t d);
 
