@@ -1,4 +1,4 @@
-/* cli/score.c - the command score: how probable a text is after a prompt. */
+/* cli/score.c - the command score: how probable texts are after a prompt, which is read once. */
 #include "logprobs.h"
 
 #include "base/base.h"
@@ -10,17 +10,25 @@
 #include <string.h>
 
 typedef struct {
+    int *ids; /* [n]: the prompt's, the text's */
+    size_t n;
+} Text;
+
+typedef struct {
     const Args *a;
     Engine e;
     Logprobs logprobs;
-    int *ids; /* [n]: the prompt's, the text's */
-    size_t n, n_prompt;
+    Text *texts;     /* [a->in.texts.n] */
+    const Text *now; /* the one that is scored */
+    size_t n_prompt; /* ids of the prompt, with which each text's begin */
+    size_t read;     /* of which so many stay read from one text to the next */
+    void *mark;      /* the way back to there, where the model keeps no past */
     int failed;
 } Task;
 
 /* The ids of prompt and text as they are cut together, where these begin with the prompt's; else each by itself: then
  * the text begins with a token that joins the prompt's last letters to its first, and the prompt would be another. */
-static int read_ids(Task *t, const char *text) {
+static int read_ids(Task *t, Text *x, const char *text) {
     Engine *e = &t->e;
     const char *prompt = t->a->in.prompt ? t->a->in.prompt : "";
     size_t len = strlen(prompt), n_more = 0;
@@ -31,16 +39,16 @@ static int read_ids(Task *t, const char *text) {
     strcpy(both + len, text);
     int rc = tokenizer_encode(e->tokenizer, prompt, len, ENCODE_BOS, &before, &t->n_prompt, e->err, sizeof e->err);
     if (rc == 0)
-        rc = tokenizer_encode(e->tokenizer, both, strlen(both), ENCODE_BOS, &t->ids, &t->n, e->err, sizeof e->err);
-    if (rc == 0 && (t->n < t->n_prompt || memcmp(t->ids, before, t->n_prompt * sizeof *before) != 0)) {
+        rc = tokenizer_encode(e->tokenizer, both, strlen(both), ENCODE_BOS, &x->ids, &x->n, e->err, sizeof e->err);
+    if (rc == 0 && (x->n < t->n_prompt || memcmp(x->ids, before, t->n_prompt * sizeof *before) != 0)) {
         int how = t->n_prompt ? ENCODE_CONTINUE : 0;
         rc = tokenizer_encode(e->tokenizer, text, strlen(text), how, &more, &n_more, e->err, sizeof e->err);
-        free(t->ids);
-        t->ids = rc == 0 ? malloc((t->n_prompt + n_more + 1) * sizeof *t->ids) : NULL;
-        if (rc == 0 && !t->ids) rc = base_error(e->err, sizeof e->err, -ENOMEM, "out of memory");
-        if (rc == 0) memcpy(t->ids, before, t->n_prompt * sizeof *before);
-        if (rc == 0) memcpy(t->ids + t->n_prompt, more, n_more * sizeof *more);
-        t->n = t->n_prompt + n_more;
+        free(x->ids);
+        x->ids = rc == 0 ? malloc((t->n_prompt + n_more + 1) * sizeof *x->ids) : NULL;
+        if (rc == 0 && !x->ids) rc = base_error(e->err, sizeof e->err, -ENOMEM, "out of memory");
+        if (rc == 0) memcpy(x->ids, before, t->n_prompt * sizeof *before);
+        if (rc == 0) memcpy(x->ids + t->n_prompt, more, n_more * sizeof *more);
+        x->n = t->n_prompt + n_more;
     }
     free(both);
     free(before);
@@ -50,7 +58,8 @@ static int read_ids(Task *t, const char *text) {
 
 static void take(void *arg, size_t i, const float *logits) {
     Task *t = arg;
-    if (i + 1 >= t->n_prompt && i + 1 < t->n && logprobs_add(&t->logprobs, logits, t->ids[i + 1])) t->failed = 1;
+    size_t next = t->read + i + 1;
+    if (next >= t->n_prompt && next < t->now->n && logprobs_add(&t->logprobs, logits, t->now->ids[next])) t->failed = 1;
 }
 
 static void print_json(const Task *t, const char *text, int first) {
@@ -77,19 +86,52 @@ static void print_text(const Task *t, const char *text, int several) {
     out_bytes("\n", 1);
 }
 
+/* All texts as ids. An exit code. */
+static int read_texts(Task *t, size_t *longest) {
+    t->texts = calloc((size_t)t->a->in.texts.n, sizeof *t->texts);
+    if (!t->texts) return fail("out of memory");
+    for (int i = 0; i < t->a->in.texts.n; i++) {
+        Text *x = &t->texts[i];
+        if (read_ids(t, x, t->a->in.texts.at[i])) return fail("%s", t->e.err);
+        if (x->n == t->n_prompt) return fail("--text: there is no token in it");
+        if (t->n_prompt == 0 && x->n == 1)
+            return fail("this model has no token to begin a text with; give a prompt (-i)");
+        *longest = x->n > *longest ? x->n : *longest;
+    }
+    if (t->n_prompt == 0) note("this model has no token to begin a text with: the first token is not scored");
+    return 0;
+}
+
+static int evaluate(Task *t, const int *ids, size_t n, SessionEach *each) {
+    Engine *e = &t->e;
+    int rc = session_eval_each(&e->session, ids, n, each, t, e->err, sizeof e->err);
+    progress_clear(&e->progress);
+    return rc == -EINTR ? EXIT_INTERRUPTED : rc ? fail("%s", e->err) : 0;
+}
+
+static void take_nothing(void *arg, size_t i, const float *logits) { (void)arg, (void)i, (void)logits; }
+
+/* What texts have in common, but for the prompt's last id, whose logits each wants: unless a text's own length decides
+ * how its beginning is read. An exit code. */
+static int read_prompt(Task *t, size_t longest) {
+    Session *s = &t->e.session;
+    size_t n = t->n_prompt ? t->n_prompt - 1 : 0, bytes = session_mark_bytes(s);
+    if (n == 0 || t->a->in.texts.n == 1 || session_together(s, n, longest - n) < longest - n) return 0;
+    int code = evaluate(t, t->texts[0].ids, n, take_nothing);
+    if (code) return code;
+    if (bytes && !(t->mark = malloc(bytes))) return fail("out of memory");
+    if (bytes) session_mark(s, t->mark);
+    t->read = n;
+    return 0;
+}
+
 /* One text. An exit code. */
 static int score(Task *t, const char *text, int first) {
-    Engine *e = &t->e;
-    if (read_ids(t, text)) return fail("%s", e->err);
-    if (t->n == t->n_prompt) return fail("--text: there is no token in it");
-    if (t->n_prompt == 0 && t->n == 1) return fail("this model has no token to begin a text with; give a prompt (-i)");
-    if (t->n_prompt == 0) note("this model has no token to begin a text with: the first token is not scored");
-    int code = engine_session(e, t->a, t->n, 8);
-    if (code) return code;
-    int rc = session_eval_each(&e->session, t->ids, t->n - 1, take, t, e->err, sizeof e->err);
-    progress_clear(&e->progress);
-    if (rc == -EINTR) return EXIT_INTERRUPTED;
-    if (rc || t->failed) return fail("%s", rc ? e->err : "out of memory");
+    Session *s = &t->e.session;
+    if (t->mark) session_return(s, t->mark, t->read);
+    else if (session_rewind(s, t->read)) return fail("%s: cannot forget a text", t->a->model);
+    int code = evaluate(t, t->now->ids + t->read, t->now->n - 1 - t->read, take);
+    if (code || t->failed) return code ? code : fail("out of memory");
     if (!isfinite(logprobs_sum(&t->logprobs)))
         return fail("%s: the model's logits are not finite; its weights may be damaged", t->a->model);
     if (t->a->show.json) print_json(t, text, first);
@@ -99,6 +141,7 @@ static int score(Task *t, const char *text, int first) {
 
 int run_score(Args *a) {
     Task t = {.a = a};
+    size_t longest = 0;
     if (a->in.texts.n == 0) return usage("score needs a text (--text \"..\")");
     int code = engine_open(&t.e, a, 1);
     if (code) return code;
@@ -107,21 +150,24 @@ int run_score(Args *a) {
     if (c->mask != MASK_CAUSAL) code = fail("%s: score is for models that read from left to right", a->model);
     if (code == 0 && a->show.logprobs > c->vocab_size)
         code = usage("--logprobs: the vocabulary has only %d tokens", c->vocab_size);
+    if (code == 0) code = read_texts(&t, &longest);
+    if (code == 0) code = engine_session(&t.e, a, longest, 8);
+    if (code == 0) code = read_prompt(&t, longest);
     for (int i = 0; code == 0 && i < a->in.texts.n; i++) {
         t.logprobs = (Logprobs){.vocab = (size_t)c->vocab_size, .most = (size_t)a->show.logprobs};
+        t.now = &t.texts[i];
         if (a->show.json && i == 0) {
             out_printf("{\"prompt\":");
             json_string(a->in.prompt ? a->in.prompt : "", a->in.prompt ? strlen(a->in.prompt) : 0);
             out_printf(",\"texts\":[");
         }
         code = score(&t, a->in.texts.at[i], i == 0);
-        session_free(&t.e.session);
-        t.e.session = (Session){0};
         logprobs_free(&t.logprobs);
-        free(t.ids);
-        t.ids = NULL;
     }
     if (a->show.json && code == 0) out_printf("]}\n");
+    for (int i = 0; t.texts && i < a->in.texts.n; i++) free(t.texts[i].ids);
+    free(t.texts);
+    free(t.mark);
     engine_close(&t.e);
     return out_end(code);
 }

@@ -44,6 +44,26 @@ static void several(void) {
     CHECK(strstr(out, "\"prompt\":\"the \"") && strstr(out, "\"top\":[{"));
 }
 
+/* The prompt is read once for all texts, which changes no digit: beside each by itself, with frequencies that depend on
+ * the length, with a state in place of a past. */
+static void prompt_read_once(void) {
+    static const char *const models[] = {"model/tales-1m.gguf", "model/tales-1m.gguf --rope dynamic:original=8",
+                                         "model/tales-1m-linear.gguf"};
+    static const char *const texts[] = {"girl who", "dog that was running in the park and saw a cat", "a"};
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        CHECK(run("score %s -i 'Once there was a little ' --text '%s' --text '%s' --text '%s' --json", models[m],
+                  texts[0], texts[1], texts[2]) == 0);
+        char *together = taken_out();
+        for (int i = 0; i < 3; i++) {
+            CHECK(run("score %s -i 'Once there was a little ' --text '%s' --json", models[m], texts[i]) == 0);
+            char *alone = strstr(out, "{\"text\""), *end = strstr(alone, "]}\n");
+            *end = 0;
+            CHECK(strstr(together, alone));
+        }
+        free(together);
+    }
+}
+
 /* What generate says of the ids it drew is what score says of their text; and the text does not change by it. */
 static void of_what_was_written(void) {
     CHECK(run("-n 9 -s 3 -q") == 0);
@@ -68,6 +88,7 @@ static void wrong_use(void) {
 
 const Test tests_score[] = {{"score/sums", sums},
                             {"score/several texts", several},
+                            {"score/prompt read once", prompt_read_once},
                             {"score/of what was written", of_what_was_written},
                             {"score/wrong use", wrong_use},
                             {0}};
