@@ -98,7 +98,7 @@ void linear_projection(double *w, const LinearConfig *c) {
 }
 
 static double *projection(const LinearConfig *c) {
-    double *w = malloc(linear_projection_size(c) * sizeof *w);
+    double *w = calloc(linear_projection_size(c), sizeof *w);
     if (w) linear_projection(w, c);
     return w;
 }

@@ -103,7 +103,7 @@ static int ascending(const void *a, const void *b) {
 }
 
 static int take_axes(Axes *x, const CompareTable *t) {
-    *x = (Axes){.ropes = malloc(t->n * sizeof *x->ropes), .xs = malloc(t->n * sizeof *x->xs)};
+    *x = (Axes){.ropes = calloc(t->n, sizeof *x->ropes), .xs = calloc(t->n, sizeof *x->xs)};
     if (!x->ropes || !x->xs) return fail("out of memory");
     for (size_t i = 0; i < t->n; i++) {
         if (i == 0 || strcmp(t->cells[i].rope, t->cells[i - 1].rope) != 0) x->ropes[x->n_ropes++] = t->cells[i].rope;

@@ -178,7 +178,7 @@ static int check_rank(Lines *l, size_t *width) {
     if (code == 0 && r->by == BY_COSINE) code = take_pooling(l);
     l->whole = r->by != BY_CLASSIFIER;
     if (code || r->by != BY_COSINE) return code ? code : make_prompt(l, r);
-    r->query = malloc(*width * sizeof *r->query);
+    r->query = calloc(*width, sizeof *r->query);
     return r->query ? 0 : fail("out of memory");
 }
 

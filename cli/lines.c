@@ -167,10 +167,10 @@ int run_lines(Lines *l, Args *a, LinesCheck *check, LineWork *work) {
     if (code == 0 && room > (size_t)c->n_ctx_train)
         note("context %zu goes beyond the %lld positions this model was trained on", room, (long long)c->n_ctx_train);
     if (code == 0) code = open_session(l);
-    l->vector = malloc((2 * width + 1) * sizeof *l->vector);
+    l->vector = calloc(2 * width + 1, sizeof *l->vector);
     size_t labels = (size_t)c->roformer.n_labels,
            ranked = (size_t)a->show.candidates > labels ? (size_t)a->show.candidates : labels;
-    l->candidates = malloc((ranked + 1) * sizeof *l->candidates);
+    l->candidates = calloc(ranked + 1, sizeof *l->candidates);
     if (code == 0 && (!l->vector || !l->candidates)) code = fail("out of memory");
     texts_init(&l->texts, l->e.tokenizer);
     if (code == 0) {

@@ -190,7 +190,7 @@ int named(const char *option, const char *word, const char *const *names, int fi
 
 int parse_ids(int **ids, size_t *n, const char *option, const char *s) {
     *n = 0;
-    if (!(*ids = malloc((strlen(s) + 1) * sizeof **ids))) return fail("%s: out of memory", option);
+    if (!(*ids = calloc(strlen(s) + 1, sizeof **ids))) return fail("%s: out of memory", option);
     int code = 0;
     while (*s && code == 0) {
         char *end;

@@ -194,7 +194,7 @@ static void print_text(const Scoring *s) {
 
 /* The middle of each bin and its loss; malloc'ed. */
 static PlotPoint *bin_points(const PerplexityBins *by) {
-    PlotPoint *points = malloc(by->n * sizeof *points);
+    PlotPoint *points = calloc(by->n, sizeof *points);
     for (size_t i = 0; points && i < by->n; i++) {
         double end = fmin((double)((i + 1) * by->width), (double)by->window);
         points[i] = (PlotPoint){((double)(i * by->width) + end - 1) / 2,

@@ -33,7 +33,7 @@ static int take_series(Figures *f, char *word) {
 }
 
 static int take_points(PlotSeries *line, const Series *s) {
-    PlotPoint *p = malloc(s->n * sizeof *p);
+    PlotPoint *p = calloc(s->n, sizeof *p);
     if (!p) return fail("out of memory");
     for (size_t i = 0; i < s->n; i++) p[i] = (PlotPoint){s->at[i].x, s->at[i].y, s->at[i].error};
     line->points = p, line->n = s->n;

@@ -87,7 +87,7 @@ static int sample_span(Recall *r, Session *s, Row *row, size_t distance, size_t 
 static int sample_losses(Recall *r, Session *s, Row *row, size_t i) {
     Comparison *c = &r->c;
     size_t n = r->length - (c->bos >= 0), keys, from = place(r, i, 0) % (c->n_ids - n + 1);
-    double *whole = malloc(2 * n * sizeof *whole), *brief = whole + n;
+    double *whole = calloc(2 * n, sizeof *whole), *brief = whole + n;
     int rc = whole ? recall_losses(whole, brief, s, c->ids + from, n, c->bos, r->n_short, c->e.err, sizeof c->e.err)
                    : base_error(c->e.err, sizeof c->e.err, -ENOMEM, "out of memory");
     if (rc == 0) {
@@ -249,7 +249,7 @@ static void print_rows(const Recall *r) {
 
 static int draw(const Recall *r) {
     size_t n = r->n_distances;
-    PlotPoint *points = malloc(r->c.n_ropes * n * sizeof *points);
+    PlotPoint *points = calloc(r->c.n_ropes * n, sizeof *points);
     PlotSeries series[PLOT_MOST_SERIES];
     char about[300];
     if (!points) return fail("out of memory");

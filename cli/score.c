@@ -44,7 +44,7 @@ static int read_ids(Task *t, Text *x, const char *text) {
         int how = t->n_prompt ? ENCODE_CONTINUE : 0;
         rc = tokenizer_encode(e->tokenizer, text, strlen(text), how, &more, &n_more, e->err, sizeof e->err);
         free(x->ids);
-        x->ids = rc == 0 ? malloc((t->n_prompt + n_more + 1) * sizeof *x->ids) : NULL;
+        x->ids = rc == 0 ? calloc(t->n_prompt + n_more + 1, sizeof *x->ids) : NULL;
         if (rc == 0 && !x->ids) rc = base_error(e->err, sizeof e->err, -ENOMEM, "out of memory");
         if (rc == 0) memcpy(x->ids, before, t->n_prompt * sizeof *before);
         if (rc == 0) memcpy(x->ids + t->n_prompt, more, n_more * sizeof *more);

@@ -66,7 +66,7 @@ int compare_cell(Perplexity *p, Session *s, const int *ids, size_t n_ids, int bo
         cut->score > n_ids - cut->from)
         return base_error(err, errlen, -EINVAL, "the text has %zu ids: too few for windows of %zu", n_ids, length);
     Window w = {.n = length, .bin = length, .vocab_size = (size_t)s->model->config.vocab_size};
-    int *room = malloc(length * sizeof *room), rc = 0;
+    int *room = calloc(length, sizeof *room), rc = 0;
     if (!room) return base_error(err, errlen, -ENOMEM, "out of memory");
     w.ids = room;
     for (size_t i = 0, at = 0; i < windows && rc == 0; i++) {
@@ -92,7 +92,7 @@ int compare_by_position(Perplexity *bins, size_t bin, Session *s, const int *ids
     if (length < COMPARE_LEAST_LENGTH || bin == 0 || windows > compare_whole(n_ids, bos, length))
         return base_error(err, errlen, -EINVAL, "the text has %zu ids: too few for windows of %zu", n_ids, length);
     Window w = {.bins = bins, .n = length, .first = 1, .bin = bin, .vocab_size = (size_t)s->model->config.vocab_size};
-    int *room = malloc(length * sizeof *room), rc = 0;
+    int *room = calloc(length, sizeof *room), rc = 0;
     if (!room) return base_error(err, errlen, -ENOMEM, "out of memory");
     w.ids = room;
     for (size_t i = 0; i < windows && rc == 0; i++) {

@@ -218,7 +218,7 @@ int compare_table_read(CompareTable *t, const char *name, const char *text, size
     Reader r = {.t = t, .name = name, .group = group, .err = err, .errlen = errlen};
     int rc = 0;
     *whole = 0;
-    if (!(r.rows = malloc(group * sizeof *r.rows))) return no_memory(&r);
+    if (!(r.rows = calloc(group, sizeof *r.rows))) return no_memory(&r);
     for (size_t at = 0, head, end; rc == 0 && at < n;) {
         int by_position;
         if ((end = head_end(text + at, n - at, &head, &by_position)) == 0) {

@@ -83,7 +83,7 @@ int perplexity_window(Perplexity *p, Session *s, const int *ids, const Cut *cut,
     if (rc) return rc;
     p->windows++;
     if (w->first >= w->end) return 0;
-    int *read = malloc((m + front) * sizeof *read);
+    int *read = calloc(m + front, sizeof *read);
     if (!read) return base_error(err, errlen, -ENOMEM, "out of memory");
     memcpy(read + front, ids + w->begin, m * sizeof *read);
     if (cut->bos >= 0 && cut->convention->bos != CUT_BOS_ONCE) read[0] = cut->bos;

@@ -77,7 +77,7 @@ int proof_run(Proof *p, const Model *m, ProofPlace a, ProofPlace b, const int *i
     Session s[2] = {{0}, {0}};
     Work w = {.p = p, .ids = ids, .n = n, .vocab = (size_t)m->config.vocab_size};
     *p = (Proof){0};
-    w.rows = malloc(AT_ONCE * w.vocab * sizeof *w.rows);
+    w.rows = calloc(AT_ONCE * w.vocab, sizeof *w.rows);
     int rc = w.rows ? 0 : base_error(err, errlen, -ENOMEM, "out of memory");
     if (rc == 0) rc = begin(&s[0], &views[0], m, a, n, threads, err, errlen);
     if (rc == 0) rc = begin(&s[1], &views[1], m, b, n, threads, err, errlen);

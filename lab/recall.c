@@ -39,7 +39,7 @@ int recall_trial(RecallTrial *out, Session *s, const int *ids, size_t n, int bos
                           "a text of %zu ids is too short for a span of %zu at %zu and %zu ids from "
                           "%zu on",
                           n, c->span, c->at, c->between, c->other);
-    int *read = malloc(length * sizeof *read);
+    int *read = calloc(length, sizeof *read);
     if (!read) return base_error(err, errlen, -ENOMEM, "out of memory");
     if (bos >= 0) read[to++] = bos;
     memcpy(read + to, ids + c->at - c->span, 2 * c->span * sizeof *ids); /* what leads in, and the span behind it */
@@ -80,7 +80,7 @@ static void lose(void *arg, size_t i, const float *logits) {
 /* One reading: BOS and the ids from .. end-1, losses of those from `least` on. */
 static int read_window(Losses *w, Session *s, int bos, size_t from, size_t end, char *err, size_t errlen) {
     size_t n = end - from + w->bos;
-    int *read = malloc((n + 1) * sizeof *read);
+    int *read = calloc(n + 1, sizeof *read);
     if (!read) return base_error(err, errlen, -ENOMEM, "out of memory");
     if (w->bos) read[0] = bos;
     memcpy(read + w->bos, w->ids + from, (end - from) * sizeof *read);

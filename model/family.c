@@ -187,7 +187,7 @@ Matrix load_matrix(Loader *ld, const Tensor *t, const char *name, size_t rows, s
 
 const float *load_vector(Loader *ld, const Tensor *t, const char *name, size_t n) {
     if (check(ld, t, name, n, 0)) return NULL;
-    float *out = weights_own(&ld->m->weights, malloc(n * sizeof *out), free);
+    float *out = weights_own(&ld->m->weights, calloc(n, sizeof *out), free);
     if (!out) load_out_of_memory(ld);
     else matrix_row(out, &(Matrix){.type = (TensorType)t->type, .rows = 1, .cols = n, .data = t->data}, 0);
     return out;

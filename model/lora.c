@@ -121,8 +121,8 @@ static int merge(Adapter *a, Tensor *t, const Tensor *down, const Tensor *up, ch
     double by = a->alpha == 0 ? a->scale : a->scale * a->alpha / (a->root ? sqrt((double)rank) : (double)rank);
     if (w.cols && (n / w.cols != w.rows || n > SIZE_MAX / sizeof(float)))
         return weights_no_memory(a->file.path, err, errlen);
-    float *out = weights_own(a->base, malloc(n * sizeof *out + 1), free), *thin = malloc((rank + 1) * sizeof *thin),
-          *rows = malloc(rank * w.cols * sizeof *rows + 1);
+    float *out = weights_own(a->base, calloc(n + 1, sizeof *out), free), *thin = calloc(rank + 1, sizeof *thin),
+          *rows = calloc(rank * w.cols + 1, sizeof *rows);
     if (out && thin && rows) {
         for (size_t k = 0; k < rank; k++) matrix_row(rows + k * w.cols, &A, k);
         for (size_t r = 0; r < w.rows; r++) {

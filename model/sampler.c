@@ -22,8 +22,8 @@ int sampler_init(Sampler *s, size_t vocab_size, const SamplerOptions *o, char *e
         if (!(limits[i].value >= limits[i].min && limits[i].value <= limits[i].max)) /* NaN fails both */
             return base_error(err, errlen, -EINVAL, "%s must be from %g to %g", limits[i].name, (double)limits[i].min,
                               (double)limits[i].max);
-    s->probs = malloc(vocab_size * sizeof *s->probs);
-    s->candidates = malloc(vocab_size * sizeof *s->candidates);
+    s->probs = calloc(vocab_size, sizeof *s->probs);
+    s->candidates = calloc(vocab_size, sizeof *s->candidates);
     if (s->probs && s->candidates) return 0;
     sampler_free(s);
     return base_error(err, errlen, -ENOMEM, "out of memory");

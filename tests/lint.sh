@@ -50,7 +50,19 @@ forbid() { # what, pattern, files
 forbid "the library prints" '\b(printf|puts|putchar|perror|vprintf)\(|\bstdout\b|\bstderr\b' $(echo "$LIBRARY" | grep '\.c$')
 forbid "the library ends the program" '\b(exit|_exit|abort|assert)\(' $(echo "$LIBRARY" | grep '\.c$')
 forbid "the library reads the environment" '\bgetenv\(' $(echo "$LIBRARY" | grep '\.c$')
+forbid "an array by malloc, where calloc would check the product" 'malloc\([^;]*\* *sizeof' $(echo "$LIBRARY" | grep '\.c$') $(code cli)
 forbid "intrinsics outside kernels/" 'immintrin|arm_neon|_mm(256|512)?_' $(echo "$LIBRARY" | grep -v '^kernels/') run.c $(code cli)
+
+# ---- limits of readers: SECURITY.md has each with its value, and none else
+limits() { # "NAME, file | value" of the code; what does not come from a file, or is another limit's, is left out
+    grep -oE '\b[A-Z0-9_]*(MAX|MOST)[A-Z0-9_]* = [0-9][0-9 <]*' base/json.h model/model.h model/roformer_names.h rope/rope.h rope/spec.h \
+        $(code model/files tokenizer weights-tools/checkpoint) | grep -v '^tokenizer/unicode/' |
+        while IFS=: read -r file limit; do
+            echo "${limit%% *}, $file | $(echo $((${limit#*= })) | sed -E ':a; s/^([0-9]+)([0-9]{3})/\1,\2/; ta')"
+        done | sort
+}
+said_limits() { sed -n 's/^| \([A-Z0-9_]*, [a-z].*\.[ch] | [0-9,]*\) |.*/\1/p' SECURITY.md | sort; }
+[ ! -f SECURITY.md ] || say "limits in the code (<) and in SECURITY.md (>)" "$({ limits | sed 's/^/< /'; said_limits | sed 's/^/> /'; } | sort -k2 | uniq -f1 -u)"
 
 # ---- widths: C 120 columns, Markdown 100 (tables, and lines that are one address, exempt); functions 50 lines, in
 # three folders 40

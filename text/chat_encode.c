@@ -122,7 +122,7 @@ int chat_encode(const ChatParts *p, size_t from, const Tokenizer *t, int goes_on
     *ids = NULL;
     *n = 0;
     int rc = add_ids(&e, NULL, 0);
-    if (rc == 0 && !e.ids && !(e.ids = malloc(64 * sizeof *e.ids))) rc = out_of_memory(&e);
+    if (rc == 0 && !e.ids && !(e.ids = calloc(64, sizeof *e.ids))) rc = out_of_memory(&e);
     for (size_t i = from; i < p->n && rc == 0; i++) rc = encode_part(&e, &p->parts[i]);
     if (rc == 0) rc = flush(&e);
     free(e.text);

@@ -123,7 +123,7 @@ static int put_dense(Opening *o, const Tensor *t, const Tensor *bias, int has_ta
                          .data = t->data};
     d->tanh = has_tanh;
     if (bias) {
-        float *b = weights_own(&x->memory, malloc(d->weight.rows * sizeof *b), free);
+        float *b = weights_own(&x->memory, calloc(d->weight.rows, sizeof *b), free);
         const QuantFormat *g = quant_format(bias->type);
         if (!b) return no_memory(o);
         if (!g || !g->row || bias->n_dims != 1 || bias->shape[0] != d->weight.rows)
@@ -237,7 +237,7 @@ static int take_room(Opening *o) {
         if (bytes > packed) packed = bytes;
     }
     for (int i = 0; i < 2; i++)
-        if (!(x->room[i] = weights_own(&x->memory, malloc(widest * sizeof **x->room), free))) return no_memory(o);
+        if (!(x->room[i] = weights_own(&x->memory, calloc(widest, sizeof **x->room), free))) return no_memory(o);
     void *block = packed ? weights_own(&x->memory, malloc(packed + 64), free) : NULL;
     if (packed && !block) return no_memory(o);
     x->packed = (uint8_t *)(((uintptr_t)block + 63) & ~(uintptr_t)63);

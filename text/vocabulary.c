@@ -10,7 +10,7 @@
 #include <strings.h>
 
 static int fill_merges(Vocabulary *v, const Weights *w, const MetaValue *merges, char *err, size_t errlen) {
-    Merge *list = merges && merges->n ? malloc((size_t)merges->n * sizeof *list) : NULL;
+    Merge *list = merges && merges->n ? calloc((size_t)merges->n, sizeof *list) : NULL;
     if (!merges || merges->n == 0) return 0;
     if (!list) return base_error(err, errlen, -ENOMEM, "%s: no memory for its merges", w->path ? w->path : "GGUF");
     const uint8_t *at = merges->data;

@@ -65,7 +65,7 @@ static int by_text(const void *a, const void *b) {
 
 /* The first piece that repeats another: 0 or -ENOMEM. texts: whether those that text may become repeat each other. */
 static int find_twins(const Tokenizer *t, int texts, int *first, int *second) {
-    Named *list = malloc(t->n * sizeof *list + 1);
+    Named *list = calloc(t->n + 1, sizeof *list);
     size_t n = 0;
     if (!list) return -ENOMEM;
     for (size_t i = 0; i < t->n; i++) {

@@ -27,7 +27,7 @@ static void print_row(const Lesson *x, size_t pos) {
 /* Pairs down, positions across: how far round each is. */
 static int draw_table(const Lesson *x, size_t n) {
     size_t pairs = (size_t)x->rope.rotary_dim / 2;
-    double *turns = malloc(pairs * n * sizeof *turns);
+    double *turns = calloc(pairs * n, sizeof *turns);
     char(*names)[24] = calloc(pairs + n, sizeof *names), about[300];
     const char **shown = calloc(pairs + n, sizeof *shown);
     int code = turns && names && shown ? 0 : fail("out of memory");
@@ -138,7 +138,7 @@ int rope_clock(Args *a) {
 /* The vector and what it becomes in each form, [4, d]: before, matrix, element by element, complex. */
 static int forms(const Lesson *x, const double *q, int64_t pos, double *v) {
     int d = x->d;
-    double c[ROPE_MAX_PAIRS], s[ROPE_MAX_PAIRS], *m = malloc((size_t)d * (size_t)d * sizeof *m);
+    double c[ROPE_MAX_PAIRS], s[ROPE_MAX_PAIRS], *m = calloc((size_t)d * (size_t)d, sizeof *m);
     if (!m) return fail("out of memory");
     memcpy(v, q, (size_t)d * sizeof *v);
     form_matrix(m, &x->rope, d, pos, x->config.pairing);
@@ -222,7 +222,7 @@ int rope_turn(Args *a) {
     if (code == 0) code = lesson_open(&x, a, 3, n, " --theta  --pairing  --rope  -c ");
     else return code;
     if (code == 0 && n != x.d) code = usage("Q has %d numbers, and a head has %d", n, x.d);
-    double *v = code == 0 ? malloc(4 * (size_t)x.d * sizeof *v) : NULL;
+    double *v = code == 0 ? calloc(4 * (size_t)x.d, sizeof *v) : NULL;
     if (code == 0) code = v ? forms(&x, q, (int64_t)pos, v) : fail("out of memory");
     if (code == 0) code = draw_rotation(&x, v, (int64_t)pos);
     if (code == 0) print_rotation(&x, v);

@@ -60,7 +60,7 @@ int rope_matrix(Args *a) {
     else return code;
     if (code == 0 && x.d > 128) code = usage("a head of %d makes a matrix that nobody reads; --dims 8", x.d);
     size_t size = code ? 0 : (size_t)x.d * (size_t)x.d;
-    double *m = code ? NULL : malloc(6 * size * sizeof *m), *e = m ? m + size : NULL, *B = m ? m + 2 * size : NULL;
+    double *m = code ? NULL : calloc(6 * size, sizeof *m), *e = m ? m + size : NULL, *B = m ? m + 2 * size : NULL;
     if (code == 0 && !m) code = fail("out of memory");
     if (code == 0) {
         form_matrix(m, &x.rope, x.d, (int64_t)pos, x.config.pairing);
@@ -125,7 +125,7 @@ int rope_relatively(Args *a) {
     if (code == 0) code = take_vectors(&x, &v);
     size_t n = code ? 0 : lesson_positions(&x, 12);
     if (code == 0 && n > 200) code = usage("--positions: at most 200 here");
-    double *scores = code ? NULL : malloc(n * n * sizeof *scores), *plain = code ? NULL : malloc(n * n * sizeof *plain);
+    double *scores = code ? NULL : calloc(n * n, sizeof *scores), *plain = code ? NULL : calloc(n * n, sizeof *plain);
     if (code == 0 && (!scores || !plain)) code = fail("out of memory");
     if (code == 0) {
         char about[300];
@@ -248,7 +248,7 @@ int rope_axes(Args *a) {
     if (!k) return usage("--kind: there is no \"%s\"; 2d, tie, tie-real, tie-v2, mrope and mrope-interleaved are known",
                          a->lesson.kind);
     int code = lesson_open(&x, a, 2, 128, " --theta  --dims  --kind  --rope  -c "), n_axes = axes_count(k, &layout);
-    double *pos = code ? NULL : malloc(layout.n_tokens * (size_t)n_axes * sizeof *pos);
+    double *pos = code ? NULL : calloc(layout.n_tokens * (size_t)n_axes, sizeof *pos);
     if (code == 0 && !pos) code = fail("out of memory");
     if (code == 0 && axes_place(pos, &next, k, &layout, err, sizeof err)) code = usage("--kind: %s", err);
     if (code == 0) code = draw_axes(&x, k, &layout, pos, n_axes);

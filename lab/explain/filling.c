@@ -39,7 +39,7 @@ static void fill(Filling *out, const Trace *t, int l, size_t h, double *S, doubl
 
 int filling_of(Filling *out, const Trace *t, int l, double *weights, char *err, size_t errlen) {
     const Config *c = &t->model->config;
-    double *S = malloc((t->rows * (size_t)c->value_dim + t->rows) * sizeof *S);
+    double *S = calloc(t->rows * (size_t)c->value_dim + t->rows, sizeof *S);
     if (!S) return base_error(err, errlen, -ENOMEM, "out of memory");
     for (size_t m = 0; m < t->n; m++) out[m] = (Filling){0};
     for (int h = 0; h < c->n_kv_heads; h++) fill(out, t, l, (size_t)h, S, S + t->rows * (size_t)c->value_dim);

@@ -10,7 +10,7 @@
 enum { BRAILLE = 0x2800, ELLIPSIS = 0x2026 };
 
 int canvas_init(Canvas *c, size_t columns, size_t rows) {
-    *c = (Canvas){.at = malloc(columns * rows * sizeof *c->at), .columns = columns, .rows = rows};
+    *c = (Canvas){.at = calloc(columns * rows, sizeof *c->at), .columns = columns, .rows = rows};
     for (size_t i = 0; c->at && i < columns * rows; i++) c->at[i] = (Cell){0, -1, -1};
     return c->at ? 0 : -ENOMEM;
 }

@@ -63,7 +63,7 @@ int plot_bin(PlotCells *out, const PlotCells *in, size_t down, size_t across) {
     *out = *in;
     out->rows = (in->rows + down - 1) / down;
     out->columns = (in->columns + across - 1) / across;
-    double *values = malloc(out->rows * out->columns * sizeof *values);
+    double *values = calloc(out->rows * out->columns, sizeof *values);
     out->values = values;
     if (!values) return -ENOMEM;
     for (size_t i = 0; i < out->rows; i++)

@@ -133,7 +133,7 @@ static size_t different_xs(const PlotLines *p, double *xs, size_t most) {
 
 double *plot_ticks(const PlotLines *p, const PlotSpan *span, size_t *n) {
     enum { FEW = 12, MOST = 64 };
-    double *ticks = malloc((p->n_ticks + MOST) * sizeof *ticks);
+    double *ticks = calloc(p->n_ticks + MOST, sizeof *ticks);
     *n = 0;
     if (!ticks) return NULL;
     for (size_t i = 0; p->ticks && i < p->n_ticks; i++)

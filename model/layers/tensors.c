@@ -85,7 +85,7 @@ static void adapt(Place *p, Matrix *w, const Tensor *t, size_t first) {
         base_complain(&p->ld->line, "tensor %s: its adapters have other shapes", t->name);
         return;
     }
-    float *out = weights_own(&p->ld->m->weights, malloc(w->rows * w->cols * sizeof *out), free);
+    float *out = weights_own(&p->ld->m->weights, calloc(w->rows * w->cols, sizeof *out), free);
     if (!out) load_out_of_memory(p->ld);
     for (size_t r = 0; out && r < w->rows; r++) {
         float *row = out + r * w->cols;
@@ -271,7 +271,7 @@ static Matrix *experts(Place *p, size_t rows, size_t cols) {
 /* ---- vectors ---- */
 
 static float *floats_new(Place *p, size_t n) {
-    float *out = weights_own(&p->ld->m->weights, malloc(n * sizeof *out), free);
+    float *out = weights_own(&p->ld->m->weights, calloc(n, sizeof *out), free);
     if (!out) load_out_of_memory(p->ld);
     return out;
 }

@@ -25,7 +25,7 @@ enum { SEEN_BITS = 20 };
 static size_t seen_bit(size_t hash) { return hash >> 40 & (((size_t)1 << SEEN_BITS) - 1); }
 
 static int set_slots(Bpe *b, size_t size) {
-    MergeSlot *old = b->slots, *slots = malloc(size * sizeof *slots);
+    MergeSlot *old = b->slots, *slots = calloc(size, sizeof *slots);
     size_t n = old ? b->mask + 1 : 0;
     if (!slots) return -ENOMEM;
     for (size_t i = 0; i < size; i++) slots[i].id = -1;

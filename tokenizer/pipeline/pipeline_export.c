@@ -174,7 +174,7 @@ static int by_rank(const void *a, const void *b) {
 
 /* The merges in their order: malloc'ed, *n of them; NULL without memory. */
 static MergeSlot *merges_of(const Bpe *b, size_t *n) {
-    MergeSlot *list = malloc((b->n + 1) * sizeof *list);
+    MergeSlot *list = calloc(b->n + 1, sizeof *list);
     *n = 0;
     for (size_t i = 0; list && i <= b->mask; i++)
         if (b->slots[i].id >= 0) list[(*n)++] = b->slots[i];

@@ -113,7 +113,7 @@ static int check_trie(CharsMap *m) {
 
 /* The length of every text from every place in it, from the end backwards. */
 static int measure_texts(CharsMap *m) {
-    m->len = malloc(m->n_texts * sizeof *m->len);
+    m->len = calloc(m->n_texts, sizeof *m->len);
     if (!m->len) return -ENOMEM;
     uint16_t len = 0;
     for (size_t i = m->n_texts; i-- > 0;) {

@@ -83,7 +83,7 @@ int unigram_build(Unigram **out, const Tokenizer *t, UnigramRules rules, size_t 
     const char *name = t->name ? t->name : "tokenizer";
     *out = NULL;
     Unigram *u = calloc(1, sizeof *u);
-    TreeItem *items = malloc((n + 1) * sizeof *items);
+    TreeItem *items = calloc(n + 1, sizeof *items);
     int rc = u && items ? 0 : base_error(err, errlen, -ENOMEM, "%s: no memory for %zu pieces", name, n);
     if (rc == 0) {
         u->rules = rules;

@@ -150,7 +150,7 @@ static int make_node(Builder *b, Range r) {
 int unigram_tree_build(UnigramTree *tree, TreeItem *items, size_t n) {
     Builder b = {.tree = tree, .items = items, .newest = UNIT_FREE, .oldest = UNIT_FREE};
     memset(tree, 0, sizeof *tree);
-    b.spare = malloc((n + 1) * sizeof *b.spare);
+    b.spare = calloc(n + 1, sizeof *b.spare);
     int rc = b.spare ? add_block(&b) : -ENOMEM;
     if (rc == 0) {
         take(&b, 0, UNIT_FREE - 1);

@@ -26,7 +26,7 @@ static int emit(Unused *u, const Symbol *s) {
     SpmWork *w = u->w;
     size_t n = 0;
     /* what is still to write, the next on top */
-    struct { uint32_t start, len; } *todo = malloc(((size_t)s->len + 1) * sizeof *todo);
+    struct { uint32_t start, len; } *todo = calloc((size_t)s->len + 1, sizeof *todo);
     if (!todo) return -ENOMEM;
     todo[n].start = s->start;
     todo[n++].len = s->len;

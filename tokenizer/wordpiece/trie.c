@@ -39,7 +39,7 @@ static int set_slots(Trie *t, size_t n) {
 int trie_init(Trie *t, size_t expected) {
     memset(t, 0, sizeof *t);
     t->cap = expected < 16 ? 16 : expected;
-    t->nodes = malloc(t->cap * sizeof *t->nodes);
+    t->nodes = calloc(t->cap, sizeof *t->nodes);
     if (!t->nodes) return -ENOMEM;
     t->nodes[t->n++] = (TrieNode){0, 0, -1};
     return set_slots(t, t->cap);

@@ -69,8 +69,8 @@ static int emit_cut(WordWork *k, const uint32_t *text, size_t n) {
         size_t cap = n * 2;
         free(k->score);
         free(k->next);
-        k->score = malloc((cap + 1) * sizeof *k->score);
-        k->next = malloc(cap * sizeof *k->next);
+        k->score = calloc(cap + 1, sizeof *k->score);
+        k->next = calloc(cap, sizeof *k->next);
         k->cap = k->score && k->next ? cap : 0;
         if (!k->cap) return -ENOMEM;
     }

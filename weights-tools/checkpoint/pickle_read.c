@@ -107,7 +107,7 @@ static int read_one(PickleMachine *m, int op) {
 static int refuse_cycles(PickleMachine *m) {
     enum { NEVER = -2, DONE = -3 };
     Pickle *p = m->p;
-    int32_t *place = malloc(p->n_values * sizeof *place);
+    int32_t *place = calloc(p->n_values, sizeof *place);
     int rc = place ? 0 : pickle_no_memory(m);
     for (size_t i = 0; rc == 0 && i < p->n_values; i++) place[i] = NEVER;
     m->n_stack = 0;

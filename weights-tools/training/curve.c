@@ -125,7 +125,7 @@ int curve_write_svg(const Curve *c, const char *path, char *err, size_t errlen) 
     static const struct { const char *name; double (*of)(const CoursePoint *p); } lines[] = {
         {"training", NULL}, {"held out", held_of}, {"a copy's first", first_of}, {"its second", again_of}};
     enum { N = sizeof lines / sizeof *lines };
-    PlotPoint *room = malloc(N * (c->n + 1) * sizeof *room);
+    PlotPoint *room = calloc(N * (c->n + 1), sizeof *room);
     PlotSeries series[N];
     PlotLines p = {.title = "Loss by step", .x_name = "step", .y_name = "loss, nats a token", .series = series};
     PlotText text = {0};

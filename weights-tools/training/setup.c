@@ -87,8 +87,8 @@ static int hold_out(TrainingSetup *s) {
     while (documents > 1 && c->starts[documents - 1] >= keep) documents--;
     if (documents < c->n_documents) keep = c->starts[documents];
     if (keep == c->n) return 0;
-    held->ids = malloc((c->n - keep) * sizeof *held->ids);
-    held->starts = malloc((c->n_documents - documents + 1) * sizeof *held->starts);
+    held->ids = calloc(c->n - keep, sizeof *held->ids);
+    held->starts = calloc(c->n_documents - documents + 1, sizeof *held->starts);
     if (!held->ids || !held->starts) return -ENOMEM;
     memcpy(held->ids, c->ids + keep, (c->n - keep) * sizeof *held->ids);
     held->n = c->n - keep;

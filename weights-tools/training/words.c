@@ -93,7 +93,7 @@ static void put(Buffer *b, const char *prefix, const Entry *e) {
 char *words_vocabulary(Words *w, size_t most, size_t *n) {
     static const char specials[] = "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n";
     Buffer b = {0};
-    Entry *entries = malloc((w->n + 1) * sizeof *entries);
+    Entry *entries = calloc(w->n + 1, sizeof *entries);
     size_t lines = 5, characters = 0;
     for (size_t i = 0; entries && i < w->n; i++)
         entries[i] = (Entry){&w->words[i], (const char *)w->text.data + w->words[i].at};
