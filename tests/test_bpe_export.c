@@ -155,6 +155,43 @@ static void rows_of_golden(void) {
     json_free(&golden);
 }
 
+static const char no_merges[] =
+    "{\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":true},\"model\":{"
+    "\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1},\"merges\":[]}}";
+
+/* Tokens that are found whole, one of them the unknown one; bytes without a piece; pieces that no merge makes. */
+static void made(void) {
+    static const struct { const char *name, *json, *model, *lost; } rows[] = {
+        {"[UNK] in a text",
+         "{\"added_tokens\":[{\"id\":0,\"content\":\"[UNK]\",\"special\":true},{\"id\":4,\"content\":\"<x>\"}],"
+         "\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,"
+         "\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},\"model\":{\"type\":\"WordPiece\","
+         "\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":100,"
+         "\"vocab\":{\"[UNK]\":0,\"a\":1,\"##a\":2,\"b\":3}}}", "bert", NULL},
+        {"bytes that are unknown",
+         "{\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":true},\"model\":{"
+         "\"type\":\"BPE\",\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"a\":1,\"b\":2,\"ab\":3},\"merges\":[\"a b\"]}}",
+         "gpt2", "unknown"},
+        {"no merges", no_merges, "gpt2", NULL}};
+    static const char *const texts[] = {"a[UNK]b", "aa<x>a", "ab ba", "[unk]"};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *path = test_tmp("made.json");
+        Tokenizer *t, *u = NULL;
+        Vocabulary v = {0};
+        file_write(path, rows[i].json, strlen(rows[i].json));
+        int rc = tokenizer_open(&t, path, err, sizeof err);
+        if (rc == 0) rc = tokenizer_vocabulary(&v, t, "x", err, sizeof err);
+        if (rc == 0) rc = tokenizer_from_vocabulary(&u, &v, "x", err, sizeof err);
+        int right = rc == 0 && strcmp(v.model, rows[i].model) == 0 && !v.lost == !rows[i].lost &&
+                    (!v.lost || strstr(v.lost, rows[i].lost));
+        for (size_t k = 0; right && !v.lost && k < sizeof texts / sizeof *texts; k++)
+            for (int flags = 0; flags < 4; flags++) right &= same_ids(t, u, texts[k], strlen(texts[k]), flags);
+        if (!right) printf("    %s: %s\n", rows[i].name, err), test_fail(__FILE__, __LINE__, rows[i].name);
+        free((void *)(uintptr_t)v.pieces);
+        tokenizer_free(t), tokenizer_free(u);
+    }
+}
+
 /* ---- the program ---- */
 
 static int open_gguf(Tokenizer **t, const char *path) {
@@ -170,7 +207,7 @@ static int open_gguf(Tokenizer **t, const char *path) {
 static void convert(void) {
     static const struct { const char *name; int whole; } rows[] = {
         {"RobertaProcessing", 0}, {"BERT", 0}, {"Metaspace always True", 0}, {"Template, others", 1},
-        {"special tokens that strip", 1}, {"family glm4", 1}}; /* whole: tokenizer.json goes along, and is read */
+        {"special tokens that strip", 1}, {"family glm4", 1}, {"no merges", 0}}; /* whole: tokenizer.json goes along */
     static const BuildShape shape = {.d = 32, .ff = 32, .layers = 1, .heads = 2, .kv_heads = 1, .n_ctx = 16};
     char folder[600], command[2000], *out = NULL, *said = NULL;
     Json golden;
@@ -180,7 +217,9 @@ static void convert(void) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Tokenizer *t = NULL, *u = NULL;
         build_hf(folder, &shape, TENSOR_F32, 1);
-        if (!write_row(&golden, rows[i].name, folder)) continue;
+        if (strcmp(rows[i].name, "no merges") == 0)
+            file_write(test_in(folder, "tokenizer.json"), no_merges, strlen(no_merges));
+        else if (!write_row(&golden, rows[i].name, folder)) continue;
         snprintf(command, sizeof command,
                  "rm -f %.500s/tokenizer.model; %.*sweights-tools/convert %.500s %.500s/m.gguf -f -q < /dev/null",
                  folder,
@@ -214,6 +253,7 @@ static void convert(void) {
 const Test tests_bpe_export[] = {
     {"bpe export/published", published},
     {"bpe export/small", rows_of_golden},
+    {"bpe export/made", made},
     {"bpe export/convert", convert},
     {0}
 };

@@ -10,8 +10,8 @@
 #include <strings.h>
 
 static int fill_merges(Vocabulary *v, const Weights *w, const MetaValue *merges, char *err, size_t errlen) {
-    Merge *list = merges && merges->n ? calloc((size_t)merges->n, sizeof *list) : NULL;
-    if (!merges || merges->n == 0) return 0;
+    Merge *list = merges ? calloc((size_t)merges->n + 1, sizeof *list) : NULL;
+    if (!merges) return 0;
     if (!list) return base_error(err, errlen, -ENOMEM, "%s: no memory for its merges", w->path ? w->path : "GGUF");
     const uint8_t *at = merges->data;
     v->merges = list;

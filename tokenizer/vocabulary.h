@@ -12,7 +12,7 @@ typedef struct { const char *text; size_t len; } Merge;
 typedef struct {
     const char *model;    /* tokenizer.ggml.model: "llama", "t5", "gpt2", "wordpiece" (pieces as in vocab.txt) .. */
     const Piece *pieces;  /* [n]; the texts need not outlive the call */
-    const Merge *merges;  /* [n_merges] of a "gpt2", the first joins first */
+    const Merge *merges;  /* [n_merges] of a "gpt2", the first joins first; NULL: it has no such key */
     const void *charsmap; /* [charsmap_size] of a "t5": the normalizer's, as in tokenizer.model; NULL: none */
     size_t n, n_merges, charsmap_size;
     const char *pre;      /* tokenizer.ggml.pre of a "gpt2", or NULL */

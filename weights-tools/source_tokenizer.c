@@ -25,8 +25,8 @@ static void write_pieces(GgufMeta *m, const Vocabulary *v, size_t n) {
         if (i < v->n && v->pieces[i].len) gguf_text(m, v->pieces[i].text, v->pieces[i].len);
         else gguf_text(m, text, strlen(text));
     }
-    if (!v->n_merges) gguf_array(m, "tokenizer.ggml.scores", META_F32, n);
-    for (size_t i = 0; i < n && !v->n_merges; i++) {
+    if (!v->merges) gguf_array(m, "tokenizer.ggml.scores", META_F32, n);
+    for (size_t i = 0; i < n && !v->merges; i++) {
         float score = i < v->n ? v->pieces[i].score : -10000; /* as llama.cpp's converter fills */
         uint32_t bits;
         memcpy(&bits, &score, sizeof bits);
@@ -41,7 +41,7 @@ static void write_vocabulary(GgufMeta *m, const Vocabulary *v, size_t n, int end
     gguf_string(m, "tokenizer.ggml.model", v->model);
     write_pieces(m, v, n);
     if (v->pre) gguf_string(m, "tokenizer.ggml.pre", v->pre);
-    if (v->n_merges) gguf_array(m, "tokenizer.ggml.merges", META_STRING, v->n_merges);
+    if (v->merges) gguf_array(m, "tokenizer.ggml.merges", META_STRING, v->n_merges);
     for (size_t i = 0; i < v->n_merges; i++) gguf_text(m, v->merges[i].text, v->merges[i].len);
     if (v->charsmap_size) gguf_array(m, "tokenizer.ggml.precompiled_charsmap", META_U8, v->charsmap_size);
     buffer_bytes(&m->bytes, v->charsmap, v->charsmap_size);

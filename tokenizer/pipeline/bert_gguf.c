@@ -16,9 +16,9 @@ static int has_capitals(const Vocabulary *v) {
 /* The piece as vocab.txt spells it. */
 static int add_piece(Tokenizer *t, const Piece *p, char *err, size_t errlen) {
     Text text = {.n = 0};
-    int begins = p->len >= 3 && memcmp(p->text, "\xe2\x96\x81", 3) == 0, special = p->len && p->text[0] == '[' &&
-        p->text[p->len - 1] == ']';
-    int rc = !begins && !special && p->len ? text_put(&text, "##", 2) : 0;
+    int whole = p->type != PIECE_NORMAL || (p->len && p->text[0] == '[' && p->text[p->len - 1] == ']');
+    int begins = !whole && p->len >= 3 && memcmp(p->text, "\xe2\x96\x81", 3) == 0;
+    int rc = !begins && !whole && p->len ? text_put(&text, "##", 2) : 0;
     if (rc == 0) rc = begins ? text_put(&text, p->text + 3, p->len - 3) : text_put(&text, p->text, p->len);
     if (rc) rc = base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);
     else rc = pieces_add(t, text.n ? text.p : "", text.n, 0, PIECE_NORMAL, err, errlen);
@@ -52,9 +52,11 @@ int bert_vocabulary(Tokenizer *t, const Vocabulary *v, int lower_case, char *err
     if (rc == 0 && add_parts(t, lower_case < 0 ? !has_capitals(v) : lower_case))
         rc = base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
     if (rc == 0) rc = pipeline_build_words(t, t->n, err, errlen);
-    for (size_t i = 0; i < v->n && rc == 0; i++)
-        if (v->pieces[i].type == PIECE_CONTROL && v->pieces[i].len)
-            rc = pipeline_add_token(t, (AddedToken){.id = (int)i, .special = 1}, err, errlen);
+    for (size_t i = 0; i < v->n && rc == 0; i++) {
+        int type = v->pieces[i].type;
+        if ((type == PIECE_CONTROL || type == PIECE_USER_DEFINED || type == PIECE_UNKNOWN) && v->pieces[i].len)
+            rc = pipeline_add_token(t, (AddedToken){.id = (int)i, .special = type != PIECE_USER_DEFINED}, err, errlen);
+    }
     t->kind = "WordPiece (GGUF)";
     return rc;
 }

@@ -197,7 +197,7 @@ int gpt2_vocabulary(Tokenizer *t, const Vocabulary *v, const char *wanted, char 
     int rc = byte_level_begin(t, err, errlen);
     for (size_t i = 0; i < v->n && rc == 0; i++)
         rc = pieces_add(t, v->pieces[i].text, v->pieces[i].len, 0, PIECE_NORMAL, err, errlen);
-    if (rc == 0 && v->n_merges == 0) rc = base_error(err, errlen, -EINVAL, "%s: no tokenizer.ggml.merges", t->name);
+    if (rc == 0 && !v->merges) rc = base_error(err, errlen, -EINVAL, "%s: no tokenizer.ggml.merges", t->name);
     if (rc == 0) rc = special_finish(t, err, errlen);
     for (size_t i = 0; i < v->n_merges && rc == 0; i++) {
         rc = bpe_add_line(&pipeline_of(t)->bpe, t, v->merges[i].text, v->merges[i].len, (uint32_t)i);

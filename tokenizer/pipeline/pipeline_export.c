@@ -157,9 +157,19 @@ static size_t around(const Tokenizer *t, int end, long *id) {
     return n;
 }
 
+/* Whether text of bytes spelled as characters can hold one that is no piece. */
+static int lacks_bytes(const Tokenizer *t) {
+    char name[4];
+    for (int b = 0; b < 256; b++)
+        if (pieces_find(t, name, (size_t)byte_char((uint8_t)b, name)) < 0) return 1;
+    return 0;
+}
+
 /* What GGUF's keys do not say, and llama.cpp's converter leaves out. */
-static const char *lost_of(const Tokenizer *t, size_t front, size_t behind) {
+static const char *lost_of(const Tokenizer *t, const char *model, size_t front, size_t behind) {
     const struct Pipeline *p = pipeline_of(t);
+    if (strcmp(model, "gpt2") == 0 && (p->bpe.unk >= 0 || p->bpe.byte_fallback) && lacks_bytes(t))
+        return "has no piece for some bytes, but one for what is unknown";
     for (size_t i = 0; i < p->n_added; i++)
         if (p->added[i].lstrip || p->added[i].rstrip || p->added[i].single_word)
             return "has tokens that take the spaces around them or stand as words only";
@@ -201,8 +211,9 @@ static char *spell(const Tokenizer *t, const char *model, size_t id, char *to) {
 
 static int type_of(const Tokenizer *t, size_t id) {
     int kind = t->pieces[id].kind;
-    return (int)id == t->unk && !pipeline_of(t)->spells_bytes ? PIECE_UNKNOWN : kind == PIECE_ADDED ? PIECE_USER_DEFINED
-        : kind;
+    const struct Pipeline *p = pipeline_of(t);
+    int unknown = (int)id == t->unk && !p->spells_bytes && p->model != MODEL_WORDPIECE;
+    return unknown ? PIECE_UNKNOWN : kind == PIECE_ADDED ? PIECE_USER_DEFINED : kind;
 }
 
 /* "llama" merges by the pieces' scores: minus the rank of the first merge that makes a piece, characters last. */
@@ -229,8 +240,8 @@ int pipeline_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, cha
     const CharsMap *map = NULL;
     long bos = t->bos, eos = t->eos;
     const char *why = kind_of(t, v, &map);
-    v->lost = lost_of(t, around(t, 0, &bos), around(t, 1, &eos));
     if (why) return base_error(err, errlen, -EINVAL, "%s: a tokenizer that %s", name, why);
+    v->lost = lost_of(t, v->model, around(t, 0, &bos), around(t, 1, &eos));
     size_t n_merges, map_size = 0, texts = 0, room;
     const uint8_t *blob = map ? charsmap_blob(map, &map_size) : NULL;
     MergeSlot *list = merges_of(&p->bpe, &n_merges);
