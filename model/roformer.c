@@ -55,8 +55,8 @@ static void activate_nowait(Session *s, float *x, size_t n, size_t width) {
         s->model->kernels->enc->activate(x + t.at * width, width, s->model->config.roformer.activation);
 }
 
-/* q = R_m q, k = R_m k, head by head, m the token's position; v too where the model says so. Linear attention rotates
- * features of q and k instead. */
+/* q = R_m q, k = R_m k (rope_rotate), head by head, m the token's position; v too where the model says so. Linear
+ * attention rotates features of q and k instead: then there may be no cos and sin. */
 static void rotate_nowait(Session *s, size_t n) {
     const Config *c = &s->model->config;
     const VectorKernels *vec = s->model->kernels->vec;
@@ -64,11 +64,11 @@ static void rotate_nowait(Session *s, size_t n) {
     size_t d = (size_t)c->head_dim, vd = (size_t)c->value_dim, half = (size_t)c->rope.rotary_dim / 2,
            heads = (size_t)c->n_heads;
     for (Share i = team_share(&w->team, n * 2 * heads); i.at < i.end; i.at++) {
-        size_t t = i.at / (2 * heads), h = i.at % (2 * heads), at = t * heads + h % heads;
-        const float *cos = w->cos + t * half, *sin = w->sin + t * half;
-        float *x = (h < heads ? w->q : w->k) + at * d;
-        if (!s->rotates) vec->rotate(x, cos, sin, c->rope.rotary_dim, c->rope.pairing); /* rope_rotate */
-        if (h >= heads && c->rotary_value) vec->rotate(w->v + at * vd, cos, sin, c->rope.rotary_dim, c->rope.pairing);
+        size_t t = i.at / (2 * heads), h = i.at % (2 * heads), at = t * heads + h % heads, row = t * half;
+        float *x = h < heads ? w->q + at * d : w->k + at * d;
+        if (!s->rotates) vec->rotate(x, w->cos + row, w->sin + row, c->rope.rotary_dim, c->rope.pairing);
+        if (h >= heads && c->rotary_value)
+            vec->rotate(w->v + at * vd, w->cos + row, w->sin + row, c->rope.rotary_dim, c->rope.pairing);
     }
 }
 
