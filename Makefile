@@ -45,7 +45,7 @@ ifeq ($(STATIC),1)
 override LDFLAGS += -static
 endif
 
-ALL_CFLAGS = $(STD) $(WITH_SPM) $(WARNINGS) $(CFLAGS) $(SANITIZE) $(if $(ISA),,$(COVERAGE)) -MMD -MP
+ALL_CFLAGS = $(STD) $(WITH_SPM) $(RENAMED) $(WARNINGS) $(CFLAGS) $(SANITIZE) $(if $(ISA),,$(COVERAGE)) -MMD -MP
 LINK       = $(CC) -pthread $(CFLAGS) $(SANITIZE)
 
 # A folder's sources, its sub-folders' too. Kernels for processors are added where the compiler makes code for them; bench/programs are
@@ -70,7 +70,11 @@ $(call objects,$(wildcard kernels/arm/neondot*.c)): ISA := -march=armv8.2-a+dotp
 endif
 LIB     := $(SRC:%.c=$(B)/%.o) $(B)/model/builtin.o $(if $(WITH_SPM),$(patsubst %.cc,$(B)/%.o,$(wildcard tokenizer/*.cc tokenizer/*/*.cc)))
 CLI     := $(B)/run.o $(patsubst %.c,$(B)/%.o,$(call sources,cli))
-TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c) $(wildcard library/*.c)) $(B)/tests/suites.o
+# What libFuzzer runs (tests/fuzz) is linked into the tests, too: fuzz_NAME.c as a function of that name.
+FUZZERS := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c) $(wildcard library/*.c)) $(B)/tests/suites.o $(B)/tests/fuzz/targets.o \
+           $(patsubst %.c,$(B)/%.o,$(filter-out tests/fuzz/pack.c,$(wildcard tests/fuzz/*.c)))
+$(FUZZERS:%=$(B)/tests/fuzz/%.o): RENAMED = -DLLVMFuzzerTestOneInput=$(notdir $*) -DLLVMFuzzerCustomMutator=mutator_$(notdir $*)
 
 # What ./core is made of, in the order to read it.
 CORE := core.c rope/rope.c attention/reference.c model/llama.c model/steps.c model/plain.c attention/phi.c \
@@ -205,6 +209,18 @@ $(B)/tests/suites.c: FORCE
 $(B)/tests/suites.o: $(B)/tests/suites.c $(B)/flags
 	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
 
+# The same of the fuzz targets; few have a mutator.
+$(B)/tests/fuzz/targets.c: FORCE
+	@mkdir -p $(@D)
+	@{ printf '#include "tests/fuzz/targets.h"\n\n'; \
+	   printf 'int %s(const uint8_t *data, size_t size);\n' $(FUZZERS); \
+	   printf 'size_t mutator_%s(uint8_t *data, size_t size, size_t most, unsigned seed) __attribute__((weak));\n' $(FUZZERS); \
+	   printf 'const FuzzTarget fuzz_targets[] = {\n'; \
+	   for f in $(FUZZERS); do printf '    {"%s", %s, mutator_%s},\n' $${f#fuzz_} $$f $$f; done; printf '    {0}};\n'; } | \
+	   { cat > $@.new; cmp -s $@.new $@ || cp $@.new $@; rm $@.new; }
+$(B)/tests/fuzz/targets.o: $(B)/tests/fuzz/targets.c $(B)/flags
+	$(Q)$(CC) $(ALL_CFLAGS) -c $< -o $@
+
 $(B)/test: $(TESTS) $(TOOLS) $(LIB)
 	$(Q)$(LINK) $^ $(LDFLAGS) -lm -o $@
 
@@ -261,6 +277,9 @@ lint: ## check who includes whom, and that the library neither prints nor exits
 fuzz: ## build the libFuzzer targets in build/fuzz (needs clang) and run each for SECONDS (default 20)
 	@sh tests/fuzz/fuzz.sh $(or $(SECONDS),20)
 
+coverage: ## which branches of readers, tokenizers and weights-tools the tests and `make faults` take (needs clang)
+	@sh tests/coverage.sh "$(MAKE)"
+
 # Pages and completions come out of the program's own tables; where it does not run here (another machine's), they stay out.
 COMMANDS := $(shell sed -n 's/^    {"\([a-z]*\)", ".*/\1/p' run.c)
 SHARE    := $(DESTDIR)$(PREFIX)/share
@@ -291,5 +310,5 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: all lib install-lib uninstall-lib core-lines test faults san tsan arm64 debug bench bench-linear book reproducible lint fuzz install uninstall dist clean help FORCE
+.PHONY: all lib install-lib uninstall-lib core-lines test faults san tsan arm64 debug bench bench-linear book reproducible lint fuzz coverage install uninstall dist clean help FORCE
 -include $(shell find $(B) -name "*.d" 2>/dev/null)

@@ -1,7 +1,10 @@
 #!/bin/sh
 # tests/fuzz/fuzz.sh SECONDS - build every tests/fuzz/fuzz_*.c with clang's libFuzzer, AddressSanitizer and UBSan against
 # the library, and run each for SECONDS (default 20). What it finds stays in build/fuzz/ as crash-*, timeout-*, oom-*;
-# the corpus it grows there is kept for the next run. FUZZ=gguf runs fuzz_gguf.c only, FUZZ_OUT is another place than build/fuzz.
+# the corpus it grows there is kept for the next run, and each run's line in build/fuzz/log.
+#   FUZZ="gguf json"   these only            RUNS=1000000   so many inputs, however long that takes
+#   FUZZ_OUT=folder    not build/fuzz        TIMEOUT=1000   seconds that are a hang, for machines that pause
+#   MERGE=1            nothing new is tried: tests/fuzz/seeds/ become the smallest inputs that reach as much
 cd "$(dirname "$0")/../.." || exit 1
 seconds=${1:-20}
 clang=${CLANG:-clang}
@@ -9,7 +12,6 @@ out=${FUZZ_OUT:-build/fuzz}
 flags="-std=c11 -iquote . -D_XOPEN_SOURCE=700 -ffp-contract=off -O1 -g"
 sanitize="-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 mkdir -p $out || exit 1
-failed=0
 
 echo 'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) { return d && n > 9 ? -1 : 0; }' > $out/probe.c
 if ! $clang -fsanitize=fuzzer,address,undefined $out/probe.c -o $out/probe 2>/dev/null; then
@@ -37,6 +39,7 @@ seed tfindex $golden/*.index $data/checkpoints/*.index
 { printf '\001'; head -c 87 $data/checkpoints/saved_model_half_plus_two_cpu.index; } > $out/seeds-tfindex/packed 2>/dev/null
 { printf '\003'; head -c 87 $data/checkpoints/saved_model_half_plus_two_cpu.index; } > $out/seeds-tfindex/snappy 2>/dev/null
 seed gguf model/tales-1m.gguf $data/gguf-vocab/*.gguf
+seed model tests/golden/*/*.gguf.head
 seed safetensors $data/safetensors/*.safetensors
 seed llama2c $data/llama2c/*.bin
 printf 'GGUF\003\0\0\0\001\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0k\0\0\0\0\001\001\0\0\0\0\0\0\0t\001\0\0\0\001\0\0\0\0\0\0\0%041d' 0 |
@@ -75,21 +78,50 @@ mkdir -p $out/seeds-state
 printf 'roformer\001\0\0\0\001\0\0\0\0\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\0\0\0\0\0\0\360\077%01244d' 0 | tr 0 '\0' > $out/seeds-state/one
 printf 'roformer\001\0\0\0\002\0\0\0\0\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\0\0\0\0\0\0\360\077%01760d' 0 | tr 0 '\0' > $out/seeds-state/linear
 
+# What earlier campaigns kept.
+$clang -O1 tests/fuzz/pack.c -o $out/pack || exit 1
+for f in tests/fuzz/seeds/*; do
+    [ -f "$f" ] || continue
+    mkdir -p "$out/seeds-$(basename "$f")" && $out/pack -x "$f" "$out/seeds-$(basename "$f")"
+done
+
+# The longest input worth trying: texts are read many times over, files have a head and a few tensors.
+longest() {
+    case $1 in
+    split | wordpiece | spec | edit) echo 400 ;;
+    model) echo 4096 ;;
+    *) echo 2048 ;;
+    esac
+}
+
 for c in tests/fuzz/fuzz_*.c; do
     name=$(basename "$c" .c)
     short=${name#fuzz_}
-    [ -n "$FUZZ" ] && [ "$FUZZ" != "$short" ] && continue
-    $clang $flags $sanitize -fsanitize=fuzzer "$c" tests/build.c $out/library.a -pthread -lm -o $out/$name || { failed=1; continue; }
+    case " ${FUZZ:-$short} " in *" $short "*) ;; *) continue ;; esac
+    $clang $flags $sanitize -fsanitize=fuzzer "$c" tests/fuzz/mutate*.c tests/fuzz/tokens.c tests/build.c $out/library.a -pthread -lm \
+        -o $out/$name || { echo "$name: FAILED to build"; continue; }
     mkdir -p $out/corpus-$short $out/seeds-$short
+    if [ -n "$MERGE" ]; then
+        rm -rf $out/merged-$short && mkdir $out/merged-$short
+        $out/$name -merge=1 -use_counters=0 -timeout=${TIMEOUT:-10} -rss_limit_mb=1024 -max_len="$(longest "$short")" \
+            $out/merged-$short $out/corpus-$short $out/seeds-$short > $out/$name.log 2>&1 ||
+            { echo "$name: FAILED to merge, see $out/$name.log"; continue; }
+        $out/pack tests/fuzz/seeds/$short $out/merged-$short
+        echo "$name: $(ls $out/merged-$short | wc -l) seeds, $(wc -c < tests/fuzz/seeds/$short) bytes"
+        continue
+    fi
     dict=
     [ -f tests/fuzz/$short.dict ] && dict=-dict=tests/fuzz/$short.dict
-    if $out/$name -max_total_time="$seconds" -rss_limit_mb=512 -malloc_limit_mb=256 -timeout=10 -max_len=8192 -print_final_stats=1 \
+    how=-max_total_time=$seconds
+    [ -n "$RUNS" ] && how=-runs=$RUNS
+    begun=$(date +%s)
+    if $out/$name $how -rss_limit_mb=512 -malloc_limit_mb=256 -timeout=${TIMEOUT:-10} -max_len="$(longest "$short")" -print_final_stats=1 \
         -artifact_prefix=$out/ $dict $out/corpus-$short $out/seeds-$short > $out/$name.log 2>&1; then
-        echo "$name: ok, $(sed -n 's/^stat::number_of_executed_units: *//p' $out/$name.log) runs in $seconds s," \
+        echo "$name: ok, $(sed -n 's/^stat::number_of_executed_units: *//p' $out/$name.log) runs in $(($(date +%s) - begun)) s," \
             "$(sed -n 's/.*cov: \([0-9]*\).*/\1/p' $out/$name.log | tail -1) edges"
     else
         echo "$name: FAILED, see $out/$name.log and $out/*-*"
-        failed=1
     fi
-done
-exit $failed
+done | tee $out/last
+{ date; cat $out/last; } >> $out/log
+! grep -q FAILED $out/last

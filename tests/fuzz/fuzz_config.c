@@ -1,5 +1,7 @@
 /* tests/fuzz/fuzz_config.c - any text as a config.json: a Config or a refusal with a line; or (a first byte of 1), with
  * NUL bytes between, as sentence-transformers' files of a folder: a Sentence or a refusal. */
+#include "mutate.h"
+
 #include "base/json.h"
 #include "kernels/kernels.h"
 #include "model/family.h"
@@ -39,12 +41,23 @@ static void put(const char *name, const uint8_t *data, size_t n) {
     if (!f || fwrite(data, 1, n, f) != n || fclose(f)) abort();
 }
 
+static const char *const names[] = {"modules.json", "1_Pooling/config.json", "2_Dense/config.json",
+                                    "config_sentence_transformers.json"};
+
+static void remove_folder(void) {
+    static const char *const all[] = {"/modules.json", "/1_Pooling/config.json", "/2_Dense/config.json",
+                                      "/config_sentence_transformers.json", "/1_Pooling", "/2_Dense", ""};
+    char path[100];
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        snprintf(path, sizeof path, "%s%s", folder, all[i]);
+        remove(path);
+    }
+}
+
 static void read_sentence(const uint8_t *data, size_t size) {
-    static const char *const names[] = {"modules.json", "1_Pooling/config.json", "2_Dense/config.json",
-                                        "config_sentence_transformers.json"};
     static int made;
     char err[300] = "", path[100];
-    if (!made && !mkdtemp(folder)) abort();
+    if (!made && (!mkdtemp(folder) || atexit(remove_folder))) abort();
     for (int i = 1; i < 3 && !made; i++) {
         snprintf(path, sizeof path, "%s/%.*s", folder, (int)strcspn(names[i], "/"), names[i]);
         mkdir(path, 0700);
@@ -74,4 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (size && data[0] == 1) read_sentence(data + 1, size - 1);
     else read_config((const char *)data, size);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed) {
+    return mutate(mutate_json, data, size, most, seed);
 }

@@ -1,5 +1,7 @@
 /* tests/fuzz/fuzz_gguf.c - any bytes as a GGUF file: opened and read to the last promised byte, or refused with a
  * line. */
+#include "mutate.h"
+
 #include "model/files/gguf.h"
 #include "model/files/weights.h"
 
@@ -40,4 +42,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (size_t i = 0; i < w.n_meta; i++) touch_meta(&w.meta[i]);
     weights_close(&w);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed) {
+    return mutate(mutate_gguf, data, size, most, seed);
 }

@@ -1,6 +1,8 @@
 /* tests/fuzz/fuzz_safetensors.c - any bytes as a safetensors file. The first eight are replaced by a header length that
  * fits, from the first two, for otherwise hardly any input would get as far as the header; an input that starts with
  * 0xff keeps its own. */
+#include "mutate.h"
+
 #include "model/files/safetensors.h"
 
 #include <stdlib.h>
@@ -39,4 +41,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     read_and_touch(copy, size);
     free(copy);
     return 0;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned seed) {
+    return mutate(mutate_safetensors, data, size, most, seed);
 }

@@ -2,6 +2,8 @@
  *   0  tokenizer.model's reader   1  tokenizer.bin's reader   (what opens must encode and decode)
  *   2  text to ids, 3 ids to text, with a vocabulary that has every kind of piece
  *   4  text there and back with every byte in the vocabulary: well-formed text must come back */
+#include "tokens.h"
+
 #include "base/base.h"
 #include "tokenizer/sentencepiece/model.h"
 
@@ -11,30 +13,6 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char err[200];
-
-static void decode(const Tokenizer *t, const int *ids, size_t n, char *text, size_t *len) {
-    char *out = malloc(tokenizer_decode_bound(t));
-    TokenStream s = {0};
-    *len = 0;
-    if (!out) abort();
-    for (size_t i = 0; i <= n; i++) {
-        size_t k = i < n ? tokenizer_decode(t, &s, ids[i], out) : tokenizer_decode_end(t, &s, out);
-        if (k > tokenizer_decode_bound(t) || s.n_held < 0 || s.n_held > 3) abort();
-        if (text) memcpy(text + *len, out, k);
-        *len += k;
-    }
-    free(out);
-}
-
-static void encode_decode(const Tokenizer *t, const char *text, size_t size, int flags) {
-    int *ids;
-    size_t n, len;
-    if (tokenizer_encode(t, text, size, flags, &ids, &n, err, sizeof err)) return;
-    for (size_t i = 0; i < n; i++)
-        if (ids[i] < 0 || (size_t)ids[i] >= tokenizer_size(t)) abort();
-    decode(t, ids, n, NULL, &len);
-    free(ids);
-}
 
 /* from: whether every byte is there */
 static int read_made(Tokenizer *t, const void *from, char *e, size_t e_len) {
@@ -98,7 +76,10 @@ static void read_file(const uint8_t *data, size_t size, int bin) {
     Tokenizer *t;
     int rc = tokenizer_make(&t, "fuzz", bin ? read_bin : read_model, &f, err, sizeof err);
     if (rc == 0 && bin) same_as_core(t, &f, (const char *)data, size < 2000 ? size : 2000);
-    if (rc == 0) encode_decode(t, (const char *)data, size < 2000 ? size : 2000, ENCODE_ADDED | ENCODE_SPECIAL);
+    if (rc == 0) {
+        tokens_hold(t, (const char *)data, size < 2000 ? size : 2000, ENCODE_ADDED | ENCODE_SPECIAL, NULL, NULL);
+        tokens_in_gguf(t, (const char *)data, size < 2000 ? size : 2000, ENCODE_ADDED);
+    }
     if (rc && rc != -22 && rc != -12) abort();
     tokenizer_free(t);
 }
@@ -113,9 +94,7 @@ static void there_and_back(const Tokenizer *t, const char *text, size_t size) {
     int *ids;
     size_t n, len;
     if (tokenizer_encode(t, text, size, ENCODE_ADDED, &ids, &n, err, sizeof err)) abort();
-    char *back = malloc((n + 1) * tokenizer_decode_bound(t));
-    if (!back) abort();
-    decode(t, ids, n, back, &len);
+    char *back = tokens_text(t, ids, n, &len);
     if (len != size || memcmp(back, text, len) != 0) abort();
     free(back);
     free(ids);
@@ -131,13 +110,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int what = *data++ % 5;
     size--;
     if (what < 2) read_file(data, size, what);
-    if (what == 2) encode_decode(some, (const char *)data, size, size & 1 ? ENCODE_SPECIAL : ENCODE_ADDED);
+    if (what == 2) tokens_hold(some, (const char *)data, size, size & 1 ? ENCODE_SPECIAL : ENCODE_ADDED, NULL, NULL);
     if (what == 3) {
         int *ids = malloc((size + 1) * sizeof *ids);
         size_t len;
         if (!ids) abort();
         for (size_t i = 0; i < size; i++) ids[i] = data[i] + (i & 1 ? 20 : -1);
-        decode(some, ids, size, NULL, &len);
+        free(tokens_text(some, ids, size, &len));
         free(ids);
     }
     if (what == 4) there_and_back(all, (const char *)data, size);
