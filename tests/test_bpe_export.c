@@ -172,7 +172,13 @@ static void made(void) {
          "{\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":true},\"model\":{"
          "\"type\":\"BPE\",\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"a\":1,\"b\":2,\"ab\":3},\"merges\":[\"a b\"]}}",
          "gpt2", "unknown"},
-        {"no merges", no_merges, "gpt2", NULL}};
+        {"no merges", no_merges, "gpt2", NULL},
+        {"a text twice",
+         "{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"Sequence\":{\"id\":\"A\",\"type_id\":0}},"
+         "{\"Sequence\":{\"id\":\"A\",\"type_id\":0}}],\"pair\":[{\"Sequence\":{\"id\":\"A\",\"type_id\":0}},"
+         "{\"Sequence\":{\"id\":\"B\",\"type_id\":0}}],\"special_tokens\":{}},"
+         "\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":true},\"model\":{"
+         "\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1},\"merges\":[]}}", "gpt2", "more than once"}};
     static const char *const texts[] = {"a[UNK]b", "aa<x>a", "ab ba", "[unk]"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *path = test_tmp("made.json");

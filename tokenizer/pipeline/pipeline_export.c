@@ -173,6 +173,7 @@ static const char *lost_of(const Tokenizer *t, const char *model, size_t front, 
     for (size_t i = 0; i < p->n_added; i++)
         if (p->added[i].lstrip || p->added[i].rstrip || p->added[i].single_word)
             return "has tokens that take the spaces around them or stand as words only";
+    if (p->single.n && p->single.n != front + behind + 1) return "puts tokens into a text, or the text more than once";
     return front > 1 || behind > 1 ? "puts more than one token in front of a text or behind it" : NULL;
 }
 
