@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST = 8192, ROUNDS = 3 };
+enum { MOST = 8192, ROUNDS = 100 };
 
 /* What libFuzzer would do: a byte changes, goes, or comes. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST = 65535, MOST = 24 << 10 };
+enum { LONGEST = 65535, MOST = 48 << 10 };
 
 typedef struct {
     size_t n;
