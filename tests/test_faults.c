@@ -3,6 +3,7 @@
  *
  * `make test` tries the first points of a kind and some of the others, always the same; `make faults` 400 and 200, from
  * a seed that it prints. */
+#include "base/json.h"
 #include "build.h"
 #include "convert_files.h"
 #include "decoder_files.h"
@@ -189,6 +190,41 @@ static void run_jobs(const Job *jobs) {
     }
 }
 
+/* The parts that a tokenizer.json may be made of, by rows of golden/pipelines.json. */
+static const char *const parts[] = {
+    "BERT", "Template, others", "model suffix", "model unigram with bytes", "model wordpiece", "Sequence of cuts",
+    "Replace, Fuse, Strip", "tokens that strip", "normalized tokens with a prefix"};
+enum { GO_INTO_GGUF = 2 }; /* the first two */
+
+/* Row `name` as a file. */
+static void write_part(const Json *golden, const char *name, const char *path) {
+    const JsonValue *row = json_get(golden->root, "rows"), *model = json_get(golden->root, "models")->child;
+    for (row = row->child; row && !json_is(json_get(row, "name"), name); row = row->next) { }
+    FILE *f = fopen(path, "w");
+    CHECK(row && f);
+    for (int i = row ? (int)json_get(row, "model")->number : 0; i > 0; i--) model = model->next;
+    const char *text = row ? json_get(row, "parts")->str : "{}";
+    if (f) fprintf(f, "{\"model\":%s%s%s", model->str, text[1] == '}' ? "" : ",", text + 1), fclose(f);
+}
+
+static void tokenize_each(void) {
+    Json golden;
+    char err[300];
+    if (json_open(&golden, "tests/golden/pipelines.json", err, sizeof err)) {
+        test_fail(__FILE__, __LINE__, err);
+        return;
+    }
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        write_part(&golden, parts[i], test_in(models(), "part.json"));
+        const char *tokenize = "tokenize $M/part.json ' The sand, [MASK] caf\xc3\xa9 <s>12'";
+        run_jobs((const Job[]){{parts[i], tokenize, NULL, NULL}, {0}});
+        if (i < GO_INTO_GGUF)
+            run_jobs((const Job[]){{parts[i], "convert $M/hf1 $D/m.gguf --tokenizer $M/part.json -q", "-d $D", NULL},
+                                   {0}});
+    }
+    json_free(&golden);
+}
+
 static void open_each(void) { run_jobs(opening); }
 static void write_each(void) { run_jobs(writing); }
 static void use_library(void) { run_jobs(library); }
@@ -198,6 +234,7 @@ static void make_each(void) { run_jobs(making); }
 extern const Test tests_faults[];
 const Test tests_faults[] = {
     {"faults/opening", open_each},
+    {"faults/tokenizers", tokenize_each},
     {"faults/writing", write_each},
     {"faults/library", use_library},
     {"faults/showing", show_each},
