@@ -12,10 +12,13 @@ Q       := $(if $(V),,@)
 B       := build/$(FLAVOUR)
 # A tarball of `make dist` says its version in a file; a clone asks git.
 VERSION := $(shell cat VERSION 2>/dev/null || git describe --tags --always --dirty 2>/dev/null || echo unknown)
-TARGET  := $(shell $(CC) -dumpmachine)
+# What is built for: -m32 in CC is for another processor than the compiler's name says.
+TARGET  := $(patsubst x86_64%,$(if $(filter -m32,$(CC)),i686,x86_64)%,$(shell $(CC) -dumpmachine))
 
 # No -ffast-math and no contraction: the order and rounding of every sum is part of what this program promises.
-STD      := -std=c11 -pthread -iquote . -D_XOPEN_SOURCE=700 -ffp-contract=off
+# 32 bits: files of more than 2 GB have a size there too; sums are of floats, not of x87's wider registers.
+STD      := -std=c11 -pthread -iquote . -D_XOPEN_SOURCE=700 -D_FILE_OFFSET_BITS=64 -ffp-contract=off \
+            $(if $(filter i386% i486% i586% i686%,$(TARGET)),-msse2 -mfpmath=sse)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
 CFLAGS_release := -O3
 CFLAGS_debug   := -O0 -g
@@ -247,6 +250,24 @@ tsan: ## build with ThreadSanitizer in build/tsan and run the tests of what thre
 	@$(MAKE) --no-print-directory FLAVOUR=tsan build/tsan/test build/tsan/run
 	@for tests in $(TSAN_TESTS); do ROFORMER_DATA=/nowhere build/tsan/test $$tests build/tsan/run || exit 1; done
 
+# Not for the kernel rows (COVERAGE, above): they wrap and narrow lane by lane, and clang takes minutes for them.
+INTEGERS := -fsanitize=integer,implicit-conversion -fno-sanitize=unsigned-shift-base -fno-sanitize-recover=all -fsanitize-ignorelist=tests/integers.txt
+san-int: ## clang: stop where an unsigned sum wraps or a conversion loses bits, but for tests/integers.txt; build/san-int
+	@$(MAKE) --no-print-directory CC=clang B=build/san-int CFLAGS="-O1 -g" COVERAGE="$(INTEGERS)" \
+	  LDFLAGS=-fsanitize=integer test
+
+tidy: ## clang-tidy over all sources in C, as .clang-tidy says, where it is installed
+	@sh tests/tidy.sh
+
+analyze: ## gcc -fanalyzer over all sources but the tests; what is known to be wrong stands in tests/analyze.txt
+	@sh tests/analyze.sh
+
+valgrind: $(B)/run ## memcheck over every command on the small models, where valgrind is installed; some minutes
+	@sh tests/valgrind.sh $(B)/run
+
+m32: ## cross-compile for 32-bit x86 in build/m32 and run the tests, where gcc-i686-linux-gnu is installed
+	@sh tests/m32.sh "$(MAKE)"
+
 arm64: ## cross-compile for arm64 in build/arm64 and run a part of the tests under qemu-user, where both are installed
 	@sh tests/arm64.sh "$(MAKE)"
 
@@ -310,5 +331,5 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: all lib install-lib uninstall-lib core-lines test faults san tsan arm64 debug bench bench-linear book reproducible lint fuzz coverage install uninstall dist clean help FORCE
+.PHONY: all lib install-lib uninstall-lib core-lines test faults san san-int tsan tidy analyze valgrind m32 arm64 debug bench bench-linear book reproducible lint fuzz coverage install uninstall dist clean help FORCE
 -include $(shell find $(B) -name "*.d" 2>/dev/null)

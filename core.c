@@ -106,7 +106,7 @@ static int read_options(Options *o, int argc, char **argv) {
         char *end = "", letter = argv[i++][1];
         switch (letter) {
         case 'i': o->prompt = value; break;
-        case 'n': o->n = strtoull(value, &end, 10); break;
+        case 'n': o->n = strtoul(value, &end, 10); break;
         case 't': o->sampler.temperature = strtof(value, &end); break;
         case 'p': o->sampler.top_p = strtof(value, &end); break;
         case 's': o->sampler.seed = strtoull(value, &end, 10); break;

@@ -85,8 +85,7 @@ uint64_t load_u64(const void *p) {
 }
 
 float load_f32(const void *p) {
-    union { uint32_t bits; float value; } u = {load_u32(p)};
-    return u.value;
+    return (union { uint32_t bits; float value; }){load_u32(p)}.value;
 }
 
 int utf8_length(unsigned char c) {
@@ -116,6 +115,9 @@ static int map_open_file(MappedFile *f, int fd, const char *path, char *err, siz
     if (!S_ISREG(st.st_mode))
         return base_error(err, errlen, -EINVAL, "%s: not a regular file, so it cannot be mapped", path);
     if (st.st_size <= 0) return base_error(err, errlen, -EINVAL, "%s: the file is empty", path);
+    if (st.st_size > PTRDIFF_MAX)
+        return base_error(err, errlen, -EFBIG, "%s: its %lld MB are more than a program of %d bits can map; a build of "
+                          "64 bits can", path, (long long)st.st_size >> 20, (int)sizeof(size_t) * 8);
     void *p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
     if (p == MAP_FAILED)
         return base_error(err, errlen, -errno, "%s: cannot map %lld bytes: %s", path, (long long)st.st_size,

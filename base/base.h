@@ -12,11 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__GNUC__)
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "big-endian machines are not supported: numbers in files "
+               "are little-endian, and are used where they lie");
 #define BASE_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
-#else
-#define BASE_PRINTF(fmt, args)
-#endif
+#define MOST_COUNTED (SIZE_MAX > UINT32_MAX ? 1e15 : 2e9) /* the most that is counted of ids and positions */
 
 /* One line into err; returns code. Control characters, of names and file contents, become '?'; a line longer than err
  * loses its beginning (a long path), not its end (the reason). */

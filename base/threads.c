@@ -232,8 +232,8 @@ static int part_take(_Atomic uint64_t *taken, Share whole, int own, size_t threa
         take = threads == 1 ? left : own ? (left + 3) / 4 : (left + 1) / 2;
     } while (!atomic_compare_exchange_weak_explicit(taken, &was, was + (own ? take : take << 32), memory_order_relaxed,
                                                     memory_order_relaxed));
-    size_t at = own ? whole.at + (uint32_t)was : whole.end - (was >> 32) - take;
-    *share = (Share){at, at + take};
+    size_t at = own ? whole.at + (uint32_t)was : whole.end - (size_t)((was >> 32) + take);
+    *share = (Share){at, at + (size_t)take};
     return 1;
 }
 
@@ -264,12 +264,12 @@ static int processors(void) {
 /* Two threads on one core share what it can compute: a core counts once, by the first of its siblings. */
 int threads_most(void) {
     int most = processors(), cores = 0;
-    for (int i = 0, first; i < 4096; i++) {
-        char path[80];
+    for (int i = 0; i < 4096; i++) {
+        char path[80], line[100];
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", i);
         FILE *f = fopen(path, "r");
         if (!f) break;
-        if (fscanf(f, "%d", &first) == 1) cores += first == i;
+        if (fgets(line, sizeof line, f)) cores += strtol(line, NULL, 10) == i;
         fclose(f);
     }
     return cores > 0 && cores < most ? cores : most;

@@ -4,6 +4,7 @@
 #include "lines.h"
 
 #include "attention/maps.h"
+#include "base/base.h"
 #include "bench/bench.h"
 #include "kernels/rows.h"
 #include "lab/cuts.h"
@@ -187,13 +188,13 @@ const Option options[] = {
     {SAMPLING, 'n', "--steps", "N", INTEGER, "generate", AT(sampling.n),
      .help = "how many tokens follow the first one (BOS), the prompt's among them, as llama2.c counts (256 new ones); "
              "0: until the context is full; with linear attention it never is",
-     0, 1e15, .alias = "--n-predict", .given = AT(sampling.n_given), .hint = "; 0 goes to the context's end"},
+     0, MOST_COUNTED, .alias = "--n-predict", .given = AT(sampling.n_given), .hint = "; 0 goes to the context's end"},
     {SAMPLING, 0, "--max-tokens", "N", INTEGER, "generate", AT(sampling.max_tokens), .help = "at most N new tokens", 0,
-     1e15, .given = AT(sampling.max_given)},
+     MOST_COUNTED, .given = AT(sampling.max_given)},
     {SAMPLING, 0, "--max-tokens", "N", INTEGER, "chat", AT(sampling.max_tokens),
-     .help = "tokens of an answer (up to its own end)", 0, 1e15, .given = AT(sampling.max_given)},
-    {SAMPLING, 'n', "--steps", "N", INTEGER, "chat", AT(sampling.n), .help = "the same; 0: up to its own end", 0, 1e15,
-     .alias = "--n-predict", .given = AT(sampling.n_given), .hint = "; 0 goes to the answer's own end"},
+     .help = "tokens of an answer (up to its own end)", 0, MOST_COUNTED, .given = AT(sampling.max_given)},
+    {SAMPLING, 'n', "--steps", "N", INTEGER, "chat", AT(sampling.n), .help = "the same; 0: up to its own end", 0,
+     MOST_COUNTED, .alias = "--n-predict", .given = AT(sampling.n_given), .hint = "; 0 goes to the answer's own end"},
     {SAMPLING, 't', "--temperature", "T", NUMBER, WRITERS " explain", AT(sampling.temperature),
      .help = "0 is greedy (1.0)", 0, 1e6, .alias = "--temp"},
     {SAMPLING, 'p', "--top-p", "P", NUMBER, WRITERS " explain", AT(sampling.top_p),
@@ -248,13 +249,14 @@ const Option options[] = {
      .help = "runs of each line (5, fewer where they take long)", 1, BENCH_MOST_RUNS},
 
     {MEASURING, 0, "--by-position", "BIN", OPEN_FLAG, "perplexity", AT(cut.bin),
-     .help = "the loss by the number of ids before, in bins of so many positions (a sixteenth of the window)", 1, 1e15,
-     .given = AT(cut.by_position)},
+     .help = "the loss by the number of ids before, in bins of so many positions (a sixteenth of the window)", 1,
+     MOST_COUNTED, .given = AT(cut.by_position)},
     {MEASURING, 0, "--stride", "N", INTEGER, "perplexity", AT(cut.stride),
      .help = "a window begins N ids behind the one before and scores what that did not (windows side by side)", 1,
-     1e15},
+     MOST_COUNTED},
     {MEASURING, 0, "--last", "K", INTEGER, "perplexity", AT(cut.last),
-     .help = "score only the last K ids of each window; a last window that is not full is left out (all ids)", 1, 1e15},
+     .help = "score only the last K ids of each window; a last window that is not full is left out (all ids)", 1,
+     MOST_COUNTED},
     {MEASURING, 0, "--convention", "NAME", STRING, "perplexity", AT(cut.convention),
      .help = "cut and average as another program does, for its number; unless told otherwise llama.cpp has -c 512, "
              "hf-sliding --stride 512, yarn --stride 256 (stream):",
@@ -297,11 +299,12 @@ const Option options[] = {
      .help = "ids that are scored, in every cell the same (2048); by position: at most (all)", 1, 1e9,
      .given = AT(compare.score_given)},
     {MEASURING, 0, "--from", "I", INTEGER, "compare", AT(compare.from),
-     .help = "the first of them, counted from 0 (the longest length less 1)", 0, 1e12, .given = AT(compare.from_given)},
+     .help = "the first of them, counted from 0 (the longest length less 1)", 0, MOST_COUNTED,
+     .given = AT(compare.from_given)},
     {MEASURING, 0, "--by-position", "BIN", OPEN_FLAG, "compare", AT(cut.bin),
      .help = "the loss by position in windows of the longest length, which follow each other from the text's first id "
              "on, in bins of so many (a 32nd of the window)",
-     1, 1e15, .given = AT(cut.by_position)},
+     1, MOST_COUNTED, .given = AT(cut.by_position)},
     {MEASURING, 0, "--entropy", NULL, FLAG, "compare", AT(compare.entropy),
      .help = "how widely attention spreads, too: the entropy of the scored queries' weights, mean of all layers and "
              "heads (slow); a figure of its own beside --svg FILE.svg: FILE-entropy.svg"},
@@ -332,17 +335,18 @@ const Option options[] = {
      .help = "the token that looks, counted from 0 (the last)", 0, 1e9},
     {MEASURING, 0, "--key", "J", INTEGER, "explain", AT(explain.key),
      .help = "the token that is looked at (the one before)", 0, 1e9},
-    {MEASURING, 0, "--shift", "K", INTEGER, "explain", AT(explain.shift), .help = "shift: how far (1000)", 0, 1e12},
+    {MEASURING, 0, "--shift", "K", INTEGER, "explain", AT(explain.shift), .help = "shift: how far (1000)", 0,
+     MOST_COUNTED < 1e12 ? MOST_COUNTED : 1e12},
     {MEASURING, 0, "--without-rope", "PARTS", OPEN_STRING, "explain", AT(explain.without),
      .help = "map: also without rotation, in layers L, heads L.H, pairs L.H.P, * for all of a kind (all)",
      .given = AT(explain.without_given)},
 
     {CONTEXT, 'c', "--context", "N", INTEGER, "plan", AT(context.n),
-     .help = "the positions that are wanted (4 times the trained context)", 1, 1e15, .alias = "--ctx-size"},
+     .help = "the positions that are wanted (4 times the trained context)", 1, MOST_COUNTED, .alias = "--ctx-size"},
     {CONTEXT, 'c', "--context", "N", INTEGER, "recall", AT(context.n),
      .help = "with --longppl: tokens of a text (4 times the trained context)", 16, 1e9, .alias = "--ctx-size"},
     {CONTEXT, 'c', "--context", "N", INTEGER, STRETCHED " " SHOWS, AT(context.n),
-     .help = "positions to make room for; may go beyond the trained ones", 1, 1e15, .alias = "--ctx-size"},
+     .help = "positions to make room for; may go beyond the trained ones", 1, MOST_COUNTED, .alias = "--ctx-size"},
     {CONTEXT, 0, "--kv", "TYPE", STRING, "compare " PROBES " logits score perplexity bench " WRITERS " " ENCODERS,
      AT(context.kv),
      .help = "the type in which keys and values are kept: f16 and q8_0 take less memory; auto is f32, and f16 for "

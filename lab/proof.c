@@ -53,7 +53,7 @@ static int begin(Session *s, Model *view, const Model *m, ProofPlace at, size_t 
     SessionOptions o = {.n_ctx = n, .threads = threads, .n_logits = AT_ONCE, .origin = at.origin};
     *view = *m;
     view->config.rope.angle = at.angles ? at.angles->angle : NULL;
-    if (at.origin > (size_t)1 << 40)
+    if ((double)at.origin > 0x1p40)
         return base_error(err, errlen, -EINVAL, "position %zu is farther than a double tells angles apart", at.origin);
     int rc = session_init(s, view, &o, err, errlen);
     if (rc == 0 && view->config.rope.angle && s->past->stretch) {

@@ -101,7 +101,7 @@ static int check_numbers(const RoformerOptions *o, char *err, size_t errlen) {
     const char *bad = !(o->rope_theta == 0 || (o->rope_theta >= 1e-6 && o->rope_theta <= 1e30)) ? "rope_theta"
                       : !(o->rope_factor == 0 || (o->rope_factor >= 1 && o->rope_factor <= 1e9)) ? "rope_factor"
                       : o->rope_original < 0 || o->rope_original > (int64_t)1e15 ? "rope_original"
-                      : o->n_ctx < 0 || o->n_ctx > (int64_t)1e15                 ? "n_ctx"
+                      : o->n_ctx < 0 || o->n_ctx > (int64_t)MOST_COUNTED           ? "n_ctx"
                       : o->n_loras > INT_MAX || (o->n_loras && !o->loras)        ? "n_loras"
                                                                                  : NULL;
     if (bad) return base_error(err, errlen, -EINVAL, "%s: the number is out of range", bad);

@@ -23,10 +23,10 @@ static void carve_linear(Carver *k, const Session *s) {
     const Config *c = &s->model->config;
     const SessionOptions *o = &s->options;
     Past *p = s->past;
-    size_t B = o->n_batch, rows = (size_t)linear_rows(&c->linear), D = sizeof(double);
-    size_t heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads;
+    size_t rows = (size_t)linear_rows(&c->linear), D = sizeof(double);
+    uint64_t B = o->n_batch, heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads;
     LinearBatch *b = &p->batch;
-    *b = (LinearBatch){.cap = B, .n_heads = c->n_heads, .n_kv_heads = c->n_kv_heads};
+    *b = (LinearBatch){.cap = o->n_batch, .n_heads = c->n_heads, .n_kv_heads = c->n_kv_heads};
     b->q_num = scratch_carve(k, heads * B * rows, D);
     b->q_den = scratch_carve(k, heads * B * rows, D);
     b->inverse = scratch_carve(k, heads * B, D);
@@ -35,7 +35,7 @@ static void carve_linear(Carver *k, const Session *s) {
     b->k_log = scratch_carve(k, kv_heads * B, D);
     b->keep = scratch_carve(k, kv_heads * B, D);
     p->chunk_doubles = o->chunk ? o->linear->room(o->chunk, rows, c->n_heads, c->n_kv_heads) : 0;
-    p->chunk = scratch_carve(k, p->chunk_doubles * (size_t)o->threads, D);
+    p->chunk = scratch_carve(k, p->chunk_doubles * (uint64_t)o->threads, D);
 }
 
 static void carve_all(Carver *k, const Session *s) {
@@ -46,7 +46,7 @@ static void carve_all(Carver *k, const Session *s) {
         return;
     }
     p->attend_floats = whole_lanes(attention_scratch(s->options.cache, c->head_dim, c->value_dim)); /* cache lines */
-    p->attend = scratch_carve(k, p->attend_floats * (size_t)s->options.threads, sizeof *p->attend);
+    p->attend = scratch_carve(k, p->attend_floats * (uint64_t)s->options.threads, sizeof *p->attend);
 }
 
 /* A state is a fraction of the weights that make it, but where features are many (favor+): sizes that a file of a
@@ -234,7 +234,7 @@ void attend_sums(Session *s, int l, size_t n) {
 static void attend_linear(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     Scratch *w = s->scratch;
-    size_t half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)(c->n_heads + c->n_kv_heads);
+    size_t half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)c->n_heads + (size_t)c->n_kv_heads;
     for (Share i = team_share(&w->team, n * heads); i.at < i.end; i.at++) {
         size_t t = i.at / heads;
         attend_features(s, t, i.at % heads, w->cos64 + t * half, w->sin64 + t * half);

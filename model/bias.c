@@ -15,8 +15,9 @@ int bias_init(Bias **out, const Session *s, char *err, size_t errlen) {
     if (!p || !p->kind->bias) return 0;
     Bias *b = *out = calloc(1, sizeof *b);
     if (!b) return base_error(err, errlen, -ENOMEM, "out of memory");
-    b->width = n + ahead, b->zero = n - 1, b->n_ctx = n;
-    int fits = size_mul((size_t)c->n_heads, b->width, &floats) && size_mul(floats, sizeof *b->rows, &bytes);
+    b->zero = n - 1, b->n_ctx = n;
+    int fits = size_add(n, ahead, &b->width) && size_mul((size_t)c->n_heads, b->width, &floats) &&
+               size_mul(floats, sizeof *b->rows, &bytes);
     b->rows = fits ? malloc(bytes) : NULL;
     if (s->model->encoder) b->places = calloc(n, places = sizeof *b->places);
     if (!b->rows || (places && !b->places))

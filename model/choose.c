@@ -19,7 +19,7 @@ static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 static void carve(Carver *k, Chooser *x, const Session *s) {
     const Config *c = &s->model->config;
-    size_t layers = (size_t)c->n_layers, heads = layers * (size_t)c->n_heads, d = (size_t)c->head_dim;
+    uint64_t layers = (uint64_t)c->n_layers, heads = layers * (size_t)c->n_heads, d = (size_t)c->head_dim;
     size_t top = (size_t)x->numbers.top, n_ctx = s->options.n_ctx;
     if (x->kind == ROPE_BY_HEADS) {
         x->ranks = scratch_carve(k, heads, sizeof *x->ranks);

@@ -8,7 +8,7 @@
 #define IN(field) offsetof(Config, field)
 const KeyField decoder_keys[] = {
     {"vocab_size", "vocab_size", FIELD_INT, IN(vocab_size), 1, 1 << 30, 1},
-    {"context_length", "max_position_embeddings", FIELD_INT64, IN(n_ctx_train), 1, 1e15, 1},
+    {"context_length", "max_position_embeddings", FIELD_INT64, IN(n_ctx_train), 1, MOST_COUNTED, 1},
     {"embedding_length", "hidden_size", FIELD_INT, IN(d_model), 1, CONFIG_MAX_DIM, 1},
     {"block_count", "num_hidden_layers", FIELD_INT, IN(n_layers), 1, CONFIG_MAX_LAYERS, 1},
     {"feed_forward_length", "intermediate_size", FIELD_INT, IN(d_ff), 1, CONFIG_MAX_DIM, 1},

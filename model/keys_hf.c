@@ -186,7 +186,7 @@ static void window(KeyReader *r, Config *c, const DecoderDefaults *a) {
     int by_layer = a->window_by_layer, on = by_layer ? key_flag(r, NULL, "use_sliding_window", 0) : 1;
     if (!a->window) return;
     if (on && !(v && v->type == JSON_NULL)) /* null: no window; absent: transformers' default */
-        c->window = key_int(r, NULL, "sliding_window", (double)a->window, 1, 1e15);
+        c->window = key_int(r, NULL, "sliding_window", (double)a->window, 1, MOST_COUNTED);
     if (!absent(types)) windows_by_name(r, c, types, on ? "sliding_window" : "use_sliding_window");
     else if (c->window)
         for (int l = by_layer ? (int)key_int(r, NULL, "max_window_layers", 28, 0, 1e9) : 0; l < c->n_layers; l++)

@@ -72,7 +72,7 @@ static void rope(KeyReader *r, Config *c) {
 }
 
 static void window(KeyReader *r, Config *c) {
-    c->window = key_int(r, "attention.sliding_window", NULL, 0, 0, 1e15);
+    c->window = key_int(r, "attention.sliding_window", NULL, 0, 0, MOST_COUNTED);
     if (c->window == 0) return;
     memset(c->windowed, 1, (size_t)c->n_layers);
     snprintf(r->key, sizeof r->key, "%s.attention.sliding_window_pattern", r->arch);

@@ -21,7 +21,7 @@ typedef struct Past { /* a decoder's, whose values are as wide as its keys; d = 
 static int init(Session *s, char *err, size_t errlen) {
     const Config *c = &s->model->config;
     size_t heads = (size_t)c->n_layers * (size_t)c->n_kv_heads, d = (size_t)c->head_dim, bytes;
-    size_t each = c->linear.form ? d * (d + 1) * sizeof(double) : s->options.n_ctx * d * 2 * sizeof(float);
+    uint64_t each = c->linear.form ? d * (d + 1) * sizeof(double) : (uint64_t)s->options.n_ctx * d * 2 * sizeof(float);
     int known = c->mask == MASK_CAUSAL && !c->window && !c->log_scale && c->value_dim == c->head_dim && !c->positions;
     if (c->linear.form) known &= c->linear.form == &linear_numerator && !c->linear.phi->projection;
     if (!known || s->options.cache == CACHE_Q8_0)
@@ -31,7 +31,7 @@ static int init(Session *s, char *err, size_t errlen) {
     if (c->linear.form && heads * each > 64000000 && heads * each / 16 > s->model->weights.file_bytes)
         return base_error(err, errlen, -EINVAL, "%s: linear attention's state would take many times as much memory as "
                           "the whole file", s->model->weights.path);
-    if (!p || !size_mul(heads, each, &bytes) || !(p->block = calloc(1, bytes)))
+    if (!p || each > SIZE_MAX || !size_mul(heads, (size_t)each, &bytes) || !(p->block = calloc(1, bytes)))
         return base_error(err, errlen, -ENOMEM, "a context of %zu needs more memory than there is", s->options.n_ctx);
     s->rotates = c->linear.form != NULL;
     if (c->linear.form) p->S = p->block, p->z = p->S + heads * d * d;

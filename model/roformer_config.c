@@ -71,7 +71,7 @@ static const KeyField keys[] = {
     {NULL, "vocab_size", FIELD_INT, IN(vocab_size), 1, 1 << 30, 1},
     {"token_type_count", "type_vocab_size", FIELD_INT, IN(roformer.n_types), 1, 65536, 0},
     {"attention.head_count", "num_attention_heads", FIELD_INT, IN(n_heads), 1, CONFIG_MAX_DIM, 1},
-    {"context_length", "max_position_embeddings", FIELD_INT64, IN(n_ctx_train), 1, 1e15, 1},
+    {"context_length", "max_position_embeddings", FIELD_INT64, IN(n_ctx_train), 1, MOST_COUNTED, 1},
     {0},
 };
 

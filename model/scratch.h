@@ -52,16 +52,13 @@ extern const Attention attention_plain;          /* plain.c: decoders that see a
 extern const Attention *const session_attention; /* the program's (families.c) */
 
 /* Arrays of one block, each from a cache line's start on. With block NULL it only counts. */
-typedef struct Carver {
-    char *block;
-    size_t used;
-    int overflow;
-} Carver;
+typedef struct Carver { char *block; size_t used; int overflow; } Carver;
 
-static inline void *scratch_carve(Carver *c, size_t n, size_t each) {
+static inline void *scratch_carve(Carver *c, uint64_t n, size_t each) { /* n: 32 bits may not hold it */
     size_t bytes;
     void *p = c->block ? c->block + c->used : NULL;
-    if (!size_mul(n, each, &bytes) || !size_add(bytes, 63, &bytes) || !size_add(c->used, bytes & ~(size_t)63, &c->used))
+    if (n > SIZE_MAX || !size_mul((size_t)n, each, &bytes) || !size_add(bytes, 63, &bytes) ||
+        !size_add(c->used, bytes & ~(size_t)63, &c->used))
         c->overflow = 1;
     return p;
 }

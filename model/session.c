@@ -21,7 +21,7 @@ static size_t usual_batch(const Model *m) {
 
 /* Options as in force: no zeroes left. */
 static void settle(SessionOptions *o, const Model *m, int causal, int endless) {
-    if (endless) o->n_ctx = INT64_MAX;
+    if (endless) o->n_ctx = SIZE_MAX / 2;
     if (o->n_ctx == 0) o->n_ctx = (size_t)m->config.n_ctx_train;
     if (o->threads <= 0) o->threads = threads_most();
     if (o->threads > TEAM_MOST) o->threads = TEAM_MOST;
@@ -41,13 +41,14 @@ static void carve_all(Carver *k, Session *s) {
     const Config *c = &m->config;
     const SessionOptions *o = &s->options;
     Scratch *w = s->scratch;
-    size_t B = o->n_batch, heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads, F = sizeof(float);
+    uint64_t B = o->n_batch; /* B times a width may be more than 32 bits hold: scratch_carve looks */
+    size_t heads = (size_t)c->n_heads, kv_heads = (size_t)c->n_kv_heads, F = sizeof(float);
     size_t hd = (size_t)c->head_dim, vd = (size_t)c->value_dim, half = (size_t)c->rope.rotary_dim / 2;
     size_t width = larger((size_t)c->d_model, (size_t)c->d_embed);      /* of x */
     size_t widest = larger(larger(width, (size_t)c->d_ff), heads * vd); /* of what a matrix meets */
     if (c->family->carve) widest = larger(widest, c->family->carve(k, s));
-    size_t floats = scratch_packed_bytes(m->kernels, B, widest, 0);
-    size_t blocks = m->min_group ? scratch_packed_bytes(m->kernels, B, widest, m->min_group) : 0;
+    size_t floats = scratch_packed_bytes(m->kernels, 1, widest, 0);
+    size_t blocks = m->min_group ? scratch_packed_bytes(m->kernels, 1, widest, m->min_group) : 0;
     w->tokens = scratch_carve(k, B, sizeof *w->tokens);
     w->x = scratch_carve(k, B * width, F);
     w->xn = scratch_carve(k, B * width, F);
@@ -57,9 +58,9 @@ static void carve_all(Carver *k, Session *s) {
     w->v = scratch_carve(k, B * kv_heads * vd, F);
     w->gate = scratch_carve(k, B * (size_t)c->ff_rows, F);
     w->up = scratch_carve(k, c->roformer.variant ? 0 : B * (size_t)c->ff_rows, F);
-    w->head = scratch_carve(k, o->n_logits * (size_t)c->roformer.head_width, F);
-    w->packed = scratch_carve(k, larger(floats, blocks), 1);
-    s->logits = scratch_carve(k, o->n_logits * (size_t)c->vocab_size, F);
+    w->head = scratch_carve(k, o->n_logits * (uint64_t)c->roformer.head_width, F);
+    w->packed = scratch_carve(k, B * larger(floats, blocks), 1);
+    s->logits = scratch_carve(k, o->n_logits * (uint64_t)c->vocab_size, F);
     if (c->linear.form) {
         w->cos64 = scratch_carve(k, B * half, sizeof *w->cos64);
         w->sin64 = scratch_carve(k, B * half, sizeof *w->sin64);
@@ -97,7 +98,7 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
     int causal = c->mask == MASK_CAUSAL, endless = c->linear.form && causal, rc;
     settle(o, m, causal, endless);
     rope_init(&s->rope, &c->rope, 1);
-    if (!endless && o->n_ctx > ((size_t)1 << 32) / (size_t)o->threads) /* widths are below 2^29, so no product wraps */
+    if (!endless && o->n_ctx > ((uint64_t)1 << 31) / (size_t)o->threads) /* widths are below 2^29: 64 bits hold it */
         rc = base_error(err, errlen, -ENOMEM, "a context of %zu is too long for this machine; give a smaller one (-c)",
                         o->n_ctx);
     else rc = o->attention->init(s, err, errlen);

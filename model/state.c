@@ -151,14 +151,15 @@ int session_save(const Session *s, const char *path, char *err, size_t errlen) {
 
 /* What can be told without a session. */
 static int check_header(const uint8_t *data, size_t size, const char *name, char *err, size_t errlen) {
-    const double one = 1;
+    double one;
     if (size < HEADER + FOOTER || memcmp(data, "roformer", 8) != 0)
         return base_error(err, errlen, -EINVAL, "%s: is not a saved state", name);
     uint32_t version = load_u32(data + 8);
     if (version != PLAIN && version != STRETCHED)
         return base_error(err, errlen, -EINVAL, "%s: a state of version %u; this program reads versions %d and %d",
                           name, version, PLAIN, STRETCHED);
-    if (memcmp(data + 32, &one, 8) != 0)
+    memcpy(&one, data + 32, sizeof one);
+    if (one != 1)
         return base_error(err, errlen, -EINVAL, "%s: was saved on a machine with another order of bytes", name);
     if (cache_of(load_u32(data + 12)) >= 0 && load_u64(data + 24) > size / sizeof(int))
         return base_error(err, errlen, -EINVAL, "%s: the state is damaged", name);

@@ -29,9 +29,9 @@ static float *cosines(const Stretch *x, int map) { return x->tables + (size_t)(2
 static void carve(Carver *k, Stretch *x, const Session *s) {
     const Config *c = &s->model->config;
     const SessionOptions *o = &s->options;
-    size_t half = (size_t)c->rope.rotary_dim / 2, B = o->n_batch;
-    size_t threads = (size_t)o->threads, rows = B * (size_t)x->n_rows * half;
-    x->table_floats = whole_lanes(o->n_ctx) * half;
+    size_t half = (size_t)c->rope.rotary_dim / 2;
+    uint64_t threads = (uint64_t)o->threads, B = o->n_batch, rows = B * (size_t)x->n_rows * half;
+    x->table_floats = (uint64_t)whole_lanes(o->n_ctx) * half;
     x->scratch_floats = whole_lanes(segments_scratch(o->cache, c->head_dim, c->value_dim));
     x->maps = scratch_carve(k, (size_t)x->n_maps, sizeof *x->maps);
     x->tables = scratch_carve(k, (size_t)x->n_maps * 2 * x->table_floats, sizeof *x->tables);

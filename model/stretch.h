@@ -16,7 +16,7 @@ typedef struct Stretch {
                                 * many by one query's own */
     int n_rows;                /* angles of a query: one for each segment, or for each map where heads have their own */
     float *tables;             /* [n_maps, 2, table_floats]: what maps point to, cosines first */
-    size_t table_floats;       /* of all slots' groups: [groups, rotary_dim/2, KEY_LANES] */
+    uint64_t table_floats;      /* of all slots' groups: [groups, rotary_dim/2, KEY_LANES] */
     int first;                 /* the first layer whose RoPE it is */
     double middle;             /* of the context: where xpos is 1 */
     size_t filled;             /* slots whose angles are in the common maps .. */

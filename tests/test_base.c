@@ -7,6 +7,8 @@
 #include "base/threads.h"
 #include "base/paths.h"
 #include "base/utf8.h"
+#include "model/scratch.h"
+#include "program.h"
 #include "test.h"
 
 #include <errno.h>
@@ -394,6 +396,42 @@ static void test_late_threads(void) {
     team_free(&h.team);
 }
 
+/* A program of 32 bits says why it does not map a file of 3 GB; one of 64 bits maps it. Room for more than 32 bits can
+ * count is seen before it is taken. */
+static void test_narrow(void) {
+    int narrow = sizeof(size_t) == 4;
+    const char *path = test_tmp("large");
+    char err[300] = "";
+    MappedFile f;
+    FILE *file = fopen(path, "wb");
+    if (!file || ftruncate(fileno(file), (off_t)3 << 30) != 0) test_skip("the file system has no holes for 3 GB");
+    else {
+        CHECK(file_map(&f, path, err, sizeof err) == (narrow ? -EFBIG : 0));
+        CHECK(!narrow || (f.data == NULL && strstr(err, "its 3072 MB are more than a program of 32 bits can map")));
+        file_unmap(&f);
+    }
+    if (file) fclose(file);
+    remove(path);
+    Carver k = {0};
+    scratch_carve(&k, ((uint64_t)1 << 32) + 1, 1);
+    CHECK(k.overflow == narrow);
+}
+
+/* A compiler for a big-endian machine is told so; one for a little-endian machine is not. */
+static void test_byte_order(void) {
+    static const char *const compilers[] = {"s390x-linux-gnu-gcc", "powerpc64-linux-gnu-gcc", "clang --target=s390x",
+                                            "clang --target=powerpc64le"};
+    int tried = 0;
+    for (size_t i = 0; i < sizeof compilers / sizeof *compilers; i++) {
+        if (!has(compilers[i])) continue;
+        int rc = shell("echo '#include \"base/base.h\"' | %s -std=c11 -ffreestanding -iquote . -fsyntax-only -x c -",
+                       compilers[i]), little = strstr(compilers[i], "le") != NULL;
+        CHECK(little ? rc == 0 : rc != 0 && strstr(said, "big-endian machines are not supported"));
+        tried++;
+    }
+    if (!tried) test_skip("no compiler for a big-endian machine is here (Debian: clang, or gcc-s390x-linux-gnu)");
+}
+
 /* One more at a time; a size that no memory has leaves everything as it was. */
 static void arrays(void) {
     int *a = NULL;
@@ -416,6 +454,8 @@ const Test tests_base[] = {
     {"base/sizes", test_sizes},
     {"base/utf8", test_utf8},
     {"base/files", test_files},
+    {"base/narrow", test_narrow},
+    {"base/byte order", test_byte_order},
     {"base/new files", test_new_files},
     {"base/new files, read-only", test_new_files_read_only},
     {"base/new files, full disk", test_new_files_full},

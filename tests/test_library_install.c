@@ -47,7 +47,9 @@ static void installs(void) {
 
 /* The example in C, linked both ways, writes what the program writes. */
 static void example(void) {
-    const char *root = installed();
+    int narrow = sizeof(size_t) == 4;
+    if (narrow) test_skip("a library of 64 bits is installed, and this program has 32");
+    const char *root = narrow ? NULL : installed();
     if (!root) return;
     char flags[900];
     snprintf(flags, sizeof flags, "-I%s/usr/include -L%s/usr/lib -lroformer", root, root);

@@ -94,7 +94,10 @@ static void test_f16(void) {
 }
 
 static void test_bf16(void) {
-    for (unsigned h = 0; h < 65536; h++) CHECK(bits_of(bf16_to_f32((uint16_t)h)) == h * 65536u);
+    for (unsigned h = 0; h < 65536; h++) {
+        float f = bf16_to_f32((uint16_t)h); /* x86 with 32 bits returns it in a register that quiets NaN */
+        CHECK(bits_of(f) == h * 65536u || (sizeof(void *) == 4 && isnan(f) && bits_of(f) == (h | 64) * 65536u));
+    }
 }
 
 /* Decode from an address that is odd, into a buffer with a guard behind it. */

@@ -52,7 +52,7 @@ static void test_announced_sizes(void) {
     put_key_file(&f), put_array(&f, "k", META_U8, 1ull << 40), bytes_u64(&f, 0);
     CHECK(refused(&f, "longer than the file"));
     put_tensor_file(&f, 1, 1ull << 40, 0, TENSOR_F32, 0, 64);
-    CHECK(refused(&f, "past the end"));
+    CHECK(refused(&f, sizeof(size_t) > 4 ? "past the end" : "larger than any file"));
     good_llama2c(&f, 2, 1), f.data[30] = 0xff; /* a vocab_size of 16.7 million */
     CHECK(refused(&f, "bytes"));
     CHECK(setrlimit(RLIMIT_AS, &old) == 0);

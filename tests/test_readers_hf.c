@@ -34,7 +34,8 @@ static const struct { const char *header; int data; const char *expected; } tens
     {"{\"a\":" T("F32", "[2,18446744073709551614]", "0", "8") "}", 8, "no count"}, /* validation overflow */
     {"{\"a\":" T("F32", "[4503599627370496,4503599627370496]", "0", "8") "}", 8, "larger than any file"},
     {"{\"a\":" T("F32", "[4611686018427387905]", "0", "4") "}", 4, "no count"},
-    {"{\"a\":" T("F32", "[4503599627370496,1024]", "0", "8") "}", 8, "do not span"},
+    {"{\"a\":" T("F32", "[4503599627370496,1024]", "0", "8") "}", 8,
+     SIZE_MAX > UINT32_MAX ? "do not span" : "larger than any file"},
     {"{\"a\":" T("F32", "[-2]", "0", "8") "}", 8, "no count"},
     {"{\"a\":" T("F32", "[2.5]", "0", "8") "}", 8, "no count"},
     {"{\"a\":" T("F32", "[\"2\"]", "0", "8") "}", 8, "no count"},

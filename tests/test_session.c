@@ -108,7 +108,7 @@ static void exact_linear(void) {
  * 5e-7 at 2^32). The places begin within the text of one before 2^8, 2^16, 2^31 and 2^32: a position kept in less
  * breaks it in two. */
 static void far_positions(void) {
-    static const size_t borders[] = {(size_t)1 << 8, (size_t)1 << 16, (size_t)1 << 31, (size_t)1 << 32};
+    static const uint64_t borders[] = {1 << 8, 1 << 16, (uint64_t)1 << 31, (uint64_t)1 << 32};
     BuildShape linear = shape;
     static float want[MAX_VOCAB];
     linear.form = "numerator", linear.phi = "elu+1";
@@ -121,9 +121,9 @@ static void far_positions(void) {
     CHECK(model_open(&m, test_tmp("far.gguf"), NULL, err, sizeof err) == 0);
     CHECK(logits_of(want, &m, 1, 0, (const int[]){0}) == 0);
     for (int i = 0; i < N; i++) ids[i] = build_id(i);
-    for (size_t i = 0; i < sizeof borders / sizeof *borders; i++) {
+    for (size_t i = 0; i < sizeof borders / sizeof *borders && borders[i] < SIZE_MAX / 2; i++) {
         CHECK(session_init(&s, &m, NULL, err, sizeof err) == 0);
-        s.pos = borders[i] - N / 2;
+        s.pos = (size_t)borders[i] - N / 2;
         CHECK(session_eval(&s, ids, N, &logits, err, sizeof err) == 0 && s.pos == borders[i] + N - N / 2);
         for (int v = 0; v < BUILD_VOCAB; v++) NEAR(logits[v], want[v], 1e-4, 0);
         session_free(&s);
@@ -336,6 +336,10 @@ static void opening(void) {
     char err[300];
     Watched w = {0}, stopped = {.stop_at = 2};
     ModelOptions o = {.copy = 1, .progress = watch, .progress_arg = &w};
+    if (!kernels_best()->lanes) {
+        test_skip("the fastest row of this processor repacks nothing");
+        return;
+    }
     CHECK(model_open(&m, "model/tales-1m.gguf", &o, err, sizeof err) == 0);
     CHECK(w.calls > 2 && !w.backwards && w.last == m.panels_size && w.total == m.panels_size);
     model_close(&m);

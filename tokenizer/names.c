@@ -25,7 +25,7 @@ const char *tokenizer_piece(const Tokenizer *t, int id, size_t *len) {
 }
 
 int pieces_named(const Tokenizer *t, const char *text, size_t len) {
-    for (size_t i = 0, n; i < t->n; i++) {
+    for (size_t i = 0, n = 0; i < t->n; i++) {
         const char *piece = tokenizer_piece(t, (int)i, &n);
         if (n == len && memcmp(piece, text, len) == 0) return (int)i;
     }

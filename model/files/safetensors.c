@@ -113,7 +113,7 @@ static int read_span(SafetensorsFile *r, const JsonValue *entry, uint64_t *begin
 static int read_tensor(SafetensorsFile *r, const JsonValue *entry) {
     const Dtype *dtype;
     Tensor t = {0};
-    size_t values, bits;
+    size_t values;
     uint64_t begin = 0, end = 0;
     if (!weights_is_name(entry->key, entry->key_len))
         return base_error(r->err, r->errlen, -EINVAL,
@@ -124,7 +124,7 @@ static int read_tensor(SafetensorsFile *r, const JsonValue *entry) {
     if (rc == 0) rc = read_shape(r, entry, &t, &values);
     if (rc == 0) rc = read_span(r, entry, &begin, &end);
     if (rc) return rc;
-    if (!size_mul(values, (size_t)dtype->bits, &bits) || bits % 8 != 0 || bits / 8 != end - begin)
+    if (values > UINT64_MAX / (uint64_t)dtype->bits || (uint64_t)values * (uint64_t)dtype->bits != 8 * (end - begin))
         return bad_tensor(r, entry->key, "its data_offsets do not span the bytes of its dtype and shape");
     t.type = dtype->type;
     t.type_name = dtype->name;

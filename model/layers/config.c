@@ -125,7 +125,7 @@ static int64_t read_window(KeyReader *r, const Architecture *a) {
     double usual = key_is_hf(r) && !v ? (double)a->hf->window : 0;
     int asks = key_is_hf(r) && a->hf->window_by_layer && !types_of(r, a->traits);
     if (asks && key_said(r, "use_sliding_window") != 1) return 0;
-    return key_int(r, "attention.sliding_window", "sliding_window", usual, 0, 1e15);
+    return key_int(r, "attention.sliding_window", "sliding_window", usual, 0, MOST_COUNTED);
 }
 
 static void read_kinds(KeyReader *r, Config *c, const Architecture *a) {

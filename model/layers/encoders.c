@@ -114,7 +114,7 @@ static void modern(KeyReader *r, Config *c) {
     RoformerConfig *f = &c->roformer;
     if (key_is_hf(r)) snprintf(word, sizeof word, "cls");
     c->norm_eps = (float)key_number(r, NULL, "norm_eps", (double)c->norm_eps);
-    if (key_is_hf(r)) c->window = key_int(r, NULL, "local_attention", 128, 0, 1e15);
+    if (key_is_hf(r)) c->window = key_int(r, NULL, "local_attention", 128, 0, MOST_COUNTED);
     c->window /= 2; /* on either side */
     key_word(r, "classifier.pooling", "classifier_pooling", word, sizeof word);
     f->reads = strcmp(word, "mean") == 0 ? CLASSIFIER_READS_MEAN : CLASSIFIER_READS_FIRST;

@@ -11,7 +11,7 @@ size_t layers_carve(Carver *k, Session *s) {
     const Model *m = s->model;
     const Config *c = &m->config;
     const Decoder *x = c->decoder;
-    size_t B = s->options.n_batch, F = sizeof(float), d = (size_t)c->d_model,
+    uint64_t B = s->options.n_batch, F = sizeof(float), d = (size_t)c->d_model,
            q = (size_t)c->n_heads * (size_t)c->head_dim, gated = x->traits->gated_output ? q : 0,
            half = (size_t)x->local.rotary_dim / 2, E = (size_t)x->n_experts,
            used = E ? (size_t)x->n_used : 0, S = B * used, ff = (size_t)x->d_expert, values = layer_size(c, 'Z'),

@@ -13,16 +13,16 @@ enum { MAX_PROBES = 512 };
 
 /* ---- the table of merges ---- */
 
-static size_t hash_pair(uint32_t left, uint32_t right) {
+static uint64_t hash_pair(uint32_t left, uint32_t right) {
     uint64_t h = ((uint64_t)left << 32 | right) * 0x9e3779b97f4a7c15u;
     h = (h ^ h >> 32) * 0xd6e8feb86659fd93u;
-    return (size_t)(h ^ h >> 32);
+    return h ^ h >> 32;
 }
 
 /* Most pairs join to nothing: a table of bits, small enough to stay in the cache, knows most of those. */
 enum { SEEN_BITS = 20 };
 
-static size_t seen_bit(size_t hash) { return hash >> 40 & (((size_t)1 << SEEN_BITS) - 1); }
+static size_t seen_bit(uint64_t hash) { return hash >> 40 & (((size_t)1 << SEEN_BITS) - 1); }
 
 static int set_slots(Bpe *b, size_t size) {
     MergeSlot *old = b->slots, *slots = calloc(size, sizeof *slots);
@@ -105,7 +105,8 @@ int bpe_refuse(const Tokenizer *t, int rc, uint32_t rank, char *err, size_t errl
 
 /* The merge of two pieces, or NULL. */
 static const MergeSlot *merge_of(const Bpe *b, int left, int right) {
-    size_t h = hash_pair((uint32_t)left, (uint32_t)right), bit = seen_bit(h);
+    uint64_t h = hash_pair((uint32_t)left, (uint32_t)right);
+    size_t bit = seen_bit(h);
     if (!(b->seen[bit >> 3] >> (bit & 7) & 1)) return NULL;
     for (size_t i = h & b->mask;; i = (i + 1) & b->mask) {
         const MergeSlot *s = &b->slots[i];
