@@ -300,7 +300,7 @@ static void on_bus_error(int sig) {
 }
 
 static void install_signals(void) {
-    hear_interrupts(SA_RESETHAND); /* a second Ctrl-C ends at once */
+    hear_interrupts((int)SA_RESETHAND); /* a second Ctrl-C ends at once */
     signal_catch(SIGBUS, on_bus_error, 0);
     signal_catch(SIGPIPE, SIG_IGN, 0);
     signal_catch(SIGXFSZ, SIG_IGN, 0); /* a file that grows beyond its limit is a failed write */

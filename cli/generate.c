@@ -189,8 +189,8 @@ static int check_prompt(const Generation *g, const Args *a, size_t limit, size_t
 
 /* A session with room for the prompt's g->n_prompt ids and what may come behind them. An exit code. */
 int generate_make_room(Generation *g, const Args *a) {
-    size_t limit = generate_new_tokens(g, a), wanted = g->n_prompt + (limit ? limit - 1 : 0);
-    if (limit > SIZE_MAX / 2) wanted = SIZE_MAX;
+    size_t limit = generate_new_tokens(g, a);
+    size_t wanted = limit > SIZE_MAX / 2 ? SIZE_MAX : g->n_prompt + (limit ? limit - 1 : 0);
     size_t trained = (size_t)g->e.model.config.n_ctx_train, most = a->context.n ? (size_t)a->context.n : trained;
     int endless = g->e.model.config.linear.form || a->context.shift;
     if (!a->sampling.n_given && !a->sampling.max_given && !endless && wanted > most) wanted = most;
