@@ -136,7 +136,7 @@ static size_t peak_memory(void) {
     unsigned long long kb = 0;
     FILE *f = fopen("/proc/self/status", "r");
     while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "VmHWM: %llu", &kb) == 1) break;
+        if (strncmp(line, "VmHWM:", 6) == 0) kb = strtoull(line + 6, NULL, 10);
     if (f) fclose(f);
     if (kb) return (size_t)kb * 1024;
     struct rusage usage;

@@ -122,7 +122,8 @@ static void vertical(LineEditor *e, int by) {
 /* ---- keys ---- */
 
 static void sequence(LineEditor *e, unsigned char final) {
-    int number = atoi(e->seq), far = strstr(e->seq, ";5") || strstr(e->seq, ";3");
+    long number = strtol(e->seq, NULL, 10);
+    int far = strstr(e->seq, ";5") || strstr(e->seq, ";3");
     if (final == '~' && (number == 200 || number == 201)) e->pasting = number == 200;
     else if (e->pasting) return; /* no key, but a part of what is pasted */
     else if (final == 'A') vertical(e, -1);

@@ -17,11 +17,11 @@ int main(int argc, char **argv) {
         return 2;
     }
     size_t n = (size_t)strtoul(argv[2], NULL, 10);
-    int *ids = malloc((n + 1) * sizeof *ids), repeats = atoi(argv[4]);
+    int *ids = malloc((n + 1) * sizeof *ids), repeats = (int)strtol(argv[4], NULL, 10);
     for (size_t i = 0; ids && i < n; i++) ids[i] = (int)(i * 7919 % 1000);
     EncoderText text = {.ids = ids, .n = n};
-    int rc = model_open(&m, argv[1], NULL, err, sizeof err);
-    if (rc == 0) rc = session_init(&s, &m, &(SessionOptions){.n_ctx = n, .threads = atoi(argv[3])}, err, sizeof err);
+    int rc = model_open(&m, argv[1], NULL, err, sizeof err), threads = (int)strtol(argv[3], NULL, 10);
+    if (rc == 0) rc = session_init(&s, &m, &(SessionOptions){.n_ctx = n, .threads = threads}, err, sizeof err);
     for (int i = 0; rc == 0 && i <= repeats; i++) {
         double t0 = clock_seconds();
         rc = encoder_read(&s, &text, 1, err, sizeof err);

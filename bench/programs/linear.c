@@ -34,7 +34,8 @@ static double memory_free(void) {
     char line[200];
     double kb = 4e6;
     FILE *f = fopen("/proc/meminfo", "r");
-    while (f && fgets(line, sizeof line, f)) sscanf(line, "MemAvailable: %lf", &kb);
+    while (f && fgets(line, sizeof line, f))
+        if (strncmp(line, "MemAvailable:", 13) == 0) kb = strtod(line + 13, NULL);
     if (f) fclose(f);
     return kb * 1e3;
 }
@@ -84,7 +85,7 @@ static void context_row(const char *shape, const char *path, int linear, size_t 
     pretend_read(&s, n);
     for (int i = -2; i < STEPS; i++) {
         double t0 = clock_seconds();
-        session_eval(&s, &(int){id_at((size_t)(i + 2))}, 1, &logits, err, sizeof err);
+        session_eval(&s, &(int){id_at((size_t)i + 2)}, 1, &logits, err, sizeof err);
         if (i >= 0) t[i] = clock_seconds() - t0;
     }
     printf("%s,%s,%zu,%.2f,%.3f\n", shape, linear ? "linear" : "softmax", n, 1 / spread_of(t, STEPS).median,

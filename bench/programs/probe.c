@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
     double read[3][ROUNDS], write[3][ROUNDS];
     Model m;
     if (argc < 2) return fprintf(stderr, "usage: bench-probe MODEL [THREADS]\n"), 2;
-    int rc = model_open(&m, argv[1], NULL, err, sizeof err), threads = argc > 2 ? atoi(argv[2]) : 0;
+    int rc = model_open(&m, argv[1], NULL, err, sizeof err), threads = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 0;
     for (int i = 0; i < PROMPT + WRITTEN && rc == 0; i++) ids[i] = i * 7919 % m.config.vocab_size;
     for (int k = 0; k < 3 * ROUNDS && rc == 0; k++) {
         Probe p;

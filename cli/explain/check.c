@@ -16,7 +16,7 @@
 static int compare(const Trace *a, const Trace *b, double *weights, double *keys) {
     const Config *c = &a->model->config;
     size_t n = a->n, width = (size_t)c->n_kv_heads * (size_t)c->head_dim;
-    double *wa = calloc(n * n, sizeof *wa), *wb = calloc(n * n, sizeof *wb);
+    double *wa = calloc(n, n * sizeof *wa), *wb = calloc(n, n * sizeof *wb);
     *weights = *keys = 0;
     for (int l = a->first; wa && wb && l < a->first + a->n_layers; l++)
         for (int h = 0; h < c->n_heads; h++) {

@@ -44,7 +44,7 @@ int explain_sheet(Explain *x, const Sheet *want) {
     size_t n = t->n, side = n < SHEET_MOST ? n : SHEET_MOST, layers = (size_t)t->n_layers, k = want->n_traces;
     size_t heads = want->head < 0 ? (size_t)c->n_heads : 1, columns = heads * k,
            first = want->head < 0 ? 0 : (size_t)want->head;
-    double *weights = calloc(n * n, sizeof *weights), *cells = calloc(layers * columns * side * side, sizeof *cells);
+    double *weights = calloc(n, n * sizeof *weights), *cells = calloc(layers * columns * side * side, sizeof *cells);
     char(*names)[40] = calloc(layers + columns, sizeof *names), about[400];
     const char **shown = calloc(layers + columns, sizeof *shown);
     int code = weights && cells && names && shown ? 0 : fail("out of memory");
@@ -86,7 +86,7 @@ int explain_sheet(Explain *x, const Sheet *want) {
 static int one(Explain *x, const Place *p) {
     const Config *c = &x->e.model.config;
     size_t n = x->t.n, side = n < HEAT_MOST ? n : HEAT_MOST;
-    double *weights = calloc(n * n, sizeof *weights), *cells = calloc(side * side, sizeof *cells);
+    double *weights = calloc(n, n * sizeof *weights), *cells = calloc(side * side, sizeof *cells);
     char title[100], about[400];
     int code = weights && cells ? 0 : fail("out of memory");
     if (code == 0) {
@@ -117,7 +117,7 @@ static int one(Explain *x, const Place *p) {
 static void print_csv(const Explain *x, const Trace *t, const Place *p, int all, const char *rope) {
     const Config *c = &x->e.model.config;
     size_t n = t->n;
-    double *weights = calloc(n * n, sizeof *weights);
+    double *weights = calloc(n, n * sizeof *weights);
     if (!weights) out.broken = ENOMEM;
     for (int l = t->first; weights && l < t->first + t->n_layers; l++)
         for (int h = 0; h < c->n_heads; h++) {
@@ -160,7 +160,7 @@ static const char *row_sums(const Config *c) {
 }
 
 static void print_extremes(const Trace *t, const Place *p, int all) {
-    double *weights = calloc(t->n * t->n, sizeof *weights), most = -INFINITY, least = INFINITY;
+    double *weights = calloc(t->n, t->n * sizeof *weights), most = -INFINITY, least = INFINITY;
     int at[2][2] = {{0}};
     if (!weights) out.broken = ENOMEM;
     for (int l = t->first; weights && l < t->first + t->n_layers; l++)
@@ -285,7 +285,7 @@ int explain_heads(Args *a) {
     if (code == 0) code = explain_square(&x);
     if (code == 0) code = explain_trace(&x, NULL, NULL, 0);
     size_t heads = (size_t)x.e.model.config.n_heads, all = code == 0 ? (size_t)x.t.n_layers * heads : 0;
-    if (code == 0 && (!(weights = calloc(x.n * x.n, sizeof *weights)) || !(kinds = calloc(all, sizeof *kinds))))
+    if (code == 0 && (!(weights = calloc(x.n, x.n * sizeof *weights)) || !(kinds = calloc(all, sizeof *kinds))))
         code = fail("out of memory");
     for (; code == 0 && n < all; n++)
         head_kind(&kinds[n], &x.t, x.t.first + (int)(n / heads), (int)(n % heads), begin, period, weights);

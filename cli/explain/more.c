@@ -169,7 +169,7 @@ int explain_state(Args *a) {
     if (code == 0) a->explain.layer = p.layer;
     if (code == 0) code = explain_trace(&x, NULL, NULL, 0);
     Filling *f = code == 0 ? calloc(x.n, sizeof *f) : NULL;
-    double *weights = code == 0 ? calloc(x.n * x.n, sizeof *weights) : NULL;
+    double *weights = code == 0 ? calloc(x.n, x.n * sizeof *weights) : NULL;
     if (code == 0 && (!f || !weights)) code = fail("out of memory");
     if (code == 0 && filling_of(f, &x.t, p.layer, weights, x.e.err, sizeof x.e.err)) code = fail("%s", x.e.err);
     if (code == 0) code = draw_state(&x, f, p.layer);

@@ -125,7 +125,7 @@ int rope_relatively(Args *a) {
     if (code == 0) code = take_vectors(&x, &v);
     size_t n = code ? 0 : lesson_positions(&x, 12);
     if (code == 0 && n > 200) code = usage("--positions: at most 200 here");
-    double *scores = code ? NULL : calloc(n * n, sizeof *scores), *plain = code ? NULL : calloc(n * n, sizeof *plain);
+    double *scores = code ? NULL : calloc(n, n * sizeof *scores), *plain = code ? NULL : calloc(n, n * sizeof *plain);
     if (code == 0 && (!scores || !plain)) code = fail("out of memory");
     if (code == 0) {
         char about[300];

@@ -56,7 +56,7 @@ static int replace(const Normalizer *z, const char *s, size_t n, size_t limit, T
         else if (z->from.n) {
             const char *p = s + i;
             while ((p = memchr(p, z->from.p[0], n - (size_t)(p - s))) && n - (size_t)(p - s) >= z->from.n &&
-                   memcmp(p, z->from.p, z->from.n)) p++;
+                   memcmp(p, z->from.p, z->from.n) != 0) p++;
             hit = p && n - (size_t)(p - s) >= z->from.n ? p : NULL;
             begin = hit ? (size_t)(hit - s) : 0, end = begin + z->from.n;
         }
