@@ -61,6 +61,11 @@ void sampler_more_free(SamplerMore *m) {
     m->z = NULL;
 }
 
+size_t sampler_looks_back(const SamplerOptions *o) {
+    size_t dry = o->more && o->more->z ? o->more->dry_window : 0;
+    return o->window > dry ? o->window : dry;
+}
+
 void sampler_more_bias(Sampler *s) {
     const SamplerMore *m = s->options.more;
     for (size_t i = 0; i < m->n_biases; i++) s->probs[m->biases[i].id] += m->biases[i].bias;

@@ -37,6 +37,9 @@ typedef struct SamplerMore {
 int sampler_more_init(SamplerMore *m, size_t vocab_size, char *err, size_t errlen);
 void sampler_more_free(SamplerMore *m); /* what init took; accepts a zeroed struct */
 
+/* Of the ids so far the last so many count for what is drawn next. */
+size_t sampler_looks_back(const SamplerOptions *o);
+
 /* Where a generator is to begin for seed: llama2.c's text is at stake with its own links alone, so seed itself; else
  * scrambled, for the first draws of adjacent seeds are alike there (their correlation is 0.2). */
 uint64_t sampler_seed(const SamplerOptions *o, uint64_t seed);

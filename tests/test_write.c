@@ -1,5 +1,6 @@
 /* tests/test_write.c - text_write as a library call, on the compiled-in model: the program's text, each piece once, and
  * every reason to end. */
+#include "model/sampler_more.h"
 #include "program.h"
 #include "test.h"
 #include "text/open.h"
@@ -20,6 +21,7 @@ typedef struct {
     TextStops stops;
     char text[4000], err[200];
     size_t n, pieces, most; /* most: pieces after which it is enough */
+    SamplerOptions options; /* window 0: greedy, with a window of 4 */
 } Writing;
 
 static int take(void *arg, const char *text, size_t n) {
@@ -34,6 +36,7 @@ static int take(void *arg, const char *text, size_t n) {
 /* Greedy from the prompt, in a session of n_ctx positions, until w says so. */
 static int write_text(Writing *t, size_t n_ctx) {
     const SamplerOptions greedy = {.top_p = 1, .repetition_penalty = 1, .window = 4};
+    const SamplerOptions *how = t->options.window ? &t->options : &greedy;
     const float *logits;
     int *ids, rc;
     size_t n;
@@ -42,7 +45,7 @@ static int write_text(Writing *t, size_t n_ctx) {
     CHECK(vocabulary_open(&t->tokenizer, &t->model.weights, NULL, 0, NULL, t->err, sizeof t->err) == 0);
     SessionOptions so = {.n_ctx = n_ctx, .threads = 1, .n_logits = 1};
     CHECK(session_init(&t->session, &t->model, &so, t->err, sizeof t->err) == 0);
-    CHECK(sampler_init(&t->sampler, (size_t)t->model.config.vocab_size, &greedy, t->err, sizeof t->err) == 0);
+    CHECK(sampler_init(&t->sampler, (size_t)t->model.config.vocab_size, how, t->err, sizeof t->err) == 0);
     CHECK(tokenizer_encode(t->tokenizer, prompt, strlen(prompt), ENCODE_BOS, &ids, &n, t->err, sizeof t->err) == 0);
     CHECK(session_eval(&t->session, ids, n, &logits, t->err, sizeof t->err) == 0);
     t->w.session = &t->session, t->w.tokenizer = t->tokenizer, t->w.sampler = &t->sampler;
@@ -74,6 +77,22 @@ static void same_as_program(void) {
     CHECK(u.w.n_ids <= 16 + 8); /* a window of 4 needs no more */
     done(&t);
     done(&u);
+}
+
+/* Ids that nobody asked to keep stay as long as DRY looks back on them, and no longer. */
+static void long_memory(void) {
+    static const SamplerOptions none = {.top_p = 1, .repetition_penalty = 1, .window = 4};
+    Writing t = {.w = {.keep_ids = 1, .limit = 200, .ignore_eos = 1}}, u = t, v = t;
+    SamplerMore more = {.dry_multiplier = 2, .dry_base = 2, .dry_allowed = 1, .dry_window = 40};
+    u.w.keep_ids = v.w.keep_ids = 0;
+    t.options = u.options = v.options = none;
+    CHECK(sampler_more_init(&more, 1024, t.err, sizeof t.err) == 0);
+    t.options.more = u.options.more = &more;
+    CHECK(write_text(&t, 256) == 0 && write_text(&u, 256) == 0 && write_text(&v, 256) == 0);
+    CHECK(t.w.n_new == 200 && strcmp(u.text, t.text) == 0 && strcmp(v.text, t.text) != 0);
+    CHECK(t.w.n_ids > 200 && u.w.n_ids < 160 && v.w.n_ids <= 16 + 8);
+    done(&t), done(&u), done(&v);
+    sampler_more_free(&more);
 }
 
 /* A stop text that begins in one piece and ends in a later one: the text before it, and no byte of it. */
@@ -147,5 +166,6 @@ const Test tests_write[] = {
     {"write/stop texts", stops},
     {"write/what is held comes at the end", held},
     {"write/every other end", other_ends},
+    {"write/DRY's memory", long_memory},
     {"write/control pieces that are text", shown},
     {0}};

@@ -3,6 +3,7 @@
 
 #include "ahead.h"
 #include "base/base.h"
+#include "model/sampler_more.h"
 #include "tokenizer/inspect.h"
 
 #include <errno.h>
@@ -16,8 +17,8 @@ void text_writer_free(TextWriter *w) {
 }
 
 static int keep(TextWriter *w, int id) {
-    size_t recent = w->sampler->options.window;
-    if (w->n_ids == w->cap_ids && !w->keep_ids && w->n_ids >= 2 * recent) { /* a text without end takes no memory */
+    size_t recent = sampler_looks_back(&w->sampler->options);
+    if (w->n_ids == w->cap_ids && !w->keep_ids && w->n_ids / 2 >= recent) { /* a text without end takes no memory */
         if (recent) memmove(w->ids, w->ids + w->n_ids - recent, recent * sizeof *w->ids);
         w->n_ids = recent;
     }

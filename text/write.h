@@ -48,7 +48,7 @@ typedef struct {
     struct Ahead *ahead; /* several ids a read (ahead.h); NULL: one. The text is the same */
 
     /* Both's: the text so far, for the sampler's penalties. Give the prompt's ids, malloc'ed: the writer's then. */
-    int *ids; /* [n_ids], room for cap_ids; where keep_ids is 0 only the sampler's window stays */
+    int *ids; /* [n_ids], room for cap_ids; where keep_ids is 0 only what the sampler looks back on stays */
     size_t n_ids, cap_ids;
     int keep_ids; /* 1 where ahead is given */
     TokenStream stream; /* {.begun = 1} behind a prompt */
