@@ -171,7 +171,8 @@ ROFORMER_API int roformer_session_load(RoformerSession *session, const char *pat
 
 typedef struct { int id; float bias; } RoformerBias; /* -INFINITY: never drawn */
 
-/* The links of the chain, in order; 0, NULL: off. All zeroes is greedy: always the most probable. */
+/* The links of the chain, in order; 0, NULL: off. All zeroes is greedy: always the most probable. A session of linear
+ * attention, whose text has no end, remembers its last 1,048,576 ids for them. */
 typedef struct {
     size_t size;
     const RoformerBias *biases;   /* [n_biases], added to logits */

@@ -19,11 +19,14 @@ struct RoformerSession {
     Session session;
     const float *logits; /* behind the last id read, where somebody wanted them; else NULL */
     /* The text so far, for penalties: read, and behind it at most one id that was drawn and is not read yet (owes). A
-     * state of linear attention holds no ids, so after loading one it begins there. */
+     * state of linear attention holds no ids, so after loading one it begins there; and of a text without end, which
+     * is to take no memory, its last `kept` ids stay (all: SIZE_MAX), more than DRY ever looks back on. */
     int *ids;
-    size_t n_ids, cap_ids;
+    size_t n_ids, cap_ids, kept;
     int owes;
 };
+
+enum { LIBRARY_DRY_MOST = 1 << 20 }; /* ids that DRY looks back on, at most */
 
 /* A caller's options (NULL: none) of whatever version into ours [n], zeroed where it has no such field. 0, or -EINVAL
  * and a line: a size that cannot be, or a field that is set and not known here. */

@@ -38,6 +38,7 @@ int roformer_session_new(RoformerSession **session, const RoformerModel *m, cons
     RoformerSession *s = calloc(1, sizeof *s);
     if (!s) return base_error(err, errlen, -ENOMEM, "out of memory");
     s->model = m;
+    s->kept = roformer_number(m, ROFORMER_IS_LINEAR) == 1 ? LIBRARY_DRY_MOST : SIZE_MAX;
     SessionOptions so = {.n_ctx = o.n_ctx ? o.n_ctx : trained < USUAL_CONTEXT ? trained : USUAL_CONTEXT,
                          .threads = o.threads, .n_batch = o.n_batch, .cache = cache, .n_logits = ROWS,
                          .progress = o.progress, .progress_arg = o.progress_arg};
@@ -57,8 +58,12 @@ void roformer_session_free(RoformerSession *s) {
 
 /* ---- reading ---- */
 
-/* The first n of the text's ids stay; ids [more] come behind them. 0 or -ENOMEM and a line. */
+/* The first n of the text's ids stay, or the last of these; ids [more] come behind them. 0 or -ENOMEM and a line. */
 static int remember(RoformerSession *s, size_t n, const int *ids, size_t more, char *err, size_t errlen) {
+    if (n + more > s->cap_ids && n / 3 >= s->kept / 2) {
+        memmove(s->ids, s->ids + n - s->kept, s->kept * sizeof *s->ids);
+        s->n_ids = n = s->kept;
+    }
     if (array_reserve(&s->ids, &s->cap_ids, n + more, sizeof *s->ids))
         return base_error(err, errlen, -ENOMEM, "out of memory");
     if (more) memcpy(s->ids + n, ids, more * sizeof *ids);
@@ -86,14 +91,14 @@ typedef void Each(void *arg, size_t i, const float *logits);
 static int read_ids(RoformerSession *s, const int *ids, size_t n, int wants_logits, Each *each, void *arg, char *err,
                     size_t errlen) {
     int whole = reads_whole(s);
-    size_t from = whole ? 0 : s->n_ids, before = whole ? 0 : s->session.pos;
-    int rc = remember(s, from, ids, n, err, errlen);
+    size_t before = whole ? 0 : s->session.pos;
+    int rc = remember(s, whole ? 0 : s->n_ids, ids, n, err, errlen);
     s->logits = NULL;
     if (rc) return rc;
     if (whole) rc = read_whole(s, ids, n, wants_logits, err, errlen);
     else if (each) rc = session_eval_each(&s->session, ids, n, each, arg, err, errlen);
     else rc = session_eval(&s->session, ids, n, wants_logits ? &s->logits : NULL, err, errlen);
-    if (rc) s->n_ids = from + (s->session.pos - before); /* progress stops between batches */
+    if (rc) s->n_ids -= n - (s->session.pos - before); /* progress stops between batches */
     else if (whole && each) encoder_logits_each(&s->session, 0, n, each, arg);
     else if (whole && wants_logits) s->logits = encoder_logits(&s->session, n - 1);
     else if (each) s->logits = s->session.logits;

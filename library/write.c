@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_NEW = 256, USUAL_WINDOW = 64, DRY_WINDOW_MOST = 1 << 20 };
+enum { USUAL_NEW = 256, USUAL_WINDOW = 64 };
 
 struct RoformerSampler {
     Sampler sampler;
@@ -29,7 +29,7 @@ static int take_more(RoformerSampler *s, const RoformerModel *m, const RoformerS
                             .dry_multiplier = o->dry_multiplier,
                             .dry_base = o->dry_base != 0 ? o->dry_base : 1.75f,
                             .dry_allowed = o->dry_allowed ? o->dry_allowed : 2,
-                            .dry_window = window && window < DRY_WINDOW_MOST ? window : DRY_WINDOW_MOST,
+                            .dry_window = window && window < LIBRARY_DRY_MOST ? window : LIBRARY_DRY_MOST,
                             .xtc_probability = o->xtc_probability,
                             .xtc_threshold = o->xtc_threshold != 0 ? o->xtc_threshold : 0.1f};
     if (o->n_biases && !(s->biases = calloc(o->n_biases, sizeof *s->biases)))
@@ -109,7 +109,7 @@ static int write_on(RoformerSession *s, RoformerSampler *sampler, int begun, con
     TextWriter w = {.session = &s->session, .tokenizer = s->model->tokenizer, .sampler = &sampler->sampler,
                     .limit = o->max_tokens ? o->max_tokens : USUAL_NEW, .ignore_eos = o->ignore_eos,
                     .piece = text_stops_piece, .arg = &stops, .ids = s->ids, .n_ids = s->n_ids, .cap_ids = s->cap_ids,
-                    .keep_ids = 1, .stream = {.begun = begun, .tight = 1}};
+                    .keep_ids = s->kept == SIZE_MAX, .keep_least = s->kept, .stream = {.begun = begun, .tight = 1}};
     for (size_t i = 0; i < o->n_stops; i++) stops.texts[i] = o->stops[i];
     size_t before = s->session.pos;
     int rc = text_write(&w, s->logits, err, errlen);

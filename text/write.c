@@ -18,6 +18,7 @@ void text_writer_free(TextWriter *w) {
 
 static int keep(TextWriter *w, int id) {
     size_t recent = sampler_looks_back(&w->sampler->options);
+    if (recent < w->keep_least) recent = w->keep_least;
     if (w->n_ids == w->cap_ids && !w->keep_ids && w->n_ids / 2 >= recent) { /* a text without end takes no memory */
         if (recent) memmove(w->ids, w->ids + w->n_ids - recent, recent * sizeof *w->ids);
         w->n_ids = recent;

@@ -51,6 +51,7 @@ typedef struct {
     int *ids; /* [n_ids], room for cap_ids; where keep_ids is 0 only what the sampler looks back on stays */
     size_t n_ids, cap_ids;
     int keep_ids; /* 1 where ahead is given */
+    size_t keep_least; /* where keep_ids is 0 so many of the last stay, whatever the sampler needs */
     TokenStream stream; /* {.begun = 1} behind a prompt */
 
     /* The writer's. */
