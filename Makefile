@@ -238,17 +238,32 @@ $(B)/faults: $(CLI) $(TOOLS) $(LIB) $(FAULTS) $(B)/flags
 faults: $(B)/run $(PROGRAMS:%=$(B)/%) $(B)/test $(B)/faults ## fail each allocation, read and write once, in all that the program does
 	@FAULTS=$${FAULTS:-$$(date +%s)} $(B)/test faults/ $(B)/run
 
-test: $(B)/run $(B)/core $(PROGRAMS:%=$(B)/%) $(B)/test $(FAULTY) ## run the tests; F=rope runs those whose name holds "rope"
+# Jobs of all kinds with threads that are held up: threads.c once more with delayed.h in front, and calls of teams to points.c.
+TEAM    := team_init team_free team_run team_share team_take team_wait team_member thread_seconds
+HELD_UP := $(patsubst %.c,$(B)/%.o,$(wildcard tests/delays/*.c)) $(addprefix $(B)/tests/,build.o train_kit.o delays/threads.o)
+DELAYED := $(if $(findstring linux,$(TARGET)),$(B)/delays)
+$(B)/tests/delays/threads.o: base/threads.c tests/delays/delayed.h $(B)/flags
+	@mkdir -p $(@D)
+	@$(if $(V),,echo "cc $<, delayed")
+	$(Q)$(CC) $(ALL_CFLAGS) -include tests/delays/delayed.h -c $< -o $@
+$(B)/delays: $(filter-out $(B)/base/threads.o,$(LIB)) $(TOOLS) $(HELD_UP) $(B)/flags
+	$(Q)$(LINK) $(filter %.o,$^) $(TEAM:%=-Wl,--wrap=%) $(LDFLAGS) -lm -o $@
+
+delays: $(B)/run $(B)/test $(B)/delays ## hold threads up at random wherever they wait, ROUNDS times (default 10000): the same bits
+	@DELAYS="$${DELAYS:--v -s $$(date +%s) -r $(or $(ROUNDS),10000)}" $(B)/test delays/ $(B)/run
+
+test: $(B)/run $(B)/core $(PROGRAMS:%=$(B)/%) $(B)/test $(FAULTY) $(DELAYED) ## run the tests; F=rope runs those whose name holds "rope"
 	@$(B)/test "$(F)" $(B)/run
 
 san: ## build with AddressSanitizer and UBSan in build/san and run the tests
 	@$(MAKE) --no-print-directory FLAVOUR=san test
 
-# Of what threads share; without ../shared/data, whose trained models would take hours.
+# Of what threads share; without ../shared/data, whose trained models would take hours. Then each job of tests/delays with 3 threads.
 TSAN_TESTS := base/teams session/ several/bits several/stretched attention/ linear/ roformer/ stretch/ library/threads
 tsan: ## build with ThreadSanitizer in build/tsan and run the tests of what threads share
-	@$(MAKE) --no-print-directory FLAVOUR=tsan build/tsan/test build/tsan/run
+	@$(MAKE) --no-print-directory FLAVOUR=tsan build/tsan/test build/tsan/run build/tsan/delays
 	@for tests in $(TSAN_TESTS); do ROFORMER_DATA=/nowhere build/tsan/test $$tests build/tsan/run || exit 1; done
+	@DELAYS="-a -t 3" build/tsan/test delays/ build/tsan/run
 
 # Not for the kernel rows (COVERAGE, above): they wrap and narrow lane by lane, and clang takes minutes for them.
 INTEGERS := -fsanitize=integer,implicit-conversion -fno-sanitize=unsigned-shift-base -fno-sanitize-recover=all -fsanitize-ignorelist=tests/integers.txt
@@ -331,5 +346,5 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: all lib install-lib uninstall-lib core-lines test faults san san-int tsan tidy analyze valgrind m32 arm64 debug bench bench-linear book reproducible lint fuzz coverage install uninstall dist clean help FORCE
+.PHONY: all lib install-lib uninstall-lib core-lines test faults delays san san-int tsan tidy analyze valgrind m32 arm64 debug bench bench-linear book reproducible lint fuzz coverage install uninstall dist clean help FORCE
 -include $(shell find $(B) -name "*.d" 2>/dev/null)
