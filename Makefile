@@ -252,7 +252,15 @@ $(B)/delays: $(filter-out $(B)/base/threads.o,$(LIB)) $(TOOLS) $(HELD_UP) $(B)/f
 delays: $(B)/run $(B)/test $(B)/delays ## hold threads up at random wherever they wait, ROUNDS times (default 10000): the same bits
 	@DELAYS="$${DELAYS:--v -s $$(date +%s) -r $(or $(ROUNDS),10000)}" $(B)/test delays/ $(B)/run
 
-test: $(B)/run $(B)/core $(PROGRAMS:%=$(B)/%) $(B)/test $(FAULTY) $(DELAYED) ## run the tests; F=rope runs those whose name holds "rope"
+# A process that goes on for long.
+SOAK := $(patsubst %.c,$(B)/%.o,$(wildcard tests/soak/*.c) $(wildcard library/*.c)) $(B)/tests/build.o
+$(B)/soak: $(LIB) $(SOAK) $(B)/flags
+	$(Q)$(LINK) $(filter %.o,$^) $(LDFLAGS) -lm -o $@
+
+soak: $(B)/run $(B)/test $(B)/soak ## a chat of 10,000 turns, 10^7 tokens, 1,000 opens: nothing grows, the same bits at the end
+	@SOAK=1 $(B)/test soak/ $(B)/run
+
+test: $(B)/run $(B)/core $(PROGRAMS:%=$(B)/%) $(B)/test $(B)/soak $(FAULTY) $(DELAYED) ## run the tests; F=rope runs those whose name holds "rope"
 	@$(B)/test "$(F)" $(B)/run
 
 san: ## build with AddressSanitizer and UBSan in build/san and run the tests
@@ -346,5 +354,5 @@ clean: ## remove what was built
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
 
-.PHONY: all lib install-lib uninstall-lib core-lines test faults delays san san-int tsan tidy analyze valgrind m32 arm64 debug bench bench-linear book reproducible lint fuzz coverage install uninstall dist clean help FORCE
+.PHONY: all lib install-lib uninstall-lib core-lines test faults soak delays san san-int tsan tidy analyze valgrind m32 arm64 debug bench bench-linear book reproducible lint fuzz coverage install uninstall dist clean help FORCE
 -include $(shell find $(B) -name "*.d" 2>/dev/null)
