@@ -51,7 +51,7 @@ int sampler_more_init(SamplerMore *m, size_t vocab_size, char *err, size_t errle
     }
     if (m->n_breakers) qsort(m->breakers, m->n_breakers, sizeof *m->breakers, by_head);
     if (m->dry_multiplier == 0 || m->dry_window == 0) return 0;
-    if (!(m->z = calloc(m->dry_window, sizeof *m->z)))
+    if (m->dry_window > SIZE_MAX / sizeof *m->z || !(m->z = calloc(m->dry_window, sizeof *m->z)))
         return base_error(err, errlen, -ENOMEM, "out of memory for a DRY window of %zu", m->dry_window);
     return 0;
 }

@@ -67,8 +67,8 @@ static void opens(void) {
     soak(fmt, small_model("linear.gguf", "elu+1"), few, many);
     build_gguf(test_tmp("q8_0.gguf"), &wide, TENSOR_Q8_0);
     soak(fmt, test_tmp("q8_0.gguf"), few, many);
-    build_hf(test_tmp("hf"), &tiny, TENSOR_BF16, 2);
-    soak(fmt, test_tmp("hf"), few, many);
+    build_hf(test_tmp("soak-hf"), &tiny, TENSOR_BF16, 2);
+    soak(fmt, test_tmp("soak-hf"), few, many);
     for (int i = 0; i < 3; i++) {
         char folder[8], path[600];
         snprintf(folder, sizeof folder, "v%d", i);
