@@ -17,7 +17,8 @@ TARGET  := $(patsubst x86_64%,$(if $(filter -m32,$(CC)),i686,x86_64)%,$(shell $(
 
 # No -ffast-math and no contraction: the order and rounding of every sum is part of what this program promises.
 # 32 bits: files of more than 2 GB have a size there too; sums are of floats, not of x87's wider registers.
-STD      := -std=c11 -pthread -iquote . -D_XOPEN_SOURCE=700 -D_FILE_OFFSET_BITS=64 -ffp-contract=off \
+STD      := -std=c11 -pthread -iquote . -D_XOPEN_SOURCE=700 -ffp-contract=off \
+            $(if $(filter i386% i486% i586% i686% arm%,$(TARGET)),-D_FILE_OFFSET_BITS=64) \
             $(if $(filter i386% i486% i586% i686%,$(TARGET)),-msse2 -mfpmath=sse)
 WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef
 CFLAGS_release := -O3
