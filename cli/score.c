@@ -20,7 +20,9 @@ typedef struct {
     Logprobs logprobs;
     Text *texts;     /* [a->in.texts.n] */
     const Text *now; /* the one that is scored */
-    size_t n_prompt; /* ids of the prompt, with which each text's begin */
+    const char *prompt;
+    int *prompt_ids; /* [n_prompt]: with which each text's begin */
+    size_t n_prompt;
     size_t read;     /* of which so many stay read from one text to the next */
     void *mark;      /* the way back to there, where the model keeps no past */
     int failed;
@@ -30,28 +32,24 @@ typedef struct {
  * the text begins with a token that joins the prompt's last letters to its first, and the prompt would be another. */
 static int read_ids(Task *t, Text *x, const char *text) {
     Engine *e = &t->e;
-    const char *prompt = t->a->in.prompt ? t->a->in.prompt : "";
-    size_t len = strlen(prompt), n_more = 0;
+    size_t len = strlen(t->prompt), n_more = 0;
     char *both = malloc(len + strlen(text) + 1);
-    int *before = NULL, *more = NULL;
+    int *more = NULL;
     if (!both) return base_error(e->err, sizeof e->err, -ENOMEM, "out of memory");
-    memcpy(both, prompt, len);
+    memcpy(both, t->prompt, len);
     strcpy(both + len, text);
-    int rc = tokenizer_encode(e->tokenizer, prompt, len, ENCODE_BOS, &before, &t->n_prompt, e->err, sizeof e->err);
-    if (rc == 0)
-        rc = tokenizer_encode(e->tokenizer, both, strlen(both), ENCODE_BOS, &x->ids, &x->n, e->err, sizeof e->err);
-    if (rc == 0 && (x->n < t->n_prompt || memcmp(x->ids, before, t->n_prompt * sizeof *before) != 0)) {
+    int rc = tokenizer_encode(e->tokenizer, both, strlen(both), ENCODE_BOS, &x->ids, &x->n, e->err, sizeof e->err);
+    if (rc == 0 && (x->n < t->n_prompt || memcmp(x->ids, t->prompt_ids, t->n_prompt * sizeof *x->ids) != 0)) {
         int how = t->n_prompt ? ENCODE_CONTINUE : 0;
         rc = tokenizer_encode(e->tokenizer, text, strlen(text), how, &more, &n_more, e->err, sizeof e->err);
         free(x->ids);
         x->ids = rc == 0 ? calloc(t->n_prompt + n_more + 1, sizeof *x->ids) : NULL;
         if (rc == 0 && !x->ids) rc = base_error(e->err, sizeof e->err, -ENOMEM, "out of memory");
-        if (rc == 0) memcpy(x->ids, before, t->n_prompt * sizeof *before);
+        if (rc == 0) memcpy(x->ids, t->prompt_ids, t->n_prompt * sizeof *x->ids);
         if (rc == 0) memcpy(x->ids + t->n_prompt, more, n_more * sizeof *more);
         x->n = t->n_prompt + n_more;
     }
     free(both);
-    free(before);
     free(more);
     return rc;
 }
@@ -88,11 +86,15 @@ static void print_text(const Task *t, const char *text, int several) {
 
 /* All texts as ids. An exit code. */
 static int read_texts(Task *t, size_t *longest) {
+    Engine *e = &t->e;
     t->texts = calloc((size_t)t->a->in.texts.n, sizeof *t->texts);
     if (!t->texts) return fail("out of memory");
+    if (tokenizer_encode(e->tokenizer, t->prompt, strlen(t->prompt), ENCODE_BOS, &t->prompt_ids, &t->n_prompt, e->err,
+                         sizeof e->err))
+        return fail("%s", e->err);
     for (int i = 0; i < t->a->in.texts.n; i++) {
         Text *x = &t->texts[i];
-        if (read_ids(t, x, t->a->in.texts.at[i])) return fail("%s", t->e.err);
+        if (read_ids(t, x, t->a->in.texts.at[i])) return fail("%s", e->err);
         if (x->n == t->n_prompt) return fail("--text: there is no token in it");
         if (t->n_prompt == 0 && x->n == 1)
             return fail("this model has no token to begin a text with; give a prompt (-i)");
@@ -102,22 +104,22 @@ static int read_texts(Task *t, size_t *longest) {
     return 0;
 }
 
+/* each: NULL: nobody wants logits. An exit code. */
 static int evaluate(Task *t, const int *ids, size_t n, SessionEach *each) {
     Engine *e = &t->e;
-    int rc = session_eval_each(&e->session, ids, n, each, t, e->err, sizeof e->err);
+    int rc = each ? session_eval_each(&e->session, ids, n, each, t, e->err, sizeof e->err)
+                  : session_eval(&e->session, ids, n, NULL, e->err, sizeof e->err);
     progress_clear(&e->progress);
     return rc == -EINTR ? EXIT_INTERRUPTED : rc ? fail("%s", e->err) : 0;
 }
-
-static void take_nothing(void *arg, size_t i, const float *logits) { (void)arg, (void)i, (void)logits; }
 
 /* What texts have in common, but for the prompt's last id, whose logits each wants: unless a text's own length decides
  * how its beginning is read. An exit code. */
 static int read_prompt(Task *t, size_t longest) {
     Session *s = &t->e.session;
     size_t n = t->n_prompt ? t->n_prompt - 1 : 0, bytes = session_mark_bytes(s);
-    if (n == 0 || t->a->in.texts.n == 1 || session_together(s, n, longest - n) < longest - n) return 0;
-    int code = evaluate(t, t->texts[0].ids, n, take_nothing);
+    if (n == 0 || session_together(s, n, longest - n) < longest - n) return 0;
+    int code = evaluate(t, t->prompt_ids, n, NULL);
     if (code) return code;
     if (bytes && !(t->mark = malloc(bytes))) return fail("out of memory");
     if (bytes) session_mark(s, t->mark);
@@ -140,7 +142,7 @@ static int score(Task *t, const char *text, int first) {
 }
 
 int run_score(Args *a) {
-    Task t = {.a = a};
+    Task t = {.a = a, .prompt = a->in.prompt ? a->in.prompt : ""};
     size_t longest = 0;
     if (a->in.texts.n == 0) return usage("score needs a text (--text \"..\")");
     int code = engine_open(&t.e, a, 1);
@@ -158,7 +160,7 @@ int run_score(Args *a) {
         t.now = &t.texts[i];
         if (a->show.json && i == 0) {
             out_printf("{\"prompt\":");
-            json_string(a->in.prompt ? a->in.prompt : "", a->in.prompt ? strlen(a->in.prompt) : 0);
+            json_string(t.prompt, strlen(t.prompt));
             out_printf(",\"texts\":[");
         }
         code = score(&t, a->in.texts.at[i], i == 0);
@@ -167,6 +169,7 @@ int run_score(Args *a) {
     if (a->show.json && code == 0) out_printf("]}\n");
     for (int i = 0; t.texts && i < a->in.texts.n; i++) free(t.texts[i].ids);
     free(t.texts);
+    free(t.prompt_ids);
     free(t.mark);
     engine_close(&t.e);
     return out_end(code);
