@@ -28,7 +28,7 @@ typedef struct Scratch {
     float *head;            /* encoders: [n_logits, head_width]: the language model head's own layer */
     float *cos, *sin;       /* [B, rotary_dim/2]: each token's angles */
     double *cos64, *sin64;  /* the same in double: linear attention */
-    uint8_t *packed;        /* [scratch_packed_bytes of a batch]: activations as matmul wants them */
+    uint8_t *packed;        /* [n_batch, scratch_packed_bytes]: activations as matmul wants them */
     size_t piece_bytes;     /* of packed activations that stay in a core's second-level cache */
     struct LayerScratch *more; /* a family's own (Family.carve) */
     void *block;            /* owns them all, and Session's ids and logits: */
@@ -63,9 +63,9 @@ static inline void *scratch_carve(Carver *c, uint64_t n, size_t each) { /* n: 32
     return p;
 }
 
-/* The bytes that n tokens, none wider than d, take packed for matrices of that group (matrix_group). */
-static inline size_t scratch_packed_bytes(const Kernels *k, size_t n, size_t d, int group) {
-    return n * ((k->mat->packed_bytes(1, d, group) + 63) & ~(size_t)63);
+/* The bytes that a token, no wider than d, takes packed for matrices of that group (matrix_group). */
+static inline size_t scratch_packed_bytes(const Kernels *k, size_t d, int group) {
+    return (k->mat->packed_bytes(1, d, group) + 63) & ~(size_t)63;
 }
 
 #endif

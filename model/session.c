@@ -47,8 +47,8 @@ static void carve_all(Carver *k, Session *s) {
     size_t width = larger((size_t)c->d_model, (size_t)c->d_embed);      /* of x */
     size_t widest = larger(larger(width, (size_t)c->d_ff), heads * vd); /* of what a matrix meets */
     if (c->family->carve) widest = larger(widest, c->family->carve(k, s));
-    size_t floats = scratch_packed_bytes(m->kernels, 1, widest, 0);
-    size_t blocks = m->min_group ? scratch_packed_bytes(m->kernels, 1, widest, m->min_group) : 0;
+    size_t floats = scratch_packed_bytes(m->kernels, widest, 0);
+    size_t blocks = m->min_group ? scratch_packed_bytes(m->kernels, widest, m->min_group) : 0;
     w->tokens = scratch_carve(k, B, sizeof *w->tokens);
     w->x = scratch_carve(k, B * width, F);
     w->xn = scratch_carve(k, B * width, F);

@@ -23,7 +23,7 @@ Packed step_pack(Session *s, const float *x, size_t n, size_t d, const Matrix *w
     const Kernels *k = s->model->kernels;
     Scratch *to = s->scratch;
     Packed a = {.x = x, .n = n, .d = d, .group = matrix_group(w)};
-    a.token_bytes = scratch_packed_bytes(k, 1, d, a.group);
+    a.token_bytes = scratch_packed_bytes(k, d, a.group);
     a.most = piece_tokens(s, n, a.group, a.token_bytes);
     for (Share t = team_share(&to->team, n); t.at < t.end; t.at++) {
         size_t first = t.at / a.most * a.most, m = n - first < a.most ? n - first : a.most;

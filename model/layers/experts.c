@@ -74,7 +74,7 @@ static size_t pack(Session *s, const float *x, int by_token, size_t slots, size_
     LayerScratch *w = s->scratch->more;
     size_t E = (size_t)decoder(s)->n_experts;
     int group = matrix_group(of);
-    size_t bytes = scratch_packed_bytes(k, 1, d, group);
+    size_t bytes = scratch_packed_bytes(k, d, group);
     for (Share i = team_share(&s->scratch->team, slots); i.at < i.end; i.at++) {
         size_t e = expert_of(w, E, i.at), from = w->first[e], n = w->first[e + 1] - from;
         const float *row = x + (by_token ? w->token[i.at] : i.at) * d;

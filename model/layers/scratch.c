@@ -16,8 +16,8 @@ size_t layers_carve(Carver *k, Session *s) {
            half = (size_t)x->local.rotary_dim / 2, E = (size_t)x->n_experts,
            used = E ? (size_t)x->n_used : 0, S = B * used, ff = (size_t)x->d_expert, values = layer_size(c, 'Z'),
            channels = x->n_delta ? layer_size(c, 'C') : 0, wide = larger(d, ff),
-           packed = larger(scratch_packed_bytes(m->kernels, 1, wide, 0),
-                           m->min_group ? scratch_packed_bytes(m->kernels, 1, wide, m->min_group) : 0);
+           packed = larger(scratch_packed_bytes(m->kernels, wide, 0),
+                           m->min_group ? scratch_packed_bytes(m->kernels, wide, m->min_group) : 0);
     LayerScratch *w = scratch_carve(k, 1, sizeof *w), made = {0};
     made.branch = scratch_carve(k, B * d, F);
     made.gated = scratch_carve(k, 2 * B * gated, F);
