@@ -77,6 +77,14 @@ const char *test_folder(const char *name) {
 
 const char *test_run_path(void) { return run_path; }
 
+const char *test_beside(const char *name) {
+    static Paths paths;
+    char folder[512] = ".";
+    const char *end = strrchr(run_path, '/');
+    if (end) snprintf(folder, sizeof folder, "%.*s", (int)(end - run_path), run_path);
+    return join(&paths, folder, name);
+}
+
 int test_shell(const char *command, char **out, char **err) {
     char line[8000], out_path[512], err_path[512];
     snprintf(out_path, sizeof out_path, "%s/stdout", tmp_dir);

@@ -47,9 +47,8 @@ int run_behind(const char *before, const char *fmt, ...) {
 int tool(const char *before, const char *name, const char *fmt, ...) {
     char path[600];
     const char *force = strcmp(name, "convert") == 0 || strcmp(name, "quantize") == 0 ? " -f" : "";
-    const char *self = test_run_path();
     va_list ap;
-    snprintf(path, sizeof path, "%.*sweights-tools/%s%s", (int)(strlen(self) - strlen("run")), self, name, force);
+    snprintf(path, sizeof path, "%s/%s%s", test_beside("weights-tools"), name, force);
     va_start(ap, fmt);
     int code = run_program(before, path, fmt, ap);
     va_end(ap);

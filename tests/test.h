@@ -19,12 +19,13 @@ void test_fail(const char *file, int line, const char *what);
 void test_skip(const char *why); /* mark the running test as skipped, in print */
 /* The path of ../shared/data/NAME, or NULL where absent (then the test is marked skipped); four are alive at once. */
 const char *test_data(const char *name);
-/* A path in this run's own temporary folder; folder/name; a folder there, made if it is not there. Of each the last
- * sixteen live. */
+/* A path in this run's own temporary folder; folder/name; a folder there, made if it is not there; and, below, what
+ * stands beside the program under test. Of each the last sixteen live. */
 const char *test_tmp(const char *name);
 const char *test_in(const char *folder, const char *name);
 const char *test_folder(const char *name);
 const char *test_run_path(void); /* the program under test */
+const char *test_beside(const char *name);
 /* Run a command in a shell, with "> OUT 2> ERR" behind it; its exit code, 128 + signal where it was killed. *out and
  * *err get what it wrote, NUL-terminated, in malloc'ed memory; what they held before is freed. */
 int test_shell(const char *command, char **out, char **err);

@@ -227,9 +227,8 @@ static void convert(void) {
             file_write(test_in(folder, "tokenizer.json"), no_merges, strlen(no_merges));
         else if (!write_row(&golden, rows[i].name, folder)) continue;
         snprintf(command, sizeof command,
-                 "rm -f %.500s/tokenizer.model; %.*sweights-tools/convert %.500s %.500s/m.gguf -f -q < /dev/null",
-                 folder,
-                 (int)(strlen(test_run_path()) - strlen("run")), test_run_path(), folder, folder);
+                 "rm -f %.500s/tokenizer.model; %s/convert %.500s %.500s/m.gguf -f -q < /dev/null", folder,
+                 test_beside("weights-tools"), folder, folder);
         int code = test_shell(command, &out, &said);
         CHECK(code == 0);
         if (code) printf("    %s: %s\n", rows[i].name, said);

@@ -46,8 +46,9 @@ static int *state_ids(const char *path, size_t vocab, size_t *n) {
 
 /* Beside the program, within the working folder: chat's /save and /load go no further. */
 static void state_path(char *path, size_t room) {
-    const char *self = test_run_path();
-    snprintf(path, room, "%.*schat-%ld.state", (int)(strlen(self) - strlen("run")), self, (long)getpid());
+    char name[40];
+    snprintf(name, sizeof name, "chat-%ld.state", (long)getpid());
+    snprintf(path, room, "%s", test_beside(name));
 }
 
 static char *decoded(const Tokenizer *t, const int *ids, size_t n) {

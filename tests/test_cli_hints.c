@@ -10,12 +10,11 @@
 
 /* A name that no test has is no success. The tests' program stands beside ./run. */
 static void no_such_test(void) {
-    const char *self = test_run_path();
-    int folder = (int)(strlen(self) - strlen("run"));
-    if (shell("test -x %.*stest%s", folder, self, "") != 0) test_skip("the tests' program is not beside ./run");
+    const char *self = test_beside("test");
+    if (shell("test -x %s", self) != 0) test_skip("the tests' program is not beside ./run");
     else {
-        CHECK(shell("%.*stest nosuch", folder, self) == 1 && strcmp(out, "no test's name holds \"nosuch\"\n") == 0);
-        CHECK(shell("%.*stest 'base/no such'", folder, self) == 1);
+        CHECK(shell("%s nosuch", self) == 1 && strcmp(out, "no test's name holds \"nosuch\"\n") == 0);
+        CHECK(shell("%s 'base/no such'", self) == 1);
     }
 }
 

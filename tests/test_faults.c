@@ -165,9 +165,7 @@ static const char *models(void) {
 
 /* faults stands beside the program under test, where its linker can make it. */
 static const char *program(void) {
-    static char path[600];
-    const char *self = test_run_path();
-    snprintf(path, sizeof path, "%.*sfaults", (int)(strlen(self) - strlen("run")), self);
+    const char *path = test_beside("faults");
     if (access(path, X_OK) == 0) return path;
     test_skip("this linker cannot wrap calls");
     return NULL;

@@ -48,11 +48,9 @@ static int go(const Writer *w, const char *before) {
 
 /* The same where no file may be longer than `most`; what it said, by a pipe, in `out`. */
 static int go_limited(const Writer *w, size_t most) {
-    const char *self = test_run_path();
     char path[600];
-    if (w->tool)
-        snprintf(path, sizeof path, "%.*sweights-tools/%s -f", (int)(strlen(self) - strlen("run")), self, w->tool);
-    else snprintf(path, sizeof path, "%s", self);
+    if (w->tool) snprintf(path, sizeof path, "%s/%s -f", test_beside("weights-tools"), w->tool);
+    else snprintf(path, sizeof path, "%s", test_run_path());
     shell("{ prlimit --fsize=%zu %s %s 2>&1 < /dev/null > /dev/null; echo $?; } | cat", most, path, w->args);
     const char *end = out + strlen(out);
     return end - out >= 2 ? end[-2] - '0' : -1;

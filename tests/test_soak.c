@@ -15,10 +15,10 @@ static int campaign(void) { return getenv("SOAK") != NULL; }
 
 /* soak ARGS; what it prints is shown where it is asked for, or something is wrong. */
 static void soak(const char *fmt, const char *model, const char *few, const char *many) {
-    const char *self = test_run_path(), *u = test_sanitized ? "-u" : "";
+    const char *u = test_sanitized ? "-u" : "";
     char args[1500], line[2500];
     snprintf(args, sizeof args, fmt, model, campaign() ? many : few);
-    snprintf(line, sizeof line, "%.*ssoak %s %s", (int)(strlen(self) - strlen("run")), self, u, args);
+    snprintf(line, sizeof line, "%s %s %s", test_beside("soak"), u, args);
     int code;
     if (campaign()) {
         printf("%s\n", strrchr(model, '/') ? strrchr(model, '/') + 1 : model);
