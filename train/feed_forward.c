@@ -2,7 +2,9 @@
  * s(x) = 1 / (1 + e^-x):
  *
  *     h = g s(g) u            dg = dh u s(g) (1 + g (1 - s(g)))      du = dh g s(g)
- *     h = x Phi(x)            dx = dh (Phi(x) + x phi(x)),           phi(x) = e^(-x^2/2) / sqrt(2 pi) */
+ *     h = x Phi(x)            dx = dh (Phi(x) + x phi(x)),           phi(x) = e^(-x^2/2) / sqrt(2 pi)
+ *
+ * The first is swiglu_back of kernels/ref_train.c. */
 #include "kernels/encoder_kernels.h"
 #include "parts.h"
 

@@ -2,7 +2,7 @@
  *
  *     dx_i = r g_i - x_i r^3 / d * sum_j g_j x_j            dw_i = sum over tokens of dy_i x_i r
  *
- * LayerNorm is that of x less its mean, whose gradient loses its own mean. */
+ * (rmsnorm_back of kernels/ref_train.c). LayerNorm is that of x less its mean, whose gradient loses its own mean. */
 #include "kernels/encoder_kernels.h"
 #include "parts.h"
 
