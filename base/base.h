@@ -18,7 +18,7 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "big-endian machines a
 #define MOST_COUNTED (SIZE_MAX > UINT32_MAX ? 1e15 : 2e9) /* the most that is counted of ids and positions */
 
 /* One line into err; returns code. Control characters, of names and file contents, become '?'; a line longer than err
- * loses its beginning (a long path), not its end (the reason). */
+ * loses its middle: the file stays in front, the reason behind. */
 int base_error(char *err, size_t errlen, int code, const char *fmt, ...) BASE_PRINTF(4, 5);
 int base_verror(char *err, size_t errlen, int code, const char *fmt, va_list ap);
 
