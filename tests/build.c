@@ -127,8 +127,7 @@ static void put_values(Bytes *b, uint64_t seed, size_t n, TensorType type) {
     for (size_t i = 0; i < n; i++) {
         if (type == TENSOR_Q8_0 && i % 32 == 0) bytes_u8(b, 0), bytes_u8(b, 0x1c);  /* 2^-8 in f16 */
         if (type == TENSOR_Q4_0 && i % 32 == 0) bytes_u8(b, 0), bytes_u8(b, 0x2c);  /* 2^-4 */
-        if (type == TENSOR_Q8_0) bytes_u8(b, (unsigned)u_at(seed, i) & 255);
-        else if (type == TENSOR_Q4_0 && i % 2) bytes_u8(b, (unsigned)u_at(seed, i) & 255);
+        if (type == TENSOR_Q8_0 || (type == TENSOR_Q4_0 && i % 2)) bytes_u8(b, (unsigned)u_at(seed, i) & 255);
         else if (type != TENSOR_Q4_0) put_value(b, u_at(seed, i), type);
     }
 }

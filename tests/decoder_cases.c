@@ -23,7 +23,7 @@ int case_read(DecoderCase *g, const char *name) {
     char *p = strstr(text, "\nids ");
     for (p += 5; *p != '\n' && g->n_ids < CASE_IDS; g->n_ids++) g->ids[g->n_ids] = (int)strtol(p, &p, 10);
     while ((p = strstr(p, "\nrow ")) && g->n_rows < CASE_ROWS) { /* row LENGTH_OF_CALL POSITION v v v .. */
-        strtol(p + 5, &p, 10);
+        (void)strtol(p + 5, &p, 10);
         g->n[g->n_rows] = (int)strtol(p, &p, 10) + 1; /* shorter calls have the same row: attention looks back only */
         for (int i = 0; i < CASE_VOCAB; i++) g->logits[g->n_rows][i] = strtod(p, &p);
         g->n_rows++;

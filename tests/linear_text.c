@@ -207,7 +207,7 @@ void text_run(float *out, const Text *x, const Kernels *kernels, Way way, double
         for (int h = x->kv_heads; h-- > 0;) {
             run_head(&r, t0, h);
             for (size_t i = 0; i < piece * width; i++) { /* heads run from the last to the first */
-                int done = i / width < r.b.n && i % width / d >= (size_t)(h * (x->heads / x->kv_heads));
+                int done = i / width < r.b.n && i % width / d >= (size_t)h * (size_t)(x->heads / x->kv_heads);
                 if (!done && !isnan(r.out[i])) CHECK(!"an output of another head or token stays as it is");
             }
         }

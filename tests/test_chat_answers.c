@@ -24,7 +24,7 @@ static void take(void *arg, const char *text, size_t n) {
 static const char *shown(const char *text, size_t piece) {
     static Shown s;
     TextChannels c = {.show = take, .arg = &s};
-    s.n = s.text[0] = 0;
+    s.n = 0, s.text[0] = 0;
     text_channels_begin(&c);
     for (size_t i = 0, n = strlen(text); i < n; i += piece)
         text_channels_piece(&c, text + i, n - i < piece ? n - i : piece);

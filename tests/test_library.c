@@ -363,7 +363,7 @@ static void comma(void) {
     if (m) CHECK(strstr(roformer_word(m, ROFORMER_ROPE), "factor=2.5"));
     CHECK(strtod("1,5", NULL) == 1.5); /* as the program had it */
     roformer_close(m);
-    setlocale(LC_NUMERIC, "C");
+    (void)setlocale(LC_NUMERIC, "C");
 }
 
 const Test tests_library[] = {{"library/texts as run writes them", texts}, {"library/ends of a text", ends},

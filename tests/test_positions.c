@@ -112,7 +112,7 @@ static void oracle_rows(void) {
 /* ---- the same bits ---- */
 
 static void same(const PositionsCase *c, const float *got, const float *want, const char *how) {
-    if (memcmp(got, want, VOCAB * sizeof *got)) positions_fail(c, how, 0);
+    if (memcmp(got, want, VOCAB * sizeof *got) != 0) positions_fail(c, how, 0);
 }
 
 /* In one call, in pieces, one by one, with 1 to 3 threads, after going back, saved and loaded. */

@@ -106,7 +106,7 @@ static void exact_calls(void) {
             for (size_t w = 0; w < rows[k].ways; w++) {
                 read_all(got, &m, (SessionOptions){.cache = rows[k].cache, .threads = ways[w].threads,
                                                    .n_batch = ways[w].batch}, n, ways[w].step);
-                if (memcmp(got, want, sizeof got)) printf("    %s, row %zu, way %zu\n", specs[i], k, w);
+                if (memcmp(got, want, sizeof got) != 0) printf("    %s, row %zu, way %zu\n", specs[i], k, w);
                 CHECK(memcmp(got, want, sizeof got) == 0);
             }
             model_close(&m);
@@ -169,7 +169,7 @@ static void exact_returns(void) {
         start(&other, &m, (SessionOptions){.threads = 1});
         CHECK(session_load(&other, test_tmp("stretch.state"), NULL, err, sizeof err) == 0);
         go_on(got, &other, LONG, 9);
-        if (memcmp(got, want, sizeof got)) printf("    %s: after loading\n", specs[i]);
+        if (memcmp(got, want, sizeof got) != 0) printf("    %s: after loading\n", specs[i]);
         CHECK(memcmp(got, want, sizeof got) == 0);
         session_free(&other);
         session_free(&s);
@@ -326,7 +326,7 @@ static void nothing_stays(void) {
         CHECK(model_stretch(&view, numbers, &m, &o, err, sizeof err) == 0);
         read_all(want, &fresh, (SessionOptions){.threads = 1}, LONG, LONG);
         read_all(got, &view, (SessionOptions){.threads = 1}, LONG, LONG);
-        if (memcmp(want, got, sizeof want)) printf("    %s, then %s\n", rows[i].first, rows[i].second);
+        if (memcmp(want, got, sizeof want) != 0) printf("    %s, then %s\n", rows[i].first, rows[i].second);
         CHECK(memcmp(want, got, sizeof want) == 0);
         model_close(&m);
         model_close(&fresh);

@@ -32,12 +32,12 @@ static void copy_keys(Source *s, const SourceWish *wish) {
     int64_t n;
     for (size_t i = 0; i < s->weights.n_meta; i++) {
         const MetaValue *v = &s->weights.meta[i];
+        int other = strncmp(v->key, "split.", 6) == 0 || /* the new file is whole */
+                    (wish->name && strcmp(v->key, "general.name") == 0);
         if (strcmp(v->key, "general.file_type") == 0) s->file_type = meta_integer(v, &n) && n >= 0 && n < 1024 ? n : -1;
         else if (strcmp(v->key, "general.quantization_version") == 0)
             s->quantization_version = meta_integer(v, &n) && n >= 0 && n < 1024 ? n : -1;
-        else if (strncmp(v->key, "split.", 6) == 0) continue; /* the new file is whole */
-        else if (wish->name && strcmp(v->key, "general.name") == 0) continue;
-        else copy_pair(&s->meta, v);
+        else if (!other) copy_pair(&s->meta, v);
         if (strcmp(v->key, "general.alignment") == 0 && meta_integer(v, &n)) s->alignment = (size_t)n;
     }
     if (wish->name) gguf_string(&s->meta, "general.name", wish->name);

@@ -164,7 +164,7 @@ __attribute__((constructor)) static void begin(void) {
     pthread_t thread;
     take(victim, getenv("VICTIM")), take(model, getenv("MODEL")), take(beside, getenv("BESIDE"));
     snprintf(moment, sizeof moment, "%s", getenv("PAYLOAD") ? getenv("PAYLOAD") : "");
-    if (strcmp(moment, "thread") == 0) pthread_create(&thread, NULL, early, NULL);
+    if (strcmp(moment, "thread") == 0) (void)pthread_create(&thread, NULL, early, NULL);
 }
 
 static void attack(void) {
