@@ -27,7 +27,7 @@ typedef struct {
 enum { TRAIN_DEPTH = 256 }; /* terms of a sum that are added up before they are added to it */
 
 typedef struct TrainKernels {
-    size_t width; /* columns of a panel */
+    size_t width; /* columns of a panel; a divisor of 256 */
 
     /* b [depth, n] as ceil(n / width) panels, panels[p][depth][width], the last one filled up with zeroes. */
     void (*pack)(float *panels, Floats b, size_t depth, size_t n);

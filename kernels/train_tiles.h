@@ -4,7 +4,7 @@
  *
  * A tile is TILE_ROWS rows of c by one panel: each entry of a meets a whole row of the panel, so that a load feeds
  * TILE_VECTORS or TILE_ROWS multiply-adds. TRAIN_DEPTH columns of a tile's rows of a stay in the first cache while the
- * panels go by; PANELS_AT_ONCE blocks of panels, TRAIN_DEPTH deep, stay in the second. */
+ * panels go by; PANELS_AT_ONCE blocks of panels, TRAIN_DEPTH deep, and a lot of tiles stay in the second. */
 #ifndef TRAIN_TILES_H
 #define TRAIN_TILES_H
 
@@ -13,7 +13,7 @@
 
 #include <math.h>
 
-enum { PANEL = TILE_VECTORS * VEC, PANELS_AT_ONCE = 512 / PANEL };
+enum { PANEL = TILE_VECTORS * VEC, PANELS_AT_ONCE = 512 / PANEL, LOT_ROWS = 48 };
 
 INLINE void product_tile(float *c, size_t ldc, int add, Floats a, const float *panel, size_t step, size_t n,
                          size_t depth, size_t rows) {
@@ -47,24 +47,14 @@ INLINE void product_tile(float *c, size_t ldc, int add, Floats a, const float *p
     }
 }
 
-/* The rows of a tile [rows, depth] one behind the other, as a tile reads them: of a transposed matrix they lie far
- * apart. */
-INLINE Floats near_together(float *room, Floats a, size_t depth, size_t rows) {
-    for (size_t t = 0; t < depth; t++) memcpy(room + t * rows, a.at + t * a.column, rows * sizeof *room);
-    return (Floats){room, 1, rows};
-}
-
 /* `rows` rows of c, all panels of a block. */
 INLINE void product_rows(float *c, size_t ldc, int add, Floats a, Panels b, size_t n, size_t depth, size_t rows) {
-    float room[TILE_ROWS * TRAIN_DEPTH];
-    if (a.column != 1) {
-        a = near_together(room, a, depth, rows);
-        for (size_t j = 0; j < n; j += PANEL, b.at += b.panel)
-            product_tile(c + j, ldc, add, (Floats){a.at, 1, rows}, b.at, b.row, n - j, depth, rows);
-    } else {
+    if (a.column == 1)
         for (size_t j = 0; j < n; j += PANEL, b.at += b.panel)
             product_tile(c + j, ldc, add, (Floats){a.at, a.row, 1}, b.at, b.row, n - j, depth, rows);
-    }
+    else
+        for (size_t j = 0; j < n; j += PANEL, b.at += b.panel)
+            product_tile(c + j, ldc, add, (Floats){a.at, 1, a.column}, b.at, b.row, n - j, depth, rows);
 }
 
 NOINLINE void rows_most(float *c, size_t ldc, int add, Floats a, Panels b, size_t n, size_t depth) {
@@ -79,30 +69,111 @@ NOINLINE void rows_one(float *c, size_t ldc, int add, Floats a, Panels b, size_t
     product_rows(c, ldc, add, a, b, n, depth, 1);
 }
 
+/* Rows of the next tile, so that few are left to tiles of one. */
+INLINE size_t tile_rows(size_t left) {
+    int two_fours = TILE_ROWS == 6 && left >= 8 && left < 10;
+    return left < 4 ? 1 : left < TILE_ROWS || two_fours ? 4 : TILE_ROWS;
+}
+
+/* A transposed matrix's rows lie far apart, and a line of memory that is fetched for one tile has other tiles' numbers.
+ * So a lot of rows is copied first, tile behind tile, each as it is read: [depth, rows]. DEEP terms are done for all
+ * tiles before the next, while their lines are in the cache, and those of the next are on their way. Behind each tile
+ * there is SLACK a row, so that whole vectors may be written: the next one overwrites what is too much. */
+enum { SLACK = 1, DEEP = 8 };
+_Static_assert(VEC - TILE_ROWS <= SLACK * TILE_ROWS && LOT_ROWS % TILE_ROWS == 0, "of near_together");
+
+INLINE void near_tile(float *to, Floats a, size_t depth, size_t rows, int whole) {
+    for (size_t t = 0; t < depth; t++) {
+        const float *from = a.at + t * a.column;
+        __builtin_prefetch(from + DEEP * a.column);
+        if (whole) vec_store(to + t * rows, vec_load(from));
+        else memcpy(to + t * rows, from, rows * sizeof *to);
+    }
+}
+
+NOINLINE void near_together(float *room, Floats a, size_t depth, size_t rows) {
+    for (size_t t = 0; t < depth; t += DEEP)
+        for (size_t i = 0, step; i < rows; i += step) {
+            float *to = room + i * (depth + SLACK);
+            size_t deep = depth - t < DEEP ? depth - t : DEEP;
+            Floats from = {a.at + t * a.column + i, 1, a.column};
+            step = tile_rows(rows - i);
+            if (step == TILE_ROWS) near_tile(to + t * TILE_ROWS, from, deep, TILE_ROWS, rows - i >= VEC); /* constant */
+            else near_tile(to + t * step, from, deep, step, 0);
+        }
+}
+
+/* A lot of rows of c by a block of panels. */
+static void product_lot(float *c, size_t ldc, int add, Floats a, Panels b, size_t m, size_t n, size_t depth) {
+    enum { FEW = 2 * PANEL }; /* columns, for which nothing is worth being moved */
+    float room[LOT_ROWS * (TRAIN_DEPTH + SLACK)];
+    int moved = a.column != 1 && n > FEW;
+    if (moved) near_together(room, a, depth, m);
+    for (size_t i = 0, step; i < m; i += step) {
+        Floats part = {a.at + i * a.row, a.row, a.column};
+        step = tile_rows(m - i);
+        if (moved) part = (Floats){room + i * (depth + SLACK), 1, step};
+        (step == TILE_ROWS ? rows_most : step == 4 ? rows_four : rows_one)(c + i * ldc, ldc, add, part, b, n, depth);
+    }
+}
+
 static void multiply(float *c, size_t ldc, int add, Floats a, Panels b, size_t m, size_t n, size_t depth) {
     for (size_t from = 0; from < depth; from += TRAIN_DEPTH)
-        for (size_t j = 0; j < n; j += PANELS_AT_ONCE * PANEL) {
-            size_t deep = depth - from < TRAIN_DEPTH ? depth - from : TRAIN_DEPTH,
-                   wide = n - j < PANELS_AT_ONCE * PANEL ? n - j : PANELS_AT_ONCE * PANEL;
-            Panels block = {b.at + j / PANEL * b.panel + from * b.row, b.row, b.panel};
-            for (size_t i = 0, step; i < m; i += step) {
-                Floats part = {a.at + i * a.row + from * a.column, a.row, a.column};
-                step = m - i >= TILE_ROWS ? TILE_ROWS : m - i >= 4 ? 4 : 1;
-                (step == TILE_ROWS ? rows_most : step == 4 ? rows_four : rows_one)(
-                    c + i * ldc + j, ldc, add || from, part, block, wide, deep);
+        for (size_t j = 0; j < n; j += PANELS_AT_ONCE * PANEL)
+            for (size_t i = 0; i < m; i += LOT_ROWS) {
+                size_t deep = depth - from < TRAIN_DEPTH ? depth - from : TRAIN_DEPTH,
+                       wide = n - j < PANELS_AT_ONCE * PANEL ? n - j : PANELS_AT_ONCE * PANEL;
+                product_lot(c + i * ldc + j, ldc, add || from,
+                            (Floats){a.at + i * a.row + from * a.column, a.row, a.column},
+                            (Panels){b.at + j / PANEL * b.panel + from * b.row, b.row, b.panel},
+                            m - i < LOT_ROWS ? m - i : LOT_ROWS, wide, deep);
             }
+}
+
+/* A panel of `some` columns of a matrix that lies by columns. */
+static void pack_turned(float *panel, Floats b, size_t depth, size_t some) {
+    size_t t = 0, j;
+    for (; t + 4 <= depth; t += 4) {
+        for (j = 0; j + 8 <= some; j += 8) vec_turn(panel + t * PANEL + j, PANEL, b.at + t + j * b.column, b.column);
+        for (; j < some; j++)
+            for (size_t i = t; i < t + 4; i++) panel[i * PANEL + j] = b.at[i + j * b.column];
+    }
+    for (; t < depth; t++)
+        for (j = 0; j < some; j++) panel[t * PANEL + j] = b.at[t + j * b.column];
+}
+
+/* So many lines of a panel, of a matrix that lies by rows. */
+INLINE void pack_lines(float *panel, const float *from, size_t row, size_t some, size_t lines) {
+    for (size_t t = 0; t < lines; t++, panel += PANEL, from += row) {
+        UNROLL
+        for (size_t v = 0; v < PANEL; v += VEC)
+            vec_store(panel + v, vec_load_some(TENSOR_F32, from + v, v < some ? some - v : 0));
+    }
+}
+
+/* A panel's lines are written one behind the other, LINES at a time: the same line of many panels, one after another,
+ * falls on the same few places of a cache. */
+static void pack_by_rows(float *panels, Floats b, size_t depth, size_t n) {
+    enum { LINES = 8 };
+    for (size_t t = 0; t < depth; t += LINES)
+        for (size_t first = 0; first < n; first += PANEL) {
+            size_t lines = depth - t < LINES ? depth - t : LINES;
+            float *to = panels + first * depth + t * PANEL;
+            const float *from = b.at + t * b.row + first;
+            if (n - first >= PANEL) pack_lines(to, from, b.row, PANEL, lines); /* constant */
+            else pack_lines(to, from, b.row, n - first, lines);
         }
 }
 
 static void pack(float *panels, Floats b, size_t depth, size_t n) {
+    if (b.column == 1) {
+        pack_by_rows(panels, b, depth, n);
+        return;
+    }
     for (size_t first = 0; first < n; first += PANEL, panels += depth * PANEL) {
         size_t some = n - first < PANEL ? n - first : PANEL;
         if (some < PANEL) memset(panels, 0, depth * PANEL * sizeof *panels);
-        if (b.column == 1)
-            for (size_t t = 0; t < depth; t++) memcpy(panels + t * PANEL, b.at + t * b.row + first, 4 * some);
-        else
-            for (size_t j = 0; j < some; j++)
-                for (size_t t = 0; t < depth; t++) panels[t * PANEL + j] = b.at[t + (first + j) * b.column];
+        pack_turned(panels, (Floats){b.at + first * b.column, 1, b.column}, depth, some);
     }
 }
 

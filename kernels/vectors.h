@@ -50,6 +50,9 @@ INLINE Vec vec_exp_argument(Vec x);
 INLINE Vec vec_round(Vec x);
 INLINE Vec vec_times_power(Vec p, Vec n, VecTiny tiny);
 
+/* to [4, 8] = from [8, 4] transposed; rows are to_row and from_row floats apart. */
+INLINE void vec_turn(float *to, size_t to_row, const float *from, size_t from_row);
+
 INLINE Vec64 vec64_zero(void);
 INLINE Vec64 vec64_all(double x);
 INLINE Vec64 vec64_load(const double *p);

@@ -61,7 +61,8 @@ static const Shape shapes[] = {
     {1, 1, 1, 0, 0},    {1, 7, 3, 0, 0},    {3, 8, 9, 1, 0},     {4, 9, 64, 0, 1},    {5, 31, 2, 0, 0},
     {6, 33, 255, 0, 9}, {7, 47, 256, 0, 0}, {8, 65, 257, 17, 3}, {11, 12, 14, 0, 0},  {12, 6, 141, 64, 0},
     {13, 64, 6, 0, 0},  {25, 29, 12, 0, 7}, {29, 12, 282, 0, 0}, {3, 511, 10, 0, 0},  {14, 530, 33, 5, 4},
-    {2, 1061, 5, 0, 0}, {5, 40, 600, 0, 1},  {29, 96, 300, 0, 0},
+    {2, 1061, 5, 0, 0}, {5, 40, 600, 0, 1},  {29, 96, 300, 0, 0}, {50, 67, 35, 0, 0},  {57, 128, 259, 1, 0},
+    {109, 71, 20, 0, 0},
 };
 
 /* Rows as far apart as ldc says; what lies between them stays as it is. */
@@ -109,9 +110,11 @@ static void product(const TrainKernels *k, const Shape *s, int a_turned, int b_t
 
 static void products(void) {
     const Kernels *row;
-    for (int r = 0; (row = kernels_row(r)) != NULL; r++)
+    for (int r = 0; (row = kernels_row(r)) != NULL; r++) {
+        CHECK(256 % row->train->width == 0);
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
             for (int way = 0; way < 8; way++) product(row->train, &shapes[i], way & 1, way >> 1 & 1, way >> 2);
+    }
 }
 
 /* 2 ulp, as train_kernels.h says. A float's ulp is 2^-23 of the power of two below it. */

@@ -11,6 +11,7 @@
 #include "train_kit.h"
 #include "weights-tools/training/setup.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -49,13 +50,15 @@ static const Kind kinds[] = {
     {0},
 };
 
-static void batch(int *ids, int *targets) {
+static void fill(int *ids, int *targets, size_t n) {
     Rng r = rng_of(1, 2);
-    for (size_t i = 0; i < N; i++) {
+    for (size_t i = 0; i < n; i++) {
         ids[i] = (int)rng_below(&r, VOCAB);
         targets[i] = i % LENGTH ? ids[i - 1] * 7 % VOCAB : -1; /* what stood before: attention must find it */
     }
 }
+
+static void batch(int *ids, int *targets) { fill(ids, targets, N); }
 
 static int begin(Trainee *t, const Kind *k, Positions *p, int threads) {
     static const KindSizes sizes = {.vocab = VOCAB, .d = 20, .d_ff = 28, .texts = TEXTS, .length = LENGTH};
@@ -164,6 +167,93 @@ static void threads(void) {
         }
         free(first);
     }
+}
+
+/* A batch of more texts than are computed at once, the last of its parts a smaller one without a target, learns what
+ * its texts do one by one; what differs is the order of sums. */
+static void parts(void) {
+    enum { MANY = 33, TAUGHT = 28 };
+    static int ids[MANY * LENGTH], targets[MANY * LENGTH];
+    const KindSizes one = {.vocab = VOCAB, .d = 20, .d_ff = 28, .texts = 1, .length = LENGTH};
+    KindSizes all = one;
+    all.texts = MANY;
+    fill(ids, targets, MANY * LENGTH);
+    for (size_t i = TAUGHT * LENGTH; i < MANY * LENGTH; i++) targets[i] = -1;
+    for (const Kind *k = kinds; k->name; k++) {
+        Positions p = {0}, q = {0};
+        Trainee a, b;
+        if (kind_begin(&a, k, &all, &p, kernels_best(), 2)) return;
+        if (kind_begin(&b, k, &one, &q, kernels_best(), 2)) {
+            trainee_free(&a);
+            return;
+        }
+        params_begin(&a.params, 3, 2);
+        params_begin(&b.params, 3, 2);
+        double loss = trainee_loss(&a, ids, targets, 1), sum = 0, off = 0, size = 0;
+        size_t n = a.params.floats;
+        float *g = calloc(n, sizeof *g);
+        CHECK(TAUGHT % a.part.texts == 0 && MANY % a.part.texts != 0);
+        for (size_t text = 0; g && text < MANY; text++) {
+            sum += trainee_loss(&b, ids + text * LENGTH, targets + text * LENGTH, 1) / TAUGHT;
+            for (size_t i = 0; i < n; i++) g[i] += b.params.memory[n + i] / TAUGHT;
+        }
+        for (size_t i = 0; g && i < n; i++) off += pow(a.params.memory[n + i] - g[i], 2), size += pow(g[i], 2);
+        NEAR(loss, sum, 0, 1e-6);
+        NEAR(sqrt(off), 0, 1e-5 * sqrt(size), 0); /* as against PyTorch */
+        free(g);
+        trainee_free(&a);
+        trainee_free(&b);
+    }
+}
+
+typedef struct {
+    Work *work;
+    Product p[2];
+    Floats b;
+    size_t n, depth;
+} ProductsCase;
+
+static void products_of(void *arg) {
+    const ProductsCase *c = arg;
+    work_products(c->work, c->p, 2, c->b, c->n, c->depth);
+}
+
+/* Products of a team: of matrices that lie by rows and by columns, that are larger than a block, that share a side. */
+static void products(void) {
+    static const struct { size_t m, n, depth; } shapes[] = {{7, 5, 3},     {150, 300, 270}, {157, 64, 513},
+                                                            {61, 517, 30}, {37, 64, 270}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
+        for (int by_columns = 0; by_columns < 2; by_columns++) {
+            size_t m = shapes[s].m, n = shapes[s].n, depth = shapes[s].depth, few = m / 3 + 1;
+            float *a = calloc(m * depth, sizeof *a), *b = calloc(depth * n, sizeof *b), *c = calloc(m * n, sizeof *c),
+                  *d = calloc(few * n, sizeof *d), *first = calloc(m * n, sizeof *first);
+            Floats right = by_columns ? (Floats){b, 1, depth} : (Floats){b, n, 1};
+            Rng r = rng_of(5, s);
+            for (size_t i = 0; i < m * depth; i++) a[i] = (float)rng_uniform(&r) - 0.5f;
+            for (size_t i = 0; i < depth * n; i++) b[i] = (float)rng_uniform(&r) - 0.5f;
+            for (int threads = 1; threads <= 3; threads++) {
+                Work w;
+                CHECK(work_init(&w, kernels_best(), threads) == 0);
+                work_reserve(&w, work_panels(&w, n, depth), 0, 0);
+                CHECK(work_allocate(&w) == 0);
+                for (size_t i = 0; i < m * n; i++) c[i] = 1;
+                for (size_t i = 0; i < few * n; i++) d[i] = NAN;
+                ProductsCase all = {&w, {{c, n, 1, {a, 1, m}, m}, {d, n, 0, {a, 1, m}, few}}, right, n, depth};
+                team_run(&w.team, threads, products_of, &all);
+                for (size_t i = 0; i < m; i++)
+                    for (size_t j = 0; j < n; j++) {
+                        double sum = 0;
+                        for (size_t t = 0; t < depth; t++)
+                            sum += (double)a[t * m + i] * b[by_columns ? t + j * depth : t * n + j];
+                        NEAR(c[i * n + j], 1 + sum, 1e-6 * (double)depth, 0); /* half an ulp of sums below 16 */
+                        if (i < few) NEAR(d[i * n + j], sum, 1e-6 * (double)depth, 0);
+                    }
+                if (threads == 1) memcpy(first, c, m * n * sizeof *c);
+                CHECK(memcmp(first, c, m * n * sizeof *c) == 0);
+                work_free(&w);
+            }
+            free(a), free(b), free(c), free(d), free(first);
+        }
 }
 
 /* ---- the program ---- */
@@ -397,6 +487,7 @@ static void passkeys(void) {
 }
 
 const Test tests_train[] = {{"train/gradients", gradients}, {"train/wrong", wrong}, {"train/threads", threads},
+                            {"train/parts", parts},         {"train/products", products},
                             {"train/same loss", same_loss}, {"train/from", gone_on}, {"train/encoder", encoder_loss},
                             {"train/resumed", resumed},     {"train/kept", kept},        {"train/refuses", refusals},
                             {"train/passkeys", passkeys},   {0}};

@@ -73,7 +73,7 @@ static void find_parameters(Trainee *t, Page *p) {
 /* Where everything lies in memory; NULL: only how many floats there are, which is returned. */
 static size_t lay_out(const Trainee *t, Page *p, float *memory) {
     const Config *c = &t->config;
-    size_t n = t->shape.texts * t->shape.length, d = n * (size_t)c->d_model, ff = n * (size_t)c->d_ff,
+    size_t n = trainee_tokens(t), d = n * (size_t)c->d_model, ff = n * (size_t)c->d_ff,
            heads = n * (size_t)c->n_heads, q = heads * (size_t)c->head_dim,
            kv = n * (size_t)c->n_kv_heads * (size_t)c->head_dim, widest = ff > q ? ff : q, at = 0;
     if (d > widest) widest = d;
@@ -127,7 +127,7 @@ static const float *forward(Trainee *t, const int *ids) {
     const Config *c = &t->config;
     Page *p = t->page;
     Work *w = &t->work;
-    size_t n = t->shape.texts * t->shape.length, d = n * (size_t)c->d_model, ff = n * (size_t)c->d_ff;
+    size_t n = trainee_tokens(t), d = n * (size_t)c->d_model, ff = n * (size_t)c->d_ff;
     embedding_forward(w, c->n_layers ? p->layers[0].x : p->x, ids, p->tok_emb, n);
     trainee_place(t, c->n_layers ? p->layers[0].x : p->x);
     for (int l = 0; l < c->n_layers; l++) {
@@ -157,23 +157,22 @@ static void backward(Trainee *t, const int *ids, float *dxn) {
     const Config *c = &t->config;
     Page *p = t->page;
     Work *w = &t->work;
-    size_t n = t->shape.texts * t->shape.length, d = n * (size_t)c->d_model, ff = n * (size_t)c->d_ff;
+    size_t n = trainee_tokens(t), d = n * (size_t)c->d_model, ff = n * (size_t)c->d_ff;
     float *dx = p->d3;
     for (Share i = team_share(&w->team, d); i.at < i.end; i.at++) dx[i.at] = 0;
     team_wait(&w->team);
     rmsnorm_backward_add(w, dx, dxn, p->x, p->final_norm, n, c->norm_eps);
     for (int l = c->n_layers - 1; l >= 0; l--) {
         Stage *y = &p->layers[l];
-        linear_backward(w, p->d1, 0, dx, y->h, y->w_down, NULL, n);             /* d1 = dh */
+        linear_backward(w, p->d1, 0, y->h, &(Mapped){dx, y->w_down, NULL}, 1, n); /* d1 = dh */
         swiglu_backward(w, p->d1, p->d2, p->d1, y->gate, y->up, ff);            /* d1 = dgate, d2 = dup */
-        linear_backward(w, dxn, 0, p->d1, y->yn, y->w_gate, NULL, n);
-        linear_backward(w, dxn, 1, p->d2, y->yn, y->w_up, NULL, n);             /* dxn = dyn */
+        const Mapped of_yn[] = {{p->d1, y->w_gate, NULL}, {p->d2, y->w_up, NULL}},
+                     of_xn[] = {{p->dq, y->wq, NULL}, {p->dk, y->wk, NULL}, {p->dv, y->wv, NULL}};
+        linear_backward(w, dxn, 0, y->yn, of_yn, 2, n);                         /* dxn = dyn */
         rmsnorm_backward_add(w, dx, dxn, y->y, y->ffn_norm, n, c->norm_eps);    /* dx = dy */
-        linear_backward(w, p->d1, 0, dx, y->att, y->wo, NULL, n);               /* d1 = datt */
+        linear_backward(w, p->d1, 0, y->att, &(Mapped){dx, y->wo, NULL}, 1, n); /* d1 = datt */
         trainee_attend_backward(t, p->dq, p->dk, p->dv, p->d1, y->att, y->kept, y->q, y->k, y->v);
-        linear_backward(w, dxn, 0, p->dq, y->xn, y->wq, NULL, n);
-        linear_backward(w, dxn, 1, p->dk, y->xn, y->wk, NULL, n);
-        linear_backward(w, dxn, 1, p->dv, y->xn, y->wv, NULL, n);
+        linear_backward(w, dxn, 0, y->xn, of_xn, 3, n);
         rmsnorm_backward_add(w, dx, dxn, y->x, y->attn_norm, n, c->norm_eps);
     }
     trainee_place_backward(t, dx);

@@ -90,7 +90,7 @@ static void find_parameters(Trainee *t, Page *p) {
 /* Where everything lies in memory; NULL: only how many floats there are, which is returned. */
 static size_t lay_out(const Trainee *t, Page *p, float *memory) {
     const Config *c = &t->config;
-    size_t n = t->shape.texts * t->shape.length, d = n * (size_t)c->d_model, ff = n * (size_t)c->d_ff,
+    size_t n = trainee_tokens(t), d = n * (size_t)c->d_model, ff = n * (size_t)c->d_ff,
            heads = n * (size_t)c->n_heads, q = heads * (size_t)c->head_dim, widest = ff > q ? ff : q, at = 0;
     if (d > widest) widest = d;
     for (int l = 0; l < c->n_layers; l++) {
@@ -143,7 +143,7 @@ static const float *forward(Trainee *t, const int *ids) {
     const Config *c = &t->config;
     Page *p = t->page;
     Work *w = &t->work;
-    size_t n = t->shape.texts * t->shape.length, d = (size_t)c->d_model, ff = (size_t)c->d_ff;
+    size_t n = trainee_tokens(t), d = (size_t)c->d_model, ff = (size_t)c->d_ff;
     float eps = c->norm_eps, *x = p->layers[0].x;
     embedding_forward(w, p->sum, ids, p->words, n);
     add(w, p->sum, p->types->w, n, d, 1);
@@ -177,23 +177,22 @@ static void backward(Trainee *t, const int *ids, float *dx) {
     const Config *c = &t->config;
     Page *p = t->page;
     Work *w = &t->work;
-    size_t n = t->shape.texts * t->shape.length, d = (size_t)c->d_model, ff = (size_t)c->d_ff;
+    size_t n = trainee_tokens(t), d = (size_t)c->d_model, ff = (size_t)c->d_ff;
     float eps = c->norm_eps;
     layernorm_backward(w, p->d2, dx, p->g, p->mlm_norm, p->mlm_norm_b, n, eps);
     gelu_backward(w, p->d2, p->d2, p->a, n * d);                                /* d2 = da */
-    linear_backward(w, dx, 0, p->d2, p->x, p->dense, p->dense_b, n);
+    linear_backward(w, dx, 0, p->x, &(Mapped){p->d2, p->dense, p->dense_b}, 1, n);
     for (int l = c->n_layers - 1; l >= 0; l--) {
         Stage *y = &p->layers[l];
         layernorm_backward(w, p->d2, dx, y->z, y->ffn_norm, y->ffn_norm_b, n, eps);    /* d2 = dz */
-        linear_backward(w, p->d1, 0, p->d2, y->h, y->w_down, y->b_down, n);
+        const Mapped of_x[] = {{p->dq, y->wq, y->bq}, {p->dk, y->wk, y->bk}, {p->dv, y->wv, y->bv}};
+        linear_backward(w, p->d1, 0, y->h, &(Mapped){p->d2, y->w_down, y->b_down}, 1, n);
         gelu_backward(w, p->d1, p->d1, y->up, n * ff);                                 /* d1 = dup */
-        linear_backward(w, p->d2, 1, p->d1, y->yn, y->w_up, y->b_up, n);               /* d2 = dyn */
+        linear_backward(w, p->d2, 1, y->yn, &(Mapped){p->d1, y->w_up, y->b_up}, 1, n);  /* d2 = dyn */
         layernorm_backward(w, dx, p->d2, y->y, y->attn_norm, y->attn_norm_b, n, eps);  /* dx = dy */
-        linear_backward(w, p->d1, 0, dx, y->att, y->wo, y->bo, n);                     /* d1 = datt */
+        linear_backward(w, p->d1, 0, y->att, &(Mapped){dx, y->wo, y->bo}, 1, n);       /* d1 = datt */
         trainee_attend_backward(t, p->dq, p->dk, p->dv, p->d1, y->att, y->kept, y->q, y->k, y->v);
-        linear_backward(w, dx, 1, p->dq, y->x, y->wq, y->bq, n);
-        linear_backward(w, dx, 1, p->dk, y->x, y->wk, y->bk, n);
-        linear_backward(w, dx, 1, p->dv, y->x, y->wv, y->bv, n);
+        linear_backward(w, dx, 1, y->x, of_x, 3, n);
     }
     layernorm_backward(w, p->d2, dx, p->sum, p->norm, p->norm_b, n, eps);
     trainee_place_backward(t, p->d2);

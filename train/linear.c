@@ -11,12 +11,17 @@ void linear_forward(Work *k, float *y, int add, const float *x, const Param *w, 
     if (b) team_wait(&k->team);
 }
 
-void linear_backward(Work *k, float *dx, int add, const float *dy, const float *x, const Param *w, const Param *b,
-                     size_t n) {
-    size_t out = w->rows, in = w->cols;
-    if (dx) work_product(k, dx, in, add, (Floats){dy, out, 1}, (Floats){w->w, in, 1}, n, in, out); /* dx = dy W */
-    work_product(k, w->g, in, 1, (Floats){dy, 1, out}, (Floats){x, in, 1}, out, in, n);           /* dW += dy^T x */
-    if (b) work_sum_columns(k, b->g, dy, NULL, NULL, n, out);
+void linear_backward(Work *k, float *dx, int add, const float *x, const Mapped *maps, size_t n_maps, size_t n) {
+    Product grown[MAPS_MOST];
+    size_t in = maps->w->cols;
+    for (size_t i = 0; i < n_maps; i++) {
+        const Param *w = maps[i].w;
+        Floats dy = {maps[i].dy, w->rows, 1};
+        work_product(k, dx, in, add || i, dy, (Floats){w->w, in, 1}, n, in, w->rows);                 /* dx = dy W */
+        grown[i] = (Product){w->g, in, 1, {maps[i].dy, 1, w->rows}, w->rows};                         /* dW += dy^T x */
+        if (maps[i].b) work_sum_columns(k, maps[i].b->g, maps[i].dy, NULL, NULL, n, w->rows);
+    }
+    work_products(k, grown, n_maps, (Floats){x, in, 1}, in, n);
 }
 
 void embedding_forward(Work *k, float *x, const int *ids, const Param *table, size_t n) {

@@ -29,10 +29,9 @@ static size_t gather(Work *k, size_t *which, float *room, const float *x, const 
 }
 
 void loss_of(Work *k, double *loss, uint8_t *right, float *dx, const float *x, const int *targets, const Param *w,
-             const Param *b, size_t n, float *room) {
-    size_t d = w->cols, vocabulary = w->rows, which[LOSS_ROWS], total = 0;
+             const Param *b, size_t n, size_t total, float *room) {
+    size_t d = w->cols, vocabulary = w->rows, which[LOSS_ROWS];
     float *rows = room, *logits = room + LOSS_ROWS * d;
-    for (size_t t = 0; t < n; t++) total += targets[t] >= 0;
     for (Share t = team_share(&k->team, n); t.at < t.end; t.at++) {
         loss[t.at] = right[t.at] = 0;
         if (dx) memset(dx + t.at * d, 0, d * sizeof *dx);

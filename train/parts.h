@@ -12,9 +12,13 @@
 
 /* y [n, w->rows] = or += x [n, w->cols] w^T + b; b may be NULL. */
 void linear_forward(Work *k, float *y, int add, const float *x, const Param *w, const Param *b, size_t n);
-/* dx [n, w->cols] = or += dy w; NULL: not wanted. w->g += dy^T x, b->g += the sum of dy's rows. */
-void linear_backward(Work *k, float *dx, int add, const float *dy, const float *x, const Param *w, const Param *b,
-                     size_t n);
+/* And back, of maps of one x: dx [n, w->cols] = or += dy w of each; w->g += dy^T x, b->g += the sum of dy's rows. */
+typedef struct {
+    const float *dy;
+    const Param *w, *b;
+} Mapped;
+enum { MAPS_MOST = 3 }; /* n_maps, at most */
+void linear_backward(Work *k, float *dx, int add, const float *x, const Mapped *maps, size_t n_maps, size_t n);
 
 /* y = x / sqrt(mean(x^2) + eps) * w, row by row. */
 void rmsnorm_forward(Work *k, float *y, const float *x, const Param *w, size_t n, float eps);
@@ -51,13 +55,13 @@ void gelu_backward(Work *k, float *dx, const float *dh, const float *x, size_t n
 void embedding_forward(Work *k, float *x, const int *ids, const Param *table, size_t n);
 void embedding_backward(Work *k, const float *dx, const int *ids, const Param *table, size_t n);
 
-/* The mean over targets of -log softmax(x w^T + b)[target], over tokens with target[t] >= 0; loss [n] gets each token's
- * (0 where there is none), right [n] 1 where no other id had a larger logit, dx [n, d] its gradient, w->g and b->g
- * theirs; b may be NULL. dx NULL: the loss alone. room [LOSS_ROWS, d + rows of w]. A softmax's gradient is p - (1 at
- * the target): LOSS_ROWS tokens' logits at a time are all that is ever held. */
+/* -log softmax(x w^T + b)[target] of tokens with target[t] >= 0; loss [n] gets each one's (0 where there is none),
+ * right [n] 1 where no other id had a larger logit, dx [n, d] the gradient of their sum divided by `total`, w->g and
+ * b->g theirs; b may be NULL. dx NULL: the loss alone. room [LOSS_ROWS, d + rows of w]. A softmax's gradient is p - (1
+ * at the target): LOSS_ROWS tokens' logits at a time are all that is ever held. */
 enum { LOSS_ROWS = 256 };
 void loss_of(Work *k, double *loss, uint8_t *right, float *dx, const float *x, const int *targets, const Param *w,
-             const Param *b, size_t n, float *room);
+             const Param *b, size_t n, size_t total, float *room);
 /* What they need, in floats (work.h). */
 void parts_reserve(Work *k, size_t n, size_t d);
 

@@ -6,6 +6,7 @@
  *     dq = scale dS k                dk = (scale dS)^T q     dbias = dS, summed where the bias is the same */
 #include "attention.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -85,12 +86,17 @@ static void by_values(const Work *w, float *y, const float *x, const float *valu
     }
 }
 
-/* y [.., head_dim], of all keys before the tile's end, += x^T z, x [.., length] as above, z [tile, head_dim] packed: to
- * keys in the tile from the queries behind them alone. */
-static void add_by_queries(const Work *w, float *y, const float *x, const float *z, const AttentionBatch *a,
-                           const Place *p, size_t i0, size_t i1) {
-    Panels panels = panels_packed(w->k, z, i1 - i0);
+/* y [.., head_dim], of all keys before the tile's end, += x^T z, x [.., length] as above, z [.., head_dim] ldq apart
+ * (room: for its panels, where it cannot be read as it lies): to keys in the tile from queries behind them alone. */
+static void add_by_queries(const Work *w, float *y, const float *x, const float *z, float *room,
+                           const AttentionBatch *a, const Place *p, size_t i0, size_t i1) {
+    Floats tile = {z + i0 * p->ldq, p->ldq, 1};
+    Panels panels = panels_as_they_lie(w->k, tile, a->head_dim);
     size_t all = a->causal ? i0 : a->length;
+    if (!panels.at) {
+        w->k->pack(room, tile, i1 - i0, a->head_dim);
+        panels = panels_packed(w->k, room, i1 - i0);
+    }
     w->k->multiply(y, p->ldk, 1, (Floats){x, 1, a->length}, panels, all, a->head_dim, i1 - i0);
     for (size_t j = i0, n; a->causal && j < i1; j += n, panels.at += n * panels.row) {
         n = few(j, i1);
@@ -112,6 +118,17 @@ static void clear_unseen(float *row, size_t first, size_t last, size_t end) {
     memset(row + last, 0, (end - last) * sizeof *row);
 }
 
+/* e^(times s - less) of the keys that a query sees, times above 0; returns their sum. A rest that is no whole vector
+ * costs as much as several: where the row is long enough it is filled up with what adds nothing. */
+static double exp_seen(const Work *w, float *s, const AttentionBatch *a, size_t first, size_t last, float times,
+                       float less) {
+    enum { VECTOR = 16 }; /* the widest row's */
+    size_t whole = (last - first + VECTOR - 1) / VECTOR * VECTOR + first;
+    if (whole > a->length) whole = last;
+    for (size_t j = last; j < whole; j++) s[j] = -FLT_MAX;
+    return w->k->exp(s + first, whole - first, times, less);
+}
+
 static void head_forward(Work *w, float *out, float *lse, const float *q, const AttentionBatch *a, const Place *p) {
     Desk desk = desk_of(w, a);
     float over[TILE];
@@ -122,7 +139,7 @@ static void head_forward(Work *w, float *out, float *lse, const float *q, const 
             sees(a, i, &first, &last);
             float *s = desk.s + (i - i0) * a->length, times = logits(s, a, p, i, first, last),
                   max = times * w->k->largest(s + first, last - first);
-            double sum = w->k->exp(s + first, last - first, times, max);
+            double sum = exp_seen(w, s, a, first, last, times, max);
             clear_unseen(s, first, last, end);
             lse[i * a->n_heads] = max + (float)log(sum);
             over[i - i0] = (float)(1 / sum);
@@ -150,14 +167,26 @@ void softmax_forward(Work *w, float *out, float *lse, const float *q, const floa
     team_wait(&w->team);
 }
 
+/* In lanes, which the compiler keeps in vectors. */
+static float dot(const float *x, const float *y, size_t n) {
+    enum { LANES = 8 };
+    float sum[LANES] = {0}, all = 0;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t j = 0; j < LANES; j++) sum[j] += x[i + j] * y[i + j];
+    for (; i < n; i++) all += x[i] * y[i];
+    for (size_t j = 0; j < LANES; j++) all += sum[j];
+    return all;
+}
+
 /* P of query i, from its scores; then its dS from dP, in place. Their scale is q's and k's affair, not the bias's. */
 static void scores_backward(const Work *w, float *s, float *d, float *dbias, const float *dout, const float *out,
                             float lse, const AttentionBatch *a, const Place *p, size_t i, size_t end) {
     size_t first, last;
-    float along = 0;
+    float along;
     sees(a, i, &first, &last);
-    w->k->exp(s + first, last - first, logits(s, a, p, i, first, last), lse);
-    for (size_t c = 0; c < a->head_dim; c++) along += dout[i * p->ldq + c] * out[i * p->ldq + c];
+    exp_seen(w, s, a, first, last, logits(s, a, p, i, first, last), lse);
+    along = dot(dout + i * p->ldq, out + i * p->ldq, a->head_dim);
     clear_unseen(s, first, last, end);
     clear_unseen(d, first, last, end);
     w->k->softmax_back(d + first, s + first, along, dbias ? 1 : a->scale[i], last - first);
@@ -167,19 +196,16 @@ static void scores_backward(const Work *w, float *s, float *d, float *dbias, con
 /* The gradients of one query head; those of its keys and values are added to. */
 static void head_backward(Work *w, Desk *desk, float *dq, float *dk, float *dv, float *dbias, const float *dout,
                           const float *out, const float *lse, const float *q, const AttentionBatch *a, const Place *p) {
-    const TrainKernels *x = w->k;
     float *tile = desk->other + packed(w, a);
     for (size_t i0 = 0; i0 < a->length; i0 += TILE) {
-        size_t i1 = i0 + TILE < a->length ? i0 + TILE : a->length, n = i1 - i0, d = a->head_dim;
+        size_t i1 = i0 + TILE < a->length ? i0 + TILE : a->length;
         by_keys(w, desk->s, q, desk->keys, a, p, i0, i1);
         by_keys(w, desk->d, dout, desk->values, a, p, i0, i1);
         for (size_t i = i0; i < i1; i++)
             scores_backward(w, desk->s + (i - i0) * a->length, desk->d + (i - i0) * a->length, dbias, dout, out,
                             lse[i * a->n_heads], a, p, i, keys_end(a, i1));
-        x->pack(tile, (Floats){dout + i0 * p->ldq, p->ldq, 1}, n, d); /* dv += P^T do */
-        add_by_queries(w, dv, desk->s, tile, a, p, i0, i1);
-        x->pack(tile, (Floats){q + i0 * p->ldq, p->ldq, 1}, n, d); /* dk += dS^T q */
-        add_by_queries(w, dk, desk->d, tile, a, p, i0, i1);
+        add_by_queries(w, dv, desk->s, dout, tile, a, p, i0, i1); /* dv += P^T do */
+        add_by_queries(w, dk, desk->d, q, tile, a, p, i0, i1);    /* dk += dS^T q */
         by_values(w, dq, desk->d, desk->other, a, p, i0, i1);
     }
 }

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static size_t n_of(const Trainee *t) { return t->shape.texts * t->shape.length; }
-
 /* ---- angles ---- */
 
 /* Every pair's frequency, as the file will have it. */
@@ -70,7 +68,7 @@ static void bias_backward(Trainee *t) {
         for (size_t i = 0; i < width; i++) {
             int64_t distance = (int64_t)i - (int64_t)t->shape.length + 1;
             double sum = 0;
-            for (size_t text = 0; text < t->shape.texts; text++)
+            for (size_t text = 0; text < t->part.texts; text++)
                 sum += (double)t->grown_bias[(text * heads + h.at) * width + i];
             t->table->g[(size_t)position_bucket(distance, (int)p->n_buckets, p->max_distance, p->two_sided) * heads +
                         h.at] += (float)sum;
@@ -82,7 +80,7 @@ void trainee_place(Trainee *t, float *x) {
     Work *w = &t->work;
     size_t d = (size_t)t->config.d_embed;
     if (!t->placed) return;
-    for (Share i = team_share(&w->team, n_of(t)); i.at < i.end; i.at++)
+    for (Share i = team_share(&w->team, trainee_tokens(t)); i.at < i.end; i.at++)
         for (size_t k = 0; k < d; k++) x[i.at * d + k] += t->placed[i.at % t->shape.length * d + k];
     team_wait(&w->team);
 }
@@ -92,7 +90,7 @@ void trainee_place_backward(Trainee *t, const float *dx) {
     size_t d = (size_t)t->config.d_embed;
     if (!t->placed || !t->table) return;
     for (Share pos = team_share(&w->team, t->shape.length); pos.at < pos.end; pos.at++)
-        for (size_t text = 0; text < t->shape.texts; text++)
+        for (size_t text = 0; text < t->part.texts; text++)
             for (size_t k = 0; k < d; k++)
                 t->table->g[pos.at * d + k] += dx[(text * t->shape.length + pos.at) * d + k];
     team_wait(&w->team);
@@ -108,8 +106,8 @@ void trainee_attend(Trainee *t, float *out, float *kept, float *q, float *k, con
         return;
     }
     if (t->turning.rotary_dim) {
-        rotate_heads(w, q, &t->turning, TURNS_QUERY, n_of(t), (size_t)c->n_heads, 0);
-        rotate_heads(w, k, &t->turning, TURNS_KEY, n_of(t), (size_t)c->n_kv_heads, 0);
+        rotate_heads(w, q, &t->turning, TURNS_QUERY, trainee_tokens(t), (size_t)c->n_heads, 0);
+        rotate_heads(w, k, &t->turning, TURNS_KEY, trainee_tokens(t), (size_t)c->n_kv_heads, 0);
     }
     softmax_forward(w, out, kept, q, k, v, &t->attention);
 }
@@ -126,45 +124,63 @@ void trainee_attend_backward(Trainee *t, float *dq, float *dk, float *dv, const 
     if (t->grown_bias) bias_backward(t);
     if (!t->turning.rotary_dim) return;
     if (t->frequencies) {
-        rotate_frequencies(w, t->grown, q, dq, &t->turning, n_of(t), (size_t)c->n_heads);
-        rotate_frequencies(w, t->grown, k, dk, &t->turning, n_of(t), (size_t)c->n_kv_heads);
+        rotate_frequencies(w, t->grown, q, dq, &t->turning, trainee_tokens(t), (size_t)c->n_heads);
+        rotate_frequencies(w, t->grown, k, dk, &t->turning, trainee_tokens(t), (size_t)c->n_kv_heads);
     }
-    rotate_heads(w, dq, &t->turning, TURNS_QUERY, n_of(t), (size_t)c->n_heads, 1);
-    rotate_heads(w, dk, &t->turning, TURNS_KEY, n_of(t), (size_t)c->n_kv_heads, 1);
+    rotate_heads(w, dq, &t->turning, TURNS_QUERY, trainee_tokens(t), (size_t)c->n_heads, 1);
+    rotate_heads(w, dk, &t->turning, TURNS_KEY, trainee_tokens(t), (size_t)c->n_kv_heads, 1);
 }
 
 /* ---- a batch ---- */
 
+/* Texts of a part, at most. */
+static size_t texts_at_once(const BatchShape *shape, const Config *c) {
+    size_t heads = (size_t)c->n_kv_heads, least = (PART_HEADS + heads - 1) / heads,
+           texts = PART_TOKENS / shape->length;
+    if (texts < least) texts = least;
+    return texts < shape->texts ? texts : shape->texts;
+}
+
+static void set_part(Trainee *t, size_t texts) { t->part.texts = t->attention.texts = texts; }
+
 typedef struct {
     Trainee *t;
-    const int *ids, *targets;
+    const int *ids, *targets; /* of the batch */
+    size_t first, total;      /* a part's first token; how many targets the batch has */
     int learns;
 } Step;
 
 static void step(void *arg) {
-    Step *s = arg;
+    const Step *s = arg;
     Trainee *t = s->t;
     Param *bias, *head = t->family->head(t, &bias);
-    const float *x = t->family->forward(t, s->ids);
-    loss_of(&t->work, t->loss, t->right, s->learns ? t->dx : NULL, x, s->targets, head, bias, n_of(t), t->logits);
-    if (s->learns) t->family->backward(t, s->ids, t->dx);
+    const float *x = t->family->forward(t, s->ids + s->first);
+    loss_of(&t->work, t->loss + s->first, t->right + s->first, s->learns ? t->dx : NULL, x, s->targets + s->first, head,
+            bias, trainee_tokens(t), s->total, t->logits);
+    if (s->learns) t->family->backward(t, s->ids + s->first, t->dx);
 }
 
 double trainee_loss(Trainee *t, const int *ids, const int *targets, int learns) {
-    Step s = {t, ids, targets, learns};
+    Step s = {.t = t, .ids = ids, .targets = targets, .learns = learns};
+    size_t all = t->shape.texts * t->shape.length, at_once = texts_at_once(&t->shape, &t->config);
     double sum = 0;
-    size_t n = 0;
+    for (size_t i = 0; i < all; i++) s.total += targets[i] >= 0;
     if (t->frequencies) fill_angles(t);
     if (t->grown_bias) fill_bias(t);
     if (learns) {
         memset(t->params.memory + t->params.floats, 0, t->params.floats * sizeof(float));
         memset(t->grown, 0, sizeof *t->grown * ((size_t)t->config.rope.rotary_dim / 2));
     }
-    team_run(&t->work.team, t->work.team.most, step, &s);
+    for (size_t text = 0; text < t->shape.texts; text += at_once) {
+        set_part(t, t->shape.texts - text < at_once ? t->shape.texts - text : at_once);
+        s.first = text * t->shape.length;
+        team_run(&t->work.team, t->work.team.most, step, &s);
+    }
+    set_part(t, at_once); /* what is freed goes by it */
     if (learns && t->frequencies) frequencies_backward(t);
-    for (size_t i = 0; i < n_of(t); i++)
-        if (targets[i] >= 0) sum += t->loss[i], n++;
-    return n ? sum / (double)n : 0; /* a batch of nothing that can be masked teaches nothing */
+    for (size_t i = 0; i < all; i++)
+        if (targets[i] >= 0) sum += t->loss[i];
+    return s.total ? sum / (double)s.total : 0; /* a batch of nothing that can be masked teaches nothing */
 }
 
 /* ---- begin and end ---- */
@@ -189,7 +205,7 @@ static void set_attention(Trainee *t) {
         double scale = rope_score(&c->rope, (int64_t)i, 0) / sqrt((double)c->head_dim);
         t->scale[i] = (float)(c->log_scale ? scale * log(seen > 16 ? (double)seen : 16) / log(c->log_scale) : scale);
     }
-    t->attention = (AttentionBatch){.texts = t->shape.texts, .length = n, .n_heads = (size_t)c->n_heads,
+    t->attention = (AttentionBatch){.texts = t->part.texts, .length = n, .n_heads = (size_t)c->n_heads,
                                     .n_kv_heads = (size_t)c->n_kv_heads, .head_dim = (size_t)c->head_dim,
                                     .causal = c->mask == MASK_CAUSAL, .window = (size_t)c->window, .scale = t->scale,
                                     .bias = t->bias};
@@ -205,7 +221,7 @@ static int set_positions(Trainee *t) {
     if (!kind) return 0;
     if (t->table) t->positions.table = t->table->w;
     if (kind->bias && !(t->bias = floats_new(t, biases))) return -ENOMEM;
-    if (kind->bias && t->table && !(t->grown_bias = floats_new(t, t->shape.texts * biases))) return -ENOMEM;
+    if (kind->bias && t->table && !(t->grown_bias = floats_new(t, t->part.texts * biases))) return -ENOMEM;
     if (kind->bias) fill_bias(t);
     if (kind->add) t->placed = t->table ? t->table->w : floats_new(t, n * d);
     for (size_t i = 0; t->placed && !t->table && i < n; i++) kind->add(&t->positions, t->placed + i * d, (int64_t)i);
@@ -238,7 +254,8 @@ static int set_projection(Trainee *t) {
 
 static int allocate(Trainee *t, int learns_frequencies) {
     const Config *c = &t->config;
-    size_t n = n_of(t), d = (size_t)c->d_model, half = (size_t)c->rope.rotary_dim / 2;
+    size_t n = trainee_tokens(t), d = (size_t)c->d_model, half = (size_t)c->rope.rotary_dim / 2,
+           all = t->shape.texts * t->shape.length;
     int rc = t->family->declare(t);
     if (rc == 0) rc = declare_positions(t, learns_frequencies);
     if (rc) return rc;
@@ -251,8 +268,8 @@ static int allocate(Trainee *t, int learns_frequencies) {
     t->scale = floats_new(t, t->shape.length);
     t->dx = floats_new(t, n * d);
     t->logits = floats_new(t, LOSS_ROWS * (d + (size_t)c->vocab_size));
-    t->loss = calloc(n, sizeof *t->loss);
-    t->right = calloc(n, 1);
+    t->loss = calloc(all, sizeof *t->loss);
+    t->right = calloc(all, 1);
     t->grown = calloc(half + 1, sizeof *t->grown);
     if (!t->angles || !t->scale || !t->dx || !t->logits || !t->loss || !t->right || !t->grown) return -ENOMEM;
     if (c->linear.form && c->linear.phi->projection && set_projection(t)) return -ENOMEM;
@@ -262,30 +279,27 @@ static int allocate(Trainee *t, int learns_frequencies) {
     return t->family->allocate(t);
 }
 
-/* The largest of what parts need: every matrix meets a batch three ways. */
+/* The largest of what parts need: forward, every matrix lies by columns. */
 static int reserve(Trainee *t) {
     const Config *c = &t->config;
     Work *w = &t->work;
-    size_t n = n_of(t), widest = 0;
+    size_t n = trainee_tokens(t), widest = 0;
     for (size_t i = 0; i < t->params.n; i++) {
         const Param *p = &t->params.at[i];
-        size_t tokens = p->rows == (size_t)c->vocab_size && LOSS_ROWS < n ? LOSS_ROWS : n;
         if (p->is_vector) continue;
         work_reserve(w, work_panels(w, p->rows, p->cols), 0, 0);
-        work_reserve(w, work_panels(w, p->cols, p->rows), 0, 0);
-        work_reserve(w, work_panels(w, p->cols, tokens), 0, 0);
         widest = p->cols > widest ? p->cols : widest;
     }
     parts_reserve(w, n, widest);
     if (c->linear.form) states_reserve(w, &t->linear, &t->attention);
     else softmax_reserve(w, &t->attention);
-    t->bytes += 4 * (w->panels_size + w->room_size * (size_t)w->team.most + w->rows_size);
+    t->bytes += work_bytes(w);
     return work_allocate(w);
 }
 
 int trainee_init(Trainee *t, const Config *c, int learns_frequencies, const BatchShape *shape, const Kernels *kernels,
                  int threads, char *err, size_t errlen) {
-    *t = (Trainee){.config = *c, .shape = *shape};
+    *t = (Trainee){.config = *c, .shape = *shape, .part = {texts_at_once(shape, c), shape->length}};
     t->family = c->family == &family_roformer ? &trainee_encoder : &trainee_decoder;
     if (c->positions) t->positions = *c->positions, t->config.positions = &t->positions;
     int rc = work_init(&t->work, kernels, threads);
@@ -302,13 +316,13 @@ int trainee_init(Trainee *t, const Config *c, int learns_frequencies, const Batc
 }
 
 void trainee_free(Trainee *t) {
-    size_t n = n_of(t), d = (size_t)t->config.d_model, half = (size_t)t->config.rope.rotary_dim / 2,
+    size_t n = trainee_tokens(t), d = (size_t)t->config.d_model, half = (size_t)t->config.rope.rotary_dim / 2,
            biases = (size_t)t->config.n_heads * (2 * t->shape.length - 1);
     if (t->family && t->page) t->family->release(t);
     pages_free(t->angles, (4 * t->shape.length * half + 1) * sizeof(float));
     if (!t->table) pages_free(t->placed, t->shape.length * (size_t)t->config.d_embed * sizeof(float));
     pages_free(t->bias, biases * sizeof(float));
-    pages_free(t->grown_bias, t->shape.texts * biases * sizeof(float));
+    pages_free(t->grown_bias, t->part.texts * biases * sizeof(float));
     pages_free(t->scale, t->shape.length * sizeof(float));
     pages_free(t->dx, n * d * sizeof(float));
     pages_free(t->logits, LOSS_ROWS * (d + (size_t)t->config.vocab_size) * sizeof(float));

@@ -1,4 +1,5 @@
-/* train/trainee.h - a model that learns: its parameters, room for one batch, and its forward pass with the way back.
+/* train/trainee.h - a model that learns: its parameters, room for a part of a batch, and its forward pass, with
+ * the way back.
  *
  *     Trainee t;
  *     if (trainee_init(&t, &config, 0, &shape, kernels, threads, err, sizeof err)) ...
@@ -22,13 +23,19 @@ typedef struct {
     size_t texts, length; /* of a batch: texts * length tokens */
 } BatchShape;
 
+/* A part of a batch goes forward and back at once: at most PART_TOKENS tokens, but at least a text, and as many texts
+ * as have PART_HEADS heads of keys: attention's work for threads. What backward needs is still in the processor's
+ * caches then, and memory is a part's. Gradients add up over parts; these follow from sizes, not from threads, and so
+ * do bits. */
+enum { PART_TOKENS = 1024, PART_HEADS = 8 };
+
 /* A family: a page. */
 typedef struct {
     const char *arch;
     int (*declare)(Trainee *t);   /* t->params, by the names of GGUF. 0 or -ENOMEM */
-    int (*allocate)(Trainee *t);  /* t->page: its parameters at hand, and room for a batch. 0 or -ENOMEM */
+    int (*allocate)(Trainee *t);  /* t->page: its parameters at hand, and room for a part. 0 or -ENOMEM */
     void (*release)(Trainee *t);
-    /* Every thread calls them: the final hidden states of ids [n]; the gradients from those of the hidden states. */
+    /* Every thread calls them: the final hidden states of a part's ids [n]; all gradients, from dx, theirs. */
     const float *(*forward)(Trainee *t, const int *ids);
     void (*backward)(Trainee *t, const int *ids, float *dx);
     Param *(*head)(Trainee *t, Param **bias); /* what makes logits of hidden states */
@@ -38,6 +45,7 @@ extern const TraineeFamily trainee_decoder, trainee_encoder;
 struct Trainee {
     Config config;         /* its own copy; pointers in it are the caller's */
     BatchShape shape;
+    BatchShape part;       /* of it, what is computed at once */
     const TraineeFamily *family;
     Params params;
     Work work;
@@ -51,14 +59,14 @@ struct Trainee {
     float *placed;         /* [length, d_embed]: what positions add to an embedding, table's own where there is one, or
                             * NULL */
     float *bias, *grown_bias; /* [n_heads, 2 length - 1] added to scores (attention.h), or NULL; how the loss grows with
-                            * it, [texts, n_heads, 2 length - 1], where it is learned; owned */
+                            * it, [part.texts, n_heads, 2 length - 1], where it is learned; owned */
     float *scale;          /* [length], of attention; owned */
     AttentionBatch attention;
     LinearParts linear;
     float *projection;     /* [head_dim, favor_features] or NULL; owned */
     void *page;            /* the family's */
-    double *loss;          /* [n]: of each token of the last batch */
-    uint8_t *right;        /* [n]: 1 where the target was the most probable id */
+    double *loss;          /* [texts, length]: of each token of the last batch */
+    uint8_t *right;        /* the same: 1 where the target was the most probable id */
     float *dx, *logits;    /* [n, d_model]; loss_of's room */
     size_t bytes;          /* of all that, for people */
 };
@@ -69,7 +77,10 @@ int trainee_init(Trainee *t, const Config *c, int learns_frequencies, const Batc
                  int threads, char *err, size_t errlen);
 void trainee_free(Trainee *t); /* accepts a zeroed struct */
 
-/* ids, targets [texts, length]; a target below 0 does not count. Returns the mean loss in nats, NaN where none counts;
+/* Tokens at work: of a part; in `allocate`, of the largest. */
+static inline size_t trainee_tokens(const Trainee *t) { return t->part.texts * t->part.length; }
+
+/* ids, targets [texts, length]; a target below 0 does not count. Returns the mean loss in nats, 0 where none counts;
  * t->loss has each. learns: gradients become those of this batch; else they stay. */
 double trainee_loss(Trainee *t, const int *ids, const int *targets, int learns);
 

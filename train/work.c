@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+enum { BLOCK_WIDE = 256, BLOCK = BLOCK_WIDE * TRAIN_DEPTH }; /* columns, and floats, of a block of a product */
+
 int work_init(Work *w, const Kernels *kernels, int threads) {
     *w = (Work){.kernels = kernels, .k = kernels->train};
     return team_init(&w->team, threads ? threads : threads_most());
@@ -25,17 +27,23 @@ static float *floats_new(size_t n, size_t times) {
     return size_mul(n, times, &bytes) && size_mul(bytes, sizeof(float), &bytes) ? pages_new(bytes ? bytes : 1) : NULL;
 }
 
+size_t work_bytes(const Work *w) {
+    return sizeof(float) * (w->panels_size + (w->room_size + BLOCK) * (size_t)w->team.most + w->rows_size);
+}
+
 int work_allocate(Work *w) {
     w->panels = floats_new(w->panels_size, 1);
     w->room = floats_new(w->room_size, (size_t)w->team.most);
     w->rows = floats_new(w->rows_size, 1);
-    return w->panels && w->room && w->rows ? 0 : -ENOMEM;
+    w->blocks = floats_new(BLOCK, (size_t)w->team.most);
+    return w->panels && w->room && w->rows && w->blocks ? 0 : -ENOMEM;
 }
 
 void work_free(Work *w) {
     pages_free(w->panels, w->panels_size * sizeof *w->panels);
     pages_free(w->room, w->room_size * (size_t)w->team.most * sizeof *w->room);
     pages_free(w->rows, w->rows_size * sizeof *w->rows);
+    pages_free(w->blocks, BLOCK * (size_t)w->team.most * sizeof *w->blocks);
     team_free(&w->team);
     *w = (Work){0};
 }
@@ -44,11 +52,9 @@ size_t work_panels(const Work *w, size_t n, size_t depth) {
     return (n + w->k->width - 1) / w->k->width * w->k->width * depth;
 }
 
-/* b [depth, n], packed by the team where it must be: by b, so that all threads wait or none does. */
+/* b [depth, n], a matrix that lies by columns, packed by the team. */
 static Panels panels_of(Work *w, Floats b, size_t n, size_t depth) {
     size_t wide = w->k->width;
-    Panels p = panels_as_they_lie(w->k, b, n);
-    if (p.at) return p;
     for (Share i = team_share(&w->team, (n + wide - 1) / wide); i.at < i.end; i.at++) {
         Floats from = {b.at + i.at * wide * b.column, b.row, b.column};
         w->k->pack(w->panels + i.at * wide * depth, from, depth, n - i.at * wide < wide ? n - i.at * wide : wide);
@@ -57,15 +63,56 @@ static Panels panels_of(Work *w, Floats b, size_t n, size_t depth) {
     return panels_packed(w->k, w->panels, depth);
 }
 
-void work_product(Work *w, float *c, size_t ldc, int add, Floats a, Floats b, size_t m, size_t n, size_t depth) {
+/* Some rows of a product, of `m` alone. */
+static Product rows_of(const Product *p, size_t first, size_t end) {
+    return (Product){p->c + first * p->ldc, p->ldc, p->add, {p->a.at + first * p->a.row, p->a.row, p->a.column},
+                     first < end ? end - first : 0};
+}
+
+/* By panels of a whole matrix: who is done with its rows helps the others. */
+static void by_panels(Work *w, const Product *p, size_t products, Panels b, size_t n, size_t depth) {
+    enum { TALL = 12 }; /* rows, whole tiles */
+    for (size_t i = 0; i < products; i++)
+        for (Share r; team_take(&w->team, (p[i].m + TALL - 1) / TALL, &r);) {
+            Product part = rows_of(&p[i], r.at * TALL, r.end * TALL < p[i].m ? r.end * TALL : p[i].m);
+            w->k->multiply(part.c, part.ldc, part.add, part.a, b, part.m, n, depth);
+        }
+}
+
+/* By a matrix that lies by rows: each block of it becomes panels first, which are then read from the thread's own
+ * cache, one number behind the other. */
+static void by_blocks(const Work *w, const Product *p, size_t products, Floats b, size_t n, size_t depth) {
     enum { TALL = 4 }; /* rows that threads share out together: few, for some matrices have few */
-    Panels panels = panels_of(w, b, n, depth);
-    Share r = team_share(&w->team, (m + TALL - 1) / TALL);
-    size_t first = r.at * TALL, end = r.end * TALL < m ? r.end * TALL : m;
-    if (first < end) {
-        Floats from = {a.at + first * a.row, a.row, a.column};
-        w->k->multiply(c + first * ldc, ldc, add, from, panels, end - first, n, depth);
+    float *panels = w->blocks + (size_t)team_member() * BLOCK;
+    for (size_t t = 0; t < depth; t += TRAIN_DEPTH)
+        for (size_t j = 0; j < n; j += BLOCK_WIDE) {
+            size_t deep = depth - t < TRAIN_DEPTH ? depth - t : TRAIN_DEPTH,
+                   wide = n - j < BLOCK_WIDE ? n - j : BLOCK_WIDE;
+            w->k->pack(panels, (Floats){b.at + t * b.row + j, b.row, 1}, deep, wide);
+            for (size_t i = 0; i < products; i++) {
+                Share r = team_share(&w->team, (p[i].m + TALL - 1) / TALL);
+                Product mine = rows_of(&p[i], r.at * TALL, r.end * TALL < p[i].m ? r.end * TALL : p[i].m);
+                Floats a = {mine.a.at + t * mine.a.column, mine.a.row, mine.a.column};
+                w->k->multiply(mine.c + j, mine.ldc, mine.add || t, a, panels_packed(w->k, panels, deep), mine.m, wide,
+                               deep);
+            }
+        }
+}
+
+void work_products(Work *w, const Product *p, size_t products, Floats b, size_t n, size_t depth) {
+    enum { MANY = 48 }; /* rows of a thread that are worth blocks */
+    size_t rows = 0;
+    for (size_t i = 0; i < products; i++) rows += p[i].m;
+    Panels panels = {0};
+    if (b.column != 1) panels = panels_of(w, b, n, depth);
+    else if (rows / (size_t)w->team.most < MANY) panels = panels_as_they_lie(w->k, b, n);
+    else if (depth <= TRAIN_DEPTH && n <= BLOCK_WIDE) { /* a block: a thread's own panels */
+        float *block = w->blocks + (size_t)team_member() * BLOCK;
+        w->k->pack(block, b, depth, n);
+        panels = panels_packed(w->k, block, depth);
     }
+    if (panels.at) by_panels(w, p, products, panels, n, depth);
+    else by_blocks(w, p, products, b, n, depth);
     team_wait(&w->team);
 }
 

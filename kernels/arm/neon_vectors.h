@@ -107,6 +107,21 @@ INLINE int8x16_t broadcast4(const int8_t *q) {
     return vreinterpretq_s8_s32(vdupq_n_s32(v));
 }
 
+/* A square of four rows. */
+INLINE void turn4(float *to, size_t to_row, const float *from, size_t from_row) {
+    float32x4x2_t ab = vtrnq_f32(vld1q_f32(from), vld1q_f32(from + from_row)), /* a0 b0 a2 b2, a1 b1 a3 b3 */
+                  cd = vtrnq_f32(vld1q_f32(from + 2 * from_row), vld1q_f32(from + 3 * from_row));
+    for (size_t odd = 0; odd < 2; odd++) {
+        vst1q_f32(to + odd * to_row, vcombine_f32(vget_low_f32(ab.val[odd]), vget_low_f32(cd.val[odd])));
+        vst1q_f32(to + (odd + 2) * to_row, vcombine_f32(vget_high_f32(ab.val[odd]), vget_high_f32(cd.val[odd])));
+    }
+}
+
+INLINE void vec_turn(float *to, size_t to_row, const float *from, size_t from_row) {
+    turn4(to, to_row, from, from_row);
+    turn4(to + 4, to_row, from + 4 * from_row, from_row);
+}
+
 INLINE Vec64 vec64_zero(void) { return vdupq_n_f64(0); }
 INLINE Vec64 vec64_all(double x) { return vdupq_n_f64(x); }
 INLINE Vec64 vec64_load(const double *p) { return vld1q_f64(p); }

@@ -11,6 +11,7 @@ typedef __m256 VecTiny;
 typedef __m256i Ints;
 
 #include "kernels/vectors.h"
+#include "turn.h"
 
 INLINE Vec vec_zero(void) { return _mm256_setzero_ps(); }
 INLINE Vec vec_all(float x) { return _mm256_set1_ps(x); }

@@ -11,6 +11,7 @@ typedef __mmask16 VecTiny;
 typedef __m512i Ints;
 
 #include "kernels/vectors.h"
+#include "turn.h"
 
 INLINE Vec vec_zero(void) { return _mm512_setzero_ps(); }
 INLINE Vec vec_all(float x) { return _mm512_set1_ps(x); }
