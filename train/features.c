@@ -86,17 +86,6 @@ static void identity_back(float *dx, const float *dy, const float *y, const floa
     EACH(i, p) dx[i] = dy[i];
 }
 
-static float dot(const float *a, const float *b, size_t n) {
-    enum { LANES = 16 };
-    float lane[LANES] = {0}, sum = 0;
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (size_t j = 0; j < LANES; j++) lane[j] += a[i + j] * b[i + j];
-    for (; i < n; i++) sum += a[i] * b[i];
-    for (size_t j = 0; j < LANES; j++) sum += lane[j];
-    return sum;
-}
-
 /* FAVOR+ (attention/favor.c): e^(w_j.x' - |x'|^2/2) / sqrt(r), x' = x / head_dim^(1/4). A query's factor, the same for
  * all of its features, stands above and below the line: it is left out, and the largest feature is 1 over sqrt(r).
  * Epsilon must be 0, else it would matter. */
@@ -123,7 +112,7 @@ static void favor_back(float *dx, const float *dy, const float *y, const float *
         grown[j] = dy[j] * y[j] * shrink;
         all += grown[j] * shrink;
     }
-    for (size_t i = 0; i < d; i++) dx[i] = dot(p->projection + i * r, grown, r);
+    for (size_t i = 0; i < d; i++) dx[i] = work_dot(p->projection + i * r, grown, r);
     for (size_t i = 0; side == FEATURES_OF_KEY && i < d; i++) dx[i] -= all * x[i];
 }
 

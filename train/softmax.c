@@ -167,18 +167,6 @@ void softmax_forward(Work *w, float *out, float *lse, const float *q, const floa
     team_wait(&w->team);
 }
 
-/* In lanes, which the compiler keeps in vectors. */
-static float dot(const float *x, const float *y, size_t n) {
-    enum { LANES = 8 };
-    float sum[LANES] = {0}, all = 0;
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES)
-        for (size_t j = 0; j < LANES; j++) sum[j] += x[i + j] * y[i + j];
-    for (; i < n; i++) all += x[i] * y[i];
-    for (size_t j = 0; j < LANES; j++) all += sum[j];
-    return all;
-}
-
 /* P of query i, from its scores; then its dS from dP, in place. Their scale is q's and k's affair, not the bias's. */
 static void scores_backward(const Work *w, float *s, float *d, float *dbias, const float *dout, const float *out,
                             float lse, const AttentionBatch *a, const Place *p, size_t i, size_t end) {
@@ -186,7 +174,7 @@ static void scores_backward(const Work *w, float *s, float *d, float *dbias, con
     float along;
     sees(a, i, &first, &last);
     exp_seen(w, s, a, first, last, logits(s, a, p, i, first, last), lse);
-    along = dot(dout + i * p->ldq, out + i * p->ldq, a->head_dim);
+    along = work_dot(dout + i * p->ldq, out + i * p->ldq, a->head_dim);
     clear_unseen(s, first, last, end);
     clear_unseen(d, first, last, end);
     w->k->softmax_back(d + first, s + first, along, dbias ? 1 : a->scale[i], last - first);

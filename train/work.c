@@ -133,3 +133,14 @@ void work_sum_columns(Work *w, float *g, const float *a, const float *b, const f
     }
     team_wait(&w->team);
 }
+
+float work_dot(const float *a, const float *b, size_t n) {
+    enum { LANES = 16 };
+    float lane[LANES] = {0}, sum = 0;
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES)
+        for (size_t j = 0; j < LANES; j++) lane[j] += a[i + j] * b[i + j];
+    for (; i < n; i++) sum += a[i] * b[i];
+    for (size_t j = 0; j < LANES; j++) sum += lane[j];
+    return sum;
+}

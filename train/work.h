@@ -53,4 +53,7 @@ static inline void work_product(Work *w, float *c, size_t ldc, int add, Floats a
 /* g[j] += sum over t of a[t][j] * b[t][j] * s[t], j < d, t < n; b or s may be NULL: 1. Sums of 64 tokens at a time. */
 void work_sum_columns(Work *w, float *g, const float *a, const float *b, const float *s, size_t n, size_t d);
 
+/* The sum of a[i] b[i], i < n, in lanes that the compiler keeps in vectors. One thread's. */
+float work_dot(const float *a, const float *b, size_t n);
+
 #endif
