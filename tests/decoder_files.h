@@ -57,4 +57,7 @@ const char *converted(const char *name, const char *folder, const char *task, in
 /* A tiny Qwen3.5 with a tokenizer of the printable bytes (test_chat_delta.c); NULL: it could not be written. */
 const char *delta_folder(void);
 
+/* Adapters of W_q of a first layer of 32 columns and rows (test_lora.c): PEFT's folder, and llama.cpp's file. */
+const char *lora_folder(void), *lora_file(void);
+
 #endif

@@ -39,6 +39,9 @@ static const Job opening[] = {
     {"tokenizer.model", "tokenize $M/hf/tokenizer.model 'the sand'", NULL, NULL},
     {"a model's tokenizer", "tokenize $M/m.gguf 'the sand'", NULL, NULL},
     {"tokenizer.json", "tokenize $M/delta 'the sand'", NULL, NULL},
+    {"tiktoken", "tokenize $M/ranks.tiktoken 'abab' --pre gpt-2", NULL, NULL},
+    {"vocab.json, merges.txt", "tokenize $M/merges 'abab' --pre gpt-2", NULL, NULL},
+    {"jieba", "tokenize $G/vocab.txt '\xe9\x9d\x9e\xe5\xb8\xb8' --jieba $M/dict", NULL, NULL},
     {0},
 };
 
@@ -82,6 +85,7 @@ static const Job showing[] = {
      "-d $D", NULL},
     {"logits, a text", "logits $M/hf -i 'the sand' --all -j 1 --json", NULL, NULL},
     {"embed", "embed $M/roformer.gguf 'a' -q -j 1", NULL, NULL},
+    {"embed, modules", "embed $M/gte 'a' -q -j 1", NULL, NULL},
     {"compare", "compare $M/m.gguf -f $M/text --rope none,linear:factor=2 --lengths 16,24 --score 8 -j 1 -q --csv",
      NULL, NULL},
     {"compare, kept", "compare $M/m.gguf -f $M/text --rope none,linear:factor=2 --lengths 16 --score 8 -j 1 -q "
@@ -101,6 +105,8 @@ static const Job showing[] = {
     {"generate, panels", "$M/q8.gguf " TEXT " --panels $D/p", NULL, NULL}, /* can be done without */
     {"generate, kept panels", "$M/q8.gguf " TEXT " --panels $D/p", NULL,
      "$RUN $M/q8.gguf " TEXT " --panels $D/p > /dev/null && "},
+    {"generate, an adapter", "$M/wide.gguf " TEXT " --lora $M/adapter.gguf:0.5", NULL, NULL},
+    {"generate, PEFT's adapter", "$M/wide " TEXT " --lora $M/peft", NULL, NULL},
     {"rope", "rope table --csv", NULL, NULL},
     {"inspect", "inspect $M/m.gguf --json", NULL, NULL},
     {"inspect, a folder", "inspect $M/hf", NULL, NULL},
@@ -132,6 +138,7 @@ static void build_models(const char *folder) {
     build_gguf(test_in(folder, "linear.gguf"), &linear, TENSOR_F32);
     build_gguf(test_in(folder, "wide.gguf"), &wide, TENSOR_F32);
     build_gguf(test_in(folder, "q8.gguf"), &wide, TENSOR_Q8_0);
+    build_hf(test_in(folder, "wide"), &wide, TENSOR_BF16, 1);
     build_hf(test_in(folder, "hf"), &tiny, TENSOR_BF16, 2);
     build_hf(test_in(folder, "hf1"), &tiny, TENSOR_F16, 1);
     for (int i = 0; i < 3; i++) build_llama2c(test_in(folder, names[i]), &tiny, i, 4);
@@ -146,6 +153,12 @@ static const char *models(void) {
     build_models(folder);
     const char *delta = delta_folder();
     CHECK(delta && shell("cp -R %s %s/delta", delta, folder) == 0);
+    CHECK(shell("cp -R %s %s/peft && cp %s %s/adapter.gguf", lora_folder(), folder, lora_file(), folder) == 0);
+    CHECK(shell("cp -R %s %s/gte", hf_folder("gte", "", TENSOR_F32, &(Spoil){0}), folder) == 0);
+    CHECK(shell("cd %s && mkdir merges && printf '#version: 0.2\\na b\\n' > merges/merges.txt && "
+                "echo '{\"a\": 0, \"b\": 1, \"ab\": 2}' > merges/vocab.json && "
+                "printf 'YQ== 0\\nYg== 1\\nYWI= 2\\n' > ranks.tiktoken && "
+                "printf '\xe9\x9d\x9e\xe5\xb8\xb8 100 d\\n\xe9\x9d\x9e 5 d\\n' > dict", folder) == 0);
     const char *text = "The sand was warm, and the sea came in.\nIt was the end of the day: the sun went down.\n";
     file_write(test_in(folder, "text"), text, strlen(text));
     file_write(test_in(folder, "lines"), "the\nsand\nsea\n", 13);

@@ -1,6 +1,7 @@
 /* tests/test_lora.c - adapters merged into a model's tensors, against the product written out; each refusal of a broken
  * one. tests/oracle/lora.py compares logits with peft's, and says what libllama gave. */
 #include "build.h"
+#include "decoder_files.h"
 #include "model/lora.h"
 #include "test.h"
 
@@ -97,12 +98,15 @@ static void check_merged(const char *model, const char *name, const char *spec, 
 static const char config[] = "{\"peft_type\":\"LORA\",\"r\":3,\"lora_alpha\":6}";
 static const char q[] = "model.layers.0.self_attn.q_proj.weight";
 
+const char *lora_folder(void) { return peft(config, "q_proj.lora_A.weight", "q_proj.lora_B.weight", D); }
+const char *lora_file(void) { return gguf("llama", "blk.0.attn_q.weight"); }
+
 static void merged(void) {
     const char *hf = test_folder("hf"), *blocks = test_tmp("q8.gguf");
     char spec[600];
     build_hf(hf, &shape, TENSOR_F16, 1);
     build_gguf(blocks, &shape, TENSOR_Q8_0);
-    const char *folder = peft(config, "q_proj.lora_A.weight", "q_proj.lora_B.weight", D);
+    const char *folder = lora_folder();
     check_merged(hf, q, folder, 2);
     snprintf(spec, sizeof spec, "%s:-0.25", folder);
     check_merged(hf, q, spec, -0.5);

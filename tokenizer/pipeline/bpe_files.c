@@ -80,11 +80,8 @@ static const char *line_end(const char *p, const char *end) {
 
 int tiktoken_is(const uint8_t *data, size_t size) {
     const char *p = (const char *)data, *end = line_end(p, p + size), *space = memchr(p, ' ', (size_t)(end - p));
-    Text b = {.n = 0};
     if (!space || space == p || space + 1 == end || space[1] < '0' || space[1] > '9') return 0;
-    int rc = base64_decode(p, (size_t)(space - p), &b);
-    text_release(&b);
-    return rc == 0;
+    return base64_decode(p, (size_t)(space - p), NULL) == 0; /* no memory: a file is the same kind with and without */
 }
 
 static int add_mapped(Tokenizer *t, const Text *raw, char *err, size_t errlen) {
@@ -105,16 +102,18 @@ static int read_rank(Tokenizer *t, const char *line, size_t n, size_t lines, Tex
     const char *space = memchr(line, ' ', n);
     unsigned long rank = 0;
     size_t i = space ? (size_t)(space - line) + 1 : n;
+    int rc = space ? 0 : -EINVAL;
     raw->n = 0;
     for (; i < n && line[i] >= '0' && line[i] <= '9' && rank < INT32_MAX; i++)
         rank = rank * 10 + (unsigned long)(line[i] - '0');
-    if (!space || line[n - 1] == ' ' || (i < n && line[i] != '\r') ||
-        base64_decode(line, (size_t)(space - line), raw) || raw->n == 0)
+    if (rc == 0) rc = base64_decode(line, (size_t)(space - line), raw);
+    if (rc == -ENOMEM) return no_memory(t, err, errlen);
+    if (rc || line[n - 1] == ' ' || (i < n && line[i] != '\r') || raw->n == 0)
         return base_error(err, errlen, -EINVAL,
                           "%s: behind rank %zu: a line that is not a piece in base64 and its rank", t->name, t->n);
     if (rank < t->n || rank - lines > HOLES_MAX)
         return base_error(err, errlen, -EINVAL, "%s: the rank %lu stands behind %zu", t->name, rank, t->n);
-    for (int rc; t->n < rank;)
+    while (t->n < rank)
         if ((rc = pieces_add(t, "", 0, 0, PIECE_UNUSED, err, errlen))) return rc;
     if (raw->n > RANK_BYTES_MAX)
         return base_error(err, errlen, -EINVAL, "%s: piece %lu is longer than %d bytes", t->name, rank, RANK_BYTES_MAX);

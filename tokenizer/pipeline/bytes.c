@@ -25,7 +25,7 @@ int base64_decode(const char *s, size_t n, Text *out) {
         }
         char three[3] = {(char)(bits >> 16), (char)(bits >> 8), (char)bits};
         if (k == 1) return -EINVAL;
-        if (text_put(out, three, k - 1)) return -ENOMEM;
+        if (out && text_put(out, three, k - 1)) return -ENOMEM;
     }
     return 0;
 }

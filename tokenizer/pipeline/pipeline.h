@@ -140,7 +140,7 @@ void normalize_scratch_free(NormalizeScratch *w);
 int pipeline_normalize(const struct Pipeline *p, NormalizeScratch *w, const char *text, size_t n, int first,
                        const char **out, size_t *n_out);
 
-/* base64 s [n] behind what out has: 0, -EINVAL, -ENOMEM. */
+/* base64 s [n] behind what out has (NULL: only looked at): 0, -EINVAL, -ENOMEM. */
 int base64_decode(const char *s, size_t n, Text *out);
 /* GPT-2's way to write any byte as a printable character: UTF-8 into out[0..1], its length 1 or 2; and the byte of
  * such a character, or -1. */
