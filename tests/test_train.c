@@ -410,6 +410,9 @@ static void kept(void) {
     CHECK(tool("", "train", "%s %s --steps 1 --force", model, words) == 0 && access(kept, F_OK) != 0);
     CHECK(tool("", "train", "%s %s --steps 1 --resume", model, words) == 1 && said_line("is finished"));
     CHECK(tool("", "train", "%s/none/m.gguf %s --steps 1", dir, words) == 1 && said_line("no file can be written"));
+    CHECK(shell("mkdir %s/there.gguf", dir) == 0);
+    CHECK(tool("", "train", "%s/there.gguf %s --steps 1", dir, words) == 1 && said_line("is not a regular file"));
+    CHECK(shell("test ! -e %s/there.checkpoint.gguf", dir) == 0); /* nothing was learned for it */
     CHECK(tool("", "train", "%s %s --steps 1 --csv %s", model, words, model) == 2 && said_line("written already"));
     CHECK(tool("", "train", "%s %s --steps 1 --text %s", model, words, model) == 2 && said_line("read or written"));
     /* a batch in which nothing is masked teaches nothing */
