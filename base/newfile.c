@@ -33,9 +33,8 @@ static int newfile_create(const char *path, char *temporary, size_t n) {
     return fd;
 }
 
-int newfile_open(NewFile *f, const char *path, char *err, size_t errlen) {
+int newfile_check(const char *path, char *err, size_t errlen) {
     struct stat st;
-    memset(f, 0, sizeof *f);
     int there = stat(path, &st) == 0;
     if (there && !S_ISREG(st.st_mode))
         return base_error(err, errlen, -EINVAL, "%s: is there and is not a regular file", path);
@@ -43,6 +42,13 @@ int newfile_open(NewFile *f, const char *path, char *err, size_t errlen) {
         return base_error(err, errlen, -EINVAL, "%s: is a link that leads nowhere", path);
     if (there && access(path, W_OK) != 0)
         return base_error(err, errlen, -errno, "%s: cannot be written: %s", path, strerror(errno));
+    return 0;
+}
+
+int newfile_open(NewFile *f, const char *path, char *err, size_t errlen) {
+    memset(f, 0, sizeof *f);
+    int rc = newfile_check(path, err, errlen);
+    if (rc) return rc;
     f->path = newfile_target(path);
     size_t n = f->path ? strlen(f->path) + 64 : 0;
     f->temporary = malloc(n);
@@ -53,7 +59,7 @@ int newfile_open(NewFile *f, const char *path, char *err, size_t errlen) {
     int fd = newfile_create(f->path, f->temporary, n);
     f->file = fd < 0 ? NULL : fdopen(fd, "wb");
     if (f->file) return 0;
-    int rc = base_error(err, errlen, -errno, "%s: cannot be written: %s", path, strerror(errno));
+    rc = base_error(err, errlen, -errno, "%s: cannot be written: %s", path, strerror(errno));
     if (fd >= 0) close(fd), unlink(f->temporary);
     newfile_free(f);
     return rc;

@@ -18,6 +18,7 @@ typedef struct {
     int rc; /* the first failure, a negative errno */
 } NewFile;
 
+int newfile_check(const char *path, char *err, size_t errlen); /* 0, or which of these it is, as newfile_open says */
 int newfile_open(NewFile *f, const char *path, char *err, size_t errlen);
 void newfile_write(NewFile *f, const void *data, size_t n);
 int newfile_close(NewFile *f, int keep, char *err, size_t errlen); /* 0, or why it did not appear */

@@ -98,7 +98,8 @@ NOINLINE void near_together(float *room, Floats a, size_t depth, size_t rows) {
             size_t deep = depth - t < DEEP ? depth - t : DEEP;
             Floats from = {a.at + t * a.column + i, 1, a.column};
             step = tile_rows(rows - i);
-            if (step == TILE_ROWS) near_tile(to + t * TILE_ROWS, from, deep, TILE_ROWS, rows - i >= VEC); /* constant */
+            /* the usual number is a constant, so that its loop has no calls */
+            if (step == TILE_ROWS) near_tile(to + t * TILE_ROWS, from, deep, TILE_ROWS, rows - i >= VEC);
             else near_tile(to + t * step, from, deep, step, 0);
         }
 }
@@ -160,7 +161,7 @@ static void pack_by_rows(float *panels, Floats b, size_t depth, size_t n) {
             size_t lines = depth - t < LINES ? depth - t : LINES;
             float *to = panels + first * depth + t * PANEL;
             const float *from = b.at + t * b.row + first;
-            if (n - first >= PANEL) pack_lines(to, from, b.row, PANEL, lines); /* constant */
+            if (n - first >= PANEL) pack_lines(to, from, b.row, PANEL, lines); /* a constant, as above */
             else pack_lines(to, from, b.row, n - first, lines);
         }
 }

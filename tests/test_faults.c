@@ -154,11 +154,12 @@ static const char *models(void) {
     const char *delta = delta_folder();
     CHECK(delta && shell("cp -R %s %s/delta", delta, folder) == 0);
     CHECK(shell("cp -R %s %s/peft && cp %s %s/adapter.gguf", lora_folder(), folder, lora_file(), folder) == 0);
-    CHECK(shell("cp -R %s %s/gte", hf_folder("gte", "", TENSOR_F32, &(Spoil){0}), folder) == 0);
-    CHECK(shell("cd %s && mkdir merges && printf '#version: 0.2\\na b\\n' > merges/merges.txt && "
-                "echo '{\"a\": 0, \"b\": 1, \"ab\": 2}' > merges/vocab.json && "
-                "printf 'YQ== 0\\nYg== 1\\nYWI= 2\\n' > ranks.tiktoken && "
-                "printf '\xe9\x9d\x9e\xe5\xb8\xb8 100 d\\n\xe9\x9d\x9e 5 d\\n' > dict", folder) == 0);
+    CHECK(shell("cp -R %s %s/gte", hf_folder("gte", "", TENSOR_F32, &sound), folder) == 0);
+    CHECK(shell("mkdir %s/merges", folder) == 0);
+    file_write(test_in(folder, "merges/merges.txt"), "#version: 0.2\na b\n", 18);
+    file_write(test_in(folder, "merges/vocab.json"), "{\"a\": 0, \"b\": 1, \"ab\": 2}", 25);
+    file_write(test_in(folder, "ranks.tiktoken"), "YQ== 0\nYg== 1\nYWI= 2\n", 21);
+    file_write(test_in(folder, "dict"), "\xe9\x9d\x9e\xe5\xb8\xb8 100 d\n\xe9\x9d\x9e 5 d\n", 21);
     const char *text = "The sand was warm, and the sea came in.\nIt was the end of the day: the sun went down.\n";
     file_write(test_in(folder, "text"), text, strlen(text));
     file_write(test_in(folder, "lines"), "the\nsand\nsea\n", 13);

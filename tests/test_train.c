@@ -192,7 +192,7 @@ static void parts(void) {
         double loss = trainee_loss(&a, ids, targets, 1), sum = 0, off = 0, size = 0;
         size_t n = a.params.floats;
         float *g = calloc(n, sizeof *g);
-        CHECK(TAUGHT % a.part.texts == 0 && MANY % a.part.texts != 0);
+        CHECK(TAUGHT % a.at_once == 0 && MANY % a.at_once != 0);
         for (size_t text = 0; g && text < MANY; text++) {
             sum += trainee_loss(&b, ids + text * LENGTH, targets + text * LENGTH, 1) / TAUGHT;
             for (size_t i = 0; i < n; i++) g[i] += b.params.memory[n + i] / TAUGHT;

@@ -68,7 +68,7 @@ static void bias_backward(Trainee *t) {
         for (size_t i = 0; i < width; i++) {
             int64_t distance = (int64_t)i - (int64_t)t->shape.length + 1;
             double sum = 0;
-            for (size_t text = 0; text < t->part.texts; text++)
+            for (size_t text = 0; text < t->at_once; text++)
                 sum += (double)t->grown_bias[(text * heads + h.at) * width + i];
             t->table->g[(size_t)position_bucket(distance, (int)p->n_buckets, p->max_distance, p->two_sided) * heads +
                         h.at] += (float)sum;
@@ -90,7 +90,7 @@ void trainee_place_backward(Trainee *t, const float *dx) {
     size_t d = (size_t)t->config.d_embed;
     if (!t->placed || !t->table) return;
     for (Share pos = team_share(&w->team, t->shape.length); pos.at < pos.end; pos.at++)
-        for (size_t text = 0; text < t->part.texts; text++)
+        for (size_t text = 0; text < t->at_once; text++)
             for (size_t k = 0; k < d; k++)
                 t->table->g[pos.at * d + k] += dx[(text * t->shape.length + pos.at) * d + k];
     team_wait(&w->team);
@@ -141,7 +141,7 @@ static size_t texts_at_once(const BatchShape *shape, const Config *c) {
     return texts < shape->texts ? texts : shape->texts;
 }
 
-static void set_part(Trainee *t, size_t texts) { t->part.texts = t->attention.texts = texts; }
+static void compute_at_once(Trainee *t, size_t texts) { t->at_once = t->attention.texts = texts; }
 
 typedef struct {
     Trainee *t;
@@ -172,11 +172,11 @@ double trainee_loss(Trainee *t, const int *ids, const int *targets, int learns) 
         memset(t->grown, 0, sizeof *t->grown * ((size_t)t->config.rope.rotary_dim / 2));
     }
     for (size_t text = 0; text < t->shape.texts; text += at_once) {
-        set_part(t, t->shape.texts - text < at_once ? t->shape.texts - text : at_once);
+        compute_at_once(t, t->shape.texts - text < at_once ? t->shape.texts - text : at_once);
         s.first = text * t->shape.length;
         team_run(&t->work.team, t->work.team.most, step, &s);
     }
-    set_part(t, at_once); /* what is freed goes by it */
+    compute_at_once(t, at_once); /* what is freed goes by it */
     if (learns && t->frequencies) frequencies_backward(t);
     for (size_t i = 0; i < all; i++)
         if (targets[i] >= 0) sum += t->loss[i];
@@ -205,7 +205,7 @@ static void set_attention(Trainee *t) {
         double scale = rope_score(&c->rope, (int64_t)i, 0) / sqrt((double)c->head_dim);
         t->scale[i] = (float)(c->log_scale ? scale * log(seen > 16 ? (double)seen : 16) / log(c->log_scale) : scale);
     }
-    t->attention = (AttentionBatch){.texts = t->part.texts, .length = n, .n_heads = (size_t)c->n_heads,
+    t->attention = (AttentionBatch){.texts = t->at_once, .length = n, .n_heads = (size_t)c->n_heads,
                                     .n_kv_heads = (size_t)c->n_kv_heads, .head_dim = (size_t)c->head_dim,
                                     .causal = c->mask == MASK_CAUSAL, .window = (size_t)c->window, .scale = t->scale,
                                     .bias = t->bias};
@@ -221,7 +221,7 @@ static int set_positions(Trainee *t) {
     if (!kind) return 0;
     if (t->table) t->positions.table = t->table->w;
     if (kind->bias && !(t->bias = floats_new(t, biases))) return -ENOMEM;
-    if (kind->bias && t->table && !(t->grown_bias = floats_new(t, t->part.texts * biases))) return -ENOMEM;
+    if (kind->bias && t->table && !(t->grown_bias = floats_new(t, t->at_once * biases))) return -ENOMEM;
     if (kind->bias) fill_bias(t);
     if (kind->add) t->placed = t->table ? t->table->w : floats_new(t, n * d);
     for (size_t i = 0; t->placed && !t->table && i < n; i++) kind->add(&t->positions, t->placed + i * d, (int64_t)i);
@@ -299,7 +299,7 @@ static int reserve(Trainee *t) {
 
 int trainee_init(Trainee *t, const Config *c, int learns_frequencies, const BatchShape *shape, const Kernels *kernels,
                  int threads, char *err, size_t errlen) {
-    *t = (Trainee){.config = *c, .shape = *shape, .part = {texts_at_once(shape, c), shape->length}};
+    *t = (Trainee){.config = *c, .shape = *shape, .at_once = texts_at_once(shape, c)};
     t->family = c->family == &family_roformer ? &trainee_encoder : &trainee_decoder;
     if (c->positions) t->positions = *c->positions, t->config.positions = &t->positions;
     int rc = work_init(&t->work, kernels, threads);
@@ -322,7 +322,7 @@ void trainee_free(Trainee *t) {
     pages_free(t->angles, (4 * t->shape.length * half + 1) * sizeof(float));
     if (!t->table) pages_free(t->placed, t->shape.length * (size_t)t->config.d_embed * sizeof(float));
     pages_free(t->bias, biases * sizeof(float));
-    pages_free(t->grown_bias, t->part.texts * biases * sizeof(float));
+    pages_free(t->grown_bias, t->at_once * biases * sizeof(float));
     pages_free(t->scale, t->shape.length * sizeof(float));
     pages_free(t->dx, n * d * sizeof(float));
     pages_free(t->logits, LOSS_ROWS * (d + (size_t)t->config.vocab_size) * sizeof(float));

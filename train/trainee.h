@@ -24,9 +24,8 @@ typedef struct {
 } BatchShape;
 
 /* A part of a batch goes forward and back at once: at most PART_TOKENS tokens, but at least a text, and as many texts
- * as have PART_HEADS heads of keys: attention's work for threads. What backward needs is still in the processor's
- * caches then, and memory is a part's. Gradients add up over parts; these follow from sizes, not from threads, and so
- * do bits. */
+ * as have PART_HEADS heads of keys: attention's work for threads. Memory is a part's then, and the caches have more of
+ * what backward needs. Gradients add up over parts; these follow from sizes, not from threads, and so do bits. */
 enum { PART_TOKENS = 1024, PART_HEADS = 8 };
 
 /* A family: a page. */
@@ -45,7 +44,7 @@ extern const TraineeFamily trainee_decoder, trainee_encoder;
 struct Trainee {
     Config config;         /* its own copy; pointers in it are the caller's */
     BatchShape shape;
-    BatchShape part;       /* of it, what is computed at once */
+    size_t at_once;        /* texts of it that are computed at once */
     const TraineeFamily *family;
     Params params;
     Work work;
@@ -59,7 +58,7 @@ struct Trainee {
     float *placed;         /* [length, d_embed]: what positions add to an embedding, table's own where there is one, or
                             * NULL */
     float *bias, *grown_bias; /* [n_heads, 2 length - 1] added to scores (attention.h), or NULL; how the loss grows with
-                            * it, [part.texts, n_heads, 2 length - 1], where it is learned; owned */
+                            * it, [at_once, n_heads, 2 length - 1], where it is learned; owned */
     float *scale;          /* [length], of attention; owned */
     AttentionBatch attention;
     LinearParts linear;
@@ -78,7 +77,7 @@ int trainee_init(Trainee *t, const Config *c, int learns_frequencies, const Batc
 void trainee_free(Trainee *t); /* accepts a zeroed struct */
 
 /* Tokens at work: of a part; in `allocate`, of the largest. */
-static inline size_t trainee_tokens(const Trainee *t) { return t->part.texts * t->part.length; }
+static inline size_t trainee_tokens(const Trainee *t) { return t->at_once * t->shape.length; }
 
 /* ids, targets [texts, length]; a target below 0 does not count. Returns the mean loss in nats, 0 where none counts;
  * t->loss has each. learns: gradients become those of this batch; else they stay. */

@@ -63,18 +63,22 @@ static Panels panels_of(Work *w, Floats b, size_t n, size_t depth) {
     return panels_packed(w->k, w->panels, depth);
 }
 
-/* Some rows of a product, of `m` alone. */
-static Product rows_of(const Product *p, size_t first, size_t end) {
+enum { TALL = 4 }; /* rows that threads share out together: few, for some matrices have few */
+
+static size_t shares_of(const Product *p) { return (p->m + TALL - 1) / TALL; }
+
+/* A share's rows, as a product of their own. */
+static Product rows_of(const Product *p, Share r) {
+    size_t first = r.at * TALL < p->m ? r.at * TALL : p->m, end = r.end * TALL < p->m ? r.end * TALL : p->m;
     return (Product){p->c + first * p->ldc, p->ldc, p->add, {p->a.at + first * p->a.row, p->a.row, p->a.column},
-                     first < end ? end - first : 0};
+                     end - first};
 }
 
 /* By panels of a whole matrix: who is done with its rows helps the others. */
 static void by_panels(Work *w, const Product *p, size_t products, Panels b, size_t n, size_t depth) {
-    enum { TALL = 12 }; /* rows, whole tiles */
     for (size_t i = 0; i < products; i++)
-        for (Share r; team_take(&w->team, (p[i].m + TALL - 1) / TALL, &r);) {
-            Product part = rows_of(&p[i], r.at * TALL, r.end * TALL < p[i].m ? r.end * TALL : p[i].m);
+        for (Share r; team_take(&w->team, shares_of(&p[i]), &r);) {
+            Product part = rows_of(&p[i], r);
             w->k->multiply(part.c, part.ldc, part.add, part.a, b, part.m, n, depth);
         }
 }
@@ -82,7 +86,6 @@ static void by_panels(Work *w, const Product *p, size_t products, Panels b, size
 /* By a matrix that lies by rows: each block of it becomes panels first, which are then read from the thread's own
  * cache, one number behind the other. */
 static void by_blocks(const Work *w, const Product *p, size_t products, Floats b, size_t n, size_t depth) {
-    enum { TALL = 4 }; /* rows that threads share out together: few, for some matrices have few */
     float *panels = w->blocks + (size_t)team_member() * BLOCK;
     for (size_t t = 0; t < depth; t += TRAIN_DEPTH)
         for (size_t j = 0; j < n; j += BLOCK_WIDE) {
@@ -90,8 +93,7 @@ static void by_blocks(const Work *w, const Product *p, size_t products, Floats b
                    wide = n - j < BLOCK_WIDE ? n - j : BLOCK_WIDE;
             w->k->pack(panels, (Floats){b.at + t * b.row + j, b.row, 1}, deep, wide);
             for (size_t i = 0; i < products; i++) {
-                Share r = team_share(&w->team, (p[i].m + TALL - 1) / TALL);
-                Product mine = rows_of(&p[i], r.at * TALL, r.end * TALL < p[i].m ? r.end * TALL : p[i].m);
+                Product mine = rows_of(&p[i], team_share(&w->team, shares_of(&p[i])));
                 Floats a = {mine.a.at + t * mine.a.column, mine.a.row, mine.a.column};
                 w->k->multiply(mine.c + j, mine.ldc, mine.add || t, a, panels_packed(w->k, panels, deep), mine.m, wide,
                                deep);

@@ -3,6 +3,7 @@
 
 #include "attention/maps.h"
 #include "base/base.h"
+#include "base/newfile.h"
 #include "base/paths.h"
 #include "kernels/rows.h"
 #include "model/family.h"
@@ -272,8 +273,8 @@ static int check_place(const TrainingSetup *s, char *err, size_t errlen) {
     int writable = access(folder, W_OK) == 0, there = file_exists(s->checkpoint);
     free(folder);
     if (!writable) return base_error(err, errlen, -EACCES, "%s: no file can be written there", o->out);
-    if (file_there(o->out) && !file_is_regular(o->out)) /* as newfile_open would say when all is learned */
-        return base_error(err, errlen, -EINVAL, "%s: is there and is not a regular file", o->out);
+    int rc = newfile_check(o->out, err, errlen); /* now, and not when all is learned */
+    if (rc) return rc;
     if (o->resume && !there && file_exists(o->out))
         return base_error(err, errlen, -ENOENT, "nothing to resume: %s is finished; --from goes on from it", o->out);
     if (there && !o->resume && !o->force)
