@@ -231,9 +231,9 @@ $(B)/test: $(TESTS) $(TOOLS) $(LIB)
 # The program with calls that fail on purpose: the linker gives those of our objects, and of them alone, to points.c.
 WRAPPED := main malloc calloc free realloc aligned_alloc strdup strndup realpath mmap munmap open close fstat \
            ftruncate fsync rename opendir readdir closedir pthread_create fdopen fopen fileno open_memstream getline
-FAULTS  := $(patsubst %.c,$(B)/%.o,$(wildcard tests/faults/*.c) $(wildcard library/*.c)) $(B)/tests/build.o
+FAULTED := $(patsubst %.c,$(B)/%.o,$(wildcard tests/faults/*.c) $(wildcard library/*.c)) $(B)/tests/build.o
 FAULTY  := $(if $(findstring linux,$(TARGET)),$(B)/faults)
-$(B)/faults: $(CLI) $(TOOLS) $(LIB) $(FAULTS) $(B)/flags
+$(B)/faults: $(CLI) $(TOOLS) $(LIB) $(FAULTED) $(B)/flags
 	$(Q)$(LINK) $(filter %.o,$^) $(WRAPPED:%=-Wl,--wrap=%) $(LDFLAGS) -lm -o $@
 
 faults: $(B)/run $(PROGRAMS:%=$(B)/%) $(B)/test $(B)/faults ## fail each allocation, read and write once, in all that the program does
@@ -254,8 +254,8 @@ delays: $(B)/run $(B)/test $(B)/delays ## hold threads up at random wherever the
 	@DELAYS="$${DELAYS:--v -s $$(date +%s) -r $(or $(ROUNDS),10000)}" $(B)/test delays/ $(B)/run
 
 # A process that goes on for long.
-SOAK := $(patsubst %.c,$(B)/%.o,$(wildcard tests/soak/*.c) $(wildcard library/*.c)) $(B)/tests/build.o
-$(B)/soak: $(LIB) $(SOAK) $(B)/flags
+SOAKED := $(patsubst %.c,$(B)/%.o,$(wildcard tests/soak/*.c) $(wildcard library/*.c)) $(B)/tests/build.o
+$(B)/soak: $(LIB) $(SOAKED) $(B)/flags
 	$(Q)$(LINK) $(filter %.o,$^) $(LDFLAGS) -lm -o $@
 
 soak: $(B)/run $(B)/test $(B)/soak ## a chat of 10,000 turns, 10^7 tokens, 1,000 opens: nothing grows, the same bits at the end

@@ -96,7 +96,7 @@ static int write_whole(Source *s, const char *from, const char *lost, const Repo
         file_unmap(&f);
         report_note(r, "the tokenizer %s, for which llama.cpp has no key: all of tokenizer.json goes along, and ./run "
                     "reads that", lost);
-    } else if (path)
+    } else if (rc == -ENOENT) /* else file_map has said why */
         base_error(err, errlen, rc, "%s: a tokenizer that %s, and GGUF has no key for that", from, lost);
     free(path);
     return rc;
