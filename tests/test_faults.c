@@ -22,7 +22,9 @@ typedef struct {
 
 #define V1 "--name m --config $G/v1.config.json --vocab $G/vocab.txt"
 #define TEXT "-i 'the sand' -q -j 1 -t 0 -n 5"
-#define TRAIN "--text $M/text --steps 2 --words 300 --d-model 8 --layers 1 --heads 2 --context 8 --batch 1 -q -j 1"
+#define TINY "--text $M/text --words 300 --d-model 8 --layers 1 --heads 2 --context 8 --batch 1 -q -j 1"
+#define TRAIN "--steps 2 " TINY
+#define LONG "--steps 500 --csv $M/a.csv --svg $M/a.svg " TINY /* both hold times: they lie where nobody compares */
 
 static const Job opening[] = {
     {"GGUF", "logits $M/m.gguf --ids 1,2 -j 1", NULL, NULL},
@@ -75,6 +77,7 @@ static const Job library[] = {
     {"roformer.h, an embedder", "library $M/roformer.gguf", NULL, NULL},
     {"guesses", "guessing $M/m.gguf", NULL, NULL},
     {"guesses, linear attention", "guessing $M/linear.gguf", NULL, NULL},
+    {"a line that is typed", "editing", NULL, NULL},
     {0},
 };
 
@@ -125,6 +128,9 @@ static const Job making[] = {
     {"train, an encoder", "train $D/m.gguf --family roformer " TRAIN, "-d $D -a .checkpoint.gguf", NULL},
     {"quantize, threads", "quantize $M/v0.bin $D/m.gguf Q8_0 -q -j 2 -z $M/tokenizer.bin", "-d $D", NULL},
     {"train", "train $D/m.gguf " TRAIN, "-d $D -a .checkpoint.gguf", NULL},
+    {"train, resumed", "train $D/m.gguf --resume " LONG, "-d $D -a .checkpoint.gguf",
+     "{ $RUN train $D/m.gguf --save-every 0 " LONG " & }; "
+     "while kill -0 $! && ! test -e $D/m.checkpoint.gguf; do :; done; kill -9 $!; wait; rm -f $D/*.part; "},
     {0},
 };
 

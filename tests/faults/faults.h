@@ -45,8 +45,9 @@ void faults_end(void);
 
 /* Jobs of their own (library.c), exit codes. Each call of roformer.h that fails says why, leaves its objects as they
  * were, and succeeds when it is made again; a text written with guesses goes on where a failure broke it off, from the
- * logits that it has without. What they print is what they print where nothing fails. */
+ * logits that it has without. What they print is what they print where nothing fails. editing: lines that are typed. */
 int library_job(const char *model, const char *folder);
 int guessing_job(const char *model);
+int editing_job(void);
 
 #endif

@@ -3,8 +3,10 @@
 
 #include "roformer.h"
 #include "base/hash.h"
+#include "lab/plot/parts.h"
 #include "model/timeline.h"
 #include "text/ahead.h"
+#include "text/edit.h"
 #include "text/open.h"
 #include "text/write.h"
 
@@ -199,4 +201,27 @@ int guessing_job(const char *path) {
     tokenizer_free(t);
     model_close(&m);
     return r.code;
+}
+
+/* ---- the line editor ---- */
+
+/* Lines as they are typed, with each kind of key that keeps something: killed, taken back, older and newer, pasted.
+ * Nothing that is printed hangs on history, for a line that cannot be remembered is no failure. */
+int editing_job(void) {
+    static const char *const lines[] = {"the sand and the sea\1\13\31\31\r", "the \xe6\xb2\x99\xff\27\31 sea\r",
+                                        "it was\033[A\033[A\033[B\033[B warm\r",
+                                        "\033[200~two\nlines\033[201~\033bagain \025\031\f\r"};
+    LineEditor e;
+    EditWhat what = EDIT_MORE;
+    edit_init(&e, plot_columns);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines && what != EDIT_FAILED; i++) {
+        edit_begin(&e, "> ", 20);
+        what = EDIT_MORE;
+        for (const char *key = lines[i]; what == EDIT_MORE; key++)
+            if ((what = edit_byte(&e, (unsigned char)*key)) != EDIT_FAILED && edit_draw(&e, 0)) what = EDIT_FAILED;
+        if (what == EDIT_FAILED) fprintf(stderr, "run: out of memory for the line\n");
+        else printf("%s\n", e.text), edit_remember(&e);
+    }
+    edit_free(&e);
+    return what == EDIT_FAILED;
 }

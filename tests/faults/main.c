@@ -1,7 +1,7 @@
 /* tests/faults/main.c - the program with one call that fails: run once for each point, and judged each time.
  *
  *     faults [options] -- ARGS                ./run ARGS
- *     faults [options] -- library MODEL       a job of library.c; so is guessing
+ *     faults [options] -- library MODEL       a job of library.c; so are guessing MODEL and editing
  *
  *     -d FOLDER   what ARGS writes is in it: each run finds it as it is now
  *     -i FILE     stdin
@@ -127,6 +127,7 @@ static void child(int argc, char **argv) {
     atexit(faults_end);
     if (argc == 2 && strcmp(argv[0], "library") == 0) exit(library_job(argv[1], o.folder));
     if (argc == 2 && strcmp(argv[0], "guessing") == 0) exit(guessing_job(argv[1]));
+    if (argc == 1 && strcmp(argv[0], "editing") == 0) exit(editing_job());
     char *all[64] = {"run"};
     for (int i = 0; i < argc && i < 62; i++) all[i + 1] = argv[i];
     exit(__real_main(argc + 1, all));
@@ -183,7 +184,6 @@ static size_t lines(const char *s) {
     for (; *s; s++) n += *s == '\n';
     return n;
 }
-
 
 /* What is left in the folder after a failure is what was there, or a whole file. */
 static const char *judge_files(const Outcome *r, const Folder *before, const Outcome *whole) {
