@@ -118,7 +118,10 @@ static double prompt_rate(const char *path, int linear, size_t chunk, size_t n) 
     const float *logits;
     double t[RUNS];
     int *ids = malloc(n * sizeof *ids);
-    if (!ids || open_session(&m, &s, path, linear, n)) return 0;
+    if (!ids || open_session(&m, &s, path, linear, n)) {
+        free(ids);
+        return 0;
+    }
     if (chunk) { /* the session's scratch depends on it */
         session_free(&s);
         session_init(&s, &m, &(SessionOptions){.chunk = chunk, .linear = &linear_texts}, err, sizeof err);
