@@ -78,9 +78,10 @@ static int by_name(const void *a, const void *b) { return strcmp(*(char *const *
 /* All *.csv of a folder, by name. */
 static int read_folder(Comparison *c, const char *path, int *contradictions) {
     DIR *d = opendir(path);
+    if (!d) return fail("%s: %s", path, strerror(errno));
     char **names = NULL;
     size_t n = 0, cap = 0;
-    int code = d ? 0 : fail("%s: %s", path, strerror(errno));
+    int code = 0;
     for (struct dirent *entry; code == 0 && (entry = readdir(d));) {
         size_t len = strlen(entry->d_name);
         if (len < 5 || strcmp(entry->d_name + len - 4, ".csv") != 0) continue;
@@ -88,7 +89,7 @@ static int read_folder(Comparison *c, const char *path, int *contradictions) {
             code = fail("out of memory");
         else n++;
     }
-    if (d) closedir(d);
+    closedir(d);
     if (n) qsort(names, n, sizeof *names, by_name);
     if (code == 0 && n == 0) code = fail("%s: has no file *.csv", path);
     for (size_t i = 0; i < n; i++) {

@@ -79,7 +79,8 @@ static int more_init(Generation *g, const Args *a) {
     enum { CONTEXT_MOST = 1 << 20 }; /* 8 MB of lengths */
     const SamplingArgs *s = &a->sampling;
     const char *const *texts = s->breakers.n ? s->breakers.at : NULL; /* NULL: the usual ones */
-    size_t n_texts = (size_t)s->breakers.n;
+    int none = s->breakers.n == 1 && strcmp(s->breakers.at[0], "none") == 0;
+    size_t n_texts = none ? 0 : (size_t)s->breakers.n;
     long long context = g->e.model.config.n_ctx_train > a->context.n ? g->e.model.config.n_ctx_train : a->context.n;
     long long window = s->dry_last < 0 ? context : s->dry_last;
     if (window > CONTEXT_MOST || (window == 0 && s->dry_last < 0)) window = CONTEXT_MOST;
@@ -91,7 +92,6 @@ static int more_init(Generation *g, const Args *a) {
                             .xtc_threshold = (float)s->xtc_threshold};
     int code = biases_init(g, &s->biases);
     if (code) return code;
-    if (n_texts == 1 && strcmp(texts[0], "none") == 0) n_texts = 0;
     if (s->dry_multiplier > 0 && breakers_find(&g->breakers, &g->more.n_breakers, g->e.tokenizer, texts, n_texts,
                                                g->e.err, sizeof g->e.err))
         return fail("--dry-sequence-breaker: %s", g->e.err);

@@ -88,7 +88,10 @@ const Kernels *kernels_row(int i) {
     return NULL;
 }
 
-const char *kernels_name(int i) { return kernels_row(i) ? kernels_row(i)->name : NULL; }
+const char *kernels_name(int i) {
+    const Kernels *k = kernels_row(i);
+    return k ? k->name : NULL;
+}
 
 const Kernels *kernels_find(const char *name) {
     const Kernels *k;

@@ -56,7 +56,7 @@ static int begin(Session *s, Model *view, const Model *m, ProofPlace at, size_t 
     if ((double)at.origin > 0x1p40)
         return base_error(err, errlen, -EINVAL, "position %zu is farther than a double tells angles apart", at.origin);
     int rc = session_init(s, view, &o, err, errlen);
-    if (rc == 0 && view->config.rope.angle && s->past->stretch) {
+    if (rc == 0 && at.angles && at.angles->angle && s->past->stretch) {
         session_free(s);
         return base_error(err, errlen, -EINVAL,
                           "angles %s: where a method rewrites distances, keys are turned by angles "

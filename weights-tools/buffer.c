@@ -8,8 +8,11 @@
 
 static uint8_t *reserve(Buffer *b, size_t n) {
     size_t need;
-    if (!b->failed && (!size_add(b->n, n, &need) || array_reserve(&b->data, &b->cap, need, 1))) b->failed = 1;
     if (b->failed) return NULL;
+    if (!size_add(b->n, n, &need) || array_reserve(&b->data, &b->cap, need, 1)) {
+        b->failed = 1;
+        return NULL;
+    }
     b->n = need;
     return b->data + need - n;
 }

@@ -85,12 +85,12 @@ int torch_zip_read(Checkpoint *c, const uint8_t *data, size_t size, const char *
     if (!e)
         rc = base_error(err, errlen, -EINVAL,
                         "%s: a zip archive, but no data.pkl in it: not a file that torch.save wrote", name);
-    if (rc == 0) {
+    else {
         f.root = e->name;
         f.root_len = e->name_len - 8;
         rc = check_byteorder(&f);
+        if (rc == 0) rc = read_pickle(c, &f, e);
     }
-    if (rc == 0) rc = read_pickle(c, &f, e);
     zip_close(&z);
     return rc;
 }

@@ -60,10 +60,13 @@ int curve_read(Curve *c, const char *path, uint64_t step, char *err, size_t errl
     if (rc == -ENOENT) return 0;
     if (rc) return rc;
     char *text = malloc(f.size + 1); /* strtod stops at its end */
-    if (!text) rc = base_error(err, errlen, -ENOMEM, "%s: out of memory", path);
-    else memcpy(text, f.data, f.size), text[f.size] = 0;
-    const char *end = text ? text + f.size : NULL, *line = text;
-    if (rc == 0 && (f.size < sizeof head - 1 || memcmp(text, head, sizeof head - 1) != 0))
+    if (!text) {
+        file_unmap(&f);
+        return base_error(err, errlen, -ENOMEM, "%s: out of memory", path);
+    }
+    memcpy(text, f.data, f.size), text[f.size] = 0;
+    const char *end = text + f.size, *line = text;
+    if (f.size < sizeof head - 1 || memcmp(text, head, sizeof head - 1) != 0)
         rc = base_error(err, errlen, -EINVAL, "%s: is no table of losses: name another file for --csv", path);
     while (rc == 0 && (line = strchr(line, '\n')) && ++line < end) {
         CoursePoint p;
