@@ -283,7 +283,7 @@ san-int: ## clang: stop where an unsigned sum wraps or a conversion loses bits, 
 tidy: ## clang-tidy over all sources in C, as .clang-tidy says, where it is installed
 	@sh tests/tidy.sh
 
-analyze: ## gcc -fanalyzer over all sources but the tests: a list to read
+analyze: ## gcc -fanalyzer over all sources but the tests; what is no defect stands in tests/analyze.txt, with the reason
 	@sh tests/analyze.sh
 
 valgrind: $(B)/run ## memcheck over every command on the small models, where valgrind is installed; some minutes
