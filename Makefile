@@ -155,7 +155,7 @@ $(B)/model/builtin.o $(B)/pic/model/builtin.o: model/tales-1m.gguf $(B)/flags
 # Other flags or another version than last time rebuild what depends on them.
 remember = mkdir -p $(B); printf '%s\n' '$(1)' | cmp -s - $@ || printf '%s\n' '$(1)' > $@
 $(B)/flags: FORCE
-	@$(call remember,$(CC) $(STD) $(WITH_SPM) $(WARNINGS) $(CFLAGS) $(SANITIZE) $(LDFLAGS))
+	@$(call remember,$(CC) $(STD) $(WITH_SPM) $(WARNINGS) $(CFLAGS) $(SANITIZE) $(COVERAGE) $(LDFLAGS))
 $(B)/version: FORCE
 	@$(call remember,$(VERSION))
 

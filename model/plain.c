@@ -127,7 +127,7 @@ static void attend_token(Session *s, int l, size_t h, size_t t) {
     const Config *c = &s->model->config;
     const Scratch *w = s->scratch;
     size_t d = (size_t)c->head_dim, kv = (size_t)c->n_kv_heads, group = (size_t)c->n_heads / kv, pos = w->tokens[t].pos;
-    size_t head = (size_t)l * kv + h, at = head * s->options.n_ctx * d;
+    size_t head = (size_t)l * kv + h, at = c->linear.form ? 0 : head * s->options.n_ctx * d;
     const float *k = w->k + (t * kv + h) * d, *v = w->v + (t * kv + h) * d;
     Past *p = s->past;
     if (c->linear.form) take_key(p->S + head * d * d, p->z + head * d, s, k, v, t);

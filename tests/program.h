@@ -19,6 +19,8 @@ int tool(const char *before, const char *name, const char *fmt, ...);
 /* Other words for a shell, one command or several; and whether it knows a program of that name. */
 int shell(const char *fmt, ...);
 int has(const char *program);
+/* make without what the make that runs the tests was told, which would be handed on: its compiler alone. */
+#define MAKE_ANEW "env -u MAKEFLAGS -u FLAVOUR -u CFLAGS -u LDFLAGS -u COVERAGE make -s "
 /* The last run's stdout, which is the caller's now. */
 char *taken_out(void);
 

@@ -41,13 +41,13 @@ static void tarball(void) {
     CHECK(shell("cd %s && tar xzf r.tar.gz --strip-components=1 && cat VERSION%s", root, "") == 0);
     char *version = taken_out(), program[600];
     snprintf(program, sizeof program, "%s/run", root);
-    CHECK(shell("cd %s && env -u MAKEFLAGS -u FLAVOUR make -s CFLAGS=-O1 run && ./run --version%s", root, "") == 0);
+    CHECK(shell("cd %s && " MAKE_ANEW "CFLAGS=-O1 run && ./run --version%s", root, "") == 0);
     CHECK(version && strlen(version) > 3 && strstr(out, version));
     free(version);
     if (!has("musl-gcc")) test_skip("make STATIC=1: musl-gcc is not here");
     else {
-        CHECK(shell("cd %s && env -u MAKEFLAGS -u FLAVOUR make -s CFLAGS=-O1 STATIC=1 CC=musl-gcc run && "
-                    "(ldd %s || true)", root, program) == 0);
+        CHECK(shell("cd %s && " MAKE_ANEW "CFLAGS=-O1 STATIC=1 CC=musl-gcc run && (ldd %s || true)", root,
+                    program) == 0);
         CHECK(!strstr(out, "=>"));
         CHECK(shell("%s -i Once -n 8 -t 0 -q%s", program, "") == 0 && strstr(out, "Once upon a time"));
     }

@@ -16,7 +16,7 @@ static const char *installed(void) {
         return NULL;
     }
     snprintf(root, sizeof root, "%s", test_tmp("root"));
-    int rc = shell("env -u MAKEFLAGS make -s install-lib DESTDIR=%s PREFIX=/usr", root);
+    int rc = shell(MAKE_ANEW "install-lib DESTDIR=%s PREFIX=/usr", root);
     if (rc) printf("    %s\n", said), test_fail(__FILE__, __LINE__, "make install-lib");
     return rc ? NULL : root;
 }
@@ -77,7 +77,7 @@ static void header(void) {
 static void uninstalls(void) {
     const char *root = installed();
     if (!root) return;
-    CHECK(shell("rm -f %s/write*; env -u MAKEFLAGS make -s uninstall-lib DESTDIR=%s PREFIX=/usr", root, root) == 0);
+    CHECK(shell("rm -f %s/write*; " MAKE_ANEW "uninstall-lib DESTDIR=%s PREFIX=/usr", root, root) == 0);
     CHECK(shell("find %s -type f -o -type l", root) == 0 && *out == 0);
 }
 

@@ -28,7 +28,7 @@ static void replace(LineEditor *e, size_t from, size_t to, const char *s, size_t
     if (e->n - (to - from) + n > EDIT_MOST || room(e, e->n - (to - from) + n)) return;
     memmove(e->text + from + n, e->text + to, e->n - to);
     if (n) memcpy(e->text + from, s, n);
-    e->n += n - (to - from);
+    e->n = e->n - (to - from) + n;
     e->text[e->n] = 0;
     e->cursor = from + n;
 }
@@ -101,7 +101,7 @@ static void recall(LineEditor *e, int by) {
         free(e->draft);
         if (!(e->draft = strdup(e->text))) e->failed = 1;
     }
-    e->at += (size_t)by;
+    e->at = by < 0 ? e->at - 1 : e->at + 1;
     const char *line = e->at == e->n_history ? e->draft : e->history[e->at];
     if (line) replace(e, 0, e->n, line, strlen(line));
 }

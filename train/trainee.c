@@ -51,9 +51,12 @@ static void frequencies_backward(Trainee *t) {
 
 /* ---- positions that do not rotate ---- */
 
+/* Numbers of a head's bias: one for each distance of two tokens, either way. */
+static size_t distances(const Trainee *t) { return t->shape.length ? 2 * t->shape.length - 1 : 0; }
+
 /* Row i of a head's biases: of a query at distance i - (length - 1) from its key. */
 static void fill_bias(Trainee *t) {
-    size_t width = 2 * t->shape.length - 1;
+    size_t width = distances(t);
     for (size_t i = 0; i < (size_t)t->config.n_heads * width; i++)
         t->bias[i] = (float)t->positions.kind->bias(&t->positions, (int)(i / width),
                                                     (int64_t)(i % width) - (int64_t)t->shape.length + 1);
@@ -63,7 +66,7 @@ static void fill_bias(Trainee *t) {
 static void bias_backward(Trainee *t) {
     const Positions *p = &t->positions;
     Work *w = &t->work;
-    size_t heads = (size_t)t->config.n_heads, width = 2 * t->shape.length - 1;
+    size_t heads = (size_t)t->config.n_heads, width = distances(t);
     for (Share h = team_share(&w->team, heads); h.at < h.end; h.at++)
         for (size_t i = 0; i < width; i++) {
             int64_t distance = (int64_t)i - (int64_t)t->shape.length + 1;
@@ -217,7 +220,7 @@ static void set_attention(Trainee *t) {
 /* What another kind of position than RoPE adds, to embeddings or to scores. */
 static int set_positions(Trainee *t) {
     const PositionKind *kind = t->positions.kind;
-    size_t d = (size_t)t->config.d_embed, n = t->shape.length, biases = (size_t)t->config.n_heads * (2 * n - 1);
+    size_t d = (size_t)t->config.d_embed, n = t->shape.length, biases = (size_t)t->config.n_heads * distances(t);
     if (!kind) return 0;
     if (t->table) t->positions.table = t->table->w;
     if (kind->bias && !(t->bias = floats_new(t, biases))) return -ENOMEM;
@@ -317,7 +320,7 @@ int trainee_init(Trainee *t, const Config *c, int learns_frequencies, const Batc
 
 void trainee_free(Trainee *t) {
     size_t n = trainee_tokens(t), d = (size_t)t->config.d_model, half = (size_t)t->config.rope.rotary_dim / 2,
-           biases = (size_t)t->config.n_heads * (2 * t->shape.length - 1);
+           biases = (size_t)t->config.n_heads * distances(t);
     if (t->family && t->page) t->family->release(t);
     pages_free(t->angles, (4 * t->shape.length * half + 1) * sizeof(float));
     if (!t->table) pages_free(t->placed, t->shape.length * (size_t)t->config.d_embed * sizeof(float));

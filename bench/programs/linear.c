@@ -51,12 +51,12 @@ static const struct {
 
 static int id_at(size_t i) { return 3 + (int)((i * 7919 + i / 13) % 290); }
 
-static int open_session(Model *m, Session *s, const char *path, int linear, size_t n_ctx) {
+static int open_session(Model *m, Session *s, const char *path, int linear, SessionOptions so) {
     char err[300];
     ModelOptions o = {
         .attention.kind = linear ? ATTENTION_LINEAR : ATTENTION_SOFTMAX};
     if (model_open(m, path, &o, err, sizeof err) == 0) {
-        if (session_init(s, m, &(SessionOptions){.n_ctx = n_ctx}, err, sizeof err) == 0) return 0;
+        if (session_init(s, m, &so, err, sizeof err) == 0) return 0;
         model_close(m);
     }
     fprintf(stderr, "%s\n", err);
@@ -81,7 +81,7 @@ static void context_row(const char *shape, const char *path, int linear, size_t 
     char err[300];
     const float *logits;
     double t[STEPS];
-    if (open_session(&m, &s, path, linear, n + STEPS + 2)) return;
+    if (open_session(&m, &s, path, linear, (SessionOptions){.n_ctx = n + STEPS + 2})) return;
     pretend_read(&s, n);
     for (int i = -2; i < STEPS; i++) {
         double t0 = clock_seconds();
@@ -117,14 +117,11 @@ static double prompt_rate(const char *path, int linear, size_t chunk, size_t n) 
     char err[300];
     const float *logits;
     double t[RUNS];
+    SessionOptions so = {.n_ctx = n, .chunk = chunk, .linear = chunk ? &linear_texts : NULL};
     int *ids = malloc(n * sizeof *ids);
-    if (!ids || open_session(&m, &s, path, linear, n)) {
+    if (!ids || open_session(&m, &s, path, linear, so)) {
         free(ids);
         return 0;
-    }
-    if (chunk) { /* the session's scratch depends on it */
-        session_free(&s);
-        session_init(&s, &m, &(SessionOptions){.chunk = chunk, .linear = &linear_texts}, err, sizeof err);
     }
     for (size_t i = 0; i < n; i++) ids[i] = id_at(i);
     for (int r = -1; r < RUNS; r++) {
@@ -165,7 +162,7 @@ static void million_table(void) {
     double ten[100];
     long held[100];
     size_t bad = 0;
-    if (open_session(&m, &s, f ? path : shapes[0].path, 1, 0)) return;
+    if (open_session(&m, &s, f ? path : shapes[0].path, 1, (SessionOptions){0})) return;
     double t0 = clock_seconds();
     for (size_t i = 0; i < MILLION; i++) {
         session_eval(&s, &(int){id_at(i)}, 1, &logits, err, sizeof err);
