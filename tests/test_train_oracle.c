@@ -197,10 +197,14 @@ static void print_off(const char *kind, const char *what, double gradients, cons
 static void one_row(const Kind *k, const Golden *g, const Kernels *kernels) {
     Positions p = {0};
     Trainee t;
-    const char *whose = "";
+    const char *whose = "", *again_whose = "";
     if (kind_begin(&t, k, &sizes, &p, kernels, 1)) return;
     set_weights(&t);
+    t.attention.keeps_weights = 0; /* as with long texts */
+    double again = gradients_off(&t, g, &right_recipe, &again_whose);
+    t.attention.keeps_weights = 1;
     double gradients = gradients_off(&t, g, &right_recipe, &whose), losses = losses_off(&t, g, &right_recipe);
+    if (!(again <= gradients)) gradients = again, whose = again_whose;
     print_off(k->name, kernels->name, gradients, whose, losses);
     if (!(gradients <= 1))
         printf("    %s, %s: the gradient of %s is %.1e off\n", k->name, kernels->name, whose,

@@ -14,15 +14,18 @@ typedef struct {
     size_t window;        /* keys that a query sees, its own included; 0: all */
     const float *scale;   /* [length]: of the scores of a query at that position: 1 / sqrt(head_dim), log n on it */
     const float *bias;    /* [n_heads, 2 length - 1]: added to a score, by length - 1 + query - key; NULL: none */
+    int keeps_weights;    /* softmax: P stays in memory from forward to backward; else backward makes it again */
 } AttentionBatch;
 
-/* out [n, n_heads, head_dim] = softmax(scale q k^T + bias) v; lse [n, n_heads]: the log of each softmax's sum, from
- * which the gradients' pass makes the weights again. q and k are rotated. */
-void softmax_forward(Work *w, float *out, float *lse, const float *q, const float *k, const float *v,
+/* Floats that softmax_forward leaves for softmax_backward. */
+size_t softmax_kept(const AttentionBatch *a);
+/* out [n, n_heads, head_dim] = softmax(scale q k^T + bias) v; kept [softmax_kept]: the log of each softmax's sum
+ * [n, n_heads], from which the gradients' pass makes P again, and behind it P, where it stays. q and k are rotated. */
+void softmax_forward(Work *w, float *out, float *kept, const float *q, const float *k, const float *v,
                      const AttentionBatch *a);
 /* dq, dk, dv from dout; dbias (NULL where there is no bias) [texts, n_heads, 2 length - 1] is written, a text's own. */
 void softmax_backward(Work *w, float *dq, float *dk, float *dv, float *dbias, const float *dout, const float *out,
-                      const float *lse, const float *q, const float *k, const float *v, const AttentionBatch *a);
+                      float *kept, const float *q, const float *k, const float *v, const AttentionBatch *a);
 void softmax_reserve(Work *w, const AttentionBatch *a);
 
 /* Linear attention. q and k are not rotated: c's form says which features are, by r. projection [head_dim, rows]:

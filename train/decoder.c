@@ -15,7 +15,7 @@
 
 typedef struct {
     Param *attn_norm, *wq, *wk, *wv, *wo, *ffn_norm, *w_gate, *w_up, *w_down;
-    float *x, *xn, *q, *k, *v, *att, *kept; /* kept [n, n_heads]; the others [n, ..] */
+    float *x, *xn, *q, *k, *v, *att, *kept; /* kept [trainee_kept]; the others [n, ..] */
     float *y, *yn, *gate, *up, *h;          /* y: x and attention; yn: its norm */
 } Stage;
 
@@ -74,14 +74,14 @@ static void find_parameters(Trainee *t, Page *p) {
 static size_t lay_out(const Trainee *t, Page *p, float *memory) {
     const Config *c = &t->config;
     size_t n = trainee_tokens(t), d = n * (size_t)c->d_model, ff = n * (size_t)c->d_ff,
-           heads = n * (size_t)c->n_heads, q = heads * (size_t)c->head_dim,
+           q = n * (size_t)c->n_heads * (size_t)c->head_dim,
            kv = n * (size_t)c->n_kv_heads * (size_t)c->head_dim, widest = ff > q ? ff : q, at = 0;
     if (d > widest) widest = d;
     for (int l = 0; l < c->n_layers; l++) {
         Stage *y = &p->layers[l];
         float **const parts[] = {&y->x, &y->xn, &y->q, &y->k, &y->v, &y->att, &y->kept,
                                  &y->y, &y->yn, &y->gate, &y->up, &y->h};
-        const size_t sizes[] = {d, d, q, kv, kv, q, heads, d, d, ff, ff, ff};
+        const size_t sizes[] = {d, d, q, kv, kv, q, trainee_kept(t), d, d, ff, ff, ff};
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; at += sizes[i++]) *parts[i] = memory ? memory + at : NULL;
     }
     float **const parts[] = {&p->x, &p->xn, &p->d1, &p->d2, &p->d3, &p->dq, &p->dk, &p->dv};

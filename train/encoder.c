@@ -13,7 +13,7 @@
 typedef struct {
     Param *wq, *bq, *wk, *bk, *wv, *bv, *wo, *bo, *attn_norm, *attn_norm_b, *w_up, *b_up, *w_down, *b_down, *ffn_norm,
         *ffn_norm_b;
-    float *x, *q, *k, *v, *att, *kept; /* kept [n, n_heads]; the others [n, ..] */
+    float *x, *q, *k, *v, *att, *kept; /* kept [trainee_kept]; the others [n, ..] */
     float *y, *yn, *up, *h, *z;        /* y: x and attention; yn: its norm; z: yn and the feed-forward layer */
 } Stage;
 
@@ -91,12 +91,12 @@ static void find_parameters(Trainee *t, Page *p) {
 static size_t lay_out(const Trainee *t, Page *p, float *memory) {
     const Config *c = &t->config;
     size_t n = trainee_tokens(t), d = n * (size_t)c->d_model, ff = n * (size_t)c->d_ff,
-           heads = n * (size_t)c->n_heads, q = heads * (size_t)c->head_dim, widest = ff > q ? ff : q, at = 0;
+           q = n * (size_t)c->n_heads * (size_t)c->head_dim, widest = ff > q ? ff : q, at = 0;
     if (d > widest) widest = d;
     for (int l = 0; l < c->n_layers; l++) {
         Stage *y = &p->layers[l];
         float **const parts[] = {&y->x, &y->q, &y->k, &y->v, &y->att, &y->kept, &y->y, &y->yn, &y->up, &y->h, &y->z};
-        const size_t sizes[] = {d, q, q, q, q, heads, d, d, ff, ff, d};
+        const size_t sizes[] = {d, q, q, q, q, trainee_kept(t), d, d, ff, ff, d};
         for (size_t i = 0; i < sizeof sizes / sizeof *sizes; at += sizes[i++]) *parts[i] = memory ? memory + at : NULL;
     }
     float **const parts[] = {&p->sum, &p->x, &p->a, &p->g, &p->gn, &p->d1, &p->d2, &p->dq, &p->dk, &p->dv};

@@ -101,6 +101,10 @@ void trainee_place_backward(Trainee *t, const float *dx) {
 
 /* ---- attention ---- */
 
+size_t trainee_kept(const Trainee *t) {
+    return t->linear.c ? trainee_tokens(t) * (size_t)t->config.n_heads : softmax_kept(&t->attention);
+}
+
 void trainee_attend(Trainee *t, float *out, float *kept, float *q, float *k, const float *v) {
     const Config *c = &t->config;
     Work *w = &t->work;
@@ -116,7 +120,7 @@ void trainee_attend(Trainee *t, float *out, float *kept, float *q, float *k, con
 }
 
 void trainee_attend_backward(Trainee *t, float *dq, float *dk, float *dv, const float *dout, const float *out,
-                             const float *kept, const float *q, const float *k, const float *v) {
+                             float *kept, const float *q, const float *k, const float *v) {
     const Config *c = &t->config;
     Work *w = &t->work;
     if (t->linear.c) {
@@ -195,6 +199,8 @@ static float *floats_new(Trainee *t, size_t n) {
     return new;
 }
 
+enum { WEIGHTS_KEPT = 512 }; /* tokens of a text whose P stays in memory: twice as long, it would be most of it */
+
 static void set_attention(Trainee *t) {
     const Config *c = &t->config;
     size_t half = (size_t)c->rope.rotary_dim / 2, n = t->shape.length;
@@ -211,7 +217,7 @@ static void set_attention(Trainee *t) {
     t->attention = (AttentionBatch){.texts = t->at_once, .length = n, .n_heads = (size_t)c->n_heads,
                                     .n_kv_heads = (size_t)c->n_kv_heads, .head_dim = (size_t)c->head_dim,
                                     .causal = c->mask == MASK_CAUSAL, .window = (size_t)c->window, .scale = t->scale,
-                                    .bias = t->bias};
+                                    .bias = t->bias, .keeps_weights = n <= WEIGHTS_KEPT};
     if (c->linear.form)
         t->linear = (LinearParts){.c = &t->config.linear, .key_map = linear_key_map(&t->config.linear),
                                   .r = &t->turning, .projection = t->projection};

@@ -88,10 +88,11 @@ double trainee_loss(Trainee *t, const int *ids, const int *targets, int learns);
 void trainee_place(Trainee *t, float *x);
 void trainee_place_backward(Trainee *t, const float *dx);
 
-/* For pages: attention of q, k, v, rotated where they are to be, and its gradients. kept [n, n_heads]: a number a token
- * and head that backward needs. */
+/* For pages: attention of q, k, v, rotated where they are to be, and its gradients. kept [trainee_kept]: what backward
+ * needs of forward, of a layer. */
+size_t trainee_kept(const Trainee *t);
 void trainee_attend(Trainee *t, float *out, float *kept, float *q, float *k, const float *v);
 void trainee_attend_backward(Trainee *t, float *dq, float *dk, float *dv, const float *dout, const float *out,
-                             const float *kept, const float *q, const float *k, const float *v);
+                             float *kept, const float *q, const float *k, const float *v);
 
 #endif
