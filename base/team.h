@@ -15,6 +15,7 @@ typedef struct TeamInside {
     int most;                    /* threads it has */
     int worth;                   /* threads that have a core, as it seems: no run has more */
     int hampered, smooth;        /* runs, one after the other, whose threads lacked a core, or did not */
+    int looks;                   /* at a barrier, before a thread sleeps */
     void (*text)(void *arg);     /* of the run under way */
     void *arg;
     int n;                       /* its threads */

@@ -40,6 +40,10 @@ static void forget(TeamMember *m, unsigned set) {
     m->loops[set] = 0;
 }
 
+/* How often a thread looks before it sleeps: for some 30 to 100 microseconds, in which threads that all have a core are
+ * together mostly; for about a millisecond. */
+enum { LOOKS = 2000, LOOKS_SMOOTH = 30000 };
+
 static void relax(void) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -59,8 +63,7 @@ static void sleep_until_over(TeamInside *t, unsigned epoch, TeamMember *me) {
 }
 
 static void wait_for_all(TeamInside *t) {
-    enum { LOOKS = 2000 }; /* some 30 to 100 microseconds: threads that all have a core are together by then */
-    int n = t->n; /* read before arriving: behind the barrier another run may have another */
+    int n = t->n, looks = t->looks; /* read before arriving: behind the barrier another run may have others */
     unsigned epoch = atomic_load(&t->epoch);
     TeamMember *me = &t->members[this_member];
     forget(me, (epoch + 1) & 1); /* the round before this one, which all have left */
@@ -78,7 +81,7 @@ static void wait_for_all(TeamInside *t) {
         pthread_mutex_unlock(&t->mutex);
         return;
     }
-    for (int i = 0; i < LOOKS; i++) {
+    for (int i = 0; i < looks; i++) {
         if (atomic_load_explicit(&t->epoch, memory_order_acquire) != epoch) return;
         relax();
     }
@@ -101,9 +104,9 @@ static void take_part(TeamInside *t, TeamMember *me) {
 
 /* The number of the next run after `last`, whoever takes part: looked for, then slept for. */
 static uint64_t next_run(TeamInside *t, uint64_t last) {
-    enum { LOOKS = 10000 }; /* about a millisecond: more than lies between two tokens of a small model */
+    enum { LOOKS_IDLE = 10000 }; /* more than lies between two tokens of a small model */
     uint64_t run;
-    for (int i = 0; i < LOOKS; i++) {
+    for (int i = 0; i < LOOKS_IDLE; i++) {
         if ((run = atomic_load_explicit(&t->run, memory_order_acquire)) != last) return run;
         relax();
     }
@@ -166,6 +169,7 @@ int team_init(Team *team, int most) {
     }
     t->worth = t->most;
     t->n = 1;
+    t->looks = LOOKS;
     *team = (Team){t->most, t};
     return 0;
 }
@@ -186,19 +190,19 @@ void team_free(Team *team) {
 
 /* Three runs in a row whose threads went without a core for a quarter of the time, and the next have a thread less;
  * sixteen that were not hampered so, and the next has one more: if it is hampered, it was the only one. Where one of
- * two cores was taken away, threads lacked one for 80 to 100 % of the time; undisturbed, for 0 to 3 %. */
+ * two cores was taken away, threads lacked one for 80 to 100 % of the time; undisturbed, for 0 to 3 %. Threads that all
+ * had a core in the last sixteen look longer before they sleep: who sleeps gives a virtual machine's core away. */
 static void judge(TeamInside *t, double took) {
     enum { SHARE = 4, HAMPERED = 3, SMOOTH = 16 };
     if (t->n < t->worth) return; /* it was asked for fewer */
     double lacked = 0;
     for (int i = 0; i < t->n; i++) lacked += t->members[i].lacked;
-    if (lacked * SHARE > took) {
-        t->smooth = 0;
-        if (++t->hampered == HAMPERED) t->hampered = 0, t->worth--;
-        return;
-    }
-    t->hampered = 0;
-    if (t->worth < t->most && ++t->smooth == SMOOTH) t->smooth = 0, t->hampered = HAMPERED - 1, t->worth++;
+    int hampered = lacked * SHARE > took;
+    t->hampered = hampered ? t->hampered + 1 : 0;
+    t->smooth = hampered ? 0 : t->smooth < SMOOTH ? t->smooth + 1 : SMOOTH;
+    if (t->hampered == HAMPERED) t->hampered = 0, t->worth--;
+    if (t->worth < t->most && t->smooth == SMOOTH) t->smooth = 0, t->hampered = HAMPERED - 1, t->worth++;
+    t->looks = t->smooth == SMOOTH ? LOOKS_SMOOTH : LOOKS;
 }
 
 void team_run(Team *team, int n, void (*text)(void *arg), void *arg) {

@@ -163,7 +163,7 @@ static int take_list(Parser *p, const RopeKey *k, const char *word) {
         count = text ? parse_list(p, k, text, word) : complain(p, "%s: %s is no list of numbers", k->name, word);
         free(text);
         file_unmap(&f);
-        snprintf(name, ROPE_FILE_NAME, "%s", word);
+        snprintf(name, ROPE_FILE_NAME, "%.*s", ROPE_FILE_NAME - 1, word);
     }
     if (count < 0) return count;
     if (is_long) n->n_long = count;
