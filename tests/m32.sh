@@ -10,11 +10,11 @@ for tool in "${cc%% *}" $QEMU; do
 done
 programs="run weights-tools/convert weights-tools/quantize weights-tools/inspect weights-tools/train"
 targets="$B/core"
-for p in $programs test; do targets="$targets $B/$p"; done # no faults: libc's own calls would fail, too
+for p in $programs test soak; do targets="$targets $B/$p"; done # no faults: libc's own calls would fail, too
 # static: so that no libraries of 32 bits are looked for
 $make --no-print-directory CC="$cc" FLAVOUR=release B=$B LDFLAGS=-static $targets || exit 1
 if [ "$QEMU" ]; then
-    for p in $programs core; do # what the tests start
+    for p in $programs core soak; do # what the tests start
         mkdir -p "$B/emulated/$(dirname "$p")"
         printf '#!/bin/sh\nexec %s %s/%s "$@"\n' "$QEMU" $B "$p" > "$B/emulated/$p"
         chmod +x "$B/emulated/$p"
