@@ -379,3 +379,20 @@ const JsonValue *json_get(const JsonValue *v, const char *key) {
 int json_is(const JsonValue *v, const char *s) {
     return v && v->type == JSON_STRING && v->len == strlen(s) && memcmp(v->str, s, v->len) == 0;
 }
+
+const JsonValue *json_typed(const JsonValue *v, const char *key, JsonType type) {
+    const JsonValue *c = json_get(v, key);
+    return c && c->type == type ? c : NULL;
+}
+
+int json_flag(const JsonValue *v, const char *key, int otherwise) {
+    const JsonValue *c = json_typed(v, key, JSON_BOOL);
+    return c ? c->boolean : otherwise;
+}
+
+int json_list_holds(const JsonValue *v, const char *key, const char *part) {
+    const JsonValue *list = json_typed(v, key, JSON_ARRAY);
+    for (const JsonValue *e = list ? list->child : NULL; e; e = e->next)
+        if (e->type == JSON_STRING && strstr(e->str, part)) return 1;
+    return 0;
+}

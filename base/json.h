@@ -2,8 +2,8 @@
  *
  *     Json j;
  *     if (json_parse(&j, text, n, "config.json", err, errlen)) ...
- *     const JsonValue *v = json_get(j.root, "hidden_size");     NULL where there is none
- *     if (v && v->type == JSON_NUMBER) ... v->number ...
+ *     const JsonValue *v = json_typed(j.root, "hidden_size", JSON_NUMBER);     NULL where there is none
+ *     if (v) ... v->number ...
  *     json_free(&j);
  *
  * Refused, with the place: anything after the value, duplicate keys in one object, NaN and Infinity, numbers outside
@@ -44,7 +44,13 @@ void json_free(Json *j); /* accepts a zeroed struct */
 
 /* The child of that name, or NULL (also where v is NULL or no object). */
 const JsonValue *json_get(const JsonValue *v, const char *key);
+/* The same where it is of that type; otherwise NULL. */
+const JsonValue *json_typed(const JsonValue *v, const char *key, JsonType type);
 /* 1 where v is a string equal to s. */
 int json_is(const JsonValue *v, const char *s);
+/* The child of that name that is true or false; otherwise where there is none. */
+int json_flag(const JsonValue *v, const char *key, int otherwise);
+/* 1 where the list of that name has a string that holds part. */
+int json_list_holds(const JsonValue *v, const char *key, const char *part);
 
 #endif

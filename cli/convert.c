@@ -151,8 +151,7 @@ static int is_redundant(const Job *j, size_t i) {
     static const char *const twins[] = {"cls.predictions.decoder.weight", "cls.predictions.decoder.bias",
                                         "generator_lm_head.weight", "lm_head.weight", NULL};
     const View *v = &j->c.views[i];
-    const JsonValue *tie = json_get(j->config.root, "tie_word_embeddings");
-    int tied = tie && tie->type == JSON_BOOL ? tie->boolean : is_hf_roformer(j);
+    int tied = json_flag(j->config.root, "tie_word_embeddings", is_hf_roformer(j));
     if (!tied || name_index(twins, v->name) < 0) return 0;
     for (size_t t = 0; t < j->c.n_views; t++)
         if (t != i && (view_is_same(v, &j->c.views[t]) || (is_hf_roformer(j) && view_equal(v, &j->c.views[t]))))

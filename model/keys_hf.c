@@ -92,8 +92,7 @@ static void read_numbers(KeyReader *r, const Config *c, RopeConfig *rope, const 
     n->mscale_all_dim = number(r, o, "mscale_all_dim", 0);
     n->beta_fast = number(r, o, "beta_fast", 0);
     n->beta_slow = number(r, o, "beta_slow", 0);
-    const JsonValue *truncate = json_get(o, "truncate");
-    n->no_truncate = !absent(truncate) && truncate->type == JSON_BOOL && !truncate->boolean;
+    n->no_truncate = !json_flag(o, "truncate", 1);
     n->low_freq_factor = number(r, o, "low_freq_factor", 0);
     n->high_freq_factor = number(r, o, "high_freq_factor", 0);
     n->n_long = list(r, o, "long_factor", n->long_factor, ROPE_MAX_PAIRS);
@@ -206,8 +205,8 @@ static void begin(KeyReader *r, Config *c, const Architecture *a) {
 /* Models that embed are often stored without the head that their configuration promises (e5-mistral: a MistralModel;
  * beside others stands sentence-transformers' modules.json). */
 static int lacks_head(const Weights *w) {
-    const JsonValue *classes = json_get(w->config, "architectures");
-    const JsonValue *name = classes && classes->type == JSON_ARRAY ? classes->child : NULL;
+    const JsonValue *classes = json_typed(w->config, "architectures", JSON_ARRAY);
+    const JsonValue *name = classes ? classes->child : NULL;
     size_t n = name && name->type == JSON_STRING ? name->len : 0;
     if (weights_find(w, "lm_head.weight")) return 0;
     if (n > 5 && strcmp(name->str + n - 5, "Model") == 0) return 1;

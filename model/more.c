@@ -140,8 +140,7 @@ static void note_unused(Model *m) {
 /* 1 where config.json promises a head of its own and the file has none: a model that embeds, stored without it. */
 static int is_headless(const Model *m) {
     const Weights *w = &m->weights;
-    const JsonValue *tied = w->config ? json_get(w->config, "tie_word_embeddings") : NULL;
-    int promised = tied && tied->type == JSON_BOOL ? !tied->boolean : !m->config.decoder;
+    int promised = !json_flag(w->config, "tie_word_embeddings", m->config.decoder != NULL);
     return w->format == FORMAT_HF && !m->encoder && promised && !m->config.own_head &&
            !weights_find(w, "lm_head.weight");
 }

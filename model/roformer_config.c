@@ -55,11 +55,7 @@ static void look_at_tensors(const Weights *w, Config *c) {
 static int is_multiple_choice(KeyReader *r) {
     char kind[32] = "";
     key_word(r, "classifier.kind", NULL, kind, sizeof kind);
-    const JsonValue *a = r->w->config ? json_get(r->w->config, "architectures") : NULL;
-    if (strcmp(kind, "choice") == 0) return 1;
-    for (const JsonValue *e = a && a->type == JSON_ARRAY ? a->child : NULL; e; e = e->next)
-        if (e->type == JSON_STRING && strstr(e->str, "MultipleChoice")) return 1;
-    return 0;
+    return strcmp(kind, "choice") == 0 || json_list_holds(r->w->config, "architectures", "MultipleChoice");
 }
 
 #define IN(field) offsetof(Config, field)

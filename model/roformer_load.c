@@ -224,9 +224,9 @@ static double table_apart(const Tensor *t, const RopeConfig *plain) {
 
 void roformer_check_table(Model *m) {
     const Config *c = &m->config;
-    const JsonValue *base = m->weights.config ? json_get(m->weights.config, "rope_theta") : NULL;
+    const JsonValue *base = json_typed(m->weights.config, "rope_theta", JSON_NUMBER);
     const RopeConfig plain = {.scaling = &rope_none, .pairing = ROPE_INTERLEAVED, .rotary_dim = c->head_dim,
-                              .theta = base && base->type == JSON_NUMBER ? base->number : 10000};
+                              .theta = base ? base->number : 10000};
     for (size_t i = 0; i < m->weights.n_tensors && !c->positions; i++) {
         const Tensor *t = &m->weights.tensors[i];
         int layer, fits = t->n_dims == 2 && t->shape[1] == (uint64_t)c->head_dim;
@@ -260,8 +260,8 @@ const char *model_label(const Model *m, int i, size_t *len) {
         return (const char *)e.data;
     }
     snprintf(key, sizeof key, "%d", i);
-    const JsonValue *v = w->config ? json_get(json_get(w->config, "id2label"), key) : NULL;
-    if (!v || v->type != JSON_STRING) return "";
+    const JsonValue *v = json_typed(json_get(w->config, "id2label"), key, JSON_STRING);
+    if (!v) return "";
     *len = v->len;
     return v->str;
 }

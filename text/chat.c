@@ -42,8 +42,8 @@ static const JsonValue *template_value(const JsonValue *v) {
     if (!v || v->type != JSON_ARRAY) return v && v->type == JSON_STRING ? v : NULL;
     const JsonValue *first = NULL;
     for (const JsonValue *item = v->child; item; item = item->next) {
-        const JsonValue *text = json_get(item, "template");
-        if (!text || text->type != JSON_STRING) continue;
+        const JsonValue *text = json_typed(item, "template", JSON_STRING);
+        if (!text) continue;
         if (json_is(json_get(item, "name"), "default")) return text;
         if (!first) first = text;
     }

@@ -78,11 +78,6 @@ static int read_json(Opening *o, const char *folder, const char *name, const Jso
     return rc;
 }
 
-static int says(const JsonValue *config, const char *key) {
-    const JsonValue *v = json_get(config, key);
-    return v && v->type == JSON_BOOL && v->boolean;
-}
-
 static int refuse(Opening *o, const char *what, const char *name) {
     const Weights *w = &o->x->model->weights;
     return base_error(o->err, o->errlen, -EINVAL, "%s: %s%s \"%.80s\" is not known here", w->path,
@@ -100,11 +95,10 @@ static int read_pooling(Opening *o, const JsonValue *config) {
         flags += e->key && strncmp(e->key, "pooling_mode_", 13) == 0 && e->type == JSON_BOOL && e->boolean;
     if (o->x->n_dense || o->x->normalize) return refuse(o, "the order of modules,", "pooling behind others");
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (says(config, ways[i].flag) || json_is(word, ways[i].word)) o->x->pooling = ways[i].pooling, found++;
+        if (json_flag(config, ways[i].flag, 0) || json_is(word, ways[i].word)) o->x->pooling = ways[i].pooling, found++;
     if (found != 1 || flags > 1)
         return refuse(o, "pooling", found ? "several ways at once" : "none of mean, cls and lasttoken");
-    const JsonValue *prompt = json_get(config, "include_prompt");
-    return prompt && prompt->type == JSON_BOOL && !prompt->boolean ? refuse(o, "pooling", "include_prompt false") : 0;
+    return json_flag(config, "include_prompt", 1) ? 0 : refuse(o, "pooling", "include_prompt false");
 }
 
 static size_t width_so_far(const Sentence *x) {
@@ -152,9 +146,9 @@ static int read_dense(Opening *o, const char *folder, const JsonValue *config, c
 
 static int read_module(Opening *o, const JsonValue *module) {
     Sentence *x = o->x;
-    const JsonValue *type = json_get(module, "type"), *path = json_get(module, "path"), *config = NULL;
-    const char *dot = type && type->type == JSON_STRING ? strrchr(type->str, '.') : NULL, *kind = dot ? dot + 1 : "";
-    const char *name = path && path->type == JSON_STRING ? path->str : "";
+    const JsonValue *type = json_typed(module, "type", JSON_STRING), *path = json_typed(module, "path", JSON_STRING),
+                    *config = NULL;
+    const char *dot = type ? strrchr(type->str, '.') : NULL, *kind = dot ? dot + 1 : "", *name = path ? path->str : "";
     if (strcmp(kind, "Transformer") == 0) return 0;
     if (strcmp(kind, "Normalize") == 0) return x->normalize = 1, 0;
     if (!*name || strchr(name, '/') || strstr(name, "..")) return refuse(o, "path", name);
@@ -168,10 +162,10 @@ static int read_module(Opening *o, const JsonValue *module) {
 }
 
 static void read_prompts(Sentence *x, const JsonValue *prompts, const JsonValue *usual) {
-    if (prompts && prompts->type == JSON_OBJECT && prompts->child) x->n_prompts = 0; /* rather than what is known */
-    for (const JsonValue *e = prompts && prompts->type == JSON_OBJECT ? prompts->child : NULL; e; e = e->next)
+    if (prompts && prompts->child) x->n_prompts = 0; /* rather than what is known */
+    for (const JsonValue *e = prompts ? prompts->child : NULL; e; e = e->next)
         if (e->type == JSON_STRING) add_prompt(x, e->key, e->str);
-    if (usual && usual->type == JSON_STRING) x->usual = usual->str;
+    if (usual) x->usual = usual->str;
 }
 
 static int of_folder(Opening *o) {
@@ -185,8 +179,9 @@ static int of_folder(Opening *o) {
     if (modules) o->x->normalize = 0;
     for (const JsonValue *e = modules ? modules->child : NULL; e && rc == 0; e = e->next)
         rc = read_module(o, e);
-    read_prompts(o->x, json_get(o->x->model->weights.config, "task_instructions"), NULL);
-    read_prompts(o->x, json_get(config, "prompts"), json_get(config, "default_prompt_name"));
+    read_prompts(o->x, json_typed(o->x->model->weights.config, "task_instructions", JSON_OBJECT), NULL);
+    read_prompts(o->x, json_typed(config, "prompts", JSON_OBJECT),
+                 json_typed(config, "default_prompt_name", JSON_STRING));
     return rc;
 }
 

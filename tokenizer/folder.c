@@ -142,28 +142,26 @@ static int boolean_setting(const JsonValue *root, const char *key, int *out, con
 
 /* "bos_token": "<s>", or an object whose content says so. */
 static void token_setting(const Tokenizer *t, const JsonValue *root, const char *key, int *id) {
-    const JsonValue *v = json_get(root, key);
-    if (v && v->type == JSON_OBJECT) v = json_get(v, "content");
-    if (!v || v->type != JSON_STRING || v->len == 0) return;
+    const JsonValue *object = json_typed(root, key, JSON_OBJECT),
+                    *v = json_typed(object ? object : root, object ? "content" : key, JSON_STRING);
+    if (!v || v->len == 0) return;
     int found = pieces_named(t, v->str, v->len);
     if (found >= 0) *id = found;
 }
 
 static int decoder_tokens(Tokenizer *t, size_t n_model, const JsonValue *root, const char *name, char *err,
                           size_t errlen) {
-    const JsonValue *all = json_get(root, "added_tokens_decoder");
-    if (!all || all->type != JSON_OBJECT) return 0;
-    for (const JsonValue *v = all->child; v; v = v->next) {
-        const JsonValue *content = json_get(v, "content"), *special = json_get(v, "special");
+    const JsonValue *all = json_typed(root, "added_tokens_decoder", JSON_OBJECT);
+    for (const JsonValue *v = all ? all->child : NULL; v; v = v->next) {
+        const JsonValue *content = json_typed(v, "content", JSON_STRING);
         char *end;
         double id = strtod(v->key, &end);
-        if (*end || end == v->key || !content || content->type != JSON_STRING)
+        if (*end || end == v->key || !content)
             return base_error(err, errlen, -EINVAL, "%s: added_tokens_decoder: \"%.80s\" is no id or has no content",
                               name, v->key);
         int rc = pipeline_of(t) ? pipeline_token(t, n_model, id, content->str, content->len, v, name, err, errlen)
-                             : add_token(t, n_model, id, content->str, content->len, special &&
-                                         special->type == JSON_BOOL && special->boolean,
-                                         name, err, errlen);
+                             : add_token(t, n_model, id, content->str, content->len, json_flag(v, "special", 0), name,
+                                         err, errlen);
         if (rc) return rc;
     }
     return 0;
@@ -191,7 +189,7 @@ static const char *pre_of_class(const JsonValue *class) {
         {"GPT2Tokenizer", "gpt-2"}, {"CodeGenTokenizer", "gpt-2"}, {"WhisperTokenizer", "gpt-2"},
         {"Qwen2Tokenizer", "qwen2"}, {"Qwen3_5Tokenizer", "qwen35"}, {"GPTNeoXTokenizer", "gpt-2"},
         {"CohereTokenizer", "command-r"}};
-    for (size_t i = 0; class && class->type == JSON_STRING && i < sizeof known / sizeof *known; i++) {
+    for (size_t i = 0; class && i < sizeof known / sizeof *known; i++) {
         size_t n = strlen(known[i][0]);
         if (strncmp(class->str, known[i][0], n) == 0 && (!class->str[n] || strcmp(class->str + n, "Fast") == 0))
             return known[i][1];
@@ -206,7 +204,7 @@ int folder_class(const char *folder, const char **pre, char *err, size_t errlen)
     if (!path) return base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
     int rc = file_there(path) ? json_open(&j, path, err, errlen) : 1;
     if (rc == 0) {
-        *pre = pre_of_class(json_get(j.root, "tokenizer_class"));
+        *pre = pre_of_class(json_typed(j.root, "tokenizer_class", JSON_STRING));
         json_free(&j);
     }
     free(path);

@@ -147,19 +147,12 @@ int describe_read_config(DescribeReader *r) {
 
 /* ---- heads ---- */
 
-static int is_architecture(DescribeReader *r, const char *part) {
-    const JsonValue *a = get(r, "architectures");
-    for (const JsonValue *e = a && a->type == JSON_ARRAY ? a->child : NULL; e; e = e->next)
-        if (e->type == JSON_STRING && strstr(e->str, part)) return 1;
-    return 0;
-}
-
 int describe_read_heads(DescribeReader *r) {
     Description *m = r->m;
     long matrix = -1;
     if ((matrix = describe_slot(m, "cls.out.weight", -1, 0)) >= 0) m->classifier = "sequence";
     else if ((matrix = describe_slot(m, "cls.weight", -1, 0)) >= 0)
-        m->classifier = is_architecture(r, "MultipleChoice") ? "choice" : "token";
+        m->classifier = json_list_holds(r->config, "architectures", "MultipleChoice") ? "choice" : "token";
     else if ((matrix = describe_slot(m, "qa.weight", -1, 0)) >= 0) m->classifier = "qa";
     m->sizes.labels = matrix < 0 ? 0 : m->slots[matrix].view.shape[0];
     int named = m->classifier && (strcmp(m->classifier, "sequence") == 0 || strcmp(m->classifier, "token") == 0);

@@ -11,9 +11,9 @@
 static void write_label(const Description *m, GgufMeta *meta, size_t i) {
     char key[32], name[40];
     snprintf(key, sizeof key, "%zu", i);
-    const JsonValue *v = m->labels ? json_get(m->labels, key) : NULL;
+    const JsonValue *v = json_typed(m->labels, key, JSON_STRING);
     snprintf(name, sizeof name, "LABEL_%zu", i);
-    if (v && v->type == JSON_STRING) gguf_text(meta, v->str, v->len);
+    if (v) gguf_text(meta, v->str, v->len);
     else gguf_text(meta, name, strlen(name));
 }
 
@@ -21,8 +21,8 @@ static void write_classifier(const Description *m, GgufMeta *meta) {
     if (!m->classifier) return;
     gguf_string(meta, "roformer.classifier.kind", m->classifier);
     if (strcmp(m->classifier, "sequence") != 0 && strcmp(m->classifier, "token") != 0) return;
-    const JsonValue *problem = json_get(m->config, "problem_type");
-    if (problem && problem->type == JSON_STRING && strlen(problem->str) == problem->len)
+    const JsonValue *problem = json_typed(m->config, "problem_type", JSON_STRING);
+    if (problem && strlen(problem->str) == problem->len)
         gguf_string(meta, "roformer.classifier.problem", problem->str);
     gguf_array(meta, "roformer.classifier.labels", META_STRING, m->sizes.labels);
     for (size_t i = 0; i < m->sizes.labels; i++) write_label(m, meta, i);
@@ -38,16 +38,16 @@ static void write_attention(const Description *m, GgufMeta *meta) {
                                             {"attention_favor_features", "roformer.attention.favor_features"},
                                             {"attention_favor_seed", "roformer.attention.favor_seed"}};
     for (int i = 0; i < 4; i++) {
-        const JsonValue *v = json_get(m->config, words[i][0]);
-        if (v && v->type == JSON_STRING && strlen(v->str) == v->len) gguf_string(meta, words[i][1], v->str);
+        const JsonValue *v = json_typed(m->config, words[i][0], JSON_STRING);
+        if (v && strlen(v->str) == v->len) gguf_string(meta, words[i][1], v->str);
     }
     for (int i = 0; i < 3; i++) {
-        const JsonValue *v = json_get(m->config, counts[i][0]);
-        if (v && v->type == JSON_NUMBER && v->number >= 0 && v->number <= UINT32_MAX)
+        const JsonValue *v = json_typed(m->config, counts[i][0], JSON_NUMBER);
+        if (v && v->number >= 0 && v->number <= UINT32_MAX)
             gguf_u32(meta, counts[i][1], (uint32_t)v->number);
     }
-    const JsonValue *v = json_get(m->config, "attention_denominator_epsilon");
-    if (v && v->type == JSON_NUMBER) gguf_f32(meta, "roformer.attention.denominator_epsilon", (float)v->number);
+    const JsonValue *v = json_typed(m->config, "attention_denominator_epsilon", JSON_NUMBER);
+    if (v) gguf_f32(meta, "roformer.attention.denominator_epsilon", (float)v->number);
 }
 
 static void write_position(const Description *m, GgufMeta *meta) {
@@ -55,9 +55,9 @@ static void write_position(const Description *m, GgufMeta *meta) {
     gguf_string(meta, "roformer.attention.position", m->position->name);
     for (const PositionNumber *n = m->position->numbers; n && n->gguf; n++) {
         char key[80];
-        const JsonValue *v = json_get(m->config, n->hf);
+        const JsonValue *v = json_typed(m->config, n->hf, JSON_NUMBER);
         snprintf(key, sizeof key, "roformer.%s", n->gguf);
-        if (!v || v->type != JSON_NUMBER) continue;
+        if (!v) continue;
         if (!n->whole) gguf_f32(meta, key, (float)v->number);
         else if (v->number >= 0 && v->number <= UINT32_MAX) gguf_u32(meta, key, (uint32_t)v->number);
     }

@@ -33,8 +33,8 @@ static int compare_shards(const void *a, const void *b) {
 /* weight_map's entries sorted by shard, in malloc'ed memory (*n of them). */
 static int sort_entries(const Json *index, const char *name, const JsonValue ***out, size_t *n, char *err,
                         size_t errlen) {
-    const JsonValue *map = json_get(index->root, "weight_map");
-    if (!map || map->type != JSON_OBJECT || map->len == 0)
+    const JsonValue *map = json_typed(index->root, "weight_map", JSON_OBJECT);
+    if (!map || map->len == 0)
         return base_error(err, errlen, -EINVAL, "%s: has no weight_map that names shards", name);
     const JsonValue **order = calloc(map->len, sizeof *order);
     if (!order) return weights_no_memory(name, err, errlen);

@@ -64,7 +64,7 @@ static int bad_tensor(SafetensorsFile *r, const char *tensor, const char *why) {
 
 /* A JSON number that is a count: doubles hold every integer up to 2^53. */
 static int count(const JsonValue *v, uint64_t *out) {
-    if (!v || v->type != JSON_NUMBER || !(v->number >= 0 && v->number <= 9007199254740991.0)) return 0;
+    if (v->type != JSON_NUMBER || !(v->number >= 0 && v->number <= 9007199254740991.0)) return 0;
     *out = (uint64_t)v->number;
     return (double)*out == v->number;
 }
@@ -76,8 +76,8 @@ static const Dtype *find_dtype(const JsonValue *v) {
 }
 
 static int read_dtype(SafetensorsFile *r, const JsonValue *entry, const Dtype **out) {
-    const JsonValue *v = json_get(entry, "dtype");
-    if (!v || v->type != JSON_STRING) return bad_tensor(r, entry->key, "has no dtype");
+    const JsonValue *v = json_typed(entry, "dtype", JSON_STRING);
+    if (!v) return bad_tensor(r, entry->key, "has no dtype");
     *out = find_dtype(v);
     if (*out) return 0;
     char why[80];
@@ -86,8 +86,8 @@ static int read_dtype(SafetensorsFile *r, const JsonValue *entry, const Dtype **
 }
 
 static int read_shape(SafetensorsFile *r, const JsonValue *entry, Tensor *t, size_t *values) {
-    const JsonValue *shape = json_get(entry, "shape");
-    if (!shape || shape->type != JSON_ARRAY) return bad_tensor(r, entry->key, "has no shape");
+    const JsonValue *shape = json_typed(entry, "shape", JSON_ARRAY);
+    if (!shape) return bad_tensor(r, entry->key, "has no shape");
     if (shape->len > TENSOR_MAX_DIMS) return bad_tensor(r, entry->key, "more than 8 dimensions");
     *values = 1;
     for (const JsonValue *d = shape->child; d; d = d->next) {
@@ -100,8 +100,8 @@ static int read_shape(SafetensorsFile *r, const JsonValue *entry, Tensor *t, siz
 }
 
 static int read_span(SafetensorsFile *r, const JsonValue *entry, uint64_t *begin, uint64_t *end) {
-    const JsonValue *v = json_get(entry, "data_offsets");
-    if (!v || v->type != JSON_ARRAY || v->len != 2 || !count(v->child, begin) || !count(v->child->next, end))
+    const JsonValue *v = json_typed(entry, "data_offsets", JSON_ARRAY);
+    if (!v || v->len != 2 || !count(v->child, begin) || !count(v->child->next, end))
         return bad_tensor(r, entry->key, "data_offsets must be two counts");
     if (*begin > *end) return bad_tensor(r, entry->key, "its data_offsets run backwards");
     if (*end > r->size)

@@ -58,11 +58,9 @@ static const LayerName neo_names[] = {{"output_norm.weight", "enc.output_norm.we
 static void read_classifier(KeyReader *r, Config *c, const char *out) {
     RoformerConfig *f = &c->roformer;
     const Tensor *t = weights_find(r->w, key_is_hf(r) ? out : "cls.output.weight");
-    const JsonValue *classes = key_is_hf(r) ? json_get(r->w->config, "architectures") : NULL;
     char kind[32] = "";
     int of_tokens = key_word(r, "classifier.kind", NULL, kind, sizeof kind) && strcmp(kind, "token") == 0;
-    for (const JsonValue *e = classes && classes->type == JSON_ARRAY ? classes->child : NULL; e; e = e->next)
-        of_tokens |= e->type == JSON_STRING && strstr(e->str, "TokenClassification") != NULL;
+    if (key_is_hf(r)) of_tokens = json_list_holds(r->w->config, "architectures", "TokenClassification");
     if (!t || t->n_dims != 2) return;
     f->classifier = of_tokens ? CLASSIFIER_TOKEN : CLASSIFIER_SEQUENCE;
     f->n_labels = (int)key_range(r, out, (double)t->shape[0], 1, 65536);

@@ -89,12 +89,11 @@ static void smollm3(KeyReader *r, Config *c) {
 static void ministral3(KeyReader *r, Config *c) {
     Decoder *x = c->decoder;
     const JsonValue *o = key_is_hf(r) ? json_get(r->w->config, "rope_parameters") : NULL,
-                    *beta = json_get(o, "llama_4_scaling_beta"),
-                    *length = json_get(o, "original_max_position_embeddings");
+                    *beta = json_typed(o, "llama_4_scaling_beta", JSON_NUMBER),
+                    *length = json_typed(o, "original_max_position_embeddings", JSON_NUMBER);
     const RopeNumbers *n = rope_numbers(&c->rope);
-    x->temperature = beta && beta->type == JSON_NUMBER ? (float)beta->number
-                                                       : (float)key_number(r, "attention.temperature_scale", NULL, 0);
-    x->temperature_n = length && length->type == JSON_NUMBER && length->number >= 1 && length->number < 1e15
+    x->temperature = (float)(beta ? beta->number : key_number(r, "attention.temperature_scale", NULL, 0));
+    x->temperature_n = length && length->number >= 1 && length->number < 1e15
                            ? (int64_t)length->number : n->n_ctx_original;
     if (!(x->temperature >= 0 && x->temperature < 1e6f)) key_complain(r, "the temperature", "is out of range");
     if (x->temperature > 0 && x->temperature_n < 1)
@@ -103,11 +102,11 @@ static void ministral3(KeyReader *r, Config *c) {
 
 static void qwen3_moe(KeyReader *r, Config *c) {
     Decoder *x = c->decoder;
-    const JsonValue *dense = key_is_hf(r) ? json_get(r->w->config, "mlp_only_layers") : NULL;
+    const JsonValue *dense = key_is_hf(r) ? json_typed(r->w->config, "mlp_only_layers", JSON_ARRAY) : NULL;
     int step = (int)key_int(r, NULL, "decoder_sparse_step", 1, 1, CONFIG_MAX_LAYERS);
     x->renormalise = key_is_hf(r) ? key_flag(r, NULL, "norm_topk_prob", 0) : 1;
     for (int l = 0; l < c->n_layers; l++) x->kinds[l].experts = x->n_experts > 0 && (l + 1) % step == 0;
-    for (const JsonValue *e = dense && dense->type == JSON_ARRAY ? dense->child : NULL; e; e = e->next)
+    for (const JsonValue *e = dense ? dense->child : NULL; e; e = e->next)
         if (e->type == JSON_NUMBER && e->number >= 0 && e->number < c->n_layers) x->kinds[(int)e->number].experts = 0;
     c->qkv_bias = c->o_bias = key_said(r, "attention_bias");
 }
@@ -131,10 +130,10 @@ static void seed_oss(KeyReader *r, Config *c) {
 
 /* rope_scaling's alpha makes the base larger, once and for all. */
 static void hunyuan(KeyReader *r, Config *c) {
-    const JsonValue *o = key_is_hf(r) ? json_get(r->w->config, "rope_scaling") : NULL;
-    if (key_is_hf(r) && (!o || o->type != JSON_OBJECT)) o = json_get(r->w->config, "rope_parameters");
-    const JsonValue *alpha = json_get(o, "alpha");
-    if (!alpha || alpha->type != JSON_NUMBER || alpha->number == 0) return;
+    if (!key_is_hf(r)) return;
+    const JsonValue *o = json_typed(r->w->config, "rope_scaling", JSON_OBJECT);
+    const JsonValue *alpha = json_typed(o ? o : json_get(r->w->config, "rope_parameters"), "alpha", JSON_NUMBER);
+    if (!alpha || alpha->number == 0) return;
     if (!(alpha->number > 0)) key_complain(r, "alpha", "must be above 0");
     c->rope.theta *= pow(alpha->number, c->head_dim / (c->head_dim - 2.0));
     c->rope.scaling = &rope_none;

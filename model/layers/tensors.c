@@ -360,10 +360,7 @@ static void take(Place *p) {
 static void settle_heads(Model *m, int own) {
     Encoder *e = m->encoder;
     const RoformerConfig *f = &m->config.roformer;
-    const JsonValue *a = m->weights.config ? json_get(m->weights.config, "architectures") : NULL;
-    int named = 0;
-    for (const JsonValue *v = a && a->type == JSON_ARRAY ? a->child : NULL; v; v = v->next)
-        named |= v->type == JSON_STRING && strstr(v->str, "MaskedLM") != NULL;
+    int named = json_list_holds(m->weights.config, "architectures", "MaskedLM");
     m->has_logits = f->classifier == CLASSIFIER_NONE && (named || own || e->mlm_dense.data || e->mlm_bias);
     m->config.roformer.head_width = e->mlm_dense.data ? m->config.d_model : 0;
 }

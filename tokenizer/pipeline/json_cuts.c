@@ -64,9 +64,9 @@ static int read_bytes(Tokenizer *t, const JsonValue *v, char *err, size_t errlen
 }
 
 static int read_metaspace(Tokenizer *t, const JsonValue *v, char *err, size_t errlen) {
-    const JsonValue *with = json_get(v, "replacement"), *scheme = json_get(v, "prepend_scheme");
+    const JsonValue *with = json_typed(v, "replacement", JSON_STRING), *scheme = json_get(v, "prepend_scheme");
     static const char usual[] = "\xe2\x96\x81";
-    int text = with && with->type == JSON_STRING && with->len;
+    int text = with && with->len;
     Cut *c;
     if (scheme && !json_is(scheme, "always") && !json_is(scheme, "first") && !json_is(scheme, "never"))
         return json_refuse(t, "the prepend_scheme of the pre-tokenizer Metaspace", scheme, err, errlen);
@@ -80,9 +80,8 @@ static int read_metaspace(Tokenizer *t, const JsonValue *v, char *err, size_t er
 }
 
 static int read_delimiter(Tokenizer *t, const JsonValue *v, char *err, size_t errlen) {
-    const JsonValue *d = json_get(v, "delimiter");
-    if (!d || d->type != JSON_STRING || d->len == 0)
-        return json_refuse(t, "the delimiter of a pre-tokenizer", NULL, err, errlen);
+    const JsonValue *d = json_typed(v, "delimiter", JSON_STRING);
+    if (!d || d->len == 0) return json_refuse(t, "the delimiter of a pre-tokenizer", NULL, err, errlen);
     return add_split(t, &(SplitPattern){.n = 0}, d, SPLIT_REMOVED, 0, err, errlen);
 }
 

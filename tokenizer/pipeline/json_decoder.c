@@ -17,11 +17,11 @@ static int text_of(const Tokenizer *t, const JsonValue *v, const char *key, cons
 }
 
 static int read_replace(const Tokenizer *t, Decoder *d, const JsonValue *v, char *err, size_t errlen) {
-    const JsonValue *pattern = json_get(v, "pattern"), *to = json_get(v, "content");
+    const JsonValue *pattern = json_get(v, "pattern"), *to = json_typed(v, "content", JSON_STRING);
     if (!json_get(pattern, "String"))
         return json_refuse(t, "the pattern of the decoder Replace", json_get(pattern, "Regex"), err, errlen);
     int rc = text_of(t, pattern, "String", NULL, &d->from, err, errlen);
-    if (rc == 0 && to && to->type == JSON_STRING && text_put(&d->to, to->str, to->len))
+    if (rc == 0 && to && text_put(&d->to, to->str, to->len))
         return no_memory(t, err, errlen);
     if (rc == 0 && d->to.n > d->from.n)
         return json_refuse(t, "the decoder Replace, where text grows longer,", NULL, err, errlen);
@@ -29,10 +29,10 @@ static int read_replace(const Tokenizer *t, Decoder *d, const JsonValue *v, char
 }
 
 static int read_strip(const Tokenizer *t, Decoder *d, const JsonValue *v, int fused, char *err, size_t errlen) {
-    const JsonValue *start = json_get(v, "start"), *stop = json_get(v, "stop");
-    if (!start || start->type != JSON_NUMBER || !(start->number >= 0 && start->number < 1000))
+    const JsonValue *start = json_typed(v, "start", JSON_NUMBER), *stop = json_typed(v, "stop", JSON_NUMBER);
+    if (!start || !(start->number >= 0 && start->number < 1000))
         return json_refuse(t, "the decoder Strip's start", NULL, err, errlen);
-    if (stop && stop->type == JSON_NUMBER && stop->number != 0)
+    if (stop && stop->number != 0)
         return json_refuse(t, "the decoder Strip with a stop", NULL, err, errlen);
     d->strip = (int)start->number;
     d->first = fused;
@@ -89,7 +89,7 @@ int json_decoder(Tokenizer *t, const JsonValue *v, int *bytes, char *err, size_t
 /* ---- post-processors ---- */
 
 static int item_token(const Tokenizer *t, const JsonValue *name, Template *out, int type, char *err, size_t errlen) {
-    int id = name && name->type == JSON_STRING ? pieces_find(t, name->str, name->len) : -1;
+    int id = name ? pieces_find(t, name->str, name->len) : -1;
     if (id < 0) return json_refuse(t, "a token of the post-processor", name, err, errlen);
     return template_add(out, id, type) ? no_memory(t, err, errlen) : 0;
 }
@@ -97,8 +97,7 @@ static int item_token(const Tokenizer *t, const JsonValue *name, Template *out, 
 /* TemplateProcessing's token: its ids stand in the list special_tokens. */
 static int special_token(const Tokenizer *t, const JsonValue *root, const JsonValue *name, Template *out, int type,
                          char *err, size_t errlen) {
-    const JsonValue *ids = name && name->type == JSON_STRING
-        ? json_get(json_get(json_get(root, "special_tokens"), name->str), "ids") : NULL;
+    const JsonValue *ids = name ? json_get(json_get(json_get(root, "special_tokens"), name->str), "ids") : NULL;
     for (const JsonValue *v = ids ? ids->child : NULL; v; v = v->next) {
         if (v->type != JSON_NUMBER || !(v->number >= 0 && v->number < (double)t->n))
             return json_refuse(t, "an id of the post-processor", NULL, err, errlen);
@@ -115,13 +114,12 @@ static int read_template(const Tokenizer *t, const JsonValue *root, const char *
     int rc = 0, texts = 0;
     for (const JsonValue *v = list ? list->child : NULL; v && rc == 0; v = v->next) {
         const JsonValue *token = json_get(v, "SpecialToken"), *text = json_get(v, "Sequence"),
-            *type = json_get(token ? token : text, "type_id");
+            *type = json_typed(token ? token : text, "type_id", JSON_NUMBER);
         if (!token && text && ++texts > TEXTS_MAX)
             return base_error(err, errlen, -EINVAL, "%s: the post-processor repeats its texts more than %d times",
                               t->name, TEXTS_MAX);
-        int type_id = type && type->type == JSON_NUMBER && type->number >= 0 && type->number < 1000 ? (int)type->number
-            : 0;
-        if (token) rc = special_token(t, root, json_get(token, "id"), out, type_id, err, errlen);
+        int type_id = type && type->number >= 0 && type->number < 1000 ? (int)type->number : 0;
+        if (token) rc = special_token(t, root, json_typed(token, "id", JSON_STRING), out, type_id, err, errlen);
         else if (text)
             rc = template_add(out, json_is(json_get(text, "id"), "B") ? TEMPLATE_B : TEMPLATE_A, type_id)
                 ? no_memory(t, err, errlen) : 0;

@@ -11,34 +11,30 @@ static int no_memory(const Tokenizer *t, char *err, size_t errlen) {
 
 /* Replace: {"pattern": {"String": ..} or {"Regex": ..}, "content": ..} */
 static int read_replace(const Tokenizer *t, Normalizer *z, const JsonValue *v, char *err, size_t errlen) {
-    const JsonValue *pattern = json_get(v, "pattern"), *string = json_get(pattern, "String"),
-        *regex = json_get(pattern, "Regex"),
-                    *content = json_get(v, "content");
-    if (!content || content->type != JSON_STRING)
-        return json_refuse(t, "the content of the normalizer Replace", NULL, err, errlen);
+    const JsonValue *pattern = json_get(v, "pattern"), *content = json_typed(v, "content", JSON_STRING),
+                    *string = json_typed(pattern, "String", JSON_STRING),
+                    *regex = json_typed(pattern, "Regex", JSON_STRING);
+    if (!content) return json_refuse(t, "the content of the normalizer Replace", NULL, err, errlen);
     if (text_put(&z->to, content->str, content->len)) return no_memory(t, err, errlen);
     if (string && string->len > MATCH_MAX)
         return json_refuse(t, "the text of the normalizer Replace, longer than 256 bytes,", NULL, err, errlen);
-    if (string && string->type == JSON_STRING)
-        return text_put(&z->from, string->str, string->len) ? no_memory(t, err, errlen) : 0;
-    if (!regex || regex->type != JSON_STRING)
-        return json_refuse(t, "the pattern of the normalizer Replace", NULL, err, errlen);
+    if (string) return text_put(&z->from, string->str, string->len) ? no_memory(t, err, errlen) : 0;
+    if (!regex) return json_refuse(t, "the pattern of the normalizer Replace", NULL, err, errlen);
     return split_pattern(&z->pattern, regex->str, regex->len) ? 0
         : json_refuse(t, "the regular expression of the normalizer Replace", regex, err, errlen);
 }
 
 static int read_prepend(const Tokenizer *t, Normalizer *z, const JsonValue *v, char *err, size_t errlen) {
-    const JsonValue *text = json_get(v, "prepend");
-    if (!text || text->type != JSON_STRING)
+    const JsonValue *text = json_typed(v, "prepend", JSON_STRING);
+    if (!text)
         return json_refuse(t, "what the normalizer Prepend puts in front", NULL, err, errlen);
     return text_put(&z->to, text->str, text->len) ? no_memory(t, err, errlen) : 0;
 }
 
 static int read_map(const Tokenizer *t, Normalizer *z, const JsonValue *v, char *err, size_t errlen) {
-    const JsonValue *text = json_get(v, "precompiled_charsmap");
+    const JsonValue *text = json_typed(v, "precompiled_charsmap", JSON_STRING);
     Text map = {.n = 0};
-    if (!text || text->type != JSON_STRING)
-        return json_refuse(t, "the normalizer Precompiled's map", NULL, err, errlen);
+    if (!text) return json_refuse(t, "the normalizer Precompiled's map", NULL, err, errlen);
     int rc = base64_decode(text->str, text->len, &map);
     if (rc == -ENOMEM) no_memory(t, err, errlen);
     else if (rc) base_error(err, errlen, rc, "%s: the normalizer Precompiled's map is not base64", t->name);

@@ -16,11 +16,6 @@ int json_refuse(const Tokenizer *t, const char *what, const JsonValue *v, char *
     return base_error(err, errlen, -EINVAL, "%s: %s is missing or of the wrong type", t->name, what);
 }
 
-int json_flag(const JsonValue *v, const char *key, int otherwise) {
-    const JsonValue *x = json_get(v, key);
-    return x && x->type == JSON_BOOL ? x->boolean : otherwise;
-}
-
 /* An id of the vocabulary: a whole number below `limit`. */
 static int json_id(const JsonValue *v, size_t limit, int *id) {
     if (!v || v->type != JSON_NUMBER || !(v->number >= 0 && v->number < (double)limit) || v->number != floor(v->number))
@@ -75,7 +70,7 @@ int json_vocabulary(Tokenizer *t, const JsonValue *vocab, char *err, size_t errl
 /* [["text", score], ..] */
 static int add_scored(Tokenizer *t, const JsonValue *vocab, char *err, size_t errlen) {
     int rc = 0;
-    if (!vocab || vocab->type != JSON_ARRAY) return json_refuse(t, "the model's vocab", NULL, err, errlen);
+    if (!vocab) return json_refuse(t, "the model's vocab", NULL, err, errlen);
     for (const JsonValue *v = vocab->child; v && rc == 0; v = v->next) {
         const JsonValue *text = v->type == JSON_ARRAY && v->len == 2 ? v->child : NULL;
         if (!text || text->type != JSON_STRING || text->next->type != JSON_NUMBER)
@@ -109,8 +104,8 @@ static int add_tokens(Tokenizer *t, const JsonValue *list, char *err, size_t err
     if (list && list->type != JSON_ARRAY && list->type != JSON_NULL)
         return json_refuse(t, "added_tokens", NULL, err, errlen);
     for (const JsonValue *v = list ? list->child : NULL; v && rc == 0; v = v->next) {
-        const JsonValue *text = json_get(v, "content");
-        if (!text || text->type != JSON_STRING || text->len == 0 || !json_id(json_get(v, "id"), limit, &id))
+        const JsonValue *text = json_typed(v, "content", JSON_STRING);
+        if (!text || text->len == 0 || !json_id(json_get(v, "id"), limit, &id))
             return base_error(err, errlen, -EINVAL, "%s: an added token has no content, or no id below %zu", t->name,
                               limit);
         AddedToken token = {.special = json_flag(v, "special", 0), .single_word = json_flag(v, "single_word", 0),
@@ -136,13 +131,14 @@ static int read_merge(Tokenizer *t, const JsonValue *v, uint32_t rank) {
 static int read_merges(Tokenizer *t, const JsonValue *merges, char *err, size_t errlen) {
     uint32_t rank = 0;
     int rc = 0;
-    if (!merges || merges->type != JSON_ARRAY) return json_refuse(t, "the model's merges", NULL, err, errlen);
+    if (!merges) return json_refuse(t, "the model's merges", NULL, err, errlen);
     for (const JsonValue *v = merges->child; v && rc == 0; v = v->next) rc = read_merge(t, v, rank++);
     return rc ? bpe_refuse(t, rc, rank - 1, err, errlen) : 0;
 }
 
-static int affix(Tokenizer *t, const JsonValue *v, char **out, size_t *n, char *err, size_t errlen) {
-    if (!v || v->type != JSON_STRING || v->len == 0) return 0;
+static int affix(Tokenizer *t, const JsonValue *m, const char *key, char **out, size_t *n, char *err, size_t errlen) {
+    const JsonValue *v = json_typed(m, key, JSON_STRING);
+    if (!v || v->len == 0) return 0;
     *out = malloc(v->len + 1);
     if (!*out) return base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
     memcpy(*out, v->str, *n = v->len);
@@ -151,24 +147,24 @@ static int affix(Tokenizer *t, const JsonValue *v, char **out, size_t *n, char *
 
 static int read_bpe(Tokenizer *t, const JsonValue *m, char *err, size_t errlen) {
     Bpe *b = &pipeline_of(t)->bpe;
-    const JsonValue *dropout = json_get(m, "dropout");
-    if (dropout && dropout->type == JSON_NUMBER && dropout->number > 0)
+    const JsonValue *dropout = json_typed(m, "dropout", JSON_NUMBER);
+    if (dropout && dropout->number > 0)
         return base_error(err, errlen, -EINVAL,
                           "%s: its merges drop out by chance (dropout), so no text has certain ids", t->name);
     b->fuse_unk = json_flag(m, "fuse_unk", 0);
     b->byte_fallback = json_flag(m, "byte_fallback", 0);
     b->ignore_merges = json_flag(m, "ignore_merges", 0);
-    int rc = affix(t, json_get(m, "continuing_subword_prefix"), &b->prefix, &b->prefix_len, err, errlen);
-    return rc ? rc : affix(t, json_get(m, "end_of_word_suffix"), &b->suffix, &b->suffix_len, err, errlen);
+    int rc = affix(t, m, "continuing_subword_prefix", &b->prefix, &b->prefix_len, err, errlen);
+    return rc ? rc : affix(t, m, "end_of_word_suffix", &b->suffix, &b->suffix_len, err, errlen);
 }
 
 static int read_wordpiece(Tokenizer *t, const JsonValue *m, char *err, size_t errlen) {
-    const JsonValue *prefix = json_get(m, "continuing_subword_prefix"), *most = json_get(m, "max_input_chars_per_word");
+    const JsonValue *prefix = json_typed(m, "continuing_subword_prefix", JSON_STRING),
+                    *most = json_typed(m, "max_input_chars_per_word", JSON_NUMBER);
     struct Pipeline *p = t->own;
     /* a bound on the work */
-    p->max_chars = most && most->type == JSON_NUMBER && most->number >= 0 ? (size_t)fmin(most->number, 1000) : 100;
-    int text = prefix && prefix->type == JSON_STRING;
-    return text_put(&p->prefix, text ? prefix->str : "##", text ? prefix->len : 2)
+    p->max_chars = most && most->number >= 0 ? (size_t)fmin(most->number, 1000) : 100;
+    return text_put(&p->prefix, prefix ? prefix->str : "##", prefix ? prefix->len : 2)
         ? base_error(err, errlen, -ENOMEM, "%s: no memory", t->name) : 0;
 }
 
@@ -177,7 +173,7 @@ static int model_kind(const Tokenizer *t, const JsonValue *m, ModelKind *kind, c
     static const char *const names[] = {"BPE", "Unigram", "WordPiece", "WordLevel"};
     const JsonValue *type = json_get(m, "type"), *vocab = json_get(m, "vocab");
     for (int i = 0; i < 4; i++)
-        if (type && json_is(type, names[i])) return *kind = (ModelKind)i, 0;
+        if (json_is(type, names[i])) return *kind = (ModelKind)i, 0;
     if (type || !vocab) return json_refuse(t, "the model", type, err, errlen);
     *kind = vocab->type == JSON_ARRAY ? MODEL_UNIGRAM : json_get(m, "merges") ? MODEL_BPE
         : json_get(m, "max_input_chars_per_word") ? MODEL_WORDPIECE
@@ -193,8 +189,8 @@ static void mark_bytes(Tokenizer *t) {
 
 static int read_vocabulary(Tokenizer *t, const JsonValue *m, int bytes, char *err, size_t errlen) {
     struct Pipeline *p = t->own;
-    int rc = p->model == MODEL_UNIGRAM ? add_scored(t, json_get(m, "vocab"), err, errlen)
-        : json_vocabulary(t, json_get(m, "vocab"), err, errlen);
+    int rc = p->model == MODEL_UNIGRAM ? add_scored(t, json_typed(m, "vocab", JSON_ARRAY), err, errlen)
+                                       : json_vocabulary(t, json_get(m, "vocab"), err, errlen);
     if (rc == 0 && p->model == MODEL_BPE) rc = read_bpe(t, m, err, errlen);
     if (rc == 0 && p->model == MODEL_WORDPIECE) rc = read_wordpiece(t, m, err, errlen);
     if (rc == 0 && (bytes || json_flag(m, "byte_fallback", 0))) mark_bytes(t);
@@ -212,7 +208,7 @@ static int finish_model(Tokenizer *t, const JsonValue *m, size_t n_model, char *
     } else if (unk && unk->type == JSON_NUMBER && !json_id(unk, t->n, &t->unk))
         return json_refuse(t, "unk_id", NULL, err, errlen);
     p->bpe.unk = t->unk;
-    if (p->model == MODEL_BPE) return read_merges(t, json_get(m, "merges"), err, errlen);
+    if (p->model == MODEL_BPE) return read_merges(t, json_typed(m, "merges", JSON_ARRAY), err, errlen);
     if (p->model == MODEL_UNIGRAM) return unigram_build(&p->unigram, t, UNIGRAM_TOKENIZERS, n_model, err, errlen);
     return p->model == MODEL_WORDPIECE ? pipeline_build_words(t, n_model, err, errlen) : 0;
 }
@@ -220,11 +216,11 @@ static int finish_model(Tokenizer *t, const JsonValue *m, size_t n_model, char *
 static int read_root(Tokenizer *t, const JsonValue *root, char *err, size_t errlen) {
     static const char *const kinds[] = {"BPE (tokenizer.json)", "unigram (tokenizer.json)",
                                         "WordPiece (tokenizer.json)", "words (tokenizer.json)"};
-    const JsonValue *m = json_get(root, "model");
+    const JsonValue *m = json_typed(root, "model", JSON_OBJECT);
     int rc = pipeline_begin(t, err, errlen), bytes = 0;
     if (rc) return rc;
     struct Pipeline *p = t->own;
-    if (!m || m->type != JSON_OBJECT) return json_refuse(t, "the model", NULL, err, errlen);
+    if (!m) return json_refuse(t, "the model", NULL, err, errlen);
     rc = model_kind(t, m, &p->model, err, errlen);
     if (rc == 0) rc = json_normalizer(t, json_get(root, "normalizer"), err, errlen);
     if (rc == 0) rc = json_pre_tokenizer(t, json_get(root, "pre_tokenizer"), err, errlen);

@@ -7,7 +7,6 @@
 
 /* -EINVAL and a line: the component v of that kind is not known, or `what` is missing. */
 int json_refuse(const Tokenizer *t, const char *what, const JsonValue *v, char *err, size_t errlen);
-int json_flag(const JsonValue *v, const char *key, int otherwise); /* true, false, or otherwise where it is absent */
 
 /* Components (JSON null: none) behind those that t's pipeline has: 0, -EINVAL (one that is not known, named),
  * -ENOMEM. */

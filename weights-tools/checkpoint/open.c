@@ -62,8 +62,8 @@ static int add_torch_shards(Checkpoint *c, const char *index, char *err, size_t 
     Json j;
     int rc = json_open(&j, index, err, errlen);
     if (rc) return rc;
-    const JsonValue *map = json_get(j.root, "weight_map");
-    if (!map || map->type != JSON_OBJECT || map->len == 0 || map->len > SHARDED_MAX_TENSORS)
+    const JsonValue *map = json_typed(j.root, "weight_map", JSON_OBJECT);
+    if (!map || map->len == 0 || map->len > SHARDED_MAX_TENSORS)
         rc = base_error(err, errlen, -EINVAL, "%s: has no weight_map that names shards", index);
     for (const JsonValue *e = rc ? NULL : map->child; e && rc == 0; e = e->next) {
         if (!is_plain_name(e)) {
