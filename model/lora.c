@@ -25,13 +25,11 @@ typedef struct {
 static const char *unknown_setting(const JsonValue *c) {
     static const char *const flags[] = {"use_dora", "fan_in_fan_out", "lora_bias"};
     static const char *const lists[] = {"alpha_pattern", "modules_to_save"};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        const JsonValue *v = json_get(c, flags[i]);
-        if (v && v->type == JSON_BOOL && v->boolean) return flags[i];
-    }
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (json_flag(c, flags[i], 0)) return flags[i];
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         const JsonValue *v = json_get(c, lists[i]);
-        if (v && v->type != JSON_NULL && v->len) return lists[i];
+        if (v && v->len) return lists[i];
     }
     return json_is(json_get(c, "peft_type"), "LORA") ? NULL : "peft_type";
 }
@@ -40,34 +38,35 @@ static int read_config(Adapter *a, const char *path, char *err, size_t errlen) {
     Json j = {0};
     int rc = json_open(&j, path, err, errlen);
     const char *bad = rc ? NULL : unknown_setting(j.root);
-    const JsonValue *alpha = rc ? NULL : json_get(j.root, "lora_alpha"), *root = json_get(j.root, "use_rslora");
+    const JsonValue *alpha = json_typed(j.root, "lora_alpha", JSON_NUMBER);
     if (bad) rc = base_error(err, errlen, -EINVAL, "%s: %s: this kind of adapter cannot be merged", path, bad);
-    else if (rc == 0 && (!alpha || alpha->type != JSON_NUMBER))
+    else if (rc == 0 && !alpha)
         rc = base_error(err, errlen, -EINVAL, "%s: lora_alpha is missing or no number", path);
-    if (rc == 0) a->alpha = alpha->number, a->root = root && root->boolean;
-    if (rc == 0 && !isfinite(a->alpha)) rc = base_error(err, errlen, -EINVAL, "%s: lora_alpha is not finite", path);
+    if (rc == 0) a->alpha = alpha->number, a->root = json_flag(j.root, "use_rslora", 0);
     if (rc == 0 && a->alpha == 0) a->scale = 0; /* PEFT's 0 adds nothing; GGUF's 0 means: not scaled */
     json_free(&j);
     return rc;
 }
 
+static int same_word(const MetaValue *a, const MetaValue *b) {
+    return a && b && a->type == META_STRING && b->type == META_STRING && a->n == b->n &&
+           memcmp(a->data, b->data, a->n) == 0;
+}
+
 static int is_word(const MetaValue *v, const char *s) {
-    return v && v->type == META_STRING && v->n == strlen(s) && memcmp(v->data, s, v->n) == 0;
+    return same_word(v, &(MetaValue){.type = META_STRING, .n = strlen(s), .data = (const uint8_t *)s});
 }
 
 static int open_gguf(Adapter *a, const char *path, char *err, size_t errlen) {
     int rc = weights_open(&a->file, path, err, errlen);
     if (rc) return rc;
-    const MetaValue *arch = weights_meta(&a->file, "general.architecture"),
-                    *own = weights_meta(a->base, "general.architecture");
     if (a->file.format != FORMAT_GGUF || !is_word(weights_meta(&a->file, "general.type"), "adapter") ||
         !is_word(weights_meta(&a->file, "adapter.type"), "lora"))
         return base_error(err, errlen, -EINVAL, "%s: is no LoRA adapter", path);
     if (a->base->format != FORMAT_GGUF)
         return base_error(err, errlen, -EINVAL, "%s: a GGUF adapter is for a GGUF model, which %s is not", path,
                           a->base->path);
-    if (!arch || !own || arch->n != own->n || arch->type != META_STRING || own->type != META_STRING ||
-        memcmp(arch->data, own->data, own->n) != 0)
+    if (!same_word(weights_meta(&a->file, "general.architecture"), weights_meta(a->base, "general.architecture")))
         return base_error(err, errlen, -EINVAL, "%s: is an adapter for another architecture than the model's", path);
     if (!meta_number(weights_meta(&a->file, "adapter.lora.alpha"), &a->alpha))
         return base_error(err, errlen, -EINVAL, "%s: adapter.lora.alpha is missing or no number", path);
@@ -104,7 +103,7 @@ static Tensor *target(const Adapter *a, const char *name, const char *tail) {
     return t ? a->base->tensors + (t - a->base->tensors) : NULL;
 }
 
-static int is_matrix(const Tensor *t) { return t->n_dims == 2 && t->type >= 0 && quant_format(t->type) && !t->scales; }
+static int is_matrix(const Tensor *t) { return t->n_dims == 2 && quant_format(t->type); }
 static Matrix matrix_of(const Tensor *t) {
     return (Matrix){.type = (TensorType)t->type, .rows = (size_t)t->shape[0], .cols = (size_t)t->shape[1],
                     .data = t->data};
@@ -119,8 +118,6 @@ static int merge(Adapter *a, Tensor *t, const Tensor *down, const Tensor *up, ch
     Matrix w = matrix_of(t), A = matrix_of(down), B = matrix_of(up);
     size_t rank = A.rows, n = w.rows * w.cols;
     double by = a->alpha == 0 ? a->scale : a->scale * a->alpha / (a->root ? sqrt((double)rank) : (double)rank);
-    if (w.cols && (n / w.cols != w.rows || n > SIZE_MAX / sizeof(float)))
-        return weights_no_memory(a->file.path, err, errlen);
     float *out = weights_own(a->base, calloc(n + 1, sizeof *out), free), *thin = calloc(rank + 1, sizeof *thin),
           *rows = calloc(rank * w.cols + 1, sizeof *rows);
     if (out && thin && rows) {

@@ -23,50 +23,68 @@ static void put_factors(Bytes *b) {
         for (size_t k = 0; k < RANK; k++) bytes_f32(b, b_of(r, k));
 }
 
-/* A PEFT folder with one adapter, of the tensors that these words name; rows: of B. */
-static const char *peft(const char *config, const char *down, const char *up, int rows) {
+/* A PEFT folder of these tensors, as the header of safetensors says it, with or without the factors' bytes. */
+static const char *peft_of(const char *config, const char *header, int factors) {
     const char *folder = test_folder("peft");
-    char header[600];
     Bytes b = {0};
-    snprintf(header, sizeof header,
-             "{\"base_model.model.model.layers.0.self_attn.%s\":{\"dtype\":\"F32\",\"shape\":[%d,%d],\"data_offsets\":"
-             "[0,%d]},\"base_model.model.model.layers.0.self_attn.%s\":{\"dtype\":\"F32\",\"shape\":[%d,%d],"
-             "\"data_offsets\":[%d,%d]}}",
-             down, RANK, D, RANK * D * 4, up, rows, RANK * D / rows, RANK * D * 4, 2 * RANK * D * 4);
     bytes_u64(&b, strlen(header));
     bytes_put(&b, header, strlen(header));
-    put_factors(&b);
+    if (factors) put_factors(&b);
     file_write(test_in(folder, "adapter_model.safetensors"), b.data, b.n);
     file_write(test_in(folder, "adapter_config.json"), config, strlen(config));
     free(b.data);
     return folder;
 }
 
+#define ENTRY(dtype, shape, bytes) "{\"dtype\":\"" dtype "\",\"shape\":[" shape "],\"data_offsets\":[" bytes "]}"
+#define ATTENTION "\"base_model.model.model.layers.0.self_attn."
+
+/* With one adapter, of the tensors that these words name; rows: of B. */
+static const char *peft(const char *config, const char *down, const char *up, int rows) {
+    char header[600];
+    snprintf(header, sizeof header, "{" ATTENTION "%s\":" ENTRY("F32", "%d,%d", "0,%d") "," ATTENTION "%s\":"
+             ENTRY("F32", "%d,%d", "%d,%d") "}",
+             down, RANK, D, RANK * D * 4, up, rows, RANK * D / rows, RANK * D * 4, 2 * RANK * D * 4);
+    return peft_of(config, header, 1);
+}
+
+/* "": the key is not there; NULL: it is a number. */
 static void gguf_word(Bytes *b, const char *key, const char *word) {
-    bytes_string(b, key), bytes_u32(b, 8), bytes_string(b, word);
+    if (word && !*word) key = "general.name";
+    bytes_string(b, key), bytes_u32(b, word ? 8 : 4);
+    if (word) bytes_string(b, word);
+    else bytes_u32(b, 5);
 }
 
 /* llama.cpp's form of the same, for the tensor `name`; shapes are written the other way round there. */
-static const char *gguf(const char *arch, const char *name) {
+typedef struct { const char *arch, *type, *kind, *alpha_key; float alpha; } Keys;
+static const Keys usual = {"llama", "adapter", "lora", "adapter.lora.alpha", 6};
+
+static const char *gguf_of(const Keys *k, const char *name) {
     const char *path = test_tmp("adapter.gguf");
     Bytes b = {0};
     char factor[100];
-    bytes_put(&b, "GGUF", 4), bytes_u32(&b, 3), bytes_u64(&b, 2), bytes_u64(&b, 4);
-    gguf_word(&b, "general.architecture", arch);
-    gguf_word(&b, "general.type", "adapter");
-    gguf_word(&b, "adapter.type", "lora");
-    bytes_string(&b, "adapter.lora.alpha"), bytes_u32(&b, 6), bytes_f32(&b, 6);
-    for (int i = 0; i < 2; i++) {
+    bytes_put(&b, "GGUF", 4), bytes_u32(&b, 3), bytes_u64(&b, name ? 2 : 0), bytes_u64(&b, 4);
+    gguf_word(&b, "general.architecture", k->arch);
+    gguf_word(&b, "general.type", k->type);
+    gguf_word(&b, "adapter.type", k->kind);
+    bytes_string(&b, k->alpha_key), bytes_u32(&b, 6), bytes_f32(&b, k->alpha);
+    for (int i = 0; name && i < 2; i++) {
         snprintf(factor, sizeof factor, "%s.lora_%c", name, "ab"[i]);
         bytes_string(&b, factor), bytes_u32(&b, 2);
         bytes_u64(&b, i ? RANK : D), bytes_u64(&b, i ? D : RANK);
         bytes_u32(&b, 0), bytes_u64(&b, i ? RANK * D * 4 : 0);
     }
-    bytes_pad(&b, 32);
-    put_factors(&b);
+    if (name) bytes_pad(&b, 32), put_factors(&b);
     file_write(path, b.data, b.n);
     free(b.data);
     return path;
+}
+
+static const char *gguf(const char *arch, const char *name) {
+    Keys k = usual;
+    k.arch = arch;
+    return gguf_of(&k, name);
 }
 
 /* model's tensor becomes W + by B A, in every other one not a bit changes. */
@@ -116,6 +134,17 @@ static void merged(void) {
          "q_proj.lora_B.weight", D);
     check_merged(hf, q, folder, 6 / sqrt(3));
     check_merged(blocks, "blk.0.attn_q.weight", gguf("llama", "blk.0.attn_q.weight"), 2);
+    Keys k = usual;
+    k.alpha = 0; /* llama.cpp's 0 means: not scaled; PEFT's, that nothing is added */
+    check_merged(blocks, "blk.0.attn_q.weight", gguf_of(&k, "blk.0.attn_q.weight"), 1);
+    peft("{\"peft_type\":\"LORA\",\"lora_alpha\":0}", "q_proj.lora_A.weight", "q_proj.lora_B.weight", D);
+    check_merged(hf, q, folder, 0);
+    peft("{\"peft_type\":\"LORA\",\"lora_alpha\":6,\"use_dora\":false,\"fan_in_fan_out\":null,\"use_rslora\":false,"
+         "\"alpha_pattern\":{},\"modules_to_save\":null}", "q_proj.lora_A.weight", "q_proj.lora_B.weight", D);
+    check_merged(hf, q, folder, 2);
+    CHECK(rename(folder, test_tmp("peft:2x")) == 0); /* a colon that no number is behind */
+    check_merged(hf, q, test_tmp("peft:2x"), 2);
+    CHECK(rename(test_tmp("peft:2x"), folder) == 0);
 }
 
 /* A line that names what is wrong. */
@@ -124,6 +153,7 @@ static void check_refused(const char *model, const char *spec, const char *says)
     CHECK(weights_open(&w, model, err, sizeof err) == 0);
     *err = 0;
     CHECK(lora_merge(&w, spec, err, sizeof err) < 0);
+    if (!strstr(err, says)) printf("    \"%s\" does not say \"%s\"\n", err, says);
     CHECK(strstr(err, says) != NULL);
     weights_close(&w);
 }
@@ -135,6 +165,10 @@ static void refusals(void) {
         {"{\"peft_type\":\"IA3\"}", "q_proj.lora_A.weight", "q_proj.lora_B.weight", D, "peft_type"},
         {"{\"peft_type\":\"LORA\",\"lora_alpha\":6,\"alpha_pattern\":{\"q\":1}}", "q_proj.lora_A.weight",
          "q_proj.lora_B.weight", D, "alpha_pattern"},
+        {"{\"peft_type\":\"LORA\",\"lora_alpha\":\"6\"}", "q_proj.lora_A.weight", "q_proj.lora_B.weight", D,
+         "lora_alpha is missing or no number"},
+        {"{\"peft_type\":\"LORA\",\"lora_alpha\":6,\"modules_to_save\":[\"lm_head\"]}", "q_proj.lora_A.weight",
+         "q_proj.lora_B.weight", D, "modules_to_save"},
         {"{\"peft_type\":\"LORA\"}", "q_proj.lora_A.weight", "q_proj.lora_B.weight", D, "lora_alpha"},
         {"{\"peft_type\":", "q_proj.lora_A.weight", "q_proj.lora_B.weight", D, "adapter_config.json"},
         {config, "q_proj.lora_A.weight", "q_proj.lora_B.weight", RANK, "does not fit"},
@@ -156,6 +190,66 @@ static void refusals(void) {
     check_refused(model, gguf("llama", "blk.7.attn_q.weight"), "blk.7.attn_q.weight");
     check_refused(model, model, "no LoRA adapter");
     check_refused(model, test_tmp("nowhere"), "nowhere");
+    check_refused(model, test_in(test_tmp("nowhere"), ":"), "nowhere/:: No such file");
+}
+
+/* Factors that are no two matrices of the model's shape. */
+static void shapes(void) {
+#define FACTORS(layer, down, up) "{\"base_model.model.model.layers.0." layer ".lora_A.weight\":" down \
+                                 ",\"base_model.model.model.layers.0." layer ".lora_B.weight\":" up "}"
+    static const char *const headers[] = {
+        FACTORS("input_layernorm", ENTRY("F32", "3,32", "0,384"), ENTRY("F32", "32,3", "384,768")),
+        FACTORS("self_attn.q_proj", ENTRY("F32", "96", "0,384"), ENTRY("F32", "32,3", "384,768")),
+        FACTORS("self_attn.q_proj", ENTRY("I32", "3,32", "0,384"), ENTRY("F32", "32,3", "384,768")),
+        FACTORS("self_attn.q_proj", ENTRY("F32", "3,32", "0,384"), ENTRY("F32", "32,3,1", "384,768")),
+        FACTORS("self_attn.q_proj", ENTRY("F32", "6,16", "0,384"), ENTRY("F32", "16,6", "384,768")),
+        FACTORS("self_attn.q_proj", ENTRY("F32", "6,16", "0,384"), ENTRY("F32", "32,3", "384,768")),
+        FACTORS("self_attn.q_proj", ENTRY("F32", "4,32", "0,512"), ENTRY("F32", "16,4", "512,768")),
+        FACTORS("self_attn.q_proj", ENTRY("F32", "2,32", "0,256"), ENTRY("F32", "64,2", "256,768")),
+        FACTORS("self_attn.q_proj", ENTRY("F32", "3,8", "0,96"), ENTRY("F32", "32,3", "96,480")),
+        FACTORS("self_attn.q_proj", ENTRY("F32", "0,32", "0,0"), ENTRY("F32", "32,0", "0,0")),
+    };
+    static const int bytes[] = {768, 768, 768, 768, 768, 768, 768, 768, 480, 0};
+    const char *hf = test_folder("hf"), *folder = NULL;
+    build_hf(hf, &shape, TENSOR_F32, 1);
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        folder = peft_of(config, headers[i], 1);
+        size_t n;
+        char *all = file_read(test_in(folder, "adapter_model.safetensors"), &n);
+        file_write(test_in(folder, "adapter_model.safetensors"), all, n - 768 + (size_t)bytes[i]);
+        check_refused(hf, folder, i ? "self_attn.q_proj.lora_A.weight does not fit the model's model.layers.0.self_attn"
+                                    : "input_layernorm.lora_A.weight does not fit the model's model.layers.0.input");
+        free(all);
+    }
+}
+
+/* Keys of a GGUF adapter that are not there, or say something else. */
+static void keys(void) {
+    static const struct { Keys keys; const char *says; } rows[] = {
+        {{"llama", "model", "lora", "adapter.lora.alpha", 6}, "is no LoRA adapter"},
+        {{"llama", "adapted", "lora", "adapter.lora.alpha", 6}, "is no LoRA adapter"},
+        {{"llama", NULL, "lora", "adapter.lora.alpha", 6}, "is no LoRA adapter"},
+        {{"llama", "adapter", "", "adapter.lora.alpha", 6}, "is no LoRA adapter"},
+        {{"llama", "adapter", "control_vector", "adapter.lora.alpha", 6}, "is no LoRA adapter"},
+        {{"", "adapter", "lora", "adapter.lora.alpha", 6}, "another architecture"},
+        {{NULL, "adapter", "lora", "adapter.lora.alpha", 6}, "another architecture"},
+        {{"llamb", "adapter", "lora", "adapter.lora.alpha", 6}, "another architecture"},
+        {{"llama", "adapter", "lora", "adapter.lora.alphx", 6}, "adapter.lora.alpha is missing or no number"},
+        {{"llama", "adapter", "lora", "adapter.lora.alpha", NAN}, "adapter.lora.alpha is not finite"},
+        {{"llama", "adapter", "lora", "adapter.lora.alpha", INFINITY}, "adapter.lora.alpha is not finite"},
+    };
+    const char *model = test_tmp("model.gguf"), *old = test_tmp("old.bin");
+    build_gguf(model, &shape, TENSOR_F32);
+    build_llama2c(old, &shape, 0, 0);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check_refused(model, gguf_of(&rows[i].keys, "blk.0.attn_q.weight"), rows[i].says);
+    check_refused(model, gguf_of(&usual, NULL), "has no tensors");
+    check_refused(model, old, "is no LoRA adapter");
+    for (int i = 0; i < 2; i++) { /* a model whose own architecture is no word, or none */
+        const char *other = test_tmp("other.gguf");
+        CHECK(file_copy(gguf_of(&rows[5 + i].keys, "blk.0.attn_q.weight"), other));
+        check_refused(other, gguf("llama", "blk.0.attn_q.weight"), "another architecture");
+    }
 }
 
 /* Either file, cut anywhere, is refused. */
@@ -181,6 +275,8 @@ extern const Test tests_lora[];
 const Test tests_lora[] = {
     {"lora/merged", merged},
     {"lora/refusals", refusals},
+    {"lora/shapes", shapes},
+    {"lora/keys", keys},
     {"lora/cut at every length", cut},
     {0},
 };
