@@ -68,7 +68,7 @@ int curve_read(Curve *c, const char *path, uint64_t step, char *err, size_t errl
     const char *end = text + f.size, *line = text;
     if (f.size < sizeof head - 1 || memcmp(text, head, sizeof head - 1) != 0)
         rc = base_error(err, errlen, -EINVAL, "%s: is no table of losses: name another file for --csv", path);
-    while (rc == 0 && (line = strchr(line, '\n')) && ++line < end) {
+    while (rc == 0 && (line = memchr(line, '\n', (size_t)(end - line))) && ++line < end) {
         CoursePoint p;
         if (read_line(&p, line, end) || (c->n && p.step <= c->at[c->n - 1].step))
             rc = base_error(err, errlen, -EINVAL, "%s: line %zu is no line of losses", path, c->n + 2);
