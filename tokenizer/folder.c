@@ -95,11 +95,15 @@ static int piece_is(const Tokenizer *t, size_t id, const char *text, size_t len)
     return e->len == len && memcmp(t->bytes + e->start, text, len) == 0;
 }
 
+static int is_id(double id, size_t n_model) {
+    return id >= 0 && id == floor(id) && id < (double)n_model + MAX_ADDED && id < INT32_MAX;
+}
+
 /* A token beside vocab.json and merges.txt, with its attributes (v may be NULL). */
 static int pipeline_token(Tokenizer *t, size_t n_model, double id, const char *text, size_t len, const JsonValue *v,
                           const char *name,
                           char *err, size_t errlen) {
-    if (!(id >= 0) || id != floor(id) || id >= (double)n_model + MAX_ADDED || id >= INT32_MAX || len == 0)
+    if (!is_id(id, n_model) || len == 0)
         return base_error(err, errlen, -EINVAL,
                           "%s: an added token has the id %g and %zu bytes, where the model has %zu pieces", name, id,
                           len, n_model);
@@ -116,7 +120,7 @@ static int pipeline_token(Tokenizer *t, size_t n_model, double id, const char *t
 static int add_token(Tokenizer *t, size_t n_model, double id, const char *text, size_t len, int special,
                      const char *name,
                      char *err, size_t errlen) {
-    if (!(id >= 0) || id != floor(id) || id >= (double)n_model + MAX_ADDED || id >= INT32_MAX)
+    if (!is_id(id, n_model))
         return base_error(err, errlen, -EINVAL, "%s: an added token has the id %g, where the model has %zu pieces",
                           name, id, n_model);
     if (len == 0) return base_error(err, errlen, -EINVAL, "%s: the added token %g is empty", name, id);

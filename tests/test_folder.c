@@ -1,0 +1,173 @@
+/* tests/test_folder.c - folders of Hugging Face's as they lie about: which file holds the tokenizer, what
+ * tokenizer_config.json and added_tokens.json change of it, and what they may not say. */
+#include "build.h"
+#include "test.h"
+#include "tokenizer_files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct { const char *name, *text; } File; /* text NULL: SentencePiece's, as build.c makes it */
+
+/* Everything that stood there before is gone. */
+static const char *folder_of(const File *files, size_t n) {
+    static const char *const all[] = {
+        "vocab.json", "merges.txt", "encoder.json", "vocab.bpe", "vocab.txt", "tokenizer.model", "tekken.json",
+        "a.tiktoken", "b.tiktoken", "sentencepiece.bpe.model", "tokenizer_config.json", "added_tokens.json"};
+    const char *folder = test_folder("hf-folder");
+    for (size_t i = 0; i < COUNT(all); i++) remove(test_in(folder, all[i]));
+    for (size_t i = 0; i < n && files[i].name; i++)
+        if (files[i].text) write_text(test_in(folder, files[i].name), files[i].text);
+        else build_tokenizer_model(test_in(folder, files[i].name));
+    return folder;
+}
+
+/* Opens and gives these ids (those that the tokenizer itself adds, too), or does not and says so. */
+typedef struct {
+    const char *says; /* NULL: it opens */
+    const char *text;
+    int n, ids[6];
+} Outcome;
+
+static void expect(const char *what, const char *folder, const char *pre, const Outcome *o) {
+    const TokenizerOptions options = {.lower_case = -1, .pre = pre};
+    Tokenizer *t;
+    *tokenizer_err = 0;
+    int rc = tokenizer_open_with(&t, folder, &options, tokenizer_err, sizeof tokenizer_err);
+    int right = o->says ? rc < 0 && strstr(tokenizer_err, o->says) && strstr(tokenizer_err, "hf-folder") : rc == 0;
+    if (right && !o->says)
+        right = encodes(t, o->text, strlen(o->text), ENCODE_SPECIAL | ENCODE_ADDED, o->ids, (size_t)o->n);
+    if (!right) printf("    %s: %d, %s\n", what, rc, tokenizer_err);
+    CHECK(right);
+    tokenizer_free(t);
+}
+
+#define VOCAB "{\"a\":0,\"b\":1,\"ab\":2,\"1\":3,\"2\":4,\"12\":5,\"<e>\":6}"
+#define MERGES "#version: 0.2\r\na b\r\n\r\n1 2"
+
+static void which_file(void) {
+    static const struct { File files[3]; const char *pre; Outcome outcome; } rows[] = {
+        {{{0}}, NULL, {.says = "no tokenizer in this folder"}},
+        {{{"vocab.json", VOCAB}}, NULL, {.says = "its tokenizer is vocab.json: this kind is not read yet"}},
+        {{{"merges.txt", MERGES}}, NULL, {.says = "no tokenizer in this folder"}},
+        {{{"tekken.json", "{}"}}, NULL, {.says = "its tokenizer is tekken.json"}},
+        {{{"sentencepiece.bpe.model", "x"}}, NULL, {.says = "its tokenizer is sentencepiece.bpe.model"}},
+        {{{"vocab.txt", "a\nb\n"}}, NULL, {.says = "its tokenizer is vocab.txt"}},
+        {{{"vocab.txt", "a\n[UNK]\n"}, {"tokenizer.model", NULL}}, NULL, {.text = "a c", .n = 2, .ids = {0, 1}}},
+        {{{"vocab.txt", "a\nb\n"}, {"tokenizer.model", NULL}}, NULL, {.text = "<s>", .n = 2, .ids = {1, 1}}},
+        {{{"vocab.json", VOCAB}, {"merges.txt", MERGES}}, "gpt-2", {.text = "ab12", .n = 2, .ids = {2, 5}}},
+        {{{"vocab.json", VOCAB}, {"merges.txt", MERGES}}, "qwen2", {.text = "ab12", .n = 3, .ids = {2, 3, 4}}},
+        {{{"vocab.json", VOCAB}, {"merges.txt", MERGES}}, "gpt-9",
+         {.says = "the pre-tokenizer \"gpt-9\" is not known"}},
+        {{{"vocab.json", VOCAB}, {"merges.txt", MERGES}}, NULL, {.says = "nothing says how its text is cut"}},
+        {{{"vocab.json", VOCAB}, {"merges.txt", "a c"}}, "gpt-2", {.says = "merge 0"}},
+        {{{"vocab.json", "[]"}, {"merges.txt", MERGES}}, "gpt-2", {.says = "the model's vocab is missing or of the"}},
+        {{{"vocab.json", "{"}, {"merges.txt", MERGES}}, "gpt-2", {.says = "vocab.json: line 1"}},
+        {{{"vocab.json", VOCAB}, {"merges.txt", ""}}, "gpt-2", {.says = "merges.txt: the file is empty"}},
+        {{{"encoder.json", VOCAB}, {"vocab.bpe", MERGES}}, "gpt-2", {.text = "ab", .n = 1, .ids = {2}}},
+        {{{"b.tiktoken", "YQ== 0\n"}, {"a.tiktoken", "Yg== 0\nYQ== 1\r\n\nYWI= 2"}}, "gpt-2",
+         {.text = "aab", .n = 2, .ids = {1, 2}}},
+        {{{"a.tiktoken", "YQ== 0\nYg== 1\nYWI= 2\n"}}, "gpt-2", {.text = "aab", .n = 2, .ids = {0, 2}}},
+        {{{"a.tiktoken", "YQ== 0\nYg== 0\n"}}, "gpt-2", {.says = "the rank 0 stands behind 1"}},
+        {{{"a.tiktoken", "YQ== 0\nYg== 70000\n"}}, "gpt-2", {.says = "the rank 70000 stands behind 1"}},
+        {{{"a.tiktoken", "YQ== 0\nYg==\n"}}, "gpt-2", {.says = "behind rank 1: a line that is not a piece"}},
+        {{{"a.tiktoken", "YQ== 0\nYg== \n"}}, "gpt-2", {.says = "behind rank 1: a line that is not a piece"}},
+        {{{"a.tiktoken", "YQ== 0\nYg== 1x\n"}}, "gpt-2", {.says = "behind rank 1: a line that is not a piece"}},
+        {{{"a.tiktoken", "YQ== 0\n!!!! 1\n"}}, "gpt-2", {.says = "behind rank 1: a line that is not a piece"}},
+        {{{"a.tiktoken", "YQ== 0\n 1\n"}}, "gpt-2", {.says = "behind rank 1: a line that is not a piece"}},
+        {{{"a.tiktoken", "YQ== 0\nYg== 99999999999\n"}}, "gpt-2", {.says = "behind rank 1: a line that is not a"}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char what[40];
+        snprintf(what, sizeof what, "row %zu", i);
+        expect(what, folder_of(rows[i].files, COUNT(rows[i].files)), rows[i].pre, &rows[i].outcome);
+    }
+}
+
+/* vocab.json, merges.txt and one file more, or two. */
+static void beside_merges(void) {
+    static const struct { const char *config, *added, *pre; Outcome outcome; } rows[] = {
+        {"{\"tokenizer_class\":\"GPT2Tokenizer\"}", NULL, NULL, {.text = "12", .n = 1, .ids = {5}}},
+        {"{\"tokenizer_class\":\"GPT2TokenizerFast\"}", NULL, NULL, {.text = "12", .n = 1, .ids = {5}}},
+        {"{\"tokenizer_class\":\"Qwen2Tokenizer\"}", NULL, NULL, {.text = "12", .n = 2, .ids = {3, 4}}},
+        {"{\"tokenizer_class\":\"Qwen2Tokenizer\"}", NULL, "gpt-2", {.text = "12", .n = 1, .ids = {5}}},
+        {"{\"tokenizer_class\":\"GPT2TokenizerSlow\"}", NULL, NULL, {.says = "nothing says how its text is cut"}},
+        {"{\"tokenizer_class\":7}", NULL, NULL, {.says = "nothing says how its text is cut"}},
+        {"{\"tokenizer_class\"", NULL, NULL, {.says = "tokenizer_config.json: line 1"}},
+        {"{\"added_tokens_decoder\":{\"-1\":{\"content\":\"x\"}}}", NULL, "gpt-2",
+         {.says = "has the id -1 and 1 bytes"}},
+        {"{\"added_tokens_decoder\":{\"7.5\":{\"content\":\"x\"}}}", NULL, "gpt-2", {.says = "has the id 7.5"}},
+        {"{\"added_tokens_decoder\":{\"nan\":{\"content\":\"x\"}}}", NULL, "gpt-2", {.says = "has the id nan"}},
+        {"{\"added_tokens_decoder\":{\"65543\":{\"content\":\"x\"}}}", NULL, "gpt-2", {.says = "has the id 65543"}},
+        {"{\"added_tokens_decoder\":{\"7\":{\"content\":\"\"}}}", NULL, "gpt-2", {.says = "the id 7 and 0 bytes"}},
+        {"{\"added_tokens_decoder\":{\"x\":{\"content\":\"y\"}}}", NULL, "gpt-2", {.says = "\"x\" is no id or has no"}},
+        {"{\"added_tokens_decoder\":{\"7x\":{\"content\":\"y\"}}}", NULL, "gpt-2",
+         {.says = "\"7x\" is no id or has no"}},
+        {"{\"added_tokens_decoder\":{\"\":{\"content\":\"y\"}}}", NULL, "gpt-2", {.says = "\"\" is no id or has no"}},
+        {"{\"added_tokens_decoder\":{\"7\":{\"content\":7}}}", NULL, "gpt-2", {.says = "\"7\" is no id or has no"}},
+        {"{\"added_tokens_decoder\":{\"1\":{\"content\":\"x\"}}}", NULL, "gpt-2", {.says = "which is another piece's"}},
+        {"{\"added_tokens_decoder\":7}", NULL, "gpt-2", {.text = "ab", .n = 1, .ids = {2}}},
+        {"{\"add_bos_token\":1}", NULL, "gpt-2", {.says = "add_bos_token is neither true nor false"}},
+        {"{\"add_bos_token\":null,\"bos_token\":\"<e>\"}", NULL, "gpt-2", {.text = "a", .n = 1, .ids = {0}}},
+        {"{\"add_bos_token\":true,\"bos_token\":\"<e>\"}", NULL, "gpt-2", {.text = "a", .n = 2, .ids = {6, 0}}},
+        {"{\"add_bos_token\":true,\"bos_token\":{\"content\":\"<e>\"}}", NULL, "gpt-2",
+         {.text = "a", .n = 2, .ids = {6}}},
+        {"{\"add_bos_token\":true,\"bos_token\":\"\"}", NULL, "gpt-2", {.text = "a", .n = 1, .ids = {0}}},
+        {"{\"added_tokens_decoder\":{\"6\":{\"content\":\"<e>\",\"special\":true},\"8\":{\"content\":\"<y>\"}}}",
+         "{\"<e>\":6,\"<y>\":8,\"<z>\":9}", "gpt-2", {.text = "a<z><e><y>", .n = 4, .ids = {0, 9, 6, 8}}},
+        {NULL, "{\"<z>\":7,\"ab\":2}", "gpt-2", {.text = "a<z>ab", .n = 3, .ids = {0, 7, 2}}},
+        {NULL, "[]", "gpt-2", {.says = "added_tokens.json: not an object"}},
+        {NULL, "{\"<z>\":\"7\"}", "gpt-2", {.says = "added_tokens.json: \"<z>\" has no id"}},
+        {NULL, "{\"<z>\":-7}", "gpt-2", {.says = "has the id -7"}},
+        {NULL, "{\"<z>\":1,", "gpt-2", {.says = "added_tokens.json: line 1"}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        File files[4] = {{"vocab.json", VOCAB}, {"merges.txt", MERGES}};
+        size_t n = 2;
+        if (rows[i].config) files[n++] = (File){"tokenizer_config.json", rows[i].config};
+        if (rows[i].added) files[n++] = (File){"added_tokens.json", rows[i].added};
+        expect(rows[i].config ? rows[i].config : rows[i].added, folder_of(files, n), rows[i].pre, &rows[i].outcome);
+    }
+}
+
+/* The same of SentencePiece's: 300 pieces, of which <unk>, <s> and </s> are the first. */
+static void beside_model(void) {
+    static const struct { const char *config, *added; Outcome outcome; } rows[] = {
+        {NULL, "{\"<z>\":300}", {.text = "<z></s>", .n = 3, .ids = {1, 300, 2}}},
+        {NULL, "{\"<z>\":302}", {.text = "<z></s>", .n = 3, .ids = {1, 302, 2}}},
+        {NULL, "{\"\":300}", {.says = "the added token 300 is empty"}},
+        {NULL, "{\"<z>\":65836}", {.says = "an added token has the id 65836, where the model has 300 pieces"}},
+        {NULL, "{\"<z>\":300.5}", {.says = "has the id 300.5"}},
+        {NULL, "{\"<z>\":-1}", {.says = "has the id -1"}},
+        {NULL, "7", {.says = "added_tokens.json: not an object"}},
+        {"{\"added_tokens_decoder\":{\"2\":{\"content\":\"</s>\"},\"300\":{\"content\":\"<z>\",\"special\":true}}}",
+         NULL,
+         {.text = "<z></s>", .n = 3, .ids = {1, 300, 2}}},
+        {"{\"added_tokens_decoder\":{\"2\":{\"content\":\"<z>\"}}}", NULL, {.text = "<z>", .n = 2, .ids = {1, 2}}},
+        {"{\"added_tokens_decoder\":{\"300\":{\"content\":\"\"}}}", NULL, {.says = "the added token 300 is empty"}},
+        {"{\"add_bos_token\":false}", NULL, {.text = "</s>", .n = 1, .ids = {2}}},
+        {"{\"add_bos_token\":\"no\"}", NULL, {.says = "add_bos_token is neither true nor false"}},
+        {"{\"add_eos_token\":0}", NULL, {.says = "add_eos_token is neither true nor false"}},
+        {"{\"add_prefix_space\":0}", NULL, {.says = "add_prefix_space is neither true nor false"}},
+        {"{\"add_eos_token\":true,\"eos_token\":\"<unk>\"}", NULL, {.text = "</s>", .n = 3, .ids = {1, 2, 0}}},
+        {"{\"bos_token\":{\"content\":\"</s>\"}}", NULL, {.text = "<s>", .n = 2, .ids = {2, 1}}},
+        {"{\"bos_token\":\"<none>\"}", NULL, {.text = "<s>", .n = 2, .ids = {1, 1}}},
+        {"{\"bos_token\":{\"content\":null}}", NULL, {.text = "<s>", .n = 2, .ids = {1, 1}}},
+        {"{\"bos_token\":3}", NULL, {.text = "<s>", .n = 2, .ids = {1, 1}}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        File files[3] = {{"tokenizer.model", NULL}};
+        size_t n = 1;
+        if (rows[i].config) files[n++] = (File){"tokenizer_config.json", rows[i].config};
+        if (rows[i].added) files[n++] = (File){"added_tokens.json", rows[i].added};
+        expect(rows[i].config ? rows[i].config : rows[i].added, folder_of(files, n), NULL, &rows[i].outcome);
+    }
+}
+
+extern const Test tests_folder[];
+const Test tests_folder[] = {
+    {"folder/which file", which_file},
+    {"folder/beside merges", beside_merges},
+    {"folder/beside a model", beside_model},
+    {0},
+};
