@@ -115,6 +115,8 @@ static void beside_merges(void) {
         {"{\"add_bos_token\":true,\"bos_token\":\"\"}", NULL, "gpt-2", {.text = "a", .n = 1, .ids = {0}}},
         {"{\"added_tokens_decoder\":{\"6\":{\"content\":\"<e>\",\"special\":true},\"8\":{\"content\":\"<y>\"}}}",
          "{\"<e>\":6,\"<y>\":8,\"<z>\":9}", "gpt-2", {.text = "a<z><e><y>", .n = 4, .ids = {0, 9, 6, 8}}},
+        {"{\"added_tokens_decoder\":{\"8\":{\"content\":\"<y>\"},\"9\":{\"content\":\"<z>\",\"special\":true}}}",
+         "{\"<y>\":10,\"<z>\":11}", "gpt-2", {.text = "<y><z>", .n = 2, .ids = {8, 9}}},
         {NULL, "{\"<z>\":7,\"ab\":2}", "gpt-2", {.text = "a<z>ab", .n = 3, .ids = {0, 7, 2}}},
         {NULL, "[]", "gpt-2", {.says = "added_tokens.json: not an object"}},
         {NULL, "{\"<z>\":\"7\"}", "gpt-2", {.says = "added_tokens.json: \"<z>\" has no id"}},
@@ -164,10 +166,31 @@ static void beside_model(void) {
     }
 }
 
+/* .. and of WordPiece's vocab.txt. */
+static void beside_words(void) {
+    static const struct { const char *config; Outcome outcome; } rows[] = {
+        {"{\"do_lower_case\":7}", {.says = "do_lower_case is neither true nor false"}},
+        {"{\"strip_accents\":\"\"}", {.says = "strip_accents is neither true nor false"}},
+        {"{\"tokenize_chinese_chars\":0}", {.says = "tokenize_chinese_chars is neither true nor false"}},
+        {"{\"do_basic_tokenize\":[]}", {.says = "do_basic_tokenize is neither true nor false"}},
+        {"{\"clean_up_tokenization_spaces\":1}", {.says = "clean_up_tokenization_spaces is neither true nor false"}},
+        {"{\"added_tokens_decoder\":{\"9\":{}}}", {.says = "\"9\" is no id or has no content"}},
+        {"{\"do_lower_case\":true}", {.text = "A", .n = 1, .ids = {1}}},
+        {"{\"do_lower_case\":false}", {.text = "A", .n = 1, .ids = {0}}},
+        {"{\"cls_token\":\"b\",\"sep_token\":{\"content\":\"a\"}}", {.text = "a", .n = 3, .ids = {2, 1, 1}}},
+        {"{\"unk_token\":\"b\"}", {.text = "x", .n = 1, .ids = {2}}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const File files[] = {{"vocab.txt", "[UNK]\na\nb\n"}, {"tokenizer_config.json", rows[i].config}};
+        expect(rows[i].config, folder_of(files, 2), NULL, &rows[i].outcome);
+    }
+}
+
 extern const Test tests_folder[];
 const Test tests_folder[] = {
     {"folder/which file", which_file},
     {"folder/beside merges", beside_merges},
     {"folder/beside a model", beside_model},
+    {"folder/beside words", beside_words},
     {0},
 };

@@ -185,6 +185,69 @@ static void refused_parts(void) {
         {"{\"post_processor\":{\"type\":\"TemplateProcessing\","
          "\"single\":[{\"SpecialToken\":{\"id\":\"q\",\"type_id\":0}}],\"pair\":[],"
          "\"special_tokens\":{\"q\":{\"id\":\"q\",\"ids\":[4],\"tokens\":[\"q\"]}}}}", "post-processor"},
+        {"{\"normalizer\":{\"type\":\"Replace\",\"pattern\":{\"String\":\"a\"}}}",
+         "the content of the normalizer Replace is missing"},
+        {"{\"normalizer\":{\"type\":\"Replace\",\"content\":\"b\"}}",
+         "the pattern of the normalizer Replace is missing"},
+        {"{\"normalizer\":{\"type\":\"Replace\",\"pattern\":{\"Regex\":7},\"content\":\"b\"}}",
+         "the pattern of the normalizer Replace is missing"},
+        {"{\"normalizer\":{\"type\":\"Prepend\"}}", "what the normalizer Prepend puts in front is missing"},
+        {"{\"normalizer\":{\"type\":\"Precompiled\",\"precompiled_charsmap\":7}}",
+         "the normalizer Precompiled's map is missing"},
+        {"{\"normalizer\":{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"AAAA\"}}",
+         "its normalizer Precompiled"},
+        {"{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":7},\"behavior\":\"Isolated\"}}",
+         "the pattern of the pre-tokenizer Split is missing"},
+        {"{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"String\":\"x\"}}}",
+         "the behavior of a pre-tokenizer is missing"},
+        {"{\"pre_tokenizer\":{\"type\":\"Metaspace\",\"prepend_scheme\":\"last\"}}",
+         "the prepend_scheme of the pre-tokenizer Metaspace \"last\""},
+        {"{\"pre_tokenizer\":{\"type\":\"CharDelimiterSplit\",\"delimiter\":\"\"}}",
+         "the delimiter of a pre-tokenizer is missing"},
+        {"{\"pre_tokenizer\":{\"type\":\"CharDelimiterSplit\"}}", "the delimiter of a pre-tokenizer is missing"},
+        {"{\"pre_tokenizer\":{\"type\":\"Punctuation\",\"behavior\":\"Shredded\"}}",
+         "the behavior of a pre-tokenizer \"Shredded\""},
+        {"{\"decoder\":{\"type\":\"Replace\",\"pattern\":{\"String\":\"a\"},\"content\":\"bb\"}}",
+         "the decoder Replace, where text grows longer,"},
+        {"{\"decoder\":{\"type\":\"Replace\",\"pattern\":{\"String\":\"\"},\"content\":\"\"}}",
+         "a setting of a decoder is missing"},
+        {"{\"decoder\":{\"type\":\"Replace\"}}", "the pattern of the decoder Replace is missing"},
+        {"{\"decoder\":{\"type\":\"Strip\",\"start\":-1}}", "the decoder Strip's start is missing"},
+        {"{\"decoder\":{\"type\":\"Strip\",\"start\":1000}}", "the decoder Strip's start is missing"},
+        {"{\"decoder\":{\"type\":\"Strip\"}}", "the decoder Strip's start is missing"},
+        {"{\"decoder\":{\"type\":\"Strip\",\"start\":1,\"stop\":1}}", "the decoder Strip with a stop"},
+        {"{\"decoder\":{\"type\":\"BPEDecoder\",\"suffix\":7}}", "a setting of a decoder is missing"},
+        {"{\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"\"}}", "a setting of a decoder is missing"},
+        {"{\"decoder\":{\"type\":\"Sequence\",\"decoders\":[{\"type\":\"Fuse\"},{\"type\":\"CTC\"},{\"type\":\"Fuse"
+         "\"}]}}",
+         "the decoder \"CTC\""},
+        {"{\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"a\",0]}}",
+         "a token of the post-processor is missing"},
+        {"{\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"a\",0],\"cls\":[]}}",
+         "a token of the post-processor is missing"},
+        {"{\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[7,0],\"cls\":[\"a\",0]}}",
+         "a token of the post-processor is missing"},
+        {"{\"post_processor\":{\"type\":\"RobertaProcessing\",\"sep\":[\"q\",0],\"cls\":[\"a\",0]}}",
+         "a token of the post-processor is missing"},
+        {"{\"post_processor\":{\"type\":\"Sequence\",\"processors\":[{\"type\":\"ByteLevel\"},{\"type\":\"Upside\"},"
+         "{\"type\":\"ByteLevel\"}]}}",
+         "the post-processor \"Upside\""},
+        {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"Text\":{\"id\":\"A\"}}]}}",
+         "an item of the post-processor is missing"},
+        {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":0}}]}}",
+         "a token of the post-processor is missing"},
+        {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"q\"}}],\"spec"
+         "ial_tokens\":{\"q\":{\"ids\":[-1]}}}}",
+         "an id of the post-processor is missing"},
+        {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[{\"SpecialToken\":{\"id\":\"q\"}}],\"spec"
+         "ial_tokens\":{\"q\":{\"ids\":[\"0\"]}}}}",
+         "an id of the post-processor is missing"},
+        {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":[],\"pair\":[{\"Sequence\":{\"id\":\"A\"}}"
+         ",{\"Sequence\":{\"id\":\"A\"}},{\"Sequence\":{\"id\":\"A\"}},{\"Sequence\":{\"id\":\"A\"}},{\"Sequence\":{"
+         "\"id\":\"A\"}},{\"Sequence\":{\"id\":\"A\"}},{\"Sequence\":{\"id\":\"A\"}},{\"Sequence\":{\"id\":\"A\"}},{"
+         "\"Sequence\":{\"id\":\"A\"}}]}}",
+         "repeats its texts more than 8 times"},
+        {"{\"added_tokens\":[{\"id\":5,\"content\":7}]}", "an added token has no content, or no id"},
         {"{\"added_tokens\":[{\"id\":1,\"content\":\"x\"}]}", "another piece"},
         {"{\"added_tokens\":[{\"id\":2000000000,\"content\":\"x\"}]}", "added token"},
         {"{\"added_tokens\":[{\"id\":5}]}", "added token"}, {"{\"added_tokens\":[{\"id\":1.5,\"content\":\"x\"}]}",
@@ -209,10 +272,81 @@ static void refused_models(void) {
         {"{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[7]}", "merge 0"},
         {"{\"type\":\"BPE\",\"dropout\":0.1,\"vocab\":{\"a\":0},\"merges\":[]}", "dropout"},
         {"{\"type\":\"BPE\",\"unk_token\":\"[U]\",\"vocab\":{\"a\":0},\"merges\":[]}", "\"[U]\""},
+        {"\"x\"", "the model is missing or of the wrong type"},
+        {"{\"type\":\"Unigram\",\"vocab\":{}}", "the model's vocab is missing"},
+        {"{\"type\":\"Unigram\"}", "the model's vocab is missing"},
+        {"{\"type\":\"Unigram\",\"vocab\":[7]}", "piece 0 is no text with a score"},
+        {"{\"type\":\"Unigram\",\"vocab\":[[\"a\",-1],[7,1]]}", "piece 1 is no text with a score"},
+        {"{\"type\":\"Unigram\",\"vocab\":[[\"a\",\"b\"]]}", "piece 0 is no text with a score"},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"aa\":1},\"merges\":[[\"a\",7]]}", "merge 0"},
+        {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"aa\":1},\"merges\":{}}", "the model's merges is missing"},
+        {"{\"vocab\":7}", "the model's vocab is missing"},
         {"{\"type\":\"Unigram\",\"vocab\":[[\"a\"]]}", "piece 0"},
         {"{\"type\":\"Unigram\",\"unk_id\":9,\"vocab\":[[\"a\",-1]]}", "unk_id"},
         {"{\"type\":\"Unigram\",\"vocab\":[[\"a\",-1],[\"a\",-2]]}", "a"}};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) refused("{}", models[i][0], models[i][1]);
+    Tokenizer *t;
+    static const char tekken[] = "{\"config\":{},\"vocab\":[]}", neither[] = "{\"config\":{}}";
+    CHECK(open_text(&t, tekken, sizeof tekken - 1) == -EINVAL && strstr(err, "Mistral's tekken.json"));
+    CHECK(open_text(&t, neither, sizeof neither - 1) == -EINVAL && strstr(err, "JSON, but no tokenizer.json"));
+}
+
+/* A text to search for that is longer than what is matched at once. */
+static void refused_texts(void) {
+    char parts[500], text[258] = "";
+    memset(text, 'x', sizeof text - 1);
+    snprintf(parts, sizeof parts,
+             "{\"normalizer\":{\"type\":\"Replace\",\"pattern\":{\"String\":\"%s\"},\"content\":\"\"}}", text);
+    refused(parts, small, "the text of the normalizer Replace, longer than 256 bytes,");
+    snprintf(parts, sizeof parts, "{\"pre_tokenizer\":{\"type\":\"CharDelimiterSplit\",\"delimiter\":\"%s\"}}", text);
+    refused(parts, small, "the text that a pre-tokenizer cuts at, longer than 256 bytes,");
+}
+
+/* Settings that are null, absent, or of a kind that does not count: what a text becomes then. */
+static void settings(void) {
+#define MARK "\xe2\x96\x81"
+    static const char spaces[] =
+        "{\"type\":\"BPE\",\"vocab\":{\"" MARK "\":0,\"a\":1,\"" MARK "a\":2},\"merges\":[\"" MARK " a\"]}";
+#define WORDS(more) "{\"type\":\"WordPiece\",\"unk_token\":\"[U]\"," more "\"vocab\":{\"[U]\":0,\"a\":1,\"##a\":2}}"
+    static const struct { const char *parts, *model, *text; size_t n; int ids[4]; } rows[] = {
+        {"{\"added_tokens\":null,\"decoder\":null,\"normalizer\":null,\"pre_tokenizer\":null,\"post_processor\":null}",
+         small, "abb", 2, {2, 1}},
+        {"{\"normalizer\":{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"\"}}", small, "abb", 2, {2, 1}},
+        {"{\"normalizer\":{\"type\":\"Sequence\"},\"decoder\":{\"type\":\"Sequence\"}}", small, "abb", 2, {2, 1}},
+        {"{\"pre_tokenizer\":{\"type\":\"Sequence\"},\"post_processor\":{\"type\":\"Sequence\"}}", small, "ab", 1, {2}},
+        {"{\"pre_tokenizer\":{\"type\":\"Metaspace\"}}", spaces, "a", 1, {2}},
+        {"{\"pre_tokenizer\":{\"type\":\"Metaspace\",\"replacement\":\"\"}}", spaces, "a", 1, {2}},
+        {"{\"pre_tokenizer\":{\"type\":\"Metaspace\",\"replacement\":7}}", spaces, "a", 1, {2}},
+        {"{\"pre_tokenizer\":{\"type\":\"Metaspace\",\"add_prefix_space\":false}}", spaces, "a a", 2, {1, 2}},
+        {"{\"pre_tokenizer\":{\"type\":\"Metaspace\",\"prepend_scheme\":\"never\"}}", spaces, "a a", 2, {1, 2}},
+        {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":["
+         "{\"SpecialToken\":{\"id\":\"a\",\"type_id\":-1}},{\"Sequence\":{\"id\":\"A\",\"type_id\":1000}},"
+         "{\"SpecialToken\":{\"id\":\"q\",\"type_id\":\"x\"}}],\"special_tokens\":{\"q\":{\"ids\":[2,1]}}}}",
+         small, "b", 4, {0, 1, 2, 1}},
+        {"{}", "{\"type\":\"BPE\",\"dropout\":0,\"unk_token\":\"\",\"vocab\":{\"a\":0},\"merges\":[]}", "ab", 1, {0}},
+        {"{}", WORDS(""), "aaa", 3, {1, 2, 2}},
+        {"{}", WORDS("\"max_input_chars_per_word\":2,"), "aaa", 1, {0}},
+        {"{}", WORDS("\"max_input_chars_per_word\":-1,"), "aaa", 3, {1, 2, 2}},
+        {"{}", WORDS("\"max_input_chars_per_word\":\"2\","), "aaa", 3, {1, 2, 2}},
+        {"{}", WORDS("\"continuing_subword_prefix\":7,"), "aa", 2, {1, 2}},
+        {"{}", WORDS("\"continuing_subword_prefix\":\"@\","), "aa", 1, {0}},
+        {"{}", "{\"unk_token\":\"[U]\",\"max_input_chars_per_word\":9,\"vocab\":{\"[U]\":0,\"a\":1,\"##a\":2}}", "aa",
+         2, {1, 2}},
+        {"{}", "{\"unk_token\":\"[U]\",\"vocab\":{\"[U]\":0,\"a\":1,\"##a\":2}}", "aa", 1, {0}}, /* whole words */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Tokenizer *t;
+        int *ids = NULL;
+        size_t n = 0;
+        int rc = open_parts(&t, rows[i].parts, rows[i].model);
+        if (rc == 0)
+            rc = tokenizer_encode(t, rows[i].text, strlen(rows[i].text), ENCODE_ADDED, &ids, &n, err, sizeof err);
+        int right = rc == 0 && n == rows[i].n && memcmp(ids, rows[i].ids, n * sizeof *ids) == 0;
+        if (!right) printf("    row %zu: %s, %zu ids\n", i, rc ? err : "", n);
+        CHECK(right);
+        free(ids);
+        tokenizer_free(t);
+    }
 }
 
 /* Small claims of large things: refused or opened, in little memory; nesting ends at JSON_MAX_DEPTH. */
@@ -321,6 +455,8 @@ const Test tests_pipeline[] = {
     {"pipeline/components", components},
     {"pipeline/refusals", refused_parts},
     {"pipeline/refused models", refused_models},
+    {"pipeline/refused texts", refused_texts},
+    {"pipeline/settings", settings},
     {"pipeline/claims", claims},
     {"pipeline/cut files", cut_files},
     {"pipeline/cut json", cut_json},

@@ -93,7 +93,7 @@ static int apply(const Normalizer *z, const char *s, size_t n, int first, size_t
     case NORMALIZE_STRIP: return strip(z, s, n, out);
     case NORMALIZE_REPLACE: return replace(z, s, n, limit, out);
     case NORMALIZE_BYTES: return bytes_as_text(s, n, out);
-    case NORMALIZE_PRECOMPILED: return charsmap_precompiled(z->map, s, n, out);
+    case NORMALIZE_PRECOMPILED: return z->map ? charsmap_precompiled(z->map, s, n, out) : text_put(out, s, n);
     case NORMALIZE_PREPEND:
         rc = n && first ? text_put(out, z->to.p, z->to.n) : 0;
         return rc ? rc : text_put(out, s, n);
