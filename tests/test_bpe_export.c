@@ -198,6 +198,129 @@ static void made(void) {
     }
 }
 
+/* ---- what each part of a tokenizer.json leads to ---- */
+
+#define MARK "\xe2\x96\x81"
+#define BYTES "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":true}"
+#define BARE_BYTES "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":false}"
+#define PRE(cut) "\"pre_tokenizer\":" cut
+#define CUTS(list) PRE("{\"type\":\"Sequence\",\"pretokenizers\":[" list "]}")
+#define NORM(list) "\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[" list "]}"
+#define SPLIT(pattern, behavior) \
+    "{\"type\":\"Split\",\"pattern\":{\"String\":\"" pattern "\"},\"behavior\":\"" behavior "\",\"invert\":false}"
+#define REPLACE(from, to) "{\"type\":\"Replace\",\"pattern\":{\"String\":\"" from "\"},\"content\":\"" to "\"}"
+#define PREPEND(text) "{\"type\":\"Prepend\",\"prepend\":\"" text "\"}"
+#define BERT(clean, chinese, strip, lower) "{\"type\":\"BertNormalizer\",\"clean_text\":" clean \
+    ",\"handle_chinese_chars\":" chinese ",\"strip_accents\":" strip ",\"lowercase\":" lower "}"
+#define TOKEN(flag) ",\"added_tokens\":[{\"id\":3,\"content\":\"<x>\",\"" flag "\":true}]"
+#define LOWER NORM(BERT("true", "true", "true", "true"))
+#define WORDS "{\"type\":\"BertPreTokenizer\"}"
+
+/* model: 'b' bytes, 'w' those that are taken whole, 's' SentencePiece's spaces, 'o' with a pair that is no merge, 'u'
+ * unigram, 'p' WordPiece, 'l' a long-worded one, '@' with another prefix. says: the kind in GGUF, or of the refusal. */
+static const struct { const char *parts; char model; const char *says, *lost; } kinds[] = {
+    {PRE(BYTES), 'b', "gpt2 gpt-2", NULL},
+    {NORM("{\"type\":\"NFC\"}") "," PRE(BYTES), 'b', "gpt2 mpt", NULL},
+    {NORM("{\"type\":\"Lowercase\"}") "," PRE(BYTES), 'b', "no name", NULL},
+    {PRE(BYTES), 'w', "no name", NULL},
+    {PRE(BARE_BYTES), 'b', "no name", NULL},
+    {CUTS(BYTES "," BARE_BYTES), 'b', "no name", NULL},
+    {CUTS("{\"type\":\"Digits\",\"individual_digits\":true}," BYTES), 'b', "gpt2 starcoder", NULL},
+    {CUTS("{\"type\":\"Digits\",\"individual_digits\":false}," BYTES), 'b', "no name", NULL},
+    {CUTS(SPLIT("a", "Isolated") "," BYTES), 'b', "no name", NULL},
+    {PRE("{\"type\":\"Whitespace\"}"), 'b', "no name", NULL},
+    {PRE(BYTES) TOKEN("lstrip"), 'b', "gpt2 gpt-2", "the spaces around them"},
+    {PRE(BYTES) TOKEN("rstrip"), 'b', "gpt2 gpt-2", "the spaces around them"},
+    {PRE(BYTES) TOKEN("single_word"), 'b', "gpt2 gpt-2", "as words only"},
+    {PRE(BYTES) TOKEN("normalized"), 'b', "gpt2 gpt-2", NULL},
+    {NORM(REPLACE(" ", MARK)), 's', "llama", NULL},
+    {NORM(PREPEND(MARK) "," REPLACE(" ", MARK)), 's', "llama", NULL},
+    {NORM(REPLACE(" ", MARK)), 'o', "has pieces that its merges do not join", NULL},
+    {NORM(REPLACE(" ", MARK)) "," PRE(SPLIT(" ", "MergedWithPrevious")), 's', "llama", NULL},
+    {NORM(REPLACE(" ", MARK)) "," PRE(SPLIT("x", "MergedWithPrevious")), 's', "no name", NULL},
+    {NORM(REPLACE(" ", MARK)) "," PRE(SPLIT("  ", "MergedWithPrevious")), 's', "no name", NULL},
+    {NORM(REPLACE(" ", MARK)) "," PRE("{\"type\":\"Whitespace\"}"), 's', "no name", NULL},
+    {NORM(REPLACE(" ", MARK)) "," PRE("{\"type\":\"Metaspace\",\"split\":false}"), 's', "no name", NULL},
+    {NORM(REPLACE(" ", MARK)) "," CUTS(SPLIT(" ", "Isolated") "," SPLIT(" ", "Isolated")), 's', "no name", NULL},
+    {NORM(REPLACE(" ", MARK)) "," PRE("{\"type\":\"Split\",\"pattern\":{\"String\":\" \"},\"behavior\":\"Removed\","
+                                      "\"invert\":true}"), 's', "no name", NULL},
+    {NORM(PREPEND("_") "," REPLACE(" ", MARK)), 's', "no name", NULL},
+    {NORM(PREPEND(MARK) "," REPLACE(" ", "_")), 's', "no name", NULL},
+    {NORM(PREPEND(MARK) "," REPLACE("", MARK)), 's', "no name", NULL},
+    {NORM(PREPEND(MARK) "," REPLACE(" ", MARK) "," REPLACE("x", "y")), 's', "no name", NULL},
+    {NORM(PREPEND(MARK)), 's', "no name", NULL},
+    {PRE("{\"type\":\"Metaspace\"}"), 's', "llama", NULL},
+    {PRE("{\"type\":\"Metaspace\",\"prepend_scheme\":\"never\",\"split\":false}"), 's', "llama", NULL},
+    {PRE("{\"type\":\"Metaspace\",\"replacement\":\"_\"}"), 's', "no name", NULL},
+    {CUTS("{\"type\":\"Metaspace\",\"split\":false}," SPLIT("x", "Removed")), 's', "no name", NULL},
+    {CUTS("{\"type\":\"Metaspace\",\"split\":false}," BARE_BYTES), 's', "no name", NULL},
+    {CUTS("{\"type\":\"Metaspace\"}," SPLIT("x", "Removed")), 's', "no name", NULL},
+    {PRE(WORDS), 's', "no name", NULL},
+    {PRE("{\"type\":\"Metaspace\"}"), 'u', "t5", NULL},
+    {NORM("{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"\"}") "," PRE("{\"type\":\"Metaspace\"}"), 'u', "t5",
+     NULL},
+    {NORM("{\"type\":\"NFKC\"}") "," PRE("{\"type\":\"Metaspace\"}"), 'u', "no name", NULL},
+    {LOWER "," PRE(WORDS), 'p', "bert", NULL},
+    {NORM(BERT("true", "true", "false", "false")) "," PRE(WORDS), 'p', "has capitals in its pieces and none in", NULL},
+    {NORM(BERT("false", "true", "true", "true")) "," PRE(WORDS), 'p', "no name", NULL},
+    {NORM(BERT("true", "false", "true", "true")) "," PRE(WORDS), 'p', "no name", NULL},
+    {NORM(BERT("true", "true", "false", "true")) "," PRE(WORDS), 'p', "no name", NULL},
+    {NORM("{\"type\":\"Lowercase\"}") "," PRE(WORDS), 'p', "no name", NULL},
+    {NORM(BERT("true", "true", "true", "true") ",{\"type\":\"NFC\"}") "," PRE(WORDS), 'p', "no name", NULL},
+    {LOWER "," PRE("{\"type\":\"WhitespaceSplit\"}"), 'p', "no name", NULL},
+    {LOWER "," CUTS("{\"type\":\"WhitespaceSplit\"},{\"type\":\"Whitespace\"}"), 'p', "no name", NULL},
+    {LOWER "," CUTS("{\"type\":\"Whitespace\"},{\"type\":\"Punctuation\"}"), 'p', "no name", NULL},
+    {LOWER "," PRE(WORDS), 'l', "no name", NULL},
+    {LOWER "," PRE(WORDS), '@', "no name", NULL},
+};
+
+static const char *model_of(char c) {
+    switch (c) {
+    case 'b': return "{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}";
+    case 'w': return "{\"type\":\"BPE\",\"ignore_merges\":true,"
+                     "\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}";
+    case 's': return "{\"type\":\"BPE\",\"byte_fallback\":true,\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"a\":1,\"" MARK
+                     "\":2,\"" MARK "a\":3,\"<0x41>\":5},\"merges\":[\"" MARK " a\"]}";
+    case 'o': return "{\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{\"a\":0,\"" MARK "\":1,\"" MARK "a\":2,"
+                     "\"aa\":3},\"merges\":[\"" MARK " a\"]}";
+    case 'u': return "{\"type\":\"Unigram\",\"unk_id\":0,\"vocab\":[[\"?\",0],[\"a\",-1],[\"" MARK "\",-2],[\"" MARK
+                     "a\",-1.5]]}";
+    case 'l': return "{\"type\":\"WordPiece\",\"max_input_chars_per_word\":99,\"unk_token\":\"[UNK]\",\"vocab\":"
+                     "{\"[UNK]\":0,\"a\":1}}";
+    case '@': return "{\"type\":\"WordPiece\",\"continuing_subword_prefix\":\"@\",\"unk_token\":\"[UNK]\",\"vocab\":"
+                     "{\"[UNK]\":0,\"a\":1}}";
+    default: return "{\"type\":\"WordPiece\",\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"a\":1,\"##a\":2}}";
+    }
+}
+
+/* Accepted, it has the same ids on the other side, or the line says what is lost. */
+static void each_part(void) {
+    static const char *const texts[] = {"a", "ab aab", "a a  a", "a1"};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const char *path = test_tmp("part.json");
+        char text[1500], kind[80] = "";
+        Tokenizer *t, *u = NULL;
+        Vocabulary v = {0};
+        snprintf(text, sizeof text, "{%s,\"model\":%s}", kinds[i].parts, model_of(kinds[i].model));
+        file_write(path, text, strlen(text));
+        *err = 0;
+        int rc = tokenizer_open(&t, path, err, sizeof err), opens = rc == 0;
+        if (opens) rc = tokenizer_vocabulary(&v, t, "x", err, sizeof err);
+        if (rc == 0) snprintf(kind, sizeof kind, "%s%s%s", v.model, v.pre ? " " : "", v.pre ? v.pre : "");
+        int right = opens && (rc == 0 ? strcmp(kind, kinds[i].says) == 0 : strstr(err, kinds[i].says) != NULL);
+        right = right && !v.lost == !kinds[i].lost && (!v.lost || strstr(v.lost, kinds[i].lost));
+        if (right && rc == 0 && !v.lost) {
+            right = tokenizer_from_vocabulary(&u, &v, "x", err, sizeof err) == 0;
+            for (size_t k = 0; right && k < sizeof texts / sizeof *texts; k++)
+                right = same_ids(t, u, texts[k], strlen(texts[k]), ENCODE_ADDED);
+        }
+        if (!right) printf("    %s: %s %s %s\n", text, kind, v.lost ? v.lost : "", err);
+        CHECK(right);
+        free((void *)(uintptr_t)v.pieces);
+        tokenizer_free(t), tokenizer_free(u);
+    }
+}
+
 /* ---- the program ---- */
 
 static int open_gguf(Tokenizer **t, const char *path) {
@@ -259,6 +382,7 @@ const Test tests_bpe_export[] = {
     {"bpe export/published", published},
     {"bpe export/small", rows_of_golden},
     {"bpe export/made", made},
+    {"bpe export/each part", each_part},
     {"bpe export/convert", convert},
     {0}
 };

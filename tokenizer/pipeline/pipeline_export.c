@@ -10,12 +10,13 @@
 static const char mark[] = "\xe2\x96\x81"; /* U+2581, SentencePiece's space */
 
 static int text_is(const Text *t, const char *s) {
-    return t->n == strlen(s) && (t->n == 0 || memcmp(t->p, s, t->n) == 0);
+    return t->n == strlen(s) && memcmp(t->p, s, t->n) == 0;
 }
 
 static int is_named(const SplitStep *step, const char *name) {
     SplitPattern pattern;
-    return split_named(&pattern, name) && split_same(&pattern, &step->pattern);
+    split_named(&pattern, name); /* one of its own */
+    return split_same(&pattern, &step->pattern);
 }
 
 /* behind_bytes: a sees bytes spelled as characters, of which some are numbers; a row's steps see the text. */
