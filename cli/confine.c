@@ -4,6 +4,7 @@
 #include "cli.h"
 #include "base/paths.h"
 #include "base/threads.h"
+#include "weights-tools/sidecars.h"
 #include "weights-tools/training/options.h"
 
 #include <errno.h>
@@ -92,11 +93,23 @@ static void name_panels(const Args *a) {
     free(inside);
 }
 
+/* What stands beside a model of Hugging Face's is compared before it is left as it is. */
+static void name_sidecars(const char *model) {
+    char *folder = text_ends_with(model, ".safetensors") ? file_folder(model) : NULL;
+    for (size_t i = 0; folder && sidecar_name(i); i++) {
+        char *path = file_join(folder, sidecar_name(i));
+        full |= !path;
+        name(path, SANDBOX_FILE, 0);
+        free(path);
+    }
+    free(folder);
+}
+
 static void name_words(const Args *a, const Command *cmd) {
     int makes = strcmp(cmd->name, "convert") == 0 || strcmp(cmd->name, "quantize") == 0,
         opens = makes || strcmp(cmd->name, "inspect") == 0; /* or what begins with that word: a checkpoint's prefix */
     for (int i = 0; i < a->n_words; i++)
-        if (makes && i == 1) name(a->words[i], SANDBOX_NEW, 0);
+        if (makes && i == 1) name(a->words[i], SANDBOX_NEW, 0), name_sidecars(a->words[i]);
         else if (cmd->run == run_plot) name_pieces(a->words[i]);
         else if ((opens && i == 0) || file_there(a->words[i])) name(a->words[i], SANDBOX_MODEL, 0);
 }

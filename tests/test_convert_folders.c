@@ -165,6 +165,12 @@ static void sidecars(void) {
     CHECK(tool("", "convert", GOLDEN "v1.bin %s " V1, test_in(dir, "other.safetensors")) == 1 &&
           said_line("config.json: is there already and differs"));
     CHECK(!file_exists(test_in(dir, "other.safetensors")) && files_in(dir) == 5);
+    const char *same = test_in(sim, "same.safetensors");
+    CHECK(tool("", "convert", GOLDEN "v1.bin %s -q --config " GOLDEN "v1.config.json", same) == 1 &&
+          said_line("config.json: is there already and differs"));
+    /* what is there already is the same, sandbox or not */
+    CHECK(tool("", "convert", GOLDEN "sim.ckpt %s -q --config " GOLDEN
+               "sim.bert_config.json --mask unilm --pooler linear", same) == 0);
     const char *again = test_in(dir, "model.safetensors");
     CHECK(tool("", "convert", GOLDEN "v1.snappy.ckpt %s -q --config %s", again, config) == 0); /* the same again */
     CHECK(tool("", "convert", "%s %s", dir, test_in(dir, "model.safetensors")) == 1 &&

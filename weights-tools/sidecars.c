@@ -28,11 +28,14 @@ void sidecars_write(Sidecars *s, const char *name, Buffer text) {
     else free(text.data);
 }
 
+static const char *const names[] = {"config.json", "vocab.txt", "tokenizer.json", "tokenizer.model",
+                                    "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+                                    "generation_config.json", "merges.txt", "vocab.json", "chat_template.jinja", NULL};
+
+const char *sidecar_name(size_t i) { return names[i]; }
+
 int sidecars_common(Sidecars *s, const char *folder) {
-    static const char *const names[] = {"vocab.txt", "tokenizer.json", "tokenizer.model", "tokenizer_config.json",
-                                        "special_tokens_map.json", "added_tokens.json", "generation_config.json",
-                                        "merges.txt", "vocab.json", "chat_template.jinja"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; names[i]; i++) {
         int listed = 0;
         for (int k = 0; k < s->n; k++) listed |= strcmp(s->items[k].name, names[i]) == 0;
         char *path = NULL;

@@ -32,6 +32,9 @@ void sidecars_write(Sidecars *s, const char *name, Buffer text);
 /* The tokenizer's and the other files that Hugging Face's folders have, from `folder`, except those listed already. */
 int sidecars_common(Sidecars *s, const char *folder); /* 0 or -ENOMEM */
 
+/* The names that they may have; NULL behind the last. */
+const char *sidecar_name(size_t i);
+
 /* 0 where each can be put there: no other file has the name. To be asked before anything is written. */
 int sidecars_check(const Sidecars *s, char *err, size_t errlen);
 /* Write those that are not there yet. */
