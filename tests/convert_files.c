@@ -27,8 +27,12 @@ int files_in(const char *dir) {
     return n;
 }
 
-void with_config(const char *path, const char *from, const char *to) {
-    char text[3000], *config = file_read(CONVERT_GOLDEN "v1.config.json", NULL);
+void with_config(const char *path, const char *from, const char *to) { golden_with(path, "v1.config.json", from, to); }
+
+void golden_with(const char *path, const char *golden, const char *from, const char *to) {
+    char text[3000], *config;
+    snprintf(text, sizeof text, CONVERT_GOLDEN "%s", golden);
+    config = file_read(text, NULL);
     const char *at = config ? strstr(config, from) : NULL;
     CHECK(at != NULL);
     if (!at) return;

@@ -43,7 +43,8 @@ void keys_are(const char *path, const Key *keys, size_t n);
 const char *convert_folder(const char *name);
 void golden_into(const char *golden, const char *dir, const char *name);
 int files_in(const char *dir);
-/* v1.config.json with the first `from` replaced, at path. */
+/* A golden with the first `from` replaced, at path; and v1.config.json. */
+void golden_with(const char *path, const char *golden, const char *from, const char *to);
 void with_config(const char *path, const char *from, const char *to);
 
 #endif

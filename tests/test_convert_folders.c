@@ -13,6 +13,14 @@
 #define GOLDEN CONVERT_GOLDEN
 #define V1 CONVERT_V1
 
+/* A config.json without model_type is none of Hugging Face's: convert makes one. */
+static void forget_type(const char *path) {
+    size_t n = 0;
+    char *text = file_read(path, &n), *at = text ? strstr(text, "\"model_type\"") : NULL;
+    if (at) at[1] = '_', file_write(path, text, n);
+    free(text);
+}
+
 /* Names, types and bits as they are; the tied lm_head and the integers stay out; the strides are gone. */
 static void llama_is_there(const char *hf) {
     Weights w;
@@ -179,9 +187,99 @@ static void sidecars(void) {
           files_in(dir) == 6);
 }
 
+/* The config.json that is made where there is none of Hugging Face's, and what GGUF's keys say of the same. */
+static const struct { const char *bin, *config, *from, *to, *options, *has[5], *without; Key keys[4]; } made_rows[] = {
+    {"v1.bin", "v1.config.json", "\"use_cache\"", "\"attention_kind\": \"linear\", \"attention_form\": \"both\", "
+     "\"attention_feature_map\": \"favor+\", \"attention_favor_seed\": 1099511627776, "
+     "\"attention_favor_features\": 8, "
+     "\"attention_denominator_epsilon\": 0.001, \"attention_log_scale\": null, \"use_cache\"", "",
+     {"\"architectures\": [\"RoFormerForMaskedLM\"]", "\"attention_kind\": \"linear\"",
+      "\"attention_favor_seed\": 1099511627776", "\"attention_denominator_epsilon\": 0.001",
+      "\"attention_favor_features\": 8"}, "attention_log_scale",
+     {{"roformer.attention.favor_seed", "1.09951e+12"}, {"roformer.attention.kind", "linear"},
+      {"roformer.attention.denominator_epsilon", "0.001"}, {"roformer.attention.log_scale", "absent"}}},
+    {"v1.bin", "v1.config.json", "\"use_cache\"", "\"rope_scaling\": {\"rope_type\": \"yarn\", \"factor\": 2, "
+     "\"original_max_position_embeddings\": 8, \"truncate\": true, \"notes\": [null, \"a\", [], {}, false]}, "
+     "\"attention_key_size\": 4, \"use_cache\"", "--mask causal",
+     {"\"architectures\": [\"RoFormerForCausalLM\"]", "\"is_decoder\": true", "\"attention_key_size\": 4",
+      "\"truncate\": true, \"notes\": [null, \"a\", [], {}, false]}"}, "use_bias",
+     {{"roformer.rope.scaling.type", "yarn"}, {"roformer.mask", "causal"},
+      {"roformer.attention.key_length", "4"}}},
+    {"v1.bin", "v1.config.json", "\"is_decoder\": false", "\"is_decoder\": false, \"mask\": \"causal\"", "",
+     {"\"is_decoder\": true"}, "\"mask\"", {{"roformer.mask", "causal"}}},
+    {"v1.bin", "v1.config.json", "\"is_decoder\": false",
+     "\"mask\": \"unilm\", \"alibi\": true, \"alibi_bias_max\": 4", "",
+     {"\"is_decoder\": false", "\"mask\": \"unilm\"", "\"position_embedding_type\": \"alibi\"",
+      "\"alibi_bias_max\": 4"}, "use_bias",
+     {{"roformer.mask", "unilm"}, {"roformer.attention.position", "alibi"},
+      {"roformer.attention.max_alibi_bias", "4"}}},
+    {"v1.bin", "v1.config.json", "\"is_decoder\": false", "\"position_embedding_type\": \"rotary\"", "",
+     {"\"is_decoder\": false"}, "\"position", {{"roformer.attention.position", "absent"}}},
+    {"v1.bin", "v1.config.json", "\"is_decoder\": false", "\"position_embedding_type\": \"absolute\"", "",
+     {"\"is_decoder\": false"}, "\"position", {{"roformer.attention.position", "absent"}}},
+    {"v2.bin", "v2.config.json", "\"use_bias\": false,", "", "",
+     {"\"architectures\": [\"RoFormerForMaskedLM\"]", "\"model_type\": \"roformer\"", "\"use_bias\": false",
+      "\"norm_type\": \"rms_norm\""}, "normalization", {{"roformer.variant", "v2"}}},
+    {"gau.bin", "gau.config.json", "\"hidden_size\"", "\"hidden_size\"", "",
+     {"\"architectures\": [\"GAUAlphaForMaskedLM\"]", "\"model_type\": \"gau_alpha\"",
+      "\"normalization\": \"softmax_plus\"", "\"attention_scale\": true", "\"attention_key_size\": 6"},
+     "num_attention_heads", {{"roformer.variant", "gau-alpha"}}},
+    {"sequence.legacy.bin", "sequence.config.json", "\"0\": \"no\"", "\"0\": 7", "",
+     {"\"architectures\": [\"RoFormerModel\"]", "\"embedding_size\": 8"}, "pooler_activation",
+     {{"roformer.classifier.labels", "LABEL_0|maybe|yes"}, {"roformer.classifier.problem", "absent"}}},
+    {"sequence.legacy.bin", "sequence.config.json", "\"use_cache\"",
+     "\"problem_type\": \"single_label_classification\", \"use_cache\"", "",
+     {"\"architectures\": [\"RoFormerModel\"]"}, "num_labels",
+     {{"roformer.classifier.labels", "no|maybe|yes"},
+      {"roformer.classifier.problem", "single_label_classification"}}},
+    {"sim.ckpt", "sim.bert_config.json", "\"vocab_size\"", "\"pooler_activation\": \"linear\", \"vocab_size\"", "",
+     {"\"pooler_activation\": \"linear\"", "\"mask\": \"unilm\""}, "use_bias",
+     {{"roformer.pooler", "linear"}, {"roformer.mask", "unilm"}}},
+    {"sim.ckpt", "sim.bert_config.json", "\"vocab_size\"", "\"pooler_activation\": \"tanh\", \"vocab_size\"", "",
+     {"\"pooler_activation\": \"tanh\""}, "\"mask\"", {{"roformer.pooler", "tanh"}, {"roformer.mask", "padding"}}},
+};
+
+static void made_configs(void) {
+    const char *dir = convert_folder("made"), *to = convert_folder("made/to");
+    char line[200];
+    for (size_t i = 0; i < sizeof made_rows / sizeof *made_rows; i++) {
+        const char *config = test_in(dir, "c.json"), *made = test_in(to, "config.json");
+        size_t n = 0;
+        golden_with(config, made_rows[i].config, made_rows[i].from, made_rows[i].to);
+        CHECK(tool("", "convert", GOLDEN "%s %s -q --config %s --vocab " GOLDEN "vocab.txt %s", made_rows[i].bin,
+                   test_in(dir, "m.gguf"), config, made_rows[i].options) == 0);
+        while (n < 4 && made_rows[i].keys[n].key) n++;
+        keys_are(test_in(dir, "m.gguf"), made_rows[i].keys, n);
+        forget_type(config);
+        remove(made);
+        int code = tool("", "convert", GOLDEN "%s %s -q --no-tokenizer --config %s %s", made_rows[i].bin,
+                        test_in(to, "model.safetensors"), config, made_rows[i].options);
+        if (code) printf("    row %zu: %s", i, said);
+        CHECK(code == 0);
+        char *text = file_read(made, NULL);
+        for (int k = 0; text && k < 5 && made_rows[i].has[k]; k++) {
+            snprintf(line, sizeof line, "%s", made_rows[i].has[k]);
+            if (!strstr(text, line)) printf("    row %zu: no %s in\n%s", i, line, text);
+            CHECK(strstr(text, line) != NULL);
+        }
+        if (text && strstr(text, made_rows[i].without)) printf("    row %zu: %s is there\n", i, made_rows[i].without);
+        CHECK(text && !strstr(text, made_rows[i].without));
+        /* it says the same model; of a classifier not its labels, which no checkpoint of bert4keras has */
+        CHECK(tool("", "convert", "%s %s -q --no-tokenizer --name m", to, test_in(dir, "again.gguf")) == 0);
+        CHECK(tool("", "convert", GOLDEN "%s %s -q --no-tokenizer --name m --config %s %s", made_rows[i].bin,
+                   test_in(dir, "m.gguf"), config, made_rows[i].options) == 0);
+        int same = strstr(made_rows[i].bin, "sequence") ||
+                   files_equal(test_in(dir, "again.gguf"), test_in(dir, "m.gguf"));
+        if (!same) printf("    row %zu: another model\n", i);
+        CHECK(same);
+        free(text);
+    }
+}
+
 const Test tests_convert_folders[] = {
     {"convert/other_family", other_family},
     {"convert/folders", folders},
     {"convert/sidecars", sidecars},
+    {"convert/made configs", made_configs},
     {0},
 };

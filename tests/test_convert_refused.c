@@ -13,49 +13,96 @@
 #define V1 CONVERT_V1
 
 /* A configuration with one thing changed. */
+static const struct { const char *from, *to, *expected; } configs[] = {
+    {"\"hidden_size\": 8", "\"hidden_size\": 12",
+     "has the shape [8, 4], the configuration asks for [12, 4] (as [out, in])"},
+    {"\"hidden_size\": 8", "\"hidden_size\": 7", "num_attention_heads does not divide"},
+    {"\"hidden_size\": 8", "\"hidden_size\": 6", "is odd"},
+    {"\"hidden_size\": 8", "\"hidden_size\": 8.5", "hidden_size is not a whole number"},
+    {"\"hidden_size\": 8", "\"hidden_size\": \"8\"", "hidden_size must be a number"},
+    {"\"hidden_size\": 8", "\"x\": 8", "hidden_size is missing"},
+    {"\"hidden_size\": 8", "\"hidden_size\": 0", "hidden_size is not"},
+    {"\"hidden_size\": 8", "\"hidden_size\": 1e300", "hidden_size is not"},
+    {"\"vocab_size\": 24", "\"vocab_size\": 23", "asks for [23, 4]"},
+    {"\"embedding_size\": 4", "\"embedding_size\": 8", "asks for [24, 8]"},
+    {"\"embedding_size\": 4", "\"embedding_size\": 5", "asks for [24, 5]"},
+    {"\"intermediate_size\": 12", "\"intermediate_size\": 13", "asks for [13"},
+    {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3",
+     "tensor roformer.encoder.layer.2.attention.self.query.weight: is missing"},
+    {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1", "layer that the configuration does not have"},
+    {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 100000", "num_hidden_layers is not"},
+    {"\"num_attention_heads\": 2", "\"num_attention_heads\": -2", "num_attention_heads is not"},
+    {"\"type_vocab_size\": 2", "\"type_vocab_size\": 3", "asks for [3, 4]"},
+    {"\"layer_norm_eps\": 1e-12", "\"layer_norm_eps\": 0", "layer_norm_eps"},
+    {"\"rotary_value\": false", "\"rotary_value\": 0", "rotary_value must be true or false"},
+    {"\"model_type\": \"roformer\"", "\"model_type\": \"bert\"", "model_type is neither"},
+    {"\"hidden_act\": \"gelu\"", "\"hidden_act\": 1", "hidden_act"},
+    {"\"hidden_act\": \"gelu\"", "\"hidden_act\": \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"", "hidden_act"},
+    {"\"use_cache\": true", "\"norm_type\": \"rms_norm\"", "norm_type is not"},
+    {"\"add_cross_attention\": false", "\"add_cross_attention\": true", "cross attention"},
+    {"\"hidden_act\": \"gelu\"", "\"hidden_act\": \"\"", "hidden_act must be a short text"},
+    {"\"hidden_act\": \"gelu\"", "\"hidden_act\": \"gelu\\u0000\"", "hidden_act must be a short text"},
+    {"\"layer_norm_eps\": 1e-12", "\"layer_norm_eps\": 1", "layer_norm_eps is not a small number above 0"},
+    {"\"use_cache\": true", "\"rope_theta\": 0", "rope_theta must be above 0"},
+    {"\"use_cache\": true", "\"rope_scaling\": {\"type\": \"linear\", \"factor\": 0.5}", "factor must be at least"},
+    {"\"use_cache\": true", "\"id2label\": []", "id2label must be an object"},
+    {"\"use_cache\": true", "\"attention_kind\": 7", "attention_kind must be a word"},
+    {"\"use_cache\": true", "\"attention_form\": \"both\\u0000\"", "attention_form must be a word"},
+    {"\"use_cache\": true", "\"problem_type\": []", "problem_type must be a word"},
+    {"\"use_cache\": true", "\"attention_log_scale\": -1", "attention_log_scale is not a whole number"},
+    {"\"use_cache\": true", "\"attention_log_scale\": 1.5", "attention_log_scale is not a whole number"},
+    {"\"use_cache\": true", "\"attention_favor_features\": \"8\"", "attention_favor_features must be a number"},
+    {"\"use_cache\": true", "\"attention_favor_seed\": 1e16", "attention_favor_seed is not a whole number"},
+    {"\"use_cache\": true", "\"attention_denominator_epsilon\": true", "denominator_epsilon must be a number"},
+    {"\"use_cache\": true", "\"position_embedding_type\": 7", "is not a kind of position that is known here"},
+    {"\"use_cache\": true", "\"position_embedding_type\": \"spiral\"", "is not a kind of position that is known"},
+    {"\"use_cache\": true", "\"alibi\": 1", "alibi must be true or false"},
+    {"\"use_cache\": true", "\"alibi\": true, \"alibi_bias_max\": \"8\"", "alibi_bias_max must be a number"},
+    {"\"use_cache\": true", "\"relative_attention_num_buckets\": 0", "num_buckets is not a whole number"},
+    {"\"use_cache\": true", "\"position_embedding_type\": \"learned\"", "position_embeddings.weight: is missing"},
+    {"\"vocab_size\": 24", "\"vocab_size\": 24, \"vocab_size\": 24", "stands twice"},
+    {"{", "[", "line"},
+};
+
 static void configs_refused(void) {
-    static const struct { const char *from, *to, *expected; } rows[] = {
-        {"\"hidden_size\": 8", "\"hidden_size\": 12",
-         "has the shape [8, 4], the configuration asks for [12, 4] (as [out, in])"},
-        {"\"hidden_size\": 8", "\"hidden_size\": 7", "num_attention_heads does not divide"},
-        {"\"hidden_size\": 8", "\"hidden_size\": 6", "is odd"},
-        {"\"hidden_size\": 8", "\"hidden_size\": 8.5", "hidden_size is not a whole number"},
-        {"\"hidden_size\": 8", "\"hidden_size\": \"8\"", "hidden_size must be a number"},
-        {"\"hidden_size\": 8", "\"x\": 8", "hidden_size is missing"},
-        {"\"hidden_size\": 8", "\"hidden_size\": 0", "hidden_size is not"},
-        {"\"hidden_size\": 8", "\"hidden_size\": 1e300", "hidden_size is not"},
-        {"\"vocab_size\": 24", "\"vocab_size\": 23", "asks for [23, 4]"},
-        {"\"embedding_size\": 4", "\"embedding_size\": 8", "asks for [24, 8]"},
-        {"\"embedding_size\": 4", "\"embedding_size\": 5", "asks for [24, 5]"},
-        {"\"intermediate_size\": 12", "\"intermediate_size\": 13", "asks for [13"},
-        {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 3",
-         "tensor roformer.encoder.layer.2.attention.self.query.weight: is missing"},
-        {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1", "layer that the configuration does not have"},
-        {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 100000", "num_hidden_layers is not"},
-        {"\"num_attention_heads\": 2", "\"num_attention_heads\": -2", "num_attention_heads is not"},
-        {"\"type_vocab_size\": 2", "\"type_vocab_size\": 3", "asks for [3, 4]"},
-        {"\"layer_norm_eps\": 1e-12", "\"layer_norm_eps\": 0", "layer_norm_eps"},
-        {"\"rotary_value\": false", "\"rotary_value\": 0", "rotary_value must be true or false"},
-        {"\"model_type\": \"roformer\"", "\"model_type\": \"bert\"", "model_type is neither"},
-        {"\"hidden_act\": \"gelu\"", "\"hidden_act\": 1", "hidden_act"},
-        {"\"hidden_act\": \"gelu\"", "\"hidden_act\": \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"", "hidden_act"},
-        {"\"use_cache\": true", "\"norm_type\": \"rms_norm\"", "norm_type is not"},
-        {"\"add_cross_attention\": false", "\"add_cross_attention\": true", "cross attention"},
-        {"\"vocab_size\": 24", "\"vocab_size\": 24, \"vocab_size\": 24", "stands twice"},
-        {"{", "[", "line"},
-    };
     const char *dir = convert_folder("configs");
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        with_config(test_in(dir, "c.json"), rows[i].from, rows[i].to);
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        with_config(test_in(dir, "c.json"), configs[i].from, configs[i].to);
         int code = tool("", "convert", GOLDEN "v1.bin %s -q --config %s --vocab " GOLDEN "vocab.txt",
                         test_in(dir, "m.gguf"), test_in(dir, "c.json"));
-        CHECK(code == 1 && said_line(rows[i].expected));
+        CHECK(code == 1 && said_line(configs[i].expected));
     }
     file_write(test_in(dir, "c.json"), "[]", 2);
     CHECK(tool("", "convert", GOLDEN "v1.bin %s --config %s", test_in(dir, "m.gguf"), test_in(dir, "c.json")) == 1 &&
           said_line("not a JSON object"));
     CHECK(tool("", "convert", GOLDEN "v1.bin %s -q", test_in(dir, "m.gguf")) == 1 &&
           said_line("no config.json or bert_config.json"));
+    CHECK(files_in(dir) == 1);
+}
+
+/* .. of other models. */
+static void others_refused(void) {
+    static const struct { const char *bin, *config, *from, *to, *expected; } rows[] = {
+        {"v2.bin", "v2.config.json", "\"use_bias\": false", "\"use_bias\": true", "use_bias is true, but the file has"},
+        {"v2.bin", "v2.config.json", "\"hidden_act\": \"relu\",", "", "hidden_act is missing"},
+        {"gau.ckpt", "gau.bert_config.json", "\"vocab_size\"", "\"normalization\": \"softmax\", \"vocab_size\"",
+         "normalization must be softmax_plus"},
+        {"gau.ckpt", "gau.bert_config.json", "\"vocab_size\"", "\"attention_scale\": false, \"vocab_size\"",
+         "attention_scale must be true"},
+        {"sim.ckpt", "sim.bert_config.json", "\"vocab_size\"", "\"pooler_activation\": \"conv\", \"vocab_size\"",
+         "pooler_activation must be tanh or linear"},
+        {"sequence.legacy.bin", "sequence.config.json", "\"2\": \"yes\"", "\"2\": \"yes\", \"3\": \"no\"",
+         "id2label has not one label for each"},
+        {"sequence.legacy.bin", "sequence.config.json", "\"embedding_size\": 8", "\"embedding_size\": 4",
+         "asks for [24, 4]"},
+    };
+    const char *dir = convert_folder("others");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        golden_with(test_in(dir, "c.json"), rows[i].config, rows[i].from, rows[i].to);
+        int code = tool("", "convert", GOLDEN "%s %s -q --config %s --vocab " GOLDEN "vocab.txt", rows[i].bin,
+                        test_in(dir, "m.gguf"), test_in(dir, "c.json"));
+        CHECK(code == 1 && said_line(rows[i].expected));
+    }
     CHECK(files_in(dir) == 1);
 }
 
@@ -158,10 +205,58 @@ static void hostile(void) {
     CHECK(tool(limit, "convert", "--list %s", test_in(dir, "values.bin")) == 1 && said_line("ends too early"));
 }
 
+/* Files that are no checkpoint, by name or by what is in them, and lists of shards. */
+static void strange(void) {
+    static const struct { const char *name, *text; size_t n; const char *says; } rows[] = {
+        {"pickle.bin", "\x80\2}.", 4, "a pickle, but not one that torch.save wrote"},
+        {"later.bin", "\x80\6}.", 4, "neither a PyTorch file, nor a TensorFlow index, nor safetensors"},
+        {"short.bin", "GGUF", 4, "neither a PyTorch file, nor a TensorFlow index, nor safetensors"},
+        {"x.index", "no table", 8, "x.index"},
+        {"x.safetensors", "no header", 9, "x.safetensors"},
+        {"x.data-00000-of-00001", "x", 1, "give its .index file"},
+        {"x.bin.index.json", "{", 1, "x.bin.index.json: line 1"},
+        {"x.bin.index.json", "{}", 2, "has no weight_map that names shards"},
+        {"x.bin.index.json", "{\"weight_map\":[]}", 17, "has no weight_map that names shards"},
+        {"x.bin.index.json", "{\"weight_map\":{}}", 17, "has no weight_map that names shards"},
+        {"x.bin.index.json", "{\"weight_map\":{\"w\":7}}", 22, "weight_map entry w: a shard must be the plain name"},
+        {"x.bin.index.json", "{\"weight_map\":{\"w\":\"\"}}", 23, "weight_map entry w: a shard must be the plain name"},
+        {"x.bin.index.json", "{\"weight_map\":{\"w\":\"..\"}}", 25, "weight_map entry w: a shard must be the plain"},
+        {"x.bin.index.json", "{\"weight_map\":{\"w\":\"a/b\"}}", 26, "weight_map entry w: a shard must be the plain"},
+        {"x.bin.index.json", "{\"weight_map\":{\"w\":\"none\"}}", 27, "none: No such file"},
+    };
+    const char *dir = convert_folder("strange");
+    char tar[600] = "weights";
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        file_write(test_in(dir, rows[i].name), rows[i].text, rows[i].n);
+        CHECK(tool("", "convert", "--list %s", test_in(dir, rows[i].name)) == 1 && said_line(rows[i].says));
+        CHECK(strstr(said, dir) != NULL);
+    }
+    memcpy(tar + 257, "ustar", 5);
+    file_write(test_in(dir, "old.bin"), tar, sizeof tar);
+    CHECK(tool("", "convert", "--list %s", test_in(dir, "old.bin")) == 1 && said_line("a tar archive, as PyTorch"));
+    /* a list with a tensor too many, in its folder and by its name */
+    golden_into("llama-00001-of-00002.bin", dir, "llama-00001-of-00002.bin");
+    golden_into("llama-00002-of-00002.bin", dir, "llama-00002-of-00002.bin");
+    char *index = file_read(GOLDEN "llama.bin.index.json", NULL), more[6000],
+         *at = index ? strstr(index, "\"weight_map\"") : NULL, *brace = at ? strchr(at, '{') : NULL;
+    CHECK(brace != NULL);
+    if (!brace) return;
+    snprintf(more, sizeof more, "%.*s\"another\": \"llama-00001-of-00002.bin\", %s", (int)(brace + 1 - index), index,
+             brace + 1);
+    free(index);
+    const char *list = test_in(dir, "llama.bin.index.json");
+    file_write(list, more, strlen(more));
+    CHECK(tool("", "convert", "--list %s", list) == 1 && said_line("tensors, the shards hold "));
+    CHECK(file_copy(GOLDEN "llama.bin.index.json", list) && tool("", "convert", "--list %s", list) == 0 &&
+          strstr(out, "lm_head.weight"));
+}
+
 const Test tests_convert_refused[] = {
     {"convert/configs_refused", configs_refused},
+    {"convert/others_refused", others_refused},
     {"convert/models_refused", models_refused},
     {"convert/usage", usage},
     {"convert/hostile", hostile},
+    {"convert/strange", strange},
     {0},
 };

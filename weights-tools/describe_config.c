@@ -40,6 +40,16 @@ static int boolean(DescribeReader *r, const char *key, int absent) {
     return v->boolean;
 }
 
+static void check_word(DescribeReader *r, const char *key) {
+    const JsonValue *v = get(r, key);
+    if (v && (v->type != JSON_STRING || strlen(v->str) != v->len)) complain(r, key, "must be a word");
+}
+
+static void check_whole(DescribeReader *r, const char *key, double most) {
+    double v = number(r, key, 0);
+    if (!(v >= 0 && v <= most && v == floor(v))) complain(r, key, "is not a whole number that a model could have");
+}
+
 static int is_text(DescribeReader *r, const char *key, const char *text) { return json_is(get(r, key), text); }
 
 static void read_sizes(DescribeReader *r) {
@@ -111,6 +121,25 @@ static void check_position(DescribeReader *r) {
     m->sizes.heads = (size_t)m->n_heads;
 }
 
+const DescribeKey describe_words[] = {{"attention_kind", "roformer.attention.kind", 0},
+                                      {"attention_feature_map", "roformer.attention.feature_map", 0},
+                                      {"attention_feature_map_key", "roformer.attention.feature_map_key", 0},
+                                      {"attention_form", "roformer.attention.form", 0}, {0}},
+                  describe_counts[] = {{"attention_log_scale", "roformer.attention.log_scale", UINT32_MAX},
+                                       {"attention_favor_features", "roformer.attention.favor_features", UINT32_MAX},
+                                       {"attention_favor_seed", "roformer.attention.favor_seed", 9e15}, {0}};
+
+/* What is written as it is: only its type is looked at here, its meaning where it is read (model/family.c). */
+static void check_copied(DescribeReader *r) {
+    for (const DescribeKey *k = describe_words; k->hf; k++) check_word(r, k->hf);
+    for (const DescribeKey *k = describe_counts; k->hf; k++) check_whole(r, k->hf, k->most);
+    check_word(r, "problem_type");
+    number(r, "attention_denominator_epsilon", 0);
+    for (const PositionNumber *n = r->m->position ? r->m->position->numbers : NULL; n && n->gguf; n++)
+        if (n->whole) check_whole(r, n->hf, UINT32_MAX);
+        else number(r, n->hf, 0);
+}
+
 int describe_read_config(DescribeReader *r) {
     Description *m = r->m;
     const JsonValue *type = get(r, "model_type");
@@ -140,6 +169,7 @@ int describe_read_config(DescribeReader *r) {
     if (boolean(r, "add_cross_attention", 0))
         complain(r, "add_cross_attention", "is true, and cross attention is not read");
     m->config = r->config;
+    check_copied(r);
     m->labels = get(r, "id2label");
     if (m->labels && m->labels->type != JSON_OBJECT) complain(r, "id2label", "must be an object");
     return r->rc;

@@ -1,5 +1,6 @@
 /* weights-tools/describe_write.c - the model's numbers as a GGUF file's metadata, and as Hugging Face's config.json. */
 #include "describe.h"
+#include "describe_config.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,29 +23,20 @@ static void write_classifier(const Description *m, GgufMeta *meta) {
     gguf_string(meta, "roformer.classifier.kind", m->classifier);
     if (strcmp(m->classifier, "sequence") != 0 && strcmp(m->classifier, "token") != 0) return;
     const JsonValue *problem = json_typed(m->config, "problem_type", JSON_STRING);
-    if (problem && strlen(problem->str) == problem->len)
-        gguf_string(meta, "roformer.classifier.problem", problem->str);
+    if (problem) gguf_string(meta, "roformer.classifier.problem", problem->str);
     gguf_array(meta, "roformer.classifier.labels", META_STRING, m->sizes.labels);
     for (size_t i = 0; i < m->sizes.labels; i++) write_label(m, meta, i);
 }
 
-/* The keys of linear attention, as they are: what they may say is checked where they are read (model/family.c). */
+/* Its keys as they are. */
 static void write_attention(const Description *m, GgufMeta *meta) {
-    static const char *const words[][2] = {{"attention_kind", "roformer.attention.kind"},
-                                           {"attention_feature_map", "roformer.attention.feature_map"},
-                                           {"attention_feature_map_key", "roformer.attention.feature_map_key"},
-                                           {"attention_form", "roformer.attention.form"}};
-    static const char *const counts[][2] = {{"attention_log_scale", "roformer.attention.log_scale"},
-                                            {"attention_favor_features", "roformer.attention.favor_features"},
-                                            {"attention_favor_seed", "roformer.attention.favor_seed"}};
-    for (int i = 0; i < 4; i++) {
-        const JsonValue *v = json_typed(m->config, words[i][0], JSON_STRING);
-        if (v && strlen(v->str) == v->len) gguf_string(meta, words[i][1], v->str);
+    for (const DescribeKey *k = describe_words; k->hf; k++) {
+        const JsonValue *v = json_typed(m->config, k->hf, JSON_STRING);
+        if (v) gguf_string(meta, k->gguf, v->str);
     }
-    for (int i = 0; i < 3; i++) {
-        const JsonValue *v = json_typed(m->config, counts[i][0], JSON_NUMBER);
-        if (v && v->number >= 0 && v->number <= UINT32_MAX)
-            gguf_u32(meta, counts[i][1], (uint32_t)v->number);
+    for (const DescribeKey *k = describe_counts; k->hf; k++) {
+        const JsonValue *v = json_typed(m->config, k->hf, JSON_NUMBER);
+        if (v) gguf_u64(meta, k->gguf, (uint64_t)v->number);
     }
     const JsonValue *v = json_typed(m->config, "attention_denominator_epsilon", JSON_NUMBER);
     if (v) gguf_f32(meta, "roformer.attention.denominator_epsilon", (float)v->number);
@@ -58,8 +50,8 @@ static void write_position(const Description *m, GgufMeta *meta) {
         const JsonValue *v = json_typed(m->config, n->hf, JSON_NUMBER);
         snprintf(key, sizeof key, "roformer.%s", n->gguf);
         if (!v) continue;
-        if (!n->whole) gguf_f32(meta, key, (float)v->number);
-        else if (v->number >= 0 && v->number <= UINT32_MAX) gguf_u32(meta, key, (uint32_t)v->number);
+        if (n->whole) gguf_u32(meta, key, (uint32_t)v->number);
+        else gguf_f32(meta, key, (float)v->number);
     }
 }
 
@@ -146,7 +138,7 @@ static void copy(Buffer *b, const JsonValue *v) {
     }
 }
 
-/* What run reads beside the sizes: RoPE, and attention that is not softmax's. */
+/* What run reads beside the sizes: RoPE or another kind of position, and attention that is not softmax's. */
 static void copy_keys(const Description *m, Buffer *b) {
     static const char *const kept[] = {"rope_theta", "rope_scaling", "rope_parameters", "partial_rotary_factor",
                                        "attention_kind", "attention_feature_map", "attention_feature_map_key",
@@ -155,6 +147,11 @@ static void copy_keys(const Description *m, Buffer *b) {
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
         const JsonValue *v = json_get(m->config, kept[i]);
         if (v && v->type != JSON_NULL) key(b, kept[i]), copy(b, v);
+    }
+    if (m->position) text(b, "position_embedding_type", m->position->name);
+    for (const PositionNumber *n = m->position ? m->position->numbers : NULL; n && n->gguf; n++) {
+        const JsonValue *v = json_typed(m->config, n->hf, JSON_NUMBER);
+        if (v) number(b, n->hf, v->number);
     }
 }
 

@@ -17,6 +17,7 @@ static int lower_case(int *lower, const Source *s, char *err, size_t errlen) {
     static const char *const names[] = {"tokenizer_config.json"};
     char *path;
     Json config = {0};
+    *lower = -1;
     if (sidecar_find(&path, NULL, s->checkpoint.folder, names, 1)) return source_no_memory(s, err, errlen);
     int rc = path ? json_open(&config, path, err, errlen) : 0;
     *lower = json_flag(config.root, "do_lower_case", -1);

@@ -187,10 +187,9 @@ static int open_file(Checkpoint *c, const char *path, char *err, size_t errlen) 
     if (text_ends_with(path, ".bin.index.json")) return add_torch_shards(c, path, err, errlen);
     int rc = file_map(&f, path, err, errlen);
     if (rc) return rc;
-    int is_tf = table_is(f.data, f.size) && text_ends_with(path, ".index");
     int is_safetensors = !zip_is(f.data, f.size) && safetensors_is(f.data, f.size);
     file_unmap(&f);
-    if (is_tf || text_ends_with(path, ".index")) return add_tf(c, path, err, errlen);
+    if (text_ends_with(path, ".index")) return add_tf(c, path, err, errlen);
     if (is_safetensors || text_ends_with(path, ".safetensors")) return add_safetensors(c, path, err, errlen);
     if (strstr(path, ".data-0"))
         return base_error(err, errlen, -EINVAL, "%s: the data of a TensorFlow checkpoint: give its .index file", path);
