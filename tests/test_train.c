@@ -421,32 +421,108 @@ static void kept(void) {
     free(bytes);
 }
 
+static const struct { const char *words, *says; } refused_words[] = {
+    {"--position abc", "rope, nope, sinusoidal"},
+    {"--layers 0", "--layers"},
+    {"--rate nan", "--rate"},
+    {"--attention linear --position t5", "no place for it"},
+    {"--mix text=x", "--mix"},
+    {"--heads 5", "--heads"},
+    {"--context 16000", "shorten --context"},
+    {"--resume", "checkpoint"},
+    {"--phi relu", "linear attention"},
+    {"--text /nowhere/at/all", "/nowhere/at/all"},
+    {"--layrs 2", "did you mean --layers"},
+    {"--layers 2.5", "--layers: \"2.5\" is no whole number from"},
+    {"--layers two", "--layers: \"two\" is no whole number from"},
+    {"--layers ''", "--layers: \"\" is no whole number from"},
+    {"--layers", "--layers needs a value"},
+    {"other.gguf", "other.gguf is one word too many"},
+    {"--attention other", "--attention: softmax or linear"},
+    {"--form both", "--form, --phi and --phi-key are linear attention's"},
+    {"--phi-key exp", "--form, --phi and --phi-key are linear attention's"},
+    {"--attention linear --form x", "--form: there is no form x"},
+    {"--attention linear --phi x", "--phi: there is no map x"},
+    {"--attention linear --phi exp --phi-key x", "--phi-key: there is no map x"},
+    {"--attention linear --window 9", "--window: linear attention cannot forget"},
+    {"--attention linear --position xpos", "is for softmax attention"},
+    {"--attention linear --log-n", "--log-n is for softmax"},
+    {"--attention linear --train-frequencies", "--train-frequencies is for softmax attention with RoPE"},
+    {"--position alibi --train-frequencies", "--train-frequencies is for softmax attention with RoPE"},
+    {"--pairing thirds", "--pairing: interleaved or half"},
+    {"--head-dim 7", "must be even"},
+    {"--rotary-dim 5", "must be even"},
+    {"--rotary-dim 18", "--rotary-dim: a head has fewer entries"},
+    {"--attention linear --rotary-dim 18", "--rotary-dim: a head has fewer entries"},
+    {"--kv-heads 2", "--kv-heads must divide --heads"},
+    {"--kernels none", "--kernels: no row none runs here"},
+    {"-z /nowhere/at/all", "/nowhere/at/all"},
+    {"--mix text", "--mix: \"text\": text=1,copy=0.5"},
+    {"--mix none=1", "--mix: \"none=1\": text=1,copy=0.5"},
+    {"--mix text=1,text=-1", "--mix: \"text=-1\": text=1,copy=0.5"},
+    {"--mix text=1e10", "--mix: \"text=1e10\": text=1,copy=0.5"},
+    {"--mix 'text=1;copy=1'", "--mix: \"text=1;copy=1\": text=1,copy=0.5"},
+    {"--family roformer --log-n", "--log-n: is for decoders"},
+    {"--family roformer --own-head", "--own-head: is for decoders"},
+    {"--family roformer --kv-heads 1", "--kv-heads: is for decoders"},
+    {"--family roformer --pairing half", "--pairing: is for decoders"},
+    {"--family roformer --position xpos", "--position xpos: is for decoders"},
+    {"--family roformer -z /nowhere/at/all", "/nowhere/at/all"},
+    {"--family bert", "llama or roformer"},
+    {"--family roformer --window 3", "--window: is for decoders"},
+    {"--family roformer --mix copy=1", "--mix: is for decoders"},
+    {"--family roformer -z model/tales-1m.gguf", "no WordPiece"},
+    {"--family roformer -z README.md", "not a model file"},
+    {"--mask-share 2", "--mask-share"},
+    {"--rate 10 --clip 0 --warmup 0 --beta2 0 --decay 1 --steps 60", "no number"},
+};
+
 static void refusals(void) {
-    static const struct { const char *words, *says; } rows[] = {
-        {"--position abc", "rope, nope, sinusoidal"},
-        {"--layers 0", "--layers"},
-        {"--rate nan", "--rate"},
-        {"--attention linear --position t5", "no place for it"},
-        {"--mix text=x", "--mix"},
-        {"--heads 5", "--heads"},
-        {"--context 16000", "shorten --context"},
-        {"--resume", "checkpoint"},
-        {"--phi relu", "linear attention"},
-        {"--text /nowhere/at/all", "/nowhere/at/all"},
-        {"--layrs 2", "did you mean --layers"},
-        {"--family bert", "llama or roformer"},
-        {"--family roformer --window 3", "--window: is for decoders"},
-        {"--family roformer --mix copy=1", "--mix: is for decoders"},
-        {"--family roformer -z model/tales-1m.gguf", "no WordPiece"},
-        {"--family roformer -z README.md", "not a model file"},
-        {"--mask-share 2", "--mask-share"},
-        {"--rate 10 --clip 0 --warmup 0 --beta2 0 --decay 1 --steps 60", "no number"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        int rc = tool("", "train", "%s" RECIPE "%s", test_tmp("refused.gguf"), rows[i].words);
-        if (rc != 1 && rc != 2) printf("    %s: exit code %d\n", rows[i].words, rc);
-        CHECK((rc == 1 || rc == 2) && said_line(rows[i].says));
+    for (size_t i = 0; i < sizeof refused_words / sizeof *refused_words; i++) {
+        int rc = tool("", "train", "%s" RECIPE "%s", test_tmp("refused.gguf"), refused_words[i].words);
+        if (rc != 1 && rc != 2) printf("    %s: exit code %d\n", refused_words[i].words, rc);
+        CHECK((rc == 1 || rc == 2) && said_line(refused_words[i].says));
     }
+    CHECK(tool("", "train", "--text README.md") == 2 && said_line("no file to write: OUT.gguf"));
+    CHECK(tool("", "train", "%s", test_tmp("refused.gguf")) == 2 && said_line("nothing to learn from: --text FILE"));
+    CHECK(tool("", "train", "--help") == 0 && strstr(out, "--rotary-dim") && *said == 0);
+}
+
+/* What is no checkpoint of this training, or a damaged one: a model, one with other tensors, a text. */
+static void not_resumed(void) {
+    const char *dir = test_folder("not-resumed"), *model = test_in(dir, "m.gguf"), *from = test_in(dir, "from.gguf"),
+               *kept = test_in(dir, "m.checkpoint.gguf");
+    static const struct { const char *from, *to, *says; } rows[] = {
+        {"train.step", "train.stop", "m.checkpoint.gguf: key train.step is missing"},
+        {"train.settings", "train.sattings", "m.checkpoint.gguf: is no checkpoint"},
+        {"train.m.blk.0.attn_k.weight", "train.x.blk.0.attn_k.weight",
+         "tensor train.m.blk.0.attn_k.weight is missing or has another shape"},
+        {"train.v.blk.1.attn_q.weight", "train.x.blk.1.attn_q.weight",
+         "tensor train.v.blk.1.attn_q.weight is missing or has another shape"},
+    };
+    CHECK(tool("timeout --preserve-status -s INT 1 ", "train", "%s %s --steps 1000000", model, words) == 130);
+    size_t n = 0;
+    char *bytes = file_read(kept, &n);
+    for (size_t i = 0; bytes && i < sizeof rows / sizeof *rows; i++) {
+        char *at = bytes;
+        size_t length = strlen(rows[i].from);
+        while (at && at < bytes + n - length && memcmp(at, rows[i].from, length) != 0) at++;
+        if (at == bytes + n - length) at = NULL;
+        CHECK(at != NULL);
+        if (at) memcpy(at, rows[i].to, length);
+        file_write(kept, bytes, n);
+        if (at) memcpy(at, rows[i].from, length);
+        CHECK(tool("", "train", "%s %s --steps 1000000 --resume", model, words) == 1 && said_line(rows[i].says));
+    }
+    if (bytes) file_write(kept, bytes, n);
+    CHECK(tool("", "train", "%s %s --steps 1 --resume", model, words) == 1 && strstr(said, "m.checkpoint.gguf: "));
+    CHECK(tool("", "train", "%s %s --steps 1000000 --layers 3 --resume", model, words) == 1 &&
+          said_line("give the same options"));
+    free(bytes);
+    /* a model to go on from that lacks what this one has */
+    CHECK(tool("", "train", "%s" RECIPE, from) == 0);
+    CHECK(tool("", "train", "%s" RECIPE "--own-head --from %s --force", model, from) == 1 &&
+          said_line("is missing; give the sizes of the model"));
 }
 
 static char *text_of(const Tokenizer *t, const int *ids, size_t n) {
@@ -494,4 +570,5 @@ const Test tests_train[] = {{"train/gradients", gradients}, {"train/wrong", wron
                             {"train/parts", parts},         {"train/products", products},
                             {"train/same loss", same_loss}, {"train/from", gone_on}, {"train/encoder", encoder_loss},
                             {"train/resumed", resumed},     {"train/kept", kept},        {"train/refuses", refusals},
+                            {"train/not resumed", not_resumed},
                             {"train/passkeys", passkeys},   {0}};

@@ -195,6 +195,7 @@ static int read_positions(TrainingSetup *s, Config *c, char *err, size_t errlen)
         c->rope.pairing = ROPE_HALF;
         snprintf(c->arch, sizeof c->arch, "qwen2");
     }
+    if (heads_rotary_dim(o, c) > c->head_dim) return refuse(err, errlen, "--rotary-dim: a head has fewer entries");
     if (c->rope.rotary_dim % 2)
         return refuse(err, errlen, "RoPE rotates pairs: --head-dim or --rotary-dim must be even");
     int rc = read_kind(s, c, err, errlen);
