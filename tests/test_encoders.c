@@ -397,6 +397,9 @@ static void test_refusals(void) {
 }
 
 /* sentence-transformers' files that mean what is not computed here. */
+#define DENSE(n) "{\"type\":\"b.Dense\",\"path\":\"" #n "_Dense\"}"
+#define POOLING "{\"type\":\"b.Pooling\",\"path\":\"1_Pooling\"}"
+
 static void test_modules(void) {
     static const struct { const char *file, *text, *line; } bad[] = {
         {"modules.json", "[{\"type\":\"a.Normalize\",\"path\":\"\"},{\"type\":\"b.Pooling\",\"path\":\"1_Pooling\"}]",
@@ -405,6 +408,26 @@ static void test_modules(void) {
         {"modules.json", "[{\"type\":\"a.Dense\",\"path\":\"../2_Dense\"}]", "path \"../2_Dense\""},
         {"1_Pooling/config.json", "{\"pooling_mode_cls_token\":true,\"pooling_mode_max_tokens\":true}",
          "several ways at once"},
+        {"modules.json", "[{\"type\":\"a.Normalize\",\"path\":\"\"}," DENSE(2) "]", "a dense layer behind a norm"},
+        {"modules.json", "[" DENSE(2) "," POOLING "]", "pooling behind others"},
+        {"modules.json", "[" DENSE(2) "," DENSE(2) "]", "a dense layer without a fitting linear.weight,"},
+        {"modules.json", "[" DENSE(2) "," DENSE(3) "," DENSE(2) "," DENSE(3) "," DENSE(2) "]",
+         "more dense layers than four, \"2_Dense\""},
+        {"modules.json", "[{\"type\":\"b.Dense\",\"path\":\"1_Pooling\"}]", "1_Pooling"},
+        {"modules.json", "[{\"type\":\"b.Router\",\"path\":\"1_Pooling\"}]", "module \"Router\""},
+        {"modules.json", "[{\"type\":7,\"path\":\"1_Pooling\"}]", "module \"\""},
+        {"modules.json", "[{\"type\":\"Pooling\",\"path\":\"1_Pooling\"}]", "module \"\""}, /* of no package */
+        {"modules.json", "[{\"type\":\"b.Pooling\",\"path\":7}]", "path \"\""},
+        {"modules.json", "[{\"type\":\"b.Pooling\",\"path\":\"..\"}]", "path \"..\""},
+        {"modules.json", "[{\"type\":\"b.Pooling\",\"path\":\"1_Pooling\"}", "modules.json: line 1"},
+        {"config_sentence_transformers.json", "{", "config_sentence_transformers.json: line 1"},
+        {"1_Pooling/config.json", "{\"pooling_mode\":\"mean\",\"include_prompt\":false}", "include_prompt false"},
+        {"1_Pooling/config.json", "{\"pooling_mode\":\"max\"}", "none of mean, cls and lasttoken"},
+        {"1_Pooling/config.json", "{\"pooling_mode_mean_tokens\":1}", "none of mean, cls and lasttoken"},
+        {"1_Pooling/config.json", "[]", "none of mean, cls and lasttoken"},
+        {"1_Pooling/config.json", "{\"pooling_mode_cls_token\":true,\"pooling_mode_mean_tokens\":true}",
+         "several ways at once"},
+        {"2_Dense/config.json", "{\"activation_function\":7}", "activation \"\""},
         {"2_Dense/config.json", "{\"activation_function\":\"torch.nn.modules.activation.Tanhshrink\"}", "Tanhshrink"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char err[300] = "";
@@ -414,8 +437,84 @@ static void test_modules(void) {
         if (!folder) return;
         file_write(test_in(folder, bad[i].file), bad[i].text, strlen(bad[i].text));
         CHECK(model_open(&m, folder, NULL, err, sizeof err) == 0);
-        CHECK(sentence_open(&x, &m, err, sizeof err) == -EINVAL && strstr(err, bad[i].line));
+        CHECK(sentence_open(&x, &m, err, sizeof err) < 0 && strstr(err, bad[i].line));
         if (!strstr(err, bad[i].line)) printf("    %s: %s\n", bad[i].text, err);
+        model_close(&m);
+    }
+}
+
+/* A dense layer of a model of width 32, as safetensors: a header, and zeros behind it but for one value. */
+static void write_dense(const char *folder, const char *header, size_t bytes) {
+    Bytes b = {0};
+    bytes_u64(&b, strlen(header));
+    bytes_put(&b, header, strlen(header));
+    for (size_t i = 0; i < bytes / 4; i++) bytes_f32(&b, i + 1 == bytes / 4 ? 2 : 0);
+    file_write(test_in(folder, "2_Dense/model.safetensors"), b.data, b.n);
+    free(b.data);
+}
+
+/* tanh(W h + b) of W = 0 and b = (0, 2), and no norm behind it. */
+static void check_bias(const Sentence *x, const Model *m) {
+    static const int ids[] = {2, 5, 1};
+    EncoderText text = {.ids = ids, .n = 3};
+    size_t first = 0;
+    const Texts texts = {.texts = &text, .first = &first, .n = 1, .n_tokens = 3};
+    float v[2] = {9, 9};
+    char err[300];
+    Session s;
+    CHECK(session_init(&s, m, &(SessionOptions){.n_ctx = 16}, err, sizeof err) == 0);
+    CHECK(encoder_read(&s, &text, 1, err, sizeof err) == 0);
+    sentence_vector(x, &s, &texts, 0, 0, v);
+    CHECK(v[0] == 0);
+    NEAR(v[1], tanh(2), 0, 1e-6);
+    session_free(&s);
+}
+
+/* Its weight and bias, whole and not; what stands behind it; prompts that are told by their type. */
+static void test_dense(void) {
+#define TENSOR(name, dtype, shape, from, to) \
+    "\"linear." name "\":{\"dtype\":\"" dtype "\",\"shape\":[" shape "],\"data_offsets\":[" from "," to "]}"
+#define WEIGHT TENSOR("weight", "F32", "2,32", "0", "256")
+    static const char weight[] = "a dense layer without a fitting linear.weight,", bias[] = "a dense layer's bias,";
+    static const struct { const char *header; size_t bytes; const char *line; } rows[] = {
+        {"{" WEIGHT "," TENSOR("bias", "F32", "2", "256", "264") "}", 264, NULL},
+        {"{" WEIGHT "}", 256, NULL},
+        {"{" TENSOR("bias", "F32", "2", "0", "8") "}", 8, weight},
+        {"{" TENSOR("weight", "I32", "2,32", "0", "256") "}", 256, weight},
+        {"{" TENSOR("weight", "F32", "64", "0", "256") "}", 256, weight},
+        {"{" TENSOR("weight", "F32", "4,16", "0", "256") "}", 256, weight},
+        {"{" TENSOR("weight", "F32", "0,32", "0", "0") "," TENSOR("bias", "F32", "2", "0", "8") "}", 8, weight},
+        {"{" WEIGHT "," TENSOR("bias", "I32", "2", "256", "264") "}", 264, bias},
+        {"{" WEIGHT "," TENSOR("bias", "F32", "1,2", "256", "264") "}", 264, bias},
+        {"{" WEIGHT "," TENSOR("bias", "F32", "3", "256", "268") "}", 268, bias},
+    };
+    static const char tanh_said[] = "{\"activation_function\":\"torch.nn.modules.activation.Tanh\"}",
+                      modules[] = "[" POOLING "," DENSE(2) "]",
+                      prompts[] = "{\"prompts\":{\"a\":7,\"b\":\"B: \"},\"default_prompt_name\":\"b\"}",
+                      others[] = "{\"prompts\":[],\"default_prompt_name\":7}";
+    const char *folder = hf_folder("embeddinggemma", "", TENSOR_F32, &sound);
+    if (!folder) return;
+    file_write(test_in(folder, "modules.json"), modules, sizeof modules - 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char err[300] = "";
+        Model m;
+        Sentence x;
+        write_dense(folder, rows[i].header, rows[i].bytes);
+        file_write(test_in(folder, "2_Dense/config.json"), i % 2 ? "{}" : tanh_said, i % 2 ? 2 : sizeof tanh_said - 1);
+        file_write(test_in(folder, "config_sentence_transformers.json"), i ? others : prompts,
+                   i ? sizeof others - 1 : sizeof prompts - 1);
+        CHECK(model_open(&m, folder, NULL, err, sizeof err) == 0);
+        int rc = sentence_open(&x, &m, err, sizeof err);
+        int right = rows[i].line ? rc < 0 && strstr(err, rows[i].line) : rc == 0;
+        if (!right) printf("    row %zu: %d, %s\n", i, rc, err);
+        CHECK(right);
+        if (rc == 0) {
+            CHECK(x.width == 2 && x.n_dense == 1 && x.dense[0].tanh == 1);
+            CHECK(i ? !x.dense[0].bias : x.dense[0].bias && x.dense[0].bias[0] == 0 && x.dense[0].bias[1] == 2);
+            CHECK(i ? x.n_prompts == 2 && !x.usual : x.n_prompts == 1 && strcmp(sentence_prompt(&x, NULL), "B: ") == 0);
+        }
+        if (i == 0 && rc == 0) check_bias(&x, &m);
+        sentence_close(&x);
         model_close(&m);
     }
 }
@@ -568,6 +667,7 @@ const Test tests_encoders[] = {
     {"encoders/prompts", test_prompts},
     {"encoders/refusals", test_refusals},
     {"encoders/modules", test_modules},
+    {"encoders/dense", test_dense},
     {"encoders/refusals about GGUF", test_gguf_refusals},
     {"encoders/convert", test_convert},
     {"encoders/rank", test_rank},
