@@ -2,9 +2,11 @@
  * reads it. */
 #include "build.h"
 #include "decoder_cases.h"
+#include "model/family.h"
 #include "model/model.h"
 #include "program.h"
 #include "test.h"
+#include "text/vocabulary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -154,6 +156,195 @@ static void test_not_missed(void) {
     }
 }
 
+/* ---- numbers and words out of range ---- */
+
+static void test_layers_refused(void) {
+    static const struct { const char *name, *from, *to, *line; } rows[] = {
+        {"gemma2", "\"full_attention\"", "\"half_attention\"",
+         "layer_types: has a word that is not known here for this"},
+        {"gemma2", "\"sliding_attention\",", "", "layer_types: must be a list with an entry for each layer"},
+        {"gemma2", "\"attn_logit_softcapping\": 2.0", "\"attn_logit_softcapping\": -1",
+         "a soft cap: must be 0 or more"},
+        {"gemma2", "\"attn_logit_softcapping\": 2.0", "\"attn_logit_softcapping\": 1e31", "a soft cap: must be 0 or"},
+        {"gemma2", "\"final_logit_softcapping\": 8.0", "\"final_logit_softcapping\": -1", "a soft cap: must be 0 or"},
+        {"gemma2", "\"final_logit_softcapping\": 8.0", "\"final_logit_softcapping\": 1e31", "a soft cap: must be 0"},
+        {"granite", "\"attention_multiplier\": 0.25", "\"attention_multiplier\": -1",
+         "a scale: of embeddings, residuals,"},
+        {"granite", "\"embedding_multiplier\": 3.0", "\"embedding_multiplier\": 1e31",
+         "a scale: of embeddings, residu"},
+        {"granite", "\"logits_scaling\": 2.0", "\"logits_scaling\": -2.0",
+         "a scale: of embeddings, residuals, logits or"},
+        {"granite", "\"residual_multiplier\": 0.5", "\"residual_multiplier\": -0.5",
+         "a scale: of embeddings, residuals"},
+        {"qwen3moe", "\"num_experts_per_tok\": 2", "\"num_experts_per_tok\": 60", "is more than there are experts"},
+        {"qwen35", "\"linear_num_value_heads\": 4", "\"linear_num_value_heads\": 3",
+         "linear attention's heads: do not"},
+        {"qwen35", "\"linear_attention\"", "\"sliding_attention\"",
+         "layer_types: has a word that is not known here for"},
+        {"gpt_oss", "\"hidden_act\": \"silu\"", "\"hidden_act\": \"gelu\"",
+         "only silu is known here for this architecture"},
+        {"hunyuan", "\"alpha\": 50.0", "\"alpha\": -50.0", "alpha: must be above 0"},
+        {"ministral3", "\"llama_4_scaling_beta\": 0.3", "\"llama_4_scaling_beta\": -0.3", "the temperature: is out of"},
+        {"ministral3", "\"llama_4_scaling_beta\": 0.3", "\"llama_4_scaling_beta\": 1e6", "the temperature: is out of"},
+        {"smollm3", "\"no_rope_layers\": [", "\"no_rope_layers\": [1,",
+         "no_rope_layers: must be a list with an entry for"},
+        {"smollm3", "\"no_rope_layers\": [", "\"no_rope_layers\": 7, \"x\": [",
+         "no_rope_layers: must be a list with an"},
+        {"smollm3", "\"no_rope_layer_interval\": 4", "\"no_rope_layer_interval\": 0", "no_rope_layer_interval"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        refused(rows[i].name, rows[i].from, rows[i].to, rows[i].line);
+}
+
+/* ---- GGUF's keys ---- */
+
+#define RAW(bytes) bytes, sizeof bytes - 1
+#define ONE "\1\0\0\0\0\0\0\0" /* of an array or a text: its length */
+#define TWO "\2\0\0\0\0\0\0\0"
+
+/* A key of that type, and the value's bytes. NULL: it is as it should be. */
+typedef struct { const char *key; uint32_t type; const char *raw; size_t n; const char *line; } RawKey;
+
+static void put_raw(Bytes *f, const RawKey *k) {
+    bytes_string(f, k->key);
+    bytes_u32(f, k->type);
+    bytes_put(f, k->raw, k->n);
+}
+
+static int opened_with(Weights *w, const RawKey *usual, size_t n, const RawKey *k) {
+    const char *path = test_tmp("keys.gguf");
+    char err[300] = "";
+    Bytes f = {0};
+    bytes_put(&f, "GGUF", 4), bytes_u32(&f, 3), bytes_u64(&f, 1), bytes_u64(&f, n + 1);
+    for (size_t i = 0; i < n; i++) put_raw(&f, &usual[i]);
+    put_raw(&f, k);
+    bytes_string(&f, "token_embd.weight"), bytes_u32(&f, 2), bytes_u64(&f, 32), bytes_u64(&f, 32);
+    bytes_u32(&f, 0), bytes_u64(&f, 0), bytes_pad(&f, 32);
+    for (int i = 0; i < 32 * 32; i++) bytes_f32(&f, 0);
+    file_write(path, f.data, f.n);
+    free(f.data);
+    int rc = weights_open(w, path, err, sizeof err);
+    if (rc) decoder_fail(k->key, "does not open:", err);
+    return rc == 0;
+}
+
+static void expect_line(const RawKey *k, int rc, const char *err) {
+    if (k->line ? rc == 0 || !strstr(err, k->line) : rc != 0) decoder_fail(k->key, k->line ? k->line : "is right", err);
+}
+
+/* What llama.cpp's files may say of a model with two layers: numbers that are lists, windows, scaled frequencies. */
+static void test_gguf_keys(void) {
+    static const RawKey usual[] = {
+        {"general.architecture", META_STRING, RAW("\5\0\0\0\0\0\0\0llama"), NULL},
+        {"llama.context_length", META_U32, RAW("\100\0\0\0"), NULL},
+        {"llama.embedding_length", META_U32, RAW("\40\0\0\0"), NULL},
+        {"llama.block_count", META_U32, RAW("\2\0\0\0"), NULL},
+        {"llama.feed_forward_length", META_U32, RAW("\40\0\0\0"), NULL},
+        {"llama.attention.head_count", META_U32, RAW("\4\0\0\0"), NULL},
+        {"llama.attention.layer_norm_rms_epsilon", META_F32, RAW("\254\305\047\067"), NULL},
+        {"llama.vocab_size", META_U32, RAW("\40\0\0\0"), NULL},
+        {"llama.attention.sliding_window", META_U32, RAW("\10\0\0\0"), NULL},
+    };
+    static const RawKey rows[] = {
+        {"llama.attention.head_count_kv", META_ARRAY, RAW("\4\0\0\0" TWO "\2\0\0\0\2\0\0\0"), NULL},
+        {"llama.attention.head_count_kv", META_ARRAY, RAW("\4\0\0\0" TWO "\2\0\0\0\4\0\0\0"),
+         "llama.attention.head_count_kv: differs from layer to layer"},
+        {"llama.attention.head_count_kv", META_ARRAY, RAW("\10\0\0\0" ONE ONE "4"),
+         "llama.attention.head_count_kv: differs from layer to layer"},
+        {"llama.attention.head_count_kv", META_ARRAY, RAW("\4\0\0\0\0\0\0\0\0\0\0\0"), "llama.attention.head_count_kv"},
+        {"llama.attention.head_count_kv", META_STRING, RAW(ONE "4"), "llama.attention.head_count_kv"},
+        {"llama.rope.scaling.attn_factor", META_F32, RAW("\0\0\0\0"), "attn_factor: must be above 0"},
+        {"llama.rope.scaling.type", META_U32, RAW("\1\0\0\0"), "llama.rope.scaling.type: must be a string"},
+        {"llama.rope.scaling.type", META_STRING, RAW("\6\0\0\0\0\0\0\0spiral"),
+         "rope method \"spiral\" is not known here"},
+        {"llama.rope.scaling.type", META_STRING, RAW("\50\0\0\0\0\0\0\0xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
+         "rope method \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\" is not known here"},
+        {"llama.rope.scaling.type", META_STRING, RAW("\4\0\0\0\0\0\0\0none"), NULL},
+        {"llama.attention.sliding_window_pattern", META_U32, RAW("\2\0\0\0"),
+         "must be a list of booleans, one for each"},
+        {"llama.attention.sliding_window_pattern", META_ARRAY, RAW("\4\0\0\0" TWO "\1\0\0\0\0\0\0\0"),
+         "must be a list of booleans, one for each layer"},
+        {"llama.attention.sliding_window_pattern", META_ARRAY, RAW("\7\0\0\0" ONE "\1"),
+         "must be a list of booleans, one"},
+        {"llama.attention.sliding_window_pattern", META_ARRAY, RAW("\7\0\0\0" TWO "\1\0"), NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Weights w;
+        Config c;
+        char err[300] = "";
+        if (!opened_with(&w, usual, sizeof usual / sizeof *usual, &rows[i])) continue;
+        expect_line(&rows[i], config_read(&c, &w, NULL, err, sizeof err), err);
+        weights_close(&w);
+    }
+}
+
+/* .. and of a vocabulary of one piece. */
+static void test_vocabulary_keys(void) {
+    static const RawKey usual[] = {
+        {"tokenizer.ggml.model", META_STRING, RAW("\5\0\0\0\0\0\0\0llama"), NULL},
+        {"tokenizer.ggml.tokens", META_ARRAY, RAW("\10\0\0\0" ONE ONE "a"), NULL},
+        {"tokenizer.ggml.scores", META_ARRAY, RAW("\6\0\0\0" ONE "\0\0\0\0"), NULL},
+        {"tokenizer.ggml.token_type", META_ARRAY, RAW("\5\0\0\0" ONE "\1\0\0\0"), NULL},
+    };
+    static const RawKey rows[] = {
+        {"general.name", META_U32, RAW("\1\0\0\0"), NULL},
+        {"tokenizer.ggml.merges", META_U32, RAW("\1\0\0\0"), "tokenizer.ggml.merges"},
+        {"tokenizer.ggml.merges", META_ARRAY, RAW("\4\0\0\0" ONE "\1\0\0\0"), "tokenizer.ggml.merges"},
+        {"tokenizer.ggml.pre", META_U32, RAW("\1\0\0\0"), "tokenizer.ggml.pre"},
+        {"tokenizer.ggml.bos_token_id", META_STRING, RAW(ONE "0"), "tokenizer.ggml.bos_token_id"},
+        {"tokenizer.ggml.cls_token_id", META_STRING, RAW(ONE "0"), "tokenizer.ggml.cls_token_id"},
+        {"tokenizer.ggml.seperator_token_id", META_STRING, RAW(ONE "0"), "tokenizer.ggml.seperator_token_id"},
+        {"tokenizer.ggml.precompiled_charsmap", META_U32, RAW("\1\0\0\0"), "tokenizer.ggml.precompiled_charsmap"},
+        {"tokenizer.ggml.precompiled_charsmap", META_ARRAY, RAW("\4\0\0\0" ONE "\1\0\0\0"),
+         "tokenizer.ggml.precompiled_charsmap"},
+        {"tokenizer.ggml.precompiled_charsmap", META_ARRAY, RAW("\0\0\0\0" ONE "\1"), NULL},
+        {"tokenizer.ggml.precompiled_charsmap", META_ARRAY, RAW("\1\0\0\0" ONE "\1"), NULL},
+        {"tokenizer.huggingface.json", META_U32, RAW("\1\0\0\0"), NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Weights w;
+        Vocabulary v;
+        char err[300] = "";
+        if (!opened_with(&w, usual, sizeof usual / sizeof *usual, &rows[i])) continue;
+        int rc = vocabulary_from_weights(&v, &w, err, sizeof err);
+        expect_line(&rows[i], rc, err);
+        CHECK(rc || (v.n == 1 && !v.json && v.pieces[0].len == 1 && !v.strips_behind));
+        vocabulary_free(&v);
+        weights_close(&w);
+    }
+}
+
+/* Runs as a folder, and convert says what GGUF has no key for. */
+static void test_no_key(void) {
+    static const struct { const char *name, *from, *to, *line; } rows[] = {
+        {"qwen3moe_raw", "\"x\"", "\"x\"", "GGUF has no key for experts in some layers only"},
+        {"qwen3moe", "\"norm_topk_prob\": true", "\"norm_topk_prob\": false",
+         "GGUF has no key for experts whose shares do not sum to 1"},
+        {"smollm3", "\"no_rope_layers\": [\n    1,", "\"no_rope_layers\": [\n    0,",
+         "GGUF has no key for layers without RoPE other than every fourth"},
+        {"gemma2", "\"hidden_activation\": \"gelu_pytorch_tanh\"", "\"hidden_activation\": \"silu\"",
+         "GGUF has no key for another activation than its own"},
+        {"gpt_oss", "\"swiglu_limit\": 7.0", "\"swiglu_limit\": 6.0",
+         "GGUF has no key for another SwiGLU than gpt-oss's"},
+        {"gpt_oss", "\"truncate\": false", "\"truncate\": true", "GGUF has no key for yarn with rounded borders"},
+        {"yarn_notrunc", "\"x\"", "\"x\"", "yarn with unrounded borders (truncate false) has no key in GGUF"},
+        {"dynamic", "\"x\"", "\"x\"", "rope method dynamic has no keys in GGUF"},
+        {"gqa", "\"max_position_embeddings\": 64", "\"max_position_embeddings\": 5e9",
+         "a context of 2^32 or more has no key in GGUF"},
+        {"mistral", "\"sliding_window\": 8", "\"sliding_window\": 3e9", "a context of 2^32 or more has no key in GGUF"},
+        {"gqa", "\"rope_theta\": 10000.0", "\"rope_theta\": 1e39",
+         "a number of its configuration is too large for GGUF's F32"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const Spoil s = {.from = rows[i].from, .to = rows[i].to};
+        const char *folder = hf_folder(rows[i].name, "", TENSOR_F32, strcmp(rows[i].from, "\"x\"") ? &s : &sound);
+        CHECK(folder && run("logits %s --ids 1,5 -q", folder) == 0);
+        int code = tool("", "convert", "%s %s --no-tokenizer -q", folder, test_tmp("no-key.gguf"));
+        if (code != 1) printf("    %s, %s: %d\n", rows[i].name, rows[i].to, code);
+        CHECK(code == 1 && said_line(rows[i].line));
+    }
+}
+
 /* ---- models that are not here ---- */
 
 /* A line of its own for those that are well known, one that points on for others; both are short. */
@@ -190,6 +381,10 @@ const Test tests_config[] = {
     {"config/partial_rotary_factor", test_partial},
     {"config/tensors that are not used", test_unused},
     {"config/tensors that nobody misses", test_not_missed},
+    {"config/layers refused", test_layers_refused},
+    {"config/no key in GGUF", test_no_key},
+    {"config/GGUF's keys", test_gguf_keys},
+    {"config/a vocabulary's keys", test_vocabulary_keys},
     {"config/unknown models", test_unknown},
     {0},
 };
