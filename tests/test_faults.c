@@ -39,6 +39,7 @@ static const Job opening[] = {
     {"threads", "logits $M/m.gguf --ids 1,2 -j 3", "-k t", NULL},
     {"tokenizer.bin", "tokenize $M/tokenizer.bin 'the sand'", NULL, NULL},
     {"tokenizer.model", "tokenize $M/hf/tokenizer.model 'the sand'", NULL, NULL},
+    {"a folder's added tokens", "tokenize $M/added 'the <x> sand'", NULL, NULL},
     {"a model's tokenizer", "tokenize $M/m.gguf 'the sand'", NULL, NULL},
     {"tokenizer.json", "tokenize $M/delta 'the sand'", NULL, NULL},
     {"tiktoken", "tokenize $M/ranks.tiktoken 'abab' --pre gpt-2", NULL, NULL},
@@ -123,11 +124,15 @@ static const Job making[] = {
     {"convert, legacy", "convert $G/v1.legacy.bin $D/m.gguf -q " V1, "-d $D", NULL},
     {"convert, TensorFlow", "convert $G/v1.snappy.ckpt.index $D/m.gguf -q " V1, "-d $D", NULL},
     {"convert, safetensors", "convert $G/v1.safetensors $D/model.safetensors -q " V1, "-d $D", NULL},
+    {"convert, a folder", "convert $G/v1.raw.ckpt.index $D/model.safetensors -q --config $G/v1.bert_config.json",
+     "-d $D", NULL},
     {"convert, a decoder", "convert $M/hf $D/m.gguf -q", "-d $D", NULL},
     {"quantize", "quantize $M/wide.gguf $D/m.gguf Q4_0 -q -j 1", "-d $D", NULL},
     {"train, an encoder", "train $D/m.gguf --family roformer " TRAIN, "-d $D -a .checkpoint.gguf", NULL},
     {"quantize, threads", "quantize $M/v0.bin $D/m.gguf Q8_0 -q -j 2 -z $M/tokenizer.bin", "-d $D", NULL},
     {"train", "train $D/m.gguf " TRAIN, "-d $D -a .checkpoint.gguf", NULL},
+    {"train, from a model", "train $D/m.gguf --from $M/tiny.gguf " TRAIN, "-d $D -a .checkpoint.gguf",
+     "{ test -e $M/tiny.gguf || $RUN train $M/tiny.gguf " TRAIN "; } && "},
     {"train, resumed", "train $D/m.gguf --resume " LONG, "-d $D -a .checkpoint.gguf",
      "{ $RUN train $D/m.gguf --save-every 0 " LONG " & }; "
      "while kill -0 $! && ! test -e $D/m.checkpoint.gguf; do :; done; kill -9 $!; wait; rm -f $D/*.part; "},
@@ -164,6 +169,10 @@ static const char *models(void) {
     CHECK(shell("mkdir %s/merges", folder) == 0);
     file_write(test_in(folder, "merges/merges.txt"), "#version: 0.2\na b\n", 18);
     file_write(test_in(folder, "merges/vocab.json"), "{\"a\": 0, \"b\": 1, \"ab\": 2}", 25);
+    CHECK(shell("mkdir %s/added && cp %s/hf/tokenizer.model %s/added", folder, folder, folder) == 0);
+    file_write(test_in(folder, "added/added_tokens.json"), "{\"<x>\": 300}", 12);
+    const char *added = "{\"bos_token\": \"<s>\", \"added_tokens_decoder\": {\"301\": {\"content\": \"<y>\"}}}";
+    file_write(test_in(folder, "added/tokenizer_config.json"), added, strlen(added));
     file_write(test_in(folder, "ranks.tiktoken"), "YQ== 0\nYg== 1\nYWI= 2\n", 21);
     file_write(test_in(folder, "dict"), "\xe9\x9d\x9e\xe5\xb8\xb8 100 d\n\xe9\x9d\x9e 5 d\n", 21);
     const char *text = "The sand was warm, and the sea came in.\nIt was the end of the day: the sun went down.\n";
