@@ -181,19 +181,19 @@ static void chat_folder(void) {
     snprintf(input, sizeof input, "One\n/save a.state\n/save deeper/b.state\n/load a.state\n/load deeper/b.state\n"
              "Two\n");
     file_write(test_in(folder, "in"), input, strlen(input));
-    CHECK(shell("cd %s && %s chat --max-tokens 3 < in", folder, self) == 0 && strstr(said, "ids saved to a.state"));
-    CHECK(strstr(said, "ids from deeper/b.state") && count_lines(out) == 2);
+    CHECK(shell("cd %s && %s chat -t 0 --max-tokens 3 < in", folder, self) == 0 && count_lines(out) == 2);
+    CHECK(strstr(said, "ids saved to a.state") && strstr(said, "ids from deeper/b.state"));
     CHECK(file_copy(test_in(folder, "a.state"), test_tmp("c.state")));
     static const char *const beyond[] = {"/load ../c.state", "/save ../c.state", "/save ../d.state"};
     for (size_t i = 0; i < sizeof beyond / sizeof *beyond; i++) {
         snprintf(input, sizeof input, "One\n%s\nTwo\n", beyond[i]);
         file_write(test_in(folder, "in"), input, strlen(input));
-        CHECK(shell("cd %s && %s chat --max-tokens 3 < in", folder, self) == 1 && count_lines(out) == 2);
+        CHECK(shell("cd %s && %s chat -t 0 --max-tokens 3 < in", folder, self) == 1 && count_lines(out) == 2);
         CHECK(strstr(said, "Permission denied") && strstr(said, "within the working folder"));
-        CHECK(shell("cd %s && %s chat --max-tokens 3 --no-sandbox < in", folder, self) == 0);
+        CHECK(shell("cd %s && %s chat -t 0 --max-tokens 3 --no-sandbox < in", folder, self) == 0);
     }
     /* what the options name is open, wherever it is */
-    CHECK(shell("cd %s && echo One | %s chat --max-tokens 3 -q --sandbox --load-state ../c.state "
+    CHECK(shell("cd %s && echo One | %s chat -t 0 --max-tokens 3 -q --sandbox --load-state ../c.state "
                 "--save-state ../e.state", folder, self) == 0 && file_there(test_tmp("e.state")));
 }
 
