@@ -169,7 +169,6 @@ int team_init(Team *team, int most) {
     }
     t->worth = t->most;
     t->n = 1;
-    t->looks = LOOKS;
     *team = (Team){t->most, t};
     return 0;
 }
@@ -188,12 +187,14 @@ void team_free(Team *team) {
     *team = (Team){.most = 0};
 }
 
+enum { SMOOTH = 16 };
+
 /* Three runs in a row whose threads went without a core for a quarter of the time, and the next have a thread less;
  * sixteen that were not hampered so, and the next has one more: if it is hampered, it was the only one. Where one of
  * two cores was taken away, threads lacked one for 80 to 100 % of the time; undisturbed, for 0 to 3 %. Threads that all
  * had a core in the last sixteen look longer before they sleep: who sleeps gives a virtual machine's core away. */
 static void judge(TeamInside *t, double took) {
-    enum { SHARE = 4, HAMPERED = 3, SMOOTH = 16 };
+    enum { SHARE = 4, HAMPERED = 3 };
     if (t->n < t->worth) return; /* it was asked for fewer */
     double lacked = 0;
     for (int i = 0; i < t->n; i++) lacked += t->members[i].lacked;
@@ -202,7 +203,6 @@ static void judge(TeamInside *t, double took) {
     t->smooth = hampered ? 0 : t->smooth < SMOOTH ? t->smooth + 1 : SMOOTH;
     if (t->hampered == HAMPERED) t->hampered = 0, t->worth--;
     if (t->worth < t->most && t->smooth == SMOOTH) t->smooth = 0, t->hampered = HAMPERED - 1, t->worth++;
-    t->looks = t->smooth == SMOOTH ? LOOKS_SMOOTH : LOOKS;
 }
 
 void team_run(Team *team, int n, void (*text)(void *arg), void *arg) {
@@ -212,6 +212,7 @@ void team_run(Team *team, int n, void (*text)(void *arg), void *arg) {
     for (int i = t->n; i < n; i++)
         forget(&t->members[i], 0), forget(&t->members[i], 1); /* who did not run the last time */
     t->text = text, t->arg = arg, t->n = n;
+    t->looks = n == t->worth && t->smooth == SMOOTH ? LOOKS_SMOOTH : LOOKS;
     if (n > 1) announce(t, n);
     take_part(t, &t->members[0]);
     judge(t, n > 1 ? clock_seconds() - began : 1);

@@ -48,6 +48,7 @@ static const struct { const char *from, *to, *expected; } configs[] = {
     {"\"use_cache\": true", "\"id2label\": []", "id2label must be an object"},
     {"\"use_cache\": true", "\"attention_kind\": 7", "attention_kind must be a word"},
     {"\"use_cache\": true", "\"attention_form\": \"both\\u0000\"", "attention_form must be a word"},
+    {"\"use_cache\": true", "\"attention_kind\": \"\"", "attention_kind must be a word"},
     {"\"use_cache\": true", "\"problem_type\": []", "problem_type must be a word"},
     {"\"use_cache\": true", "\"attention_log_scale\": -1", "attention_log_scale is not a whole number"},
     {"\"use_cache\": true", "\"attention_log_scale\": 1.5", "attention_log_scale is not a whole number"},

@@ -196,7 +196,7 @@ static const char *models(void) {
 static const char *program(void) {
     const char *path = test_beside("faults");
     if (access(path, X_OK) == 0) return path;
-    test_skip("this linker cannot wrap calls");
+    test_skip("faults is not built: by make m32, or a linker that cannot wrap calls");
     return NULL;
 }
 

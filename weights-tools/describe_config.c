@@ -42,7 +42,7 @@ static int boolean(DescribeReader *r, const char *key, int absent) {
 
 static void check_word(DescribeReader *r, const char *key) {
     const JsonValue *v = get(r, key);
-    if (v && (v->type != JSON_STRING || strlen(v->str) != v->len)) complain(r, key, "must be a word");
+    if (v && (v->type != JSON_STRING || v->len == 0 || strlen(v->str) != v->len)) complain(r, key, "must be a word");
 }
 
 static void check_whole(DescribeReader *r, const char *key, double most) {
@@ -129,7 +129,8 @@ const DescribeKey describe_words[] = {{"attention_kind", "roformer.attention.kin
                                        {"attention_favor_features", "roformer.attention.favor_features", UINT32_MAX},
                                        {"attention_favor_seed", "roformer.attention.favor_seed", 9e15}, {0}};
 
-/* What is written as it is: only its type is looked at here, its meaning where it is read (model/family.c). */
+/* What is written as it is: only its type is looked at here, its meaning where it is read (model/family.c, more.c,
+ * position_keys.c). */
 static void check_copied(DescribeReader *r) {
     for (const DescribeKey *k = describe_words; k->hf; k++) check_word(r, k->hf);
     for (const DescribeKey *k = describe_counts; k->hf; k++) check_whole(r, k->hf, k->most);

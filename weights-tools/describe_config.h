@@ -18,7 +18,7 @@ typedef struct {
     int rc; /* of the configuration: the first complaint stays, after it every read is a no-op */
 } DescribeReader;
 
-/* The keys of linear attention, words and whole numbers, as config.json and as GGUF spell them; {0} behind the last. */
+/* The keys of attention, words and whole numbers, as config.json and as GGUF spell them; {0} behind the last. */
 typedef struct { const char *hf, *gguf; double most; } DescribeKey;
 extern const DescribeKey describe_words[], describe_counts[];
 

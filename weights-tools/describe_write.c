@@ -36,7 +36,8 @@ static void write_attention(const Description *m, GgufMeta *meta) {
     }
     for (const DescribeKey *k = describe_counts; k->hf; k++) {
         const JsonValue *v = json_typed(m->config, k->hf, JSON_NUMBER);
-        if (v) gguf_u64(meta, k->gguf, (uint64_t)v->number);
+        if (v && k->most > UINT32_MAX) gguf_u64(meta, k->gguf, (uint64_t)v->number);
+        else if (v) gguf_u32(meta, k->gguf, (uint32_t)v->number);
     }
     const JsonValue *v = json_typed(m->config, "attention_denominator_epsilon", JSON_NUMBER);
     if (v) gguf_f32(meta, "roformer.attention.denominator_epsilon", (float)v->number);
