@@ -19,8 +19,8 @@ typedef struct {
 
 /* Floats that softmax_forward leaves for softmax_backward. */
 size_t softmax_kept(const AttentionBatch *a);
-/* out [n, n_heads, head_dim] = softmax(scale q k^T + bias) v; kept [softmax_kept]: the log of each softmax's sum
- * [n, n_heads], from which the gradients' pass makes P again, and behind it P, where it stays. q and k are rotated. */
+/* out [n, n_heads, head_dim] = softmax(scale q k^T + bias) v; kept [softmax_kept]: P, or the log of each softmax's sum
+ * [n, n_heads], from which the gradients' pass makes P again. q and k are rotated. */
 void softmax_forward(Work *w, float *out, float *kept, const float *q, const float *k, const float *v,
                      const AttentionBatch *a);
 /* dq, dk, dv from dout; dbias (NULL where there is no bias) [texts, n_heads, 2 length - 1] is written, a text's own. */

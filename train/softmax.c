@@ -19,7 +19,7 @@ typedef struct {
     size_t ldq, ldk;
     size_t head, first_head, group;
     size_t text;
-    float *lse, *weights; /* what is kept of the head: a number a query, n_heads apart; its tiles of P, or NULL */
+    float *lse, *weights; /* what is kept of the head: a number a query, n_heads apart, or its tiles of P; else NULL */
 } Place;
 
 static Place place_of(const AttentionBatch *a, size_t item) {
@@ -90,15 +90,14 @@ static size_t tiles_of_head(const AttentionBatch *a) {
 }
 
 size_t softmax_kept(const AttentionBatch *a) {
-    return a->texts * a->n_heads * (a->length + (a->keeps_weights ? tiles_of_head(a) : 0));
+    return a->texts * a->n_heads * (a->keeps_weights ? tiles_of_head(a) : a->length);
 }
 
 /* p's head is the g-th of its key head's. */
 static void next_head(Place *p, size_t g, float *kept, const AttentionBatch *a) {
     p->head = p->first_head + g;
-    p->lse = kept + p->text * a->length * a->n_heads + p->head;
-    if (a->keeps_weights)
-        p->weights = kept + a->texts * a->length * a->n_heads + (p->text * a->n_heads + p->head) * tiles_of_head(a);
+    if (a->keeps_weights) p->weights = kept + (p->text * a->n_heads + p->head) * tiles_of_head(a);
+    else p->lse = kept + p->text * a->length * a->n_heads + p->head;
 }
 
 /* Where P of the queries from i0 on is kept, or the room for it. */
@@ -182,7 +181,7 @@ static void head_forward(Work *w, float *out, const float *q, const AttentionBat
             float over = (float)(1 / sum);
             for (size_t j = first; j < last; j++) row[j] *= over;
             clear_unseen(row, first, last, s.end);
-            p->lse[i * a->n_heads] = max + (float)log(sum);
+            if (p->lse) p->lse[i * a->n_heads] = max + (float)log(sum);
         }
         by_values(w, out, &s, desk.values, a, p);
     }
