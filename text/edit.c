@@ -25,10 +25,11 @@ static int room(LineEditor *e, size_t n) {
 
 /* The bytes from .. to become s [n]. */
 static void replace(LineEditor *e, size_t from, size_t to, const char *s, size_t n) {
-    if (e->n - (to - from) + n > EDIT_MOST || room(e, e->n - (to - from) + n)) return;
+    size_t all = e->n - (to - from) + n;
+    if (all > EDIT_MOST || room(e, all)) return;
     memmove(e->text + from + n, e->text + to, e->n - to);
     if (n) memcpy(e->text + from, s, n);
-    e->n = e->n - (to - from) + n;
+    e->n = all;
     e->text[e->n] = 0;
     e->cursor = from + n;
 }

@@ -121,21 +121,25 @@ static void check_position(DescribeReader *r) {
     m->sizes.heads = (size_t)m->n_heads;
 }
 
-const DescribeKey describe_words[] = {{"attention_kind", "roformer.attention.kind", 0},
-                                      {"attention_feature_map", "roformer.attention.feature_map", 0},
-                                      {"attention_feature_map_key", "roformer.attention.feature_map_key", 0},
-                                      {"attention_form", "roformer.attention.form", 0}, {0}},
-                  describe_counts[] = {{"attention_log_scale", "roformer.attention.log_scale", UINT32_MAX},
-                                       {"attention_favor_features", "roformer.attention.favor_features", UINT32_MAX},
-                                       {"attention_favor_seed", "roformer.attention.favor_seed", 9e15}, {0}};
+const DescribeKey describe_keys[] = {
+    {"attention_kind", "roformer.attention.kind", META_STRING},
+    {"attention_feature_map", "roformer.attention.feature_map", META_STRING},
+    {"attention_feature_map_key", "roformer.attention.feature_map_key", META_STRING},
+    {"attention_form", "roformer.attention.form", META_STRING},
+    {"attention_log_scale", "roformer.attention.log_scale", META_U32},
+    {"attention_favor_features", "roformer.attention.favor_features", META_U32},
+    {"attention_favor_seed", "roformer.attention.favor_seed", META_U64},
+    {"attention_denominator_epsilon", "roformer.attention.denominator_epsilon", META_F32},
+    {0}};
 
 /* What is written as it is: only its type is looked at here, its meaning where it is read (model/family.c, more.c,
  * position_keys.c). */
 static void check_copied(DescribeReader *r) {
-    for (const DescribeKey *k = describe_words; k->hf; k++) check_word(r, k->hf);
-    for (const DescribeKey *k = describe_counts; k->hf; k++) check_whole(r, k->hf, k->most);
+    for (const DescribeKey *k = describe_keys; k->hf; k++)
+        if (k->type == META_STRING) check_word(r, k->hf);
+        else if (k->type == META_F32) number(r, k->hf, 0);
+        else check_whole(r, k->hf, k->type == META_U64 ? 9e15 : UINT32_MAX);
     check_word(r, "problem_type");
-    number(r, "attention_denominator_epsilon", 0);
     for (const PositionNumber *n = r->m->position ? r->m->position->numbers : NULL; n && n->gguf; n++)
         if (n->whole) check_whole(r, n->hf, UINT32_MAX);
         else number(r, n->hf, 0);

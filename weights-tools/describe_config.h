@@ -18,9 +18,9 @@ typedef struct {
     int rc; /* of the configuration: the first complaint stays, after it every read is a no-op */
 } DescribeReader;
 
-/* The keys of attention, words and whole numbers, as config.json and as GGUF spell them; {0} behind the last. */
-typedef struct { const char *hf, *gguf; double most; } DescribeKey;
-extern const DescribeKey describe_words[], describe_counts[];
+/* The keys of attention, as config.json and as GGUF spell them, and their type there; {0} behind the last. */
+typedef struct { const char *hf, *gguf; MetaType type; } DescribeKey;
+extern const DescribeKey describe_keys[];
 
 /* Which variant the slots are, then everything the configuration says; then, once the slots are checked, the heads.
  * Each returns r->rc. */

@@ -30,17 +30,14 @@ static void write_classifier(const Description *m, GgufMeta *meta) {
 
 /* Its keys as they are. */
 static void write_attention(const Description *m, GgufMeta *meta) {
-    for (const DescribeKey *k = describe_words; k->hf; k++) {
-        const JsonValue *v = json_typed(m->config, k->hf, JSON_STRING);
-        if (v) gguf_string(meta, k->gguf, v->str);
+    for (const DescribeKey *k = describe_keys; k->hf; k++) {
+        const JsonValue *v = json_typed(m->config, k->hf, k->type == META_STRING ? JSON_STRING : JSON_NUMBER);
+        if (!v) continue;
+        if (k->type == META_STRING) gguf_string(meta, k->gguf, v->str);
+        else if (k->type == META_F32) gguf_f32(meta, k->gguf, (float)v->number);
+        else if (k->type == META_U64) gguf_u64(meta, k->gguf, (uint64_t)v->number);
+        else gguf_u32(meta, k->gguf, (uint32_t)v->number);
     }
-    for (const DescribeKey *k = describe_counts; k->hf; k++) {
-        const JsonValue *v = json_typed(m->config, k->hf, JSON_NUMBER);
-        if (v && k->most > UINT32_MAX) gguf_u64(meta, k->gguf, (uint64_t)v->number);
-        else if (v) gguf_u32(meta, k->gguf, (uint32_t)v->number);
-    }
-    const JsonValue *v = json_typed(m->config, "attention_denominator_epsilon", JSON_NUMBER);
-    if (v) gguf_f32(meta, "roformer.attention.denominator_epsilon", (float)v->number);
 }
 
 static void write_position(const Description *m, GgufMeta *meta) {
@@ -139,16 +136,16 @@ static void copy(Buffer *b, const JsonValue *v) {
     }
 }
 
+static void copy_key(const Description *m, Buffer *b, const char *name) {
+    const JsonValue *v = json_get(m->config, name);
+    if (v && v->type != JSON_NULL) key(b, name), copy(b, v);
+}
+
 /* What run reads beside the sizes: RoPE or another kind of position, and attention that is not softmax's. */
 static void copy_keys(const Description *m, Buffer *b) {
-    static const char *const kept[] = {"rope_theta", "rope_scaling", "rope_parameters", "partial_rotary_factor",
-                                       "attention_kind", "attention_feature_map", "attention_feature_map_key",
-                                       "attention_form", "attention_denominator_epsilon", "attention_log_scale",
-                                       "attention_favor_features", "attention_favor_seed"};
-    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-        const JsonValue *v = json_get(m->config, kept[i]);
-        if (v && v->type != JSON_NULL) key(b, kept[i]), copy(b, v);
-    }
+    static const char *const of_rope[] = {"rope_theta", "rope_scaling", "rope_parameters", "partial_rotary_factor"};
+    for (size_t i = 0; i < sizeof of_rope / sizeof *of_rope; i++) copy_key(m, b, of_rope[i]);
+    for (const DescribeKey *k = describe_keys; k->hf; k++) copy_key(m, b, k->hf);
     if (m->position) text(b, "position_embedding_type", m->position->name);
     for (const PositionNumber *n = m->position ? m->position->numbers : NULL; n && n->gguf; n++) {
         const JsonValue *v = json_typed(m->config, n->hf, JSON_NUMBER);
