@@ -2,7 +2,9 @@
  * where filters_more.c's links stand between them. */
 #include "sampler_more.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The window's ids are counted, in the numbers of the candidates, which are not chosen yet; then each gets its penalty
  * where it is met first, and its count is cleared. */
@@ -30,39 +32,50 @@ static void penalize(Sampler *s, const int *ids, size_t n) {
     if (s->options.more) sampler_more_dry(s, ids, n);
 }
 
-/* The k < n most probable to the front, in any order (Hoare's selection). */
-static void select_most(SamplerCandidate *c, size_t n, size_t k) {
-    for (size_t lo = 0, hi = n; hi - lo > 1;) {
-        SamplerCandidate pivot = c[lo + (hi - 1 - lo) / 2]; /* not the last, or nothing might be cut off */
-        size_t i = lo, j = hi - 1;
-        for (;; i++, j--) {
-            while (sampler_order(&c[i], &pivot) < 0) i++;
-            while (sampler_order(&pivot, &c[j]) < 0) j--;
-            if (i >= j) break;
-            SamplerCandidate x = c[i];
-            c[i] = c[j];
-            c[j] = x;
-        }
-        if (k <= j) hi = j + 1; /* c[lo .. j] come before c[j + 1 ..] */
-        else lo = j + 1;
-        if (k == j + 1) return;
-    }
+/* Floats that are not negative are in the order of their bits, of which the first 12 say the factor of two and its
+ * eighth. */
+static uint32_t bin_of(SamplerCandidate c) {
+    uint32_t bits;
+    memcpy(&bits, &c.prob, sizeof bits);
+    return bits >> 20;
 }
 
-/* What min-p cannot keep goes before sorting, where top-k does not count it. */
+/* To the front come the most probable, in whole bins, until they are k or sum to more than enough; how many. */
+static size_t most_probable(SamplerCandidate *c, size_t n, size_t k, double enough) {
+    enum { BINS = 1024, BIN_OF_ONE = 0x3f800000 >> 20 };
+    _Static_assert(BIN_OF_ONE < BINS, "probabilities are 1 at most");
+    struct { size_t n; double sum; } bins[BINS] = {0};
+    size_t last = BINS, left = 0, in_front = 0;
+    double sum = 0;
+    for (size_t i = 0; i < n; i++) bins[bin_of(c[i])].n++, bins[bin_of(c[i])].sum += (double)c[i].prob;
+    while (last > 0 && in_front < k && sum <= enough) last--, in_front += bins[last].n, sum += bins[last].sum;
+    for (size_t i = 0; left < in_front; i++) { /* no branch that nobody can foretell */
+        SamplerCandidate x = c[i];
+        c[i] = c[left];
+        c[left] = x;
+        left += bin_of(x) >= last;
+    }
+    return in_front;
+}
+
+/* What min-p cannot keep goes before anything is sorted, where top-k does not count it. What top-p does not come to is
+ * not sorted, unless the floats that it adds up come to less than most_probable's doubles. */
 static size_t leave(Sampler *s, size_t n, float *whole) {
     const SamplerOptions *o = &s->options;
     SamplerCandidate *c = s->candidates;
-    if (o->top_k && o->top_k < n) select_most(c, n, o->top_k), n = o->top_k;
-    else if (!o->top_k && o->min_p > 0) {
-        float max = 0;
-        size_t all = n;
-        for (size_t i = 0; i < all; i++) max = c[i].prob > max ? c[i].prob : max;
-        n = 0;
-        for (size_t i = 0; i < all; i++)
-            if (c[i].prob >= o->min_p * max) c[n++] = c[i];
+    size_t k = o->top_k && o->top_k < n ? o->top_k : n, sorted = n;
+    float max = 0, sum = 0;
+    if (!o->top_k && o->min_p > 0) {
+        for (size_t i = 0; i < n; i++) max = c[i].prob > max ? c[i].prob : max;
+        for (size_t i = k = 0; i < n; k += c[i++].prob >= o->min_p * max) c[k] = c[i];
+        sorted = n = k;
     }
-    qsort(c, n, sizeof *c, sampler_order);
+    if (o->top_k) sorted = most_probable(c, n, k, INFINITY);
+    else if (o->top_p > 0 && o->top_p < 1) sorted = most_probable(c, n, n, (double)o->top_p);
+    qsort(c, sorted, sizeof *c, sampler_order);
+    for (size_t i = 0; i < sorted; i++) sum += c[i].prob;
+    if (sorted < k && sum <= o->top_p) qsort(c, sorted = n, sizeof *c, sampler_order);
+    n = sorted < k ? sorted : k;
     for (size_t i = 0; o->top_k && i < n; i++) *whole = i ? *whole + c[i].prob : c[i].prob;
     while (n > 0 && o->min_p > 0 && c[n - 1].prob < o->min_p * c[0].prob) n--;
     return n;

@@ -69,15 +69,14 @@ int sampler_order(const void *a, const void *b) {
 }
 
 /* The candidates in order, as far as steps 3 to 5 leave them; how many, and their sum. Where these are off: all, by id.
- * What top-p can never keep is left out before sorting: of n probabilities, those below (1-p)/(n-1) sum to less than
- * 1-p. */
+ * What top-p can never keep is left out before sorting: of n probabilities those below (1-p)/n sum to less than 1-p. */
 static size_t choose(Sampler *s, float *sum) {
     const SamplerOptions *o = &s->options;
     int use_p = o->top_p > 0 && o->top_p < 1;
-    float cutoff = use_p && o->top_k == 0 ? (1.0f - o->top_p) / (float)(s->vocab_size - 1) : 0, whole = 1;
+    float cutoff = use_p && o->top_k == 0 ? (1.0f - o->top_p) / (float)s->vocab_size : 0, whole = 1;
     size_t n = 0;
-    for (size_t i = 0; i < s->vocab_size; i++)
-        if (s->probs[i] >= cutoff) s->candidates[n++] = (SamplerCandidate){s->probs[i], (int)i};
+    for (size_t i = 0; i < s->vocab_size; n += s->probs[i++] >= cutoff) /* no branch that nobody can foretell */
+        s->candidates[n] = (SamplerCandidate){s->probs[i], (int)i};
     *sum = 1;
     if (!use_p && o->top_k == 0 && o->min_p == 0) return n; /* nothing to sort for */
     if (sampler_filters) n = sampler_filters->leave(s, n, &whole);

@@ -5,6 +5,8 @@
 #include "base/hash.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { V = 6 };
@@ -16,6 +18,59 @@ static Sampler sampler(SamplerOptions o) {
     char err[200];
     CHECK(sampler_init(&s, V, &o, err, sizeof err) == 0);
     return s;
+}
+
+/* What the chain leaves, by its definition: all probabilities sorted, then cut. c [n] has them all. */
+static size_t cut_sorted(SamplerCandidate *c, size_t n, const SamplerOptions *o, float *sum) {
+    float whole = 1;
+    qsort(c, n, sizeof *c, sampler_order);
+    if (o->top_k && o->top_k < n) n = o->top_k;
+    for (size_t i = 0; o->top_k && i < n; i++) whole = i ? whole + c[i].prob : c[0].prob;
+    while (o->min_p > 0 && c[n - 1].prob < o->min_p * c[0].prob) n--;
+    *sum = 0;
+    for (size_t i = 0; i < n; i++)
+        if ((*sum += c[i].prob) > o->top_p * whole && o->top_p > 0 && o->top_p < 1) return i + 1;
+    return n;
+}
+
+/* A p that double sums of the most probable exceed just behind a power of two, where float sums may still be below. */
+static float doubtful_p(const float *probs, size_t n) {
+    double sum = 0;
+    for (size_t i = 0; i < n; i++)
+        if (probs[i] >= 0x1p-9f) sum += (double)probs[i];
+    return sum > 0 && sum < 0.999 ? (float)sum : 0.5f;
+}
+
+/* Vocabularies of 1 to 3,000, peaked and flat, with and without equals. */
+static void left_as_sorted(void) {
+    enum { MOST = 3000, TIMES = 3000 };
+    static float x[MOST];
+    static SamplerCandidate want[MOST];
+    uint64_t rng = 7;
+    char err[200];
+    for (int time = 0; time < TIMES; time++) {
+        size_t n = 1 + (size_t)(sampler_coin(&rng) * (time % 2 ? MOST : 40));
+        float wide = 20 * sampler_coin(&rng), step = time % 3 ? 0 : sampler_coin(&rng), sum, want_sum;
+        for (size_t i = 0; i < n; i++) {
+            x[i] = wide * sampler_coin(&rng) * sampler_coin(&rng) * sampler_coin(&rng);
+            if (step > 0) x[i] = step * floorf(x[i] / step);
+        }
+        SamplerOptions o = plain;
+        Sampler s;
+        if (time % 4) o.top_p = sampler_coin(&rng);
+        if (time % 5 == 0) o.top_k = 1 + (size_t)(sampler_coin(&rng) * sampler_coin(&rng) * (float)n);
+        if (time % 7 == 0) o.min_p = sampler_coin(&rng) * sampler_coin(&rng);
+        CHECK(sampler_init(&s, n, &o, err, sizeof err) == 0);
+        sampler_left(&s, x, NULL, 0, &sum);
+        if (time % 4 == 3 && n > 1) s.options.top_p = o.top_p = doubtful_p(s.probs, n);
+        size_t left = sampler_left(&s, x, NULL, 0, &sum);
+        for (size_t i = 0; i < n; i++) want[i] = (SamplerCandidate){s.probs[i], (int)i};
+        if (n > 1 && (o.top_p > 0 || o.top_k || o.min_p > 0)) {
+            CHECK(left == cut_sorted(want, n, &o, &want_sum) && sum == want_sum);
+            for (size_t i = 0; i < left; i++) CHECK(s.candidates[i].id == want[i].id);
+        } else CHECK(left == (n > 1 ? n : 0));
+        sampler_free(&s);
+    }
 }
 
 /* How often each id comes in n draws. */
@@ -166,6 +221,7 @@ const Test tests_sampler[] = {
     {"sampler/greedy", greedy},
     {"sampler/temperature", temperature},
     {"sampler/top-k, top-p, min-p", truncation},
+    {"sampler/left as all sorted", left_as_sorted},
     {"sampler/penalties", penalties},
     {"sampler/same seed, same ids", same_seed},
     {"sampler/adjacent seeds", adjacent_seeds},
