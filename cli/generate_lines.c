@@ -27,6 +27,9 @@ typedef struct {
     Several several;
     Line *lines;       /* [cap]: line i, from 0, is lines[i % cap] while it is in use */
     size_t n_texts, cap, *free, n_free;
+    Line **under_way; /* [n_texts]: those of a read, their sessions and ids */
+    size_t *texts;
+    int *ids;
     const char *next, *end;  /* of the text: lines that end in 0 */
     size_t n_begun, n_printed, n_lines;
     Progress progress;
@@ -106,9 +109,9 @@ static void print_in_order(Work *w) {
     progress_show(&w->progress, w->n_printed, w->n_lines);
 }
 
-/* The next id of l from these logits; at its end its session is free. An exit code. */
-static int step(Work *w, Line *l, const float *logits) {
-    int ended = text_step(&l->g.w, logits, l->g.e.err, sizeof l->g.e.err);
+/* id, drawn from these logits, is l's; at its end its session is free. An exit code. */
+static int take(Work *w, Line *l, const float *logits, int id) {
+    int ended = text_step(&l->g.w, logits, id, l->g.e.err, sizeof l->g.e.err);
     if (ended < 0) return fail("%s", l->g.e.err);
     if (!ended) return 0;
     l->runs = 0, l->done = 1;
@@ -135,45 +138,55 @@ static int begin_line(Work *w) {
     session_rewind(g->w.session, 0);
     int rc = limit ? session_eval(g->w.session, g->w.ids, g->n_prompt, &logits, g->e.err, sizeof g->e.err) : 0;
     if (rc) return rc == -EINTR ? EXIT_INTERRUPTED : fail("%s", g->e.err);
-    return step(w, l, limit ? logits : NULL);
+    return take(w, l, limit ? logits : NULL, limit ? text_draw(&g->w, logits) : 0);
 }
 
-/* One id more of each line under way, by one read of the weights. An exit code. */
-static int step_all(Work *w, size_t *texts, int *ids, Line **under_way) {
+static void draw(void *arg, size_t k) {
+    Work *w = arg;
+    w->ids[k] = text_draw(&w->under_way[k]->g.w, several_logits(&w->several, k));
+}
+
+/* One id more of each line under way, by one read of the weights; of large vocabularies chance takes its time, too. An
+ * exit code. */
+static int step_all(Work *w) {
     size_t n = 0;
     for (size_t i = w->n_printed; i < w->n_begun; i++) {
         Line *l = &w->lines[i % w->cap];
         if (!l->runs) continue;
-        texts[n] = l->at, ids[n] = l->g.w.ids[l->g.w.n_ids - 1], under_way[n++] = l;
+        w->texts[n] = l->at, w->ids[n] = l->g.w.ids[l->g.w.n_ids - 1], w->under_way[n++] = l;
     }
     if (n == 0) return 0;
     Engine *e = &w->first->e;
-    int code = several_eval(&w->several, texts, ids, n, e->err, sizeof e->err) ? fail("%s", e->err) : 0;
-    for (size_t k = 0; k < n && code == 0; k++) code = step(w, under_way[k], several_logits(&w->several, k));
+    if (several_eval(&w->several, w->texts, w->ids, n, e->err, sizeof e->err)) return fail("%s", e->err);
+    several_each(&w->several, n, draw, w);
+    int code = 0;
+    for (size_t k = 0; k < n && code == 0; k++)
+        code = take(w, w->under_way[k], several_logits(&w->several, k), w->ids[k]);
     return code;
 }
 
 static int write_all(Work *w) {
-    size_t *texts = calloc(w->n_texts, sizeof *texts);
-    int *ids = calloc(w->n_texts, sizeof *ids), code = 0;
-    Line **under_way = calloc(w->n_texts, sizeof *under_way);
+    int code = 0;
+    w->texts = calloc(w->n_texts, sizeof *w->texts);
+    w->ids = calloc(w->n_texts, sizeof *w->ids);
+    w->under_way = calloc(w->n_texts, sizeof *w->under_way);
     w->lines = calloc(w->cap, sizeof *w->lines);
     w->free = calloc(w->n_texts, sizeof *w->free);
-    if (!texts || !ids || !under_way || !w->lines || !w->free) code = fail("out of memory");
+    if (!w->texts || !w->ids || !w->under_way || !w->lines || !w->free) code = fail("out of memory");
     for (size_t i = w->n_texts; code == 0 && i > 0; i--) w->free[w->n_free++] = i - 1;
     while (code == 0 && w->n_printed < w->n_lines && !interrupted && !out.gone && !out.broken) {
         while (code == 0 && w->n_free && w->next < w->end && w->n_begun - w->n_printed < w->cap && !interrupted)
             code = begin_line(w), print_in_order(w);
-        if (code == 0) code = step_all(w, texts, ids, under_way);
+        if (code == 0) code = step_all(w);
         if (code == 0) print_in_order(w);
     }
     progress_clear(&w->progress);
     for (size_t i = 0; w->lines && i < w->cap; i++) generation_free(&w->lines[i].g);
     free(w->lines);
     free(w->free);
-    free(texts);
-    free(ids);
-    free(under_way);
+    free(w->texts);
+    free(w->ids);
+    free(w->under_way);
     return code;
 }
 

@@ -189,3 +189,22 @@ const float *several_logits(const Several *v, size_t k) {
     while (v->parts[row].row != k) row++;
     return v->logits + row * (size_t)v->host.model->config.vocab_size;
 }
+
+typedef struct {
+    Team *team;
+    size_t n;
+    void (*each)(void *arg, size_t k);
+    void *arg;
+} Each;
+
+static void run_each(void *arg) {
+    const Each *e = arg;
+    for (Share i; team_take(e->team, e->n, &i);)
+        for (; i.at < i.end; i.at++) e->each(e->arg, i.at);
+    team_wait(e->team);
+}
+
+void several_each(Several *v, size_t n, void (*each)(void *arg, size_t k), void *arg) {
+    Team *team = &v->host.scratch->team;
+    team_run(team, n < (size_t)team->most ? (int)n : team->most, run_each, &(Each){team, n, each, arg});
+}

@@ -36,4 +36,7 @@ size_t several_bytes(const Several *v);
 int several_eval(Several *v, const size_t *texts, const int *ids, size_t n, char *err, size_t errlen);
 const float *several_logits(const Several *v, size_t k); /* [vocab_size] */
 
+/* each(arg, k) for k < n, in any order, by the threads that read. */
+void several_each(Several *v, size_t n, void (*each)(void *arg, size_t k), void *arg);
+
 #endif

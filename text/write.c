@@ -88,9 +88,13 @@ int text_begin(TextWriter *w, char *err, size_t errlen) {
     return w->room ? 0 : base_error(err, errlen, -ENOMEM, "out of memory");
 }
 
-int text_step(TextWriter *w, const float *logits, char *err, size_t errlen) {
+int text_draw(TextWriter *w, const float *logits) {
+    return w->n_new < w->limit ? sampler_next(w->sampler, logits, w->ids, w->n_ids) : 0;
+}
+
+int text_step(TextWriter *w, const float *logits, int id, char *err, size_t errlen) {
     if (w->n_new == w->limit) return 1;
-    int ended = take(w, logits, sampler_next(w->sampler, logits, w->ids, w->n_ids), w->room);
+    int ended = take(w, logits, id, w->room);
     return ended < 0 ? base_error(err, errlen, ended, "out of memory") : ended;
 }
 
@@ -103,7 +107,7 @@ void text_end(TextWriter *w) {
 int text_write(TextWriter *w, const float *logits, char *err, size_t errlen) {
     int rc = text_begin(w, err, errlen), ended = 0;
     while (rc == 0 && !ended) {
-        if ((ended = text_step(w, logits, err, errlen)) < 0) rc = ended;
+        if ((ended = text_step(w, logits, text_draw(w, logits), err, errlen)) < 0) rc = ended;
         else if (!ended) rc = read_last(w, &logits, err, errlen);
     }
     if (w->ahead) { /* whatever ended the text, the session is where it would be without guesses */
