@@ -121,7 +121,7 @@ int generation_init(Generation *g, const Args *a) {
                       .shown = g->shown, .ignore_eos = s->ignore_eos, .piece = text_stops_piece, .arg = &g->stops};
     if (a->show.logprobs > (long long)g->e.model.config.vocab_size)
         return usage("--logprobs: the vocabulary has only %d tokens", g->e.model.config.vocab_size);
-    g->logprobs = (Logprobs){.vocab = (size_t)g->e.model.config.vocab_size, .most = (size_t)a->show.logprobs};
+    g->logprobs = (Logprobs){.model = &g->e.model, .most = (size_t)a->show.logprobs};
     if (a->show.logprobs_given) w->drawn = take_logprob, w->drawn_arg = &g->logprobs;
     g->stops = (TextStops){.piece = take_piece, .arg = g};
     g->channels = (TextChannels){.show = show, .arg = g};

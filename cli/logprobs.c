@@ -11,8 +11,8 @@ int logprobs_add(Logprobs *p, const float *logits, int id) {
     if (array_reserve(&p->at, &p->cap, p->n + 1, sizeof *p->at) ||
         array_reserve(&p->best, &p->cap_best, (p->n + 1) * p->most, sizeof *p->best))
         return -1;
-    p->at[p->n] = (Logprob){id, -perplexity_nll(logits, p->vocab, id)};
-    if (p->most) texts_best(logits, p->vocab, p->best + p->n * p->most, p->most);
+    p->at[p->n] = (Logprob){id, -perplexity_nll(p->model, logits, id)};
+    if (p->most) texts_best(logits, (size_t)p->model->config.vocab_size, p->best + p->n * p->most, p->most);
     p->n++;
     return 0;
 }

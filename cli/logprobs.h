@@ -11,9 +11,10 @@ typedef struct {
 } Logprob;
 
 typedef struct {
-    size_t vocab, most; /* so many of the most probable ids beside each */
-    Logprob *at;        /* [n] */
-    Candidate *best;    /* [n, most], with probabilities */
+    const Model *model;
+    size_t most;     /* so many of the most probable ids beside each */
+    Logprob *at;     /* [n] */
+    Candidate *best; /* [n, most], with probabilities */
     size_t n, cap, cap_best;
 } Logprobs;
 

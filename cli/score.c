@@ -156,7 +156,7 @@ int run_score(Args *a) {
     if (code == 0) code = engine_session(&t.e, a, longest, 8);
     if (code == 0) code = read_prompt(&t, longest);
     for (int i = 0; code == 0 && i < a->in.texts.n; i++) {
-        t.logprobs = (Logprobs){.vocab = (size_t)c->vocab_size, .most = (size_t)a->show.logprobs};
+        t.logprobs = (Logprobs){.model = &t.e.model, .most = (size_t)a->show.logprobs};
         t.now = &t.texts[i];
         if (a->show.json && i == 0) {
             out_printf("{\"prompt\":");

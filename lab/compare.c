@@ -14,14 +14,15 @@
 typedef struct {
     Perplexity *bins;
     const int *ids;
-    size_t n, first, bin, vocab_size;
+    size_t n, first, bin;
+    const Model *model;
 } Window;
 
 /* The logits after id i of the window foretell id i + 1. */
 static void score(void *arg, size_t i, const float *logits) {
     Window *w = arg;
     Perplexity *p = &w->bins[(i + 1) / w->bin];
-    double x = perplexity_nll(logits, w->vocab_size, w->ids[i + 1]);
+    double x = perplexity_nll(w->model, logits, w->ids[i + 1]);
     p->nll_sum += x;
     p->nll_squares += x * x;
     p->tokens++;
@@ -65,7 +66,7 @@ int compare_cell(Perplexity *p, Session *s, const int *ids, size_t n_ids, int bo
     if (length < COMPARE_LEAST_LENGTH || cut->from < compare_from(length) || cut->from > n_ids ||
         cut->score > n_ids - cut->from)
         return base_error(err, errlen, -EINVAL, "the text has %zu ids: too few for windows of %zu", n_ids, length);
-    Window w = {.n = length, .bin = length, .vocab_size = (size_t)s->model->config.vocab_size};
+    Window w = {.n = length, .bin = length, .model = s->model};
     int *room = calloc(length, sizeof *room), rc = 0;
     if (!room) return base_error(err, errlen, -ENOMEM, "out of memory");
     w.ids = room;
@@ -91,7 +92,7 @@ int compare_by_position(Perplexity *bins, size_t bin, Session *s, const int *ids
     size_t step = length - (bos >= 0);
     if (length < COMPARE_LEAST_LENGTH || bin == 0 || windows > compare_whole(n_ids, bos, length))
         return base_error(err, errlen, -EINVAL, "the text has %zu ids: too few for windows of %zu", n_ids, length);
-    Window w = {.bins = bins, .n = length, .first = 1, .bin = bin, .vocab_size = (size_t)s->model->config.vocab_size};
+    Window w = {.bins = bins, .n = length, .first = 1, .bin = bin, .model = s->model};
     int *room = calloc(length, sizeof *room), rc = 0;
     if (!room) return base_error(err, errlen, -ENOMEM, "out of memory");
     w.ids = room;

@@ -8,16 +8,17 @@
 
 typedef struct {
     const int *answer;
-    size_t n, vocab;
+    size_t n;
+    const Model *model;
     double nll;
     int match;
 } Scorer;
 
 static void score(Scorer *w, size_t i, const float *logits) {
     size_t best = 0;
-    for (size_t v = 1; v < w->vocab; v++)
+    for (size_t v = 1; v < (size_t)w->model->config.vocab_size; v++)
         if (logits[v] > logits[best]) best = v;
-    w->nll += perplexity_nll(logits, w->vocab, w->answer[i]);
+    w->nll += perplexity_nll(w->model, logits, w->answer[i]);
     w->match &= (int)best == w->answer[i];
 }
 
@@ -30,7 +31,7 @@ int passkey_trial(PasskeyTrial *out, Session *s, const Tokenizer *t, const Passk
     int rc = passkey_prompt(&prompt, t, p, key, length, depth, err, errlen);
     if (rc) return rc;
     Scorer w = {.answer = prompt.ids + prompt.n_prompt, .n = prompt.n - prompt.n_prompt, .match = 1,
-                .vocab = (size_t)s->model->config.vocab_size};
+                .model = s->model};
     session_rewind(s, 0);
     rc = session_eval(s, prompt.ids, prompt.n_prompt, &logits, err, errlen);
     if (rc == 0) score(&w, 0, logits);

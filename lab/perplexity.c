@@ -1,6 +1,7 @@
 /* lab/perplexity.c - the likelihood of a text, window by window. */
 #include "perplexity.h"
 
+#include "kernels/train_kernels.h"
 #include "model/timeline.h"
 
 #include <errno.h>
@@ -26,20 +27,29 @@ double perplexity_stderr(const Perplexity *p) {
 }
 
 /* -ln softmax(logits)[id] = ln(sum exp(logit - max)) + max - logits[id], in double. */
-double perplexity_nll(const float *logits, size_t vocab_size, int id) {
-    float max = logits[0];
-    for (size_t i = 1; i < vocab_size; i++)
-        if (logits[i] > max) max = logits[i];
-    double sum = 0;
-    for (size_t i = 0; i < vocab_size; i++) sum += exp((double)logits[i] - (double)max);
-    return log(sum) + (double)max - (double)logits[id];
+double perplexity_nll(const Model *m, const float *logits, int id) {
+    enum { LOT = 256, LANES = 8 };
+    double lot[LOT], lane[LANES] = {0}, sum = 0;
+    size_t vocab_size = (size_t)m->config.vocab_size;
+    double max = (double)m->kernels->train->largest(logits, vocab_size);
+    for (size_t from = 0, n; from < vocab_size; from += n) {
+        n = vocab_size - from < LOT ? vocab_size - from : LOT;
+        for (size_t i = 0; i < n; i++) lot[i] = (double)logits[from + i] - max;
+        m->kernels->vec->exp64(lot, n);
+        for (size_t i = n; i < LOT; i++) lot[i] = 0;
+        for (size_t i = 0; i < LOT; i += LANES)
+            for (size_t j = 0; j < LANES; j++) lane[j] += lot[i + j];
+    }
+    for (size_t j = 0; j < LANES; j++) sum += lane[j];
+    return log(sum) + max - (double)logits[id];
 }
 
 typedef struct {
     Perplexity *p;
     PerplexityBins *by; /* or NULL */
     const int *ids;     /* the window */
-    size_t n, from, vocab_size; /* its ids; logits handed out begin behind id `from` */
+    size_t n, from; /* its ids; logits handed out begin behind id `from` */
+    const Model *model;
 } Window;
 
 static void add(Perplexity *p, double x) {
@@ -53,7 +63,7 @@ static void score(void *arg, size_t i, const float *logits) {
     Window *w = arg;
     size_t at = w->from + i + 1;
     if (at >= w->n) return;
-    double x = perplexity_nll(logits, w->vocab_size, w->ids[at]);
+    double x = perplexity_nll(w->model, logits, w->ids[at]);
     add(w->p, x);
     if (w->by) add(&w->by->at[at / w->by->width < w->by->n ? at / w->by->width : w->by->n - 1], x);
 }
@@ -79,7 +89,7 @@ static int check_ids(const int *ids, size_t n, int vocab_size, char *err, size_t
 int perplexity_window(Perplexity *p, Session *s, const int *ids, const Cut *cut, const CutWindow *w,
                       PerplexityBins *by, char *err, size_t errlen) {
     size_t front = cut->convention->bos == CUT_BOS_IN_FRONT && cut->bos >= 0, m = w->end - w->begin;
-    int vocab_size = s->model->config.vocab_size, rc = check_ids(ids + w->begin, m, vocab_size, err, errlen);
+    int rc = check_ids(ids + w->begin, m, s->model->config.vocab_size, err, errlen);
     if (rc) return rc;
     p->windows++;
     if (w->first >= w->end) return 0;
@@ -88,7 +98,7 @@ int perplexity_window(Perplexity *p, Session *s, const int *ids, const Cut *cut,
     memcpy(read + front, ids + w->begin, m * sizeof *read);
     if (cut->bos >= 0 && cut->convention->bos != CUT_BOS_ONCE) read[0] = cut->bos;
     Perplexity one = {0};
-    Window win = {.p = &one, .by = by, .ids = read, .n = m + front, .vocab_size = (size_t)vocab_size};
+    Window win = {.p = &one, .by = by, .ids = read, .n = m + front, .model = s->model};
     rc = score_window(&win, s, w->first - w->begin + front, err, errlen);
     free(read);
     p->nll_sum += one.nll_sum;

@@ -27,8 +27,8 @@ typedef struct {
     double weight, weighted_sum, alike_squares;
 } Perplexity;
 
-/* -ln softmax(logits)[id], in double; logits [vocab_size]. */
-double perplexity_nll(const float *logits, size_t vocab_size, int id);
+/* -ln softmax(logits)[id], in double; logits [vocab_size], m's. */
+double perplexity_nll(const Model *m, const float *logits, int id);
 
 /* Nats a token; 0 where nothing was scored. Of the ids, or of the windows' means where the cut says so. */
 double perplexity_mean(const Perplexity *p);

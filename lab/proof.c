@@ -18,6 +18,7 @@ typedef struct {
     const int *ids;
     size_t n, vocab, first; /* the id that the batch begins with */
     float *rows;            /* [AT_ONCE, vocab]: what the first session expects */
+    const Model *model;
 } Work;
 
 static void keep(void *arg, size_t i, const float *logits) {
@@ -41,8 +42,8 @@ static void compare(void *arg, size_t i, const float *logits) {
     w->p->logit_ulps = fmax(w->p->logit_ulps, off / (double)ulp);
     w->p->tokens++;
     if (w->first + i + 1 >= w->n) return;
-    double x = perplexity_nll(a, w->vocab, w->ids[w->first + i + 1]);
-    double y = perplexity_nll(logits, w->vocab, w->ids[w->first + i + 1]);
+    double x = perplexity_nll(w->model, a, w->ids[w->first + i + 1]);
+    double y = perplexity_nll(w->model, logits, w->ids[w->first + i + 1]);
     w->p->nll[0] += x, w->p->nll[1] += y;
     w->p->nll_off = fmax(w->p->nll_off, fabs(x - y));
 }
@@ -75,7 +76,7 @@ int proof_run(Proof *p, const Model *m, ProofPlace a, ProofPlace b, const int *i
               int (*progress)(void *arg, size_t done, size_t total), void *arg, char *err, size_t errlen) {
     Model views[2];
     Session s[2] = {{0}, {0}};
-    Work w = {.p = p, .ids = ids, .n = n, .vocab = (size_t)m->config.vocab_size};
+    Work w = {.p = p, .ids = ids, .n = n, .vocab = (size_t)m->config.vocab_size, .model = m};
     *p = (Proof){0};
     w.rows = calloc(AT_ONCE * w.vocab, sizeof *w.rows);
     int rc = w.rows ? 0 : base_error(err, errlen, -ENOMEM, "out of memory");

@@ -15,7 +15,7 @@ typedef struct {
     RecallTrial *out;
     const int *ids;
     size_t n, span, begin[2]; /* where the span's two readings begin */
-    size_t vocab;
+    const Model *model;
 } Work;
 
 /* The logits behind id i foretell id i + 1. */
@@ -24,9 +24,9 @@ static void score(void *arg, size_t i, const float *logits) {
     for (int time = 0; time < 2; time++) {
         if (i + 1 < w->begin[time] || i + 1 >= w->begin[time] + w->span) continue;
         size_t best = 0;
-        for (size_t v = 1; v < w->vocab; v++)
+        for (size_t v = 1; v < (size_t)w->model->config.vocab_size; v++)
             if (logits[v] > logits[best]) best = v;
-        w->out->nll[time] += perplexity_nll(logits, w->vocab, w->ids[i + 1]) / (double)w->span;
+        w->out->nll[time] += perplexity_nll(w->model, logits, w->ids[i + 1]) / (double)w->span;
         w->out->right[time] += ((int)best == w->ids[i + 1]) / (double)w->span;
     }
 }
@@ -44,7 +44,7 @@ int recall_trial(RecallTrial *out, Session *s, const int *ids, size_t n, int bos
     if (bos >= 0) read[to++] = bos;
     memcpy(read + to, ids + c->at - c->span, 2 * c->span * sizeof *ids); /* what leads in, and the span behind it */
     Work w = {.out = out, .ids = read, .n = length, .span = c->span, .begin[0] = to + c->span,
-              .vocab = (size_t)s->model->config.vocab_size};
+              .model = s->model};
     memcpy(read + to + 2 * c->span, ids + c->other, c->between * sizeof *ids);
     w.begin[1] = to + 2 * c->span + c->between;
     memcpy(read + w.begin[1], ids + c->at, c->span * sizeof *ids);
@@ -68,13 +68,14 @@ double recall_long_nll(const double *whole, const double *brief, size_t n, doubl
 typedef struct {
     double *to;           /* loss of the text's id i at to[i] */
     const int *ids;
-    size_t from, bos, least, n, vocab; /* the call's first id of the text; ids scored from `least` on */
+    size_t from, bos, least, n; /* the call's first id of the text; ids scored from `least` on */
+    const Model *model;
 } Losses;
 
 static void lose(void *arg, size_t i, const float *logits) {
     Losses *w = arg;
     size_t id = w->from + i + 1 - w->bos; /* what this row foretells */
-    if (id >= w->least && id < w->n) w->to[id] = perplexity_nll(logits, w->vocab, w->ids[id]);
+    if (id >= w->least && id < w->n) w->to[id] = perplexity_nll(w->model, logits, w->ids[id]);
 }
 
 /* One reading: BOS and the ids from .. end-1, losses of those from `least` on. */
@@ -93,7 +94,7 @@ static int read_window(Losses *w, Session *s, int bos, size_t from, size_t end, 
 
 int recall_losses(double *whole, double *brief, Session *s, const int *ids, size_t n, int bos, size_t n_short,
                   char *err, size_t errlen) {
-    Losses w = {.to = whole, .ids = ids, .bos = bos >= 0, .least = 1, .vocab = (size_t)s->model->config.vocab_size};
+    Losses w = {.to = whole, .ids = ids, .bos = bos >= 0, .least = 1, .model = s->model};
     size_t step = n_short / 4 ? n_short / 4 : 1;
     int rc = read_window(&w, s, bos, 0, n, err, errlen);
     w.to = brief;

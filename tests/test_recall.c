@@ -29,7 +29,7 @@ static double loss_at(Session *s, const int *read, size_t i) {
     const float *logits = NULL;
     session_rewind(s, 0);
     CHECK(session_eval(s, read, i, &logits, err, sizeof err) == 0);
-    return perplexity_nll(logits, BUILD_VOCAB, read[i]);
+    return perplexity_nll(s->model, logits, read[i]);
 }
 
 static void spans(void) {

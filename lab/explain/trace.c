@@ -123,9 +123,8 @@ static void see(void *arg, const Session *s, int l, size_t n) {
 
 static void hear(void *arg, size_t i, const float *logits) {
     Trace *t = arg;
-    size_t vocab = (size_t)t->model->config.vocab_size;
-    if (i + 1 < t->n) t->nll[i + 1] = perplexity_nll(logits, vocab, t->ids[i + 1]);
-    else memcpy(t->logits, logits, vocab * sizeof *logits);
+    if (i + 1 < t->n) t->nll[i + 1] = perplexity_nll(t->model, logits, t->ids[i + 1]);
+    else memcpy(t->logits, logits, (size_t)t->model->config.vocab_size * sizeof *logits);
 }
 
 static int read_text(Session *s, Trace *t, char *err, size_t errlen) {

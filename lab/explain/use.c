@@ -29,20 +29,21 @@ void use_sizes(PairUse *out, const Trace *t, int l) {
 
 typedef struct {
     const int *ids;
-    size_t n, vocab;
+    size_t n;
+    const Model *model;
     double sum;
 } Sum;
 
 static void add(void *arg, size_t i, const float *logits) {
     Sum *w = arg;
-    if (i + 1 < w->n) w->sum += perplexity_nll(logits, w->vocab, w->ids[i + 1]);
+    if (i + 1 < w->n) w->sum += perplexity_nll(w->model, logits, w->ids[i + 1]);
 }
 
 int use_loss(double *loss, const Model *m, const int *ids, size_t n, Mute *mute, int threads, char *err,
              size_t errlen) {
     Probe probe;
     Session s;
-    Sum sum = {.ids = ids, .n = n, .vocab = (size_t)m->config.vocab_size};
+    Sum sum = {.ids = ids, .n = n, .model = m};
     SessionOptions o = {.n_ctx = n, .threads = threads, .n_logits = 16};
     probe_init(&probe, mute, NULL, mute_turn);
     if (mute) o.attention = &probe.attention;
