@@ -18,6 +18,7 @@ typedef struct Past {
     struct Chooser *chooser; /* choose.h: where the text decides what is seen; else NULL */
     struct Bias *bias;    /* bias.h: where positions add to scores; else NULL */
     struct DeltaState *delta; /* layers/delta.h; NULL: no such layers */
+    struct DeltaState **deltas; /* a token's own, where a batch has one of each of several texts; else NULL */
     struct Stretch *stretch; /* stretch.h: where the model's RoPE is rewritten; else NULL */
     void *block;          /* owns the arrays above: */
     size_t bytes;

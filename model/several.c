@@ -4,8 +4,7 @@
 
 #include "base/base.h"
 #include "family.h"
-#include "model/layers/layers.h"
-#include "scratch.h"
+#include "past.h"
 #include "timeline.h"
 
 #include <errno.h>
@@ -19,19 +18,27 @@ typedef struct SeveralPart {
     size_t text, row;
 } Part;
 
-/* The host keeps no text. */
-typedef struct Past { Several *of; } Past;
+/* The host keeps no text, but knows whose they are. */
+typedef struct {
+    Past past;
+    Several *of;
+} HostPast;
 
 static int host_init(Session *s, char *err, size_t errlen) {
-    s->past = calloc(1, sizeof *s->past);
-    return s->past ? 0 : base_error(err, errlen, -ENOMEM, "out of memory");
+    HostPast *p = calloc(1, sizeof *p);
+    s->past = &p->past;
+    if (p) p->past.deltas = calloc(s->options.n_logits, sizeof *p->past.deltas); /* a token's: as many as texts */
+    return p && p->past.deltas ? 0 : base_error(err, errlen, -ENOMEM, "out of memory");
 }
 
-static void host_free(Session *s) { free(s->past); }
+static void host_free(Session *s) {
+    if (s->past) free(s->past->deltas);
+    free(s->past);
+}
 
 /* Where there are as many texts as threads, each of these attends for whole ones and waits for nobody. */
 static void host_attend(Session *host, int l, size_t n) {
-    const Several *v = host->past->of;
+    const Several *v = ((const HostPast *)host->past)->of;
     Team *team = &host->scratch->team;
     const Part *first = v->parts + v->first;
     team_wait(team); /* queries and keys are there, of all */
@@ -92,9 +99,8 @@ int several_init(Several *v, const Model *m, const SessionOptions *options, size
     const Attention *attention = o.attention ? o.attention : session_attention;
     size_t n_ctx = o.n_ctx ? o.n_ctx : (size_t)c->n_ctx_train;
     *v = (Several){.n = n};
-    if (c->mask != MASK_CAUSAL || (c->decoder && c->decoder->n_delta))
-        return base_error(err, errlen, -EINVAL, "texts of this model are read one after the other: %s",
-                          c->mask == MASK_CAUSAL ? "it has delta nets" : "it reads them whole");
+    if (c->mask != MASK_CAUSAL)
+        return base_error(err, errlen, -EINVAL, "texts of this model are read one by one: it reads them whole");
     o.attention = &attention_host;
     o.chunk = 0;
     if (n_ctx < n) o.n_ctx = n;
@@ -107,7 +113,7 @@ int several_init(Several *v, const Model *m, const SessionOptions *options, size
         rc = session_init(&v->host, m, &o, err, errlen);
     }
     if (rc) return rc;
-    v->host.past->of = v;
+    ((HostPast *)v->host.past)->of = v;
     v->logits = v->host.logits;
     v->parts = calloc(n, sizeof *v->parts);
     v->sessions = calloc(n, sizeof *v->sessions);
@@ -163,6 +169,7 @@ static void run_batch(Several *v, const int *ids, size_t from, size_t end) {
         host->scratch->tokens[i - from] = (Token){.id = id, .pos = s->pos + s->options.origin, .slot = s->pos,
                                                   .end = s->pos + 1};
         if (s->ids) s->ids[s->pos] = id;
+        host->past->deltas[i - from] = s->past->delta;
         look_from(v, v->parts[i].text, i - from, v->alone);
     }
     host->model->config.family->forward(host, end - from, end - from);

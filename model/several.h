@@ -25,8 +25,8 @@ typedef struct {
     int alone;         /* 1: a thread attends for a whole text */
 } Several;
 
-/* n >= 1 sessions of one model and the same options. -ENOMEM; -EINVAL and a line: a model whose texts cannot share
- * (delta nets; texts that are read whole). */
+/* n >= 1 sessions of one model and the same options. -ENOMEM; -EINVAL and a line: a model that reads texts
+ * whole. */
 int several_init(Several *v, const Model *m, const SessionOptions *options, size_t n, char *err, size_t errlen);
 void several_free(Several *v); /* accepts a zeroed struct */
 size_t several_bytes(const Several *v);

@@ -113,6 +113,22 @@ static void kinds(void) {
     }
 }
 
+/* Each token goes into its own text's states. */
+static void deltas(void) {
+    Model m;
+    char err[300];
+    const char *path = delta_folder();
+    CHECK(path != NULL);
+    if (!path) return;
+    if (model_open(&m, path, NULL, err, sizeof err)) {
+        decoder_fail("delta nets", "cannot be opened:", err);
+        return;
+    }
+    for (int threads = 1; threads <= 3; threads++)
+        check_texts("delta nets", &m, (SessionOptions){.n_ctx = 64, .threads = threads, .grain = 1000});
+    model_close(&m);
+}
+
 /* What cannot share says so, and nothing is read where one of the ids cannot be. */
 static void refused(void) {
     Model m;
@@ -122,11 +138,6 @@ static void refused(void) {
     CHECK(model_open(&m, "model/words-1m.gguf", NULL, err, sizeof err) == 0);
     CHECK(several_init(&v, &m, &o, 2, err, sizeof err) == -EINVAL && strstr(err, "whole"));
     model_close(&m);
-    const char *path = delta_folder();
-    if (path && model_open(&m, path, NULL, err, sizeof err) == 0) {
-        CHECK(several_init(&v, &m, &o, 2, err, sizeof err) == -EINVAL && strstr(err, "delta"));
-        model_close(&m);
-    }
     CHECK(model_open_memory(&m, builtin_model, builtin_model_size, "built in", NULL, err, sizeof err) == 0);
     CHECK(several_init(&v, &m, &o, 2, err, sizeof err) == 0);
     CHECK(session_eval(&v.sessions[1], (int[]){5, 6, 7, 8}, 4, NULL, err, sizeof err) == 0);
@@ -166,6 +177,7 @@ const Test tests_several[] = {
     {"several/bits", bits},
     {"several/stretched", stretched},
     {"several/kinds of models", kinds},
+    {"several/delta nets", deltas},
     {"several/refused", refused},
     {"several/generate --lines", lines},
     {0}};

@@ -65,7 +65,7 @@ typedef struct {
  * again for another text: n_new begins anew. */
 int text_write(TextWriter *w, const float *logits, char *err, size_t errlen);
 
-/* Its parts, for who reads the ids in another way: text_begin; then, of the logits behind the last id, text_draw's id to
+/* Its parts, for who reads the ids in another way: text_begin; then text_draw's id of the logits behind the last id to
  * text_step, until that is not 0: 1, the text is at its end, or negative; where it is 0, the last of w->ids is to be
  * read; text_end. Several writers may draw at once, each with a sampler of its own. */
 int text_begin(TextWriter *w, char *err, size_t errlen);

@@ -47,30 +47,52 @@ void delta_free(DeltaState *d) {
     free(d);
 }
 
-/* ---- before it ---- */
+/* Texts of a batch, one behind the other, of `each` tokens; all have the model's state in turn, or, where these are
+ * tokens of several texts that go on (past.h), each its own. */
+typedef struct { size_t from, n, each; } Texts;
 
-/* A text begins: nothing is behind it. */
-static void begin_text(Session *s, float *kept, float *S) {
-    const DeltaState *state = s->past->delta;
-    Share i = team_share(&s->scratch->team, state->conv_floats), j = team_share(&s->scratch->team, state->S_floats);
-    memset(kept + i.at, 0, (i.end - i.at) * sizeof *kept);
-    memset(S + j.at, 0, (j.end - j.at) * sizeof *S);
-    team_wait(&s->scratch->team);
+static const DeltaState *state_of(const Session *s, size_t token) {
+    return s->past->deltas ? s->past->deltas[token] : s->past->delta;
 }
 
-/* mixed = silu(the last conv inputs of each channel, weighted), token by token; earlier inputs are the state's. Of the
- * n tokens from `from` on, as below. */
-static void convolve(Session *s, const LayerMore *y, const float *before, size_t from, size_t n) {
+static float *kept_of(const Session *s, const LayerMore *y, size_t token) {
+    const DeltaState *state = state_of(s, token);
+    return state->conv + (size_t)y->past * state->conv_floats;
+}
+
+static float *S_of(const Session *s, const LayerMore *y, size_t token) {
+    const DeltaState *state = state_of(s, token);
+    return state->S + (size_t)y->past * state->S_floats;
+}
+
+/* ---- before it ---- */
+
+/* Where a text begins nothing is behind it. */
+static void begin_texts(Session *s, const LayerMore *y, Texts of) {
+    for (size_t t = of.from; t < of.from + of.n * of.each; t += of.each) {
+        if (s->scratch->tokens[t].slot != s->scratch->tokens[t].first) continue;
+        const DeltaState *state = state_of(s, t);
+        Share i = team_share(&s->scratch->team, state->conv_floats), j = team_share(&s->scratch->team, state->S_floats);
+        memset(kept_of(s, y, t) + i.at, 0, (i.end - i.at) * sizeof(float));
+        memset(S_of(s, y, t) + j.at, 0, (j.end - j.at) * sizeof(float));
+        team_wait(&s->scratch->team);
+    }
+}
+
+/* mixed = silu(the last conv inputs of each channel, weighted), token by token; earlier inputs are the state's. */
+static void convolve(Session *s, const LayerMore *y, Texts of) {
     const Decoder *x = decoder(s);
     LayerScratch *w = s->scratch->more;
     size_t channels = layer_size(&s->model->config, 'C'), wide = (size_t)x->conv;
-    for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++) {
-        float *out = w->mixed + (from + t.at) * channels;
+    for (Share i = team_share(&s->scratch->team, of.n * of.each); i.at < i.end; i.at++) {
+        size_t t = i.at % of.each, from = of.from + i.at - t; /* its place in its text, which begins there */
+        const float *before = kept_of(s, y, from);
+        float *out = w->mixed + (from + t) * channels;
         memset(out, 0, channels * sizeof *out);
         for (size_t j = 0; j < wide; j++) {
-            size_t at = t.at + j + 1; /* at - wide: the token whose input this is */
+            size_t at = t + j + 1; /* at - wide: the token whose input this is */
             const float *in = at < wide ? before + (at - 1) * channels : w->mix + (from + at - wide) * channels;
-            for (size_t i = 0; i < channels; i++) out[i] += y->conv[i * wide + j] * in[i];
+            for (size_t c = 0; c < channels; c++) out[c] += y->conv[c * wide + j] * in[c];
         }
         s->model->kernels->enc->activate(out, channels, ACTIVATION_SILU);
     }
@@ -78,13 +100,16 @@ static void convolve(Session *s, const LayerMore *y, const float *before, size_t
 }
 
 /* The last conv - 1 inputs stay. */
-static void keep_inputs(Session *s, float *kept, size_t from, size_t n) {
+static void keep_inputs(Session *s, const LayerMore *y, Texts of) {
     LayerScratch *w = s->scratch->more;
-    size_t channels = layer_size(&s->model->config, 'C'), rows = (size_t)decoder(s)->conv - 1;
+    size_t channels = layer_size(&s->model->config, 'C'), rows = (size_t)decoder(s)->conv - 1, n = of.each;
     Share i = team_share(&s->scratch->team, channels);
-    for (size_t r = 0; r < rows; r++) { /* row r is what will be rows - r tokens ago */
-        const float *in = n + r < rows ? kept + (n + r) * channels : w->mix + (from + n + r - rows) * channels;
-        memmove(kept + r * channels + i.at, in + i.at, (i.end - i.at) * sizeof *kept);
+    for (size_t from = of.from; from < of.from + of.n * n; from += n) {
+        float *kept = kept_of(s, y, from);
+        for (size_t r = 0; r < rows; r++) { /* row r is what will be rows - r tokens ago */
+            const float *in = n + r < rows ? kept + (n + r) * channels : w->mix + (from + n + r - rows) * channels;
+            memmove(kept + r * channels + i.at, in + i.at, (i.end - i.at) * sizeof *kept);
+        }
     }
 }
 
@@ -97,11 +122,11 @@ static void unit(float *x, size_t n, float by) {
 }
 
 /* Heads of q and k become unit vectors, q's over sqrt(key_dim); beta and alpha become b and g. */
-static void prepare(Session *s, const LayerMore *y, size_t from, size_t n) {
+static void prepare(Session *s, const LayerMore *y, Texts of) {
     const Decoder *x = decoder(s);
     LayerScratch *w = s->scratch->more;
     size_t channels = layer_size(&s->model->config, 'C'), dk = (size_t)x->key_dim, heads = (size_t)x->key_heads,
-           values = (size_t)x->value_heads;
+           values = (size_t)x->value_heads, from = of.from, n = of.n * of.each;
     for (Share i = team_share(&s->scratch->team, n * 2 * heads); i.at < i.end; i.at++)
         unit(w->mixed + (from + i.at / (2 * heads)) * channels + i.at % (2 * heads) * dk, dk,
              i.at % (2 * heads) < heads ? 1 / sqrtf((float)dk) : 1);
@@ -119,16 +144,17 @@ static void prepare(Session *s, const LayerMore *y, size_t from, size_t n) {
 enum { COLUMNS = 32 }; /* a strip of 128 rows stays in a core's first-level cache */
 
 /* o, into mix [n, values]: a thread has whole strips, whose tokens come in order. */
-static void recur(Session *s, float *S, size_t from, size_t n) {
+static void recur(Session *s, const LayerMore *y, Texts of) {
     const Decoder *x = decoder(s);
     LayerScratch *w = s->scratch->more;
     size_t channels = layer_size(&s->model->config, 'C'), dk = (size_t)x->key_dim, dv = (size_t)x->value_dim,
            heads = (size_t)x->value_heads, keys = (size_t)x->key_heads, strips = (dv + COLUMNS - 1) / COLUMNS;
-    for (Share i = team_share(&s->scratch->team, heads * strips); i.at < i.end; i.at++) {
-        size_t h = i.at / strips, j = i.at % strips * COLUMNS, columns = dv - j < COLUMNS ? dv - j : COLUMNS,
-               of = x->tiled ? h % keys : h / (heads / keys);
-        const float *mixed = w->mixed + from * channels, *q = mixed + of * dk;
-        s->model->kernels->att->delta(S + h * dk * dv + j, dv, dk, columns, n,
+    for (Share i = team_share(&s->scratch->team, of.n * heads * strips); i.at < i.end; i.at++) {
+        size_t from = of.from + i.at / (heads * strips) * of.each, h = i.at / strips % heads,
+               j = i.at % strips * COLUMNS, columns = dv - j < COLUMNS ? dv - j : COLUMNS,
+               key = x->tiled ? h % keys : h / (heads / keys);
+        const float *mixed = w->mixed + from * channels, *q = mixed + key * dk;
+        s->model->kernels->att->delta(S_of(s, y, from) + h * dk * dv + j, dv, dk, columns, of.each,
                                       &(DeltaTokens){.q = q, .k = q + keys * dk, .ld_qk = channels,
                                                      .v = mixed + 2 * keys * dk + h * dv + j, .ld_v = channels,
                                                      .g = w->alpha + from * heads + h, .b = w->beta + from * heads + h,
@@ -155,9 +181,7 @@ void delta_mix(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     const Layer *layer = &s->model->layers[l];
     const LayerMore *y = layer->more;
-    DeltaState *state = s->past->delta;
     LayerScratch *w = s->scratch->more;
-    float *kept = state->conv + (size_t)y->past * state->conv_floats, *S = state->S + (size_t)y->past * state->S_floats;
     const Token *tokens = s->scratch->tokens;
     Packed a = step_pack(s, s->scratch->xn, n, (size_t)c->d_model, &y->mix);
     step_linear_nowait(s, w->mix, &a, &y->mix, NULL);
@@ -165,13 +189,15 @@ void delta_mix(Session *s, int l, size_t n) {
     step_linear_nowait(s, w->beta, &a, &y->beta, NULL);
     step_linear_nowait(s, w->alpha, &a, &y->alpha, NULL);
     team_wait(&s->scratch->team);
-    for (size_t from = 0, end; from < n; from = end) { /* text by text */
-        for (end = from + 1; end < n && tokens[end].first == tokens[from].first;) end++;
-        if (tokens[from].slot == tokens[from].first) begin_text(s, kept, S);
-        convolve(s, y, kept, from, end - from);
-        keep_inputs(s, kept, from, end - from);
-        prepare(s, y, from, end - from);
-        recur(s, S, from, end - from); /* whose outputs take no more of mix than inputs that have been read */
+    for (size_t from = 0, end; from < n; from = end) { /* text by text, for they share a state; else all at once */
+        for (end = from + 1; end < n && (s->past->deltas || tokens[end].first == tokens[from].first);) end++;
+        Texts of = {from, 1, end - from};
+        if (s->past->deltas) of = (Texts){0, n, 1};
+        begin_texts(s, y, of);
+        convolve(s, y, of);
+        keep_inputs(s, y, of);
+        prepare(s, y, of);
+        recur(s, y, of); /* whose outputs take no more of mix than inputs that have been read */
     }
     close_gates(s, y, n);
     a = step_pack(s, w->z, n, layer_size(c, 'Z'), &layer->wo);
