@@ -92,8 +92,8 @@ const Option options[] = {
      .help = "how a conversation is written down (as the file says):", .silent = "generate", .choice = template_name},
     {TEXT_IN, 'z', "--tokenizer", "FILE", STRING, WRITERS " explain " TEXTS, AT(tokenizer.file),
      .help =
-         "tokenizer.json, tokenizer.model, tokenizer.bin, vocab.txt, a .tiktoken file, or a folder with one or with "
-         "vocab.json and merges.txt"},
+         "tokenizer.json, tokenizer.model, tokenizer.bin, tekken.json, vocab.txt, a .tiktoken file, or a folder with "
+         "one or with vocab.json and merges.txt"},
     {TEXT_IN, 'z', "--tokenizer", "FILE", STRING, WRITTEN, AT(tokenizer.file), .alias = "--vocab",
      .help = "the tokenizer, where it is not beside IN: any file or folder that ./run tokenize opens"},
     {TEXT_IN, 'z', "--tokenizer", "FILE", STRING, "inspect", AT(tokenizer.file),

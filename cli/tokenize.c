@@ -45,6 +45,8 @@ int run_tokenize(Args *a) {
     Tokenizer *t = NULL;
     size_t len = 0, n = 0;
     int *ids = NULL;
+    /* with -z no model is wanted: one word with a / in it is the text, unless it is there */
+    if (a->tokenizer.file && !a->text && a->model != compiled_in && !file_exists(a->model)) a->text = a->model;
     if (a->text && a->in.file) return usage("a text and -f are both given; one is enough");
     if (a->show.want_ids && a->show.pieces) return usage("--ids and --pieces are both given; one is enough");
     TokenizerOptions o;

@@ -230,6 +230,7 @@ static void tokenize(void) {
     CHECK(strcmp(ids + 2, out) == 0);
     /* one word beside -z is the text */
     CHECK(run("tokenize -z %s/tokenizer.model 'the sand'", m.folder) == 0 && strcmp(ids, out) == 0);
+    CHECK(run("tokenize -z %s/tokenizer.model '/the/sand'", m.folder) == 0 && strlen(out) > strlen("1 99\n"));
     CHECK(run("tokenize %s/tokenizer.model 'the sand' --pre qwen2", m.folder) == 1 &&
           run("tokenize %s x --pre qwen0", m.gguf) == 2);
     CHECK(run("tokenize %s 'the' --pieces --no-bos", m.gguf) == 0);

@@ -50,7 +50,7 @@ static void which_file(void) {
         {{{0}}, NULL, {.says = "no tokenizer in this folder"}},
         {{{"vocab.json", VOCAB}}, NULL, {.says = "its tokenizer is vocab.json: this kind is not read yet"}},
         {{{"merges.txt", MERGES}}, NULL, {.says = "no tokenizer in this folder"}},
-        {{{"tekken.json", "{}"}}, NULL, {.says = "its tokenizer is tekken.json"}},
+        {{{"tekken.json", "{}"}}, NULL, {.says = "tekken.json: JSON, but no tokenizer.json"}},
         {{{"sentencepiece.bpe.model", "x"}}, NULL, {.says = "its tokenizer is sentencepiece.bpe.model"}},
         {{{"vocab.txt", "a\nb\n"}}, NULL, {.says = "its tokenizer is vocab.txt"}},
         {{{"vocab.txt", "a\n[UNK]\n"}, {"tokenizer.model", NULL}}, NULL, {.text = "a c", .n = 2, .ids = {0, 1}}},

@@ -56,9 +56,10 @@ static int vocab_txt(char **path, const char *folder) {
 }
 
 static int find_files(FolderFiles *f, const char *folder) {
-    static const char *const single[] = {"tokenizer.json", "tokenizer.model", "spiece.model", "tokenizer.bin"};
+    static const char *const single[] = {"tokenizer.json", "tokenizer.model", "spiece.model", "tokenizer.bin",
+                                         "tekken.json"};
     static const char *const pairs[][2] = {{"vocab.json", "merges.txt"}, {"encoder.json", "vocab.bpe"}};
-    static const char *const later[] = {"vocab.txt", "vocab.json", "sentencepiece.bpe.model", "tekken.json"};
+    static const char *const later[] = {"vocab.txt", "vocab.json", "sentencepiece.bpe.model"};
     int rc = vocab_txt(&f->vocabulary, folder);
     if (rc == 0 && !f->vocabulary)
         rc = file_find(&f->vocabulary, folder, single, sizeof single / sizeof *single, file_there);

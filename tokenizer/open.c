@@ -158,8 +158,8 @@ static int open_folder(Tokenizer **t, const char *path, const TokenizerOptions *
         rc = base_error(err, errlen, -EINVAL, "%s: its tokenizer is %s: this kind is not read yet", path, f.other);
     else
         rc = base_error(err, errlen, -ENOENT,
-                        "%s: no tokenizer in this folder (tokenizer.json, tokenizer.model, tokenizer.bin, vocab.txt, "
-                        "vocab.json with merges.txt, *.tiktoken)", path);
+                        "%s: no tokenizer in this folder (tokenizer.json, tokenizer.model, tokenizer.bin, tekken.json, "
+                        "vocab.txt, vocab.json with merges.txt, *.tiktoken)", path);
     folder_files_free(&f);
     return rc;
 }

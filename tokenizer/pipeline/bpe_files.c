@@ -14,7 +14,7 @@ static int no_memory(const Tokenizer *t, char *err, size_t errlen) {
     return base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
 }
 
-static int byte_level_begin(Tokenizer *t, char *err, size_t errlen) {
+int bytes_begin(Tokenizer *t, char *err, size_t errlen) {
     Decoder *d;
     int rc = pipeline_begin(t, err, errlen);
     if (rc == 0) pipeline_of(t)->spells_bytes = 1;
@@ -84,18 +84,20 @@ int tiktoken_is(const uint8_t *data, size_t size) {
     return base64_decode(p, (size_t)(space - p), NULL) == 0; /* no memory: a file is the same kind with and without */
 }
 
-static int add_mapped(Tokenizer *t, const Text *raw, char *err, size_t errlen) {
+enum {
+    RANK_BYTES_MAX = 512, /* of a piece: bounds the ways to cut it in two */
+    HOLES_MAX = 65536     /* ranks that a file leaves out in all: some leave the special tokens' */
+};
+
+int rank_add(Tokenizer *t, const Text *raw, char *err, size_t errlen) {
     Text text = {.n = 0};
+    if (raw->n > RANK_BYTES_MAX)
+        return base_error(err, errlen, -EINVAL, "%s: piece %zu is longer than %d bytes", t->name, t->n, RANK_BYTES_MAX);
     int rc = bytes_as_text(raw->p, raw->n, &text);
     rc = rc ? no_memory(t, err, errlen) : pieces_add(t, text.p, text.n, 0, PIECE_NORMAL, err, errlen);
     text_release(&text);
     return rc;
 }
-
-enum {
-    RANK_BYTES_MAX = 512, /* of a piece: bounds the ways to cut it in two */
-    HOLES_MAX = 65536     /* ranks that a file leaves out in all: some leave the special tokens' */
-};
 
 /* One line, which `lines` others precede. */
 static int read_rank(Tokenizer *t, const char *line, size_t n, size_t lines, Text *raw, char *err, size_t errlen) {
@@ -115,9 +117,7 @@ static int read_rank(Tokenizer *t, const char *line, size_t n, size_t lines, Tex
         return base_error(err, errlen, -EINVAL, "%s: the rank %lu stands behind %zu", t->name, rank, t->n);
     while (t->n < rank)
         if ((rc = pieces_add(t, "", 0, 0, PIECE_UNUSED, err, errlen))) return rc;
-    if (raw->n > RANK_BYTES_MAX)
-        return base_error(err, errlen, -EINVAL, "%s: piece %lu is longer than %d bytes", t->name, rank, RANK_BYTES_MAX);
-    return add_mapped(t, raw, err, errlen);
+    return rank_add(t, raw, err, errlen);
 }
 
 /* All ways to cut a piece into two. */
@@ -133,11 +133,19 @@ static int add_cuts(Tokenizer *t, int id) {
     return rc;
 }
 
+int ranks_join(Tokenizer *t, size_t first, char *err, size_t errlen) {
+    int rc = 0;
+    for (size_t i = first; i < t->n && rc == 0; i++) rc = add_cuts(t, (int)i);
+    pipeline_of(t)->bpe.ignore_merges = 1; /* tiktoken takes a word that is a piece as it is */
+    return rc == 0 ? 0 : base_error(err, errlen, rc, "%s: %s", t->name,
+                                    rc == -ENOMEM ? "no memory for its merges" : "the pieces all hash alike");
+}
+
 int tiktoken_read(Tokenizer *t, const uint8_t *data, size_t size, const char *pre, char *err, size_t errlen) {
     const char *p = (const char *)data, *end = p + size, *stop;
     Text raw = {.n = 0};
     size_t lines = 0;
-    int rc = byte_level_begin(t, err, errlen);
+    int rc = bytes_begin(t, err, errlen);
     for (; p < end && rc == 0; p = stop + 1) {
         stop = line_end(p, end);
         if (stop > p) rc = read_rank(t, p, (size_t)(stop - p), lines++, &raw, err, errlen);
@@ -145,14 +153,9 @@ int tiktoken_read(Tokenizer *t, const uint8_t *data, size_t size, const char *pr
     }
     text_release(&raw);
     if (rc == 0) rc = pieces_finish_unique(t, err, errlen);
-    for (size_t i = 0; i < t->n && rc == 0; i++)
-        if ((rc = add_cuts(t, (int)i)))
-            base_error(err, errlen, rc, "%s: %s", t->name,
-                       rc == -ENOMEM ? "no memory for its merges" : "the pieces all hash alike");
     t->kind = "byte-level BPE (tiktoken)";
     if (rc == 0) rc = choose_pre(t, pre, NULL, NULL, err, errlen);
-    if (rc == 0) pipeline_of(t)->bpe.ignore_merges = 1; /* tiktoken takes a word that is a piece as it is */
-    return rc;
+    return rc ? rc : ranks_join(t, 0, err, errlen);
 }
 
 /* ---- vocab.json and merges.txt ---- */
@@ -178,7 +181,7 @@ int vocab_merges_read(Tokenizer *t, const char *vocab, const char *merges, const
     MappedFile f;
     int rc = json_open(&j, vocab, err, errlen);
     if (rc) return rc;
-    rc = byte_level_begin(t, err, errlen);
+    rc = bytes_begin(t, err, errlen);
     if (rc == 0) rc = json_vocabulary(t, j.root, err, errlen);
     json_free(&j);
     if (rc == 0) rc = pieces_finish_unique(t, err, errlen);
@@ -193,7 +196,7 @@ int vocab_merges_read(Tokenizer *t, const char *vocab, const char *merges, const
 /* ---- GGUF: tokenizer.ggml.model gpt2 ---- */
 
 int gpt2_vocabulary(Tokenizer *t, const Vocabulary *v, const char *wanted, char *err, size_t errlen) {
-    int rc = byte_level_begin(t, err, errlen);
+    int rc = bytes_begin(t, err, errlen);
     for (size_t i = 0; i < v->n && rc == 0; i++)
         rc = pieces_add(t, v->pieces[i].text, v->pieces[i].len, 0, PIECE_NORMAL, err, errlen);
     if (rc == 0 && !v->merges) rc = base_error(err, errlen, -EINVAL, "%s: no tokenizer.ggml.merges", t->name);

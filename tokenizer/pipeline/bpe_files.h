@@ -14,6 +14,12 @@ int vocab_merges_read(Tokenizer *t, const char *vocab, const char *merges, const
                       char *err, size_t errlen);
 int gpt2_vocabulary(Tokenizer *t, const Vocabulary *v, const char *pre, char *err, size_t errlen);
 
+/* Their parts: a pipeline that spells bytes; a piece, given as bytes, behind the others; and once the pieces are
+ * finished all that joins two pieces into one, by the rank of that, from id `first` on. */
+int bytes_begin(Tokenizer *t, char *err, size_t errlen);
+int rank_add(Tokenizer *t, const Text *raw, char *err, size_t errlen);
+int ranks_join(Tokenizer *t, size_t first, char *err, size_t errlen);
+
 /* bpe_known.c: a vocabulary whose pieces are those of a published one. */
 typedef struct {
     const char *name, *pre;    /* pre: GGUF's name of its pre-tokenizer */

@@ -251,10 +251,7 @@ int tokenizer_json_open(Tokenizer *t, const uint8_t *data, size_t size, char *er
     const JsonValue *model = json_get(j.root, "model");
     /* in a vocab.json "model" is a piece */
     if (model && model->type != JSON_NUMBER) rc = read_root(t, j.root, err, errlen);
-    else if (json_get(j.root, "config") && json_get(j.root, "vocab"))
-        rc = base_error(err, errlen, -EINVAL,
-                        "%s: Mistral's tekken.json: this kind is not read; the tokenizer.json of the same model is",
-                        t->name);
+    else if (json_get(j.root, "config") && json_get(j.root, "vocab")) rc = tekken_read(t, j.root, err, errlen);
     else
         rc = base_error(err, errlen, -EINVAL,
                         "%s: JSON, but no tokenizer.json (a vocab.json opens with the folder where merges.txt stands "

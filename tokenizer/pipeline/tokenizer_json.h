@@ -23,4 +23,7 @@ int json_vocabulary(Tokenizer *t, const JsonValue *vocab, char *err, size_t errl
 /* The token's text as piece id, which may lie beyond the model's. */
 int json_add_token(Tokenizer *t, int id, const char *text, size_t len, AddedToken token, char *err, size_t errlen);
 
+/* tekken.c: what has a "config" and a "vocab" and is no tokenizer.json. */
+int tekken_read(Tokenizer *t, const JsonValue *root, char *err, size_t errlen);
+
 #endif
