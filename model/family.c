@@ -88,10 +88,13 @@ int config_even_split(KeyReader *r, const Config *c) {
     return c->d_model / c->n_heads;
 }
 
-void config_add_end(Config *c, double id) {
-    for (int i = 0; i < c->n_eos; i++)
-        if (c->eos_id[i] == id) return;
-    if (id >= 0 && id < c->vocab_size && c->n_eos < CONFIG_MAX_EOS) c->eos_id[c->n_eos++] = (int)id;
+int config_add_end(Config *c, double id) {
+    int there = !(id >= 0 && id < c->vocab_size); /* outside the vocabulary none comes up */
+    for (int i = 0; i < c->n_eos; i++) there |= c->eos_id[i] == id;
+    if (there) return 0;
+    if (c->n_eos == CONFIG_MAX_EOS) return -ENOSPC;
+    c->eos_id[c->n_eos++] = (int)id;
+    return 0;
 }
 
 static void read_attention(KeyReader *r, Config *c) {

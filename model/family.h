@@ -107,7 +107,7 @@ typedef struct {
 void keys_read(KeyReader *r, const KeyField *fields, void *c);
 double key_field(const KeyField *f, const void *c); /* the other way: its value, for who writes keys */
 
-void config_add_end(Config *c, double id);            /* an id that ends a text, where it is an id */
+int config_add_end(Config *c, double id); /* an id that ends a text, where it is one; 0, or -ENOSPC: they are full */
 int config_even_split(KeyReader *r, const Config *c); /* d_model / n_heads, or a complaint */
 
 /* ---- taking tensors ---- */

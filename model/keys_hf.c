@@ -150,6 +150,8 @@ static void rope(KeyReader *r, Config *c, const DecoderDefaults *a) {
     if ((full = json_get(o, "full_attention")) || json_get(o, "sliding_attention")) {
         local = json_get(o, "sliding_attention"), o = full;
         if (!a || !a->local_theta) key_complain(r, where, "settings by layer type are not known here");
+        if ((!absent(o) && o->type != JSON_OBJECT) || (!absent(local) && local->type != JSON_OBJECT))
+            key_complain(r, where, "settings of a layer type must be an object");
     }
     theta = number(r, root, "rope_theta", theta);
     rope_of(r, c, &c->rope, o, where, theta, share);
@@ -216,7 +218,9 @@ static int lacks_head(const Weights *w) {
 /* What all decoders say alike. */
 static void parts(KeyReader *r, Config *c, const DecoderDefaults *a) {
     const JsonValue *tied = json_get(r->w->outer, "tie_word_embeddings");
-    c->own_head = !key_flag(r, NULL, "tie_word_embeddings", absent(tied) ? a->tied : tied->boolean);
+    int boolean = tied && tied->type == JSON_BOOL;
+    if (!absent(tied) && !boolean) key_complain(r, "tie_word_embeddings", "must be true or false");
+    c->own_head = !key_flag(r, NULL, "tie_word_embeddings", boolean ? tied->boolean : a->tied);
     if (c->own_head && lacks_head(r->w)) c->own_head = 0; /* logits then mean nothing, and nobody asks for them */
     const JsonValue *blocks = json_get(r->w->config, "quantization_config");
     if (!absent(blocks) && !(a->mxfp4 && json_is(json_get(blocks, "quant_method"), "mxfp4")))
@@ -237,12 +241,14 @@ static void plain_parts(KeyReader *r, Config *c, const DecoderDefaults *a) {
         key_complain(r, "hidden_act", "only silu is known here");
 }
 
-static void add_ends(Config *c, const JsonValue *root) {
+static void add_ends(KeyReader *r, Config *c, const JsonValue *root) {
     const JsonValue *v = json_get(root, "eos_token_id");
-    if (!v) return;
-    if (v->type == JSON_NUMBER) config_add_end(c, v->number);
-    for (const JsonValue *e = v->type == JSON_ARRAY ? v->child : NULL; e; e = e->next)
-        if (e->type == JSON_NUMBER) config_add_end(c, e->number);
+    if (absent(v)) return;
+    int list = v->type == JSON_ARRAY;
+    for (const JsonValue *e = list ? v->child : v; e; e = list ? e->next : NULL) {
+        if (e->type != JSON_NUMBER) key_complain(r, "eos_token_id", "must be an id, or a list of ids");
+        else if (config_add_end(c, e->number)) key_complain(r, "eos_token_id", "more than 64 ids that end a text");
+    }
 }
 
 static void ends(KeyReader *r, Config *c) {
@@ -250,9 +256,9 @@ static void ends(KeyReader *r, Config *c) {
     if (absent(bos)) bos = json_get(r->w->outer, "bos_token_id");
     if (bos && bos->type == JSON_NUMBER && bos->number >= 0 && bos->number < c->vocab_size)
         c->bos_id = (int)bos->number;
-    add_ends(c, r->w->config);
-    if (r->w->outer) add_ends(c, r->w->outer);
-    add_ends(c, r->w->generation);
+    add_ends(r, c, r->w->config);
+    add_ends(r, c, r->w->outer);
+    add_ends(r, c, r->w->generation);
 }
 
 static void finish(KeyReader *r, Config *c, const Architecture *a) {

@@ -18,7 +18,7 @@
 typedef struct Family Family;             /* family.h */
 typedef struct ModelOptions ModelOptions; /* options.h */
 
-enum { CONFIG_MAX_LAYERS = 1024, CONFIG_MAX_EOS = 8, CONFIG_MAX_DIM = 1 << 20 };
+enum { CONFIG_MAX_LAYERS = 1024, CONFIG_MAX_EOS = 64, CONFIG_MAX_DIM = 1 << 20 };
 
 typedef enum { MASK_CAUSAL, MASK_PADDING, MASK_UNILM } Mask; /* which keys a query sees (roformer_kinds.h) */
 

@@ -24,14 +24,35 @@ static void same_as(const char *golden, const char *name, const char *from, cons
     if (convert) CHECK(case_distance(name, converted(name, folder, NULL, 0), kernels_best(), &g) < 1e-4);
 }
 
-/* It does not open, and this is in the line. */
-static void refused(const char *name, const char *from, const char *to, const char *line) {
+/* A folder does not open, and this is in the line. */
+static void refused_folder(const char *name, const char *folder, const ModelOptions *o, const char *line) {
     char err[500] = "";
     Model m;
-    const Spoil s = {.from = from, .to = to};
-    int rc = model_open(&m, hf_folder(name, "", TENSOR_F32, &s), NULL, err, sizeof err);
+    int rc = model_open(&m, folder, o, err, sizeof err);
     if (rc == 0) model_close(&m);
     if (rc == 0 || !strstr(err, line)) decoder_fail(name, line, err);
+}
+
+/* Once more, in a file of the folder. */
+static void change(const char *folder, const char *file, const char *from, const char *to) {
+    char path[600];
+    Bytes b = {0};
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    char *text = file_read(path, NULL), *at = text ? strstr(text, from) : NULL;
+    CHECK(at != NULL);
+    if (at) {
+        bytes_put(&b, text, (size_t)(at - text));
+        bytes_put(&b, to, strlen(to));
+        bytes_put(&b, at + strlen(from), strlen(at + strlen(from)));
+        file_write(path, b.data, b.n);
+    }
+    free(b.data);
+    free(text);
+}
+
+static void refused(const char *name, const char *from, const char *to, const char *line) {
+    const Spoil s = {.from = from, .to = to};
+    refused_folder(name, hf_folder(name, "", TENSOR_F32, &s), NULL, line);
 }
 
 /* ---- windows by layer ---- */
@@ -49,6 +70,22 @@ static void test_mistral_layer_types(void) {
     refused("mistral", s.from,
             "\"sliding_window\": null, \"layer_types\": [\"sliding_attention\", \"full_attention\"]",
             "sliding_window: gives no window, but layer_types names layers");
+}
+
+/* Without layer_types (null is none) they follow from a period: the class's own, or a word of EXAONE's. */
+static void test_periods(void) {
+    static const char types[] = "\"layer_types\": [", none[] = "\"layer_types\": null, \"x\": [";
+    static const char *const words[] = {"LLGL", "GGGG", "LLLL", "", "LLLG "};
+    char to[100];
+    same_as("gemma2", "gemma2", types, none, 1);
+    same_as("exaone4", "exaone4", types, none, 1); /* and the word LLLG */
+    for (int i = 0; i < 5; i++) {
+        snprintf(to, sizeof to, "\"%s\"", words[i]);
+        const Spoil s = {.from = "\"LLLG\"", .to = to};
+        const char *folder = hf_folder("exaone4", "", TENSOR_F32, &s);
+        change(folder, "config.json", types, none);
+        refused_folder("exaone4", folder, NULL, "sliding_window_pattern: must be a number, or a word like LLLG");
+    }
 }
 
 /* These classes give every layer the window, whatever layer_types says. */
@@ -109,6 +146,44 @@ static void test_tied_twice(void) {
         CHECK(m.lm_head.data == m.tok_emb.data && !weights_find(&m.weights, "output.weight"));
         model_close(&m);
     }
+}
+
+/* The word that a model's outer object has on it is one, too. */
+static void test_tied_outside(void) {
+    static const char word[] = "\n  \"tie_word_embeddings\": true", line[] = "tie_word_embeddings: must be true or false";
+    refused("gemma3_vision", word, "\n  \"tie_word_embeddings\": 1", line);
+    refused("gemma3_vision", word, "\n  \"tie_word_embeddings\": \"true\"", line);
+}
+
+/* ---- ids that end a text ---- */
+
+/* All of a list, of both files, once each; what is no id, and more than there is room for, is said. */
+static void test_ends(void) {
+    static const struct { const char *ends, *line; } rows[] = {
+        {"\"2\"", "eos_token_id: must be an id, or a list of ids"},
+        {"{\"2\": 2}", "eos_token_id: must be an id, or a list of ids"},
+        {"[2, \"3\"]", "eos_token_id: must be an id, or a list of ids"}};
+    static const char bad[] = "{\"eos_token_id\": [5, null]}", good[] = "{\"eos_token_id\": [5, 63]}";
+    char list[400] = "[0", all[500];
+    for (int i = 1; i < 64; i++) snprintf(list + strlen(list), sizeof list - strlen(list), ", %d", i);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(all, sizeof all, "\"eos_token_id\": %s", rows[i].ends);
+        refused("gqa", "\"eos_token_id\": 2", all, rows[i].line);
+    }
+    snprintf(all, sizeof all, "\"eos_token_id\": %s, 64]", list);
+    refused("gqa", "\"eos_token_id\": 2", all, "eos_token_id: more than 64 ids that end a text");
+    snprintf(all, sizeof all, "\"eos_token_id\": %s, 63, 96, -1]", list); /* twice; two outside the vocabulary */
+    const Spoil s = {.from = "\"eos_token_id\": 2", .to = all};
+    const char *folder = hf_folder("gqa", "", TENSOR_F32, &s), *generation = test_in(folder, "generation_config.json");
+    char err[500] = "";
+    Model m;
+    file_write(generation, bad, sizeof bad - 1);
+    refused_folder("gqa", folder, NULL, "eos_token_id: must be an id, or a list of ids");
+    file_write(generation, good, sizeof good - 1);
+    CHECK(model_open(&m, folder, NULL, err, sizeof err) == 0);
+    CHECK(m.config.n_eos == 64 && m.config.eos_id[0] == 0 && m.config.eos_id[63] == 63);
+    model_close(&m);
+    remove(generation);
 }
 
 /* ---- part of a head ---- */
@@ -191,9 +266,48 @@ static void test_layers_refused(void) {
         {"smollm3", "\"no_rope_layers\": [", "\"no_rope_layers\": 7, \"x\": [",
          "no_rope_layers: must be a list with an"},
         {"smollm3", "\"no_rope_layer_interval\": 4", "\"no_rope_layer_interval\": 0", "no_rope_layer_interval"},
+        {"qwen35", "\"linear_num_value_heads\": 4", "\"linear_num_value_heads\": 1000000",
+         "linear attention's heads: do not divide, or are too many"},
+        {"qwen35", "\"linear_num_key_heads\": 2,\n  \"linear_num_value_heads\": 4,\n  \"linear_value_head_dim\": 8",
+         "\"linear_num_key_heads\": 262144, \"linear_num_value_heads\": 262144, \"linear_value_head_dim\": 1",
+         "linear attention's heads: do not divide, or are too many"},
+        {"qwen35", "\"linear_conv_kernel_dim\": 4", "\"linear_conv_kernel_dim\": 0",
+         "linear_conv_kernel_dim: 0 is not a whole number from 1 to 64"},
+        {"qwen35moe", "\"linear_value_head_dim\"", "\"linear_value\"",
+         "linear_value_head_dim: is missing in config.json"},
+        {"gemma3", "\"sliding_attention\": {\n      \"rope_theta\": 100.0,\n      \"rope_type\": \"default\"\n    }",
+         "\"sliding_attention\": 100.0", "rope_parameters: settings of a layer type must be an object"},
+        {"gemma3", "\"full_attention\": {", "\"full_attention\": \"linear\", \"x\": {",
+         "rope_parameters: settings of a layer type must be an object"},
+        {"gemma2", "\"rope_theta\": 10000.0,", "\"sliding_attention\": {},",
+         "rope_parameters: settings by layer type are not known here"},
+        {"gqa", "\"rope_parameters\": {", "\"rope_parameters\": {\"full_attention\": {},",
+         "rope_parameters: settings by layer type are not known here"},
+        {"gemma3", "\"rope_theta\": 100.0", "\"rope_theta\": -100.0", "rope of windows: rope method none: rope_theta must be above 0"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         refused(rows[i].name, rows[i].from, rows[i].to, rows[i].line);
+}
+
+/* What rewrites distances, or scores, is refused of models that have one more thing to do there. */
+static void test_unstretched(void) {
+    static const struct { const char *name, *rope, *line; } rows[] = {
+        {"gemma2", "rerope:window=20", "rope: rerope is not known together with a soft cap on scores"},
+        {"gpt_oss", "rerope:window=20", "rope: rerope is not known together with sink logits"},
+        {"hunyuan", "log-n", "rope: log-n is not known together with norms behind the rotation"},
+        {"qwen35", "nope:layers=0", "rope: nope is not known together with delta nets"},
+        {"gemma3", "log-n", "rope: log-n is not known together with layers with a RoPE of their own"},
+        {"gemma3", "dynamic-each:factor=4",
+         "rope: dynamic-each is not known together with layers with a RoPE of their own"},
+        {"granite", "ms-poe", "rope: ms-poe is not known together with layers that are not LLaMA's"},
+        {"granite", "infllm:init=2:local=20:block=5:top=3:representatives=2:every=13",
+         "rope: infllm is not known together with layers that are not LLaMA's"},
+        {"gemma3", "rerope:window=20", NULL}, {"gemma3", "nope:layers=0", NULL}, {"granite", "log-n", NULL}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int code = run("logits %s --ids 1,5 --rope %s", hf_folder(rows[i].name, "", TENSOR_F32, &sound), rows[i].rope);
+        CHECK(rows[i].line ? code == 1 && said_line(rows[i].line) : code == 0);
+        if (code && !rows[i].line) decoder_fail(rows[i].name, rows[i].rope, said);
+    }
 }
 
 /* ---- GGUF's keys ---- */
@@ -374,14 +488,18 @@ static void test_unknown(void) {
 extern const Test tests_config[];
 const Test tests_config[] = {
     {"config/a Mistral with layer_types", test_mistral_layer_types},
+    {"config/no layer_types", test_periods},
     {"config/layer_types unread", test_layer_types_unread},
     {"config/layer_types without a window", test_no_window},
     {"config/tied, and the file has a head", test_tied_apart},
     {"config/tied, and the file has it twice", test_tied_twice},
+    {"config/tied, said outside", test_tied_outside},
+    {"config/ids that end a text", test_ends},
     {"config/partial_rotary_factor", test_partial},
     {"config/tensors that are not used", test_unused},
     {"config/tensors that nobody misses", test_not_missed},
     {"config/layers refused", test_layers_refused},
+    {"config/what does not stretch", test_unstretched},
     {"config/no key in GGUF", test_no_key},
     {"config/GGUF's keys", test_gguf_keys},
     {"config/a vocabulary's keys", test_vocabulary_keys},

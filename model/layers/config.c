@@ -68,7 +68,7 @@ static void of_types(KeyReader *r, const Config *c, const JsonValue *types, uint
     }
     for (const JsonValue *e = types->child; e; e = e->next, l++) {
         others[l] = (uint8_t)!json_is(e, words[0]);
-        if (others[l] && !json_is(e, words[its]) && (its == OTHERS_ARE_DELTA || !json_is(e, words[OTHERS_HAVE_WINDOW])))
+        if (others[l] && !json_is(e, words[its]))
             key_complain(r, "layer_types", "has a word that is not known here for this architecture");
         if (others[l] && its == OTHERS_HAVE_WINDOW && !c->window)
             key_complain(r, "sliding_window", "gives no window, but layer_types names layers that have one");
@@ -96,6 +96,13 @@ static const JsonValue *types_of(const KeyReader *r, const LayerTraits *t) {
     return types && types->type != JSON_NULL ? types : NULL;
 }
 
+/* LLLG is 4: windows, and behind them a layer that sees all. */
+static int64_t period_of_word(KeyReader *r, const char *key, const JsonValue *v) {
+    size_t windows = strspn(v->str, "L");
+    if (windows + 1 != v->len || v->str[windows] != 'G') key_complain(r, key, "must be a number, or a word like LLLG");
+    return (int64_t)v->len;
+}
+
 /* The layers that do not see all, or whose mixer is another. */
 static void read_others(KeyReader *r, Config *c, uint8_t *others) {
     const LayerTraits *t = c->decoder->traits;
@@ -108,7 +115,7 @@ static void read_others(KeyReader *r, Config *c, uint8_t *others) {
         const char *key = delta ? "full_attention_interval" : t->full_first ? "global_attn_every_n_layers"
                                                                             : "sliding_window_pattern";
         const JsonValue *v = in_config(r, key); /* EXAONE's may be the word LLLG */
-        if (v && v->type == JSON_STRING) period = (int64_t)v->len;
+        if (v && v->type == JSON_STRING) period = period_of_word(r, key, v);
         else if (period) period = key_int(r, NULL, key, (double)period, 1, CONFIG_MAX_LAYERS);
         by_period(c, period, others);
     } else if (!delta) of_pattern(r, c, "attention.sliding_window_pattern", period, others);
@@ -197,14 +204,14 @@ static void read_delta(KeyReader *r, Config *c) {
         if (inner % x->value_heads) key_complain(r, r->key, "is no multiple of the value heads");
         x->value_dim = (int)(inner / x->value_heads);
     }
-    if (x->value_dim < 1) key_complain(r, r->key, r->source->missing);
+    if (x->value_dim < 1) key_complain(r, key_is_hf(r) ? "linear_value_head_dim" : r->key, r->source->missing);
 }
 
 /* Hugging Face's names as parts.c has them: rules that begin with '.' hold anywhere, the others at the beginning. */
 static int renamed(Weights *w, Tensor *tensor, const char *const (*rules)[2]) {
     char name[2 * TENSOR_NAME], next[2 * TENSOR_NAME];
     snprintf(name, sizeof name, "%s", tensor->name);
-    for (; rules && (*rules)[0]; rules++) {
+    for (; (*rules)[0]; rules++) {
         const char *from = (*rules)[0], *at = *from == '.' ? strstr(name, from) : name;
         if (!at || strncmp(at, from, strlen(from)) != 0) continue;
         snprintf(next, sizeof next, "%.*s%s%s", (int)(at - name), name, (*rules)[1], at + strlen(from));
@@ -280,7 +287,7 @@ void layers_read_config(KeyReader *r, Config *c, const Architecture *a) {
     x->heads_dim = c->head_dim;
     x->score_scale = (float)key_number(r, "attention.scale", NULL, 1 / sqrt(c->head_dim));
     x->tiled = t->tiled && !key_is_hf(r);
-    for (int i = 0; i < LAYER_KEYS && t->keys[i]; i++) keys_read(r, t->keys[i], x);
+    for (const KeyField *const *k = t->keys; *k; k++) keys_read(r, *k, x); /* NULL ends them */
     if (x->n_experts && !x->d_expert) x->d_expert = c->d_ff;
     if (x->d_shared > c->ff_rows) c->ff_rows = x->d_shared;
     if (t->scaled_embedding) x->embed_scale = sqrtf((float)c->d_model);

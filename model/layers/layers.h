@@ -47,7 +47,7 @@ typedef struct LayerTraits {
     uint8_t local_rope;       /* layers with a window are rotated by angles of their own */
     uint8_t nope_on_full;     /* where others have a window, those that see all are not rotated */
     uint8_t temperature;      /* scores grow with the logarithm of the position */
-    const KeyField *keys[LAYER_KEYS]; /* of a Decoder's fields (config.h) */
+    const KeyField *keys[LAYER_KEYS]; /* of a Decoder's fields (config.h); NULL ends them */
     const struct LayerName *names;    /* of tensors, where they are not parts.c's */
     const char *const (*renames)[2];  /* Hugging Face's names, piece by piece, that become parts.c's; {0} ends them */
     void (*settle)(KeyReader *r, Config *c); /* keys in ways of its own; NULL: none */
