@@ -228,6 +228,26 @@ const char *hf_folder(const char *name, const char *config, TensorType type, con
     return folder;
 }
 
+void folder_change(const char *folder, const char *file, const char *from, const char *to) {
+    char path[600];
+    size_t n = 0, begin = ends_with(file, ".safetensors") ? 8 : 0;
+    Bytes b = {0};
+    snprintf(path, sizeof path, "%s/%s", folder, file);
+    char *text = file_read(path, &n), *at = text && n > begin ? strstr(text + begin, from) : NULL;
+    if (at) {
+        size_t before = (size_t)(at - text), removed = strlen(from);
+        if (begin) bytes_u64(&b, load_u64((const uint8_t *)text) + strlen(to) - removed);
+        bytes_put(&b, text + begin, before - begin);
+        bytes_put(&b, to, strlen(to));
+        bytes_put(&b, at + removed, n - before - removed);
+        file_write(path, b.data, b.n);
+    } else {
+        decoder_fail(file, "does not hold", from);
+    }
+    free(b.data);
+    free(text);
+}
+
 /* ---- a GGUF file ---- */
 
 /* The tensor's entry in the head, written for F32, gets this offset and, where it is cast, this type; its type now. */

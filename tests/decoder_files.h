@@ -54,6 +54,9 @@ const char *hf_folder(const char *name, const char *config, TensorType type, con
 const char *gguf_file(const char *name, TensorType type, const Spoil *s);
 const char *converted(const char *name, const char *folder, const char *task, int floats);
 
+/* In a file of such a folder `to` in the place of `from`, once; of a safetensors file in its header. */
+void folder_change(const char *folder, const char *file, const char *from, const char *to);
+
 /* A tiny Qwen3.5 with a tokenizer of the printable bytes (test_chat_delta.c); NULL: it could not be written. */
 const char *delta_folder(void);
 

@@ -33,23 +33,6 @@ static void refused_folder(const char *name, const char *folder, const ModelOpti
     if (rc == 0 || !strstr(err, line)) decoder_fail(name, line, err);
 }
 
-/* Once more, in a file of the folder. */
-static void change(const char *folder, const char *file, const char *from, const char *to) {
-    char path[600];
-    Bytes b = {0};
-    snprintf(path, sizeof path, "%s/%s", folder, file);
-    char *text = file_read(path, NULL), *at = text ? strstr(text, from) : NULL;
-    CHECK(at != NULL);
-    if (at) {
-        bytes_put(&b, text, (size_t)(at - text));
-        bytes_put(&b, to, strlen(to));
-        bytes_put(&b, at + strlen(from), strlen(at + strlen(from)));
-        file_write(path, b.data, b.n);
-    }
-    free(b.data);
-    free(text);
-}
-
 static void refused(const char *name, const char *from, const char *to, const char *line) {
     const Spoil s = {.from = from, .to = to};
     refused_folder(name, hf_folder(name, "", TENSOR_F32, &s), NULL, line);
@@ -83,7 +66,7 @@ static void test_periods(void) {
         snprintf(to, sizeof to, "\"%s\"", words[i]);
         const Spoil s = {.from = "\"LLLG\"", .to = to};
         const char *folder = hf_folder("exaone4", "", TENSOR_F32, &s);
-        change(folder, "config.json", types, none);
+        folder_change(folder, "config.json", types, none);
         refused_folder("exaone4", folder, NULL, "sliding_window_pattern: must be a number, or a word like LLLG");
     }
 }

@@ -234,24 +234,38 @@ int layers_rename(Weights *w, const LayerTraits *t, char *err, size_t errlen) {
     return twice ? base_error(err, errlen, -EINVAL, "%s: tensor %s stands twice", w->path, twice) : 0;
 }
 
+/* jina's name of a task of n bytes, which may be the short one. */
+static const char *task_name(const char *task, size_t n) {
+    static const char *const names[][2] = {{"query", "retrieval.query"}, {"document", "retrieval.passage"}};
+    for (int i = 0; i < 2; i++)
+        if (n == strlen(names[i][0]) && memcmp(task, names[i][0], n) == 0) return names[i][1];
+    return task;
+}
+
+/* convert --task has merged this task's adapter. */
+static int is_merged(const KeyReader *r, const char *task) {
+    const MetaValue *v = weights_meta(r->w, "sentence.usual_prompt");
+    if (!v || v->type != META_STRING) return 0;
+    const char *own = (const char *)v->data, *name = task_name(own, (size_t)v->n);
+    size_t n = name == own ? (size_t)v->n : strlen(name);
+    return n == strlen(task) && memcmp(name, task, n) == 0;
+}
+
 void layers_take_task(KeyReader *r, Config *c, const char *task) {
-    static const char *const words[][2] = {{"query", "retrieval.query"}, {"document", "retrieval.passage"}};
     const JsonValue *names = in_config(r, "lora_adaptations");
     Decoder *x = c->decoder;
     char known[200] = "", line[300];
     int i = 0, n = 0;
-    const MetaValue *merged = weights_meta(r->w, "sentence.usual_prompt"); /* convert --task */
-    int is_merged = task && merged && merged->type == META_STRING && merged->n == strlen(task) &&
-                    memcmp(merged->data, task, merged->n) == 0;
-    if (task && !key_is_hf(r) && !is_merged && strcmp(c->arch, "jina-bert-v3") == 0)
+    if (!task) return;
+    task = task_name(task, strlen(task));
+    if (!key_is_hf(r) && strcmp(c->arch, "jina-bert-v3") == 0 && !is_merged(r, task))
         key_complain(r, "the task", "needs adapters, which llama.cpp keeps in files of their own: not read here");
-    if (!names || names->type != JSON_ARRAY || !task) return;
-    for (int w = 0; w < 2; w++)
-        if (strcmp(task, words[w][0]) == 0) task = words[w][1];
+    if (!names || names->type == JSON_NULL) return;
+    if (names->type != JSON_ARRAY) key_complain(r, "lora_adaptations", "must be a list of tasks");
     for (const JsonValue *e = names->child; e; e = e->next, i++) {
         if (json_is(e, task)) x->adapter = i;
         if (e->type == JSON_STRING && n < (int)sizeof known)
-            n += snprintf(known + n, sizeof known - (size_t)n, "%s%s", i ? ", " : "", e->str);
+            n += snprintf(known + n, sizeof known - (size_t)n, "%s%s", n ? ", " : "", e->str);
     }
     x->adapter_scale = (float)(key_number(r, NULL, "lora_alpha", 1) / key_number(r, NULL, "lora_rank", 1));
     if (!(x->adapter_scale > 0 && x->adapter_scale < 1e6f)) key_complain(r, r->key, "is out of range");

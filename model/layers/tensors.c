@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "base/json.h"
+#include "base/paths.h"
 #include "gpt_oss.h"
 #include "model/roformer.h"
 #include "model/roformer_kinds.h"
@@ -29,9 +30,8 @@ static const Config *config(const Place *p) { return &p->ld->m->config; }
 /* The weights that adapters are added to have a name of their own. */
 static const Tensor *adapted(const Place *p) {
     char name[TENSOR_NAME + 40];
-    size_t n = strlen(p->name);
-    if (!is_hf(p) || n < 7 || strcmp(p->name + n - 7, ".weight") != 0) return NULL;
-    snprintf(name, sizeof name, "%.*s%s", (int)(n - 7), p->name, original);
+    if (!is_hf(p) || !text_ends_with(p->name, ".weight")) return NULL;
+    snprintf(name, sizeof name, "%.*s%s", (int)(strlen(p->name) - strlen(".weight")), p->name, original);
     return weights_find(&p->ld->m->weights, name);
 }
 
@@ -74,8 +74,8 @@ static const float *adapter(Place *p, const Tensor *t, const char *which, size_t
 /* w, rows first.. of t, becomes w + scale B A in memory of its own: LoRA, arXiv:2106.09685. Of embeddings the two
  * factors stand the other way round. */
 static void adapt(Place *p, Matrix *w, const Tensor *t, size_t first) {
-    size_t n = t ? strlen(t->name) : 0, m = sizeof original - 1, ra, ca, rb, cb;
-    if (config(p)->decoder->adapter < 0 || !w->data || n < m || strcmp(t->name + n - m, original) != 0) return;
+    size_t ra, ca, rb, cb;
+    if (config(p)->decoder->adapter < 0 || !w->data || !text_ends_with(t->name, original)) return;
     const float *a = adapter(p, t, "lora_A", &ra, &ca), *b = a ? adapter(p, t, "lora_B", &rb, &cb) : NULL;
     if (!a || !b) return;
     int embeds = p->part->in == IN_MODEL || p->part->in == IN_ENCODER;
