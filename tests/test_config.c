@@ -133,7 +133,8 @@ static void test_tied_twice(void) {
 
 /* The word that a model's outer object has on it is one, too. */
 static void test_tied_outside(void) {
-    static const char word[] = "\n  \"tie_word_embeddings\": true", line[] = "tie_word_embeddings: must be true or false";
+    static const char word[] = "\n  \"tie_word_embeddings\": true",
+                      line[] = "tie_word_embeddings: must be true or false";
     refused("gemma3_vision", word, "\n  \"tie_word_embeddings\": 1", line);
     refused("gemma3_vision", word, "\n  \"tie_word_embeddings\": \"true\"", line);
 }
@@ -266,7 +267,8 @@ static void test_layers_refused(void) {
          "rope_parameters: settings by layer type are not known here"},
         {"gqa", "\"rope_parameters\": {", "\"rope_parameters\": {\"full_attention\": {},",
          "rope_parameters: settings by layer type are not known here"},
-        {"gemma3", "\"rope_theta\": 100.0", "\"rope_theta\": -100.0", "rope of windows: rope method none: rope_theta must be above 0"},
+        {"gemma3", "\"rope_theta\": 100.0", "\"rope_theta\": -100.0",
+         "rope of windows: rope method none: rope_theta must be above 0"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         refused(rows[i].name, rows[i].from, rows[i].to, rows[i].line);

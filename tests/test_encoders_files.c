@@ -7,8 +7,10 @@
 #include "test.h"
 #include "text/sentence.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char tensors[] = "model.safetensors";
 
@@ -101,8 +103,9 @@ static void task_lists(void) {
     const Spoil nameless = {.from = "\"retrieval.query\"", .to = "7"};
     vector_of(got, hf_folder("jina_v3", "", TENSOR_F32, &nameless), "text-matching");
     CHECK(same_vector(got, want));
-    char to[600];
-    snprintf(to, sizeof to, "\"%s1\", \"%s2\", \"%s3\", \"%s4\", %s", long_name, long_name, long_name, long_name, matching);
+    char to[600] = "";
+    for (int k = 0; k < 4; k++) snprintf(to + strlen(to), sizeof to - strlen(to), "\"%s%d\", ", long_name, k);
+    snprintf(to + strlen(to), sizeof to - strlen(to), "%s", matching);
     const Spoil many = {.from = matching, .to = to};
     refused(hf_folder("jina_v3", "", TENSOR_F32, &many), "separation",
             "there is no adapter \"separation\"; its are retrieval.query, sixty-one-letters");
@@ -163,6 +166,150 @@ static void not_adapted(void) {
     }
 }
 
+/* ---- GGUF's keys ---- */
+
+/* The model at from with one key more, and one that fills up 32 bytes, so that its tensors stay where they are. */
+static const char *with_key(const char *from, const char *key, MetaType type, const void *raw, size_t n_raw) {
+    const char *path = test_tmp("with-key.gguf");
+    size_t n = 0;
+    char *file = file_read(from, &n), fill[32] = "";
+    Bytes b = {0};
+    bytes_put(&b, file, 16), bytes_u64(&b, load_u64((const uint8_t *)file + 16) + 2);
+    bytes_string(&b, key), bytes_u32(&b, type), bytes_put(&b, raw, n_raw);
+    for (size_t i = 0; (b.n - 24 + 8 + 4 + 4 + 8 + i) % 32; i++) fill[i] = 'x';
+    bytes_string(&b, "fill"), bytes_u32(&b, META_STRING), bytes_string(&b, fill);
+    bytes_put(&b, file + 24, n - 24);
+    file_write(path, b.data, b.n);
+    free(b.data);
+    free(file);
+    return path;
+}
+
+/* The bytes behind a name in the file: of a key its type and value, of a tensor its dimensions and type. */
+static const char *patched(const char *path, const char *name, size_t at, unsigned byte) {
+    size_t n = 0, len = strlen(name), i = 0;
+    char *file = file_read(path, &n);
+    while (file && i + len + at < n && memcmp(file + i, name, len) != 0) i++;
+    CHECK(file && i + len + at < n);
+    if (file && i + len + at < n) file[i + len + at] = (char)byte;
+    file_write(path, file, n);
+    free(file);
+    return path;
+}
+
+/* 1 to 3 are mean, cls and last; 0 and 4 (none, a reranker's) leave it to the architecture; no other is known. */
+static void pooling_types(void) {
+    static const char key[] = "gemma-embedding.pooling_type", line[] = "the number or type of \"gemma-embedding.pool";
+    static const unsigned bad[] = {5, 7, 255};
+    float of[5][32];
+    for (unsigned i = 0; i < 5; i++)
+        vector_of(of[i], patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), key, 4, i), NULL);
+    CHECK(same_vector(of[0], of[1]) && same_vector(of[4], of[1]));
+    CHECK(!same_vector(of[2], of[1]) && !same_vector(of[3], of[1]) && !same_vector(of[3], of[2]));
+    for (size_t i = 0; i < 3; i++)
+        refused(patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), key, 4, bad[i]), NULL, line);
+    refused(patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), key, 0, META_F32), NULL, line);
+}
+
+static void gguf_keys(void) {
+    static const char *const keys[] = {"sentence.prompt.query", "sentence.usual_prompt", "sentence.normalize"};
+    static const char number[] = "\1\0\0\0";
+    float plain[32], got[32];
+    double square = 0;
+    char line[100];
+    const char *path = gguf_file("embeddinggemma", TENSOR_F32, &sound);
+    vector_of(plain, path, NULL);
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(line, sizeof line, "the type of \"%s\" is not known here", keys[i]);
+        refused(with_key(path, keys[i], META_U32, number, 4), NULL, line);
+    }
+    vector_of(got, with_key(path, keys[2], META_BOOL, "\1", 1), NULL);
+    CHECK(same_vector(got, plain));
+    vector_of(got, with_key(path, keys[2], META_BOOL, "\0", 1), NULL);
+    for (int i = 0; i < 32; i++) square += (double)got[i] * (double)got[i];
+    CHECK(fabs(square - 1) > 0.01);
+    refused(patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), "dense_2.weight", 20, 26), NULL,
+            "a dense layer without a fitting linear.weight, \"dense_2.weight\""); /* I32 */
+    refused(patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), "output_norm.weight", 12, 26), NULL,
+            "tensor output_norm.weight has type I32, which is not computed with here (F32, F16 and BF16 are)");
+    refused(patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), "blk.0.attn_norm.weight", 12, TENSOR_Q8_0), NULL,
+            "tensor blk.0.attn_norm.weight has type Q8_0, which is not computed with here (F32, F16 and BF16 are)");
+    refused(patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), "blk.0.attn_q.weight", 20, 26), NULL,
+            "tensor blk.0.attn_q.weight has type I32, which is not computed with here (F32, F16, BF16 and the formats");
+}
+
+/* A model of llama2.c has no keys for it: the last token's, as the same model in GGUF has without any. */
+static void of_llama2c(void) {
+    static const BuildShape shape = {.d = 32, .ff = 32, .layers = 2, .heads = 4, .kv_heads = 2, .n_ctx = 32};
+    float want[32], got[32];
+    build_gguf(test_tmp("embeds.gguf"), &shape, TENSOR_F32);
+    build_llama2c(test_tmp("embeds.bin"), &shape, 0, 0);
+    vector_of(want, test_tmp("embeds.gguf"), NULL);
+    vector_of(got, test_tmp("embeds.bin"), NULL);
+    CHECK(same_vector(got, want));
+}
+
+/* ---- sentence-transformers' files ---- */
+
+/* There is room for 256 prompts; a list of tasks is cut where its room ends. */
+static void many_prompts(void) {
+    char text[9000], err[300] = "", shown[20];
+    const char *folder = hf_folder("embeddinggemma", "", TENSOR_F32, &sound);
+    const char *file = test_in(folder, "config_sentence_transformers.json");
+    Model m;
+    Sentence x;
+    for (int n = 256; n <= 257; n++) {
+        size_t at = (size_t)snprintf(text, sizeof text, "{\"prompts\": {");
+        for (int i = 0; i < n; i++)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s\"p%d\": \"%d: \"", i ? ", " : "", i, i);
+        at += (size_t)snprintf(text + at, sizeof text - at, "}}");
+        file_write(file, text, at);
+        if (n == 257) break;
+        CHECK(model_open(&m, folder, NULL, err, sizeof err) == 0 && sentence_open(&x, &m, err, sizeof err) == 0);
+        CHECK(x.n_prompts == 256 && strcmp(sentence_prompt(&x, "p255"), "255: ") == 0);
+        sentence_tasks(&x, shown, sizeof shown);
+        CHECK(strcmp(shown, "p0, p1, p2, p3, p4,") == 0);
+        sentence_close(&x);
+        model_close(&m);
+    }
+    refused(folder, NULL, "more than 256 prompts");
+}
+
+/* A layer behind a wider one; and one of more rows than there may be, whose file is a hole. */
+static void dense_widths(void) {
+    static const char modules[] = "[{\"type\":\"b.Pooling\",\"path\":\"1_Pooling\"},"
+                                  "{\"type\":\"b.Dense\",\"path\":\"2_Dense\"},"
+                                  "{\"type\":\"b.Dense\",\"path\":\"3_Dense\"}]";
+    const char *folder = hf_folder("embeddinggemma", "", TENSOR_F32, &sound);
+    char file[600], err[300] = "";
+    Model m;
+    Sentence x;
+    file_write(test_in(folder, "modules.json"), modules, sizeof modules - 1);
+    folder_change(folder, "2_Dense/model.safetensors", "\"shape\":[64,32],\"data_offsets\":[0,8192]",
+                  "\"shape\":[2,32],\"data_offsets\":[0,256]");
+    folder_change(folder, "3_Dense/model.safetensors", "\"shape\":[32,64],\"data_offsets\":[0,8192]",
+                  "\"shape\":[32,2],\"data_offsets\":[0,256]");
+    for (int i = 2; i <= 3; i++) {
+        snprintf(file, sizeof file, "%s/%d_Dense/model.safetensors", folder, i);
+        size_t n = 0;
+        char *whole = file_read(file, &n);
+        file_write(file, whole, 8 + (size_t)load_u64((const uint8_t *)whole) + 256);
+        free(whole);
+    }
+    CHECK(model_open(&m, folder, NULL, err, sizeof err) == 0 && sentence_open(&x, &m, err, sizeof err) == 0);
+    CHECK(x.n_dense == 2 && x.width == 32 && x.dense[0].weight.rows == 2);
+    sentence_close(&x);
+    model_close(&m);
+    folder_change(folder, "2_Dense/model.safetensors", "\"F32\",\"shape\":[2,32],\"data_offsets\":[0,256]",
+                  "\"F16\",\"shape\":[1048577,32],\"data_offsets\":[0,67108928]");
+    snprintf(file, sizeof file, "%s/2_Dense/model.safetensors", folder);
+    char *head = file_read(file, NULL);
+    CHECK(truncate(file, (off_t)(8 + load_u64((const uint8_t *)head) + 67108928)) == 0);
+    free(head);
+    refused(folder, NULL, "a dense layer without a fitting linear.weight, \"2_Dense\"");
+    CHECK(truncate(file, 0) == 0);
+}
+
 /* ---- names ---- */
 
 /* Two tensors that are one by the names that they have here. */
@@ -186,5 +333,10 @@ const Test tests_encoders_files[] = {
     {"encoders files/lists of tasks", task_lists},
     {"encoders files/adapters refused", adapters_refused},
     {"encoders files/matrices without an adapter", not_adapted},
+    {"encoders files/pooling types", pooling_types},
+    {"encoders files/GGUF's keys", gguf_keys},
+    {"encoders files/a model of llama2.c", of_llama2c},
+    {"encoders files/many prompts", many_prompts},
+    {"encoders files/dense layers", dense_widths},
     {"encoders files/names that meet", twice},
     {0}};

@@ -47,10 +47,6 @@ static const Known *known_of(const Model *m) {
     return NULL;
 }
 
-static void add_prompt(Sentence *x, const char *task, const char *text) {
-    if (task && text && x->n_prompts < SENTENCE_PROMPTS) x->prompts[x->n_prompts++] = (SentencePrompt){task, text};
-}
-
 /* ---- files ---- */
 
 typedef struct {
@@ -60,6 +56,15 @@ typedef struct {
 } Opening;
 
 static int no_memory(Opening *o) { return base_error(o->err, o->errlen, -ENOMEM, "out of memory"); }
+
+static int add_prompt(Opening *o, const char *task, const char *text) {
+    Sentence *x = o->x;
+    if (x->n_prompts == SENTENCE_PROMPTS)
+        return base_error(o->err, o->errlen, -EINVAL, "%s: more than %d prompts", x->model->weights.path,
+                          SENTENCE_PROMPTS);
+    x->prompts[x->n_prompts++] = (SentencePrompt){task, text};
+    return 0;
+}
 
 static void free_json(void *json) {
     json_free(json);
@@ -92,7 +97,7 @@ static int read_pooling(Opening *o, const JsonValue *config) {
     const JsonValue *word = json_get(config, "pooling_mode");
     int found = 0, flags = 0;
     for (const JsonValue *e = config && config->type == JSON_OBJECT ? config->child : NULL; e; e = e->next)
-        flags += e->key && strncmp(e->key, "pooling_mode_", 13) == 0 && e->type == JSON_BOOL && e->boolean;
+        flags += strncmp(e->key, "pooling_mode_", 13) == 0 && e->type == JSON_BOOL && e->boolean;
     if (o->x->n_dense || o->x->normalize) return refuse(o, "the order of modules,", "pooling behind others");
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (json_flag(config, ways[i].flag, 0) || json_is(word, ways[i].word)) o->x->pooling = ways[i].pooling, found++;
@@ -120,7 +125,7 @@ static int put_dense(Opening *o, const Tensor *t, const Tensor *bias, int has_ta
         float *b = weights_own(&x->memory, calloc(d->weight.rows, sizeof *b), free);
         const QuantFormat *g = quant_format(bias->type);
         if (!b) return no_memory(o);
-        if (!g || !g->row || bias->n_dims != 1 || bias->shape[0] != d->weight.rows)
+        if (!g || bias->n_dims != 1 || bias->shape[0] != d->weight.rows)
             return refuse(o, "a dense layer's bias,", name);
         matrix_row(b, &(Matrix){.type = (TensorType)bias->type, .rows = 1, .cols = d->weight.rows,
                                 .data = bias->data}, 0);
@@ -161,11 +166,13 @@ static int read_module(Opening *o, const JsonValue *module) {
     return rc;
 }
 
-static void read_prompts(Sentence *x, const JsonValue *prompts, const JsonValue *usual) {
-    if (prompts && prompts->child) x->n_prompts = 0; /* rather than what is known */
-    for (const JsonValue *e = prompts ? prompts->child : NULL; e; e = e->next)
-        if (e->type == JSON_STRING) add_prompt(x, e->key, e->str);
-    if (usual) x->usual = usual->str;
+static int read_prompts(Opening *o, const JsonValue *prompts, const JsonValue *usual) {
+    int rc = 0;
+    if (prompts && prompts->child) o->x->n_prompts = 0; /* rather than what is known */
+    for (const JsonValue *e = prompts ? prompts->child : NULL; e && rc == 0; e = e->next)
+        if (e->type == JSON_STRING) rc = add_prompt(o, e->key, e->str);
+    if (usual) o->x->usual = usual->str;
+    return rc;
 }
 
 static int of_folder(Opening *o) {
@@ -179,44 +186,58 @@ static int of_folder(Opening *o) {
     if (modules) o->x->normalize = 0;
     for (const JsonValue *e = modules ? modules->child : NULL; e && rc == 0; e = e->next)
         rc = read_module(o, e);
-    read_prompts(o->x, json_typed(o->x->model->weights.config, "task_instructions", JSON_OBJECT), NULL);
-    read_prompts(o->x, json_typed(config, "prompts", JSON_OBJECT),
-                 json_typed(config, "default_prompt_name", JSON_STRING));
-    return rc;
+    if (rc == 0)
+        rc = read_prompts(o, json_typed(o->x->model->weights.config, "task_instructions", JSON_OBJECT), NULL);
+    return rc ? rc : read_prompts(o, json_typed(config, "prompts", JSON_OBJECT),
+                                  json_typed(config, "default_prompt_name", JSON_STRING));
 }
 
-static const char *kept_text(Sentence *x, const MetaValue *v) {
-    return v && v->type == META_STRING ? weights_keep(&x->memory, (const char *)v->data, v->n) : NULL;
+/* A key's text; *out is NULL where v is. */
+static int read_text(Opening *o, const MetaValue *v, const char **out) {
+    *out = NULL;
+    if (!v) return 0;
+    if (v->type != META_STRING) return refuse(o, "the type of", v->key);
+    *out = weights_keep(&o->x->memory, (const char *)v->data, v->n);
+    return *out ? 0 : no_memory(o);
 }
 
 /* sentence.prompt.TASK, sentence.usual_prompt and sentence.normalize: keys that convert writes. */
-static void read_gguf_prompts(Sentence *x, const Weights *w) {
+static int read_gguf_prompts(Opening *o, const Weights *w) {
     static const char begin[] = "sentence.prompt.";
-    int64_t normalize = 0;
-    int own = 0;
-    if (meta_integer(weights_meta(w, "sentence.normalize"), &normalize)) x->normalize = normalize != 0;
-    for (size_t i = 0; i < w->n_meta; i++) {
+    const MetaValue *normalize = weights_meta(w, "sentence.normalize");
+    const char *text;
+    int own = 0, rc = 0;
+    if (normalize && normalize->type != META_BOOL) return refuse(o, "the type of", normalize->key);
+    if (normalize) o->x->normalize = normalize->data[0];
+    for (size_t i = 0; i < w->n_meta && rc == 0; i++) {
         if (strncmp(w->meta[i].key, begin, sizeof begin - 1) != 0) continue;
-        if (!own++) x->n_prompts = 0;
-        add_prompt(x, w->meta[i].key + sizeof begin - 1, kept_text(x, &w->meta[i]));
+        if (!own++) o->x->n_prompts = 0;
+        rc = read_text(o, &w->meta[i], &text);
+        if (rc == 0) rc = add_prompt(o, w->meta[i].key + sizeof begin - 1, text);
     }
-    x->usual = kept_text(x, weights_meta(w, "sentence.usual_prompt"));
+    return rc ? rc : read_text(o, weights_meta(w, "sentence.usual_prompt"), &o->x->usual);
 }
 
-/* GGUF's pooling_type: 1 mean, 2 cls, 3 last; dense_2 and dense_3 are EmbeddingGemma's. */
+/* GGUF's pooling_type: 1 mean, 2 cls, 3 last; 0 and 4, none and that of rerankers, leave it to the architecture. */
+static int read_pooling_type(Opening *o, const Weights *w) {
+    static const Pooling kinds[] = {POOLING_MEAN, POOLING_CLS, POOLING_LAST};
+    char key[80];
+    int64_t kind = -1;
+    snprintf(key, sizeof key, "%s.pooling_type", o->x->model->config.arch);
+    const MetaValue *v = weights_meta(w, key);
+    if (v && (!meta_integer(v, &kind) || kind < 0 || kind > 4)) return refuse(o, "the number or type of", key);
+    if (kind >= 1 && kind <= 3) o->x->pooling = kinds[kind - 1];
+    return 0;
+}
+
+/* dense_2 and dense_3 are EmbeddingGemma's. */
 static int of_gguf(Opening *o) {
     static const char *const names[] = {"dense_2.weight", "dense_3.weight"};
     const Weights *w = &o->x->model->weights;
-    char key[80];
-    int64_t kind = 0;
-    int rc = 0;
-    snprintf(key, sizeof key, "%s.pooling_type", o->x->model->config.arch);
-    if (meta_integer(weights_meta(w, key), &kind) && kind >= 1 && kind <= 3)
-        o->x->pooling = kind == 1 ? POOLING_MEAN : kind == 2 ? POOLING_CLS : POOLING_LAST;
+    int rc = read_pooling_type(o, w);
     for (int i = 0; i < 2 && rc == 0; i++)
         if (weights_find(w, names[i])) rc = put_dense(o, weights_find(w, names[i]), NULL, 0, names[i]);
-    read_gguf_prompts(o->x, w);
-    return rc;
+    return rc ? rc : read_gguf_prompts(o, w);
 }
 
 /* ---- opening ---- */
@@ -246,8 +267,8 @@ int sentence_open(Sentence *x, const Model *m, char *err, size_t errlen) {
     *x = (Sentence){.model = m, .pooling = m->encoder ? POOLING_MEAN : POOLING_LAST};
     if (m->config.roformer.variant && m->config.roformer.pooler) x->pooling = POOLING_POOLER;
     if (k) x->pooling = k->pooling, x->normalize = k->normalize, x->layer_norm = k->layer_norm;
-    for (size_t i = 0; k && i < sizeof k->prompts / sizeof *k->prompts; i++)
-        add_prompt(x, k->prompts[i].task, k->prompts[i].text);
+    for (size_t i = 0; k && i < sizeof k->prompts / sizeof *k->prompts && k->prompts[i].task; i++)
+        x->prompts[x->n_prompts++] = k->prompts[i];
     int rc = m->weights.format == FORMAT_HF ? of_folder(&o) : m->weights.format == FORMAT_GGUF ? of_gguf(&o) : 0;
     if (rc == 0) rc = take_room(&o);
     if (rc) sentence_close(x);
@@ -272,7 +293,8 @@ const char *sentence_prompt(const Sentence *x, const char *task) {
     static const char *const names[2][6] = {
         {"query", "retrieval.query", "Retrieval-query", "search_query", "s2p_query", NULL},
         {"document", "retrieval.passage", "Retrieval-document", "passage", "search_document", NULL}};
-    if (!task && !(x->usual && (task = x->usual))) return "";
+    if (!task) task = x->usual;
+    if (!task) return "";
     const char *text = prompt_of(x, task);
     for (int i = 0; i < 2 && !text; i++)
         for (int k = 0; strcmp(task, names[i][0]) == 0 && names[i][k] && !text; k++) text = prompt_of(x, names[i][k]);
