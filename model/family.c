@@ -21,7 +21,7 @@ int64_t key_range(KeyReader *r, const char *key, double v, double min, double ma
 static double number(KeyReader *r, const MetaValue *v, const char *why) {
     double out = 0;
     if (v->type == META_BOOL || v->type == META_STRING || v->type == META_ARRAY) key_complain(r, r->key, why);
-    else if (!meta_number(v, &out)) out = 1e300; /* a u64 beyond every range */
+    else if (!meta_number(v, &out)) out = (double)load_u64(v->data); /* above what an int64_t holds */
     return out;
 }
 
@@ -54,7 +54,9 @@ const void *key_row(KeyReader *r, const char *gguf, const char *hf, const char *
     int there = key_word(r, gguf, hf, word, sizeof word);
     if (!there && usual) snprintf(word, sizeof word, "%s", usual);
     if (!there && !usual) key_complain(r, r->key, r->source->missing);
-    for (const char *at = rows; memcpy(&row, at, sizeof row) && row; at += sizeof row) {
+    for (const char *at = rows;; at += sizeof row) {
+        memcpy(&row, at, sizeof row);
+        if (!row) break;
         if (strcmp(*row, word) == 0) return row;
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? ", " : "", *row);
     }

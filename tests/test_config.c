@@ -267,6 +267,8 @@ static void test_layers_refused(void) {
          "rope_parameters: settings by layer type are not known here"},
         {"gqa", "\"rope_parameters\": {", "\"rope_parameters\": {\"full_attention\": {},",
          "rope_parameters: settings by layer type are not known here"},
+        {"gqa", "\"num_attention_heads\": 4", "\"num_attention_heads\": 262144",
+         "n_heads: n_heads x head_dim is too large"},
         {"gemma3", "\"rope_theta\": 100.0", "\"rope_theta\": -100.0",
          "rope of windows: rope method none: rope_theta must be above 0"},
     };
@@ -310,16 +312,28 @@ static void put_raw(Bytes *f, const RawKey *k) {
     bytes_put(f, k->raw, k->n);
 }
 
-static int opened_with(Weights *w, const RawKey *usual, size_t n, const RawKey *k) {
+/* A tensor beside the embeddings; of bytes that are 0. */
+typedef struct { const char *name; uint32_t n_dims; uint64_t dims[2]; TensorType type; } RawTensor;
+
+static int opened_with(Weights *w, const RawKey *usual, size_t n, const RawKey *k, const RawTensor *t) {
     const char *path = test_tmp("keys.gguf");
     char err[300] = "";
     Bytes f = {0};
-    bytes_put(&f, "GGUF", 4), bytes_u32(&f, 3), bytes_u64(&f, 1), bytes_u64(&f, n + 1);
+    bytes_put(&f, "GGUF", 4), bytes_u32(&f, 3), bytes_u64(&f, t ? 2 : 1), bytes_u64(&f, n + 1);
     for (size_t i = 0; i < n; i++) put_raw(&f, &usual[i]);
     put_raw(&f, k);
     bytes_string(&f, "token_embd.weight"), bytes_u32(&f, 2), bytes_u64(&f, 32), bytes_u64(&f, 32);
-    bytes_u32(&f, 0), bytes_u64(&f, 0), bytes_pad(&f, 32);
+    bytes_u32(&f, 0), bytes_u64(&f, 0);
+    if (t) {
+        bytes_string(&f, t->name), bytes_u32(&f, t->n_dims);
+        for (uint32_t i = 0; i < t->n_dims; i++) bytes_u64(&f, t->dims[i]);
+        bytes_u32(&f, t->type), bytes_u64(&f, 32 * 32 * 4);
+    }
+    bytes_pad(&f, 32);
     for (int i = 0; i < 32 * 32; i++) bytes_f32(&f, 0);
+    for (uint64_t i = 0; t && i < t->dims[0] * (t->n_dims > 1 ? t->dims[1] : 1); i++)
+        bytes_number(&f, 0, t->type == TENSOR_F32 ? 4 : 2);
+    bytes_pad(&f, 32);
     file_write(path, f.data, f.n);
     free(f.data);
     int rc = weights_open(w, path, err, sizeof err);
@@ -329,6 +343,22 @@ static int opened_with(Weights *w, const RawKey *usual, size_t n, const RawKey *
 
 static void expect_line(const RawKey *k, int rc, const char *err) {
     if (k->line ? rc == 0 || !strstr(err, k->line) : rc != 0) decoder_fail(k->key, k->line ? k->line : "is right", err);
+}
+
+/* The settings of such a file, where `to` is wanted and they can be: what they own is gone then. */
+static void expect_config(const RawKey *usual, size_t n, const RawKey *k, const RawTensor *t, Config *to) {
+    Weights w;
+    Config c;
+    char err[300] = "";
+    if (!opened_with(&w, usual, n, k, t)) return;
+    int rc = config_read(&c, &w, NULL, err, sizeof err);
+    expect_line(k, rc, err);
+    if (to && rc == 0) *to = c;
+    weights_close(&w);
+}
+
+static void expect_all(const RawKey *usual, size_t n, const RawKey *rows, size_t n_rows) {
+    for (size_t i = 0; i < n_rows; i++) expect_config(usual, n, &rows[i], NULL, NULL);
 }
 
 /* What llama.cpp's files may say of a model with two layers: numbers that are lists, windows, scaled frequencies. */
@@ -352,6 +382,12 @@ static void test_gguf_keys(void) {
          "llama.attention.head_count_kv: differs from layer to layer"},
         {"llama.attention.head_count_kv", META_ARRAY, RAW("\4\0\0\0\0\0\0\0\0\0\0\0"), "llama.attention.head_count_kv"},
         {"llama.attention.head_count_kv", META_STRING, RAW(ONE "4"), "llama.attention.head_count_kv"},
+        {"llama.attention.head_count_kv", META_U64, RAW("\0\0\0\0\0\0\0\200"),
+         "llama.attention.head_count_kv: 9.2233720368547758e+18 is not a whole number from"},
+        {"llama.attention.head_count_kv", META_BOOL, RAW("\1"),
+         "llama.attention.head_count_kv: must be a whole number"},
+        {"llama.attention.kind", META_STRING, RAW("\50\0\0\0\0\0\0\0xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
+         "llama.attention.kind: \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\" is not known here (softmax and linear are)"},
         {"llama.rope.scaling.attn_factor", META_F32, RAW("\0\0\0\0"), "attn_factor: must be above 0"},
         {"llama.rope.scaling.type", META_U32, RAW("\1\0\0\0"), "llama.rope.scaling.type: must be a string"},
         {"llama.rope.scaling.type", META_STRING, RAW("\6\0\0\0\0\0\0\0spiral"),
@@ -367,14 +403,78 @@ static void test_gguf_keys(void) {
          "must be a list of booleans, one"},
         {"llama.attention.sliding_window_pattern", META_ARRAY, RAW("\7\0\0\0" TWO "\1\0"), NULL},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        Weights w;
-        Config c;
-        char err[300] = "";
-        if (!opened_with(&w, usual, sizeof usual / sizeof *usual, &rows[i])) continue;
-        expect_line(&rows[i], config_read(&c, &w, NULL, err, sizeof err), err);
-        weights_close(&w);
+    expect_all(usual, sizeof usual / sizeof *usual, rows, sizeof rows / sizeof *rows);
+    static const RawTensor tensors[] = {
+        {"rope_freqs.weight", 1, {4}, TENSOR_F16}, {"rope_factors_long.weight", 2, {2, 2}, TENSOR_F32},
+        {"rope_factors_short.weight", 1, {513}, TENSOR_F32}};
+    for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++) {
+        char line[100];
+        snprintf(line, sizeof line, "%s: must be a list of F32, one for each pair", tensors[i].name);
+        expect_config(usual, sizeof usual / sizeof *usual, &(RawKey){"general.name", META_U8, "\0", 1, line},
+                      &tensors[i], NULL);
     }
+    static const RawKey large = {"llama.rope.freq_base", META_U64, RAW("\0\0\0\0\0\0\0\200"), NULL};
+    Config c = {0};
+    expect_config(usual, sizeof usual / sizeof *usual, &large, NULL, &c);
+    CHECK(c.rope.theta == 9223372036854775808.0);
+}
+
+/* .. of models in layers: which of them have a window, or are delta nets. */
+static void test_gguf_layers(void) {
+    static const char bools[] = "must be a list of booleans, one for each layer, or a number";
+    static const RawKey gemma[] = {
+        {"general.architecture", META_STRING, RAW("\6\0\0\0\0\0\0\0gemma3"), NULL},
+        {"gemma3.context_length", META_U32, RAW("\100\0\0\0"), NULL},
+        {"gemma3.embedding_length", META_U32, RAW("\40\0\0\0"), NULL},
+        {"gemma3.block_count", META_U32, RAW("\2\0\0\0"), NULL},
+        {"gemma3.feed_forward_length", META_U32, RAW("\40\0\0\0"), NULL},
+        {"gemma3.attention.head_count", META_U32, RAW("\4\0\0\0"), NULL},
+        {"gemma3.attention.layer_norm_rms_epsilon", META_F32, RAW("\254\305\047\067"), NULL},
+        {"gemma3.attention.sliding_window", META_U32, RAW("\10\0\0\0"), NULL},
+    };
+    static const RawKey gemma_rows[] = {
+        {"gemma3.attention.sliding_window_pattern", META_U32, RAW("\2\0\0\0"), NULL},
+        {"gemma3.attention.sliding_window_pattern", META_ARRAY, RAW("\7\0\0\0" TWO "\1\0"), NULL},
+        {"gemma3.attention.sliding_window_pattern", META_ARRAY, RAW("\7\0\0\0" ONE "\1"), bools},
+        {"gemma3.attention.sliding_window_pattern", META_ARRAY, RAW("\4\0\0\0" TWO "\1\0\0\0\0\0\0\0"), bools},
+        {"gemma3.attention.sliding_window_pattern", META_STRING, RAW(ONE "1"), "must be a whole number"},
+        {"gemma3.rope.dimension_count", META_U32, RAW("\100\0\0\0"),
+         "rope of windows: rotates more than a head has"},
+        {"gemma3.rope.freq_base_swa", META_F32, RAW("\0\0\200\277"), "rope of windows: rope method none: rope_theta"},
+    };
+    static const RawKey qwen[] = {
+        {"general.architecture", META_STRING, RAW("\11\0\0\0\0\0\0\0qwen35moe"), NULL},
+        {"qwen35moe.context_length", META_U32, RAW("\100\0\0\0"), NULL},
+        {"qwen35moe.embedding_length", META_U32, RAW("\40\0\0\0"), NULL},
+        {"qwen35moe.block_count", META_U32, RAW("\2\0\0\0"), NULL},
+        {"qwen35moe.expert_feed_forward_length", META_U32, RAW("\40\0\0\0"), NULL},
+        {"qwen35moe.attention.head_count", META_U32, RAW("\4\0\0\0"), NULL},
+        {"qwen35moe.attention.layer_norm_rms_epsilon", META_F32, RAW("\254\305\047\067"), NULL},
+        {"qwen35moe.expert_count", META_U32, RAW("\4\0\0\0"), NULL},
+        {"qwen35moe.expert_used_count", META_U32, RAW("\2\0\0\0"), NULL},
+        {"qwen35moe.expert_shared_feed_forward_length", META_U32, RAW("\0\1\0\0"), NULL},
+        {"qwen35moe.ssm.conv_kernel", META_U32, RAW("\4\0\0\0"), NULL},
+        {"qwen35moe.ssm.state_size", META_U32, RAW("\10\0\0\0"), NULL},
+        {"qwen35moe.ssm.group_count", META_U32, RAW("\2\0\0\0"), NULL},
+        {"qwen35moe.ssm.time_step_rank", META_U32, RAW("\4\0\0\0"), NULL},
+        {"qwen35moe.ssm.inner_size", META_U32, RAW("\40\0\0\0"), NULL},
+    };
+    enum { N = sizeof qwen / sizeof *qwen };
+    static const RawKey qwen_rows[] = {
+        {"qwen35moe.ssm.inner_size", META_U32, RAW("\42\0\0\0"), "ssm.inner_size: is no multiple of the value heads"},
+        {"general.name", META_U8, RAW("\0"), "qwen35moe.ssm.inner_size: is missing"},
+    };
+    static const RawKey whole_rows[] = {
+        {"qwen35moe.attention.recurrent_layers", META_ARRAY, RAW("\7\0\0\0" TWO "\1\0"), NULL},
+        {"qwen35moe.attention.recurrent_layers", META_ARRAY, RAW("\7\0\0\0" ONE "\1"), bools},
+        {"qwen35moe.full_attention_interval", META_U32, RAW("\0\0\0\0"), "is not a whole number from 1 to"},
+    };
+    expect_all(gemma, sizeof gemma / sizeof *gemma, gemma_rows, sizeof gemma_rows / sizeof *gemma_rows);
+    expect_all(qwen, N - 1, qwen_rows, sizeof qwen_rows / sizeof *qwen_rows);
+    expect_all(qwen, N, whole_rows, sizeof whole_rows / sizeof *whole_rows);
+    Config c = {0}; /* room for the widest feed-forward network, which is the shared expert's */
+    expect_config(qwen, N, &whole_rows[0], NULL, &c);
+    CHECK(c.d_ff == 32 && c.ff_rows == 256);
 }
 
 /* .. and of a vocabulary of one piece. */
@@ -404,7 +504,7 @@ static void test_vocabulary_keys(void) {
         Weights w;
         Vocabulary v;
         char err[300] = "";
-        if (!opened_with(&w, usual, sizeof usual / sizeof *usual, &rows[i])) continue;
+        if (!opened_with(&w, usual, sizeof usual / sizeof *usual, &rows[i], NULL)) continue;
         int rc = vocabulary_from_weights(&v, &w, err, sizeof err);
         expect_line(&rows[i], rc, err);
         CHECK(rc || (v.n == 1 && !v.json && v.pieces[0].len == 1 && !v.strips_behind));
@@ -487,6 +587,7 @@ const Test tests_config[] = {
     {"config/what does not stretch", test_unstretched},
     {"config/no key in GGUF", test_no_key},
     {"config/GGUF's keys", test_gguf_keys},
+    {"config/GGUF's keys of layers", test_gguf_layers},
     {"config/a vocabulary's keys", test_vocabulary_keys},
     {"config/unknown models", test_unknown},
     {0},
