@@ -479,6 +479,7 @@ static void test_gguf_layers(void) {
 
 /* .. and of a vocabulary of one piece. */
 static void test_vocabulary_keys(void) {
+    static const char right_type[] = "is not an array as long as tokenizer.ggml.tokens, of the right type";
     static const RawKey usual[] = {
         {"tokenizer.ggml.model", META_STRING, RAW("\5\0\0\0\0\0\0\0llama"), NULL},
         {"tokenizer.ggml.tokens", META_ARRAY, RAW("\10\0\0\0" ONE ONE "a"), NULL},
@@ -499,18 +500,55 @@ static void test_vocabulary_keys(void) {
         {"tokenizer.ggml.precompiled_charsmap", META_ARRAY, RAW("\0\0\0\0" ONE "\1"), NULL},
         {"tokenizer.ggml.precompiled_charsmap", META_ARRAY, RAW("\1\0\0\0" ONE "\1"), NULL},
         {"tokenizer.huggingface.json", META_U32, RAW("\1\0\0\0"), NULL},
+        {"tokenizer.ggml.model", META_U32, RAW("\1\0\0\0"), "tokenizer.ggml.model is not a string"},
+        {"tokenizer.ggml.model", META_STRING, RAW("\4\0\0\0\0\0\0\0none"), "no vocabulary in it"},
+        {"tokenizer.ggml.model, which is not there", META_U8, RAW("\1"), "no vocabulary in it"},
+        {"tokenizer.ggml.tokens", META_STRING, RAW(ONE "a"), "tokenizer.ggml.tokens is not an array of strings"},
+        {"tokenizer.ggml.tokens", META_ARRAY, RAW("\4\0\0\0" ONE "\1\0\0\0"),
+         "tokenizer.ggml.tokens is not an array of strings"},
+        {"tokenizer.ggml.tokens", META_ARRAY, RAW("\10\0\0\0\0\0\0\0\0\0\0\0"), "tokenizer.ggml.tokens is not there"},
+        {"tokenizer.ggml.tokens, which is not there", META_U8, RAW("\1"), "tokenizer.ggml.tokens is not there"},
+        {"tokenizer.ggml.scores", META_ARRAY, RAW("\5\0\0\0" ONE "\0\0\0\0"), right_type},
+        {"tokenizer.ggml.scores", META_ARRAY, RAW("\6\0\0\0" TWO "\0\0\0\0\0\0\0\0"), right_type},
+        {"tokenizer.ggml.scores", META_F32, RAW("\0\0\0\0"), right_type},
+        {"tokenizer.ggml.scores, which is not there", META_U8, RAW("\1"), "tokenizer.ggml.scores is not there"},
+        {"tokenizer.ggml.token_type", META_ARRAY, RAW("\4\0\0\0" ONE "\1\0\0\0"), NULL},
+        {"tokenizer.ggml.token_type", META_ARRAY, RAW("\6\0\0\0" ONE "\1\0\0\0"), right_type},
+        {"tokenizer.ggml.token_type, which is not there", META_U8, RAW("\1"), "tokenizer.ggml.token_type is not there"},
+        {"tokenizer.ggml.bos_token_id", META_U64, RAW("\0\0\0\0\1\0\0\0"), "bos_token_id is not an id"},
+        {"tokenizer.ggml.bos_token_id", META_I32, RAW("\376\377\377\377"), "bos_token_id is not an id"},
+        {"tokenizer.ggml.bos_token_id", META_BOOL, RAW("\1"), "bos_token_id is not an id"},
+        {"tokenizer.ggml.add_bos_token", META_U32, RAW("\1\0\0\0"), "add_bos_token is not true or false"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Weights w;
         Vocabulary v;
+        RawKey others[4];
+        size_t n = 0;
         char err[300] = "";
-        if (!opened_with(&w, usual, sizeof usual / sizeof *usual, &rows[i], NULL)) continue;
+        for (size_t k = 0; k < sizeof usual / sizeof *usual; k++) /* the row's stands in its own one's place */
+            if (strncmp(rows[i].key, usual[k].key, strlen(usual[k].key)) != 0) others[n++] = usual[k];
+        if (!opened_with(&w, others, n, &rows[i], NULL)) continue;
         int rc = vocabulary_from_weights(&v, &w, err, sizeof err);
         expect_line(&rows[i], rc, err);
         CHECK(rc || (v.n == 1 && !v.json && v.pieces[0].len == 1 && !v.strips_behind));
         vocabulary_free(&v);
         weights_close(&w);
     }
+}
+
+/* A vocabulary of byte-pair pieces needs neither scores nor types: then all of them are plain. */
+static void test_vocabulary_bare(void) {
+    static const RawKey usual = {"tokenizer.ggml.model", META_STRING, RAW("\4\0\0\0\0\0\0\0gpt2"), NULL},
+                        tokens = {"tokenizer.ggml.tokens", META_ARRAY, RAW("\10\0\0\0" ONE ONE "a"), NULL};
+    Weights w;
+    Vocabulary v;
+    char err[300] = "";
+    if (!opened_with(&w, &usual, 1, &tokens, NULL)) return;
+    CHECK(vocabulary_from_weights(&v, &w, err, sizeof err) == 0 && v.n == 1);
+    CHECK(v.n == 1 && v.pieces[0].type == PIECE_NORMAL && v.pieces[0].score == 0 && v.n_merges == 0);
+    vocabulary_free(&v);
+    weights_close(&w);
 }
 
 /* Runs as a folder, and convert says what GGUF has no key for. */
@@ -589,6 +627,7 @@ const Test tests_config[] = {
     {"config/GGUF's keys", test_gguf_keys},
     {"config/GGUF's keys of layers", test_gguf_layers},
     {"config/a vocabulary's keys", test_vocabulary_keys},
+    {"config/a vocabulary without scores", test_vocabulary_bare},
     {"config/unknown models", test_unknown},
     {0},
 };

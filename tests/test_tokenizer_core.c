@@ -78,7 +78,7 @@ static int open_made(Tokenizer **t, uint8_t type, const char *key, uint8_t value
                         {"tokenizer.ggml.tokens", META_ARRAY, META_STRING, 3, texts},
                         {"tokenizer.ggml.scores", META_ARRAY, META_F32, 3, scores},
                         {"tokenizer.ggml.token_type", META_ARRAY, META_I32, 3, types}, {key, value_type, 0, 1, number}};
-    const Weights w = {.meta = meta, .n_meta = COUNT(meta)};
+    const Weights w = {.path = "core", .meta = meta, .n_meta = COUNT(meta)};
     return tokenizer_make(t, "core", gguf_spm, &w, err, ERR);
 }
 
@@ -91,7 +91,8 @@ static void refused(void) {
     CHECK(open_made(&t, PIECE_BYTE, strip, 0, META_BOOL) == -EINVAL && !t && strstr(err, "names no byte"));
     CHECK(open_made(&t, 7, strip, 0, META_BOOL) == -EINVAL && !t && strstr(err, "piece 2 is of the unknown kind 7"));
     CHECK(open_made(&t, PIECE_NORMAL, bos, 3, META_U32) == -EINVAL && !t && strstr(err, "bos id is 3, of 3 pieces"));
-    CHECK(open_made(&t, PIECE_NORMAL, bos, 1, META_BOOL) == 0 && tokenizer_bos(t) == 1 && tokenizer_eos(t) == 2);
+    CHECK(open_made(&t, PIECE_NORMAL, bos, 1, META_BOOL) == -EINVAL && !t && strstr(err, "bos_token_id is not an id"));
+    CHECK(open_made(&t, PIECE_NORMAL, bos, 1, META_U8) == 0 && tokenizer_bos(t) == 1 && tokenizer_eos(t) == 2);
     tokenizer_free(t);
     CHECK(open_made(&t, PIECE_NORMAL, bos, 2, META_U32) == 0 && tokenizer_bos(t) == 2);
     tokenizer_free(t);

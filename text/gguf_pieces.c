@@ -6,7 +6,7 @@
 #include <string.h>
 
 int vocabulary_wrong(const Weights *w, const char *key, const char *want, char *err, size_t errlen) {
-    return base_error(err, errlen, -EINVAL, "%s: %s is not %s", w->path ? w->path : "GGUF", key, want);
+    return base_error(err, errlen, -EINVAL, "%s: %s is not %s", w->path, key, want);
 }
 
 int vocabulary_is(const Weights *w, const char *model) {
@@ -18,7 +18,7 @@ int vocabulary_number(int *out, const Weights *w, const char *key, int flag, cha
     const MetaValue *v = weights_meta(w, key);
     int64_t i;
     if (!v) return 0;
-    if (!meta_integer(v, &i) || i < 0 || i > INT32_MAX || (flag && v->type != META_BOOL))
+    if (!meta_integer(v, &i) || i < 0 || i > INT32_MAX || flag != (v->type == META_BOOL))
         return vocabulary_wrong(w, key, flag ? "true or false" : "an id", err, errlen);
     *out = (int)i;
     return 0;

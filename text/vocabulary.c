@@ -12,7 +12,7 @@
 static int fill_merges(Vocabulary *v, const Weights *w, const MetaValue *merges, char *err, size_t errlen) {
     Merge *list = merges ? calloc((size_t)merges->n + 1, sizeof *list) : NULL;
     if (!merges) return 0;
-    if (!list) return base_error(err, errlen, -ENOMEM, "%s: no memory for its merges", w->path ? w->path : "GGUF");
+    if (!list) return base_error(err, errlen, -ENOMEM, "%s: no memory for its merges", w->path);
     const uint8_t *at = merges->data;
     v->merges = list;
     v->n_merges = (size_t)merges->n;
@@ -30,7 +30,7 @@ static int text_key(const Weights *w, const char *key, const char **out, char *e
     if (!v) return 0;
     if (v->type != META_STRING) return vocabulary_wrong(w, key, "a string", err, errlen);
     char *s = malloc((size_t)v->n + 1);
-    if (!s) return base_error(err, errlen, -ENOMEM, "%s: no memory", w->path ? w->path : "GGUF");
+    if (!s) return base_error(err, errlen, -ENOMEM, "%s: no memory", w->path);
     memcpy(s, v->data, (size_t)v->n);
     s[v->n] = 0;
     *out = s;
@@ -46,7 +46,7 @@ typedef struct {
 static int add_piece(void *to, const char *text, size_t len, float score, int type, char *err, size_t errlen) {
     Pieces *p = to;
     if (array_reserve(&p->list, &p->cap, p->n + 1, sizeof *p->list))
-        return weights_no_memory(p->w->path ? p->w->path : "GGUF", err, errlen);
+        return weights_no_memory(p->w->path, err, errlen);
     p->list[p->n++] = (Piece){text, len, score, type};
     return 0;
 }
@@ -97,7 +97,7 @@ int vocabulary_from_weights(Vocabulary *v, const Weights *w, char *err, size_t e
     memset(v, 0, sizeof *v);
     if (!weights_meta(w, "tokenizer.ggml.model") || vocabulary_is(w, "none")) /* llama.cpp's word for none */
         return base_error(err, errlen, -ENOENT, "%s: no vocabulary in it (no key tokenizer.ggml.model, or none)",
-                          w->path ? w->path : "GGUF");
+                          w->path);
     int rc = fill(v, w, err, errlen);
     if (rc) vocabulary_free(v);
     return rc;
