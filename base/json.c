@@ -40,7 +40,7 @@ typedef struct {
 
 static int fail_at(Parser *p, size_t pos, const char *what) {
     size_t line = 1, column = 1;
-    for (size_t i = 0; i < pos && i < p->n; i++) {
+    for (size_t i = 0; i < pos; i++) {
         if (p->source[i] == '\n') {
             line++;
             column = 0;

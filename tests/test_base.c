@@ -284,6 +284,22 @@ static void test_json_budget(void) {
     free(text);
 }
 
+/* An object whose children there is room for, and not to sort them, as a key that stands twice is looked for. */
+static void test_json_sorted(void) {
+    enum { N = 1250000 };
+    char *text = malloc((size_t)N * 12), *to = text, err[256] = "";
+    Json j;
+    for (int i = 0; text && i < N; i++) {
+        memcpy(to, i ? ",\"000000\":0" : "{\"000000\":0", 11);
+        for (int k = 0, rest = i; k < 6; k++, rest /= 16) to[2 + k] = (char)("0123456789abcdef"[rest % 16]);
+        to += 11;
+    }
+    if (text) *to++ = '}';
+    CHECK(text && json_parse(&j, text, (size_t)(to - text), "t", err, sizeof err) == -ENOMEM);
+    CHECK(strstr(err, "more values") != NULL);
+    free(text);
+}
+
 static void test_json_files(void) {
     static const char *const names[] = {"tok/hf-json/llama2/tokenizer.json", "tok/hf-json/phi-2/tokenizer.json",
                                         "tok/gpt2/encoder.json", "roformer/v1_base/config.json"};
@@ -467,6 +483,7 @@ const Test tests_base[] = {
     {"base/json_cut", test_json_cut},
     {"base/json_many_keys", test_json_many_keys},
     {"base/json_budget", test_json_budget},
+    {"base/json_sorted", test_json_sorted},
     {"base/json_files", test_json_files},
     {0},
 };

@@ -84,6 +84,26 @@ static void refuses(void) {
     free(file);
 }
 
+/* What is no file of its two formats, or a damaged one; and one whose words it cannot read. */
+static void other_files(void) {
+    size_t n, i = 0;
+    char *file = file_read("model/tales-1m.gguf", &n);
+    refused("model", 1, "model: is a folder");
+    file_write(test_tmp("short"), "GGU", 3);
+    refused(test_tmp("short"), 1, "short: not a model file that is known here");
+    file_write(test_tmp("empty"), "", 0);
+    refused(test_tmp("empty"), 1, "empty");
+    file_write(test_tmp("cut.gguf"), file, 40);
+    refused(test_tmp("cut.gguf"), 1, "cut.gguf: the file ends inside its metadata");
+    file_write(test_tmp("cut.gguf"), file, n - 1);
+    refused(test_tmp("cut.gguf"), 1, "the file is truncated, fetch it again");
+    while (i + 20 < n && memcmp(file + i, "tokenizer.ggml.model", 20) != 0) i++;
+    file[i + 19] = '?';
+    file_write(test_tmp("wordless.gguf"), file, n);
+    refused(test_tmp("wordless.gguf"), 1, "wordless.gguf: its tokenizer is not SentencePiece's BPE");
+    free(file);
+}
+
 static void wrong_use(void) {
     static const char *const words[] = {"-n x", "-n -1", "-s ''", "-s 3a", "-t 1e", "-p", "-x 1", "a b"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) refused(words[i], 2, "usage: ");
@@ -96,5 +116,6 @@ const Test tests_core[] = {
     {"core/linear attention", linear},
     {"core/a llama2.c model", trained},
     {"core/refuses", refuses},
+    {"core/other files", other_files},
     {"core/wrong use", wrong_use},
     {0}};

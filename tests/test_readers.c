@@ -20,6 +20,14 @@ static void test_not_models(void) {
         {"{\"a\":1}", 7, "give the folder"},
         {"FUGG\0\0\0\3", 8, "big-endian"},
         {"tjgg\1\0\0\0", 8, "before GGUF"},
+        {"ggjt\1\0\0\0", 8, "before GGUF"},
+        {"lmgg\1\0\0\0", 8, "before GGUF"},
+        {"fmgg\1\0\0\0", 8, "before GGUF"},
+        {"\x80\0}q\0.", 6, "neither GGUF"}, /* pickles have protocols 1 to 5 */
+        {"\x80\6}q\0.", 6, "neither GGUF"},
+        {"\2\0\0\0\0\0\0\0  ", 10, "neither GGUF"}, /* a header of safetensors without its brace */
+        {"\3\0\0\0\0\0\0\0\0{}", 11, "neither GGUF"},
+        {"\3\0\0\0\0\0\0\0 {}", 11, "config.json: is missing"},
     };
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         CHECK(save(test_tmp("other"), files[i].bytes, files[i].n) &&

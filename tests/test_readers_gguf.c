@@ -1,4 +1,5 @@
 /* tests/test_readers_gguf.c - GGUF files, split ones too: good ones read right, every bad one refused with a line. */
+#include "program.h"
 #include "reader_files.h"
 #include "test.h"
 #include "base/base.h"
@@ -137,6 +138,10 @@ static void test_gguf_bad_keys(void) {
     for (int i = 0; i < 10000; i++) bytes_number(&f, 'k', 1);
     bytes_u32(&f, META_U8), bytes_number(&f, 1, 1);
     CHECK(opens(&f)); /* long, but below the specification's 65535 */
+    put_key_file(&f), bytes_u64(&f, 65536);
+    for (int i = 0; i < 65536; i++) bytes_number(&f, 'k', 1);
+    bytes_u32(&f, META_U8), bytes_number(&f, 1, 1);
+    CHECK(refused(&f, "metadata key 1 is empty, too long or not text"));
 }
 
 static void test_gguf_bad_header(void) {
@@ -152,6 +157,11 @@ static void test_gguf_bad_header(void) {
     CHECK(refused(&f, "more tensors are announced"));
     put_gguf(&f, 3, 0, 1ull << 60);
     CHECK(refused(&f, "more keys are announced"));
+    for (int tensors = 0; tensors < 2; tensors++) { /* there is room in the file, and not here */
+        put_gguf(&f, 3, tensors ? 131073 : 0, tensors ? 0 : 131073);
+        for (int i = 0; i < 131073 * 24 / 8; i++) bytes_u64(&f, 0);
+        CHECK(refused(&f, "more than 131072 keys or tensors: no model has so many"));
+    }
     for (size_t i = 0; i < sizeof alignments / sizeof *alignments; i++) {
         put_key_file(&f), put_key(&f, "general.alignment", META_U32, alignments[i], 4);
         CHECK(refused(&f, "power of two"));
@@ -272,6 +282,16 @@ static void test_gguf_split(void) {
     }
 }
 
+/* A name that is shorter than what a part's name ends in. */
+static void test_gguf_split_short(void) {
+    static Bytes f;
+    char run_path[1000];
+    shard(&f, 0, 3, 3);
+    CHECK(save(test_tmp("m"), f.data, f.n) && realpath(test_run_path(), run_path));
+    CHECK(shell("cd %s && %s logits m --ids 1", test_tmp(""), run_path) == 1);
+    CHECK(said_line("m: part 1 of 3 of a split file, but its name does not end in -00001-of-00003.gguf"));
+}
+
 static void test_gguf_split_refused(void) {
     static Bytes f;
     char path[600], other[600];
@@ -294,6 +314,15 @@ static void test_gguf_split_refused(void) {
     CHECK(save(path, f.data, f.n) && refused_path(other, "split.tensors.count says 4"));
     put_gguf(&f, 3, 0, 2), put_key(&f, "split.no", META_U16, 1, 2), put_key(&f, "split.count", META_U16, 3, 2);
     CHECK(refused(&f, "split.tensors.count"));
+    put_gguf(&f, 3, 0, 1), put_key(&f, "split.count", META_U16, 3, 2);
+    CHECK(save(path, f.data, f.n) && refused_path(other, "00002-of-00003.gguf: a part of a split file, but its key "
+                                                  "split.no is missing"));
+    put_gguf(&f, 3, 0, 1), put_key(&f, "split.no", META_U16, 1, 2);
+    CHECK(save(path, f.data, f.n) && refused_path(other, "its key split.count is missing"));
+    CHECK(save(path, f.data, 20) && refused_path(other, "00002-of-00003.gguf: the file ends inside its header"));
+    put_gguf(&f, 3, 0, 3), put_key(&f, "split.no", META_U16, 0, 2), put_key(&f, "split.count", META_U32, 100000, 4);
+    put_key(&f, "split.tensors.count", META_I32, 3, 4);
+    CHECK(save(other, f.data, f.n) && refused_path(other, "part 1 of 100000 of a split file, but its name"));
     save_shards();
     shard(&f, 1, 3, 3);
     CHECK(save(path, f.data, f.n - 1) && refused_path(other, "truncated, fetch it again"));
@@ -339,6 +368,7 @@ const Test tests_readers_gguf[] = {
     {"readers/gguf_cut_and_flipped", test_gguf_cut_and_flipped},
     {"readers/gguf_split", test_gguf_split},
     {"readers/gguf_split_refused", test_gguf_split_refused},
+    {"readers/gguf_split_short", test_gguf_split_short},
     {"readers/gguf_data", test_gguf_data},
     {0},
 };

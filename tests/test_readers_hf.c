@@ -1,6 +1,7 @@
 /* tests/test_readers_hf.c - safetensors files and Hugging Face's folders: one file or shards, config.json beside
  * them. */
 #include "base/json.h"
+#include "program.h"
 #include "reader_files.h"
 #include "test.h"
 #include "base/base.h"
@@ -25,6 +26,7 @@ static const struct { const char *header; int data; const char *expected; } tens
     {"{\"a\":" T("F32", "[2]", "0", "8") ",\"b\":" T("F32", "[2]", "4", "12") "}", 12, "shares bytes"},
     {"{\"a\":" T("F32", "[2]", "0", "8") ",\"b\":" T("F32", "[1]", "12", "16") "}", 16, "belong to no tensor"},
     {"{\"a\":" T("F32", "[2]", "4", "12") "}", 12, "belong to no tensor"},
+    {"{\"a\":" T("F32", "[2]", "4", "12") ",\"b\":" T("F32", "[2]", "12", "20") "}", 20, "tensor a: bytes before it"},
     {"{\"a\":" T("F32", "[2]", "0", "8") "}", 9, "stand behind the last tensor"}, /* incomplete buffer: extra bytes */
     {"{\"a\":" T("F32", "[2]", "0", "8") "}", 7, "past the end"}, /* and missing ones */
     {"{}", 1, "stand behind"},
@@ -177,6 +179,7 @@ static void test_hf_sharded(void) {
         {INDEX("\"a\":\"\""), "plain name"},
         {INDEX("\"a\":\"..\""), "plain name"},
         {INDEX("\"a\":\"m\\u0000x\""), "plain name"},
+        {INDEX("\"a\":\"m\\\\m-1.safetensors\""), "plain name"},
         {INDEX("\"\":\"m-1.safetensors\""), "plain name"},
         {INDEX("\"a\":\"m-9.safetensors\""), "m-9.safetensors: is missing"},
         {INDEX("\"a\":\"m-1.safetensors\",\"b\":\"m-2.safetensors\""), "holds 2 tensors, weight_map has 1"},
@@ -201,11 +204,38 @@ static void test_hf_sharded(void) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         CHECK(put("model.safetensors.index.json", bad[i][0]) && refused_path(folder, bad[i][1]));
     CHECK(put("model.safetensors.index.json", INDEX("\"b\":\"m-2.safetensors\"")));
+    CHECK(put("model.safetensors.index.json", "{") && /* which is asked whether the file that is given is one of it */
+          refused_path(in_folder("m-1.safetensors"), "index.json: line 1"));
+    CHECK(put("model.safetensors.index.json", INDEX("\"b\":\"m-2.safetensors\"")));
     /* not one of the set */
     CHECK(weights_open(&w, in_folder("m-1.safetensors"), err, sizeof err) == 0 && w.n_tensors == 2);
     weights_close(&w);
     put_tensors("m-2.safetensors", "{\"a\":" T("F16", "[2]", "0", "4") "}", 4);
     CHECK(put("model.safetensors.index.json", good) && refused_path(folder, "tensor a stands twice"));
+}
+
+/* By its name alone, where the program stands in the folder; its bytes alone do not say where config.json is. */
+static void test_hf_here(void) {
+    char here[900], run_path[1000];
+    size_t n;
+    new_folder("here");
+    CHECK(put("pytorch_model.bin.index.json", "{}") && refused_path(folder, "convert it to safetensors"));
+    CHECK(put("model.safetensors.index.json", INDEX("\"a\":\"m-1.safetensors\"")));
+    CHECK(put("config.json", "{\"model_type\": \"unheard_of\"}"));
+    put_tensors("m-1.safetensors", "{\"a\":" T("F32", "[1]", "0", "4") "}", 4);
+    put_tensors("m-2.safetensors", "{\"layers.0.b\":" T("F32", "[1]", "0", "4") ",\"model.layers.0.b\":"
+                T("F32", "[1]", "4", "8") "}", 8);
+    CHECK(realpath(test_run_path(), run_path) != NULL);
+    snprintf(here, sizeof here, "cd %s &&", folder);
+    CHECK(shell("%s %s logits m-1.safetensors --ids 1", here, run_path) == 1 &&
+          said_line("m-1.safetensors: model_type: architecture \"unheard_of\""));
+    CHECK(shell("%s %s logits m-2.safetensors --ids 1", here, run_path) == 1 &&
+          said_line("m-2.safetensors: tensor model.layers.0.b stands twice"));
+    char *bytes = file_read(in_folder("m-1.safetensors"), &n), err[300] = "";
+    Weights w;
+    CHECK(weights_open_memory(&w, bytes, n, "memory", err, sizeof err) < 0);
+    CHECK(strstr(err, "memory: a safetensors model opens by its path only") != NULL);
+    free(bytes);
 }
 
 static void test_safetensors_data(void) {
@@ -235,6 +265,7 @@ const Test tests_readers_hf[] = {
     {"readers/hf_single", test_hf_single},
     {"readers/hf_cut", test_hf_cut},
     {"readers/hf_sharded", test_hf_sharded},
+    {"readers/hf_here", test_hf_here},
     {"readers/safetensors_data", test_safetensors_data},
     {0},
 };

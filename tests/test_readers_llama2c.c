@@ -83,6 +83,9 @@ static void test_llama2c_refused(void) {
         good_llama2c(&f, 2, 1), f.data[37] = (uint8_t)group;
         if (group != LLAMA2C_GROUP) CHECK(refused(&f, group == 1 ? "bytes" : "group_size must divide"));
     }
+    good_llama2c(&f, 2, 1); /* dim, hidden_dim and a group of 2^17 */
+    for (int b = 0; b < 4; b++) f.data[8 + b] = f.data[12 + b] = f.data[37 + b] = (uint8_t)(1 << 17 >> 8 * b);
+    CHECK(refused(&f, "group_size must be at most 65536"));
     for (uint32_t version = 0; version <= 2; version++) {
         good_llama2c(&f, version, 0), bytes_number(&f, 0, 1);
         CHECK(refused(&f, "truncated or not a model")); /* one byte too many */

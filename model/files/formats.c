@@ -13,7 +13,7 @@ static int starts_with(const uint8_t *data, size_t size, const char *what, size_
     return size >= len && memcmp(data, what, len) == 0;
 }
 
-static int any(const uint8_t *data, size_t size) { return data && size; }
+static int any(const uint8_t *data, size_t size) { return (void)data, size > 0; }
 
 /* Nothing we read: say what it looks like, where that helps. */
 static int refuse(Weights *w, const uint8_t *data, size_t size, char *err, size_t errlen) {

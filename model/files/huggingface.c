@@ -61,13 +61,14 @@ static int open_shard(Weights *w, const JsonValue *entry, const char *index_name
     return rc;
 }
 
-/* The tensors from `first` on came from the shard of these n entries: the same names, no more and no fewer. */
+/* The tensors from `first` on came from the shard of these n entries: the same names, no more and no fewer. (Those
+ * before it are entries of shards that have been checked so.) */
 static int check_entries(const Weights *w, const JsonValue **entries, size_t n, size_t first, size_t end,
                          const char *name, char *err, size_t errlen) {
     for (size_t i = 0; i < n; i++) {
         const Tensor *t = weights_find(w, entries[i]->key);
         size_t at = t ? (size_t)(t - w->tensors) : end;
-        if (at < first || at >= end)
+        if (at >= end)
             return base_error(err, errlen, -EINVAL, "%s: tensor %.80s is not in %.60s, where weight_map has it", name,
                               entries[i]->key, entries[i]->str);
     }
