@@ -82,7 +82,7 @@ void position_read(KeyReader *r, Config *c) {
     int alibi = flag || key_number(r, "attention.max_alibi_bias", "alibi_bias_max", 0) != 0; /* as llama.cpp tells */
     c->log_scale = (int)key_int(r, "attention.log_scale", "attention_log_scale", c->log_scale, 2, 1e9);
     const PositionKind *kind = read_kind(r, c, alibi ? "alibi" : "rope");
-    if (r->line.rc || !kind) return;
+    if (r->line.rc) return;
     if (alibi && kind != position_kind("alibi")) {
         snprintf(why, sizeof why, "is ALiBi's, and attention.position says %s", kind->name);
         key_complain(r, flag ? "alibi" : "attention.max_alibi_bias", why);
@@ -92,7 +92,7 @@ void position_read(KeyReader *r, Config *c) {
     if (kind->rotates) return;
     stop_rope(r, c, kind);
     Positions *p = c->positions = read_numbers(r, c, kind);
-    if (!p || r->line.rc) return;
+    if (r->line.rc) return;
     if (positions_check(p, why, sizeof why)) base_complain(&r->line, "%s", why);
     c->place = kind->add;
 }

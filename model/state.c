@@ -119,7 +119,7 @@ static void write_part(void *arg, void *data, size_t n) {
 
 static void read_part(void *arg, void *data, size_t n) {
     const uint8_t **from = arg;
-    if (n) memcpy(data, *from, n);
+    memcpy(data, *from, n);
     *from += n;
 }
 

@@ -4,6 +4,7 @@
 #include "program.h"
 #include "test.h"
 
+#include "base/hash.h"
 #include "kernels/rows.h"
 #include "model/notes.h"
 #include "model/options.h"
@@ -41,6 +42,16 @@ static int mapped(const char *path, const ModelOptions *o, const float *want, fl
     session_free(&s);
     model_close(&m);
     return is_mapped;
+}
+
+/* 1: what it copies of it is a kept file's. */
+static int from_file(const char *path, const ModelOptions *o) {
+    char err[300];
+    Model m;
+    int rc = model_open(&m, path, o, err, sizeof err), is = rc == 0 && !m.panels;
+    CHECK(rc == 0);
+    if (rc == 0) model_close(&m);
+    return is;
 }
 
 /* The row with panels of so many lanes, or NULL. */
@@ -138,6 +149,56 @@ static void made_again(void) {
     CHECK(mapped(model, &o, NULL, want, note) == 0 && mapped(model, &o, want, NULL, note) == 1);
 }
 
+/* A number of the header, whose own sum is right. */
+static void another_header(void) {
+    static const struct { size_t at; const char *why; } rows[] = {
+        {8, "of another version, or for other kernels"}, {12, "of another version, or for other kernels"},
+        {16, "of another model, or older than this one"}, {24, "of another model, or older than this one"}};
+    const Kernels *row = any_row();
+    char note[300], model[600], file[600];
+    float want[BUILD_VOCAB];
+    if (!row) return;
+    snprintf(model, sizeof model, "%s", test_tmp("header.gguf"));
+    snprintf(file, sizeof file, "%s", test_tmp("header.panels"));
+    build_gguf(model, &shape, TENSOR_Q8_0);
+    ModelOptions o = {.kernels = row, .threads = 1, .panels = file};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t n;
+        Model m;
+        CHECK(mapped(model, &o, NULL, want, note) >= 0 && mapped(model, &o, want, NULL, note) == 1);
+        char *data = file_read(file, &n);
+        data[rows[i].at] ^= 1;
+        uint64_t sum = hash_bytes(HASH_START, data, 40);
+        memcpy(data + 40, &sum, 8);
+        file_write(file, data, n);
+        free(data);
+        CHECK(model_open(&m, model, &o, note, sizeof note) == 0 && m.panels);
+        const struct Note *first = m.weights.notes;
+        CHECK(first && strstr(first->line, rows[i].why) && strstr(first->line, "header.panels is "));
+        model_close(&m);
+    }
+}
+
+/* Sums are of pieces of a megabyte: a byte of each counts. */
+static void of_megabytes(void) {
+    static const BuildShape large = {.d = 256, .ff = 1024, .layers = 2, .heads = 4, .kv_heads = 4, .n_ctx = 32};
+    const Kernels *row = any_row();
+    char note[300], model[600], file[600];
+    size_t n = 0;
+    if (!row) return;
+    snprintf(model, sizeof model, "%s", test_tmp("large.gguf"));
+    snprintf(file, sizeof file, "%s", test_tmp("large.panels"));
+    build_gguf(model, &large, TENSOR_Q8_0);
+    ModelOptions o = {.kernels = row, .threads = 2, .panels = file};
+    CHECK(mapped(model, &o, NULL, NULL, note) == 0 && mapped(model, &o, NULL, NULL, note) == 1);
+    free(file_read(file, &n));
+    CHECK(n > (2u << 20));
+    for (long at = 4096 + 7; (size_t)at < n; at += 1 << 20) {
+        spoil(file, at);
+        CHECK(mapped(model, &o, NULL, NULL, note) == 0 && mapped(model, &o, NULL, NULL, note) == 1);
+    }
+}
+
 /* A folder of several files, one of which changes; "auto" beside a file and in a folder. */
 static void beside(void) {
     const Kernels *row = any_row();
@@ -157,6 +218,30 @@ static void beside(void) {
     CHECK(model_open(&m, folder, &o, note, sizeof note) == 0 && m.panels);
     model_close(&m);
     free(shard);
+    char *broken = strdup(test_in(folder, "link")); /* to nowhere: no file of the model's, and no reason */
+    CHECK(from_file(folder, &o) && symlink("nowhere", broken) == 0 && from_file(folder, &o));
+    CHECK(unlink(broken) == 0);
+    free(broken);
+}
+
+/* "auto" beside a file; in a folder of one file, which another time makes another model. */
+static void beside_one(void) {
+    static const struct timespec times[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    const Kernels *row = any_row();
+    char note[300], folder[600], file[700], model[600];
+    if (!row) return;
+    ModelOptions o = {.kernels = row, .threads = 1, .panels = "auto", .copy = 1};
+    snprintf(model, sizeof model, "%s", test_tmp("auto.gguf"));
+    snprintf(file, sizeof file, "%s.%d.panels", model, row->lanes);
+    build_gguf(model, &shape, TENSOR_Q8_0);
+    CHECK(mapped(model, &o, NULL, NULL, note) == 0 && access(file, R_OK) == 0);
+    CHECK(mapped(model, &o, NULL, NULL, note) == 1);
+    snprintf(folder, sizeof folder, "%s", test_folder("kept-one"));
+    build_hf(folder, &shape, TENSOR_F32, 1);
+    snprintf(file, sizeof file, "%s/model.%d.panels", folder, row->lanes);
+    CHECK(!from_file(folder, &o) && access(file, R_OK) == 0 && from_file(folder, &o));
+    CHECK(utimensat(AT_FDCWD, test_in(folder, "model.safetensors"), times, 0) == 0);
+    CHECK(!from_file(folder, &o) && from_file(folder, &o));
 }
 
 static void left_alone(void) {
@@ -190,7 +275,10 @@ extern const Test tests_kept[];
 const Test tests_kept[] = {
     {"kept/mapped, the same bits", kept_and_mapped},
     {"kept/made again", made_again},
+    {"kept/another header", another_header},
+    {"kept/of megabytes", of_megabytes},
     {"kept/beside the model", beside},
+    {"kept/beside one file", beside_one},
     {"kept/left alone", left_alone},
     {0},
 };

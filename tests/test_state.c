@@ -175,6 +175,117 @@ static void does_not_fit(void) {
     model_close(&other), session_free(&s), model_close(&m);
 }
 
+/* ---- of another kind of session ---- */
+
+/* A session whose context is full may shift: keys are kept otherwise, and a state says so. One of a text that does not
+ * begin at 0 has no place for that. */
+static void other_options(void) {
+    Model m;
+    Session a, b;
+    char err[300] = "";
+    const float *logits;
+    static const SessionOptions plain = {.n_ctx = 30, .threads = 1}, shifts = {.n_ctx = 30, .threads = 1, .shifts = 1},
+                                behind = {.n_ctx = 30, .threads = 1, .origin = 100};
+    const int id = build_id(7);
+    make(&m, &a, 0, 9);
+    CHECK(session_init(&b, &m, &shifts, err, sizeof err) == 0);
+    CHECK(session_load(&b, test_tmp("x.state"), NULL, err, sizeof err) == -EINVAL && b.pos == 0);
+    CHECK(strstr(err, "was read with --rope none, and this session has none+shift: give the same") != NULL);
+    CHECK(session_eval(&b, &id, 1, &logits, err, sizeof err) == 0);
+    CHECK(session_save(&b, test_tmp("y.state"), err, sizeof err) == 0);
+    CHECK(session_load(&b, test_tmp("y.state"), NULL, err, sizeof err) == 0 && b.pos == 1);
+    CHECK(session_load(&a, test_tmp("y.state"), NULL, err, sizeof err) == -EINVAL && a.pos == 0);
+    CHECK(strstr(err, "was read with --rope none+shift, and this session has none: give the same") != NULL);
+    session_free(&a), session_free(&b);
+    CHECK(session_init(&b, &m, &behind, err, sizeof err) == 0);
+    CHECK(session_eval(&b, &id, 1, &logits, err, sizeof err) == 0);
+    CHECK(session_save(&b, test_tmp("z.state"), err, sizeof err) == -EINVAL && !file_read(test_tmp("z.state"), NULL));
+    CHECK(strstr(err, "a state holds a text from position 0, and this begins at 100") != NULL);
+    session_free(&b);
+    CHECK(session_init(&a, &m, &plain, err, sizeof err) == 0);
+    CHECK(session_load(&a, test_tmp("x.state"), NULL, err, sizeof err) == 0 && a.pos == 9);
+    session_free(&a), model_close(&m);
+}
+
+/* A state of softmax before a session of linear attention. */
+static void other_attention(void) {
+    Model softmax, linear;
+    Session a, b;
+    char err[300] = "";
+    make(&softmax, &a, 0, 5);
+    CHECK(rename(test_tmp("x.state"), test_tmp("softmax.state")) == 0);
+    make(&linear, &b, 1, 5);
+    CHECK(session_load(&b, test_tmp("softmax.state"), NULL, err, sizeof err) == -EINVAL && b.pos == 0);
+    CHECK(strstr(err, "a state of softmax attention; this session's is linear") != NULL);
+    session_free(&a), session_free(&b), model_close(&softmax), model_close(&linear);
+}
+
+/* The state that `from` makes of a text before a session stretched as `to`: what is said, or that it is taken. */
+static void stretched(const char *from, const char *to, const char *line) {
+    char err[600] = "";
+    const char *const specs[] = {from, to};
+    const int ids[] = {build_id(1), build_id(2), build_id(3)};
+    for (int i = 0; i < 2; i++) {
+        const float *logits;
+        Model m;
+        Session s;
+        const ModelOptions o = {.rope = {.spec = specs[i], .n_ctx = 30}};
+        CHECK(model_open(&m, test_tmp("state.gguf"), &o, err, sizeof err) == 0);
+        CHECK(session_init(&s, &m, &(SessionOptions){.n_ctx = 30, .threads = 1}, err, sizeof err) == 0);
+        if (i == 0) {
+            CHECK(session_eval(&s, ids, 3, &logits, err, sizeof err) == 0);
+            CHECK(session_save(&s, test_tmp("spec.state"), err, sizeof err) == 0);
+        } else {
+            int rc = session_load(&s, test_tmp("spec.state"), NULL, err, sizeof err);
+            if (line ? rc != -EINVAL || !strstr(err, line) : rc != 0) printf("    %s, %s: %s\n", from, to, err);
+            CHECK(line ? rc == -EINVAL && strstr(err, line) && s.pos == 0 : rc == 0 && s.pos == 3);
+        }
+        session_free(&s), model_close(&m);
+    }
+}
+
+static void other_stretch(void) {
+    static const char *const plain[] = {"rerope:window=20", "nope:layers=0", "log-n", "dynamic-each:factor=4"};
+    BuildShape shape = tiny_shape(0);
+    char line[300];
+    shape.d = 64;
+    build_gguf(test_tmp("state.gguf"), &shape, TENSOR_F32);
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++) {
+        snprintf(line, sizeof line, "was read with --rope none, and this session has %.5s", plain[i]);
+        stretched("none", plain[i], line);
+        stretched(plain[i], plain[i], NULL);
+        snprintf(line, sizeof line, "was read with --rope %.5s", plain[i]);
+        stretched(plain[i], "none", line);
+    }
+    stretched("none", "linear:factor=4", "a state of another model, or of other rope or attention settings");
+    stretched("rerope:window=20", "rerope:window=21", "was read with --rope rerope:window=20, and this session has "
+              "rerope:window=21: give the same");
+    /* numbers that differ far behind the beginning are shown from there on */
+    stretched("longrope:factor=4:long=1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16:short=1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1",
+              "longrope:factor=4:long=1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16:short=1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/2",
+              "was read with --rope ..");
+}
+
+/* A length of a stretch that no text of one has; a number of ids that no machine holds. */
+static void other_lengths(void) {
+    static uint8_t file[40000];
+    const uint32_t version = 2, kind[2] = {1, 2}, length = 30008;
+    const double one = 1;
+    Model m;
+    Session s;
+    char err[300] = "";
+    size_t n = 0;
+    make(&m, &s, 0, 3);
+    memcpy(file, "roformer", 8), memcpy(file + 8, &version, 4), memcpy(file + 12, &kind[0], 4);
+    memcpy(file + 24, &(uint64_t){3}, 8), memcpy(file + 32, &one, 8), memcpy(file + 40, &length, 4);
+    CHECK(session_load_memory(&s, file, sizeof file, "long", NULL, err, sizeof err) == -EINVAL);
+    CHECK(strcmp(err, "long: the state is damaged") == 0);
+    memcpy(file + 12, &kind[1], 4), memset(file + 24, 255, 8);
+    file_write(test_tmp("many.state"), file, sizeof file);
+    CHECK(session_saved_ids(test_tmp("many.state"), &n, NULL, err, sizeof err) == 0 && n == SIZE_MAX / 2);
+    session_free(&s), model_close(&m);
+}
+
 /* Whatever changes attention, each in its own way. favor_features stands beside before-phi, where it changes no
  * frequencies. */
 enum { SETTINGS = 13 };
@@ -286,6 +397,10 @@ const Test tests_state[] = {
     {"state/caches of f32, f16, q8_0", cache_types},
     {"state/every length, every byte", damaged},
     {"state/other lengths, ids, models", does_not_fit},
+    {"state/other options", other_options},
+    {"state/another attention", other_attention},
+    {"state/another stretch", other_stretch},
+    {"state/lengths that none has", other_lengths},
     {"state/fingerprints", fingerprints},
     {"state/only with logits", has_logits},
     {0},
