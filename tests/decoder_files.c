@@ -357,6 +357,33 @@ const char *gguf_file(const char *name, TensorType type, const Spoil *s) {
     return path;
 }
 
+const char *gguf_with_key(const char *from, const char *key, MetaType type, const void *raw, size_t n_raw) {
+    const char *path = test_tmp("with-key.gguf");
+    size_t n = 0;
+    char *file = file_read(from, &n), fill[32] = "";
+    Bytes b = {0};
+    bytes_put(&b, file, 16), bytes_u64(&b, load_u64((const uint8_t *)file + 16) + 2);
+    bytes_string(&b, key), bytes_u32(&b, type), bytes_put(&b, raw, n_raw);
+    for (size_t i = 0; (b.n - 24 + 8 + 4 + 4 + 8 + i) % 32; i++) fill[i] = 'x';
+    bytes_string(&b, "fill"), bytes_u32(&b, META_STRING), bytes_string(&b, fill);
+    bytes_put(&b, file + 24, n - 24);
+    file_write(path, b.data, b.n);
+    free(b.data);
+    free(file);
+    return path;
+}
+
+const char *gguf_patched(const char *path, const char *name, size_t at, unsigned byte) {
+    size_t n = 0, len = strlen(name), i = 0;
+    char *file = file_read(path, &n);
+    while (file && i + len + at < n && memcmp(file + i, name, len) != 0) i++;
+    CHECK(file && i + len + at < n);
+    if (file && i + len + at < n) file[i + len + at] = (char)byte;
+    file_write(path, file, n);
+    free(file);
+    return path;
+}
+
 const char *converted(const char *name, const char *folder, const char *task, int floats) {
     char err[300] = "";
     Source s;

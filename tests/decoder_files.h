@@ -9,6 +9,7 @@
 #define DECODER_FILES_H
 
 #include "kernels/quants.h"
+#include "model/files/weights.h"
 
 #include <stddef.h>
 
@@ -56,6 +57,12 @@ const char *converted(const char *name, const char *folder, const char *task, in
 
 /* In a file of such a folder `to` in the place of `from`, once; of a safetensors file in its header. */
 void folder_change(const char *folder, const char *file, const char *from, const char *to);
+
+/* The GGUF file at from with one key more (and one that fills up 32 bytes, so that its tensors stay where they are), in
+ * another file; and one with a byte set, so far behind a name: of a key there stand its type and value, of a tensor its
+ * dimensions and type. Both return the path. */
+const char *gguf_with_key(const char *from, const char *key, MetaType type, const void *raw, size_t n_raw);
+const char *gguf_patched(const char *path, const char *name, size_t at, unsigned byte);
 
 /* A tiny Qwen3.5 with a tokenizer of the printable bytes (test_chat_delta.c); NULL: it could not be written. */
 const char *delta_folder(void);

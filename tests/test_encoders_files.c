@@ -168,47 +168,18 @@ static void not_adapted(void) {
 
 /* ---- GGUF's keys ---- */
 
-/* The model at from with one key more, and one that fills up 32 bytes, so that its tensors stay where they are. */
-static const char *with_key(const char *from, const char *key, MetaType type, const void *raw, size_t n_raw) {
-    const char *path = test_tmp("with-key.gguf");
-    size_t n = 0;
-    char *file = file_read(from, &n), fill[32] = "";
-    Bytes b = {0};
-    bytes_put(&b, file, 16), bytes_u64(&b, load_u64((const uint8_t *)file + 16) + 2);
-    bytes_string(&b, key), bytes_u32(&b, type), bytes_put(&b, raw, n_raw);
-    for (size_t i = 0; (b.n - 24 + 8 + 4 + 4 + 8 + i) % 32; i++) fill[i] = 'x';
-    bytes_string(&b, "fill"), bytes_u32(&b, META_STRING), bytes_string(&b, fill);
-    bytes_put(&b, file + 24, n - 24);
-    file_write(path, b.data, b.n);
-    free(b.data);
-    free(file);
-    return path;
-}
-
-/* The bytes behind a name in the file: of a key its type and value, of a tensor its dimensions and type. */
-static const char *patched(const char *path, const char *name, size_t at, unsigned byte) {
-    size_t n = 0, len = strlen(name), i = 0;
-    char *file = file_read(path, &n);
-    while (file && i + len + at < n && memcmp(file + i, name, len) != 0) i++;
-    CHECK(file && i + len + at < n);
-    if (file && i + len + at < n) file[i + len + at] = (char)byte;
-    file_write(path, file, n);
-    free(file);
-    return path;
-}
-
 /* 1 to 3 are mean, cls and last; 0 and 4 (none, a reranker's) leave it to the architecture; no other is known. */
 static void pooling_types(void) {
     static const char key[] = "gemma-embedding.pooling_type", line[] = "the number or type of \"gemma-embedding.pool";
     static const unsigned bad[] = {5, 7, 255};
     float of[5][32];
     for (unsigned i = 0; i < 5; i++)
-        vector_of(of[i], patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), key, 4, i), NULL);
+        vector_of(of[i], gguf_patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), key, 4, i), NULL);
     CHECK(same_vector(of[0], of[1]) && same_vector(of[4], of[1]));
     CHECK(!same_vector(of[2], of[1]) && !same_vector(of[3], of[1]) && !same_vector(of[3], of[2]));
     for (size_t i = 0; i < 3; i++)
-        refused(patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), key, 4, bad[i]), NULL, line);
-    refused(patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), key, 0, META_F32), NULL, line);
+        refused(gguf_patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), key, 4, bad[i]), NULL, line);
+    refused(gguf_patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), key, 0, META_F32), NULL, line);
 }
 
 static void gguf_keys(void) {
@@ -221,20 +192,20 @@ static void gguf_keys(void) {
     vector_of(plain, path, NULL);
     for (size_t i = 0; i < 3; i++) {
         snprintf(line, sizeof line, "the type of \"%s\" is not known here", keys[i]);
-        refused(with_key(path, keys[i], META_U32, number, 4), NULL, line);
+        refused(gguf_with_key(path, keys[i], META_U32, number, 4), NULL, line);
     }
-    vector_of(got, with_key(path, keys[2], META_BOOL, "\1", 1), NULL);
+    vector_of(got, gguf_with_key(path, keys[2], META_BOOL, "\1", 1), NULL);
     CHECK(same_vector(got, plain));
-    vector_of(got, with_key(path, keys[2], META_BOOL, "\0", 1), NULL);
+    vector_of(got, gguf_with_key(path, keys[2], META_BOOL, "\0", 1), NULL);
     for (int i = 0; i < 32; i++) square += (double)got[i] * (double)got[i];
     CHECK(fabs(square - 1) > 0.01);
-    refused(patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), "dense_2.weight", 20, 26), NULL,
+    refused(gguf_patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), "dense_2.weight", 20, 26), NULL,
             "a dense layer without a fitting linear.weight, \"dense_2.weight\""); /* I32 */
-    refused(patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), "output_norm.weight", 12, 26), NULL,
+    refused(gguf_patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), "output_norm.weight", 12, 26), NULL,
             "tensor output_norm.weight has type I32, which is not computed with here (F32, F16 and BF16 are)");
-    refused(patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), "blk.0.attn_norm.weight", 12, TENSOR_Q8_0), NULL,
-            "tensor blk.0.attn_norm.weight has type Q8_0, which is not computed with here (F32, F16 and BF16 are)");
-    refused(patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), "blk.0.attn_q.weight", 20, 26), NULL,
+    refused(gguf_patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), "blk.0.attn_norm.weight", 12, TENSOR_Q8_0),
+            NULL, "tensor blk.0.attn_norm.weight has type Q8_0, which is not computed with here (F32, F16 and BF16 are)");
+    refused(gguf_patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), "blk.0.attn_q.weight", 20, 26), NULL,
             "tensor blk.0.attn_q.weight has type I32, which is not computed with here (F32, F16, BF16 and the formats");
 }
 

@@ -77,6 +77,33 @@ static void refuses(void) {
     }
 }
 
+/* What goes together: a method that is named twice, a table that is extended (64^2 places, of which the context takes
+ * what it needs), linear attention beside positions that are added to words. */
+static void takes(void) {
+    static PositionsCase c;
+    static const struct { const char *name, *key, *value, *option; } rows[] = {
+        {"xpos", "rope.scaling.type", "xpos", NULL}, {"learned", NULL, NULL, "hierarchical"},
+        {"learned", "attention.kind", "linear", NULL}, {"sinusoidal", "attention.kind", "linear", NULL}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Model m;
+        char err[600] = "";
+        float plain[VOCAB], got[VOCAB];
+        Session s;
+        if (!positions_find(&c, rows[i].name)) continue;
+        for (int changed = 0; changed < 2; changed++) {
+            if (changed && rows[i].key) positions_set_key(&c, "str", rows[i].key, rows[i].value);
+            ModelOptions o = {.position_extend = changed ? rows[i].option : NULL};
+            CHECK(model_open(&m, positions_write(&c), &o, err, sizeof err) == 0);
+            if (rows[i].option && changed) CHECK(m.config.n_places > 150 && m.config.n_places <= 150 * 150);
+            positions_start(&s, &m, (SessionOptions){.threads = 1});
+            positions_go_on(changed ? got : plain, &s, &c, 20, 20);
+            session_free(&s);
+            model_close(&m);
+        }
+        CHECK((memcmp(got, plain, sizeof got) == 0) == (i < 2)); /* within its table it is the table */
+    }
+}
+
 /* A table with a number that is none: its last. */
 static void not_finite(void) {
     static PositionsCase c;
@@ -352,6 +379,7 @@ static void roformers(void) {
 
 const Test tests_positions_files[] = {
     {"positions files/refuses", refuses},
+    {"positions files/takes", takes},
     {"positions files/numbers that are none", not_finite},
     {"positions files/maps of keys", phi_key},
     {"positions files/states", states},

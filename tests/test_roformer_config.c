@@ -4,8 +4,10 @@
 #include "model/files/weights.h"
 #include "model/roformer.h"
 #include "model/notes.h"
+#include "model/options.h"
 #include "model/roformer_kinds.h"
 #include "build.h"
+#include "decoder_files.h"
 #include "program.h"
 #include "roformer_files.h"
 #include "test.h"
@@ -66,6 +68,12 @@ static const Setting folder_settings[] = {
     {"linear", "attention_feature_map: \"cubic\" is not known here", {.from = "\"elu+1\"", .to = "\"cubic\""}},
     {"keysize", "rotary_value: more entries turn than a value has",
      {.from = "\"attention_key_size\": 6", .to = "\"rotary_value\": true, \"attention_key_size\": 12"}},
+    {"mlm", "n_heads: n_heads x value_dim is too large",
+     {.from = "\"vocab_size\"", .to = "\"attention_head_size\": 1000000, \"attention_key_size\": 10, \"vocab_size\""}},
+    {"mlm", "attention: values turn as keys do (rotary_value), so features must be as many as a head has entries",
+     {.from = "\"rotary_value\": false",
+      .to = "\"rotary_value\": true, \"attention_kind\": \"linear\", \"attention_form\": \"before-phi\","
+            " \"attention_feature_map\": \"favor+\""}},
     {"mlm", "is missing", {.from = "\"num_hidden_layers\": 2", .to = "\"num_hidden_layers\": 3"}},
     {"mlm", "layers are claimed", {.from = "\"num_hidden_layers\": 2", .to = "\"num_hidden_layers\": 1000"}},
 };
@@ -248,6 +256,110 @@ static void forget_type(const char *path) {
     free(text);
 }
 
+/* Two names for one tensor whose older one stands first in the file: the newer one's numbers count all the same. A file
+ * that ties its head, and has one, but no embeddings; one that does not, and has none. */
+static void test_heads(void) {
+    static const char older[] = "cls.predictions.bias", newer[] = "cls.predictions.decoder.bias",
+                      weight[] = "model.safetensors";
+    Change c = {.from = "\"tie_word_embeddings\": false", .to = "\"tie_word_embeddings\": true"};
+    char err[400] = "";
+    Model m;
+    const char *folder = roformer_folder("untied", TENSOR_F32, NULL);
+    folder_change(folder, weight, "\"cls.predictions.decoder.bias\"", "\"cls.predictions.x\"");
+    folder_change(folder, weight, "\"cls.predictions.bias\"", "\"cls.predictions.decoder.bias\"");
+    folder_change(folder, weight, "\"cls.predictions.x\"", "\"cls.predictions.bias\"");
+    CHECK(model_open(&m, folder, NULL, err, sizeof err) == 0);
+    CHECK(m.encoder->mlm_bias[5] == roformer_value(older, 5) && roformer_value(older, 5) != roformer_value(newer, 5));
+    model_close(&m);
+    c.set = older, c.like = newer;
+    CHECK(model_open(&m, roformer_folder("untied", TENSOR_F32, &c), NULL, err, sizeof err) == 0);
+    CHECK(m.weights.notes && !strstr(m.weights.notes->line, "bias")); /* the same twice */
+    model_close(&m);
+    folder = roformer_folder("untied", TENSOR_F32, &c);
+    folder_change(folder, weight, "roformer.embeddings.word_embeddings.weight", "roformer.embeddings.words");
+    expect_refused("untied", folder, "word_embeddings.weight is missing");
+    folder = roformer_folder("untied", TENSOR_F32, NULL);
+    folder_change(folder, weight, "cls.predictions.decoder.weight", "cls.predictions.decoder.w");
+    expect_refused("untied", folder, "tensor cls.predictions.decoder.weight is missing");
+}
+
+/* Tensors by names that are none of a RoFormer's, and what they are of. */
+static void test_other_tensors(void) {
+    static const char weight[] = "model.safetensors", table[] = "roformer.encoder.embed_positions.weight";
+    static const struct { const char *from, *to; } same[] = {
+        {"roformer.encoder.embed_positions.weight", "roformer.embeddings.position_ids"},
+        {"roformer.encoder.embed_positions.weight\":{\"dtype\":\"F32\"",
+         "roformer.encoder.embed_positions.weight\":{\"dtype\":\"I32\""},
+        {"roformer.encoder.embed_positions.weight\":{\"dtype\":\"F32\",\"shape\":[1536,10]",
+         "roformer.encoder.embed_positions.weight\":{\"dtype\":\"F32\",\"shape\":[10,1536]"}};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) { /* not compared, and nobody misses them */
+        const Change zero = {.set = table, .value = 0.5f};
+        const char *folder = roformer_folder("mlm", TENSOR_F32, &zero);
+        CHECK(run("logits %s --ids 1,2,3", folder) == 0 && said_line("the file's table of sines"));
+        folder_change(folder, weight, same[i].from, same[i].to);
+        CHECK(run("logits %s --ids 1,2,3", folder) == 0 && *said == 0);
+    }
+    static const char *const layers[] = {"100000", "01", "x", "-1", "4096"};
+    for (size_t i = 0; i < sizeof layers / sizeof *layers; i++) {
+        char to[100];
+        const char *folder = roformer_folder("mlm", TENSOR_F32, NULL);
+        snprintf(to, sizeof to, "roformer.encoder.layer.%s.output.LayerNorm.weight", layers[i]);
+        folder_change(folder, weight, "roformer.encoder.layer.1.output.LayerNorm.weight", to);
+        expect_refused("mlm", folder, "tensor roformer.encoder.layer.1.output.LayerNorm.weight is missing");
+    }
+}
+
+/* How many labels a classifier has: none where it is no matrix, or of more rows than there may be. */
+static void test_label_counts(void) {
+    static const char line[] = "the classifier: has no labels, or too many";
+    static const char *const shapes[] = {"[60]", "[65537,0]", "[1048577,0]", "[0,20]"};
+    for (int i = 0; i < 4; i++) {
+        static const char weight[] = "model.safetensors", entry[] = "\"classifier.out_proj.weight\":";
+        const char *folder = roformer_folder("seq", TENSOR_F32, NULL);
+        char to[200], whole[60] = "";
+        char *head = file_read(test_in(folder, weight), NULL), *at = head ? strstr(head + 8, entry) : NULL;
+        if (at) sscanf(at + strlen(entry), "%59[^}]", whole); /* {"dtype":"F32","shape":[3,20],"data_offsets":[..] */
+        unsigned long begin = at ? strtoul(strstr(whole, "offsets\":[") + 10, NULL, 10) : 0;
+        free(head);
+        if (i == 0) snprintf(to, sizeof to, "%s{\"dtype\":\"F32\",\"shape\":%s", entry, shapes[i]);
+        else snprintf(to, sizeof to, "%s{\"dtype\":\"F32\",\"shape\":%s,\"data_offsets\":[%lu,%lu]},"
+                      "\"x\":{\"dtype\":\"F32\",\"shape\":[3,20]", entry, shapes[i], begin, begin);
+        folder_change(folder, weight, "\"classifier.out_proj.weight\":{\"dtype\":\"F32\",\"shape\":[3,20]", to);
+        expect_refused("seq", folder, line);
+    }
+}
+
+/* A classifier of choices is none of ours, in config.json's word and in GGUF's; a head's width, and no pooler. */
+static void test_said_otherwise(void) {
+    static Golden g;
+    static const Change choice = {.from = "ForTokenClassification", .to = "ForMultipleChoice"},
+                        size = {.from = "\"vocab_size\"", .to = "\"attention_head_size\": 10, \"vocab_size\""},
+                        numbers = {.from = "\"RoFormerForMaskedLM\"", .to = "7"},
+                        other = {.from = "{", .to = "{\"position_embedding_type\": \"absolute\","};
+    const Pooler none = POOLER_NONE;
+    char gguf[600], err[400] = "";
+    Model m;
+    snprintf(gguf, sizeof gguf, "%s", test_tmp("choice.gguf"));
+    const char *folder = roformer_folder("tok", TENSOR_F32, &choice);
+    CHECK(model_open(&m, folder, NULL, err, sizeof err) == 0 && m.config.roformer.classifier == CLASSIFIER_NONE);
+    model_close(&m);
+    CHECK(tool("", "convert", "%s %s -q --no-tokenizer", folder, gguf) == 0);
+    CHECK(model_open(&m, gguf, NULL, err, sizeof err) == 0 && m.config.roformer.classifier == CLASSIFIER_NONE);
+    model_close(&m);
+    const ModelOptions o = {.roformer.pooler = &none};
+    CHECK(model_open(&m, roformer_folder("sim", TENSOR_F32, NULL), &o, err, sizeof err) == 0);
+    CHECK(m.config.roformer.pooler == POOLER_NONE && !m.encoder->pooler.data);
+    model_close(&m);
+    if (!golden_read(&g, "mlm")) return;
+    CHECK(golden_distance("mlm", roformer_folder("mlm", TENSOR_F32, &size), NULL, &g, 64) < 1e-4);
+    CHECK(golden_distance("mlm", roformer_folder("mlm", TENSOR_F32, &numbers), NULL, &g, 64) < 1e-4);
+    folder = roformer_folder("mlm", TENSOR_F32, &other); /* with a tensor of another's */
+    folder_change(folder, "model.safetensors", "{\"__meta", "{\"other\":{\"dtype\":\"F32\",\"shape\":[0],"
+                  "\"data_offsets\":[0,0]},\"__meta");
+    CHECK(model_open(&m, folder, NULL, err, sizeof err) == 0 && !m.config.positions);
+    model_close(&m);
+}
+
 /* What stretches RoPE, or lets less of a head turn, is in the file that convert makes: GGUF and safetensors give the
  * folder's own numbers, which without it are others; what GGUF has no key for is refused. */
 static void test_rope_converted(void) {
@@ -320,6 +432,28 @@ static void test_labels(void) {
     }
 }
 
+/* Names that are no list of them, or too few, are none: what is said then is a label's number. */
+static void test_label_names(void) {
+    static const char key[] = "roformer.classifier.labels", none[] = "xxxxxxxx.classifier.labels",
+                      one[] = "\10\0\0\0\1\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0red";
+    static const struct { MetaType type; const char *raw; size_t n; const char *first; } rows[] = {
+        {META_U32, "\1\0\0\0", 4, ""}, {META_ARRAY, "\4\0\0\0\1\0\0\0\0\0\0\0\1\0\0\0", 16, ""},
+        {META_ARRAY, one, sizeof one - 1, "red"}};
+    for (size_t i = 0; i <= sizeof rows / sizeof *rows; i++) {
+        char err[400] = "", path[600];
+        Model m;
+        size_t len = 9;
+        const Change c = {.head_from = key, .head_to = none};
+        snprintf(path, sizeof path, "%s", roformer_gguf("seq", TENSOR_F32, &c));
+        const char *with = i ? gguf_with_key(path, key, rows[i - 1].type, rows[i - 1].raw, rows[i - 1].n) : path;
+        CHECK(model_open(&m, with, NULL, err, sizeof err) == 0);
+        const char *first = model_label(&m, 0, &len), *wanted = i ? rows[i - 1].first : "";
+        CHECK(len == strlen(wanted) && memcmp(first, wanted, len) == 0);
+        CHECK(strcmp(model_label(&m, 1, &len), "") == 0 && len == 0);
+        model_close(&m);
+    }
+}
+
 extern const Test tests_roformer_config[];
 const Test tests_roformer_config[] = {
     {"roformer/settings", test_settings},
@@ -330,5 +464,10 @@ const Test tests_roformer_config[] = {
     {"roformer/rope, converted", test_rope_converted},
     {"roformer/table of sines", test_table},
     {"roformer/labels", test_labels},
+    {"roformer/names of labels", test_label_names},
+    {"roformer/numbers of labels", test_label_counts},
+    {"roformer/heads", test_heads},
+    {"roformer/other tensors", test_other_tensors},
+    {"roformer/said otherwise", test_said_otherwise},
     {0},
 };
