@@ -170,6 +170,26 @@ static void test_ends(void) {
     remove(generation);
 }
 
+/* ---- words for the same ---- */
+
+/* transformers' other word for silu; an empty rope_scaling is none; proportional RoPE is --rope's. */
+static void test_same_words(void) {
+    static const char method[] = "\"rope_type\": \"default\"";
+    same_as("gqa", "gqa", "\"hidden_act\": \"silu\"", "\"hidden_act\": \"swish\"", 1);
+    same_as("gqa", "gqa", "\"rope_parameters\": {", "\"rope_scaling\": {}, \"rope_parameters\": {", 1);
+    const Spoil s = {.from = method, .to = "\"rope_type\": \"proportional\", \"partial_rotary_factor\": 0.5"};
+    CHECK(run("logits %s --ids 1,5,7 -q", hf_folder("gqa", "", TENSOR_F32, &s)) == 0);
+    char *want = taken_out();
+    CHECK(run("logits %s --ids 1,5,7 -q", hf_folder("gqa", "", TENSOR_F32, &sound)) == 0 && strcmp(out, want) != 0);
+    CHECK(run("logits %s --ids 1,5,7 -q --rope proportional:share=.5", hf_folder("gqa", "", TENSOR_F32, &sound)) == 0);
+    CHECK(strcmp(out, want) == 0);
+    free(want);
+    char to[2000] = "\"long_factor\": [1";
+    for (int i = 1; i < 513; i++) strcat(to, ",1");
+    refused("longrope", "\"long_factor\": [", strcat(to, "], \"x\": ["),
+            "long_factor: must be a list of numbers, one for each pair");
+}
+
 /* ---- part of a head ---- */
 
 /* transformers' classes that ask partial_rotary_factor need no word; of the others a note says that here it counts. */
@@ -632,6 +652,7 @@ const Test tests_config[] = {
     {"config/tied, and the file has it twice", test_tied_twice},
     {"config/tied, said outside", test_tied_outside},
     {"config/ids that end a text", test_ends},
+    {"config/words for the same", test_same_words},
     {"config/partial_rotary_factor", test_partial},
     {"config/tensors that are not used", test_unused},
     {"config/tensors that nobody misses", test_not_missed},
