@@ -246,7 +246,7 @@ static Matrix *experts(Place *p, size_t rows, size_t cols) {
     const LayerForm form = p->part->form;
     Matrix *out = experts_new(p);
     const Tensor *t = own(p, -1), *both;
-    if (!out || p->ld->line.rc) return out;
+    if (!out) return out;
     if (t) { /* GGUF's */
         from_stack(p, out, t, 0, rows, rows, cols);
         return out;
@@ -299,7 +299,8 @@ static const float *vector(Place *p, size_t n) {
                first = form == FORM_Q ? 0 : form == FORM_K ? q : q + k;
         t = named(p, "attn_qkv.bias", "self_attn.qkv_proj.bias", -1);
         x = t ? load_vector(p->ld, t, p->name, all) : NULL;
-        return x ? x + first : NULL;
+        if (t) return x ? x + first : NULL;
+        t = own(p, -1); /* names it, where it is missing */
     }
     if (!t && form >= FORM_GATES && form <= FORM_DOWNS && is_hf(p))
         return gpt_oss_biases(p->ld, p->part, p->l, n / (size_t)c->decoder->n_experts);
@@ -322,10 +323,16 @@ void *layer_place(const Model *m, const LayerPart *part, int l) {
     return (char *)(uintptr_t)base + part->at;
 }
 
+/* q, k and v have biases together, if they have any. */
 static int is_there(Place *p) {
+    static const char *const biases[][2] = {
+        {"attn_qkv.bias", "self_attn.qkv_proj.bias"}, {"attn_q.bias", "self_attn.q_proj.bias"},
+        {"attn_k.bias", "self_attn.k_proj.bias"}, {"attn_v.bias", "self_attn.v_proj.bias"}};
     const LayerForm form = p->part->form;
-    if (own(p, -1) || own(p, 0)) return 1;
-    return form >= FORM_Q && form <= FORM_V && named(p, "attn_qkv.bias", "self_attn.qkv_proj.bias", -1) != NULL;
+    int there = own(p, -1) || own(p, 0);
+    for (size_t i = 0; !there && form >= FORM_Q && form <= FORM_V && i < sizeof biases / sizeof *biases; i++)
+        there = named(p, biases[i][0], biases[i][1], -1) != NULL;
+    return there;
 }
 
 static int is_experts(const LayerPart *p) { return p->form >= FORM_GATES && p->form <= FORM_DOWNS; }
@@ -407,6 +414,6 @@ Matrix *layer_matrix(const Model *m, int l, size_t i, int *expert) {
     *expert = is_experts(p);
     int has = layer_has(&m->config, p, l); /* parts of layers of two kinds may share a place */
     void *at = layer_place(m, p, l);
-    if (!has || (*expert && !*(Matrix **)at)) return (Matrix *)(uintptr_t)&none;
+    if (!has) return (Matrix *)(uintptr_t)&none;
     return *expert ? *(Matrix **)at + i : at;
 }

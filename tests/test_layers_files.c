@@ -1,0 +1,86 @@
+/* tests/test_layers_files.c - tensors of models in layers that are not there, or not as they should be: the line that
+ * names them; and models whose files leave to their tensors what others say. */
+#include "decoder_cases.h"
+#include "model/model.h"
+#include "test.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void refused(const char *name, const char *path, const char *line) {
+    char err[500] = "";
+    Model m;
+    int rc = model_open(&m, path, NULL, err, sizeof err);
+    if (rc == 0) model_close(&m);
+    if (rc != -EINVAL || !strstr(err, line) || strchr(err, '\n')) decoder_fail(name, line, rc ? err : "is not refused");
+}
+
+/* In the header of a folder's file. */
+static void in_folders(void) {
+    static const struct { const char *name, *from, *to, *line; } rows[] = {
+        {"seed_oss", "0.self_attn.q_proj.bias", "0.x", "tensor model.layers.0.self_attn.q_proj.bias is missing"},
+        {"seed_oss", "1.self_attn.v_proj.bias", "1.x", "tensor model.layers.1.self_attn.v_proj.bias is missing"},
+        {"stablelm_par", "0.input_layernorm.weight", "0.x", "tensor model.layers.0.input_layernorm.weight is missing"},
+        {"stablelm_par", "0.self_attn.q_layernorm.norms.1.weight", "0.x",
+         "tensor model.layers.0.self_attn.q_layernorm.norms.1.weight is missing"},
+        {"mixtral", "0.block_sparse_moe.experts.0.w1.weight", "0.x",
+         "tensor model.layers.0.block_sparse_moe.experts.0.w1.weight is missing"},
+        {"mixtral", "1.block_sparse_moe.experts.3.w2.weight", "0.x",
+         "tensor model.layers.1.block_sparse_moe.experts.3.w2.weight is missing"},
+        {"qwen35moe", "0.mlp.experts.down_proj\"", "0.x\"",
+         "tensor model.layers.0.mlp.experts.0.down_proj.weight is missing"},
+        {"qwen35moe", "0.mlp.experts.gate_up_proj\":{\"dtype\":\"F32\",\"shape\":[4,32,32]",
+         "0.mlp.experts.gate_up_proj\":{\"dtype\":\"F32\",\"shape\":[4,64,16]",
+         "tensor model.layers.0.mlp.experts.gate_up_proj has shape [4, 64, 16], the model needs [128, 32]"},
+        {"qwen35moe", "0.mlp.experts.down_proj\":{\"dtype\":\"F32\",\"shape\":[4,32,16]",
+         "0.mlp.experts.down_proj\":{\"dtype\":\"F32\",\"shape\":[4,16,32]",
+         "tensor model.layers.0.mlp.experts.down_proj has shape [4, 16, 32], the model needs [128, 16]"},
+        {"qwen3next", "0.linear_attn.in_proj_qkvz.weight\":{\"dtype\":\"F32\",\"shape\":[96,32]",
+         "0.linear_attn.in_proj_qkvz.weight\":{\"dtype\":\"F32\",\"shape\":[32,96]",
+         "tensor model.layers.0.linear_attn.in_proj_qkvz.weight has shape [32, 96], the model needs [96, 32]"},
+        {"neobert", "0.qkv.weight\":{\"dtype\":\"F32\",\"shape\":[96,32]",
+         "0.qkv.weight\":{\"dtype\":\"F32\",\"shape\":[32,96]",
+         "self_attn.qkv_proj.weight has shape [32, 96], the model needs [96, 32]"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *folder = hf_folder(rows[i].name, "", TENSOR_F32, &sound);
+        folder_change(folder, "model.safetensors", rows[i].from, rows[i].to);
+        refused(rows[i].name, folder, rows[i].line);
+    }
+}
+
+/* A GGUF file's tensor by another name: its last letter. */
+static void in_gguf(void) {
+    static const char *const rows[][2] = {
+        {"mixtral", "blk.0.ffn_gate_exps.weight"}, {"qwen35moe", "blk.1.ffn_down_exps.weight"},
+        {"gpt_oss", "blk.0.ffn_up_exps.weight"}, {"gpt_oss", "blk.0.ffn_gate_exps.bias"},
+        {"gpt_oss", "blk.0.ffn_gate_inp.bias"}, {"stablelm", "blk.0.attn_norm.weight"},
+        {"seed_oss", "blk.0.attn_q.bias"}, {"seed_oss", "blk.0.attn_k.bias"}, {"seed_oss", "blk.1.attn_v.bias"},
+        {"qwen35", "blk.0.ssm_a"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char line[100], all_but_one[60];
+        snprintf(line, sizeof line, "tensor %s is missing", rows[i][1]);
+        snprintf(all_but_one, sizeof all_but_one, "%.*s", (int)strlen(rows[i][1]) - 1, rows[i][1]);
+        refused(rows[i][0], gguf_patched(gguf_file(rows[i][0], TENSOR_F32, &sound), all_but_one, 0, '?'), line);
+    }
+}
+
+/* config.json without a word on it: norms of each head where they are there. */
+static void tensors_say(void) {
+    static const struct { const char *name, *from; } rows[] = {
+        {"stablelm_par", "\"qk_layernorm\": true"}, {"stablelm", "\"qk_layernorm\": false"},
+        {"stablelm", "\"use_qkv_bias\": true"}, {"seed_oss", "\"attention_bias\": true"}};
+    static DecoderCase g;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const Spoil s = {.from = rows[i].from, .to = "\"x\": 1"};
+        if (!case_read(&g, rows[i].name)) continue;
+        CHECK(case_distance(rows[i].name, hf_folder(rows[i].name, "", TENSOR_F32, &s), kernels_best(), &g) < 1e-4);
+    }
+}
+
+extern const Test tests_layers_files[];
+const Test tests_layers_files[] = {
+    {"layers files/in folders", in_folders},
+    {"layers files/in GGUF", in_gguf},
+    {"layers files/what tensors say", tensors_say},
+    {0}};
