@@ -54,9 +54,7 @@ const void *key_row(KeyReader *r, const char *gguf, const char *hf, const char *
     int there = key_word(r, gguf, hf, word, sizeof word);
     if (!there && usual) snprintf(word, sizeof word, "%s", usual);
     if (!there && !usual) key_complain(r, r->key, r->source->missing);
-    for (const char *at = rows;; at += sizeof row) {
-        memcpy(&row, at, sizeof row);
-        if (!row) break;
+    for (const char *at = rows; memcpy(&row, at, sizeof row), row; at += sizeof row) {
         if (strcmp(*row, word) == 0) return row;
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", *known ? ", " : "", *row);
     }
@@ -93,9 +91,8 @@ int config_even_split(KeyReader *r, const Config *c) {
 int config_add_end(Config *c, double id) {
     int there = !(id >= 0 && id < c->vocab_size); /* outside the vocabulary none comes up */
     for (int i = 0; i < c->n_eos; i++) there |= c->eos_id[i] == id;
-    if (there) return 0;
-    if (c->n_eos == CONFIG_MAX_EOS) return -ENOSPC;
-    c->eos_id[c->n_eos++] = (int)id;
+    if (!there && c->n_eos == CONFIG_MAX_EOS) return -ENOSPC;
+    if (!there) c->eos_id[c->n_eos++] = (int)id;
     return 0;
 }
 

@@ -237,77 +237,78 @@ static void test_not_missed(void) {
 
 /* ---- numbers and words out of range ---- */
 
+static const struct { const char *name, *from, *to, *line; } layer_rows[] = {
+    {"gemma2", "\"full_attention\"", "\"half_attention\"",
+     "layer_types: has a word that is not known here for this"},
+    {"gemma2", "\"sliding_attention\",", "", "layer_types: must be a list with an entry for each layer"},
+    {"gemma2", "\"attn_logit_softcapping\": 2.0", "\"attn_logit_softcapping\": -1",
+     "a soft cap: must be 0 or more"},
+    {"gemma2", "\"attn_logit_softcapping\": 2.0", "\"attn_logit_softcapping\": 1e31", "a soft cap: must be 0 or"},
+    {"gemma2", "\"final_logit_softcapping\": 8.0", "\"final_logit_softcapping\": -1", "a soft cap: must be 0 or"},
+    {"gemma2", "\"final_logit_softcapping\": 8.0", "\"final_logit_softcapping\": 1e31", "a soft cap: must be 0"},
+    {"granite", "\"attention_multiplier\": 0.25", "\"attention_multiplier\": -1",
+     "a scale: of embeddings, residuals,"},
+    {"granite", "\"embedding_multiplier\": 3.0", "\"embedding_multiplier\": 1e31",
+     "a scale: of embeddings, residu"},
+    {"granite", "\"logits_scaling\": 2.0", "\"logits_scaling\": -2.0",
+     "a scale: of embeddings, residuals, logits or"},
+    {"granite", "\"residual_multiplier\": 0.5", "\"residual_multiplier\": -0.5",
+     "a scale: of embeddings, residuals"},
+    {"qwen3moe", "\"num_experts_per_tok\": 2", "\"num_experts_per_tok\": 60", "is more than there are experts"},
+    {"qwen35", "\"linear_num_value_heads\": 4", "\"linear_num_value_heads\": 3",
+     "linear attention's heads: do not"},
+    {"qwen35", "\"linear_attention\"", "\"sliding_attention\"",
+     "layer_types: has a word that is not known here for"},
+    {"gpt_oss", "\"hidden_act\": \"silu\"", "\"hidden_act\": \"gelu\"",
+     "only silu is known here for this architecture"},
+    {"hunyuan", "\"alpha\": 50.0", "\"alpha\": -50.0", "alpha: must be above 0"},
+    {"ministral3", "\"llama_4_scaling_beta\": 0.3", "\"llama_4_scaling_beta\": -0.3", "the temperature: is out of"},
+    {"ministral3", "\"llama_4_scaling_beta\": 0.3", "\"llama_4_scaling_beta\": 1e6", "the temperature: is out of"},
+    {"smollm3", "\"no_rope_layers\": [", "\"no_rope_layers\": [1,",
+     "no_rope_layers: must be a list with an entry for"},
+    {"smollm3", "\"no_rope_layers\": [", "\"no_rope_layers\": 7, \"x\": [",
+     "no_rope_layers: must be a list with an"},
+    {"smollm3", "\"no_rope_layer_interval\": 4", "\"no_rope_layer_interval\": 0", "no_rope_layer_interval"},
+    {"qwen35", "\"linear_num_value_heads\": 4", "\"linear_num_value_heads\": 1000000",
+     "linear attention's heads: do not divide, or are too many"},
+    {"qwen35", "\"linear_num_key_heads\": 2,\n  \"linear_num_value_heads\": 4,\n  \"linear_value_head_dim\": 8",
+     "\"linear_num_key_heads\": 262144, \"linear_num_value_heads\": 262144, \"linear_value_head_dim\": 1",
+     "linear attention's heads: do not divide, or are too many"},
+    {"qwen35", "\"linear_conv_kernel_dim\": 4", "\"linear_conv_kernel_dim\": 0",
+     "linear_conv_kernel_dim: 0 is not a whole number from 1 to 64"},
+    {"qwen35moe", "\"linear_value_head_dim\"", "\"linear_value\"",
+     "linear_value_head_dim: is missing in config.json"},
+    {"gemma3", "\"sliding_attention\": {\n      \"rope_theta\": 100.0,\n      \"rope_type\": \"default\"\n    }",
+     "\"sliding_attention\": 100.0", "rope_parameters: settings of a layer type must be an object"},
+    {"gemma3", "\"full_attention\": {", "\"full_attention\": \"linear\", \"x\": {",
+     "rope_parameters: settings of a layer type must be an object"},
+    {"gemma2", "\"rope_theta\": 10000.0,", "\"sliding_attention\": {},",
+     "rope_parameters: settings by layer type are not known here"},
+    {"gqa", "\"rope_parameters\": {", "\"rope_parameters\": {\"full_attention\": {},",
+     "rope_parameters: settings by layer type are not known here"},
+    {"gqa", "\"rope_type\": \"default\"", "\"rope_type\": \"default\", \"partial_rotary_factor\": 0",
+     "partial_rotary_factor: must be above 0 and at most 1"},
+    {"gqa", "\"rope_type\": \"default\"", "\"rope_type\": \"default\", \"partial_rotary_factor\": 1.5",
+     "partial_rotary_factor: must be above 0 and at most 1"},
+    {"gqa", "\"rope_type\": \"default\"", "\"rope_type\": \"ntk\", \"factor\": 2",
+     "rope_parameters: rope method \"ntk\" is not known here"},
+    {"longrope", "\"long_factor\": [", "\"long_factor\": 2, \"x\": [",
+     "long_factor: must be a list of numbers, one for each pair"},
+    {"longrope", "\"short_factor\": [", "\"short_factor\": [\"1\", ", "short_factor: must be a list of numbers"},
+    {"longrope", "\"long_factor\": [", "\"attention_factor\": 0, \"long_factor\": [",
+     "attention_factor: must be above 0"},
+    {"gpt_oss_mxfp4", "\"quant_method\": \"mxfp4\"", "\"quant_method\": \"awq\"",
+     "quantization_config: quantized Hugging Face weights are not read"},
+    {"gqa", "\"hidden_act\": \"silu\"", "\"hidden_act\": \"gelu\"", "hidden_act: only silu is known here"},
+    {"gqa", "\"num_attention_heads\": 4", "\"num_attention_heads\": 262144",
+     "n_heads: n_heads x head_dim is too large"},
+    {"gemma3", "\"rope_theta\": 100.0", "\"rope_theta\": -100.0",
+     "rope of windows: rope method none: rope_theta must be above 0"},
+};
+
 static void test_layers_refused(void) {
-    static const struct { const char *name, *from, *to, *line; } rows[] = {
-        {"gemma2", "\"full_attention\"", "\"half_attention\"",
-         "layer_types: has a word that is not known here for this"},
-        {"gemma2", "\"sliding_attention\",", "", "layer_types: must be a list with an entry for each layer"},
-        {"gemma2", "\"attn_logit_softcapping\": 2.0", "\"attn_logit_softcapping\": -1",
-         "a soft cap: must be 0 or more"},
-        {"gemma2", "\"attn_logit_softcapping\": 2.0", "\"attn_logit_softcapping\": 1e31", "a soft cap: must be 0 or"},
-        {"gemma2", "\"final_logit_softcapping\": 8.0", "\"final_logit_softcapping\": -1", "a soft cap: must be 0 or"},
-        {"gemma2", "\"final_logit_softcapping\": 8.0", "\"final_logit_softcapping\": 1e31", "a soft cap: must be 0"},
-        {"granite", "\"attention_multiplier\": 0.25", "\"attention_multiplier\": -1",
-         "a scale: of embeddings, residuals,"},
-        {"granite", "\"embedding_multiplier\": 3.0", "\"embedding_multiplier\": 1e31",
-         "a scale: of embeddings, residu"},
-        {"granite", "\"logits_scaling\": 2.0", "\"logits_scaling\": -2.0",
-         "a scale: of embeddings, residuals, logits or"},
-        {"granite", "\"residual_multiplier\": 0.5", "\"residual_multiplier\": -0.5",
-         "a scale: of embeddings, residuals"},
-        {"qwen3moe", "\"num_experts_per_tok\": 2", "\"num_experts_per_tok\": 60", "is more than there are experts"},
-        {"qwen35", "\"linear_num_value_heads\": 4", "\"linear_num_value_heads\": 3",
-         "linear attention's heads: do not"},
-        {"qwen35", "\"linear_attention\"", "\"sliding_attention\"",
-         "layer_types: has a word that is not known here for"},
-        {"gpt_oss", "\"hidden_act\": \"silu\"", "\"hidden_act\": \"gelu\"",
-         "only silu is known here for this architecture"},
-        {"hunyuan", "\"alpha\": 50.0", "\"alpha\": -50.0", "alpha: must be above 0"},
-        {"ministral3", "\"llama_4_scaling_beta\": 0.3", "\"llama_4_scaling_beta\": -0.3", "the temperature: is out of"},
-        {"ministral3", "\"llama_4_scaling_beta\": 0.3", "\"llama_4_scaling_beta\": 1e6", "the temperature: is out of"},
-        {"smollm3", "\"no_rope_layers\": [", "\"no_rope_layers\": [1,",
-         "no_rope_layers: must be a list with an entry for"},
-        {"smollm3", "\"no_rope_layers\": [", "\"no_rope_layers\": 7, \"x\": [",
-         "no_rope_layers: must be a list with an"},
-        {"smollm3", "\"no_rope_layer_interval\": 4", "\"no_rope_layer_interval\": 0", "no_rope_layer_interval"},
-        {"qwen35", "\"linear_num_value_heads\": 4", "\"linear_num_value_heads\": 1000000",
-         "linear attention's heads: do not divide, or are too many"},
-        {"qwen35", "\"linear_num_key_heads\": 2,\n  \"linear_num_value_heads\": 4,\n  \"linear_value_head_dim\": 8",
-         "\"linear_num_key_heads\": 262144, \"linear_num_value_heads\": 262144, \"linear_value_head_dim\": 1",
-         "linear attention's heads: do not divide, or are too many"},
-        {"qwen35", "\"linear_conv_kernel_dim\": 4", "\"linear_conv_kernel_dim\": 0",
-         "linear_conv_kernel_dim: 0 is not a whole number from 1 to 64"},
-        {"qwen35moe", "\"linear_value_head_dim\"", "\"linear_value\"",
-         "linear_value_head_dim: is missing in config.json"},
-        {"gemma3", "\"sliding_attention\": {\n      \"rope_theta\": 100.0,\n      \"rope_type\": \"default\"\n    }",
-         "\"sliding_attention\": 100.0", "rope_parameters: settings of a layer type must be an object"},
-        {"gemma3", "\"full_attention\": {", "\"full_attention\": \"linear\", \"x\": {",
-         "rope_parameters: settings of a layer type must be an object"},
-        {"gemma2", "\"rope_theta\": 10000.0,", "\"sliding_attention\": {},",
-         "rope_parameters: settings by layer type are not known here"},
-        {"gqa", "\"rope_parameters\": {", "\"rope_parameters\": {\"full_attention\": {},",
-         "rope_parameters: settings by layer type are not known here"},
-        {"gqa", "\"rope_type\": \"default\"", "\"rope_type\": \"default\", \"partial_rotary_factor\": 0",
-         "partial_rotary_factor: must be above 0 and at most 1"},
-        {"gqa", "\"rope_type\": \"default\"", "\"rope_type\": \"default\", \"partial_rotary_factor\": 1.5",
-         "partial_rotary_factor: must be above 0 and at most 1"},
-        {"gqa", "\"rope_type\": \"default\"", "\"rope_type\": \"ntk\", \"factor\": 2",
-         "rope_parameters: rope method \"ntk\" is not known here"},
-        {"longrope", "\"long_factor\": [", "\"long_factor\": 2, \"x\": [",
-         "long_factor: must be a list of numbers, one for each pair"},
-        {"longrope", "\"short_factor\": [", "\"short_factor\": [\"1\", ", "short_factor: must be a list of numbers"},
-        {"longrope", "\"long_factor\": [", "\"attention_factor\": 0, \"long_factor\": [",
-         "attention_factor: must be above 0"},
-        {"gpt_oss_mxfp4", "\"quant_method\": \"mxfp4\"", "\"quant_method\": \"awq\"",
-         "quantization_config: quantized Hugging Face weights are not read"},
-        {"gqa", "\"hidden_act\": \"silu\"", "\"hidden_act\": \"gelu\"", "hidden_act: only silu is known here"},
-        {"gqa", "\"num_attention_heads\": 4", "\"num_attention_heads\": 262144",
-         "n_heads: n_heads x head_dim is too large"},
-        {"gemma3", "\"rope_theta\": 100.0", "\"rope_theta\": -100.0",
-         "rope of windows: rope method none: rope_theta must be above 0"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        refused(rows[i].name, rows[i].from, rows[i].to, rows[i].line);
+    for (size_t i = 0; i < sizeof layer_rows / sizeof *layer_rows; i++)
+        refused(layer_rows[i].name, layer_rows[i].from, layer_rows[i].to, layer_rows[i].line);
 }
 
 /* What rewrites distances, or scores, is refused of models that have one more thing to do there. */
@@ -395,6 +396,36 @@ static void expect_all(const RawKey *usual, size_t n, const RawKey *rows, size_t
     for (size_t i = 0; i < n_rows; i++) expect_config(usual, n, &rows[i], NULL, NULL);
 }
 
+static const RawKey llama_rows[] = {
+    {"llama.attention.head_count_kv", META_ARRAY, RAW("\4\0\0\0" TWO "\2\0\0\0\2\0\0\0"), NULL},
+    {"llama.attention.head_count_kv", META_ARRAY, RAW("\4\0\0\0" TWO "\2\0\0\0\4\0\0\0"),
+     "llama.attention.head_count_kv: differs from layer to layer"},
+    {"llama.attention.head_count_kv", META_ARRAY, RAW("\10\0\0\0" ONE ONE "4"),
+     "llama.attention.head_count_kv: differs from layer to layer"},
+    {"llama.attention.head_count_kv", META_ARRAY, RAW("\4\0\0\0\0\0\0\0\0\0\0\0"), "llama.attention.head_count_kv"},
+    {"llama.attention.head_count_kv", META_STRING, RAW(ONE "4"), "llama.attention.head_count_kv"},
+    {"llama.attention.head_count_kv", META_U64, RAW("\0\0\0\0\0\0\0\200"),
+     "llama.attention.head_count_kv: 9.2233720368547758e+18 is not a whole number from"},
+    {"llama.attention.head_count_kv", META_BOOL, RAW("\1"),
+     "llama.attention.head_count_kv: must be a whole number"},
+    {"llama.attention.kind", META_STRING, RAW("\50\0\0\0\0\0\0\0xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
+     "llama.attention.kind: \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\" is not known here (softmax and linear are)"},
+    {"llama.rope.scaling.attn_factor", META_F32, RAW("\0\0\0\0"), "attn_factor: must be above 0"},
+    {"llama.rope.scaling.type", META_U32, RAW("\1\0\0\0"), "llama.rope.scaling.type: must be a string"},
+    {"llama.rope.scaling.type", META_STRING, RAW("\6\0\0\0\0\0\0\0spiral"),
+     "rope method \"spiral\" is not known here"},
+    {"llama.rope.scaling.type", META_STRING, RAW("\50\0\0\0\0\0\0\0xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
+     "rope method \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\" is not known here"},
+    {"llama.rope.scaling.type", META_STRING, RAW("\4\0\0\0\0\0\0\0none"), NULL},
+    {"llama.attention.sliding_window_pattern", META_U32, RAW("\2\0\0\0"),
+     "must be a list of booleans, one for each"},
+    {"llama.attention.sliding_window_pattern", META_ARRAY, RAW("\4\0\0\0" TWO "\1\0\0\0\0\0\0\0"),
+     "must be a list of booleans, one for each layer"},
+    {"llama.attention.sliding_window_pattern", META_ARRAY, RAW("\7\0\0\0" ONE "\1"),
+     "must be a list of booleans, one"},
+    {"llama.attention.sliding_window_pattern", META_ARRAY, RAW("\7\0\0\0" TWO "\1\0"), NULL},
+};
+
 /* What llama.cpp's files may say of a model with two layers: numbers that are lists, windows, scaled frequencies. */
 static void test_gguf_keys(void) {
     static const RawKey usual[] = {
@@ -408,36 +439,7 @@ static void test_gguf_keys(void) {
         {"llama.vocab_size", META_U32, RAW("\40\0\0\0"), NULL},
         {"llama.attention.sliding_window", META_U32, RAW("\10\0\0\0"), NULL},
     };
-    static const RawKey rows[] = {
-        {"llama.attention.head_count_kv", META_ARRAY, RAW("\4\0\0\0" TWO "\2\0\0\0\2\0\0\0"), NULL},
-        {"llama.attention.head_count_kv", META_ARRAY, RAW("\4\0\0\0" TWO "\2\0\0\0\4\0\0\0"),
-         "llama.attention.head_count_kv: differs from layer to layer"},
-        {"llama.attention.head_count_kv", META_ARRAY, RAW("\10\0\0\0" ONE ONE "4"),
-         "llama.attention.head_count_kv: differs from layer to layer"},
-        {"llama.attention.head_count_kv", META_ARRAY, RAW("\4\0\0\0\0\0\0\0\0\0\0\0"), "llama.attention.head_count_kv"},
-        {"llama.attention.head_count_kv", META_STRING, RAW(ONE "4"), "llama.attention.head_count_kv"},
-        {"llama.attention.head_count_kv", META_U64, RAW("\0\0\0\0\0\0\0\200"),
-         "llama.attention.head_count_kv: 9.2233720368547758e+18 is not a whole number from"},
-        {"llama.attention.head_count_kv", META_BOOL, RAW("\1"),
-         "llama.attention.head_count_kv: must be a whole number"},
-        {"llama.attention.kind", META_STRING, RAW("\50\0\0\0\0\0\0\0xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
-         "llama.attention.kind: \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\" is not known here (softmax and linear are)"},
-        {"llama.rope.scaling.attn_factor", META_F32, RAW("\0\0\0\0"), "attn_factor: must be above 0"},
-        {"llama.rope.scaling.type", META_U32, RAW("\1\0\0\0"), "llama.rope.scaling.type: must be a string"},
-        {"llama.rope.scaling.type", META_STRING, RAW("\6\0\0\0\0\0\0\0spiral"),
-         "rope method \"spiral\" is not known here"},
-        {"llama.rope.scaling.type", META_STRING, RAW("\50\0\0\0\0\0\0\0xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"),
-         "rope method \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\" is not known here"},
-        {"llama.rope.scaling.type", META_STRING, RAW("\4\0\0\0\0\0\0\0none"), NULL},
-        {"llama.attention.sliding_window_pattern", META_U32, RAW("\2\0\0\0"),
-         "must be a list of booleans, one for each"},
-        {"llama.attention.sliding_window_pattern", META_ARRAY, RAW("\4\0\0\0" TWO "\1\0\0\0\0\0\0\0"),
-         "must be a list of booleans, one for each layer"},
-        {"llama.attention.sliding_window_pattern", META_ARRAY, RAW("\7\0\0\0" ONE "\1"),
-         "must be a list of booleans, one"},
-        {"llama.attention.sliding_window_pattern", META_ARRAY, RAW("\7\0\0\0" TWO "\1\0"), NULL},
-    };
-    expect_all(usual, sizeof usual / sizeof *usual, rows, sizeof rows / sizeof *rows);
+    expect_all(usual, sizeof usual / sizeof *usual, llama_rows, sizeof llama_rows / sizeof *llama_rows);
     static const RawTensor tensors[] = {
         {"rope_freqs.weight", 1, {4}, TENSOR_F16}, {"rope_factors_long.weight", 2, {2, 2}, TENSOR_F32},
         {"rope_factors_short.weight", 1, {513}, TENSOR_F32}};
@@ -452,6 +454,24 @@ static void test_gguf_keys(void) {
     expect_config(usual, sizeof usual / sizeof *usual, &large, NULL, &c);
     CHECK(c.rope.theta == 9223372036854775808.0);
 }
+
+static const RawKey qwen_keys[] = {
+    {"general.architecture", META_STRING, RAW("\11\0\0\0\0\0\0\0qwen35moe"), NULL},
+    {"qwen35moe.context_length", META_U32, RAW("\100\0\0\0"), NULL},
+    {"qwen35moe.embedding_length", META_U32, RAW("\40\0\0\0"), NULL},
+    {"qwen35moe.block_count", META_U32, RAW("\2\0\0\0"), NULL},
+    {"qwen35moe.expert_feed_forward_length", META_U32, RAW("\40\0\0\0"), NULL},
+    {"qwen35moe.attention.head_count", META_U32, RAW("\4\0\0\0"), NULL},
+    {"qwen35moe.attention.layer_norm_rms_epsilon", META_F32, RAW("\254\305\047\067"), NULL},
+    {"qwen35moe.expert_count", META_U32, RAW("\4\0\0\0"), NULL},
+    {"qwen35moe.expert_used_count", META_U32, RAW("\2\0\0\0"), NULL},
+    {"qwen35moe.expert_shared_feed_forward_length", META_U32, RAW("\0\1\0\0"), NULL},
+    {"qwen35moe.ssm.conv_kernel", META_U32, RAW("\4\0\0\0"), NULL},
+    {"qwen35moe.ssm.state_size", META_U32, RAW("\10\0\0\0"), NULL},
+    {"qwen35moe.ssm.group_count", META_U32, RAW("\2\0\0\0"), NULL},
+    {"qwen35moe.ssm.time_step_rank", META_U32, RAW("\4\0\0\0"), NULL},
+    {"qwen35moe.ssm.inner_size", META_U32, RAW("\40\0\0\0"), NULL},
+};
 
 /* .. of models in layers: which of them have a window, or are delta nets. */
 static void test_gguf_layers(void) {
@@ -476,24 +496,7 @@ static void test_gguf_layers(void) {
          "rope of windows: rotates more than a head has"},
         {"gemma3.rope.freq_base_swa", META_F32, RAW("\0\0\200\277"), "rope of windows: rope method none: rope_theta"},
     };
-    static const RawKey qwen[] = {
-        {"general.architecture", META_STRING, RAW("\11\0\0\0\0\0\0\0qwen35moe"), NULL},
-        {"qwen35moe.context_length", META_U32, RAW("\100\0\0\0"), NULL},
-        {"qwen35moe.embedding_length", META_U32, RAW("\40\0\0\0"), NULL},
-        {"qwen35moe.block_count", META_U32, RAW("\2\0\0\0"), NULL},
-        {"qwen35moe.expert_feed_forward_length", META_U32, RAW("\40\0\0\0"), NULL},
-        {"qwen35moe.attention.head_count", META_U32, RAW("\4\0\0\0"), NULL},
-        {"qwen35moe.attention.layer_norm_rms_epsilon", META_F32, RAW("\254\305\047\067"), NULL},
-        {"qwen35moe.expert_count", META_U32, RAW("\4\0\0\0"), NULL},
-        {"qwen35moe.expert_used_count", META_U32, RAW("\2\0\0\0"), NULL},
-        {"qwen35moe.expert_shared_feed_forward_length", META_U32, RAW("\0\1\0\0"), NULL},
-        {"qwen35moe.ssm.conv_kernel", META_U32, RAW("\4\0\0\0"), NULL},
-        {"qwen35moe.ssm.state_size", META_U32, RAW("\10\0\0\0"), NULL},
-        {"qwen35moe.ssm.group_count", META_U32, RAW("\2\0\0\0"), NULL},
-        {"qwen35moe.ssm.time_step_rank", META_U32, RAW("\4\0\0\0"), NULL},
-        {"qwen35moe.ssm.inner_size", META_U32, RAW("\40\0\0\0"), NULL},
-    };
-    enum { N = sizeof qwen / sizeof *qwen };
+    enum { N = sizeof qwen_keys / sizeof *qwen_keys };
     static const RawKey qwen_rows[] = {
         {"qwen35moe.ssm.inner_size", META_U32, RAW("\42\0\0\0"), "ssm.inner_size: is no multiple of the value heads"},
         {"general.name", META_U8, RAW("\0"), "qwen35moe.ssm.inner_size: is missing"},
@@ -504,67 +507,68 @@ static void test_gguf_layers(void) {
         {"qwen35moe.full_attention_interval", META_U32, RAW("\0\0\0\0"), "is not a whole number from 1 to"},
     };
     expect_all(gemma, sizeof gemma / sizeof *gemma, gemma_rows, sizeof gemma_rows / sizeof *gemma_rows);
-    expect_all(qwen, N - 1, qwen_rows, sizeof qwen_rows / sizeof *qwen_rows);
-    expect_all(qwen, N, whole_rows, sizeof whole_rows / sizeof *whole_rows);
+    expect_all(qwen_keys, N - 1, qwen_rows, sizeof qwen_rows / sizeof *qwen_rows);
+    expect_all(qwen_keys, N, whole_rows, sizeof whole_rows / sizeof *whole_rows);
     Config c = {0}; /* room for the widest feed-forward network, which is the shared expert's */
-    expect_config(qwen, N, &whole_rows[0], NULL, &c);
+    expect_config(qwen_keys, N, &whole_rows[0], NULL, &c);
     CHECK(c.d_ff == 32 && c.ff_rows == 256);
 }
 
+static const char right_type[] = "is not an array as long as tokenizer.ggml.tokens, of the right type";
+static const RawKey vocabulary_rows[] = {
+    {"general.name", META_U32, RAW("\1\0\0\0"), NULL},
+    {"tokenizer.ggml.merges", META_U32, RAW("\1\0\0\0"), "tokenizer.ggml.merges"},
+    {"tokenizer.ggml.merges", META_ARRAY, RAW("\4\0\0\0" ONE "\1\0\0\0"), "tokenizer.ggml.merges"},
+    {"tokenizer.ggml.pre", META_U32, RAW("\1\0\0\0"), "tokenizer.ggml.pre"},
+    {"tokenizer.ggml.bos_token_id", META_STRING, RAW(ONE "0"), "tokenizer.ggml.bos_token_id"},
+    {"tokenizer.ggml.cls_token_id", META_STRING, RAW(ONE "0"), "tokenizer.ggml.cls_token_id"},
+    {"tokenizer.ggml.seperator_token_id", META_STRING, RAW(ONE "0"), "tokenizer.ggml.seperator_token_id"},
+    {"tokenizer.ggml.precompiled_charsmap", META_U32, RAW("\1\0\0\0"), "tokenizer.ggml.precompiled_charsmap"},
+    {"tokenizer.ggml.precompiled_charsmap", META_ARRAY, RAW("\4\0\0\0" ONE "\1\0\0\0"),
+     "tokenizer.ggml.precompiled_charsmap"},
+    {"tokenizer.ggml.precompiled_charsmap", META_ARRAY, RAW("\0\0\0\0" ONE "\1"), NULL},
+    {"tokenizer.ggml.precompiled_charsmap", META_ARRAY, RAW("\1\0\0\0" ONE "\1"), NULL},
+    {"tokenizer.huggingface.json", META_U32, RAW("\1\0\0\0"), NULL},
+    {"tokenizer.ggml.model", META_U32, RAW("\1\0\0\0"), "tokenizer.ggml.model is not a string"},
+    {"tokenizer.ggml.model", META_STRING, RAW("\4\0\0\0\0\0\0\0none"), "no vocabulary in it"},
+    {"tokenizer.ggml.model, which is not there", META_U8, RAW("\1"), "no vocabulary in it"},
+    {"tokenizer.ggml.tokens", META_STRING, RAW(ONE "a"), "tokenizer.ggml.tokens is not an array of strings"},
+    {"tokenizer.ggml.tokens", META_ARRAY, RAW("\4\0\0\0" ONE "\1\0\0\0"),
+     "tokenizer.ggml.tokens is not an array of strings"},
+    {"tokenizer.ggml.tokens", META_ARRAY, RAW("\10\0\0\0\0\0\0\0\0\0\0\0"), "tokenizer.ggml.tokens is not there"},
+    {"tokenizer.ggml.tokens, which is not there", META_U8, RAW("\1"), "tokenizer.ggml.tokens is not there"},
+    {"tokenizer.ggml.scores", META_ARRAY, RAW("\5\0\0\0" ONE "\0\0\0\0"), right_type},
+    {"tokenizer.ggml.scores", META_ARRAY, RAW("\6\0\0\0" TWO "\0\0\0\0\0\0\0\0"), right_type},
+    {"tokenizer.ggml.scores", META_F32, RAW("\0\0\0\0"), right_type},
+    {"tokenizer.ggml.scores, which is not there", META_U8, RAW("\1"), "tokenizer.ggml.scores is not there"},
+    {"tokenizer.ggml.token_type", META_ARRAY, RAW("\4\0\0\0" ONE "\1\0\0\0"), NULL},
+    {"tokenizer.ggml.token_type", META_ARRAY, RAW("\6\0\0\0" ONE "\1\0\0\0"), right_type},
+    {"tokenizer.ggml.token_type, which is not there", META_U8, RAW("\1"), "tokenizer.ggml.token_type is not there"},
+    {"tokenizer.ggml.bos_token_id", META_U64, RAW("\0\0\0\0\1\0\0\0"), "bos_token_id is not an id"},
+    {"tokenizer.ggml.bos_token_id", META_I32, RAW("\376\377\377\377"), "bos_token_id is not an id"},
+    {"tokenizer.ggml.bos_token_id", META_BOOL, RAW("\1"), "bos_token_id is not an id"},
+    {"tokenizer.ggml.add_bos_token", META_U32, RAW("\1\0\0\0"), "add_bos_token is not true or false"},
+};
+
 /* .. and of a vocabulary of one piece. */
 static void test_vocabulary_keys(void) {
-    static const char right_type[] = "is not an array as long as tokenizer.ggml.tokens, of the right type";
     static const RawKey usual[] = {
         {"tokenizer.ggml.model", META_STRING, RAW("\5\0\0\0\0\0\0\0llama"), NULL},
         {"tokenizer.ggml.tokens", META_ARRAY, RAW("\10\0\0\0" ONE ONE "a"), NULL},
         {"tokenizer.ggml.scores", META_ARRAY, RAW("\6\0\0\0" ONE "\0\0\0\0"), NULL},
         {"tokenizer.ggml.token_type", META_ARRAY, RAW("\5\0\0\0" ONE "\1\0\0\0"), NULL},
     };
-    static const RawKey rows[] = {
-        {"general.name", META_U32, RAW("\1\0\0\0"), NULL},
-        {"tokenizer.ggml.merges", META_U32, RAW("\1\0\0\0"), "tokenizer.ggml.merges"},
-        {"tokenizer.ggml.merges", META_ARRAY, RAW("\4\0\0\0" ONE "\1\0\0\0"), "tokenizer.ggml.merges"},
-        {"tokenizer.ggml.pre", META_U32, RAW("\1\0\0\0"), "tokenizer.ggml.pre"},
-        {"tokenizer.ggml.bos_token_id", META_STRING, RAW(ONE "0"), "tokenizer.ggml.bos_token_id"},
-        {"tokenizer.ggml.cls_token_id", META_STRING, RAW(ONE "0"), "tokenizer.ggml.cls_token_id"},
-        {"tokenizer.ggml.seperator_token_id", META_STRING, RAW(ONE "0"), "tokenizer.ggml.seperator_token_id"},
-        {"tokenizer.ggml.precompiled_charsmap", META_U32, RAW("\1\0\0\0"), "tokenizer.ggml.precompiled_charsmap"},
-        {"tokenizer.ggml.precompiled_charsmap", META_ARRAY, RAW("\4\0\0\0" ONE "\1\0\0\0"),
-         "tokenizer.ggml.precompiled_charsmap"},
-        {"tokenizer.ggml.precompiled_charsmap", META_ARRAY, RAW("\0\0\0\0" ONE "\1"), NULL},
-        {"tokenizer.ggml.precompiled_charsmap", META_ARRAY, RAW("\1\0\0\0" ONE "\1"), NULL},
-        {"tokenizer.huggingface.json", META_U32, RAW("\1\0\0\0"), NULL},
-        {"tokenizer.ggml.model", META_U32, RAW("\1\0\0\0"), "tokenizer.ggml.model is not a string"},
-        {"tokenizer.ggml.model", META_STRING, RAW("\4\0\0\0\0\0\0\0none"), "no vocabulary in it"},
-        {"tokenizer.ggml.model, which is not there", META_U8, RAW("\1"), "no vocabulary in it"},
-        {"tokenizer.ggml.tokens", META_STRING, RAW(ONE "a"), "tokenizer.ggml.tokens is not an array of strings"},
-        {"tokenizer.ggml.tokens", META_ARRAY, RAW("\4\0\0\0" ONE "\1\0\0\0"),
-         "tokenizer.ggml.tokens is not an array of strings"},
-        {"tokenizer.ggml.tokens", META_ARRAY, RAW("\10\0\0\0\0\0\0\0\0\0\0\0"), "tokenizer.ggml.tokens is not there"},
-        {"tokenizer.ggml.tokens, which is not there", META_U8, RAW("\1"), "tokenizer.ggml.tokens is not there"},
-        {"tokenizer.ggml.scores", META_ARRAY, RAW("\5\0\0\0" ONE "\0\0\0\0"), right_type},
-        {"tokenizer.ggml.scores", META_ARRAY, RAW("\6\0\0\0" TWO "\0\0\0\0\0\0\0\0"), right_type},
-        {"tokenizer.ggml.scores", META_F32, RAW("\0\0\0\0"), right_type},
-        {"tokenizer.ggml.scores, which is not there", META_U8, RAW("\1"), "tokenizer.ggml.scores is not there"},
-        {"tokenizer.ggml.token_type", META_ARRAY, RAW("\4\0\0\0" ONE "\1\0\0\0"), NULL},
-        {"tokenizer.ggml.token_type", META_ARRAY, RAW("\6\0\0\0" ONE "\1\0\0\0"), right_type},
-        {"tokenizer.ggml.token_type, which is not there", META_U8, RAW("\1"), "tokenizer.ggml.token_type is not there"},
-        {"tokenizer.ggml.bos_token_id", META_U64, RAW("\0\0\0\0\1\0\0\0"), "bos_token_id is not an id"},
-        {"tokenizer.ggml.bos_token_id", META_I32, RAW("\376\377\377\377"), "bos_token_id is not an id"},
-        {"tokenizer.ggml.bos_token_id", META_BOOL, RAW("\1"), "bos_token_id is not an id"},
-        {"tokenizer.ggml.add_bos_token", META_U32, RAW("\1\0\0\0"), "add_bos_token is not true or false"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof vocabulary_rows / sizeof *vocabulary_rows; i++) {
         Weights w;
         Vocabulary v;
         RawKey others[4];
         size_t n = 0;
         char err[300] = "";
         for (size_t k = 0; k < sizeof usual / sizeof *usual; k++) /* the row's stands in its own one's place */
-            if (strncmp(rows[i].key, usual[k].key, strlen(usual[k].key)) != 0) others[n++] = usual[k];
-        if (!opened_with(&w, others, n, &rows[i], NULL)) continue;
+            if (strncmp(vocabulary_rows[i].key, usual[k].key, strlen(usual[k].key)) != 0) others[n++] = usual[k];
+        if (!opened_with(&w, others, n, &vocabulary_rows[i], NULL)) continue;
         int rc = vocabulary_from_weights(&v, &w, err, sizeof err);
-        expect_line(&rows[i], rc, err);
+        expect_line(&vocabulary_rows[i], rc, err);
         CHECK(rc || (v.n == 1 && !v.json && v.pieces[0].len == 1 && !v.strips_behind));
         vocabulary_free(&v);
         weights_close(&w);

@@ -204,7 +204,8 @@ static void gguf_keys(void) {
     refused(gguf_patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), "output_norm.weight", 12, 26), NULL,
             "tensor output_norm.weight has type I32, which is not computed with here (F32, F16 and BF16 are)");
     refused(gguf_patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), "blk.0.attn_norm.weight", 12, TENSOR_Q8_0),
-            NULL, "tensor blk.0.attn_norm.weight has type Q8_0, which is not computed with here (F32, F16 and BF16 are)");
+            NULL,
+            "tensor blk.0.attn_norm.weight has type Q8_0, which is not computed with here (F32, F16 and BF16 are)");
     refused(gguf_patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), "blk.0.attn_q.weight", 20, 26), NULL,
             "tensor blk.0.attn_q.weight has type I32, which is not computed with here (F32, F16, BF16 and the formats");
 }

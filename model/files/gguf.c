@@ -90,10 +90,9 @@ static int read_pair(Gguf *g) {
 
 static int read_alignment(Gguf *g) {
     const MetaValue *m = weights_meta(g->w, "general.alignment");
-    uint32_t a = m && m->type == META_U32 ? load_u32(m->data) : 0;
-    if (m && (a < 1 || a > ALIGNMENT_MAX || (a & (a - 1)) != 0))
+    size_t a = g->alignment = !m ? ALIGNMENT_DEFAULT : m->type == META_U32 ? load_u32(m->data) : 0;
+    if (a < 1 || a > ALIGNMENT_MAX || (a & (a - 1)) != 0)
         return bad(g, "key", m->key, "must be a u32, a power of two up to 65536");
-    g->alignment = m ? a : ALIGNMENT_DEFAULT;
     return 0;
 }
 
