@@ -91,6 +91,7 @@ static void allow(const Rules *r, const char *path, uint64_t rights) {
  * model's files is hidden. *left: how many entries may still be looked at. */
 static void allow_within(const Rules *r, const char *folder, int deep, int links_only, int *left) {
     DIR *d = opendir(folder);
+    entered.no_memory |= !d && errno == ENOMEM;
     for (struct dirent *e; d && *left > 0 && (e = readdir(d)); --*left) {
         int is_file = e->d_type == DT_REG, is_folder = e->d_type == DT_DIR; /* neither: a link, or not known here */
         if (e->d_name[0] == '.' || (is_file && links_only) || (is_folder && !deep)) continue;

@@ -360,12 +360,13 @@ const char *gguf_file(const char *name, TensorType type, const Spoil *s) {
 const char *gguf_with_key(const char *from, const char *key, MetaType type, const void *raw, size_t n_raw) {
     const char *path = test_tmp("with-key.gguf");
     size_t n = 0;
-    char *file = file_read(from, &n), fill[32] = "";
+    char *file = file_read(from, &n), fill[32] = "", name[NAME + 10];
     Bytes b = {0};
     bytes_put(&b, file, 16), bytes_u64(&b, load_u64((const uint8_t *)file + 16) + 2);
     bytes_string(&b, key), bytes_u32(&b, type), bytes_put(&b, raw, n_raw);
-    for (size_t i = 0; (b.n - 24 + 8 + 4 + 4 + 8 + i) % 32; i++) fill[i] = 'x';
-    bytes_string(&b, "fill"), bytes_u32(&b, META_STRING), bytes_string(&b, fill);
+    snprintf(name, sizeof name, "fill.%.100s", key);
+    for (size_t i = 0; (b.n - 24 + 8 + strlen(name) + 4 + 8 + i) % 32; i++) fill[i] = 'x';
+    bytes_string(&b, name), bytes_u32(&b, META_STRING), bytes_string(&b, fill);
     bytes_put(&b, file + 24, n - 24);
     file_write(path, b.data, b.n);
     free(b.data);

@@ -7,6 +7,7 @@
 #include "build.h"
 #include "convert_files.h"
 #include "decoder_files.h"
+#include "positions_files.h"
 #include "program.h"
 #include "test.h"
 
@@ -36,11 +37,18 @@ static const Job opening[] = {
     {"linear attention", "logits $M/linear.gguf --ids 1,2 -j 1", NULL, NULL},
     {"RoFormer", "logits $M/roformer --ids 1,2 -j 1", NULL, NULL},
     {"RoFormer, GGUF", "logits $M/roformer.gguf --ids 1,2 -j 1", NULL, NULL},
+    {"GGUF, in parts", "logits $M/s-00001-of-00002.gguf --ids 1,2 -j 1", NULL, NULL},
+    {"learned positions", "logits $M/learned.gguf --ids 1,2 -j 1", NULL, NULL},
+    {"norms of each head", "logits $M/stablelm_par --ids 1,2 -j 1", NULL, NULL},
+    {"experts, fused delta nets", "logits $M/qwen3next --ids 1,2 -j 1", NULL, NULL},
+    {"an encoder by other names", "logits $M/modernbert --ids 1,2 -j 1", NULL, NULL},
+    {"heads in one matrix", "logits $M/neobert --ids 1,2 -j 1", NULL, NULL},
     {"threads", "logits $M/m.gguf --ids 1,2 -j 3", "-k t", NULL},
     {"tokenizer.bin", "tokenize $M/tokenizer.bin 'the sand'", NULL, NULL},
     {"tokenizer.model", "tokenize $M/hf/tokenizer.model 'the sand'", NULL, NULL},
     {"a folder's added tokens", "tokenize $M/added 'the <x> sand'", NULL, NULL},
     {"a model's tokenizer", "tokenize $M/m.gguf 'the sand'", NULL, NULL},
+    {"a model's merges", "tokenize $M/delta.gguf 'the sand'", NULL, NULL},
     {"tokenizer.json", "tokenize $M/delta 'the sand'", NULL, NULL},
     {"tiktoken", "tokenize $M/ranks.tiktoken 'abab' --pre gpt-2", NULL, NULL},
     {"vocab.json, merges.txt", "tokenize $M/merges 'abab' --pre gpt-2", NULL, NULL},
@@ -109,6 +117,7 @@ static const Job showing[] = {
     {"generate, panels", "$M/q8.gguf " TEXT " --panels $D/p", NULL, NULL}, /* can be done without */
     {"generate, kept panels", "$M/q8.gguf " TEXT " --panels $D/p", NULL,
      "$RUN $M/q8.gguf " TEXT " --panels $D/p > /dev/null && "},
+    {"generate, panels beside", "$D/m.gguf " TEXT " --panels auto", NULL, "cp $M/q8.gguf $D/m.gguf && "},
     {"generate, an adapter", "$M/wide.gguf " TEXT " --lora $M/adapter.gguf:0.5", NULL, NULL},
     {"generate, PEFT's adapter", "$M/wide " TEXT " --lora $M/peft", NULL, NULL},
     {"rope", "rope table --csv", NULL, NULL},
@@ -127,6 +136,7 @@ static const Job making[] = {
     {"convert, a folder", "convert $G/v1.raw.ckpt.index $D/model.safetensors -q --config $G/v1.bert_config.json",
      "-d $D", NULL},
     {"convert, a decoder", "convert $M/hf $D/m.gguf -q", "-d $D", NULL},
+    {"convert, a task's adapter", "convert $M/jina_v3 $D/m.gguf -q --no-tokenizer --task query", "-d $D", NULL},
     {"quantize", "quantize $M/wide.gguf $D/m.gguf Q4_0 -q -j 1", "-d $D", NULL},
     {"train, an encoder", "train $D/m.gguf --family roformer " TRAIN, "-d $D -a .checkpoint.gguf", NULL},
     {"quantize, threads", "quantize $M/v0.bin $D/m.gguf Q8_0 -q -j 2 -z $M/tokenizer.bin", "-d $D", NULL},
@@ -156,6 +166,43 @@ static void build_models(const char *folder) {
     build_tokenizer_bin(test_in(folder, "tokenizer.bin"));
 }
 
+/* A key of two bytes more in the file at path. */
+static void add_u16(const char *path, const char *key, int value) {
+    const char raw[2] = {(char)value, 0};
+    CHECK(file_copy(gguf_with_key(path, key, META_U16, raw, 2), path));
+}
+
+/* m.gguf in two parts, the second of which holds no tensors. */
+static void build_parts(const char *folder) {
+    char first[600], second[600], err[300];
+    Weights w;
+    Bytes b = {0};
+    snprintf(first, sizeof first, "%s/s-00001-of-00002.gguf", folder);
+    snprintf(second, sizeof second, "%s/s-00002-of-00002.gguf", folder);
+    CHECK(weights_open(&w, test_in(folder, "m.gguf"), err, sizeof err) == 0);
+    CHECK(file_copy(test_in(folder, "m.gguf"), first));
+    add_u16(first, "split.no", 0);
+    add_u16(first, "split.count", 2);
+    add_u16(first, "split.tensors.count", (int)w.n_tensors);
+    weights_close(&w);
+    bytes_put(&b, "GGUF", 4), bytes_u32(&b, 3), bytes_u64(&b, 0), bytes_u64(&b, 2);
+    bytes_string(&b, "split.no"), bytes_u32(&b, META_U16), bytes_number(&b, 1, 2);
+    bytes_string(&b, "split.count"), bytes_u32(&b, META_U16), bytes_number(&b, 2, 2);
+    file_write(second, b.data, b.n);
+    free(b.data);
+}
+
+/* Whose weights stand in their files in ways of their own. */
+static void build_others(const char *folder) {
+    static const char *const names[] = {"gte", "stablelm_par", "qwen3next", "modernbert", "neobert", "jina_v3"};
+    static PositionsCase c;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        CHECK(shell("cp -R %s %s/%s", hf_folder(names[i], "", TENSOR_F32, &sound), folder, names[i]) == 0);
+    if (positions_find(&c, "learned")) CHECK(file_copy(positions_write(&c), test_in(folder, "learned.gguf")));
+    CHECK(tool("", "convert", "%s/delta %s/delta.gguf -q", folder, folder) == 0);
+    build_parts(folder);
+}
+
 /* A folder with a model of each kind, made once. */
 static const char *models(void) {
     static char folder[512];
@@ -165,7 +212,7 @@ static const char *models(void) {
     const char *delta = delta_folder();
     CHECK(delta && shell("cp -R %s %s/delta", delta, folder) == 0);
     CHECK(shell("cp -R %s %s/peft && cp %s %s/adapter.gguf", lora_folder(), folder, lora_file(), folder) == 0);
-    CHECK(shell("cp -R %s %s/gte", hf_folder("gte", "", TENSOR_F32, &sound), folder) == 0);
+    build_others(folder);
     CHECK(shell("mkdir %s/merges", folder) == 0);
     file_write(test_in(folder, "merges/merges.txt"), "#version: 0.2\na b\n", 18);
     file_write(test_in(folder, "merges/vocab.json"), "{\"a\": 0, \"b\": 1, \"ab\": 2}", 25);
