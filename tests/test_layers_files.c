@@ -2,9 +2,11 @@
  * names them; and models whose files leave to their tensors what others say. */
 #include "decoder_cases.h"
 #include "model/model.h"
+#include "program.h"
 #include "test.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void refused(const char *name, const char *path, const char *line) {
@@ -78,9 +80,22 @@ static void tensors_say(void) {
     }
 }
 
+/* A head for words of which the file has the bias alone multiplies by the embeddings. */
+static void bias_alone(void) {
+    static const Spoil tied = {.set = "decoder.weight", .how = SPOIL_LIKE, .with = "model.encoder.weight"};
+    CHECK(run("logits %s --ids 1,5,7 --all -q", hf_folder("neobert", "", TENSOR_F32, &tied)) == 0);
+    char *want = taken_out();
+    const char *folder = hf_folder("neobert", "", TENSOR_F32, &sound);
+    CHECK(run("logits %s --ids 1,5,7 --all -q", folder) == 0 && strcmp(out, want) != 0);
+    folder_change(folder, "model.safetensors", "\"decoder.weight\"", "\"nobody's\"");
+    CHECK(run("logits %s --ids 1,5,7 --all -q", folder) == 0 && strcmp(out, want) == 0);
+    free(want);
+}
+
 extern const Test tests_layers_files[];
 const Test tests_layers_files[] = {
     {"layers files/in folders", in_folders},
     {"layers files/in GGUF", in_gguf},
     {"layers files/what tensors say", tensors_say},
+    {"layers files/a bias alone", bias_alone},
     {0}};

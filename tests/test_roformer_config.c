@@ -68,6 +68,8 @@ static const Setting folder_settings[] = {
     {"linear", "attention_feature_map: \"cubic\" is not known here", {.from = "\"elu+1\"", .to = "\"cubic\""}},
     {"keysize", "rotary_value: more entries turn than a value has",
      {.from = "\"attention_key_size\": 6", .to = "\"rotary_value\": true, \"attention_key_size\": 12"}},
+    {"mlm", "rope_scaling: settings by layer type are not known here",
+     {.from = "\"hidden_act\"", .to = "\"rope_scaling\": {\"full_attention\": {}}, \"hidden_act\""}},
     {"mlm", "n_heads: n_heads x value_dim is too large",
      {.from = "\"vocab_size\"", .to = "\"attention_head_size\": 1000000, \"attention_key_size\": 10, \"vocab_size\""}},
     {"mlm", "attention: values turn as keys do (rotary_value), so features must be as many as a head has entries",

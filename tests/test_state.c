@@ -260,6 +260,8 @@ static void other_stretch(void) {
     stretched("none", "linear:factor=4", "a state of another model, or of other rope or attention settings");
     stretched("rerope:window=20", "rerope:window=21", "was read with --rope rerope:window=20, and this session has "
               "rerope:window=21: give the same");
+    stretched("leaky:window=20:factor=4+nope:layers=0+llama4:floor=16", "leaky:window=20:factor=4+nope:layers=0+"
+              "llama4:floor=17", "was read with --rope nope:layers=0+leaky:window=20"); /* short: whole */
     /* numbers that differ far behind the beginning are shown from there on */
     stretched("longrope:factor=4:long=1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16:short=1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/1",
               "longrope:factor=4:long=1/2/3/4/5/6/7/8/9/10/11/12/13/14/15/16:short=1/1/1/1/1/1/1/1/1/1/1/1/1/1/1/2",
