@@ -92,6 +92,8 @@ static void read_numbers(KeyReader *r, const Config *c, RopeConfig *rope, const 
     n->mscale_all_dim = number(r, o, "mscale_all_dim", 0);
     n->beta_fast = number(r, o, "beta_fast", 0);
     n->beta_slow = number(r, o, "beta_slow", 0);
+    const JsonValue *truncate = json_get(o, "truncate");
+    if (!absent(truncate) && truncate->type != JSON_BOOL) key_complain(r, "truncate", "must be true or false");
     n->no_truncate = !json_flag(o, "truncate", 1);
     n->low_freq_factor = number(r, o, "low_freq_factor", 0);
     n->high_freq_factor = number(r, o, "high_freq_factor", 0);

@@ -37,6 +37,14 @@ static const LayerName gpt_oss_names[] = {
 
 /* ---- keys in ways of their own ---- */
 
+/* o's value at a key, which must be of that type; NULL: it has none. */
+static const JsonValue *of_type(KeyReader *r, const JsonValue *o, const char *key, JsonType type) {
+    const JsonValue *v = json_get(o, key);
+    if (!v || v->type == JSON_NULL || v->type == type) return v && v->type == type ? v : NULL;
+    key_complain(r, key, type == JSON_NUMBER ? "must be a number" : "must be a list");
+    return NULL;
+}
+
 /* Scores by query_pre_attn_scalar, which GGUF does not have: there the largest of each kind is known by its layers. */
 static void gemma(KeyReader *r, Config *c, int layers_of_27b) {
     Decoder *x = c->decoder;
@@ -89,8 +97,8 @@ static void smollm3(KeyReader *r, Config *c) {
 static void ministral3(KeyReader *r, Config *c) {
     Decoder *x = c->decoder;
     const JsonValue *o = key_is_hf(r) ? json_get(r->w->config, "rope_parameters") : NULL,
-                    *beta = json_typed(o, "llama_4_scaling_beta", JSON_NUMBER),
-                    *length = json_typed(o, "original_max_position_embeddings", JSON_NUMBER);
+                    *beta = of_type(r, o, "llama_4_scaling_beta", JSON_NUMBER),
+                    *length = of_type(r, o, "original_max_position_embeddings", JSON_NUMBER);
     const RopeNumbers *n = rope_numbers(&c->rope);
     x->temperature = (float)(beta ? beta->number : key_number(r, "attention.temperature_scale", NULL, 0));
     x->temperature_n = length && length->number >= 1 && length->number < 1e15
@@ -102,12 +110,13 @@ static void ministral3(KeyReader *r, Config *c) {
 
 static void qwen3_moe(KeyReader *r, Config *c) {
     Decoder *x = c->decoder;
-    const JsonValue *dense = key_is_hf(r) ? json_typed(r->w->config, "mlp_only_layers", JSON_ARRAY) : NULL;
+    const JsonValue *dense = key_is_hf(r) ? of_type(r, r->w->config, "mlp_only_layers", JSON_ARRAY) : NULL;
     int step = (int)key_int(r, NULL, "decoder_sparse_step", 1, 1, CONFIG_MAX_LAYERS);
     x->renormalise = key_is_hf(r) ? key_flag(r, NULL, "norm_topk_prob", 0) : 1;
     for (int l = 0; l < c->n_layers; l++) x->kinds[l].experts = x->n_experts > 0 && (l + 1) % step == 0;
     for (const JsonValue *e = dense ? dense->child : NULL; e; e = e->next)
-        if (e->type == JSON_NUMBER && e->number >= 0 && e->number < c->n_layers) x->kinds[(int)e->number].experts = 0;
+        if (e->type != JSON_NUMBER) key_complain(r, "mlp_only_layers", "must be a list of layers");
+        else if (e->number >= 0 && e->number < c->n_layers) x->kinds[(int)e->number].experts = 0;
     c->qkv_bias = c->o_bias = key_said(r, "attention_bias");
 }
 
@@ -132,7 +141,7 @@ static void seed_oss(KeyReader *r, Config *c) {
 static void hunyuan(KeyReader *r, Config *c) {
     if (!key_is_hf(r)) return;
     const JsonValue *o = json_typed(r->w->config, "rope_scaling", JSON_OBJECT);
-    const JsonValue *alpha = json_typed(o ? o : json_get(r->w->config, "rope_parameters"), "alpha", JSON_NUMBER);
+    const JsonValue *alpha = of_type(r, o ? o : json_get(r->w->config, "rope_parameters"), "alpha", JSON_NUMBER);
     if (!alpha || alpha->number == 0) return;
     if (!(alpha->number > 0)) key_complain(r, "alpha", "must be above 0");
     c->rope.theta *= pow(alpha->number, c->head_dim / (c->head_dim - 2.0));
