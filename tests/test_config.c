@@ -58,11 +58,11 @@ static void test_mistral_layer_types(void) {
 /* Without layer_types (null is none) they follow from a period: the class's own, or a word of EXAONE's. */
 static void test_periods(void) {
     static const char types[] = "\"layer_types\": [", none[] = "\"layer_types\": null, \"x\": [";
-    static const char *const words[] = {"LLGL", "GGGG", "LLLL", "", "LLLG "};
+    static const char *const words[] = {"LLGL", "GGGG", "LLLL", "LLLX", "", "LLLG "};
     char to[100];
     same_as("gemma2", "gemma2", types, none, 1);
     same_as("exaone4", "exaone4", types, none, 1); /* and the word LLLG */
-    for (int i = 0; i < 5; i++) {
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         snprintf(to, sizeof to, "\"%s\"", words[i]);
         const Spoil s = {.from = "\"LLLG\"", .to = to};
         const char *folder = hf_folder("exaone4", "", TENSOR_F32, &s);

@@ -76,6 +76,8 @@ static void task_names(void) {
         refused(path, "retrieval.querz", "the task: needs adapters");
         refused(path, "document", "the task: needs adapters");
     }
+    refused(gguf_with_key(gguf_file("jina_v3", TENSOR_F32, &sound), "sentence.usual_prompt", META_U32, "\1\0\0\0", 4),
+            "query", "the task: needs adapters");
     snprintf(path, sizeof path, "%s", gguf_file("nomic", TENSOR_F32, &sound)); /* has prompts, and no adapters */
     vector_of(plain, path, NULL);
     vector_of(got, path, "query");
@@ -180,6 +182,8 @@ static void pooling_types(void) {
     for (size_t i = 0; i < 3; i++)
         refused(gguf_patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), key, 4, bad[i]), NULL, line);
     refused(gguf_patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), key, 0, META_F32), NULL, line);
+    const char *path = gguf_patched(gguf_file("embeddinggemma", TENSOR_F32, &sound), key, 0, META_I32);
+    refused(gguf_patched(path, key, 7, 255), NULL, line); /* below 0 */
 }
 
 static void gguf_keys(void) {
@@ -230,13 +234,13 @@ static void many_prompts(void) {
     const char *file = test_in(folder, "config_sentence_transformers.json");
     Model m;
     Sentence x;
-    for (int n = 256; n <= 257; n++) {
+    for (int n = 256; n <= 258; n += 2) {
         size_t at = (size_t)snprintf(text, sizeof text, "{\"prompts\": {");
         for (int i = 0; i < n; i++)
             at += (size_t)snprintf(text + at, sizeof text - at, "%s\"p%d\": \"%d: \"", i ? ", " : "", i, i);
         at += (size_t)snprintf(text + at, sizeof text - at, "}}");
         file_write(file, text, at);
-        if (n == 257) break;
+        if (n == 258) break;
         CHECK(model_open(&m, folder, NULL, err, sizeof err) == 0 && sentence_open(&x, &m, err, sizeof err) == 0);
         CHECK(x.n_prompts == 256 && strcmp(sentence_prompt(&x, "p255"), "255: ") == 0);
         sentence_tasks(&x, shown, sizeof shown);

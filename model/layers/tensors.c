@@ -328,9 +328,8 @@ static int is_there(Place *p) {
     static const char *const biases[][2] = {
         {"attn_qkv.bias", "self_attn.qkv_proj.bias"}, {"attn_q.bias", "self_attn.q_proj.bias"},
         {"attn_k.bias", "self_attn.k_proj.bias"}, {"attn_v.bias", "self_attn.v_proj.bias"}};
-    const LayerForm form = p->part->form;
-    int there = own(p, -1) || own(p, 0);
-    for (size_t i = 0; !there && form >= FORM_Q && form <= FORM_V && i < sizeof biases / sizeof *biases; i++)
+    int there = own(p, -1) || own(p, 0), together = p->part->when == PART_QKV_BIAS;
+    for (size_t i = 0; !there && together && i < sizeof biases / sizeof *biases; i++)
         there = named(p, biases[i][0], biases[i][1], -1) != NULL;
     return there;
 }
