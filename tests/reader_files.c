@@ -154,6 +154,24 @@ void put_key(Bytes *f, const char *name, uint32_t type, uint64_t value, int byte
     bytes_number(f, value, bytes);
 }
 
+void gguf_with(const char *to, const char *from, Bytes *keys, uint64_t n) {
+    static const char filler[] = "x.filler";
+    size_t size = 0, most = 64, fixed = 8 + sizeof filler - 1 + 4 + 8;
+    char *old = file_read(from, &size);
+    Bytes f = {0};
+    CHECK(old && size > 24);
+    if (!old) return;
+    bytes_put(&f, old, 16), bytes_u64(&f, load_u64(old + 16) + n + 1), bytes_put(&f, keys->data, keys->n);
+    bytes_string(&f, filler), bytes_u32(&f, META_STRING);
+    size_t fill = (most - (keys->n + fixed) % most) % most;
+    bytes_u64(&f, fill);
+    for (size_t i = 0; i < fill; i++) bytes_u8(&f, 'x');
+    bytes_put(&f, old + 24, size - 24);
+    file_write(to, f.data, f.n);
+    free(f.data), free(keys->data), free(old);
+    *keys = (Bytes){0};
+}
+
 void put_array(Bytes *f, const char *name, uint32_t elem, uint64_t n) {
     bytes_string(f, name);
     bytes_u32(f, META_ARRAY);
@@ -215,6 +233,26 @@ void good_llama2c(Bytes *f, uint32_t version, int shared) {
         put_floats(f, LLAMA2C_NORMS, 0);
         for (int i = 0; i < values + values / LLAMA2C_GROUP * 4; i++) bytes_number(f, (uint64_t)i % 100, 1);
     }
+}
+
+void safetensors_with(const char *path, const char *from, const char *to, int more) {
+    size_t size = 0, n;
+    char *old = file_read(path, &size);
+    Bytes f = {0}, header = {0};
+    CHECK(old && size > 8);
+    if (!old) return;
+    n = (size_t)load_u64(old);
+    bytes_put(&header, old + 8, n), bytes_u8(&header, 0);
+    const char *at = strstr((char *)header.data, from);
+    if (!at) test_fail(__FILE__, __LINE__, from);
+    else {
+        size_t before = (size_t)(at - (char *)header.data);
+        bytes_u64(&f, n + strlen(to) - strlen(from)), bytes_put(&f, old + 8, before), bytes_put(&f, to, strlen(to));
+        bytes_put(&f, at + strlen(from), n - before - strlen(from)), bytes_put(&f, old + 8 + n, size - 8 - n);
+        for (int i = 0; i < more; i++) bytes_u8(&f, 0);
+        file_write(path, f.data, f.n);
+    }
+    free(f.data), free(header.data), free(old);
 }
 
 void safetensors_file(Bytes *f, const char *header, size_t n, int data_bytes) {

@@ -42,6 +42,9 @@ void put_tensor(Bytes *f, const char *name, int n_dims, uint64_t d0, uint64_t d1
  * 32 is left to the caller. */
 void put_key_file(Bytes *f);
 void put_tensor_file(Bytes *f, int n_dims, uint64_t d0, uint64_t d1, uint32_t type, uint64_t offset, int bytes);
+/* The GGUF file from as file to, with n keys more in front of its own: their bytes, which are freed; and one that fills
+ * up, so that the data stays where it is aligned. */
+void gguf_with(const char *to, const char *from, Bytes *keys, uint64_t n);
 
 /* ---- llama2.c ---- */
 
@@ -57,6 +60,8 @@ void good_llama2c(Bytes *f, uint32_t version, int shared);
 
 /* header may hold NULs, so it has a length of its own. */
 void safetensors_file(Bytes *f, const char *header, size_t n, int data_bytes);
+/* The file at path with the first `from` of its header replaced, and so many zeros more at its end. */
+void safetensors_with(const char *path, const char *from, const char *to, int more);
 
 /* A tensor's entry of the header, from texts. */
 #define T(dtype, shape, begin, end) "{\"dtype\":\"" dtype "\",\"shape\":" shape ",\"data_offsets\":[" begin "," end "]}"

@@ -96,8 +96,7 @@ static const char *format_of(Inspection *i) {
     if (w->format == FORMAT_GGUF) return "GGUF";
     if (w->format == FORMAT_HF) return "safetensors";
     int64_t version = 0;
-    const MetaValue *v = weights_meta(w, "llama2c.version");
-    if (v) meta_integer(v, &version);
+    meta_integer(weights_meta(w, "llama2c.version"), &version);
     snprintf(i->word, sizeof i->word, "llama2.c version %d", (int)version);
     return i->word;
 }

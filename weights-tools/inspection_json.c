@@ -41,8 +41,7 @@ static void real(Buffer *b, const char *name, double v) {
 
 static void word(Buffer *b, const char *name, const char *v) {
     key(b, name);
-    if (v && *v) string(b, v);
-    else buffer_print(b, "null");
+    string(b, v);
 }
 
 static void rope(Buffer *b, const RopeConfig *r) {
