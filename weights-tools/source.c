@@ -134,6 +134,10 @@ int source_no_memory(const Source *s, char *err, size_t errlen) {
     return base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path);
 }
 
+int source_twice(const Source *s, const char *tensor, char *err, size_t errlen) {
+    return base_error(err, errlen, -EINVAL, "%s: tensor %.100s stands twice", s->path, tensor);
+}
+
 /* ---- metadata that all have ---- */
 
 void source_name(const SourceWish *wish, const char *folder, const char *otherwise, char *out, size_t n) {

@@ -89,6 +89,8 @@ void source_file_type(Source *s, int file_type);
 /* ---- for the readers of source_*.c ---- */
 
 int source_no_memory(const Source *s, char *err, size_t errlen); /* -ENOMEM and its line */
+/* -EINVAL and its line: two tensors that Hugging Face spells differently have one name here. */
+int source_twice(const Source *s, const char *tensor, char *err, size_t errlen);
 /* Append an item with its own type; name is copied. 0 or -ENOMEM. */
 int source_add(Source *s, const char *name, const Item *item);
 /* v as an item: shape, rows and cols from the window. */

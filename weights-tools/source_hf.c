@@ -101,7 +101,7 @@ static int check_rest(HfReader *r, const Report *report) {
     for (size_t i = 0; i < c->n_views; i++) {
         const View *v = &c->views[i];
         if (r->used[i]) continue;
-        if (strcmp(v->name, "lm_head.weight") == 0 && !r->s->config.own_head)
+        if (strcmp(v->name, "lm_head.weight") == 0) /* nobody took it */
             report_note(report, "left out: lm_head.weight: the model ties it to the embeddings");
         else if (weights_is_other_part(&r->s->weights, v->name)) parts++;
         else if (text_ends_with(v->name, ".rotary_emb.inv_freq") || !elem_is_float(v->type)) buffers++;
@@ -122,6 +122,9 @@ static int read_tensors(HfReader *r, const Report *report) {
     int rc = r->order && r->used ? 0 : no_memory(r);
     for (size_t i = 0; i < c->n_views && rc == 0; i++) r->order[i] = &c->views[i];
     if (rc == 0) qsort(r->order, c->n_views, sizeof *r->order, compare_views);
+    for (size_t i = 1; i < c->n_views && rc == 0; i++)
+        if (compare_views(&r->order[i - 1], &r->order[i]) == 0)
+            rc = source_twice(r->s, r->order[i]->name, r->err, r->errlen);
     if (rc == 0) rc = take_all(r);
     if (rc == 0) rc = take_positions(r);
     if (rc == 0) rc = check_rest(r, report);
@@ -183,10 +186,10 @@ static const View *view_named(const Source *s, const char *name) {
     return NULL;
 }
 
-/* As model/more.c, of a checkpoint's windows. */
+/* As model/more.c, of a checkpoint's windows. A head without embeddings has their name by now. */
 static void look_at_head(Source *s) {
     const View *head = view_named(s, "lm_head.weight"), *words = view_named(s, "model.embed_tokens.weight");
-    if (s->config.own_head || !head || !words || view_is_same(head, words) || view_equal(head, words)) return;
+    if (s->config.own_head || !head || view_is_same(head, words) || view_equal(head, words)) return;
     config_untie(&s->config, &s->weights);
 }
 

@@ -44,6 +44,7 @@ int source_layers_views(Source *s, const SourceWish *wish, char *err, size_t err
     if (rc) return rc;
     s->weights.by_name = weights_sort(&s->weights, s->weights.tensors, s->weights.n_tensors, sizeof(Tensor), &twice);
     if (!s->weights.by_name) return source_no_memory(s, err, errlen);
+    if (twice) return source_twice(s, twice, err, errlen);
     rc = config_read(&s->config, &s->weights, &o, err, errlen);
     if (rc == 0 && wish->task && s->config.decoder->adapter < 0)
         rc = base_error(err, errlen, -EINVAL, "%s: --task: this model has no adapters", s->path);

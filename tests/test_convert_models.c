@@ -1,0 +1,101 @@
+/* tests/test_convert_models.c - weights-tools/convert of decoders whose files are odd: tensors that are missing, double,
+ * or of another shape or type; names; types that differ within one tensor. */
+#include "base/paths.h"
+#include "convert_files.h"
+#include "decoder_cases.h"
+#include "program.h"
+#include "reader_files.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what is refused ---- */
+
+/* A case, its config and its tensors' header changed, and what convert says. */
+static const struct { const char *name, *from, *to, *head_from, *head_to, *line; } refusals[] = {
+    {"gqa", NULL, NULL, "\"model.norm.weight\"", "\"model.nurm.weight\"", "tensor model.norm.weight is missing"},
+    {"gqa", NULL, NULL, "\"model.norm.weight\":{\"dtype\":\"F32\"", "\"model.norm.weight\":{\"dtype\":\"I32\"",
+     "tensor model.norm.weight: its shape or type is not what the configuration asks for: [32] of floats"},
+    {"gqa", NULL, NULL, "\"model.norm.weight\":{\"dtype\":\"F32\",\"shape\":[32]",
+     "\"model.norm.weight\":{\"dtype\":\"F32\",\"shape\":[32,1]",
+     "tensor model.norm.weight: its shape or type is not what the configuration asks for: [32] of floats"},
+    {"gqa", "\"vocab_size\": 96", "\"vocab_size\": 95", "", "",
+     "tensor model.embed_tokens.weight: its shape or type is not what the configuration asks for: [95, 32] of floats"},
+    {"gqa", "\"hidden_size\": 32", "\"hidden_size\": 64", "", "",
+     "tensor model.embed_tokens.weight: its shape or type is not what the configuration asks for: [96, 64] of floats"},
+    {"gqa", NULL, NULL, "\"lm_head.weight\"", "\"lm_head.wait\"", "tensor lm_head.weight is missing"},
+    {"gqa", "\"model_type\"", "\"model_typo\"", "", "",
+     "no RoFormer's tensors, and its configuration has no model_type"},
+    {"linear_favor", NULL, NULL, "", "",
+     "feature map favor+ projects a head in the order of its entries, and GGUF's \"llama\" has another order"},
+};
+
+static void refused_models(void) {
+    const char *gguf = test_tmp("models.gguf");
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+        const Spoil s = {.from = refusals[i].from, .to = refusals[i].to};
+        const char *folder = hf_folder(refusals[i].name, "", TENSOR_F32, &s);
+        safetensors_with(test_in(folder, "model.safetensors"), refusals[i].head_from, refusals[i].head_to, 0);
+        remove(gguf);
+        CHECK(tool("", "convert", "%s %s -q --no-tokenizer", folder, gguf) == 1 && said_line(refusals[i].line));
+        CHECK(!file_exists(gguf));
+    }
+}
+
+/* One more tensor of 32 floats, all 0, in the file of this folder. */
+static void put_tensor_into(const char *path, const char *name, const char *type) {
+    char entry[300];
+    size_t size = 0;
+    char *bytes = file_read(path, &size);
+    CHECK(bytes && size > 8);
+    if (!bytes) return;
+    size_t data = size - 8 - (size_t)load_u64(bytes);
+    snprintf(entry, sizeof entry, "{\"%s\":{\"dtype\":\"%s\",\"shape\":[32],\"data_offsets\":[%zu,%zu]},", name, type, data,
+             data + 128);
+    free(bytes);
+    safetensors_with(path, "{", entry, 128);
+}
+
+/* What old files carry along is left out, and a line says so; the same without it, byte for byte. */
+static void left_out(void) {
+    static const char *const names[] = {"gqa", "olmo2"};
+    char plain[4096], odd[4096], path[4096];
+    snprintf(plain, sizeof plain, "%s", test_tmp("plain.gguf"));
+    snprintf(odd, sizeof odd, "%s", test_tmp("odd.gguf"));
+    for (int i = 0; i < 2; i++) {
+        const char *folder = hf_folder(names[i], "", TENSOR_F32, &sound);
+        snprintf(path, sizeof path, "%s", test_in(folder, "model.safetensors"));
+        CHECK(tool("", "convert", "%s %s -q --no-tokenizer", folder, plain) == 0);
+        put_tensor_into(path, "model.layers.0.self_attn.rotary_emb.inv_freq", "F32");
+        CHECK(tool("", "convert", "%s %s --no-tokenizer", folder, odd) == 0 &&
+              strstr(said, "left out: 1 tensors of frequencies or integers, which the engine computes"));
+        CHECK(files_equal(plain, odd));
+    }
+}
+
+/* A lone file, with its configuration elsewhere: what Hugging Face's folders are refused for, it is, too. */
+static void lone_files(void) {
+    static const char *const names[] = {"gqa", "olmo2"};
+    char alone[4096], config[4096], gguf[4096];
+    snprintf(alone, sizeof alone, "%s", test_in(test_folder("alone"), "one.safetensors"));
+    snprintf(gguf, sizeof gguf, "%s", test_tmp("lone.gguf"));
+    for (int i = 0; i < 2; i++) {
+        const char *folder = hf_folder(names[i], "", TENSOR_F32, &sound);
+        snprintf(config, sizeof config, "%s", test_in(folder, "config.json"));
+        CHECK(file_copy(test_in(folder, "model.safetensors"), alone));
+        CHECK(tool("", "convert", "%s %s -q --no-tokenizer", alone, gguf) == 1 &&
+              said_line("no RoFormer's tensors, and no config.json beside it that says what it is: give one with"));
+        CHECK(tool("", "convert", "%s %s -q --no-tokenizer --config %s", alone, gguf, config) == 0);
+        put_tensor_into(alone, "language_model.model.norm.weight", "F32");
+        CHECK(tool("", "convert", "%s %s -q --no-tokenizer --config %s", alone, gguf, config) == 1 &&
+              said_line("tensor model.norm.weight stands twice"));
+    }
+}
+
+const Test tests_convert_models[] = {
+    {"convert/decoders refused", refused_models},
+    {"convert/decoders, tensors left out", left_out},
+    {"convert/decoders, lone files", lone_files},
+    {0},
+};
