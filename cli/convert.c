@@ -177,7 +177,10 @@ static int to_safetensors(Job *j) {
     int from_tf = j->c.container == CONTAINER_TF && describe_is_roformer(&j->c);
     int make_config = describe_is_roformer(&j->c) && j->config_path && !is_hf_config(j), rc = 0;
     if (sidecars_begin(&s, j->a->out)) return no_memory(j);
-    if (from_tf || make_config) rc = describe(j);
+    if (!make_config && (j->a->wish.roformer.mask || j->a->wish.roformer.pooler))
+        rc = base_error(j->err, sizeof j->err, -EINVAL, "%s: --mask and --pooler: no config.json is made that could "
+                        "say them", j->a->in);
+    if (rc == 0 && (from_tf || make_config)) rc = describe(j);
     if (rc == 0 && make_config) {
         describe_config(&j->m, &text);
         sidecars_write(&s, "config.json", text);
@@ -236,6 +239,8 @@ int run_convert(Args *args) {
     int gguf = a->out && text_ends_with(a->out, ".gguf");
     if (a->out && !gguf && !text_ends_with(a->out, ".safetensors"))
         return usage("%s: the name of what is written must end in .gguf or .safetensors", a->out);
+    const char *own = a->wish.pre ? "--pre" : a->wish.task ? "--task" : NULL;
+    if (a->out && !gguf && own) return usage("%s goes with OUT.gguf", own);
     if (a->out && file_same(a->in, a->out)) return fail("%s: is the input: write under another name", a->out);
     if (a->out && (code = tool_may_write(args, a->out))) return code;
     tool_begin();

@@ -1,5 +1,5 @@
-/* tests/test_convert_models.c - weights-tools/convert of decoders whose files are odd: tensors that are missing, double,
- * or of another shape or type; names; types that differ within one tensor. */
+/* tests/test_convert_models.c - weights-tools/convert of decoders whose files are odd: tensors that are missing,
+ * double, or of another shape or type; names; types that differ within one tensor. */
 #include "base/paths.h"
 #include "convert_files.h"
 #include "decoder_cases.h"
@@ -51,8 +51,8 @@ static void put_tensor_into(const char *path, const char *name, const char *type
     CHECK(bytes && size > 8);
     if (!bytes) return;
     size_t data = size - 8 - (size_t)load_u64(bytes);
-    snprintf(entry, sizeof entry, "{\"%s\":{\"dtype\":\"%s\",\"shape\":[32],\"data_offsets\":[%zu,%zu]},", name, type, data,
-             data + 128);
+    snprintf(entry, sizeof entry, "{\"%s\":{\"dtype\":\"%s\",\"shape\":[32],\"data_offsets\":[%zu,%zu]},", name, type,
+             data, data + 128);
     free(bytes);
     safetensors_with(path, "{", entry, 128);
 }
@@ -93,9 +93,53 @@ static void lone_files(void) {
     }
 }
 
+/* ---- options of other models ---- */
+
+/* An option that this kind of input leaves nothing open for. */
+static const struct { const char *in, *out, *options, *line; } unread[] = {
+    {"m.gguf", "x.gguf", "--config tests/test.h", "--config: this file says itself what it holds"},
+    {"m.gguf", "x.gguf", "--pre qwen2", "--pre: its tokenizer says itself how a text is cut"},
+    {"m.gguf", "x.gguf", "--task query", "--task: this model has no adapters"},
+    {"m.gguf", "x.gguf", "--mask causal", "--mask: is for RoFormer models"},
+    {"m.gguf", "x.gguf", "--pooler tanh", "--pooler: is for RoFormer models"},
+    {"m.gguf", "x.gguf", "--no-tokenizer", "a GGUF file keeps its own tokenizer"},
+    {"m.gguf", "x.gguf", "-z tests/test.h", "a GGUF file keeps its own tokenizer"},
+    {"m.bin", "x.gguf", "--no-tokenizer --config tests/test.h", "--config: this file says itself what it holds"},
+    {"m.bin", "x.gguf", "--no-tokenizer --mask causal", "--mask: is for RoFormer models"},
+    {"hf", "x.gguf", "--no-tokenizer --pooler tanh", "--pooler: is for RoFormer models"},
+    {"hf", "x.gguf", "--no-tokenizer --task query", "--task: this model has no adapters"},
+    {"olmo2", "x.gguf", "--no-tokenizer --task query", "--task: this model has no adapters"},
+    {"roformer.safetensors", "x.gguf", CONVERT_V1 " --task query", "--task: this model has no adapters"},
+    {"roformer.safetensors", "x.gguf", CONVERT_V1 " --pre qwen2", "--pre: its tokenizer says itself"},
+    {"roformer.safetensors", "x.safetensors", "--config " CONVERT_GOLDEN "v1.config.json --mask causal",
+     "--mask and --pooler: no config.json is made that could say them"},
+    {"roformer.safetensors", "x.safetensors", "--pre qwen2", "--pre goes with OUT.gguf"},
+    {"roformer.safetensors", "x.safetensors", "--task query", "--task goes with OUT.gguf"},
+};
+
+static const BuildShape small = {.d = 32, .ff = 32, .layers = 1, .heads = 2, .kv_heads = 1, .n_ctx = 16};
+
+static void options_refused(void) {
+    char dir[4096];
+    snprintf(dir, sizeof dir, "%s", test_folder("options"));
+    build_gguf(test_in(dir, "m.gguf"), &small, TENSOR_F32);
+    build_llama2c(test_in(dir, "m.bin"), &small, 0, 0);
+    build_hf(test_in(dir, "hf"), &small, TENSOR_F32, 1);
+    CHECK(shell("rm -rf %s/olmo2 && cp -R %s %s/olmo2", dir, hf_folder("olmo2", "", TENSOR_F32, &sound), dir) == 0);
+    CHECK(file_copy(CONVERT_GOLDEN "v1.safetensors", test_in(dir, "roformer.safetensors")));
+    for (size_t i = 0; i < sizeof unread / sizeof *unread; i++) {
+        int code = tool("", "convert", "%s/%s %s/%s -q %s", dir, unread[i].in, dir, unread[i].out, unread[i].options);
+        CHECK(code == (strstr(unread[i].line, "OUT.gguf") ? 2 : 1) && said_line(unread[i].line));
+        CHECK(!file_exists(test_in(dir, unread[i].out)));
+    }
+    CHECK(tool("", "quantize", "%s/m.gguf %s/x.gguf Q8_0 -q --config tests/test.h", dir, dir) == 1 &&
+          said_line("--config: this file says itself what it holds"));
+}
+
 const Test tests_convert_models[] = {
     {"convert/decoders refused", refused_models},
     {"convert/decoders, tensors left out", left_out},
     {"convert/decoders, lone files", lone_files},
+    {"convert/options that nothing reads", options_refused},
     {0},
 };

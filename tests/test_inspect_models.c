@@ -1,5 +1,5 @@
-/* tests/test_inspect_models.c - weights-tools/inspect of models that are not plain LLaMAs: what stretches RoPE, windows,
- * linear attention; and of keys and numbers at the ends of what a file may hold. */
+/* tests/test_inspect_models.c - weights-tools/inspect of models that are not plain LLaMAs: what stretches RoPE,
+ * windows, linear attention; and of keys and numbers at the ends of what a file may hold. */
 #include "build.h"
 #include "convert_files.h"
 #include "decoder_files.h"
@@ -30,12 +30,14 @@ static const struct { const char *name; int gguf; const char *from, *to, *text, 
     {"llama3", 1, NULL, NULL, "not stretched, theta 500, frequencies divided by rope_freqs.weight, 16 of a head's 16",
      "\"method\":\"none\",\"theta\":500,\"rotary_dim\":16,\"pairing\":\"interleaved\",\"n_ctx_original\":64,"
      "\"attention_factor\":1,\"divisors\":8}"},
-    {"longrope", 0, NULL, NULL, "longrope, theta 10000, factor 2, of a context of 32, 8 long and 8 short factors, 16 of",
+    {"longrope", 0, NULL, NULL,
+     "longrope, theta 10000, factor 2, of a context of 32, 8 long and 8 short factors, 16 of",
      "\"n_ctx_original\":32,\"long_factors\":8}"},
     {"mistral", 0, NULL, NULL, "softmax, causal, window 8\n", "\"mask\":\"causal\",\"window\":8,\"attention\":"},
     {"linear_favor", 0, NULL, NULL, "linear, feature map favor+, form numerator, causal\n",
      "\"attention\":\"linear\",\"feature_map\":\"favor+\",\"form\":\"numerator\","},
-    {"linear_relu", 0, "\"attention_feature_map\"", "\"attention_feature_map_key\": \"elu+1\", \"attention_feature_map\"",
+    {"linear_relu", 0, "\"attention_feature_map\"",
+     "\"attention_feature_map_key\": \"elu+1\", \"attention_feature_map\"",
      "linear, feature map relu, of keys elu+1, form numerator, causal\n",
      "\"feature_map\":\"relu\",\"feature_map_key\":\"elu+1\",\"form\":\"numerator\","},
 };

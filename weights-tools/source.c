@@ -138,6 +138,19 @@ int source_twice(const Source *s, const char *tensor, char *err, size_t errlen) 
     return base_error(err, errlen, -EINVAL, "%s: tensor %.100s stands twice", s->path, tensor);
 }
 
+int source_refuse(const Source *s, const SourceWish *wish, int takes, char *err, size_t errlen) {
+    const struct { const char *said, *why; int takes; } rows[] = {
+        {wish->config, "--config: this file says itself what it holds", TAKES_CONFIG},
+        {wish->pre, "--pre: its tokenizer says itself how a text is cut", TAKES_PRE},
+        {wish->task, "--task: this model has no adapters", TAKES_TASK},
+        {wish->roformer.mask, "--mask: is for RoFormer models", TAKES_ROFORMER},
+        {wish->roformer.pooler, "--pooler: is for RoFormer models", TAKES_ROFORMER}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].said && !(takes & rows[i].takes))
+            return base_error(err, errlen, -EINVAL, "%s: %s", s->path, rows[i].why);
+    return 0;
+}
+
 /* ---- metadata that all have ---- */
 
 void source_name(const SourceWish *wish, const char *folder, const char *otherwise, char *out, size_t n) {
@@ -184,6 +197,8 @@ static int open_weights(Source *s, const SourceWish *wish, const Report *r, char
     int rc = weights_open(&s->weights, s->path, err, errlen);
     if (rc) return rc;
     s->is_gguf = s->weights.format == FORMAT_GGUF;
+    rc = source_refuse(s, wish, s->is_gguf ? 0 : TAKES_PRE, err, errlen);
+    if (rc) return rc;
     return s->is_gguf ? source_gguf(s, wish, r, err, errlen) : source_llama2c(s, wish, r, err, errlen);
 }
 

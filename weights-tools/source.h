@@ -91,6 +91,10 @@ void source_file_type(Source *s, int file_type);
 int source_no_memory(const Source *s, char *err, size_t errlen); /* -ENOMEM and its line */
 /* -EINVAL and its line: two tensors that Hugging Face spells differently have one name here. */
 int source_twice(const Source *s, const char *tensor, char *err, size_t errlen);
+/* What the command line says of a file that says it itself, or has no such thing, is refused: -EINVAL and its line.
+ * takes: what this kind of file leaves open. */
+enum { TAKES_CONFIG = 1, TAKES_PRE = 2, TAKES_TASK = 4, TAKES_ROFORMER = 8 };
+int source_refuse(const Source *s, const SourceWish *wish, int takes, char *err, size_t errlen);
 /* Append an item with its own type; name is copied. 0 or -ENOMEM. */
 int source_add(Source *s, const char *name, const Item *item);
 /* v as an item: shape, rows and cols from the window. */

@@ -210,6 +210,8 @@ int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, siz
     if (rc) return rc;
     if (s->config.roformer.variant)
         return base_error(err, errlen, -EINVAL, "%s: the configuration is a RoFormer's, the tensors are not", s->path);
+    rc = source_refuse(s, wish, TAKES_CONFIG | TAKES_PRE | (s->config.decoder ? TAKES_TASK : 0), err, errlen);
+    if (rc) return rc;
     int is_llama = !s->config.decoder && strncmp(s->config.arch, "qwen", 4) != 0; /* llama.cpp's Mistral is a "llama" */
     reader.permutes = is_llama;
     if (is_llama && s->config.linear.form && s->config.linear.phi->projection)

@@ -78,10 +78,12 @@ static int read_rope(Source *s, char *err, size_t errlen) {
 int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
     static const char *const configs[] = {"config.json", "bert_config.json"};
     char name[200], *path;
+    int rc = source_refuse(s, wish, TAKES_CONFIG | TAKES_ROFORMER, err, errlen);
+    if (rc) return rc;
     if (sidecar_find(&path, wish->config, s->checkpoint.folder, configs, 2)) return source_no_memory(s, err, errlen);
-    int rc = path ? huggingface_configs(&s->weights, path, NULL, err, errlen)
-                  : base_error(err, errlen, -ENOENT,
-                        "%s: no config.json or bert_config.json beside it: give one with --config", s->path);
+    rc = path ? huggingface_configs(&s->weights, path, NULL, err, errlen)
+              : base_error(err, errlen, -ENOENT,
+                    "%s: no config.json or bert_config.json beside it: give one with --config", s->path);
     if (rc == 0)
         rc = describe_open(&s->roformer, &s->checkpoint, s->weights.config, path, &wish->roformer, r, err, errlen);
     s->weights.path = weights_own(&s->weights, path, free);
