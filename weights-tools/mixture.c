@@ -14,7 +14,7 @@ static const Mixture rows[] = {
 
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
-const Mixture *mixture_row(int i) { return i >= 0 && i < N_ROWS ? &rows[i] : NULL; }
+const Mixture *mixture_row(int i) { return i < N_ROWS ? &rows[i] : NULL; }
 
 const Mixture *mixture_find(const char *name) {
     for (int i = 0; i < N_ROWS; i++) {
@@ -92,20 +92,23 @@ static int stays(const Source *s, const Item *i) {
 /* Matrices that get another type than they should, those of one kind together. */
 typedef struct {
     struct { int want, got; size_t cols, n; const char *first; } kinds[32];
-    size_t n_kinds, n;
+    size_t n_kinds, n, others; /* others: of kinds for which there was no room */
 } Fallbacks;
 
 static void count_fallback(Fallbacks *f, const Item *i, int want) {
-    size_t k = 0, most = sizeof f->kinds / sizeof *f->kinds - 1; /* the last one takes what is left */
+    size_t k = 0;
     for (; k < f->n_kinds; k++)
         if (f->kinds[k].want == want && f->kinds[k].got == i->type && f->kinds[k].cols == i->cols) break;
-    if (k > most) k = most;
+    f->n++;
+    if (k == sizeof f->kinds / sizeof *f->kinds) {
+        f->others++;
+        return;
+    }
     if (k == f->n_kinds) {
         f->kinds[k].want = want, f->kinds[k].got = i->type, f->kinds[k].cols = i->cols, f->kinds[k].first = i->name;
         f->n_kinds++;
     }
     f->kinds[k].n++;
-    f->n++;
 }
 
 static void report_fallbacks(const Fallbacks *f, const Report *r) {
@@ -115,6 +118,7 @@ static void report_fallbacks(const Fallbacks *f, const Report *r) {
         report_note(r, "%.80s%s: rows of %zu are no whole blocks of %s: %s instead", f->kinds[k].first, more,
                     f->kinds[k].cols, quant_format(f->kinds[k].want)->name, quant_format(f->kinds[k].got)->name);
     }
+    if (f->others) report_note(r, "%zu tensors more have rows that are no whole blocks either", f->others);
 }
 
 size_t mixture_apply(const Mixture *m, Source *s, const Report *r) {

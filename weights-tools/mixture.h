@@ -13,7 +13,7 @@ typedef struct {
     int file_type;    /* general.file_type: llama.cpp's LLAMA_FTYPE */
 } Mixture;
 
-/* Row i in order, NULL after the last; and the row of that name, upper or lower case, or NULL. */
+/* Row i, from 0 on, NULL after the last; and the row of that name, upper or lower case, or NULL. */
 const Mixture *mixture_row(int i);
 const Mixture *mixture_find(const char *name);
 
