@@ -38,7 +38,7 @@ static void copy_keys(Source *s, const SourceWish *wish) {
         else if (strcmp(v->key, "general.quantization_version") == 0)
             s->quantization_version = meta_integer(v, &n) && n >= 0 && n < 1024 ? n : -1;
         else if (!other) copy_pair(&s->meta, v);
-        if (strcmp(v->key, "general.alignment") == 0 && meta_integer(v, &n)) s->alignment = (size_t)n;
+        if (strcmp(v->key, "general.alignment") == 0) s->alignment = load_u32(v->data); /* gguf.c has checked it */
     }
     if (wish->name) gguf_string(&s->meta, "general.name", wish->name);
 }
@@ -56,11 +56,10 @@ static int add_tensor(Source *s, const Tensor *t) {
     return source_add(s, t->name, &i);
 }
 
-/* GGUF has at most 4 dimensions, llama2.c's files 2; every size was checked when the file was opened. */
+/* GGUF has at most 4 dimensions, llama2.c's files 2; every size was checked when the file was opened. That there are
+ * tensors config_read has seen. */
 static int add_tensors(Source *s, char *err, size_t errlen) {
-    int rc = s->weights.n_tensors
-                 ? 0
-                 : base_error(err, errlen, -EINVAL, "%s: holds no tensors (a vocabulary only)", s->path);
+    int rc = 0;
     for (size_t i = 0; i < s->weights.n_tensors && rc == 0; i++)
         if (add_tensor(s, &s->weights.tensors[i])) rc = source_no_memory(s, err, errlen);
     return rc;

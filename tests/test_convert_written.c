@@ -1,0 +1,169 @@
+/* tests/test_convert_written.c - weights-tools/convert and quantize: what stands in the new file where the old one is
+ * odd but valid. Keys that are its own matter, names that are cut, tensors of many pieces, types side by side. */
+#include "base/paths.h"
+#include "convert_files.h"
+#include "decoder_cases.h"
+#include "program.h"
+#include "quantize_files.h"
+#include "reader_files.h"
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const BuildShape small = {.d = 32, .ff = 32, .layers = 1, .heads = 2, .kv_heads = 1, .n_ctx = 16};
+
+static void same_weights(const char *one, const char *other) {
+    Model a, b;
+    if (!model_opened(&a, one)) return;
+    if (model_opened(&b, other)) {
+        CHECK(same_tensors(&a.weights, &b.weights));
+        model_close(&b);
+    }
+    model_close(&a);
+}
+
+/* ---- a GGUF file's keys ---- */
+
+static void key_is(const char *path, const char *key, const char *value) {
+    keys_are(path, (const Key[]){{key, value}}, 1);
+}
+
+/* Split files' keys are those of the parts; a type is a number that ggml could have; --name is the new one's. */
+static void keys_of_its_own(void) {
+    char from[4096], to[4096];
+    Bytes more = {0};
+    snprintf(from, sizeof from, "%s", test_tmp("own-keys.gguf"));
+    snprintf(to, sizeof to, "%s", test_tmp("own-keys-new.gguf"));
+    build_gguf(from, &small, TENSOR_F32);
+    put_key(&more, "split.no", META_U16, 0, 2);
+    put_key(&more, "split.count", META_U16, 1, 2);
+    put_key(&more, "general.file_type", META_U64, 5000000000, 8);
+    put_key(&more, "general.quantization_version", META_I32, 0xffffffff, 4);
+    put_key(&more, "general.alignment", META_U32, 32, 4);
+    gguf_with(from, from, &more, 5);
+    CHECK(tool("", "convert", "%s %s -q", from, to) == 0);
+    key_is(to, "split.no", "absent"), key_is(to, "split.count", "absent");
+    key_is(to, "general.file_type", "absent"), key_is(to, "general.quantization_version", "absent");
+    key_is(to, "general.alignment", "32");
+    same_weights(from, to);
+    CHECK(tool("", "convert", "%s %s -q --name other", from, to) == 0);
+    key_is(to, "general.name", "other");
+    CHECK(tool("", "convert", "%s %s -q --type f16", from, to) == 0);
+    key_is(to, "general.file_type", "1"), key_is(to, "general.quantization_version", "2");
+}
+
+/* .. and where they are no numbers at all, or below 0. */
+static void keys_of_no_number(void) {
+    static const char *const names[] = {"general.file_type", "general.quantization_version"};
+    char from[4096], to[4096];
+    snprintf(from, sizeof from, "%s", test_tmp("no-number.gguf"));
+    snprintf(to, sizeof to, "%s", test_tmp("no-number-new.gguf"));
+    for (int i = 0; i < 4; i++) {
+        Bytes more = {0};
+        build_gguf(from, &small, TENSOR_F32);
+        if (i < 2) bytes_string(&more, names[i]), bytes_u32(&more, META_STRING), bytes_string(&more, "7");
+        else put_key(&more, names[i - 2], META_I32, i == 2 ? 0xfffffffe : 1024, 4);
+        gguf_with(from, from, &more, 1);
+        CHECK(tool("", "convert", "%s %s -q", from, to) == 0);
+        key_is(to, names[i % 2], "absent");
+    }
+}
+
+/* All keys, and no tensor. */
+static void keys_alone(void) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s", test_tmp("keys-alone.gguf"));
+    for (int i = 0; i < 3; i++) {
+        size_t n = 0, at = 24;
+        if (i == 0) build_gguf_vocabulary(path);
+        if (i == 1) build_gguf(path, &small, TENSOR_F32);
+        if (i == 2) CHECK(tool("", "convert", CONVERT_GOLDEN "v1.bin %s -q " CONVERT_V1, path) == 0);
+        char *bytes = file_read(path, &n);
+        while (bytes && i && at + 20 < n && memcmp(bytes + at, "token_embd.weight", 17) != 0) at++;
+        if (bytes && i) memset(bytes + 8, 0, 8), file_write(path, bytes, at - 8);
+        free(bytes);
+        CHECK(tool("", "convert", "%s %s -q", path, test_tmp("x.gguf")) == 1 &&
+              said_line(i < 2 ? "token_embd.weight: the file holds no tensors (a vocabulary only)"
+                              : "token_embd.weight: the tensor is missing or not a matrix"));
+    }
+}
+
+/* ---- names ---- */
+
+/* general.name is the folder's: as it is called from within and with slashes behind it; none of "." and ".."; cut where
+ * a character ends. */
+static void names(void) {
+    char top[4096], folder[4096], name[200], to[4096], run_path[4096];
+    snprintf(top, sizeof top, "%s", test_folder("names"));
+    snprintf(to, sizeof to, "%s", test_tmp("names.gguf"));
+    snprintf(run_path, sizeof run_path, "%s", test_run_path());
+    for (int i = 0; i < 66; i++) memcpy(name + 3 * i, "\xe7\x8c\xab", 4);
+    snprintf(folder, sizeof folder, "%s/%s%.9s", top, name, name);
+    build_hf(folder, &small, TENSOR_F32, 1);
+    CHECK(tool("", "convert", "%s %s -q", folder, to) == 0);
+    key_is(to, "general.name", name);
+    CHECK(tool("", "convert", "%s// %s -q", folder, to) == 0);
+    key_is(to, "general.name", name);
+    snprintf(folder, sizeof folder, "%s/plain", top);
+    build_hf(folder, &small, TENSOR_F32, 1);
+    CHECK(shell("here=$(pwd); case %s in /*) p=%s;; *) p=$here/%s;; esac; cd %s && $p convert -f . %s -q", run_path,
+                run_path, run_path, folder, to) == 0);
+    key_is(to, "general.name", "plain");
+    CHECK(shell("here=$(pwd); case %s in /*) p=%s;; *) p=$here/%s;; esac; mkdir -p %s/in; cd %s/in && "
+                "$p convert -f .. %s -q", run_path, run_path, run_path, folder, folder, to) == 0);
+    key_is(to, "general.name", "llama");
+    CHECK(tool("", "convert", "%s %s -q --name given", folder, to) == 0);
+    key_is(to, "general.name", "given");
+}
+
+/* ---- tensors ---- */
+
+/* More than a piece of 4 MB, and a row that is one: the values are the same. */
+static void pieces(void) {
+    const BuildShape wide = {.d = 256, .ff = 4640, .layers = 1, .heads = 2, .kv_heads = 1, .n_ctx = 16};
+    char from[4096], half[4096], back[4096];
+    snprintf(from, sizeof from, "%s", test_tmp("pieces.gguf"));
+    snprintf(half, sizeof half, "%s", test_tmp("pieces-half.gguf"));
+    snprintf(back, sizeof back, "%s", test_tmp("pieces-back.gguf"));
+    build_gguf(from, &wide, TENSOR_F32);
+    CHECK(tool("", "quantize", "%s %s F16 -q", from, half) == 0 && tool("", "convert", "%s %s -q --type f32", half,
+                                                                        back) == 0);
+    same_weights(from, back);
+}
+
+/* What F16 does not hold, and what to do about it. */
+static void too_large(void) {
+    const Spoil s = {.set = "mlp.down_proj.weight", .value = 70000, .how = SPOIL_SET};
+    const char *folder = hf_folder("gqa", "", TENSOR_F32, &s), *to = test_tmp("too-large.gguf");
+    CHECK(tool("", "convert", "%s %s -q --no-tokenizer --type f16", folder, to) == 1 &&
+          said_line("tensor blk.0.ffn_down.weight holds numbers that are too large for F16: use --type keep"));
+    CHECK(!file_exists(to) && tool("", "convert", "%s %s -q --no-tokenizer", folder, to) == 0);
+}
+
+/* A bias whose entries change places, in 16 bits: no order was ever lost in it. */
+static void halves(void) {
+    static DecoderCase g;
+    static const TensorType types[] = {TENSOR_F16, TENSOR_BF16};
+    if (!case_read(&g, "bias")) return;
+    for (int i = 0; i < 2; i++) {
+        const char *path = converted("bias", hf_folder("bias", "", types[i], &sound), NULL, 0);
+        Weights w;
+        CHECK(path && case_distance("bias", path, kernels_best(), &g) < 1e-4);
+        if (!path || !weights_opened(&w, path)) continue;
+        const Tensor *q = weights_find(&w, "blk.0.attn_q.bias");
+        CHECK(q && q->type == (int)types[i]);
+        weights_close(&w);
+    }
+}
+
+const Test tests_convert_written[] = {
+    {"convert/keys of its own", keys_of_its_own},
+    {"convert/keys of no number", keys_of_no_number},
+    {"convert/keys alone", keys_alone},
+    {"convert/names", names},
+    {"convert/pieces", pieces},
+    {"convert/too large", too_large},
+    {"convert/a bias in halves", halves},
+    {0},
+};
