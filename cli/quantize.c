@@ -31,7 +31,7 @@ static double bytes_before(const Source *s) {
         size_t bytes;
         own.type = item_own_type(&own);
         if (item_bytes(&own, &bytes)) sum += (double)bytes;
-        else sum += (double)own.rows * (double)own.cols * (double)sizeof(double); /* F64, which has no format */
+        else sum += (double)own.rows * (double)own.cols * (double)sizeof(double); /* F64, or several */
     }
     return sum;
 }

@@ -157,6 +157,30 @@ static void halves(void) {
     }
 }
 
+/* Experts of two types, which GGUF has in one tensor: none of their bits is lost. */
+static void mixed(void) {
+    static const char name[] = "model.layers.0.block_sparse_moe.experts.1.w1.weight";
+    const char *folder = hf_folder("mixtral", "", TENSOR_BF16, &sound), *to = test_tmp("mixed.gguf");
+    safetensors_with(test_in(folder, "model.safetensors"),
+                     "\"model.layers.0.block_sparse_moe.experts.1.w1.weight\":{\"dtype\":\"BF16\"",
+                     "\"model.layers.0.block_sparse_moe.experts.1.w1.weight\":{\"dtype\":\"F16\"", 0);
+    CHECK(tool("", "convert", "%s %s -q --no-tokenizer", folder, to) == 0);
+    Weights w;
+    if (!weights_opened(&w, to)) return;
+    const Tensor *t = weights_find(&w, "blk.0.ffn_gate_exps.weight"), *up = weights_find(&w, "blk.0.ffn_up_exps.weight");
+    CHECK(t && t->type == TENSOR_F32 && t->n_dims == 3 && up && up->type == TENSOR_BF16);
+    for (uint64_t i = 0; t && t->type == TENSOR_F32 && i < t->shape[1] * t->shape[2]; i++) {
+        uint8_t bits[4]; /* BF16's, read as F16 */
+        float_encode(bits, (float)name_value(name, i) / 256, TENSOR_BF16);
+        CHECK(load_f32(t->data + 4 * (t->shape[1] * t->shape[2] + i)) == f16_to_f32(load_u16(bits)));
+    }
+    weights_close(&w);
+    CHECK(tool("", "quantize", "%s %s BF16 -q --no-tokenizer", folder, to) == 0);
+    if (!weights_opened(&w, to)) return;
+    CHECK((t = weights_find(&w, "blk.0.ffn_gate_exps.weight")) && t->type == TENSOR_BF16);
+    weights_close(&w);
+}
+
 const Test tests_convert_written[] = {
     {"convert/keys of its own", keys_of_its_own},
     {"convert/keys of no number", keys_of_no_number},
@@ -165,5 +189,6 @@ const Test tests_convert_written[] = {
     {"convert/pieces", pieces},
     {"convert/too large", too_large},
     {"convert/a bias in halves", halves},
+    {"convert/experts of two types", mixed},
     {0},
 };

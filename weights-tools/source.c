@@ -52,6 +52,8 @@ int item_is_weight(const Item *i) {
 
 int item_own_type(const Item *i) {
     static const int of_elem[] = {[ELEM_F32] = TENSOR_F32, [ELEM_F16] = TENSOR_F16, [ELEM_BF16] = TENSOR_BF16};
+    for (size_t k = 0; k < i->n_below; k++)
+        if (i->below[k].type != i->from.type) return -1;
     if (i->from.data) return (int)i->from.type;
     return i->view.type <= ELEM_BF16 ? of_elem[i->view.type] : -1;
 }
@@ -104,7 +106,6 @@ const uint8_t *item_raw_row(const Item *i, size_t r) {
     const Matrix *m = matrix_of(i, r, &row);
     if (i->col_order) return NULL;
     if (!m->data) return view_is_contiguous(&i->view) ? i->view.data + row * i->cols * elem_bytes(i->view.type) : NULL;
-    if (m->type == TENSOR_I8_GROUPS || m->type != i->from.type) return NULL;
     const QuantFormat *f = quant_format(m->type);
     return (const uint8_t *)m->data + row * (i->cols / (size_t)f->block) * (size_t)f->bytes;
 }

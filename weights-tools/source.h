@@ -69,13 +69,14 @@ void source_close(Source *s); /* accepts a zeroed struct */
 /* 1 for a matrix that is multiplied by, or an embedding's; norms, biases, routers, convolutions, single rows, tables of
  * positions and token types are few and matter, and stay as exact as they are. Goes by the name and the shape. */
 int item_is_weight(const Item *i);
-/* The type that i has in its file: a GGML id, TENSOR_I8_GROUPS, or -1 for F64. */
+/* The type that i has in its file: a GGML id, TENSOR_I8_GROUPS, or -1 for F64 and where its matrices have several. */
 int item_own_type(const Item *i);
 /* 1 where i's values can be read as floats. */
 int item_readable(const Item *i);
 /* Row r, as the new file counts, as floats into out [cols]. i is readable. Safe to call from many threads. */
 void item_row(const Item *i, size_t r, float *out);
-/* Row r's bytes as they lie in the file; NULL where a window is not contiguous or scales stand elsewhere. */
+/* Row r's bytes as they lie in the file, of its own type, which is one of GGML's; NULL where a window is not contiguous
+ * or columns change places. */
 const uint8_t *item_raw_row(const Item *i, size_t r);
 /* i is written: its pages of the mapped file need not stay in memory. What is read again comes back. */
 void item_drop(const Source *s, const Item *i);
