@@ -167,7 +167,8 @@ static void mixed(void) {
     CHECK(tool("", "convert", "%s %s -q --no-tokenizer", folder, to) == 0);
     Weights w;
     if (!weights_opened(&w, to)) return;
-    const Tensor *t = weights_find(&w, "blk.0.ffn_gate_exps.weight"), *up = weights_find(&w, "blk.0.ffn_up_exps.weight");
+    const Tensor *t = weights_find(&w, "blk.0.ffn_gate_exps.weight"),
+                 *up = weights_find(&w, "blk.0.ffn_up_exps.weight");
     CHECK(t && t->type == TENSOR_F32 && t->n_dims == 3 && up && up->type == TENSOR_BF16);
     for (uint64_t i = 0; t && t->type == TENSOR_F32 && i < t->shape[1] * t->shape[2]; i++) {
         uint8_t bits[4]; /* BF16's, read as F16 */

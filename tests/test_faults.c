@@ -137,8 +137,20 @@ static const Job making[] = {
      "-d $D", NULL},
     {"convert, a decoder", "convert $M/hf $D/m.gguf -q", "-d $D", NULL},
     {"convert, a task's adapter", "convert $M/jina_v3 $D/m.gguf -q --no-tokenizer --task query", "-d $D", NULL},
+    {"convert, linear attention", "convert $M/linear_relu $D/m.gguf -q --no-tokenizer", "-d $D", NULL},
+    {"convert, experts", "convert $M/mixtral $D/m.gguf -q --no-tokenizer", "-d $D", NULL},
+    {"convert, delta nets", "convert $M/delta $D/m.gguf -q", "-d $D", NULL},
+    {"convert, delta nets of key heads", "convert $M/qwen3next $D/m.gguf -q --no-tokenizer", "-d $D", NULL},
+    {"convert, one matrix for q, k, v", "convert $M/phi3_long $D/m.gguf -q --no-tokenizer", "-d $D", NULL},
+    {"convert, heads side by side", "convert $M/neobert $D/m.gguf -q --no-tokenizer", "-d $D", NULL},
+    {"convert, an embedder", "convert $M/embeddinggemma $D/m.gguf -q --no-tokenizer", "-d $D", NULL},
     {"quantize", "quantize $M/wide.gguf $D/m.gguf Q4_0 -q -j 1", "-d $D", NULL},
     {"train, an encoder", "train $D/m.gguf --family roformer " TRAIN, "-d $D -a .checkpoint.gguf", NULL},
+    {"train, a vocabulary", "train $D/m.gguf --family roformer --whole-words -z $G/vocab.txt " TRAIN,
+     "-d $D -a .checkpoint.gguf", NULL},
+    {"train, a model's words", "train $D/m.gguf --family roformer -z $M/roformer.gguf " TRAIN,
+     "-d $D -a .checkpoint.gguf", NULL},
+    {"train, a tokenizer", "train $D/m.gguf -z $M/tokenizer.bin " TRAIN, "-d $D -a .checkpoint.gguf", NULL},
     {"quantize, threads", "quantize $M/v0.bin $D/m.gguf Q8_0 -q -j 2 -z $M/tokenizer.bin", "-d $D", NULL},
     {"train", "train $D/m.gguf " TRAIN, "-d $D -a .checkpoint.gguf", NULL},
     {"train, from a model", "train $D/m.gguf --from $M/tiny.gguf " TRAIN, "-d $D -a .checkpoint.gguf",
@@ -213,6 +225,10 @@ static const char *models(void) {
     CHECK(delta && shell("cp -R %s %s/delta", delta, folder) == 0);
     CHECK(shell("cp -R %s %s/peft && cp %s %s/adapter.gguf", lora_folder(), folder, lora_file(), folder) == 0);
     build_others(folder);
+    static const char *const cases[] = {"gte", "linear_relu", "mixtral", "qwen3next", "phi3_long", "neobert",
+                                        "embeddinggemma"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        CHECK(shell("cp -R %s %s/%s", hf_folder(cases[i], "", TENSOR_F32, &sound), folder, cases[i]) == 0);
     CHECK(shell("mkdir %s/merges", folder) == 0);
     file_write(test_in(folder, "merges/merges.txt"), "#version: 0.2\na b\n", 18);
     file_write(test_in(folder, "merges/vocab.json"), "{\"a\": 0, \"b\": 1, \"ab\": 2}", 25);

@@ -20,7 +20,12 @@ static void add(Source *s, const char *name, size_t cols, TensorType type) {
 
 /* Expected of one tensor with rows of 256: by llama_tensor_get_type (llama.cpp's src/llama-quant.cpp), where it has the
  * architecture. */
-static const struct { const char *mixture, *arch; int layers, experts; const char *name; TensorType from, to; } types[] = {
+static const struct {
+    const char *mixture, *arch;
+    int layers, experts;
+    const char *name;
+    TensorType from, to;
+} types[] = {
     {"Q4_K_M", "mixtral", 24, 8, "blk.3.attn_output.weight", TENSOR_F32, TENSOR_Q5_K},
     {"Q5_K_M", "mixtral", 24, 8, "blk.3.attn_output.weight", TENSOR_F32, TENSOR_Q5_K},
     {"Q6_K", "mixtral", 24, 8, "blk.3.attn_output.weight", TENSOR_F32, TENSOR_Q6_K},
