@@ -92,6 +92,28 @@ static void decoders(void) {
           said_line("no tokenizer in this folder"));
 }
 
+#define BYTES "{\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":true}," \
+              "\"decoder\":{\"type\":\"ByteLevel\"}"
+#define MERGES "\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}}"
+
+/* What the new file could not say is refused before the first step, and not when all is learned. */
+static void not_written(void) {
+    static const struct { const char *name, *text, *family, *line; } rows[] = {
+        {"tokenizer.json", BYTES ",\"added_tokens\":[{\"id\":3,\"content\":\"<x>\",\"lstrip\":true}]," MERGES, "llama",
+         "that has tokens that take the spaces around them or stand as words only, and GGUF has no key for that"},
+        {"tokenizer.json", "{\"pre_tokenizer\":{\"type\":\"Whitespace\"}," MERGES, "llama",
+         "a tokenizer that cuts its text in a way that GGUF has no name for"},
+        {"vocab.txt", "[UNK]\n[CLS]\n[SEP]\n[MASK]\na\n\xff\n", "roformer", "piece 5 is not UTF-8"},
+    };
+    const char *dir = test_folder("train-not-written"), *text = test_in(dir, "text"), *model = test_in(dir, "m.gguf");
+    file_write(text, "ab ab ab ab ba ab ab ab ab ab ab ab ab aba", 42);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        file_write(test_in(dir, rows[i].name), rows[i].text, strlen(rows[i].text));
+        CHECK(tool("timeout 20 ", "train", "%s --text %s --held-share 0 -z %s --family %s " TINY "--steps 100000000",
+                   model, text, test_in(dir, rows[i].name), rows[i].family) == 1 && said_line(rows[i].line));
+    }
+}
+
 /* ---- texts ---- */
 
 /* Whole documents are held out, as many as lie in that share of the text; where none does, the last one's end. */
@@ -256,6 +278,7 @@ const Test tests_train_files[] = {
     {"train/words from files", words_from_files},
     {"train/words refused", words_refused},
     {"train/decoders' files", decoders},
+    {"train/what could not be written", not_written},
     {"train/held out", held_out},
     {"train/words of texts", words_of_texts},
     {"train/words of the command line", words_of_options},

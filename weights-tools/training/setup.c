@@ -297,6 +297,7 @@ int setup_init(TrainingSetup *s, const TrainingOptions *o, char *err, size_t err
         set_course(s);
         rc = set_trainee(s, err, errlen);
     }
+    if (rc == 0) rc = setup_check(s, err, errlen);
     if (rc == 0 && o->from) rc = restore_model(&s->trainee, o->from, err, errlen);
     if (rc == 0 && o->resume) rc = restore_checkpoint(&s->trainee, s->checkpoint, s->settings, &s->from, err, errlen);
     if (rc == 0 && s->from > (uint64_t)o->steps)

@@ -35,6 +35,9 @@ void setup_free(TrainingSetup *s); /* accepts a zeroed struct */
 /* Entries of a head that rotate, as the file says them. */
 int heads_rotary_dim(const TrainingOptions *o, const Config *c);
 
+/* 0, or the line of what setup_write would refuse: now, and not when all is learned. setup_init asks. */
+int setup_check(const TrainingSetup *s, char *err, size_t errlen);
+
 /* The model after `step` steps as a GGUF file in F32; moments: AdamW's state, too, as tensors train.m.NAME and
  * train.v.NAME, and keys train.step and train.settings. A file appears whole or not at all. */
 int setup_write(TrainingSetup *s, const char *path, uint64_t step, int moments, char *err, size_t errlen);

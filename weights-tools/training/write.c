@@ -16,11 +16,29 @@ static int add(Source *s, const char *prefix, const Param *p, const float *data)
     return source_add(s, name, &i);
 }
 
+static Source begin(const TrainingSetup *t, const char *path) {
+    Source s = {
+        .path = path, .config = t->trainee.config, .alignment = 32, .file_type = -1, .quantization_version = -1};
+    s.config.rope.rotary_dim = heads_rotary_dim(t->options, &s.config); /* not of features */
+    return s;
+}
+
+static int put_keys(Source *s, const TrainingSetup *t, char *err, size_t errlen) {
+    if (t->encodes) return encoder_keys(s, &t->words, err, errlen);
+    int rc = source_keys(s, s->config.arch, "trained here", err, errlen);
+    return rc ? rc : source_vocabulary(s, t->tokenizer, "the tokenizer", -1, NULL, err, errlen);
+}
+
+int setup_check(const TrainingSetup *t, char *err, size_t errlen) {
+    Source s = begin(t, t->options->out);
+    int rc = put_keys(&s, t, err, errlen);
+    source_close(&s);
+    return rc;
+}
+
 static int fill(Source *s, const TrainingSetup *t, uint64_t step, int moments, char *err, size_t errlen) {
     const Params *p = &t->trainee.params;
-    int rc = t->encodes ? encoder_keys(s, &t->words, err, errlen)
-                        : source_keys(s, s->config.arch, "trained here", err, errlen);
-    if (rc == 0 && !t->encodes) rc = source_vocabulary(s, t->tokenizer, "the tokenizer", -1, NULL, err, errlen);
+    int rc = put_keys(s, t, err, errlen);
     if (rc) return rc;
     if (moments) {
         gguf_u64(&s->meta, "train.step", step);
@@ -36,10 +54,8 @@ static int fill(Source *s, const TrainingSetup *t, uint64_t step, int moments, c
 }
 
 int setup_write(TrainingSetup *t, const char *path, uint64_t step, int moments, char *err, size_t errlen) {
-    Source s = {
-        .path = path, .config = t->trainee.config, .alignment = 32, .file_type = -1, .quantization_version = -1};
+    Source s = begin(t, path);
     NewFile f;
-    s.config.rope.rotary_dim = heads_rotary_dim(t->options, &s.config); /* not of features */
     int rc = fill(&s, t, step, moments, err, errlen);
     if (rc == 0) rc = newfile_open(&f, path, err, errlen);
     if (rc == 0) {
