@@ -118,10 +118,12 @@ int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int 
     if (rc == 0 && wordpiece_of(t)) { /* of vocab.txt; GGUF's "bert" is what tokenizer.json says */
         static const char *const names[] = {"tokenizer.json"};
         char *json = NULL;
-        if (file_is_folder(from) && file_find(&json, from, names, 1, file_exists)) rc = -ENOMEM;
-        if (rc || json) tokenizer_free(t);
-        if (rc) return source_no_memory(s, err, errlen);
-        if (json) rc = tokenizer_open_with(&t, json, &o, err, errlen);
+        tokenizer_free(t);
+        if (file_is_folder(from) && file_find(&json, from, names, 1, file_exists))
+            return source_no_memory(s, err, errlen);
+        rc = json ? tokenizer_open_with(&t, json, &o, err, errlen)
+                  : base_error(err, errlen, -EINVAL, "%s: a vocab.txt without tokenizer.json, which says how GGUF's "
+                               "\"bert\" reads a text: give one with -z, or --no-tokenizer", from);
         free(json);
     }
     if (rc) return rc;
