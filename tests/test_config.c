@@ -627,6 +627,43 @@ static void test_no_key(void) {
     }
 }
 
+/* The largest difference of two models' logits behind each of some ids; NaN where one does not run. */
+static double apart(const char *one, const char *other) {
+    static const char ids[] = "3,40,77,34,71,28,65,22,59,16,53,10,47,4,41,78,35,72,29,66";
+    double worst = 0;
+    int a = run("logits %s --ids %s --all -q", one, ids);
+    char *before = taken_out(), *p = before, *end;
+    int b = run("logits %s --ids %s --all -q", other, ids);
+    for (char *q = out; a == 0 && b == 0 && *p; p = end) {
+        double x = strtod(p, &end);
+        worst = fmax(worst, fabs(x - strtod(q, &q)));
+        if (end == p) break;
+    }
+    free(before);
+    return a || b ? NAN : worst;
+}
+
+/* What convert makes of it runs as the folder does, and not as the architecture usually does. */
+static void test_same_in_gguf(void) {
+    static const struct { const char *name, *from, *to; } rows[] = {
+        {"gemma2", "\"full_attention\"", "\"sliding_attention\""}, /* every layer has the window */
+        {"gpt_oss", "\"full_attention\"", "\"sliding_attention\""},
+        {"exaone4", "\"full_attention\"", "\"sliding_attention\""},
+        {"exaone4_full", "\"sliding_window\": null", "\"sliding_window\": 4"}, /* none has it, and none turns */
+        {"gemma2", "\"sliding_attention\"", "\"full_attention\""},
+    };
+    char usual[600];
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const Spoil s = {.from = rows[i].from, .to = rows[i].to};
+        snprintf(usual, sizeof usual, "%s", test_tmp("usual.gguf"));
+        CHECK(file_copy(converted(rows[i].name, hf_folder(rows[i].name, "", TENSOR_F32, &sound), NULL, 0), usual));
+        const char *folder = hf_folder(rows[i].name, "", TENSOR_F32, &s);
+        double off = apart(folder, converted(rows[i].name, folder, NULL, 0)), other = apart(folder, usual);
+        if (!(off < 1e-4 && other > 1e-2)) printf("    %s, %s: %g, %g\n", rows[i].name, rows[i].to, off, other);
+        CHECK(off < 1e-4 && other > 1e-2);
+    }
+}
+
 /* ---- models that are not here ---- */
 
 /* A line of its own for those that are well known, one that points on for others; both are short. */
@@ -670,6 +707,7 @@ const Test tests_config[] = {
     {"config/layers refused", test_layers_refused},
     {"config/what does not stretch", test_unstretched},
     {"config/no key in GGUF", test_no_key},
+    {"config/the same in GGUF", test_same_in_gguf},
     {"config/GGUF's keys", test_gguf_keys},
     {"config/GGUF's keys of layers", test_gguf_layers},
     {"config/a vocabulary's keys", test_vocabulary_keys},

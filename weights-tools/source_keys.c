@@ -61,14 +61,17 @@ static void list_of_layers(Keys *k, const char *name, const uint8_t *flags, int 
     for (int l = 0; l < n; l++) buffer_fill(&k->meta->bytes, flags[l] != 0, 1);
 }
 
-/* Of an encoder the width of both sides, and where that is all a period: the first of so many layers sees all. */
+/* Of an encoder the width of both sides, and where that is all a period: the first of so many layers sees all. Where no
+ * layer has the window it says that heads are not turned, in some architectures; and where all have it and a reader
+ * would take a period of its own, it must be told. */
 static void window(Keys *k, const Config *c) {
+    const LayerTraits *t = c->decoder ? c->decoder->traits : NULL;
     int some = 0, all = 1, encoder = c->mask != MASK_CAUSAL;
     for (int l = 0; l < c->n_layers; l++) some |= c->windowed[l], all &= c->windowed[l];
-    if (c->window == 0 || !some) return;
+    if (c->window == 0 || (!some && !(t && t->nope_on_full))) return;
     count(k, "attention.sliding_window", encoder ? 2 * c->window : c->window);
-    if (all) return;
-    int period = encoder && c->decoder->traits->full_first ? period_of(c->windowed, c->n_layers, 0) : 0;
+    if (all && !(t && t->period)) return;
+    int period = encoder && t->full_first ? period_of(c->windowed, c->n_layers, 0) : 0;
     if (period) count(k, "attention.sliding_window_pattern", period);
     else list_of_layers(k, "attention.sliding_window_pattern", c->windowed, c->n_layers);
 }
