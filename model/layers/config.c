@@ -135,6 +135,11 @@ static int64_t read_window(KeyReader *r, const Architecture *a) {
     return key_int(r, "attention.sliding_window", "sliding_window", usual, 0, MOST_COUNTED);
 }
 
+void layer_window_sides(KeyReader *r, Config *c, const char *hf) {
+    if (c->window == 1) key_complain(r, hf, "of 1 leaves a token nothing but itself, which is not known here");
+    c->window /= 2;
+}
+
 static void read_kinds(KeyReader *r, Config *c, const Architecture *a) {
     Decoder *x = c->decoder;
     const LayerTraits *t = x->traits;

@@ -11,6 +11,9 @@ extern const KeyField layer_scales[], layer_caps[], layer_experts[], layer_delta
 int key_is_hf(const KeyReader *r);
 int key_said(KeyReader *r, const char *hf); /* true 1, false 0, not there or GGUF -1 */
 
+/* An encoder's window, which files give as a whole, as what a token sees on either side. */
+void layer_window_sides(KeyReader *r, Config *c, const char *hf);
+
 void layers_read_config(KeyReader *r, Config *c, const Architecture *a); /* family.h */
 /* The adapter of that task, by its name or a word for it (query, document). Where there are none any task does. */
 void layers_take_task(KeyReader *r, Config *c, const char *task);

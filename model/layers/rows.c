@@ -55,7 +55,7 @@ static void gemma(KeyReader *r, Config *c, int layers_of_27b) {
         c->mask = MASK_PADDING;
         snprintf(c->arch, sizeof c->arch, "gemma-embedding");
     }
-    if (c->mask == MASK_PADDING) c->window /= 2; /* on either side */
+    if (c->mask == MASK_PADDING) layer_window_sides(r, c, "sliding_window");
 }
 
 /* transformers caps a Gemma 2 whose config.json does not speak of it; null is no cap. */
