@@ -68,10 +68,11 @@ static void read_sizes(DescribeReader *r) {
     if (m->variant != ROFORMER_GAU && !get(r, "attention_head_size") && s->d_model % heads)
         complain(r, "num_attention_heads", "does not divide hidden_size");
     m->key_given = get(r, "attention_key_size") != NULL;
-    m->key_length = count(r, "attention_key_size", m->variant == ROFORMER_GAU ? 128 : head, most);
+    int usual = m->variant == ROFORMER_GAU && !get(r, "attention_head_size"); /* GAU's values are not in heads */
+    m->key_length = count(r, "attention_key_size", usual ? 128 : head, most);
     if (m->key_length % 2) complain(r, "the key size of a head", "is odd, and RoPE turns pairs");
     s->keys = heads * m->key_length;
-    s->values = heads * head;
+    s->values = m->variant == ROFORMER_GAU ? s->d_model : heads * head;
     s->gau_key = m->key_length;
     s->gau_in = 2 * s->d_ff + m->key_length;
 }
@@ -100,12 +101,15 @@ static void check_variant(DescribeReader *r) {
 
 int describe_read_position(DescribeReader *r) {
     const JsonValue *v = get(r, "position_embedding_type");
-    const char *word = v && v->type == JSON_STRING ? v->str : boolean(r, "alibi", 0) ? "alibi" : "rope";
+    int flag = boolean(r, "alibi", 0), alibi = flag || number(r, "alibi_bias_max", 0) != 0; /* as run tells */
+    const char *word = v && v->type == JSON_STRING ? v->str : alibi ? "alibi" : "rope";
     if (strcmp(word, "absolute") == 0) word = "learned";
     else if (strcmp(word, "rotary") == 0) word = "rope";
     r->m->position = position_kind(word);
     if (!r->m->position || (v && v->type != JSON_STRING))
         complain(r, "position_embedding_type", "is not a kind of position that is known here");
+    else if (alibi && strcmp(word, "alibi") != 0)
+        complain(r, flag ? "alibi" : "alibi_bias_max", "is ALiBi's, and position_embedding_type says another kind");
     else if (r->m->position->rotates) r->m->position = NULL;
     return r->rc;
 }
