@@ -272,6 +272,7 @@ static const struct { const char *name, *from, *to, *line; } layer_rows[] = {
      "sliding_window: of 1 leaves a token nothing but itself"},
     {"modernbert", "\"local_attention\": 8", "\"local_attention\": 1",
      "local_attention: of 1 leaves a token nothing but itself"},
+    {"modernbert", "\"local_attention\": 8", "\"local_attention\": 0", "local_attention"},
     {"smollm3", "\"no_rope_layer_interval\": 4", "\"no_rope_layer_interval\": 0", "no_rope_layer_interval"},
     {"qwen35", "\"linear_num_value_heads\": 4", "\"linear_num_value_heads\": 1000000",
      "linear attention's heads: do not divide, or are too many"},
@@ -610,6 +611,8 @@ static void test_no_key(void) {
          "GGUF has no key for layers without RoPE other than every fourth"},
         {"gemma2", "\"hidden_activation\": \"gelu_pytorch_tanh\"", "\"hidden_activation\": \"silu\"",
          "GGUF has no key for another activation than its own"},
+        {"modernbert", "\"classifier_activation\": \"gelu\"", "\"classifier_activation\": \"silu\"",
+         "GGUF has no key for another activation of a head than its own"},
         {"gpt_oss", "\"swiglu_limit\": 7.0", "\"swiglu_limit\": 6.0",
          "GGUF has no key for another SwiGLU than gpt-oss's"},
         {"gpt_oss", "\"truncate\": false", "\"truncate\": true", "GGUF has no key for yarn with rounded borders"},
@@ -618,6 +621,17 @@ static void test_no_key(void) {
         {"gqa", "\"max_position_embeddings\": 64", "\"max_position_embeddings\": 5e9",
          "a context of 2^32 or more has no key in GGUF"},
         {"mistral", "\"sliding_window\": 8", "\"sliding_window\": 3e9", "a context of 2^32 or more has no key in GGUF"},
+        {"gpt_oss", "\"swiglu_alpha\": 1.702", "\"swiglu_alpha\": 1.5",
+         "GGUF has no key for another SwiGLU than gpt-oss's"},
+        {"gemma3", "\"rope_type\": \"default\"", "\"factor\": 2.0, \"rope_type\": \"linear\"",
+         "GGUF has no key for a rope method in layers with a window"},
+        {"gemma3", "\"rope_type\": \"default\"", "\"partial_rotary_factor\": 0.5, \"rope_type\": \"default\"",
+         "GGUF has no key for layers with a window that turn more or less of a head"},
+        {"olmo3", "\"rope_type\": \"yarn\"", "\"rope_type\": \"yarn\", \"truncate\": false",
+         "yarn with unrounded borders (truncate false) has no key in GGUF"},
+        {"yarn", "\"original_max_position_embeddings\": 16", "\"original_max_position_embeddings\": 5e9",
+         "a context of 2^32 or more has no key in GGUF"},
+        {"yarn", "\"factor\": 4.0", "\"factor\": 1e39", "a number of its configuration is too large for GGUF's F32"},
         {"gqa", "\"rope_theta\": 10000.0", "\"rope_theta\": 1e39",
          "a number of its configuration is too large for GGUF's F32"},
     };
@@ -655,6 +669,10 @@ static void test_same_in_gguf(void) {
         {"exaone4", "\"full_attention\"", "\"sliding_attention\""},
         {"exaone4_full", "\"sliding_window\": null", "\"sliding_window\": 4"}, /* none has it, and none turns */
         {"gemma2", "\"sliding_attention\"", "\"full_attention\""},
+        {"gpt_oss", "\"rope_type\": \"yarn\"", "\"rope_type\": \"default\""},
+        {"ministral3", "\"rope_type\": \"yarn\"", "\"rope_type\": \"linear\""},
+        {"ministral3", "\"rope_type\": \"yarn\"", "\"rope_type\": \"default\""},
+        {"gqa", "\"rope_type\": \"default\"", "\"rope_type\": \"xpos\", \"scale_base\": 20"},
     };
     char usual[600];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

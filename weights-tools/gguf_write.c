@@ -1,6 +1,7 @@
 /* weights-tools/gguf_write.c - metadata pairs of a GGUF file: key, type, value. */
 #include "gguf_write.h"
 
+#include <math.h>
 #include <string.h>
 
 static void pair(GgufMeta *m, const char *key, MetaType type) {
@@ -34,6 +35,7 @@ void gguf_u64(GgufMeta *m, const char *key, uint64_t value) {
 void gguf_f32(GgufMeta *m, const char *key, float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
+    m->beyond |= !isfinite(value);
     pair(m, key, META_F32);
     buffer_u32(&m->bytes, bits);
 }

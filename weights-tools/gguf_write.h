@@ -15,6 +15,7 @@
 typedef struct {
     Buffer bytes;
     uint64_t n; /* pairs */
+    int beyond; /* 1: a number that F32 does not hold */
 } GgufMeta;
 
 void gguf_string(GgufMeta *m, const char *key, const char *value);

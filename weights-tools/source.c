@@ -221,6 +221,8 @@ int source_open(Source *s, const char *path, const SourceWish *wish, const Repor
     int rc = is_weights_file(path, err, errlen);
     if (rc >= 0) rc = rc ? open_weights(s, wish, r, err, errlen) : open_checkpoint(s, wish, r, err, errlen);
     for (const Note *n = rc ? NULL : s->weights.notes; n; n = n->next) report_note(r, "%s", n->line);
+    if (rc == 0 && s->meta.beyond)
+        rc = base_error(err, errlen, -EINVAL, "%s: a number of its configuration is too large for GGUF's F32", path);
     if (rc == 0 && s->meta.bytes.failed) rc = base_error(err, errlen, -ENOMEM, "%s: out of memory", path);
     if (rc) source_close(s);
     return rc;

@@ -18,7 +18,6 @@ typedef struct {
     GgufMeta *meta;
     const char *arch;
     char key[120];
-    int beyond; /* a number that F32 does not hold */
 } Keys;
 
 static const char *key(Keys *k, const char *name) {
@@ -27,10 +26,7 @@ static const char *key(Keys *k, const char *name) {
 }
 
 static void count(Keys *k, const char *name, int64_t v) { gguf_u32(k->meta, key(k, name), (uint32_t)v); }
-static void real(Keys *k, const char *name, double v) {
-    gguf_f32(k->meta, key(k, name), (float)v);
-    k->beyond |= !isfinite((float)v);
-}
+static void real(Keys *k, const char *name, double v) { gguf_f32(k->meta, key(k, name), (float)v); }
 static void word(Keys *k, const char *name, const char *v) { gguf_string(k->meta, key(k, name), v); }
 
 /* decoder_keys, the other way round. A head's size stands there where heads do not share d_model evenly. */
@@ -142,6 +138,11 @@ static void encoder_keys(Keys *k, const Source *s) {
     }
 }
 
+/* 1 for a method that goes by the context that the model was trained on at first. */
+static int says_length(const RopeConfig *r) {
+    return strcmp(r->scaling->name, "yarn") == 0 || strcmp(r->scaling->name, "longrope") == 0;
+}
+
 static void layer_keys(Keys *k, const Config *c) {
     const Decoder *x = c->decoder;
     const LayerTraits *t = x->traits;
@@ -160,6 +161,8 @@ static void layer_keys(Keys *k, const Config *c) {
     for (int l = 0; l < c->n_layers; l++) local |= x->kinds[l].turn == TURN_LOCAL;
     if (local) real(k, "rope.freq_base_swa", x->local.theta);
     if (x->temperature > 0) real(k, "attention.temperature_scale", x->temperature);
+    if (x->temperature > 0 && !says_length(&c->rope))
+        count(k, "rope.scaling.original_context_length", x->temperature_n);
     if (t->layernorm) gguf_bool(k->meta, key(k, "use_parallel_residual"), x->parallel);
     if (!x->n_delta) return;
     count(k, "ssm.inner_size", (int64_t)x->value_heads * x->value_dim);
@@ -179,10 +182,14 @@ static const char *without_key(const Config *c) {
     }
     if (x->n_experts && !x->renormalise) return "experts whose shares do not sum to 1 (norm_topk_prob false)";
     if (x->activation != layers_usual_activation(x->traits)) return "another activation than its own";
+    if (strcmp(c->arch, "modern-bert") == 0 && c->roformer.activation != ACTIVATION_GELU)
+        return "another activation of a head than its own";
     if (x->traits->gate == GATE_CLAMPED && (x->clamp != 7 || x->alpha != 1.702f))
         return "another SwiGLU than gpt-oss's";
     if (x->traits->sinks && strcmp(c->rope.scaling->name, "yarn") == 0 && !n->no_truncate)
         return "yarn with rounded borders";
+    if (x->temperature > 0 && says_length(&c->rope) && x->temperature_n != n->n_ctx_original)
+        return "a temperature that goes by another context than RoPE";
     if (x->traits->local_rope && x->local.scaling != &rope_none) return "a rope method in layers with a window";
     return x->traits->local_rope && x->local.rotary_dim != c->rope.rotary_dim
                ? "layers with a window that turn more or less of a head" : NULL;
@@ -246,16 +253,11 @@ static int scaling(Source *s, Keys *k, char *err, size_t errlen) {
     return rc == 0 && longrope ? list(s, "rope_factors_short.weight", n->short_factor, n->n_short) : rc;
 }
 
-static int too_large(const Source *s, char *err, size_t errlen) {
-    return base_error(err, errlen, -EINVAL, "%s: a number of its configuration is too large for GGUF's F32", s->path);
-}
-
 int source_rope(Source *s, const char *arch, char *err, size_t errlen) {
     Keys k = {.meta = &s->meta, .arch = arch};
     if (rope_numbers(&s->config.rope)->n_ctx_original > UINT32_MAX)
         return base_error(err, errlen, -EINVAL, "%s: a context of 2^32 or more has no key in GGUF", s->path);
     int rc = scaling(s, &k, err, errlen);
-    if (rc == 0 && k.beyond) rc = too_large(s, err, errlen);
     return rc == -ENOMEM ? source_no_memory(s, err, errlen) : rc;
 }
 
@@ -276,5 +278,5 @@ int source_keys(Source *s, const char *arch, const char *name, char *err, size_t
     if (lost) return base_error(err, errlen, -EINVAL, "%s: GGUF has no key for %s", s->path, lost);
     if (c->n_ctx_train > UINT32_MAX || c->window > UINT32_MAX / 2)
         return base_error(err, errlen, -EINVAL, "%s: a context of 2^32 or more has no key in GGUF", s->path);
-    return k.beyond ? too_large(s, err, errlen) : source_rope(s, arch, err, errlen);
+    return source_rope(s, arch, err, errlen);
 }

@@ -112,7 +112,7 @@ static void modern(KeyReader *r, Config *c) {
     RoformerConfig *f = &c->roformer;
     if (key_is_hf(r)) snprintf(word, sizeof word, "cls");
     c->norm_eps = (float)key_number(r, NULL, "norm_eps", (double)c->norm_eps);
-    if (key_is_hf(r)) c->window = key_int(r, NULL, "local_attention", 128, 0, MOST_COUNTED);
+    if (key_is_hf(r)) c->window = key_int(r, NULL, "local_attention", 128, 1, MOST_COUNTED);
     layer_window_sides(r, c, "local_attention");
     key_word(r, "classifier.pooling", "classifier_pooling", word, sizeof word);
     f->reads = strcmp(word, "mean") == 0 ? CLASSIFIER_READS_MEAN : CLASSIFIER_READS_FIRST;
