@@ -89,7 +89,8 @@ static void smollm3(KeyReader *r, Config *c) {
     for (const JsonValue *e = listed ? list->child : NULL; e; e = e->next)
         kinds[l++].turn = e->type == JSON_NUMBER && e->number != 0 ? TURN_MAIN : TURN_NOT;
     const JsonValue *types = key_is_hf(r) ? json_get(r->w->config, "layer_types") : NULL;
-    for (l = 0; l < c->n_layers && (!types || types->type == JSON_NULL); l++) /* then the window is theirs */
+    int said = (types && types->type != JSON_NULL) || weights_meta(r->w, "smollm3.attention.sliding_window_pattern");
+    for (l = 0; l < c->n_layers && !said; l++) /* the window is theirs */
         c->windowed[l] = c->window > 0 && kinds[l].turn == TURN_NOT;
 }
 
