@@ -3,6 +3,7 @@
 #include "base/paths.h"
 #include "convert_files.h"
 #include "decoder_cases.h"
+#include "hostile_files.h"
 #include "program.h"
 #include "quantize_files.h"
 #include "reader_files.h"
@@ -182,6 +183,86 @@ static void mixed(void) {
     weights_close(&w);
 }
 
+/* ---- safetensors ---- */
+
+/* Matrices become halves and vectors floats; what has no number there is refused, and infinity stays what it is. */
+static void to_safetensors(void) {
+    char dir[4096];
+    snprintf(dir, sizeof dir, "%s", test_folder("written-hf"));
+    for (int i = 0; i < 3; i++) {
+        const float values[] = {0, 70000, INFINITY};
+        const Spoil s = {.set = "mlp.down_proj.weight", .value = values[i], .how = SPOIL_SET};
+        int code = tool("", "convert", "%s %s -q --type f16", hf_folder("gqa", "", TENSOR_F32, i ? &s : &sound),
+                        test_in(dir, "model.safetensors"));
+        if (i == 1) CHECK(code == 1 && said_line("tensor model.layers.0.mlp.down_proj.weight holds numbers too large for "
+                                                 "F16: use --type keep"));
+        else CHECK(code == 0);
+    }
+    Weights w;
+    if (!weights_opened(&w, dir)) return;
+    const Tensor *norm = weights_find(&w, "model.norm.weight"), *down = weights_find(&w, "model.layers.0.mlp.down_proj."
+                                                                                         "weight"),
+                 *up = weights_find(&w, "model.layers.0.mlp.up_proj.weight");
+    CHECK(norm && norm->type == TENSOR_F32 && down && down->type == TENSOR_F16 && load_u16(down->data) == 0x7c00);
+    for (size_t i = 0; up && i < up->size / 2; i++)
+        CHECK(f16_to_f32(load_u16(up->data + 2 * i)) ==
+              (float)name_value("model.layers.0.mlp.up_proj.weight", i) / 256);
+    weights_close(&w);
+    /* doubles: one that no float holds, and one that does */
+    static const char header[] = "{\"w\":{\"dtype\":\"F64\",\"shape\":[1],\"data_offsets\":[0,8]}}";
+    const double values[] = {1e300, 0.1};
+    for (int i = 0; i < 2; i++) {
+        const char *path = test_in(test_folder("written-doubles"), "d.safetensors");
+        Bytes f = {0};
+        bytes_u64(&f, sizeof header - 1), bytes_put(&f, header, sizeof header - 1), bytes_put(&f, &values[i], 8);
+        file_write(path, f.data, f.n);
+        free(f.data);
+        int code = tool("", "convert", "%s %s -q --type f32", path, test_tmp("floats.safetensors"));
+        CHECK(i ? code == 0 : code == 1 && said_line("tensor w holds numbers too large for F32"));
+    }
+}
+
+/* ---- PyTorch's files ---- */
+
+/* A vector of ones in the place of the last norm's weight, in doubles: they are read, and written as floats. */
+static void doubles(void) {
+    const char *folder = hf_folder("gqa", "", TENSOR_F32, &sound), *to = test_tmp("doubles.gguf");
+    char entry[300];
+    size_t size = 0;
+    char *bytes = file_read(test_in(folder, "model.safetensors"), &size);
+    CHECK(bytes && size > 8);
+    size_t data = bytes ? size - 8 - (size_t)load_u64(bytes) : 0;
+    free(bytes);
+    snprintf(entry, sizeof entry, "\"model.norm.weight\":{\"dtype\":\"F64\",\"shape\":[32],\"data_offsets\":[%zu,%zu]},"
+             "\"model.layers.0.self_attn.rotary_emb.inv_freq\"", data, data + 256);
+    safetensors_with(test_in(folder, "model.safetensors"), "\"model.norm.weight\"", entry, 256);
+    CHECK(tool("", "quantize", "%s %s Q8_0 --no-tokenizer", folder, to) == 0 && strstr(said, "F32"));
+    Weights w;
+    if (!weights_opened(&w, to)) return;
+    const Tensor *t = weights_find(&w, "output_norm.weight");
+    CHECK(t && t->type == TENSOR_F32 && t->size == 128 && load_f32(t->data) == 0);
+    weights_close(&w);
+}
+
+/* Entries that are no tensors are counted; rows of a layered model's matrix must lie one behind the other. */
+static void pickles(void) {
+    char dir[4096], path[4096];
+    snprintf(dir, sizeof dir, "%s", test_folder("written-pickles"));
+    snprintf(path, sizeof path, "%s", test_in(dir, "pytorch_model.bin"));
+    CHECK(file_copy(test_in(hf_folder("olmo2", "", TENSOR_F32, &sound), "config.json"), test_in(dir, "config.json")));
+    Buffer f = zip_of_pickle(with_tensor("U%010", "K%00K%02K%02%86K%01K%02%86"));
+    file_write(path, f.data, f.n);
+    free(f.data);
+    CHECK(tool("", "convert", "%s %s -q --no-tokenizer", dir, test_tmp("x.gguf")) == 1 &&
+          said_line("tensor w: its rows do not lie one behind the other: convert it to safetensors first"));
+    f = zip_of_pickle("%80%02}(U%05epochK%03U%01wctorch._utils%0A_rebuild_tensor_v2%0A((U%07storagectorch%0AFloatStorage"
+                      "%0AU%010U%03cpuK%10tQK%00K%04%85K%01%85%89}tRu.");
+    file_write(path, f.data, f.n);
+    free(f.data);
+    CHECK(tool("", "convert", "%s %s --no-tokenizer", dir, test_tmp("x.gguf")) == 1 &&
+          strstr(said, "left out: 1 entries that are no tensors of numbers"));
+}
+
 const Test tests_convert_written[] = {
     {"convert/keys of its own", keys_of_its_own},
     {"convert/keys of no number", keys_of_no_number},
@@ -191,5 +272,8 @@ const Test tests_convert_written[] = {
     {"convert/too large", too_large},
     {"convert/a bias in halves", halves},
     {"convert/experts of two types", mixed},
+    {"convert/safetensors in other types", to_safetensors},
+    {"convert/doubles", doubles},
+    {"convert/pickles of decoders", pickles},
     {0},
 };

@@ -145,6 +145,8 @@ static const char *const windows[][3] = {
     {"U%010", "K%11(K%00t(K%01t", "begins past the end"},
     {"U%010", "K%00K%02%85K%10%85", "past the end"},
     {"U%010", "K%00K%02%85%8a%08%ff%ff%ff%ff%ff%ff%ff%7f%85", "past the end"},
+    {"U%010", "K%00K%05%85%8a%08%ff%ff%ff%ff%ff%ff%ff%7f%85", "past the end"}, /* 4 times that is no size */
+    {"U%010", "%8a%08%ff%ff%ff%ff%ff%ff%ff%7fK%03%85%8a%08%ff%ff%ff%ff%ff%ff%ff%7f%85", "past the end"},
     {"U%010", "K%00(%8a%08%ff%ff%ff%ff%ff%ff%ff%7fK%02t(K%00K%00t", "larger than any file"},
     {"U%010", "K%00(%8a%05%00%00%00%00%01t(K%00t", "more elements than its storage"}, /* 4 G times the same element */
     {"U%010", "K%00(K%05K%04t(K%00K%01t", "more elements than its storage"},
@@ -322,7 +324,22 @@ static void zip_overlaps(void) {
             CHECK(refused_bytes(AS_ZIP, copy, f.n, NULL, 0, "zip archive") || field == 48);
             free(copy);
         }
+    static const struct { size_t at; const char *expected; } records[] = {
+        {0, "the record of its 64-bit sizes is not where it should be"}, {16, "it is one of several disks"},
+        {20, "it is one of several disks"}, {24, "it is one of several disks"},
+        {56 + 4, "it is one of several disks"}, {56 + 16, "it is one of several disks"}};
+    for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
+        uint8_t *copy = exactly(f.data, f.n);
+        copy[end64 + records[i].at] ^= 2;
+        CHECK(refused_bytes(AS_ZIP, copy, f.n, NULL, 0, records[i].expected));
+        free(copy);
+    }
     free(f.data);
+    big[1].zip64 = 1; /* an extra field that has room for one of three sizes */
+    f = zip_build(big, 2, 0);
+    for (size_t i = 0; i + 4 < f.n; i++)
+        if (memcmp(f.data + i, "\1\0\x18\0", 4) == 0) f.data[i + 2] = 8;
+    CHECK(refused_file(AS_ZIP, f, "m/data/0: a 64-bit size is missing"));
     free(p.data);
 }
 

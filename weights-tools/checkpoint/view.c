@@ -52,7 +52,8 @@ View view_transposed(const View *v) {
     return t;
 }
 
-/* Copy elements first .. first+n-1 as they are: an odometer over the outer dimensions, a run along the last. */
+/* Copy elements first .. first+n-1, one at least, as they are: an odometer over the outer dimensions, a run along the
+ * last, which what is not contiguous has. */
 static void gather(const View *v, size_t first, size_t n, uint8_t *out) {
     size_t at[VIEW_MAX_DIMS] = {0}, bytes = elem_bytes(v->type), rest = first, place = 0;
     int last = v->n_dims - 1;
@@ -61,13 +62,13 @@ static void gather(const View *v, size_t first, size_t n, uint8_t *out) {
         rest /= v->shape[d];
         place += at[d] * v->stride[d];
     }
-    while (n > 0) {
-        size_t run = last < 0 ? 1 : v->shape[last] - at[last], step = last < 0 ? 0 : v->stride[last];
+    for (;;) {
+        size_t run = v->shape[last] - at[last], step = v->stride[last];
         if (run > n) run = n;
         const uint8_t *from = v->data + place * bytes;
         for (size_t i = 0; i < run; i++, out += bytes, from += step * bytes) memcpy(out, from, bytes);
         n -= run;
-        if (n == 0) break;
+        if (n == 0) return;
         place += run * step; /* one past the end of the row: carry into the outer dimensions */
         at[last] = v->shape[last];
         for (int d = last; d > 0 && at[d] == v->shape[d]; d--) {
