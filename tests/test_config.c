@@ -682,7 +682,8 @@ static void test_same_in_gguf(void) {
         int has_key = tool("", "convert", "%s %s -q --no-tokenizer", hf_folder(rows[i].name, "", TENSOR_F32, &sound),
                            usual) == 0; /* then it must be another model */
         const char *folder = hf_folder(rows[i].name, "", TENSOR_F32, &s);
-        double off = apart(folder, converted(rows[i].name, folder, NULL, 0)), other = has_key ? apart(folder, usual) : 1;
+        double off = apart(folder, converted(rows[i].name, folder, NULL, 0)),
+               other = has_key ? apart(folder, usual) : 1;
         if (!(off < 1e-4 && other > 1e-2)) printf("    %s, %s: %g, %g\n", rows[i].name, rows[i].to, off, other);
         CHECK(off < 1e-4 && other > 1e-2);
     }

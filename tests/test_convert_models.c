@@ -93,6 +93,63 @@ static void lone_files(void) {
     }
 }
 
+/* ---- RoFormers ---- */
+
+/* v1's tensors' header changed, and what convert says. */
+static const struct { const char *from, *to, *line; } roformers[] = {
+    {"\"shape\":[8]", "\"shape\":[4,2]", "has the shape [4, 2], the configuration asks for [8] (as [out, in])"},
+    {"\"shape\":[8]", "\"shape\":[2,2,2]", "has the shape [2, 2, 2], the configuration asks for [8] (as [out, in])"},
+    {"\"shape\":[8]", "\"shape\":[2,2,2,1]", "has the shape [2, 2, 2, ..], the configuration asks for [8]"},
+    {"\"shape\":[24,4]", "\"shape\":[1,24,4]", "has the shape [1, 24, 4], the configuration asks for [24, 4]"},
+    {"roformer.embeddings.word_embeddings.weight", "roformer_embeddings.word_embeddings.weight",
+     "the configuration is a RoFormer's, the tensors are not"},
+    {"roformer.encoder.layer.0.attention.self.query.bias", "roformer.encoder.layer.0.gau.q_scaleoffset.weight",
+     "has no place beside the others: no v1, v2 or GAU-alpha has them all"},
+    {"cls.predictions.bias", "roformer.encoder.layer.0.attention.self.odd.bias", "no RoFormer known here has it"},
+};
+
+static void refused_roformers(void) {
+    char path[4096];
+    snprintf(path, sizeof path, "%s", test_in(test_folder("roformers"), "m.safetensors"));
+    for (size_t i = 0; i < sizeof roformers / sizeof *roformers; i++) {
+        CHECK(file_copy(CONVERT_GOLDEN "v1.safetensors", path));
+        safetensors_with(path, roformers[i].from, roformers[i].to, 0);
+        int code = tool("", "convert", "%s %s -q " CONVERT_V1, path, test_tmp("models.gguf"));
+        CHECK(code == 1 && said_line(roformers[i].line));
+    }
+}
+
+/* Types and paths that no checkpoint has. */
+static void strange_checkpoints(void) {
+    static const char header[] = "{\"w\":{\"dtype\":\"F8_E4M3\",\"shape\":[8],\"data_offsets\":[0,8]}}";
+    const char *dir = test_folder("strange-checkpoints"), *path = test_in(dir, "w.safetensors");
+    Bytes f = {0};
+    safetensors_file(&f, header, sizeof header - 1, 8);
+    file_write(path, f.data, f.n);
+    free(f.data);
+    CHECK(tool("", "convert", "--list %s", path) == 1 && said_line("tensor w: its type F8_E4M3 is not read here"));
+    file_write(test_in(dir, "model.safetensors.index.json"), "{}", 2);
+    CHECK(tool("", "convert", "--list %s", path) == 1 && said_line("strange-checkpoints/model.safetensors.index.json: "
+                                                                       "has no weight_map that names shards"));
+    char *name = malloc(5001);
+    memset(name, 'a', 5000), name[5000] = 0;
+    CHECK(tool("", "convert", "--list %s", name) == 1 && said_line("File name too long"));
+    free(name);
+    /* a list of shards with more entries than look-ups are good for */
+    Bytes list = {0};
+    bytes_put(&list, "{\"weight_map\":{", 15);
+    for (int i = 0; i <= 20000; i++) {
+        char entry[40];
+        int n = snprintf(entry, sizeof entry, "%s\"w%d\":\"s.bin\"", i ? "," : "", i);
+        bytes_put(&list, entry, (size_t)n);
+    }
+    bytes_put(&list, "}}", 2);
+    file_write(test_in(dir, "x.bin.index.json"), list.data, list.n);
+    free(list.data);
+    CHECK(tool("", "convert", "--list %s", test_in(dir, "x.bin.index.json")) == 1 &&
+          said_line("x.bin.index.json: weight_map names 20001 tensors, and at most 20000 are read"));
+}
+
 /* ---- options of other models ---- */
 
 /* An option that this kind of input leaves nothing open for. */
@@ -140,6 +197,8 @@ const Test tests_convert_models[] = {
     {"convert/decoders refused", refused_models},
     {"convert/decoders, tensors left out", left_out},
     {"convert/decoders, lone files", lone_files},
+    {"convert/RoFormers' tensors refused", refused_roformers},
+    {"convert/strange checkpoints", strange_checkpoints},
     {"convert/options that nothing reads", options_refused},
     {0},
 };

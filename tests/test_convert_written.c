@@ -194,8 +194,8 @@ static void to_safetensors(void) {
         const Spoil s = {.set = "mlp.down_proj.weight", .value = values[i], .how = SPOIL_SET};
         int code = tool("", "convert", "%s %s -q --type f16", hf_folder("gqa", "", TENSOR_F32, i ? &s : &sound),
                         test_in(dir, "model.safetensors"));
-        if (i == 1) CHECK(code == 1 && said_line("tensor model.layers.0.mlp.down_proj.weight holds numbers too large for "
-                                                 "F16: use --type keep"));
+        if (i == 1) CHECK(code == 1 && said_line("tensor model.layers.0.mlp.down_proj.weight holds numbers too large "
+                                                 "for F16: use --type keep"));
         else CHECK(code == 0);
     }
     Weights w;
@@ -255,8 +255,8 @@ static void pickles(void) {
     free(f.data);
     CHECK(tool("", "convert", "%s %s -q --no-tokenizer", dir, test_tmp("x.gguf")) == 1 &&
           said_line("tensor w: its rows do not lie one behind the other: convert it to safetensors first"));
-    f = zip_of_pickle("%80%02}(U%05epochK%03U%01wctorch._utils%0A_rebuild_tensor_v2%0A((U%07storagectorch%0AFloatStorage"
-                      "%0AU%010U%03cpuK%10tQK%00K%04%85K%01%85%89}tRu.");
+    f = zip_of_pickle("%80%02}(U%05epochK%03U%01wctorch._utils%0A_rebuild_tensor_v2%0A((U%07storagectorch%0A"
+                      "FloatStorage%0AU%010U%03cpuK%10tQK%00K%04%85K%01%85%89}tRu.");
     file_write(path, f.data, f.n);
     free(f.data);
     CHECK(tool("", "convert", "%s %s --no-tokenizer", dir, test_tmp("x.gguf")) == 1 &&

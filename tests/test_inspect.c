@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "weights-tools/inspection.h"
 #include "build.h"
+#include "decoder_files.h"
 #include "program.h"
 #include "test.h"
 
@@ -154,8 +155,37 @@ static void layout(void) {
     CHECK(inspect(test_data("llama2c/stories260K.bin"), options) == 0 && says("the file is right"));
 }
 
+/* Of a model that nobody trained either order may be the better one; what is said is what the numbers say. */
+static void layouts(void) {
+    int wants[2] = {0};
+    const char *path = test_tmp("layouts.gguf");
+    for (int i = 0; i < 8; i++) {
+        const BuildShape s = {.d = 16 + 16 * i, .ff = 32, .layers = 1 + i % 3, .heads = 2, .kv_heads = 2, .n_ctx = 512};
+        double loss[2];
+        build_gguf(path, &s, TENSOR_F32);
+        int code = inspect(path, "--check-layout");
+        CHECK(sscanf(out, "interleaved (2i, 2i+1) %lf", &loss[0]) == 1 && strstr(out, "half-split"));
+        CHECK(sscanf(strstr(out, "half-split"), "half-split (i, i + d/2) %lf", &loss[1]) == 1);
+        int half = loss[1] < loss[0];
+        wants[half]++;
+        CHECK(code == half && (strstr(out, "the file is right") != NULL) == !half);
+        CHECK(says(half ? "; the weights want it\nthe file's rows of q and k seem to be in the other order\n"
+                        : "; the file says so; the weights want it\n"));
+    }
+    CHECK(wants[0] && wants[1]);
+    const BuildShape two = {.d = 8, .ff = 8, .layers = 1, .heads = 4, .kv_heads = 4, .n_ctx = 512};
+    build_gguf(path, &two, TENSOR_F32);
+    CHECK(inspect(path, "--check-layout") == 1 && said_line("turns two entries of a head, which are one pair in"));
+    CHECK(inspect("not-there.gguf", "--check-layout") == 1 && said_line("not-there.gguf: No such file"));
+    CHECK(inspect(hf_folder("nomic", "", TENSOR_F32, &sound), "--check-layout") == 1 &&
+          said_line("does not read from left to right: there is no loss to go by"));
+    CHECK(inspect(hf_folder("gqa", "", TENSOR_F32, &sound), "--check-layout") == 1 &&
+          said_line("no tokenizer in this folder"));
+}
+
 const Test tests_inspect[] = {
     {"inspect/which entries are a pair", layout},
+    {"inspect/layouts", layouts},
     {"inspect/gguf", gguf},
     {"inspect/others", others},
     {"inspect/hostile", hostile},

@@ -150,7 +150,8 @@ static int check_shape(DescribeReader *r, const Slot *s) {
     int k = snprintf(why, sizeof why, "has the shape [");
     for (int d = 0; d < s->view.n_dims && d < 3; d++)
         k += snprintf(why + k, sizeof why - (size_t)k, "%s%zu", d ? ", " : "", s->view.shape[d]);
-    k += snprintf(why + k, sizeof why - (size_t)k, "], the configuration asks for [%zu", want[0]);
+    k += snprintf(why + k, sizeof why - (size_t)k, "%s], the configuration asks for [%zu",
+                  s->view.n_dims > 3 ? ", .." : "", want[0]);
     if (n > 1) k += snprintf(why + k, sizeof why - (size_t)k, ", %zu", want[1]);
     snprintf(why + k, sizeof why - (size_t)k, "] (as [out, in])");
     return bad_tensor(r, s->view.name, why);

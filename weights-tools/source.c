@@ -35,9 +35,9 @@ int source_add(Source *s, const char *name, const Item *item) {
 
 Item source_item(const View *v) {
     Item i = {.n_dims = v->n_dims, .rows = 1, .cols = 1, .view = *v};
-    for (int d = 0; d < v->n_dims && d < 4; d++) i.shape[d] = v->shape[d];
-    if (v->n_dims > 0) i.cols = v->shape[v->n_dims - 1];
-    i.rows = i.cols ? v->values / i.cols : 0;
+    for (int d = 0; d < v->n_dims; d++) i.shape[d] = v->shape[d];
+    i.cols = v->shape[v->n_dims - 1];
+    i.rows = v->values / i.cols;
     return i;
 }
 

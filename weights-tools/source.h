@@ -98,7 +98,7 @@ enum { TAKES_CONFIG = 1, TAKES_PRE = 2, TAKES_TASK = 4, TAKES_ROFORMER = 8 };
 int source_refuse(const Source *s, const SourceWish *wish, int takes, char *err, size_t errlen);
 /* Append an item with its own type; name is copied. 0 or -ENOMEM. */
 int source_add(Source *s, const char *name, const Item *item);
-/* v as an item: shape, rows and cols from the window. */
+/* v, whose shape somebody asked for (one dimension or two, and none of them 0), as an item. */
 Item source_item(const View *v);
 /* An order of n rows, or blocks of columns, for the caller to fill; s keeps it. NULL: no memory. */
 size_t *source_order(Source *s, size_t n);

@@ -49,9 +49,6 @@ static int add_items(Source *s, char *err, size_t errlen) {
     for (size_t i = 0; i < s->plan.n && rc == 0; i++) {
         const Output *o = &s->plan.items[i];
         Item item = source_item(&o->view);
-        if (o->view.n_dims > 4 || o->view.values == 0)
-            return base_error(err, errlen, -EINVAL, "%s: tensor %.80s: its shape is none that GGUF has", s->path,
-                              o->name);
         rc = source_add(s, o->name, &item);
     }
     return rc ? source_no_memory(s, err, errlen) : 0;

@@ -63,7 +63,10 @@ static int add_torch_shards(Checkpoint *c, const char *index, char *err, size_t 
     int rc = json_open(&j, index, err, errlen);
     if (rc) return rc;
     const JsonValue *map = json_typed(j.root, "weight_map", JSON_OBJECT);
-    if (!map || map->len == 0 || map->len > SHARDED_MAX_TENSORS)
+    if (map && map->len > SHARDED_MAX_TENSORS)
+        rc = base_error(err, errlen, -EINVAL, "%s: weight_map names %zu tensors, and at most %d are read", index,
+                        map->len, SHARDED_MAX_TENSORS);
+    else if (!map || map->len == 0)
         rc = base_error(err, errlen, -EINVAL, "%s: has no weight_map that names shards", index);
     for (const JsonValue *e = rc ? NULL : map->child; e && rc == 0; e = e->next) {
         if (!is_plain_name(e)) {
@@ -200,7 +203,7 @@ static int open_file(Checkpoint *c, const char *path, char *err, size_t errlen) 
 static int is_prefix(const char *path) {
     char index[4096 + sizeof ".index"]; /* PATH_MAX */
     int n = snprintf(index, sizeof index, "%s.index", path);
-    return n > 0 && (size_t)n < sizeof index && file_exists(index) && !file_is_folder(path);
+    return (size_t)n < sizeof index && file_exists(index);
 }
 
 int checkpoint_open(Checkpoint *c, const char *path, char *err, size_t errlen) {
