@@ -95,7 +95,7 @@ static void keys_alone(void) {
 /* general.name is the folder's: as it is called from within and with slashes behind it; none of "." and ".."; cut where
  * a character ends. */
 static void names(void) {
-    char top[4096], folder[4096], name[200], to[4096], run_path[4096];
+    char top[4096], folder[9000], name[200], to[4096], run_path[4096];
     snprintf(top, sizeof top, "%s", test_folder("names"));
     snprintf(to, sizeof to, "%s", test_tmp("names.gguf"));
     snprintf(run_path, sizeof run_path, "%s", test_run_path());

@@ -146,7 +146,7 @@ static const Job making[] = {
     {"convert, an embedder", "convert $M/embeddinggemma $D/m.gguf -q --no-tokenizer", "-d $D", NULL},
     {"quantize", "quantize $M/wide.gguf $D/m.gguf Q4_0 -q -j 1", "-d $D", NULL},
     {"train, an encoder", "train $D/m.gguf --family roformer " TRAIN, "-d $D -a .checkpoint.gguf", NULL},
-    {"train, a vocabulary", "train $D/m.gguf --family roformer --whole-words -z $G/vocab.txt " TRAIN,
+    {"train, a vocabulary", "train $D/m.gguf --family roformer --whole-words -z $M/roformer/vocab.txt " TRAIN,
      "-d $D -a .checkpoint.gguf", NULL},
     {"train, a model's words", "train $D/m.gguf --family roformer -z $M/roformer.gguf " TRAIN,
      "-d $D -a .checkpoint.gguf", NULL},
