@@ -110,6 +110,7 @@ const char *meta_text(const Weights *w, const char *key) {
     MetaValue e = *v;
     for (uint64_t i = 0; i < (v->type == META_ARRAY ? v->n : 1); i++) {
         size_t at = strlen(text);
+        if (at + 2 > sizeof text) break;
         if (v->type == META_ARRAY) meta_next(v, &cursor, &e);
         if (i > 0) text[at++] = '|';
         if (e.type == META_STRING) snprintf(text + at, sizeof text - at, "%.*s", (int)e.n, (const char *)e.data);

@@ -30,8 +30,8 @@ int weights_opened(Weights *w, const char *path); /* 1, or 0 and a failure of th
 /* 1: a GGUF file with n tensors, every one of which holds what its name says. */
 int gguf_holds(const char *path, size_t n, const char *prefix, const char *heads);
 
-/* A key's value as text: numbers, true and false, strings; an array's elements with | between; "absent". Lives until
- * the next. */
+/* A key's value as text, 2 kB of it at most: numbers, true and false, strings; an array's elements with | between;
+ * "absent". Lives until the next. */
 const char *meta_text(const Weights *w, const char *key);
 
 typedef struct { const char *key, *value; } Key;
