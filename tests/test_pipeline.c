@@ -300,6 +300,19 @@ static void refused_texts(void) {
     refused(parts, small, "the text of the normalizer Replace, longer than 256 bytes,");
     snprintf(parts, sizeof parts, "{\"pre_tokenizer\":{\"type\":\"CharDelimiterSplit\",\"delimiter\":\"%s\"}}", text);
     refused(parts, small, "the text that a pre-tokenizer cuts at, longer than 256 bytes,");
+    snprintf(parts, sizeof parts, "{\"added_tokens\":[{\"id\":4,\"content\":\"%s\",\"special\":true}]}", text);
+    refused(parts, small, "the added token 4 is longer than 256 bytes");
+}
+
+/* Normalizers that double an added token's text sixty times. */
+static void refused_growth(void) {
+    static const char twice[] = "{\"type\":\"Replace\",\"pattern\":{\"String\":\"a\"},\"content\":\"aa\"}";
+    char parts[60 * sizeof twice + 200];
+    size_t n = (size_t)snprintf(parts, sizeof parts,
+                                "{\"added_tokens\":[{\"id\":4,\"content\":\"xa\",\"normalized\":true}],\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[");
+    for (int i = 0; i < 60; i++) n += (size_t)snprintf(parts + n, sizeof parts - n, "%s%s", i ? "," : "", twice);
+    snprintf(parts + n, sizeof parts - n, "]}}");
+    refused(parts, small, "its normalizers let an added token grow beyond all measure");
 }
 
 /* Settings that are null, absent, or of a kind that does not count: what a text becomes then. */
@@ -307,8 +320,12 @@ static void settings(void) {
 #define MARK "\xe2\x96\x81"
     static const char spaces[] =
         "{\"type\":\"BPE\",\"vocab\":{\"" MARK "\":0,\"a\":1,\"" MARK "a\":2},\"merges\":[\"" MARK " a\"]}";
+#define NMT "{\"normalizer\":{\"type\":\"Nmt\"}}"
+#define BERT "{\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true," \
+             "\"lowercase\":true}}"
+    static const char spaced[] = "{\"type\":\"BPE\",\"vocab\":{\"a\":0,\" \":1},\"merges\":[]}";
 #define WORDS(more) "{\"type\":\"WordPiece\",\"unk_token\":\"[U]\"," more "\"vocab\":{\"[U]\":0,\"a\":1,\"##a\":2}}"
-    static const struct { const char *parts, *model, *text; size_t n; int ids[4]; } rows[] = {
+    static const struct { const char *parts, *model, *text; size_t n; int ids[6]; } rows[] = {
         {"{\"added_tokens\":null,\"decoder\":null,\"normalizer\":null,\"pre_tokenizer\":null,\"post_processor\":null}",
          small, "abb", 2, {2, 1}},
         {"{\"normalizer\":{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"\"}}", small, "abb", 2, {2, 1}},
@@ -333,6 +350,22 @@ static void settings(void) {
         {"{}", "{\"unk_token\":\"[U]\",\"max_input_chars_per_word\":9,\"vocab\":{\"[U]\":0,\"a\":1,\"##a\":2}}", "aa",
          2, {1, 2}},
         {"{}", "{\"unk_token\":\"[U]\",\"vocab\":{\"[U]\":0,\"a\":1,\"##a\":2}}", "aa", 1, {0}}, /* whole words */
+        /* a text to cut at, or to find, that is nothing stands nowhere */
+        {"{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"String\":\"\"},\"behavior\":\"Isolated\"}}", small,
+         "abb", 2, {2, 1}},
+        {"{\"normalizer\":{\"type\":\"Replace\",\"pattern\":{\"String\":\"x\"},\"content\":\"\"},"
+         "\"added_tokens\":[{\"id\":4,\"content\":\"x\",\"normalized\":true}]}", small, "axb", 1, {2}},
+        /* each token takes the spaces behind it, of which each is one, too; as `tokenizers` has it */
+        {"{\"added_tokens\":[{\"id\":4,\"content\":\"<x>\",\"rstrip\":true},"
+         "{\"id\":5,\"content\":\" \",\"rstrip\":true}]}",
+         small, "<x>  a", 4, {4, 5, 5, 0}},
+        {NMT, spaced, "\x01" "a\x08\x0b\x0e\x1f\x7f\xc2\x8f\xc2\x9f" "a", 2, {0, 0}},
+        {NMT, spaced, "\ta\n\x0c\r", 5, {1, 0, 1, 1, 1}},
+        {NMT, spaced, "\xe1\x9a\x80\xe2\x80\x8b\xe2\x80\x8f\xe2\x80\x90" "a", 4, {1, 1, 1, 0}},
+        {NMT, spaced, "\xe2\x80\xa8\xe2\x80\xa9\xe2\x96\x81\xef\xbb\xbf\xef\xbf\xbd" "a", 6, {1, 1, 1, 1, 1, 0}},
+        {NMT, spaced, "\xc2\x8e\xc2\xa0" "a", 1, {0}}, /* others stay, and are no pieces */
+        {BERT, spaced, "\xf0\xab\x9d\x80\xf0\xab\xa4\xa0" "a", 5, {1, 1, 1, 1, 0}}, /* U+2B740, U+2B920 */
+        {BERT, spaced, "\xf0\xab\xa0\xa0\xf0\xac\xba\xb0" "a", 1, {0}},            /* U+2B820, U+2CEB0 */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Tokenizer *t;
@@ -345,6 +378,40 @@ static void settings(void) {
         if (!right) printf("    row %zu: %s, %zu ids\n", i, rc ? err : "", n);
         CHECK(right);
         free(ids);
+        tokenizer_free(t);
+    }
+}
+
+/* What pieces become behind decoders that no published file of the golden ones has so. */
+static void decoders(void) {
+    static const char spaces[] =
+        "{\"type\":\"BPE\",\"vocab\":{\"" MARK "\":0,\"a\":1,\"" MARK "a\":2,\"b_\":3},\"merges\":[]}";
+    static const struct { const char *parts; size_t n; int ids[4]; const char *text; } rows[] = {
+        {"{\"decoder\":{\"type\":\"Metaspace\"}}", 3, {2, 1, 2}, "aa a"},
+        {"{\"decoder\":{\"type\":\"Metaspace\",\"add_prefix_space\":false}}", 3, {2, 1, 2}, " aa a"},
+        {"{\"decoder\":{\"type\":\"Metaspace\",\"prepend_scheme\":\"never\"}}", 3, {2, 1, 2}, " aa a"},
+        {"{\"decoder\":{\"type\":\"Metaspace\",\"replacement\":\"_\"}}", 2, {3, 1}, "b a"},
+        {"{\"decoder\":{\"type\":\"Strip\",\"content\":\"" MARK "\",\"start\":1}}", 3, {2, 0, 1}, "aa"},
+        {"{\"decoder\":{\"type\":\"BPEDecoder\",\"suffix\":\"_\"}}", 4, {1, 3, 3, 1}, "ab b a"},
+        {"{\"decoder\":{\"type\":\"Replace\",\"pattern\":{\"String\":\"" MARK "a\"},\"content\":\"\"}}", 3,
+         {2, 1, 2}, "a"},
+        {"{\"normalizer\":{\"type\":\"Replace\",\"pattern\":{\"String\":\"q\"},\"content\":\"0123456789\"},\"decoder\":"
+         "{\"type\":\"Fuse\"},\"added_tokens\":[{\"id\":4,\"content\":\"qaq\",\"normalized\":true}]}", 2, {4, 1},
+         "0123456789a0123456789a"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Tokenizer *t;
+        CHECK(open_parts(&t, rows[i].parts, spaces) == 0);
+        if (!t) continue;
+        char *out = malloc(tokenizer_decode_bound(t)), text[100] = ""; /* out by itself, for the sanitizer */
+        TokenStream s = {0};
+        for (size_t k = 0; k <= rows[i].n; k++) {
+            size_t n = k < rows[i].n ? tokenizer_decode(t, &s, rows[i].ids[k], out) : tokenizer_decode_end(t, &s, out);
+            strncat(text, out, n);
+        }
+        if (strcmp(text, rows[i].text) != 0) printf("    row %zu: \"%s\"\n", i, text);
+        CHECK(strcmp(text, rows[i].text) == 0);
+        free(out);
         tokenizer_free(t);
     }
 }
@@ -456,7 +523,9 @@ const Test tests_pipeline[] = {
     {"pipeline/refusals", refused_parts},
     {"pipeline/refused models", refused_models},
     {"pipeline/refused texts", refused_texts},
+    {"pipeline/refused growth", refused_growth},
     {"pipeline/settings", settings},
+    {"pipeline/decoders", decoders},
     {"pipeline/claims", claims},
     {"pipeline/cut files", cut_files},
     {"pipeline/cut json", cut_json},

@@ -82,6 +82,26 @@ int decodes(const Tokenizer *t, const int *ids, size_t n, const char *want, size
     return same;
 }
 
+static void put_u32(uint8_t *p, uint32_t x) {
+    for (int i = 0; i < 4; i++) p[i] = (uint8_t)(x >> 8 * i);
+}
+
+/* Each letter's unit stands in a block of 256 of its own (tokenizer/sentencepiece/charsmap.c has the format). */
+size_t chain_map(uint8_t *out, size_t rule, size_t text) {
+    size_t units = 256 * (rule + 2), n = 4 * units;
+    memset(out, 0, 4 + n + text + 1);
+    uint8_t *end = out + 4;
+    put_u32(out, (uint32_t)n);
+    put_u32(end, 256u << 10); /* the root: its children stand at 256 ^ byte */
+    for (size_t i = 0; i < rule; i++) {
+        uint32_t at = 256 * (uint32_t)(i + 1) ^ 'a', to = 256 * (uint32_t)(i + 2);
+        put_u32(end + 4 * at, 'a' | (at ^ to) << 10 | (i + 1 == rule ? 0x100u : 0));
+        if (i + 1 == rule) put_u32(end + 4 * to, 0x80000000u);
+    }
+    memset(end + n, 'b', text);
+    return 4 + n + text + 1;
+}
+
 char *lines_bytes(Lines *l, size_t *n) {
     char *word = (char *)lines_word(l), *to = word;
     for (const char *s = word; *s; s++) {

@@ -5,6 +5,8 @@
 #include "lines.h"
 #include "tokenizer/open.h"
 
+#include <stdint.h>
+
 #define COUNT(a) (sizeof (a) / sizeof *(a))
 
 extern char tokenizer_err[300]; /* the last error line */
@@ -22,6 +24,10 @@ char *decode_all(const Tokenizer *t, const int *ids, size_t n, size_t *len); /* 
 #define ENCODES(t, text, flags, ...) do { \
     static const int want_[] = {__VA_ARGS__}; \
     CHECK(encodes(t, text, sizeof (text) - 1, flags, want_, COUNT(want_))); } while (0)
+
+/* A character map of one rule: `rule` times "a" become `text` times "b". out [CHAIN_MAP_MAX]; its bytes. */
+enum { CHAIN_RULE_MAX = 300, CHAIN_TEXT_MAX = 1100, CHAIN_MAP_MAX = 4 + 1024 * (CHAIN_RULE_MAX + 2) + CHAIN_TEXT_MAX };
+size_t chain_map(uint8_t *out, size_t rule, size_t text);
 
 /* The line's next word as bytes, in place; %41 is a byte, a % alone is nothing. */
 char *lines_bytes(Lines *l, size_t *n);
