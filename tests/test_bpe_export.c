@@ -334,9 +334,13 @@ static int open_gguf(Tokenizer **t, const char *path) {
 }
 
 static void convert(void) {
-    static const struct { const char *name; int whole; } rows[] = {
-        {"RobertaProcessing", 0}, {"BERT", 0}, {"Metaspace always True", 0}, {"Template, others", 1},
-        {"special tokens that strip", 1}, {"family glm4", 1}, {"no merges", 0}}; /* whole: tokenizer.json goes along */
+    static const char added[] = "{\"add_bos_token\":true,\"bos_token\":\"[CLS]\",\"add_eos_token\":true,"
+                                "\"eos_token\":\"[SEP]\"}";
+    /* whole: tokenizer.json goes along; config: tokenizer_config.json, or NULL */
+    static const struct { const char *name; int whole; const char *config; } rows[] = {
+        {"RobertaProcessing", 0, NULL}, {"BERT", 0, NULL}, {"Metaspace always True", 0, NULL},
+        {"Template, others", 1, NULL}, {"special tokens that strip", 1, NULL}, {"family glm4", 1, NULL},
+        {"no merges", 0, NULL}, {"ByteLevel False True", 0, added}, {"special tokens that strip", 1, added}};
     static const BuildShape shape = {.d = 32, .ff = 32, .layers = 1, .heads = 2, .kv_heads = 1, .n_ctx = 16};
     char folder[600], command[2000], *out = NULL, *said = NULL;
     Json golden;
@@ -349,6 +353,9 @@ static void convert(void) {
         if (strcmp(rows[i].name, "no merges") == 0)
             file_write(test_in(folder, "tokenizer.json"), no_merges, strlen(no_merges));
         else if (!write_row(&golden, rows[i].name, folder)) continue;
+        remove(test_in(folder, "tokenizer_config.json"));
+        if (rows[i].config)
+            file_write(test_in(folder, "tokenizer_config.json"), rows[i].config, strlen(rows[i].config));
         snprintf(command, sizeof command,
                  "rm -f %.500s/tokenizer.model; %s/convert %.500s %.500s/m.gguf -f -q < /dev/null", folder,
                  test_beside("weights-tools"), folder, folder);

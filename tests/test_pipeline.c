@@ -309,7 +309,8 @@ static void refused_growth(void) {
     static const char twice[] = "{\"type\":\"Replace\",\"pattern\":{\"String\":\"a\"},\"content\":\"aa\"}";
     char parts[60 * sizeof twice + 200];
     size_t n = (size_t)snprintf(parts, sizeof parts,
-                                "{\"added_tokens\":[{\"id\":4,\"content\":\"xa\",\"normalized\":true}],\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[");
+                                "{\"added_tokens\":[{\"id\":4,\"content\":\"xa\",\"normalized\":true}],"
+                                "\"normalizer\":{\"type\":\"Sequence\",\"normalizers\":[");
     for (int i = 0; i < 60; i++) n += (size_t)snprintf(parts + n, sizeof parts - n, "%s%s", i ? "," : "", twice);
     snprintf(parts + n, sizeof parts - n, "]}}");
     refused(parts, small, "its normalizers let an added token grow beyond all measure");

@@ -233,6 +233,7 @@ static int from_json(Tokenizer *t, const Source *s, char *err, size_t errlen) {
     if (rc) return rc;
     if (v->bos_id >= 0) t->bos = v->bos_id;
     if (v->eos_id >= 0) t->eos = v->eos_id;
+    take_added(t, v, 0, 0); /* counts where it has no template */
     return pieces_check_ids(t, err, errlen);
 }
 
