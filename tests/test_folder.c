@@ -108,6 +108,10 @@ static void beside_merges(void) {
         {"{\"added_tokens_decoder\":{\"1\":{\"content\":\"x\"}}}", NULL, "gpt-2", {.says = "which is another piece's"}},
         {"{\"added_tokens_decoder\":7}", NULL, "gpt-2", {.text = "ab", .n = 1, .ids = {2}}},
         {"{\"add_bos_token\":1}", NULL, "gpt-2", {.says = "add_bos_token is neither true nor false"}},
+        {"{\"add_eos_token\":1}", NULL, "gpt-2", {.says = "add_eos_token is neither true nor false"}},
+        {"{\"add_prefix_space\":1}", NULL, "gpt-2", {.says = "add_prefix_space is neither true nor false"}},
+        {"{\"add_eos_token\":true,\"eos_token\":\"<e>\"}", NULL, "gpt-2", {.text = "a", .n = 2, .ids = {0, 6}}},
+        {"{\"add_eos_token\":true,\"eos_token\":\"<none>\"}", NULL, "gpt-2", {.text = "a", .n = 1, .ids = {0}}},
         {"{\"add_bos_token\":null,\"bos_token\":\"<e>\"}", NULL, "gpt-2", {.text = "a", .n = 1, .ids = {0}}},
         {"{\"add_bos_token\":true,\"bos_token\":\"<e>\"}", NULL, "gpt-2", {.text = "a", .n = 2, .ids = {6, 0}}},
         {"{\"add_bos_token\":true,\"bos_token\":{\"content\":\"<e>\"}}", NULL, "gpt-2",
@@ -129,6 +133,31 @@ static void beside_merges(void) {
         if (rows[i].config) files[n++] = (File){"tokenizer_config.json", rows[i].config};
         if (rows[i].added) files[n++] = (File){"added_tokens.json", rows[i].added};
         expect(rows[i].config ? rows[i].config : rows[i].added, folder_of(files, n), rows[i].pre, &rows[i].outcome);
+    }
+}
+
+/* A space in front of a text, where it is asked for; GGUF has no name for a tokenizer that does so. */
+static void space_in_front(void) {
+    static const struct { const char *config; Outcome outcome; } rows[] = {
+        {"{}", {.text = "ab ab", .n = 2, .ids = {2, 4}}},
+        {"{\"add_prefix_space\":false}", {.text = "ab ab", .n = 2, .ids = {2, 4}}},
+        {"{\"add_prefix_space\":true}", {.text = "ab ab", .n = 2, .ids = {4, 4}}},
+        {"{\"add_prefix_space\":true}", {.text = " ab ab", .n = 2, .ids = {4, 4}}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const File files[] = {
+            {"vocab.json", "{\"a\":0,\"b\":1,\"ab\":2,\"\\u0120\":3,\"\\u0120ab\":4}"},
+            {"merges.txt", "a b\n\xc4\xa0 ab"}, {"tokenizer_config.json", rows[i].config}};
+        const TokenizerOptions options = {.lower_case = -1, .pre = "gpt-2"};
+        Tokenizer *t;
+        Vocabulary v;
+        const char *folder = folder_of(files, 3);
+        expect(rows[i].config, folder, "gpt-2", &rows[i].outcome);
+        CHECK(tokenizer_open_with(&t, folder, &options, tokenizer_err, sizeof tokenizer_err) == 0);
+        int rc = t ? tokenizer_vocabulary(&v, t, "x", tokenizer_err, sizeof tokenizer_err) : -1;
+        CHECK(i < 2 ? rc == 0 : rc < 0 && strstr(tokenizer_err, "GGUF has no name for"));
+        if (rc == 0) free((void *)(uintptr_t)v.pieces);
+        tokenizer_free(t);
     }
 }
 
@@ -190,6 +219,7 @@ extern const Test tests_folder[];
 const Test tests_folder[] = {
     {"folder/which file", which_file},
     {"folder/beside merges", beside_merges},
+    {"folder/a space in front", space_in_front},
     {"folder/beside a model", beside_model},
     {"folder/beside words", beside_words},
     {0},

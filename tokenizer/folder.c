@@ -4,8 +4,9 @@
  *   tokenizer_config.json   add_bos_token, add_eos_token, add_prefix_space; bos_token, eos_token; added_tokens_decoder
  *                           of WordPiece: do_lower_case, strip_accents, tokenize_chinese_chars, do_basic_tokenize,
  *                           clean_up_tokenization_spaces; cls_token, sep_token, unk_token, pad_token, mask_token
- *                           of a pipeline: bos_token, eos_token; where no tokenizer.json says it all:
- *                           added_tokens_decoder, tokenizer_class
+ *                           of a pipeline: bos_token, eos_token, and where it has no template add_bos_token,
+ *                           add_eos_token; where no tokenizer.json says it all: added_tokens_decoder,
+ *                           add_prefix_space, tokenizer_class
  *   added_tokens.json       {"<text>": id}, the older way to say the same; nothing here says which are special, so none
  *   is */
 #include "folder.h"
@@ -188,6 +189,19 @@ static int wordpiece_settings(Tokenizer *t, const JsonValue *root, const char *n
     return 0;
 }
 
+/* What a tokenizer.json says by its template and its pre-tokenizer, other files of its kind leave to this one. */
+static int pipeline_settings(Tokenizer *t, const JsonValue *root, const char *name, char *err, size_t errlen) {
+    struct Pipeline *p = t->own;
+    int space = 0, rc = boolean_setting(root, "add_bos_token", &t->add_bos, name, err, errlen);
+    if (rc == 0) rc = boolean_setting(root, "add_eos_token", &t->add_eos, name, err, errlen);
+    if (rc == 0 && !p->whole) rc = boolean_setting(root, "add_prefix_space", &space, name, err, errlen);
+    if (rc == 0 && space && pipeline_space_first(p)) rc = base_error(err, errlen, -ENOMEM, "%s: no memory", name);
+    if (rc) return rc;
+    token_setting(t, root, "bos_token", &t->bos);
+    token_setting(t, root, "eos_token", &t->eos);
+    return 0;
+}
+
 /* Which pre-tokenizer a class of transformers has, of those that come with vocab.json and merges.txt. */
 static const char *pre_of_class(const JsonValue *class) {
     static const char *const known[][2] = {
@@ -222,9 +236,7 @@ static int config_settings(Tokenizer *t, const char *path, size_t n_model, char 
     if (rc) return rc;
     rc = pipeline_of(t) && pipeline_of(t)->whole ? 0 : decoder_tokens(t, n_model, j.root, path, err, errlen);
     if (rc == 0 && pipeline_of(t)) {
-        token_setting(t, j.root, "bos_token", &t->bos);
-        token_setting(t, j.root, "eos_token", &t->eos);
-        rc = boolean_setting(j.root, "add_bos_token", &t->add_bos, path, err, errlen);
+        rc = pipeline_settings(t, j.root, path, err, errlen);
         json_free(&j);
         return rc;
     }

@@ -62,6 +62,16 @@ int pipeline_add_cut(struct Pipeline *p, CutKind kind, Cut **out) {
     return 0;
 }
 
+int pipeline_space_first(struct Pipeline *p) {
+    Cut *c;
+    if (pipeline_add_cut(p, CUT_SPACE, &c)) return -ENOMEM;
+    Cut first = *c;
+    memmove(p->cuts + 1, p->cuts, (p->n_cuts - 1) * sizeof *p->cuts);
+    p->cuts[0] = first;
+    p->pre = NULL;
+    return 0;
+}
+
 int pipeline_add_decoder(struct Pipeline *p, DecoderKind kind, Decoder **out) {
     Decoder *list = grown(p->decoders, p->n_decoders, sizeof *list);
     if (!list) return -ENOMEM;

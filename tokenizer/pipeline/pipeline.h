@@ -107,6 +107,9 @@ int pipeline_add_normalizer(struct Pipeline *p, NormalizerKind kind, Normalizer 
 int pipeline_add_cut(struct Pipeline *p, CutKind kind, Cut **out);
 int pipeline_add_decoder(struct Pipeline *p, DecoderKind kind, Decoder **out);
 
+/* A space in front of a text that has none, before anything else cuts it: 0 or -ENOMEM. GGUF has no name for that. */
+int pipeline_space_first(struct Pipeline *p);
+
 /* pipeline_added.c: tokens beside the model. token.id is a piece's; they are found once pipeline_finish_added was
  * called, when the normalizers are known. */
 int pipeline_add_token(Tokenizer *t, AddedToken token, char *err, size_t errlen);
