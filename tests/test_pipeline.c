@@ -316,66 +316,68 @@ static void refused_growth(void) {
     refused(parts, small, "its normalizers let an added token grow beyond all measure");
 }
 
-/* Settings that are null, absent, or of a kind that does not count: what a text becomes then. */
-static void settings(void) {
 #define MARK "\xe2\x96\x81"
-    static const char spaces[] =
-        "{\"type\":\"BPE\",\"vocab\":{\"" MARK "\":0,\"a\":1,\"" MARK "a\":2},\"merges\":[\"" MARK " a\"]}";
+static const char spaces[] =
+    "{\"type\":\"BPE\",\"vocab\":{\"" MARK "\":0,\"a\":1,\"" MARK "a\":2},\"merges\":[\"" MARK " a\"]}";
 #define NMT "{\"normalizer\":{\"type\":\"Nmt\"}}"
 #define BERT "{\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true," \
-             "\"lowercase\":true}}"
-    static const char spaced[] = "{\"type\":\"BPE\",\"vocab\":{\"a\":0,\" \":1},\"merges\":[]}";
+         "\"lowercase\":true}}"
+static const char spaced[] = "{\"type\":\"BPE\",\"vocab\":{\"a\":0,\" \":1},\"merges\":[]}";
 #define WORDS(more) "{\"type\":\"WordPiece\",\"unk_token\":\"[U]\"," more "\"vocab\":{\"[U]\":0,\"a\":1,\"##a\":2}}"
-    static const struct { const char *parts, *model, *text; size_t n; int ids[6]; } rows[] = {
-        {"{\"added_tokens\":null,\"decoder\":null,\"normalizer\":null,\"pre_tokenizer\":null,\"post_processor\":null}",
-         small, "abb", 2, {2, 1}},
-        {"{\"normalizer\":{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"\"}}", small, "abb", 2, {2, 1}},
-        {"{\"normalizer\":{\"type\":\"Sequence\"},\"decoder\":{\"type\":\"Sequence\"}}", small, "abb", 2, {2, 1}},
-        {"{\"pre_tokenizer\":{\"type\":\"Sequence\"},\"post_processor\":{\"type\":\"Sequence\"}}", small, "ab", 1, {2}},
-        {"{\"pre_tokenizer\":{\"type\":\"Metaspace\"}}", spaces, "a", 1, {2}},
-        {"{\"pre_tokenizer\":{\"type\":\"Metaspace\",\"replacement\":\"\"}}", spaces, "a", 1, {2}},
-        {"{\"pre_tokenizer\":{\"type\":\"Metaspace\",\"replacement\":7}}", spaces, "a", 1, {2}},
-        {"{\"pre_tokenizer\":{\"type\":\"Metaspace\",\"add_prefix_space\":false}}", spaces, "a a", 2, {1, 2}},
-        {"{\"pre_tokenizer\":{\"type\":\"Metaspace\",\"prepend_scheme\":\"never\"}}", spaces, "a a", 2, {1, 2}},
-        {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":["
-         "{\"SpecialToken\":{\"id\":\"a\",\"type_id\":-1}},{\"Sequence\":{\"id\":\"A\",\"type_id\":1000}},"
-         "{\"SpecialToken\":{\"id\":\"q\",\"type_id\":\"x\"}}],\"special_tokens\":{\"q\":{\"ids\":[2,1]}}}}",
-         small, "b", 4, {0, 1, 2, 1}},
-        {"{}", "{\"type\":\"BPE\",\"dropout\":0,\"unk_token\":\"\",\"vocab\":{\"a\":0},\"merges\":[]}", "ab", 1, {0}},
-        {"{}", WORDS(""), "aaa", 3, {1, 2, 2}},
-        {"{}", WORDS("\"max_input_chars_per_word\":2,"), "aaa", 1, {0}},
-        {"{}", WORDS("\"max_input_chars_per_word\":-1,"), "aaa", 3, {1, 2, 2}},
-        {"{}", WORDS("\"max_input_chars_per_word\":\"2\","), "aaa", 3, {1, 2, 2}},
-        {"{}", WORDS("\"continuing_subword_prefix\":7,"), "aa", 2, {1, 2}},
-        {"{}", WORDS("\"continuing_subword_prefix\":\"@\","), "aa", 1, {0}},
-        {"{}", "{\"unk_token\":\"[U]\",\"max_input_chars_per_word\":9,\"vocab\":{\"[U]\":0,\"a\":1,\"##a\":2}}", "aa",
-         2, {1, 2}},
-        {"{}", "{\"unk_token\":\"[U]\",\"vocab\":{\"[U]\":0,\"a\":1,\"##a\":2}}", "aa", 1, {0}}, /* whole words */
-        /* a text to cut at, or to find, that is nothing stands nowhere */
-        {"{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"String\":\"\"},\"behavior\":\"Isolated\"}}", small,
-         "abb", 2, {2, 1}},
-        {"{\"normalizer\":{\"type\":\"Replace\",\"pattern\":{\"String\":\"x\"},\"content\":\"\"},"
-         "\"added_tokens\":[{\"id\":4,\"content\":\"x\",\"normalized\":true}]}", small, "axb", 1, {2}},
-        /* each token takes the spaces behind it, of which each is one, too; as `tokenizers` has it */
-        {"{\"added_tokens\":[{\"id\":4,\"content\":\"<x>\",\"rstrip\":true},"
-         "{\"id\":5,\"content\":\" \",\"rstrip\":true}]}",
-         small, "<x>  a", 4, {4, 5, 5, 0}},
-        {NMT, spaced, "\x01" "a\x08\x0b\x0e\x1f\x7f\xc2\x8f\xc2\x9f" "a", 2, {0, 0}},
-        {NMT, spaced, "\ta\n\x0c\r", 5, {1, 0, 1, 1, 1}},
-        {NMT, spaced, "\xe1\x9a\x80\xe2\x80\x8b\xe2\x80\x8f\xe2\x80\x90" "a", 4, {1, 1, 1, 0}},
-        {NMT, spaced, "\xe2\x80\xa8\xe2\x80\xa9\xe2\x96\x81\xef\xbb\xbf\xef\xbf\xbd" "a", 6, {1, 1, 1, 1, 1, 0}},
-        {NMT, spaced, "\xc2\x8e\xc2\xa0" "a", 1, {0}}, /* others stay, and are no pieces */
-        {BERT, spaced, "\xf0\xab\x9d\x80\xf0\xab\xa4\xa0" "a", 5, {1, 1, 1, 1, 0}}, /* U+2B740, U+2B920 */
-        {BERT, spaced, "\xf0\xab\xa0\xa0\xf0\xac\xba\xb0" "a", 1, {0}},            /* U+2B820, U+2CEB0 */
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+
+/* Settings that are null, absent, or of a kind that does not count: what a text becomes then. */
+static const struct { const char *parts, *model, *text; size_t n; int ids[6]; } texts[] = {
+    {"{\"added_tokens\":null,\"decoder\":null,\"normalizer\":null,\"pre_tokenizer\":null,\"post_processor\":null}",
+     small, "abb", 2, {2, 1}},
+    {"{\"normalizer\":{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"\"}}", small, "abb", 2, {2, 1}},
+    {"{\"normalizer\":{\"type\":\"Sequence\"},\"decoder\":{\"type\":\"Sequence\"}}", small, "abb", 2, {2, 1}},
+    {"{\"pre_tokenizer\":{\"type\":\"Sequence\"},\"post_processor\":{\"type\":\"Sequence\"}}", small, "ab", 1, {2}},
+    {"{\"pre_tokenizer\":{\"type\":\"Metaspace\"}}", spaces, "a", 1, {2}},
+    {"{\"pre_tokenizer\":{\"type\":\"Metaspace\",\"replacement\":\"\"}}", spaces, "a", 1, {2}},
+    {"{\"pre_tokenizer\":{\"type\":\"Metaspace\",\"replacement\":7}}", spaces, "a", 1, {2}},
+    {"{\"pre_tokenizer\":{\"type\":\"Metaspace\",\"add_prefix_space\":false}}", spaces, "a a", 2, {1, 2}},
+    {"{\"pre_tokenizer\":{\"type\":\"Metaspace\",\"prepend_scheme\":\"never\"}}", spaces, "a a", 2, {1, 2}},
+    {"{\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":["
+     "{\"SpecialToken\":{\"id\":\"a\",\"type_id\":-1}},{\"Sequence\":{\"id\":\"A\",\"type_id\":1000}},"
+     "{\"SpecialToken\":{\"id\":\"q\",\"type_id\":\"x\"}}],\"special_tokens\":{\"q\":{\"ids\":[2,1]}}}}",
+     small, "b", 4, {0, 1, 2, 1}},
+    {"{}", "{\"type\":\"BPE\",\"dropout\":0,\"unk_token\":\"\",\"vocab\":{\"a\":0},\"merges\":[]}", "ab", 1, {0}},
+    {"{}", WORDS(""), "aaa", 3, {1, 2, 2}},
+    {"{}", WORDS("\"max_input_chars_per_word\":2,"), "aaa", 1, {0}},
+    {"{}", WORDS("\"max_input_chars_per_word\":-1,"), "aaa", 3, {1, 2, 2}},
+    {"{}", WORDS("\"max_input_chars_per_word\":\"2\","), "aaa", 3, {1, 2, 2}},
+    {"{}", WORDS("\"continuing_subword_prefix\":7,"), "aa", 2, {1, 2}},
+    {"{}", WORDS("\"continuing_subword_prefix\":\"@\","), "aa", 1, {0}},
+    {"{}", "{\"unk_token\":\"[U]\",\"max_input_chars_per_word\":9,\"vocab\":{\"[U]\":0,\"a\":1,\"##a\":2}}", "aa",
+     2, {1, 2}},
+    {"{}", "{\"unk_token\":\"[U]\",\"vocab\":{\"[U]\":0,\"a\":1,\"##a\":2}}", "aa", 1, {0}}, /* whole words */
+    /* a text to cut at, or to find, that is nothing stands nowhere */
+    {"{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"String\":\"\"},\"behavior\":\"Isolated\"}}", small,
+     "abb", 2, {2, 1}},
+    {"{\"normalizer\":{\"type\":\"Replace\",\"pattern\":{\"String\":\"x\"},\"content\":\"\"},"
+     "\"added_tokens\":[{\"id\":4,\"content\":\"x\",\"normalized\":true}]}", small, "axb", 1, {2}},
+    /* each token takes the spaces behind it, of which each is one, too; as `tokenizers` has it */
+    {"{\"added_tokens\":[{\"id\":4,\"content\":\"<x>\",\"rstrip\":true},"
+     "{\"id\":5,\"content\":\" \",\"rstrip\":true}]}",
+     small, "<x>  a", 4, {4, 5, 5, 0}},
+    {NMT, spaced, "\x01" "a\x08\x0b\x0e\x1f\x7f\xc2\x8f\xc2\x9f" "a", 2, {0, 0}},
+    {NMT, spaced, "\ta\n\x0c\r", 5, {1, 0, 1, 1, 1}},
+    {NMT, spaced, "\xe1\x9a\x80\xe2\x80\x8b\xe2\x80\x8f\xe2\x80\x90" "a", 4, {1, 1, 1, 0}},
+    {NMT, spaced, "\xe2\x80\xa8\xe2\x80\xa9\xe2\x96\x81\xef\xbb\xbf\xef\xbf\xbd" "a", 6, {1, 1, 1, 1, 1, 0}},
+    {NMT, spaced, "\xc2\x8e\xc2\xa0" "a", 1, {0}}, /* others stay, and are no pieces */
+    {BERT, spaced, "\xf0\xab\x9d\x80\xf0\xab\xa4\xa0" "a", 5, {1, 1, 1, 1, 0}}, /* U+2B740, U+2B920 */
+    {BERT, spaced, "\xf0\xab\xa0\xa0\xf0\xac\xba\xb0" "a", 1, {0}},            /* U+2B820, U+2CEB0 */
+};
+
+static void settings(void) {
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         Tokenizer *t;
         int *ids = NULL;
         size_t n = 0;
-        int rc = open_parts(&t, rows[i].parts, rows[i].model);
+        int rc = open_parts(&t, texts[i].parts, texts[i].model);
         if (rc == 0)
-            rc = tokenizer_encode(t, rows[i].text, strlen(rows[i].text), ENCODE_ADDED, &ids, &n, err, sizeof err);
-        int right = rc == 0 && n == rows[i].n && memcmp(ids, rows[i].ids, n * sizeof *ids) == 0;
+            rc = tokenizer_encode(t, texts[i].text, strlen(texts[i].text), ENCODE_ADDED, &ids, &n, err, sizeof err);
+        int right = rc == 0 && n == texts[i].n && memcmp(ids, texts[i].ids, n * sizeof *ids) == 0;
         if (!right) printf("    row %zu: %s, %zu ids\n", i, rc ? err : "", n);
         CHECK(right);
         free(ids);
