@@ -257,6 +257,8 @@ static void refused_parts(void) {
     for (size_t i = 0; i < sizeof bad_parts / sizeof *bad_parts; i++) refused(bad_parts[i][0], small, bad_parts[i][1]);
 }
 
+#define PREFIXED "{\"type\":\"BPE\",\"continuing_subword_prefix\":\"##\",\"vocab\":{\"a\":0,\"##b\":1,\"ab\":2,"
+
 static void refused_models(void) {
     static const char *const models[][2] = {
         {"7", "no tokenizer.json"}, {"{}", "model"}, {"{\"type\":\"Bigram\",\"vocab\":{}}", "\"Bigram\""},
@@ -280,6 +282,9 @@ static void refused_models(void) {
         {"{\"type\":\"Unigram\",\"vocab\":[[\"a\",-1],[7,1]]}", "piece 1 is no text with a score"},
         {"{\"type\":\"Unigram\",\"vocab\":[[\"a\",\"b\"]]}", "piece 0 is no text with a score"},
         {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"aa\":1},\"merges\":[[\"a\",7]]}", "merge 0"},
+        {PREFIXED "\"##ab\":3},\"merges\":[\"a ##b\",\"a ab\"]}", "merge 1"}, /* shorter than the prefix, or .. */
+        {PREFIXED "\"aab\":3},\"merges\":[\"a ##b\",\"a ab\"]}", "merge 1"},
+        {PREFIXED "\"bab\":3,\"bbb\":4,\"abbb\":5},\"merges\":[\"a bbb\"]}", "merge 0"}, /* .. otherwise begun */
         {"{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"aa\":1},\"merges\":{}}", "the model's merges is missing"},
         {"{\"vocab\":7}", "the model's vocab is missing"},
         {"{\"type\":\"Unigram\",\"vocab\":[[\"a\"]]}", "piece 0"},
@@ -302,6 +307,19 @@ static void refused_texts(void) {
     refused(parts, small, "the text that a pre-tokenizer cuts at, longer than 256 bytes,");
     snprintf(parts, sizeof parts, "{\"added_tokens\":[{\"id\":4,\"content\":\"%s\",\"special\":true}]}", text);
     refused(parts, small, "the added token 4 is longer than 256 bytes");
+    text[65] = 0; /* 64 bytes of an affix are read; here none of the pieces has it */
+    for (int i = 0; i < 2; i++) {
+        const char *key = i ? "end_of_word_suffix" : "continuing_subword_prefix";
+        static const char form[] = "{\"type\":\"BPE\",\"%s\":\"%s\",\"vocab\":{\"a\":0},\"merges\":[]}";
+        char model[300], why[100];
+        Tokenizer *t;
+        snprintf(model, sizeof model, form, key, text);
+        snprintf(why, sizeof why, "the model's %s is longer than 64 bytes", key);
+        refused("{}", model, why);
+        snprintf(model, sizeof model, form, key, text + 1);
+        CHECK(open_parts(&t, "{}", model) == 0);
+        tokenizer_free(t);
+    }
 }
 
 /* Normalizers that double an added token's text sixty times. */

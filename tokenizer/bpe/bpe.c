@@ -2,7 +2,6 @@
  * first, what is unknown among them as bytes or as the unknown piece, then the merges. */
 #include "bpe.h"
 
-#include "tokenizer/match.h"
 #include "base/utf8.h"
 
 #include <errno.h>
@@ -80,9 +79,8 @@ int bpe_add_texts(Bpe *b, const Tokenizer *t, const char *left, size_t n_left, c
                   uint32_t rank) {
     char usual[256], *text = usual;
     int l = pieces_find(t, left, n_left), r = pieces_find(t, right, n_right);
-    size_t skip = b->prefix_len && n_right >= b->prefix_len && memcmp(right, b->prefix, b->prefix_len) == 0
-        ? b->prefix_len : 0;
-    if (l < 0 || r < 0) return -EINVAL;
+    size_t skip = b->prefix_len; /* which all have but a word's first character */
+    if (l < 0 || r < 0 || n_right < skip || (skip && memcmp(right, b->prefix, skip) != 0)) return -EINVAL;
     if (n_left + n_right > sizeof usual && !(text = malloc(n_left + n_right))) return -ENOMEM;
     memcpy(text, left, n_left);
     memcpy(text + n_left, right + skip, n_right - skip);
@@ -197,13 +195,12 @@ int bpe_finish(Bpe *b, const Tokenizer *t) {
 /* The piece of a character with what the model puts around it, or -1. */
 static int find_char(const Word *w, const char *s, size_t len, int first, int last) {
     const Bpe *b = w->b;
-    char text[MATCH_MAX];
+    char text[2 * BPE_AFFIX_MAX + 4];
     size_t before = first ? 0 : b->prefix_len, behind = last ? b->suffix_len : 0;
     uint32_t cp = LATIN;
     if (len == 1 && (unsigned char)*s < 0x80) cp = (unsigned char)*s;
     if (len == 2) cp = (uint32_t)(s[0] & 0x1f) << 6 | (uint32_t)(s[1] & 0x3f);
     if (before + behind == 0) return cp < LATIN ? b->latin[cp] : pieces_find(w->t, s, len);
-    if (before + len + behind > sizeof text) return -1;
     if (before) memcpy(text, b->prefix, before);
     memcpy(text + before, s, len);
     if (behind) memcpy(text + before + len, b->suffix, behind);

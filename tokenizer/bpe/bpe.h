@@ -15,6 +15,8 @@ typedef struct {
 
 enum { LATIN = 0x180 }; /* U+0000 to U+017F */
 
+enum { BPE_AFFIX_MAX = 64 }; /* bytes of what a model puts around a character: bounds the work a character */
+
 typedef struct {
     MergeSlot *slots; /* [mask + 1], a power of two, at most half full */
     size_t mask, n;

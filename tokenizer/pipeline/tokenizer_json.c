@@ -139,6 +139,9 @@ static int read_merges(Tokenizer *t, const JsonValue *merges, char *err, size_t 
 static int affix(Tokenizer *t, const JsonValue *m, const char *key, char **out, size_t *n, char *err, size_t errlen) {
     const JsonValue *v = json_typed(m, key, JSON_STRING);
     if (!v || v->len == 0) return 0;
+    if (v->len > BPE_AFFIX_MAX)
+        return base_error(err, errlen, -EINVAL, "%s: the model's %s is longer than %d bytes", t->name, key,
+                          BPE_AFFIX_MAX);
     *out = malloc(v->len + 1);
     if (!*out) return base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
     memcpy(*out, v->str, *n = v->len);
