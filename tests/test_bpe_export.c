@@ -8,6 +8,7 @@
 #include "build.h"
 #include "random_text.h"
 #include "test.h"
+#include "tokenizer_files.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -321,6 +322,46 @@ static void each_part(void) {
     }
 }
 
+/* ---- character maps ---- */
+
+static void put_base64(FILE *f, const uint8_t *data, size_t n) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < n; i += 3) {
+        uint32_t x = (uint32_t)data[i] << 16 | (i + 1 < n ? (uint32_t)data[i + 1] << 8 : 0) | (i + 2 < n ? data[i + 2]
+                                                                                               : 0u);
+        fprintf(f, "%c%c%c%c", digits[x >> 18], digits[x >> 12 & 63], i + 1 < n ? digits[x >> 6 & 63] : '=',
+                i + 2 < n ? digits[x & 63] : '=');
+    }
+}
+
+/* tokenizers looks up clusters, and takes the shortest rule: with "aa" to "b" it leaves "aa" alone; SentencePiece, and
+ * so GGUF's "t5", makes a "b" of it. So the map goes into the file's key, and all of tokenizer.json beside it. */
+static void precompiled(void) {
+    static const int one[][2] = {{2, 2}, {1, 1}}, other[] = {2};
+    static uint8_t map[CHAIN_MAP_MAX];
+    for (size_t rule = 1; rule <= 2; rule++) {
+        const char *path = test_tmp("precompiled.json");
+        size_t n = chain_map(map, rule, 1);
+        Tokenizer *t, *u = NULL;
+        Vocabulary v = {0};
+        FILE *f = fopen(path, "w");
+        fputs("{\"normalizer\":{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"", f);
+        put_base64(f, map, n);
+        fputs("\"}," PRE("{\"type\":\"Metaspace\",\"prepend_scheme\":\"never\"}") ",\"model\":{\"type\":\"Unigram\","
+              "\"unk_id\":0,\"vocab\":[[\"?\",0],[\"a\",-1],[\"b\",-1]]}}", f);
+        fclose(f);
+        CHECK(tokenizer_open(&t, path, err, sizeof err) == 0);
+        CHECK(t && encodes(t, "aa", 2, ENCODE_BARE, one[rule - 1], 2));
+        CHECK(t && tokenizer_vocabulary(&v, t, "x", err, sizeof err) == 0);
+        CHECK(v.model && strcmp(v.model, "t5") == 0 && v.charsmap_size == n && memcmp(v.charsmap, map, n) == 0);
+        CHECK(v.lost && strstr(v.lost, "the shortest rule"));
+        CHECK(tokenizer_from_vocabulary(&u, &v, "x", err, sizeof err) == 0);
+        CHECK(u && encodes(u, "aa", 2, ENCODE_BARE, rule == 1 ? one[0] : other, rule == 1 ? 2 : 1));
+        free((void *)(uintptr_t)v.pieces);
+        tokenizer_free(t), tokenizer_free(u);
+    }
+}
+
 /* ---- the program ---- */
 
 static int open_gguf(Tokenizer **t, const char *path) {
@@ -389,6 +430,7 @@ const Test tests_bpe_export[] = {
     {"bpe export/small", rows_of_golden},
     {"bpe export/made", made},
     {"bpe export/each part", each_part},
+    {"bpe export/precompiled", precompiled},
     {"bpe export/convert", convert},
     {0}
 };

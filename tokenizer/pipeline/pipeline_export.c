@@ -167,13 +167,14 @@ static int lacks_bytes(const Tokenizer *t) {
 }
 
 /* What GGUF's keys do not say, and llama.cpp's converter leaves out. */
-static const char *lost_of(const Tokenizer *t, const char *model, size_t front, size_t behind) {
+static const char *lost_of(const Tokenizer *t, const char *model, const CharsMap *map, size_t front, size_t behind) {
     const struct Pipeline *p = pipeline_of(t);
     if (strcmp(model, "gpt2") == 0 && (p->bpe.unk >= 0 || p->bpe.byte_fallback) && lacks_bytes(t))
         return "has no piece for some bytes, but one for what is unknown";
     for (size_t i = 0; i < p->n_added; i++)
         if (p->added[i].lstrip || p->added[i].rstrip || p->added[i].single_word)
             return "has tokens that take the spaces around them or stand as words only";
+    if (map) return "looks up clusters of characters in its map, and takes the shortest rule";
     if (p->single.n && p->single.n != front + behind + 1) return "puts tokens into a text, or the text more than once";
     return front > 1 || behind > 1 ? "puts more than one token in front of a text or behind it" : NULL;
 }
@@ -243,7 +244,7 @@ int pipeline_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, cha
     long bos = t->bos, eos = t->eos;
     const char *why = kind_of(t, v, &map);
     if (why) return base_error(err, errlen, -EINVAL, "%s: a tokenizer that %s", name, why);
-    v->lost = lost_of(t, v->model, around(t, 0, &bos), around(t, 1, &eos));
+    v->lost = lost_of(t, v->model, map, around(t, 0, &bos), around(t, 1, &eos));
     size_t n_merges, map_size = 0, texts = 0, room;
     const uint8_t *blob = map ? charsmap_blob(map, &map_size) : NULL;
     MergeSlot *list = merges_of(&p->bpe, &n_merges);
