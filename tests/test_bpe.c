@@ -8,6 +8,7 @@
 #include "model/files/weights.h"
 #include "text/open.h"
 #include "tokenizer/open.h"
+#include "tokenizer/pipeline/pipeline.h"
 #include "tests/golden/bpe.h"
 #include "random_text.h"
 #include "test.h"
@@ -326,6 +327,77 @@ static void any_ids(void) {
     tokenizer_free(t);
 }
 
+/* ---- vocabularies that are known, in files that say nothing else ---- */
+
+/* The byte that each character of a piece stands for, GPT-2's way. */
+static size_t bytes_of(const char *piece, size_t len, char *out) {
+    size_t n = 0, used;
+    for (size_t i = 0; i < len; i += used) {
+        uint32_t cp = 0;
+        used = (size_t)utf8_decode(piece + i, len - i, &cp);
+        out[n++] = (char)char_byte(cp);
+    }
+    return n;
+}
+
+/* The first n pieces of t as a file of ranks, but swapped: the two at that id and behind it changed. `more` follows. */
+static const char *rank_file(const Tokenizer *t, size_t n, size_t swapped, const char *more) {
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const char *path = test_tmp("known.tiktoken");
+    FILE *f = fopen(path, "wb");
+    for (size_t i = 0; f && i < n; i++) {
+        unsigned char b[600] = {0};
+        size_t len, id = !swapped ? i : i == swapped ? i + 1 : i == swapped + 1 ? i - 1 : i;
+        const char *piece = tokenizer_piece(t, (int)id, &len);
+        len = bytes_of(piece, len, (char *)b);
+        for (size_t k = 0; k < len; k += 3)
+            fprintf(f, "%c%c%c%c", digits[b[k] >> 2], digits[(b[k] & 3) << 4 | b[k + 1] >> 4],
+                    k + 1 < len ? digits[(b[k + 1] & 15) << 2 | b[k + 2] >> 6] : '=',
+                    k + 2 < len ? digits[b[k + 2] & 63] : '=');
+        fprintf(f, " %zu\n", i);
+        memset(b, 0, sizeof b);
+    }
+    if (f) fputs(more, f), fclose(f);
+    return path;
+}
+
+/* Of Llama 3's 128,000 pieces the first 100,256 are cl100k_base, whose special tokens have the ids that tiktoken gives
+ * them; Qwen's, trained on, have no room where its published special tokens are. */
+static void known(void) {
+    static const struct {
+        const char *model;
+        size_t n, swapped;
+        const char *more, *text; /* more: lines behind, of the bytes 0 to 5, or 6 */
+        int ids[6];
+        size_t n_ids, size;
+    } rows[] = {
+        {"tok/llama3.2", 100256, 0, "", "<|endoftext|><|fim_prefix|><|fim_suffix|><|endofprompt|><|im_end|>",
+         {100257, 100258, 100260, 100276}, 4, 100277},
+        {"tok/llama3.2", 100256, 0, "AAECAwQF 100257\n", "<|fim_prefix|><|endofprompt|>", {100258, 100276}, 2, 100277},
+        {"tok/qwen.tiktoken", 151643, 0, "", "<|endoftext|><|im_start|><|im_end|><|extra_0|><|extra_204|>",
+         {151643, 151644, 151645, 151646, 151850}, 5, 151851},
+        {"tok/qwen.tiktoken", 151643, 0, "AAECAwQF 151643\nAAECAwQFBg== 151644\n", "a", {64}, 1, 151645},
+        {"tok/qwen.tiktoken", 151643, 5000, "", NULL, {0}, 0, 0},
+        {"tok/llama3.2", 100256, 5000, "", NULL, {0}, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Tokenizer *t = open_model(rows[i].model), *u;
+        if (!t) return;
+        const char *path = rank_file(t, rows[i].n, rows[i].swapped, rows[i].more);
+        int rc = tokenizer_open(&u, path, err, sizeof err);
+        tokenizer_free(t);
+        CHECK(rows[i].text ? rc == 0 : rc < 0 && strstr(err, "known.tiktoken: nothing says how its text is cut"));
+        if (rc) continue;
+        size_t n, len = strlen(rows[i].text);
+        int *ids = encode(u, rows[i].text, len, ENCODE_SPECIAL, &n), same_ids = n >= rows[i].n_ids;
+        for (size_t k = 0; same_ids && k < rows[i].n_ids; k++) same_ids = ids[k] == rows[i].ids[k];
+        CHECK(same_ids && tokenizer_size(u) == rows[i].size);
+        if (!same_ids) printf("    row %zu: %zu ids, %d ..\n", i, n, n ? ids[0] : -1);
+        free(ids);
+        tokenizer_free(u);
+    }
+}
+
 /* ---- a megabyte of what is hard: none may take quadratic time (which would be minutes) ---- */
 
 static void hostile(void) {
@@ -366,6 +438,7 @@ const Test tests_bpe[] = {
     {"bpe/swift-transformers", vectors_swift},
     {"bpe/there and back", there_and_back},
     {"bpe/any ids", any_ids},
+    {"bpe/known", known},
     {"bpe/hostile", hostile},
     {0}
 };

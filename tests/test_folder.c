@@ -13,7 +13,8 @@ typedef struct { const char *name, *text; } File; /* text NULL: SentencePiece's,
 static const char *folder_of(const File *files, size_t n) {
     static const char *const all[] = {
         "vocab.json", "merges.txt", "encoder.json", "vocab.bpe", "vocab.txt", "tokenizer.model", "tekken.json",
-        "a.tiktoken", "b.tiktoken", "sentencepiece.bpe.model", "tokenizer_config.json", "added_tokens.json"};
+        "a.tiktoken", "b.tiktoken", "z.tiktoken", "tokenizer.json", "sentencepiece.bpe.model", "tokenizer_config.json",
+        "added_tokens.json"};
     const char *folder = test_folder("hf-folder");
     for (size_t i = 0; i < COUNT(all); i++) remove(test_in(folder, all[i]));
     for (size_t i = 0; i < n && files[i].name; i++)
@@ -75,6 +76,13 @@ static void which_file(void) {
         {{{"a.tiktoken", "YQ== 0\nYg== 1x\n"}}, "gpt-2", {.says = "behind rank 1: a line that is not a piece"}},
         {{{"a.tiktoken", "YQ== 0\n!!!! 1\n"}}, "gpt-2", {.says = "behind rank 1: a line that is not a piece"}},
         {{{"a.tiktoken", "YQ== 0\n 1\n"}}, "gpt-2", {.says = "behind rank 1: a line that is not a piece"}},
+        {{{"z.tiktoken", "YQ== 0\n"}, {"b.tiktoken", "YQ== 0\n"}, {"a.tiktoken", "Yg== 0\nYQ== 1\n"}}, "gpt-2",
+         {.text = "a", .n = 1, .ids = {1}}},
+        {{{"tokenizer.model", NULL}}, "gpt-2", {.says = "no pre-tokenizer can be given"}},
+        {{{"vocab.txt", "a\n[UNK]\n"}}, "gpt-2", {.says = "no pre-tokenizer can be given"}},
+        {{{"tokenizer.json", "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[]}}"}}, "gpt-2",
+         {.says = "no pre-tokenizer can be given"}},
+        {{{"vocab.txt", "a\tb\n[UNK]\na\n"}}, NULL, {.text = "a", .n = 1, .ids = {2}}},
         {{{"a.tiktoken", "YQ== 0\nYg== 99999999999\n"}}, "gpt-2", {.says = "behind rank 1: a line that is not a"}},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -165,6 +173,8 @@ static void space_in_front(void) {
 static void beside_model(void) {
     static const struct { const char *config, *added; Outcome outcome; } rows[] = {
         {NULL, "{\"<z>\":300}", {.text = "<z></s>", .n = 3, .ids = {1, 300, 2}}},
+        {NULL, "{\"<z>\":2}", {.text = "<z>", .n = 2, .ids = {1, 2}}},
+        {NULL, "{\"</z>\":2,\"<s>\":1}", {.text = "</z><s>", .n = 3, .ids = {1, 2, 1}}},
         {NULL, "{\"<z>\":302}", {.text = "<z></s>", .n = 3, .ids = {1, 302, 2}}},
         {NULL, "{\"\":300}", {.says = "the added token 300 is empty"}},
         {NULL, "{\"<z>\":65836}", {.says = "an added token has the id 65836, where the model has 300 pieces"}},

@@ -249,6 +249,58 @@ static void gguf_other_kinds(void) {
     CHECK(strstr(err, "RWKV") && strstr(err, "not read yet"));
 }
 
+/* Vocabularies as a GGUF file may hold them, with little in them or with what only some have. */
+static void gguf_small(void) {
+    static const Piece bare[] = {{"a", 1, 0, PIECE_NORMAL}, {"</s>", 4, 0, PIECE_CONTROL},
+                                 {"<unk>", 5, 0, PIECE_UNKNOWN}};
+    Vocabulary v = {.model = "t5", .pieces = bare, .n = 1, .bos_id = -1, .eos_id = -1, .unk_id = -1, .add_bos = -1,
+                    .add_eos = -1, .add_space_prefix = -1, .remove_extra_whitespaces = -1};
+    Tokenizer *t;
+    for (v.n = 1; v.n <= 3; v.n++) { /* EOS is the second piece, unknown the third; nothing else says so */
+        CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, ERR) == 0 && tokenizer_eos(t) == (v.n > 1 ? 1 : -1));
+        if (t) CHECK(encodes(t, "a", 1, ENCODE_ADDED, (const int[]){0, 1}, v.n > 1 ? 2 : 1));
+        int *ids;
+        size_t n;
+        int rc = tokenizer_encode(t, "z", 1, ENCODE_BARE, &ids, &n, err, ERR);
+        if (v.n < 3) CHECK(rc == -EINVAL && strstr(err, "nor an unknown piece"));
+        else CHECK(rc == 0 && n == 1 && ids[0] == 2);
+        free(ids);
+        tokenizer_free(t);
+    }
+    const TokenizerOptions library = {.lower_case = -1, .backend = "sentencepiece"};
+    v.n = 3;
+    CHECK(tokenizer_from_vocabulary_with(&t, &v, &library, "made", err, ERR) == -EINVAL &&
+          strstr(err, "no GGUF file's"));
+}
+
+/* BPE of bytes, and Gemma 4's of text: without merges, with a control piece that is empty, with byte pieces. */
+static void gguf_bpe(void) {
+    static const Piece p[] = {{"a", 1, 0, PIECE_NORMAL}, {"b", 1, 0, PIECE_NORMAL}, {"ab", 2, 0, PIECE_NORMAL},
+                              {"", 0, 0, PIECE_CONTROL}, {"<0xC3>", 6, 0, PIECE_BYTE}, {"<0xA9>", 6, 0, PIECE_BYTE},
+                              {"<x>", 3, 0, PIECE_USER_DEFINED}, {"\xe2\x96\x81", 3, 0, PIECE_NORMAL}};
+    static const Merge merges[] = {{"a b", 3}};
+    Vocabulary v = {.model = "gpt2", .pieces = p, .n = COUNT(p), .bos_id = -1, .eos_id = -1, .unk_id = -1,
+                    .add_bos = -1, .add_eos = 1, .add_space_prefix = -1, .remove_extra_whitespaces = -1};
+    Tokenizer *t;
+    CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, ERR) == -EINVAL && strstr(err, "no tokenizer.ggml.merges"));
+    v.merges = merges, v.n_merges = 1;
+    CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, ERR) == -EINVAL &&
+          strstr(err, "nothing says how its text is"));
+    v.pre = "gpt-2";
+    CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, ERR) == 0);
+    if (t) ENCODES(t, "ab<x>ab", ENCODE_ADDED, 2, 6, 2); /* EOS is asked for, and there is none */
+    tokenizer_free(t);
+    v.eos_id = 1;
+    CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, ERR) == 0);
+    if (t) ENCODES(t, "ab", ENCODE_ADDED, 2, 1);
+    tokenizer_free(t);
+    v.model = "gemma4", v.pre = NULL, v.eos_id = -1; /* its name is that of its cuts, too */
+    CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, ERR) == 0);
+    if (t) ENCODES(t, "ab\xc3\xa9 <x>", ENCODE_BARE, 2, 4, 5, 7, 6);
+    CHECK(t && decodes(t, (const int[]){2, 4, 5, 7, 6}, 5, "ab\xc3\xa9 <x>", 8));
+    tokenizer_free(t);
+}
+
 /* ---- vocabularies made here ---- */
 
 static Piece piece(const char *text, float score, int type) { return (Piece){text, strlen(text), score, type}; }
@@ -399,6 +451,15 @@ static void folder_claims(void) {
     const char *ranks = test_tmp("claims.tiktoken");
     write_text(ranks, "YQ== 0\nYg== 65000\nYw== 130000\n");
     CHECK(tokenizer_open_with(&t, ranks, &o, err, ERR) == -EINVAL && strstr(err, "the rank 130000"));
+    char line[800] = "YQ== 0\n"; /* 513 bytes, one more than is read */
+    memset(line + 7, 'Y', 684);
+    memcpy(line + 7 + 684, " 1\n", 4);
+    write_text(ranks, line);
+    CHECK(tokenizer_open_with(&t, ranks, &o, err, ERR) == -EINVAL && strstr(err, "piece 1 is longer than 512 bytes"));
+    memcpy(line + 7 + 682, "==", 2); /* 511 */
+    write_text(ranks, line);
+    CHECK(tokenizer_open_with(&t, ranks, &o, err, ERR) == 0 && tokenizer_size(t) == 2);
+    tokenizer_free(t);
     snprintf(dir, sizeof dir, "%s", test_tmp("claims"));
     mkdir(dir, 0700);
     snprintf(path, sizeof path, "%s/vocab.json", dir);
@@ -508,6 +569,8 @@ const Test tests_tokenizer[] = {
     {"tokenizer/gguf_phi3", gguf_phi3},
     {"tokenizer/gguf_equals_model", gguf_equals_model},
     {"tokenizer/gguf_other_kinds", gguf_other_kinds},
+    {"tokenizer/gguf_small", gguf_small},
+    {"tokenizer/gguf_bpe", gguf_bpe},
     {"tokenizer/vocabulary_rules", vocabulary_rules},
     {"tokenizer/folder", folder},
     {"tokenizer/claims", claims},
