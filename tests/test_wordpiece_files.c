@@ -66,6 +66,71 @@ static void small_vocabulary(void) {
     tokenizer_free(t);
 }
 
+/* ---- pieces to text ---- */
+
+/* What transformers' clean_up_tokenization replaces, one after the other. */
+static void clean(char *text) {
+    static const char *const rules[][2] = {{" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"},
+                                           {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+    for (size_t i = 0; i < COUNT(rules); i++) {
+        size_t from = strlen(rules[i][0]), to = strlen(rules[i][1]);
+        for (char *p = text; (p = strstr(p, rules[i][0])) != NULL; p += to) {
+            memcpy(p, rules[i][1], to);
+            memmove(p + to, p + from, strlen(p + from) + 1);
+        }
+    }
+}
+
+/* Pieces that are joined and cleaned up as a whole text are what the stream writes, piece by piece. */
+static void cleaned_up(void) {
+    static const char *const pieces[] = {"[UNK]", "it", "n", "'", "t", "##t", "m", "##m", "s", "##s", "ve", "##ve", "re",
+                                         "##re", "n't", "'m", "'s", "'ve", "'re", "'d", ".", "!", ",", "?", "##", "##x", "'x"};
+    char vocabulary[400] = "", out[64], joined[400], text[400];
+    Tokenizer *t;
+    for (size_t i = 0; i < COUNT(pieces); i++) strcat(strcat(vocabulary, pieces[i]), "\n");
+    CHECK(open_text(&t, vocabulary, strlen(vocabulary), NULL) == 0);
+    if (!t) return;
+    CHECK(tokenizer_decode_bound(t) <= sizeof out);
+    uint32_t r = 1;
+    int bad = 0;
+    for (int k = 0; k < 20000; k++) {
+        TokenStream s = {0};
+        *joined = *text = 0;
+        for (int i = 0; i < 6; i++) {
+            r = r * 1664525u + 1013904223u;
+            size_t id = i ? 1 + (r >> 8) % (COUNT(pieces) - 1) : 1; /* "it" comes first: the text is never trimmed */
+            int glued = i && strncmp(pieces[id], "##", 2) == 0;
+            strcat(strcat(joined, i && !glued ? " " : ""), pieces[id] + (glued ? 2 : 0));
+            strncat(text, out, tokenizer_decode(t, &s, (int)id, out));
+        }
+        strncat(text, out, tokenizer_decode_end(t, &s, out));
+        clean(joined);
+        if (strcmp(text, joined) != 0 && ++bad < 5) printf("    \"%s\", not \"%s\"\n", text, joined);
+    }
+    CHECK(bad == 0);
+    tokenizer_free(t);
+}
+
+/* Beside what is written without spaces there is none, where the caller wants it so. */
+static void tight(void) {
+    static const char vocabulary[] = "[UNK]\na\n\xe4\xb8\xad\n\xe3\x82\xab\n\xef\xbc\x81\n\xe3\x84\xb1\n"
+                                     "\xf0\x9f\x98\x80\n\xef\xbb\xbe\n";
+    static const struct { int ids[5]; const char *text; } rows[] = {
+        {{1, 2, 1, 3, 4}, "a\xe4\xb8\xad" "a\xe3\x82\xab\xef\xbc\x81"}, /* a Chinese one, a katakana, a wide mark */
+        {{1, 5, 1, 6, 1}, "a \xe3\x84\xb1 a \xf0\x9f\x98\x80 a"},           /* a Korean letter, a face */
+        {{5, 7, 2, 7, 6}, "\xe3\x84\xb1 \xef\xbb\xbe\xe4\xb8\xad\xef\xbb\xbe \xf0\x9f\x98\x80"}};
+    Tokenizer *t;
+    CHECK(open_text(&t, vocabulary, sizeof vocabulary - 1, NULL) == 0);
+    for (size_t i = 0; t && i < COUNT(rows); i++) {
+        TokenStream s = {.tight = 1};
+        char out[64], text[100] = "";
+        for (int k = 0; k < 5; k++) strncat(text, out, tokenizer_decode(t, &s, rows[i].ids[k], out));
+        if (strcmp(text, rows[i].text) != 0) printf("    row %zu: \"%s\"\n", i, text);
+        CHECK(strcmp(text, rows[i].text) == 0);
+    }
+    tokenizer_free(t);
+}
+
 static void hostile_vocabularies(void) {
     static const struct { const char *text; size_t n; const char *says; } bad[] = {
         {"a\nb\n", 4, "neither"}, {"[UNK] \n", 7, "neither"}, {"\x01[UNK]\n[UNK]", 12, "neither"},
@@ -221,6 +286,9 @@ static void gguf(void) {
     v.eos_id = -1;
     p[6].type = PIECE_BYTE;
     CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, sizeof tokenizer_err) == -EINVAL && strstr(err, "piece 6"));
+    p[6].type = 0;
+    CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, sizeof tokenizer_err) == -EINVAL &&
+          strstr(err, "piece 6 is of kind 0"));
     p[6] = (Piece){"\xff", 1, 0, PIECE_NORMAL};
     CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, sizeof tokenizer_err) == -EINVAL &&
           strstr(err, "piece 6 is not UTF-8"));
@@ -234,6 +302,8 @@ static void gguf(void) {
 
 const Test tests_wordpiece_files[] = {
     {"wordpiece files/small_vocabulary", small_vocabulary},
+    {"wordpiece files/cleaned up", cleaned_up},
+    {"wordpiece files/tight", tight},
     {"wordpiece files/hostile_vocabularies", hostile_vocabularies},
     {"wordpiece files/dictionaries", dictionaries},
     {"wordpiece files/config", config},

@@ -182,13 +182,14 @@ static size_t spell(const Tokenizer *t, TokenStream *s, int id, char *out) {
     const struct WordPiece *w = t->own;
     int clean = w->clean_up == 1, glued = s->begun && begins(p, n, "##"), space = s->begun && !glued,
         was_wide = s->wide;
-    if (n == 0) return 0;
+    if (n == 0) return 0; /* an empty line of vocab.txt, or an id that nobody took */
     if ((begins_wide(p, n, &s->wide) || was_wide) && s->tight) space = 0;
     if (glued) {
         p += 2;
         n -= 2;
     }
-    if (clean && n && memchr(".?!,", *p, 4)) space = 0;
+    if (n == 0) return 0; /* a bare "##" parts nothing, and what waits goes on waiting */
+    if (clean && memchr(".?!,", *p, 4)) space = 0;
     int quote = clean && space && n == 1 && *p == '\'', a_n = clean && space && n == 1 && *p == 'n';
     s->begun = 1;
     if (s->waits == N && quote) {
@@ -198,7 +199,7 @@ static size_t spell(const Tokenizer *t, TokenStream *s, int id, char *out) {
     k = write_waiting(s->waits, p, n, glued, &space, out);
     s->waits = !space ? NOTHING : quote ? QUOTE : a_n ? N : NOTHING;
     if (s->waits) return k;
-    int shortens = clean && (begins(p, n, "n't") || (n && *p == '\'' && contracts(p + 1, n - 1)));
+    int shortens = clean && (begins(p, n, "n't") || (*p == '\'' && contracts(p + 1, n - 1)));
     if (space && !shortens) out[k++] = ' ';
     memcpy(out + k, p, n);
     return k + n;
