@@ -1,6 +1,7 @@
 /* tests/test_charsmap.c - SentencePiece's character maps: which rule wins, maps that are damaged or have no end; and
  * the borders of grapheme clusters. */
 #include "test.h"
+#include "tokenizer_files.h"
 
 #include "tokenizer/open.h"
 #include "tokenizer/sentencepiece/charsmap.h"
@@ -12,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#define COUNT(a) (sizeof (a) / sizeof *(a))
 
 static char err[300];
 
@@ -99,6 +98,32 @@ static void map_without_end(void) {
     CHECK(open_map(blob, sizeof blob) == NULL);
 }
 
+/* Rules and texts have a bound; so has a rule whose end another one shares. */
+static void longest_maps(void) {
+    static const struct { size_t rule, text; int opens; } rows[] = {
+        {1, 1, 1}, {CHARSMAP_RULE_MAX, 1, 1}, {CHARSMAP_RULE_MAX + 1, 1, 0}, {1, CHARSMAP_TEXT_MAX, 1},
+        {1, CHARSMAP_TEXT_MAX + 1, 0}, {2, CHARSMAP_TEXT_MAX + 70, 0}};
+    static uint8_t blob[CHAIN_MAP_MAX];
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        CharsMap *m = open_map(blob, chain_map(blob, rows[i].rule, rows[i].text));
+        CHECK((m != NULL) == rows[i].opens);
+        CHECK(m ? charsmap_longest_rule(m) == rows[i].rule && charsmap_longest_text(m) == rows[i].text
+              : strstr(err, "character map is broken") != NULL);
+        charsmap_free(m);
+    }
+    for (uint32_t rule = CHARSMAP_RULE_MAX - 1; rule <= CHARSMAP_RULE_MAX; rule++) {
+        /* beside "aa.." there is "bca..", a byte longer: 'b' leads to base 1, 'c' there where the first 'a' leads */
+        const uint32_t b = 256 ^ 'b', c = 1 ^ 'c';
+        const uint32_t units[][2] = {{b, 'b' | (b ^ 1) << 10}, {c, 'c' | (c ^ 512) << 10}};
+        size_t n = chain_map(blob, rule, 1);
+        for (int i = 0; i < 8; i++) blob[4 + 4 * units[i / 4][0] + i % 4] = (uint8_t)(units[i / 4][1] >> 8 * (i % 4));
+        CharsMap *m = open_map(blob, n);
+        CHECK((m != NULL) == (rule < CHARSMAP_RULE_MAX));
+        CHECK(m ? charsmap_longest_rule(m) == rule + 1 : strstr(err, "character map is broken") != NULL);
+        charsmap_free(m);
+    }
+}
+
 static int clusters(const char *s, size_t n, size_t first) { return grapheme_next(s, n) == first; }
 
 static void graphemes(void) {
@@ -123,6 +148,7 @@ const Test tests_charsmap[] = {
     {"charsmap/rules", rules},
     {"charsmap/hostile_maps", hostile_maps},
     {"charsmap/map_without_end", map_without_end},
+    {"charsmap/longest_maps", longest_maps},
     {"charsmap/graphemes", graphemes},
     {0},
 };

@@ -121,6 +121,19 @@ static void jieba_characters(void) {
     free(dict);
 }
 
+/* Frequencies that are more than 64 bits hold together. */
+static void jieba_large(void) {
+    enum { LINES = 18448, LINE = 23 };
+    char *large = malloc(LINES * LINE + 1);
+    Jieba j;
+    for (int i = 0; i < LINES; i++) sprintf(large + i * LINE, "w%05d 999999999999999\n", i);
+    CHECK(jieba_read(&j, large, (size_t)(LINES - 2) * LINE, "large", err, sizeof err) == 0 && j.n == LINES - 2);
+    jieba_close(&j);
+    CHECK(jieba_read(&j, large, (size_t)LINES * LINE, "large", err, sizeof err) == -EINVAL &&
+          strstr(err, "large: line 18447: the frequencies are too large together"));
+    free(large);
+}
+
 static void jieba_hostile(void) {
     static const struct { const char *text, *says; } bad[] = {
         {"", "no word"}, {"\n\n \n", "no word"}, {"abc", "line 1: no word and frequency"}, {"abc \n", "line 1"},
@@ -206,6 +219,7 @@ const Test tests_jieba[] = {
     {"jieba/cuts", jieba_cuts},
     {"jieba/book", jieba_book},
     {"jieba/characters", jieba_characters},
+    {"jieba/large", jieba_large},
     {"jieba/hostile", jieba_hostile},
     {"jieba/sizes", jieba_sizes},
     {0},

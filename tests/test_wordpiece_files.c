@@ -71,7 +71,8 @@ static void small_vocabulary(void) {
 /* What transformers' clean_up_tokenization replaces, one after the other. */
 static void clean(char *text) {
     static const char *const rules[][2] = {{" .", "."}, {" ?", "?"}, {" !", "!"}, {" ,", ","}, {" ' ", "'"},
-                                           {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"}, {" 're", "'re"}};
+                                           {" n't", "n't"}, {" 'm", "'m"}, {" 's", "'s"}, {" 've", "'ve"},
+                                           {" 're", "'re"}};
     for (size_t i = 0; i < COUNT(rules); i++) {
         size_t from = strlen(rules[i][0]), to = strlen(rules[i][1]);
         for (char *p = text; (p = strstr(p, rules[i][0])) != NULL; p += to) {
@@ -83,8 +84,9 @@ static void clean(char *text) {
 
 /* Pieces that are joined and cleaned up as a whole text are what the stream writes, piece by piece. */
 static void cleaned_up(void) {
-    static const char *const pieces[] = {"[UNK]", "it", "n", "'", "t", "##t", "m", "##m", "s", "##s", "ve", "##ve", "re",
-                                         "##re", "n't", "'m", "'s", "'ve", "'re", "'d", ".", "!", ",", "?", "##", "##x", "'x"};
+    static const char *const pieces[] = {"[UNK]", "it", "n", "'", "t", "##t", "m", "##m", "s", "##s", "ve", "##ve",
+                                         "re", "##re", "n't", "'m", "'s", "'ve", "'re", "'d", ".", "!", ",", "?", "##",
+                                         "##x", "'x"};
     char vocabulary[400] = "", out[64], joined[400], text[400];
     Tokenizer *t;
     for (size_t i = 0; i < COUNT(pieces); i++) strcat(strcat(vocabulary, pieces[i]), "\n");
