@@ -164,7 +164,8 @@ static const char no_merges[] =
 static void made(void) {
     static const struct { const char *name, *json, *model, *lost; } rows[] = {
         {"[UNK] in a text",
-         "{\"added_tokens\":[{\"id\":0,\"content\":\"[UNK]\",\"special\":true},{\"id\":4,\"content\":\"<x>\"}],"
+         "{\"added_tokens\":[{\"id\":0,\"content\":\"[UNK]\",\"special\":true},{\"id\":4,\"content\":\"<x>\","
+         "\"normalized\":false}],"
          "\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,"
          "\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},\"model\":{\"type\":\"WordPiece\","
          "\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":100,"
@@ -213,12 +214,17 @@ static void made(void) {
 #define PREPEND(text) "{\"type\":\"Prepend\",\"prepend\":\"" text "\"}"
 #define BERT(clean, chinese, strip, lower) "{\"type\":\"BertNormalizer\",\"clean_text\":" clean \
     ",\"handle_chinese_chars\":" chinese ",\"strip_accents\":" strip ",\"lowercase\":" lower "}"
+#define DIGITS(each) "{\"type\":\"Digits\",\"individual_digits\":" #each "}"
+#define THREE(invert) \
+    "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"[0-9][0-9][0-9]\"},\"behavior\":\"Isolated\",\"invert\":" invert "}"
+#define OWN(id, text) "\"added_tokens\":[{\"id\":" id ",\"content\":\"" text "\"}]" /* one of the model's pieces */
 #define TOKEN(flag) ",\"added_tokens\":[{\"id\":3,\"content\":\"<x>\",\"" flag "\":true}]"
 #define LOWER NORM(BERT("true", "true", "true", "true"))
 #define WORDS "{\"type\":\"BertPreTokenizer\"}"
 
 /* model: 'b' bytes, 'w' those that are taken whole, 's' SentencePiece's spaces, 'o' with a pair that is no merge, 'u'
- * unigram, 'p' WordPiece, 'l' a long-worded one, '@' with another prefix. says: the kind in GGUF, or of the refusal. */
+ * unigram, 'e' with an empty piece, 'p' WordPiece, 'l' a long-worded one, '@' with another prefix. says: the
+ * kind in GGUF, or of the refusal. */
 static const struct { const char *parts; char model; const char *says, *lost; } kinds[] = {
     {PRE(BYTES), 'b', "gpt2 gpt-2", NULL},
     {NORM("{\"type\":\"NFC\"}") "," PRE(BYTES), 'b', "gpt2 mpt", NULL},
@@ -230,11 +236,29 @@ static const struct { const char *parts; char model; const char *says, *lost; } 
     {CUTS("{\"type\":\"Digits\",\"individual_digits\":false}," BYTES), 'b', "no name", NULL},
     {CUTS(SPLIT("a", "Isolated") "," BYTES), 'b', "no name", NULL},
     {PRE("{\"type\":\"Whitespace\"}"), 'b', "no name", NULL},
+    {CUTS("{\"type\":\"Punctuation\",\"behavior\":\"Contiguous\"}," BYTES "," DIGITS(false) "," THREE("false")), 'b',
+     "gpt2 falcon", NULL},
+    {CUTS("{\"type\":\"Punctuation\",\"behavior\":\"Contiguous\"}," BYTES "," DIGITS(true) "," THREE("false")), 'b',
+     "no name", NULL},
+    {CUTS("{\"type\":\"Punctuation\",\"behavior\":\"Contiguous\"}," BYTES "," DIGITS(false) "," THREE("true")), 'b',
+     "no name", NULL},
     {PRE(BYTES) TOKEN("lstrip"), 'b', "gpt2 gpt-2", "the spaces around them"},
     {PRE(BYTES) TOKEN("rstrip"), 'b', "gpt2 gpt-2", "the spaces around them"},
     {PRE(BYTES) TOKEN("single_word"), 'b', "gpt2 gpt-2", "as words only"},
     {PRE(BYTES) TOKEN("normalized"), 'b', "gpt2 gpt-2", NULL},
     {NORM(REPLACE(" ", MARK)), 's', "llama", NULL},
+    {NORM(REPLACE(" ", "abc")), 's', "no name", NULL},
+    {NORM(REPLACE("a", MARK)), 's', "no name", NULL},
+    {NORM(REPLACE(" ", MARK)), 'e', "llama", NULL},
+    {NORM(REPLACE(" ", MARK)) "," OWN("1", "a"), 's', "llama", NULL},
+    {NORM(REPLACE(" ", MARK)) "," OWN("6", "<x>"), 's', "llama", NULL},
+    {NORM(REPLACE(" ", MARK)) "," OWN("6", "<x> "), 's', "llama", "behind its normalizers"},
+    {NORM(PREPEND(MARK) "," REPLACE(" ", MARK)) "," OWN("6", "<x>"), 's', "llama", "behind its normalizers"},
+    {NORM("{\"type\":\"NFC\"}") "," PRE(BYTES) TOKEN("normalized"), 'b', "gpt2 mpt", NULL},
+    {NORM("{\"type\":\"NFC\"}") "," PRE(BYTES) "," OWN("6", "<\xc3\xa9>"), 'b', "gpt2 mpt", "behind its normalizers"},
+    {LOWER "," PRE(WORDS) "," OWN("6", "<x>"), 'p', "bert", "behind its normalizers"},
+    {NORM(REPLACE(" ", MARK)) "," OWN("2", MARK), 's', "llama", "behind its normalizers"},
+    {NORM(REPLACE(" ", MARK)) "," OWN("3", MARK "a"), 's', "llama", "behind its normalizers"},
     {NORM(PREPEND(MARK) "," REPLACE(" ", MARK)), 's', "llama", NULL},
     {NORM(REPLACE(" ", MARK)), 'o', "has pieces that its merges do not join", NULL},
     {NORM(REPLACE(" ", MARK)) "," PRE(SPLIT(" ", "MergedWithPrevious")), 's', "llama", NULL},
@@ -282,6 +306,8 @@ static const char *model_of(char c) {
                      "\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}";
     case 's': return "{\"type\":\"BPE\",\"byte_fallback\":true,\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"a\":1,\"" MARK
                      "\":2,\"" MARK "a\":3,\"<0x41>\":5},\"merges\":[\"" MARK " a\"]}";
+    case 'e': return "{\"type\":\"BPE\",\"byte_fallback\":true,\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"a\":1,\"" MARK
+                     "\":2,\"" MARK "a\":3,\"\":4},\"merges\":[\"" MARK " a\"]}";
     case 'o': return "{\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{\"a\":0,\"" MARK "\":1,\"" MARK "a\":2,"
                      "\"aa\":3},\"merges\":[\"" MARK " a\"]}";
     case 'u': return "{\"type\":\"Unigram\",\"unk_id\":0,\"vocab\":[[\"?\",0],[\"a\",-1],[\"" MARK "\",-2],[\"" MARK

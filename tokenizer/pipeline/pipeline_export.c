@@ -166,6 +166,22 @@ static int lacks_bytes(const Tokenizer *t) {
     return 0;
 }
 
+/* Neither makes this token's text of another text, nor another one of it. */
+static int leaves_alone(const Normalizer *z, const char *s, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)s[i] >= 0x80 || s[i] == ' ') return 0;
+    return z->kind == NORMALIZE_NFC || (z->kind == NORMALIZE_REPLACE && text_is(&z->from, " "));
+}
+
+/* Whether a token is found in the text as the normalizers leave it, and that is another one for it. */
+static int found_in_another(const Tokenizer *t, const AddedToken *token) {
+    const struct Pipeline *p = pipeline_of(t);
+    const Entry *e = &t->pieces[token->id];
+    for (size_t i = 0; token->normalized && i < p->n_normalizers; i++)
+        if (!leaves_alone(&p->normalizers[i], t->bytes + e->start, e->len)) return 1;
+    return 0;
+}
+
 /* What GGUF's keys do not say, and llama.cpp's converter leaves out. */
 static const char *lost_of(const Tokenizer *t, const char *model, const CharsMap *map, size_t front, size_t behind) {
     const struct Pipeline *p = pipeline_of(t);
@@ -174,6 +190,8 @@ static const char *lost_of(const Tokenizer *t, const char *model, const CharsMap
     for (size_t i = 0; i < p->n_added; i++)
         if (p->added[i].lstrip || p->added[i].rstrip || p->added[i].single_word)
             return "has tokens that take the spaces around them or stand as words only";
+    for (size_t i = 0; i < p->n_added; i++)
+        if (found_in_another(t, &p->added[i])) return "has tokens that are found behind its normalizers";
     if (map) return "looks up clusters of characters in its map, and takes the shortest rule";
     if (p->single.n && p->single.n != front + behind + 1) return "puts tokens into a text, or the text more than once";
     return front > 1 || behind > 1 ? "puts more than one token in front of a text or behind it" : NULL;
