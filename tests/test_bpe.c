@@ -10,6 +10,7 @@
 #include "tokenizer/open.h"
 #include "tokenizer/pipeline/pipeline.h"
 #include "tests/golden/bpe.h"
+#include "build.h"
 #include "random_text.h"
 #include "test.h"
 
@@ -398,6 +399,31 @@ static void known(void) {
     }
 }
 
+/* A known vocabulary's tokens are special whatever the folder says, and its BOS and EOS those that the folder names. */
+static void known_beside(void) {
+    const char *from[] = {test_data("tok/gpt2/encoder.json"), test_data("tok/gpt2/vocab.bpe")};
+    static const char *const to[] = {"vocab.json", "merges.txt"};
+    const char *folder = test_folder("known-gpt2");
+    Tokenizer *t;
+    for (int i = 0; i < 2; i++) {
+        size_t n;
+        char *data = from[i] ? file_read(from[i], &n) : NULL;
+        if (!data) return;
+        file_write(test_in(folder, to[i]), data, n);
+        free(data);
+    }
+    static const char config[] = "{\"bos_token\":\"!\",\"eos_token\":\"\\\"\","
+                                 "\"add_bos_token\":true,\"add_eos_token\":true}";
+    file_write(test_in(folder, "tokenizer_config.json"), config, sizeof config - 1);
+    CHECK(tokenizer_open(&t, folder, err, sizeof err) == 0 && tokenizer_bos(t) == 0 && tokenizer_eos(t) == 1);
+    if (!t) return;
+    size_t n;
+    int *ids = encode(t, "<|endoftext|>", 13, ENCODE_ADDED | ENCODE_SPECIAL, &n);
+    CHECK(n == 3 && ids[0] == 0 && ids[1] == 50256 && ids[2] == 1);
+    free(ids);
+    tokenizer_free(t);
+}
+
 /* ---- a megabyte of what is hard: none may take quadratic time (which would be minutes) ---- */
 
 static void hostile(void) {
@@ -439,6 +465,7 @@ const Test tests_bpe[] = {
     {"bpe/there and back", there_and_back},
     {"bpe/any ids", any_ids},
     {"bpe/known", known},
+    {"bpe/known beside", known_beside},
     {"bpe/hostile", hostile},
     {0}
 };

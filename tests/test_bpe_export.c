@@ -200,6 +200,27 @@ static void made(void) {
     }
 }
 
+/* Where every byte has a piece, nothing is unknown: what is called so is no loss. */
+static void all_bytes(void) {
+    static char text[8000];
+    const char *path = test_tmp("bytes.json");
+    Tokenizer *t;
+    Vocabulary v = {0};
+    size_t n = (size_t)sprintf(text, "{\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false},"
+                               "\"model\":{\"type\":\"BPE\",\"unk_token\":\"<?>\",\"merges\":[],\"vocab\":{\"<?>\":256");
+    for (int b = 0; b < 256; b++) { /* GPT-2's character for it: itself where it can be seen, else one from U+0100 on */
+        static int more;
+        int seen = (b > 32 && b < 127) || (b > 160 && b != 173), cp = seen ? b : 256 + more++;
+        n += (size_t)sprintf(text + n, ",\"\\u%04x\":%d", (unsigned)cp, b);
+    }
+    strcpy(text + n, "}}}");
+    file_write(path, text, strlen(text));
+    CHECK(tokenizer_open(&t, path, err, sizeof err) == 0);
+    CHECK(t && tokenizer_vocabulary(&v, t, "x", err, sizeof err) == 0 && strcmp(v.model, "gpt2") == 0 && !v.lost);
+    free((void *)(uintptr_t)v.pieces);
+    tokenizer_free(t);
+}
+
 /* ---- what each part of a tokenizer.json leads to ---- */
 
 #define MARK "\xe2\x96\x81"
@@ -455,6 +476,7 @@ const Test tests_bpe_export[] = {
     {"bpe export/published", published},
     {"bpe export/small", rows_of_golden},
     {"bpe export/made", made},
+    {"bpe export/all bytes", all_bytes},
     {"bpe export/each part", each_part},
     {"bpe export/precompiled", precompiled},
     {"bpe export/convert", convert},

@@ -65,6 +65,7 @@ static void which_file(void) {
         {{{"vocab.json", "[]"}, {"merges.txt", MERGES}}, "gpt-2", {.says = "the model's vocab is missing or of the"}},
         {{{"vocab.json", "{"}, {"merges.txt", MERGES}}, "gpt-2", {.says = "vocab.json: line 1"}},
         {{{"vocab.json", VOCAB}, {"merges.txt", ""}}, "gpt-2", {.says = "merges.txt: the file is empty"}},
+        {{{"vocab.json", VOCAB}, {"merges.txt", "a b\n\n1 2\n"}}, "gpt-2", {.text = "ab12", .n = 2, .ids = {2, 5}}},
         {{{"encoder.json", VOCAB}, {"vocab.bpe", MERGES}}, "gpt-2", {.text = "ab", .n = 1, .ids = {2}}},
         {{{"b.tiktoken", "YQ== 0\n"}, {"a.tiktoken", "Yg== 0\nYQ== 1\r\n\nYWI= 2"}}, "gpt-2",
          {.text = "aab", .n = 2, .ids = {1, 2}}},

@@ -289,7 +289,9 @@ static void refused_models(void) {
         {"{\"vocab\":7}", "the model's vocab is missing"},
         {"{\"type\":\"Unigram\",\"vocab\":[[\"a\"]]}", "piece 0"},
         {"{\"type\":\"Unigram\",\"unk_id\":9,\"vocab\":[[\"a\",-1]]}", "unk_id"},
-        {"{\"type\":\"Unigram\",\"vocab\":[[\"a\",-1],[\"a\",-2]]}", "a"}};
+        {"{\"type\":\"Unigram\",\"vocab\":[[\"a\",-1],[\"a\",-2]]}", "pieces 0 and 1 are spelled alike"},
+        {"{\"type\":\"Unigram\",\"vocab\":[[\"a\",-1],[\"b\",-2],[\"b\",-2],[\"a\",-1]]}", "pieces 1 and 2 are"},
+        {"{\"type\":\"Unigram\",\"vocab\":[[\"b\",-1],[\"a\",-2],[\"a\",-2],[\"b\",-1]]}", "pieces 1 and 2 are"}};
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) refused("{}", models[i][0], models[i][1]);
     Tokenizer *t;
     static const char neither[] = "{\"config\":{}}";

@@ -229,6 +229,77 @@ static void maps_in_bpe(void) {
     tokenizer_free(t);
 }
 
+/* A model's folder with a token more: found whole, GGUF's user-defined, and no space is dropped for it. */
+static void added_beside(void) {
+    static File f;
+    const char *folder = test_folder("spm-added");
+    Tokenizer *t;
+    Vocabulary v = {.n = 0};
+    make_model(&f, (Literal)BPE, (Literal)USUAL);
+    write_file(test_in(folder, "tokenizer.model"), f.at, f.n);
+    write_text(test_in(folder, "added_tokens.json"), "{\"<z>\": 11}");
+    write_text(test_in(folder, "tokenizer_config.json"), "{\"add_bos_token\": false}");
+    CHECK(tokenizer_open(&t, folder, err, ERR) == 0);
+    if (!t) return;
+    ENCODES(t, "<z>a", ENCODE_ADDED, 11, 3);
+    CHECK(decodes(t, (const int[]){11, 3, 3}, 3, "<z>a a", 6));
+    CHECK(tokenizer_vocabulary(&v, t, "x", err, ERR) == 0 && v.n == 12 && v.add_bos == 0);
+    CHECK(v.n == 12 && v.pieces[11].type == PIECE_USER_DEFINED && memcmp(v.pieces[11].text, "<z>", 3) == 0);
+    free((void *)(uintptr_t)v.pieces);
+    tokenizer_free(t);
+    /* of a vocab.txt the lines are what goes into GGUF */
+    const char *words = test_tmp("spm-words.txt");
+    write_text(words, "[UNK]\na\n");
+    CHECK(tokenizer_open(&t, words, err, ERR) == 0 && tokenizer_vocabulary(&v, t, "x", err, ERR) == -EINVAL &&
+          strstr(err, "x: a WordPiece tokenizer: its vocab.txt is what goes into the file"));
+    tokenizer_free(t);
+}
+
+/* A denormalizer sees what a piece says that is no UTF-8. */
+static void bad_pieces(void) {
+    static File f, spec;
+    static uint8_t map[CHAIN_MAP_MAX];
+    Tokenizer *t;
+    spec.n = 0;
+    put(&spec, "\x18\x00\x20\x00\x28\x00", 6);
+    put_field(&spec, 2, map, chain_map(map, 1, 1)); /* "a" becomes "b" */
+    make_model(&f, (Literal)BPE, (Literal)USUAL);
+    put_piece(&f, "a\xff", 2, -1, PIECE_NORMAL);
+    put_field(&f, 5, spec.at, spec.n);
+    CHECK(tokenizer_bytes(&t, f.at, f.n) == 0);
+    CHECK(t && decodes(t, (const int[]){3, 11, 4}, 3, "bb\xef\xbf\xbd" "b", 6));
+    tokenizer_free(t);
+    put_piece(&f, "b", 1, -1, PIECE_CONTROL); /* each kind of piece has a name once */
+    put_piece(&f, "<s>", 3, -1, PIECE_CONTROL);
+    refused(&f, "pieces 1 and 13 are spelled alike");
+    put_piece(&f, "a", 1, -1, PIECE_NORMAL);
+    put_piece(&f, "<0x41>", 6, 0, PIECE_NORMAL);
+    refused(&f, "pieces 1 and 13 are spelled alike");
+}
+
+/* Which program reads a file. */
+static void backends(void) {
+    static File f;
+    const char *model = test_tmp("backend.model"), *words = test_tmp("backend.txt");
+    make_model(&f, (Literal)BPE, (Literal)USUAL);
+    write_file(model, f.at, f.n);
+    write_text(words, "[UNK]\na\n");
+    static const struct { const char *name, *says; } rows[] = {
+        {"own", NULL}, {"sentencepiece", "reads its own tokenizer.model only"},
+        {"google", "there is no tokenizer backend \"google\": own or sentencepiece"}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const TokenizerOptions o = {.lower_case = -1, .backend = rows[i].name};
+        Tokenizer *t;
+        int rc = tokenizer_open_with(&t, words, &o, err, ERR);
+        CHECK(rows[i].says ? rc == -EINVAL && !t && strstr(err, rows[i].says) != NULL : rc == 0);
+        tokenizer_free(t);
+        if (i == 1) continue; /* where the library is there, it opens */
+        rc = tokenizer_open_with(&t, model, &o, err, ERR);
+        CHECK(rows[i].says ? rc == -EINVAL && !t && strstr(err, rows[i].says) != NULL : rc == 0);
+        tokenizer_free(t);
+    }
+}
+
 /* ---- bytes, and the NUL that a converter left beside "<0x00>" ---- */
 
 static void bare_nul(void) {
@@ -302,6 +373,9 @@ const Test tests_spm_settings[] = {
     {"spm settings/no models", no_models},
     {"spm settings/denormalizers", denormalizers},
     {"spm settings/maps in BPE", maps_in_bpe},
+    {"spm settings/added beside", added_beside},
+    {"spm settings/bad pieces", bad_pieces},
+    {"spm settings/backends", backends},
     {"spm settings/bare NUL", bare_nul},
     {"spm settings/short controls", short_controls},
     {"spm settings/a space beside a bin", space_beside_bin},

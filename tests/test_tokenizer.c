@@ -221,6 +221,7 @@ static void gguf_phi3(void) {
     CHECK(open_gguf(&t, path) == 0);
     for (size_t i = 0; t && i < sizeof cases / sizeof *cases; i++)
         CHECK(encodes(t, cases[i].text, strlen(cases[i].text), ENCODE_SPECIAL, cases[i].ids, cases[i].n));
+    if (t) ENCODES(t, "<|end|> \0 <|end|>", ENCODE_SPECIAL, 32007, 29871, 3, 29871, 32007); /* a NUL is no space */
     tokenizer_free(t);
 }
 
@@ -271,6 +272,20 @@ static void gguf_small(void) {
     v.n = 3;
     CHECK(tokenizer_from_vocabulary_with(&t, &v, &library, "made", err, ERR) == -EINVAL &&
           strstr(err, "no GGUF file's"));
+}
+
+/* A "llama" that squeezes spaces. */
+static void gguf_squeezed(void) {
+    static const Piece p[] = {{"<unk>", 5, 0, PIECE_UNKNOWN}, {"<s>", 3, 0, PIECE_CONTROL},
+                              {"</s>", 4, 0, PIECE_CONTROL}, {"a", 1, -1, PIECE_NORMAL},
+                              {"\xe2\x96\x81", 3, 0, PIECE_NORMAL}};
+    const Vocabulary v = {.model = "llama", .pieces = p, .n = COUNT(p), .bos_id = -1, .eos_id = -1, .unk_id = -1,
+                          .add_bos = -1, .add_eos = -1, .add_space_prefix = 0, .remove_extra_whitespaces = 1};
+    Tokenizer *t;
+    CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, ERR) == 0);
+    if (t) ENCODES(t, "  a   a ", ENCODE_BARE, 3, 4, 3);
+    CHECK(t && decodes(t, (const int[]){4, 3, 4, 3}, 4, "a a", 3));
+    tokenizer_free(t);
 }
 
 /* BPE of bytes, and Gemma 4's of text: without merges, with a control piece that is empty, with byte pieces. */
@@ -570,6 +585,7 @@ const Test tests_tokenizer[] = {
     {"tokenizer/gguf_equals_model", gguf_equals_model},
     {"tokenizer/gguf_other_kinds", gguf_other_kinds},
     {"tokenizer/gguf_small", gguf_small},
+    {"tokenizer/gguf_squeezed", gguf_squeezed},
     {"tokenizer/gguf_bpe", gguf_bpe},
     {"tokenizer/vocabulary_rules", vocabulary_rules},
     {"tokenizer/folder", folder},

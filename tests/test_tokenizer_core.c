@@ -68,17 +68,29 @@ static void llama2c(void) {
     }
 }
 
-/* A vocabulary of "<unk>", "a", "<x>", as a GGUF file holds it: the last piece's type, and a key more. */
-static int open_made(Tokenizer **t, uint8_t type, const char *key, uint8_t value, MetaType value_type) {
+enum { KEYS = 5 };
+
+/* A vocabulary of "<unk>", "a", "<x>", or the first n of them, as a GGUF file holds it: the last piece's type, and a
+ * key more. */
+static void make_keys(MetaValue out[KEYS], uint64_t n, uint8_t type, const char *key, uint8_t value,
+                      MetaType value_type) {
+    static uint8_t types[] = {PIECE_UNKNOWN, 0, 0, 0, PIECE_NORMAL, 0, 0, 0, 0, 0, 0, 0}, number[4];
     static const uint8_t texts[] = {5, 0, 0, 0, 0, 0, 0, 0, '<', 'u', 'n', 'k', '>', 1, 0, 0, 0, 0, 0, 0, 0, 'a',
                                     3, 0, 0, 0, 0, 0, 0, 0, '<', 'x', '>'};
     static const uint8_t scores[12];
-    const uint8_t types[] = {PIECE_UNKNOWN, 0, 0, 0, PIECE_NORMAL, 0, 0, 0, type, 0, 0, 0}, number[] = {value, 0, 0, 0};
-    MetaValue meta[] = {{"tokenizer.ggml.model", META_STRING, 0, 5, (const uint8_t *)"llama"},
-                        {"tokenizer.ggml.tokens", META_ARRAY, META_STRING, 3, texts},
-                        {"tokenizer.ggml.scores", META_ARRAY, META_F32, 3, scores},
-                        {"tokenizer.ggml.token_type", META_ARRAY, META_I32, 3, types}, {key, value_type, 0, 1, number}};
-    const Weights w = {.path = "core", .meta = meta, .n_meta = COUNT(meta)};
+    types[8] = type, number[0] = value;
+    const MetaValue keys[KEYS] = {
+        {"tokenizer.ggml.model", META_STRING, 0, 5, (const uint8_t *)"llama"},
+        {"tokenizer.ggml.tokens", META_ARRAY, META_STRING, n, texts},
+        {"tokenizer.ggml.scores", META_ARRAY, META_F32, n, scores},
+        {"tokenizer.ggml.token_type", META_ARRAY, META_I32, n, types}, {key, value_type, 0, 1, number}};
+    memcpy(out, keys, sizeof keys);
+}
+
+static int open_made(Tokenizer **t, uint8_t type, const char *key, uint8_t value, MetaType value_type) {
+    MetaValue meta[KEYS];
+    make_keys(meta, 3, type, key, value, value_type);
+    const Weights w = {.path = "core", .meta = meta, .n_meta = KEYS};
     return tokenizer_make(t, "core", gguf_spm, &w, err, ERR);
 }
 
@@ -100,6 +112,28 @@ static void refused(void) {
         uint8_t data[300] = {3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 'a'};
         const MappedFile f = {data, n};
         CHECK(tokenizer_make(&t, "core", spm_llama2c, &f, err, ERR) == -EINVAL && !t);
+    }
+}
+
+/* What a file says of BOS, EOS and the space in front, and where it has too few pieces for the usual ids. */
+static void settings(void) {
+    static const struct { const char *key; uint8_t value; uint64_t n; } rows[] = {
+        {"tokenizer.ggml.add_bos_token", 0, 3}, {"tokenizer.ggml.add_bos_token", 1, 3},
+        {"tokenizer.ggml.add_eos_token", 0, 3}, {"tokenizer.ggml.add_eos_token", 1, 3},
+        {"tokenizer.ggml.add_space_prefix", 0, 3}, {"tokenizer.ggml.add_bos_token", 1, 1},
+        {"tokenizer.ggml.add_eos_token", 1, 2}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Tokenizer *core, *whole;
+        MetaValue meta[KEYS];
+        make_keys(meta, rows[i].n, PIECE_NORMAL, rows[i].key, rows[i].value, META_BOOL);
+        const Weights w = {.path = "core", .meta = meta, .n_meta = KEYS};
+        CHECK(tokenizer_make(&core, "core", gguf_spm, &w, err, ERR) == 0);
+        CHECK(vocabulary_open(&whole, &w, NULL, 0, NULL, err, ERR) == 0);
+        for (int flags = 0; core && whole && flags < 16; flags++)
+            if (!(flags & ENCODE_SPECIAL)) same(core, whole, "aa", 2, flags), same(core, whole, "", 0, flags);
+        CHECK(tokenizer_bos(core) == (rows[i].n > 1 ? 1 : -1) && tokenizer_eos(core) == (rows[i].n > 2 ? 2 : -1));
+        tokenizer_free(core);
+        tokenizer_free(whole);
     }
 }
 
@@ -127,6 +161,7 @@ static void collisions(void) {
 const Test tests_tokenizer_core[] = {
     {"tokenizer core/gguf", gguf},
     {"tokenizer core/llama2c", llama2c},
+    {"tokenizer core/settings", settings},
     {"tokenizer core/refused", refused},
     {"tokenizer core/collisions", collisions},
     {0}

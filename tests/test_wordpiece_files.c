@@ -58,6 +58,7 @@ static void small_vocabulary(void) {
     /* no space before the '[' */
     ENCODES(t, "low Low want\xc3\xa9" "d want[MA\0SK]", ENCODE_BARE, 13, 0, 0, 5, 0, 0, 0);
     ENCODES(t, "[MA\0SK] low", ENCODE_BARE, 4, 13);
+    ENCODES(t, "[U\0NK] [UN\0K", ENCODE_BARE, 0, 0, 0); /* the first is one piece, the second a mark and a word */
     tokenizer_free(t);
     /* without "##" pieces, [CLS], [SEP]; a piece twice, empty lines, "\r\n" and "\r" */
     CHECK(open_text(&t, "a\r\nb\r[UNK]\n\na\n\n\n", 16, NULL) == 0 && tokenizer_size(t) == 7);
@@ -302,6 +303,33 @@ static void gguf(void) {
     CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, sizeof tokenizer_err) == -EINVAL);
 }
 
+/* GGUF's "bert": lower case where no piece has a capital, or as the caller says. */
+static void bert_case(void) {
+    static const Piece p[] = {{"[UNK]", 5, 0, PIECE_UNKNOWN}, {"\xe2\x96\x81" "a", 4, 0, PIECE_NORMAL},
+                              {"\xe2\x96\x81" "A", 4, 0, PIECE_NORMAL}, {"b", 1, 0, PIECE_NORMAL}};
+    static const struct { size_t first, n; int lower_case, ids[2], n_ids; } rows[] = {
+        {0, 4, -1, {2, 3}, 2}, {0, 4, 0, {2, 3}, 2}, {0, 4, 1, {1, 3}, 2}, {0, 2, -1, {0}, 1}, {0, 2, 0, {0}, 1}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const Vocabulary v = {.model = "bert", .pieces = p, .n = rows[i].n, .bos_id = -1, .eos_id = -1, .unk_id = 0,
+                              .add_bos = 0, .add_eos = 0};
+        const TokenizerOptions o = {.lower_case = rows[i].lower_case};
+        Tokenizer *t;
+        CHECK(tokenizer_from_vocabulary_with(&t, &v, &o, "made", err, sizeof tokenizer_err) == 0);
+        CHECK(t && encodes(t, "Ab", 2, ENCODE_BARE, rows[i].ids, (size_t)rows[i].n_ids));
+        tokenizer_free(t);
+    }
+}
+
+/* One Chinese word among three hundred pieces makes no word model, and needs no dictionary. */
+static void few_words(void) {
+    char text[4000] = YONGHE "\n[UNK]\n\xe6\xb0\xb8\n\xe5\x92\x8c\n";
+    for (int i = 4; i < 300; i++) sprintf(text + strlen(text), "w%d\n", i);
+    Tokenizer *t;
+    CHECK(open_text(&t, text, strlen(text), NULL) == 0 && strcmp(tokenizer_kind(t), "WordPiece") == 0);
+    if (t) ENCODES(t, YONGHE "w77", ENCODE_BARE, 2, 3, 77);
+    tokenizer_free(t);
+}
+
 const Test tests_wordpiece_files[] = {
     {"wordpiece files/small_vocabulary", small_vocabulary},
     {"wordpiece files/cleaned up", cleaned_up},
@@ -310,5 +338,7 @@ const Test tests_wordpiece_files[] = {
     {"wordpiece files/dictionaries", dictionaries},
     {"wordpiece files/config", config},
     {"wordpiece files/gguf", gguf},
+    {"wordpiece files/bert's case", bert_case},
+    {"wordpiece files/few words", few_words},
     {0},
 };
