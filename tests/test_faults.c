@@ -9,7 +9,9 @@
 #include "decoder_files.h"
 #include "positions_files.h"
 #include "program.h"
+#include "reader_files.h"
 #include "test.h"
+#include "tokenizer_files.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +54,14 @@ static const Job opening[] = {
     {"tokenizer.json", "tokenize $M/delta 'the sand'", NULL, NULL},
     {"tiktoken", "tokenize $M/ranks.tiktoken 'abab' --pre gpt-2", NULL, NULL},
     {"vocab.json, merges.txt", "tokenize $M/merges 'abab' --pre gpt-2", NULL, NULL},
+    {"tiktoken in a folder", "tokenize $M/tik 'abab' --pre gpt-2", NULL, NULL},
+    {"vocab.txt", "tokenize $M/roformer 'The [MASK], \xe4\xbb\x8a caf\xc3\xa9\nand [\xef\xbf\xbdUNK]'", NULL, NULL},
+    {"vocab.txt, bert4keras", "tokenize $M/roformer 'The [MASK], \xe4\xbb\x8a caf\xc3\xa9' --bert4keras", NULL, NULL},
+    {"BERT in GGUF", "tokenize $M/bert.gguf 'The sand, caf\xc3\xa9 [MASK]'", NULL, NULL},
+    {"Gemma 4 in GGUF", "tokenize $M/gemma4.gguf 'abab \xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9 <x>'", NULL, NULL},
+    {"maps", "tokenize $M/maps.model 'aaab <y>ba zz ab'", NULL, NULL},
+    {"maps and merges", "tokenize $M/merges.model 'aaab <y>ba zz ab'", NULL, NULL},
+    {"unused pieces", "tokenize $M/unused.model 'abab ab <y>ba zz abb'", NULL, NULL},
     {"jieba", "tokenize $G/vocab.txt '\xe9\x9d\x9e\xe5\xb8\xb8' --jieba $M/dict", NULL, NULL},
     {0},
 };
@@ -215,6 +225,72 @@ static void build_others(const char *folder) {
     build_parts(folder);
 }
 
+/* Row `name` as a file. */
+static void write_part(const Json *golden, const char *name, const char *path) {
+    const JsonValue *row = json_get(golden->root, "rows"), *model = json_get(golden->root, "models")->child;
+    for (row = row->child; row && !json_is(json_get(row, "name"), name); row = row->next) { }
+    FILE *f = fopen(path, "w");
+    CHECK(row && f);
+    for (int i = row ? (int)json_get(row, "model")->number : 0; i > 0; i--) model = model->next;
+    const char *text = row ? json_get(row, "parts")->str : "{}";
+    if (f) fprintf(f, "{\"model\":%s%s%s", model->str, text[1] == '}' ? "" : ",", text + 1), fclose(f);
+}
+
+/* SentencePiece's: of a kind, with a text for what is unknown; maps: with a character map and a denormalizer's; unused:
+ * the kind of its last pieces. */
+static void build_spm(const char *path, const char *kind, int maps, int unused) {
+    static const struct { const char *text; float score; int kind; } pieces[] = {
+        {"<unk>", 0, PIECE_UNKNOWN}, {"\xe2\x96\x81", -3, PIECE_NORMAL}, {"a", -2, PIECE_NORMAL},
+        {"b", -2, PIECE_NORMAL}, {"<y>", 0, PIECE_USER_DEFINED}, {"ab", -1, PIECE_NORMAL}, {"abb", -1.5f, PIECE_NORMAL}};
+    uint8_t *map = malloc(CHAIN_MAP_MAX);
+    Bytes b = {0}, before = {0}, behind = {0};
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
+        spm_piece(&b, pieces[i].text, strlen(pieces[i].text), pieces[i].score,
+                  i > 4 && unused ? unused : pieces[i].kind);
+    bytes_put(&before, "\x18\x01\x20\x00\x28\x01", 6);
+    bytes_put(&behind, "\x18\x00\x20\x00\x28\x00", 6);
+    if (maps) spm_field(&before, 2, map, chain_map(map, 2, 1)), spm_field(&behind, 2, map, chain_map(map, 1, 2));
+    spm_field(&b, 2, kind, 6);
+    spm_field(&b, 3, before.data, before.n);
+    if (maps) spm_field(&b, 5, behind.data, behind.n);
+    file_write(path, b.data, b.n);
+    free(map), free(b.data), free(before.data), free(behind.data);
+}
+
+/* The keys of a vocabulary, and no tensors. */
+static void build_gemma4(const char *path) {
+    static const char *const pieces[] = {"a", "b", "ab", "<0xC3>", "<0xA9>", "<x>", "\xe2\x96\x81"};
+    static const uint8_t types[] = {PIECE_NORMAL, PIECE_NORMAL, PIECE_NORMAL, PIECE_BYTE, PIECE_BYTE,
+                                    PIECE_USER_DEFINED, PIECE_NORMAL};
+    Bytes b = {0};
+    put_gguf(&b, 3, 0, 5);
+    bytes_string(&b, "general.architecture"), bytes_u32(&b, META_STRING), bytes_string(&b, "gemma3");
+    bytes_string(&b, "tokenizer.ggml.model"), bytes_u32(&b, META_STRING), bytes_string(&b, "gemma4");
+    put_array(&b, "tokenizer.ggml.tokens", META_STRING, 7);
+    for (int i = 0; i < 7; i++) bytes_string(&b, pieces[i]);
+    put_array(&b, "tokenizer.ggml.token_type", META_I32, 7);
+    for (int i = 0; i < 7; i++) bytes_u32(&b, types[i]);
+    put_array(&b, "tokenizer.ggml.merges", META_STRING, 1);
+    bytes_string(&b, "a b");
+    file_write(path, b.data, b.n);
+    free(b.data);
+}
+
+/* Tokenizers of kinds that none of the models has. */
+static void build_tokenizers(const char *folder) {
+    CHECK(shell("mkdir %s/tik && cp %s/ranks.tiktoken %s/tik/a.tiktoken", folder, folder, folder) == 0);
+    build_spm(test_in(folder, "maps.model"), "\x18\x01\xe2\x02\x01?", 1, 0);
+    build_spm(test_in(folder, "merges.model"), "\x18\x02\xe2\x02\x01?", 1, 0);
+    build_spm(test_in(folder, "unused.model"), "\x18\x02\xe2\x02\x01?", 0, PIECE_UNUSED);
+    build_gemma4(test_in(folder, "gemma4.gguf"));
+    Json golden;
+    char err[300];
+    if (json_open(&golden, "tests/golden/pipelines.json", err, sizeof err)) return;
+    write_part(&golden, "BERT", test_in(folder, "bert.json"));
+    json_free(&golden);
+    CHECK(tool("", "convert", "%s/hf1 %s/bert.gguf --tokenizer %s/bert.json -q", folder, folder, folder) == 0);
+}
+
 /* A folder with a model of each kind, made once. */
 static const char *models(void) {
     static char folder[512];
@@ -237,6 +313,7 @@ static const char *models(void) {
     const char *added = "{\"bos_token\": \"<s>\", \"added_tokens_decoder\": {\"301\": {\"content\": \"<y>\"}}}";
     file_write(test_in(folder, "added/tokenizer_config.json"), added, strlen(added));
     file_write(test_in(folder, "ranks.tiktoken"), "YQ== 0\nYg== 1\nYWI= 2\n", 21);
+    build_tokenizers(folder);
     file_write(test_in(folder, "dict"), "\xe9\x9d\x9e\xe5\xb8\xb8 100 d\n\xe9\x9d\x9e 5 d\n", 21);
     const char *text = "The sand was warm, and the sea came in.\nIt was the end of the day: the sun went down.\n";
     file_write(test_in(folder, "text"), text, strlen(text));
@@ -283,19 +360,10 @@ static void run_jobs(const Job *jobs) {
 /* The parts that a tokenizer.json may be made of, by rows of golden/pipelines.json. */
 static const char *const parts[] = {
     "BERT", "Template, others", "model suffix", "model unigram with bytes", "model wordpiece", "Sequence of cuts",
-    "Replace, Fuse, Strip", "tokens that strip", "normalized tokens with a prefix"};
+    "Replace, Fuse, Strip", "tokens that strip", "normalized tokens with a prefix", "RobertaProcessing", "NFKC",
+    "Lowercase", "StripAccents", "Nmt", "Metaspace always True", "ByteLevel True True", "Split Removed False", "model fallback",
+    "model prefix", "model words", "family gemma", "BPEDecoder"};
 enum { GO_INTO_GGUF = 2 }; /* the first two */
-
-/* Row `name` as a file. */
-static void write_part(const Json *golden, const char *name, const char *path) {
-    const JsonValue *row = json_get(golden->root, "rows"), *model = json_get(golden->root, "models")->child;
-    for (row = row->child; row && !json_is(json_get(row, "name"), name); row = row->next) { }
-    FILE *f = fopen(path, "w");
-    CHECK(row && f);
-    for (int i = row ? (int)json_get(row, "model")->number : 0; i > 0; i--) model = model->next;
-    const char *text = row ? json_get(row, "parts")->str : "{}";
-    if (f) fprintf(f, "{\"model\":%s%s%s", model->str, text[1] == '}' ? "" : ",", text + 1), fclose(f);
-}
 
 static void tokenize_each(void) {
     Json golden;
@@ -306,7 +374,7 @@ static void tokenize_each(void) {
     }
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         write_part(&golden, parts[i], test_in(models(), "part.json"));
-        const char *tokenize = "tokenize $M/part.json ' The sand, [MASK] caf\xc3\xa9 <s>12'";
+        const char *tokenize = "tokenize $M/part.json ' The sand, [MASK] caf\xc3\xa9 \xe4\xb8\xad<s>12'";
         run_jobs((const Job[]){{parts[i], tokenize, NULL, NULL}, {0}});
         if (i < GO_INTO_GGUF)
             run_jobs((const Job[]){{parts[i], "convert $M/hf1 $D/m.gguf --tokenizer $M/part.json -q", "-d $D", NULL},

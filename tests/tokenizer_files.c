@@ -82,6 +82,28 @@ int decodes(const Tokenizer *t, const int *ids, size_t n, const char *want, size
     return same;
 }
 
+/* A field of n bytes begins: its number, and the length in three bytes. */
+static void spm_head(Bytes *b, int number, size_t n) {
+    bytes_u8(b, (unsigned)number << 3 | 2);
+    bytes_u8(b, (unsigned)(n & 0x7f) | 0x80);
+    bytes_u8(b, (unsigned)(n >> 7 & 0x7f) | 0x80);
+    bytes_u8(b, (unsigned)(n >> 14));
+}
+
+void spm_field(Bytes *b, int number, const void *data, size_t n) {
+    spm_head(b, number, n);
+    if (n) bytes_put(b, data, n);
+}
+
+void spm_piece(Bytes *b, const char *text, size_t len, float score, int kind) {
+    spm_head(b, 1, 4 + len + 5 + 2);
+    spm_field(b, 1, text, len);
+    bytes_u8(b, 2 << 3 | 5);
+    bytes_f32(b, score);
+    bytes_u8(b, 3 << 3);
+    bytes_u8(b, (unsigned)kind);
+}
+
 static void put_u32(uint8_t *p, uint32_t x) {
     for (int i = 0; i < 4; i++) p[i] = (uint8_t)(x >> 8 * i);
 }

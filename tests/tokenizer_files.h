@@ -2,6 +2,7 @@
 #ifndef TOKENIZER_FILES_H
 #define TOKENIZER_FILES_H
 
+#include "build.h"
 #include "lines.h"
 #include "tokenizer/open.h"
 
@@ -24,6 +25,10 @@ char *decode_all(const Tokenizer *t, const int *ids, size_t n, size_t *len); /* 
 #define ENCODES(t, text, flags, ...) do { \
     static const int want_[] = {__VA_ARGS__}; \
     CHECK(encodes(t, text, sizeof (text) - 1, flags, want_, COUNT(want_))); } while (0)
+
+/* What a tokenizer.model is made of, behind what b has: a field of bytes, and a piece, which is field 1. */
+void spm_field(Bytes *b, int number, const void *data, size_t n);
+void spm_piece(Bytes *b, const char *text, size_t len, float score, int kind);
 
 /* A character map of one rule: `rule` times "a" become `text` times "b". out [CHAIN_MAP_MAX]; its bytes. */
 enum { CHAIN_RULE_MAX = 300, CHAIN_TEXT_MAX = 1100, CHAIN_MAP_MAX = 4 + 1024 * (CHAIN_RULE_MAX + 2) + CHAIN_TEXT_MAX };
