@@ -207,7 +207,8 @@ static void all_bytes(void) {
     Tokenizer *t;
     Vocabulary v = {0};
     size_t n = (size_t)sprintf(text, "{\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false},"
-                               "\"model\":{\"type\":\"BPE\",\"unk_token\":\"<?>\",\"merges\":[],\"vocab\":{\"<?>\":256");
+                               "\"model\":{\"type\":\"BPE\",\"unk_token\":\"<?>\",\"merges\":[],"
+                               "\"vocab\":{\"<?>\":256");
     for (int b = 0; b < 256; b++) { /* GPT-2's character for it: itself where it can be seen, else one from U+0100 on */
         static int more;
         int seen = (b > 32 && b < 127) || (b > 160 && b != 173), cp = seen ? b : 256 + more++;

@@ -241,7 +241,8 @@ static void write_part(const Json *golden, const char *name, const char *path) {
 static void build_spm(const char *path, const char *kind, int maps, int unused) {
     static const struct { const char *text; float score; int kind; } pieces[] = {
         {"<unk>", 0, PIECE_UNKNOWN}, {"\xe2\x96\x81", -3, PIECE_NORMAL}, {"a", -2, PIECE_NORMAL},
-        {"b", -2, PIECE_NORMAL}, {"<y>", 0, PIECE_USER_DEFINED}, {"ab", -1, PIECE_NORMAL}, {"abb", -1.5f, PIECE_NORMAL}};
+        {"b", -2, PIECE_NORMAL}, {"<y>", 0, PIECE_USER_DEFINED}, {"ab", -1, PIECE_NORMAL},
+        {"abb", -1.5f, PIECE_NORMAL}};
     uint8_t *map = malloc(CHAIN_MAP_MAX);
     Bytes b = {0}, before = {0}, behind = {0};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++)
@@ -361,8 +362,8 @@ static void run_jobs(const Job *jobs) {
 static const char *const parts[] = {
     "BERT", "Template, others", "model suffix", "model unigram with bytes", "model wordpiece", "Sequence of cuts",
     "Replace, Fuse, Strip", "tokens that strip", "normalized tokens with a prefix", "RobertaProcessing", "NFKC",
-    "Lowercase", "StripAccents", "Nmt", "Metaspace always True", "ByteLevel True True", "Split Removed False", "model fallback",
-    "model prefix", "model words", "family gemma", "BPEDecoder"};
+    "Lowercase", "StripAccents", "Nmt", "Metaspace always True", "ByteLevel True True", "Split Removed False",
+    "model fallback", "model prefix", "model words", "family gemma", "BPEDecoder"};
 enum { GO_INTO_GGUF = 2 }; /* the first two */
 
 static void tokenize_each(void) {
