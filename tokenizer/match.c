@@ -73,7 +73,6 @@ static uint32_t lower(const Matcher *m, const char *bytes, uint32_t lo, uint32_t
 }
 
 int matcher_longest(const Matcher *m, const char *bytes, const char *s, size_t n, size_t *len) {
-    if (m->n == 0 || n == 0) return -1;
     unsigned char c = (unsigned char)s[0];
     uint32_t lo = m->first[c], hi = m->first[c + 1];
     int id = -1;

@@ -21,7 +21,7 @@ typedef struct {
 int matcher_add(Matcher *m, uint32_t start, uint32_t len, int id); /* 0 or -ENOMEM */
 void matcher_sort(Matcher *m, const char *bytes);                  /* behind the last one, before the first look-up */
 void matcher_free(Matcher *m);                                     /* accepts a zeroed struct */
-/* The id of the longest text that s [n] begins with, its length in *len; -1 where there is none. */
+/* The id of the longest text that s [n >= 1] begins with, its length in *len; -1 where there is none. m has some. */
 int matcher_longest(const Matcher *m, const char *bytes, const char *s, size_t n, size_t *len);
 
 #endif

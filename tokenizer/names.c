@@ -42,11 +42,11 @@ int pieces_rename(Tokenizer *t, int id, const char *text, size_t len, int kind, 
 
 /* ---- twins ---- */
 
-/* Which pieces are looked up together: those that text may become, the reserved ones; added tokens may repeat each
- * other. */
+/* Which pieces are looked up together, of those with a text: those that text may become, the reserved ones; added
+ * tokens may repeat each other. */
 static int group_of(const Tokenizer *t, const Entry *e) {
     if (t->found >> e->kind & 1) return 1;
-    return e->len == 0 || e->kind == PIECE_ADDED ? 0 : 2;
+    return e->kind == PIECE_ADDED ? 0 : 2;
 }
 
 typedef struct {

@@ -323,7 +323,7 @@ int bpe_encode(const Bpe *b, const Tokenizer *t, const char *word, size_t n, Bpe
     int rc = 0;
     if (n > INT32_MAX / 2) return -EFBIG;
     w.m->n = 0;
-    if (n <= LONG || b->prefix_len + b->suffix_len || b->ignore_merges) return n ? encode_part(&w, 0, n, s, out) : 0;
+    if (n <= LONG || b->prefix_len + b->suffix_len || b->ignore_merges) return encode_part(&w, 0, n, s, out);
     int known = all_known(b, t);
     for (size_t i = 0, end; i < n && rc == 0; i = end) {
         end = next_border(b, t, word, i, n, known);

@@ -58,7 +58,7 @@ typedef struct {
 } BpeScratch;
 
 void bpe_scratch_free(BpeScratch *s); /* accepts a zeroed struct */
-/* One word [n] to ids: 0, -ENOMEM. Work is O(n log n). */
+/* One word [n >= 1] to ids: 0, -ENOMEM. Work is O(n log n). */
 int bpe_encode(const Bpe *b, const Tokenizer *t, const char *word, size_t n, BpeScratch *s, Ids *out);
 
 #endif

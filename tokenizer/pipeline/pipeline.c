@@ -168,7 +168,7 @@ static int encode_plain(PipelineWork *w, const char *s, size_t n, int first) {
     }
     for (size_t i = 0; i < w->words.n && rc == 0; i++) {
         size_t begin = w->words.at[i].begin, len = w->words.at[i].end - begin;
-        if (len) rc = encode_word(w, s + begin, len);
+        rc = encode_word(w, s + begin, len);
     }
     return rc;
 }

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Every decoder but DECODE_BYTES has a text that it looks for. */
 static size_t replace_in(const Decoder *d, char *s, size_t n) {
     size_t to = 0;
     for (size_t i = 0; i < n;)
-        if (d->from.n && n - i >= d->from.n && memcmp(s + i, d->from.p, d->from.n) == 0) {
+        if (n - i >= d->from.n && memcmp(s + i, d->from.p, d->from.n) == 0) {
             if (d->to.n) memcpy(s + to, d->to.p, d->to.n); /* never longer than what it replaces */
             to += d->to.n;
             i += d->from.n;
@@ -48,11 +49,11 @@ static size_t decode_step(const Decoder *d, TokenStream *st, char *s, size_t n) 
     case DECODE_BYTES: return bytes_in(s, n);
     case DECODE_REPLACE: return replace_in(d, s, n);
     case DECODE_METASPACE:
-        while (d->first && !st->begun && n >= k && k && memcmp(s, d->from.p, k) == 0) memmove(s, s + k, n -= k);
+        while (d->first && !st->begun && n >= k && memcmp(s, d->from.p, k) == 0) memmove(s, s + k, n -= k);
         return replace_in(d, s, n);
     case DECODE_STRIP:
         if (d->first && st->begun) return n;
-        for (int i = 0; i < d->strip && k && n >= k && memcmp(s, d->from.p, k) == 0; i++) memmove(s, s + k, n -= k);
+        for (int i = 0; i < d->strip && n >= k && memcmp(s, d->from.p, k) == 0; i++) memmove(s, s + k, n -= k);
         return n;
     case DECODE_WORDPIECE:
         if (st->begun && begins) memmove(s, s + k, n -= k);
@@ -60,7 +61,7 @@ static size_t decode_step(const Decoder *d, TokenStream *st, char *s, size_t n) 
         return d->cleanup ? clean_up(s, n) : n;
     case DECODE_SUFFIX: /* the space behind a word waits until something follows it */
         if (st->waits) memmove(s + 1, s, n++), s[0] = ' ';
-        st->waits = n >= k && k && memcmp(s + n - k, d->from.p, k) == 0;
+        st->waits = n >= k && memcmp(s + n - k, d->from.p, k) == 0;
         return st->waits ? n - k : n;
     }
     return n;

@@ -26,9 +26,8 @@ static int same_step(const SplitStep *a, const SplitStep *b, int behind_bytes) {
     int invert = a->invert;
     if (behind_bytes && is_named(a, "Digits")) split_named(&pattern, "ByteLevel Digits");
     if (behavior == SPLIT_REMOVED && invert && split_gguf_whole(&pattern)) behavior = SPLIT_ISOLATED, invert = 0;
-    return split_same(&pattern, &b->pattern) && behavior == b->behavior && invert == b->invert &&
-           a->literal_len == b->literal_len &&
-           (a->literal_len == 0 || memcmp(a->literal, b->literal, a->literal_len) == 0);
+    /* no row has a literal */
+    return split_same(&pattern, &b->pattern) && behavior == b->behavior && invert == b->invert;
 }
 
 /* GGUF's name of these cuts: the steps of one row, and bytes as characters somewhere. */

@@ -28,7 +28,7 @@ typedef struct {
 
 static int read_varint(Wire *w, uint64_t *out) {
     *out = 0;
-    for (int shift = 0; shift < 64 && w->p < w->end; shift += 7) {
+    for (int shift = 0; w->p < w->end; shift += 7) { /* the tenth byte ends it */
         uint8_t b = *w->p++;
         if (shift == 63 && b > 1) return 0;
         *out |= (uint64_t)(b & 0x7f) << shift;

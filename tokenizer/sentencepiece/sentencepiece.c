@@ -187,7 +187,7 @@ static int user_pieces(const Tokenizer *t, SpmModel *m, char *err, size_t errlen
     for (size_t i = 0; i < t->n; i++) {
         const Entry *e = &t->pieces[i];
         if (e->kind == PIECE_UNUSED && e->len > 1) m->has_unused = 1; /* one byte is never merged of two */
-        if (e->kind != PIECE_USER_DEFINED || e->len == 0) continue;
+        if (e->kind != PIECE_USER_DEFINED) continue;
         if (e->len > MATCH_MAX)
             return base_error(err, errlen, -EINVAL, "%s: piece %zu is matched whole and longer than %d bytes", t->name,
                               i,

@@ -17,7 +17,7 @@ size_t utf8_ill_formed(const char *text, size_t n) {
     unsigned char high = s[0] == 0xed ? 0x9f : s[0] == 0xf4 ? 0x8f : 0xbf;
     size_t whole = (size_t)utf8_length(s[0]), k = 1;
     if (whole < 2 || n < 2 || s[1] < low || s[1] > high) return 1;
-    while (k < whole && k < n && (s[k] & 0xc0) == 0x80) k++;
+    while (k < n && (s[k] & 0xc0) == 0x80) k++;
     return k;
 }
 

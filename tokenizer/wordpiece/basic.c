@@ -30,7 +30,7 @@ static int is_punctuation(uint32_t c) {
 }
 
 static int is_space(uint32_t c) {
-    if (c < 0x80) return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (c < 0x80) return c == ' ' || c == '\t' || c == '\r'; /* a newline ends the text */
     return unicode_category(c) == CATEGORY_ZS;
 }
 
@@ -78,9 +78,8 @@ int basic_clean(const BasicRules *r, const uint32_t *text, size_t n, Points *tmp
     for (size_t i = 0; i < n && rc == 0; i++) {
         uint32_t c = text[i];
         int alone = r->chinese && basic_is_chinese(c);
-        int nothing = is_nothing(r, c) && !(alone && r->keras); /* a Chinese character may be one not assigned yet */
         if (is_space(c)) rc = points_push(to, ' ');
-        else if (nothing) continue;
+        else if (is_nothing(r, c)) continue; /* also a Chinese character not assigned yet, but for bert4keras */
         else rc = alone ? push_alone(to, c) : points_push(to, c);
     }
     if (rc || r->keras) return rc;
