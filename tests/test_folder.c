@@ -170,6 +170,8 @@ static void space_in_front(void) {
     }
 }
 
+#define TOKEN(flag) "{\"added_tokens_decoder\":{\"300\":{\"content\":\"<z>\",\"" flag "\":true}}}"
+
 /* The same of SentencePiece's: 300 pieces, of which <unk>, <s> and </s> are the first. */
 static void beside_model(void) {
     static const struct { const char *config, *added; Outcome outcome; } rows[] = {
@@ -187,6 +189,10 @@ static void beside_model(void) {
          {.text = "<z></s>", .n = 3, .ids = {1, 300, 2}}},
         {"{\"added_tokens_decoder\":{\"2\":{\"content\":\"<z>\"}}}", NULL, {.text = "<z>", .n = 2, .ids = {1, 2}}},
         {"{\"added_tokens_decoder\":{\"300\":{\"content\":\"\"}}}", NULL, {.says = "the added token 300 is empty"}},
+        {TOKEN("single_word"), NULL, {.says = "the added token \"<z>\" says single_word, which is read of"}},
+        {TOKEN("lstrip"), NULL, {.says = "the added token \"<z>\" says lstrip"}},
+        {TOKEN("rstrip"), NULL, {.says = "the added token \"<z>\" says rstrip"}},
+        {TOKEN("normalized"), NULL, {.text = "<z>", .n = 2, .ids = {1, 300}}},
         {"{\"add_bos_token\":false}", NULL, {.text = "</s>", .n = 1, .ids = {2}}},
         {"{\"add_bos_token\":\"no\"}", NULL, {.says = "add_bos_token is neither true nor false"}},
         {"{\"add_eos_token\":0}", NULL, {.says = "add_eos_token is neither true nor false"}},
@@ -215,6 +221,9 @@ static void beside_words(void) {
         {"{\"do_basic_tokenize\":[]}", {.says = "do_basic_tokenize is neither true nor false"}},
         {"{\"clean_up_tokenization_spaces\":1}", {.says = "clean_up_tokenization_spaces is neither true nor false"}},
         {"{\"added_tokens_decoder\":{\"9\":{}}}", {.says = "\"9\" is no id or has no content"}},
+        {TOKEN("single_word"), {.says = "\"<z>\" says single_word, which is read of tokenizer.json only"}},
+        {TOKEN("lstrip"), {.text = "a <z>b", .n = 3, .ids = {1, 300, 2}}},
+        {TOKEN("rstrip"), {.text = "a<z> b", .n = 3, .ids = {1, 300, 2}}},
         {"{\"do_lower_case\":true}", {.text = "A", .n = 1, .ids = {1}}},
         {"{\"do_lower_case\":false}", {.text = "A", .n = 1, .ids = {0}}},
         {"{\"cls_token\":\"b\",\"sep_token\":{\"content\":\"a\"}}", {.text = "a", .n = 3, .ids = {2, 1, 1}}},

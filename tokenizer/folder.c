@@ -155,6 +155,15 @@ static void token_setting(const Tokenizer *t, const JsonValue *root, const char 
     if (found >= 0) *id = found;
 }
 
+/* What a token asks of the text around it, where only a pipeline's tokens are found so; or NULL. That a token takes the
+ * spaces around it changes nothing for WordPiece, whose words end there. */
+static const char *asks(const Tokenizer *t, const JsonValue *v) {
+    static const char *const keys[] = {"single_word", "lstrip", "rstrip"};
+    for (int i = 0; i < (wordpiece_of(t) ? 1 : 3); i++)
+        if (json_flag(v, keys[i], 0)) return keys[i];
+    return NULL;
+}
+
 static int decoder_tokens(Tokenizer *t, size_t n_model, const JsonValue *root, const char *name, char *err,
                           size_t errlen) {
     const JsonValue *all = json_typed(root, "added_tokens_decoder", JSON_OBJECT);
@@ -165,6 +174,11 @@ static int decoder_tokens(Tokenizer *t, size_t n_model, const JsonValue *root, c
         if (*end || end == v->key || !content)
             return base_error(err, errlen, -EINVAL, "%s: added_tokens_decoder: \"%.80s\" is no id or has no content",
                               name, v->key);
+        const char *key = pipeline_of(t) ? NULL : asks(t, v);
+        if (key)
+            return base_error(err, errlen, -EINVAL,
+                              "%s: the added token \"%.80s\" says %s, which is read of tokenizer.json only", name,
+                              content->str, key);
         int rc = pipeline_of(t) ? pipeline_token(t, n_model, id, content->str, content->len, v, name, err, errlen)
                              : add_token(t, n_model, id, content->str, content->len, json_flag(v, "special", 0), name,
                                          err, errlen);
