@@ -313,7 +313,7 @@ static void refused_texts(void) {
     for (int i = 0; i < 2; i++) {
         const char *key = i ? "end_of_word_suffix" : "continuing_subword_prefix";
         static const char form[] = "{\"type\":\"BPE\",\"%s\":\"%s\",\"vocab\":{\"a\":0},\"merges\":[]}";
-        char model[300], why[100];
+        char model[400], why[100];
         Tokenizer *t;
         snprintf(model, sizeof model, form, key, text);
         snprintf(why, sizeof why, "the model's %s is longer than 64 bytes", key);
@@ -407,7 +407,7 @@ static void settings(void) {
 
 /* What pieces become behind decoders that no published file of the golden ones has so. */
 static void decoders(void) {
-    static const char spaces[] =
+    static const char marked[] =
         "{\"type\":\"BPE\",\"vocab\":{\"" MARK "\":0,\"a\":1,\"" MARK "a\":2,\"b_\":3},\"merges\":[]}";
     static const struct { const char *parts; size_t n; int ids[4]; const char *text; } rows[] = {
         {"{\"decoder\":{\"type\":\"Metaspace\"}}", 3, {2, 1, 2}, "aa a"},
@@ -424,7 +424,7 @@ static void decoders(void) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         Tokenizer *t;
-        CHECK(open_parts(&t, rows[i].parts, spaces) == 0);
+        CHECK(open_parts(&t, rows[i].parts, marked) == 0);
         if (!t) continue;
         char *out = malloc(tokenizer_decode_bound(t)), text[100] = ""; /* out by itself, for the sanitizer */
         TokenStream s = {0};

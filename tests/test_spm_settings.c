@@ -50,7 +50,7 @@ static const struct {
     size_t n;
     int ids[6];
     const char *back, *why;
-} rows[] = {
+} models[] = {
     {BPE, USUAL, "ab", 2, {3, 5}, "ab", NULL},
     {BPE, USUAL, " a  b ", 3, {3, 7, 5}, "a b", NULL},
     {BPE, LOOSE, "a  b", 4, {3, 7, 7, 5}, "a  b", NULL},
@@ -77,12 +77,12 @@ static int says_in_gguf(const Tokenizer *t, const char *why) {
 
 static void settings(void) {
     static Bytes f;
-    for (size_t i = 0; i < COUNT(rows); i++) {
+    for (size_t i = 0; i < COUNT(models); i++) {
         Tokenizer *t;
-        make_model(&f, rows[i].trainer, rows[i].normalizer);
+        make_model(&f, models[i].trainer, models[i].normalizer);
         int opens = tokenizer_bytes(&t, f.data, f.n) == 0;
-        int right = opens && encodes(t, rows[i].text, strlen(rows[i].text), ENCODE_BARE, rows[i].ids, rows[i].n) &&
-            decodes(t, rows[i].ids, rows[i].n, rows[i].back, strlen(rows[i].back)) && says_in_gguf(t, rows[i].why);
+        int right = opens && encodes(t, models[i].text, strlen(models[i].text), ENCODE_BARE, models[i].ids, models[i].n) &&
+            decodes(t, models[i].ids, models[i].n, models[i].back, strlen(models[i].back)) && says_in_gguf(t, models[i].why);
         if (!right) printf("    row %zu: %s\n", i, err);
         CHECK(right);
         tokenizer_free(t);
