@@ -81,8 +81,10 @@ static void settings(void) {
         Tokenizer *t;
         make_model(&f, models[i].trainer, models[i].normalizer);
         int opens = tokenizer_bytes(&t, f.data, f.n) == 0;
-        int right = opens && encodes(t, models[i].text, strlen(models[i].text), ENCODE_BARE, models[i].ids, models[i].n) &&
-            decodes(t, models[i].ids, models[i].n, models[i].back, strlen(models[i].back)) && says_in_gguf(t, models[i].why);
+        int right = opens &&
+            encodes(t, models[i].text, strlen(models[i].text), ENCODE_BARE, models[i].ids, models[i].n) &&
+            decodes(t, models[i].ids, models[i].n, models[i].back, strlen(models[i].back)) &&
+            says_in_gguf(t, models[i].why);
         if (!right) printf("    row %zu: %s\n", i, err);
         CHECK(right);
         tokenizer_free(t);
