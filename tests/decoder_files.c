@@ -1,5 +1,6 @@
 /* tests/decoder_files.c - headers and a formula's values put together. */
 #include "decoder_files.h"
+#include "program.h"
 
 #include "base/newfile.h"
 #include "build.h"
@@ -73,7 +74,7 @@ static int is_norm(const char *name) {
 }
 
 /* The name whose values a tensor has: its own, but where tensors trade theirs. */
-static const char *traded(const char *name, char out[NAME], const Spoil *s) {
+static const char *traded(const char *name, char room[NAME], const Spoil *s) {
     const char *has = s->how == SPOIL_TRADE ? strstr(name, s->set) : NULL, *gets = s->with;
     size_t n = has ? strlen(s->set) : 0;
     if (s->how == SPOIL_TRADE && !has && (has = strstr(name, s->with))) {
@@ -81,8 +82,8 @@ static const char *traded(const char *name, char out[NAME], const Spoil *s) {
         gets = s->set;
     }
     if (!has) return name;
-    snprintf(out, NAME, "%.*s%s%s", (int)(has - name), name, gets, has + n);
-    return out;
+    snprintf(room, NAME, "%.*s%s%s", (int)(has - name), name, gets, has + n);
+    return room;
 }
 
 static uint64_t spoiled_at(const char *name, uint64_t i, const Spoil *s) {
@@ -118,18 +119,18 @@ static char *replaced(const char *name, char *text, const char *from, const char
     char *at = text ? strstr(text, from) : NULL;
     if (text && !at) decoder_fail(name, "JSON does not hold", from);
     if (!at) return text;
-    char *out = calloc(1, strlen(text) + strlen(to) + 1);
-    if (!out) abort();
-    memcpy(out, text, (size_t)(at - text));
-    strcat(strcat(out, to), at + strlen(from));
+    char *made = calloc(1, strlen(text) + strlen(to) + 1);
+    if (!made) abort();
+    memcpy(made, text, (size_t)(at - text));
+    strcat(strcat(made, to), at + strlen(from));
     free(text);
-    return out;
+    return made;
 }
 
 /* The `true` that a line ends with as false. */
-static const char *as_false(const char *line, char out[NAME]) {
-    snprintf(out, NAME, "%.*sfalse", (int)(strlen(line) - strlen("true")), line);
-    return out;
+static const char *as_false(const char *line, char room[NAME]) {
+    snprintf(room, NAME, "%.*sfalse", (int)(strlen(line) - strlen("true")), line);
+    return room;
 }
 
 /* JSON that is stored as NAMESUFFIX, as `file` of a folder, spoiled where s says this file. */
@@ -220,6 +221,7 @@ const char *hf_folder(const char *name, const char *config, TensorType type, con
     if (!there) return NULL;
     free(there);
     snprintf(folder, sizeof folder, "%s", test_tmp("oracle-hf"));
+    CHECK(shell("rm -rf %s", folder) == 0); /* what another test put beside the model */
     mkdir(folder, 0700);
     write_json(folder, "config.json", name, suffix, s);
     snprintf(path, sizeof path, "%s/model.safetensors", folder);

@@ -125,8 +125,9 @@ static void tokenizers(void) {
     CHECK(tool("", "inspect", "%s --json", path) == 0 && says("\"tokenizer\":null,\"tokenizer_refused\":\""));
     /* one of a kind that is not read, beside the weights; ranks are not a llama2.c model's */
     remove(test_in(from, "tokenizer.model"));
-    file_write(test_in(from, "tekken.json"), "{}", 2);
-    CHECK(tool("", "inspect", "%s -s", from) == 0 && says("its tokenizer is tekken.json: this kind is not read yet"));
+    file_write(test_in(from, "sentencepiece.bpe.model"), "{}", 2);
+    CHECK(tool("", "inspect", "%s -s", from) == 0 &&
+          says("its tokenizer is sentencepiece.bpe.model: this kind is not read yet"));
     build_llama2c(test_in(from, "model.bin"), &shape, 0, 0);
     file_write(test_in(from, "x.tiktoken"), "YQ== 0\n", 7);
     CHECK(tool("", "inspect", "%s -s", test_in(from, "model.bin")) == 0 && says("tokenizer      none\n"));
