@@ -83,7 +83,8 @@ static void begin(KeyReader *r, Config *c, const Architecture *a) {
 
 /* Methods that scale frequencies, and windows: keys_llamacpp.c. */
 static void finish(KeyReader *r, Config *c, const Architecture *a) {
-    static const char *const ends[] = {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id"};
+    static const char *const ends[] = {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
+                                       "tokenizer.ggml.eom_token_id"};
     int64_t id;
     c->rope.scaling = &rope_none;
     c->rope.pairing = a->pairing;
@@ -91,7 +92,7 @@ static void finish(KeyReader *r, Config *c, const Architecture *a) {
     c->rope.rotary_dim = (int)key_int(r, "rope.dimension_count", NULL, c->head_dim, 1, CONFIG_MAX_DIM);
     if (meta_integer(weights_meta(r->w, "tokenizer.ggml.bos_token_id"), &id) && id >= 0 && id < c->vocab_size)
         c->bos_id = (int)id;
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         if (meta_integer(weights_meta(r->w, ends[i]), &id)) config_add_end(c, (double)id);
 }
 

@@ -3,6 +3,7 @@
 #include "base/paths.h"
 #include "convert_files.h"
 #include "decoder_files.h"
+#include "model/model.h"
 #include "program.h"
 #include "reader_files.h"
 #include "test.h"
@@ -110,6 +111,19 @@ static void ends(void) {
                                  {"tokenizer.ggml.eot_token_id", "7"}}, 3);
     CHECK(tool("", "convert", "%s %s -q", folder, gguf) == 0);
     keys_are(gguf, (const Key[]){{"tokenizer.ggml.eos_token_id", "2"}, {"tokenizer.ggml.eot_token_id", "7"}}, 2);
+    static const char *const many[] = {"[2, 7, 5]", "[2, 7, 5, 9, 11]"}; /* Llama 3.1 and GLM-4 name three */
+    for (int i = 0; i < 2; i++)
+        for (int none = 0; none < 2; none++) {
+            with_ends(many[i]);
+            CHECK(tool("", "convert", "%s %s %s", folder, gguf, none ? "--no-tokenizer" : "") == 0);
+            CHECK(!i == !strstr(said, "GGUF has keys for three ids that end a text: 2 more are left out"));
+            keys_are(gguf, (const Key[]){{"tokenizer.ggml.eos_token_id", "2"}, {"tokenizer.ggml.eot_token_id", "7"},
+                                         {"tokenizer.ggml.eom_token_id", "5"}}, 3);
+            Model m;
+            char err[300];
+            CHECK(model_open(&m, gguf, NULL, err, sizeof err) == 0 && m.config.n_eos == 3 && m.config.eos_id[2] == 5);
+            model_close(&m);
+        }
     with_ends("2");
     CHECK(tool("", "convert", "%s %s -q", folder, gguf) == 0);
     keys_are(gguf, (const Key[]){{"tokenizer.ggml.eos_token_id", "2"}, {"tokenizer.ggml.eot_token_id", "absent"}}, 2);

@@ -131,8 +131,8 @@ int source_rope(Source *s, const char *arch, char *err, size_t errlen);
 int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int end_id, const Report *r, char *err,
                      size_t errlen);
 /* The same of a tokenizer at hand; from is what error lines call it. *lost: what no key says, NULL: nothing; lost NULL:
- * that is refused. */
-int source_vocabulary(Source *s, const Tokenizer *t, const char *from, int end_id, const char **lost, char *err,
-                      size_t errlen);
+ * that is refused. r may be NULL: nobody is told more. */
+int source_vocabulary(Source *s, const Tokenizer *t, const char *from, int end_id, const char **lost, const Report *r,
+                      char *err, size_t errlen);
 
 #endif

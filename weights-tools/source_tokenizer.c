@@ -37,7 +37,24 @@ static void write_pieces(GgufMeta *m, const Vocabulary *v, size_t n) {
         buffer_u32(&m->bytes, i < v->n && v->pieces[i].len ? (uint32_t)v->pieces[i].type : PIECE_UNUSED);
 }
 
-static void write_vocabulary(GgufMeta *m, const Vocabulary *v, size_t n, int end_id) {
+/* The ids that end a text, of which Hugging Face may name several: the tokenizer's own, the caller's (-1: none), the
+ * configuration's, as far as GGUF has keys for them. How many are left out. */
+static int write_ends(GgufMeta *m, const Config *c, int own, int end_id) {
+    static const char *const keys[] = {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id",
+                                       "tokenizer.ggml.eom_token_id"};
+    int written[] = {own, -1, -1}, n = 1, left_out = 0;
+    id(m, keys[0], own);
+    for (int i = -1; i < c->n_eos; i++) {
+        int v = i < 0 ? end_id : c->eos_id[i], there = v < 0;
+        for (int k = 0; k < n; k++) there |= written[k] == v;
+        if (there) continue;
+        if (n == 3) left_out++;
+        else id(m, keys[n], v), written[n++] = v;
+    }
+    return left_out;
+}
+
+static void write_vocabulary(GgufMeta *m, const Vocabulary *v, size_t n) {
     gguf_string(m, "tokenizer.ggml.model", v->model);
     write_pieces(m, v, n);
     if (v->pre) gguf_string(m, "tokenizer.ggml.pre", v->pre);
@@ -46,26 +63,27 @@ static void write_vocabulary(GgufMeta *m, const Vocabulary *v, size_t n, int end
     if (v->charsmap_size) gguf_array(m, "tokenizer.ggml.precompiled_charsmap", META_U8, v->charsmap_size);
     buffer_bytes(&m->bytes, v->charsmap, v->charsmap_size);
     id(m, "tokenizer.ggml.bos_token_id", v->bos_id);
-    id(m, "tokenizer.ggml.eos_token_id", v->eos_id);
     id(m, "tokenizer.ggml.unknown_token_id", v->unk_id);
-    if (end_id >= 0 && end_id != v->eos_id) id(m, "tokenizer.ggml.eot_token_id", end_id);
     gguf_bool(m, "tokenizer.ggml.add_bos_token", v->add_bos);
     gguf_bool(m, "tokenizer.ggml.add_eos_token", v->add_eos);
     gguf_bool(m, "tokenizer.ggml.add_space_prefix", v->add_space_prefix);
     if (v->remove_extra_whitespaces) gguf_bool(m, "tokenizer.ggml.remove_extra_whitespaces", 1);
 }
 
+static void note_ends(const Report *r, int left_out) {
+    if (left_out && r) report_note(r, "GGUF has keys for three ids that end a text: %d more are left out", left_out);
+}
+
 /* No vocabulary: llama.cpp wants to be told so. The ids that end a text are the configuration's. */
-static void write_none(Source *s) {
+static void write_none(Source *s, const Report *r) {
     const Config *c = &s->config;
     gguf_string(&s->meta, "tokenizer.ggml.model", "none");
     id(&s->meta, "tokenizer.ggml.bos_token_id", c->bos_id);
-    if (c->n_eos > 0) id(&s->meta, "tokenizer.ggml.eos_token_id", c->eos_id[0]);
-    if (c->n_eos > 1) id(&s->meta, "tokenizer.ggml.eot_token_id", c->eos_id[1]);
+    note_ends(r, write_ends(&s->meta, c, c->n_eos ? c->eos_id[0] : -1, -1));
 }
 
-int source_vocabulary(Source *s, const Tokenizer *t, const char *from, int end_id, const char **lost, char *err,
-                      size_t errlen) {
+int source_vocabulary(Source *s, const Tokenizer *t, const char *from, int end_id, const char **lost, const Report *r,
+                      char *err, size_t errlen) {
     const Config *c = &s->config;
     size_t n = (size_t)c->vocab_size;
     Vocabulary v;
@@ -75,13 +93,13 @@ int source_vocabulary(Source *s, const Tokenizer *t, const char *from, int end_i
                           tokenizer_size(t), n);
     int rc = tokenizer_vocabulary(&v, t, from, err, errlen);
     if (rc) return rc;
-    for (int i = 0; i < c->n_eos && end_id < 0;
-         i++) /* Hugging Face may name several: one more than the tokenizer's own */
-        if (c->eos_id[i] != v.eos_id) end_id = c->eos_id[i];
     if (lost) *lost = v.lost;
     else if (v.lost)
         rc = base_error(err, errlen, -EINVAL, "%s: a tokenizer that %s, and GGUF has no key for that", from, v.lost);
-    if (rc == 0) write_vocabulary(&s->meta, &v, n, end_id);
+    if (rc == 0) {
+        write_vocabulary(&s->meta, &v, n);
+        note_ends(r, write_ends(&s->meta, c, v.eos_id, end_id));
+    }
     free((void *)(uintptr_t)v.pieces);
     return rc;
 }
@@ -107,7 +125,7 @@ int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int 
     Tokenizer *t;
     const char *from = wish->tokenizer ? wish->tokenizer : folder;
     if (wish->no_tokenizer) {
-        write_none(s);
+        write_none(s, r);
         return 0;
     }
     TokenizerOptions o = {.lower_case = -1, .pre = wish->pre};
@@ -128,7 +146,7 @@ int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int 
     }
     if (rc) return rc;
     const char *lost = NULL;
-    rc = source_vocabulary(s, t, from, end_id, &lost, err, errlen);
+    rc = source_vocabulary(s, t, from, end_id, &lost, r, err, errlen);
     if (rc == 0 && lost) rc = write_whole(s, from, lost, r, err, errlen);
     tokenizer_free(t);
     return rc;
