@@ -220,6 +220,8 @@ typedef struct {
     int special;              /* 1: control pieces that are written in the prompt count as such */
     int (*piece)(void *arg, const char *text, size_t n); /* new text in whole characters, n may be 0; not 0 ends it */
     void *arg;
+    int lookup; /* 1: what comes next is guessed from the text itself, and several ids are read at a time where that
+                 * pays: text that repeats comes several times as fast. The text is the same */
 } RoformerWriteOptions;
 
 /* What came of it; size is the caller's to set, as in options. */

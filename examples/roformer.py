@@ -76,7 +76,7 @@ _SamplerOptions = _struct(
     temperature=c.c_float, top_k=c.c_size_t, top_p=c.c_float, min_p=c.c_float, xtc_probability=c.c_float,
     xtc_threshold=c.c_float, seed=c.c_uint64)
 _WriteOptions = _struct("WriteOptions", max_tokens=c.c_size_t, stops=_texts, n_stops=c.c_size_t, ignore_eos=c.c_int,
-                        special=c.c_int, piece=_Piece, arg=c.c_void_p)
+                        special=c.c_int, piece=_Piece, arg=c.c_void_p, lookup=c.c_int)
 _Written = _struct("Written", n_prompt=c.c_size_t, n_new=c.c_size_t, end=c.c_int)
 _EmbedOptions = _struct("EmbedOptions", task=_text, pooling=_text, dimensions=c.c_size_t, normalize=c.c_int,
                         n_ctx=c.c_size_t, threads=c.c_int)
@@ -289,7 +289,7 @@ class Session(_Handle):
         return np.ctypeslib.as_array(logits, (self._model.vocab_size,)).copy()
 
     def write(self, prompt="", max_tokens=0, stops=None, on_text=None, sampler=None, ignore_eos=False, special=False,
-              **sampling):
+              lookup=False, **sampling):
         """The text behind the prompt. on_text(piece) is called for each new piece, and ends the text where it returns
         something true. self.end says why it ended ("length", "eos" ..). sampling: the sampler's options."""
         pieces, raised, prompt = [], [], _bytes(prompt)
@@ -303,7 +303,7 @@ class Session(_Handle):
                 return 1
 
         o = _options(_WriteOptions, {"max_tokens": max_tokens, "stops": stops, "ignore_eos": ignore_eos,
-                                     "special": special})
+                                     "special": special, "lookup": lookup})
         o.piece, written = _Piece(piece), _Written(size=c.sizeof(_Written))
         if sampler and sampling:
             raise TypeError(f"a sampler and options for one: {', '.join(sampling)}")

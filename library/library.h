@@ -4,6 +4,8 @@
 
 #include "model/session.h"
 #include "roformer.h"
+#include "text/ahead.h"
+#include "text/lookup.h"
 #include "tokenizer/tokenizer.h"
 
 #include <locale.h>
@@ -24,9 +26,14 @@ struct RoformerSession {
     int *ids;
     size_t n_ids, cap_ids, kept;
     int owes;
+    Ahead ahead;         /* where a text was wanted with guesses; lookup is NULL until then */
+    Lookup *lookup;
 };
 
-enum { LIBRARY_DRY_MOST = 1 << 20 }; /* ids that DRY looks back on, at most */
+enum {
+    LIBRARY_DRY_MOST = 1 << 20, /* ids that DRY looks back on, at most */
+    LIBRARY_GUESSES = 8         /* ids read with one that was drawn, at most */
+};
 
 /* A caller's options (NULL: none) of whatever version into ours [n], zeroed where it has no such field. 0, or -EINVAL
  * and a line: a size that cannot be, or a field that is set and not known here. */

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { USUAL_CONTEXT = 4096, ROWS = 8 };
+enum { USUAL_CONTEXT = 4096 };
 
 int library_cache(CacheType *cache, const RoformerModel *m, const char *name, char *err, size_t errlen) {
     int i = 0;
@@ -40,7 +40,7 @@ int roformer_session_new(RoformerSession **session, const RoformerModel *m, cons
     s->model = m;
     s->kept = roformer_number(m, ROFORMER_IS_LINEAR) == 1 ? LIBRARY_DRY_MOST : SIZE_MAX;
     SessionOptions so = {.n_ctx = o.n_ctx ? o.n_ctx : trained < USUAL_CONTEXT ? trained : USUAL_CONTEXT,
-                         .threads = o.threads, .n_batch = o.n_batch, .cache = cache, .n_logits = ROWS,
+                         .threads = o.threads, .n_batch = o.n_batch, .cache = cache, .n_logits = LIBRARY_GUESSES + 1,
                          .progress = o.progress, .progress_arg = o.progress_arg};
     if (m->model.encoder) so.n_batch = so.n_ctx; /* encoder_read takes a text whole */
     rc = session_init(&s->session, &m->model, &so, err, errlen);
@@ -51,6 +51,8 @@ int roformer_session_new(RoformerSession **session, const RoformerModel *m, cons
 
 void roformer_session_free(RoformerSession *s) {
     if (!s) return;
+    ahead_free(&s->ahead);
+    lookup_free(s->lookup);
     session_free(&s->session);
     free(s->ids);
     free(s);

@@ -102,6 +102,17 @@ static int encode_prompt(const RoformerSession *s, const char *prompt, size_t le
     return rc;
 }
 
+/* What was measured of guesses stays for the session's next text. */
+static int take_lookup(RoformerSession *s, char *err, size_t errlen) {
+    if (s->lookup) return 0;
+    Lookup *l = lookup_new();
+    if (!l) return base_error(err, errlen, -ENOMEM, "out of memory");
+    int rc = ahead_init(&s->ahead, &s->session, lookup_draft(l), LIBRARY_GUESSES, err, errlen);
+    if (rc) lookup_free(l);
+    else s->lookup = l;
+    return rc;
+}
+
 /* Draw from s->logits, what the options say; the text's ids go to the writer and come back. */
 static int write_on(RoformerSession *s, RoformerSampler *sampler, int begun, const RoformerWriteOptions *o,
                     RoformerWritten *written, char *err, size_t errlen) {
@@ -109,7 +120,8 @@ static int write_on(RoformerSession *s, RoformerSampler *sampler, int begun, con
     TextWriter w = {.session = &s->session, .tokenizer = s->model->tokenizer, .sampler = &sampler->sampler,
                     .limit = o->max_tokens ? o->max_tokens : USUAL_NEW, .ignore_eos = o->ignore_eos,
                     .piece = text_stops_piece, .arg = &stops, .ids = s->ids, .n_ids = s->n_ids, .cap_ids = s->cap_ids,
-                    .keep_ids = s->kept == SIZE_MAX, .keep_least = s->kept, .stream = {.begun = begun, .tight = 1}};
+                    .ahead = o->lookup ? &s->ahead : NULL, .keep_ids = o->lookup || s->kept == SIZE_MAX,
+                    .keep_least = s->kept, .stream = {.begun = begun, .tight = 1}};
     for (size_t i = 0; i < o->n_stops; i++) stops.texts[i] = o->stops[i];
     size_t before = s->session.pos;
     int rc = text_write(&w, s->logits, err, errlen);
@@ -148,6 +160,7 @@ int roformer_write(RoformerSession *s, RoformerSampler *sampler, const char *pro
     mine.n_prompt = n;
     if (rc == 0 && !s->logits)
         rc = base_error(err, errlen, -EINVAL, "nobody knows what comes next: read an id with logits, or give a prompt");
+    if (rc == 0 && o.lookup) rc = take_lookup(s, err, errlen);
     if (rc == 0) rc = write_on(s, sampler, begun, &o, &mine, err, errlen);
     if (written) { /* of whatever version */
         size_t size = written->size;

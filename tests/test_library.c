@@ -1,5 +1,6 @@
 /* tests/test_library.c - what roformer.h promises, beside the program: linked in, so that sanitizers see it. */
 #include "build.h"
+#include "library/library.h"
 #include "program.h"
 #include "roformer.h"
 #include "test.h"
@@ -52,6 +53,51 @@ static RoformerEnd written(Page *p, RoformerSession *s, const RoformerSamplerOpt
     CHECK(roformer_write(s, sampler, prompt, strlen(prompt), &o, &what, err, sizeof err) == 0);
     roformer_sampler_free(sampler);
     return what.end;
+}
+
+static size_t guessed, held;
+
+/* With guesses and without: the same text, the same end, and another text behind it; back, and once more. */
+static void same_with_lookup(const char *model, RoformerSamplerOptions how, RoformerWriteOptions o) {
+    static Page pages[2];
+    RoformerModel *m = opened(model, NULL);
+    RoformerEnd ends[2];
+    size_t at[2];
+    how.size = sizeof how;
+    for (int lookup = 0; lookup < 2; lookup++) {
+        Page *p = &pages[lookup];
+        RoformerSession *s = begun(m, NULL, 2);
+        *p = (Page){.n = 0};
+        o.lookup = lookup;
+        written(p, s, &how, m, "One day a day a day a day", o);
+        s->ahead.always = 1; /* whether it pays or not */
+        ends[lookup] = written(p, s, &how, m, " and a day", o);
+        at[lookup] = roformer_position(s);
+        CHECK(roformer_rewind(s, 0, err, sizeof err) == 0);
+        written(p, s, &how, m, "The sand was a sand was", o);
+        o.lookup = !o.lookup; /* nor does it matter to what was written before */
+        written(p, s, &how, m, " and", o);
+        guessed += s->ahead.n_guessed, held += s->ahead.n_held;
+        roformer_session_free(s);
+    }
+    CHECK(pages[0].n > 15 && pages[0].n == pages[1].n && memcmp(pages[0].text, pages[1].text, pages[0].n) == 0);
+    CHECK(ends[0] == ends[1] && at[0] == at[1]);
+    roformer_close(m);
+}
+
+static void guesses(void) {
+    static const char *const stops[] = {"a"};
+    static const char *const models[] = {NULL, "model/tales-1m-linear.gguf"};
+    for (int i = 0; i < 2; i++) {
+        same_with_lookup(models[i], (RoformerSamplerOptions){0}, (RoformerWriteOptions){.max_tokens = 30});
+        same_with_lookup(models[i], (RoformerSamplerOptions){.temperature = 1, .seed = 3},
+                         (RoformerWriteOptions){.max_tokens = 25, .ignore_eos = 1});
+        same_with_lookup(models[i],
+                         (RoformerSamplerOptions){.temperature = 0.7f, .repetition_penalty = 1.2f, .seed = 9},
+                         (RoformerWriteOptions){.max_tokens = 40, .stops = stops, .n_stops = 1});
+    }
+    same_with_lookup(NULL, (RoformerSamplerOptions){0}, (RoformerWriteOptions){.max_tokens = 90}); /* context full */
+    CHECK(guessed > 100 && held > 20 && held < guessed);
 }
 
 /* The program's text and the library's, from the same options. */
@@ -367,6 +413,7 @@ static void comma(void) {
 }
 
 const Test tests_library[] = {{"library/texts as run writes them", texts}, {"library/ends of a text", ends},
+                              {"library/guesses", guesses},
                               {"library/logits", logits}, {"library/threads", threads},
                               {"library/tokenizer", tokenizer}, {"library/vectors", vectors},
                               {"library/attention", attention}, {"library/encoder", encoder},

@@ -90,8 +90,8 @@ static void errors(void) {
 static void structs(void) {
     static const char source[] =
         "#include <roformer.h>\n#include <stdio.h>\n#define P(T, f) printf(\"%zu %zu\\n\", sizeof(T), offsetof(T, f))\n"
-        "int main(void) {\n    P(RoformerOptions, progress_arg);\n    P(RoformerSessionOptions, progress_arg);\n"
-        "    P(RoformerSamplerOptions, seed);\n    P(RoformerWriteOptions, arg);\n    P(RoformerWritten, end);\n"
+        "int main(void) {\n    P(RoformerOptions, panels);\n    P(RoformerSessionOptions, progress_arg);\n"
+        "    P(RoformerSamplerOptions, seed);\n    P(RoformerWriteOptions, lookup);\n    P(RoformerWritten, end);\n"
         "    P(RoformerEmbedOptions, threads);\n    P(RoformerBias, bias);\n}\n";
     if (!ready("numpy")) return;
     file_write(test_tmp("sizes.c"), source, strlen(source));
