@@ -142,6 +142,13 @@ static void too_large(void) {
     CHECK(!file_exists(to) && tool("", "convert", "%s %s -q --no-tokenizer", folder, to) == 0);
 }
 
+/* A reader knows the largest Gemmas by their layers, and takes another scale of scores for them: so it is said. */
+static void gemmas_scale(void) {
+    const char *to = test_tmp("gemma.gguf");
+    CHECK(tool("", "convert", "%s %s -q --no-tokenizer", hf_folder("gemma2", "", TENSOR_F32, &sound), to) == 0);
+    key_is(to, "gemma2.attention.scale", "0.288675");
+}
+
 /* A bias whose entries change places, in 16 bits: no order was ever lost in it. */
 static void halves(void) {
     static DecoderCase g;
@@ -270,6 +277,7 @@ const Test tests_convert_written[] = {
     {"convert/names", names},
     {"convert/pieces", pieces},
     {"convert/too large", too_large},
+    {"convert/Gemmas' scale", gemmas_scale},
     {"convert/a bias in halves", halves},
     {"convert/experts of two types", mixed},
     {"convert/safetensors in other types", to_safetensors},

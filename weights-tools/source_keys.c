@@ -156,7 +156,8 @@ static void layer_keys(Keys *k, const Config *c) {
             if (f->type == FIELD_FLOAT) real(k, f->gguf, divides ? 1 / v : v);
             else count(k, f->gguf, (int64_t)v);
         }
-    if (!scaled && fabs(x->score_scale * sqrt(c->head_dim) - 1) > 1e-6) real(k, "attention.scale", x->score_scale);
+    int usual = fabs(x->score_scale * sqrt(c->head_dim) - 1) <= 1e-6; /* but of Gemmas with the largest one's layers */
+    if (!scaled && (!usual || strncmp(c->arch, "gemma", 5) == 0)) real(k, "attention.scale", x->score_scale);
     int local = 0;
     for (int l = 0; l < c->n_layers; l++) local |= x->kinds[l].turn == TURN_LOCAL;
     if (local) real(k, "rope.freq_base_swa", x->local.theta);
