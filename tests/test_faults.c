@@ -216,10 +216,12 @@ static void build_parts(const char *folder) {
 
 /* Whose weights stand in their files in ways of their own. */
 static void build_others(const char *folder) {
-    static const char *const names[] = {"gte", "stablelm_par", "qwen3next", "modernbert", "neobert", "jina_v3"};
+    static const char *const names[] = {"gte", "stablelm_par", "qwen3next", "modernbert", "neobert", "jina_v3",
+                                        "linear_relu", "mixtral", "phi3_long", "embeddinggemma"};
     static PositionsCase c;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         CHECK(shell("cp -R %s %s/%s", hf_folder(names[i], "", TENSOR_F32, &sound), folder, names[i]) == 0);
+    CHECK(shell("cp %s/delta/tokenizer.json %s/gte", folder, folder) == 0);
     if (positions_find(&c, "learned")) CHECK(file_copy(positions_write(&c), test_in(folder, "learned.gguf")));
     CHECK(tool("", "convert", "%s/delta %s/delta.gguf -q", folder, folder) == 0);
     build_parts(folder);
@@ -302,10 +304,6 @@ static const char *models(void) {
     CHECK(delta && shell("cp -R %s %s/delta", delta, folder) == 0);
     CHECK(shell("cp -R %s %s/peft && cp %s %s/adapter.gguf", lora_folder(), folder, lora_file(), folder) == 0);
     build_others(folder);
-    static const char *const cases[] = {"gte", "linear_relu", "mixtral", "qwen3next", "phi3_long", "neobert",
-                                        "embeddinggemma"};
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        CHECK(shell("cp -R %s %s/%s", hf_folder(cases[i], "", TENSOR_F32, &sound), folder, cases[i]) == 0);
     CHECK(shell("mkdir %s/merges", folder) == 0);
     file_write(test_in(folder, "merges/merges.txt"), "#version: 0.2\na b\n", 18);
     file_write(test_in(folder, "merges/vocab.json"), "{\"a\": 0, \"b\": 1, \"ab\": 2}", 25);
