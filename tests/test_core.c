@@ -91,8 +91,8 @@ static void other_files(void) {
     refused("model", 1, "model: is a folder");
     file_write(test_tmp("short"), "GGU", 3);
     refused(test_tmp("short"), 1, "short: not a model file that is known here");
-    file_write(test_tmp("empty"), "", 0);
-    refused(test_tmp("empty"), 1, "empty");
+    file_write(test_tmp("of-nothing"), "", 0);
+    refused(test_tmp("of-nothing"), 1, "of-nothing: the file is empty");
     file_write(test_tmp("cut.gguf"), file, 40);
     refused(test_tmp("cut.gguf"), 1, "cut.gguf: the file ends inside its metadata");
     file_write(test_tmp("cut.gguf"), file, n - 1);
