@@ -1,8 +1,8 @@
 /* tests/test_faults.c - every call that may fail fails once: the program of tests/faults/, on small models of each
  * format and for each command.
  *
- * `make test` tries the first points of a kind and some of the others, always the same; `make faults` 400 and 200, from
- * a seed that it prints. */
+ * `make test` tries the first points of a kind and some of the others, always the same, fewer under sanitizers, where a
+ * run takes a second; `make faults` 400 and 200, from a seed that it prints. */
 #include "base/json.h"
 #include "build.h"
 #include "convert_files.h"
@@ -341,7 +341,8 @@ static const char *program(void) {
 
 static void run_jobs(const Job *jobs) {
     const char *all = getenv("FAULTS"), *folder = models(), *faults = program(), *only = getenv("FAULTS_JOB");
-    char limits[80] = "-n 20 -r 20 -s 1";
+    char limits[80];
+    snprintf(limits, sizeof limits, "%s -s 1", test_sanitized ? "-n 6 -r 6" : "-n 20 -r 20");
     if (all) snprintf(limits, sizeof limits, "-n 400 -r 200 -s %s", *all ? all : "1");
     for (; faults && jobs->name; jobs++) {
         char command[4000];
