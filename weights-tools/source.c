@@ -135,6 +135,13 @@ int source_no_memory(const Source *s, char *err, size_t errlen) {
     return base_error(err, errlen, -ENOMEM, "%s: out of memory", s->path);
 }
 
+int source_check_keys(const Source *s, char *err, size_t errlen) {
+    if (s->meta.beyond)
+        return base_error(err, errlen, -EINVAL, "%s: a number of its configuration is too large for GGUF's F32",
+                          s->path);
+    return s->meta.bytes.failed ? source_no_memory(s, err, errlen) : 0;
+}
+
 int source_twice(const Source *s, const char *tensor, char *err, size_t errlen) {
     return base_error(err, errlen, -EINVAL, "%s: tensor %.100s stands twice", s->path, tensor);
 }
@@ -221,9 +228,7 @@ int source_open(Source *s, const char *path, const SourceWish *wish, const Repor
     int rc = is_weights_file(path, err, errlen);
     if (rc >= 0) rc = rc ? open_weights(s, wish, r, err, errlen) : open_checkpoint(s, wish, r, err, errlen);
     for (const Note *n = rc ? NULL : s->weights.notes; n; n = n->next) report_note(r, "%s", n->line);
-    if (rc == 0 && s->meta.beyond)
-        rc = base_error(err, errlen, -EINVAL, "%s: a number of its configuration is too large for GGUF's F32", path);
-    if (rc == 0 && s->meta.bytes.failed) rc = base_error(err, errlen, -ENOMEM, "%s: out of memory", path);
+    if (rc == 0) rc = source_check_keys(s, err, errlen);
     if (rc) source_close(s);
     return rc;
 }

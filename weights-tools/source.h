@@ -90,6 +90,8 @@ void source_file_type(Source *s, int file_type);
 /* ---- for the readers of source_*.c ---- */
 
 int source_no_memory(const Source *s, char *err, size_t errlen); /* -ENOMEM and its line */
+/* Once all keys are there: 0, or -EINVAL (a number that F32 does not hold), -ENOMEM and a line. */
+int source_check_keys(const Source *s, char *err, size_t errlen);
 /* -EINVAL and its line: two tensors that Hugging Face spells differently have one name here. */
 int source_twice(const Source *s, const char *tensor, char *err, size_t errlen);
 /* What the command line says of a file that says it itself, or has no such thing, is refused: -EINVAL and its line.

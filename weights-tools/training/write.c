@@ -24,9 +24,10 @@ static Source begin(const TrainingSetup *t, const char *path) {
 }
 
 static int put_keys(Source *s, const TrainingSetup *t, char *err, size_t errlen) {
-    if (t->encodes) return encoder_keys(s, &t->words, err, errlen);
-    int rc = source_keys(s, s->config.arch, "trained here", err, errlen);
-    return rc ? rc : source_vocabulary(s, t->tokenizer, "the tokenizer", -1, NULL, NULL, err, errlen);
+    int rc = t->encodes ? encoder_keys(s, &t->words, err, errlen)
+                        : source_keys(s, s->config.arch, "trained here", err, errlen);
+    if (rc == 0 && !t->encodes) rc = source_vocabulary(s, t->tokenizer, "the tokenizer", -1, NULL, NULL, err, errlen);
+    return rc ? rc : source_check_keys(s, err, errlen);
 }
 
 int setup_check(const TrainingSetup *t, char *err, size_t errlen) {
