@@ -111,6 +111,7 @@ static void refused(void) {
         {"{" CONFIG("4", "3") ONE ",\"special_tokens\":[{\"rank\":0,\"token_str\":\"x\"},"
          "{\"rank\":1,\"token_str\":\"y\"},{\"rank\":2,\"token_str\":\"z\"},{\"rank\":3,\"token_str\":\"u\"}]}",
          "more special tokens than the 3"},
+        {"{" CONFIG("4", "3") ONE ",\"special_tokens\":7}", "\"special_tokens\" is missing or of the wrong type"},
         {"{\"config\":{\"default_vocab_size\":4,\"default_num_special_tokens\":3}" ONE "}",
          "the regular expression \"pattern\" is missing"},
         {"{\"config\":{\"pattern\":\"(?<=x)y\",\"default_vocab_size\":4,\"default_num_special_tokens\":3}" ONE "}",
@@ -128,6 +129,18 @@ static void refused(void) {
     for (int i = 0; i < 171; i++, n += 4) memcpy(text + n, "YWFh", 4);
     n += (size_t)snprintf(text + n, sizeof text - n, "\"}]}");
     CHECK(tokenizer_bytes(&t, text, n) == -EINVAL && strstr(tokenizer_err, "piece 3 is longer than 512 bytes"));
+    tokenizer_free(t);
+}
+
+/* Which token begins a text is a matter of its name. */
+static void other_order(void) {
+    static const char text[] = "{" CONFIG("4", "3") ONE ",\"special_tokens\":[{\"rank\":0,\"token_str\":\"</s>\"},"
+                               "{\"rank\":1,\"token_str\":\"<unk>\"},{\"rank\":2,\"token_str\":\"<s>\"}]}";
+    Tokenizer *t;
+    CHECK(tokenizer_bytes(&t, text, sizeof text - 1) == 0);
+    if (!t) return;
+    CHECK(tokenizer_bos(t) == 2 && tokenizer_eos(t) == 0);
+    ENCODES(t, "a", ENCODE_ADDED, 2, 3);
     tokenizer_free(t);
 }
 
@@ -161,6 +174,7 @@ static void cut(void) {
 extern const Test tests_tekken[];
 const Test tests_tekken[] = {
     {"tekken/golden", golden},   {"tekken/special tokens", special}, {"tekken/to GGUF", to_gguf},
-    {"tekken/refused", refused}, {"tekken/in a folder", folder},     {"tekken/cut at every length", cut},
+    {"tekken/refused", refused}, {"tekken/other order", other_order}, {"tekken/in a folder", folder},
+    {"tekken/cut at every length", cut},
     {0},
 };

@@ -23,19 +23,19 @@ static int has_rank(const JsonValue *v, size_t i) {
 
 /* The first n ids: those that the file names, and <SPECIAL_..> for the rest. */
 static int add_special(Tokenizer *t, const JsonValue *list, size_t n, char *err, size_t errlen) {
-    const JsonValue *v = list && list->type == JSON_ARRAY ? list->child : NULL;
-    int rc = 0, named = v != NULL;
+    if (list && list->type == JSON_NULL) list = NULL;
+    if (list && list->type != JSON_ARRAY) return json_refuse(t, "\"special_tokens\"", NULL, err, errlen);
+    const JsonValue *v = list ? list->child : NULL;
+    int rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++) {
         char other[32];
-        const char *name = other;
-        snprintf(other, sizeof other, "<SPECIAL_%zu>", i);
-        if (!named && i < USUAL) name = usual_tokens[i];
-        const JsonValue *text = v ? json_typed(v, "token_str", JSON_STRING) : NULL;
+        const JsonValue *text = json_typed(v, "token_str", JSON_STRING);
         if (v && (!text || text->len == 0 || !has_rank(v, i)))
             return base_error(err, errlen, -EINVAL, "%s: special token %zu has no text, or another rank", t->name, i);
-        if (text) rc = pieces_add(t, text->str, text->len, 0, PIECE_NORMAL, err, errlen);
-        else rc = pieces_add(t, name, strlen(name), 0, PIECE_NORMAL, err, errlen);
-        v = v ? v->next : NULL;
+        snprintf(other, sizeof other, "<SPECIAL_%zu>", i);
+        const char *name = text ? text->str : !list && i < USUAL ? usual_tokens[i] : other;
+        rc = pieces_add(t, name, text ? text->len : strlen(name), 0, PIECE_NORMAL, err, errlen);
+        if (v) v = v->next;
     }
     if (rc == 0 && v)
         return base_error(err, errlen, -EINVAL, "%s: more special tokens than the %zu of \"config\"", t->name, n);
@@ -104,7 +104,10 @@ int tekken_read(Tokenizer *t, const JsonValue *root, char *err, size_t errlen) {
         rc = pipeline_add_token(t, (AddedToken){.id = (int)i, .special = 1}, err, errlen);
     if (rc) return rc;
     t->kind = "byte-level BPE (tekken.json)";
-    t->unk = 0, t->bos = 1, t->eos = 2, t->add_bos = 1;
+    t->unk = pieces_find(t, usual_tokens[0], strlen(usual_tokens[0]));
+    t->bos = pieces_find(t, usual_tokens[1], strlen(usual_tokens[1]));
+    t->eos = pieces_find(t, usual_tokens[2], strlen(usual_tokens[2]));
+    t->add_bos = 1;
     pipeline_of(t)->whole = 1;
     return 0;
 }
