@@ -123,7 +123,7 @@ static int take(Work *w, Line *l, const float *logits, int id) {
 static int begin_line(Work *w) {
     Line *l = &w->lines[w->n_begun % w->cap];
     Generation *g = &l->g;
-    const float *logits;
+    const float *logits = NULL;
     *l = (Line){.at = w->free[--w->n_free], .runs = 1};
     w->n_begun++;
     g->e.model = w->first->e.model, g->e.tokenizer = w->first->e.tokenizer;
@@ -138,7 +138,7 @@ static int begin_line(Work *w) {
     session_rewind(g->w.session, 0);
     int rc = limit ? session_eval(g->w.session, g->w.ids, g->n_prompt, &logits, g->e.err, sizeof g->e.err) : 0;
     if (rc) return rc == -EINTR ? EXIT_INTERRUPTED : fail("%s", g->e.err);
-    return take(w, l, limit ? logits : NULL, limit ? text_draw(&g->w, logits) : 0);
+    return take(w, l, logits, text_draw(&g->w, logits));
 }
 
 static void draw(void *arg, size_t k) {

@@ -26,7 +26,7 @@ typedef struct {
 
 static int host_init(Session *s, char *err, size_t errlen) {
     HostPast *p = calloc(1, sizeof *p);
-    s->past = &p->past;
+    if (p) s->past = &p->past;
     if (p) p->past.deltas = calloc(s->options.n_logits, sizeof *p->past.deltas); /* a token's: as many as texts */
     return p && p->past.deltas ? 0 : base_error(err, errlen, -ENOMEM, "out of memory");
 }
@@ -208,7 +208,6 @@ static void run_each(void *arg) {
     const Each *e = arg;
     for (Share i; team_take(e->team, e->n, &i);)
         for (; i.at < i.end; i.at++) e->each(e->arg, i.at);
-    team_wait(e->team);
 }
 
 void several_each(Several *v, size_t n, void (*each)(void *arg, size_t k), void *arg) {

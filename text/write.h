@@ -69,7 +69,7 @@ int text_write(TextWriter *w, const float *logits, char *err, size_t errlen);
  * text_step, until that is not 0: 1, the text is at its end, or negative; where it is 0, the last of w->ids is to be
  * read; text_end. Several writers may draw at once, each with a sampler of its own. */
 int text_begin(TextWriter *w, char *err, size_t errlen);
-int text_draw(TextWriter *w, const float *logits);
+int text_draw(TextWriter *w, const float *logits); /* which are not looked at behind the last id that is wanted */
 int text_step(TextWriter *w, const float *logits, int id, char *err, size_t errlen);
 void text_end(TextWriter *w);
 void text_writer_free(TextWriter *w); /* ids; accepts a zeroed struct */

@@ -177,6 +177,14 @@ static void close_gates(Session *s, const LayerMore *y, size_t n) {
         }
 }
 
+static void mix_texts(Session *s, const LayerMore *y, Texts of) {
+    begin_texts(s, y, of);
+    convolve(s, y, of);
+    keep_inputs(s, y, of);
+    prepare(s, y, of);
+    recur(s, y, of); /* whose outputs take no more of mix than inputs that have been read */
+}
+
 void delta_mix(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     const Layer *layer = &s->model->layers[l];
@@ -189,16 +197,12 @@ void delta_mix(Session *s, int l, size_t n) {
     step_linear_nowait(s, w->beta, &a, &y->beta, NULL);
     step_linear_nowait(s, w->alpha, &a, &y->alpha, NULL);
     team_wait(&s->scratch->team);
-    for (size_t from = 0, end; from < n; from = end) { /* text by text, for they share a state; else all at once */
-        for (end = from + 1; end < n && (s->past->deltas || tokens[end].first == tokens[from].first);) end++;
-        Texts of = {from, 1, end - from};
-        if (s->past->deltas) of = (Texts){0, n, 1};
-        begin_texts(s, y, of);
-        convolve(s, y, of);
-        keep_inputs(s, y, of);
-        prepare(s, y, of);
-        recur(s, y, of); /* whose outputs take no more of mix than inputs that have been read */
-    }
+    if (s->past->deltas) mix_texts(s, y, (Texts){0, n, 1});
+    else
+        for (size_t from = 0, end; from < n; from = end) { /* text by text, for they share a state */
+            for (end = from + 1; end < n && tokens[end].first == tokens[from].first;) end++;
+            mix_texts(s, y, (Texts){from, 1, end - from});
+        }
     close_gates(s, y, n);
     a = step_pack(s, w->z, n, layer_size(c, 'Z'), &layer->wo);
     step_linear_nowait(s, w->branch, &a, &layer->wo, NULL);
