@@ -107,11 +107,20 @@ typedef struct {
 
 static int no_memory(Job *j) { return base_error(j->err, sizeof j->err, -ENOMEM, "%s: out of memory", j->a->in); }
 
+/* What a tokenizer's file is called beside the new one; NULL: it is none that is found there. */
+static const char *vocab_name(const char *path) {
+    static const char *const names[] = {"tokenizer.json", "tokenizer.model", "tekken.json"};
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(name, names[i]) == 0) return names[i];
+    return text_ends_with(name, ".txt") ? "vocab.txt" : NULL;
+}
+
 static int read_config(Job *j) {
     static const char *const configs[] = {"config.json", "bert_config.json"}, *const vocabs[] = {"vocab.txt"};
     const SourceWish *w = &j->a->wish;
     if (sidecar_find(&j->config_path, w->config, j->c.folder, configs, 2) ||
-        sidecar_find(&j->vocab_path, w->tokenizer, j->c.folder, vocabs, 1))
+        sidecar_find(&j->vocab_path, w->tokenizer, j->c.folder, vocabs, !w->no_tokenizer))
         return no_memory(j);
     return j->config_path ? json_open(&j->config, j->config_path, j->err, sizeof j->err) : 0;
 }
@@ -186,8 +195,9 @@ static int to_safetensors(Job *j) {
         sidecars_write(&s, "config.json", text);
     } else if (j->config_path) sidecars_copy(&s, "config.json", j->config_path);
     else report_note(&j->report, "no config.json beside the input, so none is beside the output: ./run needs one");
-    if (j->vocab_path) sidecars_copy(&s, "vocab.txt", j->vocab_path);
-    if (rc == 0 && sidecars_common(&s, j->c.folder)) rc = no_memory(j);
+    if (j->vocab_path) sidecars_copy(&s, vocab_name(j->vocab_path), j->vocab_path);
+    int its_tokenizer = !j->a->wish.tokenizer && !j->a->wish.no_tokenizer;
+    if (rc == 0 && sidecars_common(&s, j->c.folder, its_tokenizer)) rc = no_memory(j);
     if (rc == 0 && !from_tf) rc = plan_as_is(j);
     else if (rc == 0 && describe_plan(&j->m, &j->plan, ROFORMER_IN_TORCH)) rc = no_memory(j);
     if (rc == 0) plan_set_types(&j->plan, j->a->type);
@@ -239,8 +249,11 @@ int run_convert(Args *args) {
     int gguf = a->out && text_ends_with(a->out, ".gguf");
     if (a->out && !gguf && !text_ends_with(a->out, ".safetensors"))
         return usage("%s: the name of what is written must end in .gguf or .safetensors", a->out);
-    const char *own = a->wish.pre ? "--pre" : a->wish.task ? "--task" : NULL;
+    const char *own = a->wish.pre ? "--pre" : a->wish.task ? "--task" : a->wish.name ? "--name" : NULL;
     if (a->out && !gguf && own) return usage("%s goes with OUT.gguf", own);
+    if (a->out && !gguf && a->wish.tokenizer && !vocab_name(a->wish.tokenizer))
+        return usage("-z %s: is copied beside OUT.safetensors, under a name that is known there: vocab.txt, "
+                     "tokenizer.json, tokenizer.model or tekken.json", a->wish.tokenizer);
     if (a->out && file_same(a->in, a->out)) return fail("%s: is the input: write under another name", a->out);
     if (a->out && (code = tool_may_write(args, a->out))) return code;
     tool_begin();

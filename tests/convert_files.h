@@ -12,7 +12,8 @@
 
 #define CONVERT_GOLDEN "tests/golden/convert/"
 /* What says of v1's containers which model they hold. */
-#define CONVERT_V1 "--name m --config " CONVERT_GOLDEN "v1.config.json --vocab " CONVERT_GOLDEN "vocab.txt"
+#define CONVERT_V1_FILES "--config " CONVERT_GOLDEN "v1.config.json --vocab " CONVERT_GOLDEN "vocab.txt"
+#define CONVERT_V1 "--name m " CONVERT_V1_FILES
 
 enum { TORCH_NAME_MAX = ROFORMER_NAME_MAX + 16 };
 

@@ -170,7 +170,7 @@ static void sidecars(void) {
           *said == 0);
     keys_are(test_in(sim, "sim.gguf"), (const Key[]){{"roformer.mask", "unilm"}, {"roformer.pooler", "linear"}}, 2);
     /* nothing of somebody else's is overwritten, and nothing half done is left */
-    CHECK(tool("", "convert", GOLDEN "v1.bin %s " V1, test_in(dir, "other.safetensors")) == 1 &&
+    CHECK(tool("", "convert", GOLDEN "v1.bin %s " CONVERT_V1_FILES, test_in(dir, "other.safetensors")) == 1 &&
           said_line("config.json: is there already and differs"));
     CHECK(!file_exists(test_in(dir, "other.safetensors")) && files_in(dir) == 5);
     const char *same = test_in(sim, "same.safetensors");

@@ -172,6 +172,8 @@ static const struct { const char *in, *out, *options, *line; } unread[] = {
      "--mask and --pooler: no config.json is made that could say them"},
     {"roformer.safetensors", "x.safetensors", "--pre qwen2", "--pre goes with OUT.gguf"},
     {"roformer.safetensors", "x.safetensors", "--task query", "--task goes with OUT.gguf"},
+    {"roformer.safetensors", "x.safetensors", "--name Lily", "--name goes with OUT.gguf"},
+    {"roformer.safetensors", "x.safetensors", "-z tests/test.h", "-z tests/test.h: is copied beside OUT.safetensors"},
 };
 
 static const BuildShape small = {.d = 32, .ff = 32, .layers = 1, .heads = 2, .kv_heads = 1, .n_ctx = 16};
@@ -186,11 +188,22 @@ static void options_refused(void) {
     CHECK(file_copy(CONVERT_GOLDEN "v1.safetensors", test_in(dir, "roformer.safetensors")));
     for (size_t i = 0; i < sizeof unread / sizeof *unread; i++) {
         int code = tool("", "convert", "%s/%s %s/%s -q %s", dir, unread[i].in, dir, unread[i].out, unread[i].options);
-        CHECK(code == (strstr(unread[i].line, "OUT.gguf") ? 2 : 1) && said_line(unread[i].line));
+        CHECK(code == (strstr(unread[i].line, "OUT.") ? 2 : 1) && said_line(unread[i].line));
         CHECK(!file_exists(test_in(dir, unread[i].out)));
     }
     CHECK(tool("", "quantize", "%s/m.gguf %s/x.gguf Q8_0 -q --config tests/test.h", dir, dir) == 1 &&
           said_line("--config: this file says itself what it holds"));
+}
+
+/* A tokenizer that is given goes beside a safetensors file by its own name. */
+static void tokenizer_beside(void) {
+    static const char *const names[][2] = {{"tekken.json", "tekken.json"}, {"words.txt", "vocab.txt"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *given = test_tmp(names[i][0]), *to = test_folder(i ? "words" : "tekken");
+        CHECK(file_copy("tests/golden/tekken/tekken.json", given));
+        CHECK(tool("", "convert", CONVERT_GOLDEN "v1.safetensors %s/x.safetensors -q -z %s", to, given) == 0);
+        CHECK(files_equal(test_in(to, names[i][1]), given) && files_in(to) == 2);
+    }
 }
 
 const Test tests_convert_models[] = {
@@ -200,5 +213,6 @@ const Test tests_convert_models[] = {
     {"convert/RoFormers' tensors refused", refused_roformers},
     {"convert/strange checkpoints", strange_checkpoints},
     {"convert/options that nothing reads", options_refused},
+    {"convert/a tokenizer beside safetensors", tokenizer_beside},
     {0},
 };

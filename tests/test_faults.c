@@ -23,7 +23,8 @@ typedef struct {
     const char *before;      /* a shell's words, in front of it; NULL: none */
 } Job;
 
-#define V1 "--name m --config $G/v1.config.json --vocab $G/vocab.txt"
+#define V1_FILES "--config $G/v1.config.json --vocab $G/vocab.txt"
+#define V1 "--name m " V1_FILES
 #define TEXT "-i 'the sand' -q -j 1 -t 0 -n 5"
 #define TINY "--text $M/text --words 300 --d-model 8 --layers 1 --heads 2 --context 8 --batch 1 -q -j 1"
 #define TRAIN "--steps 2 " TINY
@@ -142,7 +143,7 @@ static const Job making[] = {
     {"convert, over another", "convert -f $G/v1.bin $D/m.gguf -q " V1, "-d $D", "cp LICENSE $D/m.gguf; "},
     {"convert, legacy", "convert $G/v1.legacy.bin $D/m.gguf -q " V1, "-d $D", NULL},
     {"convert, TensorFlow", "convert $G/v1.snappy.ckpt.index $D/m.gguf -q " V1, "-d $D", NULL},
-    {"convert, safetensors", "convert $G/v1.safetensors $D/model.safetensors -q " V1, "-d $D", NULL},
+    {"convert, safetensors", "convert $G/v1.safetensors $D/model.safetensors -q " V1_FILES, "-d $D", NULL},
     {"convert, a folder", "convert $G/v1.raw.ckpt.index $D/model.safetensors -q --config $G/v1.bert_config.json",
      "-d $D", NULL},
     {"convert, a decoder", "convert $M/hf $D/m.gguf -q", "-d $D", NULL},

@@ -28,14 +28,17 @@ void sidecars_write(Sidecars *s, const char *name, Buffer text) {
     else free(text.data);
 }
 
-static const char *const names[] = {"config.json", "vocab.txt", "tokenizer.json", "tokenizer.model",
-                                    "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
-                                    "generation_config.json", "merges.txt", "vocab.json", "chat_template.jinja", NULL};
+/* The model's, then the tokenizer's. */
+enum { OF_MODEL = 2 };
+static const char *const names[] = {"config.json", "generation_config.json", "vocab.txt", "tokenizer.json",
+                                    "tokenizer.model", "tekken.json", "tokenizer_config.json",
+                                    "special_tokens_map.json", "added_tokens.json", "merges.txt", "vocab.json",
+                                    "chat_template.jinja", NULL};
 
 const char *sidecar_name(size_t i) { return names[i]; }
 
-int sidecars_common(Sidecars *s, const char *folder) {
-    for (size_t i = 0; names[i]; i++) {
+int sidecars_common(Sidecars *s, const char *folder, int tokenizer) {
+    for (size_t i = 0; names[i] && (tokenizer || i < OF_MODEL); i++) {
         int listed = 0;
         for (int k = 0; k < s->n; k++) listed |= strcmp(s->items[k].name, names[i]) == 0;
         char *path = NULL;

@@ -29,8 +29,9 @@ int sidecars_begin(Sidecars *s, const char *out);
 /* A file that is copied (path is copied, too), or text that s owns from now on. */
 void sidecars_copy(Sidecars *s, const char *name, const char *path);
 void sidecars_write(Sidecars *s, const char *name, Buffer text);
-/* The tokenizer's and the other files that Hugging Face's folders have, from `folder`, except those listed already. */
-int sidecars_common(Sidecars *s, const char *folder); /* 0 or -ENOMEM */
+/* The files that Hugging Face's folders have, from `folder`, except those listed already; the tokenizer's only where
+ * told. 0 or -ENOMEM. */
+int sidecars_common(Sidecars *s, const char *folder, int tokenizer);
 
 /* The names that they may have; NULL behind the last. */
 const char *sidecar_name(size_t i);
