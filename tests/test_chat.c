@@ -348,6 +348,7 @@ static void sources(void) {
     CHECK(of_folder("chat_template.jinja", chatml) == t);
     snprintf(config, sizeof config, "{\"chat_template\": \"%s\"}", quoted);
     CHECK(of_folder("tokenizer_config.json", config) == t);
+    CHECK(of_folder("chat_template.json", config) == t);
     snprintf(config, sizeof config,
              "{\"chat_template\": [{\"name\": \"tools\", \"template\": \"x\"}, {\"name\": \"default\", \"template\": "
              "\"%s\"}]}",

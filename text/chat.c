@@ -82,15 +82,16 @@ static int of_jinja(char **text, size_t *len, const char *path, char *err, size_
 }
 
 int chat_template_text(char **text, size_t *len, const char *folder, char *err, size_t errlen) {
-    char *jinja = file_join(folder, "chat_template.jinja"), *config = file_join(folder, "tokenizer_config.json");
+    static const char *const names[] = {"chat_template.jinja", "tokenizer_config.json", "chat_template.json"};
     int rc = 0;
     *text = NULL;
     *len = 0;
-    if (!jinja || !config) rc = base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
-    else if (file_exists(jinja)) rc = of_jinja(text, len, jinja, err, errlen);
-    else if (file_exists(config)) rc = of_config(text, len, config, err, errlen);
-    free(jinja);
-    free(config);
+    for (size_t i = 0; i < sizeof names / sizeof *names && rc == 0 && !*text; i++) {
+        char *path = file_join(folder, names[i]);
+        if (!path) return base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
+        if (file_exists(path)) rc = (i == 0 ? of_jinja : of_config)(text, len, path, err, errlen);
+        free(path);
+    }
     return rc;
 }
 

@@ -33,7 +33,7 @@ enum { OF_MODEL = 2 };
 static const char *const names[] = {"config.json", "generation_config.json", "vocab.txt", "tokenizer.json",
                                     "tokenizer.model", "tekken.json", "tokenizer_config.json",
                                     "special_tokens_map.json", "added_tokens.json", "merges.txt", "vocab.json",
-                                    "chat_template.jinja", NULL};
+                                    "chat_template.jinja", "chat_template.json", NULL};
 
 const char *sidecar_name(size_t i) { return names[i]; }
 
