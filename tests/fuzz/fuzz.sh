@@ -61,6 +61,11 @@ printf '\003\006\003[UNK]\n\001\342\226\201a\n\001b\n\001ab\n' > $out/seeds-bpe_
 printf '\004\006the \344\270\255 aaaaa 123' > $out/seeds-bpe_files/text
 sed -n 's/.*"parts":"\(.*\)","hash".*/\1/p' tests/golden/pipelines.json | sed 's/\\\(.\)/\1/g; s/}$/,"model":{"vocab":{"a":0,"b":1,"ab":2,"[UNK]":3,"<0x41>":4},"merges":["a b"],"unk_token":"[UNK]"}}/; s/^{,/{/' |
     while read -r line; do printf '%s' "$line" > "$out/seeds-tokenizer_json/$(printf '%s' "$line" | cksum | cut -d' ' -f1)"; done
+{ printf '{"config":{"default_vocab_size":7,"default_num_special_tokens":4,'
+  sed -n 's/^\("pattern".*\),$/\1}/p' tests/golden/tekken/tekken.json
+  printf ',"vocab":[{"rank":0,"token_bytes":"YQ=="},{"rank":1,"token_bytes":"Yg=="},{"rank":2,"token_bytes":"YWI="}]'
+  printf ',"special_tokens":[{"rank":0,"token_str":"<unk>"},{"rank":1,"token_str":"<s>"},{"rank":2,"token_str":"</s>"}'
+  printf ',{"rank":3,"token_str":"[INST]"}]}\000ab[INST]a'; } > $out/seeds-tokenizer_json/tekken
 seed sentencepiece $data/text/hongloumeng_utf8.txt
 printf '\001pa\npab\nb\n\napabbx' > $out/seeds-sentencepiece/pieces
 mkdir -p $out/seeds-csv
