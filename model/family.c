@@ -41,10 +41,10 @@ int64_t key_int(KeyReader *r, const char *gguf, const char *hf, double absent, d
 int key_word(KeyReader *r, const char *gguf, const char *hf, char *out, size_t outlen) {
     const MetaValue *v = r->source->look(r, gguf, hf);
     if (!v) return 0;
-    if (v->type != META_STRING || v->n == 0 || memchr(v->data, 0, (size_t)v->n))
-        key_complain(r, r->key, "must be a word");
+    int is_word = v->type == META_STRING && v->n && !memchr(v->data, 0, (size_t)v->n);
+    if (!is_word) key_complain(r, r->key, "must be a word");
     else snprintf(out, outlen, "%.*s", v->n < outlen ? (int)v->n : (int)outlen - 1, (const char *)v->data);
-    return v->type == META_STRING;
+    return is_word;
 }
 
 const void *key_row(KeyReader *r, const char *gguf, const char *hf, const char *usual, const char *what,

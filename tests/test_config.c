@@ -259,6 +259,8 @@ static const struct { const char *name, *from, *to, *line; } layer_rows[] = {
      "linear attention's heads: do not"},
     {"qwen35", "\"linear_attention\"", "\"sliding_attention\"",
      "layer_types: has a word that is not known here for"},
+    {"gpt_oss", "\"hidden_act\": \"silu\"", "\"hidden_act\": \"\"", "hidden_act: must be a word"},
+    {"gpt_oss", "\"hidden_act\": \"silu\"", "\"hidden_act\": \"silu\\u0000\"", "hidden_act: must be a word"},
     {"gpt_oss", "\"hidden_act\": \"silu\"", "\"hidden_act\": \"gelu\"",
      "only silu is known here for this architecture"},
     {"hunyuan", "\"alpha\": 50.0", "\"alpha\": -50.0", "alpha: must be above 0"},
