@@ -108,9 +108,10 @@ static int composed(const char *s, size_t n) {
         }
         uint32_t cp;
         int k = utf8_decode(s + i, n - i, &cp);
+        if (k == 0) return 0;
         size_t r = 0;
         while (r < sizeof ranges / sizeof *ranges && cp > ranges[r][1]) r++;
-        if (k == 0 || r == sizeof ranges / sizeof *ranges || cp < ranges[r][0]) return 0;
+        if (r == sizeof ranges / sizeof *ranges || cp < ranges[r][0]) return 0;
         i += (size_t)k;
     }
     return 1;
