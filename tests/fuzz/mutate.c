@@ -4,6 +4,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* libFuzzer is no part of what MemorySanitizer watches, and so what it wrote looks as if nobody had. */
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define WRITTEN(data, n) __msan_unpoison(data, n)
+#endif
+#endif
+#ifndef WRITTEN
+#define WRITTEN(data, n) (void)0
+#endif
+
 /* splitmix64 */
 uint32_t chance(Mutant *m, uint32_t n) {
     uint64_t z = m->state += 0x9e3779b97f4a7c15u;
@@ -57,12 +68,14 @@ size_t remake(Mutant *m, size_t at, size_t size) {
     if (size > sizeof part) return 0;
     memcpy(part, m->data + at, size);
     size_t n = LLVMFuzzerMutate(part, size, sizeof part);
+    WRITTEN(part, n);
     return splice(m, at, size, part, n) ? n : 0;
 }
 
 size_t mutate(Mutator *how, uint8_t *data, size_t size, size_t most, unsigned seed) {
     Mutant m = {data, size, most, seed};
     int changed = 0;
+    WRITTEN(data, most);
     if (chance(&m, 2))
         for (uint32_t i = 1 + chance(&m, 3); i > 0; i--) changed |= how(&m);
     return changed ? m.size : LLVMFuzzerMutate(data, size, most);
