@@ -63,14 +63,15 @@ static void say_what_was_written(const Conversion *a, size_t tensors, uint64_t b
     note("%s: %zu tensors, %.1f MB", a->out, tensors, (double)bytes / 1e6);
 }
 
-/* The types to write; general.file_type goes by the first matrix, which is the embeddings. -1: as the GGUF file
- * says. */
+/* The types to write, vectors as F32, which is how others' programs expect them; general.file_type goes by the first
+ * matrix, which is the embeddings. -1: as the GGUF file says. */
 static int set_types(Source *s, TypeChoice choice) {
     int type = -1, mxfp4 = 0;
     for (size_t i = 0; i < s->n_items; i++) {
         Item *t = &s->items[i];
-        int blocks = choice == TYPE_F16 && t->type == TENSOR_MXFP4; /* smaller than that already */
-        if (choice != TYPE_KEEP && !blocks) t->type = choice == TYPE_F16 && item_is_weight(t) ? TENSOR_F16 : TENSOR_F32;
+        int vector = !item_is_weight(t), blocks = t->type == TENSOR_MXFP4; /* smaller than F16 already */
+        if (choice == TYPE_F32 || (vector && !blocks && !(choice == TYPE_KEEP && s->is_gguf))) t->type = TENSOR_F32;
+        else if (choice == TYPE_F16 && !blocks) t->type = TENSOR_F16;
         if (type < 0 && t->n_dims >= 2) type = t->type;
         mxfp4 |= t->type == TENSOR_MXFP4;
     }
@@ -195,6 +196,8 @@ static int to_safetensors(Job *j) {
         sidecars_write(&s, "config.json", text);
     } else if (j->config_path) sidecars_copy(&s, "config.json", j->config_path);
     else report_note(&j->report, "no config.json beside the input, so none is beside the output: ./run needs one");
+    if (file_has(j->c.folder, "modules.json"))
+        report_note(&j->report, "left out: modules.json, which says how texts become vectors; OUT.gguf keeps that");
     if (j->vocab_path) sidecars_copy(&s, vocab_name(j->vocab_path), j->vocab_path);
     int its_tokenizer = !j->a->wish.tokenizer && !j->a->wish.no_tokenizer;
     if (rc == 0 && sidecars_common(&s, j->c.folder, its_tokenizer)) rc = no_memory(j);
@@ -254,7 +257,7 @@ int run_convert(Args *args) {
     if (a->out && !gguf && a->wish.tokenizer && !vocab_name(a->wish.tokenizer))
         return usage("-z %s: is copied beside OUT.safetensors, under a name that is known there: vocab.txt, "
                      "tokenizer.json, tokenizer.model or tekken.json", a->wish.tokenizer);
-    if (a->out && file_same(a->in, a->out)) return fail("%s: is the input: write under another name", a->out);
+    if (a->out && tool_is_input(a->in, a->out)) return fail("%s: is the input: write under another name", a->out);
     if (a->out && (code = tool_may_write(args, a->out))) return code;
     tool_begin();
     Report r = tool_report("converting");

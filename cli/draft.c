@@ -47,10 +47,11 @@ static int open_model(Drafting *d, Generation *g, const Args *a, const char *pat
     same = same_vocabulary(e->tokenizer, t);
     tokenizer_free(t);
     if (!same) return fail("--draft: %s: its vocabulary is another one than the model's", path);
-    return draft_model_new(&d->guesser, &d->model, e->session.options.n_ctx, (int)a->machine.threads, &g->sampler,
-                           e->err, sizeof e->err)
-               ? fail("--draft: %s", e->err)
-               : 0;
+    size_t n_ctx = e->session.options.n_ctx;
+    if (n_ctx >= SIZE_MAX / 2) n_ctx = (size_t)d->model.config.n_ctx_train; /* a state has no end, a cache has */
+    int rc = draft_model_new(&d->guesser, &d->model, n_ctx, (int)a->machine.threads, &g->sampler, e->err,
+                             sizeof e->err);
+    return rc ? fail("--draft: %s", e->err) : 0;
 }
 
 int drafting_init(Generation *g, const Args *a) {

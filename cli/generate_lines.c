@@ -196,14 +196,22 @@ static size_t texts_at_once(const Args *a, size_t n_lines) {
     return n < n_lines ? n : n_lines;
 }
 
+/* Lines end with \n or \r\n: a NUL behind each, and behind the last. The text's length then. */
+static size_t cut_lines(char *text, size_t n) {
+    size_t to = 0;
+    for (size_t i = 0; i < n; i++)
+        if (text[i] != '\r' || text[i + 1] != '\n') text[to++] = text[i] == '\n' ? 0 : text[i];
+    text[to] = 0;
+    return to;
+}
+
 int generate_lines(Generation *g, Args *a) {
     char *text;
     size_t n;
     int code = check(a);
     if (code || (code = read_text(a->in.lines, &text, &n))) return code;
     if (memchr(text, 0, n)) code = fail("%s: a line has a NUL byte", a->in.lines);
-    for (size_t i = 0; i < n; i++)
-        if (text[i] == '\n') text[i] = 0;
+    n = cut_lines(text, n);
     g->silent = g->keep_text = g->w.keep_ids = 1;
     if (code == 0) code = find_longest(g, a, text, text + n);
     Work w = {.a = a, .first = g, .next = text, .end = text + n, .n_lines = count_lines(text, text + n),

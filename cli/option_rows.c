@@ -165,8 +165,9 @@ const Option options[] = {
     {OUTPUT, 0, "--json", NULL, FLAG, "generate logits score perplexity compare bench proof plan " PROBES,
      AT(show.json), .help = "print a JSON object"},
     {OUTPUT, 0, "--type", "TYPE", STRING, "convert", AT(tool.type),
-     .help = "keep: the stored type (the default; in GGUF F64 and llama2.c's int8 become F32); f32; f16: matrices as "
-             "F16 (MXFP4 stays), vectors, routers and tables of positions as F32; ./run quantize writes the others",
+     .help = "keep: the stored type (the default; F64 and llama2.c's int8 become F32); f32; f16: matrices as F16 "
+             "(MXFP4 stays); in a GGUF file of another format vectors, routers and tables of positions are F32; "
+             "./run quantize writes the other types",
      .words = type_choice_names},
     {OUTPUT, 0, "--name", "NAME", STRING, "convert", AT(tool.name),
      .help = "general.name in the GGUF file (the folder's name)"},

@@ -1,6 +1,7 @@
 /* cli/plots.c - where pictures go: files, and the terminal. */
 #include "cli.h"
 #include "base/newfile.h"
+#include "base/paths.h"
 #include "rope/spec.h"
 
 #include <stdlib.h>
@@ -22,6 +23,8 @@ int svg_check(const Args *a) {
     NewFile f;
     char err[600];
     if (!a->show.svg) return 0;
+    if (a->model && file_same(a->model, a->show.svg))
+        return fail("--svg %s: is the model: write under another name", a->show.svg);
     if (newfile_open(&f, a->show.svg, err, sizeof err)) return fail("--svg %s", err);
     newfile_close(&f, 0, err, sizeof err);
     return 0;

@@ -75,7 +75,7 @@ int run_quantize(Args *args) {
     const Mixture *m = find_type(args->words[2], &code);
     if (!m) return code;
     if (!text_ends_with(w.out, ".gguf")) return usage("%s: the name of what is written must end in .gguf", w.out);
-    if (file_same(w.in, w.out)) return fail("%s: is the input: write under another name", w.out);
+    if (tool_is_input(w.in, w.out)) return fail("%s: is the input: write under another name", w.out);
     if ((code = tool_may_write(args, w.out))) return code;
     tool_begin();
     Report r = tool_report("quantizing");

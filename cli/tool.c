@@ -6,6 +6,9 @@
 #include "base/system.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static Progress progress;
 
@@ -67,6 +70,22 @@ int tool_write_model(const char *path, const Source *s, int threads, const Repor
                      size_t errlen) {
     int rc = model_bytes(s, bytes, err, errlen);
     return rc ? rc : tool_write(path, write_model, &(ModelWrite){s, threads, r}, err, errlen);
+}
+
+int tool_is_input(const char *in, const char *written) {
+    enum { NUMBER = sizeof "00001-of-00003.gguf" - 1 };
+    size_t n = strlen(in);
+    int part, parts, same = 0;
+    if (file_same(in, written)) return 1;
+    if (n < NUMBER || sscanf(in + n - NUMBER, "%5d-of-%5d.gguf", &part, &parts) != 2) return 0;
+    char *path = strdup(in), number[32];
+    for (part = 1; path && part <= parts && !same; part++) {
+        snprintf(number, sizeof number, "%05d", part);
+        memcpy(path + n - NUMBER, number, 5);
+        same = file_same(path, written);
+    }
+    free(path);
+    return same;
 }
 
 int tool_may_write(const Args *a, const char *path) {

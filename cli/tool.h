@@ -21,5 +21,7 @@ int tool_write_model(const char *path, const Source *s, int threads, const Repor
                      size_t errlen);
 /* 0, or an exit code after saying that path is there and --force was not given. */
 int tool_may_write(const Args *a, const char *path);
+/* 1: written is in, or a part of the split model that in is a part of. */
+int tool_is_input(const char *in, const char *written);
 
 #endif

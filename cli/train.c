@@ -94,7 +94,9 @@ static const char *clash(const TrainingOptions *o) {
     const char *const written[] = {o->out, o->csv, o->svg};
     for (size_t i = 0; i < 3; i++) {
         const char *w = written[i];
-        if (w && o->held && file_same(w, o->held)) return w;
+        const char *const read[] = {o->held, o->from, o->tokenizer};
+        for (size_t k = 0; w && k < 3; k++)
+            if (read[k] && file_same(w, read[k])) return w;
         for (int t = 0; w && t < o->n_texts; t++)
             if (file_same(w, o->texts[t])) return w;
         for (size_t k = 0; w && k < i; k++)
@@ -136,6 +138,8 @@ int run_train(int argc, char **argv) {
     const char *twice = clash(&o);
     if (twice) return usage("%s: is read or written already: write under another name",
                                    twice);
+    if (!o.resume && !o.force && file_is_regular(o.out))
+        return fail("%s: is there already, and stays as it is; --force writes over it", o.out);
     int code = confine_training(&o);
     if (code) return code;
     int rc = train(&t, &o, err, sizeof err);

@@ -252,6 +252,10 @@ static void perplexity_documents(void) {
     file_write(test_tmp("d2.txt"), "and a\nhat", 9);
     CHECK(run("perplexity %s -f %s --separator === --json", m.gguf, test_tmp("docs.txt")) == 0);
     double sum = json_number("nll_sum"), tokens = json_number("tokens");
+    const char *crlf = "the sand\r\n===\r\n\r\n===\r\nand a\nhat\r\n===\r\n";
+    file_write(test_tmp("crlf.txt"), crlf, strlen(crlf));
+    CHECK(run("perplexity %s -f %s --separator === --json", m.gguf, test_tmp("crlf.txt")) == 0);
+    CHECK(json_number("nll_sum") == sum && json_number("tokens") == tokens);
     CHECK(run("perplexity %s -f %s --json", m.gguf, test_tmp("d1.txt")) == 0);
     sum -= json_number("nll_sum"), tokens -= json_number("tokens");
     CHECK(run("perplexity %s -f %s --json", m.gguf, test_tmp("d2.txt")) == 0);

@@ -90,6 +90,36 @@ static void keys_alone(void) {
     }
 }
 
+/* Vectors are F32 whatever they were, as llama.cpp's converter writes them; matrices stay. */
+static void vectors(void) {
+    char folder[4096], err[300];
+    const TensorType types[] = {TENSOR_BF16, TENSOR_F16};
+    Weights w;
+    for (int i = 0; i < 2; i++) {
+        snprintf(folder, sizeof folder, "%s", test_folder(i ? "vectors-f16" : "vectors-bf16"));
+        build_hf(folder, &small, types[i], 1);
+        CHECK(tool("", "convert", "%s %s -q -f", folder, test_tmp("vectors.gguf")) == 0);
+        CHECK(weights_open(&w, test_tmp("vectors.gguf"), err, sizeof err) == 0);
+        for (size_t t = 0; t < w.n_tensors; t++) {
+            TensorType want = w.tensors[t].n_dims == 1 ? TENSOR_F32 : types[i];
+            CHECK((TensorType)w.tensors[t].type == want);
+        }
+        weights_close(&w);
+    }
+}
+
+/* What is written is no part of what is read. */
+static void parts(void) {
+    char first[4096];
+    snprintf(first, sizeof first, "%s", test_tmp("part-00001-of-00002.gguf"));
+    const char *second = test_tmp("part-00002-of-00002.gguf");
+    build_gguf(first, &small, TENSOR_F32);
+    CHECK(file_copy(first, second));
+    CHECK(tool("", "convert", "%s %s -f", first, second) == 1 && said_line("is the input"));
+    CHECK(tool("", "quantize", "%s %s Q8_0 -f", first, second) == 1 && said_line("is the input"));
+    CHECK(files_equal(first, second));
+}
+
 /* ---- names ---- */
 
 /* general.name is the folder's: as it is called from within and with slashes behind it; none of "." and ".."; cut where
@@ -274,6 +304,8 @@ const Test tests_convert_written[] = {
     {"convert/keys of its own", keys_of_its_own},
     {"convert/keys of no number", keys_of_no_number},
     {"convert/keys alone", keys_alone},
+    {"convert/vectors", vectors},
+    {"convert/parts of the input", parts},
     {"convert/names", names},
     {"convert/pieces", pieces},
     {"convert/too large", too_large},

@@ -302,6 +302,11 @@ static void options(void) {
     CHECK(run("-s 7 -n 120 --draft lookup --draft-max 3") == 0 && strcmp(out, plain) == 0);
     CHECK(strstr(said, "read ahead"));
     CHECK(run("-s 7 -n 120 -q --draft model/tales-1m-linear.gguf") == 0 && strcmp(out, plain) == 0);
+    free(plain);
+    CHECK(run("model/tales-1m-linear.gguf -s 7 --max-tokens 400 -q") == 0); /* beyond what the draft can read */
+    plain = taken_out();
+    CHECK(run("model/tales-1m-linear.gguf -s 7 --max-tokens 400 -q --draft model/tales-1m.gguf") == 0 &&
+          strcmp(out, plain) == 0);
     CHECK(run("-s 7 -n 120 --json --draft lookup") == 0 && strstr(out, "\"draft\":{\"guessed\":"));
     free(plain);
     CHECK(run("-s 7 --attention linear -n 300 -q") == 0);

@@ -166,6 +166,10 @@ static void lines(void) {
         }
         free(one);
     }
+    CHECK(piped("Tom had\nLily\n", "--lines - -q -t 0 --max-tokens 5") == 0);
+    char *plain = taken_out();
+    CHECK(piped("Tom had\r\nLily\r\n", "--lines - -q -t 0 --max-tokens 5") == 0 && strcmp(out, plain) == 0);
+    free(plain);
     CHECK(piped(text, "--lines - -v --max-tokens 3") == 0 && strstr(said, "8 texts at once"));
     CHECK(run("--lines /dev/null -q") == 0 && *out == 0);
     CHECK(piped("A\nOnce upon a time there was\nB", "--lines - -n 3") == 1 && said_line("stdin:2: the prompt's"));

@@ -260,7 +260,7 @@ static void products(void) {
 /* ---- the program ---- */
 
 #define SIZES " --layers 2 --d-model 48 --heads 3 --context 64 --batch 4 --warmup 2 -q "
-#define RECIPE " --text README.md --held-out LICENSE --steps 6 --rate 0.02 --held-every 6" SIZES
+#define RECIPE " --force --text README.md --held-out LICENSE --steps 6 --rate 0.02 --held-every 6" SIZES
 
 static double number_behind(const char *text, const char *word) {
     const char *at = text ? strstr(text, word) : NULL;
@@ -416,8 +416,11 @@ static void kept(void) {
     CHECK(shell("test ! -e %s/there.checkpoint.gguf", dir) == 0); /* nothing was learned for it */
     CHECK(tool("", "train", "%s %s --steps 1 --csv %s", model, words, model) == 2 && said_line("written already"));
     CHECK(tool("", "train", "%s %s --steps 1 --text %s", model, words, model) == 2 && said_line("read or written"));
+    CHECK(tool("", "train", "%s %s --steps 1 --from %s", model, words, model) == 2 && said_line("read or written"));
+    CHECK(tool("", "train", "%s %s --steps 1", model, words) == 1 && said_line("--force writes over it"));
     /* a batch in which nothing is masked teaches nothing */
-    CHECK(tool("", "train", "%s %s --family roformer --mask-share 0.001 --batch 1 --steps 9 -q", model, words) == 0);
+    CHECK(tool("", "train", "%s %s --force --family roformer --mask-share 0.001 --batch 1 --steps 9 -q", model,
+               words) == 0);
     free(bytes);
 }
 
@@ -522,7 +525,7 @@ static void not_resumed(void) {
     free(bytes);
     /* a model to go on from that lacks what this one has */
     CHECK(tool("", "train", "%s" RECIPE, from) == 0);
-    CHECK(tool("", "train", "%s" RECIPE "--own-head --from %s --force", model, from) == 1 &&
+    CHECK(tool("", "train", "%s" RECIPE "--own-head --from %s", model, from) == 1 &&
           said_line("is missing; give the sizes of the model"));
 }
 

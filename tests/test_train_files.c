@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define TINY "--d-model 8 --layers 1 --heads 2 --context 8 --batch 1 --steps 1 -q -j 1 "
-#define LICENSE_TEXT "--text LICENSE " TINY
+#define LICENSE_TEXT "--force --text LICENSE " TINY
 
 static const BuildShape small = {.d = 8, .ff = 8, .layers = 1, .heads = 2, .kv_heads = 2, .n_ctx = 64};
 
@@ -83,7 +83,7 @@ static void decoders(void) {
     }
     CHECK(tool("", "train", "%s " LICENSE_TEXT "--d-ff 40", a) == 0);
     keys_are(a, (const Key[]){{"llama.feed_forward_length", "40"}, {"tokenizer.ggml.model", "llama"}}, 2);
-    CHECK(tool("", "train", "%s " LICENSE_TEXT "--from %s/hf --d-ff 8 -z %s --force", test_in(dir, "b.gguf"), dir,
+    CHECK(tool("", "train", "%s " LICENSE_TEXT "--from %s/hf --d-ff 8 -z %s", test_in(dir, "b.gguf"), dir,
                a) == 1 && said_line("tensor token_embd.weight has another shape; give the sizes of the model"));
     CHECK(tool("", "train", "%s " LICENSE_TEXT "--attention linear --epsilon 0.5", a) == 0);
     keys_are(a, (const Key[]){{"llama.attention.denominator_epsilon", "0.5"}}, 1);

@@ -31,7 +31,8 @@ void sidecars_write(Sidecars *s, const char *name, Buffer text) {
 /* The model's, then the tokenizer's. */
 enum { OF_MODEL = 2 };
 static const char *const names[] = {"config.json", "generation_config.json", "vocab.txt", "tokenizer.json",
-                                    "tokenizer.model", "tekken.json", "tokenizer_config.json",
+                                    "tokenizer.model", "spiece.model", "tokenizer.bin", "tekken.json",
+                                    "encoder.json", "vocab.bpe", "tokenizer_config.json",
                                     "special_tokens_map.json", "added_tokens.json", "merges.txt", "vocab.json",
                                     "chat_template.jinja", "chat_template.json", NULL};
 

@@ -16,7 +16,7 @@ typedef struct {
     Buffer text;       /* what to write where there is no source */
 } Sidecar;
 
-enum { SIDECARS_MAX = 16 };
+enum { SIDECARS_MAX = 24 };
 
 typedef struct {
     char *folder; /* where they go */
