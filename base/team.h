@@ -23,7 +23,7 @@ typedef struct TeamInside {
     atomic_int arrived;          /* threads at the barrier */
     atomic_uint epoch;           /* barriers that are over */
     atomic_int sleeping, idle;   /* threads that sleep at a barrier; for want of a run */
-    double woken_at;             /* when the last barrier ended that somebody slept at */
+    double woken_at, try_at;     /* when the last barrier ended that somebody slept at; a thread more is tried */
     TeamMember *members;         /* [most] */
     pthread_mutex_t mutex;
     pthread_cond_t together, wanted;

@@ -190,19 +190,20 @@ void team_free(Team *team) {
 enum { SMOOTH = 16 };
 
 /* Three runs in a row whose threads went without a core for a quarter of the time, and the next have a thread less;
- * sixteen that were not hampered so, and the next has one more: if it is hampered, it was the only one. Where one of
- * two cores was taken away, threads lacked one for 80 to 100 % of the time; undisturbed, for 0 to 3 %. Threads that all
- * had a core in the last sixteen look longer before they sleep: who sleeps gives a virtual machine's core away. */
+ * sixteen that were not, and sixteen times as long as the last that was, and the next has one more: if it is hampered,
+ * it was the only one. With one of two cores taken away threads lacked one for 80 to 100 % of the time; if not, for 3.
+ * Who had a core in the last sixteen looks longer before it sleeps, which gives a virtual machine's core away. */
 static void judge(TeamInside *t, double took) {
-    enum { SHARE = 4, HAMPERED = 3 };
+    enum { SHARE = 4, HAMPERED = 3, PATIENCE = 16 };
     if (t->n < t->worth) return; /* it was asked for fewer */
     double lacked = 0;
     for (int i = 0; i < t->n; i++) lacked += t->members[i].lacked;
     int hampered = lacked * SHARE > took;
     t->hampered = hampered ? t->hampered + 1 : 0;
     t->smooth = hampered ? 0 : t->smooth < SMOOTH ? t->smooth + 1 : SMOOTH;
-    if (t->hampered == HAMPERED) t->hampered = 0, t->worth--;
-    if (t->worth < t->most && t->smooth == SMOOTH) t->smooth = 0, t->hampered = HAMPERED - 1, t->worth++;
+    if (t->hampered == HAMPERED) t->hampered = 0, t->worth--, t->try_at = clock_seconds() + PATIENCE * took;
+    if (t->worth < t->most && t->smooth == SMOOTH && clock_seconds() >= t->try_at)
+        t->smooth = 0, t->hampered = HAMPERED - 1, t->worth++;
 }
 
 void team_run(Team *team, int n, void (*text)(void *arg), void *arg) {

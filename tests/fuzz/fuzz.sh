@@ -2,7 +2,7 @@
 # tests/fuzz/fuzz.sh SECONDS - build every tests/fuzz/fuzz_*.c with clang's libFuzzer, AddressSanitizer and UBSan against
 # the library, and run each for SECONDS (default 20). What it finds stays in build/fuzz/ as crash-*, timeout-*, oom-*;
 # the corpus it grows there is kept for the next run, and each run's line in build/fuzz/log.
-#   SANITIZE=memory    memory that was never set, in place of the two others; not of model, whose vectors look like it
+#   FUZZ_SAN=memory    memory that was never set, in place of the two others
 #   FUZZ="gguf json"   these only            RUNS=1000000   so many inputs, however long that takes
 #   FUZZ_OUT=folder    not build/fuzz        TIMEOUT=1000   seconds that are a hang, for machines that pause
 #   MERGE=1            nothing new is tried: tests/fuzz/seeds/ become the smallest inputs that reach as much
@@ -11,11 +11,11 @@ seconds=${1:-20}
 clang=${CLANG:-clang}
 out=${FUZZ_OUT:-build/fuzz}
 flags="-std=c11 -iquote . -D_XOPEN_SOURCE=700 -ffp-contract=off -O1 -g"
-sanitize="-fsanitize=${SANITIZE:-address,undefined} -fno-sanitize-recover=undefined"
+sanitize="-fsanitize=${FUZZ_SAN:-address,undefined} -fno-sanitize-recover=undefined"
 mkdir -p $out || exit 1
 
 echo 'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) { return d && n > 9 ? -1 : 0; }' > $out/probe.c
-if ! $clang -fsanitize=fuzzer,${SANITIZE:-address,undefined} $out/probe.c -o $out/probe 2>/dev/null; then
+if ! $clang -fsanitize=fuzzer,${FUZZ_SAN:-address,undefined} $out/probe.c -o $out/probe 2>/dev/null; then
     echo "skipped: $clang with libFuzzer is not here (Debian: apt-get install clang libclang-rt-14-dev)"
     exit 0
 fi
