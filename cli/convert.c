@@ -69,9 +69,9 @@ static int set_types(Source *s, TypeChoice choice) {
     int type = -1, mxfp4 = 0;
     for (size_t i = 0; i < s->n_items; i++) {
         Item *t = &s->items[i];
-        int vector = !item_is_weight(t), blocks = t->type == TENSOR_MXFP4; /* smaller than F16 already */
-        if (choice == TYPE_F32 || (vector && !blocks && !(choice == TYPE_KEEP && s->is_gguf))) t->type = TENSOR_F32;
-        else if (choice == TYPE_F16 && !blocks) t->type = TENSOR_F16;
+        int stays = t->type == TENSOR_MXFP4 ? choice != TYPE_F32 /* smaller than F16 already */
+                                            : choice == TYPE_KEEP && (s->is_gguf || item_is_weight(t));
+        if (!stays) t->type = choice == TYPE_F16 && item_is_weight(t) ? TENSOR_F16 : TENSOR_F32;
         if (type < 0 && t->n_dims >= 2) type = t->type;
         mxfp4 |= t->type == TENSOR_MXFP4;
     }
