@@ -185,7 +185,7 @@ INLINE void tile_floats(int V, int T, float *y, size_t ldy, size_t rows, const f
 INLINE void rows_floats(TensorType type, int V, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r,
                         size_t r1) {
     float *w = float_scratch();
-    size_t rest = a->n % FLOAT_TOKENS, tiles = a->n / FLOAT_TOKENS + rest / 4 + rest % 4;
+    size_t tiles = a->n / FLOAT_TOKENS + (a->n % FLOAT_TOKENS + 3) / 4;
     size_t padded = float_columns(a->d, VEC);
     for (size_t k0 = 0; k0 < a->d; k0 += FLOAT_COLUMNS) {
         size_t k1 = k0 + FLOAT_COLUMNS < a->d ? k0 + FLOAT_COLUMNS : a->d, steps = float_columns(k1 - k0, VEC) / VEC;
@@ -197,6 +197,8 @@ INLINE void rows_floats(TensorType type, int V, float *y, size_t ldy, const Acti
             float *to = y + t * ldy + r;
             if (T == FLOAT_TOKENS) tile_floats(V, FLOAT_TOKENS, to, ldy, r1 - r, x, w, steps, k0 > 0, &ahead);
             else if (T == 4) tile_floats(V, 4, to, ldy, r1 - r, x, w, steps, k0 > 0, &ahead);
+            else if (T == 3) tile_floats(V, 3, to, ldy, r1 - r, x, w, steps, k0 > 0, &ahead);
+            else if (T == 2) tile_floats(V, 2, to, ldy, r1 - r, x, w, steps, k0 > 0, &ahead);
             else tile_floats(V, 1, to, ldy, r1 - r, x, w, steps, k0 > 0, &ahead);
         }
     }

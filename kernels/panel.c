@@ -126,9 +126,8 @@ void panel_fill(uint8_t *out, const Matrix *w, const PanelShape *s, size_t i) {
 TokenTile token_tile(size_t t, size_t n, size_t widest) {
     size_t wide = n / widest * widest;
     if (t < wide) return (TokenTile){t / widest * widest, widest};
-    size_t fours = (n - wide) / 4 * 4, at = t - wide;
-    if (at < fours) return (TokenTile){wide + at / 4 * 4, 4};
-    return (TokenTile){t, 1};
+    size_t first = wide + (t - wide) / 4 * 4;
+    return (TokenTile){first, n - first < 4 ? n - first : 4};
 }
 
 size_t float_columns(size_t d, size_t lanes) { return (d + lanes - 1) / lanes * lanes; }

@@ -59,7 +59,7 @@ static inline float bytes_scale(float *scale, float amax) {
 }
 
 /* Tokens stand in tiles: inside a tile of T tokens, block b of token t is at [b * T + t]. A batch is cut into as many
- * tiles of `widest` tokens as it has, then of 4, then of 1. */
+ * tiles of `widest` tokens as it has, then of 4; the last has what is left, 1 to 3. */
 typedef struct {
     size_t first, n; /* tokens of the tile */
 } TokenTile;

@@ -4,8 +4,6 @@
  *     acc += f32(exact integer sum) * (scale_w * scale_x)  -  minimum_w * (scale_x * sum of q_x)
  * Before a row includes this it has panel_codes.h, and
  *     enum { TILE_TOKENS };     tokens of the widest tile that activations are packed in, a multiple of 4
- *     enum { TAKES_OFF_128 };   whether dot_lines multiplies by q where a panel has q + 128; if not, sums begin at
- *                               -128 * sum of q_x
  * It defines the functions declared first. */
 #ifndef PANEL_TILES_H
 #define PANEL_TILES_H
@@ -13,23 +11,26 @@
 #include "kernels.h"
 #include "panel_codes.h"
 
-/* For one token: places of a matrix that are read at a time; bytes that each is asked for early. */
-enum { STREAMS = 2, AHEAD = 4096 };
+/* For few tokens, at most so many: places of a matrix that are read at a time; bytes that each is asked for early. */
+enum { FEW = 3, STREAMS = 2, AHEAD = 4096 };
 
 INLINE int tokens_at_once(Form f); /* of such a tile that one loop takes; divides TILE_TOKENS */
+/* log2 of what dot_lines' codes are too large by, which is taken off where sums begin: -2^z * sum of q_x; 0: nothing.
+ * f.shift, or 0 where it multiplies by q although a panel has q + 128. */
+INLINE int zero_of(Form f);
 /* sum[t] += lines j0 .. j1-1 (four or eight of them) of 32 columns by each of T tokens, exact. */
 INLINE void dot_lines(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1);
 
 /* acc[t] += block b of a panel by each of T tokens. */
 INLINE void add_block(Form f, int T, Vec *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b) {
     const int subs = Q_BLOCK / f.sub, whole = subs == 1; /* one sub-block, or two */
-    const int exact = !f.shift || (TAKES_OFF_128 && (f.bits == 8 || f.values)); /* nothing to take off the sum */
+    const int zero = zero_of(f);
     UNROLL
     for (int h = 0; h < subs; h++) {
         Ints sum[TILE_TOKENS];
         UNROLL
         for (int t = 0; t < T; t++)
-            sum[t] = exact ? ints_all(0, 0) : ints_all(whole ? x[t].minus_sum : x[t].minus_half[h], f.shift);
+            sum[t] = zero ? ints_all(whole ? x[t].minus_sum : x[t].minus_half[h], zero) : ints_all(0, 0);
         dot_lines(f, T, sum, panel + s->lines + b * s->line_bytes, x, 4 * h, whole ? 8 : 4 * h + 4);
         Vec scale = scales_at(f, panel, s->d, s->sc, b, h);
         UNROLL
@@ -80,33 +81,39 @@ INLINE void tile_blocks(Form f, int T, size_t packed, const Strip *to, size_t t,
     for (size_t i = 0; i < (size_t)T; i++) vec_store_some(to->y + (t + i) * to->ldy, acc[i], to->rows);
 }
 
-/* One token by S panels, each `apart` panels behind the one before. Memory sets the pace, and wants to be asked
+/* T tokens by S panels, each `apart` panels behind the one before. Memory sets the pace, and wants to be asked
  * early. */
-INLINE void token_blocks(Form f, int S, float *y, const ActBlock *x, const uint8_t *panel, const PanelShape *s,
-                         size_t rows, size_t apart) {
-    Vec acc[STREAMS];
+INLINE void few_blocks(Form f, int S, int T, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel,
+                       const PanelShape *s, size_t rows, size_t apart) {
+    Vec acc[STREAMS][FEW];
     size_t step = s->size / s->blocks;
     UNROLL
-    for (int i = 0; i < S; i++) acc[i] = vec_zero();
-    for (size_t b = 0; b < s->blocks; b++)
+    for (int i = 0; i < S; i++)
+        UNROLL
+        for (int t = 0; t < T; t++) acc[i][t] = vec_zero();
+    for (size_t b = 0; b < s->blocks; b++, x += T)
         UNROLL
         for (int i = 0; i < S; i++) {
             const uint8_t *at = panel + (size_t)i * apart * s->size;
             for (size_t k = 0; k < step; k += 64) __builtin_prefetch(at + b * step + AHEAD + k);
-            add_block(f, 1, &acc[i], x + b, at, s, b);
+            add_block(f, T, acc[i], x, at, s, b);
         }
     UNROLL
-    for (size_t i = 0; i < (size_t)S; i++) vec_store_some(y + i * apart * VEC, acc[i], rows - i * apart * VEC);
+    for (size_t i = 0; i < (size_t)S; i++)
+        UNROLL
+        for (size_t t = 0; t < (size_t)T; t++)
+            vec_store_some(y + t * ldy + i * apart * VEC, acc[i][t], rows - i * apart * VEC);
 }
 
-/* The panels of rows r0 .. r1-1 by one token, as STREAMS runs of the same length, side by side: memory gives more from
- * two places at a time than from one. */
-INLINE void matmul_token(Form f, float *y, const ActBlock *x, const Matrix *w, const PanelShape *s, size_t r0,
-                         size_t r1) {
+/* The panels of rows r0 .. r1-1 by T tokens, a batch of one tile, as STREAMS runs of the same length, side by side:
+ * memory gives more from two places at a time than from one. */
+INLINE void matmul_few_tokens(Form f, int T, float *y, size_t ldy, const ActBlock *x, const Matrix *w,
+                              const PanelShape *s, size_t r0, size_t r1) {
     size_t run = (r1 - r0) / (STREAMS * VEC), r = r0;
-    for (; r < r0 + run * VEC; r += VEC) token_blocks(f, STREAMS, y + r, x, panel_of(w, s, r), s, r1 - r, run);
+    for (; r < r0 + run * VEC; r += VEC)
+        few_blocks(f, STREAMS, T, y + r, ldy, x, panel_of(w, s, r), s, r1 - r, run);
     r += (STREAMS - 1) * run * VEC;
-    for (; r < r1; r += VEC) token_blocks(f, 1, y + r, x, panel_of(w, s, r), s, r1 - r, 0);
+    for (; r < r1; r += VEC) few_blocks(f, 1, T, y + r, ldy, x, panel_of(w, s, r), s, r1 - r, 0);
 }
 
 /* What matmul_blocks is asked for. */
@@ -119,17 +126,21 @@ typedef struct {
     size_t r0, r1;
 } PanelJob;
 
-/* Tiles of TILE_TOKENS where these are the widest that activations are packed in, then of 4, then of 1 (token_tile). */
+/* Tiles of TILE_TOKENS where these are the widest that activations are packed in, then of 4, then the rest in one
+ * (token_tile). */
 INLINE void matmul_form(Form f, const PanelJob *p) {
     PanelShape s = panel_shape(p->w, VEC);
     const ActBlock *x = p->a->data;
-    if (p->a->n == 1) {
-        matmul_token(f, p->y, x, p->w, &s, p->r0, p->r1);
-        return;
+    switch (p->a->n) {
+    case 1: matmul_few_tokens(f, 1, p->y, p->ldy, x, p->w, &s, p->r0, p->r1); return;
+    case 2: matmul_few_tokens(f, 2, p->y, p->ldy, x, p->w, &s, p->r0, p->r1); return;
+    case 3: matmul_few_tokens(f, 3, p->y, p->ldy, x, p->w, &s, p->r0, p->r1); return;
+    default: break;
     }
     const int T = tokens_at_once(f);
     size_t n = p->a->n, wide_end = p->widest == TILE_TOKENS ? n / TILE_TOKENS * TILE_TOKENS : 0, fours_end = n / 4 * 4;
-    size_t tiles = wide_end / (size_t)T + (fours_end - wide_end) / 4 + n - fours_end;
+    size_t rest = n - fours_end, tiles = wide_end / (size_t)T + (fours_end - wide_end) / 4 + (rest > 0);
+    const ActBlock *last = x + fours_end * s.blocks;
     for (size_t r = p->r0; r < p->r1; r += VEC) {
         const Strip strip = {panel_of(p->w, &s, r), &s, p->y + r, p->ldy, p->r1 - r};
         size_t t = 0, i = 0;
@@ -139,7 +150,9 @@ INLINE void matmul_form(Form f, const PanelJob *p) {
         }
         for (; TILE_TOKENS > 4 && t < fours_end; i++, t += 4)
             tile_blocks(f, 4, 4, &strip, t, x + t * s.blocks, next_panel(&strip, i, tiles));
-        for (; t < n; i++, t++) tile_blocks(f, 1, 1, &strip, t, x + t * s.blocks, next_panel(&strip, i, tiles));
+        if (rest == 1) tile_blocks(f, 1, 1, &strip, t, last, next_panel(&strip, i, tiles));
+        if (rest == 2) tile_blocks(f, 2, 2, &strip, t, last, next_panel(&strip, i, tiles));
+        if (rest == 3) tile_blocks(f, 3, 3, &strip, t, last, next_panel(&strip, i, tiles));
     }
 }
 

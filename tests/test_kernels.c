@@ -38,6 +38,11 @@ static void check_margins(const float *p, size_t n) {
 }
 static void poisoned_free(float *p) { free(p - PAD); }
 
+/* Where all bytes of a matrix are to be this one; -1: random ones. A minimum may take nearly all of a sum off, so what
+ * is rounded is not in proportion to it; a 16-bit sum that ran over is off by 2^16 * 2^-11 (the least scale) / 127. */
+static int byte_of_all = -1;
+#define EXTREME_TOL 1e-2
+
 /* A random matrix's bytes at an odd address, in a buffer of exactly their size: ASan sees a byte read too many. */
 typedef struct {
     Matrix m;
@@ -76,7 +81,7 @@ static Random random_matrix(TensorType type, int group, size_t rows, size_t cols
     Random r = {.m = {.type = type, .group = group, .rows = rows, .cols = cols}};
     size_t n = rows * cols, bytes = matrix_bytes(&r.m);
     uint8_t *p = (r.raw = malloc(bytes + 1)) + 1;
-    for (size_t i = 0; i < bytes; i++) p[i] = (uint8_t)random_u32();
+    for (size_t i = 0; i < bytes; i++) p[i] = (uint8_t)(byte_of_all < 0 ? (int)random_u32() : byte_of_all);
     if (type == TENSOR_F32)
         for (size_t i = 0; i < n; i++) memcpy(p + 4 * i, &(float){random_float()}, 4);
     if (type == TENSOR_F16) /* exponent within +-4: no infinities */
@@ -137,6 +142,7 @@ static void check_matmul(const Kernels *k, TensorType type, int group, size_t ro
     Random w = random_matrix(type, group, rows, cols);
     float *x = poisoned(n * cols), *y = poisoned(n * rows), *one = poisoned(rows), *row = poisoned(cols);
     void *panels;
+    for (size_t i = 0; byte_of_all >= 0 && i < n * cols; i++) x[i] = i / cols % 2 ? 1 : -1;
     w.m.panels = panels_of(k, &w.m, &panels);
     multiply(k, y, x, &w.m, n, rows);
     /* the same bits for one token alone and for rows in pieces */
@@ -153,7 +159,7 @@ static void check_matmul(const Kernels *k, TensorType type, int group, size_t ro
                 sum += (double)row[j] * (double)x[t * cols + j];
                 magnitude += fabs((double)row[j] * (double)x[t * cols + j]);
             }
-            NEAR(y[t * rows + r], sum, TOL * magnitude, 0);
+            NEAR(y[t * rows + r], sum, byte_of_all < 0 ? TOL * magnitude : EXTREME_TOL, 0);
         }
     }
     check_margins(y, n * rows);
@@ -165,13 +171,13 @@ static void check_matmul(const Kernels *k, TensorType type, int group, size_t ro
 static void matmul_of(TensorType type, int group) {
     static const size_t float_cols[] = {1, 7, 8, 31, 33, 64, 257, 700, 2061};
     static const size_t block_cols[] = {32, 64, 96, 352, 640, 32, 32, 64};
-    static const size_t rows[] = {1, 3, 4, 5, 18, 53}, tokens[] = {1, 2, 3, 4, 7, 12, 29, 65};
+    static const size_t rows[] = {1, 3, 4, 5, 18, 53}, tokens[] = {1, 2, 3, 4, 6, 7, 29, 50, 51, 65};
     int block = group ? group : quant_format(type)->block;
     const Kernels *k;
     for (int i = 0; (k = kernels_row(i)); i++)
         for (size_t c = 0; c < (block == 256 ? 3 : block > 1 ? 5 : 9); c++)
             for (size_t r = 0; r < 6; r++)
-                for (size_t t = 0; t < 8; t++) {
+                for (size_t t = 0; t < sizeof tokens / sizeof *tokens; t++) {
                     size_t cols = block == 256 ? 256 * (c + 1) : block > 1 ? block_cols[c] : float_cols[c];
                     if (group && cols % (size_t)group) cols = (size_t)group * (c + 1);
                     check_matmul(k, type, group, rows[r], cols, tokens[t]);
@@ -185,6 +191,20 @@ static void matmul_blocks(void) {
     for (int id = 0; id < TENSOR_I8_GROUPS; id++)
         if (block_format(id)) matmul_of((TensorType)id, 0);
 }
+/* The largest sums: codes that are all the same, the extreme ones of every format among them, by bytes that are all 127
+ * or all -127. What is summed in 16 bits must hold them. */
+static void matmul_extremes(void) {
+    static const int bytes[] = {0x00, 0x11, 0x77, 0x7f, 0x80, 0x88, 0xee, 0xff};
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++)
+        for (int id = 0; id < TENSOR_I8_GROUPS; id++)
+            for (size_t b = 0; block_format(id) && b < sizeof bytes / sizeof *bytes; b++) {
+                byte_of_all = bytes[b];
+                for (size_t n = 1; n <= 16; n += n < 4 ? 1 : 12) check_matmul(k, (TensorType)id, 0, 17, 512, n);
+            }
+    byte_of_all = -1;
+}
+
 static void matmul_groups(void) {
     static const int groups[] = {1, 4, 32, 43, 64, 128};
     for (int i = 0; i < 6; i++) matmul_of(TENSOR_I8_GROUPS, groups[i]);
@@ -478,6 +498,7 @@ const Test tests_kernels[] = {
     {"kernels/matmul BF16", matmul_bf16},
     {"kernels/matmul blocks", matmul_blocks},
     {"kernels/matmul int8 groups", matmul_groups},
+    {"kernels/matmul of extremes", matmul_extremes},
     {"kernels/quantize activations", quantize},
     {"kernels/rmsnorm", rmsnorm},
     {"kernels/layernorm", layernorm},

@@ -8,11 +8,12 @@
 
 #include "neon.h"
 
-enum { TILE_TOKENS = NEON_BLOCKS, TAKES_OFF_128 = 1 };
+enum { TILE_TOKENS = NEON_BLOCKS };
 
 #include "kernels/panel_tiles.h"
 
 INLINE int tokens_at_once(Form f) { return (void)f, TILE_TOKENS; }
+INLINE int zero_of(Form f) { return f.bits == 8 || f.values ? 0 : f.shift; }
 
 static void matmul_panels(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
     const PanelJob p = {TILE_TOKENS, y, ldy, a, w, r0, r1};

@@ -2,12 +2,13 @@
  *
  * Blocks: panel_tiles.h, panels of 8 rows. The dot product of bytes is maddubs: pairs of u8 x s8 summed in 16 bits.
  * Codes of 4 bits or fewer leave room for all eight lines of a block there (8 x 2 x 15 x 127 < 32768), of 5 bits for
- * four, of 6 for two, before madd widens the sums. Codes of 8 bits do not fit at all: there |w| meets x with w's sign.
+ * four, of 6 for two, before madd widens the sums. Codes of 8 bits do not fit at all: there |w| meets x with w's sign,
+ * and so do IQ4's values. MXFP4's are -12 .. 12, and 16 more fit as codes of 5 bits do.
  * Floats: float_blocks.h, 8 partial sums. */
 #include "avx2.h"
 #include "avx2_vectors.h"
 
-enum { TILE_TOKENS = 8, TAKES_OFF_128 = 1, FLOAT_TOKENS = 6, FLOAT_FEW = 3 };
+enum { TILE_TOKENS = 8, FLOAT_TOKENS = 6, FLOAT_FEW = 3 };
 typedef __m256i Line;
 typedef __m256i Bytes32;
 
@@ -32,13 +33,17 @@ INLINE Line field(Line v, int from, int to, int mask) {
 }
 
 INLINE Line values_of(int table, Line q) {
-    __m128i values = load16_bytes(table == VALUES_MXFP4 ? mxfp4_values : iq4_values);
+    __m128i values = load16_bytes(iq4_values);
+    if (table == VALUES_MXFP4) values = _mm_add_epi8(load16_bytes(mxfp4_values), _mm_set1_epi8(16));
     return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(values), q);
 }
 
+INLINE int by_sign(Form f) { return f.bits == 8 || f.values == VALUES_IQ4; }
+INLINE int zero_of(Form f) { return by_sign(f) ? 0 : f.values ? 4 : f.shift; }
+
 /* Of bytes 8 tokens share the magnitudes, their float sums in memory. Of smaller codes two sums a token wait in
  * registers. */
-INLINE int tokens_at_once(Form f) { return f.bits == 8 || f.values ? 8 : 4; }
+INLINE int tokens_at_once(Form f) { return by_sign(f) ? 8 : 4; }
 
 INLINE void dot_bytes(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1) {
     const __m256i ones = _mm256_set1_epi16(1);
@@ -55,8 +60,8 @@ INLINE void dot_bytes(Form f, int T, Ints *sum, const uint8_t *lines, const ActB
 
 INLINE void dot_lines(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1) {
     const __m256i ones = _mm256_set1_epi16(1);
-    const int room = f.bits <= 4 ? 8 : f.bits == 5 ? 4 : 2, together = room < j1 - j0 ? room : j1 - j0;
-    if (f.bits == 8 || f.values) {
+    const int room = f.values || f.bits == 5 ? 4 : f.bits <= 4 ? 8 : 2, together = room < j1 - j0 ? room : j1 - j0;
+    if (by_sign(f)) {
         dot_bytes(f, T, sum, lines, x, j0, j1);
         return;
     }

@@ -4,7 +4,7 @@
 #include "avx512.h"
 #include "avx512_panels.h"
 
-enum { TAKES_OFF_128 = 1 };
+INLINE int zero_of(Form f) { return f.bits == 8 || f.values ? 0 : f.shift; }
 
 /* maddubs sums two products in 16 bits, which codes below 128 fit. Of bytes it takes |q|, and x with q's sign. */
 INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int bytes) {

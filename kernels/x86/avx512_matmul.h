@@ -3,9 +3,7 @@
  * defines
  *     INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int bytes);
  * in each of 16 lanes, acc + the four products of u8 codes and s8 activations, exact. `bytes`: codes are
- * q + 128. And
- *     enum { TAKES_OFF_128 };
- * whether dot4 multiplies by q then. */
+ * q + 128. And zero_of (panel_tiles.h). */
 #ifndef AVX512_MATMUL_H
 #define AVX512_MATMUL_H
 

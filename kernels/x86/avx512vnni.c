@@ -4,7 +4,7 @@
 #include "avx512.h"
 #include "avx512_panels.h"
 
-enum { TAKES_OFF_128 = 0 };
+INLINE int zero_of(Form f) { return f.shift; }
 
 INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int bytes) {
     (void)bytes;
