@@ -229,11 +229,14 @@ static const Command commands[] = {
               "           peak, as measured between the runs, whichever takes longer\n"
               "  share    tok/s of limit\n"
               "  load     from opening the file, which has been read before, to the\n"
-              "           logits after a token; without the tokenizer\n",
+              "           logits after a token; without the tokenizer\n"
+              "  times one's time   what so many tokens at once take, of what one takes\n"
+              "           at 0: what --draft pays for guesses, and several texts at once\n",
      .examples =
          "  ./run bench                                  the compiled-in model\n"
          "  ./run bench model.gguf -j 2\n"
          "  ./run bench model.gguf -c 16384 --prompts 512 --json\n"
+         "  ./run bench model.gguf --contexts 0 --prompts none --at-once 2,4,8\n"
          "  ./run bench model.gguf --contexts 0 --prompts none --runs 9 --csv > speed.csv\n",
      .run = run_bench},
 };

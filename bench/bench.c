@@ -34,8 +34,8 @@ static int on_tokens(void *arg, size_t done, size_t total) {
 
 /* Seconds that a row will take, where a token takes token_s and one of a prompt prompt_s. */
 static double row_seconds(const Bench *b, const BenchRow *r, double token_s, double prompt_s) {
-    double one = r->kind == BENCH_DECODING ? token_s * BENCH_DECODE : prompt_s * (double)r->tokens;
-    if (r->kind == BENCH_DECODING && one > DECODE_S) one = token_s > DECODE_S ? token_s : DECODE_S;
+    double one = r->kind == BENCH_PREFILL ? prompt_s * (double)r->tokens : token_s * BENCH_DECODE;
+    if (r->kind != BENCH_PREFILL && one > DECODE_S) one = token_s > DECODE_S ? token_s : DECODE_S;
     double runs = (double)(b->options->runs ? b->options->runs : BENCH_RUNS) + 1;
     double all = runs * ((one > RUN_S ? one : RUN_S) + SAMPLE_S);
     return !b->options->runs && all > ROW_S ? (one > ROW_S ? one : ROW_S) : all;
@@ -51,6 +51,15 @@ static void estimate(Bench *b, double token_s, double prompt_s) {
 /* ---- the work that is timed ---- */
 
 static int whole_texts(const Bench *b) { return b->session->model->config.mask != MASK_CAUSAL; }
+
+/* The next n ids, with the logits after each. */
+static int read_at_once(Bench *b, size_t n, char *err, size_t errlen) {
+    Session *s = b->session;
+    const int *ids = b->ids + s->pos % (b->n_ids - n + 1);
+    int rc = session_begin(s, ids, n, 1, err, errlen);
+    if (rc == 0) session_batch(s, ids, n, n);
+    return rc;
+}
 
 /* Read ids [n], the next ones or a text of their own. */
 static int read_ids(Bench *b, size_t n, char *err, size_t errlen) {
@@ -71,16 +80,16 @@ static int go_to(Bench *b, size_t n, char *err, size_t errlen) {
 
 /* One run of a row: *rate in tokens a second. */
 static int run_row(Bench *b, const BenchRow *r, double *rate, char *err, size_t errlen) {
-    size_t tokens = 0, each = r->kind == BENCH_DECODING ? 1 : r->tokens;
-    double spent = 0, longest = r->kind == BENCH_DECODING ? DECODE_S : RUN_S;
+    size_t tokens = 0;
+    double spent = 0, longest = r->kind == BENCH_PREFILL ? RUN_S : DECODE_S;
     int rc = 0;
     while (rc == 0 && spent < RUN_S) {
         rc = go_to(b, r->context, err, errlen);
-        for (size_t i = 0; i < r->tokens && rc == 0 && spent < longest; i += each) {
+        for (size_t i = 0; i < r->tokens && rc == 0 && spent < longest; i += r->each) {
             double begin = clock_seconds();
-            rc = read_ids(b, each, err, errlen);
+            rc = (r->kind == BENCH_AT_ONCE ? read_at_once : read_ids)(b, r->each, err, errlen);
             spent += clock_seconds() - begin;
-            tokens += each;
+            tokens += r->each;
         }
         if (rc == 0) rc = tell(b);
     }
@@ -148,16 +157,18 @@ static size_t peak_memory(void) {
 #endif
 }
 
-static void add_row(Bench *b, BenchKind kind, size_t context, size_t tokens) {
+static void add_row(Bench *b, BenchKind kind, size_t context, size_t tokens, size_t each) {
     size_t room = b->session->options.n_ctx;
     if (tokens > room || context > room - tokens) return;
-    b->rows[b->n_rows++] = (BenchRow){.kind = kind, .context = context, .tokens = tokens};
+    b->rows[b->n_rows++] = (BenchRow){.kind = kind, .context = context, .tokens = tokens, .each = each};
 }
 
 /* What the user named must fit. */
 static int check_lists(const Bench *b, char *err, size_t errlen) {
     const BenchOptions *o = b->options;
-    size_t room = b->session->options.n_ctx, decode = BENCH_DECODE < room ? BENCH_DECODE : room;
+    const SessionOptions *has = &b->session->options;
+    size_t room = has->n_ctx, decode = BENCH_DECODE < room ? BENCH_DECODE : room;
+    size_t least = has->n_logits < has->n_batch ? has->n_logits : has->n_batch, most = least < room ? least : room;
     for (size_t i = 0; o->contexts && i < o->contexts->n; i++)
         if (o->contexts->at[i] > room - decode)
             return base_error(err, errlen, -EINVAL,
@@ -168,12 +179,16 @@ static int check_lists(const Bench *b, char *err, size_t errlen) {
             return base_error(err, errlen, -EINVAL,
                               "a prompt of %zu does not fit a context of %zu; give a longer one (-c)",
                               o->prompts->at[i], room);
+    for (size_t i = 0; o->at_once && i < o->at_once->n; i++)
+        if (o->at_once->at[i] > most)
+            return base_error(err, errlen, -EINVAL, "%zu tokens at once are more than are read at a time here, %zu",
+                              o->at_once->at[i], most);
     return 0;
 }
 
 static void plan(Bench *b) {
     const BenchOptions *o = b->options;
-    size_t room = b->session->options.n_ctx;
+    size_t room = b->session->options.n_ctx, decode = BENCH_DECODE < room ? BENCH_DECODE : room;
     int linear = b->session->model->config.linear.form != NULL;
     BenchList contexts = {.n = 1}, prompts = {3, {128, 512, 2048}};
     for (size_t at = 1024; at < room && contexts.n < BENCH_LIST && !linear; at *= 4) contexts.at[contexts.n++] = at;
@@ -182,17 +197,22 @@ static void plan(Bench *b) {
     if (o->prompts) prompts = *o->prompts;
     for (size_t i = 0; i < contexts.n && !whole_texts(b); i++)
         if (!linear || contexts.at[i] == 0)
-            add_row(b, BENCH_DECODING, contexts.at[i], BENCH_DECODE < room ? BENCH_DECODE : room);
-    for (size_t i = 0; i < prompts.n; i++) add_row(b, BENCH_PREFILL, 0, prompts.at[i]);
+            add_row(b, BENCH_DECODING, contexts.at[i], decode, 1);
+    for (size_t i = 0; o->at_once && i < o->at_once->n && !whole_texts(b) && b->session->model->has_logits; i++) {
+        size_t each = o->at_once->at[i];
+        add_row(b, BENCH_AT_ONCE, 0, each < decode ? decode / each * each : each, each);
+    }
+    for (size_t i = 0; i < prompts.n; i++) add_row(b, BENCH_PREFILL, 0, prompts.at[i], prompts.at[i]);
 }
 
 /* The work of one token of a row, on average. */
 static Work row_work(const Session *s, const BenchRow *r) {
-    size_t each = r->kind == BENCH_DECODING ? 1 : r->tokens;
     size_t head = s->model->config.mask == MASK_CAUSAL && s->model->has_logits;
     Work all = {0};
-    for (size_t i = 0; i < r->tokens; i += each)
-        all = work_sum(all, work_sum(work_matrices(s->model, each, head), work_attention(s, r->context + i, each)));
+    if (r->kind == BENCH_AT_ONCE) head = r->each;
+    for (size_t i = 0; i < r->tokens; i += r->each)
+        all = work_sum(all, work_sum(work_matrices(s->model, r->each, head),
+                                     work_attention(s, r->context + i, r->each)));
     double n = (double)r->tokens;
     return (Work){all.bytes / n, all.f32 / n, all.int8 / n, all.int4 / n};
 }
@@ -262,7 +282,7 @@ static BenchRow *next_row(Bench *b, const uint8_t *done) {
 }
 
 int bench_run(Bench *b, const BenchOptions *o, char *err, size_t errlen) {
-    uint8_t done[2 * BENCH_LIST] = {0};
+    uint8_t done[3 * BENCH_LIST] = {0};
     memset(b, 0, sizeof *b);
     b->options = o;
     b->doing = "opening";
@@ -271,7 +291,7 @@ int bench_run(Bench *b, const BenchOptions *o, char *err, size_t errlen) {
     b->doing = "reading";
     if (rc == 0) rc = prepare(b, err, errlen);
     for (BenchRow *r; rc == 0 && (r = next_row(b, done)); done[r - b->rows] = 1) {
-        b->doing = r->kind == BENCH_DECODING ? "decoding" : "prefill";
+        b->doing = r->kind == BENCH_PREFILL ? "prefill" : "decoding";
         rc = measure_row(b, r, err, errlen);
     }
     if (rc == 0 && b->n_rows == 0) ceilings_sample(&b->ceilings);

@@ -27,14 +27,17 @@ typedef struct {
     void *arg;
     const BenchList *contexts; /* positions read before tokens are decoded; NULL: 0, 1024, 4096, 16384 .. */
     const BenchList *prompts;  /* prompt lengths; NULL: 128, 512, 2048 */
+    const BenchList *at_once;  /* ids read at a time, with logits after each; up to the session's n_logits and n_batch;
+                                  NULL: none */
     size_t runs;               /* of each row, at most BENCH_MOST_RUNS; 0: BENCH_RUNS, fewer where they take long */
 } BenchOptions;
 
-typedef enum { BENCH_DECODING, BENCH_PREFILL } BenchKind;
+typedef enum { BENCH_DECODING, BENCH_AT_ONCE, BENCH_PREFILL } BenchKind;
 
 typedef struct {
     BenchKind kind;
-    size_t tokens;  /* BENCH_DECODE one by one (fewer, where a second is over before), or the prompt */
+    size_t tokens;  /* BENCH_DECODE or about so many (fewer, where a second is over before), or the prompt */
+    size_t each;    /* ids read at a time: 1, some at once, the prompt */
     size_t context; /* positions read before */
     Spread rate;    /* tokens a second; n 0: stopped before */
     Work work;      /* of one token, on average */
@@ -42,7 +45,7 @@ typedef struct {
 } BenchRow;
 
 typedef struct {
-    BenchRow rows[2 * BENCH_LIST];
+    BenchRow rows[3 * BENCH_LIST];
     size_t n_rows;
     Spread load; /* seconds from opening the file (it has been read before) to the logits after the first token */
     size_t peak_bytes; /* the most memory the process has held so far, mapped pages of the file among it; 0: unknown */
@@ -57,7 +60,8 @@ typedef struct {
 } Bench;
 
 /* Measure. Rows that do not fit the session are left out; linear attention, whose speed does not depend on the context,
- * is decoded at 0 only; a RoFormer that reads texts whole has prompts only. Errors: open's, session_eval's, -ENOMEM;
+ * is decoded at 0 only; a RoFormer that reads texts whole has prompts only, a model without logits nothing at once.
+ * Errors: open's, session_eval's, -ENOMEM;
  * -EINTR where progress said stop: b then holds what was measured. b is to be freed in any case. */
 int bench_run(Bench *b, const BenchOptions *o, char *err, size_t errlen);
 void bench_free(Bench *b);

@@ -3,6 +3,7 @@
 #include "bench/bench.h"
 #include "base/base.h"
 #include "base/system.h"
+#include "text/ahead.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,6 +16,7 @@ typedef struct {
     Engine e;
     Args *a;
     int opened;
+    size_t n_logits;
     double drawn; /* when progress was last drawn */
     Bench bench;
 } Benchmark;
@@ -27,7 +29,7 @@ static int bench_open(void *arg, Session **s, char *err, size_t errlen) {
     int verbose = b->a->show.verbose, was_quiet = quiet;
     if (b->opened) b->a->show.verbose = 0, quiet = 1;
     int code = engine_open(&b->e, b->a, 0);
-    if (code == 0) code = engine_session(&b->e, b->a, BENCH_CONTEXT, 1);
+    if (code == 0) code = engine_session(&b->e, b->a, BENCH_CONTEXT, b->n_logits);
     b->a->show.verbose = verbose;
     quiet = was_quiet;
     b->opened = 1;
@@ -44,8 +46,8 @@ static int bench_progress(void *arg, const char *what, double left_s) {
 }
 
 /* "0,1024" or "none": 0, or an exit code. *where: list, or NULL where nothing was said. */
-static int bench_list(const char *option, const char *s, size_t least, BenchList *list, const BenchList **where) {
-    const size_t most = 1 << 24;
+static int bench_list(const char *option, const char *s, size_t least, size_t most, BenchList *list,
+                      const BenchList **where) {
     size_t n = 0;
     *list = (BenchList){0};
     *where = s ? list : NULL;
@@ -59,7 +61,22 @@ static int bench_list(const char *option, const char *s, size_t least, BenchList
     return bad ? usage("%s: up to %d numbers from %zu to %zu", option, BENCH_LIST, least, most) : 0;
 }
 
-static const char *bench_kind(const BenchRow *r) { return r->kind == BENCH_DECODING ? "decode" : "prefill"; }
+/* What a row is called in the table, CSV and JSON, and the number that tells it from others of its kind. */
+static const struct {
+    const char *says, *csv, *key;
+} kinds[] = {
+    [BENCH_DECODING] = {"decode at %zu", "decode", "context"},
+    [BENCH_AT_ONCE] = {"%zu at once", "at_once", "tokens"},
+    [BENCH_PREFILL] = {"prefill %zu", "prefill", "tokens"},
+};
+static size_t bench_at(const BenchRow *r) { return r->kind == BENCH_DECODING ? r->context : r->each; }
+
+/* tok/s where ids come one by one, behind nothing; 0: not measured. */
+static double one_by_one(const Bench *b) {
+    for (size_t i = 0; i < b->n_rows; i++)
+        if (b->rows[i].kind == BENCH_DECODING && b->rows[i].context == 0) return b->rows[i].rate.median;
+    return 0;
+}
 
 static void bench_ceiling_text(const Ceilings *c, Ceiling which) {
     Spread one = ceilings_rate(c, which, 0), all = ceilings_rate(c, which, 1);
@@ -84,16 +101,18 @@ static void bench_text(const Bench *b, const Model *m, const char *name) {
                b->load.median, b->load.least, b->load.most, (double)b->peak_bytes / 1e6, b->peak_context);
     out_printf("%-14s %10s  %-24s %4s %9s %8s %8s %10s %6s\n", "", "tok/s", "slowest to fastest", "runs", "MB/tok",
                "GB/s", "Gop/s", "limit", "share");
+    double alone = one_by_one(b);
     for (const BenchRow *r = b->rows; r < b->rows + b->n_rows; r++) {
         char what[40], spread[60];
         double v = r->rate.median;
         if (r->rate.n == 0) continue;
-        snprintf(what, sizeof what, r->kind == BENCH_DECODING ? "decode at %zu" : "prefill %zu",
-                 r->kind == BENCH_DECODING ? r->context : r->tokens);
+        snprintf(what, sizeof what, kinds[r->kind].says, bench_at(r));
         snprintf(spread, sizeof spread, "%.1f to %.1f", r->rate.least, r->rate.most);
-        out_printf("%-14s %10.1f  %-24s %4zu %9.2f %8.2f %8.1f %10.1f %4.0f %%\n", what, v, spread, r->rate.n,
+        out_printf("%-14s %10.1f  %-24s %4zu %9.2f %8.2f %8.1f %10.1f %4.0f %%", what, v, spread, r->rate.n,
                    r->work.bytes / 1e6, v * r->work.bytes / 1e9, v * work_ops(r->work) / 1e9, r->limit,
                    100 * v / r->limit);
+        if (r->kind == BENCH_AT_ONCE && alone > 0) out_printf("  %.2f times one's time", (double)r->each * alone / v);
+        out_printf("\n");
     }
 }
 
@@ -121,7 +140,7 @@ static void bench_csv(const Bench *b) {
     out_printf(",,,,\n");
     for (const BenchRow *r = b->rows; r < b->rows + b->n_rows; r++) {
         if (r->rate.n == 0) continue;
-        bench_csv_row(bench_kind(r), r->kind == BENCH_DECODING ? r->context : r->tokens, threads, r->rate, 1, "tok/s");
+        bench_csv_row(kinds[r->kind].csv, bench_at(r), threads, r->rate, 1, "tok/s");
         out_printf(",%.9g,%.9g,%.9g,%.9g\n", r->work.bytes, work_ops(r->work), r->limit, r->rate.median / r->limit);
     }
 }
@@ -139,8 +158,7 @@ static void bench_json_rows(const Bench *b, BenchKind kind) {
     const char *comma = "";
     for (const BenchRow *r = b->rows; r < b->rows + b->n_rows; r++) {
         if (r->kind != kind || r->rate.n == 0) continue;
-        out_printf("%s{\"%s\":%zu,", comma, kind == BENCH_DECODING ? "context" : "tokens",
-                   kind == BENCH_DECODING ? r->context : r->tokens);
+        out_printf("%s{\"%s\":%zu,", comma, kinds[kind].key, bench_at(r));
         json_spread(r->rate, 1);
         out_printf(",\"unit\":\"tok/s\",\"bytes_per_token\":%.9g,\"ops_per_token\":%.9g,\"gb_per_s\":", r->work.bytes,
                    work_ops(r->work));
@@ -184,6 +202,8 @@ static void bench_json(const Bench *b, const Model *m, const char *name) {
     out_printf(",\"unit\":\"s\"},\"peak_memory\":{\"bytes\":%zu,\"context\":%zu},\"decode\":[", b->peak_bytes,
                b->peak_context);
     bench_json_rows(b, BENCH_DECODING);
+    out_printf("],\"at_once\":[");
+    bench_json_rows(b, BENCH_AT_ONCE);
     out_printf("],\"prefill\":[");
     bench_json_rows(b, BENCH_PREFILL);
     out_printf("]}\n");
@@ -192,11 +212,14 @@ static void bench_json(const Bench *b, const Model *m, const char *name) {
 int run_bench(Args *a) {
     Benchmark b = {.a = a};
     BenchOptions o = {.open = bench_open, .progress = bench_progress, .arg = &b, .runs = (size_t)a->bench.runs};
-    BenchList contexts, prompts;
+    const size_t far = 1 << 24;
+    BenchList contexts, prompts, at_once;
     if (a->show.json && a->show.csv) return usage("--json and --csv are both given; one is enough");
-    int code = bench_list("--contexts", a->bench.contexts, 0, &contexts, &o.contexts);
-    if (code == 0) code = bench_list("--prompts", a->bench.prompts, 1, &prompts, &o.prompts);
+    int code = bench_list("--contexts", a->bench.contexts, 0, far, &contexts, &o.contexts);
+    if (code == 0) code = bench_list("--prompts", a->bench.prompts, 1, far, &prompts, &o.prompts);
+    if (code == 0) code = bench_list("--at-once", a->bench.at_once, 1, AHEAD_MOST + 1, &at_once, &o.at_once);
     if (code) return code;
+    b.n_logits = o.at_once ? AHEAD_MOST + 1 : 1;
     int rc = bench_run(&b.bench, &o, b.e.err, sizeof b.e.err);
     if (b.drawn > 0) fputs("\r\033[K", stderr);
     if (rc == -EINTR)

@@ -59,7 +59,7 @@ typedef struct {
     int ignore_eos, n_given, max_given, seed_given;
 } SamplingArgs;
 
-typedef struct { const char *contexts, *prompts; long long runs; } BenchArgs;
+typedef struct { const char *contexts, *prompts, *at_once; long long runs; } BenchArgs;
 typedef struct { const char *shifts, *angles; } ProofArgs;
 typedef struct {
     const char *depths, *template_file, *distances;

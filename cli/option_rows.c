@@ -241,6 +241,8 @@ const Option options[] = {
      .help = "decode after so many positions; none: not at all (0,1024,4096 .. as far as -c or the model goes)"},
     {MEASURING, 0, "--prompts", "128,512", STRING, "bench", AT(bench.prompts),
      .help = "read prompts of these lengths; none: not at all (128,512,2048)"},
+    {MEASURING, 0, "--at-once", "2,4,8", STRING, "bench", AT(bench.at_once),
+     .help = "read so many tokens of a text at once, with the logits after each, as --draft does (none)"},
     {MEASURING, 0, "--shift", "0,1000", STRING, "proof", AT(proof.shifts),
      .help = "read the text from these positions on, too (1000; with --angles up to 10485759)"},
     {MEASURING, 0, "--angles", "KIND", STRING, "proof", AT(proof.angles),

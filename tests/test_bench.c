@@ -178,7 +178,7 @@ static int my_open(void *arg, Session **s, char *err, size_t errlen) {
     mine->opened++;
     *s = &mine->s;
     if (model_open(&mine->m, test_tmp("bench.gguf"), NULL, err, errlen)) return -EINVAL;
-    return session_init(&mine->s, &mine->m, &(SessionOptions){.n_ctx = 60, .threads = 1}, err, errlen);
+    return session_init(&mine->s, &mine->m, &(SessionOptions){.n_ctx = 60, .threads = 1, .n_logits = 7}, err, errlen);
 }
 
 static int my_progress(void *arg, const char *what, double left_s) {
@@ -187,37 +187,50 @@ static int my_progress(void *arg, const char *what, double left_s) {
     return mine->stop_at && ++mine->calls >= mine->stop_at;
 }
 
+static void too_long(Mine *mine, BenchOptions o, const char *says) {
+    static Bench b;
+    char err[200] = "";
+    o.open = my_open, o.progress = my_progress, o.arg = mine;
+    CHECK(bench_run(&b, &o, err, sizeof err) == -EINVAL && strstr(err, says));
+    bench_free(&b);
+}
+
 static void bench_rows(void) {
     static Bench b;
     Mine mine = {0};
     char err[200] = "";
-    BenchList contexts = {2, {0, 28}}, prompts = {2, {7, 60}}, far = {1, {29}}, longer = {1, {61}};
+    BenchList contexts = {2, {0, 28}}, prompts = {2, {7, 60}}, at_once = {2, {1, 7}};
     BenchOptions o = {.open = my_open, .progress = my_progress, .arg = &mine, .contexts = &contexts,
-                      .prompts = &prompts, .runs = 2};
+                      .prompts = &prompts, .at_once = &at_once, .runs = 2};
     build_gguf(test_tmp("bench.gguf"), &shape, TENSOR_Q8_0);
-    o.contexts = &far; /* what does not fit is said */
-    CHECK(bench_run(&b, &o, err, sizeof err) == -EINVAL &&
-          strstr(err, "29 positions and 32 more do not fit a context of 60"));
-    bench_free(&b);
-    o.contexts = &contexts, o.prompts = &longer;
-    CHECK(bench_run(&b, &o, err, sizeof err) == -EINVAL && strstr(err, "a prompt of 61 does not fit"));
-    bench_free(&b);
-    o.prompts = &prompts;
+    too_long(&mine, (BenchOptions){.contexts = &(BenchList){1, {29}}},
+             "29 positions and 32 more do not fit a context of 60");
+    too_long(&mine, (BenchOptions){.prompts = &(BenchList){1, {61}}}, "a prompt of 61 does not fit");
+    too_long(&mine, (BenchOptions){.at_once = &(BenchList){1, {8}}}, "8 tokens at once are more than");
     mine.opened = mine.calls = 0;
     CHECK(bench_run(&b, &o, err, sizeof err) == 0);
     CHECK(mine.opened == 3 && b.load.n == 2 && b.load.least > 0); /* the first warms up */
-    CHECK(b.n_rows == 4);
-    for (size_t i = 0; i < b.n_rows; i++) {
+    static const struct {
+        BenchKind kind;
+        size_t context, tokens, each;
+    } wanted[] = {{BENCH_DECODING, 0, 32, 1}, {BENCH_DECODING, 28, 32, 1}, {BENCH_AT_ONCE, 0, 32, 1},
+                  {BENCH_AT_ONCE, 0, 28, 7},  {BENCH_PREFILL, 0, 7, 7},    {BENCH_PREFILL, 0, 60, 60}};
+    CHECK(b.n_rows == 6);
+    for (size_t i = 0; i < b.n_rows && i < 6; i++) {
         const BenchRow *r = &b.rows[i];
-        CHECK(r->kind == (i < 2 ? BENCH_DECODING : BENCH_PREFILL) && r->context == (i == 1 ? 28 : 0));
-        CHECK(r->tokens == (i < 2 ? BENCH_DECODE : i == 2 ? 7 : 60));
+        CHECK(r->kind == wanted[i].kind && r->context == wanted[i].context);
+        CHECK(r->tokens == wanted[i].tokens && r->each == wanted[i].each);
         CHECK(r->rate.n == 2 && r->rate.least > 0 && r->rate.most >= r->rate.least && r->limit > 0 &&
               isfinite(r->limit));
     }
     /* decoded from position 28 on: 29 .. 60 positions read, in two layers of 2 x 2 x 16 floats */
     NEAR(b.rows[1].work.bytes - work_matrices(&mine.m, 1, 1).bytes, 2 * 44.5 * 2 * 2 * 16 * 4, 1e-6, 0);
     Work whole = work_sum(work_matrices(&mine.m, 60, 1), work_attention(&mine.s, 0, 60));
-    NEAR(work_ops(b.rows[3].work) * 60, work_ops(whole), 0, 1e-12);
+    NEAR(work_ops(b.rows[5].work) * 60, work_ops(whole), 0, 1e-12);
+    /* one at once is decoding; seven read every matrix once and have logits each */
+    NEAR(work_ops(b.rows[2].work), work_ops(b.rows[0].work), 0, 1e-12);
+    NEAR(b.rows[3].work.int8 * 7, work_matrices(&mine.m, 7, 7).int8, 0, 1e-12);
+    CHECK(b.rows[3].work.bytes < b.rows[0].work.bytes / 4);
     CHECK(b.peak_context == 60 && b.peak_bytes > 100000);
     bench_free(&b);
     for (mine.stop_at = 1; mine.stop_at < 40; mine.stop_at += 6) { /* stopped anywhere: what is there is whole */
@@ -260,7 +273,7 @@ static void json_output(void) {
     Json j;
     char err[200];
     build_gguf(test_tmp("bench.gguf"), &shape, TENSOR_Q4_0);
-    CHECK(run("bench %s --runs 1 --contexts 5 --prompts 33 -j 2 -c 100 --kernels ref --json",
+    CHECK(run("bench %s --runs 1 --contexts 5 --prompts 33 --at-once 3 -j 2 -c 100 --kernels ref --json",
               test_tmp("bench.gguf")) == 0);
     CHECK(json_parse(&j, out, strlen(out), "bench", err, sizeof err) == 0);
     const JsonValue *r = j.root;
@@ -280,6 +293,7 @@ static void json_output(void) {
     CHECK(number(json_get(r, "peak_memory"), "bytes") > 100000 &&
           number(json_get(r, "peak_memory"), "context") == 33 + 67);
     rows_ok(json_get(r, "decode"), "context", 5);
+    rows_ok(json_get(r, "at_once"), "tokens", 3);
     rows_ok(json_get(r, "prefill"), "tokens", 33);
     json_free(&j);
 }
@@ -304,6 +318,8 @@ static void csv_and_text(void) {
     static const char *const words[] = {"decode at 0 ", "prefill 20 ", "memory read, 4 streams", "load to first token"};
     for (int i = 0; i < 4; i++) CHECK(strstr(out, words[i]));
     CHECK(strstr(out, "context 200") && !strstr(out, "nan") && !strstr(out, "inf"));
+    CHECK(run("bench %s --runs 1 --prompts none --contexts 0 --at-once 1,5", test_tmp("bench.gguf")) == 0);
+    CHECK(strstr(out, "\n1 at once ") && strstr(out, "\n5 at once ") && strstr(out, " times one's time\n"));
 }
 
 /* What has no past to decode from. */
@@ -315,13 +331,16 @@ static void other_attention(void) {
     CHECK(strstr(out, "\ndecode,0,") && !strstr(out, "\ndecode,40,"));
     CHECK(run("bench %s --runs 1 --csv --prompts 20", roformer_gguf("unilm", TENSOR_F32, NULL)) == 0);
     CHECK(strstr(out, "\nprefill,20,") && !strstr(out, "\ndecode,"));
+    CHECK(run("bench %s --runs 1 --csv --prompts 20 --at-once 2", roformer_gguf("body", TENSOR_F32, NULL)) == 0 &&
+          !strstr(out, "at_once,"));
 }
 
 static void wrong_use(void) {
     static const char *const bad[] = {
         "--runs 0", "--runs 101", "--runs x", "--contexts -1", "--contexts 1,x",
         "--contexts 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17",
-        "--prompts 0", "--prompts ''", "--json --csv", "--csv=1", "--kernels best", "one.gguf two.gguf", "--ids 1",
+        "--prompts 0", "--prompts ''", "--at-once 0", "--at-once 34",
+        "--json --csv", "--csv=1", "--kernels best", "one.gguf two.gguf", "--ids 1",
         "-i text", "-f x"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         CHECK(run("bench %s", bad[i]) == 2);
