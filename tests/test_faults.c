@@ -26,7 +26,7 @@ typedef struct {
 #define V1_FILES "--config $G/v1.config.json --vocab $G/vocab.txt"
 #define V1 "--name m " V1_FILES
 #define TEXT "-i 'the sand' -q -j 1 -t 0 -n 5"
-#define TINY "--text $M/text --words 300 --d-model 8 --layers 1 --heads 2 --context 8 --batch 1 -q -j 1"
+#define TINY "--text $M/text --d-model 8 --layers 1 --heads 2 --context 8 --batch 1 -q -j 1"
 #define TRAIN "--steps 2 " TINY
 #define LONG "--steps 500 --csv $M/a.csv --svg $M/a.svg " TINY /* both hold times: they lie where nobody compares */
 
@@ -156,7 +156,7 @@ static const Job making[] = {
     {"convert, heads side by side", "convert $M/neobert $D/m.gguf -q --no-tokenizer", "-d $D", NULL},
     {"convert, an embedder", "convert $M/embeddinggemma $D/m.gguf -q --no-tokenizer", "-d $D", NULL},
     {"quantize", "quantize $M/wide.gguf $D/m.gguf Q4_0 -q -j 1", "-d $D", NULL},
-    {"train, an encoder", "train $D/m.gguf --family roformer " TRAIN, "-d $D -a .checkpoint.gguf", NULL},
+    {"train, an encoder", "train $D/m.gguf --family roformer --words 300 " TRAIN, "-d $D -a .checkpoint.gguf", NULL},
     {"train, a vocabulary", "train $D/m.gguf --family roformer --whole-words -z $M/roformer/vocab.txt " TRAIN,
      "-d $D -a .checkpoint.gguf", NULL},
     {"train, a model's words", "train $D/m.gguf --family roformer -z $M/roformer.gguf " TRAIN,

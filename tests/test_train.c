@@ -442,8 +442,19 @@ static const struct { const char *words, *says; } refused_words[] = {
     {"--layers", "--layers needs a value"},
     {"other.gguf", "other.gguf is one word too many"},
     {"--attention other", "--attention: softmax or linear"},
-    {"--form both", "--form, --phi and --phi-key are linear attention's"},
-    {"--phi-key exp", "--form, --phi and --phi-key are linear attention's"},
+    {"--form both", "--form: is linear attention's (--attention linear)"},
+    {"--phi-key exp", "--phi-key: is linear attention's"},
+    {"--epsilon 0.1", "--epsilon: is linear attention's"},
+    {"--favor-features 8", "--favor-features: is for the map favor+"},
+    {"--attention linear --phi exp --favor-features 8", "--favor-features: is for the map favor+"},
+    {"--words 20", "--words: is for a RoFormer without a tokenizer"},
+    {"--family roformer --words 20 -z LICENSE", "--words: is for a RoFormer without a tokenizer"},
+    {"--whole-words", "--whole-words: is for a RoFormer"},
+    {"--mask-share 0.2", "--mask-share: is for a RoFormer"},
+    {"--position alibi --theta 500", "--theta: is RoPE's (--position rope)"},
+    {"--rotary-dim 4 --position nope", "--rotary-dim: is RoPE's"},
+    {"--position t5 --pairing half", "--pairing: is RoPE's"},
+    {"--held-out README.md --held-share 0.1", "--held-share: is of --text's end, and --held-out is given"},
     {"--attention linear --form x", "--form: there is no form x"},
     {"--attention linear --phi x", "--phi: there is no map x"},
     {"--attention linear --phi exp --phi-key x", "--phi-key: there is no map x"},
@@ -523,6 +534,18 @@ static void not_resumed(void) {
     CHECK(tool("", "train", "%s %s --steps 1000000 --layers 3 --resume", model, words) == 1 &&
           said_line("give the same options"));
     free(bytes);
+    /* the same text's name, and another text */
+    const char *book = test_in(dir, "book.txt"), *again = "%s --text %s --steps 1000000 --save-every 0" SIZES "%s";
+    char *text = file_read("LICENSE", &n);
+    for (int i = 0; i < 3; i++) {
+        text[n / 2] = (char)(text[n / 2] ^ 1 * (i > 0)); /* as it was, another, as it was */
+        file_write(book, text, n);
+        int rc = tool("timeout --preserve-status -s INT 1 ", "train", again, model, book,
+                      i ? "--resume" : "--force");
+        if (i != 1) CHECK(rc == 130);
+        else CHECK(rc == 1 && said_line("m.checkpoint.gguf: was made of other texts than those that are there now"));
+    }
+    free(text);
     /* a model to go on from that lacks what this one has */
     CHECK(tool("", "train", "%s" RECIPE, from) == 0);
     CHECK(tool("", "train", "%s" RECIPE "--own-head --from %s", model, from) == 1 &&

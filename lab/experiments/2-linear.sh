@@ -2,10 +2,10 @@
 # minutes on two cores.
 . lab/experiments/common.sh
 usual="--attention linear --layers 2 --d-model 64 --heads 2 --context 256 --batch 16 --rate 4e-3 --steps 600"
-for map in elu+1 favor+; do
+for map in elu+1 "favor+ --favor-features 32"; do
     for position in nope sinusoidal rope; do
         for s in $SEEDS; do
-            echo "linear-$map-$position-$s $usual --phi $map --favor-features 32 --position $position --seed $s"
+            echo "linear-${map%% *}-$position-$s $usual --phi $map --position $position --seed $s"
         done
     done
 done | train_all

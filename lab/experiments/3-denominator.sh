@@ -3,8 +3,8 @@
 . lab/experiments/common.sh
 usual="--attention linear --layers 2 --d-model 64 --heads 2 --context 256 --batch 16 --rate 4e-3 --steps 600"
 for s in $SEEDS; do
-    echo "linear-elu+1-rope-$s $usual --phi elu+1 --favor-features 32 --position rope --seed $s"
-    echo "linear-elu+1-nope-$s $usual --phi elu+1 --favor-features 32 --position nope --seed $s"
+    echo "linear-elu+1-rope-$s $usual --phi elu+1 --position rope --seed $s"
+    echo "linear-elu+1-nope-$s $usual --phi elu+1 --position nope --seed $s"
     for form in both before-phi; do echo "form-$form-$s $usual --form $form --seed $s"; done
 done | train_all
 figure 3-denominator "$(runs "eq. 19" linear-elu+1-rope)" "$(runs "before phi" form-before-phi)" \

@@ -45,15 +45,18 @@ typedef struct {
     const char *help;                  /* NULL name: a heading */
     const char *(*choice)(int i);      /* the i-th value, NULL behind the last; help lists them behind a colon */
     const char *const *words;          /* .. or all of them, NULL behind the last */
+    const struct TrainingScope *of;    /* which trainings have it; NULL: all */
 } TrainingOption;
 extern const TrainingOption training_options[]; /* ended by a row without help */
 
 extern const TrainingOptions training_usual;
 extern const char *const training_families[]; /* "llama", "roformer", NULL */
 /* The words behind the program's name into o, which is training_usual. 0, or -EINVAL and a line: an unknown option
- * (with the nearest one), no value, a value out of range, one word too many, none. */
+ * (with the nearest one), no value, a value out of range, an option that this training has no use for, one word too
+ * many, none. */
 int training_parse(TrainingOptions *o, int argc, char **argv, char *err, size_t errlen);
-/* What a run that goes on must share, as one line "layers=6 d-model=128 ..": malloc'ed, or NULL without memory. */
-char *training_settings(const TrainingOptions *o);
+/* What a run that goes on must share, as one line "layers=6 d-model=128 .. ids=..", the last a hash of what its texts
+ * became: malloc'ed, or NULL without memory. */
+char *training_settings(const TrainingOptions *o, uint64_t ids);
 
 #endif

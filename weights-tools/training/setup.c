@@ -3,6 +3,7 @@
 
 #include "attention/maps.h"
 #include "base/base.h"
+#include "base/hash.h"
 #include "base/newfile.h"
 #include "base/paths.h"
 #include "kernels/rows.h"
@@ -136,8 +137,6 @@ static int read_attention(Config *c, const TrainingOptions *o, char *err, size_t
     LinearConfig *l = &c->linear;
     int linear = name_index(attention_names, o->attention);
     if (linear < 0) return refuse(err, errlen, "--attention: softmax or linear");
-    if (!linear && (o->form || o->phi || o->phi_key))
-        return refuse(err, errlen, "--form, --phi and --phi-key are linear attention's");
     c->window = linear ? 0 : o->window;
     for (int i = 0; i < c->n_layers; i++) c->windowed[i] = c->window > 0;
     if (!linear) return 0;
@@ -260,10 +259,16 @@ static int name_checkpoint(TrainingSetup *s) {
     const char *out = s->options->out;
     size_t n = strlen(out), stem = n > 5 && strcmp(out + n - 5, ".gguf") == 0 ? n - 5 : n, room = stem + 17;
     s->checkpoint = malloc(room);
-    s->settings = training_settings(s->options);
-    if (!s->checkpoint || !s->settings) return -ENOMEM;
+    if (!s->checkpoint) return -ENOMEM;
     snprintf(s->checkpoint, room, "%.*s.checkpoint.gguf", (int)stem, out);
     return 0;
+}
+
+static int note_settings(TrainingSetup *s) {
+    uint64_t ids = hash_bytes(HASH_START, s->corpus.ids, s->corpus.n * sizeof *s->corpus.ids);
+    ids = hash_bytes(ids, s->held.ids, s->held.n * sizeof *s->held.ids);
+    s->settings = training_settings(s->options, ids);
+    return s->settings ? 0 : -ENOMEM;
 }
 
 /* What stands where the run would write: nothing is lost by a word that was forgotten. */
@@ -292,6 +297,7 @@ int setup_init(TrainingSetup *s, const TrainingOptions *o, char *err, size_t err
     if (rc == 0) rc = check_place(s, err, errlen);
     if (rc == 0) rc = open_tokenizer(s, err, errlen);
     if (rc == 0) rc = read_texts(s, err, errlen);
+    if (rc == 0 && note_settings(s)) rc = base_error(err, errlen, -ENOMEM, "out of memory");
     if (rc == 0) rc = read_mix(s, err, errlen);
     if (rc == 0) {
         set_course(s);
