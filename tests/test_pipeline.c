@@ -541,7 +541,25 @@ static void cut_json(void) {
     golden_close(&g);
 }
 
+/* A special token is text where nobody asked for it, even if it is one whole word of a model that takes words as they
+ * are. tokenizers 0.23 with encode_special_tokens: [0, 1]. */
+static void special_words(void) {
+    static const char parts[] = "{\"added_tokens\":[{\"id\":2,\"content\":\"ab\",\"special\":true}]}",
+                      model[] = "{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1},\"merges\":[],\"ignore_merges\":true}";
+    Tokenizer *t;
+    CHECK(open_parts(&t, parts, model) == 0);
+    for (int special = 0; special < 2; special++) {
+        int *ids = NULL;
+        size_t n = 0;
+        CHECK(tokenizer_encode(t, "ab", 2, special ? ENCODE_SPECIAL : 0, &ids, &n, err, sizeof err) == 0);
+        CHECK(special ? n == 1 && ids[0] == 2 : n == 2 && ids[0] == 0 && ids[1] == 1);
+        free(ids);
+    }
+    tokenizer_free(t);
+}
+
 const Test tests_pipeline[] = {
+    {"pipeline/special words", special_words},
     {"pipeline/components", components},
     {"pipeline/refusals", refused_parts},
     {"pipeline/refused models", refused_models},

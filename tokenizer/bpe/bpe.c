@@ -284,6 +284,7 @@ static int encode_part(Word *w, size_t from, size_t end, BpeScratch *s, Ids *out
         return rc;
     }
     int whole = w->b->ignore_merges ? pieces_find(w->t, w->text + from, end - from) : -1;
+    if (whole >= 0 && w->t->pieces[whole].kind == PIECE_CONTROL) whole = -1; /* which is found in raw texts only */
     if (whole >= 0) rc = ids_push(out, whole);
     for (size_t i = from, len; whole < 0 && i < end && rc == 0; i += len) {
         len = pieces_char(w->t, w->text + i, end - i);
