@@ -81,39 +81,28 @@ INLINE void tile_blocks(Form f, int T, size_t packed, const Strip *to, size_t t,
     for (size_t i = 0; i < (size_t)T; i++) vec_store_some(to->y + (t + i) * to->ldy, acc[i], to->rows);
 }
 
-/* T tokens by S panels, each `apart` panels behind the one before. Memory sets the pace, and wants to be asked
+/* T tokens by STREAMS panels, each `apart` panels behind the one before. Memory sets the pace, and wants to be asked
  * early. */
-INLINE void few_blocks(Form f, int S, int T, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel,
+INLINE void few_blocks(Form f, int T, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel,
                        const PanelShape *s, size_t rows, size_t apart) {
     Vec acc[STREAMS][FEW];
     size_t step = s->size / s->blocks;
     UNROLL
-    for (int i = 0; i < S; i++)
+    for (int i = 0; i < STREAMS; i++)
         UNROLL
         for (int t = 0; t < T; t++) acc[i][t] = vec_zero();
     for (size_t b = 0; b < s->blocks; b++, x += T)
         UNROLL
-        for (int i = 0; i < S; i++) {
+        for (int i = 0; i < STREAMS; i++) {
             const uint8_t *at = panel + (size_t)i * apart * s->size;
             for (size_t k = 0; k < step; k += 64) __builtin_prefetch(at + b * step + AHEAD + k);
             add_block(f, T, acc[i], x, at, s, b);
         }
     UNROLL
-    for (size_t i = 0; i < (size_t)S; i++)
+    for (size_t i = 0; i < STREAMS; i++)
         UNROLL
         for (size_t t = 0; t < (size_t)T; t++)
             vec_store_some(y + t * ldy + i * apart * VEC, acc[i][t], rows - i * apart * VEC);
-}
-
-/* The panels of rows r0 .. r1-1 by T tokens, a batch of one tile, as STREAMS runs of the same length, side by side:
- * memory gives more from two places at a time than from one. */
-INLINE void matmul_few_tokens(Form f, int T, float *y, size_t ldy, const ActBlock *x, const Matrix *w,
-                              const PanelShape *s, size_t r0, size_t r1) {
-    size_t run = (r1 - r0) / (STREAMS * VEC), r = r0;
-    for (; r < r0 + run * VEC; r += VEC)
-        few_blocks(f, STREAMS, T, y + r, ldy, x, panel_of(w, s, r), s, r1 - r, run);
-    r += (STREAMS - 1) * run * VEC;
-    for (; r < r1; r += VEC) few_blocks(f, 1, T, y + r, ldy, x, panel_of(w, s, r), s, r1 - r, 0);
 }
 
 /* What matmul_blocks is asked for. */
@@ -126,22 +115,29 @@ typedef struct {
     size_t r0, r1;
 } PanelJob;
 
+/* The panels of rows r0 .. by a batch of T tokens, one tile, as STREAMS runs of the same length, side by side: memory
+ * gives more from two places at a time than from one. Returns the first row that is left, for want of a run. */
+INLINE size_t matmul_few_tokens(Form f, int T, const PanelJob *p, const PanelShape *s) {
+    size_t run = (p->r1 - p->r0) / (STREAMS * VEC);
+    for (size_t r = p->r0; r < p->r0 + run * VEC; r += VEC)
+        few_blocks(f, T, p->y + r, p->ldy, p->a->data, panel_of(p->w, s, r), s, p->r1 - r, run);
+    return p->r0 + STREAMS * run * VEC;
+}
+
 /* Tiles of TILE_TOKENS where these are the widest that activations are packed in, then of 4, then the rest in one
  * (token_tile). */
 INLINE void matmul_form(Form f, const PanelJob *p) {
     PanelShape s = panel_shape(p->w, VEC);
     const ActBlock *x = p->a->data;
-    switch (p->a->n) {
-    case 1: matmul_few_tokens(f, 1, p->y, p->ldy, x, p->w, &s, p->r0, p->r1); return;
-    case 2: matmul_few_tokens(f, 2, p->y, p->ldy, x, p->w, &s, p->r0, p->r1); return;
-    case 3: matmul_few_tokens(f, 3, p->y, p->ldy, x, p->w, &s, p->r0, p->r1); return;
-    default: break;
-    }
     const int T = tokens_at_once(f);
-    size_t n = p->a->n, wide_end = p->widest == TILE_TOKENS ? n / TILE_TOKENS * TILE_TOKENS : 0, fours_end = n / 4 * 4;
+    size_t r = p->r0, n = p->a->n;
+    if (n == 1) r = matmul_few_tokens(f, 1, p, &s);
+    if (n == 2) r = matmul_few_tokens(f, 2, p, &s);
+    if (n == 3) r = matmul_few_tokens(f, 3, p, &s);
+    size_t wide_end = p->widest == TILE_TOKENS ? n / TILE_TOKENS * TILE_TOKENS : 0, fours_end = n / 4 * 4;
     size_t rest = n - fours_end, tiles = wide_end / (size_t)T + (fours_end - wide_end) / 4 + (rest > 0);
     const ActBlock *last = x + fours_end * s.blocks;
-    for (size_t r = p->r0; r < p->r1; r += VEC) {
+    for (; r < p->r1; r += VEC) {
         const Strip strip = {panel_of(p->w, &s, r), &s, p->y + r, p->ldy, p->r1 - r};
         size_t t = 0, i = 0;
         for (; t < wide_end; i++, t += (size_t)T) {
