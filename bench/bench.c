@@ -52,10 +52,12 @@ static void estimate(Bench *b, double token_s, double prompt_s) {
 
 static int whole_texts(const Bench *b) { return b->session->model->config.mask != MASK_CAUSAL; }
 
+static const int *next_ids(const Bench *b, size_t n) { return b->ids + b->session->pos % (b->n_ids - n + 1); }
+
 /* The next n ids, with the logits after each. */
 static int read_at_once(Bench *b, size_t n, char *err, size_t errlen) {
     Session *s = b->session;
-    const int *ids = b->ids + s->pos % (b->n_ids - n + 1);
+    const int *ids = next_ids(b, n);
     int rc = session_begin(s, ids, n, 1, err, errlen);
     if (rc == 0) session_batch(s, ids, n, n);
     return rc;
@@ -67,8 +69,7 @@ static int read_ids(Bench *b, size_t n, char *err, size_t errlen) {
     const float *logits;
     EncoderText text = {.ids = b->ids, .n = n};
     if (whole_texts(b)) return encoder_read(s, &text, 1, err, errlen);
-    return session_eval(s, b->ids + s->pos % (b->n_ids - n + 1), n, s->model->has_logits ? &logits : NULL, err,
-                        errlen);
+    return session_eval(s, next_ids(b, n), n, s->model->has_logits ? &logits : NULL, err, errlen);
 }
 
 /* Behind the first n ids; who cannot go back reads them again. */

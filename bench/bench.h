@@ -27,8 +27,7 @@ typedef struct {
     void *arg;
     const BenchList *contexts; /* positions read before tokens are decoded; NULL: 0, 1024, 4096, 16384 .. */
     const BenchList *prompts;  /* prompt lengths; NULL: 128, 512, 2048 */
-    const BenchList *at_once;  /* ids read at a time, with logits after each; up to the session's n_logits and n_batch;
-                                  NULL: none */
+    const BenchList *at_once;  /* ids read at a time, up to the session's n_logits and n_batch; NULL: none */
     size_t runs;               /* of each row, at most BENCH_MOST_RUNS; 0: BENCH_RUNS, fewer where they take long */
 } BenchOptions;
 
