@@ -32,34 +32,37 @@ const char *const training_families[] = {"llama", "roformer", NULL};
 #define WORD(name, value, field, ...) {name, NULL, value, TRAINING_WORD, AT(field), 0, 0, 1, .help = __VA_ARGS__}
 #define FLAG(name, field, ...) {name, NULL, NULL, TRAINING_FLAG, AT(field), 0, 0, 1, .help = __VA_ARGS__}
 
-/* Options that not every training has. What is no word at all is said later. */
-typedef struct TrainingScope {
-    int (*has)(const TrainingOptions *o);
-    const char *what; /* "--words: what" */
-} TrainingScope;
+/* Why a training has no use for an option that others have, or NULL. What is no word at all is said later. */
+static const char *of_the_end(const TrainingOptions *o) {
+    return o->held ? "is of --text's end, and --held-out is given" : NULL;
+}
 
-static int measures_end(const TrainingOptions *o) { return !o->held; }
-static int is_roformer(const TrainingOptions *o) { return strcmp(o->family, "roformer") == 0; }
-static int has_own_words(const TrainingOptions *o) { return is_roformer(o) && !o->tokenizer; }
-static int is_linear(const TrainingOptions *o) { return strcmp(o->attention, "softmax") != 0; }
+static const char *of_roformer(const TrainingOptions *o) {
+    return strcmp(o->family, "roformer") ? "is for a RoFormer (--family roformer)" : NULL;
+}
+
+static const char *of_own_words(const TrainingOptions *o) {
+    return of_roformer(o) || o->tokenizer ? "is for a RoFormer without a tokenizer (--family roformer)" : NULL;
+}
+
+static const char *of_linear(const TrainingOptions *o) {
+    return strcmp(o->attention, "softmax") ? NULL : "is linear attention's (--attention linear)";
+}
 
 static int projects(const char *map) {
     const FeatureMap *m = map ? feature_map(map) : NULL;
     return m && m->projection;
 }
-static int is_favor(const TrainingOptions *o) { return is_linear(o) && (projects(o->phi) || projects(o->phi_key)); }
 
-static int rotates(const TrainingOptions *o) {
-    const PositionKind *kind = position_kind(o->position);
-    return !kind || kind->rotates;
+static const char *of_favor(const TrainingOptions *o) {
+    int is = !of_linear(o) && (projects(o->phi) || projects(o->phi_key));
+    return is ? NULL : "is for the map favor+ (--attention linear --phi favor+)";
 }
 
-static const TrainingScope the_end = {measures_end, "is of --text's end, and --held-out is given"},
-                           roformer = {is_roformer, "is for a RoFormer (--family roformer)"},
-                           own_words = {has_own_words, "is for a RoFormer without a tokenizer (--family roformer)"},
-                           linear = {is_linear, "is linear attention's (--attention linear)"},
-                           favor = {is_favor, "is for the map favor+ (--attention linear --phi favor+)"},
-                           rope = {rotates, "is RoPE's (--position rope)"};
+static const char *of_rope(const TrainingOptions *o) {
+    const PositionKind *kind = position_kind(o->position);
+    return kind && !kind->rotates ? "is RoPE's (--position rope)" : NULL;
+}
 
 static const char *position_name(int i) { return position_kinds[i] ? position_kinds[i]->name : NULL; }
 
@@ -68,7 +71,7 @@ const TrainingOption training_options[] = {
     {"--text", "-f", "FILE", TRAINING_TEXT, AT(texts), 0, 0, 1, .help = "a text to learn; may be given several times"},
     WORD("--held-out", "FILE", held, "a text to measure on (the end of --text's)"),
     REAL("--held-share", "P", held_share, 0, 0.5, "how much of --text's end that is (0.02; 0: nothing is measured)",
-         .of = &the_end),
+         .no_use = of_the_end),
     WORD("--separator", "LINE", separator, "a line that stands between documents (<|endoftext|>)"),
     {"--tokenizer", "-z", "FILE", TRAINING_WORD, AT(tokenizer), 0, 0, 1,
      .help = "tokenizer.model, tokenizer.bin, a GGUF with a vocabulary, or a RoFormer's vocab.txt (none: each byte is "
@@ -79,10 +82,10 @@ const TrainingOption training_options[] = {
     HEADING("a RoFormer's masks"),
     REAL("--mask-share", "P", mask_share, 0.001, 0.9,
          "of the ids that are to be found (0.15): of these 80 in 100 are [MASK], 10 any id, 10 as they were",
-         .of = &roformer),
-    FLAG("--whole-words", whole_words, "pieces of a word are masked together", .of = &roformer),
+         .no_use = of_roformer),
+    FLAG("--whole-words", whole_words, "pieces of a word are masked together", .no_use = of_roformer),
     WHOLE("--words", "N", words, 10, 1000000, "a vocabulary of the text's own words, that many at most (4000)",
-          .of = &own_words),
+          .no_use = of_own_words),
     HEADING("the model"),
     WORD("--family", "NAME", family, "llama, a decoder, or roformer, an encoder that finds masked words (llama)",
          .words = training_families),
@@ -99,19 +102,20 @@ const TrainingOption training_options[] = {
     FLAG("--own-head", own_head, "the output has a matrix of its own (the embedding's)"),
     WORD("--attention", "KIND", attention, "softmax or linear (softmax)", .words = attention_names),
     WORD("--form", "FORM", form, "where linear attention's rotation goes (numerator: RoFormer eq. 19):",
-         .choice = linear_form_name, .of = &linear),
-    WORD("--phi", "MAP", phi, "its feature map (elu+1):", .choice = feature_map_name, .of = &linear),
+         .choice = linear_form_name, .no_use = of_linear),
+    WORD("--phi", "MAP", phi, "its feature map (elu+1):", .choice = feature_map_name, .no_use = of_linear),
     WORD("--phi-key", "MAP", phi_key, "another one for keys, --phi being the queries' (--phi's):",
-         .choice = feature_map_name, .of = &linear),
-    REAL("--epsilon", "E", epsilon, 0, 0.5, "added to its denominators (1e-6; favor+: 0)", .of = &linear),
-    WHOLE("--favor-features", "R", favor_features, 2, 1024, "favor+: random features a head (128)", .of = &favor),
+         .choice = feature_map_name, .no_use = of_linear),
+    REAL("--epsilon", "E", epsilon, 0, 0.5, "added to its denominators (1e-6; favor+: 0)", .no_use = of_linear),
+    WHOLE("--favor-features", "R", favor_features, 2, 1024, "favor+: random features a head (128)", .no_use = of_favor),
     WHOLE("--window", "N", window, 1, 16384, "softmax: positions that a query sees (all)"),
     HEADING("positions"),
     WORD("--position", "KIND", position, "how positions are given (rope):", .choice = position_name),
-    REAL("--theta", "B", theta, 1.001, 1e12, "RoPE's base (10000)", .of = &rope),
-    WHOLE("--rotary-dim", "N", rotary_dim, 2, 1024, "entries of a head that rotate, the first ones (all)", .of = &rope),
+    REAL("--theta", "B", theta, 1.001, 1e12, "RoPE's base (10000)", .no_use = of_rope),
+    WHOLE("--rotary-dim", "N", rotary_dim, 2, 1024, "entries of a head that rotate, the first ones (all)",
+          .no_use = of_rope),
     WORD("--pairing", "KIND", pairing, "interleaved or half: which entries of a head are a pair (interleaved)",
-         .words = rope_pairing_names, .of = &rope),
+         .words = rope_pairing_names, .no_use = of_rope),
     FLAG("--log-n", log_n, "scores grow by the logarithm of how many keys a query sees, to base --context"),
     FLAG("--train-frequencies", train_frequencies, "RoPE's frequencies are learned, too: rope_freqs.weight"),
     HEADING("steps"),
@@ -187,10 +191,11 @@ static int take(TrainingOptions *o, const TrainingOption *x, const char *word, c
 }
 
 /* Every option among these words has a use. */
-static int check_scopes(const TrainingOptions *o, int argc, char **argv, char *err, size_t errlen) {
+static int check_uses(const TrainingOptions *o, int argc, char **argv, char *err, size_t errlen) {
     for (int i = 1; i < argc; i++) {
         const TrainingOption *x = find(argv[i]);
-        if (x && x->of && !x->of->has(o)) return base_error(err, errlen, -EINVAL, "%s: %s", argv[i], x->of->what);
+        const char *why = x && x->no_use ? x->no_use(o) : NULL;
+        if (why) return base_error(err, errlen, -EINVAL, "%s: %s", argv[i], why);
         i += x && x->value;
     }
     return 0;
@@ -217,7 +222,7 @@ int training_parse(TrainingOptions *o, int argc, char **argv, char *err, size_t 
     if (o->help) return 0;
     if (!o->out) return base_error(err, errlen, -EINVAL, "no file to write: OUT.gguf");
     if (!o->n_texts) return base_error(err, errlen, -EINVAL, "nothing to learn from: --text FILE");
-    return check_scopes(o, argc, argv, err, errlen);
+    return check_uses(o, argc, argv, err, errlen);
 }
 
 char *training_settings(const TrainingOptions *o, uint64_t ids) {

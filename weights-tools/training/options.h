@@ -45,7 +45,7 @@ typedef struct {
     const char *help;                  /* NULL name: a heading */
     const char *(*choice)(int i);      /* the i-th value, NULL behind the last; help lists them behind a colon */
     const char *const *words;          /* .. or all of them, NULL behind the last */
-    const struct TrainingScope *of;    /* which trainings have it; NULL: all */
+    const char *(*no_use)(const TrainingOptions *o); /* why that training has none for it, or NULL; NULL: all have */
 } TrainingOption;
 extern const TrainingOption training_options[]; /* ended by a row without help */
 

@@ -51,10 +51,11 @@ static int same_settings(const Weights *w, const char *settings, char *err, size
     const char *had = (const char *)v->data;
     while (same < n && same < v->n && had[same] == settings[same]) same++;
     if (same == n && same == v->n) return 0;
-    while (same > 0 && settings[same - 1] != ' ') same--; /* to where the first word that differs begins */
+    same += same == v->n && settings[same] == ' '; /* to where the first word that differs, or is new, begins */
+    while (same > 0 && settings[same - 1] != ' ') same--;
     if (strncmp(settings + same, "ids=", 4) == 0)
-        return base_error(err, errlen, -EINVAL, "%s: was made of other texts than those that are there now: bring them "
-                          "back, or begin anew (--force)", w->path);
+        return base_error(err, errlen, -EINVAL, "%s: was made of other texts than those that are there now, or by an "
+                          "older version: bring them back, or begin anew (--force)", w->path);
     size_t rest = 0;
     while (same + rest < v->n && had[same + rest] != ' ' && rest < 100) rest++;
     return base_error(err, errlen, -EINVAL, "%s: was made with --%.*s, not --%.*s: give the same options", w->path,
