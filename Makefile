@@ -230,7 +230,7 @@ $(B)/test: $(TESTS) $(TOOLS) $(LIB)
 
 # The program with calls that fail on purpose: the linker gives those of our objects, and of them alone, to points.c.
 WRAPPED := main malloc calloc free realloc aligned_alloc strdup strndup realpath mmap munmap open close fstat \
-           ftruncate fsync rename opendir readdir closedir pthread_create fdopen fopen fileno open_memstream getline
+           ftruncate fsync rename linkat opendir readdir closedir pthread_create fdopen fopen fileno open_memstream getline
 FAULTED := $(patsubst %.c,$(B)/%.o,$(wildcard tests/faults/*.c) $(wildcard library/*.c)) $(B)/tests/build.o
 FAULTY  := $(if $(findstring linux,$(TARGET)),$(B)/faults)
 $(B)/faults: $(CLI) $(TOOLS) $(LIB) $(FAULTED) $(B)/flags

@@ -1,4 +1,5 @@
-/* base/newfile.c - a file written beside its place, and moved there when it is safe on disk. */
+/* base/newfile.c - a file written without a name or beside its place, and moved there when it is safe on disk. */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "newfile.h"
 
 #include "base.h"
@@ -9,6 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+enum { PART_NAME = 64 }; /* bytes behind the path */
 
 static void newfile_free(NewFile *f) {
     free(f->path);
@@ -22,15 +25,32 @@ static char *newfile_target(const char *path) {
     return real || errno != ENOENT ? real : strdup(path);
 }
 
-/* path.PID-N.part, which was not there before: a descriptor, or -1. */
-static int newfile_create(const char *path, char *temporary, size_t n) {
+/* A file without a name, in path's folder, which goes with the process however that ends: a descriptor. -1 where this
+ * system, or what the folder lies on, has none; or where no name could be given to it later. */
+static int newfile_nameless(NewFile *f) {
     int fd = -1;
-    for (int i = 0; fd < 0 && i < 100 && (i == 0 || errno == EEXIST);
-         i++) { /* one may be left over from a process that was killed */
-        snprintf(temporary, n, "%s.%ld-%d.part", path, (long)getpid(), i);
-        fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    }
+#ifdef O_TMPFILE
+    char *folder = file_folder(f->path);
+    fd = folder ? open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666) : -1;
+    free(folder);
+    snprintf(f->nameless, sizeof f->nameless, "/proc/self/fd/%d", fd);
+    if (fd >= 0 && access(f->nameless, F_OK) != 0) close(fd), fd = -1;
+#endif
+    if (fd < 0) *f->nameless = 0;
     return fd;
+}
+
+/* path.PID-N.part, which was not there before: a new file, or that one's name. A descriptor, 0 or -1. */
+static int newfile_name(NewFile *f) {
+    int made = -1;
+    for (int i = 0; made < 0 && i < 100 && (i == 0 || errno == EEXIST);
+         i++) { /* one may be left over from a process that was killed */
+        snprintf(f->temporary, strlen(f->path) + PART_NAME, "%s.%ld-%d.part", f->path, (long)getpid(), i);
+        made = *f->nameless ? linkat(AT_FDCWD, f->nameless, AT_FDCWD, f->temporary, AT_SYMLINK_FOLLOW)
+                            : open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    }
+    if (made < 0) *f->temporary = 0;
+    return made;
 }
 
 int newfile_check(const char *path, char *err, size_t errlen) {
@@ -50,17 +70,18 @@ int newfile_open(NewFile *f, const char *path, char *err, size_t errlen) {
     int rc = newfile_check(path, err, errlen);
     if (rc) return rc;
     f->path = newfile_target(path);
-    size_t n = f->path ? strlen(f->path) + 64 : 0;
-    f->temporary = malloc(n);
+    f->temporary = f->path ? calloc(1, strlen(f->path) + PART_NAME) : NULL;
     if (!f->path || !f->temporary) {
         newfile_free(f);
         return base_error(err, errlen, -ENOMEM, "%s: out of memory", path);
     }
-    int fd = newfile_create(f->path, f->temporary, n);
+    int fd = newfile_nameless(f);
+    if (fd < 0) fd = newfile_name(f);
     f->file = fd < 0 ? NULL : fdopen(fd, "wb");
     if (f->file) return 0;
     rc = base_error(err, errlen, -errno, "%s: cannot be written: %s", path, strerror(errno));
-    if (fd >= 0) close(fd), unlink(f->temporary);
+    if (fd >= 0) close(fd);
+    if (*f->temporary) unlink(f->temporary);
     newfile_free(f);
     return rc;
 }
@@ -73,9 +94,10 @@ int newfile_close(NewFile *f, int keep, char *err, size_t errlen) {
     int rc = f->rc;
     if (rc == 0 && keep && ferror(f->file)) rc = -EIO; /* of a write that nobody asked about, fprintf's */
     if (rc == 0 && keep && (fflush(f->file) != 0 || fsync(fileno(f->file)) != 0)) rc = -errno;
+    if (rc == 0 && keep && *f->nameless && newfile_name(f) < 0) rc = -errno;
     if (fclose(f->file) != 0 && rc == 0) rc = -errno;
     if (rc == 0 && keep && rename(f->temporary, f->path) != 0) rc = -errno;
-    if (rc || !keep) unlink(f->temporary);
+    if ((rc || !keep) && *f->temporary) unlink(f->temporary);
     if (rc) base_error(err, errlen, rc, "%s: cannot be written: %s", f->path, strerror(-rc));
     newfile_free(f);
     return rc;

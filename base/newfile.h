@@ -5,7 +5,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* A file that appears whole or not at all: written beside its place, and moved there when it is safe on disk.
+/* A file that appears whole or not at all: it has no name until it is safe on disk, then one beside its place, and is
+ * moved there. Where a system or a filesystem has no such files, it has that name from the start: path.PID-N.part,
+ * which stays behind where the process is killed.
  *     NewFile f;
  *     if (newfile_open(&f, path, err, errlen)) return ...;
  *     newfile_write(&f, data, n);                          a failure is kept until newfile_close
@@ -14,7 +16,8 @@
  * nowhere. A link that leads to a file stays, and the file is replaced. */
 typedef struct {
     FILE *file;
-    char *path, *temporary;
+    char *path, *temporary; /* temporary: "" as long as it has no name */
+    char nameless[32];      /* what leads to it then, or "" */
     int rc; /* the first failure, a negative errno */
 } NewFile;
 

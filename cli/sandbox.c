@@ -222,8 +222,11 @@ static const struct { int call, when, argument, mask, value; } calls_with[] = {
     {SYS_ioctl, ALWAYS, 1, WHOLE_ARGUMENT, 0x402c542c},
     {SYS_ioctl, ALWAYS, 1, WHOLE_ARGUMENT, 0x402c542d},
     {SYS_openat, SHUT_NEW, 2, O_ACCMODE | O_CREAT | O_EXCL, O_WRONLY | O_CREAT | O_EXCL},
+    {SYS_linkat, MAKING, 4, WHOLE_ARGUMENT, AT_SYMLINK_FOLLOW}, /* a name for a file that has none */
+    {SYS_openat, SHUT_NEW, 2, O_ACCMODE | O_TMPFILE, O_WRONLY | O_TMPFILE},
 #if defined(__x86_64__)
     {SYS_open, SHUT_NEW, 1, O_ACCMODE | O_CREAT | O_EXCL, O_WRONLY | O_CREAT | O_EXCL},
+    {SYS_open, SHUT_NEW, 1, O_ACCMODE | O_TMPFILE, O_WRONLY | O_TMPFILE},
 #endif
 };
 enum { N_CALLS = sizeof calls / sizeof *calls, N_WITH = sizeof calls_with / sizeof *calls_with };

@@ -91,30 +91,32 @@ static int file_holds(const char *path, const char *text) {
     return same;
 }
 
-/* Write text as a new file; its path while it is not finished into part (may be NULL). */
-static int write_new(const char *path, const char *text, int keep, char part[512]) {
+/* Write text as a new file. While it is not finished path is as it was, and part is there only where files without
+ * names are not. */
+static int write_new(const char *path, const char *text, int keep, const char *part) {
     char err[256];
     NewFile f;
     int rc = newfile_open(&f, path, err, sizeof err);
     if (rc) return rc;
-    if (part) snprintf(part, 512, "%s", f.temporary);
-    CHECK(file_exists(f.temporary));
+    if (!file_exists(part)) CHECK(*f.nameless && *f.temporary == 0);
     newfile_write(&f, text, strlen(text));
+    CHECK(!file_holds(path, text));
     return newfile_close(&f, keep, err, sizeof err);
 }
 
 static void test_new_files(void) {
     const char *path = test_tmp("new.txt"), *link = test_tmp("new-link");
-    char part[512], again[512], err[256];
+    char part[512], err[256];
     struct stat st;
+    snprintf(part, sizeof part, "%s.%ld-0.part", path, (long)getpid());
     CHECK(write_new(path, "none", 0, part) == 0 && !file_exists(path) && !file_exists(part)); /* keep 0 */
     CHECK(write_new(path, "old", 1, part) == 0 && file_holds(path, "old") && !file_exists(part));
-    CHECK(write_new(path, "none", 0, NULL) == 0 && file_holds(path, "old"));
+    CHECK(write_new(path, "none", 0, part) == 0 && file_holds(path, "old") && !file_exists(part));
     CHECK(write_file(part, "left over", 9)); /* as by a process that was killed */
-    CHECK(write_new(path, "new", 1, again) == 0 && file_holds(path, "new"));
-    CHECK(strcmp(part, again) != 0 && file_holds(part, "left over"));
+    CHECK(write_new(path, "new", 1, part) == 0 && file_holds(path, "new") && file_holds(part, "left over"));
+    CHECK(remove(part) == 0);
     CHECK(symlink("new.txt", link) == 0);
-    CHECK(write_new(link, "through", 1, NULL) == 0 && file_holds(path, "through"));
+    CHECK(write_new(link, "through", 1, part) == 0 && file_holds(path, "through"));
     CHECK(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
     CHECK(remove(path) == 0);
     NewFile f;
@@ -130,7 +132,7 @@ static void test_new_files_read_only(void) {
         return;
     }
     CHECK(write_file(path, "old", 3) && chmod(path, 0400) == 0);
-    CHECK(write_new(path, "new", 1, NULL) == -EACCES && file_holds(path, "old"));
+    CHECK(write_new(path, "new", 1, "") == -EACCES && file_holds(path, "old"));
 }
 
 /* On a full disk (a file may not grow beyond 1000 bytes here) the old file stays whole, whether it shows in a write or
@@ -140,6 +142,7 @@ static void test_new_files_full(void) {
     const char *path = test_tmp("full.txt");
     char part[512];
     struct rlimit old, small;
+    snprintf(part, sizeof part, "%s.%ld-0.part", path, (long)getpid());
     if (getrlimit(RLIMIT_FSIZE, &old)) {
         test_skip("there is no limit for the size of files here");
         return;

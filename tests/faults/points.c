@@ -165,7 +165,7 @@ static int open_fails(int flags, const char *call) {
 WRAP(int, open, const char *path, int flags, ...) {
     va_list ap;
     va_start(ap, flags);
-    int mode = flags & O_CREAT ? va_arg(ap, int) : 0;
+    int mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(ap, int) : 0;
     va_end(ap);
     if (open_fails(flags, "open")) return -1;
     int fd = __real_open(path, flags, mode);
@@ -192,6 +192,10 @@ WRAP(int, fsync, int fd) {
 
 WRAP(int, rename, const char *from, const char *to) {
     return fails(FAULT_WRITE, "rename", EACCES) ? -1 : __real_rename(from, to);
+}
+
+WRAP(int, linkat, int from_fd, const char *from, int to_fd, const char *to, int flags) {
+    return fails(FAULT_WRITE, "linkat", EMLINK) ? -1 : __real_linkat(from_fd, from, to_fd, to, flags);
 }
 
 WRAP(DIR *, opendir, const char *path) {

@@ -67,6 +67,7 @@ static void files(void) {
     attempt("mkdir", mkdir(other, 0700));
     attempt("symlink", symlink("/etc/passwd", other));
     attempt("link", link(victim, other));
+    attempt("linkat", linkat(AT_FDCWD, victim, AT_FDCWD, other, AT_SYMLINK_FOLLOW));
     attempt("chmod", chmod(victim, 0777));
     attempt("memfd", syscall(SYS_memfd_create, "x", 0));
     if (*model && (fd = open(model, O_RDONLY)) >= 0) say("may", "read the model"), close(fd);
