@@ -231,12 +231,14 @@ $(B)/test: $(TESTS) $(TOOLS) $(LIB)
 # The program with calls that fail on purpose: the linker gives those of our objects, and of them alone, to points.c.
 WRAPPED := main malloc calloc free realloc aligned_alloc strdup strndup realpath mmap munmap open close fstat \
            ftruncate fsync rename linkat opendir readdir closedir pthread_create fdopen fopen fileno open_memstream getline
-FAULTED := $(patsubst %.c,$(B)/%.o,$(wildcard tests/faults/*.c) $(wildcard library/*.c)) $(B)/tests/build.o
-FAULTY  := $(if $(findstring linux,$(TARGET)),$(B)/faults)
-$(B)/faults: $(CLI) $(TOOLS) $(LIB) $(FAULTED) $(B)/flags
+FAULTED := $(addprefix $(B)/tests/,faults/main.o faults/points.o build.o)
+FAULTY  := $(if $(findstring linux,$(TARGET)),$(B)/faults $(B)/faults-core)
+$(B)/faults: $(CLI) $(TOOLS) $(LIB) $(patsubst %.c,$(B)/%.o,$(wildcard library/*.c)) $(B)/tests/faults/library.o
+$(B)/faults-core: $(CORE:%.c=$(B)/%.o) $(B)/model/builtin.o $(B)/base/paths.o $(B)/tests/faults/core.o
+$(FAULTY): $(FAULTED) $(B)/flags
 	$(Q)$(LINK) $(filter %.o,$^) $(WRAPPED:%=-Wl,--wrap=%) $(LDFLAGS) -lm -o $@
 
-faults: $(B)/run $(PROGRAMS:%=$(B)/%) $(B)/test $(B)/faults ## fail each allocation, read and write once, in all that the program does
+faults: $(B)/run $(PROGRAMS:%=$(B)/%) $(B)/test $(FAULTY) ## fail each allocation, read and write once, in all that the program does
 	@FAULTS=$${FAULTS:-$$(date +%s)} $(B)/test faults/ $(B)/run
 
 # Jobs of all kinds with threads that are held up: threads.c once more with delayed.h in front, and calls of teams to points.c.

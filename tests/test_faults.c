@@ -101,6 +101,15 @@ static const Job library[] = {
     {0},
 };
 
+static const Job core[] = {
+    {"core", "-i Once -n 9 -t 0", NULL, NULL},
+    {"core, sampled", "$M/m.gguf -i 'the sand' -n 12 -s 7", NULL, NULL},
+    {"core, linear attention", "$M/eq19.gguf -n 9 -t 0", NULL, NULL},
+    {"core, quantized", "$M/q8.gguf -i the -n 9 -t 0", NULL, NULL},
+    {"core, llama2.c", "$M/v0.bin -i the -n 9 -t 0", NULL, NULL},
+    {0},
+};
+
 /* Commands that measure and show. */
 static const Job showing[] = {
     {"perplexity", "perplexity $M/m.gguf -f $M/text -q -j 1 -c 16", "-x tokens/s", NULL},
@@ -138,6 +147,12 @@ static const Job showing[] = {
     {0},
 };
 
+static const Job timing[] = {
+    {"bench", "bench $M/m.gguf --contexts 0 --prompts 9 --at-once 2 --runs 1 -j 1 -q", "-t -n 40 -r 20", NULL},
+    {"bench, threads", "bench $M/m.gguf --contexts 0 --prompts none --runs 1 -j 2 --json -q", "-k t -t", NULL},
+    {0},
+};
+
 static const Job making[] = {
     {"convert, PyTorch", "convert -f $G/v1.bin $D/m.gguf -q " V1, "-d $D", NULL},
     {"convert, over another", "convert -f $G/v1.bin $D/m.gguf -q " V1, "-d $D", "cp LICENSE $D/m.gguf; "},
@@ -168,7 +183,7 @@ static const Job making[] = {
      "{ test -e $M/tiny.gguf || $RUN train $M/tiny.gguf " TRAIN "; } && "},
     {"train, resumed", "train $D/m.gguf --resume " LONG, "-d $D -a .checkpoint.gguf",
      "{ $RUN train $D/m.gguf --save-every 0 " LONG " & }; "
-     "while kill -0 $! && ! test -e $D/m.checkpoint.gguf; do :; done; kill -9 $!; wait; rm -f $D/*.part; "},
+     "while kill -0 $! && ! test -e $D/m.checkpoint.gguf; do :; done; kill -9 $!; wait; "},
     {0},
 };
 
@@ -176,6 +191,8 @@ static void build_models(const char *folder) {
     const BuildShape tiny = {.d = 8, .ff = 8, .layers = 1, .heads = 2, .kv_heads = 1, .n_ctx = 64};
     BuildShape linear = tiny, wide = tiny;
     static const char *const names[] = {"v0.bin", "v1.bin", "v2.bin"};
+    linear.phi = "elu+1", linear.form = "numerator";
+    build_gguf(test_in(folder, "eq19.gguf"), &linear, TENSOR_F32);
     linear.phi = "favor+", linear.form = "both";
     wide.d = wide.ff = 32;
     build_gguf(test_in(folder, "m.gguf"), &tiny, TENSOR_F32);
@@ -332,16 +349,16 @@ static const char *models(void) {
     return folder;
 }
 
-/* faults stands beside the program under test, where its linker can make it. */
-static const char *program(void) {
-    const char *path = test_beside("faults");
+/* It stands beside the program under test, where its linker can make it. */
+static const char *program(const char *name) {
+    const char *path = test_beside(name);
     if (access(path, X_OK) == 0) return path;
     test_skip("faults is not built: by make m32, or a linker that cannot wrap calls");
     return NULL;
 }
 
-static void run_jobs(const Job *jobs) {
-    const char *all = getenv("FAULTS"), *folder = models(), *faults = program(), *only = getenv("FAULTS_JOB");
+static void run_jobs(const Job *jobs, const char *by) {
+    const char *all = getenv("FAULTS"), *folder = models(), *faults = program(by), *only = getenv("FAULTS_JOB");
     char limits[80];
     snprintf(limits, sizeof limits, "%s -s 1", test_sanitized ? "-n 6 -r 6" : "-n 20 -r 20");
     if (all) snprintf(limits, sizeof limits, "-n 400 -r 200 -s %s", *all ? all : "1");
@@ -376,19 +393,25 @@ static void tokenize_each(void) {
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         write_part(&golden, parts[i], test_in(models(), "part.json"));
         const char *tokenize = "tokenize $M/part.json ' The sand, [MASK] caf\xc3\xa9 \xe4\xb8\xad<s>12'";
-        run_jobs((const Job[]){{parts[i], tokenize, NULL, NULL}, {0}});
+        run_jobs((const Job[]){{parts[i], tokenize, NULL, NULL}, {0}}, "faults");
         if (i < GO_INTO_GGUF)
             run_jobs((const Job[]){{parts[i], "convert $M/hf1 $D/m.gguf --tokenizer $M/part.json -q", "-d $D", NULL},
-                                   {0}});
+                                   {0}}, "faults");
     }
     json_free(&golden);
 }
 
-static void open_each(void) { run_jobs(opening); }
-static void write_each(void) { run_jobs(writing); }
-static void use_library(void) { run_jobs(library); }
-static void show_each(void) { run_jobs(showing); }
-static void make_each(void) { run_jobs(making); }
+static void open_each(void) { run_jobs(opening, "faults"); }
+static void write_each(void) { run_jobs(writing, "faults"); }
+static void use_library(void) { run_jobs(library, "faults"); }
+static void show_each(void) { run_jobs(showing, "faults"); }
+static void make_each(void) { run_jobs(making, "faults"); }
+static void run_core(void) { run_jobs(core, "faults-core"); }
+
+static void time_each(void) {
+    if (getenv("FAULTS")) run_jobs(timing, "faults");
+    else test_skip("bench takes a second for each: make faults");
+}
 
 extern const Test tests_faults[];
 const Test tests_faults[] = {
@@ -398,5 +421,7 @@ const Test tests_faults[] = {
     {"faults/library", use_library},
     {"faults/showing", show_each},
     {"faults/making", make_each},
+    {"faults/core", run_core},
+    {"faults/timing", time_each},
     {0},
 };

@@ -43,11 +43,14 @@ void faults_begin(Faults *faults);
 /* From here on no call fails any more; what is held goes into the Faults. */
 void faults_end(void);
 
-/* Jobs of their own (library.c), exit codes. Each call of roformer.h that fails says why, leaves its objects as they
- * were, and succeeds when it is made again; a text written with guesses goes on where a failure broke it off, from the
- * logits that it has without. What they print is what they print where nothing fails. editing: lines that are typed. */
-int library_job(const char *model, const char *folder);
-int guessing_job(const char *model);
-int editing_job(void);
+/* What is linked with it: the program's name, as its error lines have it, and jobs beside its commands, whose exit
+ * codes are theirs; {0} ends them. library.c: ./run and the library; core.c: ./core. */
+typedef struct {
+    const char *name;
+    int (*run)(const char *model, const char *folder); /* NULL where the command line gives none */
+} FaultJob;
+
+extern const char *const fault_program;
+extern const FaultJob fault_jobs[];
 
 #endif

@@ -1,4 +1,6 @@
-/* tests/faults/library.c - see faults.h. */
+/* tests/faults/library.c - jobs beside the commands. Each call of roformer.h that fails says why, leaves its objects as
+ * they were, and succeeds when it is made again; a text written with guesses goes on where a failure broke it off, from
+ * the logits that it has without. What they print is what they print where nothing fails. */
 #include "faults.h"
 
 #include "roformer.h"
@@ -115,7 +117,7 @@ static void use_embedder(Run *r, RoformerModel *m) {
     roformer_embedder_free(e);
 }
 
-int library_job(const char *path, const char *folder) {
+static int library_job(const char *path, const char *folder) {
     const RoformerOptions o = {.size = sizeof o, .threads = 1};
     Run r = {.code = 0};
     RoformerModel *m = NULL;
@@ -184,7 +186,8 @@ static void write_guessing(Run *r, const Model *m, Tokenizer *t, Session *s, Ses
     sampler_free(&sampler);
 }
 
-int guessing_job(const char *path) {
+static int guessing_job(const char *path, const char *folder) {
+    (void)folder;
     Run r = {.code = 0};
     Model m = {.layers = NULL};
     Tokenizer *t = NULL;
@@ -207,7 +210,8 @@ int guessing_job(const char *path) {
 
 /* Lines as they are typed, with each kind of key that keeps something: killed, taken back, older and newer, pasted.
  * Nothing that is printed hangs on history, for a line that cannot be remembered is no failure. */
-int editing_job(void) {
+static int editing_job(const char *model, const char *folder) {
+    (void)model, (void)folder;
     static const char *const lines[] = {"the sand and the sea\1\13\31\31\r", "the \xe6\xb2\x99\xff\27\31 sea\r",
                                         "it was\033[A\033[A\033[B\033[B warm\r",
                                         "\033[200~two\nlines\033[201~\033bagain \025\031\f\r"};
@@ -225,3 +229,6 @@ int editing_job(void) {
     edit_free(&e);
     return what == EDIT_FAILED;
 }
+
+const char *const fault_program = "run";
+const FaultJob fault_jobs[] = {{"library", library_job}, {"guessing", guessing_job}, {"editing", editing_job}, {0}};

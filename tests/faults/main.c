@@ -2,6 +2,7 @@
  *
  *     faults [options] -- ARGS                ./run ARGS
  *     faults [options] -- library MODEL       a job of library.c; so are guessing MODEL and editing
+ *     faults-core [options] -- ARGS           ./core ARGS
  *
  *     -d FOLDER   what ARGS writes is in it: each run finds it as it is now
  *     -i FILE     stdin
@@ -11,6 +12,7 @@
  *     -a END      a file whose name ends so may also be there after a failure, and opens (a training's checkpoint)
  *     -p END      a file whose name ends so may be the beginning of the whole one (compare --resume goes on with it)
  *     -x WORD     a line of stdout that begins so holds times, and is not compared
+ *     -t          all lines do: they are counted
  *
  * What must hold: exit code 1 and one line on stderr that says why ("memory" where that ran out; where it stays
  * exhausted a second may follow), or the output of a run in which nothing fails; files as they were or whole; nothing
@@ -39,6 +41,7 @@ enum { RUN_SECONDS = 20, FILES = 32, SHOWN = 12 };
 typedef struct {
     const char *folder, *input, *kinds, *also, *begun, *times;
     size_t first, drawn;
+    int counted;
     unsigned seed;
     int argc;
     char **argv;
@@ -125,10 +128,9 @@ static void child(int argc, char **argv) {
     alarm(RUN_SECONDS);
     faults_begin(shared);
     atexit(faults_end);
-    if (argc == 2 && strcmp(argv[0], "library") == 0) exit(library_job(argv[1], o.folder));
-    if (argc == 2 && strcmp(argv[0], "guessing") == 0) exit(guessing_job(argv[1]));
-    if (argc == 1 && strcmp(argv[0], "editing") == 0) exit(editing_job());
-    char *all[64] = {"run"};
+    for (const FaultJob *job = fault_jobs; job->name; job++)
+        if (argc && strcmp(argv[0], job->name) == 0) exit(job->run(argv[1], o.folder));
+    char *all[64] = {(char *)fault_program};
     for (int i = 0; i < argc && i < 62; i++) all[i + 1] = argv[i];
     exit(__real_main(argc + 1, all));
 }
@@ -204,17 +206,19 @@ static const char *judge(const Outcome *r, FaultKind kind, int failed, const Fol
     if (r->code > 128 && (kind != FAULT_INTERRUPT || r->code != 130)) return "it crashes";
     if (!shared->ended) return "it ends by _exit";
     if (shared->held) return "something is held at its end";
-    int same = r->n_out == whole->n_out && memcmp(r->out, whole->out, r->n_out) == 0 &&
-               r->folder.n == whole->folder.n;
+    int same = o.counted ? lines(r->out) == lines(whole->out)
+                         : r->n_out == whole->n_out && memcmp(r->out, whole->out, r->n_out) == 0;
+    same &= r->folder.n == whole->folder.n;
     for (size_t i = 0; i < r->folder.n && same; i++) same = holds(&whole->folder, &r->folder.files[i]);
     if (r->code == whole->code) return same ? NULL : "it goes on with another output";
     if (kind == FAULT_INTERRUPT && r->code == 130) return judge_files(r, before, whole) ? "a file is left half" : NULL;
     if (r->code != 1) return "its exit code is not 1";
     if (!failed) return "it fails where nothing failed";
-    size_t n = lines(r->said), usual = lines(whole->said);
+    size_t n = lines(r->said), usual = lines(whole->said), named = strlen(fault_program);
     if (n == 0) return "no line says why";
     if (n > usual + 1 + (kind == FAULT_EXHAUSTED)) return "more than a line";
-    if (usual == 0 && strncmp(r->said, "run: ", 5) != 0) return "the line is not the program's";
+    if (usual == 0 && (strncmp(r->said, fault_program, named) != 0 || r->said[named] != ':'))
+        return "the line is not the program's";
     int memory = kind == FAULT_MEMORY || kind == FAULT_EXHAUSTED;
     if (memory && !strstr(r->said, "memory")) return "the line does not say that memory ran out";
     return judge_files(r, before, whole) ? "a file is left that is not whole" : NULL;
@@ -272,7 +276,7 @@ static void try_kind(FaultKind kind, size_t n, const Folder *before, const Outco
 }
 
 static int options_read(int argc, char **argv) {
-    for (int c; (c = getopt(argc, argv, "d:i:n:r:s:k:a:p:x:")) != -1;) switch (c) {
+    for (int c; (c = getopt(argc, argv, "d:i:n:r:s:k:a:p:x:t")) != -1;) switch (c) {
         case 'd': o.folder = optarg; break;
         case 'i': o.input = optarg; break;
         case 'n': o.first = strtoul(optarg, NULL, 10); break;
@@ -282,6 +286,7 @@ static int options_read(int argc, char **argv) {
         case 'a': o.also = optarg; break;
         case 'p': o.begun = optarg; break;
         case 'x': o.times = optarg; break;
+        case 't': o.counted = 1; break;
         default: return 0;
         }
     o.argc = argc - optind, o.argv = argv + optind;
