@@ -14,7 +14,7 @@ INLINE float largest_magnitude(const float *x, size_t n);
 INLINE Bytes32 no_bytes(void);
 INLINE Bytes32 to_bytes(const float *x, float per); /* x * per, to the nearest whole number, halves to even */
 INLINE void store_bytes(int8_t *q, Bytes32 v);
-INLINE void sum_bytes(int *low, int *high, Bytes32 v); /* of the first 16, and of the last */
+INLINE void sum_bytes(int16_t sum[2][2], Bytes32 v); /* of both halves: ActBlock's minus_half, less the sign */
 
 /* 32 activations as bytes; zeros where the scale is 0 or NaN. */
 INLINE Bytes32 block_bytes(const float *x, float per) { return per == 0 ? no_bytes() : to_bytes(x, per); }
@@ -36,11 +36,16 @@ INLINE void quantize_blocks(ActBlock *out, size_t stride, const float *x, size_t
     for (size_t i = 0; i < d; i += Q_BLOCK, out += stride) {
         if (i % (size_t)group == 0) per = bytes_scale(&scale, largest_magnitude(x + i, (size_t)group));
         Bytes32 q = block_bytes(x + i, per);
-        int low, high;
-        sum_bytes(&low, &high, q);
-        *out = (ActBlock){.scale = scale, .minus_sum = -(low + high), .minus_half = {-low, -high}};
-        out->scaled_sum = scale * (float)(low + high);
-        out->scaled_half[0] = scale * (float)low, out->scaled_half[1] = scale * (float)high;
+        int16_t sum[2][2];
+        sum_bytes(sum, q);
+        *out = (ActBlock){.scale = scale};
+        for (int h = 0; h < 2; h++) {
+            int half = sum[h][0] + sum[h][1];
+            out->minus_sum -= half;
+            out->scaled_half[h] = scale * (float)half;
+            out->minus_half[h][0] = (int16_t)-sum[h][0], out->minus_half[h][1] = (int16_t)-sum[h][1];
+        }
+        out->scaled_sum = scale * (float)-out->minus_sum;
         store_bytes(out->q, q);
     }
 }

@@ -45,8 +45,8 @@ static inline const uint8_t *panel_of(const Matrix *w, const PanelShape *s, size
 typedef struct {
     float scale;
     float scaled_sum, scaled_half[2];    /* scale * sum ..: what a minimum is multiplied by */
-    int32_t minus_sum, minus_half[2];    /* negative: where sums of codes begin, times the format's zero */
-    int32_t unused;
+    int32_t minus_sum;                   /* negative: where sums of codes begin, times the format's zero */
+    int16_t minus_half[2][2];            /* .. of halves: of columns 0 and 1 of each four, and of 2 and 3 */
     int8_t q[Q_BLOCK];
 } ActBlock;
 

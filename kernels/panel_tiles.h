@@ -4,6 +4,7 @@
  *     acc += f32(exact integer sum) * (scale_w * scale_x)  -  minimum_w * (scale_x * sum of q_x)
  * Before a row includes this it has panel_codes.h, and
  *     enum { TILE_TOKENS };     tokens of the widest tile that activations are packed in, a multiple of 4
+ *     #define WHOLE_SCALES      where K formats' own scales, whole numbers, are multiplied before sums become floats
  * It defines the functions declared first. */
 #ifndef PANEL_TILES_H
 #define PANEL_TILES_H
@@ -20,17 +21,40 @@ INLINE int tokens_at_once(Form f); /* of such a tile that one loop takes; divide
 INLINE int zero_of(Form f);
 /* sum[t] += lines j0 .. j1-1 (four or eight of them) of 32 columns by each of T tokens, exact. */
 INLINE void dot_lines(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1);
+#ifdef WHOLE_SCALES
+/* sum[t] = of 32 columns by each of T tokens, sub-block by sub-block, sc * sum of (code - zero) * q_x, exact. */
+INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc);
+#endif
+
+/* What is to be in cache soon: so many bytes a block from `at` on; `near`: in the first one. */
+typedef struct {
+    const uint8_t *at;
+    size_t bytes;
+    int near;
+} Ahead;
+
+INLINE void prefetch(Ahead *ahead) {
+    for (size_t i = 0; i < ahead->bytes; i += 64)
+        if (ahead->near) __builtin_prefetch(ahead->at + i);
+        else __builtin_prefetch(ahead->at + i, 0, 2);
+    ahead->at += ahead->bytes;
+}
+
+/* Where the sums of sub-block h begin. */
+INLINE void begin_sums(Form f, int T, Ints *sum, const ActBlock *x, int h) {
+    const int zero = zero_of(f), whole = f.sub == Q_BLOCK;
+    UNROLL
+    for (int t = 0; t < T; t++)
+        sum[t] = !zero ? ints_all(0, 0) : whole ? ints_all(x[t].minus_sum, zero) : ints_sum(x[t].minus_half[h], zero);
+}
 
 /* acc[t] += block b of a panel by each of T tokens. */
 INLINE void add_block(Form f, int T, Vec *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b) {
     const int subs = Q_BLOCK / f.sub, whole = subs == 1; /* one sub-block, or two */
-    const int zero = zero_of(f);
     UNROLL
     for (int h = 0; h < subs; h++) {
         Ints sum[TILE_TOKENS];
-        UNROLL
-        for (int t = 0; t < T; t++)
-            sum[t] = zero ? ints_all(whole ? x[t].minus_sum : x[t].minus_half[h], zero) : ints_all(0, 0);
+        begin_sums(f, T, sum, x, h);
         dot_lines(f, T, sum, panel + s->lines + b * s->line_bytes, x, 4 * h, whole ? 8 : 4 * h + 4);
         Vec scale = scales_at(f, panel, s->d, s->sc, b, h);
         UNROLL
@@ -44,14 +68,55 @@ INLINE void add_block(Form f, int T, Vec *acc, const ActBlock *x, const uint8_t 
     }
 }
 
-/* What is to be in cache soon: `lines` cache lines a block from `at` on. */
-typedef struct {
-    const uint8_t *at;
-    size_t lines;
-} Ahead;
+#ifdef WHOLE_SCALES
+/* acc[t] += the 8 blocks from b on that share d and dmin, x's blocks `apart`:
+ *     d * sum_b scale_x f32(sum_h sc * exact sum)  -  dmin * sum_b sum_h mn * (scale_x * sum of q_x) */
+INLINE void add_super(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, const uint8_t *panel,
+                      const PanelShape *s, size_t b, Ahead *ahead) {
+    const size_t subs = (size_t)(Q_BLOCK / f.sub), scales = b / 8 * 2 * VEC;
+    const uint8_t *lines = panel + s->lines + b * s->line_bytes, *sc = panel + s->sc + b * subs * VEC,
+                  *mn = panel + s->mn + b * subs * VEC;
+    Vec part[TILE_TOKENS], least[TILE_TOKENS];
+    UNROLL
+    for (int t = 0; t < T; t++) part[t] = least[t] = vec_zero();
+    for (int k = 0; k < 8; k++, x += apart, lines += s->line_bytes, sc += subs * VEC, mn += subs * VEC) {
+        Ints sum[TILE_TOKENS];
+        prefetch(ahead);
+        dot_scaled(f, T, sum, lines, x, sc);
+        UNROLL
+        for (int t = 0; t < T; t++) part[t] = vec_fma(part[t], ints_to_floats(sum[t]), vec_all(x[t].scale));
+        if (!f.minima) continue;
+        UNROLL
+        for (size_t h = 0; h < subs; h++) {
+            Vec m = vec_load_bytes(mn + h * VEC);
+            UNROLL
+            for (int t = 0; t < T; t++)
+                least[t] = vec_fma(least[t], m, vec_all(subs == 1 ? x[t].scaled_sum : x[t].scaled_half[h]));
+        }
+    }
+    Vec d = vec_load_half(panel + s->d + scales);
+    UNROLL
+    for (int t = 0; t < T; t++) acc[t] = vec_fma(acc[t], d, part[t]);
+    if (!f.minima) return;
+    Vec dmin = vec_load_half(panel + s->dmin + scales);
+    UNROLL
+    for (int t = 0; t < T; t++) acc[t] = vec_fnma(acc[t], dmin, least[t]);
+}
+#endif
 
-INLINE void prefetch(Ahead *ahead) {
-    for (size_t i = 0; i < ahead->lines; i++, ahead->at += 64) __builtin_prefetch(ahead->at, 0, 2);
+/* acc[t] += block b of a panel and those that go with it, x's blocks `apart`: how many these were. */
+INLINE size_t add_blocks(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, const uint8_t *panel,
+                         const PanelShape *s, size_t b, Ahead *ahead) {
+#ifdef WHOLE_SCALES
+    if (f.super) {
+        add_super(f, T, acc, x, apart, panel, s, b, ahead);
+        return 8;
+    }
+#endif
+    (void)apart;
+    prefetch(ahead);
+    add_block(f, T, acc, x, panel, s, b);
+    return 1;
 }
 
 /* A panel and where the sums of its rows go: y[t * ldy ..], so many of them. */
@@ -65,7 +130,7 @@ typedef struct {
 /* While token tile i of n passes a panel, the i-th part of the next panel is fetched. */
 INLINE Ahead next_panel(const Strip *of, size_t i, size_t n) {
     size_t blocks = of->s->blocks, lines = of->s->size / 64, each = (lines + n * blocks - 1) / (n * blocks);
-    return (Ahead){of->panel + of->s->size + i * each * blocks * 64, i * each * blocks < lines ? each : 0};
+    return (Ahead){of->panel + of->s->size + i * each * blocks * 64, i * each * blocks < lines ? each * 64 : 0, 0};
 }
 
 /* Tokens t .. t+T-1, in a tile of `packed`; x: the first block of token t. */
@@ -73,10 +138,8 @@ INLINE void tile_blocks(Form f, int T, size_t packed, const Strip *to, size_t t,
     Vec acc[TILE_TOKENS];
     UNROLL
     for (int i = 0; i < T; i++) acc[i] = vec_zero();
-    for (size_t b = 0; b < to->s->blocks; b++, x += packed) {
-        prefetch(&ahead);
-        add_block(f, T, acc, x, to->panel, to->s, b);
-    }
+    for (size_t b = 0, n; b < to->s->blocks; b += n, x += n * packed)
+        n = add_blocks(f, T, acc, x, packed, to->panel, to->s, b, &ahead);
     UNROLL
     for (size_t i = 0; i < (size_t)T; i++) vec_store_some(to->y + (t + i) * to->ldy, acc[i], to->rows);
 }
@@ -86,18 +149,18 @@ INLINE void tile_blocks(Form f, int T, size_t packed, const Strip *to, size_t t,
 INLINE void few_blocks(Form f, int T, float *y, size_t ldy, const ActBlock *x, const uint8_t *panel,
                        const PanelShape *s, size_t rows, size_t apart) {
     Vec acc[STREAMS][FEW];
-    size_t step = s->size / s->blocks;
+    Ahead ahead[STREAMS];
+    size_t away = apart * s->size;
     UNROLL
-    for (int i = 0; i < STREAMS; i++)
+    for (size_t i = 0; i < STREAMS; i++) {
+        ahead[i] = (Ahead){panel + i * away + AHEAD, s->size / s->blocks, 1};
         UNROLL
         for (int t = 0; t < T; t++) acc[i][t] = vec_zero();
-    for (size_t b = 0; b < s->blocks; b++, x += T)
+    }
+    for (size_t b = 0, n = 0; b < s->blocks; b += n, x += n * (size_t)T)
         UNROLL
-        for (int i = 0; i < STREAMS; i++) {
-            const uint8_t *at = panel + (size_t)i * apart * s->size;
-            for (size_t k = 0; k < step; k += 64) __builtin_prefetch(at + b * step + AHEAD + k);
-            add_block(f, T, acc[i], x, at, s, b);
-        }
+        for (size_t i = 0; i < STREAMS; i++)
+            n = add_blocks(f, T, acc[i], x, (size_t)T, panel + i * away, s, b, &ahead[i]);
     UNROLL
     for (size_t i = 0; i < STREAMS; i++)
         UNROLL

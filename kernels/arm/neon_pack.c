@@ -34,9 +34,12 @@ INLINE void store_bytes(int8_t *q, Bytes32 v) {
     vst1q_s8(q + 16, v.val[1]);
 }
 
-INLINE void sum_bytes(int *low, int *high, Bytes32 v) {
-    *low = vaddlvq_s8(v.val[0]);
-    *high = vaddlvq_s8(v.val[1]);
+INLINE void sum_bytes(int16_t sum[2][2], Bytes32 v) {
+    for (int h = 0; h < 2; h++) {
+        int16x8_t pairs = vpaddlq_s8(v.val[h]); /* columns 0 and 1 of a four, 2 and 3, .. */
+        sum[h][0] = vaddvq_s16(vuzp1q_s16(pairs, vdupq_n_s16(0)));
+        sum[h][1] = vaddvq_s16(vuzp2q_s16(pairs, vdupq_n_s16(0)));
+    }
 }
 
 void neon_quantize(int8_t *q, float *scale, const float *x, size_t d, int group) {

@@ -99,6 +99,8 @@ INLINE Ints ints_all(int32_t x, int shift) {
     return (Ints){{v, v}};
 }
 
+INLINE Ints ints_sum(const int16_t x[2], int shift) { return ints_all(x[0] + x[1], shift); }
+
 INLINE Vec ints_to_floats(Ints v) { return (Vec){vcvtq_f32_s32(v.half[0]), vcvtq_f32_s32(v.half[1])}; }
 
 INLINE int8x16_t broadcast4(const int8_t *q) {

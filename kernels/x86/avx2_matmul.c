@@ -2,13 +2,14 @@
  *
  * Blocks: panel_tiles.h, panels of 8 rows. The dot product of bytes is maddubs: pairs of u8 x s8 summed in 16 bits.
  * Codes of 4 bits or fewer leave room for all eight lines of a block there (8 x 2 x 15 x 127 < 32768), of 5 bits for
- * four, of 6 for two, before madd widens the sums. Codes of 8 bits do not fit at all: there |w| meets x with w's sign,
- * and so do IQ4's values. MXFP4's are -12 .. 12, and 16 more fit as codes of 5 bits do.
+ * four, before madd widens the sums, times a K format's whole scale. Codes of 8 bits do not fit at all: there |w| meets
+ * x with w's sign, and so do IQ4's values. MXFP4's are -12 .. 12, and 16 more fit as codes of 5 bits do.
  * Floats: float_blocks.h, 8 partial sums. */
 #include "avx2.h"
 #include "avx2_vectors.h"
 
 enum { TILE_TOKENS = 8, FLOAT_TOKENS = 6, FLOAT_FEW = 3 };
+#define WHOLE_SCALES
 typedef __m256i Line;
 typedef __m256i Bytes32;
 
@@ -45,41 +46,65 @@ INLINE int zero_of(Form f) { return by_sign(f) ? 0 : f.values ? 4 : f.shift; }
  * registers. */
 INLINE int tokens_at_once(Form f) { return by_sign(f) ? 8 : 4; }
 
-INLINE void dot_bytes(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1) {
-    const __m256i ones = _mm256_set1_epi16(1);
+INLINE void dot_bytes(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1,
+                      __m256i times) {
     UNROLL
     for (int j = j0; j < j1; j++) {
         __m256i w = codes_at(f, lines, j), magnitude = _mm256_abs_epi8(w);
         UNROLL
         for (int t = 0; t < T; t++) {
-            __m256i signed_x = _mm256_sign_epi8(broadcast4(x[t].q + 4 * j), w);
-            sum[t] = pin(_mm256_add_epi32(sum[t], _mm256_madd_epi16(_mm256_maddubs_epi16(magnitude, signed_x), ones)));
+            __m256i pairs = _mm256_maddubs_epi16(magnitude, _mm256_sign_epi8(broadcast4(x[t].q + 4 * j), w));
+            sum[t] = pin(_mm256_add_epi32(sum[t], _mm256_madd_epi16(pairs, times)));
         }
     }
 }
 
-INLINE void dot_lines(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1) {
-    const __m256i ones = _mm256_set1_epi16(1);
-    const int room = f.values || f.bits == 5 ? 4 : f.bits <= 4 ? 8 : 2, together = room < j1 - j0 ? room : j1 - j0;
-    if (by_sign(f)) {
-        dot_bytes(f, T, sum, lines, x, j0, j1);
-        return;
-    }
+/* `less`: sums of 16 bits begin at minus the zero of all columns that go into them, which are a half's then. They may
+ * run over on the way: what they come to fits (8 x 32 x 127 < 32768), and so it is right. */
+INLINE void dot_codes(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1, int less,
+                      __m256i times) {
+    const int room = less || f.values || f.bits == 5 ? 4 : 8;
+    const int together = room < j1 - j0 ? room : j1 - j0;
     UNROLL
     for (int first = j0; first < j1; first += together) {
         __m256i pairs[TILE_TOKENS];
+        UNROLL
+        for (int t = 0; less && t < T; t++) pairs[t] = _mm256_slli_epi16(int16_pairs(x[t].minus_half[j0 / 4]), less);
         UNROLL
         for (int i = 0; i < together; i++) {
             __m256i w = codes_at(f, lines, first + i);
             UNROLL
             for (int t = 0; t < T; t++) {
                 __m256i p = _mm256_maddubs_epi16(w, broadcast4(x[t].q + 4 * (first + i)));
-                pairs[t] = pin(i ? _mm256_add_epi16(pairs[t], p) : p);
+                pairs[t] = pin(less || i ? _mm256_add_epi16(pairs[t], p) : p);
             }
         }
         UNROLL
-        for (int t = 0; t < T; t++) sum[t] = _mm256_add_epi32(sum[t], _mm256_madd_epi16(pairs[t], ones));
+        for (int t = 0; t < T; t++) sum[t] = _mm256_add_epi32(sum[t], _mm256_madd_epi16(pairs[t], times));
     }
+}
+
+INLINE void dot_lines(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1) {
+    if (by_sign(f)) dot_bytes(f, T, sum, lines, x, j0, j1, _mm256_set1_epi16(1));
+    else dot_codes(f, T, sum, lines, x, j0, j1, 0, _mm256_set1_epi16(1));
+}
+
+/* Whole scales of 8 rows, 16 bits, each twice: madd, which widens sums, multiplies by them. */
+INLINE __m256i scale_pairs(const uint8_t *sc) {
+    const __m256i spread = _mm256_setr_epi8(-1, 0, -1, 0, -1, 1, -1, 1, -1, 2, -1, 2, -1, 3, -1, 3, /* -1: zero */
+                                            -1, 4, -1, 4, -1, 5, -1, 5, -1, 6, -1, 6, -1, 7, -1, 7);
+    __m256i bytes = _mm256_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)(const void *)sc));
+    return _mm256_srai_epi16(_mm256_shuffle_epi8(bytes, spread), 8);
+}
+
+INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc) {
+    const int columns = f.sub / 4;
+    UNROLL
+    for (int t = 0; t < T; t++) sum[t] = ints_all(0, 0);
+    UNROLL
+    for (int j = 0; j < 8; j += columns, sc += VEC)
+        if (by_sign(f)) dot_bytes(f, T, sum, lines, x, j, j + columns, scale_pairs(sc));
+        else dot_codes(f, T, sum, lines, x, j, j + columns, zero_of(f), scale_pairs(sc));
 }
 
 /* ---- floats ---- */
@@ -131,15 +156,16 @@ INLINE Bytes32 to_bytes(const float *x, float per) {
 
 INLINE void store_bytes(int8_t *q, Bytes32 v) { _mm256_storeu_si256((__m256i *)(void *)q, v); }
 
-INLINE int sum_of_4(__m128i v) {
-    v = _mm_add_epi32(v, _mm_shuffle_epi32(v, 0x4e));
-    return _mm_cvtsi128_si32(_mm_add_epi32(v, _mm_shuffle_epi32(v, 0xb1)));
+INLINE void sum_fours(int16_t sum[2], __m128i pairs) {
+    pairs = _mm_add_epi16(pairs, _mm_shuffle_epi32(pairs, 0x4e));
+    int32_t both = _mm_cvtsi128_si32(_mm_add_epi16(pairs, _mm_shuffle_epi32(pairs, 0xb1)));
+    memcpy(sum, &both, 4);
 }
 
-INLINE void sum_bytes(int *low, int *high, Bytes32 v) {
-    __m256i sums = _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_set1_epi8(1), v), _mm256_set1_epi16(1));
-    *low = sum_of_4(_mm256_castsi256_si128(sums));
-    *high = sum_of_4(_mm256_extracti128_si256(sums, 1));
+INLINE void sum_bytes(int16_t sum[2][2], Bytes32 v) {
+    __m256i pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), v);
+    sum_fours(sum[0], _mm256_castsi256_si128(pairs));
+    sum_fours(sum[1], _mm256_extracti128_si256(pairs, 1));
 }
 
 void avx2_quantize(int8_t *q, float *scale, const float *x, size_t d, int group) {
