@@ -25,22 +25,8 @@ static char *newfile_target(const char *path) {
     return real || errno != ENOENT ? real : strdup(path);
 }
 
-/* A file without a name, in path's folder, which goes with the process however that ends: a descriptor. -1 where this
- * system, or what the folder lies on, has none; or where no name could be given to it later. */
-static int newfile_nameless(NewFile *f) {
-    int fd = -1;
-#ifdef O_TMPFILE
-    char *folder = file_folder(f->path);
-    fd = folder ? open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666) : -1;
-    free(folder);
-    snprintf(f->nameless, sizeof f->nameless, "/proc/self/fd/%d", fd);
-    if (fd >= 0 && access(f->nameless, F_OK) != 0) close(fd), fd = -1;
-#endif
-    if (fd < 0) *f->nameless = 0;
-    return fd;
-}
-
-/* path.PID-N.part, which was not there before: a new file, or that one's name. A descriptor, 0 or -1. */
+/* path.PID-N.part, which was not there before, as the name of the nameless file, or of a new one, whose descriptor it
+ * returns. -1: neither. */
 static int newfile_name(NewFile *f) {
     int made = -1;
     for (int i = 0; made < 0 && i < 100 && (i == 0 || errno == EEXIST);
@@ -51,6 +37,37 @@ static int newfile_name(NewFile *f) {
     }
     if (made < 0) *f->temporary = 0;
     return made;
+}
+
+#ifdef O_TMPFILE
+static int newfile_nameless(NewFile *f, const char *folder) {
+    int fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    snprintf(f->nameless, sizeof f->nameless, "/proc/self/fd/%d", fd);
+    return fd;
+}
+
+/* 1: such a file can be made in that folder, and be given its name later: an empty one was. */
+static int newfile_can_wait(NewFile *f, const char *folder) {
+    int fd = newfile_nameless(f, folder), named = fd >= 0 && newfile_name(f) == 0;
+    if (named) unlink(f->temporary);
+    if (fd >= 0) close(fd);
+    *f->temporary = 0;
+    return named;
+}
+#endif
+
+/* A descriptor: of a file without a name, which goes with the process however that ends; or, where that is not to be
+ * had, of one that has its name already. */
+static int newfile_create(NewFile *f) {
+    int fd = -1;
+#ifdef O_TMPFILE
+    char *folder = file_folder(f->path);
+    if (folder && newfile_can_wait(f, folder)) fd = newfile_nameless(f, folder);
+    free(folder);
+#endif
+    if (fd >= 0) return fd;
+    *f->nameless = 0;
+    return newfile_name(f);
 }
 
 int newfile_check(const char *path, char *err, size_t errlen) {
@@ -75,8 +92,7 @@ int newfile_open(NewFile *f, const char *path, char *err, size_t errlen) {
         newfile_free(f);
         return base_error(err, errlen, -ENOMEM, "%s: out of memory", path);
     }
-    int fd = newfile_nameless(f);
-    if (fd < 0) fd = newfile_name(f);
+    int fd = newfile_create(f);
     f->file = fd < 0 ? NULL : fdopen(fd, "wb");
     if (f->file) return 0;
     rc = base_error(err, errlen, -errno, "%s: cannot be written: %s", path, strerror(errno));

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 /* A file that appears whole or not at all: it has no name until it is safe on disk, then one beside its place, and is
- * moved there. Where a system or a filesystem has no such files, it has that name from the start: path.PID-N.part,
+ * moved there. Where such files are not to be had (NFS, no /proc), it has that name from the start: path.PID-N.part,
  * which stays behind where the process is killed.
  *     NewFile f;
  *     if (newfile_open(&f, path, err, errlen)) return ...;
@@ -17,7 +17,7 @@
 typedef struct {
     FILE *file;
     char *path, *temporary; /* temporary: "" as long as it has no name */
-    char nameless[32];      /* what leads to it then, or "" */
+    char nameless[32];      /* what leads to a file that began without one, or "" */
     int rc; /* the first failure, a negative errno */
 } NewFile;
 

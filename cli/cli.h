@@ -181,7 +181,7 @@ extern volatile sig_atomic_t interrupted; /* Ctrl-C was pressed */
 extern int quiet;
 extern const char *command_name;          /* the command's name as it was given, for what an error points to */
 extern const char *called;                /* the program as it was called: what our lines, which say ./run, print */
-extern const char *volatile unfinished;   /* a temporary file, which a signal that ends the program removes; or NULL */
+extern const char *volatile unfinished;   /* a temporary file that goes where a signal ends the program; or NULL, "" */
 
 /* text, a line or a page of ours, with called for each ./run in it; malloc'ed, NULL without memory. */
 char *as_called(const char *text);

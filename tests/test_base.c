@@ -1,4 +1,5 @@
 /* tests/test_base.c - error lines, checked sizes, UTF-8, mapped files, teams of threads, JSON. */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "base/base.h"
 #include "base/newfile.h"
 #include "base/system.h"
@@ -12,6 +13,7 @@
 #include "test.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -91,23 +93,39 @@ static int file_holds(const char *path, const char *text) {
     return same;
 }
 
+/* 1 where a folder can hold files without names. */
+static int holds_nameless(const char *folder) {
+#ifdef O_TMPFILE
+    int fd = open(folder, O_WRONLY | O_TMPFILE, 0600);
+    if (fd >= 0) close(fd);
+    return fd >= 0;
+#else
+    return (void)folder, 0;
+#endif
+}
+
 /* Write text as a new file. While it is not finished path is as it was, and part is there only where files without
- * names are not. */
+ * names are not, or if it was before. */
 static int write_new(const char *path, const char *text, int keep, const char *part) {
     char err[256];
     NewFile f;
+    struct stat before = {0}, now = {0};
+    int left_over = file_exists(part);
+    stat(path, &before);
     int rc = newfile_open(&f, path, err, sizeof err);
     if (rc) return rc;
-    if (!file_exists(part)) CHECK(*f.nameless && *f.temporary == 0);
+    stat(path, &now);
+    CHECK(now.st_ino == before.st_ino && now.st_size == before.st_size);
+    CHECK((*f.nameless != 0) == holds_nameless(test_folder(".")) && file_exists(part) == (left_over || !*f.nameless));
     newfile_write(&f, text, strlen(text));
-    CHECK(!file_holds(path, text));
     return newfile_close(&f, keep, err, sizeof err);
 }
 
 static void test_new_files(void) {
     const char *path = test_tmp("new.txt"), *link = test_tmp("new-link");
-    char part[512], err[256];
+    char part[512], err[256], name[251] = "";
     struct stat st;
+    NewFile f;
     snprintf(part, sizeof part, "%s.%ld-0.part", path, (long)getpid());
     CHECK(write_new(path, "none", 0, part) == 0 && !file_exists(path) && !file_exists(part)); /* keep 0 */
     CHECK(write_new(path, "old", 1, part) == 0 && file_holds(path, "old") && !file_exists(part));
@@ -119,7 +137,8 @@ static void test_new_files(void) {
     CHECK(write_new(link, "through", 1, part) == 0 && file_holds(path, "through"));
     CHECK(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
     CHECK(remove(path) == 0);
-    NewFile f;
+    memset(name, 'n', 250); /* which leaves no room for .part: said at once, not when all is written */
+    CHECK(newfile_open(&f, test_tmp(name), err, sizeof err) == -ENAMETOOLONG);
     CHECK(newfile_open(&f, link, err, sizeof err) == -EINVAL && !f.file && !file_exists(path));
     CHECK(newfile_open(&f, "/dev/null", err, sizeof err) == -EINVAL &&
           newfile_open(&f, "/", err, sizeof err) == -EINVAL);

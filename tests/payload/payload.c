@@ -41,7 +41,7 @@ static void say(const char *what, const char *name) {
 }
 
 static int attempt(const char *name, long rc) {
-    int refused = rc < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS);
+    int refused = rc < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS || errno == EXDEV);
     if (!refused) say("OPEN", name);
     else say("refused", name);
     return !refused;
@@ -68,6 +68,9 @@ static void files(void) {
     attempt("symlink", symlink("/etc/passwd", other));
     attempt("link", link(victim, other));
     attempt("linkat", linkat(AT_FDCWD, victim, AT_FDCWD, other, AT_SYMLINK_FOLLOW));
+    if (*beside && attempt("link beside", linkat(AT_FDCWD, victim, AT_FDCWD, beside, AT_SYMLINK_FOLLOW)))
+        unlink(beside);
+    attempt("nameless elsewhere", open("/tmp", O_WRONLY | O_TMPFILE, 0600));
     attempt("chmod", chmod(victim, 0777));
     attempt("memfd", syscall(SYS_memfd_create, "x", 0));
     if (*model && (fd = open(model, O_RDONLY)) >= 0) say("may", "read the model"), close(fd);
@@ -190,7 +193,7 @@ int fflush(FILE *f) {
 int open(const char *path, int flags, ...) {
     va_list ap;
     va_start(ap, flags);
-    unsigned mode = flags & O_CREAT ? va_arg(ap, unsigned) : 0;
+    unsigned mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(ap, unsigned) : 0;
     va_end(ap);
     if (strcmp(moment, "opening") == 0 && !(flags & O_PATH)) attack();
     return openat(AT_FDCWD, path, flags, mode);
