@@ -40,12 +40,11 @@ INLINE void quantize_blocks(ActBlock *out, size_t stride, const float *x, size_t
         sum_bytes(sum, q);
         *out = (ActBlock){.scale = scale};
         for (int h = 0; h < 2; h++) {
-            int half = sum[h][0] + sum[h][1];
-            out->minus_sum -= half;
-            out->scaled_half[h] = scale * (float)half;
+            out->scaled_half[h] = scale * (float)(sum[h][0] + sum[h][1]);
             out->minus_half[h][0] = (int16_t)-sum[h][0], out->minus_half[h][1] = (int16_t)-sum[h][1];
+            out->minus_8_sum[h] = (int16_t)(-8 * (sum[0][h] + sum[1][h]));
         }
-        out->scaled_sum = scale * (float)-out->minus_sum;
+        out->scaled_sum = scale * (float)(sum[0][0] + sum[0][1] + sum[1][0] + sum[1][1]);
         store_bytes(out->q, q);
     }
 }

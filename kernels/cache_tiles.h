@@ -103,7 +103,7 @@ INLINE void score_tile(int Q, int S, ScoresJob *job, size_t j, size_t x) {
         UNROLL
         for (size_t t = 0; t < (size_t)Q; t++)
             UNROLL
-            for (int v = 0; v < S; v++) sum[t][v] = ints_all(KEYS_OFF_128 ? -128 * q[t * blocks].sum : 0, 0);
+            for (int v = 0; v < S; v++) sum[t][v] = ints_all(KEYS_OFF_128 ? -128 * q[t * blocks].sum : 0);
         if (n == Q_BLOCK / 4) score_lines(Q, S, sum, lines, at, q, blocks, 0, Q_BLOCK / 4, &fetch);
         else
             for (size_t i = 0; i < n; i++) score_lines(Q, S, sum, lines, at, q, blocks, i, 1, &fetch);
@@ -182,7 +182,7 @@ INLINE void mix_tile(int Q, int S, MixTile m, Fetch *soon) {
     UNROLL
     for (int t = 0; t < Q; t++)
         UNROLL
-        for (int x = 0; x < S; x++) sum[t][x] = ints_all(0, 0);
+        for (int x = 0; x < S; x++) sum[t][x] = ints_all(0);
     for (; m.i < m.end; m.v += whole * m.line + m.scales, m.i += whole - m.first, m.first = 0) {
         if (m.first == 0 && m.end - m.i >= whole) mix_lines(Q, S, sum, &m, 0, m.i, whole, &fetch);
         else

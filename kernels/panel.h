@@ -41,14 +41,18 @@ static inline const uint8_t *panel_of(const Matrix *w, const PanelShape *s, size
     return (const uint8_t *)w->panels + row / (size_t)s->lanes * s->size;
 }
 
-/* 32 activations of a token, in a cache line. Sums are of q, exact; of its halves: of the first and the last 16. */
+/* 32 activations of a token, in a cache line. Sums are of q, exact; of its halves: of the first and the last 16. Those
+ * that are negative are where sums of codes begin, times the format's zero: two each, of columns 0 and 1 of every four,
+ * and of 2 and 3. */
 typedef struct {
     float scale;
     float scaled_sum, scaled_half[2];    /* scale * sum ..: what a minimum is multiplied by */
-    int32_t minus_sum;                   /* negative: where sums of codes begin, times the format's zero */
-    int16_t minus_half[2][2];            /* .. of halves: of columns 0 and 1 of each four, and of 2 and 3 */
+    int16_t minus_8_sum[2];              /* times 8, the least zero that blocks of 32 have */
+    int16_t minus_half[2][2];
+    int32_t unused;
     int8_t q[Q_BLOCK];
 } ActBlock;
+_Static_assert(sizeof(ActBlock) == 64, "a cache line");
 
 /* By MatmulKernels.quantize's rule, of numbers whose largest magnitude is amax: *scale; what they are multiplied by, 0
  * where all q are 0. */

@@ -4,7 +4,6 @@
  *     acc += f32(exact integer sum) * (scale_w * scale_x)  -  minimum_w * (scale_x * sum of q_x)
  * Before a row includes this it has panel_codes.h, and
  *     enum { TILE_TOKENS };     tokens of the widest tile that activations are packed in, a multiple of 4
- *     #define WHOLE_SCALES      where K formats' own scales, whole numbers, are multiplied before sums become floats
  * It defines the functions declared first. */
 #ifndef PANEL_TILES_H
 #define PANEL_TILES_H
@@ -17,14 +16,10 @@ enum { FEW = 3, STREAMS = 2, AHEAD = 4096 };
 
 INLINE int tokens_at_once(Form f); /* of such a tile that one loop takes; divides TILE_TOKENS */
 /* log2 of what dot_lines' codes are too large by, which is taken off where sums begin: -2^z * sum of q_x; 0: nothing.
- * f.shift, or 0 where it multiplies by q although a panel has q + 128. */
+ * f.shift, or 0 where it multiplies by q although a panel has q + 128, or takes it off itself. */
 INLINE int zero_of(Form f);
 /* sum[t] += lines j0 .. j1-1 (four or eight of them) of 32 columns by each of T tokens, exact. */
 INLINE void dot_lines(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1);
-#ifdef WHOLE_SCALES
-/* sum[t] = of 32 columns by each of T tokens, sub-block by sub-block, sc * sum of (code - zero) * q_x, exact. */
-INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc);
-#endif
 
 /* What is to be in cache soon: so many bytes a block from `at` on; `near`: in the first one. */
 typedef struct {
@@ -40,12 +35,17 @@ INLINE void prefetch(Ahead *ahead) {
     ahead->at += ahead->bytes;
 }
 
+/* acc[t] += block b of a panel, with add_block, and those that go with it, x's blocks `apart`: how many these were. */
+INLINE size_t add_blocks(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, const uint8_t *panel,
+                         const PanelShape *s, size_t b, Ahead *ahead);
+
 /* Where the sums of sub-block h begin. */
 INLINE void begin_sums(Form f, int T, Ints *sum, const ActBlock *x, int h) {
     const int zero = zero_of(f), whole = f.sub == Q_BLOCK;
     UNROLL
     for (int t = 0; t < T; t++)
-        sum[t] = !zero ? ints_all(0, 0) : whole ? ints_all(x[t].minus_sum, zero) : ints_sum(x[t].minus_half[h], zero);
+        if (!zero) sum[t] = ints_all(0);
+        else sum[t] = whole ? ints_sum(x[t].minus_8_sum, zero - 3) : ints_sum(x[t].minus_half[h], zero);
 }
 
 /* acc[t] += block b of a panel by each of T tokens. */
@@ -66,57 +66,6 @@ INLINE void add_block(Form f, int T, Vec *acc, const ActBlock *x, const uint8_t 
         for (int t = 0; t < T; t++)
             acc[t] = vec_fnma(acc[t], minimum, vec_all(whole ? x[t].scaled_sum : x[t].scaled_half[h]));
     }
-}
-
-#ifdef WHOLE_SCALES
-/* acc[t] += the 8 blocks from b on that share d and dmin, x's blocks `apart`:
- *     d * sum_b scale_x f32(sum_h sc * exact sum)  -  dmin * sum_b sum_h mn * (scale_x * sum of q_x) */
-INLINE void add_super(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, const uint8_t *panel,
-                      const PanelShape *s, size_t b, Ahead *ahead) {
-    const size_t subs = (size_t)(Q_BLOCK / f.sub), scales = b / 8 * 2 * VEC;
-    const uint8_t *lines = panel + s->lines + b * s->line_bytes, *sc = panel + s->sc + b * subs * VEC,
-                  *mn = panel + s->mn + b * subs * VEC;
-    Vec part[TILE_TOKENS], least[TILE_TOKENS];
-    UNROLL
-    for (int t = 0; t < T; t++) part[t] = least[t] = vec_zero();
-    for (int k = 0; k < 8; k++, x += apart, lines += s->line_bytes, sc += subs * VEC, mn += subs * VEC) {
-        Ints sum[TILE_TOKENS];
-        prefetch(ahead);
-        dot_scaled(f, T, sum, lines, x, sc);
-        UNROLL
-        for (int t = 0; t < T; t++) part[t] = vec_fma(part[t], ints_to_floats(sum[t]), vec_all(x[t].scale));
-        if (!f.minima) continue;
-        UNROLL
-        for (size_t h = 0; h < subs; h++) {
-            Vec m = vec_load_bytes(mn + h * VEC);
-            UNROLL
-            for (int t = 0; t < T; t++)
-                least[t] = vec_fma(least[t], m, vec_all(subs == 1 ? x[t].scaled_sum : x[t].scaled_half[h]));
-        }
-    }
-    Vec d = vec_load_half(panel + s->d + scales);
-    UNROLL
-    for (int t = 0; t < T; t++) acc[t] = vec_fma(acc[t], d, part[t]);
-    if (!f.minima) return;
-    Vec dmin = vec_load_half(panel + s->dmin + scales);
-    UNROLL
-    for (int t = 0; t < T; t++) acc[t] = vec_fnma(acc[t], dmin, least[t]);
-}
-#endif
-
-/* acc[t] += block b of a panel and those that go with it, x's blocks `apart`: how many these were. */
-INLINE size_t add_blocks(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, const uint8_t *panel,
-                         const PanelShape *s, size_t b, Ahead *ahead) {
-#ifdef WHOLE_SCALES
-    if (f.super) {
-        add_super(f, T, acc, x, apart, panel, s, b, ahead);
-        return 8;
-    }
-#endif
-    (void)apart;
-    prefetch(ahead);
-    add_block(f, T, acc, x, panel, s, b);
-    return 1;
 }
 
 /* A panel and where the sums of its rows go: y[t * ldy ..], so many of them. */

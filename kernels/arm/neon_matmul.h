@@ -9,9 +9,8 @@
 #include "neon.h"
 
 enum { TILE_TOKENS = NEON_BLOCKS };
-#define WHOLE_SCALES
 
-#include "kernels/panel_tiles.h"
+#include "kernels/panel_super.h"
 
 INLINE int tokens_at_once(Form f) { return (void)f, TILE_TOKENS; }
 INLINE int zero_of(Form f) { return f.bits == 8 || f.values ? 0 : f.shift; }
@@ -19,7 +18,7 @@ INLINE int zero_of(Form f) { return f.bits == 8 || f.values ? 0 : f.shift; }
 INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc) {
     const int columns = f.sub / 4;
     UNROLL
-    for (int t = 0; t < T; t++) sum[t] = ints_all(0, 0);
+    for (int t = 0; t < T; t++) sum[t] = ints_all(0);
     UNROLL
     for (int j = 0; j < 8; j += columns, sc += VEC) {
         Ints part[NEON_BLOCKS];

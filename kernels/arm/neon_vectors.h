@@ -94,12 +94,11 @@ INLINE Vec vec_times_power(Vec p, Vec n, VecTiny tiny) {
     return (Vec){times_power4(p.lo, n.lo, tiny.lo), times_power4(p.hi, n.hi, tiny.hi)};
 }
 
-INLINE Ints ints_all(int32_t x, int shift) {
-    int32x4_t v = vdupq_n_s32(x * (1 << shift));
-    return (Ints){{v, v}};
-}
+INLINE Ints ints_all(int32_t x) { return (Ints){{vdupq_n_s32(x), vdupq_n_s32(x)}}; }
 
-INLINE Ints ints_sum(const int16_t x[2], int shift) { return ints_all(x[0] + x[1], shift); }
+INLINE Ints ints_sum(const int16_t x[2], int shift) {
+    return ints_all((x[0] + x[1]) * (1 << shift));
+}
 
 INLINE Vec ints_to_floats(Ints v) { return (Vec){vcvtq_f32_s32(v.half[0]), vcvtq_f32_s32(v.half[1])}; }
 

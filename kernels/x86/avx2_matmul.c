@@ -2,14 +2,13 @@
  *
  * Blocks: panel_tiles.h, panels of 8 rows. The dot product of bytes is maddubs: pairs of u8 x s8 summed in 16 bits.
  * Codes of 4 bits or fewer leave room for all eight lines of a block there (8 x 2 x 15 x 127 < 32768), of 5 bits for
- * four, before madd widens the sums, times a K format's whole scale. Codes of 8 bits do not fit at all: there |w| meets
- * x with w's sign, and so do IQ4's values. MXFP4's are -12 .. 12, and 16 more fit as codes of 5 bits do.
+ * four, of those with a zero for all, before madd widens the sums, times a K format's whole scale. Codes of 8 bits do
+ * not fit at all: there |w| meets x with w's sign, and so do IQ4's values. MXFP4's, -12 .. 12, have 16 added as zero.
  * Floats: float_blocks.h, 8 partial sums. */
 #include "avx2.h"
 #include "avx2_vectors.h"
 
 enum { TILE_TOKENS = 8, FLOAT_TOKENS = 6, FLOAT_FEW = 3 };
-#define WHOLE_SCALES
 typedef __m256i Line;
 typedef __m256i Bytes32;
 
@@ -17,7 +16,7 @@ typedef __m256i Bytes32;
 #include "kernels/float_blocks.h"
 #include "kernels/codes.h"
 #include "kernels/panel_codes.h"
-#include "kernels/panel_tiles.h"
+#include "kernels/panel_super.h"
 
 /* ---- panels ---- */
 
@@ -40,7 +39,7 @@ INLINE Line values_of(int table, Line q) {
 }
 
 INLINE int by_sign(Form f) { return f.bits == 8 || f.values == VALUES_IQ4; }
-INLINE int zero_of(Form f) { return by_sign(f) ? 0 : f.values ? 4 : f.shift; }
+INLINE int zero_of(Form f) { return (void)f, 0; }
 
 /* Of bytes 8 tokens share the magnitudes, their float sums in memory. Of smaller codes two sums a token wait in
  * registers. */
@@ -59,24 +58,31 @@ INLINE void dot_bytes(Form f, int T, Ints *sum, const uint8_t *lines, const ActB
     }
 }
 
-/* `less`: sums of 16 bits begin at minus the zero of all columns that go into them, which are a half's then. They may
- * run over on the way: what they come to fits (8 x 32 x 127 < 32768), and so it is right. */
-INLINE void dot_codes(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1, int less,
+/* Sums of 16 bits begin at minus the zero, times what of x goes into them. */
+INLINE __m256i begin_pairs(int zero, const ActBlock *x, int j0, int whole) {
+    __m256i minus = broadcast4(whole ? x->minus_8_sum : x->minus_half[j0 / 4]);
+    const int more = whole ? zero - 3 : zero;
+    return more ? _mm256_slli_epi16(minus, more) : minus;
+}
+
+/* Where codes have a zero all lines go into sums of 16 bits. These may run over on the way; what they come to fits
+ * (16 x 16 x 127, 8 x 32 x 127 < 32768), and so it is right. times: each sum, as it is widened. */
+INLINE void dot_codes(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1,
                       __m256i times) {
-    const int room = less || f.values || f.bits == 5 ? 4 : 8;
+    const int zero = f.values ? 4 : f.shift, room = f.bits == 5 && !zero ? 4 : 8;
     const int together = room < j1 - j0 ? room : j1 - j0;
     UNROLL
     for (int first = j0; first < j1; first += together) {
         __m256i pairs[TILE_TOKENS];
         UNROLL
-        for (int t = 0; less && t < T; t++) pairs[t] = _mm256_slli_epi16(int16_pairs(x[t].minus_half[j0 / 4]), less);
+        for (int t = 0; zero && t < T; t++) pairs[t] = begin_pairs(zero, &x[t], j0, j1 - j0 == 8);
         UNROLL
         for (int i = 0; i < together; i++) {
             __m256i w = codes_at(f, lines, first + i);
             UNROLL
             for (int t = 0; t < T; t++) {
                 __m256i p = _mm256_maddubs_epi16(w, broadcast4(x[t].q + 4 * (first + i)));
-                pairs[t] = pin(less || i ? _mm256_add_epi16(pairs[t], p) : p);
+                pairs[t] = pin(zero || i ? _mm256_add_epi16(pairs[t], p) : p);
             }
         }
         UNROLL
@@ -86,7 +92,7 @@ INLINE void dot_codes(Form f, int T, Ints *sum, const uint8_t *lines, const ActB
 
 INLINE void dot_lines(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1) {
     if (by_sign(f)) dot_bytes(f, T, sum, lines, x, j0, j1, _mm256_set1_epi16(1));
-    else dot_codes(f, T, sum, lines, x, j0, j1, 0, _mm256_set1_epi16(1));
+    else dot_codes(f, T, sum, lines, x, j0, j1, _mm256_set1_epi16(1));
 }
 
 /* Whole scales of 8 rows, 16 bits, each twice: madd, which widens sums, multiplies by them. */
@@ -100,11 +106,11 @@ INLINE __m256i scale_pairs(const uint8_t *sc) {
 INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc) {
     const int columns = f.sub / 4;
     UNROLL
-    for (int t = 0; t < T; t++) sum[t] = ints_all(0, 0);
+    for (int t = 0; t < T; t++) sum[t] = ints_all(0);
     UNROLL
     for (int j = 0; j < 8; j += columns, sc += VEC)
         if (by_sign(f)) dot_bytes(f, T, sum, lines, x, j, j + columns, scale_pairs(sc));
-        else dot_codes(f, T, sum, lines, x, j, j + columns, zero_of(f), scale_pairs(sc));
+        else dot_codes(f, T, sum, lines, x, j, j + columns, scale_pairs(sc));
 }
 
 /* ---- floats ---- */

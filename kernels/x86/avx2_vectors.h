@@ -73,23 +73,17 @@ INLINE Vec vec_times_power(Vec p, Vec n, VecTiny tiny) {
     return _mm256_andnot_ps(tiny, _mm256_mul_ps(p, _mm256_castsi256_ps(bits)));
 }
 
-INLINE Ints ints_all(int32_t x, int shift) { return _mm256_slli_epi32(_mm256_set1_epi32(x), shift); }
-INLINE __m256i int16_pairs(const int16_t x[2]) {
-    int32_t both;
-    memcpy(&both, x, 4);
-    return _mm256_set1_epi32(both);
+INLINE Ints ints_all(int32_t x) { return _mm256_set1_epi32(x); }
+INLINE Vec ints_to_floats(Ints v) { return _mm256_cvtepi32_ps(v); }
+
+INLINE __m256i broadcast4(const void *p) {
+    int32_t v;
+    memcpy(&v, p, 4);
+    return _mm256_set1_epi32(v);
 }
 
 INLINE Ints ints_sum(const int16_t x[2], int shift) {
-    return _mm256_madd_epi16(int16_pairs(x), _mm256_set1_epi16((int16_t)(1 << shift)));
-}
-
-INLINE Vec ints_to_floats(Ints v) { return _mm256_cvtepi32_ps(v); }
-
-INLINE __m256i broadcast4(const int8_t *q) {
-    int32_t v;
-    memcpy(&v, q, 4);
-    return _mm256_set1_epi32(v);
+    return _mm256_madd_epi16(broadcast4(x), _mm256_set1_epi16((int16_t)(1 << shift)));
 }
 
 /* v, in a register, now: gcc would sum in an order of its own, for which there are not enough registers, or load it

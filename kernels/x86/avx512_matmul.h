@@ -13,6 +13,14 @@ enum { TILE_TOKENS = AVX512_BLOCKS };
 
 INLINE int tokens_at_once(Form f) { return (void)f, TILE_TOKENS; }
 
+INLINE size_t add_blocks(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, const uint8_t *panel,
+                         const PanelShape *s, size_t b, Ahead *ahead) {
+    (void)apart;
+    prefetch(ahead);
+    add_block(f, T, acc, x, panel, s, b);
+    return 1;
+}
+
 /* The tokens' chains of sums hide each other's latency. */
 INLINE void dot_lines(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1) {
     UNROLL

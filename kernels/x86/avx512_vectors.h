@@ -72,20 +72,18 @@ INLINE Vec vec_round(Vec x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEARE
 INLINE VecTiny vec_tiny(Vec x) { return _mm512_cmp_ps_mask(x, _mm512_set1_ps(-87.33f), _CMP_NLT_UQ); }
 INLINE Vec vec_times_power(Vec p, Vec n, VecTiny normal) { return _mm512_maskz_scalef_ps(normal, p, n); }
 
-INLINE Ints ints_all(int32_t x, int shift) { return _mm512_slli_epi32(_mm512_set1_epi32(x), (unsigned)shift); }
-
-INLINE Ints ints_sum(const int16_t x[2], int shift) {
-    int32_t both;
-    memcpy(&both, x, 4);
-    return _mm512_madd_epi16(_mm512_set1_epi32(both), _mm512_set1_epi16((int16_t)(1 << shift)));
-}
+INLINE Ints ints_all(int32_t x) { return _mm512_set1_epi32(x); }
 
 INLINE Vec ints_to_floats(Ints v) { return _mm512_cvtepi32_ps(v); }
 
-INLINE __m512i broadcast4(const int8_t *q) {
+INLINE __m512i broadcast4(const void *p) {
     int32_t v;
-    memcpy(&v, q, 4);
+    memcpy(&v, p, 4);
     return _mm512_set1_epi32(v);
+}
+
+INLINE Ints ints_sum(const int16_t x[2], int shift) {
+    return _mm512_madd_epi16(broadcast4(x), _mm512_set1_epi16((int16_t)(1 << shift)));
 }
 
 /* v, in a register, now: gcc would take the steps in an order of its own, for which there are not enough registers, or

@@ -1,0 +1,56 @@
+/* kernels/panel_super.h - panel_tiles.h for rows that multiply by K formats' own scales, whole numbers, before sums
+ * become floats. A row that includes this defines the function declared first, too. */
+#ifndef PANEL_SUPER_H
+#define PANEL_SUPER_H
+
+#include "panel_tiles.h"
+
+/* sum[t] = of 32 columns by each of T tokens, sub-block by sub-block, sc * sum of (code - zero) * q_x, exact. */
+INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc);
+
+/* acc[t] += the 8 blocks from b on that share d and dmin, x's blocks `apart`:
+ *     d * sum_b scale_x f32(sum_h sc * exact sum)  -  dmin * sum_b sum_h mn * (scale_x * sum of q_x) */
+INLINE void add_super(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, const uint8_t *panel,
+                      const PanelShape *s, size_t b, Ahead *ahead) {
+    const size_t subs = (size_t)(Q_BLOCK / f.sub), scales = b / 8 * 2 * VEC;
+    const uint8_t *lines = panel + s->lines + b * s->line_bytes, *sc = panel + s->sc + b * subs * VEC,
+                  *mn = panel + s->mn + b * subs * VEC;
+    Vec part[TILE_TOKENS], least[TILE_TOKENS];
+    UNROLL
+    for (int t = 0; t < T; t++) part[t] = least[t] = vec_zero();
+    for (int k = 0; k < 8; k++, x += apart, lines += s->line_bytes, sc += subs * VEC, mn += subs * VEC) {
+        Ints sum[TILE_TOKENS];
+        prefetch(ahead);
+        dot_scaled(f, T, sum, lines, x, sc);
+        UNROLL
+        for (int t = 0; t < T; t++) part[t] = vec_fma(part[t], ints_to_floats(sum[t]), vec_all(x[t].scale));
+        if (!f.minima) continue;
+        UNROLL
+        for (size_t h = 0; h < subs; h++) {
+            Vec m = vec_load_bytes(mn + h * VEC);
+            UNROLL
+            for (int t = 0; t < T; t++)
+                least[t] = vec_fma(least[t], m, vec_all(subs == 1 ? x[t].scaled_sum : x[t].scaled_half[h]));
+        }
+    }
+    Vec d = vec_load_half(panel + s->d + scales);
+    UNROLL
+    for (int t = 0; t < T; t++) acc[t] = vec_fma(acc[t], d, part[t]);
+    if (!f.minima) return;
+    Vec dmin = vec_load_half(panel + s->dmin + scales);
+    UNROLL
+    for (int t = 0; t < T; t++) acc[t] = vec_fnma(acc[t], dmin, least[t]);
+}
+
+INLINE size_t add_blocks(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, const uint8_t *panel,
+                         const PanelShape *s, size_t b, Ahead *ahead) {
+    if (f.super) {
+        add_super(f, T, acc, x, apart, panel, s, b, ahead);
+        return 8;
+    }
+    prefetch(ahead);
+    add_block(f, T, acc, x, panel, s, b);
+    return 1;
+}
+
+#endif
