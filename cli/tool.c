@@ -75,12 +75,13 @@ int tool_write_model(const char *path, const Source *s, int threads, const Repor
 int tool_is_input(const char *in, const char *written) {
     enum { NUMBER = sizeof "00001-of-00003.gguf" - 1 };
     size_t n = strlen(in);
-    int part, parts, same = 0;
+    int same = 0;
     if (file_same(in, written)) return 1;
-    if (n < NUMBER || sscanf(in + n - NUMBER, "%5d-of-%5d.gguf", &part, &parts) != 2) return 0;
-    char *path = strdup(in), number[32];
-    for (part = 1; path && part <= parts && !same; part++) {
-        snprintf(number, sizeof number, "%05d", part);
+    if (n < NUMBER || memcmp(in + n - NUMBER + 5, "-of-", 4) != 0) return 0;
+    char *path = strdup(in), number[32], *end;
+    long parts = strtol(in + n - NUMBER + 9, &end, 10);
+    for (long part = 1; path && end == in + n - 5 && part <= parts && !same; part++) {
+        snprintf(number, sizeof number, "%05ld", part);
         memcpy(path + n - NUMBER, number, 5);
         same = file_same(path, written);
     }

@@ -64,7 +64,7 @@ static int files_in(const char *dir, const char *whole, int *parts) {
     char err[300];
     NewFile new;
     CHECK(newfile_open(&new, test_in(dir, "new"), err, sizeof err) == 0);
-    int nameless = *new.nameless, n = 0;
+    int nameless = *new.nameless != 0, n = 0;
     newfile_close(&new, 0, err, sizeof err);
     DIR *d = opendir(dir);
     *parts = 0;

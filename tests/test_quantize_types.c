@@ -80,7 +80,7 @@ static void kinds(void) {
     for (int i = 0; i < 40; i++) {
         char name[40];
         snprintf(name, sizeof name, "blk.%d.attn_q.weight", i);
-        add(&s, name, (size_t)(33 + 2 * i), TENSOR_F32);
+        add(&s, name, 33 + 2 * (size_t)i, TENSOR_F32);
     }
     add(&s, "blk.5.attn_k.weight", 64, TENSOR_F32); /* 32 divides these */
     add(&s, "output.weight", 256, TENSOR_F32);
