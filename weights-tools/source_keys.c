@@ -67,7 +67,7 @@ static void window(Keys *k, const Config *c) {
     if (c->window == 0 || (!some && !(t && t->nope_on_full))) return;
     count(k, "attention.sliding_window", encoder ? 2 * c->window : c->window);
     if (all && !(t && t->period)) return;
-    int period = encoder && t->full_first ? period_of(c->windowed, c->n_layers, 0) : 0;
+    int period = encoder && t && t->full_first ? period_of(c->windowed, c->n_layers, 0) : 0;
     if (period) count(k, "attention.sliding_window_pattern", period);
     else list_of_layers(k, "attention.sliding_window_pattern", c->windowed, c->n_layers);
 }
