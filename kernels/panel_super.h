@@ -8,10 +8,10 @@
 /* sum[t] = of 32 columns by each of T tokens, sub-block by sub-block, sc * sum of (code - zero) * q_x, exact. */
 INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc);
 
-/* acc[t] += the 8 blocks from b on that share d and dmin, x's blocks `apart`:
+/* acc[t] += the 8 blocks from b on that share d and dmin, x's blocks `apart`, and are counted:
  *     d * sum_b scale_x f32(sum_h sc * exact sum)  -  dmin * sum_b sum_h mn * (scale_x * sum of q_x) */
-INLINE void add_super(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, const uint8_t *panel,
-                      const PanelShape *s, size_t b, Ahead *ahead) {
+INLINE size_t add_super(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, const uint8_t *panel,
+                        const PanelShape *s, size_t b, Ahead *ahead) {
     const size_t subs = (size_t)(Q_BLOCK / f.sub), scales = b / 8 * 2 * VEC;
     const uint8_t *lines = panel + s->lines + b * s->line_bytes, *sc = panel + s->sc + b * subs * VEC,
                   *mn = panel + s->mn + b * subs * VEC;
@@ -36,21 +36,16 @@ INLINE void add_super(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, 
     Vec d = vec_load_half(panel + s->d + scales);
     UNROLL
     for (int t = 0; t < T; t++) acc[t] = vec_fma(acc[t], d, part[t]);
-    if (!f.minima) return;
+    if (!f.minima) return 8;
     Vec dmin = vec_load_half(panel + s->dmin + scales);
     UNROLL
     for (int t = 0; t < T; t++) acc[t] = vec_fnma(acc[t], dmin, least[t]);
+    return 8;
 }
 
 INLINE size_t add_blocks(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, const uint8_t *panel,
                          const PanelShape *s, size_t b, Ahead *ahead) {
-    if (f.super) {
-        add_super(f, T, acc, x, apart, panel, s, b, ahead);
-        return 8;
-    }
-    prefetch(ahead);
-    add_block(f, T, acc, x, panel, s, b);
-    return 1;
+    return f.super ? add_super(f, T, acc, x, apart, panel, s, b, ahead) : add_block(f, T, acc, x, panel, s, b, ahead);
 }
 
 #endif

@@ -48,8 +48,10 @@ INLINE void begin_sums(Form f, int T, Ints *sum, const ActBlock *x, int h) {
         else sum[t] = whole ? ints_sum(x[t].minus_8_sum, zero - 3) : ints_sum(x[t].minus_half[h], zero);
 }
 
-/* acc[t] += block b of a panel by each of T tokens. */
-INLINE void add_block(Form f, int T, Vec *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b) {
+/* acc[t] += block b of a panel by each of T tokens. 1: add_blocks' count. */
+INLINE size_t add_block(Form f, int T, Vec *acc, const ActBlock *x, const uint8_t *panel, const PanelShape *s, size_t b,
+                        Ahead *ahead) {
+    prefetch(ahead);
     const int subs = Q_BLOCK / f.sub, whole = subs == 1; /* one sub-block, or two */
     UNROLL
     for (int h = 0; h < subs; h++) {
@@ -66,6 +68,7 @@ INLINE void add_block(Form f, int T, Vec *acc, const ActBlock *x, const uint8_t 
         for (int t = 0; t < T; t++)
             acc[t] = vec_fnma(acc[t], minimum, vec_all(whole ? x[t].scaled_sum : x[t].scaled_half[h]));
     }
+    return 1;
 }
 
 /* A panel and where the sums of its rows go: y[t * ldy ..], so many of them. */

@@ -90,9 +90,14 @@ INLINE void dot_codes(Form f, int T, Ints *sum, const uint8_t *lines, const ActB
     }
 }
 
+INLINE void dot_times(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1,
+                      __m256i times) {
+    if (by_sign(f)) dot_bytes(f, T, sum, lines, x, j0, j1, times);
+    else dot_codes(f, T, sum, lines, x, j0, j1, times);
+}
+
 INLINE void dot_lines(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1) {
-    if (by_sign(f)) dot_bytes(f, T, sum, lines, x, j0, j1, _mm256_set1_epi16(1));
-    else dot_codes(f, T, sum, lines, x, j0, j1, _mm256_set1_epi16(1));
+    dot_times(f, T, sum, lines, x, j0, j1, _mm256_set1_epi16(1));
 }
 
 /* Whole scales of 8 rows, 16 bits, each twice: madd, which widens sums, multiplies by them. */
@@ -109,8 +114,7 @@ INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const Act
     for (int t = 0; t < T; t++) sum[t] = ints_all(0);
     UNROLL
     for (int j = 0; j < 8; j += columns, sc += VEC)
-        if (by_sign(f)) dot_bytes(f, T, sum, lines, x, j, j + columns, scale_pairs(sc));
-        else dot_codes(f, T, sum, lines, x, j, j + columns, scale_pairs(sc));
+        dot_times(f, T, sum, lines, x, j, j + columns, scale_pairs(sc));
 }
 
 /* ---- floats ---- */

@@ -16,9 +16,7 @@ INLINE int tokens_at_once(Form f) { return (void)f, TILE_TOKENS; }
 INLINE size_t add_blocks(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, const uint8_t *panel,
                          const PanelShape *s, size_t b, Ahead *ahead) {
     (void)apart;
-    prefetch(ahead);
-    add_block(f, T, acc, x, panel, s, b);
-    return 1;
+    return add_block(f, T, acc, x, panel, s, b, ahead);
 }
 
 /* The tokens' chains of sums hide each other's latency. */
