@@ -4,7 +4,8 @@
  *
  * A tile is TILE_ROWS rows of c by one panel: each entry of a meets a whole row of the panel, so that a load feeds
  * TILE_VECTORS or TILE_ROWS multiply-adds. TRAIN_DEPTH columns of a tile's rows of a stay in the first cache while the
- * panels go by; PANELS_AT_ONCE blocks of panels, TRAIN_DEPTH deep, and a lot of tiles stay in the second. */
+ * panels go by; PANELS_AT_ONCE blocks of panels, TRAIN_DEPTH deep, and a lot of tiles stay in the second. What lies
+ * further away is fetched while a tile is summed: where its sums go, and the rows of a that come next. */
 #ifndef TRAIN_TILES_H
 #define TRAIN_TILES_H
 
@@ -13,7 +14,7 @@
 
 #include <math.h>
 
-enum { PANEL = TILE_VECTORS * VEC, PANELS_AT_ONCE = 512 / PANEL, LOT_ROWS = 48 };
+enum { PANEL = TILE_VECTORS * VEC, PANELS_AT_ONCE = 512 / PANEL, LOT_ROWS = 48, LINE = 16 /* floats of a cache's */ };
 
 INLINE void product_tile(float *c, size_t ldc, int add, Floats a, const float *panel, size_t step, size_t n,
                          size_t depth, size_t rows) {
@@ -22,6 +23,8 @@ INLINE void product_tile(float *c, size_t ldc, int add, Floats a, const float *p
     for (size_t i = 0; i < rows; i++) {
         UNROLL
         for (size_t v = 0; v < TILE_VECTORS; v++) sum[i][v] = vec_zero();
+        UNROLL
+        for (size_t v = 0; v < PANEL; v += LINE) __builtin_prefetch(c + i * ldc + v, 1);
     }
     for (size_t t = 0; t < depth; t++, panel += step) {
         Vec b[TILE_VECTORS];
@@ -47,14 +50,17 @@ INLINE void product_tile(float *c, size_t ldc, int add, Floats a, const float *p
     }
 }
 
-/* `rows` rows of c, all panels of a block. */
+/* `rows` rows of c, all panels of a block. With each panel comes a part of a's rows that are next. */
 INLINE void product_rows(float *c, size_t ldc, int add, Floats a, Panels b, size_t n, size_t depth, size_t rows) {
-    if (a.column == 1)
-        for (size_t j = 0; j < n; j += PANEL, b.at += b.panel)
+    size_t part = (depth * PANEL / n / LINE + 1) * LINE, t = 0;
+    for (size_t j = 0; j < n; j += PANEL, b.at += b.panel)
+        if (a.column == 1) {
+            for (size_t end = t + part < depth ? t + part : depth; t < end; t += LINE) {
+                UNROLL
+                for (size_t i = 0; i < rows; i++) __builtin_prefetch(a.at + (rows + i) * a.row + t);
+            }
             product_tile(c + j, ldc, add, (Floats){a.at, a.row, 1}, b.at, b.row, n - j, depth, rows);
-    else
-        for (size_t j = 0; j < n; j += PANEL, b.at += b.panel)
-            product_tile(c + j, ldc, add, (Floats){a.at, 1, a.column}, b.at, b.row, n - j, depth, rows);
+        } else product_tile(c + j, ldc, add, (Floats){a.at, 1, a.column}, b.at, b.row, n - j, depth, rows);
 }
 
 NOINLINE void rows_most(float *c, size_t ldc, int add, Floats a, Panels b, size_t n, size_t depth) {
@@ -206,8 +212,9 @@ static float largest(const float *x, size_t n) {
     for (; i + LANES <= n; i += LANES)
         for (size_t j = 0; j < LANES; j++) most[j] = x[i + j] > most[j] ? x[i + j] : most[j];
     for (; i < n; i++) all = x[i] > all ? x[i] : all;
-    for (size_t j = 0; j < LANES; j++) all = most[j] > all ? most[j] : all;
-    return all;
+    for (size_t half = LANES / 2; half; half /= 2)
+        for (size_t j = 0; j < half; j++) most[j] = most[j + half] > most[j] ? most[j + half] : most[j];
+    return *most > all ? *most : all;
 }
 
 static void softmax_back(float *d, const float *p, float along, float times, size_t n) {

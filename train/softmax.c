@@ -204,18 +204,17 @@ void softmax_forward(Work *w, float *out, float *kept, const float *q, const flo
     team_wait(&w->team);
 }
 
-/* P of query i, from its scores where it was not kept; then its dS from dP, in place. Their scale is q's and k's
- * affair, not the bias's. */
-static void scores_backward(const Work *w, const Tile *s, const Tile *d, float *dbias, const float *dout,
-                            const float *out, const AttentionBatch *a, const Place *p, size_t i) {
-    float *row = row_of(s, i), *grown = row_of(d, i), along;
+/* P of query i, from its scores where it was not kept; then its dS from dP and D (along), in place. Their scale is q's
+ * and k's affair, not the bias's. */
+static void scores_backward(const Work *w, const Tile *s, const Tile *d, float *dbias, float along,
+                            const AttentionBatch *a, const Place *p, size_t i) {
+    float *row = row_of(s, i), *grown = row_of(d, i);
     size_t first, last;
     sees(a, i, &first, &last);
     if (!p->weights) {
         exp_seen(w, row, first, last, s->end, logits(row, a, p, i, first, last), p->lse[i * a->n_heads]);
         clear_unseen(row, first, last, s->end);
     }
-    along = work_dot(dout + i * p->ldq, out + i * p->ldq, a->head_dim);
     clear_unseen(grown, first, last, s->end);
     w->k->softmax_back(grown + first, row + first, along, dbias ? 1 : a->scale[i], last - first);
     for (size_t j = first; dbias && j < last; j++)
@@ -230,7 +229,9 @@ static void head_backward(Work *w, Desk *desk, float *dq, float *dk, float *dv, 
         Tile s = tile_of(a, weights_at(a, p, i0, desk->s), i0), d = tile_of(a, desk->d, i0);
         if (!p->weights) by_keys(w, &s, q, desk->keys, a, p);
         by_keys(w, &d, dout, desk->values, a, p);
-        for (size_t i = s.i0; i < s.i1; i++) scores_backward(w, &s, &d, dbias, dout, out, a, p, i);
+        float along[TILE]; /* all of them first: so they wait for memory together */
+        for (size_t i = i0; i < s.i1; i++) along[i - i0] = work_dot(dout + i * p->ldq, out + i * p->ldq, a->head_dim);
+        for (size_t i = i0; i < s.i1; i++) scores_backward(w, &s, &d, dbias, along[i - i0], a, p, i);
         add_by_queries(w, dv, &s, dout, room, a, p); /* dv += P^T do */
         add_by_queries(w, dk, &d, q, room, a, p);    /* dk += dS^T q */
         by_values(w, dq, &d, desk->other, a, p);

@@ -143,6 +143,7 @@ float work_dot(const float *a, const float *b, size_t n) {
     for (; i + LANES <= n; i += LANES)
         for (size_t j = 0; j < LANES; j++) lane[j] += a[i + j] * b[i + j];
     for (; i < n; i++) sum += a[i] * b[i];
-    for (size_t j = 0; j < LANES; j++) sum += lane[j];
-    return sum;
+    for (size_t half = LANES / 2; half; half /= 2)
+        for (size_t j = 0; j < half; j++) lane[j] += lane[j + half];
+    return sum + *lane;
 }
