@@ -361,7 +361,7 @@ static void run_jobs(const Job *jobs, const char *by) {
     const char *all = getenv("FAULTS"), *folder = models(), *faults = program(by), *only = getenv("FAULTS_JOB");
     char limits[80];
     snprintf(limits, sizeof limits, "%s -s 1", test_sanitized ? "-n 6 -r 6" : "-n 20 -r 20");
-    if (all) snprintf(limits, sizeof limits, "-n 400 -r 200 -s %s", *all ? all : "1");
+    if (all) snprintf(limits, sizeof limits, "-n 1000 -r 1000 -s %s", *all ? all : "1");
     for (; faults && jobs->name; jobs++) {
         char command[4000];
         if (only && !strstr(jobs->name, only)) continue;

@@ -47,7 +47,7 @@ typedef struct {
     char **argv;
 } Options;
 
-static Options o = {.kinds = kind_letters, .first = 400, .drawn = 200, .seed = 1};
+static Options o = {.kinds = kind_letters, .first = 1000, .drawn = 1000, .seed = 1};
 static Faults *shared;
 static char said_path[64], out_path[64];
 static size_t findings, ran, carried_on, done[FAULT_KINDS];
