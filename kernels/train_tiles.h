@@ -50,17 +50,28 @@ INLINE void product_tile(float *c, size_t ldc, int add, Floats a, const float *p
     }
 }
 
-/* `rows` rows of c, all panels of a block. With each panel comes a part of a's rows that are next. */
+/* Columns from .. end-1 of `rows` rows of a, towards the caches. */
+INLINE void fetch_rows(Floats a, size_t rows, size_t from, size_t end) {
+    for (size_t t = from; t < end; t += LINE) {
+        UNROLL
+        for (size_t i = 0; i < rows; i++) __builtin_prefetch(a.at + i * a.row + t);
+    }
+}
+
+/* `rows` rows of c, all panels of a block. With each panel comes a part of a's rows that are next, where they are not
+ * near already. */
 INLINE void product_rows(float *c, size_t ldc, int add, Floats a, Panels b, size_t n, size_t depth, size_t rows) {
-    size_t part = (depth * PANEL / n / LINE + 1) * LINE, t = 0;
-    for (size_t j = 0; j < n; j += PANEL, b.at += b.panel)
-        if (a.column == 1) {
-            for (size_t end = t + part < depth ? t + part : depth; t < end; t += LINE) {
-                UNROLL
-                for (size_t i = 0; i < rows; i++) __builtin_prefetch(a.at + (rows + i) * a.row + t);
-            }
-            product_tile(c + j, ldc, add, (Floats){a.at, a.row, 1}, b.at, b.row, n - j, depth, rows);
-        } else product_tile(c + j, ldc, add, (Floats){a.at, 1, a.column}, b.at, b.row, n - j, depth, rows);
+    if (a.column != 1) {
+        for (size_t j = 0; j < n; j += PANEL, b.at += b.panel)
+            product_tile(c + j, ldc, add, (Floats){a.at, 1, a.column}, b.at, b.row, n - j, depth, rows);
+        return;
+    }
+    const size_t part = (depth * PANEL / n / LINE + 1) * LINE;
+    const Floats next = {a.at + rows * a.row, a.row, 1};
+    for (size_t j = 0, t = 0; j < n; j += PANEL, t += part, b.at += b.panel) {
+        fetch_rows(next, rows, t, t + part < depth ? t + part : depth);
+        product_tile(c + j, ldc, add, (Floats){a.at, a.row, 1}, b.at, b.row, n - j, depth, rows);
+    }
 }
 
 NOINLINE void rows_most(float *c, size_t ldc, int add, Floats a, Panels b, size_t n, size_t depth) {
