@@ -360,8 +360,8 @@ static const char *program(const char *name) {
 static void run_jobs(const Job *jobs, const char *by) {
     const char *all = getenv("FAULTS"), *folder = models(), *faults = program(by), *only = getenv("FAULTS_JOB");
     char limits[80];
-    snprintf(limits, sizeof limits, "%s -s 1", test_sanitized ? "-n 6 -r 6" : "-n 20 -r 20");
-    if (all) snprintf(limits, sizeof limits, "-n 1000 -r 1000 -s %s", *all ? all : "1");
+    if (all) snprintf(limits, sizeof limits, "-s %s", *all ? all : "1");
+    else snprintf(limits, sizeof limits, "%s -s 1", test_sanitized ? "-n 6 -r 6" : "-n 20 -r 20");
     for (; faults && jobs->name; jobs++) {
         char command[4000];
         if (only && !strstr(jobs->name, only)) continue;
