@@ -1,5 +1,6 @@
 /* model/several.c - see several.h. The host runs the forward pass over one token a text; where it attends, each text's
- * own session does, in a view of the host's arrays that begins with its token. */
+ * own session does, in a view of the host's arrays that begins with its token. Of a small model each thread has a host
+ * for its part of the texts, and waits for the others once a token, not some dozen times a layer. */
 #include "several.h"
 
 #include "base/base.h"
@@ -18,10 +19,12 @@ typedef struct SeveralPart {
     size_t text, row;
 } Part;
 
-/* The host keeps no text, but knows whose they are. */
+/* A host keeps no text, but knows whose they are. */
 typedef struct {
     Past past;
     Several *of;
+    size_t first; /* the part with which the batch under way begins */
+    int alone;    /* 1: a thread attends for a whole text */
 } HostPast;
 
 static int host_init(Session *s, char *err, size_t errlen) {
@@ -38,11 +41,12 @@ static void host_free(Session *s) {
 
 /* Where there are as many texts as threads, each of these attends for whole ones and waits for nobody. */
 static void host_attend(Session *host, int l, size_t n) {
-    const Several *v = ((const HostPast *)host->past)->of;
+    const HostPast *of = (const HostPast *)host->past;
+    const Several *v = of->of;
     Team *team = &host->scratch->team;
-    const Part *first = v->parts + v->first;
+    const Part *first = v->parts + of->first;
     team_wait(team); /* queries and keys are there, of all */
-    if (v->alone)
+    if (of->alone)
         for (Share i; team_take(team, n, &i);)
             for (; i.at < i.end; i.at++) {
                 Session *s = &v->sessions[first[i.at].text];
@@ -60,13 +64,13 @@ static void host_attend(Session *host, int l, size_t n) {
 
 static const Attention attention_host = {host_init, host_free, host_attend, NULL};
 
-/* Session i sees the host's scratch from token t on. */
-static void look_from(Several *v, size_t i, size_t t, int alone) {
-    const Config *c = &v->host.model->config;
+/* Session i sees a host's scratch from token t on. */
+static void look_from(Several *v, const Session *host, size_t i, size_t t, int alone) {
+    const Config *c = &host->model->config;
     Scratch *w = &v->parts[i].view;
     size_t half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)c->n_heads, kv = (size_t)c->n_kv_heads,
            hd = (size_t)c->head_dim, vd = (size_t)c->value_dim;
-    *w = *v->host.scratch;
+    *w = *host->scratch;
     w->block = NULL;
     w->tokens += t;
     w->q += t * heads * hd, w->k += t * kv * hd;
@@ -74,7 +78,7 @@ static void look_from(Several *v, size_t i, size_t t, int alone) {
     if (w->cos) w->cos += t * half, w->sin += t * half;
     if (w->cos64) w->cos64 += t * half, w->sin64 += t * half;
     if (alone) w->team = v->parts[i].one;
-    v->sessions[i].options.threads = alone ? 1 : v->host.options.threads;
+    v->sessions[i].options.threads = alone ? 1 : host->options.threads;
 }
 
 static int init_session(Several *v, size_t i, size_t n_ctx, const Attention *attention, char *err, size_t errlen) {
@@ -87,10 +91,34 @@ static int init_session(Several *v, size_t i, size_t n_ctx, const Attention *att
     int rc = attention->init(s, err, errlen);
     if (rc) return rc;
     s->scratch = &v->parts[i].view;
-    look_from(v, i, 0, 0);
+    look_from(v, &v->host, i, 0, 0);
     if (!c->linear.form && !(s->ids = calloc(n_ctx, sizeof *s->ids)))
         return base_error(err, errlen, -ENOMEM, "out of memory");
     return team_init(&v->parts[i].one, 1) ? base_error(err, errlen, -ENOMEM, "out of memory") : 0;
+}
+
+/* A host for each thread where a token alone is not worth a second one (step_run). */
+static int init_own(Several *v, const SessionOptions *options, char *err, size_t errlen) {
+    const Session *host = &v->host;
+    size_t n = (size_t)host->options.threads;
+    if (n > v->n) n = v->n;
+    if (n < 2 || host->model->n_parameters >= host->options.grain) return 0;
+    SessionOptions o = *options;
+    o.threads = 1;
+    o.n_batch = o.n_logits = (v->n + n - 1) / n;
+    if (!(v->own = calloc(n, sizeof *v->own))) return base_error(err, errlen, -ENOMEM, "out of memory");
+    for (int rc; v->n_own < n; v->n_own++) {
+        Session *s = &v->own[v->n_own];
+        if ((rc = session_init(s, host->model, &o, err, errlen))) return rc;
+        ((HostPast *)s->past)->of = v;
+    }
+    return 0;
+}
+
+/* Hosts rotate keys where their sessions do not. */
+static void set_rotates(Several *v) {
+    v->host.rotates = v->sessions[0].rotates;
+    for (size_t i = 0; i < v->n_own; i++) v->own[i].rotates = v->host.rotates;
 }
 
 int several_init(Several *v, const Model *m, const SessionOptions *options, size_t n, char *err, size_t errlen) {
@@ -112,7 +140,8 @@ int several_init(Several *v, const Model *m, const SessionOptions *options, size
         o.n_batch = n;
         rc = session_init(&v->host, m, &o, err, errlen);
     }
-    if (rc) return rc;
+    if (rc == 0) rc = init_own(v, &o, err, errlen);
+    if (rc) return several_free(v), rc;
     ((HostPast *)v->host.past)->of = v;
     v->logits = v->host.logits;
     v->parts = calloc(n, sizeof *v->parts);
@@ -121,7 +150,7 @@ int several_init(Several *v, const Model *m, const SessionOptions *options, size
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = init_session(v, i, c->linear.form ? v->host.options.n_ctx : n_ctx, attention, err, errlen);
     if (rc) several_free(v);
-    else v->host.rotates = v->sessions[0].rotates;
+    else set_rotates(v);
     return rc;
 }
 
@@ -132,7 +161,9 @@ void several_free(Several *v) {
         free(s->ids);
         team_free(&v->parts[i].one);
     }
+    for (size_t i = 0; i < v->n_own; i++) session_free(&v->own[i]);
     session_free(&v->host);
+    free(v->own);
     free(v->sessions);
     free(v->parts);
     memset(v, 0, sizeof *v);
@@ -140,6 +171,7 @@ void several_free(Several *v) {
 
 size_t several_bytes(const Several *v) {
     size_t bytes = v->host.scratch->bytes;
+    for (size_t i = 0; i < v->n_own; i++) bytes += v->own[i].scratch->bytes;
     for (size_t i = 0; i < v->n; i++) bytes += session_bytes(&v->sessions[i]) - v->host.scratch->bytes;
     return bytes;
 }
@@ -156,13 +188,13 @@ static size_t gather(Several *v, size_t from, size_t n) {
     return end;
 }
 
-/* The ids of parts from .. end-1 in one batch, whose logits are rows from .. end-1. */
-static void run_batch(Several *v, const int *ids, size_t from, size_t end) {
-    Session *host = &v->host;
+/* The ids of parts from .. end-1 in one batch of this host, whose logits are rows from .. end-1. */
+static void run_host(Several *v, Session *host, const int *ids, size_t from, size_t end) {
+    HostPast *of = (HostPast *)host->past;
     host->rope = v->sessions[v->parts[from].text].rope;
     host->logits = v->logits + from * (size_t)host->model->config.vocab_size;
-    v->first = from;
-    v->alone = end - from >= (size_t)host->options.threads;
+    of->first = from;
+    of->alone = end - from >= (size_t)host->options.threads;
     for (size_t i = from; i < end; i++) {
         Session *s = &v->sessions[v->parts[i].text];
         int id = ids[v->parts[i].row];
@@ -170,15 +202,39 @@ static void run_batch(Several *v, const int *ids, size_t from, size_t end) {
                                                   .end = s->pos + 1};
         if (s->ids) s->ids[s->pos] = id;
         host->past->deltas[i - from] = s->past->delta;
-        look_from(v, v->parts[i].text, i - from, v->alone);
+        look_from(v, host, v->parts[i].text, i - from, of->alone);
     }
     host->model->config.family->forward(host, end - from, end - from);
     for (size_t i = from; i < end; i++) {
         Session *s = &v->sessions[v->parts[i].text];
         s->pos++;
         s->has_logits = 0; /* they are several_logits' */
-        look_from(v, v->parts[i].text, 0, 0);
+        look_from(v, &v->host, v->parts[i].text, 0, 0);
     }
+}
+
+typedef struct {
+    Several *v;
+    const int *ids;
+    size_t from, end;
+} Together;
+
+/* What every thread runs: a host's part of the texts each. */
+static void run_own(void *arg) {
+    const Together *b = arg;
+    size_t n = b->v->n_own, texts = b->end - b->from;
+    for (Share i = team_share(&b->v->host.scratch->team, n); i.at < i.end; i.at++) {
+        size_t from = b->from + texts * i.at / n, end = b->from + texts * (i.at + 1) / n;
+        int me = team_become(0);
+        if (from < end) run_host(b->v, &b->v->own[i.at], b->ids, from, end);
+        team_become(me);
+    }
+}
+
+static void run_batch(Several *v, const int *ids, size_t from, size_t end) {
+    if (v->n_own && end - from > 1)
+        team_run(&v->host.scratch->team, (int)v->n_own, run_own, &(Together){v, ids, from, end});
+    else run_host(v, &v->host, ids, from, end);
 }
 
 int several_eval(Several *v, const size_t *texts, const int *ids, size_t n, char *err, size_t errlen) {

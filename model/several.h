@@ -19,10 +19,10 @@ typedef struct {
     Session *sessions; /* [n] */
     size_t n;
     Session host;      /* what a batch of all of them is computed in; the sessions work in its scratch, too */
+    Session *own;      /* [n_own]: hosts of one thread each, for models that are not worth sharing; NULL: none */
+    size_t n_own;
     float *logits;     /* [n, vocab_size] */
     struct SeveralPart *parts; /* [n]: ids under way, and how each session sees the scratch */
-    size_t first;      /* the part with which the batch under way begins */
-    int alone;         /* 1: a thread attends for a whole text */
 } Several;
 
 /* n >= 1 sessions of one model and the same options. -ENOMEM; -EINVAL and a line: a model that reads texts

@@ -21,7 +21,7 @@ static int some_id(const Model *m, uint64_t x) { return (int)(hash_mix(x) % (uin
 
 /* Texts join with prompts of all lengths, go on in groups of any size, and leave; beside each a session of its own
  * reads the same ids one by one. */
-static void check_texts(const char *name, const Model *m, SessionOptions o) {
+static void check_shared(const char *name, const Model *m, SessionOptions o) {
     Several v = {0};
     Session alone[TEXTS] = {0};
     char err[300];
@@ -66,6 +66,14 @@ static void check_texts(const char *name, const Model *m, SessionOptions o) {
     }
     for (int i = 0; i < TEXTS; i++) session_free(&alone[i]);
     several_free(&v);
+}
+
+/* By threads that share each product, grain being small, and by threads with texts of their own, as small models are
+ * read. */
+static void check_texts(const char *name, const Model *m, SessionOptions o) {
+    check_shared(name, m, o);
+    o.grain = 0;
+    check_shared(name, m, o);
 }
 
 static void check_built_in(const char *spec, SessionOptions o) {
