@@ -107,18 +107,15 @@ static int init_own(Several *v, const SessionOptions *options, char *err, size_t
     o.threads = 1;
     o.n_batch = o.n_logits = (v->n + n - 1) / n;
     if (!(v->own = calloc(n, sizeof *v->own))) return base_error(err, errlen, -ENOMEM, "out of memory");
-    for (int rc; v->n_own < n; v->n_own++) {
-        Session *s = &v->own[v->n_own];
-        if ((rc = session_init(s, host->model, &o, err, errlen))) return rc;
-        ((HostPast *)s->past)->of = v;
-    }
+    for (int rc; v->n_own < n; v->n_own++)
+        if ((rc = session_init(&v->own[v->n_own], host->model, &o, err, errlen))) return rc;
     return 0;
 }
 
-/* Hosts rotate keys where their sessions do not. */
-static void set_rotates(Several *v) {
-    v->host.rotates = v->sessions[0].rotates;
-    for (size_t i = 0; i < v->n_own; i++) v->own[i].rotates = v->host.rotates;
+/* A host of these sessions, which rotates keys where they do not. */
+static void make_host(Several *v, Session *s) {
+    ((HostPast *)s->past)->of = v;
+    s->rotates = v->sessions[0].rotates;
 }
 
 int several_init(Several *v, const Model *m, const SessionOptions *options, size_t n, char *err, size_t errlen) {
@@ -142,16 +139,16 @@ int several_init(Several *v, const Model *m, const SessionOptions *options, size
     }
     if (rc == 0) rc = init_own(v, &o, err, errlen);
     if (rc) return several_free(v), rc;
-    ((HostPast *)v->host.past)->of = v;
     v->logits = v->host.logits;
     v->parts = calloc(n, sizeof *v->parts);
     v->sessions = calloc(n, sizeof *v->sessions);
     if (!v->parts || !v->sessions) rc = base_error(err, errlen, -ENOMEM, "out of memory");
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = init_session(v, i, c->linear.form ? v->host.options.n_ctx : n_ctx, attention, err, errlen);
-    if (rc) several_free(v);
-    else set_rotates(v);
-    return rc;
+    if (rc) return several_free(v), rc;
+    make_host(v, &v->host);
+    for (size_t i = 0; i < v->n_own; i++) make_host(v, &v->own[i]);
+    return 0;
 }
 
 void several_free(Several *v) {
