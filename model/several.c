@@ -1,6 +1,6 @@
 /* model/several.c - see several.h. The host runs the forward pass over one token a text; where it attends, each text's
  * own session does, in a view of the host's arrays that begins with its token. Of a small model each thread has a host
- * for its part of the texts, and waits for the others once a token, not some dozen times a layer. */
+ * for its part of the texts: threads need not meet in the middle of a layer. */
 #include "several.h"
 
 #include "base/base.h"
@@ -112,8 +112,8 @@ static int init_own(Several *v, const SessionOptions *options, char *err, size_t
     return 0;
 }
 
-/* A host of these sessions, which rotates keys where they do not. */
-static void make_host(Several *v, Session *s) {
+/* s is a host of these sessions, which rotates keys where they do not. */
+static void bind_host(Several *v, Session *s) {
     ((HostPast *)s->past)->of = v;
     s->rotates = v->sessions[0].rotates;
 }
@@ -146,8 +146,8 @@ int several_init(Several *v, const Model *m, const SessionOptions *options, size
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = init_session(v, i, c->linear.form ? v->host.options.n_ctx : n_ctx, attention, err, errlen);
     if (rc) return several_free(v), rc;
-    make_host(v, &v->host);
-    for (size_t i = 0; i < v->n_own; i++) make_host(v, &v->own[i]);
+    bind_host(v, &v->host);
+    for (size_t i = 0; i < v->n_own; i++) bind_host(v, &v->own[i]);
     return 0;
 }
 
@@ -213,24 +213,26 @@ static void run_host(Several *v, Session *host, const int *ids, size_t from, siz
 typedef struct {
     Several *v;
     const int *ids;
-    size_t from, end;
-} Together;
+    size_t from, end, hosts;
+} OwnBatch;
 
-/* What every thread runs: a host's part of the texts each. */
+/* What every thread runs: a host's part of the texts each. They meet first, for it is while it waits that a team learns
+ * that it lacks a core (base/threads.c). */
 static void run_own(void *arg) {
-    const Together *b = arg;
-    size_t n = b->v->n_own, texts = b->end - b->from;
-    for (Share i = team_share(&b->v->host.scratch->team, n); i.at < i.end; i.at++) {
-        size_t from = b->from + texts * i.at / n, end = b->from + texts * (i.at + 1) / n;
+    const OwnBatch *b = arg;
+    Team *team = &b->v->host.scratch->team;
+    size_t n = b->hosts, texts = b->end - b->from;
+    team_wait(team);
+    for (Share i = team_share(team, n); i.at < i.end; i.at++) {
         int me = team_become(0);
-        if (from < end) run_host(b->v, &b->v->own[i.at], b->ids, from, end);
+        run_host(b->v, &b->v->own[i.at], b->ids, b->from + texts * i.at / n, b->from + texts * (i.at + 1) / n);
         team_become(me);
     }
 }
 
 static void run_batch(Several *v, const int *ids, size_t from, size_t end) {
-    if (v->n_own && end - from > 1)
-        team_run(&v->host.scratch->team, (int)v->n_own, run_own, &(Together){v, ids, from, end});
+    size_t hosts = end - from < v->n_own ? end - from : v->n_own;
+    if (hosts > 1) team_run(&v->host.scratch->team, (int)hosts, run_own, &(OwnBatch){v, ids, from, end, hosts});
     else run_host(v, &v->host, ids, from, end);
 }
 
@@ -259,6 +261,7 @@ typedef struct {
 
 static void run_each(void *arg) {
     const Each *e = arg;
+    team_wait(e->team); /* as run_own does */
     for (Share i; team_take(e->team, e->n, &i);)
         for (; i.at < i.end; i.at++) e->each(e->arg, i.at);
 }

@@ -18,7 +18,7 @@
 typedef struct {
     Session *sessions; /* [n] */
     size_t n;
-    Session host;      /* what a batch of all of them is computed in; the sessions work in its scratch, too */
+    Session host;      /* computes a batch where no host of `own` does; prompts are read in its scratch */
     Session *own;      /* [n_own]: hosts of one thread each, for models that are not worth sharing; NULL: none */
     size_t n_own;
     float *logits;     /* [n, vocab_size] */

@@ -78,6 +78,7 @@ static const Job writing[] = {
     {"generate, guessing", "$M/m.gguf -i 'the the the the' -q -j 1 -n 20 -t 0 --draft lookup", NULL, NULL},
     {"generate, a draft", "$M/m.gguf " TEXT " --draft $M/linear.gguf", NULL, NULL},
     {"generate, lines", "$M/m.gguf --lines $M/lines -q -j 1 -n 4 -t 0 --parallel 2", NULL, NULL},
+    {"generate, lines, threads", "$M/m.gguf --lines $M/lines -q -j 2 -n 4 -t 0 --parallel 2", NULL, NULL},
     {"generate, a state", "$M/m.gguf " TEXT " --save-state $D/state", NULL, NULL},
     {"generate, from a state", "$M/m.gguf " TEXT " --load-state $D/state", NULL,
      "$RUN $M/m.gguf " TEXT " --save-state $D/state > /dev/null && "},

@@ -72,6 +72,7 @@ static void check_shared(const char *name, const Model *m, SessionOptions o) {
  * read. */
 static void check_texts(const char *name, const Model *m, SessionOptions o) {
     check_shared(name, m, o);
+    if (o.threads == 1) return;
     o.grain = 0;
     check_shared(name, m, o);
 }
@@ -91,8 +92,8 @@ static void bits(void) {
             check_built_in(NULL, (SessionOptions){.n_ctx = 64, .threads = threads, .cache = (CacheType)cache,
                                                   .grain = 10000});
     check_built_in(NULL, (SessionOptions){.n_ctx = 64, .threads = 8, .grain = 1000}); /* more than texts */
-    check_built_in(NULL, (SessionOptions){.n_ctx = 64, .threads = 2, .n_batch = 3});
-    check_built_in(NULL, (SessionOptions){.n_ctx = 64, .threads = 2, .origin = 1000});
+    check_built_in(NULL, (SessionOptions){.n_ctx = 64, .threads = 2, .grain = 10000, .n_batch = 3});
+    check_built_in(NULL, (SessionOptions){.n_ctx = 64, .threads = 2, .grain = 10000, .origin = 1000});
 }
 
 static void stretched(void) {
