@@ -111,7 +111,7 @@ int generate_read_prompt(Generation *g, const Args *a) {
     g->w.stream.tight = 1; /* WordPiece's spaces are not Chinese text's */
     g->w.stream.begun = (len > 0 && !source) || a->context.load; /* after a prompt, a leading space is the text's own */
     free(file);
-    return rc ? fail("%s", g->e.err) : 0;
+    return rc ? fail("%s%s", g->where, g->e.err) : 0;
 }
 
 /* How many new tokens -n and --max-tokens allow: -n counts positions, and the last new token takes none. */

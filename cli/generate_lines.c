@@ -58,21 +58,26 @@ static void begin_again(Generation *g, uint64_t rng) {
     g->sampler.rng = rng;
 }
 
+/* An error is of this line. */
+static void stand_at(Generation *g, const Args *a, size_t line) {
+    snprintf(g->where, sizeof g->where, "%.250s:%zu: ", strcmp(a->in.lines, "-") ? a->in.lines : "stdin", line);
+}
+
 /* The longest line's ids to g->n_prompt, where it is to g->where. An exit code. */
 static int find_longest(Generation *g, Args *a, const char *s, const char *end) {
     const uint64_t rng = g->sampler.rng;
-    size_t longest = 0;
+    size_t longest = 0, at = 1;
     int code = 0;
     for (size_t line = 1; s < end && code == 0 && !interrupted; s += strlen(s) + 1, line++) {
         begin_again(g, rng);
         a->in.prompt = s;
+        stand_at(g, a, line);
         code = generate_read_prompt(g, a);
-        if (g->n_prompt <= longest) continue;
-        longest = g->n_prompt;
-        snprintf(g->where, sizeof g->where, "%.250s:%zu: ", strcmp(a->in.lines, "-") ? a->in.lines : "stdin", line);
+        if (g->n_prompt > longest) longest = g->n_prompt, at = line;
     }
     begin_again(g, rng);
     g->n_prompt = longest;
+    stand_at(g, a, at);
     return code;
 }
 
@@ -219,6 +224,7 @@ int generate_lines(Generation *g, Args *a) {
     w.n_texts = texts_at_once(a, w.n_lines);
     w.cap = AHEAD * w.n_texts;
     if (code == 0) code = generate_make_room(g, a);
+    g->where[0] = 0;
     if (code == 0) files_opened(a);
     Engine *e = &g->e;
     if (code == 0 && w.n_texts > 1 &&

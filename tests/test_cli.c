@@ -1,5 +1,6 @@
 /* tests/test_cli.c - the program as its users meet it: what comes out, where, and the exit code. */
 #include "cli_files.h"
+#include "decoder_files.h"
 #include "base/json.h"
 #include "program.h"
 #include "test.h"
@@ -384,6 +385,10 @@ static void lines_of_prompts(void) {
     CHECK(piped("a\n", "--lines - -i b") == 2 && said_line("--lines and -i do not go together"));
     CHECK(piped("a\nOnce upon a time there was\n", "--lines - -n 3 -q") == 1 && *out == 0 && said_line("give -n"));
     CHECK(run("--lines /nowhere/x") == 1 && said_line("/nowhere/x") && piped("", "--lines - -q") == 0 && *out == 0);
+    const char *model = delta_folder();
+    CHECK(shell("sed -i s/bos_token_id/no/ %s/config.json", model) == 0);
+    CHECK(piped("a\n\nb\n", "%s --lines - -q", model) == 1 && *out == 0);
+    CHECK(said_line("stdin:2: this model has no token to begin a text with"));
 }
 
 /* logits of a text are those of its ids, from -i, -f and a pipe. */
