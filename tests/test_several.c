@@ -1,15 +1,19 @@
 /* tests/test_several.c - texts that share a read of the weights have the logits that they have alone, bit for bit,
  * whoever they are read with, and whenever one joins or leaves. */
+#define _GNU_SOURCE /* sched_setaffinity */
 #include "decoder_files.h"
 #include "program.h"
 #include "test.h"
 
 #include "base/hash.h"
+#include "base/team.h"
 #include "model/options.h"
+#include "model/scratch.h"
 #include "model/several.h"
 #include "model/timeline.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -157,6 +161,35 @@ static void refused(void) {
     model_close(&m);
 }
 
+static void draw_nothing(void *arg, size_t k) { (void)arg, (void)k; }
+
+/* Two threads of one core, each with texts of its own, do not wait for each other for good: one goes on alone. */
+static void one_core(void) {
+    enum { MANY = 3000 };
+    const SessionOptions o = {.n_ctx = MANY, .threads = 2};
+    cpu_set_t all, one;
+    Model m;
+    Several v;
+    char err[300];
+    int runs = 0;
+    CPU_ZERO(&one);
+    CPU_SET((size_t)sched_getcpu(), &one);
+    if (sched_getaffinity(0, sizeof all, &all) || sched_setaffinity(0, sizeof one, &one)) {
+        test_skip("threads cannot be kept on one core here");
+        return;
+    }
+    CHECK(model_open_memory(&m, builtin_model, builtin_model_size, "built in", NULL, err, sizeof err) == 0);
+    CHECK(several_init(&v, &m, &o, 2, err, sizeof err) == 0 && v.n_own == 2);
+    for (; runs < MANY && v.host.scratch->team.inside->worth == 2; runs++) {
+        CHECK(several_eval(&v, (size_t[]){0, 1}, (int[]){5, 6}, 2, err, sizeof err) == 0);
+        several_each(&v, 2, draw_nothing, NULL);
+    }
+    CHECK(runs < MANY);
+    several_free(&v);
+    model_close(&m);
+    CHECK(sched_setaffinity(0, sizeof all, &all) == 0);
+}
+
 /* generate --lines: each line has what it has alone, in order, however many are written at once. */
 static void lines(void) {
     static const char text[] = "Once upon a time\nLily\n\nThe dog ran\nTom had a red ball and\nA\nB\n"
@@ -192,5 +225,6 @@ const Test tests_several[] = {
     {"several/kinds of models", kinds},
     {"several/delta nets", deltas},
     {"several/refused", refused},
+    {"several/one core", one_core},
     {"several/generate --lines", lines},
     {0}};
