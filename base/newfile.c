@@ -25,13 +25,18 @@ static char *newfile_target(const char *path) {
     return real || errno != ENOENT ? real : strdup(path);
 }
 
+/* path.PID-N.part into f->temporary. */
+static void newfile_temporary(NewFile *f, int n) {
+    snprintf(f->temporary, strlen(f->path) + PART_NAME, "%s.%ld-%d.part", f->path, (long)getpid(), n);
+}
+
 /* path.PID-N.part, which was not there before, as the name of the nameless file, or of a new one, whose descriptor it
  * returns. -1: neither. */
 static int newfile_name(NewFile *f) {
     int made = -1;
     for (int i = 0; made < 0 && i < 100 && (i == 0 || errno == EEXIST);
          i++) { /* one may be left over from a process that was killed */
-        snprintf(f->temporary, strlen(f->path) + PART_NAME, "%s.%ld-%d.part", f->path, (long)getpid(), i);
+        newfile_temporary(f, i);
         made = *f->nameless ? linkat(AT_FDCWD, f->nameless, AT_FDCWD, f->temporary, AT_SYMLINK_FOLLOW)
                             : open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     }
@@ -40,33 +45,27 @@ static int newfile_name(NewFile *f) {
 }
 
 #ifdef O_TMPFILE
-static int newfile_nameless(NewFile *f, const char *folder) {
-    int fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-    snprintf(f->nameless, sizeof f->nameless, "/proc/self/fd/%d", fd);
-    return fd;
-}
-
-/* 1: such a file can be made in that folder, and be given its name later: an empty one was. */
-static int newfile_can_wait(NewFile *f, const char *folder) {
-    int fd = newfile_nameless(f, folder), named = fd >= 0 && newfile_name(f) == 0;
-    if (named) unlink(f->temporary);
-    if (fd >= 0) close(fd);
+/* 1: /proc is there to name it by later, and the name will not be too long. */
+static int newfile_can_wait(NewFile *f) {
+    newfile_temporary(f, 0);
+    int fits = access(f->temporary, F_OK) == 0 || errno != ENAMETOOLONG;
     *f->temporary = 0;
-    return named;
+    return fits && access(f->nameless, F_OK) == 0;
 }
 #endif
 
 /* A descriptor: of a file without a name, which goes with the process however that ends; or, where that is not to be
  * had, of one that has its name already. */
 static int newfile_create(NewFile *f) {
-    int fd = -1;
 #ifdef O_TMPFILE
     char *folder = file_folder(f->path);
-    if (folder && newfile_can_wait(f, folder)) fd = newfile_nameless(f, folder);
+    int fd = folder ? open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666) : -1;
     free(folder);
-#endif
-    if (fd >= 0) return fd;
+    snprintf(f->nameless, sizeof f->nameless, "/proc/self/fd/%d", fd);
+    if (fd >= 0 && newfile_can_wait(f)) return fd;
+    if (fd >= 0) close(fd);
     *f->nameless = 0;
+#endif
     return newfile_name(f);
 }
 
@@ -106,11 +105,30 @@ void newfile_write(NewFile *f, const void *data, size_t n) {
     if (n && f->rc == 0 && fwrite(data, 1, n, f->file) != n) f->rc = errno ? -errno : -EIO;
 }
 
+/* Where the nameless file, whole and on disk, could not be given a name (no links here): a copy of it that has one. */
+static int newfile_copy(NewFile *f) {
+    char err[64];
+    MappedFile whole;
+    int rc = -errno; /* of the link, where it cannot be read again either: in the sandbox */
+    if (file_map(&whole, f->nameless, err, sizeof err)) return rc;
+    *f->nameless = 0;
+    int fd = newfile_name(f);
+    FILE *copy = fd < 0 ? NULL : fdopen(fd, "wb");
+    int all = copy && fwrite(whole.data, 1, whole.size, copy) == whole.size && fflush(copy) == 0 && fsync(fd) == 0;
+    rc = all ? 0 : -errno;
+    file_unmap(&whole);
+    if (copy) {
+        fclose(f->file);
+        f->file = copy;
+    } else if (fd >= 0) close(fd);
+    return rc;
+}
+
 int newfile_close(NewFile *f, int keep, char *err, size_t errlen) {
     int rc = f->rc;
     if (rc == 0 && keep && ferror(f->file)) rc = -EIO; /* of a write that nobody asked about, fprintf's */
     if (rc == 0 && keep && (fflush(f->file) != 0 || fsync(fileno(f->file)) != 0)) rc = -errno;
-    if (rc == 0 && keep && *f->nameless && newfile_name(f) < 0) rc = -errno;
+    if (rc == 0 && keep && *f->nameless && newfile_name(f) < 0) rc = newfile_copy(f);
     if (fclose(f->file) != 0 && rc == 0) rc = -errno;
     if (rc == 0 && keep && rename(f->temporary, f->path) != 0) rc = -errno;
     if ((rc || !keep) && *f->temporary) unlink(f->temporary);

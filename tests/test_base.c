@@ -144,6 +144,26 @@ static void test_new_files(void) {
           newfile_open(&f, "/", err, sizeof err) == -EINVAL);
 }
 
+/* A folder where a file can be without a name, but not be given one: here because it was opened to have none. */
+static void test_new_files_no_links(void) {
+#ifdef O_TMPFILE
+    const char *path = test_tmp("unlinked.txt");
+    char part[512];
+    snprintf(part, sizeof part, "%s.%ld-0.part", path, (long)getpid());
+    for (int keep = 0; keep < 2; keep++) {
+        char err[256];
+        NewFile f;
+        CHECK(newfile_open(&f, path, err, sizeof err) == 0);
+        int fd = *f.nameless ? open(test_folder("."), O_WRONLY | O_TMPFILE | O_EXCL, 0600) : -1;
+        if (fd >= 0) CHECK(dup2(fd, fileno(f.file)) >= 0 && close(fd) == 0);
+        else test_skip("no files without names here");
+        newfile_write(&f, "copied", 6);
+        CHECK(newfile_close(&f, keep, err, sizeof err) == 0);
+        CHECK((keep ? file_holds(path, "copied") : !file_exists(path)) && !file_exists(part));
+    }
+#endif
+}
+
 static void test_new_files_read_only(void) {
     const char *path = test_tmp("locked.txt");
     if (geteuid() == 0) {
@@ -496,6 +516,7 @@ const Test tests_base[] = {
     {"base/narrow", test_narrow},
     {"base/byte order", test_byte_order},
     {"base/new files", test_new_files},
+    {"base/new files, no links", test_new_files_no_links},
     {"base/new files, read-only", test_new_files_read_only},
     {"base/new files, full disk", test_new_files_full},
     {"base/teams", test_teams},
