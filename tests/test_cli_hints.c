@@ -40,6 +40,10 @@ static void words_in_the_wrong_place(void) {
                  own ? test_run_path() : "", own ? own + strlen("./run") : "");
         CHECK(run("%s", rows[i].words) == 2 && *out == 0 && said_line(line));
     }
+    static const char *const topics[] = {"map", "heads", "turn", "score", "slide", "shift", "pairing", "use", "state",
+                                         "lens", "next"};
+    for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) /* not run.c's fault, whatever is asked of it */
+        CHECK(run("explain run.c 'Tom had a dog' %s", topics[i]) == 1 && *out == 0 && said_line("run.c: "));
     CHECK(run("explain 'heads and turn' map -q") == 0 && run("explain map next -q") == 0); /* a topic as the text */
 }
 

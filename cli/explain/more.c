@@ -87,7 +87,7 @@ int explain_use(Args *a) {
     if (code == 0) code = explain_open(&x, a);
     else return code;
     const Config *c = &x.e.model.config;
-    int half = c->rope.rotary_dim / 2, group = c->n_heads / c->n_kv_heads;
+    int half = c->rope.rotary_dim / 2;
     if (code == 0) code = needs_rope(&x.e, "use");
     if (code == 0) code = explain_place(&x, &p);
     if (code == 0 && c->mask != MASK_CAUSAL) code = fail("use is for models that read from left to right");
@@ -101,7 +101,7 @@ int explain_use(Args *a) {
         use_sizes(of, &x.t, l);
         if (a->explain.head < 0) n += each;
         else
-            for (int i = 0; i < half; i++) use[n++] = of[p.head / group * half + i];
+            for (int i = 0; i < half; i++) use[n++] = of[p.head / (c->n_heads / c->n_kv_heads) * half + i];
     }
     double loss = 0;
     if (code == 0) code = costs(&x, use, n, &loss);
