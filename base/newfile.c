@@ -19,7 +19,8 @@ static void newfile_free(NewFile *f) {
     memset(f, 0, sizeof *f);
 }
 
-/* Where path leads to: a link's target, so that the link stays; malloc'ed. Where nothing is there, path itself. */
+/* Where path leads to: a link's target, so that the link stays; malloc'ed. Where nothing is there, path itself. NULL
+ * and errno: memory is out, or no file can be there. */
 static char *newfile_target(const char *path) {
     char *real = realpath(path, NULL);
     return real || errno != ENOENT ? real : strdup(path);
@@ -88,8 +89,9 @@ int newfile_open(NewFile *f, const char *path, char *err, size_t errlen) {
     f->path = newfile_target(path);
     f->temporary = f->path ? calloc(1, strlen(f->path) + PART_NAME) : NULL;
     if (!f->path || !f->temporary) {
+        rc = base_error(err, errlen, -errno, "%s: cannot be written: %s", path, strerror(errno));
         newfile_free(f);
-        return base_error(err, errlen, -ENOMEM, "%s: out of memory", path);
+        return rc;
     }
     int fd = newfile_create(f);
     f->file = fd < 0 ? NULL : fdopen(fd, "wb");

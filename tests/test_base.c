@@ -139,6 +139,10 @@ static void test_new_files(void) {
     CHECK(remove(path) == 0);
     memset(name, 'n', 250); /* which leaves no room for .part: said at once, not when all is written */
     CHECK(newfile_open(&f, test_tmp(name), err, sizeof err) == -ENAMETOOLONG);
+    char longer[400] = "/tmp/";
+    memset(longer + 5, 'n', 300);
+    CHECK(newfile_open(&f, longer, err, sizeof err) == -ENAMETOOLONG && strstr(err, "too long"));
+    CHECK(newfile_open(&f, "/dev/null/new", err, sizeof err) == -ENOTDIR && strstr(err, "Not a directory"));
     CHECK(newfile_open(&f, link, err, sizeof err) == -EINVAL && !f.file && !file_exists(path));
     CHECK(newfile_open(&f, "/dev/null", err, sizeof err) == -EINVAL &&
           newfile_open(&f, "/", err, sizeof err) == -EINVAL);
