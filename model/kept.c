@@ -147,6 +147,10 @@ int kept_open(const uint8_t **data, Model *m, const ModelOptions *o, Team *team,
     int rc = path && f ? 0 : base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);
     *data = NULL;
     if (rc == 0 && file_there(path)) rc = file_map(f, path, err, errlen);
+    if (rc == -ENOENT || rc == -EACCES) { /* gone, or come from another process since this one was confined */
+        weights_note(&m->weights, "%s: the weights are repacked without it", err);
+        rc = 0;
+    }
     if (rc == 0 && f->data && (f->size < PAGE || memcmp(f->data, magic, sizeof magic) != 0))
         rc = base_error(err, errlen, -EINVAL, "%s: is no file of repacked weights, so it is left as it is; name "
                         "another (--panels)", path);

@@ -271,6 +271,26 @@ static void left_alone(void) {
     CHECK(run("generate %s --max-tokens 3 -i a --panels %s", model, model) == 1 && said_line("--panels") && !*out);
 }
 
+/* That cannot be read: it is done without, and the file stays. */
+static void not_read(void) {
+    const Kernels *row = any_row();
+    char note[300], model[600], file[600];
+    if (!row) return;
+    if (geteuid() == 0) {
+        test_skip("root may read everything");
+        return;
+    }
+    snprintf(model, sizeof model, "%s", test_tmp("unread.gguf"));
+    snprintf(file, sizeof file, "%s", test_tmp("unread.panels"));
+    build_gguf(model, &shape, TENSOR_Q8_0);
+    file_write(file, "a letter", 8);
+    CHECK(chmod(file, 0) == 0);
+    ModelOptions o = {.kernels = row, .threads = 1, .panels = file};
+    CHECK(mapped(model, &o, NULL, NULL, note) == 0 && strstr(note, "not kept"));
+    struct stat st;
+    CHECK(stat(file, &st) == 0 && st.st_size == 8);
+}
+
 extern const Test tests_kept[];
 const Test tests_kept[] = {
     {"kept/mapped, the same bits", kept_and_mapped},
@@ -280,5 +300,6 @@ const Test tests_kept[] = {
     {"kept/beside the model", beside},
     {"kept/beside one file", beside_one},
     {"kept/left alone", left_alone},
+    {"kept/not read", not_read},
     {0},
 };
