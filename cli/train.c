@@ -18,6 +18,7 @@ typedef struct {
     Curve curve;
     double drawn;   /* when the line of progress was */
     int failed;     /* what curve_add said */
+    double seconds_before; /* by the table of a run that goes on */
 } Training;
 
 /* ---- what is shown ---- */
@@ -32,10 +33,13 @@ static void show_measured(const CoursePoint *p) {
 static int on_point(void *arg, const CoursePoint *p) {
     Training *t = arg;
     const Course *c = &t->setup.course;
-    double now = clock_seconds(), speed = p->tokens / p->seconds;
-    double left = (double)(c->steps - p->step) * p->seconds / (double)(p->step - t->setup.from);
+    CoursePoint row = *p;
+    double now = clock_seconds(), done = (double)(p->step - t->setup.from);
+    double speed = p->tokens / (double)p->step * done / p->seconds;
+    double left = (double)(c->steps - p->step) * p->seconds / done;
     int terminal = isatty(2);
-    t->failed = curve_add(&t->curve, p);
+    row.seconds += t->seconds_before;
+    t->failed = curve_add(&t->curve, &row);
     if (quiet) return interrupted || t->failed;
     if (terminal && (p->has_held || now - t->drawn > 0.2 || p->step == c->steps)) fputs("\r\033[K", stderr);
     if (p->has_held || (terminal && now - t->drawn > 0.2)) {
@@ -110,6 +114,7 @@ static int train(Training *t, const TrainingOptions *o, char *err, size_t errlen
     int rc = setup_init(s, o, err, errlen);
     if (rc) return rc;
     if (o->csv && s->from) rc = curve_read(&t->curve, o->csv, s->from, err, errlen);
+    if (t->curve.n) t->seconds_before = t->curve.at[t->curve.n - 1].seconds;
     if (rc == 0) show_plan(t);
     if (rc == 0) rc = course_run(&s->trainee, &s->course, s->from, &(CourseHooks){t, on_point, on_save}, err, errlen);
     if (t->failed) rc = base_error(err, errlen, t->failed, "out of memory for the losses");

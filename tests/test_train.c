@@ -279,6 +279,23 @@ static double held_of(const char *csv) {
     return held;
 }
 
+/* A table in pieces: each step's tokens stand in it, however often the run stopped, and time does not go back. */
+static int goes_on(const char *csv) {
+    size_t n = 0;
+    char *text = file_read(csv, &n), *line = text ? strchr(text, '\n') : NULL;
+    double of_a_step = 0, before = 0;
+    int rows = 0, well = 1;
+    for (; line && line[1]; line = strchr(line + 1, '\n'), rows++) {
+        double step, tokens, seconds;
+        well &= sscanf(line + 1, "%lf,%*f,%*f,%*f,%lf,%lf", &step, &tokens, &seconds) == 3 && seconds >= before;
+        if (!of_a_step) of_a_step = tokens / step;
+        well &= tokens == step * of_a_step;
+        before = seconds;
+    }
+    free(text);
+    return well && rows > 1;
+}
+
 /* To 1e-5: both are sums of floats, in another order. */
 static void same_loss(void) {
     static const char *const ways[] = {
@@ -385,7 +402,7 @@ static void resumed(void) {
         if (rc == 130) CHECK(strstr(said, "interrupted, and saved"));
         if (rc != 0 && access(kept, F_OK) == 0) CHECK(run("perplexity %s -f LICENSE -q", kept) == 0);
     }
-    CHECK(rc == 0 && times > 1 && files_equal(whole, parts));
+    CHECK(rc == 0 && times > 1 && files_equal(whole, parts) && goes_on(csv));
 }
 
 /* A full disk, another recipe, a file cut short: what was there stays, and one line says why. */

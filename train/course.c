@@ -105,7 +105,7 @@ int course_run(Trainee *t, const Course *c, uint64_t from, const CourseHooks *h,
         int last = p.step == c->steps;
         if (rc == 0 && (last || (c->held_every && p.step % c->held_every == 0)) && (rc = course_measure(t, c, &p)))
             no_room(rc, err, errlen);
-        p.tokens += (double)(t->shape.texts * t->shape.length);
+        p.tokens = (double)p.step * (double)(t->shape.texts * t->shape.length);
         p.seconds = clock_seconds() - began;
         if (rc == 0) stop = h->point(h->arg, &p);
         if (rc == 0 && (last || stop || clock_seconds() - saved >= c->save_seconds)) {

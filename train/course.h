@@ -30,7 +30,8 @@ typedef struct {
     uint64_t step;         /* done, from 1 */
     double loss;           /* the step's, before it */
     double rate, norm;     /* of the gradients, before they were cut */
-    double tokens, seconds; /* since the course began or went on */
+    double tokens;         /* read, from the course's first step on */
+    double seconds;        /* since the course began or went on */
     int has_held;
     Measured held;         /* the held-out part; of an encoder its masked ids */
     Measured first, again, answer; /* made tasks that no step has seen: corpus.h's marks */

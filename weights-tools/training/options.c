@@ -170,7 +170,7 @@ static int take_number(TrainingOptions *o, const TrainingOption *x, const char *
     double v = strtod(value, &end);
     int whole = x->type == TRAINING_WHOLE;
     if (*end || end == value || !(v >= x->min && v <= x->max) || (whole && v != (double)(int)v))
-        return base_error(err, errlen, -EINVAL, "%s: \"%s\" is no %s from %g to %g", word, value,
+        return base_error(err, errlen, -EINVAL, "%s: \"%s\" is no %s from %.9g to %.9g", word, value,
                           whole ? "whole number" : "number", x->min, x->max);
     void *at = (char *)o + x->at;
     if (whole) *(int *)at = (int)v;
