@@ -326,7 +326,8 @@ static int open_chat(Chat *c, Args *a) {
 
 int run_chat(Args *a) {
     Chat c = {.a = a, .terminal = isatty(0) && isatty(2)};
-    if (a->in.file) return usage("-f: chat reads its turns from stdin");
+    if (a->in.file || a->in.lines)
+        return usage("%s: chat reads its turns from stdin", a->in.lines ? "--lines" : "-f");
     if (a->show.json || a->in.special) return usage("%s is not for chat", a->show.json ? "--json" : "--special");
     int code = open_chat(&c, a);
     catch_signals(&c);

@@ -273,7 +273,8 @@ static void perplexity_documents(void) {
 static const char *const misused[] = {
     "-t abc", "-t nan", "-t inf", "-t -1", "-t", "-n -5", "-n 1.5", "-n 99999999999999999999", "-p 2", "--nonsense",
     "-Q", "--top-k x", "-s -1", "--quiet=1", "--kernels none", "--rope nonsense", "--rope-factor 0.5", "--stop ''",
-    "-j 0", "-m talk", "-y hello", "a b", "-i a -f b", "logits", "logits --ids 1 -i a", "tokenize a b c",
+    "-m chat --lines README.md", "-j 0", "-m talk", "-y hello", "a b", "-i a -f b",
+    "logits", "logits --ids 1 -i a", "tokenize a b c",
     "perplexity", "recall model/tales-1m.gguf", "explain map", "passkey model/tales-1m.gguf --depths 101",
     "passkey model/tales-1m.gguf --rope none,none", "recall model/tales-1m.gguf -f README.md --distances 3",
     "proof model/tales-1m.gguf --shift x", "proof model/tales-1m.gguf --angles f64", "logits --ids x",
