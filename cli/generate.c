@@ -187,6 +187,14 @@ static int check_prompt(const Generation *g, const Args *a, size_t limit, size_t
     return 0;
 }
 
+/* The same behind what a state has read. */
+static int check_room(const Generation *g) {
+    size_t n_ctx = g->e.session.options.n_ctx, needed = g->e.n_loaded + g->n_prompt;
+    if (needed <= n_ctx) return 0;
+    return fail("the prompt's %zu tokens do not fit behind the state's %zu in the context of %zu: -c %zu or more makes "
+                "room", g->n_prompt, g->e.n_loaded, n_ctx, needed + 1);
+}
+
 /* A session with room for the prompt's g->n_prompt ids and what may come behind them. An exit code. */
 int generate_make_room(Generation *g, const Args *a) {
     size_t limit = generate_new_tokens(g, a);
@@ -198,6 +206,7 @@ int generate_make_room(Generation *g, const Args *a) {
     if (code == 0) code = read_shift(g, a, most);
     if (code == 0)
         code = engine_session(&g->e, a, a->context.shift ? most : limit ? wanted : g->n_prompt, draft_logits(a));
+    if (code == 0 && (limit || a->context.save) && !endless) code = check_room(g);
     return code ? code : drafting_init(g, a);
 }
 

@@ -152,5 +152,5 @@ void config_override(KeyReader *r, Config *c, const ModelOptions *o) {
     if (r->line.rc == 0) override_rope(r, c, &o->rope);
     if (r->line.rc == 0) override_attention(r, c, &o->attention);
     if (!c->roformer.variant && (o->roformer.variant || o->roformer.mask || o->roformer.pooler))
-        key_complain(r, "--arch, --mask and --pooler", "are for RoFormer models");
+        base_complain(&r->line, "--arch, --mask and --pooler are for RoFormer models, and this is none");
 }

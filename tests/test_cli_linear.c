@@ -105,6 +105,9 @@ static void states(void) {
         CHECK(run("%s --load-state %s -n 3 %s --rope-theta 5000", m.gguf, state, kind) == 1 &&
               strstr(said, "settings"));
     }
+    CHECK(run("%s -i 'the' --save-state %s --max-tokens 0 -q", m.gguf, state) == 0);
+    CHECK(run("%s -i ' sand' --load-state %s --max-tokens 9 -c 4", m.gguf, state) == 1 && *out == 0 &&
+          said_line("behind the state's"));
     CHECK(run("%s --load-state %s -n 3", m.gguf, m.gguf) == 1 && strstr(said, "not a saved state"));
     CHECK(run("%s --load-state /nowhere/at.all -n 3", m.gguf) == 1 && strstr(said, "/nowhere/at.all"));
     CHECK(run("%s -n 3 --save-state /nowhere/at.all", m.gguf) == 1 && strstr(said, "/nowhere/at.all"));

@@ -316,7 +316,7 @@ static void test_overrides(void) {
             "blk.0.attn_q.weight is missing");
     build_gguf(test_tmp("llama.gguf"), &decoder, TENSOR_F32);
     refused(test_tmp("llama.gguf"), (RoformerOverride){.mask = &unilm},
-            "--arch, --mask and --pooler: are for RoFormer models");
+            "--arch, --mask and --pooler are for RoFormer models");
     const char *path = roformer_folder("tanh", TENSOR_F32, NULL);
     for (int i = 0; i < 2; i++) {
         Model m;
