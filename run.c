@@ -131,12 +131,18 @@ static const Command commands[] = {
     {"rope", "WHAT [MODEL] [options]", "see rotary position embedding, from a model's own angles",
      .examples =
          "  ./run rope clock\n"
-         "  ./run rope table model.gguf --positions 8\n",
+         "  ./run rope table model.gguf --positions 8\n"
+         "  ./run rope rotate 1,0,0,1 5                          a vector at position 5\n"
+         "  ./run rope relative --dims 4 --q 1,0,0,1 --k 0,1,1,0\n"
+         "  ./run rope axes \"text:3 image:2x3 text:2\" --kind tie-v2\n",
      .run = run_rope, .takes_text = WORDS, .topics = rope_topics},
     {"explain", "[MODEL] TEXT WHAT [options]", "what happened in attention while a text was read",
      .examples =
          "  ./run explain \"Tom had a dog. The dog\" map           in the compiled-in model\n"
-         "  ./run explain model/tales-1m.gguf \"Tom had a dog. The dog\" map\n",
+         "  ./run explain model/tales-1m.gguf \"Tom had a dog. The dog\" map --layer 4 --head 0\n"
+         "  ./run explain \"Tom had a red ball.\" turn --query 4 --key 2\n"
+         "  ./run explain \"Tom had a red ball.\" score --shift 100   moved by 100 positions: the same\n"
+         "  ./run explain \"Tom had a red ball.\" next -t 0.8 --top-p 0.9\n",
      .run = run_explain, .takes_text = WORDS, .topics = explain_topics},
     {"fill", "[MODEL] [TEXT | -f FILE]", "what stands at each [MASK]; a line is a text",
      .about = "Each [MASK] of a line gets the most probable token, and the candidates are printed below.\n",

@@ -64,8 +64,8 @@ static void print_memory(const Config *c, int64_t n) {
     out_printf("\n");
 }
 
-/* Those of the methods that show the model nothing new, and what was published as the way without training. specs:
- * what was asked for, or NULL. */
+/* Those of the methods that show the model nothing new and yet all keys (but for linear, which brings neighbours too
+ * close), and what was published as the way without training. specs: what was asked for, or NULL. */
 static void print_advice(const Reach *p, const Args *a, const char *specs, int whole) {
     double factor = (double)p->context / (double)p->trained;
     if (factor <= 1) {
@@ -74,14 +74,15 @@ static void print_advice(const Reach *p, const Args *a, const char *specs, int w
         return;
     }
     out_printf("\nto try for %lld positions, a factor of %g, without training:\n", (long long)p->context, factor);
-    if (!whole)
-        for (size_t i = 0; i < p->n_methods; i++)
-            if (p->methods[i].unseen == 0 && p->methods[i].keys == p->context && p->methods[i].farthest > 0 &&
-                strcmp(p->methods[i].name, "linear") != 0)
-                out_printf("  --rope %s\n", p->methods[i].spec);
-    char ntk[64], usual[200];
+    char ntk[64], usual[1000];
     snprintf(ntk, sizeof ntk, "ntk:factor=%g", 2 * factor);
-    snprintf(usual, sizeof usual, "none,%s,yarn%s", ntk, whole ? "" : ",rerope,self-extend,dca,sinks");
+    int n = snprintf(usual, sizeof usual, "none,%s%s", ntk, whole ? ",yarn" : ",sinks");
+    for (size_t i = 0; !whole && i < p->n_methods; i++) {
+        const ReachMethod *m = &p->methods[i];
+        if (m->unseen || m->keys != p->context || m->farthest <= 0 || strcmp(m->name, "linear") == 0) continue;
+        out_printf("  --rope %s\n", m->spec);
+        if ((size_t)n < sizeof usual) n += snprintf(usual + n, sizeof usual - (size_t)n, ",%s", m->name);
+    }
     out_printf("  --rope %-20s (twice the factor: what was reported to do better than the factor itself)\n", ntk);
     if (!whole) out_printf("  --rope %-20s (reads on without end, and sees the last part only)\n", "sinks");
     int named = a->model != compiled_in;

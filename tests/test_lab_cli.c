@@ -71,6 +71,8 @@ static void names(void) {
     CHECK(row && strstr(row, "\"\"\",64,1,"));
     CHECK(run(ask, text(), list, "--json") == 0);
     CHECK(strstr(out, "\"rope\":\"longrope:long=\\\"") && strstr(out, "\"spec\":\"longrope:original=256:factor="));
+    CHECK(run("plan " M "-c 1024") == 0 && strstr(out, "  --rope dca:") && strstr(out, "  --rope by-parts:") &&
+          strstr(out, "none,ntk:factor=8,sinks,by-parts,yarn,llama3,rerope,self-extend,dca --lengths 256,1024"));
     CHECK(run("plan " M "--rope 'longrope:long=\"%s\"' --csv", list) == 0 && strstr(out, "\n\"longrope:original=256"));
 }
 
@@ -96,9 +98,35 @@ static void help_for_specs(void) {
     CHECK(run("compare --rope help") == 0 && strstr(out, "\nrerope  ("));
 }
 
+/* A chapter's picture is what its command draws, but for how the last digit of a place came to be rounded: as words. */
+static void pictures(void) {
+    static const char story[] = "explain " M "'Tom had a red ball. He liked to play with it.'";
+    static const struct { const char *command, *topic, *picture; } rows[] = {
+        {"rope", "clock", "rope/clock.svg"},        {"rope", "decay", "rope/decay.svg"},
+        {story, "turn", "rope/turn.svg"},           {story, "map", "attention/heads.svg"},
+        {story, "score", "attention/score.svg"},    {story, "lens", "model/lens.svg"},
+        {"plan " M, "-c 1024 --rope none,linear,ntk,yarn,rerope,self-extend,dca", "lab/plan.svg"}};
+    const char *drawn = test_tmp("drawn.svg");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CHECK(run("%s %s -q --svg %s", rows[i].command, rows[i].topic, drawn) == 0);
+        size_t n[2];
+        char *svg[2] = {file_read(drawn, &n[0]), file_read(rows[i].picture, &n[1])};
+        for (int k = 0; k < 2 && svg[k]; k++) {
+            char *to = svg[k];
+            for (const char *at = to; *at; at++)
+                if (!strchr("0123456789.-", *at)) *to++ = *at;
+            *to = 0;
+        }
+        if (!svg[0] || !svg[1] || strcmp(svg[0], svg[1]) != 0) test_fail(__FILE__, __LINE__, rows[i].picture);
+        free(svg[0]);
+        free(svg[1]);
+    }
+}
+
 const Test tests_lab_cli[] = {{"lab cli/wrong use", wrong_use},
                               {"lab cli/names", names},
                               {"lab cli/long specs", long_specs},
                               {"lab cli/--rope help", help_for_specs},
                               {"lab cli/long spans", long_spans},
+                              {"lab cli/pictures", pictures},
                               {0}};
