@@ -6,7 +6,7 @@
  * first partial sum come first, then those of the second. The sums are the same, in the same order.
  *
  * A row includes this behind its vectors (vectors.h) and
- *     enum { FLOAT_TOKENS, FLOAT_FEW };   tokens of the widest tile, where they are many and where they are few
+ *     enum { FLOAT_TOKENS };   tokens of the widest tile where they are many; of half as many where they are few
  * and it defines the functions declared first. */
 #ifndef FLOAT_BLOCKS_H
 #define FLOAT_BLOCKS_H
@@ -15,7 +15,7 @@
 #include "kernels.h"
 #include "panel.h"
 
-enum { MOST_VECTORS = 2, MOST_LEVELS = 5 };
+enum { MOST_VECTORS = 2, MOST_LEVELS = 5, FLOAT_FEW = FLOAT_TOKENS / 2 };
 enum { AHEAD_FLOATS = 2048 }; /* bytes that the weights of few tokens are asked for early */
 typedef float Four __attribute__((vector_size(16)));
 
@@ -45,12 +45,12 @@ INLINE void transpose(float *to, size_t stride, float (*from)[VEC]) {
 
 INLINE size_t float_bytes(TensorType type) { return type == TENSOR_F32 ? 4 : 2; }
 
-/* VEC columns, of which n exist, of four rows, `step` bytes apart, by T tokens. */
+/* VEC columns, of which n exist, of four rows, `step` bytes apart, by T tokens, whose columns stand side by side. */
 INLINE void few_columns(TensorType type, int T, Vec (*acc)[4], const uint8_t *w, size_t step, const float *x,
-                        size_t ldx, size_t n) {
+                        size_t n) {
     Vec xv[FLOAT_FEW];
     UNROLL
-    for (size_t t = 0; t < (size_t)T; t++) xv[t] = vec_pin(vec_load(x + t * ldx));
+    for (int t = 0; t < T; t++) xv[t] = vec_pin(vec_load(x + t * VEC));
     UNROLL
     for (size_t i = 0; i < 4; i++) {
         Vec wv = vec_load_some(type, w + i * step, n);
@@ -59,11 +59,16 @@ INLINE void few_columns(TensorType type, int T, Vec (*acc)[4], const uint8_t *w,
     }
 }
 
+/* What is fetched while few tokens meet a row, in bytes behind its begin, and by how much it moves from a cache line of
+ * the row to the next, and from one pass over it to the next. One pass is a little ahead of itself. Several share the
+ * next row between them, so that memory is busy in each. To the second cache: the first one has too few places for
+ * lines under way, and loads that wait for one would hold the others up. */
+typedef struct { size_t at, each, pass; } Fetched;
+
 /* Four rows of d columns, `step` bytes apart, by T tokens, 1 to FLOAT_FEW; outputs `apart` from each other. Four rows
- * hide the latency of an FMA. They come a cache line of each at a time, and what is AHEAD_FLOATS bytes behind these is
- * fetched. */
-INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, size_t apart, const float *x, size_t ldx,
-                       const uint8_t *w, size_t d, size_t step) {
+ * hide the latency of an FMA. They come a cache line of each at a time. */
+INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, size_t apart, const float *x, const uint8_t *w,
+                       size_t d, size_t step, Fetched f) {
     size_t each = float_bytes(type), line = 64 / each;
     Four sum[FLOAT_FEW];
     UNROLL
@@ -76,18 +81,18 @@ INLINE void few_floats(TensorType type, int T, float *y, size_t ldy, size_t apar
             UNROLL
             for (int i = 0; i < 4; i++) acc[t][i] = vec_zero();
         size_t k = 0;
-        for (; k + line <= n; k += line) {
+        for (; k + line <= n; k += line, f.at += f.each) {
             UNROLL
-            for (size_t i = 0; i < 4; i++) __builtin_prefetch(w + i * step + each * k + AHEAD_FLOATS);
+            for (size_t i = 0; i < 4; i++) __builtin_prefetch(w + i * step + f.at, 0, 2);
             UNROLL
             for (size_t j = 0; j < line; j += VEC)
-                few_columns(type, T, acc, w + each * (k + j), step, x + k + j, ldx, VEC);
+                few_columns(type, T, acc, w + each * (k + j), step, x + (k + j) * (size_t)T, VEC);
         }
-        for (; k + VEC <= n; k += VEC) few_columns(type, T, acc, w + each * k, step, x + k, ldx, VEC);
-        if (k < n) few_columns(type, T, acc, w + each * k, step, x + k, ldx, n - k);
+        for (; k + VEC <= n; k += VEC) few_columns(type, T, acc, w + each * k, step, x + k * (size_t)T, VEC);
+        if (k < n) few_columns(type, T, acc, w + each * k, step, x + k * (size_t)T, n - k);
         UNROLL
         for (int t = 0; t < T; t++) sum[t] += fold4(acc[t]);
-        w += each * n, x += n;
+        w += each * n, x += n * (size_t)T, f.at -= each * n;
     }
     UNROLL
     for (int t = 0; t < T; t++)
@@ -204,25 +209,39 @@ INLINE void rows_floats(TensorType type, int V, float *y, size_t ldy, const Acti
     }
 }
 
-/* Four rows by few tokens: they come from memory once, and stay in the cache until the last token has met them. */
-INLINE void rows_few(TensorType type, float *y, size_t ldy, size_t apart, const Activations *a, size_t ldx,
-                     const uint8_t *w, size_t step) {
+/* Four rows by few tokens, FLOAT_FEW at a time: they come from memory once, and stay in the cache until the last token
+ * has met them. Of one token all is known that can be. */
+INLINE void rows_few(TensorType type, float *y, size_t ldy, size_t apart, const Activations *a, size_t padded,
+                     const uint8_t *w, size_t step, Fetched f) {
     const float *x = a->data;
-    size_t t = 0;
-    for (; t + FLOAT_FEW <= a->n; t += FLOAT_FEW)
-        few_floats(type, FLOAT_FEW, y + t * ldy, ldy, apart, x + t * ldx, ldx, w, a->d, step);
-    for (; t + 2 <= a->n; t += 2) few_floats(type, 2, y + t * ldy, ldy, apart, x + t * ldx, ldx, w, a->d, step);
-    if (t < a->n) few_floats(type, 1, y + t * ldy, ldy, apart, x + t * ldx, ldx, w, a->d, step);
+    size_t d = a->d, left = a->n;
+    if (left == 1) {
+        few_floats(type, 1, y, ldy, apart, x, w, d, step, (Fetched){AHEAD_FLOATS, 64, 0});
+        return;
+    }
+    for (size_t n; left; left -= n, y += n * ldy, x += n * padded, f.at += f.pass)
+        switch (n = left < FLOAT_FEW ? left : FLOAT_FEW) {
+        case 1: few_floats(type, 1, y, ldy, apart, x, w, d, step, f); break;
+        case 2: few_floats(type, 2, y, ldy, apart, x, w, d, step, f); break;
+        case 3: few_floats(type, 3, y, ldy, apart, x, w, d, step, f); break;
+        case 4: if (FLOAT_FEW >= 4) few_floats(type, 4, y, ldy, apart, x, w, d, step, f); break;
+        case 5: if (FLOAT_FEW >= 5) few_floats(type, 5, y, ldy, apart, x, w, d, step, f); break;
+        case 6: if (FLOAT_FEW >= 6) few_floats(type, 6, y, ldy, apart, x, w, d, step, f); break;
+        }
 }
 
 /* Memory sets the pace, and gives more from four places at a time: the rows are read as four runs of the same length,
  * side by side. What four do not divide is read four times, from the cache. */
 INLINE void matmul_few(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0,
                        size_t r1) {
-    size_t run = (r1 - r0) / 4, row = m->cols * float_bytes(type), ldx = float_columns(a->d, VEC), r = r0;
+    size_t run = (r1 - r0) / 4, row = m->cols * float_bytes(type), padded = float_columns(a->d, VEC);
+    size_t passes = (a->n + FLOAT_FEW - 1) / FLOAT_FEW;
+    Fetched f = {passes == 1 ? AHEAD_FLOATS : row, 64 / passes, row / passes};
     const uint8_t *w = m->data;
-    for (; r < r0 + run; r++) rows_few(type, y + r, ldy, run, a, ldx, w + r * row, run * row);
-    for (r += 3 * run; r < r1; r++) rows_few(type, y + r, ldy, 0, a, ldx, w + r * row, 0);
+    for (size_t i = 0; i < run + (r1 - r0) % 4; i++) {
+        size_t apart = i < run ? run : 0, r = r0 + i + (i < run ? 0 : 3 * run);
+        rows_few(type, y + r, ldy, apart, a, padded, w + r * row, apart * row, f);
+    }
 }
 
 INLINE void matmul_floats(TensorType type, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r0,

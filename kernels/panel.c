@@ -132,15 +132,24 @@ TokenTile token_tile(size_t t, size_t n, size_t widest) {
 
 size_t float_columns(size_t d, size_t lanes) { return (d + lanes - 1) / lanes * lanes; }
 
+static void pack_few_floats(const Packing *p, float *out, const float *x, size_t n, size_t d, size_t t) {
+    size_t few = p->floats / 2, first = t / few * few, tile = n - first < few ? n - first : few;
+    size_t padded = float_columns(d, p->lanes), each = tile == 1 ? padded : p->lanes;
+    out += first * padded + (t - first) * each;
+    for (size_t k = 0; k < padded; k += each, out += tile * each) {
+        size_t has = d - k < each ? d - k : each;
+        memcpy(out, x + k, has * sizeof *x);
+        memset(out + has, 0, (each - has) * sizeof *x);
+    }
+}
+
 static void pack_floats(const Packing *p, float *out, const float *x, size_t n, size_t d, size_t t) {
-    TokenTile tile = token_tile(t, n, p->floats);
     size_t lanes = p->lanes, padded = float_columns(d, lanes);
     if (n < FLOAT_MANY) {
-        out += t * padded;
-        memcpy(out, x, d * sizeof *x);
-        memset(out + d, 0, (padded - d) * sizeof *x);
+        pack_few_floats(p, out, x, n, d, t);
         return;
     }
+    TokenTile tile = token_tile(t, n, p->floats);
     for (size_t k0 = 0; k0 < padded; k0 += FLOAT_COLUMNS) {
         size_t columns = padded - k0 < FLOAT_COLUMNS ? padded - k0 : FLOAT_COLUMNS;
         float *to = out + tile.first * padded + k0 * tile.n + (t - tile.first);

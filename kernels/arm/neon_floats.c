@@ -3,7 +3,7 @@
 #include "neon.h"
 #include "neon_vectors.h"
 
-enum { FLOAT_TOKENS = NEON_FLOATS, FLOAT_FEW = 3 };
+enum { FLOAT_TOKENS = NEON_FLOATS };
 
 #include "kernels/float_blocks.h"
 

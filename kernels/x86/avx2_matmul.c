@@ -8,7 +8,7 @@
 #include "avx2.h"
 #include "avx2_vectors.h"
 
-enum { TILE_TOKENS = 8, FLOAT_TOKENS = 6, FLOAT_FEW = 3 };
+enum { TILE_TOKENS = 8, FLOAT_TOKENS = 6 };
 typedef __m256i Line;
 typedef __m256i Bytes32;
 

@@ -2,7 +2,7 @@
 #include "avx512.h"
 #include "avx512_vectors.h"
 
-enum { FLOAT_TOKENS = AVX512_FLOATS, FLOAT_FEW = 6 };
+enum { FLOAT_TOKENS = AVX512_FLOATS };
 
 #include "kernels/float_blocks.h"
 
