@@ -65,7 +65,7 @@ static uint64_t read_run(const void *p, size_t bytes, int streams) {
         for (size_t s = 0; s < 4; s++) a[s] = read_line(a[s], at + i + 64 * s);
     for (size_t i = 0; streams != 1 && i < quarter; i += 64)
         for (size_t s = 0; s < 4; s++) {
-            if (i + PEAK_AHEAD < quarter) _mm_prefetch(at + s * quarter + i + PEAK_AHEAD, _MM_HINT_T0);
+            if (i + PEAK_AHEAD < quarter) _mm_prefetch(at + s * quarter + i + PEAK_AHEAD, _MM_HINT_T1);
             a[s] = read_line(a[s], at + s * quarter + i);
         }
     a[0] = _mm256_add_epi64(_mm256_add_epi64(a[0], a[1]), _mm256_add_epi64(a[2], a[3]));
