@@ -79,7 +79,8 @@ static void print_advice(const Reach *p, const Args *a, const char *specs, int w
     int n = snprintf(usual, sizeof usual, "none,%s%s", ntk, whole ? ",yarn" : ",sinks");
     for (size_t i = 0; !whole && i < p->n_methods; i++) {
         const ReachMethod *m = &p->methods[i];
-        if (m->unseen || m->keys != p->context || m->farthest <= 0 || strcmp(m->name, "linear") == 0) continue;
+        if (m->unseen || m->keys != p->context || m->farthest <= 0) continue;
+        if (strcmp(m->name, "linear") == 0 || strcmp(m->name, "none") == 0) continue; /* none is compared anyway */
         out_printf("  --rope %s\n", m->spec);
         if ((size_t)n < sizeof usual) n += snprintf(usual + n, sizeof usual - (size_t)n, ",%s", m->name);
     }

@@ -73,6 +73,7 @@ static void names(void) {
     CHECK(strstr(out, "\"rope\":\"longrope:long=\\\"") && strstr(out, "\"spec\":\"longrope:original=256:factor="));
     CHECK(run("plan " M "-c 1024") == 0 && strstr(out, "  --rope dca:") && strstr(out, "  --rope by-parts:") &&
           strstr(out, "none,ntk:factor=8,sinks,by-parts,yarn,llama3,rerope,self-extend,dca --lengths 256,1024"));
+    CHECK(run("plan " M "-c 1024 --rope-theta 10") == 0 && strstr(out, "--rope none,") && !strstr(out, ",none,"));
     CHECK(run("plan " M "--rope 'longrope:long=\"%s\"' --csv", list) == 0 && strstr(out, "\n\"longrope:original=256"));
 }
 
