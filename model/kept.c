@@ -140,17 +140,20 @@ static const char *differs(const MappedFile *f, const Model *m, const ModelOptio
     return NULL;
 }
 
+/* 1: it is there and cannot be read, by its permissions or because another process put it there after this one was
+ * confined. Gone since it was looked for: it is not there. */
+static int not_read(int rc, Model *m, const char *err) {
+    if (rc == -EACCES) weights_note(&m->weights, "%s: the weights are repacked without it", err);
+    return rc == -EACCES ? 1 : rc == -ENOENT ? 0 : rc;
+}
+
 int kept_open(const uint8_t **data, Model *m, const ModelOptions *o, Team *team, char *err, size_t errlen) {
     char *path = path_of(m, o->panels);
     MappedFile *f = calloc(1, sizeof *f);
     const char *why = NULL;
     int rc = path && f ? 0 : base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);
     *data = NULL;
-    if (rc == 0 && file_there(path)) rc = file_map(f, path, err, errlen);
-    if (rc == -ENOENT || rc == -EACCES) { /* gone, or come from another process since this one was confined */
-        weights_note(&m->weights, "%s: the weights are repacked without it", err);
-        rc = 0;
-    }
+    if (rc == 0 && file_there(path)) rc = not_read(file_map(f, path, err, errlen), m, err);
     if (rc == 0 && f->data && (f->size < PAGE || memcmp(f->data, magic, sizeof magic) != 0))
         rc = base_error(err, errlen, -EINVAL, "%s: is no file of repacked weights, so it is left as it is; name "
                         "another (--panels)", path);

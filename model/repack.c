@@ -115,6 +115,7 @@ int model_repack(Model *m, const ModelOptions *o, char *err, size_t errlen) {
         return base_error(err, errlen, -ENOMEM, "%s: out of memory: threads to repack weights", m->weights.path);
     const uint8_t *kept = NULL;
     int rc = keep ? kept_open(&kept, m, o, &job.team, err, errlen) : 0;
+    if (rc > 0) keep = rc = 0;
     if (rc == 0 && !kept) rc = repack_all(m, o, &job, err, errlen);
     if (rc == 0 && !kept && keep) kept_write(m, o, &job.team);
     if (rc == 0 && kept) give_all(m, &job, kept);
