@@ -5,6 +5,8 @@
 
 #include "build.h"
 
+#include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -99,7 +101,19 @@ static void help_for_specs(void) {
     CHECK(run("compare --rope help") == 0 && strstr(out, "\nrerope  ("));
 }
 
-/* A chapter's picture is what its command draws, but for how the last digit of a place came to be rounded: as words. */
+/* The same but for numbers, which may be a unit of a place's last digit apart: 0.1, as another row rounds it. */
+static int same_picture(const char *a, const char *b) {
+    while (*a && *b) {
+        char *end_a, *end_b;
+        if (isdigit((unsigned char)*a) && isdigit((unsigned char)*b)) {
+            if (fabs(strtod(a, &end_a) - strtod(b, &end_b)) > 0.1001) return 0;
+            a = end_a, b = end_b;
+        } else if (*a++ != *b++) return 0;
+    }
+    return !*a && !*b;
+}
+
+/* A chapter's picture is what its command draws. */
 static void pictures(void) {
     static const char story[] = "explain " M "'Tom had a red ball. He liked to play with it.'";
     static const struct { const char *command, *topic, *picture; } rows[] = {
@@ -112,13 +126,7 @@ static void pictures(void) {
         CHECK(run("%s %s -q --svg %s", rows[i].command, rows[i].topic, drawn) == 0);
         size_t n[2];
         char *svg[2] = {file_read(drawn, &n[0]), file_read(rows[i].picture, &n[1])};
-        for (int k = 0; k < 2 && svg[k]; k++) {
-            char *to = svg[k];
-            for (const char *at = to; *at; at++)
-                if (!strchr("0123456789.-", *at)) *to++ = *at;
-            *to = 0;
-        }
-        if (!svg[0] || !svg[1] || strcmp(svg[0], svg[1]) != 0) test_fail(__FILE__, __LINE__, rows[i].picture);
+        if (!svg[0] || !svg[1] || !same_picture(svg[0], svg[1])) test_fail(__FILE__, __LINE__, rows[i].picture);
         free(svg[0]);
         free(svg[1]);
     }
