@@ -7,8 +7,9 @@
 
 /* A file that appears whole or not at all: it has no name until it is safe on disk, then one beside its place, and is
  * moved there. Where such files are not to be had (NFS, no /proc), it has that name from the start: path.PID-N.part,
- * which stays behind where the process is killed. Where they can be had but not named, a copy gets the name. Who is
- * killed between the naming and the move leaves the whole file beside its place, under that name.
+ * which stays behind where the process is killed. Where they can be had but not named, a copy gets the name; in
+ * the sandbox, which lets nothing be read that was written, newfile_close fails there. Who is killed between the naming
+ * and the move leaves the whole file beside its place, under that name.
  *     NewFile f;
  *     if (newfile_open(&f, path, err, errlen)) return ...;
  *     newfile_write(&f, data, n);                          a failure is kept until newfile_close
