@@ -65,7 +65,7 @@ static void print_memory(const Config *c, int64_t n) {
 }
 
 /* Those of the methods that show the model nothing new and yet all keys (but for linear, which brings neighbours too
- * close), and what was published as the way without training. specs: what was asked for, or NULL. */
+ * close), ntk by the factor that was reported to do better, and sinks. specs: what was asked for, or NULL. */
 static void print_advice(const Reach *p, const Args *a, const char *specs, int whole) {
     double factor = (double)p->context / (double)p->trained;
     if (factor <= 1) {

@@ -15,7 +15,8 @@
 #include "kernels.h"
 #include "panel.h"
 
-enum { MOST_VECTORS = 2, MOST_LEVELS = 5, FLOAT_FEW = FLOAT_TOKENS / 2 };
+enum { MOST_VECTORS = 2, MOST_LEVELS = 5, FLOAT_FEW = FEW_OF(FLOAT_TOKENS) };
+_Static_assert(FLOAT_FEW >= 1 && FLOAT_FEW <= 6, "rows_few has a case for each");
 enum { AHEAD_FLOATS = 2048 }; /* bytes that the weights of few tokens are asked for early */
 typedef float Four __attribute__((vector_size(16)));
 
@@ -210,7 +211,7 @@ INLINE void rows_floats(TensorType type, int V, float *y, size_t ldy, const Acti
 }
 
 /* Four rows by few tokens, FLOAT_FEW at a time: they come from memory once, and stay in the cache until the last token
- * has met them. Of one token all is known that can be. */
+ * has met them. One token, the usual case, has its offsets as constants. */
 INLINE void rows_few(TensorType type, float *y, size_t ldy, size_t apart, const Activations *a, size_t padded,
                      const uint8_t *w, size_t step, Fetched f) {
     const float *x = a->data;
@@ -236,7 +237,7 @@ INLINE void matmul_few(TensorType type, float *y, size_t ldy, const Activations 
                        size_t r1) {
     size_t run = (r1 - r0) / 4, row = m->cols * float_bytes(type), padded = float_columns(a->d, VEC);
     size_t passes = (a->n + FLOAT_FEW - 1) / FLOAT_FEW;
-    Fetched f = {passes == 1 ? AHEAD_FLOATS : row, 64 / passes, row / passes};
+    Fetched f = {passes == 1 ? AHEAD_FLOATS : row, (64 + passes - 1) / passes, row / passes};
     const uint8_t *w = m->data;
     for (size_t i = 0; i < run + (r1 - r0) % 4; i++) {
         size_t apart = i < run ? run : 0, r = r0 + i + (i < run ? 0 : 3 * run);

@@ -27,7 +27,8 @@ typedef struct {
     uint64_t (*read)(const void *p, size_t bytes, int streams);
 } Peaks;
 
-enum { PEAK_READ = 1024, PEAK_AHEAD = 1024 }; /* bytes; several streams are prefetched so far ahead, within the run */
+enum { PEAK_READ = 1024, PEAK_AHEAD = 1024 }; /* bytes; several streams are prefetched so far ahead, within the
+                                                 * run, into the second cache, as few tokens' weights are */
 
 /* Those of a kernel row, by its name; ref's where the row has none. */
 const Peaks *peaks_of(const char *row);

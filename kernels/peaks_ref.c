@@ -40,7 +40,7 @@ static uint64_t read_run(const void *p, size_t bytes, int streams) {
     for (size_t i = 0; i < quarter; i += line)
         for (size_t s = 0; s < 4; s++) {
             const uint64_t *at = w + s * quarter + i;
-            if (i + ahead < quarter) __builtin_prefetch(at + ahead);
+            if (i + ahead < quarter) __builtin_prefetch(at + ahead, 0, 2);
             for (size_t j = 0; j < line; j++) sum[s] += at[j];
         }
     return sum[0] + sum[1] + sum[2] + sum[3];

@@ -58,7 +58,7 @@ uint64_t peaks_neon_read(const void *p, size_t bytes, int streams) {
     for (size_t i = 0; i < run; i += 64)
         for (size_t r = 0; r < runs; r++) {
             const uint64_t *w = (const uint64_t *)(const void *)(at + r * run + i);
-            if (runs > 1 && i + PEAK_AHEAD < run) __builtin_prefetch(at + r * run + i + PEAK_AHEAD);
+            if (runs > 1 && i + PEAK_AHEAD < run) __builtin_prefetch(at + r * run + i + PEAK_AHEAD, 0, 2);
             for (size_t s = 0; s < 4; s++) a[s] = vaddq_u64(a[s], vld1q_u64(w + 2 * s));
         }
     return vaddvq_u64(vaddq_u64(vaddq_u64(a[0], a[1]), vaddq_u64(a[2], a[3])));
