@@ -70,7 +70,7 @@ static void opens(void) {
     build_hf(test_tmp("soak-hf"), &tiny, TENSOR_BF16, 2);
     soak(fmt, test_tmp("soak-hf"), few, many);
     for (int i = 0; i < 3; i++) {
-        char folder[8], path[600];
+        char folder[16], path[600];
         snprintf(folder, sizeof folder, "v%d", i);
         snprintf(path, sizeof path, "%s/tokenizer.bin", test_folder(folder));
         build_tokenizer_bin(path);
