@@ -19,6 +19,10 @@ int tool(const char *before, const char *name, const char *fmt, ...);
 /* Other words for a shell, one command or several; and whether it knows a program of that name. */
 int shell(const char *fmt, ...);
 int has(const char *program);
+/* Before a command: Ctrl-C after so many seconds, once. Otherwise timeout tells the command and then its whole group,
+ * and a second Ctrl-C ends a program at once. */
+#define INTERRUPT_AFTER "timeout --foreground --preserve-status -s INT "
+
 /* make without what the make that runs the tests was told, which would be handed on: its compiler alone. */
 #define MAKE_ANEW "env -u MAKEFLAGS -u FLAVOUR -u CFLAGS -u LDFLAGS -u COVERAGE make -s "
 /* The last run's stdout, which is the caller's now. */

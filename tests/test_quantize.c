@@ -308,7 +308,7 @@ static void failures(void) {
 static void interrupt(void) {
     const BuildShape large = {.d = 512, .ff = 2048, .layers = 8, .heads = 4, .kv_heads = 4, .n_ctx = 32};
     build_gguf(at("large.gguf"), &large, TENSOR_F16);
-    int code = tool("timeout --preserve-status -s INT 0.1 ", "quantize", "%s %s Q4_K_M -q -j 1", at("large.gguf"),
+    int code = tool(INTERRUPT_AFTER "0.1 ", "quantize", "%s %s Q4_K_M -q -j 1", at("large.gguf"),
                     at("interrupted.gguf"));
     CHECK(code == 130 || (code == 0 && file_exists(at("interrupted.gguf")))); /* 0: this machine was faster than that */
     CHECK(code == 0 || (said_line("interrupted") && !file_exists(at("interrupted.gguf"))));

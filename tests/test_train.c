@@ -409,7 +409,7 @@ static void resumed(void) {
 static void kept(void) {
     const char *dir = test_folder("kept"), *model = test_in(dir, "m.gguf"), *kept = test_in(dir, "m.checkpoint.gguf"),
                *copy = test_in(dir, "copy.gguf");
-    CHECK(tool("timeout --preserve-status -s INT 2 ", "train", "%s %s --steps 1000000", model, words) == 130);
+    CHECK(tool(INTERRUPT_AFTER "2 ", "train", "%s %s --steps 1000000", model, words) == 130);
     CHECK(access(kept, F_OK) == 0 && access(model, F_OK) != 0);
     size_t n = 0;
     char *bytes = file_read(kept, &n);
@@ -531,7 +531,7 @@ static void not_resumed(void) {
         {"train.v.blk.1.attn_q.weight", "train.x.blk.1.attn_q.weight",
          "tensor train.v.blk.1.attn_q.weight is missing or has another shape"},
     };
-    CHECK(tool("timeout --preserve-status -s INT 1 ", "train", "%s %s --steps 1000000", model, words) == 130);
+    CHECK(tool(INTERRUPT_AFTER "1 ", "train", "%s %s --steps 1000000", model, words) == 130);
     size_t n = 0;
     char *bytes = file_read(kept, &n);
     for (size_t i = 0; bytes && i < sizeof rows / sizeof *rows; i++) {
@@ -557,7 +557,7 @@ static void not_resumed(void) {
     for (int i = 0; i < 3; i++) {
         text[n / 2] = (char)(text[n / 2] ^ 1 * (i > 0)); /* as it was, another, as it was */
         file_write(book, text, n);
-        int rc = tool("timeout --preserve-status -s INT 1 ", "train", again, model, book,
+        int rc = tool(INTERRUPT_AFTER "1 ", "train", again, model, book,
                       i ? "--resume" : "--force");
         if (i != 1) CHECK(rc == 130);
         else CHECK(rc == 1 && said_line("m.checkpoint.gguf: was made of other texts than those that are there now"));
