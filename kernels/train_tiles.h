@@ -5,7 +5,8 @@
  * A tile is TILE_ROWS rows of c by one panel: each entry of a meets a whole row of the panel, so that a load feeds
  * TILE_VECTORS or TILE_ROWS multiply-adds. TRAIN_DEPTH columns of a tile's rows of a stay in the first cache while the
  * panels go by; PANELS_AT_ONCE blocks of panels, TRAIN_DEPTH deep, and a lot of tiles stay in the second. What lies
- * further away is fetched while a tile is summed: where its sums go, and the rows of a that come next. */
+ * further away is fetched while a tile is summed: where its sums go, and, towards the second cache, the rows of a that
+ * come next. Few fetches can be on their way to the first. */
 #ifndef TRAIN_TILES_H
 #define TRAIN_TILES_H
 
@@ -15,6 +16,10 @@
 #include <math.h>
 
 enum { PANEL = TILE_VECTORS * VEC, PANELS_AT_ONCE = 512 / PANEL, LOT_ROWS = 48, LINE = 16 /* floats of a cache's */ };
+
+/* NEAR rows of a are read by one pointer: at twice a distance an address costs no register of its own, and a tile of
+ * twelve rows leaves none over. */
+enum { NEAR = 3 };
 
 INLINE void product_tile(float *c, size_t ldc, int add, Floats a, const float *panel, size_t step, size_t n,
                          size_t depth, size_t rows) {
@@ -26,16 +31,21 @@ INLINE void product_tile(float *c, size_t ldc, int add, Floats a, const float *p
         UNROLL
         for (size_t v = 0; v < PANEL; v += LINE) __builtin_prefetch(c + i * ldc + v, 1);
     }
+    const float *at[(TILE_ROWS + NEAR - 1) / NEAR];
+    UNROLL
+    for (size_t i = 0; i < rows; i += NEAR) at[i / NEAR] = a.at + i * a.row;
     for (size_t t = 0; t < depth; t++, panel += step) {
         Vec b[TILE_VECTORS];
         UNROLL
         for (size_t v = 0; v < TILE_VECTORS; v++) b[v] = vec_load(panel + v * VEC);
         UNROLL
         for (size_t i = 0; i < rows; i++) {
-            Vec x = vec_all(a.at[i * a.row + t * a.column]);
+            Vec x = vec_all(at[i / NEAR][i % NEAR * a.row]);
             UNROLL
             for (size_t v = 0; v < TILE_VECTORS; v++) sum[i][v] = vec_fma(sum[i][v], x, b[v]);
         }
+        UNROLL
+        for (size_t i = 0; i < rows; i += NEAR) at[i / NEAR] += a.column;
     }
     UNROLL
     for (size_t i = 0; i < rows; i++) {
@@ -50,11 +60,11 @@ INLINE void product_tile(float *c, size_t ldc, int add, Floats a, const float *p
     }
 }
 
-/* Columns from .. end-1 of `rows` rows of a, towards the caches. */
+/* Columns from .. end-1 of `rows` rows of a, towards the second cache. */
 INLINE void fetch_rows(Floats a, size_t rows, size_t from, size_t end) {
     for (size_t t = from; t < end; t += LINE) {
         UNROLL
-        for (size_t i = 0; i < rows; i++) __builtin_prefetch(a.at + i * a.row + t);
+        for (size_t i = 0; i < rows; i++) __builtin_prefetch(a.at + i * a.row + t, 0, 2);
     }
 }
 
@@ -160,9 +170,13 @@ static void pack_turned(float *panel, Floats b, size_t depth, size_t some) {
         for (j = 0; j < some; j++) panel[t * PANEL + j] = b.at[t + j * b.column];
 }
 
-/* So many lines of a panel, of a matrix that lies by rows. */
+enum { LINES = 8 };
+
+/* So many lines of a panel, of a matrix that lies by rows; the next LINES are fetched. */
 INLINE void pack_lines(float *panel, const float *from, size_t row, size_t some, size_t lines) {
     for (size_t t = 0; t < lines; t++, panel += PANEL, from += row) {
+        UNROLL
+        for (size_t v = 0; v < PANEL; v += LINE) __builtin_prefetch(from + LINES * row + v, 0, 2);
         UNROLL
         for (size_t v = 0; v < PANEL; v += VEC)
             vec_store(panel + v, vec_load_some(TENSOR_F32, from + v, v < some ? some - v : 0));
@@ -172,7 +186,6 @@ INLINE void pack_lines(float *panel, const float *from, size_t row, size_t some,
 /* A panel's lines are written one behind the other, LINES at a time: the same line of many panels, one after another,
  * falls on the same few places of a cache. */
 static void pack_by_rows(float *panels, Floats b, size_t depth, size_t n) {
-    enum { LINES = 8 };
     for (size_t t = 0; t < depth; t += LINES)
         for (size_t first = 0; first < n; first += PANEL) {
             size_t lines = depth - t < LINES ? depth - t : LINES;
