@@ -20,8 +20,9 @@ INLINE Fetch fetch_of(Soon soon, size_t n, size_t steps) {
     return (Fetch){soon.from, (const char *)soon.from + soon.bytes, (soon.bytes / 64 + steps) / steps};
 }
 
+/* Towards the second cache: the first has places for few lines under way, and loads wait where there is none. */
 INLINE void fetch_step(Fetch *f) {
-    for (size_t x = 0; x < f->lines && f->at < f->end; x++, f->at += 64) __builtin_prefetch(f->at, 0, 3);
+    for (size_t x = 0; x < f->lines && f->at < f->end; x++, f->at += 64) __builtin_prefetch(f->at, 0, 2);
 }
 
 /* n rows of sums, ld apart, that get a block whose maximum may be larger. */
