@@ -17,8 +17,8 @@
 
 enum { PANEL = TILE_VECTORS * VEC, PANELS_AT_ONCE = 512 / PANEL, LOT_ROWS = 48, LINE = 16 /* floats of a cache's */ };
 
-/* NEAR rows of a are read by one pointer: at twice a distance an address costs no register of its own, and a tile of
- * twelve rows leaves none over. */
+/* NEAR rows of a are read by one pointer, at none, one and two times their distance, which an address can say. There
+ * are fewer registers than a tile of twelve rows would need one by one. */
 enum { NEAR = 3 };
 
 INLINE void product_tile(float *c, size_t ldc, int add, Floats a, const float *panel, size_t step, size_t n,
