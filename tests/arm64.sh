@@ -18,7 +18,7 @@ bad=0 suites="${SUITES:-kernels quants session cli}"
 for cpu in max cortex-a53; do
     for p in $programs; do # what the tests start
         mkdir -p "$B/$cpu/$(dirname "$p")"
-        printf '#!/bin/sh\nexec %s -cpu %s %s/%s "$@"\n' "$qemu" $cpu $B "$p" > "$B/$cpu/$p"
+        printf '#!/bin/sh\nexec %s -cpu %s -0 "$0" %s/%s "$@"\n' "$qemu" $cpu $B "$p" > "$B/$cpu/$p"
         chmod +x "$B/$cpu/$p"
     done
     for suite in $suites; do

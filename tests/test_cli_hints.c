@@ -35,9 +35,10 @@ static void words_in_the_wrong_place(void) {
         {"rope 1,0 rotate", "WHAT stands first: ./run rope rotate Q POS [MODEL]"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char line[200];
-        const char *own = strstr(rows[i].line, "./run"); /* the program says its own name there, whatever started it */
-        snprintf(line, sizeof line, "%.*s", own ? (int)(own - rows[i].line) : 200, rows[i].line);
-        CHECK(run("%s", rows[i].words) == 2 && *out == 0 && said_line(line) && (!own || strstr(said, own + 1)));
+        const char *own = strstr(rows[i].line, "./run"); /* the program says its own name there */
+        snprintf(line, sizeof line, "%.*s%s%s", own ? (int)(own - rows[i].line) : 200, rows[i].line,
+                 own ? test_run_path() : "", own ? own + strlen("./run") : "");
+        CHECK(run("%s", rows[i].words) == 2 && *out == 0 && said_line(line));
     }
     static const char *const topics[] = {"map", "heads", "turn", "score", "slide", "shift", "pairing", "use", "state",
                                          "lens", "next"};

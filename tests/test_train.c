@@ -557,8 +557,7 @@ static void not_resumed(void) {
     for (int i = 0; i < 3; i++) {
         text[n / 2] = (char)(text[n / 2] ^ 1 * (i > 0)); /* as it was, another, as it was */
         file_write(book, text, n);
-        int rc = tool(INTERRUPT_AFTER "1 ", "train", again, model, book,
-                      i ? "--resume" : "--force");
+        int rc = tool(INTERRUPT_AFTER "1 ", "train", again, model, book, i ? "--resume" : "--force");
         if (i != 1) CHECK(rc == 130);
         else CHECK(rc == 1 && said_line("m.checkpoint.gguf: was made of other texts than those that are there now"));
     }
