@@ -44,6 +44,7 @@ INLINE void quantize_blocks(ActBlock *out, size_t stride, const float *x, size_t
             out->minus_half[h][0] = (int16_t)-sum[h][0], out->minus_half[h][1] = (int16_t)-sum[h][1];
             out->minus_8_sum[h] = (int16_t)(-8 * (sum[0][h] + sum[1][h]));
         }
+        out->minus_8_whole = out->minus_8_sum[0] + out->minus_8_sum[1];
         out->scaled_sum = scale * (float)(sum[0][0] + sum[0][1] + sum[1][0] + sum[1][1]);
         store_bytes(out->q, q);
     }

@@ -49,7 +49,7 @@ typedef struct {
     float scaled_sum, scaled_half[2];    /* scale * sum ..: what a minimum is multiplied by */
     int16_t minus_8_sum[2];              /* times 8, the least zero that blocks of 32 have */
     int16_t minus_half[2][2];
-    int32_t unused;
+    int32_t minus_8_whole;               /* minus_8_sum's two in one */
     int8_t q[Q_BLOCK];
 } ActBlock;
 _Static_assert(sizeof(ActBlock) == 64, "a cache line");

@@ -96,6 +96,10 @@ INLINE Vec vec_times_power(Vec p, Vec n, VecTiny tiny) {
 
 INLINE Ints ints_all(int32_t x) { return (Ints){{vdupq_n_s32(x), vdupq_n_s32(x)}}; }
 
+INLINE Ints ints_shift(Ints v, int shift) {
+    return (Ints){{vshlq_s32(v.half[0], vdupq_n_s32(shift)), vshlq_s32(v.half[1], vdupq_n_s32(shift))}};
+}
+
 INLINE Ints ints_sum(const int16_t x[2], int shift) {
     return ints_all((x[0] + x[1]) * (1 << shift));
 }

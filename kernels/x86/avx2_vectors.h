@@ -82,6 +82,10 @@ INLINE __m256i broadcast4(const void *p) {
     return _mm256_set1_epi32(v);
 }
 
+INLINE Ints ints_shift(Ints v, int shift) {
+    return shift ? _mm256_slli_epi32(v, shift) : v;
+}
+
 INLINE Ints ints_sum(const int16_t x[2], int shift) {
     return _mm256_madd_epi16(broadcast4(x), _mm256_set1_epi16((int16_t)(1 << shift)));
 }

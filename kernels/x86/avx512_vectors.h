@@ -82,6 +82,10 @@ INLINE __m512i broadcast4(const void *p) {
     return _mm512_set1_epi32(v);
 }
 
+INLINE Ints ints_shift(Ints v, int shift) {
+    return shift ? _mm512_slli_epi32(v, (unsigned)shift) : v;
+}
+
 INLINE Ints ints_sum(const int16_t x[2], int shift) {
     return _mm512_madd_epi16(broadcast4(x), _mm512_set1_epi16((int16_t)(1 << shift)));
 }
