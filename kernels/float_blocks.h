@@ -202,6 +202,7 @@ INLINE void rows_floats(TensorType type, int V, float *y, size_t ldy, const Acti
             const float *x = (const float *)a->data + t * padded + k0 * T;
             float *to = y + t * ldy + r;
             if (T == FLOAT_TOKENS) tile_floats(V, FLOAT_TOKENS, to, ldy, r1 - r, x, w, steps, k0 > 0, &ahead);
+            else if (FLOAT_TOKENS > 8 && T == 8) tile_floats(V, 8, to, ldy, r1 - r, x, w, steps, k0 > 0, &ahead);
             else if (T == 4) tile_floats(V, 4, to, ldy, r1 - r, x, w, steps, k0 > 0, &ahead);
             else if (T == 3) tile_floats(V, 3, to, ldy, r1 - r, x, w, steps, k0 > 0, &ahead);
             else if (T == 2) tile_floats(V, 2, to, ldy, r1 - r, x, w, steps, k0 > 0, &ahead);

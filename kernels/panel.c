@@ -124,8 +124,9 @@ void panel_fill(uint8_t *out, const Matrix *w, const PanelShape *s, size_t i) {
 }
 
 TokenTile token_tile(size_t t, size_t n, size_t widest) {
-    size_t wide = n / widest * widest;
+    size_t wide = n / widest * widest, eight = tile_of_eight(n, widest);
     if (t < wide) return (TokenTile){t / widest * widest, widest};
+    if (t < wide + eight) return (TokenTile){wide, eight};
     size_t first = wide + (t - wide) / 4 * 4;
     return (TokenTile){first, n - first < 4 ? n - first : 4};
 }

@@ -139,8 +139,8 @@ INLINE size_t matmul_few_tokens(Form f, int T, const PanelJob *p, const PanelSha
     return p->r0 + STREAMS * run * VEC;
 }
 
-/* Tiles of TILE_TOKENS where these are the widest that activations are packed in, then of 4, then the rest in one
- * (token_tile). */
+/* Tiles of TILE_TOKENS where these are the widest that activations are packed in, then of 8 and of 4, then the rest in
+ * one (token_tile). */
 INLINE void matmul_form(Form f, const PanelJob *p) {
     PanelShape s = panel_shape(p->w, VEC);
     const ActBlock *x = p->a->data;
@@ -150,7 +150,8 @@ INLINE void matmul_form(Form f, const PanelJob *p) {
     if (n == 2) r = matmul_few_tokens(f, 2, p, &s);
     if (n == 3) r = matmul_few_tokens(f, 3, p, &s);
     size_t wide_end = p->widest == TILE_TOKENS ? n / TILE_TOKENS * TILE_TOKENS : 0, fours_end = n / 4 * 4;
-    size_t rest = n - fours_end, tiles = wide_end / (size_t)T + (fours_end - wide_end) / 4 + (rest > 0);
+    size_t eight_end = wide_end + tile_of_eight(n, p->widest), rest = n - fours_end;
+    size_t tiles = wide_end / (size_t)T + (eight_end > wide_end) + (fours_end - eight_end) / 4 + (rest > 0);
     const ActBlock *last = x + fours_end * s.blocks;
     for (; r < p->r1; r += VEC) {
         const Strip strip = {panel_of(p->w, &s, r), &s, p->y + r, p->ldy, p->r1 - r};
@@ -159,6 +160,8 @@ INLINE void matmul_form(Form f, const PanelJob *p) {
             const ActBlock *at = x + t / TILE_TOKENS * TILE_TOKENS * s.blocks + t % TILE_TOKENS;
             tile_blocks(f, T, TILE_TOKENS, &strip, t, at, next_panel(&strip, i, tiles));
         }
+        for (; TILE_TOKENS > 8 && t < eight_end; i++, t += 8)
+            tile_blocks(f, 8, 8, &strip, t, x + t * s.blocks, next_panel(&strip, i, tiles));
         for (; TILE_TOKENS > 4 && t < fours_end; i++, t += 4)
             tile_blocks(f, 4, 4, &strip, t, x + t * s.blocks, next_panel(&strip, i, tiles));
         if (rest == 1) tile_blocks(f, 1, 1, &strip, t, last, next_panel(&strip, i, tiles));

@@ -17,7 +17,7 @@ extern const TrainKernels avx512_train;
 int avx512_matmul_floats(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1);
 size_t avx512_packed_bytes(size_t n, size_t d, int group);
 void avx512_pack(void *out, const float *x, size_t n, size_t d, int group, size_t t);
-/* matmul over panels that reads tiles of 12, or of 4 where widest is not 12. */
+/* matmul over panels that reads tiles of 12, or of 8 at most where widest is not 12. */
 void avx512vnni_matmul_blocks(size_t widest, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0,
                               size_t r1);
 
