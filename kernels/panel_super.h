@@ -5,7 +5,10 @@
 
 #include "panel_tiles.h"
 
-/* sum[t] = of 32 columns by each of T tokens, sub-block by sub-block, sc * sum of (code - zero) * q_x, exact. */
+INLINE int whole_scales(Form f); /* whether a format is multiplied so */
+/* sum[t] = of 32 columns by each of T tokens, sub-block by sub-block, sc * sum of (code - zero) * q_x, exact; minus
+ * that where it negates. */
+INLINE int negates(Form f);
 INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc);
 
 /* acc[t] += the 8 blocks from b on that share d and dmin, x's blocks `apart`, and are counted:
@@ -35,7 +38,7 @@ INLINE size_t add_super(Form f, int T, Vec *acc, const ActBlock *x, size_t apart
     }
     Vec d = vec_load_half(panel + s->d + scales);
     UNROLL
-    for (int t = 0; t < T; t++) acc[t] = vec_fma(acc[t], d, part[t]);
+    for (int t = 0; t < T; t++) acc[t] = negates(f) ? vec_fnma(acc[t], d, part[t]) : vec_fma(acc[t], d, part[t]);
     if (!f.minima) return 8;
     Vec dmin = vec_load_half(panel + s->dmin + scales);
     UNROLL
@@ -45,7 +48,8 @@ INLINE size_t add_super(Form f, int T, Vec *acc, const ActBlock *x, size_t apart
 
 INLINE size_t add_blocks(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, const uint8_t *panel,
                          const PanelShape *s, size_t b, Ahead *ahead) {
-    return f.super ? add_super(f, T, acc, x, apart, panel, s, b, ahead) : add_block(f, T, acc, x, panel, s, b, ahead);
+    if (whole_scales(f)) return add_super(f, T, acc, x, apart, panel, s, b, ahead);
+    return add_block(f, T, acc, x, panel, s, b, ahead);
 }
 
 #endif

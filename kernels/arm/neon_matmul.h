@@ -15,6 +15,9 @@ enum { TILE_TOKENS = NEON_BLOCKS };
 INLINE int tokens_at_once(Form f) { return (void)f, TILE_TOKENS; }
 INLINE int zero_of(Form f) { return f.bits == 8 || f.values ? 0 : f.shift; }
 
+INLINE int whole_scales(Form f) { return f.super; }
+INLINE int negates(Form f) { return (void)f, 0; }
+
 INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc) {
     const int columns = f.sub / 4;
     UNROLL

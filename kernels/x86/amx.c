@@ -5,7 +5,8 @@
  * A panel's codes are taken apart once for a whole batch, 1024 columns at a time, into signed bytes and float scales.
  * Then, for every 16 tokens and each 32 columns (16 where a sub-block has so many), the tile unit makes 16 x 16 sums,
  * which are stored and read back a token a vector:
- *     acc[t] += f32(sum[t]) * (scale_w * scale_x)  -  minimum_w * (scale_x * sum of q_x) */
+ *     acc[t] += f32(sum[t]) * (scale_w * scale_x)  -  minimum_w * (scale_x * sum of q_x)
+ * or, where codes times sc are bytes (scaled_codes), these, as panel_super.h adds them up. */
 #include "avx2.h"
 #include "avx512.h"
 #include "avx512_panels.h"
@@ -18,7 +19,8 @@ enum { TOKENS = 16, CHUNK = 32 }; /* of a tile; blocks of 32 columns taken apart
 /* A chunk of a panel. */
 typedef struct {
     _Alignas(64) int8_t q[CHUNK][8][64]; /* [block][line][row, 4 columns] */
-    _Alignas(64) float scale[CHUNK][2][VEC], minimum[CHUNK][2][VEC];
+    _Alignas(64) float scale[CHUNK][2][VEC], minimum[CHUNK][2][VEC]; /* scaled_codes: no scale; minimum: mn */
+    _Alignas(64) float d[CHUNK / 8][VEC], dmin[CHUNK / 8][VEC];      /* of scaled_codes; minus d where those negate */
 } Chunk;
 
 static Form form_of(const Matrix *w) {
@@ -26,6 +28,25 @@ static Form form_of(const Matrix *w) {
     const BlockFormat *f = block_format(w->type);
     return (Form){.bits = f->bits, .sub = f->sub, .minima = f->minima, .super = quant_format(w->type)->block == 256,
                   .values = f->values == mxfp4_values ? VALUES_MXFP4 : f->values ? VALUES_IQ4 : 0, .wide = f->wide};
+}
+
+static void take_scaled_apart(Chunk *c, Form f, const uint8_t *panel, const PanelShape *s, size_t b0, size_t n) {
+    const int negate = f.bits == 3;
+    __m512i z = _mm512_set1_epi8(negate ? -128 : 0);
+    for (size_t b = 0; b < n; b++) {
+        const uint8_t *lines = panel + s->lines + (b0 + b) * s->line_bytes;
+        for (size_t h = 0; h < 2; h++) {
+            size_t at = ((b0 + b) * 2 + h) * VEC;
+            Products p = products_of(f, panel + s->sc + at);
+            for (int j = 4 * (int)h; j < 4 * (int)h + 4; j++)
+                _mm512_store_si512(c->q[b][j], _mm512_sub_epi8(scaled_codes_at(f, lines, j, p), z));
+            if (f.minima) _mm512_store_ps(c->minimum[b][h], vec_load_bytes(panel + s->mn + at));
+        }
+        size_t super = (b0 + b) / 8 * 2 * VEC;
+        Vec d = vec_load_half(panel + s->d + super);
+        _mm512_store_ps(c->d[b / 8], negate ? vec_sub(vec_zero(), d) : d);
+        if (f.minima) _mm512_store_ps(c->dmin[b / 8], vec_load_half(panel + s->dmin + super));
+    }
 }
 
 static void take_apart(Chunk *c, Form f, int zero, const uint8_t *panel, const PanelShape *s, size_t b0, size_t n) {
@@ -77,6 +98,33 @@ INLINE void add_sums(int sub, int minima, Vec *acc, int32_t (*sum)[VEC], size_t 
     }
 }
 
+/* Blocks b-7 .. b of scaled_codes, whose parts are all there. */
+INLINE void add_super(int minima, Vec *acc, Vec *part, size_t b, const ActBlock *x, const Chunk *c) {
+    Vec d = vec_load(c->d[b / 8]), least[TOKENS];
+    UNROLL
+    for (int t = 0; t < TOKENS; t++) {
+        acc[t] = vec_fma(acc[t], d, part[t]);
+        part[t] = least[t] = vec_zero();
+    }
+    if (!minima) return;
+    Vec dmin = vec_load(c->dmin[b / 8]);
+    for (size_t k = b - 7; k <= b; k++)
+        for (int h = 0; h < 2; h++)
+            UNROLL
+            for (int t = 0; t < TOKENS; t++)
+                least[t] = vec_fma(least[t], vec_load(c->minimum[k][h]), vec_all(x[k * TOKENS + t].scaled_half[h]));
+    UNROLL
+    for (int t = 0; t < TOKENS; t++) acc[t] = vec_fnma(acc[t], dmin, least[t]);
+}
+
+INLINE void add_scaled(int minima, Vec *acc, Vec *part, int32_t (*sum)[VEC], size_t b, const ActBlock *x,
+                       const Chunk *c) {
+    UNROLL
+    for (int t = 0; t < TOKENS; t++)
+        part[t] = vec_fma(part[t], _mm512_cvtepi32_ps(_mm512_load_si512(sum[t])), vec_all(x[b * TOKENS + t].scale));
+    if (b % 8 == 7) add_super(minima, acc, part, b, x, c);
+}
+
 /* A tile of sums: 16 tokens from y on, and the rows that exist; n sub-blocks. */
 typedef struct {
     float *y;
@@ -89,30 +137,35 @@ typedef struct {
 
 /* Sums are stored a step after they were asked for, and read two steps later: a store would wait for its tile, and a
  * load cannot be served from a tile's store under way. */
-INLINE void tile(int sub, int minima, const SumsTile p) {
+INLINE void tile(int scaled, int sub, int minima, const SumsTile p) {
     enum { STORE = 1, READ = 3 };
     _Alignas(64) int32_t sums[4][TOKENS][VEC];
-    Vec acc[TOKENS];
+    Vec acc[TOKENS], part[TOKENS];
     UNROLL
-    for (size_t t = 0; t < TOKENS; t++)
+    for (size_t t = 0; t < TOKENS; t++) {
         acc[t] = p.first ? vec_zero() : _mm512_maskz_loadu_ps(p.rows, p.y + t * p.ldy);
+        part[t] = vec_zero();
+    }
     for (size_t i = 0; i < p.n + READ; i++) {
         if (i < p.n) multiply(sub, i, p.x, p.c);
         if (i >= STORE && i < p.n + STORE) {
             if (i % 2) _tile_stored(0, sums[(i - STORE) % 4], 64);
             else _tile_stored(1, sums[(i - STORE) % 4], 64);
         }
-        if (i >= READ) add_sums(sub, minima, acc, sums[(i - READ) % 4], i - READ, p.x, p.c);
+        if (i < READ) continue;
+        if (scaled) add_scaled(minima, acc, part, sums[(i - READ) % 4], i - READ, p.x, p.c);
+        else add_sums(sub, minima, acc, sums[(i - READ) % 4], i - READ, p.x, p.c);
     }
     UNROLL
     for (size_t t = 0; t < TOKENS; t++) _mm512_mask_storeu_ps(p.y + t * p.ldy, p.rows, acc[t]);
 }
 
 static void tile_of(Form f, const SumsTile p) {
-    if (f.sub == 32 && f.minima) tile(32, 1, p);
-    else if (f.sub == 32) tile(32, 0, p);
-    else if (f.minima) tile(16, 1, p);
-    else tile(16, 0, p);
+    if (scaled_codes(f) && f.minima) tile(1, 32, 1, p);
+    else if (scaled_codes(f)) tile(1, 32, 0, p);
+    else if (f.sub == 32 && f.minima) tile(0, 32, 1, p);
+    else if (f.sub == 32) tile(0, 32, 0, p);
+    else tile(0, 16, 0, p);
 }
 
 /* Part i of n of the same columns of the next panel. */
@@ -126,17 +179,19 @@ static void matmul_long(float *y, size_t ldy, const Activations *a, size_t n, co
     PanelShape s = panel_shape(w, VEC);
     Form f = form_of(w);
     int zero = f.minima ? 0 : f.groups || f.values ? 128 : block_format(w->type)->zero;
+    const int scaled = scaled_codes(f), sub = scaled ? 32 : f.sub;
     Chunk chunk;
-    configure(f.sub);
+    configure(sub);
     for (size_t r = r0; r < r1; r += VEC) {
         const uint8_t *panel = panel_of(w, &s, r);
         for (size_t b = 0; b < s.blocks; b += CHUNK) {
             size_t blocks = s.blocks - b < CHUNK ? s.blocks - b : CHUNK;
-            take_apart(&chunk, f, zero, panel, &s, b, blocks);
+            if (scaled) take_scaled_apart(&chunk, f, panel, &s, b, blocks);
+            else take_apart(&chunk, f, zero, panel, &s, b, blocks);
             for (size_t t = 0; t < n; t += TOKENS) {
                 fetch(panel, &s, b, blocks, t / TOKENS, n / TOKENS);
                 SumsTile p = {.y = y + t * ldy + r, .ldy = ldy, .rows = first16(r1 - r), .c = &chunk, .first = b == 0};
-                p.n = blocks * (size_t)(32 / f.sub);
+                p.n = blocks * (size_t)(32 / sub);
                 p.x = (const ActBlock *)a->data + t * s.blocks + b * TOKENS;
                 tile_of(f, p);
             }

@@ -108,6 +108,9 @@ INLINE __m256i scale_pairs(const uint8_t *sc) {
     return _mm256_srai_epi16(_mm256_shuffle_epi8(bytes, spread), 8);
 }
 
+INLINE int whole_scales(Form f) { return f.super; }
+INLINE int negates(Form f) { return (void)f, 0; }
+
 INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc) {
     const int columns = f.sub / 4;
     UNROLL

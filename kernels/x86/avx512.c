@@ -18,6 +18,12 @@ INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int bytes) {
 
 #include "avx512_matmul.h"
 
+INLINE size_t add_blocks(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, const uint8_t *panel,
+                         const PanelShape *s, size_t b, Ahead *ahead) {
+    (void)apart;
+    return add_block(f, T, acc, x, panel, s, b, ahead);
+}
+
 static void matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
     const PanelJob p = {AVX512_BLOCKS, y, ldy, a, w, r0, r1};
     if (!avx512_matmul_floats(y, ldy, a, w, r0, r1)) matmul_blocks(&p);

@@ -3,7 +3,7 @@
  * defines
  *     INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int bytes);
  * in each of 16 lanes, acc + the four products of u8 codes and s8 activations, exact. `bytes`: codes are
- * q + 128. And zero_of (panel_tiles.h). */
+ * q + 128. And zero_of and add_blocks (panel_tiles.h). */
 #ifndef AVX512_MATMUL_H
 #define AVX512_MATMUL_H
 
@@ -12,12 +12,6 @@ enum { TILE_TOKENS = AVX512_BLOCKS };
 #include "kernels/panel_tiles.h"
 
 INLINE int tokens_at_once(Form f) { return (void)f, TILE_TOKENS; }
-
-INLINE size_t add_blocks(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, const uint8_t *panel,
-                         const PanelShape *s, size_t b, Ahead *ahead) {
-    (void)apart;
-    return add_block(f, T, acc, x, panel, s, b, ahead);
-}
 
 /* The tokens' chains of sums hide each other's latency. */
 INLINE void dot_lines(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, int j0, int j1) {
