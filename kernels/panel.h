@@ -41,15 +41,20 @@ static inline const uint8_t *panel_of(const Matrix *w, const PanelShape *s, size
     return (const uint8_t *)w->panels + row / (size_t)s->lanes * s->size;
 }
 
-/* 32 activations of a token, in a cache line. Sums are of q, exact; of its halves: of the first and the last 16. Those
- * that are negative are where sums of codes begin, times the format's zero: two each, of columns 0 and 1 of every four,
- * and of 2 and 3. */
+/* Where sums of codes begin, times the format's zero: minus the sum of q. Rows that sum in 16 bits have two, of columns
+ * 0 and 1 of every four, and of 2 and 3. */
+typedef union {
+    int32_t whole;
+    int16_t pair[2];
+} MinusSum;
+
+/* 32 activations of a token, in a cache line. Sums are of q, exact; of its halves: of the first and the last 16. */
 typedef struct {
     float scale;
     float scaled_sum, scaled_half[2];    /* scale * sum ..: what a minimum is multiplied by */
-    int16_t minus_8_sum[2];              /* times 8, the least zero that blocks of 32 have */
-    int16_t minus_half[2][2];
-    int32_t minus_8_whole;               /* minus_8_sum's two in one */
+    MinusSum minus_8_sum;                /* times 8, the least zero that blocks of 32 have */
+    MinusSum minus_half[2];
+    int32_t unused;
     int8_t q[Q_BLOCK];
 } ActBlock;
 _Static_assert(sizeof(ActBlock) == 64, "a cache line");

@@ -45,7 +45,8 @@ INLINE void begin_sums(Form f, int T, Ints *sum, const ActBlock *x, int h) {
     UNROLL
     for (int t = 0; t < T; t++)
         if (!zero) sum[t] = ints_all(0);
-        else sum[t] = whole ? ints_shift(ints_all(x[t].minus_8_whole), zero - 3) : ints_sum(x[t].minus_half[h], zero);
+        else if (whole) sum[t] = ints_shift(ints_all(x[t].minus_8_sum.whole), zero - 3);
+        else sum[t] = ints_shift(ints_all(x[t].minus_half[h].whole), zero);
 }
 
 /* acc[t] += block b of a panel by each of T tokens. 1: add_blocks' count. */

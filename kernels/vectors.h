@@ -60,11 +60,9 @@ INLINE Vec64 vec64_load_floats(const float *p);
 INLINE void vec64_store(double *p, Vec64 v);
 INLINE Vec64 vec64_fma(Vec64 acc, Vec64 a, Vec64 b);
 
-/* `Ints`: a whole number of 32 bits for each lane. x in all of them; times 2^shift; (x[0] + x[1]) * 2^shift in all
- * of them; as floats. */
+/* `Ints`: a whole number of 32 bits for each lane. x in all of them; times 2^shift; as floats. */
 INLINE Ints ints_all(int32_t x);
 INLINE Ints ints_shift(Ints v, int shift);
-INLINE Ints ints_sum(const int16_t x[2], int shift);
 INLINE Vec ints_to_floats(Ints v);
 
 /* VEC numbers of that type. */

@@ -36,9 +36,8 @@ INLINE void store_bytes(int8_t *q, Bytes32 v) {
 
 INLINE void sum_bytes(int16_t sum[2][2], Bytes32 v) {
     for (int h = 0; h < 2; h++) {
-        int16x8_t pairs = vpaddlq_s8(v.val[h]); /* columns 0 and 1 of a four, 2 and 3, .. */
-        sum[h][0] = vaddvq_s16(vuzp1q_s16(pairs, vdupq_n_s16(0)));
-        sum[h][1] = vaddvq_s16(vuzp2q_s16(pairs, vdupq_n_s16(0)));
+        sum[h][0] = vaddlvq_s8(v.val[h]); /* in one */
+        sum[h][1] = 0;
     }
 }
 
@@ -47,7 +46,7 @@ void neon_quantize(int8_t *q, float *scale, const float *x, size_t d, int group)
 }
 
 static void pack_blocks(ActBlock *out, size_t stride, const float *x, size_t d, int group) {
-    quantize_blocks(out, stride, x, d, group);
+    quantize_blocks(out, stride, x, d, group, 0);
 }
 
 static const Packing packing = {.lanes = VEC, .blocks = NEON_BLOCKS, .floats = NEON_FLOATS, .pack_blocks = pack_blocks};

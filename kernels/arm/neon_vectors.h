@@ -100,10 +100,6 @@ INLINE Ints ints_shift(Ints v, int shift) {
     return (Ints){{vshlq_s32(v.half[0], vdupq_n_s32(shift)), vshlq_s32(v.half[1], vdupq_n_s32(shift))}};
 }
 
-INLINE Ints ints_sum(const int16_t x[2], int shift) {
-    return ints_all((x[0] + x[1]) * (1 << shift));
-}
-
 INLINE Vec ints_to_floats(Ints v) { return (Vec){vcvtq_f32_s32(v.half[0]), vcvtq_f32_s32(v.half[1])}; }
 
 INLINE int8x16_t broadcast4(const int8_t *q) {

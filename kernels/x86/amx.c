@@ -213,7 +213,7 @@ static void matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, 
 }
 
 static const Packing packing = {
-    .lanes = VEC, .blocks = TOKENS, .floats = AVX512_FLOATS, .pack_blocks = avx2_pack_blocks,
+    .lanes = VEC, .blocks = TOKENS, .floats = AVX512_FLOATS, .pack_blocks = avx2_pack_wide_blocks,
 };
 
 static void pack(void *out, const float *x, size_t n, size_t d, int group, size_t t) {

@@ -60,7 +60,7 @@ INLINE void dot_bytes(Form f, int T, Ints *sum, const uint8_t *lines, const ActB
 
 /* Sums of 16 bits begin at minus the zero, times what of x goes into them. */
 INLINE __m256i begin_pairs(int zero, const ActBlock *x, int j0, int whole) {
-    __m256i minus = broadcast4(whole ? x->minus_8_sum : x->minus_half[j0 / 4]);
+    __m256i minus = broadcast4(whole ? &x->minus_8_sum : &x->minus_half[j0 / 4]);
     const int more = whole ? zero - 3 : zero;
     return more ? _mm256_slli_epi16(minus, more) : minus;
 }
@@ -186,7 +186,11 @@ void avx2_quantize(int8_t *q, float *scale, const float *x, size_t d, int group)
 }
 
 void avx2_pack_blocks(ActBlock *out, size_t stride, const float *x, size_t d, int group) {
-    quantize_blocks(out, stride, x, d, group);
+    quantize_blocks(out, stride, x, d, group, 1);
+}
+
+void avx2_pack_wide_blocks(ActBlock *out, size_t stride, const float *x, size_t d, int group) {
+    quantize_blocks(out, stride, x, d, group, 0);
 }
 
 static const Packing packing = {

@@ -86,10 +86,6 @@ INLINE Ints ints_shift(Ints v, int shift) {
     return shift ? _mm256_slli_epi32(v, shift) : v;
 }
 
-INLINE Ints ints_sum(const int16_t x[2], int shift) {
-    return _mm256_madd_epi16(broadcast4(x), _mm256_set1_epi16((int16_t)(1 << shift)));
-}
-
 /* v, in a register, now: gcc would sum in an order of its own, for which there are not enough registers, or load it
  * again for each use. */
 INLINE __m256i pin(__m256i v) {

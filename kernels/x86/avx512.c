@@ -30,7 +30,7 @@ static void matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, 
 }
 
 static const Packing packing = {
-    .lanes = VEC, .blocks = AVX512_BLOCKS, .floats = AVX512_FLOATS, .pack_blocks = avx2_pack_blocks,
+    .lanes = VEC, .blocks = AVX512_BLOCKS, .floats = AVX512_FLOATS, .pack_blocks = avx2_pack_wide_blocks,
 };
 
 size_t avx512_packed_bytes(size_t n, size_t d, int group) { return packing_bytes(&packing, n, d, group); }

@@ -45,7 +45,7 @@ INLINE void add_scaled_codes(Form f, int T, Ints *sum, const uint8_t *lines, con
 INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc) {
     const int codes = T >= 4, minus_128 = codes && f.bits == 3;
     UNROLL
-    for (int t = 0; t < T; t++) sum[t] = minus_128 ? ints_shift(ints_all(x[t].minus_8_whole), 4) : ints_all(0);
+    for (int t = 0; t < T; t++) sum[t] = minus_128 ? ints_shift(ints_all(x[t].minus_8_sum.whole), 4) : ints_all(0);
     UNROLL
     for (int h = 0; h < 2; h++, sc += VEC)
         if (codes) add_scaled_codes(f, T, sum, lines, x, sc, h);
