@@ -67,7 +67,7 @@ CacheSlot cache_slot(const KVCache *c, int l, int h, size_t slot, int values) {
 
 void cache_store_f32(CacheSlot to, const float *x, const Kernels *kernels) {
     (void)kernels;
-    for (size_t i = 0; i < to.n; i++) ((float *)to.entries)[cache_entry(&to, i)] = x[i];
+    for (size_t i = 0; i < to.n; i++) ((float *)to.entries)[i * to.step] = x[i]; /* run is 1 */
 }
 
 void cache_store_f16(CacheSlot to, const float *x, const Kernels *kernels) {
@@ -75,7 +75,7 @@ void cache_store_f16(CacheSlot to, const float *x, const Kernels *kernels) {
     for (size_t at = 0, n; at < to.n; at += n) {
         n = to.n - at < Q_BLOCK ? to.n - at : Q_BLOCK;
         kernels->cache->narrow(half, x + at, n);
-        for (size_t i = 0; i < n; i++) ((uint16_t *)to.entries)[cache_entry(&to, at + i)] = half[i];
+        for (size_t i = 0; i < n; i++) ((uint16_t *)to.entries)[(at + i) * to.step] = half[i];
     }
 }
 
