@@ -220,8 +220,8 @@ static const Command commands[] = {
      .examples =
          "  ./run train mine.gguf --text diary.txt --steps 400\n"
          "  ./run mine.gguf -i \"Today\"\n"
-         "  ./run train stories.gguf --text stories.txt -z tok1024.model --steps 2000 --svg loss.svg\n"
-         "  ./run train stories.gguf --text stories.txt -z tok1024.model --steps 2000 --svg loss.svg --resume\n",
+         "  ./run train stories.gguf --text stories.txt -z tok1024.model --steps 2000 --csv loss.csv\n"
+         "  ./run train stories.gguf --text stories.txt -z tok1024.model --steps 2000 --csv loss.csv --resume\n",
      .run_own = run_train, .takes_text = WORDS},
     {"bench", "[MODEL] [options]", "how fast the model is here, beside what this machine can do at most",
      .about = "What the columns say:\n"

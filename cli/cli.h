@@ -33,7 +33,7 @@ typedef struct { const char *at[STRING_LIST_MOST]; int n; } StringList;
 typedef struct {
     const char *prompt, *file, *positions, *axes, *mode, *system, *chat_template, *ids, *type_ids, *attention_mask,
         *separator, *lines;
-    int special, no_bos, pair;
+    int special, no_bos, pair, parallel_given;
     StringList texts;
     long long parallel; /* --lines: texts at once */
 } InputArgs;

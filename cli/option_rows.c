@@ -52,7 +52,8 @@ const Option options[] = {
      .help = "each line of FILE (- is stdin) is a prompt of its own; for each, in order, a line of JSON is printed, "
              "with the text that this prompt has alone"},
     {TEXT_IN, 0, "--parallel", "N", INTEGER, "generate", AT(in.parallel),
-     .help = "with --lines: texts that are written at once; each costs a cache of its own (8)", 1, 256},
+     .help = "with --lines: texts that are written at once; each costs a cache of its own (8; with --draft always 1)",
+     1, 256, .given = AT(in.parallel_given)},
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "logits", AT(in.prompt), .help = "the text to read"},
     {TEXT_IN, 0, "--text", "TEXT", STRINGS, "score", AT(in.texts),
      .help = "the text that is scored; may be given up to 16 times"},
@@ -424,7 +425,7 @@ const Option options[] = {
      .help = "threads (all processors); the file does not depend on it", 1, 1024},
     {MACHINE, 0, "--kernels", "NAME", STRING, READERS, AT(machine.kernels),
      .help = "a row of the arithmetic (the fastest that runs here):", .choice = kernels_name},
-    {MACHINE, 0, "--panels", "FILE", STRING, READERS, AT(machine.panels),
+    {MACHINE, 0, "--panels", "FILE", NEW_FILE, READERS, AT(machine.panels),
      .help = "keep the weights, laid out for this processor, in FILE, of about the model's size: the next start maps "
              "it, is quicker, and shares the memory; auto: MODEL.8.panels or MODEL.16.panels. It may be deleted"},
     {MACHINE, 0, "--no-mmap", NULL, FLAG, READERS, AT(machine.no_mmap),

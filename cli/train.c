@@ -148,5 +148,6 @@ int run_train(int argc, char **argv) {
     int code = confine_training(&o);
     if (code) return code;
     int rc = train(&t, &o, err, sizeof err);
+    if (rc == -ENOTSUP) return usage("%s", err); /* setup_init */
     return rc ? tool_fail(rc, err) : EXIT_DONE;
 }

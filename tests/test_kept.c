@@ -266,6 +266,7 @@ static void left_alone(void) {
     o.panels = "/nowhere/at/all.panels"; /* cannot be written: the model runs all the same */
     CHECK(mapped(model, &o, NULL, NULL, err) == 0 && strstr(err, "not kept"));
     snprintf(file, sizeof file, "%s", test_tmp("never.panels"));
+    CHECK(run("generate --max-tokens 3 -i a --panels ''") == 2 && said_line("--panels: the name of the file is empty"));
     CHECK(run("generate --max-tokens 3 -i a --panels %s", file) == 0 && strstr(said, "has no file"));
     CHECK(access(file, F_OK) != 0);
     CHECK(run("generate %s --max-tokens 3 -i a --panels %s", model, model) == 1 && said_line("--panels") && !*out);

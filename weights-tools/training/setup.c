@@ -121,8 +121,8 @@ static int read_mix(TrainingSetup *s, char *err, size_t errlen) {
         while (kind < PIECE_KINDS && (strlen(piece_names[kind]) != n || strncmp(piece_names[kind], at, n) != 0)) kind++;
         double share = at[n] ? strtod(at + n + 1, &end) : -1;
         if (kind == PIECE_KINDS || !(share >= 0 && share <= 1e9) || (*end && *end != ','))
-            return base_error(err, errlen, -EINVAL, "--mix: \"%s\": text=1,copy=0.5,recall=0.5 is how it is written",
-                              at);
+            return base_error(err, errlen, -ENOTSUP,
+                              "--mix: \"%s\": text=1,copy=0.5,recall=0.5 is how it is written", at);
         s->plan.shares[kind] = share;
         at = *end ? end + 1 : end;
     }
@@ -245,8 +245,9 @@ static int set_trainee(TrainingSetup *s, char *err, size_t errlen) {
     const Kernels *kernels = o->kernels ? kernels_find(o->kernels) : kernels_best();
     BatchShape shape = {(size_t)o->batch, (size_t)o->context};
     Config c;
-    if (!kernels) return base_error(err, errlen, -EINVAL, "--kernels: no row %s runs here", o->kernels);
+    if (!kernels) return base_error(err, errlen, -ENOTSUP, "--kernels: no row %s runs here", o->kernels);
     int rc = read_model(s, &c, err, errlen);
+    if (rc == -EINVAL) return -ENOTSUP;
     if (rc == 0 && s->encodes) rc = encoder_masks(&s->plan.masks, &s->words, o, err, errlen);
     if (rc == 0) rc = batch_check(&s->plan, &shape, err, errlen);
     if (rc == 0) rc = trainee_init(&s->trainee, &c, o->train_frequencies, &shape, kernels, o->threads, err, errlen);
@@ -292,13 +293,13 @@ static int check_place(const TrainingSetup *s, char *err, size_t errlen) {
 int setup_init(TrainingSetup *s, const TrainingOptions *o, char *err, size_t errlen) {
     int family = name_index(training_families, o->family);
     *s = (TrainingSetup){.options = o, .encodes = family == 1};
-    if (family < 0) return refuse(err, errlen, "--family: llama or roformer");
-    int rc = name_checkpoint(s) ? base_error(err, errlen, -ENOMEM, "out of memory") : 0;
+    if (family < 0) return base_error(err, errlen, -ENOTSUP, "--family: llama or roformer");
+    int rc = read_mix(s, err, errlen);
+    if (rc == 0 && name_checkpoint(s)) rc = base_error(err, errlen, -ENOMEM, "out of memory");
     if (rc == 0) rc = check_place(s, err, errlen);
     if (rc == 0) rc = open_tokenizer(s, err, errlen);
     if (rc == 0) rc = read_texts(s, err, errlen);
     if (rc == 0 && note_settings(s)) rc = base_error(err, errlen, -ENOMEM, "out of memory");
-    if (rc == 0) rc = read_mix(s, err, errlen);
     if (rc == 0) {
         set_course(s);
         rc = set_trainee(s, err, errlen);
