@@ -43,7 +43,7 @@ INLINE void add_scaled_codes(Form f, int T, Ints *sum, const uint8_t *lines, con
 
 /* Scaling codes costs the same for any number of tokens. */
 INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc) {
-    const int codes = T >= 4, minus_128 = codes && f.bits == 3;
+    const int codes = T > 4, minus_128 = codes && f.bits == 3;
     UNROLL
     for (int t = 0; t < T; t++) sum[t] = minus_128 ? ints_shift(ints_all(x[t].minus_8_sum.whole), 4) : ints_all(0);
     UNROLL
