@@ -67,7 +67,7 @@ CacheSlot cache_slot(const KVCache *c, int l, int h, size_t slot, int values) {
 
 void cache_store_f32(CacheSlot to, const float *x, const Kernels *kernels) {
     (void)kernels;
-    for (size_t i = 0; i < to.n; i++) ((float *)to.entries)[i * to.step] = x[i]; /* run is 1 */
+    for (size_t i = 0; i < to.n; i++) ((float *)to.entries)[i * to.step] = x[i];
 }
 
 void cache_store_f16(CacheSlot to, const float *x, const Kernels *kernels) {

@@ -14,7 +14,7 @@
 typedef struct {
     uint16_t *scales;
     void *entries;
-    size_t n, run, step; /* runs of so many entries side by side begin so many apart */
+    size_t n, run, step; /* runs of so many entries side by side, 1 without scales, begin so many apart */
 } CacheSlot;
 static inline size_t cache_entry(const CacheSlot *s, size_t i) { return i / s->run * s->step + i % s->run; }
 

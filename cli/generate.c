@@ -103,7 +103,7 @@ int generate_read_prompt(Generation *g, const Args *a) {
         rc = base_error(g->e.err, sizeof g->e.err, -ENOMEM, "out of memory");
     if (rc == 0 && g->n_prompt == 0 && bos < 0 && !a->context.load)
         rc = base_error(g->e.err, sizeof g->e.err, -EINVAL,
-                        "this model has no token to begin a text with: a prompt must not be empty");
+                        "this model has no token to begin a text with; give a prompt that is not empty (-i)");
     if (rc == 0 && g->n_prompt == 0 && !a->context.load)
         ids[0] = bos, g->n_prompt = 1; /* encode always leaves room for one */
     g->w.ids = ids;
@@ -214,7 +214,7 @@ int run_generate(Args *a) {
     Generation g = {0};
     if (a->in.mode && file_exists(a->in.mode))
         return usage("-m is llama2.c's mode; the model is the first word: ./run %s", a->in.mode);
-    if (a->in.parallel_given && !a->in.lines) return usage("--parallel: is of --lines, whose texts it counts");
+    if (a->in.parallel_given && !a->in.lines) return usage("--parallel goes with --lines FILE");
     int mode = a->in.mode ? named("-m", a->in.mode, generate_modes, 0) : 0;
     if (mode) return mode < 0 ? EXIT_USAGE : run_chat(a);
     if (a->in.system || a->in.chat_template)

@@ -109,10 +109,11 @@ static const char *clash(const TrainingOptions *o) {
     return NULL;
 }
 
-static int train(Training *t, const TrainingOptions *o, char *err, size_t errlen) {
+/* With a setup, which it frees. */
+static int train(Training *t, char *err, size_t errlen) {
     TrainingSetup *s = &t->setup;
-    int rc = setup_init(s, o, err, errlen);
-    if (rc) return rc;
+    const TrainingOptions *o = s->options;
+    int rc = 0;
     if (o->csv && s->from) rc = curve_read(&t->curve, o->csv, s->from, err, errlen);
     if (t->curve.n) t->seconds_before = t->curve.at[t->curve.n - 1].seconds;
     if (rc == 0) show_plan(t);
@@ -147,7 +148,8 @@ int run_train(int argc, char **argv) {
         return fail("%s: is there already, and stays as it is; --force writes over it", o.out);
     int code = confine_training(&o);
     if (code) return code;
-    int rc = train(&t, &o, err, sizeof err);
-    if (rc == -ENOTSUP) return usage("%s", err); /* setup_init */
+    int rc = setup_init(&t.setup, &o, err, sizeof err);
+    if (rc == -ENOTSUP) return usage("%s", err);
+    if (rc == 0) rc = train(&t, err, sizeof err);
     return rc ? tool_fail(rc, err) : EXIT_DONE;
 }

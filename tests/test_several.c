@@ -217,7 +217,7 @@ static void lines(void) {
     CHECK(piped("A\nOnce upon a time there was\nB", "--lines - -n 3") == 1 && said_line("stdin:2: the prompt's"));
     CHECK(run("--lines nosuch") == 1 && said_line("nosuch"));
     CHECK(run("--lines nosuch --parallel 0") == 2 && said_line("--parallel"));
-    CHECK(run("-i A --parallel 2") == 2 && said_line("--parallel: is of --lines"));
+    CHECK(run("-i A --parallel 2") == 2 && said_line("--parallel goes with --lines"));
 }
 
 const Test tests_several[] = {

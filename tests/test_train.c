@@ -441,14 +441,17 @@ static void kept(void) {
     free(bytes);
 }
 
-static const struct { const char *words, *says; int file; } refused_words[] = { /* file: it is at fault */
+static const struct { const char *words, *says; int code; } refused_words[] = { /* code: 2, where none stands */
     {"--position abc", "rope, nope, sinusoidal"},
     {"--layers 0", "--layers"},
     {"--rate nan", "--rate"},
     {"--attention linear --position t5", "no place for it"},
     {"--mix text=x", "--mix"},
     {"--heads 5", "--heads"},
-    {"--context 16000", "shorten --context", 1},
+    {"--context 16000", "shorten --context"},
+    {"--mix text=0", "all shares of the batch are 0"},
+    {"--mix copy=1 --context 8", "no room for copies"},
+    {"--attention linear --phi favor+ --epsilon 0.1", "trained with an epsilon of 0"},
     {"--resume", "checkpoint", 1},
     {"--phi relu", "linear attention"},
     {"--text /nowhere/at/all", "/nowhere/at/all", 1},
@@ -511,7 +514,7 @@ static const struct { const char *words, *says; int file; } refused_words[] = { 
 static void refusals(void) {
     for (size_t i = 0; i < sizeof refused_words / sizeof *refused_words; i++) {
         int rc = tool("", "train", "%s" RECIPE "%s", test_tmp("refused.gguf"), refused_words[i].words);
-        int expected = refused_words[i].file ? 1 : 2;
+        int expected = refused_words[i].code ? refused_words[i].code : 2;
         if (rc != expected) printf("    %s: exit code %d\n", refused_words[i].words, rc);
         CHECK(rc == expected && said_line(refused_words[i].says));
     }

@@ -139,7 +139,7 @@ const TrainingOption training_options[] = {
      .help = "steps between measurements (100)"},
     {"--csv", NULL, "FILE", TRAINING_WORD, AT(csv), 0, 0, 0, .help = "the losses, a line a step"},
     {"--svg", NULL, "FILE", TRAINING_WORD, AT(svg), 0, 0, 0,
-     .help = "the losses as a picture (after --resume only with --csv those of before)"},
+     .help = "the losses as a picture (of a run that goes on with --resume: from there, or all with --csv)"},
     {"--threads", "-j", "N", TRAINING_WHOLE, AT(threads), 1, 1024, 0,
      .help = "(all processors); the result has the same bits"},
     {"--kernels", NULL, "ROW", TRAINING_WORD, AT(kernels), 0, 0, 0,

@@ -246,12 +246,12 @@ static int set_trainee(TrainingSetup *s, char *err, size_t errlen) {
     BatchShape shape = {(size_t)o->batch, (size_t)o->context};
     Config c;
     if (!kernels) return base_error(err, errlen, -ENOTSUP, "--kernels: no row %s runs here", o->kernels);
-    int rc = read_model(s, &c, err, errlen);
-    if (rc == -EINVAL) return -ENOTSUP;
-    if (rc == 0 && s->encodes) rc = encoder_masks(&s->plan.masks, &s->words, o, err, errlen);
+    int rc = s->encodes ? encoder_masks(&s->plan.masks, &s->words, o, err, errlen) : 0;
+    if (rc) return rc;
+    rc = read_model(s, &c, err, errlen);
     if (rc == 0) rc = batch_check(&s->plan, &shape, err, errlen);
     if (rc == 0) rc = trainee_init(&s->trainee, &c, o->train_frequencies, &shape, kernels, o->threads, err, errlen);
-    if (rc) return rc;
+    if (rc) return rc == -EINVAL ? -ENOTSUP : rc;
     params_begin(&s->trainee.params, (uint64_t)o->seed, c.n_layers);
     return 0;
 }

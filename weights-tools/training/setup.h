@@ -27,8 +27,9 @@ typedef struct {
     uint64_t from;          /* steps done already */
 } TrainingSetup;
 
-/* 0, or a negative errno and a line: -ENOTSUP where it is no file but what the options say. With options->resume the
- * trainee is as the checkpoint has it: -ENOENT where there is none, -EINVAL where it was made with other settings. */
+/* 0, or a negative errno and a line: -ENOTSUP where options are at fault, for themselves, together or for so
+ * short a text. With options->resume the trainee is as the checkpoint has it: -ENOENT where there is none, -EINVAL
+ * where it was made with other settings. */
 int setup_init(TrainingSetup *s, const TrainingOptions *o, char *err, size_t errlen);
 void setup_free(TrainingSetup *s); /* accepts a zeroed struct */
 
