@@ -14,7 +14,7 @@ INLINE float largest_magnitude(const float *x, size_t n);
 INLINE Bytes32 no_bytes(void);
 INLINE Bytes32 to_bytes(const float *x, float per); /* x * per, to the nearest whole number, halves to even */
 INLINE void store_bytes(int8_t *q, Bytes32 v);
-INLINE void sum_bytes(int16_t sum[2][2], Bytes32 v); /* of both halves, as MinusSum's pairs, less the sign */
+INLINE void sum_bytes(int16_t sum[2][2], Bytes32 v); /* of both halves, as pairs; whole: in any parts */
 
 /* 32 activations as bytes; zeros where the scale is 0 or NaN. */
 INLINE Bytes32 block_bytes(const float *x, float per) { return per == 0 ? no_bytes() : to_bytes(x, per); }

@@ -191,7 +191,8 @@ INLINE void tile_floats(int V, int T, float *y, size_t ldy, size_t rows, const f
 INLINE void rows_floats(TensorType type, int V, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r,
                         size_t r1) {
     float *w = float_scratch();
-    size_t tiles = a->n / FLOAT_TOKENS + (a->n % FLOAT_TOKENS + 3) / 4;
+    size_t eight = tile_of_eight(a->n, FLOAT_TOKENS) / 8;
+    size_t tiles = a->n / FLOAT_TOKENS + (a->n % FLOAT_TOKENS + 3) / 4 - eight; /* it is two of 4 there */
     size_t padded = float_columns(a->d, VEC);
     for (size_t k0 = 0; k0 < a->d; k0 += FLOAT_COLUMNS) {
         size_t k1 = k0 + FLOAT_COLUMNS < a->d ? k0 + FLOAT_COLUMNS : a->d, steps = float_columns(k1 - k0, VEC) / VEC;

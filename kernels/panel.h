@@ -68,14 +68,15 @@ static inline float bytes_scale(float *scale, float amax) {
 }
 
 /* Tokens stand in tiles: inside a tile of T tokens, block b of token t is at [b * T + t]. A batch is cut into as many
- * tiles of `widest` tokens as it has, then of 4, where `widest` is more than 8 first one of 8; the last has what is
- * left, 1 to 3. */
+ * tiles of `widest` tokens as it has, then one of 8 where `widest` is more and so many are left, then of 4; the last
+ * has what is left, 1 to 3. */
 typedef struct {
     size_t first, n; /* tokens of the tile */
 } TokenTile;
 
 /* 8 where a tile of 8 comes after the widest ones, 0 where none does. */
 static inline size_t tile_of_eight(size_t n, size_t widest) { return widest > 8 && n % widest >= 8 ? 8 : 0; }
+
 /* The tile that token t of n falls into. */
 TokenTile token_tile(size_t t, size_t n, size_t widest);
 

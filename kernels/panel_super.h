@@ -1,14 +1,13 @@
 /* kernels/panel_super.h - panel_tiles.h for rows that multiply by K formats' own scales, whole numbers, before sums
- * become floats. A row that includes this defines the function declared first, too. */
+ * become floats. A row that includes this defines the functions declared first, too. */
 #ifndef PANEL_SUPER_H
 #define PANEL_SUPER_H
 
 #include "panel_tiles.h"
 
-INLINE int whole_scales(Form f); /* whether a format is multiplied so */
-/* sum[t] = of 32 columns by each of T tokens, sub-block by sub-block, sc * sum of (code - zero) * q_x, exact; minus
- * that where it negates. */
-INLINE int negates(Form f);
+INLINE int whole_scales(Form f); /* of formats that go this way; the others are add_block's */
+INLINE int negates(Form f);      /* of those: dot_scaled gives minus the sum */
+/* sum[t] = of 32 columns by each of T tokens, sub-block by sub-block, sc * sum of (code - zero) * q_x, exact. */
 INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc);
 
 /* acc[t] += the 8 blocks from b on that share d and dmin, x's blocks `apart`, and are counted:

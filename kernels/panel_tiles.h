@@ -161,8 +161,10 @@ INLINE void matmul_form(Form f, const PanelJob *p) {
             const ActBlock *at = x + t / TILE_TOKENS * TILE_TOKENS * s.blocks + t % TILE_TOKENS;
             tile_blocks(f, T, TILE_TOKENS, &strip, t, at, next_panel(&strip, i, tiles));
         }
-        for (; TILE_TOKENS > 8 && t < eight_end; i++, t += 8)
+        if (TILE_TOKENS > 8 && t < eight_end) {
             tile_blocks(f, 8, 8, &strip, t, x + t * s.blocks, next_panel(&strip, i, tiles));
+            i++, t += 8;
+        }
         for (; TILE_TOKENS > 4 && t < fours_end; i++, t += 4)
             tile_blocks(f, 4, 4, &strip, t, x + t * s.blocks, next_panel(&strip, i, tiles));
         if (rest == 1) tile_blocks(f, 1, 1, &strip, t, last, next_panel(&strip, i, tiles));

@@ -171,7 +171,7 @@ static void check_matmul(const Kernels *k, TensorType type, int group, size_t ro
 static void matmul_of(TensorType type, int group) {
     static const size_t float_cols[] = {1, 7, 8, 31, 33, 64, 257, 700, 2061};
     static const size_t block_cols[] = {32, 64, 96, 352, 640, 32, 32, 64};
-    static const size_t rows[] = {1, 3, 4, 5, 18, 53}, tokens[] = {1, 2, 3, 4, 6, 7, 11, 23, 65, 50, 51, 56};
+    static const size_t rows[] = {1, 3, 4, 5, 18, 53}, tokens[] = {1, 2, 3, 4, 6, 7, 11, 31, 65, 50, 51, 59};
     size_t n_tokens = group || block_format(type) ? 9 : 12; /* the last three: floats, narrow tiles behind wide ones */
     int block = group ? group : quant_format(type)->block;
     const Kernels *k;
@@ -201,7 +201,7 @@ static void matmul_extremes(void) {
         for (int id = 0; id < TENSOR_I8_GROUPS; id++)
             for (size_t b = 0; block_format(id) && b < sizeof bytes / sizeof *bytes; b++) {
                 byte_of_all = bytes[b];
-                for (size_t n = 1; n <= 16; n += n < 4 ? 1 : 12) check_matmul(k, (TensorType)id, 0, 17, 512, n);
+                for (size_t n = 1; n <= 20; n += n < 4 ? 1 : 16) check_matmul(k, (TensorType)id, 0, 17, 512, n);
             }
     byte_of_all = -1;
 }

@@ -36,7 +36,7 @@ INLINE void store_bytes(int8_t *q, Bytes32 v) {
 
 INLINE void sum_bytes(int16_t sum[2][2], Bytes32 v) {
     for (int h = 0; h < 2; h++) {
-        sum[h][0] = vaddlvq_s8(v.val[h]); /* in one */
+        sum[h][0] = vaddlvq_s8(v.val[h]);
         sum[h][1] = 0;
     }
 }

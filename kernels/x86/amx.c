@@ -3,10 +3,10 @@
  * done with them is the same in the same order.
  *
  * A panel's codes are taken apart once for a whole batch, 1024 columns at a time, into signed bytes and float scales.
- * Then, for every 16 tokens and each 32 columns (16 where a sub-block has so many), the tile unit makes 16 x 16 sums,
- * which are stored and read back a token a vector:
+ * Then, for every 16 tokens and each 32 columns (Q6_K: 16, a sub-block), the tile unit makes 16 x 16 sums, which are
+ * stored and read back a token a vector:
  *     acc[t] += f32(sum[t]) * (scale_w * scale_x)  -  minimum_w * (scale_x * sum of q_x)
- * or, where codes times sc are bytes (scaled_codes), these, as panel_super.h adds them up. */
+ * The codes of Q2_K and Q3_K come times sc (scaled_codes), and their sums go in panel_super.h's order. */
 #include "avx2.h"
 #include "avx512.h"
 #include "avx512_panels.h"
@@ -19,8 +19,8 @@ enum { TOKENS = 16, CHUNK = 32 }; /* of a tile; blocks of 32 columns taken apart
 /* A chunk of a panel. */
 typedef struct {
     _Alignas(64) int8_t q[CHUNK][8][64]; /* [block][line][row, 4 columns] */
-    _Alignas(64) float scale[CHUNK][2][VEC], minimum[CHUNK][2][VEC]; /* scaled_codes: no scale; minimum: mn */
-    _Alignas(64) float d[CHUNK / 8][VEC], dmin[CHUNK / 8][VEC];      /* of scaled_codes; minus d where those negate */
+    _Alignas(64) float scale[CHUNK][2][VEC], minimum[CHUNK][2][VEC]; /* scaled_codes: none; mn */
+    _Alignas(64) float d[CHUNK / 8][VEC], dmin[CHUNK / 8][VEC];      /* of scaled_codes */
 } Chunk;
 
 static Form form_of(const Matrix *w) {
@@ -31,8 +31,7 @@ static Form form_of(const Matrix *w) {
 }
 
 static void take_scaled_apart(Chunk *c, Form f, const uint8_t *panel, const PanelShape *s, size_t b0, size_t n) {
-    const int negate = f.bits == 3;
-    __m512i z = _mm512_set1_epi8(negate ? -128 : 0);
+    __m512i z = _mm512_set1_epi8(negates(f) ? -128 : 0);
     for (size_t b = 0; b < n; b++) {
         const uint8_t *lines = panel + s->lines + (b0 + b) * s->line_bytes;
         for (size_t h = 0; h < 2; h++) {
@@ -43,8 +42,7 @@ static void take_scaled_apart(Chunk *c, Form f, const uint8_t *panel, const Pane
             if (f.minima) _mm512_store_ps(c->minimum[b][h], vec_load_bytes(panel + s->mn + at));
         }
         size_t super = (b0 + b) / 8 * 2 * VEC;
-        Vec d = vec_load_half(panel + s->d + super);
-        _mm512_store_ps(c->d[b / 8], negate ? vec_sub(vec_zero(), d) : d);
+        _mm512_store_ps(c->d[b / 8], vec_load_half(panel + s->d + super));
         if (f.minima) _mm512_store_ps(c->dmin[b / 8], vec_load_half(panel + s->dmin + super));
     }
 }
@@ -99,14 +97,14 @@ INLINE void add_sums(int sub, int minima, Vec *acc, int32_t (*sum)[VEC], size_t 
 }
 
 /* Blocks b-7 .. b of scaled_codes, whose parts are all there. */
-INLINE void add_super(int minima, Vec *acc, Vec *part, size_t b, const ActBlock *x, const Chunk *c) {
+INLINE void end_super(Form f, Vec *acc, Vec *part, size_t b, const ActBlock *x, const Chunk *c) {
     Vec d = vec_load(c->d[b / 8]), least[TOKENS];
     UNROLL
     for (int t = 0; t < TOKENS; t++) {
-        acc[t] = vec_fma(acc[t], d, part[t]);
+        acc[t] = negates(f) ? vec_fnma(acc[t], d, part[t]) : vec_fma(acc[t], d, part[t]);
         part[t] = least[t] = vec_zero();
     }
-    if (!minima) return;
+    if (!f.minima) return;
     Vec dmin = vec_load(c->dmin[b / 8]);
     for (size_t k = b - 7; k <= b; k++)
         for (int h = 0; h < 2; h++)
@@ -117,15 +115,15 @@ INLINE void add_super(int minima, Vec *acc, Vec *part, size_t b, const ActBlock 
     for (int t = 0; t < TOKENS; t++) acc[t] = vec_fnma(acc[t], dmin, least[t]);
 }
 
-INLINE void add_scaled(int minima, Vec *acc, Vec *part, int32_t (*sum)[VEC], size_t b, const ActBlock *x,
+INLINE void add_scaled(Form f, Vec *acc, Vec *part, int32_t (*sum)[VEC], size_t b, const ActBlock *x,
                        const Chunk *c) {
     UNROLL
     for (int t = 0; t < TOKENS; t++)
         part[t] = vec_fma(part[t], _mm512_cvtepi32_ps(_mm512_load_si512(sum[t])), vec_all(x[b * TOKENS + t].scale));
-    if (b % 8 == 7) add_super(minima, acc, part, b, x, c);
+    if (b % 8 == 7) end_super(f, acc, part, b, x, c);
 }
 
-/* A tile of sums: 16 tokens from y on, and the rows that exist; n sub-blocks. */
+/* A tile of sums: 16 tokens from y on, and the rows that exist; n products of the unit. */
 typedef struct {
     float *y;
     size_t ldy, n;
@@ -137,8 +135,9 @@ typedef struct {
 
 /* Sums are stored a step after they were asked for, and read two steps later: a store would wait for its tile, and a
  * load cannot be served from a tile's store under way. */
-INLINE void tile(int scaled, int sub, int minima, const SumsTile p) {
+INLINE void tile(Form f, const SumsTile p) {
     enum { STORE = 1, READ = 3 };
+    const int scaled = scaled_codes(f), sub = scaled ? 32 : f.sub;
     _Alignas(64) int32_t sums[4][TOKENS][VEC];
     Vec acc[TOKENS], part[TOKENS];
     UNROLL
@@ -153,19 +152,19 @@ INLINE void tile(int scaled, int sub, int minima, const SumsTile p) {
             else _tile_stored(1, sums[(i - STORE) % 4], 64);
         }
         if (i < READ) continue;
-        if (scaled) add_scaled(minima, acc, part, sums[(i - READ) % 4], i - READ, p.x, p.c);
-        else add_sums(sub, minima, acc, sums[(i - READ) % 4], i - READ, p.x, p.c);
+        if (scaled) add_scaled(f, acc, part, sums[(i - READ) % 4], i - READ, p.x, p.c);
+        else add_sums(sub, f.minima, acc, sums[(i - READ) % 4], i - READ, p.x, p.c);
     }
     UNROLL
     for (size_t t = 0; t < TOKENS; t++) _mm512_mask_storeu_ps(p.y + t * p.ldy, p.rows, acc[t]);
 }
 
 static void tile_of(Form f, const SumsTile p) {
-    if (scaled_codes(f) && f.minima) tile(1, 32, 1, p);
-    else if (scaled_codes(f)) tile(1, 32, 0, p);
-    else if (f.sub == 32 && f.minima) tile(0, 32, 1, p);
-    else if (f.sub == 32) tile(0, 32, 0, p);
-    else tile(0, 16, 0, p);
+    if (scaled_codes(f) && f.minima) tile((Form){.bits = 2, .sub = 16, .minima = 1}, p);
+    else if (scaled_codes(f)) tile((Form){.bits = 3, .sub = 16}, p);
+    else if (f.sub == 32 && f.minima) tile((Form){.bits = 8, .sub = 32, .minima = 1}, p);
+    else if (f.sub == 32) tile((Form){.bits = 8, .sub = 32}, p);
+    else tile((Form){.bits = 6, .sub = 16}, p); /* no format has minima there */
 }
 
 /* Part i of n of the same columns of the next panel. */

@@ -16,7 +16,7 @@ extern const TrainKernels avx2_train;
 extern const CacheKernels avx2_cache;
 
 void avx2_quantize(int8_t *q, float *scale, const float *x, size_t d, int group);
-void avx2_pack_blocks(ActBlock *out, size_t stride, const float *x, size_t d, int group); /* panel.h's PackBlocks */
-void avx2_pack_wide_blocks(ActBlock *out, size_t stride, const float *x, size_t d, int group); /* sums of 32 bits */
+void avx2_pack_blocks(ActBlock *out, size_t stride, const float *x, size_t d, int group); /* sums as pairs */
+void avx2_pack_wide_blocks(ActBlock *out, size_t stride, const float *x, size_t d, int group); /* whole */
 
 #endif

@@ -31,35 +31,38 @@ INLINE Line values_of(int table, Line q) {
 /* Whether codes times their sub-block's sc fit bytes: Q2_K, q * sc, up to 45, and Q3_K, (4 - q) * sc, -128 .. 124, to
  * which 128 are added as to all bytes. */
 INLINE int scaled_codes(Form f) { return f.sub == 16 && f.bits <= 3; }
+INLINE int negates(Form f) { return f.bits == 3; }
 
-/* What codes 0 .. 3 of 16 rows come to, four bytes of a row behind each other; what the third bit adds to each. */
+/* What codes 0 .. 3 of 16 rows come to, four bytes of a row behind each other; what a third bit adds, four times. */
 typedef struct {
-    __m512i few, third;
+    __m512i few, more;
 } Products;
+
+INLINE __m512i places(void) { /* of each row's first byte, four times: rows of 128 bits are looked up by themselves */
+    return _mm512_broadcast_i32x4(_mm_setr_epi32(0, 0x04040404, 0x08080808, 0x0c0c0c0c));
+}
 
 /* sc of 16 rows times 0, 1, 2, 3: sums of bytes, which may run over on the way. */
 INLINE Products products_of(Form f, const uint8_t *sc) {
-    const __m512i fourfold = _mm512_broadcast_i32x4(_mm_setr_epi32(0, 0x04040404, 0x08080808, 0x0c0c0c0c));
     __m512i rows = _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)sc));
-    __m512i once = _mm512_shuffle_epi8(rows, fourfold), twice = _mm512_add_epi8(once, once);
+    __m512i once = _mm512_shuffle_epi8(rows, places()), twice = _mm512_add_epi8(once, once);
     __m512i ones = _mm512_and_si512(once, _mm512_set1_epi32((int)0xff00ff00)), /* in 1 and 3 */
             twos = _mm512_and_si512(twice, _mm512_set1_epi32((int)0xffff0000)), /* in 2 and 3 */
             times = _mm512_add_epi8(ones, twos);
     if (f.bits == 2) return (Products){.few = times};
     __m512i minus_4 = _mm512_sub_epi8(_mm512_setzero_si512(), _mm512_add_epi8(twice, twice));
     times = _mm512_add_epi8(times, minus_4);
-    return (Products){.few = _mm512_sub_epi8(_mm512_set1_epi8(-128), times), .third = minus_4};
+    return (Products){.few = _mm512_sub_epi8(_mm512_set1_epi8(-128), times), .more = minus_4};
 }
 
 /* Of columns 4j .. 4j+3. */
 INLINE Line scaled_codes_at(Form f, const uint8_t *lines, int j, Products p) {
-    const __m512i place = _mm512_broadcast_i32x4(_mm_setr_epi32(0, 0x04040404, 0x08080808, 0x0c0c0c0c));
     __m512i pairs = _mm512_srli_epi16(line_at(lines, j / 4), (unsigned)(j % 4 * 2));
-    __m512i at = _mm512_ternarylogic_epi32(pairs, _mm512_set1_epi8(3), place, 0xea); /* pairs & 3 | place */
+    __m512i at = _mm512_ternarylogic_epi32(pairs, _mm512_set1_epi8(3), places(), 0xea); /* pairs & 3 | place */
     __m512i few = _mm512_shuffle_epi8(p.few, at);
     if (f.bits == 2) return few;
     __mmask64 third = _mm512_test_epi8_mask(line_at(lines, 2), _mm512_set1_epi8((char)(1 << j)));
-    return _mm512_mask_add_epi8(few, third, few, p.third);
+    return _mm512_mask_add_epi8(few, third, few, p.more);
 }
 
 #endif

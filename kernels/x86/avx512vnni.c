@@ -15,7 +15,6 @@ INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int bytes) {
 #include "kernels/panel_super.h"
 
 INLINE int whole_scales(Form f) { return scaled_codes(f); }
-INLINE int negates(Form f) { return f.bits == 3; }
 
 /* sum[t] += (negates: -=) sc * the sum of sub-block h, which is multiplied, or whose codes are: the same numbers. */
 INLINE void add_scaled_sums(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc,
@@ -43,9 +42,8 @@ INLINE void add_scaled_codes(Form f, int T, Ints *sum, const uint8_t *lines, con
 
 /* Scaling codes costs the same for any number of tokens. */
 INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc) {
-    const int codes = T > 4, minus_128 = codes && f.bits == 3;
-    UNROLL
-    for (int t = 0; t < T; t++) sum[t] = minus_128 ? ints_shift(ints_all(x[t].minus_8_sum.whole), 4) : ints_all(0);
+    const int codes = T > 4;
+    begin_sums((Form){.sub = 32, .shift = codes && negates(f) ? 7 : 0}, T, sum, x, 0); /* of bytes, 128 more */
     UNROLL
     for (int h = 0; h < 2; h++, sc += VEC)
         if (codes) add_scaled_codes(f, T, sum, lines, x, sc, h);
