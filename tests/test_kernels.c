@@ -168,6 +168,14 @@ static void check_matmul(const Kernels *k, TensorType type, int group, size_t ro
     free(panels), free(w.raw), free(w.raw_scales);
 }
 
+/* kernels_row, and AMX's in C behind the last where the processor has all that it needs besides: amx.c goes by VNNI
+ * where tokens are few, so one token's bits are those of another row. */
+extern const Kernels *const amx_in_c;
+static const Kernels *matmul_row(int i) {
+    const Kernels *k = kernels_row(i);
+    return k || !kernels_row(i - 1) || strcmp(kernels_row(i - 1)->name, "avx512vnni") ? k : amx_in_c;
+}
+
 static void matmul_of(TensorType type, int group) {
     static const size_t float_cols[] = {1, 7, 8, 31, 33, 64, 257, 700, 2061};
     static const size_t block_cols[] = {32, 64, 96, 352, 640, 32, 32, 64};
@@ -175,7 +183,7 @@ static void matmul_of(TensorType type, int group) {
     size_t n_tokens = group || block_format(type) ? 9 : 12; /* the last three: floats, narrow tiles behind wide ones */
     int block = group ? group : quant_format(type)->block;
     const Kernels *k;
-    for (int i = 0; (k = kernels_row(i)); i++)
+    for (int i = 0; (k = matmul_row(i)); i++)
         for (size_t c = 0; c < (block == 256 ? 3 : block > 1 ? 5 : 9); c++)
             for (size_t r = 0; r < 6; r++)
                 for (size_t t = 0; t < n_tokens; t++) {
@@ -197,7 +205,7 @@ static void matmul_blocks(void) {
 static void matmul_extremes(void) {
     static const int bytes[] = {0x00, 0x11, 0x77, 0x7f, 0x80, 0x88, 0xee, 0xff};
     const Kernels *k;
-    for (int i = 0; (k = kernels_row(i)); i++)
+    for (int i = 0; (k = matmul_row(i)); i++)
         for (int id = 0; id < TENSOR_I8_GROUPS; id++)
             for (size_t b = 0; block_format(id) && b < sizeof bytes / sizeof *bytes; b++) {
                 byte_of_all = bytes[b];
