@@ -217,13 +217,13 @@ INLINE void rows_floats(TensorType type, int V, float *y, size_t ldy, const Acti
 INLINE void rows_few(TensorType type, float *y, size_t ldy, size_t apart, const Activations *a, size_t padded,
                      const uint8_t *w, size_t step, Fetched f) {
     const float *x = a->data;
-    size_t d = a->d, left = a->n;
+    size_t d = a->d, left = a->n, each = few_tokens(a->n, FLOAT_FEW);
     if (left == 1) {
         few_floats(type, 1, y, ldy, apart, x, w, d, step, (Fetched){AHEAD_FLOATS, 64, 0});
         return;
     }
     for (size_t n; left; left -= n, y += n * ldy, x += n * padded, f.at += f.pass)
-        switch (n = left < FLOAT_FEW ? left : FLOAT_FEW) {
+        switch (n = left < each ? left : each) {
         case 1: few_floats(type, 1, y, ldy, apart, x, w, d, step, f); break;
         case 2: few_floats(type, 2, y, ldy, apart, x, w, d, step, f); break;
         case 3: few_floats(type, 3, y, ldy, apart, x, w, d, step, f); break;

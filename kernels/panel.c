@@ -135,7 +135,7 @@ size_t float_columns(size_t d, size_t lanes) { return (d + lanes - 1) / lanes * 
 
 /* A vector of each token of the tile in turn; a tile of one token is its row, which is copied at once. */
 static void pack_few_floats(const Packing *p, float *out, const float *x, size_t n, size_t d, size_t t) {
-    size_t few = FEW_OF(p->floats), first = t / few * few, tile = n - first < few ? n - first : few;
+    size_t few = few_tokens(n, FEW_OF(p->floats)), first = t / few * few, tile = n - first < few ? n - first : few;
     size_t padded = float_columns(d, p->lanes), each = tile == 1 ? padded : p->lanes;
     out += first * padded + (t - first) * each;
     for (size_t k = 0; k < padded; k += each, out += tile * each) {

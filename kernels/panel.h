@@ -82,11 +82,16 @@ TokenTile token_tile(size_t t, size_t n, size_t widest);
 
 /* Activations for float weights, which are multiplied FLOAT_COLUMNS columns at a time (float_blocks.h). Columns are
  * padded with zeros to a multiple of `lanes`. Fewer than FLOAT_MANY (quants.h) tokens are cut into tiles of
- * FEW_OF(floats), the last of what is left, and column i * lanes + lane of a tile's token t is at [i][t][lane]. Of
+ * few_tokens, the last of what is left, and column i * lanes + lane of a tile's token t is at [i][t][lane]. Of
  * more, in a tile of T, column i * lanes + lane of a block is at [lane][i][T], all blocks of the tile one behind the
  * other. */
 enum { FLOAT_COLUMNS = 2048 };
 #define FEW_OF(floats) ((floats) / 2)
+/* Tokens of such a tile, of n, where FEW_OF(floats) are `most`: eight are two of four, not six and two. */
+static inline size_t few_tokens(size_t n, size_t most) {
+    size_t tiles = (n + most - 1) / most;
+    return (n + tiles - 1) / tiles;
+}
 size_t float_columns(size_t d, size_t lanes);
 /* Where float weights are transposed: (FLOAT_COLUMNS + 16) * 32 floats at a multiple of 64, the calling thread's. */
 float *float_scratch(void);
