@@ -191,8 +191,7 @@ INLINE void tile_floats(int V, int T, float *y, size_t ldy, size_t rows, const f
 INLINE void rows_floats(TensorType type, int V, float *y, size_t ldy, const Activations *a, const Matrix *m, size_t r,
                         size_t r1) {
     float *w = float_scratch();
-    size_t eight = tile_of_eight(a->n, FLOAT_TOKENS) / 8;
-    size_t tiles = a->n / FLOAT_TOKENS + (a->n % FLOAT_TOKENS + 3) / 4 - eight; /* it is two of 4 there */
+    size_t tiles = a->n / FLOAT_TOKENS + narrow_tiles(a->n, FLOAT_TOKENS);
     size_t padded = float_columns(a->d, VEC);
     for (size_t k0 = 0; k0 < a->d; k0 += FLOAT_COLUMNS) {
         size_t k1 = k0 + FLOAT_COLUMNS < a->d ? k0 + FLOAT_COLUMNS : a->d, steps = float_columns(k1 - k0, VEC) / VEC;
@@ -217,11 +216,12 @@ INLINE void rows_floats(TensorType type, int V, float *y, size_t ldy, const Acti
 INLINE void rows_few(TensorType type, float *y, size_t ldy, size_t apart, const Activations *a, size_t padded,
                      const uint8_t *w, size_t step, Fetched f) {
     const float *x = a->data;
-    size_t d = a->d, left = a->n, each = few_tokens(a->n, FLOAT_FEW);
+    size_t d = a->d, left = a->n;
     if (left == 1) {
         few_floats(type, 1, y, ldy, apart, x, w, d, step, (Fetched){AHEAD_FLOATS, 64, 0});
         return;
     }
+    const size_t each = few_tokens(a->n, FLOAT_FEW);
     for (size_t n; left; left -= n, y += n * ldy, x += n * padded, f.at += f.pass)
         switch (n = left < each ? left : each) {
         case 1: few_floats(type, 1, y, ldy, apart, x, w, d, step, f); break;

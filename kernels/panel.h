@@ -76,6 +76,10 @@ typedef struct {
 
 /* 8 where a tile of 8 comes after the widest ones, 0 where none does. */
 static inline size_t tile_of_eight(size_t n, size_t widest) { return widest > 8 && n % widest >= 8 ? 8 : 0; }
+/* Tiles behind the widest ones. */
+static inline size_t narrow_tiles(size_t n, size_t widest) {
+    return (n % widest + 3) / 4 - tile_of_eight(n, widest) / 8; /* that one is not two of 4 */
+}
 
 /* The tile that token t of n falls into. */
 TokenTile token_tile(size_t t, size_t n, size_t widest);

@@ -152,7 +152,7 @@ INLINE void matmul_form(Form f, const PanelJob *p) {
     if (n == 3) r = matmul_few_tokens(f, 3, p, &s);
     size_t wide_end = p->widest == TILE_TOKENS ? n / TILE_TOKENS * TILE_TOKENS : 0, fours_end = n / 4 * 4;
     size_t eight_end = wide_end + tile_of_eight(n, p->widest), rest = n - fours_end;
-    size_t tiles = wide_end / (size_t)T + (eight_end > wide_end) + (fours_end - eight_end) / 4 + (rest > 0);
+    size_t tiles = wide_end / (size_t)T + narrow_tiles(n, p->widest);
     const ActBlock *last = x + fours_end * s.blocks;
     for (; r < p->r1; r += VEC) {
         const Strip strip = {panel_of(p->w, &s, r), &s, p->y + r, p->ldy, p->r1 - r};

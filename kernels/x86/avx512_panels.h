@@ -58,7 +58,7 @@ INLINE Products products_of(Form f, const uint8_t *sc) {
 /* Of columns 4j .. 4j+3. */
 INLINE Line scaled_codes_at(Form f, const uint8_t *lines, int j, Products p) {
     __m512i pairs = _mm512_srli_epi16(line_at(lines, j / 4), (unsigned)(j % 4 * 2));
-    __m512i at = _mm512_ternarylogic_epi32(pairs, _mm512_set1_epi8(3), places(), 0xea); /* pairs & 3 | place */
+    __m512i at = _mm512_ternarylogic_epi32(pairs, _mm512_set1_epi8(3), places(), 0xea); /* pairs & 3 | places */
     __m512i few = _mm512_shuffle_epi8(p.few, at);
     if (f.bits == 2) return few;
     __mmask64 third = _mm512_test_epi8_mask(line_at(lines, 2), _mm512_set1_epi8((char)(1 << j)));
