@@ -24,8 +24,27 @@ INLINE size_t strips_at_once(size_t rows); /* of VEC slots, that a tile of so ma
 
 enum { WEIGHTS = Q_BLOCK + 4 }; /* of slots that may begin inside of a line's four */
 
-/* MatmulKernels.quantize of Q times Q_BLOCK numbers, none below 0, into q[..][off ..]. */
-INLINE void weight_bytes(int Q, int8_t (*q)[WEIGHTS], size_t off, float *scale, float (*w)[Q_BLOCK]);
+/* Weights of Q_BLOCK slots from t0 on: a query's p [SCORE_ROW], none below 0, times the slots' scales; 0 outside of its
+ * span, where p may be anything. */
+typedef struct {
+    const float *p, *scales; /* of slot t0, and on */
+    const Span *spans;
+    int t0;
+    size_t off;
+} WeightsJob;
+
+/* Query t's, w [Q_BLOCK]. */
+INLINE void span_weights(float *w, const WeightsJob *job, int t) {
+    const float *p = job->p + (size_t)t * SCORE_ROW;
+    Span span = job->spans[t];
+    UNROLL
+    for (int i = 0; i < Q_BLOCK; i += VEC) vec_store(w + i, vec_mul(vec_load(p + i), vec_load(job->scales + i)));
+    for (int i = 0; i < Q_BLOCK && job->t0 + i < span.lo; i++) w[i] = 0;
+    for (int i = Q_BLOCK; i > 0 && job->t0 + i > span.hi; i--) w[i - 1] = 0;
+}
+
+/* MatmulKernels.quantize of the weights of each of Q queries, into q[..][off ..]. */
+INLINE void weight_bytes(int Q, int8_t (*q)[WEIGHTS], float *scale, const WeightsJob *job);
 
 enum { STRIPS = KEY_LANES / VEC, LINE = 4 * VEC }; /* of VEC slots, in a group; bytes of a Line */
 
@@ -205,24 +224,16 @@ INLINE void mix_strips(int Q, MixTile m, size_t strips, Fetch *fetch) {
     if (STRIPS == 1 && strips) mix_tile(Q, 1, m, fetch);
 }
 
-/* p_t scale_t of the Q_BLOCK slots from t0 on; 0 outside of the span. */
-INLINE void span_weights(float *w, const float *p, const float *scales, Span span, int t0) {
-    UNROLL
-    for (int t = 0; t < Q_BLOCK; t += VEC)
-        vec_store(w + t, vec_mul(vec_load(p + t0 + t), vec_load(scales + t0 + t)));
-    for (int t = 0; t < Q_BLOCK && t0 + t < span.lo; t++) w[t] = 0;
-    for (int t = Q_BLOCK; t > 0 && t0 + t > span.hi; t--) w[t - 1] = 0;
-}
-
-/* A block of the cache's values, or Q_BLOCK columns of it. */
+/* A tile of queries and a block of the cache's values. */
 typedef struct {
-    const uint8_t *v; /* its groups; slot t is their (first + t)-th */
+    float *acc; /* [Q, width] */
+    const float *p;
+    const Span *spans;
+    Span all; /* from the first slot that any of them sees to the last; none: lo >= hi */
+    const uint8_t *v; /* the block's groups; slot t is their (first + t)-th */
     size_t first, width, group;
-    const float *scales; /* slot t's at [first + t] */
-    size_t column;
 } MixJob;
 
-/* From the first slot that any of n queries sees to the last; none: lo >= hi. */
 INLINE Span seen_by(const Span *spans, size_t n) {
     Span all = {.lo = KEY_BLOCK, .hi = 0};
     for (size_t j = 0; j < n; j++) {
@@ -233,52 +244,60 @@ INLINE Span seen_by(const Span *spans, size_t n) {
     return all;
 }
 
-/* Rows of the next tile from p, spans and acc on, and one block of columns. */
-INLINE void mix_rows(int Q, const MixJob *job, float *acc, const float *p, const Span *spans, Fetch *fetch) {
-    size_t rest = job->width - job->column, strips = (rest < Q_BLOCK ? rest : Q_BLOCK) / VEC;
+/* The scales of the slots that are seen, by a block of columns: slot t's at [first + t]. */
+INLINE void slot_scales(float *scales, const MixJob *job, size_t column) {
+    size_t g = (job->first + (size_t)job->all.lo) / KEY_LANES, end = job->first + (size_t)job->all.hi;
+    for (; g * KEY_LANES < end; g++)
+        UNROLL
+        for (size_t x = 0; x < KEY_LANES; x += VEC)
+            vec_store(scales + g * KEY_LANES + x,
+                      vec_load_half(job->v + g * job->group + 2 * (column / Q_BLOCK * KEY_LANES + x)));
+}
+
+/* Q_BLOCK columns from `column` on. All weights come first: a line waits long for those that it meets. */
+INLINE void mix_columns(int Q, const MixJob *job, size_t column, Fetch *fetch) {
+    enum { PARTS = KEY_BLOCK / Q_BLOCK };
+    size_t rest = job->width - column, strips = (rest < Q_BLOCK ? rest : Q_BLOCK) / VEC;
     size_t scale_bytes = 2 * KEY_LANES * scale_blocks(job->width), off = job->first % 4;
-    Span all = seen_by(spans, (size_t)Q);
-    for (int t0 = 0; t0 < KEY_BLOCK; t0 += Q_BLOCK) {
-        int lo = all.lo > t0 ? all.lo - t0 : 0, hi = all.hi < t0 + Q_BLOCK ? all.hi - t0 : Q_BLOCK;
+    int8_t bytes[PARTS][MOST_ROWS][WEIGHTS] = {{{0}}};
+    float scales[SCORE_ROW] = {0}, scale[PARTS][MOST_ROWS];
+    slot_scales(scales, job, column);
+    for (int i = 0; i < PARTS; i++) {
+        int t0 = i * Q_BLOCK;
+        if (job->all.lo < t0 + Q_BLOCK && job->all.hi > t0)
+            weight_bytes(Q, bytes[i], scale[i],
+                         &(WeightsJob){job->p + t0, scales + job->first + t0, job->spans, t0, off});
+    }
+    for (int i = 0; i < PARTS; i++) {
+        int t0 = i * Q_BLOCK, lo = job->all.lo > t0 ? job->all.lo - t0 : 0;
+        int hi = job->all.hi < t0 + Q_BLOCK ? job->all.hi - t0 : Q_BLOCK;
         if (lo >= hi) continue;
-        int8_t bytes[MOST_ROWS][WEIGHTS] = {{0}};
-        float scale[MOST_ROWS], w[MOST_ROWS][Q_BLOCK];
-        for (size_t t = 0; t < (size_t)Q; t++)
-            span_weights(w[t], p + t * SCORE_ROW, job->scales + job->first, spans[t], t0);
-        weight_bytes(Q, bytes, off, scale, w);
         size_t from = (off + (size_t)lo) / 4, quad = (job->first + (size_t)t0) / 4 + from;
-        mix_strips(Q, (MixTile){.acc = acc + job->column, .ld = job->width, .w = bytes, .scale = scale,
-                                .v = job->v + quad / (KEY_LANES / 4) * job->group + scale_bytes + 4 * job->column,
+        mix_strips(Q, (MixTile){.acc = job->acc + column, .ld = job->width, .w = bytes[i], .scale = scale[i],
+                                .v = job->v + quad / (KEY_LANES / 4) * job->group + scale_bytes + 4 * column,
                                 .first = quad % (KEY_LANES / 4), .i = from, .end = (off + (size_t)hi + 3) / 4,
                                 .line = 4 * job->width, .scales = scale_bytes}, strips, fetch);
     }
 }
 
+INLINE void mix_rows(int Q, const MixJob *job, Fetch fetch) {
+    if (job->all.lo >= job->all.hi) return;
+    for (size_t column = 0; column < job->width; column += Q_BLOCK) mix_columns(Q, job, column, &fetch);
+}
+
 static void mix_q8(float *acc, const float *p, const Span *spans, const Running *run, size_t n, const uint8_t *v,
                    size_t first, size_t width, Soon soon) {
-    MixJob job = {.v = v, .first = first, .width = width, .group = group_bytes(width, width)};
-    Span all = seen_by(spans, n);
-    size_t lo = (size_t)all.lo, hi = (size_t)all.hi;
-    Fetch fetch = fetch_of(soon, n, KEY_BLOCK / 4 * ((width + 2 * VEC - 1) / (2 * VEC))), none = {0};
+    Fetch fetch = fetch_of(soon, n, KEY_BLOCK / 4 * ((width + 2 * VEC - 1) / (2 * VEC)));
     shrink_rows(acc, width, run, n, width);
-    for (; job.column < width && lo < hi; job.column += Q_BLOCK) {
-        float scales[SCORE_ROW] = {0};
-        for (size_t g = (first + lo) / KEY_LANES; g * KEY_LANES < first + hi; g++)
-            UNROLL
-            for (size_t x = 0; x < KEY_LANES; x += VEC)
-                vec_store(scales + g * KEY_LANES + x,
-                          vec_load_half(v + g * job.group + 2 * (job.column / Q_BLOCK * KEY_LANES + x)));
-        job.scales = scales;
-        for (size_t j = 0, rows; j < n; j += rows) {
-            float *to = acc + j * width;
-            const float *from = p + j * SCORE_ROW;
-            Fetch *soon_too = j ? &none : &fetch;
-            switch (rows = next_rows(n - j)) {
-            case 1: mix_rows(1, &job, to, from, spans + j, soon_too); break;
-            case 2: mix_rows(2, &job, to, from, spans + j, soon_too); break;
-            case 4: mix_rows(4, &job, to, from, spans + j, soon_too); break;
-            default: mix_rows(MOST_ROWS, &job, to, from, spans + j, soon_too);
-            }
+    for (size_t j = 0, rows; j < n; j += rows, fetch = (Fetch){0}) {
+        rows = next_rows(n - j);
+        const MixJob job = {.acc = acc + j * width, .p = p + j * SCORE_ROW, .spans = spans + j, .v = v, .first = first,
+                            .width = width, .group = group_bytes(width, width), .all = seen_by(spans + j, rows)};
+        switch (rows) {
+        case 1: mix_rows(1, &job, fetch); break;
+        case 2: mix_rows(2, &job, fetch); break;
+        case 4: mix_rows(4, &job, fetch); break;
+        default: mix_rows(MOST_ROWS, &job, fetch);
         }
     }
 }

@@ -40,8 +40,12 @@ INLINE Ints dot_keys(Ints sum, Keys k, Line q) {
 INLINE Ints dot_values(Ints sum, Line w, Line v) { return dot_keys(sum, w, v); }
 
 INLINE size_t strips_at_once(size_t rows) { return 4 / rows; }
-INLINE void weight_bytes(int Q, int8_t (*q)[WEIGHTS], size_t off, float *scale, float (*w)[Q_BLOCK]) {
-    for (int t = 0; t < Q; t++) neon_quantize(q[t] + off, &scale[t], w[t], Q_BLOCK, Q_BLOCK);
+INLINE void weight_bytes(int Q, int8_t (*q)[WEIGHTS], float *scale, const WeightsJob *job) {
+    for (int t = 0; t < Q; t++) {
+        float w[Q_BLOCK];
+        span_weights(w, job, t);
+        neon_quantize(q[t] + job->off, &scale[t], w, Q_BLOCK, Q_BLOCK);
+    }
 }
 
 #endif

@@ -29,8 +29,12 @@ INLINE Ints dot_keys(Ints sum, Keys k, Line q) { return dot_values(sum, k.magnit
 /* Of 16 registers four are sums, and four the floats they become. */
 INLINE size_t strips_at_once(size_t rows) { return 4 / rows; }
 
-INLINE void weight_bytes(int Q, int8_t (*q)[WEIGHTS], size_t off, float *scale, float (*w)[Q_BLOCK]) {
-    for (int t = 0; t < Q; t++) avx2_quantize(q[t] + off, &scale[t], w[t], Q_BLOCK, Q_BLOCK);
+INLINE void weight_bytes(int Q, int8_t (*q)[WEIGHTS], float *scale, const WeightsJob *job) {
+    for (int t = 0; t < Q; t++) {
+        float w[Q_BLOCK];
+        span_weights(w, job, t);
+        avx2_quantize(q[t] + job->off, &scale[t], w, Q_BLOCK, Q_BLOCK);
+    }
 }
 
 const CacheKernels avx2_cache = {

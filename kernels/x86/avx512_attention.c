@@ -11,12 +11,6 @@
 /* Up to 6 queries x 64 columns: 24 of the 32 registers are sums. */
 INLINE size_t groups_at_once(size_t rows) { return (void)rows, 4; }
 
-/* The entries of t .. t+15 that are inside the span. */
-INLINE __mmask16 inside(int t, Span span) {
-    unsigned before = span.lo <= t ? 0 : (1u << (span.lo - t)) - 1;
-    return (__mmask16)(first16((size_t)(span.hi - t)) & ~before);
-}
-
 /* softmax_rows.h's, but a block's scores stay in registers from the maximum to exp. whole: the span is all of it, as
  * of a token's blocks nearly all are; otherwise -infinity outside, of which exp makes 0. */
 INLINE void softmax_row(int whole, float *s, Span span, Running *r) {

@@ -72,6 +72,12 @@ INLINE Vec vec_round(Vec x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEARE
 INLINE VecTiny vec_tiny(Vec x) { return _mm512_cmp_ps_mask(x, _mm512_set1_ps(-87.33f), _CMP_NLT_UQ); }
 INLINE Vec vec_times_power(Vec p, Vec n, VecTiny normal) { return _mm512_maskz_scalef_ps(normal, p, n); }
 
+/* The entries of t .. t+15 that are inside the span. */
+INLINE __mmask16 inside(int t, Span span) {
+    int lo = span.lo > t ? span.lo - t : 0, hi = span.hi > t ? span.hi - t : 0;
+    return (__mmask16)(first16((size_t)hi) & ~first16((size_t)lo));
+}
+
 INLINE Ints ints_all(int32_t x) { return _mm512_set1_epi32(x); }
 
 INLINE Vec ints_to_floats(Ints v) { return _mm512_cvtepi32_ps(v); }
