@@ -370,8 +370,27 @@ static void cache_refuses(void) {
     cache_free(&c);
 }
 
+/* A few kilobytes, and enough for large pages: all of it is there, holds zeros, and goes. */
+static void cache_of_any_size(void) {
+    for (size_t n = 64; n <= 64 << 9; n <<= 9) {
+        KVCache c;
+        char err[200];
+        float x[64] = {0};
+        CHECK(cache_init(&c, CACHE_F32, 1, 2, 64, 64, n, err, sizeof err) == 0);
+        CHECK(cache_bytes(&c) == n * 2 * 64 * 2 * sizeof(float));
+        for (size_t i = 0; i < cache_bytes(&c); i++) CHECK(c.k[i] == 0);
+        x[63] = 1;
+        cache_store(&c, 0, 1, n - 1, x, x, &kernels_ref);
+        cache_floats(&c, 0, 1, n - 1, 1, x);
+        CHECK(x[62] == 0 && x[63] == 1);
+        cache_free(&c);
+        CHECK(!c.block);
+    }
+}
+
 extern const Test tests_attention[];
 const Test tests_attention[] = {
+    {"attention/a cache of any size", cache_of_any_size},
     {"attention/softmax, every size, poisoned cache", against_float64},
     {"attention/the specification", specification},
     {"attention/one query or many", one_or_many},
