@@ -19,9 +19,10 @@ static int lines(size_t a, size_t b, size_t *out) {
     return 1;
 }
 
-/* Bytes of a cache that lies in large pages: a long past is read faster there. But a head's first position takes a
- * page, so that most of the cache is soon in memory; a larger one takes small pages, for much of it may stay unused. */
-enum { LARGE_FROM = 4 << 20, LARGE_UPTO = 3 << 29 };
+/* A long past is read faster out of large pages. But the first position of each head's keys, and of its values, takes
+ * such a page: of a short text that is memory for nothing, SURPLUS at most. Small caches stay with calloc, where
+ * sanitizers see what is read beside them. */
+enum { LARGE_PAGE = 2 << 20, LARGE_FROM = 2 * LARGE_PAGE, SURPLUS = 3 << 29 };
 
 int cache_init(KVCache *c, CacheType type, int n_layers, int n_kv_heads, int head_dim, int value_dim, size_t n_ctx,
                char *err, size_t errlen) {
@@ -39,8 +40,8 @@ int cache_init(KVCache *c, CacheType type, int n_layers, int n_kv_heads, int hea
         !size_add(made.k_stride, made.v_stride, &n) || !size_mul(n, heads, &n) || !size_add(n, 63, &n))
         return base_error(err, errlen, -EOVERFLOW,
                           "a context of %zu is too long for this machine; give a smaller one (-c)", n_ctx);
-    made.pages = n >= LARGE_FROM && n <= LARGE_UPTO ? n : 0;
-    made.block = made.pages ? pages_new(n) : calloc(1, n); /* zero pages, taken as they are written */
+    made.pages = n >= LARGE_FROM && (n <= SURPLUS || 2 * heads <= SURPLUS / LARGE_PAGE) ? n : 0;
+    made.block = made.pages ? pages_new(n) : calloc(1, n); /* zeros, and taken as they are written */
     if (!made.block)
         return base_error(err, errlen, -ENOMEM, "a context of %zu needs %.1f GB of memory for keys and values, more "
                           "than there is; give a smaller one (-c)", n_ctx, (double)n / 1e9);

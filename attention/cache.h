@@ -45,11 +45,11 @@ typedef struct {
     size_t k_stride, v_stride;     /* bytes from a head's keys (values) to the next head's */
     uint8_t *k, *v;                /* [n_layers, n_kv_heads] of these, each begun at a cache line */
     void *block;                   /* owns both */
-    size_t pages;                  /* bytes of a block that is large pages; otherwise 0 */
+    size_t pages;                  /* bytes of a block of pages_new; 0: it is calloc's */
 } KVCache;
 
-/* Errors: -ENOMEM, with the size in the line; -EOVERFLOW. The memory is taken as it is written to, not before; in large
- * pages where the cache has 4 MB to 1.5 GB. */
+/* Errors: -ENOMEM, with the size in the line; -EOVERFLOW. Memory is taken as it is written to, a page at a time; from
+ * 4 MB on pages are large where the system has such (cache.c). */
 int cache_init(KVCache *c, CacheType type, int n_layers, int n_kv_heads, int head_dim, int value_dim, size_t n_ctx,
                char *err, size_t errlen);
 void cache_free(KVCache *c); /* accepts a zeroed struct */

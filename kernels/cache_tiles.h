@@ -24,13 +24,13 @@ INLINE size_t strips_at_once(size_t rows); /* of VEC slots, that a tile of so ma
 
 enum { WEIGHTS = Q_BLOCK + 4 }; /* of slots that may begin inside of a line's four */
 
-/* Weights of Q_BLOCK slots from t0 on: a query's p [SCORE_ROW], none below 0, times the slots' scales; 0 outside of its
+/* Weights of Q_BLOCK slots from t0 on, of Q queries: p times the slots' scales, none below 0; 0 outside of a query's
  * span, where p may be anything. */
 typedef struct {
-    const float *p, *scales; /* of slot t0, and on */
-    const Span *spans;
+    const float *p, *scales; /* slot t0's, a query's p SCORE_ROW behind that of the one before; [Q_BLOCK] */
+    const Span *spans;       /* [Q] */
     int t0;
-    size_t off;
+    size_t off; /* where slot t0 goes in a query's bytes */
 } WeightsJob;
 
 /* Query t's, w [Q_BLOCK]. */
@@ -254,7 +254,8 @@ INLINE void slot_scales(float *scales, const MixJob *job, size_t column) {
                       vec_load_half(job->v + g * job->group + 2 * (column / Q_BLOCK * KEY_LANES + x)));
 }
 
-/* Q_BLOCK columns from `column` on. All weights come first: a line waits long for those that it meets. */
+/* Q_BLOCK columns from `column` on. Weights of all parts come before any line: a maximum, a division and packing are a
+ * long chain, which the next part's need not wait for. */
 INLINE void mix_columns(int Q, const MixJob *job, size_t column, Fetch *fetch) {
     enum { PARTS = KEY_BLOCK / Q_BLOCK };
     size_t rest = job->width - column, strips = (rest < Q_BLOCK ? rest : Q_BLOCK) / VEC;

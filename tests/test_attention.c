@@ -370,19 +370,21 @@ static void cache_refuses(void) {
     cache_free(&c);
 }
 
-/* A few kilobytes, and enough for large pages: all of it is there, holds zeros, and goes. */
+/* 64 KB, and enough for large pages: zeros everywhere, and what is stored at the end comes back. */
 static void cache_of_any_size(void) {
     for (size_t n = 64; n <= 64 << 9; n <<= 9) {
         KVCache c;
         char err[200];
-        float x[64] = {0};
+        float k[64] = {0}, v[64] = {0}, out[64];
         CHECK(cache_init(&c, CACHE_F32, 1, 2, 64, 64, n, err, sizeof err) == 0);
-        CHECK(cache_bytes(&c) == n * 2 * 64 * 2 * sizeof(float));
-        for (size_t i = 0; i < cache_bytes(&c); i++) CHECK(c.k[i] == 0);
-        x[63] = 1;
-        cache_store(&c, 0, 1, n - 1, x, x, &kernels_ref);
-        cache_floats(&c, 0, 1, n - 1, 1, x);
-        CHECK(x[62] == 0 && x[63] == 1);
+        CHECK((c.pages > 0) == (n > 64) && cache_bytes(&c) == n * 2 * 64 * 2 * sizeof(float));
+        CHECK(c.k[0] == 0 && !memcmp(c.k, c.k + 1, cache_bytes(&c) - 1));
+        k[0] = 1, v[63] = 2;
+        cache_store(&c, 0, 1, n - 1, k, v, &kernels_ref);
+        cache_floats(&c, 0, 1, n - 1, 0, out);
+        CHECK(!memcmp(out, k, sizeof k));
+        cache_floats(&c, 0, 1, n - 1, 1, out);
+        CHECK(!memcmp(out, v, sizeof v));
         cache_free(&c);
         CHECK(!c.block);
     }

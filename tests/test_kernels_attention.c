@@ -276,6 +276,38 @@ static void values_of_bytes(const Kernels *k, size_t d, size_t n, size_t first) 
     free(v), poisoned_free(p), poisoned_free(acc), poisoned_free(want);
 }
 
+/* Whole blocks, and queries side by side whose weights are none, too small for a scale, ordinary, near the largest
+ * float, infinite and NaN: none has a part in what its neighbour gets. Queries that ref makes NaN are NaN. */
+static void unusual_weights(const Kernels *k, size_t n, size_t first) {
+    enum { WIDTH = 48 };
+    static const float of[] = {1, 0, 1e-33f, 1e30f, INFINITY, 1, NAN};
+    uint8_t *v = random_groups(5, WIDTH, WIDTH);
+    float *p = poisoned(n * SCORE_ROW), *acc = poisoned(n * WIDTH), *want = poisoned(n * WIDTH);
+    Span spans[20];
+    Running run[20];
+    for (size_t j = 0; j < n; j++) {
+        float each = of[(j + first) % (sizeof of / sizeof *of)], once = isfinite(each) ? each : 1;
+        spans[j] = (Span){0, KEY_BLOCK}, run[j] = (Running){.shrink = 1};
+        for (size_t t = 0; t < KEY_BLOCK; t++) p[j * SCORE_ROW + t] = fabsf(random_float()) / 2 * once;
+        if (!isfinite(each)) p[j * SCORE_ROW + 40] = each;
+        for (size_t i = 0; i < WIDTH; i++) acc[j * WIDTH + i] = want[j * WIDTH + i] = 0;
+    }
+    k->cache->mix_q8(acc, p, spans, run, n, v, first, WIDTH, (Soon){0});
+    kernels_ref.cache->mix_q8(want, p, spans, run, n, v, first, WIDTH, (Soon){0});
+    for (size_t i = 0; i < n * WIDTH; i++)
+        if (isnan(want[i])) CHECK(isnan(acc[i]));
+        else NEAR(acc[i], want[i], 82 * 6 * 6e-8 * fmax(1, of[(i / WIDTH + first) % (sizeof of / sizeof *of)]), 0);
+    check_margins(acc, n * WIDTH);
+    free(v), poisoned_free(p), poisoned_free(acc), poisoned_free(want);
+}
+
+static void weights_of_neighbours(void) {
+    const Kernels *k;
+    for (int i = 0; (k = kernels_row(i)); i++)
+        for (size_t n = 1; n <= 20; n++)
+            for (size_t first = 0; first < KEY_LANES; first++) unusual_weights(k, n, first);
+}
+
 static void bytes_multiplied(void) {
     const Kernels *k;
     for (int i = 0; (k = kernels_row(i)); i++)
@@ -356,6 +388,7 @@ const Test tests_kernels_attention[] = {
     {"kernels/keys of bytes as floats", bytes_widened},
     {"kernels/products of bytes", bytes_multiplied},
     {"kernels/weights as bytes", weights_as_bytes},
+    {"kernels/weights of neighbours", weights_of_neighbours},
     {"kernels/keys rotated where they lie", rotate_rows},
     {0},
 };

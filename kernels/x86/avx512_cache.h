@@ -6,6 +6,8 @@
 #include "avx512.h"
 #include "avx512_vectors.h"
 
+#include <math.h>
+
 enum { MOST_ROWS = 8 };
 typedef __m512i Line;
 
@@ -51,12 +53,15 @@ INLINE __m256 largest_weights(int Q, Vec (*w)[2]) {
     return _mm256_castsi256_ps(_mm512_castsi512_si256(_mm512_permutexvar_epi32(row, m[0])));
 }
 
-/* bytes_scale of all queries at once; where that multiplies by 0 what is no number is packed to 0. */
+/* bytes_scale of all queries at once. Where `per` is 0, NaN and infinity times 0 are NaN, which becomes the least whole
+ * number and is packed to 0. */
 INLINE void weights_as_bytes(int whole, int Q, int8_t (*q)[WEIGHTS], float *scale, const WeightsJob *job) {
     const __m512i halves = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
     Vec w[MOST_ROWS][2];
     UNROLL
-    for (int t = 0; t < Q; t++) w[t][0] = weights_of(whole, 0, job, t), w[t][1] = weights_of(whole, 1, job, t);
+    for (int t = 0; t < Q; t++)
+        UNROLL
+        for (int h = 0; h < 2; h++) w[t][h] = weights_of(whole, h, job, t);
     const __m256 amax = largest_weights(Q, w), most = _mm256_set1_ps(127);
     const __mmask8 tiny = _mm256_cmp_ps_mask(amax, _mm256_set1_ps(1e-30f), _CMP_LT_OQ);
     const __mmask8 fits = (__mmask8)~tiny & _mm256_cmp_ps_mask(amax, _mm256_set1_ps(3.4028234e38f), _CMP_LE_OQ);

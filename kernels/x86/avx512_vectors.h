@@ -10,6 +10,7 @@ typedef __m512d Vec64;
 typedef __mmask16 VecTiny;
 typedef __m512i Ints;
 
+#include "kernels/attention_kernels.h"
 #include "kernels/vectors.h"
 #include "turn.h"
 
