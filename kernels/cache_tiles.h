@@ -254,6 +254,11 @@ INLINE void slot_scales(float *scales, const MixJob *job, size_t column) {
                       vec_load_half(job->v + g * job->group + 2 * (column / Q_BLOCK * KEY_LANES + x)));
 }
 
+/* What is seen of the Q_BLOCK slots from t0 on, counted from there; nothing: lo >= hi. */
+INLINE Span part_of(Span all, int t0) {
+    return (Span){all.lo > t0 ? all.lo - t0 : 0, all.hi < t0 + Q_BLOCK ? all.hi - t0 : Q_BLOCK};
+}
+
 /* Q_BLOCK columns from `column` on. Weights of all parts come before any line: a maximum, a division and packing are a
  * long chain, which the next part's need not wait for. */
 INLINE void mix_columns(int Q, const MixJob *job, size_t column, Fetch *fetch) {
@@ -265,18 +270,19 @@ INLINE void mix_columns(int Q, const MixJob *job, size_t column, Fetch *fetch) {
     slot_scales(scales, job, column);
     for (int i = 0; i < PARTS; i++) {
         int t0 = i * Q_BLOCK;
-        if (job->all.lo < t0 + Q_BLOCK && job->all.hi > t0)
-            weight_bytes(Q, bytes[i], scale[i],
-                         &(WeightsJob){job->p + t0, scales + job->first + t0, job->spans, t0, off});
+        Span part = part_of(job->all, t0);
+        if (part.lo >= part.hi) continue;
+        weight_bytes(Q, bytes[i], scale[i],
+                     &(WeightsJob){job->p + t0, scales + job->first + t0, job->spans, t0, off});
     }
     for (int i = 0; i < PARTS; i++) {
-        int t0 = i * Q_BLOCK, lo = job->all.lo > t0 ? job->all.lo - t0 : 0;
-        int hi = job->all.hi < t0 + Q_BLOCK ? job->all.hi - t0 : Q_BLOCK;
-        if (lo >= hi) continue;
-        size_t from = (off + (size_t)lo) / 4, quad = (job->first + (size_t)t0) / 4 + from;
+        int t0 = i * Q_BLOCK;
+        Span part = part_of(job->all, t0);
+        if (part.lo >= part.hi) continue;
+        size_t from = (off + (size_t)part.lo) / 4, quad = (job->first + (size_t)t0) / 4 + from;
         mix_strips(Q, (MixTile){.acc = job->acc + column, .ld = job->width, .w = bytes[i], .scale = scale[i],
                                 .v = job->v + quad / (KEY_LANES / 4) * job->group + scale_bytes + 4 * column,
-                                .first = quad % (KEY_LANES / 4), .i = from, .end = (off + (size_t)hi + 3) / 4,
+                                .first = quad % (KEY_LANES / 4), .i = from, .end = (off + (size_t)part.hi + 3) / 4,
                                 .line = 4 * job->width, .scales = scale_bytes}, strips, fetch);
     }
 }

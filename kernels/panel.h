@@ -59,11 +59,15 @@ typedef struct {
 } ActBlock;
 _Static_assert(sizeof(ActBlock) == 64, "a cache line");
 
+/* Between these a largest magnitude has a scale: below all q are 0, above are only infinity and NaN. */
+#define AMAX_LEAST 1e-30f
+#define AMAX_MOST 3.4028234e38f
+
 /* By MatmulKernels.quantize's rule, of numbers whose largest magnitude is amax: *scale; what they are multiplied by, 0
  * where all q are 0. */
 static inline float bytes_scale(float *scale, float amax) {
-    float per = amax >= 1e-30f && amax <= 3.4028234e38f ? 127 / amax : 0;
-    *scale = amax < 1e-30f ? 0 : per > 0 ? amax / 127 : NAN;
+    float per = amax >= AMAX_LEAST && amax <= AMAX_MOST ? 127 / amax : 0;
+    *scale = amax < AMAX_LEAST ? 0 : per > 0 ? amax / 127 : NAN;
     return per;
 }
 

@@ -276,8 +276,8 @@ static void values_of_bytes(const Kernels *k, size_t d, size_t n, size_t first) 
     free(v), poisoned_free(p), poisoned_free(acc), poisoned_free(want);
 }
 
-/* Whole blocks, and queries side by side whose weights are none, too small for a scale, ordinary, near the largest
- * float, infinite and NaN: none has a part in what its neighbour gets. Queries that ref makes NaN are NaN. */
+/* Whole blocks, and queries side by side whose weights are none, too small for a scale, ordinary, very large,
+ * infinite and NaN: none has a part in what its neighbour gets. Queries that ref makes NaN are NaN. */
 static void unusual_weights(const Kernels *k, size_t n, size_t first) {
     enum { WIDTH = 48 };
     static const float of[] = {1, 0, 1e-33f, 1e30f, INFINITY, 1, NAN};

@@ -37,8 +37,7 @@ INLINE __m512i magnitude(Vec x) { return _mm512_castps_si512(_mm512_abs_ps(x)); 
 INLINE __m256 largest_weights(int Q, Vec (*w)[2]) {
     __m512i m[MOST_ROWS];
     UNROLL
-    for (int t = 0; t < Q; t++)
-        m[t] = _mm512_max_epi32(magnitude(w[t][0]), magnitude(w[t][1]));
+    for (int t = 0; t < Q; t++) m[t] = _mm512_max_epi32(magnitude(w[t][0]), magnitude(w[t][1]));
     UNROLL
     for (int t = Q; t < MOST_ROWS; t++) m[t] = m[t % Q];
     UNROLL
@@ -63,8 +62,8 @@ INLINE void weights_as_bytes(int whole, int Q, int8_t (*q)[WEIGHTS], float *scal
         UNROLL
         for (int h = 0; h < 2; h++) w[t][h] = weights_of(whole, h, job, t);
     const __m256 amax = largest_weights(Q, w), most = _mm256_set1_ps(127);
-    const __mmask8 tiny = _mm256_cmp_ps_mask(amax, _mm256_set1_ps(1e-30f), _CMP_LT_OQ);
-    const __mmask8 fits = (__mmask8)~tiny & _mm256_cmp_ps_mask(amax, _mm256_set1_ps(3.4028234e38f), _CMP_LE_OQ);
+    const __mmask8 tiny = _mm256_cmp_ps_mask(amax, _mm256_set1_ps(AMAX_LEAST), _CMP_LT_OQ);
+    const __mmask8 fits = (__mmask8)~tiny & _mm256_cmp_ps_mask(amax, _mm256_set1_ps(AMAX_MOST), _CMP_LE_OQ);
     __m512 per = _mm512_castps256_ps512(_mm256_maskz_div_ps(fits, most, amax));
     __m256 own = _mm256_mask_div_ps(_mm256_set1_ps(NAN), fits, amax, most);
     _mm256_mask_storeu_ps(scale, (__mmask8)((1u << Q) - 1), _mm256_maskz_mov_ps((__mmask8)~tiny, own));
