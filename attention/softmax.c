@@ -1,19 +1,24 @@
 /* attention/softmax.c - queries against the keys they see, a block of KEY_BLOCK slots at a time: the softmax that the
  * chapter (README.md) says in formulas, with its maximum and its sum known only so far.
  *
- * Blocks are counted from the slot where a text begins, whatever the first slot is that a query sees, and follow each
- * other in order. So a query's sums have one order: alone or among others, its text alone in the cache or behind
- * another. */
+ * Blocks, and parts of ATTENTION_PART slots, are counted from the slot where a text begins, whatever the first slot is
+ * that a query sees. Blocks of a part follow each other in order, and so do the parts' sums. So a query's sums have one
+ * order: alone or among others, its text alone in the cache or behind another, its parts summed by one thread or by
+ * several. */
 #include "softmax.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
+#define ALL_PARTS SIZE_MAX
+
+typedef struct { size_t first, end; } Slots;
+
 size_t attention_scratch(CacheType type, int head_dim, int value_dim) {
-    size_t d = (size_t)head_dim, each = whole_lanes(d) + SCORE_ROW + whole_lanes((size_t)value_dim);
+    size_t d = (size_t)head_dim, columns = whole_lanes((size_t)value_dim), sums = columns + KEY_LANES;
     const CacheProducts *own = cache_formats[type].products;
-    return ATTENTION_QUERIES * each + (own ? own->room(d) : 0);
+    return ATTENTION_QUERIES * (whole_lanes(d) + SCORE_ROW + columns + sums) + sums + (own ? own->room(d) : 0);
 }
 
 /* The format's own products, where n queries are worth them. */
@@ -107,48 +112,117 @@ static Span look(SoftmaxWork *w, const AttentionQuery *queries, size_t n, size_t
     return all;
 }
 
-/* n queries of one text. */
-static void attend(SoftmaxWork *w, const AttentionQuery *queries, size_t n) {
-    size_t end = 0, first = SIZE_MAX, text = queries->text, from, to;
-    ScoreBias bias[ATTENTION_QUERIES];
-    float scales[ATTENTION_QUERIES];
-    int biased = queries->bias.row != NULL, early = biased || queries->cap > 0; /* scaled before the softmax */
-    if (biased) w->bias = bias;
-    w->scales = scales, w->cap = queries->cap;
+/* ---- parts of a text ---- */
+
+/* Query j's, [acc, max, sum]. */
+static void put_sums(float *sums, const SoftmaxWork *w, size_t j) {
+    size_t columns = w->c->value_width;
+    memcpy(sums, w->acc + j * columns, columns * sizeof *sums);
+    sums[columns] = w->run[j].max, sums[columns + 1] = w->run[j].sum;
+}
+
+/* Those of later slots join these, under the larger maximum. Sums of no slot leave the other ones as they are. */
+static void add_sums(float *sums, const float *more, size_t columns) {
+    float *of = sums + columns, max = more[columns], sum = more[columns + 1], top = max > of[0] ? max : of[0];
+    if (sum == 0) return;
+    float shrink = expf(of[0] - top), weight = expf(max - top);
+    for (size_t i = 0; i < columns; i++) sums[i] = shrink * sums[i] + weight * more[i];
+    of[0] = top, of[1] = shrink * of[1] + weight * sum;
+}
+
+static void take_part(SoftmaxWork *w, const AttentionQuery *queries, size_t n, size_t part, Slots seen) {
+    size_t text = queries->text, begin = text + part * ATTENTION_PART, from, to;
+    int early = w->bias || w->cap > 0; /* scaled before the softmax */
     for (size_t j = 0; j < n; j++) {
-        memcpy(w->q + j * w->d, queries[j].q, w->d * sizeof *w->q);
-        const float *sink = queries[j].sink; /* e^(sink - max) is in the sum, and nothing of it in acc */
+        const float *sink = (queries[j].first - text) / ATTENTION_PART == part ? queries[j].sink : NULL;
         w->run[j] = (Running){.scale = early ? 1 : queries[j].scale, .max = sink ? *sink : -FLT_MAX,
-                              .sum = sink != NULL, .shrink = 1};
-        bias[j] = queries[j].bias, scales[j] = queries[j].scale;
-        if (queries[j].first >= queries[j].end) continue;
-        if (queries[j].first < first) first = queries[j].first;
-        if (queries[j].end > end) end = queries[j].end;
+                              .sum = sink != NULL, .shrink = 1}; /* e^(sink - max): nothing of it is in acc */
     }
     memset(w->acc, 0, n * w->c->value_width * sizeof *w->acc);
-    if (w->c->format->products && w->c->format->products->queries) w->c->format->products->queries(w, n);
-    if (first < end) first = text + (first - text) / KEY_BLOCK * KEY_BLOCK;
-    for (size_t b = first; b < end; b += KEY_BLOCK) {
+    if (seen.first < begin) seen.first = begin;
+    if (seen.end > begin + ATTENTION_PART) seen.end = begin + ATTENTION_PART;
+    for (size_t b = text + (seen.first - text) / KEY_BLOCK * KEY_BLOCK; b < seen.end; b += KEY_BLOCK) {
         Span all = look(w, queries, n, b, &from, &to);
         if (from < to) softmax_block(w, b, from, to, all, NULL);
     }
-    for (size_t j = 0; j < n; j++) { /* out = acc / sum; no slot at all: 0 */
-        float r = queries[j].first < queries[j].end ? 1 / w->run[j].sum : 0;
-        for (size_t i = 0; i < (size_t)w->c->value_dim; i++) queries[j].out[i] = r * w->acc[j * w->c->value_width + i];
+}
+
+/* The slots that any of n queries sees. */
+static Slots seen_by(const AttentionQuery *queries, size_t n) {
+    Slots seen = {.first = SIZE_MAX};
+    for (size_t j = 0; j < n; j++) {
+        if (queries[j].first >= queries[j].end) continue;
+        if (queries[j].first < seen.first) seen.first = queries[j].first;
+        if (queries[j].end > seen.end) seen.end = queries[j].end;
+    }
+    return seen.first < seen.end ? seen : (Slots){queries->text, queries->text};
+}
+
+/* Into w->sums, part by part; the last of these is a part's own. */
+static void all_parts(SoftmaxWork *w, const AttentionQuery *queries, size_t n, Slots seen) {
+    size_t text = queries->text, first = (seen.first - text) / ATTENTION_PART, step = attention_sums(w->c);
+    float *more = w->sums + n * step;
+    for (size_t p = first; p == first || text + p * ATTENTION_PART < seen.end; p++) {
+        take_part(w, queries, n, p, seen);
+        for (size_t j = 0; j < n; j++) {
+            put_sums(p == first ? w->sums + j * step : more, w, j);
+            if (p > first) add_sums(w->sums + j * step, more, w->c->value_width);
+        }
     }
 }
 
-void attention_softmax(const AttentionQuery *queries, size_t n, const KVCache *c, int l, int h, float *scratch,
-                       const Kernels *kernels) {
+/* n queries of one text: one part of it, or all. */
+static void attend(SoftmaxWork *w, const AttentionQuery *queries, size_t n, size_t part) {
+    ScoreBias bias[ATTENTION_QUERIES];
+    float scales[ATTENTION_QUERIES];
+    Slots seen = seen_by(queries, n);
+    if (queries->bias.row) w->bias = bias;
+    w->scales = scales, w->cap = queries->cap;
+    for (size_t j = 0; j < n; j++) {
+        memcpy(w->q + j * w->d, queries[j].q, w->d * sizeof *w->q);
+        bias[j] = queries[j].bias, scales[j] = queries[j].scale;
+    }
+    if (w->c->format->products && w->c->format->products->queries) w->c->format->products->queries(w, n);
+    if (part == ALL_PARTS) all_parts(w, queries, n, seen);
+    else take_part(w, queries, n, part, seen);
+    for (size_t j = 0; j < n; j++) {
+        if (part != ALL_PARTS) put_sums(queries[j].out, w, j);
+        else if (queries[j].first < queries[j].end)
+            attention_join(queries[j].out, w->sums + j * attention_sums(w->c), 1, w->c);
+        else memset(queries[j].out, 0, (size_t)w->c->value_dim * sizeof(float));
+    }
+}
+
+static SoftmaxWork work(size_t n, const KVCache *c, int l, int h, float *scratch, const Kernels *kernels) {
     size_t head = (size_t)l * (size_t)c->n_kv_heads + (size_t)h;
     SoftmaxWork w = {.c = c, .kernels = kernels, .d = (size_t)c->head_dim};
     w.k = c->k + head * c->k_stride, w.v = c->v + head * c->v_stride;
     w.q = scratch;
     w.s = w.q + n * whole_lanes(w.d);
     w.acc = w.s + n * SCORE_ROW;
-    w.room = w.acc + n * c->value_width;
+    w.sums = w.acc + n * c->value_width;
+    w.room = w.sums + (n + 1) * attention_sums(c);
+    return w;
+}
+
+void attention_softmax(const AttentionQuery *queries, size_t n, const KVCache *c, int l, int h, float *scratch,
+                       const Kernels *kernels) {
+    SoftmaxWork w = work(n, c, l, h, scratch, kernels);
     for (size_t from = 0, to; from < n; from = to) { /* text by text */
         for (to = from + 1; to < n && queries[to].text == queries[from].text;) to++;
-        attend(&w, queries + from, to - from);
+        attend(&w, queries + from, to - from, ALL_PARTS);
     }
+}
+
+void attention_part(const AttentionQuery *queries, size_t n, size_t part, const KVCache *c, int l, int h,
+                    float *scratch, const Kernels *kernels) {
+    SoftmaxWork w = work(n, c, l, h, scratch, kernels);
+    attend(&w, queries, n, part);
+}
+
+void attention_join(float *out, float *sums, size_t n, const KVCache *c) {
+    size_t columns = c->value_width, step = attention_sums(c);
+    for (size_t i = 1; i < n; i++) add_sums(sums, sums + i * step, columns);
+    float r = 1 / sums[columns + 1]; /* out = acc / sum */
+    for (size_t i = 0; i < (size_t)c->value_dim; i++) out[i] = r * sums[i];
 }

@@ -44,6 +44,19 @@ void attention_softmax(const AttentionQuery *queries, size_t n, const KVCache *c
                        const Kernels *kernels);
 size_t attention_scratch(CacheType type, int head_dim, int value_dim);
 
+/* A text's slots, from its first on, are summed in parts of so many, each by itself; then the parts' sums are added in
+ * their order. So threads can share a head's past, and the bits are attention_softmax's. */
+enum { ATTENTION_PART = 1024 };
+static inline size_t attention_parts(size_t end) { return (end + ATTENTION_PART - 1) / ATTENTION_PART; }
+static inline size_t attention_sums(const KVCache *c) { return c->value_width + KEY_LANES; } /* acc, max, sum */
+
+/* The part-th part of one text's queries: each one's out [attention_sums] gets its sums there, be it of no slot. */
+void attention_part(const AttentionQuery *queries, size_t n, size_t part, const KVCache *c, int l, int h,
+                    float *scratch, const Kernels *kernels);
+
+/* out [value_dim] of sums [n parts, attention_sums], which it changes, of a query that sees some slot. */
+void attention_join(float *out, float *sums, size_t n, const KVCache *c);
+
 /* One call's scratch and running sums. */
 typedef struct {
     const KVCache *c;
@@ -52,7 +65,8 @@ typedef struct {
     size_t d;             /* head_dim */
     float *q;             /* [n, d] */
     float *s;             /* [n, SCORE_ROW]: scores, then weights */
-    float *acc;           /* [n, c->value_width]: the values' sums */
+    float *acc;           /* [n, c->value_width]: the values' sums, of a part */
+    float *sums;          /* [n + 1, attention_sums]: of all parts so far; of one */
     float *room;          /* [CacheProducts.room] */
     QueryBlock *bytes;    /* q for a cache in bytes; NULL: its keys are made floats */
     float *rotated;       /* [SCORE_ROW, d]: keys rotated by KeyAngles */

@@ -38,6 +38,16 @@ static void carve_linear(Carver *k, const Session *s) {
     p->chunk = scratch_carve(k, p->chunk_doubles * (uint64_t)o->threads, D);
 }
 
+/* The most tokens at once whose past is worth cutting into parts: 0 where key heads are enough, or as many for each
+ * thread. */
+static size_t tokens_in_parts(const Session *s) {
+    const SessionOptions *o = &s->options;
+    size_t kv = (size_t)s->model->config.n_kv_heads, threads = (size_t)o->threads, most = 16;
+    if (kv % threads == 0 || kv >= 8 * threads || s->model->config.mask != MASK_CAUSAL) return 0;
+    if (s->past->stretch || o->n_ctx <= ATTENTION_PART) return 0;
+    return o->n_batch < most ? o->n_batch : most;
+}
+
 static void carve_all(Carver *k, const Session *s) {
     const Config *c = &s->model->config;
     Past *p = s->past;
@@ -47,6 +57,8 @@ static void carve_all(Carver *k, const Session *s) {
     }
     p->attend_floats = whole_lanes(attention_scratch(s->options.cache, c->head_dim, c->value_dim)); /* cache lines */
     p->attend = scratch_carve(k, p->attend_floats * (uint64_t)s->options.threads, sizeof *p->attend);
+    uint64_t each = attention_parts(s->options.n_ctx) * attention_sums(&p->cache), heads = (uint64_t)c->n_heads;
+    p->sums = scratch_carve(k, tokens_in_parts(s) * heads * each, sizeof *p->sums);
 }
 
 /* A state is a fraction of the weights that make it, but where features are many (favor+): sizes that a file of a
@@ -142,59 +154,105 @@ double attention_scale(const Config *c, const Token *token, int l) {
     return c->log_scale ? scale * log(keys) / log((double)c->log_scale) : scale;
 }
 
-/* The queries of heads h .. h+heads-1 of tokens t .. t+n-1, into out [n*heads]. */
-static void take_queries(const Session *s, int l, size_t t, size_t n, size_t h, size_t heads, AttentionQuery *out) {
+typedef struct { size_t first, end; } Slots;
+
+static Slots seen_by(const Session *s, int l, const Token *token) {
+    size_t window = s->model->layers[l].window;
+    Slots seen = {token->first, token->end};
+    if (window && token->end > window + token->first) seen.first = token->end - window;
+    if (window && s->model->config.mask == MASK_PADDING && token->slot != TOKEN_PADDING) { /* so many on either side */
+        seen.first = token->slot > window + token->first ? token->slot - window : token->first;
+        if (seen.end - token->slot > window + 1) seen.end = token->slot + window + 1;
+    }
+    return seen;
+}
+
+static void take_queries(const Session *s, int l, const AttendTile *tile, AttentionQuery *out) {
     const Config *c = &s->model->config;
     const Scratch *w = s->scratch;
-    size_t window = s->model->layers[l].window, hd = (size_t)c->head_dim, vd = (size_t)c->value_dim;
+    size_t hd = (size_t)c->head_dim, vd = (size_t)c->value_dim;
     const float *sinks = c->decoder ? s->model->layers[l].more->sinks : NULL;
-    for (size_t end = t + n; t < end; t++) {
+    for (size_t t = tile->t; t < tile->t + tile->n; t++) {
         const Token *token = &w->tokens[t];
-        size_t first = window && token->end > window + token->first ? token->end - window : token->first,
-               last = token->end;
-        if (window && c->mask == MASK_PADDING && token->slot != TOKEN_PADDING) { /* so many on either side */
-            first = token->slot > window + token->first ? token->slot - window : token->first;
-            if (last - token->slot > window + 1) last = token->slot + window + 1;
-        }
+        Slots seen = seen_by(s, l, token);
         size_t n_keys = token->end - token->first > 16 ? token->end - token->first : 16;
         float scale = c->decoder ? layers_score(c->decoder, (int64_t)token->pos) : 1 / sqrtf((float)c->head_dim);
         if (rope_numbers(&c->rope)->scores[0]) scale *= (float)rope_score(&c->rope, (int64_t)token->pos, l);
         if (c->log_scale) /* larger where there are more keys */
             scale = scale * logf((float)n_keys) / logf((float)c->log_scale);
-        for (size_t i = h, at = t * (size_t)c->n_heads + h; i < h + heads; i++, at++)
+        for (size_t i = tile->h, at = t * (size_t)c->n_heads + i; i < tile->h + tile->heads; i++, at++)
             *out++ = (AttentionQuery){.q = w->q + at * hd, .out = w->att + at * vd, .text = token->first,
-                                      .first = first, .end = last, .scale = scale,
+                                      .first = seen.first, .end = seen.end, .scale = scale,
                                       .cap = c->decoder ? c->decoder->score_cap : 0, .sink = sinks ? &sinks[i] : NULL,
                                       .bias = bias_of_token(s->past->bias, i, token)};
     }
 }
 
-static void softmax_tile(Session *s, int l, size_t t, size_t n, size_t h, size_t heads) {
+/* Of token t of a batch, head h: the sums of parts 0 .. of its past. */
+static float *sums_of(const Session *s, size_t t, size_t h) {
+    const KVCache *c = &s->past->cache;
+    return s->past->sums + (t * (size_t)s->model->config.n_heads + h) * attention_parts(c->n_ctx) * attention_sums(c);
+}
+
+static void softmax_tile(Session *s, int l, const AttendTile *tile) {
     const Config *c = &s->model->config;
     Past *p = s->past;
     AttentionQuery queries[ATTENTION_QUERIES];
-    size_t group = (size_t)(c->n_heads / c->n_kv_heads);
-    take_queries(s, l, t, n, h, heads, queries);
-    attention_softmax(queries, n * heads, &p->cache, past_layer(s, l), (int)(h / group),
-                      p->attend + (size_t)team_member() * p->attend_floats, s->model->kernels);
+    size_t n = tile->n * tile->heads, step = attention_sums(&p->cache);
+    int head = (int)(tile->h / (size_t)(c->n_heads / c->n_kv_heads));
+    float *scratch = p->attend + (size_t)team_member() * p->attend_floats;
+    take_queries(s, l, tile, queries);
+    for (size_t j = 0; tile->parts && j < n; j++)
+        queries[j].out = sums_of(s, tile->t + j / tile->heads, tile->h + j % tile->heads) + tile->part * step;
+    if (tile->parts) attention_part(queries, n, tile->part, &p->cache, past_layer(s, l), head, scratch,
+                                    s->model->kernels);
+    else attention_softmax(queries, n, &p->cache, past_layer(s, l), head, scratch, s->model->kernels);
 }
 
 /* A key is loaded once for all heads of a tile: the whole group, unless there are fewer tasks than threads. */
-void attend_tiles(Session *s, int l, size_t from, size_t n, size_t most_heads, AttendTile *tile) {
+void attend_tiles(Session *s, int l, const AttendTile *all, void (*attend)(Session *s, int l, const AttendTile *tile)) {
     const Config *c = &s->model->config;
     Team *team = &s->scratch->team;
     size_t kv = (size_t)c->n_kv_heads, group = (size_t)c->n_heads / kv, threads = (size_t)s->options.threads;
-    size_t part = n * kv >= threads ? group : (n * kv * group + threads - 1) / threads;
-    if (part > most_heads) part = most_heads;
-    size_t parts = (group + part - 1) / part, tokens = ATTENTION_QUERIES / part, tiles = (n + tokens - 1) / tokens;
-    for (Share i; team_take(team, kv * parts * tiles, &i);)
+    size_t n = all->n, parts = all->parts ? all->parts : 1, tasks = n * kv * parts;
+    size_t heads = tasks >= threads ? group : (tasks * group + threads - 1) / threads;
+    if (heads > all->heads) heads = all->heads;
+    size_t cuts = (group + heads - 1) / heads, tokens = ATTENTION_QUERIES / heads, tiles = (n + tokens - 1) / tokens;
+    for (Share i; team_take(team, kv * parts * cuts * tiles, &i);)
         for (; i.at < i.end; i.at++) { /* head by head, so that its keys stay near while all tokens pass */
-            size_t h = i.at / tiles / parts, first = i.at / tiles % parts * part;
-            size_t heads = group - first < part ? group - first : part;
+            size_t h = i.at / tiles / cuts / parts, part = i.at / tiles / cuts % parts;
+            size_t first = i.at / tiles % cuts * heads;
             size_t t = (tiles - 1 - i.at % tiles) * tokens; /* who sees most begins */
-            tile(s, l, from + t, n - t < tokens ? n - t : tokens, h * group + first, heads);
+            AttendTile tile = {.t = all->t + t, .n = n - t < tokens ? n - t : tokens, .h = h * group + first,
+                               .heads = group - first < heads ? group - first : heads, .part = all->part + part,
+                               .parts = all->parts};
+            attend(s, l, &tile);
         }
     team_wait(team);
+}
+
+static void attend_parts(Session *s, int l, const AttendTile *all) {
+    const Config *c = &s->model->config;
+    Scratch *w = s->scratch;
+    const KVCache *cache = &s->past->cache;
+    size_t heads = (size_t)c->n_heads, first = all->part * attention_sums(cache);
+    attend_tiles(s, l, all, softmax_tile);
+    for (Share i = team_share(&w->team, all->n * heads); i.at < i.end; i.at++)
+        attention_join(w->att + i.at * (size_t)c->value_dim, sums_of(s, i.at / heads, i.at % heads) + first,
+                       all->parts, cache);
+    team_wait(&w->team);
+}
+
+/* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
+static void attend_softmax(Session *s, int l, size_t n) {
+    const Token *tokens = s->scratch->tokens;
+    AttendTile all = {.n = n, .heads = ATTENTION_QUERIES}, parts = all;
+    if (n <= tokens_in_parts(s)) {
+        parts.part = seen_by(s, l, tokens).first / ATTENTION_PART;
+        parts.parts = attention_parts(tokens[n - 1].end) - parts.part;
+    }
+    if (parts.parts > 1) attend_parts(s, l, &parts);
+    else attend_tiles(s, l, &all, softmax_tile);
 }
 
 /* ---- linear ---- */
@@ -251,7 +309,7 @@ static void attend(Session *s, int l, size_t n) {
     store_keys(s, l, n);
     if (s->past->stretch && (!s->model->config.decoder || s->model->config.decoder->kinds[l].turn == TURN_MAIN))
         stretch_attend(s, l, n); /* layers with angles of their own, or none, keep them */
-    else attend_tiles(s, l, 0, n, ATTENTION_QUERIES, softmax_tile); /* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
+    else attend_softmax(s, l, n);
 }
 
 const Attention attention_tiles = {init, free_past, attend, choose_begin};

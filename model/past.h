@@ -13,6 +13,7 @@ typedef struct Past {
     LinearBatch batch;    /* features of n_batch tokens; its n is the caller's to set, in a copy */
     double *chunk;        /* [threads, chunk_doubles]: scratch of the chunked form */
     float *attend;        /* [threads, attend_floats]: softmax's scratch */
+    float *sums;          /* [tokens, n_heads, parts of n_ctx, attention_sums]: of a past that threads share */
     size_t chunk_doubles, attend_floats;
     size_t upto;          /* positions that were read one after the other; SIZE_MAX: they come from a file */
     struct Chooser *chooser; /* choose.h: where the text decides what is seen; else NULL */
@@ -34,11 +35,14 @@ typedef struct LinearSteps {
 
 extern const struct Attention attention_tiles; /* attend.c: of this program (scratch.h) */
 
-/* Softmax attention of tokens from .. from+n-1 in layer l, by tiles that the team shares, and waits for: each is the
- * queries of tokens t .. t+n-1 and heads h .. h+heads-1, of one key head, at most most_heads and ATTENTION_QUERIES of
- * them. Called by every thread of the team. */
-typedef void AttendTile(Session *s, int l, size_t t, size_t n, size_t h, size_t heads);
-void attend_tiles(Session *s, int l, size_t from, size_t n, size_t most_heads, AttendTile *tile);
+/* The queries of tokens t .. t+n-1 and heads h .. h+heads-1, of one key head, and what they attend to: parts 0: all of
+ * their past; else its part-th part (attention/softmax.h). */
+typedef struct AttendTile { size_t t, n, h, heads, part, parts; } AttendTile;
+
+/* Softmax attention in layer l of tokens all->t .. to all heads, a past in all->parts parts from all->part on, by tiles
+ * of at most all->heads heads and ATTENTION_QUERIES queries that the team shares, and waits for. Called by every thread
+ * of the team. */
+void attend_tiles(Session *s, int l, const AttendTile *all, void (*attend)(Session *s, int l, const AttendTile *tile));
 
 /* Linear attention's steps, for an attention that turns heads by angles of its own. The first: features of token t's
  * head h, queries first, then keys, under cos, sin [rotary_dim/2]. The others, of n tokens whose features are there;

@@ -223,8 +223,7 @@ static void take_segments(const Session *s, int l, size_t t, size_t h, Segment *
     }
 }
 
-/* One tile: the queries of heads h .. h+heads-1 of tokens t .. t+n-1. */
-static void attend_tile(Session *s, int l, size_t t, size_t n, size_t h, size_t heads) {
+static void attend_tile(Session *s, int l, const AttendTile *tile) {
     const Config *c = &s->model->config;
     const Stretch *x = s->past->stretch;
     const Scratch *w = s->scratch;
@@ -234,26 +233,28 @@ static void attend_tile(Session *s, int l, size_t t, size_t n, size_t h, size_t 
     size_t member = (size_t)team_member(), most = x->most_segments;
     Segment *seen = x->seen + member * ATTENTION_QUERIES * most;
     SegmentQuery queries[ATTENTION_QUERIES], *q = queries;
-    if (x->row->chooses == ROPE_BY_BLOCKS) maps.weights = choose_weights(s, l, h);
-    for (size_t i = 0; i < n; i++) {
-        SegmentQuery common = {.scale = (float)attention_scale(c, &w->tokens[t + i], l)};
-        take_segments(s, l, t + i, h, seen + i * most, &common);
-        for (size_t j = h, at = (t + i) * n_heads + h; j < h + heads; j++, at++) {
+    if (x->row->chooses == ROPE_BY_BLOCKS) maps.weights = choose_weights(s, l, tile->h);
+    for (size_t i = 0; i < tile->n; i++) {
+        SegmentQuery common = {.scale = (float)attention_scale(c, &w->tokens[tile->t + i], l)};
+        take_segments(s, l, tile->t + i, tile->h, seen + i * most, &common);
+        for (size_t j = tile->h, at = (tile->t + i) * n_heads + j; j < tile->h + tile->heads; j++, at++) {
             common.q = w->q + at * hd, common.out = w->att + at * vd;
             common.bias = bias_of(s->past->bias, j, 0).row;
             *q++ = common;
         }
     }
-    size_t head = h / (n_heads / (size_t)c->n_kv_heads);
-    attention_segments(queries, n * heads, &maps, &s->past->cache, past_layer(s, l), (int)head,
+    size_t head = tile->h / (n_heads / (size_t)c->n_kv_heads);
+    attention_segments(queries, tile->n * tile->heads, &maps, &s->past->cache, past_layer(s, l), (int)head,
                        x->scratch + member * x->scratch_floats, s->model->kernels);
 }
 
 /* Head by head, its tokens in their order: what keys gather is summed in one order. */
 static void attend_blocks(Session *s, int l, size_t from, size_t n) {
     for (Share h = team_share(&s->scratch->team, (size_t)s->model->config.n_heads); h.at < h.end; h.at++)
-        for (size_t t = 0; t < n; t += ATTENTION_QUERIES)
-            attend_tile(s, l, from + t, n - t < ATTENTION_QUERIES ? n - t : ATTENTION_QUERIES, h.at, 1);
+        for (size_t t = 0; t < n; t += ATTENTION_QUERIES) {
+            size_t m = n - t < ATTENTION_QUERIES ? n - t : ATTENTION_QUERIES;
+            attend_tile(s, l, &(AttendTile){.t = from + t, .n = m, .h = h.at, .heads = 1});
+        }
     team_wait(&s->scratch->team);
 }
 
@@ -275,8 +276,9 @@ void stretch_attend(Session *s, int l, size_t n) {
         for (m = 1; m < most && !x->own[t] && !x->own[t + m];) m++;
         if (chooser) choose_before(s, l, t);
         if (x->own[t]) make_own(s, t);
+        size_t heads = chooser ? 1 : ATTENTION_QUERIES; /* 1: they differ in their maps */
         if (chooser && chooser->kind == ROPE_BY_BLOCKS) attend_blocks(s, l, t, m);
-        else attend_tiles(s, l, t, m, chooser ? 1 : ATTENTION_QUERIES, attend_tile); /* 1: heads differ in their maps */
+        else attend_tiles(s, l, &(AttendTile){.t = t, .n = m, .heads = heads}, attend_tile);
         if (chooser) choose_after(s, l, t, m);
     }
 }

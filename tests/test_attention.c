@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYERS = 2, HEADS = 2, N_CTX = 215, MOST_DIM = 130 };
+enum { LAYERS = 2, HEADS = 2, N_CTX = 215, LONG_CTX = 2 * ATTENTION_PART + 300, MOST_DIM = 130 };
 
 static float value(int a, int b, int c) { return (float)sin(a * 12.9898 + b * 78.233 + c * 37.719); }
 
@@ -19,7 +19,7 @@ static float value(int a, int b, int c) { return (float)sin(a * 12.9898 + b * 78
 typedef struct {
     KVCache c;
     int d, vd;
-    float *k, *v;       /* [N_CTX, d], [N_CTX, vd]: as stored */
+    float *k, *v;       /* [n, d], [n, vd]: as stored, of all n slots */
     double *k64, *v64;  /* as kept */
     float *scratch;
     size_t n_scratch;
@@ -47,14 +47,14 @@ static void kept(double *out, const KVCache *c, size_t slot, int values, size_t 
     }
 }
 
-static void past_make(Past *p, CacheType type, int d, int vd, size_t first, const Kernels *kernels) {
+static void past_of(Past *p, int n, CacheType type, int d, int vd, size_t first, const Kernels *kernels) {
     char err[200];
     *p = (Past){.d = d, .vd = vd, .n_scratch = attention_scratch(type, d, vd)};
-    CHECK(cache_init(&p->c, type, LAYERS, HEADS, d, vd, N_CTX, err, sizeof err) == 0);
+    CHECK(cache_init(&p->c, type, LAYERS, HEADS, d, vd, (size_t)n, err, sizeof err) == 0);
     poison(&p->c);
-    p->k = malloc((size_t)(d + vd) * N_CTX * sizeof *p->k), p->v = p->k + d * N_CTX;
-    p->k64 = malloc((size_t)(d + vd) * N_CTX * sizeof *p->k64), p->v64 = p->k64 + d * N_CTX;
-    for (int t = (int)first; t < N_CTX; t++) {
+    p->k = malloc((size_t)(d + vd) * (size_t)n * sizeof *p->k), p->v = p->k + d * n;
+    p->k64 = malloc((size_t)(d + vd) * (size_t)n * sizeof *p->k64), p->v64 = p->k64 + d * n;
+    for (int t = (int)first; t < n; t++) {
         for (int i = 0; i < d; i++) p->k[t * d + i] = value(t, i, 1);
         for (int i = 0; i < vd; i++) p->v[t * vd + i] = value(t, i, 2);
         cache_store(&p->c, 1, 1, (size_t)t, p->k + t * d, p->v + t * vd, kernels);
@@ -63,6 +63,10 @@ static void past_make(Past *p, CacheType type, int d, int vd, size_t first, cons
     }
     p->scratch = malloc((p->n_scratch + 1) * sizeof *p->scratch);
     for (size_t i = 0; i <= p->n_scratch; i++) p->scratch[i] = NAN;
+}
+
+static void past_make(Past *p, CacheType type, int d, int vd, size_t first, const Kernels *kernels) {
+    past_of(p, N_CTX, type, d, vd, first, kernels);
 }
 
 static void past_free(Past *p) {
@@ -76,7 +80,7 @@ static void forget(Past *p, size_t end) {
     static const float nan[MOST_DIM] = {NAN};
     float all[MOST_DIM];
     for (int i = 0; i < MOST_DIM; i++) all[i] = nan[0];
-    for (size_t t = end; t < N_CTX; t++) cache_store(&p->c, 1, 1, t, all, all, &kernels_ref);
+    for (size_t t = end; t < p->c.n_ctx; t++) cache_store(&p->c, 1, 1, t, all, all, &kernels_ref);
 }
 
 /* The reference's softmax of what is kept: out [vd]. Result: the largest magnitude of a score's sum, |q| . |k| * scale.
@@ -111,7 +115,7 @@ static double allowed(double magnitude, int d, size_t n) {
 /* What weights as bytes may add to entry i: of each 32 slots half a step, 1/254 of the largest weight times its
  * value's scale, by bytes; a tenth more, for the weights here are those of a q that is no bytes. */
 static double allowed_bytes(const Past *p, const AttentionQuery *x, int i) {
-    double weights[N_CTX], scales[N_CTX], q64[MOST_DIM], max = -1e300, sum = 0, off = 0;
+    double weights[LONG_CTX], scales[LONG_CTX], q64[MOST_DIM], max = -1e300, sum = 0, off = 0;
     if (p->c.type != CACHE_Q8_0 || x->first >= x->end) return 0;
     for (int j = 0; j < p->d; j++) q64[j] = (double)x->q[j];
     for (size_t t = x->first; t < x->end; t++) {
@@ -240,6 +244,83 @@ static void one_or_many(void) {
         }
 }
 
+enum { IN_PARTS = 8, PARTS = (LONG_CTX + ATTENTION_PART - 1) / ATTENTION_PART };
+typedef float PartSums[IN_PARTS][PARTS * 64]; /* of values of up to 48 */
+
+/* All parts' sums, the last one's first. */
+static void sum_parts(PartSums sums, AttentionQuery x[IN_PARTS], const Past *p, const Kernels *kernels) {
+    for (size_t part = PARTS; part-- > 0;) {
+        AttentionQuery y[IN_PARTS];
+        for (size_t j = 0; j < IN_PARTS; j++) y[j] = x[j], y[j].out = sums[j] + part * attention_sums(&p->c);
+        attention_part(y, IN_PARTS, part, &p->c, 1, 1, p->scratch, kernels);
+    }
+}
+
+/* A sink's share of all weight is what it takes of the values. */
+static double beside_sink(const Past *p, const AttentionQuery *x) {
+    double sum = 0;
+    for (size_t t = x->first; x->sink && t < x->end; t++) {
+        double score = 0;
+        for (int i = 0; i < p->d; i++) score += (double)x->q[i] * p->k64[t * (size_t)p->d + (size_t)i];
+        sum += exp((double)x->scale * score);
+    }
+    return x->sink ? sum / (sum + exp((double)*x->sink)) : 1;
+}
+
+/* Of the parts of a longer text, made each by itself and joined from the first or from where the query begins to look,
+ * come the bits of all at once, which it has alone too, and they are right; with a sink for every other query. A NaN in
+ * the second part's last slot shows where it is seen. */
+static void parts_joined(void) {
+    static const size_t spans[IN_PARTS][2] = {{0, LONG_CTX}, {0, 1}, {1023, 1025}, {1024, 2048}, {100, 1024},
+                                              {1500, LONG_CTX}, {2047, 2049}, {3, 2047}};
+    static float q[IN_PARTS][MOST_DIM], whole[IN_PARTS][MOST_DIM], out[MOST_DIM], nan[MOST_DIM];
+    static PartSums sums, kept_sums;
+    static const float sink = 0.7f;
+    const Kernels *kernels;
+    for (int i = 0; i < MOST_DIM; i++) nan[i] = NAN;
+    for (int row = 0; (kernels = kernels_row(row)); row++)
+        for (size_t z = 0; z < 3 * 2; z++) {
+            enum { D = 20, VD = 35 };
+            size_t text = z / 3 * 37;
+            Past p;
+            AttentionQuery x[IN_PARTS];
+            past_of(&p, LONG_CTX, (CacheType)(z % 3), D, VD, text, kernels);
+            for (size_t j = 0; j < IN_PARTS; j++) {
+                for (int i = 0; i < D; i++) q[j][i] = 4 * value((int)j, i, 8);
+                size_t end = spans[j][1] + text;
+                x[j] = (AttentionQuery){.q = q[j], .out = whole[j], .text = text, .first = spans[j][0] + text,
+                                        .end = end < LONG_CTX ? end : LONG_CTX, .scale = 0.2f,
+                                        .sink = j % 2 ? &sink : NULL};
+            }
+            attention_softmax(x, IN_PARTS, &p.c, 1, 1, p.scratch, kernels);
+            sum_parts(sums, x, &p, kernels);
+            memcpy(kept_sums, sums, sizeof sums);
+            for (size_t j = 0; j < IN_PARTS; j++) {
+                double want[MOST_DIM], magnitude = direct(want, &p, x[j].q, x[j].first, x[j].end, 0.2);
+                double off = allowed(magnitude, D, x[j].end - x[j].first), share = beside_sink(&p, &x[j]);
+                for (int i = 0; i < VD && (z % 3 < CACHE_Q8_0 || !x[j].sink); i++)
+                    NEAR(whole[j][i], share * want[i], off + allowed_bytes(&p, &x[j], i), 0);
+                size_t first = spans[j][0] / ATTENTION_PART, step = attention_sums(&p.c);
+                AttentionQuery alone = x[j];
+                alone.out = out;
+                attention_softmax(&alone, 1, &p.c, 1, 1, p.scratch, kernels);
+                CHECK(memcmp(out, whole[j], VD * sizeof *out) == 0);
+                attention_join(out, sums[j] + first * step, PARTS - first, &p.c);
+                CHECK(memcmp(out, whole[j], VD * sizeof *out) == 0);
+                attention_join(out, kept_sums[j], PARTS, &p.c);
+                CHECK(memcmp(out, whole[j], VD * sizeof *out) == 0);
+            }
+            cache_store(&p.c, 1, 1, text + 2047, nan, nan, kernels);
+            sum_parts(sums, x, &p, kernels);
+            for (size_t j = 0; j < IN_PARTS; j++) {
+                attention_join(out, sums[j], PARTS, &p.c);
+                if (spans[j][0] <= 2047 && spans[j][1] > 2047) CHECK(isnan(out[0]) && isnan(out[VD - 1]));
+                else CHECK(memcmp(out, whole[j], VD * sizeof *out) == 0);
+            }
+            past_free(&p);
+        }
+}
+
 /* A text has the same bits wherever it lies in the cache. */
 static void anywhere(void) {
     enum { D = 20, LONG = 130 };
@@ -342,7 +423,7 @@ static void facts(void) {
         char err[200];
         CHECK(cache_init(&c, CACHE_F32, 1, 1, 4, 2, 5, err, sizeof err) == 0);
         for (int i = 0; i < 5; i++) {
-            float q[4], k[4], v[2], out[2], cosine[2], sine[2], scratch[ATTENTION_QUERIES * (16 + SCORE_ROW + 16)];
+            float q[4], k[4], v[2], out[2], cosine[2], sine[2], scratch[ATTENTION_QUERIES * (16 + SCORE_ROW + 48) + 32];
             for (int j = 0; j < 4; j++) q[j] = (float)sin(1 + 4 * i + j), k[j] = (float)cos(2 + 4 * i + j);
             for (int j = 0; j < 2; j++) v[j] = 0.5f * (float)(i + 1) - 0.25f * (float)(i * j);
             rope_row(&rope, i, cosine, sine);
@@ -396,6 +477,7 @@ const Test tests_attention[] = {
     {"attention/softmax, every size, poisoned cache", against_float64},
     {"attention/the specification", specification},
     {"attention/one query or many", one_or_many},
+    {"attention/a text in parts", parts_joined},
     {"attention/a text anywhere in the cache", anywhere},
     {"attention/huge scores", huge_scores},
     {"attention/what the cache keeps", what_is_kept},

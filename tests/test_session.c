@@ -1,10 +1,12 @@
 /* tests/test_session.c - a session is exact: the same bits for any number of threads and any way of handing the ids
  * over. */
 #include "attention/maps.h"
+#include "attention/softmax.h"
 #include "kernels/rows.h"
 #include "model/timeline.h"
 #include "model/family.h"
 #include "model/options.h"
+#include "model/past.h"
 #include "model/steps.h"
 #include "build.h"
 #include "test.h"
@@ -101,6 +103,39 @@ static void exact_linear(void) {
             linear.phi = feature_map_row(i)->name;
             build_gguf(test_tmp("exact.gguf"), &linear, type ? TENSOR_Q8_0 : TENSOR_F32);
             check_exact(test_tmp("exact.gguf"), 4, 4);
+        }
+}
+
+/* Behind a past of three parts (attention/softmax.h), which threads share where they are more than key heads, or odd:
+ * two layers, the first with a window that begins in the second part. A prompt, then tokens at once and alone. */
+static void exact_parts(void) {
+    enum { LONG = 2 * ATTENTION_PART + 150 };
+    static float want[MAX_VOCAB];
+    static int ids[LONG];
+    build_gguf(test_tmp("exact.gguf"), &shape, TENSOR_F32);
+    for (int i = 0; i < LONG; i++) ids[i] = build_id(i);
+    const Kernels *k;
+    for (int row = 0; (k = kernels_row(row)); row++)
+        for (int z = 0; z < 3 * 3; z++) {
+            Model m;
+            char err[300];
+            CHECK(model_open(&m, test_tmp("exact.gguf"), &(ModelOptions){.kernels = k}, err, sizeof err) == 0);
+            m.layers[0].window = LONG - ATTENTION_PART - 70;
+            Session s;
+            const SessionOptions o = {.n_ctx = LONG, .threads = (const int[]){1, 3, 4}[z % 3], .grain = 1,
+                                      .cache = (CacheType)(z / 3)};
+            CHECK(session_init(&s, &m, &o, err, sizeof err) == 0);
+            size_t room = s.past->bytes - (size_t)((char *)s.past->sums - (char *)s.past->block);
+            size_t nine = 9 * (size_t)shape.heads * 3 * attention_sums(&s.past->cache) * sizeof(float);
+            CHECK((room >= nine) == (o.threads > 1)); /* for nine tokens in three parts */
+            const float *logits;
+            size_t at = o.threads > 1 ? LONG - 12 : LONG;
+            CHECK(session_eval(&s, ids, at, &logits, err, sizeof err) == 0);
+            for (size_t n = 9; at < LONG; at += n, n = 1)
+                CHECK(session_eval(&s, ids + at, n, &logits, err, sizeof err) == 0);
+            if (o.threads == 1) memcpy(want, logits, BUILD_VOCAB * sizeof *want);
+            CHECK(fabsf(want[0]) > 0 && memcmp(want, logits, BUILD_VOCAB * sizeof *want) == 0);
+            session_free(&s), model_close(&m);
         }
 }
 
@@ -356,6 +391,7 @@ const Test tests_session[] = {{"session/opening tells", opening},
     {"session/exact Q4_0", exact_q4_0},
     {"session/exact llama2.c v0, v1, v2", exact_llama2c},
     {"session/exact Hugging Face, sharded too", exact_hf},
+    {"session/exact behind a past in parts", exact_parts},
     {"session/exact linear attention", exact_linear},
     {"session/exact trained models", exact_trained},
     {"session/a text has its logits wherever it stands", far_positions},
