@@ -228,14 +228,19 @@ static Share part(size_t n, size_t threads, size_t i) {
 
 Share team_share(const Team *t, size_t n) { return part(n, (size_t)t->inside->n, (size_t)this_member); }
 
-/* Of what is left of a part its own thread takes a quarter (all, where it is the only one), which goes on where the
- * last one ended: a long run through memory. Others take half, from the end. */
+/* Of what is left of a part its own thread takes a quarter, which goes on where the last one ended: a long run through
+ * memory. Others take half, from the end. Where it is the only one it takes all. */
 static int part_take(_Atomic uint64_t *taken, Share whole, int own, size_t threads, Share *share) {
     uint64_t was = atomic_load_explicit(taken, memory_order_relaxed), take;
+    if (threads == 1) {
+        atomic_store_explicit(taken, whole.end, memory_order_relaxed);
+        *share = whole;
+        return was < whole.end;
+    }
     do {
         uint64_t left = whole.end - whole.at - (uint32_t)was - (was >> 32);
         if (left == 0) return 0;
-        take = threads == 1 ? left : own ? (left + 3) / 4 : (left + 1) / 2;
+        take = own ? (left + 3) / 4 : (left + 1) / 2;
     } while (!atomic_compare_exchange_weak_explicit(taken, &was, was + (own ? take : take << 32), memory_order_relaxed,
                                                     memory_order_relaxed));
     size_t at = own ? whole.at + (uint32_t)was : whole.end - (size_t)((was >> 32) + take);

@@ -21,6 +21,7 @@
 #include "tokenizer/open.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
@@ -214,7 +215,7 @@ int on_progress(void *arg, size_t done, size_t total); /* SessionOptions.progres
 typedef struct {
     int terminal; /* control characters of the model's text are not for a terminal */
     int gone;     /* EPIPE */
-    int broken;   /* errno of any other failure */
+    atomic_int broken; /* errno of any other failure; of memory it may be any thread's */
     int whole;    /* a Ctrl-C waits until what is written is out, where a program goes on behind it */
 } Out;
 

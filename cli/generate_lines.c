@@ -18,6 +18,7 @@ enum { AHEAD = 4 }; /* times as many lines as are written may be begun before th
 typedef struct {
     Generation g; /* in the engine of another: its model and tokenizer are borrowed */
     size_t at;    /* which session it has */
+    int ended;    /* text_step's answer */
     int runs, done;
 } Line;
 
@@ -114,14 +115,25 @@ static void print_in_order(Work *w) {
     progress_show(&w->progress, w->n_printed, w->n_lines);
 }
 
-/* id, drawn from these logits, is l's; at its end its session is free. An exit code. */
-static int take(Work *w, Line *l, const float *logits, int id) {
-    int ended = text_step(&l->g.w, logits, id, l->g.e.err, sizeof l->g.e.err);
-    if (ended < 0) return fail("%s", l->g.e.err);
-    if (!ended) return 0;
+/* At its text's end its session is free. An exit code. */
+static int leave(Work *w, Line *l) {
+    if (l->ended < 0) return fail("%s", l->g.e.err);
+    if (!l->ended) return 0;
     l->runs = 0, l->done = 1;
     w->free[w->n_free++] = l->at;
     return generation_end(&l->g);
+}
+
+/* The id that follows these logits; 1: none does. */
+static int step(Line *l, const float *logits, int *id) {
+    l->ended = text_step(&l->g.w, logits, text_draw(&l->g.w, logits), l->g.e.err, sizeof l->g.e.err);
+    if (!l->ended) *id = l->g.w.ids[l->g.w.n_ids - 1];
+    return l->ended != 0;
+}
+
+static int next(void *arg, size_t k, const float *logits, int *id) {
+    const Work *w = arg;
+    return step(w->under_way[k], logits, id);
 }
 
 /* The next line, its prompt read and its first id drawn. An exit code. */
@@ -143,17 +155,13 @@ static int begin_line(Work *w) {
     session_rewind(g->w.session, 0);
     int rc = limit ? session_eval(g->w.session, g->w.ids, g->n_prompt, &logits, g->e.err, sizeof g->e.err) : 0;
     if (rc) return rc == -EINTR ? EXIT_INTERRUPTED : fail("%s", g->e.err);
-    return take(w, l, logits, text_draw(&g->w, logits));
+    int id;
+    step(l, logits, &id);
+    return leave(w, l);
 }
 
-static void draw(void *arg, size_t k) {
-    Work *w = arg;
-    w->ids[k] = text_draw(&w->under_way[k]->g.w, several_logits(&w->several, k));
-}
-
-/* One id more of each line under way, by one read of the weights; of large vocabularies chance takes its time, too. An
- * exit code. */
-static int step_all(Work *w) {
+/* All lines under way go on until one ends. An exit code. */
+static int write_on(Work *w) {
     size_t n = 0;
     for (size_t i = w->n_printed; i < w->n_begun; i++) {
         Line *l = &w->lines[i % w->cap];
@@ -162,11 +170,9 @@ static int step_all(Work *w) {
     }
     if (n == 0) return 0;
     Engine *e = &w->first->e;
-    if (several_eval(&w->several, w->texts, w->ids, n, e->err, sizeof e->err)) return fail("%s", e->err);
-    several_each(&w->several, n, draw, w);
+    if (several_write(&w->several, w->texts, w->ids, n, next, w, e->err, sizeof e->err)) return fail("%s", e->err);
     int code = 0;
-    for (size_t k = 0; k < n && code == 0; k++)
-        code = take(w, w->under_way[k], several_logits(&w->several, k), w->ids[k]);
+    for (size_t k = 0; k < n && code == 0; k++) code = leave(w, w->under_way[k]);
     return code;
 }
 
@@ -182,7 +188,7 @@ static int write_all(Work *w) {
     while (code == 0 && w->n_printed < w->n_lines && !interrupted && !out.gone && !out.broken) {
         while (code == 0 && w->n_free && w->next < w->end && w->n_begun - w->n_printed < w->cap && !interrupted)
             code = begin_line(w), print_in_order(w);
-        if (code == 0) code = step_all(w);
+        if (code == 0) code = write_on(w);
         if (code == 0) print_in_order(w);
     }
     progress_clear(&w->progress);

@@ -46,7 +46,7 @@ float sampler_coin(uint64_t *state) {
 static int largest(const float *x, size_t n) {
     size_t best = 0;
     for (size_t i = 1; i < n; i++)
-        if (x[i] > x[best] || (isnan(x[best]) && !isnan(x[i]))) best = i;
+        if (!(x[i] <= x[best]) && !isnan(x[i])) best = i; /* larger, or x[best] is NaN */
     return (int)best;
 }
 

@@ -1,6 +1,7 @@
 /* model/several.c - see several.h. The host runs the forward pass over one token a text; where it attends, each text's
  * own session does, in a view of the host's arrays that begins with its token. Of a small model each thread has a host
- * for its part of the texts: threads need not meet in the middle of a layer. */
+ * for its part of the texts: threads need not meet in the middle of a layer, nor, while none of them ends, between
+ * tokens. */
 #include "several.h"
 
 #include "base/base.h"
@@ -9,6 +10,7 @@
 #include "timeline.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -210,63 +212,109 @@ static void run_host(Several *v, Session *host, const int *ids, size_t from, siz
     }
 }
 
+/* The texts of parts from .. end-1, under way. */
 typedef struct {
     Several *v;
-    const int *ids;
+    int *ids;
     size_t from, end, hosts;
-} OwnBatch;
+    SeveralNext *next; /* NULL: one id each, and no more */
+    void *arg;
+    atomic_int waits;  /* 1: one of the texts does */
+} Batch;
 
-/* What every thread runs: a host's part of the texts each. They meet first, for it is while it waits that a team learns
- * that it lacks a core (base/threads.c). */
+static const float *logits_of(const Several *v, size_t i) {
+    return v->logits + i * (size_t)v->host.model->config.vocab_size;
+}
+
+static void next_of(Batch *b, size_t i) {
+    size_t k = b->v->parts[i].row;
+    if (b->next(b->arg, k, logits_of(b->v, i), &b->ids[k])) atomic_store_explicit(&b->waits, 1, memory_order_relaxed);
+}
+
+/* The text's next id can be read as it is: by the same frequencies, with nothing to read again. */
+static int goes_on(const Batch *b, size_t i) {
+    Session *s = &b->v->sessions[b->v->parts[i].text];
+    if (s->past->chooser || rope_choice(&s->model->config.rope, (int64_t)s->pos + 1) != s->rope.choice) return 0;
+    return session_begin(s, &b->ids[b->v->parts[i].row], 1, 1, NULL, 0) == 0;
+}
+
+/* Host i's part of the texts, as far as they go by themselves. */
+static void run_own_host(Batch *b, size_t i) {
+    size_t n = b->end - b->from, from = b->from + n * i / b->hosts, end = b->from + n * (i + 1) / b->hosts;
+    int more;
+    do {
+        run_host(b->v, &b->v->own[i], b->ids, from, end);
+        more = b->next != NULL;
+        for (size_t j = from; b->next && j < end; j++) next_of(b, j);
+        for (size_t j = from; more && j < end; j++) more = goes_on(b, j);
+    } while (more && !atomic_load_explicit(&b->waits, memory_order_relaxed));
+}
+
+/* What every thread runs: a host's part each. They meet first, for it is while it waits that a team learns that it
+ * lacks a core (base/threads.c). */
 static void run_own(void *arg) {
-    const OwnBatch *b = arg;
+    Batch *b = arg;
     Team *team = &b->v->host.scratch->team;
-    size_t n = b->hosts, texts = b->end - b->from;
     team_wait(team);
-    for (Share i = team_share(team, n); i.at < i.end; i.at++) {
+    for (Share i = team_share(team, b->hosts); i.at < i.end; i.at++) {
         int me = team_become(0);
-        run_host(b->v, &b->v->own[i.at], b->ids, b->from + texts * i.at / n, b->from + texts * (i.at + 1) / n);
+        run_own_host(b, i.at);
         team_become(me);
     }
 }
 
-static void run_batch(Several *v, const int *ids, size_t from, size_t end) {
-    size_t hosts = end - from < v->n_own ? end - from : v->n_own;
-    if (hosts > 1) team_run(&v->host.scratch->team, (int)hosts, run_own, &(OwnBatch){v, ids, from, end, hosts});
-    else run_host(v, &v->host, ids, from, end);
+static void next_of_all(void *arg) {
+    Batch *b = arg;
+    Team *team = &b->v->host.scratch->team;
+    team_wait(team); /* as run_own does */
+    for (Share i; team_take(team, b->end - b->from, &i);)
+        for (; i.at < i.end; i.at++) next_of(b, b->from + i.at);
+}
+
+static void run_batch(Batch *b) {
+    Several *v = b->v;
+    Team *team = &v->host.scratch->team;
+    size_t n = b->end - b->from;
+    b->hosts = n < v->n_own ? n : v->n_own;
+    if (b->hosts) {
+        team_run(team, (int)b->hosts, run_own, b);
+        return;
+    }
+    run_host(v, &v->host, b->ids, b->from, b->end);
+    if (b->next) team_run(team, n < (size_t)team->most ? (int)n : team->most, next_of_all, b);
+}
+
+/* Each text's next id is read, of those with the same frequencies together; or more than one. Result: 1: a text waits;
+ * 0; or an error. */
+static int read_next(Batch *b, const size_t *texts, size_t n, char *err, size_t errlen) {
+    Several *v = b->v;
+    for (size_t i = 0; i < n; i++) {
+        v->parts[i].text = texts[i], v->parts[i].row = i;
+        int rc = session_begin(&v->sessions[texts[i]], &b->ids[i], 1, 1, err, errlen);
+        if (rc) return rc;
+    }
+    for (b->from = 0; b->from < n; b->from = b->end) {
+        b->end = gather(v, b->from, n);
+        run_batch(b);
+    }
+    return b->waits;
 }
 
 int several_eval(Several *v, const size_t *texts, const int *ids, size_t n, char *err, size_t errlen) {
+    Batch b = {.v = v, .ids = (int *)ids}; /* which nobody changes */
+    return read_next(&b, texts, n, err, errlen);
+}
+
+int several_write(Several *v, const size_t *texts, int *ids, size_t n, SeveralNext *next, void *arg, char *err,
+                  size_t errlen) {
+    Batch b = {.v = v, .ids = ids, .next = next, .arg = arg};
     int rc = 0;
-    for (size_t i = 0; rc == 0 && i < n; i++) {
-        v->parts[i].text = texts[i], v->parts[i].row = i;
-        rc = session_begin(&v->sessions[texts[i]], &ids[i], 1, 1, err, errlen);
-    }
-    for (size_t i = 0, end; rc == 0 && i < n; i = end) run_batch(v, ids, i, end = gather(v, i, n));
-    return rc;
+    while (rc == 0) rc = read_next(&b, texts, n, err, errlen);
+    return rc < 0 ? rc : 0;
 }
 
 const float *several_logits(const Several *v, size_t k) {
     size_t row = 0;
     while (v->parts[row].row != k) row++;
-    return v->logits + row * (size_t)v->host.model->config.vocab_size;
-}
-
-typedef struct {
-    Team *team;
-    size_t n;
-    void (*each)(void *arg, size_t k);
-    void *arg;
-} Each;
-
-static void run_each(void *arg) {
-    const Each *e = arg;
-    team_wait(e->team); /* as run_own does */
-    for (Share i; team_take(e->team, e->n, &i);)
-        for (; i.at < i.end; i.at++) e->each(e->arg, i.at);
-}
-
-void several_each(Several *v, size_t n, void (*each)(void *arg, size_t k), void *arg) {
-    Team *team = &v->host.scratch->team;
-    team_run(team, n < (size_t)team->most ? (int)n : team->most, run_each, &(Each){team, n, each, arg});
+    return logits_of(v, row);
 }

@@ -5,6 +5,7 @@
  *     session_eval(&v.sessions[i], prompt, n, &logits, err, sizeof err);           a text's prompt, by itself
  *     several_eval(&v, texts, ids, n, err, sizeof err);                            the next id of n of the texts
  *     several_logits(&v, k)                                                        behind ids[k]
+ *     several_write(&v, texts, ids, n, next, arg, err, sizeof err);                or many, until one is at its end
  *     session_rewind(&v.sessions[i], 0);                                           another text takes its place
  *     several_free(&v);
  *
@@ -36,7 +37,14 @@ size_t several_bytes(const Several *v);
 int several_eval(Several *v, const size_t *texts, const int *ids, size_t n, char *err, size_t errlen);
 const float *several_logits(const Several *v, size_t k); /* [vocab_size] */
 
-/* each(arg, k) for k < n, in any order, by the threads that read. */
-void several_each(Several *v, size_t n, void (*each)(void *arg, size_t k), void *arg);
+/* The id that follows these logits [vocab_size] to *id: 0, or 1, and the text's number k waits. Called by the threads
+ * that read, for different texts at a time. */
+typedef int SeveralNext(void *arg, size_t k, const float *logits, int *id);
+
+/* Read ids[k] as several_eval does, then what next puts there, and so on until a text waits. Texts need not be read
+ * equally often; ids[k] of those that do not wait are to be read next. Errors are several_eval's, some texts then
+ * having read more. */
+int several_write(Several *v, const size_t *texts, int *ids, size_t n, SeveralNext *next, void *arg, char *err,
+                  size_t errlen);
 
 #endif

@@ -72,13 +72,78 @@ static void check_shared(const char *name, const Model *m, SessionOptions o) {
     several_free(&v);
 }
 
+/* A text that several_write writes: its ids, and behind each that was read the logits' hash. */
+typedef struct {
+    const Model *m;
+    int ids[LONGEST + 40];
+    uint64_t hashes[40];
+    size_t n_prompt, n, left;
+} Written;
+
+static int write_next(void *arg, size_t k, const float *logits, int *id) {
+    Written *w = ((Written **)arg)[k];
+    uint64_t *hash = &w->hashes[w->n - w->n_prompt - 1];
+    *hash = hash_bytes(HASH_START, logits, (size_t)w->m->config.vocab_size * sizeof *logits);
+    if (--w->left == 0) return 1;
+    w->ids[w->n++] = *id = some_id(w->m, *hash);
+    return 0;
+}
+
+static void begin_written(Written *w, const Model *m, Session *s, uint64_t *seed) {
+    char err[300];
+    *w = (Written){.m = m, .n_prompt = 1 + hash_mix(++*seed) % LONGEST, .left = 1 + hash_mix(++*seed) % 39};
+    for (w->n = 0; w->n <= w->n_prompt; w->n++) w->ids[w->n] = some_id(m, ++*seed);
+    session_rewind(s, 0);
+    CHECK(session_eval(s, w->ids, w->n_prompt, NULL, err, sizeof err) == 0);
+}
+
+/* Written by several_write, until all are at their ends some dozen times: each as a session alone reads it. */
+static void check_written(const char *name, const Model *m, SessionOptions o) {
+    Several v = {0};
+    Session alone = {0};
+    Written all[TEXTS], *under_way[TEXTS];
+    char err[300];
+    const float *logits;
+    size_t texts[TEXTS];
+    int ids[TEXTS];
+    uint64_t seed = 11;
+    if (several_init(&v, m, &o, TEXTS, err, sizeof err)) decoder_fail(name, "several_init", err);
+    CHECK(session_init(&alone, m, &o, err, sizeof err) == 0);
+    for (size_t i = 0; i < TEXTS; i++) begin_written(&all[i], m, &v.sessions[i], &seed);
+    for (int ended = 0; v.sessions && ended < 12;) {
+        size_t n = 0;
+        for (size_t i = TEXTS; i-- > 0;) /* one of them rests at times */
+            if (hash_mix(++seed) % 5) texts[n] = i, under_way[n] = &all[i], ids[n++] = all[i].ids[all[i].n - 1];
+        if (n) CHECK(several_write(&v, texts, ids, n, write_next, under_way, err, sizeof err) == 0);
+        for (size_t k = 0, waiting = 0; k < n; k++) {
+            Written *w = under_way[k];
+            waiting += w->left == 0;
+            CHECK(v.sessions[texts[k]].pos == w->n - (w->left > 0) && (k + 1 < n || waiting));
+            if (w->left) continue;
+            session_rewind(&alone, 0);
+            CHECK(session_eval(&alone, w->ids, w->n_prompt, NULL, err, sizeof err) == 0);
+            for (size_t at = w->n_prompt; at < w->n; at++) {
+                CHECK(session_eval(&alone, &w->ids[at], 1, &logits, err, sizeof err) == 0);
+                uint64_t hash = hash_bytes(HASH_START, logits, (size_t)m->config.vocab_size * sizeof *logits);
+                if (hash != w->hashes[at - w->n_prompt]) decoder_fail(name, "logits differ where texts write on", "");
+            }
+            ended++;
+            begin_written(w, m, &v.sessions[texts[k]], &seed);
+        }
+    }
+    session_free(&alone);
+    several_free(&v);
+}
+
 /* By threads that share each product, grain being small, and by threads with texts of their own, as small models are
  * read. */
 static void check_texts(const char *name, const Model *m, SessionOptions o) {
     check_shared(name, m, o);
+    check_written(name, m, o);
     if (o.threads == 1) return;
     o.grain = 0;
     check_shared(name, m, o);
+    check_written(name, m, o);
 }
 
 static void check_built_in(const char *spec, SessionOptions o) {
@@ -142,6 +207,11 @@ static void deltas(void) {
     model_close(&m);
 }
 
+static int five_again(void *arg, size_t k, const float *logits, int *id) {
+    (void)arg, (void)k, (void)logits;
+    return *id = 5, 0;
+}
+
 /* What cannot share says so, and nothing is read where one of the ids cannot be. */
 static void refused(void) {
     Model m;
@@ -157,11 +227,16 @@ static void refused(void) {
     CHECK(several_eval(&v, (size_t[]){0, 1}, (int[]){5, 6}, 2, err, sizeof err) == -ENOSPC);
     CHECK(v.sessions[0].pos == 0 && v.sessions[1].pos == 4);
     CHECK(several_eval(&v, (size_t[]){0}, (int[]){-1}, 1, err, sizeof err) == -EINVAL);
+    CHECK(several_write(&v, (size_t[]){0}, (int[]){5}, 1, five_again, NULL, err, sizeof err) == -ENOSPC);
+    CHECK(v.sessions[0].pos == 4 && strstr(err, "full"));
     several_free(&v);
     model_close(&m);
 }
 
-static void draw_nothing(void *arg, size_t k) { (void)arg, (void)k; }
+static int one_only(void *arg, size_t k, const float *logits, int *id) {
+    (void)arg, (void)k, (void)logits, (void)id;
+    return 1;
+}
 
 /* Two threads of one core, each with texts of its own, do not wait for each other for good: one goes on alone. */
 static void one_core(void) {
@@ -181,8 +256,7 @@ static void one_core(void) {
     CHECK(model_open_memory(&m, builtin_model, builtin_model_size, "built in", NULL, err, sizeof err) == 0);
     CHECK(several_init(&v, &m, &o, 2, err, sizeof err) == 0 && v.n_own == 2);
     for (; runs < MANY && v.host.scratch->team.inside->worth == 2; runs++) {
-        CHECK(several_eval(&v, (size_t[]){0, 1}, (int[]){5, 6}, 2, err, sizeof err) == 0);
-        several_each(&v, 2, draw_nothing, NULL);
+        CHECK(several_write(&v, (size_t[]){0, 1}, (int[]){5, 6}, 2, one_only, NULL, err, sizeof err) == 0);
     }
     CHECK(runs < MANY);
     several_free(&v);

@@ -150,6 +150,40 @@ static uint64_t guessing(const Job *j, uint64_t seed, int threads) {
 
 /* ---- texts that share a read ---- */
 
+typedef struct {
+    Lot lots[TEXTS]; /* a text's own */
+    const Model *m;
+    size_t reads[TEXTS], of[TEXTS]; /* so many before it waits; whose the k-th id is */
+} Writing;
+
+static int write_next(void *arg, size_t k, const float *logits, int *id) {
+    Writing *w = arg;
+    size_t text = w->of[k];
+    add_logits(&w->lots[text], w->m, logits);
+    draw_ids(&w->lots[text], w->m, id, 1);
+    return --w->reads[text] == 0;
+}
+
+/* All write on until each has had its reads: how far those come that wait for others depends on the threads. */
+static void add_written(Lot *l, Several *v, const Model *m) {
+    Writing w = {.m = m};
+    int next[TEXTS], ids[TEXTS];
+    size_t n;
+    for (size_t i = 0; i < TEXTS; i++) {
+        w.lots[i] = (Lot){below(l, SIZE_MAX), HASH_START};
+        w.reads[i] = 1 + below(l, 4);
+        draw_ids(l, m, &next[i], 1);
+    }
+    do {
+        n = 0;
+        for (size_t i = 0; i < TEXTS; i++)
+            if (w.reads[i]) ids[n] = next[i], w.of[n++] = i;
+        if (n) must(several_write(v, w.of, ids, n, write_next, &w, err, sizeof err), "several_write");
+        for (size_t k = 0; k < n; k++) next[w.of[k]] = ids[k];
+    } while (n);
+    for (size_t i = 0; i < TEXTS; i++) add(l, &w.lots[i].hash, sizeof w.lots[i].hash);
+}
+
 static void add_step(Lot *l, Several *v, const Model *m) {
     size_t texts[TEXTS], n = 0;
     int ids[TEXTS];
@@ -174,6 +208,7 @@ static uint64_t sharing(const Job *j, uint64_t seed, int threads) {
         must(session_rewind(&v.sessions[at], 0), "session_rewind");
         must(session_eval(&v.sessions[at], ids, n, NULL, err, sizeof err), "session_eval");
         for (int i = 0; i < 2; i++) add_step(&l, &v, &m);
+        add_written(&l, &v, &m);
     }
     several_free(&v), model_close(&m);
     return l.hash;
