@@ -11,8 +11,6 @@
 #include <math.h>
 #include <string.h>
 
-#define ALL_PARTS SIZE_MAX
-
 typedef struct { size_t first, end; } Slots;
 
 size_t attention_scratch(CacheType type, int head_dim, int value_dim) {
@@ -125,6 +123,10 @@ static void put_sums(float *sums, const SoftmaxWork *w, size_t j) {
 static void add_sums(float *sums, const float *more, size_t columns) {
     float *of = sums + columns, max = more[columns], sum = more[columns + 1], top = max > of[0] ? max : of[0];
     if (sum == 0) return;
+    if (of[1] == 0) {
+        memcpy(sums, more, (columns + 2) * sizeof *sums);
+        return;
+    }
     float shrink = expf(of[0] - top), weight = expf(max - top);
     for (size_t i = 0; i < columns; i++) sums[i] = shrink * sums[i] + weight * more[i];
     of[0] = top, of[1] = shrink * of[1] + weight * sum;
@@ -171,11 +173,8 @@ static void all_parts(SoftmaxWork *w, const AttentionQuery *queries, size_t n, S
     }
 }
 
-/* n queries of one text: one part of it, or all. */
-static void attend(SoftmaxWork *w, const AttentionQuery *queries, size_t n, size_t part) {
-    ScoreBias bias[ATTENTION_QUERIES];
-    float scales[ATTENTION_QUERIES];
-    Slots seen = seen_by(queries, n);
+/* n queries of one text, before their first part. bias, scales: [n] each, to work with. */
+static void begin_queries(SoftmaxWork *w, const AttentionQuery *queries, size_t n, ScoreBias *bias, float *scales) {
     if (queries->bias.row) w->bias = bias;
     w->scales = scales, w->cap = queries->cap;
     for (size_t j = 0; j < n; j++) {
@@ -183,14 +182,17 @@ static void attend(SoftmaxWork *w, const AttentionQuery *queries, size_t n, size
         bias[j] = queries[j].bias, scales[j] = queries[j].scale;
     }
     if (w->c->format->products && w->c->format->products->queries) w->c->format->products->queries(w, n);
-    if (part == ALL_PARTS) all_parts(w, queries, n, seen);
-    else take_part(w, queries, n, part, seen);
-    for (size_t j = 0; j < n; j++) {
-        if (part != ALL_PARTS) put_sums(queries[j].out, w, j);
-        else if (queries[j].first < queries[j].end)
+}
+
+static void attend(SoftmaxWork *w, const AttentionQuery *queries, size_t n) {
+    ScoreBias bias[ATTENTION_QUERIES];
+    float scales[ATTENTION_QUERIES];
+    begin_queries(w, queries, n, bias, scales);
+    all_parts(w, queries, n, seen_by(queries, n));
+    for (size_t j = 0; j < n; j++)
+        if (queries[j].first < queries[j].end)
             attention_join(queries[j].out, w->sums + j * attention_sums(w->c), 1, w->c);
         else memset(queries[j].out, 0, (size_t)w->c->value_dim * sizeof(float));
-    }
 }
 
 static SoftmaxWork work(size_t n, const KVCache *c, int l, int h, float *scratch, const Kernels *kernels) {
@@ -210,14 +212,18 @@ void attention_softmax(const AttentionQuery *queries, size_t n, const KVCache *c
     SoftmaxWork w = work(n, c, l, h, scratch, kernels);
     for (size_t from = 0, to; from < n; from = to) { /* text by text */
         for (to = from + 1; to < n && queries[to].text == queries[from].text;) to++;
-        attend(&w, queries + from, to - from, ALL_PARTS);
+        attend(&w, queries + from, to - from);
     }
 }
 
 void attention_part(const AttentionQuery *queries, size_t n, size_t part, const KVCache *c, int l, int h,
                     float *scratch, const Kernels *kernels) {
     SoftmaxWork w = work(n, c, l, h, scratch, kernels);
-    attend(&w, queries, n, part);
+    ScoreBias bias[ATTENTION_QUERIES];
+    float scales[ATTENTION_QUERIES];
+    begin_queries(&w, queries, n, bias, scales);
+    take_part(&w, queries, n, part, seen_by(queries, n));
+    for (size_t j = 0; j < n; j++) put_sums(queries[j].out, &w, j);
 }
 
 void attention_join(float *out, float *sums, size_t n, const KVCache *c) {

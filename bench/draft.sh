@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench/draft.sh - what --draft saves on texts that repeat, written by a model that copies: code that is edited, a
 # summary that quotes, a JSON list; with a smaller model that guesses 70 of 100 right; and what it costs where little
-# is to be guessed: prose, and a smaller model that is mostly wrong (bench/programs/draft.c).
+# is to be guessed: prose of six kinds, and a smaller model that is mostly wrong (bench/programs/draft.c).
 #
 #     make build/release/bench-draft && bench/draft.sh MODEL TOKENIZER [SMALL MODEL]
 [ $# -ge 2 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 2; }
@@ -31,5 +31,15 @@ show "code, edited" code edited
 show "a summary that quotes" story summary
 show "a JSON list" list rest
 show "prose" story more
+piece() { # NAME FILE FROM: 1,500 bytes of prompt, 1,200 written
+    tail -c +"$3" "$data/text/$2" | head -c 1500 | iconv -c -f utf-8 -t utf-8 > "$dir/begin"
+    tail -c +$(($3 + 1500)) "$data/text/$2" | head -c 1200 | iconv -c -f utf-8 -t utf-8 > "$dir/end"
+    show "$1" begin end
+}
+piece "a play" tinyshakespeare.txt 20001
+piece "an encyclopedia" wikitext2_wiki.test.raw 30001
+piece "Chinese" hongloumeng_utf8.txt 30001
+piece "stories for children" tinystories_sample_2M.txt 20001
+piece "War and Peace" war-and-peace.txt 50001
 [ -n "$3" ] || exit 0
 for share in 70 30 0; do show "a smaller model, $share of 100" story summary "$3" $share; done

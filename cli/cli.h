@@ -178,7 +178,7 @@ int named(const char *option, const char *word, const char *const *names, int fi
 /* ---- output.c: saying things ---- */
 
 extern double started;                    /* when the program began */
-extern volatile sig_atomic_t interrupted; /* Ctrl-C was pressed */
+extern atomic_int interrupted; /* Ctrl-C was pressed */
 extern int quiet;
 extern const char *command_name;          /* the command's name as it was given, for what an error points to */
 extern const char *called;                /* the program as it was called: what our lines, which say ./run, print */
@@ -215,7 +215,7 @@ int on_progress(void *arg, size_t done, size_t total); /* SessionOptions.progres
 typedef struct {
     int terminal; /* control characters of the model's text are not for a terminal */
     int gone;     /* EPIPE */
-    atomic_int broken; /* errno of any other failure; of memory it may be any thread's */
+    atomic_int broken; /* errno of any other failure, which may be one of any thread */
     int whole;    /* a Ctrl-C waits until what is written is out, where a program goes on behind it */
 } Out;
 

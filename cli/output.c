@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 double started;
-volatile sig_atomic_t interrupted;
+atomic_int interrupted;
 int quiet;
 const char *command_name = "", *called = "./run";
 const char *volatile unfinished;

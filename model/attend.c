@@ -38,8 +38,8 @@ static void carve_linear(Carver *k, const Session *s) {
     p->chunk = scratch_carve(k, p->chunk_doubles * (uint64_t)o->threads, D);
 }
 
-/* The most tokens at once whose past is worth cutting into parts: 0 where key heads are enough, or as many for each
- * thread. */
+/* Of so many tokens at once the past is cut into parts: none where key heads are shares for the threads as they are, or
+ * so many for each that one more is an eighth; and no more than are work enough for all. */
 static size_t tokens_in_parts(const Session *s) {
     const SessionOptions *o = &s->options;
     size_t kv = (size_t)s->model->config.n_kv_heads, threads = (size_t)o->threads, most = 16;
@@ -58,7 +58,7 @@ static void carve_all(Carver *k, const Session *s) {
     p->attend_floats = whole_lanes(attention_scratch(s->options.cache, c->head_dim, c->value_dim)); /* cache lines */
     p->attend = scratch_carve(k, p->attend_floats * (uint64_t)s->options.threads, sizeof *p->attend);
     uint64_t each = attention_parts(s->options.n_ctx) * attention_sums(&p->cache), heads = (uint64_t)c->n_heads;
-    p->sums = scratch_carve(k, tokens_in_parts(s) * heads * each, sizeof *p->sums);
+    p->sums = scratch_carve(k, p->sums_tokens * heads * each, sizeof *p->sums);
 }
 
 /* A state is a fraction of the weights that make it, but where features are many (favor+): sizes that a file of a
@@ -103,6 +103,7 @@ static int init(Session *s, char *err, size_t errlen) {
     if (rc) return rc;
     if ((rc = choose_init(&p->chooser, s, err, errlen)) || (rc = bias_init(&p->bias, s, err, errlen))) return rc;
     if (!c->linear.form && stretch_wanted(s) && (rc = stretch_init(&p->stretch, s, err, errlen))) return rc;
+    if (!c->linear.form) p->sums_tokens = tokens_in_parts(s);
     s->rotates = c->linear.form || p->stretch || !position_kind_of(c->positions)->rotates;
     carve_all(&k, s);
     if (k.overflow || !size_add(k.used, 63, &p->bytes) || !(p->block = calloc(1, p->bytes)))
@@ -154,11 +155,11 @@ double attention_scale(const Config *c, const Token *token, int l) {
     return c->log_scale ? scale * log(keys) / log((double)c->log_scale) : scale;
 }
 
-typedef struct { size_t first, end; } Slots;
+typedef struct { size_t first, end; } Seen;
 
-static Slots seen_by(const Session *s, int l, const Token *token) {
+static Seen seen_by(const Session *s, int l, const Token *token) {
     size_t window = s->model->layers[l].window;
-    Slots seen = {token->first, token->end};
+    Seen seen = {token->first, token->end};
     if (window && token->end > window + token->first) seen.first = token->end - window;
     if (window && s->model->config.mask == MASK_PADDING && token->slot != TOKEN_PADDING) { /* so many on either side */
         seen.first = token->slot > window + token->first ? token->slot - window : token->first;
@@ -167,6 +168,7 @@ static Slots seen_by(const Session *s, int l, const Token *token) {
     return seen;
 }
 
+/* The tile's queries, into out [n * heads]. */
 static void take_queries(const Session *s, int l, const AttendTile *tile, AttentionQuery *out) {
     const Config *c = &s->model->config;
     const Scratch *w = s->scratch;
@@ -174,7 +176,7 @@ static void take_queries(const Session *s, int l, const AttendTile *tile, Attent
     const float *sinks = c->decoder ? s->model->layers[l].more->sinks : NULL;
     for (size_t t = tile->t; t < tile->t + tile->n; t++) {
         const Token *token = &w->tokens[t];
-        Slots seen = seen_by(s, l, token);
+        Seen seen = seen_by(s, l, token);
         size_t n_keys = token->end - token->first > 16 ? token->end - token->first : 16;
         float scale = c->decoder ? layers_score(c->decoder, (int64_t)token->pos) : 1 / sqrtf((float)c->head_dim);
         if (rope_numbers(&c->rope)->scores[0]) scale *= (float)rope_score(&c->rope, (int64_t)token->pos, l);
@@ -188,71 +190,72 @@ static void take_queries(const Session *s, int l, const AttendTile *tile, Attent
     }
 }
 
-/* Of token t of a batch, head h: the sums of parts 0 .. of its past. */
-static float *sums_of(const Session *s, size_t t, size_t h) {
+/* Of token t of a batch, head h: the sums of this part and, behind them, of later ones. */
+static float *sums_of(const Session *s, size_t t, size_t h, size_t part) {
     const KVCache *c = &s->past->cache;
-    return s->past->sums + (t * (size_t)s->model->config.n_heads + h) * attention_parts(c->n_ctx) * attention_sums(c);
+    size_t of = t * (size_t)s->model->config.n_heads + h;
+    return s->past->sums + (of * attention_parts(c->n_ctx) + part) * attention_sums(c);
 }
 
 static void softmax_tile(Session *s, int l, const AttendTile *tile) {
     const Config *c = &s->model->config;
     Past *p = s->past;
     AttentionQuery queries[ATTENTION_QUERIES];
-    size_t n = tile->n * tile->heads, step = attention_sums(&p->cache);
+    size_t n = tile->n * tile->heads, part = (size_t)tile->part;
     int head = (int)(tile->h / (size_t)(c->n_heads / c->n_kv_heads));
     float *scratch = p->attend + (size_t)team_member() * p->attend_floats;
     take_queries(s, l, tile, queries);
-    for (size_t j = 0; tile->parts && j < n; j++)
-        queries[j].out = sums_of(s, tile->t + j / tile->heads, tile->h + j % tile->heads) + tile->part * step;
-    if (tile->parts) attention_part(queries, n, tile->part, &p->cache, past_layer(s, l), head, scratch,
-                                    s->model->kernels);
-    else attention_softmax(queries, n, &p->cache, past_layer(s, l), head, scratch, s->model->kernels);
+    if (tile->part == WHOLE_PAST) {
+        attention_softmax(queries, n, &p->cache, past_layer(s, l), head, scratch, s->model->kernels);
+        return;
+    }
+    for (size_t j = 0; j < n; j++)
+        queries[j].out = sums_of(s, tile->t + j / tile->heads, tile->h + j % tile->heads, part);
+    attention_part(queries, n, part, &p->cache, past_layer(s, l), head, scratch, s->model->kernels);
 }
 
 /* A key is loaded once for all heads of a tile: the whole group, unless there are fewer tasks than threads. */
-void attend_tiles(Session *s, int l, const AttendTile *all, void (*attend)(Session *s, int l, const AttendTile *tile)) {
+void attend_tiles(Session *s, int l, const AttendJob *job, void (*attend)(Session *s, int l, const AttendTile *tile)) {
     const Config *c = &s->model->config;
     Team *team = &s->scratch->team;
     size_t kv = (size_t)c->n_kv_heads, group = (size_t)c->n_heads / kv, threads = (size_t)s->options.threads;
-    size_t n = all->n, parts = all->parts ? all->parts : 1, tasks = n * kv * parts;
+    size_t n = job->n, parts = job->parts ? job->parts : 1, tasks = n * kv * parts;
     size_t heads = tasks >= threads ? group : (tasks * group + threads - 1) / threads;
-    if (heads > all->heads) heads = all->heads;
+    if (heads > job->most_heads) heads = job->most_heads;
     size_t cuts = (group + heads - 1) / heads, tokens = ATTENTION_QUERIES / heads, tiles = (n + tokens - 1) / tokens;
     for (Share i; team_take(team, kv * parts * cuts * tiles, &i);)
         for (; i.at < i.end; i.at++) { /* head by head, so that its keys stay near while all tokens pass */
             size_t h = i.at / tiles / cuts / parts, part = i.at / tiles / cuts % parts;
             size_t first = i.at / tiles % cuts * heads;
             size_t t = (tiles - 1 - i.at % tiles) * tokens; /* who sees most begins */
-            AttendTile tile = {.t = all->t + t, .n = n - t < tokens ? n - t : tokens, .h = h * group + first,
-                               .heads = group - first < heads ? group - first : heads, .part = all->part + part,
-                               .parts = all->parts};
+            AttendTile tile = {.t = job->t + t, .n = n - t < tokens ? n - t : tokens, .h = h * group + first,
+                               .heads = group - first < heads ? group - first : heads,
+                               .part = job->parts ? (int64_t)(job->part + part) : WHOLE_PAST};
             attend(s, l, &tile);
         }
     team_wait(team);
 }
 
-static void attend_parts(Session *s, int l, const AttendTile *all) {
-    const Config *c = &s->model->config;
+static void join_parts(Session *s, const AttendJob *job) {
     Scratch *w = s->scratch;
-    const KVCache *cache = &s->past->cache;
-    size_t heads = (size_t)c->n_heads, first = all->part * attention_sums(cache);
-    attend_tiles(s, l, all, softmax_tile);
-    for (Share i = team_share(&w->team, all->n * heads); i.at < i.end; i.at++)
-        attention_join(w->att + i.at * (size_t)c->value_dim, sums_of(s, i.at / heads, i.at % heads) + first,
-                       all->parts, cache);
+    size_t heads = (size_t)s->model->config.n_heads, vd = (size_t)s->model->config.value_dim;
+    for (Share i = team_share(&w->team, job->n * heads); i.at < i.end; i.at++)
+        attention_join(w->att + i.at * vd, sums_of(s, i.at / heads, i.at % heads, job->part), job->parts,
+                       &s->past->cache);
     team_wait(&w->team);
 }
 
-/* att = softmax(R q (R K)^T / sqrt(head_dim)) V */
+/* att = softmax(R q (R K)^T / sqrt(head_dim)) V. Cut are pasts that begin at slot 0, as a decoder's do. */
 static void attend_softmax(Session *s, int l, size_t n) {
     const Token *tokens = s->scratch->tokens;
-    AttendTile all = {.n = n, .heads = ATTENTION_QUERIES}, parts = all;
-    if (n <= tokens_in_parts(s)) {
-        parts.part = seen_by(s, l, tokens).first / ATTENTION_PART;
-        parts.parts = attention_parts(tokens[n - 1].end) - parts.part;
+    AttendJob job = {.n = n, .most_heads = ATTENTION_QUERIES};
+    if (n <= s->past->sums_tokens && s->options.threads > 1 && tokens->first == 0) {
+        job.part = seen_by(s, l, tokens).first / ATTENTION_PART;
+        job.parts = attention_parts(tokens[n - 1].end) - job.part;
     }
-    if (parts.parts > 1) attend_parts(s, l, &parts);
-    else attend_tiles(s, l, &all, softmax_tile);
+    if (job.parts == 1) job.parts = 0;
+    attend_tiles(s, l, &job, softmax_tile);
+    if (job.parts) join_parts(s, &job);
 }
 
 /* ---- linear ---- */

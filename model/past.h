@@ -13,8 +13,8 @@ typedef struct Past {
     LinearBatch batch;    /* features of n_batch tokens; its n is the caller's to set, in a copy */
     double *chunk;        /* [threads, chunk_doubles]: scratch of the chunked form */
     float *attend;        /* [threads, attend_floats]: softmax's scratch */
-    float *sums;          /* [tokens, n_heads, parts of n_ctx, attention_sums]: of a past that threads share */
-    size_t chunk_doubles, attend_floats;
+    float *sums;          /* [sums_tokens, n_heads, parts of n_ctx, attention_sums]: of a past that threads share */
+    size_t chunk_doubles, attend_floats, sums_tokens;
     size_t upto;          /* positions that were read one after the other; SIZE_MAX: they come from a file */
     struct Chooser *chooser; /* choose.h: where the text decides what is seen; else NULL */
     struct Bias *bias;    /* bias.h: where positions add to scores; else NULL */
@@ -35,14 +35,17 @@ typedef struct LinearSteps {
 
 extern const struct Attention attention_tiles; /* attend.c: of this program (scratch.h) */
 
-/* The queries of tokens t .. t+n-1 and heads h .. h+heads-1, of one key head, and what they attend to: parts 0: all of
- * their past; else its part-th part (attention/softmax.h). */
-typedef struct AttendTile { size_t t, n, h, heads, part, parts; } AttendTile;
+/* What is to be attended: of tokens t .. t+n-1 all heads, most_heads at most together. parts above 0: their past in so
+ * many parts, from the part-th on (attention/softmax.h). */
+typedef struct { size_t t, n, most_heads, part, parts; } AttendJob;
 
-/* Softmax attention in layer l of tokens all->t .. to all heads, a past in all->parts parts from all->part on, by tiles
- * of at most all->heads heads and ATTENTION_QUERIES queries that the team shares, and waits for. Called by every thread
- * of the team. */
-void attend_tiles(Session *s, int l, const AttendTile *all, void (*attend)(Session *s, int l, const AttendTile *tile));
+/* A tile of it: heads h .. h+heads-1, of one key head, at most ATTENTION_QUERIES queries. The past's part-th part, or
+ * WHOLE_PAST. */
+enum { WHOLE_PAST = -1 };
+typedef struct { size_t t, n, h, heads; int64_t part; } AttendTile;
+
+/* Softmax attention in layer l, by tiles that the team shares, and waits for. Called by every thread of the team. */
+void attend_tiles(Session *s, int l, const AttendJob *job, void (*attend)(Session *s, int l, const AttendTile *tile));
 
 /* Linear attention's steps, for an attention that turns heads by angles of its own. The first: features of token t's
  * head h, queries first, then keys, under cos, sin [rotary_dim/2]. The others, of n tokens whose features are there;

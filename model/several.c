@@ -219,41 +219,40 @@ typedef struct {
     size_t from, end, hosts;
     SeveralNext *next; /* NULL: one id each, and no more */
     void *arg;
-    atomic_int waits;  /* 1: one of the texts does */
-} Batch;
+    atomic_int ended, meet; /* one of the texts is at its end; something is to be done together */
+} Reading;
 
 static const float *logits_of(const Several *v, size_t i) {
     return v->logits + i * (size_t)v->host.model->config.vocab_size;
 }
 
-static void next_of(Batch *b, size_t i) {
+static void next_of(Reading *b, size_t i) {
     size_t k = b->v->parts[i].row;
-    if (b->next(b->arg, k, logits_of(b->v, i), &b->ids[k])) atomic_store_explicit(&b->waits, 1, memory_order_relaxed);
+    if (b->next(b->arg, k, logits_of(b->v, i), &b->ids[k])) b->ended = b->meet = 1;
 }
 
 /* The text's next id can be read as it is: by the same frequencies, with nothing to read again. */
-static int goes_on(const Batch *b, size_t i) {
+static int goes_on(const Reading *b, size_t i) {
     Session *s = &b->v->sessions[b->v->parts[i].text];
-    if (s->past->chooser || rope_choice(&s->model->config.rope, (int64_t)s->pos + 1) != s->rope.choice) return 0;
-    return session_begin(s, &b->ids[b->v->parts[i].row], 1, 1, NULL, 0) == 0;
+    return session_together(s, 0, 1) && session_begin(s, &b->ids[b->v->parts[i].row], 1, 1, NULL, 0) == 0;
 }
 
-/* Host i's part of the texts, as far as they go by themselves. */
-static void run_own_host(Batch *b, size_t i) {
+/* Host i's part of the texts, until it has to meet the others. */
+static void run_own_host(Reading *b, size_t i) {
     size_t n = b->end - b->from, from = b->from + n * i / b->hosts, end = b->from + n * (i + 1) / b->hosts;
-    int more;
     do {
         run_host(b->v, &b->v->own[i], b->ids, from, end);
-        more = b->next != NULL;
-        for (size_t j = from; b->next && j < end; j++) next_of(b, j);
-        for (size_t j = from; more && j < end; j++) more = goes_on(b, j);
-    } while (more && !atomic_load_explicit(&b->waits, memory_order_relaxed));
+        if (!b->next) return;
+        for (size_t j = from; j < end; j++) next_of(b, j);
+        for (size_t j = from; j < end && !b->meet; j++)
+            if (!goes_on(b, j)) b->meet = 1;
+    } while (!b->meet);
 }
 
 /* What every thread runs: a host's part each. They meet first, for it is while it waits that a team learns that it
  * lacks a core (base/threads.c). */
 static void run_own(void *arg) {
-    Batch *b = arg;
+    Reading *b = arg;
     Team *team = &b->v->host.scratch->team;
     team_wait(team);
     for (Share i = team_share(team, b->hosts); i.at < i.end; i.at++) {
@@ -264,14 +263,14 @@ static void run_own(void *arg) {
 }
 
 static void next_of_all(void *arg) {
-    Batch *b = arg;
+    Reading *b = arg;
     Team *team = &b->v->host.scratch->team;
     team_wait(team); /* as run_own does */
     for (Share i; team_take(team, b->end - b->from, &i);)
         for (; i.at < i.end; i.at++) next_of(b, b->from + i.at);
 }
 
-static void run_batch(Batch *b) {
+static void run_batch(Reading *b) {
     Several *v = b->v;
     Team *team = &v->host.scratch->team;
     size_t n = b->end - b->from;
@@ -284,9 +283,9 @@ static void run_batch(Batch *b) {
     if (b->next) team_run(team, n < (size_t)team->most ? (int)n : team->most, next_of_all, b);
 }
 
-/* Each text's next id is read, of those with the same frequencies together; or more than one. Result: 1: a text waits;
- * 0; or an error. */
-static int read_next(Batch *b, const size_t *texts, size_t n, char *err, size_t errlen) {
+/* Each text's next id is read, of those with the same frequencies together; or more than one. Result: 1: a text is at
+ * its end; 0; or an error. */
+static int read_next(Reading *b, const size_t *texts, size_t n, char *err, size_t errlen) {
     Several *v = b->v;
     for (size_t i = 0; i < n; i++) {
         v->parts[i].text = texts[i], v->parts[i].row = i;
@@ -294,20 +293,21 @@ static int read_next(Batch *b, const size_t *texts, size_t n, char *err, size_t 
         if (rc) return rc;
     }
     for (b->from = 0; b->from < n; b->from = b->end) {
+        b->meet = 0;
         b->end = gather(v, b->from, n);
         run_batch(b);
     }
-    return b->waits;
+    return b->ended;
 }
 
 int several_eval(Several *v, const size_t *texts, const int *ids, size_t n, char *err, size_t errlen) {
-    Batch b = {.v = v, .ids = (int *)ids}; /* which nobody changes */
+    Reading b = {.v = v, .ids = (int *)ids}; /* which nobody changes */
     return read_next(&b, texts, n, err, errlen);
 }
 
 int several_write(Several *v, const size_t *texts, int *ids, size_t n, SeveralNext *next, void *arg, char *err,
                   size_t errlen) {
-    Batch b = {.v = v, .ids = ids, .next = next, .arg = arg};
+    Reading b = {.v = v, .ids = ids, .next = next, .arg = arg};
     int rc = 0;
     while (rc == 0) rc = read_next(&b, texts, n, err, errlen);
     return rc < 0 ? rc : 0;

@@ -37,13 +37,14 @@ size_t several_bytes(const Several *v);
 int several_eval(Several *v, const size_t *texts, const int *ids, size_t n, char *err, size_t errlen);
 const float *several_logits(const Several *v, size_t k); /* [vocab_size] */
 
-/* The id that follows these logits [vocab_size] to *id: 0, or 1, and the text's number k waits. Called by the threads
- * that read, for different texts at a time. */
+/* Given the logits [vocab_size] behind ids[k]: the next id to *id, which is ids[k], and 0; or 1: text texts[k] is at
+ * its end. Called by the threads that read, for different k at a time: it may look at that text's session, and calls
+ * nothing of these. */
 typedef int SeveralNext(void *arg, size_t k, const float *logits, int *id);
 
-/* Read ids[k] as several_eval does, then what next puts there, and so on until a text waits. Texts need not be read
- * equally often; ids[k] of those that do not wait are to be read next. Errors are several_eval's, some texts then
- * having read more. */
+/* Read ids[k] as several_eval does, then what next puts there, and so on until some text is at its end: each at least
+ * once, and not all equally often. 0, and the other texts' ids[k] are to be read next; or several_eval's errors, texts
+ * being anywhere. */
 int several_write(Several *v, const size_t *texts, int *ids, size_t n, SeveralNext *next, void *arg, char *err,
                   size_t errlen);
 

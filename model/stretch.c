@@ -253,7 +253,7 @@ static void attend_blocks(Session *s, int l, size_t from, size_t n) {
     for (Share h = team_share(&s->scratch->team, (size_t)s->model->config.n_heads); h.at < h.end; h.at++)
         for (size_t t = 0; t < n; t += ATTENTION_QUERIES) {
             size_t m = n - t < ATTENTION_QUERIES ? n - t : ATTENTION_QUERIES;
-            attend_tile(s, l, &(AttendTile){.t = from + t, .n = m, .h = h.at, .heads = 1});
+            attend_tile(s, l, &(AttendTile){.t = from + t, .n = m, .h = h.at, .heads = 1, .part = WHOLE_PAST});
         }
     team_wait(&s->scratch->team);
 }
@@ -278,7 +278,7 @@ void stretch_attend(Session *s, int l, size_t n) {
         if (x->own[t]) make_own(s, t);
         size_t heads = chooser ? 1 : ATTENTION_QUERIES; /* 1: they differ in their maps */
         if (chooser && chooser->kind == ROPE_BY_BLOCKS) attend_blocks(s, l, t, m);
-        else attend_tiles(s, l, &(AttendTile){.t = t, .n = m, .heads = heads}, attend_tile);
+        else attend_tiles(s, l, &(AttendJob){.t = t, .n = m, .most_heads = heads}, attend_tile);
         if (chooser) choose_after(s, l, t, m);
     }
 }

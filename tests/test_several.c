@@ -97,7 +97,7 @@ static void begin_written(Written *w, const Model *m, Session *s, uint64_t *seed
     CHECK(session_eval(s, w->ids, w->n_prompt, NULL, err, sizeof err) == 0);
 }
 
-/* Written by several_write, until all are at their ends some dozen times: each as a session alone reads it. */
+/* Written by several_write, until twelve were at their ends: each as a session alone reads it. */
 static void check_written(const char *name, const Model *m, SessionOptions o) {
     Several v = {0};
     Session alone = {0};
@@ -112,7 +112,7 @@ static void check_written(const char *name, const Model *m, SessionOptions o) {
     for (size_t i = 0; i < TEXTS; i++) begin_written(&all[i], m, &v.sessions[i], &seed);
     for (int ended = 0; v.sessions && ended < 12;) {
         size_t n = 0;
-        for (size_t i = TEXTS; i-- > 0;) /* one of them rests at times */
+        for (size_t i = TEXTS; i-- > 0;) /* who is not asked rests */
             if (hash_mix(++seed) % 5) texts[n] = i, under_way[n] = &all[i], ids[n++] = all[i].ids[all[i].n - 1];
         if (n) CHECK(several_write(&v, texts, ids, n, write_next, under_way, err, sizeof err) == 0);
         for (size_t k = 0, waiting = 0; k < n; k++) {
@@ -227,9 +227,14 @@ static void refused(void) {
     CHECK(several_eval(&v, (size_t[]){0, 1}, (int[]){5, 6}, 2, err, sizeof err) == -ENOSPC);
     CHECK(v.sessions[0].pos == 0 && v.sessions[1].pos == 4);
     CHECK(several_eval(&v, (size_t[]){0}, (int[]){-1}, 1, err, sizeof err) == -EINVAL);
-    CHECK(several_write(&v, (size_t[]){0}, (int[]){5}, 1, five_again, NULL, err, sizeof err) == -ENOSPC);
-    CHECK(v.sessions[0].pos == 4 && strstr(err, "full"));
     several_free(&v);
+    for (o.threads = 1; o.threads < 3; o.threads++) { /* two: each has a text of its own */
+        CHECK(several_init(&v, &m, &o, 2, err, sizeof err) == 0);
+        CHECK(session_eval(&v.sessions[0], (int[]){5, 6, 7}, 3, NULL, err, sizeof err) == 0);
+        CHECK(several_write(&v, (size_t[]){0, 1}, (int[]){5, 5}, 2, five_again, NULL, err, sizeof err) == -ENOSPC);
+        CHECK(v.sessions[0].pos == 4 && v.sessions[1].pos >= 1 && strstr(err, "full"));
+        several_free(&v);
+    }
     model_close(&m);
 }
 

@@ -67,7 +67,8 @@ int text_write(TextWriter *w, const float *logits, char *err, size_t errlen);
 
 /* Its parts, for who reads the ids in another way: text_begin; then text_draw's id of the logits behind the last id to
  * text_step, until that is not 0: 1, the text is at its end, or negative; where it is 0, the last of w->ids is to be
- * read; text_end. Several writers may draw at once, each with a sampler of its own. */
+ * read; text_end. Several writers may draw and step at
+ * once, each with a sampler of its own, in threads that then call piece and drawn. */
 int text_begin(TextWriter *w, char *err, size_t errlen);
 int text_draw(TextWriter *w, const float *logits); /* which are not looked at behind the last id that is wanted */
 int text_step(TextWriter *w, const float *logits, int id, char *err, size_t errlen);

@@ -164,7 +164,7 @@ static int write_next(void *arg, size_t k, const float *logits, int *id) {
     return --w->reads[text] == 0;
 }
 
-/* All write on until each has had its reads: how far those come that wait for others depends on the threads. */
+/* All write on until each has had its reads: how far the others come in a call depends on the threads. */
 static void add_written(Lot *l, Several *v, const Model *m) {
     Writing w = {.m = m};
     int next[TEXTS], ids[TEXTS];
