@@ -42,10 +42,11 @@ int cache_init(KVCache *c, CacheType type, int n_layers, int n_kv_heads, int hea
                           "a context of %zu is too long for this machine; give a smaller one (-c)", n_ctx);
     made.pages = n >= LARGE_FROM && (n <= SURPLUS || 2 * heads <= SURPLUS / LARGE_PAGE) ? n : 0;
     made.block = made.pages ? pages_new(n) : calloc(1, n); /* zeros, and taken as they are written */
+    double gb = (double)n / 1e9;
     if (!made.block)
         return base_error(err, errlen, -ENOMEM, "a context of %zu needs %.1f %s of memory for keys and values, more "
-                          "than there is; give a smaller one (-c)", n_ctx, (double)n / (n < 1000000000 ? 1e6 : 1e9),
-                          n < 1000000000 ? "MB" : "GB");
+                          "than there is; give a smaller one (-c)", n_ctx, gb < 1 ? 1000 * gb : gb,
+                          gb < 1 ? "MB" : "GB");
     made.k = (uint8_t *)(((uintptr_t)made.block + 63) & ~(uintptr_t)63);
     made.v = made.k + heads * made.k_stride;
     *c = made;

@@ -124,16 +124,17 @@ static int leave(Work *w, Line *l) {
     return generation_end(&l->g);
 }
 
-/* The id that follows these logits; 1: none does. */
-static int step(Line *l, const float *logits, int *id) {
+static void step(Line *l, const float *logits) {
     l->ended = text_step(&l->g.w, logits, text_draw(&l->g.w, logits), l->g.e.err, sizeof l->g.e.err);
-    if (!l->ended) *id = l->g.w.ids[l->g.w.n_ids - 1];
-    return l->ended != 0;
 }
 
+static int last_id(const Line *l) { return l->g.w.ids[l->g.w.n_ids - 1]; }
+
 static int next(void *arg, size_t k, const float *logits, int *id) {
-    const Work *w = arg;
-    return step(w->under_way[k], logits, id);
+    Line *l = ((const Work *)arg)->under_way[k];
+    step(l, logits);
+    if (!l->ended) *id = last_id(l);
+    return l->ended != 0;
 }
 
 /* The next line, its prompt read and its first id drawn. An exit code. */
@@ -155,8 +156,7 @@ static int begin_line(Work *w) {
     session_rewind(g->w.session, 0);
     int rc = limit ? session_eval(g->w.session, g->w.ids, g->n_prompt, &logits, g->e.err, sizeof g->e.err) : 0;
     if (rc) return rc == -EINTR ? EXIT_INTERRUPTED : fail("%s", g->e.err);
-    int id;
-    step(l, logits, &id);
+    step(l, logits);
     return leave(w, l);
 }
 
@@ -166,7 +166,7 @@ static int write_on(Work *w) {
     for (size_t i = w->n_printed; i < w->n_begun; i++) {
         Line *l = &w->lines[i % w->cap];
         if (!l->runs) continue;
-        w->texts[n] = l->at, w->ids[n] = l->g.w.ids[l->g.w.n_ids - 1], w->under_way[n++] = l;
+        w->texts[n] = l->at, w->ids[n] = last_id(l), w->under_way[n++] = l;
     }
     if (n == 0) return 0;
     Engine *e = &w->first->e;

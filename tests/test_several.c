@@ -80,12 +80,15 @@ typedef struct {
     size_t n_prompt, n, left;
 } Written;
 
+static uint64_t hash_logits(const Model *m, const float *logits) {
+    return hash_bytes(HASH_START, logits, (size_t)m->config.vocab_size * sizeof *logits);
+}
+
 static int write_next(void *arg, size_t k, const float *logits, int *id) {
     Written *w = ((Written **)arg)[k];
-    uint64_t *hash = &w->hashes[w->n - w->n_prompt - 1];
-    *hash = hash_bytes(HASH_START, logits, (size_t)w->m->config.vocab_size * sizeof *logits);
+    uint64_t hash = w->hashes[w->n - w->n_prompt - 1] = hash_logits(w->m, logits);
     if (--w->left == 0) return 1;
-    w->ids[w->n++] = *id = some_id(w->m, *hash);
+    w->ids[w->n++] = *id = some_id(w->m, hash);
     return 0;
 }
 
@@ -124,8 +127,8 @@ static void check_written(const char *name, const Model *m, SessionOptions o) {
             CHECK(session_eval(&alone, w->ids, w->n_prompt, NULL, err, sizeof err) == 0);
             for (size_t at = w->n_prompt; at < w->n; at++) {
                 CHECK(session_eval(&alone, &w->ids[at], 1, &logits, err, sizeof err) == 0);
-                uint64_t hash = hash_bytes(HASH_START, logits, (size_t)m->config.vocab_size * sizeof *logits);
-                if (hash != w->hashes[at - w->n_prompt]) decoder_fail(name, "logits differ where texts write on", "");
+                if (hash_logits(m, logits) != w->hashes[at - w->n_prompt])
+                    decoder_fail(name, "logits differ where texts write on", "");
             }
             ended++;
             begin_written(w, m, &v.sessions[texts[k]], &seed);
