@@ -213,10 +213,9 @@ int on_progress(void *arg, size_t done, size_t total); /* SessionOptions.progres
 /* Anything written to stdout goes through here. A reader that has gone away (EPIPE) is no error: there is just nobody
  * left. */
 typedef struct {
-    int terminal; /* control characters of the model's text are not for a terminal */
-    int gone;     /* EPIPE */
-    atomic_int broken; /* errno of any other failure, which may be one of any thread */
-    int whole;    /* a Ctrl-C waits until what is written is out, where a program goes on behind it */
+    int terminal;            /* control characters of the model's text are not for a terminal */
+    atomic_int gone, broken; /* EPIPE; errno of any other failure: any thread's */
+    int whole;               /* a Ctrl-C waits until what is written is out, where a program goes on behind it */
 } Out;
 
 extern Out out;

@@ -4,10 +4,12 @@
 
 #include "base/base.h"
 #include "base/system.h"
+#include "base/threads.h"
 #include "model/several.h"
 #include "model/timeline.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,23 +19,36 @@ enum { AHEAD = 4 }; /* times as many lines as are written may be begun before th
 /* A line under way, or waiting for those before it. */
 typedef struct {
     Generation g; /* in the engine of another: its model and tokenizer are borrowed */
-    size_t at;    /* which session it has */
     int ended;    /* text_step's answer */
-    int runs, done;
+    int done;
 } Line;
 
+/* Who writes some of the texts: all threads together; or, of a model whose tokens are not worth a second thread, a
+ * thread by itself, which waits for no other. */
 typedef struct {
+    struct Work *of;
+    Several several;
+    Line **lines;  /* [several.n]: session i's; NULL: none */
+    size_t n;      /* of a read: how many, */
+    Line **read;   /* [several.n]: whose, */
+    size_t *texts; /* their sessions */
+    int *ids;      /* and ids */
+} Writer;
+
+/* What writers share is for who holds the mutex. */
+typedef struct Work {
     Args *a;
     Generation *first; /* whose engine it is */
-    Several several;
+    Writer *writers;   /* [n_writers] */
     Line *lines;       /* [cap]: line i, from 0, is lines[i % cap] while it is in use */
-    size_t n_texts, cap, *free, n_free;
-    Line **under_way; /* [n_texts]: those of a read, their sessions and ids */
-    size_t *texts;
-    int *ids;
-    const char *next, *end;  /* of the text: lines that end in 0 */
+    size_t n_texts, n_writers, cap;
+    const char *next, *end; /* of the text: lines that end in 0 */
     size_t n_begun, n_printed, n_lines;
+    int code; /* an exit code: what went wrong first */
     Progress progress;
+    Team team; /* [n_writers] */
+    pthread_mutex_t mutex;
+    pthread_cond_t printed; /* there is room for more lines */
 } Work;
 
 /* ---- the text ---- */
@@ -98,11 +113,18 @@ static int each_line(Work *w) {
         if (code == 0) generate_report_json(g, ++w->n_printed), out_flush();
         progress_show(&w->progress, w->n_printed, w->n_lines);
     }
-    progress_clear(&w->progress);
     return code;
 }
 
 /* ---- several at once ---- */
+
+static int stops(const Work *w) { return w->code || interrupted || out.gone || out.broken; }
+
+static int may_begin(const Work *w) { return w->next < w->end && w->n_begun - w->n_printed < w->cap && !stops(w); }
+
+static void went_wrong(Work *w, int code) {
+    if (!w->code) w->code = code;
+}
 
 static void print_in_order(Work *w) {
     for (Line *l; w->n_printed < w->n_begun && (l = &w->lines[w->n_printed % w->cap])->done;) {
@@ -113,92 +135,163 @@ static void print_in_order(Work *w) {
         memset(l, 0, sizeof *l);
     }
     progress_show(&w->progress, w->n_printed, w->n_lines);
-}
-
-/* At its text's end its session is free. An exit code. */
-static int leave(Work *w, Line *l) {
-    if (l->ended < 0) return fail("%s", l->g.e.err);
-    if (!l->ended) return 0;
-    l->runs = 0, l->done = 1;
-    w->free[w->n_free++] = l->at;
-    return generation_end(&l->g);
+    pthread_cond_broadcast(&w->printed);
 }
 
 static void step(Line *l, const float *logits) {
     l->ended = text_step(&l->g.w, logits, text_draw(&l->g.w, logits), l->g.e.err, sizeof l->g.e.err);
 }
 
-static int last_id(const Line *l) { return l->g.w.ids[l->g.w.n_ids - 1]; }
-
-static int next(void *arg, size_t k, const float *logits, int *id) {
-    Line *l = ((const Work *)arg)->under_way[k];
-    step(l, logits);
-    if (!l->ended) *id = last_id(l);
-    return l->ended != 0;
+/* At its text's end its session is free. An exit code. */
+static int leave(Writer *x, size_t i) {
+    Line *l = x->lines[i];
+    if (l->ended < 0) return fail("%s", l->g.e.err);
+    if (!l->ended) return 0;
+    x->lines[i] = NULL;
+    l->done = 1;
+    return generation_end(&l->g);
 }
 
-/* The next line, its prompt read and its first id drawn. An exit code. */
-static int begin_line(Work *w) {
-    Line *l = &w->lines[w->n_begun % w->cap];
+/* The next line's prompt. An exit code. */
+static int take_line(Work *w, Line *l, Session *s) {
     Generation *g = &l->g;
-    const float *logits = NULL;
-    *l = (Line){.at = w->free[--w->n_free], .runs = 1};
-    w->n_begun++;
     g->e.model = w->first->e.model, g->e.tokenizer = w->first->e.tokenizer;
     int code = generation_init(g, w->a);
-    g->w.session = &w->several.sessions[l->at];
+    g->w.session = s;
     g->silent = g->keep_text = g->w.keep_ids = 1;
     w->a->in.prompt = w->next;
     w->next += strlen(w->next) + 1;
     if (code == 0) code = generate_read_prompt(g, w->a);
-    size_t limit = code ? 0 : generate_new_tokens(g, w->a);
-    if (code || (code = generation_begin(g, limit))) return code;
-    session_rewind(g->w.session, 0);
-    int rc = limit ? session_eval(g->w.session, g->w.ids, g->n_prompt, &logits, g->e.err, sizeof g->e.err) : 0;
+    return code ? code : generation_begin(g, generate_new_tokens(g, w->a));
+}
+
+/* The next line is session i's: its prompt is read, and its first id drawn. An exit code. */
+static int begin_line(Writer *x, size_t i) {
+    Work *w = x->of;
+    Line *l = x->lines[i] = &w->lines[w->n_begun++ % w->cap];
+    Generation *g = &l->g;
+    Session *s = &x->several.sessions[i];
+    const float *logits = NULL;
+    int code = take_line(w, l, s), rc = 0;
+    if (code) return code;
+    pthread_mutex_unlock(&w->mutex);
+    session_rewind(s, 0);
+    if (g->w.limit) rc = session_eval(s, g->w.ids, g->n_prompt, &logits, g->e.err, sizeof g->e.err);
+    if (rc == 0) step(l, logits);
+    pthread_mutex_lock(&w->mutex);
     if (rc) return rc == -EINTR ? EXIT_INTERRUPTED : fail("%s", g->e.err);
-    step(l, logits);
-    return leave(w, l);
+    return leave(x, i);
 }
 
-/* All lines under way go on until one ends. An exit code. */
-static int write_on(Work *w) {
-    size_t n = 0;
-    for (size_t i = w->n_printed; i < w->n_begun; i++) {
-        Line *l = &w->lines[i % w->cap];
-        if (!l->runs) continue;
-        w->texts[n] = l->at, w->ids[n] = last_id(l), w->under_way[n++] = l;
-    }
-    if (n == 0) return 0;
-    Engine *e = &w->first->e;
-    if (several_write(&w->several, w->texts, w->ids, n, next, w, e->err, sizeof e->err)) return fail("%s", e->err);
-    int code = 0;
-    for (size_t k = 0; k < n && code == 0; k++) code = leave(w, w->under_way[k]);
-    return code;
+static void step_of(void *arg, size_t k) {
+    const Writer *x = arg;
+    step(x->read[k], several_logits(&x->several, k));
 }
 
-static int write_all(Work *w) {
-    int code = 0;
-    w->texts = calloc(w->n_texts, sizeof *w->texts);
-    w->ids = calloc(w->n_texts, sizeof *w->ids);
-    w->under_way = calloc(w->n_texts, sizeof *w->under_way);
-    w->lines = calloc(w->cap, sizeof *w->lines);
-    w->free = calloc(w->n_texts, sizeof *w->free);
-    if (!w->texts || !w->ids || !w->under_way || !w->lines || !w->free) code = fail("out of memory");
-    for (size_t i = w->n_texts; code == 0 && i > 0; i--) w->free[w->n_free++] = i - 1;
-    while (code == 0 && w->n_printed < w->n_lines && !interrupted && !out.gone && !out.broken) {
-        while (code == 0 && w->n_free && w->next < w->end && w->n_begun - w->n_printed < w->cap && !interrupted)
-            code = begin_line(w), print_in_order(w);
-        if (code == 0) code = write_on(w);
-        if (code == 0) print_in_order(w);
+static size_t gather(Writer *x) {
+    x->n = 0;
+    for (size_t i = 0; i < x->several.n; i++)
+        if (x->lines[i]) x->read[x->n] = x->lines[i], x->texts[x->n++] = i;
+    return x->n;
+}
+
+/* Those lines go on until one of them ends. A negative errno, and a line in err. */
+static int write_on(Writer *x, char *err, size_t errlen) {
+    for (int ended = 0; !ended;) {
+        for (size_t k = 0; k < x->n; k++) x->ids[k] = x->read[k]->g.w.ids[x->read[k]->g.w.n_ids - 1];
+        int rc = several_eval(&x->several, x->texts, x->ids, x->n, err, errlen);
+        if (rc) return rc;
+        several_each(&x->several, x->n, step_of, x);
+        for (size_t k = 0; k < x->n; k++) ended |= x->read[k]->ended;
     }
-    progress_clear(&w->progress);
+    return 0;
+}
+
+/* The mutex is held, but while it reads. */
+static void write_lines(Writer *x) {
+    Work *w = x->of;
+    char err[300];
+    while (!stops(w)) {
+        for (size_t i = 0; i < x->several.n; i++)
+            while (!x->lines[i] && may_begin(w)) went_wrong(w, begin_line(x, i)), print_in_order(w);
+        if (gather(x)) {
+            pthread_mutex_unlock(&w->mutex);
+            int rc = write_on(x, err, sizeof err);
+            pthread_mutex_lock(&w->mutex);
+            if (rc) went_wrong(w, fail("%s", err));
+            for (size_t k = 0; k < x->n && rc == 0; k++) went_wrong(w, leave(x, x->texts[k]));
+            print_in_order(w);
+        } else if (w->next < w->end && !stops(w)) {
+            pthread_cond_wait(&w->printed, &w->mutex);
+        } else break;
+    }
+    pthread_cond_broadcast(&w->printed);
+}
+
+/* What each thread of the team runs. */
+static void write_all(void *arg) {
+    Work *w = arg;
+    for (Share i = team_share(&w->team, w->n_writers); i.at < i.end; i.at++) {
+        int me = team_become(0);
+        pthread_mutex_lock(&w->mutex);
+        write_lines(&w->writers[i.at]);
+        pthread_mutex_unlock(&w->mutex);
+        team_become(me);
+    }
+}
+
+static int writer_init(Writer *x, Work *w, const SessionOptions *o, size_t n, char *err, size_t errlen) {
+    x->of = w;
+    x->lines = calloc(n, sizeof *x->lines);
+    x->read = calloc(n, sizeof *x->read);
+    x->texts = calloc(n, sizeof *x->texts);
+    x->ids = calloc(n, sizeof *x->ids);
+    if (!x->lines || !x->read || !x->texts || !x->ids) return base_error(err, errlen, -ENOMEM, "out of memory");
+    return several_init(&x->several, &w->first->e.model, o, n, err, errlen);
+}
+
+static void work_end(Work *w) {
     for (size_t i = 0; w->lines && i < w->cap; i++) generation_free(&w->lines[i].g);
+    for (size_t i = 0; w->writers && i < w->n_writers; i++) {
+        Writer *x = &w->writers[i];
+        several_free(&x->several);
+        free(x->lines), free(x->read), free(x->texts), free(x->ids);
+    }
+    team_free(&w->team);
     free(w->lines);
-    free(w->free);
-    free(w->texts);
-    free(w->ids);
-    free(w->under_way);
-    return code;
+    free(w->writers);
+}
+
+/* The lines' progress is shown: a prompt is read until Ctrl-C. */
+static int prompt_progress(void *arg, size_t done, size_t total) {
+    (void)arg, (void)done, (void)total;
+    return interrupted;
+}
+
+/* For n_texts at a time, shared out to the writers, whose sessions have the engine's options. A negative errno, and a
+ * line in its err. */
+static int work_begin(Work *w, int verbose) {
+    Engine *e = &w->first->e;
+    SessionOptions o = e->session.options;
+    size_t bytes = 0, n = w->n_texts;
+    int alone = e->model.n_parameters < o.grain; /* step_run shares no token of it */
+    w->n_writers = !alone ? 1 : (size_t)o.threads < n ? (size_t)o.threads : n;
+    if (alone) o.threads = 1;
+    o.progress = prompt_progress;
+    w->cap = AHEAD * n;
+    w->lines = calloc(w->cap, sizeof *w->lines);
+    w->writers = calloc(w->n_writers, sizeof *w->writers);
+    int rc = w->lines && w->writers ? team_init(&w->team, (int)w->n_writers) : -ENOMEM;
+    if (rc) return base_error(e->err, sizeof e->err, rc, "out of memory");
+    for (size_t i = 0; i < w->n_writers && rc == 0; i++) {
+        size_t share = n * (i + 1) / w->n_writers - n * i / w->n_writers;
+        rc = writer_init(&w->writers[i], w, &o, share, e->err, sizeof e->err);
+        if (rc == 0) bytes += several_bytes(&w->writers[i].several);
+    }
+    if (!verbose) return rc;
+    if (rc) fprintf(stderr, "  %s\n", e->err);
+    else fprintf(stderr, "  %zu texts at once, %.1f MB of memory for them\n", n, (double)bytes / 1e6);
+    return rc;
 }
 
 /* As many as were asked for; guesses are of one text. */
@@ -226,25 +319,21 @@ int generate_lines(Generation *g, Args *a) {
     g->silent = g->keep_text = g->w.keep_ids = 1;
     if (code == 0) code = find_longest(g, a, text, text + n);
     Work w = {.a = a, .first = g, .next = text, .end = text + n, .n_lines = count_lines(text, text + n),
+              .mutex = PTHREAD_MUTEX_INITIALIZER, .printed = PTHREAD_COND_INITIALIZER,
               .progress = {.what = "writing", .start = clock_seconds(), .unit = "lines", .each = 1}};
     w.n_texts = texts_at_once(a, w.n_lines);
-    w.cap = AHEAD * w.n_texts;
     if (code == 0) code = generate_make_room(g, a);
     g->where[0] = 0;
     if (code == 0) files_opened(a);
-    Engine *e = &g->e;
-    if (code == 0 && w.n_texts > 1 &&
-        several_init(&w.several, &e->model, &e->session.options, w.n_texts, e->err, sizeof e->err) == 0) {
-        session_free(&e->session); /* its options were what was wanted of it */
-        if (a->show.verbose)
-            fprintf(stderr, "  %zu texts at once, %.1f MB of memory for them\n", w.n_texts,
-                    (double)several_bytes(&w.several) / 1e6);
-        code = write_all(&w);
-        several_free(&w.several);
+    if (code == 0 && w.n_texts > 1 && work_begin(&w, a->show.verbose) == 0) {
+        session_free(&g->e.session); /* its options were what was wanted of it */
+        team_run(&w.team, w.team.most, write_all, &w);
+        code = w.code;
     } else if (code == 0) {
-        if (w.n_texts > 1 && a->show.verbose) fprintf(stderr, "  %s\n", e->err);
         code = each_line(&w);
     }
+    progress_clear(&w.progress);
+    work_end(&w);
     free(text);
     return code || !interrupted ? code : EXIT_INTERRUPTED;
 }

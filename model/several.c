@@ -1,7 +1,5 @@
 /* model/several.c - see several.h. The host runs the forward pass over one token a text; where it attends, each text's
- * own session does, in a view of the host's arrays that begins with its token. Of a small model each thread has a host
- * for its part of the texts: threads need not meet in the middle of a layer, nor, while none of them ends, between
- * tokens. */
+ * own session does, in a view of the host's arrays that begins with its token. */
 #include "several.h"
 
 #include "base/base.h"
@@ -10,7 +8,6 @@
 #include "timeline.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,8 +63,9 @@ static void host_attend(Session *host, int l, size_t n) {
 
 static const Attention attention_host = {host_init, host_free, host_attend, NULL};
 
-/* Session i sees a host's scratch from token t on. */
-static void look_from(Several *v, const Session *host, size_t i, size_t t, int alone) {
+/* Session i sees the host's scratch from token t on. */
+static void look_from(Several *v, size_t i, size_t t, int alone) {
+    const Session *host = &v->host;
     const Config *c = &host->model->config;
     Scratch *w = &v->parts[i].view;
     size_t half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)c->n_heads, kv = (size_t)c->n_kv_heads,
@@ -93,31 +91,10 @@ static int init_session(Several *v, size_t i, size_t n_ctx, const Attention *att
     int rc = attention->init(s, err, errlen);
     if (rc) return rc;
     s->scratch = &v->parts[i].view;
-    look_from(v, &v->host, i, 0, 0);
+    look_from(v, i, 0, 0);
     if (!c->linear.form && !(s->ids = calloc(n_ctx, sizeof *s->ids)))
         return base_error(err, errlen, -ENOMEM, "out of memory");
     return team_init(&v->parts[i].one, 1) ? base_error(err, errlen, -ENOMEM, "out of memory") : 0;
-}
-
-/* A host for each thread where a token alone is not worth a second one (step_run). */
-static int init_own(Several *v, const SessionOptions *options, char *err, size_t errlen) {
-    const Session *host = &v->host;
-    size_t n = (size_t)host->options.threads;
-    if (n > v->n) n = v->n;
-    if (n < 2 || host->model->n_parameters >= host->options.grain) return 0;
-    SessionOptions o = *options;
-    o.threads = 1;
-    o.n_batch = o.n_logits = (v->n + n - 1) / n;
-    if (!(v->own = calloc(n, sizeof *v->own))) return base_error(err, errlen, -ENOMEM, "out of memory");
-    for (int rc; v->n_own < n; v->n_own++)
-        if ((rc = session_init(&v->own[v->n_own], host->model, &o, err, errlen))) return rc;
-    return 0;
-}
-
-/* s is a host of these sessions, which rotates keys where they do not. */
-static void bind_host(Several *v, Session *s) {
-    ((HostPast *)s->past)->of = v;
-    s->rotates = v->sessions[0].rotates;
 }
 
 int several_init(Several *v, const Model *m, const SessionOptions *options, size_t n, char *err, size_t errlen) {
@@ -139,7 +116,6 @@ int several_init(Several *v, const Model *m, const SessionOptions *options, size
         o.n_batch = n;
         rc = session_init(&v->host, m, &o, err, errlen);
     }
-    if (rc == 0) rc = init_own(v, &o, err, errlen);
     if (rc) return several_free(v), rc;
     v->logits = v->host.logits;
     v->parts = calloc(n, sizeof *v->parts);
@@ -148,8 +124,8 @@ int several_init(Several *v, const Model *m, const SessionOptions *options, size
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = init_session(v, i, c->linear.form ? v->host.options.n_ctx : n_ctx, attention, err, errlen);
     if (rc) return several_free(v), rc;
-    bind_host(v, &v->host);
-    for (size_t i = 0; i < v->n_own; i++) bind_host(v, &v->own[i]);
+    ((HostPast *)v->host.past)->of = v;
+    v->host.rotates = v->sessions[0].rotates; /* keys, where they do not */
     return 0;
 }
 
@@ -160,9 +136,7 @@ void several_free(Several *v) {
         free(s->ids);
         team_free(&v->parts[i].one);
     }
-    for (size_t i = 0; i < v->n_own; i++) session_free(&v->own[i]);
     session_free(&v->host);
-    free(v->own);
     free(v->sessions);
     free(v->parts);
     memset(v, 0, sizeof *v);
@@ -170,7 +144,6 @@ void several_free(Several *v) {
 
 size_t several_bytes(const Several *v) {
     size_t bytes = v->host.scratch->bytes;
-    for (size_t i = 0; i < v->n_own; i++) bytes += v->own[i].scratch->bytes;
     for (size_t i = 0; i < v->n; i++) bytes += session_bytes(&v->sessions[i]) - v->host.scratch->bytes;
     return bytes;
 }
@@ -187,11 +160,16 @@ static size_t gather(Several *v, size_t from, size_t n) {
     return end;
 }
 
-/* The ids of parts from .. end-1 in one batch of this host, whose logits are rows from .. end-1. */
-static void run_host(Several *v, Session *host, const int *ids, size_t from, size_t end) {
+static float *logits_of(const Several *v, size_t row) {
+    return v->logits + row * (size_t)v->host.model->config.vocab_size;
+}
+
+/* The ids of parts from .. end-1 in one batch, whose logits are rows from .. end-1. */
+static void run_host(Several *v, const int *ids, size_t from, size_t end) {
+    Session *host = &v->host;
     HostPast *of = (HostPast *)host->past;
     host->rope = v->sessions[v->parts[from].text].rope;
-    host->logits = v->logits + from * (size_t)host->model->config.vocab_size;
+    host->logits = logits_of(v, from);
     of->first = from;
     of->alone = end - from >= (size_t)host->options.threads;
     for (size_t i = from; i < end; i++) {
@@ -201,120 +179,52 @@ static void run_host(Several *v, Session *host, const int *ids, size_t from, siz
                                                   .end = s->pos + 1};
         if (s->ids) s->ids[s->pos] = id;
         host->past->deltas[i - from] = s->past->delta;
-        look_from(v, host, v->parts[i].text, i - from, of->alone);
+        look_from(v, v->parts[i].text, i - from, of->alone);
     }
     host->model->config.family->forward(host, end - from, end - from);
     for (size_t i = from; i < end; i++) {
         Session *s = &v->sessions[v->parts[i].text];
         s->pos++;
         s->has_logits = 0; /* they are several_logits' */
-        look_from(v, &v->host, v->parts[i].text, 0, 0);
+        look_from(v, v->parts[i].text, 0, 0);
     }
-}
-
-/* The texts of parts from .. end-1, under way. */
-typedef struct {
-    Several *v;
-    int *ids;
-    size_t from, end, hosts;
-    SeveralNext *next; /* NULL: one id each, and no more */
-    void *arg;
-    atomic_int ended, meet; /* one of the texts is at its end; something is to be done together */
-} Reading;
-
-static const float *logits_of(const Several *v, size_t i) {
-    return v->logits + i * (size_t)v->host.model->config.vocab_size;
-}
-
-static void next_of(Reading *b, size_t i) {
-    size_t k = b->v->parts[i].row;
-    if (b->next(b->arg, k, logits_of(b->v, i), &b->ids[k])) b->ended = b->meet = 1;
-}
-
-/* The text's next id can be read as it is: by the same frequencies, with nothing to read again. */
-static int goes_on(const Reading *b, size_t i) {
-    Session *s = &b->v->sessions[b->v->parts[i].text];
-    return session_together(s, 0, 1) && session_begin(s, &b->ids[b->v->parts[i].row], 1, 1, NULL, 0) == 0;
-}
-
-/* Host i's part of the texts, until it has to meet the others. */
-static void run_own_host(Reading *b, size_t i) {
-    size_t n = b->end - b->from, from = b->from + n * i / b->hosts, end = b->from + n * (i + 1) / b->hosts;
-    do {
-        run_host(b->v, &b->v->own[i], b->ids, from, end);
-        if (!b->next) return;
-        for (size_t j = from; j < end; j++) next_of(b, j);
-        for (size_t j = from; j < end && !b->meet; j++)
-            if (!goes_on(b, j)) b->meet = 1;
-    } while (!b->meet);
-}
-
-/* What every thread runs: a host's part each. They meet first, for it is while it waits that a team learns that it
- * lacks a core (base/threads.c). */
-static void run_own(void *arg) {
-    Reading *b = arg;
-    Team *team = &b->v->host.scratch->team;
-    team_wait(team);
-    for (Share i = team_share(team, b->hosts); i.at < i.end; i.at++) {
-        int me = team_become(0);
-        run_own_host(b, i.at);
-        team_become(me);
-    }
-}
-
-static void next_of_all(void *arg) {
-    Reading *b = arg;
-    Team *team = &b->v->host.scratch->team;
-    team_wait(team); /* as run_own does */
-    for (Share i; team_take(team, b->end - b->from, &i);)
-        for (; i.at < i.end; i.at++) next_of(b, b->from + i.at);
-}
-
-static void run_batch(Reading *b) {
-    Several *v = b->v;
-    Team *team = &v->host.scratch->team;
-    size_t n = b->end - b->from;
-    b->hosts = n < v->n_own ? n : v->n_own;
-    if (b->hosts) {
-        team_run(team, (int)b->hosts, run_own, b);
-        return;
-    }
-    run_host(v, &v->host, b->ids, b->from, b->end);
-    if (b->next) team_run(team, n < (size_t)team->most ? (int)n : team->most, next_of_all, b);
-}
-
-/* Each text's next id is read, of those with the same frequencies together; or more than one. Result: 1: a text is at
- * its end; 0; or an error. */
-static int read_next(Reading *b, const size_t *texts, size_t n, char *err, size_t errlen) {
-    Several *v = b->v;
-    for (size_t i = 0; i < n; i++) {
-        v->parts[i].text = texts[i], v->parts[i].row = i;
-        int rc = session_begin(&v->sessions[texts[i]], &b->ids[i], 1, 1, err, errlen);
-        if (rc) return rc;
-    }
-    for (b->from = 0; b->from < n; b->from = b->end) {
-        b->meet = 0;
-        b->end = gather(v, b->from, n);
-        run_batch(b);
-    }
-    return b->ended;
 }
 
 int several_eval(Several *v, const size_t *texts, const int *ids, size_t n, char *err, size_t errlen) {
-    Reading b = {.v = v, .ids = (int *)ids}; /* which nobody changes */
-    return read_next(&b, texts, n, err, errlen);
-}
-
-int several_write(Several *v, const size_t *texts, int *ids, size_t n, SeveralNext *next, void *arg, char *err,
-                  size_t errlen) {
-    Reading b = {.v = v, .ids = ids, .next = next, .arg = arg};
-    int rc = 0;
-    while (rc == 0) rc = read_next(&b, texts, n, err, errlen);
-    return rc < 0 ? rc : 0;
+    for (size_t i = 0; i < n; i++) {
+        v->parts[i].text = texts[i], v->parts[i].row = i;
+        int rc = session_begin(&v->sessions[texts[i]], &ids[i], 1, 1, err, errlen);
+        if (rc) return rc;
+    }
+    for (size_t from = 0, end; from < n; from = end) {
+        end = gather(v, from, n);
+        run_host(v, ids, from, end);
+    }
+    return 0;
 }
 
 const float *several_logits(const Several *v, size_t k) {
     size_t row = 0;
     while (v->parts[row].row != k) row++;
     return logits_of(v, row);
+}
+
+typedef struct {
+    Team *team;
+    size_t n;
+    void (*each)(void *arg, size_t k);
+    void *arg;
+} Each;
+
+/* The threads meet first, for it is while it waits that a team learns that it lacks a core (base/threads.c). */
+static void run_each(void *arg) {
+    const Each *e = arg;
+    team_wait(e->team);
+    for (Share i; team_take(e->team, e->n, &i);)
+        for (; i.at < i.end; i.at++) e->each(e->arg, i.at);
+}
+
+void several_each(Several *v, size_t n, void (*each)(void *arg, size_t k), void *arg) {
+    Team *team = &v->host.scratch->team;
+    team_run(team, n < (size_t)team->most ? (int)n : team->most, run_each, &(Each){team, n, each, arg});
 }

@@ -5,12 +5,12 @@
  *     session_eval(&v.sessions[i], prompt, n, &logits, err, sizeof err);           a text's prompt, by itself
  *     several_eval(&v, texts, ids, n, err, sizeof err);                            the next id of n of the texts
  *     several_logits(&v, k)                                                        behind ids[k]
- *     several_write(&v, texts, ids, n, next, arg, err, sizeof err);                or many, until one is at its end
  *     session_rewind(&v.sessions[i], 0);                                           another text takes its place
  *     several_free(&v);
  *
  * Each text's logits have the bits that they have alone. What any of this returns is good until the next call of any;
- * all of it belongs to one caller at a time. */
+ * all of it belongs to one caller at a time. Of a small model, whose tokens are not worth a second thread
+ * (SessionOptions.grain), threads write most with a Several of one thread each (cli/generate_lines.c). */
 #ifndef SEVERAL_H
 #define SEVERAL_H
 
@@ -19,9 +19,7 @@
 typedef struct {
     Session *sessions; /* [n] */
     size_t n;
-    Session host;      /* computes a batch where no host of `own` does; prompts are read in its scratch */
-    Session *own;      /* [n_own]: hosts of one thread each, for models that are not worth sharing; NULL: none */
-    size_t n_own;
+    Session host;      /* computes each batch; prompts are read in its scratch */
     float *logits;     /* [n, vocab_size] */
     struct SeveralPart *parts; /* [n]: ids under way, and how each session sees the scratch */
 } Several;
@@ -37,15 +35,7 @@ size_t several_bytes(const Several *v);
 int several_eval(Several *v, const size_t *texts, const int *ids, size_t n, char *err, size_t errlen);
 const float *several_logits(const Several *v, size_t k); /* [vocab_size] */
 
-/* Given the logits [vocab_size] behind ids[k]: the next id to *id, which is ids[k], and 0; or 1: text texts[k] is at
- * its end. Called by the threads that read, for different k at a time: it may look at that text's session, and calls
- * nothing of these. */
-typedef int SeveralNext(void *arg, size_t k, const float *logits, int *id);
-
-/* Read ids[k] as several_eval does, then what next puts there, and so on until some text is at its end: each at least
- * once, and not all equally often. 0, and the other texts' ids[k] are to be read next; or several_eval's errors, texts
- * being anywhere. */
-int several_write(Several *v, const size_t *texts, int *ids, size_t n, SeveralNext *next, void *arg, char *err,
-                  size_t errlen);
+/* each(arg, k) for k < n, in any order, by the threads that read. */
+void several_each(Several *v, size_t n, void (*each)(void *arg, size_t k), void *arg);
 
 #endif

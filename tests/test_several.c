@@ -72,89 +72,12 @@ static void check_shared(const char *name, const Model *m, SessionOptions o) {
     several_free(&v);
 }
 
-/* A text that several_write writes: its ids, and behind each that was read the logits' hash. */
-typedef struct {
-    const Model *m;
-    int ids[LONGEST + 40];
-    uint64_t hashes[40];
-    size_t n_prompt, n, left;
-} Written;
-
-static uint64_t hash_logits(const Model *m, const float *logits) {
-    return hash_bytes(HASH_START, logits, (size_t)m->config.vocab_size * sizeof *logits);
-}
-
-static int write_next(void *arg, size_t k, const float *logits, int *id) {
-    Written *w = ((Written **)arg)[k];
-    uint64_t hash = w->hashes[w->n - w->n_prompt - 1] = hash_logits(w->m, logits);
-    if (--w->left == 0) return 1;
-    w->ids[w->n++] = *id = some_id(w->m, hash);
-    return 0;
-}
-
-static void begin_written(Written *w, const Model *m, Session *s, uint64_t *seed) {
-    char err[300];
-    *w = (Written){.m = m, .n_prompt = 1 + hash_mix(++*seed) % LONGEST, .left = 1 + hash_mix(++*seed) % 39};
-    for (w->n = 0; w->n <= w->n_prompt; w->n++) w->ids[w->n] = some_id(m, ++*seed);
-    session_rewind(s, 0);
-    CHECK(session_eval(s, w->ids, w->n_prompt, NULL, err, sizeof err) == 0);
-}
-
-/* Written by several_write, until twelve were at their ends: each as a session alone reads it. */
-static void check_written(const char *name, const Model *m, SessionOptions o) {
-    Several v = {0};
-    Session alone = {0};
-    Written all[TEXTS], *under_way[TEXTS];
-    char err[300];
-    const float *logits;
-    size_t texts[TEXTS];
-    int ids[TEXTS];
-    uint64_t seed = 11;
-    if (several_init(&v, m, &o, TEXTS, err, sizeof err)) decoder_fail(name, "several_init", err);
-    CHECK(session_init(&alone, m, &o, err, sizeof err) == 0);
-    for (size_t i = 0; i < TEXTS; i++) begin_written(&all[i], m, &v.sessions[i], &seed);
-    for (int ended = 0; v.sessions && ended < 12;) {
-        size_t n = 0;
-        for (size_t i = TEXTS; i-- > 0;) /* who is not asked rests */
-            if (hash_mix(++seed) % 5) texts[n] = i, under_way[n] = &all[i], ids[n++] = all[i].ids[all[i].n - 1];
-        if (n) CHECK(several_write(&v, texts, ids, n, write_next, under_way, err, sizeof err) == 0);
-        for (size_t k = 0, waiting = 0; k < n; k++) {
-            Written *w = under_way[k];
-            waiting += w->left == 0;
-            CHECK(v.sessions[texts[k]].pos == w->n - (w->left > 0) && (k + 1 < n || waiting));
-            if (w->left) continue;
-            session_rewind(&alone, 0);
-            CHECK(session_eval(&alone, w->ids, w->n_prompt, NULL, err, sizeof err) == 0);
-            for (size_t at = w->n_prompt; at < w->n; at++) {
-                CHECK(session_eval(&alone, &w->ids[at], 1, &logits, err, sizeof err) == 0);
-                if (hash_logits(m, logits) != w->hashes[at - w->n_prompt])
-                    decoder_fail(name, "logits differ where texts write on", "");
-            }
-            ended++;
-            begin_written(w, m, &v.sessions[texts[k]], &seed);
-        }
-    }
-    session_free(&alone);
-    several_free(&v);
-}
-
-/* By threads that share each product, grain being small, and by threads with texts of their own, as small models are
- * read. */
-static void check_texts(const char *name, const Model *m, SessionOptions o) {
-    check_shared(name, m, o);
-    check_written(name, m, o);
-    if (o.threads == 1) return;
-    o.grain = 0;
-    check_shared(name, m, o);
-    check_written(name, m, o);
-}
-
 static void check_built_in(const char *spec, SessionOptions o) {
     Model m;
     char err[300];
     ModelOptions mo = {.rope = {.spec = spec, .n_ctx_original = spec && strncmp(spec, "dyn", 3) == 0 ? 20 : 0}};
     CHECK(model_open_memory(&m, builtin_model, builtin_model_size, "built in", &mo, err, sizeof err) == 0);
-    check_texts(spec ? spec : "built in", &m, o);
+    check_shared(spec ? spec : "built in", &m, o);
     model_close(&m);
 }
 
@@ -189,7 +112,7 @@ static void kinds(void) {
             decoder_fail(names[i], "cannot be opened:", err);
             continue;
         }
-        check_texts(names[i], &m, (SessionOptions){.n_ctx = 64, .threads = 2, .grain = 1000});
+        check_shared(names[i], &m, (SessionOptions){.n_ctx = 64, .threads = 2, .grain = 1000});
         model_close(&m);
     }
 }
@@ -206,13 +129,8 @@ static void deltas(void) {
         return;
     }
     for (int threads = 1; threads <= 3; threads++)
-        check_texts("delta nets", &m, (SessionOptions){.n_ctx = 64, .threads = threads, .grain = 1000});
+        check_shared("delta nets", &m, (SessionOptions){.n_ctx = 64, .threads = threads, .grain = 1000});
     model_close(&m);
-}
-
-static int five_again(void *arg, size_t k, const float *logits, int *id) {
-    (void)arg, (void)k, (void)logits;
-    return *id = 5, 0;
 }
 
 /* What cannot share says so, and nothing is read where one of the ids cannot be. */
@@ -231,25 +149,15 @@ static void refused(void) {
     CHECK(v.sessions[0].pos == 0 && v.sessions[1].pos == 4);
     CHECK(several_eval(&v, (size_t[]){0}, (int[]){-1}, 1, err, sizeof err) == -EINVAL);
     several_free(&v);
-    for (o.threads = 1; o.threads < 3; o.threads++) { /* two: each has a text of its own */
-        CHECK(several_init(&v, &m, &o, 2, err, sizeof err) == 0);
-        CHECK(session_eval(&v.sessions[0], (int[]){5, 6, 7}, 3, NULL, err, sizeof err) == 0);
-        CHECK(several_write(&v, (size_t[]){0, 1}, (int[]){5, 5}, 2, five_again, NULL, err, sizeof err) == -ENOSPC);
-        CHECK(v.sessions[0].pos == 4 && v.sessions[1].pos >= 1 && strstr(err, "full"));
-        several_free(&v);
-    }
     model_close(&m);
 }
 
-static int one_only(void *arg, size_t k, const float *logits, int *id) {
-    (void)arg, (void)k, (void)logits, (void)id;
-    return 1;
-}
+static void draw_nothing(void *arg, size_t k) { (void)arg, (void)k; }
 
-/* Two threads of one core, each with texts of its own, do not wait for each other for good: one goes on alone. */
+/* Two threads of one core do not wait for each other for good: draws between the reads hide nothing from the team. */
 static void one_core(void) {
     enum { MANY = 3000 };
-    const SessionOptions o = {.n_ctx = MANY, .threads = 2};
+    const SessionOptions o = {.n_ctx = MANY, .threads = 2, .grain = 10000};
     cpu_set_t all, one;
     Model m;
     Several v;
@@ -262,14 +170,28 @@ static void one_core(void) {
         return;
     }
     CHECK(model_open_memory(&m, builtin_model, builtin_model_size, "built in", NULL, err, sizeof err) == 0);
-    CHECK(several_init(&v, &m, &o, 2, err, sizeof err) == 0 && v.n_own == 2);
+    CHECK(several_init(&v, &m, &o, 2, err, sizeof err) == 0);
     for (; runs < MANY && v.host.scratch->team.inside->worth == 2; runs++) {
-        CHECK(several_write(&v, (size_t[]){0, 1}, (int[]){5, 6}, 2, one_only, NULL, err, sizeof err) == 0);
+        CHECK(several_eval(&v, (size_t[]){0, 1}, (int[]){5, 6}, 2, err, sizeof err) == 0);
+        several_each(&v, 2, draw_nothing, NULL);
     }
     CHECK(runs < MANY);
     several_free(&v);
     model_close(&m);
     CHECK(sched_setaffinity(0, sizeof all, &all) == 0);
+}
+
+/* One line of many is long: who writes the others waits for it, for so many may be done before they are printed. */
+static void long_line(void) {
+    char text[2000] = "Lily had\n";
+    while (strlen(text) < 1500) strcat(text, "She said\n");
+    CHECK(piped(text, "--lines - -q -t 0 --stop '\"' --parallel 1") == 0);
+    char *one = taken_out();
+    for (int threads = 1; threads <= 3; threads++) {
+        CHECK(piped(text, "--lines - -q -t 0 --stop '\"' --parallel 3 -j %d", threads) == 0);
+        CHECK(strcmp(out, one) == 0);
+    }
+    free(one);
 }
 
 /* generate --lines: each line has what it has alone, in order, however many are written at once. */
@@ -310,4 +232,5 @@ const Test tests_several[] = {
     {"several/refused", refused},
     {"several/one core", one_core},
     {"several/generate --lines", lines},
+    {"several/a long line", long_line},
     {0}};

@@ -150,40 +150,6 @@ static uint64_t guessing(const Job *j, uint64_t seed, int threads) {
 
 /* ---- texts that share a read ---- */
 
-typedef struct {
-    Lot lots[TEXTS]; /* a text's own */
-    const Model *m;
-    size_t reads[TEXTS], of[TEXTS]; /* so many before it waits; whose the k-th id is */
-} Writing;
-
-static int write_next(void *arg, size_t k, const float *logits, int *id) {
-    Writing *w = arg;
-    size_t text = w->of[k];
-    add_logits(&w->lots[text], w->m, logits);
-    draw_ids(&w->lots[text], w->m, id, 1);
-    return --w->reads[text] == 0;
-}
-
-/* All write on until each has had its reads: how far the others come in a call depends on the threads. */
-static void add_written(Lot *l, Several *v, const Model *m) {
-    Writing w = {.m = m};
-    int next[TEXTS], ids[TEXTS];
-    size_t n;
-    for (size_t i = 0; i < TEXTS; i++) {
-        w.lots[i] = (Lot){below(l, SIZE_MAX), HASH_START};
-        w.reads[i] = 1 + below(l, 4);
-        draw_ids(l, m, &next[i], 1);
-    }
-    do {
-        n = 0;
-        for (size_t i = 0; i < TEXTS; i++)
-            if (w.reads[i]) ids[n] = next[i], w.of[n++] = i;
-        if (n) must(several_write(v, w.of, ids, n, write_next, &w, err, sizeof err), "several_write");
-        for (size_t k = 0; k < n; k++) next[w.of[k]] = ids[k];
-    } while (n);
-    for (size_t i = 0; i < TEXTS; i++) add(l, &w.lots[i].hash, sizeof w.lots[i].hash);
-}
-
 static void add_step(Lot *l, Several *v, const Model *m) {
     size_t texts[TEXTS], n = 0;
     int ids[TEXTS];
@@ -194,27 +160,31 @@ static void add_step(Lot *l, Several *v, const Model *m) {
     for (size_t k = 0; k < n; k++) add_logits(l, m, several_logits(v, k));
 }
 
+static void read_texts(Lot *l, const Job *j, const Model *m, int threads) {
+    Several v;
+    SessionOptions o = some_options(l, j, threads);
+    must(several_init(&v, m, &o, TEXTS, err, sizeof err), m->weights.path);
+    for (int round = 0; round < 2; round++) {
+        int ids[8];
+        size_t at = below(l, TEXTS), n = 1 + below(l, 8);
+        draw_ids(l, m, ids, n);
+        must(session_rewind(&v.sessions[at], 0), "session_rewind");
+        must(session_eval(&v.sessions[at], ids, n, NULL, err, sizeof err), "session_eval");
+        for (int i = 0; i < 3; i++) add_step(l, &v, m);
+    }
+    several_free(&v);
+}
+
 static uint64_t sharing(const Job *j, uint64_t seed, int threads) {
     Lot l = {seed, HASH_START};
     Model m;
-    Several v;
     open_model(&m, j, threads);
-    SessionOptions o = some_options(&l, j, threads);
-    must(several_init(&v, &m, &o, TEXTS, err, sizeof err), m.weights.path);
-    for (int round = 0; round < 2; round++) {
-        int ids[8];
-        size_t at = below(&l, TEXTS), n = 1 + below(&l, 8);
-        draw_ids(&l, &m, ids, n);
-        must(session_rewind(&v.sessions[at], 0), "session_rewind");
-        must(session_eval(&v.sessions[at], ids, n, NULL, err, sizeof err), "session_eval");
-        for (int i = 0; i < 2; i++) add_step(&l, &v, &m);
-        add_written(&l, &v, &m);
-    }
-    several_free(&v), model_close(&m);
+    read_texts(&l, j, &m, threads);
+    model_close(&m);
     return l.hash;
 }
 
-/* ---- several callers: threads of the program's own, each with a session and its team, on one model ---- */
+/* ---- several callers: threads of the program's own, each with sessions and their team, on one model ---- */
 
 typedef struct {
     Lot l;
@@ -230,6 +200,7 @@ static void *call(void *arg) {
     must(session_init(&s, c->m, &o, err, sizeof err), "session_init");
     read_text(&c->l, &s);
     session_free(&s);
+    read_texts(&c->l, c->j, c->m, c->threads);
     return NULL;
 }
 
