@@ -87,20 +87,19 @@ static void add_weights(Work *k, size_t b) {
 void attention_segments(const SegmentQuery *queries, size_t n, const SegmentMaps *maps, const KVCache *c, int l, int h,
                         float *scratch, const Kernels *kernels) {
     size_t head = (size_t)l * (size_t)c->n_kv_heads + (size_t)h, d = (size_t)c->head_dim, end = 0, first = SIZE_MAX;
-    ScoreBias bias[ATTENTION_QUERIES];
-    float scales[ATTENTION_QUERIES];
-    Work k = {.w = {.c = c, .kernels = kernels, .d = d}, .queries = queries, .n = n, .maps = maps, .q = scratch,
-              .bias = bias};
+    SoftmaxQueries of;
+    Work k = {.w = {.c = c, .kernels = kernels, .d = d, .spans = of.spans, .run = of.run}, .queries = queries, .n = n,
+              .maps = maps, .q = scratch, .bias = of.bias};
     k.w.k = c->k + head * c->k_stride, k.w.v = c->v + head * c->v_stride;
     k.w.rotated = scratch + QUERY_ROWS * n * whole_lanes(d);
     k.w.s = k.w.rotated + SCORE_ROW * whole_lanes(d);
     k.w.acc = k.w.s + n * SCORE_ROW;
     k.w.room = k.w.acc + n * c->value_width;
-    if (queries->bias) k.w.bias = bias, k.w.scales = scales;
+    if (queries->bias) k.w.bias = of.bias, k.w.scales = of.scales;
     for (size_t j = 0; j < n; j++) {
         const SegmentQuery *q = &queries[j];
         k.w.run[j] = (Running){.scale = queries->bias ? 1 : q->scale, .max = -FLT_MAX, .shrink = 1};
-        scales[j] = q->scale;
+        of.scales[j] = q->scale;
         if (q->n > k.most) k.most = q->n;
         if (q->n && q->segments[0].first < first) first = q->segments[0].first;
         if (q->n && q->segments[q->n - 1].end > end) end = q->segments[q->n - 1].end;

@@ -173,21 +173,21 @@ static void all_parts(SoftmaxWork *w, const AttentionQuery *queries, size_t n, S
     }
 }
 
-/* n queries of one text, before their first part. bias, scales: [n] each, to work with. */
-static void begin_queries(SoftmaxWork *w, const AttentionQuery *queries, size_t n, ScoreBias *bias, float *scales) {
-    if (queries->bias.row) w->bias = bias;
-    w->scales = scales, w->cap = queries->cap;
+/* n queries of one text, before their first part. */
+static void begin_queries(SoftmaxWork *w, const AttentionQuery *queries, size_t n, SoftmaxQueries *of) {
+    w->spans = of->spans, w->run = of->run;
+    w->bias = queries->bias.row ? of->bias : NULL;
+    w->scales = of->scales, w->cap = queries->cap;
     for (size_t j = 0; j < n; j++) {
         memcpy(w->q + j * w->d, queries[j].q, w->d * sizeof *w->q);
-        bias[j] = queries[j].bias, scales[j] = queries[j].scale;
+        of->bias[j] = queries[j].bias, of->scales[j] = queries[j].scale;
     }
     if (w->c->format->products && w->c->format->products->queries) w->c->format->products->queries(w, n);
 }
 
 static void attend(SoftmaxWork *w, const AttentionQuery *queries, size_t n) {
-    ScoreBias bias[ATTENTION_QUERIES];
-    float scales[ATTENTION_QUERIES];
-    begin_queries(w, queries, n, bias, scales);
+    SoftmaxQueries of;
+    begin_queries(w, queries, n, &of);
     all_parts(w, queries, n, seen_by(queries, n));
     for (size_t j = 0; j < n; j++)
         if (queries[j].first < queries[j].end)
@@ -219,9 +219,8 @@ void attention_softmax(const AttentionQuery *queries, size_t n, const KVCache *c
 void attention_part(const AttentionQuery *queries, size_t n, size_t part, const KVCache *c, int l, int h,
                     float *scratch, const Kernels *kernels) {
     SoftmaxWork w = work(n, c, l, h, scratch, kernels);
-    ScoreBias bias[ATTENTION_QUERIES];
-    float scales[ATTENTION_QUERIES];
-    begin_queries(&w, queries, n, bias, scales);
+    SoftmaxQueries of;
+    begin_queries(&w, queries, n, &of);
     take_part(&w, queries, n, part, seen_by(queries, n));
     for (size_t j = 0; j < n; j++) put_sums(queries[j].out, &w, j);
 }

@@ -75,9 +75,17 @@ typedef struct {
     const ScoreBias *bias; /* [n], or NULL: none; run's scales are 1 then, and these the queries': */
     const float *scales;  /* [n], of a bias or a cap */
     float cap;            /* 0: none */
+    Span *spans;         /* [n]: the slots of a block that each sees */
+    Running *run;        /* [n] */
+} SoftmaxWork;
+
+/* Those of the work's that are small, a query each. */
+typedef struct {
     Span spans[ATTENTION_QUERIES];
     Running run[ATTENTION_QUERIES];
-} SoftmaxWork;
+    ScoreBias bias[ATTENTION_QUERIES];
+    float scales[ATTENTION_QUERIES];
+} SoftmaxQueries;
 
 /* Queries from .. to-1 take in the block that begins at slot b; all: the slots that any of them sees, by w->spans.
  * angles: what its keys are rotated by, w->rotated being there; NULL: they are as they should be. */
