@@ -14,7 +14,7 @@ INLINE float largest_magnitude(const float *x, size_t n);
 INLINE Bytes32 no_bytes(void);
 INLINE Bytes32 to_bytes(const float *x, float per); /* x * per, to the nearest whole number, halves to even */
 INLINE void store_bytes(int8_t *q, Bytes32 v);
-INLINE void sum_bytes(int16_t sum[2][2], Bytes32 v); /* of both halves, as pairs; whole: in any parts */
+INLINE void store_sums(ActBlock *out, float scale, Bytes32 v, int pairs); /* all but q; pairs: minus sums are */
 
 /* 32 activations as bytes; zeros where the scale is 0 or NaN. */
 INLINE Bytes32 block_bytes(const float *x, float per) { return per == 0 ? no_bytes() : to_bytes(x, per); }
@@ -30,25 +30,13 @@ INLINE void quantize_groups(int8_t *q, float *scale, const float *x, size_t d, i
     }
 }
 
-INLINE MinusSum minus_sum(int a, int b, int pairs) {
-    return pairs ? (MinusSum){.pair = {(int16_t)-a, (int16_t)-b}} : (MinusSum){.whole = -(a + b)};
-}
-
 /* A token's x [d], group a multiple of 32, to blocks `stride` apart. pairs: sums begin as two of 16 bits. */
 INLINE void quantize_blocks(ActBlock *out, size_t stride, const float *x, size_t d, int group, int pairs) {
     float scale = 0, per = 0;
     for (size_t i = 0; i < d; i += Q_BLOCK, out += stride) {
         if (i % (size_t)group == 0) per = bytes_scale(&scale, largest_magnitude(x + i, (size_t)group));
         Bytes32 q = block_bytes(x + i, per);
-        int16_t sum[2][2];
-        sum_bytes(sum, q);
-        *out = (ActBlock){.scale = scale};
-        for (int h = 0; h < 2; h++) {
-            out->scaled_half[h] = scale * (float)(sum[h][0] + sum[h][1]);
-            out->minus_half[h] = minus_sum(sum[h][0], sum[h][1], pairs);
-        }
-        out->minus_8_sum = minus_sum(8 * (sum[0][0] + sum[1][0]), 8 * (sum[0][1] + sum[1][1]), pairs);
-        out->scaled_sum = scale * (float)(sum[0][0] + sum[0][1] + sum[1][0] + sum[1][1]);
+        store_sums(out, scale, q, pairs);
         store_bytes(out->q, q);
     }
 }

@@ -34,11 +34,13 @@ INLINE void store_bytes(int8_t *q, Bytes32 v) {
     vst1q_s8(q + 16, v.val[1]);
 }
 
-INLINE void sum_bytes(int16_t sum[2][2], Bytes32 v) {
-    for (int h = 0; h < 2; h++) {
-        sum[h][0] = vaddlvq_s8(v.val[h]);
-        sum[h][1] = 0;
-    }
+INLINE void store_sums(ActBlock *out, float scale, Bytes32 v, int pairs) {
+    int first = vaddlvq_s8(v.val[0]), last = vaddlvq_s8(v.val[1]);
+    (void)pairs; /* these rows have no sums of 16 bits */
+    *out = (ActBlock){.scale = scale, .scaled_sum = scale * (float)(first + last),
+                      .scaled_half = {scale * (float)first, scale * (float)last},
+                      .minus_8_sum = {.whole = -8 * (first + last)},
+                      .minus_half = {{.whole = -first}, {.whole = -last}}};
 }
 
 void neon_quantize(int8_t *q, float *scale, const float *x, size_t d, int group) {

@@ -169,16 +169,20 @@ INLINE Bytes32 to_bytes(const float *x, float per) {
 
 INLINE void store_bytes(int8_t *q, Bytes32 v) { _mm256_storeu_si256((__m256i *)(void *)q, v); }
 
-INLINE void sum_fours(int16_t sum[2], __m128i pairs) {
-    pairs = _mm_add_epi16(pairs, _mm_shuffle_epi32(pairs, 0x4e));
-    int32_t both = _mm_cvtsi128_si32(_mm_add_epi16(pairs, _mm_shuffle_epi32(pairs, 0xb1)));
-    memcpy(sum, &both, 4);
-}
-
-INLINE void sum_bytes(int16_t sum[2][2], Bytes32 v) {
-    __m256i pairs = _mm256_maddubs_epi16(_mm256_set1_epi8(1), v);
-    sum_fours(sum[0], _mm256_castsi256_si128(pairs));
-    sum_fours(sum[1], _mm256_extracti128_si256(pairs, 1));
+/* The eight words of an ActBlock in front of q: the scale, scale * (the sum, each half's), -8 * the sum, - each half's,
+ * 0. All but the first are a sum of 16-bit pairs, of both halves or of one, times a factor. */
+INLINE void store_sums(ActBlock *out, float scale, Bytes32 v, int pairs) {
+    const __m256i times = _mm256_setr_epi16(1, 1, 1, 1, 1, 1, 1, 1, -8, -8, -1, -1, -1, -1, 0, 0);
+    __m256i half = _mm256_maddubs_epi16(_mm256_set1_epi8(1), v);
+    half = _mm256_add_epi16(half, _mm256_shuffle_epi32(half, 0x4e));
+    half = _mm256_add_epi16(half, _mm256_shuffle_epi32(half, 0xb1));
+    __m256i first = _mm256_permute2x128_si256(half, half, 0x00), last = _mm256_permute2x128_si256(half, half, 0x11);
+    __m256i sums = _mm256_blend_epi32(_mm256_add_epi16(first, last), first, 0x24);
+    sums = _mm256_blend_epi32(sums, last, 0x48);
+    __m256i whole = _mm256_madd_epi16(sums, times), minus = pairs ? _mm256_mullo_epi16(sums, times) : whole;
+    __m256 by = _mm256_set1_ps(scale), scaled = _mm256_blend_ps(_mm256_mul_ps(_mm256_cvtepi32_ps(whole), by), by, 1);
+    __m256 words = _mm256_blend_ps(scaled, _mm256_castsi256_ps(minus), 0xf0);
+    _mm256_storeu_si256((__m256i *)(void *)out, _mm256_castps_si256(words));
 }
 
 void avx2_quantize(int8_t *q, float *scale, const float *x, size_t d, int group) {
