@@ -265,8 +265,9 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
                              &to, e->err, sizeof e->err);
     progress_clear(&e->progress);
     if (rc) {
+        int no_model = rc == -ENOENT && a->model != compiled_in && !file_exists(a->model);
         engine_close(e);
-        fail("%s", e->err);
+        fail("%s%s", e->err, no_model ? "; README.md, \"Where to get a model\", has some" : "");
         return rc == -EINTR ? EXIT_INTERRUPTED : EXIT_FAILED;
     }
     e->load_s = clock_seconds() - started;

@@ -319,7 +319,8 @@ static void meant(void) {
         if (!strstr(said, rows[i].line)) printf("    %s: %s", rows[i].words, said);
     }
     CHECK(run("--zzz") == 2 && !strstr(said, "did you mean"));
-    CHECK(run("nosuch.gguf") == 1 && strstr(said, "No such file"));
+    CHECK(run("nosuch.gguf") == 1 && said_line("nosuch.gguf: No such file or directory; README.md, \"Where to get"));
+    CHECK(run("-z nosuch") == 1 && said_line("nosuch: No such file or directory") && !strstr(said, "README"));
     CHECK(run("chat < /dev/null") == 0 && strstr(said, "does not converse") && count_lines(said) == 1);
     CHECK(run("help") == 0 && strstr(out, "run COMMAND --help):"));
     CHECK(run("help chat") == 0 && strstr(out, "run chat ") && !strstr(out, "COMMAND --help"));
