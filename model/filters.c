@@ -40,22 +40,36 @@ static uint32_t bin_of(SamplerCandidate c) {
     return bits >> 20;
 }
 
-/* To the front come the most probable, in whole bins, until they are k or sum to more than enough; how many. */
-static size_t most_probable(SamplerCandidate *c, size_t n, size_t k, double enough) {
-    enum { BINS = 1024, BIN_OF_ONE = 0x3f800000 >> 20 };
+/* A bin in which, with those above it, are k candidates at least, or the sum of enough. Where only k counts and few are
+ * wanted, the largest of each RUN candidates stand for all. */
+static uint32_t lowest_bin(const SamplerCandidate *c, size_t n, size_t k, double enough) {
+    enum { BINS = 1024, BIN_OF_ONE = 0x3f800000 >> 20, RUN = 64 };
     _Static_assert(BIN_OF_ONE < BINS, "probabilities are 1 at most");
     struct { size_t n; double sum; } bins[BINS] = {0};
-    size_t last = BINS, left = 0, in_front = 0;
+    size_t run = enough == INFINITY && k < n / RUN / 4 ? RUN : 1, in_front = 0;
+    uint32_t last = BINS;
     double sum = 0;
-    for (size_t i = 0; i < n; i++) bins[bin_of(c[i])].n++, bins[bin_of(c[i])].sum += (double)c[i].prob;
-    while (last > 0 && in_front < k && sum <= enough) last--, in_front += bins[last].n, sum += bins[last].sum;
-    for (size_t i = 0; left < in_front; i++) { /* no branch that nobody can foretell */
-        SamplerCandidate x = c[i];
-        c[i] = c[left];
-        c[left] = x;
-        left += bin_of(x) >= last;
+    for (size_t i = 0, end; i < n; i = end) {
+        SamplerCandidate most = c[i];
+        end = n - i < run ? n : i + run;
+        for (size_t j = i + 1; j < end; j++) most.prob = c[j].prob > most.prob ? c[j].prob : most.prob;
+        bins[bin_of(most)].n++, bins[bin_of(most)].sum += (double)most.prob;
     }
-    return in_front;
+    while (last > 0 && in_front < k && sum <= enough) last--, in_front += bins[last].n, sum += bins[last].sum;
+    return last;
+}
+
+/* To the front come the most probable, in whole bins, until they are k or sum to more than enough; how many. */
+static size_t most_probable(SamplerCandidate *c, size_t n, size_t k, double enough) {
+    uint32_t last = lowest_bin(c, n, k, enough);
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++) {
+        SamplerCandidate x = c[i];
+        if (bin_of(x) < last) continue;
+        c[i] = c[left];
+        c[left++] = x;
+    }
+    return left;
 }
 
 /* What min-p cannot keep goes before anything is sorted, where top-k does not count it. What top-p does not come to is

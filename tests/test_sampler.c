@@ -59,6 +59,7 @@ static void left_as_sorted(void) {
         Sampler s;
         if (time % 4) o.top_p = sampler_coin(&rng);
         if (time % 5 == 0) o.top_k = 1 + (size_t)(sampler_coin(&rng) * sampler_coin(&rng) * (float)n);
+        if (time % 5 == 1) o.top_k = 1 + n / 300; /* few */
         if (time % 7 == 0) o.min_p = sampler_coin(&rng) * sampler_coin(&rng);
         CHECK(sampler_init(&s, n, &o, err, sizeof err) == 0);
         sampler_left(&s, x, NULL, 0, &sum);
