@@ -260,6 +260,7 @@ static void work_end(Work *w) {
     team_free(&w->team);
     free(w->lines);
     free(w->writers);
+    w->lines = NULL, w->writers = NULL;
 }
 
 /* The lines' progress is shown: a prompt is read until Ctrl-C. */
@@ -282,15 +283,15 @@ static int work_begin(Work *w, int verbose) {
     w->lines = calloc(w->cap, sizeof *w->lines);
     w->writers = calloc(w->n_writers, sizeof *w->writers);
     int rc = w->lines && w->writers ? team_init(&w->team, (int)w->n_writers) : -ENOMEM;
-    if (rc) return base_error(e->err, sizeof e->err, rc, "out of memory");
+    if (rc) base_error(e->err, sizeof e->err, rc, "out of memory");
     for (size_t i = 0; i < w->n_writers && rc == 0; i++) {
         size_t share = n * (i + 1) / w->n_writers - n * i / w->n_writers;
         rc = writer_init(&w->writers[i], w, &o, share, e->err, sizeof e->err);
         if (rc == 0) bytes += several_bytes(&w->writers[i].several);
     }
-    if (!verbose) return rc;
-    if (rc) fprintf(stderr, "  %s\n", e->err);
-    else fprintf(stderr, "  %zu texts at once, %.1f MB of memory for them\n", n, (double)bytes / 1e6);
+    if (verbose && rc) fprintf(stderr, "  %s\n", e->err);
+    else if (verbose) fprintf(stderr, "  %zu texts at once, %.1f MB of memory for them\n", n, (double)bytes / 1e6);
+    if (rc) work_end(w);
     return rc;
 }
 
