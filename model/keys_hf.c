@@ -78,7 +78,9 @@ static int64_t original_context(KeyReader *r, const JsonValue *o, int64_t otherw
 static void read_numbers(KeyReader *r, const Config *c, RopeConfig *rope, const JsonValue *o) {
     RopeNumbers *n = key_rope_numbers(r, rope, c->n_ctx_train);
     if (!n) return;
-    n->n_ctx_original = original_context(r, r->w->config, original_context(r, o, c->n_ctx_train));
+    n->n_ctx_original = c->n_ctx_train;
+    if (strcmp(rope->scaling->name, "dynamic") != 0) /* which goes by max_position_embeddings alone */
+        n->n_ctx_original = original_context(r, r->w->config, original_context(r, o, c->n_ctx_train));
     n->factor = number(r, o, "factor", 0);
     if (rope->scaling->method->factor_from_lengths) {
         if (absent(json_get(o, "factor"))) n->factor = (double)c->n_ctx_train / (double)n->n_ctx_original;

@@ -615,6 +615,8 @@ static void test_no_key(void) {
          "GGUF has no key for another activation than its own"},
         {"modernbert", "\"classifier_activation\": \"gelu\"", "\"classifier_activation\": \"silu\"",
          "GGUF has no key for another activation of a head than its own"},
+        {"qwen35_gelu", "\"x\"", "\"x\"", "GGUF has no key for another activation than its own"},
+        {"modernbert_bias", "\"x\"", "\"x\"", "GGUF has no tensor for the gate's biases of such a model"},
         {"gpt_oss", "\"swiglu_limit\": 7.0", "\"swiglu_limit\": 6.0",
          "GGUF has no key for another SwiGLU than gpt-oss's"},
         {"gpt_oss", "\"truncate\": false", "\"truncate\": true", "GGUF has no key for yarn with rounded borders"},

@@ -123,6 +123,11 @@ static const Golden *of_gguf(const Case *c) {
     return &less;
 }
 
+/* GGUF has no key, or no tensor, for what makes them what they are (config/no key). */
+static int is_folder_only(const Case *c) {
+    return strcmp(c->files, "nomic_gelu") == 0 || strcmp(c->files, "modernbert_bias") == 0;
+}
+
 static void case_holds(const Case *c) {
     static const char *const spellings[] = {"5", "both"};
     const Golden *g = &c->golden, *less = of_gguf(c);
@@ -138,8 +143,9 @@ static void case_holds(const Case *c) {
     }
     Case merged = *c; /* an adapter is in the matrices then */
     merged.task = NULL;
-    expect(&merged, "a converted folder", converted(c->files, hf_folder(c->files, "", TENSOR_F32, &sound), c->task, 0),
-           kernels_best(), g);
+    if (!is_folder_only(c))
+        expect(&merged, "a converted folder",
+               converted(c->files, hf_folder(c->files, "", TENSOR_F32, &sound), c->task, 0), kernels_best(), g);
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
         const char *folder = hf_folder(c->files, spellings[i], TENSOR_F32, &sound);
         if (folder) expect(c, spellings[i], folder, kernels_best(), g);
@@ -209,10 +215,11 @@ static void run_cases(const char *const *names) {
 }
 
 static void test_nomic(void) {
-    run_cases((const char *const[]){"nomic", "nomic2", "nomic_mlm", "nomic_mlm2", "nomic_cls", NULL});
+    run_cases((const char *const[]){"nomic", "nomic2", "nomic_mlm", "nomic_mlm2", "nomic_gelu", "nomic_cls",
+                                    NULL});
 }
 static void test_modernbert(void) {
-    run_cases((const char *const[]){"modernbert", "modernbert2", "modernbert_body", NULL});
+    run_cases((const char *const[]){"modernbert", "modernbert2", "modernbert_body", "modernbert_bias", NULL});
 }
 static void test_modernbert_cls(void) {
     run_cases((const char *const[]){"modernbert_cls", "modernbert_mean", "modernbert_tokens", NULL});

@@ -27,9 +27,14 @@ static void test_yarn(void) {
                                     NULL});
 }
 static void test_longrope(void) { run_cases((const char *const[]){"longrope", "longrope_f", NULL}); }
+/* Its length is max_position_embeddings, whatever a file says beside it. */
 static void test_dynamic(void) {
-    if (rope_scaling("dynamic")) run_cases((const char *const[]){"dynamic", NULL});
-    else test_skip("the engine has no rope method \"dynamic\" yet");
+    static const Spoil others[] = {
+        {.from = "\"factor\": 2.0", .to = "\"factor\": 2.0, \"original_max_position_embeddings\": 8"},
+        {.from = "\"pad_token_id\"", .to = "\"original_max_position_embeddings\": 8, \"pad_token_id\""}};
+    const char *const names[] = {"dynamic", NULL};
+    run_cases(names);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) cases_hold(names, (CaseWish){.s = &others[i]});
 }
 static void test_window(void) { run_cases((const char *const[]){"mistral", "qwen2_window", NULL}); }
 static void test_qwen(void) { run_cases((const char *const[]){"qwen2", "qwen3", "qwen3_bias", NULL}); }

@@ -165,7 +165,7 @@ static void layer_keys(Keys *k, const Config *c) {
     if (x->temperature > 0 && !says_length(&c->rope))
         count(k, "rope.scaling.original_context_length", x->temperature_n);
     if (t->layernorm) gguf_bool(k->meta, key(k, "use_parallel_residual"), x->parallel);
-    if (!x->n_delta) return;
+    if (!x->value_heads) return;
     count(k, "ssm.inner_size", (int64_t)x->value_heads * x->value_dim);
     recurrent(k, c);
     if (t->tiled) sections(k, (uint32_t)c->rope.rotary_dim / 2);

@@ -267,5 +267,8 @@ int source_layers(Source *s, const Report *r, char *err, size_t errlen) {
                   is_there(&x, "model.layers.0.self_attn.qkv_proj.parametrizations.weight.original");
     x.fused_gate_up = decoder(&x)->traits->fused_gate_up;
     x.fused_beta = decoder(&x)->n_delta && !decoder(&x)->traits->tiled;
+    if (x.fused_gate_up && x.m.layers[0].b_up)
+        return base_error(err, errlen, -EINVAL, "%s: GGUF has no tensor for the gate's biases of such a model",
+                          s->path);
     return add_parts(&x) ? source_no_memory(s, err, errlen) : 0;
 }

@@ -94,7 +94,7 @@ static void convolve(Session *s, const LayerMore *y, Texts of) {
             const float *in = at < wide ? before + (at - 1) * channels : w->mix + (from + at - wide) * channels;
             for (size_t c = 0; c < channels; c++) out[c] += y->conv[c * wide + j] * in[c];
         }
-        s->model->kernels->enc->activate(out, channels, ACTIVATION_SILU);
+        s->model->kernels->enc->activate(out, channels, s->model->config.decoder->activation);
     }
     team_wait(&s->scratch->team);
 }

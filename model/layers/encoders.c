@@ -88,10 +88,10 @@ static void nomic(KeyReader *r, Config *c) {
     char word[32] = "";
     Decoder *x = c->decoder;
     read_types(r, c, 2);
-    x->activation = ACTIVATION_SILU;
     if (key_word(r, NULL, "activation_function", word, sizeof word)) {
-        if (strcmp(word, "geglu") == 0) x->activation = ACTIVATION_GELU;
-        else if (strcmp(word, "swiglu") != 0) key_complain(r, r->key, "only swiglu and geglu are known here");
+        int gelu = strcmp(word, "geglu") == 0;
+        x->activation = gelu ? ACTIVATION_GELU : ACTIVATION_SILU;
+        if (!gelu && strcmp(word, "swiglu") != 0) key_complain(r, r->key, "only swiglu and geglu are known here");
     }
     c->roformer.activation = x->activation;
     refuse(r, "rotary_scaling_factor", 1, "frequencies that change with the length are not known for encoders");

@@ -289,6 +289,12 @@ static const float *of_each_head(Place *p, size_t n) {
     return out;
 }
 
+/* ModernBERT's: the gate's and the other one. */
+static const Tensor *gate_up_bias(Place *p) {
+    int gated = p->part->form == FORM_GATE || p->part->form == FORM_UP;
+    return gated ? named(p, NULL, "mlp.gate_up_proj.bias", -1) : NULL;
+}
+
 static const float *vector(Place *p, size_t n) {
     const Config *c = config(p);
     const LayerForm form = p->part->form;
@@ -301,6 +307,11 @@ static const float *vector(Place *p, size_t n) {
         x = t ? load_vector(p->ld, t, p->name, all) : NULL;
         if (t) return x ? x + first : NULL;
         t = own(p, -1); /* names it, where it is missing */
+    }
+    const Tensor *both = t ? NULL : gate_up_bias(p);
+    if (both) {
+        x = load_vector(p->ld, both, p->name, 2 * n);
+        return x && form == FORM_UP ? x + n : x;
     }
     if (!t && form >= FORM_GATES && form <= FORM_DOWNS && is_hf(p))
         return gpt_oss_biases(p->ld, p->part, p->l, n / (size_t)c->decoder->n_experts);
@@ -331,7 +342,7 @@ static int is_there(Place *p) {
     int there = own(p, -1) || own(p, 0), together = p->part->when == PART_QKV_BIAS;
     for (size_t i = 0; !there && together && i < sizeof biases / sizeof *biases; i++)
         there = named(p, biases[i][0], biases[i][1], -1) != NULL;
-    return there;
+    return there || gate_up_bias(p);
 }
 
 static int is_experts(const LayerPart *p) { return p->form >= FORM_GATES && p->form <= FORM_DOWNS; }

@@ -161,8 +161,11 @@ CASES = {
         dict(**GQA, **EXPERTS, head_dim=16, num_hidden_layers=3, norm_topk_prob=False, mlp_only_layers=[1]),
         HUB_EXPERTS, "no key for norm_topk_prob, no layers without experts"),
     "mixtral": Case("MixtralForCausalLM", MIXTRAL),
+    "mixtral_module": Case("MixtralForCausalLM", MIXTRAL, None, "mixtral has it", as_module=True),
     "mixtral_ties": Case("MixtralForCausalLM", MIXTRAL, repeat=("gate.weight", 96)),
     "qwen35": Case("Qwen3_5ForCausalLM", dict(**DELTA, **TIED), None, rows=CHUNKS),
+    "qwen35_gelu": Case("Qwen3_5ForCausalLM", dict(**DELTA, **TIED, hidden_act="gelu"), None,
+                        "no key for an activation", rows=CHUNKS),
     "qwen35_vision": Case(
         "Qwen3_5ForConditionalGeneration", wrapped(QWEN_VL, QWEN_VISION), None, rows=CHUNKS, more=MTP),
     "qwen35moe": Case(
