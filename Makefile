@@ -277,7 +277,7 @@ san: ## build with AddressSanitizer and UBSan in build/san and run the tests
 	@$(MAKE) --no-print-directory FLAVOUR=san test
 
 # Of what threads share; without ../shared/data, whose trained models would take hours. Then each job of tests/delays with 3 threads.
-TSAN_TESTS := base/teams session/ several/bits several/stretched several/generate several/a attention/ linear/ roformer/ stretch/ library/threads
+TSAN_TESTS := base/teams session/ several/bits several/stretched several/generate several/a several/u attention/ linear/ roformer/ stretch/ library/threads
 tsan: ## build with ThreadSanitizer in build/tsan and run the tests of what threads share
 	@$(MAKE) --no-print-directory FLAVOUR=tsan $(addprefix build/tsan/,test run delays $(PROGRAMS))
 	@for tests in $(TSAN_TESTS); do ROFORMER_DATA=/nowhere build/tsan/test $$tests build/tsan/run || exit 1; done

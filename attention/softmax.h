@@ -75,11 +75,11 @@ typedef struct {
     const ScoreBias *bias; /* [n], or NULL: none; run's scales are 1 then, and these the queries': */
     const float *scales;  /* [n], of a bias or a cap */
     float cap;            /* 0: none */
-    Span *spans;         /* [n]: the slots of a block that each sees */
-    Running *run;        /* [n] */
+    Span *spans;          /* [n]: the slots of a block that each sees */
+    Running *run;         /* [n] */
 } SoftmaxWork;
 
-/* Those of the work's that are small, a query each. */
+/* What a work points to, of each query; what is read of it is set before. */
 typedef struct {
     Span spans[ATTENTION_QUERIES];
     Running run[ATTENTION_QUERIES];

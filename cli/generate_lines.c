@@ -24,7 +24,7 @@ typedef struct {
 } Line;
 
 /* Who writes some of the texts: all threads together; or, of a model whose tokens are not worth a second thread, a
- * thread by itself, which waits for no other. */
+ * thread by itself, which meets the others only where lines are taken and printed. */
 typedef struct {
     struct Work *of;
     Several several;
@@ -35,11 +35,11 @@ typedef struct {
     int *ids;      /* and ids */
 } Writer;
 
-/* What writers share is for who holds the mutex. */
+/* What writers share is for who holds the mutex; a line under way is its writer's. */
 typedef struct Work {
     Args *a;
     Generation *first; /* whose engine it is */
-    Writer *writers;   /* [n_writers] */
+    Writer *writers;   /* [n_writers]; the first one's thread prints, for it is the one that hears of Ctrl-C */
     Line *lines;       /* [cap]: line i, from 0, is lines[i % cap] while it is in use */
     size_t n_texts, n_writers, cap;
     const char *next, *end; /* of the text: lines that end in 0 */
@@ -48,7 +48,7 @@ typedef struct Work {
     Progress progress;
     Team team; /* [n_writers] */
     pthread_mutex_t mutex;
-    pthread_cond_t printed; /* there is room for more lines */
+    pthread_cond_t changed; /* lines are done, or printed, or a writer is */
 } Work;
 
 /* ---- the text ---- */
@@ -122,10 +122,6 @@ static int stops(const Work *w) { return w->code || interrupted || out.gone || o
 
 static int may_begin(const Work *w) { return w->next < w->end && w->n_begun - w->n_printed < w->cap && !stops(w); }
 
-static void went_wrong(Work *w, int code) {
-    if (!w->code) w->code = code;
-}
-
 static void print_in_order(Work *w) {
     for (Line *l; w->n_printed < w->n_begun && (l = &w->lines[w->n_printed % w->cap])->done;) {
         progress_clear(&w->progress);
@@ -133,23 +129,27 @@ static void print_in_order(Work *w) {
         out_flush();
         generation_free(&l->g);
         memset(l, 0, sizeof *l);
+        pthread_cond_broadcast(&w->changed);
     }
     progress_show(&w->progress, w->n_printed, w->n_lines);
-    pthread_cond_broadcast(&w->printed);
 }
 
 static void step(Line *l, const float *logits) {
     l->ended = text_step(&l->g.w, logits, text_draw(&l->g.w, logits), l->g.e.err, sizeof l->g.e.err);
 }
 
-/* At its text's end its session is free. An exit code. */
+/* Of several writers that an error meets one says it. */
+static int went_wrong(const Work *w, const char *err) { return w->code ? w->code : fail("%s", err); }
+
+/* Whose text is at its end leaves its session. An exit code. */
 static int leave(Writer *x, size_t i) {
     Line *l = x->lines[i];
-    if (l->ended < 0) return fail("%s", l->g.e.err);
+    if (l->ended < 0) return went_wrong(x->of, l->g.e.err);
     if (!l->ended) return 0;
     x->lines[i] = NULL;
-    l->done = 1;
-    return generation_end(&l->g);
+    int code = generation_end(&l->g);
+    l->done = code == 0;
+    return code;
 }
 
 /* The next line's prompt. An exit code. */
@@ -168,7 +168,7 @@ static int take_line(Work *w, Line *l, Session *s) {
 /* The next line is session i's: its prompt is read, and its first id drawn. An exit code. */
 static int begin_line(Writer *x, size_t i) {
     Work *w = x->of;
-    Line *l = x->lines[i] = &w->lines[w->n_begun++ % w->cap];
+    Line *l = &w->lines[w->n_begun++ % w->cap];
     Generation *g = &l->g;
     Session *s = &x->several.sessions[i];
     const float *logits = NULL;
@@ -179,7 +179,8 @@ static int begin_line(Writer *x, size_t i) {
     if (g->w.limit) rc = session_eval(s, g->w.ids, g->n_prompt, &logits, g->e.err, sizeof g->e.err);
     if (rc == 0) step(l, logits);
     pthread_mutex_lock(&w->mutex);
-    if (rc) return rc == -EINTR ? EXIT_INTERRUPTED : fail("%s", g->e.err);
+    if (rc) return rc == -EINTR ? EXIT_INTERRUPTED : went_wrong(w, g->e.err);
+    x->lines[i] = l;
     return leave(x, i);
 }
 
@@ -195,7 +196,7 @@ static size_t gather(Writer *x) {
     return x->n;
 }
 
-/* Those lines go on until one of them ends. A negative errno, and a line in err. */
+/* The lines gathered go on until one of them ends. A negative errno, and a line in err. */
 static int write_on(Writer *x, char *err, size_t errlen) {
     for (int ended = 0; !ended;) {
         for (size_t k = 0; k < x->n; k++) x->ids[k] = x->read[k]->g.w.ids[x->read[k]->g.w.n_ids - 1];
@@ -207,25 +208,38 @@ static int write_on(Writer *x, char *err, size_t errlen) {
     return 0;
 }
 
-/* The mutex is held, but while it reads. */
+/* They go on without the mutex. An exit code. */
+static int write_gathered(Writer *x) {
+    char err[300];
+    int code = 0;
+    pthread_mutex_unlock(&x->of->mutex);
+    int rc = write_on(x, err, sizeof err);
+    pthread_mutex_lock(&x->of->mutex);
+    if (rc) return went_wrong(x->of, err);
+    for (size_t k = 0; k < x->n && code == 0; k++) code = leave(x, x->texts[k]);
+    return code;
+}
+
+/* Lines are begun, go on and leave; who prints stays until all are printed. The mutex is held, but while it reads and
+ * draws. */
 static void write_lines(Writer *x) {
     Work *w = x->of;
-    char err[300];
+    int prints = x == w->writers;
     while (!stops(w)) {
-        for (size_t i = 0; i < x->several.n; i++)
-            while (!x->lines[i] && may_begin(w)) went_wrong(w, begin_line(x, i)), print_in_order(w);
-        if (gather(x)) {
-            pthread_mutex_unlock(&w->mutex);
-            int rc = write_on(x, err, sizeof err);
-            pthread_mutex_lock(&w->mutex);
-            if (rc) went_wrong(w, fail("%s", err));
-            for (size_t k = 0; k < x->n && rc == 0; k++) went_wrong(w, leave(x, x->texts[k]));
-            print_in_order(w);
-        } else if (w->next < w->end && !stops(w)) {
-            pthread_cond_wait(&w->printed, &w->mutex);
+        size_t i = 0;
+        int code;
+        if (prints) print_in_order(w);
+        while (i < x->several.n && x->lines[i]) i++;
+        if (i < x->several.n && may_begin(w)) code = begin_line(x, i);
+        else if (gather(x)) code = write_gathered(x);
+        else if (w->next < w->end || (prints && w->n_printed < w->n_begun)) {
+            pthread_cond_wait(&w->changed, &w->mutex);
+            continue;
         } else break;
+        if (!w->code) w->code = code;
+        pthread_cond_broadcast(&w->changed);
     }
-    pthread_cond_broadcast(&w->printed);
+    pthread_cond_broadcast(&w->changed);
 }
 
 /* What each thread of the team runs. */
@@ -320,7 +334,7 @@ int generate_lines(Generation *g, Args *a) {
     g->silent = g->keep_text = g->w.keep_ids = 1;
     if (code == 0) code = find_longest(g, a, text, text + n);
     Work w = {.a = a, .first = g, .next = text, .end = text + n, .n_lines = count_lines(text, text + n),
-              .mutex = PTHREAD_MUTEX_INITIALIZER, .printed = PTHREAD_COND_INITIALIZER,
+              .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,
               .progress = {.what = "writing", .start = clock_seconds(), .unit = "lines", .each = 1}};
     w.n_texts = texts_at_once(a, w.n_lines);
     if (code == 0) code = generate_make_room(g, a);
@@ -330,6 +344,7 @@ int generate_lines(Generation *g, Args *a) {
         session_free(&g->e.session); /* its options were what was wanted of it */
         team_run(&w.team, w.team.most, write_all, &w);
         code = w.code;
+        if (code == 0) print_in_order(&w); /* what Ctrl-C ended */
     } else if (code == 0) {
         code = each_line(&w);
     }

@@ -14,7 +14,7 @@ INLINE float largest_magnitude(const float *x, size_t n);
 INLINE Bytes32 no_bytes(void);
 INLINE Bytes32 to_bytes(const float *x, float per); /* x * per, to the nearest whole number, halves to even */
 INLINE void store_bytes(int8_t *q, Bytes32 v);
-INLINE void store_sums(ActBlock *out, float scale, Bytes32 v, int pairs); /* all but q; pairs: minus sums are */
+INLINE void store_sums(ActBlock *out, float scale, Bytes32 v, int pairs); /* all but q; pairs: minus sums in two */
 
 /* 32 activations as bytes; zeros where the scale is 0 or NaN. */
 INLINE Bytes32 block_bytes(const float *x, float per) { return per == 0 ? no_bytes() : to_bytes(x, per); }

@@ -10,7 +10,7 @@
  *
  * Each text's logits have the bits that they have alone. What any of this returns is good until the next call of any;
  * all of it belongs to one caller at a time. Of a small model, whose tokens are not worth a second thread
- * (SessionOptions.grain), threads write most with a Several of one thread each (cli/generate_lines.c). */
+ * (SessionOptions.grain), threads with a Several of one thread each are fastest (cli/generate_lines.c). */
 #ifndef SEVERAL_H
 #define SEVERAL_H
 
@@ -35,7 +35,7 @@ size_t several_bytes(const Several *v);
 int several_eval(Several *v, const size_t *texts, const int *ids, size_t n, char *err, size_t errlen);
 const float *several_logits(const Several *v, size_t k); /* [vocab_size] */
 
-/* each(arg, k) for k < n, in any order, by the threads that read. */
+/* each(arg, k) for k < n, in any order, by the threads that read: it may ask for the logits behind an id. */
 void several_each(Several *v, size_t n, void (*each)(void *arg, size_t k), void *arg);
 
 #endif

@@ -194,6 +194,16 @@ static void long_line(void) {
     free(one);
 }
 
+/* Ctrl-C while nobody reads what is written ends the program, whichever thread's line it is. */
+static void unread(void) {
+    char pipe[600], text[600];
+    snprintf(pipe, sizeof pipe, "%s", test_tmp("unread"));
+    snprintf(text, sizeof text, "%s", test_tmp("unread-lines"));
+    CHECK(shell("rm -f %s; mkfifo %s && yes A | head -3000 > %s", pipe, pipe, text) == 0);
+    CHECK(shell("sleep 20 < %s & reader=$!; " INTERRUPT_AFTER "-k 9 1 %s --lines %s -q -t 0 --max-tokens 40 -j 4 > %s; "
+                "code=$?; kill $reader; exit $code", pipe, test_run_path(), text, pipe) == 130);
+}
+
 /* generate --lines: each line has what it has alone, in order, however many are written at once. */
 static void lines(void) {
     static const char text[] = "Once upon a time\nLily\n\nThe dog ran\nTom had a red ball and\nA\nB\n"
@@ -233,4 +243,5 @@ const Test tests_several[] = {
     {"several/one core", one_core},
     {"several/generate --lines", lines},
     {"several/a long line", long_line},
+    {"several/unread", unread},
     {0}};
