@@ -26,9 +26,9 @@ static void in_folders(void) {
         {"stablelm_par", "0.self_attn.q_layernorm.norms.1.weight", "0.x",
          "tensor model.layers.0.self_attn.q_layernorm.norms.1.weight is missing"},
         {"mixtral", "0.block_sparse_moe.experts.0.w1.weight", "0.x",
-         "tensor model.layers.0.mlp.experts.0.gate_proj.weight is missing"}, /* as the module calls it */
+         "tensor model.layers.0.block_sparse_moe.experts.0.w1.weight is missing"},
         {"mixtral", "1.block_sparse_moe.experts.3.w2.weight", "0.x",
-         "tensor model.layers.1.mlp.experts.3.down_proj.weight is missing"},
+         "tensor model.layers.1.block_sparse_moe.experts.3.w2.weight is missing"},
         {"qwen35moe", "0.mlp.experts.down_proj\"", "0.x\"",
          "tensor model.layers.0.mlp.experts.0.down_proj.weight is missing"},
         {"qwen35moe", "0.mlp.experts.gate_up_proj\":{\"dtype\":\"F32\",\"shape\":[4,32,32]",

@@ -25,9 +25,13 @@ static const LayerName hunyuan_names[] = {
 static const LayerName stablelm_names[] = {
     {"attn_q_norm.weight", NULL, "self_attn.q_layernorm.norms.@.weight"},
     {"attn_k_norm.weight", NULL, "self_attn.k_layernorm.norms.@.weight"}, {0}};
-/* As files are published; parts.c has the names of transformers' own modules. */
-static const char *const mixtral_renames[][2] = {
-    {".block_sparse_moe.", ".mlp."}, {".w1.", ".gate_proj."}, {".w3.", ".up_proj."}, {".w2.", ".down_proj."}, {0}};
+static const LayerName mixtral_names[] = {
+    {"ffn_gate_inp.weight", NULL, "block_sparse_moe.gate.weight"},
+    {"ffn_gate_exps.weight", NULL, "block_sparse_moe.experts.@.w1.weight"},
+    {"ffn_up_exps.weight", NULL, "block_sparse_moe.experts.@.w3.weight"},
+    {"ffn_down_exps.weight", NULL, "block_sparse_moe.experts.@.w2.weight"}, {0}};
+/* As transformers 5 calls it, where experts are in one tensor. */
+static const char *const mixtral_renames[][2] = {{".mlp.gate.", ".block_sparse_moe.gate."}, {0}};
 static const LayerName gpt_oss_names[] = {
     {"ffn_norm.weight", "post_attention_norm.weight", NULL},
     {"ffn_gate_inp.weight", NULL, "mlp.router.weight"},
@@ -185,7 +189,7 @@ static const LayerTraits gemma_is = {.norm_in = 1, .plus_one = 1, .gelu = 1, .sc
     qwen3_moe_is = {.gguf = "qwen3moe", .norm_in = 1, .qk = QK_HEAD, .experts = 1, .others = OTHERS_HAVE_WINDOW,
                     .alike = 1, .keys = {layer_experts}, .settle = qwen3_moe},
     mixtral_is = {.gguf = "llama", .norm_in = 1, .experts = 1, .others = OTHERS_HAVE_WINDOW, .alike = 1,
-                  .keys = {layer_experts}, .renames = mixtral_renames},
+                  .keys = {layer_experts}, .names = mixtral_names, .renames = mixtral_renames},
     qwen35_is = {.gguf = "qwen35", .norm_in = 1, .plus_one = 1, .qk = QK_HEAD, .gated_output = 1, .tiled = 1,
                  .period = 4, .others = OTHERS_ARE_DELTA, .keys = {layer_delta}, .names = post_attention_names,
                  .settle = qwen35},
