@@ -30,9 +30,8 @@ typedef struct {
     Several several;
     Line **lines;  /* [several.n]: session i's; NULL: none */
     size_t n;      /* of a read: how many, */
-    Line **read;   /* [several.n]: whose, */
-    size_t *texts; /* their sessions */
-    int *ids;      /* and ids */
+    size_t *texts; /* whose, */
+    int *ids;      /* and their ids */
 } Writer;
 
 /* What writers share is for who holds the mutex; a line under way is its writer's. */
@@ -184,26 +183,30 @@ static int begin_line(Writer *x, size_t i) {
     return leave(x, i);
 }
 
+static Line *line_of(const Writer *x, size_t k) { return x->lines[x->texts[k]]; }
+
 static void step_of(void *arg, size_t k) {
     const Writer *x = arg;
-    step(x->read[k], several_logits(&x->several, k));
+    step(line_of(x, k), several_logits(&x->several, k));
 }
 
 static size_t gather(Writer *x) {
     x->n = 0;
     for (size_t i = 0; i < x->several.n; i++)
-        if (x->lines[i]) x->read[x->n] = x->lines[i], x->texts[x->n++] = i;
+        if (x->lines[i]) x->texts[x->n++] = i;
     return x->n;
 }
+
+static int last_id(const Line *l) { return l->g.w.ids[l->g.w.n_ids - 1]; }
 
 /* The lines gathered go on until one of them ends. A negative errno, and a line in err. */
 static int write_on(Writer *x, char *err, size_t errlen) {
     for (int ended = 0; !ended;) {
-        for (size_t k = 0; k < x->n; k++) x->ids[k] = x->read[k]->g.w.ids[x->read[k]->g.w.n_ids - 1];
+        for (size_t k = 0; k < x->n; k++) x->ids[k] = last_id(line_of(x, k));
         int rc = several_eval(&x->several, x->texts, x->ids, x->n, err, errlen);
         if (rc) return rc;
         several_each(&x->several, x->n, step_of, x);
-        for (size_t k = 0; k < x->n; k++) ended |= x->read[k]->ended;
+        for (size_t k = 0; k < x->n; k++) ended |= line_of(x, k)->ended;
     }
     return 0;
 }
@@ -257,10 +260,9 @@ static void write_all(void *arg) {
 static int writer_init(Writer *x, Work *w, const SessionOptions *o, size_t n, char *err, size_t errlen) {
     x->of = w;
     x->lines = calloc(n, sizeof *x->lines);
-    x->read = calloc(n, sizeof *x->read);
     x->texts = calloc(n, sizeof *x->texts);
     x->ids = calloc(n, sizeof *x->ids);
-    if (!x->lines || !x->read || !x->texts || !x->ids) return base_error(err, errlen, -ENOMEM, "out of memory");
+    if (!x->lines || !x->texts || !x->ids) return base_error(err, errlen, -ENOMEM, "out of memory");
     return several_init(&x->several, &w->first->e.model, o, n, err, errlen);
 }
 
@@ -269,7 +271,7 @@ static void work_end(Work *w) {
     for (size_t i = 0; w->writers && i < w->n_writers; i++) {
         Writer *x = &w->writers[i];
         several_free(&x->several);
-        free(x->lines), free(x->read), free(x->texts), free(x->ids);
+        free(x->lines), free(x->texts), free(x->ids);
     }
     team_free(&w->team);
     free(w->lines);
