@@ -14,7 +14,7 @@ static const char *folder_of(const File *files, size_t n) {
     static const char *const all[] = {
         "vocab.json", "merges.txt", "encoder.json", "vocab.bpe", "vocab.txt", "tokenizer.model", "tekken.json",
         "a.tiktoken", "b.tiktoken", "z.tiktoken", "tokenizer.json", "sentencepiece.bpe.model", "tokenizer_config.json",
-        "added_tokens.json"};
+        "added_tokens.json", "config.json"};
     const char *folder = test_folder("hf-folder");
     for (size_t i = 0; i < COUNT(all); i++) remove(test_in(folder, all[i]));
     for (size_t i = 0; i < n && files[i].name; i++)
@@ -90,6 +90,31 @@ static void which_file(void) {
         char what[40];
         snprintf(what, sizeof what, "row %zu", i);
         expect(what, folder_of(rows[i].files, COUNT(rows[i].files)), rows[i].pre, &rows[i].outcome);
+    }
+}
+
+/* tokenizer.json beside vocab.txt counts, but of a RoFormer, or where jieba is asked for. */
+static void beside_vocab_txt(void) {
+    static const char vocab[] = "a\n[UNK]\n", json[] = "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"b\":0},\"merges\":[]}}";
+    static const struct { File files[4]; int bert4keras, id; } rows[] = {
+        {{{"vocab.txt", vocab}, {"tokenizer.json", json}}, 0, 0},
+        {{{"vocab.txt", vocab}, {"tokenizer.json", json}}, 1, 1},
+        {{{"vocab.txt", vocab}, {"tokenizer.json", json}, {"config.json", "{\"model_type\":\"bert\"}"},
+          {"tokenizer_config.json", "{\"tokenizer_class\":\"BertTokenizer\"}"}}, 0, 0},
+        {{{"vocab.txt", vocab}, {"tokenizer.json", json}, {"config.json", "{\"model_type\":\"roformer\"}"}}, 0, 1},
+        {{{"vocab.txt", vocab}, {"tokenizer.json", json},
+          {"tokenizer_config.json", "{\"tokenizer_class\":\"RoFormerTokenizerFast\"}"}}, 0, 1},
+        {{{"vocab.txt", "a\n"}, {"tokenizer.json", json}, {"config.json", "{\"model_type\":\"roformer\"}"}}, 0, 0},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const TokenizerOptions options = {.lower_case = -1, .bert4keras = rows[i].bert4keras};
+        Tokenizer *t;
+        CHECK(tokenizer_open_with(&t, folder_of(rows[i].files, COUNT(rows[i].files)), &options, tokenizer_err,
+                                  sizeof tokenizer_err) == 0);
+        int right = t && encodes(t, "b", 1, 0, &rows[i].id, 1);
+        if (!right) printf("    row %zu\n", i);
+        CHECK(right);
+        tokenizer_free(t);
     }
 }
 
@@ -238,6 +263,7 @@ static void beside_words(void) {
 extern const Test tests_folder[];
 const Test tests_folder[] = {
     {"folder/which file", which_file},
+    {"folder/beside vocab.txt", beside_vocab_txt},
     {"folder/beside merges", beside_merges},
     {"folder/a space in front", space_in_front},
     {"folder/beside a model", beside_model},

@@ -56,12 +56,42 @@ static int vocab_txt(char **path, const char *folder) {
     return errno_is_passing(rc) ? rc : 0;
 }
 
-static int find_files(FolderFiles *f, const char *folder) {
+/* *is = 1 where this JSON file of the folder says a RoFormer's name under key. 0, or an errno_is_passing. */
+static int names_roformer(int *is, const char *folder, const char *file, const char *key) {
+    Json j;
+    char *path = file_join(folder, file);
+    int rc = !path ? -ENOMEM : file_there(path) ? json_open(&j, path, NULL, 0) : 1;
+    if (rc == 0) {
+        const JsonValue *v = json_typed(j.root, key, JSON_STRING);
+        if (v && (strncmp(v->str, "roformer", 8) == 0 || strncmp(v->str, "RoFormer", 8) == 0)) *is = 1;
+        json_free(&j);
+    }
+    free(path);
+    return errno_is_passing(rc) ? rc : 0;
+}
+
+/* A tokenizer.json beside vocab.txt says more, and is what transformers reads; but a RoFormer's words are jieba's, of
+ * which it knows nothing. */
+static int prefer_json(char **path, const char *folder) {
+    static const char *const name[] = {"tokenizer.json"};
+    char *json;
+    int roformer = 0, rc = file_find(&json, folder, name, 1, file_there);
+    if (json) rc = names_roformer(&roformer, folder, "config.json", "model_type");
+    if (json && rc == 0) rc = names_roformer(&roformer, folder, "tokenizer_config.json", "tokenizer_class");
+    if (json && rc == 0 && !roformer) {
+        free(*path);
+        *path = json;
+    } else free(json);
+    return rc;
+}
+
+static int find_files(FolderFiles *f, const char *folder, int words) {
     static const char *const single[] = {"tokenizer.json", "tokenizer.model", "spiece.model", "tokenizer.bin",
                                          "tekken.json"};
     static const char *const pairs[][2] = {{"vocab.json", "merges.txt"}, {"encoder.json", "vocab.bpe"}};
     static const char *const later[] = {"vocab.txt", "vocab.json", "sentencepiece.bpe.model"};
     int rc = vocab_txt(&f->vocabulary, folder);
+    if (rc == 0 && f->vocabulary && !words) rc = prefer_json(&f->vocabulary, folder);
     if (rc == 0 && !f->vocabulary)
         rc = file_find(&f->vocabulary, folder, single, sizeof single / sizeof *single, file_there);
     for (size_t i = 0; i < 2 && rc == 0 && !f->vocabulary; i++) {
@@ -79,9 +109,9 @@ static int find_files(FolderFiles *f, const char *folder) {
     return rc;
 }
 
-int folder_find(FolderFiles *f, const char *folder) {
+int folder_find(FolderFiles *f, const char *folder, int words) {
     *f = (FolderFiles){.merges = NULL};
-    int rc = find_files(f, folder);
+    int rc = find_files(f, folder, words);
     if (rc) folder_files_free(f);
     return rc;
 }

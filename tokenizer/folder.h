@@ -10,7 +10,8 @@ typedef struct {
     const char *other;         /* without a vocabulary: what else is there that is not read, or NULL */
 } FolderFiles;
 
-int folder_find(FolderFiles *f, const char *folder); /* 0, or a negative errno: it cannot be told, and f is empty */
+/* words: a vocab.txt counts, whatever stands beside it. 0, or a negative errno: it cannot be told, and f is empty. */
+int folder_find(FolderFiles *f, const char *folder, int words);
 void folder_files_free(FolderFiles *f);
 /* GGUF's name of the pre-tokenizer that tokenizer_config.json's tokenizer_class has, or NULL. */
 int folder_class(const char *folder, const char **pre, char *err, size_t errlen);

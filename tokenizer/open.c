@@ -150,7 +150,7 @@ static int read_pair(Tokenizer *t, const void *from, char *err, size_t errlen) {
 static int open_folder(Tokenizer **t, const char *path, const TokenizerOptions *o, char *err, size_t errlen) {
     FolderFiles f;
     const Source pair = {.options = o, .folder = path, .beside = path, .pair = &f};
-    int rc = folder_find(&f, path);
+    int rc = folder_find(&f, path, o->jieba || o->bert4keras);
     if (rc) rc = base_error(err, errlen, rc, "%s: %s", path, rc == -ENOMEM ? "no memory" : strerror(-rc));
     else if (f.vocabulary && f.merges) rc = tokenizer_make(t, f.vocabulary, read_pair, &pair, err, errlen);
     else if (f.vocabulary) rc = open_file(t, f.vocabulary, path, o, err, errlen);
@@ -178,7 +178,7 @@ int tokenizer_probe(const char *path) {
     MappedFile m;
     int folder = file_is_folder(path);
     FolderFiles f = {.merges = NULL};
-    int rc = folder ? folder_find(&f, path) : file_map(&m, path, NULL, 0);
+    int rc = folder ? folder_find(&f, path, 0) : file_map(&m, path, NULL, 0);
     int known = f.vocabulary != NULL; /* by its name, and its reader can say what is wrong with it */
     if (!folder && rc == 0) {
         known = reader_of(m.data, m.size) != NULL;

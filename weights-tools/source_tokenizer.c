@@ -133,16 +133,10 @@ int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int 
     if (rc == -ENOENT && !wish->tokenizer)
         return base_error(err, errlen, rc, "%s: no tokenizer beside it: give one with -z, or "
                           "--no-tokenizer", s->path);
-    if (rc == 0 && wordpiece_of(t)) { /* of vocab.txt; GGUF's "bert" is what tokenizer.json says */
-        static const char *const names[] = {"tokenizer.json"};
-        char *json = NULL;
+    if (rc == 0 && wordpiece_of(t)) {
         tokenizer_free(t);
-        if (file_is_folder(from) && file_find(&json, from, names, 1, file_exists))
-            return source_no_memory(s, err, errlen);
-        rc = json ? tokenizer_open_with(&t, json, &o, err, errlen)
-                  : base_error(err, errlen, -EINVAL, "%s: a vocab.txt without tokenizer.json, which says how GGUF's "
-                               "\"bert\" reads a text: give one with -z, or --no-tokenizer", from);
-        free(json);
+        rc = base_error(err, errlen, -EINVAL, "%s: a vocab.txt without tokenizer.json, which says how GGUF's "
+                        "\"bert\" reads a text: give one with -z, or --no-tokenizer", from);
     }
     if (rc) return rc;
     const char *lost = NULL;
