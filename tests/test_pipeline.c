@@ -274,7 +274,7 @@ static void refused_models(void) {
         {"{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[[\"a\"]]}", "merge 0"},
         {"{\"type\":\"BPE\",\"vocab\":{\"a\":0},\"merges\":[7]}", "merge 0"},
         {"{\"type\":\"BPE\",\"dropout\":0.1,\"vocab\":{\"a\":0},\"merges\":[]}", "dropout"},
-        {"{\"type\":\"BPE\",\"unk_token\":\"[U]\",\"vocab\":{\"a\":0},\"merges\":[]}", "\"[U]\""},
+        {"{\"type\":\"WordLevel\",\"unk_token\":\"[U]\",\"vocab\":{\"a\":0}}", "\"[U]\""},
         {"\"x\"", "the model is missing or of the wrong type"},
         {"{\"type\":\"Unigram\",\"vocab\":{}}", "the model's vocab is missing"},
         {"{\"type\":\"Unigram\"}", "the model's vocab is missing"},
@@ -541,25 +541,68 @@ static void cut_json(void) {
     golden_close(&g);
 }
 
-/* A special token is text where nobody asked for it, even if it is one whole word of a model that takes words as they
- * are. tokenizers 0.23 with encode_special_tokens: [0, 1]. */
+/* A token that is asked for nowhere, or not in this place, is text, and no word or character of a text is the token:
+ * those beside the model are none of its pieces. tokenizers 0.23.3 with encode_special_tokens gives these ids. */
+static void added_beside(void) {
+#define ADDED(id, text, more) "{\"added_tokens\":[{\"id\":" id ",\"content\":\"" text "\"," more "}]"
+#define SPECIAL "\"special\":true"
+#define BPE_OF(more, pieces) "{\"type\":\"BPE\"," more "\"vocab\":{\"a\":0,\"b\":1," pieces "},\"merges\":[]}"
+    static const struct { const char *parts, *model, *text; size_t n; int ids[4]; } rows[] = {
+        {ADDED("3", "ab", SPECIAL) "}", BPE_OF("\"ignore_merges\":true,", "\"c\":2"), "ab", 2, {0, 1}},
+        {ADDED("4", "ab", "\"single_word\":true") ",\"pre_tokenizer\":{\"type\":\"Digits\",\"individual_digits\":true}}",
+         BPE_OF("\"ignore_merges\":true,", "\"1\":2,\"2\":3"), "1ab2", 4, {2, 0, 1, 3}},
+        {ADDED("3", "x", SPECIAL) "}", BPE_OF("\"unk_token\":\"[U]\",", "\"[U]\":2"), "axb", 3, {0, 2, 1}},
+        {ADDED("3", "\xe4\xb8\xad", SPECIAL) "}", BPE_OF("\"unk_token\":\"[U]\",", "\"[U]\":2"), "a\xe4\xb8\xad", 2,
+         {0, 2}},
+        {ADDED("3", "#x", SPECIAL) "}", BPE_OF("\"unk_token\":\"[U]\",\"continuing_subword_prefix\":\"#\",", "\"[U]\":2"),
+         "ax", 2, {0, 2}},
+        {ADDED("2", "<e>", SPECIAL) ",\"pre_tokenizer\":{\"type\":\"WhitespaceSplit\"}}",
+         "{\"type\":\"WordLevel\",\"unk_token\":\"[U]\",\"vocab\":{\"[U]\":0,\"a\":1}}", "a <e> a", 3, {1, 0, 1}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Tokenizer *t;
+        int *ids = NULL;
+        size_t n = 0;
+        int rc = open_parts(&t, rows[i].parts, rows[i].model);
+        if (rc == 0) rc = tokenizer_encode(t, rows[i].text, strlen(rows[i].text), 0, &ids, &n, err, sizeof err);
+        int right = rc == 0 && n == rows[i].n && memcmp(ids, rows[i].ids, n * sizeof *ids) == 0;
+        if (!right) printf("    row %zu: %s, %zu ids\n", i, rc ? err : "", n);
+        CHECK(right);
+        free(ids);
+        tokenizer_free(t);
+    }
+}
+
+/* A special token is found where it is asked for, even if it is one whole word of a model that takes words as they
+ * are. */
 static void special_words(void) {
     static const char parts[] = "{\"added_tokens\":[{\"id\":2,\"content\":\"ab\",\"special\":true}]}",
                       model[] = "{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1},\"merges\":[],\"ignore_merges\":true}";
     Tokenizer *t;
     CHECK(open_parts(&t, parts, model) == 0);
-    for (int special = 0; special < 2; special++) {
-        int *ids = NULL;
-        size_t n = 0;
-        CHECK(tokenizer_encode(t, "ab", 2, special ? ENCODE_SPECIAL : 0, &ids, &n, err, sizeof err) == 0);
-        CHECK(special ? n == 1 && ids[0] == 2 : n == 2 && ids[0] == 0 && ids[1] == 1);
-        free(ids);
-    }
+    int *ids = NULL;
+    size_t n = 0;
+    CHECK(tokenizer_encode(t, "ab", 2, ENCODE_SPECIAL, &ids, &n, err, sizeof err) == 0 && n == 1 && ids[0] == 2);
+    free(ids);
+    tokenizer_free(t);
+}
+
+/* A BPE whose unknown piece is none opens, as in tokenizers, and refuses the texts that need it. */
+static void unknown_missing(void) {
+    Tokenizer *t;
+    CHECK(open_parts(&t, ADDED("3", "[U]", SPECIAL) "}", BPE_OF("\"unk_token\":\"[U]\",", "\"c\":2")) == 0);
+    int *ids = NULL;
+    size_t n = 0;
+    CHECK(tokenizer_encode(t, "ab", 2, 0, &ids, &n, err, sizeof err) == 0 && n == 2);
+    free(ids);
+    CHECK(tokenizer_encode(t, "ax", 2, 0, &ids, &n, err, sizeof err) == -EINVAL && strstr(err, "no unknown one"));
     tokenizer_free(t);
 }
 
 const Test tests_pipeline[] = {
     {"pipeline/special words", special_words},
+    {"pipeline/added beside the model", added_beside},
+    {"pipeline/unknown piece missing", unknown_missing},
     {"pipeline/components", components},
     {"pipeline/refusals", refused_parts},
     {"pipeline/refused models", refused_models},

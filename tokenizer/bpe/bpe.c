@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,6 +42,7 @@ static int set_slots(Bpe *b, size_t size) {
 int bpe_init(Bpe *b) {
     memset(b, 0, sizeof *b);
     b->unk = -1;
+    b->n_model = INT_MAX;
     b->seen = calloc(1, (size_t)1 << (SEEN_BITS - 3));
     return b->seen ? set_slots(b, 16) : -ENOMEM;
 }
@@ -75,16 +77,21 @@ int bpe_add(Bpe *b, int left, int right, uint32_t rank, int id) {
     return 0;
 }
 
+int bpe_find(const Bpe *b, const Tokenizer *t, const char *text, size_t len) {
+    int id = pieces_find(t, text, len);
+    return id < b->n_model ? id : -1;
+}
+
 int bpe_add_texts(Bpe *b, const Tokenizer *t, const char *left, size_t n_left, const char *right, size_t n_right,
                   uint32_t rank) {
     char usual[256], *text = usual;
-    int l = pieces_find(t, left, n_left), r = pieces_find(t, right, n_right);
+    int l = bpe_find(b, t, left, n_left), r = bpe_find(b, t, right, n_right);
     size_t skip = b->prefix_len; /* which all have but a word's first character */
     if (l < 0 || r < 0 || n_right < skip || (skip && memcmp(right, b->prefix, skip) != 0)) return -EINVAL;
     if (n_left + n_right > sizeof usual && !(text = malloc(n_left + n_right))) return -ENOMEM;
     memcpy(text, left, n_left);
     memcpy(text + n_left, right + skip, n_right - skip);
-    int id = pieces_find(t, text, n_left + n_right - skip);
+    int id = bpe_find(b, t, text, n_left + n_right - skip);
     if (text != usual) free(text);
     return id < 0 ? -EINVAL : bpe_add(b, l, r, rank, id);
 }
@@ -188,7 +195,7 @@ int bpe_finish(Bpe *b, const Tokenizer *t) {
     char s[4];
     free(b->joins);
     b->joins = joins_new(t);
-    for (uint32_t cp = 0; cp < LATIN; cp++) b->latin[cp] = pieces_find(t, s, (size_t)utf8_encode(cp, s));
+    for (uint32_t cp = 0; cp < LATIN; cp++) b->latin[cp] = bpe_find(b, t, s, (size_t)utf8_encode(cp, s));
     return b->joins ? 0 : -ENOMEM;
 }
 
@@ -200,11 +207,11 @@ static int find_char(const Word *w, const char *s, size_t len, int first, int la
     uint32_t cp = LATIN;
     if (len == 1 && (unsigned char)*s < 0x80) cp = (unsigned char)*s;
     if (len == 2) cp = (uint32_t)(s[0] & 0x1f) << 6 | (uint32_t)(s[1] & 0x3f);
-    if (before + behind == 0) return cp < LATIN ? b->latin[cp] : pieces_find(w->t, s, len);
+    if (before + behind == 0) return cp < LATIN ? b->latin[cp] : bpe_find(b, w->t, s, len);
     if (before) memcpy(text, b->prefix, before);
     memcpy(text + before, s, len);
     if (behind) memcpy(text + before + len, b->suffix, behind);
-    return pieces_find(w->t, text, before + len + behind);
+    return bpe_find(b, w->t, text, before + len + behind);
 }
 
 static int has_bytes(const Tokenizer *t, const char *s, size_t len) {
@@ -225,7 +232,7 @@ static int add_char(Word *w, size_t at, size_t len, int first, int last) {
         for (size_t i = 0; i < len && rc == 0; i++) rc = merge_add(w->m, at + i, 1, w->t->byte_id[(unsigned char)s[i]]);
         return rc;
     }
-    if (b->unk < 0) return 0;
+    if (b->unk < 0) return b->unk == BPE_UNK_MISSING ? -EINVAL : 0;
     if (w->unk_len && !b->fuse_unk) rc = end_unknown(w);
     if (!w->unk_len) w->unk_at = at;
     w->unk_len += len;
@@ -283,7 +290,7 @@ static int encode_part(Word *w, size_t from, size_t end, BpeScratch *s, Ids *out
         for (int i = 0; i < c->n && rc == 0; i++) rc = ids_push(out, c->ids[i]);
         return rc;
     }
-    int whole = w->b->ignore_merges ? pieces_find(w->t, w->text + from, end - from) : -1;
+    int whole = w->b->ignore_merges ? bpe_find(w->b, w->t, w->text + from, end - from) : -1;
     if (whole >= 0 && w->t->pieces[whole].kind == PIECE_CONTROL) whole = -1; /* which is found in raw texts only */
     if (whole >= 0) rc = ids_push(out, whole);
     for (size_t i = from, len; whole < 0 && i < end && rc == 0; i += len) {
@@ -310,7 +317,7 @@ static size_t next_border(const Bpe *b, const Tokenizer *t, const char *text, si
     while (i < end) {
         size_t next = pieces_char(t, text + i, end - i);
         if (!joins_may(b->joins, text + i - len, len + next) &&
-            (known || (pieces_find(t, text + i - len, len) >= 0 && pieces_find(t, text + i, next) >= 0)))
+            (known || (bpe_find(b, t, text + i - len, len) >= 0 && bpe_find(b, t, text + i, next) >= 0)))
             break;
         i += len = next;
     }

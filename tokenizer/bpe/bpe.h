@@ -15,6 +15,8 @@ typedef struct {
 
 enum { LATIN = 0x180 }; /* U+0000 to U+017F */
 
+enum { BPE_UNK_MISSING = -2 }; /* the model names an unknown piece, and has no such piece */
+
 enum { BPE_AFFIX_MAX = 64 }; /* bytes of what a model puts around a character: bounds the work a character */
 
 typedef struct {
@@ -26,7 +28,8 @@ typedef struct {
     /* "##" in front of a character that goes on, "</w>" behind a word's last; malloc'ed, or NULL */
     char *prefix, *suffix;
     size_t prefix_len, suffix_len;
-    int unk;           /* id, or -1: an unknown character is dropped */
+    int n_model;       /* ids from here on are tokens beside the model, which no word may become; INT_MAX: none is */
+    int unk;           /* id; -1: an unknown character is dropped; BPE_UNK_MISSING: no text may have one */
     int fuse_unk;      /* a run of unknown characters is one unknown piece */
     int byte_fallback; /* an unknown character becomes its bytes' pieces, where all of them are there */
     int ignore_merges; /* a word that is a piece is taken as it is */
@@ -58,7 +61,9 @@ typedef struct {
 } BpeScratch;
 
 void bpe_scratch_free(BpeScratch *s); /* accepts a zeroed struct */
-/* One word [n >= 1] to ids: 0, -ENOMEM. Work is O(n log n). */
+/* The piece of the model that is spelled so, or -1. */
+int bpe_find(const Bpe *b, const Tokenizer *t, const char *text, size_t len);
+/* One word [n >= 1] to ids: 0, -ENOMEM, -EINVAL of BPE_UNK_MISSING. Work is O(n log n). */
 int bpe_encode(const Bpe *b, const Tokenizer *t, const char *word, size_t n, BpeScratch *s, Ids *out);
 
 #endif

@@ -183,6 +183,7 @@ int vocab_merges_read(Tokenizer *t, const char *vocab, const char *merges, const
     if (rc) return rc;
     rc = bytes_begin(t, err, errlen);
     if (rc == 0) rc = json_vocabulary(t, j.root, err, errlen);
+    if (rc == 0) pipeline_of(t)->bpe.n_model = (int)t->n;
     json_free(&j);
     if (rc == 0) rc = pieces_finish_unique(t, err, errlen);
     if (rc == 0) rc = file_map(&f, merges, err, errlen);
@@ -195,22 +196,31 @@ int vocab_merges_read(Tokenizer *t, const char *vocab, const char *merges, const
 
 /* ---- GGUF: tokenizer.ggml.model gpt2 ---- */
 
+static int is_added(const Piece *p) {
+    return p->type == PIECE_CONTROL || p->type == PIECE_USER_DEFINED || p->type == PIECE_UNKNOWN;
+}
+
+/* No file says where the model's pieces end: those that are added stand behind all others. */
+static int model_pieces(const Vocabulary *v) {
+    size_t n = v->n;
+    while (n > 0 && (is_added(&v->pieces[n - 1]) || v->pieces[n - 1].type == PIECE_UNUSED)) n--;
+    return (int)n;
+}
+
 int gpt2_vocabulary(Tokenizer *t, const Vocabulary *v, const char *wanted, char *err, size_t errlen) {
     int rc = bytes_begin(t, err, errlen);
     for (size_t i = 0; i < v->n && rc == 0; i++)
         rc = pieces_add(t, v->pieces[i].text, v->pieces[i].len, 0, PIECE_NORMAL, err, errlen);
     if (rc == 0 && !v->merges) rc = base_error(err, errlen, -EINVAL, "%s: no tokenizer.ggml.merges", t->name);
     if (rc == 0) rc = special_finish(t, err, errlen);
+    if (rc == 0) pipeline_of(t)->bpe.n_model = model_pieces(v);
     for (size_t i = 0; i < v->n_merges && rc == 0; i++) {
         rc = bpe_add_line(&pipeline_of(t)->bpe, t, v->merges[i].text, v->merges[i].len, (uint32_t)i);
         if (rc) bpe_refuse(t, rc, (uint32_t)i, err, errlen);
     }
     for (size_t i = 0; i < v->n && rc == 0; i++) {
-        int type = v->pieces[i].type;
-        if (type == PIECE_CONTROL || type == PIECE_USER_DEFINED || type == PIECE_UNKNOWN)
-            rc = v->pieces[i].len
-                ? pipeline_add_token(t, (AddedToken){.id = (int)i, .special = type != PIECE_USER_DEFINED}, err, errlen)
-                    : 0;
+        AddedToken token = {.id = (int)i, .special = v->pieces[i].type != PIECE_USER_DEFINED};
+        if (is_added(&v->pieces[i]) && v->pieces[i].len) rc = pipeline_add_token(t, token, err, errlen);
     }
     t->kind = "byte-level BPE (GGUF)";
     const char *pre = v->pre ? v->pre : strcmp(v->model, "gpt2") == 0 ? NULL : v->model; /* "gemma4" is its own */

@@ -152,7 +152,7 @@ static int encode_word(PipelineWork *w, const char *word, size_t n) {
     case MODEL_WORDPIECE: return pipeline_encode_words(w->t, word, n, &w->points, w->out);
     case MODEL_WORDLEVEL: break;
     }
-    int id = pieces_find(w->t, word, n);
+    int id = bpe_find(&w->p->bpe, w->t, word, n); /* as a word that BPE takes as it is */
     if (id < 0) id = w->t->unk;
     return id < 0 ? -EINVAL : ids_push(w->out, id);
 }

@@ -205,12 +205,14 @@ static int read_vocabulary(Tokenizer *t, const JsonValue *m, int bytes, char *er
 static int finish_model(Tokenizer *t, const JsonValue *m, size_t n_model, char *err, size_t errlen) {
     struct Pipeline *p = t->own;
     const JsonValue *unk = json_get(m, p->model == MODEL_UNIGRAM ? "unk_id" : "unk_token");
+    p->bpe.n_model = (int)n_model;
     if (unk && unk->type == JSON_STRING && unk->len) {
         t->unk = pieces_find(t, unk->str, unk->len);
-        if (t->unk < 0) return json_refuse(t, "the unknown token", unk, err, errlen);
+        if (t->unk < 0 && p->model != MODEL_BPE) return json_refuse(t, "the unknown token", unk, err, errlen);
+        p->bpe.unk = bpe_find(&p->bpe, t, unk->str, unk->len);
+        if (p->bpe.unk < 0) p->bpe.unk = BPE_UNK_MISSING;
     } else if (unk && unk->type == JSON_NUMBER && !json_id(unk, t->n, &t->unk))
         return json_refuse(t, "unk_id", NULL, err, errlen);
-    p->bpe.unk = t->unk;
     if (p->model == MODEL_BPE) return read_merges(t, json_typed(m, "merges", JSON_ARRAY), err, errlen);
     if (p->model == MODEL_UNIGRAM) return unigram_build(&p->unigram, t, UNIGRAM_TOKENIZERS, n_model, err, errlen);
     return p->model == MODEL_WORDPIECE ? pipeline_build_words(t, n_model, err, errlen) : 0;
