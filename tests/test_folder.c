@@ -95,7 +95,8 @@ static void which_file(void) {
 
 /* tokenizer.json beside vocab.txt counts, but of a RoFormer, or where jieba is asked for. */
 static void beside_vocab_txt(void) {
-    static const char vocab[] = "a\n[UNK]\n", json[] = "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"b\":0},\"merges\":[]}}";
+    static const char vocab[] = "a\n[UNK]\n",
+                      json[] = "{\"model\":{\"type\":\"BPE\",\"vocab\":{\"b\":0},\"merges\":[]}}";
     static const struct { File files[4]; int bert4keras, id; } rows[] = {
         {{{"vocab.txt", vocab}, {"tokenizer.json", json}}, 0, 0},
         {{{"vocab.txt", vocab}, {"tokenizer.json", json}}, 1, 1},

@@ -549,13 +549,14 @@ static void added_beside(void) {
 #define BPE_OF(more, pieces) "{\"type\":\"BPE\"," more "\"vocab\":{\"a\":0,\"b\":1," pieces "},\"merges\":[]}"
     static const struct { const char *parts, *model, *text; size_t n; int ids[4]; } rows[] = {
         {ADDED("3", "ab", SPECIAL) "}", BPE_OF("\"ignore_merges\":true,", "\"c\":2"), "ab", 2, {0, 1}},
-        {ADDED("4", "ab", "\"single_word\":true") ",\"pre_tokenizer\":{\"type\":\"Digits\",\"individual_digits\":true}}",
+        {ADDED("4", "ab", "\"single_word\":true") ",\"pre_tokenizer\":{\"type\":\"Digits\","
+         "\"individual_digits\":true}}",
          BPE_OF("\"ignore_merges\":true,", "\"1\":2,\"2\":3"), "1ab2", 4, {2, 0, 1, 3}},
         {ADDED("3", "x", SPECIAL) "}", BPE_OF("\"unk_token\":\"[U]\",", "\"[U]\":2"), "axb", 3, {0, 2, 1}},
         {ADDED("3", "\xe4\xb8\xad", SPECIAL) "}", BPE_OF("\"unk_token\":\"[U]\",", "\"[U]\":2"), "a\xe4\xb8\xad", 2,
          {0, 2}},
-        {ADDED("3", "#x", SPECIAL) "}", BPE_OF("\"unk_token\":\"[U]\",\"continuing_subword_prefix\":\"#\",", "\"[U]\":2"),
-         "ax", 2, {0, 2}},
+        {ADDED("3", "#x", SPECIAL) "}",
+         BPE_OF("\"unk_token\":\"[U]\",\"continuing_subword_prefix\":\"#\",", "\"[U]\":2"), "ax", 2, {0, 2}},
         {ADDED("2", "<e>", SPECIAL) ",\"pre_tokenizer\":{\"type\":\"WhitespaceSplit\"}}",
          "{\"type\":\"WordLevel\",\"unk_token\":\"[U]\",\"vocab\":{\"[U]\":0,\"a\":1}}", "a <e> a", 3, {1, 0, 1}},
     };
