@@ -332,6 +332,39 @@ static void default_in_file(void) {
     free(jinja);
 }
 
+/* A tekken.json alone: what mistral_common writes for its version (tests/oracle/tekken.py --chats). */
+static void versions_of_tekken(void) {
+    Json golden;
+    size_t rows = 0;
+    int rc = json_open(&golden, "tests/golden/tekken/chats.json", err, sizeof err);
+    CHECK(rc == 0);
+    for (const JsonValue *row = rc ? NULL : golden.root->child; row; row = row->next, rows++) {
+        ChatMessage m[MESSAGES];
+        ChatParts parts;
+        char config[80];
+        size_t n = 0, len;
+        for (const JsonValue *v = json_get(row, "messages")->child; v && n < MESSAGES; v = v->next, n++) {
+            char role = v->child->str[0];
+            m[n] = (ChatMessage){role == 's' ? CHAT_SYSTEM : role == 'u' ? CHAT_USER : CHAT_ASSISTANT,
+                                 v->child->next->str, v->child->next->len};
+        }
+        snprintf(config, sizeof config, "{\"config\": {\"version\": \"%s\"}}", json_get(row, "version")->str);
+        const ChatTemplate *t = of_folder("tekken.json", config);
+        CHECK(t != NULL && *of_file == 0);
+        const ChatOptions o = {.bos = "<s>", .eos = "</s>", .generate = 1};
+        if (!t || chat_render(&parts, t, m, n, &o, err, sizeof err)) continue;
+        char *text = joined(&parts, &len);
+        if (!json_is(json_get(row, "text"), text)) wrong(json_get(row, "version")->str, (int)rows, text);
+        free(text);
+        chat_parts_free(&parts);
+    }
+    CHECK(rows == 16);
+    CHECK(!of_folder("tekken.json", "{\"config\": {\"version\": \"v15\"}}") && *err == 0);
+    CHECK(!of_folder("tekken.json", "{\"config\": 7}") && *err == 0);
+    CHECK(!of_folder("tekken.json", "{\"config\"") && strstr(err, "tekken.json: line 1"));
+    if (rc == 0) json_free(&golden);
+}
+
 static void sources(void) {
     static const char chatml[] =
         "{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + "
@@ -414,6 +447,7 @@ const Test tests_chat[] = {
     {"chat/turn by turn", turn_by_turn},
     {"chat/refusals", refusals},
     {"chat/sources", sources},
+    {"chat/versions of tekken.json", versions_of_tekken},
     {"chat/converted", converted},
     {0},
 };

@@ -95,11 +95,28 @@ int chat_template_text(char **text, size_t *len, const char *folder, char *err, 
     return rc;
 }
 
+/* Mistral's own files have no template: how a conversation is written follows from the version of tekken.json. */
+static int of_tekken(const ChatTemplate **t, const char *folder, char *err, size_t errlen) {
+    static const char *const known[][2] = {{"v3", "mistral-v3-tekken"}, {"v7", "mistral-common"},
+                                           {"v11", "mistral-common"}, {"v13", "mistral-common"}};
+    Json j;
+    char *path = file_join(folder, "tekken.json");
+    if (!path) return base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
+    int there = file_exists(path), rc = there ? json_open(&j, path, err, errlen) : 0;
+    free(path);
+    if (!there || rc) return rc;
+    const JsonValue *version = json_get(json_get(j.root, "config"), "version");
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (json_is(version, known[i][0])) *t = chat_template_find(known[i][1]);
+    json_free(&j);
+    return 0;
+}
+
 static int of_folder(const ChatTemplate **t, char **system, const char *folder, char *err, size_t errlen) {
     char *text;
     size_t len;
     int rc = chat_template_text(&text, &len, folder, err, errlen);
-    if (rc == 0 && text) rc = recognise(t, system, text, len, folder, err, errlen);
+    if (rc == 0) rc = text ? recognise(t, system, text, len, folder, err, errlen) : of_tekken(t, folder, err, errlen);
     free(text);
     return rc;
 }

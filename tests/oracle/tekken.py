@@ -3,16 +3,22 @@ tiktoken learns from the README, and what mistral_common's Tekkenizer makes of t
     pip install mistral-common tiktoken
     python tests/oracle/tekken.py
 writes tests/golden/tekken/tekken.json, tekken-v13.json (special tokens named, as newer files have them) and texts.json.
+    python tests/oracle/tekken.py --chats
+writes tests/golden/tekken/chats.json: conversations as mistral_common writes them for each version of tekken.json
     python tests/oracle/tekken.py FILE [RUN]      compares `RUN tokenize` (./run) with it on FILE, a published tekken.json,
                                                   and the texts of ../shared/data
 """
 import base64
 import glob
 import json
+import os
 import subprocess
 import sys
 import tempfile
 
+from mistral_common.protocol.instruct.messages import AssistantMessage, SystemMessage, UserMessage
+from mistral_common.protocol.instruct.request import ChatCompletionRequest
+from mistral_common.tokens.tokenizers.mistral import MistralTokenizer
 from mistral_common.tokens.tokenizers.tekken import Tekkenizer
 from tiktoken._educational import bpe_train
 
@@ -47,7 +53,33 @@ def ours(run, file, text):
     return [int(x) for x in said.stdout.split()]
 
 
-if len(sys.argv) > 1:
+NAMES = ["<unk>", "<s>", "</s>", "[INST]", "[/INST]", "[AVAILABLE_TOOLS]", "[/AVAILABLE_TOOLS]", "[TOOL_RESULTS]",
+         "[/TOOL_RESULTS]", "[TOOL_CALLS]", "[IMG]", "<pad>", "[IMG_BREAK]", "[IMG_END]", "[PREFIX]", "[MIDDLE]",
+         "[SUFFIX]", "[SYSTEM_PROMPT]", "[/SYSTEM_PROMPT]", "[TOOL_CONTENT]", "[ARGS]", "[CALL_ID]", "[THINK]", "[/THINK]"]
+CHATS = [[("user", "Hello")], [("system", "Be brief."), ("user", "Hello")],
+         [("system", "Be brief. "), ("user", " Hello\n"), ("assistant", " Hi \n"), ("user", "Why?")],
+         [("user", "a\n\nb"), ("assistant", "[INST]c"), ("user", "\u4f60\u597d"), ("assistant", "d"), ("user", " ")]]
+KINDS = {"system": SystemMessage, "user": UserMessage, "assistant": AssistantMessage}
+
+
+def chats(version):
+    root = json.load(open("tests/golden/tekken/tekken-v13.json"))
+    root["config"]["version"] = version
+    root["special_tokens"] = [{"rank": i, "token_str": s, "is_control": True} for i, s in enumerate(NAMES)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "tekken.json")
+        json.dump(root, open(path, "w"))
+        tokenizer = MistralTokenizer.from_file(path)
+    for chat in CHATS:
+        messages = [KINDS[role](content=text) for role, text in chat]
+        text = tokenizer.encode_chat_completion(ChatCompletionRequest(messages=messages)).text
+        yield {"version": version, "messages": chat, "text": text}
+
+
+if sys.argv[1:] == ["--chats"]:
+    json.dump([row for v in ("v3", "v7", "v11", "v13") for row in chats(v)], open("tests/golden/tekken/chats.json", "w"),
+              indent=0)
+elif len(sys.argv) > 1:
     theirs, run = Tekkenizer.from_file(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else "./run"
     for name in sorted(glob.glob("../shared/data/text/*")):
         text = open(name, encoding="utf-8", errors="ignore", newline="").read()[:200000]
