@@ -117,6 +117,14 @@ static void beside_vocab_txt(void) {
         CHECK(right);
         tokenizer_free(t);
     }
+    const File alone[] = {{"tokenizer.json", json}};
+    const TokenizerOptions keras = {.lower_case = -1, .bert4keras = 1}, jieba = {.lower_case = -1, .jieba = "dict.txt"};
+    Tokenizer *t;
+    for (int i = 0; i < 2; i++) {
+        const char *folder = folder_of(alone, 1);
+        CHECK(tokenizer_open_with(&t, folder, i ? &keras : &jieba, tokenizer_err, sizeof tokenizer_err) < 0 &&
+              strstr(tokenizer_err, "are for WordPiece's vocab.txt, and this is BPE (tokenizer.json)"));
+    }
 }
 
 /* vocab.json, merges.txt and one file more, or two. */

@@ -90,6 +90,9 @@ static int finish(Tokenizer *t, const Source *s, char *err, size_t errlen) {
         return base_error(err, errlen, -EINVAL,
                           "%s: this tokenizer says itself how its text is cut, so no pre-tokenizer can be given",
                           t->name);
+    if ((s->options->jieba || s->options->bert4keras) && !wordpiece_of(t))
+        return base_error(err, errlen, -EINVAL,
+                          "%s: jieba and bert4keras are for WordPiece's vocab.txt, and this is %s", t->name, t->kind);
     int rc = s->folder ? folder_settings(t, s->folder, err, errlen) : 0;
     if (rc) return rc;
     if (p && !p->whole && p->n_added == 0) rc = known_tokens(t, err, errlen);
