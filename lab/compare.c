@@ -28,22 +28,10 @@ static void score(void *arg, size_t i, const float *logits) {
     p->tokens++;
 }
 
-/* Read a window: session_eval_each without the logits of ids that are not scored. The positions done before it, and all
- * of the cell, are for progress. */
 static int read_window(Session *s, Window *w, size_t before, size_t total, char *err, size_t errlen) {
-    size_t n = w->n - 1, from = w->first - 1; /* nothing follows the last id; logits stand before what they foretell */
     EntropyMeter *meter = entropy_of(s);
-    if (meter) meter->from = from;
-    session_rewind(s, 0);
-    int rc = session_begin(s, w->ids, n, 1, err, errlen);
-    for (size_t done = 0, b; rc == 0 && done < n; done += b) {
-        b = n - done < s->options.n_batch ? n - done : s->options.n_batch;
-        size_t skip = from > done ? from - done : 0;
-        session_batch(s, w->ids + done, b, 0);
-        if (skip < b) session_hand_out(s, skip, b - skip, done + skip, score, w);
-        rc = session_progress(s, before + done + b, total, err, errlen);
-    }
-    return rc;
+    if (meter) meter->from = w->first - 1;
+    return perplexity_read(s, w->ids, w->n, w->first, score, w, before, total, err, errlen);
 }
 
 size_t compare_from(size_t longest) { return longest - 1; }

@@ -44,11 +44,25 @@ double perplexity_nll(const Model *m, const float *logits, int id) {
     return log(sum) + max - (double)logits[id];
 }
 
+int perplexity_read(Session *s, const int *ids, size_t n, size_t first, SessionEach *each, void *arg, size_t before,
+                    size_t total, char *err, size_t errlen) {
+    size_t last = n - 1, from = first - 1; /* nothing follows the last id; logits stand before what they foretell */
+    session_rewind(s, 0);
+    int rc = session_begin(s, ids, s->model->config.rope.scaling->choice ? n : last, 1, err, errlen);
+    for (size_t done = 0, b; rc == 0 && done < last; done += b) {
+        b = last - done < s->options.n_batch ? last - done : s->options.n_batch;
+        size_t skip = from > done ? from - done : 0;
+        session_batch(s, ids + done, b, 0);
+        if (skip < b) session_hand_out(s, skip, b - skip, done + skip, each, arg);
+        rc = session_progress(s, before + done + b, total, err, errlen);
+    }
+    return rc;
+}
+
 typedef struct {
     Perplexity *p;
     PerplexityBins *by; /* or NULL */
     const int *ids;     /* the window */
-    size_t n, from; /* its ids; logits handed out begin behind id `from` */
     const Model *model;
 } Window;
 
@@ -61,22 +75,10 @@ static void add(Perplexity *p, double x) {
 /* The logits after id i of the window foretell id i + 1. */
 static void score(void *arg, size_t i, const float *logits) {
     Window *w = arg;
-    size_t at = w->from + i + 1;
-    if (at >= w->n) return;
+    size_t at = i + 1;
     double x = perplexity_nll(w->model, logits, w->ids[at]);
     add(w->p, x);
     if (w->by) add(&w->by->at[at / w->by->width < w->by->n ? at / w->by->width : w->by->n - 1], x);
-}
-
-/* The window's ids from first on are scored, first >= 1; those that only lead to them are read without logits. */
-static int score_window(Window *w, Session *s, size_t first, char *err, size_t errlen) {
-    int rc = 0;
-    session_rewind(s, 0);
-    w->from = first - 1;
-    if (w->from > 0) rc = session_eval(s, w->ids, w->from, NULL, err, errlen);
-    /* nothing follows the last id */
-    if (rc == 0) rc = session_eval_each(s, w->ids + w->from, w->n - 1 - w->from, score, w, err, errlen);
-    return rc;
 }
 
 static int check_ids(const int *ids, size_t n, int vocab_size, char *err, size_t errlen) {
@@ -98,8 +100,9 @@ int perplexity_window(Perplexity *p, Session *s, const int *ids, const Cut *cut,
     memcpy(read + front, ids + w->begin, m * sizeof *read);
     if (cut->bos >= 0 && cut->convention->bos != CUT_BOS_ONCE) read[0] = cut->bos;
     Perplexity one = {0};
-    Window win = {.p = &one, .by = by, .ids = read, .n = m + front, .model = s->model};
-    rc = score_window(&win, s, w->first - w->begin + front, err, errlen);
+    Window win = {.p = &one, .by = by, .ids = read, .model = s->model};
+    m += front;
+    rc = perplexity_read(s, read, m, w->first - w->begin + front, score, &win, 0, m - 1, err, errlen);
     free(read);
     p->nll_sum += one.nll_sum;
     p->nll_squares += one.nll_squares;

@@ -15,7 +15,7 @@
 
 #include "cuts.h"
 
-#include "model/session.h"
+#include "model/timeline.h"
 
 typedef struct {
     double nll_sum;     /* nats: sum of -ln p(id | what stands before it in its window) */
@@ -51,6 +51,13 @@ typedef struct {
 /* width 0: a sixteenth of the window, at least 1. Errors: -ENOMEM, -EINVAL (wider than the window). */
 int perplexity_bins_init(PerplexityBins *b, size_t window, size_t width, char *err, size_t errlen);
 void perplexity_bins_free(PerplexityBins *b); /* accepts a zeroed struct */
+
+/* The session, rewound, reads a window ids [n]: each(arg, i, logits), in order, of the logits that foretell id i + 1, from
+ * id `first` (1 .. n-1) to the last. That one is not read itself, for nothing follows it, but counts where frequencies
+ * go by the length, as in a model that is given the whole window. before: the positions before it of `total`, for
+ * progress. Errors: those of session_eval. */
+int perplexity_read(Session *s, const int *ids, size_t n, size_t first, SessionEach *each, void *arg, size_t before,
+                    size_t total, char *err, size_t errlen);
 
 /* One window of a text, ids [..]: the session is rewound, reads it, and its scored ids are added to p, and to by where
  * that is not NULL. A window that scores nothing is not read. Ids before those that are scored cost no logits. Errors:

@@ -63,7 +63,7 @@ static double naive(Session *s, size_t id, int bos, size_t length) {
     if (bos >= 0) w[n++] = bos;
     for (size_t i = end - (length - n); n < length; i++) w[n++] = ids[i];
     session_rewind(s, 0);
-    CHECK(session_eval_each(s, w, length - 1, look, &wanted, err, sizeof err) == 0);
+    CHECK(session_eval_each(s, w, length, look, &wanted, err, sizeof err) == 0);
     return wanted.loss;
 }
 
