@@ -83,7 +83,8 @@ static const Command commands[] = {
      .about = "Every method at every length, on the same ids: --score of them, counted from where the longest length "
               "is available (its positions less one). A window is BOS and ids up to the length; of each its last "
               "quarter is scored, so an id has between three quarters of the length and all of it before it. A "
-              "factor that a spec does not give is the length over the trained one, at least 1.\n",
+              "factor that a spec does not give is the length over the trained one, at least 1; of a method that "
+              "the file has, it is the file's.\n",
      .examples =
          "  ./run compare model.gguf -f book.txt --rope none,linear,ntk,yarn,rerope:window=128 --svg loss.svg\n"
          "  ./run compare model.gguf -f book.txt --rope none,yarn+log-n --lengths 256,1024,4096 --csv > loss.csv\n"

@@ -53,6 +53,9 @@ static int plan(Scoring *s) {
     if (v->bos == CUT_BOS_INSTEAD) bos = added_bos(e);
     if (cut_init(&s->cut, &o, (size_t)e->model.config.n_ctx_train, bos, e->err, sizeof e->err))
         return usage("%s", e->err);
+    if (v->mean == CUT_MEAN_WEIGHTED && s->cut.stride == 1)
+        note("%s weighs a window by its new ids but one: with --stride 1 the result is the first window's alone",
+             v->name);
     if (!a->cut.by_position) return 0;
     int rc = perplexity_bins_init(&s->by, s->cut.window, (size_t)a->cut.bin, e->err, sizeof e->err);
     return option_refused(rc, "--by-position: ", e->err);

@@ -113,6 +113,16 @@ static int evaluate(Task *t, const int *ids, size_t n, SessionEach *each) {
     return rc == -EINTR ? EXIT_INTERRUPTED : rc ? fail("%s", e->err) : 0;
 }
 
+/* Each text fits into the context, so that nothing is printed of some where others cannot follow. An exit code. */
+static int check_lengths(const Task *t) {
+    size_t n_ctx = t->e.session.options.n_ctx;
+    for (int i = 0; i < t->a->in.texts.n; i++)
+        if (t->texts[i].n - 1 > n_ctx)
+            return fail("text %d has %zu ids with its prompt, and the context %zu positions: give a longer one (-c)",
+                        i + 1, t->texts[i].n, n_ctx);
+    return 0;
+}
+
 /* What texts have in common, but for the prompt's last id, whose logits each wants: unless a text's own length decides
  * how its beginning is read. An exit code. */
 static int read_prompt(Task *t, size_t longest) {
@@ -154,6 +164,7 @@ int run_score(Args *a) {
         code = usage("--logprobs: the vocabulary has only %d tokens", c->vocab_size);
     if (code == 0) code = read_texts(&t, &longest);
     if (code == 0) code = engine_session(&t.e, a, longest, 8);
+    if (code == 0) code = check_lengths(&t);
     if (code == 0) code = read_prompt(&t, longest);
     for (int i = 0; code == 0 && i < a->in.texts.n; i++) {
         t.logprobs = (Logprobs){.model = &t.e.model, .most = (size_t)a->show.logprobs};

@@ -52,10 +52,10 @@ typedef struct {
 int perplexity_bins_init(PerplexityBins *b, size_t window, size_t width, char *err, size_t errlen);
 void perplexity_bins_free(PerplexityBins *b); /* accepts a zeroed struct */
 
-/* The session, rewound, reads a window ids [n]: each(arg, i, logits), in order, of the logits that foretell id i + 1, from
- * id `first` (1 .. n-1) to the last. That one is not read itself, for nothing follows it, but counts where frequencies
- * go by the length, as in a model that is given the whole window. before: the positions before it of `total`, for
- * progress. Errors: those of session_eval. */
+/* The session, rewound, reads a window ids [n]: each(arg, i, logits), in order, of the logits that foretell id i + 1,
+ * from id `first` (1 .. n-1) to the last. That one is not read itself, for nothing follows it, but counts where
+ * frequencies go by the length, as in a model that is given the whole window. before: the positions before it of
+ * `total`, for progress. Errors: those of session_eval. */
 int perplexity_read(Session *s, const int *ids, size_t n, size_t first, SessionEach *each, void *arg, size_t before,
                     size_t total, char *err, size_t errlen);
 

@@ -23,10 +23,7 @@ static int override_numbers(RopeConfig *rope, const RopeOverride *o, char *err, 
     while (k->name && k->at != ROPE_AT(factor)) k++;
     if (o->factor > 0 && !k->name)
         return base_error(err, errlen, -EINVAL, "--rope-factor: %s has no factor", rope->scaling->name);
-    if (o->factor > 0 && o->factor != n->factor) {
-        n->factor = o->factor;
-        n->attention_factor = n->attention_multiplier = 0; /* they belonged to the old one */
-    }
+    if (o->factor > 0) n->factor = o->factor;
     if (o->n_ctx_original > 0) n->n_ctx_original = o->n_ctx_original;
     return 0;
 }

@@ -181,9 +181,12 @@ static double usual_every(const RopeNumbers *n) { return fmin(512, (double)n->di
 
 /* The smallest group that keeps the farthest key within two thirds of what was trained: LongLM's rule of thumb. */
 static double usual_group(const RopeNumbers *n) {
-    double L = rope_usual_original(n), W = (double)n->distance.window, N = (double)n->n_ctx, room = L * 2 / 3 - W;
-    if (N <= L) return 1;
-    return fmin(room >= 1 ? ceil((N - W) / room) : W, W);
+    int64_t L = (int64_t)rope_usual_original(n), W = n->distance.window, last = n->n_ctx - 1, room = L * 2 / 3 - W;
+    if (last < L) return 1;
+    if (room < 1) return (double)W;
+    int64_t G = (last - W) / (room + 1); /* a smaller one is too small */
+    for (G = G > 1 ? G : 1; G < W && last / G + W - W / G > L * 2 / 3;) G++;
+    return (double)(G < W ? G : W);
 }
 
 /* The same among the divisors of the window. */

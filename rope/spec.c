@@ -26,6 +26,7 @@ typedef struct {
     char *err;
     size_t errlen;
     int frequencies, distances; /* parts seen */
+    int others;                 /* those that are read now: 0: of frequencies; 1: all others */
 } Parser;
 
 static int complain(const Parser *p, const char *format, ...) {
@@ -274,6 +275,11 @@ static int part(Parser *p) {
     const RopeScore *row = rope_score_row(word);
     if (!scaling && !relative && !row && strcmp(word, "nope") != 0 && strcmp(word, "file") != 0)
         return unknown(p, word);
+    int is_other = !scaling && strcmp(word, "file") != 0;
+    if (is_other != p->others) { /* its turn was before, or comes */
+        p->at += word_length(p->at, "+,");
+        return 0;
+    }
     snprintf(p->name, sizeof p->name, "%.60s", word);
     if (scaling) return frequencies(p, scaling);
     if (relative) return distances(p, relative);
@@ -292,11 +298,12 @@ int rope_spec_apply(RopeConfig *c, const char *spec, char *err, size_t errlen) {
     n->any_nope = 0;
     memset(n->nope, 0, sizeof n->nope);
     memset(n->scores, 0, sizeof n->scores);
-    for (;; p.at++) {
-        int rc = part(&p);
-        if (rc) return rc;
-        if (*p.at != '+') break;
-    }
+    for (; p.others < 2; p.others++) /* others' defaults go by the original length, which frequencies may give */
+        for (p.at = spec;; p.at++) {
+            int rc = part(&p);
+            if (rc) return rc;
+            if (*p.at != '+') break;
+        }
     p.name[0] = 0;
     return *p.at ? complain(&p, "\"%.40s\" does not belong to a spec", p.at) : 0;
 }

@@ -84,6 +84,8 @@ static void wrong_use(void) {
     CHECK(run("score %s --text ''", m.gguf) == 2 && said_line("the text is empty"));
     CHECK(run("score %s --text a --logprobs 101", m.gguf) == 2 && said_line("out of range"));
     CHECK(run("score %s --text 'the sand and the water' -c 2", m.gguf) == 1 && said_line("context"));
+    CHECK(run("score %s --json --text a --text 'the sand and the water' -c 2", m.gguf) == 1 && *out == 0 &&
+          said_line("text 2 has"));
 }
 
 const Test tests_score[] = {{"score/sums", sums},

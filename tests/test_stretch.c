@@ -365,6 +365,11 @@ static void prints_itself(void) {
     CHECK(apply("yarn:factor=1e+1+log-n", once, err) == 0 && strstr(once, "factor=10:") && strstr(once, "+log-n:"));
     CHECK(apply("nope:layers=7/0-2/3/11", once, err) == 0 && strcmp(once, "nope:layers=0-3/7/11") == 0);
     CHECK(apply("linear", once, err) == 0 && strcmp(once, "linear:factor=4") == 0); /* 1024 / 256 */
+    /* the smallest groups that keep the farthest key within 170: floor(1023/9) + 64 - floor(64/9); by 8 it is 183 */
+    CHECK(apply("self-extend", once, err) == 0 && strcmp(once, "self-extend:window=64:group=9") == 0);
+    CHECK(apply("self-extend:window=32", once, err) == 0 && strcmp(once, "self-extend:window=32:group=8") == 0);
+    CHECK(apply("rerope+yarn:original=64", once, err) == 0 && apply("yarn:original=64+rerope", twice, err) == 0 &&
+          strcmp(once, twice) == 0 && strstr(once, "+rerope:window=32"));
     file_write(test_tmp("a list+1.txt"), "1, 2\n3 4\t5 [6] 7 8\n", 19);
     char spec[400];
     snprintf(spec, sizeof spec, "longrope:long=\"%s\"", test_tmp("a list+1.txt"));
