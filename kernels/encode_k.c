@@ -94,7 +94,7 @@ static void weigh(float *w, const float *x) {
 /* The search for SMALL values, codes 0 .. top. The range is stretched to top + reach codes, reach in tenths up to
  * +-spread. */
 static Affine fit_affine(const float *x, const float *w, int top, int spread) {
-    float low = 0, high = 0, best = -1;
+    float low = 0, high = x[0], best = -1; /* the minimum is none above zero; all values may well be below */
     for (int i = 0; i < SMALL; i++) {
         if (x[i] < low) low = x[i];
         if (x[i] > high) high = x[i];

@@ -13,7 +13,7 @@ import gguf
 import numpy as np
 from gguf import GGMLQuantizationType as T
 
-N, KINDS = 65536, 8
+N, KINDS = 65536, 9
 PLAIN = (T.F16, T.BF16, T.Q4_0, T.Q4_1, T.Q5_0, T.Q5_1, T.Q8_0)
 SEARCHED = (T.Q4_K, T.Q5_K, T.Q6_K)
 
@@ -40,6 +40,7 @@ def values(kind):
         bell / 2**20 * 2.0 ** (block % 16 - 8),
         bell / 2**23 + 0.5,
         bell / 2**36,
+        bell / 2**23 - 0.5,
     ][kind]
     return np.ascontiguousarray(x, dtype=np.float32)
 
