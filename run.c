@@ -145,7 +145,7 @@ static const Command commands[] = {
          "  ./run explain \"Tom had a red ball.\" score --shift 100   moved by 100 positions: the same\n"
          "  ./run explain \"Tom had a red ball.\" next -t 0.8 --top-p 0.9\n",
      .run = run_explain, .takes_text = WORDS, .topics = explain_topics},
-    {"fill", "[MODEL] [TEXT | -f FILE]", "what stands at each [MASK]; a line is a text",
+    {"fill", "MODEL [TEXT | -f FILE]", "what stands at each [MASK]; a line is a text",
      .about = "Each [MASK] of a line gets the most probable token, and the candidates are printed below.\n",
      .examples =
          "  ./run fill model/words-1m.gguf \"The [MASK] was shining in the sky.\"\n"
@@ -167,7 +167,7 @@ static const Command commands[] = {
          "  ./run rank gte-multilingual-reranker-base/ \"which planet is red?\" < passages\n"
          "  ./run rank nomic-embed-text-v1.5/ \"which planet is red?\" -f passages --top-k 3\n",
      .run = run_rank, .takes_text = 1},
-    {"classify", "[MODEL] [TEXT | -f FILE]", "the labels of each line, or of each of its tokens",
+    {"classify", "MODEL [TEXT | -f FILE]", "the labels of each line, or of each of its tokens",
      .examples =
          "  ./run classify folder \"这部电影很好看\"\n"
          "  ./run classify folder --json < reviews\n",

@@ -288,8 +288,9 @@ static int open_chat(Chat *c, Args *a) {
     if (code) return code;
     if (e->model.config.mask != MASK_CAUSAL)
         return fail("%s: chat is for models that write on (mask causal)", a->model);
-    if (chat_template_of(&c->t, &c->standard, &e->model.weights, a->in.chat_template, e->err, sizeof e->err))
-        return fail("%s", e->err);
+    const char *given = a->in.chat_template;
+    if (chat_template_of(&c->t, &c->standard, &e->model.weights, given, e->err, sizeof e->err))
+        return given ? usage("%s", e->err) : fail("%s", e->err);
     if (!c->t) {
         c->t = chat_template_find("plain");
         c->plain = 1;

@@ -104,8 +104,8 @@ const char *about_model(const Command *cmd) {
              "MODEL is a GGUF file, a Hugging Face folder (config.json + safetensors) or a llama2.c .bin file; --help "
              "models lists the models that run.%s%s\n", may ? " Without one, the model in the program is taken" : "",
              !may ? "" : cmd->takes_text != 1 ? "."
-             : ": a first word that is a file or folder, holds a / or ends in .gguf or .bin is MODEL, any other the "
-               "text.");
+             : ": a first word that is a file or folder, holds a / or ends in .gguf, .bin or .safetensors is MODEL, "
+               "any other the text.");
     return text;
 }
 

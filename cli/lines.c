@@ -203,7 +203,9 @@ static int check_fill(Lines *l, size_t *width) {
     l->mask_id = -1;
     for (size_t i = 0; i < sizeof names / sizeof *names && l->mask_id < 0; i++)
         l->mask = names[i], l->mask_id = tokenizer_named(l->e.tokenizer, names[i]);
-    if (!l->e.model.encoder) return fail("%s: fill is for encoders; this is a %s", l->a->model, l->e.model.config.arch);
+    if (!l->e.model.encoder)
+        return fail("%s: fill is for encoders, such as model/words-1m.gguf; this is a %s", l->a->model,
+                    l->e.model.config.arch);
     if (!l->e.model.has_logits)
         return fail("%s: this model has no language model's head, so it cannot fill; ./run embed makes vectors",
                     l->a->model);

@@ -118,6 +118,7 @@ static int train(Training *t, char *err, size_t errlen) {
     if (t->curve.n) t->seconds_before = t->curve.at[t->curve.n - 1].seconds;
     if (rc == 0) show_plan(t);
     if (rc == 0) rc = course_run(&s->trainee, &s->course, s->from, &(CourseHooks){t, on_point, on_save}, err, errlen);
+    if (t->drawn > 0 && !quiet && isatty(2)) fputs("\r\033[K", stderr); /* the line of progress has no end */
     if (t->failed) rc = base_error(err, errlen, t->failed, "out of memory for the losses");
     else if (rc == -EINTR)
         base_error(err, errlen, rc, "interrupted, and saved: the same command with --resume goes on");

@@ -400,6 +400,7 @@ static void sources(void) {
     CHECK(row_of(&t, &w, NULL) == 0 && t == chat_template_find("llama2c"));
     CHECK(row_of(&t, &w, "tinyllama") == 0 && t == chat_template_find("zephyr"));
     CHECK(row_of(&t, &w, "nothing") == -22 && strstr(err, "mistral-v7"));
+    CHECK(row_of(&t, &w, "chatm") == -22 && strstr(err, "did you mean chatml"));
     const char *phi = test_data("gguf-vocab/ggml-vocab-phi-3.gguf");
     if (!phi || weights_open(&w, phi, err, sizeof err)) return;
     CHECK(row_of(&t, &w, NULL) == 0 && t == chat_template_find("phi3-bos"));

@@ -243,7 +243,7 @@ static void scripts(void) {
     CHECK(strstr(said, "4 messages"));
     CHECK(piped("Hello\n/bogus\nAnd then?\n", "chat -t 0 --max-tokens 8 --stop '\n' -q") == 1 && strcmp(two, out) == 0);
     CHECK(strstr(said, "/bogus is no command"));
-    CHECK(piped("x", "chat --max-tokens 3 -q --chat-template nothing") == 1 && strstr(said, "chatml") && *out == 0);
+    CHECK(piped("x", "chat --max-tokens 3 -q --chat-template nothing") == 2 && strstr(said, "chatml") && *out == 0);
     CHECK(piped("x", "chat --json") == 2 && piped("x", "-m chat --json") == 2 && piped("x", "-m talk") == 2);
     CHECK(piped("x", "-y x") == 2);
     CHECK(piped("", "chat -q") == 0 && *out == 0);

@@ -359,6 +359,7 @@ static void usual_model(void) {
     CHECK(run("tokenize no-such-word") == 0 && *out == '1');
     CHECK(run("tokenize a/b") == 1 && strstr(said, "a/b: No such file"));
     CHECK(run("tokenize nosuch.gguf") == 1 && run("tokenize nosuch.gguf text") == 1);
+    CHECK(run("logits --ids 1,,2") == 2 && strstr(said, "missing between two commas"));
     CHECK(run("fill '[MASK]'") == 1 && strstr(said, "the compiled-in model: fill is for encoders"));
 }
 

@@ -1,6 +1,7 @@
 /* text/chat.c - the template in a model's files. Nothing of it is executed: it is recognised, or refused. */
 #include "chat.h"
 #include "base/json.h"
+#include "base/nearest.h"
 #include "base/base.h"
 #include "base/paths.h"
 
@@ -121,6 +122,11 @@ static int of_folder(const ChatTemplate **t, char **system, const char *folder, 
     return rc;
 }
 
+static const char *name_of(int i) {
+    const ChatTemplate *t = chat_template_row(i);
+    return t ? t->name : NULL;
+}
+
 int chat_template_of(const ChatTemplate **t, char **system, const Weights *w, const char *given, char *err,
                      size_t errlen) {
     char list[LIST];
@@ -128,6 +134,9 @@ int chat_template_of(const ChatTemplate **t, char **system, const Weights *w, co
     *system = NULL;
     *t = given ? chat_template_find(given) : NULL;
     if (*t) return 0;
+    const char *near = given ? nearest_word(given, name_of) : NULL;
+    if (near)
+        return base_error(err, errlen, -EINVAL, "there is no chat template \"%s\"; did you mean %s", given, near);
     chat_template_names(list, sizeof list);
     if (given) return base_error(err, errlen, -EINVAL, "there is no chat template \"%s\"; known are %s", given, list);
     if (w->format == FORMAT_LLAMA2C) *t = chat_template_find("llama2c");

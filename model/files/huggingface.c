@@ -123,7 +123,8 @@ static int refuse_folder(const Weights *w, char *err, size_t errlen) {
     int pickles = file_has(w->folder, "pytorch_model.bin") || file_has(w->folder, "pytorch_model.bin.index.json");
     return base_error(err, errlen, -ENOENT, "%s: %s", w->folder,
                       pickles ? "only pytorch_model.bin, a pickle, which can run code: convert it to safetensors first"
-                              : "no model.safetensors and no model.safetensors.index.json in this folder");
+                              : "no model.safetensors and no model.safetensors.index.json in this folder; a GGUF file "
+                                "is named itself");
 }
 
 /* The weights of w->folder, or of `path` in it where it is not NULL. */
