@@ -254,7 +254,7 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     roformer_options(&o.roformer, a, &mask, &pooler);
     if (a->machine.kernels && !(o.kernels = kernels_find(a->machine.kernels)))
         return usage("--kernels: there is no row \"%s\" that this processor can run", a->machine.kernels);
-    if (a->rope.method && strstr(a->rope.method, "factor=") && a->rope.factor > 0)
+    if (a->rope.method && strstr(a->rope.method, ":factor=") && a->rope.factor > 0)
         return usage("--rope-factor: --rope has a factor of its own");
     int rc = a->rope.method ? rope_spec_check(a->rope.method, e->err, sizeof e->err) : 0;
     if (rc) return option_refused(rc, "--", e->err);

@@ -191,6 +191,7 @@ int named(const char *option, const char *word, const char *const *names, int fi
 int parse_ids(int **ids, size_t *n, const char *option, const char *s) {
     *n = 0;
     if (!(*ids = calloc(strlen(s) + 1, sizeof **ids))) return fail("%s: out of memory", option);
+    const char *list = s;
     int code = 0, commas;
     while (*s && code == 0) {
         char *end;
@@ -200,7 +201,8 @@ int parse_ids(int **ids, size_t *n, const char *option, const char *s) {
             code = usage("%s: \"%s\" is not a list of numbers such as 1,15,7", option, s);
         else (*ids)[(*n)++] = (int)v;
         for (commas = 0, s = end; *s && strchr(", \n", *s); s++) commas += *s == ',';
-        if (code == 0 && commas > 1) code = usage("%s: a number is missing between two commas", option);
+        if (code == 0 && commas > 1)
+            code = usage("%s: \"%.40s\" has two commas and no number between them", option, list);
     }
     if (code == 0 && *n == 0) code = usage("%s: the list is empty", option);
     if (code) free(*ids), *ids = NULL;

@@ -352,7 +352,8 @@ static void versions_of_tekken(void) {
         const ChatTemplate *t = of_folder("tekken.json", config);
         CHECK(t != NULL && *of_file == 0);
         const ChatOptions o = {.bos = "<s>", .eos = "</s>", .generate = 1};
-        if (!t || chat_render(&parts, t, m, n, &o, err, sizeof err)) continue;
+        if (!t) continue;
+        CHECK(chat_render(&parts, t, m, n, &o, err, sizeof err) == 0);
         char *text = joined(&parts, &len);
         if (!json_is(json_get(row, "text"), text)) wrong(json_get(row, "version")->str, (int)rows, text);
         free(text);

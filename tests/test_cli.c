@@ -359,7 +359,12 @@ static void usual_model(void) {
     CHECK(run("tokenize no-such-word") == 0 && *out == '1');
     CHECK(run("tokenize a/b") == 1 && strstr(said, "a/b: No such file"));
     CHECK(run("tokenize nosuch.gguf") == 1 && run("tokenize nosuch.gguf text") == 1);
-    CHECK(run("logits --ids 1,,2") == 2 && strstr(said, "missing between two commas"));
+    CHECK(run("logits --ids 1,15,7 --rope yarn:original=16:factor=4:attention_factor=1.5") == 0);
+    char *by_spec = strdup(out);
+    CHECK(run("logits --ids 1,15,7 --rope yarn:original=16:attention_factor=1.5 --rope-factor 4") == 0 &&
+          strcmp(out, by_spec) == 0);
+    free(by_spec);
+    CHECK(run("logits --ids 1,,2") == 2 && strstr(said, "has two commas and no number"));
     CHECK(run("fill '[MASK]'") == 1 && strstr(said, "the compiled-in model: fill is for encoders"));
 }
 

@@ -95,6 +95,34 @@ static void same_ids(void) {
     model_close(&m);
 }
 
+typedef struct { const Model *m; double nll; } Sum;
+
+static void sum_all(void *arg, size_t i, const float *logits) {
+    Sum *sum = arg;
+    if (i + 1 < LONGEST) sum->nll += perplexity_nll(sum->m, logits, ids[i + 1]);
+}
+
+/* A window's frequencies go by all of its ids, though the last one is not read. */
+static void whole_window(void) {
+    static RopeNumbers numbers;
+    char err[300] = "";
+    Model m, view;
+    Session s;
+    Perplexity p = {0};
+    Sum whole = {.m = &view}, short_of_one = whole;
+    if (open_random(&m)) return;
+    if (open_cell(&view, &numbers, &s, &m, "dynamic:factor=2", LONGEST)) return;
+    CHECK(perplexity_add(&p, &s, ids, LONGEST, -1, LONGEST, err, sizeof err) == 0 && p.tokens == LONGEST - 1);
+    session_rewind(&s, 0);
+    CHECK(session_eval_each(&s, ids, LONGEST, sum_all, &whole, err, sizeof err) == 0);
+    session_rewind(&s, 0);
+    CHECK(session_eval_each(&s, ids, LONGEST - 1, sum_all, &short_of_one, err, sizeof err) == 0);
+    NEAR(p.nll_sum, whole.nll, 0, 1e-9);
+    CHECK(fabs(short_of_one.nll - whole.nll) > 1e-4 * whole.nll);
+    session_free(&s);
+    model_close(&m);
+}
+
 /* Windows over the whole text are those of perplexity, and the bins add up to its sum. */
 static void by_position(void) {
     static const size_t lengths[] = {2, 16, 64, LONGEST};
@@ -409,6 +437,7 @@ static void wrong_use(void) {
 }
 
 const Test tests_compare[] = {{"compare/the same ids in every cell", same_ids},
+                              {"compare/a whole window", whole_window},
                               {"compare/by position", by_position},
                               {"compare/a text that is too short", too_few},
                               {"compare/what comes out", outputs},

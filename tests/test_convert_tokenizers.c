@@ -150,7 +150,7 @@ static void word_pieces(void) {
         "\"sep\":[\"[SEP]\",3],\"cls\":[\"[CLS]\",2]},\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\","
         "\"continuing_subword_prefix\":\"##\",\"max_input_chars_per_word\":100,\"vocab\":{\"[PAD]\":0,\"[UNK]\":1,"
         "\"[CLS]\":2,\"[SEP]\":3,\"[MASK]\":4,\"the\":5,\"##s\":6,\"sand\":7}}}";
-    static const char alone[] = ": a vocab.txt without tokenizer.json, which says how GGUF's \"bert\" reads a text";
+    static const char alone[] = ": its vocab.txt does not say how GGUF's \"bert\" reads a text: give a tokenizer.json";
     for (int i = 0; i < 3; i++) {
         begin();
         CHECK(shell("rm -rf %s && cp -R %s %s", folder, hf_folder("gte", "", TENSOR_F32, &sound), folder) == 0);

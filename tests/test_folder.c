@@ -14,7 +14,7 @@ static const char *folder_of(const File *files, size_t n) {
     static const char *const all[] = {
         "vocab.json", "merges.txt", "encoder.json", "vocab.bpe", "vocab.txt", "tokenizer.model", "tekken.json",
         "a.tiktoken", "b.tiktoken", "z.tiktoken", "tokenizer.json", "sentencepiece.bpe.model", "tokenizer_config.json",
-        "added_tokens.json", "config.json"};
+        "added_tokens.json", "config.json", "jieba.dict"};
     const char *folder = test_folder("hf-folder");
     for (size_t i = 0; i < COUNT(all); i++) remove(test_in(folder, all[i]));
     for (size_t i = 0; i < n && files[i].name; i++)
@@ -106,6 +106,7 @@ static void beside_vocab_txt(void) {
         {{{"vocab.txt", vocab}, {"tokenizer.json", json},
           {"tokenizer_config.json", "{\"tokenizer_class\":\"RoFormerTokenizerFast\"}"}}, 0, 1},
         {{{"vocab.txt", "a\n"}, {"tokenizer.json", json}, {"config.json", "{\"model_type\":\"roformer\"}"}}, 0, 0},
+        {{{"vocab.txt", vocab}, {"tokenizer.json", json}, {"jieba.dict", "a 1\n"}}, 0, 1},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         const TokenizerOptions options = {.lower_case = -1, .bert4keras = rows[i].bert4keras};

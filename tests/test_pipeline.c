@@ -598,6 +598,13 @@ static void unknown_missing(void) {
     free(ids);
     CHECK(tokenizer_encode(t, "ax", 2, 0, &ids, &n, err, sizeof err) == -EINVAL && strstr(err, "no unknown one"));
     tokenizer_free(t);
+    for (int i = 0; i < 2; i++) { /* the same of words, where only an added token is called so */
+        static const char *const models[] = {"{\"type\":\"WordLevel\",\"unk_token\":\"[U]\",\"vocab\":{\"a\":0}}",
+                                             "{\"type\":\"WordPiece\",\"unk_token\":\"[U]\",\"vocab\":{\"a\":0}}"};
+        CHECK(open_parts(&t, ADDED("1", "[U]", SPECIAL) "}", models[i]) == 0);
+        CHECK(tokenizer_encode(t, "x", 1, 0, &ids, &n, err, sizeof err) == -EINVAL && strstr(err, "no unknown one"));
+        tokenizer_free(t);
+    }
 }
 
 const Test tests_pipeline[] = {

@@ -16,9 +16,9 @@
  * one named default, else the first), else chat_template.json's, which is a processor's, else what Mistral's own
  * package writes for the version of tekken.json. A llama2.c file has none, and is read as llama2.c reads it. *t belongs
  * to the table. *system: the default system message that the file's own template sets (CHAT_DEFAULT_IN_FILE),
- * malloc'ed; NULL: none. Errors: -EINVAL (no such name, or a template that is none of the known ones: the line lists
- * their names; a default message that is no plain text; a key of the wrong type), those of reading; *t and *system are
- * NULL then. */
+ * malloc'ed; NULL: none. Errors: -EINVAL (no such name, or a template that is none of the known ones: the line names
+ * the nearest, or all; a default message that is no plain text; a key of the wrong type), those of reading; *t and
+ * *system are NULL then. */
 int chat_template_of(const ChatTemplate **t, char **system, const Weights *w, const char *given, char *err,
                      size_t errlen);
 

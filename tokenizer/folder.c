@@ -70,18 +70,20 @@ static int names_roformer(int *is, const char *folder, const char *file, const c
     return errno_is_passing(rc) ? rc : 0;
 }
 
-/* A tokenizer.json beside vocab.txt says more, and is what transformers reads; but a RoFormer's words are jieba's, of
- * which it knows nothing. */
+/* A tokenizer.json beside vocab.txt says more, and is what transformers reads; but of jieba's words it knows nothing:
+ * those of a RoFormer, or where the dictionary lies beside. */
 static int prefer_json(char **path, const char *folder) {
     static const char *const name[] = {"tokenizer.json"};
-    char *json;
+    char *json, *dictionary = NULL;
     int roformer = 0, rc = file_find(&json, folder, name, 1, file_there);
-    if (json) rc = names_roformer(&roformer, folder, "config.json", "model_type");
+    if (json) rc = file_find(&dictionary, folder, jieba_names, 3, file_there);
+    if (json && rc == 0) rc = names_roformer(&roformer, folder, "config.json", "model_type");
     if (json && rc == 0) rc = names_roformer(&roformer, folder, "tokenizer_config.json", "tokenizer_class");
-    if (json && rc == 0 && !roformer) {
+    if (json && rc == 0 && !roformer && !dictionary) {
         free(*path);
         *path = json;
     } else free(json);
+    free(dictionary);
     return rc;
 }
 

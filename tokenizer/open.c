@@ -72,11 +72,10 @@ static const TokenizerOptions defaults = {.lower_case = -1};
 /* ---- what comes behind a reader ---- */
 
 static int finish_wordpiece(Tokenizer *t, const Source *s, char *err, size_t errlen) {
-    static const char *const names[] = {"jieba.dict", "jieba.dict.utf8", "dict.txt"};
     const TokenizerOptions *o = s->options;
     const char *where = o->folder ? o->folder : s->beside;
     char *beside = NULL;
-    if (where && file_find(&beside, where, names, sizeof names / sizeof *names, file_there))
+    if (where && file_find(&beside, where, jieba_names, 3, file_there))
         return base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
     const WordPieceChoice choice = {o->jieba, beside, o->lower_case, o->bert4keras};
     int rc = wordpiece_finish(t, &choice, err, errlen);

@@ -135,8 +135,8 @@ int source_tokenizer(Source *s, const SourceWish *wish, const char *folder, int 
                           "--no-tokenizer", s->path);
     if (rc == 0 && wordpiece_of(t)) {
         tokenizer_free(t);
-        rc = base_error(err, errlen, -EINVAL, "%s: a vocab.txt without tokenizer.json, which says how GGUF's "
-                        "\"bert\" reads a text: give one with -z, or --no-tokenizer", from);
+        rc = base_error(err, errlen, -EINVAL, "%s: its vocab.txt does not say how GGUF's \"bert\" reads a text: give a "
+                        "tokenizer.json with -z, or --no-tokenizer", from);
     }
     if (rc) return rc;
     const char *lost = NULL;

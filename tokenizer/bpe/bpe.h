@@ -28,7 +28,7 @@ typedef struct {
     /* "##" in front of a character that goes on, "</w>" behind a word's last; malloc'ed, or NULL */
     char *prefix, *suffix;
     size_t prefix_len, suffix_len;
-    int n_model;       /* ids from here on are tokens beside the model, which no word may become; INT_MAX: none is */
+    int n_model;       /* ids from here on are tokens beside the model, which no word becomes; INT_MAX: nobody tells */
     int unk;           /* id; -1: an unknown character is dropped; BPE_UNK_MISSING: no text may have one */
     int fuse_unk;      /* a run of unknown characters is one unknown piece */
     int byte_fallback; /* an unknown character becomes its bytes' pieces, where all of them are there */
@@ -37,6 +37,8 @@ typedef struct {
 
 int bpe_init(Bpe *b);  /* no merges, no unknown piece: 0 or -ENOMEM */
 void bpe_free(Bpe *b); /* accepts a zeroed struct */
+/* The piece of the model that is spelled so, or -1. */
+int bpe_find(const Bpe *b, const Tokenizer *t, const char *text, size_t len);
 /* left and right make id; of equal pairs the last holds. 0, -ENOMEM, or -EINVAL where the pairs were made to
  * collide. */
 int bpe_add(Bpe *b, int left, int right, uint32_t rank, int id);
@@ -61,8 +63,6 @@ typedef struct {
 } BpeScratch;
 
 void bpe_scratch_free(BpeScratch *s); /* accepts a zeroed struct */
-/* The piece of the model that is spelled so, or -1. */
-int bpe_find(const Bpe *b, const Tokenizer *t, const char *text, size_t len);
 /* One word [n >= 1] to ids: 0, -ENOMEM, -EINVAL of BPE_UNK_MISSING. Work is O(n log n). */
 int bpe_encode(const Bpe *b, const Tokenizer *t, const char *word, size_t n, BpeScratch *s, Ids *out);
 

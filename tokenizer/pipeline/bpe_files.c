@@ -153,6 +153,7 @@ int tiktoken_read(Tokenizer *t, const uint8_t *data, size_t size, const char *pr
     }
     text_release(&raw);
     if (rc == 0) rc = pieces_finish_unique(t, err, errlen);
+    if (rc == 0) pipeline_of(t)->bpe.n_model = (int)t->n;
     t->kind = "byte-level BPE (tiktoken)";
     if (rc == 0) rc = choose_pre(t, pre, NULL, NULL, err, errlen);
     return rc ? rc : ranks_join(t, 0, err, errlen);
@@ -200,20 +201,12 @@ static int is_added(const Piece *p) {
     return p->type == PIECE_CONTROL || p->type == PIECE_USER_DEFINED || p->type == PIECE_UNKNOWN;
 }
 
-/* No file says where the model's pieces end: those that are added stand behind all others. */
-static int model_pieces(const Vocabulary *v) {
-    size_t n = v->n;
-    while (n > 0 && (is_added(&v->pieces[n - 1]) || v->pieces[n - 1].type == PIECE_UNUSED)) n--;
-    return (int)n;
-}
-
 int gpt2_vocabulary(Tokenizer *t, const Vocabulary *v, const char *wanted, char *err, size_t errlen) {
     int rc = bytes_begin(t, err, errlen);
     for (size_t i = 0; i < v->n && rc == 0; i++)
         rc = pieces_add(t, v->pieces[i].text, v->pieces[i].len, 0, PIECE_NORMAL, err, errlen);
     if (rc == 0 && !v->merges) rc = base_error(err, errlen, -EINVAL, "%s: no tokenizer.ggml.merges", t->name);
     if (rc == 0) rc = special_finish(t, err, errlen);
-    if (rc == 0) pipeline_of(t)->bpe.n_model = model_pieces(v);
     for (size_t i = 0; i < v->n_merges && rc == 0; i++) {
         rc = bpe_add_line(&pipeline_of(t)->bpe, t, v->merges[i].text, v->merges[i].len, (uint32_t)i);
         if (rc) bpe_refuse(t, rc, (uint32_t)i, err, errlen);

@@ -185,7 +185,7 @@ static int found_in_another(const Tokenizer *t, const AddedToken *token) {
 static const char *lost_of(const Tokenizer *t, const char *model, const CharsMap *map, size_t front, size_t behind) {
     const struct Pipeline *p = pipeline_of(t);
     if (strcmp(model, "gpt2") == 0 && (p->bpe.unk != -1 || p->bpe.byte_fallback) && lacks_bytes(t))
-        return "has no piece for some bytes, but one for what is unknown";
+        return "has no piece for some bytes, and names one for what is unknown";
     for (size_t i = 0; i < p->n_added; i++)
         if (p->added[i].lstrip || p->added[i].rstrip || p->added[i].single_word)
             return "has tokens that take the spaces around them or stand as words only";

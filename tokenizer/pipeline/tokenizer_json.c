@@ -209,8 +209,9 @@ static int finish_model(Tokenizer *t, const JsonValue *m, size_t n_model, char *
     if (unk && unk->type == JSON_STRING && unk->len) {
         t->unk = pieces_find(t, unk->str, unk->len);
         if (t->unk < 0 && p->model != MODEL_BPE) return json_refuse(t, "the unknown token", unk, err, errlen);
-        p->bpe.unk = bpe_find(&p->bpe, t, unk->str, unk->len);
-        if (p->bpe.unk < 0) p->bpe.unk = BPE_UNK_MISSING;
+        int own = bpe_find(&p->bpe, t, unk->str, unk->len);
+        p->bpe.unk = own < 0 ? BPE_UNK_MISSING : own;
+        if (p->model != MODEL_BPE) t->unk = own; /* -1: a text that needs it is refused */
     } else if (unk && unk->type == JSON_NUMBER && !json_id(unk, t->n, &t->unk))
         return json_refuse(t, "unk_id", NULL, err, errlen);
     if (p->model == MODEL_BPE) return read_merges(t, json_typed(m, "merges", JSON_ARRAY), err, errlen);

@@ -19,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const jieba_names[3] = {"jieba.dict", "jieba.dict.utf8", "dict.txt"};
+
 enum { MAX_DIGITS = 15 };              /* of a frequency: what a double holds exactly */
 enum { MAX_BYTES = 64 << 20 };         /* of a dictionary; jieba's has 5 MB, its big one 8 */
 

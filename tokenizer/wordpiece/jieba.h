@@ -11,6 +11,8 @@ typedef struct {
     size_t n, cap;
 } Jieba;
 
+extern const char *const jieba_names[3]; /* what the dictionary is called where it lies beside a vocabulary */
+
 /* dict.txt: a word, its frequency and anything more, one a line, in UTF-8. A word that stands twice has the last
  * frequency. Errors: those of file_map, -EINVAL with the line's number, -ENOMEM; then *j is zeroed. */
 int jieba_open(Jieba *j, const char *path, char *err, size_t errlen);
