@@ -6,7 +6,6 @@
 #include "model/timeline.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,10 +21,7 @@ typedef struct {
 static void score(void *arg, size_t i, const float *logits) {
     Window *w = arg;
     Perplexity *p = &w->bins[(i + 1) / w->bin];
-    double x = perplexity_nll(w->model, logits, w->ids[i + 1]);
-    p->nll_sum += x;
-    p->nll_squares += x * x;
-    p->tokens++;
+    perplexity_count(p, perplexity_nll(w->model, logits, w->ids[i + 1]));
 }
 
 static int read_window(Session *s, Window *w, size_t before, size_t total, char *err, size_t errlen) {

@@ -66,7 +66,7 @@ typedef struct {
     const Model *model;
 } Window;
 
-static void add(Perplexity *p, double x) {
+void perplexity_count(Perplexity *p, double x) {
     p->nll_sum += x;
     p->nll_squares += x * x;
     p->tokens++;
@@ -77,8 +77,8 @@ static void score(void *arg, size_t i, const float *logits) {
     Window *w = arg;
     size_t at = i + 1;
     double x = perplexity_nll(w->model, logits, w->ids[at]);
-    add(w->p, x);
-    if (w->by) add(&w->by->at[at / w->by->width < w->by->n ? at / w->by->width : w->by->n - 1], x);
+    perplexity_count(w->p, x);
+    if (w->by) perplexity_count(&w->by->at[at / w->by->width < w->by->n ? at / w->by->width : w->by->n - 1], x);
 }
 
 static int check_ids(const int *ids, size_t n, int vocab_size, char *err, size_t errlen) {

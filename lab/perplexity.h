@@ -30,6 +30,8 @@ typedef struct {
 /* -ln softmax(logits)[id], in double; logits [vocab_size], m's. */
 double perplexity_nll(const Model *m, const float *logits, int id);
 
+void perplexity_count(Perplexity *p, double nll); /* one id more, scored */
+
 /* Nats a token; 0 where nothing was scored. Of the ids, or of the windows' means where the cut says so. */
 double perplexity_mean(const Perplexity *p);
 /* Standard error of that mean, as if ids (where windows count alike: windows) were independent; 0 below two. */

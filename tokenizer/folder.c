@@ -56,17 +56,24 @@ static int vocab_txt(char **path, const char *folder) {
     return errno_is_passing(rc) ? rc : 0;
 }
 
+/* A JSON file of the folder: what json_open says, or 1: it is not there. */
+static int open_json(Json *j, const char *folder, const char *file, char *err, size_t errlen) {
+    char *path = file_join(folder, file);
+    if (!path) return base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
+    int rc = file_there(path) ? json_open(j, path, err, errlen) : 1;
+    free(path);
+    return rc;
+}
+
 /* *is = 1 where this JSON file of the folder says a RoFormer's name under key. 0, or an errno_is_passing. */
 static int names_roformer(int *is, const char *folder, const char *file, const char *key) {
     Json j;
-    char *path = file_join(folder, file);
-    int rc = !path ? -ENOMEM : file_there(path) ? json_open(&j, path, NULL, 0) : 1;
+    int rc = open_json(&j, folder, file, NULL, 0);
     if (rc == 0) {
         const JsonValue *v = json_typed(j.root, key, JSON_STRING);
         if (v && (strncmp(v->str, "roformer", 8) == 0 || strncmp(v->str, "RoFormer", 8) == 0)) *is = 1;
         json_free(&j);
     }
-    free(path);
     return errno_is_passing(rc) ? rc : 0;
 }
 
@@ -264,15 +271,12 @@ static const char *pre_of_class(const JsonValue *class) {
 
 int folder_class(const char *folder, const char **pre, char *err, size_t errlen) {
     Json j;
-    char *path = file_join(folder, "tokenizer_config.json");
+    int rc = open_json(&j, folder, "tokenizer_config.json", err, errlen);
     *pre = NULL;
-    if (!path) return base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
-    int rc = file_there(path) ? json_open(&j, path, err, errlen) : 1;
     if (rc == 0) {
         *pre = pre_of_class(json_typed(j.root, "tokenizer_class", JSON_STRING));
         json_free(&j);
     }
-    free(path);
     return rc < 0 ? rc : 0;
 }
 
