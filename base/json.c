@@ -5,6 +5,7 @@
  * kept. */
 #include "json.h"
 #include "base.h"
+#include "paths.h"
 #include "utf8.h"
 
 #include <errno.h>
@@ -355,6 +356,15 @@ int json_open(Json *j, const char *path, char *err, size_t errlen) {
     if (rc) return rc;
     rc = json_parse(j, (const char *)f.data, f.size, path, err, errlen);
     file_unmap(&f);
+    return rc;
+}
+
+int json_open_in(Json *j, const char *folder, const char *file, char *err, size_t errlen) {
+    char *path = file_join(folder, file);
+    *j = (Json){NULL};
+    if (!path) return base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
+    int rc = file_there(path) ? json_open(j, path, err, errlen) : 0;
+    free(path);
     return rc;
 }
 

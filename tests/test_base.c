@@ -367,6 +367,17 @@ static void test_json_files(void) {
     }
 }
 
+static void test_json_in_a_folder(void) {
+    char err[256] = "";
+    Json j;
+    CHECK(json_open_in(&j, "tests/golden", "pipelines.json", err, sizeof err) == 0 && j.root);
+    json_free(&j);
+    CHECK(json_open_in(&j, "tests/golden", "none.json", err, sizeof err) == 0 && !j.root && !err[0]);
+    json_free(&j);
+    CHECK(json_open_in(&j, "tests", "golden", err, sizeof err) < 0 && !j.root && strstr(err, "tests/golden"));
+    json_free(&j);
+}
+
 enum { MEMBERS = 5, LOOPS = 7, ITEMS = 1000 };
 static const size_t loop_items[LOOPS] = {0, 1, 2, 3, 4, 77, ITEMS};
 
@@ -539,5 +550,6 @@ const Test tests_base[] = {
     {"base/json_budget", test_json_budget},
     {"base/json_sorted", test_json_sorted},
     {"base/json_files", test_json_files},
+    {"base/json_in_a_folder", test_json_in_a_folder},
     {0},
 };

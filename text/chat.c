@@ -101,16 +101,12 @@ static int of_tekken(const ChatTemplate **t, const char *folder, char *err, size
     static const char *const known[][2] = {{"v3", "mistral-v3-tekken"}, {"v7", "mistral-common"},
                                            {"v11", "mistral-common"}, {"v13", "mistral-common"}};
     Json j;
-    char *path = file_join(folder, "tekken.json");
-    if (!path) return base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
-    int there = file_exists(path), rc = there ? json_open(&j, path, err, errlen) : 0;
-    free(path);
-    if (!there || rc) return rc;
+    int rc = json_open_in(&j, folder, "tekken.json", err, errlen);
     const JsonValue *version = json_get(json_get(j.root, "config"), "version");
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (json_is(version, known[i][0])) *t = chat_template_find(known[i][1]);
     json_free(&j);
-    return 0;
+    return rc;
 }
 
 static int of_folder(const ChatTemplate **t, char **system, const char *folder, char *err, size_t errlen) {

@@ -73,13 +73,11 @@ static void free_json(void *json) {
 
 /* A JSON file of the model's folder, whose memory is x's: *root NULL where it is not there. */
 static int read_json(Opening *o, const char *folder, const char *name, const JsonValue **root) {
-    char *path = file_join(folder, name);
     Json *j = weights_own(&o->x->memory, calloc(1, sizeof *j), free_json);
-    int rc = path && j ? 0 : no_memory(o);
     *root = NULL;
-    if (rc == 0 && file_exists(path)) rc = json_open(j, path, o->err, o->errlen);
-    if (rc == 0 && j->root) *root = j->root;
-    free(path);
+    if (!j) return no_memory(o);
+    int rc = json_open_in(j, folder, name, o->err, o->errlen);
+    if (rc == 0) *root = j->root;
     return rc;
 }
 

@@ -56,24 +56,13 @@ static int vocab_txt(char **path, const char *folder) {
     return errno_is_passing(rc) ? rc : 0;
 }
 
-/* A JSON file of the folder: what json_open says, or 1: it is not there. */
-static int open_json(Json *j, const char *folder, const char *file, char *err, size_t errlen) {
-    char *path = file_join(folder, file);
-    if (!path) return base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
-    int rc = file_there(path) ? json_open(j, path, err, errlen) : 1;
-    free(path);
-    return rc;
-}
-
 /* *is = 1 where this JSON file of the folder says a RoFormer's name under key. 0, or an errno_is_passing. */
 static int names_roformer(int *is, const char *folder, const char *file, const char *key) {
     Json j;
-    int rc = open_json(&j, folder, file, NULL, 0);
-    if (rc == 0) {
-        const JsonValue *v = json_typed(j.root, key, JSON_STRING);
-        if (v && (strncmp(v->str, "roformer", 8) == 0 || strncmp(v->str, "RoFormer", 8) == 0)) *is = 1;
-        json_free(&j);
-    }
+    int rc = json_open_in(&j, folder, file, NULL, 0);
+    const JsonValue *v = json_typed(j.root, key, JSON_STRING);
+    if (v && (strncmp(v->str, "roformer", 8) == 0 || strncmp(v->str, "RoFormer", 8) == 0)) *is = 1;
+    json_free(&j);
     return errno_is_passing(rc) ? rc : 0;
 }
 
@@ -271,13 +260,10 @@ static const char *pre_of_class(const JsonValue *class) {
 
 int folder_class(const char *folder, const char **pre, char *err, size_t errlen) {
     Json j;
-    int rc = open_json(&j, folder, "tokenizer_config.json", err, errlen);
-    *pre = NULL;
-    if (rc == 0) {
-        *pre = pre_of_class(json_typed(j.root, "tokenizer_class", JSON_STRING));
-        json_free(&j);
-    }
-    return rc < 0 ? rc : 0;
+    int rc = json_open_in(&j, folder, "tokenizer_config.json", err, errlen);
+    *pre = pre_of_class(json_typed(j.root, "tokenizer_class", JSON_STRING));
+    json_free(&j);
+    return rc;
 }
 
 static int config_settings(Tokenizer *t, const char *path, size_t n_model, char *err, size_t errlen) {

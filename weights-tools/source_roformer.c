@@ -14,15 +14,10 @@
 
 /* tokenizer_config.json's do_lower_case, or -1. */
 static int lower_case(int *lower, const Source *s, char *err, size_t errlen) {
-    static const char *const names[] = {"tokenizer_config.json"};
-    char *path;
-    Json config = {0};
-    *lower = -1;
-    if (sidecar_find(&path, NULL, s->checkpoint.folder, names, 1)) return source_no_memory(s, err, errlen);
-    int rc = path ? json_open(&config, path, err, errlen) : 0;
+    Json config;
+    int rc = json_open_in(&config, s->checkpoint.folder, "tokenizer_config.json", err, errlen);
     *lower = json_flag(config.root, "do_lower_case", -1);
     json_free(&config);
-    free(path);
     return errno_is_passing(rc) ? rc : 0; /* a broken one says nothing */
 }
 
