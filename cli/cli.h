@@ -164,6 +164,7 @@ int options_parse(Args *a, int argc, char **argv, const Command *cmd);
 void help_print(const Command *commands, int n, const Command *cmd); /* of cmd; the first one is the usual command */
 int options_ask_for_specs(const Args *a); /* --rope help */
 void print_specs(void);          /* all methods and their keys */
+void models_print(void);         /* --help models: those that run here, and why others do not */
 void print_kernels(void);        /* the rows that run here, a space in front of each */
 
 /* ---- options.c, for single options ---- */
@@ -317,8 +318,6 @@ int manual_completions(const Command *commands, int n, const char *shell);
 
 const Topic *topic_named(const Topic *topics, const char *command, const char *word); /* NULL after saying why */
 const Topic *topic_among(const Topic *topics, char *const *words, int n); /* the one that a word names; NULL: none */
-void topics_print(const Topic *topics);
-void models_print(void); /* --help models: those that run here, and why others do not */
 /* A paragraph on stdout behind an empty line, broken at the screen's width, at most 100; spaces as given are one. */
 void teach(const char *fmt, ...) BASE_PRINTF(1, 2);
 /* The line of C that makes a number, by its place in cited[] (topics.c): a line on stdout, and what --csv writes. */

@@ -1,7 +1,8 @@
-/* cli/help.c - --help of a command, from its row and those of its options; --rope help. */
+/* cli/help.c - --help of a command, from its row and those of its options; --help models; --rope help. */
 #include "options.h"
 
 #include "kernels/rows.h"
+#include "model/keys_more.h"
 #include "rope/spec.h"
 #include "weights-tools/training/options.h"
 
@@ -9,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { HELP_MOST = 100, HELP_LEAST = 60, HELP_INDENT = 34, KEY_INDENT = 26 };
+enum { HELP_MOST = 100, HELP_LEAST = 60, HELP_INDENT = 34, KEY_INDENT = 26, COMMAND_INDENT = 15,
+       MODEL_INDENT = 4 };
 
 /* As wide as the terminal is, within reason. */
 static int help_width(void) {
@@ -60,14 +62,20 @@ static void print_wrapped(const char *text, int indent, int *column) {
     }
 }
 
+/* left, and from the column indent on what is said of it; the line is open still. */
+static int print_row(const char *left, int indent, const char *text) {
+    int column = printf("  %-*s", indent - 2, left);
+    print_wrapped(text, indent, &column);
+    return column;
+}
+
 static void print_option(const OptionRow *r) {
     char left[64];
     snprintf(left, sizeof left, "%c%c%s%s%s%s%s", r->letter ? '-' : ' ', r->letter ? r->letter : ' ',
              r->letter ? ", " : "  ", r->name, r->open ? "[=" : r->arg ? " " : "", r->arg ? r->arg : "",
              r->open ? "]" : "");
-    int column = printf("  %-*s", HELP_INDENT - 2, left);
     char *help = as_called(r->help);
-    print_wrapped(help ? help : r->help, HELP_INDENT, &column);
+    int column = print_row(left, HELP_INDENT, help ? help : r->help);
     free(help);
     for (int i = 0; option_listed(r, i); i++) print_wrapped(option_listed(r, i), HELP_INDENT, &column);
     putchar('\n');
@@ -79,6 +87,16 @@ static void print_options(const Command *cmd) {
     for (int at = 0; option_row(cmd, &at, &r);) {
         if (strcmp(title, r.title) != 0) printf("\n%s:\n", title = r.title);
         print_option(&r);
+    }
+}
+
+static void print_topics(const Topic *topics) {
+    printf("\nWHAT:\n");
+    for (const Topic *t = topics; t->name; t++) {
+        char left[40];
+        snprintf(left, sizeof left, "%s %s", t->name, t->words);
+        print_row(left, HELP_INDENT, t->summary);
+        putchar('\n');
     }
 }
 
@@ -113,15 +131,37 @@ void help_print(const Command *commands, int n, const Command *cmd) {
     int usual = cmd == commands; /* it needs no name */
     printf("usage: %s %s%s%s\n", called, usual ? "" : cmd->name, usual ? "" : " ", cmd->usage);
     if (cmd->about) putchar('\n'), print_about(cmd->about);
-    if (about_model(cmd)) printf("%s", cmd->about ? "\n" : ""), print_about(about_model(cmd));
+    if (about_model(cmd)) putchar('\n'), print_about(about_model(cmd));
     if (usual) {
         printf("\ncommands (%s help COMMAND, or %s COMMAND --help):\n", called, called);
-        for (int i = 0; i < n; i++) printf("  %-12s %s\n", commands[i].name, commands[i].summary);
+        for (int i = 0; i < n; i++) print_row(commands[i].name, COMMAND_INDENT, commands[i].summary), putchar('\n');
     }
-    if (cmd->topics) printf("\nWHAT:\n"), topics_print(cmd->topics);
+    if (cmd->topics) print_topics(cmd->topics);
     print_options(cmd);
     printf("\nexamples:\n");
     out_own(cmd->examples);
+}
+
+static void print_model(const char *name, int *column) {
+    if (*column == 0) *column = printf("%*s", MODEL_INDENT, "");
+    print_wrapped(name, MODEL_INDENT, column);
+}
+
+void models_print(void) {
+    const char *last = "";
+    int column = 0;
+    printf("models that run, by model_type (config.json) or general.architecture (GGUF):\n");
+    for (int i = 0; architectures[i]; i++)
+        if (!architecture_lacks(architectures[i])) print_model(architectures[i]->name, &column);
+    printf("\n\nmodels that do not:\n");
+    for (int i = 0; architectures[i]; i++) {
+        const char *why = architecture_lacks(architectures[i]);
+        if (!why) continue;
+        if (strcmp(why, last) != 0) printf("%s  it %s\n", *last ? "\n" : "", why), column = 0;
+        last = why;
+        print_model(architectures[i]->name, &column);
+    }
+    putchar('\n');
 }
 
 void print_kernels(void) {
@@ -140,8 +180,7 @@ void print_specs(void) {
         const RopeKey *k = rope_spec_keys(name, &source);
         printf("\n%s  (%s)\n", name, source);
         for (; k->name; k++) {
-            int column = printf("  %-*s", KEY_INDENT - 2, k->name);
-            print_wrapped(k->about, KEY_INDENT, &column);
+            print_row(k->name, KEY_INDENT, k->about);
             putchar('\n');
         }
     }

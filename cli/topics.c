@@ -2,7 +2,6 @@
 #include "cli.h"
 
 #include "lab/plot/parts.h"
-#include "model/keys_more.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -24,39 +23,6 @@ const Topic *topic_among(const Topic *topics, char *const *words, int n) {
         for (int i = 0; i < n; i++)
             if (strcmp(t->name, words[i]) == 0) return t;
     return NULL;
-}
-
-void topics_print(const Topic *topics) {
-    for (const Topic *t = topics; t->name; t++) {
-        char left[40];
-        snprintf(left, sizeof left, "%s %s", t->name, t->words);
-        printf("  %-30s  %s\n", left, t->summary);
-    }
-}
-
-/* One name behind another, broken at 100 columns. */
-static void models_line(size_t *column, const char *name) {
-    size_t n = strlen(name);
-    if (*column && *column + n + 1 > 100) *column = 0, out_bytes("\n", 1);
-    out_printf("%s%s", *column ? " " : "    ", name);
-    *column += n + (*column ? 1 : 4);
-}
-
-void models_print(void) {
-    size_t column = 0;
-    out_printf("models that run, by model_type (config.json) or general.architecture (GGUF):\n");
-    for (int i = 0; architectures[i]; i++)
-        if (!architecture_lacks(architectures[i])) models_line(&column, architectures[i]->name);
-    out_printf("\n\nmodels that do not:\n");
-    const char *last = "";
-    for (int i = 0; architectures[i]; i++) {
-        const char *why = architecture_lacks(architectures[i]);
-        if (!why) continue;
-        if (strcmp(why, last) != 0) out_printf("%s  it %s\n", *last ? "\n" : "", why), column = 0;
-        last = why;
-        models_line(&column, architectures[i]->name);
-    }
-    out_printf("\n");
 }
 
 void teach(const char *fmt, ...) {
