@@ -1,5 +1,6 @@
 /* cli/inspect.c - the command inspect: what a file of weights holds. */
 #include "cli.h"
+#include "model/notes.h"
 #include "weights-tools/inspection.h"
 #include "weights-tools/layout.h"
 
@@ -30,6 +31,7 @@ int run_inspect(Args *a) {
     if (a->tool.check_layout) return check_layout(a);
     if (inspection_open(&i, a->words[0], err, sizeof err)) return fail("%s", err);
     files_opened(NULL);
+    for (const Note *n = i.own_weights.notes; n; n = n->next) note("%s", n->line);
     if (a->show.json) inspection_json(&i, &text);
     else inspection_text(&i, &text, !a->tool.summary, a->tool.keys);
     inspection_close(&i);

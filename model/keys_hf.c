@@ -3,6 +3,7 @@
 #include "base/paths.h"
 #include "family.h"
 #include "keys_more.h"
+#include "model/files/fp8.h"
 #include "model/layers/layers.h"
 #include "notes.h"
 
@@ -227,10 +228,10 @@ static void parts(KeyReader *r, Config *c, const DecoderDefaults *a) {
     if (!absent(tied) && !boolean) key_complain(r, "tie_word_embeddings", "must be true or false");
     c->own_head = !key_flag(r, NULL, "tie_word_embeddings", boolean ? tied->boolean : a->tied);
     if (c->own_head && lacks_head(r->w)) c->own_head = 0; /* logits then mean nothing, and nobody asks for them */
-    const JsonValue *blocks = json_get(r->w->config, "quantization_config");
-    if (!absent(blocks) && !(a->mxfp4 && json_is(json_get(blocks, "quant_method"), "mxfp4")))
+    const JsonValue *blocks = fp8_config(r->w);
+    if (!absent(blocks) && !fp8_is(blocks) && !(a->mxfp4 && json_is(json_get(blocks, "quant_method"), "mxfp4")))
         key_complain(r, "quantization_config",
-                     "quantized Hugging Face weights are not read; use the original or a GGUF");
+                     "of quantized Hugging Face weights only FP8 is read; use the original or a GGUF");
 }
 
 /* A LLaMA's, Mistral's or Qwen's. */

@@ -144,6 +144,7 @@ static const Job showing[] = {
     {"rope", "rope table --csv", NULL, NULL},
     {"inspect", "inspect $M/m.gguf --json", NULL, NULL},
     {"inspect, a folder", "inspect $M/hf", NULL, NULL},
+    {"inspect, 8 bits with scales", "inspect $G/../fp8/block", NULL, NULL},
     {"inspect, a checkpoint", "inspect $G/v1.bin", NULL, NULL},
     {0},
 };

@@ -220,6 +220,10 @@ static int open_checkpoint(Source *s, const SourceWish *wish, const Report *r, c
     return !layers ? source_roformer(s, wish, r, err, errlen) : source_hf(s, wish, r, err, errlen);
 }
 
+static void report_notes(const Report *r, const Weights *w) {
+    for (const Note *n = w->notes; n; n = n->next) report_note(r, "%s", n->line);
+}
+
 int source_open(Source *s, const char *path, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
     memset(s, 0, sizeof *s);
     s->path = path;
@@ -227,7 +231,7 @@ int source_open(Source *s, const char *path, const SourceWish *wish, const Repor
     s->alignment = ALIGNMENT;
     int rc = is_weights_file(path, err, errlen);
     if (rc >= 0) rc = rc ? open_weights(s, wish, r, err, errlen) : open_checkpoint(s, wish, r, err, errlen);
-    for (const Note *n = rc ? NULL : s->weights.notes; n; n = n->next) report_note(r, "%s", n->line);
+    if (rc == 0) report_notes(r, &s->checkpoint.weights), report_notes(r, &s->weights);
     if (rc == 0) rc = source_check_keys(s, err, errlen);
     if (rc) source_close(s);
     return rc;

@@ -1,8 +1,10 @@
 /* tests/fuzz/fuzz_safetensors.c - any bytes as a safetensors file. The first eight are replaced by a header length that
  * fits, from the first two, for otherwise hardly any input would get as far as the header; an input that starts with
- * 0xff keeps its own. */
+ * 0xff keeps its own. Matrices of 8 bits become BF16 where the file has scales for them. */
 #include "mutate.h"
 
+#include "base/json.h"
+#include "model/files/fp8.h"
 #include "model/files/safetensors.h"
 
 #include <stdlib.h>
@@ -13,17 +15,23 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static volatile uint8_t sink;
 
 static void read_and_touch(const uint8_t *data, size_t size) {
+    static const char config[] = "{\"quantization_config\":{\"quant_method\":\"fp8\",\"weight_block_size\":[8,16]}}";
+    Json j;
     Weights w;
     char err[256] = "", name[] = "fuzz";
     memset(&w, 0, sizeof w);
     w.path = name;
     int rc = safetensors_read(&w, data, size, name, err, sizeof err);
     if (rc == 0) rc = weights_finish(&w, err, sizeof err);
+    int unread = json_parse(&j, config, sizeof config - 1, name, NULL, 0);
+    w.config = j.root;
+    if (rc == 0 && !unread) rc = fp8_expand(&w, err, sizeof err);
     if (rc && !err[0]) abort();
     for (size_t i = 0; rc == 0 && i < w.n_tensors; i++)
         for (size_t k = 0; k < w.tensors[i].size; k++) sink = w.tensors[i].data[k];
     w.path = NULL; /* not weights_close's to free */
     weights_close(&w);
+    json_free(&j);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

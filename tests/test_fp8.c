@@ -1,0 +1,165 @@
+/* tests/test_fp8.c - Hugging Face's matrices of 8 bits with scales (model/files/fp8.h), held against what transformers
+ * and compressed-tensors make of them (tests/oracle/fp8.py), bit for bit: both round one product to BF16. */
+#include "decoder_files.h"
+#include "model/files/weights.h"
+#include "program.h"
+#include "reader_files.h"
+#include "test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GOLDEN "tests/golden/fp8/"
+
+static const char *const layouts[] = {"block", "packed_block", "packed_row", "packed_one", "fbgemm", "modelopt",
+                                      "codes"};
+
+static void test_values(void) {
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
+        char err[300] = "";
+        Weights w;
+        int rc = weights_open(&w, test_in(GOLDEN, layouts[i]), err, sizeof err);
+        const Tensor *a = rc ? NULL : weights_find(&w, "a.weight"), *b = rc ? NULL : weights_find(&w, "a.expected");
+        int same = a && b && a->type == TENSOR_BF16 && a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
+        if (!same || w.n_tensors != 2) decoder_fail(layouts[i], "is not what was expected", err);
+        weights_close(&w);
+    }
+}
+
+static void test_nan(void) {
+    char err[300];
+    float v[2];
+    Weights w;
+    CHECK(weights_open(&w, GOLDEN "nan", err, sizeof err) == 0);
+    const Tensor *t = weights_find(&w, "a.weight");
+    CHECK(t && t->type == TENSOR_BF16);
+    if (t) matrix_floats(v, &(Matrix){.type = TENSOR_BF16, .rows = 1, .cols = 2, .data = t->data}, 0, 2);
+    CHECK(t && isnan(v[0]) && isnan(v[1]));
+    weights_close(&w);
+}
+
+static const char *copied(const char *layout, const char *name) {
+    const char *folder = test_folder(name);
+    CHECK(file_copy(test_in(test_in(GOLDEN, layout), "config.json"), test_in(folder, "config.json")));
+    CHECK(file_copy(test_in(test_in(GOLDEN, layout), "model.safetensors"), test_in(folder, "model.safetensors")));
+    return folder;
+}
+
+static void test_refused(void) {
+    static const struct { const char *layout, *file, *from, *to, *line; } rows[] = {
+        {"block", "model.safetensors", "a.weight_scale_inv", "a.weight_scales", "F8_E4M3, and no scales beside it"},
+        {"block", "model.safetensors", "\"shape\":[3,3]", "\"shape\":[9,1]", "no scales that fit its matrix"},
+        {"block", "model.safetensors", "\"shape\":[3,3]", "\"shape\":[9]", "no scales that fit its matrix"},
+        {"block", "model.safetensors", "\"shape\":[3,3]", "\"shape\":[3,3,1]", "no scales that fit its matrix"},
+        {"block", "config.json", "8,\n   16", "8,\n   -16", "no scales that fit its matrix"},
+        {"block", "config.json", "8,\n   16", "8, 16, 1", "no scales that fit its matrix"},
+        {"packed_row", "model.safetensors", "\"dtype\":\"F32\",\"shape\":[20,1]", "\"dtype\":\"I32\",\"shape\":[20,1]",
+         "no scales that fit its matrix"},
+        {"codes", "model.safetensors", "\"F8_E4M3\",\"shape\":[16,16]", "\"F8_E4M3\",\"shape\":[256]",
+         "F8_E4M3, and no matrix"},
+        {"codes", "model.safetensors", "\"F8_E4M3\",\"shape\":[16,16]", "\"F8_E4M3\",\"shape\":[4,8,8]",
+         "F8_E4M3, and no matrix"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *folder = copied(rows[i].layout, "fp8-refused");
+        folder_change(folder, rows[i].file, rows[i].from, rows[i].to);
+        if (!refused_path(folder, rows[i].line)) decoder_fail(rows[i].layout, "opens, or by another line:", rows[i].to);
+    }
+}
+
+/* One that is none of those that are known: its matrices stay as they are, which no model is computed with. */
+static void test_other_methods(void) {
+    static const char *const others[][3] = {
+        {"packed_row", "float-quantized", "pack-quantized"},
+        {"packed_row", "\"format\"", "\"transform_config\": {\"a\": 1}, \"format\""},
+        {"modelopt", "\"FP8\"", "\"NVFP4\""}, {"block", "\"fp8\"", "\"awq\""}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        const char *folder = copied(others[i][0], "fp8-other");
+        char err[300];
+        Weights w;
+        folder_change(folder, "config.json", others[i][1], others[i][2]);
+        CHECK(weights_open(&w, folder, err, sizeof err) == 0);
+        const Tensor *t = weights_find(&w, "a.weight");
+        if (!t || t->type >= 0) decoder_fail(others[i][0], "is read all the same:", others[i][2]);
+        weights_close(&w);
+    }
+}
+
+static void test_truncated(void) {
+    const char *folder = copied("block", "fp8-cut"), *path = test_in(folder, "model.safetensors");
+    size_t size = 0;
+    char *bytes = file_read(path, &size);
+    for (size_t n = 0; bytes && n < size; n++) {
+        file_write(path, bytes, n);
+        if (!refused_path(folder, "model.safetensors")) decoder_fail("block", "opens", "though it was cut");
+    }
+    free(bytes);
+}
+
+/* ---- a whole model ---- */
+
+static void put_entry(Bytes *header, const char *name, const char *dtype, const Tensor *t, size_t begin, size_t bytes) {
+    char entry[400], shape[40] = "";
+    for (int d = 0; d < t->n_dims; d++)
+        snprintf(shape + strlen(shape), 20, "%s%d", d ? "," : "", (int)t->shape[d]);
+    snprintf(entry, sizeof entry, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}",
+             header->n ? "," : "{", name, dtype, shape, begin, begin + bytes);
+    bytes_put(header, entry, strlen(entry));
+}
+
+/* w's tensors as a file: each layer's matrices of 8 bits, with a scale of 1/64, where codes is set. */
+static void write_model(const char *path, const Weights *w, int codes) {
+    Bytes header = {0}, data = {0}, file = {0};
+    for (size_t i = 0; i < w->n_tensors; i++) {
+        const Tensor *t = &w->tensors[i], one = {.n_dims = 0};
+        char scale[TENSOR_NAME + 16];
+        size_t begin = data.n;
+        int coded = codes && t->n_dims == 2 && strstr(t->name, "_proj");
+        for (size_t k = 0; coded && k < t->size / 2; k++) bytes_u8(&data, (unsigned)(name_hash(t->name, k) % 64 * 2));
+        if (!coded) bytes_put(&data, t->data, t->size);
+        put_entry(&header, t->name, coded ? "F8_E4M3" : t->type_name, t, begin, data.n - begin);
+        snprintf(scale, sizeof scale, "%s_scale_inv", t->name);
+        if (coded) bytes_f32(&data, 1 / 64.0f), put_entry(&header, scale, "F32", &one, data.n - 4, 4);
+    }
+    bytes_put(&header, "}", 1);
+    bytes_u64(&file, header.n), bytes_put(&file, header.data, header.n), bytes_put(&file, data.data, data.n);
+    file_write(path, file.data, file.n);
+    free(header.data), free(data.data), free(file.data);
+}
+
+/* The same logits, from the folder and from what convert makes of it, as from a folder of what was read. */
+static void test_model(void) {
+    const BuildShape shape = {.d = 32, .ff = 64, .layers = 2, .heads = 4, .kv_heads = 2, .n_ctx = 64};
+    const char *from = test_folder("fp8-from"), *folder = test_folder("fp8-model"), *gguf = test_tmp("fp8.gguf");
+    char err[300], *expected;
+    Weights w;
+    build_hf(from, &shape, TENSOR_BF16, 1);
+    CHECK(weights_open(&w, from, err, sizeof err) == 0);
+    write_model(test_in(folder, "model.safetensors"), &w, 1);
+    weights_close(&w);
+    CHECK(file_copy(test_in(from, "config.json"), test_in(folder, "config.json")));
+    CHECK(run("logits %s --ids 1,5,9", folder) == 1); /* no config says what the scales are */
+    folder_change(folder, "config.json", "{", "{\"quantization_config\": {\"quant_method\": \"fp8\"},");
+    CHECK(weights_open(&w, folder, err, sizeof err) == 0);
+    write_model(test_in(from, "model.safetensors"), &w, 0);
+    weights_close(&w);
+    CHECK(run("logits %s --ids 1,5,9", from) == 0);
+    expected = taken_out();
+    CHECK(run("logits %s --ids 1,5,9", folder) == 0 && strcmp(out, expected) == 0);
+    CHECK(said_line("14 matrices of 8 bits (F8_E4M3) are BF16 in memory"));
+    CHECK(tool("", "convert", "%s %s --no-tokenizer", folder, gguf) == 0 && strstr(said, "are BF16 in memory"));
+    CHECK(run("logits %s --ids 1,5,9 -q", gguf) == 0 && strcmp(out, expected) == 0);
+    CHECK(run("inspect %s", folder) == 0 && said_line("are BF16 in memory"));
+    free(expected);
+}
+
+extern const Test tests_fp8[];
+const Test tests_fp8[] = {
+    {"fp8/values", test_values},
+    {"fp8/nan", test_nan},
+    {"fp8/refused", test_refused},
+    {"fp8/other_methods", test_other_methods},
+    {"fp8/truncated", test_truncated},
+    {"fp8/model", test_model},
+    {NULL, NULL},
+};
