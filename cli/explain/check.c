@@ -2,6 +2,7 @@
 #include "explain.h"
 
 #include "lab/explain/use.h"
+#include "rope/positions.h"
 #include "text/write.h"
 
 #include <errno.h>
@@ -12,10 +13,10 @@
 
 /* ---- shift ---- */
 
-/* The largest difference of weights and of rotated keys between a's and b's text. */
+/* The largest difference of weights and of rotated keys (linear attention: of S's features) of a's and b's text. */
 static int compare(const Trace *a, const Trace *b, double *weights, double *keys) {
     const Config *c = &a->model->config;
-    size_t n = a->n, width = (size_t)c->n_kv_heads * (size_t)c->head_dim;
+    size_t n = a->n, n_keys = (size_t)a->n_layers * n * (size_t)c->n_kv_heads;
     double *wa = calloc(n, n * sizeof *wa), *wb = calloc(n, n * sizeof *wb);
     *weights = *keys = 0;
     for (int l = a->first; wa && wb && l < a->first + a->n_layers; l++)
@@ -27,14 +28,45 @@ static int compare(const Trace *a, const Trace *b, double *weights, double *keys
                 *weights = by > *weights ? by : *weights; /* NaN, what is not seen, is no difference */
             }
         }
-    for (size_t i = 0; a->rk && i < (size_t)a->n_layers * n * width; i++) {
-        double by = fabs((double)a->rk[i] - (double)b->rk[i]);
-        *keys = by > *keys ? by : *keys;
-    }
+    for (size_t i = 0; a->rk && i < n_keys * (size_t)c->head_dim; i++)
+        *keys = fmax(*keys, fabs((double)a->rk[i] - (double)b->rk[i]));
+    for (size_t i = 0; a->k_num && i < n_keys * a->rows; i++) *keys = fmax(*keys, fabs(a->k_num[i] - b->k_num[i]));
     int rc = wa && wb ? 0 : fail("out of memory");
     free(wa);
     free(wb);
     return rc;
+}
+
+/* 1 where a's and b's scores go by the places themselves: other frequencies there, or another factor. */
+static int goes_by_place(const Trace *a, const Trace *b) {
+    int other = memcmp(a->rope.inv_freq, b->rope.inv_freq, sizeof a->rope.inv_freq) != 0;
+    for (int l = a->first; l < a->first + a->n_layers; l++)
+        other |= trace_scale(a, l, a->n - 1) != trace_scale(b, l, a->n - 1);
+    return other;
+}
+
+static void print_shift(const Explain *x, const Trace *here, size_t by, double weights, double keys) {
+    const Config *c = &x->e.model.config;
+    const PositionKind *kind = position_kind_of(c->positions);
+    int turns = kind->rotates && (!c->linear.form || c->linear.form->in_numerator || c->linear.form->before_phi);
+    char angle[60];
+    snprintf(angle, sizeof angle, ": each is turned by %zu theta more", by);
+    out_printf("The same %zu token%s at positions 0 to %zu and at %zu to %zu\n\n"
+               "keys, as attention has them    off by up to %.4g%s\n"
+               "attention's weights            off by up to %.1e\n", x->n, x->n == 1 ? "" : "s", x->n - 1, by,
+               by + x->n - 1, keys, turns ? angle : ": nothing turns them", weights);
+    if (goes_by_place(here, &x->t))
+        teach("This is no rounding: with this method frequencies or the size of scores go by the position itself, and "
+              "not by the distance alone.");
+    else if (!turns) teach("This model's positions are %s; what they do to weights is all that is off.",
+                           kind->rotates ? "in no key" : kind->name);
+    else if (c->linear.form && !c->linear.form->in_numerator)
+        teach("Keys turn before the feature map here, which does not turn with them: what is left is no distance.");
+    else
+        teach("Both vectors of a score turn by the same angle more, and that cancels: R_m^T R_n = R_(n-m) (eq. 16). "
+              "What is left is rounding. With weights in blocks a rounding to 8 bits may fall otherwise; F32 shows the last "
+              "bits (and ./run proof the logits).");
+    cite("angle");
 }
 
 static int draw_shift(Explain *x, const Trace *here, int head, size_t by) {
@@ -66,17 +98,7 @@ int explain_shift(Args *a) {
     if (code == 0 && a->show.csv)
         out_printf("shift,tokens,weights_off,keys_off,line\n%zu,%zu,%.9g,%.9g,%s\n", by, x.n, weights, keys,
                    cited_place("angle"));
-    else if (code == 0) {
-        out_printf(
-            "The same %zu tokens at positions 0 to %zu and at %zu to %zu\n\n"
-            "keys, as they are cached      off by up to %.4g: each is turned by %zu theta more\n"
-            "attention's weights           off by up to %.1e\n\n"
-            "Both vectors of a score turn by the same angle more, and that cancels: R_m^T R_n = R_(n-m) (eq. 16).\n"
-            "What is left is rounding. With weights in blocks a rounding to 8 bits may fall otherwise; F32 shows\n"
-            "the last bits (and ./run proof the logits).\n",
-            x.n, x.n - 1, by, by + x.n - 1, keys, by, weights);
-        cite("angle");
-    }
+    else if (code == 0) print_shift(&x, &here, by, weights, keys);
     if (code == 0) code = draw_shift(&x, &here, p.head, by);
     trace_free(&here);
     explain_close(&x);

@@ -29,6 +29,7 @@ typedef struct { int layer, head; size_t query, key; } Place;
 int explain_place(const Explain *x, Place *p);
 /* Options that this topic does not use: names with spaces around each, those it uses. An exit code. */
 int explain_options(const Args *a, const char *used);
+const char *explain_row_sums(const Config *c); /* what a row of weights adds up to, by where the rotation goes */
 int explain_square(const Explain *x); /* refuses texts whose weights [n, n] would be too many */
 /* Maps of all kept layers, a row each, of all heads or one, of one text read in n_traces ways, side by side. */
 typedef struct {

@@ -147,8 +147,7 @@ static int show(Explain *x, const Place *p, int all, const Trace *muted) {
     return all || muted ? explain_sheet(x, &sheet) : one(x, p);
 }
 
-/* What a row adds up to, by where the rotation goes. */
-static const char *row_sums(const Config *c) {
+const char *explain_row_sums(const Config *c) {
     const LinearForm *f = c->linear.form;
     if (!f) return "Each row adds up to 1: softmax of the scores of eq. 16.";
     if (f->in_numerator && !f->in_denominator)
@@ -186,7 +185,7 @@ static void print_loss(const Explain *x, const Trace *muted, size_t pairs) {
         if (muted) out_printf(", %.4f without it in %zu pairs", mean_loss(muted), pairs);
         out_printf("\n");
     }
-    teach("%s", row_sums(&x->e.model.config));
+    teach("%s", explain_row_sums(&x->e.model.config));
     cite(linear ? "weight linear" : "weight");
 }
 

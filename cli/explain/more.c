@@ -74,8 +74,8 @@ static void print_use(const Explain *x, PairUse *use, size_t n, double loss) {
                    cited_place("use"));
     if (x->a->show.csv) return;
     teach(
-        "size: mean |q| times mean |k| of the pair, the most that its term could be; cost: nats a token "
-        "more when it does not turn, below 0 where the loss is lower without it. Of a short text much is chance: some "
+        "size: mean |q| times mean |k| of the pair, by which its terms grow (of features, where attention is "
+        "linear); cost: nats a token more when it does not turn, below 0 where the loss is lower without it. Of a short text much is chance: some "
         "hundred tokens say more. head: a key head, and all queries that share it.");
     cite("use");
 }
@@ -150,8 +150,11 @@ static void print_state(const Explain *x, const Filling *f, int l) {
         "\nthe past in memory: %.0f bytes, now and after any number of tokens; softmax's keys and values: %.0f now,\n"
         "%.0f after %lld tokens\n",
         state, now, whole, (long long)m->config.n_ctx_train);
-    teach("S takes each rotated key with its value, z the same key not rotated (eq. 19): z only grows, S "
-          "points every way and so grows slowly. The weights of a row need not add up to 1.");
+    const LinearForm *form = m->config.linear.form;
+    teach("S takes each key with its value, z the same key%s %s",
+          form->in_denominator ? "; both turned." : form->before_phi ? "; both turned before the feature map." :
+          !form->in_numerator ? "; neither turned." : ": turned in S, not turned in z, which so only grows, where S "
+          "points every way and grows slowly.", explain_row_sums(&m->config));
     cite("state");
 }
 

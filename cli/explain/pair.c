@@ -58,9 +58,10 @@ static PlotHand hand(const double v[2], double by, double longest) {
     return (PlotHand){.angle = angle + by, .length = hypot(v[0], v[1]) / longest, .from = by != 0 ? angle : NAN};
 }
 
-static void turned(const double v[2], double by, double to[2]) {
-    to[0] = v[0] * cos(by) - v[1] * sin(by);
-    to[1] = v[0] * sin(by) + v[1] * cos(by);
+/* By an angle, and made so many times as long: yarn and longrope do. */
+static void turned(const double v[2], double by, double scale, double to[2]) {
+    to[0] = scale * (v[0] * cos(by) - v[1] * sin(by));
+    to[1] = scale * (v[0] * sin(by) + v[1] * cos(by));
 }
 
 static int draw_turn(const Pair *w) {
@@ -68,7 +69,7 @@ static int draw_turn(const Pair *w) {
     PlotHand *hands = calloc(4 * (size_t)w->half, sizeof *hands);
     char(*labels)[24] = calloc(2 * (size_t)w->half, sizeof *labels), about[300];
     const char **shown = calloc(2 * (size_t)w->half, sizeof *shown), **columns = shown ? shown + w->half : NULL;
-    double longest = 1e-30;
+    double longest = 1e-30, scale = w->x.t.rope.scale;
     int code = hands && labels && shown ? 0 : fail("out of memory");
     for (int i = 0; code == 0 && i < w->half; i++)
         longest =
@@ -77,7 +78,7 @@ static int draw_turn(const Pair *w) {
         const PairTerm *p = &w->pairs[i];
         PlotHand *before = hands + 2 * i, *after = hands + 2 * (w->half + i);
         before[0] = hand(p->q, 0, longest), before[1] = hand(p->k, 0, longest);
-        after[0] = hand(p->q, p->angle_q, longest), after[1] = hand(p->k, p->angle_k, longest);
+        after[0] = hand(p->q, p->angle_q, longest / scale), after[1] = hand(p->k, p->angle_k, longest / scale);
         snprintf(labels[i], sizeof *labels, "pair %d", i);
         columns[i] = labels[i];
     }
@@ -93,13 +94,14 @@ static int draw_turn(const Pair *w) {
 
 static void print_turn(const Pair *w) {
     int csv = w->x.a->show.csv;
+    double scale = w->x.t.rope.scale;
     if (csv) out_printf("pair,q0,q1,k0,k1,angle_q,angle_k,q0_turned,q1_turned,k0_turned,k1_turned,line\n");
     else out_printf("\n%4s%20s%11s%20s%20s%11s%20s\n", "pair", "query", "by", "after", "key", "by", "after");
     for (int i = 0; i < w->half; i++) {
         const PairTerm *p = &w->pairs[i];
         double q[2], k[2];
-        turned(p->q, p->angle_q, q);
-        turned(p->k, p->angle_k, k);
+        turned(p->q, p->angle_q, scale, q);
+        turned(p->k, p->angle_k, scale, k);
         if (csv)
             out_printf("%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%s\n", i, p->q[0], p->q[1], p->k[0],
                        p->k[1], p->angle_q, p->angle_k, q[0], q[1], k[0], k[1], cited_place("rotate"));
@@ -109,7 +111,8 @@ static void print_turn(const Pair *w) {
     }
     if (csv) return;
     teach("Each pair is a point in a plane and turns by its own angle, position times frequency, in radians "
-          "(eq. 13): the fast ones first. Turning changes no length.");
+          "(eq. 13): the fast ones first. Turning changes no length%s.", scale == 1 ? "" : "; this method then makes "
+          "all of them longer or shorter alike, as its factor on cos and sin has it");
     cite("angle");
     cite("rotate");
 }
@@ -175,15 +178,16 @@ static void print_score(const Pair *w) {
     cite("scores");
 }
 
-/* The same query and key with the text K positions on: the same score. */
+/* The same query and key with the text K positions on: the same score (eq. 16), unless scores go by positions. */
 static int print_moved(Pair *w, double here) {
     const Place *p = &w->p;
     size_t by = (size_t)w->x.a->explain.shift;
     int code = explain_trace(&w->x, NULL, NULL, by);
     if (code) return code;
     double there = pairs_engine_score(&w->x.t, p->layer, p->head, p->query, p->key);
-    out_printf("\npositions %zu and %zu: %.6f; %zu and %zu: %.6f (eq. 16)\n", p->query, p->key, here, p->query + by,
-               p->key + by, there);
+    if (w->x.a->show.csv) out_printf("moved,,,%.9g,%s\n", there, cited_place("scores"));
+    else out_printf("\npositions %zu and %zu: %.6f; %zu and %zu: %.6f\n", p->query, p->key, here, p->query + by,
+                    p->key + by, there);
     return 0;
 }
 
@@ -192,15 +196,15 @@ int explain_score(Args *a) {
     int code = open_pair(&w, a, "score");
     if (code == 0) code = draw_score(&w);
     if (code == 0) print_score(&w);
-    if (code == 0 && a->explain.shift >= 0 && !a->show.csv)
+    if (code == 0 && a->explain.shift >= 0)
         code = print_moved(&w, pairs_engine_score(&w.x.t, w.p.layer, w.p.head, w.p.query, w.p.key));
     return close_pair(&w, code);
 }
 
 /* ---- slide ---- */
 
-/* In numbers: whether it falls is this pair's affair, not a law. */
-static void print_slide(const PlotPoint *points, size_t n) {
+/* In numbers: whether it falls is this pair's affair, not a law. side: -1 where the key is behind the query. */
+static void print_slide(const PlotPoint *points, size_t n, int side) {
     size_t part = n / 8 ? n / 8 : 1, most = 0, least = 0, rises = 0;
     double near = 0, far = 0;
     for (size_t d = 0; d < n; d++) {
@@ -209,8 +213,9 @@ static void print_slide(const PlotPoint *points, size_t n) {
         rises += d && points[d].y > points[d - 1].y;
     }
     for (size_t d = 0; d < part; d++) near += points[d].y, far += points[n - 1 - d].y;
-    out_printf("\nnearest %zu: mean %.4f; farthest %zu: mean %.4f; largest %.4f at %zu, smallest %.4f at %zu\n", part,
-               near / (double)part, part, far / (double)part, points[most].y, most, points[least].y, least);
+    out_printf("\nnearest %zu: mean %.4f; farthest %zu: mean %.4f; largest %.4f at %lld, smallest %.4f at %lld\n", part,
+               near / (double)part, part, far / (double)part, points[most].y, side * (long long)most, points[least].y,
+               side * (long long)least);
     out_printf("it rises in %zu of %zu steps\n", rises, n - 1);
     teach("RoPE alone does this: the vectors are the same everywhere, only e^(i d theta) changes (eq. 16). What falls "
           "with the distance, on the whole, is the bound of section 3.4.3 (./run rope decay); one query and key may "
@@ -223,12 +228,14 @@ int explain_slide(Args *a) {
     int code = open_pair(&w, a, "slide");
     size_t n = code ? 0 : a->context.n ? (size_t)a->context.n : (size_t)w.x.e.model.config.n_ctx_train;
     PlotPoint *points = code ? NULL : calloc(n + 1, sizeof *points);
+    int side = code == 0 && w.p.query < w.p.key ? -1 : 1; /* an encoder's key behind it stands at distances below 0 */
     if (code == 0 && !points) code = fail("out of memory");
     if (code == 0) {
         char about[300];
-        for (size_t d = 0; d < n; d++)
-            points[d] =
-                (PlotPoint){(double)d, pairs_score_at(&w.x.t, w.p.layer, w.p.head, w.p.query, w.p.key, (double)d), 0};
+        for (size_t d = 0; d < n; d++) {
+            double x = side * (double)d;
+            points[d] = (PlotPoint){x, pairs_score_at(&w.x.t, w.p.layer, w.p.head, w.p.query, w.p.key, x), 0};
+        }
         heading(&w, "", about, sizeof about);
         PlotSeries s = {"score", points, n, 0};
         PlotLines p = {.title = "The same two vectors at every distance",
@@ -243,8 +250,9 @@ int explain_slide(Args *a) {
     }
     if (code == 0 && a->show.csv) {
         out_printf("distance,score,line\n");
-        for (size_t d = 0; d < n; d++) out_printf("%zu,%.9g,%s\n", d, points[d].y, cited_place("term"));
-    } else if (code == 0) print_slide(points, n);
+        for (size_t d = 0; d < n; d++)
+            out_printf("%lld,%.9g,%s\n", side * (long long)d, points[d].y, cited_place("term"));
+    } else if (code == 0) print_slide(points, n, side);
     free(points);
     return close_pair(&w, code);
 }

@@ -20,7 +20,7 @@ typedef struct {
     int n_thetas, own; /* own: q, k are given */
     size_t n;          /* distances 0 .. n - 1 */
     PlotPoint *bound, *score; /* [n_thetas, n] */
-    size_t rises[THETAS]; /* steps of each curve that go up */
+    size_t rises[THETAS]; /* steps of each curve that is shown that go up: own ? score : bound */
 } Decay;
 
 static int take_vectors(Decay *d) {
@@ -50,7 +50,8 @@ static int measure_decay(Decay *d) {
             d->bound[at] = (PlotPoint){(double)m, decay_bound(&r, (double)m), 0};
             d->score[at] =
                 (PlotPoint){(double)m, decay_score(&r, d->own ? d->q : NULL, d->own ? d->k : NULL, (double)m), 0};
-            if (m > 0) d->rises[k] += d->bound[at].y > d->bound[at - 1].y;
+            const PlotPoint *y = d->own ? d->score : d->bound;
+            if (m > 0) d->rises[k] += y[at].y > y[at - 1].y;
         }
     }
     return 0;
@@ -84,16 +85,20 @@ static void print_decay(const Decay *d) {
         }
         return;
     }
+    const PlotPoint *y = d->own ? d->score : d->bound;
     out_printf("\n");
     for (int k = 0; k < d->n_thetas; k++)
         out_printf("theta %-10g from %.4f to %.4f; of %zu steps %zu rise\n", d->thetas[k],
-                   d->bound[(size_t)k * d->n].y, d->bound[(size_t)(k + 1) * d->n - 1].y, d->n - 1, d->rises[k]);
-    teach("A score is at most max |h_(j+1) - h_j| times the sum of |S_j|: this mean (the paper's figure 2) times the "
-          "number "
-          "of pairs. It falls on the whole, and ripples. A larger theta falls more slowly: its slow pairs hardly turn "
-          "over "
-          "these distances. So near tokens can count for more than far ones, without anybody having told them to.");
-    cite("bound");
+                   y[(size_t)k * d->n].y, y[(size_t)(k + 1) * d->n - 1].y, d->n - 1, d->rises[k]);
+    if (d->own)
+        teach("One query and one key may do as they like; what falls with the distance, on the whole, is the bound of "
+              "every score (section 3.4.3): ./run rope decay without --q and --k draws it.");
+    else
+        teach("A score is at most max |h_(j+1) - h_j| times the sum of |S_j|: this mean (the paper's figure 2) times "
+              "the number of pairs. It falls on the whole, and ripples. A larger theta falls more slowly: its slow "
+              "pairs hardly turn over these distances. So near tokens can count for more than far ones, without "
+              "anybody having told them to.");
+    if (!d->own) cite("bound");
     cite("score at");
 }
 

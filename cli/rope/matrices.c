@@ -146,8 +146,9 @@ int rope_relatively(Args *a) {
             print_vector("q", v.q, x.d);
             print_vector("k", v.k, x.d);
             teach("Along a diagonal, where n - m stays, the score stays: it differs by %.1e at most, which is "
-                  "rounding (eq. 16: (R_m q) . (R_n k) = q . R_(n-m) k). Across the diagonal, (2, 5) and (5, 2), n - m "
-                  "is 3 and -3: two scores. Without the rotation it is %.4f everywhere. --q and --k take others.",
+                  "rounding (eq. 16: (R_m q) . (R_n k) = q . R_(n-m) k). Across the diagonal, as (2, 5) and (5, 2), "
+                  "n - m changes its sign: another score, unless q = k. Without the rotation it is %.4f everywhere. "
+                  "--q and --k take others.",
                   off, plain[0]);
             cite("rotate");
         }

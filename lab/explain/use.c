@@ -6,9 +6,16 @@
 
 #include <math.h>
 
-static double size_of(const float *x, const RopeConfig *c, int i) {
+/* Of pair i of a vector before it turns, x; or where attention is linear, of its features f, which turned already: that
+ * changes no size. */
+static double size_of(const float *x, const double *f, const RopeConfig *c, int i) {
     int halves = c->pairing == ROPE_HALF, a = halves ? i : 2 * i, b = halves ? i + c->rotary_dim / 2 : a + 1;
-    return sqrt((double)x[a] * (double)x[a] + (double)x[b] * (double)x[b]);
+    return f ? hypot(f[a], f[b]) : hypot((double)x[a], (double)x[b]);
+}
+
+/* Token m's row of head h of layer l, of n heads' features. */
+static const double *features(const Trace *t, const double *all, int l, int n, int h, size_t m) {
+    return all ? all + (((size_t)(l - t->first) * (size_t)n + (size_t)h) * t->n + m) * t->rows : NULL;
 }
 
 void use_sizes(PairUse *out, const Trace *t, int l) {
@@ -18,9 +25,12 @@ void use_sizes(PairUse *out, const Trace *t, int l) {
         for (int i = 0; i < half; i++) {
             double q = 0, k = 0;
             for (size_t m = 0; m < t->n; m++) {
-                k += size_of(trace_k(t, l, kv, m), &c->rope, i) / (double)t->n;
-                for (int h = kv * group; h < (kv + 1) * group; h++)
-                    q += size_of(trace_q(t, l, h, m), &c->rope, i) / (double)t->n / group;
+                const double *f = features(t, t->k_num, l, c->n_kv_heads, kv, m);
+                k += size_of(trace_k(t, l, kv, m), f, &c->rope, i) / (double)t->n;
+                for (int h = kv * group; h < (kv + 1) * group; h++) {
+                    f = features(t, t->q_num, l, c->n_heads, h, m);
+                    q += size_of(trace_q(t, l, h, m), f, &c->rope, i) / (double)t->n / group;
+                }
             }
             out[kv * half + i] =
                 (PairUse){.layer = l, .head = kv, .pair = i, .inv_freq = t->rope.inv_freq[i], .size = q * k};

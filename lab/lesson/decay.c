@@ -10,7 +10,7 @@ double decay_bound(const Rope *r, double distance) {
         re += cos(distance * r->inv_freq[j]), im += sin(distance * r->inv_freq[j]);
         sum += hypot(re, im); /* |S_j|, eq. 37 */
     }
-    return sum / n;
+    return sum / n * r->scale * r->scale;
 }
 
 double decay_score(const Rope *r, const double *q, const double *k, double distance) {
@@ -20,5 +20,5 @@ double decay_score(const Rope *r, const double *q, const double *k, double dista
         double c = cos(distance * r->inv_freq[i]), s = sin(distance * r->inv_freq[i]);
         sum += (qa * ka + qb * kb) * c - (qb * ka - qa * kb) * s; /* Re(q conj(k) e^{i distance theta}), eq. 35 */
     }
-    return sum;
+    return sum * r->scale * r->scale;
 }
