@@ -60,6 +60,7 @@ static int answer(Chat *c) {
     Generation *g = &c->g;
     const float *logits;
     int rc = chat_fit(c, 0);
+    chat_say_left(c);
     if (rc == -ENOSPC) { /* this message can be taken back, and the next one may be shorter */
         c->code = fail("%s", g->e.err);
         chat_drop_last(c);
@@ -82,6 +83,7 @@ static int answer(Chat *c) {
     if (code) return code;
     out_bytes("\n", 1);
     out_flush();
+    chat_say_left(c);
     note_pending(c, pos);
     if (chat_add(c, CHAT_ASSISTANT, g->text ? g->text : "", g->n_text)) return fail("%s", g->e.err);
     c->n_read = c->n;
@@ -134,7 +136,7 @@ static int word_system(Chat *c, const char *argument) {
 
 /* The last turn's answer, or with `whole` the turn itself, taken back; 0 after saying that there is none. */
 static int take_back(Chat *c, int whole) {
-    if (c->n < 2 || c->messages[c->n].role != CHAT_ASSISTANT) return note("there is no answer yet"), 0;
+    if (c->n < 2 || c->messages[c->n].role != CHAT_ASSISTANT) return c->code = fail("there is no answer yet"), 0;
     chat_drop_last(c);
     if (whole) chat_drop_last(c);
     c->g.answered = 0;

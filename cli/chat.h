@@ -27,6 +27,8 @@ typedef struct {
     char date[40];
     int terminal;           /* somebody types */
     int code;               /* how a script ends */
+    size_t n_left;          /* messages that have left a full context, and whether what was loaded has: not yet said */
+    int loaded_left;
 } Chat;
 
 /* ---- conversation.c: 0 or a negative errno with a line in c->g.e.err, unless it says otherwise ---- */
@@ -39,11 +41,12 @@ void chat_free(Chat *c);
 /* Read the conversation, and the ids extra [n_extra] behind it; what is in the session already is not read again.
  * generate: up to where the next answer begins. *logits as from session_eval. */
 int chat_read(Chat *c, int generate, const int *extra, size_t n_extra, const float **logits);
-/* How many of the session's positions the conversation, as it is now, goes on from. */
+/* How many positions the conversation, as it is now, takes when it goes on. */
 size_t chat_in_use(Chat *c);
-/* Let the oldest turns go until the conversation and extra ids leave room for an answer; what is left over is said.
- * -ENOSPC: the last message alone is too long. */
+/* Let the oldest turns go until the conversation and extra ids leave room for an answer. -ENOSPC: the last message
+ * alone is too long, and nothing has gone. */
 int chat_fit(Chat *c, size_t extra);
+void chat_say_left(Chat *c); /* what has gone since this was last called: not in the midst of an answer */
 /* The same in the midst of an answer, and all but its last id read again: TextWriter.make_room; arg is
  * the Chat's Generation. */
 int chat_make_room(void *arg);

@@ -177,7 +177,7 @@ size_t chat_in_use(Chat *c) {
     int *ids;
     size_t n, pos = c->g.e.session.pos;
     if (linear(c)) return c->stale ? 0 : pos;
-    if (conversation_ids(c, 0, &ids, &n) == 0) pos = c->loaded + shared(c, ids, n);
+    if (conversation_ids(c, 0, &ids, &n) == 0) pos = c->loaded + n;
     free(ids);
     return pos;
 }
@@ -192,31 +192,50 @@ static int count(Chat *c, size_t *n) {
     return rc;
 }
 
+/* Those of the system message and the last one, which stay when all others have left. */
+static int count_last(Chat *c, size_t *n) {
+    ChatMessage two[2] = {c->messages[0], c->messages[c->n]}, *all = c->messages;
+    size_t n_all = c->n, loaded = c->loaded;
+    c->messages = two, c->n = 1, c->loaded = 0;
+    int rc = count(c, n);
+    c->messages = all, c->n = n_all, c->loaded = loaded;
+    return rc;
+}
+
+static int too_long(Chat *c, size_t n) {
+    size_t n_ctx = c->g.e.session.options.n_ctx;
+    return base_error(c->g.e.err, sizeof c->g.e.err, -ENOSPC,
+                      "%zu tokens do not fit the context of %zu; -c makes room for more", n, n_ctx);
+}
+
+void chat_say_left(Chat *c) {
+    size_t n_ctx = c->g.e.session.options.n_ctx;
+    if (c->loaded_left) note("the context of %zu positions is full: what was loaded leaves it", n_ctx);
+    if (c->n_left)
+        note("the context of %zu positions is full: the oldest %zu messages leave it, the rest is read again", n_ctx,
+             c->n_left);
+    c->n_left = (size_t)(c->loaded_left = 0);
+}
+
 int chat_fit(Chat *c, size_t extra) {
-    size_t n_ctx = c->g.e.session.options.n_ctx, n, left = 0;
+    size_t n_ctx = c->g.e.session.options.n_ctx, n, least;
     if (linear(c)) return 0;
-    int rc = count(c, &n), loaded = 0;
+    int rc = count(c, &n);
     if (rc || n + extra <= n_ctx - n_ctx / 8) return rc;
+    if ((rc = count_last(c, &least)) || least + extra >= n_ctx) return rc ? rc : too_long(c, least + extra);
     size_t enough = n_ctx - n_ctx / 4; /* more leave than must: not every turn is to read all again */
     while (rc == 0 && n + extra > enough && (c->loaded || c->n > 2)) {
         if (c->loaded) {
-            loaded = 1;
+            c->loaded_left = 1;
             c->loaded = 0;
             c->system_behind = 0;
         } else {
             forget(c, 0, 2);
-            left += 2;
+            c->n_left += 2;
         }
         rc = count(c, &n);
     }
-    if (loaded) note("the context of %zu positions is full: what was loaded leaves it", n_ctx);
-    if (left)
-        note("the context of %zu positions is full: the oldest %zu messages leave it, the rest is read again", n_ctx,
-             left);
-    if (rc == 0 && n + extra >= n_ctx)
-        rc = base_error(c->g.e.err, sizeof c->g.e.err, -ENOSPC,
-                        "%zu tokens do not fit the context of %zu; -c makes room for more", n + extra, n_ctx);
-    return rc;
+    return rc == 0 && n + extra >= n_ctx ? too_long(c, n + extra) : rc;
 }
 
 int chat_make_room(void *arg) {

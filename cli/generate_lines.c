@@ -346,7 +346,7 @@ int generate_lines(Generation *g, Args *a) {
         session_free(&g->e.session); /* its options were what was wanted of it */
         team_run(&w.team, w.team.most, write_all, &w);
         code = w.code;
-        if (code == 0) print_in_order(&w); /* what Ctrl-C ended */
+        if (code == 0 || code == EXIT_INTERRUPTED) print_in_order(&w); /* what Ctrl-C ended */
     } else if (code == 0) {
         code = each_line(&w);
     }

@@ -30,14 +30,14 @@ static void print_pairs(const Reach *p) {
                "in training");
     for (size_t i = 0; i < p->n_methods; i++)
         if (memcmp(p->methods[i].inv_freq, p->inv_freq, (size_t)p->n_pairs * sizeof *p->inv_freq) != 0)
-            out_printf("%12.12s", p->methods[i].name);
+            out_printf(" %12.12s", p->methods[i].name);
     for (int k = 0; k < p->n_pairs; k++) {
         double turns = reach_turns(p, k);
         out_printf(others ? "\n%4d %12.5g %10.4g  %-20s" : "\n%4d %12.5g %10.4g  %s", k,
                    TURN / p->inv_freq[k], turns, turns >= 1 ? "every angle" : "never a full turn");
         for (size_t i = 0; i < p->n_methods; i++)
             if (memcmp(p->methods[i].inv_freq, p->inv_freq, (size_t)p->n_pairs * sizeof *p->inv_freq) != 0)
-                out_printf("%12.4g", p->methods[i].inv_freq[k] / p->inv_freq[k]);
+                out_printf(" %12.4g", p->methods[i].inv_freq[k] / p->inv_freq[k]);
     }
     out_printf("\n");
 }
@@ -65,8 +65,9 @@ static void print_memory(const Config *c, int64_t n) {
 }
 
 /* Those of the methods that show the model nothing new and yet all keys (but for linear, which brings neighbours too
- * close), ntk by the factor that was reported to do better, and sinks. specs: what was asked for, or NULL. */
-static void print_advice(const Reach *p, const Args *a, const char *specs, int whole) {
+ * close), ntk by the factor that was reported to do better, and sinks. specs: what was asked for, or NULL; whole: no
+ * distances are rewritten; compares: the model has a loss, id by id. */
+static void print_advice(const Reach *p, const Args *a, const char *specs, int whole, int compares) {
     double factor = (double)p->context / (double)p->trained;
     if (factor <= 1) {
         out_printf("\n%lld positions are no more than this model was trained on: nothing to stretch\n",
@@ -76,8 +77,8 @@ static void print_advice(const Reach *p, const Args *a, const char *specs, int w
     out_printf("\nto try for %lld positions, a factor of %g, without training:\n", (long long)p->context, factor);
     char ntk[64], usual[1000];
     snprintf(ntk, sizeof ntk, "ntk:factor=%g", 2 * factor);
-    int n = snprintf(usual, sizeof usual, "none,%s%s", ntk, whole ? ",yarn" : ",sinks");
-    for (size_t i = 0; !whole && i < p->n_methods; i++) {
+    int n = snprintf(usual, sizeof usual, "none,%s%s", ntk, whole ? "" : ",sinks");
+    for (size_t i = 0; i < p->n_methods; i++) {
         const ReachMethod *m = &p->methods[i];
         if (m->unseen || m->keys != p->context || m->farthest <= 0) continue;
         if (strcmp(m->name, "linear") == 0 || strcmp(m->name, "none") == 0) continue; /* none is compared anyway */
@@ -86,6 +87,7 @@ static void print_advice(const Reach *p, const Args *a, const char *specs, int w
     }
     out_printf("  --rope %-20s (twice the factor: what was reported to do better than the factor itself)\n", ntk);
     if (!whole) out_printf("  --rope %-20s (reads on without end, and sees the last part only)\n", "sinks");
+    if (!compares) return;
     int named = a->model != compiled_in;
     out_printf("which is best for this model and a text of yours:\n  %s compare%s%s -f TEXT --rope %s "
                "--lengths %lld,%lld\n", called, named ? " " : "", named ? a->model : "", specs ? specs : usual,
@@ -169,7 +171,7 @@ int run_plan(Args *a) {
         print_pairs(&p);
         print_methods(&p);
         print_memory(&e.model.config, p.context);
-        print_advice(&p, a, asked, whole);
+        print_advice(&p, a, asked, whole, e.model.config.mask == MASK_CAUSAL);
     }
     if (code == 0 && a->show.svg) code = save_dials(&p, a, e.err, sizeof e.err);
     reach_free(&p);

@@ -28,7 +28,7 @@ typedef struct {
     int *ids;
     size_t n;
     int begun; /* a row is out */
-    int softmax_only; /* the model's positions are no part of linear attention */
+    int softmax_only; /* the model's positions, windows or layers are no part of linear attention */
     PlotPoint points[2][MOST]; /* of the picture: softmax's, linear attention's */
     size_t n_points[2];
 } Task;
@@ -111,7 +111,7 @@ static int prove(Task *t, Args *a, const char *attention) {
     const Config *c = &e.model.config;
     if (c->mask != MASK_CAUSAL) code = fail("%s: proof is for models that read from left to right", a->model);
     if (code == 0 && !t->ids && read_ids(t, &e)) code = fail("%s", e.err);
-    t->softmax_only = (c->positions && c->positions->kind->bias) || c->log_scale;
+    t->softmax_only = (c->positions && c->positions->kind->bias) || c->log_scale || c->decoder || c->window;
     if (code == 0 && t->angles) code = needs_rope(&e, "--angles");
     if (code == 0 && t->n < 2) code = fail("a text of one token says nothing of distances");
     if (code == 0 && !t->begun && e.model.min_group)

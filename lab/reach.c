@@ -2,6 +2,7 @@
 #include "reach.h"
 
 #include "base/base.h"
+#include "model/layers/layers.h"
 #include "model/options.h"
 #include "lab/plot/parts.h"
 #include "rope/relative.h"
@@ -37,19 +38,39 @@ void reach_free(Reach *p) {
 
 double reach_turns(const Reach *p, int pair) { return (double)p->trained * p->inv_freq[pair] / TURN; }
 
+/* 1 where layer l rotates by the model's main frequencies. */
+static int turns(const Model *m, const RopeNumbers *n, int l) {
+    const Decoder *d = m->config.decoder;
+    return !n->nope[l] && (!d || d->kinds[l].turn == TURN_MAIN);
+}
+
+/* The first position that the query at `last` sees in some layer, by the model's windows; rotating: in one that
+ * rotates. */
+static int64_t first_seen(const Model *m, const RopeNumbers *n, int rotating, int64_t last) {
+    int64_t first = last;
+    for (int l = 0; l < m->config.n_layers; l++) {
+        int64_t window = (int64_t)m->layers[l].window, from = window && window <= last ? last - window + 1 : 0;
+        if ((!rotating || turns(m, n, l)) && from < first) first = from;
+    }
+    return first;
+}
+
 /* What the last query sees: the farthest distance, and how many keys. Without rotation it is as if all keys stood where
  * it does; ms-poe leaves its first layers as they are. */
-static void look(ReachMethod *to, const RopeConfig *c, int n_layers, int64_t m) {
+static void look(ReachMethod *to, const RopeConfig *c, const Model *model, int64_t m) {
     const RopeNumbers *n = rope_numbers(c);
     const RopeRelative *row = n->relative ? n->relative : &rope_plainly;
     RopeSegment s[ROPE_SEGMENTS];
-    int count = row->look(&n->distance, m, s), turning = 0; /* the first layer that rotates */
+    int count = row->look(&n->distance, m, s), turning = 0, n_layers = model->config.n_layers; /* turning: the first */
+    int64_t seen = first_seen(model, n, 0, m), turned = first_seen(model, n, 1, m);
     for (int i = 0; i < count; i++) {
-        double key = s[i].map == ROPE_UNTURNED ? 0 : row->key(&n->distance, s[i].map, s[i].first);
-        to->farthest = fmax(to->farthest, s[i].at - key);
-        to->keys += s[i].end - s[i].first;
+        int64_t first = s[i].first > turned ? s[i].first : turned, begin = s[i].first > seen ? s[i].first : seen;
+        if (first < s[i].end && s[i].map == ROPE_UNTURNED) to->farthest = fmax(to->farthest, s[i].at);
+        else if (first < s[i].end)
+            to->farthest = fmax(to->farthest, s[i].at - row->key(&n->distance, s[i].map, first));
+        if (begin < s[i].end) to->keys += s[i].end - begin;
     }
-    while (turning < n_layers && n->nope[turning]) turning++;
+    while (turning < n_layers && !turns(model, n, turning)) turning++;
     if (turning == n_layers) to->farthest = 0;
     else if (row->chooses == ROPE_BY_HEADS && turning >= n->distance.skip && m >= n->distance.at)
         to->farthest = row->key(&n->distance, 1, m); /* the head that is squeezed least */
@@ -87,7 +108,7 @@ int reach_add(Reach *p, const Model *m, const char *spec, char *err, size_t errl
         if (c->scaling->method->each) rope_init_each(&r, c, p->context);
         memcpy(to->inv_freq, r.inv_freq, (size_t)p->n_pairs * sizeof *r.inv_freq);
         to->scale = r.scale * r.scale * rope_score(c, p->context - 1, m->config.n_layers - 1);
-        look(to, c, m->config.n_layers, p->context - 1);
+        look(to, c, m, p->context - 1);
         for (int i = 0; i < p->n_pairs; i++)
             to->unseen += reach_turns(p, i) < 1 &&
                           to->farthest * to->inv_freq[i] > (double)p->trained * p->inv_freq[i] * (1 + 1e-9);

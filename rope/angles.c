@@ -28,7 +28,7 @@ static double angle_ggml(const Rope *r, int64_t pos, int i) {
 }
 
 const RopeAngles rope_angles[] = {{"double", NULL, 0, "here"},
-                                  {"f32", angle_f32, 0, "karpathy/llama2.c, run.c"},
+                                  {"f32", angle_f32, 0, "karpathy/llama2.c, run.c, but for its powf's last bit"},
                                   {"bf16", angle_bf16, 0, "transformers, a model cast with its buffers"},
                                   {"ggml", angle_ggml, 1, "ggml-org/llama.cpp, ggml-cpu/ops.cpp"},
                                   {0}};

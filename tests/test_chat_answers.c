@@ -55,6 +55,12 @@ static void channels(void) {
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = 0;
     CHECK(strcmp(shown(text, 7), text) == 0); /* longer than any header */
+    static const char *const begins[] = {"<|channel|>", "<|start|>", "<|end|>"};
+    for (int i = 0; i < 3; i++) {
+        memset(text, 'x', sizeof text - 1);
+        memcpy(text, begins[i], strlen(begins[i]));
+        CHECK(strcmp(shown(text, 7), text) == 0); /* as one begins, and does not end */
+    }
 }
 
 /* What the model thought is no part of the conversation; what it said in the last channel is. */

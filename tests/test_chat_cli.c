@@ -266,13 +266,13 @@ static void again(void) {
     snprintf(line, sizeof line, "%.*s", (int)(second - two), two);
     CHECK(strncmp(out, line, strlen(line)) == 0 && strncmp(out + strlen(line), two, strlen(two)) == 0);
     CHECK(strcmp(out + strlen(line) + strlen(two), second) == 0);
-    CHECK(piped("Hello\nSomething else\n/undo\nAnd then?\n/undo\n/undo\n/undo\nHello\n", greedy) == 0);
+    CHECK(piped("Hello\nSomething else\n/undo\nAnd then?\n/undo\n/undo\n/undo\nHello\n", greedy) == 1);
     char *last = strstr(out, second);
     CHECK(count_lines(out) == 4 && last && strcmp(last + strlen(second), line) == 0);
     CHECK(piped("Hello\n/retry\n", drawn) == 0 && count_lines(out) == 2);
     char *other = strchr(out, '\n');
     CHECK(other && strncmp(out, other + 1, (size_t)(other - out)) != 0);
-    CHECK(piped("/retry\n/undo\n", "chat --max-tokens 3") == 0 && strstr(said, "there is no answer yet"));
+    CHECK(piped("/retry\n/undo\n", "chat --max-tokens 3") == 1 && strstr(said, "there is no answer yet"));
     CHECK(piped("Hello\n/retry\n", "chat model/tales-1m-linear.gguf -t 0 --max-tokens 12 -q --stop '\n'") == 0);
     other = strchr(out, '\n');
     CHECK(other && strncmp(out, other + 1, (size_t)(other - out)) == 0);
@@ -302,6 +302,20 @@ static void stats(void) {
         char *figures = strstr(at[0], "last answer: 8 tokens");
         CHECK(figures && figures < at[1] && (figures = strstr(at[1], "last answer")) && figures > at[3]);
     }
+    int n, used = 0; /* ids that were drawn are not always those of the text that they made */
+    CHECK(piped("Once\n/stats\n", "chat -s 3 -c 4000 --ignore-eos --max-tokens 100") == 0);
+    const char *at = strstr(said, "template plain");
+    CHECK(at && sscanf(at, "template plain; %d messages, %d", &n, &used) == 2 && used > 100);
+}
+
+/* A message that has no room is taken back, and those before it stay. */
+static void too_long(void) {
+    char input[4200] = "Hello\nAnd then?\n";
+    size_t n = strlen(input);
+    for (int i = 0; i < 400; i++) n += (size_t)snprintf(input + n, sizeof input - n, "word and ");
+    snprintf(input + n, sizeof input - n, "\n/stats\n");
+    CHECK(piped(input, "chat -t 0 --max-tokens 5 -c 256") == 1 && strstr(said, "tokens do not fit the context of 256"));
+    CHECK(strstr(said, "; 4 messages, ") && !strstr(said, "leave it"));
 }
 
 /* On a terminal of 30 columns no word is cut, none is lost, and a line is no longer than it must be. */
@@ -428,6 +442,7 @@ static void llama2c(void) {
 }
 
 const Test tests_chat_cli[] = {{"chat/cli/again", again}, {"chat/cli/stats", stats}, {"chat/cli/wrapped", wrapped},
+    {"chat/cli/too long", too_long},
     {"chat/cli/ten turns", ten_turns},
     {"chat/cli/sampled turns", sampled_turns},
     {"chat/cli/commands", typed_commands},

@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "build.h"
+#include "decoder_files.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -132,10 +133,51 @@ static void pictures(void) {
     }
 }
 
+/* The number in a CSV's column of its last line that begins so; NaN: there is none. */
+static double number_at(const char *begins, int column) {
+    const char *line = NULL;
+    for (const char *s = out; s && *s; s = strchr(s, '\n') ? strchr(s, '\n') + 1 : NULL)
+        if (strncmp(s, begins, strlen(begins)) == 0) line = s;
+    for (; line && column > 0; column--) line = strchr(line, ',') ? strchr(line, ',') + 1 : NULL;
+    return line ? strtod(line, NULL) : NAN;
+}
+
+/* A window in all layers bounds what a query sees; one in those alone that rotate (EXAONE 4), how far. */
+static void windows(void) {
+    CHECK(run("plan %s -c 256 --rope none --csv", hf_folder("mistral", "", TENSOR_F32, &sound)) == 0);
+    CHECK(number_at("none,", 5) == 7 && number_at("none,", 6) == 8 && number_at("none,", 7) == 0);
+    CHECK(run("plan %s -c 256 --rope none --csv", hf_folder("exaone4", "", TENSOR_F32, &sound)) == 0);
+    CHECK(number_at("none,", 5) == 7 && number_at("none,", 6) == 256);
+    CHECK(run("plan " M "-c 512 --rope none --csv") == 0 && number_at("none,", 5) == 511);
+    CHECK(run("plan model/words-1m.gguf -c 256") == 0 && !strstr(out, "compare")); /* an encoder has no loss */
+}
+
+/* What explain and rope say of methods that multiply, and of linear attention. */
+static void other_ways(void) {
+    static const char story[] = "'Tom had a red ball. He liked it.'", linear[] = "model/tales-1m-linear.gguf";
+    CHECK(run("explain %s %s shift --csv", linear, story) == 0 && number_at("1000,", 3) > 1);
+    CHECK(run("explain %s %s shift --form none", linear, story) == 0 && strstr(out, "nothing turns them"));
+    CHECK(run("explain " M "%s shift --rope log-n:original=4", story) == 0 && strstr(out, "This is no rounding"));
+    CHECK(run("explain %s %s state --form both", linear, story) == 0 && strstr(out, "both turned."));
+    CHECK(run("explain %s %s use --phi favor+ --layer 0 --head 0 --csv", linear, story) == 0);
+    CHECK(number_at("0,0,63,", 4) > 0);
+    CHECK(run("explain " M "%s score --shift 100 --csv", story) == 0);
+    NEAR(number_at("moved,", 3), number_at("engine,", 3), 1e-4, 0); /* floats' angles at 100 */
+    CHECK(run("explain " M "%s turn --rope yarn:factor=4 --csv", story) == 0);
+    double length = hypot(number_at("3,", 1), number_at("3,", 2));
+    NEAR(hypot(number_at("3,", 7), number_at("3,", 8)) / length, 1 + 0.1 * log(4), 1e-6, 0);
+    CHECK(run("rope decay --rope yarn:factor=4 --dims 4 --q 1,0,0,0 --k 1,0,0,0 --theta 10000 --csv") == 0);
+    NEAR(number_at("0,", 2), pow(1 + 0.1 * log(4), 2), 1e-6, 0);
+    CHECK(run("explain model/words-1m.gguf 'tom had a [MASK] ball.' slide --query 1 --key 5 --csv") == 0);
+    CHECK(!isnan(number_at("-4,", 1)));
+}
+
 const Test tests_lab_cli[] = {{"lab cli/wrong use", wrong_use},
                               {"lab cli/names", names},
                               {"lab cli/long specs", long_specs},
                               {"lab cli/--rope help", help_for_specs},
                               {"lab cli/long spans", long_spans},
                               {"lab cli/pictures", pictures},
+                              {"lab cli/windows", windows},
+                              {"lab cli/other ways", other_ways},
                               {0}};

@@ -57,8 +57,11 @@ static void settle(TextChannels *c) {
         }
         size_t at = find_bytes(c->held, 0, c->n_held, message);
         if (at < c->n_held) begin_body(c, at);
-        else if (c->n_held == sizeof c->held) c->body = 1; /* no header is that long */
-        else return;
+        else if (c->n_held == sizeof c->held) { /* no header is that long; what it begins with is no header's again */
+            show(c, c->held, 1);
+            drop(c, 1);
+            c->body = 1;
+        } else return;
     }
 }
 

@@ -63,7 +63,7 @@ static void go_back(DraftModel *d, size_t n) {
 static int read_to(DraftModel *d, const int *ids, size_t n, const float **logits) {
     char err[300];
     if (n > d->session.options.n_ctx || array_reserve(&d->ids, &d->cap, n, sizeof *ids)) return -ENOSPC;
-    memcpy(d->ids + d->n, ids + d->n, (n - d->n) * sizeof *ids);
+    memmove(d->ids + d->n, ids + d->n, (n - d->n) * sizeof *ids); /* ids may be d's own */
     int rc = session_eval(&d->session, ids + d->n, n - d->n, logits, err, sizeof err);
     if (rc) session_rewind(&d->session, 0), d->n = d->marked = 0;
     else d->n = n;

@@ -64,8 +64,8 @@ static void print_shift(const Explain *x, const Trace *here, size_t by, double w
         teach("Keys turn before the feature map here, which does not turn with them: what is left is no distance.");
     else
         teach("Both vectors of a score turn by the same angle more, and that cancels: R_m^T R_n = R_(n-m) (eq. 16). "
-              "What is left is rounding. With weights in blocks a rounding to 8 bits may fall otherwise; F32 shows the last "
-              "bits (and ./run proof the logits).");
+              "What is left is rounding. With weights in blocks a rounding to 8 bits may fall otherwise; F32 shows the "
+              "last bits (and ./run proof the logits).");
     cite("angle");
 }
 

@@ -75,8 +75,8 @@ static void print_use(const Explain *x, PairUse *use, size_t n, double loss) {
     if (x->a->show.csv) return;
     teach(
         "size: mean |q| times mean |k| of the pair, by which its terms grow (of features, where attention is "
-        "linear); cost: nats a token more when it does not turn, below 0 where the loss is lower without it. Of a short text much is chance: some "
-        "hundred tokens say more. head: a key head, and all queries that share it.");
+        "linear); cost: nats a token more when it does not turn, below 0 where the loss is lower without it. Of a "
+        "short text much is chance: some hundred tokens say more. head: a key head, and all queries that share it.");
     cite("use");
 }
 

@@ -11,7 +11,6 @@
 void plot_put(PlotText *t, const char *fmt, ...) BASE_PRINTF(2, 3);
 void plot_put_bytes(PlotText *t, const char *s, size_t n);
 void plot_put_xml(PlotText *t, const char *s, size_t n);   /* escaped; what XML forbids becomes U+FFFD */
-void plot_put_plain(PlotText *t, const char *s, size_t n); /* for a terminal: without control characters */
 int plot_done(const PlotText *t, char *err, size_t errlen); /* 0, or -ENOMEM */
 
 /* Pixels that s [n] takes in a sans-serif font of that size, rather more than less (DejaVu Sans is a wide one). */

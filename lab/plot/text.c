@@ -56,13 +56,6 @@ void plot_put_xml(PlotText *t, const char *s, size_t n) {
     }
 }
 
-void plot_put_plain(PlotText *t, const char *s, size_t n) {
-    for (size_t len; n > 0; s += len, n -= len) {
-        if (shown_character(s, n, &len) == 0xfffd) plot_put(t, "?");
-        else plot_put_bytes(t, s, len);
-    }
-}
-
 /* East Asian wide characters and emoji, roughly: what a terminal gives two columns. */
 static int wide(uint32_t cp) {
     return (cp >= 0x1100 && cp < 0x1160) || (cp >= 0x2e80 && cp < 0xa4d0) || (cp >= 0xac00 && cp < 0xd7a4) ||
