@@ -20,9 +20,9 @@ static const Command commands[] = {
      .about = "Goes on from a prompt: of -i, of a file, or of a pipe; without one it begins a text of its own. The "
               "text is on stdout, everything else on stderr.\n",
      .examples =
-         "  ./run                                        a story from the compiled-in model\n"
-         "  ./run -i \"Lily found a key\" -t 0.8 -s 42     the same text each time\n"
-         "  echo \"Lily found a key\" | ./run               a pipe, or a file behind <, is the prompt\n"
+         "  ./run                                      # a story from the compiled-in model\n"
+         "  ./run -i \"Lily found a key\" -t 0.8 -s 42   # the same text each time\n"
+         "  echo \"Lily found a key\" | ./run             # a pipe, or a file behind <, is the prompt\n"
          "  ./run model/tales-1m.gguf -i \"Once upon a time\" -n 200\n"
          "  ./run model.gguf --lines prompts.txt -t 0 | jq -r .text\n"
          "  ./run folder-from-hugging-face -f prompt.txt --max-tokens 100 --stop \"The end\"\n"
@@ -38,9 +38,9 @@ static const Command commands[] = {
      .examples =
          "  ./run chat llama-3.2-1b-instruct.gguf\n"
          "  ./run chat FOLDER -y \"Answer in one sentence.\" -t 0.7\n"
-         "  ./run chat model.gguf --chat-template plain -c 8192     a model that knows no template\n"
-         "  ./run chat model.gguf < questions.txt                   a line is a turn; answers are printed\n"
-         "  ./run llama2-chat.bin -m chat -y \"Be brief.\"           llama2.c's way to say it\n",
+         "  ./run chat model.gguf --chat-template plain -c 8192   # a model that knows no template\n"
+         "  ./run chat model.gguf < questions.txt                 # a line is a turn; answers are printed\n"
+         "  ./run llama2-chat.bin -m chat -y \"Be brief.\"         # llama2.c's way to say it\n",
      .run = run_chat},
     {"logits", "[MODEL] [--ids 1,15,7 | -i TEXT | -f FILE] [--all]",
      "print what the model expects next, for comparing with other software",
@@ -48,7 +48,7 @@ static const Command commands[] = {
               "next, nine digits each.\n",
      .examples =
          "  ./run logits model.gguf --ids 1,403,407\n"
-         "  ./run logits model.gguf -i \"Once upon a\"               or from a pipe\n"
+         "  ./run logits model.gguf -i \"Once upon a\"             # or from a pipe\n"
          "  ./run logits folder --ids 1,403,407 --all --json\n",
      .run = run_logits},
     {"score", "[MODEL] --text B [--prompt A]", "how probable a text is after a prompt: its log-probability",
@@ -56,14 +56,14 @@ static const Command commands[] = {
               "texts a line each.\n",
      .examples =
          "  ./run score model.gguf --prompt \"The capital of France is\" --text \" Paris\"\n"
-         "  ./run score model.gguf -i \"2 + 2 =\" --text \" 4\" --text \" 5\"       which of them\n"
+         "  ./run score model.gguf -i \"2 + 2 =\" --text \" 4\" --text \" 5\"     # which of them\n"
          "  ./run score model.gguf --text \"Once upon a time\" --logprobs 3 --json\n",
      .run = run_score},
     {"tokenize", "[MODEL|TOKENIZER] [TEXT | -f FILE]", "print the ids of a text (from stdin where none is given)",
      .about = "The ids are those that the model reads, with what its tokenizer puts before and after a text; "
               "--no-bos leaves that out.\n",
      .examples =
-         "  ./run tokenize \"Hello world\"                  the compiled-in model's ids\n"
+         "  ./run tokenize \"Hello world\"                # the compiled-in model's ids\n"
          "  ./run tokenize model.gguf \"Hello world\"\n"
          "  ./run tokenize tokenizer.model -f book.txt --no-bos\n"
          "  echo -n \"Hello\" | ./run tokenize tokenizer.bin --pieces\n",
@@ -72,11 +72,11 @@ static const Command commands[] = {
      .about = "The text is read in windows of the context; printed are the mean loss of its tokens, in nats, and its "
               "exponential, the perplexity. lab/README.md says where windows begin and which tokens count.\n",
      .examples =
-         "  ./run perplexity model.gguf -f book.txt               or < book.txt\n"
+         "  ./run perplexity model.gguf -f book.txt             # or < book.txt\n"
          "  ./run perplexity model.gguf -f stories.txt --separator \"<|endoftext|>\" --json\n"
          "  ./run perplexity model.gguf -f book.txt -c 4096 --by-position --svg loss.svg\n"
          "  ./run perplexity model.gguf -f book.txt -c 4096 --stride 1024 --last 512\n"
-         "  ./run perplexity model.gguf -f wiki.test.raw --convention llama.cpp    llama-perplexity's number\n",
+         "  ./run perplexity model.gguf -f wiki.test.raw --convention llama.cpp  # llama-perplexity's number\n",
      .run = run_perplexity},
     {"compare", "[MODEL] -f FILE --rope LIST [options] | --merge FILE|DIR..",
      "the loss of a text under many ways to stretch RoPE, at many lengths",
@@ -88,7 +88,7 @@ static const Command commands[] = {
      .examples =
          "  ./run compare model.gguf -f book.txt --rope none,linear,ntk,yarn,rerope:window=128 --svg loss.svg\n"
          "  ./run compare model.gguf -f book.txt --rope none,yarn+log-n --lengths 256,1024,4096 --csv > loss.csv\n"
-         "  ./run compare model.gguf -f book.txt --rope none,yarn --resume loss.csv     go on after Ctrl-C\n"
+         "  ./run compare model.gguf -f book.txt --rope none,yarn --resume loss.csv   # go on after Ctrl-C\n"
          "  ./run compare model.gguf -f book.txt --rope none,yarn --by-position\n"
          "  ./run compare model.gguf -f book.txt --rope none,yarn --jobs | parallel -j 2 > all.csv\n"
          "  ./run compare --merge all.csv more/ --svg loss.svg\n",
@@ -99,7 +99,7 @@ static const Command commands[] = {
      .examples =
          "  ./run passkey model.gguf --rope none,yarn,rerope --lengths 2048,4096,8192 --svg found.svg\n"
          "  ./run passkey model.gguf --depths 0,10,20,30,40,50,60,70,80,90,100 --trials 10 --csv\n"
-         "  ./run passkey model.gguf --template mine.txt           lines before: filler: needle: question:\n",
+         "  ./run passkey model.gguf --template mine.txt         # lines before: filler: needle: question:\n",
      .run = run_passkey},
     {"recall", "[MODEL] -f FILE [--rope LIST] [options]", "how much easier a span of text is the second time",
      .about = "A span of text is read, other text, and the span again; printed is how much smaller its loss is the "
@@ -115,12 +115,12 @@ static const Command commands[] = {
          "  ./run plan model.gguf -c 32768 --rope yarn,rerope:window=1024 --svg dials.svg\n",
      .run = run_plan},
     {"proof", "[MODEL] [--shift K] [--angles KIND]", "does the model see distances alone? a text from two places",
-     .about = "Both ways to attend are shown, the one the model was not trained for as well: the proof does not need "
-              "training.\n",
+     .about = "Both ways to attend are shown where the model's layers can, the one it was not trained for as well: the "
+              "proof does not need training.\n",
      .examples =
          "  ./run proof model.gguf --shift 1000,1000000\n"
          "  ./run proof model.gguf --rope yarn:factor=4+self-extend:group=8:window=64 --shift 1000,1003\n"
-         "  ./run proof model.gguf --angles f32 --csv           what llama2.c's rounding of angles costs\n",
+         "  ./run proof model.gguf --angles f32 --csv         # what llama2.c's rounding of angles costs\n",
      .run = run_proof},
     {"plot", "[NAME=]FILE.csv[,FILE.csv..] .. [options]", "draw columns of tables, as means of several runs",
      .about = "Tables are those of ./run train, compare, recall .. (--csv) or any other with names in its first "
@@ -133,16 +133,16 @@ static const Command commands[] = {
      .examples =
          "  ./run rope clock\n"
          "  ./run rope table model.gguf --positions 8\n"
-         "  ./run rope rotate 1,0,0,1 5                          a vector at position 5\n"
+         "  ./run rope rotate 1,0,0,1 5                        # a vector at position 5\n"
          "  ./run rope relative --dims 4 --q 1,0,0,1 --k 0,1,1,0\n"
          "  ./run rope axes \"text:3 image:2x3 text:2\" --kind tie-v2\n",
      .run = run_rope, .takes_text = WORDS, .topics = rope_topics},
     {"explain", "[MODEL] TEXT WHAT [options]", "what happened in attention while a text was read",
      .examples =
-         "  ./run explain \"Tom had a dog. The dog\" map           in the compiled-in model\n"
+         "  ./run explain \"Tom had a dog. The dog\" map         # in the compiled-in model\n"
          "  ./run explain model/tales-1m.gguf \"Tom had a dog. The dog\" map --layer 4 --head 0\n"
          "  ./run explain \"Tom had a red ball.\" turn --query 4 --key 2\n"
-         "  ./run explain \"Tom had a red ball.\" score --shift 100   moved by 100 positions: the same\n"
+         "  ./run explain \"Tom had a red ball.\" score --shift 100 # moved by 100 positions: the same\n"
          "  ./run explain \"Tom had a red ball.\" next -t 0.8 --top-p 0.9\n",
      .run = run_explain, .takes_text = WORDS, .topics = explain_topics},
     {"fill", "MODEL [TEXT | -f FILE]", "what stands at each [MASK]; a line is a text",
@@ -240,7 +240,7 @@ static const Command commands[] = {
               "  times one's time   what so many tokens at once take, of what one takes\n"
               "           at 0: what --draft pays for guesses, and several texts at once\n",
      .examples =
-         "  ./run bench                                  the compiled-in model\n"
+         "  ./run bench                                # the compiled-in model\n"
          "  ./run bench model.gguf -j 2\n"
          "  ./run bench model.gguf -c 16384 --prompts 512 --json\n"
          "  ./run bench model.gguf --contexts 0 --prompts none --at-once 2,4,8\n"
