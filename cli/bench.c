@@ -41,7 +41,8 @@ static int bench_progress(void *arg, const char *what, double left_s) {
     Benchmark *b = arg;
     if (quiet || !isatty(2) || clock_seconds() - b->drawn < 0.2) return interrupted;
     b->drawn = clock_seconds();
-    fprintf(stderr, left_s > 0 ? "\r%s, about %.0f s to go \033[K" : "\r%s \033[K", what, ceil(left_s));
+    if (left_s > 0) progress_line("%s, about %.0f s to go ", what, ceil(left_s));
+    else progress_line("%s ", what);
     return interrupted;
 }
 
@@ -221,7 +222,7 @@ int run_bench(Args *a) {
     if (code) return code;
     b.n_logits = o.at_once ? AHEAD_MOST + 1 : 1;
     int rc = bench_run(&b.bench, &o, b.e.err, sizeof b.e.err);
-    if (b.drawn > 0) fputs("\r\033[K", stderr);
+    if (b.drawn > 0) progress_wipe();
     if (rc == -EINTR)
         note(b.bench.ceilings.taken ? "interrupted: what follows is what was measured before" : "interrupted");
     else if (rc < 0) fail("%s", b.e.err);

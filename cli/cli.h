@@ -207,6 +207,9 @@ typedef struct {
     double each;
 } Progress;
 
+/* A line of a terminal's over the one before, cut at its width; and none there, the cursor at its beginning. */
+void progress_line(const char *fmt, ...) BASE_PRINTF(1, 2);
+void progress_wipe(void);
 void progress_show(Progress *p, size_t done, size_t total);
 void progress_clear(Progress *p);
 int on_progress(void *arg, size_t done, size_t total); /* SessionOptions.progress with a Progress: stops on Ctrl-C */

@@ -48,8 +48,8 @@ static int on_positions(void *arg, size_t done, size_t total) {
     double t = clock_seconds(), work = c->work_done + c->work_cell * (double)done / (double)total;
     if (quiet || !isatty(2) || t - c->start < 2 || t - c->drawn < 0.2) return interrupted;
     c->drawn = t;
-    fprintf(stderr, "\rcell %zu of %zu, %.0f s to go \033[K", c->cell, c->n_cells,
-            ceil((t - c->start) / work * (c->work - work)));
+    progress_line("cell %zu of %zu, %.0f s to go ", c->cell, c->n_cells,
+                  ceil((t - c->start) / work * (c->work - work)));
     return interrupted;
 }
 
@@ -177,7 +177,7 @@ static int measure_all(Comparison *c) {
             code = interrupted ? EXIT_INTERRUPTED : measure_cell(c, numbers, bins, c->ropes[i], c->lengths[j]);
             c->work_done += c->work_cell;
         }
-    if (c->drawn > 0) fputs("\r\033[K", stderr);
+    if (c->drawn > 0) progress_wipe();
     if (code == EXIT_INTERRUPTED)
         note("interrupted: %zu of %zu cells were not measured%s", c->n_cells - c->cell + 1, c->n_cells,
              c->file ? "; the same command goes on" : "; --resume FILE would keep what there is");

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 double started;
@@ -108,18 +109,38 @@ void answer_line(const char *fmt, ...) {
     va_end(ap);
 }
 
+void progress_line(const char *fmt, ...) {
+    char line[200];
+    struct winsize w;
+    const char *term = getenv("TERM");
+    int width = ioctl(2, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col - 1 : 79;
+    int erases = term && *term && strcmp(term, "dumb") != 0; /* to the line's end; else blanks do */
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(line, sizeof line, fmt, ap);
+    va_end(ap);
+    if (width >= (int)sizeof line) width = (int)sizeof line - 1;
+    if (erases) fprintf(stderr, "\r%.*s\033[K", width, line);
+    else fprintf(stderr, "\r%-*.*s\r", width, width, line);
+}
+
+void progress_wipe(void) {
+    progress_line("%s", "");
+    fputc('\r', stderr);
+}
+
 void progress_show(Progress *p, size_t done, size_t total) {
     double t = clock_seconds();
     if (quiet || !isatty(2) || t - p->start < 2 || t - p->drawn < 0.2 || done == 0) return;
     p->drawn = t;
     p->on_screen = 1;
     double each = p->unit ? p->each : 1, left = (t - p->start) / (double)done * (double)(total - done);
-    fprintf(stderr, "\r%s: %.0f of %.0f %s, %.0f s to go \033[K", p->what, (double)done / each,
-            (double)total / each, p->unit ? p->unit : "tokens", left);
+    progress_line("%s: %.0f of %.0f %s, %.0f s to go ", p->what, (double)done / each, (double)total / each,
+                  p->unit ? p->unit : "tokens", left);
 }
 
 void progress_clear(Progress *p) {
-    if (p->on_screen) fputs("\r\033[K", stderr);
+    if (p->on_screen) progress_wipe();
     p->on_screen = 0;
 }
 

@@ -38,19 +38,24 @@ static int on_point(void *arg, const CoursePoint *p) {
     double speed = p->tokens / (double)p->step * done / p->seconds;
     double left = (double)(c->steps - p->step) * p->seconds / done;
     int terminal = isatty(2);
+    char line[100], rest[100];
     row.seconds += t->seconds_before;
     t->failed = curve_add(&t->curve, &row);
     if (quiet) return interrupted || t->failed;
-    if (terminal && (p->has_held || now - t->drawn > 0.2 || p->step == c->steps)) fputs("\r\033[K", stderr);
-    if (p->has_held || (terminal && now - t->drawn > 0.2)) {
-        fprintf(stderr, "step %llu of %llu  loss %.4f", (unsigned long long)p->step, (unsigned long long)c->steps,
-                p->loss);
-        if (p->has_held) show_measured(p);
-        fprintf(stderr, "  %.0f tokens/s", speed);
-        if (p->step < c->steps) fprintf(stderr, "  %.0f:%02.0f to go", floor(left / 60), floor(fmod(left, 60)));
-        if (p->has_held) fputc('\n', stderr);
-        t->drawn = now;
-    }
+    snprintf(line, sizeof line, "step %llu of %llu  loss %.4f", (unsigned long long)p->step,
+             (unsigned long long)c->steps, p->loss);
+    snprintf(rest, sizeof rest, "  %.0f tokens/s", speed);
+    if (p->step < c->steps)
+        snprintf(rest, sizeof rest, "  %.0f tokens/s  %.0f:%02.0f to go", speed, floor(left / 60),
+                 floor(fmod(left, 60)));
+    if (p->has_held) {
+        if (terminal) progress_wipe();
+        fputs(line, stderr);
+        show_measured(p);
+        fprintf(stderr, "%s\n", rest);
+    } else if (terminal && now - t->drawn > 0.2) progress_line("%s%s", line, rest);
+    else return interrupted || t->failed;
+    t->drawn = now;
     return interrupted || t->failed;
 }
 
@@ -118,7 +123,7 @@ static int train(Training *t, char *err, size_t errlen) {
     if (t->curve.n) t->seconds_before = t->curve.at[t->curve.n - 1].seconds;
     if (rc == 0) show_plan(t);
     if (rc == 0) rc = course_run(&s->trainee, &s->course, s->from, &(CourseHooks){t, on_point, on_save}, err, errlen);
-    if (t->drawn > 0 && !quiet && isatty(2)) fputs("\r\033[K", stderr); /* the line of progress has no end */
+    if (t->drawn > 0 && !quiet && isatty(2)) progress_wipe(); /* the line of progress has no end */
     if (t->failed) rc = base_error(err, errlen, t->failed, "out of memory for the losses");
     else if (rc == -EINTR)
         base_error(err, errlen, rc, "interrupted, and saved: the same command with --resume goes on");
