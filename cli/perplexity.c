@@ -129,12 +129,6 @@ static void print_json_bins(const PerplexityBins *by) {
     out_printf("]");
 }
 
-static void print_json_string(const char *key, const char *s) {
-    out_printf(",\"%s\":", key);
-    if (s) json_string(s, strlen(s));
-    else out_printf("null");
-}
-
 static int print_json(const Scoring *s) {
     const Perplexity *p = &s->p;
     double mean = perplexity_mean(p);
@@ -144,15 +138,15 @@ static int print_json(const Scoring *s) {
                "\"tokens_per_second\":%.3f,\"window\":%zu,\"windows\":%zu,\"documents\":%zu,\"stride\":%zu,\"last\":",
                mean, p->nll_sum, exp(mean), perplexity_stderr(p), p->tokens, (double)p->tokens / fmax(s->seconds, 1e-9),
                s->cut.window, p->windows, s->documents, s->cut.stride);
-    out_printf(s->cut.last ? "%zu" : "null", s->cut.last);
-    print_json_string("convention", s->cut.convention->name);
-    print_json_string("separator", s->a->in.separator);
-    print_json_string("model", s->a->model);
-    print_json_string("file", s->a->in.file);
+    out_printf(s->cut.last ? "%zu," : "null,", s->cut.last);
+    json_text("convention", s->cut.convention->name);
+    json_text("separator", s->a->in.separator);
+    json_text("model", s->a->model);
+    json_text("file", s->a->in.file);
     char spec[ROPE_SPEC_MOST];
     rope_spec_print(&s->e->model.config.rope, spec, sizeof spec);
-    print_json_string("rope", spec);
-    out_printf(",\"trained_context\":%d,\"seed\":null", (int)s->e->model.config.n_ctx_train);
+    json_text("rope", spec);
+    out_printf("\"trained_context\":%d,\"seed\":null", (int)s->e->model.config.n_ctx_train);
     if (s->by.at) print_json_bins(&s->by);
     out_printf("}\n");
     return 0;

@@ -15,7 +15,8 @@
 typedef struct SeveralPart {
     Scratch view;
     Team one;
-    size_t text, row;
+    size_t text, row; /* whose id, and which of the caller's it is */
+    size_t at;        /* where the id of this row of the caller's is: parts[at].row */
 } Part;
 
 /* A host keeps no text, but knows whose they are. */
@@ -186,6 +187,7 @@ static void run_host(Several *v, const int *ids, size_t from, size_t end) {
         Session *s = &v->sessions[v->parts[i].text];
         s->pos++;
         s->has_logits = 0; /* they are several_logits' */
+        v->parts[v->parts[i].row].at = i;
         look_from(v, v->parts[i].text, 0, 0);
     }
 }
@@ -204,9 +206,7 @@ int several_eval(Several *v, const size_t *texts, const int *ids, size_t n, char
 }
 
 const float *several_logits(const Several *v, size_t k) {
-    size_t row = 0;
-    while (v->parts[row].row != k) row++;
-    return logits_of(v, row);
+    return logits_of(v, v->parts[k].at);
 }
 
 typedef struct {

@@ -136,7 +136,7 @@ static void add_thinking(Rendering *r, const char *s, size_t n) {
     const char *end = last_place(s, n, "</think>"), *thoughts = s;
     size_t len = 0;
     if (end) {
-        while (len < n && !(n - len >= 8 && memcmp(s + len, "</think>", 8) == 0)) len++;
+        len = find_bytes(s, 0, n, "</think>");
         n -= (size_t)(end + 8 - s);
         s = end + 8;
         drop_lines(thoughts, &len);
