@@ -137,7 +137,8 @@ static int expand_tensor(Fp8 *x, Tensor *t) {
 /* Of a matrix, or of activations and keys and values, which stay as exact as they are here. */
 static int is_scale(const Tensor *t) {
     static const char *const ends[] = {".weight_scale_inv", ".weight_scale", ".activation_scale", ".input_scale",
-                                       ".input_scale_ub", ".output_scale", ".q_scale", ".k_scale", ".v_scale"};
+                                       ".input_scale_ub", ".output_scale", ".q_scale", ".k_scale", ".v_scale",
+                                       ".kv_scale"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (text_ends_with(t->name, ends[i])) return 1;
     return 0;
