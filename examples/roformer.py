@@ -13,10 +13,12 @@
     vector = model.embed("a red ball")                # float32 [width]
 
 Options are those of roformer.h, by their names. What fails raises roformer.Error, whose text says why. A model may be
-used by several threads at a time, a session by one; Python's lock is not held while the library computes.
+used by several threads at a time, a session by one; Python's lock is not held while the library computes. close(), or
+`with`, ends a handle's use; what was made of a closed model can be used on.
 """
 import ctypes as c
 import ctypes.util
+import errno
 import os
 from pathlib import Path
 
@@ -155,23 +157,48 @@ def _array(ids):
     return a, a.ctypes.data_as(_ids), a.size
 
 
-class _Handle:
-    """What the library has made, freed with its last user; its model stays open as long."""
+class _Made:
+    """What the library has made, freed with the last reference to it: a handle's, that of a call under way."""
+    _models = {}  # what was made of a model holds it here, where the garbage collector does not free the model first
 
     def __init__(self, name, free, model, *args):
-        self._free, self._model, self._at = getattr(_lib, f"roformer_{free}"), model, c.c_void_p()
-        _call(name, c.byref(self._at), *([model._at] if model else []), *args)
+        self._free, self._as_parameter_ = getattr(_lib, f"roformer_{free}"), c.c_void_p()
+        if model:
+            self._models[id(self)] = model
+        _call(name, c.byref(self._as_parameter_), *([model] if model else []), *args)
 
-    def close(self):
-        if self._at:
-            self._free(self._at)
-            self._at = c.c_void_p()
+    @property
+    def model(self):
+        return self._models.get(id(self), self)
 
     def __del__(self):
-        if getattr(self, "_at", None):
-            self.close()
+        self._free(self._as_parameter_)
+        self._models.pop(id(self), None)
+
+
+class _Handle:
+    """Its user's hold on what the library has made. Behind close() its calls raise Error. A model that is closed stays
+    in memory until all that was made of it is closed, too: a session goes on as if nothing had happened."""
+    _made = None
+
+    def __init__(self, name, free, maker, *args):
+        self._made = _Made(name, free, maker and maker._at.model, *args)
+
+    @property
+    def _at(self):
+        made = self._made
+        if made is None:
+            raise Error(errno.EINVAL, f"this {type(self).__name__.lower()} is closed")
+        return made
+
+    def _number(self, name):
+        return _lib.roformer_number(self._at.model, _NUMBERS.index(name))
+
+    def close(self):
+        self._made = None
 
     def __enter__(self):
+        self._at  # a closed one is told here
         return self
 
     def __exit__(self, *_):
@@ -193,7 +220,7 @@ class Model(_Handle):
 
     def __getattr__(self, name):
         if name in _NUMBERS:
-            return _lib.roformer_number(self._at, _NUMBERS.index(name))
+            return self._number(name)
         if name in _WORDS:
             word = _lib.roformer_word(self._at, _WORDS.index(name))
             return None if word is None else word.decode()
@@ -219,8 +246,8 @@ class Model(_Handle):
 
     def piece(self, id):
         """An id's piece as the tokenizer's file spells it, bytes; None: there is none."""
-        n = c.c_size_t()
-        at = _lib.roformer_piece(self._at, id, c.byref(n))
+        made, n = self._at, c.c_size_t()  # made: the bytes are the model's, and it is to outlive their copy
+        at = _lib.roformer_piece(made, id, c.byref(n))
         return None if at is None else c.string_at(at, n.value)
 
     def session(self, **options):
@@ -263,16 +290,15 @@ class Session(_Handle):
 
     def eval(self, ids, all=False):
         """Read ids behind the others: float32 [vocab_size] behind the last, or with all [n, vocab_size]."""
-        a, at, n = _array(ids)
-        vocab = self._model.vocab_size
+        made, (a, at, n), vocab = self._at, _array(ids), self._number("vocab_size")
         if all:
             rows = np.empty((n, vocab), dtype=np.float32)
             start, size = rows.ctypes.data, 4 * vocab
             each = _Each(lambda _, i, logits: c.memmove(start + i * size, logits, size) and None)
-            _call("eval_each", self._at, at, n, each, None)
+            _call("eval_each", made, at, n, each, None)
             return rows
         logits = _floats()
-        _call("eval", self._at, at, n, c.byref(logits))
+        _call("eval", made, at, n, c.byref(logits))
         return np.ctypeslib.as_array(logits, (vocab,)).copy()
 
     def rewind(self, n=0):
@@ -284,9 +310,9 @@ class Session(_Handle):
 
     def load(self, path):
         """The logits behind the last id of the text that was saved."""
-        logits = _floats()
-        _call("session_load", self._at, _bytes(path), c.byref(logits))
-        return np.ctypeslib.as_array(logits, (self._model.vocab_size,)).copy()
+        made, vocab, logits = self._at, self._number("vocab_size"), _floats()
+        _call("session_load", made, _bytes(path), c.byref(logits))
+        return np.ctypeslib.as_array(logits, (vocab,)).copy()
 
     def write(self, prompt="", max_tokens=0, stops=None, on_text=None, sampler=None, ignore_eos=False, special=False,
               lookup=False, **sampling):
@@ -307,7 +333,7 @@ class Session(_Handle):
         o.piece, written = _Piece(piece), _Written(size=c.sizeof(_Written))
         if sampler and sampling:
             raise TypeError(f"a sampler and options for one: {', '.join(sampling)}")
-        s = sampler or Sampler(self._model, **sampling)
+        s = sampler or Sampler(self, **sampling)  # of the session's model
         _call("write", self._at, s._at, prompt, len(prompt), c.byref(o), c.byref(written))
         if raised:
             raise raised[0]
@@ -323,9 +349,9 @@ class Sampler(_Handle):
 
     def sample(self, logits, ids=()):
         """The next id; ids: the text so far, for penalties."""
-        x = np.ascontiguousarray(logits, dtype=np.float32)
-        if x.shape != (self._model.vocab_size,):
-            raise ValueError(f"logits have the shape {x.shape}, not ({self._model.vocab_size},)")
+        x, vocab = np.ascontiguousarray(logits, dtype=np.float32), self._number("vocab_size")
+        if x.shape != (vocab,):
+            raise ValueError(f"logits have the shape {x.shape}, not ({vocab},)")
         a, at, n = _array(ids)
         return _lib.roformer_sample(self._at, x.ctypes.data_as(_floats), at, n)
 
@@ -335,7 +361,10 @@ class Embedder(_Handle):
 
     def __init__(self, model, **options):
         super().__init__("embedder_new", "embedder_free", model, c.byref(_options(_EmbedOptions, options)))
-        self.width = _lib.roformer_width(self._at)
+
+    @property
+    def width(self):
+        return _lib.roformer_width(self._at)
 
     def embed(self, texts):
         """float32 [width] of a text, [n, width] of a list."""

@@ -86,6 +86,37 @@ static void errors(void) {
                 alone) != 0 && strstr(said, "make lib"));
 }
 
+/* A closed handle is told from an open one, and a model stays open for what was made of it: also behind `with`, inside
+ * a call that is under way, and where the garbage collector finds all of them at once. */
+static void closed(void) {
+    if (!ready("numpy")) return;
+    CHECK(line("\ndef left():\n"
+               "    with r.Model() as n: it = n.session(n_ctx=64), n.embedder(), n.sampler(), n.tokenize(\"Tom\")\n"
+               "    return (n, *it)\n"
+               "n, s, e, p, ids = left()\n"
+               "assert (s.eval(ids) == m.session(n_ctx=64).eval(ids)).all() and s.position == len(ids)\n"
+               "assert (e.embed(\"a cat\") == m.embed(\"a cat\")).all() and e.width == m.d_model\n"
+               "assert p.sample(s.eval(ids)) >= 0\n"
+               "assert s.write(\" had\", 5, sampler=p) and s.write(\".\", 5, seed=2)\n"
+               "for x in s, e, p: x.close(); x.close()\n"
+               "for f in (lambda: n.vocab_size, lambda: n.arch, lambda: n.tokenize(\"a\"), lambda: n.detokenize([5]), "
+               "lambda: n.piece(5), lambda: n.session(), lambda: n.embedder(), lambda: n.sampler(), "
+               "lambda: n.write(\"a\"), lambda: n.embed(\"a\"), lambda: n.attention([1, 5], 0), n.__enter__, "
+               "lambda: s.position, lambda: s.eval(ids), lambda: s.eval(ids, all=True), s.rewind, "
+               "lambda: s.save(\"x\"), lambda: s.load(\"x\"), lambda: s.write(\"a\"), s.__enter__, "
+               "lambda: e.width, lambda: e.embed(\"a\"), lambda: p.sample(np.zeros(m.vocab_size)), "
+               "lambda: m.session().write(\"a\", sampler=p)):\n"
+               "    try: f(); print(\"no error\")\n"
+               "    except r.Error as x: assert x.errno == 22 and \"is closed\" in str(x), x\n", "") == 0 && *out == 0);
+    CHECK(line("\nimport gc\n"
+               "s = m.session(); m.close()\n"
+               "assert s.write(\"Tom\", 9, on_text=lambda t: s.close())\n"
+               "def ring():\n"
+               "    n = r.Model(); n.s = n.session(progress=lambda done, total: n.s is None); n.s.eval([1, 5])\n"
+               "for i in range(20): ring()\n"
+               "gc.collect(); assert not r._Made._models", "") == 0);
+}
+
 /* The structs have C's layout. */
 static void structs(void) {
     static const char source[] =
@@ -113,5 +144,6 @@ static void harness(void) {
 }
 
 const Test tests_library_python[] = {{"library/python logits", logits}, {"library/python texts", texts},
-                                     {"library/python errors", errors}, {"library/python structs", structs},
+                                     {"library/python errors", errors}, {"library/python closed", closed},
+                                     {"library/python structs", structs},
                                      {"library/python lm-evaluation-harness", harness}, {0}};
