@@ -149,13 +149,19 @@ int roformer_rewind(RoformerSession *s, size_t n, char *err, size_t errlen) {
 
 int roformer_session_save(RoformerSession *s, const char *path, char *err, size_t errlen) {
     int rc = session_settle(s, err, errlen);
-    return rc ? rc : session_save(&s->session, path, err, errlen);
+    if (rc) return rc;
+    Numerals n = numerals_begin(); /* a state holds its RoPE as a text with numbers */
+    rc = session_save(&s->session, path, err, errlen);
+    numerals_end(&n);
+    return rc;
 }
 
 int roformer_session_load(RoformerSession *s, const char *path, const float **logits, char *err, size_t errlen) {
     s->logits = NULL;
     s->n_ids = 0, s->owes = 0;
+    Numerals n = numerals_begin();
     int rc = session_load(&s->session, path, &s->logits, err, errlen);
+    numerals_end(&n);
     if (rc == 0 && s->session.ids) rc = remember(s, 0, s->session.ids, s->session.pos, err, errlen);
     if (rc) session_rewind(&s->session, 0), s->logits = NULL;
     if (logits) *logits = s->logits;
