@@ -132,7 +132,7 @@ ROFORMER_API const char *roformer_piece(const RoformerModel *model, int id, size
 
 typedef struct {
     size_t size;
-    size_t n_ctx;      /* positions to make room for; 0: those it was trained on, at most 4096 */
+    size_t n_ctx;      /* positions, one for each id read or drawn; 0: those it was trained on, at most 4096 */
     int threads;       /* 0: one for each core. Never changes a result */
     const char *cache; /* keys and values as "f32", "f16", "q8_0"; NULL: what `run generate` takes; `run logits`: f32 */
     size_t n_batch;    /* ids computed at a time; 0: the usual. Never changes a result */
@@ -207,7 +207,7 @@ typedef enum {
     ROFORMER_END_EOS,       /* the model's end of text */
     ROFORMER_END_BOS,       /* a new text would begin: so llama2.c's models end one */
     ROFORMER_END_STOP,      /* a stop text came, which is no part of what is written */
-    ROFORMER_END_CONTEXT,   /* the session is full */
+    ROFORMER_END_CONTEXT,   /* the session is full: as many ids were drawn as it had positions for, maybe none */
     ROFORMER_END_INTERRUPT  /* piece or progress said so */
 } RoformerEnd;
 

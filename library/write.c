@@ -113,17 +113,24 @@ static int take_lookup(RoformerSession *s, char *err, size_t errlen) {
     return rc;
 }
 
+/* The ids that may be drawn. Each is to have a position, the last one, too: a text that goes on, here or out of a file
+ * in a longer context, reads it first. */
+static size_t room_for(const RoformerSession *s, size_t wanted) {
+    size_t room = s->session.options.n_ctx - s->session.pos;
+    return wanted < room ? wanted : room;
+}
+
 /* Draw from s->logits, what the options say; the text's ids go to the writer and come back. */
 static int write_on(RoformerSession *s, RoformerSampler *sampler, int begun, const RoformerWriteOptions *o,
                     RoformerWritten *written, char *err, size_t errlen) {
+    size_t before = s->session.pos, wanted = o->max_tokens ? o->max_tokens : USUAL_NEW;
     TextStops stops = {.n_texts = o->n_stops, .piece = o->piece ? o->piece : no_piece, .arg = o->arg};
     TextWriter w = {.session = &s->session, .tokenizer = s->model->tokenizer, .sampler = &sampler->sampler,
-                    .limit = o->max_tokens ? o->max_tokens : USUAL_NEW, .ignore_eos = o->ignore_eos,
+                    .limit = room_for(s, wanted), .ignore_eos = o->ignore_eos,
                     .piece = text_stops_piece, .arg = &stops, .ids = s->ids, .n_ids = s->n_ids, .cap_ids = s->cap_ids,
                     .ahead = o->lookup ? &s->ahead : NULL, .keep_ids = o->lookup || s->kept == SIZE_MAX,
                     .keep_least = s->kept, .stream = {.begun = begun, .tight = 1}};
     for (size_t i = 0; i < o->n_stops; i++) stops.texts[i] = o->stops[i];
-    size_t before = s->session.pos;
     int rc = text_write(&w, s->logits, err, errlen);
     if (rc == 0) rc = text_stops_finish(&stops, &w, err, errlen);
     text_stops_free(&stops);
@@ -132,6 +139,7 @@ static int write_on(RoformerSession *s, RoformerSampler *sampler, int begun, con
     s->logits = s->owes ? NULL : s->session.logits;
     written->n_new = w.n_new;
     written->end = (RoformerEnd)w.end; /* in TextEnd's order */
+    if (w.end == TEXT_LENGTH && w.n_new < wanted) written->end = ROFORMER_END_CONTEXT;
     return rc;
 }
 

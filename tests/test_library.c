@@ -157,9 +157,44 @@ static void ends(void) {
     three = (Page){0};
     CHECK(written(&three, s, &greedy, m, "Once", (RoformerWriteOptions){.max_tokens = SIZE_MAX, .ignore_eos = 1}) ==
           ROFORMER_END_CONTEXT);
-    CHECK(roformer_position(s) == 201); /* the last one drawn takes no position, and so */
+    CHECK(roformer_position(s) == 200);
     CHECK(roformer_eval(s, &(int){5}, 1, NULL, err, sizeof err) == -ENOSPC && strchr(err, '\n') == NULL);
     roformer_session_free(s);
+    roformer_close(m);
+}
+
+/* A text that has filled its context goes on out of a file, in a longer one, as if it had been there all the time:
+ * greedy or not, with guesses or without. */
+static void longer(void) {
+    RoformerSessionOptions few = {.size = sizeof few, .n_ctx = 16};
+    RoformerWriteOptions o = {.size = sizeof o, .max_tokens = SIZE_MAX, .ignore_eos = 1, .piece = put};
+    RoformerModel *m = opened(NULL, NULL);
+    for (int i = 0; i < 4; i++) {
+        RoformerSamplerOptions how = {.size = sizeof how, .temperature = i % 2 ? 1.3f : 0, .seed = 5};
+        RoformerSession *s, *t = begun(m, NULL, 1);
+        RoformerSampler *one, *two;
+        RoformerWritten what = {.size = sizeof what};
+        Page whole = {.n = 0}, parts = {.n = 0};
+        o.lookup = i / 2;
+        CHECK(roformer_session_new(&s, m, &few, err, sizeof err) == 0);
+        CHECK(roformer_sampler_new(&one, m, &how, err, sizeof err) == 0);
+        CHECK(roformer_sampler_new(&two, m, &how, err, sizeof err) == 0);
+        o.arg = &whole;
+        CHECK(roformer_write(t, one, "Once upon", 9, &o, NULL, err, sizeof err) == 0 && roformer_position(t) == 200);
+        CHECK(roformer_rewind(t, 0, err, sizeof err) == 0);
+        o.arg = &parts;
+        CHECK(roformer_write(s, two, "Once upon", 9, &o, &what, err, sizeof err) == 0);
+        CHECK(what.end == ROFORMER_END_CONTEXT && what.n_prompt + what.n_new == 16 && roformer_position(s) == 16);
+        CHECK(roformer_session_save(s, test_tmp("full.state"), err, sizeof err) == 0 && roformer_position(s) == 16);
+        CHECK(roformer_session_load(s, test_tmp("full.state"), NULL, err, sizeof err) == 0); /* it fits itself */
+        CHECK(roformer_write(s, two, "", 0, &o, &what, err, sizeof err) == 0);
+        CHECK(what.end == ROFORMER_END_CONTEXT && what.n_new == 0 && roformer_position(s) == 16);
+        CHECK(roformer_session_load(t, test_tmp("full.state"), NULL, err, sizeof err) == 0);
+        CHECK(roformer_write(t, two, "", 0, &o, &what, err, sizeof err) == 0 && what.n_new == 200 - 16);
+        CHECK(strcmp(whole.text, parts.text) == 0 && roformer_position(t) == 200);
+        roformer_sampler_free(one), roformer_sampler_free(two);
+        roformer_session_free(s), roformer_session_free(t);
+    }
     roformer_close(m);
 }
 
@@ -438,6 +473,7 @@ static void comma(void) {
 }
 
 const Test tests_library[] = {{"library/texts as run writes them", texts}, {"library/ends of a text", ends},
+                              {"library/a full context", longer},
                               {"library/guesses", guesses},
                               {"library/logits", logits}, {"library/threads", threads},
                               {"library/tokenizer", tokenizer}, {"library/vectors", vectors},
