@@ -31,6 +31,14 @@ static void newfile_temporary(NewFile *f, int n) {
     snprintf(f->temporary, strlen(f->path) + PART_NAME, "%s.%ld-%d.part", f->path, (long)getpid(), n);
 }
 
+/* A descriptor of a new file. It begins no more open than the file that it replaces; what the umask then took away is
+ * given back, and where that is refused it stays narrower. */
+static int newfile_make(const NewFile *f, const char *path, int flags) {
+    int fd = open(path, O_WRONLY | O_CLOEXEC | flags, f->mode < 0 ? 0666 : f->mode);
+    if (fd >= 0 && f->mode >= 0) (void)fchmod(fd, (mode_t)f->mode);
+    return fd;
+}
+
 /* path.PID-N.part, which was not there before, as the name of the nameless file, or of a new one, whose descriptor it
  * returns. -1: neither. */
 static int newfile_name(NewFile *f) {
@@ -39,7 +47,7 @@ static int newfile_name(NewFile *f) {
          i++) { /* one may be left over from a process that was killed */
         newfile_temporary(f, i);
         made = *f->nameless ? linkat(AT_FDCWD, f->nameless, AT_FDCWD, f->temporary, AT_SYMLINK_FOLLOW)
-                            : open(f->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+                            : newfile_make(f, f->temporary, O_CREAT | O_EXCL);
     }
     if (made < 0) *f->temporary = 0;
     return made;
@@ -60,7 +68,7 @@ static int newfile_can_wait(NewFile *f) {
 static int newfile_create(NewFile *f) {
 #ifdef O_TMPFILE
     char *folder = file_folder(f->path);
-    int fd = folder ? open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666) : -1;
+    int fd = folder ? newfile_make(f, folder, O_TMPFILE) : -1;
     free(folder);
     snprintf(f->nameless, sizeof f->nameless, "/proc/self/fd/%d", fd);
     if (fd >= 0 && newfile_can_wait(f)) return fd;
@@ -83,9 +91,11 @@ int newfile_check(const char *path, char *err, size_t errlen) {
 }
 
 int newfile_open(NewFile *f, const char *path, char *err, size_t errlen) {
+    struct stat st;
     memset(f, 0, sizeof *f);
     int rc = newfile_check(path, err, errlen);
     if (rc) return rc;
+    f->mode = stat(path, &st) == 0 ? (int)(st.st_mode & 0777) : -1;
     f->path = newfile_target(path);
     f->temporary = f->path ? calloc(1, strlen(f->path) + PART_NAME) : NULL;
     if (!f->path || !f->temporary) {

@@ -15,11 +15,13 @@
  *     newfile_write(&f, data, n);                          a failure is kept until newfile_close
  *     return newfile_close(&f, keep, err, errlen);         keep 0: nothing appears
  * Refused: a path that is there and is no regular file (a folder, /dev/null) or may not be written; a link that leads
- * nowhere. A link that leads to a file stays, and the file is replaced. */
+ * nowhere. A link that leads to a file stays, and the file is replaced: the new one has its permissions (rwx of owner,
+ * group and others; narrower where the system refuses to set them) and belongs to who writes it. */
 typedef struct {
     FILE *file;
     char *path, *temporary; /* temporary: "" as long as it has no name */
     char nameless[32];      /* what leads to a file that began without one, or "" */
+    int mode; /* permissions of the file that it replaces; -1: there is none */
     int rc; /* the first failure, a negative errno */
 } NewFile;
 

@@ -148,6 +148,25 @@ static void test_new_files(void) {
           newfile_open(&f, "/", err, sizeof err) == -EINVAL);
 }
 
+static int mode_of(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 ? (int)(st.st_mode & 07777) : -1;
+}
+
+/* A new file has what the umask leaves; one that replaces another has that one's permissions, but no setuid. */
+static void test_new_files_modes(void) {
+    static const int modes[][2] = {{0600, 0600}, {0640, 0640}, {0666, 0666}, {0755, 0755}, {04711, 0711}};
+    const char *path = test_tmp("modes.txt");
+    mode_t before = umask(027);
+    CHECK(write_new(path, "new", 1, "") == 0 && mode_of(path) == 0640);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        CHECK(chmod(path, (mode_t)modes[i][0]) == 0);
+        CHECK(write_new(path, "none", 0, "") == 0 && mode_of(path) == modes[i][0]);
+        CHECK(write_new(path, "again", 1, "") == 0 && file_holds(path, "again") && mode_of(path) == modes[i][1]);
+    }
+    umask(before);
+}
+
 /* A folder where a file can be without a name, but not be given one: here because it was opened to have none. */
 static void test_new_files_no_links(void) {
     if (!holds_nameless(test_folder("."))) {
@@ -158,9 +177,11 @@ static void test_new_files_no_links(void) {
     const char *path = test_tmp("unlinked.txt");
     char part[512];
     snprintf(part, sizeof part, "%s.%ld-0.part", path, (long)getpid());
-    for (int keep = 0; keep < 2; keep++) {
+    for (int i = 0; i < 3; i++) {
         char err[256];
         NewFile f;
+        int keep = i > 0;
+        CHECK(i < 2 || chmod(path, 0640) == 0);
         if (newfile_open(&f, path, err, sizeof err)) {
             test_fail(__FILE__, __LINE__, err);
             return;
@@ -170,6 +191,7 @@ static void test_new_files_no_links(void) {
         newfile_write(&f, "copied", 6);
         CHECK(newfile_close(&f, keep, err, sizeof err) == 0);
         CHECK((keep ? file_holds(path, "copied") : !file_exists(path)) && !file_exists(part));
+        CHECK(i < 2 || mode_of(path) == 0640);
     }
 #endif
 }
@@ -537,6 +559,7 @@ const Test tests_base[] = {
     {"base/narrow", test_narrow},
     {"base/byte order", test_byte_order},
     {"base/new files", test_new_files},
+    {"base/new files, permissions", test_new_files_modes},
     {"base/new files, no links", test_new_files_no_links},
     {"base/new files, read-only", test_new_files_read_only},
     {"base/new files, full disk", test_new_files_full},
