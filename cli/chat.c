@@ -157,7 +157,9 @@ static int word_undo(Chat *c, const char *argument) {
 }
 
 static int word_save(Chat *c, const char *path) {
-    int rc = chat_save(c, path);
+    int asked = c->a->context.save && strcmp(path, c->a->context.save) == 0; /* --save-state: checked at the start */
+    int rc = asked ? 0 : state_may_write(path, c->g.e.err, sizeof c->g.e.err);
+    if (rc == 0) rc = chat_save(c, path);
     if (rc == -EINTR) return heard_interrupt(c);
     if (rc) fail("%s", c->g.e.err), confined_note(rc);
     else note("%zu ids saved to %s", c->g.e.session.pos, path);

@@ -266,6 +266,8 @@ int engine_bos(const Engine *e); /* the tokenizer's BOS, else the model's; -1: n
 /* What --kv says, where it says something: *cache is what it would be otherwise. */
 int cache_option(CacheType *cache, const Args *a, const Model *m);
 int save_state(Engine *e, const Args *a); /* what was read, where --save-state asks */
+/* 0, or a negative errno and a line: what is there and is no state, or cannot be read, is not to be written over. */
+int state_may_write(const char *path, char *err, size_t errlen);
 int tokenizer_options(TokenizerOptions *o, const Args *a);
 /* The whole of a file or of stdin ("-"), byte for byte, and a 0 behind it. The caller frees *text. */
 int read_text(const char *path, char **text, size_t *n);

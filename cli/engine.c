@@ -275,20 +275,24 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     return 0;
 }
 
-/* Before anything is read: will --save-state be able to write? What is there and is no state stays. An exit code. */
+int state_may_write(const char *path, char *err, size_t errlen) {
+    size_t ids;
+    int rc = newfile_check(path, err, errlen);
+    if (rc || !file_there(path)) return rc;
+    rc = session_saved_ids(path, &ids, NULL, err, errlen);
+    if (rc == 0 || rc == -EACCES || errno_is_passing(rc)) return rc;
+    return base_error(err, errlen, -EEXIST, "%s is there and is not a saved state; it stays as it is", path);
+}
+
+/* Before anything is read: will --save-state be able to write? An exit code. */
 static int check_save(const Args *a, const Model *m, char *err, size_t errlen) {
     NewFile f;
-    size_t ids;
     if (!a->context.save) return 0;
     if (m->config.mask == MASK_PADDING)
         return fail("--save-state: this model reads texts whole (mask padding), so there is no state to go on from");
     if (newfile_open(&f, a->context.save, err, errlen)) return fail("%s", err);
     newfile_close(&f, 0, err, errlen);
-    int rc = file_exists(a->context.save) ? session_saved_ids(a->context.save, &ids, NULL, err, errlen) : 0;
-    if (errno_is_passing(rc)) return fail("%s", err);
-    if (rc)
-        return fail("--save-state: %s is there and is not a saved state; it stays as it is", a->context.save);
-    return 0;
+    return state_may_write(a->context.save, err, errlen) ? fail("--save-state: %s", err) : 0;
 }
 
 int engine_bos(const Engine *e) {

@@ -384,6 +384,22 @@ static void room_in_an_answer(void) {
     CHECK(strstr(said, "the oldest 2 messages leave"));
 }
 
+/* What is there and is no state, the model in use too, stays as it is; a state is replaced. */
+static void save_over(void) {
+    char state[300], input[1000];
+    state_path(state, sizeof state);
+    CHECK(file_copy("model/tales-1m.gguf", state));
+    snprintf(input, sizeof input, "/save %s\nOne\n", state);
+    CHECK(piped(input, "chat %s -t 0 --max-tokens 3 -q", state) == 1 && count_lines(out) == 1 &&
+          said_line("is there and is not a saved state; it stays as it is"));
+    CHECK(files_equal(state, "model/tales-1m.gguf"));
+    remove(state);
+    snprintf(input, sizeof input, "/save %s\nOne\n/save %s\n", state, state);
+    for (int there = 0; there < 2; there++) /* --save-state names the same file */
+        CHECK(piped(input, "chat -t 0 --max-tokens 3 -q --save-state %s", state) == 0 && *said == 0);
+    remove(state);
+}
+
 /* A conversation that was saved goes on as if it had never stopped. */
 static void save_and_load(void) {
     char state[300], *want;
@@ -451,6 +467,7 @@ const Test tests_chat_cli[] = {{"chat/cli/again", again}, {"chat/cli/stats", sta
     {"chat/cli/overflow", overflow},
     {"chat/cli/room in an answer", room_in_an_answer},
     {"chat/cli/save and load", save_and_load},
+    {"chat/cli/save over a file", save_over},
     {"chat/cli/linear", linear},
     {"chat/cli/llama2.c", llama2c},
     {0},
