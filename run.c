@@ -367,6 +367,7 @@ int main(int argc, char **argv) {
     if (!a.sampling.seed_given || a.sampling.seed == 0)
         a.sampling.seed = (long long)(((uint64_t)time(NULL) * 1000003u + (uint64_t)getpid()) & 0x7fffffff) | 1;
     code = confine(&a, cmd);
+    if (code == 0) code = svg_check(&a);
     if (code == 0) code = cmd->run(&a);
     confine_end();
     return code;

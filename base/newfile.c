@@ -90,6 +90,25 @@ int newfile_check(const char *path, char *err, size_t errlen) {
     return 0;
 }
 
+int newfile_check_begins(const char *path, const char *const *texts, size_t n, const char *what, char *err,
+                         size_t errlen) {
+    char begin[NEWFILE_BEGIN];
+    int rc = newfile_check(path, err, errlen);
+    FILE *f = rc ? NULL : fopen(path, "rb");
+    if (rc || (!f && errno == ENOENT)) return rc;
+    size_t got = f ? fread(begin, 1, sizeof begin, f) : 0;
+    int known = got == 0;
+    if (!f || ferror(f))
+        rc = base_error(err, errlen, errno ? -errno : -EIO, "%s: is there and cannot be read: %s; it stays as it is",
+                        path, strerror(errno ? errno : EIO));
+    for (size_t i = 0; i < n; i++)
+        known |= strlen(texts[i]) <= got && memcmp(begin, texts[i], strlen(texts[i])) == 0;
+    if (f) fclose(f);
+    if (rc || known) return rc;
+    return base_error(err, errlen, -EEXIST, "%s: is there and is not %s; it stays as it is: name another file", path,
+                      what);
+}
+
 int newfile_open(NewFile *f, const char *path, char *err, size_t errlen) {
     struct stat st;
     memset(f, 0, sizeof *f);

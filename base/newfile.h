@@ -26,6 +26,11 @@ typedef struct {
 } NewFile;
 
 int newfile_check(const char *path, char *err, size_t errlen); /* 0, or which of these it is, as newfile_open says */
+/* The same; and a file that is there, unless it is empty, must begin with one of these texts [n], of at most
+ * NEWFILE_BEGIN bytes: else it is not `what`, and not to be written over. -EEXIST, or why it cannot be read. */
+enum { NEWFILE_BEGIN = 80 };
+int newfile_check_begins(const char *path, const char *const *texts, size_t n, const char *what, char *err,
+                         size_t errlen);
 int newfile_open(NewFile *f, const char *path, char *err, size_t errlen);
 void newfile_write(NewFile *f, const void *data, size_t n);
 int newfile_close(NewFile *f, int keep, char *err, size_t errlen); /* 0, or why it did not appear */

@@ -287,7 +287,11 @@ int plot_show(PlotLines *p, const Args *a);
 /* The styles of series whose names are specs: a method looks the same in every picture. */
 void plot_styles(PlotSeries *s, size_t n);
 int heat_show(PlotHeat *p, const Args *a);
-int svg_check(const Args *a); /* before anything is measured: can --svg be written? */
+/* Before anything is read: can --svg be written? A file that is there, is not empty and is no SVG stays as it is, and
+ * so does what the command reads. svg_may_write: the same of a picture beside it. An exit code. */
+int svg_check(const Args *a);
+int svg_may_write(const char *path);
+char *svg_beside(const char *path, const char *suffix); /* "a.svg": "a-SUFFIX.svg"; malloc'ed, NULL without memory */
 int svg_save(const char *path, const PlotText *svg); /* a picture that is drawn already, as --svg would save it */
 /* One of these, drawn into --svg's file, and on stdout unless numbers were asked for: into a pipe, too, for the picture
  * is what the command says. Size and colour are set here. */

@@ -45,7 +45,9 @@ int compare_measure(Comparison *c); /* all cells that are not in the table */
 size_t compare_rows(const Comparison *c); /* of a cell */
 
 int compare_show(Comparison *c);    /* the table, as the options ask */
-int compare_check_svg(const Args *a, size_t n_series);
+int compare_check_svg(const Args *a, size_t n_series); /* do so many fit --svg's chart? */
+/* May the picture of the entropy beside it be written? Before files_opened; the table is what is known of it. */
+int compare_check_entropy(const Comparison *c);
 /* CSV, malloc'ed [n], NULL without memory: the head, and the rows of a cell (NULL: none) that stand in the table. */
 char *compare_text(const Comparison *c, int head, const CompareCell *cell, size_t *n);
 /* That, to where it goes. A file that cannot be written says so by its ferror. */

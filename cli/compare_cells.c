@@ -188,6 +188,7 @@ static int measure_all(Comparison *c) {
 
 int compare_measure(Comparison *c) {
     int code = c->a->compare.resume ? open_kept(c) : 0;
+    if (code == 0) code = compare_check_entropy(c);
     if (code == 0) files_opened(c->a);
     if (code == 0) count_work(c);
     if (code == 0) code = say_memory(c);

@@ -168,6 +168,7 @@ int compare_merge(Args *a) {
     for (int i = 0; i < a->n_words && code == 0; i++)
         code = file_is_folder(a->words[i]) ? read_folder(&c, a->words[i], &contradictions)
                                            : read_table(&c, a->words[i], &contradictions);
+    if (code == 0) code = compare_check_entropy(&c);
     files_opened(NULL);
     if (code == 0 && contradictions) code = EXIT_FAILED;
     if (code == 0 && c.table.n == 0) code = fail("--merge: there is no cell in these files");

@@ -176,7 +176,7 @@ static void print_head(const char *head) {
 int compare_check_svg(const Args *a, size_t n_series) {
     if (a->show.svg && n_series > PLOT_MOST_SERIES)
         return usage("--svg: a chart holds %d lines, and these are %zu methods", PLOT_MOST_SERIES, n_series);
-    return svg_check(a);
+    return 0;
 }
 
 typedef struct {
@@ -237,24 +237,25 @@ static int take_chart(Chart *c, const CompareTable *t, const Axes *x, int entrop
     return 0;
 }
 
-/* "loss.svg" is "loss-entropy.svg"; malloc'ed, NULL where there is no memory or no path. */
-static char *entropy_path(const char *path) {
-    size_t n = path ? strlen(path) : 0, end = n > 4 && strcmp(path + n - 4, ".svg") == 0 ? n - 4 : n;
-    char *made = path ? malloc(n + 20) : NULL;
-    if (made) snprintf(made, n + 20, "%.*s-entropy%s", (int)end, path, path + end);
-    return made;
-}
-
 static int has_entropy(const CompareTable *t) {
     int any = 0;
     for (size_t i = 0; i < t->n; i++) any |= !isnan(t->cells[i].entropy);
     return any;
 }
 
+int compare_check_entropy(const Comparison *c) {
+    const char *svg = c->a->show.svg;
+    if (!svg || !(c->a->compare.entropy || has_entropy(&c->table))) return 0;
+    char *path = svg_beside(svg, "entropy");
+    int code = path ? svg_may_write(path) : fail("out of memory");
+    free(path);
+    return code;
+}
+
 static int show_chart(const Args *a, const CompareTable *t, const Axes *x, int entropy) {
     Chart chart;
     Args other = *a;
-    char *path = entropy ? entropy_path(a->show.svg) : NULL;
+    char *path = entropy && a->show.svg ? svg_beside(a->show.svg, "entropy") : NULL;
     if (entropy && a->show.svg && !path) return fail("out of memory");
     if (entropy) other.show.svg = path;
     int code = take_chart(&chart, t, x, entropy);

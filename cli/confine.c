@@ -2,6 +2,7 @@
 #include "sandbox.h"
 
 #include "cli.h"
+#include "compare.h"
 #include "base/paths.h"
 #include "base/threads.h"
 #include "weights-tools/sidecars.h"
@@ -105,6 +106,20 @@ static void name_sidecars(const char *model) {
     free(folder);
 }
 
+/* --svg's file, and those beside it that compare and passkey look at before they replace them. */
+static void name_pictures(const Args *a) {
+    const char *svg = a->show.svg;
+    char suffix[24] = "entropy";
+    name(svg, SANDBOX_NEW, 0);
+    for (int i = 0; svg && i <= (a->compare.ropes ? COMPARE_ROPES : 0); i++) {
+        char *path = svg_beside(svg, suffix);
+        full |= !path;
+        if (path && file_there(path)) name(path, SANDBOX_FILE, 0);
+        free(path);
+        snprintf(suffix, sizeof suffix, "%d", i + 1);
+    }
+}
+
 static void name_words(const Args *a, const Command *cmd) {
     int makes = strcmp(cmd->name, "convert") == 0 || strcmp(cmd->name, "quantize") == 0,
         opens = makes || strcmp(cmd->name, "inspect") == 0; /* or what begins with that word: a checkpoint's prefix */
@@ -128,7 +143,7 @@ int confine(const Args *a, const Command *cmd) {
     const char *const read[] = {a->in.file, a->in.lines, a->in.positions, a->tokenizer.jieba, a->probe.template_file};
     for (size_t i = 0; i < sizeof read / sizeof *read; i++) name(read[i], SANDBOX_FILE, 0);
     name(a->context.load, SANDBOX_FILE, 1);
-    name(a->show.svg, SANDBOX_NEW, 0);
+    name_pictures(a);
     name(a->compare.resume, SANDBOX_NEW, 0);
     name(a->context.save, SANDBOX_NEW, 1);
     if (chats) name(".", SANDBOX_FOLDER, 1); /* /save, /load */

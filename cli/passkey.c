@@ -161,19 +161,28 @@ static void print_json(const Grid *g) {
     out_printf("]}\n");
 }
 
-/* "heat.svg" of the second of several methods: "heat-2.svg". */
-static void path_of(char *to, size_t size, const char *path, size_t i, size_t n) {
-    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
-    if (!dot || (slash && slash > dot)) dot = path + strlen(path);
-    if (n < 2) snprintf(to, size, "%s", path);
-    else snprintf(to, size, "%.*s-%zu%s", (int)(dot - path), path, i + 1, dot);
+/* --svg's file, of one of several methods "heat-2.svg"; malloc'ed. */
+static char *picture_of(const Grid *g, size_t i) {
+    char number[24];
+    snprintf(number, sizeof number, "%zu", i + 1);
+    return g->c.n_ropes < 2 ? strdup(g->a->show.svg) : svg_beside(g->a->show.svg, number);
+}
+
+static int check_pictures(const Grid *g) {
+    int code = 0;
+    for (size_t i = 0; g->a->show.svg && i < g->c.n_ropes && code == 0; i++) {
+        char *path = picture_of(g, i);
+        code = path ? svg_may_write(path) : fail("out of memory");
+        free(path);
+    }
+    return code;
 }
 
 /* A heat map a method: what was found; where nothing was, by any method, how probable the key was at least. */
 static int draw(const Grid *g) {
     size_t n = g->c.n_lengths * g->n_depths;
     double *values = calloc(n, sizeof *values), found = 0;
-    char columns[COMPARE_LENGTHS][24], rows[MOST_DEPTHS][24], path[1000];
+    char columns[COMPARE_LENGTHS][24], rows[MOST_DEPTHS][24];
     const char *column_names[COMPARE_LENGTHS], *row_names[MOST_DEPTHS];
     int code = values ? 0 : fail("out of memory");
     for (size_t i = 0; i < g->c.n_ropes * n; i++) found += g->cells[i].match;
@@ -199,8 +208,11 @@ static int draw(const Grid *g) {
                 const Cell *cell = cell_at(g, r, i, d);
                 values[d * g->c.n_lengths + i] = found > 0 ? cell->match : exp(-cell->nll);
             }
-        if (a.show.svg) path_of(path, sizeof path, a.show.svg, r, g->c.n_ropes), a.show.svg = path;
-        code = heat_show(&p, &a);
+        char *path = a.show.svg ? picture_of(g, r) : NULL;
+        code = a.show.svg && !path ? fail("out of memory") : 0;
+        a.show.svg = path;
+        if (code == 0) code = heat_show(&p, &a);
+        free(path);
     }
     free(values);
     return code;
@@ -249,7 +261,7 @@ int run_passkey(Args *a) {
     if (code == 0) code = compare_lengths(&g.c);
     if (code == 0) code = take_depths(&g);
     if (code == 0) code = take_template(&g);
-    if (code == 0) code = svg_check(a);
+    if (code == 0) code = check_pictures(&g);
     if (code == 0) code = engine_open(&g.c.e, a, 1);
     if (code == 0 && g.c.e.model.config.mask != MASK_CAUSAL)
         code = fail("%s: passkey is for models that read from left to right", a->model);

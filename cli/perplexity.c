@@ -256,9 +256,7 @@ int run_perplexity(Args *a) {
     char *text = NULL;
     if (!a->in.file && !(a->in.file = piped_text())) return usage("perplexity needs a text (-f FILE, or on stdin)");
     if (a->show.svg && !a->cut.by_position) return usage("--svg draws the loss by position; add --by-position");
-    int code = svg_check(a);
-    if (code) return code;
-    code = engine_open(&e, a, 1);
+    int code = engine_open(&e, a, 1);
     if (code) return code;
     code = plan(&s);
     if (code == 0) code = read_text(a->in.file, &text, &s.n);

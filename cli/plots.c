@@ -19,15 +19,34 @@ int svg_save(const char *path, const PlotText *svg) {
     return rc ? fail("--svg: %s", err) : 0;
 }
 
-int svg_check(const Args *a) {
+int svg_may_write(const char *path) {
+    static const char *const begins[] = {"<svg", "<?xml"};
     NewFile f;
     char err[600];
-    if (!a->show.svg) return 0;
-    if (a->model && file_same(a->model, a->show.svg))
-        return fail("--svg %s: is the model: write under another name", a->show.svg);
-    if (newfile_open(&f, a->show.svg, err, sizeof err)) return fail("--svg %s", err);
+    if (strcmp(path, "-") == 0) return usage("--svg -: a picture goes into a file, not to stdout: name one");
+    if (newfile_check_begins(path, begins, sizeof begins / sizeof *begins, "an SVG picture", err, sizeof err) ||
+        newfile_open(&f, path, err, sizeof err))
+        return fail("--svg %s", err);
     newfile_close(&f, 0, err, sizeof err);
     return 0;
+}
+
+int svg_check(const Args *a) {
+    const char *svg = a->show.svg;
+    if (!svg) return 0;
+    int is_read = (a->model && file_same(a->model, svg)) || (a->in.file && file_same(a->in.file, svg));
+    for (int i = 0; i < a->n_words; i++) is_read |= file_same(a->words[i], svg);
+    if (is_read) return fail("--svg %s: is read by this command, and stays as it is: name another file", svg);
+    return svg_may_write(svg);
+}
+
+char *svg_beside(const char *path, const char *suffix) {
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    if (!dot || (slash && slash > dot)) dot = path + strlen(path);
+    size_t n = strlen(path) + strlen(suffix) + 2;
+    char *made = malloc(n);
+    if (made) snprintf(made, n, "%.*s-%s%s", (int)(dot - path), path, suffix, dot);
+    return made;
 }
 
 static int wants_terminal(const Args *a) { return out.terminal && !a->show.json && !a->show.csv; }

@@ -155,7 +155,6 @@ int run_proof(Args *a) {
     if (a->proof.angles && !(t.angles = rope_angles_row(a->proof.angles)))
         return usage("--angles: there is no \"%s\"; double, f32, bf16 and ggml are known", a->proof.angles);
     int code = read_shifts(&t);
-    if (code == 0) code = svg_check(a);
     if (code) return code;
     int stretched = a->rope.method != NULL; /* distances are softmax's to change */
     if (asked) code = prove(&t, a, asked);

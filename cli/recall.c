@@ -314,7 +314,6 @@ int run_recall(Args *a) {
         return usage("%s has no meaning with --longppl, which reads whole texts",
                      a->probe.distances ? "--distances" : a->show.svg ? "--svg" : "--span");
     int code = compare_ropes(&r.c);
-    if (code == 0) code = svg_check(a);
     if (code == 0) code = engine_open(&r.c.e, a, 1);
     if (code == 0 && r.c.e.model.config.mask != MASK_CAUSAL)
         code = fail("%s: recall is for models that read from left to right", a->model);

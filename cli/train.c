@@ -114,6 +114,14 @@ static const char *clash(const TrainingOptions *o) {
     return NULL;
 }
 
+/* Before anything is learned. An exit code. */
+static int check_written(const TrainingOptions *o) {
+    char err[600];
+    if (o->csv && strcmp(o->csv, "-") == 0) return usage("--csv -: a table goes into a file, not to stdout: name one");
+    if (o->csv && curve_may_write_csv(o->csv, err, sizeof err)) return fail("--csv %s", err);
+    return o->svg ? svg_may_write(o->svg) : 0;
+}
+
 /* With a setup, which it frees. */
 static int train(Training *t, char *err, size_t errlen) {
     TrainingSetup *s = &t->setup;
@@ -153,6 +161,7 @@ int run_train(int argc, char **argv) {
     if (!o.resume && !o.force && file_is_regular(o.out))
         return fail("%s: is there already, and stays as it is; --force writes over it", o.out);
     int code = confine_training(&o);
+    if (code == 0) code = check_written(&o);
     if (code) return code;
     int rc = setup_init(&t.setup, &o, err, sizeof err);
     if (rc == -ENOTSUP) return usage("%s", err);

@@ -167,6 +167,23 @@ static void test_new_files_modes(void) {
     umask(before);
 }
 
+/* What may be replaced: nothing, an empty file, and what begins as one of the texts does. */
+static void test_new_files_begin(void) {
+    static const char *const texts[] = {"<svg", "a longer text"};
+    static const struct { const char *text; int rc; } rows[] = {
+        {"", 0}, {"<svg", 0}, {"<svg more", 0}, {"a longer text, more", 0},
+        {"<sv", -EEXIST}, {" <svg", -EEXIST}, {"a longer", -EEXIST}, {"else", -EEXIST}};
+    const char *path = test_tmp("begins.txt");
+    char err[256];
+    CHECK(newfile_check_begins(path, texts, 2, "a text", err, sizeof err) == 0);
+    CHECK(newfile_check_begins("/dev/null", texts, 2, "a text", err, sizeof err) == -EINVAL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        CHECK(write_file(path, rows[i].text, strlen(rows[i].text)));
+        CHECK(newfile_check_begins(path, texts, 2, "a text", err, sizeof err) == rows[i].rc);
+        CHECK(rows[i].rc == 0 || strstr(err, "is there and is not a text; it stays as it is"));
+    }
+}
+
 /* A folder where a file can be without a name, but not be given one: here because it was opened to have none. */
 static void test_new_files_no_links(void) {
     if (!holds_nameless(test_folder("."))) {
@@ -560,6 +577,7 @@ const Test tests_base[] = {
     {"base/byte order", test_byte_order},
     {"base/new files", test_new_files},
     {"base/new files, permissions", test_new_files_modes},
+    {"base/new files, beginnings", test_new_files_begin},
     {"base/new files, no links", test_new_files_no_links},
     {"base/new files, read-only", test_new_files_read_only},
     {"base/new files, full disk", test_new_files_full},

@@ -94,7 +94,7 @@ static double make_whole(const Writer *w, const char *whole) {
 static void at_any_moment(void) {
     enum { ROUNDS = 24 };
     Writer all[WRITERS];
-    const char *whole = test_tmp("whole"), old[] = "what was there";
+    const char *whole = test_tmp("whole"), old[] = "<svg, or what was there";
     writers(all, "killed");
     for (int k = 0; k < WRITERS; k++) {
         const Writer *w = &all[k];
@@ -124,7 +124,7 @@ static void at_any_moment(void) {
 /* Up to 4 KB every byte, or every seventh; of longer files 60 places. */
 static void at_any_byte(void) {
     Writer all[WRITERS];
-    const char *whole = test_tmp("whole"), old[] = "what was there";
+    const char *whole = test_tmp("whole"), old[] = "<svg, or what was there";
     if (!has("prlimit")) {
         test_skip("there is no prlimit here");
         return;

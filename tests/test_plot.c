@@ -42,6 +42,14 @@ static void fields(void) {
     CHECK(csv_cut(b, f, 3) == 0 && csv_cut(c, f, 3) == 0 && csv_cut(d, f, 3) == 0);
 }
 
+static int holds(const char *name, const char *text) {
+    size_t n;
+    char *now = file_read(test_tmp(name), &n);
+    int same = now && n == strlen(text) && memcmp(now, text, n) == 0;
+    free(now);
+    return same;
+}
+
 static void command(void) {
     const char *a = put("one.csv", "step,loss\n1,3\n2,2\n"), *b = put("two.csv", "step,loss\n1,5\n2,2\n"),
                *svg = test_tmp("plot.svg"), *bad = put("bad.csv", "step,loss\n1,3\n2\n"), *none = put("none.csv", "");
@@ -62,4 +70,43 @@ static void command(void) {
     CHECK(run("plot x=/nowhere.csv") == 1 && said_line("/nowhere.csv"));
 }
 
-const Test tests_plot[] = {{"plot/means", means}, {"plot/fields", fields}, {"plot/command", command}, {0}};
+/* What is there and is no picture stays, and so does what the command reads, also of pictures beside --svg's. */
+static void stays(void) {
+    static const struct { const char *command, *line; } rows[] = {
+        {"plan $F --svg $F", "is read by this command"},
+        {"compare model/tales-1m.gguf -f $F --rope none --lengths 16 --score 8 --svg $F", "is read by this command"},
+        {"perplexity model/tales-1m.gguf -f $F -c 16 --by-position --svg $F", "is read by this command"},
+        {"plot a=$F --svg $F", "is not an SVG picture; it stays"},
+        {"rope clock --svg $F", "is not an SVG picture; it stays"},
+        {"plan model/tales-1m.gguf --svg $F", "is not an SVG picture; it stays"},
+        {"compare model/tales-1m.gguf -f LICENSE --rope none --lengths 16 --score 8 --entropy --svg $S",
+         "is not an SVG picture; it stays"},
+        {"passkey --rope none,ntk --lengths 128 --depths 50 --trials 1 --svg $S", "is not an SVG picture; it stays"}};
+    static const char table[] = "step,loss\n1,3\n2,2\n";
+    put("stays-entropy.svg", table), put("stays-2.svg", table);
+    char file[400], svg[400];
+    snprintf(file, sizeof file, "%s", put("stays.csv", table));
+    snprintf(svg, sizeof svg, "%s", test_tmp("stays.svg"));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int code = shell("F=%s S=%s; %s %s -q", file, svg, test_run_path(), rows[i].command);
+        if (code != 1) printf("    %s: %d\n", rows[i].command, code);
+        CHECK(code == 1 && *out == 0 && said_line(rows[i].line));
+        CHECK(holds("stays.csv", table) && holds("stays-entropy.svg", table) && holds("stays-2.svg", table));
+    }
+    const char *text = put("stays.xml", "<svg>a picture as a text, of some words more than eight</svg>");
+    CHECK(run("perplexity model/tales-1m.gguf -f %s -c 8 --by-position --svg %s -q", text, text) == 1 &&
+          said_line("is read by this command"));
+    CHECK(run("rope clock -q --svg -") == 2 && said_line("a picture goes into a file"));
+    static const char *const may[] = {"", "<?xml version", "<svg "};
+    for (size_t i = 0; i < sizeof may / sizeof *may; i++)
+        for (int twice = 0; twice < 2; twice++)
+            CHECK(run("rope clock -q --svg %s", twice ? test_tmp("may.svg") : put("may.svg", may[i])) == 0);
+    CHECK(shell("cp %s %s && cp %s %s", test_tmp("may.svg"), test_tmp("stays-2.svg"), test_tmp("may.svg"),
+                test_tmp("stays-entropy.svg")) == 0);
+    CHECK(run("passkey --rope none,ntk --lengths 128 --depths 50 --trials 1 -q --svg %s", svg) == 0);
+    CHECK(run("compare model/tales-1m.gguf -f LICENSE --rope none --lengths 16 --score 8 --entropy -q --svg %s",
+              svg) == 0);
+}
+
+const Test tests_plot[] = {{"plot/means", means}, {"plot/fields", fields}, {"plot/command", command},
+                           {"plot/what stays", stays}, {0}};

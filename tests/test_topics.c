@@ -181,7 +181,7 @@ static void large(void) {
     CHECK(run("explain %s '%.200s' map -q --svg %s", test_tmp("heads32.gguf"), text, test_tmp("sheet.svg")) == 0);
     CHECK(strstr(out, "a column of maps") && strstr(out, " 31"));
     CHECK(run("explain %s Tom map --svg %s", test_tmp("heads32.gguf"), test_tmp("heads32.gguf")) == 1 &&
-          strstr(said, "is the model"));
+          said_line("is read by this command"));
 }
 
 /* Positions 0, 1, 2 .. are the usual ones, bit for bit, with one coordinate or three; all shifted, the same to

@@ -435,6 +435,17 @@ static void kept(void) {
     CHECK(tool("", "train", "%s %s --steps 1 --text %s", model, words, model) == 2 && said_line("read or written"));
     CHECK(tool("", "train", "%s %s --steps 1 --from %s", model, words, model) == 2 && said_line("read or written"));
     CHECK(tool("", "train", "%s %s --steps 1", model, words) == 1 && said_line("--force writes over it"));
+    const char *notes = test_in(dir, "notes");
+    file_write(notes, "step,loss\n", 10);
+    CHECK(tool("", "train", "%s %s --steps 1 --force --csv %s", model, words, notes) == 1 &&
+          said_line("is not a table of losses; it stays as it is"));
+    CHECK(tool("", "train", "%s %s --steps 1 --force --svg %s", model, words, notes) == 1 &&
+          said_line("is not an SVG picture; it stays as it is"));
+    CHECK(shell("grep -q step,loss$ %s", notes) == 0);
+    CHECK(tool("", "train", "%s %s --steps 1 --force --csv -", model, words) == 2 && said_line("into a file"));
+    file_write(notes, "", 0);
+    for (int twice = 0; twice < 2; twice++)
+        CHECK(tool("", "train", "%s %s --steps 1 --force -q --csv %s", model, words, notes) == 0);
     /* a batch in which nothing is masked teaches nothing */
     CHECK(tool("", "train", "%s %s --force --family roformer --mask-share 0.001 --batch 1 --steps 9 -q", model,
                words) == 0);

@@ -56,8 +56,7 @@ static int take_words(Explain *x) {
 int explain_open(Explain *x, Args *a) {
     const char *text = a->text;
     *x = (Explain){.a = a};
-    int code = svg_check(a);
-    if (code == 0) code = engine_open(&x->e, a, 1);
+    int code = engine_open(&x->e, a, 1);
     if (code) return code;
     files_opened(a);
     int added = x->e.model.config.mask == MASK_CAUSAL ? ENCODE_BOS : ENCODE_ADDED;

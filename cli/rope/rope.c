@@ -79,7 +79,6 @@ int lesson_open(Lesson *x, Args *a, int i, int usual_dims, const char *used) {
     a->model = a->n_words > i ? a->words[i] : NULL;
     int code = check_options(a, used);
     if (code == 0 && a->n_words > i + 1) code = usage("\"%s\" is one word too many", a->words[i + 1]);
-    if (code == 0) code = svg_check(a);
     if (code == 0 && a->model && (a->lesson.thetas || a->lesson.dims))
         code = usage("%s is for frequencies without a model; %s has its own (--rope-theta changes them)",
                      a->lesson.thetas ? "--theta" : "--dims", a->model);

@@ -85,6 +85,11 @@ static void put(FILE *f, const char *format, double v) {
     if (!isnan(v)) fprintf(f, format, v);
 }
 
+int curve_may_write_csv(const char *path, char *err, size_t errlen) {
+    static const char *const begins[] = {head};
+    return newfile_check_begins(path, begins, 1, "a table of losses", err, errlen);
+}
+
 int curve_write_csv(const Curve *c, const char *path, char *err, size_t errlen) {
     NewFile f;
     int rc = newfile_open(&f, path, err, errlen);

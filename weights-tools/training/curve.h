@@ -22,6 +22,8 @@ int curve_add(Curve *c, const CoursePoint *p); /* 0 or -ENOMEM */
 int curve_read(Curve *c, const char *path, uint64_t step, char *err, size_t errlen);
 /* step,loss,rate,norm,tokens,seconds,held,first,again,answer; what was not measured is empty. */
 int curve_write_csv(const Curve *c, const char *path, char *err, size_t errlen);
+/* 0, or a negative errno and a line: a file that is there, is not empty and is no such table stays as it is. */
+int curve_may_write_csv(const char *path, char *err, size_t errlen);
 int curve_write_svg(const Curve *c, const char *path, char *err, size_t errlen);
 void curve_free(Curve *c); /* accepts a zeroed struct */
 
