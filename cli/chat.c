@@ -109,11 +109,15 @@ typedef struct {
     int (*run)(Chat *c, const char *argument);
 } Word;
 
+/* To somebody who typed a command, also with -q; a script is told where it wants to be. */
+typedef void Saying(const char *fmt, ...);
+static Saying *reply(const Chat *c) { return c->terminal ? answer_line : note; }
+
 static int word_clear(Chat *c, const char *argument) {
     (void)argument;
     chat_clear(c);
     c->g.answered = 0;
-    note("a new conversation%s", c->messages[0].text ? "; the system prompt stays" : "");
+    reply(c)("a new conversation%s", c->messages[0].text ? "; the system prompt stays" : "");
     return 0;
 }
 
@@ -124,13 +128,13 @@ static int word_system(Chat *c, const char *argument) {
         return 0;
     }
     if (c->t->place == CHAT_NOWHERE) {
-        note("the template %s has no place for a system prompt: it would be left out", c->t->name);
+        reply(c)("the template %s has no place for a system prompt: it would be left out", c->t->name);
         return 0;
     }
     if (chat_add(c, CHAT_SYSTEM, argument, strlen(argument))) return fail("%s", c->g.e.err);
     c->system_behind = 1;
-    note("system prompt: %s", argument);
-    if (c->n) note("the conversation is read again with it");
+    reply(c)("system prompt: %s", argument);
+    if (c->n) reply(c)("the conversation is read again with it");
     return 0;
 }
 
@@ -146,13 +150,13 @@ static int take_back(Chat *c, int whole) {
 static int word_retry(Chat *c, const char *argument) {
     (void)argument;
     if (!take_back(c, 0)) return 0;
-    if (c->a->sampling.temperature == 0) note("at -t 0 the answer is the same again");
+    if (c->a->sampling.temperature == 0) reply(c)("at -t 0 the answer is the same again");
     return answer(c);
 }
 
 static int word_undo(Chat *c, const char *argument) {
     (void)argument;
-    if (take_back(c, 1)) note("the last message and its answer are taken back");
+    if (take_back(c, 1)) reply(c)("the last message and its answer are taken back");
     return 0;
 }
 
@@ -162,7 +166,7 @@ static int word_save(Chat *c, const char *path) {
     if (rc == 0) rc = chat_save(c, path);
     if (rc == -EINTR) return heard_interrupt(c);
     if (rc) fail("%s", c->g.e.err), confined_note(rc);
-    else note("%zu ids saved to %s", c->g.e.session.pos, path);
+    else reply(c)("%zu ids saved to %s", c->g.e.session.pos, path);
     if (rc) c->code = EXIT_FAILED;
     return 0;
 }
@@ -172,8 +176,8 @@ static int word_load(Chat *c, const char *path) {
     int rc = chat_load(c, path);
     if (c->n == 0) c->g.answered = 0;
     if (rc) c->code = fail("%s", c->g.e.err), confined_note(rc);
-    if (rc && before && !c->loaded) note("what was loaded before is forgotten, too");
-    if (rc == 0) note("%zu ids from %s; the conversation goes on behind them", c->loaded, path);
+    if (rc && before && !c->loaded) reply(c)("what was loaded before is forgotten, too");
+    if (rc == 0) reply(c)("%zu ids from %s; the conversation goes on behind them", c->loaded, path);
     return 0;
 }
 
