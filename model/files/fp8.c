@@ -156,6 +156,8 @@ int fp8_expand(Weights *w, char *err, size_t errlen) {
     for (size_t i = 0; i < w->n_tensors && rc == 0; i++)
         if (!is_scale(&w->tensors[i])) w->tensors[kept++] = w->tensors[i];
     if (rc == 0) w->n_tensors = kept;
-    if (rc == 0 && x.n) weights_note(w, "%zu matrices of 8 bits (F8_E4M3) are BF16 in memory", x.n);
+    if (rc == 0 && x.n)
+        weights_note(w, "%zu matri%s of 8 bits (F8_E4M3) %s BF16 in memory", x.n, x.n == 1 ? "x" : "ces",
+                     x.n == 1 ? "is" : "are");
     return rc;
 }
