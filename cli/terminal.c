@@ -27,9 +27,12 @@ static void say(const char *s, size_t n) {
     for (ssize_t put; n > 0 && (put = write(2, s, n)) > 0; s += put) n -= (size_t)put;
 }
 
+/* Its width, and the editor learns how high it is. */
 static size_t screen_width(void) {
     struct winsize w;
-    return ioctl(2, TIOCGWINSZ, &w) == 0 && w.ws_col > 0 ? w.ws_col : 80;
+    int known = ioctl(2, TIOCGWINSZ, &w) == 0;
+    editor.height = known ? w.ws_row : 0;
+    return known && w.ws_col > 0 ? w.ws_col : 80;
 }
 
 int terminal_edits(void) {

@@ -218,7 +218,7 @@ EditWhat edit_byte(LineEditor *e, unsigned char byte) {
 /* ---- drawing ---- */
 
 void edit_begin(LineEditor *e, const char *sign, size_t width) {
-    e->n = e->cursor = e->row = e->n_part = 0;
+    e->n = e->cursor = e->row = e->top = e->n_part = 0;
     e->state = EDIT_GROUND;
     e->pasting = e->clear = 0;
     e->at = e->n_history;
@@ -251,40 +251,60 @@ static size_t cluster(LineEditor *e, size_t at, size_t *n, int draw) {
     return columns == 1 && *n >= first + 3 && memcmp(e->text + at + first, "\xef\xb8\x8f", 3) == 0 ? 2 : columns;
 }
 
+/* A text's rows of which top .. end - 1 are drawn, those where end > 0; and what they were found to be. */
+typedef struct { size_t top, end, rows, to_row, to_column; } Rows;
+
+static int shown(const Rows *r, size_t row) { return row >= r->top && row < r->end; }
+
 /* The end of a row: what stood behind it is cleared; in a full row that would take its last character. */
-static void put_break(LineEditor *e, size_t column) {
+static void put_break(LineEditor *e, const Rows *r, size_t row, size_t column) {
+    if (!shown(r, row) || !shown(r, row + 1)) return;
     if (column < e->width) put(e, "\033[K", 3);
     put(e, "\r\n", 2);
 }
 
+static void lay_out(LineEditor *e, Rows *r) {
+    size_t begin = strlen(e->sign), row = 0, column = begin, n;
+    if (shown(r, 0)) put(e, e->sign, begin);
+    for (size_t at = 0; at <= e->n; at += n) {
+        size_t columns = at < e->n && e->text[at] != '\n' ? cluster(e, at, &n, 0) : 0;
+        if (column + columns > e->width || (at == e->n && column == e->width)) {
+            put_break(e, r, row, column);
+            row++, column = 0;
+        }
+        if (at <= e->cursor) r->to_row = row, r->to_column = column;
+        if (at == e->n) break;
+        n = 1;
+        if (e->text[at] == '\n') {
+            put_break(e, r, row++, column);
+            for (column = 0; column < begin; column++)
+                if (shown(r, row)) put(e, " ", 1);
+        } else column += cluster(e, at, &n, shown(r, row));
+    }
+    r->rows = row + 1;
+}
+
 int edit_draw(LineEditor *e, int last) {
-    size_t begin = strlen(e->sign), row = 0, column = begin, to_row = 0, to_column = begin, n;
+    Rows r = {.end = 0};
+    lay_out(e, &r);
+    if (last || !e->height || r.rows <= e->height) e->top = 0, r.end = r.rows;
+    else { /* so many of them that the cursor's is there, and no more than must leave */
+        if (e->top > r.to_row) e->top = r.to_row;
+        if (e->top + e->height <= r.to_row) e->top = r.to_row - e->height + 1;
+        if (e->top + e->height > r.rows) e->top = r.rows - e->height;
+        r.top = e->top, r.end = r.top + e->height;
+    }
     e->n_out = 0;
     if (e->clear) put(e, "\033[H\033[2J", 7), e->row = 0, e->clear = 0;
     put_move(e, e->row, 'A');
     put(e, "\r", 1);
-    put(e, e->sign, begin);
-    for (size_t at = 0; at <= e->n; at += n) {
-        size_t columns = at < e->n && e->text[at] != '\n' ? cluster(e, at, &n, 0) : 0;
-        if (column + columns > e->width || (at == e->n && column == e->width)) {
-            put_break(e, column);
-            row++, column = 0;
-        }
-        if (at <= e->cursor) to_row = row, to_column = column;
-        if (at == e->n) break;
-        n = 1;
-        if (e->text[at] == '\n') {
-            put_break(e, column);
-            for (column = 0; column < begin; column++) put(e, " ", 1);
-            row++;
-        } else column += cluster(e, at, &n, 1);
-    }
+    lay_out(e, &r);
     put(e, "\033[J", 3);
-    e->row = last ? row : to_row;
+    e->row = (last ? r.rows - 1 : r.to_row) - r.top;
     if (!last) {
-        put_move(e, row - to_row, 'A');
+        put_move(e, r.end - 1 - r.to_row, 'A');
         put(e, "\r", 1);
-        put_move(e, to_column, 'C');
+        put_move(e, r.to_column, 'C');
     }
     return e->failed ? -1 : 0;
 }

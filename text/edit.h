@@ -3,6 +3,7 @@
  *
  *     LineEditor e;
  *     edit_init(&e, columns_of);
+ *     e.height = 24;
  *     edit_begin(&e, "> ", 80);
  *     while ((what = edit_byte(&e, next_byte())) == EDIT_MORE) edit_draw(&e), write(2, e.out, e.n_out);
  *     if (what == EDIT_DONE) use(e.text, e.n);
@@ -32,11 +33,12 @@ typedef struct {
     size_t n, cap, cursor;
     char *out; /* [n_out]: what edit_draw wants written */
     size_t n_out, cap_out;
+    size_t height; /* rows of the screen, which shows those around the cursor of a longer text; 0: all are drawn */
 
     /* Its own. */
     size_t (*columns)(const char *s, size_t n);
     const char *sign;
-    size_t width, row;                  /* of the screen; the row of it, from the sign's, where the cursor stands */
+    size_t width, row, top; /* of the screen; the row of what is drawn where the cursor stands; its first, of all */
     char *killed, *draft;               /* for Ctrl-Y; the line that history took the place of */
     char *history[EDIT_HISTORY];        /* [n_history], the oldest first */
     size_t n_history, at;               /* at: which of them is shown; n_history: none */
@@ -56,7 +58,8 @@ EditWhat edit_byte(LineEditor *e, unsigned char byte);
 /* The text that is given instead, the cursor behind it. 0, or -1 without memory. */
 int edit_set(LineEditor *e, const char *text, size_t n);
 void edit_remember(LineEditor *e); /* its text is history now, where it is not empty and not the last one again */
-/* e->out: the whole line anew, from its first row. 0, or -1 without memory. last: the cursor is to stand behind it. */
+/* e->out: the line anew, from its first row, or the first that a screen of height shows. 0, or -1 without memory. last:
+ * all of it, and the cursor is to stand behind it. */
 int edit_draw(LineEditor *e, int last);
 
 #endif
