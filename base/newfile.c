@@ -31,12 +31,18 @@ static void newfile_temporary(NewFile *f, int n) {
     snprintf(f->temporary, strlen(f->path) + PART_NAME, "%s.%ld-%d.part", f->path, (long)getpid(), n);
 }
 
-/* A descriptor of a new file. It begins no more open than the file that it replaces; what the umask then took away is
- * given back, and where that is refused it stays narrower. */
+/* A descriptor of a new file. */
 static int newfile_make(const NewFile *f, const char *path, int flags) {
-    int fd = open(path, O_WRONLY | O_CLOEXEC | flags, f->mode < 0 ? 0666 : f->mode);
-    if (fd >= 0 && f->mode >= 0) (void)fchmod(fd, (mode_t)f->mode);
-    return fd;
+    return open(path, O_WRONLY | O_CLOEXEC | flags, f->mode);
+}
+
+/* What the umask is applied to: all, or the permissions of the file at path that is to be replaced. Another group than
+ * that file's is one of the others. */
+static mode_t newfile_mode(const char *path) {
+    struct stat st;
+    if (stat(path, &st)) return 0666;
+    mode_t mode = st.st_mode & 0777;
+    return st.st_gid == getegid() ? mode : mode & ~(mode_t)(070 & ~(mode << 3));
 }
 
 /* path.PID-N.part, which was not there before, as the name of the nameless file, or of a new one, whose descriptor it
@@ -110,11 +116,10 @@ int newfile_check_begins(const char *path, const char *const *texts, size_t n, c
 }
 
 int newfile_open(NewFile *f, const char *path, char *err, size_t errlen) {
-    struct stat st;
     memset(f, 0, sizeof *f);
     int rc = newfile_check(path, err, errlen);
     if (rc) return rc;
-    f->mode = stat(path, &st) == 0 ? (int)(st.st_mode & 0777) : -1;
+    f->mode = newfile_mode(path);
     f->path = newfile_target(path);
     f->temporary = f->path ? calloc(1, strlen(f->path) + PART_NAME) : NULL;
     if (!f->path || !f->temporary) {

@@ -15,19 +15,20 @@
  *     newfile_write(&f, data, n);                          a failure is kept until newfile_close
  *     return newfile_close(&f, keep, err, errlen);         keep 0: nothing appears
  * Refused: a path that is there and is no regular file (a folder, /dev/null) or may not be written; a link that leads
- * nowhere. A link that leads to a file stays, and the file is replaced: the new one has its permissions (rwx of owner,
- * group and others; narrower where the system refuses to set them) and belongs to who writes it. */
+ * nowhere. A link that leads to a file stays, and the file is replaced: the new one belongs to who writes it and is
+ * as open as the umask has it, but no more than the old one was. */
 typedef struct {
     FILE *file;
     char *path, *temporary; /* temporary: "" as long as it has no name */
     char nameless[32];      /* what leads to a file that began without one, or "" */
-    int mode; /* permissions of the file that it replaces; -1: there is none */
+    unsigned mode;          /* permissions, before the umask */
     int rc; /* the first failure, a negative errno */
 } NewFile;
 
 int newfile_check(const char *path, char *err, size_t errlen); /* 0, or which of these it is, as newfile_open says */
 /* The same; and a file that is there, unless it is empty, must begin with one of these texts [n], of at most
- * NEWFILE_BEGIN bytes: else it is not `what`, and not to be written over. -EEXIST, or why it cannot be read. */
+ * NEWFILE_BEGIN bytes: else it is not `what`, and not to be written over. -EEXIST, why it cannot be read, or what
+ * newfile_check says. */
 enum { NEWFILE_BEGIN = 80 };
 int newfile_check_begins(const char *path, const char *const *texts, size_t n, const char *what, char *err,
                          size_t errlen);

@@ -224,7 +224,6 @@ static const struct { int call, when, argument, mask, value; } calls_with[] = {
     {SYS_openat, SHUT_NEW, 2, O_ACCMODE | O_CREAT | O_EXCL, O_WRONLY | O_CREAT | O_EXCL},
     {SYS_linkat, MAKING, 4, WHOLE_ARGUMENT, AT_SYMLINK_FOLLOW}, /* a name for a file that has none */
     {SYS_openat, SHUT_NEW, 2, O_ACCMODE | O_TMPFILE, O_WRONLY | O_TMPFILE},
-    {SYS_fchmod, MAKING, 1, ~0777, 0}, /* who may read and write: no setuid */
 #if defined(__x86_64__)
     {SYS_open, SHUT_NEW, 1, O_ACCMODE | O_CREAT | O_EXCL, O_WRONLY | O_CREAT | O_EXCL},
     {SYS_open, SHUT_NEW, 1, O_ACCMODE | O_TMPFILE, O_WRONLY | O_TMPFILE},
