@@ -40,7 +40,8 @@ typedef struct {
 int json_parse(Json *j, const char *text, size_t n, const char *name, char *err, size_t errlen);
 /* The same of a whole file. */
 int json_open(Json *j, const char *path, char *err, size_t errlen);
-/* The same of a folder's file; where it is not there j->root is NULL. Free j also then. */
+/* The same of a folder's file; 0 and j->root NULL where nothing of that name is there (a link that leads nowhere is).
+ * Free j also then. */
 int json_open_in(Json *j, const char *folder, const char *file, char *err, size_t errlen);
 void json_free(Json *j); /* accepts a zeroed struct */
 

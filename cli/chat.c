@@ -109,8 +109,8 @@ typedef struct {
     int (*run)(Chat *c, const char *argument);
 } Word;
 
-/* To somebody who typed a command, also with -q; a script is told where it wants to be. */
-typedef void Saying(const char *fmt, ...);
+/* To somebody who typed a command, also with -q; to a script not then. */
+typedef void Saying(const char *fmt, ...) BASE_PRINTF(1, 2);
 static Saying *reply(const Chat *c) { return c->terminal ? answer_line : note; }
 
 static int word_clear(Chat *c, const char *argument) {

@@ -74,13 +74,23 @@ static void print_advice(const Reach *p, const Args *a, const char *specs, int w
                    (long long)p->context);
         return;
     }
+    int64_t most = 0;
+    int new_angles = 1;
+    for (size_t i = 0; i < p->n_methods; i++) most = p->methods[i].keys > most ? p->methods[i].keys : most;
+    for (size_t i = 0; i < p->n_methods; i++)
+        if (strcmp(p->methods[i].name, "none") == 0)
+            new_angles = p->methods[i].unseen > 0 || p->methods[i].keys < most || most == p->context;
+    if (!new_angles) {
+        out_printf("\nits own windows let a query see no farther than it was trained on: nothing to stretch\n");
+        return;
+    }
     out_printf("\nto try for %lld positions, a factor of %g, without training:\n", (long long)p->context, factor);
     char ntk[64], usual[1000];
     snprintf(ntk, sizeof ntk, "ntk:factor=%g", 2 * factor);
     int n = snprintf(usual, sizeof usual, "none,%s%s", ntk, whole ? "" : ",sinks");
     for (size_t i = 0; i < p->n_methods; i++) {
         const ReachMethod *m = &p->methods[i];
-        if (m->unseen || m->keys != p->context || m->farthest <= 0) continue;
+        if (m->unseen || m->keys != most || m->farthest <= 0) continue;
         if (strcmp(m->name, "linear") == 0 || strcmp(m->name, "none") == 0) continue; /* none is compared anyway */
         out_printf("  --rope %s\n", m->spec);
         if ((size_t)n < sizeof usual) n += snprintf(usual + n, sizeof usual - (size_t)n, ",%s", m->name);

@@ -20,11 +20,11 @@ int svg_save(const char *path, const PlotText *svg) {
 }
 
 int svg_may_write(const char *path) {
-    static const char *const begins[] = {"<svg", "<?xml"};
+    static const char *const begins[] = {"<svg"}; /* as ours do; what somebody drew begins otherwise */
     NewFile f;
     char err[600];
     if (strcmp(path, "-") == 0) return usage("--svg -: a picture goes into a file, not to stdout: name one");
-    if (newfile_check_begins(path, begins, sizeof begins / sizeof *begins, "an SVG picture", err, sizeof err) ||
+    if (newfile_check_begins(path, begins, 1, "a picture that was drawn here", err, sizeof err) ||
         newfile_open(&f, path, err, sizeof err))
         return fail("--svg %s", err);
     newfile_close(&f, 0, err, sizeof err);
@@ -32,11 +32,12 @@ int svg_may_write(const char *path) {
 }
 
 int svg_check(const Args *a) {
-    const char *svg = a->show.svg;
+    const char *svg = a->show.svg, *resume = a->compare.resume;
     if (!svg) return 0;
-    int is_read = (a->model && file_same(a->model, svg)) || (a->in.file && file_same(a->in.file, svg));
-    for (int i = 0; i < a->n_words; i++) is_read |= file_same(a->words[i], svg);
-    if (is_read) return fail("--svg %s: is read by this command, and stays as it is: name another file", svg);
+    if ((a->model && file_same(a->model, svg)) || (a->in.file && file_same(a->in.file, svg)))
+        return fail("--svg %s: is read by this command, and stays as it is: name another file", svg);
+    if (resume && (strcmp(resume, svg) == 0 || file_same(resume, svg)))
+        return usage("--svg and --resume name the same file: %s", svg);
     return svg_may_write(svg);
 }
 

@@ -44,10 +44,9 @@ static int on_point(void *arg, const CoursePoint *p) {
     if (quiet) return interrupted || t->failed;
     snprintf(line, sizeof line, "step %llu of %llu  loss %.4f", (unsigned long long)p->step,
              (unsigned long long)c->steps, p->loss);
-    snprintf(rest, sizeof rest, "  %.0f tokens/s", speed);
+    int n = snprintf(rest, sizeof rest, "  %.0f tokens/s", speed);
     if (p->step < c->steps)
-        snprintf(rest, sizeof rest, "  %.0f tokens/s  %.0f:%02.0f to go", speed, floor(left / 60),
-                 floor(fmod(left, 60)));
+        snprintf(rest + n, sizeof rest - (size_t)n, "  %.0f:%02.0f to go", floor(left / 60), floor(fmod(left, 60)));
     if (p->has_held) {
         if (terminal) progress_wipe();
         fputs(line, stderr);

@@ -73,7 +73,7 @@ static void look(ReachMethod *to, const RopeConfig *c, const Model *model, int64
     while (turning < n_layers && !turns(model, n, turning)) turning++;
     if (turning == n_layers) to->farthest = 0;
     else if (row->chooses == ROPE_BY_HEADS && turning >= n->distance.skip && m >= n->distance.at)
-        to->farthest = row->key(&n->distance, 1, m); /* the head that is squeezed least */
+        to->farthest = row->key(&n->distance, 1, m - turned); /* the head that is squeezed least */
     int64_t most = n->distance.init + n->distance.top * n->distance.block + n->distance.local + n->distance.block +
                    n->distance.every;
     if (row->chooses == ROPE_BY_BLOCKS && to->keys > most) to->keys = most;

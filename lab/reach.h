@@ -22,7 +22,7 @@ typedef struct {
     double scale;            /* on scores: of the method's magnitude, and of score methods there */
     double farthest;         /* the largest distance that the last query sees a key at, in positions, in any layer and
                               * head; 0: none rotates */
-    int64_t keys;            /* that it sees; infllm: at most */
+    int64_t keys;            /* that it sees, in the layer that sees most; infllm: at most */
     int unseen;              /* pairs that meet angles there which they never had in training */
 } ReachMethod;
 

@@ -231,7 +231,7 @@ static void parts(KeyReader *r, Config *c, const DecoderDefaults *a) {
     const JsonValue *blocks = fp8_config(r->w);
     if (!absent(blocks) && !fp8_is(blocks) && !(a->mxfp4 && json_is(json_get(blocks, "quant_method"), "mxfp4")))
         key_complain(r, "quantization_config",
-                     "of quantized Hugging Face weights only FP8 is read; use the original or a GGUF");
+                     "only FP8 and gpt-oss's MXFP4 are read of quantized weights; use the original or a GGUF");
 }
 
 /* A LLaMA's, Mistral's or Qwen's. */

@@ -149,6 +149,7 @@ static void test_model(void) {
     CHECK(said_line("14 matrices of 8 bits (F8_E4M3) are BF16 in memory"));
     CHECK(tool("", "convert", "%s %s --no-tokenizer", folder, gguf) == 0 && strstr(said, "are BF16 in memory"));
     CHECK(run("logits %s --ids 1,5,9 -q", gguf) == 0 && strcmp(out, expected) == 0);
+    CHECK(tool("", "convert", "%s %s", folder, test_tmp("fp8.safetensors")) == 1 && said_line("name OUT.gguf"));
     CHECK(run("inspect %s", folder) == 0 && said_line("are BF16 in memory"));
     free(expected);
 }

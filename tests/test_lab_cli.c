@@ -148,6 +148,8 @@ static void windows(void) {
     CHECK(number_at("none,", 5) == 7 && number_at("none,", 6) == 8 && number_at("none,", 7) == 0);
     CHECK(run("plan %s -c 256 --rope none --csv", hf_folder("exaone4", "", TENSOR_F32, &sound)) == 0);
     CHECK(number_at("none,", 5) == 7 && number_at("none,", 6) == 256);
+    CHECK(run("plan %s -c 256", hf_folder("mistral", "", TENSOR_F32, &sound)) == 0);
+    CHECK(strstr(out, "nothing to stretch"));
     CHECK(run("plan " M "-c 512 --rope none --csv") == 0 && number_at("none,", 5) == 511);
     CHECK(run("plan model/words-1m.gguf -c 256") == 0 && !strstr(out, "compare")); /* an encoder has no loss */
 }

@@ -440,7 +440,7 @@ static void kept(void) {
     CHECK(tool("", "train", "%s %s --steps 1 --force --csv %s", model, words, notes) == 1 &&
           said_line("is not a table of losses; it stays as it is"));
     CHECK(tool("", "train", "%s %s --steps 1 --force --svg %s", model, words, notes) == 1 &&
-          said_line("is not an SVG picture; it stays as it is"));
+          said_line("drawn here; it stays as it is"));
     CHECK(shell("grep -q step,loss$ %s", notes) == 0);
     CHECK(tool("", "train", "%s %s --steps 1 --force --csv -", model, words) == 2 && said_line("into a file"));
     file_write(notes, "", 0);

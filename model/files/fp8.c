@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CODES = 256 };
+enum { CODES = 256, BLOCK_MOST = 1 << 20 };
 
 static int is_listed(const JsonValue *v, const char *const *words) {
     while (*words && !json_is(v, *words)) words++;
@@ -46,12 +46,12 @@ static void said_blocks(const JsonValue *q, size_t block[2]) {
     if (!said) said = json_typed(json_get(first, "weights"), "block_structure", JSON_ARRAY);
     const JsonValue *e = said && said->len == 2 ? said->child : NULL;
     for (int d = 0; d < 2; d++, e = e ? e->next : NULL)
-        block[d] = e && e->type == JSON_NUMBER && e->number >= 1 && e->number <= 1 << 20 ? (size_t)e->number : 0;
+        block[d] = e && e->type == JSON_NUMBER && e->number >= 1 && e->number <= BLOCK_MOST ? (size_t)e->number : 0;
 }
 
 /* The size of a block of which `scales` cover n; 0: they do not. */
 static size_t block_of(size_t n, uint64_t scales, size_t said) {
-    if (said && n / said + (n % said != 0) == scales) return said;
+    if (said && n / said + (n % said != 0) == scales) return said < n ? said : n;
     return scales && n % scales == 0 ? (size_t)(n / scales) : 0;
 }
 

@@ -73,7 +73,8 @@ static void files(void) {
     attempt("nameless elsewhere", open("/tmp", O_WRONLY | O_TMPFILE, 0600));
     attempt("chmod", chmod(victim, 0777));
     attempt("memfd", syscall(SYS_memfd_create, "x", 0));
-    if (*model && (fd = open(model, O_RDONLY)) >= 0) say("may", "read the model"), attempt("fchmod", fchmod(fd, 0644)), close(fd);
+    if (*model && (fd = open(model, O_RDONLY)) >= 0)
+        say("may", "read the model"), attempt("fchmod", fchmod(fd, 0644)), close(fd);
     if (*beside && (fd = open(beside, O_WRONLY | O_CREAT | O_EXCL, 0600)) >= 0)
         say("may", "make beside"), close(fd), attempt("read what was made", open(beside, O_RDWR)), unlink(beside);
 }
