@@ -1,5 +1,6 @@
 /* cli/output.c - saying things: error lines, notes, progress on stderr; text and JSON on stdout. */
 #include "cli.h"
+#include "terminal.h"
 #include "base/base.h"
 #include "base/paths.h"
 #include "base/system.h"
@@ -11,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 double started;
@@ -111,16 +111,13 @@ void answer_line(const char *fmt, ...) {
 
 void progress_line(const char *fmt, ...) {
     char line[200];
-    struct winsize w;
-    const char *term = getenv("TERM");
-    int width = ioctl(2, TIOCGWINSZ, &w) == 0 && w.ws_col > 1 ? w.ws_col - 1 : 79;
-    int erases = term && *term && strcmp(term, "dumb") != 0; /* to the line's end; else blanks do */
+    int width = (int)terminal_width(NULL) - 1; /* the last column would move the cursor on */
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(line, sizeof line, fmt, ap);
     va_end(ap);
     if (width >= (int)sizeof line) width = (int)sizeof line - 1;
-    if (erases) fprintf(stderr, "\r%.*s\033[K", width, line);
+    if (terminal_moves()) fprintf(stderr, "\r%.*s\033[K", width, line);
     else fprintf(stderr, "\r%-*.*s\r", width, width, line);
 }
 

@@ -27,18 +27,19 @@ static void say(const char *s, size_t n) {
     for (ssize_t put; n > 0 && (put = write(2, s, n)) > 0; s += put) n -= (size_t)put;
 }
 
-/* Its width, and the editor learns how high it is. */
-static size_t screen_width(void) {
+size_t terminal_width(size_t *height) {
     struct winsize w;
     int known = ioctl(2, TIOCGWINSZ, &w) == 0;
-    editor.height = known ? w.ws_row : 0;
+    if (height) *height = known ? w.ws_row : 0;
     return known && w.ws_col > 0 ? w.ws_col : 80;
 }
 
-int terminal_edits(void) {
+int terminal_moves(void) {
     const char *term = getenv("TERM");
-    return isatty(0) && isatty(2) && term && *term && strcmp(term, "dumb") != 0;
+    return term && *term && strcmp(term, "dumb") != 0;
 }
+
+int terminal_edits(void) { return isatty(0) && isatty(2) && terminal_moves(); }
 
 /* Keys come as they are, one by one; a paste comes between two signs (bracketed paste). */
 static int begin(void) {
@@ -87,7 +88,7 @@ static EditWhat read_keys(void) {
         ssize_t got = read(0, typed, sizeof typed);
         if (interrupted) return EDIT_CANCEL;
         if (got == 0 || (got < 0 && !resized)) return EDIT_END;
-        if (resized) edit_resize(&editor, screen_width());
+        if (resized) edit_resize(&editor, terminal_width(&editor.height));
         resized = 0;
         from = 0;
         to = got > 0 ? (size_t)got : 0;
@@ -96,14 +97,14 @@ static EditWhat read_keys(void) {
 }
 
 static EditWhat edit(const char *sign, int goes_on) {
-    edit_begin(&editor, sign, screen_width());
+    edit_begin(&editor, sign, terminal_width(&editor.height));
     for (EditWhat what;;) {
         if ((what = read_keys()) != EDIT_MORE) return what;
         what = edit_byte(&editor, typed[from++]);
         if (what == EDIT_STOP) stop();
         else if (what == EDIT_CANCEL && editor.n && !goes_on) {
             leave("^C");
-            edit_begin(&editor, sign, screen_width());
+            edit_begin(&editor, sign, terminal_width(&editor.height));
         } else if (what != EDIT_MORE) return what;
     }
 }
