@@ -178,6 +178,7 @@ size_t chat_in_use(Chat *c) {
     size_t n, pos = c->g.e.session.pos;
     if (linear(c)) return c->stale ? 0 : pos;
     if (conversation_ids(c, 0, &ids, &n) == 0) pos = c->loaded + n;
+    if (pos > c->g.e.session.options.n_ctx) pos = c->g.e.session.options.n_ctx; /* the last turn's end has no place */
     free(ids);
     return pos;
 }

@@ -228,6 +228,8 @@ static void parts(KeyReader *r, Config *c, const DecoderDefaults *a) {
     if (!absent(tied) && !boolean) key_complain(r, "tie_word_embeddings", "must be true or false");
     c->own_head = !key_flag(r, NULL, "tie_word_embeddings", boolean ? tied->boolean : a->tied);
     if (c->own_head && lacks_head(r->w)) c->own_head = 0; /* logits then mean nothing, and nobody asks for them */
+    if (c->own_head && boolean && tied->boolean && !weights_find(r->w, "lm_head.weight"))
+        c->own_head = 0; /* transformers goes by the outer key, whatever text_config says */
     const JsonValue *blocks = fp8_config(r->w);
     if (!absent(blocks) && !fp8_is(blocks) && !(a->mxfp4 && json_is(json_get(blocks, "quant_method"), "mxfp4")))
         key_complain(r, "quantization_config",

@@ -165,6 +165,8 @@ static void other_ways(void) {
     CHECK(number_at("0,0,63,", 4) > 0);
     CHECK(run("explain " M "%s score --shift 100 --csv", story) == 0);
     NEAR(number_at("moved,", 3), number_at("engine,", 3), 1e-4, 0); /* floats' angles at 100 */
+    CHECK(run("explain model/words-1m.gguf %s score --query 4 --key 2 --shift 10", story) == 1);
+    CHECK(said_line("--shift is for models that read from left to right"));
     CHECK(run("explain " M "%s turn --rope yarn:factor=4 --csv", story) == 0);
     double length = hypot(number_at("3,", 1), number_at("3,", 2));
     NEAR(hypot(number_at("3,", 7), number_at("3,", 8)) / length, 1 + 0.1 * log(4), 1e-6, 0);

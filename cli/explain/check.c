@@ -61,7 +61,7 @@ static void print_shift(const Explain *x, const Trace *here, size_t by, double w
     else if (!turns) teach("This model's positions are %s; what they do to weights is all that is off.",
                            kind->rotates ? "in no key" : kind->name);
     else if (c->linear.form && !c->linear.form->in_numerator)
-        teach("Keys turn before the feature map here, which does not turn with them: what is left is no distance.");
+        teach("Keys turn before the feature map here: unless that turns with them, what is off is more than rounding.");
     else
         teach("Both vectors of a score turn by the same angle more, and that cancels: R_m^T R_n = R_(n-m) (eq. 16). "
               "What is left is rounding. With weights in blocks a rounding to 8 bits may fall otherwise; F32 shows the "

@@ -153,8 +153,8 @@ static void print_state(const Explain *x, const Filling *f, int l) {
     const LinearForm *form = m->config.linear.form;
     teach("S takes each key with its value, z the same key%s %s",
           form->in_denominator ? "; both turned." : form->before_phi ? "; both turned before the feature map." :
-          !form->in_numerator ? "; neither turned." : ": turned in S, not turned in z, which so only grows, where S "
-          "points every way and grows slowly.", explain_row_sums(&m->config));
+          !form->in_numerator ? "; neither turned." : ": turned in S, not turned in z, which grows with every "
+          "feature above 0, where S points every way and grows slowly.", explain_row_sums(&m->config));
     cite("state");
 }
 

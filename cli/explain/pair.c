@@ -194,6 +194,8 @@ static int print_moved(Pair *w, double here) {
 int explain_score(Args *a) {
     Pair w;
     int code = open_pair(&w, a, "score");
+    if (code == 0 && a->explain.shift >= 0 && w.x.e.model.config.mask != MASK_CAUSAL)
+        code = fail("--shift is for models that read from left to right");
     if (code == 0) code = draw_score(&w);
     if (code == 0) print_score(&w);
     if (code == 0 && a->explain.shift >= 0)

@@ -139,6 +139,8 @@ int trace_read(Trace *t, const Model *m, const int *ids, size_t n, const TraceOp
     *t = (Trace){.model = m, .n = n, .origin = o->origin, .n_layers = o->layer_given ? 1 : m->config.n_layers,
                  .first = o->layer_given ? o->layer : 0};
     if (n == 0) return base_error(err, errlen, -EINVAL, "there is no text");
+    if (o->origin && m->config.mask != MASK_CAUSAL)
+        return base_error(err, errlen, -EINVAL, "this model reads a text whole, from position 0 on");
     if (t->first < 0 || t->first >= m->config.n_layers)
         return base_error(err, errlen, -EINVAL, "there is no layer %d; layers are 0 to %d", t->first,
                           m->config.n_layers - 1);

@@ -18,7 +18,7 @@
 typedef struct {
     int threads, layer_given;
     int layer;      /* the only one kept, where layer_given */
-    size_t origin;  /* position of the first id */
+    size_t origin;  /* position of the first id; 0 for an encoder */
     ProbeTurn turn; /* other angles, or NULL */
     void *turn_arg;
     int (*progress)(void *arg, size_t done, size_t total);
