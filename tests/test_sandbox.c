@@ -248,7 +248,8 @@ static void older_kernels(void) {
 /* A file that is replaced gets no more open, with the sandbox and without. */
 static void permissions(void) {
     const char *clock = test_tmp("clock.svg"), *state = test_tmp("kept.state");
-    for (int without = !there(); without < 2; without++) {
+    if (!there()) return;
+    for (int without = 0; without < 2; without++) {
         const char *how = without ? "--no-sandbox" : "--sandbox";
         CHECK(run("rope clock -q --svg %s %s", clock, how) == 0);
         CHECK(run("-n 2 -q --save-state %s %s", state, how) == 0);
