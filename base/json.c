@@ -361,7 +361,7 @@ int json_open(Json *j, const char *path, char *err, size_t errlen) {
 
 int json_open_in(Json *j, const char *folder, const char *file, char *err, size_t errlen) {
     char *path = file_join(folder, file);
-    *j = (Json){NULL};
+    *j = (Json){.root = NULL};
     if (!path) return base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
     int rc = file_there(path) ? json_open(j, path, err, errlen) : 0;
     free(path);
