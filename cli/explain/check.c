@@ -13,6 +13,10 @@
 
 /* ---- shift ---- */
 
+/* What is not a number, as a weight that is not seen, is no difference. (fmax ends gcc 12 for arm64 by an internal
+ * error.) */
+static double larger(double most, double by) { return by > most ? by : most; }
+
 /* The largest difference of weights and of rotated keys (linear attention: of S's features) of a's and b's text. */
 static int compare(const Trace *a, const Trace *b, double *weights, double *keys) {
     const Config *c = &a->model->config;
@@ -23,14 +27,11 @@ static int compare(const Trace *a, const Trace *b, double *weights, double *keys
         for (int h = 0; h < c->n_heads; h++) {
             trace_weights(a, l, h, wa);
             trace_weights(b, l, h, wb);
-            for (size_t i = 0; i < n * n; i++) {
-                double by = fabs(wa[i] - wb[i]);
-                *weights = by > *weights ? by : *weights; /* NaN, what is not seen, is no difference */
-            }
+            for (size_t i = 0; i < n * n; i++) *weights = larger(*weights, fabs(wa[i] - wb[i]));
         }
     for (size_t i = 0; a->rk && i < n_keys * (size_t)c->head_dim; i++)
-        *keys = fmax(*keys, fabs((double)a->rk[i] - (double)b->rk[i]));
-    for (size_t i = 0; a->k_num && i < n_keys * a->rows; i++) *keys = fmax(*keys, fabs(a->k_num[i] - b->k_num[i]));
+        *keys = larger(*keys, fabs((double)a->rk[i] - (double)b->rk[i]));
+    for (size_t i = 0; a->k_num && i < n_keys * a->rows; i++) *keys = larger(*keys, fabs(a->k_num[i] - b->k_num[i]));
     int rc = wa && wb ? 0 : fail("out of memory");
     free(wa);
     free(wb);
