@@ -210,13 +210,15 @@ static void begin(KeyReader *r, Config *c, const Architecture *a) {
     c->norm_eps = a->hf->eps > 0 ? a->hf->eps : 1e-6f;
 }
 
-/* Models that embed are often stored without the head that their configuration promises (e5-mistral: a MistralModel;
- * beside others stands sentence-transformers' modules.json). */
+/* The file has no head, though its configuration promises one. Where the outer one ties it, transformers does so,
+ * whatever text_config says. Models that embed are often stored so (e5-mistral: a MistralModel; beside others stands
+ * sentence-transformers' modules.json): their logits mean nothing, and nobody asks for them. */
 static int lacks_head(const Weights *w) {
     const JsonValue *classes = json_typed(w->config, "architectures", JSON_ARRAY);
     const JsonValue *name = classes ? classes->child : NULL;
     size_t n = name && name->type == JSON_STRING ? name->len : 0;
     if (weights_find(w, "lm_head.weight")) return 0;
+    if (json_flag(w->outer, "tie_word_embeddings", 0)) return 1;
     if (n > 5 && strcmp(name->str + n - 5, "Model") == 0) return 1;
     return w->folder && file_has(w->folder, "modules.json");
 }
@@ -227,9 +229,7 @@ static void parts(KeyReader *r, Config *c, const DecoderDefaults *a) {
     int boolean = tied && tied->type == JSON_BOOL;
     if (!absent(tied) && !boolean) key_complain(r, "tie_word_embeddings", "must be true or false");
     c->own_head = !key_flag(r, NULL, "tie_word_embeddings", boolean ? tied->boolean : a->tied);
-    if (c->own_head && lacks_head(r->w)) c->own_head = 0; /* logits then mean nothing, and nobody asks for them */
-    if (c->own_head && boolean && tied->boolean && !weights_find(r->w, "lm_head.weight"))
-        c->own_head = 0; /* transformers goes by the outer key, whatever text_config says */
+    if (c->own_head && lacks_head(r->w)) c->own_head = 0;
     const JsonValue *blocks = fp8_config(r->w);
     if (!absent(blocks) && !fp8_is(blocks) && !(a->mxfp4 && json_is(json_get(blocks, "quant_method"), "mxfp4")))
         key_complain(r, "quantization_config",

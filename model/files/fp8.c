@@ -85,26 +85,32 @@ static const Tensor *scales_of(const Fp8 *x, const Tensor *t) {
     return s;
 }
 
+/* A block [rows, n] of a matrix of cols columns; values [CODES]. */
+static void expand_block(uint16_t *to, const uint8_t *codes, size_t rows, size_t n, size_t cols, const float *values,
+                         float scale) {
+    int large = rows * n >= CODES; /* its products are fewer than its values */
+    float products[CODES];
+    uint16_t table[CODES];
+    for (int i = 0; large && i < CODES; i++) products[i] = values[i] * scale;
+    if (large) quant_encode(TENSOR_BF16, table, products, CODES);
+    for (size_t r = 0; r < rows; r++, codes += cols, to += cols) {
+        for (size_t c = 0; large && c < n; c++) to[c] = table[codes[c]];
+        for (size_t c = 0; !large && c < n; c++) products[c] = values[codes[c]] * scale;
+        if (!large) quant_encode(TENSOR_BF16, to, products, n);
+    }
+}
+
 /* t [rows, cols] as BF16; s: a scale for each block[0] rows and block[1] columns. */
 static void expand(uint16_t *out, const Tensor *t, const Matrix *s, const size_t block[2]) {
     size_t rows = (size_t)t->shape[0], cols = (size_t)t->shape[1];
-    int large = block[0] * block[1] >= CODES; /* its products are fewer than its values */
-    float values[CODES], products[CODES], scale;
-    uint16_t table[CODES];
+    float values[CODES], scale;
     for (int i = 0; i < CODES; i++) values[i] = value_of(i);
-    for (size_t r0 = 0, b = 0; r0 < rows; r0 += block[0])
-        for (size_t c0 = 0; c0 < cols; c0 += block[1], b++) {
-            size_t r1 = rows - r0 < block[0] ? rows : r0 + block[0], n = cols - c0 < block[1] ? cols - c0 : block[1];
+    for (size_t r = 0, b = 0; r < rows; r += block[0])
+        for (size_t c = 0; c < cols; c += block[1], b++) {
+            size_t at = r * cols + c, left = rows - r, more = cols - c;
             matrix_floats(&scale, s, b, 1);
-            for (int i = 0; large && i < CODES; i++) products[i] = values[i] * scale;
-            if (large) quant_encode(TENSOR_BF16, table, products, CODES);
-            for (size_t r = r0; r < r1; r++) {
-                const uint8_t *codes = t->data + r * cols + c0;
-                uint16_t *to = out + r * cols + c0;
-                for (size_t c = 0; large && c < n; c++) to[c] = table[codes[c]];
-                for (size_t c = 0; !large && c < n; c++) products[c] = values[codes[c]] * scale;
-                if (!large) quant_encode(TENSOR_BF16, to, products, n);
-            }
+            expand_block(out + at, t->data + at, left < block[0] ? left : block[0], more < block[1] ? more : block[1],
+                         cols, values, scale);
         }
 }
 
