@@ -140,7 +140,8 @@ static void note_unused(Model *m) {
 /* 1 where config.json promises a head of its own and the file has none: a model that embeds, stored without it. */
 static int is_headless(const Model *m) {
     const Weights *w = &m->weights;
-    int promised = !json_flag(w->config, "tie_word_embeddings", m->config.decoder != NULL);
+    static const char key[] = "tie_word_embeddings"; /* the outer one counts first, as in keys_hf.c */
+    int promised = !json_flag(w->outer, key, 0) && !json_flag(w->config, key, m->config.decoder != NULL);
     return w->format == FORMAT_HF && !m->encoder && promised && !m->config.own_head &&
            !weights_find(w, "lm_head.weight");
 }
