@@ -291,6 +291,7 @@ static int work_begin(Work *w, int verbose) {
     Engine *e = &w->first->e;
     SessionOptions o = e->session.options;
     size_t bytes = 0, n = w->n_texts;
+    o.n_logits = 1; /* guesses had more */
     int alone = e->model.n_parameters < o.grain; /* step_run shares no token of it */
     w->n_writers = !alone ? 1 : (size_t)o.threads < n ? (size_t)o.threads : n;
     if (alone) o.threads = 1;
@@ -311,10 +312,13 @@ static int work_begin(Work *w, int verbose) {
     return rc;
 }
 
-/* As many as were asked for; guesses are of one text. */
-static size_t texts_at_once(const Args *a, size_t n_lines) {
-    size_t n = a->sampling.draft ? 1 : (size_t)a->in.parallel;
-    return n < n_lines ? n : n_lines;
+/* Several texts are written: of the first one's engine only the model and the tokenizer are needed then. Ids of texts
+ * fill a read, and no guesses. */
+static void let_go(Generation *g, size_t n_texts) {
+    if (g->drafting) note("--draft: %zu texts at once fill each read by themselves; --parallel 1 guesses", n_texts);
+    drafting_free(g->drafting);
+    g->drafting = NULL, g->w.ahead = NULL;
+    session_free(&g->e.session); /* its options were what was wanted of it */
 }
 
 /* Lines end with \n or \r\n: a NUL behind each, and behind the last. The text's length then. */
@@ -338,12 +342,12 @@ int generate_lines(Generation *g, Args *a) {
     Work w = {.a = a, .first = g, .next = text, .end = text + n, .n_lines = count_lines(text, text + n),
               .mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER,
               .progress = {.what = "writing", .start = clock_seconds(), .unit = "lines", .each = 1}};
-    w.n_texts = texts_at_once(a, w.n_lines);
+    w.n_texts = (size_t)a->in.parallel < w.n_lines ? (size_t)a->in.parallel : w.n_lines;
     if (code == 0) code = generate_make_room(g, a);
     g->where[0] = 0;
     if (code == 0) files_opened(a);
     if (code == 0 && w.n_texts > 1 && work_begin(&w, a->show.verbose) == 0) {
-        session_free(&g->e.session); /* its options were what was wanted of it */
+        let_go(g, w.n_texts);
         team_run(&w.team, w.team.most, write_all, &w);
         code = w.code;
         if (code == 0 || code == EXIT_INTERRUPTED) print_in_order(&w); /* what Ctrl-C ended */

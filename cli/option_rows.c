@@ -52,7 +52,7 @@ const Option options[] = {
      .help = "each line of FILE (- is stdin) is a prompt of its own; for each, in order, a line of JSON is printed, "
              "with the text that this prompt has alone"},
     {TEXT_IN, 0, "--parallel", "N", INTEGER, "generate", AT(in.parallel),
-     .help = "with --lines: texts that are written at once; each costs a cache of its own (8; with --draft always 1)",
+     .help = "with --lines: texts that are written at once; each costs a cache of its own (8)",
      1, 256, .given = AT(in.parallel_given)},
     {TEXT_IN, 'i', "--prompt", "TEXT", STRING, "logits", AT(in.prompt), .help = "the text to read"},
     {TEXT_IN, 0, "--text", "TEXT", STRINGS, "score", AT(in.texts),
@@ -413,7 +413,8 @@ const Option options[] = {
     {MACHINE, 0, "--draft", "HOW", STRING, WRITERS, AT(sampling.draft),
      .help = "guess what comes and read several tokens at once, where that is faster; the text is the same, byte for "
              "byte. lookup: from where the last tokens stood before (code that is edited, a summary that quotes); or a "
-             "smaller model's file, with the same vocabulary"},
+             "smaller model's file, with the same vocabulary. With --lines where --parallel is 1: texts side by side "
+             "share each read already"},
     {MACHINE, 0, "--draft-max", "N", INTEGER, WRITERS, AT(sampling.draft_most),
      .help = "guesses a read, at most (8)", 1, 32},
     {MACHINE, 0, "--lora", "FILE", STRINGS, READERS, AT(machine.loras),

@@ -235,6 +235,10 @@ static void lines(void) {
     CHECK(piped("Tom had\r\nLily\r\n", "--lines - -q -t 0 --max-tokens 5") == 0 && strcmp(out, plain) == 0);
     free(plain);
     CHECK(piped(text, "--lines - -v --max-tokens 3") == 0 && strstr(said, "8 texts at once"));
+    CHECK(piped(text, "--lines - --draft lookup --max-tokens 3") == 0 && strstr(said, "8 texts at once fill"));
+    CHECK(piped(text, "--lines - --draft lookup --max-tokens 3 --parallel 1") == 0 && !strstr(said, "--draft"));
+    CHECK(piped("A", "--lines - --draft lookup --max-tokens 3") == 0 && !strstr(said, "--draft"));
+    CHECK(piped(text, "--lines - --draft nosuch") == 1 && said_line("there is no file nosuch"));
     CHECK(run("--lines /dev/null -q") == 0 && *out == 0);
     CHECK(piped("A\nOnce upon a time there was\nB", "--lines - -n 3") == 1 && said_line("stdin:2: the prompt's"));
     CHECK(run("--lines nosuch") == 1 && said_line("nosuch"));
