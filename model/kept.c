@@ -14,12 +14,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { VERSION = 1, PAGE = 4096, PIECE = 1 << 20 }; /* VERSION goes up where panel.h's layout changes */
-static const char magic[8] = "rfpanels", own_ending[] = ".panels";
+enum { VERSION = 1, PAGE = 4096, PIECE = 1 << 20, MAGIC = 8 }; /* VERSION goes up where panel.h's layout changes */
+static const char magic[] = "rfpanels", own_ending[] = ".panels";
 
 /* In this machine's order of bytes, for this machine made it. */
 typedef struct {
-    char magic[8];
+    char magic[MAGIC];
     uint32_t version, lanes;   /* lanes: of a panel */
     uint64_t key, bytes;       /* the model's; of all panels */
     uint64_t sum, header_sum;  /* of the panels; of what stands before it */
@@ -119,7 +119,7 @@ static uint64_t sum_of(const uint8_t *data, size_t n, Team *team) {
 static Header header_of(const Model *m, const ModelOptions *o, uint64_t sum) {
     Header h = {.version = VERSION, .lanes = (uint32_t)m->kernels->lanes, .key = model_key(m, o),
                 .bytes = m->panels_size, .sum = sum};
-    memcpy(h.magic, magic, sizeof magic);
+    memcpy(h.magic, magic, MAGIC);
     h.header_sum = hash_bytes(HASH_START, &h, offsetof(Header, header_sum));
     return h;
 }
@@ -154,7 +154,7 @@ int kept_open(const uint8_t **data, Model *m, const ModelOptions *o, Team *team,
     int rc = path && f ? 0 : base_error(err, errlen, -ENOMEM, "%s: out of memory", m->weights.path);
     *data = NULL;
     if (rc == 0 && file_there(path)) rc = not_read(file_map(f, path, err, errlen), m, err);
-    if (rc == 0 && f->data && (f->size < PAGE || memcmp(f->data, magic, sizeof magic) != 0))
+    if (rc == 0 && f->data && (f->size < PAGE || memcmp(f->data, magic, MAGIC) != 0))
         rc = base_error(err, errlen, -EINVAL, "%s: is no file of repacked weights, so it is left as it is; name "
                         "another (--panels)", path);
     if (rc == 0 && f->data && (why = differs(f, m, o, team)))
