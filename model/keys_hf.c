@@ -76,12 +76,13 @@ static int64_t original_context(KeyReader *r, const JsonValue *o, int64_t otherw
 }
 
 /* What a method that is not "default" needs, beside theta and the rotated part; o: the object that says so. */
-static void read_numbers(KeyReader *r, const Config *c, RopeConfig *rope, const JsonValue *o) {
+static void read_numbers(KeyReader *r, const Config *c, RopeConfig *rope, const JsonValue *o, int64_t original) {
     RopeNumbers *n = key_rope_numbers(r, rope, c->n_ctx_train);
     if (!n) return;
     n->n_ctx_original = c->n_ctx_train;
     if (strcmp(rope->scaling->name, "dynamic") != 0) /* which goes by max_position_embeddings alone */
-        n->n_ctx_original = original_context(r, r->w->config, original_context(r, o, c->n_ctx_train));
+        n->n_ctx_original = original_context(r, r->w->config, original ? original
+                                                              : original_context(r, o, c->n_ctx_train));
     n->factor = number(r, o, "factor", 0);
     if (rope->scaling->method->factor_from_lengths) {
         if (absent(json_get(o, "factor"))) n->factor = (double)c->n_ctx_train / (double)n->n_ctx_original;
@@ -116,6 +117,7 @@ static void refuse_numbers_without_method(KeyReader *r, const JsonValue *o, cons
 static void rope_method(KeyReader *r, RopeConfig *rope, const JsonValue *type, const char *where) {
     if (!absent(type) && type->type != JSON_STRING) key_complain(r, where, "rope_type must be a string");
     const char *name = !absent(type) && type->type == JSON_STRING ? type->str : "default";
+    if (strcmp(name, "yarn") == 0 && json_is(json_get(r->w->config, "model_type"), "phi3")) name = "longrope"; /* was */
     if (strcmp(name, "ntk") == 0 && json_is(json_get(r->w->config, "model_type"), "new")) { /* GTE's is Su's */
         rope->scaling = rope_scaling("ntk-fixed");
         return;
@@ -128,9 +130,9 @@ static void rope_method(KeyReader *r, RopeConfig *rope, const JsonValue *type, c
 }
 
 /* RoPE as o says it (NULL: nothing does); theta and partial_rotary_factor are looked for inside and then at top level.
- * theta: what it is where nothing says it. */
+ * theta, share: what they are where nothing says it. */
 static void rope_of(KeyReader *r, const Config *c, RopeConfig *rope, const JsonValue *o, const char *where,
-                    double theta, double share) {
+                    const DecoderDefaults *a, double theta, double share) {
     const JsonValue *type = json_get(o, "rope_type");
     if (absent(type)) type = json_get(o, "type");
     rope_method(r, rope, type, where);
@@ -139,20 +141,29 @@ static void rope_of(KeyReader *r, const Config *c, RopeConfig *rope, const JsonV
     if (!(partial > 0 && partial <= 1)) key_complain(r, "partial_rotary_factor", "must be above 0 and at most 1");
     else if (strcmp(rope->scaling->name, "proportional") == 0) rope->rotary_dim = c->head_dim; /* some stand still */
     else rope->rotary_dim = (int)(c->head_dim * partial);
-    if (rope->scaling != &rope_none) read_numbers(r, c, rope, o);
+    if (rope->scaling != &rope_none) read_numbers(r, c, rope, o, a ? a->n_ctx_original : 0);
     else if (absent(type)) refuse_numbers_without_method(r, o, where);
 }
 
-/* rope_scaling (transformers 4) wins over rope_parameters (5) where both stand. Either may have an object for each type
- * of layer; else it is that of layers that see all, and windows have plain RoPE. */
+/* rope_scaling (transformers 4) wins over rope_parameters (5) where both stand. */
+const JsonValue *key_rope_object(KeyReader *r, const char **where) {
+    const JsonValue *root = r->w->config, *o = json_get(root, *where = "rope_scaling");
+    if (absent(o) || (o->type == JSON_OBJECT && o->len == 0)) o = json_get(root, *where = "rope_parameters");
+    if (!absent(o) && o->type != JSON_OBJECT) key_complain(r, *where, "must be an object");
+    return absent(o) || o->type != JSON_OBJECT ? NULL : o;
+}
+
+/* Its object may have one for each type of layer; else it is that of layers that see all, and windows have plain
+ * RoPE. */
 static void rope(KeyReader *r, Config *c, const DecoderDefaults *a) {
-    const JsonValue *root = r->w->config, *o = json_get(root, "rope_scaling"), *full, *local = NULL;
-    const char *where = "rope_scaling";
+    const char *where;
+    const JsonValue *root = r->w->config, *o = key_rope_object(r, &where), *full, *local = NULL;
     double theta = a && a->theta > 0 ? a->theta : 10000, share = a && a->partial > 0 ? a->partial : 1;
-    if (absent(o) || (o->type == JSON_OBJECT && o->len == 0))
-        o = json_get(root, "rope_parameters"), where = "rope_parameters";
-    if (!absent(o) && o->type != JSON_OBJECT) key_complain(r, where, "must be an object");
-    if (absent(o) || o->type != JSON_OBJECT) o = NULL;
+    Json usual = {0};
+    if (!o && a && a->rope) {
+        r->line.rc = json_parse(&usual, a->rope, strlen(a->rope), r->w->path, r->line.err, r->line.errlen);
+        o = usual.root;
+    }
     if ((full = json_get(o, "full_attention")) || json_get(o, "sliding_attention")) {
         local = json_get(o, "sliding_attention"), o = full;
         if (!a || !a->local_theta) key_complain(r, where, "settings by layer type are not known here");
@@ -160,14 +171,16 @@ static void rope(KeyReader *r, Config *c, const DecoderDefaults *a) {
             key_complain(r, where, "settings of a layer type must be an object");
     }
     theta = number(r, root, "rope_theta", theta);
-    rope_of(r, c, &c->rope, o, where, theta, share);
+    rope_of(r, c, &c->rope, o, where, a, theta, share);
     if (a && a->partial == 0 && c->rope.rotary_dim < c->head_dim)
         weights_note(r->w, "partial_rotary_factor: transformers does not read it for a %s; here %d of a head's %d "
                      "entries turn", c->arch, c->rope.rotary_dim, c->head_dim);
-    if (!c->decoder || !a->local_theta) return;
-    c->decoder->local = (RopeConfig){.pairing = c->rope.pairing};
-    rope_of(r, c, &c->decoder->local, local, where,
-            number(r, root, "rope_local_base_freq", a->local_theta > 0 ? a->local_theta : theta), share);
+    if (c->decoder && a->local_theta) {
+        c->decoder->local = (RopeConfig){.pairing = c->rope.pairing};
+        rope_of(r, c, &c->decoder->local, local, where, a,
+                number(r, root, "rope_local_base_freq", a->local_theta > 0 ? a->local_theta : theta), share);
+    }
+    json_free(&usual);
 }
 
 /* The layers that layer_types names. */
@@ -273,6 +286,8 @@ static void finish(KeyReader *r, Config *c, const Architecture *a) {
     c->rope.pairing = a->hf && !a->hf->interleaved ? ROPE_HALF : ROPE_INTERLEAVED;
     rope(r, c, a->hf);
     if (a->hf) parts(r, c, a->hf);
+    if (a->hf && !(a->traits && a->traits->encoder) && !json_flag(r->w->config, "is_causal", 1))
+        key_complain(r, "is_causal", "of false, a decoder that sees what comes, is not known here");
     if (a->hf && !a->traits) plain_parts(r, c, a->hf);
     ends(r, c);
 }

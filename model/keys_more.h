@@ -2,6 +2,7 @@
 #ifndef KEYS_MORE_H
 #define KEYS_MORE_H
 
+#include "base/json.h"
 #include "family.h"
 #include "kernels/encoder_kernels.h"
 #include "rope/scaling.h"
@@ -23,6 +24,8 @@ typedef struct DecoderDefaults {
     double theta, partial; /* 0: 10000; all of the head, and transformers does not ask partial_rotary_factor */
     double local_theta;    /* of layers with a window; 0: they have no RoPE of their own; below 0: theta */
     float eps;             /* 0: 1e-6 */
+    int64_t n_ctx_original; /* original_max_position_embeddings at top level; 0: it is RoPE's object that has it */
+    const char *rope;      /* rope_parameters, where nothing is said of RoPE: JSON; NULL: plain RoPE */
 } DecoderDefaults;
 
 /* families.c: what a model by that name has that is not here, a predicate; NULL: it runs. */
@@ -31,6 +34,8 @@ const char *architecture_lacks(const Architecture *a);
 void key_no_memory(KeyReader *r);
 /* keys_hf.c: true (1) or false (0). */
 int key_flag(KeyReader *r, const char *gguf, const char *hf, int absent);
+/* keys_hf.c: the object of config.json that says what RoPE is, and its name; NULL: none does. */
+const JsonValue *key_rope_object(KeyReader *r, const char **where);
 /* activations.c: what transformers calls by that word; a complaint about r's last key where it is none. */
 Activation key_activation(KeyReader *r, const char *word);
 /* more.c: of one type, with the same bytes. */

@@ -112,6 +112,7 @@ TensorRest model_rest(const Model *m, const Tensor *t) {
     const RoformerName *known = m->config.roformer.variant ? roformer_names_find(world, t->name, &layer) : NULL;
     size_t n = strlen(t->name), k = sizeof frequencies - 1;
     if (!m->config.own_head && strcmp(t->name, "lm_head.weight") == 0) return REST_TIED;
+    if (encoder && strcmp(t->name, "head.bias") == 0) return REST_TIED; /* layers_rename's */
     if (weights_is_other_part(&m->weights, t->name)) return REST_PART;
     if (is_integer(t->type_name) || (known && known->flags & NAME_COMPUTED) ||
         (n >= k && strcmp(t->name + n - k, frequencies) == 0))

@@ -79,6 +79,27 @@ static void test_layer_types_unread(void) {
             "[\"full_attention\", \"sliding_attention\"]", 1);
 }
 
+/* ---- RoPE ---- */
+
+/* rope_scaling has what rope_parameters would have, Ministral's temperature, too. */
+static void test_rope_scaling(void) {
+    same_as("ministral3", "ministral3", "\"rope_parameters\"", "\"rope_scaling\"", 1);
+}
+
+/* Windows keep frequencies that were made once. */
+static void test_window_grows(void) {
+    refused("gemma3", "\"rope_type\": \"default\"", "\"rope_type\": \"dynamic\", \"factor\": 2.0",
+            "rope of windows: changes with the length");
+}
+
+/* transformers would show every token what comes. */
+static void test_not_causal(void) {
+    static const char key[] = "\"tie_word_embeddings\"", line[] = "is_causal: of false";
+    refused("gqa", key, "\"is_causal\": false, \"tie_word_embeddings\"", line);
+    refused("granite", key, "\"is_causal\": false, \"tie_word_embeddings\"", line);
+    same_as("gqa", "gqa", key, "\"is_causal\": true, \"tie_word_embeddings\"", 0);
+}
+
 /* transformers finds no window to make a mask of. */
 static void test_no_window(void) {
     static const char line[] = "sliding_window: gives no window, but layer_types names layers that have one";
@@ -723,6 +744,9 @@ extern const Test tests_config[];
 const Test tests_config[] = {
     {"config/a Mistral with layer_types", test_mistral_layer_types},
     {"config/no layer_types", test_periods},
+    {"config/rope_scaling for rope_parameters", test_rope_scaling},
+    {"config/windows whose RoPE would grow", test_window_grows},
+    {"config/decoders that are not causal", test_not_causal},
     {"config/layer_types unread", test_layer_types_unread},
     {"config/layer_types without a window", test_no_window},
     {"config/tied, and the file has a head", test_tied_apart},

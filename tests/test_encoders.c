@@ -215,8 +215,8 @@ static void run_cases(const char *const *names) {
 }
 
 static void test_nomic(void) {
-    run_cases((const char *const[]){"nomic", "nomic2", "nomic_mlm", "nomic_mlm2", "nomic_gelu", "nomic_cls",
-                                    NULL});
+    run_cases((const char *const[]){"nomic", "nomic2", "nomic_mlm", "nomic_mlm2", "nomic_untied", "nomic_gelu",
+                                    "nomic_cls", NULL});
 }
 static void test_modernbert(void) {
     run_cases((const char *const[]){"modernbert", "modernbert2", "modernbert_body", "modernbert_bias", NULL});
@@ -225,8 +225,8 @@ static void test_modernbert_cls(void) {
     run_cases((const char *const[]){"modernbert_cls", "modernbert_mean", "modernbert_tokens", NULL});
 }
 static void test_eurobert(void) {
-    run_cases((const char *const[]){"eurobert", "eurobert_body", "eurobert_bos", "eurobert_mean", "eurobert_late",
-                                    "eurobert_tokens", NULL});
+    run_cases((const char *const[]){"eurobert", "eurobert_tied", "eurobert_body", "eurobert_bos",
+                                    "eurobert_mean", "eurobert_late", "eurobert_tokens", NULL});
 }
 static void test_neobert(void) { run_cases((const char *const[]){"neobert", "neobert_cls", NULL}); }
 static void test_gte(void) {
@@ -234,7 +234,7 @@ static void test_gte(void) {
                                     "gte_tokens", "gte_mlm", NULL});
 }
 static void test_jina(void) {
-    run_cases((const char *const[]){"jina_v3", "jina_v3_2", "jina_v3_mlm", "jina_v3_cls", NULL});
+    run_cases((const char *const[]){"jina_v3", "jina_v3_2", "jina_v3_mlm", "jina_v3_untied", "jina_v3_cls", NULL});
 }
 static void test_gemma(void) { run_cases((const char *const[]){"embeddinggemma", NULL}); }
 /* Also where a head is promised that is not there: of a model that embeds nobody wants it. */

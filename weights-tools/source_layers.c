@@ -6,6 +6,7 @@
 #include "model/keys_more.h"
 #include "model/layers/tensors.h"
 #include "model/options.h"
+#include "model/roformer.h"
 #include "base/paths.h"
 
 #include <errno.h>
@@ -212,6 +213,12 @@ static int is_made_up(const Layers *x, const LayerPart *p, int l) {
     return !weights_find(&x->s->weights, name);
 }
 
+/* An encoder's GGUF says by a head's parts that there is one: where the embedding is all of it, it is written twice. */
+static int is_whole_head(const Model *m, const LayerPart *p) {
+    const Encoder *e = m->encoder;
+    return p->when == PART_HEAD && e && m->has_logits && !e->mlm_dense.data && !e->mlm_bias;
+}
+
 /* Where the model has it. 0 or -ENOMEM. */
 static int add_part(Layers *x, const LayerPart *p, int l) {
     const void *at = layer_place(&x->m, p, l);
@@ -227,7 +234,8 @@ static int add_part(Layers *x, const LayerPart *p, int l) {
         if (!experts || experts_item(x, &i, experts)) return experts ? -ENOMEM : 0;
     } else if (p->cols && p->form != FORM_CONV) {
         const Matrix *m = at;
-        if (!m->data || (p->when == PART_HEAD && m->data == x->m.tok_emb.data)) return 0;
+        if (!m->data || (p->when == PART_HEAD && m->data == x->m.tok_emb.data && !is_whole_head(&x->m, p)))
+            return 0;
         i = matrix_item(m);
         if (put_fused(x, p, &i, l)) return -ENOMEM;
     } else {
@@ -248,7 +256,7 @@ static int add_parts(Layers *x) {
         for (end = p + 1; end->gguf && layer_part_repeats(end) == each;) end++;
         for (int l = each ? 0 : -1; l < (each ? x->m.config.n_layers : 0); l++)
             for (const LayerPart *q = p; q < end && rc == 0; q++)
-                if (layer_has(&x->m.config, q, l)) rc = add_part(x, q, l);
+                if (layer_has(&x->m.config, q, l) || is_whole_head(&x->m, q)) rc = add_part(x, q, l);
     }
     return rc;
 }

@@ -174,7 +174,8 @@ int huggingface_configs(Weights *w, const char *config, const char *generation, 
 int huggingface_rename(Weights *w, void *rows, size_t n_rows, size_t row_bytes, char *err, size_t errlen) {
     static const char *const heads[][2] = {
         {"model.language_model.", "model."}, {"language_model.model.", "model."},
-        {"language_model.lm_head.", "lm_head."}, {"layers.", "model.layers."}, {"embed_tokens.", "model.embed_tokens."},
+        {"language_model.lm_head.", "lm_head."}, {"language_model.", "model."}, {"layers.", "model.layers."},
+        {"embed_tokens.", "model.embed_tokens."},
         {"norm.weight", "model.norm.weight"}, {"norm.bias", "model.norm.bias"}};
     char name[TENSOR_NAME + 16];
     const char **head = NULL;

@@ -197,6 +197,8 @@ static void check(KeyReader *r, Config *c) {
                        (int64_t)x->key_heads * x->key_dim > CONFIG_MAX_DIM))
         key_complain(r, "linear attention's heads", "do not divide, or are too many");
     if (x->traits->local_rope && rope_check(&x->local, why, sizeof why)) key_complain(r, "rope of windows", why);
+    if (x->traits->local_rope && x->local.scaling->choice)
+        key_complain(r, "rope of windows", "changes with the length, which is not known here");
     if (x->traits->local_rope && x->local.rotary_dim > c->head_dim)
         key_complain(r, "rope of windows", "rotates more than a head has");
 }
@@ -227,9 +229,21 @@ static int renamed(Weights *w, Tensor *tensor, const char *const (*rules)[2]) {
     return tensor->name != NULL;
 }
 
+/* Where a head has two biases, the same or not tied, it is the matrix's own that counts. The other one gets a name that
+ * nobody asks for (model_rest). */
+static void set_aside(Weights *w) {
+    static const char *const pairs[][2] = {{"cls.predictions.decoder.bias", "cls.predictions.bias"},
+                                           {"lm_head.decoder.bias", "lm_head.bias"}};
+    for (int i = 0; i < 2; i++) {
+        const Tensor *other = weights_find(w, pairs[i][0]) ? weights_find(w, pairs[i][1]) : NULL;
+        if (other) w->tensors[other - w->tensors].name = "head.bias";
+    }
+}
+
 int layers_rename(Weights *w, const LayerTraits *t, char *err, size_t errlen) {
     const char *twice = NULL;
     if (!t->renames || w->format != FORMAT_HF || w->n_tensors == 0) return 0;
+    set_aside(w);
     for (size_t i = 0; i < w->n_tensors; i++)
         if (!renamed(w, &w->tensors[i], t->renames)) return weights_no_memory(w->path, err, errlen);
     int rc = huggingface_rename(w, w->tensors, w->n_tensors, sizeof *w->tensors, err, errlen);

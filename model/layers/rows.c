@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* ---- names ---- */
 
@@ -96,14 +97,23 @@ static void smollm3(KeyReader *r, Config *c) {
         c->windowed[l] = c->window > 0 && kinds[l].turn == TURN_NOT;
 }
 
+/* RoPE of a class whose config.json says nothing of it. */
+static const char ministral3_rope[] = "{\"rope_type\": \"yarn\", \"rope_theta\": 1000000, \"factor\": 16, "
+                                      "\"original_max_position_embeddings\": 16384, \"beta_fast\": 32, "
+                                      "\"beta_slow\": 1, \"mscale\": 1, \"mscale_all_dim\": 1}",
+                  gpt_oss_rope[] = "{\"rope_type\": \"yarn\", \"factor\": 32, \"beta_fast\": 32, \"beta_slow\": 1, "
+                                   "\"truncate\": false, \"original_max_position_embeddings\": 4096}";
+
 /* Scores grow with the position, in steps of the length that it was trained on at first. */
 static void ministral3(KeyReader *r, Config *c) {
     Decoder *x = c->decoder;
-    const JsonValue *o = key_is_hf(r) ? json_get(r->w->config, "rope_parameters") : NULL,
+    const char *where;
+    const JsonValue *o = key_is_hf(r) ? key_rope_object(r, &where) : NULL,
                     *beta = of_type(r, o, "llama_4_scaling_beta", JSON_NUMBER),
                     *length = of_type(r, o, "original_max_position_embeddings", JSON_NUMBER);
     const RopeNumbers *n = rope_numbers(&c->rope);
-    x->temperature = (float)(beta ? beta->number : key_number(r, "attention.temperature_scale", NULL, 0));
+    x->temperature = (float)(beta ? beta->number : key_number(r, "attention.temperature_scale", NULL,
+                                                               key_is_hf(r) && !o ? 0.1 : 0));
     x->temperature_n = length && length->number >= 1 && length->number < 1e15
                            ? (int64_t)length->number : n->n_ctx_original;
     if (!(x->temperature >= 0 && x->temperature < 1e6f)) key_complain(r, "the temperature", "is out of range");
@@ -140,11 +150,11 @@ static void seed_oss(KeyReader *r, Config *c) {
     c->mlp_bias = key_said(r, "mlp_bias");
 }
 
-/* rope_scaling's alpha makes the base larger, once and for all. */
+/* What is called dynamic, with an alpha, makes the base larger, once and for all. */
 static void hunyuan(KeyReader *r, Config *c) {
-    if (!key_is_hf(r)) return;
-    const JsonValue *o = json_typed(r->w->config, "rope_scaling", JSON_OBJECT);
-    const JsonValue *alpha = of_type(r, o ? o : json_get(r->w->config, "rope_parameters"), "alpha", JSON_NUMBER);
+    const char *where;
+    if (!key_is_hf(r) || strcmp(c->rope.scaling->name, "dynamic") != 0) return;
+    const JsonValue *alpha = of_type(r, key_rope_object(r, &where), "alpha", JSON_NUMBER);
     if (!alpha || alpha->number == 0) return;
     if (!(alpha->number > 0)) key_complain(r, "alpha", "must be above 0");
     c->rope.theta *= pow(alpha->number, c->head_dim / (c->head_dim - 2.0));
@@ -220,7 +230,7 @@ ROW(gemma3_text_row, "gemma3_text", ROPE_HALF, gemma3_is, .heads = 8, .kv_heads 
     .window = 4096, .tied = 1, .theta = 1e6, .local_theta = 1e4);
 ROW(gemma_embedding_row, "gemma-embedding", ROPE_HALF, gemma_embedding_is, .n_ctx = 2048, .tied = 1,
     .local_theta = 1e4);
-ROW(phi3_row, "phi3", ROPE_HALF, phi3_is, .n_ctx = 4096, .partial = 1, .eps = 1e-5f);
+ROW(phi3_row, "phi3", ROPE_HALF, phi3_is, .n_ctx = 4096, .n_ctx_original = 4096, .partial = 1, .eps = 1e-5f);
 ROW(smollm3_row, "smollm3", ROPE_INTERLEAVED, smollm3_is, .kv_heads = 4, .n_ctx = 32768, .window_by_layer = 1,
     .tied = 1, .theta = 2e6);
 ROW(olmo2_row, "olmo2", ROPE_HALF, olmo2_is, .n_ctx = 2048, .local_theta = -1, .eps = 1e-5f);
@@ -229,9 +239,9 @@ ROW(olmo3_row, "olmo3", ROPE_HALF, olmo2_is, .n_ctx = 2048, .window = 4096, .the
 ROW(granite_row, "granite", ROPE_INTERLEAVED, granite_is, .n_ctx = 2048);
 ROW(ministral_row, "ministral", ROPE_HALF, ministral_is, .kv_heads = 8, .n_ctx = 131072, .window = 4096);
 ROW(ministral3_row, "ministral3", ROPE_INTERLEAVED, ministral3_is, .kv_heads = 8, .head_dim = 128, .n_ctx = 262144,
-    .theta = 1e6, .eps = 1e-5f);
+    .eps = 1e-5f, .rope = ministral3_rope);
 ROW(mistral3_row, "mistral3", ROPE_INTERLEAVED, ministral3_is, .kv_heads = 8, .head_dim = 128, .n_ctx = 262144,
-    .theta = 1e6, .eps = 1e-5f);
+    .eps = 1e-5f, .rope = ministral3_rope);
 ROW(qwen3_moe_row, "qwen3_moe", ROPE_HALF, qwen3_moe_is, .kv_heads = 4, .n_ctx = 32768, .window_by_layer = 1);
 ROW(qwen3moe_row, "qwen3moe", ROPE_HALF, qwen3_moe_is, .n_ctx = 32768);
 ROW(qwen35_text_row, "qwen3_5_text", ROPE_HALF, qwen35_is, .kv_heads = 4, .head_dim = 256, .n_ctx = 32768,
@@ -254,6 +264,6 @@ ROW(glm4_row, "glm4", ROPE_INTERLEAVED, glm4_is, .kv_heads = 2, .head_dim = 128,
     .partial = 0.5, .eps = 1.5625e-7f);
 ROW(arcee_row, "arcee", ROPE_INTERLEAVED, arcee_is, .n_ctx = 4096, .eps = 1e-5f);
 ROW(gpt_oss_row, "gpt_oss", ROPE_HALF, gpt_oss_is, .kv_heads = 8, .head_dim = 64, .n_ctx = 131072, .window = 128,
-    .mxfp4 = 1, .theta = 150000, .eps = 1e-5f);
+    .mxfp4 = 1, .theta = 150000, .eps = 1e-5f, .rope = gpt_oss_rope);
 ROW(gpt_oss_gguf_row, "gpt-oss", ROPE_HALF, gpt_oss_is, .n_ctx = 131072);
 ROW(mixtral_row, "mixtral", ROPE_INTERLEAVED, mixtral_is, .kv_heads = 8, .n_ctx = 131072, .theta = 1e6, .eps = 1e-5f);

@@ -102,6 +102,11 @@ def bare_gemma3(t):
 
 
 SU = keep("original_max_position_embeddings", rope_scaling=dict(LISTS, type="su"))
+# Nothing of RoPE, so that the class's own object counts, or half of it.
+BARE = keep(rope_scaling=None, rope_theta=DROP)
+BARE_SU = keep(original_max_position_embeddings=DROP, rope_scaling=dict(LISTS, type="yarn",
+                                                                        original_max_position_embeddings=16))
+SAYS_ALL = "a file says what the class has meant"
 ALPHA = keep(use_qk_norm=True, rope_scaling=dict(alpha=50.0, beta_fast=32, beta_slow=1, factor=1.0, mscale=1.0,
                                                  mscale_all_dim=1.0, type="dynamic"))
 HUB_EXPERTS = keep(num_local_experts=DROP, num_experts=6)  # the name on the Hub, which transformers 5.24 changed
@@ -132,6 +137,9 @@ CASES = {
     "phi3_long": Case(
         "Phi3ForCausalLM", dict(**WIDE, original_max_position_embeddings=16, rope_parameters=rope(
             kind="longrope", partial_rotary_factor=0.75, **LISTS)), SU, rows=GROWING),
+    "phi3_bare": Case(
+        "Phi3ForCausalLM", dict(**WIDE, max_position_embeddings=8192, rope_parameters=rope(
+            kind="longrope", partial_rotary_factor=0.75, **LISTS)), BARE_SU, "a longer context than is meant"),
     "smollm3": Case(
         "SmolLM3ForCausalLM", dict(**GQA, **TIED, num_hidden_layers=4, rope_parameters=rope(5000.0)),
         keep("no_rope_layers", tie_word_embeddings=DROP)),
@@ -151,6 +159,7 @@ CASES = {
         "MinistralForCausalLM", dict(**GQA, head_dim=8, sliding_window=8, layer_types=[SLIDING, FULL]),
         keep("layer_types"), "no converter"),
     "ministral3": Case("Ministral3ForCausalLM", MINISTRAL3, None),
+    "ministral3_bare": Case("Ministral3ForCausalLM", dict(**WIDE, head_dim=16, rope_parameters=None), BARE, SAYS_ALL),
     "mistral3": Case(
         "Mistral3ForConditionalGeneration", wrapped(MINISTRAL3, PIXTRAL, tie_word_embeddings=False), None),
     "mistral3_small": Case("Mistral3ForConditionalGeneration", wrapped(
@@ -168,6 +177,9 @@ CASES = {
                         "no key for an activation", rows=CHUNKS),
     "qwen35_vision": Case(
         "Qwen3_5ForConditionalGeneration", wrapped(QWEN_VL, QWEN_VISION), None, rows=CHUNKS, more=MTP),
+    "qwen35_inner": Case(
+        "Qwen3_5ForConditionalGeneration", wrapped(QWEN_VL, QWEN_VISION), None, "names as in qwen35_vision's",
+        rows=CHUNKS, rename=("model.language_model.", "language_model.")),
     "qwen35moe": Case(
         "Qwen3_5MoeForCausalLM", dict(**DELTA, **SHARED), None, rows=CHUNKS, seed=2140, as_module=True),
     "qwen35moe_each": Case("Qwen3_5MoeForCausalLM", dict(**DELTA, **SHARED), None, rows=CHUNKS, seed=2105),
@@ -184,12 +196,16 @@ CASES = {
     "hunyuan": Case(
         "HunYuanDenseV1ForCausalLM", dict(**WIDE, **TIED, head_dim=16, max_position_embeddings=32768,
                                           rope_parameters=rope(kind="dynamic", alpha=50.0, factor=1.0)), ALPHA),
+    "hunyuan_linear": Case(
+        "HunYuanDenseV1ForCausalLM", dict(**WIDE, **TIED, head_dim=16, rope_parameters=rope(
+            kind="linear", alpha=50.0, factor=4.0)), no_gguf="the converter asks alpha whatever the kind"),
     "stablelm": Case("StableLmForCausalLM", dict(**STABLE, use_qkv_bias=True)),
     "stablelm_par": Case("StableLmForCausalLM", dict(**STABLE, use_parallel_residual=True, qk_layernorm=True)),
     "glm4": Case("Glm4ForCausalLM", dict(**WIDE, head_dim=16, intermediate_size=32,
                                          rope_parameters=rope(partial_rotary_factor=0.5))),
     "arcee": Case("ArceeForCausalLM", dict(**GQA, head_dim=16, rope_parameters=rope(100.0, **YARN))),
     "gpt_oss": Case("GptOssForCausalLM", OSS, HUB_OSS),
+    "gpt_oss_bare": Case("GptOssForCausalLM", dict(OSS, rope_parameters=None), BARE, SAYS_ALL),
     "gpt_oss_mxfp4": Case("GptOssForCausalLM", dict(
         OSS, hidden_size=64, intermediate_size=64, quantization_config=MXFP4), HUB_OSS),
     "llama_bare": Case("LlamaModel", dict(**GQA, **TIED)),
@@ -243,6 +259,7 @@ WRONG = {
     "gemma3_vision": [window(9), key("another theta", "rope_theta", "100.0", "1000.0")],
     "phi3": [window(9), GATE_UP],
     "phi3_long": [("no longrope", "config", '"longrope"', '"default"')],
+    "phi3_bare": [key("another factor", "max_position_embeddings", "8192", "16384")],
     "smollm3": [("RoPE in layer 3", "config", "    0", "    1")],
     "smollm3_list": [("RoPE in layer 1", "config", "    0", "    1"), window(9)],
     "olmo2": [NO_Q_NORM, NO_K_NORM],
@@ -253,6 +270,7 @@ WRONG = {
                 key("logits as they are", "logits_scaling", "2.0", "1.0")],
     "ministral": [window(9), LAYER_SLIDES],
     "ministral3": [COLD, NO_YARN, key("another factor", "mscale", "1.0", "2.0")],
+    "ministral3_bare": [NO_YARN, key("another theta", "rope_theta", "1000000.0", "10000.0")],
     "mistral3": [COLD],
     "mistral3_small": [THETA],
     "qwen3moe": [RAW, ONE_MORE, ROUTER, NO_Q_NORM],
@@ -269,6 +287,7 @@ WRONG = {
     "exaone4_full": [("no llama3", "config", '"llama3"', '"default"')],
     "seed_oss": bare("biases", "q_proj.bias", "k_proj.bias", "v_proj.bias"),
     "hunyuan": [key("no alpha", "alpha", "50.0", "1.0"), *bare("q norm", "query_layernorm.weight", value="1")],
+    "hunyuan_linear": [key("no factor", "factor", "4.0", "1.0")],
     "stablelm": [HALF, *bare("biases", "q_proj.bias", "layernorm.bias")],
     "stablelm_par": [HALF, *bare("q norm", "q_layernorm", value="1")],
     "glm4": [GATE_UP, *bare("biases", "k_proj.bias"), key("whole heads turn", "partial_rotary_factor", "0.5", "1.0"),
@@ -278,6 +297,7 @@ WRONG = {
                 ("gate and up the other way", "swap", "gate_up_proj", "1"),
                 key("truncated", "truncate", "false", "true"), key("another alpha", "swiglu_alpha", "1.702", "1.0"),
                 *bare("biases", "router.bias", "down_proj_bias", "o_proj.bias")],
+    "gpt_oss_bare": [NO_YARN, key("truncated", "truncate", "false", "true")],
     "gpt_oss_mxfp4": [key("no limit", "swiglu_limit", "7.0", "700.0"), ("codes the other way", "swap", "_blocks", "1"),
                       ("scales the other way", "swap", "_scales", "1")],
 }
