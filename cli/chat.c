@@ -160,14 +160,21 @@ static int word_undo(Chat *c, const char *argument) {
     return 0;
 }
 
-static int word_save(Chat *c, const char *path) {
+/* An exit code; Ctrl-C was heard, or a line said why or where. */
+static int save(Chat *c, const char *path) {
     int asked = c->a->context.save && strcmp(path, c->a->context.save) == 0; /* --save-state: checked at the start */
     int rc = asked ? 0 : state_may_write(path, c->g.e.err, sizeof c->g.e.err);
     if (rc == 0) rc = chat_save(c, path);
-    if (rc == -EINTR) return heard_interrupt(c);
+    if (rc == -EINTR) return EXIT_INTERRUPTED;
     if (rc) fail("%s", c->g.e.err), confined_note(rc);
     else reply(c)("%zu ids saved to %s", c->g.e.session.pos, path);
-    if (rc) c->code = EXIT_FAILED;
+    return rc ? EXIT_FAILED : 0;
+}
+
+static int word_save(Chat *c, const char *path) {
+    int code = save(c, path);
+    if (code == EXIT_INTERRUPTED) return heard_interrupt(c);
+    if (code) c->code = code;
     return 0;
 }
 
@@ -348,9 +355,9 @@ int run_chat(Args *a) {
     if (code == 0) code = converse(&c);
     if (code == EXIT_INTERRUPTED && a->context.save && !leaving) { /* Ctrl-C at the prompt is a way to leave */
         interrupted = 0;
-        word_save(&c, a->context.save);
+        if (save(&c, a->context.save) == EXIT_FAILED) code = EXIT_FAILED;
     }
-    if (code == 0 && a->context.save) code = word_save(&c, a->context.save);
+    if (code == 0 && a->context.save) code = save(&c, a->context.save);
     if (code == 0 && !c.terminal) code = c.code;
     chat_free(&c);
     terminal_free();

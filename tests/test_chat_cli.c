@@ -400,6 +400,23 @@ static void save_over(void) {
     remove(state);
 }
 
+/* What --save-state asked for cannot be written at the end: that is no success, at a terminal neither, whichever way
+ * somebody leaves. */
+static void save_fails(void) {
+    static const char *const leave[] = {"/quit\n", "\003"};
+    for (int i = 0; i < 2; i++) {
+        Typist *t = malloc(sizeof *t);
+        const char *folder = test_folder("chat-gone");
+        if (!t || typist_begin(t, "chat -t 0 --max-tokens 3 --save-state %s/x.state -q", folder)) return;
+        CHECK(typist_sees(t, "> ") && rmdir(folder) == 0);
+        typist_types(t, "/save /nowhere/x\n");
+        CHECK(typist_sees(t, "/nowhere/x") && typist_sees(t, "> "));
+        typist_types(t, leave[i]);
+        CHECK(typist_sees(t, "x.state") && typist_ended(t) == 1);
+        free(t);
+    }
+}
+
 /* A conversation that was saved goes on as if it had never stopped. */
 static void save_and_load(void) {
     char state[300], *want;
@@ -468,6 +485,7 @@ const Test tests_chat_cli[] = {{"chat/cli/again", again}, {"chat/cli/stats", sta
     {"chat/cli/room in an answer", room_in_an_answer},
     {"chat/cli/save and load", save_and_load},
     {"chat/cli/save over a file", save_over},
+    {"chat/cli/save fails", save_fails},
     {"chat/cli/linear", linear},
     {"chat/cli/llama2.c", llama2c},
     {0},
