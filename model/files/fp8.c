@@ -121,6 +121,14 @@ static int grid_of(const Tensor *t, const Tensor *s, uint64_t grid[2]) {
     return s->n_dims != 1 ? s->n_dims <= 2 : grid[0] == 1 || grid[0] == t->shape[0];
 }
 
+/* NAME.weight_zero_point: values are (F - zero) S, by a quantizer whose weights are not symmetric. */
+static int check_symmetric(const Fp8 *x) {
+    for (size_t i = 0; i < x->w->n_tensors; i++)
+        if (text_ends_with(x->w->tensors[i].name, ".weight_zero_point"))
+            return bad(x, &x->w->tensors[i], "a zero point of FP8 (asymmetric weights), which is not read here");
+    return 0;
+}
+
 static int expand_tensor(Fp8 *x, Tensor *t) {
     const Tensor *s = scales_of(x, t);
     uint64_t grid[2];
@@ -154,8 +162,8 @@ int fp8_expand(Weights *w, char *err, size_t errlen) {
     Fp8 x = {.w = w, .err = err, .errlen = errlen};
     const JsonValue *q = fp8_config(w);
     size_t kept = 0;
-    int rc = 0;
     if (!fp8_is(q)) return 0;
+    int rc = check_symmetric(&x);
     said_blocks(q, x.said);
     for (size_t i = 0; i < w->n_tensors && rc == 0; i++)
         if (strcmp(w->tensors[i].type_name, "F8_E4M3") == 0) rc = expand_tensor(&x, &w->tensors[i]);
