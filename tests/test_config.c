@@ -160,6 +160,27 @@ static void test_tied_outside(void) {
     refused("gemma3_vision", word, "\n  \"tie_word_embeddings\": \"true\"", line);
 }
 
+/* The outer object ties what text_config does not, and no head is in the file: it is the words', as where the file has
+ * the same bytes twice. */
+static void test_tied_outside_alone(void) {
+    static const char *const names[] = {"mistral3", "mistral3_small"};
+    same_as("gemma3_vision", "gemma3_vision", "\n    \"tie_word_embeddings\": true",
+            "\n    \"tie_word_embeddings\": false", 1);
+    const Spoil twice = {.set = "language_model.lm_head.weight", .how = SPOIL_LIKE,
+                         .with = "language_model.model.embed_tokens.weight"};
+    for (int i = 0; i < 2; i++) {
+        const char *folder = hf_folder(names[i], "", TENSOR_F32, &twice);
+        CHECK(run("logits %s --ids 1,5,9", folder) == 0);
+        char *expected = taken_out();
+        folder_change(folder, "model.safetensors", "language_model.lm_head", "vision_tower.head");
+        CHECK(run("logits %s --ids 1,5,9", folder) == 1 && strstr(said, "tensor lm_head.weight is missing"));
+        folder_change(folder, "config.json", "\n  \"tie_word_embeddings\": false",
+                      "\n  \"tie_word_embeddings\": true");
+        CHECK(run("logits %s --ids 1,5,9", folder) == 0 && *said == 0 && strcmp(out, expected) == 0);
+        free(expected);
+    }
+}
+
 /* ---- ids that end a text ---- */
 
 /* All of a list, of both files, once each; what is no id, and more than there is room for, is said. */
@@ -752,6 +773,7 @@ const Test tests_config[] = {
     {"config/tied, and the file has a head", test_tied_apart},
     {"config/tied, and the file has it twice", test_tied_twice},
     {"config/tied, said outside", test_tied_outside},
+    {"config/tied outside, alone", test_tied_outside_alone},
     {"config/ids that end a text", test_ends},
     {"config/words for the same", test_same_words},
     {"config/partial_rotary_factor", test_partial},
