@@ -252,8 +252,8 @@ int engine_open(Engine *e, const Args *a, int want_tokenizer) {
     if (code == 0) code = attention_options(&o.attention, a, &favor_seed);
     if (code) return code;
     roformer_options(&o.roformer, a, &mask, &pooler);
-    if (a->machine.kernels && !(o.kernels = kernels_find(a->machine.kernels)))
-        return usage("--kernels: there is no row \"%s\" that this processor can run", a->machine.kernels);
+    if (a->machine.kernels && !(o.kernels = kernels_find(a->machine.kernels, e->err, sizeof e->err)))
+        return usage("--kernels: %s", e->err);
     if (a->rope.method && strstr(a->rope.method, ":factor=") && a->rope.factor > 0)
         return usage("--rope-factor: --rope has a factor of its own");
     int rc = a->rope.method ? rope_spec_check(a->rope.method, e->err, sizeof e->err) : 0;

@@ -5,8 +5,10 @@
 #include "encoder_kernels.h"
 #include "rows.h"
 #include "train_kernels.h"
+#include "base/base.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 const Kernels kernels_ref = {
@@ -93,10 +95,14 @@ const char *kernels_name(int i) {
     return k ? k->name : NULL;
 }
 
-const Kernels *kernels_find(const char *name) {
+const Kernels *kernels_find(const char *name, char *err, size_t errlen) {
     const Kernels *k;
-    for (int i = 0; (k = kernels_row(i)); i++)
+    char known[100] = "";
+    for (int i = 0; (k = kernels_row(i)); i++) {
         if (strcmp(k->name, name) == 0) return k;
+        snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "", k->name);
+    }
+    base_error(err, errlen, 0, "there is no row \"%.40s\" that this processor can run; it has %s", name, known);
     return NULL;
 }
 

@@ -135,6 +135,7 @@ static int describe_rope(RoformerModel *m, char *err, size_t errlen) {
 static int open_all(RoformerModel *m, const char *path, const RoformerOptions *o, char *err, size_t errlen) {
     Mask mask;
     Pooler pooler;
+    char why[200];
     ModelOptions mo = {.rope = {.spec = o->rope, .theta = o->rope_theta, .factor = o->rope_factor,
                                 .n_ctx_original = o->rope_original, .n_ctx = o->n_ctx},
                        .position_extend = o->position_extend, .task = o->task, .loras = o->loras,
@@ -143,9 +144,8 @@ static int open_all(RoformerModel *m, const char *path, const RoformerOptions *o
     int rc = check_numbers(o, err, errlen);
     if (rc == 0) rc = take_attention(&mo.attention, o, err, errlen);
     if (rc == 0) rc = take_roformer(&mo.roformer, o, &mask, &pooler, err, errlen);
-    if (rc == 0 && o->kernels && !(mo.kernels = kernels_find(o->kernels)))
-        rc = base_error(err, errlen, -EINVAL, "kernels: there is no row \"%s\" that this processor can run",
-                        o->kernels);
+    if (rc == 0 && o->kernels && !(mo.kernels = kernels_find(o->kernels, why, sizeof why)))
+        rc = base_error(err, errlen, -EINVAL, "kernels: %s", why);
     if (rc) return rc;
     rc = model_open_memory(&m->model, path ? NULL : builtin_model, builtin_model_size,
                            path ? path : "the compiled-in model", &mo, err, errlen);

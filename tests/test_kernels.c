@@ -402,8 +402,12 @@ static void rotate(void) {
 }
 
 static void choice(void) {
-    CHECK(kernels_row(0) == &kernels_ref && kernels_find("ref") == &kernels_ref);
-    CHECK(kernels_find("no such row") == NULL && kernels_find(kernels_best()->name) == kernels_best());
+    char err[200] = "";
+    CHECK(kernels_row(0) == &kernels_ref && kernels_find("ref", err, sizeof err) == &kernels_ref);
+    CHECK(kernels_find(kernels_best()->name, err, sizeof err) == kernels_best() && *err == 0);
+    CHECK(kernels_find("avx3", err, sizeof err) == NULL && strstr(err, "no row \"avx3\" that this processor can run"));
+    const char *at = strstr(err, "it has ref");
+    for (int i = 0; kernels_row(i); i++) CHECK(at && (at = strstr(at, kernels_row(i)->name)));
     if (!kernels_row(1)) test_skip("this CPU has neither AVX2 nor NEON: only ref was tested");
 }
 

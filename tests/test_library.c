@@ -396,7 +396,7 @@ static void refusals(void) {
     CHECK(refused(NULL, WITH(.rope = "yarm"), "yarm") && refused(NULL, WITH(.rope_theta = -1), "rope_theta"));
     CHECK(refused(NULL, WITH(.rope_theta = NAN), "rope_theta") && refused(NULL, WITH(.n_ctx = -1), "n_ctx"));
     CHECK(refused(NULL, WITH(.rope = "yarn:factor=2", .rope_factor = 2), "rope_factor"));
-    CHECK(refused(NULL, WITH(.attention = "hard"), "hard") && refused(NULL, WITH(.kernels = "mmx"), "mmx"));
+    CHECK(refused(NULL, WITH(.attention = "hard"), "hard") && refused(NULL, WITH(.kernels = "mmx"), "it has ref"));
     CHECK(refused(NULL, WITH(.phi = "x"), "phi") && refused(linear, WITH(.form = "x"), "form"));
     CHECK(refused(NULL, WITH(.threads = -1), "threads") && refused(NULL, WITH(.tokenizer = "/nowhere"), "/nowhere"));
     CHECK(refused(NULL, WITH(.mask = "lace"), "lace") && refused(NULL, WITH(.loras = NULL, .n_loras = 1), "n_loras"));

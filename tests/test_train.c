@@ -500,7 +500,7 @@ static const struct { const char *words, *says; int code; } refused_words[] = {
     {"--rotary-dim 18", "--rotary-dim: a head has fewer entries", 2},
     {"--attention linear --rotary-dim 18", "--rotary-dim: a head has fewer entries", 2},
     {"--kv-heads 2", "--kv-heads must divide --heads", 2},
-    {"--kernels none", "--kernels: no row none runs here", 2},
+    {"--kernels none", "--kernels: there is no row \"none\" that this processor can run; it has ref", 2},
     {"-z /nowhere/at/all", "/nowhere/at/all", 1},
     {"--mix text", "--mix: \"text\": text=1,copy=0.5", 2},
     {"--mix none=1", "--mix: \"none=1\": text=1,copy=0.5", 2},

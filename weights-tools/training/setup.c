@@ -242,10 +242,11 @@ static void set_course(TrainingSetup *s) {
 
 static int set_trainee(TrainingSetup *s, char *err, size_t errlen) {
     const TrainingOptions *o = s->options;
-    const Kernels *kernels = o->kernels ? kernels_find(o->kernels) : kernels_best();
+    char why[200];
+    const Kernels *kernels = o->kernels ? kernels_find(o->kernels, why, sizeof why) : kernels_best();
     BatchShape shape = {(size_t)o->batch, (size_t)o->context};
     Config c;
-    if (!kernels) return base_error(err, errlen, -ENOTSUP, "--kernels: no row %s runs here", o->kernels);
+    if (!kernels) return base_error(err, errlen, -ENOTSUP, "--kernels: %s", why);
     int rc = s->encodes ? encoder_masks(&s->plan.masks, &s->words, o, err, errlen) : 0;
     if (rc) return rc;
     rc = read_model(s, &c, err, errlen);
