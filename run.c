@@ -259,7 +259,7 @@ static int help(const Command *cmd) {
 
 static const char *command_at(int i) { return i < N_COMMANDS ? commands[i].name : NULL; }
 
-static const Command *find_command(const char *word) {
+const Command *command_named(const char *word) {
     for (int i = 0; i < N_COMMANDS; i++)
         if (strcmp(word, commands[i].name) == 0) return &commands[i];
     return NULL;
@@ -273,7 +273,7 @@ static int help_of(int n, char **words) {
         return code ? code : out_end(EXIT_DONE);
     }
     n -= man, words += man;
-    const Command *cmd = n ? find_command(words[0]) : &commands[0];
+    const Command *cmd = n ? command_named(words[0]) : &commands[0];
     if (man && n <= 1 && (cmd || n == 0)) {
         manual_page(commands, N_COMMANDS, n ? cmd : NULL);
         return out_end(EXIT_DONE);
@@ -326,11 +326,11 @@ static int print_version(void) {
 /* The command that the program is called by (weights-tools/convert), or that its first word is; *first: what is behind
  * it. */
 static const Command *first_command(int argc, char **argv, int *first) {
-    const Command *cmd = argc ? find_command(file_name(argv[0])) : NULL;
+    const Command *cmd = argc ? command_named(file_name(argv[0])) : NULL;
     *first = 1;
     if (cmd) return cmd;
     if (argc && !strchr(argv[0], '%')) called = argv[0];
-    cmd = argc > 1 ? find_command(argv[1]) : NULL;
+    cmd = argc > 1 ? command_named(argv[1]) : NULL;
     *first += cmd != NULL;
     return cmd;
 }

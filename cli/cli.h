@@ -151,6 +151,7 @@ typedef struct {
 enum { WORDS = 2 };
 enum { HELP_ASKED = -1 }; /* from run_own, in place of an exit code */
 
+const Command *command_named(const char *word); /* run.c's row, or NULL */
 extern const char compiled_in[]; /* Args.model of the model in the program: what errors and tables call it */
 /* Could word be a model? It is a file or folder, holds a / or ends in .gguf, .bin or .safetensors. */
 int is_model_word(const char *word);

@@ -144,6 +144,12 @@ static int refuse_word(const Args *a, const Command *cmd) {
     return where ? usage("\"%.60s\" is no model: a text stands behind %s, in quotes", a->words[0], where) : 0;
 }
 
+/* The first word, behind options of no command. */
+static int refuse_command(const Args *a, const char *word) {
+    if (*command_name || a->show.help || !command_named(word) || is_model_word(word)) return 0;
+    return usage("%s is a command, and stands in front of its options: ./run %s ..", word, word);
+}
+
 /* Which of the words is the model, and which the text: of two the first is the model, one alone where it could be. */
 static int sort_words(Args *a, const Command *cmd) {
     int most = cmd->takes_text ? 2 : 1, n = a->n_words, named = n > 0;
@@ -167,6 +173,7 @@ int options_parse(Args *a, int argc, char **argv, const Command *cmd) {
         const char *word = argv[i];
         words = 1;
         if (only_words || word[0] != '-' || word[1] == 0 || strchr("0123456789.", word[1])) { /* -7: no option */
+            if (i == n && refuse_command(a, word)) return EXIT_USAGE;
             continue;
         }
         if (strcmp(word, "--") == 0) only_words = 1;

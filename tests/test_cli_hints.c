@@ -27,6 +27,10 @@ static void words_in_the_wrong_place(void) {
         {"A dog", "no command and no model A; a text to go on from stands behind -i, in quotes"},
         {"tokenize hello there", "there is no model hello; a text of several words stands in quotes"},
         {"tokenize hello there you", "there is no model hello; a text of several words stands in quotes"},
+        {"-j 1 chat", "chat is a command, and stands in front of its options: ./run chat .."},
+        {"-j 1 logits model/tales-1m.gguf --ids 1", "logits is a command, and stands in front of its options: ./run"},
+        {"-i chat -- chat", "chat is a command"},
+        {"generate -j 1 chat", "\"chat\" is no model"},
         {"embed model/tales-1m.gguf a b", "\"b\" is one word too many; a text of several words stands in quotes"},
         {"explain map 'Tom had a dog'", "WHAT stands last: ./run explain [MODEL] TEXT map"},
         {"explain model/tales-1m.gguf map 'Tom had a dog'", "WHAT stands last: ./run explain [MODEL] TEXT map"},
@@ -40,6 +44,8 @@ static void words_in_the_wrong_place(void) {
                  own ? test_run_path() : "", own ? own + strlen("./run") : "");
         CHECK(run("%s", rows[i].words) == 2 && *out == 0 && said_line(line));
     }
+    CHECK(shell("cp model/tales-1m.gguf %s && own=$(realpath %s) && cd %s && $own -j 1 chat -n 2 -q", test_tmp("chat"),
+                test_run_path(), test_tmp(".")) == 0); /* a file of a command's name is a model */
     static const char *const topics[] = {"map", "heads", "turn", "score", "slide", "shift", "pairing", "use", "state",
                                          "lens", "next"};
     for (size_t i = 0; i < sizeof topics / sizeof *topics; i++) /* not run.c's fault, whatever is asked of it */
