@@ -214,6 +214,7 @@ void progress_wipe(void);
 void progress_show(Progress *p, size_t done, size_t total);
 void progress_clear(Progress *p);
 int on_progress(void *arg, size_t done, size_t total); /* SessionOptions.progress with a Progress: stops on Ctrl-C */
+int on_batch(void *arg, size_t done, size_t total);    /* the same where nothing is to be shown */
 
 /* Anything written to stdout goes through here. A reader that has gone away (EPIPE) is no error: there is just nobody
  * left. */

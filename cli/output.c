@@ -146,6 +146,11 @@ int on_progress(void *arg, size_t done, size_t total) {
     return interrupted;
 }
 
+int on_batch(void *arg, size_t done, size_t total) {
+    (void)arg, (void)done, (void)total;
+    return interrupted;
+}
+
 Out out;
 
 static void out_check(int bad) {

@@ -31,6 +31,11 @@ static Cell *cell_at(const Grid *g, size_t rope, size_t length, size_t depth) {
     return &g->cells[(rope * g->c.n_lengths + length) * g->n_depths + depth];
 }
 
+/* Cells are measured in their order; Ctrl-C leaves the rest. */
+static int is_measured(const Grid *g, const Cell *cell) {
+    return (size_t)(cell - g->cells + 1) * g->trials <= g->done;
+}
+
 /* ---- what is asked ---- */
 
 static int take_depths(Grid *g) {
@@ -102,7 +107,8 @@ static int measure(Grid *g, size_t rope, size_t length) {
     Session s;
     Model view;
     RopeNumbers *numbers = malloc(sizeof *numbers);
-    SessionOptions o = {.n_ctx = g->c.lengths[length], .threads = (int)g->a->machine.threads, .cache = g->c.cache};
+    SessionOptions o = {.n_ctx = g->c.lengths[length], .threads = (int)g->a->machine.threads, .cache = g->c.cache,
+                        .progress = on_batch};
     int code = numbers ? compare_view(&g->c, &view, numbers, g->c.ropes[rope], o.n_ctx) : fail("out of memory");
     if (code == 0 && session_init(&s, &view, &o, e->err, sizeof e->err)) code = fail("%s", e->err);
     else if (code == 0) {
@@ -127,14 +133,15 @@ static void print_head(const Grid *g) {
 static void print_tables(const Grid *g) {
     out_printf("%s, prompt: %s, seed %lld\n\n", file_name(g->a->model),
                g->a->probe.template_file ? g->a->probe.template_file : "arXiv:2305.16300", g->a->sampling.seed);
-    for (size_t r = 0; r < g->c.n_ropes; r++) {
+    for (size_t r = 0; r < g->c.n_ropes && is_measured(g, cell_at(g, r, 0, 0)); r++) {
         out_printf("%s%s\n%-8s", r ? "\n" : "", g->c.ropes[r], "depth");
         for (size_t i = 0; i < g->c.n_lengths; i++) out_printf("%17zu", g->c.lengths[i]);
         for (size_t d = 0; d < g->n_depths; d++) {
             out_printf("\n%6d %%", g->depths[d]);
             for (size_t i = 0; i < g->c.n_lengths; i++) {
                 const Cell *cell = cell_at(g, r, i, d);
-                out_printf("%6.0f %% %8.4f", 100 * cell->match, cell->nll);
+                if (is_measured(g, cell)) out_printf("%6.0f %% %8.4f", 100 * cell->match, cell->nll);
+                else out_printf("%17s", "-");
             }
         }
         out_printf("\n");
@@ -152,6 +159,7 @@ static void print_json(const Grid *g) {
         for (size_t i = 0; i < g->c.n_lengths; i++)
             for (size_t d = 0; d < g->n_depths; d++) {
                 const Cell *cell = cell_at(g, r, i, d);
+                if (!is_measured(g, cell)) continue;
                 out_printf("%s{", r + i + d ? "," : "");
                 json_text("rope", g->c.ropes[r]);
                 json_text("spec", compare_spec(&g->c, g->c.ropes[r], g->c.lengths[i], spec, sizeof spec) ? NULL : spec);
@@ -247,10 +255,12 @@ static int run_grid(Grid *g) {
     print_head(g);
     for (size_t r = 0; code == 0 && r < c->n_ropes; r++)
         for (size_t i = 0; code == 0 && i < c->n_lengths; i++) code = measure(g, r, i);
-    if (code) return code;
+    size_t n = c->n_ropes * c->n_lengths * g->n_depths, measured = g->done / g->trials;
+    if (code == EXIT_INTERRUPTED) note("interrupted: %zu of %zu cells were not measured", n - measured, n);
+    if (code && (code != EXIT_INTERRUPTED || measured == 0)) return code;
     if (g->a->show.json) print_json(g);
     else if (!g->a->show.csv) print_tables(g);
-    return draw(g);
+    return code ? code : draw(g);
 }
 
 int run_passkey(Args *a) {

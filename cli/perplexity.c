@@ -24,11 +24,6 @@ typedef struct {
     double seconds;
 } Scoring;
 
-static int on_batch(void *arg, size_t done, size_t total) {
-    (void)arg, (void)done, (void)total;
-    return interrupted;
-}
-
 /* ---- reading ---- */
 
 /* BOS, where the vocabulary adds it by itself; -1: it does not. */

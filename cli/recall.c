@@ -26,7 +26,7 @@ typedef struct {
     Comparison c; /* model, specs */
     const Args *a;
     size_t distances[MOST_DISTANCES], n_distances, span, samples, n_short, length, done;
-    Row *rows;    /* [n_ropes, n_distances]; LongPPL: [n_ropes] */
+    Row *rows;    /* [n_ropes, n_distances]; LongPPL: [n_ropes]; measured in this order, which Ctrl-C ends (n 0) */
 } Recall;
 
 static size_t n_rows(const Recall *r) { return r->a->probe.longppl ? 1 : r->n_distances; }
@@ -107,7 +107,8 @@ static int measure(Recall *r, size_t rope, size_t k) {
     RopeNumbers *numbers = malloc(sizeof *numbers);
     RecallCut cut = {.span = r->span, .between = r->n_distances ? r->distances[k] - r->span : 0};
     size_t length = r->a->probe.longppl ? r->length : recall_length(&cut, c->bos);
-    SessionOptions o = {.n_ctx = length, .threads = (int)r->a->machine.threads, .cache = c->cache, .n_logits = 16};
+    SessionOptions o = {.n_ctx = length, .threads = (int)r->a->machine.threads, .cache = c->cache, .n_logits = 16,
+                        .progress = on_batch};
     int rc = 0, code = numbers ? compare_view(c, &view, numbers, c->ropes[rope], length) : fail("out of memory");
     if (code == 0 && session_init(&s, &view, &o, e->err, sizeof e->err)) code = fail("%s", e->err);
     else if (code == 0) {
@@ -161,7 +162,7 @@ static int json_longppl(const Recall *r) {
     int code = 0;
     json_head(r);
     out_printf("\"length\":%zu,\"short\":%zu,\"rows\":[", r->length, r->n_short);
-    for (size_t i = 0; i < r->c.n_ropes && code == 0; i++) {
+    for (size_t i = 0; i < r->c.n_ropes && r->rows[i].n && code == 0; i++) {
         const Row *w = &r->rows[i];
         double mean = w->n_keys ? w->keys / (double)w->n_keys : NAN, n = (double)w->n_ids;
         code = json_rope(r, i, r->length, i == 0);
@@ -191,7 +192,7 @@ static void print_longppl(const Recall *r) {
     head(r);
     if (csv) out_printf("rope,longppl,key_nll,keys,tokens,nll,nll_short\n");
     else out_printf("%-40s%12s%12s%8s%9s%10s%10s\n", "", "LongPPL", "key loss", "keys", "of", "loss", "short's");
-    for (size_t i = 0; i < r->c.n_ropes; i++) {
+    for (size_t i = 0; i < r->c.n_ropes && r->rows[i].n; i++) {
         const Row *w = &r->rows[i];
         double mean = w->n_keys ? w->keys / (double)w->n_keys : NAN, n = (double)w->n_ids;
         char ppl[32], key[32];
@@ -212,7 +213,7 @@ static int json_rows(const Recall *r) {
     int code = 0;
     json_head(r);
     out_printf("\"span\":%zu,\"rows\":[", r->span);
-    for (size_t i = 0; i < r->c.n_ropes * r->n_distances && code == 0; i++) {
+    for (size_t i = 0; i < r->c.n_ropes * r->n_distances && r->rows[i].n && code == 0; i++) {
         const Row *w = &r->rows[i];
         double n = (double)w->n;
         size_t distance = r->distances[i % r->n_distances];
@@ -233,7 +234,7 @@ static void print_rows(const Recall *r) {
     else
         out_printf("%-34s%9s%8s%9s%9s%11s%9s%11s%11s\n", "", "distance", "spans", "loss 1st", "2nd", "easier by",
                    "stderr", "right 1st", "2nd");
-    for (size_t i = 0; i < r->c.n_ropes * r->n_distances; i++) {
+    for (size_t i = 0; i < r->c.n_ropes * r->n_distances && r->rows[i].n; i++) {
         const Row *w = &r->rows[i];
         double n = (double)w->n;
         if (csv) csv_field(r->c.ropes[i / r->n_distances]);
@@ -276,6 +277,15 @@ static int draw(const Recall *r) {
     return code;
 }
 
+/* What was measured; code: how that ended. */
+static int show(const Recall *r, int code) {
+    int whole = r->a->probe.longppl, shown = 0;
+    if (r->a->show.json) shown = whole ? json_longppl(r) : json_rows(r);
+    else if (whole) print_longppl(r);
+    else print_rows(r);
+    return code ? code : r->a->show.json || whole ? shown : draw(r);
+}
+
 static int run_all(Recall *r) {
     Comparison *c = &r->c;
     const Config *m = &c->e.model.config;
@@ -297,11 +307,9 @@ static int run_all(Recall *r) {
     c->e.progress = (Progress){.what = "reading", .start = clock_seconds()};
     for (size_t i = 0; code == 0 && i < c->n_ropes; i++)
         for (size_t k = 0; code == 0 && k < n_rows(r); k++) code = measure(r, i, k);
-    if (code) return code;
-    if (r->a->show.json) return r->a->probe.longppl ? json_longppl(r) : json_rows(r);
-    if (r->a->probe.longppl) print_longppl(r);
-    else print_rows(r);
-    return r->a->probe.longppl ? 0 : draw(r);
+    if (code == EXIT_INTERRUPTED)
+        note(r->rows->n ? "interrupted: what follows is what was measured before" : "interrupted");
+    return code && (code != EXIT_INTERRUPTED || !r->rows->n) ? code : show(r, code);
 }
 
 int run_recall(Args *a) {

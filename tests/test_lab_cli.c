@@ -97,6 +97,29 @@ static void long_spans(void) {
     CHECK(run("recall " M "-f %s --span 100 --samples 1 --csv -q", text()) == 0 && strstr(out, "\nfile,100,1,"));
 }
 
+/* Ctrl-C: what was measured is shown, what was not is told, and the exit code is 130. */
+static void interrupted(void) {
+    static const char passkey[] = "passkey " M "--lengths 128,16384 --depths 50 --trials 2",
+                      recall[] = "recall " M "--distances 64,128 --samples 100000",
+                      longppl[] = "recall " M "--longppl -c 600 --samples 100000",
+                      not_all[] = "1 of 2 cells were not measured", before[] = "measured before";
+    static const struct { const char *command, *form, *line, *shown, *not_shown; } rows[] = {
+        {passkey, "", not_all, "                -\n", " nan"},
+        {passkey, "--csv", not_all, "\nfile,128,50,2,0,", "\nfile,16384,"},
+        {passkey, "--json", not_all, "\"length\":128,", "\"length\":16384,"},
+        {recall, "", before, "       64 ", "      128 "},
+        {recall, "--csv", before, "\nfile,64,", "\nfile,128,"},
+        {recall, "--json", before, "\"distance\":64,", "\"distance\":128,"},
+        {longppl, "", before, "\nfile  ", " nan"}, {longppl, "--json", before, "\"rope\":\"file\"", ":nan"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const char *book = rows[i].command == passkey ? "" : "-f ";
+        int code = shell(INTERRUPT_AFTER "1 %s %s %s%s %s", test_run_path(), rows[i].command, book,
+                         *book ? text() : "", rows[i].form);
+        CHECK(code == 130 && said_line("interrupted: ") && strstr(said, rows[i].line));
+        CHECK(strstr(out, rows[i].shown) && !strstr(out, rows[i].not_shown));
+    }
+}
+
 static void help_for_specs(void) {
     CHECK(run("--rope help") == 0 && strstr(out, "\nyarn  (arXiv:2309.00071)\n") && strstr(out, "  beta_fast  "));
     CHECK(run("compare --rope help") == 0 && strstr(out, "\nrerope  ("));
@@ -181,6 +204,7 @@ const Test tests_lab_cli[] = {{"lab cli/wrong use", wrong_use},
                               {"lab cli/long specs", long_specs},
                               {"lab cli/--rope help", help_for_specs},
                               {"lab cli/long spans", long_spans},
+                              {"lab cli/interrupted", interrupted},
                               {"lab cli/pictures", pictures},
                               {"lab cli/windows", windows},
                               {"lab cli/other ways", other_ways},
