@@ -96,7 +96,9 @@ static void roff_topics(const Topic *topics) {
     }
 }
 
-static const char exits[] = ".SH EXIT STATUS\n0 done, 1 failed (a file, memory ..), 2 wrong use, 130 interrupted.\n";
+static const char exits[] = ".SH EXIT STATUS\n0 done, 1 failed (a file, memory ..), 2 wrong use, 130 interrupted.\n"
+                            ".SH ENVIRONMENT\nNO_COLOR, if it is not empty: pictures on a terminal without colours. "
+                            "TERM=dumb: that, and no line editor.\n";
 static const char program[] =
     "Writes text with a GGUF file, a Hugging Face folder (config.json + safetensors) or a llama2.c .bin file; without "
     "one, with a small model of stories that is in the program. The text is on stdout, everything else on stderr. "

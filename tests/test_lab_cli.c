@@ -120,6 +120,20 @@ static void interrupted(void) {
     }
 }
 
+/* A terminal's pictures have colours, unless NO_COLOR holds something or TERM is dumb. */
+static void colours(void) {
+    static const struct { const char *environment; int coloured; } rows[] = {
+        {"-u NO_COLOR TERM=xterm", 1}, {"NO_COLOR= TERM=xterm", 1}, {"NO_COLOR=1 TERM=xterm", 0},
+        {"-u NO_COLOR TERM=dumb", 0}};
+    if (!has("script")) test_skip("script, which makes a terminal, is not here");
+    else
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+            CHECK(shell("script -qec \"env %s %s rope decay\" /dev/null < /dev/null", rows[i].environment,
+                        test_run_path()) == 0);
+            CHECK(*out && (strstr(out, "\033[") != NULL) == rows[i].coloured);
+        }
+}
+
 static void help_for_specs(void) {
     CHECK(run("--rope help") == 0 && strstr(out, "\nyarn  (arXiv:2309.00071)\n") && strstr(out, "  beta_fast  "));
     CHECK(run("compare --rope help") == 0 && strstr(out, "\nrerope  ("));
@@ -206,6 +220,7 @@ const Test tests_lab_cli[] = {{"lab cli/wrong use", wrong_use},
                               {"lab cli/long spans", long_spans},
                               {"lab cli/interrupted", interrupted},
                               {"lab cli/pictures", pictures},
+                              {"lab cli/colours", colours},
                               {"lab cli/windows", windows},
                               {"lab cli/other ways", other_ways},
                               {0}};
