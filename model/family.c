@@ -201,8 +201,7 @@ int model_load(Model *m, char *err, size_t errlen) {
     size_t layers = (size_t)m->config.n_layers;
     if (layers > w->n_tensors)
         return base_complain(&ld.line, "%zu layers are claimed, but there are only %zu tensors", layers, w->n_tensors);
-    m->kernels = kernels_best();
-    m->has_logits = 1;
+    m->kernels = kernels_best(), m->has_logits = 1;
     m->layers = weights_own(w, calloc(layers, sizeof *m->layers), free);
     m->used = weights_own(w, calloc(w->n_tensors, 1), free);
     if (m->layers && m->used) m->config.family->load(&ld);
@@ -214,6 +213,7 @@ int model_open_memory(Model *m, const void *data, size_t size, const char *name,
                       size_t errlen) {
     memset(m, 0, sizeof *m);
     int rc = weights_open_memory(&m->weights, data, size, name, err, errlen);
+    if (rc == 0) rc = weights_expand(&m->weights, err, errlen);
     if (rc == 0) rc = config_read(&m->config, &m->weights, o, err, errlen);
     if (rc == 0) rc = model_load(m, err, errlen);
     if (rc == 0) rc = model_more(m, o, err, errlen);

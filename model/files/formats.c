@@ -1,6 +1,7 @@
 /* model/files/formats.c - the formats of model files, a row each; what is none of them; opening by a path alone. */
 #include "weights.h"
 
+#include "fp8.h"
 #include "gguf_split.h"
 #include "huggingface.h"
 #include "llama2c.h"
@@ -47,3 +48,5 @@ const WeightsReader weights_readers[] = {
 int weights_open(Weights *w, const char *path, char *err, size_t errlen) {
     return weights_open_memory(w, NULL, 0, path, err, errlen);
 }
+
+int weights_expand(Weights *w, char *err, size_t errlen) { return fp8_expand(w, err, errlen); }

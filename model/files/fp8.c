@@ -161,17 +161,21 @@ static int is_scale(const Tensor *t) {
 int fp8_expand(Weights *w, char *err, size_t errlen) {
     Fp8 x = {.w = w, .err = err, .errlen = errlen};
     const JsonValue *q = fp8_config(w);
+    const char *twice;
     size_t kept = 0;
     if (!fp8_is(q)) return 0;
     int rc = check_symmetric(&x);
     said_blocks(q, x.said);
     for (size_t i = 0; i < w->n_tensors && rc == 0; i++)
         if (strcmp(w->tensors[i].type_name, "F8_E4M3") == 0) rc = expand_tensor(&x, &w->tensors[i]);
-    for (size_t i = 0; i < w->n_tensors && rc == 0; i++)
+    if (rc) return rc;
+    for (size_t i = 0; i < w->n_tensors; i++)
         if (!is_scale(&w->tensors[i])) w->tensors[kept++] = w->tensors[i];
-    if (rc == 0) w->n_tensors = kept;
-    if (rc == 0 && x.n)
+    w->n_tensors = kept;
+    if (!(w->by_name = weights_sort(w, w->tensors, kept, sizeof *w->tensors, &twice)))
+        return weights_no_memory(w->path, err, errlen);
+    if (x.n)
         weights_note(w, "%zu matri%s of 8 bits (F8_E4M3) %s BF16 in memory", x.n, x.n == 1 ? "x" : "ces",
                      x.n == 1 ? "is" : "are");
-    return rc;
+    return 0;
 }

@@ -3,7 +3,6 @@
 #include "huggingface.h"
 
 #include "base/json.h"
-#include "fp8.h"
 #include "safetensors.h"
 #include "base/base.h"
 #include "base/paths.h"
@@ -221,7 +220,6 @@ static int open_model(Weights *w, const char *path, char *err, size_t errlen) {
         rc = base_error(err, errlen, -ENOENT, "%s: is missing: a safetensors model needs its config.json beside it",
                         paths[2]);
     if (rc == 0) rc = huggingface_configs(w, paths[2], file_exists(paths[3]) ? paths[3] : NULL, err, errlen);
-    if (rc == 0) rc = fp8_expand(w, err, errlen);
     if (rc == 0) rc = rename_tensors(w, err, errlen);
     for (int i = 0; i < 4; i++) free(paths[i]);
     return rc;

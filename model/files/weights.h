@@ -48,8 +48,7 @@ typedef struct {
     Tensor *tensors;       /* [n_tensors], in file order */
     MetaValue *meta;       /* [n_meta]: GGUF's, of the first file; of llama2.c's header what GGUF would say */
     MappedFile *files;     /* [n_files]; none of a model in memory */
-    size_t n_tensors, n_meta, n_files, cap_tensors, cap_meta, cap_files;
-    size_t file_bytes;     /* of all files */
+    size_t n_tensors, n_meta, n_files, cap_tensors, cap_meta, cap_files, file_bytes; /* file_bytes: of all files */
     const struct JsonValue *config, *generation; /* FORMAT_HF: config.json; generation_config.json, or NULL */
     const struct JsonValue *outer; /* what config is the text_config of: a model's that sees pictures; or NULL */
     const void **by_name;  /* [n_tensors]: tensors sorted, for weights_find */
@@ -63,6 +62,7 @@ typedef struct {
 int weights_open(Weights *w, const char *path, char *err, size_t errlen);
 /* The same for a file that lies in memory already and outlives w; where data is NULL it is weights_open. */
 int weights_open_memory(Weights *w, const void *data, size_t size, const char *name, char *err, size_t errlen);
+int weights_expand(Weights *w, char *err, size_t errlen); /* as a model computes with them: no FP8 (fp8.h) */
 void weights_close(Weights *w); /* accepts a zeroed struct */
 
 const Tensor *weights_find(const Weights *w, const char *name);   /* or NULL; binary search */

@@ -116,6 +116,7 @@ static int add_safetensors(Checkpoint *c, const char *path, char *err, size_t er
     c->container = CONTAINER_SAFETENSORS;
     if (whole) {
         rc = weights_open(&c->weights, path, err, errlen);
+        if (rc == 0) rc = weights_expand(&c->weights, err, errlen);
     } else {
         rc = weights_add_file(&c->weights, path, err, errlen);
         if (rc == 0)
