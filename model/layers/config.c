@@ -171,12 +171,15 @@ const char *layers_unstretched(const Config *c, const RopeNumbers *n) {
 
 /* ---- all of it ---- */
 
-/* A file that has both keys means hidden_activation. */
+/* A file that has both keys means hidden_activation; but the first Gemma's class asks hidden_act alone, whose gelu is
+ * the tanh form there. The later ones leave theirs, which is old. */
 static void read_activation(KeyReader *r, Decoder *x) {
     const LayerTraits *t = x->traits;
     char word[32];
-    int said = key_word(r, NULL, "hidden_activation", word, sizeof word);
-    if (!said && !t->scaled_embedding) said = key_word(r, NULL, "hidden_act", word, sizeof word); /* Gemma's is old */
+    int first = json_is(in_config(r, "model_type"), "gemma");
+    int said = !first && key_word(r, NULL, "hidden_activation", word, sizeof word);
+    if (first || (!said && !t->scaled_embedding)) said = key_word(r, NULL, "hidden_act", word, sizeof word);
+    if (first && said && strcmp(word, "gelu") == 0) said = 0;
     x->activation = said ? key_activation(r, word) : layers_usual_activation(t);
     if (t->gate == GATE_CLAMPED && x->activation != ACTIVATION_SILU)
         key_complain(r, r->key, "only silu is known here for this architecture");

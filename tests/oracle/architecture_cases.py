@@ -245,7 +245,7 @@ STEPS = [("taps the other way", "swap", "conv1d.weight", "3"), ("nothing decays"
          ("1 is added to the linear norm", "add", "linear_attn.norm.weight", "1"),
          ("1 is not added to other norms", "add", "layernorm.weight", "-1")]
 WRONG = {
-    "gemma": [NO_ONE],
+    "gemma": [NO_ONE, key("silu", "hidden_act", '"gelu_pytorch_tanh"', '"silu"')],
     "gemma2": [window(9), window(7), NO_ONE, LAYER_IS_FULL, LAYER_SLIDES,
                key("no cap on scores", "attn_logit_softcapping", "2.0", "null"),
                key("no cap on logits", "final_logit_softcapping", "8.0", "null"),
