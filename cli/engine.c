@@ -179,7 +179,7 @@ static void roformer_options(RoformerOverride *o, const Args *a, Mask *mask, Poo
 }
 
 int tokenizer_options(TokenizerOptions *o, const Args *a) {
-    const char *name;
+    const char *name = NULL;
     size_t i = 0;
     while (a->tokenizer.pre && (name = tokenizer_pre(i)) && strcmp(name, a->tokenizer.pre) != 0) i++;
     if (a->tokenizer.pre && !name)
