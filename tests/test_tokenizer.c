@@ -342,6 +342,8 @@ static void vocabulary_rules(void) {
     ENCODES(t, "abc\xff" "aA", ENCODE_BARE, 3, 0, 3, 6); /* a run of unknowns is one */
     ENCODES(t, "<s>a", ENCODE_BARE, 0, 3);
     ENCODES(t, "<s>a", ENCODE_SPECIAL, 1, 3);
+    ENCODES(t, "<un<unk>a", ENCODE_SPECIAL, 0, 0, 3); /* a run of unknowns, and the token itself */
+    ENCODES(t, "<un<unk>a", ENCODE_BARE, 0, 3);
     CHECK(decodes(t, (const int[]){5, 3, 7, 99, -1, 1, 6}, 7, "<x>aA", 5));
     tokenizer_free(t);
 

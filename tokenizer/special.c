@@ -8,7 +8,7 @@
 #include <string.h>
 
 struct Special {
-    Matcher added, all; /* all: control pieces too */
+    Matcher added, all; /* all: control pieces too, and <unk> */
 };
 
 void special_free(Tokenizer *t) {
@@ -29,7 +29,8 @@ int special_finish(Tokenizer *t, char *err, size_t errlen) {
     special_free(t);
     for (size_t i = 0; i < t->n && rc == 0; i++) {
         const Entry *e = &t->pieces[i];
-        if (e->len == 0 || t->found >> e->kind & 1 || (e->kind != PIECE_ADDED && e->kind != PIECE_CONTROL)) continue;
+        int is = e->kind == PIECE_ADDED || e->kind == PIECE_CONTROL || e->kind == PIECE_UNKNOWN;
+        if (e->len == 0 || t->found >> e->kind & 1 || !is) continue;
         if (e->len > MATCH_MAX)
             return base_error(err, errlen, -EINVAL, "%s: piece %zu is matched whole and longer than %d bytes", t->name,
                               i,
