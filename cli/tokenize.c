@@ -24,6 +24,16 @@ static void print_piece(const char *s, size_t n) {
     out_bytes("\n", 1);
 }
 
+/* 1: these are a model file's bytes, though it may be damaged. The last row takes whatever is left. */
+static int looks_like_model(const char *path) {
+    MappedFile f;
+    const WeightsReader *r = weights_readers;
+    if (file_map(&f, path, NULL, 0)) return 0;
+    while (r[1].is && !r->is(f.data, f.size)) r++;
+    file_unmap(&f);
+    return r[1].is != NULL;
+}
+
 /* The tokenizer that path is, or that the model there has. */
 static int tokenizer_of(Tokenizer **t, const Args *a, const TokenizerOptions *o, char *err, size_t errlen) {
     Weights w;
@@ -33,7 +43,7 @@ static int tokenizer_of(Tokenizer **t, const Args *a, const TokenizerOptions *o,
     if (a->tokenizer.file || known)
         return tokenizer_open_with(t, a->tokenizer.file ? a->tokenizer.file : a->model, o, err, errlen);
     int rc = weights_open_memory(&w, within ? builtin_model : NULL, builtin_model_size, a->model, err, errlen);
-    if (errno_is_passing(rc)) return rc;
+    if (errno_is_passing(rc) || (rc && looks_like_model(a->model))) return rc;
     if (rc) return tokenizer_open_with(t, a->model, o, err, errlen); /* says what a tokenizer would be */
     rc = vocabulary_open(t, &w, NULL, 0, o, err, errlen);
     weights_close(&w);

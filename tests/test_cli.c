@@ -241,6 +241,13 @@ static void tokenize(void) {
     CHECK(run("tokenize %s '' --no-bos", m.gguf) == 0 && strcmp(out, "\n") == 0);
     CHECK(run("tokenize %s a b", m.gguf) == 2);
     CHECK(run("tokenize %s -f /nowhere", m.gguf) == 1);
+    char *model = file_read(m.gguf, NULL); /* cut: what is wrong with it as a model, as inspect says */
+    file_write(test_tmp("cut.gguf"), model, 3000);
+    free(model);
+    CHECK(run("tokenize %s a", test_tmp("cut.gguf")) == 1 && strstr(said, "the file ends inside its metadata"));
+    CHECK(run("tokenize -z %s a", test_tmp("cut.gguf")) == 1 && strstr(said, "a GGUF file, not a tokenizer's"));
+    file_write(test_tmp("text.txt"), "text", 4);
+    CHECK(run("tokenize %s a", test_tmp("text.txt")) == 1 && strstr(said, "no tokenizer's file"));
     free(ids);
 }
 
