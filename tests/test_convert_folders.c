@@ -5,6 +5,7 @@
 #include "weights-tools/checkpoint/open.h"
 #include "program.h"
 #include "test.h"
+#include "tokenizer_files.h"
 #include "base/paths.h"
 
 #include <stdlib.h>
@@ -104,6 +105,42 @@ static void other_family(void) {
             if (strcmp(x.views[i].name, y.views[k].name) == 0) CHECK(view_equal(&x.views[i], &y.views[k]));
     checkpoint_close(&x);
     checkpoint_close(&y);
+}
+
+/* What tokenizer_config.json says that the keys do not: other ids would come from the file than from the folder. */
+static void words_settings(void) {
+    static const struct { const char *config, *says; } rows[] = { /* says: the refusal, or "" and what is noted */
+        {"{\"strip_accents\":false}", "strip_accents is false, for which GGUF has no key"},
+        {"{\"do_lower_case\":false,\"strip_accents\":true}", "strip_accents is true"},
+        {"{\"tokenize_chinese_chars\":false}", "tokenize_chinese_chars is false"},
+        {"{\"do_basic_tokenize\":false}", "do_basic_tokenize is false"},
+        {"{\"cls_token\":\"[SEP]\"}", "cls_token is \"[SEP]\""},
+        {"{\"unk_token\":{\"content\":\"a\"}}", "unk_token is \"a\""},
+        {"{\"added_tokens_decoder\":{\"1\":{\"content\":\"[UNK]\"},\"7\":{\"content\":\"x\"}}}", "the added token 7, "},
+        {"{\"do_lower_case\":\"no\"}", "do_lower_case is neither true nor false"},
+        {"{\"clean_up_tokenization_spaces\":1}", "clean_up_tokenization_spaces is neither true nor false"},
+        {"{\"do_lower_case\"", "tokenizer_config.json: line 1"},
+        {"[]", "tokenizer_config.json: not an object"},
+        {"{\"do_lower_case\":null,\"strip_accents\":null,\"tokenize_chinese_chars\":true,\"mask_token\":\"[MASK]\","
+         "\"added_tokens_decoder\":{\"1\":{\"content\":\"[UNK]\"}}}", NULL},
+        {"{\"do_lower_case\":false,\"strip_accents\":false}", NULL},
+    };
+    const char *folder = convert_folder("words");
+    golden_into("v1.legacy.bin", folder, "pytorch_model.bin");
+    golden_into("v1.config.json", folder, "config.json");
+    golden_into("vocab.txt", folder, "vocab.txt");
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        write_text(test_in(folder, "tokenizer_config.json"), rows[i].config);
+        int code = tool("", "convert", "%s %s -q -f", folder, test_in(folder, "m.gguf"));
+        int right = rows[i].says ? code == 1 && said_line(rows[i].says) : code == 0 && *said == 0;
+        if (!right) printf("    %s: %d, %s\n", rows[i].config, code, said);
+        CHECK(right);
+    }
+    write_text(test_in(folder, "tokenizer_config.json"), "{\"clean_up_tokenization_spaces\":false}"); /* not of ids */
+    CHECK(tool("", "convert", "%s %s -f", folder, test_in(folder, "m.gguf")) == 0 &&
+          strstr(said, "left out: clean_up_tokenization_spaces"));
+    write_text(test_in(folder, "tokenizer_config.json"), rows[0].config);
+    CHECK(tool("", "convert", "%s %s -q -f --no-tokenizer", folder, test_in(folder, "m.gguf")) == 0);
 }
 
 /* The forms in which checkpoints lie about: folders of three kinds, a prefix, an index. */
@@ -285,6 +322,7 @@ static void made_configs(void) {
 const Test tests_convert_folders[] = {
     {"convert/other_family", other_family},
     {"convert/folders", folders},
+    {"convert/settings of words", words_settings},
     {"convert/sidecars", sidecars},
     {"convert/made configs", made_configs},
     {0},

@@ -12,16 +12,70 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* tokenizer_config.json's do_lower_case, or -1. */
-static int lower_case(int *lower, const Source *s, char *err, size_t errlen) {
-    Json config;
-    int rc = json_open_in(&config, s->checkpoint.folder, "tokenizer_config.json", err, errlen);
-    *lower = json_flag(config.root, "do_lower_case", -1);
-    json_free(&config);
-    return errno_is_passing(rc) ? rc : 0; /* a broken one says nothing */
+/* ---- tokenizer_config.json: of what it may say a GGUF file of ours has a key for do_lower_case alone ---- */
+
+#define ELSEWHERE "for which GGUF has no key: write the file with --no-tokenizer, and give run this folder with -z"
+
+/* *value as the file has it, or -1 where it says nothing. */
+static int flag_of(int *value, const Json *config, const char *key, const char *name, char *err, size_t errlen) {
+    const JsonValue *v = json_get(config->root, key);
+    *value = v && v->type != JSON_NULL ? v->boolean : -1;
+    if (*value < 0 || v->type == JSON_BOOL) return 0;
+    return base_error(err, errlen, -EINVAL, "%s/tokenizer_config.json: %s is neither true nor false", name, key);
 }
 
-static int read_vocabulary(Source *s, const SourceWish *wish, char *err, size_t errlen) {
+static int check_flags(const Json *config, int lower, const char *name, char *err, size_t errlen) {
+    const struct { const char *key; int usual; } rows[] = {
+        {"strip_accents", lower != 0}, {"tokenize_chinese_chars", 1}, {"do_basic_tokenize", 1}};
+    int is, rc = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows && rc == 0; i++) {
+        rc = flag_of(&is, config, rows[i].key, name, err, errlen);
+        if (rc == 0 && is >= 0 && is != rows[i].usual)
+            rc = base_error(err, errlen, -EINVAL, "%s/tokenizer_config.json: %s is %s, " ELSEWHERE, name, rows[i].key,
+                            is ? "true" : "false");
+    }
+    return rc;
+}
+
+/* The special tokens by their names, and those that were added. */
+static int check_tokens(const Json *config, const char *name, char *err, size_t errlen) {
+    static const char *const rows[][2] = {{"cls_token", "[CLS]"}, {"sep_token", "[SEP]"}, {"pad_token", "[PAD]"},
+                                          {"mask_token", "[MASK]"}, {"unk_token", "[UNK]"}};
+    const JsonValue *added = json_typed(config->root, "added_tokens_decoder", JSON_OBJECT);
+    for (int i = 0; i < 5; i++) {
+        const JsonValue *v = json_get(config->root, rows[i][0]), *text = v && v->child ? json_get(v, "content") : v;
+        if (text && text->type == JSON_STRING && !json_is(text, rows[i][1]))
+            return base_error(err, errlen, -EINVAL, "%s/tokenizer_config.json: %s is \"%.80s\", " ELSEWHERE, name,
+                              rows[i][0], text->str);
+    }
+    for (const JsonValue *v = added ? added->child : NULL; v; v = v->next) {
+        int usual = 0;
+        for (int i = 0; i < 5; i++) usual |= json_is(json_get(v, "content"), rows[i][1]);
+        if (!usual)
+            return base_error(err, errlen, -EINVAL, "%s/tokenizer_config.json: the added token %.20s, " ELSEWHERE, name,
+                              v->key);
+    }
+    return 0;
+}
+
+/* *lower: do_lower_case, or -1. */
+static int read_config(int *lower, const Source *s, const Report *r, char *err, size_t errlen) {
+    Json config;
+    const char *name = s->checkpoint.folder;
+    int clean, rc = json_open_in(&config, name, "tokenizer_config.json", err, errlen);
+    if (rc == 0 && config.root && config.root->type != JSON_OBJECT)
+        rc = base_error(err, errlen, -EINVAL, "%s/tokenizer_config.json: not an object", name);
+    if (rc == 0) rc = flag_of(lower, &config, "do_lower_case", name, err, errlen);
+    if (rc == 0) rc = check_flags(&config, *lower, name, err, errlen);
+    if (rc == 0) rc = check_tokens(&config, name, err, errlen);
+    if (rc == 0) rc = flag_of(&clean, &config, "clean_up_tokenization_spaces", name, err, errlen);
+    if (rc == 0 && clean >= 0) /* transformers writes it beside every model, and no id depends on it */
+        report_note(r, "left out: clean_up_tokenization_spaces of tokenizer_config.json, for which GGUF has no key");
+    json_free(&config);
+    return rc;
+}
+
+static int read_vocabulary(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
     static const char *const vocabs[] = {"vocab.txt"};
     MappedFile vocab = {.data = NULL};
     char *path;
@@ -30,7 +84,7 @@ static int read_vocabulary(Source *s, const SourceWish *wish, char *err, size_t 
     if (sidecar_find(&path, wish->tokenizer, s->checkpoint.folder, vocabs, 1)) return source_no_memory(s, err, errlen);
     int rc = path ? file_map(&vocab, path, err, errlen)
                   : base_error(err, errlen, -ENOENT, "%s: no vocab.txt beside it: give one with --vocab", s->path);
-    if (rc == 0) rc = lower_case(&lower, s, err, errlen);
+    if (rc == 0) rc = read_config(&lower, s, r, err, errlen);
     if (rc == 0)
         rc = vocab_meta(&s->meta, (const char *)vocab.data, vocab.size, s->roformer.sizes.vocab, lower, path, err,
                         errlen);
@@ -91,5 +145,5 @@ int source_roformer(Source *s, const SourceWish *wish, const Report *r, char *er
     describe_meta(&s->roformer, &s->meta, name);
     rc = source_rope(s, "roformer", err, errlen);
     if (rc == 0) rc = add_items(s, err, errlen);
-    return rc ? rc : read_vocabulary(s, wish, err, errlen);
+    return rc ? rc : read_vocabulary(s, wish, r, err, errlen);
 }
