@@ -12,9 +12,9 @@ typedef struct { const char *name, *text; } File; /* text NULL: SentencePiece's,
 /* Everything that stood there before is gone. */
 static const char *folder_of(const File *files, size_t n) {
     static const char *const all[] = {
-        "vocab.json", "merges.txt", "encoder.json", "vocab.bpe", "vocab.txt", "tokenizer.model", "tekken.json",
-        "a.tiktoken", "b.tiktoken", "z.tiktoken", "tokenizer.json", "sentencepiece.bpe.model", "tokenizer_config.json",
-        "added_tokens.json", "config.json", "jieba.dict"};
+        "vocab.json", "merges.txt", "encoder.json", "vocab.bpe", "vocab.txt", "tokenizer.model", "spiece.model",
+        "tekken.json", "a.tiktoken", "b.tiktoken", "z.tiktoken", "tokenizer.json", "sentencepiece.bpe.model",
+        "tokenizer_config.json", "added_tokens.json", "special_tokens_map.json", "config.json", "jieba.dict"};
     const char *folder = test_folder("hf-folder");
     for (size_t i = 0; i < COUNT(all); i++) remove(test_in(folder, all[i]));
     for (size_t i = 0; i < n && files[i].name; i++)
@@ -138,19 +138,6 @@ static void beside_merges(void) {
         {"{\"tokenizer_class\":\"GPT2TokenizerSlow\"}", NULL, NULL, {.says = "nothing says how its text is cut"}},
         {"{\"tokenizer_class\":7}", NULL, NULL, {.says = "nothing says how its text is cut"}},
         {"{\"tokenizer_class\"", NULL, NULL, {.says = "tokenizer_config.json: line 1"}},
-        {"{\"added_tokens_decoder\":{\"-1\":{\"content\":\"x\"}}}", NULL, "gpt-2",
-         {.says = "has the id -1 and 1 bytes"}},
-        {"{\"added_tokens_decoder\":{\"7.5\":{\"content\":\"x\"}}}", NULL, "gpt-2", {.says = "has the id 7.5"}},
-        {"{\"added_tokens_decoder\":{\"nan\":{\"content\":\"x\"}}}", NULL, "gpt-2", {.says = "has the id nan"}},
-        {"{\"added_tokens_decoder\":{\"65543\":{\"content\":\"x\"}}}", NULL, "gpt-2", {.says = "has the id 65543"}},
-        {"{\"added_tokens_decoder\":{\"7\":{\"content\":\"\"}}}", NULL, "gpt-2", {.says = "the id 7 and 0 bytes"}},
-        {"{\"added_tokens_decoder\":{\"x\":{\"content\":\"y\"}}}", NULL, "gpt-2", {.says = "\"x\" is no id or has no"}},
-        {"{\"added_tokens_decoder\":{\"7x\":{\"content\":\"y\"}}}", NULL, "gpt-2",
-         {.says = "\"7x\" is no id or has no"}},
-        {"{\"added_tokens_decoder\":{\"\":{\"content\":\"y\"}}}", NULL, "gpt-2", {.says = "\"\" is no id or has no"}},
-        {"{\"added_tokens_decoder\":{\"7\":{\"content\":7}}}", NULL, "gpt-2", {.says = "\"7\" is no id or has no"}},
-        {"{\"added_tokens_decoder\":{\"1\":{\"content\":\"x\"}}}", NULL, "gpt-2", {.says = "which is another piece's"}},
-        {"{\"added_tokens_decoder\":7}", NULL, "gpt-2", {.text = "ab", .n = 1, .ids = {2}}},
         {"{\"add_bos_token\":1}", NULL, "gpt-2", {.says = "add_bos_token is neither true nor false"}},
         {"{\"add_eos_token\":1}", NULL, "gpt-2", {.says = "add_eos_token is neither true nor false"}},
         {"{\"add_prefix_space\":1}", NULL, "gpt-2", {.says = "add_prefix_space is neither true nor false"}},
@@ -177,6 +164,35 @@ static void beside_merges(void) {
         if (rows[i].config) files[n++] = (File){"tokenizer_config.json", rows[i].config};
         if (rows[i].added) files[n++] = (File){"added_tokens.json", rows[i].added};
         expect(rows[i].config ? rows[i].config : rows[i].added, folder_of(files, n), rows[i].pre, &rows[i].outcome);
+    }
+}
+
+/* The ids of added_tokens_decoder: digits. */
+static void added_ids(void) {
+    static const struct { const char *config; Outcome outcome; } rows[] = {
+        {"{\"added_tokens_decoder\":{\"-1\":{\"content\":\"x\"}}}", {.says = "\"-1\" is no id or has no content"}},
+        {"{\"added_tokens_decoder\":{\"7.5\":{\"content\":\"x\"}}}", {.says = "\"7.5\" is no id or"}},
+        {"{\"added_tokens_decoder\":{\"nan\":{\"content\":\"x\"}}}", {.says = "\"nan\" is no id or"}},
+        {"{\"added_tokens_decoder\":{\"0x7\":{\"content\":\"x\"}}}", {.says = "\"0x7\" is no id or"}},
+        {"{\"added_tokens_decoder\":{\"7e0\":{\"content\":\"x\"}}}", {.says = "\"7e0\" is no id or"}},
+        {"{\"added_tokens_decoder\":{\" 7\":{\"content\":\"x\"}}}", {.says = "\" 7\" is no id or"}},
+        {"{\"added_tokens_decoder\":{\"65543\":{\"content\":\"x\"}}}", {.says = "has the id 65543"}},
+        {"{\"added_tokens_decoder\":{\"7\":{\"content\":\"\"}}}", {.says = "the added token 7 is empty"}},
+        {"{\"added_tokens_decoder\":{\"x\":{\"content\":\"y\"}}}", {.says = "\"x\" is no id or has no"}},
+        {"{\"added_tokens_decoder\":{\"7x\":{\"content\":\"y\"}}}", {.says = "\"7x\" is no id or has no"}},
+        {"{\"added_tokens_decoder\":{\"\":{\"content\":\"y\"}}}", {.says = "\"\" is no id or has no"}},
+        {"{\"added_tokens_decoder\":{\"7\":{\"content\":7}}}", {.says = "\"7\" is no id or has no"}},
+        {"{\"added_tokens_decoder\":{\"1\":{\"content\":\"x\"}}}", {.says = "which is another piece's"}},
+        {"{\"added_tokens_decoder\":7}", {.says = "added_tokens_decoder is no object"}},
+        {"{\"added_tokens_decoder\":[]}", {.says = "added_tokens_decoder is no object"}},
+        {"{\"added_tokens_decoder\":null}", {.text = "ab", .n = 1, .ids = {2}}},
+        {"[]", {.says = "tokenizer_config.json: not an object"}},
+        {"{\"added_tokens_decoder\":{\"2147483647\":{\"content\":\"x\"}}}",
+         {.says = "has the id 2147483647, where the model has 7 pieces and whole numbers below 65543 are read"}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const File files[] = {{"vocab.json", VOCAB}, {"merges.txt", MERGES}, {"tokenizer_config.json", rows[i].config}};
+        expect(rows[i].config, folder_of(files, 3), "gpt-2", &rows[i].outcome);
     }
 }
 
@@ -235,6 +251,10 @@ static void beside_model(void) {
         {"{\"add_eos_token\":true,\"eos_token\":\"<unk>\"}", NULL, {.text = "</s>", .n = 3, .ids = {1, 2, 0}}},
         {"{\"bos_token\":{\"content\":\"</s>\"}}", NULL, {.text = "<s>", .n = 2, .ids = {2, 1}}},
         {"{\"bos_token\":\"<none>\"}", NULL, {.text = "<s>", .n = 2, .ids = {1, 1}}},
+        {"{\"bos_token\":\"<z>\"}", "{\"<z>\":300}", {.text = "", .n = 1, .ids = {300}}},
+        {"[1]", NULL, {.says = "tokenizer_config.json: not an object"}},
+        /* <unk> is the unknown id to transformers 4.57.3, 5.24 and llama.cpp, where special tokens are found */
+        {NULL, NULL, {.text = "<s><unk></s>", .n = 4, .ids = {1, 1, 0, 2}}},
         {"{\"bos_token\":{\"content\":null}}", NULL, {.text = "<s>", .n = 2, .ids = {1, 1}}},
         {"{\"bos_token\":3}", NULL, {.text = "<s>", .n = 2, .ids = {1, 1}}},
     };
@@ -243,7 +263,8 @@ static void beside_model(void) {
         size_t n = 1;
         if (rows[i].config) files[n++] = (File){"tokenizer_config.json", rows[i].config};
         if (rows[i].added) files[n++] = (File){"added_tokens.json", rows[i].added};
-        expect(rows[i].config ? rows[i].config : rows[i].added, folder_of(files, n), NULL, &rows[i].outcome);
+        expect(rows[i].config ? rows[i].config : rows[i].added ? rows[i].added : "alone", folder_of(files, n), NULL,
+               &rows[i].outcome);
     }
 }
 
@@ -275,6 +296,7 @@ const Test tests_folder[] = {
     {"folder/which file", which_file},
     {"folder/beside vocab.txt", beside_vocab_txt},
     {"folder/beside merges", beside_merges},
+    {"folder/added ids", added_ids},
     {"folder/a space in front", space_in_front},
     {"folder/beside a model", beside_model},
     {"folder/beside words", beside_words},

@@ -125,18 +125,22 @@ static int piece_is(const Tokenizer *t, size_t id, const char *text, size_t len)
     return e->len == len && memcmp(t->bytes + e->start, text, len) == 0;
 }
 
-static int is_id(double id, size_t n_model) {
-    return id >= 0 && id == floor(id) && id < (double)n_model + MAX_ADDED && id < INT32_MAX;
+/* An added token's id and text, where the model has so many pieces. */
+static int check_token(double id, size_t len, size_t n_model, const char *name, char *err, size_t errlen) {
+    double end = fmin((double)n_model + MAX_ADDED, INT32_MAX);
+    if (!(id >= 0 && id == floor(id) && id < end))
+        return base_error(err, errlen, -EINVAL,
+                          "%s: an added token has the id %.17g, where the model has %zu pieces and whole numbers below "
+                          "%.0f are read", name, id, n_model, end);
+    return len ? 0 : base_error(err, errlen, -EINVAL, "%s: the added token %.0f is empty", name, id);
 }
 
 /* A token beside vocab.json and merges.txt, with its attributes (v may be NULL). */
 static int pipeline_token(Tokenizer *t, size_t n_model, double id, const char *text, size_t len, const JsonValue *v,
                           const char *name,
                           char *err, size_t errlen) {
-    if (!is_id(id, n_model) || len == 0)
-        return base_error(err, errlen, -EINVAL,
-                          "%s: an added token has the id %g and %zu bytes, where the model has %zu pieces", name, id,
-                          len, n_model);
+    int rc = check_token(id, len, n_model, name, err, errlen);
+    if (rc) return rc;
     int there = pieces_find(t, text, len);
     /* another file named it */
     if (there >= 0 && (t->pieces[there].kind == PIECE_CONTROL || t->pieces[there].kind == PIECE_ADDED)) return 0;
@@ -150,16 +154,10 @@ static int pipeline_token(Tokenizer *t, size_t n_model, double id, const char *t
 static int add_token(Tokenizer *t, size_t n_model, double id, const char *text, size_t len, int special,
                      const char *name,
                      char *err, size_t errlen) {
-    if (!is_id(id, n_model))
-        return base_error(err, errlen, -EINVAL, "%s: an added token has the id %g, where the model has %zu pieces",
-                          name, id, n_model);
-    if (len == 0) return base_error(err, errlen, -EINVAL, "%s: the added token %g is empty", name, id);
-    int kind = special ? PIECE_CONTROL : PIECE_ADDED;
-    size_t i = (size_t)id;
-    while (t->n <= i) {
-        int rc = pieces_add(t, "", 0, 0, PIECE_ADDED, err, errlen);
-        if (rc) return rc;
-    }
+    int kind = special ? PIECE_CONTROL : PIECE_ADDED, rc = check_token(id, len, n_model, name, err, errlen);
+    size_t i = rc ? 0 : (size_t)id;
+    while (rc == 0 && t->n <= i) rc = pieces_add(t, "", 0, 0, PIECE_ADDED, err, errlen);
+    if (rc) return rc;
     /* the model knows better what it is */
     if (i < n_model && piece_is(t, i, text, len) && t->pieces[i].kind != PIECE_NORMAL) return 0;
     return pieces_rename(t, (int)i, text, len, kind, err, errlen);
@@ -194,12 +192,13 @@ static const char *asks(const Tokenizer *t, const JsonValue *v) {
 
 static int decoder_tokens(Tokenizer *t, size_t n_model, const JsonValue *root, const char *name, char *err,
                           size_t errlen) {
-    const JsonValue *all = json_typed(root, "added_tokens_decoder", JSON_OBJECT);
+    const JsonValue *all = json_get(root, "added_tokens_decoder");
+    if (all && all->type != JSON_OBJECT && all->type != JSON_NULL)
+        return base_error(err, errlen, -EINVAL, "%s: added_tokens_decoder is no object", name);
     for (const JsonValue *v = all ? all->child : NULL; v; v = v->next) {
         const JsonValue *content = json_typed(v, "content", JSON_STRING);
-        char *end;
-        double id = strtod(v->key, &end);
-        if (*end || end == v->key || !content)
+        double id = strtod(v->key, NULL);
+        if (v->key_len == 0 || strspn(v->key, "0123456789") != v->key_len || !content)
             return base_error(err, errlen, -EINVAL, "%s: added_tokens_decoder: \"%.80s\" is no id or has no content",
                               name, v->key);
         const char *key = pipeline_of(t) ? NULL : asks(t, v);
@@ -244,6 +243,20 @@ static int pipeline_settings(Tokenizer *t, const JsonValue *root, const char *na
     return 0;
 }
 
+/* ---- of SentencePiece ---- */
+
+static int model_settings(Tokenizer *t, const JsonValue *root, const char *name, char *err, size_t errlen) {
+    int rc = boolean_setting(root, "add_bos_token", &t->add_bos, name, err, errlen);
+    if (rc == 0) rc = boolean_setting(root, "add_eos_token", &t->add_eos, name, err, errlen);
+    if (rc == 0) rc = boolean_setting(root, "add_prefix_space", &t->dummy_prefix, name, err, errlen);
+    if (rc) return rc;
+    token_setting(t, root, "bos_token", &t->bos);
+    token_setting(t, root, "eos_token", &t->eos);
+    return 0;
+}
+
+/* ---- the files ---- */
+
 /* Which pre-tokenizer a class of transformers has, of those that come with vocab.json and merges.txt. */
 static const char *pre_of_class(const JsonValue *class) {
     static const char *const known[][2] = {
@@ -266,54 +279,43 @@ int folder_class(const char *folder, const char **pre, char *err, size_t errlen)
     return rc;
 }
 
-static int config_settings(Tokenizer *t, const char *path, size_t n_model, char *err, size_t errlen) {
+/* A folder's file, which holds an object: 0 and j->root NULL where there is none. *path: malloc'ed; free it, and j, in
+ * any case. */
+static int open_object(Json *j, char **path, const char *folder, const char *file, char *err, size_t errlen) {
+    *j = (Json){.root = NULL};
+    *path = file_join(folder, file);
+    if (!*path) return base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
+    int rc = file_there(*path) ? json_open(j, *path, err, errlen) : 0;
+    if (rc || !j->root || j->root->type == JSON_OBJECT) return rc;
+    return base_error(err, errlen, -EINVAL, "%s: not an object", *path);
+}
+
+static int config_settings(Tokenizer *t, const char *folder, size_t n_model, char *err, size_t errlen) {
     Json j;
-    int rc = json_open(&j, path, err, errlen);
-    if (rc) return rc;
-    rc = pipeline_of(t) && pipeline_of(t)->whole ? 0 : decoder_tokens(t, n_model, j.root, path, err, errlen);
-    if (rc == 0 && pipeline_of(t)) {
-        rc = pipeline_settings(t, j.root, path, err, errlen);
-        json_free(&j);
-        return rc;
-    }
-    if (rc == 0 && wordpiece_of(t)) {
-        rc = wordpiece_settings(t, j.root, path, err, errlen);
-        json_free(&j);
-        return rc;
-    }
-    if (rc == 0) rc = boolean_setting(j.root, "add_bos_token", &t->add_bos, path, err, errlen);
-    if (rc == 0) rc = boolean_setting(j.root, "add_eos_token", &t->add_eos, path, err, errlen);
-    if (rc == 0) rc = boolean_setting(j.root, "add_prefix_space", &t->dummy_prefix, path, err, errlen);
-    if (rc == 0) {
-        token_setting(t, j.root, "bos_token", &t->bos);
-        token_setting(t, j.root, "eos_token", &t->eos);
-    }
+    char *path;
+    const struct Pipeline *p = pipeline_of(t);
+    int words = wordpiece_of(t) != NULL, rc = open_object(&j, &path, folder, "tokenizer_config.json", err, errlen);
+    if (rc == 0 && !(p && p->whole)) rc = decoder_tokens(t, n_model, j.root, path, err, errlen);
+    if (rc == 0)
+        rc = p ? pipeline_settings(t, j.root, path, err, errlen)
+           : words ? wordpiece_settings(t, j.root, path, err, errlen)
+           : model_settings(t, j.root, path, err, errlen);
     json_free(&j);
+    free(path);
     return rc;
 }
 
-static int added_settings(Tokenizer *t, const char *path, size_t n_model, char *err, size_t errlen) {
+static int added_settings(Tokenizer *t, const char *folder, size_t n_model, char *err, size_t errlen) {
     Json j;
-    int rc = json_open(&j, path, err, errlen);
-    if (rc) return rc;
-    if (j.root->type != JSON_OBJECT) rc = base_error(err, errlen, -EINVAL, "%s: not an object", path);
-    for (const JsonValue *v = rc ? NULL : j.root->child; v && rc == 0; v = v->next) {
+    char *path;
+    int rc = open_object(&j, &path, folder, "added_tokens.json", err, errlen);
+    for (const JsonValue *v = j.root && rc == 0 ? j.root->child : NULL; v && rc == 0; v = v->next) {
         if (v->type != JSON_NUMBER) rc = base_error(err, errlen, -EINVAL, "%s: \"%.80s\" has no id", path, v->key);
         else if (!(v->number >= 0 && v->number < (double)t->n && piece_is(t, (size_t)v->number, v->key, v->key_len)))
             rc = pipeline_of(t) ? pipeline_token(t, n_model, v->number, v->key, v->key_len, NULL, path, err, errlen)
                              : add_token(t, n_model, v->number, v->key, v->key_len, 0, path, err, errlen);
     }
     json_free(&j);
-    return rc;
-}
-
-typedef int Apply(Tokenizer *t, const char *path, size_t n_model, char *err, size_t errlen);
-
-static int apply(Tokenizer *t, const char *folder, const char *file, size_t n_model, Apply *f, char *err,
-                 size_t errlen) {
-    char *path = file_join(folder, file);
-    if (!path) return base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
-    int rc = file_there(path) ? f(t, path, n_model, err, errlen) : 0;
     free(path);
     return rc;
 }
@@ -321,11 +323,11 @@ static int apply(Tokenizer *t, const char *folder, const char *file, size_t n_mo
 int folder_settings(Tokenizer *t, const char *folder, char *err, size_t errlen) {
     size_t n_model = t->n;
     const struct Pipeline *p = pipeline_of(t);
-    int rc = p ? 0 : apply(t, folder, "added_tokens.json", n_model, added_settings, err, errlen);
-    if (rc == 0) rc = apply(t, folder, "tokenizer_config.json", n_model, config_settings, err, errlen);
+    int rc = p ? 0 : added_settings(t, folder, n_model, err, errlen);
+    if (rc == 0) rc = config_settings(t, folder, n_model, err, errlen);
     if (rc || !p || p->whole) return rc;
     /* a pipeline's tokens are first those of tokenizer_config.json, which knows their attributes */
     if (p->n_added) rc = special_finish(t, err, errlen); /* so that the next file's find themselves among them */
-    if (rc == 0) rc = apply(t, folder, "added_tokens.json", n_model, added_settings, err, errlen);
+    if (rc == 0) rc = added_settings(t, folder, n_model, err, errlen);
     return rc || p->n_added == 0 ? rc : special_finish(t, err, errlen); /* some may be longer than every piece */
 }
