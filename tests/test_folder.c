@@ -250,7 +250,8 @@ static void beside_model(void) {
         {"{\"add_prefix_space\":0}", NULL, {.says = "add_prefix_space is neither true nor false"}},
         {"{\"add_eos_token\":true,\"eos_token\":\"<unk>\"}", NULL, {.text = "</s>", .n = 3, .ids = {1, 2, 0}}},
         {"{\"bos_token\":{\"content\":\"</s>\"}}", NULL, {.text = "<s>", .n = 2, .ids = {2, 1}}},
-        {"{\"bos_token\":\"<none>\"}", NULL, {.text = "<s>", .n = 2, .ids = {1, 1}}},
+        {"{\"bos_token\":\"<none>\"}", NULL, {.says = "no piece is \"<none>\", the bos_token of the JSON files"}},
+        {"{\"eos_token\":{\"content\":\"<none>\"}}", NULL, {.says = "no piece is \"<none>\", the eos_token"}},
         {"{\"bos_token\":\"<z>\"}", "{\"<z>\":300}", {.text = "", .n = 1, .ids = {300}}},
         {"[1]", NULL, {.says = "tokenizer_config.json: not an object"}},
         /* <unk> is the unknown id to transformers 4.57.3, 5.24 and llama.cpp, where special tokens are found */
@@ -265,6 +266,30 @@ static void beside_model(void) {
         if (rows[i].added) files[n++] = (File){"added_tokens.json", rows[i].added};
         expect(rows[i].config ? rows[i].config : rows[i].added ? rows[i].added : "alone", folder_of(files, n), NULL,
                &rows[i].outcome);
+    }
+}
+
+/* special_tokens_map.json. transformers 4.57.3 begins a text with </s> where it alone says {"bos_token": "</s>",
+ * "eos_token": "<s>"}, and where tokenizer_config.json says otherwise and has no added_tokens_decoder. */
+static void beside_map(void) {
+    static const struct { const char *config, *map; Outcome outcome; } rows[] = {
+        {NULL, "{\"bos_token\":\"</s>\",\"eos_token\":\"<s>\"}", {.text = "", .n = 1, .ids = {2}}},
+        {"{\"bos_token\":\"<s>\"}", "{\"bos_token\":{\"content\":\"</s>\"}}",
+         {.text = "", .n = 1, .ids = {2}}},
+        {"{\"bos_token\":\"<none>\"}", "{\"bos_token\":\"</s>\"}", {.text = "", .n = 1, .ids = {2}}},
+        {"{\"bos_token\":\"</s>\",\"add_eos_token\":true}", "{\"eos_token\":\"<s>\"}",
+         {.text = "", .n = 2, .ids = {2, 1}}},
+        {"{\"added_tokens_decoder\":{}}", "{\"bos_token\":\"</s>\"}", {.text = "", .n = 1, .ids = {1}}},
+        {"{\"added_tokens_decoder\":{}}", "[", {.text = "", .n = 1, .ids = {1}}},
+        {NULL, "{\"bos_token\":\"<none>\"}", {.says = "no piece is \"<none>\", the bos_token"}},
+        {NULL, "{\"bos_token\":null,\"pad_token\":\"<none>\"}", {.text = "", .n = 1, .ids = {1}}},
+        {NULL, "[]", {.says = "special_tokens_map.json: not an object"}},
+        {"{}", "{", {.says = "special_tokens_map.json: line 1"}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const File files[] = {{"spiece.model", NULL}, {"special_tokens_map.json", rows[i].map},
+                              {"tokenizer_config.json", rows[i].config}};
+        expect(rows[i].map, folder_of(files, rows[i].config ? 3 : 2), NULL, &rows[i].outcome);
     }
 }
 
@@ -299,6 +324,7 @@ const Test tests_folder[] = {
     {"folder/added ids", added_ids},
     {"folder/a space in front", space_in_front},
     {"folder/beside a model", beside_model},
+    {"folder/special tokens map", beside_map},
     {"folder/beside words", beside_words},
     {0},
 };

@@ -7,6 +7,8 @@
  *                           of a pipeline: bos_token, eos_token, and where it has no template add_bos_token,
  *                           add_eos_token; where no tokenizer.json says it all: added_tokens_decoder,
  *                           add_prefix_space, tokenizer_class
+ *   special_tokens_map.json bos_token, eos_token of SentencePiece, which outrank the other's where that has no
+ *                           added_tokens_decoder, as in transformers
  *   added_tokens.json       {"<text>": id}, the older way to say the same; nothing here says which are special, so none
  *   is */
 #include "folder.h"
@@ -172,12 +174,16 @@ static int boolean_setting(const JsonValue *root, const char *key, int *out, con
     return 0;
 }
 
-/* "bos_token": "<s>", or an object whose content says so. */
-static void token_setting(const Tokenizer *t, const JsonValue *root, const char *key, int *id) {
+/* "bos_token": "<s>", or an object whose content says so; or NULL. */
+static const JsonValue *token_text(const JsonValue *root, const char *key) {
     const JsonValue *object = json_typed(root, key, JSON_OBJECT),
                     *v = json_typed(object ? object : root, object ? "content" : key, JSON_STRING);
-    if (!v || v->len == 0) return;
-    int found = pieces_named(t, v->str, v->len);
+    return v && v->len ? v : NULL;
+}
+
+static void token_setting(const Tokenizer *t, const JsonValue *root, const char *key, int *id) {
+    const JsonValue *v = token_text(root, key);
+    int found = v ? pieces_named(t, v->str, v->len) : -1;
     if (found >= 0) *id = found;
 }
 
@@ -245,14 +251,26 @@ static int pipeline_settings(Tokenizer *t, const JsonValue *root, const char *na
 
 /* ---- of SentencePiece ---- */
 
-static int model_settings(Tokenizer *t, const JsonValue *root, const char *name, char *err, size_t errlen) {
+/* BOS or EOS. One that no piece spells would get an id behind all others, of which the model knows nothing. */
+static int end_token(const Tokenizer *t, const JsonValue *root, const char *key, int *id, char *err, size_t errlen) {
+    const JsonValue *v = token_text(root, key);
+    int found = v ? pieces_named(t, v->str, v->len) : *id;
+    if (v && found < 0)
+        return base_error(err, errlen, -EINVAL, "%s: no piece is \"%.80s\", the %s of the JSON files beside it",
+                          t->name, v->str, key);
+    *id = found;
+    return 0;
+}
+
+/* map: special_tokens_map.json where it counts, else NULL. */
+static int model_settings(Tokenizer *t, const JsonValue *root, const JsonValue *map, const char *name, char *err,
+                          size_t errlen) {
+    const JsonValue *bos = json_get(map, "bos_token") ? map : root, *eos = json_get(map, "eos_token") ? map : root;
     int rc = boolean_setting(root, "add_bos_token", &t->add_bos, name, err, errlen);
     if (rc == 0) rc = boolean_setting(root, "add_eos_token", &t->add_eos, name, err, errlen);
     if (rc == 0) rc = boolean_setting(root, "add_prefix_space", &t->dummy_prefix, name, err, errlen);
-    if (rc) return rc;
-    token_setting(t, root, "bos_token", &t->bos);
-    token_setting(t, root, "eos_token", &t->eos);
-    return 0;
+    if (rc == 0) rc = end_token(t, bos, "bos_token", &t->bos, err, errlen);
+    return rc ? rc : end_token(t, eos, "eos_token", &t->eos, err, errlen);
 }
 
 /* ---- the files ---- */
@@ -291,17 +309,21 @@ static int open_object(Json *j, char **path, const char *folder, const char *fil
 }
 
 static int config_settings(Tokenizer *t, const char *folder, size_t n_model, char *err, size_t errlen) {
-    Json j;
-    char *path;
+    Json j, map = {.root = NULL};
+    char *path, *map_path = NULL;
     const struct Pipeline *p = pipeline_of(t);
     int words = wordpiece_of(t) != NULL, rc = open_object(&j, &path, folder, "tokenizer_config.json", err, errlen);
     if (rc == 0 && !(p && p->whole)) rc = decoder_tokens(t, n_model, j.root, path, err, errlen);
+    if (rc == 0 && !p && !words && !json_typed(j.root, "added_tokens_decoder", JSON_OBJECT))
+        rc = open_object(&map, &map_path, folder, "special_tokens_map.json", err, errlen);
     if (rc == 0)
         rc = p ? pipeline_settings(t, j.root, path, err, errlen)
            : words ? wordpiece_settings(t, j.root, path, err, errlen)
-           : model_settings(t, j.root, path, err, errlen);
+           : model_settings(t, j.root, map.root, path, err, errlen);
     json_free(&j);
+    json_free(&map);
     free(path);
+    free(map_path);
     return rc;
 }
 
