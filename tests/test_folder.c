@@ -293,6 +293,35 @@ static void beside_map(void) {
     }
 }
 
+/* tokenizer_class. Of a T5 with n pieces <extra_id_0> is n + 99 to transformers 4.57.3 and 5.24, <extra_id_99> n;
+ * with "extra_ids": 3 it is n + 2. */
+static void class_of_model(void) {
+    static const char text[] = "<extra_id_0><extra_id_2>";
+    static const struct { const char *config; Outcome outcome; } rows[] = {
+        {"{\"tokenizer_class\":\"T5Tokenizer\"}", {.text = text, .n = 3, .ids = {1, 399, 397}}},
+        {"{\"tokenizer_class\":\"T5TokenizerFast\"}", {.text = "<extra_id_99>", .n = 2, .ids = {1, 300}}},
+        {"{\"tokenizer_class\":\"T5Tokenizer\",\"extra_ids\":3}", {.text = text, .n = 3, .ids = {1, 302, 300}}},
+        {"{\"tokenizer_class\":\"T5Tokenizer\",\"extra_ids\":0}", {.text = "</s>", .n = 2, .ids = {1, 2}}},
+        {"{\"tokenizer_class\":\"T5Tokenizer\",\"extra_ids\":\"3\"}", {.says = "extra_ids is no number"}},
+        {"{\"tokenizer_class\":\"T5Tokenizer\",\"extra_ids\":1e9}", {.says = "has the id 1000000299, where"}},
+        {"{\"tokenizer_class\":\"T5Tokenizer\",\"extra_ids\":0.5}", {.says = "has the id 299.5"}},
+        {"{\"tokenizer_class\":\"T5Tokenizer\",\"added_tokens_decoder\":{\"300\":{\"content\":\"<extra_id_0>\"}}}",
+         {.text = "<extra_id_0>", .n = 2, .ids = {1, 300}}},
+        {"{\"tokenizer_class\":\"LlamaTokenizer\",\"extra_ids\":3}", {.text = "</s>", .n = 2, .ids = {1, 2}}},
+        {"{\"tokenizer_class\":\"PegasusTokenizer\"}", {.says = "PegasusTokenizer gives other ids than its model's"}},
+        {"{\"tokenizer_class\":\"XLNetTokenizerFast\"}", {.says = "XLNetTokenizerFast gives other ids"}},
+        {"{\"tokenizer_class\":\"BigBirdTokenizer\"}", {.says = "BigBirdTokenizer gives other ids"}},
+        {"{\"tokenizer_class\":\"FNetTokenizer\"}", {.says = "FNetTokenizer gives other ids"}},
+        {"{\"tokenizer_class\":\"ReformerTokenizer\"}", {.says = "ReformerTokenizer gives other ids"}},
+        {"{\"tokenizer_class\":\"BertGenerationTokenizer\"}", {.says = "BertGenerationTokenizer gives other"}},
+        {"{\"tokenizer_class\":\"GPTSw3Tokenizer\"}", {.says = "GPTSw3Tokenizer gives other ids"}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const File files[] = {{"spiece.model", NULL}, {"tokenizer_config.json", rows[i].config}};
+        expect(rows[i].config, folder_of(files, 2), NULL, &rows[i].outcome);
+    }
+}
+
 /* .. and of WordPiece's vocab.txt. */
 static void beside_words(void) {
     static const struct { const char *config; Outcome outcome; } rows[] = {
@@ -325,6 +354,7 @@ const Test tests_folder[] = {
     {"folder/a space in front", space_in_front},
     {"folder/beside a model", beside_model},
     {"folder/special tokens map", beside_map},
+    {"folder/class of a model", class_of_model},
     {"folder/beside words", beside_words},
     {0},
 };

@@ -7,6 +7,7 @@
  *                           of a pipeline: bos_token, eos_token, and where it has no template add_bos_token,
  *                           add_eos_token; where no tokenizer.json says it all: added_tokens_decoder,
  *                           add_prefix_space, tokenizer_class
+ *                           of SentencePiece: tokenizer_class, for what it adds, and a T5's extra_ids
  *   special_tokens_map.json bos_token, eos_token of SentencePiece, which outrank the other's where that has no
  *                           added_tokens_decoder, as in transformers
  *   added_tokens.json       {"<text>": id}, the older way to say the same; nothing here says which are special, so none
@@ -23,6 +24,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -251,6 +253,34 @@ static int pipeline_settings(Tokenizer *t, const JsonValue *root, const char *na
 
 /* ---- of SentencePiece ---- */
 
+/* These put ids in front of the model's, behind them, or around a text; no file says so, transformers' code does. */
+static int refuse_class(const JsonValue *class, const char *name, char *err, size_t errlen) {
+    static const char *const other[] = {"Pegasus", "XLNet", "BigBird", "FNet", "Reformer", "BertGeneration", "GPTSw3"};
+    for (size_t i = 0; class && i < sizeof other / sizeof *other; i++) {
+        size_t n = strlen(other[i]);
+        if (strncmp(class->str, other[i], n) == 0 && strncmp(class->str + n, "Tokenizer", 9) == 0)
+            return base_error(err, errlen, -EINVAL,
+                              "%s: tokenizer_class %.80s gives other ids than its model's file: this kind is not read "
+                              "yet", name, class->str);
+    }
+    return 0;
+}
+
+/* A T5's <extra_id_0> .. stand behind the model's pieces, the last of them first; 100 where nothing is said. */
+static int extra_ids(Tokenizer *t, size_t n_model, const JsonValue *root, const char *name, char *err, size_t errlen) {
+    const JsonValue *class = json_typed(root, "tokenizer_class", JSON_STRING), *v = json_get(root, "extra_ids");
+    if (!json_is(class, "T5Tokenizer") && !json_is(class, "T5TokenizerFast")) return 0;
+    if (v && v->type != JSON_NUMBER) return base_error(err, errlen, -EINVAL, "%s: extra_ids is no number", name);
+    double n = v ? v->number : 100;
+    int rc = 0;
+    for (int i = 0; i < n && rc == 0; i++) {
+        char text[40];
+        int len = snprintf(text, sizeof text, "<extra_id_%d>", i);
+        rc = add_token(t, n_model, (double)n_model + n - 1 - i, text, (size_t)len, 1, name, err, errlen);
+    }
+    return rc;
+}
+
 /* BOS or EOS. One that no piece spells would get an id behind all others, of which the model knows nothing. */
 static int end_token(const Tokenizer *t, const JsonValue *root, const char *key, int *id, char *err, size_t errlen) {
     const JsonValue *v = token_text(root, key);
@@ -263,10 +293,13 @@ static int end_token(const Tokenizer *t, const JsonValue *root, const char *key,
 }
 
 /* map: special_tokens_map.json where it counts, else NULL. */
-static int model_settings(Tokenizer *t, const JsonValue *root, const JsonValue *map, const char *name, char *err,
-                          size_t errlen) {
+static int model_settings(Tokenizer *t, size_t n_model, const JsonValue *root, const JsonValue *map, const char *name,
+                          char *err, size_t errlen) {
     const JsonValue *bos = json_get(map, "bos_token") ? map : root, *eos = json_get(map, "eos_token") ? map : root;
-    int rc = boolean_setting(root, "add_bos_token", &t->add_bos, name, err, errlen);
+    int rc = refuse_class(json_typed(root, "tokenizer_class", JSON_STRING), name, err, errlen);
+    if (rc == 0 && !json_typed(root, "added_tokens_decoder", JSON_OBJECT))
+        rc = extra_ids(t, n_model, root, name, err, errlen);
+    if (rc == 0) rc = boolean_setting(root, "add_bos_token", &t->add_bos, name, err, errlen);
     if (rc == 0) rc = boolean_setting(root, "add_eos_token", &t->add_eos, name, err, errlen);
     if (rc == 0) rc = boolean_setting(root, "add_prefix_space", &t->dummy_prefix, name, err, errlen);
     if (rc == 0) rc = end_token(t, bos, "bos_token", &t->bos, err, errlen);
@@ -319,7 +352,7 @@ static int config_settings(Tokenizer *t, const char *folder, size_t n_model, cha
     if (rc == 0)
         rc = p ? pipeline_settings(t, j.root, path, err, errlen)
            : words ? wordpiece_settings(t, j.root, path, err, errlen)
-           : model_settings(t, j.root, map.root, path, err, errlen);
+           : model_settings(t, n_model, j.root, map.root, path, err, errlen);
     json_free(&j);
     json_free(&map);
     free(path);
