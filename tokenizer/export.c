@@ -11,10 +11,15 @@
 
 static const char underline[] = "\xe2\x96\x81"; /* U+2581, SentencePiece's space */
 
+/* A GGUF's user-defined pieces are cut out of the raw text before anything else happens to it. SentencePiece finds its
+ * own behind the space in front, and a unigram model weighs them against other cuts. Gemma's come out the same. */
+static int matches_otherwise(const SpmModel *m, const Tokenizer *t) {
+    return m->user.n && (m->kind == SPM_UNIGRAM || t->dummy_prefix || m->remove_extra_whitespaces);
+}
+
 /* What of t a GGUF file cannot say; NULL: nothing. */
 static const char *unspeakable(const Tokenizer *t) {
     const SpmModel *m = t->own;
-    if (wordpiece_of(t)) return "a WordPiece tokenizer: its vocab.txt is what goes into the file";
     if (m->kind == SPM_WORD || m->kind == SPM_CHAR)
         return "has words or characters for pieces, and GGUF has no key for that";
     if (m->map && m->kind != SPM_UNIGRAM) return "is BPE with a character map, and GGUF has no key for that";
@@ -22,6 +27,8 @@ static const char *unspeakable(const Tokenizer *t) {
     if (m->space_as_suffix) return "puts its space behind the words, and GGUF has no key for that";
     if (!t->llama2c && strcmp(m->space_in, underline) != 0)
         return "keeps spaces as they are, and GGUF has no key for that";
+    if (matches_otherwise(m, t))
+        return "has user-defined pieces, which GGUF finds in the raw text, before spaces are put in front or removed";
     return NULL;
 }
 
@@ -44,8 +51,14 @@ static size_t spell(const Tokenizer *t, const Entry *e, char *out) {
 int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, char *err, size_t errlen) {
     memset(v, 0, sizeof *v);
     if (pipeline_of(t)) return pipeline_vocabulary(v, t, name, err, errlen);
+    if (wordpiece_of(t))
+        return base_error(err, errlen, -EINVAL, "%s: a WordPiece tokenizer: its vocab.txt is what goes into the file",
+                          name);
     const char *why = unspeakable(t);
-    if (why) return base_error(err, errlen, -EINVAL, "%s: %s", name, why);
+    if (why)
+        return base_error(err, errlen, -EINVAL,
+                          "%s: %s; --no-tokenizer writes the model alone, and --tokenizer FILE gives it to run", name,
+                          why);
     size_t texts = 0, room = 0, map_size = 0; /* texts: below 3 x 4 GiB */
     const SpmModel *m = t->own;
     const uint8_t *map = m->map ? charsmap_blob(m->map, &map_size) : NULL;
