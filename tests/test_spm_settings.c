@@ -50,6 +50,7 @@ static void make_model(Bytes *f, Literal trainer, Literal normalizer) {
 /* ---- settings ---- */
 
 #define USERS "has user-defined pieces, which GGUF finds in the raw text"
+#define OWN_UNKNOWN "has a text of its own for what is unknown"
 
 /* text becomes ids, which become back, as in SentencePiece 0.2.3; why: what convert says of it, NULL where GGUF can
  * hold it. User-defined pieces it cannot hold where a space is put in front of them: of "<y>a" with USUAL the library
@@ -79,6 +80,9 @@ static const struct {
     {B("\x18\x02\xc0\x01\x01"), USUAL, "ab", 2, {6, 7}, "ab ", "puts its space behind the words"},
     {B("\x18\x02\xe2\x02\x00"), USUAL, "z a", 3, {7, 0, 3}, "a", USERS},   /* what is unknown becomes nothing */
     {B("\x18\x02\xe2\x02\x01?"), USUAL, "z a", 3, {7, 0, 3}, "? a", USERS}, /* .. or a mark */
+    {B("\x18\x02\xe2\x02\x00"), GEMMAS, "z a", 2, {0, 3}, " a", OWN_UNKNOWN},
+    {B("\x18\x02\xe2\x02\x01?"), GEMMAS, "z a", 2, {0, 3}, "? a", OWN_UNKNOWN},
+    {B("\x18\x02\xe2\x02\x05 \xe2\x81\x87 "), GEMMAS, "z a", 2, {0, 3}, " \xe2\x81\x87  a", NULL}, /* the usual one */
 };
 
 static int says_in_gguf(const Tokenizer *t, const char *why) {

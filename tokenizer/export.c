@@ -19,6 +19,7 @@ static int matches_otherwise(const SpmModel *m, const Tokenizer *t) {
 
 /* What of t a GGUF file cannot say; NULL: nothing. */
 static const char *unspeakable(const Tokenizer *t) {
+    static const char unknown[] = " \xe2\x81\x87 "; /* U+2047, as SentencePiece writes it unless it is told otherwise */
     const SpmModel *m = t->own;
     if (m->kind == SPM_WORD || m->kind == SPM_CHAR)
         return "has words or characters for pieces, and GGUF has no key for that";
@@ -29,6 +30,8 @@ static const char *unspeakable(const Tokenizer *t) {
         return "keeps spaces as they are, and GGUF has no key for that";
     if (matches_otherwise(m, t))
         return "has user-defined pieces, which GGUF finds in the raw text, before spaces are put in front or removed";
+    if (m->unk_text && (m->unk_len != strlen(unknown) || memcmp(m->unk_text, unknown, m->unk_len) != 0))
+        return "has a text of its own for what is unknown, and GGUF has no key for that";
     return NULL;
 }
 
