@@ -245,8 +245,8 @@ static void all_bytes(void) {
 #define WORDS "{\"type\":\"BertPreTokenizer\"}"
 
 /* model: 'b' bytes, 'w' those that are taken whole, 's' SentencePiece's spaces, 'o' with a pair that is no merge, 'u'
- * unigram, 'e' with an empty piece, 'p' WordPiece, 'l' a long-worded one, '@' with another prefix. says: the
- * kind in GGUF, or of the refusal. */
+ * unigram, 'y' one with bytes, 'e' with an empty piece, 'p' WordPiece, 'l' a long-worded one,
+ * '@' with another prefix. says: the kind in GGUF, or of the refusal. */
 static const struct { const char *parts; char model; const char *says, *lost; } kinds[] = {
     {PRE(BYTES), 'b', "gpt2 gpt-2", NULL},
     {NORM("{\"type\":\"NFC\"}") "," PRE(BYTES), 'b', "gpt2 mpt", NULL},
@@ -307,6 +307,7 @@ static const struct { const char *parts; char model; const char *says, *lost; } 
     {NORM("{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"\"}") "," PRE("{\"type\":\"Metaspace\"}"), 'u', "t5",
      NULL},
     {NORM("{\"type\":\"NFKC\"}") "," PRE("{\"type\":\"Metaspace\"}"), 'u', "no name", NULL},
+    {PRE("{\"type\":\"Metaspace\"}"), 'y', "t5", "spells in bytes what is no piece"},
     {LOWER "," PRE(WORDS), 'p', "bert", NULL},
     {NORM(BERT("true", "true", "false", "false")) "," PRE(WORDS), 'p', "has capitals in its pieces and none in", NULL},
     {NORM(BERT("false", "true", "true", "true")) "," PRE(WORDS), 'p', "no name", NULL},
@@ -334,6 +335,8 @@ static const char *model_of(char c) {
                      "\"aa\":3},\"merges\":[\"" MARK " a\"]}";
     case 'u': return "{\"type\":\"Unigram\",\"unk_id\":0,\"vocab\":[[\"?\",0],[\"a\",-1],[\"" MARK "\",-2],[\"" MARK
                      "a\",-1.5]]}";
+    case 'y': return "{\"type\":\"Unigram\",\"unk_id\":0,\"byte_fallback\":true,\"vocab\":[[\"?\",0],[\"a\",-1],"
+                     "[\"<0x41>\",-2]]}";
     case 'l': return "{\"type\":\"WordPiece\",\"max_input_chars_per_word\":99,\"unk_token\":\"[UNK]\",\"vocab\":"
                      "{\"[UNK]\":0,\"a\":1}}";
     case '@': return "{\"type\":\"WordPiece\",\"continuing_subword_prefix\":\"@\",\"unk_token\":\"[UNK]\",\"vocab\":"

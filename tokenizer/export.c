@@ -30,6 +30,8 @@ static const char *unspeakable(const Tokenizer *t) {
         return "keeps spaces as they are, and GGUF has no key for that";
     if (matches_otherwise(m, t))
         return "has user-defined pieces, which GGUF finds in the raw text, before spaces are put in front or removed";
+    if (m->kind == SPM_UNIGRAM && unigram_has_bytes(t))
+        return "is a unigram model with byte pieces, which GGUF's \"t5\" makes no use of";
     if (m->unk_text && (m->unk_len != strlen(unknown) || memcmp(m->unk_text, unknown, m->unk_len) != 0))
         return "has a text of its own for what is unknown, and GGUF has no key for that";
     return NULL;

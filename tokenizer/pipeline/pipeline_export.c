@@ -191,6 +191,7 @@ static const char *lost_of(const Tokenizer *t, const char *model, const CharsMap
             return "has tokens that take the spaces around them or stand as words only";
     for (size_t i = 0; i < p->n_added; i++)
         if (found_in_another(t, &p->added[i])) return "has tokens that are found behind its normalizers";
+    if (p->model == MODEL_UNIGRAM && unigram_has_bytes(t)) return "spells in bytes what is no piece of a unigram model";
     if (map) return "looks up clusters of characters in its map, and takes the shortest rule";
     if (p->single.n && p->single.n != front + behind + 1) return "puts tokens into a text, or the text more than once";
     return front > 1 || behind > 1 ? "puts more than one token in front of a text or behind it" : NULL;

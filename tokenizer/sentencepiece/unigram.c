@@ -246,3 +246,9 @@ int unigram_encode(const Unigram *u, const Tokenizer *t, const char *text, size_
         at += step(u, &w, at, text + from + at, n - from - at);
     }
 }
+
+int unigram_has_bytes(const Tokenizer *t) {
+    for (int b = 0; b < 256; b++)
+        if (t->byte_id[b] >= 0) return 1;
+    return 0;
+}

@@ -37,5 +37,6 @@ void unigram_free(Unigram *u); /* accepts NULL */
  * err: the caller says it). */
 int unigram_encode(const Unigram *u, const Tokenizer *t, const char *text, size_t n, UnigramRun *run, Ids *out);
 void unigram_run_free(UnigramRun *run); /* accepts a zeroed one */
+int unigram_has_bytes(const Tokenizer *t); /* some piece is a byte, which GGUF's "t5" makes no use of */
 
 #endif
