@@ -645,6 +645,34 @@ static void test_vocabulary_bare(void) {
     weights_close(&w);
 }
 
+/* A "bert" says how text is normalized. */
+static void test_vocabulary_bert(void) {
+    static const RawKey usual[] = {
+        {"tokenizer.ggml.model", META_STRING, RAW("\4\0\0\0\0\0\0\0bert"), NULL},
+        {"tokenizer.ggml.tokens", META_ARRAY, RAW("\10\0\0\0" ONE ONE "a"), NULL},
+        {"tokenizer.ggml.eos_token_id", META_U32, RAW("\5\0\0\0"), NULL}};
+    static const struct { RawKey key; int eos, lower_case, strip_accents; } rows[] = {
+        {{"tokenizer.ggml.pre", META_STRING, RAW(ONE "a"), NULL}, 5, -1, -1},
+        {{"tokenizer.ggml.normalizer.lowercase", META_BOOL, RAW("\0"), NULL}, 5, 0, -1},
+        {{"tokenizer.ggml.normalizer.strip_accents", META_BOOL, RAW("\1"), NULL}, 5, -1, 1},
+        {{"tokenizer.ggml.normalizer.lowercase", META_U32, RAW("\1\0\0\0"),
+          "tokenizer.ggml.normalizer.lowercase is not true or false"}, 0, 0, 0},
+        {{"tokenizer.ggml.normalizer.strip_accents", META_U32, RAW("\1\0\0\0"),
+          "tokenizer.ggml.normalizer.strip_accents is not true or false"}, 0, 0, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Weights w;
+        Vocabulary v;
+        char err[300] = "";
+        if (!opened_with(&w, usual, sizeof usual / sizeof *usual, &rows[i].key, NULL)) continue;
+        int rc = vocabulary_from_weights(&v, &w, err, sizeof err);
+        expect_line(&rows[i].key, rc, err);
+        CHECK(v.eos_id == rows[i].eos && v.lower_case == rows[i].lower_case &&
+              v.strip_accents == rows[i].strip_accents);
+        vocabulary_free(&v);
+        weights_close(&w);
+    }
+}
+
 /* Runs as a folder, and convert says what GGUF has no key for. */
 static void test_no_key(void) {
     static const struct { const char *name, *from, *to, *line; } rows[] = {
@@ -787,6 +815,7 @@ const Test tests_config[] = {
     {"config/GGUF's keys of layers", test_gguf_layers},
     {"config/a vocabulary's keys", test_vocabulary_keys},
     {"config/a vocabulary without scores", test_vocabulary_bare},
+    {"config/a vocabulary of BERT", test_vocabulary_bert},
     {"config/unknown models", test_unknown},
     {0},
 };

@@ -303,7 +303,7 @@ static void gguf(void) {
     CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, sizeof tokenizer_err) == -EINVAL);
 }
 
-/* GGUF's "bert": lower case where no piece has a capital, or as the caller says. */
+/* GGUF's "bert", whose keys say nothing: lower case where no piece has a capital, or as the caller says .. */
 static void bert_case(void) {
     static const Piece p[] = {{"[UNK]", 5, 0, PIECE_UNKNOWN}, {"\xe2\x96\x81" "a", 4, 0, PIECE_NORMAL},
                               {"\xe2\x96\x81" "A", 4, 0, PIECE_NORMAL}, {"b", 1, 0, PIECE_NORMAL}};
@@ -311,11 +311,34 @@ static void bert_case(void) {
         {0, 4, -1, {2, 3}, 2}, {0, 4, 0, {2, 3}, 2}, {0, 4, 1, {1, 3}, 2}, {0, 2, -1, {0}, 1}, {0, 2, 0, {0}, 1}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         const Vocabulary v = {.model = "bert", .pieces = p, .n = rows[i].n, .bos_id = -1, .eos_id = -1, .unk_id = 0,
-                              .add_bos = 0, .add_eos = 0};
+                              .add_bos = 0, .add_eos = 0, .lower_case = -1, .strip_accents = -1};
         const TokenizerOptions o = {.lower_case = rows[i].lower_case};
         Tokenizer *t;
         CHECK(tokenizer_from_vocabulary_with(&t, &v, &o, "made", err, sizeof tokenizer_err) == 0);
         CHECK(t && encodes(t, "Ab", 2, ENCODE_BARE, rows[i].ids, (size_t)rows[i].n_ids));
+        tokenizer_free(t);
+    }
+}
+
+/* .. or as its keys say, the capitals and the accents each for themselves. The ids are llama.cpp's (of llama_cpp_python
+ * 0.3.36, on a GGUF of these pieces and keys). */
+static void bert_normalizer(void) {
+#define WORD "\xe2\x96\x81"
+    static const Piece p[] = {{"[PAD]", 5, 0, PIECE_CONTROL}, {"[UNK]", 5, 0, PIECE_UNKNOWN},
+                              {WORD "uber", 7, 0, PIECE_NORMAL}, {WORD "\xc3\xbc" "ber", 8, 0, PIECE_NORMAL},
+                              {WORD "Uber", 7, 0, PIECE_NORMAL}, {WORD "\xc3\x9c" "ber", 8, 0, PIECE_NORMAL}};
+    static const struct { int lower_case, strip_accents, ids[2]; } rows[] = {
+        {0, -1, {5, 3}}, {0, 0, {5, 3}}, {0, 1, {4, 2}}, {1, -1, {2, 2}}, {1, 0, {3, 3}}, {1, 1, {2, 2}}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const Vocabulary v = {.model = "bert", .pieces = p, .n = COUNT(p), .bos_id = -1, .eos_id = -1, .unk_id = 1,
+                              .lower_case = rows[i].lower_case, .strip_accents = rows[i].strip_accents};
+        Tokenizer *t;
+        CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, sizeof tokenizer_err) == 0);
+        CHECK(t && encodes(t, "\xc3\x9c" "ber \xc3\xbc" "ber", 11, ENCODE_BARE, rows[i].ids, 2));
+        tokenizer_free(t);
+        const TokenizerOptions cased = {.lower_case = 0}; /* the option is stronger than the key */
+        CHECK(tokenizer_from_vocabulary_with(&t, &v, &cased, "made", err, sizeof tokenizer_err) == 0);
+        if (t) CHECK(encodes(t, "Uber", 4, ENCODE_BARE, (const int[]){4}, 1));
         tokenizer_free(t);
     }
 }
@@ -339,6 +362,7 @@ const Test tests_wordpiece_files[] = {
     {"wordpiece files/config", config},
     {"wordpiece files/gguf", gguf},
     {"wordpiece files/bert's case", bert_case},
+    {"wordpiece files/GGUF's normalizer", bert_normalizer},
     {"wordpiece files/few words", few_words},
     {0},
 };

@@ -63,6 +63,19 @@ static int is_phi3(const Weights *w) {
     return 0;
 }
 
+/* What BERT's files say besides. */
+static int fill_bert(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
+    int bert = vocabulary_is(w, "bert"), rc = 0;
+    if (v->bos_id < 0) rc = vocabulary_number(&v->bos_id, w, "tokenizer.ggml.cls_token_id", 0, err, errlen);
+    if (rc == 0 && v->eos_id < 0)
+        rc = vocabulary_number(&v->eos_id, w, "tokenizer.ggml.seperator_token_id", 0, err, errlen);
+    if (rc == 0 && bert)
+        rc = vocabulary_number(&v->lower_case, w, "tokenizer.ggml.normalizer.lowercase", 1, err, errlen);
+    if (rc == 0 && bert)
+        rc = vocabulary_number(&v->strip_accents, w, "tokenizer.ggml.normalizer.strip_accents", 1, err, errlen);
+    return rc;
+}
+
 static int fill(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
     const MetaValue *merges = weights_meta(w, "tokenizer.ggml.merges");
     const MetaValue *map = weights_meta(w, "tokenizer.ggml.precompiled_charsmap");
@@ -70,6 +83,7 @@ static int fill(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
                             &v->remove_extra_whitespaces};
     Pieces pieces = {.w = w};
     for (int i = 0; i < 7; i++) *numbers[i] = -1;
+    v->lower_case = v->strip_accents = -1;
     int rc = text_key(w, "tokenizer.ggml.model", &v->model, err, errlen);
     v->strips_behind = is_phi3(w);
     if (rc == 0) rc = vocabulary_pieces(w, add_piece, &pieces, err, errlen);
@@ -80,9 +94,7 @@ static int fill(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
         rc = vocabulary_wrong(w, "tokenizer.ggml.merges", "an array of strings", err, errlen);
     if (rc == 0) rc = fill_merges(v, w, merges, err, errlen);
     if (rc == 0) rc = text_key(w, "tokenizer.ggml.pre", &v->pre, err, errlen);
-    if (rc == 0 && v->bos_id < 0) rc = vocabulary_number(&v->bos_id, w, "tokenizer.ggml.cls_token_id", 0, err, errlen);
-    if (rc == 0 && v->eos_id < 0)
-        rc = vocabulary_number(&v->eos_id, w, "tokenizer.ggml.seperator_token_id", 0, err, errlen);
+    if (rc == 0) rc = fill_bert(v, w, err, errlen);
     const MetaValue *whole = weights_meta(w, "tokenizer.huggingface.json");
     if (whole && whole->type == META_STRING) v->json = (const char *)whole->data, v->json_size = (size_t)whole->n;
     if (rc || !map) return rc;

@@ -84,7 +84,7 @@ int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, ch
     *v = (Vocabulary){.model = m->kind == SPM_UNIGRAM ? "t5" : "llama", .pieces = pieces, .n = t->n, .bos_id = t->bos,
                       .eos_id = t->eos, .unk_id = t->unk, .add_bos = t->add_bos && t->bos >= 0,
                       .add_eos = t->add_eos && t->eos >= 0, .add_space_prefix = t->dummy_prefix,
-                      .remove_extra_whitespaces = m->remove_extra_whitespaces,
+                      .remove_extra_whitespaces = m->remove_extra_whitespaces, .lower_case = -1, .strip_accents = -1,
                       .charsmap = map_size ? text : NULL, .charsmap_size = map_size};
     return 0;
 }

@@ -22,6 +22,7 @@ typedef struct {
     int strips_behind;    /* 1: a Phi-3's, whose control pieces take the spaces behind them */
     int bos_id, eos_id, unk_id;
     int add_bos, add_eos, add_space_prefix, remove_extra_whitespaces; /* 0, 1 or -1 */
+    int lower_case, strip_accents; /* 0, 1 or -1: tokenizer.ggml.normalizer.* of a "bert" */
 } Vocabulary;
 
 #endif

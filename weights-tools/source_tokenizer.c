@@ -54,6 +54,11 @@ static int write_ends(GgufMeta *m, const Config *c, int own, int end_id) {
     return left_out;
 }
 
+static void write_bert(GgufMeta *m, const Vocabulary *v) {
+    gguf_bool(m, "tokenizer.ggml.normalizer.lowercase", v->lower_case);
+    gguf_bool(m, "tokenizer.ggml.normalizer.strip_accents", v->strip_accents);
+}
+
 static void write_vocabulary(GgufMeta *m, const Vocabulary *v, size_t n) {
     gguf_string(m, "tokenizer.ggml.model", v->model);
     write_pieces(m, v, n);
@@ -68,6 +73,7 @@ static void write_vocabulary(GgufMeta *m, const Vocabulary *v, size_t n) {
     gguf_bool(m, "tokenizer.ggml.add_eos_token", v->add_eos);
     gguf_bool(m, "tokenizer.ggml.add_space_prefix", v->add_space_prefix);
     if (v->remove_extra_whitespaces) gguf_bool(m, "tokenizer.ggml.remove_extra_whitespaces", 1);
+    if (strcmp(v->model, "bert") == 0) write_bert(m, v);
 }
 
 static void note_ends(const Report *r, int left_out) {

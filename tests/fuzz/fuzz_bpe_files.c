@@ -55,7 +55,8 @@ static void gguf(const char *model, const char *text, size_t size, const char *p
     static Merge merges[MOST];
     Vocabulary v = {.model = model, .pieces = pieces, .merges = merges, .bos_id = size % 7 ? -1 : 3, .eos_id = -1,
                     .unk_id = size % 5 ? -1 : 0,
-                    .add_bos = -1, .add_eos = -1, .add_space_prefix = -1, .remove_extra_whitespaces = -1, .pre = pre};
+                    .add_bos = -1, .add_eos = -1, .add_space_prefix = -1, .remove_extra_whitespaces = -1,
+                    .lower_case = -1, .strip_accents = -1, .pre = pre};
     Tokenizer *t;
     for (const char *p = text, *end = text + size, *stop; p < end; p = stop + 1) {
         stop = memchr(p, '\n', (size_t)(end - p));

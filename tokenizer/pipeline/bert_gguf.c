@@ -26,14 +26,13 @@ static int add_piece(Tokenizer *t, const Piece *p, char *err, size_t errlen) {
     return rc;
 }
 
-/* lower: lower-case, and accents go. */
-static int add_parts(Tokenizer *t, int lower) {
+static int add_parts(Tokenizer *t, int lower, int strip_accents) {
     struct Pipeline *p = t->own;
     Normalizer *z;
     Decoder *d;
     Cut *c;
     int rc = pipeline_add_normalizer(p, NORMALIZE_BERT, &z);
-    if (rc == 0) z->bert = (BertNormalizer){1, 1, lower, lower};
+    if (rc == 0) z->bert = (BertNormalizer){1, 1, strip_accents, lower};
     if (rc == 0 && (rc = pipeline_add_cut(p, CUT_SPLIT, &c)) == 0)
         c->split.behavior = SPLIT_REMOVED, split_named(&c->split.pattern, "WhitespaceSplit");
     if (rc == 0 && (rc = pipeline_add_cut(p, CUT_SPLIT, &c)) == 0)
@@ -46,10 +45,11 @@ static int add_parts(Tokenizer *t, int lower) {
 }
 
 int bert_vocabulary(Tokenizer *t, const Vocabulary *v, int lower_case, char *err, size_t errlen) {
-    int rc = pipeline_begin(t, err, errlen);
+    int rc = pipeline_begin(t, err, errlen), lower = lower_case < 0 ? v->lower_case : lower_case;
+    if (lower < 0) lower = !has_capitals(v);
     for (size_t i = 0; i < v->n && rc == 0; i++) rc = add_piece(t, &v->pieces[i], err, errlen);
     if (rc == 0) rc = special_finish(t, err, errlen);
-    if (rc == 0 && add_parts(t, lower_case < 0 ? !has_capitals(v) : lower_case))
+    if (rc == 0 && add_parts(t, lower, v->strip_accents < 0 ? lower : v->strip_accents))
         rc = base_error(err, errlen, -ENOMEM, "%s: no memory", t->name);
     if (rc == 0) rc = pipeline_build_words(t, t->n, err, errlen);
     for (size_t i = 0; i < v->n && rc == 0; i++) {

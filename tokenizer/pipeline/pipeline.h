@@ -165,7 +165,8 @@ int pipeline_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, cha
 /* Whether a token stands in front of a text (end 0), or behind it (1), where tokens are added. */
 int pipeline_adds(const Tokenizer *t, int end);
 
-/* bert_gguf.c. lower_case: 1, 0, or -1: where no piece has a capital. */
+/* bert_gguf.c. lower_case: 1, 0, or -1: as v says, else where no piece has a capital. Accents go as v says, else with
+ * the capitals. */
 int bert_vocabulary(Tokenizer *t, const Vocabulary *v, int lower_case, char *err, size_t errlen);
 
 /* The readers. Each leaves a Tokenizer whose pieces are finished. */

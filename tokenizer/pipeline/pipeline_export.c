@@ -85,20 +85,9 @@ static int map_of(const struct Pipeline *p, const CharsMap **map, int *prefix) {
 
 static int is_bert(const struct Pipeline *p) {
     return p->n_normalizers == 1 && p->normalizers[0].kind == NORMALIZE_BERT && p->normalizers[0].bert.clean_text &&
-        p->normalizers[0].bert.handle_chinese_chars &&
-           p->normalizers[0].bert.lowercase == p->normalizers[0].bert.strip_accents && p->n_cuts == 2 &&
-               is_named(&p->cuts[0].split, "WhitespaceSplit") &&
+        p->normalizers[0].bert.handle_chinese_chars && p->n_cuts == 2 &&
+           is_named(&p->cuts[0].split, "WhitespaceSplit") &&
            is_named(&p->cuts[1].split, "Punctuation") && text_is(&p->prefix, "##") && p->max_chars == 100;
-}
-
-/* Whether some piece has a capital: so the readers of "bert" tell that its text is not lower-cased. */
-static int has_capitals(const Tokenizer *t) {
-    for (size_t i = 0; i < t->n; i++)
-        for (uint32_t k = 0; t->pieces[i].kind == PIECE_NORMAL && k < t->pieces[i].len; k++) {
-            char c = t->bytes[t->pieces[i].start + k];
-            if (c >= 'A' && c <= 'Z') return 1;
-        }
-    return 0;
 }
 
 static int is_normal(const Tokenizer *t, int id) { return id >= 0 && t->pieces[id].kind == PIECE_NORMAL; }
@@ -139,10 +128,9 @@ static const char *kind_of(const Tokenizer *t, Vocabulary *v, const CharsMap **m
     }
     if (p->model == MODEL_UNIGRAM && map_of(p, map, &prefix)) v->model = "t5";
     if (p->model == MODEL_WORDPIECE && is_bert(p)) {
-        if (p->normalizers[0].bert.lowercase == has_capitals(t))
-            return "has capitals in its pieces and none in its text, or the other way round, and GGUF has no key for "
-                   "that";
         v->model = "bert";
+        v->lower_case = p->normalizers[0].bert.lowercase;
+        v->strip_accents = p->normalizers[0].bert.strip_accents;
     }
     v->add_space_prefix = prefix;
     return v->model ? NULL : "cuts its text in a way that GGUF has no name for";
@@ -260,6 +248,7 @@ int pipeline_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, cha
     const struct Pipeline *p = t->own;
     const CharsMap *map = NULL;
     long bos = t->bos, eos = t->eos;
+    v->lower_case = v->strip_accents = -1;
     const char *why = kind_of(t, v, &map);
     if (why) return base_error(err, errlen, -EINVAL, "%s: a tokenizer that %s", name, why);
     v->lost = lost_of(t, v->model, map, around(t, 0, &bos), around(t, 1, &eos));
