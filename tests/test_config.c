@@ -645,7 +645,7 @@ static void test_vocabulary_bare(void) {
     weights_close(&w);
 }
 
-/* A "bert" says how text is normalized. */
+/* A "bert" ends its text with its separator, and says how text is normalized. */
 static void test_vocabulary_bert(void) {
     static const RawKey usual[] = {
         {"tokenizer.ggml.model", META_STRING, RAW("\4\0\0\0\0\0\0\0bert"), NULL},
@@ -653,6 +653,7 @@ static void test_vocabulary_bert(void) {
         {"tokenizer.ggml.eos_token_id", META_U32, RAW("\5\0\0\0"), NULL}};
     static const struct { RawKey key; int eos, lower_case, strip_accents; } rows[] = {
         {{"tokenizer.ggml.pre", META_STRING, RAW(ONE "a"), NULL}, 5, -1, -1},
+        {{"tokenizer.ggml.seperator_token_id", META_U32, RAW("\7\0\0\0"), NULL}, 7, -1, -1},
         {{"tokenizer.ggml.normalizer.lowercase", META_BOOL, RAW("\0"), NULL}, 5, 0, -1},
         {{"tokenizer.ggml.normalizer.strip_accents", META_BOOL, RAW("\1"), NULL}, 5, -1, 1},
         {{"tokenizer.ggml.normalizer.lowercase", META_U32, RAW("\1\0\0\0"),

@@ -176,7 +176,7 @@ static void word_pieces(void) {
     static const Key bert_keys[] = { /* as gguf-py's vocab.py writes them; null is what lowercase is */
         {"tokenizer.ggml.model", "bert"}, {"tokenizer.ggml.normalizer.lowercase", "true"},
         {"tokenizer.ggml.normalizer.strip_accents", "true"}, {"tokenizer.ggml.bos_token_id", "2"},
-        {"tokenizer.ggml.eos_token_id", "3"}};
+        {"tokenizer.ggml.seperator_token_id", "3"}, {"tokenizer.ggml.eos_token_id", "3"}};
     static const char alone[] = ": its vocab.txt does not say how GGUF's \"bert\" reads a text: give a tokenizer.json";
     for (int i = 0; i < 3; i++) {
         begin();

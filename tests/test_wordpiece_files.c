@@ -343,6 +343,32 @@ static void bert_normalizer(void) {
     }
 }
 
+/* Without a key [UNK], [CLS] and [SEP] are 100, 101 and 102, where the vocabulary goes so far; llama.cpp's ids
+ * again, of the second row with 6 for its separator. */
+static void bert_usual(void) {
+    static Piece p[104];
+    static char names[COUNT(p)][12];
+    static const struct { int bos, eos, unk, n, ids[4]; } rows[] = {
+        {-1, -1, -1, 104, {101, 103, 100, 102}}, {4, 6, -1, 104, {4, 103, 100, 6}}, {4, -1, 7, 104, {4, 103, 7, 102}}};
+    for (size_t i = 0; i < COUNT(p); i++) {
+        int special = i == 0 || (i >= 100 && i < 103), n = snprintf(names[i], sizeof names[i], special ? "[%zu]"
+                                                                     : WORD "w%zu", i);
+        p[i] = (Piece){names[i], (size_t)n, 0, special ? PIECE_CONTROL : PIECE_NORMAL};
+    }
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        Vocabulary v = {.model = "bert", .pieces = p, .n = COUNT(p), .bos_id = rows[i].bos, .eos_id = rows[i].eos,
+                        .unk_id = rows[i].unk, .add_bos = -1, .add_eos = -1, .lower_case = -1, .strip_accents = -1};
+        Tokenizer *t;
+        CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, sizeof tokenizer_err) == 0);
+        CHECK(t && encodes(t, "w103 zzz", 8, ENCODE_ADDED, rows[i].ids, 4));
+        tokenizer_free(t);
+        v.n = 100; /* it does not go so far */
+        CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, sizeof tokenizer_err) == 0);
+        CHECK(t && tokenizer_bos(t) == rows[i].bos && tokenizer_eos(t) == rows[i].eos);
+        tokenizer_free(t);
+    }
+}
+
 /* One Chinese word among three hundred pieces makes no word model, and needs no dictionary. */
 static void few_words(void) {
     char text[4000] = YONGHE "\n[UNK]\n\xe6\xb0\xb8\n\xe5\x92\x8c\n";
@@ -363,6 +389,7 @@ const Test tests_wordpiece_files[] = {
     {"wordpiece files/gguf", gguf},
     {"wordpiece files/bert's case", bert_case},
     {"wordpiece files/GGUF's normalizer", bert_normalizer},
+    {"wordpiece files/GGUF's usual ids", bert_usual},
     {"wordpiece files/few words", few_words},
     {0},
 };

@@ -63,11 +63,11 @@ static int is_phi3(const Weights *w) {
     return 0;
 }
 
-/* What BERT's files say besides. */
+/* What BERT's files say besides; [SEP] ends a text there, whatever EOS is. */
 static int fill_bert(Vocabulary *v, const Weights *w, char *err, size_t errlen) {
     int bert = vocabulary_is(w, "bert"), rc = 0;
     if (v->bos_id < 0) rc = vocabulary_number(&v->bos_id, w, "tokenizer.ggml.cls_token_id", 0, err, errlen);
-    if (rc == 0 && v->eos_id < 0)
+    if (rc == 0 && (v->eos_id < 0 || bert))
         rc = vocabulary_number(&v->eos_id, w, "tokenizer.ggml.seperator_token_id", 0, err, errlen);
     if (rc == 0 && bert)
         rc = vocabulary_number(&v->lower_case, w, "tokenizer.ggml.normalizer.lowercase", 1, err, errlen);

@@ -221,9 +221,17 @@ static int from_gpt2(Tokenizer *t, const Source *s, char *err, size_t errlen) {
     return rc;
 }
 
+/* What a "bert" does not say is as llama.cpp has it: bert-base's [UNK], [CLS] and [SEP]. */
+static void usual_bert(Tokenizer *t) {
+    int *const ids[] = {&t->unk, &t->bos, &t->eos};
+    for (int i = 0; i < 3; i++)
+        if (*ids[i] < 0 && t->n > (size_t)i + 100) *ids[i] = i + 100;
+}
+
 static int from_bert(Tokenizer *t, const Source *s, char *err, size_t errlen) {
     int rc = bert_vocabulary(t, s->vocabulary, s->options->lower_case, err, errlen);
     if (rc == 0) rc = take_ids(t, s->vocabulary, err, errlen);
+    usual_bert(t);
     take_added(t, s->vocabulary, 1, 1);
     return rc;
 }

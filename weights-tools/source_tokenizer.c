@@ -54,7 +54,9 @@ static int write_ends(GgufMeta *m, const Config *c, int own, int end_id) {
     return left_out;
 }
 
+/* llama.cpp ends a "bert" with its separator, whatever EOS is. */
 static void write_bert(GgufMeta *m, const Vocabulary *v) {
+    id(m, "tokenizer.ggml.seperator_token_id", v->eos_id); /* so spelled in GGUF */
     gguf_bool(m, "tokenizer.ggml.normalizer.lowercase", v->lower_case);
     gguf_bool(m, "tokenizer.ggml.normalizer.strip_accents", v->strip_accents);
 }
