@@ -316,6 +316,29 @@ static void gguf_bpe(void) {
     tokenizer_free(t);
 }
 
+/* A Gemma 4 without its BOS writes nonsense, and files were published that say false: llama.cpp (pull request 21500)
+ * overrides them, and granite's name with them. Its ids of "ab a", whether the key is absent, false or true: 2 7 8. */
+static void gguf_gemma4(void) {
+    static const Piece p[] = {{"<pad>", 5, 0, PIECE_CONTROL}, {"<eos>", 5, 0, PIECE_CONTROL},
+                              {"<bos>", 5, 0, PIECE_CONTROL}, {"<unk>", 5, 0, PIECE_UNKNOWN},
+                              {"\xe2\x96\x81", 3, 0, PIECE_NORMAL}, {"a", 1, 0, PIECE_NORMAL},
+                              {"b", 1, 0, PIECE_NORMAL}, {"ab", 2, 0, PIECE_NORMAL},
+                              {"\xe2\x96\x81" "a", 4, 0, PIECE_NORMAL}};
+    static const Merge merges[] = {{"a b", 3}, {"\xe2\x96\x81 a", 5}};
+    static const char *const names[][2] = {{"gemma4", NULL}, {"gpt2", "gemma4"}, {"gpt2", "granite-embed-multi-311m"}};
+    for (size_t i = 0; i < COUNT(names); i++)
+        for (int says = -1; says <= 1; says++) {
+            const Vocabulary v = {.model = names[i][0], .pre = names[i][1], .pieces = p, .n = COUNT(p),
+                                  .merges = merges, .n_merges = COUNT(merges), .bos_id = 2, .eos_id = 1, .unk_id = 3,
+                                  .add_bos = says, .add_eos = -1, .add_space_prefix = -1,
+                                  .remove_extra_whitespaces = -1};
+            Tokenizer *t;
+            CHECK(tokenizer_from_vocabulary(&t, &v, "made", err, ERR) == 0);
+            if (t) ENCODES(t, "ab a", ENCODE_ADDED, 2, 7, 8);
+            tokenizer_free(t);
+        }
+}
+
 /* ---- vocabularies made here ---- */
 
 static Piece piece(const char *text, float score, int type) { return (Piece){text, strlen(text), score, type}; }
@@ -589,6 +612,7 @@ const Test tests_tokenizer[] = {
     {"tokenizer/gguf_small", gguf_small},
     {"tokenizer/gguf_squeezed", gguf_squeezed},
     {"tokenizer/gguf_bpe", gguf_bpe},
+    {"tokenizer/gguf_gemma4", gguf_gemma4},
     {"tokenizer/vocabulary_rules", vocabulary_rules},
     {"tokenizer/folder", folder},
     {"tokenizer/claims", claims},

@@ -217,8 +217,11 @@ static int from_wordpiece(Tokenizer *t, const Source *s, char *err, size_t errle
 static int from_gpt2(Tokenizer *t, const Source *s, char *err, size_t errlen) {
     int rc = gpt2_vocabulary(t, s->vocabulary, s->options->pre, err, errlen);
     if (rc == 0) rc = take_ids(t, s->vocabulary, err, errlen);
-    if (rc == 0) take_added(t, s->vocabulary, pipeline_of(t)->pre->add_bos, 0);
-    return rc;
+    if (rc) return rc;
+    int bos = pipeline_of(t)->pre->add_bos;
+    take_added(t, s->vocabulary, bos > 0, 0);
+    t->add_bos |= bos == 2;
+    return 0;
 }
 
 /* What a "bert" does not say is as llama.cpp has it: bert-base's [UNK], [CLS] and [SEP]. */

@@ -61,7 +61,7 @@ typedef struct {
     const char *name;
     SplitCut cuts[SPLIT_GGUF_STEPS]; /* one after another, up to the first without a pattern; none: nothing is cut */
     int ignore_merges; /* a piece that is a token is taken whole, whatever the merges say */
-    int add_bos;       /* where the file does not say: a BOS stands in front */
+    int add_bos;       /* 1: a BOS stands in front where the file does not say; 2: whatever it says */
     int raw;           /* no byte-level spelling: pieces are UTF-8, a space is U+2581 */
     int nfc;           /* the model's tokenizer.json normalizes to NFC first, which a GGUF file does not say */
 } PreTokenizer;

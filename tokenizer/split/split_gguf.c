@@ -164,8 +164,8 @@ static const PreTokenizer table[] = {
     {.name = "poro-chat", .cuts = {{"bloom", 0}}},
     {.name = "viking", .cuts = {{"bloom", 0}, {"Digits", 0}}},
 
-    {.name = "gemma4", .raw = 1},
-    {.name = "granite-embed-multi-311m", .raw = 1},
+    {.name = "gemma4", .add_bos = 2, .raw = 1},
+    {.name = "granite-embed-multi-311m", .add_bos = 2, .raw = 1},
     {.name = "sarvam-moe", .raw = 1},
     {.name = "whitespace", .cuts = {{"WhitespaceSplit", SPLIT_REMOVED}}, .raw = 1},
 };
