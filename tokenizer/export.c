@@ -11,15 +11,8 @@
 
 static const char underline[] = "\xe2\x96\x81"; /* U+2581, SentencePiece's space */
 
-/* A GGUF's user-defined pieces are cut out of the raw text before anything else happens to it. SentencePiece finds its
- * own behind the space in front, and a unigram model weighs them against other cuts. Gemma's come out the same. */
-static int matches_otherwise(const SpmModel *m, const Tokenizer *t) {
-    return m->user.n && (m->kind == SPM_UNIGRAM || t->dummy_prefix || m->remove_extra_whitespaces);
-}
-
 /* What of t a GGUF file cannot say; NULL: nothing. */
 static const char *unspeakable(const Tokenizer *t) {
-    static const char unknown[] = " \xe2\x81\x87 "; /* U+2047, as SentencePiece writes it unless it is told otherwise */
     const SpmModel *m = t->own;
     if (m->kind == SPM_WORD || m->kind == SPM_CHAR)
         return "has words or characters for pieces, and GGUF has no key for that";
@@ -28,12 +21,20 @@ static const char *unspeakable(const Tokenizer *t) {
     if (m->space_as_suffix) return "puts its space behind the words, and GGUF has no key for that";
     if (!t->llama2c && strcmp(m->space_in, underline) != 0)
         return "keeps spaces as they are, and GGUF has no key for that";
-    if (matches_otherwise(m, t))
+    return NULL;
+}
+
+/* A GGUF's user-defined pieces are cut out of the raw text before anything else happens to it. SentencePiece finds its
+ * own behind the space in front, and a unigram model weighs them against other cuts. Gemma's come out the same. */
+static const char *differs(const Tokenizer *t) {
+    static const char unknown[] = " \xe2\x81\x87 "; /* U+2047, as SentencePiece writes it unless it is told otherwise */
+    const SpmModel *m = t->own;
+    if (m->user.n && (m->kind == SPM_UNIGRAM || t->dummy_prefix || m->remove_extra_whitespaces))
         return "has user-defined pieces, which GGUF finds in the raw text, before spaces are put in front or removed";
     if (m->kind == SPM_UNIGRAM && unigram_has_bytes(t))
-        return "is a unigram model with byte pieces, which GGUF's \"t5\" makes no use of";
+        return "is a unigram model with byte pieces, of which llama.cpp makes nothing";
     if (m->unk_text && (m->unk_len != strlen(unknown) || memcmp(m->unk_text, unknown, m->unk_len) != 0))
-        return "has a text of its own for what is unknown, and GGUF has no key for that";
+        return "has a text of its own for what is unknown, which GGUF has no key for";
     return NULL;
 }
 
@@ -85,6 +86,7 @@ int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, ch
                       .eos_id = t->eos, .unk_id = t->unk, .add_bos = t->add_bos && t->bos >= 0,
                       .add_eos = t->add_eos && t->eos >= 0, .add_space_prefix = t->dummy_prefix,
                       .remove_extra_whitespaces = m->remove_extra_whitespaces, .lower_case = -1, .strip_accents = -1,
+                      .differs = differs(t),
                       .charsmap = map_size ? text : NULL, .charsmap_size = map_size};
     return 0;
 }

@@ -20,6 +20,7 @@ typedef struct {
     size_t json_size;
     const char *lost;     /* of a tokenizer at hand (tokenizer_vocabulary): what no other key says; NULL: nothing */
     int strips_behind;    /* 1: a Phi-3's, whose control pieces take the spaces behind them */
+    const char *differs;  /* .. in what a GGUF's readers differ from it, though it is written; NULL: in nothing */
     int bos_id, eos_id, unk_id;
     int add_bos, add_eos, add_space_prefix, remove_extra_whitespaces; /* 0, 1 or -1 */
     int lower_case, strip_accents; /* 0, 1 or -1: tokenizer.ggml.normalizer.* of a "bert" */

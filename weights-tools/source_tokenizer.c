@@ -106,6 +106,9 @@ int source_vocabulary(Source *s, const Tokenizer *t, const char *from, int end_i
         rc = base_error(err, errlen, -EINVAL, "%s: a tokenizer that %s, and GGUF has no key for that", from, v.lost);
     if (rc == 0) {
         write_vocabulary(&s->meta, &v, n);
+        if (v.differs && r)
+            report_note(r, "the tokenizer %s: some texts get other ids, or come back otherwise; --no-tokenizer writes "
+                        "the model alone, for ./run -z %s", v.differs, from);
         note_ends(r, write_ends(&s->meta, c, v.eos_id, end_id));
     }
     free((void *)(uintptr_t)v.pieces);
