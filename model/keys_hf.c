@@ -81,8 +81,8 @@ static void read_numbers(KeyReader *r, const Config *c, RopeConfig *rope, const 
     if (!n) return;
     n->n_ctx_original = c->n_ctx_train;
     if (strcmp(rope->scaling->name, "dynamic") != 0) /* which goes by max_position_embeddings alone */
-        n->n_ctx_original = original_context(r, r->w->config, original ? original
-                                                              : original_context(r, o, c->n_ctx_train));
+        n->n_ctx_original = original_context(
+            r, r->w->config, original ? original : original_context(r, o, c->n_ctx_train));
     n->factor = number(r, o, "factor", 0);
     if (rope->scaling->method->factor_from_lengths) {
         if (absent(json_get(o, "factor"))) n->factor = (double)c->n_ctx_train / (double)n->n_ctx_original;
@@ -161,7 +161,7 @@ static void rope(KeyReader *r, Config *c, const DecoderDefaults *a) {
     double theta = a && a->theta > 0 ? a->theta : 10000, share = a && a->partial > 0 ? a->partial : 1;
     Json usual = {0};
     if (!o && a && a->rope) {
-        r->line.rc = json_parse(&usual, a->rope, strlen(a->rope), r->w->path, r->line.err, r->line.errlen);
+        if (json_parse(&usual, a->rope, strlen(a->rope), "the usual RoPE", NULL, 0)) key_no_memory(r);
         o = usual.root;
     }
     if ((full = json_get(o, "full_attention")) || json_get(o, "sliding_attention")) {
