@@ -153,8 +153,8 @@ const JsonValue *key_rope_object(KeyReader *r, const char **where) {
     return absent(o) || o->type != JSON_OBJECT ? NULL : o;
 }
 
-/* Its object may have one for each type of layer; else it is that of layers that see all, and windows have plain
- * RoPE. */
+/* Its object may have one for each type of layer; else it is that of layers that see all, and windows have plain RoPE,
+ * with what else rope_parameters says of either. */
 static void rope(KeyReader *r, Config *c, const DecoderDefaults *a) {
     const char *where;
     const JsonValue *root = r->w->config, *o = key_rope_object(r, &where), *full, *local = NULL;
@@ -171,6 +171,11 @@ static void rope(KeyReader *r, Config *c, const DecoderDefaults *a) {
             key_complain(r, where, "settings of a layer type must be an object");
     }
     theta = number(r, root, "rope_theta", theta);
+    if (!full && !local && strcmp(where, "rope_scaling") == 0) {
+        const JsonValue *newer = json_get(root, "rope_parameters");
+        theta = number(r, json_get(newer, "full_attention"), "rope_theta", theta);
+        local = json_get(newer, "sliding_attention");
+    }
     rope_of(r, c, &c->rope, o, where, a, theta, share);
     if (a && a->partial == 0 && c->rope.rotary_dim < c->head_dim)
         weights_note(r->w, "partial_rotary_factor: transformers does not read it for a %s; here %d of a head's %d "

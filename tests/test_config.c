@@ -84,6 +84,10 @@ static void test_layer_types_unread(void) {
 /* rope_scaling has what rope_parameters would have, Ministral's temperature, too. */
 static void test_rope_scaling(void) {
     same_as("ministral3", "ministral3", "\"rope_parameters\"", "\"rope_scaling\"", 1);
+    /* flat, it is of full_attention, whose theta stays where it is */
+    same_as("gemma3", "gemma3", "\"rope_parameters\": {\n    \"full_attention\": {\n      \"factor\": 8.0,",
+            "\"rope_scaling\": {\"rope_type\": \"linear\", \"factor\": 8.0}, \"rope_parameters\": {\n"
+            "    \"full_attention\": {", 1);
 }
 
 /* Windows keep frequencies that were made once. */
