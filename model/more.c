@@ -2,6 +2,7 @@
 #include "family.h"
 
 #include "base/json.h"
+#include "base/paths.h"
 #include "keys_more.h"
 #include "model/layers/config.h"
 #include "notes.h"
@@ -104,6 +105,16 @@ static int is_integer(const char *type) {
     return (strchr("IU", type[0]) && strchr("0123456789", type[1])) || strcmp(type, "BOOL") == 0;
 }
 
+/* One of those blocks of a GGUF file that are no layers of the model: they draft. */
+static int is_draft(const Model *m, const char *name) {
+    char key[sizeof m->config.arch + 20];
+    int64_t blocks = 0;
+    int l;
+    snprintf(key, sizeof key, "%s.block_count", m->config.arch);
+    return m->weights.format == FORMAT_GGUF && sscanf(name, "blk.%d.", &l) == 1 && l >= m->config.n_layers &&
+           meta_integer(weights_meta(&m->weights, key), &blocks) && l < blocks;
+}
+
 TensorRest model_rest(const Model *m, const Tensor *t) {
     static const char frequencies[] = "rotary_emb.inv_freq", *const heads[] = {"pooler.", "classifier.", "dense_2.",
                                                                                "dense_3."};
@@ -113,7 +124,7 @@ TensorRest model_rest(const Model *m, const Tensor *t) {
     size_t n = strlen(t->name), k = sizeof frequencies - 1;
     if (!m->config.own_head && strcmp(t->name, "lm_head.weight") == 0) return REST_TIED;
     if (encoder && strcmp(t->name, "head.bias") == 0) return REST_TIED; /* layers_rename's */
-    if (weights_is_other_part(&m->weights, t->name)) return REST_PART;
+    if (weights_is_other_part(&m->weights, t->name) || is_draft(m, t->name)) return REST_PART;
     if (is_integer(t->type_name) || (known && known->flags & NAME_COMPUTED) ||
         (n >= k && strcmp(t->name + n - k, frequencies) == 0))
         return REST_COMPUTED;
@@ -136,6 +147,18 @@ static void note_unused(Model *m) {
     else if (n)
         weights_note(&m->weights, "the file has %zu tensors that this model does not use (%.100s ..); -v names them", n,
                      first);
+}
+
+/* llama.cpp computes with these wherever they stand: without them logits would be others. */
+static int check_unused(const Model *m, char *err, size_t errlen) {
+    const Weights *w = &m->weights;
+    for (size_t i = 0; i < w->n_tensors && w->format == FORMAT_GGUF; i++) {
+        const char *name = w->tensors[i].name;
+        if (m->used[i] || (strcmp(name, "output.bias") != 0 && !text_ends_with(name, ".scale"))) continue;
+        return base_error(err, errlen, -EINVAL, "%s: tensor %.100s: scales and biases of this kind are not read here",
+                          w->path, name);
+    }
+    return 0;
 }
 
 /* 1 where config.json promises a head of its own and the file has none: a model that embeds, stored without it. */
@@ -161,6 +184,7 @@ int model_more(Model *m, const ModelOptions *o, char *err, size_t errlen) {
     int rc = position_load(m, err, errlen);
     if (rc) return rc;
     if (is_headless(m)) m->has_logits = 0;
+    if ((rc = check_unused(m, err, errlen))) return rc;
     note_unused(m);
     if (m->config.roformer.variant && m->weights.format == FORMAT_HF) roformer_check_table(m);
     if (linear->form && linear->phi->projection) {

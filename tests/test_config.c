@@ -768,6 +768,66 @@ static void test_same_in_gguf(void) {
     }
 }
 
+/* ---- GGUF files of llama.cpp's converter that say it otherwise ---- */
+
+/* The file at from with another name, as long as the first, in another one. */
+static const char *renamed_in(const char *from, const char *name, const char *to) {
+    const char *path = test_tmp("renamed.gguf");
+    size_t n = 0, k = strlen(name), i = 0;
+    char *bytes = file_read(from, &n);
+    CHECK(bytes && strlen(to) == k);
+    while (bytes && i + k <= n && memcmp(bytes + i, name, k) != 0) i++;
+    CHECK(bytes && i + k <= n);
+    if (bytes && i + k <= n) memcpy(bytes + i, to, k);
+    file_write(path, bytes, n);
+    free(bytes);
+    return path;
+}
+
+/* Of StableLM the converter writes true where config.json says nothing; the second norm tells, in llama.cpp as well. */
+static void test_parallel_key(void) {
+    static DecoderCase g;
+    if (!case_read(&g, "stablelm")) return;
+    const char *path = gguf_file("stablelm", TENSOR_F32, &sound);
+    path = gguf_patched(path, "stablelm.use_parallel_residual", 4, 1);
+    CHECK(case_distance("stablelm", path, kernels_best(), &g) < 1e-4);
+}
+
+/* A Gemma 2 without these keys has the caps of the published ones, 50 and 30. */
+static void test_usual_caps(void) {
+    char said_so[600], left_out[600];
+    const char *path = gguf_patched(gguf_file("gemma2", TENSOR_F32, &sound), "gemma2.attn_logit_softcapping", 6, 0x48);
+    path = gguf_patched(path, "gemma2.attn_logit_softcapping", 7, 0x42);
+    snprintf(said_so, sizeof said_so, "%s", gguf_patched(path, "gemma2.final_logit_softcapping", 6, 0xf0));
+    path = renamed_in(said_so, "gemma2.attn_logit_softcapping", "gemma2.attn_logit_softcappin_");
+    snprintf(left_out, sizeof left_out, "%s", test_tmp("left-out.gguf"));
+    CHECK(shell("cp %s %s", renamed_in(path, "gemma2.final_logit_softcapping", "gemma2.final_logit_softcappin_"),
+                left_out) == 0);
+    CHECK(apart(said_so, left_out) == 0);
+}
+
+/* Qwen3.5's list of layers counts the one that drafts; that one's tensors are no riddle. */
+static void test_drafting_layer(void) {
+    static const char list[] = "\7\0\0\0\4\0\0\0\0\0\0\0\1\1\0\0";
+    static DecoderCase g;
+    if (!case_read(&g, "qwen35_vision")) return;
+    const char *path = gguf_file("qwen35_vision", TENSOR_F32, &sound);
+    path = gguf_with_key(path, "qwen35.attention.recurrent_layers", META_ARRAY, list, sizeof list - 1);
+    CHECK(case_distance("qwen35_vision", path, kernels_best(), &g) < 1e-4);
+    CHECK(run("logits %s --ids 1,5", path) == 0 && !strstr(said, "does not use"));
+    refused_folder("qwen35_vision", renamed_in(path, "blk.3.nextn.hnorm.weight", "blk.3.nextn.hnor.2.scale"), NULL,
+                   "hnor.2.scale: scales and biases of this kind are not read here");
+}
+
+/* What makes of a model another one is not passed over. */
+static void test_changed_by_keys(void) {
+    refused_folder("gqa", gguf_with_key(gguf_file("gqa", TENSOR_F32, &sound), "llama.attention.causal", META_BOOL,
+                                        "\0", 1), NULL, "attention.causal: of false");
+    refused_folder("modernbert_body", gguf_with_key(gguf_file("modernbert_body", TENSOR_F32, &sound),
+                                                    "modern-bert.hidden_activation", META_STRING,
+                                                    "\4\0\0\0\0\0\0\0none", 12), NULL, "hidden_activation");
+}
+
 /* ---- models that are not here ---- */
 
 /* A line of its own for those that are well known, one that points on for others; both are short. */
@@ -818,6 +878,10 @@ const Test tests_config[] = {
     {"config/the same in GGUF", test_same_in_gguf},
     {"config/GGUF's keys", test_gguf_keys},
     {"config/GGUF's keys of layers", test_gguf_layers},
+    {"config/StableLM's key for branches side by side", test_parallel_key},
+    {"config/Gemma 2 without caps", test_usual_caps},
+    {"config/a layer that drafts", test_drafting_layer},
+    {"config/keys that change a model", test_changed_by_keys},
     {"config/a vocabulary's keys", test_vocabulary_keys},
     {"config/a vocabulary without scores", test_vocabulary_bare},
     {"config/a vocabulary of BERT", test_vocabulary_bert},

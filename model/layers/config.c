@@ -80,12 +80,13 @@ static void by_period(const Config *c, int64_t period, uint8_t *others) {
     for (int l = 0; l < c->n_layers; l++) others[l] = (uint8_t)(period < 1 || (l + shift) % period != 0);
 }
 
-/* GGUF: a list of booleans, or the period. */
+/* GGUF: a list of booleans, or the period. The list counts layers that draft, too. */
 static void of_pattern(KeyReader *r, const Config *c, const char *key, int64_t usual, uint8_t *others) {
+    int64_t all = c->n_layers + key_int(r, "nextn_predict_layers", NULL, 0, 0, CONFIG_MAX_LAYERS);
     snprintf(r->key, sizeof r->key, "%s.%s", r->arch, key); /* look would make a number of a list that is all alike */
     const MetaValue *v = weights_meta(r->w, r->key);
     if (!v || v->type != META_ARRAY) by_period(c, key_int(r, key, NULL, (double)usual, 0, CONFIG_MAX_LAYERS), others);
-    else if (v->elem != META_BOOL || v->n != (uint64_t)c->n_layers)
+    else if (v->elem != META_BOOL || (v->n != (uint64_t)c->n_layers && v->n != (uint64_t)all))
         key_complain(r, r->key, "must be a list of booleans, one for each layer, or a number");
     else memcpy(others, v->data, (size_t)c->n_layers);
 }
@@ -177,7 +178,7 @@ static void read_activation(KeyReader *r, Decoder *x) {
     const LayerTraits *t = x->traits;
     char word[32];
     int first = json_is(in_config(r, "model_type"), "gemma");
-    int said = !first && key_word(r, NULL, "hidden_activation", word, sizeof word);
+    int said = !first && key_word(r, "hidden_activation", "hidden_activation", word, sizeof word);
     if (first || (!said && !t->scaled_embedding)) said = key_word(r, NULL, "hidden_act", word, sizeof word);
     if (first && said && strcmp(word, "gelu") == 0) said = 0;
     x->activation = said ? key_activation(r, word) : layers_usual_activation(t);

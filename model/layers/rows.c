@@ -61,13 +61,14 @@ static void gemma(KeyReader *r, Config *c, int layers_of_27b) {
     if (c->mask == MASK_PADDING) layer_window_sides(r, c, "sliding_window");
 }
 
-/* transformers caps a Gemma 2 whose config.json does not speak of it; null is no cap. */
+/* A Gemma 2 whose file does not speak of caps has them, in llama.cpp as well; config.json's null is none. */
 static void gemma2(KeyReader *r, Config *c) {
+    static const char scores[] = "attn_logit_softcapping", logits[] = "final_logit_softcapping";
     Decoder *x = c->decoder;
+    int hf = key_is_hf(r);
     gemma(r, c, 46);
-    if (!key_is_hf(r)) return;
-    if (!json_get(r->w->config, "attn_logit_softcapping")) x->score_cap = 50;
-    if (!json_get(r->w->config, "final_logit_softcapping")) x->logit_cap = 30;
+    if (hf ? !json_get(r->w->config, scores) : !r->source->look(r, scores, NULL)) x->score_cap = 50;
+    if (hf ? !json_get(r->w->config, logits) : !r->source->look(r, logits, NULL)) x->logit_cap = 30;
 }
 
 static void gemma3(KeyReader *r, Config *c) { gemma(r, c, 62); }
@@ -165,7 +166,9 @@ static void stablelm(KeyReader *r, Config *c) {
     c->qk_norm = key_said(r, "qk_layernorm");
     c->qkv_bias = key_said(r, "use_qkv_bias");
     c->o_bias = c->mlp_bias = 0;
-    c->decoder->parallel = key_flag(r, "use_parallel_residual", "use_parallel_residual", 0);
+    /* GGUF's key is true where config.json had none; the second norm's absence tells */
+    c->decoder->parallel = key_is_hf(r) ? key_flag(r, NULL, "use_parallel_residual", 0)
+                                        : !weights_find(r->w, "blk.0.ffn_norm.weight");
 }
 
 static void gpt_oss(KeyReader *r, Config *c) {
