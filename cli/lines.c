@@ -147,6 +147,16 @@ static int open_session(Lines *l) {
     return session_init(&l->e.session, &l->e.model, &o, l->e.err, sizeof l->e.err) ? fail("%s", l->e.err) : 0;
 }
 
+/* Whether something stands around a text, [CLS] and [SEP] of a RoFormer's. */
+static int adds_ends(const Tokenizer *t) {
+    char err[200];
+    int *ids = NULL;
+    size_t n = 0;
+    int rc = tokenizer_encode(t, "", 0, ENCODE_BOS | ENCODE_EOS, &ids, &n, err, sizeof err);
+    free(ids);
+    return rc == 0 && n > 1;
+}
+
 int run_lines(Lines *l, Args *a, LinesCheck *check, LineWork *work) {
     enum { TOGETHER = 1024, USUAL = 4096 }; /* enough for every core, and little memory; of a decoder's long context */
     l->a = a, l->work = work;
@@ -162,7 +172,7 @@ int run_lines(Lines *l, Args *a, LinesCheck *check, LineWork *work) {
     l->e.progress = (Progress){.what = "reading"};
     if (code == 0 && a->attention.chunk && !c->linear.form)
         code = usage("--chunk is for linear attention; this model's is softmax");
-    if (code == 0 && c->roformer.variant && (tokenizer_bos(l->e.tokenizer) < 0 || tokenizer_eos(l->e.tokenizer) < 0))
+    if (code == 0 && c->roformer.variant && !adds_ends(l->e.tokenizer))
         note("the vocabulary lacks [CLS] or [SEP]: is it this model's?");
     if (code == 0 && room > (size_t)c->n_ctx_train)
         note("context %zu goes beyond the %lld positions this model was trained on", room, (long long)c->n_ctx_train);
@@ -173,6 +183,7 @@ int run_lines(Lines *l, Args *a, LinesCheck *check, LineWork *work) {
     l->candidates = calloc(ranked + 1, sizeof *l->candidates);
     if (code == 0 && (!l->vector || !l->candidates)) code = fail("out of memory");
     texts_init(&l->texts, l->e.tokenizer);
+    l->texts.special = l->e.model.encoder != NULL; /* as transformers reads an encoder's */
     if (code == 0) {
         l->e.session.options.n_ctx = room; /* of one text */
         if (l->begin) code = l->begin(l);

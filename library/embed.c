@@ -63,6 +63,7 @@ static int make(RoformerEmbedder *e, const RoformerModel *m, const RoformerEmbed
     SessionOptions so = {.n_ctx = room, .n_batch = room, .threads = o->threads,
                          .cache = session_usual_cache(&m->model)};
     texts_init(&e->texts, m->tokenizer);
+    e->texts.special = m->model.encoder != NULL; /* as transformers reads an encoder's */
     return session_init(&e->session, &m->model, &so, err, errlen);
 }
 

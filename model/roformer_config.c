@@ -88,11 +88,11 @@ static void read_heads(KeyReader *r, Config *c, int gau) {
     if (!c->value_dim) c->value_dim = gau ? c->d_ff : config_even_split(r, c);
 }
 
-/* JunnYu's RoFormer-Sim has a linear pooler beside its language model: read with the UniLM mask, unless the file says
- * how. */
+/* JunnYu's RoFormer-Sim has a linear pooler beside its language model: read with the UniLM mask, also where is_decoder
+ * is set (his code does so and sees both sides of the first text), unless the file says how. */
 static void read_mask(KeyReader *r, Config *c) {
     int decoder = r->w->format == FORMAT_HF && key_flag(r, NULL, "is_decoder", 0);
-    Mask mask = decoder ? MASK_CAUSAL : c->roformer.pooler == POOLER_LINEAR ? MASK_UNILM : MASK_PADDING;
+    Mask mask = c->roformer.pooler == POOLER_LINEAR ? MASK_UNILM : decoder ? MASK_CAUSAL : MASK_PADDING;
     c->mask = (Mask)read_word(r, "mask", "mask", mask_names, (int)mask);
 }
 

@@ -278,6 +278,9 @@ static const struct { const char *bin, *config, *from, *to, *options, *has[5], *
     {"sim.ckpt", "sim.bert_config.json", "\"vocab_size\"", "\"pooler_activation\": \"linear\", \"vocab_size\"", "",
      {"\"pooler_activation\": \"linear\"", "\"mask\": \"unilm\""}, "use_bias",
      {{"roformer.pooler", "linear"}, {"roformer.mask", "unilm"}}},
+    {"sim.ckpt", "sim.bert_config.json", "\"max_position_embeddings\": 512",
+     "\"is_decoder\": true, \"pooler_activation\": \"linear\", \"max_position_embeddings\": 12000", "",
+     {"\"mask\": \"unilm\"", "\"max_position_embeddings\": 12000,"}, "use_bias", {{"roformer.mask", "unilm"}}},
     {"sim.ckpt", "sim.bert_config.json", "\"vocab_size\"", "\"pooler_activation\": \"tanh\", \"vocab_size\"", "",
      {"\"pooler_activation\": \"tanh\""}, "\"mask\"", {{"roformer.pooler", "tanh"}, {"roformer.mask", "padding"}}},
 };

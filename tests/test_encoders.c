@@ -584,6 +584,17 @@ static size_t vector_of(double v[WIDTH]) {
     return n;
 }
 
+/* [MASK] is found in a text where the vocabulary is a tokenizer.json, whose special tokens other texts do not have. */
+static void test_fill(void) {
+    const char *folder = with_tokenizer(hf_folder("modernbert", "", TENSOR_F32, &sound));
+    if (!folder) return;
+    folder_change(folder, "tokenizer.json", "\"_\":9", "\"[MASK]\":9");
+    folder_change(folder, "tokenizer.json", "\"added_tokens\":[]",
+                  "\"added_tokens\":[{\"id\":9,\"content\":\"[MASK]\",\"single_word\":false,\"lstrip\":true,"
+                  "\"rstrip\":false,\"normalized\":false,\"special\":true}]");
+    CHECK(run("fill %s 'where is the [MASK]' --json", folder) == 0 && strstr(out, "\"position\":"));
+}
+
 /* -v names both bases of a model whose layers with a window turn by another one. */
 static void test_local_theta(void) {
     const char *folder = with_tokenizer(hf_folder("modernbert_body", "", TENSOR_F32, &sound));
@@ -677,6 +688,7 @@ const Test tests_encoders[] = {
     {"encoders/dense", test_dense},
     {"encoders/refusals about GGUF", test_gguf_refusals},
     {"encoders/convert", test_convert},
+    {"encoders/fill", test_fill},
     {"encoders/rank", test_rank},
     {"encoders/embeddings as they are stored", test_embeddings},
     {0},

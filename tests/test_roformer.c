@@ -144,6 +144,15 @@ static void test_spoiled_folders(void) {
         expect_wrong("gelu_new", "the other gelu", roformer_folder("gelu_new", TENSOR_F32, &other), &g, 3 * TOLERANCE);
 }
 
+/* A Sim whose config.json has is_decoder, as its author's page sets it, sees both sides of the first text all the
+ * same. */
+static void test_sim_decoder(void) {
+    static Golden g;
+    static const Change c = {.from = "\"hidden_size\"", .to = "\"is_decoder\": true, \"hidden_size\""};
+    if (golden_read(&g, "sim"))
+        CHECK(golden_distance("sim", roformer_folder("sim", TENSOR_F32, &c), NULL, &g, LONG) < TOLERANCE);
+}
+
 /* GGUF's own keys: texts of one length, the flags as bytes. */
 static void test_spoiled_gguf(void) {
     static const struct {
@@ -213,6 +222,7 @@ const Test tests_roformer[] = {
     {"roformer/gau", test_gau},
     {"roformer/linear", test_linear},
     {"roformer/spoiled folders", test_spoiled_folders},
+    {"roformer/a Sim that is a decoder", test_sim_decoder},
     {"roformer/spoiled gguf", test_spoiled_gguf},
     {"roformer/published", test_published},
     {0},

@@ -37,10 +37,10 @@ static int grow(Texts *x) {
 int texts_add(Texts *x, const char *line, size_t len, int split, char *err, size_t errlen) {
     const char *tab = split ? memchr(line, '\t', len) : NULL;
     size_t a = tab ? (size_t)(tab - line) : len, n;
-    int *ids, *types;
+    int *ids, *types, flags = ENCODE_BOS | ENCODE_EOS | (x->special ? ENCODE_SPECIAL : 0);
     if (x->n == x->cap && grow(x)) return base_error(err, errlen, -ENOMEM, "out of memory for a text");
     int rc = tokenizer_encode_pair(x->tokenizer, line, a, tab ? tab + 1 : NULL, tab ? len - a - 1 : 0,
-                                   ENCODE_BOS | ENCODE_EOS, &ids, &types, &n, err, errlen);
+                                   flags, &ids, &types, &n, err, errlen);
     if (rc == 0 && n == 0) {
         rc = base_error(err, errlen, -EINVAL, "a text without a single token");
         free(ids);
@@ -73,7 +73,7 @@ int texts_add_between(Texts *x, const char *before, const char *line, size_t len
     size_t n = 0, cap = 0;
     int rc = x->n == x->cap && grow(x) ? base_error(err, errlen, -ENOMEM, "out of memory for a text") : 0;
     if (rc == 0) rc = append(x, &ids, &n, &cap, before, strlen(before), ENCODE_SPECIAL, err, errlen);
-    if (rc == 0) rc = append(x, &ids, &n, &cap, line, len, 0, err, errlen);
+    if (rc == 0) rc = append(x, &ids, &n, &cap, line, len, x->special ? ENCODE_SPECIAL : 0, err, errlen);
     if (rc == 0) rc = append(x, &ids, &n, &cap, after, strlen(after), ENCODE_SPECIAL, err, errlen);
     if (rc == 0 && n == 0) rc = base_error(err, errlen, -EINVAL, "a text without a single token");
     if (rc) {

@@ -18,6 +18,7 @@ typedef struct {
     size_t *first;      /* [n]: the number of text i's first token in the call that reads them all */
     size_t n, cap;
     size_t n_tokens;    /* of all texts */
+    int special;        /* the caller's, 1: [MASK] and its like are found in a text, as WordPiece always does */
 } Texts;
 
 void texts_init(Texts *x, const Tokenizer *t); /* t must outlive x */

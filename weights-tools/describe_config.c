@@ -204,7 +204,7 @@ int describe_read_heads(DescribeReader *r) {
         if (json_is(p, "linear")) m->pooler = "linear";
         else if (!json_is(p, "tanh")) complain(r, "pooler_activation", "must be tanh or linear");
     }
-    int mask_open = !r->wish->mask && !get(r, "mask") && strcmp(m->mask, "padding") == 0;
+    int mask_open = !r->wish->mask && !get(r, "mask"); /* whatever is_decoder says */
     if (mask_open && strcmp(m->pooler, "linear") == 0) m->mask = "unilm"; /* a RoFormer-Sim */
     if (m->pooler[0] != 'n' && has(m, "mlm.dense.weight", -1) && !p && !r->wish->pooler)
         report_note(r->report, "its pooler is taken as tanh; a RoFormer-Sim needs --pooler linear");

@@ -2,6 +2,7 @@
 #include "describe.h"
 #include "describe_config.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -82,8 +83,12 @@ void describe_meta(const Description *m, GgufMeta *meta, const char *model_name)
 
 /* ---- config.json ---- */
 
-/* The shortest decimal that reads back as v. */
+/* The shortest decimal that reads back as v; of a whole number no power of ten, which readers take for a float. */
 static void shortest(char out[40], double v) {
+    if (v == floor(v) && fabs(v) < 1e15) {
+        snprintf(out, 40, "%.0f", v);
+        return;
+    }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(out, 40, "%.*g", digits, v);
         if (strtod(out, NULL) == v) return;
