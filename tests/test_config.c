@@ -574,6 +574,35 @@ static void test_gguf_layers(void) {
     CHECK(c.d_ff == 32 && c.ff_rows == 256);
 }
 
+/* q, k and v in one matrix: rows of one behind those of the other, in the same bytes. */
+static void test_fused(void) {
+    static const RawKey usual[] = {
+        {"general.architecture", META_STRING, RAW("\5\0\0\0\0\0\0\0qwen3"), NULL},
+        {"qwen3.embedding_length", META_U32, RAW("\40\0\0\0"), NULL},
+        {"qwen3.attention.head_count", META_U32, RAW("\4\0\0\0"), NULL},
+        {"qwen3.attention.key_length", META_U32, RAW("\6\0\0\0"), NULL}};
+    static const char kv[] = "qwen3.attention.head_count_kv";
+    static const RawKey lists[] = {{kv, META_ARRAY, RAW("\4\0\0\0" TWO "\2\0\0\0\2\0\0\0"), NULL},
+                                   {kv, META_U32, RAW("\1\0\0\0"), NULL}};
+    static const RawTensor matrix = {"blk.0.attn_qkv.weight", 2, {32, 24 + 12 + 12}, TENSOR_F32};
+    static const char *const names[] = {"blk.0.attn_q.weight", "blk.0.attn_k.weight", "blk.0.attn_v.weight"};
+    static const size_t rows[] = {24, 12, 12};
+    for (int i = 0; i < 2; i++) {
+        Weights w;
+        char err[300] = "";
+        if (!opened_with(&w, usual, sizeof usual / sizeof *usual, &lists[i], &matrix)) return;
+        const uint8_t *at = weights_find(&w, matrix.name)->data;
+        CHECK(weights_expand(&w, err, sizeof err) == 0 && w.n_tensors == (i ? 2 : 4));
+        for (int k = 0; k < 3; k++) {
+            const Tensor *t = weights_find(&w, names[k]);
+            CHECK(i ? !t : t && t->data == at && t->size == rows[k] * 128 && t->shape[0] == rows[k]);
+            at += rows[k] * 128;
+        }
+        CHECK(!weights_find(&w, matrix.name) == !i); /* of other rows than the keys say it stays */
+        weights_close(&w);
+    }
+}
+
 static const char right_type[] = "is not an array as long as tokenizer.ggml.tokens, of the right type";
 static const RawKey vocabulary_rows[] = {
     {"general.name", META_U32, RAW("\1\0\0\0"), NULL},
@@ -882,6 +911,7 @@ const Test tests_config[] = {
     {"config/Gemma 2 without caps", test_usual_caps},
     {"config/a layer that drafts", test_drafting_layer},
     {"config/keys that change a model", test_changed_by_keys},
+    {"config/q, k and v in one matrix", test_fused},
     {"config/a vocabulary's keys", test_vocabulary_keys},
     {"config/a vocabulary without scores", test_vocabulary_bare},
     {"config/a vocabulary of BERT", test_vocabulary_bert},

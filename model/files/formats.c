@@ -2,6 +2,7 @@
 #include "weights.h"
 
 #include "fp8.h"
+#include "gguf_fused.h"
 #include "gguf_split.h"
 #include "huggingface.h"
 #include "llama2c.h"
@@ -49,4 +50,7 @@ int weights_open(Weights *w, const char *path, char *err, size_t errlen) {
     return weights_open_memory(w, NULL, 0, path, err, errlen);
 }
 
-int weights_expand(Weights *w, char *err, size_t errlen) { return fp8_expand(w, err, errlen); }
+int weights_expand(Weights *w, char *err, size_t errlen) {
+    int rc = fp8_expand(w, err, errlen);
+    return rc ? rc : gguf_take_apart(w, err, errlen);
+}
