@@ -50,9 +50,9 @@ static void embed(Session *s, size_t n) {
     team_wait(&s->scratch->team);
 }
 
-static void activate_nowait(Session *s, float *x, size_t n, size_t width) {
+static void activate_nowait(Session *s, float *x, size_t n, size_t width, int activation) {
     for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++)
-        s->model->kernels->enc->activate(x + t.at * width, width, s->model->config.roformer.activation);
+        s->model->kernels->enc->activate(x + t.at * width, width, activation);
 }
 
 /* q = R_m q, k = R_m k (rope_rotate), head by head, m the token's position; v too where the model says so. Linear
@@ -97,7 +97,7 @@ static void layer(Session *s, int l, size_t n) {
     a = step_pack(s, s->scratch->x, n, d, &y->w_up);
     step_linear_nowait(s, s->scratch->gate, &a, &y->w_up, y->b_up);
     team_wait(&s->scratch->team);
-    activate_nowait(s, s->scratch->gate, n, ff);
+    activate_nowait(s, s->scratch->gate, n, ff, c->roformer.activation);
     project(s, s->scratch->gate, n, ff, &y->w_down, y->b_down);
     add_and_norm_nowait(s, y->ffn_norm, more->ffn_norm_b, n);      /* x = norm(x + W2 act(W1 x + b1) + b2) */
 }
@@ -112,7 +112,7 @@ static void gated_unit(Session *s, int l, size_t n) {
     Packed a = step_pack(s, s->scratch->x, n, (size_t)c->d_model, &y->w_up);
     step_linear_nowait(s, s->scratch->gate, &a, &y->w_up, NULL);
     team_wait(&s->scratch->team);
-    activate_nowait(s, s->scratch->gate, n, width);                      /* u, v, b = act(Wi x) */
+    activate_nowait(s, s->scratch->gate, n, width, c->roformer.activation);  /* u, v, b = act(Wi x) */
     for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++) {
         const float *v = s->scratch->gate + t.at * width + e, *b = v + e;
         memcpy(s->scratch->v + t.at * e, v, e * sizeof *v);
@@ -139,7 +139,7 @@ static void logits(Session *s, size_t t, size_t n) {
         Packed a = step_pack(s, h, n, d, &e->mlm_dense);
         step_linear_nowait(s, s->scratch->head, &a, &e->mlm_dense, e->mlm_dense_b);
         team_wait(&s->scratch->team);
-        activate_nowait(s, s->scratch->head, n, E);
+        activate_nowait(s, s->scratch->head, n, E, e->mlm_activation);
         for (Share i = team_share(&s->scratch->team, n); i.at < i.end; i.at++)
             norm(s, s->scratch->head + i.at * E, s->scratch->head + i.at * E, e->mlm_norm, e->mlm_norm_b, E);
         h = s->scratch->head;

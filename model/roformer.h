@@ -3,6 +3,7 @@
 #define ROFORMER_H
 
 #include "family.h"
+#include "kernels/encoder_kernels.h"
 
 /* What RoFormer has in a layer beside model.h's Layer: its norms stand behind attention and feed-forward network, and
  * have biases in v1. GAU-alpha: w_up [2 d_ff + head_dim, d_model] makes u, v and the base of q and k; w_down ends the
@@ -19,6 +20,7 @@ typedef struct Encoder {
     Matrix emb_proj;                                    /* [H, E], where E is not H */
     const float *emb_proj_b;                            /* [H] */
     Matrix mlm_dense;                                   /* [E, H]: in v1, before lm_head [vocab_size, E] */
+    Activation mlm_activation;                          /* between the two: a RoFormer's */
     const float *mlm_dense_b, *mlm_norm, *mlm_norm_b;   /* [E] each */
     const float *mlm_bias;                              /* [vocab_size] */
     Matrix pooler, cls_dense, cls_out;                  /* [H, H] x 2, [n_labels, H] */

@@ -139,6 +139,13 @@ static void load_decoder(const Slots *s) {
     if (*other) weights_note(&m->weights, note_untied, other);
 }
 
+/* ELECTRA's generator has gelu in its head, whatever its layers have: modeling_electra.py. */
+static Activation head_activation(const Slots *s) {
+    const Tensor *dense = slot(s, "mlm.dense.weight", -1);
+    if (dense && strncmp(dense->name, "generator_predictions.", 22) == 0) return ACTIVATION_GELU;
+    return (Activation)s->ld->m->config.roformer.activation;
+}
+
 /* The heads that the file has; the language model's in v1 begins with a layer of its own. */
 static void load_heads(const Slots *s) {
     Model *m = s->ld->m;
@@ -153,6 +160,7 @@ static void load_heads(const Slots *s) {
         m->config.roformer.head_width = m->config.d_embed;
         matrix(s, &e->mlm_dense, "mlm.dense.weight", -1, E, d);
         e->mlm_dense_b = vector(s, "mlm.dense.bias", -1, E);
+        e->mlm_activation = head_activation(s);
         e->mlm_norm = vector(s, "mlm.norm.weight", -1, E);
         e->mlm_norm_b = vector(s, "mlm.norm.bias", -1, E);
         e->mlm_bias = vector(s, "mlm.bias", -1, vocab);

@@ -285,6 +285,24 @@ static void test_heads(void) {
     expect_refused("untied", folder, "tensor cls.predictions.decoder.weight is missing");
 }
 
+/* ELECTRA's generator has gelu in its head, whatever hidden_act says: where relu and gelu make the same of the layers
+ * (of zeroes), they make the same of the whole; a RoFormer's head has hidden_act. */
+static void test_generator(void) {
+    static const struct { const char *name, *from, *to; int same; } rows[] = {
+        {"generator", "\"hidden_size\"", "\"hidden_act\": \"relu\", \"hidden_size\"", 1},
+        {"wide", "\"gelu\"", "\"relu\"", 0}};
+    for (int i = 0; i < 2; i++) {
+        static char usual[20000];
+        const Change zero = {.set = ".intermediate.dense."};
+        Change relu = zero;
+        relu.from = rows[i].from, relu.to = rows[i].to;
+        CHECK(run("logits %s --ids 1,2,3", roformer_folder(rows[i].name, TENSOR_F32, &zero)) == 0);
+        snprintf(usual, sizeof usual, "%s", out);
+        CHECK(run("logits %s --ids 1,2,3", roformer_folder(rows[i].name, TENSOR_F32, &relu)) == 0);
+        CHECK((strcmp(out, usual) == 0) == rows[i].same);
+    }
+}
+
 /* Tensors by names that are none of a RoFormer's, and what they are of. */
 static void test_other_tensors(void) {
     static const char weight[] = "model.safetensors", table[] = "roformer.encoder.embed_positions.weight";
@@ -469,6 +487,7 @@ const Test tests_roformer_config[] = {
     {"roformer/names of labels", test_label_names},
     {"roformer/numbers of labels", test_label_counts},
     {"roformer/heads", test_heads},
+    {"roformer/generator", test_generator},
     {"roformer/other tensors", test_other_tensors},
     {"roformer/said otherwise", test_said_otherwise},
     {0},

@@ -186,6 +186,14 @@ int describe_read_config(DescribeReader *r) {
 
 /* ---- heads ---- */
 
+/* ELECTRA's generator has gelu there, whatever its layers have. */
+static void check_generator(DescribeReader *r) {
+    long dense = describe_slot(r->m, "mlm.dense.weight", -1, 0);
+    if (dense < 0 || strncmp(r->m->slots[dense].view.name, "generator_predictions.", 22) != 0) return;
+    if (strcmp(r->m->hidden_act, "gelu") != 0 && strcmp(r->m->hidden_act, "gelu_python") != 0)
+        complain(r, "hidden_act", "is not gelu, which an ELECTRA generator's head has: GGUF has no key for that");
+}
+
 int describe_read_heads(DescribeReader *r) {
     Description *m = r->m;
     long matrix = -1;
@@ -193,6 +201,7 @@ int describe_read_heads(DescribeReader *r) {
     else if ((matrix = describe_slot(m, "cls.weight", -1, 0)) >= 0)
         m->classifier = json_list_holds(r->config, "architectures", "MultipleChoice") ? "choice" : "token";
     else if ((matrix = describe_slot(m, "qa.weight", -1, 0)) >= 0) m->classifier = "qa";
+    check_generator(r);
     m->sizes.labels = matrix < 0 ? 0 : m->slots[matrix].view.shape[0];
     int named = m->classifier && (strcmp(m->classifier, "sequence") == 0 || strcmp(m->classifier, "token") == 0);
     if (!named) m->labels = NULL;
