@@ -39,14 +39,29 @@ static int read_word(KeyReader *r, const char *gguf, const char *hf, const char 
     return i < 0 ? absent : i;
 }
 
+/* A classifier of one matrix: of the tokens, but in a GAUAlphaForSequenceClassification, where transformers'
+ * SequenceSummary says what of the text it reads. */
+static Classifier one_matrix(KeyReader *r) {
+    char kind[32] = "", word[32] = "first";
+    key_word(r, "classifier.kind", NULL, kind, sizeof kind);
+    int of_text = json_list_holds(r->w->config, "architectures", "SequenceClassification");
+    if (!of_text && strcmp(kind, "sequence") != 0) return CLASSIFIER_TOKEN;
+    key_word(r, NULL, "summary_type", word, sizeof word);
+    if (strcmp(word, "first") != 0) key_complain(r, r->key, "must be first: other summaries are not read here");
+    if (key_word(r, NULL, "summary_activation", word, sizeof word) || key_flag(r, NULL, "summary_use_proj", 0))
+        key_complain(r, r->key, "is there, and a summary by summary_type alone is read here");
+    return CLASSIFIER_SEQUENCE;
+}
+
 /* The variant and the classifier, from the tensors. */
-static void look_at_tensors(const Weights *w, Config *c) {
+static void look_at_tensors(KeyReader *r, Config *c) {
+    const Weights *w = r->w;
     RoformerConfig *f = &c->roformer;
     int norms = find(w, "token_embd_norm.weight") || find(w, "blk.#.attn_output_norm.weight");
     f->variant = find(w, "blk.#.gau_in.weight") ? ROFORMER_GAU : norms ? ROFORMER_V1 : ROFORMER_V2;
     const Tensor *t;
     if ((t = find(w, "cls.out.weight"))) f->classifier = CLASSIFIER_SEQUENCE;
-    else if ((t = find(w, "cls.weight"))) f->classifier = CLASSIFIER_TOKEN;
+    else if ((t = find(w, "cls.weight"))) f->classifier = one_matrix(r);
     else if ((t = find(w, "disc.out.weight"))) f->classifier = CLASSIFIER_REPLACED;
     f->n_labels = t && t->n_dims == 2 && t->shape[0] <= 1 << 20 ? (int)t->shape[0] : 0;
 }
@@ -99,7 +114,7 @@ static void read_mask(KeyReader *r, Config *c) {
 void roformer_read_config(KeyReader *r, Config *c, const Architecture *a) {
     RoformerConfig *f = &c->roformer;
     int hf = r->w->format == FORMAT_HF;
-    look_at_tensors(r->w, c);
+    look_at_tensors(r, c);
     if (strcmp(c->arch, "gau_alpha") == 0) f->variant = ROFORMER_GAU;
     snprintf(c->arch, sizeof c->arch, "roformer");
     f->variant = (RoformerVariant)read_word(r, "variant", NULL, roformer_variant_names, (int)f->variant);

@@ -170,7 +170,7 @@ static void load_heads(const Slots *s) {
         e->pooler_b = vector(s, "pooler.bias", -1, d);
     }
     const char *const *names =
-        f->classifier == CLASSIFIER_SEQUENCE
+        f->classifier == CLASSIFIER_SEQUENCE && slot(s, "cls.out.weight", -1)
             ? (const char *const[]){"cls.dense.weight", "cls.dense.bias", "cls.out.weight", "cls.out.bias"}
         : f->classifier == CLASSIFIER_REPLACED
             ? (const char *const[]){"disc.dense.weight", "disc.dense.bias", "disc.out.weight", "disc.out.bias"}

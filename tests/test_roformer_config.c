@@ -452,6 +452,36 @@ static void test_labels(void) {
     }
 }
 
+/* A text's classifier of one matrix, as GAU-alpha's is: what the same matrix says of the text's first token. */
+static void test_one_matrix(void) {
+    static const Change text = {.from = "ForTokenClassification", .to = "ForSequenceClassification"};
+    static const char *const rows[][2] = {
+        {"\"summary_type\": \"mean\"", "summary_type"}, {"\"summary_activation\": \"tanh\"", "summary_activation"},
+        {"\"summary_use_proj\": true", "summary_use_proj"}};
+    static Golden g;
+    const char *gguf = test_tmp("one.gguf");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char to[100];
+        const char *folder = roformer_folder("tok", TENSOR_F32, &text);
+        snprintf(to, sizeof to, "%s, \"vocab_size\"", rows[i][0]);
+        folder_change(folder, "config.json", "\"vocab_size\"", to);
+        expect_refused("tok", folder, rows[i][1]);
+        CHECK(tool("", "convert", "%s %s -q --no-tokenizer", folder, gguf) == 1 && said_line(rows[i][1]));
+    }
+    const char *folder = roformer_folder("tok", TENSOR_F32, &text);
+    folder_change(folder, "config.json", "\"vocab_size\"", "\"summary_type\": \"first\", \"vocab_size\"");
+    CHECK(tool("", "convert", "%s %s -q --no-tokenizer", folder, gguf) == 0);
+    for (int i = 0; i < 2; i++) {
+        char err[400] = "";
+        Model m;
+        CHECK(model_open(&m, i ? gguf : folder, NULL, err, sizeof err) == 0);
+        CHECK(m.config.roformer.classifier == CLASSIFIER_SEQUENCE && m.config.roformer.n_labels == 3);
+        CHECK(!m.encoder->cls_dense.data && m.encoder->cls_out.data);
+        model_close(&m);
+        if (golden_read(&g, "tok")) CHECK(golden_distance("tok", i ? gguf : folder, NULL, &g, 30) < 1e-4);
+    }
+}
+
 /* Names that are no list of them, or too few, are none: what is said then is a label's number. */
 static void test_label_names(void) {
     static const char key[] = "roformer.classifier.labels", none[] = "xxxxxxxx.classifier.labels",
@@ -484,6 +514,7 @@ const Test tests_roformer_config[] = {
     {"roformer/rope, converted", test_rope_converted},
     {"roformer/table of sines", test_table},
     {"roformer/labels", test_labels},
+    {"roformer/one matrix", test_one_matrix},
     {"roformer/names of labels", test_label_names},
     {"roformer/numbers of labels", test_label_counts},
     {"roformer/heads", test_heads},

@@ -194,12 +194,24 @@ static void check_generator(DescribeReader *r) {
         complain(r, "hidden_act", "is not gelu, which an ELECTRA generator's head has: GGUF has no key for that");
 }
 
+/* Of a classifier of one matrix, as run takes it (roformer_config.c). */
+static const char *one_matrix(DescribeReader *r) {
+    if (json_list_holds(r->config, "architectures", "MultipleChoice")) return "choice";
+    if (!json_list_holds(r->config, "architectures", "SequenceClassification")) return "token";
+    if (get(r, "summary_type") && !is_text(r, "summary_type", "first"))
+        complain(r, "summary_type", "must be first: other summaries are not read here");
+    if (get(r, "summary_activation") || boolean(r, "summary_use_proj", 0))
+        complain(r, get(r, "summary_activation") ? "summary_activation" : "summary_use_proj",
+                 "is there, and a summary by summary_type alone is read here");
+    return "sequence";
+}
+
 int describe_read_heads(DescribeReader *r) {
     Description *m = r->m;
     long matrix = -1;
     if ((matrix = describe_slot(m, "cls.out.weight", -1, 0)) >= 0) m->classifier = "sequence";
     else if ((matrix = describe_slot(m, "cls.weight", -1, 0)) >= 0)
-        m->classifier = json_list_holds(r->config, "architectures", "MultipleChoice") ? "choice" : "token";
+        m->classifier = one_matrix(r);
     else if ((matrix = describe_slot(m, "qa.weight", -1, 0)) >= 0) m->classifier = "qa";
     check_generator(r);
     m->sizes.labels = matrix < 0 ? 0 : m->slots[matrix].view.shape[0];
