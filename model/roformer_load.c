@@ -185,6 +185,17 @@ static void load_heads(const Slots *s) {
     }
 }
 
+/* v2 and GAU-alpha compute without: what v1 has beyond them would be dropped. A file of v1 may be read as v2, though,
+ * where the command line asks for that. */
+static void refuse_biases(const Slots *s) {
+    size_t n = ((size_t)s->ld->m->config.n_layers + 1) * s->n_rows;
+    if (slot(s, "token_embd_norm.weight", -1)) return;
+    for (size_t i = 0; i < n; i++)
+        if (s->slots[i] && (roformer_names_row(i % s->n_rows)->flags & NAME_ALL) == NAME_V1)
+            base_complain(&s->ld->line, "tensor %.100s: a v2 or GAU-alpha that has biases is not read here",
+                          s->slots[i]->name);
+}
+
 void roformer_load(Loader *ld) {
     Model *m = ld->m;
     const Config *c = &m->config;
@@ -200,6 +211,7 @@ void roformer_load(Loader *ld) {
         return;
     }
     for (size_t i = 0; i < wider; i++) ones[i] = 1;
+    if (!v1) refuse_biases(&s);
     matrix(&s, &m->tok_emb, "token_embd.weight", -1, (size_t)c->vocab_size, E);
     matrix(&s, &e->types, "token_types.weight", -1, (size_t)c->roformer.n_types, E);
     e->emb_norm = v1 ? vector(&s, "token_embd_norm.weight", -1, E) : ones;

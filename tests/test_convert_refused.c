@@ -90,7 +90,7 @@ static void configs_refused(void) {
 /* .. of other models. */
 static void others_refused(void) {
     static const struct { const char *bin, *config, *from, *to, *expected; } rows[] = {
-        {"v2.bin", "v2.config.json", "\"use_bias\": false", "\"use_bias\": true", "use_bias is true, but the file has"},
+        {"v2.bin", "v2.config.json", "\"use_bias\": false", "\"use_bias\": true", "use_bias is true, and a v2 that"},
         {"v2.bin", "v2.config.json", "\"hidden_act\": \"relu\",", "", "hidden_act is missing"},
         {"generator.bin", "generator.config.json", "\"hidden_act\": \"gelu\"", "\"hidden_act\": \"relu\"",
          "hidden_act is not gelu, which an ELECTRA generator's head has: GGUF has no key for that"},

@@ -329,6 +329,24 @@ static void test_other_tensors(void) {
     }
 }
 
+/* Biases where there are none to be: they would be dropped. */
+static void test_biases(void) {
+    static const struct { const char *name, *tensor, *bias; } rows[] = {
+        {"v2_narrow", "roformer.embeddings_project.weight", "roformer.embeddings_project.bias"},
+        {"v2", "roformer.embeddings.word_embeddings.weight", "roformer.encoder.layer.1.output.dense.bias"},
+        {"gau", "gau_alpha.embeddings.word_embeddings.weight", "gau_alpha.embeddings.LayerNorm.bias"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char from[100], to[300];
+        const char *folder = roformer_folder(rows[i].name, TENSOR_F32, NULL);
+        snprintf(from, sizeof from, "\"%s\":", rows[i].tensor);
+        snprintf(to, sizeof to, "\"%s\":{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]},%s", rows[i].bias,
+                 from);
+        folder_change(folder, "model.safetensors", from, to);
+        snprintf(to, sizeof to, "tensor %s: a v2 or GAU-alpha that has biases is not read here", rows[i].bias);
+        expect_refused(rows[i].name, folder, to);
+    }
+}
+
 /* How many labels a classifier has: none where it is no matrix, or of more rows than there may be. */
 static void test_label_counts(void) {
     static const char line[] = "the classifier: has no labels, or too many";
@@ -520,6 +538,7 @@ const Test tests_roformer_config[] = {
     {"roformer/heads", test_heads},
     {"roformer/generator", test_generator},
     {"roformer/other tensors", test_other_tensors},
+    {"roformer/biases", test_biases},
     {"roformer/said otherwise", test_said_otherwise},
     {0},
 };

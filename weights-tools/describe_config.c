@@ -92,7 +92,7 @@ static void check_variant(DescribeReader *r) {
     if (get(r, "norm_type") && rms != (r->m->variant != ROFORMER_V1))
         complain(r, "norm_type", "is not what the file's tensors are for");
     if (r->m->variant == ROFORMER_V2 && boolean(r, "use_bias", 0))
-        complain(r, "use_bias", "is true, but the file has no biases");
+        complain(r, "use_bias", "is true, and a v2 that has biases is not read here");
     if (r->m->variant != ROFORMER_GAU) return;
     if (get(r, "normalization") && !is_text(r, "normalization", "softmax_plus"))
         complain(r, "normalization", "must be softmax_plus");
