@@ -153,7 +153,9 @@ static void load_heads(const Slots *s) {
     Encoder *e = m->encoder;
     size_t d = (size_t)m->config.d_model, E = (size_t)m->config.d_embed, vocab = (size_t)m->config.vocab_size;
     int v1 = f->variant == ROFORMER_V1;
-    m->has_logits = v1 ? slot(s, "mlm.dense.weight", -1) != NULL : E == d; /* without a layer between, widths agree */
+    int untied = m->config.own_head == 1 && !slot(s, "mlm.decoder.weight", -1); /* v2's head is this one matrix */
+    /* without a layer between, widths agree */
+    m->has_logits = v1 ? slot(s, "mlm.dense.weight", -1) != NULL : E == d && !untied;
     m->lm_head = m->tok_emb;
     if (m->has_logits) load_decoder(s);
     if (v1 && m->has_logits) {

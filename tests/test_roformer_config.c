@@ -283,6 +283,12 @@ static void test_heads(void) {
     folder = roformer_folder("untied", TENSOR_F32, NULL);
     folder_change(folder, weight, "cls.predictions.decoder.weight", "cls.predictions.decoder.w");
     expect_refused("untied", folder, "tensor cls.predictions.decoder.weight is missing");
+    const Change untied = {.from = "\"vocab_size\"", .to = "\"tie_word_embeddings\": false, \"vocab_size\""};
+    for (int i = 0; i < 2; i++) { /* of v2 and GAU-alpha it is all there is of a head */
+        CHECK(model_open(&m, roformer_folder(i ? "gau" : "v2", TENSOR_F32, &untied), NULL, err, sizeof err) == 0);
+        CHECK(!m.has_logits);
+        model_close(&m);
+    }
 }
 
 /* ELECTRA's generator has gelu in its head, whatever hidden_act says: where relu and gelu make the same of the layers
