@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-Activation key_activation(KeyReader *r, const char *word) {
+int activation_named(const char *word) {
     static const struct {
         const char *word;
         Activation activation;
@@ -18,7 +18,13 @@ Activation key_activation(KeyReader *r, const char *word) {
         {"linear", ACTIVATION_LINEAR}, {"mish", ACTIVATION_MISH}, {"hardswish", ACTIVATION_HARDSWISH},
         {"laplace", ACTIVATION_LAPLACE}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].word, word) == 0) return rows[i].activation;
+        if (strcmp(rows[i].word, word) == 0) return (int)rows[i].activation;
+    return -1;
+}
+
+Activation key_activation(KeyReader *r, const char *word) {
+    int found = activation_named(word);
+    if (found >= 0) return (Activation)found;
     base_complain(&r->line,
                   "%s: \"%.80s\" is not known here (gelu, gelu_new, relu, silu and most of transformers' are)",
                   r->key, word);

@@ -36,7 +36,8 @@ void key_no_memory(KeyReader *r);
 int key_flag(KeyReader *r, const char *gguf, const char *hf, int absent);
 /* keys_hf.c: the object of config.json that says what RoPE is, and its name; NULL: none does. */
 const JsonValue *key_rope_object(KeyReader *r, const char **where);
-/* activations.c: what transformers calls by that word; a complaint about r's last key where it is none. */
+/* activations.c: what transformers calls by that word, or -1; and with a complaint about r's last key instead. */
+int activation_named(const char *word);
 Activation key_activation(KeyReader *r, const char *word);
 /* more.c: of one type, with the same bytes. */
 int tensor_is_same(const Tensor *a, const Tensor *b);

@@ -37,6 +37,7 @@ static const struct { const char *from, *to, *expected; } configs[] = {
     {"\"rotary_value\": false", "\"rotary_value\": 0", "rotary_value must be true or false"},
     {"\"model_type\": \"roformer\"", "\"model_type\": \"bert\"", "model_type is neither"},
     {"\"hidden_act\": \"gelu\"", "\"hidden_act\": 1", "hidden_act"},
+    {"\"hidden_act\": \"gelu\"", "\"hidden_act\": \"selu\"", "hidden_act is no function that is known here"},
     {"\"hidden_act\": \"gelu\"", "\"hidden_act\": \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\"", "hidden_act"},
     {"\"use_cache\": true", "\"norm_type\": \"rms_norm\"", "norm_type is not"},
     {"\"add_cross_attention\": false", "\"add_cross_attention\": true", "cross attention"},

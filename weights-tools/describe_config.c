@@ -2,6 +2,8 @@
  * get the defaults of transformers' RoFormerConfig. */
 #include "describe_config.h"
 
+#include "model/keys_more.h"
+
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -84,6 +86,8 @@ static void read_activation(DescribeReader *r) {
     else if (v) memcpy(r->m->hidden_act, v->str, v->len + 1);
     else if (r->m->variant == ROFORMER_V1) memcpy(r->m->hidden_act, "gelu", 5);
     else complain(r, "hidden_act", "is missing");
+    if (r->rc == 0 && activation_named(r->m->hidden_act) < 0)
+        complain(r, "hidden_act", "is no function that is known here (gelu, gelu_new, relu, silu ..)");
 }
 
 /* What the configuration says of the variant must be what the tensors say. */
@@ -190,7 +194,7 @@ int describe_read_config(DescribeReader *r) {
 static void check_generator(DescribeReader *r) {
     long dense = describe_slot(r->m, "mlm.dense.weight", -1, 0);
     if (dense < 0 || strncmp(r->m->slots[dense].view.name, "generator_predictions.", 22) != 0) return;
-    if (strcmp(r->m->hidden_act, "gelu") != 0 && strcmp(r->m->hidden_act, "gelu_python") != 0)
+    if (activation_named(r->m->hidden_act) != ACTIVATION_GELU)
         complain(r, "hidden_act", "is not gelu, which an ELECTRA generator's head has: GGUF has no key for that");
 }
 
