@@ -107,6 +107,8 @@ static void beside_vocab_txt(void) {
           {"tokenizer_config.json", "{\"tokenizer_class\":\"RoFormerTokenizerFast\"}"}}, 0, 1},
         {{{"vocab.txt", "a\n"}, {"tokenizer.json", json}, {"config.json", "{\"model_type\":\"roformer\"}"}}, 0, 0},
         {{{"vocab.txt", vocab}, {"tokenizer.json", json}, {"jieba.dict", "a 1\n"}}, 0, 1},
+        {{{"tokenizer.json", json}, {"config.json", "{\"model_type\":\"roformer\"}"},
+          {"tokenizer_config.json", "{\"tokenizer_class\":\"BertTokenizer\"}"}}, 0, 0},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         const TokenizerOptions options = {.lower_case = -1, .bert4keras = rows[i].bert4keras};
@@ -126,6 +128,11 @@ static void beside_vocab_txt(void) {
         CHECK(tokenizer_open_with(&t, folder, i ? &keras : &jieba, tokenizer_err, sizeof tokenizer_err) < 0 &&
               strstr(tokenizer_err, "are for WordPiece's vocab.txt, and this is BPE (tokenizer.json)"));
     }
+    /* without it, a RoFormerTokenizer's tokenizer.json knows nothing of jieba */
+    const Outcome refused = {.says = "a RoFormerTokenizer's tokenizer.json, which leaves out jieba (put the model's"};
+    const File words[] = {{"tokenizer.json", json}, {"tokenizer_config.json",
+                                                     "{\"tokenizer_class\":\"RoFormerTokenizer\"}"}};
+    expect("RoFormerTokenizer", folder_of(words, 2), NULL, &refused);
 }
 
 /* vocab.json, merges.txt and one file more, or two. */

@@ -87,6 +87,19 @@ static int prefer_json(char **path, const char *folder) {
     return rc;
 }
 
+/* Jieba cuts a RoFormerTokenizer's words, but what it saves as tokenizer.json has BERT's cuts in that place;
+ * transformers puts jieba back. */
+static int refuse_placeholder(FolderFiles *f, const char *folder) {
+    int roformer = 0, rc = 0;
+    if (f->vocabulary && text_ends_with(f->vocabulary, "tokenizer.json"))
+        rc = names_roformer(&roformer, folder, "tokenizer_config.json", "tokenizer_class");
+    if (!roformer) return rc;
+    free(f->vocabulary);
+    f->vocabulary = NULL;
+    f->other = "a RoFormerTokenizer's tokenizer.json, which leaves out jieba (put the model's vocab.txt beside it)";
+    return rc;
+}
+
 static int find_files(FolderFiles *f, const char *folder, int words) {
     static const char *const single[] = {"tokenizer.json", "tokenizer.model", "spiece.model", "tokenizer.bin",
                                          "tekken.json"};
@@ -96,6 +109,8 @@ static int find_files(FolderFiles *f, const char *folder, int words) {
     if (rc == 0 && f->vocabulary && !words) rc = prefer_json(&f->vocabulary, folder);
     if (rc == 0 && !f->vocabulary)
         rc = file_find(&f->vocabulary, folder, single, sizeof single / sizeof *single, file_there);
+    if (rc == 0) rc = refuse_placeholder(f, folder);
+    if (rc || f->other) return rc;
     for (size_t i = 0; i < 2 && rc == 0 && !f->vocabulary; i++) {
         rc = file_find(&f->merges, folder, &pairs[i][1], 1, file_there);
         if (rc == 0 && f->merges) rc = file_find(&f->vocabulary, folder, &pairs[i][0], 1, file_there);
