@@ -279,12 +279,6 @@ static void work_end(Work *w) {
     w->lines = NULL, w->writers = NULL;
 }
 
-/* The lines' progress is shown: a prompt is read until Ctrl-C. */
-static int prompt_progress(void *arg, size_t done, size_t total) {
-    (void)arg, (void)done, (void)total;
-    return interrupted;
-}
-
 /* For n_texts at a time, shared out to the writers, whose sessions have the engine's options. A negative errno, and a
  * line in its err. */
 static int work_begin(Work *w, int verbose) {
@@ -295,7 +289,7 @@ static int work_begin(Work *w, int verbose) {
     int alone = e->model.n_parameters < o.grain; /* step_run shares no token of it */
     w->n_writers = !alone ? 1 : (size_t)o.threads < n ? (size_t)o.threads : n;
     if (alone) o.threads = 1;
-    o.progress = prompt_progress;
+    o.progress = on_batch; /* the lines' progress is shown, not a prompt's */
     w->cap = AHEAD * n;
     w->lines = calloc(w->cap, sizeof *w->lines);
     w->writers = calloc(w->n_writers, sizeof *w->writers);

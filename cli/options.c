@@ -144,10 +144,12 @@ static int refuse_word(const Args *a, const Command *cmd) {
     return where ? usage("\"%.60s\" is no model: a text stands behind %s, in quotes", a->words[0], where) : 0;
 }
 
-/* The first word, behind options of no command. */
-static int refuse_command(const Args *a, const char *word) {
-    if (*command_name || a->show.help || !command_named(word) || is_model_word(word)) return 0;
-    return usage("%s is a command, and stands in front of its options: ./run %s ..", word, word);
+/* The first of these words stands behind options, of no command. */
+static int refuse_command(const Args *a, int n, char **words) {
+    if (*command_name || a->show.help || !command_named(*words) || is_model_word(*words)) return 0;
+    for (int i = 1; i < n; i++)
+        if (strcmp(words[i], "--help") == 0) return 0;
+    return usage("%s is a command, and stands in front of its options: ./run %s ..", *words, *words);
 }
 
 /* Which of the words is the model, and which the text: of two the first is the model, one alone where it could be. */
@@ -173,7 +175,7 @@ int options_parse(Args *a, int argc, char **argv, const Command *cmd) {
         const char *word = argv[i];
         words = 1;
         if (only_words || word[0] != '-' || word[1] == 0 || strchr("0123456789.", word[1])) { /* -7: no option */
-            if (i == n && refuse_command(a, word)) return EXIT_USAGE;
+            if (i == n && refuse_command(a, argc - i, argv + i)) return EXIT_USAGE;
             continue;
         }
         if (strcmp(word, "--") == 0) only_words = 1;

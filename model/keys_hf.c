@@ -75,7 +75,8 @@ static int64_t original_context(KeyReader *r, const JsonValue *o, int64_t otherw
     return v == 0 ? otherwise : key_range(r, "original_max_position_embeddings", v, 1, 1e15);
 }
 
-/* What a method that is not "default" needs, beside theta and the rotated part; o: the object that says so. */
+/* What a method that is not "default" needs, beside theta and the rotated part; o: the object that says so. original:
+ * the context that is meant where the top level has none, whatever o says; 0: o's. */
 static void read_numbers(KeyReader *r, const Config *c, RopeConfig *rope, const JsonValue *o, int64_t original) {
     RopeNumbers *n = key_rope_numbers(r, rope, c->n_ctx_train);
     if (!n) return;
@@ -130,7 +131,7 @@ static void rope_method(KeyReader *r, RopeConfig *rope, const JsonValue *type, c
 }
 
 /* RoPE as o says it (NULL: nothing does); theta and partial_rotary_factor are looked for inside and then at top level.
- * theta, share: what they are where nothing says it. */
+ * theta, share: what they are where nothing says it; a: its class's defaults, or NULL. */
 static void rope_of(KeyReader *r, const Config *c, RopeConfig *rope, const JsonValue *o, const char *where,
                     const DecoderDefaults *a, double theta, double share) {
     const JsonValue *type = json_get(o, "rope_type");
@@ -153,8 +154,8 @@ const JsonValue *key_rope_object(KeyReader *r, const char **where) {
     return absent(o) || o->type != JSON_OBJECT ? NULL : o;
 }
 
-/* Its object may have one for each type of layer; else it is that of layers that see all, and windows have plain RoPE,
- * with what else rope_parameters says of either. */
+/* Its object may have one for each type of layer; else it is that of layers that see all, and windows have plain RoPE.
+ * Beside a flat rope_scaling, rope_parameters still has the theta of the one, and the object of the other. */
 static void rope(KeyReader *r, Config *c, const DecoderDefaults *a) {
     const char *where;
     const JsonValue *root = r->w->config, *o = key_rope_object(r, &where), *full, *local = NULL;
@@ -164,18 +165,17 @@ static void rope(KeyReader *r, Config *c, const DecoderDefaults *a) {
         if (json_parse(&usual, a->rope, strlen(a->rope), "the usual RoPE", NULL, 0)) key_no_memory(r);
         o = usual.root;
     }
+    theta = number(r, root, "rope_theta", theta);
     if ((full = json_get(o, "full_attention")) || json_get(o, "sliding_attention")) {
         local = json_get(o, "sliding_attention"), o = full;
         if (!a || !a->local_theta) key_complain(r, where, "settings by layer type are not known here");
-        if ((!absent(o) && o->type != JSON_OBJECT) || (!absent(local) && local->type != JSON_OBJECT))
-            key_complain(r, where, "settings of a layer type must be an object");
+    } else if (a && a->local_theta && strcmp(where, "rope_scaling") == 0) {
+        full = json_get(json_get(root, "rope_parameters"), "full_attention");
+        local = json_get(json_get(root, "rope_parameters"), "sliding_attention");
+        theta = number(r, full, "rope_theta", theta);
     }
-    theta = number(r, root, "rope_theta", theta);
-    if (!full && !local && strcmp(where, "rope_scaling") == 0) {
-        const JsonValue *newer = json_get(root, "rope_parameters");
-        theta = number(r, json_get(newer, "full_attention"), "rope_theta", theta);
-        local = json_get(newer, "sliding_attention");
-    }
+    if ((!absent(full) && full->type != JSON_OBJECT) || (!absent(local) && local->type != JSON_OBJECT))
+        key_complain(r, where, "settings of a layer type must be an object");
     rope_of(r, c, &c->rope, o, where, a, theta, share);
     if (a && a->partial == 0 && c->rope.rotary_dim < c->head_dim)
         weights_note(r->w, "partial_rotary_factor: transformers does not read it for a %s; here %d of a head's %d "

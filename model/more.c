@@ -109,9 +109,10 @@ static int is_integer(const char *type) {
 static int is_draft(const Model *m, const char *name) {
     char key[sizeof m->config.arch + 20];
     int64_t blocks = 0;
-    int l;
+    int l, end = 0;
     snprintf(key, sizeof key, "%s.block_count", m->config.arch);
-    return m->weights.format == FORMAT_GGUF && sscanf(name, "blk.%d.", &l) == 1 && l >= m->config.n_layers &&
+    return m->weights.format == FORMAT_GGUF && sscanf(name, "blk.%9d.%n", &l, &end) == 1 && end &&
+           l >= m->config.n_layers &&
            meta_integer(weights_meta(&m->weights, key), &blocks) && l < blocks;
 }
 
@@ -123,7 +124,7 @@ TensorRest model_rest(const Model *m, const Tensor *t) {
     const RoformerName *known = m->config.roformer.variant ? roformer_names_find(world, t->name, &layer) : NULL;
     size_t n = strlen(t->name), k = sizeof frequencies - 1;
     if (!m->config.own_head && strcmp(t->name, "lm_head.weight") == 0) return REST_TIED;
-    if (encoder && strcmp(t->name, "head.bias") == 0) return REST_TIED; /* layers_rename's */
+    if (encoder && strcmp(t->name, "head.bias") == 0) return REST_BIAS; /* layers_rename's */
     if (weights_is_other_part(&m->weights, t->name) || is_draft(m, t->name)) return REST_PART;
     if (is_integer(t->type_name) || (known && known->flags & NAME_COMPUTED) ||
         (n >= k && strcmp(t->name + n - k, frequencies) == 0))
@@ -149,7 +150,7 @@ static void note_unused(Model *m) {
                      first);
 }
 
-/* llama.cpp computes with these wherever they stand: without them logits would be others. */
+/* llama.cpp computes with these wherever they stand, in blocks that draft, too: without them logits would be others. */
 static int check_unused(const Model *m, char *err, size_t errlen) {
     const Weights *w = &m->weights;
     for (size_t i = 0; i < w->n_tensors && w->format == FORMAT_GGUF; i++) {

@@ -407,7 +407,10 @@ static void save_fails(void) {
     for (int i = 0; i < 2; i++) {
         Typist *t = malloc(sizeof *t);
         const char *folder = test_folder("chat-gone");
-        if (!t || typist_begin(t, "chat -t 0 --max-tokens 3 --save-state %s/x.state -q", folder)) return;
+        if (!t || typist_begin(t, "chat -t 0 --max-tokens 3 --save-state %s/x.state -q", folder)) {
+            free(t);
+            return;
+        }
         CHECK(typist_sees(t, "> ") && rmdir(folder) == 0);
         typist_types(t, "/save /nowhere/x\n");
         CHECK(typist_sees(t, "/nowhere/x") && typist_sees(t, "> "));

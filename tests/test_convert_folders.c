@@ -139,6 +139,10 @@ static void words_settings(void) {
     write_text(test_in(folder, "tokenizer_config.json"), "{\"clean_up_tokenization_spaces\":false}"); /* not of ids */
     CHECK(tool("", "convert", "%s %s -f", folder, test_in(folder, "m.gguf")) == 0 &&
           strstr(said, "left out: clean_up_tokenization_spaces"));
+    write_text(test_in(folder, "added_tokens.json"), "{\"[MASK]\":4,\"qqq\":24}");
+    CHECK(tool("", "convert", "%s %s -q -f", folder, test_in(folder, "m.gguf")) == 1 &&
+          said_line("added_tokens.json: the token \"qqq\", for which GGUF has no key"));
+    remove(test_in(folder, "added_tokens.json"));
     write_text(test_in(folder, "tokenizer_config.json"), rows[0].config);
     CHECK(tool("", "convert", "%s %s -q -f --no-tokenizer", folder, test_in(folder, "m.gguf")) == 0);
 }

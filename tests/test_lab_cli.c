@@ -99,7 +99,7 @@ static void long_spans(void) {
 
 /* Ctrl-C: what was measured is shown, what was not is told, and the exit code is 130. */
 static void interrupted(void) {
-    static const char passkey[] = "passkey " M "--lengths 128,16384 --depths 50 --trials 2",
+    static const char passkey[] = "passkey " M "-j 1 --lengths 128,16384 --depths 50 --trials 2",
                       recall[] = "recall " M "--distances 64,128 --samples 100000",
                       longppl[] = "recall " M "--longppl -c 600 --samples 100000",
                       not_all[] = "1 of 2 cells were not measured", before[] = "measured before";
@@ -113,7 +113,7 @@ static void interrupted(void) {
         {longppl, "", before, "\nfile  ", " nan"}, {longppl, "--json", before, "\"rope\":\"file\"", ":nan"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *book = rows[i].command == passkey ? "" : "-f ";
-        int code = shell(INTERRUPT_AFTER "1 %s %s %s%s %s", test_run_path(), rows[i].command, book,
+        int code = shell(INTERRUPT_AFTER "2 %s %s %s%s %s", test_run_path(), rows[i].command, book,
                          *book ? text() : "", rows[i].form);
         CHECK(code == 130 && said_line("interrupted: ") && strstr(said, rows[i].line));
         CHECK(strstr(out, rows[i].shown) && !strstr(out, rows[i].not_shown));

@@ -61,10 +61,7 @@ int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, ch
         return base_error(err, errlen, -EINVAL, "%s: a WordPiece tokenizer: its vocab.txt is what goes into the file",
                           name);
     const char *why = unspeakable(t);
-    if (why)
-        return base_error(err, errlen, -EINVAL,
-                          "%s: %s; --no-tokenizer writes the model alone, and --tokenizer FILE gives it to run", name,
-                          why);
+    if (why) return base_error(err, errlen, -EINVAL, "%s: %s", name, why);
     size_t texts = 0, room = 0, map_size = 0; /* texts: below 3 x 4 GiB */
     const SpmModel *m = t->own;
     const uint8_t *map = m->map ? charsmap_blob(m->map, &map_size) : NULL;

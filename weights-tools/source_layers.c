@@ -68,7 +68,8 @@ static int check_rest(const Layers *x, const Report *r, char *err, size_t errlen
         [REST_PART] = "of other parts than the text's (pictures, drafts)",
         [REST_COMPUTED] = "of frequencies or integers, which the engine computes",
         [REST_ADAPTER] = "of the tasks' adapters: --task NAME merges one",
-        [REST_HEAD] = "of a head that nothing here reads (a pooler, words' weights)"};
+        [REST_HEAD] = "of a head that nothing here reads (a pooler, words' weights)",
+        [REST_BIAS] = "of a head that has two biases: its matrix's own is kept"};
     size_t n[REST_KINDS] = {0};
     for (size_t i = 0; i < x->m.weights.n_tensors; i++) {
         const Tensor *t = &x->m.weights.tensors[i];

@@ -37,21 +37,39 @@ static int check_flags(const Json *config, int lower, const char *name, char *er
     return rc;
 }
 
+static const char *const special[][2] = {{"cls_token", "[CLS]"}, {"sep_token", "[SEP]"}, {"pad_token", "[PAD]"},
+                                         {"mask_token", "[MASK]"}, {"unk_token", "[UNK]"}};
+
+static int is_special(const char *text) {
+    for (int i = 0; i < 5; i++)
+        if (strcmp(text, special[i][1]) == 0) return 1;
+    return 0;
+}
+
+/* added_tokens.json, which folders are read with, too. */
+static int check_added(const char *name, char *err, size_t errlen) {
+    Json added;
+    int rc = json_open_in(&added, name, "added_tokens.json", err, errlen);
+    for (const JsonValue *v = rc == 0 && added.root ? added.root->child : NULL; v && rc == 0; v = v->next)
+        if (v->key && !is_special(v->key))
+            rc = base_error(err, errlen, -EINVAL, "%s/added_tokens.json: the token \"%.80s\", " ELSEWHERE, name,
+                            v->key);
+    json_free(&added);
+    return rc;
+}
+
 /* The special tokens by their names, and those that were added. */
 static int check_tokens(const Json *config, const char *name, char *err, size_t errlen) {
-    static const char *const rows[][2] = {{"cls_token", "[CLS]"}, {"sep_token", "[SEP]"}, {"pad_token", "[PAD]"},
-                                          {"mask_token", "[MASK]"}, {"unk_token", "[UNK]"}};
     const JsonValue *added = json_typed(config->root, "added_tokens_decoder", JSON_OBJECT);
     for (int i = 0; i < 5; i++) {
-        const JsonValue *v = json_get(config->root, rows[i][0]), *text = v && v->child ? json_get(v, "content") : v;
-        if (text && text->type == JSON_STRING && !json_is(text, rows[i][1]))
+        const JsonValue *v = json_get(config->root, special[i][0]), *text = v && v->child ? json_get(v, "content") : v;
+        if (text && text->type == JSON_STRING && !json_is(text, special[i][1]))
             return base_error(err, errlen, -EINVAL, "%s/tokenizer_config.json: %s is \"%.80s\", " ELSEWHERE, name,
-                              rows[i][0], text->str);
+                              special[i][0], text->str);
     }
     for (const JsonValue *v = added ? added->child : NULL; v; v = v->next) {
-        int usual = 0;
-        for (int i = 0; i < 5; i++) usual |= json_is(json_get(v, "content"), rows[i][1]);
-        if (!usual)
+        const JsonValue *text = json_typed(v, "content", JSON_STRING);
+        if (!text || !is_special(text->str))
             return base_error(err, errlen, -EINVAL, "%s/tokenizer_config.json: the added token %.20s, " ELSEWHERE, name,
                               v->key);
     }
@@ -68,6 +86,7 @@ static int read_config(int *lower, const Source *s, const Report *r, char *err, 
     if (rc == 0) rc = flag_of(lower, &config, "do_lower_case", name, err, errlen);
     if (rc == 0) rc = check_flags(&config, *lower, name, err, errlen);
     if (rc == 0) rc = check_tokens(&config, name, err, errlen);
+    if (rc == 0) rc = check_added(name, err, errlen);
     if (rc == 0) rc = flag_of(&clean, &config, "clean_up_tokenization_spaces", name, err, errlen);
     if (rc == 0 && clean >= 0) /* transformers writes it beside every model, and no id depends on it */
         report_note(r, "left out: clean_up_tokenization_spaces of tokenizer_config.json, for which GGUF has no key");

@@ -100,6 +100,9 @@ int source_vocabulary(Source *s, const Tokenizer *t, const char *from, int end_i
                           "%s: the tokenizer has %zu pieces and the model %zu: they do not belong together", from,
                           tokenizer_size(t), n);
     int rc = tokenizer_vocabulary(&v, t, from, err, errlen);
+    size_t said = rc == -EINVAL && r ? strlen(err) : errlen; /* r: it is convert */
+    if (said < errlen)
+        snprintf(err + said, errlen - said, "; --no-tokenizer writes the model alone, for ./run -z FILE");
     if (rc) return rc;
     if (lost) *lost = v.lost;
     else if (v.lost)
