@@ -50,7 +50,16 @@ int weights_open(Weights *w, const char *path, char *err, size_t errlen) {
     return weights_open_memory(w, NULL, 0, path, err, errlen);
 }
 
+int weights_index(Weights *w, char *err, size_t errlen) {
+    const char *twice;
+    if (!(w->by_name = weights_sort(w, w->tensors, w->n_tensors, sizeof *w->tensors, &twice)))
+        return weights_no_memory(w->path, err, errlen);
+    return twice ? base_error(err, errlen, -EINVAL, "%s: tensor %s stands twice", w->path, twice) : 0;
+}
+
 int weights_expand(Weights *w, char *err, size_t errlen) {
+    size_t n = w->n_tensors; /* scales go, parts come */
     int rc = fp8_expand(w, err, errlen);
-    return rc ? rc : gguf_take_apart(w, err, errlen);
+    if (rc == 0) rc = gguf_take_apart(w, err, errlen);
+    return rc || w->n_tensors == n ? rc : weights_index(w, err, errlen);
 }

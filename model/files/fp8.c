@@ -161,7 +161,6 @@ static int is_scale(const Tensor *t) {
 int fp8_expand(Weights *w, char *err, size_t errlen) {
     Fp8 x = {.w = w, .err = err, .errlen = errlen};
     const JsonValue *q = fp8_config(w);
-    const char *twice;
     size_t kept = 0;
     if (!fp8_is(q)) return 0;
     int rc = check_symmetric(&x);
@@ -172,8 +171,6 @@ int fp8_expand(Weights *w, char *err, size_t errlen) {
     for (size_t i = 0; i < w->n_tensors; i++)
         if (!is_scale(&w->tensors[i])) w->tensors[kept++] = w->tensors[i];
     w->n_tensors = kept;
-    if (!(w->by_name = weights_sort(w, w->tensors, kept, sizeof *w->tensors, &twice)))
-        return weights_no_memory(w->path, err, errlen);
     if (x.n)
         weights_note(w, "%zu matri%s of 8 bits (F8_E4M3) %s BF16 in memory", x.n, x.n == 1 ? "x" : "ces",
                      x.n == 1 ? "is" : "are");

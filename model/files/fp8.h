@@ -13,8 +13,8 @@ int fp8_is(const struct JsonValue *quantization);
 
 /* Every matrix of F8_E4M3 becomes one of BF16 in memory that is w's: its values times their scales, rounded to the
  * nearest even. Scales are one for all, one a row, or one a block of rows and columns. They leave the list, as do those
- * of activations and caches, which the engine does not round. Where w's configuration is none of fp8_is nothing
- * happens. 0, -EINVAL (no scales, or of a shape that does not fit), -ENOMEM and one line.
+ * of activations and caches, which the engine does not round: weights_index is next. Where w's configuration is none
+ * of fp8_is nothing happens. 0, -EINVAL (no scales, or of a shape that does not fit), -ENOMEM and one line.
  * Source: transformers' integrations/finegrained_fp8.py (Fp8Dequantize); the compressed-tensors package. */
 int fp8_expand(Weights *w, char *err, size_t errlen);
 

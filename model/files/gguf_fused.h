@@ -6,8 +6,7 @@
 
 /* llama.cpp's converter can write blk.N.attn_qkv (--fuse-qkv): rows of q, of k, of v, one behind the other. For
  * architectures of the core's family, whose layers have three matrices, each becomes three tensors of the same bytes.
- * What does not fit stays, for the model's loader to name. 0, -ENOMEM, or -EINVAL (one of the three is there, too) and
- * a line. */
+ * What does not fit stays, for the model's loader to name. weights_index is next. 0 or -ENOMEM and a line. */
 int gguf_take_apart(Weights *w, char *err, size_t errlen);
 
 #endif

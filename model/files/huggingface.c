@@ -198,12 +198,8 @@ int huggingface_rename(Weights *w, void *rows, size_t n_rows, size_t row_bytes, 
 
 /* The tensors by their new names. */
 static int rename_tensors(Weights *w, char *err, size_t errlen) {
-    const char *twice;
     int rc = huggingface_rename(w, w->tensors, w->n_tensors, sizeof *w->tensors, err, errlen);
-    if (rc) return rc;
-    if (!(w->by_name = weights_sort(w, w->tensors, w->n_tensors, sizeof *w->tensors, &twice)))
-        return weights_no_memory(w->path, err, errlen);
-    return twice ? base_error(err, errlen, -EINVAL, "%s: tensor %s stands twice", w->path, twice) : 0;
+    return rc ? rc : weights_index(w, err, errlen);
 }
 
 /* Everything of w->folder, or of the weights only `path` in it where it is not NULL. */

@@ -95,9 +95,9 @@ int weights_add_tensor(Weights *w, const Tensor *t);           /* 0 or -ENOMEM; 
 int weights_add_meta(Weights *w, const MetaValue *m);
 int weights_add_file(Weights *w, const char *path, char *err, size_t errlen); /* map it as w->files[w->n_files - 1] */
 int weights_finish(Weights *w, char *err, size_t errlen); /* by_name; names that stand twice, shared bytes: refused */
-/* The addresses of n rows, Tensors or MetaValues, sorted by their names: w's, or NULL without memory. *twice: the first
- * name that stands twice, or NULL. */
+/* n rows' addresses (Tensors, MetaValues) by name: w's, or NULL without memory. *twice: a name that is so, or NULL */
 const void **weights_sort(Weights *w, const void *rows, size_t n, size_t row_bytes, const char **twice);
+int weights_index(Weights *w, char *err, size_t errlen); /* by_name anew, for other tensors or names (formats.c) */
 int weights_is_name(const char *s, size_t n); /* 1 where s can be printed and compared: not empty, UTF-8, no NUL */
 int weights_no_memory(const char *name, char *err, size_t errlen); /* writes the line, returns -ENOMEM */
 

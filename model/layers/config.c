@@ -245,16 +245,12 @@ static void set_aside(Weights *w) {
 }
 
 int layers_rename(Weights *w, const LayerTraits *t, char *err, size_t errlen) {
-    const char *twice = NULL;
     if (!t->renames || w->format != FORMAT_HF || w->n_tensors == 0) return 0;
     set_aside(w);
     for (size_t i = 0; i < w->n_tensors; i++)
         if (!renamed(w, &w->tensors[i], t->renames)) return weights_no_memory(w->path, err, errlen);
     int rc = huggingface_rename(w, w->tensors, w->n_tensors, sizeof *w->tensors, err, errlen);
-    if (rc) return rc;
-    w->by_name = weights_sort(w, w->tensors, w->n_tensors, sizeof *w->tensors, &twice);
-    if (!w->by_name) return weights_no_memory(w->path, err, errlen);
-    return twice ? base_error(err, errlen, -EINVAL, "%s: tensor %s stands twice", w->path, twice) : 0;
+    return rc ? rc : weights_index(w, err, errlen);
 }
 
 /* jina's name of a task of n bytes, which may be the short one. */
