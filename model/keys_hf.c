@@ -46,6 +46,11 @@ int key_flag(KeyReader *r, const char *gguf, const char *hf, int absent_is) {
     return v && v->type == META_BOOL ? *v->data : absent_is;
 }
 
+void key_check_causal(KeyReader *r, const Architecture *a) {
+    if (a->hf && !(a->traits && a->traits->encoder) && !key_flag(r, "attention.causal", "is_causal", 1))
+        key_complain(r, r->key, "of false, a decoder that sees what comes, is not known here");
+}
+
 /* Of object o. */
 static double number(KeyReader *r, const JsonValue *o, const char *key, double otherwise) {
     const JsonValue *v = at(o, key);
@@ -291,8 +296,7 @@ static void finish(KeyReader *r, Config *c, const Architecture *a) {
     c->rope.pairing = a->hf && !a->hf->interleaved ? ROPE_HALF : ROPE_INTERLEAVED;
     rope(r, c, a->hf);
     if (a->hf) parts(r, c, a->hf);
-    if (a->hf && !(a->traits && a->traits->encoder) && !json_flag(r->w->config, "is_causal", 1))
-        key_complain(r, "is_causal", "of false, a decoder that sees what comes, is not known here");
+    key_check_causal(r, a);
     if (a->hf && !a->traits) plain_parts(r, c, a->hf);
     ends(r, c);
 }

@@ -89,8 +89,7 @@ static void finish(KeyReader *r, Config *c, const Architecture *a) {
     keys_gguf.finish(r, c, a);
     rope(r, c);
     if (a->hf && !a->traits) window(r, c);
-    if (a->hf && !(a->traits && a->traits->encoder) && !key_flag(r, "attention.causal", NULL, 1))
-        key_complain(r, "attention.causal", "of false, a decoder that sees what comes, is not known here");
+    key_check_causal(r, a);
     if (!c->decoder || !a->hf->local_theta) return;
     double usual = a->hf->local_theta > 0 ? a->hf->local_theta : c->rope.theta;
     c->decoder->local = (RopeConfig){.scaling = &rope_none, .pairing = a->pairing, .rotary_dim = c->rope.rotary_dim,

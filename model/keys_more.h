@@ -34,6 +34,8 @@ const char *architecture_lacks(const Architecture *a);
 void key_no_memory(KeyReader *r);
 /* keys_hf.c: true (1) or false (0). */
 int key_flag(KeyReader *r, const char *gguf, const char *hf, int absent);
+/* keys_hf.c: a complaint where the file says that a decoder is not causal. */
+void key_check_causal(KeyReader *r, const Architecture *a);
 /* keys_hf.c: the object of config.json that says what RoPE is, and its name; NULL: none does. */
 const JsonValue *key_rope_object(KeyReader *r, const char **where);
 /* activations.c: what transformers calls by that word, or -1; and with a complaint about r's last key instead. */
