@@ -348,10 +348,9 @@ int folder_class(const char *folder, const char **pre, char *err, size_t errlen)
 /* A folder's file, which holds an object: 0 and j->root NULL where there is none. *path: malloc'ed; free it, and j, in
  * any case. */
 static int open_object(Json *j, char **path, const char *folder, const char *file, char *err, size_t errlen) {
-    *j = (Json){.root = NULL};
+    int rc = json_open_in(j, folder, file, err, errlen);
     *path = file_join(folder, file);
-    if (!*path) return base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
-    int rc = file_there(*path) ? json_open(j, *path, err, errlen) : 0;
+    if (rc == 0 && !*path) rc = base_error(err, errlen, -ENOMEM, "%s: no memory", folder);
     if (rc || !j->root || j->root->type == JSON_OBJECT) return rc;
     return base_error(err, errlen, -EINVAL, "%s: not an object", *path);
 }
