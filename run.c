@@ -237,8 +237,8 @@ static const Command commands[] = {
               "  share    tok/s of limit\n"
               "  load     from opening the file, which has been read before, to the\n"
               "           logits after a token; without the tokenizer\n"
-              "  times one's time   what so many tokens at once take, of what one takes\n"
-              "           at 0: what --draft pays for guesses, and several texts at once\n",
+              "  time     what so many tokens at once take, as times what one takes at 0:\n"
+              "           what --draft pays for guesses, and several texts at once\n",
      .examples =
          "  ./run bench                                # the compiled-in model\n"
          "  ./run bench model.gguf -j 2\n"

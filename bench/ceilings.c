@@ -127,7 +127,7 @@ Spread ceilings_rate(const Ceilings *c, Ceiling which, int all) {
 
 const char *ceilings_name(const Ceilings *c, Ceiling which) {
     static const char *const reads[] = {"memory read, 1 stream", "memory read, 4 streams",
-                                        "what a token reads, 1 stream", "what a token reads, 4 streams"};
+                                        "token's reads, 1 stream", "token's reads, 4 streams"};
     const PeakLoop *loops[] = {&c->peaks->fma, &c->peaks->int8, &c->peaks->int4};
     return which < CEILING_F32 ? reads[which] : loops[which - CEILING_F32]->name;
 }

@@ -79,42 +79,61 @@ static double one_by_one(const Bench *b) {
     return 0;
 }
 
+/* In five characters, for a table of 80: "0.01", "58.0", "412.7", "77114", "156k". */
+typedef struct {
+    char text[32];
+} Short;
+
+static Short short_number(double v) {
+    Short s;
+    int thousands = v > 99999.4;
+    snprintf(s.text, sizeof s.text, "%.*f%s", v < 9.995 ? 2 : v < 999.95 ? 1 : 0, thousands ? v / 1e3 : v,
+             thousands ? "k" : "");
+    return s;
+}
+
 static void bench_ceiling_text(const Ceilings *c, Ceiling which) {
-    Spread one = ceilings_rate(c, which, 0), all = ceilings_rate(c, which, 1);
-    const char *unit = which < CEILING_F32 ? "GB/s" : "Gop/s";
-    if (all.n == 0) return;
-    out_printf("%-38s %9.1f (%.1f to %.1f)", ceilings_name(c, which), one.median / 1e9, one.least / 1e9,
-               one.most / 1e9);
-    if (c->threads > 1) out_printf("  %9.1f (%.1f to %.1f)", all.median / 1e9, all.least / 1e9, all.most / 1e9);
-    out_printf(" %s\n", unit);
+    if (ceilings_rate(c, which, 1).n == 0) return;
+    out_printf("%-25s", ceilings_name(c, which));
+    for (int all = 0; all <= (c->threads > 1); all++) {
+        Spread s = ceilings_rate(c, which, all);
+        char range[70];
+        snprintf(range, sizeof range, "(%s to %s)", short_number(s.least / 1e9).text, short_number(s.most / 1e9).text);
+        out_printf(" %6s %-16s", short_number(s.median / 1e9).text, range);
+    }
+    out_printf(" %s\n", which < CEILING_F32 ? "GB/s" : "Gop/s");
+}
+
+static void bench_row_text(const BenchRow *r, double alone) {
+    char what[40], range[70];
+    double v = r->rate.median;
+    snprintf(what, sizeof what, kinds[r->kind].says, bench_at(r));
+    snprintf(range, sizeof range, "%s to %s", short_number(r->rate.least).text, short_number(r->rate.most).text);
+    out_printf("%-15s %5s  %-14s %4zu %6s %5s %5s %5s %3.0f %%", what, short_number(v).text, range, r->rate.n,
+               short_number(r->work.bytes / 1e6).text, short_number(v * r->work.bytes / 1e9).text,
+               short_number(v * work_ops(r->work) / 1e9).text, short_number(r->limit).text, 100 * v / r->limit);
+    if (r->kind == BENCH_AT_ONCE && alone > 0) out_printf(" %5s", short_number((double)r->each * alone / v).text);
+    out_printf("\n");
 }
 
 static void bench_text(const Bench *b, const Model *m, const char *name) {
     char context[40] = "without end";
     if (!m->config.linear.form) snprintf(context, sizeof context, "%zu", b->session->options.n_ctx);
-    out_printf("%s: %s, %.2f M parameters, %s, %.1f MB; kernels %s, %d thread%s, context %s\n\n", name, m->config.arch,
+    out_printf("%s: %s, %.2f M parameters, %s, %.1f MB\nkernels %s, %d thread%s, context %s\n\n", name, m->config.arch,
                (double)m->n_parameters / 1e6, quant_format((int)m->layers->w_up.type)->name,
                (double)m->weights.file_bytes / 1e6, m->kernels->name, b->session->options.threads,
                b->session->options.threads == 1 ? "" : "s", context);
     out_printf("what this machine can do at most: 1 thread, all threads\n");
     for (int i = 0; i < N_CEILINGS; i++) bench_ceiling_text(&b->ceilings, (Ceiling)i);
-    out_printf("\nload to first token %.3f s (%.3f to %.3f); peak memory %.1f MB after %zu positions\n\n",
+    out_printf("\nload to first token %.3f s (%.3f to %.3f)\npeak memory %.1f MB after %zu positions\n\n",
                b->load.median, b->load.least, b->load.most, (double)b->peak_bytes / 1e6, b->peak_context);
-    out_printf("%-14s %10s  %-24s %4s %9s %8s %8s %10s %6s\n", "", "tok/s", "slowest to fastest", "runs", "MB/tok",
-               "GB/s", "Gop/s", "limit", "share");
     double alone = one_by_one(b);
-    for (const BenchRow *r = b->rows; r < b->rows + b->n_rows; r++) {
-        char what[40], spread[60];
-        double v = r->rate.median;
-        if (r->rate.n == 0) continue;
-        snprintf(what, sizeof what, kinds[r->kind].says, bench_at(r));
-        snprintf(spread, sizeof spread, "%.1f to %.1f", r->rate.least, r->rate.most);
-        out_printf("%-14s %10.1f  %-24s %4zu %9.2f %8.2f %8.1f %10.1f %4.0f %%", what, v, spread, r->rate.n,
-                   r->work.bytes / 1e6, v * r->work.bytes / 1e9, v * work_ops(r->work) / 1e9, r->limit,
-                   100 * v / r->limit);
-        if (r->kind == BENCH_AT_ONCE && alone > 0) out_printf("  %.2f times one's time", (double)r->each * alone / v);
-        out_printf("\n");
-    }
+    int at_once = 0;
+    for (size_t i = 0; i < b->n_rows; i++) at_once |= b->rows[i].kind == BENCH_AT_ONCE && alone > 0;
+    out_printf("%-15s %5s  %-14s %4s %6s %5s %5s %5s %5s%s\n", "", "tok/s", "slow to fast", "runs", "MB/tok", "GB/s",
+               "Gop/s", "limit", "share", at_once ? "  time" : "");
+    for (size_t i = 0; i < b->n_rows; i++)
+        if (b->rows[i].rate.n) bench_row_text(&b->rows[i], alone);
 }
 
 static void bench_csv_row(const char *what, size_t at, int threads, Spread s, double scale, const char *unit) {

@@ -48,7 +48,7 @@ static uint64_t read_run(const void *p, size_t bytes, int streams) {
 
 const Peaks peaks_ref = {
     .row = "ref",
-    .fma = {"f32 multiply and add, plain C", 2 * LANES, fma_run},
+    .fma = {"f32 products, plain C", 2 * LANES, fma_run},
     .int8 = {"int8 dot product, plain C", 2 * TERMS, int8_run},
     .int4 = {"int4 dot product, plain C", 2 * TERMS, int8_run},
     .read = read_run,

@@ -78,6 +78,6 @@ const Peaks peaks_avx2 = {
     .row = "avx2",
     .fma = {"f32 FMA, 256 bit", SUMS * 16, fma_run},
     .int8 = {"int8 maddubs, 256 bit", INT_SUMS * 64, int8_run},
-    .int4 = {"int4 maddubs in 16-bit sums, 256 bit", 8 * 4 * 64, int4_run},
+    .int4 = {"int4 maddubs, 256 bit", 8 * 4 * 64, int4_run},
     .read = read_run,
 };

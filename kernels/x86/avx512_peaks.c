@@ -72,6 +72,6 @@ const Peaks peaks_avx512 = {
     .row = "avx512",
     .fma = {"f32 FMA, 512 bit", PEAKS_AVX512_FMA_OPS, peaks_avx512_fma},
     .int8 = {"int8 maddubs, 512 bit", INT_SUMS * 128, int8_run},
-    .int4 = {"int4 maddubs in 16-bit sums, 512 bit", 8 * 4 * 128, int4_run},
+    .int4 = {"int4 maddubs, 512 bit", 8 * 4 * 128, int4_run},
     .read = peaks_avx512_read,
 };
