@@ -65,6 +65,7 @@ AVX2    := -mavx2 -mfma -mf16c -falign-functions=64 -falign-loops=64
 AVX512  := $(AVX2) -mavx512f -mavx512bw -mavx512vl -mavx512dq
 AMX     := $(AVX512) -mamx-tile -mamx-int8
 $(call objects,$(wildcard kernels/x86/avx2*.c)): ISA := $(AVX2)
+$(call objects,$(wildcard kernels/x86/avxvnni*.c)): ISA := $(AVX2) -mavxvnni
 $(call objects,$(wildcard kernels/x86/avx512*.c)): ISA := $(AVX512)
 $(call objects,$(wildcard kernels/x86/avx512vnni*.c)): ISA := $(AVX512) -mavx512vnni
 $(call objects,$(wildcard kernels/x86/amx*.c)): ISA := $(AMX)
@@ -77,15 +78,19 @@ LIB     := $(SRC:%.c=$(B)/%.o) $(B)/model/builtin.o $(if $(WITH_SPM),$(patsubst 
 CLI     := $(B)/run.o $(patsubst %.c,$(B)/%.o,$(call sources,cli))
 # What libFuzzer runs (tests/fuzz) is linked into the tests, too: fuzz_NAME.c as a function of that name.
 FUZZERS := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+# Rows that most processors lack, compiled once more with other instructions in front.
+EMULATED := $(if $(AMX),amx avxvnni avxvnni_cache)
 TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c) $(wildcard library/*.c)) $(B)/tests/suites.o $(B)/tests/fuzz/targets.o \
-           $(patsubst %.c,$(B)/%.o,$(filter-out tests/fuzz/pack.c,$(wildcard tests/fuzz/*.c))) $(B)/tests/amx/$(if $(AMX),tiles,none).o
+           $(patsubst %.c,$(B)/%.o,$(filter-out tests/fuzz/pack.c,$(wildcard tests/fuzz/*.c))) $(B)/tests/emulated/rows.o \
+           $(EMULATED:%=$(B)/tests/emulated/%.o)
 $(FUZZERS:%=$(B)/tests/fuzz/%.o): RENAMED = -DLLVMFuzzerTestOneInput=$(notdir $*) -DLLVMFuzzerCustomMutator=mutator_$(notdir $*)
 
-# The row amx once more, with tiles.h in front.
-$(B)/tests/amx/tiles.o: kernels/x86/amx.c tests/amx/tiles.h $(B)/flags
+$(B)/tests/emulated/amx.o: FRONT := $(AMX) -include tests/emulated/tiles.h
+$(B)/tests/emulated/avxvnni.o $(B)/tests/emulated/avxvnni_cache.o: FRONT := $(AVX2) -include tests/emulated/dpbusd.h
+$(EMULATED:%=$(B)/tests/emulated/%.o): $(B)/tests/emulated/%.o: kernels/x86/%.c $(B)/flags
 	@mkdir -p $(@D)
-	@$(if $(V),,echo "cc $<, tiles in C")
-	$(Q)$(CC) $(ALL_CFLAGS) $(AMX) -Dkernels_amx=kernels_amx_in_c -include tests/amx/tiles.h -c $< -o $@
+	@$(if $(V),,echo "cc $<, emulated")
+	$(Q)$(CC) $(ALL_CFLAGS) $(FRONT) -c $< -o $@
 
 # What ./core is made of, in the order to read it.
 CORE := core.c rope/rope.c attention/reference.c model/llama.c model/steps.c model/plain.c attention/phi.c \

@@ -10,6 +10,22 @@ INLINE int negates(Form f);      /* of those: dot_scaled gives minus the sum */
 /* sum[t] = of 32 columns by each of T tokens, sub-block by sub-block, sc * sum of (code - zero) * q_x, exact. */
 INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc);
 
+/* dot_scaled in a way that every row can go: dot_lines' sums, multiplied. */
+INLINE void dot_and_scale(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc) {
+    const int columns = f.sub / 4;
+    UNROLL
+    for (int t = 0; t < T; t++) sum[t] = ints_all(0);
+    UNROLL
+    for (int j = 0; j < 8; j += columns, sc += VEC) {
+        Ints part[TILE_TOKENS], scale = ints_load_bytes(sc);
+        if (negates(f)) scale = ints_minus(scale);
+        begin_sums(f, T, part, x, j / columns);
+        dot_lines(f, T, part, lines, x, j, j + columns);
+        UNROLL
+        for (int t = 0; t < T; t++) sum[t] = ints_mul_add(sum[t], part[t], scale);
+    }
+}
+
 /* acc[t] += the 8 blocks from b on that share d and dmin, x's blocks `apart`, and are counted:
  *     d * sum_b scale_x f32(sum_h sc * exact sum)  -  dmin * sum_b sum_h mn * (scale_x * sum of q_x) */
 INLINE size_t add_super(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, const uint8_t *panel,

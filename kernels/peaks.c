@@ -4,7 +4,7 @@
 #include <string.h>
 
 #if defined(__x86_64__)
-extern const Peaks peaks_avx2, peaks_avx512, peaks_avx512vnni, peaks_amx;
+extern const Peaks peaks_avx2, peaks_avxvnni, peaks_avx512, peaks_avx512vnni, peaks_amx;
 #endif
 #if defined(__aarch64__)
 extern const Peaks peaks_neon, peaks_neondot;
@@ -14,7 +14,7 @@ extern const Peaks peaks_neon, peaks_neondot;
 static const Peaks *const table[] = {
     &peaks_ref,
 #if defined(__x86_64__)
-    &peaks_avx2, &peaks_avx512, &peaks_avx512vnni, &peaks_amx,
+    &peaks_avx2, &peaks_avxvnni, &peaks_avx512, &peaks_avx512vnni, &peaks_amx,
 #endif
 #if defined(__aarch64__)
     &peaks_neon, &peaks_neondot,

@@ -25,10 +25,15 @@ static int always(void) { return 1; }
 #include <unistd.h>
 #endif
 
-extern const Kernels kernels_avx2, kernels_avx512, kernels_avx512vnni, kernels_amx;
+extern const Kernels kernels_avx2, kernels_avxvnni, kernels_avx512, kernels_avx512vnni, kernels_amx;
 static int has_avx2(void) {
     __builtin_cpu_init();
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"); /* every CPU with AVX2 has F16C */
+}
+static int has_avxvnni(void) {
+    enum { AVX_VNNI = 1 << 4 };
+    unsigned a, b, c, d;
+    return has_avx2() && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & AVX_VNNI);
 }
 static int has_avx512(void) {
     return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -73,6 +78,7 @@ static const struct {
     {&kernels_ref, always},
 #if defined(__x86_64__)
     {&kernels_avx2, has_avx2},
+    {&kernels_avxvnni, has_avxvnni},
     {&kernels_avx512, has_avx512},
     {&kernels_avx512vnni, has_avx512vnni},
     {&kernels_amx, has_amx},

@@ -64,6 +64,9 @@ INLINE Vec64 vec64_fma(Vec64 acc, Vec64 a, Vec64 b);
 INLINE Ints ints_all(int32_t x);
 INLINE Ints ints_shift(Ints v, int shift);
 INLINE Vec ints_to_floats(Ints v);
+INLINE Ints ints_load_bytes(const void *p); /* int8 [VEC] */
+INLINE Ints ints_minus(Ints v);
+INLINE Ints ints_mul_add(Ints acc, Ints a, Ints b); /* acc + a * b */
 
 /* VEC numbers of that type. */
 INLINE Vec vec_load_as(TensorType type, const void *p) {

@@ -6,7 +6,7 @@
 #include "kernels/codes.h"
 #include "kernels/attention_kernels.h"
 #include "kernels/encoder_kernels.h"
-#include "kernels/rows.h"
+#include "emulated/rows.h"
 #include "kernels/panel.h"
 #include "test.h"
 
@@ -168,14 +168,6 @@ static void check_matmul(const Kernels *k, TensorType type, int group, size_t ro
     free(panels), free(w.raw), free(w.raw_scales);
 }
 
-/* kernels_row, and AMX's in C behind the last where the processor has all that it needs besides: amx.c goes by VNNI
- * where tokens are few, so one token's bits are those of another row. */
-extern const Kernels *const amx_in_c;
-static const Kernels *matmul_row(int i) {
-    const Kernels *k = kernels_row(i);
-    return k || !kernels_row(i - 1) || strcmp(kernels_row(i - 1)->name, "avx512vnni") ? k : amx_in_c;
-}
-
 static void matmul_of(TensorType type, int group) {
     static const size_t float_cols[] = {1, 7, 8, 31, 33, 64, 257, 700, 2061};
     static const size_t block_cols[] = {32, 64, 96, 352, 640, 32, 32, 64};
@@ -183,7 +175,7 @@ static void matmul_of(TensorType type, int group) {
     size_t n_tokens = group || block_format(type) ? 9 : 12; /* the last three: floats, narrow tiles behind wide ones */
     int block = group ? group : quant_format(type)->block;
     const Kernels *k;
-    for (int i = 0; (k = matmul_row(i)); i++)
+    for (int i = 0; (k = row_to_test(i)); i++)
         for (size_t c = 0; c < (block == 256 ? 3 : block > 1 ? 5 : 9); c++)
             for (size_t r = 0; r < 6; r++)
                 for (size_t t = 0; t < n_tokens; t++) {
@@ -200,12 +192,41 @@ static void matmul_blocks(void) {
     for (int id = 0; id < TENSOR_I8_GROUPS; id++)
         if (block_format(id)) matmul_of((TensorType)id, 0);
 }
+static const Kernels *row_named(const char *name) {
+    const Kernels *k;
+    for (int i = 0; (k = row_to_test(i)); i++)
+        if (strcmp(k->name, name) == 0) return k;
+    return NULL;
+}
+
+/* Rows that differ in how they multiply bytes have the same bits over blocks: sums of integers are exact. */
+static void matmul_same_bits(void) {
+    static const char *const rows[][2] = {{"avx2", "avxvnni"}, {"neon", "neondot"}, {"avx512vnni", "amx"}};
+    enum { ROWS = 37, COLS = 768, TOKENS = 21 };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        for (int id = 0; id < TENSOR_I8_GROUPS; id++) {
+            const Kernels *two[] = {row_named(rows[i][0]), row_named(rows[i][1])};
+            if (!two[0] || !two[1] || !block_format(id)) continue;
+            Random w = random_matrix((TensorType)id, 0, ROWS, COLS);
+            float *x = poisoned(TOKENS * COLS), *y[] = {poisoned(TOKENS * ROWS), poisoned(TOKENS * ROWS)};
+            for (int k = 0; k < 2; k++) {
+                void *panels;
+                w.m.panels = panels_of(two[k], &w.m, &panels);
+                multiply(two[k], y[k], x, &w.m, TOKENS, ROWS);
+                free(panels);
+            }
+            CHECK(memcmp(y[0], y[1], TOKENS * ROWS * sizeof **y) == 0);
+            poisoned_free(x), poisoned_free(y[0]), poisoned_free(y[1]);
+            free(w.raw), free(w.raw_scales);
+        }
+}
+
 /* The largest sums: codes that are all the same, the extreme ones of every format among them, by bytes that are all 127
  * or all -127. What is summed in 16 bits must hold them. */
 static void matmul_extremes(void) {
     static const int bytes[] = {0x00, 0x11, 0x77, 0x7f, 0x80, 0x88, 0xee, 0xff};
     const Kernels *k;
-    for (int i = 0; (k = matmul_row(i)); i++)
+    for (int i = 0; (k = row_to_test(i)); i++)
         for (int id = 0; id < TENSOR_I8_GROUPS; id++)
             for (size_t b = 0; block_format(id) && b < sizeof bytes / sizeof *bytes; b++) {
                 byte_of_all = bytes[b];
@@ -512,6 +533,7 @@ const Test tests_kernels[] = {
     {"kernels/matmul blocks", matmul_blocks},
     {"kernels/matmul int8 groups", matmul_groups},
     {"kernels/matmul of extremes", matmul_extremes},
+    {"kernels/matmul by other instructions", matmul_same_bits},
     {"kernels/quantize activations", quantize},
     {"kernels/rmsnorm", rmsnorm},
     {"kernels/layernorm", layernorm},

@@ -3,7 +3,7 @@
  *
  * A float sum of n products rounds to at most about n * 2^-24 of the sum of magnitudes, and sqrt(n) of that where
  * roundings go either way: TOL = 1e-6 holds for n <= 130 here, and any wrong product shows at 1/130. */
-#include "kernels/rows.h"
+#include "emulated/rows.h"
 #include "kernels/cache_kernels.h"
 #include "kernels/kernels.h"
 #include "test.h"
@@ -303,14 +303,14 @@ static void unusual_weights(const Kernels *k, size_t n, size_t first) {
 
 static void weights_of_neighbours(void) {
     const Kernels *k;
-    for (int i = 0; (k = kernels_row(i)); i++)
+    for (int i = 0; (k = row_to_test(i)); i++)
         for (size_t n = 1; n <= 20; n++)
             for (size_t first = 0; first < KEY_LANES; first++) unusual_weights(k, n, first);
 }
 
 static void bytes_multiplied(void) {
     const Kernels *k;
-    for (int i = 0; (k = kernels_row(i)); i++)
+    for (int i = 0; (k = row_to_test(i)); i++)
         for (size_t d = 1; d <= 130; d += d < 40 ? 1 : 9)
             for (size_t n = 1; n <= 20; n += n < 9 ? 1 : 11) {
                 scores_of_bytes(k, d, n);

@@ -5,7 +5,7 @@ cd "$(dirname "$0")/.." || exit 1
 tidy=${TIDY:-clang-tidy}
 command -v "$tidy" >/dev/null || { echo "skipped tidy: there is no $tidy (Debian: apt-get install clang-tidy)"; exit 0; }
 std="-std=c11 -iquote . -D_XOPEN_SOURCE=700"
-x86="-mavx2 -mfma -mf16c -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mamx-tile -mamx-int8"
+x86="-mavx2 -mfma -mf16c -mavxvnni -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vnni -mamx-tile -mamx-int8"
 found=$(mktemp) && trap 'rm -f "$found" "$found.lines"' EXIT
 over() { # flags; the files are on stdin. A process for each dozen, as many at once as there are processors
     xargs -n 12 -P "$(getconf _NPROCESSORS_ONLN)" sh -c "\"\$0\" --quiet \"\$@\" -- $1 2>/dev/null" "$tidy" >> "$found"

@@ -19,22 +19,7 @@ INLINE int whole_scales(Form f) { return f.super; }
 INLINE int negates(Form f) { return (void)f, 0; }
 
 INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc) {
-    const int columns = f.sub / 4;
-    UNROLL
-    for (int t = 0; t < T; t++) sum[t] = ints_all(0);
-    UNROLL
-    for (int j = 0; j < 8; j += columns, sc += VEC) {
-        Ints part[NEON_BLOCKS];
-        begin_sums(f, T, part, x, j / columns);
-        dot_lines(f, T, part, lines, x, j, j + columns);
-        int16x8_t scale = vmovl_s8(vld1_s8((const int8_t *)sc));
-        int32x4_t low = vmovl_s16(vget_low_s16(scale)), high = vmovl_high_s16(scale);
-        UNROLL
-        for (int t = 0; t < T; t++) {
-            sum[t].half[0] = vmlaq_s32(sum[t].half[0], part[t].half[0], low);
-            sum[t].half[1] = vmlaq_s32(sum[t].half[1], part[t].half[1], high);
-        }
-    }
+    dot_and_scale(f, T, sum, lines, x, sc);
 }
 
 static void matmul_panels(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {

@@ -100,6 +100,16 @@ INLINE Ints ints_shift(Ints v, int shift) {
     return (Ints){{vshlq_s32(v.half[0], vdupq_n_s32(shift)), vshlq_s32(v.half[1], vdupq_n_s32(shift))}};
 }
 
+INLINE Ints ints_load_bytes(const void *p) {
+    int16x8_t v = vmovl_s8(vld1_s8((const int8_t *)p));
+    return (Ints){{vmovl_s16(vget_low_s16(v)), vmovl_high_s16(v)}};
+}
+
+INLINE Ints ints_minus(Ints v) { return (Ints){{vnegq_s32(v.half[0]), vnegq_s32(v.half[1])}}; }
+INLINE Ints ints_mul_add(Ints acc, Ints a, Ints b) {
+    return (Ints){{vmlaq_s32(acc.half[0], a.half[0], b.half[0]), vmlaq_s32(acc.half[1], a.half[1], b.half[1])}};
+}
+
 INLINE Vec ints_to_floats(Ints v) { return (Vec){vcvtq_f32_s32(v.half[0]), vcvtq_f32_s32(v.half[1])}; }
 
 INLINE int8x16_t broadcast4(const int8_t *q) {

@@ -6,36 +6,21 @@
  * not fit at all: there |w| meets x with w's sign, and so do IQ4's values. MXFP4's, -12 .. 12, have 16 added as zero.
  * Floats: float_blocks.h, 8 partial sums. */
 #include "avx2.h"
-#include "avx2_vectors.h"
+#include "avx2_panels.h"
 
-enum { TILE_TOKENS = 8, FLOAT_TOKENS = 6 };
-typedef __m256i Line;
+enum { TILE_TOKENS = AVX2_BLOCKS, FLOAT_TOKENS = AVX2_FLOATS };
 typedef __m256i Bytes32;
 
 #include "kernels/block_activations.h"
 #include "kernels/float_blocks.h"
-#include "kernels/codes.h"
-#include "kernels/panel_codes.h"
 #include "kernels/panel_super.h"
 
 /* ---- panels ---- */
 
-INLINE Line line_at(const uint8_t *lines, int j) {
-    return _mm256_load_si256((const __m256i *)(const void *)(lines + 32 * j));
-}
-
-INLINE Line no_codes(void) { return _mm256_setzero_si256(); }
-INLINE Line either(Line a, Line b) { return _mm256_or_si256(a, b); }
-
-INLINE Line field(Line v, int from, int to, int mask) {
-    __m256i moved = from > to ? _mm256_srli_epi16(v, from - to) : from < to ? _mm256_slli_epi16(v, to - from) : v;
-    return _mm256_and_si256(moved, _mm256_set1_epi8((char)(mask << to)));
-}
-
 INLINE Line values_of(int table, Line q) {
     __m128i values = load16_bytes(iq4_values);
     if (table == VALUES_MXFP4) values = _mm_add_epi8(load16_bytes(mxfp4_values), _mm_set1_epi8(16));
-    return _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(values), q);
+    return looked_up(values, q);
 }
 
 INLINE int by_sign(Form f) { return f.bits == 8 || f.values == VALUES_IQ4; }
@@ -136,6 +121,10 @@ INLINE Vec zip_low(Vec a, Vec b) { return _mm256_unpacklo_ps(a, b); }
 INLINE Vec zip_high(Vec a, Vec b) { return _mm256_unpackhi_ps(a, b); }
 INLINE Vec zip_low_pairs(Vec a, Vec b) { return _mm256_castpd_ps(_mm256_unpacklo_pd(pairs_of(a), pairs_of(b))); }
 INLINE Vec zip_high_pairs(Vec a, Vec b) { return _mm256_castpd_ps(_mm256_unpackhi_pd(pairs_of(a), pairs_of(b))); }
+
+int avx2_matmul_floats(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
+    return matmul_any_floats(y, ldy, a, w, r0, r1);
+}
 
 static void matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
     const PanelJob p = {TILE_TOKENS, y, ldy, a, w, r0, r1};

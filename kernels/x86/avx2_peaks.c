@@ -1,12 +1,12 @@
 /* kernels/x86/avx2_peaks.c - the loops in AVX2 with FMA. An empty asm makes the compiler take a register's value for
  * unknown. */
-#include "kernels/peaks.h"
+#include "avx2_peaks.h"
 
 #include <immintrin.h>
 
-enum { SUMS = 12, INT_SUMS = 8 }; /* independent ones: 4 or 5 cycles of latency on 2 ports need 10 */
+enum { SUMS = PEAKS_AVX2_FMA_OPS / 16, INT_SUMS = 8 }; /* independent: 4 or 5 cycles of latency on 2 ports need 10 */
 
-static float fma_run(size_t rounds) {
+float peaks_avx2_fma(size_t rounds) {
     __m256 a[SUMS], x = _mm256_set1_ps(0.999f), y = _mm256_set1_ps(1e-4f), sum = _mm256_setzero_ps();
     for (int i = 0; i < SUMS; i++) a[i] = _mm256_set1_ps((float)i);
     for (size_t k = 0; k < rounds; k++)
@@ -56,7 +56,7 @@ static __m256i read_line(__m256i sum, const char *p) {
     return _mm256_add_epi64(sum, _mm256_add_epi64(_mm256_load_si256(v), _mm256_load_si256(v + 1)));
 }
 
-static uint64_t read_run(const void *p, size_t bytes, int streams) {
+uint64_t peaks_avx2_read(const void *p, size_t bytes, int streams) {
     const char *at = p;
     size_t quarter = bytes / 4;
     __m256i a[4];
@@ -76,8 +76,8 @@ static uint64_t read_run(const void *p, size_t bytes, int streams) {
 
 const Peaks peaks_avx2 = {
     .row = "avx2",
-    .fma = {"f32 FMA, 256 bit", SUMS * 16, fma_run},
+    .fma = {"f32 FMA, 256 bit", PEAKS_AVX2_FMA_OPS, peaks_avx2_fma},
     .int8 = {"int8 maddubs, 256 bit", INT_SUMS * 64, int8_run},
     .int4 = {"int4 maddubs, 256 bit", 8 * 4 * 64, int4_run},
-    .read = read_run,
+    .read = peaks_avx2_read,
 };

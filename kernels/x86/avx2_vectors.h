@@ -75,6 +75,9 @@ INLINE Vec vec_times_power(Vec p, Vec n, VecTiny tiny) {
 
 INLINE Ints ints_all(int32_t x) { return _mm256_set1_epi32(x); }
 INLINE Vec ints_to_floats(Ints v) { return _mm256_cvtepi32_ps(v); }
+INLINE Ints ints_load_bytes(const void *p) { return _mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)p)); }
+INLINE Ints ints_minus(Ints v) { return _mm256_sub_epi32(_mm256_setzero_si256(), v); }
+INLINE Ints ints_mul_add(Ints acc, Ints a, Ints b) { return _mm256_add_epi32(acc, _mm256_mullo_epi32(a, b)); }
 
 INLINE __m256i broadcast4(const void *p) {
     int32_t v;

@@ -82,6 +82,9 @@ INLINE __mmask16 inside(int t, Span span) {
 INLINE Ints ints_all(int32_t x) { return _mm512_set1_epi32(x); }
 
 INLINE Vec ints_to_floats(Ints v) { return _mm512_cvtepi32_ps(v); }
+INLINE Ints ints_load_bytes(const void *p) { return _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p)); }
+INLINE Ints ints_minus(Ints v) { return _mm512_sub_epi32(_mm512_setzero_si512(), v); }
+INLINE Ints ints_mul_add(Ints acc, Ints a, Ints b) { return _mm512_add_epi32(acc, _mm512_mullo_epi32(a, b)); }
 
 INLINE __m512i broadcast4(const void *p) {
     int32_t v;

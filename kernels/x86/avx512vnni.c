@@ -16,19 +16,6 @@ INLINE __m512i dot4(__m512i acc, __m512i u, __m512i s, int bytes) {
 
 INLINE int whole_scales(Form f) { return scaled_codes(f); }
 
-/* sum[t] += (negates: -=) sc * the sum of sub-block h, which is multiplied, or whose codes are: the same numbers. */
-INLINE void add_scaled_sums(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc,
-                            int h) {
-    Ints part[TILE_TOKENS], scale = _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)sc));
-    begin_sums(f, T, part, x, h);
-    dot_lines(f, T, part, lines, x, 4 * h, 4 * h + 4);
-    UNROLL
-    for (int t = 0; t < T; t++) {
-        Ints scaled = _mm512_mullo_epi32(part[t], scale);
-        sum[t] = negates(f) ? _mm512_sub_epi32(sum[t], scaled) : _mm512_add_epi32(sum[t], scaled);
-    }
-}
-
 INLINE void add_scaled_codes(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc,
                              int h) {
     Products p = products_of(f, sc);
@@ -42,12 +29,13 @@ INLINE void add_scaled_codes(Form f, int T, Ints *sum, const uint8_t *lines, con
 
 /* Scaling codes costs the same for any number of tokens. */
 INLINE void dot_scaled(Form f, int T, Ints *sum, const uint8_t *lines, const ActBlock *x, const uint8_t *sc) {
-    const int codes = T > 4;
-    begin_sums((Form){.sub = 32, .shift = codes && negates(f) ? 7 : 0}, T, sum, x, 0); /* of bytes, 128 more */
+    if (T <= 4) {
+        dot_and_scale(f, T, sum, lines, x, sc);
+        return;
+    }
+    begin_sums((Form){.sub = 32, .shift = negates(f) ? 7 : 0}, T, sum, x, 0); /* of bytes, 128 more */
     UNROLL
-    for (int h = 0; h < 2; h++, sc += VEC)
-        if (codes) add_scaled_codes(f, T, sum, lines, x, sc, h);
-        else add_scaled_sums(f, T, sum, lines, x, sc, h);
+    for (int h = 0; h < 2; h++, sc += VEC) add_scaled_codes(f, T, sum, lines, x, sc, h);
 }
 
 void avx512vnni_matmul_blocks(size_t widest, float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0,

@@ -1,16 +1,11 @@
-/* tests/amx/tiles.h - AMX's instructions in C, for those that kernels/x86/amx.c uses: what processors without them can
- * test of it. Comes before amx.c (Makefile). Source: Intel's Architecture Instruction Set Extensions, chapter 3. */
+/* tests/emulated/tiles.h - AMX's instructions in C, those that kernels/x86/amx.c uses. Comes before it (Makefile).
+ * Source: Intel's Architecture Instruction Set Extensions, chapter 3. */
 #ifndef TILES_H
 #define TILES_H
 
-#include "kernels/kernels.h"
-
 #include <immintrin.h>
+#include <stdint.h>
 #include <string.h>
-
-extern const Kernels kernels_amx; /* another's name here */
-extern const Kernels *const amx_in_c;
-const Kernels *const amx_in_c = &kernels_amx;
 
 static struct {
     uint8_t palette, start, reserved[14];
@@ -46,6 +41,7 @@ static void in_c_dpbssd(int to, int a, int b) {
         }
 }
 
+#define kernels_amx kernels_amx_emulated
 #undef _tile_loadconfig
 #undef _tile_release
 #undef _tile_zero
