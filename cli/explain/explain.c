@@ -103,6 +103,12 @@ int explain_place(const Explain *x, Place *p) {
     return 0;
 }
 
+const char *explain_wavelength(char *text, const Explain *x, int i) {
+    double wavelength = TURN / x->t.rope.inv_freq[i];
+    snprintf(text, WAVELENGTH_SIZE, wavelength < 9999.5 ? "%.4g" : "%.0f", wavelength);
+    return text;
+}
+
 int explain_square(const Explain *x) {
     enum { MOST = 4096 }; /* 128 MB of weights */
     return x->n <= MOST ? 0

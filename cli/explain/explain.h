@@ -27,6 +27,9 @@ int explain_trace(Explain *x, ProbeTurn turn, void *turn_arg, size_t origin);
  * it. An exit code. */
 typedef struct { int layer, head; size_t query, key; } Place;
 int explain_place(const Explain *x, Place *p);
+/* The wavelength of pair i: four digits, or all in front of the point. text [WAVELENGTH_SIZE], which comes back. */
+enum { WAVELENGTH_SIZE = 32 };
+const char *explain_wavelength(char *text, const Explain *x, int i);
 /* Options that this topic does not use: names with spaces around each, those it uses. An exit code. */
 int explain_options(const Args *a, const char *used);
 const char *explain_row_sums(const Config *c); /* what a row of weights adds up to, by where the rotation goes */

@@ -40,12 +40,12 @@ static int costs(Explain *x, PairUse *use, size_t n, double *loss) {
 /* The sizes, summed over layers and heads, and the costs, by pair: bars. */
 static int draw_use(const Explain *x, const PairUse *use, size_t n, int half) {
     double *sum = calloc((size_t)half, sizeof *sum);
-    char(*labels)[48] = calloc((size_t)half, sizeof *labels), about[300];
+    char(*labels)[48] = calloc((size_t)half, sizeof *labels), about[300], wave[WAVELENGTH_SIZE];
     const char **names = calloc((size_t)half, sizeof *names);
     int code = sum && labels && names ? 0 : fail("out of memory");
     for (size_t i = 0; code == 0 && i < n; i++) sum[use[i].pair] += use[i].cost;
     for (int i = 0; code == 0 && i < half; i++) {
-        snprintf(labels[i], sizeof *labels, "pair %d, wavelength %.4g", i, TURN / x->t.rope.inv_freq[i]);
+        snprintf(labels[i], sizeof *labels, "pair %d, wavelength %s", i, explain_wavelength(wave, x, i));
         names[i] = labels[i];
     }
     snprintf(about, sizeof about,

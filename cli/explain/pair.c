@@ -130,15 +130,15 @@ int explain_turn(Args *a) {
 static int draw_score(const Pair *w) {
     int n = w->half + (w->rest != 0);
     double *values = calloc((size_t)n, sizeof *values);
-    char(*labels)[96] = calloc((size_t)n, sizeof *labels), about[300];
+    char(*labels)[96] = calloc((size_t)n, sizeof *labels), about[300], wave[WAVELENGTH_SIZE];
     const char **names = calloc((size_t)n, sizeof *names);
     int code = values && labels && names ? 0 : fail("out of memory");
     int halves = w->x.e.model.config.rope.pairing == ROPE_HALF;
     for (int i = 0; code == 0 && i < n; i++) {
         values[i] = i < w->half ? w->pairs[i].term : w->rest;
         if (i < w->half) /* the entries of a head that it is made of */
-            snprintf(labels[i], sizeof *labels, "%d (%d, %d), wavelength %.4g", i, halves ? i : 2 * i,
-                     halves ? i + w->half : 2 * i + 1, TURN / w->x.t.rope.inv_freq[i]);
+            snprintf(labels[i], sizeof *labels, "%d (%d, %d), wavelength %s", i, halves ? i : 2 * i,
+                     halves ? i + w->half : 2 * i + 1, explain_wavelength(wave, &w->x, i));
         else snprintf(labels[i], sizeof *labels, "entries that do not turn");
         names[i] = labels[i];
     }
