@@ -352,14 +352,16 @@ int engine_session(Engine *e, const Args *a, size_t wanted, size_t n_logits) {
     if (e->model.encoder) o.n_batch = o.n_ctx; /* encoder_read takes a text whole */
     if (a->attention.chunk && !linear) return usage("--chunk is for linear attention; this model's is softmax");
     if (session_init(&e->session, &e->model, &o, e->err, sizeof e->err)) return fail("%s", e->err);
+    const char *many = e->session.options.threads == 1 ? "" : "s";
     if (a->show.verbose && endless)
-        fprintf(stderr, "  context without end, chunks of %zu, %d threads, %.1f MB of memory beside the file\n",
-                e->session.options.chunk ? e->session.options.chunk : 1, e->session.options.threads,
+        fprintf(stderr, "  context without end, chunks of %zu, %d thread%s, %.1f MB of memory beside the file\n",
+                e->session.options.chunk ? e->session.options.chunk : 1, e->session.options.threads, many,
                 (double)(session_bytes(&e->session) + e->model.panels_size) / 1e6);
     else if (a->show.verbose)
-        fprintf(stderr, "  context %zu%s%s, %d threads, %.1f MB of memory beside the file\n", n_ctx,
+        fprintf(stderr, "  context %zu%s%s, %d thread%s, %.1f MB of memory beside the file\n", n_ctx,
                 linear ? "" : ", keys and values as ", linear ? "" : cache_formats[cache].name,
-                e->session.options.threads, (double)(session_bytes(&e->session) + e->model.panels_size) / 1e6);
+                e->session.options.threads, many,
+                (double)(session_bytes(&e->session) + e->model.panels_size) / 1e6);
     if (a->context.load && session_load(&e->session, a->context.load, &e->logits, e->err, sizeof e->err))
         return fail("%s", e->err);
     if (a->context.load && a->show.verbose)

@@ -77,10 +77,10 @@ static void show_plan(const Training *t) {
     const Course *c = &s->course;
     char held[60] = "";
     if (s->held.n) snprintf(held, sizeof held, ", %zu to measure on", s->held.n);
-    note("%zu parameters; %zu ids to learn%s; %llu steps of %zu x %zu tokens; %.0f MB of memory; %d threads, %s",
+    note("%zu parameters; %zu ids to learn%s; %llu steps of %zu x %zu tokens; %.0f MB of memory; %d thread%s, %s",
          params_numbers(&s->trainee.params), s->corpus.n, held, (unsigned long long)c->steps, s->trainee.shape.texts,
          s->trainee.shape.length, (double)s->trainee.bytes / 1e6, s->trainee.work.team.most,
-         s->trainee.work.kernels->name);
+         s->trainee.work.team.most == 1 ? "" : "s", s->trainee.work.kernels->name);
     if (s->from) note("goes on behind step %llu", (unsigned long long)s->from);
 }
 
