@@ -159,8 +159,11 @@ static int sort_words(Args *a, const Command *cmd) {
     if (refuse_word(a, cmd)) return EXIT_USAGE;
     if (n > most) {
         const char *where = most > 1 ? NULL : text_option(cmd);
+        int file = !where && !a->in.file && find_option("-f", 2, cmd);
         return usage("\"%.60s\" is one word too many%s%s", a->words[most],
-                     most > 1 ? "; a text of several words stands in quotes" : where ? ": a text stands behind " : "",
+                     most > 1 ? "; a text of several words stands in quotes"
+                     : where  ? ": a text stands behind "
+                     : file   ? ": a file of text stands behind -f" : "",
                      where ? where : "");
     }
     if (n == 1 && cmd->takes_text && !a->show.help) named = is_model_word(a->words[0]);

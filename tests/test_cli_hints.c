@@ -32,6 +32,8 @@ static void words_in_the_wrong_place(void) {
         {"-i chat -- chat", "chat is a command"},
         {"generate -j 1 chat", "\"chat\" is no model"},
         {"embed model/tales-1m.gguf a b", "\"b\" is one word too many; a text of several words stands in quotes"},
+        {"recall model/tales-1m.gguf README.md", "\"README.md\" is one word too many: a file of text stands behind -f"},
+        {"recall model/tales-1m.gguf README.md -f LICENSE", "\"README.md\" is one word too many; ./run"},
         {"explain map 'Tom had a dog'", "WHAT stands last: ./run explain [MODEL] TEXT map"},
         {"explain model/tales-1m.gguf map 'Tom had a dog'", "WHAT stands last: ./run explain [MODEL] TEXT map"},
         {"explain Tom nosuch", "there is no \"nosuch\""},

@@ -471,7 +471,7 @@ static const struct { const char *words, *says; int code; } refused_words[] = {
     {"--layers two", "--layers: \"two\" is no whole number from", 2},
     {"--layers ''", "--layers: \"\" is no whole number from", 2},
     {"--layers", "--layers needs a value", 2},
-    {"other.gguf", "other.gguf is one word too many", 2},
+    {"other.gguf", "other.gguf is one word too many; texts: --text FILE", 2},
     {"--attention other", "--attention: softmax or linear", 2},
     {"--form both", "--form: is linear attention's (--attention linear)", 2},
     {"--phi-key exp", "--phi-key: is linear attention's", 2},

@@ -211,7 +211,7 @@ int training_parse(TrainingOptions *o, int argc, char **argv, char *err, size_t 
             return base_error(err, errlen, -EINVAL, near ? "%s is no option; did you mean %s?" : "%s is no option",
                               word, near);
         }
-        if (!x && o->out) return base_error(err, errlen, -EINVAL, "%s is one word too many", word);
+        if (!x && o->out) return base_error(err, errlen, -EINVAL, "%s is one word too many; texts: --text FILE", word);
         if (!x) {
             o->out = word;
             continue;
