@@ -5,6 +5,7 @@
 #include "compare.h"
 #include "base/paths.h"
 #include "base/threads.h"
+#include "text/open.h"
 #include "weights-tools/sidecars.h"
 #include "weights-tools/training/options.h"
 
@@ -76,6 +77,16 @@ static void name_lists(const char *specs) {
     free(copy);
 }
 
+/* One that stands neither in a model's file nor beside it is looked for in the working folder, as llama2.c does. */
+static void name_tokenizer(const Args *a, int late) {
+    char *here = NULL;
+    name(a->tokenizer.file, SANDBOX_MODEL, late);
+    if (a->tokenizer.file || (a->model == compiled_in && !a->sampling.draft)) return;
+    full |= vocabulary_here(&here) != 0;
+    name(here, SANDBOX_FILE, late);
+    free(here);
+}
+
 /* FILE:scale. */
 static void name_adapter(const char *word) {
     const char *colon = strrchr(word, ':');
@@ -133,7 +144,7 @@ int confine(const Args *a, const Command *cmd) {
     int chats = cmd->run == run_chat || (a->in.mode && strcmp(a->in.mode, "chat") == 0);
     if (cmd->takes_text == WORDS) name_words(a, cmd);
     else if (a->model != compiled_in) name(a->model, SANDBOX_MODEL, 0);
-    name(a->tokenizer.file, SANDBOX_MODEL, chats && a->sampling.draft);
+    name_tokenizer(a, chats && a->sampling.draft);
     for (int i = 0; i < a->machine.loras.n; i++) name_adapter(a->machine.loras.at[i]);
     if (a->sampling.draft && file_there(a->sampling.draft)) name(a->sampling.draft, SANDBOX_MODEL, 1);
     name_panels(a);

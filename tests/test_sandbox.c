@@ -218,6 +218,25 @@ static void where_models_lie(void) {
     free(want);
 }
 
+/* llama2.c's way: the model anywhere, its tokenizer.bin in the working folder. */
+static void where_tokenizers_lie(void) {
+    static const BuildShape shape = {.d = 32, .ff = 64, .layers = 1, .heads = 2, .kv_heads = 2, .n_ctx = 64};
+    char self[4096], model[400], here[400], *want;
+    if (!there() || !realpath(test_run_path(), self)) return;
+    snprintf(model, sizeof model, "%s", test_in(test_folder("models"), "stories.bin"));
+    snprintf(here, sizeof here, "%s", test_folder("working"));
+    build_llama2c(model, &shape, 0, 0);
+    build_tokenizer_bin(test_in(here, "tokenizer.bin"));
+    CHECK(run("logits %s -i Once -z %s/tokenizer.bin --sandbox", model, here) == 0);
+    want = taken_out();
+    CHECK(shell("cd %s && %s logits %s -i Once --sandbox", here, self, model) == 0 && strcmp(out, want) == 0);
+    CHECK(shell("cd %s && %s tokenize %s Once --sandbox", here, self, model) == 0);
+    CHECK(shell("cd %s && echo Once | %s chat %s -n 2 -q --draft %s --sandbox", here, self, model, model) == 0);
+    CHECK(shell("rm %s/tokenizer.bin && cd %s && %s %s --sandbox", here, here, self, model) == 1 &&
+          strstr(said, "no tokenizer.bin beside it; give one with -z"));
+    free(want);
+}
+
 /* A kernel that lacks one of them or both, by a library that answers for it. */
 static void older_kernels(void) {
     static const char source[] =
@@ -279,5 +298,6 @@ const Test tests_sandbox[] = {{"sandbox/options", options},
                               {"sandbox/older kernels", older_kernels},
                               {"sandbox/chat's folder", chat_folder},
                               {"sandbox/where models lie", where_models_lie},
+                              {"sandbox/where tokenizers lie", where_tokenizers_lie},
                               {"sandbox/permissions", permissions},
                               {0}};

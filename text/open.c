@@ -8,12 +8,18 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The first of these that is there, in folder, else here: *path malloc'ed, or NULL. 0 or -ENOMEM. */
-static int beside(char **path, const char *folder) {
+static int find_in(char **path, const char *folder) {
     static const char *const names[] = {"tokenizer.bin", "tokenizer.json", "tokenizer.model", "spiece.model",
                                         "vocab.txt"};
-    int rc = file_find(path, folder, names, 5, file_exists);
-    return rc || *path ? rc : file_find(path, ".", names, 5, file_exists);
+    return file_find(path, folder, names, 5, file_exists);
+}
+
+int vocabulary_here(char **path) { return find_in(path, "."); }
+
+/* In folder, else here: as vocabulary_here. */
+static int beside(char **path, const char *folder) {
+    int rc = find_in(path, folder);
+    return rc || *path ? rc : vocabulary_here(path);
 }
 
 /* The file's own: a GGUF's metadata, a Hugging Face folder's files. -ENOENT where it has none. */

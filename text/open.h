@@ -17,5 +17,8 @@
  * Errors: -ENOENT (none found), those of tokenizer_open, -EINVAL (they do not belong together). */
 int vocabulary_open(Tokenizer **t, const Weights *w, const char *given, size_t vocab_size, const TokenizerOptions *o,
                     char *err, size_t errlen);
+/* Which file of the current folder that would be, where a model's own folder has none: *path malloc'ed, or NULL where
+ * there is none here either. 0 or -ENOMEM. */
+int vocabulary_here(char **path);
 
 #endif
