@@ -146,7 +146,8 @@ static void print_tables(const Grid *g) {
         }
         out_printf("\n");
     }
-    out_printf("\nfound by greedy writing, of %zu keys; and the key's loss in nats a token\n", g->trials);
+    out_printf("\nfound by greedy writing, of %zu key%s; and the key's loss in nats a token\n", g->trials,
+               g->trials == 1 ? "" : "s");
 }
 
 static void print_json(const Grid *g) {

@@ -101,9 +101,9 @@ static void describe_cut(const Scoring *s, char *line, size_t n) {
     const Cut *c = &s->cut;
     const CutConvention *v = c->convention;
     size_t room = c->room;
-    int at = s->a->in.separator ? snprintf(line, n, "%zu documents, ", s->documents)
+    int at = s->a->in.separator ? snprintf(line, n, "%zu document%s, ", s->documents, s->documents == 1 ? "" : "s")
                                 : snprintf(line, n, "one stream, ");
-    at += snprintf(line + at, n - (size_t)at, "%zu windows%s", s->p.windows,
+    at += snprintf(line + at, n - (size_t)at, "%zu window%s%s", s->p.windows, s->p.windows == 1 ? "" : "s",
                    v->bos == CUT_BOS_ONCE ? "" : c->bos >= 0 ? ", each from BOS" : ", without BOS");
     if (c->stride != room) at += snprintf(line + at, n - (size_t)at, ", %zu ids apart", c->stride);
     if (c->last) at += snprintf(line + at, n - (size_t)at, ", the last %zu ids of each scored", c->last);
