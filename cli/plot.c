@@ -52,7 +52,7 @@ static void print_csv(const Figures *f) {
 
 static int draw(Figures *f) {
     const PlotArgs *o = &f->a->plot;
-    PlotLines p = {.title = o->title ? o->title : "", .subtitle = o->subtitle, .x_name = o->x ? o->x : "step",
+    PlotLines p = {.title = o->title, .subtitle = o->subtitle, .x_name = o->x ? o->x : "step",
                    .y_name = o->y_name ? o->y_name : o->y ? o->y : "loss", .series = f->lines, .n_series = f->n,
                    .log2_x = o->log_x, .y_min = o->least, .y_max = o->most};
     if (o->mark_given) p.mark = o->mark, p.mark_name = "trained";
