@@ -92,12 +92,18 @@ static int refuse_option(const char *word, size_t len, const Command *cmd) {
     return usage("%s is not an option of %s", word, cmd->name);
 }
 
+/* Can rest be o's value behind its letter, as in -n5? Other programs' -ngl and -sys are no number of -n or -s. */
+static int is_behind_letter(const Option *o, const char *rest) {
+    int number = o->kind == INTEGER || o->kind == NUMBER;
+    return o->kind != FLAG && (!number || strchr("+-.0123456789", *rest));
+}
+
 /* The option at argv[i], and its value where it takes one: how many words both are, 0 after saying what is wrong. */
 static int parse_option(Args *a, int argc, char **argv, const Command *cmd) {
     const char *word = argv[0], *eq = strchr(word, '=');
     int joined = word[1] == '-' && eq != NULL;
     const Option *o = find_option(word, joined ? (size_t)(eq - word) : strlen(word), cmd);
-    if (!o && word[1] != '-' && (o = find_option(word, 2, cmd)) && o->kind != FLAG) /* -n5 */
+    if (!o && word[1] != '-' && (o = find_option(word, 2, cmd)) && is_behind_letter(o, word + 2))
         return parse_value(a, o, o->name, word + 2) == 0;
     if (word[1] != '-' && strlen(word) > 2) o = NULL; /* flags are not run together */
     if (!o) return refuse_option(word, joined ? (size_t)(eq - word) : strlen(word), cmd), 0;
@@ -156,7 +162,7 @@ static int refuse_command(const Args *a, int n, char **words) {
 static int sort_words(Args *a, const Command *cmd) {
     int most = cmd->takes_text ? 2 : 1, n = a->n_words, named = n > 0;
     if (cmd->takes_text == WORDS) return a->model = n ? a->words[0] : NULL, 0;
-    if (refuse_word(a, cmd)) return EXIT_USAGE;
+    if (refuse_word(a, cmd) || (n > most && refuse_command(a, n - most, a->words + most))) return EXIT_USAGE;
     if (n > most) {
         const char *where = most > 1 ? NULL : text_option(cmd);
         int file = !where && !a->in.file && find_option("-f", 2, cmd);
