@@ -87,7 +87,7 @@ static const Command commands[] = {
               "the file has, it is the file's.\n",
      .examples =
          "  ./run compare model.gguf -f book.txt --rope none,linear,ntk,yarn,rerope:window=128 --svg loss.svg\n"
-         "  ./run compare model.gguf -f book.txt --rope none,yarn+log-n --lengths 256,1024,4096 --csv > loss.csv\n"
+         "  ./run compare model.gguf -f book.txt --rope none,yarn+log-n --lengths 256,1024 --csv > loss.csv\n"
          "  ./run compare model.gguf -f book.txt --rope none,yarn --resume loss.csv   # go on after Ctrl-C\n"
          "  ./run compare model.gguf -f book.txt --rope none,yarn --by-position\n"
          "  ./run compare model.gguf -f book.txt --rope none,yarn --jobs | parallel -j 2 > all.csv\n"
