@@ -477,6 +477,19 @@ static void check_bias(const Sentence *x, const Model *m) {
     session_free(&s);
 }
 
+/* A converted file says, too, what a classifier's numbers are. */
+static void test_problem(void) {
+    char err[300] = "";
+    Model m;
+    const char *folder = hf_folder("modernbert_cls", "", TENSOR_F32, &sound);
+    if (!folder) return;
+    folder_change(folder, "config.json", "\"classifier_bias\"",
+                  "\"problem_type\": \"multi_label_classification\", \"classifier_bias\"");
+    CHECK(model_open(&m, converted("modernbert_cls", folder, NULL, 0), NULL, err, sizeof err) == 0);
+    CHECK(m.config.roformer.classifier == CLASSIFIER_SEQUENCE && m.config.roformer.problem == PROBLEM_MULTI);
+    model_close(&m);
+}
+
 /* Its weight and bias, whole and not; what stands behind it; prompts that are told by their type. */
 static void test_dense(void) {
 #define TENSOR(name, dtype, shape, from, to) \
@@ -685,6 +698,7 @@ const Test tests_encoders[] = {
     {"encoders/prompts", test_prompts},
     {"encoders/refusals", test_refusals},
     {"encoders/modules", test_modules},
+    {"encoders/what a classifier says", test_problem},
     {"encoders/dense", test_dense},
     {"encoders/refusals about GGUF", test_gguf_refusals},
     {"encoders/convert", test_convert},

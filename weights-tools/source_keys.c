@@ -126,6 +126,7 @@ static void encoder_keys(Keys *k, const Source *s) {
     if (f->classifier == CLASSIFIER_NONE) return;
     word(k, "classifier.kind", f->classifier == CLASSIFIER_TOKEN ? "token" : "sequence");
     word(k, "classifier.pooling", reads[f->reads]);
+    if (f->problem) word(k, "classifier.problem", problem_names[f->problem]);
     const Model m = {.config = *c, .weights = s->weights};
     gguf_array(k->meta, key(k, "classifier.output_labels"), META_STRING, (uint64_t)f->n_labels);
     for (int i = 0; i < f->n_labels; i++) {
