@@ -477,8 +477,9 @@ static void check_bias(const Sentence *x, const Model *m) {
     session_free(&s);
 }
 
-/* A converted file says, too, what a classifier's numbers are. */
+/* A converted file says, too, what a classifier's numbers are; a head of the same matrices that asks something else. */
 static void test_problem(void) {
+    static const char class[] = "ModernBertForSequenceClassification";
     char err[300] = "";
     Model m;
     const char *folder = hf_folder("modernbert_cls", "", TENSOR_F32, &sound);
@@ -488,6 +489,8 @@ static void test_problem(void) {
     CHECK(model_open(&m, converted("modernbert_cls", folder, NULL, 0), NULL, err, sizeof err) == 0);
     CHECK(m.config.roformer.classifier == CLASSIFIER_SEQUENCE && m.config.roformer.problem == PROBLEM_MULTI);
     model_close(&m);
+    folder_change(folder, "config.json", class, "ModernBertForQuestionAnswering");
+    CHECK(model_open(&m, folder, NULL, err, sizeof err) == -EINVAL && strstr(err, "architectures"));
 }
 
 /* Its weight and bias, whole and not; what stands behind it; prompts that are told by their type. */

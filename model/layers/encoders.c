@@ -62,6 +62,8 @@ static void read_classifier(KeyReader *r, Config *c, const char *out) {
     int of_tokens = key_word(r, "classifier.kind", NULL, kind, sizeof kind) && strcmp(kind, "token") == 0;
     if (key_is_hf(r)) of_tokens = json_list_holds(r->w->config, "architectures", "TokenClassification");
     if (!t || t->n_dims != 2) return;
+    if (key_is_hf(r) && json_list_holds(r->w->config, "architectures", "QuestionAnswering"))
+        key_complain(r, "architectures", "a head that points at an answer's first and last token is not read here");
     f->classifier = of_tokens ? CLASSIFIER_TOKEN : CLASSIFIER_SEQUENCE;
     f->n_labels = (int)key_range(r, out, (double)t->shape[0], 1, 65536);
 }
