@@ -42,6 +42,8 @@ static int take_prompt(Lines *l, const char *task) {
 static int take_pooling(Lines *l) {
     int has_pooler = l->e.model.encoder && l->e.model.config.roformer.pooler != POOLER_NONE;
     int how = l->a->show.pooling ? name_index(pooling_names, l->a->show.pooling) : (int)l->sentence.pooling;
+    if (l->sentence.unpooled && !l->a->show.pooling)
+        return fail("%s: modules.json has no Pooling, so it makes no vector of a text; --pooling does", l->a->model);
     if (how == POOLING_POOLER && !has_pooler)
         return fail("%s: --pooling pooler: this model has no pooler; cls, mean and last need none", l->a->model);
     l->sentence.pooling = (Pooling)how;
@@ -57,6 +59,9 @@ static int check_embed(Lines *l, size_t *width) {
     if (l->a->show.verbose)
         fprintf(stderr, "  pooling %s%s\n", pooling_names[l->sentence.pooling],
                 l->sentence.normalize ? ", length 1" : "");
+    if (!l->dimensions && l->sentence.cut && l->sentence.cut < l->sentence.width)
+        note("its files cut vectors to %zu entries (truncate_dim): --dimensions %zu does so, these are whole",
+             l->sentence.cut, l->sentence.cut);
     l->whole = l->e.model.config.roformer.variant == 0; /* a tab parts RoFormer's pairs alone */
     return 0;
 }

@@ -58,6 +58,15 @@ static int add_text(Lines *l, const char *text, size_t len, int split) {
     return rc;
 }
 
+/* sentence-transformers cuts such a text. */
+static void note_longer(Lines *l, size_t n) {
+    size_t longest = l->sentence.longest;
+    if (!longest || n <= longest) return;
+    note("line %zu has %zu tokens, of which sentence-transformers reads %zu (max_seq_length); here all count",
+         l->numbers, n, longest);
+    l->sentence.longest = 0; /* said once */
+}
+
 /* The line [len] as one text, or with --pair as two: an exit code. */
 static int lines_encode(Lines *l, const char *line, size_t len) {
     char *err = l->e.err;
@@ -70,7 +79,7 @@ static int lines_encode(Lines *l, const char *line, size_t len) {
     if (rc == 0 && tab) rc = add_text(l, tab + 1, len - first - 1, 0);
     for (size_t i = n_texts; i < l->texts.n; i++)
         if (l->texts.texts[i].n > longest) longest = l->texts.texts[i].n;
-    if (rc == 0 && longest <= room) return 0;
+    if (rc == 0 && longest <= room) return note_longer(l, longest), 0;
     texts_drop(&l->texts, l->texts.n - n_texts);
     if (rc) return fail("line %zu: %s", l->numbers, err);
     return fail("line %zu has %zu tokens, more than the context of %zu; -c makes room for more", l->numbers, longest,

@@ -39,6 +39,8 @@ static int take_options(RoformerEmbedder *e, const Model *m, const RoformerEmbed
     if (how < 0)
         return base_error(err, errlen, -EINVAL, "pooling: there is no \"%s\"; cls, mean, pooler and last are known",
                           o->pooling);
+    if (x->unpooled && !o->pooling)
+        return base_error(err, errlen, -EINVAL, "modules.json has no Pooling: pooling must be named");
     if (how == POOLING_POOLER && !(m->encoder && m->config.roformer.pooler != POOLER_NONE))
         return base_error(err, errlen, -EINVAL, "pooling: this model has no pooler; cls, mean and last need none");
     if (o->dimensions > x->width)

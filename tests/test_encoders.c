@@ -386,8 +386,7 @@ static void test_refusals(void) {
          "moonshine"},
         {"eurobert", "\"num_key_value_heads\": 2", "\"num_key_value_heads\": 3", NULL, NULL, "n_kv_heads"},
         {"neobert", "\"pooling_mode_cls_token\": true", "\"pooling_mode_max_tokens\": true",
-         "1_Pooling/config.json", NULL,
-         "none of mean, cls and lasttoken"},
+         "1_Pooling/config.json", NULL, "pooling \"pooling_mode_max_tokens\""},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         const Spoil s = {.from = bad[i].from, .to = bad[i].to, .file = bad[i].file};
@@ -401,6 +400,20 @@ static void test_refusals(void) {
         sentence_close(&x);
         if (opened) model_close(&m);
     }
+}
+
+/* [UNK], [CLS], [SEP] and ten words, as BERT's tokenizers have them. */
+static const char *with_tokenizer(const char *folder) {
+    static const char words[] =
+        "{\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\","
+        "\"max_input_chars_per_word\":100,\"vocab\":{\"[UNK]\":0,\"[CLS]\":1,\"[SEP]\":2,\"where\":3,\"is\":4,"
+        "\"the\":5,\"cat\":6,\"dog\":7,\"search\":8,\"_\":9,\"query\":10,\"document\":11,\":\":12}},"
+        "\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,"
+        "\"strip_accents\":null,\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
+        "\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",2],\"cls\":[\"[CLS]\",1]},"
+        "\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true},\"added_tokens\":[]}";
+    if (folder) file_write(test_in(folder, "tokenizer.json"), words, sizeof words - 1);
+    return folder;
 }
 
 /* sentence-transformers' files that mean what is not computed here. */
@@ -429,11 +442,18 @@ static void test_modules(void) {
         {"modules.json", "[{\"type\":\"b.Pooling\",\"path\":\"1_Pooling\"}", "modules.json: line 1"},
         {"config_sentence_transformers.json", "{", "config_sentence_transformers.json: line 1"},
         {"1_Pooling/config.json", "{\"pooling_mode\":\"mean\",\"include_prompt\":false}", "include_prompt false"},
-        {"1_Pooling/config.json", "{\"pooling_mode\":\"max\"}", "none of mean, cls and lasttoken"},
-        {"1_Pooling/config.json", "{\"pooling_mode_mean_tokens\":1}", "none of mean, cls and lasttoken"},
-        {"1_Pooling/config.json", "[]", "none of mean, cls and lasttoken"},
+        {"1_Pooling/config.json", "{\"pooling_mode\":\"max\"}", "pooling \"max\""},
+        {"1_Pooling/config.json", "{\"pooling_mode\":\"max\",\"pooling_mode_mean_tokens\":true}", "pooling \"max\""},
+        {"1_Pooling/config.json", "{\"pooling_mode\":[\"mean\",\"max\"]}", "several ways at once"},
+        {"1_Pooling/config.json", "{\"pooling_mode\":[]}", "pooling \"\""},
+        {"1_Pooling/config.json", "{\"pooling_mode_max_tokens\":1}", "pooling \"pooling_mode_max_tokens\""},
+        {"1_Pooling/config.json", "[]", "pooling \"without its config.json\""},
         {"1_Pooling/config.json", "{\"pooling_mode_cls_token\":true,\"pooling_mode_mean_tokens\":true}",
          "several ways at once"},
+        {"modules.json", "[" DENSE(2) "," DENSE(3) "]", "no Pooling"},
+        {"sentence_bert_config.json", "{\"do_lower_case\":true}", "the tokenizer keeps capitals"},
+        {"2_Dense/config.json", "{\"use_residual\":true}", "use_residual"},
+        {"2_Dense/config.json", "{\"module_input_name\":\"token_embeddings\"}", "of other features"},
         {"2_Dense/config.json", "{\"activation_function\":7}", "activation \"\""},
         {"2_Dense/config.json", "{\"activation_function\":\"torch.nn.modules.activation.Tanhshrink\"}", "Tanhshrink"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
@@ -475,6 +495,41 @@ static void check_bias(const Sentence *x, const Model *m) {
     CHECK(v[0] == 0);
     NEAR(v[1], tanh(2), 0, 1e-6);
     session_free(&s);
+}
+
+/* What they may say in several ways, or not at all, and what is done with a text before and behind the model. */
+static void test_said(void) {
+    static const struct { const char *file, *text; Pooling pooling; size_t longest, cut; int unpooled; } rows[] = {
+        {"1_Pooling/config.json", "{\"pooling_mode\":[\"cls\"]}", POOLING_CLS, 0, 0, 0},
+        {"1_Pooling/config.json", "{\"pooling_mode\":\"cls\",\"pooling_mode_mean_tokens\":true}",
+         POOLING_CLS, 0, 0, 0},
+        {"1_Pooling/config.json", "{\"word_embedding_dimension\":32}", POOLING_MEAN, 0, 0, 0},
+        {"sentence_bert_config.json", "{\"max_seq_length\":3,\"do_lower_case\":true}", POOLING_MEAN, 3, 0, 0},
+        {"tokenizer_config.json", "{\"model_max_length\":4}", POOLING_MEAN, 4, 0, 0},
+        {"tokenizer_config.json", "{\"model_max_length\":1e30}", POOLING_MEAN, 0, 0, 0},
+        {"config_sentence_transformers.json", "{\"truncate_dim\":8}", POOLING_MEAN, 0, 8, 0},
+        {"modules.json", "[" POOLING ",{\"type\":\"a.Dropout\",\"path\":\"2_D\"}]", POOLING_MEAN, 0, 0, 0},
+        {"modules.json", "[{\"type\":\"a.Transformer\",\"path\":\"\"}]", POOLING_MEAN, 0, 0, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char err[300] = "";
+        Model m;
+        Sentence x;
+        const char *folder = with_tokenizer(hf_folder("nomic", "", TENSOR_F32, &sound));
+        if (!folder) return;
+        file_write(test_in(folder, rows[i].file), rows[i].text, strlen(rows[i].text));
+        CHECK(model_open(&m, folder, NULL, err, sizeof err) == 0);
+        CHECK(sentence_open(&x, &m, err, sizeof err) == 0);
+        CHECK(x.pooling == rows[i].pooling && x.longest == rows[i].longest && x.cut == rows[i].cut);
+        CHECK(x.unpooled == rows[i].unpooled);
+        if (*err) printf("    %s: %s\n", rows[i].text, err);
+        sentence_close(&x);
+        model_close(&m);
+        CHECK(run("embed %s 'where is the cat'", folder) == rows[i].unpooled);
+        if (rows[i].longest) CHECK(said_line("line 1 has 6 tokens, of which sentence-transformers reads"));
+        if (rows[i].cut) CHECK(said_line("(truncate_dim)"));
+        if (rows[i].unpooled) CHECK(said_line("has no Pooling"));
+        CHECK(run("embed %s cat --pooling cls -q", folder) == 0 && !*said);
+    }
 }
 
 /* A converted file says, too, what a classifier's numbers are; a head of the same matrices that asks something else. */
@@ -579,20 +634,6 @@ static void test_convert(void) {
 }
 
 /* ---- the program ---- */
-
-/* [UNK], [CLS], [SEP] and ten words, as BERT's tokenizers have them. */
-static const char *with_tokenizer(const char *folder) {
-    static const char words[] =
-        "{\"model\":{\"type\":\"WordPiece\",\"unk_token\":\"[UNK]\",\"continuing_subword_prefix\":\"##\","
-        "\"max_input_chars_per_word\":100,\"vocab\":{\"[UNK]\":0,\"[CLS]\":1,\"[SEP]\":2,\"where\":3,\"is\":4,"
-        "\"the\":5,\"cat\":6,\"dog\":7,\"search\":8,\"_\":9,\"query\":10,\"document\":11,\":\":12}},"
-        "\"normalizer\":{\"type\":\"BertNormalizer\",\"clean_text\":true,\"handle_chinese_chars\":true,"
-        "\"strip_accents\":null,\"lowercase\":true},\"pre_tokenizer\":{\"type\":\"BertPreTokenizer\"},"
-        "\"post_processor\":{\"type\":\"BertProcessing\",\"sep\":[\"[SEP]\",2],\"cls\":[\"[CLS]\",1]},"
-        "\"decoder\":{\"type\":\"WordPiece\",\"prefix\":\"##\",\"cleanup\":true},\"added_tokens\":[]}";
-    if (folder) file_write(test_in(folder, "tokenizer.json"), words, sizeof words - 1);
-    return folder;
-}
 
 static size_t vector_of(double v[WIDTH]) {
     size_t n = 0;
@@ -701,6 +742,7 @@ const Test tests_encoders[] = {
     {"encoders/prompts", test_prompts},
     {"encoders/refusals", test_refusals},
     {"encoders/modules", test_modules},
+    {"encoders/modules, said otherwise", test_said},
     {"encoders/what a classifier says", test_problem},
     {"encoders/dense", test_dense},
     {"encoders/refusals about GGUF", test_gguf_refusals},

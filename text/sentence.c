@@ -53,6 +53,7 @@ typedef struct {
     Sentence *x;
     char *err;
     size_t errlen;
+    int pooled; /* 1: modules.json has a Pooling */
 } Opening;
 
 static int no_memory(Opening *o) { return base_error(o->err, o->errlen, -ENOMEM, "out of memory"); }
@@ -83,24 +84,41 @@ static int read_json(Opening *o, const char *folder, const char *name, const Jso
 
 static int refuse(Opening *o, const char *what, const char *name) {
     const Weights *w = &o->x->model->weights;
-    return base_error(o->err, o->errlen, -EINVAL, "%s: %s%s \"%.80s\" is not known here", w->path,
-                      w->format == FORMAT_HF ? "modules.json: " : "", what, name);
+    int hf = w->format == FORMAT_HF;
+    return base_error(o->err, o->errlen, -EINVAL, "%s: %s%s \"%.80s\" is not known here", hf ? w->folder : w->path,
+                      hf ? "modules.json: " : "", what, name);
 }
 
-/* 1_Pooling/config.json: a flag for each way, of which one is set; or a word. */
+/* The one way that 1_Pooling/config.json says: a word, a list of one, or a flag for each way; nothing is the mean.
+ * *n: how many it says. */
+static const char *pooling_said(const JsonValue *config, size_t *n) {
+    const JsonValue *mode = json_get(config, "pooling_mode");
+    const char *name = "mean";
+    *n = 1;
+    if (mode && mode->type == JSON_ARRAY) *n = mode->len, mode = mode->child;
+    if (mode) return mode->type == JSON_STRING ? mode->str : "";
+    if (json_get(config, "pooling_mode")) return ""; /* an empty list */
+    *n = 0;
+    for (const JsonValue *e = config->child; e; e = e->next)
+        if (strncmp(e->key, "pooling_mode_", 13) == 0 && e->type != JSON_NULL && (e->type != JSON_BOOL || e->boolean))
+            name = e->key, ++*n;
+    return name;
+}
+
 static int read_pooling(Opening *o, const JsonValue *config) {
     static const struct { const char *flag, *word; Pooling pooling; } ways[] = {
         {"pooling_mode_mean_tokens", "mean", POOLING_MEAN}, {"pooling_mode_cls_token", "cls", POOLING_CLS},
         {"pooling_mode_lasttoken", "lasttoken", POOLING_LAST}};
-    const JsonValue *word = json_get(config, "pooling_mode");
-    int found = 0, flags = 0;
-    for (const JsonValue *e = config && config->type == JSON_OBJECT ? config->child : NULL; e; e = e->next)
-        flags += strncmp(e->key, "pooling_mode_", 13) == 0 && e->type == JSON_BOOL && e->boolean;
+    size_t n, found = 0;
     if (o->x->n_dense || o->x->normalize) return refuse(o, "the order of modules,", "pooling behind others");
+    if (!config || config->type != JSON_OBJECT) return refuse(o, "pooling", "without its config.json");
+    const char *name = pooling_said(config, &n);
+    if (n > 1) return refuse(o, "pooling", "several ways at once");
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (json_flag(config, ways[i].flag, 0) || json_is(word, ways[i].word)) o->x->pooling = ways[i].pooling, found++;
-    if (found != 1 || flags > 1)
-        return refuse(o, "pooling", found ? "several ways at once" : "none of mean, cls and lasttoken");
+        if (strcmp(name, ways[i].flag) == 0 || strcmp(name, ways[i].word) == 0)
+            o->x->pooling = ways[i].pooling, found++;
+    o->pooled = 1;
+    if (!found) return refuse(o, "pooling", name);
     return json_flag(config, "include_prompt", 1) ? 0 : refuse(o, "pooling", "include_prompt false");
 }
 
@@ -142,9 +160,20 @@ static int read_dense(Opening *o, const char *folder, const JsonValue *config, c
     const char *kind = dot ? dot + 1 : word;
     int identity = strcmp(kind, "Identity") == 0, has_tanh = !act || strcmp(kind, "Tanh") == 0; /* Dense's default */
     if (!identity && !has_tanh) return refuse(o, "activation", word);
+    if (json_flag(config, "use_residual", 0)) return refuse(o, "a dense layer with", "use_residual");
     Weights *w = &x->dense[x->n_dense].file;
     int rc = weights_open(w, folder, o->err, o->errlen);
     return rc ? rc : put_dense(o, weights_find(w, "linear.weight"), weights_find(w, "linear.bias"), has_tanh, name);
+}
+
+/* Newer files may say which features a module reads and writes: here it is the text's vector. */
+static int is_of_vector(const JsonValue *config) {
+    static const char *const keys[] = {"module_input_name", "module_output_name"};
+    for (int i = 0; i < 2; i++) {
+        const JsonValue *v = json_get(config, keys[i]);
+        if (v && v->type != JSON_NULL && !json_is(v, "sentence_embedding")) return 0;
+    }
+    return 1;
 }
 
 static int read_module(Opening *o, const JsonValue *module) {
@@ -152,16 +181,63 @@ static int read_module(Opening *o, const JsonValue *module) {
     const JsonValue *type = json_typed(module, "type", JSON_STRING), *path = json_typed(module, "path", JSON_STRING),
                     *config = NULL;
     const char *dot = type ? strrchr(type->str, '.') : NULL, *kind = dot ? dot + 1 : "", *name = path ? path->str : "";
-    if (strcmp(kind, "Transformer") == 0) return 0;
-    if (strcmp(kind, "Normalize") == 0) return x->normalize = 1, 0;
+    int norm = strcmp(kind, "Normalize") == 0;
+    if (strcmp(kind, "Transformer") == 0 || strcmp(kind, "Dropout") == 0) return 0;
+    if (norm && !*name) return x->normalize = 1, 0;
     if (!*name || strchr(name, '/') || strstr(name, "..")) return refuse(o, "path", name);
     char *folder = file_join(x->model->weights.folder, name);
     int rc = folder ? read_json(o, folder, "config.json", &config) : no_memory(o);
-    if (rc == 0 && strcmp(kind, "Pooling") == 0) rc = read_pooling(o, config);
+    if (rc == 0 && !is_of_vector(config)) rc = refuse(o, "a module of other features than a text's vector,", name);
+    else if (rc == 0 && norm) x->normalize = 1;
+    else if (rc == 0 && strcmp(kind, "Pooling") == 0) rc = read_pooling(o, config);
     else if (rc == 0 && strcmp(kind, "Dense") == 0) rc = read_dense(o, folder, config, name);
     else if (rc == 0) rc = refuse(o, "module", kind);
     free(folder);
     return rc;
+}
+
+static int read_modules(Opening *o, const JsonValue *modules, const char *folder) {
+    Sentence *x = o->x;
+    int rc = 0;
+    if (!modules) return 0;
+    if (modules->type != JSON_ARRAY)
+        return base_error(o->err, o->errlen, -EINVAL, "%s/modules.json: must be a list of modules", folder);
+    x->normalize = 0;
+    for (const JsonValue *e = modules->child; e && rc == 0; e = e->next) rc = read_module(o, e);
+    if (rc == 0 && !o->pooled && x->n_dense)
+        rc = base_error(o->err, o->errlen, -EINVAL, "%s/modules.json: no Pooling: dense layers that make a vector of "
+                        "each token (ColBERT's) are not known here", folder);
+    x->unpooled = !o->pooled;
+    return rc;
+}
+
+/* 1 where the tokenizer makes capitals small: a normalizer, or one of a sequence of them. */
+static int is_lowering(const JsonValue *normalizer) {
+    const JsonValue *list = json_typed(normalizer, "normalizers", JSON_ARRAY);
+    for (const JsonValue *e = list ? list->child : normalizer; e; e = list ? e->next : NULL) {
+        const JsonValue *type = json_get(e, "type");
+        if (json_is(type, "Lowercase") || (json_is(type, "BertNormalizer") && json_flag(e, "lowercase", 1))) return 1;
+    }
+    return 0;
+}
+
+/* What sentence-transformers does to a text before the model: it cuts it, and may make its capitals small, which is
+ * nothing where the tokenizer does so, too. */
+static int read_texts(Opening *o, const char *folder) {
+    const JsonValue *said, *settings, *tokenizer = NULL;
+    int rc = read_json(o, folder, "sentence_bert_config.json", &said);
+    if (rc == 0) rc = read_json(o, folder, "tokenizer_config.json", &settings);
+    if (rc) return rc;
+    const JsonValue *most = json_typed(said, "max_seq_length", JSON_NUMBER);
+    if (!most) most = json_typed(settings, "model_max_length", JSON_NUMBER);
+    if (most && most->number >= 1 && most->number < 1e9) o->x->longest = (size_t)most->number;
+    if (!json_flag(said, "do_lower_case", 0)) return 0;
+    rc = read_json(o, folder, "tokenizer.json", &tokenizer);
+    if (rc) return rc;
+    int small = tokenizer ? is_lowering(json_get(tokenizer, "normalizer"))
+                          : file_has(folder, "vocab.txt") && json_flag(settings, "do_lower_case", 1);
+    return small ? 0 : base_error(o->err, o->errlen, -EINVAL, "%s/sentence_bert_config.json: do_lower_case is not "
+                                  "known here, and the tokenizer keeps capitals", folder);
 }
 
 static int read_prompts(Opening *o, const JsonValue *prompts, const JsonValue *usual) {
@@ -179,11 +255,10 @@ static int of_folder(Opening *o) {
     int rc = read_json(o, folder, "modules.json", &modules);
     if (rc == 0) rc = read_json(o, folder, "config_sentence_transformers.json", &config);
     if (rc) return rc;
-    if (modules && modules->type != JSON_ARRAY)
-        return base_error(o->err, o->errlen, -EINVAL, "%s/modules.json: must be a list of modules", folder);
-    if (modules) o->x->normalize = 0;
-    for (const JsonValue *e = modules ? modules->child : NULL; e && rc == 0; e = e->next)
-        rc = read_module(o, e);
+    rc = read_modules(o, modules, folder);
+    if (rc == 0 && modules) rc = read_texts(o, folder);
+    const JsonValue *cut = json_typed(config, "truncate_dim", JSON_NUMBER);
+    if (cut && cut->number >= 1 && cut->number < 1e9) o->x->cut = (size_t)cut->number;
     if (rc == 0)
         rc = read_prompts(o, json_typed(o->x->model->weights.config, "task_instructions", JSON_OBJECT), NULL);
     return rc ? rc : read_prompts(o, json_typed(config, "prompts", JSON_OBJECT),
@@ -260,7 +335,7 @@ static int take_room(Opening *o) {
 }
 
 int sentence_open(Sentence *x, const Model *m, char *err, size_t errlen) {
-    Opening o = {x, err, errlen};
+    Opening o = {.x = x, .err = err, .errlen = errlen};
     const Known *k = known_of(m);
     *x = (Sentence){.model = m, .pooling = m->encoder ? POOLING_MEAN : POOLING_LAST};
     if (m->config.roformer.variant && m->config.roformer.pooler) x->pooling = POOLING_POOLER;

@@ -31,7 +31,10 @@ typedef struct {
     Pooling pooling;
     int normalize;   /* to length 1 */
     int layer_norm;  /* before a vector is cut: mean 0 and variance 1 (nomic-embed) */
+    int unpooled;    /* 1: modules.json has no Pooling, so a text has no vector by it */
     size_t width;    /* of a vector that is not cut */
+    size_t longest;  /* tokens that sentence-transformers reads of a text, which is not cut here; 0: not said */
+    size_t cut;      /* entries of a vector that it would leave, likewise */
     SentenceDense dense[SENTENCE_DENSE];
     size_t n_dense;
     SentencePrompt prompts[SENTENCE_PROMPTS];
