@@ -98,6 +98,7 @@ static void read_numbers(KeyReader *r, const Config *c, RopeConfig *rope, const 
     }
     n->share = number(r, o, "partial_rotary_factor", number(r, r->w->config, "partial_rotary_factor", 1));
     n->scale_base = number(r, o, "scale_base", 0);
+    n->power = number(r, o, "mixed_b", 0);
     n->mscale = number(r, o, "mscale", 0);
     n->mscale_all_dim = number(r, o, "mscale_all_dim", 0);
     n->beta_fast = number(r, o, "beta_fast", 0);
@@ -120,12 +121,12 @@ static void refuse_numbers_without_method(KeyReader *r, const JsonValue *o, cons
             key_complain(r, where, "has numbers of a rope method, but no rope_type that names it");
 }
 
-static void rope_method(KeyReader *r, RopeConfig *rope, const JsonValue *type, const char *where) {
+static void rope_method(KeyReader *r, RopeConfig *rope, const JsonValue *o, const JsonValue *type, const char *where) {
     if (!absent(type) && type->type != JSON_STRING) key_complain(r, where, "rope_type must be a string");
     const char *name = !absent(type) && type->type == JSON_STRING ? type->str : "default";
     if (strcmp(name, "yarn") == 0 && json_is(json_get(r->w->config, "model_type"), "phi3")) name = "longrope"; /* was */
     if (strcmp(name, "ntk") == 0 && json_is(json_get(r->w->config, "model_type"), "new")) { /* GTE's is Su's */
-        rope->scaling = rope_scaling("ntk-fixed");
+        rope->scaling = rope_scaling(absent(json_get(o, "mixed_b")) ? "ntk-fixed" : "ntk-mixed");
         return;
     }
     if ((rope->scaling = rope_scaling_of_file(name))) return;
@@ -141,7 +142,7 @@ static void rope_of(KeyReader *r, const Config *c, RopeConfig *rope, const JsonV
                     const DecoderDefaults *a, double theta, double share) {
     const JsonValue *type = json_get(o, "rope_type");
     if (absent(type)) type = json_get(o, "type");
-    rope_method(r, rope, type, where);
+    rope_method(r, rope, o, type, where);
     double partial = number(r, o, "partial_rotary_factor", number(r, r->w->config, "partial_rotary_factor", share));
     rope->theta = number(r, o, "rope_theta", theta);
     if (!(partial > 0 && partial <= 1)) key_complain(r, "partial_rotary_factor", "must be above 0 and at most 1");

@@ -8,6 +8,7 @@
 #include "build.h"
 #include "decoder_files.h"
 #include "base/json.h"
+#include "kernels/encoder_kernels.h"
 #include "kernels/rows.h"
 #include "model/options.h"
 #include "program.h"
@@ -233,6 +234,34 @@ static void test_gte(void) {
     run_cases((const char *const[]){"gte", "gte2", "gte_arctic", "gte_english", "gte_reranker", "gte_reranker2",
                                     "gte_tokens", "gte_mlm", NULL});
 }
+/* What only the code beside models on the Hub has: GTE's q, k and v apart, mixed NTK, the layers' activation in the
+ * head; nomic's learned positions. */
+static void test_of_hub(void) {
+    static Golden g;
+    char err[300] = "", from[60], to[60];
+    Model m;
+    const char *folder = hf_folder("gte2", "", TENSOR_F32, &sound);
+    if (!folder || !golden_read(&g, "gte2")) return;
+    for (int i = 0; i < 12; i++) {
+        const char *which = i % 2 ? "bias" : "weight";
+        snprintf(from, sizeof from, "layers.%d.self_attn.%c_proj.%s", i / 6, "qkv"[i / 2 % 3], which);
+        snprintf(to, sizeof to, "encoder.layer.%d.attention.%c_proj.%s", i / 6, "qkv"[i / 2 % 3], which);
+        folder_change(folder, "model.safetensors", from, to);
+    }
+    CHECK(golden_distance("q, k and v apart", folder, NULL, &g, LONGEST) <= TOLERANCE);
+    const Spoil mixed = {.from = "\"factor\": 8.0", .to = "\"factor\": 8.0, \"mixed_b\": 0.625"},
+                silu = {.from = "\"hidden_act\": \"gelu\"", .to = "\"hidden_act\": \"silu\""};
+    CHECK(model_open(&m, hf_folder("gte", "", TENSOR_F32, &mixed), NULL, err, sizeof err) == 0);
+    CHECK(strcmp(m.config.rope.scaling->name, "ntk-mixed") == 0 && m.config.rope.numbers->power == 0.625);
+    model_close(&m);
+    CHECK(model_open(&m, hf_folder("gte", "", TENSOR_F32, &silu), NULL, err, sizeof err) == 0);
+    CHECK(m.config.roformer.activation == ACTIVATION_SILU);
+    model_close(&m);
+    folder = hf_folder("nomic", "", TENSOR_F32, &sound);
+    folder_change(folder, "model.safetensors", "token_type_embeddings", "position_embeddings");
+    CHECK(model_open(&m, folder, NULL, err, sizeof err) == -EINVAL && strstr(err, "rotary_emb_fraction: is 0 for"));
+}
+
 static void test_jina(void) {
     run_cases((const char *const[]){"jina_v3", "jina_v3_2", "jina_v3_mlm", "jina_v3_untied", "jina_v3_cls", NULL});
 }
@@ -734,6 +763,7 @@ const Test tests_encoders[] = {
     {"encoders/eurobert", test_eurobert},
     {"encoders/neobert", test_neobert},
     {"encoders/gte", test_gte},
+    {"encoders/the Hub's own code", test_of_hub},
     {"encoders/jina", test_jina},
     {"encoders/jina's tasks", test_jina_tasks},
     {"encoders/embeddinggemma", test_gemma},

@@ -37,6 +37,8 @@ static const char *const neo_renames[][2] = {
 static const char *const gte_renames[][2] = {
     {"new.", ""}, {"gte.", ""}, {"embeddings.word_embeddings.", "model.embed_tokens."},
     {"encoder.layer.", "model.layers."}, {".attention.qkv_proj.", ".self_attn.qkv_proj."},
+    {".attention.q_proj.", ".self_attn.q_proj."}, {".attention.k_proj.", ".self_attn.k_proj."},
+    {".attention.v_proj.", ".self_attn.v_proj."},
     {".attention.o_proj.", ".self_attn.o_proj."}, {".attn_ln.", ".post_attention_layernorm."},
     {".mlp_ln.", ".post_mlp_layernorm."}, {"lm_head.dense.", "head.dense."}, {"lm_head.norm.", "head.norm."},
     {"lm_head.layer_norm.", "head.norm."}, {"lm_head.decoder.", "lm_head."}, {0}};
@@ -104,6 +106,8 @@ static void nomic(KeyReader *r, Config *c) {
     refuse(r, "parallel_block", key_said(r, "parallel_block") == 1, "branches side by side are not known here");
     refuse(r, "scale_attn_weights", key_said(r, "scale_attn_weights") == 0, "scores without a scale are not known");
     refuse(r, "causal", key_said(r, "causal") == 1, "a causal nomic-bert is not known here");
+    if (weights_find(r->w, "embeddings.position_embeddings.weight")) /* what no rotary_emb_fraction means in its code */
+        key_complain(r, "rotary_emb_fraction", "is 0 for who has learned positions, which are not known here");
     refuse(r, "moe_every_n_layers", key_number(r, NULL, "moe_every_n_layers", 0) > 0, "experts are not known here");
     read_classifier(r, c, "classifier.weight");
     read_pooler(&c->roformer);
@@ -161,7 +165,8 @@ static void gte(KeyReader *r, Config *c) {
         c->rope.scaling = rope_scaling("linear");
         c->rope.numbers->factor = pow(s, 2.0 / c->rope.rotary_dim);
     }
-    f->activation = ACTIVATION_GELU;
+    int hub = key_is_hf(r) && json_is(json_get(r->w->config, "model_type"), "new");
+    f->activation = hub ? c->decoder->activation : ACTIVATION_GELU; /* of the head of words: transformers has GELU */
     read_classifier(r, c, "classifier.weight");
     int pools = weights_find(r->w, key_is_hf(r) ? "pooler.dense.weight" : "pooler.weight") != NULL;
     if (!pools && f->n_labels == 1) f->classifier = CLASSIFIER_NONE; /* how much a token counts in a search */
