@@ -235,7 +235,7 @@ static void test_gte(void) {
                                     "gte_tokens", "gte_mlm", NULL});
 }
 /* What only the code beside models on the Hub has: GTE's q, k and v apart, mixed NTK, the layers' activation in the
- * head; nomic's learned positions. */
+ * head; nomic's learned positions; jina's theta where nothing says it, which is another one in transformers. */
 static void test_of_hub(void) {
     static Golden g;
     char err[300] = "", from[60], to[60];
@@ -260,6 +260,10 @@ static void test_of_hub(void) {
     folder = hf_folder("nomic", "", TENSOR_F32, &sound);
     folder_change(folder, "model.safetensors", "token_type_embeddings", "position_embeddings");
     CHECK(model_open(&m, folder, NULL, err, sizeof err) == -EINVAL && strstr(err, "rotary_emb_fraction: is 0 for"));
+    const Spoil silent = {.from = "\"rotary_emb_base\": 20000.0,", .to = ""};
+    CHECK(model_open(&m, hf_folder("jina_v3", "", TENSOR_F32, &silent), NULL, err, sizeof err) == 0);
+    CHECK(m.config.rope.theta == 10000);
+    model_close(&m);
 }
 
 static void test_jina(void) {
@@ -409,6 +413,8 @@ static void test_refusals(void) {
         {"gte", "\"layer_norm\"", "\"rms_norm\"", NULL, NULL, "layer_norm_type: only layer_norm"},
         {"gte", "\"ntk\"", "\"moonshine\"", NULL, NULL, "moonshine"},
         {"jina_v3", "\"rotary\"", "\"absolute\"", NULL, NULL, "position_embedding_type: only jina-embeddings-v3's"},
+        {"jina_v3", "\"rotary\"", "\"rotary\", \"rotary_emb_interleaved\": true", NULL, NULL,
+         "rotary_emb_interleaved: pairs side by side"},
         {"jina_v3", "\"rotary\"", "\"rotary\"", NULL, "separation",
          "there is no adapter \"separation\"; its are retrieval.query, text-matching"},
         {"modernbert", "\"hidden_activation\": \"gelu\"", "\"hidden_activation\": \"moonshine\"", NULL, NULL,

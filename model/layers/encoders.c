@@ -88,6 +88,12 @@ static void refuse(KeyReader *r, const char *key, int bad, const char *why) {
     if (v && bad) key_complain(r, r->key, why);
 }
 
+/* Of flash-attention's rotary embedding, which nomic's and jina's code have. */
+static void refuse_turns(KeyReader *r) {
+    refuse(r, "rotary_emb_interleaved", key_said(r, "rotary_emb_interleaved") == 1, "pairs side by side are not known");
+    refuse(r, "rotary_emb_scale_base", 1, "xpos is not known for encoders");
+}
+
 static void nomic(KeyReader *r, Config *c) {
     char word[32] = "";
     Decoder *x = c->decoder;
@@ -100,8 +106,7 @@ static void nomic(KeyReader *r, Config *c) {
     c->roformer.activation = x->activation;
     refuse(r, "rotary_scaling_factor", 1, "frequencies that change with the length are not known for encoders");
     refuse(r, "prenorm", key_said(r, "prenorm") == 1, "norms in front are not known here");
-    refuse(r, "rotary_emb_interleaved", key_said(r, "rotary_emb_interleaved") == 1, "pairs side by side are not known");
-    refuse(r, "rotary_emb_scale_base", 1, "xpos is not known for encoders");
+    refuse_turns(r);
     refuse(r, "use_rms_norm", key_said(r, "use_rms_norm") == 1, "RMSNorm is not known here");
     refuse(r, "parallel_block", key_said(r, "parallel_block") == 1, "branches side by side are not known here");
     refuse(r, "scale_attn_weights", key_said(r, "scale_attn_weights") == 0, "scores without a scale are not known");
@@ -187,6 +192,7 @@ static void jina(KeyReader *r, Config *c) {
     key_word(r, NULL, "position_embedding_type", word, sizeof word);
     if (strcmp(word, "rotary") != 0)
         key_complain(r, "position_embedding_type", "only jina-embeddings-v3's rotary ones are known here");
+    refuse_turns(r);
     read_types(r, c, 1);
     read_classifier(r, c, "classifier.weight");
     c->roformer.activation = c->roformer.classifier == CLASSIFIER_NONE ? ACTIVATION_GELU : ACTIVATION_TANH;
@@ -219,5 +225,5 @@ ROW(neo_gguf_row, "neo-bert", ROPE_INTERLEAVED, neo_is, .n_ctx = 4096);
 ROW(gte_row, "gte", ROPE_HALF, gte_is, .n_ctx = 8192, .tied = 1, .theta = 160000, .eps = 1e-12f);
 ROW(gte_old_row, "new", ROPE_HALF, gte_is, .n_ctx = 8192, .tied = 1, .eps = 1e-12f);
 ROW(jina_row, "jina_embeddings_v3", ROPE_HALF, jina_is, .n_ctx = 8194, .tied = 1, .theta = 20000, .eps = 1e-5f);
-ROW(jina_old_row, "xlm-roberta", ROPE_HALF, jina_is, .n_ctx = 8194, .tied = 1, .theta = 20000, .eps = 1e-5f);
+ROW(jina_old_row, "xlm-roberta", ROPE_HALF, jina_is, .n_ctx = 8194, .tied = 1, .theta = 10000, .eps = 1e-5f);
 ROW(jina_gguf_row, "jina-bert-v3", ROPE_HALF, jina_is, .n_ctx = 8194, .tied = 1);
