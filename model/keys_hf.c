@@ -145,7 +145,8 @@ static void rope_of(KeyReader *r, const Config *c, RopeConfig *rope, const JsonV
     rope_method(r, rope, o, type, where);
     double partial = number(r, o, "partial_rotary_factor", number(r, r->w->config, "partial_rotary_factor", share));
     rope->theta = number(r, o, "rope_theta", theta);
-    if (!(partial > 0 && partial <= 1)) key_complain(r, "partial_rotary_factor", "must be above 0 and at most 1");
+    const char *key = json_get(r->w->config, "rotary_emb_fraction") ? "rotary_emb_fraction" : "partial_rotary_factor";
+    if (!(partial > 0 && partial <= 1)) key_complain(r, key, "must be above 0 and at most 1");
     else if (strcmp(rope->scaling->name, "proportional") == 0) rope->rotary_dim = c->head_dim; /* some stand still */
     else rope->rotary_dim = (int)(c->head_dim * partial);
     if (rope->scaling != &rope_none) read_numbers(r, c, rope, o, a ? a->n_ctx_original : 0);

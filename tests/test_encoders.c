@@ -398,6 +398,8 @@ static void test_refusals(void) {
     static const struct { const char *name, *from, *to, *file, *task, *line; } bad[] = {
         {"nomic", "\"prenorm\": false", "\"prenorm\": true", NULL, NULL, "prenorm: norms in front"},
         {"nomic", "\"causal\": false", "\"causal\": true", NULL, NULL, "causal: a causal nomic-bert"},
+        {"nomic", "\"rotary_emb_fraction\": 1.0", "\"rotary_emb_fraction\": 0.0", NULL, NULL,
+         "rotary_emb_fraction: must be above 0"},
         {"nomic", "\"rotary_scaling_factor\": null", "\"rotary_scaling_factor\": 2.0", NULL, NULL,
          "rotary_scaling_factor: "},
         {"nomic", "\"rotary_emb_interleaved\": false", "\"rotary_emb_interleaved\": true", NULL, NULL,
