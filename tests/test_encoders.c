@@ -734,6 +734,17 @@ static double length_of(const GoldenRow *r) {
 }
 
 /* Every text of a case with modules.json has one, and cuts of length 1; padding behind a text changes nothing. */
+/* The words of another model's tokenizer, in the current folder. */
+static void test_elsewhere(void) {
+    char self[4096], model[4096], here[400];
+    const char *folder = hf_folder("nomic", "", TENSOR_F32, &sound);
+    if (!folder || !realpath(test_run_path(), self) || !realpath(folder, model)) return;
+    snprintf(here, sizeof here, "%s", with_tokenizer(test_folder("elsewhere")));
+    CHECK(shell("cd %s && %s embed %s cat", here, self, model) == 1);
+    CHECK(said_line("the tokenizer has 13 pieces and the model 96: they do not belong together (-z gives another)"));
+    CHECK(shell("cd %s && %s embed %s cat -z tokenizer.json", here, self, model) == 0);
+}
+
 static void test_embeddings(void) {
     static const char *const names[] = {
         "nomic", "nomic2", "modernbert2", "modernbert_body", "eurobert_body", "neobert", "gte", "gte2", "gte_arctic",
@@ -787,6 +798,7 @@ const Test tests_encoders[] = {
     {"encoders/convert", test_convert},
     {"encoders/fill", test_fill},
     {"encoders/rank", test_rank},
+    {"encoders/a tokenizer elsewhere", test_elsewhere},
     {"encoders/embeddings as they are stored", test_embeddings},
     {0},
 };

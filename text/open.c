@@ -16,12 +16,6 @@ static int find_in(char **path, const char *folder) {
 
 int vocabulary_here(char **path) { return find_in(path, "."); }
 
-/* In folder, else here: as vocabulary_here. */
-static int beside(char **path, const char *folder) {
-    int rc = find_in(path, folder);
-    return rc || *path ? rc : vocabulary_here(path);
-}
-
 /* The file's own: a GGUF's metadata, a Hugging Face folder's files. -ENOENT where it has none. */
 static int open_own(Tokenizer **t, const Weights *w, const TokenizerOptions *o, char *err, size_t errlen) {
     TokenizerOptions own = *o;
@@ -38,20 +32,30 @@ static int open_own(Tokenizer **t, const Weights *w, const TokenizerOptions *o, 
     return rc;
 }
 
+/* The one beside the model, else in the current folder, where it may be anyone's: *exact becomes 1. Where there is none
+ * the line in err stays. */
+static int open_found(Tokenizer **t, const Weights *w, const TokenizerOptions *o, int *exact, char *err,
+                      size_t errlen) {
+    char *path = NULL;
+    int rc = find_in(&path, w->folder);
+    if (rc == 0 && !path) *exact = 1, rc = vocabulary_here(&path);
+    if (rc) rc = base_error(err, errlen, -ENOMEM, "%s: no memory", w->folder);
+    else rc = path ? tokenizer_open_with(t, path, o, err, errlen) : -ENOENT;
+    free(path);
+    return rc;
+}
+
 int vocabulary_open(Tokenizer **t, const Weights *w, const char *given, size_t vocab_size, const TokenizerOptions *o,
                     char *err, size_t errlen) {
     TokenizerOptions with = o ? *o : (TokenizerOptions){.lower_case = -1};
     *t = NULL;
     if (!with.folder && !given) with.folder = w->folder;
     int rc = given ? tokenizer_open_with(t, given, &with, err, errlen) : open_own(t, w, &with, err, errlen);
-    char *path = NULL;
-    if (rc == -ENOENT && !given && beside(&path, w->folder))
-        rc = base_error(err, errlen, -ENOMEM, "%s: no memory", w->folder);
-    if (path) rc = tokenizer_open_with(t, path, &with, err, errlen);
-    free(path);
+    int exact = w->format == FORMAT_LLAMA2C;
+    if (rc == -ENOENT && !given) rc = open_found(t, w, &with, &exact, err, errlen);
     if (rc || vocab_size == 0) return rc;
     size_t n = tokenizer_size(*t);
-    if (n == vocab_size || (n < vocab_size && w->format != FORMAT_LLAMA2C)) return 0;
+    if (n == vocab_size || (n < vocab_size && !exact)) return 0;
     tokenizer_free(*t);
     *t = NULL;
     return base_error(err, errlen, -EINVAL,
