@@ -57,18 +57,19 @@ static void gguf_word(Bytes *b, const char *key, const char *word) {
 }
 
 /* llama.cpp's form of the same, for the tensor `name`; shapes are written the other way round there. */
-typedef struct { const char *arch, *type, *kind, *alpha_key; float alpha; } Keys;
-static const Keys usual = {"llama", "adapter", "lora", "adapter.lora.alpha", 6};
+typedef struct { const char *arch, *type, *kind, *alpha_key; float alpha; const char *more; } Keys;
+static const Keys usual = {"llama", "adapter", "lora", "adapter.lora.alpha", 6, NULL};
 
 static const char *gguf_of(const Keys *k, const char *name) {
     const char *path = test_tmp("adapter.gguf");
     Bytes b = {0};
     char factor[100];
-    bytes_put(&b, "GGUF", 4), bytes_u32(&b, 3), bytes_u64(&b, name ? 2 : 0), bytes_u64(&b, 4);
+    bytes_put(&b, "GGUF", 4), bytes_u32(&b, 3), bytes_u64(&b, name ? 2 : 0), bytes_u64(&b, k->more ? 5 : 4);
     gguf_word(&b, "general.architecture", k->arch);
     gguf_word(&b, "general.type", k->type);
     gguf_word(&b, "adapter.type", k->kind);
     bytes_string(&b, k->alpha_key), bytes_u32(&b, 6), bytes_f32(&b, k->alpha);
+    if (k->more) gguf_word(&b, k->more, "7");
     for (int i = 0; name && i < 2; i++) {
         snprintf(factor, sizeof factor, "%s.lora_%c", name, "ab"[i]);
         bytes_string(&b, factor), bytes_u32(&b, 2);
@@ -140,7 +141,9 @@ static void merged(void) {
     peft("{\"peft_type\":\"LORA\",\"lora_alpha\":0}", "q_proj.lora_A.weight", "q_proj.lora_B.weight", D);
     check_merged(hf, q, folder, 0);
     peft("{\"peft_type\":\"LORA\",\"lora_alpha\":6,\"use_dora\":false,\"fan_in_fan_out\":null,\"use_rslora\":false,"
-         "\"alpha_pattern\":{},\"modules_to_save\":null}", "q_proj.lora_A.weight", "q_proj.lora_B.weight", D);
+         "\"alpha_pattern\":{},\"modules_to_save\":null,\"init_lora_weights\":\"gaussian\","
+         "\"layer_replication\":null,\"alora_invocation_tokens\":[]}", "q_proj.lora_A.weight", "q_proj.lora_B.weight",
+         D);
     check_merged(hf, q, folder, 2);
     CHECK(rename(folder, test_tmp("peft:2x")) == 0); /* a colon that no number is behind */
     check_merged(hf, q, test_tmp("peft:2x"), 2);
@@ -193,6 +196,26 @@ static void refusals(void) {
     check_refused(model, test_in(test_tmp("nowhere"), ":"), "nowhere/:: No such file");
 }
 
+/* Settings under which PEFT computes something else. */
+static void settings(void) {
+    static const char *const rows[][2] = {
+        {"\"use_dora\":1", "use_dora"},
+        {"\"layer_replication\":[[0,1]]", "layer_replication"},
+        {"\"alora_invocation_tokens\":[7]", "alora_invocation_tokens"},
+        {"\"arrow_config\":{\"top_k\":3}", "arrow_config"},
+        {"\"use_bdlora\":{\"nblocks\":1}", "use_bdlora"},
+        {"\"init_lora_weights\":\"pissa_niter_4\"", "init_lora_weights"},
+        {"\"init_lora_weights\":\"olora\"", "init_lora_weights"},
+    };
+    const char *hf = test_folder("hf");
+    char more[200];
+    build_hf(hf, &shape, TENSOR_F32, 1);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        snprintf(more, sizeof more, "{\"peft_type\":\"LORA\",\"lora_alpha\":6,%s}", rows[i][0]);
+        check_refused(hf, peft(more, "q_proj.lora_A.weight", "q_proj.lora_B.weight", D), rows[i][1]);
+    }
+}
+
 /* Factors that are no two matrices of the model's shape. */
 static void shapes(void) {
 #define FACTORS(layer, down, up) "{\"base_model.model.model.layers.0." layer ".lora_A.weight\":" down \
@@ -226,17 +249,19 @@ static void shapes(void) {
 /* Keys of a GGUF adapter that are not there, or say something else. */
 static void keys(void) {
     static const struct { Keys keys; const char *says; } rows[] = {
-        {{"llama", "model", "lora", "adapter.lora.alpha", 6}, "is no LoRA adapter"},
-        {{"llama", "adapted", "lora", "adapter.lora.alpha", 6}, "is no LoRA adapter"},
-        {{"llama", NULL, "lora", "adapter.lora.alpha", 6}, "is no LoRA adapter"},
-        {{"llama", "adapter", "", "adapter.lora.alpha", 6}, "is no LoRA adapter"},
-        {{"llama", "adapter", "control_vector", "adapter.lora.alpha", 6}, "is no LoRA adapter"},
-        {{"", "adapter", "lora", "adapter.lora.alpha", 6}, "another architecture"},
-        {{NULL, "adapter", "lora", "adapter.lora.alpha", 6}, "another architecture"},
-        {{"llamb", "adapter", "lora", "adapter.lora.alpha", 6}, "another architecture"},
-        {{"llama", "adapter", "lora", "adapter.lora.alphx", 6}, "adapter.lora.alpha is missing or no number"},
-        {{"llama", "adapter", "lora", "adapter.lora.alpha", NAN}, "adapter.lora.alpha is not finite"},
-        {{"llama", "adapter", "lora", "adapter.lora.alpha", INFINITY}, "adapter.lora.alpha is not finite"},
+        {{"llama", "model", "lora", "adapter.lora.alpha", 6, NULL}, "is no LoRA adapter"},
+        {{"llama", "adapted", "lora", "adapter.lora.alpha", 6, NULL}, "is no LoRA adapter"},
+        {{"llama", NULL, "lora", "adapter.lora.alpha", 6, NULL}, "is no LoRA adapter"},
+        {{"llama", "adapter", "", "adapter.lora.alpha", 6, NULL}, "is no LoRA adapter"},
+        {{"llama", "adapter", "control_vector", "adapter.lora.alpha", 6, NULL}, "is no LoRA adapter"},
+        {{"", "adapter", "lora", "adapter.lora.alpha", 6, NULL}, "another architecture"},
+        {{NULL, "adapter", "lora", "adapter.lora.alpha", 6, NULL}, "another architecture"},
+        {{"llamb", "adapter", "lora", "adapter.lora.alpha", 6, NULL}, "another architecture"},
+        {{"llama", "adapter", "lora", "adapter.lora.alphx", 6, NULL}, "adapter.lora.alpha is missing or no number"},
+        {{"llama", "adapter", "lora", "adapter.lora.alpha", NAN, NULL}, "adapter.lora.alpha is not finite"},
+        {{"llama", "adapter", "lora", "adapter.lora.alpha", INFINITY, NULL}, "adapter.lora.alpha is not finite"},
+        {{"llama", "adapter", "lora", "adapter.lora.alpha", 6, "adapter.alora.invocation_tokens"},
+         "adapter.alora.invocation_tokens: "},
     };
     const char *model = test_tmp("model.gguf"), *old = test_tmp("old.bin");
     build_gguf(model, &shape, TENSOR_F32);
@@ -275,6 +300,7 @@ extern const Test tests_lora[];
 const Test tests_lora[] = {
     {"lora/merged", merged},
     {"lora/refusals", refusals},
+    {"lora/settings", settings},
     {"lora/shapes", shapes},
     {"lora/keys", keys},
     {"lora/cut at every length", cut},
