@@ -78,9 +78,9 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
         (int)key_int(r, "attention.favor_features", "attention_favor_features", 128, 2, 2 * ROPE_MAX_PAIRS);
     linear->favor_seed = (uint64_t)key_int(r, "attention.favor_seed", "attention_favor_seed", 1, 0, 9e15);
     if (r->line.rc == 0) position_read(r, c);
-    if (r->line.rc == 0) look_at_head(r, c);
     if (r->line.rc == 0) read_problem(r, c);
     if (r->line.rc == 0 && o) config_override(r, c, o);
+    if (r->line.rc == 0) look_at_head(r, c); /* as an adapter left it */
     if (r->line.rc == 0 && c->decoder) layers_take_task(r, c, o ? o->task : NULL);
     if (linear->form && linear_check(linear, why, sizeof why)) return; /* config_read says it */
     if (linear->form && c->decoder)

@@ -3,6 +3,8 @@
 #include "build.h"
 #include "decoder_files.h"
 #include "model/lora.h"
+#include "model/model.h"
+#include "model/options.h"
 #include "test.h"
 
 #include <errno.h>
@@ -216,6 +218,31 @@ static void settings(void) {
     }
 }
 
+/* The head of a model that its configuration ties, and whose file has both: what the adapter adds counts, and to the
+ * head alone. */
+static void tied_head(void) {
+    static const char header[] = "{\"base_model.model.lm_head.lora_A.weight\":" ENTRY("F32", "1,32", "0,128")
+                                 ",\"base_model.model.lm_head.lora_B.weight\":" ENTRY("F32", "96,1", "128,512") "}";
+    const Spoil twice = {.from = "\"tie_word_embeddings\": false", .to = "\"tie_word_embeddings\": true",
+                         .set = "lm_head.weight", .how = SPOIL_LIKE, .with = "model.embed_tokens.weight"};
+    const char *folder = peft_of(config, header, 1), *factors = test_in(folder, "adapter_model.safetensors");
+    size_t n;
+    char *all = file_read(factors, &n);
+    file_write(factors, all, n - 768 + 512);
+    free(all);
+    ModelOptions o = {.loras = &folder, .n_loras = 1};
+    Model m;
+    CHECK(model_open(&m, hf_folder("gqa", "", TENSOR_F32, &twice), &o, err, sizeof err) == 0);
+    const float *head = (const void *)m.lm_head.data, *words = (const void *)m.tok_emb.data;
+    CHECK(head != words);
+    for (size_t r = 0; r < 96; r++) {
+        double b = r < 2 * D ? (double)a_of(1, r) : (double)b_of(0, r - 2 * D); /* put_factors's next 96 */
+        for (size_t c = 0; c < D; c++)
+            NEAR(head[r * D + c], (double)words[r * D + c] + 6 * b * (double)a_of(0, c), 2e-6, 0);
+    }
+    model_close(&m);
+}
+
 /* Factors that are no two matrices of the model's shape. */
 static void shapes(void) {
 #define FACTORS(layer, down, up) "{\"base_model.model.model.layers.0." layer ".lora_A.weight\":" down \
@@ -301,6 +328,7 @@ const Test tests_lora[] = {
     {"lora/merged", merged},
     {"lora/refusals", refusals},
     {"lora/settings", settings},
+    {"lora/tied head", tied_head},
     {"lora/shapes", shapes},
     {"lora/keys", keys},
     {"lora/cut at every length", cut},
