@@ -255,8 +255,12 @@ static void parts(KeyReader *r, Config *c, const DecoderDefaults *a) {
     if (!absent(tied) && !boolean) key_complain(r, "tie_word_embeddings", "must be true or false");
     c->own_head = !key_flag(r, NULL, "tie_word_embeddings", boolean ? tied->boolean : a->tied);
     if (c->own_head && lacks_head(r->w)) c->own_head = 0;
+}
+
+static void quantized(KeyReader *r, const DecoderDefaults *a) {
     const JsonValue *blocks = fp8_config(r->w);
-    if (!absent(blocks) && !fp8_is(blocks) && !(a->mxfp4 && json_is(json_get(blocks, "quant_method"), "mxfp4")))
+    int mxfp4 = a && a->mxfp4 && json_is(json_get(blocks, "quant_method"), "mxfp4");
+    if (!absent(blocks) && !fp8_is(blocks) && !mxfp4)
         key_complain(r, "quantization_config",
                      "only FP8 and gpt-oss's MXFP4 are read of quantized weights; use the original or a GGUF");
 }
@@ -298,6 +302,7 @@ static void finish(KeyReader *r, Config *c, const Architecture *a) {
     c->rope.pairing = a->hf && !a->hf->interleaved ? ROPE_HALF : ROPE_INTERLEAVED;
     rope(r, c, a->hf);
     if (a->hf) parts(r, c, a->hf);
+    quantized(r, a->hf);
     key_check_causal(r, a);
     if (a->hf && !a->traits) plain_parts(r, c, a->hf);
     ends(r, c);
