@@ -69,7 +69,9 @@ static void test_refused(void) {
         {"codes", "model.safetensors", "\"F8_E4M3\",\"shape\":[16,16]", "\"F8_E4M3\",\"shape\":[256]",
          "F8_E4M3, and no matrix"},
         {"codes", "model.safetensors", "\"F8_E4M3\",\"shape\":[16,16]", "\"F8_E4M3\",\"shape\":[4,8,8]",
-         "F8_E4M3, and no matrix"}};
+         "F8_E4M3, and no matrix"},
+        {"codes", "model.safetensors", "\"F8_E4M3\",\"shape\":[16,16]", "\"I8\",\"shape\":[16,16]",
+         "has scales beside it, and is not F8_E4M3"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *folder = copied(rows[i].layout, "fp8-refused");
         folder_change(folder, rows[i].file, rows[i].from, rows[i].to);

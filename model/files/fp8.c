@@ -165,8 +165,11 @@ int fp8_expand(Weights *w, char *err, size_t errlen) {
     if (!fp8_is(q)) return 0;
     int rc = check_symmetric(&x);
     said_blocks(q, x.said);
-    for (size_t i = 0; i < w->n_tensors && rc == 0; i++)
-        if (strcmp(w->tensors[i].type_name, "F8_E4M3") == 0) rc = expand_tensor(&x, &w->tensors[i]);
+    for (size_t i = 0; i < w->n_tensors && rc == 0; i++) {
+        Tensor *t = &w->tensors[i];
+        if (strcmp(t->type_name, "F8_E4M3") == 0) rc = expand_tensor(&x, t);
+        else if (scales_of(&x, t)) rc = bad(&x, t, "has scales beside it, and is not F8_E4M3");
+    }
     if (rc) return rc;
     for (size_t i = 0; i < w->n_tensors; i++)
         if (!is_scale(&w->tensors[i])) w->tensors[kept++] = w->tensors[i];
