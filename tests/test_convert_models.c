@@ -25,6 +25,8 @@ static const struct { const char *name, *from, *to, *head_from, *head_to, *line;
     {"gqa", "\"hidden_size\": 32", "\"hidden_size\": 64", "", "",
      "tensor model.embed_tokens.weight: its shape or type is not what the configuration asks for: [96, 64] of floats"},
     {"gqa", NULL, NULL, "\"lm_head.weight\"", "\"lm_head.wait\"", "tensor lm_head.weight is missing"},
+    {"gqa", NULL, NULL, "\"model.embed_tokens.weight\"", "\"embeddings\"",
+     "tensor model.embed_tokens.weight is missing"},
     {"gqa", "\"model_type\"", "\"model_typo\"", "", "",
      "no RoFormer's tensors, and its configuration has no model_type"},
     {"linear_favor", NULL, NULL, "", "",

@@ -176,9 +176,10 @@ int huggingface_rename(Weights *w, void *rows, size_t n_rows, size_t row_bytes, 
         {"language_model.lm_head.", "lm_head."}, {"language_model.", "model."}, {"layers.", "model.layers."},
         {"embed_tokens.", "model.embed_tokens."},
         {"norm.weight", "model.norm.weight"}, {"norm.bias", "model.norm.bias"}};
+    static const char tie[] = "tie_word_embeddings";
     char name[TENSOR_NAME + 16];
     const char **head = NULL;
-    int embedded = 0;
+    int embedded = 0, tied = json_flag(w->outer, tie, json_flag(w->config, tie, 1));
     for (size_t i = 0; i < n_rows; i++) {
         const char **own = (const char **)((uintptr_t)rows + i * row_bytes);
         for (size_t k = 0; k < sizeof heads / sizeof *heads; k++) {
@@ -192,7 +193,7 @@ int huggingface_rename(Weights *w, void *rows, size_t n_rows, size_t row_bytes, 
         if (strcmp(*own, "lm_head.weight") == 0) head = own;
         embedded |= strcmp(*own, "model.embed_tokens.weight") == 0;
     }
-    if (head && !embedded) *head = "model.embed_tokens.weight"; /* tied, and kept under its other name */
+    if (head && !embedded && tied) *head = "model.embed_tokens.weight"; /* kept under its other name */
     return 0;
 }
 
