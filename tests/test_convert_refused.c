@@ -244,6 +244,11 @@ static void strange(void) {
     memcpy(tar + 257, "ustar", 5);
     file_write(test_in(dir, "old.bin"), tar, sizeof tar);
     CHECK(tool("", "convert", "--list %s", test_in(dir, "old.bin")) == 1 && said_line("a tar archive, as PyTorch"));
+    const char *named = test_in(dir, "pytorch_model.bin"); /* a folder's name for it counts, and inspect tells why */
+    file_write(named, "\2\0\0\0\0\0\0\0{}", 10);
+    CHECK(tool("", "convert", "--list %s", dir) == 1 && said_line("safetensors by another name: rename it"));
+    CHECK(run("inspect %s", dir) == 1 && said_line("safetensors by another name: rename it"));
+    remove(named);
     /* a list with a tensor too many, in its folder and by its name */
     golden_into("llama-00001-of-00002.bin", dir, "llama-00001-of-00002.bin");
     golden_into("llama-00002-of-00002.bin", dir, "llama-00002-of-00002.bin");
