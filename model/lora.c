@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/paths.h"
+#include "model/files/huggingface.h"
 #include "model/files/safetensors.h"
 #include "notes.h"
 
@@ -104,11 +105,11 @@ static int open_peft(Adapter *a, const char *path, char *err, size_t errlen) {
 /* The model's tensor that the adapter's, which ends with `tail`, belongs to; NULL: there is none. */
 static Tensor *target(const Adapter *a, const char *name, const char *tail) {
     static const char head[] = "base_model.model.";
-    char own[TENSOR_NAME + 16];
+    char own[TENSOR_NAME + 16], renamed[TENSOR_NAME + 16];
+    int hf = a->file.format == FORMAT_HF;
     size_t skip = strncmp(name, head, sizeof head - 1) == 0 ? sizeof head - 1 : 0;
-    snprintf(own, sizeof own, "%.*s%s", (int)(strlen(name) - strlen(tail) - skip), name + skip,
-             a->file.format == FORMAT_HF ? ".weight" : "");
-    const Tensor *t = weights_find(a->base, own);
+    snprintf(own, sizeof own, "%.*s%s", (int)(strlen(name) - strlen(tail) - skip), name + skip, hf ? ".weight" : "");
+    const Tensor *t = weights_find(a->base, hf && huggingface_name(renamed, sizeof renamed, own) ? renamed : own);
     return t ? a->base->tensors + (t - a->base->tensors) : NULL;
 }
 

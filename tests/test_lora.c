@@ -152,6 +152,19 @@ static void merged(void) {
     CHECK(rename(test_tmp("peft:2x"), folder) == 0);
 }
 
+/* The base in PEFT's hands was a body alone, or a model that sees pictures, and so were the names. */
+static void other_names(void) {
+#define NAMED(body) "{\"base_model.model." body "layers.0.self_attn.q_proj.lora_A.weight\":" \
+                    ENTRY("F32", "3,32", "0,384") \
+                    ",\"base_model.model." body "layers.0.self_attn.q_proj.lora_B.weight\":" \
+                    ENTRY("F32", "32,3", "384,768") "}"
+    static const char *const headers[] = {NAMED(""), NAMED("model.language_model."), NAMED("language_model.model.")};
+    const char *hf = test_folder("hf");
+    build_hf(hf, &shape, TENSOR_F16, 1);
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
+        check_merged(hf, q, peft_of(config, headers[i], 1), 2);
+}
+
 /* A line that names what is wrong. */
 static void check_refused(const char *model, const char *spec, const char *says) {
     Weights w;
@@ -326,6 +339,7 @@ static void cut(void) {
 extern const Test tests_lora[];
 const Test tests_lora[] = {
     {"lora/merged", merged},
+    {"lora/other names", other_names},
     {"lora/refusals", refusals},
     {"lora/settings", settings},
     {"lora/tied head", tied_head},

@@ -170,26 +170,30 @@ int huggingface_configs(Weights *w, const char *config, const char *generation, 
     return rc || !generation ? rc : open_object(&c->generation, &w->generation, generation, err, errlen);
 }
 
-int huggingface_rename(Weights *w, void *rows, size_t n_rows, size_t row_bytes, char *err, size_t errlen) {
+int huggingface_name(char *to, size_t size, const char *name) {
     static const char *const heads[][2] = {
         {"model.language_model.", "model."}, {"language_model.model.", "model."},
         {"language_model.lm_head.", "lm_head."}, {"language_model.", "model."}, {"layers.", "model.layers."},
         {"embed_tokens.", "model.embed_tokens."},
         {"norm.weight", "model.norm.weight"}, {"norm.bias", "model.norm.bias"}};
+    for (size_t k = 0; k < sizeof heads / sizeof *heads; k++) {
+        size_t n = strlen(heads[k][0]);
+        if (strncmp(name, heads[k][0], n) != 0) continue;
+        snprintf(to, size, "%s%s", heads[k][1], name + n);
+        return 1;
+    }
+    return 0;
+}
+
+int huggingface_rename(Weights *w, void *rows, size_t n_rows, size_t row_bytes, char *err, size_t errlen) {
     static const char tie[] = "tie_word_embeddings";
     char name[TENSOR_NAME + 16];
     const char **head = NULL;
     int embedded = 0, tied = json_flag(w->outer, tie, json_flag(w->config, tie, 1));
     for (size_t i = 0; i < n_rows; i++) {
         const char **own = (const char **)((uintptr_t)rows + i * row_bytes);
-        for (size_t k = 0; k < sizeof heads / sizeof *heads; k++) {
-            size_t n = strlen(heads[k][0]);
-            if (strncmp(*own, heads[k][0], n) != 0) continue;
-            snprintf(name, sizeof name, "%s%s", heads[k][1], *own + n);
-            *own = weights_keep(w, name, strlen(name));
-            if (!*own) return weights_no_memory(w->path, err, errlen);
-            break;
-        }
+        if (huggingface_name(name, sizeof name, *own) && !(*own = weights_keep(w, name, strlen(name))))
+            return weights_no_memory(w->path, err, errlen);
         if (strcmp(*own, "lm_head.weight") == 0) head = own;
         embedded |= strcmp(*own, "model.embed_tokens.weight") == 0;
     }

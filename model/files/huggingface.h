@@ -12,9 +12,11 @@ int huggingface_open(Weights *w, const uint8_t *data, size_t size, char *err, si
 /* The configuration alone into w, for whoever has the tensors elsewhere: w->config, and w->generation where a path is
  * given. */
 int huggingface_configs(Weights *w, const char *config, const char *generation, char *err, size_t errlen);
-/* Tensors (rows that begin with their names) get those of a decoder of its own: model.layers.0.., lm_head.weight. Where
- * that is a part of a model that sees pictures it stands behind other names; a body alone has no "model.". New names
- * are w's. */
+/* 1, and into `to` what a tensor is called in a decoder of its own: model.layers.0.., lm_head.weight. Where that is a
+ * part of a model that sees pictures it stands behind other names; a body alone has no "model.". 0: the name is that
+ * one. */
+int huggingface_name(char *to, size_t size, const char *name);
+/* Tensors (rows that begin with their names) get those names, which are w's. */
 int huggingface_rename(Weights *w, void *rows, size_t n, size_t row_bytes, char *err, size_t errlen);
 
 #endif
