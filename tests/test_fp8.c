@@ -62,7 +62,7 @@ static void test_refused(void) {
         {"block", "config.json", "8,\n   16", "8,\n   -16", "no scales that fit its matrix"},
         {"block", "config.json", "8,\n   16", "8, 16, 1", "no scales that fit its matrix"},
         {"packed_row", "model.safetensors", "\"dtype\":\"F32\",\"shape\":[20,1]", "\"dtype\":\"I32\",\"shape\":[20,1]",
-         "no scales that fit its matrix"},
+         "only scales of F32, F16 and BF16 are read here"},
         {"packed_row", "model.safetensors", "\"a.input_scale\":{\"dtype\":\"F32\",\"shape\":[1]",
          "\"a.weight_zero_point\":{\"dtype\":\"F8_E4M3\",\"shape\":[4]", "a.weight_zero_point: a zero point of FP8"},
         {"packed_row", "model.safetensors", "a.input_scale", "a.weight_zero_point", "a zero point of FP8"},

@@ -135,7 +135,9 @@ static int expand_tensor(Fp8 *x, Tensor *t) {
     size_t block[2], bytes;
     if (!s) return bad(x, t, "F8_E4M3, and no scales beside it");
     if (t->n_dims != 2 || t->size == 0) return bad(x, t, "F8_E4M3, and no matrix");
-    int fits = (s->type == TENSOR_F32 || s->type == TENSOR_F16 || s->type == TENSOR_BF16) && grid_of(t, s, grid);
+    if (s->type != TENSOR_F32 && s->type != TENSOR_F16 && s->type != TENSOR_BF16)
+        return bad(x, s, "only scales of F32, F16 and BF16 are read here");
+    int fits = grid_of(t, s, grid);
     for (int d = 0; d < 2; d++) block[d] = fits ? block_of((size_t)t->shape[d], grid[d], x->said[d]) : 0;
     if (!block[0] || !block[1]) return bad(x, s, "no scales that fit its matrix");
     void *out = size_mul(t->size, 2, &bytes) ? weights_own(x->w, malloc(bytes), free) : NULL;
