@@ -91,9 +91,11 @@ static void task_lists(void) {
     static const struct { const char *from, *to, *task, *line; } rows[] = {
         {"\"lora_adaptations\": [", "\"lora_adaptations\": \"text-matching\", \"x\": [", "text-matching",
          "lora_adaptations: must be a list of tasks"},
-        {"\"lora_rank\": 2", "\"lora_rank\": 0", "query", "lora_rank: is out of range"},
-        {"\"lora_alpha\": 1", "\"lora_alpha\": -1", "query", "lora_rank: is out of range"},
-        {"\"lora_alpha\": 1", "\"lora_alpha\": 1e7", "query", "lora_rank: is out of range"},
+        {"\"lora_rank\": 2", "\"lora_rank\": 0", "query", "lora_rank: is missing or out of range"},
+        {"\"lora_rank\": 2", "\"x\": 2", "query", "lora_rank: is missing or out of range"},
+        {"\"lora_alpha\": 1", "\"x\": 1", "query", "lora_alpha: is missing or out of range"},
+        {"\"lora_alpha\": 1", "\"lora_alpha\": -1", "query", "lora_alpha: is missing or out of range"},
+        {"\"lora_alpha\": 1", "\"lora_alpha\": 1e7", "query", "lora_alpha: is missing or out of range"},
         {"\"retrieval.query\"", "7", "query", "there is no adapter \"retrieval.query\"; its are text-matching"},
     };
     float want[32], got[32];

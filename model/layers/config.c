@@ -286,8 +286,10 @@ void layers_take_task(KeyReader *r, Config *c, const char *task) {
         if (e->type == JSON_STRING && n < (int)sizeof known)
             n += snprintf(known + n, sizeof known - (size_t)n, "%s%s", n ? ", " : "", e->str);
     }
-    x->adapter_scale = (float)(key_number(r, NULL, "lora_alpha", 1) / key_number(r, NULL, "lora_rank", 1));
-    if (!(x->adapter_scale > 0 && x->adapter_scale < 1e6f)) key_complain(r, r->key, "is out of range");
+    double alpha = key_number(r, NULL, "lora_alpha", 0), rank = key_number(r, NULL, "lora_rank", 0);
+    x->adapter_scale = (float)(alpha / rank);
+    if (!(x->adapter_scale > 0 && x->adapter_scale < 1e6f))
+        key_complain(r, alpha > 0 && alpha < 1e6 ? "lora_rank" : "lora_alpha", "is missing or out of range");
     snprintf(line, sizeof line, "there is no adapter \"%.60s\"; its are %s", task, known);
     if (x->adapter < 0) key_complain(r, "lora_adaptations", line);
 }
