@@ -367,8 +367,21 @@ static const struct { const char *name, *from, *to, *line; } layer_rows[] = {
 };
 
 static void test_layers_refused(void) {
+    static const char *const shapes[][3] = {{"down_proj_blocks", "[4,64,2,16]", "[4,2,64,16]"},
+                                            {"down_proj_blocks", "[4,64,2,16]", "[4,64,4,8 ]"},
+                                            {"gate_up_proj_scales", "[4,128,2]", "[4,2,128]"}};
+    char from[100], to[100], line[100];
     for (size_t i = 0; i < sizeof layer_rows / sizeof *layer_rows; i++)
         refused(layer_rows[i].name, layer_rows[i].from, layer_rows[i].to, layer_rows[i].line);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) { /* the right number of bytes */
+        const char *folder = hf_folder("gpt_oss_mxfp4", "", TENSOR_F32, &sound);
+        snprintf(from, sizeof from, "%s\":{\"dtype\":\"U8\",\"shape\":%s", shapes[i][0], shapes[i][1]);
+        snprintf(to, sizeof to, "%s\":{\"dtype\":\"U8\",\"shape\":%s", shapes[i][0], shapes[i][2]);
+        snprintf(line, sizeof line, "%.*s_blocks: its blocks and scales are not",
+                 (int)(strrchr(shapes[i][0], '_') - shapes[i][0]), shapes[i][0]);
+        folder_change(folder, "model.safetensors", from, to);
+        refused_folder("gpt_oss_mxfp4", folder, NULL, line);
+    }
 }
 
 /* What rewrites distances, or scores, is refused of models that have one more thing to do there. */

@@ -38,10 +38,18 @@ static void pack(uint8_t *block, uint8_t scale, const uint8_t *pairs) {
     }
 }
 
+static int has_shape(const Tensor *t, const size_t *shape, int n) {
+    int same = t->n_dims == n;
+    for (int d = 0; d < n && same; d++) same = t->shape[d] == shape[d];
+    return same;
+}
+
 static void from_blocks(Loader *ld, Matrix *out, const Tensor *blocks, const char *name, const Tensor *scales,
                         const Turns *turns, size_t rows, size_t cols) {
     size_t n = (size_t)ld->m->config.decoder->n_experts, each = cols / BLOCK, in_file = n * rows * turns->turns * each;
-    if (cols % BLOCK || blocks->size != in_file * 16 || !scales || scales->size != in_file) {
+    const size_t shape[] = {n, rows * turns->turns, each, 16};
+    if (cols % BLOCK || !has_shape(blocks, shape, 4) || blocks->size != in_file * 16 || !scales ||
+        !has_shape(scales, shape, 3) || scales->size != in_file) {
         base_complain(&ld->line, "tensor %s: its blocks and scales are not what the model needs", name);
         return;
     }
