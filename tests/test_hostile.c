@@ -196,6 +196,9 @@ static void storages_refused(void) {
     CHECK(refused_file(AS_ZIP, f, "w stands twice"));
     f = zip_of_pickle("%80%02}(U%01wctorch._utils%0A_rebuild_tensor_v2%0A(K%01K%00K%01%85K%01%85%89}tRu.");
     CHECK(refused_file(AS_ZIP, f, "no storage"));
+    f = zip_of_pickle("%80%02}(U%01wctorch._utils%0A_rebuild_tensor_v2%0A((U%07storagectorch%0A"
+                      "FloatStorage%0AU%010U%03cpuK%10tQK%00K%01%85K%01%85%89}}U%03neg%88stRu.");
+    CHECK(refused_file(AS_ZIP, f, "w: is a view with settings of its own, such as neg"));
 }
 
 /* Many tensors on one storage unfold to more than any model's: refused before anything is written. */

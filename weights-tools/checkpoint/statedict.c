@@ -75,6 +75,8 @@ static int read_tensor(Checkpoint *c, const Pickle *p, StorageFinder *f, const P
     const PickleValue *storage = pickle_child(p, t, 0), *offset = pickle_child(p, t, 1);
     if (storage->type != PV_STORAGE || !is_count(offset))
         return bad(f, name, "is built from something that is no storage");
+    if (t->n > 6 && pickle_child(p, t, 6)->n)
+        return bad(f, name, "is a view with settings of its own, such as neg");
     const PickleValue *key = pickle_child(p, storage, 2), *numel = pickle_child(p, storage, 4);
     View v = {.type = (ElemType)pickle_child(p, storage, 1)->elem};
     if (!is_count(numel)) return bad(f, name, "has a storage larger than any file");
