@@ -174,6 +174,24 @@ static int merge_all(Adapter *a, char *err, size_t errlen) {
     return rc;
 }
 
+/* A folder is PEFT's; of a file its bytes decide. */
+static int open_adapter(Adapter *a, const char *path, char *err, size_t errlen) {
+    char *inside = file_join(path, "adapter_model.safetensors");
+    MappedFile f = {0};
+    if (!inside) return weights_no_memory(path, err, errlen);
+    int here = file_exists(inside), rc = here ? open_peft(a, inside, err, errlen) : 0;
+    free(inside);
+    if (here) return rc;
+    if (file_is_folder(path))
+        return base_error(err, errlen, -ENOENT, "%s: no adapter_model.safetensors in this folder%s", path,
+                          file_has(path, "adapter_model.bin") ? ": convert adapter_model.bin to it" : "");
+    rc = file_map(&f, path, err, errlen);
+    if (rc) return rc;
+    int peft = safetensors_is(f.data, f.size);
+    file_unmap(&f);
+    return peft ? open_peft(a, path, err, errlen) : open_gguf(a, path, err, errlen);
+}
+
 int lora_merge(Weights *w, const char *spec, char *err, size_t errlen) {
     Adapter a = {.base = w, .scale = 1};
     const char *colon = strrchr(spec, ':');
@@ -184,22 +202,14 @@ int lora_merge(Weights *w, const char *spec, char *err, size_t errlen) {
         return base_error(err, errlen, -EINVAL, "%s: a scale must be from -1e6 to 1e6", spec);
     if (scaled) a.scale = scale;
     size_t n = scaled ? (size_t)(colon - spec) : strlen(spec);
-    char *path = calloc(n + 1, 1), *inside = NULL;
-    if (path) memcpy(path, spec, n), inside = file_join(path, "adapter_model.safetensors");
-    int rc = path && inside ? 0 : weights_no_memory(spec, err, errlen);
-    if (rc == 0 && file_exists(inside)) rc = open_peft(&a, inside, err, errlen);
-    else if (rc == 0) {
-        MappedFile f = {0};
-        rc = file_map(&f, path, err, errlen);
-        int peft = rc == 0 && safetensors_is(f.data, f.size);
-        if (rc == 0) file_unmap(&f);
-        if (rc == 0) rc = peft ? open_peft(&a, path, err, errlen) : open_gguf(&a, path, err, errlen);
-    }
+    char *path = calloc(n + 1, 1);
+    if (path) memcpy(path, spec, n);
+    int rc = path ? open_adapter(&a, path, err, errlen) : weights_no_memory(spec, err, errlen);
     if (rc == 0) rc = merge_all(&a, err, errlen);
     if (rc == 0)
         weights_note(w, "%s: merged into %zu matrices, which are F32 now (%.1f MB)", path, a.n_merged,
                      (double)a.bytes / 1e6);
     weights_close(&a.file);
-    free(path), free(inside);
+    free(path);
     return rc;
 }

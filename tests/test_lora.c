@@ -209,6 +209,13 @@ static void refusals(void) {
     check_refused(model, model, "no LoRA adapter");
     check_refused(model, test_tmp("nowhere"), "nowhere");
     check_refused(model, test_in(test_tmp("nowhere"), ":"), "nowhere/:: No such file");
+    const char *folder = test_folder("pickled");
+    check_refused(hf, folder, "pickled: no adapter_model.safetensors in this folder");
+    file_write(test_in(folder, "adapter_model.bin"), "", 0);
+    check_refused(hf, folder, "in this folder: convert adapter_model.bin to it");
+    Weights w;
+    file_write(test_in(folder, "adapter_config.json"), config, strlen(config));
+    CHECK(weights_open(&w, folder, err, sizeof err) == -ENOENT && strstr(err, "an adapter: name its model"));
 }
 
 /* Settings under which PEFT computes something else. */
