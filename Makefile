@@ -85,12 +85,12 @@ TESTS   := $(patsubst %.c,$(B)/%.o,$(wildcard tests/*.c) $(wildcard library/*.c)
            $(EMULATED:%=$(B)/tests/emulated/%.o)
 $(FUZZERS:%=$(B)/tests/fuzz/%.o): RENAMED = -DLLVMFuzzerTestOneInput=$(notdir $*) -DLLVMFuzzerCustomMutator=mutator_$(notdir $*)
 
-$(B)/tests/emulated/amx.o: FRONT := $(AMX) -include tests/emulated/tiles.h
-$(B)/tests/emulated/avxvnni.o $(B)/tests/emulated/avxvnni_cache.o: FRONT := $(AVX2) -include tests/emulated/dpbusd.h
+$(B)/tests/emulated/amx.o: ISA := $(AMX) -include tests/emulated/tiles.h
+$(B)/tests/emulated/avxvnni.o $(B)/tests/emulated/avxvnni_cache.o: ISA := $(AVX2) -include tests/emulated/dpbusd.h
 $(EMULATED:%=$(B)/tests/emulated/%.o): $(B)/tests/emulated/%.o: kernels/x86/%.c $(B)/flags
 	@mkdir -p $(@D)
 	@$(if $(V),,echo "cc $<, emulated")
-	$(Q)$(CC) $(ALL_CFLAGS) $(FRONT) -c $< -o $@
+	$(Q)$(CC) $(ALL_CFLAGS) $(ISA) -c $< -o $@
 
 # What ./core is made of, in the order to read it.
 CORE := core.c rope/rope.c attention/reference.c model/llama.c model/steps.c model/plain.c attention/phi.c \

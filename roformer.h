@@ -243,14 +243,15 @@ ROFORMER_API int roformer_write(RoformerSession *session, RoformerSampler *sampl
 typedef struct {
     size_t size;
     const char *task;    /* what stands in front of texts goes by it: "query", "document"; NULL: the usual one's */
-    const char *pooling; /* "cls", "mean", "pooler", "last"; NULL: as the model's files say */
+    const char *pooling; /* "cls", "mean", "pooler", "last"; NULL: as the model's files say, if they have a Pooling */
     size_t dimensions;   /* vectors are cut to so many entries; 0: whole */
     int normalize;       /* 1: to length 1, whatever the files say */
     size_t n_ctx;        /* ids of a text; 0: those it was trained on, of a decoder at most 4096 */
     int threads;         /* 0: one for each core */
 } RoformerEmbedOptions;
 
-/* Errors: -EINVAL (an option or module that does not fit the model, no tokenizer), those of files, -ENOMEM. */
+/* Texts are read whole and vectors left whole, whatever max_seq_length and truncate_dim say in the model's files.
+ * Errors: -EINVAL (an option or module that does not fit the model, no tokenizer), those of files, -ENOMEM. */
 ROFORMER_API int roformer_embedder_new(RoformerEmbedder **embedder, const RoformerModel *model,
                                        const RoformerEmbedOptions *options, char *err, size_t errlen);
 ROFORMER_API void roformer_embedder_free(RoformerEmbedder *embedder);

@@ -237,7 +237,7 @@ static const Command commands[] = {
               "  share    tok/s of limit\n"
               "  load     from opening the file, which has been read before, to the\n"
               "           logits after a token; without the tokenizer\n"
-              "  time     what so many tokens at once take, as times what one takes at 0:\n"
+              "  time     how long so many tokens at once take, one token at 0 being 1:\n"
               "           what --draft pays for guesses, and several texts at once\n",
      .examples =
          "  ./run bench                                # the compiled-in model\n"

@@ -400,6 +400,10 @@ int json_flag(const JsonValue *v, const char *key, int otherwise) {
     return c ? c->boolean : otherwise;
 }
 
+int json_truth(const JsonValue *v) {
+    return v && (v->type == JSON_BOOL ? v->boolean : v->type == JSON_NUMBER ? v->number != 0 : v->len > 0);
+}
+
 int json_list_holds(const JsonValue *v, const char *key, const char *part) {
     const JsonValue *list = json_typed(v, key, JSON_ARRAY);
     for (const JsonValue *e = list ? list->child : NULL; e; e = e->next)

@@ -53,6 +53,8 @@ const JsonValue *json_typed(const JsonValue *v, const char *key, JsonType type);
 int json_is(const JsonValue *v, const char *s);
 /* The child of that name that is true or false; otherwise where there is none. */
 int json_flag(const JsonValue *v, const char *key, int otherwise);
+/* 1 where Python's `if` would go on: true, a number but 0, what is not empty. NULL and null: 0. */
+int json_truth(const JsonValue *v);
 /* 1 where the list of that name has a string that holds part. */
 int json_list_holds(const JsonValue *v, const char *key, const char *part);
 

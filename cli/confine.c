@@ -77,7 +77,7 @@ static void name_lists(const char *specs) {
     free(copy);
 }
 
-/* One that stands neither in a model's file nor beside it is looked for in the working folder, as llama2.c does. */
+/* One that stands neither in a model's file nor beside it may be looked for in the working folder, as llama2.c does. */
 static void name_tokenizer(const Args *a, int late) {
     char *here = NULL;
     name(a->tokenizer.file, SANDBOX_MODEL, late);

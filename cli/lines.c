@@ -61,10 +61,10 @@ static int add_text(Lines *l, const char *text, size_t len, int split) {
 /* sentence-transformers cuts such a text. */
 static void note_longer(Lines *l, size_t n) {
     size_t longest = l->sentence.longest;
-    if (!longest || n <= longest) return;
-    note("line %zu has %zu tokens, of which sentence-transformers reads %zu (max_seq_length); here all count",
-         l->numbers, n, longest);
-    l->sentence.longest = 0; /* said once */
+    if (l->longer || !longest || n <= longest) return;
+    l->longer = 1;
+    note("line %zu has %zu tokens, of which sentence-transformers reads %zu (max_seq_length); here all count, of the "
+         "lines behind it, too", l->numbers, n, longest);
 }
 
 /* The line [len] as one text, or with --pair as two: an exit code. */

@@ -28,6 +28,7 @@ struct Lines {
     const char *mask;           /* what this vocabulary calls [MASK]; NULL: nobody asks */
     const char *prompt;         /* what stands in front of each text; NULL: nothing */
     const char *before, *after; /* around both, control tokens counting as such; NULL: what the tokenizer puts there */
+    int longer;                 /* 1: a text was longer than Sentence.longest, and a note said so */
     int whole;                  /* 1: a tab parts no text */
     int mask_id;
     int text_is_query; /* the text of the command line is no line */

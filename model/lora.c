@@ -22,11 +22,6 @@ typedef struct {
     size_t n_merged, bytes;
 } Adapter;
 
-/* As Python's `if` has it. */
-static int is_true(const JsonValue *v) {
-    return v && (v->type == JSON_BOOL ? v->boolean : v->type == JSON_NUMBER ? v->number != 0 : v->len > 0);
-}
-
 /* What a PEFT configuration may not say. pissa, olora, corda and loftq take from the base what A and B began with. */
 static const char *unknown_setting(const JsonValue *c) {
     static const char *const keys[] = {"use_dora", "fan_in_fan_out", "lora_bias", "alpha_pattern", "modules_to_save",
@@ -35,7 +30,7 @@ static const char *unknown_setting(const JsonValue *c) {
     const JsonValue *begun = json_typed(c, "init_lora_weights", JSON_STRING);
     int known = begun == NULL;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (is_true(json_get(c, keys[i]))) return keys[i];
+        if (json_truth(json_get(c, keys[i]))) return keys[i];
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings && !known; i++) known = json_is(begun, beginnings[i]);
     if (!known) return "init_lora_weights";
     return json_is(json_get(c, "peft_type"), "LORA") ? NULL : "peft_type";
@@ -49,7 +44,7 @@ static int read_config(Adapter *a, const char *path, char *err, size_t errlen) {
     if (bad) rc = base_error(err, errlen, -EINVAL, "%s: %s: this kind of adapter cannot be merged", path, bad);
     else if (rc == 0 && !alpha)
         rc = base_error(err, errlen, -EINVAL, "%s: lora_alpha is missing or no number", path);
-    if (rc == 0) a->alpha = alpha->number, a->root = is_true(json_get(j.root, "use_rslora"));
+    if (rc == 0) a->alpha = alpha->number, a->root = json_truth(json_get(j.root, "use_rslora"));
     if (rc == 0 && a->alpha == 0) a->scale = 0; /* PEFT's 0 adds nothing; GGUF's 0 means: not scaled */
     json_free(&j);
     return rc;

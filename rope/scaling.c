@@ -235,6 +235,12 @@ static int check_factor(const RopeConfig *c, char *err, size_t errlen) {
                   err, errlen);
 }
 
+static int check_mixed(const RopeConfig *c, char *err, size_t errlen) {
+    double b = rope_numbers(c)->power;
+    int rc = check_factor(c, err, errlen);
+    return rc || (b >= 0 && b <= 10) ? rc : refuse(c, "the power must be from 0 to 10 (mixed_b)", err, errlen);
+}
+
 static int check_original(const RopeConfig *c, char *err, size_t errlen) {
     const RopeNumbers *n = rope_numbers(c);
     if (n->n_ctx_original >= 1) return 0;
@@ -412,7 +418,7 @@ static const RopeScaling
                                       .source = "jquesnelle/yarn, LlamaNTKScaledRotaryEmbedding.py"}},
     row_ntk_fixed = {.name = "ntk-fixed", .check = check_factor, .fill = fill,
         .method = &(const RopeMethod){.fill = fill_ntk_fixed, .keys = factor_keys, .source = "Su, kexue.fm 9706"}},
-    row_ntk_mixed = {.name = "ntk-mixed", .check = check_factor, .fill = fill,
+    row_ntk_mixed = {.name = "ntk-mixed", .check = check_mixed, .fill = fill,
         .method = &(const RopeMethod){.fill = fill_ntk_mixed, .keys = mixed_keys,
                                       .source = "Su, kexue.fm 9706; bojone/rerope"}},
     row_by_parts = {.name = "by-parts", .check = check_by_parts, .fill = fill,

@@ -234,6 +234,7 @@ static void test_gte(void) {
     run_cases((const char *const[]){"gte", "gte2", "gte_arctic", "gte_english", "gte_reranker", "gte_reranker2",
                                     "gte_tokens", "gte_mlm", NULL});
 }
+
 /* What only the code beside models on the Hub has: GTE's q, k and v apart, mixed NTK, the layers' activation in the
  * head; nomic's learned positions; jina's theta where nothing says it, which is another one in transformers. */
 static void test_of_hub(void) {
@@ -259,7 +260,8 @@ static void test_of_hub(void) {
     model_close(&m);
     folder = hf_folder("nomic", "", TENSOR_F32, &sound);
     folder_change(folder, "model.safetensors", "token_type_embeddings", "position_embeddings");
-    CHECK(model_open(&m, folder, NULL, err, sizeof err) == -EINVAL && strstr(err, "rotary_emb_fraction: is 0 for"));
+    folder_change(folder, "config.json", "rotary_emb_fraction", "rotary_emb_fractions");
+    CHECK(model_open(&m, folder, NULL, err, sizeof err) == -EINVAL && strstr(err, "rotary_emb_fraction: is missing"));
     const Spoil silent = {.from = "\"rotary_emb_base\": 20000.0,", .to = ""};
     CHECK(model_open(&m, hf_folder("jina_v3", "", TENSOR_F32, &silent), NULL, err, sizeof err) == 0);
     CHECK(m.config.rope.theta == 10000);
@@ -564,7 +566,11 @@ static void test_said(void) {
         CHECK(run("embed %s 'where is the cat'", folder) == rows[i].unpooled);
         if (rows[i].longest) CHECK(said_line("line 1 has 6 tokens, of which sentence-transformers reads"));
         if (rows[i].cut) CHECK(said_line("(truncate_dim)"));
-        if (rows[i].unpooled) CHECK(said_line("has no Pooling"));
+        if (rows[i].unpooled) {
+            CHECK(said_line("has no Pooling"));
+            CHECK(tool("", "convert", "%s %s", folder, test_tmp("unpooled.gguf")) == 0);
+            CHECK(run("embed %s cat", test_tmp("unpooled.gguf")) == 1 && said_line("has no Pooling"));
+        }
         CHECK(run("embed %s cat --pooling cls -q", folder) == 0 && !*said);
     }
 }
@@ -696,6 +702,17 @@ static void test_local_theta(void) {
                       strstr(said, " entries turn, theta 10000 in layers with a window; window "));
 }
 
+/* The words of another model's tokenizer, in the current folder. */
+static void test_elsewhere(void) {
+    char self[4096], model[4096], here[400];
+    const char *folder = hf_folder("nomic", "", TENSOR_F32, &sound);
+    if (!folder || !realpath(test_run_path(), self) || !realpath(folder, model)) return;
+    snprintf(here, sizeof here, "%s", with_tokenizer(test_folder("elsewhere")));
+    CHECK(shell("cd %s && %s embed %s cat", here, self, model) == 1);
+    CHECK(said_line("the tokenizer has 13 pieces and the model 96: they do not belong together (-z gives another)"));
+    CHECK(shell("cd %s && %s embed %s cat -z tokenizer.json", here, self, model) == 0);
+}
+
 /* rank's scores are the cosines of the vectors that embed makes for the two tasks; the best line is the first. */
 static void test_rank(void) {
     static const char *const lines[] = {"the dog", "cat", "where is the cat"};
@@ -734,17 +751,6 @@ static double length_of(const GoldenRow *r) {
 }
 
 /* Every text of a case with modules.json has one, and cuts of length 1; padding behind a text changes nothing. */
-/* The words of another model's tokenizer, in the current folder. */
-static void test_elsewhere(void) {
-    char self[4096], model[4096], here[400];
-    const char *folder = hf_folder("nomic", "", TENSOR_F32, &sound);
-    if (!folder || !realpath(test_run_path(), self) || !realpath(folder, model)) return;
-    snprintf(here, sizeof here, "%s", with_tokenizer(test_folder("elsewhere")));
-    CHECK(shell("cd %s && %s embed %s cat", here, self, model) == 1);
-    CHECK(said_line("the tokenizer has 13 pieces and the model 96: they do not belong together (-z gives another)"));
-    CHECK(shell("cd %s && %s embed %s cat -z tokenizer.json", here, self, model) == 0);
-}
-
 static void test_embeddings(void) {
     static const char *const names[] = {
         "nomic", "nomic2", "modernbert2", "modernbert_body", "eurobert_body", "neobert", "gte", "gte2", "gte_arctic",

@@ -218,6 +218,14 @@ static void bytes_widened(void) {
         }
 }
 
+/* The row whose bits k's sums of bytes have: avx2 of avxvnni; NULL: none is known. */
+static const Kernels *twin_of(const Kernels *k) {
+    const Kernels *other = NULL;
+    if (strcmp(k->name, "avxvnni") != 0) return NULL;
+    for (int i = 0; (other = row_to_test(i)) && strcmp(other->name, "avx2") != 0;) i++;
+    return other;
+}
+
 /* Scores of bytes against float64. Sums of bytes are exact, so that what rounds is one product and one sum for each
  * block of 32: five blocks of |q| |k| <= 1 * 127 * 0.02 * 32. */
 static void scores_of_bytes(const Kernels *k, size_t d, size_t n) {
@@ -245,7 +253,12 @@ static void scores_of_bytes(const Kernels *k, size_t d, size_t n) {
             NEAR(s[j * SCORE_ROW + t], want, 5 * 82 * 1.2e-7, 0);
         }
     check_margins(s, n * SCORE_ROW);
-    free(keys), free(q), poisoned_free(s), poisoned_free(key);
+    const Kernels *twin = twin_of(k);
+    float *same = poisoned(n * SCORE_ROW);
+    if (twin) twin->cache->scores_q8(same, q, n, keys, d, groups, (Soon){0});
+    for (size_t j = 0; twin && j < n; j++)
+        CHECK(memcmp(same + j * SCORE_ROW, s + j * SCORE_ROW, groups * KEY_LANES * sizeof *s) == 0);
+    free(keys), free(q), poisoned_free(s), poisoned_free(key), poisoned_free(same);
 }
 
 /* Weights by values of bytes: ref's but for the rounding of six products and sums of at most 0.5 * 127 * 0.02 * 32 * 2.
@@ -254,12 +267,15 @@ static void values_of_bytes(const Kernels *k, size_t d, size_t n, size_t first) 
     size_t width = whole_lanes(d), groups = (first + KEY_BLOCK + KEY_LANES - 1) / KEY_LANES, blocks = scale_blocks(d);
     size_t group = KEY_LANES * (2 * blocks + width);
     uint8_t *v = random_groups(groups, width, width);
-    float *p = poisoned(n * SCORE_ROW), *acc = poisoned(n * width), *want = poisoned(n * width);
+    float *p = poisoned(n * SCORE_ROW), *acc = poisoned(n * width), *want = poisoned(n * width),
+          *same = poisoned(n * width);
+    const Kernels *twin = twin_of(k);
     Span spans[20];
     Running run[20];
     int lo, hi;
     random_spans(spans, run, n, (int)(first % 3 * 12), &lo, &hi);
     memcpy(want, acc, n * width * sizeof *acc);
+    memcpy(same, acc, n * width * sizeof *acc);
     for (int t = 0; t < KEY_BLOCK; t++) {
         size_t slot = first + (size_t)t;
         uint16_t *scale = (uint16_t *)(void *)(v + slot / KEY_LANES * group) + slot % KEY_LANES;
@@ -272,8 +288,10 @@ static void values_of_bytes(const Kernels *k, size_t d, size_t n, size_t first) 
     k->cache->mix_q8(acc, p, spans, run, n, v, first, width, (Soon){v, groups * group});
     kernels_ref.cache->mix_q8(want, p, spans, run, n, v, first, width, (Soon){0});
     for (size_t i = 0; i < n * width; i++) NEAR(acc[i], want[i], 82 * 6 * 6e-8, 0);
+    if (twin) twin->cache->mix_q8(same, p, spans, run, n, v, first, width, (Soon){0});
+    CHECK(!twin || memcmp(same, acc, n * width * sizeof *acc) == 0);
     check_margins(acc, n * width);
-    free(v), poisoned_free(p), poisoned_free(acc), poisoned_free(want);
+    free(v), poisoned_free(p), poisoned_free(acc), poisoned_free(want), poisoned_free(same);
 }
 
 /* Whole blocks, and queries side by side whose weights are none, too small for a scale, ordinary, very large,

@@ -94,14 +94,15 @@ static int refuse(Opening *o, const char *what, const char *name) {
 static const char *pooling_said(const JsonValue *config, size_t *n) {
     const JsonValue *mode = json_get(config, "pooling_mode");
     const char *name = "mean";
-    *n = 1;
-    if (mode && mode->type == JSON_ARRAY) *n = mode->len, mode = mode->child;
-    if (mode) return mode->type == JSON_STRING ? mode->str : "";
-    if (json_get(config, "pooling_mode")) return ""; /* an empty list */
     *n = 0;
+    if (mode && mode->type != JSON_NULL) {
+        int list = mode->type == JSON_ARRAY;
+        *n = list ? mode->len : 1;
+        if (list) mode = mode->child;
+        return mode && mode->type == JSON_STRING ? mode->str : "";
+    }
     for (const JsonValue *e = config->child; e; e = e->next)
-        if (strncmp(e->key, "pooling_mode_", 13) == 0 && e->type != JSON_NULL && (e->type != JSON_BOOL || e->boolean))
-            name = e->key, ++*n;
+        if (strncmp(e->key, "pooling_mode_", 13) == 0 && json_truth(e)) name = e->key, ++*n;
     return name;
 }
 
@@ -274,14 +275,19 @@ static int read_text(Opening *o, const MetaValue *v, const char **out) {
     return *out ? 0 : no_memory(o);
 }
 
-/* sentence.prompt.TASK, sentence.usual_prompt and sentence.normalize: keys that convert writes. */
+static int read_gguf_flag(Opening *o, const Weights *w, const char *key, int *flag) {
+    const MetaValue *v = weights_meta(w, key);
+    if (v && v->type != META_BOOL) return refuse(o, "the type of", key);
+    if (v) *flag = v->data[0] != 0;
+    return 0;
+}
+
+/* sentence.prompt.TASK, sentence.usual_prompt, sentence.normalize and sentence.unpooled: keys that convert writes. */
 static int read_gguf_prompts(Opening *o, const Weights *w) {
     static const char begin[] = "sentence.prompt.";
-    const MetaValue *normalize = weights_meta(w, "sentence.normalize");
     const char *text;
-    int own = 0, rc = 0;
-    if (normalize && normalize->type != META_BOOL) return refuse(o, "the type of", normalize->key);
-    if (normalize) o->x->normalize = normalize->data[0];
+    int own = 0, rc = read_gguf_flag(o, w, "sentence.normalize", &o->x->normalize);
+    if (rc == 0) rc = read_gguf_flag(o, w, "sentence.unpooled", &o->x->unpooled);
     for (size_t i = 0; i < w->n_meta && rc == 0; i++) {
         if (strncmp(w->meta[i].key, begin, sizeof begin - 1) != 0) continue;
         if (!own++) o->x->n_prompts = 0;

@@ -8,8 +8,9 @@
  *     sentence_close(&x);
  *
  * In a folder sentence-transformers' modules.json says it, and the files that it names: pooling, dense layers, a norm;
- * prompts stand in config_sentence_transformers.json, or config.json's task_instructions. A GGUF file has pooling_type
- * and dense layers. What neither says goes by the architecture (sentence.c has the table). */
+ * prompts stand in config_sentence_transformers.json, or config.json's task_instructions; what is done to a text before
+ * it is read, in sentence_bert_config.json and the tokenizer's files. A GGUF file has pooling_type, dense layers, and
+ * convert's keys. What neither says goes by the architecture (sentence.c has the table). */
 #ifndef SENTENCE_H
 #define SENTENCE_H
 

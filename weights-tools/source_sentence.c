@@ -51,7 +51,8 @@ int source_sentence(Source *s, const SourceWish *wish, char *err, size_t errlen)
     x->model = NULL; /* which is gone with this function */
     if (rc) return rc;
     snprintf(key, sizeof key, "%s.pooling_type", s->config.arch);
-    gguf_u32(&s->meta, key, types[x->pooling]);
+    if (x->unpooled) gguf_bool(&s->meta, "sentence.unpooled", 1);
+    else gguf_u32(&s->meta, key, types[x->pooling]);
     gguf_bool(&s->meta, "sentence.normalize", x->normalize);
     for (size_t i = 0; i < x->n_prompts; i++) {
         if (strlen(x->prompts[i].task) > 100)

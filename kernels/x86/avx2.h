@@ -19,6 +19,7 @@ extern const CacheKernels avx2_cache, avxvnni_cache;
 
 /* matmul for float weights; 0: these are none, and nothing was done. */
 int avx2_matmul_floats(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1);
+size_t avx2_packed_bytes(size_t n, size_t d, int group);
 void avx2_quantize(int8_t *q, float *scale, const float *x, size_t d, int group);
 void avx2_pack_blocks(ActBlock *out, size_t stride, const float *x, size_t d, int group); /* sums as pairs */
 void avx2_pack_wide_blocks(ActBlock *out, size_t stride, const float *x, size_t d, int group); /* whole */

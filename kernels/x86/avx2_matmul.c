@@ -128,7 +128,7 @@ int avx2_matmul_floats(float *y, size_t ldy, const Activations *a, const Matrix 
 
 static void matmul(float *y, size_t ldy, const Activations *a, const Matrix *w, size_t r0, size_t r1) {
     const PanelJob p = {TILE_TOKENS, y, ldy, a, w, r0, r1};
-    if (!matmul_any_floats(y, ldy, a, w, r0, r1)) matmul_blocks(&p);
+    if (!avx2_matmul_floats(y, ldy, a, w, r0, r1)) matmul_blocks(&p);
 }
 
 /* ---- activations ---- */
@@ -190,12 +190,12 @@ static const Packing packing = {
     .lanes = VEC, .blocks = TILE_TOKENS, .floats = FLOAT_TOKENS, .pack_blocks = avx2_pack_blocks,
 };
 
-static size_t packed_bytes(size_t n, size_t d, int group) { return packing_bytes(&packing, n, d, group); }
+size_t avx2_packed_bytes(size_t n, size_t d, int group) { return packing_bytes(&packing, n, d, group); }
 
 static void pack(void *out, const float *x, size_t n, size_t d, int group, size_t t) {
     packing_pack(&packing, out, x, n, d, group, t);
 }
 
 const MatmulKernels avx2_matmul = {
-    .matmul = matmul, .packed_bytes = packed_bytes, .pack = pack, .quantize = avx2_quantize,
+    .matmul = matmul, .packed_bytes = avx2_packed_bytes, .pack = pack, .quantize = avx2_quantize,
 };

@@ -43,14 +43,12 @@ static const Packing packing = {
     .lanes = VEC, .blocks = AVX2_BLOCKS, .floats = AVX2_FLOATS, .pack_blocks = avx2_pack_wide_blocks,
 };
 
-static size_t packed_bytes(size_t n, size_t d, int group) { return packing_bytes(&packing, n, d, group); }
-
 static void pack(void *out, const float *x, size_t n, size_t d, int group, size_t t) {
     packing_pack(&packing, out, x, n, d, group, t);
 }
 
 static const MatmulKernels own = {
-    .matmul = matmul, .packed_bytes = packed_bytes, .pack = pack, .quantize = avx2_quantize,
+    .matmul = matmul, .packed_bytes = avx2_packed_bytes, .pack = pack, .quantize = avx2_quantize,
 };
 
 extern const Kernels kernels_avxvnni;

@@ -16,7 +16,8 @@ int huggingface_configs(Weights *w, const char *config, const char *generation, 
  * part of a model that sees pictures it stands behind other names; a body alone has no "model.". 0: the name is that
  * one. */
 int huggingface_name(char *to, size_t size, const char *name);
-/* Tensors (rows that begin with their names) get those names, which are w's. */
+/* Tensors (rows that begin with their names) get those names, which are w's. Where there is an lm_head and no table of
+ * embeddings it becomes the table, unless the configuration says that they are not tied. */
 int huggingface_rename(Weights *w, void *rows, size_t n, size_t row_bytes, char *err, size_t errlen);
 
 #endif

@@ -111,8 +111,8 @@ static void nomic(KeyReader *r, Config *c) {
     refuse(r, "parallel_block", key_said(r, "parallel_block") == 1, "branches side by side are not known here");
     refuse(r, "scale_attn_weights", key_said(r, "scale_attn_weights") == 0, "scores without a scale are not known");
     refuse(r, "causal", key_said(r, "causal") == 1, "a causal nomic-bert is not known here");
-    if (weights_find(r->w, "embeddings.position_embeddings.weight")) /* what no rotary_emb_fraction means in its code */
-        key_complain(r, "rotary_emb_fraction", "is 0 for who has learned positions, which are not known here");
+    if (weights_find(r->w, "embeddings.position_embeddings.weight") && !key_number(r, NULL, "rotary_emb_fraction", 0))
+        key_complain(r, "rotary_emb_fraction", "is missing: that means learned positions, which are not known here");
     refuse(r, "moe_every_n_layers", key_number(r, NULL, "moe_every_n_layers", 0) > 0, "experts are not known here");
     read_classifier(r, c, "classifier.weight");
     read_pooler(&c->roformer);

@@ -48,6 +48,7 @@ static void from_blocks(Loader *ld, Matrix *out, const Tensor *blocks, const cha
                         const Turns *turns, size_t rows, size_t cols) {
     size_t n = (size_t)ld->m->config.decoder->n_experts, each = cols / BLOCK, in_file = n * rows * turns->turns * each;
     const size_t shape[] = {n, rows * turns->turns, each, 16};
+    /* shapes, and bytes of whatever type */
     if (cols % BLOCK || !has_shape(blocks, shape, 4) || blocks->size != in_file * 16 || !scales ||
         !has_shape(scales, shape, 3) || scales->size != in_file) {
         base_complain(&ld->line, "tensor %s: its blocks and scales are not what the model needs", name);

@@ -15,6 +15,7 @@ static inline __m256i emulated_dpbusd(__m256i sum, __m256i u, __m256i s) {
 
 #define kernels_avxvnni kernels_avxvnni_emulated
 #define avxvnni_cache avxvnni_cache_emulated
+#undef _mm256_dpbusd_avx_epi32
 #define _mm256_dpbusd_avx_epi32 emulated_dpbusd
 
 #endif
