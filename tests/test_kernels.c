@@ -193,13 +193,6 @@ static void matmul_blocks(void) {
         if (block_format(id)) matmul_of((TensorType)id, 0);
 }
 
-static const Kernels *row_named(const char *name) {
-    const Kernels *k;
-    for (int i = 0; (k = row_to_test(i)); i++)
-        if (strcmp(k->name, name) == 0) return k;
-    return NULL;
-}
-
 static void check_same_bits(const Kernels *const two[2], TensorType type, int group, size_t n) {
     enum { ROWS = 37, COLS = 768 };
     Random w = random_matrix(type, group, ROWS, COLS);

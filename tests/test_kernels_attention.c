@@ -220,10 +220,7 @@ static void bytes_widened(void) {
 
 /* The row whose bits k's sums of bytes have: avx2 of avxvnni; NULL: none is known. */
 static const Kernels *twin_of(const Kernels *k) {
-    const Kernels *other = NULL;
-    if (strcmp(k->name, "avxvnni") != 0) return NULL;
-    for (int i = 0; (other = row_to_test(i)) && strcmp(other->name, "avx2") != 0;) i++;
-    return other;
+    return strcmp(k->name, "avxvnni") == 0 ? row_named("avx2") : NULL;
 }
 
 /* Scores of bytes against float64. Sums of bytes are exact, so that what rounds is one product and one sum for each

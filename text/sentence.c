@@ -53,7 +53,6 @@ typedef struct {
     Sentence *x;
     char *err;
     size_t errlen;
-    int pooled; /* 1: modules.json has a Pooling */
 } Opening;
 
 static int no_memory(Opening *o) { return base_error(o->err, o->errlen, -ENOMEM, "out of memory"); }
@@ -118,7 +117,7 @@ static int read_pooling(Opening *o, const JsonValue *config) {
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (strcmp(name, ways[i].flag) == 0 || strcmp(name, ways[i].word) == 0)
             o->x->pooling = ways[i].pooling, found++;
-    o->pooled = 1;
+    o->x->unpooled = 0;
     if (!found) return refuse(o, "pooling", name);
     return json_flag(config, "include_prompt", 1) ? 0 : refuse(o, "pooling", "include_prompt false");
 }
@@ -203,12 +202,11 @@ static int read_modules(Opening *o, const JsonValue *modules, const char *folder
     if (!modules) return 0;
     if (modules->type != JSON_ARRAY)
         return base_error(o->err, o->errlen, -EINVAL, "%s/modules.json: must be a list of modules", folder);
-    x->normalize = 0;
+    x->normalize = 0, x->unpooled = 1; /* until a module says otherwise */
     for (const JsonValue *e = modules->child; e && rc == 0; e = e->next) rc = read_module(o, e);
-    if (rc == 0 && !o->pooled && x->n_dense)
+    if (rc == 0 && x->unpooled && x->n_dense)
         rc = base_error(o->err, o->errlen, -EINVAL, "%s/modules.json: no Pooling: dense layers that make a vector of "
                         "each token (ColBERT's) are not known here", folder);
-    x->unpooled = !o->pooled;
     return rc;
 }
 
@@ -341,7 +339,7 @@ static int take_room(Opening *o) {
 }
 
 int sentence_open(Sentence *x, const Model *m, char *err, size_t errlen) {
-    Opening o = {.x = x, .err = err, .errlen = errlen};
+    Opening o = {x, err, errlen};
     const Known *k = known_of(m);
     *x = (Sentence){.model = m, .pooling = m->encoder ? POOLING_MEAN : POOLING_LAST};
     if (m->config.roformer.variant && m->config.roformer.pooler) x->pooling = POOLING_POOLER;

@@ -1,6 +1,8 @@
 /* tests/emulated/rows.c - the table of rows that are compiled once more, behind tiles.h or dpbusd.h (Makefile). */
 #include "rows.h"
 
+#include <string.h>
+
 #if defined(__x86_64__)
 extern const Kernels kernels_avxvnni_emulated, kernels_amx_emulated;
 #endif
@@ -27,5 +29,12 @@ const Kernels *row_to_test(int i) {
     if (i < n) return kernels_row(i);
     for (size_t k = 0; emulated[k].row; k++)
         if (!runs_here(emulated[k].row->name) && runs_here(emulated[k].needs) && i-- == n) return emulated[k].row;
+    return NULL;
+}
+
+const Kernels *row_named(const char *name) {
+    const Kernels *k;
+    for (int i = 0; (k = row_to_test(i)); i++)
+        if (strcmp(k->name, name) == 0) return k;
     return NULL;
 }

@@ -6,5 +6,6 @@
 
 /* kernels_row, and behind its last those that this processor lacks but can emulate. NULL after the last. */
 const Kernels *row_to_test(int i);
+const Kernels *row_named(const char *name); /* the one of these that is called so, or NULL */
 
 #endif
